@@ -19,10 +19,11 @@ pub const DIGEST_LEN: usize = 32;
 
 /// The digest of a message.
 #[must_use]
+#[inline]
 pub fn digest(domain: Label<'_>, message: &[u8]) -> [u8; DIGEST_LEN] {
-    let mut hasher = Hasher::new(domain);
-    hasher.update(message);
-    hasher.finalize()
+    let mut protocol = Protocol::new(domain);
+    protocol.mix(label!("message"), message);
+    protocol.derive_array(label!("digest"))
 }
 
 /// A digest in the making.

@@ -38,6 +38,9 @@ impl Duplex {
     /// XORs `input` into the rate.
     #[inline]
     pub fn absorb(&mut self, input: &[u8]) {
+        if input.len() < RATE - usize::from(self.rate_idx) {
+            return self.absorb_partial(input);
+        }
         let (head, rest) = input.split_at(self.head_len(input.len()));
         self.absorb_partial(head);
         let (blocks, tail) = rest.as_chunks();
@@ -48,7 +51,11 @@ impl Duplex {
     }
 
     /// Moves the rate into `output`, leaving zeros.
+    #[inline]
     pub fn squeeze(&mut self, output: &mut [u8]) {
+        if output.len() < RATE - usize::from(self.rate_idx) {
+            return self.squeeze_partial(output);
+        }
         let (head, rest) = output.split_at_mut(self.head_len(output.len()));
         self.squeeze_partial(head);
         let (blocks, tail) = rest.as_chunks_mut();
@@ -87,6 +94,32 @@ impl Duplex {
         self.absorb_byte(self.frame_idx);
         self.frame_idx = self.rate_idx;
         self.absorb_byte(id);
+    }
+
+    /// The frame `op`, `label`, and the frame `op | 0x80`: what every operation of a protocol begins with.
+    #[inline(always)] // for constant labels little of it is left
+    pub(crate) fn header(&mut self, op: u8, label: &[u8]) {
+        let [start, len] = [usize::from(self.rate_idx), label.len()];
+        if start + len + 4 >= RATE {
+            return self.header_across_blocks(op, label);
+        }
+        // The same bytes as below, where no block is completed on the way.
+        let window = self.window(len + 4);
+        window[1] ^= op;
+        xor(&mut window[2..][..len], label);
+        window[2 + len] ^= index(start + 1);
+        window[3 + len] ^= op | 0x80;
+        self.state[start] ^= self.frame_idx;
+        self.frame_idx = index(start + len + 3);
+        self.rate_idx = index(start + len + 4);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn header_across_blocks(&mut self, op: u8, label: &[u8]) {
+        self.frame(op);
+        self.absorb(label);
+        self.frame(op | 0x80);
     }
 
     /// Pads the block, full or not, and permutes.
@@ -176,16 +209,14 @@ impl Duplex {
     }
 
     #[inline]
-    fn absorb_byte(&mut self, byte: u8) {
+    pub(crate) fn absorb_byte(&mut self, byte: u8) {
         self.state[usize::from(self.rate_idx)] ^= byte;
         self.advance(1);
     }
 
     #[inline]
     fn absorb_partial(&mut self, input: &[u8]) {
-        for (s, b) in self.window(input.len()).iter_mut().zip(input) {
-            *s ^= b;
-        }
+        xor(self.window(input.len()), input);
         self.advance(input.len());
     }
 
@@ -214,6 +245,37 @@ impl Duplex {
             *s = c;
         }
         self.advance(in_out.len());
+    }
+}
+
+/// An index below 94 as it is stored.
+#[inline(always)]
+#[allow(clippy::cast_possible_truncation)]
+fn index(i: usize) -> u8 {
+    debug_assert!(i < RATE);
+    i as u8
+}
+
+/// `to ^= from`, of equal lengths.
+#[inline(always)]
+fn xor(to: &mut [u8], from: &[u8]) {
+    fn chunk<const N: usize>(to: &mut [u8; N], from: &[u8; N]) {
+        for (t, f) in to.iter_mut().zip(from) {
+            *t ^= f;
+        }
+    }
+    let (to, to_rest) = to.as_chunks_mut::<16>();
+    let (from, from_rest) = from.as_chunks::<16>();
+    for (to, from) in to.iter_mut().zip(from) {
+        chunk(to, from);
+    }
+    let (to, to_rest) = to_rest.as_chunks_mut::<4>();
+    let (from, from_rest) = from_rest.as_chunks::<4>();
+    for (to, from) in to.iter_mut().zip(from) {
+        chunk(to, from);
+    }
+    for (to, from) in to_rest.iter_mut().zip(from_rest) {
+        *to ^= from;
     }
 }
 

@@ -79,6 +79,7 @@ fn swap_3(x: u64) -> u64 {
     (x & LOW) << 2 | (x >> 2) & LOW
 }
 
+#[inline(never)]
 pub(crate) fn permute(state: &mut State) {
     let mut even = aes::pack(state, 0);
     let mut odd = aes::pack(state, 1);
@@ -101,6 +102,7 @@ fn permute_full(state: &mut State) {
     permute(state);
 }
 
+#[inline(never)]
 pub(crate) fn absorb_blocks(state: &mut State, blocks: &[Block]) {
     for block in blocks {
         for (s, b) in state.iter_mut().zip(block) {
@@ -110,6 +112,7 @@ pub(crate) fn absorb_blocks(state: &mut State, blocks: &[Block]) {
     }
 }
 
+#[inline(never)]
 pub(crate) fn encrypt_blocks(state: &mut State, blocks: &mut [Block]) {
     for block in blocks {
         for (s, b) in state.iter_mut().zip(block) {
@@ -120,6 +123,7 @@ pub(crate) fn encrypt_blocks(state: &mut State, blocks: &mut [Block]) {
     }
 }
 
+#[inline(never)]
 pub(crate) fn decrypt_blocks(state: &mut State, blocks: &mut [Block]) {
     for block in blocks {
         for (s, b) in state.iter_mut().zip(block) {
@@ -131,6 +135,7 @@ pub(crate) fn decrypt_blocks(state: &mut State, blocks: &mut [Block]) {
     }
 }
 
+#[inline(never)]
 pub(crate) fn squeeze_blocks(state: &mut State, blocks: &mut [Block]) {
     for block in blocks {
         block.copy_from_slice(&state[..RATE]);

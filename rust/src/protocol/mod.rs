@@ -47,6 +47,7 @@ impl Protocol {
 
     /// Init: a new protocol in the given domain, a string unique to the application and its purpose.
     #[must_use]
+    #[inline]
     pub fn new(domain: Label<'_>) -> Self {
         let mut protocol = Self {
             duplex: Duplex::new(),
@@ -316,7 +317,7 @@ impl Protocol {
             number += 1;
             self.branch(number, value.as_ref())
         });
-        self.duplex.absorb(&[0]);
+        self.duplex.absorb_byte(0);
         branches
     }
 
@@ -338,7 +339,7 @@ impl Protocol {
         for (number, value) in (1..=count).zip(values) {
             take(number, self.branch(number, value));
         }
-        self.duplex.absorb(&[0]);
+        self.duplex.absorb_byte(0);
         Ok(())
     }
 
@@ -393,9 +394,7 @@ impl Protocol {
 
     #[inline]
     fn header(&mut self, op: Op, label: Label<'_>) {
-        self.duplex.frame(op as u8);
-        self.duplex.absorb(label.as_bytes());
-        self.duplex.frame(op as u8 | 0x80);
+        self.duplex.header(op as u8, label.as_bytes());
     }
 
     /// Absorbs a length as unsigned LEB128.
@@ -403,10 +402,10 @@ impl Protocol {
     #[allow(clippy::cast_possible_truncation)] // seven bits at a time
     fn absorb_length(&mut self, mut len: usize) {
         while len >= 0x80 {
-            self.duplex.absorb(&[len as u8 | 0x80]);
+            self.duplex.absorb_byte(len as u8 | 0x80);
             len >>= 7;
         }
-        self.duplex.absorb(&[len as u8]);
+        self.duplex.absorb_byte(len as u8);
     }
 
     fn tag(&mut self) -> [u8; TAG_LEN] {
@@ -419,7 +418,7 @@ impl Protocol {
     /// A branch, after the header of its Fork.
     fn branch(&self, number: u8, value: &[u8]) -> Self {
         let mut branch = self.clone();
-        branch.duplex.absorb(&[number]);
+        branch.duplex.absorb_byte(number);
         branch.duplex.absorb(value);
         branch
     }
