@@ -71,16 +71,16 @@ fn subjects(backend: Backend) -> Vec<Subject> {
             (0..BLOCKS).for_each(|_| backend.permute(black_box(&mut state)));
         }),
         Subject::new(name("absorb"), move || {
-            backend.absorb_blocks(&mut state, black_box(&blocks))
+            backend.absorb_blocks(&mut state, black_box(&blocks));
         }),
         Subject::new(name("encrypt"), move || {
-            backend.encrypt_blocks(&mut state, black_box(&mut blocks))
+            backend.encrypt_blocks(&mut state, black_box(&mut blocks));
         }),
         Subject::new(name("decrypt"), move || {
-            backend.decrypt_blocks(&mut state, black_box(&mut blocks))
+            backend.decrypt_blocks(&mut state, black_box(&mut blocks));
         }),
         Subject::new(name("squeeze"), move || {
-            backend.squeeze_blocks(&mut state, black_box(&mut blocks))
+            backend.squeeze_blocks(&mut state, black_box(&mut blocks));
         }),
     ]
 }

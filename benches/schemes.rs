@@ -27,7 +27,7 @@ fn sizes(c: &mut Criterion, scheme: &str, mut run: impl FnMut(&mut [u8])) {
             let mut data = vec![0x5a; len];
             group.throughput(Throughput::Bytes(len as u64));
             group.bench_function(BenchmarkId::from_parameter(name), |b| {
-                b.iter(|| run(black_box(&mut data)))
+                b.iter(|| run(black_box(&mut data)));
             });
         }
     }
@@ -59,7 +59,7 @@ fn prf(c: &mut Criterion) {
 
 fn stream_cipher(c: &mut Criterion) {
     sizes(c, "stream", |data| {
-        stream::encrypt(label!("bench.stream"), &KEY, &[1; 16], data)
+        stream::encrypt(label!("bench.stream"), &KEY, &[1; 16], data);
     });
 }
 

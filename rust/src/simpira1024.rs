@@ -20,7 +20,7 @@ const fn round_constants() -> [[u32; 4]; CALLS] {
     let mut i = 0;
     let mut c = 1;
     while i < CALLS {
-        constants[i] = [0x00 ^ 8 ^ c, 0x10 ^ 8 ^ c, 0x20 ^ 8 ^ c, 0x30 ^ 8 ^ c];
+        constants[i] = [8 ^ c, 0x10 ^ 8 ^ c, 0x20 ^ 8 ^ c, 0x30 ^ 8 ^ c];
         i += 1;
         c += 1;
     }

@@ -54,6 +54,11 @@ pub fn on_each_backend(mut test: impl FnMut(Backend)) {
     let _guard = CHOICE.lock().unwrap_or_else(PoisonError::into_inner);
     for backend in Backend::available() {
         set_hardware_enabled(backend.name() != "portable");
+        if cfg!(any(veriplex_backend = "x86_64", veriplex_backend = "aarch64"))
+            && backend.name() == "portable"
+        {
+            continue; // compiled in for direct calls, but the library cannot be made to use it
+        }
         assert_eq!(veriplex::backend(), backend.name());
         test(backend);
     }

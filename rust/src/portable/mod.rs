@@ -153,7 +153,7 @@ mod tests {
         fn gf_mul(a: u8, b: u8) -> u8 {
             (0..8)
                 .rev()
-                .fold(0, |p: u8, i| p << 1 ^ (p >> 7) * 0x1b ^ (b >> i & 1) * a)
+                .fold(0, |p: u8, i| (p << 1) ^ ((p >> 7) * 0x1b) ^ ((b >> i & 1) * a))
         }
         fn sub(x: u8) -> u8 {
             let inverse = (0..254).fold(1, |p, _| gf_mul(p, x));
