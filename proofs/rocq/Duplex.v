@@ -477,26 +477,31 @@ Proof.
   now destruct (play P c).
 Qed.
 
-(** The permutation inputs and the last state determine the tape, whatever [P] is. *)
+(** The permutation inputs determine the closed blocks ... *)
+Lemma play_inj bs : forall cs,
+  Forall (fun b => length (fst b) <= rate) bs ->
+  Forall (fun b => length (fst b) <= rate) cs ->
+  fst (play P bs) = fst (play P cs) -> bs = cs.
+Proof.
+  induction bs as [|b bs IH] using rev_ind; intros cs B C;
+    destruct cs as [|c cs _] using rev_ind; auto; rewrite ?play_snoc; simpl; intro E.
+  - now apply app_cons_not_nil in E.
+  - symmetry in E; now apply app_cons_not_nil in E.
+  - apply app_inj_tail in E as [E1 E2].
+    apply Forall_app in B as [B B1]; apply Forall_app in C as [C C1].
+    inversion B1; inversion C1; subst.
+    rewrite (IH cs B C E1) in *; f_equal; f_equal.
+    apply pad_inj; auto.
+    apply (xors_inj (snd (play P cs))); auto; rewrite ?play_width, ?pad_length; auto.
+    unfold rate, width; lia.
+Qed.
+
+(** ... and with the last state the tape, whatever [P] is. *)
 Theorem render_inj t u : wf t -> wf u -> render P t = render P u -> t = u.
 Proof.
-  assert (I : forall bs cs, Forall (fun b => length (fst b) <= rate) bs ->
-    Forall (fun b => length (fst b) <= rate) cs ->
-    fst (play P bs) = fst (play P cs) -> bs = cs).
-  { induction bs as [|b bs IH] using rev_ind; intros cs B C;
-      destruct cs as [|c cs _] using rev_ind; auto; rewrite ?play_snoc; simpl; intro E.
-    - now apply app_cons_not_nil in E.
-    - symmetry in E; now apply app_cons_not_nil in E.
-    - apply app_inj_tail in E as [E1 E2].
-      apply Forall_app in B as [B B1]; apply Forall_app in C as [C C1].
-      inversion B1; inversion C1; subst.
-      rewrite (IH cs B C E1) in *; f_equal; f_equal.
-      apply pad_inj; auto.
-      apply (xors_inj (snd (play P cs))); auto; rewrite ?play_width, ?pad_length; auto.
-      unfold rate, width; lia. }
   intros (Lt & _ & Bt) (Lu & _ & Bu).
   destruct t as [bs x f], u as [cs y g]; unfold render; simpl closed in *; simpl cur in *.
-  specialize (I bs cs Bt Bu); generalize (play_width bs).
+  pose proof (play_inj bs cs Bt Bu) as I; generalize (play_width bs).
   destruct (play P bs) as [ins s] eqn:E, (play P cs) as [ins' s'] eqn:E'; simpl; intros W H.
   injection H as H1 H2 H3 H4; subst; rewrite (I eq_refl) in *.
   assert (s = s') by congruence; subst s'.
@@ -544,19 +549,19 @@ Qed.
 
 Inductive event := Absorb (x : list byte) | Frame (id : byte).
 
-Definition act (P : list byte -> list byte) (d : duplex) (e : event) : duplex :=
+Definition do_event (P : list byte -> list byte) (d : duplex) (e : event) : duplex :=
   match e with Absorb x => absorb P x d | Frame id => frame P id d end.
 
-Definition acts P (es : list event) : duplex := fold_left (act P) es start.
+Definition do_events P (es : list event) : duplex := fold_left (do_event P) es start.
 
 Theorem duplex_collision :
   let a := repeat 65%N 93 in
   let framed := [Absorb a; Frame 2] in
   let plain := [Absorb (a ++ [0; 2]%N)] in
-  framed <> plain /\ forall P, acts P framed = acts P plain.
+  framed <> plain /\ forall P, do_events P framed = do_events P plain.
 Proof.
   cbv zeta; split; [discriminate|intro P].
-  unfold acts, act; cbn [fold_left]; rewrite absorb_app.
+  unfold do_events, do_event; cbn [fold_left]; rewrite absorb_app.
   destruct (absorb_within_block P (repeat 65%N 93) start) as [R F].
   - simpl; unfold rate; lia.
   - now rewrite frame_vanishes, F by exact R.
