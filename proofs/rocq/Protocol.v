@@ -24,7 +24,7 @@
     was overwritten or XORed.
 
     Transcripts are written with plaintexts: Unmask and Open reach the state of Mask and Seal of
-    the plaintext they return ([unmask_is_mask], [open_is_seal], also when the tag is wrong).
+    the plaintext they return ([unmask_is_mask], [unseal_is_seal], also when the tag is wrong).
     Mix, Mask and Unmask in pieces are the operation on the whole ([mix_pieces],
     [mask_pieces]).  Fork: branch i continues from the transcript with [Fork l i v], the root
     from the one with [Fork l 0 []], so each state of a tree of protocols is one transcript. *)
@@ -97,10 +97,15 @@ Definition run (T : list op) : duplex := fold_left (fun d o => snd (step o d)) T
 Definition unmask (l c : list byte) (d : duplex) : list byte * duplex :=
   decrypt P c (permute P (header 4 l d)).
 
-Definition open (l c tag : list byte) (d : duplex) : option (list byte) * duplex :=
+(** Plaintext and expected tag, whatever tag was received; then the comparison. *)
+Definition opened (l c : list byte) (d : duplex) : (list byte * list byte) * duplex :=
   let (p, d1) := decrypt P c (permute P (absorb P (leb (length c)) (header 5 l d))) in
   let (t, d2) := squeeze P tag_length (permute P d1) in
-  (if list_eq_dec N.eq_dec t tag then Some p else None, d2).
+  ((p, t), d2).
+
+Definition unseal (l c tag : list byte) (d : duplex) : option (list byte) * duplex :=
+  let (pt, d') := opened l c d in
+  (if list_eq_dec N.eq_dec (snd pt) tag then Some (fst pt) else None, d').
 
 (** A place inside an operation where the next output byte is about to be given out. *)
 Inductive point :=
@@ -546,3 +551,220 @@ Proof.
   - intros M P T1 T2 HP S; apply transcript_injective; auto.
     intros o I; specialize (S o I); unfold label_max; lia.
 Qed.
+
+(** ** Receiving reaches the sender's state *)
+
+Section Receiving.
+Variable P : list byte -> list byte.
+Hypothesis HP : keeps_length P.
+
+Definition sane (d : duplex) : Prop := rate_idx d < rate /\ length (state d) = width.
+
+Lemma sane_render t : wf t -> sane (render P t).
+Proof.
+  intros (L & _); split; [|now apply render_state_length].
+  unfold render; now destruct (play P (closed t)).
+Qed.
+
+Lemma sane_permute_full d : length (state d) = width -> sane (permute P d).
+Proof.
+  intro W; split; unfold permute; cbn [state rate_idx]; [unfold rate; lia|].
+  apply HP; now rewrite !xor_at_length.
+Qed.
+
+Lemma sane_permute d : sane d -> sane (permute P d).
+Proof. intros [_ W]; now apply sane_permute_full. Qed.
+
+Lemma sane_absorb1 b d : sane d -> sane (absorb1 P b d).
+Proof.
+  intros [L W]; unfold absorb1, advance; cbn [rate_idx].
+  assert (E : length (xor_at (rate_idx d) b (state d)) = width) by now rewrite xor_at_length.
+  destruct (Nat.eqb_spec (rate_idx d + 1) rate).
+  - apply (sane_permute_full (Duplex _ (rate_idx d + 1) (frame_idx d) (inputs d)) E).
+  - split; cbn [rate_idx state]; auto; lia.
+Qed.
+
+Lemma sane_absorb x : forall d, sane d -> sane (absorb P x d).
+Proof. induction x; intros d H; auto; rewrite absorb_cons; auto using sane_absorb1. Qed.
+
+Lemma sane_frame id d : sane d -> sane (frame P id d).
+Proof.
+  intro H; unfold frame; apply sane_absorb1.
+  destruct (sane_absorb1 (N.of_nat (frame_idx d)) d H); now split.
+Qed.
+
+Lemma sane_header c l d : sane d -> sane (header P c l d).
+Proof. intro; unfold header; auto using sane_frame, sane_absorb. Qed.
+
+Lemma encrypt_decrypt c : forall d, sane d ->
+  encrypt P (fst (decrypt P c d)) d = (c, snd (decrypt P c d)).
+Proof.
+  induction c as [|b c IH]; intros d H; [reflexivity|]; cbn [decrypt].
+  rewrite set_is_xor; set (p := N.lxor (get (rate_idx d) (state d)) b).
+  fold (absorb1 P p d); specialize (IH _ (sane_absorb1 p d H)).
+  destruct (decrypt P c (absorb1 P p d)) as [ps d']; cbn [fst snd] in *; cbn [encrypt].
+  fold (absorb1 P p d); rewrite IH; f_equal; f_equal.
+  destruct H as [L W]; rewrite get_xor_at, Nat.eqb_refl.
+  destruct (Nat.ltb_spec (rate_idx d) (length (state d))); [|unfold rate, width in *; lia].
+  simpl; unfold p; now rewrite <- N.lxor_assoc, N.lxor_nilpotent, N.lxor_0_l.
+Qed.
+
+Lemma decrypt_length c : forall d, length (fst (decrypt P c d)) = length c.
+Proof.
+  induction c as [|b c IH]; intro d; [reflexivity|]; cbn [decrypt].
+  specialize (IH (advance P (set_at (rate_idx d) b (state d)) d)).
+  destruct (decrypt P c _); simpl in *; now rewrite IH.
+Qed.
+
+Theorem unmask_is_mask l c d p d' : sane d ->
+  unmask P l c d = (p, d') -> step P (Mask l p) d = (c, d').
+Proof.
+  intros H E; unfold unmask, step in *; cbn [act code label].
+  pose proof (encrypt_decrypt c _ (sane_permute _ (sane_header 4 l d H))) as X.
+  now rewrite E in X.
+Qed.
+
+(** Opening always reaches the state of sealing the bytes it decrypted; it returns them just
+    when the tag is that sealing's. *)
+Lemma opened_is_seal l c d p t d' : sane d ->
+  opened P l c d = ((p, t), d') ->
+  step P (Seal l p) d = (c ++ t, d') /\ length t = tag_length.
+Proof.
+  intros H E; unfold opened, step in *; cbn [act code label].
+  set (d0 := permute P (absorb P (leb (length c)) (header P 5 l d))) in *.
+  assert (H0 : sane d0) by (apply sane_permute, sane_absorb, sane_header, H).
+  pose proof (encrypt_decrypt c d0 H0) as X; pose proof (decrypt_length c d0) as L.
+  destruct (decrypt P c d0) as [p' d1]; cbn [fst snd] in *.
+  pose proof (squeeze_length P tag_length (permute P d1)) as Y.
+  destruct (squeeze P tag_length (permute P d1)) as [t' d2] eqn:S; cbn [fst] in Y.
+  assert (A : p' = p) by congruence; assert (B : t' = t) by congruence;
+    assert (C : d2 = d') by congruence; subst p' t' d2.
+  split; [|exact Y]; rewrite L; fold d0; rewrite X, S; reflexivity.
+Qed.
+
+Theorem unseal_is_seal l c tag d r d' : sane d ->
+  unseal P l c tag d = (r, d') ->
+  exists p t, step P (Seal l p) d = (c ++ t, d') /\ length t = tag_length /\
+              r = if list_eq_dec N.eq_dec t tag then Some p else None.
+Proof.
+  intros H; unfold unseal; destruct (opened P l c d) as [[p t] d1] eqn:E; cbn [fst snd].
+  intro F; assert (d1 = d') by congruence; subst d1; exists p, t.
+  destruct (opened_is_seal l c d p t d' H E); repeat split; auto; congruence.
+Qed.
+
+(** Streams: data in pieces. *)
+Theorem mix_pieces l x y d :
+  absorb P y (snd (step P (Mix l x) d)) = snd (step P (Mix l (x ++ y)) d).
+Proof. symmetry; apply absorb_app. Qed.
+
+Theorem mask_pieces l p q d :
+  snd (encrypt P q (snd (step P (Mask l p) d))) = snd (step P (Mask l (p ++ q)) d).
+Proof.
+  unfold step; cbn [act code label]; rewrite !encrypt_absorbs; symmetry; apply absorb_app.
+Qed.
+End Receiving.
+
+(** ** Where an output byte comes from
+
+    Every point lies in the block of a point with [rate_idx] 0, reached by the same operation
+    with the same permutation inputs, and the byte given out (or used as keystream) there is
+    the byte at [rate_idx] of the permutation's last output. *)
+
+(** [begins q0 q]: [q] is [q0] some bytes later. *)
+Inductive begins : point -> point -> Prop :=
+  | begins_derive l n k i : begins (AtDerive l n k) (AtDerive l n (k + i))
+  | begins_mask l p r : begins (AtMask l p) (AtMask l (p ++ r))
+  | begins_seal l n p r : begins (AtSeal l n p) (AtSeal l n (p ++ r))
+  | begins_tag l p k i : begins (AtTag l p k) (AtTag l p (k + i)).
+
+Section Output.
+Variable P : list byte -> list byte.
+Hypothesis HP : keeps_length P.
+
+(** Feeding bytes from the start of a block: some of them end at the start of the block that
+    all of them end in. *)
+Lemma block_start x t : cur t = [] ->
+  exists y z, x = y ++ z /\ cur (feed (bytes y) t) = [] /\
+              closed (feed (bytes y) t) = closed (feed (bytes x) t).
+Proof.
+  intro E; induction x as [|b x (y & z & X & C & D)] using rev_ind.
+  - exists [], []; auto.
+  - unfold bytes in *; rewrite map_app, feed_app; cbn [map feed fold_left feed1].
+    destruct (length (cur (feed (map Byte x) t) ++ [b]) =? rate) eqn:F.
+    + exists (x ++ [b]), []; rewrite app_nil_r; split; [reflexivity|].
+      rewrite map_app, feed_app; cbn [map feed fold_left feed1]; now rewrite F.
+    + exists y, (z ++ [b]); subst x; rewrite app_assoc; auto.
+Qed.
+
+Lemma closed_stays w : forall t, closed t <> [] -> closed (feed w t) <> [].
+Proof.
+  induction w as [|k w IH]; intros t N; auto; apply IH.
+  destruct k; simpl; [destruct (_ =? _)|]; simpl; auto;
+    intro E; symmetry in E; now apply app_cons_not_nil in E.
+Qed.
+
+Lemma squeeze_take n m : forall d,
+  fst (squeeze P n d) = firstn n (fst (squeeze P (n + m) d)).
+Proof.
+  induction n as [|n IH]; intro d; [reflexivity|]; cbn [squeeze Nat.add].
+  specialize (IH (advance P (set_at (rate_idx d) 0%N (state d)) d)).
+  destruct (squeeze P n _), (squeeze P (n + m) _); cbn [fst firstn] in *; now rewrite IH.
+Qed.
+
+Lemma squeeze_prefix n d y z : fst (squeeze P n d) = y ++ z ->
+  exists i, n = length y + i /\ fst (squeeze P (length y) d) = y.
+Proof.
+  intro E; pose proof (f_equal (@length N) E) as L.
+  rewrite squeeze_length, app_length in L; exists (length z); split; [exact L|].
+  rewrite (squeeze_take (length y) (length z)), <- L, E.
+  rewrite firstn_app, Nat.sub_diag, firstn_all; simpl; apply app_nil_r.
+Qed.
+
+(** The bytes of an output operation follow the closing of a block. *)
+Lemma point_shape q d : exists pre x, body_to P q d = pre ++ Close :: bytes x /\
+  forall y z, x = y ++ z -> exists q0, begins q0 q /\ point_code q0 = point_code q /\
+    point_label q0 = point_label q /\ body_to P q0 d = pre ++ Close :: bytes y.
+Proof.
+  destruct q as [l n k|l p|l n p|l p k]; cbn [body_to].
+  - eexists _, _; split; [reflexivity|]; intros y z E.
+    apply squeeze_prefix in E as (i & -> & E).
+    exists (AtDerive l n (length y)); cbn [body_to]; rewrite E; auto using begins.
+  - exists [], p; split; [reflexivity|]; intros y z ->.
+    exists (AtMask l y); auto using begins.
+  - eexists _, _; split; [reflexivity|]; intros y z ->.
+    exists (AtSeal l n y); auto using begins.
+  - set (d1 := absorb P p _); exists (bytes (leb (length p)) ++ Close :: bytes p).
+    eexists; split; [now rewrite <- app_assoc|]; intros y z E.
+    apply squeeze_prefix in E as (i & -> & E).
+    exists (AtTag l p (length y)); cbn [body_to]; fold d1; rewrite E, <- app_assoc.
+    auto using begins.
+Qed.
+
+Theorem output_byte : forall (T : list op) (q : point),
+  (exists q0, begins q0 q /\ rate_idx (reach P T q0) = 0 /\
+              inputs (reach P T q0) = inputs (reach P T q)) /\
+  let d := reach P T q in
+  get (rate_idx d) (state d) = get (rate_idx d) (P (last (inputs d) [])).
+Proof.
+  intros T q.
+  assert (R : forall t, rate_idx (render P t) = length (cur t) /\
+                        inputs (render P t) = fst (play P (closed t)))
+    by (intro t; unfold render; now destruct (play P (closed t))).
+  set (h := tape_header (point_code q) (point_label q) (tape_run P T)).
+  destruct (point_shape q (render P h)) as (pre & x & B & X).
+  assert (Q : tape_reach P T q = feed (bytes x) (feed1 (feed pre h) Close)).
+  { unfold tape_reach; fold h; now rewrite B, feed_app, feed_cons. }
+  split.
+  - destruct (block_start x (feed1 (feed pre h) Close)) as (y & z & E & C & D); [reflexivity|].
+    destruct (X y z E) as (q0 & G & Cq & Lq & B0); exists q0; split; [exact G|].
+    assert (Q0 : tape_reach P T q0 = feed (bytes y) (feed1 (feed pre h) Close)).
+    { unfold tape_reach; rewrite Cq, Lq; fold h; now rewrite B0, feed_app, feed_cons. }
+    rewrite !(reach_agrees P HP), Q0, Q.
+    destruct (R (feed (bytes y) (feed1 (feed pre h) Close))) as [-> ->].
+    destruct (R (feed (bytes x) (feed1 (feed pre h) Close))) as [_ ->].
+    now rewrite C, D.
+  - rewrite (reach_agrees P HP); apply next_byte.
+    rewrite Q; apply closed_stays; simpl; intro E; symmetry in E.
+    now apply app_cons_not_nil in E.
+Qed.
+End Output.
