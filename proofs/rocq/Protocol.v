@@ -11,8 +11,9 @@
       and equal last states give equal transcripts, for every [P];
     - [transcript_injective_padded]: the same where the last partial block is seen only as the
       next (padded) permutation input;
-    - [output_points_injective]: the same for the places inside an operation where output is
-      given out, which is the form that arguments about a random permutation need;
+    - [output_points_injective], [output_byte], [output_blocks_distinct]: the same for the
+      places inside an operation where output is given out, which is the form that arguments
+      about a random permutation need;
     - [label_92_collision], [label_limit_sharp]: 91 is the largest limit that works.
 
     How output is modelled, and why that is faithful.  It is not abstracted: [step] overwrites
@@ -768,3 +769,23 @@ Proof.
     now apply app_cons_not_nil in E.
 Qed.
 End Output.
+
+(** Two output bytes whose permutation inputs agree are in the same block of the same
+    operation after the same transcript; their offsets in it are the two [rate_idx]. *)
+Theorem output_blocks_distinct :
+  forall (P : list byte -> list byte) (T1 T2 : list op) (q1 q2 : point),
+  (forall s, length s = width -> length (P s) = width) ->
+  (forall o, In o (T1 ++ T2) -> length (label o) <= label_max) ->
+  length (point_label q1) <= label_max -> length (point_label q2) <= label_max ->
+  inputs (reach P T1 q1) = inputs (reach P T2 q2) ->
+  T1 = T2 /\ exists q0, begins q0 q1 /\ begins q0 q2 /\ rate_idx (reach P T1 q0) = 0.
+Proof.
+  intros P T1 T2 q1 q2 HP S Q1 Q2 E.
+  assert (L : forall q0 q, begins q0 q -> point_label q0 = point_label q)
+    by (intros q0 q B; now destruct B).
+  destruct (output_byte P HP T1 q1) as [(p1 & B1 & R1 & I1) _].
+  destruct (output_byte P HP T2 q2) as [(p2 & B2 & R2 & I2) _].
+  rewrite <- I1, <- I2 in E.
+  apply output_points_injective in E as [-> ->]; auto; [|now rewrite (L _ _ B1)|now rewrite (L _ _ B2)].
+  eauto.
+Qed.
