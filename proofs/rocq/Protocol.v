@@ -361,8 +361,8 @@ Proof.
   now apply Nat2N.inj.
 Qed.
 
-Lemma body_inj P o1 o2 d1 d2 : code o1 = code o2 -> label o1 = label o2 ->
-  body P o1 d1 = body P o2 d2 -> o1 = o2.
+Lemma body_inj P Q o1 o2 d1 d2 : code o1 = code o2 -> label o1 = label o2 ->
+  body P o1 d1 = body Q o2 d2 -> o1 = o2.
 Proof.
   destruct o1 as [l|l x|l n|l p|l p|l i v|l], o2 as [l'|l' x'|l' n'|l' p'|l' p'|l' i' v'|l'];
     cbn [code label body]; try discriminate; intros _ <- E; try reflexivity.
@@ -419,10 +419,11 @@ Proof.
   - rewrite feed_app; apply feed1_not_blank.
 Qed.
 
-(** The fed blocks, closed and open, determine the transcript. *)
-Theorem tape_injective P T1 : forall T2,
+(** The fed blocks, closed and open, determine the transcript.  The permutation does not even
+    have to be the same: the blocks alone can be decoded. *)
+Theorem tape_injective P Q T1 : forall T2,
   Forall short T1 -> Forall short T2 ->
-  tape_run P T1 = tape_run P T2 -> T1 = T2.
+  tape_run P T1 = tape_run Q T2 -> T1 = T2.
 Proof.
   induction T1 as [|o1 T1 IH] using rev_ind; intros T2 S1 S2;
     destruct T2 as [|o2 T2 _] using rev_ind; rewrite ?tape_run_snoc; intro E; auto.
@@ -468,7 +469,7 @@ Proof.
   assert (F : forall t, inputs (render P t) = fst (play P (closed t)))
     by (intro t; unfold render; now destruct (play P (closed t))).
   rewrite !F in E; apply (play_inj P HP) in E; [|apply W1|apply W2].
-  apply (tape_injective P); auto.
+  apply (tape_injective P P); auto.
   apply feed1_inj with (j := Close) (k := Close); try apply wf_tape_run.
   unfold feed1 in *; cbn [closed] in E; now rewrite E.
 Qed.
