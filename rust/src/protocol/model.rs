@@ -214,7 +214,7 @@ fn random(count: usize) -> Vec<Vec<Op>> {
                 (0..n).map(|_| u8::try_from(below(256)).unwrap()).collect()
             };
             let mut ops = vec![Op::Init(bytes(91))];
-            for _ in 0..1 + bytes(6).len() {
+            for _ in 0..=bytes(6).len() {
                 let label = bytes(91);
                 ops.push(match bytes(6).len() {
                     0 => Op::Mix(label, bytes(200)),
