@@ -1,0 +1,144 @@
+//! The bare permutation and the bulk operations on each backend; on x86-64 beside the chain of 36
+//! dependent AES rounds that bounds them from below, with their ratio to it.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use veriplex::hazmat::{Backend, RATE, STATE_LEN};
+use veriplex::{digest, label};
+
+const BLOCKS: usize = 64;
+/// Each round times every subject once, so that a change of the machine's speed meets all of them.
+const ROUNDS: usize = 400;
+
+/// 36 dependent AES rounds, `BLOCKS` times.
+#[cfg(target_arch = "x86_64")]
+fn aes_chain() -> Option<Subject> {
+    use std::arch::x86_64::{_mm_aesenc_si128, _mm_cvtsi128_si64, _mm_set1_epi64x, _mm_setzero_si128};
+
+    #[target_feature(enable = "aes,avx")]
+    fn chain(n: usize) -> i64 {
+        let mut x = _mm_setzero_si128();
+        let key = _mm_set1_epi64x(0x0123_4567_89ab_cdef);
+        for _ in 0..n {
+            for _ in 0..36 {
+                x = _mm_aesenc_si128(x, key);
+            }
+        }
+        _mm_cvtsi128_si64(x)
+    }
+    (is_x86_feature_detected!("aes") && is_x86_feature_detected!("avx")).then(|| {
+        // SAFETY: the features were detected.
+        Subject::new("36 dependent AES rounds", || unsafe {
+            black_box(chain(black_box(BLOCKS)));
+        })
+    })
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn aes_chain() -> Option<Subject> {
+    None
+}
+
+struct Subject {
+    name: String,
+    run: Box<dyn FnMut()>,
+    best: Duration,
+}
+
+impl Subject {
+    fn new(name: impl Into<String>, run: impl FnMut() + 'static) -> Self {
+        Self {
+            name: name.into(),
+            run: Box::new(run),
+            best: Duration::MAX,
+        }
+    }
+
+    /// The least time of one of the `BLOCKS` repetitions.
+    #[allow(clippy::cast_precision_loss)] // far below 2^52
+    fn nanoseconds(&self) -> f64 {
+        self.best.as_nanos() as f64 / BLOCKS as f64
+    }
+}
+
+fn subjects(backend: Backend) -> Vec<Subject> {
+    let name = |operation: &str| format!("{}/{operation}", backend.name());
+    let mut state = [0; STATE_LEN];
+    let mut blocks = [[0x5a; RATE]; BLOCKS];
+    vec![
+        Subject::new(name("permute"), move || {
+            (0..BLOCKS).for_each(|_| backend.permute(black_box(&mut state)));
+        }),
+        Subject::new(name("absorb"), move || {
+            backend.absorb_blocks(&mut state, black_box(&blocks));
+        }),
+        Subject::new(name("encrypt"), move || {
+            backend.encrypt_blocks(&mut state, black_box(&mut blocks));
+        }),
+        Subject::new(name("decrypt"), move || {
+            backend.decrypt_blocks(&mut state, black_box(&mut blocks));
+        }),
+        Subject::new(name("squeeze"), move || {
+            backend.squeeze_blocks(&mut state, black_box(&mut blocks));
+        }),
+    ]
+}
+
+/// The cost of small messages, on the backend in use.
+fn small() -> Vec<Subject> {
+    let aead = veriplex::aead::Aead::<16>::new(label!("bench.aead"), &[7; 32]);
+    vec![
+        Subject::new("hash of 16 bytes", || {
+            for _ in 0..BLOCKS {
+                black_box(digest::digest(label!("bench.hash"), black_box(&[0x5a; 16])));
+            }
+        }),
+        Subject::new("AEAD seal of 16 bytes", move || {
+            for _ in 0..BLOCKS {
+                black_box(aead.seal_in_place_detached(&[1; 16], b"", black_box(&mut [0x5a; 16])));
+            }
+        }),
+    ]
+}
+
+fn main() {
+    // `cargo test` runs benches once, to see that they work.
+    let rounds = if std::env::args().any(|a| a == "--bench") {
+        ROUNDS
+    } else {
+        1
+    };
+    let mut subjects: Vec<Subject> = aes_chain()
+        .into_iter()
+        .chain(Backend::available().flat_map(subjects))
+        .chain(small())
+        .collect();
+    for _ in 0..rounds {
+        for subject in &mut subjects {
+            let start = Instant::now();
+            (subject.run)();
+            subject.best = subject.best.min(start.elapsed());
+        }
+    }
+
+    let first = subjects[0].nanoseconds();
+    let current = format!("{}/permute", veriplex::backend());
+    let permute = subjects
+        .iter()
+        .find(|s| s.name == current)
+        .map_or(f64::NAN, Subject::nanoseconds);
+    println!(
+        "{:26} {:>10} {:>12} {:>12}",
+        "per call or block", "ns", "/ first row", "/ permute"
+    );
+    for subject in &subjects {
+        let ns = subject.nanoseconds();
+        println!(
+            "{:26} {ns:10.1} {:12.3} {:12.3}",
+            subject.name,
+            ns / first,
+            ns / permute
+        );
+    }
+}

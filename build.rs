@@ -1,0 +1,32 @@
+//! Decides whether a hardware backend is compiled in (`cfg(veriplex_hardware)`), and refuses an
+//! override that this target cannot honour.
+
+use std::env;
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rustc-check-cfg=cfg(veriplex_hardware)");
+    let arch = env::var("CARGO_CFG_TARGET_ARCH").unwrap_or_default();
+    let endian = env::var("CARGO_CFG_TARGET_ENDIAN").unwrap_or_default();
+    let has_hardware = matches!(arch.as_str(), "x86_64" | "aarch64") && endian == "little";
+
+    let compile_hardware = match env::var("CARGO_CFG_VERIPLEX_BACKEND").as_deref() {
+        Err(_) => has_hardware,
+        Ok("portable") => false,
+        Ok(backend @ ("x86_64" | "aarch64")) => {
+            if backend != arch || !has_hardware {
+                println!(
+                    "cargo::error=veriplex_backend=\"{backend}\" is impossible on this {endian}-endian {arch} target"
+                );
+            }
+            true
+        }
+        Ok(other) => {
+            println!("cargo::error=veriplex_backend=\"{other}\" is unknown: use portable, x86_64 or aarch64");
+            false
+        }
+    };
+    if compile_hardware {
+        println!("cargo::rustc-cfg=veriplex_hardware");
+    }
+}

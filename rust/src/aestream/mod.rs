@@ -1,0 +1,192 @@
+//! Authenticated encryption of a stream, block by block, over a [`Protocol`] that holds a key.
+//!
+//! A block of 1..=65535 bytes is Mask `header` (its length, two bytes, big endian), Seal `block`, Ratchet
+//! `block`; the end is a block of length 0. Blocks cannot be changed, dropped, repeated or reordered, nor the
+//! end cut off, without an error: every block depends on all before it. The overhead is 18 bytes a block and
+//! 18 for the end.
+//!
+//! [`Sealer`] and [`Opener`] work on single blocks in the caller's buffers; with feature `std`,
+//! [`SealWriter`] and [`OpenReader`] do the rest.
+//!
+#![cfg_attr(feature = "std", doc = "```")]
+#![cfg_attr(not(feature = "std"), doc = "```ignore")]
+//! use std::io::{Read, Write};
+//! use veriplex::{Protocol, aestream::{OpenReader, SealWriter}, label};
+//!
+//! # fn main() -> std::io::Result<()> {
+//! let mut keyed = Protocol::new(label!("com.example.stream"));
+//! keyed.mix(label!("key"), &[7; 32]);
+//! keyed.mix(label!("nonce"), &[1; 32]); // never twice under one key
+//!
+//! let mut writer = SealWriter::new(keyed.clone(), Vec::new());
+//! writer.write_all(b"message")?;
+//! let sealed = writer.finish()?;
+//!
+//! let mut message = Vec::new();
+//! OpenReader::new(keyed, sealed.as_slice()).read_to_end(&mut message)?;
+//! assert_eq!(message, b"message");
+//! # Ok(())
+//! # }
+//! ```
+
+#[cfg(feature = "std")]
+mod io;
+
+#[cfg(feature = "std")]
+pub use io::{OpenReader, SealWriter};
+
+use crate::{Error, Protocol, TAG_LEN, label};
+
+/// Size in bytes of a masked block header.
+pub const HEADER_LEN: usize = 2;
+/// What a block has in bytes beside its plaintext.
+pub const OVERHEAD: usize = HEADER_LEN + TAG_LEN;
+/// The largest plaintext of one block, in bytes.
+pub const MAX_BLOCK_LEN: usize = 0xffff;
+
+/// Seals a stream block by block.
+#[derive(Clone, Debug)]
+pub struct Sealer(Protocol);
+
+impl Sealer {
+    /// A stream under the key in `keyed`. Two streams must not start from the same state: mix in a
+    /// nonce first.
+    #[must_use]
+    pub const fn new(keyed: Protocol) -> Self {
+        Self(keyed)
+    }
+
+    /// Seals one block in place: two bytes of room, 1..=65535 bytes of plaintext, 16 bytes of room.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BufferLength`] if `block` has not 19..=65553 bytes.
+    pub fn seal_block(&mut self, block: &mut [u8]) -> Result<(), Error> {
+        if block.len() <= OVERHEAD {
+            return Err(Error::BufferLength);
+        }
+        self.seal(block)
+    }
+
+    /// The block of 18 bytes that ends the stream, and the protocol after it.
+    #[must_use]
+    #[allow(clippy::missing_panics_doc)] // the length is right
+    pub fn finish(mut self) -> ([u8; OVERHEAD], Protocol) {
+        let mut end = [0; OVERHEAD];
+        self.seal(&mut end)
+            .expect("an empty block has the overhead alone");
+        (end, self.0)
+    }
+
+    fn seal(&mut self, block: &mut [u8]) -> Result<(), Error> {
+        let (header, body) = block
+            .split_first_chunk_mut::<HEADER_LEN>()
+            .ok_or(Error::BufferLength)?;
+        let len = body.len().checked_sub(TAG_LEN).ok_or(Error::BufferLength)?;
+        *header = u16::try_from(len).map_err(|_| Error::BufferLength)?.to_be_bytes();
+        self.0.mask(label!("header"), header);
+        self.0.seal_in_place(label!("block"), body)?;
+        self.0.ratchet(label!("block"));
+        Ok(())
+    }
+}
+
+/// Opens a stream block by block.
+///
+/// After an error, and after the end, every call is an error: nothing more is given out.
+#[derive(Clone, Debug)]
+pub struct Opener {
+    protocol: Protocol,
+    progress: Progress,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Progress {
+    Open,
+    Finished,
+    Failed,
+}
+
+impl Opener {
+    /// The stream that a [`Sealer`] began in the same state.
+    #[must_use]
+    pub const fn new(keyed: Protocol) -> Self {
+        Self {
+            protocol: keyed,
+            progress: Progress::Open,
+        }
+    }
+
+    /// Reads the header of a block. Its body is to be read into a buffer and opened by what is returned.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Verification`] after the end or after an error.
+    pub fn header(&mut self, mut header: [u8; HEADER_LEN]) -> Result<Body<'_>, Error> {
+        if self.progress != Progress::Open {
+            return Err(Error::Verification);
+        }
+        // Until the body is opened: a body that is dropped leaves the stream unusable.
+        self.progress = Progress::Failed;
+        self.protocol.unmask(label!("header"), &mut header);
+        Ok(Body {
+            len: usize::from(u16::from_be_bytes(header)),
+            opener: self,
+        })
+    }
+
+    /// Whether the end of the stream was reached and verified.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        self.progress == Progress::Finished
+    }
+
+    /// The protocol after the verified end of the stream.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Verification`] before the end or after an error.
+    pub fn finish(self) -> Result<Protocol, Error> {
+        if self.is_finished() {
+            Ok(self.protocol)
+        } else {
+            Err(Error::Verification)
+        }
+    }
+}
+
+/// A block whose header was read.
+#[derive(Debug)]
+pub struct Body<'o> {
+    opener: &'o mut Opener,
+    len: usize,
+}
+
+impl Body<'_> {
+    /// Size in bytes of the body: 16..=65551. The header is not authenticated until the body is opened.
+    #[must_use]
+    pub const fn sealed_len(&self) -> usize {
+        self.len + TAG_LEN
+    }
+
+    /// Opens the body in place: the plaintext, or `None` at the verified end of the stream.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Verification`] if the block is not the next one that was sealed, and then `body` is all
+    /// zeros but for its last 16 bytes, or if it has not [`Body::sealed_len`] bytes.
+    pub fn open(self, body: &mut [u8]) -> Result<Option<&mut [u8]>, Error> {
+        if body.len() != self.sealed_len() {
+            return Err(Error::Verification);
+        }
+        let plaintext = self.opener.protocol.open_in_place(label!("block"), body)?;
+        self.opener.protocol.ratchet(label!("block"));
+        if plaintext.is_empty() {
+            self.opener.progress = Progress::Finished;
+            Ok(None)
+        } else {
+            self.opener.progress = Progress::Open;
+            Ok(Some(plaintext))
+        }
+    }
+}

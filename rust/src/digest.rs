@@ -1,0 +1,73 @@
+//! Hash and extendable output: Mix `message`, Derive `digest`.
+//!
+//! Collision and (second-)preimage resistance of 128 bits at 32 bytes of output; outputs of different
+//! domains, or of different lengths, are independent.
+//!
+//! ```
+//! use veriplex::{digest, label};
+//!
+//! let mut hasher = digest::Hasher::new(label!("com.example.hash"));
+//! hasher.update(b"one ");
+//! hasher.update(b"message");
+//! assert_eq!(hasher.finalize(), digest::digest(label!("com.example.hash"), b"one message"));
+//! ```
+
+use crate::{Label, Protocol, label};
+
+/// Size in bytes of a digest.
+pub const DIGEST_LEN: usize = 32;
+
+/// The digest of a message.
+#[must_use]
+#[inline]
+pub fn digest(domain: Label<'_>, message: &[u8]) -> [u8; DIGEST_LEN] {
+    let mut protocol = Protocol::new(domain);
+    protocol.mix(label!("message"), message);
+    protocol.derive_array(label!("digest"))
+}
+
+/// A digest in the making.
+///
+/// With feature `std` it is a `Write`.
+#[derive(Clone, Debug)]
+pub struct Hasher(Protocol);
+
+impl Hasher {
+    /// A hash of nothing yet.
+    #[must_use]
+    pub fn new(domain: Label<'_>) -> Self {
+        let mut protocol = Protocol::new(domain);
+        protocol.mix_begin(label!("message"));
+        Self(protocol)
+    }
+
+    /// Takes the next piece of the message.
+    pub fn update(&mut self, input: &[u8]) {
+        self.0.mix_more(input);
+    }
+
+    /// The digest, 32 bytes.
+    #[must_use]
+    pub fn finalize(self) -> [u8; DIGEST_LEN] {
+        let mut digest = [0; DIGEST_LEN];
+        self.finalize_into(&mut digest);
+        digest
+    }
+
+    /// An output of any length. One length's output is not the beginning of another's.
+    pub fn finalize_into(mut self, output: &mut [u8]) {
+        self.0.derive(label!("digest"), output);
+    }
+}
+
+#[cfg(feature = "std")]
+impl std::io::Write for Hasher {
+    fn write(&mut self, input: &[u8]) -> std::io::Result<usize> {
+        self.update(input);
+        Ok(input.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,319 @@
+use core::fmt;
+
+use subtle::{Choice, ConstantTimeEq};
+
+use crate::Error;
+use crate::platform::Backend;
+use crate::simpira1024::{RATE, STATE_LEN, State};
+use crate::wipe::wipe;
+
+/// The duplex over Simpira-1024: rate 94 bytes, capacity 32 bytes, one byte of padding.
+///
+/// Bytes go in and out at the rate index. A full block, or [`Duplex::permute`], pads and permutes. Frames
+/// mark boundaries: each writes the index of the frame before it, and the padding holds that of the last.
+/// See `design.md`, section "Duplex".
+///
+/// Equality is in constant time. The state is wiped on drop (feature `zeroize`).
+#[derive(Clone)]
+pub struct Duplex {
+    state: State,
+    rate_idx: u8,
+    frame_idx: u8,
+}
+
+impl Duplex {
+    /// Size in bytes of a serialised duplex: rate index, frame index, state.
+    pub const SERIALIZED_LEN: usize = 2 + STATE_LEN;
+
+    /// The all-zero state.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            state: [0; STATE_LEN],
+            rate_idx: 0,
+            frame_idx: 0,
+        }
+    }
+
+    /// XORs `input` into the rate.
+    #[inline]
+    pub fn absorb(&mut self, input: &[u8]) {
+        if input.len() < RATE - usize::from(self.rate_idx) {
+            return self.absorb_partial(input);
+        }
+        let (head, rest) = input.split_at(self.head_len(input.len()));
+        self.absorb_partial(head);
+        let (blocks, tail) = rest.as_chunks();
+        if !blocks.is_empty() {
+            Backend::current().absorb_blocks(&mut self.state, blocks);
+        }
+        self.absorb_partial(tail);
+    }
+
+    /// Moves the rate into `output`, leaving zeros.
+    #[inline]
+    pub fn squeeze(&mut self, output: &mut [u8]) {
+        if output.len() < RATE - usize::from(self.rate_idx) {
+            return self.squeeze_partial(output);
+        }
+        let (head, rest) = output.split_at_mut(self.head_len(output.len()));
+        self.squeeze_partial(head);
+        let (blocks, tail) = rest.as_chunks_mut();
+        if !blocks.is_empty() {
+            Backend::current().squeeze_blocks(&mut self.state, blocks);
+        }
+        self.squeeze_partial(tail);
+    }
+
+    /// XORs `in_out` into the rate and replaces it by the result.
+    pub fn encrypt(&mut self, in_out: &mut [u8]) {
+        let (head, rest) = in_out.split_at_mut(self.head_len(in_out.len()));
+        self.encrypt_partial(head);
+        let (blocks, tail) = rest.as_chunks_mut();
+        if !blocks.is_empty() {
+            Backend::current().encrypt_blocks(&mut self.state, blocks);
+        }
+        self.encrypt_partial(tail);
+    }
+
+    /// Replaces `in_out` by its XOR with the rate, and the rate by the old `in_out`: the inverse of
+    /// [`Duplex::encrypt`].
+    pub fn decrypt(&mut self, in_out: &mut [u8]) {
+        let (head, rest) = in_out.split_at_mut(self.head_len(in_out.len()));
+        self.decrypt_partial(head);
+        let (blocks, tail) = rest.as_chunks_mut();
+        if !blocks.is_empty() {
+            Backend::current().decrypt_blocks(&mut self.state, blocks);
+        }
+        self.decrypt_partial(tail);
+    }
+
+    /// Begins a frame: absorbs the index of the current frame, remembers this one's, absorbs `id`.
+    #[inline]
+    pub fn frame(&mut self, id: u8) {
+        self.absorb_byte(self.frame_idx);
+        self.frame_idx = self.rate_idx;
+        self.absorb_byte(id);
+    }
+
+    /// The frame `op`, `label`, and the frame `op | 0x80`: what every operation of a protocol begins with.
+    #[inline(always)] // for constant labels little of it is left
+    pub(crate) fn header(&mut self, op: u8, label: &[u8]) {
+        let [start, len] = [usize::from(self.rate_idx), label.len()];
+        if start + len + 4 >= RATE {
+            return self.header_across_blocks(op, label);
+        }
+        // The same bytes as below, where no block is completed on the way.
+        let window = self.window(len + 4);
+        window[1] ^= op;
+        xor(&mut window[2..][..len], label);
+        window[2 + len] ^= index(start + 1);
+        window[3 + len] ^= op | 0x80;
+        self.state[start] ^= self.frame_idx;
+        self.frame_idx = index(start + len + 3);
+        self.rate_idx = index(start + len + 4);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn header_across_blocks(&mut self, op: u8, label: &[u8]) {
+        self.frame(op);
+        self.absorb(label);
+        self.frame(op | 0x80);
+    }
+
+    /// Pads the block, full or not, and permutes.
+    #[inline]
+    pub fn permute(&mut self) {
+        let end = usize::from(self.rate_idx);
+        self.state[end] ^= self.frame_idx;
+        self.state[end + 1] ^= 0x01;
+        self.state[RATE + 1] ^= 0x80;
+        Backend::current().permute(&mut self.state);
+        self.rate_idx = 0;
+        self.frame_idx = 0;
+    }
+
+    /// Makes the state impossible to run backwards: permutes unless a block has just begun, then
+    /// overwrites 32 bytes, as many as the capacity has, with zeros.
+    pub fn ratchet(&mut self) {
+        const ERASED: u8 = 32;
+        if self.rate_idx > 0 {
+            self.permute();
+        }
+        self.state[..usize::from(ERASED)].fill(0);
+        self.rate_idx = ERASED;
+    }
+
+    /// Rate index, frame index and state. The bytes are as secret as the duplex.
+    #[must_use]
+    pub fn to_bytes(&self) -> [u8; Self::SERIALIZED_LEN] {
+        let mut bytes = [0; Self::SERIALIZED_LEN];
+        bytes[0] = self.rate_idx;
+        bytes[1] = self.frame_idx;
+        bytes[2..].copy_from_slice(&self.state);
+        bytes
+    }
+
+    /// The reverse of [`Duplex::to_bytes`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidState`] if an index is not below 94.
+    pub fn from_bytes(bytes: &[u8; Self::SERIALIZED_LEN]) -> Result<Self, Error> {
+        let [rate_idx, frame_idx, ref state @ ..] = *bytes;
+        if usize::from(rate_idx) >= RATE || usize::from(frame_idx) >= RATE {
+            return Err(Error::InvalidState);
+        }
+        Ok(Self {
+            state: *state,
+            rate_idx,
+            frame_idx,
+        })
+    }
+
+    /// Back to the all-zero state, secrets wiped.
+    pub fn clear(&mut self) {
+        wipe(&mut self.state);
+        self.rate_idx = 0;
+        self.frame_idx = 0;
+    }
+
+    /// How much of an input of `len` bytes comes before the first block that a bulk operation can take:
+    /// nothing at the start of a block, else what completes the block begun.
+    #[inline]
+    fn head_len(&self, len: usize) -> usize {
+        if self.rate_idx == 0 && self.frame_idx == 0 {
+            0
+        } else {
+            len.min(RATE - usize::from(self.rate_idx))
+        }
+    }
+
+    /// The part of the rate that the next `len` bytes meet; they must fit into the block.
+    #[inline]
+    fn window(&mut self, len: usize) -> &mut [u8] {
+        &mut self.state[usize::from(self.rate_idx)..][..len]
+    }
+
+    /// Moves the rate index over `len` bytes that fit into the block; a full block is permuted.
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // the sum is at most 94
+    fn advance(&mut self, len: usize) {
+        let end = usize::from(self.rate_idx) + len;
+        debug_assert!(end <= RATE);
+        self.rate_idx = end as u8;
+        if end == RATE {
+            self.permute();
+        }
+    }
+
+    #[inline]
+    pub(crate) fn absorb_byte(&mut self, byte: u8) {
+        self.state[usize::from(self.rate_idx)] ^= byte;
+        self.advance(1);
+    }
+
+    #[inline]
+    fn absorb_partial(&mut self, input: &[u8]) {
+        xor(self.window(input.len()), input);
+        self.advance(input.len());
+    }
+
+    #[inline]
+    fn squeeze_partial(&mut self, output: &mut [u8]) {
+        let window = self.window(output.len());
+        output.copy_from_slice(window);
+        window.fill(0);
+        self.advance(output.len());
+    }
+
+    #[inline]
+    fn encrypt_partial(&mut self, in_out: &mut [u8]) {
+        for (s, b) in self.window(in_out.len()).iter_mut().zip(in_out.iter_mut()) {
+            *s ^= *b;
+            *b = *s;
+        }
+        self.advance(in_out.len());
+    }
+
+    #[inline]
+    fn decrypt_partial(&mut self, in_out: &mut [u8]) {
+        for (s, b) in self.window(in_out.len()).iter_mut().zip(in_out.iter_mut()) {
+            let c = *b;
+            *b ^= *s;
+            *s = c;
+        }
+        self.advance(in_out.len());
+    }
+}
+
+/// An index below 94 as it is stored.
+#[inline(always)]
+#[allow(clippy::cast_possible_truncation)]
+fn index(i: usize) -> u8 {
+    debug_assert!(i < RATE);
+    i as u8
+}
+
+/// `to ^= from`, of equal lengths.
+#[inline(always)]
+fn xor(to: &mut [u8], from: &[u8]) {
+    fn chunk<const N: usize>(to: &mut [u8; N], from: &[u8; N]) {
+        for (t, f) in to.iter_mut().zip(from) {
+            *t ^= f;
+        }
+    }
+    let (to, to_rest) = to.as_chunks_mut::<16>();
+    let (from, from_rest) = from.as_chunks::<16>();
+    for (to, from) in to.iter_mut().zip(from) {
+        chunk(to, from);
+    }
+    let (to, to_rest) = to_rest.as_chunks_mut::<4>();
+    let (from, from_rest) = from_rest.as_chunks::<4>();
+    for (to, from) in to.iter_mut().zip(from) {
+        chunk(to, from);
+    }
+    for (to, from) in to_rest.iter_mut().zip(from_rest) {
+        *to ^= from;
+    }
+}
+
+impl Default for Duplex {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl ConstantTimeEq for Duplex {
+    fn ct_eq(&self, other: &Self) -> Choice {
+        self.state.ct_eq(&other.state)
+            & self.rate_idx.ct_eq(&other.rate_idx)
+            & self.frame_idx.ct_eq(&other.frame_idx)
+    }
+}
+
+impl PartialEq for Duplex {
+    fn eq(&self, other: &Self) -> bool {
+        self.ct_eq(other).into()
+    }
+}
+
+impl Eq for Duplex {}
+
+impl Drop for Duplex {
+    fn drop(&mut self) {
+        #[cfg(feature = "zeroize")]
+        wipe(&mut self.state);
+    }
+}
+
+#[cfg(feature = "zeroize")]
+impl zeroize::ZeroizeOnDrop for Duplex {}
+
+/// Shows no part of the state.
+impl fmt::Debug for Duplex {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Duplex").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,39 @@
+use core::fmt;
+
+/// What can go wrong. No variant tells anything about a secret.
+///
+/// Every function that returns an error leaves the protocol as it was before the call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Error {
+    /// A label or domain is longer than [`Label::MAX_LEN`](crate::Label::MAX_LEN) bytes.
+    LabelTooLong,
+    /// A buffer of the caller has the wrong length for this operation.
+    BufferLength,
+    /// A nonce is shorter than the scheme allows.
+    NonceLength,
+    /// More than 255 branches were asked of Fork.
+    TooManyBranches,
+    /// A ciphertext, tag or stream is not what its owner made: forged, changed, cut or too short.
+    Verification,
+    /// Serialised bytes are not a state.
+    InvalidState,
+    /// The backend is unknown, not compiled in, or this CPU lacks its instructions.
+    BackendUnavailable,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::LabelTooLong => "label longer than 91 bytes",
+            Self::BufferLength => "buffer of the wrong length",
+            Self::NonceLength => "nonce too short",
+            Self::TooManyBranches => "more than 255 branches",
+            Self::Verification => "verification failed",
+            Self::InvalidState => "not a serialised state",
+            Self::BackendUnavailable => "backend not available",
+        })
+    }
+}
+
+impl core::error::Error for Error {}

@@ -1,0 +1,98 @@
+//! **Veriplex** is the Newplex cryptographic framework: one permutation (Simpira-1024), one duplex over
+//! it, and one [`Protocol`] object whose operations build hashes, MACs, ciphers and whole protocols.
+//! It is byte-compatible with Newplex, except that it refuses labels longer than 91 bytes (see [`Label`]).
+//!
+//! ```
+//! use veriplex::{Protocol, label};
+//!
+//! # fn main() -> Result<(), veriplex::Error> {
+//! let mut sender = Protocol::new(label!("com.example.messages"));
+//! sender.mix(label!("key"), b"a secret of 32 or more bytes....");
+//! let mut receiver = sender.clone();
+//!
+//! let mut message = *b"attack at dawn..................";
+//! let n = message.len() - veriplex::TAG_LEN; // the last 16 bytes are room for the tag
+//! sender.seal_in_place(label!("message"), &mut message)?;
+//! let plaintext = receiver.open_in_place(label!("message"), &mut message)?;
+//! assert_eq!(plaintext, &b"attack at dawn.................."[..n]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Where to look
+//!
+//! | module | what |
+//! |---|---|
+//! | [`Protocol`] | the framework: Init, Mix, Derive, Mask, Seal, Fork, Ratchet |
+//! | [`digest`] | hash and extendable output |
+//! | [`mac`] | message authentication (keyed digest) |
+//! | [`stream`] | unauthenticated stream cipher |
+//! | [`aead`] | authenticated encryption with a nonce |
+//! | [`siv`] | authenticated encryption that survives a repeated nonce |
+//! | [`aestream`] | authenticated encryption of streams |
+//! | [`hazmat`] | the raw duplex, the raw permutation, the choice of backend |
+//!
+//! # Features
+//!
+//! `std` (default; `std::io` adapters, implies `alloc`), `alloc` (`Vec` conveniences), `zeroize`
+//! (default; secrets are wiped on drop). Without features the crate is `no_std` and does not allocate.
+//!
+//! # Backends
+//!
+//! The permutation runs on AES instructions where the CPU has them (found at run time) and as
+//! constant-time bitsliced code elsewhere. `RUSTFLAGS='--cfg veriplex_backend="portable"'` (or
+//! `"x86_64"`, `"aarch64"`) fixes the choice at compile time. [`backend`] names the one in use.
+
+#![no_std]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![deny(unsafe_code)]
+
+#[cfg(feature = "alloc")]
+extern crate alloc;
+#[cfg(feature = "std")]
+extern crate std;
+
+pub mod aead;
+pub mod aestream;
+pub mod digest;
+mod duplex;
+mod error;
+pub mod hazmat;
+mod label;
+pub mod mac;
+mod platform;
+mod portable;
+mod protocol;
+mod simpira1024;
+pub mod siv;
+pub mod stream;
+mod wipe;
+
+// The kernel boundary: the only places with `unsafe`.
+#[cfg(all(veriplex_hardware, target_arch = "aarch64"))]
+#[allow(unsafe_code)]
+mod aarch64;
+#[cfg(veriplex_hardware)]
+mod vector;
+#[cfg(all(veriplex_hardware, target_arch = "x86_64"))]
+#[allow(unsafe_code)]
+mod x86_64;
+
+pub use error::Error;
+pub use label::Label;
+#[cfg(feature = "std")]
+pub use protocol::io::{Reader, Writer};
+pub use protocol::{MaskStream, MixStream, Protocol, UnmaskStream};
+
+/// Size in bytes of the tag that [`Protocol::seal_in_place`] and the authenticated schemes append.
+pub const TAG_LEN: usize = 16;
+
+/// Names the backend in use: `"portable"`, `"x86_64"` or `"aarch64"`.
+///
+/// ```
+/// assert!(["portable", "x86_64", "aarch64"].contains(&veriplex::backend()));
+/// ```
+#[must_use]
+pub fn backend() -> &'static str {
+    platform::Backend::current().name()
+}

@@ -1,0 +1,71 @@
+//! Message authentication, also called keyed digest: Mix `key`, Mix `message`, Derive `tag`.
+//!
+//! A pseudorandom function of the message, with a tag of 16 bytes: a forgery succeeds with probability
+//! 2^-128 a try. Keys may have any length; use at least 32 random bytes.
+//!
+//! ```
+//! use veriplex::{label, mac::Mac};
+//!
+//! let key = [7; 32]; // random, in earnest
+//! let mut mac = Mac::new(label!("com.example.mac"), &key);
+//! mac.update(b"message");
+//! let tag = mac.clone().finalize();
+//! assert!(mac.verify(&tag).is_ok());
+//! ```
+
+use subtle::ConstantTimeEq;
+
+use crate::{Error, Label, Protocol, TAG_LEN, label};
+
+/// A tag in the making.
+///
+/// With feature `std` it is a `Write`.
+#[derive(Clone, Debug)]
+pub struct Mac(Protocol);
+
+impl Mac {
+    /// A tag of nothing yet.
+    #[must_use]
+    pub fn new(domain: Label<'_>, key: &[u8]) -> Self {
+        let mut protocol = Protocol::new(domain);
+        protocol.mix(label!("key"), key);
+        protocol.mix_begin(label!("message"));
+        Self(protocol)
+    }
+
+    /// Takes the next piece of the message.
+    pub fn update(&mut self, input: &[u8]) {
+        self.0.mix_more(input);
+    }
+
+    /// The tag, 16 bytes. Compare tags only through [`Mac::verify`].
+    #[must_use]
+    pub fn finalize(mut self) -> [u8; TAG_LEN] {
+        self.0.derive_array(label!("tag"))
+    }
+
+    /// Compares the tag with a received one, in constant time.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Verification`] if they differ or `tag` has not 16 bytes.
+    pub fn verify(self, tag: &[u8]) -> Result<(), Error> {
+        if self.finalize().ct_eq(tag).into() {
+            Ok(())
+        } else {
+            Err(Error::Verification)
+        }
+    }
+}
+
+#[cfg(feature = "std")]
+impl std::io::Write for Mac {
+    fn write(&mut self, input: &[u8]) -> std::io::Result<usize> {
+        self.update(input);
+        Ok(input.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}

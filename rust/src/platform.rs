@@ -1,0 +1,138 @@
+//! Chooses the backend: the one place that knows which there are.
+//!
+//! Every backend has the same five operations: the permutation, and absorb, encrypt, decrypt and squeeze
+//! over any number of full 94-byte blocks, with the state kept in registers across blocks. The bulk
+//! operations start and end at rate index and frame index 0; after each block the state is padded
+//! (byte 95 ^= 0x81) and permuted.
+
+use core::fmt;
+use core::sync::atomic::{AtomicBool, Ordering};
+
+#[cfg(all(veriplex_hardware, target_arch = "aarch64"))]
+use crate::aarch64 as hardware;
+use crate::portable;
+use crate::simpira1024::{Block, State};
+#[cfg(all(veriplex_hardware, target_arch = "x86_64"))]
+use crate::x86_64 as hardware;
+
+/// An implementation of the permutation that this CPU can run.
+///
+/// A value exists only where the instructions that it needs exist.
+#[derive(Clone, Copy)]
+pub struct Backend(Kind);
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Portable,
+    #[cfg(veriplex_hardware)]
+    Hardware(hardware::Token),
+}
+
+/// Set while [`set_hardware_enabled`] forbids the hardware backend.
+static HARDWARE_DISABLED: AtomicBool = AtomicBool::new(false);
+
+/// Allows (as at the start) or forbids the hardware backend in this process.
+///
+/// It changes speed, not results; it is meant for tests and for measurements. It has no effect
+/// where `--cfg veriplex_backend` fixes the backend.
+pub fn set_hardware_enabled(enabled: bool) {
+    HARDWARE_DISABLED.store(!enabled, Ordering::Relaxed);
+}
+
+/// Calls the same operation of whichever backend it is.
+macro_rules! dispatch {
+    ($backend:expr, $operation:ident($($argument:expr),*)) => {
+        match $backend.0 {
+            Kind::Portable => portable::$operation($($argument),*),
+            #[cfg(veriplex_hardware)]
+            Kind::Hardware(token) => token.$operation($($argument),*),
+        }
+    };
+}
+
+impl Backend {
+    /// The constant-time backend that every target has.
+    pub const PORTABLE: Self = Self(Kind::Portable);
+
+    /// The backend of this CPU's AES instructions, if it has them and the backend is compiled in.
+    #[must_use]
+    #[inline]
+    pub fn hardware() -> Option<Self> {
+        #[cfg(veriplex_hardware)]
+        return hardware::Token::detect().map(|token| Self(Kind::Hardware(token)));
+        #[cfg(not(veriplex_hardware))]
+        return None;
+    }
+
+    /// Every backend that this CPU can run.
+    pub fn available() -> impl Iterator<Item = Self> {
+        [Some(Self::PORTABLE), Self::hardware()].into_iter().flatten()
+    }
+
+    /// The backend that the library uses now.
+    ///
+    /// # Panics
+    ///
+    /// If the crate was compiled for `veriplex_backend="x86_64"` or `"aarch64"` and runs on a CPU without
+    /// the instructions.
+    #[must_use]
+    #[inline]
+    pub fn current() -> Self {
+        #[cfg(any(veriplex_backend = "x86_64", veriplex_backend = "aarch64"))]
+        return Self::hardware().expect("this CPU lacks the instructions of the chosen veriplex_backend");
+        #[cfg(not(any(veriplex_backend = "x86_64", veriplex_backend = "aarch64")))]
+        match Self::hardware() {
+            Some(hardware) if !HARDWARE_DISABLED.load(Ordering::Relaxed) => hardware,
+            _ => Self::PORTABLE,
+        }
+    }
+
+    /// `"portable"`, `"x86_64"` or `"aarch64"`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self.0 {
+            Kind::Portable => "portable",
+            #[cfg(all(veriplex_hardware, target_arch = "x86_64"))]
+            Kind::Hardware(_) => "x86_64",
+            #[cfg(all(veriplex_hardware, target_arch = "aarch64"))]
+            Kind::Hardware(_) => "aarch64",
+        }
+    }
+
+    /// Simpira-1024 on a state of 128 bytes.
+    #[inline]
+    pub fn permute(self, state: &mut State) {
+        dispatch!(self, permute(state));
+    }
+
+    /// Per block: XOR it into the state; pad; permute.
+    #[inline]
+    pub fn absorb_blocks(self, state: &mut State, blocks: &[Block]) {
+        dispatch!(self, absorb_blocks(state, blocks));
+    }
+
+    /// Per block: XOR it into the state and replace it by the result; pad; permute.
+    #[inline]
+    pub fn encrypt_blocks(self, state: &mut State, blocks: &mut [Block]) {
+        dispatch!(self, encrypt_blocks(state, blocks));
+    }
+
+    /// Per block: replace it by its XOR with the state, and the state's bytes by the old block; pad;
+    /// permute.
+    #[inline]
+    pub fn decrypt_blocks(self, state: &mut State, blocks: &mut [Block]) {
+        dispatch!(self, decrypt_blocks(state, blocks));
+    }
+
+    /// Per block: move the state's bytes into it, leaving zeros; pad; permute.
+    #[inline]
+    pub fn squeeze_blocks(self, state: &mut State, blocks: &mut [Block]) {
+        dispatch!(self, squeeze_blocks(state, blocks));
+    }
+}
+
+impl fmt::Debug for Backend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Backend({})", self.name())
+    }
+}

@@ -1,0 +1,104 @@
+//! `std::io` adapters for streaming operations.
+
+use std::io::{self, Read, Write};
+
+use super::{MaskStream, MixStream, UnmaskStream};
+use crate::wipe::wipe;
+
+impl Write for MixStream<'_> {
+    /// Mixes all of `input`; never fails.
+    fn write(&mut self, input: &[u8]) -> io::Result<usize> {
+        self.update(input);
+        Ok(input.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What the adapters do to the bytes that pass.
+trait Transform {
+    fn transform(&mut self, in_out: &mut [u8]);
+}
+
+impl Transform for MaskStream<'_> {
+    fn transform(&mut self, in_out: &mut [u8]) {
+        self.update(in_out);
+    }
+}
+
+impl Transform for UnmaskStream<'_> {
+    fn transform(&mut self, in_out: &mut [u8]) {
+        self.update(in_out);
+    }
+}
+
+macro_rules! adapters {
+    ($($stream:ident),*) => {$(
+        impl<'p> $stream<'p> {
+            /// A `Read` that transforms what it reads from `inner`.
+            pub fn reader<R: Read>(self, inner: R) -> Reader<Self, R> {
+                Reader { stream: self, inner }
+            }
+
+            /// A `Write` that transforms what is written and passes it on to `inner`.
+            pub fn writer<W: Write>(self, inner: W) -> Writer<Self, W> {
+                Writer { stream: self, inner, failed: false }
+            }
+        }
+    )*};
+}
+adapters!(MaskStream, UnmaskStream);
+
+/// Reads through a [`MaskStream`] or an [`UnmaskStream`].
+///
+/// What an [`UnmaskStream`] gives is not authenticated.
+#[derive(Debug)]
+pub struct Reader<S, R> {
+    stream: S,
+    inner: R,
+}
+
+#[allow(private_bounds)]
+impl<S: Transform, R: Read> Read for Reader<S, R> {
+    fn read(&mut self, output: &mut [u8]) -> io::Result<usize> {
+        let n = self.inner.read(output)?;
+        self.stream.transform(&mut output[..n]);
+        Ok(n)
+    }
+}
+
+/// Writes through a [`MaskStream`] or an [`UnmaskStream`].
+///
+/// After an error of the inner writer it is unknown how much of a piece went out, so every later write
+/// fails too.
+#[derive(Debug)]
+pub struct Writer<S, W> {
+    stream: S,
+    inner: W,
+    failed: bool,
+}
+
+#[allow(private_bounds)]
+impl<S: Transform, W: Write> Write for Writer<S, W> {
+    fn write(&mut self, input: &[u8]) -> io::Result<usize> {
+        const CHUNK: usize = 64 * crate::hazmat::RATE;
+        if self.failed {
+            return Err(io::Error::other("an earlier write failed"));
+        }
+        let mut buffer = [0; CHUNK];
+        let n = input.len().min(CHUNK);
+        let chunk = &mut buffer[..n];
+        chunk.copy_from_slice(&input[..n]);
+        self.stream.transform(chunk);
+        let result = self.inner.write_all(chunk);
+        wipe(chunk);
+        self.failed = result.is_err();
+        result.map(|()| n)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}

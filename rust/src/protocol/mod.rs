@@ -1,0 +1,458 @@
+#[cfg(feature = "std")]
+pub(crate) mod io;
+mod stream;
+
+use core::fmt;
+
+use subtle::{Choice, ConstantTimeEq};
+
+pub use stream::{MaskStream, MixStream, UnmaskStream};
+
+use crate::duplex::Duplex;
+use crate::wipe::wipe;
+use crate::{Error, Label, TAG_LEN};
+
+/// The operation codes that frame the operations of a transcript.
+#[derive(Clone, Copy)]
+#[repr(u8)]
+enum Op {
+    Init = 0x01,
+    Mix = 0x02,
+    Derive = 0x03,
+    Mask = 0x04,
+    Seal = 0x05,
+    Fork = 0x06,
+    Ratchet = 0x07,
+}
+
+/// A transcript of operations from which outputs are drawn: the framework that every scheme is built on.
+///
+/// Two protocols that ran the same operations, with the same labels and data, have the same state; any
+/// difference makes their outputs independent. Every output depends on all that came before it. See
+/// `design.md`, section "Protocol".
+///
+/// An operation that returns an error leaves the protocol as it was.
+///
+/// Equality is in constant time. The state is wiped on drop (feature `zeroize`); [`Debug`] shows none of it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Protocol {
+    duplex: Duplex,
+}
+
+impl Protocol {
+    /// Size in bytes of a serialised protocol.
+    pub const SERIALIZED_LEN: usize = Duplex::SERIALIZED_LEN;
+    /// The largest number of branches that Fork can make.
+    pub const MAX_BRANCHES: usize = 255;
+
+    /// Init: a new protocol in the given domain, a string unique to the application and its purpose.
+    #[must_use]
+    #[inline]
+    pub fn new(domain: Label<'_>) -> Self {
+        let mut protocol = Self {
+            duplex: Duplex::new(),
+        };
+        protocol.header(Op::Init, domain);
+        protocol
+    }
+
+    /// Mix: takes `input` of any length into the transcript.
+    #[inline]
+    pub fn mix(&mut self, label: Label<'_>, input: &[u8]) {
+        self.header(Op::Mix, label);
+        self.duplex.absorb(input);
+    }
+
+    /// Mix in pieces: the same as one [`Protocol::mix`] of their concatenation.
+    ///
+    /// The stream borrows the protocol, so nothing else can happen to it until the stream is dropped:
+    ///
+    /// ```compile_fail,E0499
+    /// # use veriplex::{Protocol, label};
+    /// let mut protocol = Protocol::new(label!("example"));
+    /// let mut stream = protocol.mix_stream(label!("data"));
+    /// protocol.ratchet(label!("too early"));
+    /// stream.update(b"more");
+    /// ```
+    pub fn mix_stream(&mut self, label: Label<'_>) -> MixStream<'_> {
+        self.header(Op::Mix, label);
+        MixStream(&mut self.duplex)
+    }
+
+    /// Derive: fills `output` with pseudorandom bytes that depend on the transcript and on their number.
+    #[inline]
+    pub fn derive(&mut self, label: Label<'_>, output: &mut [u8]) {
+        self.header(Op::Derive, label);
+        self.absorb_length(output.len());
+        self.duplex.permute();
+        self.duplex.squeeze(output);
+    }
+
+    /// [`Protocol::derive`] of an array.
+    #[inline]
+    #[must_use]
+    pub fn derive_array<const N: usize>(&mut self, label: Label<'_>) -> [u8; N] {
+        let mut output = [0; N];
+        self.derive(label, &mut output);
+        output
+    }
+
+    /// [`Protocol::derive`] of a vector.
+    #[cfg(feature = "alloc")]
+    #[must_use]
+    pub fn derive_vec(&mut self, label: Label<'_>, len: usize) -> alloc::vec::Vec<u8> {
+        let mut output = alloc::vec![0; len];
+        self.derive(label, &mut output);
+        output
+    }
+
+    /// Mask: encrypts in place, without authentication. The ciphertext enters the transcript.
+    pub fn mask(&mut self, label: Label<'_>, in_out: &mut [u8]) {
+        self.mask_stream(label).update(in_out);
+    }
+
+    /// Unmask: the inverse of [`Protocol::mask`].
+    pub fn unmask(&mut self, label: Label<'_>, in_out: &mut [u8]) {
+        self.unmask_stream(label).update(in_out);
+    }
+
+    /// [`Protocol::mask`] from one buffer into another.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BufferLength`] if the lengths differ.
+    pub fn mask_into(
+        &mut self,
+        label: Label<'_>,
+        plaintext: &[u8],
+        ciphertext: &mut [u8],
+    ) -> Result<(), Error> {
+        copy(plaintext, ciphertext)?;
+        self.mask(label, ciphertext);
+        Ok(())
+    }
+
+    /// [`Protocol::unmask`] from one buffer into another.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BufferLength`] if the lengths differ.
+    pub fn unmask_into(
+        &mut self,
+        label: Label<'_>,
+        ciphertext: &[u8],
+        plaintext: &mut [u8],
+    ) -> Result<(), Error> {
+        copy(ciphertext, plaintext)?;
+        self.unmask(label, plaintext);
+        Ok(())
+    }
+
+    /// [`Protocol::mask`] into a new vector.
+    #[cfg(feature = "alloc")]
+    #[must_use]
+    pub fn mask_vec(&mut self, label: Label<'_>, plaintext: &[u8]) -> alloc::vec::Vec<u8> {
+        let mut ciphertext = plaintext.to_vec();
+        self.mask(label, &mut ciphertext);
+        ciphertext
+    }
+
+    /// [`Protocol::unmask`] into a new vector.
+    #[cfg(feature = "alloc")]
+    #[must_use]
+    pub fn unmask_vec(&mut self, label: Label<'_>, ciphertext: &[u8]) -> alloc::vec::Vec<u8> {
+        let mut plaintext = ciphertext.to_vec();
+        self.unmask(label, &mut plaintext);
+        plaintext
+    }
+
+    /// Mask in pieces: the same as one [`Protocol::mask`] of their concatenation.
+    pub fn mask_stream(&mut self, label: Label<'_>) -> MaskStream<'_> {
+        self.header(Op::Mask, label);
+        self.duplex.permute();
+        MaskStream(&mut self.duplex)
+    }
+
+    /// Unmask in pieces: the same as one [`Protocol::unmask`] of their concatenation.
+    pub fn unmask_stream(&mut self, label: Label<'_>) -> UnmaskStream<'_> {
+        self.header(Op::Mask, label);
+        self.duplex.permute();
+        UnmaskStream(&mut self.duplex)
+    }
+
+    /// Seal: encrypts in place and returns the tag of 16 bytes.
+    pub fn seal_in_place_detached(&mut self, label: Label<'_>, in_out: &mut [u8]) -> [u8; TAG_LEN] {
+        self.header(Op::Seal, label);
+        self.absorb_length(in_out.len());
+        self.duplex.permute();
+        self.duplex.encrypt(in_out);
+        self.tag()
+    }
+
+    /// Open: decrypts in place if the tag is right.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Verification`] if the tag is wrong; `in_out` is then all zeros.
+    pub fn open_in_place_detached(
+        &mut self,
+        label: Label<'_>,
+        in_out: &mut [u8],
+        tag: &[u8; TAG_LEN],
+    ) -> Result<(), Error> {
+        let before = self.clone();
+        self.header(Op::Seal, label);
+        self.absorb_length(in_out.len());
+        self.duplex.permute();
+        self.duplex.decrypt(in_out);
+        if self.tag().ct_eq(tag).into() {
+            Ok(())
+        } else {
+            wipe(in_out);
+            *self = before;
+            Err(Error::Verification)
+        }
+    }
+
+    /// Seal in place: the last 16 bytes of `in_out` are room for the tag.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BufferLength`] if `in_out` has fewer than 16 bytes.
+    pub fn seal_in_place(&mut self, label: Label<'_>, in_out: &mut [u8]) -> Result<(), Error> {
+        let (message, tag) = in_out.split_last_chunk_mut().ok_or(Error::BufferLength)?;
+        *tag = self.seal_in_place_detached(label, message);
+        Ok(())
+    }
+
+    /// Open in place: `in_out` is the ciphertext with its tag of 16 bytes; returns the plaintext.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Verification`] if the tag is wrong, and then the ciphertext is overwritten with zeros, or
+    /// if there are fewer than 16 bytes.
+    pub fn open_in_place<'b>(
+        &mut self,
+        label: Label<'_>,
+        in_out: &'b mut [u8],
+    ) -> Result<&'b mut [u8], Error> {
+        let (message, tag) = in_out.split_last_chunk_mut().ok_or(Error::Verification)?;
+        self.open_in_place_detached(label, message, tag)?;
+        Ok(message)
+    }
+
+    /// Seal from one buffer into another, which is 16 bytes longer.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BufferLength`] if it is not.
+    pub fn seal_into(&mut self, label: Label<'_>, plaintext: &[u8], sealed: &mut [u8]) -> Result<(), Error> {
+        let (message, tag) = sealed.split_last_chunk_mut().ok_or(Error::BufferLength)?;
+        copy(plaintext, message)?;
+        *tag = self.seal_in_place_detached(label, message);
+        Ok(())
+    }
+
+    /// Open from one buffer into another, which is 16 bytes shorter.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Verification`] if the tag is wrong, and then `plaintext` is all zeros, or if `sealed` has
+    /// fewer than 16 bytes; [`Error::BufferLength`] if `plaintext` has the wrong length.
+    pub fn open_into(&mut self, label: Label<'_>, sealed: &[u8], plaintext: &mut [u8]) -> Result<(), Error> {
+        let (message, tag) = sealed.split_last_chunk().ok_or(Error::Verification)?;
+        copy(message, plaintext)?;
+        self.open_in_place_detached(label, plaintext, tag)
+    }
+
+    /// Seal into a new vector.
+    #[cfg(feature = "alloc")]
+    #[must_use]
+    pub fn seal_vec(&mut self, label: Label<'_>, plaintext: &[u8]) -> alloc::vec::Vec<u8> {
+        let mut sealed = alloc::vec::Vec::with_capacity(plaintext.len() + TAG_LEN);
+        sealed.extend_from_slice(plaintext);
+        let tag = self.seal_in_place_detached(label, &mut sealed);
+        sealed.extend_from_slice(&tag);
+        sealed
+    }
+
+    /// Open into a new vector.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Verification`] if the tag is wrong or `sealed` has fewer than 16 bytes.
+    #[cfg(feature = "alloc")]
+    pub fn open_vec(&mut self, label: Label<'_>, sealed: &[u8]) -> Result<alloc::vec::Vec<u8>, Error> {
+        let (message, tag) = sealed.split_last_chunk().ok_or(Error::Verification)?;
+        let mut plaintext = message.to_vec();
+        self.open_in_place_detached(label, &mut plaintext, tag)?;
+        Ok(plaintext)
+    }
+
+    /// Fork: `N` branches, each with its number and value mixed in, independent of each other and of the
+    /// protocol itself, which goes on as the root.
+    ///
+    /// More than 255 branches do not compile:
+    ///
+    /// ```compile_fail
+    /// # use veriplex::{Protocol, label};
+    /// # fn main() {
+    /// let mut protocol = Protocol::new(label!("example"));
+    /// let branches = protocol.fork(label!("role"), [b"".as_slice(); 256]);
+    /// # }
+    /// ```
+    ///
+    /// ```
+    /// # use veriplex::{Protocol, label};
+    /// let mut protocol = Protocol::new(label!("example"));
+    /// let [mut alice, mut bob] = protocol.fork(label!("role"), ["alice", "bob"]);
+    /// assert_ne!(alice.derive_array::<32>(label!("key")), bob.derive_array::<32>(label!("key")));
+    /// ```
+    #[must_use]
+    pub fn fork<const N: usize, V: AsRef<[u8]>>(&mut self, label: Label<'_>, values: [V; N]) -> [Self; N] {
+        const { assert!(N <= Self::MAX_BRANCHES, "at most 255 branches") };
+        self.header(Op::Fork, label);
+        let mut number = 0;
+        let branches = values.map(|value| {
+            number += 1;
+            self.branch(number, value.as_ref())
+        });
+        self.duplex.absorb_byte(0);
+        branches
+    }
+
+    /// Fork into as many branches as there are values, without allocation: `take` receives them in order,
+    /// each with its number, which starts at 1.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooManyBranches`] for more than 255 values.
+    #[allow(clippy::missing_panics_doc)] // the numbers fit: their count was checked
+    pub fn fork_each(
+        &mut self,
+        label: Label<'_>,
+        values: &[&[u8]],
+        mut take: impl FnMut(u8, Self),
+    ) -> Result<(), Error> {
+        let count = u8::try_from(values.len()).map_err(|_| Error::TooManyBranches)?;
+        self.header(Op::Fork, label);
+        for (number, value) in (1..=count).zip(values) {
+            take(number, self.branch(number, value));
+        }
+        self.duplex.absorb_byte(0);
+        Ok(())
+    }
+
+    /// [`Protocol::fork_each`] into a vector.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooManyBranches`] for more than 255 values.
+    #[cfg(feature = "alloc")]
+    pub fn fork_vec(&mut self, label: Label<'_>, values: &[&[u8]]) -> Result<alloc::vec::Vec<Self>, Error> {
+        let mut branches = alloc::vec::Vec::with_capacity(values.len());
+        self.fork_each(label, values, |_, branch| branches.push(branch))?;
+        Ok(branches)
+    }
+
+    /// Ratchet: makes the state impossible to run backwards.
+    pub fn ratchet(&mut self, label: Label<'_>) {
+        self.header(Op::Ratchet, label);
+        self.duplex.ratchet();
+    }
+
+    /// Wipes the state. What remains is a protocol without domain, key or transcript: start again with
+    /// [`Protocol::new`]. Dropping a protocol wipes it too (feature `zeroize`).
+    pub fn clear(&mut self) {
+        self.duplex.clear();
+    }
+
+    /// The state as 130 bytes, to be restored by [`Protocol::from_bytes`]. They are as secret as the protocol.
+    #[must_use]
+    pub fn to_bytes(&self) -> [u8; Self::SERIALIZED_LEN] {
+        self.duplex.to_bytes()
+    }
+
+    /// Restores a state.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidState`] if the bytes cannot come from [`Protocol::to_bytes`].
+    pub fn from_bytes(bytes: &[u8; Self::SERIALIZED_LEN]) -> Result<Self, Error> {
+        Duplex::from_bytes(bytes).map(|duplex| Self { duplex })
+    }
+
+    /// Opens a Mix whose data follows through [`Protocol::mix_more`]: for schemes that own their protocol.
+    pub(crate) fn mix_begin(&mut self, label: Label<'_>) {
+        self.header(Op::Mix, label);
+    }
+
+    /// Data of the Mix that [`Protocol::mix_begin`] opened.
+    pub(crate) fn mix_more(&mut self, input: &[u8]) {
+        self.duplex.absorb(input);
+    }
+
+    #[inline]
+    fn header(&mut self, op: Op, label: Label<'_>) {
+        self.duplex.header(op as u8, label.as_bytes());
+    }
+
+    /// Absorbs a length as unsigned LEB128.
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // seven bits at a time
+    fn absorb_length(&mut self, mut len: usize) {
+        while len >= 0x80 {
+            self.duplex.absorb_byte(len as u8 | 0x80);
+            len >>= 7;
+        }
+        self.duplex.absorb_byte(len as u8);
+    }
+
+    fn tag(&mut self) -> [u8; TAG_LEN] {
+        let mut tag = [0; TAG_LEN];
+        self.duplex.permute();
+        self.duplex.squeeze(&mut tag);
+        tag
+    }
+
+    /// A branch, after the header of its Fork.
+    fn branch(&self, number: u8, value: &[u8]) -> Self {
+        let mut branch = self.clone();
+        branch.duplex.absorb_byte(number);
+        branch.duplex.absorb(value);
+        branch
+    }
+}
+
+/// Copies between buffers of the same length.
+fn copy(from: &[u8], to: &mut [u8]) -> Result<(), Error> {
+    if from.len() != to.len() {
+        return Err(Error::BufferLength);
+    }
+    to.copy_from_slice(from);
+    Ok(())
+}
+
+impl ConstantTimeEq for Protocol {
+    fn ct_eq(&self, other: &Self) -> Choice {
+        self.duplex.ct_eq(&other.duplex)
+    }
+}
+
+#[cfg(feature = "zeroize")]
+impl zeroize::ZeroizeOnDrop for Protocol {}
+
+impl TryFrom<&[u8]> for Protocol {
+    type Error = Error;
+
+    /// [`Protocol::from_bytes`], where any length but 130 is an error too.
+    fn try_from(bytes: &[u8]) -> Result<Self, Error> {
+        Self::from_bytes(bytes.try_into().map_err(|_| Error::InvalidState)?)
+    }
+}
+
+impl fmt::Debug for Protocol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Protocol").finish_non_exhaustive()
+    }
+}

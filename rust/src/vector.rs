@@ -1,0 +1,188 @@
+//! The body of a backend with 128-bit vectors and an AES instruction, over the primitives of its
+//! architecture: a type `V` and the functions `load`, `store`, `zero`, `pad`, `xor`, `drop_2`, `keep_2`,
+//! `straddle` and `f`, each compiled for the CPU features `$features`.
+
+/// Defines `Token`, the witness that this CPU has the features, with `permute` and the bulk operations.
+macro_rules! backend {
+    ($features:literal, $detect:expr) => {
+        use crate::simpira1024::{Block, State};
+
+        /// A witness that this CPU has the instructions that this module is compiled for.
+        #[derive(Clone, Copy)]
+        pub(crate) struct Token(());
+
+        impl Token {
+            pub(crate) fn detect() -> Option<Self> {
+                $detect.then_some(Self(()))
+            }
+
+            pub(crate) fn permute(self, state: &mut State) {
+                // SAFETY: a Token exists only where the CPU has the features.
+                unsafe { permute(state) }
+            }
+
+            pub(crate) fn absorb_blocks(self, state: &mut State, blocks: &[Block]) {
+                // SAFETY: as in `permute`.
+                unsafe { absorb_blocks(state, blocks) }
+            }
+
+            pub(crate) fn encrypt_blocks(self, state: &mut State, blocks: &mut [Block]) {
+                // SAFETY: as in `permute`.
+                unsafe { encrypt_blocks(state, blocks) }
+            }
+
+            pub(crate) fn decrypt_blocks(self, state: &mut State, blocks: &mut [Block]) {
+                // SAFETY: as in `permute`.
+                unsafe { decrypt_blocks(state, blocks) }
+            }
+
+            pub(crate) fn squeeze_blocks(self, state: &mut State, blocks: &mut [Block]) {
+                // SAFETY: as in `permute`.
+                unsafe { squeeze_blocks(state, blocks) }
+            }
+        }
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn load_state(state: &State) -> [V; 8] {
+            // SAFETY: eight unaligned loads of 16 bytes cover the 128 bytes exactly.
+            core::array::from_fn(|i| unsafe { load(state.as_ptr().add(16 * i)) })
+        }
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn store_state(state: &mut State, x: [V; 8]) {
+            for (i, x) in x.into_iter().enumerate() {
+                // SAFETY: as in `load_state`.
+                unsafe { store(state.as_mut_ptr().add(16 * i), x) };
+            }
+        }
+
+        /// The 94 bytes of a block in six registers; the last two bytes of the sixth are zero.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn load_block(block: &Block) -> [V; 6] {
+            // SAFETY: bytes 16i..16i+16 lie inside the block for i < 5, and bytes 78..94 do.
+            core::array::from_fn(|i| unsafe {
+                if i < 5 {
+                    load(block.as_ptr().add(16 * i))
+                } else {
+                    drop_2(load(block.as_ptr().add(78)))
+                }
+            })
+        }
+
+        /// The reverse of [`load_block`]; the last two bytes of the sixth register are ignored.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn store_block(block: &mut Block, x: [V; 6]) {
+            for (i, &x) in x[..5].iter().enumerate() {
+                // SAFETY: as in `load_block`.
+                unsafe { store(block.as_mut_ptr().add(16 * i), x) };
+            }
+            // SAFETY: as in `load_block`.
+            unsafe { store(block.as_mut_ptr().add(78), straddle(x[4], x[5])) };
+        }
+
+        /// The 18 rounds. The index pattern s = [0,1,6,5,4,3], t = [2,7] has period 6: three passes over
+        /// six rounds. In a round the four sources are not among the four destinations, so the order
+        /// within it is free.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn rounds(mut x: [V; 8]) -> [V; 8] {
+            macro_rules! round {
+                ($i:expr, $s0:literal => $d0:literal, $s1:literal => $d1:literal,
+                 $s2:literal => $d2:literal, $s3:literal => $d3:literal) => {
+                    x[$d0] = f($i, x[$s0], x[$d0]);
+                    x[$d1] = f($i + 1, x[$s1], x[$d1]);
+                    x[$d2] = f($i + 2, x[$s2], x[$d2]);
+                    x[$d3] = f($i + 3, x[$s3], x[$d3]);
+                };
+            }
+            for pass in 0..3 {
+                let i = 24 * pass;
+                round!(i,      0 => 1, 2 => 3, 4 => 5, 6 => 7);
+                round!(i + 4,  1 => 6, 7 => 0, 3 => 4, 5 => 2);
+                round!(i + 8,  6 => 5, 2 => 1, 0 => 3, 4 => 7);
+                round!(i + 12, 5 => 4, 7 => 6, 1 => 0, 3 => 2);
+                round!(i + 16, 4 => 3, 2 => 5, 6 => 1, 0 => 7);
+                round!(i + 20, 3 => 0, 7 => 4, 5 => 6, 1 => 2);
+            }
+            x
+        }
+
+        /// Pads a full block and permutes.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn permute_full(mut x: [V; 8]) -> [V; 8] {
+            x[5] = xor(x[5], pad());
+            rounds(x)
+        }
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn rate(x: [V; 8]) -> [V; 6] {
+            [x[0], x[1], x[2], x[3], x[4], x[5]]
+        }
+
+        #[target_feature(enable = $features)]
+        fn permute(state: &mut State) {
+            store_state(state, rounds(load_state(state)));
+        }
+
+        #[target_feature(enable = $features)]
+        fn absorb_blocks(state: &mut State, blocks: &[Block]) {
+            let mut x = load_state(state);
+            for block in blocks {
+                for (x, b) in x.iter_mut().zip(load_block(block)) {
+                    *x = xor(*x, b);
+                }
+                x = permute_full(x);
+            }
+            store_state(state, x);
+        }
+
+        #[target_feature(enable = $features)]
+        fn encrypt_blocks(state: &mut State, blocks: &mut [Block]) {
+            let mut x = load_state(state);
+            for block in blocks {
+                for (x, b) in x.iter_mut().zip(load_block(block)) {
+                    *x = xor(*x, b);
+                }
+                store_block(block, rate(x));
+                x = permute_full(x);
+            }
+            store_state(state, x);
+        }
+
+        #[target_feature(enable = $features)]
+        fn decrypt_blocks(state: &mut State, blocks: &mut [Block]) {
+            let mut x = load_state(state);
+            for block in blocks {
+                let c = load_block(block);
+                let mut p = rate(x);
+                for (p, c) in p.iter_mut().zip(c) {
+                    *p = xor(*p, c);
+                }
+                store_block(block, p);
+                x[..5].copy_from_slice(&c[..5]);
+                x[5] = xor(c[5], keep_2(x[5]));
+                x = permute_full(x);
+            }
+            store_state(state, x);
+        }
+
+        #[target_feature(enable = $features)]
+        fn squeeze_blocks(state: &mut State, blocks: &mut [Block]) {
+            let mut x = load_state(state);
+            for block in blocks {
+                store_block(block, rate(x));
+                x[..5].fill(zero());
+                x[5] = keep_2(x[5]);
+                x = permute_full(x);
+            }
+            store_state(state, x);
+        }
+    };
+}
+pub(crate) use backend;

@@ -1,0 +1,66 @@
+//! What the tests share: known answers and backends.
+#![allow(dead_code)] // each test binary uses a part
+
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+use serde_json::Value;
+use veriplex::hazmat::{Backend, set_hardware_enabled};
+
+/// The known answers of this name, from `tests/vectors/newplex` or the folder that `VERIPLEX_VECTORS` names.
+pub fn vectors(name: &str) -> Value {
+    let folder = std::env::var_os("VERIPLEX_VECTORS").map_or_else(
+        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors/newplex")),
+        PathBuf::from,
+    );
+    let path = folder.join(name).with_extension("json");
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// The elements of an array; none at all would make a test pass that tests nothing.
+pub fn cases(value: &Value) -> &[Value] {
+    let cases = value.as_array().expect("an array");
+    assert!(!cases.is_empty(), "no cases");
+    cases
+}
+
+pub fn text<'v>(case: &'v Value, key: &str) -> &'v str {
+    case[key]
+        .as_str()
+        .unwrap_or_else(|| panic!("no text {key} in {case}"))
+}
+
+pub fn bytes(case: &Value, key: &str) -> Vec<u8> {
+    hex::decode(text(case, key)).unwrap_or_else(|e| panic!("{key}: {e}"))
+}
+
+pub fn array<const N: usize>(case: &Value, key: &str) -> [u8; N] {
+    bytes(case, key)
+        .try_into()
+        .unwrap_or_else(|_| panic!("{key} has not {N} bytes"))
+}
+
+pub fn number(case: &Value, key: &str) -> u64 {
+    case[key]
+        .as_u64()
+        .unwrap_or_else(|| panic!("no number {key} in {case}"))
+}
+
+/// Runs a test under each backend that this CPU has, and makes sure that the library uses it.
+pub fn on_each_backend(mut test: impl FnMut(Backend)) {
+    // The choice is the process's: one test at a time.
+    static CHOICE: Mutex<()> = Mutex::new(());
+    let _guard = CHOICE.lock().unwrap_or_else(PoisonError::into_inner);
+    for backend in Backend::available() {
+        set_hardware_enabled(backend.name() != "portable");
+        if cfg!(any(veriplex_backend = "x86_64", veriplex_backend = "aarch64"))
+            && backend.name() == "portable"
+        {
+            continue; // compiled in for direct calls, but the library cannot be made to use it
+        }
+        assert_eq!(veriplex::backend(), backend.name());
+        test(backend);
+    }
+    set_hardware_enabled(true);
+}

@@ -1,0 +1,392 @@
+//! Properties of the operations on random input. That the backends agree is one of them; the others run on
+//! whichever is in use.
+
+mod common;
+
+use std::io::{Read, Write};
+
+use common::on_each_backend;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::Index;
+use veriplex::aestream::{MAX_BLOCK_LEN, OpenReader, SealWriter};
+use veriplex::hazmat::{Backend, Duplex, RATE, STATE_LEN, set_hardware_enabled};
+use veriplex::mac::Mac;
+use veriplex::{Error, Label, Protocol, digest, label};
+
+fn bytes(max: usize) -> impl Strategy<Value = Vec<u8>> {
+    vec(any::<u8>(), 0..=max)
+}
+
+fn state() -> impl Strategy<Value = [u8; STATE_LEN]> {
+    vec(any::<u8>(), STATE_LEN).prop_map(|v| v.try_into().unwrap())
+}
+
+/// A protocol in some state, at any position in the block.
+fn protocol() -> impl Strategy<Value = Protocol> {
+    (bytes(91), bytes(300)).prop_map(|(domain, data)| {
+        let mut protocol = Protocol::new(Label::new(&domain).unwrap());
+        protocol.mix(label!("data"), &data);
+        protocol
+    })
+}
+
+/// The pieces of `data` between sorted cuts.
+fn pieces<'d>(data: &'d [u8], cuts: &[Index]) -> Vec<&'d [u8]> {
+    let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(data.len() + 1)).collect();
+    cuts.sort_unstable();
+    let starts = std::iter::once(0).chain(cuts.iter().copied());
+    let ends = cuts.iter().copied().chain(std::iter::once(data.len()));
+    starts.zip(ends).map(|(start, end)| &data[start..end]).collect()
+}
+
+fn cuts() -> impl Strategy<Value = Vec<Index>> {
+    vec(any::<Index>(), 0..6)
+}
+
+proptest! {
+    #[test]
+    fn backends_agree(start in state(), data in vec(any::<[u8; 47]>(), 0..12)) {
+        let data = data.as_flattened();
+        let (blocks, _) = data.as_chunks::<RATE>();
+        let run = |backend: Backend| {
+            let mut states = [start; 5];
+            let [permuted, absorbed, encrypted, decrypted, squeezed] = &mut states;
+            let [mut e, mut d, mut s] = [blocks.to_vec(), blocks.to_vec(), blocks.to_vec()];
+            backend.permute(permuted);
+            backend.absorb_blocks(absorbed, blocks);
+            backend.encrypt_blocks(encrypted, &mut e);
+            backend.decrypt_blocks(decrypted, &mut d);
+            backend.squeeze_blocks(squeezed, &mut s);
+            (states, e, d, s)
+        };
+        let expected = run(Backend::PORTABLE);
+        for backend in Backend::available() {
+            prop_assert_eq!(run(backend), expected.clone(), "{:?}", backend);
+        }
+    }
+
+    /// The bulk operations and the byte-wise path are one function.
+    #[test]
+    fn bulk_is_bytewise(protocol in protocol(), data in bytes(400)) {
+        type Operation = fn(&mut Duplex, &mut [u8]);
+        let operations: [Operation; 4] =
+            [|d, x| d.absorb(x), Duplex::encrypt, Duplex::decrypt, Duplex::squeeze];
+        let start = Duplex::from_bytes(&protocol.to_bytes()).unwrap();
+        for operation in operations {
+            let (mut whole, mut single) = (start.clone(), start.clone());
+            let (mut a, mut b) = (data.clone(), data.clone());
+            operation(&mut whole, &mut a);
+            b.chunks_mut(1).for_each(|byte| operation(&mut single, byte));
+            prop_assert_eq!(&a, &b);
+            prop_assert_eq!(whole.to_bytes(), single.to_bytes());
+        }
+    }
+
+    #[test]
+    fn mix_splits_anywhere(start in protocol(), data in bytes(400), cuts in cuts()) {
+        let (mut whole, mut split) = (start.clone(), start);
+        whole.mix(label!("l"), &data);
+        let mut stream = split.mix_stream(label!("l"));
+        for piece in pieces(&data, &cuts) {
+            stream.write_all(piece).unwrap();
+        }
+        prop_assert_eq!(whole, split);
+    }
+
+    #[test]
+    fn mask_and_unmask_split_anywhere(start in protocol(), data in bytes(400), cuts in cuts()) {
+        let (mut whole, mut split, mut receiver) = (start.clone(), start.clone(), start.clone());
+        let ciphertext = whole.mask_vec(label!("l"), &data);
+
+        let mut out = Vec::new();
+        let mut writer = split.mask_stream(label!("l")).writer(&mut out);
+        for piece in pieces(&data, &cuts) {
+            writer.write_all(piece).unwrap();
+        }
+        prop_assert_eq!(&out, &ciphertext);
+
+        let mut out = vec![0; data.len()];
+        let mut reader = receiver.unmask_stream(label!("l")).reader(ciphertext.as_slice());
+        let mut rest = out.as_mut_slice();
+        for piece in pieces(&data, &cuts) {
+            let (now, later) = rest.split_at_mut(piece.len());
+            reader.read_exact(now).unwrap();
+            rest = later;
+        }
+        prop_assert_eq!(&out, &data);
+        prop_assert_eq!(&whole, &split);
+        prop_assert_eq!(&whole, &receiver);
+
+        let (mut reading, mut writing) = (start.clone(), start);
+        let mut out = Vec::new();
+        reading.mask_stream(label!("l")).reader(data.as_slice()).read_to_end(&mut out).unwrap();
+        prop_assert_eq!(&out, &ciphertext);
+        let mut out = Vec::new();
+        writing.unmask_stream(label!("l")).writer(&mut out).write_all(&ciphertext).unwrap();
+        prop_assert_eq!(&out, &data);
+    }
+
+    #[test]
+    fn digest_and_mac_split_anywhere(data in bytes(400), key in bytes(100), cuts in cuts()) {
+        let mut hasher = digest::Hasher::new(label!("d"));
+        let mut mac = Mac::new(label!("d"), &key);
+        let mut whole = mac.clone();
+        whole.update(&data);
+        for piece in pieces(&data, &cuts) {
+            hasher.write_all(piece).unwrap();
+            mac.write_all(piece).unwrap();
+        }
+        prop_assert_eq!(hasher.finalize(), digest::digest(label!("d"), &data));
+        prop_assert_eq!(mac.finalize(), whole.finalize());
+    }
+
+    #[test]
+    fn in_place_is_out_of_place(start in protocol(), data in bytes(400)) {
+        let n = data.len();
+        let [mut a, mut b, mut c] = [start.clone(), start.clone(), start.clone()];
+        let (mut in_place, mut into) = (data.clone(), vec![0; n]);
+        a.mask(label!("l"), &mut in_place);
+        b.mask_into(label!("l"), &data, &mut into).unwrap();
+        prop_assert_eq!(&in_place, &into);
+        prop_assert_eq!(&c.mask_vec(label!("l"), &data), &into);
+        prop_assert_eq!(&a, &b);
+        prop_assert_eq!(&a, &c);
+
+        let [mut a, mut b, mut c] = [start.clone(), start.clone(), start.clone()];
+        let (mut plain, mut into) = (in_place.clone(), vec![0; n]);
+        a.unmask(label!("l"), &mut plain);
+        b.unmask_into(label!("l"), &in_place, &mut into).unwrap();
+        prop_assert_eq!(&plain, &data);
+        prop_assert_eq!(&into, &data);
+        prop_assert_eq!(&c.unmask_vec(label!("l"), &in_place), &data);
+
+        let [mut a, mut b, mut c] = [start.clone(), start.clone(), start.clone()];
+        let (mut sealed, mut into) = ([&data[..], &[0; 16]].concat(), vec![0; n + 16]);
+        a.seal_in_place(label!("l"), &mut sealed).unwrap();
+        b.seal_into(label!("l"), &data, &mut into).unwrap();
+        prop_assert_eq!(&sealed, &into);
+        prop_assert_eq!(&c.seal_vec(label!("l"), &data), &sealed);
+
+        let [mut x, mut y, mut z] = [start.clone(), start.clone(), start];
+        let mut into = vec![0; n];
+        x.open_into(label!("l"), &sealed, &mut into).unwrap();
+        prop_assert_eq!(&into, &data);
+        prop_assert_eq!(&y.open_vec(label!("l"), &sealed).unwrap(), &data);
+        prop_assert_eq!(z.open_in_place(label!("l"), &mut sealed).unwrap(), &data);
+        for other in [&b, &c, &x, &y, &z] {
+            prop_assert_eq!(&a, other);
+        }
+    }
+
+    #[test]
+    fn fork_branches_differ(start in protocol(), values in vec(bytes(100), 0..12)) {
+        let values: Vec<&[u8]> = values.iter().map(Vec::as_slice).collect();
+        let mut root = start.clone();
+        let mut all = root.fork_vec(label!("l"), &values).unwrap();
+        prop_assert_eq!(all.len(), values.len());
+        all.push(root.clone());
+        all.push(start.clone());
+        for (i, a) in all.iter().enumerate() {
+            prop_assert!(all[..i].iter().all(|b| a != b));
+        }
+
+        let mut other = start;
+        if let [first, second, third, ..] = *values {
+            // A fork of fewer branches has the same first branches and the same root.
+            let fewer = other.fork(label!("l"), [first, second, third]);
+            prop_assert_eq!(&fewer[..], &all[..3]);
+            prop_assert_eq!(other, root);
+        }
+    }
+
+    #[test]
+    fn derive_depends_on_length_and_label(start in protocol(), n in 1_usize..400) {
+        let run = |label, n| start.clone().derive_vec(label, n);
+        prop_assert_ne!(&run(label!("a"), n + 1)[..n], &run(label!("a"), n)[..]);
+        if n >= 16 {
+            prop_assert_ne!(run(label!("a"), n), run(label!("b"), n));
+        }
+        let mut ratcheted = start.clone();
+        ratcheted.ratchet(label!("r"));
+        prop_assert_ne!(ratcheted, start);
+    }
+
+    /// A restored protocol continues as the saved one, and a changed byte is noticed.
+    #[test]
+    fn equality_sees_every_byte(start in protocol(), position in 2..130_usize, change in 1_u8..) {
+        let mut bytes = start.to_bytes();
+        bytes[position] ^= change;
+        prop_assert_ne!(Protocol::from_bytes(&bytes).unwrap(), start);
+    }
+
+    /// However a stream is written and read, it is the same stream of blocks or at least the same message.
+    #[test]
+    fn aestream_reads_what_was_written(
+        keyed in protocol(), data in bytes(4000), cuts in cuts(), flush in any::<bool>(), step in 1_usize..600,
+    ) {
+        let mut writer = SealWriter::new(keyed.clone(), Vec::new());
+        for piece in pieces(&data, &cuts) {
+            writer.write_all(piece).unwrap();
+            if flush {
+                writer.flush().unwrap();
+            }
+        }
+        let sealed = writer.finish().unwrap();
+        let mut reader = OpenReader::new(keyed, sealed.as_slice());
+        let (mut message, mut buffer) = (Vec::new(), vec![0; step]);
+        loop {
+            let n = reader.read(&mut buffer).unwrap();
+            message.extend_from_slice(&buffer[..n]);
+            if n == 0 {
+                break;
+            }
+        }
+        prop_assert!(reader.is_finished());
+        prop_assert_eq!(message, data);
+    }
+}
+
+#[test]
+fn aestream_blocks_are_as_large_as_possible() {
+    let keyed = Protocol::new(label!("d"));
+    for (len, blocks) in [
+        (0, 0),
+        (1, 1),
+        (MAX_BLOCK_LEN, 1),
+        (MAX_BLOCK_LEN + 1, 2),
+        (2 * MAX_BLOCK_LEN, 2),
+        (200_000, 4),
+    ] {
+        let data = vec![7; len];
+        let mut writer = SealWriter::new(keyed.clone(), Vec::new());
+        writer.write_all(&data).unwrap();
+        let sealed = writer.finish().unwrap();
+        assert_eq!(sealed.len(), len + 18 * (blocks + 1));
+        let mut opened = Vec::new();
+        OpenReader::new(keyed.clone(), sealed.as_slice())
+            .read_to_end(&mut opened)
+            .unwrap();
+        assert_eq!(opened, data);
+    }
+}
+
+/// Serialise and restore at every rate position, with every backend, and continue.
+#[test]
+fn serialise_and_restore_at_every_position() {
+    on_each_backend(|_| {
+        for len in 0..2 * RATE {
+            let mut saved = Protocol::new(label!("d"));
+            saved.mix(label!("data"), &vec![3; len]);
+            let mut restored = Protocol::from_bytes(&saved.to_bytes()).unwrap();
+            assert_eq!(saved, restored);
+            assert_eq!(saved.to_bytes(), restored.to_bytes());
+            for protocol in [&mut saved, &mut restored] {
+                protocol.mix(label!("more"), &[9; 200]);
+            }
+            assert_eq!(
+                saved.derive_array::<32>(label!("o")),
+                restored.derive_array::<32>(label!("o"))
+            );
+        }
+        // Also the states that no transcript reaches: frame index without data before it.
+        for position in 0..94 {
+            for frame in 0..94 {
+                let mut bytes = [0x5a; 130];
+                (bytes[0], bytes[1]) = (position, frame);
+                let mut whole = Duplex::from_bytes(&bytes).unwrap();
+                assert_eq!(whole.to_bytes(), bytes);
+                let mut single = whole.clone();
+                whole.absorb(&[1; 300]);
+                (0..300).for_each(|_| single.absorb(&[1]));
+                assert_eq!(whole, single);
+            }
+        }
+    });
+}
+
+#[test]
+fn fork_has_255_branches_at_most() {
+    let values = vec![b"v".as_slice(); 256];
+    let start = Protocol::new(label!("d"));
+
+    let mut root = start.clone();
+    assert_eq!(
+        root.fork_vec(label!("l"), &values).unwrap_err(),
+        Error::TooManyBranches
+    );
+    assert_eq!(root, start);
+
+    let branches = root.fork_vec(label!("l"), &values[..255]).unwrap();
+    assert_eq!(branches.len(), 255);
+    let mut numbers = Vec::new();
+    let mut again = start.clone();
+    again
+        .fork_each(label!("l"), &values[..255], |number, branch| {
+            assert_eq!(branch, branches[usize::from(number) - 1]);
+            numbers.push(number);
+        })
+        .unwrap();
+    assert_eq!(numbers, (1..=255).collect::<Vec<u8>>());
+    assert_eq!(again, root);
+}
+
+/// `Debug` of whatever holds a state prints none of it.
+#[test]
+fn debug_shows_no_state() {
+    let mut protocol = Protocol::new(label!("d"));
+    protocol.mix(label!("key"), &[0xab; 32]);
+    let siv = veriplex::siv::Siv::new(label!("d"), &[0xab; 32]);
+    assert_eq!(format!("{protocol:?}"), "Protocol { .. }");
+    assert_eq!(format!("{siv:?}"), "Siv(Protocol { .. })");
+    assert_eq!(format!("{:?}", Duplex::new()), "Duplex { .. }");
+}
+
+#[test]
+fn clear_leaves_nothing() {
+    let mut protocol = Protocol::new(label!("d"));
+    protocol.mix(label!("key"), &[0xab; 32]);
+    protocol.clear();
+    assert_eq!(protocol.to_bytes(), [0; 130]);
+}
+
+/// The memory of a dropped protocol holds zeros.
+#[cfg(feature = "zeroize")]
+#[test]
+fn drop_wipes() {
+    use std::mem::ManuallyDrop;
+
+    let mut protocol = ManuallyDrop::new(Protocol::new(label!("d")));
+    protocol.mix(label!("key"), &[0xab; 32]);
+    let at: *const u8 = (&raw const *protocol).cast();
+    // SAFETY: dropped once, and the memory stays this function's; the state has no padding to read and
+    // every byte of it is initialised.
+    let after = unsafe {
+        ManuallyDrop::drop(&mut protocol);
+        std::slice::from_raw_parts(at, size_of::<Protocol>()).to_vec()
+    };
+    // Two indices may remain; they are not secret.
+    assert!(after.iter().filter(|&&byte| byte != 0).count() <= 2, "{after:?}");
+}
+
+#[test]
+fn the_hardware_backend_can_be_disabled() {
+    on_each_backend(|_| {
+        set_hardware_enabled(false);
+        if cfg!(not(any(
+            veriplex_backend = "x86_64",
+            veriplex_backend = "aarch64"
+        ))) {
+            assert_eq!(veriplex::backend(), "portable");
+        }
+        set_hardware_enabled(true);
+    });
+    assert!(Backend::available().any(|backend| backend.name() == "portable"));
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("aes")
+        && std::arch::is_x86_feature_detected!("avx")
+        && cfg!(not(veriplex_backend = "portable"))
+    {
+        assert!(Backend::available().any(|backend| backend.name() == "x86_64"));
+    }
+}
