@@ -113,10 +113,7 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
 /// Prints one line for each step, in the order of the jobs, and returns how many failed.
 fn print_table(jobs: &[Job], outcomes: &[Outcome]) -> usize {
     let width = jobs.iter().map(|job| job.name.len()).max().unwrap_or(0);
-    println!(
-        "\n{:width$}  {:<12} {:>8}  result",
-        "property", "method", "time"
-    );
+    println!("\n{:width$}  {:<12} {:>8}  result", "property", "method", "time");
     for (job, outcome) in jobs.iter().zip(outcomes) {
         let seconds = outcome.time.as_secs_f64();
         let result = match &outcome.result {
@@ -128,10 +125,7 @@ fn print_table(jobs: &[Job], outcomes: &[Outcome]) -> usize {
             job.name, job.method
         );
     }
-    outcomes
-        .iter()
-        .filter(|outcome| outcome.result.is_err())
-        .count()
+    outcomes.iter().filter(|outcome| outcome.result.is_err()).count()
 }
 
 /// Where the specification and its copies lie.
@@ -149,8 +143,7 @@ pub struct Folders {
 impl Folders {
     fn make(root: &Path) -> io::Result<Folders> {
         let text = root.join("spec/cryptol");
-        let target =
-            std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+        let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
         let target = target.join("spec");
         if target.exists() {
             fs::remove_dir_all(&target)?;
@@ -275,14 +268,9 @@ fn properties(list: &str) -> io::Result<Vec<Property>> {
 
 impl Property {
     fn job(&self, folders: &Folders) -> Job {
-        let Property {
-            module,
-            name,
-            method,
-        } = self;
+        let Property { module, name, method } = self;
         let aes = module == "TestAES";
-        let (folder, method, command, verdict): (_, String, String, cryptol::Verdict) = match method
-        {
+        let (folder, method, command, verdict): (_, String, String, cryptol::Verdict) = match method {
             Method::Prove => (
                 &folders.solver,
                 "prove".into(),
@@ -388,16 +376,9 @@ mod tests {
         };
         assert!(differences(&listed, &sources(&["one", "two"])).is_empty());
         assert_eq!(differences(&listed, &sources(&["one"])).len(), 1);
+        assert_eq!(differences(&listed, &sources(&["one", "two", "three"])).len(), 1);
         assert_eq!(
-            differences(&listed, &sources(&["one", "two", "three"])).len(),
-            1
-        );
-        assert_eq!(
-            differences(
-                &properties("T a prove\nT a prove").unwrap(),
-                &BTreeSet::new()
-            )
-            .len(),
+            differences(&properties("T a prove\nT a prove").unwrap(), &BTreeSet::new()).len(),
             2
         );
     }
@@ -417,7 +398,8 @@ mod tests {
 
     #[test]
     fn properties_are_found_in_a_source() {
-        let source = "f x = x\nproperty first x = f x == x\n  property second' = True\n// no property third\n";
+        let source =
+            "f x = x\nproperty first x = f x == x\n  property second' = True\n// no property third\n";
         assert_eq!(property_names(source), ["first", "second'"]);
     }
 

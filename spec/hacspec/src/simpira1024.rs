@@ -43,7 +43,7 @@ pub fn round(x: [Block; 8], r: u8) -> [Block; 8] {
     y
 }
 
-/// The permutation: 18 rounds (design.md, "Simpira-1024").
+/// The permutation: 18 rounds (design.md, "Permutation").
 pub fn permute(x: State) -> State {
     let mut blocks: [Block; 8] = from_fn(|b| from_fn(|i| x[16 * b + i]));
     for r in 0..18 {

@@ -80,8 +80,7 @@ fn every_definition_has_its_twin() {
     let mut missing = Vec::new();
     let mut used = [false; EXCEPTIONS.len()];
     for (cry, rs) in PAIRS {
-        let cryptol =
-            cryptol_names(&fs::read_to_string(root.join("../cryptol").join(cry)).unwrap());
+        let cryptol = cryptol_names(&fs::read_to_string(root.join("../cryptol").join(cry)).unwrap());
         let rust = rust_names(&fs::read_to_string(root.join("src").join(rs)).unwrap());
         assert!(!cryptol.is_empty() && !rust.is_empty(), "{cry} {rs}");
         for name in cryptol.symmetric_difference(&rust) {
@@ -106,10 +105,8 @@ fn every_file_has_its_twin() {
             .filter(|name| name.ends_with(suffix) && name != "lib.rs")
             .collect()
     };
-    let (cry, rs): (BTreeSet<_>, BTreeSet<_>) = PAIRS
-        .iter()
-        .map(|(c, r)| (c.to_string(), r.to_string()))
-        .unzip();
+    let (cry, rs): (BTreeSet<_>, BTreeSet<_>) =
+        PAIRS.iter().map(|(c, r)| (c.to_string(), r.to_string())).unzip();
     assert_eq!(files("../cryptol", ".cry"), cry);
     assert_eq!(files("src", ".rs"), rs);
 }

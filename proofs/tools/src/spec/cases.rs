@@ -66,10 +66,8 @@ impl Chain {
     /// Go on to the state and the output that `expression` gives.
     pub fn next_with_output(&mut self, expression: &str, want: &[u8]) {
         self.step += 1;
-        self.lines
-            .push(format!("(d{0}, o{0}) = {expression}", self.step));
-        self.conditions
-            .push(format!("o{} == {}", self.step, bytes(want)));
+        self.lines.push(format!("(d{0}, o{0}) = {expression}", self.step));
+        self.conditions.push(format!("o{} == {}", self.step, bytes(want)));
     }
 
     pub fn require(&mut self, condition: String) {
@@ -217,10 +215,7 @@ impl Transcript {
                     chain.require(format!("serialize (fork_root {p} {l}) == {}", bytes(root)));
                     match continue_with {
                         0 => chain.next(&format!("fork_root {p} {l}")),
-                        i => chain.next(&format!(
-                            "fork_branch {p} {l} {i} {}",
-                            bytes(&branches[i - 1].0)
-                        )),
+                        i => chain.next(&format!("fork_branch {p} {l} {i} {}", bytes(&branches[i - 1].0))),
                     }
                     work
                 }
@@ -257,11 +252,7 @@ pub fn jobs(
         room = room.saturating_sub(case.cost);
         batches.last_mut().expect("a batch").push(case);
     }
-    let folder = if on_text {
-        &folders.text
-    } else {
-        &folders.table
-    };
+    let folder = if on_text { &folders.text } else { &folders.table };
     let mut jobs = Vec::new();
     for (i, batch) in batches.iter().enumerate() {
         let module = format!("Answers_{name}_{i}");

@@ -23,20 +23,11 @@ pub fn jobs(folders: &Folders, seed: u64) -> io::Result<Vec<Job>> {
     let permutations: Vec<Case> = (0..PERMUTATIONS)
         .map(|_| {
             let x: [u8; 128] = random.bytes(128).try_into().expect("128 bytes");
-            let expression = format!(
-                "permute {} == {}",
-                bytes(&x),
-                bytes(&simpira1024::permute(x))
-            );
-            Case {
-                expression,
-                cost: 1,
-            }
+            let expression = format!("permute {} == {}", bytes(&x), bytes(&simpira1024::permute(x)));
+            Case { expression, cost: 1 }
         })
         .collect();
-    let transcripts: Vec<Case> = (0..TRANSCRIPTS)
-        .map(|_| transcript(&mut random).case())
-        .collect();
+    let transcripts: Vec<Case> = (0..TRANSCRIPTS).map(|_| transcript(&mut random).case()).collect();
     let mut jobs = cases::jobs(
         folders,
         false,
@@ -96,20 +87,13 @@ fn transcript(random: &mut Random) -> Transcript {
         ops.push(op);
         p = next;
     }
-    Transcript {
-        domain,
-        ops,
-        end: p,
-    }
+    Transcript { domain, ops, end: p }
 }
 
 fn operation(random: &mut Random, p: Duplex) -> (Duplex, Op) {
     let (label, data) = (random.label(), random.data());
     match random.below(8) {
-        0 => (
-            protocol::mix(p, &label, &data),
-            Op::Mix { label, input: data },
-        ),
+        0 => (protocol::mix(p, &label, &data), Op::Mix { label, input: data }),
         1 => {
             let (next, output) = protocol::derive(p, &label, data.len());
             (next, Op::Derive { label, output })

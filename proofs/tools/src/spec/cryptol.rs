@@ -41,8 +41,7 @@ pub fn installed(program: &str) -> bool {
 /// Runs the jobs, at most two at a time (a proof may take gigabytes), and returns the outcomes in their order.
 pub fn run_all(jobs: &[Job], timeout: Duration, scripts: &Path) -> io::Result<Vec<Outcome>> {
     let next = AtomicUsize::new(0);
-    let outcomes: Vec<Mutex<Option<io::Result<Outcome>>>> =
-        jobs.iter().map(|_| Mutex::new(None)).collect();
+    let outcomes: Vec<Mutex<Option<io::Result<Outcome>>>> = jobs.iter().map(|_| Mutex::new(None)).collect();
     thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
@@ -50,10 +49,7 @@ pub fn run_all(jobs: &[Job], timeout: Duration, scripts: &Path) -> io::Result<Ve
                     let i = next.fetch_add(1, Ordering::Relaxed);
                     let Some(job) = jobs.get(i) else { break };
                     let outcome = run(job, timeout, &scripts.join(format!("{i}")));
-                    if let Ok(Outcome {
-                        result: Err(why), ..
-                    }) = &outcome
-                    {
+                    if let Ok(Outcome { result: Err(why), .. }) = &outcome {
                         eprintln!("FAILED: {}: {why}", job.name);
                     }
                     *outcomes[i].lock().expect("no panic under the lock") = Some(outcome);
@@ -101,10 +97,9 @@ fn run(job: &Job, timeout: Duration, base: &Path) -> io::Result<Outcome> {
     let result = match ended {
         None => Err(format!("no answer in {} s", timeout.as_secs())),
         Some(status) => match (job.verdict)(&text) {
-            Ok(_) if !status.success() => Err(format!(
-                "cryptol ended with {status}, see {}",
-                output.display()
-            )),
+            Ok(_) if !status.success() => {
+                Err(format!("cryptol ended with {status}, see {}", output.display()))
+            }
             verdict => verdict.map_err(|why| format!("{why}, see {}", output.display())),
         },
     };
@@ -168,9 +163,7 @@ mod tests {
 
     #[test]
     fn only_success_passes() {
-        assert!(
-            proved("Loading module A\nQ.E.D.\n(Total Elapsed Time: 0.1s, using \"Z3\")\n").is_ok()
-        );
+        assert!(proved("Loading module A\nQ.E.D.\n(Total Elapsed Time: 0.1s, using \"Z3\")\n").is_ok());
         assert!(proved("Counterexample\n(\\x -> f x) 0x00 = False\n").is_err());
         assert!(proved("[warning] at A.cry:1:1\nQ.E.D.\n").is_err());
         assert!(proved("").is_err());

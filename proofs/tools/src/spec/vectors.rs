@@ -27,9 +27,7 @@ impl<'a> Json<'a> {
         )
     }
     fn str(&self) -> &'a str {
-        self.0
-            .as_str()
-            .unwrap_or_else(|| panic!("no string: {}", self.0))
+        self.0.as_str().unwrap_or_else(|| panic!("no string: {}", self.0))
     }
     fn text(&self, key: &str) -> Vec<u8> {
         self.get(key).str().as_bytes().to_vec()
@@ -37,8 +35,7 @@ impl<'a> Json<'a> {
     fn unhex(&self) -> Vec<u8> {
         let hex = self.str();
         assert!(hex.len().is_multiple_of(2) && hex.is_ascii(), "{hex}");
-        let digit =
-            |i| u8::from_str_radix(&hex[i..i + 2], 16).unwrap_or_else(|e| panic!("{hex}: {e}"));
+        let digit = |i| u8::from_str_radix(&hex[i..i + 2], 16).unwrap_or_else(|e| panic!("{hex}: {e}"));
         (0..hex.len()).step_by(2).map(digit).collect()
     }
     fn bytes(&self, key: &str) -> Vec<u8> {
@@ -87,20 +84,10 @@ pub fn jobs(root: &Path, folders: &Folders, all: bool) -> io::Result<Vec<Job>> {
     let file = Json(&file);
     let (forward, backward) = simpira1024(&file.get("vectors"));
     add("simpira1024", true, "import Simpira1024\n", forward)?;
-    add(
-        "simpira1024_inverse",
-        false,
-        "import Simpira1024\n",
-        backward,
-    )?;
+    add("simpira1024_inverse", false, "import Simpira1024\n", backward)?;
     if all {
         let case = iterated(&file.get("iterated"));
-        add(
-            "simpira1024_iterated",
-            false,
-            "import Simpira1024\n",
-            vec![case],
-        )?;
+        add("simpira1024_iterated", false, "import Simpira1024\n", vec![case])?;
     }
 
     let file = load("duplex.json")?;
@@ -187,9 +174,7 @@ fn iterated(v: &Json) -> Case {
     let (start, output) = (bytes(&v.bytes("start")), bytes(&v.bytes("output")));
     let count = v.number("count");
     Case {
-        expression: format!(
-            "foldl' (\\x _ -> permute x) {start} (zero : [{count}]Bit) == {output}"
-        ),
+        expression: format!("foldl' (\\x _ -> permute x) {start} (zero : [{count}]Bit) == {output}"),
         cost: count,
     }
 }
@@ -204,18 +189,13 @@ fn sequence(v: &Json) -> Case {
             "absorb" => chain.next(&format!("absorb {d} {}", bytes(&data()))),
             "absorb_leb128" => chain.next(&format!("absorb_leb128 {d} {}", op.get("value").str())),
             "squeeze" => {
-                chain.next_with_output(
-                    &format!("squeeze`{{{}}} {d}", op.number("n")),
-                    &op.bytes("out"),
-                );
+                chain.next_with_output(&format!("squeeze`{{{}}} {d}", op.number("n")), &op.bytes("out"));
             }
             "encrypt" => {
-                chain
-                    .next_with_output(&format!("encrypt {d} {}", bytes(&data())), &op.bytes("out"));
+                chain.next_with_output(&format!("encrypt {d} {}", bytes(&data())), &op.bytes("out"));
             }
             "decrypt" => {
-                chain
-                    .next_with_output(&format!("decrypt {d} {}", bytes(&data())), &op.bytes("out"));
+                chain.next_with_output(&format!("decrypt {d} {}", bytes(&data())), &op.bytes("out"));
             }
             "frame" => chain.next(&format!("frame {d} {}", op.number("id"))),
             "permute" => chain.next(&format!("pad_permute {d}")),
@@ -276,8 +256,7 @@ fn transcript(v: &Json) -> (Transcript, usize) {
             }
             "fork" => {
                 let values: Vec<Vec<u8>> = op.get("values").list().map(|x| x.unhex()).collect();
-                let states: Vec<Vec<u8>> =
-                    op.get("branch_states").list().map(|x| x.unhex()).collect();
+                let states: Vec<Vec<u8>> = op.get("branch_states").list().map(|x| x.unhex()).collect();
                 assert_eq!(values.len(), states.len());
                 Op::Fork {
                     label,
@@ -316,10 +295,7 @@ fn collision(v: &Json) -> Case {
                 )
             })
     };
-    let (left, right) = (
-        bytes(&v.bytes("state_left")),
-        bytes(&v.bytes("state_right")),
-    );
+    let (left, right) = (bytes(&v.bytes("state_left")), bytes(&v.bytes("state_right")));
     Case {
         expression: format!(
             "(serialize ({}) == {left}) /\\ (serialize ({}) == {right})",
@@ -350,10 +326,7 @@ fn digest(v: &Json) -> Case {
 fn mac_stream(v: &Json) -> Case {
     let (key, nonce) = (bytes(&v.bytes("key")), bytes(&v.bytes("nonce")));
     let (message, ciphertext) = (bytes(&v.bytes("message")), bytes(&v.bytes("ciphertext")));
-    let (mac_domain, domain) = (
-        bytes(&v.text("mac_domain")),
-        bytes(&v.text("stream_domain")),
-    );
+    let (mac_domain, domain) = (bytes(&v.text("mac_domain")), bytes(&v.text("stream_domain")));
     let tag = bytes(&v.bytes("tag"));
     Case {
         expression: [
@@ -376,10 +349,7 @@ fn sealed(v: &Json) -> Case {
         argument("nonce"),
         argument("ad")
     );
-    let (ciphertext, cost) = (
-        argument("ciphertext"),
-        12 + v.bytes("ciphertext").len() / 24,
-    );
+    let (ciphertext, cost) = (argument("ciphertext"), 12 + v.bytes("ciphertext").len() / 24);
     let expression = if v.get("valid").0.as_bool().expect("valid is a truth value") {
         let p = argument("plaintext");
         format!(
