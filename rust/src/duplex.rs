@@ -2,10 +2,10 @@ use core::fmt;
 
 use subtle::{Choice, ConstantTimeEq};
 
-use crate::Error;
 use crate::platform::Backend;
 use crate::simpira1024::{RATE, STATE_LEN, State};
 use crate::wipe::wipe;
+use crate::{Error, Label};
 
 /// The duplex over Simpira-1024: rate 94 bytes, capacity 32 bytes, one byte of padding.
 ///
@@ -103,13 +103,14 @@ impl Duplex {
         if start + len + 4 >= RATE {
             return self.header_across_blocks(op, label);
         }
-        // The same bytes as below, where no block is completed on the way.
-        let window = self.window(len + 4);
-        window[1] ^= op;
-        xor(&mut window[2..][..len], label);
-        window[2 + len] ^= index(start + 1);
-        window[3 + len] ^= op | 0x80;
-        self.state[start] ^= self.frame_idx;
+        // The same bytes as below, where no block is completed on the way: XORed at once.
+        let mut bytes = [0; Label::MAX_LEN + 4];
+        bytes[0] = self.frame_idx;
+        bytes[1] = op;
+        bytes[2..][..len].copy_from_slice(label);
+        bytes[2 + len] = index(start + 1);
+        bytes[3 + len] = op | 0x80;
+        xor(self.window(len + 4), &bytes[..len + 4]);
         self.frame_idx = index(start + len + 3);
         self.rate_idx = index(start + len + 4);
     }
