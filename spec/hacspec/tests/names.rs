@@ -94,6 +94,26 @@ fn every_definition_has_its_twin() {
     assert!(used.iter().all(|u| *u), "a needless exception");
 }
 
+/// Numbers that Cryptol has as types are constants of the same value: `type rate = 94`, `pub const RATE: usize = 94;`.
+#[test]
+fn every_number_has_its_value() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut found = 0;
+    for (cry, rs) in PAIRS {
+        let cryptol = fs::read_to_string(root.join("../cryptol").join(cry)).unwrap();
+        let rust = fs::read_to_string(root.join("src").join(rs)).unwrap();
+        let numbers = cryptol
+            .lines()
+            .filter_map(|line| line.strip_prefix("type ")?.split_once(" = "));
+        for (name, value) in numbers.filter(|(_, value)| value.parse::<u32>().is_ok()) {
+            let twin = format!("pub const {}: usize = {value};", name.to_uppercase());
+            assert!(rust.contains(&twin), "{rs} lacks «{twin}»");
+            found += 1;
+        }
+    }
+    assert_eq!(found, 3);
+}
+
 /// No file on either side is left out of the pairs.
 #[test]
 fn every_file_has_its_twin() {
