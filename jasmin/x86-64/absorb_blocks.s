@@ -2,7 +2,7 @@
 # compiler  Jasmin Compiler 2026.03.2
 # source    dd7a0da3afc144f229635db550984fde8d3fefaab77d6d57951c956686b10234 jasmin/x86-64/absorb_blocks.jazz
 # source    69cc65eae1a326716c86cb9676c9a10242e1e86c2c840780a18d9e8766279852 jasmin/x86-64/simpira1024.jinc
-# generator 167775b70001e1579686182045b3e87b7018ce2b24530890b80bacd21574fe77 proofs/tools/src/kernels.rs
+# generator e480ee839414f839b9fd92c6424d248a3acbedfaeab08e6bbb73be8c45f73684 proofs/tools/src/kernels.rs
 # body      df71030adf9946cabbb017a95c09c071118f6d4514a619da605df3617921a5b3 the lines below
 	vmovdqu	(%rdi), %xmm9
 	vmovdqu	16(%rdi), %xmm6

@@ -2,7 +2,7 @@
 # compiler  Jasmin Compiler 2026.03.2
 # source    f1705c096e9c9ed32155aad146ba30f1a54f79db53240d279dd723ffb7ace55d jasmin/x86-64/decrypt_blocks.jazz
 # source    69cc65eae1a326716c86cb9676c9a10242e1e86c2c840780a18d9e8766279852 jasmin/x86-64/simpira1024.jinc
-# generator 167775b70001e1579686182045b3e87b7018ce2b24530890b80bacd21574fe77 proofs/tools/src/kernels.rs
+# generator e480ee839414f839b9fd92c6424d248a3acbedfaeab08e6bbb73be8c45f73684 proofs/tools/src/kernels.rs
 # body      c32bdba17c14ca69dd0ae0288cbd35773babbedb9795be137cb2409edeac9fc7 the lines below
 	vmovdqu	(%rdi), %xmm7
 	vmovdqu	16(%rdi), %xmm1

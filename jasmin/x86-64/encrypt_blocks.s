@@ -2,7 +2,7 @@
 # compiler  Jasmin Compiler 2026.03.2
 # source    2acfdcffb394becc1b5d52f4051203cf171169399702a966a7699cc47a7dcb2a jasmin/x86-64/encrypt_blocks.jazz
 # source    69cc65eae1a326716c86cb9676c9a10242e1e86c2c840780a18d9e8766279852 jasmin/x86-64/simpira1024.jinc
-# generator 167775b70001e1579686182045b3e87b7018ce2b24530890b80bacd21574fe77 proofs/tools/src/kernels.rs
+# generator e480ee839414f839b9fd92c6424d248a3acbedfaeab08e6bbb73be8c45f73684 proofs/tools/src/kernels.rs
 # body      d85bbc748d2cefb3dbfcfaf43a8a7b4b51353df5427c6ceb69c52dac3ae36b9c the lines below
 	vmovdqu	(%rdi), %xmm7
 	vmovdqu	16(%rdi), %xmm1

@@ -2,7 +2,7 @@
 # compiler  Jasmin Compiler 2026.03.2
 # source    ab132de4121f26aadffed998e91fdd94363278a534014add33b8e622b1021acc jasmin/x86-64/squeeze_blocks.jazz
 # source    69cc65eae1a326716c86cb9676c9a10242e1e86c2c840780a18d9e8766279852 jasmin/x86-64/simpira1024.jinc
-# generator 167775b70001e1579686182045b3e87b7018ce2b24530890b80bacd21574fe77 proofs/tools/src/kernels.rs
+# generator e480ee839414f839b9fd92c6424d248a3acbedfaeab08e6bbb73be8c45f73684 proofs/tools/src/kernels.rs
 # body      fcd75b6eb986cbee56e7d0e668501054ad59238318925954a94cedbef3cc5517 the lines below
 	vmovdqu	(%rdi), %xmm8
 	vmovdqu	16(%rdi), %xmm1
