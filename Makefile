@@ -2,15 +2,26 @@
 CARGO ?= cargo
 PACKAGES = build-essential
 
+# The backend override that this machine can have, and one that it cannot.
+ARCH := $(if $(filter aarch64 arm64,$(shell uname -m)),aarch64,x86_64)
+IMPOSSIBLE := $(if $(filter aarch64,$(ARCH)),x86_64,aarch64)
+
 .PHONY: help test lint bench deps
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 
-test: ## every test, with all features, without any, and with the backend fixed to portable
+test: ## every test, with all features, without any, and with the backend fixed
 	$(CARGO) test --workspace --all-features
 	$(CARGO) test --no-default-features
-	RUSTFLAGS='--cfg veriplex_backend="portable"' $(CARGO) test --target-dir target/portable --test vectors
+	RUSTFLAGS='--cfg veriplex_backend="portable"' $(CARGO) test --target-dir target/override --test vectors
+	RUSTFLAGS='--cfg veriplex_backend="$(ARCH)"' $(CARGO) check --lib --target-dir target/override
+	@for backend in $(IMPOSSIBLE) unknown; do \
+	    if RUSTFLAGS="--cfg veriplex_backend=\"$$backend\"" \
+	        $(CARGO) check --lib --target-dir target/override >target/override/log 2>&1; \
+	    then echo "veriplex_backend=\"$$backend\" must not build" >&2; exit 1; fi; \
+	    grep "error: .*veriplex_backend=\"$$backend\"" target/override/log; \
+	done
 
 lint: ## formatting, clippy and rustdoc without warnings
 	$(CARGO) fmt --all --check

@@ -1,4 +1,4 @@
-//! Authenticated encryption with associated data (design.md, "AEAD").
+//! Authenticated encryption with associated data (design.md, "Schemes").
 //!
 //! Cryptol twin: `spec/cryptol/Aead.cry`. Keep the two in step, definition by definition.
 

@@ -1,4 +1,4 @@
-//! The digest of a message, with an output of any length (design.md, "Digest").
+//! The digest of a message, with an output of any length (design.md, "Schemes").
 //!
 //! Cryptol twin: `spec/cryptol/Digest.cry`. Keep the two in step, definition by definition.
 

@@ -1,4 +1,4 @@
-//! The keyed digest of a message (design.md, "Keyed digest").
+//! The keyed digest of a message (design.md, "Schemes").
 //!
 //! Cryptol twin: `spec/cryptol/Mac.cry`. Keep the two in step, definition by definition.
 

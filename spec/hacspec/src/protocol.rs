@@ -36,10 +36,7 @@ pub fn mix(p: Duplex, label: &[u8], input: &[u8]) -> Duplex {
 /// Derive n bytes that depend on everything so far, and on n.
 #[hax_lib::requires(label.len() <= MAX_LABEL)]
 pub fn derive(p: Duplex, label: &[u8], n: usize) -> (Duplex, Vec<u8>) {
-    squeeze(
-        pad_permute(absorb_leb128(header(p, 0x03, label), n as u64)),
-        n,
-    )
+    squeeze(pad_permute(absorb_leb128(header(p, 0x03, label), n as u64)), n)
 }
 
 /// Encrypt without authentication.
@@ -59,10 +56,7 @@ pub fn unmask(p: Duplex, label: &[u8], ciphertext: &[u8]) -> (Duplex, Vec<u8>) {
 #[hax_lib::ensures(|result| result.1.len() == plaintext.len() + TAG_LEN)]
 pub fn seal(p: Duplex, label: &[u8], plaintext: &[u8]) -> (Duplex, Vec<u8>) {
     let n = plaintext.len() as u64;
-    let (encrypted, ciphertext) = encrypt(
-        pad_permute(absorb_leb128(header(p, 0x05, label), n)),
-        plaintext,
-    );
+    let (encrypted, ciphertext) = encrypt(pad_permute(absorb_leb128(header(p, 0x05, label), n)), plaintext);
     let (squeezed, tag) = squeeze(pad_permute(encrypted), TAG_LEN);
     (squeezed, [ciphertext, tag].concat())
 }
@@ -76,29 +70,24 @@ pub struct Opened {
     pub plaintext: Vec<u8>,
 }
 
-/// The inverse of `seal`. Less than a tag is refused and changes nothing (Cryptol's type excludes it).
+/// The inverse of `seal`. A refusal changes nothing. (Less than a tag is refused too; Cryptol's type excludes it.)
 #[hax_lib::requires(label.len() <= MAX_LABEL)]
 pub fn open(p: Duplex, label: &[u8], sealed: &[u8]) -> (Duplex, Opened) {
     if sealed.len() < TAG_LEN {
-        let plaintext = Vec::new();
-        return (
-            p,
-            Opened {
-                ok: false,
-                plaintext,
-            },
-        );
+        let (ok, plaintext) = (false, Vec::new());
+        return (p, Opened { ok, plaintext });
     }
     let n = sealed.len() - TAG_LEN;
     let (ciphertext, received) = sealed.split_at(n);
-    let (decrypted, plaintext) = decrypt(
-        pad_permute(absorb_leb128(header(p, 0x05, label), n as u64)),
-        ciphertext,
-    );
+    let padded = pad_permute(absorb_leb128(header(p, 0x05, label), n as u64));
+    let (decrypted, plaintext) = decrypt(padded, ciphertext);
     let (squeezed, tag) = squeeze(pad_permute(decrypted), TAG_LEN);
-    let ok = tag == received;
-    let plaintext = if ok { plaintext } else { vec![0; n] };
-    (squeezed, Opened { ok, plaintext })
+    if tag == received {
+        (squeezed, Opened { ok: true, plaintext })
+    } else {
+        let (ok, plaintext) = (false, vec![0; n]);
+        (p, Opened { ok, plaintext })
+    }
 }
 
 /// Branch i of a fork, i = 1..255, which differs from its siblings by its place and by a value.

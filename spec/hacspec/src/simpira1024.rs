@@ -8,9 +8,9 @@ use core::array::from_fn;
 /// The state of the permutation, x0 || x1 || ... || x7.
 pub type State = [u8; 128];
 
-/// The constant of the c-th F: the words 0x10 * i ^ b ^ c for i = 0..3, little-endian (section 3).
+/// The constant of the c-th F: the words 16 * i ^ b ^ c for i = 0..3, little-endian (section 3).
 pub fn round_constant(c: u32) -> Block {
-    let words: [[u8; 4]; 4] = [0x00_u32, 0x10, 0x20, 0x30].map(|i| (i ^ 8 ^ c).to_le_bytes());
+    let words: [[u8; 4]; 4] = [0_u32, 1, 2, 3].map(|i| ((16 * i) ^ 8 ^ c).to_le_bytes());
     from_fn(|i| words[i / 4][i % 4])
 }
 
@@ -43,7 +43,7 @@ pub fn round(x: [Block; 8], r: u8) -> [Block; 8] {
     y
 }
 
-/// The permutation: 18 rounds (design.md, "Simpira-1024").
+/// The permutation: 18 rounds (design.md, "Permutation").
 pub fn permute(x: State) -> State {
     let mut blocks: [Block; 8] = from_fn(|b| from_fn(|i| x[16 * b + i]));
     for r in 0..18 {

@@ -1,4 +1,4 @@
-//! Authenticated encryption that survives a repeated nonce (design.md, "SIV").
+//! Authenticated encryption that survives a repeated nonce (design.md, "Schemes").
 //!
 //! Cryptol twin: `spec/cryptol/Siv.cry`. Keep the two in step, definition by definition.
 
@@ -38,10 +38,7 @@ pub fn seal(domain: &[u8], key: &[u8], nonce: &[u8], ad: &[u8], plaintext: &[u8]
 pub fn open(domain: &[u8], key: &[u8], nonce: &[u8], ad: &[u8], sealed: &[u8]) -> Opened {
     if sealed.len() < TAG_LEN {
         let plaintext = Vec::new();
-        return Opened {
-            ok: false,
-            plaintext,
-        };
+        return Opened { ok: false, plaintext };
     }
     let p = start(domain, key, nonce, ad);
     let n = sealed.len() - TAG_LEN;

@@ -1,4 +1,4 @@
-//! Encryption without authentication (design.md, "Stream").
+//! Encryption without authentication (design.md, "Schemes").
 //!
 //! Cryptol twin: `spec/cryptol/Stream.cry`. Keep the two in step, definition by definition.
 

@@ -80,8 +80,7 @@ fn every_definition_has_its_twin() {
     let mut missing = Vec::new();
     let mut used = [false; EXCEPTIONS.len()];
     for (cry, rs) in PAIRS {
-        let cryptol =
-            cryptol_names(&fs::read_to_string(root.join("../cryptol").join(cry)).unwrap());
+        let cryptol = cryptol_names(&fs::read_to_string(root.join("../cryptol").join(cry)).unwrap());
         let rust = rust_names(&fs::read_to_string(root.join("src").join(rs)).unwrap());
         assert!(!cryptol.is_empty() && !rust.is_empty(), "{cry} {rs}");
         for name in cryptol.symmetric_difference(&rust) {
@@ -95,6 +94,26 @@ fn every_definition_has_its_twin() {
     assert!(used.iter().all(|u| *u), "a needless exception");
 }
 
+/// Numbers that Cryptol has as types are constants of the same value: `type rate = 94`, `pub const RATE: usize = 94;`.
+#[test]
+fn every_number_has_its_value() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut found = 0;
+    for (cry, rs) in PAIRS {
+        let cryptol = fs::read_to_string(root.join("../cryptol").join(cry)).unwrap();
+        let rust = fs::read_to_string(root.join("src").join(rs)).unwrap();
+        let numbers = cryptol
+            .lines()
+            .filter_map(|line| line.strip_prefix("type ")?.split_once(" = "));
+        for (name, value) in numbers.filter(|(_, value)| value.parse::<u32>().is_ok()) {
+            let twin = format!("pub const {}: usize = {value};", name.to_uppercase());
+            assert!(rust.contains(&twin), "{rs} lacks «{twin}»");
+            found += 1;
+        }
+    }
+    assert_eq!(found, 3);
+}
+
 /// No file on either side is left out of the pairs.
 #[test]
 fn every_file_has_its_twin() {
@@ -106,10 +125,8 @@ fn every_file_has_its_twin() {
             .filter(|name| name.ends_with(suffix) && name != "lib.rs")
             .collect()
     };
-    let (cry, rs): (BTreeSet<_>, BTreeSet<_>) = PAIRS
-        .iter()
-        .map(|(c, r)| (c.to_string(), r.to_string()))
-        .unzip();
+    let (cry, rs): (BTreeSet<_>, BTreeSet<_>) =
+        PAIRS.iter().map(|(c, r)| (c.to_string(), r.to_string())).unzip();
     assert_eq!(files("../cryptol", ".cry"), cry);
     assert_eq!(files("src", ".rs"), rs);
 }

@@ -48,9 +48,7 @@ fn length(v: &Value, key: &str) -> usize {
 }
 
 fn list<'a>(v: &'a Value, key: &str) -> &'a [Value] {
-    v[key]
-        .as_array()
-        .unwrap_or_else(|| panic!("no {key} in {v}"))
+    v[key].as_array().unwrap_or_else(|| panic!("no {key} in {v}"))
 }
 
 fn state(v: &Value, key: &str) -> [u8; 128] {
@@ -72,10 +70,7 @@ fn simpira1024_vectors() {
     let vectors = list(&file, "vectors");
     for v in vectors {
         assert_eq!(simpira1024::permute(state(v, "input")), state(v, "output"));
-        assert_eq!(
-            simpira1024::unpermute(state(v, "output")),
-            state(v, "input")
-        );
+        assert_eq!(simpira1024::unpermute(state(v, "output")), state(v, "input"));
     }
     assert_eq!(vectors.len(), 63);
 
@@ -141,10 +136,7 @@ fn step(p: Duplex, op: &Value) -> Duplex {
             let (plaintext, sealed) = (bytes(op, "plaintext"), bytes(op, "sealed"));
             let (next, made) = protocol::seal(p, label, &plaintext);
             assert_eq!(made, sealed);
-            let opened = Opened {
-                ok: true,
-                plaintext,
-            };
+            let opened = Opened { ok: true, plaintext };
             assert_eq!(protocol::open(p, label, &sealed), (next, opened));
             next
         }
@@ -152,9 +144,7 @@ fn step(p: Duplex, op: &Value) -> Duplex {
             let values = list(op, "values");
             let branches: Vec<Duplex> = (1..)
                 .zip(values)
-                .map(|(i, v)| {
-                    protocol::fork_branch(p, label, i, &unhex(v.as_str().unwrap().as_bytes()))
-                })
+                .map(|(i, v)| protocol::fork_branch(p, label, i, &unhex(v.as_str().unwrap().as_bytes())))
                 .collect();
             let root = protocol::fork_root(p, label);
             for (branch, want) in branches.iter().zip(list(op, "branch_states")) {
@@ -196,10 +186,7 @@ fn label_92_collision() {
         let mut p = protocol::init(text(collision, "domain"));
         for op in list(collision, side) {
             assert_eq!(op["op"], "mix");
-            p = duplex::absorb(
-                protocol::header(p, 0x02, text(op, "label")),
-                &bytes(op, "input"),
-            );
+            p = duplex::absorb(protocol::header(p, 0x02, text(op, "label")), &bytes(op, "input"));
         }
         assert_eq!(duplex::serialize(p)[..], bytes(collision, want));
         p
@@ -256,32 +243,17 @@ fn sealed_vectors(name: &str, seal: Seal, open: Open) {
         if v["valid"].as_bool().unwrap() {
             let plaintext = bytes(v, "plaintext");
             assert_eq!(seal(domain, &key, &nonce, &ad, &plaintext), ciphertext);
-            assert_eq!(
-                opened,
-                Opened {
-                    ok: true,
-                    plaintext
-                }
-            );
+            assert_eq!(opened, Opened { ok: true, plaintext });
         } else {
             let plaintext = vec![0; ciphertext.len().saturating_sub(16)];
-            assert_eq!(
-                opened,
-                Opened {
-                    ok: false,
-                    plaintext
-                }
-            );
+            assert_eq!(opened, Opened { ok: false, plaintext });
             forged += 1;
         }
         for n in 0..16 {
             let plaintext = Vec::new();
             assert_eq!(
                 open(domain, &key, &nonce, &ad, &ciphertext[..n]),
-                Opened {
-                    ok: false,
-                    plaintext
-                }
+                Opened { ok: false, plaintext }
             );
         }
     }

@@ -1,0 +1,88 @@
+//! What can go wrong, and the exit status that tells it.
+
+use std::fmt;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+/// The exit statuses; part of the interface, listed in `--help` and in `README.md`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Status {
+    Ok = 0,
+    /// A check or verification failed.
+    Unverified = 1,
+    /// The same that clap uses.
+    Usage = 2,
+    /// Input, output or a key file could not be used.
+    Io = 3,
+    /// The reader of the output went away: what a shell shows for a program that died of SIGPIPE.
+    Closed = 141,
+}
+
+impl Status {
+    /// The status of two pieces of work: a failed verification outweighs a file that could not be read.
+    pub fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Ok, status) | (status, Self::Ok) => status,
+            _ => self.min(other),
+        }
+    }
+}
+
+impl From<Status> for ExitCode {
+    fn from(status: Status) -> Self {
+        Self::from(status as u8)
+    }
+}
+
+/// Why a piece of work failed: a status and one line for the user, which names the file.
+#[derive(Debug)]
+pub struct Error {
+    pub status: Status,
+    message: String,
+}
+
+impl Error {
+    /// What `name` holds is not what its owner made.
+    pub fn unverified(name: &str, reason: impl fmt::Display) -> Self {
+        Self::new(Status::Unverified, name, reason)
+    }
+
+    pub fn usage(name: &str, reason: impl fmt::Display) -> Self {
+        Self::new(Status::Usage, name, reason)
+    }
+
+    pub fn io(name: &str, reason: impl fmt::Display) -> Self {
+        Self::new(Status::Io, name, reason)
+    }
+
+    /// A failed write. That a pipe was closed is no news to the one who closed it.
+    pub fn write(name: &str, error: &io::Error) -> Self {
+        let status = match error.kind() {
+            io::ErrorKind::BrokenPipe => Status::Closed,
+            _ => Status::Io,
+        };
+        Self::new(status, name, error)
+    }
+
+    fn new(status: Status, name: &str, reason: impl fmt::Display) -> Self {
+        Self {
+            status,
+            message: format!("{name}: {reason}"),
+        }
+    }
+
+    /// Tells the user, and gives the exit status.
+    pub fn report(&self) -> Status {
+        if self.status != Status::Closed {
+            warn(&self.message);
+        }
+        self.status
+    }
+}
+
+/// One line on standard error.
+pub fn warn(message: impl fmt::Display) {
+    // Not `eprintln!`, which panics if standard error cannot be written.
+    let _ = writeln!(io::stderr(), "veriplex: {message}");
+}

@@ -1,0 +1,116 @@
+//! Key files: one line, `veriplex-key-v1 ` and 64 hexadecimal digits.
+//!
+//! The line may lack its newline, because some stores of secrets drop it; nothing else may differ.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use zeroize::Zeroizing;
+
+use crate::error::Error;
+use crate::files;
+
+const KEY_LEN: usize = 32;
+const PREFIX: &[u8; 16] = b"veriplex-key-v1 ";
+/// The line with its newline.
+const LINE_LEN: usize = PREFIX.len() + 2 * KEY_LEN + 1;
+
+/// A key, wiped on drop.
+pub type Key = Zeroizing<[u8; KEY_LEN]>;
+
+/// Reads a key file.
+pub fn read(path: &Path) -> Result<Key, Error> {
+    let name = files::printable(path);
+    // One byte more than a line, to notice that more follows; no growing buffer, which would leave copies.
+    let mut text = Zeroizing::new([0; LINE_LEN + 1]);
+    let n = read_up_to(path, text.as_mut_slice()).map_err(|error| Error::io(&name, error))?;
+    parse(&text[..n]).ok_or_else(|| {
+        Error::io(
+            &name,
+            "not a key file (one line: veriplex-key-v1 and 64 hexadecimal digits)",
+        )
+    })
+}
+
+fn read_up_to(path: &Path, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut file = File::open(path)?;
+    let mut n = 0;
+    while n < buffer.len() {
+        match file.read(&mut buffer[n..]) {
+            Ok(0) => break,
+            Ok(more) => n += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(n)
+}
+
+fn parse(text: &[u8]) -> Option<Key> {
+    let digits = text.strip_suffix(b"\n").unwrap_or(text).strip_prefix(PREFIX)?;
+    let mut key = Key::default();
+    hex::decode_to_slice(digits, key.as_mut_slice()).ok()?;
+    Some(key)
+}
+
+/// Makes a random key file, readable by its owner alone, which must not exist yet; `-` prints it.
+pub fn generate(path: &Path) -> Result<(), Error> {
+    let mut key = Key::default();
+    getrandom::fill(key.as_mut_slice()).map_err(|error| Error::io("random numbers", error))?;
+    let mut line = Zeroizing::new([b'\n'; LINE_LEN]);
+    let (prefix, digits) = line.split_at_mut(PREFIX.len());
+    prefix.copy_from_slice(PREFIX);
+    hex::encode_to_slice(*key, &mut digits[..2 * KEY_LEN]).map_err(|error| Error::io("key", error))?;
+
+    if files::is_stdio(path) {
+        let mut stdout = io::stdout();
+        let result = stdout.write_all(line.as_slice()).and_then(|()| stdout.flush());
+        return result.map_err(|error| Error::write("standard output", &error));
+    }
+    let name = files::printable(path);
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(path).map_err(|error| Error::io(&name, error))?;
+    let result = file.write_all(line.as_slice()).and_then(|()| file.sync_all());
+    result.map_err(|error| {
+        // Half a key is of no use, and it would be in the way of the next try.
+        let _ = fs::remove_file(path);
+        Error::io(&name, error)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parse_is_strict() {
+        let line = format!("veriplex-key-v1 {}\n", "0f".repeat(32));
+        let good = line.as_bytes();
+        assert_eq!(*parse(good).unwrap(), [0x0f; 32]);
+        assert_eq!(*parse(good.trim_ascii_end()).unwrap(), [0x0f; 32]);
+        for n in 0..good.len() - 1 {
+            assert!(parse(&good[..n]).is_none(), "cut to {n}");
+        }
+        for i in 0..PREFIX.len() {
+            let mut bad = good.to_vec();
+            bad[i] ^= 1;
+            assert!(parse(&bad).is_none(), "prefix {i}");
+        }
+        for bad in [
+            line.replace("0f", "0g"),
+            line.replace("v1 ", "v1  "),
+            line.replace('\n', "\r\n"),
+            format!("{line}\n"),
+            format!(" {line}"),
+            line.replace('\n', "0\n"),
+            line.replace('\n', "00\n"),
+            line.replace("v1", "v2"),
+        ] {
+            assert!(parse(bad.as_bytes()).is_none(), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,866 @@
+//! Runs the program as its users do.
+
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use tempfile::TempDir;
+use veriplex::aestream::{MAX_BLOCK_LEN, Sealer};
+use veriplex::{Protocol, digest, label, mac::Mac};
+
+const UNVERIFIED: i32 = 1;
+const USAGE: i32 = 2;
+const IO: i32 = 3;
+const CLOSED: i32 = 141;
+
+const HEADER_LEN: usize = 9;
+const SALT_LEN: usize = 32;
+const OVERHEAD: usize = 18;
+/// Where the first block begins.
+const BLOCKS: usize = HEADER_LEN + SALT_LEN;
+
+const KEY: [u8; 32] = [0xc3; 32];
+
+/// A folder to work in, with a key file `key` that holds [`KEY`].
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        let folder = Self(tempfile::tempdir().unwrap());
+        folder.write("key", key_line(&KEY).as_bytes());
+        folder
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) {
+        fs::write(self.path(name), bytes).unwrap();
+    }
+
+    fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).unwrap()
+    }
+
+    /// The names of all files but `key`.
+    fn names(&self) -> Vec<String> {
+        let mut names: Vec<_> = fs::read_dir(self.0.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter(|name| name != "key")
+            .collect();
+        names.sort();
+        names
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_veriplex"));
+        command
+            .args(args)
+            .current_dir(self.0.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    fn run(&self, args: &[&str]) -> Output {
+        self.command(args).output().unwrap()
+    }
+
+    /// Runs with `input` on a pipe.
+    fn pipe(&self, args: &[&str], input: &[u8]) -> Output {
+        let mut child = self.command(args).stdin(Stdio::piped()).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        thread::scope(|scope| {
+            // The program may end without having read all.
+            scope.spawn(move || drop(stdin.write_all(input)));
+            child.wait_with_output().unwrap()
+        })
+    }
+}
+
+fn key_line(key: &[u8; 32]) -> String {
+    format!("veriplex-key-v1 {}\n", hex::encode(key))
+}
+
+fn stdout(output: &Output) -> &str {
+    std::str::from_utf8(&output.stdout).unwrap()
+}
+
+fn stderr(output: &Output) -> &str {
+    std::str::from_utf8(&output.stderr).unwrap()
+}
+
+#[track_caller]
+fn succeeds(output: &Output) {
+    assert_eq!((output.status.code(), stderr(output)), (Some(0), ""));
+}
+
+/// Fails with `status` and one line that begins with `veriplex: NAME: ` and contains `reason`.
+#[track_caller]
+fn fails(output: &Output, status: i32, name: &str, reason: &str) {
+    let message = stderr(output);
+    assert_eq!(output.status.code(), Some(status), "{message}");
+    assert_eq!(message.lines().count(), 1, "{message}");
+    assert!(
+        message.starts_with(&format!("veriplex: {name}: ")),
+        "{name}: {message}"
+    );
+    assert!(message.contains(reason), "{reason}: {message}");
+}
+
+/// What `work` gives; fails where it would hang.
+#[track_caller]
+fn soon<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || drop(sender.send(work())));
+    receiver.recv_timeout(Duration::from_secs(30)).unwrap()
+}
+
+/// Bytes that do not repeat soon.
+fn noise(len: usize) -> Vec<u8> {
+    let mut protocol = Protocol::new(label!("veriplex.test"));
+    protocol.derive_vec(label!("noise"), len)
+}
+
+fn hex_digest(bytes: &[u8]) -> String {
+    hex::encode(digest::digest(label!("veriplex.digest.v1"), bytes))
+}
+
+fn hex_tag(bytes: &[u8]) -> String {
+    let mut mac = Mac::new(label!("veriplex.mac.v1"), &KEY);
+    mac.update(bytes);
+    hex::encode(mac.finalize())
+}
+
+/// Encrypts as `README.md` says, with blocks of these plaintexts.
+fn encrypted(key: &[u8; 32], salt: &[u8; 32], blocks: &[&[u8]]) -> Vec<u8> {
+    let mut file = b"VERIPLEX\x01".to_vec();
+    let mut protocol = Protocol::new(label!("veriplex.file.v1"));
+    protocol.mix(label!("header"), &file);
+    protocol.mix(label!("key"), key);
+    protocol.mix(label!("nonce"), salt);
+    file.extend_from_slice(salt);
+    let mut sealer = Sealer::new(protocol);
+    for plaintext in blocks {
+        let mut block = vec![0; 2];
+        block.extend_from_slice(plaintext);
+        block.resize(block.len() + 16, 0);
+        sealer.seal_block(&mut block).unwrap();
+        file.extend_from_slice(&block);
+    }
+    file.extend_from_slice(&sealer.finish().0);
+    file
+}
+
+#[test]
+fn version_names_the_backend() {
+    let output = Folder::new().run(&["--version"]);
+    succeeds(&output);
+    let expected = format!("veriplex 0.1.0 (backend {})\n", veriplex::backend());
+    assert_eq!(stdout(&output), expected);
+}
+
+#[test]
+fn help_lists_exit_statuses() {
+    let output = Folder::new().run(&["--help"]);
+    succeeds(&output);
+    for status in ["0 ", "1 ", "2 ", "3 ", "141"] {
+        assert!(stdout(&output).contains(&format!("\n  {status}")), "{status}");
+    }
+}
+
+#[test]
+fn wrong_command_lines() {
+    let folder = Folder::new();
+    for args in [
+        &[][..],
+        &["nonsense"],
+        &["digest", "--nonsense"],
+        &["mac"],
+        &["keygen"],
+        &["encrypt", "key"],
+        &["decrypt", "key"],
+    ] {
+        let output = folder.run(args);
+        assert_eq!(output.status.code(), Some(USAGE), "{args:?}");
+        assert_eq!(stdout(&output), "");
+        assert_ne!(stderr(&output), "");
+    }
+}
+
+#[test]
+fn digest_of_files_and_pipes() {
+    let folder = Folder::new();
+    let contents = [noise(0), noise(1), noise(300_000)];
+    folder.write("empty", &contents[0]);
+    folder.write("one byte", &contents[1]);
+    folder.write("long", &contents[2]);
+    let output = folder.run(&["digest", "empty", "one byte", "long"]);
+    succeeds(&output);
+    let [empty, one, long] = contents.each_ref().map(|bytes| hex_digest(bytes));
+    assert_eq!(
+        stdout(&output),
+        format!("{empty}  empty\n{one}  one byte\n{long}  long\n")
+    );
+    for args in [&["digest"][..], &["digest", "-"]] {
+        let output = folder.pipe(args, &contents[2]);
+        succeeds(&output);
+        assert_eq!(stdout(&output), format!("{long}  -\n"));
+    }
+}
+
+#[test]
+fn unreadable_files_do_not_stop_the_others() {
+    let folder = Folder::new();
+    folder.write("a", b"a");
+    folder.write("b", b"b");
+    fs::create_dir(folder.path("folder")).unwrap();
+    let output = folder.run(&["digest", "a", "missing", "b"]);
+    fails(&output, IO, "missing", "No such file");
+    assert_eq!(
+        stdout(&output),
+        format!("{}  a\n{}  b\n", hex_digest(b"a"), hex_digest(b"b"))
+    );
+    let output = folder.run(&["mac", "--key-file", "key", "folder", "b"]);
+    fails(&output, IO, "folder", "directory");
+    assert_eq!(stdout(&output), format!("{}  b\n", hex_tag(b"b")));
+}
+
+#[test]
+fn mac_of_files_and_pipes() {
+    let folder = Folder::new();
+    let long = noise(300_000);
+    folder.write("long", &long);
+    let output = folder.run(&["mac", "--key-file", "key", "long"]);
+    succeeds(&output);
+    assert_eq!(stdout(&output), format!("{}  long\n", hex_tag(&long)));
+    let output = folder.pipe(&["mac", "--key-file", "key"], b"abc");
+    succeeds(&output);
+    assert_eq!(stdout(&output), format!("{}  -\n", hex_tag(b"abc")));
+}
+
+/// Everything about `--check` that digests and tags share.
+fn check_lists(command: &[&str], sum: fn(&[u8]) -> String) {
+    let folder = Folder::new();
+    let run = |args: &[&str]| folder.run(&[command, args].concat());
+    let (a, b) = (sum(b"a"), sum(b"b"));
+    for name in ["a", "b"] {
+        folder.write(name, name.as_bytes());
+    }
+    let list = run(&["a", "b"]).stdout;
+    folder.write("list", &list);
+
+    let output = run(&["--check", "list"]);
+    succeeds(&output);
+    assert_eq!(stdout(&output), "a: OK\nb: OK\n");
+    let output = run(&["--check", "--quiet", "list"]);
+    succeeds(&output);
+    assert_eq!(stdout(&output), "");
+    let output = folder.pipe(&[command, &["--check"]].concat(), &list);
+    succeeds(&output);
+    assert_eq!(stdout(&output), "a: OK\nb: OK\n");
+
+    // Endings that other systems and editors leave, and digits that others write.
+    folder.write(
+        "ends",
+        format!("{a}  a\r\n{}  b", b.to_ascii_uppercase()).as_bytes(),
+    );
+    let output = run(&["--check", "ends"]);
+    succeeds(&output);
+    assert_eq!(stdout(&output), "a: OK\nb: OK\n");
+
+    // Each digit counts.
+    for i in 0..a.len() {
+        let mut digits = a.clone().into_bytes();
+        digits[i] = if digits[i] == b'0' { b'1' } else { b'0' };
+        let digits = String::from_utf8(digits).unwrap();
+        folder.write("bad", format!("{digits}  a\n{b}  b\n").as_bytes());
+        let output = run(&["--check", "bad"]);
+        fails(&output, UNVERIFIED, "bad", "1 of 2 files did not match");
+        assert_eq!(stdout(&output), "a: FAILED\nb: OK\n");
+    }
+    let output = run(&["--check", "--quiet", "bad"]);
+    fails(&output, UNVERIFIED, "bad", "did not match");
+    assert_eq!(stdout(&output), "a: FAILED\n");
+    // A bad list among good ones.
+    let output = run(&["--check", "bad", "list"]);
+    fails(&output, UNVERIFIED, "bad", "did not match");
+    assert_eq!(stdout(&output), "a: FAILED\nb: OK\na: OK\nb: OK\n");
+
+    folder.write("gone", format!("{a}  missing\n{b}  b\n").as_bytes());
+    let output = run(&["--check", "gone"]);
+    fails(&output, IO, "missing", "No such file");
+    assert_eq!(stdout(&output), "missing: FAILED open or read\nb: OK\n");
+    // A failed verification outweighs it.
+    let output = run(&["--check", "gone", "bad"]);
+    assert_eq!(output.status.code(), Some(UNVERIFIED));
+    let output = run(&["--check", "bad", "gone"]);
+    assert_eq!(output.status.code(), Some(UNVERIFIED));
+
+    for line in [
+        String::new(),
+        "# comment".into(),
+        a.clone(),
+        format!("{a} a"),
+        format!("{a}  "),
+        format!("{a} *a"),
+        format!(" {a}  a"),
+        format!("{}  a", &a[1..]),
+        format!("{}  a", &a[2..]),
+        format!("{a}00  a"),
+        format!("g{}  a", &a[1..]),
+        format!("\\{a}  a\\"),
+        format!("\\{a}  \\a"),
+        format!("{a}  {}", "a".repeat(70_000)),
+    ] {
+        folder.write("odd", format!("{a}  a\n{line}\n{b}  b\n").as_bytes());
+        let output = run(&["--check", "odd"]);
+        fails(&output, UNVERIFIED, "odd", "line 2 is malformed");
+        assert_eq!(stdout(&output), "a: OK\nb: OK\n", "{line}");
+        folder.write("odd", format!("{line}\n").as_bytes());
+        let output = run(&["--check", "odd"]);
+        assert_eq!(output.status.code(), Some(UNVERIFIED), "{line}");
+        assert!(
+            stderr(&output).ends_with("veriplex: odd: no valid line\n"),
+            "{line}"
+        );
+        assert_eq!(stdout(&output), "");
+    }
+    folder.write("empty", b"");
+    fails(&run(&["--check", "empty"]), UNVERIFIED, "empty", "no valid line");
+    fails(&run(&["--check", "missing"]), IO, "missing", "No such file");
+}
+
+#[test]
+fn check_lists_of_digests() {
+    check_lists(&["digest"], hex_digest);
+}
+
+#[test]
+fn check_lists_of_tags() {
+    check_lists(&["mac", "--key-file", "key"], hex_tag);
+}
+
+#[test]
+fn tags_depend_on_the_key() {
+    let folder = Folder::new();
+    folder.write(
+        "list",
+        format!("{}  key\n", hex_tag(&folder.read("key"))).as_bytes(),
+    );
+    succeeds(&folder.run(&["mac", "--key-file", "key", "--check", "list"]));
+    folder.write("other key", key_line(&[1; 32]).as_bytes());
+    let output = folder.run(&["mac", "--key-file", "other key", "--check", "list"]);
+    fails(&output, UNVERIFIED, "list", "did not match");
+}
+
+#[test]
+#[cfg(unix)]
+fn odd_names_are_escaped() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    let folder = Folder::new();
+    let names: [&[u8]; 4] = [b"back\\slash", b"new\nline", b"carriage\r", b"not \xff Unicode"];
+    let mut expected = Vec::new();
+    let mut verdicts = Vec::new();
+    let escaped: [&[u8]; 4] = [
+        b"back\\\\slash",
+        b"new\\nline",
+        b"carriage\\r",
+        b"not \xff Unicode",
+    ];
+    let mut command = folder.command(&["digest"]);
+    for (name, escaped) in names.iter().zip(escaped) {
+        let name = OsStr::from_bytes(name);
+        fs::write(folder.0.path().join(name), b"x").unwrap();
+        command.arg(name);
+        if escaped.contains(&b'\\') {
+            expected.push(b'\\');
+            verdicts.push(b'\\');
+        }
+        expected.extend_from_slice(hex_digest(b"x").as_bytes());
+        expected.extend_from_slice(b"  ");
+        for list in [&mut expected, &mut verdicts] {
+            list.extend_from_slice(escaped);
+        }
+        expected.push(b'\n');
+        verdicts.extend_from_slice(b": OK\n");
+    }
+    let output = command.output().unwrap();
+    succeeds(&output);
+    assert_eq!(output.stdout, expected);
+    let output = folder.pipe(&["digest", "--check"], &expected);
+    succeeds(&output);
+    assert_eq!(output.stdout, verdicts);
+
+    // Messages stay one line.
+    fails(
+        &folder.run(&["digest", "missing\nfile"]),
+        IO,
+        "missing\\nfile",
+        "No such file",
+    );
+}
+
+#[test]
+fn keygen_makes_key_files() {
+    let folder = Folder::new();
+    succeeds(&folder.run(&["keygen", "new"]));
+    let line = String::from_utf8(folder.read("new")).unwrap();
+    let digits = line.strip_prefix("veriplex-key-v1 ").unwrap();
+    let digits = digits.strip_suffix('\n').unwrap();
+    assert_eq!(hex::decode(digits).unwrap().len(), 32);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = fs::metadata(folder.path("new")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+    fails(&folder.run(&["keygen", "new"]), IO, "new", "exists");
+    assert_eq!(folder.read("new"), line.as_bytes());
+    succeeds(&folder.run(&["mac", "--key-file", "new", "key"]));
+
+    let printed = folder.run(&["keygen", "-"]);
+    succeeds(&printed);
+    assert_eq!(stdout(&printed).len(), line.len());
+    assert_ne!(stdout(&printed), line);
+    assert_eq!(folder.names(), ["new"]);
+}
+
+#[test]
+fn broken_key_files() {
+    let folder = Folder::new();
+    let good = key_line(&KEY);
+    folder.write("plain", b"x");
+    for bad in [
+        String::new(),
+        "\n".into(),
+        hex::encode(KEY),
+        good.replace("v1", "v2"),
+        good.replace("c3\n", "\n"),
+        good.replace("c3\n", "c\n"),
+        good.replace("c3\n", "cg\n"),
+        good.replace('\n', "c3\n"),
+        good.replace('\n', "\r\n"),
+        good.repeat(2),
+        format!("{good}\n"),
+        format!(" {good}"),
+    ] {
+        folder.write("bad", bad.as_bytes());
+        for args in [
+            &["mac", "plain"][..],
+            &["encrypt", "-o", "out", "plain"],
+            &["decrypt", "-o", "out", "plain"],
+        ] {
+            let output = folder.run(&[args, &["--key-file", "bad"]].concat());
+            fails(&output, IO, "bad", "not a key file");
+            assert_eq!(stdout(&output), "", "{bad:?}");
+        }
+    }
+    assert_eq!(folder.names(), ["bad", "plain"]);
+    let output = folder.run(&["encrypt", "--key-file", "missing", "plain"]);
+    fails(&output, IO, "missing", "No such file");
+    // Without its newline a key file is good.
+    folder.write("bad", good.trim_end().as_bytes());
+    succeeds(&folder.run(&["mac", "--key-file", "bad", "plain"]));
+}
+
+#[test]
+fn roundtrip_of_files_and_pipes() {
+    let folder = Folder::new();
+    for len in [0, 1, 65_534, 65_535, 65_536, 131_070, 1 << 20] {
+        let plaintext = noise(len);
+        folder.write("file", &plaintext);
+        succeeds(&folder.run(&["encrypt", "--key-file", "key", "file"]));
+        let sealed = folder.read("file.vpx");
+        let blocks = len.div_ceil(MAX_BLOCK_LEN) + 1;
+        assert_eq!(sealed.len(), BLOCKS + len + blocks * OVERHEAD);
+
+        fs::remove_file(folder.path("file")).unwrap();
+        succeeds(&folder.run(&["decrypt", "--key-file", "key", "file.vpx"]));
+        assert_eq!(folder.read("file"), plaintext);
+        assert_eq!(folder.names(), ["file", "file.vpx"]);
+
+        let opened = folder.pipe(&["decrypt", "--key-file", "key"], &sealed);
+        succeeds(&opened);
+        assert_eq!(opened.stdout, plaintext);
+        let piped = folder.pipe(&["encrypt", "--key-file", "key", "-"], &plaintext);
+        succeeds(&piped);
+        assert_ne!(piped.stdout, sealed, "the salt is random");
+        folder.write("piped", &piped.stdout);
+        let opened = folder.run(&["decrypt", "--key-file", "key", "-o", "-", "piped"]);
+        succeeds(&opened);
+        assert_eq!(opened.stdout, plaintext);
+        for name in ["file", "file.vpx", "piped"] {
+            fs::remove_file(folder.path(name)).unwrap();
+        }
+    }
+}
+
+#[test]
+fn format_is_as_documented() {
+    let folder = Folder::new();
+    // Made by hand, also with blocks shorter than the program makes.
+    let plaintext = noise(100_000);
+    let (first, rest) = plaintext.split_at(5);
+    let (second, third) = rest.split_at(65_535);
+    folder.write("in.vpx", &encrypted(&KEY, &[9; 32], &[first, second, third]));
+    succeeds(&folder.run(&["decrypt", "--key-file", "key", "in.vpx"]));
+    assert_eq!(folder.read("in"), plaintext);
+    // Made by the program.
+    let sealed = folder.pipe(&["encrypt", "--key-file", "key"], &plaintext).stdout;
+    let salt = sealed[HEADER_LEN..BLOCKS].try_into().unwrap();
+    let (first, second) = plaintext.split_at(65_535);
+    assert_eq!(sealed, encrypted(&KEY, salt, &[first, second]));
+}
+
+/// Decrypts `damaged` to a file and to a pipe: each fails, the file does not appear, and the pipe got
+/// exactly `prefix`.
+#[track_caller]
+fn refused(folder: &Folder, what: &str, damaged: &[u8], prefix: &[u8]) {
+    folder.write("bad.vpx", damaged);
+    let before = folder.names();
+    let output = folder.run(&["decrypt", "--key-file", "key", "bad.vpx"]);
+    assert_eq!(output.status.code(), Some(UNVERIFIED), "{what}: {output:?}");
+    fails(&output, UNVERIFIED, "bad.vpx", "");
+    assert_eq!(output.stdout, b"");
+    assert_eq!(folder.names(), before, "{what}");
+
+    let output = folder.pipe(&["decrypt", "--key-file", "key"], damaged);
+    assert_eq!(output.status.code(), Some(UNVERIFIED), "{what}");
+    fails(&output, UNVERIFIED, "standard input", "");
+    assert!(output.stdout == prefix, "{what}: {} bytes", output.stdout.len());
+}
+
+#[test]
+fn damaged_files_are_refused() {
+    let folder = Folder::new();
+    let plaintext = noise(2 * MAX_BLOCK_LEN + 100);
+    let (first, rest) = plaintext.split_at(MAX_BLOCK_LEN);
+    let (second, third) = rest.split_at(MAX_BLOCK_LEN);
+    let sealed = encrypted(&KEY, &[9; 32], &[first, second, third]);
+    let block_2 = BLOCKS + MAX_BLOCK_LEN + OVERHEAD;
+    let block_3 = block_2 + MAX_BLOCK_LEN + OVERHEAD;
+    let end = block_3 + 100 + OVERHEAD;
+    assert_eq!(sealed.len(), end + OVERHEAD);
+    // What a pipe may get if the fault is at `at`.
+    let verified = |at: usize| {
+        let blocks = [BLOCKS, block_2, block_3, end].map(|start| at >= start);
+        let len = match blocks {
+            [.., true] => plaintext.len(),
+            [_, _, true, _] => 2 * MAX_BLOCK_LEN,
+            [_, true, ..] => MAX_BLOCK_LEN,
+            _ => 0,
+        };
+        &plaintext[..len]
+    };
+
+    let mut places = vec![0, 1, 8, 9, 10, 40, 41, 42, 43, 44, 1000];
+    for start in [block_2, block_3, end] {
+        // The last block's tag, the masked length, the body.
+        places.extend([start - 16, start - 1, start, start + 1, start + 2, start + 17]);
+    }
+    for &at in &places {
+        refused(&folder, &format!("cut at {at}"), &sealed[..at], verified(at));
+        let mut flipped = sealed.clone();
+        for bit in [0x01, 0x80] {
+            flipped[at] ^= bit;
+            refused(&folder, &format!("flipped at {at}"), &flipped, verified(at));
+            flipped[at] ^= bit;
+        }
+    }
+
+    let all = verified(end);
+    refused(&folder, "extended", &[&sealed[..], b"\0"].concat(), all);
+    refused(&folder, "repeated", &[&sealed[..], &sealed].concat(), all);
+    refused(
+        &folder,
+        "end repeated",
+        &[&sealed[..], &sealed[end..]].concat(),
+        all,
+    );
+    refused(
+        &folder,
+        "block dropped",
+        &[&sealed[..block_2], &sealed[block_3..]].concat(),
+        first,
+    );
+    refused(
+        &folder,
+        "all but the end dropped",
+        &[&sealed[..BLOCKS], &sealed[end..]].concat(),
+        b"",
+    );
+    refused(
+        &folder,
+        "other key",
+        &encrypted(&[1; 32], &[9; 32], &[first]),
+        b"",
+    );
+    refused(&folder, "not encrypted", &plaintext, b"");
+    refused(&folder, "empty", b"", b"");
+
+    let mut other_version = sealed.clone();
+    other_version[8] = 2;
+    let output = folder.pipe(&["decrypt", "--key-file", "key"], &other_version);
+    fails(&output, UNVERIFIED, "standard input", "another version");
+
+    // The undamaged one is good, and an extended empty one is not.
+    succeeds(&folder.pipe(&["decrypt", "--key-file", "key"], &sealed));
+    let empty = encrypted(&KEY, &[9; 32], &[]);
+    succeeds(&folder.pipe(&["decrypt", "--key-file", "key"], &empty));
+    refused(&folder, "empty extended", &[&empty[..], b"\n"].concat(), b"");
+}
+
+#[test]
+fn existing_outputs_are_kept_without_force() {
+    let folder = Folder::new();
+    folder.write("file", b"plaintext");
+    folder.write("file.vpx", b"precious");
+    let output = folder.run(&["encrypt", "--key-file", "key", "file"]);
+    fails(&output, IO, "file.vpx", "exists already");
+    assert_eq!(folder.read("file.vpx"), b"precious");
+    let output = folder.run(&["encrypt", "--key-file", "key", "-o", "file", "key"]);
+    fails(&output, IO, "file", "exists already");
+    assert_eq!(folder.read("file"), b"plaintext");
+
+    succeeds(&folder.run(&["encrypt", "--force", "--key-file", "key", "file"]));
+    let output = folder.run(&["decrypt", "--key-file", "key", "file.vpx"]);
+    fails(&output, IO, "file", "exists already");
+    folder.write("file", b"older");
+    succeeds(&folder.run(&["decrypt", "--key-file", "key", "--force", "file.vpx"]));
+    assert_eq!(folder.read("file"), b"plaintext");
+
+    // It is noticed before any work is done.
+    let output = folder.run(&["encrypt", "--key-file", "key", "-o", "file", "missing"]);
+    fails(&output, IO, "file", "exists already");
+
+    // A failed decryption does not touch the old file, even so.
+    let mut damaged = folder.read("file.vpx");
+    *damaged.last_mut().unwrap() ^= 1;
+    folder.write("file.vpx", &damaged);
+    folder.write("file", b"older");
+    let output = folder.run(&["decrypt", "--key-file", "key", "--force", "file.vpx"]);
+    fails(&output, UNVERIFIED, "file.vpx", "verification failed");
+    assert_eq!(folder.read("file"), b"older");
+    assert_eq!(folder.names(), ["file", "file.vpx"]);
+
+    // In place.
+    succeeds(&folder.run(&["encrypt", "-f", "--key-file", "key", "-o", "file", "file"]));
+    succeeds(&folder.run(&["decrypt", "-f", "--key-file", "key", "-o", "file", "file"]));
+    assert_eq!(folder.read("file"), b"older");
+}
+
+#[test]
+fn an_output_that_appears_meanwhile_is_kept() {
+    let folder = Folder::new();
+    let mut child = folder
+        .command(&["encrypt", "--key-file", "key", "-o", "out"])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // The program has looked for `out` when its temporary file is there.
+    while folder.names().is_empty() {
+        thread::sleep(Duration::from_millis(5));
+    }
+    assert!(folder.names()[0].starts_with(".veriplex-"));
+    folder.write("out", b"precious");
+    drop(child.stdin.take());
+    fails(&child.wait_with_output().unwrap(), IO, "out", "exists already");
+    assert_eq!(folder.read("out"), b"precious");
+    assert_eq!(folder.names(), ["out"]);
+}
+
+#[test]
+fn names_of_outputs() {
+    let folder = Folder::new();
+    folder.write("in", &encrypted(&KEY, &[0; 32], &[b"x"]));
+    for name in ["in", ".vpx", "missing"] {
+        let output = folder.run(&["decrypt", "--key-file", "key", name]);
+        fails(&output, USAGE, name, "-o");
+    }
+    fs::create_dir(folder.path("folder")).unwrap();
+    for args in [&["-o", "folder"][..], &["-o", "missing/out"], &["-fo", "folder"]] {
+        let args = [&["decrypt", "--key-file", "key", "in"], args].concat();
+        fails(&folder.run(&args), IO, args.last().unwrap(), "");
+    }
+    let output = folder.run(&["decrypt", "--key-file", "key", "missing.vpx"]);
+    fails(&output, IO, "missing.vpx", "No such file");
+    assert_eq!(folder.names(), ["folder", "in"]);
+}
+
+#[test]
+#[cfg(unix)]
+fn modes_links_and_devices() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    let folder = Folder::new();
+    let mode = |name: &str| fs::metadata(folder.path(name)).unwrap().permissions().mode() & 0o777;
+    // A new file has the mode of any new file.
+    folder.write("file", b"plaintext");
+    succeeds(&folder.run(&["encrypt", "--key-file", "key", "file"]));
+    assert_eq!(mode("file.vpx"), mode("file"));
+    // A replaced one keeps its own, and a link to it stays a link.
+    fs::set_permissions(folder.path("file"), fs::Permissions::from_mode(0o626)).unwrap();
+    symlink("file", folder.path("link")).unwrap();
+    succeeds(&folder.run(&["decrypt", "--key-file", "key", "-fo", "link", "file.vpx"]));
+    assert_eq!(mode("file"), 0o626);
+    assert!(folder.path("link").is_symlink());
+    assert_eq!(folder.read("file"), b"plaintext");
+    // A link to nothing is not replaced.
+    symlink("nothing", folder.path("dangling")).unwrap();
+    let output = folder.run(&["decrypt", "--key-file", "key", "-o", "dangling", "file.vpx"]);
+    fails(&output, IO, "dangling", "exists already");
+    // A named pipe is written to, not replaced by a file.
+    let pipe = folder.path("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let decrypt = ["decrypt", "--key-file", "key", "-o", "pipe", "file.vpx"];
+    let child = folder.command(&decrypt).spawn().unwrap();
+    assert_eq!(soon(|| fs::read(pipe).unwrap()), b"plaintext");
+    succeeds(&child.wait_with_output().unwrap());
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn ciphertext_does_not_go_to_a_terminal() {
+    let folder = Folder::new();
+    // The master side of a new pseudoterminal is one too.
+    let terminal = || File::options().read(true).write(true).open("/dev/ptmx").unwrap();
+    let encrypt = ["encrypt", "--key-file", "key", "key"];
+    let output = folder
+        .command(&[&encrypt[..], &["-o", "-"]].concat())
+        .stdout(terminal())
+        .output()
+        .unwrap();
+    fails(&output, USAGE, "standard output", "--force");
+    let output = folder
+        .command(&[&encrypt[..], &["-o", "-", "--force"]].concat())
+        .stdout(terminal())
+        .output()
+        .unwrap();
+    succeeds(&output);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn full_disk() {
+    let folder = Folder::new();
+    folder.write("file.vpx", &encrypted(&KEY, &[0; 32], &[b"x"]));
+    for args in [
+        &["digest", "key"][..],
+        &["digest", "--check", "list"],
+        &["keygen", "-"],
+        &["encrypt", "--key-file", "key"],
+        &["decrypt", "--key-file", "key", "-o", "-", "file.vpx"],
+    ] {
+        folder.write("list", format!("{}  file.vpx\n", hex_digest(b"x")).as_bytes());
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let output = folder.command(args).stdout(full).output().unwrap();
+        fails(&output, IO, "standard output", "No space left");
+    }
+    // Standard error cannot be written either: the status still tells.
+    let full = File::options().write(true).open("/dev/full").unwrap();
+    let output = folder
+        .command(&["digest", "missing"])
+        .stderr(full)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(IO));
+}
+
+#[test]
+#[cfg(unix)]
+fn closed_pipes_are_no_news() {
+    let folder = Folder::new();
+    let plaintext = noise(1 << 20);
+    folder.write("file", &plaintext);
+    folder.write("list", &folder.run(&["digest", "file"]).stdout);
+    let sealed = folder.run(&["encrypt", "--key-file", "key", "-o", "-", "file"]);
+    folder.write("file.vpx", &sealed.stdout);
+    for args in [
+        &["digest", "file"][..],
+        &["digest", "--check", "list", "list"],
+        &["keygen", "-"],
+        &["encrypt", "--key-file", "key", "-o", "-", "file"],
+        &["decrypt", "--key-file", "key", "-o", "-", "file.vpx"],
+    ] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = folder.command(args).stdout(writer).output().unwrap();
+        assert_eq!(
+            (output.status.code(), stderr(&output)),
+            (Some(CLOSED), ""),
+            "{args:?}"
+        );
+    }
+}
+
+#[test]
+fn verified_blocks_leave_before_the_end_is_known() {
+    let folder = Folder::new();
+    let sealed = encrypted(&KEY, &[7; 32], &[b"first", b"second"]);
+    let mut child = folder
+        .command(&["decrypt", "--key-file", "key"])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(&sealed[..BLOCKS + 5 + OVERHEAD]).unwrap();
+    let mut stdout = child.stdout.take().unwrap();
+    let (got, mut stdout) = soon(move || {
+        let mut got = [0; 5];
+        stdout.read_exact(&mut got).unwrap();
+        (got, stdout)
+    });
+    assert_eq!(&got, b"first");
+    drop(stdin);
+    let output = child.wait_with_output().unwrap();
+    fails(&output, UNVERIFIED, "standard input", "cut short");
+    assert_eq!(stdout.read(&mut [0]).unwrap(), 0);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn progress_is_shown_on_a_terminal_after_a_second() {
+    let folder = Folder::new();
+    let bytes_drawn = |options: &[&str], wait: u64| {
+        let mut terminal = File::options().read(true).write(true).open("/dev/ptmx").unwrap();
+        let args = [&["digest"], options].concat();
+        let mut child = folder
+            .command(&args)
+            .stdin(Stdio::piped())
+            .stderr(terminal.try_clone().unwrap())
+            .spawn()
+            .unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(b"first").unwrap();
+        thread::sleep(Duration::from_millis(wait));
+        stdin.write_all(b"second").unwrap();
+        thread::sleep(Duration::from_millis(200));
+        drop(stdin);
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success());
+        assert!(stdout(&output).ends_with("  -\n"));
+        // Only what the terminal echoes can be read from this side; a mark ends the wait.
+        terminal.write_all(b"\x04mark\n").unwrap();
+        let mut echo = Vec::new();
+        let mut buffer = [0; 1024];
+        while !echo.windows(4).any(|w| w == b"mark") {
+            let n = terminal.read(&mut buffer).unwrap();
+            echo.extend_from_slice(&buffer[..n]);
+        }
+        String::from_utf8_lossy(&echo).contains("B/s")
+    };
+    assert!(bytes_drawn(&[], 1300));
+    assert!(!bytes_drawn(&[], 100));
+    assert!(!bytes_drawn(&["--no-progress"], 1300));
+    assert!(!bytes_drawn(&["--quiet"], 1300));
+}
