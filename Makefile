@@ -1,12 +1,12 @@
 # Targets for people: `make help`.
 CARGO ?= cargo
-PACKAGES = build-essential
+PACKAGES = build-essential coq ocaml-findlib
 
 # The backend override that this machine can have, and one that it cannot.
 ARCH := $(if $(filter aarch64 arm64,$(shell uname -m)),aarch64,x86_64)
 IMPOSSIBLE := $(if $(filter aarch64,$(ARCH)),x86_64,aarch64)
 
-.PHONY: help test lint bench deps
+.PHONY: help test lint bench deps rocq
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -36,3 +36,10 @@ bench: ## measure: the permutation beside its lower bound, then the schemes
 deps: ## Debian packages for every target of this file
 	apt-get update
 	apt-get install --no-install-recommends --yes $(PACKAGES)
+
+rocq: ## the theorem about transcripts: proofs, mutants, and the model beside the code (needs coq)
+	@if command -v coqc >/dev/null; then \
+	    $(MAKE) -C proofs/rocq check mutants model && \
+	    $(CARGO) test --lib the_model_feeds_the_same_blocks -- --ignored --nocapture; \
+	else echo "make rocq: skipped, no coqc on PATH: the theorems of proofs/rocq were not checked"; \
+	    [ -z "$(STRICT)" ]; fi

@@ -381,7 +381,12 @@ fn the_hardware_backend_can_be_disabled() {
         }
         set_hardware_enabled(true);
     });
+    println!("backends: {:?}", Backend::available().collect::<Vec<_>>());
     assert!(Backend::available().any(|backend| backend.name() == "portable"));
+    #[cfg(target_arch = "aarch64")]
+    if std::arch::is_aarch64_feature_detected!("aes") && cfg!(not(veriplex_backend = "portable")) {
+        assert!(Backend::available().any(|backend| backend.name() == "aarch64"));
+    }
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("aes")
         && std::arch::is_x86_feature_detected!("avx")

@@ -81,6 +81,8 @@ fn swap_3(x: u64) -> u64 {
 
 #[inline(never)]
 pub(crate) fn permute(state: &mut State) {
+    #[cfg(test)]
+    record::input(state);
     let mut even = aes::pack(state, 0);
     let mut odd = aes::pack(state, 1);
     for keys in KEYS.chunks_exact(6) {
@@ -93,6 +95,26 @@ pub(crate) fn permute(state: &mut State) {
     }
     aes::unpack(&even, state, 0);
     aes::unpack(&odd, state, 1);
+}
+
+/// What this thread feeds to the permutation, for the comparison with the model in `proofs/rocq`.
+#[cfg(test)]
+pub(crate) mod record {
+    use core::cell::RefCell;
+    use std::vec::Vec;
+
+    use crate::simpira1024::State;
+
+    std::thread_local!(static INPUTS: RefCell<Vec<State>> = const { RefCell::new(Vec::new()) });
+
+    pub(crate) fn input(state: &State) {
+        INPUTS.with_borrow_mut(|inputs| inputs.push(*state));
+    }
+
+    /// The inputs since the last call.
+    pub(crate) fn take() -> Vec<State> {
+        INPUTS.take()
+    }
 }
 
 /// Pads a full block and permutes.

@@ -1,5 +1,7 @@
 #[cfg(feature = "std")]
 pub(crate) mod io;
+#[cfg(all(test, feature = "std"))]
+mod model;
 mod stream;
 
 use core::fmt;

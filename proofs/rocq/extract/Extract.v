@@ -1,0 +1,7 @@
+(** Extraction of the executable model: the very functions the theorems are about.  Only bool,
+    option, pairs and lists become OCaml's own types; numbers stay Coq's. *)
+From Coq Require Import Extraction ExtrOcamlBasic.
+From Veriplex Require Import Duplex Protocol.
+
+Extraction Language OCaml.
+Extraction "machine.ml" step unmask opened unseal run fed tape_run render start.
