@@ -10,7 +10,7 @@ use alloc::{vec, vec::Vec};
 
 /// The longest label, and the longest domain. A frame that starts at the last byte of a block leaves no trace, and with
 /// a label of 92 bytes both frames of one header may fall there: then two different transcripts reach one state
-/// (`header_92_collision` in spec/cryptol/test/Protocol.cry). With at most 91 bytes, at most one of the two does.
+/// (`header_92_collision` in spec/cryptol/test/TestProtocol.cry). With at most 91 bytes, at most one of the two does.
 pub const MAX_LABEL: usize = 91;
 
 /// The bytes of an authentication tag.

@@ -41,6 +41,7 @@ pub fn installed(program: &str) -> bool {
 /// Runs the jobs, at most two at a time (a proof may take gigabytes), and returns the outcomes in their order.
 pub fn run_all(jobs: &[Job], timeout: Duration, scripts: &Path) -> io::Result<Vec<Outcome>> {
     let next = AtomicUsize::new(0);
+    let done = AtomicUsize::new(0);
     let outcomes: Vec<Mutex<Option<io::Result<Outcome>>>> = jobs.iter().map(|_| Mutex::new(None)).collect();
     thread::scope(|scope| {
         for _ in 0..2 {
@@ -49,8 +50,17 @@ pub fn run_all(jobs: &[Job], timeout: Duration, scripts: &Path) -> io::Result<Ve
                     let i = next.fetch_add(1, Ordering::Relaxed);
                     let Some(job) = jobs.get(i) else { break };
                     let outcome = run(job, timeout, &scripts.join(format!("{i}")));
-                    if let Ok(Outcome { result: Err(why), .. }) = &outcome {
-                        eprintln!("FAILED: {}: {why}", job.name);
+                    if let Ok(Outcome { time, result }) = &outcome {
+                        let result = result
+                            .as_ref()
+                            .map_or_else(|why| format!("FAILED: {why}"), Clone::clone);
+                        let count = done.fetch_add(1, Ordering::Relaxed) + 1;
+                        eprintln!(
+                            "[{count}/{}] {} ({:.0} s): {result}",
+                            jobs.len(),
+                            job.name,
+                            time.as_secs_f64()
+                        );
                     }
                     *outcomes[i].lock().expect("no panic under the lock") = Some(outcome);
                 }
