@@ -93,7 +93,7 @@ pub fn files_of(root: &Path, script: &str) -> io::Result<Vec<String>> {
                         .map_or_else(|| format!("{folder}/{name}"), str::to_owned),
                 );
             } else if let (true, Some(module)) = (
-                file.ends_with(".cry"),
+                !file.contains(".saw"),
                 line.strip_prefix("import ")
                     .and_then(|rest| rest.split([' ', '(']).next()),
             ) {
