@@ -74,7 +74,7 @@ pub fn aes_round_core(x: Block) -> Block {
 }
 
 /// The whole round, with `AddRoundKey` (section 5.1.4): what the x86 instruction AESENC computes.
-pub fn aesenc(x: Block, key: Block) -> Block {
+pub fn aes_round(x: Block, key: Block) -> Block {
     let core = aes_round_core(x);
     from_fn(|i| core[i] ^ key[i])
 }

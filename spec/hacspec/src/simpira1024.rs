@@ -2,7 +2,7 @@
 //!
 //! Cryptol twin: `spec/cryptol/Simpira1024.cry`. Keep the two in step, definition by definition.
 
-use crate::aes::{Block, aesenc};
+use crate::aes::{Block, aes_round};
 use core::array::from_fn;
 
 /// The state of the permutation, x0 || x1 || ... || x7.
@@ -16,7 +16,7 @@ pub fn round_constant(c: u32) -> Block {
 
 /// F: two AES rounds, keyed by the constant and by zero (section 3).
 pub fn feistel(c: u32, x: Block) -> Block {
-    aesenc(aesenc(x, round_constant(c)), [0; 16])
+    aes_round(aes_round(x, round_constant(c)), [0; 16])
 }
 
 /// Which blocks round r reads and which it changes, as (from, to): the general construction for b >= 6 (section 3).
