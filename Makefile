@@ -34,11 +34,11 @@ kernels: ## the assembly of jasmin/x86-64 from its Jasmin (needs jasminc)
 	$(CARGO) run --quiet --package veriplex-tools -- kernels
 
 kernels-check: ## that assembly is what its Jasmin gives, constant-time and memory-safe (needs jasminc, jasmin-ct)
-	$(CARGO) run --quiet --package veriplex-tools -- kernels --check
+	$(CARGO) run --quiet --package veriplex-tools -- kernels --check $(if $(STRICT),--strict)
 
 ct: ## under valgrind: no branch and no address of any backend depends on a secret
-	$(CARGO) run --quiet --release --package veriplex-ct
-	RUSTFLAGS='--cfg veriplex_intrinsics' $(CARGO) run --quiet --release --target-dir target/intrinsics --package veriplex-ct
+	$(CARGO) run --quiet --release --package veriplex-ct -- $(if $(STRICT),--strict)
+	RUSTFLAGS='--cfg veriplex_intrinsics' $(CARGO) run --quiet --release --target-dir target/intrinsics --package veriplex-ct -- $(if $(STRICT),--strict)
 
 bench: ## measure: the permutation beside its lower bound, then the schemes
 	$(CARGO) bench --bench permutation
