@@ -101,8 +101,9 @@ fn basename(symbol: &str) -> Option<&str> {
         .then_some(name)
 }
 
-/// Lays the bytes into a static executable, each kernel under its basename, with type and size.
-pub fn link(kernels: &[Kernel], out: &Path) -> io::Result<()> {
+/// Lays the bytes into a static executable, each kernel under its basename, with type and size; and the instructions
+/// one by one.
+pub fn link(root: &Path, kernels: &[Kernel], out: &Path) -> io::Result<()> {
     let mut text = String::from(".text\n");
     let start = Kernel {
         name: "_start".into(),
@@ -119,15 +120,20 @@ pub fn link(kernels: &[Kernel], out: &Path) -> io::Result<()> {
     }
     text += ".section .note.GNU-stack,\"\",@progbits\n";
     fs::write(out.join("kernels.s"), text)?;
-    super::call(Command::new("cc").current_dir(out).args([
-        "-nostdlib",
-        "-static",
-        "-no-pie",
-        "-Wl,--build-id=none",
-        "-o",
-        "kernels",
-        "kernels.s",
-    ]))?;
+    super::call(
+        Command::new("cc")
+            .current_dir(out)
+            .args([
+                "-nostdlib",
+                "-static",
+                "-no-pie",
+                "-Wl,--build-id=none",
+                "-o",
+                "kernels",
+                "kernels.s",
+            ])
+            .arg(root.join("proofs/saw/instructions.s")),
+    )?;
     Ok(())
 }
 

@@ -108,6 +108,7 @@ pub fn files_of(root: &Path, script: &str) -> io::Result<Vec<String>> {
         }
         if file == "proofs/saw/common.saw" {
             todo.push("proofs/saw/prototypes.rs".to_owned());
+            todo.push("proofs/saw/instructions.s".to_owned());
         }
         files.push(file);
     }
