@@ -131,7 +131,7 @@ mod kernels {
     #[test]
     fn every_kernel_in_this_program_is_proved() {
         let manifest = manifest();
-        assert_eq!(crate::addresses::addresses().len(), 5);
+        assert_eq!(crate::addresses::addresses().len(), 6);
         let linked = linked();
         let objects: BTreeSet<&str> = entries(&manifest, "objects")
             .map(|(_, o)| o["symbol"].as_str().unwrap())

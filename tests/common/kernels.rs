@@ -1,4 +1,4 @@
-//! The kernels that are linked into a test program.
+//! The kernels, and the table of round constants, that are linked into a test program.
 
 macro_rules! kernels {
     ($($name:ident)*) => {
@@ -12,7 +12,7 @@ macro_rules! kernels {
             })*
         }
 
-        /// Each kernel's basename and address. This also keeps them all in the program.
+        /// Each one's basename and address. This also keeps them all in the program.
         pub fn addresses() -> Vec<(&'static str, *const u8)> {
             // Without a use of the crate it would not be linked.
             std::hint::black_box(veriplex::digest::digest(veriplex::label!("test"), b""));
@@ -21,4 +21,4 @@ macro_rules! kernels {
     };
 }
 
-kernels!(permute absorb_blocks squeeze_blocks encrypt_blocks decrypt_blocks);
+kernels!(round_constants permute absorb_blocks squeeze_blocks encrypt_blocks decrypt_blocks);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs, io};
 
-/// A kernel of the library.
+/// A kernel of the library, or the table of round constants.
 pub struct Kernel {
     /// Its basename, which is also that of its Cryptol definition, its source and its proof.
     pub name: String,
@@ -110,6 +110,15 @@ pub fn link(root: &Path, kernels: &[Kernel], out: &Path) -> io::Result<()> {
         symbol: String::new(),
         bytes: vec![0xc3],
     };
+    if let Some(table) = kernels.iter().find(|kernel| kernel.name == "round_constants") {
+        let listed: Vec<String> = table.bytes.iter().map(u8::to_string).collect();
+        let text = format!(
+            "module Table where\n\ntable : [{}][8]\ntable = [{}]\n",
+            listed.len(),
+            listed.join(", ")
+        );
+        fs::write(out.join("Table.cry"), text)?;
+    }
     for Kernel { name, bytes, .. } in kernels.iter().chain([&start]) {
         let listed: Vec<String> = bytes.iter().map(u8::to_string).collect();
         let _ = write!(
