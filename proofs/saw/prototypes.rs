@@ -7,6 +7,27 @@ unsafe extern "C" {
     fn squeeze_blocks(state: *mut u8, output: *mut u8, n: usize, round_constants: *const u8);
     fn encrypt_blocks(state: *mut u8, input: *const u8, output: *mut u8, n: usize, round_constants: *const u8);
     fn decrypt_blocks(state: *mut u8, input: *const u8, output: *mut u8, n: usize, round_constants: *const u8);
+
+    // instructions.s
+    fn form_vpxor_register(m: *mut u64);
+    fn form_vpxor_memory(m: *mut u64);
+    fn form_vaesenc_register(m: *mut u64);
+    fn form_vaesenc_memory(m: *mut u64);
+    fn form_vmovdqu_register(m: *mut u64);
+    fn form_vmovdqu_store_register(m: *mut u64);
+    fn form_vmovdqu_load(m: *mut u64);
+    fn form_vmovdqu_store(m: *mut u64);
+    fn form_vpslldq_8(m: *mut u64);
+    fn form_vpslldq_14(m: *mut u64);
+    fn form_vpsrldq_2(m: *mut u64);
+    fn form_vpsrldq_14(m: *mut u64);
+    fn form_vpalignr_14(m: *mut u64);
+    fn form_movq(m: *mut u64);
+    fn form_movabs(m: *mut u64);
+    fn form_add_94(m: *mut u64);
+    fn form_dec(m: *mut u64);
+    fn form_cmp_0_ja(m: *mut u64);
+    fn form_jmp(m: *mut u64);
 }
 
 /// Keeps the declarations in the module.
@@ -14,12 +35,31 @@ unsafe extern "C" {
 /// # Safety
 /// Never called.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn prototypes(p: *mut u8) {
+pub unsafe extern "C" fn prototypes(p: *mut u8, m: *mut u64) {
     unsafe {
         permute(p, p);
         absorb_blocks(p, p, 0, p);
         squeeze_blocks(p, p, 0, p);
         encrypt_blocks(p, p, p, 0, p);
         decrypt_blocks(p, p, p, 0, p);
+        form_vpxor_register(m);
+        form_vpxor_memory(m);
+        form_vaesenc_register(m);
+        form_vaesenc_memory(m);
+        form_vmovdqu_register(m);
+        form_vmovdqu_store_register(m);
+        form_vmovdqu_load(m);
+        form_vmovdqu_store(m);
+        form_vpslldq_8(m);
+        form_vpslldq_14(m);
+        form_vpsrldq_2(m);
+        form_vpsrldq_14(m);
+        form_vpalignr_14(m);
+        form_movq(m);
+        form_movabs(m);
+        form_add_94(m);
+        form_dec(m);
+        form_cmp_0_ja(m);
+        form_jmp(m);
     }
 }

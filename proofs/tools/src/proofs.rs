@@ -103,7 +103,7 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
         None => bytes::build(root, &out)?,
     };
     let kernels = bytes::kernels(&library)?;
-    bytes::link(&kernels, &out)?;
+    bytes::link(root, &kernels, &out)?;
     bytes::bitcode(root, &out)?;
 
     let mut wrong = Vec::new();

@@ -70,6 +70,8 @@ kernel!("squeeze_blocks":
 #[repr(C, align(64))]
 struct Keys([[u32; 4]; 72]);
 
+// Under a symbol, for the proofs to find it.
+#[unsafe(export_name = symbol!("round_constants"))]
 static KEYS: Keys = Keys(ROUND_CONSTANTS);
 
 /// A witness that this CPU has the instructions of the kernels.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs, io};
 
-/// A kernel of the library.
+/// A kernel of the library, or the table of round constants.
 pub struct Kernel {
     /// Its basename, which is also that of its Cryptol definition, its source and its proof.
     pub name: String,
@@ -101,14 +101,24 @@ fn basename(symbol: &str) -> Option<&str> {
         .then_some(name)
 }
 
-/// Lays the bytes into a static executable, each kernel under its basename, with type and size.
-pub fn link(kernels: &[Kernel], out: &Path) -> io::Result<()> {
+/// Lays the bytes into a static executable, each kernel under its basename, with type and size; and the instructions
+/// one by one.
+pub fn link(root: &Path, kernels: &[Kernel], out: &Path) -> io::Result<()> {
     let mut text = String::from(".text\n");
     let start = Kernel {
         name: "_start".into(),
         symbol: String::new(),
         bytes: vec![0xc3],
     };
+    if let Some(table) = kernels.iter().find(|kernel| kernel.name == "round_constants") {
+        let listed: Vec<String> = table.bytes.iter().map(u8::to_string).collect();
+        let text = format!(
+            "module Table where\n\ntable : [{}][8]\ntable = [{}]\n",
+            listed.len(),
+            listed.join(", ")
+        );
+        fs::write(out.join("Table.cry"), text)?;
+    }
     for Kernel { name, bytes, .. } in kernels.iter().chain([&start]) {
         let listed: Vec<String> = bytes.iter().map(u8::to_string).collect();
         let _ = write!(
@@ -119,15 +129,20 @@ pub fn link(kernels: &[Kernel], out: &Path) -> io::Result<()> {
     }
     text += ".section .note.GNU-stack,\"\",@progbits\n";
     fs::write(out.join("kernels.s"), text)?;
-    super::call(Command::new("cc").current_dir(out).args([
-        "-nostdlib",
-        "-static",
-        "-no-pie",
-        "-Wl,--build-id=none",
-        "-o",
-        "kernels",
-        "kernels.s",
-    ]))?;
+    super::call(
+        Command::new("cc")
+            .current_dir(out)
+            .args([
+                "-nostdlib",
+                "-static",
+                "-no-pie",
+                "-Wl,--build-id=none",
+                "-o",
+                "kernels",
+                "kernels.s",
+            ])
+            .arg(root.join("proofs/saw/instructions.s")),
+    )?;
     Ok(())
 }
 
