@@ -12,7 +12,7 @@ mod search;
 use std::collections::BTreeMap;
 use std::fmt;
 
-pub use proved::{Kernel, Proved, kernels, listing};
+pub use proved::{Kernel, MANIFEST, Proved, kernels, listing};
 
 use image::Region;
 use proved::{hash, unversioned};
@@ -131,6 +131,35 @@ pub fn audit(file: &[u8], proved: &Proved) -> Result<Vec<Finding>, Error> {
     }
     findings.sort_by(|a, b| (&a.symbol, &a.part, a.address).cmp(&(&b.symbol, &b.part, b.address)));
     Ok(findings)
+}
+
+/// The text of `kernels.txt`, from a file that has every kernel of this manifest under its symbol.
+///
+/// # Errors
+///
+/// As [`audit`], and if no symbol of a kernel has the bytes of the manifest.
+pub fn bytes_of(file: &[u8], manifest: &str) -> Result<String, Error> {
+    let images = image::images(file)?;
+    let places: Vec<_> = images
+        .iter()
+        .flat_map(|image| image.regions.iter().map(move |region| (image, region)))
+        .flat_map(|(image, region)| image.symbols.iter().map(move |symbol| (region, symbol)))
+        .filter(|(region, symbol)| symbol.is_in(region))
+        .collect();
+    let mut found = Vec::new();
+    for (name, (sha256, len)) in kernels(manifest)? {
+        let bytes = places
+            .iter()
+            .filter(|(_, symbol)| unversioned(&symbol.name) == name)
+            .filter_map(|(region, symbol)| {
+                let offset = usize::try_from(symbol.address - region.address).ok()?;
+                region.bytes.get(offset..)?.get(..len)
+            })
+            .find(|bytes| hash(bytes) == sha256)
+            .ok_or_else(|| Error::new(format!("no symbol {name} with the proved bytes")))?;
+        found.push((name, bytes));
+    }
+    Ok(listing(found.iter().map(|(name, bytes)| (name.as_str(), *bytes))))
 }
 
 /// What keeps the code at `offset` from being the proved bytes. `size` is zero where it is not known.

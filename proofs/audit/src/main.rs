@@ -1,10 +1,11 @@
 //! `veriplex-audit FILE…`: see the usage text.
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use veriplex_audit::{Finding, Proved, audit};
+use veriplex_audit::{Finding, MANIFEST, Proved, audit, bytes_of};
 
 const USAGE: &str = "\
 veriplex-audit [--all] FILE...
@@ -14,7 +15,9 @@ its bytes are those that were proved. Kernels are found by symbol and by their b
 in a stripped file. Every copy is checked.
 
   --all      a kernel that is not found is a failure too (a linker leaves out what is not called)
-  --list     the proved kernels: symbol, length, SHA-256
+  --list     prints the proved kernels: symbol, length, SHA-256
+  --bytes    prints proofs/audit/kernels.txt, after `make proofs` has changed the manifest,
+             from a FILE with the symbols of all kernels
 
 Exit status:
   0          every kernel that was found has the proved bytes, and each file has at least one
@@ -23,12 +26,13 @@ Exit status:
 ";
 
 fn main() -> ExitCode {
-    let mut all = false;
+    let (mut all, mut bytes) = (false, false);
     let mut files = Vec::new();
     for argument in std::env::args_os().skip(1) {
         match argument.to_str() {
             Some("--all") => all = true,
             Some("--list") => return report(list()),
+            Some("--bytes") => bytes = true,
             Some("--help" | "-h") => return report(write!(io::stdout(), "{USAGE}").map(|()| 0)),
             Some(option) if option.starts_with('-') => return usage(),
             _ => files.push(argument),
@@ -36,6 +40,9 @@ fn main() -> ExitCode {
     }
     if files.is_empty() {
         return usage();
+    }
+    if bytes {
+        return report(print_bytes(&files));
     }
     let proved = match Proved::embedded() {
         Ok(proved) => proved,
@@ -82,6 +89,14 @@ fn print(name: &str, findings: &[Finding], proved: &Proved, all: bool) -> io::Re
     let differs = findings.iter().any(|finding| finding.difference.is_some());
     let bad = differs || findings.is_empty() || (all && missing > 0);
     Ok(!bad)
+}
+
+fn print_bytes(files: &[OsString]) -> io::Result<u8> {
+    for file in files {
+        let text = bytes_of(&std::fs::read(file)?, MANIFEST).map_err(io::Error::other)?;
+        write!(io::stdout(), "{text}")?;
+    }
+    Ok(0)
 }
 
 fn list() -> io::Result<u8> {

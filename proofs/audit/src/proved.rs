@@ -7,7 +7,10 @@ use sha2::{Digest, Sha256};
 
 use crate::Error;
 
-/// `proofs/manifest.json`; other fields than these are of no interest here.
+/// The text of `proofs/manifest.json` with which this program was built.
+pub const MANIFEST: &str = include_str!("../../manifest.json");
+
+/// A manifest; other fields than these are of no interest here.
 #[derive(Deserialize)]
 struct Manifest {
     theorems: Vec<Theorem>,
@@ -47,10 +50,7 @@ impl Proved {
     ///
     /// As [`Proved::new`].
     pub fn embedded() -> Result<Self, Error> {
-        Self::new(
-            include_str!("../../manifest.json"),
-            include_str!("../kernels.txt"),
-        )
+        Self::new(MANIFEST, include_str!("../kernels.txt"))
     }
 
     /// Those of this manifest; `bytes` has the form of `kernels.txt` ([`listing`]).

@@ -6,7 +6,7 @@ use object::{
     SymbolFlags, SymbolKind, SymbolScope,
 };
 use sha2::{Digest, Sha256};
-use veriplex_audit::{Finding, Proved, audit, kernels, listing};
+use veriplex_audit::{Finding, Proved, audit, bytes_of, kernels, listing};
 
 const NAMES: [&str; 3] = [
     "veriplex_absorb_blocks",
@@ -384,6 +384,20 @@ fn bad_files_are_no_panic() {
         }
     }
     assert!(errors > 1000 && answers > 1000, "{errors} {answers}");
+}
+
+#[test]
+fn bytes_come_from_symbols() {
+    let code = code();
+    let expected = listing(code.iter().map(|(name, bytes)| (*name, bytes.as_slice())));
+    let object = object_file(BinaryFormat::Elf, &code).write().unwrap();
+    assert_eq!(bytes_of(&object, &manifest(&code)).unwrap(), expected);
+    let findings = audit(&object, &proved()).unwrap();
+    let mut changed = object;
+    changed[findings[1].file_offset] ^= 1;
+    let error = bytes_of(&changed, &manifest(&code)).unwrap_err().to_string();
+    assert!(error.contains("no symbol veriplex_permute"), "{error}");
+    bytes_of(&executable(&code), &manifest(&code)).unwrap_err();
 }
 
 #[test]
