@@ -1,0 +1,47 @@
+//! Runs the checks and proofs of this repository, one subcommand for each kind.
+//!
+//! A tool that is not installed is no error: what was skipped is said in one line. With `--strict` it is an error.
+
+mod spec;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+veriplex-tools COMMAND [OPTIONS]
+
+  spec     type-check spec/cryptol, prove and check its properties, run the known answers,
+           and compare it with the Rust twin on random inputs
+           --strict     fail if cryptol or z3 is not installed
+           --all        also the long known answers (takes hours)
+           --only TEXT  only the steps whose name contains TEXT; such a run never passes as a whole
+           --seed N     the seed of the random inputs
+";
+
+fn main() -> ExitCode {
+    let mut args = std::env::args().skip(1);
+    match args.next().as_deref() {
+        Some("spec") => spec::main(args, &root()),
+        Some("help" | "--help") => {
+            print!("{USAGE}");
+            ExitCode::SUCCESS
+        }
+        _ => {
+            eprint!("{USAGE}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// The root of the repository: the folder above this one that holds `spec/cryptol`.
+fn root() -> PathBuf {
+    let start = std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(
+        || std::env::current_dir().expect("a current folder"),
+        PathBuf::from,
+    );
+    start
+        .ancestors()
+        .find(|folder| folder.join("spec/cryptol").is_dir())
+        .expect("run this inside the repository")
+        .to_path_buf()
+}

@@ -1,0 +1,415 @@
+//! `veriplex-tools spec`: everything that is claimed of `spec/cryptol`, established anew.
+//!
+//! Cryptol interprets, so a permutation takes about half a second, and what a solver sees of one is large. Two copies
+//! of the specification help; each differs from the text in one definition of `AES.cry`, and a property proved on the
+//! text says that the two agree:
+//!
+//! - `solver`, for proofs outside AES: the product is `shift_and_add` (`gf_mul_is_shift_and_add`);
+//! - `table`, for evaluation: the S-box is looked up in `fips197_table` (`sub_byte_is_fips197_table`).
+
+mod cases;
+mod cross;
+mod cryptol;
+mod vectors;
+
+use cryptol::{Job, Outcome};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+use std::{fs, io};
+
+/// How long one proof or one batch may take.
+const TIMEOUT: Duration = Duration::from_secs(30 * 60);
+
+struct Options {
+    strict: bool,
+    all: bool,
+    only: Option<String>,
+    seed: Option<u64>,
+}
+
+pub fn main(args: impl Iterator<Item = String>, root: &Path) -> ExitCode {
+    let Some(options) = parse(args) else {
+        eprint!("{}", crate::USAGE);
+        return ExitCode::from(2);
+    };
+    for tool in ["cryptol", "z3"] {
+        if !cryptol::installed(tool) {
+            println!("spec: skipped, because {tool} is not on PATH");
+            return ExitCode::from(u8::from(options.strict));
+        }
+    }
+    match run(root, &options) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(e) => {
+            eprintln!("spec: {e}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn parse(mut args: impl Iterator<Item = String>) -> Option<Options> {
+    let mut options = Options {
+        strict: false,
+        all: false,
+        only: None,
+        seed: None,
+    };
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "--strict" => options.strict = true,
+            "--all" => options.all = true,
+            "--only" => options.only = Some(args.next()?),
+            "--seed" => options.seed = Some(args.next()?.parse().ok()?),
+            _ => return None,
+        }
+    }
+    Some(options)
+}
+
+/// Everything, in order. True if all of it holds.
+fn run(root: &Path, options: &Options) -> io::Result<bool> {
+    let start = Instant::now();
+    let folders = Folders::make(root)?;
+    let properties = properties(&fs::read_to_string(folders.text.join("PROPERTIES.txt"))?)?;
+    let declared = declared(&folders.text)?;
+    let differences = differences(&properties, &declared);
+    for difference in &differences {
+        println!("{difference}");
+    }
+    let seed = options.seed.unwrap_or_else(cross::fresh_seed);
+    println!("seed of the random inputs: {seed}");
+
+    let mut jobs = type_checks(&folders)?;
+    jobs.extend(properties.iter().map(|p| p.job(&folders)));
+    jobs.extend(vectors::jobs(root, &folders, options.all)?);
+    jobs.extend(cross::jobs(&folders, seed)?);
+    if let Some(text) = &options.only {
+        jobs.retain(|job| job.name.contains(text.as_str()));
+    }
+    // The longest first, so that the last one to end does not run alone for long.
+    jobs.sort_by_key(|job| job.method != "prove");
+
+    let outcomes = cryptol::run_all(&jobs, TIMEOUT, &folders.scripts)?;
+    let failed = print_table(&jobs, &outcomes);
+    println!(
+        "\n{} steps, {failed} failed, {:.0} s",
+        jobs.len(),
+        start.elapsed().as_secs_f64()
+    );
+    if !options.all {
+        println!(
+            "not run: the known answers that are too long for the interpreter (--all; the Rust twin passes them)"
+        );
+    }
+    if options.only.is_some() {
+        println!("not run: every step that --only left out");
+    }
+    Ok(failed == 0 && differences.is_empty() && options.only.is_none())
+}
+
+/// Prints one line for each step, in the order of the jobs, and returns how many failed.
+fn print_table(jobs: &[Job], outcomes: &[Outcome]) -> usize {
+    let width = jobs.iter().map(|job| job.name.len()).max().unwrap_or(0);
+    println!("\n{:width$}  {:<12} {:>8}  result", "property", "method", "time");
+    for (job, outcome) in jobs.iter().zip(outcomes) {
+        let seconds = outcome.time.as_secs_f64();
+        let result = match &outcome.result {
+            Ok(text) => text.clone(),
+            Err(why) => format!("FAILED: {why}"),
+        };
+        println!(
+            "{:width$}  {:<12} {seconds:>6.1} s  {result}",
+            job.name, job.method
+        );
+    }
+    outcomes.iter().filter(|outcome| outcome.result.is_err()).count()
+}
+
+/// Where the specification and its copies lie.
+pub struct Folders {
+    /// The text itself.
+    pub text: PathBuf,
+    /// The copy for solvers.
+    pub solver: PathBuf,
+    /// The copy for evaluation.
+    pub table: PathBuf,
+    /// Scripts and their output.
+    pub scripts: PathBuf,
+}
+
+impl Folders {
+    fn make(root: &Path) -> io::Result<Folders> {
+        let text = root.join("spec/cryptol");
+        let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+        let target = target.join("spec");
+        if target.exists() {
+            fs::remove_dir_all(&target)?;
+        }
+        let folders = Folders {
+            solver: target.join("solver"),
+            table: target.join("table"),
+            scripts: target.join("scripts"),
+            text,
+        };
+        fs::create_dir_all(&folders.scripts)?;
+        let tests = fs::read_to_string(folders.text.join("test/TestAES.cry"))?;
+        let shift_and_add = between(&tests, "shift_and_add x y =", "property")?;
+        let table = between(&tests, "fips197_table =", "property")?;
+        copy(
+            &folders.text,
+            &folders.solver,
+            "gf_mul x y =",
+            &format!("gf_mul x y ={shift_and_add}"),
+        )?;
+        let sub_byte = format!("sub_byte x = table @ x\n\ntable : [256][8]\ntable ={table}");
+        copy(&folders.text, &folders.table, "sub_byte x =", &sub_byte)?;
+        Ok(folders)
+    }
+}
+
+fn broken(message: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, message)
+}
+
+/// What stands between `start` and the next `end`, where `start` must begin one line.
+fn between<'a>(text: &'a str, start: &str, end: &str) -> io::Result<&'a str> {
+    let line = format!("\n{start}");
+    let mut parts = text.split(line.as_str());
+    match (parts.next(), parts.next(), parts.next()) {
+        (Some(_), Some(rest), None) => Ok(rest.split(end).next().unwrap_or(rest)),
+        _ => Err(broken(format!("«{start}» does not begin exactly one line"))),
+    }
+}
+
+/// Copies the specification, with the definition in AES.cry that begins with `start` replaced.
+fn copy(from: &Path, to: &Path, start: &str, definition: &str) -> io::Result<()> {
+    for folder in ["", "test"] {
+        fs::create_dir_all(to.join(folder))?;
+        for name in modules(&from.join(folder))? {
+            fs::copy(from.join(folder).join(&name), to.join(folder).join(&name))?;
+        }
+    }
+    let aes = fs::read_to_string(from.join("AES.cry"))?;
+    // A definition ends where the documentation of the next one begins.
+    let old = between(&aes, start, "/**")?;
+    let new = aes.replace(&format!("\n{start}{old}"), &format!("\n{definition}\n"));
+    fs::write(to.join("AES.cry"), new)
+}
+
+/// The names of the Cryptol files in a folder.
+fn modules(folder: &Path) -> io::Result<BTreeSet<String>> {
+    let mut names = BTreeSet::new();
+    for entry in fs::read_dir(folder)? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        if Path::new(&name).extension().is_some_and(|e| e == "cry") {
+            names.insert(name);
+        }
+    }
+    Ok(names)
+}
+
+/// Every module loads without a complaint.
+fn type_checks(folders: &Folders) -> io::Result<Vec<Job>> {
+    let mut jobs = Vec::new();
+    for folder in ["", "test/"] {
+        for module in modules(&folders.text.join(folder))? {
+            jobs.push(Job {
+                name: format!("{folder}{module}"),
+                method: "type-check".into(),
+                folder: folders.text.clone(),
+                script: format!(":load {folder}{module}\n"),
+                verdict: Box::new(|output| cryptol::quiet(output).map(|()| "well typed".into())),
+            });
+        }
+    }
+    Ok(jobs)
+}
+
+/// One line of PROPERTIES.txt.
+#[derive(Debug, PartialEq, Eq)]
+struct Property {
+    module: String,
+    name: String,
+    method: Method,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Method {
+    Prove,
+    Check(u32),
+    Evaluate,
+}
+
+fn properties(list: &str) -> io::Result<Vec<Property>> {
+    list.lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .map(|line| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let (module, name, method) = match words[..] {
+                [module, name, "prove"] => (module, name, Method::Prove),
+                [module, name, "evaluate"] => (module, name, Method::Evaluate),
+                [module, name, "check", n] => match n.parse() {
+                    Ok(n) if n > 0 => (module, name, Method::Check(n)),
+                    _ => return Err(broken(format!("PROPERTIES.txt: {line}"))),
+                },
+                _ => return Err(broken(format!("PROPERTIES.txt: {line}"))),
+            };
+            Ok(Property {
+                module: module.into(),
+                name: name.into(),
+                method,
+            })
+        })
+        .collect()
+}
+
+impl Property {
+    fn job(&self, folders: &Folders) -> Job {
+        let Property { module, name, method } = self;
+        let aes = module == "TestAES";
+        let (folder, method, command, verdict): (_, String, String, cryptol::Verdict) = match method {
+            Method::Prove => (
+                &folders.solver,
+                "prove".into(),
+                format!(":set prover=w4-z3\n:prove {name}\n"),
+                Box::new(cryptol::proved),
+            ),
+            Method::Check(n) => {
+                let n = *n;
+                (
+                    &folders.table,
+                    format!("check {n}"),
+                    format!(":set tests={n}\n:check {name}\n"),
+                    Box::new(move |output| cryptol::checked(output, n)),
+                )
+            }
+            Method::Evaluate => (
+                &folders.table,
+                "evaluate".into(),
+                format!("{name}\n"),
+                Box::new(|output| cryptol::all_true(output, 1).map(|()| "true".into())),
+            ),
+        };
+        Job {
+            name: format!("{module} {name}"),
+            method,
+            folder: if aes { &folders.text } else { folder }.clone(),
+            script: format!(":load test/{module}.cry\n{command}"),
+            verdict,
+        }
+    }
+}
+
+/// Every property that the sources declare, as (file without its suffix, name).
+fn declared(text: &Path) -> io::Result<BTreeSet<(String, String)>> {
+    let mut found = BTreeSet::new();
+    for folder in ["", "test"] {
+        for module in modules(&text.join(folder))? {
+            let source = fs::read_to_string(text.join(folder).join(&module))?;
+            for name in property_names(&source) {
+                found.insert((module.trim_end_matches(".cry").to_string(), name));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The names that follow the word `property`, wherever it begins a line.
+fn property_names(source: &str) -> Vec<String> {
+    source
+        .lines()
+        .filter_map(|line| line.trim_start().strip_prefix("property"))
+        .filter(|rest| rest.starts_with(char::is_whitespace))
+        .map(|rest| {
+            let end = |c: char| !(c.is_alphanumeric() || c == '_' || c == '\'');
+            rest.trim_start()
+                .split(end)
+                .next()
+                .unwrap_or_default()
+                .to_string()
+        })
+        .collect()
+}
+
+/// How the list and the sources differ.
+fn differences(properties: &[Property], declared: &BTreeSet<(String, String)>) -> Vec<String> {
+    let mut listed = BTreeSet::new();
+    let mut found = Vec::new();
+    for p in properties {
+        if !listed.insert((p.module.clone(), p.name.clone())) {
+            found.push(format!(
+                "FAILED: PROPERTIES.txt lists {} {} twice",
+                p.module, p.name
+            ));
+        }
+    }
+    for (module, name) in declared.difference(&listed) {
+        found.push(format!(
+            "FAILED: {module}.cry declares {name}, PROPERTIES.txt does not list it"
+        ));
+    }
+    for (module, name) in listed.difference(declared) {
+        found.push(format!(
+            "FAILED: PROPERTIES.txt lists {name}, {module}.cry does not declare it"
+        ));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_property_on_one_side_only_is_found() {
+        let list = "# a comment\n\nTestA one prove\nTestA two check 7\n";
+        let listed = properties(list).unwrap();
+        assert_eq!(listed[1].method, Method::Check(7));
+        let sources = |names: &[&str]| {
+            names
+                .iter()
+                .map(|n| ("TestA".to_string(), (*n).to_string()))
+                .collect()
+        };
+        assert!(differences(&listed, &sources(&["one", "two"])).is_empty());
+        assert_eq!(differences(&listed, &sources(&["one"])).len(), 1);
+        assert_eq!(differences(&listed, &sources(&["one", "two", "three"])).len(), 1);
+        assert_eq!(
+            differences(&properties("T a prove\nT a prove").unwrap(), &BTreeSet::new()).len(),
+            2
+        );
+    }
+
+    #[test]
+    fn a_bad_line_is_refused() {
+        for line in [
+            "TestA one",
+            "TestA one hope",
+            "TestA one check",
+            "TestA one check 0",
+            "TestA one prove 3",
+        ] {
+            assert!(properties(line).is_err(), "{line}");
+        }
+    }
+
+    #[test]
+    fn properties_are_found_in_a_source() {
+        let source =
+            "f x = x\nproperty first x = f x == x\n  property second' = True\n// no property third\n";
+        assert_eq!(property_names(source), ["first", "second'"]);
+    }
+
+    #[test]
+    fn the_list_is_that_of_the_sources() {
+        let text = crate::root().join("spec/cryptol");
+        let list = properties(&fs::read_to_string(text.join("PROPERTIES.txt")).unwrap()).unwrap();
+        assert_eq!(
+            differences(&list, &declared(&text).unwrap()),
+            Vec::<String>::new()
+        );
+    }
+}

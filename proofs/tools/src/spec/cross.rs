@@ -1,0 +1,163 @@
+//! The Cryptol against the Rust twin on random inputs.
+
+use super::Folders;
+use super::cases::{self, Case, Op, TRANSCRIPT_IMPORTS, Transcript, bytes};
+use super::cryptol::Job;
+use std::io;
+use std::time::SystemTime;
+use veriplex_spec::duplex::{self, Duplex};
+use veriplex_spec::{protocol, simpira1024};
+
+const PERMUTATIONS: usize = 500;
+const TRANSCRIPTS: usize = 100;
+const BATCH: usize = 125;
+
+/// A seed that differs from run to run.
+pub fn fresh_seed() -> u64 {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    now.map_or(1, |since| since.as_secs())
+}
+
+pub fn jobs(folders: &Folders, seed: u64) -> io::Result<Vec<Job>> {
+    let mut random = Random(seed);
+    let permutations: Vec<Case> = (0..PERMUTATIONS)
+        .map(|_| {
+            let x: [u8; 128] = random.bytes(128).try_into().expect("128 bytes");
+            let expression = format!("permute {} == {}", bytes(&x), bytes(&simpira1024::permute(x)));
+            Case { expression, cost: 1 }
+        })
+        .collect();
+    let transcripts: Vec<Case> = (0..TRANSCRIPTS).map(|_| transcript(&mut random).case()).collect();
+    let mut jobs = cases::jobs(
+        folders,
+        false,
+        "twin_permutations",
+        "import Simpira1024\n",
+        &permutations,
+        BATCH,
+    )?;
+    jobs.extend(cases::jobs(
+        folders,
+        false,
+        "twin_transcripts",
+        TRANSCRIPT_IMPORTS,
+        &transcripts,
+        BATCH,
+    )?);
+    Ok(jobs)
+}
+
+/// `SplitMix64`: enough to spread test inputs.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+    /// A number below `n`.
+    fn below(&mut self, n: usize) -> usize {
+        usize::try_from(self.next() % n as u64).expect("below a usize")
+    }
+    fn bytes(&mut self, n: usize) -> Vec<u8> {
+        (0..n).map(|_| self.next().to_le_bytes()[0]).collect()
+    }
+    /// Data of a random length: mostly short, some over the edge of a block.
+    fn data(&mut self) -> Vec<u8> {
+        let longest = [20, 100, 200][self.below(3)];
+        let n = self.below(longest + 1);
+        self.bytes(n)
+    }
+    fn label(&mut self) -> Vec<u8> {
+        let longest = [12, 12, 91][self.below(3)];
+        let n = self.below(longest + 1);
+        self.bytes(n)
+    }
+}
+
+/// A random transcript of three to five operations, with what the twin says of it.
+fn transcript(random: &mut Random) -> Transcript {
+    let domain = random.label();
+    let mut p = protocol::init(&domain);
+    let mut ops = Vec::new();
+    for _ in 0..3 + random.below(3) {
+        let (next, op) = operation(random, p);
+        ops.push(op);
+        p = next;
+    }
+    Transcript { domain, ops, end: p }
+}
+
+fn operation(random: &mut Random, p: Duplex) -> (Duplex, Op) {
+    let (label, data) = (random.label(), random.data());
+    match random.below(8) {
+        0 => (protocol::mix(p, &label, &data), Op::Mix { label, input: data }),
+        1 => {
+            let (next, output) = protocol::derive(p, &label, data.len());
+            (next, Op::Derive { label, output })
+        }
+        2 => {
+            let (next, ciphertext) = protocol::mask(p, &label, &data);
+            (
+                next,
+                Op::Mask {
+                    label,
+                    plaintext: data,
+                    ciphertext,
+                },
+            )
+        }
+        3 => {
+            let (next, plaintext) = protocol::unmask(p, &label, &data);
+            (
+                next,
+                Op::Unmask {
+                    label,
+                    ciphertext: data,
+                    plaintext,
+                },
+            )
+        }
+        4 => {
+            let (next, sealed) = protocol::seal(p, &label, &data);
+            (
+                next,
+                Op::Seal {
+                    label,
+                    plaintext: data,
+                    sealed,
+                },
+            )
+        }
+        5 => {
+            let (_, mut sealed) = protocol::seal(p, &label, &data);
+            let changed = random.below(sealed.len());
+            sealed[changed] ^= 1 << random.below(8);
+            let (next, opened) = protocol::open(p, &label, &sealed);
+            assert!(!opened.ok, "the twin refuses a forgery");
+            (next, Op::Refuse { label, sealed })
+        }
+        6 => {
+            let values: Vec<Vec<u8>> = (0..random.below(3)).map(|_| random.data()).collect();
+            let mut states = vec![protocol::fork_root(p, &label)];
+            for (i, value) in (1..).zip(&values) {
+                states.push(protocol::fork_branch(p, &label, i, value));
+            }
+            let continue_with = random.below(states.len());
+            let serialized = |d: &Duplex| duplex::serialize(*d).to_vec();
+            let op = Op::Fork {
+                label,
+                branches: values
+                    .into_iter()
+                    .zip(states[1..].iter().map(serialized))
+                    .collect(),
+                root: serialized(&states[0]),
+                continue_with,
+            };
+            (states[continue_with], op)
+        }
+        _ => (protocol::ratchet(p, &label), Op::Ratchet { label }),
+    }
+}

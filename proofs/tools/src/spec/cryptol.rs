@@ -1,0 +1,188 @@
+//! Running Cryptol, and reading what it says.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Reads the output of a script: what was established, or why not.
+pub type Verdict = Box<dyn Fn(&str) -> Result<String, String> + Send + Sync>;
+
+/// One run of Cryptol.
+pub struct Job {
+    pub name: String,
+    pub method: String,
+    /// Where the modules lie.
+    pub folder: PathBuf,
+    pub script: String,
+    pub verdict: Verdict,
+}
+
+pub struct Outcome {
+    pub time: Duration,
+    pub result: Result<String, String>,
+}
+
+/// Is the program on PATH?
+pub fn installed(program: &str) -> bool {
+    Command::new(program)
+        .arg("--version")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}
+
+/// Runs the jobs, at most two at a time (a proof may take gigabytes), and returns the outcomes in their order.
+pub fn run_all(jobs: &[Job], timeout: Duration, scripts: &Path) -> io::Result<Vec<Outcome>> {
+    let next = AtomicUsize::new(0);
+    let done = AtomicUsize::new(0);
+    let outcomes: Vec<Mutex<Option<io::Result<Outcome>>>> = jobs.iter().map(|_| Mutex::new(None)).collect();
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                loop {
+                    let i = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(job) = jobs.get(i) else { break };
+                    let outcome = run(job, timeout, &scripts.join(format!("{i}")));
+                    if let Ok(Outcome { time, result }) = &outcome {
+                        let result = result
+                            .as_ref()
+                            .map_or_else(|why| format!("FAILED: {why}"), Clone::clone);
+                        let count = done.fetch_add(1, Ordering::Relaxed) + 1;
+                        eprintln!(
+                            "[{count}/{}] {} ({:.0} s): {result}",
+                            jobs.len(),
+                            job.name,
+                            time.as_secs_f64()
+                        );
+                    }
+                    *outcomes[i].lock().expect("no panic under the lock") = Some(outcome);
+                }
+            });
+        }
+    });
+    outcomes
+        .into_iter()
+        .map(|cell| {
+            cell.into_inner()
+                .expect("no panic under the lock")
+                .expect("every job ran")
+        })
+        .collect()
+}
+
+fn run(job: &Job, timeout: Duration, base: &Path) -> io::Result<Outcome> {
+    let script = base.with_extension("icry");
+    let output = base.with_extension("log");
+    fs::write(&script, &job.script)?;
+    let log = File::create(&output)?;
+    let start = Instant::now();
+    let mut child = Command::new("cryptol")
+        .arg("-b")
+        .arg(&script)
+        .current_dir(&job.folder)
+        .env("CRYPTOLPATH", &job.folder)
+        .stdin(Stdio::null())
+        .stdout(log.try_clone()?)
+        .stderr(log)
+        .spawn()?;
+    let ended = loop {
+        if let Some(status) = child.try_wait()? {
+            break Some(status);
+        }
+        if start.elapsed() > timeout {
+            child.kill()?;
+            child.wait()?;
+            break None;
+        }
+        thread::sleep(Duration::from_millis(50));
+    };
+    let text = String::from_utf8_lossy(&fs::read(&output)?).into_owned();
+    let result = match ended {
+        None => Err(format!("no answer in {} s", timeout.as_secs())),
+        Some(status) => match (job.verdict)(&text) {
+            Ok(_) if !status.success() => {
+                Err(format!("cryptol ended with {status}, see {}", output.display()))
+            }
+            verdict => verdict.map_err(|why| format!("{why}, see {}", output.display())),
+        },
+    };
+    Ok(Outcome {
+        time: start.elapsed(),
+        result,
+    })
+}
+
+/// Neither an error nor a warning.
+pub fn quiet(output: &str) -> Result<(), String> {
+    match output
+        .lines()
+        .find(|line| line.contains("[error]") || line.contains("[warning]"))
+    {
+        Some(line) => Err(line.trim().to_string()),
+        None => Ok(()),
+    }
+}
+
+/// `:prove` succeeded.
+pub fn proved(output: &str) -> Result<String, String> {
+    quiet(output)?;
+    if output.lines().any(|line| line == "Q.E.D.") {
+        Ok("proved".into())
+    } else {
+        Err("not proved".into())
+    }
+}
+
+/// `:check` passed this many tests (fewer if there are fewer arguments).
+pub fn checked(output: &str, tests: u32) -> Result<String, String> {
+    quiet(output)?;
+    if output.contains(&format!("Passed {tests} tests.")) {
+        Ok(format!("passed {tests} tests"))
+    } else {
+        Err("a test failed".into())
+    }
+}
+
+/// This many expressions were evaluated, and each to True.
+pub fn all_true(output: &str, count: usize) -> Result<(), String> {
+    quiet(output)?;
+    let answers: Vec<&str> = output
+        .lines()
+        .filter(|line| *line == "True" || *line == "False")
+        .collect();
+    if let Some(i) = answers.iter().position(|answer| *answer == "False") {
+        return Err(format!("case {i} is false"));
+    }
+    if answers.len() == count {
+        Ok(())
+    } else {
+        Err(format!("{} answers for {count} cases", answers.len()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_success_passes() {
+        assert!(proved("Loading module A\nQ.E.D.\n(Total Elapsed Time: 0.1s, using \"Z3\")\n").is_ok());
+        assert!(proved("Counterexample\n(\\x -> f x) 0x00 = False\n").is_err());
+        assert!(proved("[warning] at A.cry:1:1\nQ.E.D.\n").is_err());
+        assert!(proved("").is_err());
+        assert!(checked("Using random testing.\nTesting... Passed 5 tests.\n", 5).is_ok());
+        assert!(checked("Using random testing.\nTesting... Passed 5 tests.\n", 10).is_err());
+        assert!(checked("Testing... Counterexample\n", 5).is_err());
+        assert!(all_true("Loading module A\nTrue\nTrue\n", 2).is_ok());
+        assert!(all_true("True\n", 2).is_err());
+        assert!(all_true("True\nFalse\n", 2).is_err());
+        assert!(all_true("True\nTrue\n[error] at A.cry\n", 2).is_err());
+    }
+}

@@ -1,0 +1,362 @@
+//! The known answers of `tests/vectors/newplex` as cases for Cryptol.
+
+use super::cases::{self, Case, Chain, Op, TRANSCRIPT_IMPORTS, Transcript, bytes};
+use super::cryptol::Job;
+use super::{Folders, broken};
+use serde_json::Value;
+use std::path::Path;
+use std::{fs, io};
+use veriplex_spec::duplex::Duplex;
+
+/// Messages of at most this length are short.
+const SHORT: usize = 300;
+/// Transcripts with at most this much data are short.
+const SHORT_TRANSCRIPT: usize = 600;
+/// About this many permutations make one run of Cryptol.
+const BATCH: usize = 100;
+
+/// A JSON value, read strictly: what is not as expected stops the run.
+struct Json<'a>(&'a Value);
+
+impl<'a> Json<'a> {
+    fn get(&self, key: &str) -> Json<'a> {
+        Json(
+            self.0
+                .get(key)
+                .unwrap_or_else(|| panic!("no {key} in {}", self.0)),
+        )
+    }
+    fn str(&self) -> &'a str {
+        self.0.as_str().unwrap_or_else(|| panic!("no string: {}", self.0))
+    }
+    fn text(&self, key: &str) -> Vec<u8> {
+        self.get(key).str().as_bytes().to_vec()
+    }
+    fn unhex(&self) -> Vec<u8> {
+        let hex = self.str();
+        assert!(hex.len().is_multiple_of(2) && hex.is_ascii(), "{hex}");
+        let digit = |i| u8::from_str_radix(&hex[i..i + 2], 16).unwrap_or_else(|e| panic!("{hex}: {e}"));
+        (0..hex.len()).step_by(2).map(digit).collect()
+    }
+    fn bytes(&self, key: &str) -> Vec<u8> {
+        self.get(key).unhex()
+    }
+    fn number(&self, key: &str) -> usize {
+        let n = self
+            .get(key)
+            .0
+            .as_u64()
+            .unwrap_or_else(|| panic!("no number {key} in {}", self.0));
+        usize::try_from(n).expect("a small number")
+    }
+    fn list(&self) -> impl Iterator<Item = Json<'a>> + use<'a> {
+        self.0
+            .as_array()
+            .unwrap_or_else(|| panic!("no list: {}", self.0))
+            .iter()
+            .map(Json)
+    }
+    fn duplex(&self) -> Duplex {
+        let index = |key| u8::try_from(self.number(key)).expect("an index");
+        Duplex {
+            state: self.bytes("state").try_into().expect("128 bytes"),
+            rate_idx: index("rate_idx"),
+            frame_idx: index("frame_idx"),
+        }
+    }
+}
+
+/// The jobs for all files. With `all`, the long cases too.
+pub fn jobs(root: &Path, folders: &Folders, all: bool) -> io::Result<Vec<Job>> {
+    let vectors = root.join("tests/vectors/newplex");
+    let load = |name: &str| -> io::Result<Value> {
+        let text = fs::read(vectors.join(name))?;
+        serde_json::from_slice(&text).map_err(|e| broken(format!("{name}: {e}")))
+    };
+    let short = |length: usize, limit: usize| all || length <= limit;
+    let mut jobs = Vec::new();
+    let mut add = |name: &str, on_text, imports: &str, cases: Vec<Case>| -> io::Result<()> {
+        jobs.extend(cases::jobs(folders, on_text, name, imports, &cases, BATCH)?);
+        Ok(())
+    };
+
+    let file = load("simpira1024.json")?;
+    let file = Json(&file);
+    let (forward, backward) = simpira1024(&file.get("vectors"));
+    add("simpira1024", true, "import Simpira1024\n", forward)?;
+    add("simpira1024_inverse", false, "import Simpira1024\n", backward)?;
+    if all {
+        let case = iterated(&file.get("iterated"));
+        add("simpira1024_iterated", false, "import Simpira1024\n", vec![case])?;
+    }
+
+    let file = load("duplex.json")?;
+    let cases = Json(&file)
+        .get("sequences")
+        .list()
+        .map(|s| sequence(&s))
+        .collect();
+    add("duplex", false, "import Duplex\n", cases)?;
+
+    let file = load("protocol.json")?;
+    let file = Json(&file);
+    for section in ["transcripts", "long_labels"] {
+        let cases = file.get(section).list().map(|t| transcript(&t));
+        let cases = cases
+            .filter(|(_, length)| short(*length, SHORT_TRANSCRIPT))
+            .map(|(t, _)| t.case());
+        add(
+            &format!("protocol_{section}"),
+            false,
+            TRANSCRIPT_IMPORTS,
+            cases.collect(),
+        )?;
+    }
+    let case = collision(&file.get("label_92_collision"));
+    add("protocol_collision", false, TRANSCRIPT_IMPORTS, vec![case])?;
+
+    let file = load("digest.json")?;
+    let file: Vec<Json> = Json(&file)
+        .list()
+        .filter(|v| short(v.bytes("message").len(), SHORT))
+        .collect();
+    add(
+        "digest",
+        false,
+        "import Digest\nimport Mac\n",
+        file.iter().map(digest).collect(),
+    )?;
+    let file = load("mac_stream.json")?;
+    let file: Vec<Json> = Json(&file)
+        .list()
+        .filter(|v| short(v.bytes("message").len(), SHORT))
+        .collect();
+    add(
+        "mac_stream",
+        false,
+        "import Mac\nimport Stream as Stream\n",
+        file.iter().map(mac_stream).collect(),
+    )?;
+    for name in ["aead", "siv"] {
+        let file = load(&format!("{name}.json"))?;
+        let length = |v: &Json| v.bytes("ad").len() + v.bytes("ciphertext").len();
+        let cases = Json(&file)
+            .list()
+            .filter(|v| short(length(v), SHORT))
+            .map(|v| sealed(&v));
+        let imports = if name == "aead" {
+            "import Aead\n"
+        } else {
+            "import Siv\n"
+        };
+        add(name, false, imports, cases.collect())?;
+    }
+    Ok(jobs)
+}
+
+/// The permutation, and its inverse.
+fn simpira1024(vectors: &Json) -> (Vec<Case>, Vec<Case>) {
+    let case = |function, from: Vec<u8>, to: Vec<u8>| Case {
+        expression: format!("{function} {} == {}", bytes(&from), bytes(&to)),
+        cost: 2,
+    };
+    vectors
+        .list()
+        .map(|v| {
+            let (input, output) = (v.bytes("input"), v.bytes("output"));
+            let backward = case("unpermute", output.clone(), input.clone());
+            (case("permute", input, output), backward)
+        })
+        .unzip()
+}
+
+fn iterated(v: &Json) -> Case {
+    let (start, output) = (bytes(&v.bytes("start")), bytes(&v.bytes("output")));
+    let count = v.number("count");
+    Case {
+        expression: format!("foldl' (\\x _ -> permute x) {start} (zero : [{count}]Bit) == {output}"),
+        cost: count,
+    }
+}
+
+fn sequence(v: &Json) -> Case {
+    let mut chain = Chain::from("empty");
+    let mut cost = 0;
+    for op in v.get("ops").list() {
+        let d = chain.now();
+        let data = || op.bytes("data");
+        match op.get("op").str() {
+            "absorb" => chain.next(&format!("absorb {d} {}", bytes(&data()))),
+            "absorb_leb128" => chain.next(&format!("absorb_leb128 {d} {}", op.get("value").str())),
+            "squeeze" => {
+                chain.next_with_output(&format!("squeeze`{{{}}} {d}", op.number("n")), &op.bytes("out"));
+            }
+            "encrypt" => {
+                chain.next_with_output(&format!("encrypt {d} {}", bytes(&data())), &op.bytes("out"));
+            }
+            "decrypt" => {
+                chain.next_with_output(&format!("decrypt {d} {}", bytes(&data())), &op.bytes("out"));
+            }
+            "frame" => chain.next(&format!("frame {d} {}", op.number("id"))),
+            "permute" => chain.next(&format!("pad_permute {d}")),
+            "ratchet" => chain.next(&format!("ratchet {d}")),
+            other => panic!("unknown operation {other}"),
+        }
+        cost += match op.get("op").str() {
+            "squeeze" => op.number("n").div_ceil(94),
+            "absorb" | "encrypt" | "decrypt" => data().len().div_ceil(94),
+            _ => 1,
+        };
+    }
+    chain.end(&v.duplex(), cost)
+}
+
+/// A transcript, and how much data is in it.
+fn transcript(v: &Json) -> (Transcript, usize) {
+    let mut length = 0;
+    let ops = v.get("ops").list().map(|op| {
+        let label = op.text("label");
+        match op.get("op").str() {
+            "mix" => {
+                let input = op.bytes("input");
+                length += input.len();
+                Op::Mix { label, input }
+            }
+            "derive" => {
+                let output = op.bytes("output");
+                assert_eq!(output.len(), op.number("n"));
+                length += output.len();
+                Op::Derive { label, output }
+            }
+            name @ ("mask" | "unmask") => {
+                let (plaintext, ciphertext) = (op.bytes("plaintext"), op.bytes("ciphertext"));
+                length += plaintext.len();
+                if name == "mask" {
+                    Op::Mask {
+                        label,
+                        plaintext,
+                        ciphertext,
+                    }
+                } else {
+                    Op::Unmask {
+                        label,
+                        ciphertext,
+                        plaintext,
+                    }
+                }
+            }
+            "seal" => {
+                let (plaintext, sealed) = (op.bytes("plaintext"), op.bytes("sealed"));
+                length += plaintext.len();
+                Op::Seal {
+                    label,
+                    plaintext,
+                    sealed,
+                }
+            }
+            "fork" => {
+                let values: Vec<Vec<u8>> = op.get("values").list().map(|x| x.unhex()).collect();
+                let states: Vec<Vec<u8>> = op.get("branch_states").list().map(|x| x.unhex()).collect();
+                assert_eq!(values.len(), states.len());
+                Op::Fork {
+                    label,
+                    branches: values.into_iter().zip(states).collect(),
+                    root: op.bytes("root_state"),
+                    continue_with: op.number("continue_with"),
+                }
+            }
+            "ratchet" => Op::Ratchet { label },
+            other => panic!("unknown operation {other}"),
+        }
+    });
+    let ops = ops.collect();
+    let domain = v.text("domain");
+    (
+        Transcript {
+            domain,
+            ops,
+            end: v.duplex(),
+        },
+        length,
+    )
+}
+
+/// The two transcripts with one state. A label of 92 bytes does not pass Mix, so its parts stand here.
+fn collision(v: &Json) -> Case {
+    let run = |side: &str| {
+        v.get(side)
+            .list()
+            .fold(format!("init {}", bytes(&v.text("domain"))), |p, op| {
+                assert_eq!(op.get("op").str(), "mix");
+                format!(
+                    "absorb (header ({p}) 0x02 {}) {}",
+                    bytes(&op.text("label")),
+                    bytes(&op.bytes("input"))
+                )
+            })
+    };
+    let (left, right) = (bytes(&v.bytes("state_left")), bytes(&v.bytes("state_right")));
+    Case {
+        expression: format!(
+            "(serialize ({}) == {left}) /\\ (serialize ({}) == {right})",
+            run("left"),
+            run("right")
+        ),
+        cost: 12,
+    }
+}
+
+fn digest(v: &Json) -> Case {
+    let (domain, message) = (bytes(&v.text("domain")), v.bytes("message"));
+    let m = bytes(&message);
+    let keyed = format!(
+        "mac {domain} {} {m} == {}",
+        bytes(&v.bytes("key")),
+        bytes(&v.bytes("keyed_digest"))
+    );
+    Case {
+        expression: format!(
+            "(digest {domain} {m} == {}) /\\ ({keyed})",
+            bytes(&v.bytes("digest"))
+        ),
+        cost: 8 + message.len() / 47,
+    }
+}
+
+fn mac_stream(v: &Json) -> Case {
+    let (key, nonce) = (bytes(&v.bytes("key")), bytes(&v.bytes("nonce")));
+    let (message, ciphertext) = (bytes(&v.bytes("message")), bytes(&v.bytes("ciphertext")));
+    let (mac_domain, domain) = (bytes(&v.text("mac_domain")), bytes(&v.text("stream_domain")));
+    let tag = bytes(&v.bytes("tag"));
+    Case {
+        expression: [
+            format!("(mac {mac_domain} {key} {message} == {tag})"),
+            format!("verify {mac_domain} {key} {message} {tag}"),
+            format!("(Stream::encrypt {domain} {key} {nonce} {message} == {ciphertext})"),
+            format!("(Stream::decrypt {domain} {key} {nonce} {ciphertext} == {message})"),
+        ]
+        .join(" /\\ "),
+        cost: 14 + v.bytes("message").len() / 24,
+    }
+}
+
+fn sealed(v: &Json) -> Case {
+    let argument = |key| bytes(&v.bytes(key));
+    let domain = bytes(&v.text("domain"));
+    let context = format!(
+        "{domain} {} {} {}",
+        argument("key"),
+        argument("nonce"),
+        argument("ad")
+    );
+    let (ciphertext, cost) = (argument("ciphertext"), 12 + v.bytes("ciphertext").len() / 24);
+    let expression = if v.get("valid").0.as_bool().expect("valid is a truth value") {
+        let p = argument("plaintext");
+        format!(
+            "(seal {context} {p} == {ciphertext}) /\\ (open {context} {ciphertext} == {{ ok = True, plaintext = {p} }})"
+        )
+    } else {
+        format!("open {context} {ciphertext} == {{ ok = False, plaintext = zero }}")
+    };
+    Case { expression, cost }
+}

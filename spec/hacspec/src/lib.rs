@@ -1,0 +1,26 @@
+//! The specification in executable Rust: the twin of `spec/cryptol`, definition by definition, under the same names.
+//!
+//! It is written to be compared with the Cryptol and to be called from tests, and in nothing else: pure functions over
+//! arrays and vectors, no table, no care for time (neither speed nor constant time). Do not use it to protect data.
+//!
+//! What Cryptol says by a type, this says by a precondition (`hax_lib::requires`): a label or domain of at most
+//! [`protocol::MAX_LABEL`] bytes, an index below [`duplex::RATE`]. Conditions are checked by provers that extract this
+//! crate through hax, not at run time.
+#![no_std]
+#![forbid(unsafe_code)]
+#![allow(
+    clippy::must_use_candidate,
+    reason = "every function here is pure, so saying so on each says nothing"
+)]
+
+extern crate alloc;
+
+pub mod aead;
+pub mod aes;
+pub mod digest;
+pub mod duplex;
+pub mod mac;
+pub mod protocol;
+pub mod simpira1024;
+pub mod siv;
+pub mod stream;

@@ -1,0 +1,132 @@
+//! The two specifications define the same things: every top-level Cryptol definition has its Rust twin in the file of
+//! the same name, and the other way round.
+
+use std::{collections::BTreeSet, fs, path::Path};
+
+const PAIRS: [(&str, &str); 9] = [
+    ("AES.cry", "aes.rs"),
+    ("Simpira1024.cry", "simpira1024.rs"),
+    ("Duplex.cry", "duplex.rs"),
+    ("Protocol.cry", "protocol.rs"),
+    ("Digest.cry", "digest.rs"),
+    ("Mac.cry", "mac.rs"),
+    ("Stream.cry", "stream.rs"),
+    ("Aead.cry", "aead.rs"),
+    ("Siv.cry", "siv.rs"),
+];
+
+/// Definitions that exist on one side only, as (Cryptol file, name), each with its reason.
+const EXCEPTIONS: [(&str, &str); 0] = [];
+
+/// A name up to its first character that no identifier has.
+fn identifier(text: &str) -> &str {
+    let end = text.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '\''));
+    &text[..end.unwrap_or(text.len())]
+}
+
+/// Type and constant names differ in case between the languages, so case does not count.
+fn cryptol_names(source: &str) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    let mut comment = false;
+    for line in source.lines() {
+        if !comment && line.starts_with("/*") {
+            comment = true;
+        }
+        if comment {
+            comment = !line.contains("*/");
+            continue;
+        }
+        let words = line
+            .strip_prefix("type ")
+            .or(line.strip_prefix("property "))
+            .unwrap_or(line);
+        let name = identifier(words);
+        if !name.is_empty() && name != "module" && name != "import" {
+            names.insert(name.to_lowercase());
+        }
+    }
+    names
+}
+
+fn rust_names(source: &str) -> BTreeSet<String> {
+    let keywords = [
+        "const fn ",
+        "fn ",
+        "const ",
+        "type ",
+        "struct ",
+        "enum ",
+        "static ",
+        "trait ",
+        "mod ",
+    ];
+    let mut names = BTreeSet::new();
+    for line in source.lines() {
+        let item = line.strip_prefix("pub ").unwrap_or(line);
+        if let Some(rest) = keywords.iter().find_map(|k| item.strip_prefix(k)) {
+            names.insert(identifier(rest).to_lowercase());
+        }
+        assert!(
+            !line.starts_with("impl"),
+            "the twin has functions, not methods: {line}"
+        );
+    }
+    names
+}
+
+#[test]
+fn every_definition_has_its_twin() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut missing = Vec::new();
+    let mut used = [false; EXCEPTIONS.len()];
+    for (cry, rs) in PAIRS {
+        let cryptol = cryptol_names(&fs::read_to_string(root.join("../cryptol").join(cry)).unwrap());
+        let rust = rust_names(&fs::read_to_string(root.join("src").join(rs)).unwrap());
+        assert!(!cryptol.is_empty() && !rust.is_empty(), "{cry} {rs}");
+        for name in cryptol.symmetric_difference(&rust) {
+            match EXCEPTIONS.iter().position(|e| *e == (cry, name.as_str())) {
+                Some(i) => used[i] = true,
+                None => missing.push(format!("{cry} / {rs}: {name}")),
+            }
+        }
+    }
+    assert!(missing.is_empty(), "without a twin: {missing:#?}");
+    assert!(used.iter().all(|u| *u), "a needless exception");
+}
+
+/// Numbers that Cryptol has as types are constants of the same value: `type rate = 94`, `pub const RATE: usize = 94;`.
+#[test]
+fn every_number_has_its_value() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut found = 0;
+    for (cry, rs) in PAIRS {
+        let cryptol = fs::read_to_string(root.join("../cryptol").join(cry)).unwrap();
+        let rust = fs::read_to_string(root.join("src").join(rs)).unwrap();
+        let numbers = cryptol
+            .lines()
+            .filter_map(|line| line.strip_prefix("type ")?.split_once(" = "));
+        for (name, value) in numbers.filter(|(_, value)| value.parse::<u32>().is_ok()) {
+            let twin = format!("pub const {}: usize = {value};", name.to_uppercase());
+            assert!(rust.contains(&twin), "{rs} lacks «{twin}»");
+            found += 1;
+        }
+    }
+    assert_eq!(found, 3);
+}
+
+/// No file on either side is left out of the pairs.
+#[test]
+fn every_file_has_its_twin() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let files = |folder: &str, suffix: &str| -> BTreeSet<String> {
+        fs::read_dir(root.join(folder))
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter(|name| name.ends_with(suffix) && name != "lib.rs")
+            .collect()
+    };
+    let (cry, rs): (BTreeSet<_>, BTreeSet<_>) =
+        PAIRS.iter().map(|(c, r)| (c.to_string(), r.to_string())).unzip();
+    assert_eq!(files("../cryptol", ".cry"), cry);
+    assert_eq!(files("src", ".rs"), rs);
+}

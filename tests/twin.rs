@@ -1,0 +1,350 @@
+//! The crate against the specification (`spec/hacspec`, the twin of `spec/cryptol`) on random input, on every
+//! backend. `VERIPLEX_CASES` sets the number of transcripts (2,000); the other tests run a share of it.
+
+mod common;
+
+use common::on_each_backend;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use veriplex::aead::Aead;
+use veriplex::digest::{self, Hasher};
+use veriplex::hazmat::{Backend, Duplex, RATE};
+use veriplex::mac::Mac;
+use veriplex::siv::Siv;
+use veriplex::{Label, Protocol, TAG_LEN, stream};
+use veriplex_spec as spec;
+
+/// One case in `share` of those asked for.
+fn cases(share: u32) -> ProptestConfig {
+    let asked: u32 = std::env::var("VERIPLEX_CASES").map_or(2000, |text| text.parse().expect("a number"));
+    ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(asked.div_ceil(share))
+    }
+}
+
+/// Up to 400 bytes, the edges of blocks more often, and now and then 10 kB.
+fn data() -> impl Strategy<Value = Vec<u8>> {
+    let length = prop_oneof![
+        120 => 0..=400_usize,
+        40 => prop_oneof![92..=96_usize, 186..=190_usize],
+        1 => Just(10_000_usize),
+    ];
+    length.prop_flat_map(|n| vec(any::<u8>(), n))
+}
+
+fn label() -> impl Strategy<Value = Vec<u8>> {
+    let length = prop_oneof![2 => 0..=20_usize, 1 => 0..=91_usize];
+    length.prop_flat_map(|n| vec(any::<u8>(), n))
+}
+
+fn as_label(bytes: &[u8]) -> Label<'_> {
+    Label::new(bytes).unwrap()
+}
+
+// -- Transcripts -----------------------------------------------------------------------------------------
+
+#[derive(Clone, Debug)]
+enum Op {
+    Mix(Vec<u8>),
+    Derive(usize),
+    Mask(Vec<u8>),
+    Unmask(Vec<u8>),
+    Seal(Vec<u8>),
+    /// Open what Seal would make of this.
+    Open(Vec<u8>),
+    /// Open this, which nobody sealed.
+    Refuse(Vec<u8>),
+    /// Fork, and go on with one of the branches or with the root.
+    Fork(Vec<Vec<u8>>, prop::sample::Index),
+    Ratchet,
+}
+
+fn operation() -> impl Strategy<Value = (Vec<u8>, Op)> {
+    let op = prop_oneof![
+        data().prop_map(Op::Mix),
+        (0..=400_usize).prop_map(Op::Derive),
+        data().prop_map(Op::Mask),
+        data().prop_map(Op::Unmask),
+        data().prop_map(Op::Seal),
+        data().prop_map(Op::Open),
+        data().prop_map(Op::Refuse),
+        (vec(data(), 0..4), any::<prop::sample::Index>()).prop_map(|(values, next)| Op::Fork(values, next)),
+        Just(Op::Ratchet),
+    ];
+    (label(), op)
+}
+
+/// What an operation gives out, as bytes: for a fork, all the states.
+fn specified(p: spec::duplex::Duplex, label: &[u8], op: &Op) -> (spec::duplex::Duplex, Vec<u8>) {
+    use spec::protocol;
+    let opened = |(next, opened): (_, protocol::Opened)| {
+        let out = if opened.ok {
+            opened.plaintext
+        } else {
+            b"refused".to_vec()
+        };
+        (next, out)
+    };
+    match op {
+        Op::Mix(input) => (protocol::mix(p, label, input), Vec::new()),
+        Op::Derive(n) => protocol::derive(p, label, *n),
+        Op::Mask(plaintext) => protocol::mask(p, label, plaintext),
+        Op::Unmask(ciphertext) => protocol::unmask(p, label, ciphertext),
+        Op::Seal(plaintext) => protocol::seal(p, label, plaintext),
+        Op::Open(plaintext) => opened(protocol::open(p, label, &protocol::seal(p, label, plaintext).1)),
+        Op::Refuse(sealed) => opened(protocol::open(p, label, sealed)),
+        Op::Fork(values, next) => {
+            let branch = |(i, value): (u8, &Vec<u8>)| protocol::fork_branch(p, label, i, value);
+            let mut states: Vec<_> = (1..).zip(values).map(branch).collect();
+            states.push(protocol::fork_root(p, label));
+            let out = states.iter().flat_map(|d| spec::duplex::serialize(*d)).collect();
+            (*next.get(&states), out)
+        }
+        Op::Ratchet => (protocol::ratchet(p, label), Vec::new()),
+    }
+}
+
+fn computed(p: &mut Protocol, label: &[u8], op: &Op) -> Vec<u8> {
+    let label = as_label(label);
+    match op {
+        Op::Mix(input) => {
+            p.mix(label, input);
+            Vec::new()
+        }
+        Op::Derive(n) => p.derive_vec(label, *n),
+        Op::Mask(plaintext) => p.mask_vec(label, plaintext),
+        Op::Unmask(ciphertext) => p.unmask_vec(label, ciphertext),
+        Op::Seal(plaintext) => p.seal_vec(label, plaintext),
+        Op::Open(plaintext) => {
+            let sealed = p.clone().seal_vec(label, plaintext);
+            p.open_vec(label, &sealed).unwrap_or(b"refused".to_vec())
+        }
+        Op::Refuse(sealed) => p.open_vec(label, sealed).unwrap_or(b"refused".to_vec()),
+        Op::Fork(values, next) => {
+            let values: Vec<&[u8]> = values.iter().map(Vec::as_slice).collect();
+            let mut states = p.fork_vec(label, &values).unwrap();
+            states.push(p.clone());
+            let out = states.iter().flat_map(Protocol::to_bytes).collect();
+            *p = next.get(&states).clone();
+            out
+        }
+        Op::Ratchet => {
+            p.ratchet(label);
+            Vec::new()
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(1))]
+    #[test]
+    fn transcripts(domain in label(), ops in vec(operation(), 1..6)) {
+        let mut p = spec::protocol::init(&domain);
+        let mut expected = vec![(Vec::new(), spec::duplex::serialize(p))];
+        for (label, op) in &ops {
+            let (next, out) = specified(p, label, op);
+            expected.push((out, spec::duplex::serialize(next)));
+            p = next;
+        }
+        on_each_backend(|backend| {
+            let mut p = Protocol::new(as_label(&domain));
+            let mut got = vec![(Vec::new(), p.to_bytes())];
+            for (label, op) in &ops {
+                let out = computed(&mut p, label, op);
+                got.push((out, p.to_bytes()));
+            }
+            assert!(got == expected, "{backend:?}: {:?}", got.iter().zip(&expected).position(|(a, b)| a != b));
+        });
+    }
+}
+
+// -- The duplex and the kernels --------------------------------------------------------------------------
+
+#[derive(Clone, Debug)]
+enum Raw {
+    Absorb(Vec<u8>),
+    Squeeze(usize),
+    Encrypt(Vec<u8>),
+    Decrypt(Vec<u8>),
+    Frame(u8),
+    Permute,
+    Ratchet,
+}
+
+fn raw() -> impl Strategy<Value = Raw> {
+    prop_oneof![
+        data().prop_map(Raw::Absorb),
+        (0..=400_usize).prop_map(Raw::Squeeze),
+        data().prop_map(Raw::Encrypt),
+        data().prop_map(Raw::Decrypt),
+        any::<u8>().prop_map(Raw::Frame),
+        Just(Raw::Permute),
+        Just(Raw::Ratchet),
+    ]
+}
+
+fn state() -> impl Strategy<Value = [u8; 128]> {
+    vec(any::<u8>(), 128).prop_map(|v| v.try_into().unwrap())
+}
+
+proptest! {
+    #![proptest_config(cases(2))]
+    #[test]
+    fn duplex_sequences(
+        (state, rate_idx, frame_idx) in (state(), 0..94_u8, 0..94_u8),
+        ops in vec(raw(), 1..8),
+    ) {
+        use spec::duplex::{absorb, decrypt, encrypt, frame, pad_permute, ratchet, serialize, squeeze};
+        let mut d = spec::duplex::Duplex { state, rate_idx, frame_idx };
+        let start = serialize(d);
+        let mut expected = Vec::new();
+        for op in &ops {
+            let (next, out) = match op {
+                Raw::Absorb(bytes) => (absorb(d, bytes), Vec::new()),
+                Raw::Squeeze(n) => squeeze(d, *n),
+                Raw::Encrypt(bytes) => encrypt(d, bytes),
+                Raw::Decrypt(bytes) => decrypt(d, bytes),
+                Raw::Frame(id) => (frame(d, *id), Vec::new()),
+                Raw::Permute => (pad_permute(d), Vec::new()),
+                Raw::Ratchet => (ratchet(d), Vec::new()),
+            };
+            expected.push((out, serialize(next)));
+            d = next;
+        }
+        on_each_backend(|backend| {
+            let mut d = Duplex::from_bytes(&start).unwrap();
+            let mut got = Vec::new();
+            for op in &ops {
+                let mut out = Vec::new();
+                match op {
+                    Raw::Absorb(bytes) => d.absorb(bytes),
+                    Raw::Squeeze(n) => {
+                        out = vec![0xa5; *n];
+                        d.squeeze(&mut out);
+                    }
+                    Raw::Encrypt(bytes) => {
+                        out.clone_from(bytes);
+                        d.encrypt(&mut out);
+                    }
+                    Raw::Decrypt(bytes) => {
+                        out.clone_from(bytes);
+                        d.decrypt(&mut out);
+                    }
+                    Raw::Frame(id) => d.frame(*id),
+                    Raw::Permute => d.permute(),
+                    Raw::Ratchet => d.ratchet(),
+                }
+                got.push((out, d.to_bytes()));
+            }
+            assert!(got == expected, "{backend:?}: {:?}", got.iter().zip(&expected).position(|(a, b)| a != b));
+        });
+    }
+
+    #[test]
+    fn kernels(start in state(), data in vec(any::<[u8; 47]>(), 0..14)) {
+        let (blocks, _) = data.as_flattened().as_chunks::<RATE>();
+        let n = blocks.len();
+        let permuted = spec::simpira1024::permute(start);
+        let absorbed = spec::duplex::absorb_blocks(start, blocks);
+        let squeezed = spec::duplex::squeeze_blocks(start, n);
+        let encrypted = spec::duplex::encrypt_blocks(start, blocks);
+        let decrypted = spec::duplex::decrypt_blocks(start, blocks);
+        prop_assert_eq!(spec::simpira1024::unpermute(permuted), start);
+        for backend in Backend::available() {
+            let mut state = start;
+            backend.permute(&mut state);
+            prop_assert_eq!(state, permuted, "{:?}", backend);
+
+            let mut state = start;
+            backend.absorb_blocks(&mut state, blocks);
+            prop_assert_eq!(state, absorbed, "{:?}", backend);
+
+            let (mut state, mut out) = (start, vec![[0xa5; RATE]; n]);
+            backend.squeeze_blocks(&mut state, &mut out);
+            prop_assert_eq!(&(state, out), &squeezed, "{:?}", backend);
+
+            let (mut state, mut out) = (start, blocks.to_vec());
+            backend.encrypt_blocks(&mut state, &mut out);
+            prop_assert_eq!(&(state, out), &encrypted, "{:?}", backend);
+
+            let (mut state, mut out) = (start, blocks.to_vec());
+            backend.decrypt_blocks(&mut state, &mut out);
+            prop_assert_eq!(&(state, out), &decrypted, "{:?}", backend);
+        }
+    }
+}
+
+// -- Schemes ---------------------------------------------------------------------------------------------
+
+proptest! {
+    #![proptest_config(cases(8))]
+    #[test]
+    fn digest_and_mac(domain in label(), key in data(), message in data(), n in 0..=400_usize) {
+        let digest = spec::digest::digest(&domain, &message, 32);
+        let long = spec::digest::digest(&domain, &message, n);
+        let tag: [u8; TAG_LEN] = spec::mac::mac(&domain, &key, &message, TAG_LEN).try_into().unwrap();
+        prop_assert!(spec::mac::verify(&domain, &key, &message, tag));
+        on_each_backend(|_| {
+            let domain = as_label(&domain);
+            assert_eq!(digest::digest(domain, &message)[..], digest);
+            let mut hasher = Hasher::new(domain);
+            hasher.update(&message);
+            let mut output = vec![0; n];
+            hasher.finalize_into(&mut output);
+            assert_eq!(output, long);
+            let mut mac = Mac::new(domain, &key);
+            mac.update(&message);
+            assert_eq!(mac.clone().finalize(), tag);
+            assert!(mac.verify(&tag).is_ok());
+        });
+    }
+
+    #[test]
+    fn stream_cipher(domain in label(), key in data(), nonce in data(), message in data()) {
+        let encrypted = spec::stream::encrypt(&domain, &key, &nonce, &message);
+        let decrypted = spec::stream::decrypt(&domain, &key, &nonce, &message);
+        on_each_backend(|_| {
+            let domain = as_label(&domain);
+            let mut out = message.clone();
+            stream::encrypt(domain, &key, &nonce, &mut out);
+            assert_eq!(out, encrypted);
+            out.clone_from(&message);
+            stream::decrypt(domain, &key, &nonce, &mut out);
+            assert_eq!(out, decrypted);
+        });
+    }
+
+    /// Both authenticated schemes: what they seal, that they open it, and that they refuse a changed bit.
+    #[test]
+    fn aead_and_siv(
+        (domain, key, nonce) in (label(), data(), any::<[u8; 16]>()),
+        (ad, message) in (data(), data()),
+        (place, bit) in (any::<prop::sample::Index>(), 0..8_u8),
+    ) {
+        let by_aead = spec::aead::seal(&domain, &key, &nonce, &ad, &message);
+        let by_siv = spec::siv::seal(&domain, &key, &nonce, &ad, &message);
+        let opened = spec::protocol::Opened { ok: true, plaintext: message.clone() };
+        prop_assert_eq!(&spec::aead::open(&domain, &key, &nonce, &ad, &by_aead), &opened);
+        prop_assert_eq!(&spec::siv::open(&domain, &key, &nonce, &ad, &by_siv), &opened);
+        let forge = |sealed: &[u8]| {
+            let mut forged = sealed.to_vec();
+            forged[place.index(sealed.len())] ^= 1 << bit;
+            forged
+        };
+        let (forged_aead, forged_siv) = (forge(&by_aead), forge(&by_siv));
+        let refused = spec::protocol::Opened { ok: false, plaintext: vec![0; message.len()] };
+        prop_assert_eq!(&spec::aead::open(&domain, &key, &nonce, &ad, &forged_aead), &refused);
+        prop_assert_eq!(&spec::siv::open(&domain, &key, &nonce, &ad, &forged_siv), &refused);
+        on_each_backend(|_| {
+            let aead = Aead::<16>::new(as_label(&domain), &key);
+            assert_eq!(aead.seal_vec(&nonce, &ad, &message), by_aead);
+            assert_eq!(aead.open_vec(&nonce, &ad, &by_aead).as_ref(), Ok(&message));
+            assert!(aead.open_vec(&nonce, &ad, &forged_aead).is_err());
+            let siv = Siv::new(as_label(&domain), &key);
+            assert_eq!(siv.seal_vec(&nonce, &ad, &message), by_siv);
+            assert_eq!(siv.open_vec(&nonce, &ad, &by_siv).as_ref(), Ok(&message));
+            assert!(siv.open_vec(&nonce, &ad, &forged_siv).is_err());
+        });
+    }
+}
