@@ -13,15 +13,22 @@ pub const MANIFEST: &str = include_str!("../../manifest.json");
 /// A manifest; other fields than these are of no interest here.
 #[derive(Deserialize)]
 struct Manifest {
+    objects: BTreeMap<String, Object>,
     theorems: Vec<Theorem>,
 }
 
-/// One theorem; those about something else than a kernel have no symbol.
+/// A kernel as it was proved.
+#[derive(Deserialize)]
+struct Object {
+    symbol: String,
+    length: usize,
+    sha256: String,
+}
+
 #[derive(Deserialize)]
 struct Theorem {
-    symbol: Option<String>,
-    sha256: Option<String>,
-    len: Option<usize>,
+    object: String,
+    result: String,
 }
 
 /// A kernel about whose machine code a theorem was proved.
@@ -97,30 +104,31 @@ impl Proved {
 ///
 /// # Errors
 ///
-/// If the manifest is malformed, has no kernel in it, or contradicts itself.
+/// If the manifest is malformed, has no kernel in it, or has one about which nothing was proved.
 pub fn kernels(manifest: &str) -> Result<BTreeMap<String, ([u8; 32], usize)>, Error> {
     let manifest: Manifest =
         serde_json::from_str(manifest).map_err(|e| Error::new(format!("manifest: {e}")))?;
     let mut kernels = BTreeMap::new();
-    for theorem in manifest.theorems {
-        let (symbol, sha256, len) = match (theorem.symbol, theorem.sha256, theorem.len) {
-            (None, ..) => continue,
-            (Some(symbol), Some(sha256), Some(len)) if len > 0 => (symbol, sha256, len),
-            (Some(symbol), ..) => return Err(Error::new(format!("manifest: {symbol}: no sha256 or len"))),
-        };
-        let sha256 = hex::decode(&sha256)
+    for (name, object) in manifest.objects {
+        let mut theorems = manifest
+            .theorems
+            .iter()
+            .filter(|theorem| theorem.object == name)
+            .peekable();
+        if theorems.peek().is_none() || theorems.any(|theorem| theorem.result != "proved") {
+            return Err(Error::new(format!("manifest: {name} is not proved")));
+        }
+        let sha256 = hex::decode(&object.sha256)
             .ok()
             .and_then(|bytes| bytes.try_into().ok())
-            .ok_or_else(|| Error::new(format!("manifest: {symbol}: not a SHA-256")))?;
-        let symbol = unversioned(&symbol).to_owned();
-        // Several theorems may speak of one kernel, but not of different bytes.
-        let previous = kernels.insert(symbol.clone(), (sha256, len));
-        if previous.is_some_and(|previous| previous != (sha256, len)) {
-            return Err(Error::new(format!("manifest: {symbol}: two different hashes")));
+            .ok_or_else(|| Error::new(format!("manifest: {name}: not a SHA-256")))?;
+        if object.length == 0 {
+            return Err(Error::new(format!("manifest: {name}: no bytes")));
         }
+        kernels.insert(unversioned(&object.symbol).to_owned(), (sha256, object.length));
     }
     if kernels.is_empty() {
-        return Err(Error::new("manifest: no theorem about a kernel"));
+        return Err(Error::new("manifest: no kernel"));
     }
     Ok(kernels)
 }

@@ -5,6 +5,7 @@ use object::{
     Architecture, BinaryFormat, Endianness, RelocationEncoding, RelocationFlags, RelocationKind, SectionKind,
     SymbolFlags, SymbolKind, SymbolScope,
 };
+use serde_json::json;
 use sha2::{Digest, Sha256};
 use veriplex_audit::{Finding, Proved, audit, bytes_of, kernels, listing};
 
@@ -46,14 +47,21 @@ fn code() -> Vec<(&'static str, Vec<u8>)> {
 }
 
 fn manifest(code: &[(&str, Vec<u8>)]) -> String {
-    let theorems: Vec<_> = code
+    let objects: serde_json::Map<_, _> = code
         .iter()
         .map(|(name, bytes)| {
             let sha256 = hex::encode(Sha256::digest(bytes));
-            serde_json::json!({ "name": format!("{name}_thm"), "symbol": name, "sha256": sha256, "len": bytes.len() })
+            let object = json!({ "symbol": format!("{name}_v0_1"), "length": bytes.len(), "sha256": sha256 });
+            (name.replace("veriplex_", ""), object)
         })
         .collect();
-    serde_json::json!({ "saw": "1.5", "theorems": theorems }).to_string()
+    let theorem = |object: &str| json!({ "name": "lemma", "object": object, "result": "proved" });
+    let theorems: Vec<_> = objects
+        .keys()
+        .map(|object| theorem(object))
+        .chain([theorem("spec")])
+        .collect();
+    json!({ "tools": {}, "files": {}, "objects": objects, "theorems": theorems }).to_string()
 }
 
 fn proved() -> Proved {
@@ -409,24 +417,34 @@ fn broken_manifests_are_errors() {
     let flipped = bytes.replacen(":\n", ":\n00", 1);
     for (manifest, bytes, why) in [
         ("", bytes.as_str(), "manifest: EOF"),
-        (r#"{ "theorems": [] }"#, "", "no theorem about a kernel"),
+        (r#"{ "objects": {}, "theorems": [] }"#, "", "manifest: no kernel"),
         (&good, "", "no bytes to look for"),
         (&good, &flipped, "not those of the manifest"),
         (
-            &good.replace("\"len\":1", "\"len\":2"),
+            &good.replace("\"length\":1", "\"length\":2"),
             &bytes,
             "not those of the manifest",
+        ),
+        (
+            &good.replace("\"length\":", "\"length\":0, \"l\":"),
+            &bytes,
+            "no bytes",
         ),
         (
             &good.replace("\"sha256\":\"", "\"sha256\":\"0"),
             &bytes,
             "not a SHA-256",
         ),
-        (&good.replace("\"sha256\"", "\"sha\""), &bytes, "no sha256 or len"),
+        (&good.replace("\"sha256\"", "\"sha\""), &bytes, "missing field"),
         (
-            &good.replace("permute", "absorb_blocks"),
+            &good.replace("\"object\":\"permute\"", "\"object\":\"spec\""),
             &bytes,
-            "two different hashes",
+            "permute is not proved",
+        ),
+        (
+            &good.replacen("\"result\":\"proved\"", "\"result\":\"failed\"", 1),
+            &bytes,
+            "is not proved",
         ),
         (
             &good,
