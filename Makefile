@@ -6,7 +6,7 @@ PACKAGES = build-essential coq ocaml-findlib
 ARCH := $(if $(filter aarch64 arm64,$(shell uname -m)),aarch64,x86_64)
 IMPOSSIBLE := $(if $(filter aarch64,$(ARCH)),x86_64,aarch64)
 
-.PHONY: help test lint bench deps rocq
+.PHONY: help test lint bench deps spec rocq
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -36,6 +36,9 @@ bench: ## measure: the permutation beside its lower bound, then the schemes
 deps: ## Debian packages for every target of this file
 	apt-get update
 	apt-get install --no-install-recommends --yes $(PACKAGES)
+
+spec: ## the Cryptol: types, properties, known answers, and the Rust twin beside it (needs cryptol, z3)
+	$(CARGO) run --quiet --package veriplex-tools -- spec $(if $(STRICT),--strict)
 
 rocq: ## the theorem about transcripts: proofs, mutants, and the model beside the code (needs coq)
 	@if command -v coqc >/dev/null; then \
