@@ -1,11 +1,11 @@
-//! Decides whether a hardware backend is compiled in (`cfg(veriplex_hardware)`), and refuses an
-//! override that this target cannot honour.
+//! Decides whether a hardware backend is compiled in (`cfg(veriplex_hardware)`) and whether it is made of kernels
+//! or of intrinsics (`cfg(veriplex_kernels)`), and refuses an override that this target cannot honour.
 
 use std::env;
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rustc-check-cfg=cfg(veriplex_hardware)");
+    println!("cargo::rustc-check-cfg=cfg(veriplex_hardware, veriplex_kernels, veriplex_intrinsics)");
     let arch = env::var("CARGO_CFG_TARGET_ARCH").unwrap_or_default();
     let endian = env::var("CARGO_CFG_TARGET_ENDIAN").unwrap_or_default();
     let has_hardware = matches!(arch.as_str(), "x86_64" | "aarch64") && endian == "little";
@@ -28,5 +28,18 @@ fn main() {
     };
     if compile_hardware {
         println!("cargo::rustc-cfg=veriplex_hardware");
+        if arch == "x86_64" && has_kernels() {
+            println!("cargo::rustc-cfg=veriplex_kernels");
+        }
     }
+}
+
+/// Do the x86-64 kernels serve this target? They need its object format to be ELF or Mach-O, and pointers of 64
+/// bits. `--cfg veriplex_intrinsics` says no, to test on one system what runs on another.
+fn has_kernels() -> bool {
+    let os = env::var("CARGO_CFG_TARGET_OS").unwrap_or_default();
+    let pointer_width = env::var("CARGO_CFG_TARGET_POINTER_WIDTH").unwrap_or_default();
+    !matches!(os.as_str(), "windows" | "uefi" | "cygwin")
+        && pointer_width == "64"
+        && env::var_os("CARGO_CFG_VERIPLEX_INTRINSICS").is_none()
 }

@@ -2,6 +2,7 @@
 //!
 //! A tool that is not installed is no error: what was skipped is said in one line. With `--strict` it is an error.
 
+mod kernels;
 mod spec;
 
 use std::path::PathBuf;
@@ -16,12 +17,16 @@ veriplex-tools COMMAND [OPTIONS]
            --all        also the long known answers (takes hours)
            --only TEXT  only the steps whose name contains TEXT; such a run never passes as a whole
            --seed N     the seed of the random inputs
+  kernels  generate the assembly of jasmin/x86-64 from its Jasmin
+           --check      compare with what is committed instead; check constant time and memory safety
+           --strict     fail if jasminc or jasmin-ct is not installed
 ";
 
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
     match args.next().as_deref() {
         Some("spec") => spec::main(args, &root()),
+        Some("kernels") => kernels::main(args, &root()),
         Some("help" | "--help") => {
             print!("{USAGE}");
             ExitCode::SUCCESS

@@ -1,4 +1,4 @@
-//! The x86-64 backend: AES-NI with VEX encoding, the state in eight vector registers across blocks.
+//! The operations with intrinsics: AES-NI with VEX encoding, the state in eight vector registers across blocks.
 
 use core::arch::x86_64::{
     __m128i as V, _mm_aesenc_si128, _mm_alignr_epi8, _mm_and_si128, _mm_bsrli_si128, _mm_loadu_si128,

@@ -1,0 +1,348 @@
+//! `veriplex-tools kernels`: the assembly of `jasmin/x86-64` from its Jasmin, and with `--check` the proof that it
+//! still is what is committed, constant-time and memory-safe.
+
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::Instant;
+use std::{env, fs};
+
+/// Each export, and its pointers and lengths that the safety checker is to relate.
+const EXPORTS: [(&str, Option<&str>); 5] = [
+    ("permute", None),
+    ("absorb_blocks", Some("in;n")),
+    ("encrypt_blocks", Some("in,out;n")),
+    ("decrypt_blocks", Some("in,out;n")),
+    ("squeeze_blocks", Some("out;n")),
+];
+
+const FOLDER: &str = "jasmin/x86-64";
+const INCLUDED: &str = "simpira1024.jinc";
+const GENERATOR: &str = "proofs/tools/src/kernels.rs";
+
+pub fn main(args: impl Iterator<Item = String>, root: &Path) -> ExitCode {
+    let (mut check, mut strict) = (false, false);
+    for arg in args {
+        match arg.as_str() {
+            "--check" => check = true,
+            "--strict" => strict = true,
+            _ => {
+                eprint!("{}", crate::USAGE);
+                return ExitCode::from(2);
+            }
+        }
+    }
+    for tool in ["jasminc", "jasmin-ct"] {
+        let path = env::var_os("PATH").unwrap_or_default();
+        if !env::split_paths(&path).any(|folder| folder.join(tool).is_file()) {
+            println!("kernels: skipped, because {tool} is not on PATH");
+            return ExitCode::from(u8::from(strict));
+        }
+    }
+    let result = if check {
+        self::check(root)
+    } else {
+        generate_all(root)
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            eprintln!("kernels: {e}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn generate_all(root: &Path) -> Result<(), String> {
+    for (name, _) in EXPORTS {
+        let path = output_path(root, name);
+        fs::write(&path, generate(root, name)?).map_err(|e| format!("{}: {e}", path.display()))?;
+    }
+    Ok(())
+}
+
+/// Prints the table; an error if one of its cells is not "ok".
+fn check(root: &Path) -> Result<(), String> {
+    let mut failures = String::new();
+    println!(
+        "{:16} {:>10} {:>10} {:>10} {:>8}",
+        "export", "committed", "ct", "safety", "seconds"
+    );
+    for (name, pointers) in EXPORTS {
+        let start = Instant::now();
+        let mut cell = |what: &str, result: Result<(), String>| match result {
+            Ok(()) => "ok",
+            Err(e) => {
+                let _ = write!(failures, "\n{name}: {what}: {e}");
+                "FAILED"
+            }
+        };
+        let committed = cell("committed", compare(root, name));
+        let ct = cell("ct", constant_time(root, name));
+        let safety = cell("safety", safe(root, name, pointers));
+        let seconds = start.elapsed().as_secs_f64();
+        println!("{name:16} {committed:>10} {ct:>10} {safety:>10} {seconds:8.1}");
+    }
+    if failures.is_empty() {
+        Ok(())
+    } else {
+        Err(failures)
+    }
+}
+
+/// Is what is committed what the sources give?
+fn compare(root: &Path, name: &str) -> Result<(), String> {
+    let path = output_path(root, name);
+    let committed = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let generated = generate(root, name)?;
+    if committed == generated {
+        return Ok(());
+    }
+    let line = (committed.lines().zip(generated.lines()))
+        .position(|(c, g)| c != g)
+        .map_or_else(|| committed.lines().count().min(generated.lines().count()), |i| i);
+    Err(format!(
+        "{} differs from what its sources give, first in line {}",
+        path.display(),
+        line + 1
+    ))
+}
+
+fn constant_time(root: &Path, name: &str) -> Result<(), String> {
+    run(Command::new("jasmin-ct")
+        .arg("--doit")
+        .arg(source_path(root, name)))
+    .map(drop)
+}
+
+/// Memory safety, and how far each pointer reaches: not beyond 94 bytes for each of the n blocks. The analysis runs
+/// when inlining and copies are done with: on the source as it is written it takes very much longer.
+fn safe(root: &Path, name: &str, pointers: Option<&str>) -> Result<(), String> {
+    let config = scratch(name, "json")?;
+    fs::write(&config, SAFETY_CONFIG).map_err(|e| format!("{}: {e}", config.display()))?;
+    let mut command = Command::new("jasminc");
+    command.arg("-checksafety").arg("-safetyconfig").arg(&config);
+    if let Some(pointers) = pointers {
+        command
+            .arg("-safetyparam")
+            .arg(format!("veriplex_{name}>{pointers}"));
+    }
+    let report = run(command.arg(source_path(root, name)))?;
+    if !report.contains("*** No Safety Violation") {
+        return Err(report);
+    }
+    let (pointers, _) = pointers.unwrap_or_default().split_once(';').unwrap_or_default();
+    for pointer in pointers.split(',').filter(|p| !p.is_empty()) {
+        if !report.contains(&format!("94·inv_n ≥ mem_{pointer}")) {
+            return Err(format!(
+                "{pointer} is not shown to stay within 94 n bytes\n{report}"
+            ));
+        }
+    }
+    Ok(())
+}
+
+const SAFETY_CONFIG: &str = r#"{
+  "compilation_pass": "renamingd",
+  "input_range": {},
+  "k_unroll": 1,
+  "flow_dependency": false,
+  "if_disjunction": true,
+  "pif_movecc_as_if": true,
+  "while_flags_setfrom_dep": true,
+  "dynamic_packing": false,
+  "zero_threshold": true,
+  "param_threshold": true,
+  "more_threshold": false,
+  "print_program": false,
+  "print_stats": false,
+  "arr_no_print": true,
+  "glob_no_print": true,
+  "nrel_no_print": false,
+  "ignore_unconstrained": true,
+  "is_init_no_print": "IP_None",
+  "bool_no_print": true,
+  "print_symb_subst": true,
+  "var_append_fun_name": false,
+  "widening_out": false,
+  "call_policy": "CallDirectAll"
+}
+"#;
+
+fn source_path(root: &Path, name: &str) -> PathBuf {
+    root.join(FOLDER).join(name).with_extension("jazz")
+}
+
+fn output_path(root: &Path, name: &str) -> PathBuf {
+    root.join(FOLDER).join(name).with_extension("s")
+}
+
+/// A file of this process for an intermediate result.
+fn scratch(name: &str, extension: &str) -> Result<PathBuf, String> {
+    let folder = env::temp_dir().join(format!("veriplex-kernels-{}", std::process::id()));
+    fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    Ok(folder.join(name).with_extension(extension))
+}
+
+/// What the command says, if it succeeds.
+fn run(command: &mut Command) -> Result<String, String> {
+    let output = command.output().map_err(|e| format!("{command:?}: {e}"))?;
+    let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.push_str(&String::from_utf8_lossy(&output.stderr));
+    if output.status.success() {
+        Ok(text)
+    } else {
+        Err(text)
+    }
+}
+
+fn generate(root: &Path, name: &str) -> Result<String, String> {
+    let raw = scratch(name, "s")?;
+    run(Command::new("jasminc")
+        .arg("-o")
+        .arg(&raw)
+        .arg(source_path(root, name)))?;
+    let raw = fs::read_to_string(&raw).map_err(|e| format!("{}: {e}", raw.display()))?;
+    let (body, compiler) = body(&raw, &format!("veriplex_{name}"))?;
+
+    let hash = |path: &str| {
+        let bytes = fs::read(root.join(path)).map_err(|e| format!("{path}: {e}"))?;
+        Ok::<_, String>(sha256(&bytes))
+    };
+    let mut text = String::new();
+    let source = format!("{FOLDER}/{name}.jazz");
+    let included = format!("{FOLDER}/{INCLUDED}");
+    let _ = writeln!(
+        text,
+        "# veriplex_{name}: generated by `make kernels`, not to be edited; see {name}.jazz."
+    );
+    let _ = writeln!(text, "# compiler  {compiler}");
+    for (what, path) in [
+        ("source", &*source),
+        ("source", &included),
+        ("generator", GENERATOR),
+    ] {
+        let _ = writeln!(text, "# {what:9} {} {path}", hash(path)?);
+    }
+    let _ = writeln!(text, "# body      {} the lines below", sha256(body.as_bytes()));
+    Ok(text + &body)
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes)
+        .iter()
+        .fold(String::new(), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
+}
+
+/// The instructions of the one function that the compiler's output defines, and the compiler's name.
+///
+/// Labels become numeric ones, which every object format and linking with others' kernels allow. Everything about
+/// sections and symbols is left to the crate, which knows the object format. Anything unforeseen is an error.
+fn body(raw: &str, symbol: &str) -> Result<(String, String), String> {
+    let mut lines = raw.lines();
+    let head = ["\t.att_syntax", "\t.text", "\t.p2align\t5"]
+        .map(String::from)
+        .into_iter()
+        .chain([
+            format!("\t.global\t{symbol}"),
+            format!("\t.type\t{symbol}, %function"),
+            format!("{symbol}:"),
+        ]);
+    for expected in head {
+        let line = lines.next().unwrap_or_default();
+        if line != expected {
+            return Err(format!("expected {expected:?} and found {line:?}"));
+        }
+    }
+    let lines: Vec<&str> = lines.collect();
+    let [instructions @ .., ident, note] = &*lines else {
+        return Err("no instructions".into());
+    };
+    let compiler = (ident
+        .strip_prefix("\t.ident\t\"")
+        .and_then(|rest| rest.strip_suffix('"')))
+    .ok_or_else(|| format!("expected the compiler's name and found {ident:?}"))?;
+    if *note != "\t.section\t\".note.GNU-stack\", \"\", %progbits" {
+        return Err(format!("unexpected: {note:?}"));
+    }
+
+    let prefix = format!("L{symbol}$");
+    let mut labels = HashMap::new();
+    for (i, line) in instructions.iter().enumerate() {
+        if let Some(label) = line.strip_suffix(':') {
+            let number = (label.strip_prefix(&prefix))
+                .filter(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
+                .ok_or_else(|| format!("unexpected label {label:?}"))?;
+            labels.insert(label, (i, number));
+        }
+    }
+    let mut text = String::new();
+    for (i, line) in instructions.iter().enumerate() {
+        if let Some((_, number)) = line.strip_suffix(':').and_then(|label| labels.get(label)) {
+            let _ = writeln!(text, "{number}:");
+            continue;
+        }
+        let instruction = (line.strip_prefix('\t'))
+            .filter(|rest| !rest.starts_with('.'))
+            .ok_or_else(|| format!("not an instruction: {line:?}"))?;
+        let (mnemonic, operands) = instruction.split_once('\t').unwrap_or((instruction, ""));
+        let mnemonic = mnemonic.trim_end();
+        if let Some((at, number)) = labels.get(operands) {
+            let direction = if *at < i { 'b' } else { 'f' };
+            let _ = writeln!(text, "\t{mnemonic}\t{number}{direction}");
+        } else if operands.contains(['$', '(']) && operands.contains(&prefix) || operands.contains("rip") {
+            return Err(format!("refers to an address: {line:?}"));
+        } else if operands.is_empty() {
+            let _ = writeln!(text, "\t{mnemonic}");
+        } else {
+            let _ = writeln!(text, "\t{mnemonic}\t{operands}");
+        }
+    }
+    if !text.ends_with("\tret\n") || text.matches("\tret\n").count() != 1 {
+        return Err("the function does not end at its only return".into());
+    }
+    Ok((text, compiler.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: &str = "\t.att_syntax\n\t.text\n\t.p2align\t5\n\t.global\tf\n\t.type\tf, %function\nf:\n";
+    const TAIL: &str = "\t.ident\t\"Jasmin\"\n\t.section\t\".note.GNU-stack\", \"\", %progbits\n";
+
+    fn body_of(instructions: &str) -> Result<(String, String), String> {
+        body(&format!("{HEAD}{instructions}{TAIL}"), "f")
+    }
+
+    #[test]
+    fn labels_become_numeric() {
+        let raw = "\tjmp \tLf$1\nLf$2:\n\tdecq\t%rdx\nLf$1:\n\tjne\tLf$2\n\tret\n";
+        let expected = "\tjmp\t1f\n2:\n\tdecq\t%rdx\n1:\n\tjne\t2b\n\tret\n";
+        assert_eq!(body_of(raw), Ok((expected.into(), "Jasmin".into())));
+    }
+
+    #[test]
+    fn the_unforeseen_is_refused() {
+        for raw in [
+            "",
+            "\tnop\n",
+            "\tret\n\tret\n",
+            "\tret\n\tnop\n",
+            "\t.data\n\tret\n",
+            "glob_data:\n\tret\n",
+            "\tleaq\tglob_data(%rip), %rax\n\tret\n",
+            "\tmovq\t$Lf$1, %rax\nLf$1:\n\tret\n",
+            "nop\n\tret\n",
+        ] {
+            assert!(body_of(raw).is_err(), "{raw:?}");
+        }
+        assert!(body(&format!("{HEAD}\tret\n{TAIL}"), "g").is_err());
+        assert!(body(&format!("{HEAD}\tret\n\t.section\t.data\n"), "f").is_err());
+    }
+}

@@ -1,0 +1,132 @@
+//! The Jasmin kernels of `jasmin/x86-64`, included as the assembly that was generated from them.
+
+use core::arch::global_asm;
+
+use crate::simpira1024::{Block, ROUND_CONSTANTS, State};
+
+cpufeatures::new!(features, "aes", "avx");
+
+/// The linker symbol of a kernel: the crate's version is in it as far as Cargo lets two versions of the crate
+/// be linked together, so that these do not clash.
+macro_rules! symbol {
+    ($name:literal) => {
+        concat!(
+            "veriplex_",
+            $name,
+            "_v",
+            env!("CARGO_PKG_VERSION_MAJOR"),
+            "_",
+            env!("CARGO_PKG_VERSION_MINOR")
+        )
+    };
+}
+
+macro_rules! kernel {
+    ($name:literal: fn $function:ident($($argument:ident: $type:ty),*)) => {
+        #[cfg(not(target_vendor = "apple"))]
+        global_asm!(
+            concat!(".pushsection .text.", symbol!($name), ",\"ax\",@progbits"),
+            ".p2align 5",
+            concat!(".globl ", symbol!($name)),
+            concat!(".hidden ", symbol!($name)),
+            concat!(".type ", symbol!($name), ",@function"),
+            concat!(symbol!($name), ":"),
+            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/jasmin/x86-64/", $name, ".s")),
+            concat!(".size ", symbol!($name), ", . - ", symbol!($name)),
+            ".popsection",
+            options(att_syntax, raw)
+        );
+        #[cfg(target_vendor = "apple")]
+        global_asm!(
+            ".pushsection __TEXT,__text,regular,pure_instructions",
+            ".p2align 5",
+            concat!(".globl _", symbol!($name)),
+            concat!(".private_extern _", symbol!($name)),
+            concat!("_", symbol!($name), ":"),
+            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/jasmin/x86-64/", $name, ".s")),
+            ".popsection",
+            options(att_syntax, raw)
+        );
+        unsafe extern "sysv64" {
+            #[link_name = symbol!($name)]
+            fn $function($($argument: $type),*);
+        }
+    };
+}
+
+kernel!("permute": fn veriplex_permute(state: *mut u8, k: *const Keys));
+kernel!("absorb_blocks":
+    fn veriplex_absorb_blocks(state: *mut u8, input: *const u8, n: usize, k: *const Keys));
+kernel!("encrypt_blocks":
+    fn veriplex_encrypt_blocks(
+        state: *mut u8, input: *const u8, output: *mut u8, n: usize, k: *const Keys));
+kernel!("decrypt_blocks":
+    fn veriplex_decrypt_blocks(
+        state: *mut u8, input: *const u8, output: *mut u8, n: usize, k: *const Keys));
+kernel!("squeeze_blocks":
+    fn veriplex_squeeze_blocks(state: *mut u8, output: *mut u8, n: usize, k: *const Keys));
+
+/// `K(1)` to `K(72)`, none of them across two cache lines.
+#[repr(C, align(64))]
+struct Keys([[u32; 4]; 72]);
+
+static KEYS: Keys = Keys(ROUND_CONSTANTS);
+
+/// A witness that this CPU has the instructions of the kernels.
+#[derive(Clone, Copy)]
+pub(crate) struct Token(());
+
+impl Token {
+    #[inline]
+    pub(crate) fn detect() -> Option<Self> {
+        features::get().then_some(Self(()))
+    }
+
+    #[inline]
+    pub(crate) fn permute(self, state: &mut State) {
+        // SAFETY: a Token exists only where the CPU has the features; the kernel reads and writes the 128
+        // bytes of the state and nothing else.
+        unsafe { veriplex_permute(state.as_mut_ptr(), &raw const KEYS) }
+    }
+
+    #[inline]
+    pub(crate) fn absorb_blocks(self, state: &mut State, blocks: &[Block]) {
+        // SAFETY: as in `permute`; the kernel also reads the n blocks of 94 bytes.
+        unsafe {
+            veriplex_absorb_blocks(
+                state.as_mut_ptr(),
+                blocks.as_ptr().cast(),
+                blocks.len(),
+                &raw const KEYS,
+            )
+        }
+    }
+
+    #[inline]
+    pub(crate) fn encrypt_blocks(self, state: &mut State, blocks: &mut [Block]) {
+        let (in_out, n) = (blocks.as_mut_ptr().cast(), blocks.len());
+        // SAFETY: as in `permute`; the kernel also reads and writes the n blocks of 94 bytes, each block
+        // after it has been read, so that input and output may be one buffer.
+        unsafe { veriplex_encrypt_blocks(state.as_mut_ptr(), in_out, in_out, n, &raw const KEYS) }
+    }
+
+    #[inline]
+    pub(crate) fn decrypt_blocks(self, state: &mut State, blocks: &mut [Block]) {
+        let (in_out, n) = (blocks.as_mut_ptr().cast(), blocks.len());
+        // SAFETY: as in `encrypt_blocks`.
+        unsafe { veriplex_decrypt_blocks(state.as_mut_ptr(), in_out, in_out, n, &raw const KEYS) }
+    }
+
+    #[inline]
+    pub(crate) fn squeeze_blocks(self, state: &mut State, blocks: &mut [Block]) {
+        // SAFETY: as in `permute`; the kernel also writes the n blocks of 94 bytes.
+        unsafe {
+            veriplex_squeeze_blocks(
+                state.as_mut_ptr(),
+                blocks.as_mut_ptr().cast(),
+                blocks.len(),
+                &raw const KEYS,
+            )
+        }
+    }
+}
