@@ -3,6 +3,7 @@
 //! A tool that is not installed is no error: what was skipped is said in one line. With `--strict` it is an error.
 
 mod kernels;
+mod proofs;
 mod spec;
 
 use std::path::PathBuf;
@@ -17,6 +18,11 @@ veriplex-tools COMMAND [OPTIONS]
            --all        also the long known answers (takes hours)
            --only TEXT  only the steps whose name contains TEXT; such a run never passes as a whole
            --seed N     the seed of the random inputs
+  proofs   prove the theorems of proofs/saw about the code that this crate's build makes,
+           and write proofs/manifest.json
+           --strict     fail if saw or z3 is not installed
+           --only TEXT  only the scripts whose name contains TEXT; such a run never passes as a whole
+           --object F   about the kernels in this object, library or executable; nor does such a run
   kernels  generate the assembly of jasmin/x86-64 from its Jasmin
            --check      compare with what is committed instead; check constant time and memory safety
            --strict     fail if jasminc or jasmin-ct is not installed
@@ -26,6 +32,7 @@ fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
     match args.next().as_deref() {
         Some("spec") => spec::main(args, &root()),
+        Some("proofs") => proofs::main(args, &root()),
         Some("kernels") => kernels::main(args, &root()),
         Some("help" | "--help") => {
             print!("{USAGE}");

@@ -1,0 +1,263 @@
+//! `veriplex-tools proofs`: the theorems of `proofs/saw`, proved anew about the code that this crate's build makes.
+//!
+//! The crate is built into a static library. A kernel's bytes are cut out of it as they are (a kernel with a
+//! relocation is refused), laid into a small executable that SAW can load, and proved there. What was proved about
+//! which bytes goes to `proofs/manifest.json`; `tests/manifest.rs` compares that with what ships, without SAW.
+
+mod bytes;
+mod manifest;
+mod saw;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::Instant;
+use std::{env, fs, io};
+
+/// What a script must not contain: the commands with which SAW takes something for granted.
+const ADMITTING: [&str; 10] = [
+    "assume_unsat",
+    "assume_valid",
+    "admit",
+    "llvm_unsafe_assume_spec",
+    "core_axiom",
+    "quickcheck",
+    "unint_unsafe",
+    "skip_proof",
+    "_assume_",
+    "retain_unproved",
+];
+
+pub struct Options {
+    strict: bool,
+    only: Option<String>,
+    object: Option<PathBuf>,
+}
+
+/// One line of `proofs/THEOREMS.txt`: a name, what it is about, and on what it rests.
+pub struct Expected {
+    pub name: String,
+    pub object: String,
+    pub assumptions: Vec<String>,
+}
+
+pub fn main(args: impl Iterator<Item = String>, root: &Path) -> ExitCode {
+    let Some(options) = parse(args) else {
+        eprint!("{}", crate::USAGE);
+        return ExitCode::from(2);
+    };
+    for tool in ["saw", "z3"] {
+        if !installed(tool) {
+            println!("proofs: skipped, because {tool} is not on PATH");
+            return ExitCode::from(u8::from(options.strict));
+        }
+    }
+    match run(root, &options) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(e) => {
+            eprintln!("proofs: {e}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn parse(mut args: impl Iterator<Item = String>) -> Option<Options> {
+    let mut options = Options {
+        strict: false,
+        only: None,
+        object: None,
+    };
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "--strict" => options.strict = true,
+            "--only" => options.only = Some(args.next()?),
+            "--object" => options.object = Some(args.next()?.into()),
+            _ => return None,
+        }
+    }
+    Some(options)
+}
+
+fn installed(tool: &str) -> bool {
+    env::var_os("PATH").is_some_and(|path| env::split_paths(&path).any(|folder| folder.join(tool).is_file()))
+}
+
+/// Everything, in order. True if all of it holds.
+fn run(root: &Path, options: &Options) -> io::Result<bool> {
+    let start = Instant::now();
+    let out = root.join("target/proofs");
+    if out.exists() {
+        fs::remove_dir_all(&out)?;
+    }
+    fs::create_dir_all(&out)?;
+
+    let expected = expected(&fs::read_to_string(root.join("proofs/THEOREMS.txt"))?)?;
+    let mut scripts = scripts(root)?;
+    if let Some(text) = &options.only {
+        scripts.retain(|script| script.contains(text.as_str()));
+    }
+
+    let library = match &options.object {
+        Some(object) => object.clone(),
+        None => bytes::build(root, &out)?,
+    };
+    let kernels = bytes::kernels(&library)?;
+    bytes::link(&kernels, &out)?;
+    bytes::bitcode(root, &out)?;
+
+    let mut wrong = Vec::new();
+    let mut theorems = BTreeMap::new();
+    for script in &scripts {
+        let files = manifest::files_of(root, script)?;
+        for file in &files {
+            wrong.extend(
+                admitted(&fs::read_to_string(root.join(file))?).map(|what| format!("{file}: {what}")),
+            );
+        }
+        let run = saw::run(root, script)?;
+        wrong.extend(run.failure);
+        for theorem in run.proved {
+            theorems
+                .entry(theorem.name.clone())
+                .or_insert((theorem, files.clone()));
+        }
+    }
+
+    if options.only.is_none() {
+        let names: BTreeSet<&str> = expected.iter().map(|e| e.name.as_str()).collect();
+        let proved: BTreeSet<&str> = theorems.keys().map(String::as_str).collect();
+        wrong.extend(
+            names
+                .difference(&proved)
+                .map(|name| format!("{name}: in THEOREMS.txt, not proved")),
+        );
+        wrong.extend(
+            proved
+                .difference(&names)
+                .map(|name| format!("{name}: proved, not in THEOREMS.txt")),
+        );
+        let objects: BTreeSet<&str> = expected.iter().map(|e| e.object.as_str()).collect();
+        wrong.extend(
+            kernels
+                .iter()
+                .filter(|k| !objects.contains(k.name.as_str()))
+                .map(|k| format!("{}: no theorem", k.name)),
+        );
+    }
+    print_table(&expected, &theorems, &kernels);
+    for line in &wrong {
+        println!("WRONG: {line}");
+    }
+    println!(
+        "\n{} theorems, {} wrong, {:.0} s",
+        theorems.len(),
+        wrong.len(),
+        start.elapsed().as_secs_f64()
+    );
+
+    let whole = options.only.is_none() && options.object.is_none();
+    if whole && wrong.is_empty() {
+        manifest::write(root, &expected, &theorems, &kernels)?;
+        println!("wrote proofs/manifest.json");
+    } else {
+        println!("proofs/manifest.json left as it was");
+    }
+    Ok(wrong.is_empty() && whole)
+}
+
+/// The lines of THEOREMS.txt: name, object, assumptions after a colon; `#` begins a comment.
+fn expected(text: &str) -> io::Result<Vec<Expected>> {
+    let lines = text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty() && !line.starts_with('#'));
+    lines
+        .map(|line| {
+            let mut words = line.split_whitespace().map(str::to_owned);
+            match (words.next(), words.next()) {
+                (Some(name), Some(object)) => Ok(Expected {
+                    name,
+                    object,
+                    assumptions: words.collect(),
+                }),
+                _ => Err(io::Error::other(format!("proofs/THEOREMS.txt: {line}"))),
+            }
+        })
+        .collect()
+}
+
+/// The scripts that are run, which are those that no other includes.
+fn scripts(root: &Path) -> io::Result<Vec<String>> {
+    let mut scripts = BTreeSet::new();
+    let mut included = BTreeSet::new();
+    for entry in fs::read_dir(root.join("proofs/saw"))? {
+        let path = entry?.path();
+        let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
+            continue;
+        };
+        if path.extension().is_some_and(|extension| extension == "saw") {
+            scripts.insert(format!("proofs/saw/{name}"));
+            included.extend(
+                manifest::files_of(root, &format!("proofs/saw/{name}"))?
+                    .into_iter()
+                    .skip(1),
+            );
+        }
+    }
+    Ok(scripts.difference(&included).cloned().collect())
+}
+
+/// The admitting commands in a script, comments left out.
+fn admitted(text: &str) -> impl Iterator<Item = String> {
+    let code: String = text
+        .lines()
+        .map(|line| line.split("//").next().unwrap_or(""))
+        .collect::<Vec<_>>()
+        .join("\n");
+    ADMITTING
+        .into_iter()
+        .filter(move |word| code.contains(word))
+        .map(|word| format!("uses {word}"))
+}
+
+fn print_table(
+    expected: &[Expected],
+    theorems: &BTreeMap<String, (saw::Theorem, Vec<String>)>,
+    kernels: &[bytes::Kernel],
+) {
+    let width = theorems.keys().map(String::len).max().unwrap_or(0);
+    println!(
+        "\n{:width$}  {:<16} {:>5}  {:<8} {:>6}  assumptions",
+        "theorem", "object", "bytes", "solver", "time"
+    );
+    for e in expected {
+        let Some((theorem, _)) = theorems.get(&e.name) else {
+            continue;
+        };
+        let bytes = kernels
+            .iter()
+            .find(|k| k.name == e.object)
+            .map_or(String::new(), |k| k.bytes.len().to_string());
+        println!(
+            "{:width$}  {:<16} {bytes:>5}  {:<8} {:>4.1} s  {}",
+            e.name,
+            e.object,
+            theorem.solver,
+            theorem.time.as_secs_f64(),
+            e.assumptions.join(" ")
+        );
+    }
+}
+
+/// Runs a program of the build; what it said is in the error.
+fn call(command: &mut Command) -> io::Result<String> {
+    let output = command.output()?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    Err(io::Error::other(format!(
+        "{command:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    )))
+}

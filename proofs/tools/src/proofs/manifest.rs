@@ -1,0 +1,113 @@
+//! `proofs/manifest.json`: which theorems hold of which bytes, and by which files and tools.
+
+use super::bytes::Kernel;
+use super::saw::Theorem;
+use super::{Expected, call};
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::Command;
+use std::{fs, io};
+
+/// Writes the manifest.
+pub fn write(
+    root: &Path,
+    expected: &[Expected],
+    theorems: &BTreeMap<String, (Theorem, Vec<String>)>,
+    kernels: &[Kernel],
+) -> io::Result<()> {
+    let objects: BTreeMap<&str, Value> = kernels
+        .iter()
+        .map(|k| {
+            let value = json!({ "symbol": k.symbol, "length": k.bytes.len(), "sha256": sha256(&k.bytes) });
+            (k.name.as_str(), value)
+        })
+        .collect();
+    let mut files = BTreeMap::new();
+    for file in theorems.values().flat_map(|(_, files)| files) {
+        files.insert(file.as_str(), sha256(&fs::read(root.join(file))?));
+    }
+    let theorems: Vec<Value> = expected
+        .iter()
+        .filter_map(|e| theorems.get(&e.name).map(|t| (e, t)))
+        .map(|(e, (theorem, files))| {
+            json!({
+                "name": e.name,
+                "object": e.object,
+                "solver": theorem.solver,
+                "result": "proved",
+                "assumptions": e.assumptions,
+                "files": files,
+            })
+        })
+        .collect();
+    let manifest = json!({
+        "tools": { "saw": version("saw")?, "z3": version("z3")?, "rustc": version("rustc")? },
+        "objects": objects,
+        "files": files,
+        "theorems": theorems,
+    });
+    fs::write(root.join("proofs/manifest.json"), format!("{manifest:#}\n"))
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes)
+        .iter()
+        .fold(String::new(), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
+}
+
+fn version(tool: &str) -> io::Result<String> {
+    let text = call(Command::new(tool).arg("--version"))?;
+    Ok(text
+        .lines()
+        .map(str::trim)
+        .find(|line| !line.is_empty())
+        .unwrap_or_default()
+        .to_owned())
+}
+
+/// The files that a script depends on, itself first: what it includes and imports, and what that imports.
+pub fn files_of(root: &Path, script: &str) -> io::Result<Vec<String>> {
+    let mut seen = BTreeSet::new();
+    let mut todo = vec![script.to_owned()];
+    let mut files = Vec::new();
+    while let Some(file) = todo.pop() {
+        if !seen.insert(file.clone()) {
+            continue;
+        }
+        let text = fs::read_to_string(root.join(&file))?;
+        let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
+        for line in text.lines().map(str::trim) {
+            let quoted = line.split('"').nth(1);
+            if let (true, Some(name)) = (
+                line.starts_with("include \"") || line.starts_with("import \""),
+                quoted,
+            ) {
+                todo.push(
+                    name.strip_prefix("../../")
+                        .map_or_else(|| format!("{folder}/{name}"), str::to_owned),
+                );
+            } else if let (true, Some(module)) = (
+                !file.contains(".saw"),
+                line.strip_prefix("import ")
+                    .and_then(|rest| rest.split([' ', '(']).next()),
+            ) {
+                let name = format!("{module}.cry");
+                let found = [folder, "spec/cryptol"].map(|folder| format!("{folder}/{name}"));
+                let found = found.into_iter().find(|path| root.join(path).is_file());
+                todo.push(found.ok_or_else(|| io::Error::other(format!("{file}: no module {module}")))?);
+            }
+        }
+        if file == "proofs/saw/common.saw" {
+            todo.push("proofs/saw/prototypes.rs".to_owned());
+        }
+        files.push(file);
+    }
+    files[1..].sort();
+    Ok(files)
+}
