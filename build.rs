@@ -5,7 +5,7 @@ use std::env;
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rustc-check-cfg=cfg(veriplex_hardware, veriplex_kernels, veriplex_intrinsics)");
+    println!("cargo::rustc-check-cfg=cfg(veriplex_hardware, veriplex_kernels)");
     let arch = env::var("CARGO_CFG_TARGET_ARCH").unwrap_or_default();
     let endian = env::var("CARGO_CFG_TARGET_ENDIAN").unwrap_or_default();
     let has_hardware = matches!(arch.as_str(), "x86_64" | "aarch64") && endian == "little";

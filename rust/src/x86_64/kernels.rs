@@ -76,6 +76,7 @@ static KEYS: Keys = Keys(ROUND_CONSTANTS);
 #[derive(Clone, Copy)]
 pub(crate) struct Token(());
 
+#[allow(clippy::unused_self)] // it is there to have been made: it vouches for the features
 impl Token {
     #[inline]
     pub(crate) fn detect() -> Option<Self> {
@@ -86,7 +87,7 @@ impl Token {
     pub(crate) fn permute(self, state: &mut State) {
         // SAFETY: a Token exists only where the CPU has the features; the kernel reads and writes the 128
         // bytes of the state and nothing else.
-        unsafe { veriplex_permute(state.as_mut_ptr(), &raw const KEYS) }
+        unsafe { veriplex_permute(state.as_mut_ptr(), &raw const KEYS) };
     }
 
     #[inline]
@@ -98,7 +99,7 @@ impl Token {
                 blocks.as_ptr().cast(),
                 blocks.len(),
                 &raw const KEYS,
-            )
+            );
         }
     }
 
@@ -107,14 +108,14 @@ impl Token {
         let (in_out, n) = (blocks.as_mut_ptr().cast(), blocks.len());
         // SAFETY: as in `permute`; the kernel also reads and writes the n blocks of 94 bytes, each block
         // after it has been read, so that input and output may be one buffer.
-        unsafe { veriplex_encrypt_blocks(state.as_mut_ptr(), in_out, in_out, n, &raw const KEYS) }
+        unsafe { veriplex_encrypt_blocks(state.as_mut_ptr(), in_out, in_out, n, &raw const KEYS) };
     }
 
     #[inline]
     pub(crate) fn decrypt_blocks(self, state: &mut State, blocks: &mut [Block]) {
         let (in_out, n) = (blocks.as_mut_ptr().cast(), blocks.len());
         // SAFETY: as in `encrypt_blocks`.
-        unsafe { veriplex_decrypt_blocks(state.as_mut_ptr(), in_out, in_out, n, &raw const KEYS) }
+        unsafe { veriplex_decrypt_blocks(state.as_mut_ptr(), in_out, in_out, n, &raw const KEYS) };
     }
 
     #[inline]
@@ -126,7 +127,7 @@ impl Token {
                 blocks.as_mut_ptr().cast(),
                 blocks.len(),
                 &raw const KEYS,
-            )
+            );
         }
     }
 }
