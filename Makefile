@@ -6,7 +6,7 @@ PACKAGES = build-essential coq ocaml-findlib
 ARCH := $(if $(filter aarch64 arm64,$(shell uname -m)),aarch64,x86_64)
 IMPOSSIBLE := $(if $(filter aarch64,$(ARCH)),x86_64,aarch64)
 
-.PHONY: help test lint bench deps spec rocq
+.PHONY: help test lint bench deps spec proofs rocq
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -46,3 +46,6 @@ rocq: ## the theorem about transcripts: proofs, mutants, and the model beside th
 	    $(CARGO) test --lib the_model_feeds_the_same_blocks -- --ignored --nocapture; \
 	else echo "make rocq: skipped, no coqc on PATH: the theorems of proofs/rocq were not checked"; \
 	    [ -z "$(STRICT)" ]; fi
+
+proofs: ## the theorems about the machine code, and proofs/manifest.json (needs saw, z3)
+	$(CARGO) run --quiet --package veriplex-tools -- proofs $(if $(STRICT),--strict)

@@ -29,6 +29,8 @@ pub fn write(
     for file in theorems.values().flat_map(|(_, files)| files) {
         files.insert(file.as_str(), sha256(&fs::read(root.join(file))?));
     }
+    let scripts: BTreeMap<&String, &Vec<String>> =
+        theorems.values().map(|(_, files)| (&files[0], files)).collect();
     let theorems: Vec<Value> = expected
         .iter()
         .filter_map(|e| theorems.get(&e.name).map(|t| (e, t)))
@@ -38,8 +40,8 @@ pub fn write(
                 "object": e.object,
                 "solver": theorem.solver,
                 "result": "proved",
-                "assumptions": e.assumptions,
-                "files": files,
+                "assumptions": e.assumptions.join(" "),
+                "script": files[0],
             })
         })
         .collect();
@@ -47,6 +49,7 @@ pub fn write(
         "tools": { "saw": version("saw")?, "z3": version("z3")?, "rustc": version("rustc")? },
         "objects": objects,
         "files": files,
+        "scripts": scripts,
         "theorems": theorems,
     });
     fs::write(root.join("proofs/manifest.json"), format!("{manifest:#}\n"))
