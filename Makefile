@@ -1,12 +1,12 @@
 # Targets for people: `make help`.
 CARGO ?= cargo
-PACKAGES = build-essential coq ocaml-findlib
+PACKAGES = build-essential coq ocaml-findlib valgrind
 
 # The backend override that this machine can have, and one that it cannot.
 ARCH := $(if $(filter aarch64 arm64,$(shell uname -m)),aarch64,x86_64)
 IMPOSSIBLE := $(if $(filter aarch64,$(ARCH)),x86_64,aarch64)
 
-.PHONY: help test lint bench deps spec proofs rocq
+.PHONY: help test lint bench deps spec proofs rocq kernels kernels-check ct
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -15,6 +15,7 @@ test: ## every test, with all features, without any, and with the backend fixed
 	$(CARGO) test --workspace --all-features
 	$(CARGO) test --no-default-features
 	RUSTFLAGS='--cfg veriplex_backend="portable"' $(CARGO) test --target-dir target/override --test vectors
+	RUSTFLAGS='--cfg veriplex_intrinsics' $(CARGO) test --target-dir target/override --test vectors
 	RUSTFLAGS='--cfg veriplex_backend="$(ARCH)"' $(CARGO) check --lib --target-dir target/override
 	@for backend in $(IMPOSSIBLE) unknown; do \
 	    if RUSTFLAGS="--cfg veriplex_backend=\"$$backend\"" \
@@ -28,6 +29,16 @@ lint: ## formatting, clippy and rustdoc without warnings
 	$(CARGO) clippy --workspace --all-targets --all-features -- -D warnings
 	$(CARGO) clippy --lib --no-default-features -- -D warnings
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --all-features --no-deps
+
+kernels: ## the assembly of jasmin/x86-64 from its Jasmin (needs jasminc)
+	$(CARGO) run --quiet --package veriplex-tools -- kernels
+
+kernels-check: ## that assembly is what its Jasmin gives, constant-time and memory-safe (needs jasminc, jasmin-ct)
+	$(CARGO) run --quiet --package veriplex-tools -- kernels --check
+
+ct: ## under valgrind: no branch and no address of any backend depends on a secret
+	$(CARGO) run --quiet --release --package veriplex-ct
+	RUSTFLAGS='--cfg veriplex_intrinsics' $(CARGO) run --quiet --release --target-dir target/intrinsics --package veriplex-ct
 
 bench: ## measure: the permutation beside its lower bound, then the schemes
 	$(CARGO) bench --bench permutation

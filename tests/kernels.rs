@@ -61,7 +61,7 @@ fn assembly_comes_from_its_sources() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files: Vec<_> = (fs::read_dir(root.join(FOLDER)).unwrap())
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .filter(|file| file.ends_with(".s") || file.ends_with(".jazz"))
+        .filter(|file| [Some("s"), Some("jazz")].contains(&file.rsplit_once('.').map(|(_, end)| end)))
         .collect();
     let mut expected: Vec<_> = (EXPORTS.iter())
         .flat_map(|name| [format!("{name}.jazz"), format!("{name}.s")])
@@ -200,7 +200,7 @@ mod linked {
 
     fn bytes(seed: usize, n: usize) -> Vec<u8> {
         (0..n)
-            .map(|i| ((i + 1) * (2 * seed + 0x9e37) >> 4).to_le_bytes()[0])
+            .map(|i| (((i + 1) * (2 * seed + 0x9e37)) >> 4).to_le_bytes()[0])
             .collect()
     }
 

@@ -101,8 +101,8 @@ fn compare(root: &Path, name: &str) -> Result<(), String> {
         return Ok(());
     }
     let line = (committed.lines().zip(generated.lines()))
-        .position(|(c, g)| c != g)
-        .map_or_else(|| committed.lines().count().min(generated.lines().count()), |i| i);
+        .take_while(|(c, g)| c == g)
+        .count();
     Err(format!(
         "{} differs from what its sources give, first in line {}",
         path.display(),
