@@ -172,7 +172,7 @@ fn public_items_are_found() {
     let lib = folder.join("lib.rs");
     fs::write(
         &lib,
-        r#"
+        r"
         mod hidden { pub struct NotReached; pub fn not_reached() {} pub use super::deep::Twice; }
         mod deep {
             pub struct Twice(u8);
@@ -191,7 +191,7 @@ fn public_items_are_found() {
         pub const C: u8 = 0;
         #[macro_export] macro_rules! exported { () => {}; }
         macro_rules! local { () => {}; }
-        "#,
+        ",
     )
     .unwrap();
     fs::write(

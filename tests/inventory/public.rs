@@ -168,7 +168,7 @@ impl Sources {
                 Item::Union(i) => (&i.vis, &i.ident),
                 Item::Use(i) if is_public(&i.vis) => {
                     for (path, ident) in leaves(&i.tree, vec![]) {
-                        let path = self.resolve(module, path);
+                        let path = self.resolve(module, &path);
                         let name = [name, &[ident]].concat().join("::");
                         public.entry(path).or_default().insert(name);
                     }
@@ -189,12 +189,12 @@ impl Sources {
     }
 
     /// Where the item is defined that a `use` in this module names.
-    fn resolve(&self, module: &ItemPath, path: ItemPath) -> ItemPath {
+    fn resolve(&self, module: &ItemPath, path: &[String]) -> ItemPath {
         let path = match path[0].as_str() {
             "crate" => path[1..].to_vec(),
             "self" => [module.as_slice(), &path[1..]].concat(),
             "super" => [&module[..module.len() - 1], &path[1..]].concat(),
-            _ => [module.as_slice(), &path].concat(),
+            _ => [module.as_slice(), path].concat(),
         };
         if self.definition(&path).is_some() {
             return path;
@@ -214,7 +214,7 @@ impl Sources {
             .flatten()
             .find(|(_, name)| name == ident)
             .unwrap_or_else(|| panic!("{path:?}: not found"));
-        self.resolve(&module, again.0)
+        self.resolve(&module, &again.0)
     }
 
     /// Whether the crate has a private trait of this name, which callers cannot use.
@@ -351,10 +351,10 @@ fn members(item: &ItemImpl) -> Vec<String> {
         .collect()
 }
 
-fn product<'a, T>(
-    names: &'a BTreeSet<String>,
+fn product<T>(
+    names: &BTreeSet<String>,
     of: impl IntoIterator<Item = T> + Clone,
-) -> impl Iterator<Item = (&'a String, T)> {
+) -> impl Iterator<Item = (&String, T)> {
     names
         .iter()
         .flat_map(move |name| of.clone().into_iter().map(move |member| (name, member)))
