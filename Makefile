@@ -6,7 +6,7 @@ PACKAGES = build-essential coq ocaml-findlib valgrind
 ARCH := $(if $(filter aarch64 arm64,$(shell uname -m)),aarch64,x86_64)
 IMPOSSIBLE := $(if $(filter aarch64,$(ARCH)),x86_64,aarch64)
 
-.PHONY: help test lint bench deps spec rocq kernels kernels-check ct proofs
+.PHONY: help test lint bench deps spec proofs rocq kernels kernels-check ct audit
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -50,6 +50,10 @@ deps: ## Debian packages for every target of this file
 
 spec: ## the Cryptol: types, properties, known answers, and the Rust twin beside it (needs cryptol, z3)
 	$(CARGO) run --quiet --package veriplex-tools -- spec $(if $(STRICT),--strict)
+
+audit: ## that the kernels in the program as it ships are the proved bytes
+	$(CARGO) build --release --package veriplex-cli
+	$(CARGO) run --quiet --package veriplex-audit -- --all target/release/veriplex
 
 rocq: ## the theorem about transcripts: proofs, mutants, and the model beside the code (needs coq)
 	@if command -v coqc >/dev/null; then \

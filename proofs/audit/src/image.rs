@@ -1,0 +1,210 @@
+//! The executable code in a file, and the symbols and relocations in it.
+
+use object::read::archive::ArchiveFile;
+use object::read::macho::{FatArch, MachOFatFile32, MachOFatFile64};
+use object::{
+    Architecture, BinaryFormat, File, FileKind, Object, ObjectKind, ObjectSection, ObjectSegment,
+    ObjectSymbol, SectionIndex, SectionKind,
+};
+
+use crate::Error;
+
+/// What one object file or linked binary holds.
+pub(crate) struct Image<'data> {
+    /// The member of the archive, or the slice of the universal binary.
+    pub(crate) part: Option<String>,
+    pub(crate) regions: Vec<Region<'data>>,
+    pub(crate) symbols: Vec<Symbol>,
+}
+
+/// Contiguous executable bytes: a segment of a linked binary, a section of an object file.
+pub(crate) struct Region<'data> {
+    /// The section, in an object file, where every section has addresses of its own.
+    section: Option<SectionIndex>,
+    pub(crate) address: u64,
+    pub(crate) bytes: &'data [u8],
+    /// Start and end of what the linker or the loader will change.
+    pub(crate) relocated: Vec<(u64, u64)>,
+}
+
+pub(crate) struct Symbol {
+    pub(crate) name: String,
+    section: Option<SectionIndex>,
+    pub(crate) address: u64,
+    /// Zero where the format has no sizes.
+    pub(crate) size: u64,
+}
+
+impl Symbol {
+    /// Whether the symbol points into this region.
+    pub(crate) fn is_in(&self, region: &Region<'_>) -> bool {
+        (region.section.is_none() || region.section == self.section)
+            && self
+                .address
+                .checked_sub(region.address)
+                .is_some_and(|offset| offset < region.bytes.len() as u64)
+    }
+}
+
+/// Every image in a file: one, or those of the members of an archive or of a universal binary.
+///
+/// Images of other architectures than x86-64 are left out: they have no kernels.
+pub(crate) fn images(data: &[u8]) -> Result<Vec<Image<'_>>, Error> {
+    let mut images = Vec::new();
+    collect(data, &[], &mut images)?;
+    Ok(images)
+}
+
+/// How deep containers nest: a universal binary of archives of objects.
+const MAX_DEPTH: usize = 3;
+
+fn collect<'data>(data: &'data [u8], part: &[String], images: &mut Vec<Image<'data>>) -> Result<(), Error> {
+    let kind = FileKind::parse(data).ok().filter(|&kind| is_known(kind));
+    if part.len() >= MAX_DEPTH {
+        return Err(Error::new("archives nest too deep"));
+    }
+    match kind {
+        None => return Err(Error::new("neither ELF nor Mach-O nor an archive of them")),
+        Some(FileKind::Archive) => {
+            let archive = ArchiveFile::parse(data)?;
+            if archive.is_thin() {
+                return Err(Error::new("a thin archive has no code in it"));
+            }
+            for member in archive.members() {
+                let member = member?;
+                let name = String::from_utf8_lossy(member.name()).into_owned();
+                let member = member.data(data)?;
+                // Rust's libraries have a member of metadata.
+                if FileKind::parse(member).is_ok_and(is_known) {
+                    collect(member, &inner(part, name), images)?;
+                }
+            }
+        }
+        Some(FileKind::MachOFat32) => slices(MachOFatFile32::parse(data)?.arches(), data, part, images)?,
+        Some(FileKind::MachOFat64) => slices(MachOFatFile64::parse(data)?.arches(), data, part, images)?,
+        Some(_) => {
+            let file = File::parse(data)?;
+            if file.architecture() == Architecture::X86_64 {
+                images.push(image(&file, part, data.len())?);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn is_known(kind: FileKind) -> bool {
+    matches!(
+        kind,
+        FileKind::Archive
+            | FileKind::Elf32
+            | FileKind::Elf64
+            | FileKind::MachO32
+            | FileKind::MachO64
+            | FileKind::MachOFat32
+            | FileKind::MachOFat64
+    )
+}
+
+fn slices<'data>(
+    arches: &[impl FatArch],
+    data: &'data [u8],
+    part: &[String],
+    images: &mut Vec<Image<'data>>,
+) -> Result<(), Error> {
+    for arch in arches {
+        if arch.architecture() == Architecture::X86_64 {
+            collect(arch.data(data)?, &inner(part, "x86_64".to_owned()), images)?;
+        }
+    }
+    Ok(())
+}
+
+fn inner(part: &[String], name: String) -> Vec<String> {
+    let mut part = part.to_vec();
+    part.push(name);
+    part
+}
+
+fn image<'data>(file: &File<'data>, part: &[String], file_len: usize) -> Result<Image<'data>, Error> {
+    let regions = if file.kind() == ObjectKind::Relocatable {
+        sections(file)?
+    } else {
+        segments(file)?
+    };
+    // Bytes of the file that are mapped many times would make the search take forever.
+    let searched = regions.iter().map(|region| region.bytes.len()).sum::<usize>();
+    if searched > 2 * file_len {
+        return Err(Error::new("executable segments overlap"));
+    }
+    let symbols = file
+        .symbols()
+        .chain(file.dynamic_symbols())
+        .filter(|symbol| !symbol.is_undefined())
+        .filter_map(|symbol| {
+            let name = symbol.name().ok()?;
+            let name = match file.format() {
+                BinaryFormat::MachO => name.strip_prefix('_').unwrap_or(name),
+                _ => name,
+            };
+            Some(Symbol {
+                name: name.to_owned(),
+                section: symbol.section_index(),
+                address: symbol.address(),
+                size: symbol.size(),
+            })
+        })
+        .collect();
+    Ok(Image {
+        part: (!part.is_empty()).then(|| part.join(": ")),
+        regions,
+        symbols,
+    })
+}
+
+fn sections<'data>(file: &File<'data>) -> Result<Vec<Region<'data>>, Error> {
+    file.sections()
+        .filter(|section| section.kind() == SectionKind::Text)
+        .map(|section| {
+            let relocated = section
+                .relocations()
+                .map(|(offset, relocation)| extent(section.address().wrapping_add(offset), relocation.size()))
+                .collect();
+            Ok(Region {
+                section: Some(section.index()),
+                address: section.address(),
+                bytes: section.data()?,
+                relocated,
+            })
+        })
+        .collect()
+}
+
+/// The segments, not the sections, are what is run.
+fn segments<'data>(file: &File<'data>) -> Result<Vec<Region<'data>>, Error> {
+    let relocated: Vec<_> = file
+        .dynamic_relocations()
+        .into_iter()
+        .flatten()
+        .map(|(address, relocation)| extent(address, relocation.size()))
+        .collect();
+    file.segments()
+        .filter(|segment| segment.permissions().executable())
+        .map(|segment| {
+            Ok(Region {
+                section: None,
+                address: segment.address(),
+                bytes: segment.data()?,
+                relocated: relocated.clone(),
+            })
+        })
+        .collect()
+}
+
+/// Where a relocation begins and ends; eight bytes where its size is unknown.
+fn extent(start: u64, bits: u8) -> (u64, u64) {
+    let len = match bits {
+        0 => 8,
+        bits => u64::from(bits.div_ceil(8)),
+    };
+    (start, start.saturating_add(len))
+}

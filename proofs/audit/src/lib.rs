@@ -1,0 +1,190 @@
+//! Says whether the Veriplex kernels in a binary are the bytes that were proved.
+//!
+//! Kernels are looked for in two ways, always both: by symbol, and by their bytes in all executable code. What
+//! has the name of a kernel, or at least half of its bytes, must have the SHA-256 of the manifest. A kernel is
+//! position-independent and was proved as linked: nothing in it is relocated, so a relocation in it is a
+//! difference too.
+
+mod image;
+mod proved;
+mod search;
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+pub use proved::{Kernel, MANIFEST, Proved, kernels, listing};
+
+use image::Region;
+use proved::{hash, unversioned};
+use search::{Finder, Place};
+
+/// Why a file could not be audited.
+#[derive(Debug)]
+pub struct Error(String);
+
+impl Error {
+    fn new(message: impl Into<String>) -> Self {
+        Self(message.into())
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<object::read::Error> for Error {
+    fn from(error: object::read::Error) -> Self {
+        Self(format!("malformed: {error}"))
+    }
+}
+
+/// A kernel that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The symbol of the kernel in the manifest.
+    pub symbol: String,
+    /// The member of the archive, or the slice of the universal binary.
+    pub part: Option<String>,
+    /// The address in a linked binary; in an object file, the offset in its section.
+    pub address: u64,
+    /// Where the bytes are in the file.
+    pub file_offset: usize,
+    /// How many bytes were proved.
+    pub len: usize,
+    /// How the bytes differ from the proved ones, if they do.
+    pub difference: Option<String>,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:<24}", self.symbol)?;
+        match &self.difference {
+            None => write!(f, "proved bytes at {:#x} ({} bytes)", self.address, self.len)?,
+            Some(difference) => write!(f, "DIFFERENT at {:#x} ({difference})", self.address)?,
+        }
+        match &self.part {
+            None => Ok(()),
+            Some(part) => write!(f, " in {}", part.escape_debug()),
+        }
+    }
+}
+
+/// Everything in a file that is or should be one of the kernels, by kernel and place.
+///
+/// # Errors
+///
+/// If the file is not ELF, Mach-O or an archive of them, or is malformed.
+pub fn audit(file: &[u8], proved: &Proved) -> Result<Vec<Finding>, Error> {
+    let finder = Finder::new(&proved.kernels);
+    let mut findings = Vec::new();
+    for image in image::images(file)? {
+        for region in &image.regions {
+            // By place, so that what is found by symbol and by bytes is one finding.
+            let mut candidates: BTreeMap<(usize, usize), u64> = finder
+                .find(region.bytes)
+                .into_iter()
+                .map(|Place { kernel, offset, .. }| ((kernel, offset), 0))
+                .collect();
+            for symbol in image.symbols.iter().filter(|symbol| symbol.is_in(region)) {
+                let name = unversioned(&symbol.name);
+                if let Some(kernel) = proved.kernels.iter().position(|k| k.symbol == name)
+                    && let Ok(offset) = usize::try_from(symbol.address - region.address)
+                {
+                    let size = candidates.entry((kernel, offset)).or_default();
+                    *size = symbol.size.max(*size);
+                }
+            }
+            findings.extend(candidates.into_iter().map(|((kernel, offset), size)| {
+                let kernel = &proved.kernels[kernel];
+                Finding {
+                    symbol: kernel.symbol.clone(),
+                    part: image.part.clone(),
+                    address: region.address.saturating_add(offset as u64),
+                    file_offset: region.bytes[offset..].as_ptr() as usize - file.as_ptr() as usize,
+                    len: kernel.len,
+                    difference: difference(kernel, region, offset, size),
+                }
+            }));
+        }
+        // A symbol elsewhere than in executable code names something that cannot be a kernel.
+        for symbol in &image.symbols {
+            if let Some(kernel) = proved
+                .kernels
+                .iter()
+                .find(|k| k.symbol == unversioned(&symbol.name))
+                && !image.regions.iter().any(|region| symbol.is_in(region))
+            {
+                findings.push(Finding {
+                    symbol: kernel.symbol.clone(),
+                    part: image.part.clone(),
+                    address: symbol.address,
+                    file_offset: 0,
+                    len: kernel.len,
+                    difference: Some("the symbol is not in executable code".to_owned()),
+                });
+            }
+        }
+    }
+    findings.sort_by(|a, b| (&a.symbol, &a.part, a.address).cmp(&(&b.symbol, &b.part, b.address)));
+    Ok(findings)
+}
+
+/// The text of `kernels.txt`, from a file that has every kernel of this manifest under its symbol.
+///
+/// # Errors
+///
+/// As [`audit`], and if no symbol of a kernel has the bytes of the manifest.
+pub fn bytes_of(file: &[u8], manifest: &str) -> Result<String, Error> {
+    let images = image::images(file)?;
+    let places: Vec<_> = images
+        .iter()
+        .flat_map(|image| image.regions.iter().map(move |region| (image, region)))
+        .flat_map(|(image, region)| image.symbols.iter().map(move |symbol| (region, symbol)))
+        .filter(|(region, symbol)| symbol.is_in(region))
+        .collect();
+    let mut found = Vec::new();
+    for (name, (sha256, len)) in kernels(manifest)? {
+        let bytes = places
+            .iter()
+            .filter(|(_, symbol)| unversioned(&symbol.name) == name)
+            .filter_map(|(region, symbol)| {
+                let offset = usize::try_from(symbol.address - region.address).ok()?;
+                region.bytes.get(offset..)?.get(..len)
+            })
+            .find(|bytes| hash(bytes) == sha256)
+            .ok_or_else(|| Error::new(format!("no symbol {name} with the proved bytes")))?;
+        found.push((name, bytes));
+    }
+    Ok(listing(found.iter().map(|(name, bytes)| (name.as_str(), *bytes))))
+}
+
+/// What keeps the code at `offset` from being the proved bytes. `size` is zero where it is not known.
+fn difference(kernel: &Kernel, region: &Region<'_>, offset: usize, size: u64) -> Option<String> {
+    let rest = &region.bytes[offset..];
+    let Some(found) = rest.get(..kernel.len) else {
+        return Some(format!("{} of {} bytes", rest.len(), kernel.len));
+    };
+    if size != 0 && size != kernel.len as u64 {
+        return Some(format!("the symbol has {size} bytes, {} were proved", kernel.len));
+    }
+    if hash(found) != kernel.sha256 {
+        let mut differing = (0..kernel.len).filter(|&i| found[i] != kernel.bytes[i]);
+        let first = differing.next().unwrap_or_default();
+        let count = 1 + differing.count();
+        return Some(format!(
+            "{count} of {} bytes, the first at +{first:#x}",
+            kernel.len
+        ));
+    }
+    let start = region.address.saturating_add(offset as u64);
+    let end = start.saturating_add(kernel.len as u64);
+    region
+        .relocated
+        .iter()
+        .find(|&&(from, to)| from < end && start < to)
+        .map(|(from, _)| format!("a relocation at {from:#x} changes the proved bytes"))
+}

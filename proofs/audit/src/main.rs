@@ -1,0 +1,124 @@
+//! `veriplex-audit FILE…`: see the usage text.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use veriplex_audit::{Finding, MANIFEST, Proved, audit, bytes_of};
+
+const USAGE: &str = "\
+veriplex-audit [--all] FILE...
+
+Says for each Veriplex kernel in a binary or static library (ELF or Mach-O, x86-64) whether
+its bytes are those that were proved. Kernels are found by symbol and by their bytes, so also
+in a stripped file. Every copy is checked.
+
+  --all      a kernel that is not found is a failure too (a linker leaves out what is not called)
+  --list     prints the proved kernels: symbol, length, SHA-256
+  --bytes    prints proofs/audit/kernels.txt, after `make proofs` has changed the manifest,
+             from a FILE with the symbols of all kernels
+
+Exit status:
+  0          every kernel that was found has the proved bytes, and each file has at least one
+  1          a kernel differs, a file has none, or (--all) a kernel was not found
+  2          a file cannot be read or is not such a file; wrong command line
+";
+
+fn main() -> ExitCode {
+    let (mut all, mut bytes) = (false, false);
+    let mut files = Vec::new();
+    for argument in std::env::args_os().skip(1) {
+        match argument.to_str() {
+            Some("--all") => all = true,
+            Some("--list") => return report(list()),
+            Some("--bytes") => bytes = true,
+            Some("--help" | "-h") => return report(write!(io::stdout(), "{USAGE}").map(|()| 0)),
+            Some(option) if option.starts_with('-') => return usage(),
+            _ => files.push(argument),
+        }
+    }
+    if files.is_empty() {
+        return usage();
+    }
+    if bytes {
+        return report(print_bytes(&files));
+    }
+    let proved = match Proved::embedded() {
+        Ok(proved) => proved,
+        Err(error) => {
+            eprintln!("veriplex-audit: {error}");
+            return ExitCode::from(2);
+        }
+    };
+    let mut status = 0;
+    for file in files {
+        let name = file.to_string_lossy().escape_debug().to_string();
+        let findings = std::fs::read(&file)
+            .map_err(|e| e.to_string())
+            .and_then(|data| audit(&data, &proved).map_err(|e| e.to_string()));
+        match findings {
+            Ok(findings) => match print(&name, &findings, &proved, all) {
+                Ok(good) => status = status.max(u8::from(!good)),
+                Err(error) => return report(Err(error)),
+            },
+            Err(error) => {
+                eprintln!("veriplex-audit: {name}: {error}");
+                status = 2;
+            }
+        }
+    }
+    ExitCode::from(status)
+}
+
+/// Prints what was found in a file. True if it is good.
+fn print(name: &str, findings: &[Finding], proved: &Proved, all: bool) -> io::Result<bool> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{name}:")?;
+    for finding in findings {
+        writeln!(out, "  {finding}")?;
+    }
+    let found: BTreeSet<_> = findings.iter().map(|finding| finding.symbol.as_str()).collect();
+    let mut missing = 0;
+    for kernel in proved.kernels() {
+        if !found.contains(kernel.symbol.as_str()) {
+            writeln!(out, "  {:<24}not found", kernel.symbol)?;
+            missing += 1;
+        }
+    }
+    let differs = findings.iter().any(|finding| finding.difference.is_some());
+    let bad = differs || findings.is_empty() || (all && missing > 0);
+    Ok(!bad)
+}
+
+fn print_bytes(files: &[OsString]) -> io::Result<u8> {
+    for file in files {
+        let text = bytes_of(&std::fs::read(file)?, MANIFEST).map_err(io::Error::other)?;
+        write!(io::stdout(), "{text}")?;
+    }
+    Ok(0)
+}
+
+fn list() -> io::Result<u8> {
+    let proved = Proved::embedded().map_err(io::Error::other)?;
+    for kernel in proved.kernels() {
+        let sha256 = hex::encode(kernel.sha256);
+        writeln!(io::stdout(), "{:<24}{:>6}  {sha256}", kernel.symbol, kernel.len)?;
+    }
+    Ok(0)
+}
+
+fn usage() -> ExitCode {
+    eprint!("{USAGE}");
+    ExitCode::from(2)
+}
+
+fn report(result: io::Result<u8>) -> ExitCode {
+    match result {
+        Ok(status) => ExitCode::from(status),
+        Err(error) => {
+            eprintln!("veriplex-audit: {error}");
+            ExitCode::from(2)
+        }
+    }
+}

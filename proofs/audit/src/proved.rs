@@ -1,0 +1,185 @@
+//! What was proved: the manifest that `make proofs` writes, and the bytes to look for.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+
+use crate::Error;
+
+/// The text of `proofs/manifest.json` with which this program was built.
+pub const MANIFEST: &str = include_str!("../../manifest.json");
+
+/// A manifest; other fields than these are of no interest here.
+#[derive(Deserialize)]
+struct Manifest {
+    objects: BTreeMap<String, Object>,
+    theorems: Vec<Theorem>,
+}
+
+/// A kernel as it was proved.
+#[derive(Deserialize)]
+struct Object {
+    symbol: String,
+    length: usize,
+    sha256: String,
+}
+
+#[derive(Deserialize)]
+struct Theorem {
+    object: String,
+    result: String,
+}
+
+/// A kernel about whose machine code a theorem was proved.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    /// Its symbol, without the version of the crate.
+    pub symbol: String,
+    /// The SHA-256 of the proved bytes. It alone decides.
+    pub sha256: [u8; 32],
+    /// How many bytes were proved.
+    pub len: usize,
+    /// The proved bytes, by which the kernel is found in a file without symbols.
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// The kernels of the manifest.
+#[derive(Clone, Debug)]
+pub struct Proved {
+    pub(crate) kernels: Vec<Kernel>,
+}
+
+impl Proved {
+    /// Those of the manifest with which this program was built.
+    ///
+    /// # Errors
+    ///
+    /// As [`Proved::new`].
+    pub fn embedded() -> Result<Self, Error> {
+        Self::new(MANIFEST, include_str!("../kernels.txt"))
+    }
+
+    /// Those of this manifest; `bytes` has the form of `kernels.txt` ([`listing`]).
+    ///
+    /// # Errors
+    ///
+    /// If the texts are malformed, have no kernel in them, or do not belong together.
+    pub fn new(manifest: &str, bytes: &str) -> Result<Self, Error> {
+        let kernels = kernels(manifest)?;
+        let mut bytes = parse_listing(bytes)?;
+        let kernels = kernels
+            .into_iter()
+            .map(|(symbol, (sha256, len))| {
+                let bytes = bytes
+                    .remove(&symbol)
+                    .ok_or_else(|| Error::new(format!("{symbol}: no bytes to look for")))?;
+                if bytes.len() != len || hash(&bytes) != sha256 {
+                    return Err(Error::new(format!(
+                        "{symbol}: the bytes to look for are not those of the manifest"
+                    )));
+                }
+                Ok(Kernel {
+                    symbol,
+                    sha256,
+                    len,
+                    bytes,
+                })
+            })
+            .collect::<Result<_, _>>()?;
+        if let Some(symbol) = bytes.keys().next() {
+            return Err(Error::new(format!("{symbol}: not in the manifest")));
+        }
+        Ok(Self { kernels })
+    }
+
+    /// The kernels, by symbol.
+    #[must_use]
+    pub fn kernels(&self) -> &[Kernel] {
+        &self.kernels
+    }
+}
+
+/// SHA-256 and length by symbol, as a manifest has them.
+///
+/// # Errors
+///
+/// If the manifest is malformed, has no kernel in it, or has one about which nothing was proved.
+pub fn kernels(manifest: &str) -> Result<BTreeMap<String, ([u8; 32], usize)>, Error> {
+    let manifest: Manifest =
+        serde_json::from_str(manifest).map_err(|e| Error::new(format!("manifest: {e}")))?;
+    let mut kernels = BTreeMap::new();
+    for (name, object) in manifest.objects {
+        let mut theorems = manifest
+            .theorems
+            .iter()
+            .filter(|theorem| theorem.object == name)
+            .peekable();
+        if theorems.peek().is_none() || theorems.any(|theorem| theorem.result != "proved") {
+            return Err(Error::new(format!("manifest: {name} is not proved")));
+        }
+        let sha256 = hex::decode(&object.sha256)
+            .ok()
+            .and_then(|bytes| bytes.try_into().ok())
+            .ok_or_else(|| Error::new(format!("manifest: {name}: not a SHA-256")))?;
+        if object.length == 0 {
+            return Err(Error::new(format!("manifest: {name}: no bytes")));
+        }
+        kernels.insert(unversioned(&object.symbol).to_owned(), (sha256, object.length));
+    }
+    if kernels.is_empty() {
+        return Err(Error::new("manifest: no kernel"));
+    }
+    Ok(kernels)
+}
+
+/// A symbol without the version that keeps two versions of the crate apart (`_v0_1`).
+pub(crate) fn unversioned(symbol: &str) -> &str {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    match symbol.rsplit_once("_v") {
+        Some((name, version))
+            if version
+                .split_once('_')
+                .is_some_and(|(major, minor)| is_number(major) && is_number(minor)) =>
+        {
+            name
+        }
+        _ => symbol,
+    }
+}
+
+/// The text of `kernels.txt`: each symbol on a line with a colon, then its bytes, 32 on a line, in hexadecimal.
+#[must_use]
+pub fn listing<'k>(kernels: impl IntoIterator<Item = (&'k str, &'k [u8])>) -> String {
+    let mut text = String::new();
+    for (symbol, bytes) in kernels {
+        text += symbol;
+        text += ":\n";
+        for row in bytes.chunks(32) {
+            text += &hex::encode(row);
+            text.push('\n');
+        }
+    }
+    text
+}
+
+fn parse_listing(text: &str) -> Result<BTreeMap<String, Vec<u8>>, Error> {
+    let mut kernels: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+    let mut current = None;
+    for line in text.lines() {
+        if let Some(symbol) = line.strip_suffix(':') {
+            current = Some(kernels.entry(symbol.to_owned()).or_default());
+        } else {
+            let row = hex::decode(line).map_err(|_| Error::new(format!("kernels.txt: {line}")))?;
+            current
+                .as_mut()
+                .ok_or_else(|| Error::new("kernels.txt: bytes without a symbol"))?
+                .extend(row);
+        }
+    }
+    Ok(kernels)
+}
+
+pub(crate) fn hash(bytes: &[u8]) -> [u8; 32] {
+    Sha256::digest(bytes).into()
+}

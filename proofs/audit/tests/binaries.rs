@@ -1,0 +1,460 @@
+//! Files of every kind, made here: right, changed, cut and mutated.
+
+use object::write::{Object, Relocation, Symbol, SymbolSection};
+use object::{
+    Architecture, BinaryFormat, Endianness, RelocationEncoding, RelocationFlags, RelocationKind, SectionKind,
+    SymbolFlags, SymbolKind, SymbolScope,
+};
+use serde_json::json;
+use sha2::{Digest, Sha256};
+use veriplex_audit::{Finding, Proved, audit, bytes_of, kernels, listing};
+
+const NAMES: [&str; 3] = [
+    "veriplex_absorb_blocks",
+    "veriplex_permute",
+    "veriplex_squeeze_blocks",
+];
+
+/// A generator for tests only (xorshift).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        usize::try_from(self.next() % n as u64).unwrap()
+    }
+}
+
+/// Bytes in the place of code; the kernels share their second half, as real ones share the permutation.
+fn code() -> Vec<(&'static str, Vec<u8>)> {
+    let mut random = Random(1);
+    let shared: Vec<u8> = (0..60).flat_map(|_| random.next().to_le_bytes()).collect();
+    NAMES
+        .iter()
+        .map(|&name| {
+            let own = (0..68).flat_map(|_| random.next().to_le_bytes());
+            // Lengths that are no multiple of anything.
+            let own = own.skip(name.len()).collect::<Vec<u8>>();
+            (name, [own, shared.clone()].concat())
+        })
+        .collect()
+}
+
+fn manifest(code: &[(&str, Vec<u8>)]) -> String {
+    let objects: serde_json::Map<_, _> = code
+        .iter()
+        .map(|(name, bytes)| {
+            let sha256 = hex::encode(Sha256::digest(bytes));
+            let object = json!({ "symbol": format!("{name}_v0_1"), "length": bytes.len(), "sha256": sha256 });
+            (name.replace("veriplex_", ""), object)
+        })
+        .collect();
+    let theorem = |object: &str| json!({ "name": "lemma", "object": object, "result": "proved" });
+    let theorems: Vec<_> = objects
+        .keys()
+        .map(|object| theorem(object))
+        .chain([theorem("spec")])
+        .collect();
+    json!({ "tools": {}, "files": {}, "objects": objects, "theorems": theorems }).to_string()
+}
+
+fn proved() -> Proved {
+    let code = code();
+    let bytes = listing(code.iter().map(|(name, bytes)| (*name, bytes.as_slice())));
+    Proved::new(&manifest(&code), &bytes).unwrap()
+}
+
+/// An object file with this code under these symbols, with other code before, between and after.
+fn object_file(format: BinaryFormat, code: &[(&str, Vec<u8>)]) -> Object<'static> {
+    let mut random = Random(2);
+    let mut object = Object::new(format, Architecture::X86_64, Endianness::Little);
+    let section = object.add_section(b"__TEXT".to_vec(), b"__text".to_vec(), SectionKind::Text);
+    for (name, bytes) in code {
+        let other: Vec<u8> = (0..20).flat_map(|_| random.next().to_le_bytes()).collect();
+        object.append_section_data(section, &other, 32);
+        let value = object.append_section_data(section, bytes, 32);
+        object.append_section_data(section, &other, 1);
+        object.add_symbol(Symbol {
+            name: name.as_bytes().to_vec(),
+            value,
+            size: bytes.len() as u64,
+            kind: SymbolKind::Text,
+            scope: SymbolScope::Linkage,
+            weak: false,
+            section: SymbolSection::Section(section),
+            flags: SymbolFlags::None,
+        });
+    }
+    object
+}
+
+/// An executable with one segment and neither sections nor symbols: a stripped binary at its barest.
+fn executable(code: &[(&str, Vec<u8>)]) -> Vec<u8> {
+    const HEADERS: usize = 64 + 56;
+    let text: Vec<u8> = code
+        .iter()
+        .flat_map(|(_, bytes)| [&[0xcc; 13], bytes.as_slice()].concat())
+        .collect();
+    let mut file = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0".to_vec();
+    let number = |file: &mut Vec<u8>, value: u64, len: usize| file.extend(&value.to_le_bytes()[..len]);
+    let all = (HEADERS + text.len()) as u64;
+    for (value, len) in [
+        (2, 2),
+        (0x3e, 2),
+        (1, 4),
+        (0x40_0000, 8),
+        (64, 8),
+        (0, 8),
+        (0, 4),
+        (64, 2),
+        (56, 2),
+        (1, 2),
+        (64, 2),
+        (0, 2),
+        (0, 2),
+        // The program header: loaded, readable and executable, the whole file.
+        (1, 4),
+        (5, 4),
+        (0, 8),
+        (0x40_0000, 8),
+        (0x40_0000, 8),
+        (all, 8),
+        (all, 8),
+        (0x1000, 8),
+    ] {
+        number(&mut file, value, len);
+    }
+    assert_eq!(file.len(), HEADERS);
+    file.extend(text);
+    file
+}
+
+fn archive(members: &[(&str, Vec<u8>)]) -> Vec<u8> {
+    let mut file = b"!<arch>\n".to_vec();
+    for (name, data) in members {
+        let name = format!("{name}/");
+        file.extend(
+            format!(
+                "{name:<16}{:<12}{:<6}{:<6}{:<8}{:<10}`\n",
+                0,
+                0,
+                0,
+                644,
+                data.len()
+            )
+            .bytes(),
+        );
+        file.extend(data);
+        if data.len() % 2 == 1 {
+            file.push(b'\n');
+        }
+    }
+    file
+}
+
+/// A universal binary: another architecture, which is not read, and x86-64.
+fn universal(x86_64: &[u8]) -> Vec<u8> {
+    let mut file = Vec::new();
+    let len = u32::try_from(x86_64.len()).unwrap();
+    for word in [
+        0xcafe_babe,
+        2,
+        0x0100_000c,
+        0,
+        64,
+        4,
+        0,
+        0x0100_0007,
+        3,
+        68,
+        len,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0_u32,
+    ] {
+        file.extend(word.to_be_bytes());
+    }
+    file.extend(x86_64);
+    file
+}
+
+/// Every kind of file with this code in it.
+fn files(code: &[(&str, Vec<u8>)]) -> Vec<(&'static str, Vec<u8>)> {
+    let elf = object_file(BinaryFormat::Elf, code).write().unwrap();
+    let macho = object_file(BinaryFormat::MachO, code).write().unwrap();
+    vec![
+        ("executable", executable(code)),
+        (
+            "archive",
+            archive(&[("lib.rmeta", b"metadata".to_vec()), ("a.o", elf.clone())]),
+        ),
+        (
+            "universal archive",
+            universal(&archive(&[("a.o", macho.clone())])),
+        ),
+        ("universal", universal(&macho)),
+        ("ELF", elf),
+        ("Mach-O", macho),
+    ]
+}
+
+fn right(findings: &[Finding]) -> Vec<&str> {
+    findings
+        .iter()
+        .filter(|f| f.difference.is_none())
+        .map(|f| f.symbol.as_str())
+        .collect()
+}
+
+#[test]
+fn proved_bytes_are_recognised() {
+    let code = code();
+    let versioned: Vec<_> = code
+        .iter()
+        .map(|(name, bytes)| (format!("{name}_v0_1"), bytes.clone()))
+        .collect();
+    let versioned: Vec<_> = versioned
+        .iter()
+        .map(|(name, bytes)| (name.as_str(), bytes.clone()))
+        .collect();
+    for code in [code, versioned] {
+        for (kind, file) in files(&code) {
+            let findings = audit(&file, &proved()).unwrap();
+            assert_eq!(right(&findings), NAMES, "{kind}: {findings:?}");
+            assert_eq!(findings.len(), NAMES.len(), "{kind}: {findings:?}");
+            for finding in &findings {
+                let bytes = &code
+                    .iter()
+                    .find(|(name, _)| name.starts_with(&finding.symbol))
+                    .unwrap()
+                    .1;
+                assert_eq!(&file[finding.file_offset..][..finding.len], bytes, "{kind}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_flipped_byte_is_seen() {
+    for (kind, file) in files(&code()) {
+        for finding in audit(&file, &proved()).unwrap() {
+            for at in 0..finding.len {
+                let mut changed = file.clone();
+                changed[finding.file_offset + at] ^= 1 << (at % 8);
+                let findings = audit(&changed, &proved()).unwrap();
+                let wrong: Vec<_> = findings.iter().filter(|f| f.difference.is_some()).collect();
+                assert_eq!(wrong.len(), 1, "{kind} {at}: {findings:?}");
+                assert_eq!(
+                    (&wrong[0].symbol, wrong[0].address),
+                    (&finding.symbol, finding.address)
+                );
+                assert_eq!(right(&findings).len(), NAMES.len() - 1, "{kind} {at}");
+            }
+        }
+    }
+}
+
+#[test]
+fn both_of_two_copies_are_checked() {
+    let mut code = code();
+    code.extend(code.clone());
+    let last = code.last_mut().unwrap();
+    last.1[77] ^= 0x10;
+    for (kind, file) in files(&code) {
+        let findings = audit(&file, &proved()).unwrap();
+        assert_eq!(findings.len(), 6, "{kind}: {findings:?}");
+        assert_eq!(right(&findings).len(), 5, "{kind}: {findings:?}");
+    }
+}
+
+/// What has the name of a kernel is held to be one, whatever its bytes.
+#[test]
+fn a_symbol_is_enough() {
+    let mut code = code();
+    code[1].1 = vec![0x90; 700];
+    for format in [BinaryFormat::Elf, BinaryFormat::MachO] {
+        let findings = audit(&object_file(format, &code).write().unwrap(), &proved()).unwrap();
+        assert_eq!(right(&findings), [NAMES[0], NAMES[2]]);
+        assert_eq!(findings.len(), 3);
+    }
+    // The proved bytes and more.
+    code[1].1 = [self::code()[1].1.as_slice(), &[0xc3]].concat();
+    let findings = audit(&object_file(BinaryFormat::Elf, &code).write().unwrap(), &proved()).unwrap();
+    assert_eq!(right(&findings), [NAMES[0], NAMES[2]]);
+    // Cut by the end of the section.
+    code.truncate(1);
+    code[0].1.truncate(100);
+    let findings = audit(
+        &object_file(BinaryFormat::MachO, &code).write().unwrap(),
+        &proved(),
+    )
+    .unwrap();
+    assert_eq!((findings.len(), right(&findings).len()), (1, 0));
+}
+
+#[test]
+fn a_relocation_in_a_kernel_is_a_difference() {
+    let code = code();
+    for (offset, wrong) in [(0, 0), (156, 0), (157, 1), (200, 1)] {
+        let mut object = object_file(BinaryFormat::Elf, &code);
+        let symbol = object.symbol_id(NAMES[0].as_bytes()).unwrap();
+        let section = object.symbol(symbol).section.id().unwrap();
+        object
+            .add_relocation(
+                section,
+                Relocation {
+                    offset,
+                    symbol,
+                    addend: 0,
+                    flags: RelocationFlags::Generic {
+                        kind: RelocationKind::Absolute,
+                        encoding: RelocationEncoding::Generic,
+                        size: 32,
+                    },
+                },
+            )
+            .unwrap();
+        let findings = audit(&object.write().unwrap(), &proved()).unwrap();
+        assert_eq!(
+            right(&findings).len(),
+            NAMES.len() - wrong,
+            "{offset}: {findings:?}"
+        );
+    }
+}
+
+#[test]
+fn data_is_not_code() {
+    let mut object = Object::new(BinaryFormat::Elf, Architecture::X86_64, Endianness::Little);
+    let section = object.add_section(vec![], b".rodata".to_vec(), SectionKind::ReadOnlyData);
+    object.append_section_data(section, &code()[0].1, 32);
+    assert_eq!(audit(&object.write().unwrap(), &proved()).unwrap(), []);
+}
+
+#[test]
+fn other_files_have_none() {
+    assert_eq!(audit(&executable(&[]), &proved()).unwrap(), []);
+    for (_, file) in files(&[("main", vec![0x90; 4000])]) {
+        assert_eq!(audit(&file, &proved()).unwrap(), []);
+    }
+    for garbage in [b"".as_slice(), b"\x7fELF", b"#!/bin/sh\n", &[0; 5000], b"MZ"] {
+        audit(garbage, &proved()).unwrap_err();
+    }
+    let metadata = archive(&[("lib.rmeta", b"metadata".to_vec())]);
+    assert_eq!(audit(&metadata, &proved()).unwrap(), []);
+}
+
+/// Cut and mutated files: an answer or an error, no panic and no endless search; never more right than there is.
+#[test]
+fn bad_files_are_no_panic() {
+    let mut random = Random(3);
+    let (mut errors, mut answers) = (0, 0);
+    for (kind, file) in files(&code()) {
+        let mut cuts: Vec<_> = (0..300).collect();
+        cuts.extend((0..100).map(|_| random.below(file.len())));
+        for len in cuts {
+            match audit(&file[..len], &proved()) {
+                Ok(findings) => assert!(right(&findings).len() <= NAMES.len(), "{kind} {len}"),
+                Err(_) => errors += 1,
+            }
+        }
+        for _ in 0..2000 {
+            let mut changed = file.clone();
+            for _ in 0..=random.below(4) {
+                // Headers are at the start and, in object files, at the end.
+                let at = match random.below(3) {
+                    0 => random.below(200.min(file.len())),
+                    1 => file.len() - 1 - random.below(800.min(file.len())),
+                    _ => random.below(file.len()),
+                };
+                changed[at] = match random.below(3) {
+                    0 => 0xff,
+                    1 => changed[at] ^ 1 << random.below(8),
+                    _ => random.next().to_le_bytes()[0],
+                };
+            }
+            match audit(&changed, &proved()) {
+                Ok(findings) => {
+                    assert!(right(&findings).len() <= NAMES.len(), "{kind}: {findings:?}");
+                    answers += 1;
+                }
+                Err(_) => errors += 1,
+            }
+        }
+    }
+    assert!(errors > 1000 && answers > 1000, "{errors} {answers}");
+}
+
+#[test]
+fn bytes_come_from_symbols() {
+    let code = code();
+    let expected = listing(code.iter().map(|(name, bytes)| (*name, bytes.as_slice())));
+    let object = object_file(BinaryFormat::Elf, &code).write().unwrap();
+    assert_eq!(bytes_of(&object, &manifest(&code)).unwrap(), expected);
+    let findings = audit(&object, &proved()).unwrap();
+    let mut changed = object;
+    changed[findings[1].file_offset] ^= 1;
+    let error = bytes_of(&changed, &manifest(&code)).unwrap_err().to_string();
+    assert!(error.contains("no symbol veriplex_permute"), "{error}");
+    bytes_of(&executable(&code), &manifest(&code)).unwrap_err();
+}
+
+#[test]
+fn broken_manifests_are_errors() {
+    let code = code();
+    let good = manifest(&code);
+    let bytes = listing(code.iter().map(|(name, bytes)| (*name, bytes.as_slice())));
+    assert_eq!(kernels(&good).unwrap().len(), 3);
+    let flipped = bytes.replacen(":\n", ":\n00", 1);
+    for (manifest, bytes, why) in [
+        ("", bytes.as_str(), "manifest: EOF"),
+        (r#"{ "objects": {}, "theorems": [] }"#, "", "manifest: no kernel"),
+        (&good, "", "no bytes to look for"),
+        (&good, &flipped, "not those of the manifest"),
+        (
+            &good.replace("\"length\":1", "\"length\":2"),
+            &bytes,
+            "not those of the manifest",
+        ),
+        (
+            &good.replace("\"length\":", "\"length\":0, \"l\":"),
+            &bytes,
+            "no bytes",
+        ),
+        (
+            &good.replace("\"sha256\":\"", "\"sha256\":\"0"),
+            &bytes,
+            "not a SHA-256",
+        ),
+        (&good.replace("\"sha256\"", "\"sha\""), &bytes, "missing field"),
+        (
+            &good.replace("\"object\":\"permute\"", "\"object\":\"spec\""),
+            &bytes,
+            "permute is not proved",
+        ),
+        (
+            &good.replacen("\"result\":\"proved\"", "\"result\":\"failed\"", 1),
+            &bytes,
+            "is not proved",
+        ),
+        (
+            &good,
+            &format!("{bytes}veriplex_other:\n00\n"),
+            "veriplex_other: not in the manifest",
+        ),
+        (&good, &format!("zz\n{bytes}"), "kernels.txt: zz"),
+        (&good, &format!("00\n{bytes}"), "bytes without a symbol"),
+    ] {
+        let error = Proved::new(manifest, bytes).unwrap_err().to_string();
+        assert!(error.contains(why), "{why}: {error}");
+    }
+}

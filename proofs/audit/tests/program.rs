@@ -1,0 +1,154 @@
+//! The program itself: its lines and its exit status.
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use veriplex_audit::Proved;
+
+/// A folder that is removed with its contents.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn file(&self, name: &str, bytes: &[u8]) -> PathBuf {
+        let path = self.0.join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// An executable of the proved bytes, with a byte between the kernels: no sections, no symbols.
+fn executable(kernels: &[Vec<u8>]) -> Vec<u8> {
+    let text: Vec<u8> = kernels
+        .iter()
+        .flat_map(|bytes| [&[0xcc], bytes.as_slice()].concat())
+        .collect();
+    let mut file = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\x3e\0\x01\0\0\0".to_vec();
+    let len = (64 + 56 + text.len()) as u64;
+    for word in [
+        0x40_0000,
+        64,
+        0,
+        0x38_0040_0000_0000,
+        0x40_0001,
+        0x5_0000_0001,
+        0,
+        0x40_0000,
+        0x40_0000,
+        len,
+        len,
+        0x1000_u64,
+    ] {
+        file.extend(word.to_le_bytes());
+    }
+    file.extend(text);
+    file
+}
+
+fn kernels() -> Vec<Vec<u8>> {
+    let mut kernels: Vec<Vec<u8>> = Vec::new();
+    for line in include_str!("../kernels.txt").lines() {
+        if line.ends_with(':') {
+            kernels.push(Vec::new());
+        } else {
+            kernels.last_mut().unwrap().extend(hex::decode(line).unwrap());
+        }
+    }
+    kernels
+}
+
+fn run(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_veriplex-audit"))
+        .args(arguments)
+        .output()
+        .unwrap()
+}
+
+#[track_caller]
+fn exits(output: &Output, status: i32, stdout: &[&str], stderr: &str) {
+    let (out, err) = (
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
+    assert_eq!(output.status.code(), Some(status), "{out}{err}");
+    for line in stdout {
+        assert!(out.contains(line), "{line}: {out}");
+    }
+    assert!(
+        err.contains(stderr) && err.is_empty() == stderr.is_empty(),
+        "{err}"
+    );
+}
+
+#[test]
+fn lines_and_exit_status() {
+    let folder = Folder::new("lines");
+    let proved = Proved::embedded().unwrap();
+    let kernels = kernels();
+    let n = kernels.len();
+    assert_eq!(n, proved.kernels().len());
+
+    let good = folder.file("good", &executable(&kernels));
+    let good = good.to_str().unwrap();
+    let line = |kernel: usize, text: &str| format!("  {:<24}{text}", proved.kernels()[kernel].symbol);
+    let first = line(
+        0,
+        &format!("proved bytes at 0x400079 ({} bytes)\n", kernels[0].len()),
+    );
+    exits(&run(&[good]), 0, &[&first], "");
+    exits(&run(&["--all", good]), 0, &[&first], "");
+
+    let some = folder.file("some", &executable(&kernels[..n - 1]));
+    let some = some.to_str().unwrap();
+    exits(&run(&[some]), 0, &[&first, &line(n - 1, "not found\n")], "");
+    exits(
+        &run(&["--all", some]),
+        1,
+        &[&first, &line(n - 1, "not found\n")],
+        "",
+    );
+
+    let none = folder.file("none", &executable(&[]));
+    let none = none.to_str().unwrap();
+    exits(&run(&[none]), 1, &[&line(0, "not found\n")], "");
+    exits(&run(&[good, none]), 1, &[&first, &line(0, "not found\n")], "");
+
+    for kernel in 0..n {
+        let mut flipped = kernels.clone();
+        flipped[kernel][5] ^= 0x40;
+        let flipped = folder.file("flipped", &executable(&flipped));
+        let different = format!("(1 of {} bytes, the first at +0x5)\n", kernels[kernel].len());
+        let output = run(&[flipped.to_str().unwrap(), good]);
+        exits(&output, 1, &[&line(kernel, "DIFFERENT at 0x"), &different], "");
+    }
+
+    let garbage = folder.file("garbage", b"garbage, garbage, garbage");
+    let garbage = garbage.to_str().unwrap();
+    let why = format!("veriplex-audit: {garbage}: neither ELF nor Mach-O nor an archive of them\n");
+    exits(&run(&[garbage, good]), 2, &[&first], &why);
+    exits(&run(&["/nonexistent"]), 2, &[], "veriplex-audit: /nonexistent: ");
+    exits(&run(&[]), 2, &[], "Exit status:");
+    exits(&run(&["--no-such"]), 2, &[], "Exit status:");
+    exits(&run(&["--help"]), 0, &["Exit status:"], "");
+    exits(
+        &run(&["--list"]),
+        0,
+        &[
+            &proved.kernels()[0].symbol,
+            &hex::encode(proved.kernels()[0].sha256),
+        ],
+        "",
+    );
+    exits(&run(&["--bytes", good]), 2, &[], "veriplex-audit: no symbol ");
+}

@@ -1,0 +1,88 @@
+//! `veriplex-audit` on this program, whose kernels are linked as those of any other are.
+#![cfg(all(
+    target_arch = "x86_64",
+    target_pointer_width = "64",
+    any(target_os = "linux", target_os = "macos"),
+    not(veriplex_intrinsics),
+    not(veriplex_backend = "portable"),
+))]
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use veriplex_audit::{Finding, Proved, audit};
+
+fn program() -> Vec<u8> {
+    fs::read(env!("CARGO_BIN_EXE_veriplex")).unwrap()
+}
+
+/// What is found, all of it right, and each kernel once.
+#[track_caller]
+fn all_right(file: &[u8]) -> Vec<Finding> {
+    let proved = Proved::embedded().unwrap();
+    let findings = audit(file, &proved).unwrap();
+    for finding in &findings {
+        assert_eq!(finding.difference, None, "{finding}");
+    }
+    let names: Vec<&str> = findings.iter().map(|finding| finding.symbol.as_str()).collect();
+    let expected: Vec<&str> = proved
+        .kernels()
+        .iter()
+        .map(|kernel| kernel.symbol.as_str())
+        .collect();
+    assert_eq!(names, expected);
+    findings
+}
+
+/// One bit in one kernel: that kernel is wrong, and no other.
+fn flipped_bits_are_seen(file: &[u8]) {
+    let proved = Proved::embedded().unwrap();
+    for right in all_right(file) {
+        for at in [0, 1, right.len / 2, right.len - 1] {
+            let mut changed = file.to_vec();
+            changed[right.file_offset + at] ^= 0x04;
+            let wrong: BTreeSet<String> = audit(&changed, &proved)
+                .unwrap()
+                .into_iter()
+                .filter(|finding| finding.difference.is_some())
+                .map(|finding| finding.symbol)
+                .collect();
+            assert_eq!(wrong, BTreeSet::from([right.symbol.clone()]), "+{at:#x}");
+        }
+    }
+}
+
+#[test]
+fn the_program_has_the_proved_kernels() {
+    all_right(&program());
+}
+
+#[test]
+fn a_flipped_bit_is_seen() {
+    flipped_bits_are_seen(&program());
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn stripped_copies_are_recognised() {
+    // Without symbols, as a distribution would ship it. The linker that made the program comes with `strip`.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("stripped");
+    let status = std::process::Command::new("strip")
+        .args(["--strip-all", "-o"])
+        .arg(&path)
+        .arg(env!("CARGO_BIN_EXE_veriplex"))
+        .status()
+        .expect("strip, of binutils");
+    assert!(status.success());
+    let stripped = fs::read(path).unwrap();
+    assert!(stripped.len() < program().len());
+    assert!(!stripped.windows(16).any(|bytes| bytes == b"veriplex_permute"));
+    flipped_bits_are_seen(&stripped);
+
+    // Without sections too: e_shoff, e_shnum and e_shstrndx of the ELF header.
+    let mut bare = stripped;
+    bare[0x28..0x30].fill(0);
+    bare[0x3c..0x40].fill(0);
+    flipped_bits_are_seen(&bare);
+}

@@ -1,0 +1,494 @@
+//! `proofs/inventory.toml` covers the public API, names only what exists, and is what `SOUNDNESS.md` shows.
+
+#[path = "inventory/public.rs"]
+mod public;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::fs;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Inventory {
+    statuses: BTreeMap<String, String>,
+    assumptions: BTreeMap<String, Assumption>,
+    operation: Vec<Operation>,
+    api: Vec<Api>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Assumption {
+    what: String,
+    /// What makes it plausible, in words.
+    because: String,
+    /// Commands and tests that would show a mistake.
+    #[serde(default)]
+    checks: Vec<String>,
+}
+
+/// One of the operations of a backend: the code that computes.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Operation {
+    names: Vec<String>,
+    backend: String,
+    code: Vec<String>,
+    status: String,
+    #[serde(default)]
+    theorems: Vec<String>,
+    #[serde(default)]
+    constant_time: Vec<String>,
+    tests: Vec<String>,
+    assumptions: Vec<String>,
+}
+
+/// Public items, and the Rust between them and the operations.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Api {
+    what: String,
+    items: Vec<String>,
+    #[serde(default)]
+    operations: Vec<String>,
+    status: String,
+    #[serde(default)]
+    theorems: Vec<String>,
+    tests: Vec<String>,
+    #[serde(default)]
+    assumptions: Vec<String>,
+}
+
+const OPERATIONS: [&str; 5] = [
+    "permute",
+    "absorb_blocks",
+    "encrypt_blocks",
+    "decrypt_blocks",
+    "squeeze_blocks",
+];
+const BACKENDS: [&str; 4] = ["x86_64 kernels", "x86_64 intrinsics", "aarch64", "portable"];
+const BEGIN: &str =
+    "<!-- generated from proofs/inventory.toml: VERIPLEX_UPDATE=1 cargo test --test inventory -->\n";
+const END: &str = "<!-- end of the generated part -->";
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn read(path: &str) -> String {
+    fs::read_to_string(root().join(path)).unwrap_or_else(|e| panic!("{path}: {e}"))
+}
+
+fn inventory() -> Inventory {
+    toml::from_str(&read("proofs/inventory.toml")).unwrap_or_else(|e| panic!("proofs/inventory.toml: {e}"))
+}
+
+/// `NAME_0..4` is five names.
+fn spread(name: &str) -> Vec<String> {
+    let parts = name.split_once("..").and_then(|(head, last)| {
+        let (stem, first) = head.rsplit_once('_')?;
+        Some((stem, first.parse::<u32>().ok()?, last.parse::<u32>().ok()?))
+    });
+    match parts {
+        Some((stem, first, last)) => (first..=last).map(|i| format!("{stem}_{i}")).collect(),
+        None => vec![name.to_owned()],
+    }
+}
+
+/// The theorems of SAW, each with its object.
+fn saw_theorems() -> BTreeMap<String, String> {
+    read("proofs/THEOREMS.txt")
+        .lines()
+        .map(|line| line.split('#').next().unwrap_or(""))
+        .filter_map(|line| {
+            let mut words = line.split_whitespace();
+            Some((words.next()?.to_owned(), words.next()?.to_owned()))
+        })
+        .collect()
+}
+
+/// The theorems that `make rocq` checks.
+fn rocq_theorems() -> BTreeSet<String> {
+    let makefile = read("proofs/rocq/Makefile").replace("\\\n", " ");
+    let line = makefile
+        .lines()
+        .find_map(|line| line.strip_prefix("THEOREMS ="))
+        .unwrap();
+    line.split_whitespace().map(str::to_owned).collect()
+}
+
+/// Whether `make TARGET` or `FILE::TEST` exists.
+fn check_exists(name: &str) -> bool {
+    if let Some(target) = name.strip_prefix("make ") {
+        return read("Makefile")
+            .lines()
+            .any(|line| line.starts_with(&format!("{target}:")));
+    }
+    let Some((file, test)) = name.split_once("::") else {
+        return false;
+    };
+    let Ok(text) = fs::read_to_string(root().join(file)) else {
+        return false;
+    };
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    lines.iter().enumerate().any(|(number, line)| {
+        line.starts_with(&format!("fn {test}("))
+            && lines[..number]
+                .iter()
+                .rev()
+                .take_while(|line| line.starts_with("#[") || line.starts_with("//"))
+                .any(|line| *line == "#[test]")
+    })
+}
+
+#[test]
+fn every_public_item_has_one_entry() {
+    let public = public::items(&root().join("rust/src/lib.rs"));
+    assert!(public.len() > 100, "{public:?}");
+    let mut listed = BTreeSet::new();
+    let mut wrong = Vec::new();
+    for item in inventory().api.iter().flat_map(|api| &api.items) {
+        if !listed.insert(item.clone()) {
+            wrong.push(format!("{item}: twice"));
+        }
+    }
+    wrong.extend(public.difference(&listed).map(|item| format!("{item}: no entry")));
+    wrong.extend(
+        listed
+            .difference(&public)
+            .map(|item| format!("{item}: no such item")),
+    );
+    assert!(wrong.is_empty(), "proofs/inventory.toml:\n{}", wrong.join("\n"));
+}
+
+/// The walk over the sources sees what it claims to see.
+#[test]
+fn public_items_are_found() {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("public");
+    fs::create_dir_all(&folder).unwrap();
+    let lib = folder.join("lib.rs");
+    fs::write(
+        &lib,
+        r"
+        mod hidden { pub struct NotReached; pub fn not_reached() {} pub use super::deep::Twice; }
+        mod deep {
+            pub struct Twice(u8);
+            pub(crate) struct Private;
+            impl Twice { pub const C: u8 = 1; pub fn open(&self) {} fn closed(&self) {} pub(crate) fn half(&self) {} }
+            macro_rules! more { ($($t:ident),*) => {$( impl<'a> $t<'a> { pub fn made(&self) {} } )*}; }
+            more!(Twice);
+            #[cfg(test)] mod tests { pub struct Test; impl super::Twice { pub fn in_tests() {} } }
+        }
+        pub mod open { pub use crate::hidden::Twice as Renamed; pub enum E { A, B(u8) } pub type T = E; }
+        pub use deep::Twice;
+        pub use file::{f, inner::g};
+        mod file;
+        impl Clone for Twice { fn clone(&self) -> Self { todo!() } }
+        impl core::cmp::PartialEq<u8> for open::E {}
+        pub const C: u8 = 0;
+        #[macro_export] macro_rules! exported { () => {}; }
+        macro_rules! local { () => {}; }
+        ",
+    )
+    .unwrap();
+    fs::write(
+        folder.join("file.rs"),
+        "pub fn f() {} pub mod inner; pub fn h() {}",
+    )
+    .unwrap();
+    fs::create_dir_all(folder.join("file")).unwrap();
+    fs::write(
+        folder.join("file/inner.rs"),
+        "pub fn g() {} pub static S: u8 = 0;",
+    )
+    .unwrap();
+    let found: Vec<String> = public::items(&lib).into_iter().collect();
+    let expected = [
+        "C",
+        "Twice",
+        "Twice as Clone",
+        "Twice::C",
+        "Twice::made",
+        "Twice::open",
+        "exported!",
+        "f",
+        "g",
+        "open::E",
+        "open::E as PartialEq",
+        "open::E::A",
+        "open::E::B",
+        "open::Renamed",
+        "open::Renamed as Clone",
+        "open::Renamed::C",
+        "open::Renamed::made",
+        "open::Renamed::open",
+        "open::T",
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn entries_name_only_what_exists() {
+    let inventory = inventory();
+    let saw = saw_theorems();
+    let rocq = rocq_theorems();
+    let mut wrong = Vec::new();
+    let mut cited = BTreeSet::new();
+    let mut used_assumptions = BTreeSet::new();
+
+    let mut check =
+        |entry: &str, status: &str, theorems: &[String], checks: &[&[String]], assumptions: &[String]| {
+            if !inventory.statuses.contains_key(status) {
+                wrong.push(format!("{entry}: unknown status {status}"));
+            }
+            for name in theorems.iter().flat_map(|name| spread(name)) {
+                if !saw.contains_key(&name) && !rocq.contains(&name) {
+                    wrong.push(format!("{entry}: no theorem {name}"));
+                }
+                cited.insert(name);
+            }
+            for name in checks.iter().flat_map(|names| names.iter()) {
+                if !check_exists(name) {
+                    wrong.push(format!("{entry}: no test or make target {name}"));
+                }
+            }
+            for name in assumptions {
+                if !inventory.assumptions.contains_key(name) {
+                    wrong.push(format!("{entry}: unknown assumption {name}"));
+                }
+                used_assumptions.insert(name.clone());
+            }
+        };
+    for o in &inventory.operation {
+        let entry = format!("{} {}", o.backend, o.names.join(", "));
+        check(
+            &entry,
+            &o.status,
+            &o.theorems,
+            &[&o.tests, &o.constant_time],
+            &o.assumptions,
+        );
+    }
+    for a in &inventory.api {
+        check(&a.what, &a.status, &a.theorems, &[&a.tests], &a.assumptions);
+    }
+    for (name, a) in &inventory.assumptions {
+        check(name, "tested", &[], &[&a.checks], &[]);
+    }
+
+    for o in &inventory.operation {
+        for file in &o.code {
+            if !root().join(file).is_file() {
+                wrong.push(format!("{}: no file {file}", o.backend));
+            }
+        }
+    }
+    for name in inventory.assumptions.keys() {
+        if !used_assumptions.contains(name) {
+            wrong.push(format!("assumption {name}: of no entry"));
+        }
+    }
+    // Lemmas between two definitions of the specification are steps, not claims about code.
+    let claims = saw
+        .iter()
+        .filter(|(_, object)| *object != "spec")
+        .map(|(name, _)| name);
+    for name in claims.chain(&rocq) {
+        if !cited.contains(name) {
+            wrong.push(format!("theorem {name}: of no entry"));
+        }
+    }
+    for backend in BACKENDS {
+        for operation in OPERATIONS {
+            let entries = inventory.operation.iter().filter(|o| o.backend == backend);
+            let count = entries
+                .filter(|o| o.names.iter().any(|name| name == operation))
+                .count();
+            if count != 1 {
+                wrong.push(format!("{backend} {operation}: {count} entries"));
+            }
+        }
+    }
+    for o in &inventory.operation {
+        if !BACKENDS.contains(&o.backend.as_str()) {
+            wrong.push(format!("unknown backend {}", o.backend));
+        }
+    }
+    for name in inventory
+        .operation
+        .iter()
+        .flat_map(|o| &o.names)
+        .chain(inventory.api.iter().flat_map(|a| &a.operations))
+    {
+        if !OPERATIONS.contains(&name.as_str()) {
+            wrong.push(format!("unknown operation {name}"));
+        }
+    }
+    assert!(wrong.is_empty(), "proofs/inventory.toml:\n{}", wrong.join("\n"));
+}
+
+/// A status says no more than the theorems and tests of its entry do.
+#[test]
+fn statuses_are_deserved() {
+    let inventory = inventory();
+    let saw = saw_theorems();
+    let mut wrong = Vec::new();
+    let twin = |tests: &[String]| tests.iter().any(|test| test.starts_with("tests/twin.rs::"));
+    for o in &inventory.operation {
+        let entry = format!("{} {}", o.backend, o.names.join(", "));
+        let theorems: Vec<String> = o.theorems.iter().flat_map(|name| spread(name)).collect();
+        let about = |object: &str| {
+            theorems
+                .iter()
+                .any(|name| saw.get(name).is_some_and(|o| o == object))
+        };
+        let deserved = match o.status.as_str() {
+            "proved" | "proved-bounded" => o.names.iter().all(|name| about(name)),
+            "proved-llvm" => about("portable") && twin(&o.tests),
+            "specified-tested" => twin(&o.tests),
+            "tested" => !o.tests.is_empty(),
+            _ => false,
+        };
+        let bounded = theorems.iter().any(|name| name.ends_with("_0"));
+        if !deserved || (o.status == "proved") != (deserved && about(&o.names[0]) && !bounded) {
+            wrong.push(format!("{entry}: not {}", o.status));
+        }
+        if o.status.starts_with("proved") && o.assumptions.is_empty() {
+            wrong.push(format!("{entry}: a proof without assumptions"));
+        }
+    }
+    for a in &inventory.api {
+        let deserved = match a.status.as_str() {
+            "specified-tested" => twin(&a.tests),
+            "tested" => !a.tests.is_empty(),
+            "not-covered" => a.tests.is_empty(),
+            // No theorem is about the Rust of the API.
+            _ => false,
+        };
+        if !deserved {
+            wrong.push(format!("{}: not {}", a.what, a.status));
+        }
+    }
+    assert!(wrong.is_empty(), "proofs/inventory.toml:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn soundness_shows_the_inventory() {
+    let path = root().join("SOUNDNESS.md");
+    let old = read("SOUNDNESS.md");
+    let (before, rest) = old
+        .split_once(BEGIN)
+        .expect("SOUNDNESS.md: no begin of the generated part");
+    let (_, after) = rest
+        .split_once(END)
+        .expect("SOUNDNESS.md: no end of the generated part");
+    let new = format!("{before}{BEGIN}{}{END}{after}", tables(&inventory()));
+    if std::env::var_os("VERIPLEX_UPDATE").is_some() {
+        fs::write(path, new).unwrap();
+    } else {
+        assert!(
+            new == old,
+            "SOUNDNESS.md is not what proofs/inventory.toml says: VERIPLEX_UPDATE=1 cargo test --test inventory"
+        );
+    }
+}
+
+/// Tests and make targets that the prose of `SOUNDNESS.md` names exist.
+#[test]
+fn soundness_names_only_what_exists() {
+    let text = read("SOUNDNESS.md");
+    let mut seen = 0;
+    for quoted in text.split('`').skip(1).step_by(2) {
+        let is_test = quoted.contains(".rs::");
+        let is_target = quoted.starts_with("make ") && quoted.split(' ').count() == 2;
+        if is_test || is_target {
+            assert!(check_exists(quoted), "SOUNDNESS.md: no {quoted}");
+            seen += 1;
+        } else if quoted.contains('/') && !quoted.contains([' ', '<', '*']) {
+            assert!(
+                root().join(quoted).exists() || quoted.starts_with("target/"),
+                "SOUNDNESS.md: no {quoted}"
+            );
+            seen += 1;
+        }
+    }
+    assert!(seen > 10, "{seen}");
+}
+
+fn code(names: &[String]) -> String {
+    if names.is_empty() {
+        return "none".to_owned();
+    }
+    names
+        .iter()
+        .map(|name| format!("`{name}`"))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+fn tables(inventory: &Inventory) -> String {
+    let mut text = String::new();
+    let mut line = |cells: &[&str]| writeln!(text, "| {} |", cells.join(" | ")).unwrap();
+    line(&["status", "meaning"]);
+    line(&["---", "---"]);
+    for (name, meaning) in &inventory.statuses {
+        line(&[name, meaning]);
+    }
+    text += "\n### Operations: the code that computes\n\n";
+    let mut line = |cells: &[&str]| writeln!(text, "| {} |", cells.join(" | ")).unwrap();
+    line(&[
+        "backend",
+        "operations",
+        "status",
+        "theorems",
+        "constant time",
+        "tests",
+        "rests on",
+    ]);
+    line(&["---"; 7]);
+    for o in &inventory.operation {
+        line(&[
+            &o.backend,
+            &code(&o.names),
+            &o.status,
+            &code(&o.theorems),
+            &code(&o.constant_time),
+            &code(&o.tests),
+            &o.assumptions.join(", "),
+        ]);
+    }
+    text += "\n### API: the Rust around the operations\n\n";
+    let mut line = |cells: &[&str]| writeln!(text, "| {} |", cells.join(" | ")).unwrap();
+    line(&[
+        "what",
+        "items",
+        "uses",
+        "status of the Rust",
+        "theorems",
+        "tests",
+        "rests on",
+    ]);
+    line(&["---"; 7]);
+    for a in &inventory.api {
+        line(&[
+            &a.what,
+            &code(&a.items),
+            &a.operations.join(", "),
+            &a.status,
+            &code(&a.theorems),
+            &code(&a.tests),
+            &a.assumptions.join(", "),
+        ]);
+    }
+    text += "\n### What these rest on\n\n";
+    let mut line = |cells: &[&str]| writeln!(text, "| {} |", cells.join(" | ")).unwrap();
+    line(&["name", "assumed", "because", "checked by"]);
+    line(&["---"; 4]);
+    for (name, a) in &inventory.assumptions {
+        line(&[name, &a.what, &a.because, &code(&a.checks)]);
+    }
+    text
+}
