@@ -14,6 +14,7 @@ use iced_x86::{
 use object::{Object as _, ObjectSection as _, ObjectSymbol as _};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use veriplex_spec::aes::aes_round;
 
 #[path = "common/kernels.rs"]
@@ -147,16 +148,16 @@ fn form(instruction: &Instruction) -> String {
     }
     let mut form = format!("{:?}", instruction.code());
     for i in 0..instruction.op_count() {
-        form += &match instruction.op_kind(i) {
-            OpKind::Register => " register".to_owned(),
+        match instruction.op_kind(i) {
+            OpKind::Register => form.push_str(" register"),
             OpKind::Memory => {
                 assert_eq!(instruction.memory_index(), Register::None, "{instruction:?}");
                 assert_eq!(instruction.segment_prefix(), Register::None, "{instruction:?}");
                 assert!(!instruction.is_ip_rel_memory_operand(), "{instruction:?}");
-                " memory".to_owned()
+                form.push_str(" memory");
             }
-            _ => format!(" {:#x}", instruction.immediate(i)),
-        };
+            _ => write!(form, " {:#x}", instruction.immediate(i)).unwrap(),
+        }
     }
     form
 }
