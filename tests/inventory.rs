@@ -25,6 +25,8 @@ struct Assumption {
     what: String,
     /// What makes it plausible, in words.
     because: String,
+    #[serde(default)]
+    theorems: Vec<String>,
     /// Commands and tests that would show a mistake.
     #[serde(default)]
     checks: Vec<String>,
@@ -276,7 +278,7 @@ fn entries_name_only_what_exists() {
         check(&a.what, &a.status, &a.theorems, &[&a.tests], &a.assumptions);
     }
     for (name, a) in &inventory.assumptions {
-        check(name, "tested", &[], &[&a.checks], &[]);
+        check(name, "tested", &a.theorems, &[&a.checks], &[]);
     }
 
     for o in &inventory.operation {
@@ -485,10 +487,10 @@ fn tables(inventory: &Inventory) -> String {
     }
     text += "\n### What these rest on\n\n";
     let mut line = |cells: &[&str]| writeln!(text, "| {} |", cells.join(" | ")).unwrap();
-    line(&["name", "assumed", "because", "checked by"]);
-    line(&["---"; 4]);
+    line(&["name", "assumed", "because", "theorems", "checked by"]);
+    line(&["---"; 5]);
     for (name, a) in &inventory.assumptions {
-        line(&[name, &a.what, &a.because, &code(&a.checks)]);
+        line(&[name, &a.what, &a.because, &code(&a.theorems), &code(&a.checks)]);
     }
     text
 }

@@ -17,8 +17,9 @@ pub(crate) struct Image<'data> {
     pub(crate) symbols: Vec<Symbol>,
 }
 
-/// Contiguous executable bytes: a segment of a linked binary, a section of an object file.
+/// Contiguous bytes that are executable or not writable: a segment of a linked binary, a section of an object file.
 pub(crate) struct Region<'data> {
+    pub(crate) executable: bool,
     /// The section, in an object file, where every section has addresses of its own.
     section: Option<SectionIndex>,
     pub(crate) address: u64,
@@ -134,7 +135,7 @@ fn image<'data>(file: &File<'data>, part: &[String], file_len: usize) -> Result<
     // Bytes of the file that are mapped many times would make the search take forever.
     let searched = regions.iter().map(|region| region.bytes.len()).sum::<usize>();
     if searched > 2 * file_len {
-        return Err(Error::new("executable segments overlap"));
+        return Err(Error::new("segments overlap"));
     }
     let symbols = file
         .symbols()
@@ -163,13 +164,14 @@ fn image<'data>(file: &File<'data>, part: &[String], file_len: usize) -> Result<
 
 fn sections<'data>(file: &File<'data>) -> Result<Vec<Region<'data>>, Error> {
     file.sections()
-        .filter(|section| section.kind() == SectionKind::Text)
+        .filter(|section| matches!(section.kind(), SectionKind::Text | SectionKind::ReadOnlyData))
         .map(|section| {
             let relocated = section
                 .relocations()
                 .map(|(offset, relocation)| extent(section.address().wrapping_add(offset), relocation.size()))
                 .collect();
             Ok(Region {
+                executable: section.kind() == SectionKind::Text,
                 section: Some(section.index()),
                 address: section.address(),
                 bytes: section.data()?,
@@ -188,9 +190,10 @@ fn segments<'data>(file: &File<'data>) -> Result<Vec<Region<'data>>, Error> {
         .map(|(address, relocation)| extent(address, relocation.size()))
         .collect();
     file.segments()
-        .filter(|segment| segment.permissions().executable())
+        .filter(|segment| segment.permissions().executable() || !segment.permissions().writable())
         .map(|segment| {
             Ok(Region {
+                executable: segment.permissions().executable(),
                 section: None,
                 address: segment.address(),
                 bytes: segment.data()?,

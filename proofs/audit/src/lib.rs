@@ -3,7 +3,7 @@
 //! Kernels are looked for in two ways, always both: by symbol, and by their bytes in all executable code. What
 //! has the name of a kernel, or at least half of its bytes, must have the SHA-256 of the manifest. A kernel is
 //! position-independent and was proved as linked: nothing in it is relocated, so a relocation in it is a
-//! difference too.
+//! difference too. The table of round constants, which the kernels read, is checked in the same way.
 
 mod image;
 mod proved;
@@ -61,7 +61,7 @@ pub struct Finding {
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:<24}", self.symbol)?;
+        write!(f, "{:<26}", self.symbol)?;
         match &self.difference {
             None => write!(f, "proved bytes at {:#x} ({} bytes)", self.address, self.len)?,
             Some(difference) => write!(f, "DIFFERENT at {:#x} ({difference})", self.address)?,
@@ -85,13 +85,14 @@ pub fn audit(file: &[u8], proved: &Proved) -> Result<Vec<Finding>, Error> {
         for region in &image.regions {
             // By place, so that what is found by symbol and by bytes is one finding.
             let mut candidates: BTreeMap<(usize, usize), u64> = finder
-                .find(region.bytes)
+                .find(region.bytes, region.executable)
                 .into_iter()
                 .map(|Place { kernel, offset, .. }| ((kernel, offset), 0))
                 .collect();
             for symbol in image.symbols.iter().filter(|symbol| symbol.is_in(region)) {
                 let name = unversioned(&symbol.name);
                 if let Some(kernel) = proved.kernels.iter().position(|k| k.symbol == name)
+                    && (region.executable || !proved.kernels[kernel].is_code)
                     && let Ok(offset) = usize::try_from(symbol.address - region.address)
                 {
                     let size = candidates.entry((kernel, offset)).or_default();
@@ -110,13 +111,16 @@ pub fn audit(file: &[u8], proved: &Proved) -> Result<Vec<Finding>, Error> {
                 }
             }));
         }
-        // A symbol elsewhere than in executable code names something that cannot be a kernel.
+        // What is elsewhere, say in writable memory, cannot be what it is called.
         for symbol in &image.symbols {
             if let Some(kernel) = proved
                 .kernels
                 .iter()
                 .find(|k| k.symbol == unversioned(&symbol.name))
-                && !image.regions.iter().any(|region| symbol.is_in(region))
+                && !image
+                    .regions
+                    .iter()
+                    .any(|region| symbol.is_in(region) && (region.executable || !kernel.is_code))
             {
                 findings.push(Finding {
                     symbol: kernel.symbol.clone(),
@@ -124,7 +128,7 @@ pub fn audit(file: &[u8], proved: &Proved) -> Result<Vec<Finding>, Error> {
                     address: symbol.address,
                     file_offset: 0,
                     len: kernel.len,
-                    difference: Some("the symbol is not in executable code".to_owned()),
+                    difference: Some("not in executable code or, for the table, in constant data".to_owned()),
                 });
             }
         }

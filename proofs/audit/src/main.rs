@@ -11,7 +11,7 @@ const USAGE: &str = "\
 veriplex-audit [--all] FILE...
 
 Says for each Veriplex kernel in a binary or static library (ELF or Mach-O, x86-64) whether
-its bytes are those that were proved. Kernels are found by symbol and by their bytes, so also
+its bytes are those that were proved, and so for their table of round constants. Kernels are found by symbol and by their bytes, so also
 in a stripped file. Every copy is checked.
 
   --all      a kernel that is not found is a failure too (a linker leaves out what is not called)
@@ -82,7 +82,7 @@ fn print(name: &str, findings: &[Finding], proved: &Proved, all: bool) -> io::Re
     let mut missing = 0;
     for kernel in proved.kernels() {
         if !found.contains(kernel.symbol.as_str()) {
-            writeln!(out, "  {:<24}not found", kernel.symbol)?;
+            writeln!(out, "  {:<26}not found", kernel.symbol)?;
             missing += 1;
         }
     }
@@ -103,7 +103,7 @@ fn list() -> io::Result<u8> {
     let proved = Proved::embedded().map_err(io::Error::other)?;
     for kernel in proved.kernels() {
         let sha256 = hex::encode(kernel.sha256);
-        writeln!(io::stdout(), "{:<24}{:>6}  {sha256}", kernel.symbol, kernel.len)?;
+        writeln!(io::stdout(), "{:<26}{:>6}  {sha256}", kernel.symbol, kernel.len)?;
     }
     Ok(0)
 }

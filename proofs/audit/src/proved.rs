@@ -10,6 +10,9 @@ use crate::Error;
 /// The text of `proofs/manifest.json` with which this program was built.
 pub const MANIFEST: &str = include_str!("../../manifest.json");
 
+/// The objects of the manifest that are data: what the kernels read beside their arguments.
+const DATA: [&str; 1] = ["round_constants"];
+
 /// A manifest; other fields than these are of no interest here.
 #[derive(Deserialize)]
 struct Manifest {
@@ -40,6 +43,8 @@ pub struct Kernel {
     pub sha256: [u8; 32],
     /// How many bytes were proved.
     pub len: usize,
+    /// Whether it must be executable; else it must not be writable.
+    pub is_code: bool,
     /// The proved bytes, by which the kernel is found in a file without symbols.
     pub(crate) bytes: Vec<u8>,
 }
@@ -80,6 +85,9 @@ impl Proved {
                     )));
                 }
                 Ok(Kernel {
+                    is_code: !DATA
+                        .iter()
+                        .any(|name| symbol.strip_prefix("veriplex_") == Some(name)),
                     symbol,
                     sha256,
                     len,

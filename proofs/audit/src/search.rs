@@ -41,9 +41,9 @@ impl<'k> Finder<'k> {
         }
     }
 
-    /// The places where at least half of the bytes are those of a kernel, without those that overlap a better
-    /// one: the kernels resemble each other.
-    pub(crate) fn find(&self, code: &[u8]) -> Vec<Place> {
+    /// The places where most bytes are those of a kernel (see [`Finder::compare`]), without those that overlap a
+    /// better one: the kernels resemble each other. Code is looked for in executable bytes only.
+    pub(crate) fn find(&self, code: &[u8], executable: bool) -> Vec<Place> {
         let mut tried = HashSet::new();
         let mut places = BTreeSet::new();
         for (at, window) in code.windows(8).enumerate() {
@@ -55,7 +55,7 @@ impl<'k> Finder<'k> {
                 let Some(offset) = at.checked_sub(position) else {
                     continue;
                 };
-                if tried.insert((kernel, offset)) {
+                if (executable || !self.kernels[kernel].is_code) && tried.insert((kernel, offset)) {
                     places.extend(self.compare(kernel, offset, code));
                 }
             }
@@ -77,11 +77,13 @@ impl<'k> Finder<'k> {
             .collect()
     }
 
+    /// Code must have half of the bytes. A table needs nearly all: most of its bytes are zero, as elsewhere.
     fn compare(&self, kernel: usize, offset: usize, code: &[u8]) -> Option<Place> {
         let bytes = &self.kernels[kernel].bytes;
         let found = code.get(offset..)?.get(..bytes.len())?;
         let differing = bytes.iter().zip(found).filter(|(a, b)| a != b).count();
-        (differing <= bytes.len() / 2).then_some(Place {
+        let most = bytes.len() / if self.kernels[kernel].is_code { 2 } else { 16 };
+        (differing <= most).then_some(Place {
             differing,
             offset,
             kernel,

@@ -340,6 +340,50 @@ fn data_is_not_code() {
     assert_eq!(audit(&object.write().unwrap(), &proved()).unwrap(), []);
 }
 
+/// The table is found in constant data, and in code, where some linkers put it; not in what can be written.
+#[test]
+fn tables_are_checked() {
+    let table: Vec<u8> = (1..=72_u32)
+        .flat_map(|c| [0, 0x10, 0x20, 0x30].map(|k| k ^ 8 ^ c))
+        .flat_map(u32::to_le_bytes)
+        .collect();
+    let name = "veriplex_round_constants";
+    let code = [(name, table.clone())];
+    let proved = Proved::new(&manifest(&code), &listing([(name, table.as_slice())])).unwrap();
+    let with = |kind, symbol: &[u8], bytes: &[u8]| {
+        let mut object = Object::new(BinaryFormat::Elf, Architecture::X86_64, Endianness::Little);
+        let section = object.add_section(vec![], b".a_section".to_vec(), kind);
+        // Small numbers and zeros, which a table is not to be mistaken for.
+        let other: Vec<u8> = (0..3000_u32).flat_map(|i| (i % 128).to_le_bytes()).collect();
+        object.append_section_data(section, &other, 1);
+        let value = object.append_section_data(section, bytes, 64);
+        object.append_section_data(section, &other, 1);
+        object.add_symbol(Symbol {
+            name: symbol.to_vec(),
+            value,
+            size: bytes.len() as u64,
+            kind: SymbolKind::Data,
+            scope: SymbolScope::Linkage,
+            weak: false,
+            section: SymbolSection::Section(section),
+            flags: SymbolFlags::None,
+        });
+        audit(&object.write().unwrap(), &proved).unwrap()
+    };
+    let mut changed = table.clone();
+    changed[500] ^= 1;
+    for symbol in [name, "stripped"] {
+        for kind in [SectionKind::ReadOnlyData, SectionKind::Text] {
+            assert_eq!(right(&with(kind, symbol.as_bytes(), &table)), [name]);
+            let findings = with(kind, symbol.as_bytes(), &changed);
+            assert_eq!((findings.len(), right(&findings).len()), (1, 0), "{findings:?}");
+            assert_eq!(with(kind, b"other", &[0; 1152]), []);
+        }
+    }
+    let findings = with(SectionKind::Data, name.as_bytes(), &table);
+    assert_eq!((findings.len(), right(&findings).len()), (1, 0), "{findings:?}");
+}
+
 #[test]
 fn other_files_have_none() {
     assert_eq!(audit(&executable(&[]), &proved()).unwrap(), []);
