@@ -10,16 +10,12 @@ pub enum Error {
     LabelTooLong,
     /// A buffer of the caller has the wrong length for this operation.
     BufferLength,
-    /// A nonce is shorter than the scheme allows.
-    NonceLength,
     /// More than 255 branches were asked of Fork.
     TooManyBranches,
     /// A ciphertext, tag or stream is not what its owner made: forged, changed, cut or too short.
     Verification,
     /// Serialised bytes are not a state.
     InvalidState,
-    /// The backend is unknown, not compiled in, or this CPU lacks its instructions.
-    BackendUnavailable,
 }
 
 impl fmt::Display for Error {
@@ -27,11 +23,9 @@ impl fmt::Display for Error {
         f.write_str(match self {
             Self::LabelTooLong => "label longer than 91 bytes",
             Self::BufferLength => "buffer of the wrong length",
-            Self::NonceLength => "nonce too short",
             Self::TooManyBranches => "more than 255 branches",
             Self::Verification => "verification failed",
             Self::InvalidState => "not a serialised state",
-            Self::BackendUnavailable => "backend not available",
         })
     }
 }
