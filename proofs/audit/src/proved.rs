@@ -78,10 +78,10 @@ impl Proved {
             .map(|(symbol, (sha256, len))| {
                 let bytes = bytes
                     .remove(&symbol)
-                    .ok_or_else(|| Error::new(format!("{symbol}: no bytes to look for")))?;
+                    .ok_or_else(|| Error::new(format!("{symbol}: no bytes to look for (see --bytes)")))?;
                 if bytes.len() != len || hash(&bytes) != sha256 {
                     return Err(Error::new(format!(
-                        "{symbol}: the bytes to look for are not those of the manifest"
+                        "{symbol}: the bytes to look for are not those of the manifest (see --bytes)"
                     )));
                 }
                 Ok(Kernel {
