@@ -81,7 +81,7 @@ fn swap_3(x: u64) -> u64 {
 
 #[inline(never)]
 pub(crate) fn permute(state: &mut State) {
-    #[cfg(test)]
+    #[cfg(all(test, feature = "std"))]
     record::input(state);
     let mut even = aes::pack(state, 0);
     let mut odd = aes::pack(state, 1);
@@ -98,7 +98,7 @@ pub(crate) fn permute(state: &mut State) {
 }
 
 /// What this thread feeds to the permutation, for the comparison with the model in `proofs/rocq`.
-#[cfg(test)]
+#[cfg(all(test, feature = "std"))]
 pub(crate) mod record {
     use core::cell::RefCell;
     use std::vec::Vec;
