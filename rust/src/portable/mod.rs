@@ -98,7 +98,8 @@ pub(crate) fn permute(state: &mut State) {
 }
 
 /// What this thread feeds to the permutation, for the comparison with the model in `proofs/rocq`.
-#[cfg(all(test, feature = "std"))]
+#[cfg(test)]
+#[cfg(feature = "std")]
 pub(crate) mod record {
     use core::cell::RefCell;
     use std::vec::Vec;
