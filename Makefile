@@ -62,5 +62,5 @@ rocq: ## the theorem about transcripts: proofs, mutants, and the model beside th
 	else echo "make rocq: skipped, no coqc on PATH: the theorems of proofs/rocq were not checked"; \
 	    [ -z "$(STRICT)" ]; fi
 
-proofs: ## the theorems about the machine code, and proofs/manifest.json (needs saw, z3)
+proofs: rocq ## every theorem: those of Rocq, and those about the machine code, with proofs/manifest.json (needs coq, saw, z3)
 	$(CARGO) run --quiet --package veriplex-tools -- proofs $(if $(STRICT),--strict)
