@@ -1,7 +1,7 @@
 //! `veriplex-tools kernels`: the assembly of `jasmin/x86-64` from its Jasmin, and with `--check` the proof that it
 //! still is what is committed, constant-time and memory-safe.
 
-use sha2::{Digest, Sha256};
+use crate::sha256;
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -228,15 +228,6 @@ fn generate(root: &Path, name: &str) -> Result<String, String> {
     }
     let _ = writeln!(text, "# body      {} the lines below", sha256(body.as_bytes()));
     Ok(text + &body)
-}
-
-fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes)
-        .iter()
-        .fold(String::new(), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
 }
 
 /// The instructions of the one function that the compiler's output defines, and the compiler's name.

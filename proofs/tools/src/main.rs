@@ -6,8 +6,11 @@ mod kernels;
 mod proofs;
 mod spec;
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
+
+use sha2::{Digest as _, Sha256};
 
 const USAGE: &str = "\
 veriplex-tools COMMAND [OPTIONS]
@@ -56,4 +59,14 @@ fn root() -> PathBuf {
         .find(|folder| folder.join("spec/cryptol").is_dir())
         .expect("run this inside the repository")
         .to_path_buf()
+}
+
+/// The SHA-256 of some bytes in hexadecimal.
+fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes)
+        .iter()
+        .fold(String::new(), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
 }

@@ -3,10 +3,9 @@
 use super::bytes::Kernel;
 use super::saw::Theorem;
 use super::{Expected, call};
+use crate::sha256;
 use serde_json::{Value, json};
-use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 use std::{fs, io};
@@ -53,15 +52,6 @@ pub fn write(
         "theorems": theorems,
     });
     fs::write(root.join("proofs/manifest.json"), format!("{manifest:#}\n"))
-}
-
-fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes)
-        .iter()
-        .fold(String::new(), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
 }
 
 fn version(tool: &str) -> io::Result<String> {
