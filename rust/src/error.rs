@@ -16,6 +16,8 @@ pub enum Error {
     Verification,
     /// Serialised bytes are not a state.
     InvalidState,
+    /// Bytes are not a key: not a canonical encoding, or that of the identity or of zero.
+    InvalidKey,
 }
 
 impl fmt::Display for Error {
@@ -26,6 +28,7 @@ impl fmt::Display for Error {
             Self::TooManyBranches => "more than 255 branches",
             Self::Verification => "verification failed",
             Self::InvalidState => "not a serialised state",
+            Self::InvalidKey => "not a key",
         })
     }
 }

@@ -30,12 +30,18 @@
 //! | [`aead`] | authenticated encryption with a nonce |
 //! | [`siv`] | authenticated encryption that survives a repeated nonce |
 //! | [`aestream`] | authenticated encryption of streams |
+#![cfg_attr(
+    feature = "ristretto",
+    doc = "| [`keys`] | private and public keys over Ristretto255 |"
+)]
 //! | [`hazmat`] | the raw duplex, the raw permutation, the choice of backend |
 //!
 //! # Features
 //!
 //! `std` (default; `std::io` adapters, implies `alloc`), `alloc` (`Vec` conveniences), `zeroize`
-//! (default; secrets are wiped on drop). Without features the crate is `no_std` and does not allocate.
+//! (default; secrets are wiped on drop), `ristretto` (public-key and multi-party schemes), `rustcrypto` (that
+//! project's traits; exempt from semantic versioning), `tokio` (asynchronous readers and writers), `getrandom`
+//! (randomness of the operating system). Without features the crate is `no_std` and does not allocate.
 //!
 //! # Backends
 //!
@@ -57,7 +63,11 @@ pub mod aestream;
 pub mod digest;
 mod duplex;
 mod error;
+#[cfg(feature = "ristretto")]
+mod group;
 pub mod hazmat;
+#[cfg(feature = "ristretto")]
+pub mod keys;
 mod label;
 pub mod mac;
 mod platform;

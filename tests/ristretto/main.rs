@@ -1,0 +1,6 @@
+//! The schemes over Ristretto255: known answers, and what each must refuse.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod keys;
