@@ -18,6 +18,8 @@ pub enum Error {
     InvalidState,
     /// Bytes are not a key: not a canonical encoding, or that of the identity or of zero.
     InvalidKey,
+    /// The operating system gave no random bytes.
+    Randomness,
 }
 
 impl fmt::Display for Error {
@@ -29,6 +31,7 @@ impl fmt::Display for Error {
             Self::Verification => "verification failed",
             Self::InvalidState => "not a serialised state",
             Self::InvalidKey => "not a key",
+            Self::Randomness => "no random bytes from the operating system",
         })
     }
 }

@@ -97,6 +97,18 @@ pub use protocol::{MaskStream, MixStream, Protocol, UnmaskStream};
 /// Size in bytes of the tag that [`Protocol::seal_in_place`] and the authenticated schemes append.
 pub const TAG_LEN: usize = 16;
 
+/// The operating system's generator, for every parameter that is a `CryptoRng` of `rand_core` 0.10.
+///
+/// # Panics
+///
+/// The generator panics if the operating system gives no random bytes, which does not happen on common ones once they
+/// have started.
+#[cfg(feature = "getrandom")]
+#[must_use]
+pub const fn os_rng() -> rand_core::UnwrapErr<getrandom::SysRng> {
+    rand_core::UnwrapErr(getrandom::SysRng)
+}
+
 /// Names the backend in use: `"portable"`, `"x86_64"` or `"aarch64"`.
 ///
 /// ```
