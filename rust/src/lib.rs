@@ -32,7 +32,8 @@
 //! | [`aestream`] | authenticated encryption of streams |
 #![cfg_attr(
     feature = "ristretto",
-    doc = "| [`keys`] | private and public keys over Ristretto255 |"
+    doc = "| [`keys`] | private and public keys over Ristretto255 |
+| [`sig`] | signatures |"
 )]
 //! | [`hazmat`] | the raw duplex, the raw permutation, the choice of backend |
 //!
@@ -73,6 +74,8 @@ pub mod mac;
 mod platform;
 mod portable;
 mod protocol;
+#[cfg(feature = "ristretto")]
+pub mod sig;
 mod simpira1024;
 pub mod siv;
 pub mod stream;
