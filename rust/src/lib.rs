@@ -33,7 +33,10 @@
 #![cfg_attr(
     feature = "ristretto",
     doc = "| [`keys`] | private and public keys over Ristretto255 |
-| [`sig`] | signatures |"
+| [`sig`] | signatures |
+| [`hpke`] | encryption to a public key, authenticated by the sender's key |
+| [`signcrypt`] | encryption to a public key with the sender's signature inside |
+| [`vrf`] | verifiable random function |"
 )]
 //! | [`hazmat`] | the raw duplex, the raw permutation, the choice of backend |
 //!
@@ -68,6 +71,8 @@ mod error;
 mod group;
 pub mod hazmat;
 #[cfg(feature = "ristretto")]
+pub mod hpke;
+#[cfg(feature = "ristretto")]
 pub mod keys;
 mod label;
 pub mod mac;
@@ -76,9 +81,13 @@ mod portable;
 mod protocol;
 #[cfg(feature = "ristretto")]
 pub mod sig;
+#[cfg(feature = "ristretto")]
+pub mod signcrypt;
 mod simpira1024;
 pub mod siv;
 pub mod stream;
+#[cfg(feature = "ristretto")]
+pub mod vrf;
 mod wipe;
 
 // The kernel boundary: the only places with `unsafe`.

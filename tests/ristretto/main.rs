@@ -3,8 +3,11 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod hpke;
 mod keys;
 mod sig;
+mod signcrypt;
+mod vrf;
 
 use veriplex::keys::PrivateKey;
 
