@@ -36,7 +36,8 @@
 | [`sig`] | signatures |
 | [`hpke`] | encryption to a public key, authenticated by the sender's key |
 | [`signcrypt`] | encryption to a public key with the sender's signature inside |
-| [`vrf`] | verifiable random function |"
+| [`vrf`] | verifiable random function |
+| [`oprf`] | oblivious pseudorandom function, also verifiable |"
 )]
 //! | [`hazmat`] | the raw duplex, the raw permutation, the choice of backend |
 //!
@@ -76,6 +77,8 @@ pub mod hpke;
 pub mod keys;
 mod label;
 pub mod mac;
+#[cfg(feature = "ristretto")]
+pub mod oprf;
 mod platform;
 mod portable;
 mod protocol;

@@ -5,6 +5,7 @@ mod common;
 
 mod hpke;
 mod keys;
+mod oprf;
 mod sig;
 mod signcrypt;
 mod vrf;
