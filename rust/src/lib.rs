@@ -39,6 +39,10 @@
 | [`vrf`] | verifiable random function |
 | [`oprf`] | oblivious pseudorandom function, also verifiable |"
 )]
+#![cfg_attr(
+    all(feature = "ristretto", feature = "alloc"),
+    doc = "| [`frost`] | threshold signatures, with a dealer or distributed key generation |"
+)]
 //! | [`hazmat`] | the raw duplex, the raw permutation, the choice of backend |
 //!
 //! # Features
@@ -68,6 +72,8 @@ pub mod aestream;
 pub mod digest;
 mod duplex;
 mod error;
+#[cfg(all(feature = "ristretto", feature = "alloc"))]
+pub mod frost;
 #[cfg(feature = "ristretto")]
 mod group;
 pub mod hazmat;
