@@ -22,6 +22,8 @@ pub enum Error {
     CostTooHigh,
     /// There is not enough memory for a memory-hard hash.
     OutOfMemory,
+    /// The operating system gave no random bytes.
+    Randomness,
 }
 
 impl fmt::Display for Error {
@@ -35,6 +37,7 @@ impl fmt::Display for Error {
             Self::InvalidKey => "not a key",
             Self::CostTooHigh => "cost too high",
             Self::OutOfMemory => "not enough memory",
+            Self::Randomness => "no random bytes from the operating system",
         })
     }
 }

@@ -33,7 +33,11 @@
 //! | [`mhf`] | memory-hard hash, for passwords |
 #![cfg_attr(
     feature = "ristretto",
-    doc = "| [`keys`] | private and public keys over Ristretto255 |"
+    doc = "| [`keys`] | private and public keys over Ristretto255 |
+| [`sig`] | signatures |
+| [`hpke`] | encryption to a public key, authenticated by the sender's key |
+| [`signcrypt`] | encryption to a public key with the sender's signature inside |
+| [`vrf`] | verifiable random function |"
 )]
 //! | [`hazmat`] | the raw duplex, the raw permutation, the choice of backend |
 //!
@@ -68,6 +72,8 @@ mod error;
 mod group;
 pub mod hazmat;
 #[cfg(feature = "ristretto")]
+pub mod hpke;
+#[cfg(feature = "ristretto")]
 pub mod keys;
 mod label;
 pub mod mac;
@@ -75,9 +81,15 @@ pub mod mhf;
 mod platform;
 mod portable;
 mod protocol;
+#[cfg(feature = "ristretto")]
+pub mod sig;
+#[cfg(feature = "ristretto")]
+pub mod signcrypt;
 mod simpira1024;
 pub mod siv;
 pub mod stream;
+#[cfg(feature = "ristretto")]
+pub mod vrf;
 mod wipe;
 
 // The kernel boundary: the only places with `unsafe`.
@@ -100,6 +112,18 @@ pub use protocol::{MaskStream, MixStream, Protocol, UnmaskStream};
 
 /// Size in bytes of the tag that [`Protocol::seal_in_place`] and the authenticated schemes append.
 pub const TAG_LEN: usize = 16;
+
+/// The operating system's generator, for every parameter that is a `CryptoRng` of `rand_core` 0.10.
+///
+/// # Panics
+///
+/// The generator panics if the operating system gives no random bytes, which does not happen on common ones once they
+/// have started.
+#[cfg(feature = "getrandom")]
+#[must_use]
+pub const fn os_rng() -> rand_core::UnwrapErr<getrandom::SysRng> {
+    rand_core::UnwrapErr(getrandom::SysRng)
+}
 
 /// Names the backend in use: `"portable"`, `"x86_64"` or `"aarch64"`.
 ///
