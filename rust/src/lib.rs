@@ -34,6 +34,11 @@
     feature = "ristretto",
     doc = "| [`keys`] | private and public keys over Ristretto255 |"
 )]
+#![cfg_attr(
+    feature = "ristretto",
+    doc = "| [`handshake`] | mutual authentication with forward secrecy |"
+)]
+#![cfg_attr(feature = "ristretto", doc = "| [`pake`] | a protocol keyed by a password |")]
 //! | [`hazmat`] | the raw duplex, the raw permutation, the choice of backend |
 //!
 //! # Features
@@ -65,11 +70,15 @@ mod duplex;
 mod error;
 #[cfg(feature = "ristretto")]
 mod group;
+#[cfg(feature = "ristretto")]
+pub mod handshake;
 pub mod hazmat;
 #[cfg(feature = "ristretto")]
 pub mod keys;
 mod label;
 pub mod mac;
+#[cfg(feature = "ristretto")]
+pub mod pake;
 mod platform;
 mod portable;
 mod protocol;

@@ -3,4 +3,6 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod handshake;
 mod keys;
+mod pake;
