@@ -39,6 +39,11 @@
 | [`signcrypt`] | encryption to a public key with the sender's signature inside |
 | [`vrf`] | verifiable random function |"
 )]
+#![cfg_attr(
+    feature = "ristretto",
+    doc = "| [`handshake`] | mutual authentication with forward secrecy |"
+)]
+#![cfg_attr(feature = "ristretto", doc = "| [`pake`] | a protocol keyed by a password |")]
 //! | [`hazmat`] | the raw duplex, the raw permutation, the choice of backend |
 //!
 //! # Features
@@ -70,6 +75,8 @@ mod duplex;
 mod error;
 #[cfg(feature = "ristretto")]
 mod group;
+#[cfg(feature = "ristretto")]
+pub mod handshake;
 pub mod hazmat;
 #[cfg(feature = "ristretto")]
 pub mod hpke;
@@ -78,6 +85,8 @@ pub mod keys;
 mod label;
 pub mod mac;
 pub mod mhf;
+#[cfg(feature = "ristretto")]
+pub mod pake;
 mod platform;
 mod portable;
 mod protocol;
