@@ -34,6 +34,10 @@
     feature = "ristretto",
     doc = "| [`keys`] | private and public keys over Ristretto255 |"
 )]
+#![cfg_attr(
+    feature = "rustcrypto",
+    doc = "| [`rustcrypto`] | the same under the traits of the crates `digest`, `aead`, `cipher`, `password-hash`, `rand_core` |"
+)]
 //! | [`hazmat`] | the raw duplex, the raw permutation, the choice of backend |
 //!
 //! # Features
@@ -73,6 +77,8 @@ pub mod mac;
 mod platform;
 mod portable;
 mod protocol;
+#[cfg(feature = "rustcrypto")]
+pub mod rustcrypto;
 mod simpira1024;
 pub mod siv;
 pub mod stream;

@@ -394,6 +394,39 @@ impl Protocol {
         self.duplex.absorb(input);
     }
 
+    /// Opens a Derive of `len` bytes, which [`Protocol::derive_more`] gives.
+    #[cfg(feature = "rustcrypto")]
+    pub(crate) fn derive_begin(&mut self, label: Label<'_>, len: usize) {
+        self.header(Op::Derive, label);
+        self.absorb_length(len);
+        self.duplex.permute();
+    }
+
+    /// The next bytes of the Derive that [`Protocol::derive_begin`] opened.
+    #[cfg(feature = "rustcrypto")]
+    pub(crate) fn derive_more(&mut self, output: &mut [u8]) {
+        self.duplex.squeeze(output);
+    }
+
+    /// Opens a Mask or Unmask whose data follows through [`Protocol::mask_more`] or [`Protocol::unmask_more`].
+    #[cfg(feature = "rustcrypto")]
+    pub(crate) fn mask_begin(&mut self, label: Label<'_>) {
+        self.header(Op::Mask, label);
+        self.duplex.permute();
+    }
+
+    /// Data of the Mask that [`Protocol::mask_begin`] opened.
+    #[cfg(feature = "rustcrypto")]
+    pub(crate) fn mask_more(&mut self, in_out: &mut [u8]) {
+        self.duplex.encrypt(in_out);
+    }
+
+    /// Data of the Unmask that [`Protocol::mask_begin`] opened.
+    #[cfg(feature = "rustcrypto")]
+    pub(crate) fn unmask_more(&mut self, in_out: &mut [u8]) {
+        self.duplex.decrypt(in_out);
+    }
+
     #[inline]
     fn header(&mut self, op: Op, label: Label<'_>) {
         self.duplex.header(op as u8, label.as_bytes());
