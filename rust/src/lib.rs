@@ -44,6 +44,9 @@
     doc = "| [`handshake`] | mutual authentication with forward secrecy |"
 )]
 #![cfg_attr(feature = "ristretto", doc = "| [`pake`] | a protocol keyed by a password |")]
+    feature = "rustcrypto",
+    doc = "| [`rustcrypto`] | the same under the traits of the crates `digest`, `aead`, `cipher`, `password-hash`, `rand_core` |"
+)]
 //! | [`hazmat`] | the raw duplex, the raw permutation, the choice of backend |
 //!
 //! # Features
@@ -94,6 +97,8 @@ mod protocol;
 pub mod sig;
 #[cfg(feature = "ristretto")]
 pub mod signcrypt;
+#[cfg(feature = "rustcrypto")]
+pub mod rustcrypto;
 mod simpira1024;
 pub mod siv;
 pub mod stream;

@@ -403,11 +403,37 @@ impl Protocol {
         self.duplex.squeeze_and_absorb(output, &mut other.duplex);
     }
 
+    /// Opens a Derive of `len` bytes, which [`Protocol::derive_more`] gives.
     #[inline]
-    fn derive_begin(&mut self, label: Label<'_>, len: usize) {
+    pub(crate) fn derive_begin(&mut self, label: Label<'_>, len: usize) {
         self.header(Op::Derive, label);
         self.absorb_leb128(len);
         self.duplex.permute();
+    }
+
+    /// The next bytes of the Derive that [`Protocol::derive_begin`] opened.
+    #[cfg(feature = "rustcrypto")]
+    pub(crate) fn derive_more(&mut self, output: &mut [u8]) {
+        self.duplex.squeeze(output);
+    }
+
+    /// Opens a Mask or Unmask whose data follows through [`Protocol::mask_more`] or [`Protocol::unmask_more`].
+    #[cfg(feature = "rustcrypto")]
+    pub(crate) fn mask_begin(&mut self, label: Label<'_>) {
+        self.header(Op::Mask, label);
+        self.duplex.permute();
+    }
+
+    /// Data of the Mask that [`Protocol::mask_begin`] opened.
+    #[cfg(feature = "rustcrypto")]
+    pub(crate) fn mask_more(&mut self, in_out: &mut [u8]) {
+        self.duplex.encrypt(in_out);
+    }
+
+    /// Data of the Unmask that [`Protocol::mask_begin`] opened.
+    #[cfg(feature = "rustcrypto")]
+    pub(crate) fn unmask_more(&mut self, in_out: &mut [u8]) {
+        self.duplex.decrypt(in_out);
     }
 
     #[inline]
