@@ -31,22 +31,14 @@
 //! | [`siv`] | authenticated encryption that survives a repeated nonce |
 //! | [`aestream`] | authenticated encryption of streams |
 //! | [`mhf`] | memory-hard hash, for passwords |
-#![cfg_attr(
-    feature = "ristretto",
-    doc = "| [`keys`] | private and public keys over Ristretto255 |
-| [`sig`] | signatures |
-| [`hpke`] | encryption to a public key, authenticated by the sender's key |
-| [`signcrypt`] | encryption to a public key with the sender's signature inside |
-| [`vrf`] | verifiable random function |"
-)]
-#![cfg_attr(
-    feature = "ristretto",
-    doc = "| [`handshake`] | mutual authentication with forward secrecy |"
-)]
-#![cfg_attr(feature = "ristretto", doc = "| [`pake`] | a protocol keyed by a password |")]
-    feature = "rustcrypto",
-    doc = "| [`rustcrypto`] | the same under the traits of the crates `digest`, `aead`, `cipher`, `password-hash`, `rand_core` |"
-)]
+//! | [`keys`] | private and public keys over Ristretto255 |
+//! | [`sig`] | signatures |
+//! | [`hpke`] | encryption to a public key, authenticated by the sender's key |
+//! | [`signcrypt`] | encryption to a public key with the sender's signature inside |
+//! | [`handshake`] | mutual authentication with forward secrecy |
+//! | [`pake`] | a protocol keyed by a password |
+//! | [`vrf`] | verifiable random function |
+//! | [`rustcrypto`] | the traits of `digest`, `aead`, `cipher`, `password-hash`, `rand_core`, `signature` |
 //! | [`hazmat`] | the raw duplex, the raw permutation, the choice of backend |
 //!
 //! # Features
@@ -93,12 +85,12 @@ pub mod pake;
 mod platform;
 mod portable;
 mod protocol;
+#[cfg(feature = "rustcrypto")]
+pub mod rustcrypto;
 #[cfg(feature = "ristretto")]
 pub mod sig;
 #[cfg(feature = "ristretto")]
 pub mod signcrypt;
-#[cfg(feature = "rustcrypto")]
-pub mod rustcrypto;
 mod simpira1024;
 pub mod siv;
 pub mod stream;

@@ -3,8 +3,10 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod handshake;
 mod hpke;
 mod keys;
+mod pake;
 mod sig;
 mod signcrypt;
 mod vrf;
@@ -21,6 +23,3 @@ fn order() -> [u8; 32] {
     let hex = "edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010";
     hex::decode(hex).unwrap().try_into().unwrap()
 }
-mod handshake;
-mod keys;
-mod pake;
