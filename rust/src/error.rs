@@ -16,7 +16,7 @@ pub enum Error {
     Verification,
     /// Serialised bytes are not a state.
     InvalidState,
-    /// Bytes are not a key: not a canonical encoding, or that of the identity or of zero.
+    /// Bytes are not a key or an element: not a canonical encoding, or that of the identity or of zero.
     InvalidKey,
     /// The cost of a memory-hard hash is above [`Mhf::MAX_COST`](crate::mhf::Mhf::MAX_COST).
     CostTooHigh,

@@ -39,6 +39,15 @@
 //! | [`pake`] | a protocol keyed by a password |
 //! | [`vrf`] | verifiable random function |
 //! | [`rustcrypto`] | the traits of `digest`, `aead`, `cipher`, `password-hash`, `rand_core`, `signature` |
+#![cfg_attr(
+    feature = "ristretto",
+    doc = "| [`keys`] | private and public keys over Ristretto255 |
+| [`sig`] | signatures |
+| [`hpke`] | encryption to a public key, authenticated by the sender's key |
+| [`signcrypt`] | encryption to a public key with the sender's signature inside |
+| [`vrf`] | verifiable random function |
+| [`oprf`] | oblivious pseudorandom function, also verifiable |"
+)]
 //! | [`hazmat`] | the raw duplex, the raw permutation, the choice of backend |
 //!
 //! # Features
@@ -82,6 +91,8 @@ pub mod mac;
 pub mod mhf;
 #[cfg(feature = "ristretto")]
 pub mod pake;
+#[cfg(feature = "ristretto")]
+pub mod oprf;
 mod platform;
 mod portable;
 mod protocol;

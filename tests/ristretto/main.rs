@@ -7,6 +7,7 @@ mod handshake;
 mod hpke;
 mod keys;
 mod pake;
+mod oprf;
 mod sig;
 mod signcrypt;
 mod vrf;
