@@ -18,6 +18,8 @@ pub enum Error {
     InvalidState,
     /// Bytes are not a key: not a canonical encoding, or that of the identity or of zero.
     InvalidKey,
+    /// A bound of the scheme is reached; the function that returns it says which.
+    LimitReached,
     /// The operating system gave no random bytes.
     Randomness,
 }
@@ -31,6 +33,7 @@ impl fmt::Display for Error {
             Self::Verification => "verification failed",
             Self::InvalidState => "not a serialised state",
             Self::InvalidKey => "not a key",
+            Self::LimitReached => "a bound of the scheme is reached",
             Self::Randomness => "no random bytes from the operating system",
         })
     }

@@ -39,6 +39,10 @@
     doc = "| [`handshake`] | mutual authentication with forward secrecy |"
 )]
 #![cfg_attr(feature = "ristretto", doc = "| [`pake`] | a protocol keyed by a password |")]
+#![cfg_attr(
+    all(feature = "ristretto", feature = "alloc"),
+    doc = "| [`ratchet`] | messages that may be lost or reordered, each under its own key (double ratchet) |"
+)]
 //! | [`hazmat`] | the raw duplex, the raw permutation, the choice of backend |
 //!
 //! # Features
@@ -82,6 +86,8 @@ pub mod pake;
 mod platform;
 mod portable;
 mod protocol;
+#[cfg(all(feature = "ristretto", feature = "alloc"))]
+pub mod ratchet;
 mod simpira1024;
 pub mod siv;
 pub mod stream;

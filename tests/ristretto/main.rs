@@ -6,3 +6,4 @@ mod common;
 mod handshake;
 mod keys;
 mod pake;
+mod ratchet;
