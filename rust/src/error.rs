@@ -22,6 +22,8 @@ pub enum Error {
     CostTooHigh,
     /// There is not enough memory for a memory-hard hash.
     OutOfMemory,
+    /// A bound of the scheme is reached; the function that returns it says which.
+    LimitReached,
     /// The operating system gave no random bytes.
     Randomness,
 }
@@ -37,6 +39,7 @@ impl fmt::Display for Error {
             Self::InvalidKey => "not a key",
             Self::CostTooHigh => "cost too high",
             Self::OutOfMemory => "not enough memory",
+            Self::LimitReached => "a bound of the scheme is reached",
             Self::Randomness => "no random bytes from the operating system",
         })
     }

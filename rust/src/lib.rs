@@ -48,6 +48,15 @@
 | [`vrf`] | verifiable random function |
 | [`oprf`] | oblivious pseudorandom function, also verifiable |"
 )]
+#![cfg_attr(
+    feature = "ristretto",
+    doc = "| [`handshake`] | mutual authentication with forward secrecy |"
+)]
+#![cfg_attr(feature = "ristretto", doc = "| [`pake`] | a protocol keyed by a password |")]
+#![cfg_attr(
+    all(feature = "ristretto", feature = "alloc"),
+    doc = "| [`ratchet`] | messages that may be lost or reordered, each under its own key (double ratchet) |"
+)]
 //! | [`hazmat`] | the raw duplex, the raw permutation, the choice of backend |
 //!
 //! # Features
@@ -102,6 +111,8 @@ pub mod rustcrypto;
 pub mod sig;
 #[cfg(feature = "ristretto")]
 pub mod signcrypt;
+#[cfg(all(feature = "ristretto", feature = "alloc"))]
+pub mod ratchet;
 mod simpira1024;
 pub mod siv;
 pub mod stream;

@@ -24,3 +24,4 @@ fn order() -> [u8; 32] {
     let hex = "edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010";
     hex::decode(hex).unwrap().try_into().unwrap()
 }
+mod ratchet;
