@@ -30,6 +30,7 @@
 //! | [`aead`] | authenticated encryption with a nonce |
 //! | [`siv`] | authenticated encryption that survives a repeated nonce |
 //! | [`aestream`] | authenticated encryption of streams |
+//! | [`oae2`] | authenticated encryption of streams in blocks of one size |
 //! | [`mhf`] | memory-hard hash, for passwords |
 #![cfg_attr(
     feature = "ristretto",
@@ -61,6 +62,8 @@ extern crate std;
 
 pub mod aead;
 pub mod aestream;
+#[cfg(feature = "std")]
+mod block_io;
 pub mod digest;
 mod duplex;
 mod error;
@@ -72,6 +75,7 @@ pub mod keys;
 mod label;
 pub mod mac;
 pub mod mhf;
+pub mod oae2;
 mod platform;
 mod portable;
 mod protocol;
