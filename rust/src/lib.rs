@@ -30,6 +30,7 @@
 //! | [`aead`] | authenticated encryption with a nonce |
 //! | [`siv`] | authenticated encryption that survives a repeated nonce |
 //! | [`aestream`] | authenticated encryption of streams |
+//! | [`oae2`] | authenticated encryption of streams in blocks of one size |
 //! | [`mhf`] | memory-hard hash, for passwords |
 //! | [`keys`] | private and public keys over Ristretto255 |
 //! | [`sig`] | signatures |
@@ -83,6 +84,8 @@ extern crate std;
 
 pub mod aead;
 pub mod aestream;
+#[cfg(feature = "std")]
+mod block_io;
 pub mod digest;
 mod duplex;
 mod error;
@@ -102,6 +105,7 @@ pub mod mhf;
 pub mod pake;
 #[cfg(feature = "ristretto")]
 pub mod oprf;
+pub mod oae2;
 mod platform;
 mod portable;
 mod protocol;
