@@ -38,26 +38,10 @@
 //! | [`signcrypt`] | encryption to a public key with the sender's signature inside |
 //! | [`handshake`] | mutual authentication with forward secrecy |
 //! | [`pake`] | a protocol keyed by a password |
+//! | [`ratchet`] | messages that may be lost or reordered, each under its own key (double ratchet) |
 //! | [`vrf`] | verifiable random function |
+//! | [`oprf`] | oblivious pseudorandom function, also verifiable |
 //! | [`rustcrypto`] | the traits of `digest`, `aead`, `cipher`, `password-hash`, `rand_core`, `signature` |
-#![cfg_attr(
-    feature = "ristretto",
-    doc = "| [`keys`] | private and public keys over Ristretto255 |
-| [`sig`] | signatures |
-| [`hpke`] | encryption to a public key, authenticated by the sender's key |
-| [`signcrypt`] | encryption to a public key with the sender's signature inside |
-| [`vrf`] | verifiable random function |
-| [`oprf`] | oblivious pseudorandom function, also verifiable |"
-)]
-#![cfg_attr(
-    feature = "ristretto",
-    doc = "| [`handshake`] | mutual authentication with forward secrecy |"
-)]
-#![cfg_attr(feature = "ristretto", doc = "| [`pake`] | a protocol keyed by a password |")]
-#![cfg_attr(
-    all(feature = "ristretto", feature = "alloc"),
-    doc = "| [`ratchet`] | messages that may be lost or reordered, each under its own key (double ratchet) |"
-)]
 //! | [`hazmat`] | the raw duplex, the raw permutation, the choice of backend |
 //!
 //! # Features
@@ -101,22 +85,22 @@ pub mod keys;
 mod label;
 pub mod mac;
 pub mod mhf;
-#[cfg(feature = "ristretto")]
-pub mod pake;
+pub mod oae2;
 #[cfg(feature = "ristretto")]
 pub mod oprf;
-pub mod oae2;
+#[cfg(feature = "ristretto")]
+pub mod pake;
 mod platform;
 mod portable;
 mod protocol;
+#[cfg(all(feature = "ristretto", feature = "alloc"))]
+pub mod ratchet;
 #[cfg(feature = "rustcrypto")]
 pub mod rustcrypto;
 #[cfg(feature = "ristretto")]
 pub mod sig;
 #[cfg(feature = "ristretto")]
 pub mod signcrypt;
-#[cfg(all(feature = "ristretto", feature = "alloc"))]
-pub mod ratchet;
 mod simpira1024;
 pub mod siv;
 pub mod stream;

@@ -6,8 +6,9 @@ mod common;
 mod handshake;
 mod hpke;
 mod keys;
-mod pake;
 mod oprf;
+mod pake;
+mod ratchet;
 mod sig;
 mod signcrypt;
 mod vrf;
@@ -24,4 +25,3 @@ fn order() -> [u8; 32] {
     let hex = "edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010";
     hex::decode(hex).unwrap().try_into().unwrap()
 }
-mod ratchet;
