@@ -23,6 +23,12 @@ pub enum Error {
     Participants,
     /// What this participant of a protocol sent is wrong.
     BadParticipant(NonZeroU16),
+    /// The cost of a memory-hard hash is above [`Mhf::MAX_COST`](crate::mhf::Mhf::MAX_COST).
+    CostTooHigh,
+    /// There is not enough memory for a memory-hard hash.
+    OutOfMemory,
+    /// A bound of the scheme is reached; the function that returns it says which.
+    LimitReached,
     /// The operating system gave no random bytes.
     Randomness,
 }
@@ -40,6 +46,9 @@ impl fmt::Display for Error {
             Self::BadParticipant(identifier) => {
                 return write!(f, "participant {identifier} sent something wrong");
             }
+            Self::CostTooHigh => "cost too high",
+            Self::OutOfMemory => "not enough memory",
+            Self::LimitReached => "a bound of the scheme is reached",
             Self::Randomness => "no random bytes from the operating system",
         })
     }

@@ -30,19 +30,19 @@
 //! | [`aead`] | authenticated encryption with a nonce |
 //! | [`siv`] | authenticated encryption that survives a repeated nonce |
 //! | [`aestream`] | authenticated encryption of streams |
-#![cfg_attr(
-    feature = "ristretto",
-    doc = "| [`keys`] | private and public keys over Ristretto255 |
-| [`sig`] | signatures |
-| [`hpke`] | encryption to a public key, authenticated by the sender's key |
-| [`signcrypt`] | encryption to a public key with the sender's signature inside |
-| [`vrf`] | verifiable random function |
-| [`oprf`] | oblivious pseudorandom function, also verifiable |"
-)]
-#![cfg_attr(
-    all(feature = "ristretto", feature = "alloc"),
-    doc = "| [`frost`] | threshold signatures, with a dealer or distributed key generation |"
-)]
+//! | [`oae2`] | authenticated encryption of streams in blocks of one size |
+//! | [`mhf`] | memory-hard hash, for passwords |
+//! | [`keys`] | private and public keys over Ristretto255 |
+//! | [`sig`] | signatures |
+//! | [`hpke`] | encryption to a public key, authenticated by the sender's key |
+//! | [`signcrypt`] | encryption to a public key with the sender's signature inside |
+//! | [`handshake`] | mutual authentication with forward secrecy |
+//! | [`pake`] | a protocol keyed by a password |
+//! | [`ratchet`] | messages that may be lost or reordered, each under its own key (double ratchet) |
+//! | [`vrf`] | verifiable random function |
+//! | [`oprf`] | oblivious pseudorandom function, also verifiable |
+//! | [`frost`] | threshold signatures, with a dealer or distributed key generation |
+//! | [`rustcrypto`] | the traits of `digest`, `aead`, `cipher`, `password-hash`, `rand_core`, `signature` |
 //! | [`hazmat`] | the raw duplex, the raw permutation, the choice of backend |
 //!
 //! # Features
@@ -69,6 +69,8 @@ extern crate std;
 
 pub mod aead;
 pub mod aestream;
+#[cfg(feature = "std")]
+mod block_io;
 pub mod digest;
 mod duplex;
 mod error;
@@ -76,6 +78,8 @@ mod error;
 pub mod frost;
 #[cfg(feature = "ristretto")]
 mod group;
+#[cfg(feature = "ristretto")]
+pub mod handshake;
 pub mod hazmat;
 #[cfg(feature = "ristretto")]
 pub mod hpke;
@@ -83,11 +87,19 @@ pub mod hpke;
 pub mod keys;
 mod label;
 pub mod mac;
+pub mod mhf;
+pub mod oae2;
 #[cfg(feature = "ristretto")]
 pub mod oprf;
+#[cfg(feature = "ristretto")]
+pub mod pake;
 mod platform;
 mod portable;
 mod protocol;
+#[cfg(all(feature = "ristretto", feature = "alloc"))]
+pub mod ratchet;
+#[cfg(feature = "rustcrypto")]
+pub mod rustcrypto;
 #[cfg(feature = "ristretto")]
 pub mod sig;
 #[cfg(feature = "ristretto")]
@@ -103,7 +115,9 @@ mod wipe;
 #[cfg(all(veriplex_hardware, target_arch = "aarch64"))]
 #[allow(unsafe_code)]
 mod aarch64;
-#[cfg(all(veriplex_hardware, any(target_arch = "aarch64", not(veriplex_kernels), test)))]
+#[cfg(veriplex_kernels)]
+mod kernels;
+#[cfg(all(veriplex_hardware, any(not(veriplex_kernels), test)))]
 mod vector;
 #[cfg(all(veriplex_hardware, target_arch = "x86_64"))]
 #[allow(unsafe_code)]

@@ -25,7 +25,7 @@ pub fn decrypt(domain: Label<'_>, key: &[u8], nonce: &[u8], in_out: &mut [u8]) {
     keyed(domain, key, nonce).unmask(label!("message"), in_out);
 }
 
-fn keyed(domain: Label<'_>, key: &[u8], nonce: &[u8]) -> Protocol {
+pub(crate) fn keyed(domain: Label<'_>, key: &[u8], nonce: &[u8]) -> Protocol {
     let mut protocol = Protocol::new(domain);
     protocol.mix(label!("key"), key);
     protocol.mix(label!("nonce"), nonce);

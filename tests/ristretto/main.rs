@@ -5,9 +5,12 @@ mod common;
 
 mod dkg;
 mod frost;
+mod handshake;
 mod hpke;
 mod keys;
 mod oprf;
+mod pake;
+mod ratchet;
 mod sig;
 mod signcrypt;
 mod vrf;
