@@ -10,6 +10,7 @@
 //! | [`aead`] | `aead` 0.6 | AEAD, SIV |
 //! | [`cipher`] | `cipher` 0.5 | stream cipher |
 //! | [`rand_core`] | `rand_core` 0.10 | deterministic generator |
+//! | [`signature`] | `signature` 3 | signatures; with feature `ristretto` |
 //!
 //! The traits make values out of keys alone, so the domain is part of the type: see [`Domain`]. Keys have 32 bytes.
 
@@ -17,6 +18,8 @@ pub mod aead;
 pub mod cipher;
 pub mod digest;
 pub mod rand_core;
+#[cfg(feature = "ristretto")]
+pub mod signature;
 
 use crate::Label;
 
