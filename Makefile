@@ -43,6 +43,7 @@ ct: ## under valgrind: no branch and no address of any backend depends on a secr
 bench: ## measure: the permutation beside its lower bound, then the schemes
 	$(CARGO) bench --bench permutation
 	$(CARGO) bench --bench schemes
+	$(CARGO) bench --all-features --bench ristretto
 
 deps: ## Debian packages for every target of this file
 	apt-get update

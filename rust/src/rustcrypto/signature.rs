@@ -55,7 +55,9 @@ impl<D: Domain> SigningKey<D> {
 
     fn start(&self, parts: &[&[u8]]) -> sig::Signer<'_> {
         let mut signer = sig::Signer::new(D::DOMAIN, &self.key);
-        parts.iter().for_each(|part| signer.update(part));
+        for part in parts {
+            signer.update(part);
+        }
         signer
     }
 }
@@ -153,7 +155,9 @@ impl<D: Domain> Verifier<Signature> for VerifyingKey<D> {
 impl<D: Domain> MultipartVerifier<Signature> for VerifyingKey<D> {
     fn multipart_verify(&self, parts: &[&[u8]], signature: &Signature) -> Result<(), Error> {
         let mut verifier = sig::Verifier::new(D::DOMAIN, &self.key);
-        parts.iter().for_each(|part| verifier.update(part));
+        for part in parts {
+            verifier.update(part);
+        }
         verifier.verify(signature).map_err(|_| Error::new())
     }
 }
