@@ -72,7 +72,9 @@ mod wipe;
 #[cfg(all(veriplex_hardware, target_arch = "aarch64"))]
 #[allow(unsafe_code)]
 mod aarch64;
-#[cfg(all(veriplex_hardware, any(target_arch = "aarch64", not(veriplex_kernels), test)))]
+#[cfg(veriplex_kernels)]
+mod kernels;
+#[cfg(all(veriplex_hardware, any(not(veriplex_kernels), test)))]
 mod vector;
 #[cfg(all(veriplex_hardware, target_arch = "x86_64"))]
 #[allow(unsafe_code)]
