@@ -32,6 +32,7 @@
 //! | [`aestream`] | authenticated encryption of streams |
 //! | [`oae2`] | authenticated encryption of streams in blocks of one size |
 //! | [`mhf`] | memory-hard hash, for passwords |
+//! | [`Key`] | a symmetric key that is wiped and not printed |
 #![cfg_attr(
     feature = "ristretto",
     doc = "| [`keys`] | private and public keys over Ristretto255 |"
@@ -70,6 +71,7 @@ mod error;
 #[cfg(feature = "ristretto")]
 mod group;
 pub mod hazmat;
+mod key;
 #[cfg(feature = "ristretto")]
 pub mod keys;
 mod label;
@@ -95,6 +97,7 @@ mod vector;
 mod x86_64;
 
 pub use error::Error;
+pub use key::Key;
 pub use label::Label;
 #[cfg(feature = "std")]
 pub use protocol::io::{Reader, Writer};
