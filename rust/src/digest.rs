@@ -68,6 +68,12 @@ impl Hasher {
     pub fn finalize_into(mut self, output: &mut [u8]) {
         self.0.derive(label!("digest"), output);
     }
+
+    /// The protocol after the message.
+    #[cfg(feature = "rustcrypto")]
+    pub(crate) fn into_protocol(self) -> Protocol {
+        self.0
+    }
 }
 
 #[cfg(feature = "std")]

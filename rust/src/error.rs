@@ -16,14 +16,17 @@ pub enum Error {
     Verification,
     /// Serialised bytes are not a state.
     InvalidState,
-    /// Bytes are not a key: of the wrong length, not a canonical encoding, or that of the identity or of zero.
+    /// Bytes are not a key or an element: of the wrong length, not a canonical encoding, or that of the identity or
+    /// of zero.
     InvalidKey,
     /// The cost of a memory-hard hash is above [`Mhf::MAX_COST`](crate::mhf::Mhf::MAX_COST).
     CostTooHigh,
     /// There is not enough memory for a memory-hard hash.
     OutOfMemory,
+    /// A bound of the scheme is reached; the function that returns it says which.
+    LimitReached,
     /// The operating system gave no random bytes.
-    NoRandomness,
+    Randomness,
 }
 
 impl fmt::Display for Error {
@@ -37,7 +40,8 @@ impl fmt::Display for Error {
             Self::InvalidKey => "not a key",
             Self::CostTooHigh => "cost too high",
             Self::OutOfMemory => "not enough memory",
-            Self::NoRandomness => "no random bytes from the operating system",
+            Self::LimitReached => "a bound of the scheme is reached",
+            Self::Randomness => "no random bytes from the operating system",
         })
     }
 }

@@ -39,11 +39,11 @@ impl<const N: usize> Key<N> {
     ///
     /// # Errors
     ///
-    /// [`Error::NoRandomness`] if that fails.
+    /// [`Error::Randomness`] if that fails.
     #[cfg(feature = "getrandom")]
     pub fn random() -> Result<Self, Error> {
         let mut key = Self([0; N]);
-        getrandom::fill(&mut key.0).map_err(|_| Error::NoRandomness)?;
+        getrandom::fill(&mut key.0).map_err(|_| Error::Randomness)?;
         Ok(key)
     }
 

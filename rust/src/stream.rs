@@ -64,10 +64,15 @@ impl Decryptor {
 }
 
 fn begin(domain: Label<'_>, key: &[u8], nonce: &[u8]) -> Protocol {
+    let mut protocol = keyed(domain, key, nonce);
+    protocol.mask_begin(label!("message"));
+    protocol
+}
+
+pub(crate) fn keyed(domain: Label<'_>, key: &[u8], nonce: &[u8]) -> Protocol {
     let mut protocol = Protocol::new(domain);
     protocol.mix(label!("key"), key);
     protocol.mix(label!("nonce"), nonce);
-    protocol.mask_begin(label!("message"));
     protocol
 }
 

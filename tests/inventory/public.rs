@@ -48,9 +48,15 @@ pub fn items(lib: &Path) -> BTreeSet<String> {
         if !matches!(definition, Some(Item::Struct(_) | Item::Enum(_))) {
             continue;
         }
-        for item in sources.modules.values().flatten() {
+        let implementations = sources
+            .modules
+            .iter()
+            .flat_map(|(module, items)| items.iter().map(move |item| (module, item)));
+        for (module, item) in implementations {
             if let Item::Impl(item) = item
-                && self_ident(item).as_ref() == Some(ident)
+                && let self_path = self_path(item)
+                && self_path.last() == Some(ident)
+                && sources.resolve(module, &self_path) == *path
             {
                 if item
                     .trait_
@@ -323,10 +329,11 @@ fn leaves(tree: &UseTree, mut path: ItemPath) -> Vec<(ItemPath, String)> {
     }
 }
 
-fn self_ident(item: &ItemImpl) -> Option<String> {
+/// The type that is implemented, as it is written.
+fn self_path(item: &ItemImpl) -> ItemPath {
     match &*item.self_ty {
-        Type::Path(path) => path.path.segments.last().map(|segment| segment.ident.to_string()),
-        _ => None,
+        Type::Path(path) => path.path.segments.iter().map(|s| s.ident.to_string()).collect(),
+        _ => vec![],
     }
 }
 

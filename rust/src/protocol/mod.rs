@@ -417,11 +417,18 @@ impl Protocol {
         self.duplex.squeeze_and_absorb(output, &mut other.duplex);
     }
 
+    /// Opens a Derive of `len` bytes, which [`Protocol::derive_more`] gives.
     #[inline]
-    fn derive_begin(&mut self, label: Label<'_>, len: usize) {
+    pub(crate) fn derive_begin(&mut self, label: Label<'_>, len: usize) {
         self.header(Op::Derive, label);
         self.absorb_leb128(len);
         self.duplex.permute();
+    }
+
+    /// The next bytes of the Derive that [`Protocol::derive_begin`] opened.
+    #[cfg(feature = "rustcrypto")]
+    pub(crate) fn derive_more(&mut self, output: &mut [u8]) {
+        self.duplex.squeeze(output);
     }
 
     #[inline]
