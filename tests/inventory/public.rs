@@ -30,6 +30,16 @@ pub fn items(lib: &Path) -> BTreeSet<String> {
 
     let mut public = BTreeMap::new();
     sources.exports(&vec![], &[], &mut public);
+    // An alias is another name of its type.
+    for (path, names) in public.clone() {
+        if let Some(Item::Type(alias)) = sources.definition(&path)
+            && let target = type_path(&alias.ty)
+            && !target.is_empty()
+        {
+            let target = sources.resolve(&path[..path.len() - 1].to_vec(), &target);
+            public.entry(target).or_default().extend(names);
+        }
+    }
     let mut items: BTreeSet<String> = public.values().flatten().cloned().collect();
 
     for (path, names) in &public {
@@ -54,7 +64,7 @@ pub fn items(lib: &Path) -> BTreeSet<String> {
             .flat_map(|(module, items)| items.iter().map(move |item| (module, item)));
         for (module, item) in implementations {
             if let Item::Impl(item) = item
-                && let self_path = self_path(item)
+                && let self_path = type_path(&item.self_ty)
                 && self_path.last() == Some(ident)
                 && sources.resolve(module, &self_path) == *path
             {
@@ -329,9 +339,9 @@ fn leaves(tree: &UseTree, mut path: ItemPath) -> Vec<(ItemPath, String)> {
     }
 }
 
-/// The type that is implemented, as it is written.
-fn self_path(item: &ItemImpl) -> ItemPath {
-    match &*item.self_ty {
+/// The path of a type that has one, without arguments.
+fn type_path(of: &Type) -> ItemPath {
+    match of {
         Type::Path(path) => path.path.segments.iter().map(|s| s.ident.to_string()).collect(),
         _ => vec![],
     }
