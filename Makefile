@@ -1,12 +1,13 @@
 # Targets for people: `make help`.
 CARGO ?= cargo
+SECONDS = 60
 PACKAGES = build-essential coq ocaml-findlib valgrind
 
 # The backend override that this machine can have, and one that it cannot.
 ARCH := $(if $(filter aarch64 arm64,$(shell uname -m)),aarch64,x86_64)
 IMPOSSIBLE := $(if $(filter aarch64,$(ARCH)),x86_64,aarch64)
 
-.PHONY: help test lint bench deps spec proofs rocq kernels kernels-check ct audit
+.PHONY: help test lint fuzz bench deps spec proofs rocq kernels kernels-check ct audit
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -39,6 +40,14 @@ kernels-check: ## that assembly is what its Jasmin gives, constant-time and memo
 ct: ## under valgrind: no branch and no address of any backend depends on a secret
 	$(CARGO) run --quiet --release --package veriplex-ct -- $(if $(STRICT),--strict)
 	RUSTFLAGS='--cfg veriplex_intrinsics' $(CARGO) run --quiet --release --target-dir target/intrinsics --package veriplex-ct -- $(if $(STRICT),--strict)
+
+fuzz: ## every fuzz target in turn, for SECONDS (60) each (needs cargo-fuzz and a C++ compiler)
+	@if command -v cargo-fuzz >/dev/null; then cd fuzz && \
+	    for target in $$($(CARGO) fuzz list); do \
+	        $(CARGO) fuzz run --release --sanitizer none $$target -- \
+	            -max_total_time=$(SECONDS) -timeout=10 -print_final_stats=1 || exit 1; \
+	    done; \
+	else echo "make fuzz: skipped, no cargo-fuzz on PATH (cargo install cargo-fuzz)"; [ -z "$(STRICT)" ]; fi
 
 bench: ## measure: the permutation beside its lower bound, then the schemes
 	$(CARGO) bench --bench permutation
