@@ -8,6 +8,7 @@ use veriplex::aead::Aead;
 use veriplex::aestream::{Opener, Sealer};
 use veriplex::hazmat::Duplex;
 use veriplex::mac::Mac;
+use veriplex::mhf::Mhf;
 use veriplex::siv::Siv;
 use veriplex::{Error, Label, Protocol, digest, label, stream};
 
@@ -330,6 +331,21 @@ fn aestream() {
             assert!(rest.is_empty());
             assert_eq!(opened, writes.concat());
             assert_eq!(opener.finish().unwrap(), protocol);
+        }
+    });
+}
+
+#[test]
+fn mhf() {
+    let file = vectors("mhf");
+    on_each_backend(|backend| {
+        for case in cases(&file) {
+            let cost = u8::try_from(number(case, "cost")).unwrap();
+            let mhf = Mhf::new(Label::try_from(text(case, "domain")).unwrap(), cost).unwrap();
+            let mut output = vec![0xa5; usize::try_from(number(case, "n")).unwrap()];
+            mhf.hash_into(&bytes(case, "password"), &bytes(case, "salt"), &mut output)
+                .unwrap();
+            assert_eq!(output, bytes(case, "output"), "cost {cost}, {backend:?}");
         }
     });
 }

@@ -18,6 +18,10 @@ pub enum Error {
     InvalidState,
     /// Bytes are not a key: not a canonical encoding, or that of the identity or of zero.
     InvalidKey,
+    /// The cost of a memory-hard hash is above [`Mhf::MAX_COST`](crate::mhf::Mhf::MAX_COST).
+    CostTooHigh,
+    /// There is not enough memory for a memory-hard hash.
+    OutOfMemory,
 }
 
 impl fmt::Display for Error {
@@ -29,6 +33,8 @@ impl fmt::Display for Error {
             Self::Verification => "verification failed",
             Self::InvalidState => "not a serialised state",
             Self::InvalidKey => "not a key",
+            Self::CostTooHigh => "cost too high",
+            Self::OutOfMemory => "not enough memory",
         })
     }
 }

@@ -30,6 +30,7 @@
 //! | [`aead`] | authenticated encryption with a nonce |
 //! | [`siv`] | authenticated encryption that survives a repeated nonce |
 //! | [`aestream`] | authenticated encryption of streams |
+//! | [`mhf`] | memory-hard hash, for passwords |
 #![cfg_attr(
     feature = "ristretto",
     doc = "| [`keys`] | private and public keys over Ristretto255 |"
@@ -74,6 +75,7 @@ pub mod hazmat;
 pub mod keys;
 mod label;
 pub mod mac;
+pub mod mhf;
 mod platform;
 mod portable;
 mod protocol;

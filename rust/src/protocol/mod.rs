@@ -84,9 +84,7 @@ impl Protocol {
     /// Derive: fills `output` with pseudorandom bytes that depend on the transcript and on their number.
     #[inline]
     pub fn derive(&mut self, label: Label<'_>, output: &mut [u8]) {
-        self.header(Op::Derive, label);
-        self.absorb_length(output.len());
-        self.duplex.permute();
+        self.derive_begin(label, output.len());
         self.duplex.squeeze(output);
     }
 
@@ -185,7 +183,7 @@ impl Protocol {
     /// Seal: encrypts in place and returns the tag of 16 bytes.
     pub fn seal_in_place_detached(&mut self, label: Label<'_>, in_out: &mut [u8]) -> [u8; TAG_LEN] {
         self.header(Op::Seal, label);
-        self.absorb_length(in_out.len());
+        self.absorb_leb128(in_out.len());
         self.duplex.permute();
         self.duplex.encrypt(in_out);
         self.tag()
@@ -204,7 +202,7 @@ impl Protocol {
     ) -> Result<(), Error> {
         let before = self.clone();
         self.header(Op::Seal, label);
-        self.absorb_length(in_out.len());
+        self.absorb_leb128(in_out.len());
         self.duplex.permute();
         self.duplex.decrypt(in_out);
         if self.tag().ct_eq(tag).into() {
@@ -394,11 +392,22 @@ impl Protocol {
         self.duplex.absorb(input);
     }
 
-    /// Opens a Derive of `len` bytes, which [`Protocol::derive_more`] gives.
-    #[cfg(feature = "rustcrypto")]
+    /// A number as data of that Mix, as unsigned LEB128.
+    pub(crate) fn mix_more_leb128(&mut self, number: usize) {
+        self.absorb_leb128(number);
+    }
+
+    /// [`Protocol::derive`], whose output is also data of the Mix that is open in `other`.
+    pub(crate) fn derive_and_mix(&mut self, label: Label<'_>, output: &mut [u8], other: &mut Self) {
+        self.derive_begin(label, output.len());
+        self.duplex.squeeze_and_absorb(output, &mut other.duplex);
+    }
+
+    /// Opens a Derive of `len` bytes.
+    #[inline]
     pub(crate) fn derive_begin(&mut self, label: Label<'_>, len: usize) {
         self.header(Op::Derive, label);
-        self.absorb_length(len);
+        self.absorb_leb128(len);
         self.duplex.permute();
     }
 
@@ -432,15 +441,15 @@ impl Protocol {
         self.duplex.header(op as u8, label.as_bytes());
     }
 
-    /// Absorbs a length as unsigned LEB128.
+    /// Absorbs a number as unsigned LEB128.
     #[inline]
     #[allow(clippy::cast_possible_truncation)] // seven bits at a time
-    fn absorb_length(&mut self, mut len: usize) {
-        while len >= 0x80 {
-            self.duplex.absorb_byte(len as u8 | 0x80);
-            len >>= 7;
+    fn absorb_leb128(&mut self, mut number: usize) {
+        while number >= 0x80 {
+            self.duplex.absorb_byte(number as u8 | 0x80);
+            number >>= 7;
         }
-        self.duplex.absorb_byte(len as u8);
+        self.duplex.absorb_byte(number as u8);
     }
 
     fn tag(&mut self) -> [u8; TAG_LEN] {
