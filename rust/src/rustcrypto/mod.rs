@@ -9,6 +9,10 @@
 //! | [`digest`] | `digest` 0.11 | digest, extendable output, MAC |
 //! | [`aead`] | `aead` 0.6 | AEAD, SIV |
 //! | [`cipher`] | `cipher` 0.5 | stream cipher |
+#![cfg_attr(
+    feature = "alloc",
+    doc = "| [`password_hash`] | `password-hash` 0.6 | memory-hard hash, PHC strings |"
+)]
 //! | [`rand_core`] | `rand_core` 0.10 | deterministic generator |
 //!
 //! The traits make values out of keys alone, so the domain is part of the type: see [`Domain`]. Keys have 32 bytes.
@@ -16,6 +20,8 @@
 pub mod aead;
 pub mod cipher;
 pub mod digest;
+#[cfg(feature = "alloc")]
+pub mod password_hash;
 pub mod rand_core;
 
 use crate::Label;
