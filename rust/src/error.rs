@@ -16,7 +16,7 @@ pub enum Error {
     Verification,
     /// Serialised bytes are not a state.
     InvalidState,
-    /// Bytes are not a key: not a canonical encoding, or that of the identity or of zero.
+    /// Bytes are not a key or an element: not a canonical encoding, or that of the identity or of zero.
     InvalidKey,
     /// A bound of the scheme is reached; the function that returns it says which.
     LimitReached,

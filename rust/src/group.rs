@@ -13,11 +13,16 @@ pub(crate) const ELEMENT_LEN: usize = 32;
 /// Size in bytes of an encoded scalar.
 pub(crate) const SCALAR_LEN: usize = 32;
 
+/// 64 bytes out of a generator.
+pub(crate) fn random_bytes<R: CryptoRng + ?Sized>(rng: &mut R) -> Secret<[u8; 64]> {
+    let mut bytes = Secret::new([0; 64]);
+    rng.fill_bytes(bytes.as_mut_slice());
+    bytes
+}
+
 /// A uniform scalar out of a generator: 64 bytes of it, reduced.
 pub(crate) fn random_scalar<R: CryptoRng + ?Sized>(rng: &mut R) -> Secret<Scalar> {
-    let mut uniform = Secret::new([0; 64]);
-    rng.fill_bytes(uniform.as_mut_slice());
-    Secret::new(Scalar::from_bytes_mod_order_wide(&uniform))
+    Secret::new(Scalar::from_bytes_mod_order_wide(&random_bytes(rng)))
 }
 
 /// Derive of a uniform scalar.
@@ -59,10 +64,12 @@ pub(crate) fn mix_secret_element(
 ///
 /// [`Error::InvalidKey`] for anything else, and for the identity.
 pub(crate) fn decode_element(bytes: &[u8; ELEMENT_LEN]) -> Result<RistrettoPoint, Error> {
-    let element = CompressedRistretto(*bytes)
-        .decompress()
-        .ok_or(Error::InvalidKey)?;
-    not_identity(element)
+    not_identity(decompress(bytes).ok_or(Error::InvalidKey)?)
+}
+
+/// The element of a canonical encoding, which may be the identity.
+pub(crate) fn decompress(bytes: &[u8; ELEMENT_LEN]) -> Option<RistrettoPoint> {
+    CompressedRistretto(*bytes).decompress()
 }
 
 /// # Errors
@@ -82,4 +89,14 @@ pub(crate) fn not_identity(element: RistrettoPoint) -> Result<RistrettoPoint, Er
 /// [`Error::InvalidKey`] for anything else.
 pub(crate) fn decode_scalar(bytes: &[u8; SCALAR_LEN]) -> Result<Scalar, Error> {
     Option::from(Scalar::from_canonical_bytes(*bytes)).ok_or(Error::InvalidKey)
+}
+
+/// Concatenates encodings; N is their length together.
+pub(crate) fn join<const M: usize, const N: usize>(parts: [&[u8; 32]; M]) -> [u8; N] {
+    const { assert!(N == 32 * M) };
+    let mut bytes = [0; N];
+    for (to, from) in bytes.as_chunks_mut().0.iter_mut().zip(parts) {
+        *to = *from;
+    }
+    bytes
 }

@@ -32,7 +32,12 @@
 //! | [`aestream`] | authenticated encryption of streams |
 #![cfg_attr(
     feature = "ristretto",
-    doc = "| [`keys`] | private and public keys over Ristretto255 |"
+    doc = "| [`keys`] | private and public keys over Ristretto255 |
+| [`sig`] | signatures |
+| [`hpke`] | encryption to a public key, authenticated by the sender's key |
+| [`signcrypt`] | encryption to a public key with the sender's signature inside |
+| [`vrf`] | verifiable random function |
+| [`oprf`] | oblivious pseudorandom function, also verifiable |"
 )]
 #![cfg_attr(
     feature = "ristretto",
@@ -78,9 +83,13 @@ mod group;
 pub mod handshake;
 pub mod hazmat;
 #[cfg(feature = "ristretto")]
+pub mod hpke;
+#[cfg(feature = "ristretto")]
 pub mod keys;
 mod label;
 pub mod mac;
+#[cfg(feature = "ristretto")]
+pub mod oprf;
 #[cfg(feature = "ristretto")]
 pub mod pake;
 mod platform;
@@ -88,9 +97,15 @@ mod portable;
 mod protocol;
 #[cfg(all(feature = "ristretto", feature = "alloc"))]
 pub mod ratchet;
+#[cfg(feature = "ristretto")]
+pub mod sig;
+#[cfg(feature = "ristretto")]
+pub mod signcrypt;
 mod simpira1024;
 pub mod siv;
 pub mod stream;
+#[cfg(feature = "ristretto")]
+pub mod vrf;
 mod wipe;
 
 // The kernel boundary: the only places with `unsafe`.

@@ -2,6 +2,7 @@ use veriplex::Error;
 use veriplex::keys::{PrivateKey, PublicKey};
 
 use crate::common::{array, cases, vectors};
+use crate::order;
 
 #[test]
 fn known_answers() {
@@ -16,12 +17,8 @@ fn known_answers() {
 #[test]
 fn bad_encodings() {
     // Zero and the identity, the order of the group, and an encoding above the field's prime.
-    let order = hex::decode("edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010").unwrap();
     assert_eq!(PrivateKey::from_bytes(&[0; 32]), Err(Error::InvalidKey));
-    assert_eq!(
-        PrivateKey::from_bytes(&order.try_into().unwrap()),
-        Err(Error::InvalidKey)
-    );
+    assert_eq!(PrivateKey::from_bytes(&order()), Err(Error::InvalidKey));
     assert_eq!(PublicKey::from_bytes(&[0; 32]), Err(Error::InvalidKey));
     assert_eq!(PublicKey::from_bytes(&[0xff; 32]), Err(Error::InvalidKey));
 }
