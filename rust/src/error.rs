@@ -17,7 +17,8 @@ pub enum Error {
     Verification,
     /// Serialised bytes are not a state.
     InvalidState,
-    /// Bytes are not a key or an element: not a canonical encoding, or that of the identity or of zero.
+    /// Bytes are not a key or an element: of the wrong length, not a canonical encoding, or that of the identity or
+    /// of zero.
     InvalidKey,
     /// Participants are unknown, missing or there twice, or their numbers are not possible.
     Participants,

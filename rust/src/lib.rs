@@ -32,6 +32,7 @@
 //! | [`aestream`] | authenticated encryption of streams |
 //! | [`oae2`] | authenticated encryption of streams in blocks of one size |
 //! | [`mhf`] | memory-hard hash, for passwords |
+//! | [`Key`] | a symmetric key that is wiped and not printed |
 //! | [`keys`] | private and public keys over Ristretto255 |
 //! | [`sig`] | signatures |
 //! | [`hpke`] | encryption to a public key, authenticated by the sender's key |
@@ -83,6 +84,7 @@ pub mod handshake;
 pub mod hazmat;
 #[cfg(feature = "ristretto")]
 pub mod hpke;
+mod key;
 #[cfg(feature = "ristretto")]
 pub mod keys;
 mod label;
@@ -124,6 +126,7 @@ mod vector;
 mod x86_64;
 
 pub use error::Error;
+pub use key::Key;
 pub use label::Label;
 #[cfg(feature = "std")]
 pub use protocol::io::{Reader, Writer};

@@ -13,7 +13,7 @@
 //! [`aestream`](crate::aestream) has blocks of any size instead, can be flushed, and ends by itself; here the end
 //! is that of the input, so that a reader must know whether there is more before it opens a block.
 //!
-//! [`Sealer`] and [`Opener`] work on single blocks in the caller's buffers; with feature `std`, `SealWriter`
+//! `seal_vec` and `open_vec` take whole messages. [`Sealer`] and [`Opener`] work on single blocks in the caller's buffers; with feature `std`, `SealWriter`
 //! and `OpenReader` do the rest, with feature `tokio` also asynchronously.
 //!
 #![cfg_attr(feature = "std", doc = "```")]
@@ -38,6 +38,9 @@
 //! # }
 //! ```
 
+#[cfg(feature = "alloc")]
+use alloc::vec::Vec;
+
 use crate::wipe::wipe;
 use crate::{Error, Protocol, TAG_LEN, label};
 
@@ -45,6 +48,56 @@ use crate::{Error, Protocol, TAG_LEN, label};
 const fn sealed_len<const BLOCK_LEN: usize>() -> usize {
     const { assert!(BLOCK_LEN > 0, "a block has at least one byte") };
     const { BLOCK_LEN + TAG_LEN }
+}
+
+/// Seals a whole message into a new vector, as a [`Sealer`] does.
+#[cfg(feature = "alloc")]
+#[must_use]
+#[allow(clippy::missing_panics_doc)] // the lengths are right
+pub fn seal_vec<const BLOCK_LEN: usize>(keyed: Protocol, message: &[u8]) -> Vec<u8> {
+    let sealed_len = sealed_len::<BLOCK_LEN>();
+    let (blocks, last) = message.as_chunks::<BLOCK_LEN>();
+    let mut sealed = alloc::vec![0; (blocks.len() + 1) * sealed_len];
+    let (full, end) = sealed.split_at_mut(blocks.len() * sealed_len);
+    let mut sealer = Sealer::<BLOCK_LEN>::new(keyed);
+    for (block, sealed) in blocks.iter().zip(full.chunks_exact_mut(sealed_len)) {
+        sealed[..BLOCK_LEN].copy_from_slice(block);
+        sealer.seal_block(sealed).expect("it has that length");
+    }
+    end[..last.len()].copy_from_slice(last);
+    sealer.finish(end, last.len()).expect("it has that length");
+    sealed
+}
+
+/// Opens a whole message into a new vector, as an [`Opener`] does.
+///
+/// # Errors
+///
+/// [`Error::Verification`] if `sealed` is not what was sealed.
+#[cfg(feature = "alloc")]
+pub fn open_vec<const BLOCK_LEN: usize>(keyed: Protocol, sealed: &[u8]) -> Result<Vec<u8>, Error> {
+    let last = sealed.len().div_ceil(sealed_len::<BLOCK_LEN>()).saturating_sub(1);
+    let mut message = Vec::with_capacity(sealed.len());
+    let mut opener = Opener::<BLOCK_LEN>::new(keyed);
+    for (i, block) in sealed.chunks(sealed_len::<BLOCK_LEN>()).enumerate() {
+        let start = message.len();
+        message.extend_from_slice(block);
+        let block = &mut message[start..];
+        let plaintext = if i < last {
+            opener.open_block(block)
+        } else {
+            opener.open_last(block)
+        };
+        let Ok(plaintext) = plaintext else { break };
+        let end = start + plaintext.len();
+        message.truncate(end);
+    }
+    if opener.is_finished() {
+        Ok(message)
+    } else {
+        wipe(&mut message);
+        Err(Error::Verification)
+    }
 }
 
 /// Seals a stream in blocks of `BLOCK_LEN` bytes, at least one:
@@ -209,14 +262,14 @@ mod io {
     use std::vec::Vec;
 
     use super::{Opener, Sealer};
-    use crate::block_io::{self, Open, Seal};
+    use crate::block_io::{Open, Seal};
     use crate::{Error, Protocol, TAG_LEN};
 
     /// Seals what is written to it and passes the blocks on.
     ///
     /// `finish` must be called (or `shutdown` of the asynchronous writer): it writes the last block. Flushing
     /// does not end a block, so up to `BLOCK_LEN - 1` bytes wait. It holds one block.
-    pub type SealWriter<W, const BLOCK_LEN: usize> = block_io::SealWriter<Sealer<BLOCK_LEN>, W>;
+    pub type SealWriter<W, const BLOCK_LEN: usize> = crate::block_io::SealWriter<Sealer<BLOCK_LEN>, W>;
 
     /// Reads a stream to the end of the inner reader and gives out only what was verified.
     ///
@@ -224,7 +277,7 @@ mod io {
     /// `UnexpectedEof`, any other damage one of kind `InvalidData`, also a cut between two blocks; after these
     /// every call is an error. An error of the inner reader changes nothing: the call can be repeated. It holds one
     /// block.
-    pub type OpenReader<R, const BLOCK_LEN: usize> = block_io::OpenReader<Opener<BLOCK_LEN>, R>;
+    pub type OpenReader<R, const BLOCK_LEN: usize> = crate::block_io::OpenReader<Opener<BLOCK_LEN>, R>;
 
     impl<const BLOCK_LEN: usize> Seal for Sealer<BLOCK_LEN> {
         const PREFIX: usize = 0;
