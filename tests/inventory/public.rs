@@ -30,6 +30,16 @@ pub fn items(lib: &Path) -> BTreeSet<String> {
 
     let mut public = BTreeMap::new();
     sources.exports(&vec![], &[], &mut public);
+    // An alias is another name of its type.
+    for (path, names) in public.clone() {
+        if let Some(Item::Type(alias)) = sources.definition(&path)
+            && let target = type_path(&alias.ty)
+            && !target.is_empty()
+        {
+            let target = sources.resolve(&path[..path.len() - 1].to_vec(), &target);
+            public.entry(target).or_default().extend(names);
+        }
+    }
     let mut items: BTreeSet<String> = public.values().flatten().cloned().collect();
 
     for (path, names) in &public {
@@ -48,9 +58,15 @@ pub fn items(lib: &Path) -> BTreeSet<String> {
         if !matches!(definition, Some(Item::Struct(_) | Item::Enum(_))) {
             continue;
         }
-        for item in sources.modules.values().flatten() {
+        let implementations = sources
+            .modules
+            .iter()
+            .flat_map(|(module, items)| items.iter().map(move |item| (module, item)));
+        for (module, item) in implementations {
             if let Item::Impl(item) = item
-                && self_ident(item).as_ref() == Some(ident)
+                && let self_path = type_path(&item.self_ty)
+                && self_path.last() == Some(ident)
+                && sources.resolve(module, &self_path) == *path
             {
                 if item
                     .trait_
@@ -323,10 +339,11 @@ fn leaves(tree: &UseTree, mut path: ItemPath) -> Vec<(ItemPath, String)> {
     }
 }
 
-fn self_ident(item: &ItemImpl) -> Option<String> {
-    match &*item.self_ty {
-        Type::Path(path) => path.path.segments.last().map(|segment| segment.ident.to_string()),
-        _ => None,
+/// The path of a type that has one, without arguments.
+fn type_path(of: &Type) -> ItemPath {
+    match of {
+        Type::Path(path) => path.path.segments.iter().map(|s| s.ident.to_string()).collect(),
+        _ => vec![],
     }
 }
 

@@ -168,15 +168,13 @@ impl Protocol {
 
     /// Mask in pieces: the same as one [`Protocol::mask`] of their concatenation.
     pub fn mask_stream(&mut self, label: Label<'_>) -> MaskStream<'_> {
-        self.header(Op::Mask, label);
-        self.duplex.permute();
+        self.mask_begin(label);
         MaskStream(&mut self.duplex)
     }
 
     /// Unmask in pieces: the same as one [`Protocol::unmask`] of their concatenation.
     pub fn unmask_stream(&mut self, label: Label<'_>) -> UnmaskStream<'_> {
-        self.header(Op::Mask, label);
-        self.duplex.permute();
+        self.mask_begin(label);
         UnmaskStream(&mut self.duplex)
     }
 
@@ -392,6 +390,22 @@ impl Protocol {
         self.duplex.absorb(input);
     }
 
+    /// Opens a Mask or an Unmask whose data follows through [`Protocol::mask_more`] or [`Protocol::unmask_more`].
+    pub(crate) fn mask_begin(&mut self, label: Label<'_>) {
+        self.header(Op::Mask, label);
+        self.duplex.permute();
+    }
+
+    /// Encrypts data of the Mask that [`Protocol::mask_begin`] opened.
+    pub(crate) fn mask_more(&mut self, in_out: &mut [u8]) {
+        self.duplex.encrypt(in_out);
+    }
+
+    /// Decrypts data of the Unmask that [`Protocol::mask_begin`] opened.
+    pub(crate) fn unmask_more(&mut self, in_out: &mut [u8]) {
+        self.duplex.decrypt(in_out);
+    }
+
     /// A number as data of that Mix, as unsigned LEB128.
     pub(crate) fn mix_more_leb128(&mut self, number: usize) {
         self.absorb_leb128(number);
@@ -403,7 +417,7 @@ impl Protocol {
         self.duplex.squeeze_and_absorb(output, &mut other.duplex);
     }
 
-    /// Opens a Derive of `len` bytes.
+    /// Opens a Derive of `len` bytes, which [`Protocol::derive_more`] gives.
     #[inline]
     pub(crate) fn derive_begin(&mut self, label: Label<'_>, len: usize) {
         self.header(Op::Derive, label);
@@ -415,25 +429,6 @@ impl Protocol {
     #[cfg(feature = "rustcrypto")]
     pub(crate) fn derive_more(&mut self, output: &mut [u8]) {
         self.duplex.squeeze(output);
-    }
-
-    /// Opens a Mask or Unmask whose data follows through [`Protocol::mask_more`] or [`Protocol::unmask_more`].
-    #[cfg(feature = "rustcrypto")]
-    pub(crate) fn mask_begin(&mut self, label: Label<'_>) {
-        self.header(Op::Mask, label);
-        self.duplex.permute();
-    }
-
-    /// Data of the Mask that [`Protocol::mask_begin`] opened.
-    #[cfg(feature = "rustcrypto")]
-    pub(crate) fn mask_more(&mut self, in_out: &mut [u8]) {
-        self.duplex.encrypt(in_out);
-    }
-
-    /// Data of the Unmask that [`Protocol::mask_begin`] opened.
-    #[cfg(feature = "rustcrypto")]
-    pub(crate) fn unmask_more(&mut self, in_out: &mut [u8]) {
-        self.duplex.decrypt(in_out);
     }
 
     #[inline]
@@ -469,7 +464,7 @@ impl Protocol {
 }
 
 /// Copies between buffers of the same length.
-fn copy(from: &[u8], to: &mut [u8]) -> Result<(), Error> {
+pub(crate) fn copy(from: &[u8], to: &mut [u8]) -> Result<(), Error> {
     if from.len() != to.len() {
         return Err(Error::BufferLength);
     }
