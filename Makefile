@@ -1,12 +1,12 @@
 # Targets for people: `make help`.
 CARGO ?= cargo
-PACKAGES = build-essential coq ocaml-findlib valgrind
+PACKAGES = build-essential coq cvc5 ocaml-findlib valgrind z3
 
 # The backend override that this machine can have, and one that it cannot.
 ARCH := $(if $(filter aarch64 arm64,$(shell uname -m)),aarch64,x86_64)
 IMPOSSIBLE := $(if $(filter aarch64,$(ARCH)),x86_64,aarch64)
 
-.PHONY: help test lint bench deps spec proofs rocq kernels kernels-check ct audit
+.PHONY: help test lint bench deps spec proofs rocq kernels kernels-check ct audit replay
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -64,3 +64,6 @@ rocq: ## the theorem about transcripts: proofs, mutants, and the model beside th
 
 proofs: rocq ## every theorem: those of Rocq, and those about the machine code, with proofs/manifest.json (needs coq, saw, z3)
 	$(CARGO) run --quiet --package veriplex-tools -- proofs $(if $(STRICT),--strict)
+
+replay: ## the goals of those theorems once more, as kept in proofs/replay, without SAW (needs z3 or cvc5)
+	$(CARGO) run --quiet --package veriplex-tools -- replay $(if $(STRICT),--strict)
