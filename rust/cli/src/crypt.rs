@@ -309,7 +309,7 @@ fn unmask(
     } else {
         Err(Error::unverified(
             &name,
-            "verification failed: cut short, damaged, or encrypted with another key",
+            "verification failed: cut short, damaged, or encrypted with another key or password",
         ))
     }
 }
@@ -351,12 +351,12 @@ fn read_error(name: &str, error: &io::Error) -> Error {
         // Under a wrong key or after damage the length of a block is a random one.
         Error::unverified(
             name,
-            "verification failed: cut short, damaged, or encrypted with another key",
+            "verification failed: cut short, damaged, or encrypted with another key or password",
         )
     } else if error.kind() == io::ErrorKind::InvalidData && error.raw_os_error().is_none() {
         Error::unverified(
             name,
-            "verification failed: damaged, or encrypted with another key",
+            "verification failed: damaged, or encrypted with another key or password",
         )
     } else {
         Error::io(name, error)
