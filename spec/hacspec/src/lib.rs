@@ -17,9 +17,12 @@ extern crate alloc;
 
 pub mod aead;
 pub mod aes;
+pub mod aestream;
 pub mod digest;
 pub mod duplex;
 pub mod mac;
+pub mod mhf;
+pub mod oae2;
 pub mod protocol;
 pub mod simpira1024;
 pub mod siv;
