@@ -14,8 +14,10 @@ use veriplex::mhf::{BLOCK_LEN, Mhf};
 use veriplex::siv::Siv;
 use veriplex::{Error, Key, Label, Protocol, label, oae2};
 
-/// Mutated inputs per entry point.
-const MUTATIONS: usize = 100_000;
+/// Mutated inputs per entry point; `VERIPLEX_MUTATIONS` asks for another number.
+fn mutations() -> usize {
+    std::env::var("VERIPLEX_MUTATIONS").map_or(100_000, |text| text.parse().expect("a number"))
+}
 
 /// A small generator (Marsaglia's xorshift64), so that every run has the same inputs.
 struct Random(u64);
@@ -80,7 +82,7 @@ fn open_in_place() {
         let mut random = Random(1);
         let sealed = keyed().seal_vec(label!("m"), &MESSAGE);
         let before = keyed();
-        for _ in 0..MUTATIONS {
+        for _ in 0..mutations() {
             let mut input = random.mutate(&sealed);
             let mut protocol = before.clone();
             assert_eq!(
@@ -105,7 +107,7 @@ fn open_into_and_open_vec() {
     let mut random = Random(2);
     let sealed = keyed().seal_vec(label!("m"), &MESSAGE);
     let before = keyed();
-    for _ in 0..MUTATIONS {
+    for _ in 0..mutations() {
         let input = random.mutate(&sealed);
         let mut output = vec![0xa5; input.len().saturating_sub(16)];
         let mut protocol = before.clone();
@@ -132,7 +134,7 @@ fn aead_and_siv() {
             aead.seal_vec(&nonce, ad, &MESSAGE),
             siv.seal_vec(&nonce, ad, &MESSAGE),
         );
-        for _ in 0..MUTATIONS {
+        for _ in 0..mutations() {
             assert_eq!(
                 aead.open_vec(&nonce, ad, &random.mutate(&a)),
                 Err(Error::Verification)
@@ -170,7 +172,7 @@ fn mac_verify() {
     let mut mac = Mac::new(label!("d"), &[7; 32]);
     mac.update(&MESSAGE);
     let tag = mac.clone().finalize();
-    for _ in 0..MUTATIONS {
+    for _ in 0..mutations() {
         assert_eq!(mac.clone().verify(&random.mutate(&tag)), Err(Error::Verification));
     }
     assert_eq!(mac.verify(&tag), Ok(()));
@@ -183,7 +185,7 @@ fn from_bytes() {
     protocol.mix(label!("x"), &MESSAGE);
     let saved = protocol.to_bytes();
     let mut restored = 0;
-    for _ in 0..MUTATIONS {
+    for _ in 0..mutations() {
         let mut input = random.mutate(&saved);
         if random.below(2) == 0 {
             // Mostly the indices: the first two bytes.
@@ -207,7 +209,7 @@ fn from_bytes() {
         }
     }
     assert!(
-        restored > MUTATIONS / 10 && restored < MUTATIONS * 9 / 10,
+        restored > mutations() / 10 && restored < mutations() * 9 / 10,
         "both kinds are tested: {restored}"
     );
     for index in 94..=255 {
@@ -222,7 +224,7 @@ fn from_bytes() {
 #[test]
 fn labels() {
     let mut random = Random(6);
-    for _ in 0..MUTATIONS {
+    for _ in 0..mutations() {
         let length = random.below(400);
         let bytes: Vec<u8> = (0..length).map(|_| random.byte()).collect();
         match Label::new(&bytes) {
@@ -250,7 +252,7 @@ fn open_reader() {
     on_each_backend(|_| {
         let mut random = Random(7);
         let sealed = stream();
-        for _ in 0..MUTATIONS / 10 {
+        for _ in 0..mutations() / 10 {
             // Reading allocates 64 KiB: the other nine tenths are in `opener`.
             let input = random.mutate(&sealed);
             let mut reader = OpenReader::new(keyed(), input.as_slice());
@@ -322,7 +324,7 @@ fn opener() {
     assert_eq!(open_blocks(&blocks), (5, true));
 
     let mut random = Random(8);
-    for _ in 0..MUTATIONS {
+    for _ in 0..mutations() {
         let mut changed = blocks.clone();
         let at = random.below(blocks.len());
         changed[at] = random.mutate(&blocks[at]);
@@ -468,7 +470,7 @@ fn oae2_opener() {
     let blocks = oae2_blocks();
     assert_eq!(open_oae2(&blocks), (4, true));
     let mut random = Random(9);
-    for _ in 0..MUTATIONS {
+    for _ in 0..mutations() {
         let mut changed = blocks.clone();
         let at = random.below(blocks.len());
         changed[at] = random.mutate(&blocks[at]);
@@ -507,7 +509,7 @@ fn oae2_reader() {
     on_each_backend(|_| {
         let mut random = Random(10);
         let sealed = oae2_blocks().concat();
-        for i in 0..MUTATIONS {
+        for i in 0..mutations() {
             // Every cut, at first.
             let input = if i < sealed.len() {
                 sealed[..i].to_vec()

@@ -8,15 +8,18 @@ use aead::inout::InOutBuf;
 use aead::{AeadInOut, KeyInit};
 use cipher::dev::block_mode::{self, TestVector as CipherVector};
 use cipher::{Array, BlockModeDecrypt, BlockModeEncrypt, KeyIvInit};
-use common::on_each_backend;
+use common::{bytes, cases, number, on_each_backend, text, vectors};
 use digest::dev::{MacTestVector, MacTruncSide, TestVector as DigestVector};
 use digest::dev::{fixed_reset_test, fixed_test, mac_test, xof_reset_test};
 use digest::{Digest, ExtendableOutput, Update, XofReader};
+use password_hash::phc::{Output, PasswordHash, Salt};
+use password_hash::{CustomizedPasswordHasher, Error, PasswordHasher, PasswordVerifier};
 use rand_core::{Rng, SeedableRng};
 use veriplex::rustcrypto::Domain;
 use veriplex::rustcrypto::aead::{Aead, Siv};
 use veriplex::rustcrypto::cipher::{Decryptor, Encryptor};
 use veriplex::rustcrypto::digest::{Hasher, Mac};
+use veriplex::rustcrypto::password_hash::{Mhf, Params};
 use veriplex::rustcrypto::rand_core::Generator;
 use veriplex::{Label, Protocol, label, mac, siv, stream};
 
@@ -306,6 +309,144 @@ fn stream_cipher_in_any_pieces() {
             decryptor.decrypt_blocks(Array::cast_slice_from_core_mut(piece.as_chunks_mut().0));
         }
         assert!(data == message, "pieces of {piece}");
+    }
+}
+
+// -- password-hash ---------------------------------------------------------------------------------------
+
+enum Known {}
+
+impl Domain for Known {
+    const DOMAIN: Label<'static> = label!("example.mhf");
+}
+
+/// The known answers that a PHC string can hold: the text of each, and the password.
+fn known_hashes() -> Vec<(String, Vec<u8>)> {
+    let file = vectors("mhf");
+    let mut hashes = Vec::new();
+    for case in cases(&file) {
+        assert_eq!(text(case, "domain").as_bytes(), Known::DOMAIN.as_bytes());
+        let Ok(hash) = Output::new(&bytes(case, "output")) else {
+            continue;
+        };
+        let (cost, salt) = (number(case, "cost"), Salt::new(&bytes(case, "salt")).unwrap());
+        let phc = format!("$veriplex-mhf$v=1$c={cost}${salt}${hash}");
+        hashes.push((phc, bytes(case, "password")));
+    }
+    assert!(hashes.len() >= 5);
+    hashes
+}
+
+fn parse(phc: &str) -> PasswordHash {
+    PasswordHash::new(phc).unwrap_or_else(|e| panic!("{phc}: {e}"))
+}
+
+#[test]
+fn password_hashes_are_the_known_answers() {
+    let hasher = Mhf::<Known>::default();
+    for (phc, password) in known_hashes() {
+        let hash = parse(&phc);
+        assert_eq!(hasher.verify_password(&password, &hash), Ok(()), "{phc}");
+        let params = Params::try_from(&hash).unwrap();
+        let hasher = Mhf::<Known>::new(params, params.cost);
+        let again = hasher.hash_password_with_salt(&password, &hash.salt.unwrap());
+        assert_eq!(again.unwrap().to_string(), phc);
+
+        let wrong = [password.as_slice(), b"x"].concat();
+        assert_eq!(hasher.verify_password(&wrong, &hash), Err(Error::PasswordInvalid));
+        let elsewhere = Mhf::<Other>::default();
+        assert_eq!(
+            elsewhere.verify_password(&password, &hash),
+            Err(Error::PasswordInvalid)
+        );
+        let other_salt = PasswordHash {
+            salt: Some(Salt::new(&[9; 16]).unwrap()),
+            ..hash.clone()
+        };
+        assert_eq!(
+            hasher.verify_password(&password, &other_salt),
+            Err(Error::PasswordInvalid)
+        );
+        let shorter = Output::new(&hash.hash.unwrap().as_bytes()[..10]).unwrap();
+        let shorter = PasswordHash {
+            hash: Some(shorter),
+            ..hash
+        };
+        assert_eq!(
+            hasher.verify_password(&password, &shorter),
+            Err(Error::PasswordInvalid)
+        );
+    }
+}
+
+#[test]
+fn password_hash_costs_are_limited_before_any_work() {
+    let (phc, password) = known_hashes().swap_remove(3);
+    let hash = parse(&phc);
+    let cost = Params::try_from(&hash).unwrap().cost;
+    let with = |params: &str| parse(&phc.replace(&format!("c={cost}"), params));
+    let enough = Mhf::<Known>::new(Params::default(), cost);
+    assert_eq!(enough.verify_password(&password, &hash), Ok(()));
+    let too_much = Err(Error::ParamInvalid { name: "c" });
+    let low = Mhf::<Known>::new(Params::default(), cost - 1);
+    assert_eq!(low.verify_password(&password, &hash), too_much);
+    assert_eq!(
+        low.hash_password_with_salt(&password, &[0; 16]).map(drop),
+        too_much
+    );
+    for cost in ["c=17", "c=26", "c=27", "c=255", "c=256", "c=4294967295"] {
+        assert_eq!(
+            Mhf::<Known>::default().verify_password(&password, &with(cost)),
+            too_much,
+            "{cost}"
+        );
+    }
+    // No limit of the caller's lifts the one of the hash.
+    assert_eq!(
+        Mhf::<Known>::new(Params::default(), 255).verify_password(&password, &with("c=27")),
+        too_much
+    );
+    for wrong in ["c=x", "d=1", "c=1,d=1", "c=1,c=1", "d=1,c=1", "c=01", "c=-1"] {
+        let verdict = Mhf::<Known>::default().verify_password(&password, &with(wrong));
+        assert!(
+            !matches!(verdict, Ok(()) | Err(Error::PasswordInvalid)),
+            "{wrong}: {verdict:?}"
+        );
+    }
+}
+
+#[test]
+fn other_password_hashes_are_refused() {
+    let (phc, password) = known_hashes().swap_remove(0);
+    let hasher = Mhf::<Known>::default();
+    let verdict = |phc: &str| hasher.verify_password(&password, &parse(phc));
+    assert_eq!(verdict(&phc), Ok(()));
+    assert_eq!(verdict(&phc.replace("v=1", "v=2")), Err(Error::Version));
+    assert_eq!(verdict(&phc.replace("$v=1", "")), Err(Error::Version));
+    assert_eq!(verdict(&phc.replace("$c=0", "")), Err(Error::ParamsInvalid));
+    assert_eq!(
+        verdict(&phc.replace("veriplex-mhf", "argon2id")),
+        Err(Error::Algorithm)
+    );
+    assert_eq!(
+        verdict(phc.rsplit_once('$').unwrap().0),
+        Err(Error::PasswordInvalid)
+    );
+    let params = |output_len| Params { cost: 0, output_len };
+    for (params, salt_len, error) in [
+        (params(9), 16, Error::OutputSize),
+        (params(65), 16, Error::OutputSize),
+        (params(32), 7, Error::SaltInvalid),
+        (params(32), 49, Error::SaltInvalid),
+    ] {
+        let hash = hasher.hash_password_with_params(b"password", &noise(b"salt", salt_len), params);
+        assert_eq!(hash, Err(error));
+    }
+    for params in [params(10), params(64)] {
+        let hash = hasher
+            .hash_password_with_params(b"password", &[7; 8], params)
+            .unwrap();
+        assert_eq!(hasher.verify_password(b"password", &hash), Ok(()));
     }
 }
 

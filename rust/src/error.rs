@@ -1,4 +1,5 @@
 use core::fmt;
+use core::num::NonZeroU16;
 
 /// What can go wrong. No variant tells anything about a secret.
 ///
@@ -19,6 +20,10 @@ pub enum Error {
     /// Bytes are not a key or an element: of the wrong length, not a canonical encoding, or that of the identity or
     /// of zero.
     InvalidKey,
+    /// Participants are unknown, missing or there twice, or their numbers are not possible.
+    Participants,
+    /// What this participant of a protocol sent is wrong.
+    BadParticipant(NonZeroU16),
     /// The cost of a memory-hard hash is above [`Mhf::MAX_COST`](crate::mhf::Mhf::MAX_COST).
     CostTooHigh,
     /// There is not enough memory for a memory-hard hash.
@@ -38,6 +43,10 @@ impl fmt::Display for Error {
             Self::Verification => "verification failed",
             Self::InvalidState => "not a serialised state",
             Self::InvalidKey => "not a key",
+            Self::Participants => "wrong participants",
+            Self::BadParticipant(identifier) => {
+                return write!(f, "participant {identifier} sent something wrong");
+            }
             Self::CostTooHigh => "cost too high",
             Self::OutOfMemory => "not enough memory",
             Self::LimitReached => "a bound of the scheme is reached",

@@ -42,6 +42,7 @@
 //! | [`ratchet`] | messages that may be lost or reordered, each under its own key (double ratchet) |
 //! | [`vrf`] | verifiable random function |
 //! | [`oprf`] | oblivious pseudorandom function, also verifiable |
+//! | [`frost`] | threshold signatures, with a dealer or distributed key generation |
 //! | [`rustcrypto`] | the traits of `digest`, `aead`, `cipher`, `password-hash`, `rand_core`, `signature` |
 //! | [`hazmat`] | the raw duplex, the raw permutation, the choice of backend |
 //!
@@ -74,6 +75,8 @@ mod block_io;
 pub mod digest;
 mod duplex;
 mod error;
+#[cfg(all(feature = "ristretto", feature = "alloc"))]
+pub mod frost;
 #[cfg(feature = "ristretto")]
 mod group;
 #[cfg(feature = "ristretto")]

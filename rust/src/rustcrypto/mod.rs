@@ -9,14 +9,23 @@
 //! | [`digest`] | `digest` 0.11 | digest, extendable output, MAC |
 //! | [`aead`] | `aead` 0.6 | AEAD, SIV |
 //! | [`cipher`] | `cipher` 0.5 | stream cipher |
+#![cfg_attr(
+    feature = "alloc",
+    doc = "| [`password_hash`] | `password-hash` 0.6 | memory-hard hash, PHC strings |"
+)]
 //! | [`rand_core`] | `rand_core` 0.10 | deterministic generator |
+//! | [`signature`] | `signature` 3 | signatures; with feature `ristretto` |
 //!
 //! The traits make values out of keys alone, so the domain is part of the type: see [`Domain`]. Keys have 32 bytes.
 
 pub mod aead;
 pub mod cipher;
 pub mod digest;
+#[cfg(feature = "alloc")]
+pub mod password_hash;
 pub mod rand_core;
+#[cfg(feature = "ristretto")]
+pub mod signature;
 
 use crate::Label;
 
