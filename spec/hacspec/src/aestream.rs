@@ -12,8 +12,9 @@ pub const HEADER_LEN: usize = 2;
 /// A block: its length, masked, and itself, sealed.
 #[hax_lib::requires(block.len() < 65536)]
 pub fn seal_block(p: Duplex, block: &[u8]) -> (Duplex, Vec<u8>) {
-    let length = [(block.len() / 256) as u8, (block.len() % 256) as u8];
-    let (masked, header) = mask(p, b"header", &length);
+    let n = block.len() as u64;
+    let length = n.to_be_bytes();
+    let (masked, header) = mask(p, b"header", &length[6..]);
     let (sealed, body) = protocol::seal(masked, b"block", block);
     (ratchet(sealed, b"block"), [header, body].concat())
 }

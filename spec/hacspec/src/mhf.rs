@@ -47,7 +47,7 @@ pub fn random_parent(independent: Duplex, u: u64) -> u64 {
     let bits = 64 - u64::from((u - 1).leading_zeros());
     let width = 1 << (level % bits);
     let to = u + offset % width;
-    if to < 2 * width { 0 } else { to - 2 * width }
+    to.saturating_sub(2 * width)
 }
 
 /// Block v > 0 of the static graph depends on block v - 1; is there another one, and which?
@@ -84,6 +84,7 @@ pub fn static_block(dependent: Duplex, v: u64, required: &[u8], optional: (bool,
 
 /// A block after the static graph: it depends on the one before and on the last one of a group that the one before
 /// chooses.
+#[allow(clippy::cast_possible_truncation, reason = "the blocks are in memory")]
 pub fn dynamic_block(cost: u8, dependent: Duplex, blocks: &[Vec<u8>], previous: &[u8]) -> Vec<u8> {
     let (p, choice) = derive_number(mix(dependent, b"prev", previous), b"pre-label");
     let group = choice % (1 << cost);
@@ -93,6 +94,7 @@ pub fn dynamic_block(cost: u8, dependent: Duplex, blocks: &[Vec<u8>], previous: 
 
 /// All blocks: one that comes from the password alone, 3N - 1 of the static graph, 2N after it. And the transcript that
 /// they depend on.
+#[allow(clippy::cast_possible_truncation, reason = "the blocks are in memory")]
 pub fn fill(cost: u8, independent: Duplex, dependent: Duplex) -> (Duplex, Vec<Vec<u8>>) {
     let n = 1 << cost;
     let (dependent, source) = derive(dependent, b"source", BLOCK_LEN);
