@@ -35,7 +35,7 @@ pub fn open(p: Duplex, b: usize, stream: &[u8]) -> Opened {
     let mut p = p;
     let mut message = Vec::new();
     let sealed_len = b + TAG_LEN;
-    let mut ok = !stream.is_empty() && stream.len() % sealed_len == 0;
+    let mut ok = !stream.is_empty() && stream.len().is_multiple_of(sealed_len);
     let blocks = if ok { stream.len() / sealed_len } else { 0 };
     for i in 0..blocks {
         let label: &[u8] = if i + 1 == blocks { b"final" } else { b"block" };
