@@ -470,7 +470,7 @@ fn oae2_opener() {
     let blocks = oae2_blocks();
     assert_eq!(open_oae2(&blocks), (4, true));
     let mut random = Random(9);
-    for _ in 0..MUTATIONS {
+    for _ in 0..mutations() {
         let mut changed = blocks.clone();
         let at = random.below(blocks.len());
         changed[at] = random.mutate(&blocks[at]);
@@ -509,7 +509,7 @@ fn oae2_reader() {
     on_each_backend(|_| {
         let mut random = Random(10);
         let sealed = oae2_blocks().concat();
-        for i in 0..MUTATIONS {
+        for i in 0..mutations() {
             // Every cut, at first.
             let input = if i < sealed.len() {
                 sealed[..i].to_vec()

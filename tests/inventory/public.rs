@@ -36,8 +36,10 @@ pub fn items(lib: &Path) -> BTreeSet<String> {
             && let target = type_path(&alias.ty)
             && !target.is_empty()
         {
-            let target = sources.resolve(&path[..path.len() - 1].to_vec(), &target);
-            public.entry(target).or_default().extend(names);
+            // One of another crate has no items here.
+            if let Some(target) = sources.find(&path[..path.len() - 1].to_vec(), &target) {
+                public.entry(target).or_default().extend(names);
+            }
         }
     }
     let mut items: BTreeSet<String> = public.values().flatten().cloned().collect();
@@ -206,6 +208,12 @@ impl Sources {
 
     /// Where the item is defined that a `use` in this module names.
     fn resolve(&self, module: &ItemPath, path: &[String]) -> ItemPath {
+        self.find(module, path)
+            .unwrap_or_else(|| panic!("{path:?} in {module:?}: not found"))
+    }
+
+    /// [`Sources::resolve`], if it is in this crate.
+    fn find(&self, module: &ItemPath, path: &[String]) -> Option<ItemPath> {
         let path = match path[0].as_str() {
             "crate" => path[1..].to_vec(),
             "self" => [module.as_slice(), &path[1..]].concat(),
@@ -213,24 +221,21 @@ impl Sources {
             _ => [module.as_slice(), path].concat(),
         };
         if self.definition(&path).is_some() {
-            return path;
+            return Some(path);
         }
         let (ident, module) = path.split_last().unwrap();
         let module = module.to_vec();
-        let items = self
+        let (again, _) = self
             .modules
-            .get(&module)
-            .unwrap_or_else(|| panic!("{path:?}: no such module"));
-        let again = items
+            .get(&module)?
             .iter()
             .filter_map(|item| match item {
                 Item::Use(i) => Some(leaves(&i.tree, vec![])),
                 _ => None,
             })
             .flatten()
-            .find(|(_, name)| name == ident)
-            .unwrap_or_else(|| panic!("{path:?}: not found"));
-        self.resolve(&module, &again.0)
+            .find(|(_, name)| name == ident)?;
+        self.find(&module, &again)
     }
 
     /// Whether the crate has a private trait of this name, which callers cannot use.

@@ -3,10 +3,7 @@ use veriplex::keys::PrivateKey;
 use veriplex::{Error, Label, label};
 
 use crate::common::{Recorded, array, bytes, cases, text, vectors};
-
-fn key(byte: u8) -> PrivateKey {
-    PrivateKey::from_uniform_bytes([byte; 64]).unwrap()
-}
+use crate::key;
 
 fn random(byte: u8) -> Recorded {
     Recorded::new([byte; 64])

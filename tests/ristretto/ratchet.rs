@@ -4,6 +4,7 @@ use veriplex::ratchet::{HEADER_LEN, MAX_SKIPPED, MAX_STORED, MAX_UNANSWERED, OVE
 use veriplex::{Error, Label, Protocol, label};
 
 use crate::common::{Recorded, array, bytes, cases, text, vectors};
+use crate::key;
 
 #[test]
 fn known_answers() {
@@ -90,7 +91,7 @@ fn conversation() -> ([Ratchet; 2], Counter) {
 fn beginning() -> ([Ratchet; 2], Counter) {
     let mut base = Protocol::new(label!("test"));
     base.mix(label!("key"), &[7; 32]);
-    let [a, b] = [1, 2].map(|byte| PrivateKey::from_uniform_bytes([byte; 64]).unwrap());
+    let [a, b] = [key(1), key(2)];
     let (a_public, b_public) = (*a.public_key(), *b.public_key());
     let mut rng = Counter(0);
     let a = Ratchet::initiator(base.clone(), a, b_public, &mut rng.next()).unwrap();
@@ -385,9 +386,7 @@ proptest! {
         // Each message with the number of its chain and its number there. The responder has a chain 0 from the start.
         let mut sent: [Vec<([usize; 2], Vec<u8>)>; 2] = Default::default();
         let mut opened: [Vec<[usize; 2]>; 2] = Default::default();
-        let mut publics = [1, 2].map(|byte| {
-            vec![PrivateKey::from_uniform_bytes([byte; 64]).unwrap().public_key().to_bytes()]
-        });
+        let mut publics = [1, 2].map(|number| vec![key(number).public_key().to_bytes()]);
         for action in actions {
             match action {
                 Action::Seal(side) => {
