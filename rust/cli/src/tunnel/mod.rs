@@ -88,9 +88,7 @@ impl Tunnel {
 /// Takes tunnels, and opens a connection for each peer on the list.
 pub fn serve(options: &Options<'_>) -> Result<(), Error> {
     let tunnel = Tunnel::new(options)?;
-    listen(options, tunnel.clone(), move |stream| {
-        serve_one(tunnel.clone(), stream)
-    })
+    listen(options, &tunnel, |stream| serve_one(tunnel.clone(), stream))
 }
 
 async fn serve_one(tunnel: Arc<Tunnel>, mut stream: TcpStream) -> Result<Served, Reason> {
@@ -128,9 +126,7 @@ async fn serve_one(tunnel: Arc<Tunnel>, mut stream: TcpStream) -> Result<Served,
 /// Takes connections, and opens a tunnel for each.
 pub fn connect(options: &Options<'_>) -> Result<(), Error> {
     let tunnel = Tunnel::new(options)?;
-    listen(options, tunnel.clone(), move |stream| {
-        connect_one(tunnel.clone(), stream)
-    })
+    listen(options, &tunnel, |stream| connect_one(tunnel.clone(), stream))
 }
 
 async fn connect_one(tunnel: Arc<Tunnel>, plain: TcpStream) -> Result<Served, Reason> {
@@ -169,7 +165,7 @@ struct Served {
 }
 
 /// Runs `open` for every connection that is taken, and then relays; nothing that happens to one of them ends the others.
-fn listen<F>(options: &Options<'_>, tunnel: Arc<Tunnel>, open: impl Fn(TcpStream) -> F) -> Result<(), Error>
+fn listen<F>(options: &Options<'_>, tunnel: &Arc<Tunnel>, open: impl Fn(TcpStream) -> F) -> Result<(), Error>
 where
     F: Future<Output = Result<Served, Reason>> + Send + 'static,
 {

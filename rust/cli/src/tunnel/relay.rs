@@ -91,10 +91,12 @@ async fn open(mut from: ReadHalf<'_>, mut to: WriteHalf<'_>, mut opener: Opener)
     to.shutdown().await.map_err(in_connection)
 }
 
+#[allow(clippy::needless_pass_by_value)] // as map_err gives it
 fn in_connection(error: io::Error) -> Reason {
     format!("the connection: {error}")
 }
 
+#[allow(clippy::needless_pass_by_value)] // as map_err gives it
 fn in_tunnel(error: io::Error) -> Reason {
     if error.kind() == io::ErrorKind::UnexpectedEof {
         return "the tunnel was cut".into();
