@@ -357,10 +357,10 @@ fn block(sealer: &mut Sealer, plaintext: &[u8]) -> Vec<u8> {
 
 #[test]
 fn hostile_handshakes() {
-    let (server, client) = ends(echo_server(), &["--timeout", "2"]);
+    let (server, client) = ends(echo_server(), &["--timeout", "4"]);
     let start = || Client::new(&server);
 
-    // Nothing, and half a handshake, are cut off after two seconds.
+    // Nothing, and half a handshake, are cut off after four seconds.
     let silent = start();
     let mut half = start();
     half.send(&[1; 16]);
