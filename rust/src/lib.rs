@@ -30,24 +30,20 @@
 //! | [`aead`] | authenticated encryption with a nonce |
 //! | [`siv`] | authenticated encryption that survives a repeated nonce |
 //! | [`aestream`] | authenticated encryption of streams |
-#![cfg_attr(
-    feature = "ristretto",
-    doc = "| [`keys`] | private and public keys over Ristretto255 |
-| [`sig`] | signatures |
-| [`hpke`] | encryption to a public key, authenticated by the sender's key |
-| [`signcrypt`] | encryption to a public key with the sender's signature inside |
-| [`vrf`] | verifiable random function |
-| [`oprf`] | oblivious pseudorandom function, also verifiable |"
-)]
-#![cfg_attr(
-    feature = "ristretto",
-    doc = "| [`handshake`] | mutual authentication with forward secrecy |"
-)]
-#![cfg_attr(feature = "ristretto", doc = "| [`pake`] | a protocol keyed by a password |")]
-#![cfg_attr(
-    all(feature = "ristretto", feature = "alloc"),
-    doc = "| [`ratchet`] | messages that may be lost or reordered, each under its own key (double ratchet) |"
-)]
+//! | [`oae2`] | authenticated encryption of streams in blocks of one size |
+//! | [`mhf`] | memory-hard hash, for passwords |
+//! | [`Key`] | a symmetric key that is wiped and not printed |
+//! | [`keys`] | private and public keys over Ristretto255 |
+//! | [`sig`] | signatures |
+//! | [`hpke`] | encryption to a public key, authenticated by the sender's key |
+//! | [`signcrypt`] | encryption to a public key with the sender's signature inside |
+//! | [`handshake`] | mutual authentication with forward secrecy |
+//! | [`pake`] | a protocol keyed by a password |
+//! | [`ratchet`] | messages that may be lost or reordered, each under its own key (double ratchet) |
+//! | [`vrf`] | verifiable random function |
+//! | [`oprf`] | oblivious pseudorandom function, also verifiable |
+//! | [`frost`] | threshold signatures, with a dealer or distributed key generation |
+//! | [`rustcrypto`] | the traits of `digest`, `aead`, `cipher`, `password-hash`, `rand_core`, `signature` |
 //! | [`hazmat`] | the raw duplex, the raw permutation, the choice of backend |
 //!
 //! # Features
@@ -74,9 +70,13 @@ extern crate std;
 
 pub mod aead;
 pub mod aestream;
+#[cfg(feature = "std")]
+mod block_io;
 pub mod digest;
 mod duplex;
 mod error;
+#[cfg(all(feature = "ristretto", feature = "alloc"))]
+pub mod frost;
 #[cfg(feature = "ristretto")]
 mod group;
 #[cfg(feature = "ristretto")]
@@ -84,10 +84,13 @@ pub mod handshake;
 pub mod hazmat;
 #[cfg(feature = "ristretto")]
 pub mod hpke;
+mod key;
 #[cfg(feature = "ristretto")]
 pub mod keys;
 mod label;
 pub mod mac;
+pub mod mhf;
+pub mod oae2;
 #[cfg(feature = "ristretto")]
 pub mod oprf;
 #[cfg(feature = "ristretto")]
@@ -97,6 +100,8 @@ mod portable;
 mod protocol;
 #[cfg(all(feature = "ristretto", feature = "alloc"))]
 pub mod ratchet;
+#[cfg(feature = "rustcrypto")]
+pub mod rustcrypto;
 #[cfg(feature = "ristretto")]
 pub mod sig;
 #[cfg(feature = "ristretto")]
@@ -112,13 +117,16 @@ mod wipe;
 #[cfg(all(veriplex_hardware, target_arch = "aarch64"))]
 #[allow(unsafe_code)]
 mod aarch64;
-#[cfg(all(veriplex_hardware, any(target_arch = "aarch64", not(veriplex_kernels), test)))]
+#[cfg(veriplex_kernels)]
+mod kernels;
+#[cfg(all(veriplex_hardware, any(not(veriplex_kernels), test)))]
 mod vector;
 #[cfg(all(veriplex_hardware, target_arch = "x86_64"))]
 #[allow(unsafe_code)]
 mod x86_64;
 
 pub use error::Error;
+pub use key::Key;
 pub use label::Label;
 #[cfg(feature = "std")]
 pub use protocol::io::{Reader, Writer};

@@ -63,6 +63,14 @@ impl Signature {
     pub fn to_bytes(&self) -> [u8; Self::LEN] {
         group::join([&self.commitment, self.proof.as_bytes()])
     }
+
+    #[cfg(feature = "alloc")]
+    pub(crate) fn new(commitment: &RistrettoPoint, proof: Scalar) -> Self {
+        Self {
+            commitment: commitment.compress().to_bytes(),
+            proof,
+        }
+    }
 }
 
 impl TryFrom<&[u8]> for Signature {
@@ -236,10 +244,7 @@ pub fn verify_batch(domain: Label<'_>, items: &[(&PublicKey, &[u8], &Signature)]
     let mut weights = Protocol::new(domain);
     let mut challenges = Vec::with_capacity(items.len());
     for (key, message, signature) in items {
-        let mut protocol = start(domain, key);
-        protocol.mix_more(message);
-        let [_, verifier] = roles(protocol);
-        let challenge = challenge(verifier, &signature.commitment);
+        let challenge = challenge_of(domain, key, message, &signature.commitment);
         weights.mix(label!("signer"), key.as_bytes());
         weights.mix(label!("challenge"), challenge.as_bytes());
         weights.mix(label!("signature"), &signature.to_bytes());
@@ -281,8 +286,22 @@ fn challenge(mut verifier: Protocol, commitment: &[u8; ELEMENT_LEN]) -> Scalar {
     *group::derive_scalar(&mut verifier, label!("challenge"))
 }
 
+/// The challenge of a signature.
+#[cfg(feature = "alloc")]
+pub(crate) fn challenge_of(
+    domain: Label<'_>,
+    key: &PublicKey,
+    message: &[u8],
+    commitment: &[u8; ELEMENT_LEN],
+) -> Scalar {
+    let mut protocol = start(domain, key);
+    protocol.mix_more(message);
+    let [_, verifier] = roles(protocol);
+    challenge(verifier, commitment)
+}
+
 /// Proves knowledge of a key to a transcript that holds the public key: Schnorr's proof.
-fn prove(protocol: Protocol, key: &PrivateKey, hedge: &[u8]) -> Signature {
+pub(crate) fn prove(protocol: Protocol, key: &PrivateKey, hedge: &[u8]) -> Signature {
     let [mut prover, verifier] = roles(protocol);
     prover.mix(label!("signer-private"), key.scalar().as_bytes());
     prover.mix(label!("hedged-rand"), hedge);
@@ -293,7 +312,7 @@ fn prove(protocol: Protocol, key: &PrivateKey, hedge: &[u8]) -> Signature {
 }
 
 /// Checks a proof of [`prove`]. In variable time: key, transcript and signature are public.
-fn check(protocol: Protocol, key: &PublicKey, signature: &Signature) -> Result<(), Error> {
+pub(crate) fn check(protocol: Protocol, key: &PublicKey, signature: &Signature) -> Result<(), Error> {
     let [_, verifier] = roles(protocol);
     let challenge = challenge(verifier, &signature.commitment);
     let commitment =

@@ -3,6 +3,8 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod dkg;
+mod frost;
 mod handshake;
 mod hpke;
 mod keys;

@@ -11,17 +11,20 @@
 
 use std::path::Path;
 
-use veriplex::{Error as SchemeError, Label, Protocol, hpke, label};
+use veriplex::{Label, Protocol, hpke, label};
 
-use crate::crypt::{Job, open, read_array, read_header, seal};
+use crate::crypt::{Job, open_stream, read_array, seal_stream};
 use crate::error::Error;
 use crate::files::printable;
 use crate::keypair;
 
 const HEADER: &[u8; 9] = b"VPX-SEAL\x01";
+const MAGIC_LEN: usize = 8;
 const DOMAIN: Label<'static> = label!("veriplex.seal.v1");
 /// The extension of a sealed file.
 const EXTENSION: &str = "sealed";
+/// How it is made.
+const SEALED: &str = "sealed";
 
 fn with_header(mut protocol: Protocol) -> Protocol {
     protocol.mix(label!("header"), HEADER);
@@ -33,18 +36,29 @@ pub fn seal_file(job: &Job<'_>, key_file: &Path, to: &str) -> Result<(), Error> 
     let receiver = keypair::one(to)?;
     let (ephemeral, protocol) = hpke::setup_sender(DOMAIN, &sender, &receiver, &mut veriplex::os_rng())
         .map_err(|error| Error::io(&printable(key_file), error))?;
-    let (input, output) = job.open_to_seal(EXTENSION)?;
-    seal(input, output, &[HEADER, &ephemeral], with_header(protocol))
+    let output = job.output_of_ciphertext(EXTENSION)?;
+    let input = job.input(&output)?;
+    seal_stream(&[HEADER, &ephemeral], with_header(protocol), input, output)
 }
 
 pub fn unseal_file(job: &Job<'_>, key_file: &Path, from: &str) -> Result<(), Error> {
-    let destination = job.destination_of_opened(EXTENSION)?;
+    let destination = job.decrypted(EXTENSION)?;
     let receiver = keypair::read_private(key_file)?;
     let sender = keypair::one(from)?;
-    let (mut input, output) = job.open_to_open(&destination)?;
-    read_header(&mut input, HEADER, "sealed")?;
-    let ephemeral = read_array(&mut input, "sealed")?;
+    let output = job.output(&destination)?;
+    let mut input = job.input(&output)?;
+    let header: [u8; HEADER.len()] = read_array(&mut input, SEALED)?;
+    if header[..MAGIC_LEN] != HEADER[..MAGIC_LEN] {
+        return Err(Error::unverified(&input.name, "not sealed by veriplex"));
+    }
+    if header != *HEADER {
+        return Err(Error::unverified(
+            &input.name,
+            "made by another version of veriplex",
+        ));
+    }
+    let ephemeral = read_array(&mut input, SEALED)?;
     let protocol = hpke::setup_receiver(DOMAIN, &receiver, &sender, &ephemeral)
-        .map_err(|error: SchemeError| Error::unverified(&input.get_ref().name, error))?;
-    open(input, output, with_header(protocol))
+        .map_err(|error| Error::unverified(&input.name, error))?;
+    open_stream(with_header(protocol), input, output)
 }
