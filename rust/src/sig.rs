@@ -149,13 +149,17 @@ impl<'k> Signer<'k> {
     /// The signature, with randomness.
     #[must_use]
     pub fn sign<R: CryptoRng + ?Sized>(self, rng: &mut R) -> Signature {
-        prove(self.protocol, self.key, group::random_bytes(rng).as_slice())
+        self.sign_hedged(group::random_bytes(rng).as_slice())
     }
 
     /// The signature, without randomness; see [`sign_deterministic`].
     #[must_use]
     pub fn sign_deterministic(self) -> Signature {
-        prove(self.protocol, self.key, &[])
+        self.sign_hedged(&[])
+    }
+
+    pub(crate) fn sign_hedged(self, randomness: &[u8]) -> Signature {
+        prove(self.protocol, self.key, randomness)
     }
 }
 

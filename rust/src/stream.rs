@@ -69,7 +69,7 @@ fn begin(domain: Label<'_>, key: &[u8], nonce: &[u8]) -> Protocol {
     protocol
 }
 
-pub(crate) fn keyed(domain: Label<'_>, key: &[u8], nonce: &[u8]) -> Protocol {
+fn keyed(domain: Label<'_>, key: &[u8], nonce: &[u8]) -> Protocol {
     let mut protocol = Protocol::new(domain);
     protocol.mix(label!("key"), key);
     protocol.mix(label!("nonce"), nonce);

@@ -34,6 +34,9 @@ fn any_other_length_is_refused() {
     assert_eq!(PrivateKey::try_from(&long[..32]), Ok(key));
 }
 
+/// Reads a text and writes it.
+type Again = fn(&str) -> Option<String>;
+
 /// One text for each key: whatever is changed, cut or added, it is no key, or another one that is written so.
 #[test]
 fn texts_are_canonical() {
@@ -53,7 +56,7 @@ fn texts_are_canonical() {
         "-----BEGIN VERIPLEX PRIVATE KEY-----\nAwAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n\
          -----END VERIPLEX PRIVATE KEY-----\n"
     );
-    let private_texts: [(String, fn(&str) -> Option<String>); 2] = [
+    let private_texts: [(String, Again); 2] = [
         (private.to_hex(), |t| {
             PrivateKey::from_hex(t).ok().map(|k| k.to_hex())
         }),
@@ -61,7 +64,7 @@ fn texts_are_canonical() {
             PrivateKey::from_pem(t).ok().map(|k| k.to_pem())
         }),
     ];
-    let public_texts: [(String, fn(&str) -> Option<String>); 2] = [
+    let public_texts: [(String, Again); 2] = [
         (public.to_hex(), |t| {
             PublicKey::from_hex(t).ok().map(|k| k.to_hex())
         }),

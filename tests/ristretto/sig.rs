@@ -146,6 +146,58 @@ fn errors_in_a_batch_do_not_cancel() {
     assert_eq!(sig::verify_batch(domain, &items), Err(Error::Verification));
 }
 
+#[cfg(feature = "rustcrypto")]
+#[test]
+fn traits_give_the_same_signatures() {
+    use signature::{
+        Keypair, MultipartSigner, MultipartVerifier, RandomizedMultipartSigner, RandomizedSigner,
+        SignatureEncoding, Signer, Verifier,
+    };
+    use veriplex::rustcrypto::Domain;
+    use veriplex::rustcrypto::signature::{SigningKey, VerifyingKey};
+
+    enum Test {}
+    impl Domain for Test {
+        const DOMAIN: Label<'static> = label!("sig");
+    }
+
+    /// A generator that fails.
+    struct Broken;
+    impl rand_core::TryRng for Broken {
+        type Error = std::fmt::Error;
+        fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
+            Err(std::fmt::Error)
+        }
+        fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
+            Err(std::fmt::Error)
+        }
+        fn try_fill_bytes(&mut self, _: &mut [u8]) -> Result<(), Self::Error> {
+            Err(std::fmt::Error)
+        }
+    }
+    impl rand_core::TryCryptoRng for Broken {}
+
+    let signing = SigningKey::<Test>::new(key(1));
+    let verifying: VerifyingKey<Test> = signing.verifying_key();
+    let rng = || Recorded::new([9; 64]);
+    let deterministic = sig::sign_deterministic(label!("sig"), &key(1), b"message");
+    let hedged = sig::sign(label!("sig"), &key(1), b"message", &mut rng());
+    let parts: [&[u8]; 3] = [b"mess", b"", b"age"];
+    assert_eq!(signing.sign(b"message"), deterministic);
+    assert_eq!(signing.multipart_sign(&parts), deterministic);
+    assert_eq!(signing.sign_with_rng(&mut rng(), b"message"), hedged);
+    assert_eq!(signing.multipart_sign_with_rng(&mut rng(), &parts), hedged);
+    assert!(signing.try_sign_with_rng(&mut Broken, b"message").is_err());
+    for signature in [deterministic, hedged] {
+        assert_eq!(SignatureEncoding::to_bytes(&signature), signature.to_bytes());
+        assert!(verifying.verify(b"message", &signature).is_ok());
+        assert!(verifying.multipart_verify(&parts, &signature).is_ok());
+        assert!(verifying.verify(b"messagf", &signature).is_err());
+        assert!(verifying.multipart_verify(&parts[..2], &signature).is_err());
+    }
+    assert_eq!(format!("{signing:?}"), "SigningKey { .. }");
+}
+
 proptest! {
     #[test]
     fn pieces_and_round_trips(

@@ -4,6 +4,7 @@
 
 mod kernels;
 mod proofs;
+mod replay;
 mod spec;
 
 use std::fmt::Write as _;
@@ -26,6 +27,9 @@ veriplex-tools COMMAND [OPTIONS]
            --strict     fail if saw or z3 is not installed
            --only TEXT  only the scripts whose name contains TEXT; such a run never passes as a whole
            --object F   about the kernels in this object, library or executable; nor does such a run
+  replay   solve the goals of these theorems, as kept in proofs/replay, without SAW, by every solver
+           that is installed: z3, cvc5
+           --strict     fail if neither is
   kernels  generate the assembly of jasmin/x86-64 from its Jasmin
            --check      compare with what is committed instead; check constant time and memory safety
            --strict     fail if jasminc or jasmin-ct is not installed
@@ -36,6 +40,7 @@ fn main() -> ExitCode {
     match args.next().as_deref() {
         Some("spec") => spec::main(args, &root()),
         Some("proofs") => proofs::main(args, &root()),
+        Some("replay") => replay::main(args, &root()),
         Some("kernels") => kernels::main(args, &root()),
         Some("help" | "--help") => {
             print!("{USAGE}");
@@ -59,6 +64,12 @@ fn root() -> PathBuf {
         .find(|folder| folder.join("spec/cryptol").is_dir())
         .expect("run this inside the repository")
         .to_path_buf()
+}
+
+/// Is the program on PATH?
+fn installed(program: &str) -> bool {
+    std::env::var_os("PATH")
+        .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(program).is_file()))
 }
 
 /// The SHA-256 of some bytes in hexadecimal.

@@ -323,7 +323,7 @@ fn unmask(
     } else {
         Err(Error::unverified(
             &name,
-            "verification failed: cut short, damaged, or made with another key",
+            "verification failed: cut short, damaged, or made with another key or password",
         ))
     }
 }
@@ -351,10 +351,13 @@ fn read_error(name: &str, error: &io::Error) -> Error {
         // Under a wrong key or after damage the length of a block is a random one.
         Error::unverified(
             name,
-            "verification failed: cut short, damaged, or made with another key",
+            "verification failed: cut short, damaged, or made with another key or password",
         )
     } else if error.kind() == io::ErrorKind::InvalidData && error.raw_os_error().is_none() {
-        Error::unverified(name, "verification failed: damaged, or made with another key")
+        Error::unverified(
+            name,
+            "verification failed: damaged, or made with another key or password",
+        )
     } else {
         Error::io(name, error)
     }

@@ -230,15 +230,16 @@ impl KeyShare {
     /// [`Error::Participants`] if the package is of another group, or this signer's commitments in it are not those of the
     /// nonces.
     pub fn sign(&self, nonces: SigningNonces, package: &SigningPackage<'_>) -> Result<SignatureShare, Error> {
+        let SigningNonces { hiding, binding } = nonces;
         let signer = package.signer(self.identifier)?;
         if package.group.public_key() != &self.group
-            || signer.commitments.hiding != *nonces.hiding.public_key()
-            || signer.commitments.binding != *nonces.binding.public_key()
+            || signer.commitments.hiding != *hiding.public_key()
+            || signer.commitments.binding != *binding.public_key()
         {
             return Err(Error::Participants);
         }
         let share = Secret::new(signer.weight * **self.key.scalar());
-        let response = **nonces.hiding.scalar() + signer.binding_factor * **nonces.binding.scalar() + *share;
+        let response = **hiding.scalar() + signer.binding_factor * **binding.scalar() + *share;
         Ok(SignatureShare {
             identifier: self.identifier,
             response,

@@ -18,9 +18,9 @@ use ::cipher::{
 };
 
 use super::{Domain, KeySize};
-use crate::{Protocol, label, stream};
+use crate::stream;
 
-/// [`stream::encrypt`] under `cipher::BlockModeEncrypt`, with nonces ("IV") of `NONCE_LEN` bytes.
+/// [`stream::Encryptor`] under `cipher::BlockModeEncrypt`, with nonces ("IV") of `NONCE_LEN` bytes.
 ///
 /// ```
 /// use cipher::array::Array;
@@ -41,58 +41,58 @@ use crate::{Protocol, label, stream};
 /// assert_eq!(message, *b"message");
 /// ```
 pub struct Encryptor<D, const NONCE_LEN: usize> {
-    protocol: Protocol,
+    cipher: stream::Encryptor,
     domain: PhantomData<fn() -> D>,
 }
 
-/// [`stream::decrypt`] under `cipher::BlockModeDecrypt`, with nonces ("IV") of `NONCE_LEN` bytes.
+/// [`stream::Decryptor`] under `cipher::BlockModeDecrypt`, with nonces ("IV") of `NONCE_LEN` bytes.
 pub struct Decryptor<D, const NONCE_LEN: usize> {
-    protocol: Protocol,
+    cipher: stream::Decryptor,
     domain: PhantomData<fn() -> D>,
 }
 
 /// What a call of the trait works on.
-struct Backend<'p>(&'p mut Protocol);
+struct Backend<'c, C>(&'c mut C);
 
 /// The bytes of blocks, in the output buffer.
 fn bytes<'out>(blocks: InOutBuf<'_, 'out, Array<u8, U1>>) -> &'out mut [u8] {
     Array::slice_as_flattened_mut(blocks.into_out_with_copied_in())
 }
 
-impl BlockSizeUser for Backend<'_> {
+impl<C> BlockSizeUser for Backend<'_, C> {
     type BlockSize = U1;
 }
 
 /// Five blocks of the duplex at a time.
-impl ParBlocksSizeUser for Backend<'_> {
+impl<C> ParBlocksSizeUser for Backend<'_, C> {
     type ParBlocksSize = U470;
 }
 
-impl BlockModeEncBackend for Backend<'_> {
+impl BlockModeEncBackend for Backend<'_, stream::Encryptor> {
     fn encrypt_block(&mut self, block: InOut<'_, '_, Block<Self>>) {
-        self.0.mask_more(block.into_out_with_copied_in());
+        self.0.update(block.into_out_with_copied_in());
     }
 
     fn encrypt_par_blocks(&mut self, blocks: InOut<'_, '_, ParBlocks<Self>>) {
-        self.0.mask_more(bytes(blocks.into_buf()));
+        self.0.update(bytes(blocks.into_buf()));
     }
 
     fn encrypt_tail_blocks(&mut self, blocks: InOutBuf<'_, '_, Block<Self>>) {
-        self.0.mask_more(bytes(blocks));
+        self.0.update(bytes(blocks));
     }
 }
 
-impl BlockModeDecBackend for Backend<'_> {
+impl BlockModeDecBackend for Backend<'_, stream::Decryptor> {
     fn decrypt_block(&mut self, block: InOut<'_, '_, Block<Self>>) {
-        self.0.unmask_more(block.into_out_with_copied_in());
+        self.0.update(block.into_out_with_copied_in());
     }
 
     fn decrypt_par_blocks(&mut self, blocks: InOut<'_, '_, ParBlocks<Self>>) {
-        self.0.unmask_more(bytes(blocks.into_buf()));
+        self.0.update(bytes(blocks.into_buf()));
     }
 
     fn decrypt_tail_blocks(&mut self, blocks: InOutBuf<'_, '_, Block<Self>>) {
-        self.0.unmask_more(bytes(blocks));
+        self.0.update(bytes(blocks));
     }
 }
 
@@ -135,10 +135,8 @@ where
     [u8; NONCE_LEN]: AssocArraySize,
 {
     fn new(key: &Key<Self>, nonce: &Iv<Self>) -> Self {
-        let mut protocol = stream::keyed(D::DOMAIN, key, nonce);
-        protocol.mask_begin(label!("message"));
         Self {
-            protocol,
+            cipher: stream::Encryptor::new(D::DOMAIN, key, nonce),
             domain: PhantomData,
         }
     }
@@ -149,10 +147,8 @@ where
     [u8; NONCE_LEN]: AssocArraySize,
 {
     fn new(key: &Key<Self>, nonce: &Iv<Self>) -> Self {
-        let mut protocol = stream::keyed(D::DOMAIN, key, nonce);
-        protocol.mask_begin(label!("message"));
         Self {
-            protocol,
+            cipher: stream::Decryptor::new(D::DOMAIN, key, nonce),
             domain: PhantomData,
         }
     }
@@ -168,12 +164,12 @@ impl<D, const NONCE_LEN: usize> BlockSizeUser for Decryptor<D, NONCE_LEN> {
 
 impl<D, const NONCE_LEN: usize> BlockModeEncrypt for Encryptor<D, NONCE_LEN> {
     fn encrypt_with_backend(&mut self, f: impl BlockModeEncClosure<BlockSize = U1>) {
-        f.call(&mut Backend(&mut self.protocol));
+        f.call(&mut Backend(&mut self.cipher));
     }
 }
 
 impl<D, const NONCE_LEN: usize> BlockModeDecrypt for Decryptor<D, NONCE_LEN> {
     fn decrypt_with_backend(&mut self, f: impl BlockModeDecClosure<BlockSize = U1>) {
-        f.call(&mut Backend(&mut self.protocol));
+        f.call(&mut Backend(&mut self.cipher));
     }
 }

@@ -14,6 +14,7 @@
     doc = "| [`password_hash`] | `password-hash` 0.6 | memory-hard hash, PHC strings |"
 )]
 //! | [`rand_core`] | `rand_core` 0.10 | deterministic generator |
+//! | [`signature`] | `signature` 3 | signatures; with feature `ristretto` |
 //!
 //! The traits make values out of keys alone, so the domain is part of the type: see [`Domain`]. Keys have 32 bytes.
 
@@ -23,6 +24,8 @@ pub mod digest;
 #[cfg(feature = "alloc")]
 pub mod password_hash;
 pub mod rand_core;
+#[cfg(feature = "ristretto")]
+pub mod signature;
 
 use crate::Label;
 
