@@ -6,6 +6,7 @@
 
 mod bytes;
 mod manifest;
+mod rust;
 mod saw;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,7 +47,7 @@ pub fn main(args: impl Iterator<Item = String>, root: &Path) -> ExitCode {
         eprint!("{}", crate::USAGE);
         return ExitCode::from(2);
     };
-    for tool in ["saw", "z3"] {
+    for tool in ["saw", "yices", "z3"] {
         if !installed(tool) {
             println!("proofs: skipped, because {tool} is not on PATH");
             return ExitCode::from(u8::from(options.strict));
@@ -105,6 +106,7 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
     let kernels = bytes::kernels(&library)?;
     bytes::link(root, &kernels, &out)?;
     bytes::bitcode(root, &out)?;
+    rust::bitcode(root, &out)?;
 
     let mut wrong = Vec::new();
     let mut theorems = BTreeMap::new();
