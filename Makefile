@@ -1,12 +1,21 @@
 # Targets for people: `make help`.
 CARGO ?= cargo
-PACKAGES = build-essential coq ocaml-findlib valgrind
+SECONDS = 60
+PACKAGES = build-essential coq gcc-aarch64-linux-gnu ocaml-findlib qemu-user valgrind
+# For `make test-aarch64` where rustc has no standard library for it (as `rustup target add` brings). It adds /usr/bin/rustc.
+CROSS_PACKAGES = rustc-web libstd-rust-web-dev:arm64
 
 # The backend override that this machine can have, and one that it cannot.
 ARCH := $(if $(filter aarch64 arm64,$(shell uname -m)),aarch64,x86_64)
 IMPOSSIBLE := $(if $(filter aarch64,$(ARCH)),x86_64,aarch64)
 
-.PHONY: help test lint bench deps spec proofs rocq kernels kernels-check ct audit
+# The rustc, if there is one, that can build for AArch64.
+CROSS = aarch64-unknown-linux-gnu
+find_cross_rustc = for rustc in rustc /usr/bin/rustc; do \
+    ls "$$($$rustc --print target-libdir --target $(CROSS) 2>/dev/null)"/libstd-*.rlib >/dev/null 2>&1 && echo $$rustc && break; \
+    done
+
+.PHONY: help test test-aarch64 lint fuzz bench deps spec proofs rocq kernels kernels-check ct audit
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -24,6 +33,17 @@ test: ## every test, with all features, without any, and with the backend fixed
 	    grep "error: .*veriplex_backend=\"$$backend\"" target/override/log; \
 	done
 
+test-aarch64: ## the crate's tests on AArch64, under qemu; fewer random cases (needs gcc-aarch64-linux-gnu, qemu-user)
+	@rustc=$$($(find_cross_rustc)); \
+	if [ -n "$$rustc" ] && command -v aarch64-linux-gnu-gcc >/dev/null && command -v qemu-aarch64 >/dev/null; then \
+	    RUSTC=$$rustc CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
+	    CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER=qemu-aarch64 \
+	    CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUSTFLAGS='-C target-feature=+crt-static' \
+	    VERIPLEX_CASES=400 VERIPLEX_MUTATIONS=20000 \
+	    $(CARGO) test --target $(CROSS) --target-dir target/cross --all-features --tests -- --test-threads=1; \
+	else echo "make test-aarch64: skipped, because not all of these are there: a Rust standard library for" \
+	    "$(CROSS), aarch64-linux-gnu-gcc, qemu-aarch64 (make deps)"; [ -z "$(STRICT)" ]; fi
+
 lint: ## formatting, clippy and rustdoc without warnings
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --all-features -- -D warnings
@@ -40,13 +60,25 @@ ct: ## under valgrind: no branch and no address of any backend depends on a secr
 	$(CARGO) run --quiet --release --package veriplex-ct -- $(if $(STRICT),--strict)
 	RUSTFLAGS='--cfg veriplex_intrinsics' $(CARGO) run --quiet --release --target-dir target/intrinsics --package veriplex-ct -- $(if $(STRICT),--strict)
 
+fuzz: ## every fuzz target in turn, for SECONDS (60) each (needs cargo-fuzz and a C++ compiler)
+	@if command -v cargo-fuzz >/dev/null; then cd fuzz && \
+	    for target in $$($(CARGO) fuzz list); do \
+	        $(CARGO) fuzz run --release --sanitizer none --no-trace-compares $$target -- \
+	            -max_total_time=$(SECONDS) -timeout=10 -print_final_stats=1 || exit 1; \
+	    done; \
+	else echo "make fuzz: skipped, no cargo-fuzz on PATH (cargo install cargo-fuzz)"; [ -z "$(STRICT)" ]; fi
+
 bench: ## measure: the permutation beside its lower bound, then the schemes
 	$(CARGO) bench --bench permutation
 	$(CARGO) bench --bench schemes
 
-deps: ## Debian packages for every target of this file
+deps: ## Debian packages for every target of this file; none is removed, and no rustc or cargo on PATH is replaced
 	apt-get update
-	apt-get install --no-install-recommends --yes $(PACKAGES)
+	apt-get install --no-install-recommends --no-remove --yes $(PACKAGES)
+	@if [ -z "$$($(find_cross_rustc))" ]; then \
+	    dpkg --add-architecture arm64 && apt-get update && \
+	    apt-get install --no-install-recommends --no-remove --yes $(CROSS_PACKAGES) || \
+	    echo "make deps: without $(CROSS_PACKAGES); rustup target add $(CROSS) does as well"; fi
 
 spec: ## the Cryptol: types, properties, known answers, and the Rust twin beside it (needs cryptol, z3)
 	$(CARGO) run --quiet --package veriplex-tools -- spec $(if $(STRICT),--strict)

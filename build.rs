@@ -28,14 +28,13 @@ fn main() {
     };
     if compile_hardware {
         println!("cargo::rustc-cfg=veriplex_hardware");
-        if arch == "x86_64" && has_kernels() {
+        if has_kernels() {
             println!("cargo::rustc-cfg=veriplex_kernels");
         }
     }
 }
 
-/// Do the x86-64 kernels serve this target? They need its object format to be ELF or Mach-O, and pointers of 64
-/// bits. `--cfg veriplex_intrinsics` says no, to test on one system what runs on another.
+/// Do the kernels serve this target? They need its object format to be ELF or Mach-O, and pointers of 64 bits. `--cfg veriplex_intrinsics` says no, to test on one system what runs on another.
 fn has_kernels() -> bool {
     let os = env::var("CARGO_CFG_TARGET_OS").unwrap_or_default();
     let pointer_width = env::var("CARGO_CFG_TARGET_POINTER_WIDTH").unwrap_or_default();

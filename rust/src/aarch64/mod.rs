@@ -1,0 +1,12 @@
+//! The `AArch64` backend: the kernels where their object format is known (ELF, Mach-O), and the same with
+//! intrinsics elsewhere (Windows, UEFI).
+
+#[cfg(any(not(veriplex_kernels), test))]
+pub(crate) mod intrinsics;
+#[cfg(veriplex_kernels)]
+mod kernels;
+
+#[cfg(not(veriplex_kernels))]
+pub(crate) use intrinsics::Token;
+#[cfg(veriplex_kernels)]
+pub(crate) use kernels::Token;
