@@ -20,11 +20,14 @@ extern crate alloc;
 
 pub mod aead;
 pub mod aes;
+pub mod aestream;
 pub mod digest;
 pub mod duplex;
 pub mod group;
 pub mod hpke;
 pub mod mac;
+pub mod mhf;
+pub mod oae2;
 pub mod oprf;
 pub mod protocol;
 pub mod sig;

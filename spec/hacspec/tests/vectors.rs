@@ -4,7 +4,8 @@ use serde_json::Value;
 use std::{env, fs, path::PathBuf};
 use veriplex_spec::duplex::{self, Duplex};
 use veriplex_spec::protocol::{self, Opened};
-use veriplex_spec::{aead, digest, group, hpke, mac, oprf, sig, signcrypt, simpira1024, siv, stream, vrf};
+use veriplex_spec::{aead, aestream, digest, group, hpke, mac, mhf, oae2, oprf, sig, signcrypt, simpira1024};
+use veriplex_spec::{siv, stream, vrf};
 
 fn load(name: &str) -> Value {
     let folder = env::var_os("VERIPLEX_VECTORS").map_or_else(
@@ -268,6 +269,69 @@ fn aead_vectors() {
 #[test]
 fn siv_vectors() {
     sealed_vectors("siv.json", siv::seal, siv::open);
+}
+
+/// The transcript with the key of a case.
+fn keyed(v: &Value) -> Duplex {
+    protocol::mix(protocol::init(text(v, "domain")), b"key", &bytes(v, "key"))
+}
+
+#[test]
+fn aestream_vectors() {
+    let file = load("aestream.json");
+    let cases = file.as_array().unwrap();
+    for v in cases {
+        let blocks: Vec<Vec<u8>> = list(v, "writes")
+            .iter()
+            .map(|write| unhex(write.as_str().unwrap().as_bytes()))
+            .flat_map(|write| write.chunks(65535).map(<[u8]>::to_vec).collect::<Vec<_>>())
+            .collect();
+        let ciphertext = bytes(v, "ciphertext");
+        let (after, sealed) = aestream::seal(keyed(v), &blocks);
+        assert_eq!(sealed, ciphertext);
+        assert_eq!(duplex::serialize(after)[..], bytes(v, "final_state"));
+        let plaintext = blocks.concat();
+        let opened = Opened { ok: true, plaintext };
+        assert_eq!(aestream::open(keyed(v), &ciphertext), opened);
+        let refused = aestream::open(keyed(v), &ciphertext[..ciphertext.len() - 1]);
+        assert!(!refused.ok && refused.plaintext.is_empty());
+    }
+    assert_eq!(cases.len(), 9);
+}
+
+#[test]
+fn oae2_vectors() {
+    let file = load("oae2.json");
+    let cases = file.as_array().unwrap();
+    for v in cases {
+        let (b, plaintext, ciphertext) = (
+            length(v, "block_size"),
+            bytes(v, "plaintext"),
+            bytes(v, "ciphertext"),
+        );
+        assert_eq!(oae2::seal(keyed(v), b, &plaintext).1, ciphertext);
+        let opened = Opened { ok: true, plaintext };
+        assert_eq!(oae2::open(keyed(v), b, &ciphertext), opened);
+        let refused = oae2::open(keyed(v), b, &ciphertext[..ciphertext.len() - b - 16]);
+        assert!(!refused.ok && refused.plaintext.is_empty());
+    }
+    assert_eq!(cases.len(), 56);
+}
+
+#[test]
+fn mhf_vectors() {
+    let file = load("mhf.json");
+    let cases = file.as_array().unwrap();
+    for v in cases {
+        let cost = u8::try_from(number(v, "cost")).unwrap();
+        if cost <= 4 {
+            // The twin takes 50 ms for a block; the crate itself has the larger ones.
+            let (password, salt) = (bytes(v, "password"), bytes(v, "salt"));
+            let output = mhf::hash(cost, text(v, "domain"), &password, &salt, length(v, "n"));
+            assert_eq!(output, bytes(v, "output"), "cost {cost}");
+        }
+    }
+    assert_eq!(cases.len(), 8);
 }
 
 #[test]
