@@ -7,6 +7,7 @@
 
 mod bytes;
 mod manifest;
+mod rust;
 mod saw;
 
 use crate::installed;
@@ -48,7 +49,7 @@ pub fn main(args: impl Iterator<Item = String>, root: &Path) -> ExitCode {
         eprint!("{}", crate::USAGE);
         return ExitCode::from(2);
     };
-    for tool in ["saw", "z3"] {
+    for tool in ["saw", "yices", "z3"] {
         if !installed(tool) {
             println!("proofs: skipped, because {tool} is not on PATH");
             return ExitCode::from(u8::from(options.strict));
@@ -104,6 +105,7 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
     bytes::link(root, &kernels, &out)?;
     bytes::bitcode(root, &out)?;
     saw::recorder(&out)?;
+    rust::bitcode(root, &out)?;
 
     let mut wrong = Vec::new();
     let mut theorems = BTreeMap::new();
