@@ -6,7 +6,7 @@ PACKAGES = build-essential coq cvc5 ocaml-findlib valgrind z3
 ARCH := $(if $(filter aarch64 arm64,$(shell uname -m)),aarch64,x86_64)
 IMPOSSIBLE := $(if $(filter aarch64,$(ARCH)),x86_64,aarch64)
 
-.PHONY: help test lint bench deps spec proofs rocq kernels kernels-check ct audit replay
+.PHONY: help test lint bench deps spec proofs rocq kernels kernels-check ct audit replay mutants
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -67,3 +67,6 @@ proofs: rocq ## every theorem: those of Rocq, and those about the machine code, 
 
 replay: ## the goals of those theorems once more, as kept in proofs/replay, without SAW (needs z3 or cvc5)
 	$(CARGO) run --quiet --package veriplex-tools -- replay $(if $(STRICT),--strict)
+
+mutants: ## that the manifest's test and the proofs see defects planted in a copy (needs saw, z3)
+	$(CARGO) run --quiet --package veriplex-tools -- mutants $(if $(STRICT),--strict)
