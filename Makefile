@@ -15,7 +15,7 @@ find_cross_rustc = for rustc in rustc /usr/bin/rustc; do \
     ls "$$($$rustc --print target-libdir --target $(CROSS) 2>/dev/null)"/libstd-*.rlib >/dev/null 2>&1 && echo $$rustc && break; \
     done
 
-.PHONY: help test test-aarch64 lint features fuzz bench deps spec proofs rocq kernels kernels-check ct audit replay
+.PHONY: help test test-aarch64 lint features fuzz bench deps spec proofs rocq kernels kernels-check ct audit replay mutants
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -101,3 +101,6 @@ proofs: rocq ## every theorem: those of Rocq, and those about the machine code, 
 
 replay: ## the goals of those theorems once more, as kept in proofs/replay, without SAW (needs z3 or cvc5)
 	$(CARGO) run --quiet --package veriplex-tools -- replay $(if $(STRICT),--strict)
+
+mutants: ## that the manifest's test and the proofs see defects planted in a copy (needs saw, z3)
+	$(CARGO) run --quiet --package veriplex-tools -- mutants $(if $(STRICT),--strict)
