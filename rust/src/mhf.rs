@@ -86,8 +86,8 @@ impl<'d> Mhf<'d> {
         memory
             .try_reserve_exact(self.memory_blocks())
             .map_err(|_| Error::OutOfMemory)?;
-        self.hash(password, salt, output, &mut memory);
-        Ok(())
+        memory.resize(self.memory_blocks(), [0; BLOCK_LEN]);
+        self.hash_into_with_memory(password, salt, output, &mut memory)
     }
 
     /// Fills `output`, of any length, in the caller's memory, whose content does not matter and which is wiped
@@ -106,13 +106,9 @@ impl<'d> Mhf<'d> {
         if memory.len() != self.memory_blocks() {
             return Err(Error::BufferLength);
         }
-        self.hash(password, salt, output, memory);
-        Ok(())
-    }
-
-    fn hash(&self, password: &[u8], salt: &[u8], output: &mut [u8], memory: &mut (impl Memory + ?Sized)) {
         self.fill(password, salt, memory).derive(label!("output"), output);
-        wipe(memory.blocks(self.memory_blocks()).as_flattened_mut());
+        wipe(memory.as_flattened_mut());
+        Ok(())
     }
 
     /// Fills the memory. Returns the protocol that the output is derived from.
@@ -120,7 +116,7 @@ impl<'d> Mhf<'d> {
     /// Every block is derived from a protocol of its own, a node, and what each node takes in first is the block
     /// before. So the next node is begun before its block is derived, and takes each piece of it as it comes: two
     /// permutations that do not wait for each other, which a CPU that executes out of order overlaps.
-    fn fill(&self, password: &[u8], salt: &[u8], memory: &mut (impl Memory + ?Sized)) -> Protocol {
+    fn fill(&self, password: &[u8], salt: &[u8], memory: &mut [Block]) -> Protocol {
         let n: usize = 1 << self.cost;
         let mut root = Protocol::new(self.domain);
         root.mix(label!("cost"), &[self.cost]);
@@ -128,14 +124,15 @@ impl<'d> Mhf<'d> {
         let [independent, mut dependent] = root.fork(label!("data"), ["independent", "dependent"]);
         let graph = Graph::new(independent, self.cost);
         dependent.mix(label!("password"), password);
-        dependent.derive(label!("source"), &mut memory.blocks(1)[0]);
+        dependent.derive(label!("source"), &mut memory[0]);
 
         // What the nodes of one kind have in common.
-        let [static_node, dynamic_node, last] = [label!("node"), label!("prev"), label!("final")].map(|label| {
-            let mut node = dependent.clone();
-            node.mix_begin(label);
-            node
-        });
+        let [static_node, dynamic_node, last] =
+            [label!("node"), label!("prev"), label!("final")].map(|label| {
+                let mut node = dependent.clone();
+                node.mix_begin(label);
+                node
+            });
         // Begins the node of block `v`, or that of the output after all blocks; the parent of a static one.
         let begin = |v, node: &mut Protocol| {
             if v < 3 * n {
@@ -151,9 +148,8 @@ impl<'d> Mhf<'d> {
         // Two places that take turns: a node that is moved has to wait for its last permutation.
         let (mut node, mut next) = (&mut dependent.clone(), &mut dependent);
         let mut parent = begin(1, node);
-        node.mix_more(&memory.blocks(1)[0]);
+        node.mix_more(&memory[0]);
         for v in 1..5 * n {
-            let memory = memory.blocks(v + 1);
             let label = if v < 3 * n {
                 if let Some(parent) = parent {
                     node.mix(label!("optional"), &memory[parent]);
@@ -169,29 +165,6 @@ impl<'d> Mhf<'d> {
             swap(&mut node, &mut next);
         }
         node.clone()
-    }
-}
-
-/// Where the blocks are: the caller's memory, or a vector that has room for them and grows block by block, so that
-/// each is in the cache when it is zeroed.
-trait Memory {
-    /// The first `count` blocks.
-    fn blocks(&mut self, count: usize) -> &mut [Block];
-}
-
-impl Memory for [Block] {
-    fn blocks(&mut self, count: usize) -> &mut [Block] {
-        &mut self[..count]
-    }
-}
-
-#[cfg(feature = "alloc")]
-impl Memory for alloc::vec::Vec<Block> {
-    fn blocks(&mut self, count: usize) -> &mut [Block] {
-        if self.len() < count {
-            self.resize(count, [0; BLOCK_LEN]);
-        }
-        self
     }
 }
 
