@@ -44,10 +44,12 @@ test-aarch64: ## the crate's tests on AArch64, under qemu; fewer random cases (n
 	else echo "make test-aarch64: skipped, because not all of these are there: a Rust standard library for" \
 	    "$(CROSS), aarch64-linux-gnu-gcc, qemu-aarch64 (make deps)"; [ -z "$(STRICT)" ]; fi
 
-lint: ## formatting, clippy and rustdoc without warnings
+lint: ## formatting, clippy and rustdoc without warnings (needs a C++ compiler, for the fuzz targets)
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --all-features -- -D warnings
 	$(CARGO) clippy --lib --no-default-features -- -D warnings
+	$(CARGO) fmt --manifest-path fuzz/Cargo.toml --check
+	$(CARGO) clippy --manifest-path fuzz/Cargo.toml -- -D warnings
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --all-features --no-deps
 
 features: ## clippy on the crate with every set of its features
