@@ -1,7 +1,7 @@
 //! `veriplex-tools mutants`: defects planted in a copy of the repository, each of which the manifest's test and a proof
 //! must see. The copy as it is must pass both.
 
-use crate::{installed, proofs};
+use crate::{Options, proofs, subcommand};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -86,33 +86,13 @@ const MUTANTS: [Mutant; 8] = [
     },
 ];
 
-pub fn main(mut args: impl Iterator<Item = String>, root: &Path) -> ExitCode {
-    let strict = match (args.next().as_deref(), args.next()) {
-        (None, _) => false,
-        (Some("--strict"), None) => true,
-        _ => {
-            eprint!("{}", crate::USAGE);
-            return ExitCode::from(2);
-        }
-    };
-    for tool in ["saw", "z3", "git"] {
-        if !installed(tool) {
-            println!("mutants: skipped, because {tool} is not on PATH");
-            return ExitCode::from(u8::from(strict));
-        }
-    }
-    match run(root) {
-        Ok(0) => ExitCode::SUCCESS,
-        Ok(_) => ExitCode::FAILURE,
-        Err(e) => {
-            eprintln!("mutants: {e}");
-            ExitCode::FAILURE
-        }
-    }
+pub fn main(args: impl Iterator<Item = String>, root: &Path) -> ExitCode {
+    let options = Options::parse(args, &["--strict"], &[]);
+    subcommand("mutants", options, &["saw", "z3", "git"], |_| run(root))
 }
 
-/// Everything, in order. How many defects were not seen.
-fn run(root: &Path) -> io::Result<usize> {
+/// Everything, in order. True if every defect was seen.
+fn run(root: &Path) -> io::Result<bool> {
     let copy = Copy::make(root)?;
     let failed = copy.manifest_test()?;
     if !failed.is_empty() {
@@ -166,7 +146,7 @@ fn run(root: &Path) -> io::Result<usize> {
         );
     }
     println!("\n{} defects, {unseen} not seen", MUTANTS.len());
-    Ok(unseen)
+    Ok(unseen == 0)
 }
 
 /// A copy of the repository.
