@@ -3,6 +3,7 @@
 //! A tool that is not installed is no error: what was skipped is said in one line. With `--strict` it is an error.
 
 mod kernels;
+mod mutants;
 mod proofs;
 mod replay;
 mod spec;
@@ -30,6 +31,8 @@ veriplex-tools COMMAND [OPTIONS]
   replay   solve the goals of these theorems, as kept in proofs/replay, without SAW, by every solver
            that is installed: z3, cvc5
            --strict     fail if neither is
+  mutants  plant defects in a copy, and expect that the manifest's test and a proof see each
+           --strict     fail if saw, z3 or git is not installed
   kernels  generate the assembly of jasmin/x86-64 from its Jasmin
            --check      compare with what is committed instead; check constant time and memory safety
            --strict     fail if jasminc or jasmin-ct is not installed
@@ -41,6 +44,7 @@ fn main() -> ExitCode {
         Some("spec") => spec::main(args, &root()),
         Some("proofs") => proofs::main(args, &root()),
         Some("replay") => replay::main(args, &root()),
+        Some("mutants") => mutants::main(args, &root()),
         Some("kernels") => kernels::main(args, &root()),
         Some("help" | "--help") => {
             print!("{USAGE}");

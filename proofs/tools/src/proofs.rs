@@ -257,7 +257,7 @@ fn print_table(
 }
 
 /// Runs a program of the build; what it said is in the error.
-fn call(command: &mut Command) -> io::Result<String> {
+pub fn call(command: &mut Command) -> io::Result<String> {
     let output = command.output()?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());

@@ -106,7 +106,7 @@ pub fn files_of(root: &Path, script: &str) -> io::Result<Vec<String>> {
                 line.strip_prefix("import ")
                     .and_then(|rest| rest.split([' ', '(']).next()),
             ) {
-                let name = format!("{module}.cry");
+                let name = format!("{}.cry", module.replace("::", "/"));
                 let found = [folder, "spec/cryptol"].map(|folder| format!("{folder}/{name}"));
                 let found = found.into_iter().find(|path| root.join(path).is_file());
                 todo.push(found.ok_or_else(|| io::Error::other(format!("{file}: no module {module}")))?);
