@@ -117,7 +117,12 @@ pub fn kernels(manifest: &str) -> Result<BTreeMap<String, ([u8; 32], usize)>, Er
     let manifest: Manifest =
         serde_json::from_str(manifest).map_err(|e| Error::new(format!("manifest: {e}")))?;
     let mut kernels = BTreeMap::new();
-    for (name, object) in manifest.objects {
+    // Those of other architectures than x86-64 have a folder in their names; they are not looked for.
+    for (name, object) in manifest
+        .objects
+        .into_iter()
+        .filter(|(name, _)| !name.contains('/'))
+    {
         let mut theorems = manifest
             .theorems
             .iter()
