@@ -368,7 +368,7 @@ fn statuses_are_deserved() {
                 "encrypt_blocks" | "decrypt_blocks" => vec!["step", "step_in_place", "exit"],
                 _ => vec!["step", "exit"],
             };
-            parts.retain(|part| !theorems.contains(&format!("{prefix}{name}_{part}_thm")));
+            parts.retain(|part| !theorems.contains(&format!("{prefix}{name}_lifted_{part}_thm")));
             parts.is_empty()
                 && rocq.contains("blocks_for_every_n")
                 && theorems.iter().any(|t| t == "blocks_for_every_n")

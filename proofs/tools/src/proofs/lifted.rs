@@ -2,6 +2,7 @@
 //! `proofs/lift` are the same, for people to read and for `tests/manifest.rs` to compare with what ships.
 
 use super::{bytes, call};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::{fs, io};
@@ -124,6 +125,7 @@ pub fn mutants(mut args: impl Iterator<Item = String>, root: &Path) -> ExitCode 
 /// Each at its theorem, by an input for which it does not hold; the kernels as they are pass the same tests.
 fn refute_mutants(root: &Path) -> io::Result<bool> {
     let folder = root.join("target/mutants");
+    let mut of_kernels = BTreeMap::new();
     let mut fine = true;
     for mutant in MUTANTS {
         let Outcome::Refuted(theorem) = mutant.outcome else {
@@ -137,8 +139,14 @@ fn refute_mutants(root: &Path) -> io::Result<bool> {
         let lifted = mutant
             .lift(rustc, root, &folder)?
             .map_err(|e| io::Error::other(format!("{what}: {e}")))?;
-        let kernel = fs::read_to_string(root.join("proofs/lift").join(lifted.path()))?;
-        let of_kernel = holds(root, &folder, mutant.kernel, &kernel, theorem)?;
+        let of_kernel = match of_kernels.get(theorem) {
+            Some(of_kernel) => *of_kernel,
+            None => {
+                let module = fs::read_to_string(root.join("proofs/lift").join(lifted.path()))?;
+                holds(root, &folder, mutant.kernel, &module, theorem)?
+            }
+        };
+        of_kernels.insert(theorem, of_kernel);
         let of_mutant = holds(root, &folder, mutant.kernel, &lifted.module, theorem)?;
         let verdict = match (of_kernel, of_mutant) {
             (true, false) => format!("refutes {theorem}, as it must"),
