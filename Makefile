@@ -1,6 +1,7 @@
 # Targets for people: `make help`.
 CARGO ?= cargo
-PACKAGES = build-essential coq gcc-aarch64-linux-gnu ocaml-findlib qemu-user valgrind
+SECONDS = 60
+PACKAGES = build-essential coq cvc5 gcc-aarch64-linux-gnu ocaml-findlib qemu-user valgrind z3
 # For `make test-aarch64` where rustc has no standard library for it (as `rustup target add` brings). It adds /usr/bin/rustc.
 CROSS_PACKAGES = rustc-web libstd-rust-web-dev:arm64
 
@@ -14,7 +15,7 @@ find_cross_rustc = for rustc in rustc /usr/bin/rustc; do \
     ls "$$($$rustc --print target-libdir --target $(CROSS) 2>/dev/null)"/libstd-*.rlib >/dev/null 2>&1 && echo $$rustc && break; \
     done
 
-.PHONY: help test test-aarch64 lint bench deps spec proofs rocq kernels kernels-check ct audit mutants
+.PHONY: help test test-aarch64 lint fuzz bench deps spec proofs rocq kernels kernels-check ct audit replay mutants
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -63,6 +64,7 @@ ct: ## under valgrind: no branch and no address of any backend depends on a secr
 bench: ## measure: the permutation beside its lower bound, then the schemes
 	$(CARGO) bench --bench permutation
 	$(CARGO) bench --bench schemes
+	$(CARGO) bench --all-features --bench ristretto
 
 deps: ## Debian packages for every target of this file; none is removed, and no rustc or cargo on PATH is replaced
 	apt-get update
@@ -88,6 +90,9 @@ rocq: ## the theorem about transcripts: proofs, mutants, and the model beside th
 
 proofs: rocq ## every theorem: those of Rocq, and those about the machine code, with proofs/manifest.json (needs coq, saw, z3)
 	$(CARGO) run --quiet --package veriplex-tools -- proofs $(if $(STRICT),--strict)
+
+replay: ## the goals of those theorems once more, as kept in proofs/replay, without SAW (needs z3 or cvc5)
+	$(CARGO) run --quiet --package veriplex-tools -- replay $(if $(STRICT),--strict)
 
 mutants: ## broken kernels refute the theorems about lifted ones, each its own (needs cryptol)
 	$(CARGO) run --quiet --package veriplex-tools -- mutants $(if $(STRICT),--strict)

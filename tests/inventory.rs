@@ -234,6 +234,9 @@ fn public_items_are_found() {
         "open::Renamed::made",
         "open::Renamed::open",
         "open::T",
+        "open::T as PartialEq",
+        "open::T::A",
+        "open::T::B",
     ];
     assert_eq!(found, expected);
 }

@@ -4,6 +4,7 @@
 
 mod kernels;
 mod proofs;
+mod replay;
 mod spec;
 
 use std::fmt::Write as _;
@@ -29,6 +30,9 @@ veriplex-tools COMMAND [OPTIONS]
   lift     compare the kernels in proofs/lift with what the code of this crate's build lifts to
   mutants  show that the theorems of proofs/saw are false of broken kernels
            --strict     fail if cryptol is not installed
+  replay   solve the goals of these theorems, as kept in proofs/replay, without SAW, by every solver
+           that is installed: z3, cvc5
+           --strict     fail if neither is
   kernels  generate the assembly of jasmin/x86-64 from its Jasmin
            --check      compare with what is committed instead; check constant time and memory safety
            --strict     fail if jasminc or jasmin-ct is not installed
@@ -41,6 +45,7 @@ fn main() -> ExitCode {
         Some("proofs") => proofs::main(args, &root()),
         Some("lift") => proofs::lifted::main(&root()),
         Some("mutants") => proofs::lifted::mutants(args, &root()),
+        Some("replay") => replay::main(args, &root()),
         Some("kernels") => kernels::main(args, &root()),
         Some("help" | "--help") => {
             print!("{USAGE}");
@@ -64,6 +69,12 @@ fn root() -> PathBuf {
         .find(|folder| folder.join("spec/cryptol").is_dir())
         .expect("run this inside the repository")
         .to_path_buf()
+}
+
+/// Is the program on PATH?
+fn installed(program: &str) -> bool {
+    std::env::var_os("PATH")
+        .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(program).is_file()))
 }
 
 /// The SHA-256 of some bytes in hexadecimal.

@@ -2,18 +2,20 @@
 //!
 //! The crate is built into a static library. A kernel's bytes are cut out of it as they are (a kernel with a
 //! relocation is refused), laid into a small executable that SAW can load, and proved there. What was proved about
-//! which bytes goes to `proofs/manifest.json`; `tests/manifest.rs` compares that with what ships, without SAW.
+//! which bytes goes to `proofs/manifest.json`; `tests/manifest.rs` compares that with what ships, without SAW. The
+//! goals that were left to z3 go to `proofs/replay`, the bytes to `proofs/audit/kernels.txt`.
 
 pub mod bytes;
 pub mod lifted;
 mod manifest;
 mod saw;
 
+use crate::installed;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Instant;
-use std::{env, fs, io};
+use std::{fs, io};
 use veriplex_lift::object_file::{Symbol, symbols};
 
 /// What a script must not contain: the commands with which SAW takes something for granted.
@@ -81,10 +83,6 @@ fn parse(mut args: impl Iterator<Item = String>) -> Option<Options> {
     Some(options)
 }
 
-fn installed(tool: &str) -> bool {
-    env::var_os("PATH").is_some_and(|path| env::split_paths(&path).any(|folder| folder.join(tool).is_file()))
-}
-
 /// Everything, in order. True if all of it holds.
 fn run(root: &Path, options: &Options) -> io::Result<bool> {
     let start = Instant::now();
@@ -111,6 +109,7 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
     lifted::one_table(&mut kernels)?;
     let modules = lifted::modules(&kernels)?;
     lifted::write(root, &modules, &out.join("lift"))?;
+    saw::recorder(&out)?;
 
     let mut wrong = Vec::new();
     let mut theorems = BTreeMap::new();
@@ -124,9 +123,12 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
         let run = saw::run(root, script)?;
         wrong.extend(run.failure);
         for theorem in run.proved {
-            theorems
+            let (first, _) = theorems
                 .entry(theorem.name.clone())
-                .or_insert((theorem, files.clone()));
+                .or_insert_with(|| (theorem.clone(), files.clone()));
+            if first.goals != theorem.goals {
+                wrong.push(format!("{}: its goals are not always the same", theorem.name));
+            }
         }
     }
 
@@ -166,10 +168,12 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
     let whole = options.only.is_none() && options.object.is_none();
     if whole && wrong.is_empty() {
         lifted::write(root, &modules, &root.join("proofs/lift"))?;
-        manifest::write(root, &expected, &theorems, &kernels)?;
-        println!("wrote proofs/manifest.json and the modules of proofs/lift");
+        let manifest = manifest::write(root, &expected, &theorems, &kernels)?;
+        let listing = veriplex_audit::bytes_of(&fs::read(&library)?, &manifest).map_err(io::Error::other)?;
+        fs::write(root.join("proofs/audit/kernels.txt"), listing)?;
+        println!("wrote proofs/manifest.json, proofs/lift, proofs/replay, proofs/audit/kernels.txt");
     } else {
-        println!("proofs/manifest.json and the modules of proofs/lift left as they were");
+        println!("proofs/manifest.json and what belongs to it left as they were");
     }
     Ok(wrong.is_empty() && whole)
 }

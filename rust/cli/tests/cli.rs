@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 use veriplex::aestream::{MAX_BLOCK_LEN, Sealer};
-use veriplex::{Protocol, digest, label, mac::Mac};
+use veriplex::{Protocol, digest, label, mac::Mac, mhf::Mhf, siv::Siv};
 
 const UNVERIFIED: i32 = 1;
 const USAGE: i32 = 2;
@@ -115,6 +115,17 @@ fn fails(output: &Output, status: i32, name: &str, reason: &str) {
     assert!(message.contains(reason), "{reason}: {message}");
 }
 
+/// Fails with `status` and these messages, in this order.
+#[track_caller]
+fn fails_with(output: &Output, status: i32, reasons: &[&str]) {
+    let message = stderr(output);
+    assert_eq!(output.status.code(), Some(status), "{message}");
+    assert_eq!(message.lines().count(), reasons.len(), "{message}");
+    for (line, reason) in message.lines().zip(reasons) {
+        assert!(line.contains(reason), "{reason}: {message}");
+    }
+}
+
 /// What `work` gives; fails where it would hang.
 #[track_caller]
 fn soon<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
@@ -141,7 +152,20 @@ fn hex_tag(bytes: &[u8]) -> String {
 
 /// Encrypts as `README.md` says, with blocks of these plaintexts.
 fn encrypted(key: &[u8; 32], salt: &[u8; 32], blocks: &[&[u8]]) -> Vec<u8> {
-    let mut file = b"VERIPLEX\x01".to_vec();
+    stream(b"VERIPLEX\x01", key, salt, blocks)
+}
+
+/// The same under a password.
+fn encrypted_with_password(password: &[u8], cost: u8, salt: &[u8; 32], blocks: &[&[u8]]) -> Vec<u8> {
+    let mhf = Mhf::new(label!("veriplex.file.password.v1"), cost).unwrap();
+    let mut key = [0; 32];
+    mhf.hash_into(password, salt, &mut key).unwrap();
+    let header = [b"VERIPLEX\x02".as_slice(), &[cost]].concat();
+    stream(&header, &key, salt, blocks)
+}
+
+fn stream(header: &[u8], key: &[u8; 32], salt: &[u8; 32], blocks: &[&[u8]]) -> Vec<u8> {
+    let mut file = header.to_vec();
     let mut protocol = Protocol::new(label!("veriplex.file.v1"));
     protocol.mix(label!("header"), &file);
     protocol.mix(label!("key"), key);
@@ -187,6 +211,24 @@ fn wrong_command_lines() {
         &["keygen"],
         &["encrypt", "key"],
         &["decrypt", "key"],
+        &["encrypt", "--key-file", "key", "--password", "key"],
+        &["encrypt", "--password", "--password-file", "key", "key"],
+        &["encrypt", "--password-file", "key", "--deterministic", "key"],
+        &[
+            "encrypt",
+            "--key-file",
+            "key",
+            "--deterministic",
+            "--cost",
+            "4",
+            "key",
+        ],
+        &["encrypt", "--password-file", "key", "--cost", "27", "key"],
+        &["decrypt", "--password-file", "key", "--max-cost", "27", "key"],
+        &["hash-password", "--cost", "-1"],
+        &["verify-password"],
+        &["digest", "--length", "0", "key"],
+        &["digest", "--length", "16385", "key"],
     ] {
         let output = folder.run(args);
         assert_eq!(output.status.code(), Some(USAGE), "{args:?}");
@@ -609,7 +651,7 @@ fn damaged_files_are_refused() {
     refused(&folder, "empty", b"", b"");
 
     let mut other_version = sealed.clone();
-    other_version[8] = 2;
+    other_version[8] = 4;
     let output = folder.pipe(&["decrypt", "--key-file", "key"], &other_version);
     fails(&output, UNVERIFIED, "standard input", "another version");
 
@@ -618,6 +660,304 @@ fn damaged_files_are_refused() {
     let empty = encrypted(&KEY, &[9; 32], &[]);
     succeeds(&folder.pipe(&["decrypt", "--key-file", "key"], &empty));
     refused(&folder, "empty extended", &[&empty[..], b"\n"].concat(), b"");
+}
+
+#[test]
+fn digests_of_any_length() {
+    let folder = Folder::new();
+    folder.write("file", b"message");
+    let expected = |len| {
+        let mut hasher = digest::Hasher::new(label!("veriplex.digest.v1"));
+        hasher.update(b"message");
+        let mut digest = vec![0; len];
+        hasher.finalize_into(&mut digest);
+        format!("{}  file\n", hex::encode(digest))
+    };
+    for len in [1, 20, 32, 64, 16_384] {
+        let length = ["digest", "--length", &len.to_string()];
+        let output = folder.run(&[&length[..], &["file"]].concat());
+        succeeds(&output);
+        assert_eq!(stdout(&output), expected(len));
+        folder.write("list", &output.stdout);
+        let output = folder.run(&[&length[..], &["--check", "list"]].concat());
+        succeeds(&output);
+        assert_eq!(stdout(&output), "file: OK\n");
+    }
+    let output = folder.run(&["digest", "--check", "list"]);
+    fails_with(&output, UNVERIFIED, &["line 1 is malformed", "no valid line"]);
+}
+
+#[test]
+fn roundtrip_with_a_password() {
+    let folder = Folder::new();
+    let plaintext = noise(100_000);
+    folder.write("file", &plaintext);
+    folder.write("password", b"correct horse\r\nsecond line\n");
+    let encrypt = ["encrypt", "--password-file", "password", "--cost", "4"];
+    let decrypt = ["decrypt", "--password-file", "password"];
+    succeeds(&folder.run(&[&encrypt[..], &["file"]].concat()));
+    let sealed = folder.read("file.vpx");
+    // The format is as documented.
+    let salt = sealed[10..42].try_into().unwrap();
+    let (first, second) = plaintext.split_at(65_535);
+    assert_eq!(
+        sealed,
+        encrypted_with_password(b"correct horse", 4, salt, &[first, second])
+    );
+    succeeds(&folder.run(&[&decrypt[..], &["-f", "file.vpx"]].concat()));
+    assert_eq!(folder.read("file"), plaintext);
+
+    // The password may come from standard input, if the input does not.
+    let opened = folder.pipe(
+        &["decrypt", "--password-file", "-", "-o", "-", "file.vpx"],
+        b"correct horse",
+    );
+    succeeds(&opened);
+    assert_eq!(opened.stdout, plaintext);
+    for command in ["encrypt", "decrypt"] {
+        let output = folder.pipe(&[command, "--password-file", "-"], b"correct horse\n");
+        fails(&output, USAGE, "standard input", "both");
+    }
+    let output = folder.pipe(
+        &["decrypt", "--password-file", "-", "-o", "-", "file.vpx"],
+        b"correct horsf",
+    );
+    fails(&output, UNVERIFIED, "file.vpx", "verification failed");
+    assert_eq!(stdout(&output), "");
+    // Everything of the header counts.
+    for at in 0..42 {
+        let mut changed = sealed.clone();
+        changed[at] ^= if at == 9 { 4 ^ 5 } else { 1 };
+        folder.write("bad.vpx", &changed);
+        let output = folder.run(&[&decrypt[..], &["bad.vpx"]].concat());
+        fails(&output, UNVERIFIED, "bad.vpx", "");
+    }
+    for at in 0..42 {
+        let output = folder.pipe(&decrypt, &sealed[..at]);
+        fails(&output, UNVERIFIED, "standard input", "too short");
+    }
+    assert_eq!(folder.names(), ["bad.vpx", "file", "file.vpx", "password"]);
+}
+
+#[test]
+fn keys_and_passwords_are_told_apart() {
+    let folder = Folder::new();
+    folder.write("password", b"password");
+    let with_key = encrypted(&KEY, &[9; 32], &[b"x"]);
+    let with_password = encrypted_with_password(b"password", 0, &[9; 32], &[b"x"]);
+    succeeds(&folder.pipe(&["decrypt", "--password-file", "password"], &with_password));
+    let output = folder.pipe(&["decrypt", "--password-file", "password"], &with_key);
+    fails(&output, UNVERIFIED, "standard input", "--key-file");
+    let output = folder.pipe(&["decrypt", "--key-file", "key"], &with_password);
+    fails(&output, UNVERIFIED, "standard input", "--password");
+}
+
+#[test]
+fn costs_are_limited_before_any_work() {
+    let folder = Folder::new();
+    folder.write("password", b"password");
+    let mut sealed = encrypted_with_password(b"password", 2, &[9; 32], &[b"x"]);
+    let decrypt = ["decrypt", "--password-file", "password"];
+    let low = [&decrypt[..], &["--max-cost", "1"]].concat();
+    fails(
+        &folder.pipe(&low, &sealed),
+        UNVERIFIED,
+        "standard input",
+        "--max-cost",
+    );
+    let enough = [&decrypt[..], &["--max-cost", "2"]].concat();
+    succeeds(&folder.pipe(&enough, &sealed));
+    for cost in [19, 26, 27, 64, 255] {
+        sealed[9] = cost;
+        // Not even the salt is read.
+        let output = folder.pipe(&decrypt, &sealed[..10]);
+        fails(&output, UNVERIFIED, "standard input", "above the limit");
+        for cost in [u32::from(cost), 256, u32::MAX] {
+            folder.write(
+                "hash",
+                format!("$veriplex-mhf$v=1$c={cost}$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAA")
+                    .as_bytes(),
+            );
+            let output = folder.run(&["verify-password", "--password-file", "password", "hash"]);
+            assert_ne!(output.status.code(), Some(0));
+            assert_eq!(stderr(&output).lines().count(), 1);
+        }
+    }
+}
+
+#[test]
+fn password_files() {
+    let folder = Folder::new();
+    let hash = |content: &[u8]| {
+        folder.write("password", content);
+        folder.run(&["hash-password", "--cost", "0", "--password-file", "password"])
+    };
+    for empty in [&b""[..], b"\n", b"\r\n", b"\nsecond line"] {
+        fails(&hash(empty), USAGE, "password", "empty");
+    }
+    fails(&hash(&[b'x'; 1025]), IO, "password", "1024");
+    fails(
+        &hash(&[&[b'x'; 1025][..], b"\n"].concat()),
+        IO,
+        "password",
+        "1024",
+    );
+    for password in [&[b'x'; 1024][..], b"\xff\0 not Unicode", b" spaces "] {
+        for end in [&b""[..], b"\n", b"\r\n", b"\nsecond line"] {
+            let output = hash(&[password, end].concat());
+            succeeds(&output);
+            folder.write("hash", &output.stdout);
+            let output = folder.pipe(&["verify-password", "--password-file", "-", "hash"], password);
+            succeeds(&output);
+            assert_eq!(stdout(&output), "");
+        }
+    }
+    let output = folder.run(&["hash-password", "--password-file", "missing"]);
+    fails(&output, IO, "missing", "No such file");
+}
+
+#[test]
+fn hashes_of_passwords() {
+    let folder = Folder::new();
+    folder.write("password", b"correct horse\n");
+    let hash = ["hash-password", "--cost", "3", "--password-file", "password"];
+    let output = folder.run(&hash);
+    succeeds(&output);
+    let line = stdout(&output).to_owned();
+    assert!(line.starts_with("$veriplex-mhf$v=1$c=3$"), "{line}");
+    assert_eq!(line.lines().count(), 1);
+    assert_ne!(stdout(&folder.run(&hash)), line, "the salt is random");
+
+    folder.write("hash", line.as_bytes());
+    let verify = ["verify-password", "--password-file", "password", "hash"];
+    succeeds(&folder.run(&verify));
+    let output = folder.pipe(
+        &["verify-password", "--password-file", "password", "-"],
+        line.as_bytes(),
+    );
+    succeeds(&output);
+    let output = folder.pipe(&["verify-password", "--password-file", "-", "-"], line.as_bytes());
+    fails(&output, USAGE, "standard input", "both");
+    folder.write("password", b"correct horsf\n");
+    fails(&folder.run(&verify), UNVERIFIED, "hash", "not this one");
+
+    folder.write("password", b"correct horse\n");
+    for at in 0..line.len() - 1 {
+        let mut changed = line.clone().into_bytes();
+        changed[at] = if changed[at] == b'A' { b'B' } else { b'A' };
+        folder.write("hash", &changed);
+        let output = folder.run(&verify);
+        let status = output.status.code().unwrap();
+        fails(&output, status, "hash", "");
+        assert!([UNVERIFIED, IO].contains(&status), "{at}");
+    }
+    for bad in [
+        String::new(),
+        line.repeat(5).replace('\n', ""),
+        line.replace("v=1", "v=2"),
+    ] {
+        folder.write("hash", bad.as_bytes());
+        fails(&folder.run(&verify), IO, "hash", "");
+    }
+}
+
+/// A password is asked for on the terminal, and without one it is an error.
+#[test]
+#[cfg(target_os = "linux")]
+fn without_a_terminal_nobody_is_asked() {
+    let folder = Folder::new();
+    folder.write(
+        "file.vpx",
+        &encrypted_with_password(b"password", 0, &[9; 32], &[b"x"]),
+    );
+    for args in [
+        &["decrypt", "--password", "file.vpx"][..],
+        &["encrypt", "-p", "key"],
+        &["hash-password"],
+    ] {
+        let program = env!("CARGO_BIN_EXE_veriplex");
+        let output = folder.command(args);
+        let mut command = Command::new("setsid");
+        command.arg("--wait").arg(program).args(output.get_args());
+        let output = command
+            .current_dir(folder.0.path())
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        fails(&output, IO, "terminal", "");
+    }
+    assert_eq!(folder.names(), ["file.vpx"]);
+}
+
+#[test]
+fn deterministic_encryption() {
+    let folder = Folder::new();
+    let encrypt = ["encrypt", "--deterministic", "--key-file", "key"];
+    let decrypt = ["decrypt", "--key-file", "key"];
+    let siv = Siv::new(label!("veriplex.file.siv.v1"), &KEY);
+    for len in [0, 1, 96_255, 96_256, 96_257, 300_000] {
+        let plaintext = noise(len);
+        folder.write("file", &plaintext);
+        succeeds(&folder.run(&[&encrypt[..], &["-f", "file"]].concat()));
+        let sealed = folder.read("file.vpx");
+        // The format is as documented.
+        let (ciphertext, tag) = {
+            let mut message = plaintext.clone();
+            let tag = siv.seal_in_place_detached(b"", b"VERIPLEX\x03", &mut message);
+            (message, tag)
+        };
+        assert!(
+            sealed == [b"VERIPLEX\x03".as_slice(), &tag, &ciphertext].concat(),
+            "{len}"
+        );
+        let again = folder.run(&[&encrypt[..], &["-o", "-", "file"]].concat());
+        succeeds(&again);
+        assert!(again.stdout == sealed);
+        succeeds(&folder.run(&[&decrypt[..], &["-f", "file.vpx"]].concat()));
+        assert!(folder.read("file") == plaintext);
+
+        fs::remove_file(folder.path("file")).unwrap();
+        let mut places = vec![0, 8, 9, 24, sealed.len() - 1];
+        places.extend([25, 25 + len / 2].into_iter().filter(|&at| at < sealed.len()));
+        for at in places {
+            let mut changed = sealed.clone();
+            changed[at] ^= 1;
+            for bad in [changed.as_slice(), &sealed[..at]] {
+                folder.write("file.vpx", bad);
+                let output = folder.run(&[&decrypt[..], &["file.vpx"]].concat());
+                fails(&output, UNVERIFIED, "file.vpx", "");
+                assert_eq!(folder.names(), ["file.vpx"]);
+            }
+        }
+        folder.write("file.vpx", &[&sealed[..], b"x"].concat());
+        let output = folder.run(&[&decrypt[..], &["file.vpx"]].concat());
+        fails(&output, UNVERIFIED, "file.vpx", "verification failed");
+    }
+}
+
+#[test]
+fn deterministic_encryption_needs_files() {
+    let folder = Folder::new();
+    let encrypt = ["encrypt", "--deterministic", "--key-file", "key"];
+    let decrypt = ["decrypt", "--key-file", "key"];
+    folder.write("file", b"message");
+    fails(
+        &folder.pipe(&encrypt, b"message"),
+        USAGE,
+        "standard input",
+        "read twice",
+    );
+    succeeds(&folder.run(&[&encrypt[..], &["file"]].concat()));
+    let sealed = folder.read("file.vpx");
+    fails(
+        &folder.pipe(&decrypt, &sealed),
+        USAGE,
+        "standard input",
+        "read twice",
+    );
+    let output = folder.run(&[&decrypt[..], &["-o", "-", "file.vpx"]].concat());
+    fails(&output, USAGE, "standard output", "files alone");
+    assert_eq!(stdout(&output), "");
 }
 
 #[test]

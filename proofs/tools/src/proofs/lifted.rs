@@ -139,12 +139,11 @@ fn refute_mutants(root: &Path) -> io::Result<bool> {
         let lifted = mutant
             .lift(rustc, root, &folder)?
             .map_err(|e| io::Error::other(format!("{what}: {e}")))?;
-        let of_kernel = match of_kernels.get(theorem) {
-            Some(of_kernel) => *of_kernel,
-            None => {
-                let module = fs::read_to_string(root.join("proofs/lift").join(lifted.path()))?;
-                holds(root, &folder, mutant.kernel, &module, theorem)?
-            }
+        let of_kernel = if let Some(of_kernel) = of_kernels.get(theorem) {
+            *of_kernel
+        } else {
+            let module = fs::read_to_string(root.join("proofs/lift").join(lifted.path()))?;
+            holds(root, &folder, mutant.kernel, &module, theorem)?
         };
         of_kernels.insert(theorem, of_kernel);
         let of_mutant = holds(root, &folder, mutant.kernel, &lifted.module, theorem)?;
