@@ -61,9 +61,10 @@ ct: ## under valgrind: no branch and no address of any backend depends on a secr
 	$(CARGO) run --quiet --release --package veriplex-ct -- $(if $(STRICT),--strict)
 	RUSTFLAGS='--cfg veriplex_intrinsics' $(CARGO) run --quiet --release --target-dir target/intrinsics --package veriplex-ct -- $(if $(STRICT),--strict)
 
-bench: ## measure: the permutation beside its lower bound, then the schemes
+bench: ## measure: the permutation beside its lower bound, the schemes, the memory-hard hash beside the obvious loop
 	$(CARGO) bench --bench permutation
 	$(CARGO) bench --bench schemes
+	$(CARGO) bench --bench mhf
 	$(CARGO) bench --all-features --bench ristretto
 
 deps: ## Debian packages for every target of this file; none is removed, and no rustc or cargo on PATH is replaced

@@ -576,6 +576,32 @@ fn mhf() {
     }
 }
 
+/// In a process that may have no more than 1 GiB.
+#[cfg(target_os = "linux")]
+#[test]
+fn mhf_out_of_memory() {
+    const CHILD: &str = "VERIPLEX_TEST_OUT_OF_MEMORY";
+    if std::env::var_os(CHILD).is_none() {
+        let status = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "mhf_out_of_memory"])
+            .env(CHILD, "1")
+            .status()
+            .unwrap();
+        assert!(status.success());
+        return;
+    }
+    let limit = libc::rlimit {
+        rlim_cur: 1 << 30,
+        rlim_max: 1 << 30,
+    };
+    // SAFETY: it reads the limit and changes nothing in this program's memory.
+    assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) }, 0);
+    let mut output = [0xa5; 32];
+    let mhf = Mhf::new(label!("d"), 18).unwrap();
+    assert_eq!(mhf.hash_into(b"p", b"s", &mut output), Err(Error::OutOfMemory));
+    assert_eq!(output, [0xa5; 32]);
+}
+
 #[test]
 fn key_lengths() {
     for length in [0, 31, 33, 64] {

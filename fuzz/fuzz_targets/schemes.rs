@@ -9,7 +9,7 @@ use veriplex::digest::Hasher;
 use veriplex::mac::Mac;
 use veriplex::siv::Siv;
 use veriplex::{Error, TAG_LEN, hazmat, stream};
-use veriplex_fuzz::{Change, Name};
+use veriplex_fuzz::{Change, Data, Name};
 use veriplex_spec as spec;
 
 #[derive(Arbitrary, Debug)]
@@ -17,10 +17,10 @@ struct Case {
     hardware: bool,
     scheme: Scheme,
     domain: Name,
-    key: Vec<u8>,
+    key: Data,
     nonce: [u8; 24],
-    ad: Vec<u8>,
-    message: Vec<Vec<u8>>,
+    ad: Data,
+    message: Vec<Data>,
     changes: Vec<Change>,
 }
 
@@ -36,8 +36,9 @@ enum Scheme {
 fuzz_target!(|case: Case| {
     hazmat::set_hardware_enabled(case.hardware);
     let (domain, name) = (case.domain.label(), case.domain.bytes());
-    let (key, nonce, ad) = (&case.key, &case.nonce, &case.ad);
-    let message = case.message.concat();
+    let (key, nonce, ad) = (&case.key.bytes(), &case.nonce, &case.ad.bytes());
+    let pieces: Vec<Vec<u8>> = case.message.iter().map(Data::bytes).collect();
+    let message = pieces.concat();
     let changed = |genuine: &[u8]| {
         let mut changed = genuine.to_vec();
         case.changes.iter().for_each(|change| change.apply(&mut changed));
@@ -47,14 +48,14 @@ fuzz_target!(|case: Case| {
         Scheme::Digest(n) => {
             let n = usize::from(n % 1000);
             let mut hasher = Hasher::new(domain);
-            case.message.iter().for_each(|piece| hasher.update(piece));
+            pieces.iter().for_each(|piece| hasher.update(piece));
             let mut output = vec![0; n];
             hasher.finalize_into(&mut output);
             assert_eq!(output, spec::digest::digest(name, &message, n));
         }
         Scheme::Mac => {
             let mut mac = Mac::new(domain, key);
-            case.message.iter().for_each(|piece| mac.update(piece));
+            pieces.iter().for_each(|piece| mac.update(piece));
             let tag = mac.clone().finalize();
             assert_eq!(tag[..], spec::mac::mac(name, key, &message, TAG_LEN));
             let received = changed(&tag);

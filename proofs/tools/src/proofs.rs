@@ -8,6 +8,7 @@
 pub mod bytes;
 pub mod lifted;
 mod manifest;
+mod rust;
 mod saw;
 
 use crate::installed;
@@ -50,7 +51,7 @@ pub fn main(args: impl Iterator<Item = String>, root: &Path) -> ExitCode {
         eprint!("{}", crate::USAGE);
         return ExitCode::from(2);
     };
-    for tool in ["saw", "z3"] {
+    for tool in ["saw", "yices", "z3"] {
         if !installed(tool) {
             println!("proofs: skipped, because {tool} is not on PATH");
             return ExitCode::from(u8::from(options.strict));
@@ -110,6 +111,7 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
     let modules = lifted::modules(&kernels)?;
     lifted::write(root, &modules, &out.join("lift"))?;
     saw::recorder(&out)?;
+    rust::bitcode(root, &out)?;
 
     let mut wrong = Vec::new();
     let mut theorems = BTreeMap::new();
