@@ -1,6 +1,6 @@
 //! Broken kernels, each of which must be refused or make a theorem false: what the lifter and the proofs see, by name.
 //!
-//! `tests/mutants.rs` lifts them all; `veriplex-tools mutants` refutes the theorems about those that lift.
+//! `tests/mutants.rs` lifts them all; `veriplex-tools lifted-mutants` refutes the theorems about those that lift.
 
 use crate::{Lifted, Target, aarch64, assembler, lift, table, x86_64};
 use std::path::Path;

@@ -3,6 +3,7 @@
 //! A tool that is not installed is no error: what was skipped is said in one line. With `--strict` it is an error.
 
 mod kernels;
+mod mutants;
 mod proofs;
 mod replay;
 mod spec;
@@ -28,11 +29,13 @@ veriplex-tools COMMAND [OPTIONS]
            --only TEXT  only the scripts whose name contains TEXT; such a run never passes as a whole
            --object F   about the kernels in this object, library or executable; nor does such a run
   lift     compare the kernels in proofs/lift with what the code of this crate's build lifts to
-  mutants  show that the theorems of proofs/saw are false of broken kernels
+  lifted-mutants  show that the theorems about lifted kernels are false of broken ones
            --strict     fail if cryptol is not installed
   replay   solve the goals of these theorems, as kept in proofs/replay, without SAW, by every solver
            that is installed: z3, cvc5
            --strict     fail if neither is
+  mutants  plant defects in a copy, and expect that the manifest's test and a proof see each
+           --strict     fail if saw, z3 or git is not installed
   kernels  generate the assembly of jasmin/x86-64 from its Jasmin
            --check      compare with what is committed instead; check constant time and memory safety
            --strict     fail if jasminc or jasmin-ct is not installed
@@ -44,8 +47,9 @@ fn main() -> ExitCode {
         Some("spec") => spec::main(args, &root()),
         Some("proofs") => proofs::main(args, &root()),
         Some("lift") => proofs::lifted::main(&root()),
-        Some("mutants") => proofs::lifted::mutants(args, &root()),
+        Some("lifted-mutants") => proofs::lifted::mutants(args, &root()),
         Some("replay") => replay::main(args, &root()),
+        Some("mutants") => mutants::main(args, &root()),
         Some("kernels") => kernels::main(args, &root()),
         Some("help" | "--help") => {
             print!("{USAGE}");

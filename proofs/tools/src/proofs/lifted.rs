@@ -106,17 +106,17 @@ pub fn write(root: &Path, modules: &[Lifted], folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// `veriplex-tools mutants`: that the theorems about the broken kernels which lift are false.
+/// `veriplex-tools lifted-mutants`: that the theorems about the broken kernels which lift are false.
 pub fn mutants(mut args: impl Iterator<Item = String>, root: &Path) -> ExitCode {
     if !super::installed("cryptol") {
-        println!("mutants: skipped, because cryptol is not on PATH");
+        println!("lifted-mutants: skipped, because cryptol is not on PATH");
         return ExitCode::from(u8::from(args.any(|arg| arg == "--strict")));
     }
     match refute_mutants(root) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(e) => {
-            eprintln!("mutants: {e}");
+            eprintln!("lifted-mutants: {e}");
             ExitCode::FAILURE
         }
     }
