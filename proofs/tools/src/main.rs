@@ -2,6 +2,7 @@
 //!
 //! A tool that is not installed is no error: what was skipped is said in one line. With `--strict` it is an error.
 
+mod isa;
 mod kernels;
 mod proofs;
 mod spec;
@@ -26,6 +27,8 @@ veriplex-tools COMMAND [OPTIONS]
            --strict     fail if saw or z3 is not installed
            --only TEXT  only the scripts whose name contains TEXT; such a run never passes as a whole
            --object F   about the kernels in this object, library or executable; nor does such a run
+  isa DIR  compare spec/cryptol/isa with the runs of instructions that veriplex-isa wrote to DIR
+           --strict     fail if cryptol is not installed, or an architecture was not executed
   kernels  generate the assembly of jasmin/x86-64 from its Jasmin
            --check      compare with what is committed instead; check constant time and memory safety
            --strict     fail if jasminc or jasmin-ct is not installed
@@ -36,6 +39,7 @@ fn main() -> ExitCode {
     match args.next().as_deref() {
         Some("spec") => spec::main(args, &root()),
         Some("proofs") => proofs::main(args, &root()),
+        Some("isa") => isa::main(args, &root()),
         Some("kernels") => kernels::main(args, &root()),
         Some("help" | "--help") => {
             print!("{USAGE}");
