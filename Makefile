@@ -25,7 +25,7 @@ on_aarch64 = rustc=$$($(find_cross_rustc)); \
 no_aarch64 = skipped, because not all of these are there: a Rust standard library for $(CROSS), \
     aarch64-linux-gnu-gcc, qemu-aarch64 (make deps)
 
-.PHONY: help test test-aarch64 lint bench deps spec isa proofs rocq kernels kernels-check ct audit
+.PHONY: help test test-aarch64 lint bench deps spec isa proofs rocq kernels kernels-check ct audit mutants
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -57,7 +57,8 @@ lint: ## formatting, clippy and rustdoc without warnings
 kernels: ## the assembly of jasmin/x86-64 from its Jasmin (needs jasminc)
 	$(CARGO) run --quiet --package veriplex-tools -- kernels
 
-kernels-check: ## that assembly is what its Jasmin gives, constant-time and memory-safe (needs jasminc, jasmin-ct)
+kernels-check: ## the kernels lift to proofs/lift; their assembly is what its Jasmin gives, constant-time and memory-safe (needs jasminc, jasmin-ct)
+	$(CARGO) run --quiet --package veriplex-tools -- lift
 	$(CARGO) run --quiet --package veriplex-tools -- kernels --check $(if $(STRICT),--strict)
 
 ct: ## under valgrind: no branch and no address of any backend depends on a secret
@@ -99,3 +100,6 @@ rocq: ## the theorem about transcripts: proofs, mutants, and the model beside th
 
 proofs: rocq ## every theorem: those of Rocq, and those about the machine code, with proofs/manifest.json (needs coq, saw, z3)
 	$(CARGO) run --quiet --package veriplex-tools -- proofs $(if $(STRICT),--strict)
+
+mutants: ## broken kernels refute the theorems about lifted ones, each its own (needs cryptol)
+	$(CARGO) run --quiet --package veriplex-tools -- mutants $(if $(STRICT),--strict)

@@ -23,12 +23,15 @@ veriplex-tools COMMAND [OPTIONS]
            --only TEXT  only the steps whose name contains TEXT; such a run never passes as a whole
            --seed N     the seed of the random inputs
   proofs   prove the theorems of proofs/saw about the code that this crate's build makes,
-           and write proofs/manifest.json
+           and write proofs/manifest.json and the lifted kernels of proofs/lift
            --strict     fail if saw or z3 is not installed
            --only TEXT  only the scripts whose name contains TEXT; such a run never passes as a whole
            --object F   about the kernels in this object, library or executable; nor does such a run
   isa DIR  compare spec/cryptol/isa with the runs of instructions that veriplex-isa wrote to DIR
            --strict     fail if cryptol is not installed, or an architecture was not executed
+  lift     compare the kernels in proofs/lift with what the code of this crate's build lifts to
+  mutants  show that the theorems of proofs/saw are false of broken kernels
+           --strict     fail if cryptol is not installed
   kernels  generate the assembly of jasmin/x86-64 from its Jasmin
            --check      compare with what is committed instead; check constant time and memory safety
            --strict     fail if jasminc or jasmin-ct is not installed
@@ -40,6 +43,8 @@ fn main() -> ExitCode {
         Some("spec") => spec::main(args, &root()),
         Some("proofs") => proofs::main(args, &root()),
         Some("isa") => isa::main(args, &root()),
+        Some("lift") => proofs::lifted::main(&root()),
+        Some("mutants") => proofs::lifted::mutants(args, &root()),
         Some("kernels") => kernels::main(args, &root()),
         Some("help" | "--help") => {
             print!("{USAGE}");

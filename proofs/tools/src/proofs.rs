@@ -4,7 +4,8 @@
 //! relocation is refused), laid into a small executable that SAW can load, and proved there. What was proved about
 //! which bytes goes to `proofs/manifest.json`; `tests/manifest.rs` compares that with what ships, without SAW.
 
-mod bytes;
+pub mod bytes;
+pub mod lifted;
 mod manifest;
 mod saw;
 
@@ -13,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 use std::{env, fs, io};
+use veriplex_lift::object_file::{Symbol, symbols};
 
 /// What a script must not contain: the commands with which SAW takes something for granted.
 const ADMITTING: [&str; 10] = [
@@ -100,11 +102,15 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
 
     let library = match &options.object {
         Some(object) => object.clone(),
-        None => bytes::build(root, &out)?,
+        None => bytes::build(root, &out, None)?,
     };
-    let kernels = bytes::kernels(&library)?;
+    let mut kernels = symbols(&library)?;
     bytes::link(root, &kernels, &out)?;
     bytes::bitcode(root, &out)?;
+    kernels.extend(lifted::armv8(root, &out)?);
+    lifted::one_table(&mut kernels)?;
+    let modules = lifted::modules(&kernels)?;
+    lifted::write(root, &modules, &out.join("lift"))?;
 
     let mut wrong = Vec::new();
     let mut theorems = BTreeMap::new();
@@ -141,8 +147,9 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
         wrong.extend(
             kernels
                 .iter()
-                .filter(|k| !objects.contains(k.name.as_str()))
-                .map(|k| format!("{}: no theorem", k.name)),
+                .map(lifted::object_name)
+                .filter(|name| !objects.contains(name.as_str()))
+                .map(|name| format!("{name}: no theorem")),
         );
     }
     print_table(&expected, &theorems, &kernels);
@@ -158,10 +165,11 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
 
     let whole = options.only.is_none() && options.object.is_none();
     if whole && wrong.is_empty() {
+        lifted::write(root, &modules, &root.join("proofs/lift"))?;
         manifest::write(root, &expected, &theorems, &kernels)?;
-        println!("wrote proofs/manifest.json");
+        println!("wrote proofs/manifest.json and the modules of proofs/lift");
     } else {
-        println!("proofs/manifest.json left as it was");
+        println!("proofs/manifest.json and the modules of proofs/lift left as they were");
     }
     Ok(wrong.is_empty() && whole)
 }
@@ -224,7 +232,7 @@ fn admitted(text: &str) -> impl Iterator<Item = String> {
 fn print_table(
     expected: &[Expected],
     theorems: &BTreeMap<String, (saw::Theorem, Vec<String>)>,
-    kernels: &[bytes::Kernel],
+    kernels: &[Symbol],
 ) {
     let width = theorems.keys().map(String::len).max().unwrap_or(0);
     println!(
@@ -237,7 +245,7 @@ fn print_table(
         };
         let bytes = kernels
             .iter()
-            .find(|k| k.name == e.object)
+            .find(|k| lifted::object_name(k) == e.object)
             .map_or(String::new(), |k| k.bytes.len().to_string());
         println!(
             "{:width$}  {:<16} {bytes:>5}  {:<8} {:>4.1} s  {}",

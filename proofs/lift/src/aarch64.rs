@@ -1,0 +1,223 @@
+//! The 64-bit Arm architecture: the instructions that a kernel may have. All are in Arm's list of instructions with data-independent timing
+//! (PSTATE.DIT). Their meaning is in `spec/cryptol/isa/AArch64.cry`.
+
+use crate::machine::{Address, Effect, Instruction, Operand, Register};
+use crate::{Error, Target};
+use std::collections::BTreeMap;
+use yaxpeax_arch::{Decoder as _, U8Reader};
+use yaxpeax_arm::armv8::a64::{
+    InstDecoder, Instruction as Decoded, Opcode, Operand as Part, SIMDSizeCode, SizeCode,
+};
+
+const STACK_POINTER: u8 = 31;
+const LINK: u8 = 30;
+
+/// The AAPCS64.
+pub const TARGET: Target = Target {
+    name: "armv8",
+    module: "isa::AArch64",
+    arguments: &[0, 1, 2, 3, 4],
+    // x18 is the platform's. Of v8 to v15 only the lower halves are the caller's; the kernels use neither half.
+    callee_saved: &[
+        Register::General(18),
+        Register::General(19),
+        Register::General(20),
+        Register::General(21),
+        Register::General(22),
+        Register::General(23),
+        Register::General(24),
+        Register::General(25),
+        Register::General(26),
+        Register::General(27),
+        Register::General(28),
+        Register::General(29),
+        Register::General(STACK_POINTER),
+        Register::Vector(8),
+        Register::Vector(9),
+        Register::Vector(10),
+        Register::Vector(11),
+        Register::Vector(12),
+        Register::Vector(13),
+        Register::Vector(14),
+        Register::Vector(15),
+    ],
+    vector_prefix: "v",
+    vector_count: 32,
+    general_names: &[
+        "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15",
+        "x16", "x17", "x18", "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x29",
+        "x30", "sp",
+    ],
+    decode,
+};
+
+fn decode(code: &[u8]) -> Result<BTreeMap<u64, Instruction>, Error> {
+    let decoder = InstDecoder::default();
+    let mut instructions = BTreeMap::new();
+    for (index, bytes) in code.chunks(4).enumerate() {
+        let offset = 4 * index as u64;
+        let decoded = decoder
+            .decode(&mut U8Reader::new(bytes))
+            .map_err(|e| Error::new(offset, format!("not an instruction: {e}")))?;
+        let text = decoded.to_string();
+        let effects =
+            effects(&decoded, offset).map_err(|reason| Error::new(offset, format!("{reason}: {text}")))?;
+        instructions.insert(
+            offset,
+            Instruction {
+                offset,
+                len: 4,
+                text,
+                effects,
+            },
+        );
+    }
+    Ok(instructions)
+}
+
+fn effects(i: &Decoded, at: u64) -> Result<Vec<Effect>, String> {
+    let compute = |function: &'static str, destination: Register, operands: Vec<Operand>| {
+        Ok(vec![Effect::Compute {
+            destination,
+            function,
+            operands,
+        }])
+    };
+    let value = |part: Part| Ok::<_, String>(Operand::Register(vector(part)?));
+    match (i.opcode, i.operands) {
+        (Opcode::AESE, [d, n, Part::Nothing, _]) => compute("aese", vector(d)?, vec![value(d)?, value(n)?]),
+        (Opcode::AESMC, [d, n, Part::Nothing, _]) => compute("aesmc", vector(d)?, vec![value(n)?]),
+        (Opcode::EOR, [d, n, m, Part::Nothing]) => compute("eor", vector(d)?, vec![value(n)?, value(m)?]),
+        (Opcode::ORR, [d, n, m, Part::Nothing]) if n == m => compute("mov", vector(d)?, vec![value(n)?]),
+        (Opcode::EXT, [d, n, m, Part::Imm16(index)]) => compute(
+            "ext",
+            vector(d)?,
+            vec![value(n)?, value(m)?, Operand::Constant(index.into(), 4)],
+        ),
+        (
+            Opcode::MOVI,
+            [
+                Part::SIMDRegisterElements(SIMDSizeCode::Q, d, SIMDSizeCode::D),
+                Part::Imm64(imm),
+                _,
+                _,
+            ],
+        ) => compute(
+            "movi_2d",
+            Register::Vector(number(d)?),
+            vec![Operand::Constant(byte_mask(imm)?, 8)],
+        ),
+        (
+            Opcode::MOVI,
+            [
+                Part::SIMDRegisterElements(SIMDSizeCode::Q, d, SIMDSizeCode::H),
+                Part::ImmShift(imm, amount),
+                _,
+                _,
+            ],
+        ) if imm < 256 => {
+            let operands = vec![
+                Operand::Constant(imm.into(), 8),
+                Operand::Constant(amount.into(), 4),
+            ];
+            compute("movi_8h", Register::Vector(number(d)?), operands)
+        }
+        (Opcode::LDP, [t1, t2, place, Part::Nothing]) => Ok(vec![Effect::Load {
+            destinations: vec![q(t1)?, q(t2)?],
+            function: "ldp",
+            address: address(place)?,
+        }]),
+        (Opcode::LDUR, [t, place, Part::Nothing, _]) => Ok(vec![Effect::Load {
+            destinations: vec![q(t)?],
+            function: "ldur",
+            address: address(place)?,
+        }]),
+        (Opcode::STP, [t1, t2, place, Part::Nothing]) => Ok(vec![Effect::Store {
+            sources: vec![q(t1)?, q(t2)?],
+            function: "stp",
+            address: address(place)?,
+        }]),
+        (Opcode::STUR, [t, place, Part::Nothing, _]) => Ok(vec![Effect::Store {
+            sources: vec![q(t)?],
+            function: "stur",
+            address: address(place)?,
+        }]),
+        (Opcode::ADD | Opcode::SUB, [d, n, Part::Immediate(imm), Part::Nothing]) if d == n => {
+            let constant = if i.opcode == Opcode::ADD {
+                i64::from(imm)
+            } else {
+                -i64::from(imm)
+            };
+            Ok(vec![Effect::Add {
+                register: general(d)?,
+                constant,
+            }])
+        }
+        (Opcode::CBNZ | Opcode::CBZ, [t, Part::PCOffset(offset), _, _]) => Ok(vec![Effect::Branch {
+            target: at.wrapping_add_signed(offset),
+            if_zero: i.opcode == Opcode::CBZ,
+            register: Some(general(t)?),
+        }]),
+        (Opcode::B, [Part::PCOffset(offset), Part::Nothing, _, _]) => Ok(vec![Effect::Jump {
+            target: at.wrapping_add_signed(offset),
+        }]),
+        (Opcode::RET, [Part::Register(SizeCode::X, link), ..]) if link == LINK.into() => {
+            Ok(vec![Effect::Return {
+                link: Some(Register::General(LINK)),
+            }])
+        }
+        _ => Err("not in the list of instructions".into()),
+    }
+}
+
+fn number(register: u16) -> Result<u8, String> {
+    u8::try_from(register).map_err(|e| e.to_string())
+}
+
+/// A whole vector register as 16 bytes.
+fn vector(part: Part) -> Result<Register, String> {
+    match part {
+        Part::SIMDRegisterElements(SIMDSizeCode::Q, n, SIMDSizeCode::B) => Ok(Register::Vector(number(n)?)),
+        _ => Err("not in the list of registers".into()),
+    }
+}
+
+/// A whole vector register.
+fn q(part: Part) -> Result<Register, String> {
+    match part {
+        Part::SIMDRegister(SIMDSizeCode::Q, n) => Ok(Register::Vector(number(n)?)),
+        _ => Err("not in the list of registers".into()),
+    }
+}
+
+/// A general register of 64 bits that is no zero register. Where 31 is the stack pointer it is left out as well.
+fn general(part: Part) -> Result<Register, String> {
+    match part {
+        Part::Register(SizeCode::X, n) | Part::RegisterOrSP(SizeCode::X, n) if n < STACK_POINTER.into() => {
+            Ok(Register::General(number(n)?))
+        }
+        _ => Err("not in the list of registers".into()),
+    }
+}
+
+/// A base register, which may be the stack pointer, and a constant. It is not written back.
+fn address(part: Part) -> Result<Address, String> {
+    match part {
+        Part::RegPreIndex(base, offset, false) => Ok(Address {
+            base: Register::General(number(base)?),
+            offset: offset.into(),
+        }),
+        _ => Err("an address that is not a register and a constant".into()),
+    }
+}
+
+/// The eight bits of a constant whose bytes are 0x00 or 0xff.
+fn byte_mask(imm: u64) -> Result<u64, String> {
+    imm.to_be_bytes()
+        .into_iter()
+        .try_fold(0, |mask, byte| match byte {
+            0x00 => Ok(mask << 1),
+            0xff => Ok(mask << 1 | 1),
+            _ => Err("not a constant of MOVI".into()),
+        })
+}

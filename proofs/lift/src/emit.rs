@@ -1,0 +1,311 @@
+//! A kernel as a module of Cryptol.
+
+use crate::machine::{Code, End, Machine, Register, Segment, Value};
+use crate::table::{Buffer, Kernel};
+use crate::{Error, Lifted, Target, sha256};
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+/// Lifts one kernel.
+///
+/// # Errors
+///
+/// At the first thing that is not allowed, with its offset.
+pub fn lift(kernel: &Kernel, target: &'static Target, code: &[u8]) -> Result<Lifted, Error> {
+    let instructions = (target.decode)(code)?;
+    let mut passed = BTreeSet::new();
+    let code_at = Code {
+        target,
+        instructions: &instructions,
+    };
+    let entry = code_at.run(0, Machine::at_call(kernel, target, false), false, &mut passed)?;
+    let functions = match entry.end {
+        End::Return => straight(&entry),
+        End::Test { body, exit } => {
+            let cut = Loop::cut(&code_at, entry, (body, exit), &mut passed)?;
+            let mut text = cut.live_type() + &cut.entry() + &cut.step(target, "step") + &cut.exit(target);
+            if kernel.in_place() {
+                let entry = code_at.run(0, Machine::at_call(kernel, target, true), false, &mut passed)?;
+                let again = Loop::cut(&code_at, entry, (body, exit), &mut passed)?;
+                if (again.entry(), again.exit(target)) != (cut.entry(), cut.exit(target)) {
+                    return Err(Error::new(
+                        0,
+                        "in place, something else happens before or after the loop",
+                    ));
+                }
+                text += &again.step(target, "step_in_place");
+            }
+            text
+        }
+    };
+    if let Some(&offset) = instructions.keys().find(|offset| !passed.contains(offset)) {
+        return Err(Error::new(offset, "an instruction that no call executes"));
+    }
+    let mut module = String::new();
+    let _ = write!(
+        module,
+        "/*\n * veriplex_{name} for {target}, from its machine code: written by `veriplex-lift`, not to be edited.\n *\n \
+         * bytes   {len}\n * sha256  {hash}\n */\nmodule {module} where\n\nimport {isa}\nimport isa::Memory\n{functions}",
+        name = kernel.name,
+        target = target.name,
+        len = code.len(),
+        hash = sha256(code),
+        module = kernel.name,
+        isa = target.module,
+    );
+    Ok(Lifted {
+        name: kernel.name,
+        target,
+        bytes: code.len(),
+        instructions: instructions.len(),
+        module,
+    })
+}
+
+/// A kernel with a loop, cut at the test of its counter.
+struct Loop {
+    entry: Segment,
+    step: Segment,
+    exit: Segment,
+    /// The registers with data that go from one test to the next.
+    live: Vec<Register>,
+}
+
+impl Loop {
+    fn cut(
+        code: &Code<'_>,
+        entry: Segment,
+        (body, exit): (u64, u64),
+        passed: &mut BTreeSet<u64>,
+    ) -> Result<Self, Error> {
+        // What every iteration finds in the registers. What one of them would find otherwise is not known, and must not be used.
+        let mut head = entry.machine.clone();
+        for (register, value) in &mut head.registers {
+            if matches!(value, Value::Data(_)) {
+                *value = Value::Data(code.target.register_name(*register));
+            }
+        }
+        let step = loop {
+            let step = code.run(body, head.clone(), true, passed)?;
+            if step.end != (End::Test { body, exit }) {
+                return Err(Error::new(
+                    body,
+                    "an iteration that does not end at the test of the counter",
+                ));
+            }
+            let next = step.machine.next_iteration();
+            let mut changed = false;
+            for (register, value) in &mut head.registers {
+                let found = &next.registers[register];
+                let same = found == value || matches!((found, &*value), (Value::Data(_), Value::Data(_)));
+                if !same && *value != Value::Unknown {
+                    *value = Value::Unknown;
+                    changed = true;
+                }
+            }
+            if !changed {
+                break step;
+            }
+        };
+        for (segment, place) in [(&entry, 0), (&step, body)] {
+            let written = |(buffer, contents): &(Buffer, String)| !buffer.blocks && contents != buffer.name;
+            if segment.machine.buffers.iter().any(written) {
+                return Err(Error::new(
+                    place,
+                    "a buffer that is not one of blocks is written before the loop is done",
+                ));
+            }
+        }
+        let mut after = head.clone();
+        for (buffer, contents) in &mut after.buffers {
+            buffer.name.clone_into(contents);
+        }
+        let exit = code.run(exit, after, false, passed)?;
+        if exit.end != End::Return {
+            return Err(Error::new(body, "a second loop"));
+        }
+        let live = head
+            .registers
+            .iter()
+            .filter(|(_, value)| {
+                matches!(value, Value::Data(name) if step.uses.contains(name) || exit.uses.contains(name))
+            })
+            .map(|(register, _)| *register)
+            .collect();
+        Ok(Self {
+            entry,
+            step,
+            exit,
+            live,
+        })
+    }
+
+    /// The live registers, which are the last argument of `step` and `exit`.
+    fn head(&self, target: &Target) -> String {
+        let names: Vec<String> = self
+            .live
+            .iter()
+            .map(|register| target.register_name(*register))
+            .collect();
+        wrapped("(", &names, ")")
+    }
+
+    /// The live registers as they are at the end of a segment.
+    fn tuple(&self, segment: &Segment) -> String {
+        let values = self
+            .live
+            .iter()
+            .map(|register| match &segment.machine.registers[register] {
+                Value::Data(name) => name.clone(),
+                other => unreachable!("a live register holds data, not {other:?}"),
+            });
+        wrapped("(", &values.collect::<Vec<_>>(), ")")
+    }
+
+    fn live_type(&self) -> String {
+        let types: Vec<String> = self
+            .live
+            .iter()
+            .map(|register| type_of(*register).to_owned())
+            .collect();
+        format!(
+            "\n/** The registers with data that go from one test of the counter to the next. */\ntype Live = {}\n",
+            wrapped("(", &types, ")")
+        )
+    }
+
+    fn entry(&self) -> String {
+        let result = ("Live".to_owned(), self.tuple(&self.entry));
+        function(
+            "From the call to the first test of the counter.",
+            "entry",
+            &self.entry,
+            false,
+            None,
+            result,
+        )
+    }
+
+    fn step(&self, target: &Target, name: &str) -> String {
+        let (mut result_type, mut result) = ("Live".to_owned(), self.tuple(&self.step));
+        for (buffer, contents) in self
+            .step
+            .machine
+            .buffers
+            .iter()
+            .filter(|(b, _)| b.blocks && b.writable)
+        {
+            result_type = format!("({result_type}, [{}][8])", buffer.len);
+            result = format!("({result}, {contents})");
+        }
+        let what = "An iteration, from one test of the counter to the next, on the block that is its turn.";
+        function(
+            what,
+            name,
+            &self.step,
+            true,
+            Some(self.head(target)),
+            (result_type, result),
+        )
+    }
+
+    fn exit(&self, target: &Target) -> String {
+        let what = "From the last test of the counter to the return: the state, and what is left in vector registers.";
+        function(
+            what,
+            "exit",
+            &self.exit,
+            false,
+            Some(self.head(target)),
+            returned(&self.exit),
+        )
+    }
+}
+
+/// A kernel without a loop.
+fn straight(segment: &Segment) -> String {
+    let what = "From the call to the return: the state, and what is left in vector registers.";
+    function(what, "run", segment, false, None, returned(segment))
+}
+
+/// A function of the module. Its arguments are the buffers that the segment is given: the fixed ones, and within the loop a
+/// block of each of the others; and the live registers.
+fn function(
+    what: &str,
+    name: &str,
+    segment: &Segment,
+    in_loop: bool,
+    live: Option<String>,
+    (result_type, result): (String, String),
+) -> String {
+    let given = || {
+        segment
+            .machine
+            .buffers
+            .iter()
+            .map(|(buffer, _)| buffer)
+            .filter(|b| in_loop || !b.blocks)
+    };
+    let mut types: Vec<String> = given().map(|buffer| format!("[{}][8]", buffer.len)).collect();
+    let mut names: Vec<String> = given().map(|buffer| buffer.name.to_owned()).collect();
+    if let Some(head) = live {
+        types.push("Live".to_owned());
+        names.push(head);
+    }
+    let mut text = format!(
+        "\n/** {what} */\n{name} : {} -> {result_type}\n{name} {} =\n  {result}\n",
+        types.join(" -> "),
+        names.join(" ")
+    );
+    if !segment.definitions.is_empty() {
+        text.push_str("  where\n");
+    }
+    for definition in &segment.definitions {
+        let line = format!("    {} = {}", definition.name, definition.expression);
+        let _ = writeln!(text, "{line:<60} // {}", definition.comment);
+    }
+    text
+}
+
+/// The type and the value of what a return leaves.
+fn returned(segment: &Segment) -> (String, String) {
+    let mut types = Vec::new();
+    let mut values = Vec::new();
+    for (buffer, contents) in segment
+        .machine
+        .buffers
+        .iter()
+        .filter(|(b, _)| b.writable && !b.blocks)
+    {
+        types.push(format!("[{}][8]", buffer.len));
+        values.push(contents.clone());
+    }
+    let left = segment
+        .machine
+        .registers
+        .iter()
+        .filter_map(|(register, value)| match (register, value) {
+            (Register::Vector(_), Value::Data(name)) => Some(name.clone()),
+            _ => None,
+        });
+    let left: Vec<String> = left.collect();
+    types.push(format!("[{}]Vector", left.len()));
+    values.push(wrapped("[", &left, "]"));
+    (
+        format!("({})", types.join(", ")),
+        format!("({})", values.join(", ")),
+    )
+}
+
+/// A list, eight to a line.
+fn wrapped(open: &str, items: &[String], close: &str) -> String {
+    let lines: Vec<String> = items.chunks(8).map(|chunk| chunk.join(", ")).collect();
+    format!("{open}{}{close}", lines.join(",\n      "))
+}
+
+fn type_of(register: Register) -> &'static str {
+    match register {
+        Register::Vector(_) => "Vector",
+        Register::General(_) => "[64]",
+    }
+}

@@ -1,0 +1,196 @@
+//! Lifts the machine code of the Veriplex kernels to Cryptol, one definition for each instruction, so that it can be
+//! proved equal to the specification.
+//!
+//! The decoder is a library's (`iced-x86`, `yaxpeax-arm`). What is ours, and what a proof rests on: the list of
+//! instructions with the Cryptol name of each (`x86_64.rs`, `aarch64.rs`), the abstract machine that follows buffers,
+//! counter and data (`machine.rs`), and the text that comes out (`emit.rs`). How each kernel is called is in [`table`].
+//!
+//! What is not in the lists is refused. As no operation of the machine lets data become an address or a condition,
+//! **acceptance is the proof that the kernel's time and addresses do not depend on secrets**, as far as the listed
+//! instructions take a time that does not depend on their operands.
+
+mod aarch64;
+pub mod assembler;
+mod emit;
+mod machine;
+pub mod mutants;
+pub mod object_file;
+pub mod table;
+mod x86_64;
+
+use machine::{Instruction, Register};
+use sha2::{Digest as _, Sha256};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::{fmt, io};
+
+pub use aarch64::TARGET as ARMV8;
+pub use emit::lift;
+pub use object::Architecture;
+pub use x86_64::TARGET as X86_64;
+
+/// Instructions by their offsets.
+type Decode = fn(&[u8]) -> Result<BTreeMap<u64, Instruction>, Error>;
+
+/// An instruction set and its calling convention.
+#[derive(Debug)]
+pub struct Target {
+    /// The folder of its modules.
+    pub name: &'static str,
+    /// The Cryptol module with the meaning of its instructions.
+    pub(crate) module: &'static str,
+    /// The general registers of the arguments, in order.
+    pub(crate) arguments: &'static [u8],
+    /// What a kernel leaves as it was.
+    pub(crate) callee_saved: &'static [Register],
+    /// The name of vector register n is this and n.
+    pub(crate) vector_prefix: &'static str,
+    pub(crate) vector_count: u8,
+    pub(crate) general_names: &'static [&'static str],
+    /// The decoder and the list of instructions.
+    pub(crate) decode: Decode,
+}
+
+impl Target {
+    fn vectors(&self) -> impl Iterator<Item = u8> + use<> {
+        0..self.vector_count
+    }
+
+    fn generals(&self) -> impl Iterator<Item = u8> + use<> {
+        (0..=u8::MAX).take(self.general_names.len())
+    }
+
+    fn register_name(&self, register: Register) -> String {
+        match register {
+            Register::Vector(number) => format!("{}{number}", self.vector_prefix),
+            Register::General(number) => self.general_names[usize::from(number)].to_owned(),
+        }
+    }
+}
+
+/// The instruction sets.
+pub const TARGETS: [(Architecture, &Target); 2] = [
+    (Architecture::X86_64, &x86_64::TARGET),
+    (Architecture::Aarch64, &aarch64::TARGET),
+];
+
+/// A kernel that was accepted.
+#[derive(Clone, Debug)]
+pub struct Lifted {
+    /// The name of the kernel.
+    pub name: &'static str,
+    /// Its instruction set.
+    pub target: &'static Target,
+    /// The length of its code.
+    pub bytes: usize,
+    /// How many instructions that are.
+    pub instructions: usize,
+    /// The module of Cryptol.
+    pub module: String,
+}
+
+impl Lifted {
+    /// The file of the module, relative to the folder of all: `x86-64/permute.cry`.
+    #[must_use]
+    pub fn path(&self) -> String {
+        format!("{}/{}.cry", self.target.name, self.name)
+    }
+}
+
+/// Lifts every kernel of a file.
+///
+/// # Errors
+///
+/// If there is none, if one is missing, and if one is refused.
+pub fn lift_file(file: &Path) -> io::Result<Vec<Lifted>> {
+    lift_symbols(&object_file::symbols(file)?)
+}
+
+/// Lifts the kernels that were found.
+///
+/// # Errors
+///
+/// As [`lift_file`].
+pub fn lift_symbols(symbols: &[object_file::Symbol]) -> io::Result<Vec<Lifted>> {
+    let mut lifted = Vec::new();
+    for kernel in &table::KERNELS {
+        let symbol = symbols
+            .iter()
+            .find(|symbol| symbol.name == kernel.name)
+            .ok_or_else(|| io::Error::other(format!("{}: no such kernel", kernel.name)))?;
+        let (_, target) = TARGETS
+            .iter()
+            .find(|(architecture, _)| *architecture == symbol.architecture)
+            .ok_or_else(|| io::Error::other(format!("{:?}: unknown", symbol.architecture)))?;
+        let result = lift(kernel, target, &symbol.bytes);
+        lifted.push(result.map_err(|e| io::Error::other(format!("{} {e}", symbol.symbol)))?);
+    }
+    Ok(lifted)
+}
+
+/// What acceptance shows, for people.
+#[derive(Debug)]
+pub struct Report<'a>(pub &'a [Lifted]);
+
+impl fmt::Display for Report<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "{:<16} {:<8} {:>6} {:>13}",
+            "kernel", "target", "bytes", "instructions"
+        )?;
+        for kernel in self.0 {
+            let Lifted {
+                name,
+                target,
+                bytes,
+                instructions,
+                ..
+            } = kernel;
+            writeln!(f, "{name:<16} {:<8} {bytes:>6} {instructions:>13}", target.name)?;
+        }
+        f.write_str(
+            "Accepted, that is, for every input:\n  \
+             constant time: every instruction is in the list of those with data-independent timing, every branch\n  \
+             depends on n alone, and every address is that of an argument plus a constant (plus 94 for each block);\n  \
+             memory: every access is inside a buffer of the call; input and table are not written; no stack is used;\n  \
+             registers: at the return those of the caller are as they were.\n",
+        )
+    }
+}
+
+/// Why a kernel is refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// Where in the kernel.
+    pub offset: u64,
+    /// What is not allowed.
+    pub reason: String,
+}
+
+impl Error {
+    fn new(offset: u64, reason: impl Into<String>) -> Self {
+        Self {
+            offset,
+            reason: reason.into(),
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "at {:#x}: {}", self.offset, self.reason)
+    }
+}
+
+impl std::error::Error for Error {}
+
+fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes)
+        .iter()
+        .fold(String::new(), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
+}

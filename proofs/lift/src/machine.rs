@@ -1,0 +1,475 @@
+//! An abstract machine. It runs a kernel with symbols for data, and refuses whatever would make the time or the addresses
+//! of the kernel depend on data: there is no operation for it.
+//!
+//! A register holds a public thing (an address inside a buffer, the counter) or data, never both. Data goes from
+//! definition to definition; it cannot become an address, and no branch can see it. So every run of an accepted
+//! kernel executes the same instructions at the same addresses, whatever the secrets are.
+
+use crate::table::{Argument, Buffer, DATA, INPUT, Kernel, OUTPUT, STATE, TABLE};
+use crate::{Error, Target};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A register, by the number that its instruction set gives it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Register {
+    Vector(u8),
+    General(u8),
+}
+
+/// Base plus constant.
+#[derive(Clone, Copy, Debug)]
+pub struct Address {
+    pub base: Register,
+    pub offset: i64,
+}
+
+/// What a definition is made of.
+#[derive(Clone, Copy, Debug)]
+pub enum Operand {
+    Register(Register),
+    /// 16 bytes of memory.
+    Memory(Address),
+    /// A constant, printed as a Cryptol number of so many bits.
+    Constant(u64, u8),
+}
+
+/// What an instruction does. These are all the things that a kernel can do.
+#[derive(Clone, Debug)]
+pub enum Effect {
+    /// `destination = function operands`, a definition of the Cryptol module of this instruction set.
+    Compute {
+        destination: Register,
+        function: &'static str,
+        operands: Vec<Operand>,
+    },
+    /// 16 bytes from memory for each destination, in a row, by a definition of one of the modules.
+    Load {
+        destinations: Vec<Register>,
+        function: &'static str,
+        address: Address,
+    },
+    /// 16 bytes to memory from each source, in a row.
+    Store {
+        sources: Vec<Register>,
+        function: &'static str,
+        address: Address,
+    },
+    /// Moves an address, or counts down.
+    Add {
+        register: Register,
+        constant: i64,
+    },
+    /// From now on the flags say whether this register is zero.
+    Compare {
+        register: Register,
+    },
+    /// The flags say nothing of use.
+    ClobberFlags,
+    Jump {
+        target: u64,
+    },
+    /// On the flags, or on a register.
+    Branch {
+        target: u64,
+        if_zero: bool,
+        register: Option<Register>,
+    },
+    /// To the caller; `link` is the register that holds the address where that is not the stack.
+    Return {
+        link: Option<Register>,
+    },
+}
+
+/// A decoded instruction.
+#[derive(Clone, Debug)]
+pub struct Instruction {
+    pub offset: u64,
+    pub len: u64,
+    /// The disassembly.
+    pub text: String,
+    pub effects: Vec<Effect>,
+}
+
+/// What a register holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// What it held when the kernel was called.
+    Caller,
+    /// This far into a buffer, or into the block that is its turn.
+    Address { buffer: usize, offset: i64 },
+    /// n - i of the present iteration, less this.
+    Count(i64),
+    /// The value of a definition.
+    Data(String),
+    /// Something else in each iteration: it may not be used.
+    Unknown,
+}
+
+/// One line of a Cryptol function.
+#[derive(Clone, Debug)]
+pub struct Definition {
+    pub name: String,
+    pub expression: String,
+    pub comment: String,
+}
+
+/// The machine between two instructions.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    pub registers: BTreeMap<Register, Value>,
+    flags: Option<Value>,
+    /// Each buffer, and the definition of its present contents.
+    pub buffers: Vec<(Buffer, String)>,
+}
+
+/// Where a run ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    Return,
+    /// At a test of the counter: the next instruction where it is not zero, and where it is.
+    Test {
+        body: u64,
+        exit: u64,
+    },
+}
+
+/// A run from one place to the next test of the counter, or to the return.
+#[derive(Clone, Debug)]
+pub struct Segment {
+    pub definitions: Vec<Definition>,
+    pub machine: Machine,
+    pub end: End,
+    /// What was read of the definitions that were there before: of the registers at the test.
+    pub uses: BTreeSet<String>,
+}
+
+impl Machine {
+    /// As the caller leaves it. With `in_place`, input and output are one buffer.
+    #[must_use]
+    pub fn at_call(kernel: &Kernel, target: &Target, in_place: bool) -> Self {
+        let mut registers: BTreeMap<_, _> = (target.vectors().map(Register::Vector))
+            .chain(target.generals().map(Register::General))
+            .map(|register| (register, Value::Caller))
+            .collect();
+        let mut buffers: Vec<(Buffer, String)> = Vec::new();
+        for (argument, &number) in kernel.arguments.iter().zip(target.arguments) {
+            let buffer = match argument {
+                Argument::State => STATE,
+                Argument::Table => TABLE,
+                Argument::Input | Argument::Output if in_place => DATA,
+                Argument::Input => INPUT,
+                Argument::Output => OUTPUT,
+                Argument::Count => {
+                    registers.insert(Register::General(number), Value::Count(0));
+                    continue;
+                }
+            };
+            let known = buffers.iter().position(|(b, _)| *b == buffer);
+            let index = known.unwrap_or_else(|| {
+                buffers.push((buffer, buffer.name.to_owned()));
+                buffers.len() - 1
+            });
+            registers.insert(
+                Register::General(number),
+                Value::Address {
+                    buffer: index,
+                    offset: 0,
+                },
+            );
+        }
+        Self {
+            registers,
+            flags: None,
+            buffers,
+        }
+    }
+
+    /// The machine at the test of an iteration, in the terms of the next one: blocks and counter are one further.
+    #[must_use]
+    pub fn next_iteration(&self) -> Self {
+        let mut next = self.clone();
+        next.flags = None;
+        for value in next.registers.values_mut() {
+            match value {
+                Value::Address { buffer, offset } if self.buffers[*buffer].0.blocks => {
+                    *offset -= self.buffers[*buffer].0.len;
+                }
+                Value::Count(less) => *less -= 1,
+                _ => (),
+            }
+        }
+        for (buffer, contents) in &mut next.buffers {
+            buffer.name.clone_into(contents);
+        }
+        next
+    }
+}
+
+/// The code of a kernel, ready to run.
+#[derive(Debug)]
+pub struct Code<'a> {
+    pub target: &'a Target,
+    pub instructions: &'a BTreeMap<u64, Instruction>,
+}
+
+/// A run in progress.
+struct Run<'a> {
+    target: &'a Target,
+    machine: Machine,
+    definitions: Vec<Definition>,
+    defined: BTreeSet<String>,
+    uses: BTreeSet<String>,
+    /// Is a block there to be used?
+    in_loop: bool,
+}
+
+impl Code<'_> {
+    /// Runs from `start` until the counter is tested, or the kernel returns. `passed` gets the instructions on the way.
+    ///
+    /// # Errors
+    ///
+    /// At the first thing that is not allowed.
+    pub fn run(
+        &self,
+        start: u64,
+        machine: Machine,
+        in_loop: bool,
+        passed: &mut BTreeSet<u64>,
+    ) -> Result<Segment, Error> {
+        let mut run = Run {
+            target: self.target,
+            machine,
+            definitions: Vec::new(),
+            defined: BTreeSet::new(),
+            uses: BTreeSet::new(),
+            in_loop,
+        };
+        let mut seen = BTreeSet::new();
+        let mut at = start;
+        loop {
+            let instruction = self
+                .instructions
+                .get(&at)
+                .ok_or_else(|| Error::new(at, "the code goes on where no instruction begins"))?;
+            if !seen.insert(at) {
+                return Err(Error::new(at, "a loop without the counter"));
+            }
+            passed.insert(at);
+            let next = at + instruction.len;
+            let flow = run
+                .execute(instruction, next)
+                .map_err(|reason| Error::new(at, reason))?;
+            match flow {
+                Flow::On(place) => at = place,
+                Flow::End(end) => {
+                    return Ok(Segment {
+                        definitions: run.definitions,
+                        machine: run.machine,
+                        end,
+                        uses: run.uses,
+                    });
+                }
+            }
+        }
+    }
+}
+
+enum Flow {
+    On(u64),
+    End(End),
+}
+
+impl Run<'_> {
+    fn execute(&mut self, instruction: &Instruction, next: u64) -> Result<Flow, String> {
+        let mut flow = Flow::On(next);
+        for effect in &instruction.effects {
+            match effect {
+                Effect::Compute {
+                    destination,
+                    function,
+                    operands,
+                } => {
+                    let mut expression = (*function).to_owned();
+                    for operand in operands {
+                        let text = match operand {
+                            Operand::Register(register) => self.data(*register)?,
+                            Operand::Memory(address) => format!("({})", self.load("load", 1, *address)?),
+                            Operand::Constant(value, 64) => format!("{value:#018x}"),
+                            Operand::Constant(value, _) => value.to_string(),
+                        };
+                        expression.push(' ');
+                        expression.push_str(&text);
+                    }
+                    self.define(*destination, expression, instruction);
+                }
+                Effect::Load {
+                    destinations,
+                    function,
+                    address,
+                } => {
+                    let expression = self.load(function, destinations.len(), *address)?;
+                    match destinations[..] {
+                        [destination] => self.define(destination, expression, instruction),
+                        _ => {
+                            for (i, destination) in destinations.iter().enumerate() {
+                                self.define(*destination, format!("({expression}).{i}"), instruction);
+                            }
+                        }
+                    }
+                }
+                Effect::Store {
+                    sources,
+                    function,
+                    address,
+                } => {
+                    self.store(sources, function, *address, instruction)?;
+                }
+                Effect::Add { register, constant } => match self.machine.registers.get_mut(register) {
+                    Some(Value::Address { offset, .. }) => *offset += constant,
+                    Some(Value::Count(less)) => *less -= constant,
+                    _ => return Err("arithmetic on what is neither an address nor the counter".into()),
+                },
+                Effect::Compare { register } => {
+                    self.machine.flags = self.machine.registers.get(register).cloned();
+                }
+                Effect::ClobberFlags => self.machine.flags = None,
+                Effect::Jump { target } => flow = Flow::On(*target),
+                Effect::Branch {
+                    target,
+                    if_zero,
+                    register,
+                } => {
+                    let tested = match register {
+                        Some(register) => self.machine.registers.get(register),
+                        None => self.machine.flags.as_ref(),
+                    };
+                    // The entry has not counted yet, an iteration has counted once.
+                    if tested != Some(&Value::Count(i64::from(self.in_loop))) {
+                        return Err("a branch on something else than the counter".into());
+                    }
+                    let (exit, body) = if *if_zero {
+                        (*target, next)
+                    } else {
+                        (next, *target)
+                    };
+                    flow = Flow::End(End::Test { body, exit });
+                }
+                Effect::Return { link } => {
+                    self.check_return(*link)?;
+                    flow = Flow::End(End::Return);
+                }
+            }
+        }
+        Ok(flow)
+    }
+
+    /// The definition of what a register holds, which must be data.
+    fn data(&mut self, register: Register) -> Result<String, String> {
+        let name = self.target.register_name(register);
+        match self.machine.registers.get(&register) {
+            Some(Value::Data(definition)) => {
+                let definition = definition.clone();
+                self.read(&definition);
+                Ok(definition)
+            }
+            Some(Value::Caller) => Err(format!("{name} is read, and nothing was written to it")),
+            Some(Value::Unknown) => Err(format!(
+                "{name} is read, and differs from one iteration to the next"
+            )),
+            _ => Err(format!(
+                "{name} is used as data, and is an address or the counter"
+            )),
+        }
+    }
+
+    fn read(&mut self, definition: &str) {
+        if !self.defined.contains(definition) {
+            self.uses.insert(definition.to_owned());
+        }
+    }
+
+    fn define(&mut self, register: Register, expression: String, instruction: &Instruction) {
+        let name = format!(
+            "{}_{:03x}",
+            self.target.register_name(register),
+            instruction.offset
+        );
+        self.push(&name, expression, instruction);
+        self.machine.registers.insert(register, Value::Data(name));
+    }
+
+    fn push(&mut self, name: &str, expression: String, instruction: &Instruction) {
+        self.defined.insert(name.to_owned());
+        self.definitions.push(Definition {
+            name: name.to_owned(),
+            expression,
+            comment: format!("{:03x}  {}", instruction.offset, instruction.text),
+        });
+    }
+
+    /// The buffer and place of so many times 16 bytes, which must be inside.
+    fn place(&self, address: Address, words: usize) -> Result<(usize, i64), String> {
+        let name = self.target.register_name(address.base);
+        let Some(Value::Address { buffer, offset }) = self.machine.registers.get(&address.base) else {
+            return Err(format!("an address from {name}, which is not one"));
+        };
+        let at = offset + address.offset;
+        let end = at + 16 * i64::try_from(words).map_err(|e| e.to_string())?;
+        let declared = &self.machine.buffers[*buffer].0;
+        if at < 0 || end > declared.len {
+            return Err(format!(
+                "bytes {at} to {} of {}, which has {}",
+                end - 1,
+                declared.name,
+                declared.len
+            ));
+        }
+        if declared.blocks && !self.in_loop {
+            return Err(format!("a block of {}, outside of the loop", declared.name));
+        }
+        Ok((*buffer, at))
+    }
+
+    fn load(&mut self, function: &str, words: usize, address: Address) -> Result<String, String> {
+        let (buffer, at) = self.place(address, words)?;
+        let contents = self.machine.buffers[buffer].1.clone();
+        self.read(&contents);
+        Ok(format!("{function}`{{{at}}} {contents}"))
+    }
+
+    fn store(
+        &mut self,
+        sources: &[Register],
+        function: &str,
+        address: Address,
+        instruction: &Instruction,
+    ) -> Result<(), String> {
+        let (buffer, at) = self.place(address, sources.len())?;
+        let declared = self.machine.buffers[buffer].0;
+        if !declared.writable {
+            return Err(format!("a store to {}, which is read only", declared.name));
+        }
+        let name = format!("{}_{:03x}", declared.name, instruction.offset);
+        let mut expression = format!("{function}`{{{at}}} {}", self.machine.buffers[buffer].1);
+        for source in sources {
+            expression.push(' ');
+            expression += &self.data(*source)?;
+        }
+        self.push(&name, expression, instruction);
+        self.machine.buffers[buffer].1 = name;
+        Ok(())
+    }
+
+    /// What the ABI leaves to the caller must be as it was.
+    fn check_return(&self, link: Option<Register>) -> Result<(), String> {
+        for register in self.target.callee_saved.iter().copied().chain(link) {
+            if self.machine.registers.get(&register) != Some(&Value::Caller) {
+                return Err(format!(
+                    "{} is not what the caller left there",
+                    self.target.register_name(register)
+                ));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,168 @@
+//! x86-64: the instructions that a kernel may have, each by its one encoding. All are in Intel's list of instructions with
+//! data-independent timing. Their meaning is in `spec/cryptol/isa/X86_64.cry`.
+
+use crate::machine::{Address, Effect, Instruction, Operand, Register};
+use crate::{Error, Target};
+use iced_x86::{Code, Decoder, DecoderOptions, Formatter as _, GasFormatter, OpKind};
+use std::collections::BTreeMap;
+
+/// The System V ABI.
+pub const TARGET: Target = Target {
+    name: "x86-64",
+    module: "isa::X86_64",
+    // rdi, rsi, rdx, rcx, r8
+    arguments: &[7, 6, 2, 1, 8],
+    // rbx, rsp, rbp, r12 to r15
+    callee_saved: &[
+        Register::General(3),
+        Register::General(4),
+        Register::General(5),
+        Register::General(12),
+        Register::General(13),
+        Register::General(14),
+        Register::General(15),
+    ],
+    vector_prefix: "xmm",
+    vector_count: 16,
+    general_names: &[
+        "rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13",
+        "r14", "r15",
+    ],
+    decode,
+};
+
+fn decode(code: &[u8]) -> Result<BTreeMap<u64, Instruction>, Error> {
+    let mut decoder = Decoder::new(64, code, DecoderOptions::NONE);
+    let mut formatter = GasFormatter::new();
+    let mut instructions = BTreeMap::new();
+    while decoder.can_decode() {
+        let decoded = decoder.decode();
+        let mut text = String::new();
+        formatter.format(&decoded, &mut text);
+        let effects =
+            effects(&decoded).map_err(|reason| Error::new(decoded.ip(), format!("{reason}: {text}")))?;
+        let len = decoded.len() as u64;
+        instructions.insert(
+            decoded.ip(),
+            Instruction {
+                offset: decoded.ip(),
+                len,
+                text,
+                effects,
+            },
+        );
+    }
+    Ok(instructions)
+}
+
+fn effects(i: &iced_x86::Instruction) -> Result<Vec<Effect>, String> {
+    let compute = |function: &'static str, operands: Vec<Operand>| -> Result<Vec<Effect>, String> {
+        Ok(vec![Effect::Compute {
+            destination: register(i, 0)?,
+            function,
+            operands,
+        }])
+    };
+    let branch = |if_zero| {
+        Ok(vec![Effect::Branch {
+            target: i.near_branch64(),
+            if_zero,
+            register: None,
+        }])
+    };
+    let count = |index| Operand::Constant(i.immediate(index), 8);
+    match i.code() {
+        Code::VEX_Vmovdqu_xmm_xmmm128 | Code::VEX_Vmovdqu_xmmm128_xmm => match (i.op0_kind(), i.op1_kind()) {
+            (OpKind::Memory, _) => Ok(vec![Effect::Store {
+                sources: vec![register(i, 1)?],
+                function: "store",
+                address: address(i)?,
+            }]),
+            (_, OpKind::Memory) => Ok(vec![Effect::Load {
+                destinations: vec![register(i, 0)?],
+                function: "load",
+                address: address(i)?,
+            }]),
+            _ => compute("vmovdqu", vec![operand(i, 1)?]),
+        },
+        Code::VEX_Vpxor_xmm_xmm_xmmm128
+            if i.op2_kind() == OpKind::Register && i.op1_register() == i.op2_register() =>
+        {
+            compute("vpxor_zero", vec![])
+        }
+        Code::VEX_Vpxor_xmm_xmm_xmmm128 => compute("vpxor", vec![operand(i, 1)?, operand(i, 2)?]),
+        Code::VEX_Vaesenc_xmm_xmm_xmmm128 => compute("vaesenc", vec![operand(i, 1)?, operand(i, 2)?]),
+        Code::VEX_Vpalignr_xmm_xmm_xmmm128_imm8 => {
+            compute("vpalignr", vec![operand(i, 1)?, operand(i, 2)?, count(3)])
+        }
+        Code::VEX_Vpslldq_xmm_xmm_imm8 => compute("vpslldq", vec![operand(i, 1)?, count(2)]),
+        Code::VEX_Vpsrldq_xmm_xmm_imm8 => compute("vpsrldq", vec![operand(i, 1)?, count(2)]),
+        Code::Movq_xmm_rm64 if i.op1_kind() == OpKind::Register => compute("movq", vec![operand(i, 1)?]),
+        Code::Mov_r64_imm64 => compute("mov", vec![Operand::Constant(i.immediate(1), 64)]),
+        Code::Add_rm64_imm8 if i.op0_kind() == OpKind::Register => {
+            let constant = i.immediate(1).cast_signed();
+            Ok(vec![
+                Effect::Add {
+                    register: register(i, 0)?,
+                    constant,
+                },
+                Effect::ClobberFlags,
+            ])
+        }
+        Code::Dec_rm64 if i.op0_kind() == OpKind::Register => Ok(vec![
+            Effect::Add {
+                register: register(i, 0)?,
+                constant: -1,
+            },
+            Effect::ClobberFlags,
+        ]),
+        Code::Cmp_rm64_imm8 if i.op0_kind() == OpKind::Register && i.immediate(1) == 0 => {
+            Ok(vec![Effect::Compare {
+                register: register(i, 0)?,
+            }])
+        }
+        // After a comparison with zero, above is "not equal".
+        Code::Ja_rel8_64 | Code::Ja_rel32_64 | Code::Jne_rel8_64 | Code::Jne_rel32_64 => branch(false),
+        Code::Jbe_rel8_64 | Code::Jbe_rel32_64 | Code::Je_rel8_64 | Code::Je_rel32_64 => branch(true),
+        Code::Jmp_rel8_64 | Code::Jmp_rel32_64 => Ok(vec![Effect::Jump {
+            target: i.near_branch64(),
+        }]),
+        Code::Retnq => Ok(vec![Effect::Return { link: None }]),
+        _ => Err("not in the list of instructions".into()),
+    }
+}
+
+fn operand(i: &iced_x86::Instruction, index: u32) -> Result<Operand, String> {
+    match i.op_kind(index) {
+        OpKind::Memory => Ok(Operand::Memory(address(i)?)),
+        _ => Ok(Operand::Register(register(i, index)?)),
+    }
+}
+
+fn register(i: &iced_x86::Instruction, index: u32) -> Result<Register, String> {
+    let register = i.op_register(index);
+    let number = u8::try_from(register.number()).map_err(|e| e.to_string())?;
+    if register.is_xmm() && number < 16 {
+        Ok(Register::Vector(number))
+    } else if register.is_gpr64() && number < 16 {
+        Ok(Register::General(number))
+    } else {
+        Err("not in the list of registers".into())
+    }
+}
+
+/// A 64-bit base register and a constant; no index, no segment, not relative to the instruction.
+fn address(i: &iced_x86::Instruction) -> Result<Address, String> {
+    let base = i.memory_base();
+    let plain = base.is_gpr64() && !i.has_segment_prefix() && i.memory_index() == iced_x86::Register::None;
+    let number = u8::try_from(base.number()).map_err(|e| e.to_string())?;
+    if plain && number < 16 {
+        let offset = i.memory_displacement64().cast_signed();
+        Ok(Address {
+            base: Register::General(number),
+            offset,
+        })
+    } else {
+        Err("an address that is not a register and a constant".into())
+    }
+}
