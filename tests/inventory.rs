@@ -196,6 +196,8 @@ fn public_items_are_found() {
         mod file;
         impl Clone for Twice { fn clone(&self) -> Self { todo!() } }
         impl core::cmp::PartialEq<u8> for open::E {}
+        pub trait Open { const D: u8; type Out; fn required(&self); fn provided(&self) {} }
+        trait Closed { fn hidden(&self); }
         pub const C: u8 = 0;
         #[macro_export] macro_rules! exported { () => {}; }
         macro_rules! local { () => {}; }
@@ -216,6 +218,11 @@ fn public_items_are_found() {
     let found: Vec<String> = public::items(&lib).into_iter().collect();
     let expected = [
         "C",
+        "Open",
+        "Open::D",
+        "Open::Out",
+        "Open::provided",
+        "Open::required",
         "Twice",
         "Twice as Clone",
         "Twice::C",

@@ -75,6 +75,8 @@ impl Change {
                 bytes.splice(place..place, more.iter().copied());
             }
             Self::Remove { start, len } => drop(bytes.drain(range(*start, *len))),
+            // Not twice as much again and again.
+            Self::Repeat { .. } if n > 1 << 16 => {}
             Self::Repeat { start, len } => {
                 let again = bytes[range(*start, *len)].to_vec();
                 let end = range(*start, *len).end;
