@@ -76,6 +76,14 @@ ct: ## under valgrind: no branch and no address of any backend depends on a secr
 	$(CARGO) run --quiet --release --package veriplex-ct -- $(if $(STRICT),--strict)
 	RUSTFLAGS='--cfg veriplex_intrinsics' $(CARGO) run --quiet --release --target-dir target/intrinsics --package veriplex-ct -- $(if $(STRICT),--strict)
 
+fuzz: ## every fuzz target in turn, for SECONDS (60) each (needs cargo-fuzz and a C++ compiler)
+	@if command -v cargo-fuzz >/dev/null; then cd fuzz && \
+	    for target in $$($(CARGO) fuzz list); do \
+	        $(CARGO) fuzz run --release --sanitizer none --no-trace-compares $$target -- \
+	            -max_total_time=$(SECONDS) -timeout=10 -print_final_stats=1 || exit 1; \
+	    done; \
+	else echo "make fuzz: skipped, no cargo-fuzz on PATH (cargo install cargo-fuzz)"; [ -z "$(STRICT)" ]; fi
+
 bench: ## measure: the permutation beside its lower bound, the schemes, the memory-hard hash beside the obvious loop
 	$(CARGO) bench --bench permutation
 	$(CARGO) bench --bench schemes
