@@ -15,7 +15,7 @@ find_cross_rustc = for rustc in rustc /usr/bin/rustc; do \
     ls "$$($$rustc --print target-libdir --target $(CROSS) 2>/dev/null)"/libstd-*.rlib >/dev/null 2>&1 && echo $$rustc && break; \
     done
 
-.PHONY: help test test-aarch64 lint fuzz bench deps spec proofs rocq kernels kernels-check ct audit replay
+.PHONY: help test test-aarch64 lint features fuzz bench deps spec proofs rocq kernels kernels-check ct audit replay mutants
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -44,11 +44,21 @@ test-aarch64: ## the crate's tests on AArch64, under qemu; fewer random cases (n
 	else echo "make test-aarch64: skipped, because not all of these are there: a Rust standard library for" \
 	    "$(CROSS), aarch64-linux-gnu-gcc, qemu-aarch64 (make deps)"; [ -z "$(STRICT)" ]; fi
 
-lint: ## formatting, clippy and rustdoc without warnings
+lint: ## formatting, clippy and rustdoc without warnings (needs a C++ compiler, for the fuzz targets)
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --all-features -- -D warnings
 	$(CARGO) clippy --lib --no-default-features -- -D warnings
+	$(CARGO) fmt --manifest-path fuzz/Cargo.toml --check
+	$(CARGO) clippy --manifest-path fuzz/Cargo.toml -- -D warnings
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --all-features --no-deps
+
+features: ## clippy on the crate with every set of its features
+	@sets=" "; for feature in $$(sed -n '/^\[features\]/,/^\[dep/s/^\([a-z0-9]*\) = .*/\1/p' Cargo.toml | grep -v default); do \
+	    sets="$$sets $$(for set in $$sets ,; do echo "$$set,$$feature"; done)"; \
+	done; \
+	for set in , $$sets; do \
+	    $(CARGO) clippy --quiet --lib --no-default-features --features "$$set" -- -D warnings || { echo "features: $$set" >&2; exit 1; }; \
+	done
 
 kernels: ## the assembly of jasmin/x86-64 from its Jasmin (needs jasminc)
 	$(CARGO) run --quiet --package veriplex-tools -- kernels
@@ -93,3 +103,6 @@ proofs: rocq ## every theorem: those of Rocq, and those about the machine code, 
 
 replay: ## the goals of those theorems once more, as kept in proofs/replay, without SAW (needs z3 or cvc5)
 	$(CARGO) run --quiet --package veriplex-tools -- replay $(if $(STRICT),--strict)
+
+mutants: ## that the manifest's test and the proofs see defects planted in a copy (needs saw, z3)
+	$(CARGO) run --quiet --package veriplex-tools -- mutants $(if $(STRICT),--strict)

@@ -5,19 +5,19 @@
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
 use veriplex::{Error, Protocol, hazmat};
-use veriplex_fuzz::{Change, Name};
+use veriplex_fuzz::{Change, Data, Name};
 use veriplex_spec::duplex::{Duplex, deserialize, serialize};
 use veriplex_spec::protocol as spec;
 
 #[derive(Arbitrary, Debug)]
 enum Op {
-    Mix(Vec<Vec<u8>>),
+    Mix(Vec<Data>),
     Derive(u16),
-    Mask(Vec<Vec<u8>>),
-    Unmask(Vec<Vec<u8>>),
-    Seal(Vec<u8>),
+    Mask(Vec<Data>),
+    Unmask(Vec<Data>),
+    Seal(Data),
     /// Open what Seal makes of this, with changes.
-    Open(Vec<u8>, Vec<Change>),
+    Open(Data, Vec<Change>),
     /// Go on with one of the branches, or with the root.
     Fork(Vec<Vec<u8>>, u8),
     Ratchet,
@@ -42,11 +42,16 @@ fuzz_target!(|input: Transcript| {
     }
 });
 
+fn bytes(pieces: &[Data]) -> Vec<Vec<u8>> {
+    pieces.iter().map(Data::bytes).collect()
+}
+
 fn step(protocol: &mut Protocol, twin: Duplex, name: &Name, op: &Op) -> Duplex {
     let label = name.label();
     let name = name.bytes();
     match op {
         Op::Mix(pieces) => {
+            let pieces = bytes(pieces);
             let mut stream = protocol.mix_stream(label);
             pieces.iter().for_each(|piece| stream.update(piece));
             spec::mix(twin, name, &pieces.concat())
@@ -58,28 +63,29 @@ fn step(protocol: &mut Protocol, twin: Duplex, name: &Name, op: &Op) -> Duplex {
             twin
         }
         Op::Mask(pieces) => {
+            let mut pieces = bytes(pieces);
             let (twin, expected) = spec::mask(twin, name, &pieces.concat());
-            let mut pieces = pieces.clone();
             let mut stream = protocol.mask_stream(label);
             pieces.iter_mut().for_each(|piece| stream.update(piece));
             assert_eq!(pieces.concat(), expected);
             twin
         }
         Op::Unmask(pieces) => {
+            let mut pieces = bytes(pieces);
             let (twin, expected) = spec::unmask(twin, name, &pieces.concat());
-            let mut pieces = pieces.clone();
             let mut stream = protocol.unmask_stream(label);
             pieces.iter_mut().for_each(|piece| stream.update(piece));
             assert_eq!(pieces.concat(), expected);
             twin
         }
         Op::Seal(plaintext) => {
-            let (twin, expected) = spec::seal(twin, name, plaintext);
-            assert_eq!(protocol.seal_vec(label, plaintext), expected);
+            let plaintext = plaintext.bytes();
+            let (twin, expected) = spec::seal(twin, name, &plaintext);
+            assert_eq!(protocol.seal_vec(label, &plaintext), expected);
             twin
         }
         Op::Open(plaintext, changes) => {
-            let genuine = spec::seal(twin, name, plaintext).1;
+            let genuine = spec::seal(twin, name, &plaintext.bytes()).1;
             let mut sealed = genuine.clone();
             changes.iter().for_each(|change| change.apply(&mut sealed));
             let (twin, opened) = spec::open(twin, name, &sealed);

@@ -2,6 +2,7 @@
 
 use arbitrary::Arbitrary;
 use veriplex::Label;
+use veriplex::hazmat::RATE;
 
 /// The bytes of a label or domain: the first 91 of those that came.
 #[derive(Clone, Arbitrary, Debug)]
@@ -14,6 +15,34 @@ impl Name {
 
     pub fn label(&self) -> Label<'_> {
         Label::new(self.bytes()).expect("at most 91 bytes")
+    }
+}
+
+/// Data that are often longer than the input that they are made of, so that blocks are soon filled.
+#[derive(Clone, Arbitrary, Debug)]
+pub enum Data {
+    Bytes(Vec<u8>),
+    Repeated {
+        byte: u8,
+        len: u16,
+    },
+    /// Around the size of this many blocks of the duplex.
+    Edge {
+        byte: u8,
+        blocks: u8,
+        more: u8,
+    },
+}
+
+impl Data {
+    pub fn bytes(&self) -> Vec<u8> {
+        match *self {
+            Self::Bytes(ref bytes) => bytes.clone(),
+            Self::Repeated { byte, len } => vec![byte; usize::from(len % 600)],
+            Self::Edge { byte, blocks, more } => {
+                vec![byte; usize::from(blocks % 5) * RATE + usize::from(more % 5)]
+            }
+        }
     }
 }
 
@@ -46,6 +75,8 @@ impl Change {
                 bytes.splice(place..place, more.iter().copied());
             }
             Self::Remove { start, len } => drop(bytes.drain(range(*start, *len))),
+            // Not twice as much again and again.
+            Self::Repeat { .. } if n > 1 << 16 => {}
             Self::Repeat { start, len } => {
                 let again = bytes[range(*start, *len)].to_vec();
                 let end = range(*start, *len).end;

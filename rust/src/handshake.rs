@@ -197,7 +197,6 @@ impl ClaimedResponder {
     }
 
     /// Goes on with this peer; the confirmation of 48 bytes goes to the responder.
-    #[must_use]
     pub fn accept(self) -> (Session, [u8; CONFIRMATION_LEN]) {
         (self.session, self.confirmation)
     }

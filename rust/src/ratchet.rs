@@ -436,14 +436,12 @@ impl Skipped {
             return;
         }
         self.len += missing.len();
-        let chain = match self.chains.iter().position(|chain| chain.public == public) {
-            Some(chain) => chain,
-            None => {
-                let keys = VecDeque::new();
-                self.chains.push_back(Chain { public, keys });
-                self.chains.len() - 1
-            }
-        };
+        let known = self.chains.iter().position(|chain| chain.public == public);
+        let chain = known.unwrap_or_else(|| {
+            let keys = VecDeque::new();
+            self.chains.push_back(Chain { public, keys });
+            self.chains.len() - 1
+        });
         self.chains[chain].keys.extend(missing);
         while self.chains[chain].keys.len() > MAX_SKIPPED as usize {
             self.remove_at(chain, 0);
@@ -605,11 +603,11 @@ impl Reader<'_> {
     }
 
     fn protocol(&mut self) -> Option<Protocol> {
-        Protocol::from_bytes(&*Secret::new(self.array()?)).ok()
+        Protocol::from_bytes(&Secret::new(self.array()?)).ok()
     }
 
     fn private_key(&mut self) -> Option<PrivateKey> {
-        PrivateKey::from_bytes(&*Secret::new(self.array()?)).ok()
+        PrivateKey::from_bytes(&Secret::new(self.array()?)).ok()
     }
 }
 

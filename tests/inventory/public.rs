@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use syn::{Attribute, ImplItem, Item, ItemImpl, ItemMacro, Type, UseTree, Visibility};
+use syn::{Attribute, Ident, ImplItem, Item, ItemImpl, ItemMacro, TraitItem, Type, UseTree, Visibility};
 
 /// The path of a module or an item inside the crate.
 type ItemPath = Vec<String>;
@@ -52,10 +52,13 @@ pub fn items(lib: &Path) -> BTreeSet<String> {
                 items.insert(format!("{name}::{}", variant.ident));
             }
         }
-        if matches!(definition, Some(Item::Trait(_) | Item::Union(_))) {
-            panic!(
-                "{ident}: public traits and unions are not provided for: extend tests/inventory/public.rs"
-            );
+        if let Some(Item::Trait(item)) = definition {
+            for (name, member) in product(names, item.items.iter().map(trait_member)) {
+                items.insert(format!("{name}::{member}"));
+            }
+        }
+        if matches!(definition, Some(Item::Union(_))) {
+            panic!("{ident}: public unions are not provided for: extend tests/inventory/public.rs");
         }
         if !matches!(definition, Some(Item::Struct(_) | Item::Enum(_))) {
             continue;
@@ -371,6 +374,15 @@ fn members(item: &ItemImpl) -> Vec<String> {
             _ => panic!("an inherent implementation with something else than functions and constants"),
         })
         .collect()
+}
+
+fn trait_member(item: &TraitItem) -> &Ident {
+    match item {
+        TraitItem::Const(i) => &i.ident,
+        TraitItem::Fn(i) => &i.sig.ident,
+        TraitItem::Type(i) => &i.ident,
+        _ => panic!("a trait with something else than constants, functions and types"),
+    }
 }
 
 fn product<T>(

@@ -1,7 +1,9 @@
+use curve25519_dalek::ristretto::CompressedRistretto;
+use curve25519_dalek::{RistrettoPoint, Scalar};
 use proptest::prelude::*;
 use veriplex::frost::dkg::{self, AwaitingCommitments, AwaitingShares, Commitment, Share};
 use veriplex::frost::{GroupKey, Identifier, KeyShare};
-use veriplex::{Error, Label, label};
+use veriplex::{Error, Label, Protocol, label};
 
 use crate::common::Recorded;
 use crate::frost::signs;
@@ -76,19 +78,19 @@ fn generated_keys_sign() {
     signs(&group, &shares, &[0, 1, 2, 3, 4]);
 }
 
+/// The commitment to the constant coefficient.
+fn constant(commitment: &Commitment) -> RistrettoPoint {
+    CompressedRistretto(commitment.to_bytes()[2..34].try_into().unwrap())
+        .decompress()
+        .unwrap()
+}
+
 /// The public key is the sum of all constant coefficients: each participant has a part in it.
 #[test]
 fn every_participant_contributes() {
     let (_, all) = commitments(2, 3);
     let (group, _) = run(2, 3);
-    let sum: curve25519_dalek::RistrettoPoint = all
-        .iter()
-        .map(|c| {
-            curve25519_dalek::ristretto::CompressedRistretto(c.to_bytes()[2..34].try_into().unwrap())
-                .decompress()
-                .unwrap()
-        })
-        .sum();
+    let sum: RistrettoPoint = all.iter().map(constant).sum();
     assert_eq!(group.public_key().to_bytes(), sum.compress().to_bytes());
 }
 
@@ -152,15 +154,46 @@ fn commitments_are_checked() {
     assert_eq!(receive(&[two, stolen]), Some(Error::BadParticipant(id(3))));
 }
 
+/// Participant 3 commits to a polynomial of its choice, with the proof as `frost::dkg` documents it.
+fn commitment_to(coefficients: &[u8]) -> Commitment {
+    let [a, k] = [coefficients[0], 77].map(Scalar::from);
+    let coefficients = coefficients
+        .iter()
+        .map(|&c| RistrettoPoint::mul_base(&Scalar::from(c)).compress().to_bytes());
+    let mut bytes = vec![0, 3];
+    let mut statement = Protocol::new(DOMAIN);
+    statement.mix(label!("dkg-context"), b"context");
+    statement.mix(label!("dkg-threshold"), &[0, 2]);
+    statement.mix(label!("dkg-signers"), &[0, 3]);
+    statement.mix(label!("dkg-identifier"), &[0, 3]);
+    let [_, mut statement] = statement.fork(label!("process"), ["keygen", "commitment"]);
+    for coefficient in coefficients {
+        statement.mix(label!("coefficient"), &coefficient);
+        bytes.extend(coefficient);
+    }
+    let [_, mut verifier] = statement.fork(label!("role"), ["prover", "verifier"]);
+    let commitment = RistrettoPoint::mul_base(&k).compress().to_bytes();
+    verifier.mix(label!("commitment"), &commitment);
+    let challenge = Scalar::from_bytes_mod_order_wide(&verifier.derive_array(label!("challenge")));
+    bytes.extend(commitment);
+    bytes.extend((k + a * challenge).to_bytes());
+    Commitment::from_bytes(&bytes).unwrap()
+}
+
+/// A coefficient too many would raise the threshold for everyone, one too few is none of this group's.
+#[test]
+fn polynomials_of_another_degree_are_refused() {
+    let (_, all) = commitments(2, 3);
+    let receive = |coefficients: &[u8]| receive(&[all[1].clone(), commitment_to(coefficients)]);
+    assert_eq!(receive(&[5, 6]), None);
+    assert_eq!(receive(&[5]), Some(Error::BadParticipant(id(3))));
+    assert_eq!(receive(&[5, 6, 7]), Some(Error::BadParticipant(id(3))));
+}
+
 /// A commitment that would cancel the others' and make the group's key one's own: there is no proof for it.
 #[test]
 fn a_key_that_cancels_others_is_refused() {
     let (_, all) = commitments(2, 3);
-    let constant = |commitment: &Commitment| {
-        curve25519_dalek::ristretto::CompressedRistretto(commitment.to_bytes()[2..34].try_into().unwrap())
-            .decompress()
-            .unwrap()
-    };
     let mut bytes = all[2].to_bytes();
     let rogue = constant(&all[2]) - constant(&all[1]) - constant(&all[0]);
     bytes[2..34].copy_from_slice(rogue.compress().as_bytes());

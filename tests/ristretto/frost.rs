@@ -204,6 +204,16 @@ fn a_signer_signs_only_its_own_session() {
     let other_nonces = shares[0].commit(DOMAIN, &mut Recorded::new([9; 64])).unwrap().0;
     refused(&shares[0], other_nonces, &package);
     refused(&shares[0], commit(&shares[1]).0, &package);
+    // With one of the two commitments replaced.
+    let other = commit(&shares[1]).1.to_bytes();
+    for place in [2, 34] {
+        let mut all = commitments(&shares, &[0, 1, 2]);
+        let mut bytes = all[0].to_bytes();
+        bytes[place..place + 32].copy_from_slice(&other[place..place + 32]);
+        all[0] = SigningCommitments::from_bytes(&bytes).unwrap();
+        let package = SigningPackage::new(DOMAIN, &group, &all, b"message").unwrap();
+        refused(&shares[0], commit(&shares[0]).0, &package);
+    }
     // For another group.
     let (other, _) = frost::deal(DOMAIN, 3, 5, &mut Recorded::new([7; 64])).unwrap();
     let package = SigningPackage::new(DOMAIN, &other, &commitments(&shares, &[0, 1, 2]), b"message").unwrap();

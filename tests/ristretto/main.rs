@@ -13,6 +13,7 @@ mod pake;
 mod ratchet;
 mod sig;
 mod signcrypt;
+mod twin;
 mod vrf;
 
 use veriplex::keys::PrivateKey;

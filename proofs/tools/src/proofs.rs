@@ -7,9 +7,10 @@
 
 mod bytes;
 mod manifest;
+mod rust;
 mod saw;
 
-use crate::installed;
+use crate::{Options, subcommand};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -30,12 +31,6 @@ const ADMITTING: [&str; 10] = [
     "retain_unproved",
 ];
 
-pub struct Options {
-    strict: bool,
-    only: Option<String>,
-    object: Option<PathBuf>,
-}
-
 /// One line of `proofs/THEOREMS.txt`: a name, what it is about, and on what it rests.
 pub struct Expected {
     pub name: String,
@@ -44,41 +39,8 @@ pub struct Expected {
 }
 
 pub fn main(args: impl Iterator<Item = String>, root: &Path) -> ExitCode {
-    let Some(options) = parse(args) else {
-        eprint!("{}", crate::USAGE);
-        return ExitCode::from(2);
-    };
-    for tool in ["saw", "z3"] {
-        if !installed(tool) {
-            println!("proofs: skipped, because {tool} is not on PATH");
-            return ExitCode::from(u8::from(options.strict));
-        }
-    }
-    match run(root, &options) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(e) => {
-            eprintln!("proofs: {e}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn parse(mut args: impl Iterator<Item = String>) -> Option<Options> {
-    let mut options = Options {
-        strict: false,
-        only: None,
-        object: None,
-    };
-    while let Some(arg) = args.next() {
-        match arg.as_str() {
-            "--strict" => options.strict = true,
-            "--only" => options.only = Some(args.next()?),
-            "--object" => options.object = Some(args.next()?.into()),
-            _ => return None,
-        }
-    }
-    Some(options)
+    let options = Options::parse(args, &["--strict"], &["--only", "--object"]);
+    subcommand("proofs", options, &["saw", "yices", "z3"], |options| run(root, options))
 }
 
 /// Everything, in order. True if all of it holds.
@@ -92,18 +54,20 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
 
     let expected = expected(&fs::read_to_string(root.join("proofs/THEOREMS.txt"))?)?;
     let mut scripts = scripts(root)?;
-    if let Some(text) = &options.only {
-        scripts.retain(|script| script.contains(text.as_str()));
+    let (only, object) = (options.value("--only"), options.value("--object"));
+    if let Some(text) = only {
+        scripts.retain(|script| script.contains(text));
     }
 
-    let library = match &options.object {
-        Some(object) => object.clone(),
+    let library = match object {
+        Some(object) => PathBuf::from(object),
         None => bytes::build(root, &out)?,
     };
     let kernels = bytes::kernels(&library)?;
     bytes::link(root, &kernels, &out)?;
     bytes::bitcode(root, &out)?;
     saw::recorder(&out)?;
+    rust::bitcode(root, &out)?;
 
     let mut wrong = Vec::new();
     let mut theorems = BTreeMap::new();
@@ -126,7 +90,7 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
         }
     }
 
-    if options.only.is_none() {
+    if only.is_none() {
         let names: BTreeSet<&str> = expected.iter().map(|e| e.name.as_str()).collect();
         let proved: BTreeSet<&str> = theorems.keys().map(String::as_str).collect();
         wrong.extend(
@@ -158,7 +122,7 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
         start.elapsed().as_secs_f64()
     );
 
-    let whole = options.only.is_none() && options.object.is_none();
+    let whole = only.is_none() && object.is_none();
     if whole && wrong.is_empty() {
         let manifest = manifest::write(root, &expected, &theorems, &kernels)?;
         let listing = veriplex_audit::bytes_of(&fs::read(&library)?, &manifest).map_err(io::Error::other)?;
@@ -255,7 +219,7 @@ fn print_table(
 }
 
 /// Runs a program of the build; what it said is in the error.
-fn call(command: &mut Command) -> io::Result<String> {
+pub fn call(command: &mut Command) -> io::Result<String> {
     let output = command.output()?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());

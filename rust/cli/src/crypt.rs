@@ -28,6 +28,8 @@ const MAGIC: &[u8; 8] = b"VERIPLEX";
 const SALT_LEN: usize = 32;
 /// The extension of an encrypted file.
 const EXTENSION: &str = "vpx";
+/// How it is made.
+const ENCRYPTED: &str = "encrypted";
 
 /// What a file is encrypted with.
 pub enum Secret {
@@ -53,8 +55,7 @@ impl Version {
     }
 
     fn read(input: &mut Input) -> Result<Self, Error> {
-        let mut header = [0; MAGIC.len() + 1];
-        read_exact(input, &mut header)?;
+        let header: [u8; MAGIC.len() + 1] = read_array(input, ENCRYPTED)?;
         if !header.starts_with(MAGIC) {
             return Err(Error::unverified(&input.name, "not encrypted by veriplex"));
         }
@@ -80,13 +81,14 @@ pub struct Job<'a> {
 }
 
 impl Job<'_> {
-    fn encrypted(&self) -> PathBuf {
+    /// Where a file with this extension goes that is made of the input.
+    fn encrypted(&self, extension: &str) -> PathBuf {
         self.output.map_or_else(
             || {
                 let mut name = self.input.as_os_str().to_owned();
                 if !is_stdio(self.input) {
                     name.push(".");
-                    name.push(EXTENSION);
+                    name.push(extension);
                 }
                 name.into()
             },
@@ -94,25 +96,32 @@ impl Job<'_> {
         )
     }
 
-    fn decrypted(&self) -> Result<PathBuf, Error> {
+    /// Where the content of the input goes, which is a file with this extension.
+    pub fn decrypted(&self, extension: &str) -> Result<PathBuf, Error> {
         match self.output {
             Some(path) => Ok(path.to_owned()),
             None if is_stdio(self.input) => Ok(self.input.to_owned()),
-            None => without_extension(self.input),
+            None if self.input.extension().is_some_and(|found| found == extension) => {
+                Ok(self.input.with_extension(""))
+            }
+            None => Err(Error::usage(
+                &printable(self.input),
+                format_args!("does not end in .{extension}: name the output with -o"),
+            )),
         }
     }
 
-    fn output(&self, destination: &Path) -> Result<Output, Error> {
+    pub fn output(&self, destination: &Path) -> Result<Output, Error> {
         Output::create(destination, self.force)
     }
 
-    fn input(&self, output: &Output) -> Result<Input, Error> {
+    pub fn input(&self, output: &Output) -> Result<Input, Error> {
         // A bar would be drawn into the plaintext.
         Input::open(self.input, self.show_progress && !output.is_terminal())
     }
 
-    fn output_of_ciphertext(&self) -> Result<Output, Error> {
-        let output = self.output(&self.encrypted())?;
+    pub fn output_of_ciphertext(&self, extension: &str) -> Result<Output, Error> {
+        let output = self.output(&self.encrypted(extension))?;
         if output.is_terminal() && !self.force {
             return Err(Error::usage(
                 &output.name,
@@ -125,7 +134,7 @@ impl Job<'_> {
 
 /// Encrypts with a fresh salt; a password is hashed with this cost.
 pub fn encrypt(job: &Job<'_>, secret: &Secret, cost: u8) -> Result<(), Error> {
-    let mut output = job.output_of_ciphertext()?;
+    let output = job.output_of_ciphertext(EXTENSION)?;
     let input = job.input(&output)?;
     let mut salt = [0; SALT_LEN];
     getrandom::fill(&mut salt).map_err(|error| Error::io("random numbers", error))?;
@@ -142,11 +151,15 @@ pub fn encrypt(job: &Job<'_>, secret: &Secret, cost: u8) -> Result<(), Error> {
             (header, keyed)
         }
     };
+    seal_stream(&[&header, &salt], keyed, input, output)
+}
+
+/// Writes `head`, and the input as an aestream.
+pub fn seal_stream(head: &[&[u8]], keyed: Protocol, input: Input, mut output: Output) -> Result<(), Error> {
     let name = output.name.clone();
     let failed = |error: io::Error| Error::write(&name, &error);
-    output
-        .write_all(&header)
-        .and_then(|()| output.write_all(&salt))
+    head.iter()
+        .try_for_each(|part| output.write_all(part))
         .map_err(failed)?;
     let mut writer = SealWriter::new(keyed, output);
     input.pump(|chunk| writer.write_all(chunk).map_err(failed))?;
@@ -155,20 +168,20 @@ pub fn encrypt(job: &Job<'_>, secret: &Secret, cost: u8) -> Result<(), Error> {
 
 /// Decrypts what [`encrypt`] or [`encrypt_deterministically`] made, a password with a cost of at most `max_cost`.
 pub fn decrypt(job: &Job<'_>, secret: &Secret, max_cost: u8) -> Result<(), Error> {
-    let output = job.output(&job.decrypted()?)?;
+    let output = job.output(&job.decrypted(EXTENSION)?)?;
     let mut input = job.input(&output)?;
     let mut header;
     let keyed = match (Version::read(&mut input)?, secret) {
         (version @ Version::Key, Secret::Key(key)) => {
             header = version.header();
-            keyed(&header, key, &read_array(&mut input)?)
+            keyed(&header, key, &read_array(&mut input, ENCRYPTED)?)
         }
         (version @ Version::Password, Secret::Password(password)) => {
             header = version.header();
-            let [cost] = read_array(&mut input)?;
+            let [cost] = read_array(&mut input, ENCRYPTED)?;
             password::check_cost(&input.name, cost.into(), max_cost)?;
             header.push(cost);
-            let salt = read_array(&mut input)?;
+            let salt = read_array(&mut input, ENCRYPTED)?;
             keyed(&header, &password::stretch(password, cost, &salt)?, &salt)
         }
         (Version::Deterministic, Secret::Key(key)) => {
@@ -190,7 +203,8 @@ pub fn decrypt(job: &Job<'_>, secret: &Secret, max_cost: u8) -> Result<(), Error
     open_stream(keyed, input, output)
 }
 
-fn open_stream(keyed: Protocol, input: Input, mut output: Output) -> Result<(), Error> {
+/// Writes the plaintext of the aestream that the rest of the input is.
+pub fn open_stream(keyed: Protocol, input: Input, mut output: Output) -> Result<(), Error> {
     let name = input.name.clone();
     let mut reader = OpenReader::new(keyed, BufReader::with_capacity(CHUNK, input));
     let mut buffer = Zeroizing::new(vec![0; CHUNK]);
@@ -228,7 +242,7 @@ fn branches(key: &Key) -> [Protocol; 2] {
 
 /// Reads the file twice, and gives the same ciphertext for the same plaintext and key.
 pub fn encrypt_deterministically(job: &Job<'_>, key: &Key) -> Result<(), Error> {
-    let mut output = job.output_of_ciphertext()?;
+    let mut output = job.output_of_ciphertext(EXTENSION)?;
     let input = job.input(&output)?;
     if !input.is_regular {
         return Err(Error::usage(&input.name, "is no file, and must be read twice"));
@@ -294,7 +308,7 @@ fn unmask(
     mut sink: impl FnMut(&[u8]) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let [mut auth, mut conf] = branches(key);
-    let tag: [u8; TAG_LEN] = read_array(&mut input)?;
+    let tag: [u8; TAG_LEN] = read_array(&mut input, ENCRYPTED)?;
     let name = input.name.clone();
     conf.mix(label!("tag"), &tag);
     let mut mask = conf.unmask_stream(label!("message"));
@@ -309,36 +323,22 @@ fn unmask(
     } else {
         Err(Error::unverified(
             &name,
-            "verification failed: cut short, damaged, or encrypted with another key or password",
+            "verification failed: cut short, damaged, or made with another key or password",
         ))
     }
 }
 
-fn without_extension(path: &Path) -> Result<PathBuf, Error> {
-    if path.extension().is_some_and(|extension| extension == EXTENSION) {
-        Ok(path.with_extension(""))
-    } else {
-        Err(Error::usage(
-            &printable(path),
-            "does not end in .vpx: name the output with -o",
-        ))
-    }
-}
-
-fn read_array<const N: usize>(input: &mut Input) -> Result<[u8; N], Error> {
+/// The next bytes of a header; `made`: how the file should have been.
+pub fn read_array<const N: usize>(input: &mut Input, made: &str) -> Result<[u8; N], Error> {
     let mut array = [0; N];
-    read_exact(input, &mut array)?;
-    Ok(array)
-}
-
-fn read_exact(input: &mut Input, buffer: &mut [u8]) -> Result<(), Error> {
-    input.read_exact(buffer).map_err(|error| {
-        if is_end(&error) {
-            Error::unverified(&input.name, "too short to be encrypted by veriplex")
-        } else {
-            Error::io(&input.name, error)
-        }
-    })
+    match input.read_exact(&mut array) {
+        Ok(()) => Ok(array),
+        Err(error) if is_end(&error) => Err(Error::unverified(
+            &input.name,
+            format_args!("too short to be {made} by veriplex"),
+        )),
+        Err(error) => Err(Error::io(&input.name, error)),
+    }
 }
 
 /// Whether the input ended, rather than that the system could not read it.
@@ -351,12 +351,12 @@ fn read_error(name: &str, error: &io::Error) -> Error {
         // Under a wrong key or after damage the length of a block is a random one.
         Error::unverified(
             name,
-            "verification failed: cut short, damaged, or encrypted with another key or password",
+            "verification failed: cut short, damaged, or made with another key or password",
         )
     } else if error.kind() == io::ErrorKind::InvalidData && error.raw_os_error().is_none() {
         Error::unverified(
             name,
-            "verification failed: damaged, or encrypted with another key or password",
+            "verification failed: damaged, or made with another key or password",
         )
     } else {
         Error::io(name, error)

@@ -49,8 +49,8 @@ impl TryFrom<&PasswordHash> for Params {
 
     /// # Errors
     ///
-    /// [`Error::Version`], [`Error::ParamsInvalid`] if there is anything but one cost, [`Error::OutputSize`] if there
-    /// is no hash.
+    /// [`Error::Version`], [`Error::ParamsInvalid`] if there is anything but one cost, [`Error::ParamInvalid`] if that
+    /// is no number below 256, [`Error::OutputSize`] if there is no hash.
     fn try_from(hash: &PasswordHash) -> Result<Self> {
         if hash.version != Some(VERSION) {
             return Err(Error::Version);
@@ -63,7 +63,11 @@ impl TryFrom<&PasswordHash> for Params {
             return Err(Error::ParamsInvalid);
         }
         Ok(Self {
-            cost: u8::try_from(cost.decimal()?).map_err(|_| Error::ParamInvalid { name: COST })?,
+            cost: cost
+                .decimal()
+                .ok()
+                .and_then(|cost| cost.try_into().ok())
+                .ok_or(Error::ParamInvalid { name: COST })?,
             output_len: hash.hash.ok_or(Error::OutputSize)?.len(),
         })
     }

@@ -18,6 +18,16 @@ const PAIRS: [(&str, &str); 12] = [
     ("Mhf.cry", "mhf.rs"),
 ];
 
+/// Twins without Cryptol, which has no group of that kind.
+const RUST_ONLY: [&str; 6] = [
+    "group.rs",
+    "hpke.rs",
+    "oprf.rs",
+    "sig.rs",
+    "signcrypt.rs",
+    "vrf.rs",
+];
+
 /// Definitions that exist on one side only, as (Cryptol file, name), each with its reason.
 const EXCEPTIONS: [(&str, &str); 0] = [];
 
@@ -131,5 +141,7 @@ fn every_file_has_its_twin() {
     let (cry, rs): (BTreeSet<_>, BTreeSet<_>) =
         PAIRS.iter().map(|(c, r)| (c.to_string(), r.to_string())).unzip();
     assert_eq!(files("../cryptol", ".cry"), cry);
-    assert_eq!(files("src", ".rs"), rs);
+    let rust_only: BTreeSet<String> = RUST_ONLY.map(str::to_owned).into();
+    assert!(rs.is_disjoint(&rust_only));
+    assert_eq!(files("src", ".rs"), &rs | &rust_only);
 }

@@ -2,6 +2,7 @@
 
 use super::Expected;
 use super::bytes::Kernel;
+use super::rust;
 use super::saw::Theorem;
 use crate::{replay, sha256};
 use serde_json::{Value, json};
@@ -49,7 +50,13 @@ pub fn write(
         })
         .collect::<io::Result<Vec<Value>>>()?;
     let manifest = json!({
-        "tools": { "saw": version("saw")?, "z3": version("z3")?, "rustc": version("rustc")? },
+        "tools": {
+            "saw": version("saw")?,
+            "yices": version("yices")?,
+            "z3": version("z3")?,
+            "rustc": version("rustc")?,
+        },
+        "bitcode": { "RUSTFLAGS": rust::RUSTFLAGS, "flags": rust::FLAGS.join(" ") },
         "objects": objects,
         "files": files,
         "scripts": scripts,
@@ -99,7 +106,7 @@ pub fn files_of(root: &Path, script: &str) -> io::Result<Vec<String>> {
                 line.strip_prefix("import ")
                     .and_then(|rest| rest.split([' ', '(']).next()),
             ) {
-                let name = format!("{module}.cry");
+                let name = format!("{}.cry", module.replace("::", "/"));
                 let found = [folder, "spec/cryptol"].map(|folder| format!("{folder}/{name}"));
                 let found = found.into_iter().find(|path| root.join(path).is_file());
                 todo.push(found.ok_or_else(|| io::Error::other(format!("{file}: no module {module}")))?);
@@ -108,6 +115,9 @@ pub fn files_of(root: &Path, script: &str) -> io::Result<Vec<String>> {
         if file == "proofs/saw/common.saw" {
             todo.push("proofs/saw/prototypes.rs".to_owned());
             todo.push("proofs/saw/instructions.s".to_owned());
+        }
+        if file == "proofs/saw/rust.saw" {
+            files.extend(rust::SOURCES.map(str::to_owned));
         }
         files.push(file);
     }
