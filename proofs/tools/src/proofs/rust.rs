@@ -55,14 +55,20 @@ fn only(folder: &Path, ending: &str) -> io::Result<std::path::PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let name = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or_default();
         if name.starts_with("veriplex-") && name.ends_with(ending) {
             found.push(path);
         }
     }
     match (found.pop(), found.is_empty()) {
         (Some(path), true) => Ok(path),
-        _ => Err(io::Error::other(format!("{}: not one veriplex-*{ending}", folder.display()))),
+        _ => Err(io::Error::other(format!(
+            "{}: not one veriplex-*{ending}",
+            folder.display()
+        ))),
     }
 }
 
@@ -82,7 +88,10 @@ fn functions(module: &str) -> BTreeMap<String, String> {
         let parts: Vec<&str> = path.split("::").collect();
         let plain = |part: &&str| part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         if MODULES.contains(&parts[0]) && parts.iter().all(plain) {
-            functions.entry(parts.join("_")).or_default().push(symbol.to_owned());
+            functions
+                .entry(parts.join("_"))
+                .or_default()
+                .push(symbol.to_owned());
         }
     }
     functions
