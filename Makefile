@@ -119,12 +119,12 @@ rocq: ## the theorem about transcripts: proofs, mutants, and the model beside th
 	else echo "make rocq: skipped, no coqc on PATH: the theorems of proofs/rocq were not checked"; \
 	    [ -z "$(STRICT)" ]; fi
 
-proofs: rocq ## every theorem: those of Rocq, and those about the machine code, with proofs/manifest.json (needs coq, saw, z3)
+proofs: rocq ## every theorem: those of Rocq, and those about the machine code, with proofs/manifest.json (needs coq, saw, z3, yices)
 	$(CARGO) run --quiet --package veriplex-tools -- proofs $(if $(STRICT),--strict)
 
 replay: ## the goals of those theorems once more, as kept in proofs/replay, without SAW (needs z3 or cvc5)
 	$(CARGO) run --quiet --package veriplex-tools -- replay $(if $(STRICT),--strict)
 
-mutants: ## defects planted in a copy, which manifest and proofs see; broken kernels refute the theorems about lifted ones (needs saw, z3, cryptol)
+mutants: ## defects planted in a copy, which manifest and proofs see; broken kernels refute the theorems about lifted ones (needs saw, yices, z3, cryptol)
 	$(CARGO) run --quiet --package veriplex-tools -- lifted-mutants $(if $(STRICT),--strict)
 	$(CARGO) run --quiet --package veriplex-tools -- mutants $(if $(STRICT),--strict)
