@@ -1,8 +1,9 @@
 # Targets for people: `make help`.
 CARGO ?= cargo
+SECONDS = 60
 # Of the random inputs of `make isa`.
 SEED ?= $(shell date +%s)
-PACKAGES = build-essential coq gcc-aarch64-linux-gnu ocaml-findlib qemu-user valgrind
+PACKAGES = build-essential coq cvc5 gcc-aarch64-linux-gnu ocaml-findlib qemu-user valgrind z3
 # For `make test-aarch64` where rustc has no standard library for it (as `rustup target add` brings). It adds /usr/bin/rustc.
 CROSS_PACKAGES = rustc-web libstd-rust-web-dev:arm64
 
@@ -25,7 +26,7 @@ on_aarch64 = rustc=$$($(find_cross_rustc)); \
 no_aarch64 = skipped, because not all of these are there: a Rust standard library for $(CROSS), \
     aarch64-linux-gnu-gcc, qemu-aarch64 (make deps)
 
-.PHONY: help test test-aarch64 lint bench deps spec isa proofs rocq kernels kernels-check ct audit mutants
+.PHONY: help test test-aarch64 lint features fuzz bench deps spec isa proofs rocq kernels kernels-check ct audit replay mutants
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -54,6 +55,14 @@ lint: ## formatting, clippy and rustdoc without warnings
 	$(CARGO) clippy --lib --no-default-features -- -D warnings
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --all-features --no-deps
 
+features: ## clippy on the crate with every set of its features
+	@sets=" "; for feature in $$(sed -n '/^\[features\]/,/^\[dep/s/^\([a-z0-9]*\) = .*/\1/p' Cargo.toml | grep -v default); do \
+	    sets="$$sets $$(for set in $$sets ,; do echo "$$set,$$feature"; done)"; \
+	done; \
+	for set in , $$sets; do \
+	    $(CARGO) clippy --quiet --lib --no-default-features --features "$$set" -- -D warnings || { echo "features: $$set" >&2; exit 1; }; \
+	done
+
 kernels: ## the assembly of jasmin/x86-64 from its Jasmin (needs jasminc)
 	$(CARGO) run --quiet --package veriplex-tools -- kernels
 
@@ -65,9 +74,11 @@ ct: ## under valgrind: no branch and no address of any backend depends on a secr
 	$(CARGO) run --quiet --release --package veriplex-ct -- $(if $(STRICT),--strict)
 	RUSTFLAGS='--cfg veriplex_intrinsics' $(CARGO) run --quiet --release --target-dir target/intrinsics --package veriplex-ct -- $(if $(STRICT),--strict)
 
-bench: ## measure: the permutation beside its lower bound, then the schemes
+bench: ## measure: the permutation beside its lower bound, the schemes, the memory-hard hash beside the obvious loop
 	$(CARGO) bench --bench permutation
 	$(CARGO) bench --bench schemes
+	$(CARGO) bench --bench mhf
+	$(CARGO) bench --all-features --bench ristretto
 
 deps: ## Debian packages for every target of this file; none is removed, and no rustc or cargo on PATH is replaced
 	apt-get update
@@ -101,5 +112,9 @@ rocq: ## the theorem about transcripts: proofs, mutants, and the model beside th
 proofs: rocq ## every theorem: those of Rocq, and those about the machine code, with proofs/manifest.json (needs coq, saw, z3)
 	$(CARGO) run --quiet --package veriplex-tools -- proofs $(if $(STRICT),--strict)
 
-mutants: ## broken kernels refute the theorems about lifted ones, each its own (needs cryptol)
+replay: ## the goals of those theorems once more, as kept in proofs/replay, without SAW (needs z3 or cvc5)
+	$(CARGO) run --quiet --package veriplex-tools -- replay $(if $(STRICT),--strict)
+
+mutants: ## defects planted in a copy, which manifest and proofs see; broken kernels refute the theorems about lifted ones (needs saw, z3, cryptol)
+	$(CARGO) run --quiet --package veriplex-tools -- lifted-mutants $(if $(STRICT),--strict)
 	$(CARGO) run --quiet --package veriplex-tools -- mutants $(if $(STRICT),--strict)

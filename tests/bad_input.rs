@@ -3,14 +3,16 @@
 
 mod common;
 
+use std::cell::Cell;
 use std::io::{self, Read, Write};
 
 use common::on_each_backend;
 use veriplex::aead::Aead;
 use veriplex::aestream::{MAX_BLOCK_LEN, OVERHEAD, OpenReader, Opener, SealWriter, Sealer};
 use veriplex::mac::Mac;
+use veriplex::mhf::{BLOCK_LEN, Mhf};
 use veriplex::siv::Siv;
-use veriplex::{Error, Label, Protocol, label};
+use veriplex::{Error, Key, Label, Protocol, label, oae2};
 
 /// Mutated inputs per entry point; `VERIPLEX_MUTATIONS` asks for another number.
 fn mutations() -> usize {
@@ -137,10 +139,14 @@ fn aead_and_siv() {
                 aead.open_vec(&nonce, ad, &random.mutate(&a)),
                 Err(Error::Verification)
             );
+            let changed = random.mutate(&s);
+            assert_eq!(siv.open_vec(&nonce, ad, &changed), Err(Error::Verification));
+            let mut output = vec![0xa5; changed.len().saturating_sub(16)];
             assert_eq!(
-                siv.open_vec(&nonce, ad, &random.mutate(&s)),
+                siv.open_into(&nonce, ad, &changed, &mut output),
                 Err(Error::Verification)
             );
+            assert!(output.iter().all(|&byte| byte == 0));
             let wrong_ad = random.mutate(ad);
             assert_eq!(aead.open_vec(&nonce, &wrong_ad, &a), Err(Error::Verification));
             assert_eq!(siv.open_vec(&nonce, &wrong_ad, &s), Err(Error::Verification));
@@ -382,11 +388,347 @@ fn wrong_buffer_lengths_change_nothing() {
     );
     assert_eq!(protocol, before);
 
+    let siv = Siv::new(label!("d"), &[7; 32]);
+    assert_eq!(
+        siv.seal_into(b"", b"", &[0; 5], &mut [0; 20]),
+        Err(Error::BufferLength)
+    );
+    assert_eq!(
+        siv.seal_into(b"", b"", &[], &mut [0; 15]),
+        Err(Error::BufferLength)
+    );
+    assert_eq!(
+        siv.open_into(b"", b"", &[0; 20], &mut [0; 5]),
+        Err(Error::BufferLength)
+    );
+
+    let mut sealer = oae2::Sealer::<8>::new(before.clone());
+    for length in [0, 8, 23, 25, 48] {
+        let mut block = vec![0x5a; length];
+        assert_eq!(sealer.seal_block(&mut block), Err(Error::BufferLength));
+        assert_eq!(sealer.clone().finish(&mut block, 0), Err(Error::BufferLength));
+        assert_eq!(block, vec![0x5a; length]);
+    }
+    for plaintext_len in [8, 9, 24, usize::MAX] {
+        let finished = sealer.clone().finish(&mut [0; 24], plaintext_len);
+        assert_eq!(finished, Err(Error::BufferLength));
+    }
+    let end = |sealer: oae2::Sealer<8>| sealer.finish(&mut [0; 24], 0).unwrap();
+    assert_eq!(end(sealer), end(oae2::Sealer::new(before.clone())));
+
     let mut sealer = Sealer::new(before.clone());
     for length in [0, 1, OVERHEAD - 1, OVERHEAD, MAX_BLOCK_LEN + OVERHEAD + 1] {
         assert_eq!(sealer.seal_block(&mut vec![0; length]), Err(Error::BufferLength));
     }
     assert_eq!(sealer.finish().0, Sealer::new(before).finish().0);
+}
+
+/// Blocks of 8 bytes: three full ones and a last one.
+const OAE2_MESSAGE: [u8; 29] = [0x5a; 29];
+
+fn oae2_blocks() -> Vec<Vec<u8>> {
+    let sealed = oae2::seal_vec::<8>(keyed(), &OAE2_MESSAGE);
+    sealed.chunks(24).map(<[u8]>::to_vec).collect()
+}
+
+/// Feeds blocks to an `Opener`, the last one as the last; returns how many it opened before the first error, and
+/// whether it reached the verified end.
+fn open_oae2(blocks: &[Vec<u8>]) -> (usize, bool) {
+    let mut opener = oae2::Opener::<8>::new(keyed());
+    for (i, block) in blocks.iter().enumerate() {
+        let mut block = block.clone();
+        let opened = if i + 1 < blocks.len() {
+            opener
+                .open_block(&mut block)
+                .map(|plaintext| plaintext.len() == 8)
+        } else {
+            opener.open_last(&mut block).map(|plaintext| plaintext.len() == 5)
+        };
+        match opened {
+            Ok(expected) => assert!(expected),
+            Err(error) => {
+                assert_eq!(error, Error::Verification);
+                if block.len() == 24 {
+                    assert_eq!(block[..8], [0; 8], "unverified plaintext is wiped");
+                }
+                let mut real = oae2_blocks()[i].clone();
+                assert!(opener.open_block(&mut real).is_err() && opener.open_last(&mut real).is_err());
+                assert!(!opener.is_finished() && opener.finish().is_err());
+                return (i, false);
+            }
+        }
+    }
+    assert!(opener.is_finished());
+    let mut more = blocks[0].clone();
+    assert_eq!(opener.open_block(&mut more), Err(Error::Verification));
+    assert_eq!(opener.open_last(&mut more), Err(Error::Verification));
+    (blocks.len(), opener.finish().is_ok())
+}
+
+#[test]
+fn oae2_opener() {
+    let blocks = oae2_blocks();
+    assert_eq!(open_oae2(&blocks), (4, true));
+    let mut random = Random(9);
+    for _ in 0..mutations() {
+        let mut changed = blocks.clone();
+        let at = random.below(blocks.len());
+        changed[at] = random.mutate(&blocks[at]);
+        assert_eq!(open_oae2(&changed), (at, false));
+    }
+    for at in 0..blocks.len() {
+        // Dropped: also the last, and then the one before it is refused as a last one.
+        let mut dropped = blocks.clone();
+        dropped.remove(at);
+        assert_eq!(open_oae2(&dropped), (at.min(2), false));
+        let mut repeated = blocks.clone();
+        repeated.insert(at, blocks[at].clone());
+        assert_eq!(open_oae2(&repeated), (if at == 3 { 3 } else { at + 1 }, false));
+        if at < 3 {
+            let mut swapped = blocks.clone();
+            swapped.swap(at, at + 1);
+            assert_eq!(open_oae2(&swapped), (at, false));
+        }
+    }
+    // Spliced: a block, and a tail, of another stream under the same key.
+    let mut other = keyed();
+    other.mix(label!("nonce"), &[1]);
+    let other = oae2::seal_vec::<8>(other, &OAE2_MESSAGE);
+    for at in 0..blocks.len() {
+        let mut spliced = blocks.clone();
+        spliced[at] = other[24 * at..][..24].to_vec();
+        assert_eq!(open_oae2(&spliced), (at, false));
+        spliced[at..].clone_from_slice(&other.chunks(24).map(<[u8]>::to_vec).collect::<Vec<_>>()[at..]);
+        assert_eq!(open_oae2(&spliced), (at, false));
+    }
+}
+
+/// Reader and one-shot form on changed streams: only what was sealed comes out, and the end only where it is.
+#[test]
+fn oae2_reader() {
+    on_each_backend(|_| {
+        let mut random = Random(10);
+        let sealed = oae2_blocks().concat();
+        for i in 0..mutations() {
+            // Every cut, at first.
+            let input = if i < sealed.len() {
+                sealed[..i].to_vec()
+            } else {
+                random.mutate(&sealed)
+            };
+            let mut reader = oae2::OpenReader::<_, 8>::new(keyed(), input.as_slice());
+            let mut out = Vec::new();
+            let error = reader.read_to_end(&mut out).unwrap_err();
+            assert!(out.len() % 8 == 0 && OAE2_MESSAGE.starts_with(&out));
+            // A cut between blocks looks like a last block that fails; the empty stream has none.
+            let cut_inside = input.len() % 24 != 0 || input.is_empty();
+            if i < sealed.len() && cut_inside {
+                assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
+            } else {
+                assert!(matches!(
+                    error.kind(),
+                    io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData
+                ));
+            }
+            assert!(reader.read(&mut [0]).is_err(), "and nothing more after an error");
+            assert!(!reader.is_finished() && reader.finish().is_err());
+            assert_eq!(oae2::open_vec::<8>(keyed(), &input), Err(Error::Verification));
+        }
+        assert_eq!(oae2::open_vec::<8>(keyed(), &sealed).unwrap(), OAE2_MESSAGE);
+    });
+}
+
+/// A last block whose padding the owner of the key got wrong.
+#[test]
+fn oae2_padding() {
+    for padded in [
+        [0; 8],
+        [1, 2, 3, 4, 5, 6, 7, 8],
+        [0x80, 0, 0, 0, 0, 0, 0, 1],
+        [5, 0x80, 0, 0, 0x81, 0, 0, 0],
+    ] {
+        let mut block = keyed().seal_vec(label!("final"), &padded);
+        let mut opener = oae2::Opener::<8>::new(keyed());
+        assert_eq!(opener.open_last(&mut block), Err(Error::Verification));
+        assert_eq!(block[..8], [0; 8]);
+        assert!(opener.finish().is_err());
+    }
+    let mut block = keyed().seal_vec(label!("final"), &[1, 0x80, 2, 0x80, 0, 0, 0, 0]);
+    let mut opener = oae2::Opener::<8>::new(keyed());
+    assert_eq!(opener.open_last(&mut block).unwrap(), [1, 0x80, 2]);
+}
+
+#[test]
+fn mhf() {
+    for cost in Mhf::MAX_COST + 1..=u8::MAX {
+        assert_eq!(Mhf::new(label!("d"), cost), Err(Error::CostTooHigh));
+    }
+    let largest = Mhf::new(label!("d"), Mhf::MAX_COST).unwrap();
+    assert!(largest.memory_blocks() <= isize::MAX as usize / BLOCK_LEN);
+
+    let mhf = Mhf::new(label!("d"), 1).unwrap();
+    assert_eq!(mhf.memory_blocks(), 10);
+    for blocks in [0, 9, 11] {
+        let (mut memory, mut output) = (vec![[0x5a; BLOCK_LEN]; blocks], [0xa5; 32]);
+        let result = mhf.hash_into_with_memory(b"p", b"s", &mut output, &mut memory);
+        assert_eq!(result, Err(Error::BufferLength));
+        assert_eq!((memory, output), (vec![[0x5a; BLOCK_LEN]; blocks], [0xa5; 32]));
+    }
+}
+
+/// In a process that may have no more than 1 GiB.
+#[cfg(target_os = "linux")]
+#[test]
+fn mhf_out_of_memory() {
+    const CHILD: &str = "VERIPLEX_TEST_OUT_OF_MEMORY";
+    if std::env::var_os(CHILD).is_none() {
+        let status = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "mhf_out_of_memory"])
+            .env(CHILD, "1")
+            .status()
+            .unwrap();
+        assert!(status.success());
+        return;
+    }
+    let limit = libc::rlimit {
+        rlim_cur: 1 << 30,
+        rlim_max: 1 << 30,
+    };
+    // SAFETY: it reads the limit and changes nothing in this program's memory.
+    assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) }, 0);
+    let mut output = [0xa5; 32];
+    let mhf = Mhf::new(label!("d"), 18).unwrap();
+    assert_eq!(mhf.hash_into(b"p", b"s", &mut output), Err(Error::OutOfMemory));
+    assert_eq!(output, [0xa5; 32]);
+}
+
+#[test]
+fn key_lengths() {
+    for length in [0, 31, 33, 64] {
+        let bytes = vec![7; length];
+        assert_eq!(Key::<32>::try_from(bytes.as_slice()), Err(Error::InvalidKey));
+    }
+    assert_eq!(Key::try_from([7; 32].as_slice()), Ok(Key::from([7; 32])));
+}
+
+/// Gives its input in small pieces, and fails between them.
+struct Moody<'a> {
+    input: &'a [u8],
+    random: Random,
+}
+
+impl Read for Moody<'_> {
+    fn read(&mut self, output: &mut [u8]) -> io::Result<usize> {
+        match self.random.below(3) {
+            0 => Err(io::ErrorKind::WouldBlock.into()),
+            1 => Err(io::ErrorKind::Interrupted.into()),
+            _ => {
+                let n = output.len().min(1 + self.random.below(9));
+                self.input.read(&mut output[..n])
+            }
+        }
+    }
+}
+
+/// Takes small pieces, and fails between them until it is calm.
+struct MoodyWriter<'a> {
+    output: Vec<u8>,
+    random: Random,
+    calm: &'a Cell<bool>,
+}
+
+impl Write for MoodyWriter<'_> {
+    fn write(&mut self, input: &[u8]) -> io::Result<usize> {
+        match self.random.below(3) {
+            0 if !self.calm.get() => Err(io::ErrorKind::WouldBlock.into()),
+            1 => Err(io::ErrorKind::Interrupted.into()),
+            _ => {
+                let n = input.len().min(1 + self.random.below(9));
+                self.output.extend_from_slice(&input[..n]);
+                Ok(n)
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Calls again whatever failed in the inner reader or writer.
+fn persist<T>(mut call: impl FnMut() -> io::Result<T>) -> T {
+    loop {
+        match call() {
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
+                ) => {}
+            result => return result.unwrap(),
+        }
+    }
+}
+
+fn write_persistently(mut writer: impl Write, message: &[u8], flush: bool) {
+    for mut piece in message.chunks(11) {
+        while !piece.is_empty() {
+            let n = persist(|| writer.write(piece));
+            piece = &piece[n..];
+        }
+        if flush {
+            persist(|| writer.flush());
+        }
+    }
+    persist(|| writer.flush());
+}
+
+fn read_persistently(mut reader: impl Read) -> Vec<u8> {
+    let mut message = Vec::new();
+    loop {
+        let mut piece = [0; 7];
+        match persist(|| reader.read(&mut piece)) {
+            0 => return message,
+            n => message.extend_from_slice(&piece[..n]),
+        }
+    }
+}
+
+/// An error of the inner reader or writer loses nothing: the call is repeated and the stream is the same.
+#[test]
+fn inner_errors_can_be_retried() {
+    for seed in 1..200 {
+        let calm = Cell::new(false);
+        let inner = || MoodyWriter {
+            output: Vec::new(),
+            random: Random(seed),
+            calm: &calm,
+        };
+        let mut writer = SealWriter::new(keyed(), inner());
+        write_persistently(&mut writer, &MESSAGE, seed % 2 == 0);
+        calm.set(true); // `finish` cannot be repeated
+        let sealed = writer.finish().unwrap().output;
+        let input = Moody {
+            input: &sealed,
+            random: Random(seed),
+        };
+        let mut reader = OpenReader::new(keyed(), input);
+        assert_eq!(read_persistently(&mut reader), MESSAGE);
+        assert!(reader.is_finished());
+
+        calm.set(false);
+        let mut writer = oae2::SealWriter::<_, 16>::new(keyed(), inner());
+        write_persistently(&mut writer, &MESSAGE, seed % 2 == 0);
+        calm.set(true);
+        let sealed = writer.finish().unwrap().output;
+        assert_eq!(sealed, oae2::seal_vec::<16>(keyed(), &MESSAGE));
+        let input = Moody {
+            input: &sealed,
+            random: Random(seed),
+        };
+        let mut reader = oae2::OpenReader::<_, 16>::new(keyed(), input);
+        assert_eq!(read_persistently(&mut reader), MESSAGE);
+        assert!(reader.is_finished());
+    }
 }
 
 /// A writer whose inner writer failed refuses to go on.

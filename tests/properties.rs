@@ -12,7 +12,9 @@ use proptest::sample::Index;
 use veriplex::aestream::{MAX_BLOCK_LEN, OpenReader, SealWriter};
 use veriplex::hazmat::{Backend, Duplex, RATE, STATE_LEN, set_hardware_enabled};
 use veriplex::mac::Mac;
-use veriplex::{Error, Label, Protocol, digest, label};
+use veriplex::mhf::{BLOCK_LEN, Mhf};
+use veriplex::siv::Siv;
+use veriplex::{Error, Key, Label, Protocol, digest, label, mac, oae2, stream};
 
 fn bytes(max: usize) -> impl Strategy<Value = Vec<u8>> {
     vec(any::<u8>(), 0..=max)
@@ -142,6 +144,81 @@ proptest! {
     }
 
     #[test]
+    fn outputs_of_any_length(data in bytes(300), key in bytes(50), n in 0..300_usize) {
+        let [mut whole, mut pieces] = [vec![0; n], vec![0; n]];
+        let mut hasher = digest::Hasher::new(label!("d"));
+        hasher.update(&data);
+        digest::digest_into(label!("d"), &data, &mut whole);
+        hasher.clone().finalize_into(&mut pieces);
+        prop_assert_eq!(&whole, &pieces);
+        let mut longer = vec![0; n + 1];
+        hasher.finalize_into(&mut longer);
+        prop_assert!(n < 8 || longer[..n] != whole);
+
+        let mut keyed = Mac::new(label!("d"), &key);
+        keyed.update(&data);
+        let mut tag = [0; 16];
+        keyed.clone().finalize_into(&mut tag);
+        prop_assert_eq!(tag, mac::mac(label!("d"), &key, &data));
+        keyed.clone().finalize_into(&mut whole);
+        keyed.finalize_into(&mut longer);
+        prop_assert!(n < 8 || longer[..n] != whole);
+    }
+
+    #[test]
+    fn stream_splits_anywhere(data in bytes(400), key in bytes(50), nonce in bytes(50), cuts in cuts()) {
+        let mut whole = data.clone();
+        stream::encrypt(label!("d"), &key, &nonce, &mut whole);
+        let mut out = Vec::new();
+        let mut writer = stream::Encryptor::new(label!("d"), &key, &nonce).writer(&mut out);
+        for piece in pieces(&data, &cuts) {
+            writer.write_all(piece).unwrap();
+        }
+        prop_assert_eq!(&out, &whole);
+        let mut opened = Vec::new();
+        let decryptor = || stream::Decryptor::new(label!("d"), &key, &nonce);
+        decryptor().reader(out.as_slice()).read_to_end(&mut opened).unwrap();
+        prop_assert_eq!(&opened, &data);
+        opened.clear();
+        decryptor().writer(&mut opened).write_all(&out).unwrap();
+        prop_assert_eq!(&opened, &data);
+        opened.clear();
+        let encryptor = stream::Encryptor::new(label!("d"), &key, &nonce);
+        encryptor.reader(data.as_slice()).read_to_end(&mut opened).unwrap();
+        prop_assert_eq!(&opened, &whole);
+        stream::decrypt(label!("d"), &key, &nonce, &mut whole);
+        prop_assert_eq!(&whole, &data);
+    }
+
+    #[test]
+    fn siv_in_place_is_out_of_place(data in bytes(400), key in bytes(50), nonce in bytes(50), ad in bytes(50)) {
+        let siv = Siv::new(label!("d"), &key);
+        let (mut in_place, mut into) = (data.clone(), vec![0; data.len() + 16]);
+        let tag = siv.seal_in_place_detached(&nonce, &ad, &mut in_place);
+        siv.seal_into(&nonce, &ad, &data, &mut into).unwrap();
+        prop_assert_eq!(&into, &[&in_place[..], &tag].concat());
+        prop_assert_eq!(&siv.seal_vec(&nonce, &ad, &data), &into);
+        let mut opened = vec![0; data.len()];
+        siv.open_into(&nonce, &ad, &into, &mut opened).unwrap();
+        prop_assert_eq!(&opened, &data);
+        prop_assert_eq!(&siv.open_vec(&nonce, &ad, &into).unwrap(), &data);
+        siv.open_in_place_detached(&nonce, &ad, &mut in_place, &tag).unwrap();
+        prop_assert_eq!(&in_place, &data);
+    }
+
+    /// A key is what its bytes are, to every scheme.
+    #[test]
+    fn keys_are_their_bytes(a in any::<[u8; 32]>(), place in 0..32_usize, change in 1_u8.., data in bytes(100)) {
+        let (key, mut b) = (Key::from(a), a);
+        b[place] ^= change;
+        prop_assert_eq!(&key, &Key::try_from(a.as_slice()).unwrap());
+        prop_assert_ne!(&key, &Key::from(b));
+        prop_assert_eq!(key.as_bytes(), &a);
+        prop_assert_eq!(mac::mac(label!("d"), &key, &data), mac::mac(label!("d"), &a, &data));
+        prop_assert_eq!(mac::mac(label!("d"), &key, &data), mac::mac(label!("d"), a.as_slice(), &data));
+    }
+
+    #[test]
     fn in_place_is_out_of_place(start in protocol(), data in bytes(400)) {
         let n = data.len();
         let [mut a, mut b, mut c] = [start.clone(), start.clone(), start.clone()];
@@ -247,6 +324,97 @@ proptest! {
     }
 }
 
+/// However a stream is written and read, it is what the one-shot form makes of the message.
+fn oae2_reads_what_was_written<const N: usize>(keyed: &Protocol, data: &[u8], cuts: &[Index], step: usize) {
+    let mut writer = oae2::SealWriter::<_, N>::new(keyed.clone(), Vec::new());
+    for piece in pieces(data, cuts) {
+        writer.write_all(piece).unwrap();
+        writer.flush().unwrap();
+    }
+    let sealed = writer.finish().unwrap();
+    assert_eq!(sealed.len(), (data.len() / N + 1) * (N + 16));
+    assert_eq!(sealed, oae2::seal_vec::<N>(keyed.clone(), data));
+    assert_eq!(oae2::open_vec::<N>(keyed.clone(), &sealed).unwrap(), data);
+    let mut reader = oae2::OpenReader::<_, N>::new(keyed.clone(), sealed.as_slice());
+    let (mut message, mut buffer) = (Vec::new(), vec![0; step]);
+    loop {
+        let n = reader.read(&mut buffer).unwrap();
+        message.extend_from_slice(&buffer[..n]);
+        if n == 0 {
+            break;
+        }
+    }
+    assert!(reader.is_finished());
+    assert_eq!(message, data);
+    // Both sides go on with the same protocol.
+    let mut sealer = oae2::Sealer::<N>::new(keyed.clone());
+    let (blocks, last) = data.as_chunks::<N>();
+    for block in blocks {
+        sealer
+            .seal_block(&mut [block.as_slice(), &[0; 16]].concat())
+            .unwrap();
+    }
+    let mut end = [last, &vec![0; N + 16 - last.len()]].concat();
+    let after = sealer.finish(&mut end, last.len()).unwrap();
+    assert_eq!(reader.finish().unwrap().0, after);
+}
+
+proptest! {
+    #[test]
+    fn oae2_streams(keyed in protocol(), data in bytes(600), cuts in cuts(), step in 1_usize..200) {
+        oae2_reads_what_was_written::<1>(&keyed, &data[..data.len() / 8], &[], step);
+        oae2_reads_what_was_written::<16>(&keyed, &data, &cuts, step);
+        oae2_reads_what_was_written::<94>(&keyed, &data, &cuts, step);
+        oae2_reads_what_was_written::<1024>(&keyed, &data, &cuts, step);
+    }
+}
+
+/// The caller's memory gives what allocated memory gives, and is wiped.
+#[test]
+fn mhf_in_memory() {
+    for cost in 0..6 {
+        let mhf = Mhf::new(label!("d"), cost).unwrap();
+        let [mut allocated, mut given, mut other] = [[0; 40]; 3];
+        let mut memory = vec![[0x5a; BLOCK_LEN]; mhf.memory_blocks()];
+        mhf.hash_into(b"password", b"salt", &mut allocated).unwrap();
+        mhf.hash_into_with_memory(b"password", b"salt", &mut given, &mut memory)
+            .unwrap();
+        assert_eq!(allocated, given);
+        assert!(memory.as_flattened().iter().all(|&byte| byte == 0));
+        // Everything counts: password, salt, cost, domain, length.
+        for (domain, password, salt, cost) in [
+            (label!("e"), "password", "salt", cost),
+            (label!("d"), "passwords", "alt", cost),
+            (label!("d"), "password", "salu", cost),
+            (label!("d"), "password", "salt", cost + 1),
+        ] {
+            let mhf = Mhf::new(domain, cost).unwrap();
+            mhf.hash_into(password.as_bytes(), salt.as_bytes(), &mut other)
+                .unwrap();
+            assert_ne!(allocated, other);
+        }
+        mhf.hash_into(b"password", b"salt", &mut other[..39]).unwrap();
+        assert_ne!(allocated[..39], other[..39]);
+    }
+}
+
+#[cfg(feature = "getrandom")]
+#[test]
+fn random_keys_differ() {
+    assert_ne!(Key::<32>::random().unwrap(), Key::random().unwrap());
+}
+
+#[cfg(any(feature = "ristretto", feature = "rustcrypto"))]
+#[test]
+fn generated_keys_are_the_generators_bytes() {
+    let mut rng = common::Recorded::new(0..32);
+    assert_eq!(
+        Key::<32>::generate(&mut rng),
+        Key::try_from((0..32).collect::<Vec<u8>>().as_slice()).unwrap()
+    );
+    assert!(rng.is_used_up());
+}
+
 #[test]
 fn aestream_blocks_are_as_large_as_possible() {
     let keyed = Protocol::new(label!("d"));
@@ -336,10 +504,15 @@ fn fork_has_255_branches_at_most() {
 fn debug_shows_no_state() {
     let mut protocol = Protocol::new(label!("d"));
     protocol.mix(label!("key"), &[0xab; 32]);
-    let siv = veriplex::siv::Siv::new(label!("d"), &[0xab; 32]);
+    let siv = Siv::new(label!("d"), &[0xab; 32]);
     assert_eq!(format!("{protocol:?}"), "Protocol { .. }");
     assert_eq!(format!("{siv:?}"), "Siv(Protocol { .. })");
     assert_eq!(format!("{:?}", Duplex::new()), "Duplex { .. }");
+    assert_eq!(format!("{:?}", Key::from([0xab; 32])), "Key { .. }");
+    let writer = oae2::SealWriter::<_, 16>::new(protocol.clone(), Vec::<u8>::new());
+    assert_eq!(format!("{writer:?}"), "SealWriter { .. }");
+    let reader = oae2::OpenReader::<_, 16>::new(protocol, [0xab; 64].as_slice());
+    assert_eq!(format!("{reader:?}"), "OpenReader { .. }");
 }
 
 #[test]
@@ -350,23 +523,28 @@ fn clear_leaves_nothing() {
     assert_eq!(protocol.to_bytes(), [0; 130]);
 }
 
-/// The memory of a dropped protocol holds zeros.
+/// The bytes of the memory of a value after it was dropped: all of them must be initialised.
+#[cfg(feature = "zeroize")]
+fn dropped<T>(value: T) -> Vec<u8> {
+    let mut value = std::mem::ManuallyDrop::new(value);
+    let at: *const u8 = (&raw const *value).cast();
+    // SAFETY: dropped once, and the memory stays this function's; the caller's type has no padding.
+    unsafe {
+        std::mem::ManuallyDrop::drop(&mut value);
+        std::slice::from_raw_parts(at, size_of::<T>()).to_vec()
+    }
+}
+
+/// The memory of a dropped protocol or key holds zeros.
 #[cfg(feature = "zeroize")]
 #[test]
 fn drop_wipes() {
-    use std::mem::ManuallyDrop;
-
-    let mut protocol = ManuallyDrop::new(Protocol::new(label!("d")));
+    let mut protocol = Protocol::new(label!("d"));
     protocol.mix(label!("key"), &[0xab; 32]);
-    let at: *const u8 = (&raw const *protocol).cast();
-    // SAFETY: dropped once, and the memory stays this function's; the state has no padding to read and
-    // every byte of it is initialised.
-    let after = unsafe {
-        ManuallyDrop::drop(&mut protocol);
-        std::slice::from_raw_parts(at, size_of::<Protocol>()).to_vec()
-    };
+    let after = dropped(protocol);
     // Two indices may remain; they are not secret.
     assert!(after.iter().filter(|&&byte| byte != 0).count() <= 2, "{after:?}");
+    assert_eq!(dropped(Key::from([0xab; 32])), [0; 32]);
 }
 
 #[test]

@@ -3,6 +3,8 @@
 
 mod common;
 
+use std::io::{Read, Write};
+
 use common::on_each_backend;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -10,8 +12,9 @@ use veriplex::aead::Aead;
 use veriplex::digest::{self, Hasher};
 use veriplex::hazmat::{Backend, Duplex, RATE};
 use veriplex::mac::Mac;
+use veriplex::mhf::Mhf;
 use veriplex::siv::Siv;
-use veriplex::{Label, Protocol, TAG_LEN, stream};
+use veriplex::{Label, Protocol, TAG_LEN, aestream, oae2, stream};
 use veriplex_spec as spec;
 
 /// One case in `share` of those asked for.
@@ -345,6 +348,118 @@ proptest! {
             assert_eq!(siv.seal_vec(&nonce, &ad, &message), by_siv);
             assert_eq!(siv.open_vec(&nonce, &ad, &by_siv).as_ref(), Ok(&message));
             assert!(siv.open_vec(&nonce, &ad, &forged_siv).is_err());
+        });
+    }
+}
+
+/// A protocol with a key, and the specified transcript in the same state.
+fn keyed(domain: &[u8], key: &[u8]) -> (Protocol, spec::duplex::Duplex) {
+    let mut protocol = Protocol::new(as_label(domain));
+    protocol.mix(as_label(b"key"), key);
+    let transcript = spec::protocol::mix(spec::protocol::init(domain), b"key", key);
+    (protocol, transcript)
+}
+
+/// A change of one bit, a cut, or something added at the end.
+fn forge(sealed: &[u8], place: prop::sample::Index, how: u8) -> Vec<u8> {
+    let mut forged = sealed.to_vec();
+    match how {
+        0..8 => forged[place.index(sealed.len())] ^= 1 << how,
+        8 => forged.truncate(place.index(sealed.len())),
+        _ => forged.push(how),
+    }
+    forged
+}
+
+fn check_oae2<const B: usize>(domain: &[u8], key: &[u8], message: &[u8], forgery: (prop::sample::Index, u8)) {
+    let (keyed, transcript) = keyed(domain, key);
+    let (after, stream) = spec::oae2::seal(transcript, B, message);
+    let opened = spec::oae2::open(transcript, B, &stream);
+    assert!(opened.ok && opened.plaintext == message);
+    let forged = forge(&stream, forgery.0, forgery.1);
+    let refused = spec::oae2::open(transcript, B, &forged);
+    assert!(!refused.ok && refused.plaintext.is_empty());
+    on_each_backend(|_| {
+        assert_eq!(oae2::seal_vec::<B>(keyed.clone(), message), stream);
+        assert_eq!(oae2::open_vec::<B>(keyed.clone(), &stream).unwrap(), message);
+        assert!(oae2::open_vec::<B>(keyed.clone(), &forged).is_err());
+        let mut reader = oae2::OpenReader::<_, B>::new(keyed.clone(), stream.as_slice());
+        let mut out = Vec::new();
+        reader.read_to_end(&mut out).unwrap();
+        assert_eq!(out, message);
+        let (protocol, _) = reader.finish().unwrap();
+        assert_eq!(protocol.to_bytes(), spec::duplex::serialize(after));
+        let mut out = Vec::new();
+        let mut reader = oae2::OpenReader::<_, B>::new(keyed.clone(), forged.as_slice());
+        assert!(reader.read_to_end(&mut out).is_err());
+        assert!(message.starts_with(&out), "only what was sealed is given out");
+    });
+}
+
+proptest! {
+    #![proptest_config(cases(20))]
+    #[test]
+    fn aestream_blocks(
+        (domain, key) in (label(), data()),
+        blocks in vec(vec(any::<u8>(), 1..200), 0..4),
+        (place, how) in (any::<prop::sample::Index>(), 0..12_u8),
+    ) {
+        let (keyed, transcript) = keyed(&domain, &key);
+        let (after, stream) = spec::aestream::seal(transcript, &blocks);
+        let message = blocks.concat();
+        let opened = spec::aestream::open(transcript, &stream);
+        prop_assert!(opened.ok && opened.plaintext == message);
+        let forged = forge(&stream, place, how);
+        let refused = spec::aestream::open(transcript, &forged);
+        prop_assert!(!refused.ok && refused.plaintext.is_empty());
+        on_each_backend(|_| {
+            let mut writer = aestream::SealWriter::new(keyed.clone(), Vec::new());
+            for block in &blocks {
+                writer.write_all(block).unwrap();
+                writer.flush().unwrap();
+            }
+            assert_eq!(writer.finish().unwrap(), stream);
+            let mut reader = aestream::OpenReader::new(keyed.clone(), stream.as_slice());
+            let mut out = Vec::new();
+            reader.read_to_end(&mut out).unwrap();
+            assert_eq!(out, message);
+            let (protocol, _) = reader.finish().unwrap();
+            assert_eq!(protocol.to_bytes(), spec::duplex::serialize(after));
+            let mut reader = aestream::OpenReader::new(keyed.clone(), forged.as_slice());
+            let mut out = Vec::new();
+            let result = reader.read_to_end(&mut out);
+            assert!(message.starts_with(&out), "only what was sealed is given out");
+            // The reader leaves what follows the end to its caller, which the specification refuses.
+            let rest = reader.finish().map_or(0, |(_, rest)| rest.len());
+            assert_eq!(result.is_ok(), forged.starts_with(&stream));
+            assert_eq!(rest, forged.len().saturating_sub(stream.len()));
+        });
+    }
+
+    #[test]
+    fn oae2_streams(
+        (domain, key, message) in (label(), data(), vec(any::<u8>(), 0..400)),
+        (place, how) in (any::<prop::sample::Index>(), 0..12_u8),
+    ) {
+        check_oae2::<1>(&domain, &key, &message[..message.len() / 20], (place, how));
+        check_oae2::<16>(&domain, &key, &message[..message.len() / 4], (place, how));
+        check_oae2::<94>(&domain, &key, &message, (place, how));
+        check_oae2::<200>(&domain, &key, &message, (place, how));
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(100))]
+    #[test]
+    fn memory_hard_hash(
+        (domain, password, salt) in (label(), data(), data()),
+        (cost, n) in (0..3_u8, 0..100_usize),
+    ) {
+        let output = spec::mhf::hash(cost, &domain, &password, &salt, n);
+        on_each_backend(|_| {
+            let mut got = vec![0; n];
+            Mhf::new(as_label(&domain), cost).unwrap().hash_into(&password, &salt, &mut got).unwrap();
+            assert_eq!(got, output);
         });
     }
 }

@@ -8,8 +8,9 @@ use veriplex::aead::Aead;
 use veriplex::aestream::{Opener, Sealer};
 use veriplex::hazmat::Duplex;
 use veriplex::mac::Mac;
+use veriplex::mhf::Mhf;
 use veriplex::siv::Siv;
-use veriplex::{Error, Label, Protocol, digest, label, stream};
+use veriplex::{Error, Label, Protocol, digest, label, oae2, stream};
 
 #[test]
 fn simpira1024() {
@@ -330,6 +331,66 @@ fn aestream() {
             assert!(rest.is_empty());
             assert_eq!(opened, writes.concat());
             assert_eq!(opener.finish().unwrap(), protocol);
+        }
+    });
+}
+
+#[test]
+fn oae2() {
+    fn check<const N: usize>(case: &Value) {
+        let mut keyed = Protocol::new(Label::try_from(text(case, "domain")).unwrap());
+        keyed.mix(label!("key"), &bytes(case, "key"));
+        let plaintext = bytes(case, "plaintext");
+        let (blocks, rest) = plaintext.as_chunks::<N>();
+
+        let mut sealer = oae2::Sealer::<N>::new(keyed.clone());
+        let mut sealed = Vec::new();
+        for block in blocks {
+            let mut block = [block.as_slice(), &[0; 16]].concat();
+            sealer.seal_block(&mut block).unwrap();
+            sealed.extend_from_slice(&block);
+        }
+        let mut last = [rest, &vec![0xa5; N + 16 - rest.len()]].concat();
+        let protocol = sealer.finish(&mut last, rest.len()).unwrap();
+        sealed.extend_from_slice(&last);
+        assert_eq!(sealed, bytes(case, "ciphertext"));
+
+        let mut opener = oae2::Opener::<N>::new(keyed);
+        let mut opened = Vec::new();
+        let (full, last) = sealed.split_at_mut(blocks.len() * (N + 16));
+        for block in full.chunks_mut(N + 16) {
+            opened.extend_from_slice(opener.open_block(block).unwrap());
+        }
+        opened.extend_from_slice(opener.open_last(last).unwrap());
+        assert_eq!(opened, plaintext);
+        assert_eq!(opener.finish().unwrap(), protocol);
+    }
+    let file = vectors("oae2");
+    on_each_backend(|_| {
+        for case in cases(&file) {
+            match number(case, "block_size") {
+                1 => check::<1>(case),
+                16 => check::<16>(case),
+                64 => check::<64>(case),
+                94 => check::<94>(case),
+                1024 => check::<1024>(case),
+                n => panic!("add {n} to the list of block sizes"),
+            }
+        }
+    });
+}
+
+#[test]
+fn mhf() {
+    let file = vectors("mhf");
+    on_each_backend(|backend| {
+        for case in cases(&file) {
+            let cost = u8::try_from(number(case, "cost")).unwrap();
+            let mhf = Mhf::new(Label::try_from(text(case, "domain")).unwrap(), cost).unwrap();
+            let mut output = vec![0xa5; usize::try_from(number(case, "n")).unwrap()];
+            mhf.hash_into(&bytes(case, "password"), &bytes(case, "salt"), &mut output)
+                .unwrap();
+            assert_eq!(output, bytes(case, "output"), "cost {cost}, {backend:?}");
         }
     });
 }

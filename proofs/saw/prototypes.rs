@@ -8,6 +8,20 @@ unsafe extern "C" {
     fn encrypt_blocks(state: *mut u8, input: *const u8, output: *mut u8, n: usize, round_constants: *const u8);
     fn decrypt_blocks(state: *mut u8, input: *const u8, output: *mut u8, n: usize, round_constants: *const u8);
 
+    // the bulk kernels, cut at the head of their loops
+    fn absorb_blocks_enter(state: *mut u8, data: *mut u8, n: usize, table: *const u8, r8: usize, r9: *mut u8);
+    fn absorb_blocks_step(state: *mut u8, data: *mut u8, n: usize, table: *const u8, r8: usize, r9: *mut u8);
+    fn absorb_blocks_leave(state: *mut u8, data: *mut u8, n: usize, table: *const u8, r8: usize, r9: *mut u8);
+    fn squeeze_blocks_enter(state: *mut u8, data: *mut u8, n: usize, table: *const u8, r8: usize, r9: *mut u8);
+    fn squeeze_blocks_step(state: *mut u8, data: *mut u8, n: usize, table: *const u8, r8: usize, r9: *mut u8);
+    fn squeeze_blocks_leave(state: *mut u8, data: *mut u8, n: usize, table: *const u8, r8: usize, r9: *mut u8);
+    fn encrypt_blocks_enter(state: *mut u8, input: *const u8, output: *mut u8, n: usize, table: *const u8, r9: *mut u8);
+    fn encrypt_blocks_step(state: *mut u8, input: *const u8, output: *mut u8, n: usize, table: *const u8, r9: *mut u8);
+    fn encrypt_blocks_leave(state: *mut u8, input: *const u8, output: *mut u8, n: usize, table: *const u8, r9: *mut u8);
+    fn decrypt_blocks_enter(state: *mut u8, input: *const u8, output: *mut u8, n: usize, table: *const u8, r9: *mut u8);
+    fn decrypt_blocks_step(state: *mut u8, input: *const u8, output: *mut u8, n: usize, table: *const u8, r9: *mut u8);
+    fn decrypt_blocks_leave(state: *mut u8, input: *const u8, output: *mut u8, n: usize, table: *const u8, r9: *mut u8);
+
     // instructions.s
     fn form_vpxor_register(m: *mut u64);
     fn form_vpxor_memory(m: *mut u64);
@@ -42,6 +56,18 @@ pub unsafe extern "C" fn prototypes(p: *mut u8, m: *mut u64) {
         squeeze_blocks(p, p, 0, p);
         encrypt_blocks(p, p, p, 0, p);
         decrypt_blocks(p, p, p, 0, p);
+        absorb_blocks_enter(p, p, 0, p, 0, p);
+        absorb_blocks_step(p, p, 0, p, 0, p);
+        absorb_blocks_leave(p, p, 0, p, 0, p);
+        squeeze_blocks_enter(p, p, 0, p, 0, p);
+        squeeze_blocks_step(p, p, 0, p, 0, p);
+        squeeze_blocks_leave(p, p, 0, p, 0, p);
+        encrypt_blocks_enter(p, p, p, 0, p, p);
+        encrypt_blocks_step(p, p, p, 0, p, p);
+        encrypt_blocks_leave(p, p, p, 0, p, p);
+        decrypt_blocks_enter(p, p, p, 0, p, p);
+        decrypt_blocks_step(p, p, p, 0, p, p);
+        decrypt_blocks_leave(p, p, p, 0, p, p);
         form_vpxor_register(m);
         form_vpxor_memory(m);
         form_vaesenc_register(m);

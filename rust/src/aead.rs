@@ -32,10 +32,10 @@ pub struct Aead<const NONCE_LEN: usize>(Protocol);
 impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
     /// An AEAD under this key.
     #[must_use]
-    pub fn new(domain: Label<'_>, key: &[u8]) -> Self {
+    pub fn new(domain: Label<'_>, key: &(impl AsRef<[u8]> + ?Sized)) -> Self {
         const { assert!(NONCE_LEN >= 16, "a nonce has at least 16 bytes") };
         let mut protocol = Protocol::new(domain);
-        protocol.mix(label!("key"), key);
+        protocol.mix(label!("key"), key.as_ref());
         Self(protocol)
     }
 

@@ -1,7 +1,9 @@
 //! Hash and extendable output: Mix `message`, Derive `digest`.
 //!
 //! Collision and (second-)preimage resistance of 128 bits at 32 bytes of output; outputs of different
-//! domains, or of different lengths, are independent.
+//! domains, or of different lengths, are independent. The length is part of what is hashed: so it must be
+//! known before the first byte comes out, and there is no reader of unlimited output. For a hash under a key, see
+//! [`mac`](crate::mac).
 //!
 //! ```
 //! use veriplex::{digest, label};
@@ -21,9 +23,17 @@ pub const DIGEST_LEN: usize = 32;
 #[must_use]
 #[inline]
 pub fn digest(domain: Label<'_>, message: &[u8]) -> [u8; DIGEST_LEN] {
+    let mut digest = [0; DIGEST_LEN];
+    digest_into(domain, message, &mut digest);
+    digest
+}
+
+/// An output of any length of a message: [`Hasher::finalize_into`].
+#[inline]
+pub fn digest_into(domain: Label<'_>, message: &[u8], output: &mut [u8]) {
     let mut protocol = Protocol::new(domain);
     protocol.mix(label!("message"), message);
-    protocol.derive_array(label!("digest"))
+    protocol.derive(label!("digest"), output);
 }
 
 /// A digest in the making.
@@ -57,6 +67,12 @@ impl Hasher {
     /// An output of any length. One length's output is not the beginning of another's.
     pub fn finalize_into(mut self, output: &mut [u8]) {
         self.0.derive(label!("digest"), output);
+    }
+
+    /// The protocol after the message.
+    #[cfg(feature = "rustcrypto")]
+    pub(crate) fn into_protocol(self) -> Protocol {
+        self.0
     }
 }
 

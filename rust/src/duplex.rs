@@ -38,7 +38,7 @@ impl Duplex {
     /// XORs `input` into the rate.
     #[inline]
     pub fn absorb(&mut self, input: &[u8]) {
-        if input.len() < RATE - usize::from(self.rate_idx) {
+        if input.len() < self.block_rest() {
             return self.absorb_partial(input);
         }
         let (head, rest) = input.split_at(self.head_len(input.len()));
@@ -53,7 +53,7 @@ impl Duplex {
     /// Moves the rate into `output`, leaving zeros.
     #[inline]
     pub fn squeeze(&mut self, output: &mut [u8]) {
-        if output.len() < RATE - usize::from(self.rate_idx) {
+        if output.len() < self.block_rest() {
             return self.squeeze_partial(output);
         }
         let (head, rest) = output.split_at_mut(self.head_len(output.len()));
@@ -63,6 +63,23 @@ impl Duplex {
             Backend::current().squeeze_blocks(&mut self.state, blocks);
         }
         self.squeeze_partial(tail);
+    }
+
+    /// Squeezes `output` and absorbs it in `other`: the permutations of the two alternate and do not wait for each
+    /// other, so that a CPU that executes out of order overlaps them.
+    pub(crate) fn squeeze_and_absorb(&mut self, output: &mut [u8], other: &mut Self) {
+        let [mut squeezed, mut absorbed] = [0; 2];
+        while squeezed < output.len() {
+            let n = self.block_rest().min(output.len() - squeezed);
+            self.squeeze(&mut output[squeezed..][..n]);
+            squeezed += n;
+            let n = other.block_rest();
+            if n <= squeezed - absorbed {
+                other.absorb(&output[absorbed..][..n]);
+                absorbed += n;
+            }
+        }
+        other.absorb(&output[absorbed..]);
     }
 
     /// XORs `in_out` into the rate and replaces it by the result.
@@ -187,8 +204,14 @@ impl Duplex {
         if self.rate_idx == 0 && self.frame_idx == 0 {
             0
         } else {
-            len.min(RATE - usize::from(self.rate_idx))
+            len.min(self.block_rest())
         }
+    }
+
+    /// How many bytes complete the block.
+    #[inline]
+    fn block_rest(&self) -> usize {
+        RATE - usize::from(self.rate_idx)
     }
 
     /// The part of the rate that the next `len` bytes meet; they must fit into the block.
@@ -223,6 +246,9 @@ impl Duplex {
 
     #[inline]
     fn squeeze_partial(&mut self, output: &mut [u8]) {
+        if output.is_empty() {
+            return; // without calls of memcpy and memset for nothing
+        }
         let window = self.window(output.len());
         output.copy_from_slice(window);
         window.fill(0);

@@ -1,4 +1,5 @@
 use core::fmt;
+use core::num::NonZeroU16;
 
 /// What can go wrong. No variant tells anything about a secret.
 ///
@@ -16,6 +17,21 @@ pub enum Error {
     Verification,
     /// Serialised bytes are not a state.
     InvalidState,
+    /// Bytes are not a key or an element: of the wrong length, not a canonical encoding, or that of the identity or
+    /// of zero.
+    InvalidKey,
+    /// Participants are unknown, missing or there twice, or their numbers are not possible.
+    Participants,
+    /// What this participant of a protocol sent is wrong.
+    BadParticipant(NonZeroU16),
+    /// The cost of a memory-hard hash is above [`Mhf::MAX_COST`](crate::mhf::Mhf::MAX_COST).
+    CostTooHigh,
+    /// There is not enough memory for a memory-hard hash.
+    OutOfMemory,
+    /// A bound of the scheme is reached; the function that returns it says which.
+    LimitReached,
+    /// The operating system gave no random bytes.
+    Randomness,
 }
 
 impl fmt::Display for Error {
@@ -26,6 +42,15 @@ impl fmt::Display for Error {
             Self::TooManyBranches => "more than 255 branches",
             Self::Verification => "verification failed",
             Self::InvalidState => "not a serialised state",
+            Self::InvalidKey => "not a key",
+            Self::Participants => "wrong participants",
+            Self::BadParticipant(identifier) => {
+                return write!(f, "participant {identifier} sent something wrong");
+            }
+            Self::CostTooHigh => "cost too high",
+            Self::OutOfMemory => "not enough memory",
+            Self::LimitReached => "a bound of the scheme is reached",
+            Self::Randomness => "no random bytes from the operating system",
         })
     }
 }

@@ -30,12 +30,28 @@
 //! | [`aead`] | authenticated encryption with a nonce |
 //! | [`siv`] | authenticated encryption that survives a repeated nonce |
 //! | [`aestream`] | authenticated encryption of streams |
+//! | [`oae2`] | authenticated encryption of streams in blocks of one size |
+//! | [`mhf`] | memory-hard hash, for passwords |
+//! | [`Key`] | a symmetric key that is wiped and not printed |
+//! | [`keys`] | private and public keys over Ristretto255 |
+//! | [`sig`] | signatures |
+//! | [`hpke`] | encryption to a public key, authenticated by the sender's key |
+//! | [`signcrypt`] | encryption to a public key with the sender's signature inside |
+//! | [`handshake`] | mutual authentication with forward secrecy |
+//! | [`pake`] | a protocol keyed by a password |
+//! | [`ratchet`] | messages that may be lost or reordered, each under its own key (double ratchet) |
+//! | [`vrf`] | verifiable random function |
+//! | [`oprf`] | oblivious pseudorandom function, also verifiable |
+//! | [`frost`] | threshold signatures, with a dealer or distributed key generation |
+//! | [`rustcrypto`] | the traits of `digest`, `aead`, `cipher`, `password-hash`, `rand_core`, `signature` |
 //! | [`hazmat`] | the raw duplex, the raw permutation, the choice of backend |
 //!
 //! # Features
 //!
 //! `std` (default; `std::io` adapters, implies `alloc`), `alloc` (`Vec` conveniences), `zeroize`
-//! (default; secrets are wiped on drop). Without features the crate is `no_std` and does not allocate.
+//! (default; secrets are wiped on drop), `ristretto` (public-key and multi-party schemes), `rustcrypto` (that
+//! project's traits; exempt from semantic versioning), `tokio` (asynchronous readers and writers), `getrandom`
+//! (randomness of the operating system). Without features the crate is `no_std` and does not allocate.
 //!
 //! # Backends
 //!
@@ -54,18 +70,47 @@ extern crate std;
 
 pub mod aead;
 pub mod aestream;
+#[cfg(feature = "std")]
+mod block_io;
 pub mod digest;
 mod duplex;
 mod error;
+#[cfg(all(feature = "ristretto", feature = "alloc"))]
+pub mod frost;
+#[cfg(feature = "ristretto")]
+mod group;
+#[cfg(feature = "ristretto")]
+pub mod handshake;
 pub mod hazmat;
+#[cfg(feature = "ristretto")]
+pub mod hpke;
+mod key;
+#[cfg(feature = "ristretto")]
+pub mod keys;
 mod label;
 pub mod mac;
+pub mod mhf;
+pub mod oae2;
+#[cfg(feature = "ristretto")]
+pub mod oprf;
+#[cfg(feature = "ristretto")]
+pub mod pake;
 mod platform;
 mod portable;
 mod protocol;
+#[cfg(all(feature = "ristretto", feature = "alloc"))]
+pub mod ratchet;
+#[cfg(feature = "rustcrypto")]
+pub mod rustcrypto;
+#[cfg(feature = "ristretto")]
+pub mod sig;
+#[cfg(feature = "ristretto")]
+pub mod signcrypt;
 mod simpira1024;
 pub mod siv;
 pub mod stream;
+#[cfg(feature = "ristretto")]
+pub mod vrf;
 mod wipe;
 
 // The kernel boundary: the only places with `unsafe`.
@@ -81,6 +126,7 @@ mod vector;
 mod x86_64;
 
 pub use error::Error;
+pub use key::Key;
 pub use label::Label;
 #[cfg(feature = "std")]
 pub use protocol::io::{Reader, Writer};
@@ -88,6 +134,18 @@ pub use protocol::{MaskStream, MixStream, Protocol, UnmaskStream};
 
 /// Size in bytes of the tag that [`Protocol::seal_in_place`] and the authenticated schemes append.
 pub const TAG_LEN: usize = 16;
+
+/// The operating system's generator, for every parameter that is a `CryptoRng` of `rand_core` 0.10.
+///
+/// # Panics
+///
+/// The generator panics if the operating system gives no random bytes, which does not happen on common ones once they
+/// have started.
+#[cfg(feature = "getrandom")]
+#[must_use]
+pub const fn os_rng() -> rand_core::UnwrapErr<getrandom::SysRng> {
+    rand_core::UnwrapErr(getrandom::SysRng)
+}
 
 /// Names the backend in use: `"portable"`, `"x86_64"` or `"aarch64"`.
 ///

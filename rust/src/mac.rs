@@ -1,7 +1,8 @@
 //! Message authentication, also called keyed digest: Mix `key`, Mix `message`, Derive `tag`.
 //!
-//! A pseudorandom function of the message, with a tag of 16 bytes: a forgery succeeds with probability
-//! 2^-128 a try. Keys may have any length; use at least 32 random bytes.
+//! A pseudorandom function of the message. The tag has 16 bytes: a forgery succeeds with probability
+//! 2^-128 a try. As a keyed digest it has any length, and collides no sooner than a digest of that length even for
+//! those who know the key. Keys may have any length; use at least 32 random bytes. There is no nonce.
 //!
 //! ```
 //! use veriplex::{label, mac::Mac};
@@ -17,6 +18,14 @@ use subtle::ConstantTimeEq;
 
 use crate::{Error, Label, Protocol, TAG_LEN, label};
 
+/// The tag of a message.
+#[must_use]
+pub fn mac(domain: Label<'_>, key: &(impl AsRef<[u8]> + ?Sized), message: &[u8]) -> [u8; TAG_LEN] {
+    let mut mac = Mac::new(domain, key);
+    mac.update(message);
+    mac.finalize()
+}
+
 /// A tag in the making.
 ///
 /// With feature `std` it is a `Write`.
@@ -26,9 +35,9 @@ pub struct Mac(Protocol);
 impl Mac {
     /// A tag of nothing yet.
     #[must_use]
-    pub fn new(domain: Label<'_>, key: &[u8]) -> Self {
+    pub fn new(domain: Label<'_>, key: &(impl AsRef<[u8]> + ?Sized)) -> Self {
         let mut protocol = Protocol::new(domain);
-        protocol.mix(label!("key"), key);
+        protocol.mix(label!("key"), key.as_ref());
         protocol.mix_begin(label!("message"));
         Self(protocol)
     }
@@ -42,6 +51,12 @@ impl Mac {
     #[must_use]
     pub fn finalize(mut self) -> [u8; TAG_LEN] {
         self.0.derive_array(label!("tag"))
+    }
+
+    /// A keyed digest of any length. One length's output is not the beginning of another's, so one of 16 bytes is the
+    /// tag, and the others tell nothing about it.
+    pub fn finalize_into(mut self, output: &mut [u8]) {
+        self.0.derive(label!("tag"), output);
     }
 
     /// Compares the tag with a received one, in constant time.

@@ -18,6 +18,7 @@
 
 use subtle::ConstantTimeEq;
 
+use crate::protocol::copy;
 use crate::wipe::wipe;
 use crate::{Error, Label, Protocol, TAG_LEN, label};
 
@@ -28,9 +29,9 @@ pub struct Siv(Protocol);
 impl Siv {
     /// A SIV cipher under this key.
     #[must_use]
-    pub fn new(domain: Label<'_>, key: &[u8]) -> Self {
+    pub fn new(domain: Label<'_>, key: &(impl AsRef<[u8]> + ?Sized)) -> Self {
         let mut protocol = Protocol::new(domain);
-        protocol.mix(label!("key"), key);
+        protocol.mix(label!("key"), key.as_ref());
         Self(protocol)
     }
 
@@ -66,6 +67,43 @@ impl Siv {
             wipe(in_out);
             Err(Error::Verification)
         }
+    }
+
+    /// Encrypts from one buffer into another, which is 16 bytes longer: ciphertext, then tag.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BufferLength`] if it is not.
+    pub fn seal_into(
+        &self,
+        nonce: &[u8],
+        ad: &[u8],
+        plaintext: &[u8],
+        sealed: &mut [u8],
+    ) -> Result<(), Error> {
+        let (message, tag) = sealed.split_last_chunk_mut().ok_or(Error::BufferLength)?;
+        copy(plaintext, message)?;
+        *tag = self.seal_in_place_detached(nonce, ad, message);
+        Ok(())
+    }
+
+    /// Decrypts from one buffer into another, which is 16 bytes shorter.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Verification`] if nonce, associated data or `sealed` are not what was sealed, and then
+    /// `plaintext` is all zeros, or if `sealed` has fewer than 16 bytes; [`Error::BufferLength`] if
+    /// `plaintext` has the wrong length.
+    pub fn open_into(
+        &self,
+        nonce: &[u8],
+        ad: &[u8],
+        sealed: &[u8],
+        plaintext: &mut [u8],
+    ) -> Result<(), Error> {
+        let (message, tag) = sealed.split_last_chunk().ok_or(Error::Verification)?;
+        copy(message, plaintext)?;
+        self.open_in_place_detached(nonce, ad, plaintext, tag)
     }
 
     /// Encrypts into a new vector: ciphertext, then tag.

@@ -1,12 +1,16 @@
 //! Stream cipher without authentication: Mix `key`, Mix `nonce`, Mask `message`.
 //!
-//! Indistinguishable from random under chosen plaintexts as long as no nonce repeats under a key. It does
-//! not notice changes: prefer [`aead`](crate::aead). Keys may have any length; use at least 32 random bytes.
+//! Indistinguishable from random under chosen plaintexts as long as no nonce repeats under a key; the ciphertext is as
+//! long as the message. It does not notice changes: prefer [`aead`](crate::aead). A nonce that repeats shows how
+//! far two messages are equal, and the XOR of what follows. Keys may have any length; use at least 32 random bytes.
+//! Nonces may have any length too; random ones should have 24 bytes or more.
+//!
+//! The keystream depends on the ciphertext before it, so there is no seeking, and encryption is not decryption.
 //!
 //! ```
 //! use veriplex::{label, stream};
 //!
-//! let (key, nonce) = ([7; 32], [1; 16]);
+//! let (key, nonce) = ([7; 32], [1; 24]);
 //! let mut message = *b"message";
 //! stream::encrypt(label!("com.example.stream"), &key, &nonce, &mut message);
 //! stream::decrypt(label!("com.example.stream"), &key, &nonce, &mut message);
@@ -16,13 +20,53 @@
 use crate::{Label, Protocol, label};
 
 /// Encrypts in place.
-pub fn encrypt(domain: Label<'_>, key: &[u8], nonce: &[u8], in_out: &mut [u8]) {
-    keyed(domain, key, nonce).mask(label!("message"), in_out);
+pub fn encrypt(domain: Label<'_>, key: &(impl AsRef<[u8]> + ?Sized), nonce: &[u8], in_out: &mut [u8]) {
+    Encryptor::new(domain, key, nonce).update(in_out);
 }
 
 /// Decrypts in place.
-pub fn decrypt(domain: Label<'_>, key: &[u8], nonce: &[u8], in_out: &mut [u8]) {
-    keyed(domain, key, nonce).unmask(label!("message"), in_out);
+pub fn decrypt(domain: Label<'_>, key: &(impl AsRef<[u8]> + ?Sized), nonce: &[u8], in_out: &mut [u8]) {
+    Decryptor::new(domain, key, nonce).update(in_out);
+}
+
+/// Encrypts a message in pieces.
+#[derive(Clone, Debug)]
+pub struct Encryptor(Protocol);
+
+impl Encryptor {
+    /// The beginning of a message.
+    #[must_use]
+    pub fn new(domain: Label<'_>, key: &(impl AsRef<[u8]> + ?Sized), nonce: &[u8]) -> Self {
+        Self(begin(domain, key.as_ref(), nonce))
+    }
+
+    /// Encrypts the next piece in place.
+    pub fn update(&mut self, in_out: &mut [u8]) {
+        self.0.mask_more(in_out);
+    }
+}
+
+/// Decrypts a message in pieces.
+#[derive(Clone, Debug)]
+pub struct Decryptor(Protocol);
+
+impl Decryptor {
+    /// The beginning of a message.
+    #[must_use]
+    pub fn new(domain: Label<'_>, key: &(impl AsRef<[u8]> + ?Sized), nonce: &[u8]) -> Self {
+        Self(begin(domain, key.as_ref(), nonce))
+    }
+
+    /// Decrypts the next piece in place.
+    pub fn update(&mut self, in_out: &mut [u8]) {
+        self.0.unmask_more(in_out);
+    }
+}
+
+fn begin(domain: Label<'_>, key: &[u8], nonce: &[u8]) -> Protocol {
+    let mut protocol = keyed(domain, key, nonce);
+    protocol.mask_begin(label!("message"));
+    protocol
 }
 
 fn keyed(domain: Label<'_>, key: &[u8], nonce: &[u8]) -> Protocol {
@@ -30,4 +74,41 @@ fn keyed(domain: Label<'_>, key: &[u8], nonce: &[u8]) -> Protocol {
     protocol.mix(label!("key"), key);
     protocol.mix(label!("nonce"), nonce);
     protocol
+}
+
+#[cfg(feature = "std")]
+mod io {
+    use std::io::{Read, Write};
+
+    use super::{Decryptor, Encryptor};
+    use crate::protocol::io::{Reader, Transform, Writer};
+
+    impl Transform for Encryptor {
+        fn transform(&mut self, in_out: &mut [u8]) {
+            self.update(in_out);
+        }
+    }
+
+    impl Transform for Decryptor {
+        fn transform(&mut self, in_out: &mut [u8]) {
+            self.update(in_out);
+        }
+    }
+
+    macro_rules! adapters {
+        ($($cipher:ident),*) => {$(
+            impl $cipher {
+                /// A `Read` that transforms what it reads from `inner`.
+                pub fn reader<R: Read>(self, inner: R) -> Reader<Self, R> {
+                    Reader::new(self, inner)
+                }
+
+                /// A `Write` that transforms what is written and passes it on to `inner`.
+                pub fn writer<W: Write>(self, inner: W) -> Writer<Self, W> {
+                    Writer::new(self, inner)
+                }
+            }
+        )*};
+    }
+    adapters!(Encryptor, Decryptor);
 }

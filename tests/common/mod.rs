@@ -64,3 +64,40 @@ pub fn on_each_backend(mut test: impl FnMut(Backend)) {
     }
     set_hardware_enabled(true);
 }
+
+/// A generator that gives recorded bytes, and panics when they do not suffice.
+pub struct Recorded(std::collections::VecDeque<u8>);
+
+impl Recorded {
+    pub fn new(bytes: impl IntoIterator<Item = u8>) -> Self {
+        Self(bytes.into_iter().collect())
+    }
+
+    /// Whether every byte was asked for.
+    pub fn is_used_up(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn take<const N: usize>(&mut self) -> [u8; N] {
+        std::array::from_fn(|_| self.0.pop_front().expect("recorded randomness is used up"))
+    }
+}
+
+impl rand_core::TryRng for Recorded {
+    type Error = std::convert::Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
+        Ok(u32::from_le_bytes(self.take()))
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
+        Ok(u64::from_le_bytes(self.take()))
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Self::Error> {
+        bytes.fill_with(|| u8::from_le_bytes(self.take()));
+        Ok(())
+    }
+}
+
+impl rand_core::TryCryptoRng for Recorded {}

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use syn::{Attribute, ImplItem, Item, ItemImpl, ItemMacro, Type, UseTree, Visibility};
+use syn::{Attribute, Ident, ImplItem, Item, ItemImpl, ItemMacro, TraitItem, Type, UseTree, Visibility};
 
 /// The path of a module or an item inside the crate.
 type ItemPath = Vec<String>;
@@ -30,6 +30,18 @@ pub fn items(lib: &Path) -> BTreeSet<String> {
 
     let mut public = BTreeMap::new();
     sources.exports(&vec![], &[], &mut public);
+    // An alias is another name of its type.
+    for (path, names) in public.clone() {
+        if let Some(Item::Type(alias)) = sources.definition(&path)
+            && let target = type_path(&alias.ty)
+            && !target.is_empty()
+        {
+            // One of another crate has no items here.
+            if let Some(target) = sources.find(&path[..path.len() - 1].to_vec(), &target) {
+                public.entry(target).or_default().extend(names);
+            }
+        }
+    }
     let mut items: BTreeSet<String> = public.values().flatten().cloned().collect();
 
     for (path, names) in &public {
@@ -40,17 +52,26 @@ pub fn items(lib: &Path) -> BTreeSet<String> {
                 items.insert(format!("{name}::{}", variant.ident));
             }
         }
-        if matches!(definition, Some(Item::Trait(_) | Item::Union(_))) {
-            panic!(
-                "{ident}: public traits and unions are not provided for: extend tests/inventory/public.rs"
-            );
+        if let Some(Item::Trait(item)) = definition {
+            for (name, member) in product(names, item.items.iter().map(trait_member)) {
+                items.insert(format!("{name}::{member}"));
+            }
+        }
+        if matches!(definition, Some(Item::Union(_))) {
+            panic!("{ident}: public unions are not provided for: extend tests/inventory/public.rs");
         }
         if !matches!(definition, Some(Item::Struct(_) | Item::Enum(_))) {
             continue;
         }
-        for item in sources.modules.values().flatten() {
+        let implementations = sources
+            .modules
+            .iter()
+            .flat_map(|(module, items)| items.iter().map(move |item| (module, item)));
+        for (module, item) in implementations {
             if let Item::Impl(item) = item
-                && self_ident(item).as_ref() == Some(ident)
+                && let self_path = type_path(&item.self_ty)
+                && self_path.last() == Some(ident)
+                && sources.resolve(module, &self_path) == *path
             {
                 if item
                     .trait_
@@ -190,6 +211,12 @@ impl Sources {
 
     /// Where the item is defined that a `use` in this module names.
     fn resolve(&self, module: &ItemPath, path: &[String]) -> ItemPath {
+        self.find(module, path)
+            .unwrap_or_else(|| panic!("{path:?} in {module:?}: not found"))
+    }
+
+    /// [`Sources::resolve`], if it is in this crate.
+    fn find(&self, module: &ItemPath, path: &[String]) -> Option<ItemPath> {
         let path = match path[0].as_str() {
             "crate" => path[1..].to_vec(),
             "self" => [module.as_slice(), &path[1..]].concat(),
@@ -197,24 +224,21 @@ impl Sources {
             _ => [module.as_slice(), path].concat(),
         };
         if self.definition(&path).is_some() {
-            return path;
+            return Some(path);
         }
         let (ident, module) = path.split_last().unwrap();
         let module = module.to_vec();
-        let items = self
+        let (again, _) = self
             .modules
-            .get(&module)
-            .unwrap_or_else(|| panic!("{path:?}: no such module"));
-        let again = items
+            .get(&module)?
             .iter()
             .filter_map(|item| match item {
                 Item::Use(i) => Some(leaves(&i.tree, vec![])),
                 _ => None,
             })
             .flatten()
-            .find(|(_, name)| name == ident)
-            .unwrap_or_else(|| panic!("{path:?}: not found"));
-        self.resolve(&module, &again.0)
+            .find(|(_, name)| name == ident)?;
+        self.find(&module, &again)
     }
 
     /// Whether the crate has a private trait of this name, which callers cannot use.
@@ -323,10 +347,11 @@ fn leaves(tree: &UseTree, mut path: ItemPath) -> Vec<(ItemPath, String)> {
     }
 }
 
-fn self_ident(item: &ItemImpl) -> Option<String> {
-    match &*item.self_ty {
-        Type::Path(path) => path.path.segments.last().map(|segment| segment.ident.to_string()),
-        _ => None,
+/// The path of a type that has one, without arguments.
+fn type_path(of: &Type) -> ItemPath {
+    match of {
+        Type::Path(path) => path.path.segments.iter().map(|s| s.ident.to_string()).collect(),
+        _ => vec![],
     }
 }
 
@@ -349,6 +374,15 @@ fn members(item: &ItemImpl) -> Vec<String> {
             _ => panic!("an inherent implementation with something else than functions and constants"),
         })
         .collect()
+}
+
+fn trait_member(item: &TraitItem) -> &Ident {
+    match item {
+        TraitItem::Const(i) => &i.ident,
+        TraitItem::Fn(i) => &i.sig.ident,
+        TraitItem::Type(i) => &i.ident,
+        _ => panic!("a trait with something else than constants, functions and types"),
+    }
 }
 
 fn product<T>(

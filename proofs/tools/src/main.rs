@@ -4,7 +4,9 @@
 
 mod isa;
 mod kernels;
+mod mutants;
 mod proofs;
+mod replay;
 mod spec;
 
 use std::fmt::Write as _;
@@ -30,8 +32,13 @@ veriplex-tools COMMAND [OPTIONS]
   isa DIR  compare spec/cryptol/isa with the runs of instructions that veriplex-isa wrote to DIR
            --strict     fail if cryptol is not installed, or an architecture was not executed
   lift     compare the kernels in proofs/lift with what the code of this crate's build lifts to
-  mutants  show that the theorems of proofs/saw are false of broken kernels
+  lifted-mutants  show that the theorems about lifted kernels are false of broken ones
            --strict     fail if cryptol is not installed
+  replay   solve the goals of these theorems, as kept in proofs/replay, without SAW, by every solver
+           that is installed: z3, cvc5
+           --strict     fail if neither is
+  mutants  plant defects in a copy, and expect that the manifest's test and a proof see each
+           --strict     fail if saw, z3 or git is not installed
   kernels  generate the assembly of jasmin/x86-64 from its Jasmin
            --check      compare with what is committed instead; check constant time and memory safety
            --strict     fail if jasminc or jasmin-ct is not installed
@@ -44,7 +51,9 @@ fn main() -> ExitCode {
         Some("proofs") => proofs::main(args, &root()),
         Some("isa") => isa::main(args, &root()),
         Some("lift") => proofs::lifted::main(&root()),
-        Some("mutants") => proofs::lifted::mutants(args, &root()),
+        Some("lifted-mutants") => proofs::lifted::mutants(args, &root()),
+        Some("replay") => replay::main(args, &root()),
+        Some("mutants") => mutants::main(args, &root()),
         Some("kernels") => kernels::main(args, &root()),
         Some("help" | "--help") => {
             print!("{USAGE}");
@@ -68,6 +77,12 @@ fn root() -> PathBuf {
         .find(|folder| folder.join("spec/cryptol").is_dir())
         .expect("run this inside the repository")
         .to_path_buf()
+}
+
+/// Is the program on PATH?
+fn installed(program: &str) -> bool {
+    std::env::var_os("PATH")
+        .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(program).is_file()))
 }
 
 /// The SHA-256 of some bytes in hexadecimal.

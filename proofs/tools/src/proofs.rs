@@ -2,18 +2,21 @@
 //!
 //! The crate is built into a static library. A kernel's bytes are cut out of it as they are (a kernel with a
 //! relocation is refused), laid into a small executable that SAW can load, and proved there. What was proved about
-//! which bytes goes to `proofs/manifest.json`; `tests/manifest.rs` compares that with what ships, without SAW.
+//! which bytes goes to `proofs/manifest.json`; `tests/manifest.rs` compares that with what ships, without SAW. The
+//! goals that were left to z3 go to `proofs/replay`, the bytes to `proofs/audit/kernels.txt`.
 
 pub mod bytes;
 pub mod lifted;
 mod manifest;
+mod rust;
 mod saw;
 
+use crate::installed;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Instant;
-use std::{env, fs, io};
+use std::{fs, io};
 use veriplex_lift::object_file::{Symbol, symbols};
 
 /// What a script must not contain: the commands with which SAW takes something for granted.
@@ -48,7 +51,7 @@ pub fn main(args: impl Iterator<Item = String>, root: &Path) -> ExitCode {
         eprint!("{}", crate::USAGE);
         return ExitCode::from(2);
     };
-    for tool in ["saw", "z3"] {
+    for tool in ["saw", "yices", "z3"] {
         if !installed(tool) {
             println!("proofs: skipped, because {tool} is not on PATH");
             return ExitCode::from(u8::from(options.strict));
@@ -81,10 +84,6 @@ fn parse(mut args: impl Iterator<Item = String>) -> Option<Options> {
     Some(options)
 }
 
-fn installed(tool: &str) -> bool {
-    env::var_os("PATH").is_some_and(|path| env::split_paths(&path).any(|folder| folder.join(tool).is_file()))
-}
-
 /// Everything, in order. True if all of it holds.
 fn run(root: &Path, options: &Options) -> io::Result<bool> {
     let start = Instant::now();
@@ -107,10 +106,22 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
     let mut kernels = symbols(&library)?;
     bytes::link(root, &kernels, &out)?;
     bytes::bitcode(root, &out)?;
-    kernels.extend(lifted::armv8(root, &out)?);
-    lifted::one_table(&mut kernels)?;
-    let modules = lifted::modules(&kernels)?;
-    lifted::write(root, &modules, &out.join("lift"))?;
+    let mut modules = Vec::new();
+    let mut armv8 = None;
+    if scripts
+        .iter()
+        .any(|script| script.starts_with("proofs/saw/lifted"))
+    {
+        armv8 = lifted::armv8(root, &out)?;
+        if let Some(library) = &armv8 {
+            kernels.extend(symbols(library)?);
+        }
+        lifted::one_table(&mut kernels)?;
+        modules = lifted::modules(&kernels)?;
+        lifted::write(root, &modules, &out.join("lift"))?;
+    }
+    saw::recorder(&out)?;
+    rust::bitcode(root, &out)?;
 
     let mut wrong = Vec::new();
     let mut theorems = BTreeMap::new();
@@ -124,9 +135,12 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
         let run = saw::run(root, script)?;
         wrong.extend(run.failure);
         for theorem in run.proved {
-            theorems
+            let (first, _) = theorems
                 .entry(theorem.name.clone())
-                .or_insert((theorem, files.clone()));
+                .or_insert_with(|| (theorem.clone(), files.clone()));
+            if first.goals != theorem.goals {
+                wrong.push(format!("{}: its goals are not always the same", theorem.name));
+            }
         }
     }
 
@@ -166,10 +180,16 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
     let whole = options.only.is_none() && options.object.is_none();
     if whole && wrong.is_empty() {
         lifted::write(root, &modules, &root.join("proofs/lift"))?;
-        manifest::write(root, &expected, &theorems, &kernels)?;
-        println!("wrote proofs/manifest.json and the modules of proofs/lift");
+        let manifest = manifest::write(root, &expected, &theorems, &kernels)?;
+        println!("wrote proofs/manifest.json, proofs/lift, proofs/replay");
+        if let Some(armv8) = &armv8 {
+            let files = [fs::read(&library)?, fs::read(armv8)?];
+            let listing = veriplex_audit::bytes_of(&files, &manifest).map_err(io::Error::other)?;
+            fs::write(root.join("proofs/audit/kernels.txt"), listing)?;
+            println!("wrote proofs/audit/kernels.txt");
+        }
     } else {
-        println!("proofs/manifest.json and the modules of proofs/lift left as they were");
+        println!("proofs/manifest.json and what belongs to it left as they were");
     }
     Ok(wrong.is_empty() && whole)
 }
@@ -259,7 +279,7 @@ fn print_table(
 }
 
 /// Runs a program of the build; what it said is in the error.
-fn call(command: &mut Command) -> io::Result<String> {
+pub fn call(command: &mut Command) -> io::Result<String> {
     let output = command.output()?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());

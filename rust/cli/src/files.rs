@@ -36,6 +36,8 @@ pub fn printable(path: &Path) -> String {
 pub struct Input {
     reader: Box<dyn Read>,
     progress: Progress,
+    /// Whether it can be opened again to read the same.
+    pub is_regular: bool,
     /// For messages.
     pub name: String,
 }
@@ -48,6 +50,7 @@ impl Input {
             return Ok(Self {
                 reader: Box::new(io::stdin()),
                 progress: Progress::new(show_progress, None),
+                is_regular: false,
                 name: "standard input".into(),
             });
         }
@@ -61,17 +64,18 @@ impl Input {
         Ok(Self {
             reader: Box::new(file),
             progress: Progress::new(show_progress, len),
+            is_regular: len.is_some(),
             name,
         })
     }
 
     /// Passes everything to `sink`, a piece at a time.
-    pub fn pump(mut self, mut sink: impl FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
+    pub fn pump(mut self, mut sink: impl FnMut(&mut [u8]) -> Result<(), Error>) -> Result<(), Error> {
         let mut buffer = Zeroizing::new(vec![0; CHUNK]);
         loop {
             match self.read(&mut buffer) {
                 Ok(0) => return Ok(()),
-                Ok(n) => sink(&buffer[..n])?,
+                Ok(n) => sink(&mut buffer[..n])?,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(Error::io(&self.name, error)),
             }
@@ -132,6 +136,11 @@ impl Output {
             Ok(sink) => Ok(Self { sink, name }),
             Err(error) => Err(Error::io(&name, error)),
         }
+    }
+
+    /// Whether nothing is seen of it before [`Output::commit`].
+    pub fn is_file(&self) -> bool {
+        matches!(self.sink, Sink::File { .. })
     }
 
     pub fn is_terminal(&self) -> bool {

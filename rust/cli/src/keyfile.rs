@@ -21,16 +21,20 @@ pub type Key = Zeroizing<[u8; KEY_LEN]>;
 
 /// Reads a key file.
 pub fn read(path: &Path) -> Result<Key, Error> {
-    let name = files::printable(path);
     // One byte more than a line, to notice that more follows; no growing buffer, which would leave copies.
     let mut text = Zeroizing::new([0; LINE_LEN + 1]);
-    let n = read_up_to(path, text.as_mut_slice()).map_err(|error| Error::io(&name, error))?;
-    parse(&text[..n]).ok_or_else(|| {
+    parse(read_text(path, text.as_mut_slice())?).ok_or_else(|| {
         Error::io(
-            &name,
+            &files::printable(path),
             "not a key file (one line: veriplex-key-v1 and 64 hexadecimal digits)",
         )
     })
+}
+
+/// The beginning of a file, as much as the buffer holds.
+pub fn read_text<'b>(path: &Path, buffer: &'b mut [u8]) -> Result<&'b [u8], Error> {
+    let n = read_up_to(path, buffer).map_err(|error| Error::io(&files::printable(path), error))?;
+    Ok(&buffer[..n])
 }
 
 fn read_up_to(path: &Path, buffer: &mut [u8]) -> io::Result<usize> {
@@ -62,10 +66,14 @@ pub fn generate(path: &Path) -> Result<(), Error> {
     let (prefix, digits) = line.split_at_mut(PREFIX.len());
     prefix.copy_from_slice(PREFIX);
     hex::encode_to_slice(*key, &mut digits[..2 * KEY_LEN]).map_err(|error| Error::io("key", error))?;
+    write(path, line.as_slice())
+}
 
+/// Makes a file for a secret, readable by its owner alone, which must not exist yet; `-` prints it.
+pub fn write(path: &Path, text: &[u8]) -> Result<(), Error> {
     if files::is_stdio(path) {
         let mut stdout = io::stdout();
-        let result = stdout.write_all(line.as_slice()).and_then(|()| stdout.flush());
+        let result = stdout.write_all(text).and_then(|()| stdout.flush());
         return result.map_err(|error| Error::write("standard output", &error));
     }
     let name = files::printable(path);
@@ -74,7 +82,7 @@ pub fn generate(path: &Path) -> Result<(), Error> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut file = options.open(path).map_err(|error| Error::io(&name, error))?;
-    let result = file.write_all(line.as_slice()).and_then(|()| file.sync_all());
+    let result = file.write_all(text).and_then(|()| file.sync_all());
     result.map_err(|error| {
         // Half a key is of no use, and it would be in the way of the next try.
         let _ = fs::remove_file(path);

@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
-use veriplex::digest::{DIGEST_LEN, Hasher};
+use veriplex::digest::Hasher;
 use veriplex::mac::Mac;
 use veriplex::{TAG_LEN, label};
 
@@ -18,17 +18,19 @@ use crate::keyfile::Key;
 
 /// Longer lines are malformed: a list need not fit in memory.
 const MAX_LINE: u64 = 1 << 16;
+/// The longest digest, in bytes: its line is of such a length, with any name that a system allows.
+pub const MAX_DIGEST_LEN: u64 = 1 << 14;
 
 /// What is computed of each file.
 pub enum Kind {
-    /// The digest in domain `veriplex.digest.v1`.
-    Digest,
+    /// The digest of this many bytes in domain `veriplex.digest.v1`.
+    Digest(usize),
     /// The tag in domain `veriplex.mac.v1` under this key.
     Mac(Key),
 }
 
 enum Sum {
-    Digest(Hasher),
+    Digest(Hasher, usize),
     Mac(Mac),
 }
 
@@ -36,19 +38,19 @@ impl Kind {
     /// Size in bytes of what is computed.
     const fn len(&self) -> usize {
         match self {
-            Self::Digest => DIGEST_LEN,
+            Self::Digest(len) => *len,
             Self::Mac(_) => TAG_LEN,
         }
     }
 
     fn sum(&self, path: &Path, show_progress: bool) -> Result<Sum, Error> {
         let mut sum = match self {
-            Self::Digest => Sum::Digest(Hasher::new(label!("veriplex.digest.v1"))),
+            Self::Digest(len) => Sum::Digest(Hasher::new(label!("veriplex.digest.v1")), *len),
             Self::Mac(key) => Sum::Mac(Mac::new(label!("veriplex.mac.v1"), key.as_slice())),
         };
         Input::open(path, show_progress)?.pump(|chunk| {
             match &mut sum {
-                Sum::Digest(hasher) => hasher.update(chunk),
+                Sum::Digest(hasher, _) => hasher.update(chunk),
                 Sum::Mac(mac) => mac.update(chunk),
             }
             Ok(())
@@ -60,18 +62,24 @@ impl Kind {
 impl Sum {
     fn hex(self) -> String {
         match self {
-            Self::Digest(hasher) => hex::encode(hasher.finalize()),
+            Self::Digest(hasher, len) => hex::encode(digest(hasher, len)),
             Self::Mac(mac) => hex::encode(mac.finalize()),
         }
     }
 
     fn is(self, expected: &[u8]) -> bool {
         match self {
-            Self::Digest(hasher) => hasher.finalize() == expected,
+            Self::Digest(hasher, len) => digest(hasher, len) == expected,
             // In constant time: a right tag must not be guessed byte by byte.
             Self::Mac(mac) => mac.verify(expected).is_ok(),
         }
     }
+}
+
+fn digest(hasher: Hasher, len: usize) -> Vec<u8> {
+    let mut digest = vec![0; len];
+    hasher.finalize_into(&mut digest);
+    digest
 }
 
 /// Prints a line for each file; one that cannot be read does not stop the others.

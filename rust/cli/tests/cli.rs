@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 use veriplex::aestream::{MAX_BLOCK_LEN, Sealer};
-use veriplex::{Protocol, digest, label, mac::Mac};
+use veriplex::keys::PrivateKey;
+use veriplex::{Protocol, digest, hpke, label, mac::Mac, mhf::Mhf, sig, siv::Siv};
 
 const UNVERIFIED: i32 = 1;
 const USAGE: i32 = 2;
@@ -115,6 +116,17 @@ fn fails(output: &Output, status: i32, name: &str, reason: &str) {
     assert!(message.contains(reason), "{reason}: {message}");
 }
 
+/// Fails with `status` and these messages, in this order.
+#[track_caller]
+fn fails_with(output: &Output, status: i32, reasons: &[&str]) {
+    let message = stderr(output);
+    assert_eq!(output.status.code(), Some(status), "{message}");
+    assert_eq!(message.lines().count(), reasons.len(), "{message}");
+    for (line, reason) in message.lines().zip(reasons) {
+        assert!(line.contains(reason), "{reason}: {message}");
+    }
+}
+
 /// What `work` gives; fails where it would hang.
 #[track_caller]
 fn soon<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
@@ -141,7 +153,20 @@ fn hex_tag(bytes: &[u8]) -> String {
 
 /// Encrypts as `README.md` says, with blocks of these plaintexts.
 fn encrypted(key: &[u8; 32], salt: &[u8; 32], blocks: &[&[u8]]) -> Vec<u8> {
-    let mut file = b"VERIPLEX\x01".to_vec();
+    stream(b"VERIPLEX\x01", key, salt, blocks)
+}
+
+/// The same under a password.
+fn encrypted_with_password(password: &[u8], cost: u8, salt: &[u8; 32], blocks: &[&[u8]]) -> Vec<u8> {
+    let mhf = Mhf::new(label!("veriplex.file.password.v1"), cost).unwrap();
+    let mut key = [0; 32];
+    mhf.hash_into(password, salt, &mut key).unwrap();
+    let header = [b"VERIPLEX\x02".as_slice(), &[cost]].concat();
+    stream(&header, &key, salt, blocks)
+}
+
+fn stream(header: &[u8], key: &[u8; 32], salt: &[u8; 32], blocks: &[&[u8]]) -> Vec<u8> {
+    let mut file = header.to_vec();
     let mut protocol = Protocol::new(label!("veriplex.file.v1"));
     protocol.mix(label!("header"), &file);
     protocol.mix(label!("key"), key);
@@ -187,6 +212,40 @@ fn wrong_command_lines() {
         &["keygen"],
         &["encrypt", "key"],
         &["decrypt", "key"],
+        &["pubkey"],
+        &["sign", "key"],
+        &["verify", "key"],
+        &["seal", "--key-file", "key", "key"],
+        &["unseal", "--key-file", "key", "key"],
+        &["tunnel"],
+        &[
+            "tunnel",
+            "serve",
+            "--key-file",
+            "key",
+            "--listen",
+            "localhost:0",
+            "--connect",
+            "localhost:1",
+        ],
+        &["encrypt", "--key-file", "key", "--password", "key"],
+        &["encrypt", "--password", "--password-file", "key", "key"],
+        &["encrypt", "--password-file", "key", "--deterministic", "key"],
+        &[
+            "encrypt",
+            "--key-file",
+            "key",
+            "--deterministic",
+            "--cost",
+            "4",
+            "key",
+        ],
+        &["encrypt", "--password-file", "key", "--cost", "27", "key"],
+        &["decrypt", "--password-file", "key", "--max-cost", "27", "key"],
+        &["hash-password", "--cost", "-1"],
+        &["verify-password"],
+        &["digest", "--length", "0", "key"],
+        &["digest", "--length", "16385", "key"],
     ] {
         let output = folder.run(args);
         assert_eq!(output.status.code(), Some(USAGE), "{args:?}");
@@ -473,6 +532,284 @@ fn broken_key_files() {
     succeeds(&folder.run(&["mac", "--key-file", "bad", "plain"]));
 }
 
+/// The private key of this number.
+fn private(number: u8) -> PrivateKey {
+    PrivateKey::from_uniform_bytes([number; 64]).unwrap()
+}
+
+fn public(number: u8) -> String {
+    private(number).public_key().to_hex()
+}
+
+impl Folder {
+    /// With the private keys 1, 2 and 3 too, in files of these names.
+    fn with_private_keys() -> Self {
+        let folder = Self::new();
+        for number in 1..=3 {
+            folder.write(&number.to_string(), private(number).to_pem().as_bytes());
+        }
+        folder
+    }
+}
+
+#[test]
+fn private_and_public_key_files() {
+    let folder = Folder::new();
+    succeeds(&folder.run(&["keygen", "--private", "new"]));
+    let pem = String::from_utf8(folder.read("new")).unwrap();
+    let key = PrivateKey::from_pem(&pem).unwrap();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = fs::metadata(folder.path("new")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+    fails(&folder.run(&["keygen", "--private", "new"]), IO, "new", "exists");
+    let printed = folder.run(&["pubkey", "--key-file", "new"]);
+    succeeds(&printed);
+    assert_eq!(stdout(&printed), format!("{}\n", key.public_key()));
+    let printed = folder.run(&["keygen", "--private", "-"]);
+    succeeds(&printed);
+    assert_ne!(PrivateKey::from_pem(stdout(&printed)).unwrap(), key);
+
+    // The two kinds are not taken for each other.
+    fails(
+        &folder.run(&["pubkey", "--key-file", "key"]),
+        IO,
+        "key",
+        "not a private key file",
+    );
+    fails(
+        &folder.run(&["mac", "--key-file", "new", "key"]),
+        IO,
+        "new",
+        "not a key file",
+    );
+    for bad in [
+        "",
+        &pem[1..],
+        &format!("{pem}\n"),
+        &pem.replace("PRIVATE", "PUBLIC"),
+        &pem.repeat(2),
+        &pem.repeat(9),
+    ] {
+        folder.write("bad", bad.as_bytes());
+        for args in [
+            &["pubkey"][..],
+            &["sign", "key"],
+            &["seal", "--to", &public(1), "key"],
+            &["unseal", "--from", &public(1), "-o", "out", "key"],
+        ] {
+            let output = folder.run(&[args, &["--key-file", "bad"]].concat());
+            fails(&output, IO, "bad", "not a private key file");
+            assert_eq!(stdout(&output), "", "{bad:?}");
+        }
+    }
+    assert_eq!(folder.names(), ["bad", "new"]);
+}
+
+#[test]
+fn public_keys_as_arguments_and_in_files() {
+    let folder = Folder::with_private_keys();
+    folder.write("file", b"content");
+    succeeds(&folder.run(&["sign", "--key-file", "1", "file"]));
+    let verify = |from: &str| folder.run(&["verify", "--quiet", "--from", from, "file"]);
+    succeeds(&verify(&public(1)));
+    for good in [
+        format!("{}\n", public(1)),
+        public(1),
+        format!("# {}\n\n{}  alice@example.com\n", public(2), public(1)),
+    ] {
+        folder.write("list", good.as_bytes());
+        succeeds(&verify("list"));
+    }
+    folder.write("list", format!("{}\n{}\n", public(1), public(2)).as_bytes());
+    fails(&verify("list"), USAGE, "list", "several");
+    folder.write("list", b"# nothing\n");
+    fails(&verify("list"), USAGE, "list", "no public key");
+    for bad in [
+        "0".repeat(64),
+        public(1).to_uppercase(),
+        public(1)[1..].to_owned(),
+        format!("key={}", public(1)),
+    ] {
+        folder.write("list", format!("# a list\n{bad}\n").as_bytes());
+        fails(&verify("list"), IO, "list", "line 2 has no public key");
+    }
+    // The identity is no key, and not the name of a file.
+    fails(
+        &verify(&"0".repeat(64)),
+        USAGE,
+        &"0".repeat(64),
+        "not a public key",
+    );
+    fails(&verify("missing"), IO, "missing", "No such file");
+    folder.write("list", &vec![b'#'; 2 << 20]);
+    fails(&verify("list"), IO, "list", "too large");
+}
+
+#[test]
+fn signatures_of_files_and_pipes() {
+    let folder = Folder::with_private_keys();
+    let wrong = "the signature is not one of this key for this file";
+    for len in [0, 1, 65_536, 1 << 20] {
+        let content = noise(len);
+        folder.write("file", &content);
+        succeeds(&folder.run(&["sign", "--key-file", "1", "--force", "file"]));
+        let output = folder.run(&["verify", "--from", &public(1), "file"]);
+        succeeds(&output);
+        assert_eq!(stdout(&output), "file: OK\n");
+        let output = folder.run(&["verify", "--from", &public(2), "file"]);
+        fails(&output, UNVERIFIED, "file", wrong);
+        assert_eq!(stdout(&output), "");
+
+        let signature = folder.pipe(&["sign", "--key-file", "1"], &content);
+        succeeds(&signature);
+        assert_ne!(signature.stdout, folder.read("file.sig"), "signatures are random");
+        folder.write("other.sig", &signature.stdout);
+        let verify = ["verify", "--from", &public(1), "--signature", "other.sig"];
+        succeeds(&folder.pipe(&verify, &content));
+        succeeds(&folder.run(&[&verify[..], &["file"]].concat()));
+        let longer = [&content[..], &[0]].concat();
+        fails(
+            &folder.pipe(&verify, &longer),
+            UNVERIFIED,
+            "standard input",
+            wrong,
+        );
+    }
+    // The format is as documented: made by hand.
+    let signature = sig::sign(
+        label!("veriplex.sign.v1"),
+        &private(2),
+        b"by hand",
+        &mut veriplex::os_rng(),
+    );
+    folder.write("hand", b"by hand");
+    let line = format!("veriplex-signature-v1 {}\n", hex::encode(signature.to_bytes()));
+    folder.write("hand.sig", line.as_bytes());
+    succeeds(&folder.run(&["verify", "--from", &public(2), "hand"]));
+    // The newline may be missing, and nothing else.
+    folder.write("hand.sig", line.trim_end().as_bytes());
+    succeeds(&folder.run(&["verify", "--from", &public(2), "hand"]));
+    let malformed = "not a signature";
+    for (bad, reason) in [
+        (String::new(), malformed),
+        (line.repeat(2), malformed),
+        (line.replace("v1", "v2"), malformed),
+        (format!(" {line}"), malformed),
+        (line[..line.len() - 2].to_owned(), malformed),
+    ] {
+        folder.write("hand.sig", bad.as_bytes());
+        let output = folder.run(&["verify", "--from", &public(2), "hand"]);
+        fails(&output, UNVERIFIED, "hand.sig", reason);
+    }
+    let mut bytes = signature.to_bytes();
+    bytes[40] ^= 1;
+    folder.write(
+        "hand.sig",
+        format!("veriplex-signature-v1 {}\n", hex::encode(bytes)).as_bytes(),
+    );
+    fails(
+        &folder.run(&["verify", "--from", &public(2), "hand"]),
+        UNVERIFIED,
+        "hand",
+        wrong,
+    );
+    // An existing signature is kept; standard input has no name for one.
+    fails(
+        &folder.run(&["sign", "--key-file", "1", "file"]),
+        IO,
+        "file.sig",
+        "exists",
+    );
+    let output = folder.run(&["verify", "--from", &public(1)]);
+    fails(&output, USAGE, "standard input", "--signature");
+}
+
+#[test]
+fn sealed_files_and_pipes() {
+    let folder = Folder::with_private_keys();
+    let seal = ["seal", "--key-file", "1", "--to", &public(2)];
+    let unseal = ["unseal", "--key-file", "2", "--from", &public(1)];
+    for len in [0, 1, 65_535, 65_536, 1 << 20] {
+        let plaintext = noise(len);
+        folder.write("file", &plaintext);
+        succeeds(&folder.run(&[&seal[..], &["--force", "file"]].concat()));
+        let sealed = folder.read("file.sealed");
+        let blocks = len.div_ceil(MAX_BLOCK_LEN) + 1;
+        assert_eq!(sealed.len(), BLOCKS + len + blocks * OVERHEAD);
+        fs::remove_file(folder.path("file")).unwrap();
+        succeeds(&folder.run(&[&unseal[..], &["file.sealed"]].concat()));
+        assert_eq!(folder.read("file"), plaintext);
+
+        let piped = folder.pipe(&seal, &plaintext);
+        succeeds(&piped);
+        assert_ne!(piped.stdout, sealed, "the ephemeral key is random");
+        let opened = folder.pipe(&unseal, &piped.stdout);
+        succeeds(&opened);
+        assert_eq!(opened.stdout, plaintext);
+    }
+
+    // Not from somebody else, and not to somebody else, its sender included.
+    let sealed = folder.pipe(&seal, b"plaintext").stdout;
+    for (receiver, sender) in [("2", 3), ("2", 2), ("3", 1), ("1", 2), ("1", 1)] {
+        let output = folder.pipe(
+            &["unseal", "--key-file", receiver, "--from", &public(sender)],
+            &sealed,
+        );
+        fails(&output, UNVERIFIED, "standard input", "verification failed");
+        assert_eq!(output.stdout, b"", "{receiver} from {sender}");
+    }
+    let refused = |damaged: &[u8], reason| {
+        let output = folder.pipe(&unseal, damaged);
+        fails(&output, UNVERIFIED, "standard input", reason);
+        assert_eq!(output.stdout, b"");
+    };
+    for at in 0..sealed.len() {
+        let mut damaged = sealed.clone();
+        damaged[at] ^= 1;
+        // The last block is the end.
+        if at < sealed.len() - OVERHEAD {
+            refused(&damaged, "");
+        }
+    }
+    for len in 0..BLOCKS {
+        refused(&sealed[..len], "too short to be sealed by veriplex");
+    }
+    let mut other = sealed.clone();
+    other[8] = 2;
+    refused(&other, "another version");
+    refused(
+        &encrypted(&KEY, &[0; 32], &[b"plaintext"]),
+        "not sealed by veriplex",
+    );
+    // The identity where the ephemeral key was.
+    other = sealed.clone();
+    other[HEADER_LEN..BLOCKS].fill(0);
+    refused(&other, "verification failed");
+    let output = folder.pipe(&unseal, &[&sealed[..], &[0]].concat());
+    fails(&output, UNVERIFIED, "standard input", "more bytes follow");
+
+    // By hand, as documented.
+    let mut file = b"VPX-SEAL\x01".to_vec();
+    let domain = label!("veriplex.seal.v1");
+    let setup = hpke::setup_sender(
+        domain,
+        &private(1),
+        private(2).public_key(),
+        &mut veriplex::os_rng(),
+    );
+    let (ephemeral, mut protocol) = setup.unwrap();
+    protocol.mix(label!("header"), &file);
+    file.extend_from_slice(&ephemeral);
+    let mut writer = veriplex::aestream::SealWriter::new(protocol, file);
+    writer.write_all(b"by hand").unwrap();
+    let opened = folder.pipe(&unseal, &writer.finish().unwrap());
+    succeeds(&opened);
+    assert_eq!(opened.stdout, b"by hand");
+}
+
 #[test]
 fn roundtrip_of_files_and_pipes() {
     let folder = Folder::new();
@@ -609,7 +946,7 @@ fn damaged_files_are_refused() {
     refused(&folder, "empty", b"", b"");
 
     let mut other_version = sealed.clone();
-    other_version[8] = 2;
+    other_version[8] = 4;
     let output = folder.pipe(&["decrypt", "--key-file", "key"], &other_version);
     fails(&output, UNVERIFIED, "standard input", "another version");
 
@@ -618,6 +955,304 @@ fn damaged_files_are_refused() {
     let empty = encrypted(&KEY, &[9; 32], &[]);
     succeeds(&folder.pipe(&["decrypt", "--key-file", "key"], &empty));
     refused(&folder, "empty extended", &[&empty[..], b"\n"].concat(), b"");
+}
+
+#[test]
+fn digests_of_any_length() {
+    let folder = Folder::new();
+    folder.write("file", b"message");
+    let expected = |len| {
+        let mut hasher = digest::Hasher::new(label!("veriplex.digest.v1"));
+        hasher.update(b"message");
+        let mut digest = vec![0; len];
+        hasher.finalize_into(&mut digest);
+        format!("{}  file\n", hex::encode(digest))
+    };
+    for len in [1, 20, 32, 64, 16_384] {
+        let length = ["digest", "--length", &len.to_string()];
+        let output = folder.run(&[&length[..], &["file"]].concat());
+        succeeds(&output);
+        assert_eq!(stdout(&output), expected(len));
+        folder.write("list", &output.stdout);
+        let output = folder.run(&[&length[..], &["--check", "list"]].concat());
+        succeeds(&output);
+        assert_eq!(stdout(&output), "file: OK\n");
+    }
+    let output = folder.run(&["digest", "--check", "list"]);
+    fails_with(&output, UNVERIFIED, &["line 1 is malformed", "no valid line"]);
+}
+
+#[test]
+fn roundtrip_with_a_password() {
+    let folder = Folder::new();
+    let plaintext = noise(100_000);
+    folder.write("file", &plaintext);
+    folder.write("password", b"correct horse\r\nsecond line\n");
+    let encrypt = ["encrypt", "--password-file", "password", "--cost", "4"];
+    let decrypt = ["decrypt", "--password-file", "password"];
+    succeeds(&folder.run(&[&encrypt[..], &["file"]].concat()));
+    let sealed = folder.read("file.vpx");
+    // The format is as documented.
+    let salt = sealed[10..42].try_into().unwrap();
+    let (first, second) = plaintext.split_at(65_535);
+    assert_eq!(
+        sealed,
+        encrypted_with_password(b"correct horse", 4, salt, &[first, second])
+    );
+    succeeds(&folder.run(&[&decrypt[..], &["-f", "file.vpx"]].concat()));
+    assert_eq!(folder.read("file"), plaintext);
+
+    // The password may come from standard input, if the input does not.
+    let opened = folder.pipe(
+        &["decrypt", "--password-file", "-", "-o", "-", "file.vpx"],
+        b"correct horse",
+    );
+    succeeds(&opened);
+    assert_eq!(opened.stdout, plaintext);
+    for command in ["encrypt", "decrypt"] {
+        let output = folder.pipe(&[command, "--password-file", "-"], b"correct horse\n");
+        fails(&output, USAGE, "standard input", "both");
+    }
+    let output = folder.pipe(
+        &["decrypt", "--password-file", "-", "-o", "-", "file.vpx"],
+        b"correct horsf",
+    );
+    fails(&output, UNVERIFIED, "file.vpx", "verification failed");
+    assert_eq!(stdout(&output), "");
+    // Everything of the header counts.
+    for at in 0..42 {
+        let mut changed = sealed.clone();
+        changed[at] ^= if at == 9 { 4 ^ 5 } else { 1 };
+        folder.write("bad.vpx", &changed);
+        let output = folder.run(&[&decrypt[..], &["bad.vpx"]].concat());
+        fails(&output, UNVERIFIED, "bad.vpx", "");
+    }
+    for at in 0..42 {
+        let output = folder.pipe(&decrypt, &sealed[..at]);
+        fails(&output, UNVERIFIED, "standard input", "too short");
+    }
+    assert_eq!(folder.names(), ["bad.vpx", "file", "file.vpx", "password"]);
+}
+
+#[test]
+fn keys_and_passwords_are_told_apart() {
+    let folder = Folder::new();
+    folder.write("password", b"password");
+    let with_key = encrypted(&KEY, &[9; 32], &[b"x"]);
+    let with_password = encrypted_with_password(b"password", 0, &[9; 32], &[b"x"]);
+    succeeds(&folder.pipe(&["decrypt", "--password-file", "password"], &with_password));
+    let output = folder.pipe(&["decrypt", "--password-file", "password"], &with_key);
+    fails(&output, UNVERIFIED, "standard input", "--key-file");
+    let output = folder.pipe(&["decrypt", "--key-file", "key"], &with_password);
+    fails(&output, UNVERIFIED, "standard input", "--password");
+}
+
+#[test]
+fn costs_are_limited_before_any_work() {
+    let folder = Folder::new();
+    folder.write("password", b"password");
+    let mut sealed = encrypted_with_password(b"password", 2, &[9; 32], &[b"x"]);
+    let decrypt = ["decrypt", "--password-file", "password"];
+    let low = [&decrypt[..], &["--max-cost", "1"]].concat();
+    fails(
+        &folder.pipe(&low, &sealed),
+        UNVERIFIED,
+        "standard input",
+        "--max-cost",
+    );
+    let enough = [&decrypt[..], &["--max-cost", "2"]].concat();
+    succeeds(&folder.pipe(&enough, &sealed));
+    for cost in [19, 26, 27, 64, 255] {
+        sealed[9] = cost;
+        // Not even the salt is read.
+        let output = folder.pipe(&decrypt, &sealed[..10]);
+        fails(&output, UNVERIFIED, "standard input", "above the limit");
+        for cost in [u32::from(cost), 256, u32::MAX] {
+            folder.write(
+                "hash",
+                format!("$veriplex-mhf$v=1$c={cost}$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAA")
+                    .as_bytes(),
+            );
+            let output = folder.run(&["verify-password", "--password-file", "password", "hash"]);
+            assert_ne!(output.status.code(), Some(0));
+            assert_eq!(stderr(&output).lines().count(), 1);
+        }
+    }
+}
+
+#[test]
+fn password_files() {
+    let folder = Folder::new();
+    let hash = |content: &[u8]| {
+        folder.write("password", content);
+        folder.run(&["hash-password", "--cost", "0", "--password-file", "password"])
+    };
+    for empty in [&b""[..], b"\n", b"\r\n", b"\nsecond line"] {
+        fails(&hash(empty), USAGE, "password", "empty");
+    }
+    fails(&hash(&[b'x'; 1025]), IO, "password", "1024");
+    fails(
+        &hash(&[&[b'x'; 1025][..], b"\n"].concat()),
+        IO,
+        "password",
+        "1024",
+    );
+    for password in [&[b'x'; 1024][..], b"\xff\0 not Unicode", b" spaces "] {
+        for end in [&b""[..], b"\n", b"\r\n", b"\nsecond line"] {
+            let output = hash(&[password, end].concat());
+            succeeds(&output);
+            folder.write("hash", &output.stdout);
+            let output = folder.pipe(&["verify-password", "--password-file", "-", "hash"], password);
+            succeeds(&output);
+            assert_eq!(stdout(&output), "");
+        }
+    }
+    let output = folder.run(&["hash-password", "--password-file", "missing"]);
+    fails(&output, IO, "missing", "No such file");
+}
+
+#[test]
+fn hashes_of_passwords() {
+    let folder = Folder::new();
+    folder.write("password", b"correct horse\n");
+    let hash = ["hash-password", "--cost", "3", "--password-file", "password"];
+    let output = folder.run(&hash);
+    succeeds(&output);
+    let line = stdout(&output).to_owned();
+    assert!(line.starts_with("$veriplex-mhf$v=1$c=3$"), "{line}");
+    assert_eq!(line.lines().count(), 1);
+    assert_ne!(stdout(&folder.run(&hash)), line, "the salt is random");
+
+    folder.write("hash", line.as_bytes());
+    let verify = ["verify-password", "--password-file", "password", "hash"];
+    succeeds(&folder.run(&verify));
+    let output = folder.pipe(
+        &["verify-password", "--password-file", "password", "-"],
+        line.as_bytes(),
+    );
+    succeeds(&output);
+    let output = folder.pipe(&["verify-password", "--password-file", "-", "-"], line.as_bytes());
+    fails(&output, USAGE, "standard input", "both");
+    folder.write("password", b"correct horsf\n");
+    fails(&folder.run(&verify), UNVERIFIED, "hash", "not this one");
+
+    folder.write("password", b"correct horse\n");
+    for at in 0..line.len() - 1 {
+        let mut changed = line.clone().into_bytes();
+        changed[at] = if changed[at] == b'A' { b'B' } else { b'A' };
+        folder.write("hash", &changed);
+        let output = folder.run(&verify);
+        let status = output.status.code().unwrap();
+        fails(&output, status, "hash", "");
+        assert!([UNVERIFIED, IO].contains(&status), "{at}");
+    }
+    for bad in [
+        String::new(),
+        line.repeat(5).replace('\n', ""),
+        line.replace("v=1", "v=2"),
+    ] {
+        folder.write("hash", bad.as_bytes());
+        fails(&folder.run(&verify), IO, "hash", "");
+    }
+}
+
+/// A password is asked for on the terminal, and without one it is an error.
+#[test]
+#[cfg(target_os = "linux")]
+fn without_a_terminal_nobody_is_asked() {
+    let folder = Folder::new();
+    folder.write(
+        "file.vpx",
+        &encrypted_with_password(b"password", 0, &[9; 32], &[b"x"]),
+    );
+    for args in [
+        &["decrypt", "--password", "file.vpx"][..],
+        &["encrypt", "-p", "key"],
+        &["hash-password"],
+    ] {
+        let program = env!("CARGO_BIN_EXE_veriplex");
+        let output = folder.command(args);
+        let mut command = Command::new("setsid");
+        command.arg("--wait").arg(program).args(output.get_args());
+        let output = command
+            .current_dir(folder.0.path())
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        fails(&output, IO, "terminal", "");
+    }
+    assert_eq!(folder.names(), ["file.vpx"]);
+}
+
+#[test]
+fn deterministic_encryption() {
+    let folder = Folder::new();
+    let encrypt = ["encrypt", "--deterministic", "--key-file", "key"];
+    let decrypt = ["decrypt", "--key-file", "key"];
+    let siv = Siv::new(label!("veriplex.file.siv.v1"), &KEY);
+    for len in [0, 1, 96_255, 96_256, 96_257, 300_000] {
+        let plaintext = noise(len);
+        folder.write("file", &plaintext);
+        succeeds(&folder.run(&[&encrypt[..], &["-f", "file"]].concat()));
+        let sealed = folder.read("file.vpx");
+        // The format is as documented.
+        let (ciphertext, tag) = {
+            let mut message = plaintext.clone();
+            let tag = siv.seal_in_place_detached(b"", b"VERIPLEX\x03", &mut message);
+            (message, tag)
+        };
+        assert!(
+            sealed == [b"VERIPLEX\x03".as_slice(), &tag, &ciphertext].concat(),
+            "{len}"
+        );
+        let again = folder.run(&[&encrypt[..], &["-o", "-", "file"]].concat());
+        succeeds(&again);
+        assert!(again.stdout == sealed);
+        succeeds(&folder.run(&[&decrypt[..], &["-f", "file.vpx"]].concat()));
+        assert!(folder.read("file") == plaintext);
+
+        fs::remove_file(folder.path("file")).unwrap();
+        let mut places = vec![0, 8, 9, 24, sealed.len() - 1];
+        places.extend([25, 25 + len / 2].into_iter().filter(|&at| at < sealed.len()));
+        for at in places {
+            let mut changed = sealed.clone();
+            changed[at] ^= 1;
+            for bad in [changed.as_slice(), &sealed[..at]] {
+                folder.write("file.vpx", bad);
+                let output = folder.run(&[&decrypt[..], &["file.vpx"]].concat());
+                fails(&output, UNVERIFIED, "file.vpx", "");
+                assert_eq!(folder.names(), ["file.vpx"]);
+            }
+        }
+        folder.write("file.vpx", &[&sealed[..], b"x"].concat());
+        let output = folder.run(&[&decrypt[..], &["file.vpx"]].concat());
+        fails(&output, UNVERIFIED, "file.vpx", "verification failed");
+    }
+}
+
+#[test]
+fn deterministic_encryption_needs_files() {
+    let folder = Folder::new();
+    let encrypt = ["encrypt", "--deterministic", "--key-file", "key"];
+    let decrypt = ["decrypt", "--key-file", "key"];
+    folder.write("file", b"message");
+    fails(
+        &folder.pipe(&encrypt, b"message"),
+        USAGE,
+        "standard input",
+        "read twice",
+    );
+    succeeds(&folder.run(&[&encrypt[..], &["file"]].concat()));
+    let sealed = folder.read("file.vpx");
+    fails(
+        &folder.pipe(&decrypt, &sealed),
+        USAGE,
+        "standard input",
+        "read twice",
+    );
+    let output = folder.run(&[&decrypt[..], &["-o", "-", "file.vpx"]].concat());
+    fails(&output, USAGE, "standard output", "files alone");
+    assert_eq!(stdout(&output), "");
 }
 
 #[test]

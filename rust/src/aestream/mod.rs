@@ -5,8 +5,8 @@
 //! end cut off, without an error: every block depends on all before it. The overhead is 18 bytes a block and
 //! 18 for the end.
 //!
-//! [`Sealer`] and [`Opener`] work on single blocks in the caller's buffers; with feature `std`,
-//! [`SealWriter`] and [`OpenReader`] do the rest.
+//! [`Sealer`] and [`Opener`] work on single blocks in the caller's buffers; with feature `std`, `SealWriter`
+//! and `OpenReader` do the rest, with feature `tokio` also asynchronously.
 //!
 #![cfg_attr(feature = "std", doc = "```")]
 #![cfg_attr(not(feature = "std"), doc = "```ignore")]
@@ -103,6 +103,10 @@ pub struct Opener {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Progress {
     Open,
+    /// A header was read; a body that is dropped leaves the stream unusable.
+    Body {
+        len: usize,
+    },
     Finished,
     Failed,
 }
@@ -126,13 +130,10 @@ impl Opener {
         if self.progress != Progress::Open {
             return Err(Error::Verification);
         }
-        // Until the body is opened: a body that is dropped leaves the stream unusable.
-        self.progress = Progress::Failed;
         self.protocol.unmask(label!("header"), &mut header);
-        Ok(Body {
-            len: usize::from(u16::from_be_bytes(header)),
-            opener: self,
-        })
+        let len = usize::from(u16::from_be_bytes(header));
+        self.progress = Progress::Body { len };
+        Ok(Body { opener: self, len })
     }
 
     /// Whether the end of the stream was reached and verified.
@@ -176,6 +177,7 @@ impl Body<'_> {
     /// [`Error::Verification`] if the block is not the next one that was sealed, and then `body` is all
     /// zeros but for its last 16 bytes, or if it has not [`Body::sealed_len`] bytes.
     pub fn open(self, body: &mut [u8]) -> Result<Option<&mut [u8]>, Error> {
+        self.opener.progress = Progress::Failed;
         if body.len() != self.sealed_len() {
             return Err(Error::Verification);
         }

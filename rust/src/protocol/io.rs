@@ -18,7 +18,7 @@ impl Write for MixStream<'_> {
 }
 
 /// What the adapters do to the bytes that pass.
-trait Transform {
+pub(crate) trait Transform {
     fn transform(&mut self, in_out: &mut [u8]);
 }
 
@@ -39,25 +39,31 @@ macro_rules! adapters {
         impl<'p> $stream<'p> {
             /// A `Read` that transforms what it reads from `inner`.
             pub fn reader<R: Read>(self, inner: R) -> Reader<Self, R> {
-                Reader { stream: self, inner }
+                Reader::new(self, inner)
             }
 
             /// A `Write` that transforms what is written and passes it on to `inner`.
             pub fn writer<W: Write>(self, inner: W) -> Writer<Self, W> {
-                Writer { stream: self, inner, failed: false }
+                Writer::new(self, inner)
             }
         }
     )*};
 }
 adapters!(MaskStream, UnmaskStream);
 
-/// Reads through a [`MaskStream`] or an [`UnmaskStream`].
+/// Reads through a [`MaskStream`] or an [`UnmaskStream`], or a [`stream`](crate::stream) cipher.
 ///
-/// What an [`UnmaskStream`] gives is not authenticated.
+/// What comes out of decryption is not authenticated.
 #[derive(Debug)]
 pub struct Reader<S, R> {
     stream: S,
     inner: R,
+}
+
+impl<S, R> Reader<S, R> {
+    pub(crate) fn new(stream: S, inner: R) -> Self {
+        Self { stream, inner }
+    }
 }
 
 #[allow(private_bounds)]
@@ -69,7 +75,7 @@ impl<S: Transform, R: Read> Read for Reader<S, R> {
     }
 }
 
-/// Writes through a [`MaskStream`] or an [`UnmaskStream`].
+/// Writes through a [`MaskStream`] or an [`UnmaskStream`], or a [`stream`](crate::stream) cipher.
 ///
 /// After an error of the inner writer it is unknown how much of a piece went out, so every later write
 /// fails too.
@@ -78,6 +84,16 @@ pub struct Writer<S, W> {
     stream: S,
     inner: W,
     failed: bool,
+}
+
+impl<S, W> Writer<S, W> {
+    pub(crate) fn new(stream: S, inner: W) -> Self {
+        Self {
+            stream,
+            inner,
+            failed: false,
+        }
+    }
 }
 
 #[allow(private_bounds)]

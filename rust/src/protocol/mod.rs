@@ -84,9 +84,7 @@ impl Protocol {
     /// Derive: fills `output` with pseudorandom bytes that depend on the transcript and on their number.
     #[inline]
     pub fn derive(&mut self, label: Label<'_>, output: &mut [u8]) {
-        self.header(Op::Derive, label);
-        self.absorb_length(output.len());
-        self.duplex.permute();
+        self.derive_begin(label, output.len());
         self.duplex.squeeze(output);
     }
 
@@ -170,22 +168,20 @@ impl Protocol {
 
     /// Mask in pieces: the same as one [`Protocol::mask`] of their concatenation.
     pub fn mask_stream(&mut self, label: Label<'_>) -> MaskStream<'_> {
-        self.header(Op::Mask, label);
-        self.duplex.permute();
+        self.mask_begin(label);
         MaskStream(&mut self.duplex)
     }
 
     /// Unmask in pieces: the same as one [`Protocol::unmask`] of their concatenation.
     pub fn unmask_stream(&mut self, label: Label<'_>) -> UnmaskStream<'_> {
-        self.header(Op::Mask, label);
-        self.duplex.permute();
+        self.mask_begin(label);
         UnmaskStream(&mut self.duplex)
     }
 
     /// Seal: encrypts in place and returns the tag of 16 bytes.
     pub fn seal_in_place_detached(&mut self, label: Label<'_>, in_out: &mut [u8]) -> [u8; TAG_LEN] {
         self.header(Op::Seal, label);
-        self.absorb_length(in_out.len());
+        self.absorb_leb128(in_out.len());
         self.duplex.permute();
         self.duplex.encrypt(in_out);
         self.tag()
@@ -204,7 +200,7 @@ impl Protocol {
     ) -> Result<(), Error> {
         let before = self.clone();
         self.header(Op::Seal, label);
-        self.absorb_length(in_out.len());
+        self.absorb_leb128(in_out.len());
         self.duplex.permute();
         self.duplex.decrypt(in_out);
         if self.tag().ct_eq(tag).into() {
@@ -394,20 +390,61 @@ impl Protocol {
         self.duplex.absorb(input);
     }
 
+    /// Opens a Mask or an Unmask whose data follows through [`Protocol::mask_more`] or [`Protocol::unmask_more`].
+    pub(crate) fn mask_begin(&mut self, label: Label<'_>) {
+        self.header(Op::Mask, label);
+        self.duplex.permute();
+    }
+
+    /// Encrypts data of the Mask that [`Protocol::mask_begin`] opened.
+    pub(crate) fn mask_more(&mut self, in_out: &mut [u8]) {
+        self.duplex.encrypt(in_out);
+    }
+
+    /// Decrypts data of the Unmask that [`Protocol::mask_begin`] opened.
+    pub(crate) fn unmask_more(&mut self, in_out: &mut [u8]) {
+        self.duplex.decrypt(in_out);
+    }
+
+    /// A number as data of that Mix, as unsigned LEB128.
+    pub(crate) fn mix_more_leb128(&mut self, number: usize) {
+        self.absorb_leb128(number);
+    }
+
+    /// [`Protocol::derive`], whose output is also data of the Mix that is open in `other`.
+    pub(crate) fn derive_and_mix(&mut self, label: Label<'_>, output: &mut [u8], other: &mut Self) {
+        self.derive_begin(label, output.len());
+        self.duplex.squeeze_and_absorb(output, &mut other.duplex);
+    }
+
+    /// Opens a Derive of `len` bytes, which [`Protocol::derive_more`] gives.
+    #[inline]
+    pub(crate) fn derive_begin(&mut self, label: Label<'_>, len: usize) {
+        self.header(Op::Derive, label);
+        self.absorb_leb128(len);
+        self.duplex.permute();
+    }
+
+    /// The next bytes of the Derive that [`Protocol::derive_begin`] opened.
+    #[cfg(feature = "rustcrypto")]
+    pub(crate) fn derive_more(&mut self, output: &mut [u8]) {
+        self.duplex.squeeze(output);
+    }
+
     #[inline]
     fn header(&mut self, op: Op, label: Label<'_>) {
         self.duplex.header(op as u8, label.as_bytes());
     }
 
-    /// Absorbs a length as unsigned LEB128.
+    /// Absorbs a number as unsigned LEB128.
     #[inline]
     #[allow(clippy::cast_possible_truncation)] // seven bits at a time
-    fn absorb_length(&mut self, mut len: usize) {
-        while len >= 0x80 {
-            self.duplex.absorb_byte(len as u8 | 0x80);
-            len >>= 7;
+    fn absorb_leb128(&mut self, mut number: usize) {
+        while number >= 0x80 {
+            self.duplex.absorb_byte(number as u8 | 0x80);
+            number >>= 7;
         }
-        self.duplex.absorb_byte(len as u8);
+        self.duplex.absorb_byte(number as u8);
     }
 
     fn tag(&mut self) -> [u8; TAG_LEN] {
@@ -427,7 +464,7 @@ impl Protocol {
 }
 
 /// Copies between buffers of the same length.
-fn copy(from: &[u8], to: &mut [u8]) -> Result<(), Error> {
+pub(crate) fn copy(from: &[u8], to: &mut [u8]) -> Result<(), Error> {
     if from.len() != to.len() {
         return Err(Error::BufferLength);
     }

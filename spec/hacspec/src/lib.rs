@@ -3,6 +3,9 @@
 //! It is written to be compared with the Cryptol and to be called from tests, and in nothing else: pure functions over
 //! arrays and vectors, no table, no care for time (neither speed nor constant time). Do not use it to protect data.
 //!
+//! The schemes over Ristretto255 have no Cryptol: there this is the only specification beside `design.md`. The group itself
+//! is taken from a library ([`group`]).
+//!
 //! What Cryptol says by a type, this says by a precondition (`hax_lib::requires`): a label or domain of at most
 //! [`protocol::MAX_LABEL`] bytes, an index below [`duplex::RATE`]. Conditions are checked by provers that extract this
 //! crate through hax, not at run time.
@@ -17,10 +20,19 @@ extern crate alloc;
 
 pub mod aead;
 pub mod aes;
+pub mod aestream;
 pub mod digest;
 pub mod duplex;
+pub mod group;
+pub mod hpke;
 pub mod mac;
+pub mod mhf;
+pub mod oae2;
+pub mod oprf;
 pub mod protocol;
+pub mod sig;
+pub mod signcrypt;
 pub mod simpira1024;
 pub mod siv;
 pub mod stream;
+pub mod vrf;

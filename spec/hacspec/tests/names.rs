@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeSet, fs, path::Path};
 
-const PAIRS: [(&str, &str); 9] = [
+const PAIRS: [(&str, &str); 12] = [
     ("AES.cry", "aes.rs"),
     ("Simpira1024.cry", "simpira1024.rs"),
     ("Duplex.cry", "duplex.rs"),
@@ -13,6 +13,19 @@ const PAIRS: [(&str, &str); 9] = [
     ("Stream.cry", "stream.rs"),
     ("Aead.cry", "aead.rs"),
     ("Siv.cry", "siv.rs"),
+    ("Aestream.cry", "aestream.rs"),
+    ("Oae2.cry", "oae2.rs"),
+    ("Mhf.cry", "mhf.rs"),
+];
+
+/// Twins without Cryptol, which has no group of that kind.
+const RUST_ONLY: [&str; 6] = [
+    "group.rs",
+    "hpke.rs",
+    "oprf.rs",
+    "sig.rs",
+    "signcrypt.rs",
+    "vrf.rs",
 ];
 
 /// Definitions that exist on one side only, as (Cryptol file, name), each with its reason.
@@ -111,7 +124,7 @@ fn every_number_has_its_value() {
             found += 1;
         }
     }
-    assert_eq!(found, 3);
+    assert_eq!(found, 5);
 }
 
 /// No file on either side is left out of the pairs.
@@ -128,5 +141,7 @@ fn every_file_has_its_twin() {
     let (cry, rs): (BTreeSet<_>, BTreeSet<_>) =
         PAIRS.iter().map(|(c, r)| (c.to_string(), r.to_string())).unzip();
     assert_eq!(files("../cryptol", ".cry"), cry);
-    assert_eq!(files("src", ".rs"), rs);
+    let rust_only: BTreeSet<String> = RUST_ONLY.map(str::to_owned).into();
+    assert!(rs.is_disjoint(&rust_only));
+    assert_eq!(files("src", ".rs"), &rs | &rust_only);
 }

@@ -4,7 +4,8 @@ use serde_json::Value;
 use std::{env, fs, path::PathBuf};
 use veriplex_spec::duplex::{self, Duplex};
 use veriplex_spec::protocol::{self, Opened};
-use veriplex_spec::{aead, digest, mac, simpira1024, siv, stream};
+use veriplex_spec::{aead, aestream, digest, group, hpke, mac, mhf, oae2, oprf, sig, signcrypt, simpira1024};
+use veriplex_spec::{siv, stream, vrf};
 
 fn load(name: &str) -> Value {
     let folder = env::var_os("VERIPLEX_VECTORS").map_or_else(
@@ -270,6 +271,69 @@ fn siv_vectors() {
     sealed_vectors("siv.json", siv::seal, siv::open);
 }
 
+/// The transcript with the key of a case.
+fn keyed(v: &Value) -> Duplex {
+    protocol::mix(protocol::init(text(v, "domain")), b"key", &bytes(v, "key"))
+}
+
+#[test]
+fn aestream_vectors() {
+    let file = load("aestream.json");
+    let cases = file.as_array().unwrap();
+    for v in cases {
+        let blocks: Vec<Vec<u8>> = list(v, "writes")
+            .iter()
+            .map(|write| unhex(write.as_str().unwrap().as_bytes()))
+            .flat_map(|write| write.chunks(65535).map(<[u8]>::to_vec).collect::<Vec<_>>())
+            .collect();
+        let ciphertext = bytes(v, "ciphertext");
+        let (after, sealed) = aestream::seal(keyed(v), &blocks);
+        assert_eq!(sealed, ciphertext);
+        assert_eq!(duplex::serialize(after)[..], bytes(v, "final_state"));
+        let plaintext = blocks.concat();
+        let opened = Opened { ok: true, plaintext };
+        assert_eq!(aestream::open(keyed(v), &ciphertext), opened);
+        let refused = aestream::open(keyed(v), &ciphertext[..ciphertext.len() - 1]);
+        assert!(!refused.ok && refused.plaintext.is_empty());
+    }
+    assert_eq!(cases.len(), 9);
+}
+
+#[test]
+fn oae2_vectors() {
+    let file = load("oae2.json");
+    let cases = file.as_array().unwrap();
+    for v in cases {
+        let (b, plaintext, ciphertext) = (
+            length(v, "block_size"),
+            bytes(v, "plaintext"),
+            bytes(v, "ciphertext"),
+        );
+        assert_eq!(oae2::seal(keyed(v), b, &plaintext).1, ciphertext);
+        let opened = Opened { ok: true, plaintext };
+        assert_eq!(oae2::open(keyed(v), b, &ciphertext), opened);
+        let refused = oae2::open(keyed(v), b, &ciphertext[..ciphertext.len() - b - 16]);
+        assert!(!refused.ok && refused.plaintext.is_empty());
+    }
+    assert_eq!(cases.len(), 56);
+}
+
+#[test]
+fn mhf_vectors() {
+    let file = load("mhf.json");
+    let cases = file.as_array().unwrap();
+    for v in cases {
+        let cost = u8::try_from(number(v, "cost")).unwrap();
+        if cost <= 4 {
+            // The twin takes 50 ms for a block; the crate itself has the larger ones.
+            let (password, salt) = (bytes(v, "password"), bytes(v, "salt"));
+            let output = mhf::hash(cost, text(v, "domain"), &password, &salt, length(v, "n"));
+            assert_eq!(output, bytes(v, "output"), "cost {cost}");
+        }
+    }
+    assert_eq!(cases.len(), 8);
+}
+
 #[test]
 fn deserialize_refuses_a_bad_index() {
     let mut bytes = duplex::serialize(Duplex {
@@ -285,4 +349,109 @@ fn deserialize_refuses_a_bad_index() {
         assert_eq!(duplex::deserialize(bytes), (false, duplex::EMPTY));
         bytes[i] = 93;
     }
+}
+
+fn array(v: &Value, key: &str) -> [u8; 32] {
+    bytes(v, key).try_into().unwrap()
+}
+
+#[test]
+fn sig_vectors() {
+    let file = load("sig.json");
+    for case in file.as_array().unwrap() {
+        let (domain, message) = (text(case, "domain"), bytes(case, "message"));
+        let (private, public) = (array(case, "private"), array(case, "public"));
+        assert_eq!(group::wide(&bytes(case, "private_uniform")), private);
+        assert_eq!(group::times(private, group::generator()), public);
+        let signature = bytes(case, "signature");
+        assert_eq!(
+            sig::sign(domain, private, &bytes(case, "hedge"), &message),
+            signature
+        );
+        assert!(sig::verify(domain, public, &message, &signature));
+        let bad = sig::verify(domain, public, &message, &bytes(case, "bad_signature"));
+        assert_eq!(bad, case["bad_valid"].as_bool().unwrap());
+    }
+    assert_eq!(file.as_array().unwrap().len(), 6);
+}
+
+type SealTo = fn(&[u8], [u8; 32], [u8; 32], &[u8], &[u8]) -> Vec<u8>;
+type OpenFrom = fn(&[u8], [u8; 32], [u8; 32], &[u8]) -> Opened;
+
+fn public_key_vectors(name: &str, seal: SealTo, open: OpenFrom) {
+    let file = load(name);
+    for case in file.as_array().unwrap() {
+        let domain = text(case, "domain");
+        let sealed = seal(
+            domain,
+            array(case, "sender_private"),
+            array(case, "receiver_public"),
+            &bytes(case, "rand"),
+            &bytes(case, "plaintext"),
+        );
+        assert_eq!(sealed, bytes(case, "ciphertext"));
+        let opened = open(
+            domain,
+            array(case, "receiver_private"),
+            array(case, "sender_public"),
+            &sealed,
+        );
+        assert!(opened.ok);
+        assert_eq!(opened.plaintext, bytes(case, "plaintext"));
+    }
+    assert_eq!(file.as_array().unwrap().len(), 4);
+}
+
+#[test]
+fn hpke_vectors() {
+    public_key_vectors("hpke.json", hpke::seal_message, hpke::open_message);
+}
+
+#[test]
+fn signcrypt_vectors() {
+    public_key_vectors("signcrypt.json", signcrypt::seal, signcrypt::open);
+}
+
+#[test]
+fn vrf_vectors() {
+    let file = load("vrf.json");
+    for case in file.as_array().unwrap() {
+        let (domain, input, n) = (text(case, "domain"), bytes(case, "input"), length(case, "n"));
+        let (output, proof) = vrf::prove(domain, array(case, "private"), &input, &bytes(case, "rand"), n);
+        assert_eq!(output, bytes(case, "prf"));
+        assert_eq!(proof, bytes(case, "proof"));
+        assert_eq!(
+            vrf::verify(domain, array(case, "public"), &input, &proof, n),
+            Some(output)
+        );
+    }
+    assert_eq!(file.as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn oprf_vectors() {
+    let file = load("oprf.json");
+    for case in file.as_array().unwrap() {
+        let (domain, input, n) = (text(case, "domain"), bytes(case, "input"), length(case, "n"));
+        let recorded = |key: &str| unhex(list(case, key)[0].as_str().unwrap().as_bytes());
+        let (private, blind) = (array(case, "private"), array(case, "blind"));
+        assert_eq!(group::wide(&recorded("blind_rand")), blind);
+        let blinded = oprf::blind(domain, &input, blind);
+        assert_eq!(blinded, array(case, "blinded"));
+        let evaluated = group::times(private, blinded);
+        assert_eq!(evaluated, array(case, "evaluated"));
+        let output = bytes(case, "output");
+        assert_eq!(oprf::finalize(domain, &input, blind, evaluated, n), output);
+        assert_eq!(oprf::evaluate(domain, private, &input, n), output);
+        let proof = oprf::prove(domain, private, &[blinded], &[evaluated], &recorded("proof_rand"));
+        assert_eq!(proof, [bytes(case, "proof_c"), bytes(case, "proof_s")].concat());
+        assert!(oprf::verify(
+            domain,
+            array(case, "public"),
+            &[blinded],
+            &[evaluated],
+            &proof
+        ));
+    }
+    assert_eq!(file.as_array().unwrap().len(), 4);
 }

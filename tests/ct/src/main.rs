@@ -7,6 +7,8 @@
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod memcheck;
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+mod ristretto;
 
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
 fn main() {
@@ -58,6 +60,11 @@ mod linux {
         for (subject, must_be_clean) in clean.chain(PLANTED.map(|defect| (defect, false))) {
             let output = Command::new("valgrind")
                 .args(["--quiet", "--error-exitcode=9"])
+                .arg(concat!(
+                    "--suppressions=",
+                    env!("CARGO_MANIFEST_DIR"),
+                    "/public.supp"
+                ))
                 .arg(env::current_exe().expect("the path of this program"))
                 .args(["run", subject])
                 .output()
@@ -112,38 +119,45 @@ mod linux {
 
     // --- Known answers ---
 
-    fn file(name: &str) -> Value {
+    pub fn file(name: &str) -> Value {
         let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../vectors/newplex")).join(name);
         serde_json::from_slice(&std::fs::read(path.with_extension("json")).expect("a file")).expect("JSON")
     }
 
-    fn cases(value: &Value) -> &[Value] {
+    pub fn cases(value: &Value) -> &[Value] {
         value.as_array().expect("an array")
     }
 
-    fn known(case: &Value, key: &str) -> Vec<u8> {
+    pub fn known(case: &Value, key: &str) -> Vec<u8> {
         hex::decode(case[key].as_str().unwrap_or_else(|| panic!("{key} in {case}"))).expect("hex")
     }
 
     /// Bytes that the library is to treat as secret.
-    fn hidden(case: &Value, key: &str) -> Vec<u8> {
+    pub fn hidden(case: &Value, key: &str) -> Vec<u8> {
         let mut bytes = known(case, key);
         secret(&mut bytes);
         bytes
     }
 
     /// An output, which becomes public with its publication.
-    fn expect(mut output: Vec<u8>, expected: &[u8]) {
+    pub fn expect(mut output: Vec<u8>, expected: &[u8]) {
         public(&mut output);
         assert_eq!(output, expected);
     }
 
-    fn domain<'a>(case: &'a Value, key: &str) -> Label<'a> {
+    pub fn domain<'a>(case: &'a Value, key: &str) -> Label<'a> {
         Label::try_from(case[key].as_str().expect("a domain")).expect("a label")
     }
 
     fn vectors() -> usize {
-        permutation() + duplex() + bulk() + mac_and_stream() + aead() + siv() + opening()
+        permutation()
+            + duplex()
+            + bulk()
+            + mac_and_stream()
+            + aead()
+            + siv()
+            + opening()
+            + crate::ristretto::vectors()
     }
 
     fn permutation() -> usize {

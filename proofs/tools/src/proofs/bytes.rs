@@ -62,6 +62,9 @@ pub fn link(root: &Path, kernels: &[Symbol], out: &Path) -> io::Result<()> {
             listed.join(",")
         );
     }
+    for kernel in kernels.iter().filter(|kernel| kernel.name.ends_with("_blocks")) {
+        text += &cut(kernel)?;
+    }
     text += ".section .note.GNU-stack,\"\",@progbits\n";
     fs::write(out.join("kernels.s"), text)?;
     super::call(
@@ -79,6 +82,73 @@ pub fn link(root: &Path, kernels: &[Symbol], out: &Path) -> io::Result<()> {
             .arg(root.join("proofs/saw/instructions.s")),
     )?;
     Ok(())
+}
+
+/// A bulk kernel cut at the head of its loop. It is laid out as
+///
+/// ```text
+///       (state into registers)
+///       jmp test
+/// head: (one block)
+/// test: cmp $0, n
+///       ja head
+/// end:  (registers into state)
+///       ret
+/// ```
+///
+/// and the cuts are three functions, which get in r9 memory for the registers:
+///
+/// - `NAME_enter`: the kernel from its start to `end`, but `ja` leaves to the stop: the registers go to memory, and
+///   whether `ja` was taken;
+/// - `NAME_step`: the same code, entered at `head` with the xmm registers from memory;
+/// - `NAME_leave`: the kernel from `end` on, with the xmm registers from memory.
+///
+/// The bytes are those of the kernel, except for the four that say where `ja` goes.
+fn cut(kernel: &Symbol) -> io::Result<String> {
+    let Symbol { name, bytes, .. } = kernel;
+    let distance = |at: usize| {
+        let bytes = bytes.get(at..at + 4)?.try_into().ok()?;
+        isize::try_from(i32::from_le_bytes(bytes)).ok()
+    };
+    let target = |after: usize| after.checked_add_signed(distance(after - 4)?);
+    // jmp: e9 and a distance; ja: 0f 87 and a distance; distances count from the end of the instruction.
+    let mut cuts = Vec::new();
+    for head in (5..bytes.len()).filter(|&head| bytes[head - 5] == 0xe9) {
+        for end in (head + 6..bytes.len()).filter(|&end| bytes[end - 6..end - 4] == [0x0f, 0x87]) {
+            let test = target(head);
+            if target(end) == Some(head) && test.is_some_and(|test| (head..end).contains(&test)) {
+                cuts.push((head, end));
+            }
+        }
+    }
+    let [(head, end)] = cuts[..] else {
+        return Err(io::Error::other(format!("{name}: it does not have the one loop")));
+    };
+    let listed = |bytes: &[u8]| bytes.iter().map(u8::to_string).collect::<Vec<_>>().join(",");
+    let (start, rest) = (listed(&bytes[..end - 4]), listed(&bytes[end..]));
+    let load: String = (0..16).fold(String::new(), |mut text, i| {
+        let _ = writeln!(text, "vmovdqu {}(%r9), %xmm{i}", 16 * i);
+        text
+    });
+    let store: String = (0..16).fold(String::new(), |mut text, i| {
+        let _ = writeln!(text, "vmovdqu %xmm{i}, {}(%r9)", 16 * i);
+        text
+    });
+    let function = |cut: &str, code: &str| {
+        format!(
+            ".p2align 5\n.globl {name}_{cut}\n.type {name}_{cut}, @function\n{name}_{cut}:\n{code}\
+             .size {name}_{cut}, . - {name}_{cut}\n"
+        )
+    };
+    let stop = format!(
+        "movq $0, 296(%r9)\njmp 2f\n1: movq $1, 296(%r9)\n2:\n{store}movq %rdi, 256(%r9)\nmovq %rsi, 264(%r9)\n\
+         movq %rdx, 272(%r9)\nmovq %rcx, 280(%r9)\nmovq %r8, 288(%r9)\nret\n"
+    );
+    Ok(
+        function("enter", &format!(".byte {start}\n.long 1f - . - 4\n{stop}"))
+            + &function("step", &format!("{load}jmp {name}_enter + {head}\n"))
+            + &function("leave", &format!("{load}.byte {rest}\n")),
+    )
 }
 
 /// Compiles the prototypes.

@@ -3,7 +3,7 @@
 
 use super::{bytes, call};
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::{fs, io};
 use veriplex_lift::mutants::{MUTANTS, Outcome};
@@ -24,7 +24,9 @@ pub fn main(root: &Path) -> ExitCode {
 fn compare(root: &Path) -> io::Result<()> {
     let out = root.join("target/lift");
     let mut kernels = symbols(&bytes::build(root, &out, None)?)?;
-    kernels.extend(armv8(root, &out)?);
+    if let Some(library) = armv8(root, &out)? {
+        kernels.extend(symbols(&library)?);
+    }
     let modules = modules(&kernels)?;
     print!("{}", Report(&modules));
     for module in &modules {
@@ -48,16 +50,16 @@ pub fn object_name(symbol: &Symbol) -> String {
     }
 }
 
-/// The kernels of `jasmin/armv8`, if there is a compiler for them.
-pub fn armv8(root: &Path, out: &Path) -> io::Result<Vec<Symbol>> {
+/// The library with the kernels of `jasmin/armv8`, if there is a compiler for them.
+pub fn armv8(root: &Path, out: &Path) -> io::Result<Option<PathBuf>> {
     let Some(rustc) = assembler::rustc(&ARMV8) else {
         println!(
             "The ARMv8 kernels are not assembled anew, because no rustc here has a library for AArch64: those of \
-                  proofs/lift are proved"
+             proofs/lift are proved"
         );
-        return Ok(Vec::new());
+        return Ok(None);
     };
-    symbols(&bytes::build(root, out, Some((rustc, &ARMV8)))?)
+    bytes::build(root, out, Some((rustc, &ARMV8))).map(Some)
 }
 
 /// The table of round constants, which is proved once, must be the same for both.
@@ -106,17 +108,17 @@ pub fn write(root: &Path, modules: &[Lifted], folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// `veriplex-tools mutants`: that the theorems about the broken kernels which lift are false.
+/// `veriplex-tools lifted-mutants`: that the theorems about the broken kernels which lift are false.
 pub fn mutants(mut args: impl Iterator<Item = String>, root: &Path) -> ExitCode {
     if !super::installed("cryptol") {
-        println!("mutants: skipped, because cryptol is not on PATH");
+        println!("lifted-mutants: skipped, because cryptol is not on PATH");
         return ExitCode::from(u8::from(args.any(|arg| arg == "--strict")));
     }
     match refute_mutants(root) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(e) => {
-            eprintln!("mutants: {e}");
+            eprintln!("lifted-mutants: {e}");
             ExitCode::FAILURE
         }
     }
@@ -139,12 +141,11 @@ fn refute_mutants(root: &Path) -> io::Result<bool> {
         let lifted = mutant
             .lift(rustc, root, &folder)?
             .map_err(|e| io::Error::other(format!("{what}: {e}")))?;
-        let of_kernel = match of_kernels.get(theorem) {
-            Some(of_kernel) => *of_kernel,
-            None => {
-                let module = fs::read_to_string(root.join("proofs/lift").join(lifted.path()))?;
-                holds(root, &folder, mutant.kernel, &module, theorem)?
-            }
+        let of_kernel = if let Some(of_kernel) = of_kernels.get(theorem) {
+            *of_kernel
+        } else {
+            let module = fs::read_to_string(root.join("proofs/lift").join(lifted.path()))?;
+            holds(root, &folder, mutant.kernel, &module, theorem)?
         };
         of_kernels.insert(theorem, of_kernel);
         let of_mutant = holds(root, &folder, mutant.kernel, &lifted.module, theorem)?;

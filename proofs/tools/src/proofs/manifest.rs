@@ -1,9 +1,9 @@
 //! `proofs/manifest.json`: which theorems hold of which bytes, and by which files and tools.
 
+use super::Expected;
 use super::lifted::object_name;
 use super::saw::Theorem;
-use super::{Expected, call};
-use crate::sha256;
+use crate::{replay, sha256};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -11,13 +11,13 @@ use std::process::Command;
 use std::{fs, io};
 use veriplex_lift::object_file::Symbol;
 
-/// Writes the manifest.
+/// Writes the goals and the manifest, and returns it.
 pub fn write(
     root: &Path,
     expected: &[Expected],
     theorems: &BTreeMap<String, (Theorem, Vec<String>)>,
     kernels: &[Symbol],
-) -> io::Result<()> {
+) -> io::Result<String> {
     let path = root.join("proofs/manifest.json");
     let mut objects: BTreeMap<String, Value> = kernels
         .iter()
@@ -39,20 +39,24 @@ pub fn write(
     }
     let scripts: BTreeMap<&String, &Vec<String>> =
         theorems.values().map(|(_, files)| (&files[0], files)).collect();
-    let theorems: Vec<Value> = expected
+    replay::clear(root)?;
+    let theorems = expected
         .iter()
         .filter_map(|e| theorems.get(&e.name).map(|t| (e, t)))
         .map(|(e, (theorem, files))| {
-            json!({
+            let (goals, rewritten) = replay::write(root, &e.name, &theorem.goals)?;
+            Ok(json!({
                 "name": e.name,
                 "object": e.object,
                 "solver": theorem.solver,
                 "result": "proved",
                 "assumptions": e.assumptions.join(" "),
                 "script": files[0],
-            })
+                "goals": goals,
+                "rewritten": rewritten,
+            }))
         })
-        .collect();
+        .collect::<io::Result<Vec<Value>>>()?;
     let manifest = json!({
         "tools": { "saw": version("saw")?, "z3": version("z3")?, "rustc": version("rustc")? },
         "objects": objects,
@@ -60,12 +64,16 @@ pub fn write(
         "scripts": scripts,
         "theorems": theorems,
     });
-    fs::write(path, format!("{manifest:#}\n"))
+    let manifest = format!("{manifest:#}\n");
+    fs::write(path, &manifest)?;
+    Ok(manifest)
 }
 
 fn version(tool: &str) -> io::Result<String> {
-    let text = call(Command::new(tool).arg("--version"))?;
-    Ok(text
+    let output = Command::new(tool).arg("--version").output()?;
+    // SAW says it on the other stream.
+    let text = [output.stdout, output.stderr].concat();
+    Ok(String::from_utf8_lossy(&text)
         .lines()
         .map(str::trim)
         .find(|line| !line.is_empty())

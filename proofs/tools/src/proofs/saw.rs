@@ -1,16 +1,21 @@
-//! Running a script: the theorems are the lines that `theorem` in `common.saw` prints.
+//! Running a script: the theorems are the lines that `theorem` in `common.saw` prints, and their goals are what SAW
+//! then writes to z3.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use std::{fs, io};
+use std::{env, fs, io};
 
 /// A theorem that SAW proved.
+#[derive(Clone)]
 pub struct Theorem {
     pub name: String,
     pub solver: String,
     pub time: Duration,
+    /// What z3 was asked, byte for byte.
+    pub goals: Vec<String>,
 }
 
 /// What came of a script.
@@ -20,18 +25,74 @@ pub struct Run {
     pub failure: Option<String>,
 }
 
-/// How long a solver or a script may think, and how much memory (in kilobytes) it may have for it.
-const LIMITS: &str = "ulimit -v 8000000; exec timeout 900 saw";
+/// How much memory (in kilobytes) and how many seconds a script may have.
+const LIMITS: &str = "ulimit -v 8000000; exec timeout \"${VERIPLEX_SECONDS:-900}\" saw";
+
+/// What stands in for z3: it keeps what z3 is asked, in a file NUMBER.THEOREM.
+const RECORDER: &str = r#"#!/bin/bash
+[ "$*" = "-smt2 -in" ] || exec "$VERIPLEX_Z3" "$@"
+cd "$VERIPLEX_GOALS"
+printf -v file %06d.%s "$(ls | wc -l)" "$(cat ../theorem)"
+exec "$VERIPLEX_Z3" "$@" < <(exec tee "$file")
+"#;
+
+/// Installs the recorder in a folder for PATH.
+pub fn recorder(out: &Path) -> io::Result<()> {
+    fs::create_dir_all(out.join("bin"))?;
+    let path = out.join("bin/z3");
+    fs::write(&path, RECORDER)?;
+    super::call(Command::new("chmod").arg("+x").arg(&path)).map(drop)
+}
+
+/// The program, as PATH has it.
+fn program(name: &str) -> io::Result<PathBuf> {
+    (env::split_paths(&env::var_os("PATH").unwrap_or_default()))
+        .map(|folder| folder.join(name))
+        .find(|path| path.is_file())
+        .ok_or_else(|| io::Error::other(format!("no {name}")))
+}
+
+/// The goals that the recorder kept, by theorem.
+fn recorded(folder: &Path) -> io::Result<BTreeMap<String, Vec<String>>> {
+    let mut goals: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut files: Vec<PathBuf> = (fs::read_dir(folder)?)
+        .map(|entry| Ok(entry?.path()))
+        .collect::<io::Result<_>>()?;
+    files.sort();
+    for file in files {
+        let text = fs::read_to_string(&file)?;
+        // Cryptol's type checker has questions too. They are no goals.
+        if text.contains("(declare-datatypes ((InfNat 0))") {
+            continue;
+        }
+        if !text.ends_with("(check-sat)\n(exit)\n") || text.matches("(check-sat)").count() != 1 {
+            return Err(io::Error::other(format!("{}: no goal", file.display())));
+        }
+        let theorem = file.extension().and_then(|theorem| theorem.to_str());
+        (goals.entry(theorem.unwrap_or_default().to_owned()).or_default()).push(text);
+    }
+    Ok(goals)
+}
 
 /// Runs a script in its folder. What it prints goes to `target/proofs/NAME.log`.
 pub fn run(root: &Path, script: &str) -> io::Result<Run> {
     let name = script.rsplit('/').next().unwrap_or(script);
     println!("{name}");
-    let log = root.join("target/proofs").join(format!("{name}.log"));
+    let out = root.join("target/proofs");
+    let log = out.join(format!("{name}.log"));
+    let goals = out.join(format!("{name}.goals"));
+    fs::create_dir(&goals)?;
+    fs::write(out.join("theorem"), "")?;
+    let path = env::var_os("PATH").unwrap_or_default();
+    let path = env::join_paths([out.join("bin")].into_iter().chain(env::split_paths(&path)))
+        .map_err(io::Error::other)?;
     let mut child = Command::new("sh")
         .args(["-c", &format!("{LIMITS} {name} 2>&1")])
         .current_dir(root.join("proofs/saw"))
         .env("CRYPTOLPATH", "../../spec/cryptol")
+        .env("VERIPLEX_Z3", program("z3")?)
+        .env("VERIPLEX_GOALS", &goals)
+        .env("PATH", path)
         .stdout(Stdio::piped())
         .spawn()?;
     let mut proved = Vec::new();
@@ -57,16 +118,35 @@ pub fn run(root: &Path, script: &str) -> io::Result<Run> {
                     .split_once(" BY ")
                     .map_or("", |(_, solver)| solver)
                     .to_owned();
-                proved.push(Theorem { name, solver, time });
+                proved.push(Theorem {
+                    name,
+                    solver,
+                    time,
+                    goals: Vec::new(),
+                });
             }
             _ => (),
         }
     }
     fs::write(&log, text)?;
     let status = child.wait()?;
-    let failure = (!status.success() || begun.is_some()).then(|| {
+    let mut failure = (!status.success() || begun.is_some()).then(|| {
         let at = begun.map_or_else(|| "outside of a theorem".to_owned(), |(name, _)| name);
         format!("{script} failed at {at}: see {}", log.display())
     });
+    if failure.is_none() {
+        let mut goals = recorded(&goals)?;
+        for theorem in &mut proved {
+            theorem.goals = goals.remove(&theorem.name).unwrap_or_default();
+            if theorem.goals.is_empty() {
+                failure = Some(format!("{script}: no goal of {} was recorded", theorem.name));
+            }
+        }
+        if let Some((name, _)) = goals.first_key_value() {
+            failure = Some(format!(
+                "{script}: a goal was recorded outside of the theorems ({name:?})"
+            ));
+        }
+    }
     Ok(Run { proved, failure })
 }

@@ -6,10 +6,11 @@ use super::cryptol::Job;
 use std::io;
 use std::time::SystemTime;
 use veriplex_spec::duplex::{self, Duplex};
-use veriplex_spec::{protocol, simpira1024};
+use veriplex_spec::{mhf, protocol, simpira1024};
 
 const PERMUTATIONS: usize = 500;
 const TRANSCRIPTS: usize = 100;
+const PARENTS: usize = 25;
 const BATCH: usize = 125;
 
 /// A seed that differs from run to run.
@@ -44,7 +45,34 @@ pub fn jobs(folders: &Folders, seed: u64) -> io::Result<Vec<Job>> {
         &transcripts,
         BATCH,
     )?);
+    // The known answers that Cryptol can evaluate have hardly any.
+    let parents: Vec<Case> = (0..PARENTS).map(|_| parent(&mut random)).collect();
+    let imports = "import Duplex\nimport Mhf\n";
+    jobs.extend(cases::jobs(
+        folders,
+        false,
+        "twin_mhf_parents",
+        imports,
+        &parents,
+        BATCH,
+    )?);
     Ok(jobs)
+}
+
+/// A block of the static graph of any cost, and its parent.
+fn parent(random: &mut Random) -> Case {
+    let cost = [2, 5, 10][random.below(3)];
+    let independent = protocol::init(&random.label());
+    let v = 1 + random.below(3 * (1 << cost) - 1) as u64;
+    let (some, place) = mhf::optional_parent(cost, independent, v);
+    let some = if some { "True" } else { "False" };
+    Case {
+        expression: format!(
+            "optional_parent`{{{cost}}} {} {v} == ({some}, {place})",
+            cases::duplex(&independent)
+        ),
+        cost: 4,
+    }
 }
 
 /// `SplitMix64`: enough to spread test inputs.

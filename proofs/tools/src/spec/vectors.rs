@@ -6,12 +6,14 @@ use super::{Folders, broken};
 use serde_json::Value;
 use std::path::Path;
 use std::{fs, io};
-use veriplex_spec::duplex::Duplex;
+use veriplex_spec::duplex::{self, Duplex};
 
 /// Messages of at most this length are short.
 const SHORT: usize = 300;
 /// Transcripts with at most this much data are short.
 const SHORT_TRANSCRIPT: usize = 600;
+/// The memory-hard hash up to this cost is short: 5 * 2^cost blocks, each of about 34 permutations.
+const SHORT_COST: usize = 0;
 /// About this many permutations make one run of Cryptol.
 const BATCH: usize = 100;
 
@@ -151,7 +153,95 @@ pub fn jobs(root: &Path, folders: &Folders, all: bool) -> io::Result<Vec<Job>> {
         };
         add(name, false, imports, cases.collect())?;
     }
+    let file = load("aestream.json")?;
+    let cases = Json(&file)
+        .list()
+        .filter(|v| short(v.bytes("ciphertext").len(), SHORT))
+        .map(|v| aestream(&v));
+    add(
+        "aestream",
+        false,
+        "import Protocol (init, mix)\nimport Aestream\n",
+        cases.collect(),
+    )?;
+    let file = load("oae2.json")?;
+    let cases = Json(&file)
+        .list()
+        .filter(|v| short(v.bytes("ciphertext").len(), SHORT))
+        .map(|v| oae2(&v));
+    add(
+        "oae2",
+        false,
+        "import Protocol (init, mix)\nimport Oae2\n",
+        cases.collect(),
+    )?;
+    let file = load("mhf.json")?;
+    let cases = Json(&file)
+        .list()
+        .filter(|v| v.number("cost") <= SHORT_COST + usize::from(all))
+        .map(|v| mhf(&v));
+    add("mhf", false, "import Mhf\n", cases.collect())?;
     Ok(jobs)
+}
+
+/// The transcript with the key of a case.
+fn keyed(v: &Json) -> String {
+    let (domain, key) = (bytes(&v.text("domain")), bytes(&v.bytes("key")));
+    format!("(mix (init {domain}) \"key\" {key})")
+}
+
+/// The writes one by one, each a block, then the end: sealed, and opened to the same state.
+fn aestream(v: &Json) -> Case {
+    let mut chain = Chain::from(&keyed(v));
+    let ciphertext = v.bytes("ciphertext");
+    let mut rest = ciphertext.as_slice();
+    let mut cost = 0;
+    let writes = v.get("writes").list().map(|write| write.unhex());
+    for block in writes.filter(|block| !block.is_empty()).chain([vec![]]) {
+        let (sealed, after) = rest.split_at(2 + block.len() + 16);
+        rest = after;
+        let (n, plaintext, before) = (block.len(), bytes(&block), chain.now());
+        chain.next_with_output(&format!("seal_block {before} {plaintext}"), sealed);
+        chain.require(format!(
+            "open_block`{{{n}}} {before} {} == ({}, {{ ok = True, plaintext = {plaintext} }})",
+            bytes(sealed),
+            chain.now()
+        ));
+        cost += 12 + n / 47;
+    }
+    assert!(rest.is_empty(), "blocks are longer than the stream");
+    let (ok, end) = duplex::deserialize(v.bytes("final_state").try_into().expect("130 bytes"));
+    assert!(ok, "a state");
+    chain.end(&end, cost)
+}
+
+fn oae2(v: &Json) -> Case {
+    let (p, b) = (keyed(v), v.number("block_size"));
+    let (plaintext, ciphertext) = (v.bytes("plaintext"), v.bytes("ciphertext"));
+    let (k, r) = (plaintext.len() / b, plaintext.len() % b);
+    let (message, stream) = (bytes(&plaintext), bytes(&ciphertext));
+    let parameters = format!("`{{{b}, {k}, {r}}}");
+    Case {
+        expression: format!(
+            "((seal{parameters} {p} {message}).1 == {stream}) /\\ (open{parameters} {p} {stream} == {{ ok = True, plaintext = {message} }})"
+        ),
+        cost: 6 + 2 * (k + 1) * (2 + b / 94),
+    }
+}
+
+fn mhf(v: &Json) -> Case {
+    let cost = v.number("cost");
+    let argument = |key| bytes(&v.bytes(key));
+    let domain = bytes(&v.text("domain"));
+    Case {
+        expression: format!(
+            "hash`{{{cost}}} {domain} {} {} == {}",
+            argument("password"),
+            argument("salt"),
+            argument("output")
+        ),
+        cost: 170 << cost,
+    }
 }
 
 /// The permutation, and its inverse.

@@ -1,0 +1,164 @@
+//! Operations per second of the schemes over Ristretto255, with messages of 64 bytes. The first group is the group's own
+//! operations, which bound the others from below: compare within one run.
+
+use std::hint::black_box;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use curve25519_dalek::{RistrettoPoint, Scalar};
+use veriplex::frost::{self, SigningPackage, dkg};
+use veriplex::keys::PrivateKey;
+use veriplex::oprf::{self, VerifiableBlind};
+use veriplex::{Label, hpke, label, os_rng, sig, signcrypt, vrf};
+
+const DOMAIN: Label<'static> = label!("bench");
+const MESSAGE: [u8; 64] = [0x5a; 64];
+/// Signatures in a batch, and inputs in one of the VOPRF.
+const BATCH: usize = 64;
+
+/// Benchmarks of one scheme: name, how many things are done at a time, what is done.
+macro_rules! group {
+    ($criterion:ident, $scheme:literal, $($name:literal * $count:expr => $run:expr),* $(,)?) => {
+        let mut group = $criterion.benchmark_group($scheme);
+        $(
+            let count: usize = $count;
+            group.throughput(Throughput::Elements(count.try_into().unwrap()));
+            group.bench_function($name, |b| b.iter(|| black_box($run)));
+        )*
+        group.finish();
+    };
+}
+
+fn floor(c: &mut Criterion) {
+    let scalar = Scalar::from_bytes_mod_order([7; 32]);
+    let element = RistrettoPoint::mul_base(&scalar);
+    group!(c, "floor",
+        "multiply the generator" * 1 => RistrettoPoint::mul_base(black_box(&scalar)),
+        "multiply an element" * 1 => black_box(scalar) * black_box(element),
+        "verification equation, in variable time" * 1 =>
+            RistrettoPoint::vartime_double_scalar_mul_basepoint(&scalar, black_box(&element), &scalar),
+    );
+}
+
+fn signatures(c: &mut Criterion) {
+    let key = PrivateKey::generate(&mut os_rng());
+    let public = key.public_key();
+    let messages: Vec<[u8; 64]> = (0..BATCH).map(|n| [n.to_le_bytes()[0]; 64]).collect();
+    let signatures: Vec<_> = messages
+        .iter()
+        .map(|message| sig::sign_deterministic(DOMAIN, &key, message))
+        .collect();
+    let items: Vec<_> = messages
+        .iter()
+        .zip(&signatures)
+        .map(|(message, signature)| (public, message.as_slice(), signature))
+        .collect();
+    group!(c, "sig",
+        "sign" * 1 => sig::sign(DOMAIN, &key, &MESSAGE, &mut os_rng()),
+        "sign, deterministic" * 1 => sig::sign_deterministic(DOMAIN, &key, &MESSAGE),
+        "verify" * 1 => sig::verify(DOMAIN, public, &messages[0], &signatures[0]).unwrap(),
+        "verify, in a batch of 64" * BATCH => sig::verify_batch(DOMAIN, &items).unwrap(),
+    );
+}
+
+fn encryption(c: &mut Criterion) {
+    let [alice, bob] = [(); 2].map(|()| PrivateKey::generate(&mut os_rng()));
+    let (a, b) = (alice.public_key(), bob.public_key());
+    let sealed = hpke::seal_vec(DOMAIN, &alice, b, &mut os_rng(), &MESSAGE).unwrap();
+    group!(c, "hpke",
+        "seal" * 1 => hpke::seal_vec(DOMAIN, &alice, b, &mut os_rng(), &MESSAGE).unwrap(),
+        "open" * 1 => hpke::open_vec(DOMAIN, &bob, a, &sealed).unwrap(),
+    );
+    let sealed = signcrypt::seal_vec(DOMAIN, &alice, b, &mut os_rng(), &MESSAGE).unwrap();
+    group!(c, "signcrypt",
+        "seal" * 1 => signcrypt::seal_vec(DOMAIN, &alice, b, &mut os_rng(), &MESSAGE).unwrap(),
+        "open" * 1 => signcrypt::open_vec(DOMAIN, &bob, a, &sealed).unwrap(),
+    );
+}
+
+fn functions(c: &mut Criterion) {
+    let key = PrivateKey::generate(&mut os_rng());
+    let public = key.public_key();
+    let mut output = [0; 32];
+    let proof = vrf::prove(DOMAIN, &key, &MESSAGE, &mut os_rng(), &mut output).unwrap();
+    group!(c, "vrf",
+        "prove" * 1 => vrf::prove(DOMAIN, &key, &MESSAGE, &mut os_rng(), &mut output).unwrap(),
+        "verify" * 1 => vrf::verify(DOMAIN, public, &MESSAGE, &proof, &mut output).unwrap(),
+    );
+
+    // What a client does, in one: a blind serves once.
+    let blinded = oprf::blind(DOMAIN, &MESSAGE, &mut os_rng()).unwrap().1;
+    let evaluated = oprf::blind_evaluate(&key, &blinded).unwrap();
+    let many = [blinded; BATCH];
+    // The same bytes always, for one batch and its proof.
+    let blinds = || {
+        let mut rng = veriplex::rustcrypto::rand_core::Generator::new(veriplex::Protocol::new(DOMAIN));
+        std::array::from_fn(|_| oprf::blind_verifiable(DOMAIN, &MESSAGE, &mut rng).unwrap())
+    };
+    let requests: [(VerifiableBlind, oprf::BlindedElement); BATCH] = blinds();
+    let requests = requests.map(|(_, blinded)| blinded);
+    let (answers, proof) = oprf::blind_evaluate_verifiable(DOMAIN, &key, &requests, &mut os_rng()).unwrap();
+    group!(c, "oprf",
+        "client" * 1 => {
+            let (blind, _) = oprf::blind(DOMAIN, &MESSAGE, &mut os_rng()).unwrap();
+            blind.finalize(&evaluated, &mut output).unwrap();
+        },
+        "server" * 1 => oprf::blind_evaluate(&key, &blinded).unwrap(),
+        "client, verifying 64 at a time" * BATCH => {
+            let blinds = blinds().map(|(blind, _)| blind);
+            VerifiableBlind::finalize_batch::<BATCH, 32>(blinds, DOMAIN, public, &answers, &proof).unwrap()
+        },
+        "server, proving 64 at a time" * BATCH =>
+            oprf::blind_evaluate_verifiable(DOMAIN, &key, &many, &mut os_rng()).unwrap(),
+    );
+}
+
+/// Three of five.
+fn threshold(c: &mut Criterion) {
+    let (group, shares) = frost::deal(DOMAIN, 3, 5, &mut os_rng()).unwrap();
+    let begin = || {
+        let committed = || {
+            shares[..3]
+                .iter()
+                .map(|share| share.commit(DOMAIN, &mut os_rng()).unwrap())
+        };
+        committed().unzip::<_, _, Vec<_>, Vec<_>>()
+    };
+    let (nonces, commitments) = begin();
+    let package = SigningPackage::new(DOMAIN, &group, &commitments, &MESSAGE).unwrap();
+    let signed: Vec<_> = shares
+        .iter()
+        .zip(nonces)
+        .map(|(share, nonces)| share.sign(nonces, &package).unwrap())
+        .collect();
+    group!(c, "frost, 3 of 5",
+        "deal" * 1 => frost::deal(DOMAIN, 3, 5, &mut os_rng()).unwrap(),
+        "distributed key generation, all five" * 1 => {
+            let (states, sent): (Vec<_>, Vec<_>) = (1..=5)
+                .map(|n| {
+                    let identifier = frost::Identifier::new(n).unwrap();
+                    dkg::start(DOMAIN, b"bench", identifier, 3, 5, &mut os_rng()).unwrap()
+                })
+                .unzip();
+            let (states, shares): (Vec<_>, Vec<_>) = states
+                .into_iter()
+                .enumerate()
+                .map(|(n, state)| {
+                    let others = [&sent[..n], &sent[n + 1..]].concat();
+                    state.receive(&others).unwrap()
+                })
+                .unzip();
+            let shares = shares.concat();
+            for (n, state) in (1..).zip(states) {
+                let mine: Vec<_> = shares.iter().filter(|s| s.receiver().get() == n).cloned().collect();
+                state.finish(&mine).unwrap();
+            }
+        },
+        "a signer's first round" * 1 => shares[0].commit(DOMAIN, &mut os_rng()).unwrap(),
+        "package" * 1 => SigningPackage::new(DOMAIN, &group, &commitments, &MESSAGE).unwrap(),
+        "aggregate" * 1 => package.aggregate(&signed).unwrap(),
+        "name a bad signer" * 1 => package.verify_share(&signed[0]).unwrap(),
+    );
+}
+
+criterion_group!(benches, floor, signatures, encryption, functions, threshold);
+criterion_main!(benches);

@@ -1,0 +1,88 @@
+//! What the fuzz targets share.
+
+use arbitrary::Arbitrary;
+use veriplex::Label;
+use veriplex::hazmat::RATE;
+
+/// The bytes of a label or domain: the first 91 of those that came.
+#[derive(Clone, Arbitrary, Debug)]
+pub struct Name(Vec<u8>);
+
+impl Name {
+    pub fn bytes(&self) -> &[u8] {
+        &self.0[..self.0.len().min(Label::MAX_LEN)]
+    }
+
+    pub fn label(&self) -> Label<'_> {
+        Label::new(self.bytes()).expect("at most 91 bytes")
+    }
+}
+
+/// Data that are often longer than the input that they are made of, so that blocks are soon filled.
+#[derive(Clone, Arbitrary, Debug)]
+pub enum Data {
+    Bytes(Vec<u8>),
+    Repeated {
+        byte: u8,
+        len: u16,
+    },
+    /// Around the size of this many blocks of the duplex.
+    Edge {
+        byte: u8,
+        blocks: u8,
+        more: u8,
+    },
+}
+
+impl Data {
+    pub fn bytes(&self) -> Vec<u8> {
+        match *self {
+            Self::Bytes(ref bytes) => bytes.clone(),
+            Self::Repeated { byte, len } => vec![byte; usize::from(len % 600)],
+            Self::Edge { byte, blocks, more } => {
+                vec![byte; usize::from(blocks % 5) * RATE + usize::from(more % 5)]
+            }
+        }
+    }
+}
+
+/// A change to bytes on their way.
+#[derive(Clone, Arbitrary, Debug)]
+pub enum Change {
+    Flip { place: usize, bit: u8 },
+    Cut { place: usize },
+    Insert { place: usize, bytes: Vec<u8> },
+    Remove { start: usize, len: usize },
+    Repeat { start: usize, len: usize },
+    Replace(Vec<u8>),
+}
+
+impl Change {
+    pub fn apply(&self, bytes: &mut Vec<u8>) {
+        // Places are taken modulo what there is, so that nearly every change is one.
+        let within = |place: usize, n: usize| place.checked_rem(n).unwrap_or(0);
+        let n = bytes.len();
+        let range = |start, len| {
+            let start = within(start, n);
+            start..start + within(len, n - start + 1)
+        };
+        match self {
+            Self::Flip { .. } if n == 0 => {}
+            Self::Flip { place, bit } => bytes[within(*place, n)] ^= 1 << (bit % 8),
+            Self::Cut { place } => bytes.truncate(within(*place, n + 1)),
+            Self::Insert { place, bytes: more } => {
+                let place = within(*place, n + 1);
+                bytes.splice(place..place, more.iter().copied());
+            }
+            Self::Remove { start, len } => drop(bytes.drain(range(*start, *len))),
+            // Not twice as much again and again.
+            Self::Repeat { .. } if n > 1 << 16 => {}
+            Self::Repeat { start, len } => {
+                let again = bytes[range(*start, *len)].to_vec();
+                let end = range(*start, *len).end;
+                bytes.splice(end..end, again);
+            }
+            Self::Replace(other) => bytes.clone_from(other),
+        }
+    }
+}

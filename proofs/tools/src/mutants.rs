@@ -1,0 +1,255 @@
+//! `veriplex-tools mutants`: defects planted in a copy of the repository, each of which the manifest's test and a proof
+//! must see. The copy as it is must pass both.
+
+use crate::{installed, proofs};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::{env, fs, io};
+
+/// How long SAW may take for a script. What it has not proved then counts as not proved: it looks for a counterexample,
+/// and may not find one.
+const SECONDS: &str = "300";
+
+/// A defect: in a file, a text that occurs once becomes another.
+struct Mutant {
+    what: &'static str,
+    file: &'static str,
+    edits: &'static [(&'static str, &'static str)],
+    /// The theorem that must not be proved, and its script.
+    theorem: &'static str,
+    script: &'static str,
+}
+
+const MUTANTS: [Mutant; 8] = [
+    Mutant {
+        what: "two round constants swapped in a kernel",
+        file: "jasmin/x86-64/permute.s",
+        edits: &[
+            ("\t1088(%rsi), ", "\t1104(%rsi) , "),
+            ("\t1104(%rsi), ", "\t1088(%rsi), "),
+        ],
+        theorem: "permute_thm",
+        script: "permute",
+    },
+    Mutant {
+        what: "K(1) and K(2) swapped in the table",
+        file: "rust/src/simpira1024.rs",
+        edits: &[("constants[i] =", "constants[if i < 2 { 1 - i } else { i }] =")],
+        theorem: "round_constants_thm",
+        script: "round_constants",
+    },
+    Mutant {
+        what: "K(c) changed in the Cryptol",
+        file: "spec/cryptol/Simpira1024.cry",
+        edits: &[("(16 * i ^ 8 ^ c)", "(16 * i ^ 9 ^ c)")],
+        theorem: "round_constants_thm",
+        script: "round_constants",
+    },
+    Mutant {
+        what: "no padding: a vpxor left out",
+        file: "jasmin/x86-64/encrypt_blocks.s",
+        edits: &[("\tvpxor\t%xmm0, %xmm5, %xmm5\n", "")],
+        theorem: "encrypt_blocks_thm_1",
+        script: "encrypt_blocks",
+    },
+    Mutant {
+        what: "the next block one byte early",
+        file: "jasmin/x86-64/absorb_blocks.s",
+        edits: &[("addq\t$94, %rsi", "addq\t$93, %rsi")],
+        theorem: "absorb_blocks_thm_2",
+        script: "absorb_blocks",
+    },
+    Mutant {
+        what: "in place: the last bytes of the input are read after they were overwritten",
+        file: "jasmin/x86-64/decrypt_blocks.s",
+        edits: &[(
+            "\tvmovdqu\t%xmm9, 78(%rdx)\n",
+            "\tvmovdqu\t%xmm9, 78(%rdx)\n\tvmovdqu\t78(%rsi), %xmm10\n\tvpsrldq\t$2, %xmm10, %xmm10\n",
+        )],
+        theorem: "decrypt_blocks_in_place_thm_1",
+        script: "decrypt_blocks",
+    },
+    Mutant {
+        what: "one block too many",
+        file: "jasmin/x86-64/squeeze_blocks.s",
+        edits: &[("\tjmp\t1f\n", "\tincq\t%rdx\n\tjmp\t1f\n")],
+        theorem: "squeeze_blocks_thm_0",
+        script: "squeeze_blocks",
+    },
+    Mutant {
+        what: "the count in a byte: right for fewer than 256 blocks",
+        file: "jasmin/x86-64/absorb_blocks.s",
+        edits: &[("decq\t%rdx", "decb\t%dl")],
+        theorem: "absorb_blocks_step_thm",
+        script: "absorb_blocks",
+    },
+];
+
+pub fn main(mut args: impl Iterator<Item = String>, root: &Path) -> ExitCode {
+    let strict = match (args.next().as_deref(), args.next()) {
+        (None, _) => false,
+        (Some("--strict"), None) => true,
+        _ => {
+            eprint!("{}", crate::USAGE);
+            return ExitCode::from(2);
+        }
+    };
+    for tool in ["saw", "z3", "git"] {
+        if !installed(tool) {
+            println!("mutants: skipped, because {tool} is not on PATH");
+            return ExitCode::from(u8::from(strict));
+        }
+    }
+    match run(root) {
+        Ok(0) => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::FAILURE,
+        Err(e) => {
+            eprintln!("mutants: {e}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Everything, in order. How many defects were not seen.
+fn run(root: &Path) -> io::Result<usize> {
+    let copy = Copy::make(root)?;
+    let failed = copy.manifest_test()?;
+    if !failed.is_empty() {
+        return Err(io::Error::other(format!("without a defect, fails: {failed:?}")));
+    }
+    let scripts: BTreeSet<&str> = MUTANTS.iter().map(|mutant| mutant.script).collect();
+    for script in scripts {
+        if let Some(theorem) = copy.unproved(script)? {
+            return Err(io::Error::other(format!(
+                "without a defect, not proved: {theorem}"
+            )));
+        }
+    }
+    println!("without a defect: the manifest's test passes, the theorems are proved\n");
+
+    let mut unseen = 0;
+    for mutant in &MUTANTS {
+        let path = copy.folder.join(mutant.file);
+        let original = fs::read_to_string(&path)?;
+        let mut text = original.clone();
+        for (from, to) in mutant.edits {
+            if text.matches(from).count() != 1 {
+                return Err(io::Error::other(format!("{}: not once: {from:?}", mutant.file)));
+            }
+            text = text.replace(from, to);
+        }
+        fs::write(&path, text)?;
+        let tests = copy.manifest_test()?;
+        let theorem = copy.unproved(mutant.script)?;
+        fs::write(&path, original)?;
+
+        let seen = !tests.is_empty() && theorem.as_deref() == Some(mutant.theorem);
+        unseen += usize::from(!seen);
+        println!("{} ({})", mutant.what, mutant.file);
+        println!(
+            "    tests/manifest.rs: {}",
+            if tests.is_empty() {
+                "PASSES".to_owned()
+            } else {
+                format!("fails: {}", tests.join(", "))
+            }
+        );
+        println!(
+            "    proof: {}{}",
+            theorem.map_or_else(|| "SUCCEEDS".to_owned(), |theorem| format!("fails at {theorem}")),
+            if seen {
+                String::new()
+            } else {
+                format!("; expected to fail at {}", mutant.theorem)
+            }
+        );
+    }
+    println!("\n{} defects, {unseen} not seen", MUTANTS.len());
+    Ok(unseen)
+}
+
+/// A copy of the repository.
+struct Copy {
+    folder: PathBuf,
+    target: PathBuf,
+}
+
+impl Copy {
+    /// Of the files that git knows, as they are.
+    fn make(root: &Path) -> io::Result<Self> {
+        let folder = root.join("target/mutants/copy");
+        if folder.exists() {
+            fs::remove_dir_all(&folder)?;
+        }
+        let files = proofs::call(Command::new("git").current_dir(root).args([
+            "ls-files",
+            "-z",
+            "--cached",
+            "--others",
+            "--exclude-standard",
+        ]))?;
+        for file in files
+            .split_terminator('\0')
+            .filter(|file| root.join(file).is_file())
+        {
+            let to = folder.join(file);
+            fs::create_dir_all(to.parent().unwrap_or(&folder))?;
+            fs::copy(root.join(file), to)?;
+        }
+        // Not the target folder of the repository itself: cargo would take the copy's code for its.
+        let target = root.join("target/mutants/target");
+        Ok(Self { folder, target })
+    }
+
+    /// The tests of `tests/manifest.rs` that fail.
+    fn manifest_test(&self) -> io::Result<Vec<String>> {
+        let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let output = Command::new(cargo)
+            .current_dir(&self.folder)
+            .args(["test", "--quiet", "--test", "manifest", "--target-dir"])
+            .arg(&self.target)
+            .output()?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let failed: Vec<String> = text
+            .lines()
+            .filter_map(|line| {
+                Some(
+                    line.strip_prefix("---- ")?
+                        .strip_suffix(" stdout ----")?
+                        .to_owned(),
+                )
+            })
+            .collect();
+        if output.status.success() != failed.is_empty() {
+            let error = String::from_utf8_lossy(&output.stderr);
+            return Err(io::Error::other(format!("cargo test: {error}")));
+        }
+        Ok(failed)
+    }
+
+    /// The theorem at which a script fails, if one does.
+    fn unproved(&self, script: &str) -> io::Result<Option<String>> {
+        let output = Command::new(env::current_exe()?)
+            .current_dir(&self.folder)
+            .args(["proofs", "--only", &format!("/{script}.saw")])
+            .env("CARGO_MANIFEST_DIR", self.folder.join("proofs/tools"))
+            .env("VERIPLEX_SECONDS", SECONDS)
+            .output()?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        if text.contains(" theorems, 0 wrong, ") {
+            return Ok(None);
+        }
+        let failed = text
+            .lines()
+            .find_map(|line| line.strip_prefix("WRONG: ")?.split_once(" failed at "))
+            .and_then(|(_, rest)| rest.split_once(": see "));
+        match failed {
+            Some((theorem, _)) => Ok(Some(theorem.to_owned())),
+            None => Err(io::Error::other(format!(
+                "{script}: {text}{}",
+                String::from_utf8_lossy(&output.stderr)
+            ))),
+        }
+    }
+}

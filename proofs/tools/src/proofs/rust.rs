@@ -1,0 +1,92 @@
+//! The LLVM bitcode that rustc makes of the crate, and the names of its functions.
+
+use rustc_demangle::demangle;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::Command;
+use std::{env, fs, io};
+
+/// What the crate is compiled with, on top of its release profile. `link-dead-code` keeps every function of the crate,
+/// private ones too; the cfg `veriplex_proofs` keeps the AES round out of line.
+pub const RUSTFLAGS: &str = "--cfg veriplex_backend=\"portable\" --cfg veriplex_proofs";
+pub const FLAGS: [&str; 3] = ["--emit=llvm-bc,llvm-ir", "-Ccodegen-units=1", "-Clink-dead-code"];
+
+/// The modules whose functions the scripts name.
+const MODULES: [&str; 2] = ["portable", "duplex"];
+
+/// Compiles the crate to `portable.bc`, and lists its functions in `portable.saw`, for scripts to include:
+/// `duplex_Duplex_absorb` is the symbol of `veriplex::duplex::Duplex::absorb`.
+pub fn bitcode(root: &Path, out: &Path) -> io::Result<()> {
+    let target = out.join("bitcode");
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    super::call(
+        Command::new(cargo)
+            .current_dir(root)
+            .env("RUSTFLAGS", RUSTFLAGS)
+            .env_remove("CARGO_ENCODED_RUSTFLAGS")
+            .args(["rustc", "--release", "--package", "veriplex", "--lib"])
+            .args(["--crate-type", "rlib", "--target-dir"])
+            .arg(&target)
+            .arg("--")
+            .args(FLAGS),
+    )?;
+    let folder = target.join("release/deps");
+    fs::copy(only(&folder, ".bc")?, out.join("portable.bc"))?;
+    let functions = functions(&fs::read_to_string(only(&folder, ".ll")?)?);
+    let text = functions.iter().fold(String::new(), |mut text, (name, symbol)| {
+        let _ = writeln!(text, "let {name} = \"{symbol}\";");
+        text
+    });
+    fs::write(out.join("portable.saw"), text)
+}
+
+/// The file `veriplex-*` in a folder with this ending.
+fn only(folder: &Path, ending: &str) -> io::Result<std::path::PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or_default();
+        if name.starts_with("veriplex-") && name.ends_with(ending) {
+            found.push(path);
+        }
+    }
+    match (found.pop(), found.is_empty()) {
+        (Some(path), true) => Ok(path),
+        _ => Err(io::Error::other(format!(
+            "{}: not one veriplex-*{ending}",
+            folder.display()
+        ))),
+    }
+}
+
+/// The functions that a module in LLVM's text form defines: the names of those whose path is `veriplex::MODULE::...`
+/// and made of plain names, and their symbols. A path that two functions share is left out.
+fn functions(module: &str) -> BTreeMap<String, String> {
+    let mut functions: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for line in module.lines().filter(|line| line.starts_with("define ")) {
+        let Some(symbol) = line.split_once('@').and_then(|(_, rest)| rest.split_once('(')) else {
+            continue;
+        };
+        let symbol = symbol.0.trim_matches('"');
+        let path = format!("{:#}", demangle(symbol));
+        let Some(path) = path.strip_prefix("veriplex::") else {
+            continue;
+        };
+        let parts: Vec<&str> = path.split("::").collect();
+        let plain = |part: &&str| part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        if MODULES.contains(&parts[0]) && parts.iter().all(plain) {
+            functions
+                .entry(parts.join("_"))
+                .or_default()
+                .push(symbol.to_owned());
+        }
+    }
+    functions
+        .into_iter()
+        .filter_map(|(name, symbols)| (symbols.len() == 1).then(|| (name, symbols[0].clone())))
+        .collect()
+}

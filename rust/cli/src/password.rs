@@ -1,0 +1,161 @@
+//! Passwords: where they come from, keys out of them, and hashes of them to store.
+//!
+//! A hash is a PHC string, `$veriplex-mhf$v=1$c=COST$SALT$HASH`, in the domain `veriplex.password.v1`.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+
+use password_hash::phc::PasswordHash;
+use password_hash::{PasswordHasher, PasswordVerifier};
+use veriplex::mhf::Mhf;
+use veriplex::rustcrypto::{Domain, password_hash as phc};
+use veriplex::{Label, label};
+use zeroize::Zeroizing;
+
+use crate::error::Error;
+use crate::files::{is_stdio, printable};
+use crate::keyfile::Key;
+
+/// The longest password, in bytes.
+const MAX_LEN: usize = 1024;
+/// The longest line that can be a hash.
+const MAX_HASH_LEN: usize = 256;
+const SALT_LEN: usize = 16;
+
+/// A password, wiped on drop.
+pub type Password = Zeroizing<Vec<u8>>;
+
+/// Where a password comes from.
+pub enum Source {
+    Terminal,
+    /// Its first line; `-` for standard input.
+    File(PathBuf),
+}
+
+impl Source {
+    pub fn is_stdin(&self) -> bool {
+        matches!(self, Self::File(path) if is_stdio(path))
+    }
+
+    /// Reads a password that exists already.
+    pub fn read(&self) -> Result<Password, Error> {
+        match self {
+            Self::Terminal => prompt("Password: "),
+            Self::File(path) => first_line(path, MAX_LEN),
+        }
+    }
+
+    /// Reads a new password, on a terminal twice. It must not be empty.
+    pub fn read_new(&self) -> Result<Password, Error> {
+        let password = self.read()?;
+        let name = match self {
+            Self::Terminal => "terminal".into(),
+            Self::File(path) => printable(path),
+        };
+        if password.is_empty() {
+            return Err(Error::usage(&name, "the password is empty"));
+        }
+        if matches!(self, Self::Terminal) && prompt("Again: ")? != password {
+            return Err(Error::usage(&name, "the passwords differ"));
+        }
+        Ok(password)
+    }
+}
+
+fn prompt(prompt: &str) -> Result<Password, Error> {
+    let password = rpassword::prompt_password(prompt).map_err(|error| Error::io("terminal", error))?;
+    Ok(Zeroizing::new(password.into_bytes()))
+}
+
+/// The first line, without its end.
+fn first_line(path: &Path, max_len: usize) -> Result<Zeroizing<Vec<u8>>, Error> {
+    let name = printable(path);
+    // As large as it can get: growing would leave copies.
+    let mut line = Zeroizing::new(Vec::with_capacity(max_len + 2));
+    let read = |line: &mut Vec<u8>| {
+        let file: Box<dyn Read> = if is_stdio(path) {
+            Box::new(io::stdin())
+        } else {
+            Box::new(File::open(path)?)
+        };
+        BufReader::with_capacity(1, file.take(max_len as u64 + 2)).read_until(b'\n', line)
+    };
+    read(&mut line).map_err(|error| Error::io(&name, error))?;
+    if line.last() == Some(&b'\n') {
+        line.pop();
+        if line.last() == Some(&b'\r') {
+            line.pop();
+        }
+    }
+    if line.len() > max_len {
+        return Err(Error::io(
+            &name,
+            format_args!("its first line has more than {max_len} bytes"),
+        ));
+    }
+    Ok(line)
+}
+
+/// Refuses a cost that came from outside, before any work.
+pub fn check_cost(name: &str, cost: u32, max_cost: u8) -> Result<(), Error> {
+    if cost > u32::from(max_cost) {
+        return Err(Error::unverified(
+            name,
+            format_args!("its cost {cost} is above the limit of {max_cost} (--max-cost)"),
+        ));
+    }
+    Ok(())
+}
+
+/// The key of a file.
+pub fn stretch(password: &Password, cost: u8, salt: &[u8]) -> Result<Key, Error> {
+    let mut key = Key::default();
+    Mhf::new(label!("veriplex.file.password.v1"), cost)
+        .and_then(|mhf| mhf.hash_into(password, salt, key.as_mut_slice()))
+        .map_err(|error| Error::io("password", error))?;
+    Ok(key)
+}
+
+enum Stored {}
+
+impl Domain for Stored {
+    const DOMAIN: Label<'static> = label!("veriplex.password.v1");
+}
+
+/// Prints the hash of a new password.
+pub fn hash(source: &Source, cost: u8) -> Result<(), Error> {
+    let password = source.read_new()?;
+    let mut salt = [0; SALT_LEN];
+    getrandom::fill(&mut salt).map_err(|error| Error::io("random numbers", error))?;
+    let params = phc::Params {
+        cost,
+        ..phc::Params::default()
+    };
+    let hash = phc::Mhf::<Stored>::new(params, cost)
+        .hash_password_with_salt(&password, &salt)
+        .map_err(|error| Error::io("password", error))?;
+    let mut stdout = io::stdout();
+    writeln!(stdout, "{hash}")
+        .and_then(|()| stdout.flush())
+        .map_err(|error| Error::write("standard output", &error))
+}
+
+/// Verifies a password beside a hash that [`hash`] printed, of a cost of at most `max_cost`.
+pub fn verify(hash_file: &Path, source: &Source, max_cost: u8) -> Result<(), Error> {
+    let name = printable(hash_file);
+    let line = first_line(hash_file, MAX_HASH_LEN)?;
+    let hash = str::from_utf8(&line)
+        .ok()
+        .and_then(|line| PasswordHash::new(line).ok())
+        .ok_or_else(|| Error::io(&name, "not a password hash"))?;
+    let params = phc::Params::try_from(&hash).map_err(|error| Error::io(&name, error))?;
+    check_cost(&name, params.cost.into(), max_cost)?;
+    let password = source.read()?;
+    phc::Mhf::<Stored>::new(params, max_cost)
+        .verify_password(&password, &hash)
+        .map_err(|error| match error {
+            password_hash::Error::PasswordInvalid => Error::unverified(&name, "the password is not this one"),
+            error => Error::io(&name, error),
+        })
+}

@@ -1,0 +1,418 @@
+//! Readers and writers of sealed streams: one state machine for each, which `std::io` and tokio drive.
+
+use core::fmt;
+use core::ops::Range;
+use std::boxed::Box;
+use std::io::{self, Read, Write};
+use std::vec::Vec;
+
+use crate::wipe::wipe;
+use crate::{Error, Protocol, TAG_LEN};
+
+/// What a scheme does to the blocks that are written.
+pub(crate) trait Seal: Sized + Unpin {
+    /// Bytes of room before the plaintext of a block.
+    const PREFIX: usize;
+    /// The largest plaintext of a block, in bytes.
+    const MAX_LEN: usize;
+    /// What the end of a stream has in bytes beside the last block.
+    const END_LEN: usize;
+    /// Whether a block may have less than `MAX_LEN` bytes of plaintext.
+    const EARLY: bool;
+
+    fn new(keyed: Protocol) -> Self;
+
+    /// Seals a block in place: room, plaintext, 16 bytes of room.
+    fn seal_block(&mut self, block: &mut [u8]) -> Result<(), Error>;
+
+    /// Seals what is left in `buffer`, less than a full block, and the end.
+    fn seal_end(&mut self, buffer: &mut Vec<u8>) -> Result<(), Error>;
+}
+
+/// What a scheme does to the input that is read.
+pub(crate) trait Open: Sized + Unpin {
+    /// The most bytes that are opened at once.
+    const MAX_LEN: usize;
+    /// How many bytes must follow what is opened before it is, unless the input ends there.
+    const LOOKAHEAD: usize;
+
+    fn new(keyed: Protocol) -> Self;
+
+    /// How many bytes are to be opened next: at least 1, at most `MAX_LEN`.
+    fn wanted(&self) -> usize;
+
+    /// Opens so many bytes in place: where the plaintext is. `last` if no lookahead follows.
+    fn open(&mut self, input: &mut [u8], last: bool) -> Result<Range<usize>, Error>;
+
+    fn is_finished(&self) -> bool;
+
+    fn finish(self) -> Result<Protocol, Error>;
+}
+
+/// Plaintext in memory.
+struct Buffer<T: AsMut<[u8]>>(T);
+
+impl<T: AsMut<[u8]>> Drop for Buffer<T> {
+    fn drop(&mut self) {
+        wipe(self.0.as_mut());
+    }
+}
+
+fn earlier_error() -> io::Error {
+    io::Error::other("an earlier operation on this stream failed")
+}
+
+/// Seals what is written to it and passes the blocks on.
+pub struct SealWriter<S, W> {
+    sealing: Sealing<S>,
+    inner: W,
+}
+
+/// The plaintext of a block in the making, then the block until it is written.
+struct Sealing<S> {
+    sealer: S,
+    /// Never longer than its capacity: it does not move, and leaves no plaintext behind.
+    buffer: Buffer<Vec<u8>>,
+    phase: Phase,
+    /// How much of a sealed buffer went out.
+    written: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// The buffer holds room and plaintext.
+    Plain,
+    /// The buffer holds a sealed block.
+    Sealed,
+    /// The buffer holds the end of the stream, or held it before it was written.
+    Ended,
+}
+
+impl<S: Seal> Sealing<S> {
+    fn new(keyed: Protocol) -> Self {
+        let mut buffer = Vec::with_capacity(S::PREFIX + S::MAX_LEN + TAG_LEN + S::END_LEN);
+        buffer.resize(S::PREFIX, 0);
+        Self {
+            sealer: S::new(keyed),
+            buffer: Buffer(buffer),
+            phase: Phase::Plain,
+            written: 0,
+        }
+    }
+
+    /// What is to be written before anything else.
+    fn pending(&self) -> &[u8] {
+        match self.phase {
+            Phase::Plain => &[],
+            Phase::Sealed | Phase::Ended => &self.buffer.0[self.written..],
+        }
+    }
+
+    /// `n` bytes of `pending` went out.
+    fn wrote(&mut self, n: usize) -> io::Result<()> {
+        if n == 0 {
+            return Err(io::ErrorKind::WriteZero.into());
+        }
+        self.written += n;
+        if self.phase == Phase::Sealed && self.pending().is_empty() {
+            self.buffer.0.truncate(S::PREFIX);
+            self.written = 0;
+            self.phase = Phase::Plain;
+        }
+        Ok(())
+    }
+
+    /// Takes plaintext, once nothing is pending: as much of `input` as the block has room for.
+    fn take(&mut self, input: &[u8]) -> io::Result<usize> {
+        if self.phase != Phase::Plain {
+            return Err(earlier_error());
+        }
+        let room = S::PREFIX + S::MAX_LEN - self.buffer.0.len();
+        let n = input.len().min(room);
+        self.buffer.0.extend_from_slice(&input[..n]);
+        if n == room {
+            self.seal_block()?;
+        }
+        Ok(n)
+    }
+
+    /// Ends the block in the making, if there is one and blocks may end early.
+    fn end_block(&mut self) -> io::Result<()> {
+        if S::EARLY && self.phase == Phase::Plain && self.buffer.0.len() > S::PREFIX {
+            self.seal_block()?;
+        }
+        Ok(())
+    }
+
+    fn seal_block(&mut self) -> io::Result<()> {
+        let buffer = &mut self.buffer.0;
+        buffer.resize(buffer.len() + TAG_LEN, 0);
+        self.phase = Phase::Sealed;
+        self.sealer.seal_block(buffer).map_err(io::Error::other)
+    }
+
+    /// Ends the stream, once nothing is pending, if that has not been done.
+    fn end(&mut self) -> io::Result<()> {
+        if self.phase == Phase::Plain {
+            self.phase = Phase::Ended;
+            self.sealer
+                .seal_end(&mut self.buffer.0)
+                .map_err(io::Error::other)?;
+        }
+        Ok(())
+    }
+}
+
+#[allow(private_bounds)]
+impl<S: Seal, W> SealWriter<S, W> {
+    /// Starts a stream under the key in `keyed`. Two streams must not start from the same state: mix in a nonce
+    /// first.
+    #[must_use]
+    pub fn new(keyed: Protocol, inner: W) -> Self {
+        Self {
+            sealing: Sealing::new(keyed),
+            inner,
+        }
+    }
+}
+
+#[allow(private_bounds)]
+impl<S: Seal, W: Write> SealWriter<S, W> {
+    /// Writes what is left and the end of the stream, flushes the inner writer and gives it back.
+    ///
+    /// # Errors
+    ///
+    /// Those of the inner writer.
+    pub fn finish(mut self) -> io::Result<W> {
+        self.write_pending()?;
+        self.sealing.end()?;
+        self.write_pending()?;
+        self.inner.flush()?;
+        Ok(self.inner)
+    }
+
+    fn write_pending(&mut self) -> io::Result<()> {
+        while !self.sealing.pending().is_empty() {
+            match self.inner.write(self.sealing.pending()) {
+                Ok(n) => self.sealing.wrote(n)?,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+#[allow(private_bounds)]
+impl<S: Seal, W: Write> Write for SealWriter<S, W> {
+    /// Takes plaintext. An error is one of the inner writer; then nothing was taken, and the call can be repeated.
+    fn write(&mut self, input: &[u8]) -> io::Result<usize> {
+        self.write_pending()?;
+        self.sealing.take(input)
+    }
+
+    /// Writes what was sealed, and where blocks may end early also seals and writes what was taken so far as a block
+    /// of its own; then flushes the inner writer.
+    fn flush(&mut self) -> io::Result<()> {
+        self.write_pending()?;
+        self.sealing.end_block()?;
+        self.write_pending()?;
+        self.inner.flush()
+    }
+}
+
+impl<S, W> fmt::Debug for SealWriter<S, W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SealWriter").finish_non_exhaustive()
+    }
+}
+
+/// Reads a stream and gives out only what was verified.
+pub struct OpenReader<O, R> {
+    opening: Opening<O>,
+    inner: R,
+}
+
+struct Opening<O> {
+    opener: O,
+    buffer: Buffer<Box<[u8]>>,
+    /// How much of `buffer` was read.
+    filled: usize,
+    /// How much of that was opened.
+    opened: usize,
+    /// The plaintext in there that was not yet given out.
+    ready: Range<usize>,
+    failed: bool,
+}
+
+impl<O: Open> Opening<O> {
+    fn new(keyed: Protocol) -> Self {
+        Self {
+            opener: O::new(keyed),
+            buffer: Buffer(std::vec![0; O::MAX_LEN + O::LOOKAHEAD].into_boxed_slice()),
+            filled: 0,
+            opened: 0,
+            ready: 0..0,
+            failed: false,
+        }
+    }
+
+    /// Moves plaintext into `output`: the number of bytes if that answers the read, or else nothing, and more input is
+    /// needed.
+    fn give(&mut self, output: &mut [u8]) -> io::Result<Option<usize>> {
+        if self.failed {
+            return Err(earlier_error());
+        }
+        let n = output.len().min(self.ready.len());
+        output[..n].copy_from_slice(&self.buffer.0[self.ready.start..][..n]);
+        self.ready.start += n;
+        Ok((n > 0 || output.is_empty() || self.opener.is_finished()).then_some(n))
+    }
+
+    /// Where input is to be put, after `give` has asked for more.
+    fn room(&mut self) -> &mut [u8] {
+        // What was opened has been given out.
+        self.buffer.0.copy_within(self.opened..self.filled, 0);
+        self.filled -= self.opened;
+        self.opened = 0;
+        &mut self.buffer.0[self.filled..self.opener.wanted() + O::LOOKAHEAD]
+    }
+
+    /// `n` bytes were put there; none if the input has ended.
+    fn take(&mut self, n: usize) -> io::Result<()> {
+        self.filled += n;
+        let wanted = self.opener.wanted();
+        if n > 0 && self.filled < wanted + O::LOOKAHEAD {
+            return Ok(());
+        }
+        self.failed = true;
+        if self.filled < wanted {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        self.ready = self
+            .opener
+            .open(&mut self.buffer.0[..wanted], self.filled == wanted)
+            .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+        self.opened = wanted;
+        self.failed = false;
+        Ok(())
+    }
+}
+
+#[allow(private_bounds)]
+impl<O: Open, R> OpenReader<O, R> {
+    /// Starts to read the stream that a writer began in the same state.
+    #[must_use]
+    pub fn new(keyed: Protocol, inner: R) -> Self {
+        Self {
+            opening: Opening::new(keyed),
+            inner,
+        }
+    }
+
+    /// Whether the end of the stream was reached and verified.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        self.opening.opener.is_finished()
+    }
+
+    /// The protocol after the verified end of the stream, and the inner reader.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Verification`] before the end or after an error.
+    pub fn finish(self) -> Result<(Protocol, R), Error> {
+        Ok((self.opening.opener.finish()?, self.inner))
+    }
+}
+
+#[allow(private_bounds)]
+impl<O: Open, R: Read> Read for OpenReader<O, R> {
+    fn read(&mut self, output: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if let Some(n) = self.opening.give(output)? {
+                return Ok(n);
+            }
+            let n = self.inner.read(self.opening.room())?;
+            self.opening.take(n)?;
+        }
+    }
+}
+
+impl<O, R> fmt::Debug for OpenReader<O, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OpenReader").finish_non_exhaustive()
+    }
+}
+
+#[cfg(feature = "tokio")]
+mod asynchronous {
+    use core::pin::Pin;
+    use core::task::{Context, Poll, ready};
+    use std::io;
+
+    use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+    use super::{Open, OpenReader, Seal, SealWriter};
+
+    #[allow(private_bounds)]
+    impl<O: Open, R: AsyncRead + Unpin> AsyncRead for OpenReader<O, R> {
+        fn poll_read(
+            mut self: Pin<&mut Self>,
+            cx: &mut Context<'_>,
+            output: &mut ReadBuf<'_>,
+        ) -> Poll<io::Result<()>> {
+            let Self { opening, inner } = &mut *self;
+            loop {
+                if let Some(n) = opening.give(output.initialize_unfilled())? {
+                    output.advance(n);
+                    return Poll::Ready(Ok(()));
+                }
+                let mut room = ReadBuf::new(opening.room());
+                ready!(Pin::new(&mut *inner).poll_read(cx, &mut room))?;
+                let n = room.filled().len();
+                opening.take(n)?;
+            }
+        }
+    }
+
+    #[allow(private_bounds)]
+    impl<S: Seal, W: AsyncWrite + Unpin> SealWriter<S, W> {
+        fn poll_write_pending(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+            while !self.sealing.pending().is_empty() {
+                let n = ready!(Pin::new(&mut self.inner).poll_write(cx, self.sealing.pending()))?;
+                self.sealing.wrote(n)?;
+            }
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    #[allow(private_bounds)]
+    impl<S: Seal, W: AsyncWrite + Unpin> AsyncWrite for SealWriter<S, W> {
+        /// As the `write` of `std::io::Write`.
+        fn poll_write(
+            mut self: Pin<&mut Self>,
+            cx: &mut Context<'_>,
+            input: &[u8],
+        ) -> Poll<io::Result<usize>> {
+            ready!(self.poll_write_pending(cx))?;
+            Poll::Ready(self.sealing.take(input))
+        }
+
+        /// As the `flush` of `std::io::Write`.
+        fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+            ready!(self.poll_write_pending(cx))?;
+            self.sealing.end_block()?;
+            ready!(self.poll_write_pending(cx))?;
+            Pin::new(&mut self.inner).poll_flush(cx)
+        }
+
+        /// Writes what is left and the end of the stream, then shuts the inner writer down.
+        fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+            ready!(self.poll_write_pending(cx))?;
+            self.sealing.end()?;
+            ready!(self.poll_write_pending(cx))?;
+            Pin::new(&mut self.inner).poll_shutdown(cx)
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! Mutual authentication with forward secrecy in three messages (the pattern XX of the Noise framework, revision 34,
+//! section 7.5), and a protocol for each direction afterwards.
+//!
+//! Neither side needs the other's public key beforehand: both are sent, encrypted. Whether to trust the peer's key is
+//! asked between receiving it and using the session:
+//!
+#![cfg_attr(feature = "getrandom", doc = "```")]
+#![cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+//! use veriplex::{handshake::{Initiator, Responder}, keys::PrivateKey, label};
+//! let mut rng = veriplex::os_rng();
+//! let (alice, bob) = (PrivateKey::generate(&mut rng), PrivateKey::generate(&mut rng));
+//! let domain = label!("com.example.handshake");
+//!
+//! let (initiator, request) = Initiator::start(domain, &alice, &mut rng);
+//! let (responder, response) = Responder::respond(domain, &bob, &request, &mut rng)?;
+//! let claimed = initiator.receive(&response)?;
+//! assert_eq!(claimed.peer(), bob.public_key()); // look it up in a list of trusted keys
+//! let (mut alice_session, confirmation) = claimed.accept();
+//! let claimed = responder.receive(&confirmation)?;
+//! assert_eq!(claimed.peer(), alice.public_key());
+//! let mut bob_session = claimed.accept();
+//!
+//! let sealed = alice_session.send.seal_in_place_detached(label!("message"), &mut []);
+//! bob_session.recv.open_in_place_detached(label!("message"), &mut [], &sealed)?; // now Bob knows
+//! # Ok::<(), veriplex::Error>(())
+//! ```
+//!
+//! # What is known when
+//!
+//! A key shown by `peer` is a claim: anyone can send anyone's public key. That the peer has the private key is
+//! shown by the first message that opens under [`Session::recv`], and not before: do nothing for a peer until then.
+//! What is sent under [`Session::send`] can be read by the claimed peer alone. The initiator's key can be read by nobody
+//! but the holder of the key that the responder claimed; the responder's can be read by any initiator.
+//!
+//! # Values that are used once
+//!
+//! Each step takes the value of the step before, so that none can be left out or done twice:
+//!
+//! ```compile_fail,E0382
+//! # fn twice(initiator: veriplex::handshake::Initiator, response: &[u8]) {
+//! let first = initiator.receive(response);
+//! let second = initiator.receive(response);
+//! # }
+//! ```
+//!
+//! and there is no session without a decision on the peer:
+//!
+//! ```compile_fail,E0609
+//! # fn untrusted(responder: veriplex::handshake::Responder, confirmation: &[u8]) -> Result<(), veriplex::Error> {
+//! let session = responder.receive(confirmation)?;
+//! let mut recv = session.recv;
+//! # Ok(())
+//! # }
+//! ```
+
+use rand_core::CryptoRng;
+
+use crate::keys::{PrivateKey, PublicKey};
+use crate::{Error, Label, Protocol, TAG_LEN, label};
+
+/// Size in bytes of the first message, from the initiator.
+pub const REQUEST_LEN: usize = PublicKey::LEN;
+/// Size in bytes of the second message, from the responder.
+pub const RESPONSE_LEN: usize = PublicKey::LEN + SEALED_KEY_LEN;
+/// Size in bytes of the third message, from the initiator.
+pub const CONFIRMATION_LEN: usize = SEALED_KEY_LEN;
+
+const SEALED_KEY_LEN: usize = PublicKey::LEN + TAG_LEN;
+
+/// The initiator, who waits for the response.
+#[derive(Debug)]
+#[must_use]
+pub struct Initiator {
+    protocol: Protocol,
+    ephemeral: PrivateKey,
+    own: PrivateKey,
+}
+
+impl Initiator {
+    /// Starts a handshake with the initiator's long-term key; the request of 32 bytes goes to the responder.
+    pub fn start<R: CryptoRng + ?Sized>(
+        domain: Label<'_>,
+        own: &PrivateKey,
+        rng: &mut R,
+    ) -> (Self, [u8; REQUEST_LEN]) {
+        let ephemeral = PrivateKey::generate(rng);
+        let request = ephemeral.public_key().to_bytes();
+        let mut protocol = Protocol::new(domain);
+        protocol.mix(label!("ie"), &request);
+        let initiator = Self {
+            protocol,
+            ephemeral,
+            own: own.clone(),
+        };
+        (initiator, request)
+    }
+
+    /// Reads the response.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Verification`] if it has not 80 bytes or is no answer to this request in this domain;
+    /// [`Error::InvalidKey`] if one of its keys is none.
+    pub fn receive(self, response: &[u8]) -> Result<ClaimedResponder, Error> {
+        let response: &[u8; RESPONSE_LEN] = response.try_into().map_err(|_| Error::Verification)?;
+        let Self {
+            mut protocol,
+            ephemeral,
+            own,
+        } = self;
+        let (re, sealed) = response.split_first_chunk().ok_or(Error::Verification)?;
+        let re = PublicKey::from_bytes(re)?;
+        protocol.mix(label!("re"), re.as_bytes());
+        ephemeral.mix_shared(&re, &mut protocol, label!("ie-re"))?;
+        let peer = open_key(&mut protocol, label!("rs"), sealed)?;
+        ephemeral.mix_shared(&peer, &mut protocol, label!("ie-rs"))?;
+
+        let mut confirmation = [0; CONFIRMATION_LEN];
+        protocol.seal_into(label!("is"), own.public_key().as_bytes(), &mut confirmation)?;
+        own.mix_shared(&re, &mut protocol, label!("is-re"))?;
+        let [recv, send] = directions(protocol);
+        Ok(ClaimedResponder {
+            session: Session { send, recv, peer },
+            confirmation,
+        })
+    }
+}
+
+/// The responder, who waits for the confirmation.
+#[derive(Debug)]
+#[must_use]
+pub struct Responder {
+    protocol: Protocol,
+    ephemeral: PrivateKey,
+}
+
+impl Responder {
+    /// Answers a request with the responder's long-term key; the response of 80 bytes goes to the initiator.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Verification`] if the request has not 32 bytes; [`Error::InvalidKey`] if they are not a key.
+    pub fn respond<R: CryptoRng + ?Sized>(
+        domain: Label<'_>,
+        own: &PrivateKey,
+        request: &[u8],
+        rng: &mut R,
+    ) -> Result<(Self, [u8; RESPONSE_LEN]), Error> {
+        let request: &[u8; REQUEST_LEN] = request.try_into().map_err(|_| Error::Verification)?;
+        let ie = PublicKey::from_bytes(request)?;
+        let ephemeral = PrivateKey::generate(rng);
+        let mut protocol = Protocol::new(domain);
+        protocol.mix(label!("ie"), ie.as_bytes());
+        protocol.mix(label!("re"), ephemeral.public_key().as_bytes());
+        ephemeral.mix_shared(&ie, &mut protocol, label!("ie-re"))?;
+        let mut response = [0; RESPONSE_LEN];
+        let (re, sealed) = response.split_at_mut(PublicKey::LEN);
+        re.copy_from_slice(ephemeral.public_key().as_bytes());
+        protocol.seal_into(label!("rs"), own.public_key().as_bytes(), sealed)?;
+        own.mix_shared(&ie, &mut protocol, label!("ie-rs"))?;
+        Ok((Self { protocol, ephemeral }, response))
+    }
+
+    /// Reads the confirmation.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Verification`] if it has not 48 bytes or is not the one to this response; [`Error::InvalidKey`] if
+    /// its key is none.
+    pub fn receive(self, confirmation: &[u8]) -> Result<ClaimedInitiator, Error> {
+        let Self {
+            mut protocol,
+            ephemeral,
+        } = self;
+        let peer = open_key(&mut protocol, label!("is"), confirmation)?;
+        ephemeral.mix_shared(&peer, &mut protocol, label!("is-re"))?;
+        let [send, recv] = directions(protocol);
+        Ok(ClaimedInitiator {
+            session: Session { send, recv, peer },
+        })
+    }
+}
+
+/// A responder that claims a key, and the confirmation that it has not been given yet. To refuse it, drop this.
+#[derive(Debug)]
+#[must_use]
+pub struct ClaimedResponder {
+    session: Session,
+    confirmation: [u8; CONFIRMATION_LEN],
+}
+
+impl ClaimedResponder {
+    /// The key that the responder claims as its own.
+    #[must_use]
+    pub const fn peer(&self) -> &PublicKey {
+        &self.session.peer
+    }
+
+    /// Goes on with this peer; the confirmation of 48 bytes goes to the responder.
+    pub fn accept(self) -> (Session, [u8; CONFIRMATION_LEN]) {
+        (self.session, self.confirmation)
+    }
+}
+
+/// An initiator that claims a key. To refuse it, drop this.
+#[derive(Debug)]
+#[must_use]
+pub struct ClaimedInitiator {
+    session: Session,
+}
+
+impl ClaimedInitiator {
+    /// The key that the initiator claims as its own.
+    #[must_use]
+    pub const fn peer(&self) -> &PublicKey {
+        &self.session.peer
+    }
+
+    /// Goes on with this peer.
+    pub fn accept(self) -> Session {
+        self.session
+    }
+}
+
+/// What a handshake establishes.
+#[derive(Debug)]
+#[must_use]
+pub struct Session {
+    /// What the peer receives with: readable by the peer alone.
+    pub send: Protocol,
+    /// What the peer sends with: the first message that opens shows that the peer has its private key.
+    pub recv: Protocol,
+    /// The peer's public key.
+    pub peer: PublicKey,
+}
+
+fn open_key(protocol: &mut Protocol, label: Label<'_>, sealed: &[u8]) -> Result<PublicKey, Error> {
+    let mut key = [0; PublicKey::LEN];
+    let sealed: &[u8; SEALED_KEY_LEN] = sealed.try_into().map_err(|_| Error::Verification)?;
+    protocol.open_into(label, sealed, &mut key)?;
+    PublicKey::from_bytes(&key)
+}
+
+/// What the responder sends with, and what the initiator sends with.
+fn directions(mut protocol: Protocol) -> [Protocol; 2] {
+    protocol.ratchet(label!("handshake"));
+    protocol.fork(label!("sender"), ["responder", "initiator"])
+}

@@ -1,0 +1,162 @@
+//! Encryption to a public key by a sender whose key the receiver knows: hybrid public-key encryption, authenticated.
+//!
+//! Mix `sender`, `receiver` and `ephemeral` keys, Mix `ephemeral ecdh` and `static ecdh`, Seal `message`. It does what the
+//! Auth mode of HPKE (RFC 9180, section 5.1.3) does, with another key schedule; the two do not interoperate.
+//! The notions are those of the analysis of that mode (Alwen et al., "Analysing the HPKE Standard", 2021):
+//!
+//! - Nobody without the receiver's private key learns anything of the message but its length, also under chosen ciphertexts
+//!   and with the sender's key (IND-CCA, insider security), if the gap Diffie-Hellman problem is hard. Who gets the
+//!   receiver's key reads all earlier messages: there is no forward secrecy on that side.
+//! - What opens was made with one of the two private keys (outsider authenticity): the receiver, and who has the receiver's
+//!   key, can forge to it. For a sender that can be held to it, see [`signcrypt`](crate::signcrypt).
+//! - Repeated and reordered messages are not noticed.
+//!
+//! A sealed message is [`OVERHEAD`] = 48 bytes longer: the ephemeral public key (32 bytes), ciphertext, tag (16 bytes).
+//!
+//! ```
+//! # #[cfg(all(feature = "alloc", feature = "getrandom"))] {
+//! use veriplex::{hpke, keys::PrivateKey, label, os_rng};
+//!
+//! let domain = label!("com.example.hpke");
+//! let alice = PrivateKey::generate(&mut os_rng());
+//! let bob = PrivateKey::generate(&mut os_rng());
+//! let sealed = hpke::seal_vec(domain, &alice, bob.public_key(), &mut os_rng(), b"message")?;
+//! assert_eq!(hpke::open_vec(domain, &bob, alice.public_key(), &sealed)?, b"message");
+//! # }
+//! # Ok::<(), veriplex::Error>(())
+//! ```
+//!
+//! For a stream of any length, or an answer, take the keyed protocol of [`setup_sender`] and [`setup_receiver`], in a domain
+//! of its own: for [`aestream`](crate::aestream), say.
+
+use rand_core::CryptoRng;
+
+use crate::keys::{PrivateKey, PublicKey};
+use crate::{Error, Label, Protocol, TAG_LEN, label};
+
+/// How many bytes longer a sealed message is: an ephemeral key and a tag.
+pub const OVERHEAD: usize = PublicKey::LEN + TAG_LEN;
+
+/// The sender's protocol, keyed with what the receiver can compute from the 32 bytes that are returned with it.
+///
+/// A protocol that leaves this function is used for one thing: messages in this domain must not also be sealed with
+/// [`seal_into`].
+///
+/// # Errors
+///
+/// [`Error::InvalidKey`] if a Diffie-Hellman step gives the identity, which it never does with valid keys.
+pub fn setup_sender<R: CryptoRng + ?Sized>(
+    domain: Label<'_>,
+    sender: &PrivateKey,
+    receiver: &PublicKey,
+    rng: &mut R,
+) -> Result<([u8; PublicKey::LEN], Protocol), Error> {
+    let ephemeral = PrivateKey::generate(rng);
+    let mut protocol = start(domain, sender.public_key(), receiver, ephemeral.public_key());
+    ephemeral.mix_shared(receiver, &mut protocol, label!("ephemeral ecdh"))?;
+    sender.mix_shared(receiver, &mut protocol, label!("static ecdh"))?;
+    Ok((ephemeral.public_key().to_bytes(), protocol))
+}
+
+/// The receiver's protocol, from the 32 bytes of [`setup_sender`].
+///
+/// Nothing is verified yet: what the protocol opens was made by the sender.
+///
+/// # Errors
+///
+/// [`Error::Verification`] if the bytes are not a public key, or a Diffie-Hellman step gives the identity.
+pub fn setup_receiver(
+    domain: Label<'_>,
+    receiver: &PrivateKey,
+    sender: &PublicKey,
+    ephemeral: &[u8; PublicKey::LEN],
+) -> Result<Protocol, Error> {
+    let ephemeral = PublicKey::from_bytes(ephemeral).map_err(|_| Error::Verification)?;
+    let mut protocol = start(domain, sender, receiver.public_key(), &ephemeral);
+    receiver
+        .mix_shared(&ephemeral, &mut protocol, label!("ephemeral ecdh"))
+        .and_then(|()| receiver.mix_shared(sender, &mut protocol, label!("static ecdh")))
+        .map_err(|_| Error::Verification)?;
+    Ok(protocol)
+}
+
+/// Seals from one buffer into another, which is [`OVERHEAD`] bytes longer.
+///
+/// # Errors
+///
+/// [`Error::BufferLength`] if it is not; [`Error::InvalidKey`] as for [`setup_sender`].
+pub fn seal_into<R: CryptoRng + ?Sized>(
+    domain: Label<'_>,
+    sender: &PrivateKey,
+    receiver: &PublicKey,
+    rng: &mut R,
+    plaintext: &[u8],
+    sealed: &mut [u8],
+) -> Result<(), Error> {
+    if plaintext.len().checked_add(OVERHEAD) != Some(sealed.len()) {
+        return Err(Error::BufferLength);
+    }
+    let (first, rest) = sealed.split_first_chunk_mut().ok_or(Error::BufferLength)?;
+    let (ephemeral, mut protocol) = setup_sender(domain, sender, receiver, rng)?;
+    *first = ephemeral;
+    protocol.seal_into(label!("message"), plaintext, rest)
+}
+
+/// Opens from one buffer into another, which is [`OVERHEAD`] bytes shorter.
+///
+/// # Errors
+///
+/// [`Error::Verification`] if `sealed` is not what this sender sealed for this receiver in this domain, or too short;
+/// `plaintext` then holds nothing of it. [`Error::BufferLength`] if `plaintext` has the wrong length.
+pub fn open_into(
+    domain: Label<'_>,
+    receiver: &PrivateKey,
+    sender: &PublicKey,
+    sealed: &[u8],
+    plaintext: &mut [u8],
+) -> Result<(), Error> {
+    let (ephemeral, rest) = sealed.split_first_chunk().ok_or(Error::Verification)?;
+    setup_receiver(domain, receiver, sender, ephemeral)?.open_into(label!("message"), rest, plaintext)
+}
+
+/// Seals into a new vector.
+///
+/// # Errors
+///
+/// [`Error::InvalidKey`] as for [`setup_sender`].
+#[cfg(feature = "alloc")]
+pub fn seal_vec<R: CryptoRng + ?Sized>(
+    domain: Label<'_>,
+    sender: &PrivateKey,
+    receiver: &PublicKey,
+    rng: &mut R,
+    plaintext: &[u8],
+) -> Result<alloc::vec::Vec<u8>, Error> {
+    let mut sealed = alloc::vec![0; plaintext.len() + OVERHEAD];
+    seal_into(domain, sender, receiver, rng, plaintext, &mut sealed)?;
+    Ok(sealed)
+}
+
+/// Opens into a new vector.
+///
+/// # Errors
+///
+/// [`Error::Verification`] if `sealed` is not what this sender sealed for this receiver in this domain, or too short.
+#[cfg(feature = "alloc")]
+pub fn open_vec(
+    domain: Label<'_>,
+    receiver: &PrivateKey,
+    sender: &PublicKey,
+    sealed: &[u8],
+) -> Result<alloc::vec::Vec<u8>, Error> {
+    let (ephemeral, rest) = sealed.split_first_chunk().ok_or(Error::Verification)?;
+    setup_receiver(domain, receiver, sender, ephemeral)?.open_vec(label!("message"), rest)
+}
+
+fn start(domain: Label<'_>, sender: &PublicKey, receiver: &PublicKey, ephemeral: &PublicKey) -> Protocol {
+    let mut protocol = Protocol::new(domain);
+    protocol.mix(label!("sender"), sender.as_bytes());
+    protocol.mix(label!("receiver"), receiver.as_bytes());
+    protocol.mix(label!("ephemeral"), ephemeral.as_bytes());
+    protocol
+}

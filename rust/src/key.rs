@@ -1,0 +1,108 @@
+use core::fmt;
+
+use subtle::{Choice, ConstantTimeEq};
+
+use crate::Error;
+#[cfg(feature = "zeroize")]
+use crate::wipe::wipe;
+
+/// A symmetric key of `N` bytes, for every scheme that takes a key.
+///
+/// Wiped on drop (feature `zeroize`), compared in constant time, and never printed. The schemes take keys as
+/// anything that has bytes: a `&Key`, an array, a slice.
+///
+/// ```
+/// use veriplex::{Key, aead::Aead, label};
+///
+/// let key = Key::from([7; 32]); // 32 random bytes, in earnest
+/// let aead = Aead::<24>::new(label!("com.example.aead"), &key);
+/// assert_eq!(format!("{key:?}"), "Key { .. }");
+/// # let _ = aead;
+/// ```
+#[derive(Clone)]
+pub struct Key<const N: usize = 32>([u8; N]);
+
+impl<const N: usize> Key<N> {
+    /// Size in bytes.
+    pub const LEN: usize = N;
+
+    /// A random key.
+    #[cfg(any(feature = "ristretto", feature = "rustcrypto"))]
+    #[must_use]
+    pub fn generate<R: rand_core::CryptoRng + ?Sized>(rng: &mut R) -> Self {
+        let mut key = Self([0; N]);
+        rng.fill_bytes(&mut key.0);
+        key
+    }
+
+    /// A random key from the operating system's generator.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Randomness`] if that fails.
+    #[cfg(feature = "getrandom")]
+    pub fn random() -> Result<Self, Error> {
+        let mut key = Self([0; N]);
+        getrandom::fill(&mut key.0).map_err(|_| Error::Randomness)?;
+        Ok(key)
+    }
+
+    /// The bytes of the key.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &[u8; N] {
+        &self.0
+    }
+}
+
+/// The array that is passed is a copy, which the caller may want to wipe.
+impl<const N: usize> From<[u8; N]> for Key<N> {
+    fn from(bytes: [u8; N]) -> Self {
+        Self(bytes)
+    }
+}
+
+impl<const N: usize> TryFrom<&[u8]> for Key<N> {
+    type Error = Error;
+
+    /// [`Error::InvalidKey`] unless there are `N` bytes.
+    fn try_from(bytes: &[u8]) -> Result<Self, Error> {
+        bytes.try_into().map(Self).map_err(|_| Error::InvalidKey)
+    }
+}
+
+impl<const N: usize> AsRef<[u8]> for Key<N> {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl<const N: usize> ConstantTimeEq for Key<N> {
+    fn ct_eq(&self, other: &Self) -> Choice {
+        self.0.ct_eq(&other.0)
+    }
+}
+
+impl<const N: usize> PartialEq for Key<N> {
+    fn eq(&self, other: &Self) -> bool {
+        self.ct_eq(other).into()
+    }
+}
+
+impl<const N: usize> Eq for Key<N> {}
+
+impl<const N: usize> Drop for Key<N> {
+    fn drop(&mut self) {
+        #[cfg(feature = "zeroize")]
+        wipe(&mut self.0);
+    }
+}
+
+#[cfg(feature = "zeroize")]
+impl<const N: usize> zeroize::ZeroizeOnDrop for Key<N> {}
+
+/// Shows no part of the key.
+impl<const N: usize> fmt::Debug for Key<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Key").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,326 @@
+//! Private and public keys over Ristretto255 (RFC 9496).
+//!
+//! One kind of key serves every scheme. Use a key for one scheme only, or give each scheme its own domain.
+//!
+//! Both kinds have three encodings, and each has one form that is accepted, the one that is written:
+//!
+//! - 32 bytes: the little-endian scalar, below the order of the group, or the encoding of the element;
+//! - hex: these in 64 digits, lower case;
+//! - PEM (RFC 7468, with its strict grammar): these in base64, in a line of its own between
+//!   `-----BEGIN VERIPLEX PRIVATE KEY-----` and `-----END VERIPLEX PRIVATE KEY-----` (or `PUBLIC`). Lines end in LF,
+//!   which may be missing after the last.
+//!
+//! Zero and the identity are no keys. Texts are read and written in constant time.
+//!
+//! ```
+//! # #[cfg(feature = "alloc")] {
+//! # use veriplex::keys::{PrivateKey, PublicKey};
+//! let private = PrivateKey::from_uniform_bytes([7; 64])?; // 64 random bytes
+//! let public = PublicKey::from_hex(&private.public_key().to_hex())?;
+//! assert_eq!(&public, private.public_key());
+//! assert_eq!(private, PrivateKey::from_pem(&private.to_pem())?);
+//! # }
+//! # Ok::<(), veriplex::Error>(())
+//! ```
+
+mod text;
+
+#[cfg(feature = "alloc")]
+use alloc::string::String;
+use core::fmt;
+
+use curve25519_dalek::{RistrettoPoint, Scalar};
+use rand_core::CryptoRng;
+use subtle::{Choice, ConstantTimeEq};
+
+use crate::group::{self, ELEMENT_LEN, SCALAR_LEN};
+use crate::wipe::Secret;
+use crate::{Error, Label, Protocol};
+
+/// A private key: a scalar other than zero, with its public key.
+///
+/// Wiped on drop (feature `zeroize`), compared in constant time, and never printed.
+#[derive(Clone)]
+pub struct PrivateKey {
+    scalar: Secret<Scalar>,
+    public: PublicKey,
+}
+
+impl PrivateKey {
+    /// Size in bytes of an encoded private key.
+    pub const LEN: usize = SCALAR_LEN;
+
+    const PEM_LABEL: &str = "VERIPLEX PRIVATE KEY";
+
+    /// A random key.
+    #[must_use]
+    pub fn generate<R: CryptoRng + ?Sized>(rng: &mut R) -> Self {
+        loop {
+            // Zero has a probability of 2^-252.
+            if let Ok(key) = Self::from_scalar(group::random_scalar(rng)) {
+                return key;
+            }
+        }
+    }
+
+    /// A random key, from the operating system's generator.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Randomness`] if it gives none.
+    #[cfg(feature = "getrandom")]
+    pub fn generate_from_os() -> Result<Self, Error> {
+        let mut uniform = Secret::new([0; 64]);
+        getrandom::fill(uniform.as_mut_slice()).map_err(|_| Error::Randomness)?;
+        Self::from_uniform_bytes(*uniform)
+    }
+
+    /// The key of 64 uniformly random bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidKey`] if they give zero.
+    pub fn from_uniform_bytes(uniform: [u8; 64]) -> Result<Self, Error> {
+        let uniform = Secret::new(uniform);
+        Self::from_scalar(Secret::new(Scalar::from_bytes_mod_order_wide(&uniform)))
+    }
+
+    /// Decodes a key of 32 bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidKey`] unless they are the canonical encoding of a scalar other than zero.
+    pub fn from_bytes(bytes: &[u8; Self::LEN]) -> Result<Self, Error> {
+        Self::from_scalar(Secret::new(group::decode_scalar(bytes)?))
+    }
+
+    /// The key as 32 bytes, which are as secret as the key.
+    #[must_use]
+    pub fn to_bytes(&self) -> [u8; Self::LEN] {
+        self.scalar.to_bytes()
+    }
+
+    /// Decodes a key of 64 hexadecimal digits.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidKey`] for anything else than [`PrivateKey::to_hex`] writes.
+    pub fn from_hex(hex: &str) -> Result<Self, Error> {
+        Self::from_bytes(&*text::from_hex(hex)?)
+    }
+
+    /// The key as 64 hexadecimal digits, which are as secret as the key.
+    #[cfg(feature = "alloc")]
+    #[must_use]
+    pub fn to_hex(&self) -> String {
+        String::from(text::hex(self.scalar.as_bytes(), &mut text::hex_buffer()))
+    }
+
+    /// Decodes a key in PEM.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidKey`] for anything else than [`PrivateKey::to_pem`] writes.
+    pub fn from_pem(pem: &str) -> Result<Self, Error> {
+        Self::from_bytes(&*text::from_pem(Self::PEM_LABEL, pem)?)
+    }
+
+    /// The key in PEM, three lines that are as secret as the key.
+    #[cfg(feature = "alloc")]
+    #[must_use]
+    pub fn to_pem(&self) -> String {
+        String::from(text::pem(
+            Self::PEM_LABEL,
+            self.scalar.as_bytes(),
+            &mut text::pem_buffer(),
+        ))
+    }
+
+    /// The public key.
+    #[must_use]
+    pub const fn public_key(&self) -> &PublicKey {
+        &self.public
+    }
+
+    /// # Errors
+    ///
+    /// [`Error::InvalidKey`] for zero.
+    pub(crate) fn from_scalar(scalar: Secret<Scalar>) -> Result<Self, Error> {
+        Ok(Self {
+            public: PublicKey::from_element(RistrettoPoint::mul_base(&scalar))?,
+            scalar,
+        })
+    }
+
+    pub(crate) const fn scalar(&self) -> &Secret<Scalar> {
+        &self.scalar
+    }
+
+    /// Mix of the result of a Diffie-Hellman step.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidKey`] if it is the identity, which it cannot be: the order of the group is prime, and neither
+    /// the scalar is zero nor the element the identity.
+    pub(crate) fn mix_shared(
+        &self,
+        other: &PublicKey,
+        protocol: &mut Protocol,
+        label: Label<'_>,
+    ) -> Result<(), Error> {
+        let shared = Secret::new(**self.scalar() * other.element());
+        group::mix_secret_element(protocol, label, &shared)
+    }
+}
+
+impl ConstantTimeEq for PrivateKey {
+    fn ct_eq(&self, other: &Self) -> Choice {
+        self.scalar.ct_eq(&other.scalar)
+    }
+}
+
+impl PartialEq for PrivateKey {
+    fn eq(&self, other: &Self) -> bool {
+        self.ct_eq(other).into()
+    }
+}
+
+impl Eq for PrivateKey {}
+
+impl fmt::Debug for PrivateKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PrivateKey").finish_non_exhaustive()
+    }
+}
+
+#[cfg(feature = "zeroize")]
+impl zeroize::ZeroizeOnDrop for PrivateKey {}
+
+impl TryFrom<&[u8]> for PrivateKey {
+    type Error = Error;
+
+    /// [`PrivateKey::from_bytes`], where any length but 32 is an error too.
+    fn try_from(bytes: &[u8]) -> Result<Self, Error> {
+        Self::from_bytes(bytes.try_into().map_err(|_| Error::InvalidKey)?)
+    }
+}
+
+/// A public key: an element other than the identity.
+#[derive(Clone, Copy)]
+pub struct PublicKey {
+    element: RistrettoPoint,
+    bytes: [u8; ELEMENT_LEN],
+}
+
+impl PublicKey {
+    /// Size in bytes of an encoded public key.
+    pub const LEN: usize = ELEMENT_LEN;
+
+    const PEM_LABEL: &str = "VERIPLEX PUBLIC KEY";
+
+    /// Decodes a key of 32 bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidKey`] unless they are the canonical encoding of an element other than the identity.
+    pub fn from_bytes(bytes: &[u8; Self::LEN]) -> Result<Self, Error> {
+        Ok(Self {
+            element: group::decode_element(bytes)?,
+            bytes: *bytes,
+        })
+    }
+
+    /// The key as 32 bytes.
+    #[must_use]
+    pub const fn to_bytes(&self) -> [u8; Self::LEN] {
+        self.bytes
+    }
+
+    /// The key as 32 bytes.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &[u8; Self::LEN] {
+        &self.bytes
+    }
+
+    /// Decodes a key of 64 hexadecimal digits.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidKey`] for anything else than [`PublicKey::to_hex`] writes.
+    pub fn from_hex(hex: &str) -> Result<Self, Error> {
+        Self::from_bytes(&*text::from_hex(hex)?)
+    }
+
+    /// The key as 64 hexadecimal digits: also what it displays as.
+    #[cfg(feature = "alloc")]
+    #[must_use]
+    pub fn to_hex(&self) -> String {
+        String::from(text::hex(&self.bytes, &mut text::hex_buffer()))
+    }
+
+    /// Decodes a key in PEM.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidKey`] for anything else than [`PublicKey::to_pem`] writes.
+    pub fn from_pem(pem: &str) -> Result<Self, Error> {
+        Self::from_bytes(&*text::from_pem(Self::PEM_LABEL, pem)?)
+    }
+
+    /// The key in PEM, three lines.
+    #[cfg(feature = "alloc")]
+    #[must_use]
+    pub fn to_pem(&self) -> String {
+        String::from(text::pem(Self::PEM_LABEL, &self.bytes, &mut text::pem_buffer()))
+    }
+
+    /// # Errors
+    ///
+    /// [`Error::InvalidKey`] for the identity.
+    pub(crate) fn from_element(element: RistrettoPoint) -> Result<Self, Error> {
+        let element = group::not_identity(element)?;
+        Ok(Self {
+            bytes: element.compress().to_bytes(),
+            element,
+        })
+    }
+
+    pub(crate) const fn element(&self) -> &RistrettoPoint {
+        &self.element
+    }
+}
+
+impl PartialEq for PublicKey {
+    fn eq(&self, other: &Self) -> bool {
+        self.bytes == other.bytes
+    }
+}
+
+impl Eq for PublicKey {}
+
+impl core::hash::Hash for PublicKey {
+    fn hash<H: core::hash::Hasher>(&self, state: &mut H) {
+        self.bytes.hash(state);
+    }
+}
+
+impl fmt::Display for PublicKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(text::hex(&self.bytes, &mut text::hex_buffer()))
+    }
+}
+
+impl fmt::Debug for PublicKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PublicKey({self})")
+    }
+}
+
+impl TryFrom<&[u8]> for PublicKey {
+    type Error = Error;
+
+    /// [`PublicKey::from_bytes`], where any length but 32 is an error too.
+    fn try_from(bytes: &[u8]) -> Result<Self, Error> {
+        Self::from_bytes(bytes.try_into().map_err(|_| Error::InvalidKey)?)
+    }
+}

@@ -1,0 +1,60 @@
+//! Hex and PEM of 32 bytes, in constant time. There is one text for each key.
+
+use pem_rfc7468::LineEnding;
+use subtle::ConstantTimeEq;
+
+use crate::Error;
+use crate::wipe::Secret;
+
+const LEN: usize = 32;
+/// The longest PEM has 117 bytes.
+const PEM_MAX: usize = 128;
+
+pub(super) fn hex_buffer() -> Secret<[u8; 2 * LEN]> {
+    Secret::new([0; 2 * LEN])
+}
+
+/// Writes hex.
+pub(super) fn hex<'b>(bytes: &[u8; LEN], buffer: &'b mut [u8; 2 * LEN]) -> &'b str {
+    base16ct::lower::encode_str(bytes, buffer).expect("the buffer has the length of the text")
+}
+
+/// # Errors
+///
+/// [`Error::InvalidKey`] unless the text is 64 hexadecimal digits, lower case.
+pub(super) fn from_hex(text: &str) -> Result<Secret<[u8; LEN]>, Error> {
+    let mut bytes = Secret::new([0; LEN]);
+    match base16ct::lower::decode(text, bytes.as_mut_slice()) {
+        Ok(decoded) if decoded.len() == LEN => Ok(bytes),
+        _ => Err(Error::InvalidKey),
+    }
+}
+
+pub(super) fn pem_buffer() -> Secret<[u8; PEM_MAX]> {
+    Secret::new([0; PEM_MAX])
+}
+
+/// Writes PEM.
+pub(super) fn pem<'b>(label: &str, bytes: &[u8; LEN], buffer: &'b mut [u8; PEM_MAX]) -> &'b str {
+    pem_rfc7468::encode(label, LineEnding::LF, bytes, buffer).expect("the buffer is large enough")
+}
+
+/// # Errors
+///
+/// [`Error::InvalidKey`] unless the text is what [`pem`] writes, but for the end of the last line.
+pub(super) fn from_pem(label: &str, text: &str) -> Result<Secret<[u8; LEN]>, Error> {
+    let mut bytes = Secret::new([0; LEN]);
+    match pem_rfc7468::decode(text.as_bytes(), bytes.as_mut_slice()) {
+        Ok((found, decoded)) if found == label && decoded.len() == LEN => {}
+        _ => return Err(Error::InvalidKey),
+    }
+    // The decoder allows text before the first line, other line ends and other lengths of lines.
+    let mut buffer = pem_buffer();
+    let canonical = pem(label, &bytes, &mut buffer).trim_end().as_bytes();
+    let text = text.strip_suffix('\n').unwrap_or(text).as_bytes();
+    if canonical.ct_eq(text).into() {
+        Ok(bytes)
+    } else {
+        Err(Error::InvalidKey)
+    }
+}

@@ -1,0 +1,498 @@
+//! Oblivious pseudorandom function: a client learns the output of a server's key for an input of its own, and the server
+//! learns neither. In the verifiable form (VOPRF) the client also knows that the server used the key that it is known for.
+//!
+//! As OPRF and VOPRF of RFC 9497 (sections 3.3.1 and 3.3.2), after Jarecki, Kiayias and Krawczyk ("2HashDH", 2014), with a
+//! transcript in the place of its hash functions. In order:
+//!
+//! 1. Client: [`blind`] or [`blind_verifiable`], which give the element to send and the blind to keep.
+//! 2. Server: [`blind_evaluate`], or [`blind_evaluate_verifiable`] for several elements and one proof about all of them.
+//! 3. Client: [`Blind::finalize`], or [`VerifiableBlind::finalize`] and its forms for batches. They take the blind by value:
+//!    it serves once.
+//!
+//! The input is hidden unconditionally: a blinded element is uniform. Outputs are pseudorandom if the one-more gap
+//! Diffie-Hellman problem is hard, in the random oracle model; as with every PRF of this form, a server that answers q
+//! requests loses log2(q)/2 bits to the static Diffie-Hellman problem at worst (RFC 9497, section 7.2.3). An output depends on
+//! its length. Low-entropy inputs can be searched by whoever may ask: limit the requests.
+//!
+//! The proof is Chaum and Pedersen's for a random combination of the batch. Each weight comes from a transcript of the pairs
+//! up to its own, so no server can choose pairs whose errors cancel. Its nonce is 64 bytes of the generator, **not** hedged (the
+//! format has no room for it): a generator that gives the same bytes for two different proofs gives the key away.
+//!
+//! Sizes: an element 32 bytes, a proof 64 bytes.
+//!
+//! ```
+//! # #[cfg(feature = "getrandom")] {
+//! use veriplex::{keys::PrivateKey, label, oprf, os_rng};
+//!
+//! let domain = label!("com.example.oprf");
+//! let server = PrivateKey::generate(&mut os_rng());
+//! let mut output = [0; 32];
+//!
+//! let (blind, request) = oprf::blind_verifiable(domain, b"input", &mut os_rng())?;
+//! let ([response], proof) = oprf::blind_evaluate_verifiable(domain, &server, &[request], &mut os_rng())?;
+//! blind.finalize(domain, server.public_key(), &response, &proof, &mut output)?;
+//!
+//! // Whoever has both key and input can do without.
+//! let mut direct = [0; 32];
+//! oprf::evaluate(domain, &server, b"input", &mut direct)?;
+//! assert_eq!(output, direct);
+//! # }
+//! # Ok::<(), veriplex::Error>(())
+//! ```
+//!
+//! A blind that was used is gone:
+//!
+//! ```compile_fail,E0382
+//! # use veriplex::{Error, label, oprf};
+//! # fn twice(blind: oprf::Blind, first: &oprf::EvaluatedElement, second: &oprf::EvaluatedElement) -> Result<(), Error> {
+//! let mut output = [0; 32];
+//! blind.finalize(first, &mut output)?;
+//! blind.finalize(second, &mut output)
+//! # }
+//! ```
+//!
+//! And one for the verifiable form is not finalized without a proof:
+//!
+//! ```compile_fail,E0061
+//! # use veriplex::{Error, label, oprf};
+//! # fn without(blind: oprf::VerifiableBlind, evaluated: &oprf::EvaluatedElement) -> Result<(), Error> {
+//! let mut output = [0; 32];
+//! blind.finalize(evaluated, &mut output)
+//! # }
+//! ```
+
+use core::fmt;
+
+use curve25519_dalek::traits::Identity;
+use curve25519_dalek::{RistrettoPoint, Scalar};
+use rand_core::CryptoRng;
+
+use crate::group::{self, ELEMENT_LEN, SCALAR_LEN};
+use crate::keys::{PrivateKey, PublicKey};
+use crate::wipe::Secret;
+use crate::{Error, Label, Protocol, label};
+
+/// What a client sends: its input, blinded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlindedElement(PublicKey);
+
+/// What a server answers: the blinded element under its key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EvaluatedElement(PublicKey);
+
+impl BlindedElement {
+    /// Size in bytes of an encoded element.
+    pub const LEN: usize = ELEMENT_LEN;
+
+    /// Decodes an element.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidKey`] unless the bytes are the canonical encoding of an element other than the identity.
+    pub fn from_bytes(bytes: &[u8; Self::LEN]) -> Result<Self, Error> {
+        PublicKey::from_bytes(bytes).map(Self)
+    }
+
+    /// The element as 32 bytes.
+    #[must_use]
+    pub const fn to_bytes(&self) -> [u8; Self::LEN] {
+        self.0.to_bytes()
+    }
+}
+
+impl EvaluatedElement {
+    /// Size in bytes of an encoded element.
+    pub const LEN: usize = ELEMENT_LEN;
+
+    /// Decodes an element.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidKey`] unless the bytes are the canonical encoding of an element other than the identity.
+    pub fn from_bytes(bytes: &[u8; Self::LEN]) -> Result<Self, Error> {
+        PublicKey::from_bytes(bytes).map(Self)
+    }
+
+    /// The element as 32 bytes.
+    #[must_use]
+    pub const fn to_bytes(&self) -> [u8; Self::LEN] {
+        self.0.to_bytes()
+    }
+}
+
+impl TryFrom<&[u8]> for BlindedElement {
+    type Error = Error;
+
+    /// [`BlindedElement::from_bytes`], where any length but 32 is an error too.
+    fn try_from(bytes: &[u8]) -> Result<Self, Error> {
+        PublicKey::try_from(bytes).map(Self)
+    }
+}
+
+impl TryFrom<&[u8]> for EvaluatedElement {
+    type Error = Error;
+
+    /// [`EvaluatedElement::from_bytes`], where any length but 32 is an error too.
+    fn try_from(bytes: &[u8]) -> Result<Self, Error> {
+        PublicKey::try_from(bytes).map(Self)
+    }
+}
+
+/// A proof that a batch of elements was evaluated under one key: two canonical scalars.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Proof {
+    challenge: Scalar,
+    response: Scalar,
+}
+
+impl Proof {
+    /// Size in bytes of an encoded proof.
+    pub const LEN: usize = 2 * SCALAR_LEN;
+
+    /// Decodes a proof.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Verification`] if a scalar is not canonical.
+    pub fn from_bytes(bytes: &[u8; Self::LEN]) -> Result<Self, Error> {
+        let parts = bytes.as_chunks().0;
+        let decode = |part| group::decode_scalar(part).map_err(|_| Error::Verification);
+        Ok(Self {
+            challenge: decode(&parts[0])?,
+            response: decode(&parts[1])?,
+        })
+    }
+
+    /// The proof as 64 bytes: challenge, response.
+    #[must_use]
+    pub fn to_bytes(&self) -> [u8; Self::LEN] {
+        group::join([self.challenge.as_bytes(), self.response.as_bytes()])
+    }
+}
+
+impl TryFrom<&[u8]> for Proof {
+    type Error = Error;
+
+    /// [`Proof::from_bytes`], where any length but 64 is an error too.
+    fn try_from(bytes: &[u8]) -> Result<Self, Error> {
+        Self::from_bytes(bytes.try_into().map_err(|_| Error::Verification)?)
+    }
+}
+
+/// What a client keeps until the answer comes, in the form without proofs. It serves once.
+pub struct Blind {
+    prf: Protocol,
+    scalar: Secret<Scalar>,
+}
+
+/// What a client keeps until the answer comes, in the form with proofs. It serves once.
+pub struct VerifiableBlind {
+    blind: Blind,
+    blinded: BlindedElement,
+}
+
+impl fmt::Debug for Blind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Blind").finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for VerifiableBlind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("VerifiableBlind").finish_non_exhaustive()
+    }
+}
+
+/// Blinds an input, for a server whose answer is taken as it is.
+///
+/// # Errors
+///
+/// [`Error::InvalidKey`] if the blind is zero or the input is mapped to the identity (a probability of 2^-251).
+pub fn blind<R: CryptoRng + ?Sized>(
+    domain: Label<'_>,
+    input: &[u8],
+    rng: &mut R,
+) -> Result<(Blind, BlindedElement), Error> {
+    let (prf, point) = start(domain, input)?;
+    let scalar = group::random_scalar(rng);
+    let blinded = BlindedElement(PublicKey::from_element(*scalar * *point)?);
+    Ok((Blind { prf, scalar }, blinded))
+}
+
+/// Blinds an input, for a server that has to prove that it uses its key.
+///
+/// # Errors
+///
+/// [`Error::InvalidKey`] as for [`blind`].
+pub fn blind_verifiable<R: CryptoRng + ?Sized>(
+    domain: Label<'_>,
+    input: &[u8],
+    rng: &mut R,
+) -> Result<(VerifiableBlind, BlindedElement), Error> {
+    let (blind, blinded) = blind(domain, input, rng)?;
+    Ok((VerifiableBlind { blind, blinded }, blinded))
+}
+
+/// The server's answer, without a proof.
+///
+/// # Errors
+///
+/// [`Error::InvalidKey`] if it is the identity, which it never is for a valid element.
+pub fn blind_evaluate(key: &PrivateKey, blinded: &BlindedElement) -> Result<EvaluatedElement, Error> {
+    PublicKey::from_element(**key.scalar() * blinded.0.element()).map(EvaluatedElement)
+}
+
+/// The server's answers to at least one element, with one proof for all, in the order of the elements.
+///
+/// # Errors
+///
+/// [`Error::InvalidKey`] if an answer or the combination of the elements is the identity, which happens with a probability
+/// of 2^-252 at most.
+///
+/// An empty batch does not compile.
+pub fn blind_evaluate_verifiable<R: CryptoRng + ?Sized, const N: usize>(
+    domain: Label<'_>,
+    key: &PrivateKey,
+    blinded: &[BlindedElement; N],
+    rng: &mut R,
+) -> Result<([EvaluatedElement; N], Proof), Error> {
+    const { assert!(N > 0, "a batch has at least one element") };
+    let mut evaluated = [EvaluatedElement(*key.public_key()); N];
+    let proof = evaluate_batch(domain, key, blinded, &mut evaluated, rng)?;
+    Ok((evaluated, proof))
+}
+
+/// [`blind_evaluate_verifiable`] for as many elements as there are.
+///
+/// # Errors
+///
+/// [`Error::InvalidKey`] as there; [`Error::BufferLength`] if there are none.
+#[cfg(feature = "alloc")]
+pub fn blind_evaluate_verifiable_vec<R: CryptoRng + ?Sized>(
+    domain: Label<'_>,
+    key: &PrivateKey,
+    blinded: &[BlindedElement],
+    rng: &mut R,
+) -> Result<(alloc::vec::Vec<EvaluatedElement>, Proof), Error> {
+    let mut evaluated = alloc::vec![EvaluatedElement(*key.public_key()); blinded.len()];
+    let proof = evaluate_batch(domain, key, blinded, &mut evaluated, rng)?;
+    Ok((evaluated, proof))
+}
+
+/// Fills `output` for an input that the owner of the key knows.
+///
+/// # Errors
+///
+/// [`Error::InvalidKey`] if the input is mapped to the identity (a probability of 2^-252).
+pub fn evaluate(domain: Label<'_>, key: &PrivateKey, input: &[u8], output: &mut [u8]) -> Result<(), Error> {
+    let (prf, point) = start(domain, input)?;
+    finish(prf, &Secret::new(**key.scalar() * *point), output)
+}
+
+impl Blind {
+    /// Fills `output` from the server's answer. Nothing shows that the server used the right key.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidKey`] if the unblinded answer is the identity, which it never is for a valid element.
+    pub fn finalize(self, evaluated: &EvaluatedElement, output: &mut [u8]) -> Result<(), Error> {
+        let inverse = Secret::new(self.scalar.invert());
+        finish(self.prf, &Secret::new(*inverse * evaluated.0.element()), output)
+    }
+}
+
+impl VerifiableBlind {
+    /// Fills `output` from the server's answer, if the proof for it holds.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Verification`] if the proof is not one by this server for this element and answer in this domain;
+    /// `output` is then as it was.
+    pub fn finalize(
+        self,
+        domain: Label<'_>,
+        server: &PublicKey,
+        evaluated: &EvaluatedElement,
+        proof: &Proof,
+        output: &mut [u8],
+    ) -> Result<(), Error> {
+        verify(domain, server, &[(self.blinded, *evaluated)], proof)?;
+        self.blind
+            .finalize(evaluated, output)
+            .map_err(|_| Error::Verification)
+    }
+
+    /// The outputs from the server's answers to at least one element, if the one proof for them holds. Blinds and
+    /// answers are in the same order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Verification`] if the proof is not one by this server for these elements and answers in this domain.
+    ///
+    /// An empty batch does not compile.
+    pub fn finalize_batch<const N: usize, const OUTPUT_LEN: usize>(
+        blinds: [Self; N],
+        domain: Label<'_>,
+        server: &PublicKey,
+        evaluated: &[EvaluatedElement; N],
+        proof: &Proof,
+    ) -> Result<[[u8; OUTPUT_LEN]; N], Error> {
+        const { assert!(N > 0, "a batch has at least one element") };
+        let mut pairs = [(blinds[0].blinded, evaluated[0]); N];
+        for (pair, (blind, evaluated)) in pairs.iter_mut().zip(blinds.iter().zip(evaluated)) {
+            *pair = (blind.blinded, *evaluated);
+        }
+        verify(domain, server, &pairs, proof)?;
+        let mut outputs = [[0; OUTPUT_LEN]; N];
+        for ((blind, evaluated), output) in blinds.into_iter().zip(evaluated).zip(&mut outputs) {
+            blind
+                .blind
+                .finalize(evaluated, output)
+                .map_err(|_| Error::Verification)?;
+        }
+        Ok(outputs)
+    }
+
+    /// [`VerifiableBlind::finalize_batch`] for as many elements as there are, with outputs of `output_len` bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Verification`] as there, or if there are more or fewer answers than blinds, or none.
+    #[cfg(feature = "alloc")]
+    pub fn finalize_vec(
+        blinds: alloc::vec::Vec<Self>,
+        domain: Label<'_>,
+        server: &PublicKey,
+        evaluated: &[EvaluatedElement],
+        proof: &Proof,
+        output_len: usize,
+    ) -> Result<alloc::vec::Vec<alloc::vec::Vec<u8>>, Error> {
+        if blinds.len() != evaluated.len() {
+            return Err(Error::Verification);
+        }
+        let pairs: alloc::vec::Vec<_> = blinds
+            .iter()
+            .zip(evaluated)
+            .map(|(blind, evaluated)| (blind.blinded, *evaluated))
+            .collect();
+        verify(domain, server, &pairs, proof)?;
+        blinds
+            .into_iter()
+            .zip(evaluated)
+            .map(|(blind, evaluated)| {
+                let mut output = alloc::vec![0; output_len];
+                blind
+                    .blind
+                    .finalize(evaluated, &mut output)
+                    .map_err(|_| Error::Verification)?;
+                Ok(output)
+            })
+            .collect()
+    }
+}
+
+/// The branch that gives the output, and the point of the input.
+fn start(domain: Label<'_>, input: &[u8]) -> Result<(Protocol, Secret<RistrettoPoint>), Error> {
+    let mut protocol = Protocol::new(domain);
+    protocol.mix(label!("input"), input);
+    let [mut element, prf] = protocol.fork(label!("output"), ["element", "prf"]);
+    let point = group::derive_element(&mut element, label!("element"))?;
+    Ok((prf, Secret::new(point)))
+}
+
+fn finish(mut prf: Protocol, element: &Secret<RistrettoPoint>, output: &mut [u8]) -> Result<(), Error> {
+    group::mix_secret_element(&mut prf, label!("unblinded-element"), element)?;
+    prf.derive(label!("prf"), output);
+    Ok(())
+}
+
+fn evaluate_batch<R: CryptoRng + ?Sized>(
+    domain: Label<'_>,
+    key: &PrivateKey,
+    blinded: &[BlindedElement],
+    evaluated: &mut [EvaluatedElement],
+    rng: &mut R,
+) -> Result<Proof, Error> {
+    if blinded.is_empty() {
+        return Err(Error::BufferLength);
+    }
+    for (to, from) in evaluated.iter_mut().zip(blinded) {
+        *to = blind_evaluate(key, from)?;
+    }
+    let mut weights = Weights::new(domain, key.public_key());
+    let mut m = RistrettoPoint::identity();
+    for (blinded, evaluated) in blinded.iter().zip(&*evaluated) {
+        m += weights.next(blinded, evaluated) * blinded.0.element();
+    }
+    let m = PublicKey::from_element(m)?;
+    let z = PublicKey::from_element(**key.scalar() * m.element())?;
+    let nonce = group::random_scalar(rng);
+    let commitments = [RistrettoPoint::mul_base(&nonce), *nonce * m.element()];
+    let challenge = challenge(domain, key.public_key(), [&m, &z], commitments);
+    Ok(Proof {
+        challenge,
+        response: *nonce - challenge * **key.scalar(),
+    })
+}
+
+/// In variable time: everything here is public.
+fn verify(
+    domain: Label<'_>,
+    server: &PublicKey,
+    pairs: &[(BlindedElement, EvaluatedElement)],
+    proof: &Proof,
+) -> Result<(), Error> {
+    let mut weights = Weights::new(domain, server);
+    let [mut m, mut z] = [RistrettoPoint::identity(); 2];
+    for (blinded, evaluated) in pairs {
+        let weight = weights.next(blinded, evaluated);
+        m += weight * blinded.0.element();
+        z += weight * evaluated.0.element();
+    }
+    // An empty batch ends here too.
+    let [m, z] = [m, z].map(|element| PublicKey::from_element(element).map_err(|_| Error::Verification));
+    let (m, z) = (m?, z?);
+    let t2 = RistrettoPoint::vartime_double_scalar_mul_basepoint(
+        &proof.challenge,
+        server.element(),
+        &proof.response,
+    );
+    let t3 = proof.response * m.element() + proof.challenge * z.element();
+    if challenge(domain, server, [&m, &z], [t2, t3]) == proof.challenge {
+        Ok(())
+    } else {
+        Err(Error::Verification)
+    }
+}
+
+/// The weights of the pairs of a batch.
+struct Weights(Protocol);
+
+impl Weights {
+    fn new(domain: Label<'_>, server: &PublicKey) -> Self {
+        let mut protocol = Protocol::new(domain);
+        protocol.mix(label!("b"), server.as_bytes());
+        Self(protocol)
+    }
+
+    fn next(&mut self, blinded: &BlindedElement, evaluated: &EvaluatedElement) -> Scalar {
+        self.0.mix(label!("c"), blinded.0.as_bytes());
+        self.0.mix(label!("d"), evaluated.0.as_bytes());
+        *group::derive_scalar(&mut self.0, label!("scalar"))
+    }
+}
+
+fn challenge(
+    domain: Label<'_>,
+    server: &PublicKey,
+    [m, z]: [&PublicKey; 2],
+    [t2, t3]: [RistrettoPoint; 2],
+) -> Scalar {
+    let mut protocol = Protocol::new(domain);
+    protocol.mix(label!("b"), server.as_bytes());
+    protocol.mix(label!("m"), m.as_bytes());
+    protocol.mix(label!("z"), z.as_bytes());
+    protocol.mix(label!("t2"), t2.compress().as_bytes());
+    protocol.mix(label!("t3"), t3.compress().as_bytes());
+    *group::derive_scalar(&mut protocol, label!("challenge"))
+}

@@ -1,0 +1,179 @@
+//! AEAD and SIV under the traits of `aead` 0.6.
+
+use core::fmt;
+use core::marker::PhantomData;
+
+use ::aead::array::{ArraySize, AssocArraySize};
+use ::aead::consts::U16;
+use ::aead::inout::InOutBuf;
+use ::aead::{AeadCore, AeadInOut, Error, Key, KeyInit, KeySizeUser, Nonce, Tag, TagPosition};
+
+use super::{Domain, KeySize};
+use crate::{aead, siv};
+
+/// [`aead::Aead`] under `aead::AeadInOut`, with nonces of `NONCE_LEN` bytes, which must be at least 16. The tag of 16
+/// bytes follows the ciphertext; a failed opening leaves zeros in the output.
+///
+/// ```
+/// use aead::{AeadInOut, KeyInit};
+/// use veriplex::rustcrypto::{Domain, aead::Aead};
+/// use veriplex::{Label, label};
+///
+/// enum Messages {}
+/// impl Domain for Messages {
+///     const DOMAIN: Label<'static> = label!("com.example.aead");
+/// }
+///
+/// let aead = Aead::<Messages, 24>::new(&[7; 32].into()); // random, in earnest
+/// let nonce = [1; 24].into(); // never twice under one key
+/// let mut message = *b"message";
+/// let tag = aead.encrypt_inout_detached(&nonce, b"header", message.as_mut_slice().into())?;
+/// aead.decrypt_inout_detached(&nonce, b"header", message.as_mut_slice().into(), &tag)?;
+/// assert_eq!(message, *b"message");
+/// # Ok::<(), aead::Error>(())
+/// ```
+pub struct Aead<D, const NONCE_LEN: usize> {
+    aead: aead::Aead<NONCE_LEN>,
+    domain: PhantomData<fn() -> D>,
+}
+
+/// [`siv::Siv`] under `aead::AeadInOut`, with nonces of `NONCE_LEN` bytes, of any number. The tag of 16 bytes follows
+/// the ciphertext; a failed opening leaves zeros in the output.
+pub struct Siv<D, const NONCE_LEN: usize> {
+    siv: siv::Siv,
+    domain: PhantomData<fn() -> D>,
+}
+
+impl<D, const NONCE_LEN: usize> Clone for Aead<D, NONCE_LEN> {
+    fn clone(&self) -> Self {
+        Self {
+            aead: self.aead.clone(),
+            domain: PhantomData,
+        }
+    }
+}
+
+impl<D, const NONCE_LEN: usize> Clone for Siv<D, NONCE_LEN> {
+    fn clone(&self) -> Self {
+        Self {
+            siv: self.siv.clone(),
+            domain: PhantomData,
+        }
+    }
+}
+
+impl<D, const NONCE_LEN: usize> fmt::Debug for Aead<D, NONCE_LEN> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Aead").finish_non_exhaustive()
+    }
+}
+
+impl<D, const NONCE_LEN: usize> fmt::Debug for Siv<D, NONCE_LEN> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Siv").finish_non_exhaustive()
+    }
+}
+
+impl<D, const NONCE_LEN: usize> KeySizeUser for Aead<D, NONCE_LEN> {
+    type KeySize = KeySize;
+}
+
+impl<D, const NONCE_LEN: usize> KeySizeUser for Siv<D, NONCE_LEN> {
+    type KeySize = KeySize;
+}
+
+impl<D: Domain, const NONCE_LEN: usize> KeyInit for Aead<D, NONCE_LEN> {
+    fn new(key: &Key<Self>) -> Self {
+        Self {
+            aead: aead::Aead::new(D::DOMAIN, key),
+            domain: PhantomData,
+        }
+    }
+}
+
+impl<D: Domain, const NONCE_LEN: usize> KeyInit for Siv<D, NONCE_LEN> {
+    fn new(key: &Key<Self>) -> Self {
+        Self {
+            siv: siv::Siv::new(D::DOMAIN, key),
+            domain: PhantomData,
+        }
+    }
+}
+
+impl<D, const NONCE_LEN: usize> AeadCore for Aead<D, NONCE_LEN>
+where
+    [u8; NONCE_LEN]: AssocArraySize,
+{
+    type NonceSize = <[u8; NONCE_LEN] as AssocArraySize>::Size;
+    type TagSize = U16;
+    const TAG_POSITION: TagPosition = TagPosition::Postfix;
+}
+
+impl<D, const NONCE_LEN: usize> AeadCore for Siv<D, NONCE_LEN>
+where
+    [u8; NONCE_LEN]: AssocArraySize,
+{
+    type NonceSize = <[u8; NONCE_LEN] as AssocArraySize>::Size;
+    type TagSize = U16;
+    const TAG_POSITION: TagPosition = TagPosition::Postfix;
+}
+
+impl<D, const NONCE_LEN: usize> AeadInOut for Aead<D, NONCE_LEN>
+where
+    [u8; NONCE_LEN]: AssocArraySize<Size: ArraySize<ArrayType<u8> = [u8; NONCE_LEN]>>,
+{
+    fn encrypt_inout_detached(
+        &self,
+        nonce: &Nonce<Self>,
+        associated_data: &[u8],
+        buffer: InOutBuf<'_, '_, u8>,
+    ) -> Result<Tag<Self>, Error> {
+        let in_out = buffer.into_out_with_copied_in();
+        let tag = self
+            .aead
+            .seal_in_place_detached(&nonce.0, associated_data, in_out);
+        Ok(tag.into())
+    }
+
+    fn decrypt_inout_detached(
+        &self,
+        nonce: &Nonce<Self>,
+        associated_data: &[u8],
+        buffer: InOutBuf<'_, '_, u8>,
+        tag: &Tag<Self>,
+    ) -> Result<(), Error> {
+        let in_out = buffer.into_out_with_copied_in();
+        self.aead
+            .open_in_place_detached(&nonce.0, associated_data, in_out, &tag.0)
+            .map_err(|_| Error)
+    }
+}
+
+impl<D, const NONCE_LEN: usize> AeadInOut for Siv<D, NONCE_LEN>
+where
+    [u8; NONCE_LEN]: AssocArraySize,
+{
+    fn encrypt_inout_detached(
+        &self,
+        nonce: &Nonce<Self>,
+        associated_data: &[u8],
+        buffer: InOutBuf<'_, '_, u8>,
+    ) -> Result<Tag<Self>, Error> {
+        let in_out = buffer.into_out_with_copied_in();
+        let tag = self.siv.seal_in_place_detached(nonce, associated_data, in_out);
+        Ok(tag.into())
+    }
+
+    fn decrypt_inout_detached(
+        &self,
+        nonce: &Nonce<Self>,
+        associated_data: &[u8],
+        buffer: InOutBuf<'_, '_, u8>,
+        tag: &Tag<Self>,
+    ) -> Result<(), Error> {
+        let in_out = buffer.into_out_with_copied_in();
+        self.siv
+            .open_in_place_detached(nonce, associated_data, in_out, &tag.0)
+            .map_err(|_| Error)
+    }
+}

@@ -1,0 +1,189 @@
+//! Digest, extendable output and MAC under the traits of `digest` 0.11.
+
+use core::fmt;
+use core::marker::PhantomData;
+
+use ::digest::array::AssocArraySize;
+use ::digest::common::KeySizeUser;
+use ::digest::consts::U16;
+use ::digest::{
+    ExtendableOutput, ExtendableOutputReset, FixedOutput, FixedOutputReset, HashMarker, Key, KeyInit,
+    MacMarker, Output, OutputSizeUser, Reset, Update, XofReader,
+};
+
+use super::{Domain, KeySize};
+use crate::digest::DIGEST_LEN;
+use crate::{Protocol, digest, label, mac};
+
+/// The digest of `LEN` bytes, 32 if not said: that of [`digest::Hasher`], under `digest::Digest`.
+///
+/// Digests of different lengths are independent, as always. It also has an extendable output, of which nobody needs
+/// to know the length beforehand: see [`Reader`].
+pub struct Hasher<D, const LEN: usize = DIGEST_LEN> {
+    hasher: digest::Hasher,
+    domain: PhantomData<fn() -> D>,
+}
+
+impl<D: Domain, const LEN: usize> Default for Hasher<D, LEN> {
+    fn default() -> Self {
+        Self {
+            hasher: digest::Hasher::new(D::DOMAIN),
+            domain: PhantomData,
+        }
+    }
+}
+
+impl<D, const LEN: usize> Clone for Hasher<D, LEN> {
+    fn clone(&self) -> Self {
+        Self {
+            hasher: self.hasher.clone(),
+            domain: PhantomData,
+        }
+    }
+}
+
+impl<D, const LEN: usize> fmt::Debug for Hasher<D, LEN> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Hasher").finish_non_exhaustive()
+    }
+}
+
+impl<D, const LEN: usize> HashMarker for Hasher<D, LEN> {}
+
+impl<D, const LEN: usize> Update for Hasher<D, LEN> {
+    fn update(&mut self, data: &[u8]) {
+        self.hasher.update(data);
+    }
+}
+
+impl<D: Domain, const LEN: usize> Reset for Hasher<D, LEN> {
+    fn reset(&mut self) {
+        *self = Self::default();
+    }
+}
+
+impl<D, const LEN: usize> OutputSizeUser for Hasher<D, LEN>
+where
+    [u8; LEN]: AssocArraySize,
+{
+    type OutputSize = <[u8; LEN] as AssocArraySize>::Size;
+}
+
+impl<D, const LEN: usize> FixedOutput for Hasher<D, LEN>
+where
+    [u8; LEN]: AssocArraySize,
+{
+    fn finalize_into(self, out: &mut Output<Self>) {
+        self.hasher.finalize_into(out);
+    }
+}
+
+impl<D: Domain, const LEN: usize> FixedOutputReset for Hasher<D, LEN>
+where
+    [u8; LEN]: AssocArraySize,
+{
+    fn finalize_into_reset(&mut self, out: &mut Output<Self>) {
+        core::mem::take(self).hasher.finalize_into(out);
+    }
+}
+
+impl<D, const LEN: usize> ExtendableOutput for Hasher<D, LEN> {
+    type Reader = Reader;
+
+    fn finalize_xof(self) -> Reader {
+        Reader {
+            protocol: self.hasher.into_protocol(),
+            left: 0,
+        }
+    }
+}
+
+impl<D: Domain, const LEN: usize> ExtendableOutputReset for Hasher<D, LEN> {
+    fn finalize_xof_reset(&mut self) -> Reader {
+        core::mem::take(self).finalize_xof()
+    }
+}
+
+/// An extendable output, read in pieces of any size.
+///
+/// It is **not** that of [`digest::Hasher::finalize_into`], which depends on the length that is asked for. Here it is
+/// not known, so the output is that of one Derive of 65536 bytes with the label `xof` after another, cut where the
+/// caller stops: shorter outputs are the beginning of longer ones, and it is independent of every digest.
+#[derive(Clone, Debug)]
+pub struct Reader {
+    protocol: Protocol,
+    /// What is left of the Derive that is open.
+    left: usize,
+}
+
+impl Reader {
+    /// Size in bytes of one Derive.
+    const DERIVED_LEN: usize = 1 << 16;
+}
+
+impl XofReader for Reader {
+    fn read(&mut self, mut buffer: &mut [u8]) {
+        while !buffer.is_empty() {
+            if self.left == 0 {
+                self.left = Self::DERIVED_LEN;
+                self.protocol.derive_begin(label!("xof"), self.left);
+            }
+            let (piece, rest) = buffer.split_at_mut(buffer.len().min(self.left));
+            self.protocol.derive_more(piece);
+            self.left -= piece.len();
+            buffer = rest;
+        }
+    }
+}
+
+/// The tag of [`mac::Mac`], under `digest::Mac`. To compute many tags under one key, clone it.
+pub struct Mac<D> {
+    mac: mac::Mac,
+    domain: PhantomData<fn() -> D>,
+}
+
+impl<D> Clone for Mac<D> {
+    fn clone(&self) -> Self {
+        Self {
+            mac: self.mac.clone(),
+            domain: PhantomData,
+        }
+    }
+}
+
+impl<D> fmt::Debug for Mac<D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Mac").finish_non_exhaustive()
+    }
+}
+
+impl<D> MacMarker for Mac<D> {}
+
+impl<D> KeySizeUser for Mac<D> {
+    type KeySize = KeySize;
+}
+
+impl<D: Domain> KeyInit for Mac<D> {
+    fn new(key: &Key<Self>) -> Self {
+        Self {
+            mac: mac::Mac::new(D::DOMAIN, key),
+            domain: PhantomData,
+        }
+    }
+}
+
+impl<D> Update for Mac<D> {
+    fn update(&mut self, data: &[u8]) {
+        self.mac.update(data);
+    }
+}
+
+impl<D> OutputSizeUser for Mac<D> {
+    type OutputSize = U16;
+}
+
+impl<D> FixedOutput for Mac<D> {
+    fn finalize_into(self, out: &mut Output<Self>) {
+        *out = self.mac.finalize().into();
+    }
+}

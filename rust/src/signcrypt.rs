@@ -1,0 +1,203 @@
+//! Encryption to a public key with a signature inside: signcryption.
+//!
+//! Mix `receiver`, Mix `sender`, Fork `role`. The sender's branch takes in the private key, 64 random bytes and the
+//! message, and derives the ephemeral key and the nonce; the receiver's branch takes in the ephemeral public key and the
+//! Diffie-Hellman result, masks the message, then masks a Schnorr signature of all that came before.
+//!
+//! - Designed to be confidential under chosen ciphertexts against everyone but the receiver, also against who has the
+//!   sender's key (IND-CCA, insider security), if the gap Diffie-Hellman problem is hard.
+//! - What opens was made with the sender's key: the receiver cannot forge it either (sUF-CMA, insider security), by the
+//!   argument of [`sig`](crate::sig). That is the difference to [`hpke`](crate::hpke). The receiver can show others who signed.
+//! - Ephemeral key and nonce depend on key, message and randomness: a generator that repeats or fails shows equal messages
+//!   to the same receiver, and no more.
+//! - Repeated and reordered messages are not noticed.
+//!
+//! The notions are those of An, Dodis and Rabin ("On the Security of Joint Signature and Encryption", 2002). Of this scheme,
+//! Newplex's, there is no published proof.
+//!
+//! A sealed message is [`OVERHEAD`] = 96 bytes longer: the ephemeral public key, the masked message, then a masked
+//! commitment and a masked scalar, of 32 bytes each.
+//!
+//! ```
+//! # #[cfg(all(feature = "alloc", feature = "getrandom"))] {
+//! use veriplex::{keys::PrivateKey, label, os_rng, signcrypt};
+//!
+//! let domain = label!("com.example.signcrypt");
+//! let alice = PrivateKey::generate(&mut os_rng());
+//! let bob = PrivateKey::generate(&mut os_rng());
+//! let sealed = signcrypt::seal_vec(domain, &alice, bob.public_key(), &mut os_rng(), b"message")?;
+//! assert_eq!(signcrypt::open_vec(domain, &bob, alice.public_key(), &sealed)?, b"message");
+//! # }
+//! # Ok::<(), veriplex::Error>(())
+//! ```
+
+use curve25519_dalek::RistrettoPoint;
+use rand_core::CryptoRng;
+use subtle::ConstantTimeEq;
+
+use crate::group::{self, ELEMENT_LEN, SCALAR_LEN};
+use crate::keys::{PrivateKey, PublicKey};
+use crate::wipe::{Secret, wipe};
+use crate::{Error, Label, Protocol, label};
+
+/// How many bytes longer a sealed message is: an ephemeral key, a commitment and a scalar.
+pub const OVERHEAD: usize = PublicKey::LEN + PROOF_LEN;
+
+const PROOF_LEN: usize = ELEMENT_LEN + SCALAR_LEN;
+
+/// Seals from one buffer into another, which is [`OVERHEAD`] bytes longer.
+///
+/// # Errors
+///
+/// [`Error::BufferLength`] if it is not; [`Error::InvalidKey`] if the ephemeral key or a Diffie-Hellman step gives the
+/// identity (a probability of 2^-252).
+pub fn seal_into<R: CryptoRng + ?Sized>(
+    domain: Label<'_>,
+    sender: &PrivateKey,
+    receiver: &PublicKey,
+    rng: &mut R,
+    plaintext: &[u8],
+    sealed: &mut [u8],
+) -> Result<(), Error> {
+    if plaintext.len().checked_add(OVERHEAD) != Some(sealed.len()) {
+        return Err(Error::BufferLength);
+    }
+    let (first, rest) = sealed.split_first_chunk_mut().ok_or(Error::BufferLength)?;
+    let (message, proof) = rest
+        .split_last_chunk_mut::<PROOF_LEN>()
+        .ok_or(Error::BufferLength)?;
+
+    let [mut hidden, mut shared] = start(domain, sender.public_key(), receiver);
+    hidden.mix(label!("sender-private"), sender.scalar().as_bytes());
+    hidden.mix(label!("rand"), group::random_bytes(rng).as_slice());
+    hidden.mix(label!("message"), plaintext);
+    let ephemeral = PrivateKey::from_scalar(group::derive_scalar(&mut hidden, label!("ephemeral-private")))?;
+    let nonce = group::derive_scalar(&mut hidden, label!("commitment"));
+
+    shared.mix(label!("ephemeral"), ephemeral.public_key().as_bytes());
+    ephemeral.mix_shared(receiver, &mut shared, label!("ecdh"))?;
+    *first = ephemeral.public_key().to_bytes();
+    message.copy_from_slice(plaintext);
+    shared.mask(label!("message"), message);
+    let [commitment, scalar] = proof.as_chunks_mut().0 else {
+        return Err(Error::BufferLength);
+    };
+    *commitment = RistrettoPoint::mul_base(&nonce).compress().to_bytes();
+    shared.mask(label!("commitment"), commitment);
+    let challenge = group::derive_scalar(&mut shared, label!("challenge"));
+    *scalar = (*nonce + **sender.scalar() * *challenge).to_bytes();
+    shared.mask(label!("proof"), scalar);
+    Ok(())
+}
+
+/// Opens from one buffer into another, which is [`OVERHEAD`] bytes shorter.
+///
+/// # Errors
+///
+/// [`Error::Verification`] if `sealed` is not what this sender sealed for this receiver in this domain, or too short;
+/// `plaintext` then holds nothing of it. [`Error::BufferLength`] if `plaintext` has the wrong length.
+pub fn open_into(
+    domain: Label<'_>,
+    receiver: &PrivateKey,
+    sender: &PublicKey,
+    sealed: &[u8],
+    plaintext: &mut [u8],
+) -> Result<(), Error> {
+    let (ephemeral, rest) = sealed.split_first_chunk().ok_or(Error::Verification)?;
+    let (message, proof) = rest.split_last_chunk().ok_or(Error::Verification)?;
+    if message.len() != plaintext.len() {
+        return Err(Error::BufferLength);
+    }
+    plaintext.copy_from_slice(message);
+    open_in_place(domain, receiver, sender, ephemeral, plaintext, *proof)
+}
+
+/// Seals into a new vector.
+///
+/// # Errors
+///
+/// [`Error::InvalidKey`] as for [`seal_into`].
+#[cfg(feature = "alloc")]
+pub fn seal_vec<R: CryptoRng + ?Sized>(
+    domain: Label<'_>,
+    sender: &PrivateKey,
+    receiver: &PublicKey,
+    rng: &mut R,
+    plaintext: &[u8],
+) -> Result<alloc::vec::Vec<u8>, Error> {
+    let mut sealed = alloc::vec![0; plaintext.len() + OVERHEAD];
+    seal_into(domain, sender, receiver, rng, plaintext, &mut sealed)?;
+    Ok(sealed)
+}
+
+/// Opens into a new vector.
+///
+/// # Errors
+///
+/// [`Error::Verification`] if `sealed` is not what this sender sealed for this receiver in this domain, or too short.
+#[cfg(feature = "alloc")]
+pub fn open_vec(
+    domain: Label<'_>,
+    receiver: &PrivateKey,
+    sender: &PublicKey,
+    sealed: &[u8],
+) -> Result<alloc::vec::Vec<u8>, Error> {
+    let (ephemeral, rest) = sealed.split_first_chunk().ok_or(Error::Verification)?;
+    let (message, proof) = rest.split_last_chunk().ok_or(Error::Verification)?;
+    let mut plaintext = message.to_vec();
+    open_in_place(domain, receiver, sender, ephemeral, &mut plaintext, *proof)?;
+    Ok(plaintext)
+}
+
+/// Turns ciphertext into plaintext, or into zeros.
+fn open_in_place(
+    domain: Label<'_>,
+    receiver: &PrivateKey,
+    sender: &PublicKey,
+    ephemeral: &[u8; PublicKey::LEN],
+    in_out: &mut [u8],
+    proof: [u8; PROOF_LEN],
+) -> Result<(), Error> {
+    let result = unmask_and_verify(domain, receiver, sender, ephemeral, in_out, proof);
+    if result.is_err() {
+        wipe(in_out);
+    }
+    result.map_err(|_| Error::Verification)
+}
+
+/// In constant time: the signature is as secret as the message.
+fn unmask_and_verify(
+    domain: Label<'_>,
+    receiver: &PrivateKey,
+    sender: &PublicKey,
+    ephemeral: &[u8; PublicKey::LEN],
+    in_out: &mut [u8],
+    proof: [u8; PROOF_LEN],
+) -> Result<(), Error> {
+    let ephemeral = PublicKey::from_bytes(ephemeral)?;
+    let [_, mut shared] = start(domain, sender, receiver.public_key());
+    shared.mix(label!("ephemeral"), ephemeral.as_bytes());
+    receiver.mix_shared(&ephemeral, &mut shared, label!("ecdh"))?;
+    shared.unmask(label!("message"), in_out);
+    let mut proof = Secret::new(proof);
+    let [commitment, scalar] = proof.as_chunks_mut().0 else {
+        return Err(Error::Verification);
+    };
+    shared.unmask(label!("commitment"), commitment);
+    let challenge = group::derive_scalar(&mut shared, label!("challenge"));
+    shared.unmask(label!("proof"), scalar);
+    let scalar = Secret::new(group::decode_scalar(scalar)?);
+    let expected = Secret::new(RistrettoPoint::mul_base(&scalar) - *challenge * sender.element());
+    if expected.compress().as_bytes().ct_eq(&*commitment).into() {
+        Ok(())
+    } else {
+        Err(Error::Verification)
+    }
+}
+
+fn start(domain: Label<'_>, sender: &PublicKey, receiver: &PublicKey) -> [Protocol; 2] {
+    let mut protocol = Protocol::new(domain);
+    protocol.mix(label!("receiver"), receiver.as_bytes());
+    protocol.mix(label!("sender"), sender.as_bytes());
+    protocol.fork(label!("role"), ["sender", "receiver"])
+}

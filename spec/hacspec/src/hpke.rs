@@ -1,0 +1,74 @@
+//! Authenticated encryption to a public key (design.md, "Schemes"). There is no Cryptol twin: Cryptol has no such group.
+
+use crate::duplex::Duplex;
+use crate::group::{Element, Scalar, generator, is_element, times, wide};
+use crate::protocol::{Opened, init, mix, open, seal};
+use alloc::vec::Vec;
+
+/// The transcript before the message.
+#[hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL)]
+pub fn start(
+    domain: &[u8],
+    sender: Element,
+    receiver: Element,
+    ephemeral: Element,
+    ephemeral_shared: Element,
+    static_shared: Element,
+) -> Duplex {
+    let keys = mix(
+        mix(mix(init(domain), b"sender", &sender), b"receiver", &receiver),
+        b"ephemeral",
+        &ephemeral,
+    );
+    mix(
+        mix(keys, b"ephemeral ecdh", &ephemeral_shared),
+        b"static ecdh",
+        &static_shared,
+    )
+}
+
+/// Encrypt to a receiver: the ephemeral key, then the sealed message.
+#[hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL && randomness.len() == 64 && is_element(receiver))]
+pub fn seal_message(
+    domain: &[u8],
+    sender: Scalar,
+    receiver: Element,
+    randomness: &[u8],
+    plaintext: &[u8],
+) -> Vec<u8> {
+    let e = wide(randomness);
+    let ephemeral = times(e, generator());
+    let public = times(sender, generator());
+    let p = start(
+        domain,
+        public,
+        receiver,
+        ephemeral,
+        times(e, receiver),
+        times(sender, receiver),
+    );
+    [ephemeral.to_vec(), seal(p, b"message", plaintext).1].concat()
+}
+
+/// The inverse of `seal_message`.
+#[hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL && is_element(sender))]
+pub fn open_message(domain: &[u8], receiver: Scalar, sender: Element, sealed: &[u8]) -> Opened {
+    let (ok, plaintext) = (false, Vec::new());
+    if sealed.len() < 32 {
+        return Opened { ok, plaintext };
+    }
+    let ephemeral: Element = sealed[..32].try_into().unwrap();
+    if !is_element(ephemeral) {
+        return Opened { ok, plaintext };
+    }
+    let public = times(receiver, generator());
+    let p = start(
+        domain,
+        sender,
+        public,
+        ephemeral,
+        times(receiver, ephemeral),
+        times(receiver, sender),
+    );
+    open(p, b"message", &sealed[32..]).1
+}

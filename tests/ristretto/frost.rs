@@ -1,0 +1,404 @@
+use proptest::prelude::*;
+use serde_json::Value;
+use veriplex::frost::{
+    self, GroupKey, Identifier, KeyShare, SignatureShare, SigningCommitments, SigningNonces, SigningPackage,
+};
+use veriplex::keys::PublicKey;
+use veriplex::sig::Signature;
+use veriplex::{Error, Label, label, sig};
+
+use crate::common::{Recorded, array, bytes, cases, number, on_each_backend, text, vectors};
+use crate::order;
+
+const DOMAIN: Label<'static> = label!("frost");
+
+fn small(case: &Value, key: &str) -> u16 {
+    u16::try_from(number(case, key)).unwrap()
+}
+
+fn id(number: u16) -> Identifier {
+    Identifier::new(number).unwrap()
+}
+
+#[test]
+fn known_answers() {
+    on_each_backend(|_| {
+        for case in cases(&vectors("frost")) {
+            let domain = Label::new(text(case, "domain").as_bytes()).unwrap();
+            let mut rng = Recorded::new(bytes(case, "seed"));
+            let (group, shares) =
+                frost::deal(domain, small(case, "threshold"), small(case, "signers"), &mut rng).unwrap();
+            assert!(rng.is_used_up());
+            assert_eq!(group.public_key().to_bytes(), array(case, "group_key"));
+            for (share, verifying) in shares.iter().zip(cases(&case["verifying_shares"])) {
+                let found = group.verifying_share(share.identifier()).unwrap();
+                assert_eq!(found.to_string(), verifying.as_str().unwrap());
+                assert_eq!(share.verify(&group), Ok(()));
+            }
+
+            let participants = cases(&case["participants"]);
+            let (nonces, commitments): (Vec<_>, Vec<_>) = participants
+                .iter()
+                .map(|participant| {
+                    let share = &shares[usize::from(small(participant, "identifier")) - 1];
+                    let mut rng = Recorded::new(bytes(participant, "rand"));
+                    let (nonces, commitments) = share.commit(domain, &mut rng).unwrap();
+                    assert!(rng.is_used_up());
+                    let encoded = commitments.to_bytes();
+                    assert_eq!(encoded[..2], share.identifier().get().to_be_bytes());
+                    assert_eq!(encoded[2..34], bytes(participant, "hiding"));
+                    assert_eq!(encoded[34..], bytes(participant, "binding"));
+                    (nonces, commitments)
+                })
+                .unzip();
+            let message = bytes(case, "message");
+            let package = SigningPackage::new(domain, &group, &commitments, &message).unwrap();
+            let signature_shares: Vec<_> = participants
+                .iter()
+                .zip(nonces)
+                .map(|(participant, nonces)| {
+                    let share = &shares[usize::from(small(participant, "identifier")) - 1];
+                    let signature_share = share.sign(nonces, &package).unwrap();
+                    assert_eq!(signature_share.to_bytes()[2..], bytes(participant, "share"));
+                    assert_eq!(package.verify_share(&signature_share), Ok(()));
+                    signature_share
+                })
+                .collect();
+            let signature = package.aggregate(&signature_shares).unwrap();
+            assert_eq!(signature.to_bytes(), array(case, "signature"));
+            assert_eq!(
+                sig::verify(domain, group.public_key(), &message, &signature),
+                Ok(())
+            );
+        }
+    });
+}
+
+/// A group of five, of which three sign.
+fn group() -> (GroupKey, Vec<KeyShare>) {
+    frost::deal(DOMAIN, 3, 5, &mut Recorded::new([1; 64])).unwrap()
+}
+
+fn commit(share: &KeyShare) -> (SigningNonces, SigningCommitments) {
+    share.commit(DOMAIN, &mut Recorded::new([2; 64])).unwrap()
+}
+
+fn commitments(shares: &[KeyShare], signers: &[usize]) -> Vec<SigningCommitments> {
+    signers.iter().map(|&n| commit(&shares[n]).1).collect()
+}
+
+fn sign<'s>(
+    shares: &[KeyShare],
+    signers: impl IntoIterator<Item = &'s usize>,
+    package: &SigningPackage<'_>,
+) -> Vec<SignatureShare> {
+    signers
+        .into_iter()
+        .map(|&n| shares[n].sign(commit(&shares[n]).0, package).unwrap())
+        .collect()
+}
+
+pub fn signs(group: &GroupKey, shares: &[KeyShare], signers: &[usize]) -> Signature {
+    let commitments = commitments(shares, signers);
+    let package = SigningPackage::new(DOMAIN, group, &commitments, b"message").unwrap();
+    let signature = package.aggregate(&sign(shares, signers, &package)).unwrap();
+    sig::verify(DOMAIN, group.public_key(), b"message", &signature).unwrap();
+    signature
+}
+
+/// All sets of at least three, and lists in any order.
+#[test]
+fn any_three_sign_in_any_order() {
+    let (group, shares) = group();
+    assert_eq!((group.threshold(), group.signers()), (3, 5));
+    for set in 0..32_usize {
+        let signers: Vec<usize> = (0..5).filter(|n| set >> n & 1 == 1).collect();
+        if signers.len() < 3 {
+            let few = commitments(&shares, &signers);
+            let package = SigningPackage::new(DOMAIN, &group, &few, b"message");
+            assert_eq!(package.err(), Some(Error::Participants));
+            continue;
+        }
+        let signature = signs(&group, &shares, &signers);
+        let reversed: Vec<usize> = signers.iter().rev().copied().collect();
+        assert_eq!(signs(&group, &shares, &reversed), signature);
+        // Not even the lists of one session need the same order.
+        let package =
+            SigningPackage::new(DOMAIN, &group, &commitments(&shares, &reversed), b"message").unwrap();
+        assert_eq!(
+            package.aggregate(&sign(&shares, &signers, &package)),
+            Ok(signature)
+        );
+    }
+}
+
+#[test]
+fn impossible_numbers() {
+    for (threshold, signers) in [(0, 0), (0, 3), (1, 1), (1, 3), (4, 3), (u16::MAX, 3)] {
+        let mut rng = Recorded::new([1; 64]);
+        assert_eq!(
+            frost::deal(DOMAIN, threshold, signers, &mut rng).err(),
+            Some(Error::Participants)
+        );
+    }
+}
+
+/// A dealer who gives out a share that is not on the polynomial, or another group's.
+#[test]
+fn shares_of_keys_are_verified() {
+    let (group, shares) = group();
+    let (other, others) = frost::deal(DOMAIN, 3, 5, &mut Recorded::new([7; 64])).unwrap();
+    for (share, of_other) in shares.iter().zip(&others) {
+        assert_eq!(share.verify(&group), Ok(()));
+        assert_eq!(share.verify(&other), Err(Error::Verification));
+        assert_eq!(of_other.verify(&group), Err(Error::Verification));
+        for place in [1, 2, 20] {
+            let mut bytes = share.to_bytes();
+            bytes[place] ^= 0x10;
+            let changed = KeyShare::from_bytes(&bytes).unwrap();
+            assert_eq!(changed.verify(&group), Err(Error::Verification));
+        }
+    }
+    assert_eq!(group.verifying_share(id(6)), Err(Error::Participants));
+}
+
+#[test]
+fn wrong_signers_are_refused() {
+    let (group, shares) = group();
+    let refused = |signers: &[SigningCommitments]| {
+        let package = SigningPackage::new(DOMAIN, &group, signers, b"message");
+        assert_eq!(package.err(), Some(Error::Participants));
+    };
+    let of = |signers: &[usize]| commitments(&shares, signers);
+    refused(&[]);
+    refused(&of(&[0, 1]));
+    refused(&of(&[0, 1, 1]));
+    refused(&of(&[0, 1, 2, 0]));
+    // One commits twice, with different nonces.
+    let again = shares[0].commit(DOMAIN, &mut Recorded::new([9; 64])).unwrap().1;
+    refused(&[of(&[0, 1, 2]), vec![again]].concat());
+    // Someone who is not of the group.
+    let (_, larger) = frost::deal(DOMAIN, 3, 6, &mut Recorded::new([1; 64])).unwrap();
+    refused(&[of(&[0, 1, 2]), commitments(&larger, &[5])].concat());
+    // The number zero is no identifier.
+    for bytes in [of(&[0])[0].to_bytes().to_vec(), shares[0].to_bytes().to_vec()] {
+        let mut zero = bytes;
+        zero[..2].fill(0);
+        assert_eq!(
+            SigningCommitments::try_from(&zero[..]).err(),
+            Some(Error::Participants)
+        );
+        assert_eq!(KeyShare::try_from(&zero[..]).err(), Some(Error::Participants));
+    }
+}
+
+#[test]
+fn a_signer_signs_only_its_own_session() {
+    let (group, shares) = group();
+    let package = SigningPackage::new(DOMAIN, &group, &commitments(&shares, &[0, 1, 2]), b"message").unwrap();
+    let refused = |share: &KeyShare, nonces, package: &SigningPackage<'_>| {
+        assert_eq!(share.sign(nonces, package), Err(Error::Participants));
+    };
+    // Not among the signers; with other nonces than were committed to; with another's.
+    refused(&shares[3], commit(&shares[3]).0, &package);
+    let other_nonces = shares[0].commit(DOMAIN, &mut Recorded::new([9; 64])).unwrap().0;
+    refused(&shares[0], other_nonces, &package);
+    refused(&shares[0], commit(&shares[1]).0, &package);
+    // With one of the two commitments replaced.
+    let other = commit(&shares[1]).1.to_bytes();
+    for place in [2, 34] {
+        let mut all = commitments(&shares, &[0, 1, 2]);
+        let mut bytes = all[0].to_bytes();
+        bytes[place..place + 32].copy_from_slice(&other[place..place + 32]);
+        all[0] = SigningCommitments::from_bytes(&bytes).unwrap();
+        let package = SigningPackage::new(DOMAIN, &group, &all, b"message").unwrap();
+        refused(&shares[0], commit(&shares[0]).0, &package);
+    }
+    // For another group.
+    let (other, _) = frost::deal(DOMAIN, 3, 5, &mut Recorded::new([7; 64])).unwrap();
+    let package = SigningPackage::new(DOMAIN, &other, &commitments(&shares, &[0, 1, 2]), b"message").unwrap();
+    refused(&shares[0], commit(&shares[0]).0, &package);
+}
+
+#[test]
+fn the_bad_signer_is_named() {
+    let (group, shares) = group();
+    let signers = [4, 1, 2];
+    let commitments = commitments(&shares, &signers);
+    let package = SigningPackage::new(DOMAIN, &group, &commitments, b"message").unwrap();
+    let good = sign(&shares, &signers, &package);
+    let signature = package.aggregate(&good).unwrap();
+    let changed = |place: usize| {
+        let mut bytes = good[place].to_bytes();
+        bytes[2] ^= 1;
+        SignatureShare::from_bytes(&bytes).unwrap()
+    };
+    for place in 0..3 {
+        let mut shares = good.clone();
+        shares[place] = changed(place);
+        let culprit = good[place].identifier();
+        assert_eq!(package.aggregate(&shares), Err(Error::BadParticipant(culprit)));
+        assert_eq!(
+            package.verify_share(&shares[place]),
+            Err(Error::BadParticipant(culprit))
+        );
+    }
+    // All of several are found.
+    let bad: Vec<_> = [changed(0), good[1], changed(2)]
+        .iter()
+        .filter(|share| package.verify_share(share).is_err())
+        .map(SignatureShare::identifier)
+        .collect();
+    assert_eq!(bad, [id(5), id(3)]);
+
+    // A share of the same signer for another message, and another signer's share under a wrong name.
+    let other = SigningPackage::new(DOMAIN, &group, &commitments, b"other").unwrap();
+    let replayed = sign(&shares, &[4], &other)[0];
+    assert_eq!(
+        package.aggregate(&[replayed, good[1], good[2]]),
+        Err(Error::BadParticipant(id(5)))
+    );
+    let mut renamed = good[1].to_bytes();
+    renamed[..2].copy_from_slice(&good[0].to_bytes()[..2]);
+    let renamed = SignatureShare::from_bytes(&renamed).unwrap();
+    assert_eq!(
+        package.aggregate(&[renamed, good[1], good[2]]),
+        Err(Error::BadParticipant(id(5)))
+    );
+
+    // Missing, twice, from someone else, too many; and in another order it is the same signature.
+    let stranger = {
+        let signers = [0, 1, 2];
+        let commitments = self::commitments(&shares, &signers);
+        let package = SigningPackage::new(DOMAIN, &group, &commitments, b"message").unwrap();
+        sign(&shares, &[0], &package)[0]
+    };
+    for wrong in [
+        &[][..],
+        &[good[0], good[1]],
+        &[good[0], good[1], good[1]],
+        &[good[0], good[1], stranger],
+        &[good[0], good[1], good[2], good[0]],
+        &[good[0], good[1], good[2], stranger],
+    ] {
+        assert_eq!(package.aggregate(wrong), Err(Error::Participants));
+    }
+    assert_eq!(package.verify_share(&stranger), Err(Error::Participants));
+    assert_eq!(package.aggregate(&[good[1], good[2], good[0]]), Ok(signature));
+}
+
+/// Fewer than the threshold cannot pretend that the threshold is lower.
+#[test]
+fn too_few_make_no_signature() {
+    let (group, shares) = group();
+    let mut pretended = group.to_bytes();
+    pretended.truncate(2 + 2 * 32);
+    let pretended = GroupKey::from_bytes(&pretended).unwrap();
+    assert_eq!(pretended.threshold(), 2);
+    let package =
+        SigningPackage::new(DOMAIN, &pretended, &commitments(&shares, &[0, 1]), b"message").unwrap();
+    assert!(package.aggregate(&sign(&shares, &[0, 1], &package)).is_err());
+}
+
+#[test]
+fn bad_encodings() {
+    let (group, shares) = group();
+    let (_, commitments) = commit(&shares[0]);
+    let package = self::commitments(&shares, &[0, 1, 2]);
+    let package = SigningPackage::new(DOMAIN, &group, &package, b"message").unwrap();
+    let share = sign(&shares, &[0], &package)[0];
+    assert_eq!(
+        KeyShare::from_bytes(&shares[0].to_bytes()).unwrap().to_bytes(),
+        shares[0].to_bytes()
+    );
+    assert_eq!(
+        SigningCommitments::from_bytes(&commitments.to_bytes()),
+        Ok(commitments)
+    );
+    assert_eq!(SignatureShare::from_bytes(&share.to_bytes()), Ok(share));
+    assert_eq!(GroupKey::from_bytes(&group.to_bytes()), Ok(group.clone()));
+
+    let long = |bytes: &[u8]| [bytes, &[0; 40]].concat();
+    let [k, c, s, g] = [
+        long(&shares[0].to_bytes()),
+        long(&commitments.to_bytes()),
+        long(&share.to_bytes()),
+        long(&group.to_bytes()),
+    ];
+    for n in 0..k.len() {
+        assert_eq!(KeyShare::try_from(&k[..n]).is_ok(), n == KeyShare::LEN);
+        assert_eq!(
+            SigningCommitments::try_from(&c[..n]).is_ok(),
+            n == SigningCommitments::LEN
+        );
+        if n < s.len() {
+            assert_eq!(
+                SignatureShare::try_from(&s[..n]).is_ok(),
+                n == SignatureShare::LEN
+            );
+        }
+    }
+    for n in 0..g.len() {
+        // A prefix is the key of a group with a lower threshold; the tail of zeros holds the identity.
+        assert_eq!(
+            GroupKey::from_bytes(&g[..n]).is_ok(),
+            n == 66 || n == 98,
+            "{n} bytes"
+        );
+    }
+    let with = |bytes: &[u8], place: usize, part: [u8; 32]| {
+        let mut bytes = bytes.to_vec();
+        bytes[place..place + 32].copy_from_slice(&part);
+        bytes
+    };
+    let (zero, order) = ([0; 32], order());
+    for part in [zero, order] {
+        assert!(KeyShare::try_from(&with(&k, 2, part)[..66]).is_err());
+        assert!(KeyShare::try_from(&with(&k, 34, part)[..66]).is_err());
+        assert!(SigningCommitments::try_from(&with(&c, 2, part)[..66]).is_err());
+        assert!(SigningCommitments::try_from(&with(&c, 34, part)[..66]).is_err());
+        for n in 0..3 {
+            assert!(GroupKey::from_bytes(&with(&g, 2 + 32 * n, part)[..98]).is_err());
+        }
+    }
+    assert!(SignatureShare::try_from(&with(&s, 2, order)[..34]).is_err());
+    let mut numbers = g[..98].to_vec();
+    numbers[..2].copy_from_slice(&[0, 2]);
+    assert_eq!(GroupKey::from_bytes(&numbers), Err(Error::Participants));
+}
+
+#[test]
+fn debug_shows_no_secrets() {
+    let (_, shares) = group();
+    let (nonces, _) = commit(&shares[0]);
+    assert_eq!(format!("{:?}", shares[0]), "KeyShare { identifier: 1, .. }");
+    assert_eq!(format!("{nonces:?}"), "SigningNonces { .. }");
+}
+
+/// The nonces depend on the share as well as on the randomness.
+#[test]
+fn nonces_are_hedged() {
+    let (_, shares) = group();
+    let hiding = |n: usize| commit(&shares[n]).1.to_bytes()[2..].to_vec();
+    assert_ne!(hiding(0), hiding(1));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn groups_sign(
+        seed in any::<[u8; 64]>(),
+        (signers, threshold) in (2..8_u16).prop_flat_map(|n| (Just(n), 2..=n)),
+        order in any::<prop::sample::Index>(),
+    ) {
+        let (group, shares) = frost::deal(DOMAIN, threshold, signers, &mut Recorded::new(seed)).unwrap();
+        let group = GroupKey::from_bytes(&group.to_bytes()).unwrap();
+        let mut signing: Vec<usize> = (0..usize::from(signers)).collect();
+        signing.rotate_left(order.index(usize::from(signers)));
+        signing.truncate(usize::from(threshold));
+        signs(&group, &shares, &signing);
+        let public: PublicKey = *group.public_key();
+        prop_assert_eq!(shares[0].group(), &public);
+    }
+}

@@ -1,0 +1,159 @@
+use veriplex::handshake::{CONFIRMATION_LEN, Initiator, REQUEST_LEN, RESPONSE_LEN, Responder, Session};
+use veriplex::keys::PrivateKey;
+use veriplex::{Error, Label, label};
+
+use crate::common::{Recorded, array, bytes, cases, text, vectors};
+use crate::key;
+
+fn random(byte: u8) -> Recorded {
+    Recorded::new([byte; 64])
+}
+
+#[test]
+fn known_answers() {
+    for case in cases(&vectors("handshake")) {
+        let domain = Label::new(text(case, "domain").as_bytes()).unwrap();
+        let initiator_key = PrivateKey::from_bytes(&array(case, "initiator_private")).unwrap();
+        let responder_key = PrivateKey::from_bytes(&array(case, "responder_private")).unwrap();
+        let mut rng = Recorded::new(bytes(case, "initiator_rand"));
+        let (initiator, request) = Initiator::start(domain, &initiator_key, &mut rng);
+        assert!(rng.is_used_up());
+        assert_eq!(request, array(case, "request"));
+
+        let mut rng = Recorded::new(bytes(case, "responder_rand"));
+        let (responder, response) = Responder::respond(domain, &responder_key, &request, &mut rng).unwrap();
+        assert!(rng.is_used_up());
+        assert_eq!(response, array(case, "response"));
+
+        let claimed = initiator.receive(&response).unwrap();
+        assert_eq!(claimed.peer().to_bytes(), array(case, "responder_public"));
+        let (session, confirmation) = claimed.accept();
+        assert_eq!(confirmation, array(case, "confirmation"));
+        assert_eq!(session.send.to_bytes(), array(case, "initiator_send"));
+        assert_eq!(session.recv.to_bytes(), array(case, "initiator_recv"));
+        assert_eq!(session.peer, *responder_key.public_key());
+
+        let claimed = responder.receive(&confirmation).unwrap();
+        assert_eq!(claimed.peer().to_bytes(), array(case, "initiator_public"));
+        let session = claimed.accept();
+        assert_eq!(session.send.to_bytes(), array(case, "responder_send"));
+        assert_eq!(session.recv.to_bytes(), array(case, "responder_recv"));
+        assert_eq!(session.peer, *initiator_key.public_key());
+    }
+}
+
+/// Runs a handshake in which the response and the confirmation are replaced.
+fn run(
+    change_request: impl FnOnce(&mut Vec<u8>),
+    change_response: impl FnOnce(&mut Vec<u8>),
+    change_confirmation: impl FnOnce(&mut Vec<u8>),
+) -> Result<[Session; 2], Error> {
+    let domain = label!("test");
+    let (initiator, request) = Initiator::start(domain, &key(1), &mut random(2));
+    let mut request = request.to_vec();
+    change_request(&mut request);
+    let (responder, response) = Responder::respond(domain, &key(3), &request, &mut random(4))?;
+    let mut response = response.to_vec();
+    change_response(&mut response);
+    let (initiated, confirmation) = initiator.receive(&response)?.accept();
+    let mut confirmation = confirmation.to_vec();
+    change_confirmation(&mut confirmation);
+    Ok([initiated, responder.receive(&confirmation)?.accept()])
+}
+
+fn nothing(_: &mut Vec<u8>) {}
+
+#[test]
+fn every_flipped_bit_is_an_error() {
+    assert!(run(nothing, nothing, nothing).is_ok());
+    for bit in 0..8 * REQUEST_LEN {
+        // Another key may be made of it; then the response does not open.
+        assert!(
+            run(|m| m[bit / 8] ^= 1 << (bit % 8), nothing, nothing).is_err(),
+            "{bit}"
+        );
+    }
+    for bit in 0..8 * RESPONSE_LEN {
+        assert!(
+            run(nothing, |m| m[bit / 8] ^= 1 << (bit % 8), nothing).is_err(),
+            "{bit}"
+        );
+    }
+    for bit in 0..8 * CONFIRMATION_LEN {
+        assert!(
+            run(nothing, nothing, |m| m[bit / 8] ^= 1 << (bit % 8)).is_err(),
+            "{bit}"
+        );
+    }
+}
+
+#[test]
+fn every_other_length_is_an_error() {
+    for len in (0..2 * RESPONSE_LEN).chain([10_000]) {
+        let resize = |m: &mut Vec<u8>| m.resize(len, 0);
+        if len != REQUEST_LEN {
+            assert_eq!(run(resize, nothing, nothing).unwrap_err(), Error::Verification);
+        }
+        if len != RESPONSE_LEN {
+            assert_eq!(run(nothing, resize, nothing).unwrap_err(), Error::Verification);
+        }
+        if len != CONFIRMATION_LEN {
+            assert_eq!(run(nothing, nothing, resize).unwrap_err(), Error::Verification);
+        }
+    }
+}
+
+#[test]
+fn the_identity_is_refused() {
+    assert_eq!(
+        run(|m| m.fill(0), nothing, nothing).unwrap_err(),
+        Error::InvalidKey
+    );
+    assert_eq!(
+        run(nothing, |m| m[..32].fill(0), nothing).unwrap_err(),
+        Error::InvalidKey
+    );
+}
+
+#[test]
+fn domains_separate() {
+    let (initiator, request) = Initiator::start(label!("one"), &key(1), &mut random(2));
+    let (_, response) = Responder::respond(label!("two"), &key(3), &request, &mut random(4)).unwrap();
+    assert_eq!(initiator.receive(&response).unwrap_err(), Error::Verification);
+}
+
+/// Whoever claims another's key gets as far as a session, and no further.
+#[test]
+fn a_claimed_key_is_not_enough() {
+    use veriplex::Protocol;
+    let domain = label!("test");
+    let ephemeral = key(2);
+    let request = ephemeral.public_key().to_bytes();
+    let (responder, response) = Responder::respond(domain, &key(3), &request, &mut random(4)).unwrap();
+
+    // An honest run up to the confirmation, which is then sealed for the victim's public key.
+    let (initiator, _) = Initiator::start(domain, &key(9), &mut Recorded::new([2; 64]));
+    let (mallory, _) = initiator.receive(&response).unwrap().accept();
+    let victim = key(1).public_key().to_bytes();
+    let mut protocol = Protocol::new(domain);
+    protocol.mix(label!("ie"), &request);
+    protocol.mix(label!("re"), &response[..32]);
+    let re = curve25519_dalek::ristretto::CompressedRistretto(response[..32].try_into().unwrap());
+    let ie = curve25519_dalek::Scalar::from_canonical_bytes(ephemeral.to_bytes()).unwrap();
+    let shared = |point: curve25519_dalek::ristretto::CompressedRistretto| {
+        (ie * point.decompress().unwrap()).compress().to_bytes()
+    };
+    protocol.mix(label!("ie-re"), &shared(re));
+    let rs = protocol.open_vec(label!("rs"), &response[32..]).unwrap();
+    let rs = curve25519_dalek::ristretto::CompressedRistretto(rs.try_into().unwrap());
+    protocol.mix(label!("ie-rs"), &shared(rs));
+    let confirmation = protocol.seal_vec(label!("is"), &victim);
+
+    let claimed = responder.receive(&confirmation).unwrap();
+    assert_eq!(claimed.peer().to_bytes(), victim, "a claim");
+    let mut session = claimed.accept();
+    let mut send = mallory.send;
+    let message = send.seal_vec(label!("message"), b"it is me");
+    let opened = session.recv.open_vec(label!("message"), &message);
+    assert_eq!(opened, Err(Error::Verification));
+}

@@ -1,0 +1,118 @@
+use proptest::collection::vec;
+use proptest::prelude::*;
+use veriplex::hpke::{self, OVERHEAD};
+use veriplex::keys::{PrivateKey, PublicKey};
+use veriplex::{Error, Label, label};
+
+use crate::common::{Recorded, array, bytes, cases, on_each_backend, text, vectors};
+use crate::key;
+
+#[test]
+fn known_answers() {
+    on_each_backend(|_| {
+        for case in cases(&vectors("hpke")) {
+            let domain = Label::new(text(case, "domain").as_bytes()).unwrap();
+            let [sender, receiver] = ["sender_private", "receiver_private"]
+                .map(|name| PrivateKey::from_bytes(&array(case, name)).unwrap());
+            assert_eq!(sender.public_key().to_bytes(), array(case, "sender_public"));
+            assert_eq!(receiver.public_key().to_bytes(), array(case, "receiver_public"));
+            let (plaintext, ciphertext) = (bytes(case, "plaintext"), bytes(case, "ciphertext"));
+            let mut rng = Recorded::new(bytes(case, "rand"));
+            let sealed = hpke::seal_vec(domain, &sender, receiver.public_key(), &mut rng, &plaintext);
+            assert_eq!(sealed.unwrap(), ciphertext);
+            assert!(rng.is_used_up());
+            let opened = hpke::open_vec(domain, &receiver, sender.public_key(), &ciphertext);
+            assert_eq!(opened.unwrap(), plaintext);
+        }
+    });
+}
+
+/// What was set up is what the messages are sealed with.
+#[test]
+fn setup_is_the_beginning_of_seal() {
+    let (domain, alice, bob) = (label!("hpke"), key(1), key(2));
+    let mut rng = Recorded::new([3; 128]);
+    let sealed = hpke::seal_vec(domain, &alice, bob.public_key(), &mut rng, b"message").unwrap();
+    let (ephemeral, mut sender) = hpke::setup_sender(domain, &alice, bob.public_key(), &mut rng).unwrap();
+    let mut receiver = hpke::setup_receiver(domain, &bob, alice.public_key(), &ephemeral).unwrap();
+    assert_eq!(sender, receiver);
+    let rest = sender.seal_vec(label!("message"), b"message");
+    assert_eq!(sealed, [ephemeral.as_slice(), &rest].concat());
+    assert_eq!(receiver.open_vec(label!("message"), &rest).unwrap(), b"message");
+}
+
+#[test]
+fn anything_changed_is_refused() {
+    let (domain, alice, bob, eve) = (label!("hpke"), key(1), key(2), key(3));
+    let message = [0x5a; 40];
+    let mut rng = Recorded::new([3; 64]);
+    let sealed = hpke::seal_vec(domain, &alice, bob.public_key(), &mut rng, &message).unwrap();
+    let open = |domain: Label<'_>, receiver: &PrivateKey, sender: &PublicKey, sealed: &[u8]| {
+        let mut plaintext = vec![0; sealed.len().saturating_sub(OVERHEAD)];
+        let result = hpke::open_into(domain, receiver, sender, sealed, &mut plaintext);
+        assert_eq!(
+            hpke::open_vec(domain, receiver, sender, sealed).err(),
+            result.err()
+        );
+        assert!(result.is_ok() || plaintext.iter().all(|&byte| byte == 0));
+        result.map(|()| plaintext)
+    };
+    let (a, b) = (alice.public_key(), bob.public_key());
+    assert_eq!(open(domain, &bob, a, &sealed), Ok(message.to_vec()));
+
+    let wrong = Err(Error::Verification);
+    for bit in 0..8 * sealed.len() {
+        let mut changed = sealed.clone();
+        changed[bit / 8] ^= 1 << (bit % 8);
+        assert_eq!(open(domain, &bob, a, &changed), wrong, "bit {bit}");
+    }
+    for n in 0..sealed.len() {
+        assert_eq!(open(domain, &bob, a, &sealed[..n]), wrong, "{n} bytes");
+    }
+    assert_eq!(open(domain, &bob, a, &[sealed.as_slice(), &[0]].concat()), wrong);
+    assert_eq!(open(label!("other"), &bob, a, &sealed), wrong);
+    assert_eq!(open(domain, &eve, a, &sealed), wrong);
+    assert_eq!(open(domain, &bob, eve.public_key(), &sealed), wrong);
+    assert_eq!(open(domain, &bob, b, &sealed), wrong);
+    // The identity in the place of the ephemeral key, with which anyone could compute one of the two secrets.
+    let identity = [&[0; 32], &sealed[32..]].concat();
+    assert_eq!(open(domain, &bob, a, &identity), wrong);
+    assert!(hpke::setup_receiver(domain, &bob, a, &[0; 32]).is_err());
+}
+
+#[test]
+fn wrong_buffer_lengths() {
+    let (domain, alice, bob) = (label!("hpke"), key(1), key(2));
+    let (a, b) = (alice.public_key(), bob.public_key());
+    let sealed = hpke::seal_vec(domain, &alice, b, &mut Recorded::new([3; 64]), b"message").unwrap();
+    let wrong = Err(Error::BufferLength);
+    for n in (0..60).filter(|n| *n != sealed.len()) {
+        let mut rng = Recorded::new([]);
+        let mut buffer = vec![0; n];
+        assert_eq!(
+            hpke::seal_into(domain, &alice, b, &mut rng, b"message", &mut buffer),
+            wrong
+        );
+    }
+    for n in (0..20).filter(|n| *n != 7) {
+        assert_eq!(hpke::open_into(domain, &bob, a, &sealed, &mut vec![0; n]), wrong);
+    }
+}
+
+proptest! {
+    #[test]
+    fn round_trips(keys in any::<[[u8; 64]; 2]>(), rand in any::<[u8; 64]>(), message in vec(any::<u8>(), 0..400)) {
+        let domain = label!("hpke");
+        let [alice, bob] = keys.map(|key| PrivateKey::from_uniform_bytes(key).unwrap());
+        let mut rng = Recorded::new(rand.repeat(2));
+        let sealed = hpke::seal_vec(domain, &alice, bob.public_key(), &mut rng, &message).unwrap();
+        prop_assert_eq!(sealed.len(), message.len() + OVERHEAD);
+        let mut into = vec![0; sealed.len()];
+        hpke::seal_into(domain, &alice, bob.public_key(), &mut rng, &message, &mut into).unwrap();
+        prop_assert_eq!(&into, &sealed);
+        prop_assert_eq!(&hpke::open_vec(domain, &bob, alice.public_key(), &sealed).unwrap(), &message);
+        let mut opened = vec![0; message.len()];
+        hpke::open_into(domain, &bob, alice.public_key(), &sealed, &mut opened).unwrap();
+        prop_assert_eq!(opened, message);
+    }
+}

@@ -1,0 +1,151 @@
+use veriplex::Error;
+use veriplex::keys::{PrivateKey, PublicKey};
+
+use crate::common::{array, cases, vectors};
+use crate::order;
+
+#[test]
+fn known_answers() {
+    for case in cases(&vectors("sig")) {
+        let private = PrivateKey::from_uniform_bytes(array(case, "private_uniform")).unwrap();
+        assert_eq!(private.to_bytes(), array(case, "private"));
+        assert_eq!(private.public_key().to_bytes(), array(case, "public"));
+        assert_eq!(PrivateKey::from_bytes(&private.to_bytes()), Ok(private));
+    }
+}
+
+#[test]
+fn bad_encodings() {
+    // Zero and the identity, the order of the group, and an encoding above the field's prime.
+    assert_eq!(PrivateKey::from_bytes(&[0; 32]), Err(Error::InvalidKey));
+    assert_eq!(PrivateKey::from_bytes(&order()), Err(Error::InvalidKey));
+    assert_eq!(PublicKey::from_bytes(&[0; 32]), Err(Error::InvalidKey));
+    assert_eq!(PublicKey::from_bytes(&[0xff; 32]), Err(Error::InvalidKey));
+}
+
+#[test]
+fn any_other_length_is_refused() {
+    let key = PrivateKey::from_uniform_bytes([7; 64]).unwrap();
+    let long = [key.to_bytes().as_slice(), &[0]].concat();
+    for n in (0..32).chain([33]) {
+        assert_eq!(PrivateKey::try_from(&long[..n]), Err(Error::InvalidKey));
+        assert_eq!(PublicKey::try_from(&long[..n]), Err(Error::InvalidKey));
+    }
+    assert_eq!(PrivateKey::try_from(&long[..32]), Ok(key));
+}
+
+/// Reads a text and writes it.
+type Again = fn(&str) -> Option<String>;
+
+/// One text for each key: whatever is changed, cut or added, it is no key, or another one that is written so.
+#[test]
+fn texts_are_canonical() {
+    let private = PrivateKey::from_uniform_bytes([7; 64]).unwrap();
+    let public = *private.public_key();
+    assert_eq!(private.to_hex(), hex::encode(private.to_bytes()));
+    assert_eq!(public.to_string(), hex::encode(public.to_bytes()));
+    assert_eq!(format!("{public:?}"), format!("PublicKey({public})"));
+    assert_eq!(
+        PrivateKey::from_bytes(&{
+            let mut three = [0; 32];
+            three[0] = 3;
+            three
+        })
+        .unwrap()
+        .to_pem(),
+        "-----BEGIN VERIPLEX PRIVATE KEY-----\nAwAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n\
+         -----END VERIPLEX PRIVATE KEY-----\n"
+    );
+    let private_texts: [(String, Again); 2] = [
+        (private.to_hex(), |t| {
+            PrivateKey::from_hex(t).ok().map(|k| k.to_hex())
+        }),
+        (private.to_pem(), |t| {
+            PrivateKey::from_pem(t).ok().map(|k| k.to_pem())
+        }),
+    ];
+    let public_texts: [(String, Again); 2] = [
+        (public.to_hex(), |t| {
+            PublicKey::from_hex(t).ok().map(|k| k.to_hex())
+        }),
+        (public.to_pem(), |t| {
+            PublicKey::from_pem(t).ok().map(|k| k.to_pem())
+        }),
+    ];
+    for (text, again) in private_texts.into_iter().chain(public_texts) {
+        assert_eq!(again(&text).as_ref(), Some(&text));
+        let is_pem = text.ends_with('\n');
+        for n in 0..text.len() {
+            // Only the last line's end may be missing.
+            assert_eq!(again(&text[..n]).is_some(), is_pem && n == text.len() - 1);
+            for other in [' ', '\n', '-', '=', 'A', 'a', '0', '\u{e9}'] {
+                let mut changed = text.clone();
+                changed.replace_range(n..=n, &other.to_string());
+                assert!(again(&changed).is_none_or(|t| t == changed), "{changed}");
+                let mut inserted = text.clone();
+                inserted.insert(n, other);
+                assert!(again(&inserted).is_none(), "{inserted}");
+            }
+        }
+        for other in [
+            format!("{text}\n"),
+            format!("{text} "),
+            format!("\n{text}"),
+            format!("a key\n{text}"),
+            format!("{text}{text}"),
+            text.replace('\n', "\r\n") + if is_pem { "" } else { "\r\n" },
+            if is_pem {
+                text.to_lowercase()
+            } else {
+                text.to_uppercase()
+            },
+            text.replace("PRIVATE", "SECRET").replace("PUBLIC", "SECRET"),
+        ] {
+            assert!(other == text || again(&other).is_none(), "{other}");
+        }
+    }
+    assert_eq!(PublicKey::from_pem(&private.to_pem()), Err(Error::InvalidKey));
+    assert_eq!(PrivateKey::from_pem(&public.to_pem()), Err(Error::InvalidKey));
+    assert_eq!(PublicKey::from_hex(&"0".repeat(64)), Err(Error::InvalidKey));
+}
+
+#[test]
+fn equality_sees_every_byte() {
+    let key = PrivateKey::from_uniform_bytes([7; 64]).unwrap();
+    for n in 0..31 {
+        let mut other = key.to_bytes();
+        other[n] ^= 1;
+        assert_ne!(PrivateKey::from_bytes(&other).unwrap(), key);
+    }
+}
+
+#[cfg(feature = "getrandom")]
+#[test]
+fn keys_from_the_operating_system() {
+    let [a, b] = [(); 2].map(|()| PrivateKey::generate_from_os().unwrap());
+    let c = PrivateKey::generate(&mut veriplex::os_rng());
+    assert!(a != b && b != c && c != a);
+}
+
+#[cfg(feature = "zeroize")]
+#[test]
+fn drop_wipes() {
+    use std::mem::ManuallyDrop;
+
+    let mut key = ManuallyDrop::new(PrivateKey::from_uniform_bytes([7; 64]).unwrap());
+    let secret = key.to_bytes();
+    let at: *const u8 = (&raw const *key).cast();
+    // SAFETY: the memory stays this function's, and a key has no padding: it is made of arrays of u64 and u8.
+    let bytes = || unsafe { std::slice::from_raw_parts(at, size_of::<PrivateKey>()) }.to_vec();
+    let holds_secret = |bytes: &[u8]| bytes.windows(8).any(|w| secret.windows(8).any(|s| s == w));
+    assert!(holds_secret(&bytes()));
+    // SAFETY: dropped once.
+    unsafe { ManuallyDrop::drop(&mut key) };
+    assert!(!holds_secret(&bytes()));
+}
+
+#[test]
+fn debug_shows_no_private_key() {
+    let key = PrivateKey::from_uniform_bytes([7; 64]).unwrap();
+    assert_eq!(format!("{key:?}"), "PrivateKey { .. }");
+}

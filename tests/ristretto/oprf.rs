@@ -1,0 +1,229 @@
+use proptest::collection::vec;
+use proptest::prelude::*;
+use veriplex::keys::PrivateKey;
+use veriplex::oprf::{self, BlindedElement, EvaluatedElement, Proof, VerifiableBlind};
+use veriplex::{Error, Label, label};
+
+use crate::common::{Recorded, array, bytes, cases, number, on_each_backend, text, vectors};
+use crate::{key, order};
+
+/// The one element of an array of recorded bytes.
+fn recorded(case: &serde_json::Value, key: &str) -> Recorded {
+    Recorded::new(
+        cases(&case[key])
+            .iter()
+            .flat_map(|hex| hex::decode(hex.as_str().unwrap()).unwrap()),
+    )
+}
+
+#[test]
+fn known_answers() {
+    on_each_backend(|_| {
+        for case in cases(&vectors("oprf")) {
+            let domain = Label::new(text(case, "domain").as_bytes()).unwrap();
+            let server = PrivateKey::from_bytes(&array(case, "private")).unwrap();
+            assert_eq!(server.public_key().to_bytes(), array(case, "public"));
+            let input = bytes(case, "input");
+            let expected = bytes(case, "output");
+            let mut output = vec![0; usize::try_from(number(case, "n")).unwrap()];
+
+            let mut rng = recorded(case, "blind_rand");
+            let (blind, blinded) = oprf::blind(domain, &input, &mut rng).unwrap();
+            assert!(rng.is_used_up());
+            assert_eq!(blinded.to_bytes(), array(case, "blinded"));
+            let evaluated = oprf::blind_evaluate(&server, &blinded).unwrap();
+            assert_eq!(evaluated.to_bytes(), array(case, "evaluated"));
+            blind.finalize(&evaluated, &mut output).unwrap();
+            assert_eq!(output, expected);
+
+            let mut rng = recorded(case, "blind_rand");
+            let (blind, blinded) = oprf::blind_verifiable(domain, &input, &mut rng).unwrap();
+            let mut rng = recorded(case, "proof_rand");
+            let ([evaluated], proof) =
+                oprf::blind_evaluate_verifiable(domain, &server, &[blinded], &mut rng).unwrap();
+            assert!(rng.is_used_up());
+            assert_eq!(evaluated.to_bytes(), array(case, "evaluated"));
+            let parts = [bytes(case, "proof_c"), bytes(case, "proof_s")].concat();
+            assert_eq!(proof.to_bytes().as_slice(), parts);
+            output.fill(0);
+            blind
+                .finalize(domain, server.public_key(), &evaluated, &proof, &mut output)
+                .unwrap();
+            assert_eq!(output, expected);
+        }
+    });
+}
+
+/// A finished exchange of three, up to the client's last step.
+struct Batch {
+    blinds: [VerifiableBlind; 3],
+    evaluated: [EvaluatedElement; 3],
+    proof: Proof,
+}
+
+const DOMAIN: Label<'static> = label!("oprf");
+const INPUTS: [&[u8]; 3] = [b"one", b"two", b"one"];
+
+fn batch() -> Batch {
+    let mut rng = Recorded::new((0..=255).cycle().take(1000));
+    let blinds = INPUTS.map(|input| oprf::blind_verifiable(DOMAIN, input, &mut rng).unwrap());
+    let blinded = blinds.each_ref().map(|(_, blinded)| *blinded);
+    let (evaluated, proof) = oprf::blind_evaluate_verifiable(DOMAIN, &key(1), &blinded, &mut rng).unwrap();
+    Batch {
+        blinds: blinds.map(|(blind, _)| blind),
+        evaluated,
+        proof,
+    }
+}
+
+/// Finalizes, in both forms, which agree.
+fn finalize(
+    domain: Label<'_>,
+    server: u8,
+    change: impl Fn(&mut [EvaluatedElement; 3], &mut [u8; 64]),
+) -> Result<[[u8; 32]; 3], Error> {
+    let [first, second] = [batch(), batch()];
+    let (mut evaluated, mut proof) = (first.evaluated, first.proof.to_bytes());
+    change(&mut evaluated, &mut proof);
+    let proof = Proof::from_bytes(&proof)?;
+    let server = *key(server).public_key();
+    let outputs = VerifiableBlind::finalize_batch::<3, 32>(first.blinds, domain, &server, &evaluated, &proof);
+    let blinds = Vec::from(second.blinds);
+    let again = VerifiableBlind::finalize_vec(blinds, domain, &server, &evaluated, &proof, 32);
+    assert_eq!(
+        again,
+        outputs.map(|outputs| outputs.map(|output| output.to_vec()).to_vec())
+    );
+    outputs
+}
+
+#[test]
+fn one_proof_for_a_batch() {
+    let outputs = finalize(DOMAIN, 1, |_, _| {}).unwrap();
+    for (input, output) in INPUTS.iter().zip(outputs) {
+        let mut direct = [0; 32];
+        oprf::evaluate(DOMAIN, &key(1), input, &mut direct).unwrap();
+        assert_eq!(output, direct);
+    }
+    assert_eq!(outputs[0], outputs[2]);
+    assert_ne!(outputs[0], outputs[1]);
+}
+
+#[test]
+fn anything_changed_is_refused() {
+    let wrong = Err(Error::Verification);
+    for bit in 0..512 {
+        let changed = finalize(DOMAIN, 1, |_, proof| proof[bit / 8] ^= 1 << (bit % 8));
+        assert_eq!(changed, wrong, "bit {bit}");
+    }
+    assert_eq!(finalize(label!("other"), 1, |_, _| {}), wrong);
+    assert_eq!(finalize(DOMAIN, 2, |_, _| {}), wrong);
+    // An answer under another key, answers in another order, and one twice.
+    let other = finalize(DOMAIN, 1, |evaluated, _| {
+        let blinded = BlindedElement::from_bytes(&evaluated[1].to_bytes()).unwrap();
+        evaluated[1] = oprf::blind_evaluate(&key(2), &blinded).unwrap();
+    });
+    assert_eq!(other, wrong);
+    assert_eq!(finalize(DOMAIN, 1, |evaluated, _| evaluated.swap(0, 2)), wrong);
+    assert_eq!(
+        finalize(DOMAIN, 1, |evaluated, _| evaluated[0] = evaluated[2]),
+        wrong
+    );
+
+    // More or fewer answers than there were requests, or none.
+    for n in 0..3 {
+        let Batch {
+            blinds,
+            evaluated,
+            proof,
+        } = batch();
+        let public = *key(1).public_key();
+        let finalized =
+            VerifiableBlind::finalize_vec(blinds.into(), DOMAIN, &public, &evaluated[..n], &proof, 8);
+        assert_eq!(finalized, Err(Error::Verification));
+        let few = batch().blinds.into_iter().take(n).collect();
+        let finalized = VerifiableBlind::finalize_vec(few, DOMAIN, &public, &evaluated, &proof, 8);
+        assert_eq!(finalized, Err(Error::Verification));
+    }
+    let public = *key(1).public_key();
+    let nothing = VerifiableBlind::finalize_vec(vec![], DOMAIN, &public, &[], &batch().proof, 8);
+    assert_eq!(nothing, Err(Error::Verification));
+    let mut rng = Recorded::new([0; 64]);
+    let nothing = oprf::blind_evaluate_verifiable_vec(DOMAIN, &key(1), &[], &mut rng);
+    assert_eq!(nothing, Err(Error::BufferLength));
+}
+
+/// Two wrong answers whose errors cancel in an unweighted sum.
+#[test]
+fn errors_in_a_batch_do_not_cancel() {
+    let wrong = finalize(DOMAIN, 1, |evaluated, _| {
+        let point = |element: &EvaluatedElement| {
+            curve25519_dalek::ristretto::CompressedRistretto(element.to_bytes())
+                .decompress()
+                .unwrap()
+        };
+        let error = curve25519_dalek::constants::RISTRETTO_BASEPOINT_POINT;
+        let sums = [point(&evaluated[0]) + error, point(&evaluated[1]) - error];
+        for (evaluated, sum) in evaluated.iter_mut().zip(sums) {
+            *evaluated = EvaluatedElement::from_bytes(&sum.compress().to_bytes()).unwrap();
+        }
+    });
+    assert_eq!(wrong, Err(Error::Verification));
+}
+
+#[test]
+fn bad_encodings() {
+    let key_error = Err(Error::InvalidKey);
+    assert_eq!(BlindedElement::from_bytes(&[0; 32]), key_error);
+    assert_eq!(BlindedElement::from_bytes(&[0xff; 32]), key_error);
+    let key_error = Err(Error::InvalidKey);
+    assert_eq!(EvaluatedElement::from_bytes(&[0; 32]), key_error);
+    assert_eq!(EvaluatedElement::from_bytes(&[0xff; 32]), key_error);
+    let long = [[1; 32], key(1).public_key().to_bytes(), [0; 32]].concat();
+    for n in (0..32).chain(33..64) {
+        assert!(BlindedElement::try_from(&long[32..32 + n]).is_err());
+        assert!(EvaluatedElement::try_from(&long[32..32 + n]).is_err());
+    }
+    assert!(EvaluatedElement::try_from(&long[32..64]).is_ok());
+    let long = [batch().proof.to_bytes().as_slice(), &[0]].concat();
+    for n in (0..64).chain([65]) {
+        assert_eq!(Proof::try_from(&long[..n]), Err(Error::Verification));
+    }
+    for place in [0, 32] {
+        let mut proof = batch().proof.to_bytes();
+        proof[place..place + 32].copy_from_slice(&order());
+        assert_eq!(Proof::from_bytes(&proof), Err(Error::Verification));
+    }
+}
+
+/// A generator that is broken so that the blind is zero.
+#[test]
+fn a_zero_blind_is_refused() {
+    let zero = || Recorded::new([0; 64]);
+    assert_eq!(
+        oprf::blind(DOMAIN, b"input", &mut zero()).err(),
+        Some(Error::InvalidKey)
+    );
+    let verifiable = oprf::blind_verifiable(DOMAIN, b"input", &mut zero());
+    assert_eq!(verifiable.err(), Some(Error::InvalidKey));
+}
+
+proptest! {
+    /// The output depends on key, input and length, and not on the blind.
+    #[test]
+    fn round_trips(
+        private in any::<[u8; 64]>(),
+        blind in any::<[u8; 64]>(),
+        input in vec(any::<u8>(), 0..300),
+        n in 0..200_usize,
+    ) {
+        let server = PrivateKey::from_uniform_bytes(private).unwrap();
+        let (mut output, mut direct) = (vec![0; n], vec![0; n]);
+        let (blind, blinded) = oprf::blind(DOMAIN, &input, &mut Recorded::new(blind)).unwrap();
+        let received = BlindedElement::from_bytes(&blinded.to_bytes()).unwrap();
+        let evaluated = oprf::blind_evaluate(&server, &received).unwrap();
+        blind.finalize(&evaluated, &mut output).unwrap();
+        oprf::evaluate(DOMAIN, &server, &input, &mut direct).unwrap();
+        prop_assert_eq!(output, direct);
+    }
+}

@@ -1,0 +1,134 @@
+use proptest::collection::vec;
+use proptest::prelude::*;
+use veriplex::keys::{PrivateKey, PublicKey};
+use veriplex::signcrypt::{self, OVERHEAD};
+use veriplex::{Error, Label, label};
+
+use crate::common::{Recorded, array, bytes, cases, on_each_backend, text, vectors};
+use crate::key;
+
+#[test]
+fn known_answers() {
+    on_each_backend(|_| {
+        for case in cases(&vectors("signcrypt")) {
+            let domain = Label::new(text(case, "domain").as_bytes()).unwrap();
+            let [sender, receiver] = ["sender_private", "receiver_private"]
+                .map(|name| PrivateKey::from_bytes(&array(case, name)).unwrap());
+            assert_eq!(sender.public_key().to_bytes(), array(case, "sender_public"));
+            assert_eq!(receiver.public_key().to_bytes(), array(case, "receiver_public"));
+            let (plaintext, ciphertext) = (bytes(case, "plaintext"), bytes(case, "ciphertext"));
+            let mut rng = Recorded::new(bytes(case, "rand"));
+            let sealed = signcrypt::seal_vec(domain, &sender, receiver.public_key(), &mut rng, &plaintext);
+            assert_eq!(sealed.unwrap(), ciphertext);
+            assert!(rng.is_used_up());
+            let opened = signcrypt::open_vec(domain, &receiver, sender.public_key(), &ciphertext);
+            assert_eq!(opened.unwrap(), plaintext);
+        }
+    });
+}
+
+#[test]
+fn anything_changed_is_refused() {
+    let (domain, alice, bob, eve) = (label!("signcrypt"), key(1), key(2), key(3));
+    let message = [0x5a; 40];
+    let mut rng = Recorded::new([3; 64]);
+    let sealed = signcrypt::seal_vec(domain, &alice, bob.public_key(), &mut rng, &message).unwrap();
+    let open = |domain: Label<'_>, receiver: &PrivateKey, sender: &PublicKey, sealed: &[u8]| {
+        let mut plaintext = vec![0; sealed.len().saturating_sub(OVERHEAD)];
+        let result = signcrypt::open_into(domain, receiver, sender, sealed, &mut plaintext);
+        assert_eq!(
+            signcrypt::open_vec(domain, receiver, sender, sealed).err(),
+            result.err()
+        );
+        assert!(result.is_ok() || plaintext.iter().all(|&byte| byte == 0));
+        result.map(|()| plaintext)
+    };
+    let (a, b) = (alice.public_key(), bob.public_key());
+    assert_eq!(open(domain, &bob, a, &sealed), Ok(message.to_vec()));
+
+    let wrong = Err(Error::Verification);
+    for bit in 0..8 * sealed.len() {
+        let mut changed = sealed.clone();
+        changed[bit / 8] ^= 1 << (bit % 8);
+        assert_eq!(open(domain, &bob, a, &changed), wrong, "bit {bit}");
+    }
+    for n in 0..sealed.len() {
+        assert_eq!(open(domain, &bob, a, &sealed[..n]), wrong, "{n} bytes");
+    }
+    assert_eq!(open(domain, &bob, a, &[sealed.as_slice(), &[0]].concat()), wrong);
+    assert_eq!(open(label!("other"), &bob, a, &sealed), wrong);
+    assert_eq!(open(domain, &eve, a, &sealed), wrong);
+    assert_eq!(open(domain, &bob, eve.public_key(), &sealed), wrong);
+    assert_eq!(open(domain, &bob, b, &sealed), wrong);
+    let identity = [&[0; 32], &sealed[32..]].concat();
+    assert_eq!(open(domain, &bob, a, &identity), wrong);
+}
+
+/// What the receiver could do, who knows the shared secret: another message under the signature of this one.
+#[test]
+fn the_receiver_cannot_forge() {
+    let (domain, alice, bob) = (label!("signcrypt"), key(1), key(2));
+    let seal = |sender: &PrivateKey| {
+        let mut rng = Recorded::new([3; 64]);
+        signcrypt::seal_vec(domain, sender, bob.public_key(), &mut rng, b"message").unwrap()
+    };
+    // By another key, and to another receiver, in the name of Alice.
+    let by_bob = seal(&bob);
+    assert!(signcrypt::open_vec(domain, &bob, bob.public_key(), &by_bob).is_ok());
+    assert!(signcrypt::open_vec(domain, &bob, alice.public_key(), &by_bob).is_err());
+    let to_bob = seal(&alice);
+    assert!(signcrypt::open_vec(domain, &bob, alice.public_key(), &to_bob).is_ok());
+    assert!(signcrypt::open_vec(domain, &alice, alice.public_key(), &to_bob).is_err());
+}
+
+/// With a generator that repeats, another message still has another ephemeral key and another nonce.
+#[test]
+fn randomness_is_hedged() {
+    let (domain, alice, bob) = (label!("signcrypt"), key(1), key(2));
+    let seal = |message: &[u8]| {
+        let mut rng = Recorded::new([0; 64]);
+        signcrypt::seal_vec(domain, &alice, bob.public_key(), &mut rng, message).unwrap()
+    };
+    assert_eq!(seal(b"one"), seal(b"one"));
+    assert_ne!(seal(b"one")[..32], seal(b"two")[..32]);
+}
+
+#[test]
+fn wrong_buffer_lengths() {
+    let (domain, alice, bob) = (label!("signcrypt"), key(1), key(2));
+    let (a, b) = (alice.public_key(), bob.public_key());
+    let sealed = signcrypt::seal_vec(domain, &alice, b, &mut Recorded::new([3; 64]), b"message").unwrap();
+    let wrong = Err(Error::BufferLength);
+    for n in (0..110).filter(|n| *n != sealed.len()) {
+        let mut rng = Recorded::new([]);
+        let mut buffer = vec![0; n];
+        assert_eq!(
+            signcrypt::seal_into(domain, &alice, b, &mut rng, b"message", &mut buffer),
+            wrong
+        );
+    }
+    for n in (0..20).filter(|n| *n != 7) {
+        assert_eq!(
+            signcrypt::open_into(domain, &bob, a, &sealed, &mut vec![0; n]),
+            wrong
+        );
+    }
+}
+
+proptest! {
+    #[test]
+    fn round_trips(keys in any::<[[u8; 64]; 2]>(), rand in any::<[u8; 64]>(), message in vec(any::<u8>(), 0..400)) {
+        let domain = label!("signcrypt");
+        let [alice, bob] = keys.map(|key| PrivateKey::from_uniform_bytes(key).unwrap());
+        let mut rng = Recorded::new(rand.repeat(2));
+        let sealed = signcrypt::seal_vec(domain, &alice, bob.public_key(), &mut rng, &message).unwrap();
+        prop_assert_eq!(sealed.len(), message.len() + OVERHEAD);
+        let mut into = vec![0; sealed.len()];
+        signcrypt::seal_into(domain, &alice, bob.public_key(), &mut rng, &message, &mut into).unwrap();
+        prop_assert_eq!(&into, &sealed);
+        prop_assert_eq!(&signcrypt::open_vec(domain, &bob, alice.public_key(), &sealed).unwrap(), &message);
+        let mut opened = vec![0; message.len()];
+        signcrypt::open_into(domain, &bob, alice.public_key(), &sealed, &mut opened).unwrap();
+        prop_assert_eq!(opened, message);
+    }
+}

@@ -1,0 +1,200 @@
+//! The schemes against the specification (`spec/hacspec`) on random input, on every backend: what is made, and what is
+//! refused. `VERIPLEX_CASES` sets the number of cases, as for `tests/twin.rs` (a twentieth of it for each scheme).
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::Index;
+use veriplex::keys::PrivateKey;
+use veriplex::oprf::{BlindedElement, VerifiableBlind};
+use veriplex::sig::Signature;
+use veriplex::{Label, hpke, oprf, sig, signcrypt, vrf};
+use veriplex_spec as spec;
+
+use crate::common::{Recorded, on_each_backend};
+
+fn cases() -> ProptestConfig {
+    let asked: u32 = std::env::var("VERIPLEX_CASES").map_or(2000, |text| text.parse().expect("a number"));
+    ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(asked.div_ceil(20))
+    }
+}
+
+fn data() -> impl Strategy<Value = Vec<u8>> {
+    vec(any::<u8>(), 0..300)
+}
+
+fn domain() -> impl Strategy<Value = Vec<u8>> {
+    vec(any::<u8>(), 0..=91)
+}
+
+fn key() -> impl Strategy<Value = PrivateKey> {
+    any::<[u8; 64]>().prop_map(|uniform| PrivateKey::from_uniform_bytes(uniform).unwrap())
+}
+
+/// A bit that is changed, a length to which something is cut, or neither.
+type Change = (u8, Index, u8);
+
+fn change() -> impl Strategy<Value = Change> {
+    (0..3_u8, any::<Index>(), 0..8_u8)
+}
+
+fn changed(bytes: &[u8], (kind, place, bit): Change) -> Vec<u8> {
+    let place = place.index(bytes.len());
+    let mut bytes = bytes.to_vec();
+    match kind {
+        0 => bytes[place] ^= 1 << bit,
+        1 => bytes.truncate(place),
+        _ => {}
+    }
+    bytes
+}
+
+proptest! {
+    #![proptest_config(cases())]
+
+    #[test]
+    fn signatures(
+        (domain, key, message) in (domain(), key(), data()),
+        randomness in prop_oneof![Just(vec![]), vec(any::<u8>(), 64)],
+        change in change(),
+    ) {
+        let public = key.public_key();
+        let signature = spec::sig::sign(&domain, key.to_bytes(), &randomness, &message);
+        let other = changed(&signature, change);
+        let valid = spec::sig::verify(&domain, public.to_bytes(), &message, &other);
+        prop_assert_eq!(valid, other == signature);
+        on_each_backend(|_| {
+            let domain = Label::new(&domain).unwrap();
+            let signed = if randomness.is_empty() {
+                sig::sign_deterministic(domain, &key, &message)
+            } else {
+                sig::sign(domain, &key, &message, &mut Recorded::new(randomness.clone()))
+            };
+            assert_eq!(signed.to_bytes()[..], signature);
+            let verdict = Signature::try_from(&other[..])
+                .and_then(|other| sig::verify(domain, public, &message, &other));
+            assert_eq!(verdict.is_ok(), valid);
+        });
+    }
+
+    #[test]
+    fn public_key_encryption(
+        (domain, sender, receiver) in (domain(), key(), key()),
+        (randomness, message) in (any::<[u8; 64]>(), data()),
+        change in change(),
+    ) {
+        let [a, b] = [sender.public_key(), receiver.public_key()];
+        let specified = |by_hpke: bool| {
+            let (d, s, r) = (&domain, sender.to_bytes(), receiver.to_bytes());
+            let sealed = if by_hpke {
+                spec::hpke::seal_message(d, s, b.to_bytes(), &randomness, &message)
+            } else {
+                spec::signcrypt::seal(d, s, b.to_bytes(), &randomness, &message)
+            };
+            let other = changed(&sealed, change);
+            let opened = if by_hpke {
+                spec::hpke::open_message(d, r, a.to_bytes(), &other)
+            } else {
+                spec::signcrypt::open(d, r, a.to_bytes(), &other)
+            };
+            assert_eq!(opened.ok, other == sealed);
+            (sealed, other, opened.ok.then_some(opened.plaintext))
+        };
+        let (by_hpke, by_signcrypt) = (specified(true), specified(false));
+        on_each_backend(|_| {
+            let domain = Label::new(&domain).unwrap();
+            let rng = || Recorded::new(randomness);
+            let (sealed, other, opened) = &by_hpke;
+            assert_eq!(&hpke::seal_vec(domain, &sender, b, &mut rng(), &message).unwrap(), sealed);
+            assert_eq!(&hpke::open_vec(domain, &receiver, a, other).ok(), opened);
+            let (sealed, other, opened) = &by_signcrypt;
+            assert_eq!(&signcrypt::seal_vec(domain, &sender, b, &mut rng(), &message).unwrap(), sealed);
+            assert_eq!(&signcrypt::open_vec(domain, &receiver, a, other).ok(), opened);
+        });
+    }
+
+    #[test]
+    fn verifiable_functions(
+        (domain, key, input) in (domain(), key(), data()),
+        (randomness, n) in (any::<[u8; 64]>(), 0..200_usize),
+        change in change(),
+    ) {
+        let public = key.public_key();
+        let (output, proof) = spec::vrf::prove(&domain, key.to_bytes(), &input, &randomness, n);
+        let other = changed(&proof, change);
+        let verified = spec::vrf::verify(&domain, public.to_bytes(), &input, &other, n);
+        prop_assert_eq!(verified.is_some(), other == proof);
+        on_each_backend(|_| {
+            let domain = Label::new(&domain).unwrap();
+            let mut out = vec![0; n];
+            let proved = vrf::prove(domain, &key, &input, &mut Recorded::new(randomness), &mut out).unwrap();
+            assert_eq!((proved.to_bytes().as_slice(), &out), (&proof[..], &output));
+            let verdict = vrf::Proof::try_from(&other[..])
+                .and_then(|other| vrf::verify(domain, public, &input, &other, &mut out));
+            assert_eq!(verdict.ok().map(|()| out), verified);
+        });
+    }
+
+    #[test]
+    fn oblivious_functions(
+        (domain, server) in (domain(), key()),
+        requests in vec((data(), any::<[u8; 64]>()), 1..4),
+        (randomness, n) in (any::<[u8; 64]>(), 0..100_usize),
+        (change, swap) in (change(), any::<bool>()),
+    ) {
+        let public = server.public_key();
+        let blinded: Vec<[u8; 32]> = requests
+            .iter()
+            .map(|(input, uniform)| spec::oprf::blind(&domain, input, spec::group::wide(uniform)))
+            .collect();
+        let evaluated: Vec<[u8; 32]> =
+            blinded.iter().map(|element| spec::group::times(server.to_bytes(), *element)).collect();
+        let proof = spec::oprf::prove(&domain, server.to_bytes(), &blinded, &evaluated, &randomness);
+        let outputs: Vec<Vec<u8>> = requests
+            .iter()
+            .zip(&evaluated)
+            .map(|((input, uniform), evaluated)| {
+                let output =
+                    spec::oprf::finalize(&domain, input, spec::group::wide(uniform), *evaluated, n);
+                assert_eq!(spec::oprf::evaluate(&domain, server.to_bytes(), input, n), output);
+                output
+            })
+            .collect();
+        let other = changed(&proof, change);
+        let mut answers = evaluated.clone();
+        if swap {
+            answers.rotate_left(1);
+        }
+        let valid = spec::oprf::verify(&domain, public.to_bytes(), &blinded, &answers, &other);
+        prop_assert_eq!(valid, other == proof && answers == evaluated);
+        on_each_backend(|_| {
+            let domain = Label::new(&domain).unwrap();
+            let blinds: Vec<VerifiableBlind> = requests
+                .iter()
+                .zip(&blinded)
+                .map(|((input, uniform), expected)| {
+                    let mut rng = Recorded::new(*uniform);
+                    let (blind, blinded) = oprf::blind_verifiable(domain, input, &mut rng).unwrap();
+                    assert_eq!(&blinded.to_bytes(), expected);
+                    blind
+                })
+                .collect();
+            let received: Vec<BlindedElement> =
+                blinded.iter().map(|bytes| BlindedElement::from_bytes(bytes).unwrap()).collect();
+            let mut rng = Recorded::new(randomness);
+            let (found, proved) =
+                oprf::blind_evaluate_verifiable_vec(domain, &server, &received, &mut rng).unwrap();
+            assert!(found.iter().map(oprf::EvaluatedElement::to_bytes).eq(evaluated.iter().copied()));
+            assert_eq!(proved.to_bytes()[..], proof);
+            let answers: Vec<_> = answers
+                .iter()
+                .map(|bytes| oprf::EvaluatedElement::from_bytes(bytes).unwrap())
+                .collect();
+            let finalized = oprf::Proof::try_from(&other[..]).and_then(|other| {
+                VerifiableBlind::finalize_vec(blinds, domain, public, &answers, &other, n)
+            });
+            assert_eq!(finalized.ok(), valid.then(|| outputs.clone()));
+        });
+    }
+}
