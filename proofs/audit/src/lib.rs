@@ -47,6 +47,8 @@ impl From<object::read::Error> for Error {
 pub struct Finding {
     /// The symbol of the kernel in the manifest.
     pub symbol: String,
+    /// Which of [`ARCHITECTURES`] the code around it is for.
+    pub architecture: &'static str,
     /// The member of the archive, or the slice of the universal binary.
     pub part: Option<String>,
     /// The address in a linked binary; in an object file, the offset in its section.
@@ -114,6 +116,7 @@ pub fn audit(file: &[u8], proved: &Proved) -> Result<Vec<Finding>, Error> {
                 let kernel = &kernels[kernel];
                 Finding {
                     symbol: kernel.symbol.clone(),
+                    architecture: image.architecture,
                     part: image.part.clone(),
                     address: region.address.saturating_add(offset as u64),
                     file_offset: region.bytes[offset..].as_ptr() as usize - file.as_ptr() as usize,
@@ -124,9 +127,7 @@ pub fn audit(file: &[u8], proved: &Proved) -> Result<Vec<Finding>, Error> {
         }
         // What is elsewhere, say in writable memory, cannot be what it is called.
         for symbol in &image.symbols {
-            if let Some(kernel) = kernels
-                .iter()
-                .find(|k| k.symbol == unversioned(&symbol.name))
+            if let Some(kernel) = kernels.iter().find(|k| k.symbol == unversioned(&symbol.name))
                 && !image
                     .regions
                     .iter()
@@ -134,6 +135,7 @@ pub fn audit(file: &[u8], proved: &Proved) -> Result<Vec<Finding>, Error> {
             {
                 findings.push(Finding {
                     symbol: kernel.symbol.clone(),
+                    architecture: image.architecture,
                     part: image.part.clone(),
                     address: symbol.address,
                     file_offset: 0,
@@ -153,7 +155,10 @@ pub fn audit(file: &[u8], proved: &Proved) -> Result<Vec<Finding>, Error> {
 ///
 /// As [`audit`].
 pub fn architectures(file: &[u8]) -> Result<BTreeSet<&'static str>, Error> {
-    Ok(image::images(file)?.iter().map(|image| image.architecture).collect())
+    Ok(image::images(file)?
+        .iter()
+        .map(|image| image.architecture)
+        .collect())
 }
 
 /// The text of `kernels.txt`, from files that have every kernel of this manifest under its symbol.
