@@ -133,25 +133,24 @@ impl<'d> Mhf<'d> {
                 node.mix_begin(label);
                 node
             });
-        // Begins the node of block `v`, or that of the output after all blocks; the parent of a static one.
+        // Begins the node of block `v`, or that of the output after all blocks.
         let begin = |v, node: &mut Protocol| {
             if v < 3 * n {
                 node.copy_from(&static_node);
                 node.mix_more_leb128(v);
                 node.mix_begin(label!("required"));
-                return graph.optional_parent(v);
+            } else {
+                node.copy_from(if v < 5 * n { &dynamic_node } else { &last });
             }
-            node.copy_from(if v < 5 * n { &dynamic_node } else { &last });
-            None
         };
 
         // Two places that take turns: a node that is moved has to wait for its last permutation.
         let (mut node, mut next) = (&mut dependent.clone(), &mut dependent);
-        let mut parent = begin(1, node);
+        begin(1, node);
         node.mix_more(&memory[0]);
         for v in 1..5 * n {
             let label = if v < 3 * n {
-                if let Some(parent) = parent {
+                if let Some(parent) = graph.optional_parent(v) {
                     node.mix(label!("optional"), &memory[parent]);
                 }
                 label!("static")
@@ -160,7 +159,7 @@ impl<'d> Mhf<'d> {
                 node.mix(label!("back-pointer"), &memory[last_of(place)]);
                 label!("dynamic")
             };
-            parent = begin(v + 1, next);
+            begin(v + 1, next);
             node.derive_and_mix(label, &mut memory[v], next);
             swap(&mut node, &mut next);
         }

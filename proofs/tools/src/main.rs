@@ -2,6 +2,7 @@
 //!
 //! A tool that is not installed is no error: what was skipped is said in one line. With `--strict` it is an error.
 
+mod isa;
 mod kernels;
 mod mutants;
 mod proofs;
@@ -26,10 +27,15 @@ veriplex-tools COMMAND [OPTIONS]
            --only TEXT  only the steps whose name contains TEXT; such a run never passes as a whole
            --seed N     the seed of the random inputs
   proofs   prove the theorems of proofs/saw about the code that this crate's build makes,
-           and write proofs/manifest.json
+           and write proofs/manifest.json and the lifted kernels of proofs/lift
            --strict     fail if saw or z3 is not installed
            --only TEXT  only the scripts whose name contains TEXT; such a run never passes as a whole
            --object F   about the kernels in this object, library or executable; nor does such a run
+  isa DIR  compare spec/cryptol/isa with the runs of instructions that veriplex-isa wrote to DIR
+           --strict     fail if cryptol is not installed, or an architecture was not executed
+  lift     compare the kernels in proofs/lift with what the code of this crate's build lifts to
+  lifted-mutants  show that the theorems about lifted kernels are false of broken ones
+           --strict     fail if cryptol is not installed
   replay   solve the goals of these theorems, as kept in proofs/replay, without SAW, by every solver
            that is installed: z3, cvc5
            --strict     fail if neither is
@@ -45,6 +51,9 @@ fn main() -> ExitCode {
     match args.next().as_deref() {
         Some("spec") => spec::main(args, &root()),
         Some("proofs") => proofs::main(args, &root()),
+        Some("isa") => isa::main(args, &root()),
+        Some("lift") => proofs::lifted::main(&root()),
+        Some("lifted-mutants") => proofs::lifted::mutants(args, &root()),
         Some("replay") => replay::main(args, &root()),
         Some("mutants") => mutants::main(args, &root()),
         Some("kernels") => kernels::main(args, &root()),

@@ -5,7 +5,8 @@
 //! which bytes goes to `proofs/manifest.json`; `tests/manifest.rs` compares that with what ships, without SAW. The
 //! goals that were left to z3 go to `proofs/replay`, the bytes to `proofs/audit/kernels.txt`.
 
-mod bytes;
+pub mod bytes;
+pub mod lifted;
 mod manifest;
 mod rust;
 mod saw;
@@ -16,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 use std::{fs, io};
+use veriplex_lift::object_file::{Symbol, symbols};
 
 /// What a script must not contain: the commands with which SAW takes something for granted.
 const ADMITTING: [&str; 10] = [
@@ -63,11 +65,21 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
 
     let library = match object {
         Some(object) => PathBuf::from(object),
-        None => bytes::build(root, &out)?,
+        None => bytes::build(root, &out, None)?,
     };
-    let kernels = bytes::kernels(&library)?;
+    let mut kernels = symbols(&library)?;
     bytes::link(root, &kernels, &out)?;
     bytes::bitcode(root, &out)?;
+    let mut modules = Vec::new();
+    if scripts
+        .iter()
+        .any(|script| script.starts_with("proofs/saw/lifted"))
+    {
+        kernels.extend(lifted::armv8(root, &out)?);
+        lifted::one_table(&mut kernels)?;
+        modules = lifted::modules(&kernels)?;
+        lifted::write(root, &modules, &out.join("lift"))?;
+    }
     saw::recorder(&out)?;
     rust::bitcode(root, &out)?;
 
@@ -109,8 +121,9 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
         wrong.extend(
             kernels
                 .iter()
-                .filter(|k| !objects.contains(k.name.as_str()))
-                .map(|k| format!("{}: no theorem", k.name)),
+                .map(lifted::object_name)
+                .filter(|name| !objects.contains(name.as_str()))
+                .map(|name| format!("{name}: no theorem")),
         );
     }
     print_table(&expected, &theorems, &kernels);
@@ -126,10 +139,11 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
 
     let whole = only.is_none() && object.is_none();
     if whole && wrong.is_empty() {
+        lifted::write(root, &modules, &root.join("proofs/lift"))?;
         let manifest = manifest::write(root, &expected, &theorems, &kernels)?;
-        let listing = veriplex_audit::bytes_of(&fs::read(&library)?, &manifest).map_err(io::Error::other)?;
+        let listing = veriplex_audit::bytes_of(&[fs::read(&library)?], &manifest).map_err(io::Error::other)?;
         fs::write(root.join("proofs/audit/kernels.txt"), listing)?;
-        println!("wrote proofs/manifest.json, proofs/replay, proofs/audit/kernels.txt");
+        println!("wrote proofs/manifest.json, proofs/lift, proofs/replay, proofs/audit/kernels.txt");
     } else {
         println!("proofs/manifest.json and what belongs to it left as they were");
     }
@@ -194,7 +208,7 @@ fn admitted(text: &str) -> impl Iterator<Item = String> {
 fn print_table(
     expected: &[Expected],
     theorems: &BTreeMap<String, (saw::Theorem, Vec<String>)>,
-    kernels: &[bytes::Kernel],
+    kernels: &[Symbol],
 ) {
     let width = theorems.keys().map(String::len).max().unwrap_or(0);
     println!(
@@ -207,7 +221,7 @@ fn print_table(
         };
         let bytes = kernels
             .iter()
-            .find(|k| k.name == e.object)
+            .find(|k| lifted::object_name(k) == e.object)
             .map_or(String::new(), |k| k.bytes.len().to_string());
         println!(
             "{:width$}  {:<16} {bytes:>5}  {:<8} {:>4.1} s  {}",

@@ -9,7 +9,7 @@
 
 mod cases;
 mod cross;
-mod cryptol;
+pub mod cryptol;
 mod vectors;
 
 use crate::{Options, subcommand};
@@ -21,7 +21,10 @@ use std::time::{Duration, Instant};
 use std::{fs, io};
 
 /// How long one proof or one batch may take.
-const TIMEOUT: Duration = Duration::from_secs(30 * 60);
+pub const TIMEOUT: Duration = Duration::from_secs(30 * 60);
+
+/// Where the modules lie, below `spec/cryptol`.
+const FOLDERS: [&str; 3] = ["", "isa/", "test/"];
 
 pub fn main(args: impl Iterator<Item = String>, root: &Path) -> ExitCode {
     let options = Options::parse(args, &["--strict", "--all"], &["--only", "--seed"]);
@@ -74,7 +77,7 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
 }
 
 /// Prints one line for each step, in the order of the jobs, and returns how many failed.
-fn print_table(jobs: &[Job], outcomes: &[Outcome]) -> usize {
+pub fn print_table(jobs: &[Job], outcomes: &[Outcome]) -> usize {
     let width = jobs.iter().map(|job| job.name.len()).max().unwrap_or(0);
     println!("\n{:width$}  {:<12} {:>8}  result", "property", "method", "time");
     for (job, outcome) in jobs.iter().zip(outcomes) {
@@ -104,7 +107,7 @@ pub struct Folders {
 }
 
 impl Folders {
-    fn make(root: &Path) -> io::Result<Folders> {
+    pub fn make(root: &Path) -> io::Result<Folders> {
         let text = root.join("spec/cryptol");
         let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
         let target = target.join("spec");
@@ -149,7 +152,7 @@ fn between<'a>(text: &'a str, start: &str, end: &str) -> io::Result<&'a str> {
 
 /// Copies the specification, with the definition in AES.cry that begins with `start` replaced.
 fn copy(from: &Path, to: &Path, start: &str, definition: &str) -> io::Result<()> {
-    for folder in ["", "test"] {
+    for folder in FOLDERS {
         fs::create_dir_all(to.join(folder))?;
         for name in modules(&from.join(folder))? {
             fs::copy(from.join(folder).join(&name), to.join(folder).join(&name))?;
@@ -177,7 +180,7 @@ fn modules(folder: &Path) -> io::Result<BTreeSet<String>> {
 /// Every module loads without a complaint.
 fn type_checks(folders: &Folders) -> io::Result<Vec<Job>> {
     let mut jobs = Vec::new();
-    for folder in ["", "test/"] {
+    for folder in FOLDERS {
         for module in modules(&folders.text.join(folder))? {
             jobs.push(Job {
                 name: format!("{folder}{module}"),
@@ -256,11 +259,14 @@ impl Property {
                 Box::new(|output| cryptol::all_true(output, 1).map(|()| "true".into())),
             ),
         };
+        let path = FOLDERS.map(|folder| format!("{folder}{module}.cry"));
+        let path = path.iter().find(|path| folders.text.join(path).is_file());
+        let path = path.map_or(module, |path| path);
         Job {
             name: format!("{module} {name}"),
             method,
             folder: if aes { &folders.text } else { folder }.clone(),
-            script: format!(":load test/{module}.cry\n{command}"),
+            script: format!(":load {path}\n{command}"),
             verdict,
         }
     }
@@ -269,7 +275,7 @@ impl Property {
 /// Every property that the sources declare, as (file without its suffix, name).
 fn declared(text: &Path) -> io::Result<BTreeSet<(String, String)>> {
     let mut found = BTreeSet::new();
-    for folder in ["", "test"] {
+    for folder in FOLDERS {
         for module in modules(&text.join(folder))? {
             let source = fs::read_to_string(text.join(folder).join(&module))?;
             for name in property_names(&source) {
