@@ -1,6 +1,8 @@
 # Targets for people: `make help`.
 CARGO ?= cargo
 SECONDS = 60
+# Of the random inputs of `make isa`.
+SEED ?= $(shell date +%s)
 PACKAGES = build-essential coq cvc5 gcc-aarch64-linux-gnu ocaml-findlib qemu-user valgrind z3
 # For `make test-aarch64` where rustc has no standard library for it (as `rustup target add` brings). It adds /usr/bin/rustc.
 CROSS_PACKAGES = rustc-web libstd-rust-web-dev:arm64
@@ -14,8 +16,17 @@ CROSS = aarch64-unknown-linux-gnu
 find_cross_rustc = for rustc in rustc /usr/bin/rustc; do \
     ls "$$($$rustc --print target-libdir --target $(CROSS) 2>/dev/null)"/libstd-*.rlib >/dev/null 2>&1 && echo $$rustc && break; \
     done
+# The beginning of a command that builds for AArch64 and runs there, and what is said where that cannot be.
+on_aarch64 = rustc=$$($(find_cross_rustc)); \
+    if [ -n "$$rustc" ] && command -v aarch64-linux-gnu-gcc >/dev/null && command -v qemu-aarch64 >/dev/null; then \
+    cargo="env RUSTC=$$rustc CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
+    CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER=qemu-aarch64 \
+    CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUSTFLAGS=-Ctarget-feature=+crt-static $(CARGO)"; \
+    target="--target $(CROSS) --target-dir target/cross";
+no_aarch64 = skipped, because not all of these are there: a Rust standard library for $(CROSS), \
+    aarch64-linux-gnu-gcc, qemu-aarch64 (make deps)
 
-.PHONY: help test test-aarch64 lint features fuzz bench deps spec proofs rocq kernels kernels-check ct audit replay mutants
+.PHONY: help test test-aarch64 lint features fuzz bench deps spec isa proofs rocq kernels kernels-check ct audit replay mutants
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -34,20 +45,16 @@ test: ## every test, with all features, without any, and with the backend fixed
 	done
 
 test-aarch64: ## the crate's tests on AArch64, under qemu; fewer random cases (needs gcc-aarch64-linux-gnu, qemu-user)
-	@rustc=$$($(find_cross_rustc)); \
-	if [ -n "$$rustc" ] && command -v aarch64-linux-gnu-gcc >/dev/null && command -v qemu-aarch64 >/dev/null; then \
-	    RUSTC=$$rustc CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
-	    CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER=qemu-aarch64 \
-	    CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUSTFLAGS='-C target-feature=+crt-static' \
-	    VERIPLEX_CASES=400 VERIPLEX_MUTATIONS=20000 \
-	    $(CARGO) test --target $(CROSS) --target-dir target/cross --all-features --tests -- --test-threads=1; \
-	else echo "make test-aarch64: skipped, because not all of these are there: a Rust standard library for" \
-	    "$(CROSS), aarch64-linux-gnu-gcc, qemu-aarch64 (make deps)"; [ -z "$(STRICT)" ]; fi
+	@$(on_aarch64) \
+	VERIPLEX_CASES=400 VERIPLEX_MUTATIONS=20000 $$cargo test $$target --all-features --tests -- --test-threads=1; \
+	else echo "make test-aarch64: $(no_aarch64)"; [ -z "$(STRICT)" ]; fi
 
-lint: ## formatting, clippy and rustdoc without warnings
+lint: ## formatting, clippy and rustdoc without warnings (needs a C++ compiler, for the fuzz targets)
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --all-features -- -D warnings
 	$(CARGO) clippy --lib --no-default-features -- -D warnings
+	$(CARGO) fmt --manifest-path fuzz/Cargo.toml --check
+	$(CARGO) clippy --manifest-path fuzz/Cargo.toml -- -D warnings
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --all-features --no-deps
 
 features: ## clippy on the crate with every set of its features
@@ -61,12 +68,21 @@ features: ## clippy on the crate with every set of its features
 kernels: ## the assembly of jasmin/x86-64 from its Jasmin (needs jasminc)
 	$(CARGO) run --quiet --package veriplex-tools -- kernels
 
-kernels-check: ## that assembly is what its Jasmin gives, constant-time and memory-safe (needs jasminc, jasmin-ct)
+kernels-check: ## the kernels lift to proofs/lift; their assembly is what its Jasmin gives, constant-time and memory-safe (needs jasminc, jasmin-ct)
+	$(CARGO) run --quiet --package veriplex-tools -- lift
 	$(CARGO) run --quiet --package veriplex-tools -- kernels --check $(if $(STRICT),--strict)
 
 ct: ## under valgrind: no branch and no address of any backend depends on a secret
 	$(CARGO) run --quiet --release --package veriplex-ct -- $(if $(STRICT),--strict)
 	RUSTFLAGS='--cfg veriplex_intrinsics' $(CARGO) run --quiet --release --target-dir target/intrinsics --package veriplex-ct -- $(if $(STRICT),--strict)
+
+fuzz: ## every fuzz target in turn, for SECONDS (60) each (needs cargo-fuzz and a C++ compiler)
+	@if command -v cargo-fuzz >/dev/null; then cd fuzz && \
+	    for target in $$($(CARGO) fuzz list); do \
+	        $(CARGO) fuzz run --release --sanitizer none --no-trace-compares $$target -- \
+	            -max_total_time=$(SECONDS) -timeout=10 -print_final_stats=1 || exit 1; \
+	    done; \
+	else echo "make fuzz: skipped, no cargo-fuzz on PATH (cargo install cargo-fuzz)"; [ -z "$(STRICT)" ]; fi
 
 bench: ## measure: the permutation beside its lower bound, the schemes, the memory-hard hash beside the obvious loop
 	$(CARGO) bench --bench permutation
@@ -85,6 +101,13 @@ deps: ## Debian packages for every target of this file; none is removed, and no 
 spec: ## the Cryptol: types, properties, known answers, and the Rust twin beside it (needs cryptol, z3)
 	$(CARGO) run --quiet --package veriplex-tools -- spec $(if $(STRICT),--strict)
 
+isa: ## the Cryptol of each instruction in a kernel, beside 10,000 runs of it on random inputs (needs cryptol)
+	rm -rf target/isa
+	$(CARGO) run --quiet --package veriplex-isa -- target/isa $(SEED)
+	@$(on_aarch64) $$cargo run --quiet $$target --package veriplex-isa -- target/isa $(SEED); \
+	else echo "make isa: AArch64 $(no_aarch64)"; fi
+	$(CARGO) run --quiet --package veriplex-tools -- isa target/isa $(if $(STRICT),--strict)
+
 audit: ## that the kernels in the program as it ships are the proved bytes
 	$(CARGO) build --release --package veriplex-cli
 	$(CARGO) run --quiet --package veriplex-audit -- --all target/release/veriplex
@@ -96,11 +119,12 @@ rocq: ## the theorem about transcripts: proofs, mutants, and the model beside th
 	else echo "make rocq: skipped, no coqc on PATH: the theorems of proofs/rocq were not checked"; \
 	    [ -z "$(STRICT)" ]; fi
 
-proofs: rocq ## every theorem: those of Rocq, and those about the machine code, with proofs/manifest.json (needs coq, saw, z3)
+proofs: rocq ## every theorem: those of Rocq, and those about the machine code, with proofs/manifest.json (needs coq, saw, z3, yices)
 	$(CARGO) run --quiet --package veriplex-tools -- proofs $(if $(STRICT),--strict)
 
 replay: ## the goals of those theorems once more, as kept in proofs/replay, without SAW (needs z3 or cvc5)
 	$(CARGO) run --quiet --package veriplex-tools -- replay $(if $(STRICT),--strict)
 
-mutants: ## that the manifest's test and the proofs see defects planted in a copy (needs saw, z3)
+mutants: ## defects planted in a copy, which manifest and proofs see; broken kernels refute the theorems about lifted ones (needs saw, yices, z3, cryptol)
+	$(CARGO) run --quiet --package veriplex-tools -- lifted-mutants $(if $(STRICT),--strict)
 	$(CARGO) run --quiet --package veriplex-tools -- mutants $(if $(STRICT),--strict)

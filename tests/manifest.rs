@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 #[cfg(all(
-    target_arch = "x86_64",
+    any(target_arch = "x86_64", target_arch = "aarch64"),
     target_os = "linux",
     not(veriplex_backend = "portable")
 ))]
@@ -75,6 +75,28 @@ fn every_assumption_has_its_entry() {
     }
 }
 
+/// The modules of the lifted kernels, for architectures that this is not as well, are about the proved bytes.
+#[test]
+fn lifted_modules_are_of_the_proved_bytes() {
+    let manifest = manifest();
+    for (folder, prefix) in [("x86-64", ""), ("armv8", "armv8/")] {
+        for name in [
+            "permute",
+            "absorb_blocks",
+            "squeeze_blocks",
+            "encrypt_blocks",
+            "decrypt_blocks",
+        ] {
+            let object = &manifest["objects"][format!("{prefix}{name}")];
+            let file = format!("proofs/lift/{folder}/{name}.cry");
+            let module = std::fs::read_to_string(root().join(&file)).unwrap();
+            let hash = format!(" * sha256  {}\n", object["sha256"].as_str().unwrap());
+            assert!(module.contains(&hash), "{file} {STALE}");
+            assert!(manifest["files"].get(&file).is_some(), "{file} has no hash");
+        }
+    }
+}
+
 #[test]
 fn the_files_are_those_of_the_proofs() {
     let manifest = manifest();
@@ -96,56 +118,86 @@ fn the_files_are_those_of_the_proofs() {
     }
 }
 
+/// The theorems about bitcode name all the Rust that it was made from, and the compiler.
+#[test]
+fn the_rust_is_that_of_the_proofs() {
+    let manifest = manifest();
+    let mut sources = ["duplex.rs", "platform.rs", "simpira1024.rs"]
+        .map(|name| format!("rust/src/{name}"))
+        .to_vec();
+    for entry in std::fs::read_dir(root().join("rust/src/portable")).unwrap() {
+        sources.push(format!(
+            "rust/src/portable/{}",
+            entry.unwrap().file_name().to_str().unwrap()
+        ));
+    }
+    assert!(sources.len() >= 5);
+    for object in ["portable", "duplex"] {
+        let of_object: Vec<&Value> = theorems(&manifest).filter(|t| t["object"] == object).collect();
+        assert!(!of_object.is_empty(), "no theorem about {object}");
+        for theorem in of_object {
+            let files = manifest["scripts"][theorem["script"].as_str().unwrap()]
+                .as_array()
+                .unwrap();
+            for source in &sources {
+                assert!(
+                    files.iter().any(|file| file == source),
+                    "{}: {source} {STALE}",
+                    theorem["name"]
+                );
+            }
+        }
+    }
+    assert!(
+        manifest["tools"]["rustc"]
+            .as_str()
+            .unwrap()
+            .starts_with("rustc 1.")
+    );
+    let flags = manifest["bitcode"]["RUSTFLAGS"].as_str().unwrap();
+    assert!(flags.contains("veriplex_backend=\"portable\""), "{flags}");
+}
+
 /// The kernels that are linked into this program.
 #[cfg(all(
-    target_arch = "x86_64",
+    any(target_arch = "x86_64", target_arch = "aarch64"),
     target_os = "linux",
     not(veriplex_backend = "portable")
 ))]
 mod kernels {
-    use super::{BTreeSet, STALE, entries, manifest, sha256, theorems};
-    use object::{Object as _, ObjectSection as _, ObjectSymbol as _};
+    use super::{BTreeSet, STALE, Value, entries, manifest, root, sha256, theorems};
+    use veriplex_lift::object_file::{Symbol, symbols};
 
-    /// The symbol, address and bytes of each kernel in this program's file.
-    fn linked() -> Vec<(String, u64, Vec<u8>)> {
-        let file = std::fs::read(std::env::current_exe().unwrap()).unwrap();
-        let object = object::File::parse(&*file).unwrap();
-        let kernels: Vec<_> = object
-            .symbols()
-            .filter_map(|symbol| {
-                let name = symbol.name().ok()?;
-                let version = name.strip_prefix("veriplex_")?.rsplit_once("_v")?.1;
-                version
-                    .chars()
-                    .all(|c| c.is_ascii_digit() || c == '_')
-                    .then_some(())?;
-                let section = object.section_by_index(symbol.section_index()?).ok()?;
-                let bytes = section.data_range(symbol.address(), symbol.size()).ok()??;
-                Some((name.to_owned(), symbol.address(), bytes.to_vec()))
-            })
-            .collect();
-        assert!(!kernels.is_empty());
-        kernels
+    /// The objects of the manifest that this program must have: the kernels of its architecture, and the table.
+    fn objects(manifest: &Value) -> impl Iterator<Item = (&str, &str, &Value)> {
+        entries(manifest, "objects").filter_map(|(name, object)| match name.split_once('/') {
+            Some((_, basename)) => cfg!(target_arch = "aarch64").then_some((name, basename, object)),
+            None => {
+                (cfg!(target_arch = "x86_64") || name == "round_constants").then_some((name, name, object))
+            }
+        })
+    }
+
+    /// The kernels and the table in this program's file.
+    fn linked() -> Vec<Symbol> {
+        assert_eq!(crate::addresses::addresses().len(), 5);
+        symbols(&std::env::current_exe().unwrap()).unwrap()
     }
 
     #[test]
     fn every_kernel_in_this_program_is_proved() {
         let manifest = manifest();
-        assert_eq!(crate::addresses::addresses().len(), 5);
         let linked = linked();
-        let objects: BTreeSet<&str> = entries(&manifest, "objects")
-            .map(|(_, o)| o["symbol"].as_str().unwrap())
+        let proved: BTreeSet<&str> = objects(&manifest)
+            .map(|(.., o)| o["symbol"].as_str().unwrap())
             .collect();
         assert_eq!(
-            objects,
-            linked.iter().map(|(symbol, ..)| symbol.as_str()).collect(),
+            proved,
+            linked.iter().map(|kernel| kernel.symbol.as_str()).collect(),
             "the list of kernels {STALE}"
         );
-        for (name, object) in entries(&manifest, "objects") {
-            let (symbol, _, bytes) = linked
-                .iter()
-                .find(|(symbol, ..)| object["symbol"] == **symbol)
-                .unwrap();
+        for (name, basename, object) in objects(&manifest) {
+            let Symbol { symbol, bytes, .. } = linked.iter().find(|kernel| kernel.name == basename).unwrap();
             assert_eq!(object["length"], bytes.len(), "{symbol} {STALE}");
             assert_eq!(object["sha256"], sha256(bytes), "{symbol} {STALE}");
             assert!(
@@ -160,13 +212,28 @@ mod kernels {
         let manifest = manifest();
         let addresses = crate::addresses::addresses();
         // All but the table, which is no code.
-        assert_eq!(addresses.len() + 1, entries(&manifest, "objects").count());
+        assert_eq!(addresses.len() + 1, objects(&manifest).count());
         for (name, address) in addresses {
-            let object = &manifest["objects"][name];
+            let (.., object) = objects(&manifest)
+                .find(|(_, basename, _)| *basename == name)
+                .unwrap();
             let length = usize::try_from(object["length"].as_u64().unwrap()).unwrap();
             // SAFETY: a kernel's code can be read, and `every_kernel_in_this_program_is_proved` compares its length.
             let bytes = unsafe { std::slice::from_raw_parts(address, length) };
             assert_eq!(object["sha256"], sha256(bytes), "{name} {STALE}");
+        }
+    }
+
+    /// Lifted anew, they are the modules of `proofs/lift`. To be lifted is also to be constant-time, to stay inside the
+    /// buffers and to keep the caller's registers.
+    #[test]
+    fn every_kernel_in_this_program_lifts_to_its_module() {
+        let lifted = veriplex_lift::lift_symbols(&linked()).unwrap();
+        assert_eq!(lifted.len(), 5);
+        for kernel in lifted {
+            let path = root().join("proofs/lift").join(kernel.path());
+            let committed = std::fs::read_to_string(&path).unwrap();
+            assert!(kernel.module == committed, "{} {STALE}", path.display());
         }
     }
 }

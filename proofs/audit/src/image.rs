@@ -8,11 +8,14 @@ use object::{
 };
 
 use crate::Error;
+use crate::proved::ARCHITECTURES;
 
 /// What one object file or linked binary holds.
 pub(crate) struct Image<'data> {
     /// The member of the archive, or the slice of the universal binary.
     pub(crate) part: Option<String>,
+    /// One of [`ARCHITECTURES`].
+    pub(crate) architecture: &'static str,
     pub(crate) regions: Vec<Region<'data>>,
     pub(crate) symbols: Vec<Symbol>,
 }
@@ -49,7 +52,7 @@ impl Symbol {
 
 /// Every image in a file: one, or those of the members of an archive or of a universal binary.
 ///
-/// Images of other architectures than x86-64 are left out: they have no kernels.
+/// Images of architectures without kernels are left out.
 pub(crate) fn images(data: &[u8]) -> Result<Vec<Image<'_>>, Error> {
     let mut images = Vec::new();
     collect(data, &[], &mut images)?;
@@ -85,12 +88,21 @@ fn collect<'data>(data: &'data [u8], part: &[String], images: &mut Vec<Image<'da
         Some(FileKind::MachOFat64) => slices(MachOFatFile64::parse(data)?.arches(), data, part, images)?,
         Some(_) => {
             let file = File::parse(data)?;
-            if file.architecture() == Architecture::X86_64 {
-                images.push(image(&file, part, data.len())?);
+            if let Some(architecture) = known(file.architecture()) {
+                images.push(image(&file, architecture, part, data.len())?);
             }
         }
     }
     Ok(())
+}
+
+/// Which of [`ARCHITECTURES`] it is.
+fn known(architecture: Architecture) -> Option<&'static str> {
+    match architecture {
+        Architecture::X86_64 => Some(ARCHITECTURES[0]),
+        Architecture::Aarch64 => Some(ARCHITECTURES[1]),
+        _ => None,
+    }
 }
 
 fn is_known(kind: FileKind) -> bool {
@@ -113,8 +125,8 @@ fn slices<'data>(
     images: &mut Vec<Image<'data>>,
 ) -> Result<(), Error> {
     for arch in arches {
-        if arch.architecture() == Architecture::X86_64 {
-            collect(arch.data(data)?, &inner(part, "x86_64".to_owned()), images)?;
+        if let Some(architecture) = known(arch.architecture()) {
+            collect(arch.data(data)?, &inner(part, architecture.to_owned()), images)?;
         }
     }
     Ok(())
@@ -126,7 +138,12 @@ fn inner(part: &[String], name: String) -> Vec<String> {
     part
 }
 
-fn image<'data>(file: &File<'data>, part: &[String], file_len: usize) -> Result<Image<'data>, Error> {
+fn image<'data>(
+    file: &File<'data>,
+    architecture: &'static str,
+    part: &[String],
+    file_len: usize,
+) -> Result<Image<'data>, Error> {
     let regions = if file.kind() == ObjectKind::Relocatable {
         sections(file)?
     } else {
@@ -156,6 +173,7 @@ fn image<'data>(file: &File<'data>, part: &[String], file_len: usize) -> Result<
         })
         .collect();
     Ok(Image {
+        architecture,
         part: (!part.is_empty()).then(|| part.join(": ")),
         regions,
         symbols,

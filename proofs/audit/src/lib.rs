@@ -9,13 +9,13 @@ mod image;
 mod proved;
 mod search;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-pub use proved::{Kernel, MANIFEST, Proved, kernels, listing};
+pub use proved::{ARCHITECTURES, Kernel, MANIFEST, Proved, kernels, listing};
 
 use image::Region;
-use proved::{hash, unversioned};
+use proved::{hash, place, unversioned};
 use search::{Finder, Place};
 
 /// Why a file could not be audited.
@@ -79,9 +79,20 @@ impl fmt::Display for Finding {
 ///
 /// If the file is not ELF, Mach-O or an archive of them, or is malformed.
 pub fn audit(file: &[u8], proved: &Proved) -> Result<Vec<Finding>, Error> {
-    let finder = Finder::new(&proved.kernels);
+    let kernels = ARCHITECTURES.map(|architecture| {
+        let own = |kernel: &&Kernel| kernel.is_for(architecture);
+        let kernels: Vec<Kernel> = proved.kernels.iter().filter(own).cloned().collect();
+        (architecture, kernels)
+    });
+    let finders = kernels
+        .each_ref()
+        .map(|(architecture, kernels)| (architecture, kernels, Finder::new(kernels)));
     let mut findings = Vec::new();
     for image in image::images(file)? {
+        let (_, kernels, finder) = finders
+            .iter()
+            .find(|(architecture, ..)| **architecture == image.architecture)
+            .ok_or_else(|| Error::new("an architecture without kernels"))?;
         for region in &image.regions {
             // By place, so that what is found by symbol and by bytes is one finding.
             let mut candidates: BTreeMap<(usize, usize), u64> = finder
@@ -91,8 +102,8 @@ pub fn audit(file: &[u8], proved: &Proved) -> Result<Vec<Finding>, Error> {
                 .collect();
             for symbol in image.symbols.iter().filter(|symbol| symbol.is_in(region)) {
                 let name = unversioned(&symbol.name);
-                if let Some(kernel) = proved.kernels.iter().position(|k| k.symbol == name)
-                    && (region.executable || !proved.kernels[kernel].is_code)
+                if let Some(kernel) = kernels.iter().position(|k| k.symbol == name)
+                    && (region.executable || !kernels[kernel].is_code())
                     && let Ok(offset) = usize::try_from(symbol.address - region.address)
                 {
                     let size = candidates.entry((kernel, offset)).or_default();
@@ -100,7 +111,7 @@ pub fn audit(file: &[u8], proved: &Proved) -> Result<Vec<Finding>, Error> {
                 }
             }
             findings.extend(candidates.into_iter().map(|((kernel, offset), size)| {
-                let kernel = &proved.kernels[kernel];
+                let kernel = &kernels[kernel];
                 Finding {
                     symbol: kernel.symbol.clone(),
                     part: image.part.clone(),
@@ -113,14 +124,13 @@ pub fn audit(file: &[u8], proved: &Proved) -> Result<Vec<Finding>, Error> {
         }
         // What is elsewhere, say in writable memory, cannot be what it is called.
         for symbol in &image.symbols {
-            if let Some(kernel) = proved
-                .kernels
+            if let Some(kernel) = kernels
                 .iter()
                 .find(|k| k.symbol == unversioned(&symbol.name))
                 && !image
                     .regions
                     .iter()
-                    .any(|region| symbol.is_in(region) && (region.executable || !kernel.is_code))
+                    .any(|region| symbol.is_in(region) && (region.executable || !kernel.is_code()))
             {
                 findings.push(Finding {
                     symbol: kernel.symbol.clone(),
@@ -137,25 +147,39 @@ pub fn audit(file: &[u8], proved: &Proved) -> Result<Vec<Finding>, Error> {
     Ok(findings)
 }
 
-/// The text of `kernels.txt`, from a file that has every kernel of this manifest under its symbol.
+/// For which of [`ARCHITECTURES`] there is code in a file.
+///
+/// # Errors
+///
+/// As [`audit`].
+pub fn architectures(file: &[u8]) -> Result<BTreeSet<&'static str>, Error> {
+    Ok(image::images(file)?.iter().map(|image| image.architecture).collect())
+}
+
+/// The text of `kernels.txt`, from files that have every kernel of this manifest under its symbol.
 ///
 /// # Errors
 ///
 /// As [`audit`], and if no symbol of a kernel has the bytes of the manifest.
-pub fn bytes_of(file: &[u8], manifest: &str) -> Result<String, Error> {
-    let images = image::images(file)?;
+pub fn bytes_of(files: &[Vec<u8>], manifest: &str) -> Result<String, Error> {
+    let mut images = Vec::new();
+    for file in files {
+        images.extend(image::images(file)?);
+    }
     let places: Vec<_> = images
         .iter()
         .flat_map(|image| image.regions.iter().map(move |region| (image, region)))
-        .flat_map(|(image, region)| image.symbols.iter().map(move |symbol| (region, symbol)))
-        .filter(|(region, symbol)| symbol.is_in(region))
+        .flat_map(|(image, region)| image.symbols.iter().map(move |symbol| (image, region, symbol)))
+        .filter(|(_, region, symbol)| symbol.is_in(region))
         .collect();
     let mut found = Vec::new();
     for (name, (sha256, len)) in kernels(manifest)? {
+        let (architecture, wanted) = place(&name)?;
         let bytes = places
             .iter()
-            .filter(|(_, symbol)| unversioned(&symbol.name) == name)
-            .filter_map(|(region, symbol)| {
+            .filter(|(image, ..)| architecture.is_none_or(|own| own == image.architecture))
+            .filter(|(.., symbol)| unversioned(&symbol.name) == wanted)
+            .filter_map(|(_, region, symbol)| {
                 let offset = usize::try_from(symbol.address - region.address).ok()?;
                 region.bytes.get(offset..)?.get(..len)
             })

@@ -5,19 +5,20 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use veriplex_audit::{Finding, MANIFEST, Proved, audit, bytes_of};
+use veriplex_audit::{Finding, MANIFEST, Proved, architectures, audit, bytes_of};
 
 const USAGE: &str = "\
 veriplex-audit [--all] FILE...
 
-Says for each Veriplex kernel in a binary or static library (ELF or Mach-O, x86-64) whether
-its bytes are those that were proved, and so for their table of round constants. Kernels are found by symbol and by their bytes, so also
-in a stripped file. Every copy is checked.
+Says for each Veriplex kernel in a binary or static library (ELF or Mach-O; x86-64, AArch64)
+whether its bytes are those that were proved, and so for their table of round constants.
+Kernels are found by symbol and by their bytes, so also in a stripped file. Every copy is
+checked.
 
   --all      a kernel that is not found is a failure too (a linker leaves out what is not called)
-  --list     prints the proved kernels: symbol, length, SHA-256
+  --list     prints the proved kernels: architecture, symbol, length, SHA-256
   --bytes    prints proofs/audit/kernels.txt, after `make proofs` has changed the manifest,
-             from a FILE with the symbols of all kernels
+             from FILEs that together have the symbols of all kernels
 
 Exit status:
   0          every kernel that was found has the proved bytes, and each file has at least one
@@ -56,9 +57,12 @@ fn main() -> ExitCode {
         let name = file.to_string_lossy().escape_debug().to_string();
         let findings = std::fs::read(&file)
             .map_err(|e| e.to_string())
-            .and_then(|data| audit(&data, &proved).map_err(|e| e.to_string()));
+            .and_then(|data| {
+                let findings = audit(&data, &proved).map_err(|e| e.to_string())?;
+                Ok((architectures(&data).map_err(|e| e.to_string())?, findings))
+            });
         match findings {
-            Ok(findings) => match print(&name, &findings, &proved, all) {
+            Ok((architectures, findings)) => match print(&name, &architectures, &findings, &proved, all) {
                 Ok(good) => status = status.max(u8::from(!good)),
                 Err(error) => return report(Err(error)),
             },
@@ -72,7 +76,13 @@ fn main() -> ExitCode {
 }
 
 /// Prints what was found in a file. True if it is good.
-fn print(name: &str, findings: &[Finding], proved: &Proved, all: bool) -> io::Result<bool> {
+fn print(
+    name: &str,
+    architectures: &BTreeSet<&str>,
+    findings: &[Finding],
+    proved: &Proved,
+    all: bool,
+) -> io::Result<bool> {
     let mut out = io::stdout().lock();
     writeln!(out, "{name}:")?;
     for finding in findings {
@@ -81,7 +91,9 @@ fn print(name: &str, findings: &[Finding], proved: &Proved, all: bool) -> io::Re
     let found: BTreeSet<_> = findings.iter().map(|finding| finding.symbol.as_str()).collect();
     let mut missing = 0;
     for kernel in proved.kernels() {
-        if !found.contains(kernel.symbol.as_str()) {
+        if architectures.iter().any(|architecture| kernel.is_for(architecture))
+            && !found.contains(kernel.symbol.as_str())
+        {
             writeln!(out, "  {:<26}not found", kernel.symbol)?;
             missing += 1;
         }
@@ -92,10 +104,9 @@ fn print(name: &str, findings: &[Finding], proved: &Proved, all: bool) -> io::Re
 }
 
 fn print_bytes(files: &[OsString]) -> io::Result<u8> {
-    for file in files {
-        let text = bytes_of(&std::fs::read(file)?, MANIFEST).map_err(io::Error::other)?;
-        write!(io::stdout(), "{text}")?;
-    }
+    let files = files.iter().map(std::fs::read).collect::<io::Result<Vec<_>>>()?;
+    let text = bytes_of(&files, MANIFEST).map_err(io::Error::other)?;
+    write!(io::stdout(), "{text}")?;
     Ok(0)
 }
 
@@ -103,7 +114,8 @@ fn list() -> io::Result<u8> {
     let proved = Proved::embedded().map_err(io::Error::other)?;
     for kernel in proved.kernels() {
         let sha256 = hex::encode(kernel.sha256);
-        writeln!(io::stdout(), "{:<26}{:>6}  {sha256}", kernel.symbol, kernel.len)?;
+        let architecture = kernel.architecture.unwrap_or("data");
+        writeln!(io::stdout(), "{architecture:<8}{:<26}{:>6}  {sha256}", kernel.symbol, kernel.len)?;
     }
     Ok(0)
 }

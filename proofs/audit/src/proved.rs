@@ -10,8 +10,12 @@ use crate::Error;
 /// The text of `proofs/manifest.json` with which this program was built.
 pub const MANIFEST: &str = include_str!("../../manifest.json");
 
-/// The objects of the manifest that are data: what the kernels read beside their arguments.
+/// The objects of the manifest that are data, for every architecture: what the kernels read beside their arguments.
 const DATA: [&str; 1] = ["round_constants"];
+
+/// The architectures that have kernels. The manifest puts the name of the second before those of its kernels, as in
+/// `armv8/permute`.
+pub const ARCHITECTURES: [&str; 2] = ["x86-64", "armv8"];
 
 /// A manifest; other fields than these are of no interest here.
 #[derive(Deserialize)]
@@ -39,14 +43,28 @@ struct Theorem {
 pub struct Kernel {
     /// Its symbol, without the version of the crate.
     pub symbol: String,
+    /// Which of [`ARCHITECTURES`] it is for. Data is for all.
+    pub architecture: Option<&'static str>,
     /// The SHA-256 of the proved bytes. It alone decides.
     pub sha256: [u8; 32],
     /// How many bytes were proved.
     pub len: usize,
-    /// Whether it must be executable; else it must not be writable.
-    pub is_code: bool,
     /// The proved bytes, by which the kernel is found in a file without symbols.
     pub(crate) bytes: Vec<u8>,
+}
+
+impl Kernel {
+    /// Whether it must be executable; else it must not be writable.
+    #[must_use]
+    pub fn is_code(&self) -> bool {
+        self.architecture.is_some()
+    }
+
+    /// Whether a file for this architecture may have it.
+    #[must_use]
+    pub fn is_for(&self, architecture: &str) -> bool {
+        self.architecture.is_none_or(|own| own == architecture)
+    }
 }
 
 /// The kernels of the manifest.
@@ -75,20 +93,19 @@ impl Proved {
         let mut bytes = parse_listing(bytes)?;
         let kernels = kernels
             .into_iter()
-            .map(|(symbol, (sha256, len))| {
+            .map(|(name, (sha256, len))| {
                 let bytes = bytes
-                    .remove(&symbol)
-                    .ok_or_else(|| Error::new(format!("{symbol}: no bytes to look for (see --bytes)")))?;
+                    .remove(&name)
+                    .ok_or_else(|| Error::new(format!("{name}: no bytes to look for (see --bytes)")))?;
                 if bytes.len() != len || hash(&bytes) != sha256 {
                     return Err(Error::new(format!(
-                        "{symbol}: the bytes to look for are not those of the manifest (see --bytes)"
+                        "{name}: the bytes to look for are not those of the manifest (see --bytes)"
                     )));
                 }
+                let (architecture, symbol) = place(&name)?;
                 Ok(Kernel {
-                    is_code: !DATA
-                        .iter()
-                        .any(|name| symbol.strip_prefix("veriplex_") == Some(name)),
-                    symbol,
+                    symbol: symbol.to_owned(),
+                    architecture,
                     sha256,
                     len,
                     bytes,
@@ -101,14 +118,15 @@ impl Proved {
         Ok(Self { kernels })
     }
 
-    /// The kernels, by symbol.
+    /// The kernels, by name.
     #[must_use]
     pub fn kernels(&self) -> &[Kernel] {
         &self.kernels
     }
 }
 
-/// SHA-256 and length by symbol, as a manifest has them.
+/// SHA-256 and length by name, as a manifest has them: the symbol, and before it the architecture where it is not the
+/// first of [`ARCHITECTURES`].
 ///
 /// # Errors
 ///
@@ -133,12 +151,34 @@ pub fn kernels(manifest: &str) -> Result<BTreeMap<String, ([u8; 32], usize)>, Er
         if object.length == 0 {
             return Err(Error::new(format!("manifest: {name}: no bytes")));
         }
-        kernels.insert(unversioned(&object.symbol).to_owned(), (sha256, object.length));
+        let symbol = unversioned(&object.symbol);
+        let name = match name.rsplit_once('/') {
+            Some((architecture, _)) => format!("{architecture}/{symbol}"),
+            None => symbol.to_owned(),
+        };
+        place(&name)?;
+        kernels.insert(name, (sha256, object.length));
     }
     if kernels.is_empty() {
         return Err(Error::new("manifest: no kernel"));
     }
     Ok(kernels)
+}
+
+/// The architecture and the symbol of a name.
+pub(crate) fn place(name: &str) -> Result<(Option<&'static str>, &str), Error> {
+    let (architecture, symbol) = match name.split_once('/') {
+        Some((architecture, symbol)) => (architecture, symbol),
+        None => (ARCHITECTURES[0], name),
+    };
+    if DATA.iter().any(|data| symbol.strip_prefix("veriplex_") == Some(data)) {
+        return Ok((None, symbol));
+    }
+    ARCHITECTURES
+        .into_iter()
+        .find(|&known| known == architecture)
+        .map(|known| (Some(known), symbol))
+        .ok_or_else(|| Error::new(format!("{name}: unknown architecture")))
 }
 
 /// A symbol without the version that keeps two versions of the crate apart (`_v0_1`).
@@ -156,12 +196,12 @@ pub(crate) fn unversioned(symbol: &str) -> &str {
     }
 }
 
-/// The text of `kernels.txt`: each symbol on a line with a colon, then its bytes, 32 on a line, in hexadecimal.
+/// The text of `kernels.txt`: each name on a line with a colon, then its bytes, 32 on a line, in hexadecimal.
 #[must_use]
 pub fn listing<'k>(kernels: impl IntoIterator<Item = (&'k str, &'k [u8])>) -> String {
     let mut text = String::new();
-    for (symbol, bytes) in kernels {
-        text += symbol;
+    for (name, bytes) in kernels {
+        text += name;
         text += ":\n";
         for row in bytes.chunks(32) {
             text += &hex::encode(row);

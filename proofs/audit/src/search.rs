@@ -55,7 +55,7 @@ impl<'k> Finder<'k> {
                 let Some(offset) = at.checked_sub(position) else {
                     continue;
                 };
-                if (executable || !self.kernels[kernel].is_code) && tried.insert((kernel, offset)) {
+                if (executable || !self.kernels[kernel].is_code()) && tried.insert((kernel, offset)) {
                     places.extend(self.compare(kernel, offset, code));
                 }
             }
@@ -82,7 +82,7 @@ impl<'k> Finder<'k> {
         let bytes = &self.kernels[kernel].bytes;
         let found = code.get(offset..)?.get(..bytes.len())?;
         let differing = bytes.iter().zip(found).filter(|(a, b)| a != b).count();
-        let most = bytes.len() / if self.kernels[kernel].is_code { 2 } else { 16 };
+        let most = bytes.len() / if self.kernels[kernel].is_code() { 2 } else { 16 };
         (differing <= most).then_some(Place {
             differing,
             offset,

@@ -10,21 +10,25 @@
 //! instructions take a time that does not depend on their operands.
 
 mod aarch64;
+pub mod assembler;
 mod emit;
 mod machine;
+pub mod mutants;
 pub mod object_file;
 pub mod table;
 mod x86_64;
 
 use machine::{Instruction, Register};
-use object::Architecture;
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::{fmt, io};
 
+pub use aarch64::TARGET as ARMV8;
 pub use emit::lift;
+pub use object::Architecture;
+pub use x86_64::TARGET as X86_64;
 
 /// Instructions by their offsets.
 type Decode = fn(&[u8]) -> Result<BTreeMap<u64, Instruction>, Error>;

@@ -1,6 +1,6 @@
 //! `veriplex-lift`: see `USAGE`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use veriplex_lift::{Report, lift_file};
 
@@ -30,7 +30,7 @@ fn main() -> ExitCode {
     };
     match run(
         Path::new(file),
-        action.map(|(write, folder)| (write, PathBuf::from(folder))),
+        action.map(|(write, folder)| (write, Path::new(folder))),
     ) {
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => {
@@ -40,12 +40,12 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(file: &Path, action: Option<(bool, PathBuf)>) -> std::io::Result<()> {
+fn run(file: &Path, action: Option<(bool, &Path)>) -> std::io::Result<()> {
     let lifted = lift_file(file)?;
     for kernel in &lifted {
-        if let Some((write, folder)) = &action {
+        if let Some((write, folder)) = action {
             let path = folder.join(kernel.path());
-            if *write {
+            if write {
                 std::fs::create_dir_all(path.parent().unwrap_or(folder))?;
                 std::fs::write(&path, &kernel.module)?;
             } else if std::fs::read_to_string(&path)? != kernel.module {

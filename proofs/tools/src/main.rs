@@ -2,15 +2,18 @@
 //!
 //! A tool that is not installed is no error: what was skipped is said in one line. With `--strict` it is an error.
 
+mod isa;
 mod kernels;
 mod mutants;
 mod proofs;
 mod replay;
 mod spec;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::{env, io};
 
 use sha2::{Digest as _, Sha256};
 
@@ -24,10 +27,15 @@ veriplex-tools COMMAND [OPTIONS]
            --only TEXT  only the steps whose name contains TEXT; such a run never passes as a whole
            --seed N     the seed of the random inputs
   proofs   prove the theorems of proofs/saw about the code that this crate's build makes,
-           and write proofs/manifest.json
+           and write proofs/manifest.json and the lifted kernels of proofs/lift
            --strict     fail if saw or z3 is not installed
            --only TEXT  only the scripts whose name contains TEXT; such a run never passes as a whole
            --object F   about the kernels in this object, library or executable; nor does such a run
+  isa DIR  compare spec/cryptol/isa with the runs of instructions that veriplex-isa wrote to DIR
+           --strict     fail if cryptol is not installed, or an architecture was not executed
+  lift     compare the kernels in proofs/lift with what the code of this crate's build lifts to
+  lifted-mutants  show that the theorems about lifted kernels are false of broken ones
+           --strict     fail if cryptol is not installed
   replay   solve the goals of these theorems, as kept in proofs/replay, without SAW, by every solver
            that is installed: z3, cvc5
            --strict     fail if neither is
@@ -39,10 +47,13 @@ veriplex-tools COMMAND [OPTIONS]
 ";
 
 fn main() -> ExitCode {
-    let mut args = std::env::args().skip(1);
+    let mut args = env::args().skip(1);
     match args.next().as_deref() {
         Some("spec") => spec::main(args, &root()),
         Some("proofs") => proofs::main(args, &root()),
+        Some("isa") => isa::main(args, &root()),
+        Some("lift") => proofs::lifted::main(&root()),
+        Some("lifted-mutants") => proofs::lifted::mutants(args, &root()),
         Some("replay") => replay::main(args, &root()),
         Some("mutants") => mutants::main(args, &root()),
         Some("kernels") => kernels::main(args, &root()),
@@ -57,12 +68,69 @@ fn main() -> ExitCode {
     }
 }
 
+/// What follows a subcommand.
+struct Options {
+    flags: BTreeSet<String>,
+    values: BTreeMap<String, String>,
+}
+
+impl Options {
+    /// Of these flags, and of these options that have a value.
+    fn parse(mut args: impl Iterator<Item = String>, flags: &[&str], values: &[&str]) -> Option<Self> {
+        let mut options = Self {
+            flags: BTreeSet::new(),
+            values: BTreeMap::new(),
+        };
+        while let Some(arg) = args.next() {
+            if flags.contains(&&*arg) {
+                options.flags.insert(arg);
+            } else if values.contains(&&*arg) {
+                options.values.insert(arg, args.next()?);
+            } else {
+                return None;
+            }
+        }
+        Some(options)
+    }
+
+    fn has(&self, flag: &str) -> bool {
+        self.flags.contains(flag)
+    }
+
+    fn value(&self, option: &str) -> Option<&str> {
+        self.values.get(option).map(String::as_str)
+    }
+}
+
+/// A subcommand: runs it if its options are right and its tools are here. It says whether all was well.
+fn subcommand(
+    name: &str,
+    options: Option<Options>,
+    tools: &[&str],
+    run: impl FnOnce(&Options) -> io::Result<bool>,
+) -> ExitCode {
+    let Some(options) = options else {
+        eprint!("{USAGE}");
+        return ExitCode::from(2);
+    };
+    if let Some(tool) = tools.iter().find(|tool| !installed(tool)) {
+        println!("{name}: skipped, because {tool} is not on PATH");
+        return ExitCode::from(u8::from(options.has("--strict")));
+    }
+    match run(&options) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(e) => {
+            eprintln!("{name}: {e}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
 /// The root of the repository: the folder above this one that holds `spec/cryptol`.
 fn root() -> PathBuf {
-    let start = std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(
-        || std::env::current_dir().expect("a current folder"),
-        PathBuf::from,
-    );
+    let start = env::var_os("CARGO_MANIFEST_DIR")
+        .map_or_else(|| env::current_dir().expect("a current folder"), PathBuf::from);
     start
         .ancestors()
         .find(|folder| folder.join("spec/cryptol").is_dir())
@@ -72,8 +140,8 @@ fn root() -> PathBuf {
 
 /// Is the program on PATH?
 fn installed(program: &str) -> bool {
-    std::env::var_os("PATH")
-        .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(program).is_file()))
+    env::var_os("PATH")
+        .is_some_and(|path| env::split_paths(&path).any(|folder| folder.join(program).is_file()))
 }
 
 /// The SHA-256 of some bytes in hexadecimal.

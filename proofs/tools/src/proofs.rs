@@ -5,17 +5,19 @@
 //! which bytes goes to `proofs/manifest.json`; `tests/manifest.rs` compares that with what ships, without SAW. The
 //! goals that were left to z3 go to `proofs/replay`, the bytes to `proofs/audit/kernels.txt`.
 
-mod bytes;
+pub mod bytes;
+pub mod lifted;
 mod manifest;
 mod rust;
 mod saw;
 
-use crate::installed;
+use crate::{Options, subcommand};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 use std::{fs, io};
+use veriplex_lift::object_file::{Symbol, symbols};
 
 /// What a script must not contain: the commands with which SAW takes something for granted.
 const ADMITTING: [&str; 10] = [
@@ -31,12 +33,6 @@ const ADMITTING: [&str; 10] = [
     "retain_unproved",
 ];
 
-pub struct Options {
-    strict: bool,
-    only: Option<String>,
-    object: Option<PathBuf>,
-}
-
 /// One line of `proofs/THEOREMS.txt`: a name, what it is about, and on what it rests.
 pub struct Expected {
     pub name: String,
@@ -45,41 +41,10 @@ pub struct Expected {
 }
 
 pub fn main(args: impl Iterator<Item = String>, root: &Path) -> ExitCode {
-    let Some(options) = parse(args) else {
-        eprint!("{}", crate::USAGE);
-        return ExitCode::from(2);
-    };
-    for tool in ["saw", "yices", "z3"] {
-        if !installed(tool) {
-            println!("proofs: skipped, because {tool} is not on PATH");
-            return ExitCode::from(u8::from(options.strict));
-        }
-    }
-    match run(root, &options) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(e) => {
-            eprintln!("proofs: {e}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn parse(mut args: impl Iterator<Item = String>) -> Option<Options> {
-    let mut options = Options {
-        strict: false,
-        only: None,
-        object: None,
-    };
-    while let Some(arg) = args.next() {
-        match arg.as_str() {
-            "--strict" => options.strict = true,
-            "--only" => options.only = Some(args.next()?),
-            "--object" => options.object = Some(args.next()?.into()),
-            _ => return None,
-        }
-    }
-    Some(options)
+    let options = Options::parse(args, &["--strict"], &["--only", "--object"]);
+    subcommand("proofs", options, &["saw", "yices", "z3"], |options| {
+        run(root, options)
+    })
 }
 
 /// Everything, in order. True if all of it holds.
@@ -93,17 +58,28 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
 
     let expected = expected(&fs::read_to_string(root.join("proofs/THEOREMS.txt"))?)?;
     let mut scripts = scripts(root)?;
-    if let Some(text) = &options.only {
-        scripts.retain(|script| script.contains(text.as_str()));
+    let (only, object) = (options.value("--only"), options.value("--object"));
+    if let Some(text) = only {
+        scripts.retain(|script| script.contains(text));
     }
 
-    let library = match &options.object {
-        Some(object) => object.clone(),
-        None => bytes::build(root, &out)?,
+    let library = match object {
+        Some(object) => PathBuf::from(object),
+        None => bytes::build(root, &out, None)?,
     };
-    let kernels = bytes::kernels(&library)?;
+    let mut kernels = symbols(&library)?;
     bytes::link(root, &kernels, &out)?;
     bytes::bitcode(root, &out)?;
+    let mut modules = Vec::new();
+    if scripts
+        .iter()
+        .any(|script| script.starts_with("proofs/saw/lifted"))
+    {
+        kernels.extend(lifted::armv8(root, &out)?);
+        lifted::one_table(&mut kernels)?;
+        modules = lifted::modules(&kernels)?;
+        lifted::write(root, &modules, &out.join("lift"))?;
+    }
     saw::recorder(&out)?;
     rust::bitcode(root, &out)?;
 
@@ -128,7 +104,7 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
         }
     }
 
-    if options.only.is_none() {
+    if only.is_none() {
         let names: BTreeSet<&str> = expected.iter().map(|e| e.name.as_str()).collect();
         let proved: BTreeSet<&str> = theorems.keys().map(String::as_str).collect();
         wrong.extend(
@@ -145,8 +121,9 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
         wrong.extend(
             kernels
                 .iter()
-                .filter(|k| !objects.contains(k.name.as_str()))
-                .map(|k| format!("{}: no theorem", k.name)),
+                .map(lifted::object_name)
+                .filter(|name| !objects.contains(name.as_str()))
+                .map(|name| format!("{name}: no theorem")),
         );
     }
     print_table(&expected, &theorems, &kernels);
@@ -160,12 +137,13 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
         start.elapsed().as_secs_f64()
     );
 
-    let whole = options.only.is_none() && options.object.is_none();
+    let whole = only.is_none() && object.is_none();
     if whole && wrong.is_empty() {
+        lifted::write(root, &modules, &root.join("proofs/lift"))?;
         let manifest = manifest::write(root, &expected, &theorems, &kernels)?;
-        let listing = veriplex_audit::bytes_of(&fs::read(&library)?, &manifest).map_err(io::Error::other)?;
+        let listing = veriplex_audit::bytes_of(&[fs::read(&library)?], &manifest).map_err(io::Error::other)?;
         fs::write(root.join("proofs/audit/kernels.txt"), listing)?;
-        println!("wrote proofs/manifest.json, proofs/replay, proofs/audit/kernels.txt");
+        println!("wrote proofs/manifest.json, proofs/lift, proofs/replay, proofs/audit/kernels.txt");
     } else {
         println!("proofs/manifest.json and what belongs to it left as they were");
     }
@@ -230,7 +208,7 @@ fn admitted(text: &str) -> impl Iterator<Item = String> {
 fn print_table(
     expected: &[Expected],
     theorems: &BTreeMap<String, (saw::Theorem, Vec<String>)>,
-    kernels: &[bytes::Kernel],
+    kernels: &[Symbol],
 ) {
     let width = theorems.keys().map(String::len).max().unwrap_or(0);
     println!(
@@ -243,7 +221,7 @@ fn print_table(
         };
         let bytes = kernels
             .iter()
-            .find(|k| k.name == e.object)
+            .find(|k| lifted::object_name(k) == e.object)
             .map_or(String::new(), |k| k.bytes.len().to_string());
         println!(
             "{:width$}  {:<16} {bytes:>5}  {:<8} {:>4.1} s  {}",

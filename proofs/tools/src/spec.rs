@@ -9,9 +9,10 @@
 
 mod cases;
 mod cross;
-mod cryptol;
+pub mod cryptol;
 mod vectors;
 
+use crate::{Options, subcommand};
 use cryptol::{Job, Outcome};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -20,58 +21,24 @@ use std::time::{Duration, Instant};
 use std::{fs, io};
 
 /// How long one proof or one batch may take.
-const TIMEOUT: Duration = Duration::from_secs(30 * 60);
+pub const TIMEOUT: Duration = Duration::from_secs(30 * 60);
 
-struct Options {
-    strict: bool,
-    all: bool,
-    only: Option<String>,
-    seed: Option<u64>,
-}
+/// Where the modules lie, below `spec/cryptol`.
+const FOLDERS: [&str; 3] = ["", "isa/", "test/"];
 
 pub fn main(args: impl Iterator<Item = String>, root: &Path) -> ExitCode {
-    let Some(options) = parse(args) else {
-        eprint!("{}", crate::USAGE);
-        return ExitCode::from(2);
-    };
-    for tool in ["cryptol", "z3"] {
-        if !cryptol::installed(tool) {
-            println!("spec: skipped, because {tool} is not on PATH");
-            return ExitCode::from(u8::from(options.strict));
-        }
-    }
-    match run(root, &options) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(e) => {
-            eprintln!("spec: {e}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn parse(mut args: impl Iterator<Item = String>) -> Option<Options> {
-    let mut options = Options {
-        strict: false,
-        all: false,
-        only: None,
-        seed: None,
-    };
-    while let Some(arg) = args.next() {
-        match arg.as_str() {
-            "--strict" => options.strict = true,
-            "--all" => options.all = true,
-            "--only" => options.only = Some(args.next()?),
-            "--seed" => options.seed = Some(args.next()?.parse().ok()?),
-            _ => return None,
-        }
-    }
-    Some(options)
+    let options = Options::parse(args, &["--strict", "--all"], &["--only", "--seed"]);
+    subcommand("spec", options, &["cryptol", "z3"], |options| run(root, options))
 }
 
 /// Everything, in order. True if all of it holds.
 fn run(root: &Path, options: &Options) -> io::Result<bool> {
     let start = Instant::now();
+    let (all, only) = (options.has("--all"), options.value("--only"));
+    let seed = match options.value("--seed") {
+        Some(seed) => seed.parse().map_err(io::Error::other)?,
+        None => cross::fresh_seed(),
+    };
     let folders = Folders::make(root)?;
     let properties = properties(&fs::read_to_string(folders.text.join("PROPERTIES.txt"))?)?;
     let declared = declared(&folders.text)?;
@@ -79,15 +46,14 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
     for difference in &differences {
         println!("{difference}");
     }
-    let seed = options.seed.unwrap_or_else(cross::fresh_seed);
     println!("seed of the random inputs: {seed}");
 
     let mut jobs = type_checks(&folders)?;
     jobs.extend(properties.iter().map(|p| p.job(&folders)));
-    jobs.extend(vectors::jobs(root, &folders, options.all)?);
+    jobs.extend(vectors::jobs(root, &folders, all)?);
     jobs.extend(cross::jobs(&folders, seed)?);
-    if let Some(text) = &options.only {
-        jobs.retain(|job| job.name.contains(text.as_str()));
+    if let Some(text) = only {
+        jobs.retain(|job| job.name.contains(text));
     }
     // The longest first, so that the last one to end does not run alone for long.
     jobs.sort_by_key(|job| job.method != "prove");
@@ -99,19 +65,19 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
         jobs.len(),
         start.elapsed().as_secs_f64()
     );
-    if !options.all {
+    if !all {
         println!(
             "not run: the known answers that are too long for the interpreter (--all; the Rust twin passes them)"
         );
     }
-    if options.only.is_some() {
+    if only.is_some() {
         println!("not run: every step that --only left out");
     }
-    Ok(failed == 0 && differences.is_empty() && options.only.is_none())
+    Ok(failed == 0 && differences.is_empty() && only.is_none())
 }
 
 /// Prints one line for each step, in the order of the jobs, and returns how many failed.
-fn print_table(jobs: &[Job], outcomes: &[Outcome]) -> usize {
+pub fn print_table(jobs: &[Job], outcomes: &[Outcome]) -> usize {
     let width = jobs.iter().map(|job| job.name.len()).max().unwrap_or(0);
     println!("\n{:width$}  {:<12} {:>8}  result", "property", "method", "time");
     for (job, outcome) in jobs.iter().zip(outcomes) {
@@ -141,7 +107,7 @@ pub struct Folders {
 }
 
 impl Folders {
-    fn make(root: &Path) -> io::Result<Folders> {
+    pub fn make(root: &Path) -> io::Result<Folders> {
         let text = root.join("spec/cryptol");
         let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
         let target = target.join("spec");
@@ -186,7 +152,7 @@ fn between<'a>(text: &'a str, start: &str, end: &str) -> io::Result<&'a str> {
 
 /// Copies the specification, with the definition in AES.cry that begins with `start` replaced.
 fn copy(from: &Path, to: &Path, start: &str, definition: &str) -> io::Result<()> {
-    for folder in ["", "test"] {
+    for folder in FOLDERS {
         fs::create_dir_all(to.join(folder))?;
         for name in modules(&from.join(folder))? {
             fs::copy(from.join(folder).join(&name), to.join(folder).join(&name))?;
@@ -214,7 +180,7 @@ fn modules(folder: &Path) -> io::Result<BTreeSet<String>> {
 /// Every module loads without a complaint.
 fn type_checks(folders: &Folders) -> io::Result<Vec<Job>> {
     let mut jobs = Vec::new();
-    for folder in ["", "test/"] {
+    for folder in FOLDERS {
         for module in modules(&folders.text.join(folder))? {
             jobs.push(Job {
                 name: format!("{folder}{module}"),
@@ -293,11 +259,14 @@ impl Property {
                 Box::new(|output| cryptol::all_true(output, 1).map(|()| "true".into())),
             ),
         };
+        let path = FOLDERS.map(|folder| format!("{folder}{module}.cry"));
+        let path = path.iter().find(|path| folders.text.join(path).is_file());
+        let path = path.map_or(module, |path| path);
         Job {
             name: format!("{module} {name}"),
             method,
             folder: if aes { &folders.text } else { folder }.clone(),
-            script: format!(":load test/{module}.cry\n{command}"),
+            script: format!(":load {path}\n{command}"),
             verdict,
         }
     }
@@ -306,7 +275,7 @@ impl Property {
 /// Every property that the sources declare, as (file without its suffix, name).
 fn declared(text: &Path) -> io::Result<BTreeSet<(String, String)>> {
     let mut found = BTreeSet::new();
-    for folder in ["", "test"] {
+    for folder in FOLDERS {
         for module in modules(&text.join(folder))? {
             let source = fs::read_to_string(text.join(folder).join(&module))?;
             for name in property_names(&source) {

@@ -1,7 +1,8 @@
 //! `proofs/manifest.json`: which theorems hold of which bytes, and by which files and tools.
 
 use super::Expected;
-use super::bytes::Kernel;
+use super::lifted::object_name;
+use super::rust;
 use super::saw::Theorem;
 use crate::{replay, sha256};
 use serde_json::{Value, json};
@@ -9,21 +10,30 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 use std::{fs, io};
+use veriplex_lift::object_file::Symbol;
 
 /// Writes the goals and the manifest, and returns it.
 pub fn write(
     root: &Path,
     expected: &[Expected],
     theorems: &BTreeMap<String, (Theorem, Vec<String>)>,
-    kernels: &[Kernel],
+    kernels: &[Symbol],
 ) -> io::Result<String> {
-    let objects: BTreeMap<&str, Value> = kernels
+    let path = root.join("proofs/manifest.json");
+    let mut objects: BTreeMap<String, Value> = kernels
         .iter()
         .map(|k| {
             let value = json!({ "symbol": k.symbol, "length": k.bytes.len(), "sha256": sha256(&k.bytes) });
-            (k.name.as_str(), value)
+            (object_name(k), value)
         })
         .collect();
+    // Where the ARMv8 kernels could not be assembled, they are what they were: the lifted modules are.
+    let old: Value = serde_json::from_slice(&fs::read(&path).unwrap_or_default()).unwrap_or_default();
+    for (name, value) in old["objects"].as_object().into_iter().flatten() {
+        if name.contains('/') {
+            objects.entry(name.clone()).or_insert_with(|| value.clone());
+        }
+    }
     let mut files = BTreeMap::new();
     for file in theorems.values().flat_map(|(_, files)| files) {
         files.insert(file.as_str(), sha256(&fs::read(root.join(file))?));
@@ -49,14 +59,20 @@ pub fn write(
         })
         .collect::<io::Result<Vec<Value>>>()?;
     let manifest = json!({
-        "tools": { "saw": version("saw")?, "z3": version("z3")?, "rustc": version("rustc")? },
+        "tools": {
+            "saw": version("saw")?,
+            "yices": version("yices")?,
+            "z3": version("z3")?,
+            "rustc": version("rustc")?,
+        },
+        "bitcode": { "RUSTFLAGS": rust::RUSTFLAGS, "flags": rust::FLAGS.join(" ") },
         "objects": objects,
         "files": files,
         "scripts": scripts,
         "theorems": theorems,
     });
     let manifest = format!("{manifest:#}\n");
-    fs::write(root.join("proofs/manifest.json"), &manifest)?;
+    fs::write(path, &manifest)?;
     Ok(manifest)
 }
 
@@ -78,8 +94,13 @@ pub fn files_of(root: &Path, script: &str) -> io::Result<Vec<String>> {
     let mut todo = vec![script.to_owned()];
     let mut files = Vec::new();
     while let Some(file) = todo.pop() {
-        // What the run makes of the build is no source.
-        if file.starts_with("target/") || !seen.insert(file.clone()) {
+        // What the run makes of the build is no source, unless it is committed.
+        let file = match file.strip_prefix("target/") {
+            Some(committed) if root.join(committed).is_file() => committed.to_owned(),
+            Some(_) => continue,
+            None => file,
+        };
+        if !seen.insert(file.clone()) {
             continue;
         }
         let text = fs::read_to_string(root.join(&file))?;
@@ -99,7 +120,7 @@ pub fn files_of(root: &Path, script: &str) -> io::Result<Vec<String>> {
                 line.strip_prefix("import ")
                     .and_then(|rest| rest.split([' ', '(']).next()),
             ) {
-                let name = format!("{module}.cry");
+                let name = format!("{}.cry", module.replace("::", "/"));
                 let found = [folder, "spec/cryptol"].map(|folder| format!("{folder}/{name}"));
                 let found = found.into_iter().find(|path| root.join(path).is_file());
                 todo.push(found.ok_or_else(|| io::Error::other(format!("{file}: no module {module}")))?);
@@ -108,6 +129,19 @@ pub fn files_of(root: &Path, script: &str) -> io::Result<Vec<String>> {
         if file == "proofs/saw/common.saw" {
             todo.push("proofs/saw/prototypes.rs".to_owned());
             todo.push("proofs/saw/instructions.s".to_owned());
+        }
+        if file == "proofs/saw/rust.saw" {
+            files.extend(rust::SOURCES.map(str::to_owned));
+        }
+        // The hash in such a module is that of the code, which is not always assembled anew.
+        if let Some(kernel) = file
+            .strip_prefix("proofs/lift/armv8/")
+            .and_then(|name| name.strip_suffix(".cry"))
+        {
+            todo.push(format!("jasmin/armv8/{kernel}.S"));
+            todo.push("jasmin/armv8/simpira1024.S".to_owned());
+            todo.push("rust/src/aarch64/kernels.rs".to_owned());
+            todo.push("rust/src/kernels.rs".to_owned());
         }
         files.push(file);
     }

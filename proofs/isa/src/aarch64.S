@@ -1,0 +1,106 @@
+/* One function for each form of instruction: void form_NAME(uint64_t m[6]). It works on v0, v1 and x1, which come
+ * from m[0..2], m[2..4] and m[4] and go back there; those that use memory use these same 40 bytes. What each must do is
+ * in spec/cryptol/test/FormsAArch64.cry. */
+
+	.arch_extension aes
+
+.macro form_load
+	ldp	q0, q1, [x0]
+	ldr	x1, [x0, #32]
+.endm
+
+.macro form_begin name
+	.p2align 2
+	.globl	form_\name
+	.type	form_\name, @function
+form_\name:
+	form_load
+.endm
+
+.macro form_end name
+	stp	q0, q1, [x0]
+	str	x1, [x0, #32]
+	ret
+	.size	form_\name, . - form_\name
+.endm
+
+.macro form name, instruction:vararg
+	form_begin \name
+	\instruction
+	form_end \name
+.endm
+
+form aese, aese v0.16b, v1.16b
+form aesmc, aesmc v0.16b, v1.16b
+form eor, eor v0.16b, v0.16b, v1.16b
+form ext_0, ext v0.16b, v0.16b, v1.16b, #0
+form ext_1, ext v0.16b, v0.16b, v1.16b, #1
+form ext_2, ext v0.16b, v0.16b, v1.16b, #2
+form ext_14, ext v0.16b, v0.16b, v1.16b, #14
+form ext_15, ext v0.16b, v0.16b, v1.16b, #15
+form mov, mov v0.16b, v1.16b
+form movi_2d_0, movi v0.2d, #0
+form movi_2d_0xa5, movi v0.2d, #0xff00ff0000ff00ff
+form movi_8h_0x81_8, movi v0.8h, #0x81, lsl #8
+form movi_8h_0x81_0, movi v0.8h, #0x81
+
+// At 8 from the start of the 40 bytes, with the smallest and the largest offset that the instruction takes.
+form_begin ldp_least
+	add	x2, x0, #1032
+	ldp	q0, q1, [x2, #-1024]
+form_end ldp_least
+form_begin ldp_most
+	sub	x2, x0, #1000
+	ldp	q0, q1, [x2, #1008]
+form_end ldp_most
+form_begin stp_least
+	add	x2, x0, #1032
+	stp	q0, q1, [x2, #-1024]
+	form_load
+form_end stp_least
+form_begin stp_most
+	sub	x2, x0, #1000
+	stp	q0, q1, [x2, #1008]
+	form_load
+form_end stp_most
+// At 13.
+form_begin ldur_least
+	add	x2, x0, #269
+	ldur	q0, [x2, #-256]
+form_end ldur_least
+form_begin ldur_most
+	sub	x2, x0, #242
+	ldur	q0, [x2, #255]
+form_end ldur_most
+form_begin stur_least
+	add	x2, x0, #269
+	stur	q1, [x2, #-256]
+	form_load
+form_end stur_least
+form_begin stur_most
+	sub	x2, x0, #242
+	stur	q1, [x2, #255]
+	form_load
+form_end stur_most
+
+form add_94, add x1, x1, #94
+form add_4095, add x1, x1, #4095
+form sub_1, sub x1, x1, #1
+form sub_4095, sub x1, x1, #4095
+
+// v0 stays as it is if the branch is taken.
+form_begin cbnz
+	cbnz	x1, 1f
+	mov	v0.16b, v1.16b
+1:
+form_end cbnz
+form_begin b
+	b	1f
+	mov	v0.16b, v1.16b
+1:
+form_end b
+
+	.purgem form_load
+	.purgem form_begin
+	.purgem form_end
+	.purgem form

@@ -1,0 +1,222 @@
+//! `veriplex-tools isa`: the semantics of `spec/cryptol/isa` beside what `veriplex-isa` has seen the instructions do.
+//!
+//! Every definition of a semantics must occur in a form (`spec/cryptol/test/Forms*.cry`), every form must have been
+//! executed, and whatever was executed must have its form.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::{fs, io};
+
+use crate::spec::cryptol::{self, Job};
+use crate::spec::{Folders, TIMEOUT, print_table};
+
+const ARCHITECTURES: [&str; 2] = ["X86_64", "AArch64"];
+
+/// Runs of each form, and bytes of a run.
+const RUNS: usize = 10_000;
+const RUN_LEN: usize = 80;
+
+/// Runs that Cryptol reads at once: its time for one grows with their number.
+const BATCH: usize = 200;
+
+pub fn main(args: impl Iterator<Item = String>, root: &Path) -> ExitCode {
+    let (mut strict, mut folder) = (false, None);
+    for arg in args {
+        match arg.as_str() {
+            "--strict" => strict = true,
+            path if folder.is_none() && !path.starts_with('-') => folder = Some(PathBuf::from(path)),
+            _ => folder = None,
+        }
+    }
+    let Some(folder) = folder else {
+        eprint!("{}", crate::USAGE);
+        return ExitCode::from(2);
+    };
+    if !crate::installed("cryptol") {
+        println!("isa: skipped, because cryptol is not on PATH");
+        return ExitCode::from(u8::from(strict));
+    }
+    match run(root, &folder) {
+        Ok((failed, skipped)) => ExitCode::from(u8::from(failed > 0 || strict && skipped > 0)),
+        Err(e) => {
+            eprintln!("isa: {e}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// How many comparisons failed, and how many architectures were not there.
+fn run(root: &Path, runs: &Path) -> io::Result<(usize, usize)> {
+    let runs = runs.canonicalize()?;
+    let folders = Folders::make(root)?;
+    let (mut jobs, mut wrong, mut skipped) = (Vec::new(), Vec::new(), 0);
+    for architecture in ARCHITECTURES {
+        let folder = runs.join(architecture);
+        if !folder.is_dir() {
+            println!("isa: {architecture} skipped, because nothing has executed it");
+            skipped += 1;
+            continue;
+        }
+        let read = |path: &str| fs::read_to_string(folders.text.join(path));
+        let forms = read(&format!("test/Forms{architecture}.cry"))?;
+        let mut executed = BTreeSet::new();
+        for entry in fs::read_dir(&folder)? {
+            executed.insert(entry?.file_name().to_string_lossy().into_owned());
+        }
+        let differences = differences(&read(&format!("isa/{architecture}.cry"))?, &forms, &executed);
+        wrong.extend(
+            differences
+                .into_iter()
+                .map(|why| format!("{architecture}: {why}")),
+        );
+        for form in &executed {
+            jobs.push(job(&folders, architecture, &folder, form)?);
+        }
+    }
+    let outcomes = cryptol::run_all(&jobs, TIMEOUT, &folders.scripts)?;
+    let failed = print_table(&jobs, &outcomes) + wrong.len();
+    for why in wrong {
+        println!("FAILED: {why}");
+    }
+    println!("\n{} forms, {failed} failed", jobs.len());
+    Ok((failed, skipped))
+}
+
+/// What a semantics, its forms and the executed forms do not have in common.
+fn differences(semantics: &str, forms: &str, executed: &BTreeSet<String>) -> Vec<String> {
+    let identifiers: BTreeSet<&str> = forms
+        .lines()
+        .filter(|line| !line.starts_with("//"))
+        .filter_map(|line| line.split_once(" = "))
+        .flat_map(|(_, right)| right.split(|c: char| !(c.is_alphanumeric() || c == '_')))
+        .collect();
+    let declared: BTreeSet<String> = signatures(forms)
+        .filter_map(|name| name.strip_prefix("form_").map(str::to_owned))
+        .collect();
+    let unused = signatures(semantics)
+        .filter(|name| !identifiers.contains(name))
+        .map(|name| format!("{name} is in no form"));
+    let not_executed = declared
+        .difference(executed)
+        .map(|form| format!("{form} was not executed"));
+    let undeclared = executed
+        .difference(&declared)
+        .map(|form| format!("{form} was executed and has no form"));
+    unused.chain(not_executed).chain(undeclared).collect()
+}
+
+/// The names that the signatures at the start of a line declare.
+fn signatures(source: &str) -> impl Iterator<Item = &str> {
+    source
+        .lines()
+        .filter(|line| line.starts_with(|c: char| c.is_alphabetic()))
+        .filter_map(|line| line.split_once(" : "))
+        .flat_map(|(names, _)| names.split(", "))
+}
+
+/// The comparison of one form's runs.
+fn job(folders: &Folders, architecture: &str, runs: &Path, form: &str) -> io::Result<Job> {
+    let file = runs.join(form);
+    let mut script = format!(":load test/Forms{architecture}.cry\n");
+    for (number, batch) in fs::read(&file)?.chunks(BATCH * RUN_LEN).enumerate() {
+        let path = folders.scripts.join(format!("{architecture}_{form}_{number}"));
+        fs::write(&path, batch)?;
+        script += &format!(
+            ":readByteArray {}\ndiffering`{{{BATCH}}} form_{form} it\n",
+            path.display()
+        );
+    }
+    Ok(Job {
+        name: format!("{architecture} {form}"),
+        method: format!("{RUNS} runs"),
+        folder: folders.table.clone(),
+        script,
+        verdict: Box::new(move |output| {
+            cryptol::quiet(output)?;
+            let differing = answers(output).ok_or("not the answers to all runs")?;
+            let count = differing.iter().filter(|&&differs| differs).count();
+            match differing.iter().position(|&differs| differs) {
+                None => Ok("the same".into()),
+                Some(first) => Err(format!("{count} differ, the first is{}", run_of(&file, first))),
+            }
+        }),
+    })
+}
+
+/// For each run whether it differs: the bits of the numbers that Cryptol prints, one number for a batch.
+fn answers(output: &str) -> Option<Vec<bool>> {
+    let mut runs = Vec::new();
+    for digits in output.lines().filter_map(|line| line.strip_prefix("0x")) {
+        if digits.len() != BATCH / 4 {
+            return None;
+        }
+        for digit in digits.chars() {
+            let digit = digit.to_digit(16)?;
+            runs.extend([8, 4, 2, 1].map(|bit| digit & bit != 0));
+        }
+    }
+    (runs.len() == RUNS).then_some(runs)
+}
+
+/// A run as hexadecimal numbers: two vector registers and the general one, before and after.
+fn run_of(file: &Path, number: usize) -> String {
+    let runs = fs::read(file).unwrap_or_default();
+    let run = runs
+        .get(number * RUN_LEN..(number + 1) * RUN_LEN)
+        .unwrap_or_default();
+    let mut text = String::new();
+    for (at, len) in [(0, 16), (16, 16), (32, 8), (40, 16), (56, 16), (72, 8)] {
+        text += if at == 40 { " -> " } else { " " };
+        for byte in run.get(at..at + len).unwrap_or_default().iter().rev() {
+            text += &format!("{byte:02x}");
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_on_one_side_only_is_found() {
+        let semantics = "eor : V -> V -> V\neor x y = x ^ y\n\naese, aesmc : V\n";
+        let forms = "form_eor, form_aese : R -> R\nform_eor (x, y) = (eor x y, y)\nform_aese (x, y) = (aese x y, aesmc y)\n";
+        let executed = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+        assert!(differences(semantics, forms, &executed(&["eor", "aese"])).is_empty());
+        assert_eq!(
+            differences(semantics, forms, &executed(&["eor"])),
+            ["aese was not executed"]
+        );
+        assert_eq!(
+            differences(semantics, forms, &executed(&["eor", "aese", "ext"])),
+            ["ext was executed and has no form"]
+        );
+        let forms = forms.replace("aesmc y", "y");
+        assert_eq!(
+            differences(semantics, &forms, &executed(&["eor", "aese"])),
+            ["aesmc is in no form"]
+        );
+    }
+
+    #[test]
+    fn only_whole_answers_are_read() {
+        let zeros = format!("0x{}\n", "0".repeat(BATCH / 4));
+        let all = zeros.repeat(RUNS / BATCH);
+        assert_eq!(answers(&format!("Loading\n{all}")), Some(vec![false; RUNS]));
+        let bits = answers(&all.replacen("0x0", "0x2", 2)).unwrap();
+        let differing: Vec<_> = (0..RUNS).filter(|&run| bits[run]).collect();
+        assert_eq!(differing, [2, BATCH + 2]);
+        for output in [
+            "",
+            "True",
+            &zeros,
+            &all[2..],
+            &format!("{all}{zeros}"),
+            &all.replacen("0x", "0x0", 1),
+        ] {
+            assert_eq!(answers(output), None);
+        }
+    }
+}
