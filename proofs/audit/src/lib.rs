@@ -124,9 +124,7 @@ pub fn audit(file: &[u8], proved: &Proved) -> Result<Vec<Finding>, Error> {
         }
         // What is elsewhere, say in writable memory, cannot be what it is called.
         for symbol in &image.symbols {
-            if let Some(kernel) = kernels
-                .iter()
-                .find(|k| k.symbol == unversioned(&symbol.name))
+            if let Some(kernel) = kernels.iter().find(|k| k.symbol == unversioned(&symbol.name))
                 && !image
                     .regions
                     .iter()
@@ -153,7 +151,10 @@ pub fn audit(file: &[u8], proved: &Proved) -> Result<Vec<Finding>, Error> {
 ///
 /// As [`audit`].
 pub fn architectures(file: &[u8]) -> Result<BTreeSet<&'static str>, Error> {
-    Ok(image::images(file)?.iter().map(|image| image.architecture).collect())
+    Ok(image::images(file)?
+        .iter()
+        .map(|image| image.architecture)
+        .collect())
 }
 
 /// The text of `kernels.txt`, from files that have every kernel of this manifest under its symbol.

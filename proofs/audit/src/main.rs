@@ -55,12 +55,10 @@ fn main() -> ExitCode {
     let mut status = 0;
     for file in files {
         let name = file.to_string_lossy().escape_debug().to_string();
-        let findings = std::fs::read(&file)
-            .map_err(|e| e.to_string())
-            .and_then(|data| {
-                let findings = audit(&data, &proved).map_err(|e| e.to_string())?;
-                Ok((architectures(&data).map_err(|e| e.to_string())?, findings))
-            });
+        let findings = std::fs::read(&file).map_err(|e| e.to_string()).and_then(|data| {
+            let findings = audit(&data, &proved).map_err(|e| e.to_string())?;
+            Ok((architectures(&data).map_err(|e| e.to_string())?, findings))
+        });
         match findings {
             Ok((architectures, findings)) => match print(&name, &architectures, &findings, &proved, all) {
                 Ok(good) => status = status.max(u8::from(!good)),
@@ -91,7 +89,9 @@ fn print(
     let found: BTreeSet<_> = findings.iter().map(|finding| finding.symbol.as_str()).collect();
     let mut missing = 0;
     for kernel in proved.kernels() {
-        if architectures.iter().any(|architecture| kernel.is_for(architecture))
+        if architectures
+            .iter()
+            .any(|architecture| kernel.is_for(architecture))
             && !found.contains(kernel.symbol.as_str())
         {
             writeln!(out, "  {:<26}not found", kernel.symbol)?;
@@ -115,7 +115,12 @@ fn list() -> io::Result<u8> {
     for kernel in proved.kernels() {
         let sha256 = hex::encode(kernel.sha256);
         let architecture = kernel.architecture.unwrap_or("data");
-        writeln!(io::stdout(), "{architecture:<8}{:<26}{:>6}  {sha256}", kernel.symbol, kernel.len)?;
+        writeln!(
+            io::stdout(),
+            "{architecture:<8}{:<26}{:>6}  {sha256}",
+            kernel.symbol,
+            kernel.len
+        )?;
     }
     Ok(0)
 }

@@ -171,7 +171,10 @@ pub(crate) fn place(name: &str) -> Result<(Option<&'static str>, &str), Error> {
         Some((architecture, symbol)) => (architecture, symbol),
         None => (ARCHITECTURES[0], name),
     };
-    if DATA.iter().any(|data| symbol.strip_prefix("veriplex_") == Some(data)) {
+    if DATA
+        .iter()
+        .any(|data| symbol.strip_prefix("veriplex_") == Some(data))
+    {
         return Ok((None, symbol));
     }
     ARCHITECTURES

@@ -141,7 +141,8 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
     if whole && wrong.is_empty() {
         lifted::write(root, &modules, &root.join("proofs/lift"))?;
         let manifest = manifest::write(root, &expected, &theorems, &kernels)?;
-        let listing = veriplex_audit::bytes_of(&[fs::read(&library)?], &manifest).map_err(io::Error::other)?;
+        let listing =
+            veriplex_audit::bytes_of(&[fs::read(&library)?], &manifest).map_err(io::Error::other)?;
         fs::write(root.join("proofs/audit/kernels.txt"), listing)?;
         println!("wrote proofs/manifest.json, proofs/lift, proofs/replay, proofs/audit/kernels.txt");
     } else {
