@@ -47,7 +47,7 @@
 //!
 //! ```compile_fail,E0382
 //! # use veriplex::{Error, label, oprf};
-//! # use oprf::EvaluatedElement as Answer;
+//! # use veriplex::oprf::EvaluatedElement as Answer;
 //! # fn twice(blind: oprf::Blind, first: &Answer, second: &Answer) -> Result<(), Error> {
 //! let mut output = [0; 32];
 //! blind.finalize(first, &mut output)?;
