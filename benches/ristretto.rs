@@ -1,5 +1,5 @@
-//! Operations per second of the schemes over Ristretto255, with messages of 64 bytes. The first group is the group's own
-//! operations, which bound the others from below: compare within one run.
+//! Operations per second of the schemes over Ristretto255, with messages of 64 bytes. The first group is the group's
+//! own operations, which bound the others from below: compare within one run.
 
 use std::hint::black_box;
 

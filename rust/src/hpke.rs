@@ -1,14 +1,14 @@
 //! Encryption to a public key by a sender whose key the receiver knows: hybrid public-key encryption, authenticated.
 //!
-//! Mix `sender`, `receiver` and `ephemeral` keys, Mix `ephemeral ecdh` and `static ecdh`, Seal `message`. It does what the
-//! Auth mode of HPKE (RFC 9180, section 5.1.3) does, with another key schedule; the two do not interoperate.
+//! Mix `sender`, `receiver` and `ephemeral` keys, Mix `ephemeral ecdh` and `static ecdh`, Seal `message`. It does
+//! what the Auth mode of HPKE (RFC 9180, section 5.1.3) does, with another key schedule; the two do not interoperate.
 //! The notions are those of the analysis of that mode (Alwen et al., "Analysing the HPKE Standard", 2021):
 //!
-//! - Nobody without the receiver's private key learns anything of the message but its length, also under chosen ciphertexts
-//!   and with the sender's key (IND-CCA, insider security), if the gap Diffie-Hellman problem is hard. Who gets the
-//!   receiver's key reads all earlier messages: there is no forward secrecy on that side.
-//! - What opens was made with one of the two private keys (outsider authenticity): the receiver, and who has the receiver's
-//!   key, can forge to it. For a sender that can be held to it, see [`signcrypt`](crate::signcrypt).
+//! - Nobody without the receiver's private key learns anything of the message but its length, also under chosen
+//!   ciphertexts and with the sender's key (IND-CCA, insider security), if the gap Diffie-Hellman problem is hard.
+//!   Who gets the receiver's key reads all earlier messages: there is no forward secrecy on that side.
+//! - What opens was made with one of the two private keys (outsider authenticity): the receiver, and who has the
+//!   receiver's key, can forge to it. For a sender that can be held to it, see [`signcrypt`](crate::signcrypt).
 //! - Repeated and reordered messages are not noticed.
 //!
 //! A sealed message is [`OVERHEAD`] = 48 bytes longer: the ephemeral public key (32 bytes), ciphertext, tag (16 bytes).
@@ -26,8 +26,8 @@
 //! # Ok::<(), veriplex::Error>(())
 //! ```
 //!
-//! For a stream of any length, or an answer, take the keyed protocol of [`setup_sender`] and [`setup_receiver`], in a domain
-//! of its own: for [`aestream`](crate::aestream), say.
+//! For a stream of any length, or an answer, take the keyed protocol of [`setup_sender`] and [`setup_receiver`], in a
+//! domain of its own: for [`aestream`](crate::aestream), say.
 
 use rand_core::CryptoRng;
 

@@ -1,22 +1,25 @@
-//! Oblivious pseudorandom function: a client learns the output of a server's key for an input of its own, and the server
-//! learns neither. In the verifiable form (VOPRF) the client also knows that the server used the key that it is known for.
+//! Oblivious pseudorandom function: a client learns the output of a server's key for an input of its own, and the
+//! server learns neither. In the verifiable form (VOPRF) the client also knows that the server used the key that it
+//! is known for.
 //!
-//! As OPRF and VOPRF of RFC 9497 (sections 3.3.1 and 3.3.2), after Jarecki, Kiayias and Krawczyk ("2HashDH", 2014), with a
-//! transcript in the place of its hash functions. In order:
+//! As OPRF and VOPRF of RFC 9497 (sections 3.3.1 and 3.3.2), after Jarecki, Kiayias and Krawczyk ("2HashDH", 2014),
+//! with a transcript in the place of its hash functions. In order:
 //!
 //! 1. Client: [`blind`] or [`blind_verifiable`], which give the element to send and the blind to keep.
-//! 2. Server: [`blind_evaluate`], or [`blind_evaluate_verifiable`] for several elements and one proof about all of them.
-//! 3. Client: [`Blind::finalize`], or [`VerifiableBlind::finalize`] and its forms for batches. They take the blind by value:
-//!    it serves once.
+//! 2. Server: [`blind_evaluate`], or [`blind_evaluate_verifiable`] for several elements and one proof about all of
+//!    them.
+//! 3. Client: [`Blind::finalize`], or [`VerifiableBlind::finalize`] and its forms for batches. They take the blind by
+//!    value: it serves once.
 //!
 //! The input is hidden unconditionally: a blinded element is uniform. Outputs are pseudorandom if the one-more gap
-//! Diffie-Hellman problem is hard, in the random oracle model; as with every PRF of this form, a server that answers q
-//! requests loses log2(q)/2 bits to the static Diffie-Hellman problem at worst (RFC 9497, section 7.2.3). An output depends on
-//! its length. Low-entropy inputs can be searched by whoever may ask: limit the requests.
+//! Diffie-Hellman problem is hard, in the random oracle model; as with every PRF of this form, a server that answers
+//! q requests loses log2(q)/2 bits to the static Diffie-Hellman problem at worst (RFC 9497, section 7.2.3). An output
+//! depends on its length. Low-entropy inputs can be searched by whoever may ask: limit the requests.
 //!
-//! The proof is Chaum and Pedersen's for a random combination of the batch. Each weight comes from a transcript of the pairs
-//! up to its own, so no server can choose pairs whose errors cancel. Its nonce is 64 bytes of the generator, **not** hedged (the
-//! format has no room for it): a generator that gives the same bytes for two different proofs gives the key away.
+//! The proof is Chaum and Pedersen's for a random combination of the batch. Each weight comes from a transcript of
+//! the pairs up to its own, so no server can choose pairs whose errors cancel. Its nonce is 64 bytes of the
+//! generator, **not** hedged (the format has no room for it): a generator that gives the same bytes for two different
+//! proofs gives the key away.
 //!
 //! Sizes: an element 32 bytes, a proof 64 bytes.
 //!
@@ -44,7 +47,8 @@
 //!
 //! ```compile_fail,E0382
 //! # use veriplex::{Error, label, oprf};
-//! # fn twice(blind: oprf::Blind, first: &oprf::EvaluatedElement, second: &oprf::EvaluatedElement) -> Result<(), Error> {
+//! # use veriplex::oprf::EvaluatedElement as Answer;
+//! # fn twice(blind: oprf::Blind, first: &Answer, second: &Answer) -> Result<(), Error> {
 //! let mut output = [0; 32];
 //! blind.finalize(first, &mut output)?;
 //! blind.finalize(second, &mut output)
@@ -246,8 +250,8 @@ pub fn blind_evaluate(key: &PrivateKey, blinded: &BlindedElement) -> Result<Eval
 ///
 /// # Errors
 ///
-/// [`Error::InvalidKey`] if an answer or the combination of the elements is the identity, which happens with a probability
-/// of 2^-252 at most.
+/// [`Error::InvalidKey`] if an answer or the combination of the elements is the identity, which happens with a
+/// probability of 2^-252 at most.
 ///
 /// An empty batch does not compile:
 ///

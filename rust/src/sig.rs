@@ -1,13 +1,14 @@
 //! Signatures of 64 bytes: Schnorr's scheme over Ristretto255, with the challenge and the nonce out of a transcript.
 //!
 //! Mix `signer`, Mix `message`, Fork `role`. The prover's branch takes in the private key and 64 random bytes and
-//! derives the nonce k; the verifier's branch takes in kG and derives the challenge. The nonce depends on key, message and
-//! randomness: a generator that repeats or fails leaves a signature that is as good as a deterministic one.
+//! derives the nonce k; the verifier's branch takes in kG and derives the challenge. The nonce depends on key,
+//! message and randomness: a generator that repeats or fails leaves a signature that is as good as a deterministic
+//! one.
 //!
-//! Strongly unforgeable under chosen messages (sUF-CMA) if discrete logarithms are hard, in the random oracle model, with
-//! a challenge bound to the public key (Schnorr, "Efficient Signature Generation by Smart Cards", 1991; Pointcheval and
-//! Stern, 2000). The group has prime order: there is no cofactor, each element and scalar has one encoding, and all
-//! verifiers, single or in a batch, accept the same signatures.
+//! Strongly unforgeable under chosen messages (sUF-CMA) if discrete logarithms are hard, in the random oracle model,
+//! with a challenge bound to the public key (Schnorr, "Efficient Signature Generation by Smart Cards", 1991;
+//! Pointcheval and Stern, 2000). The group has prime order: there is no cofactor, each element and scalar has one
+//! encoding, and all verifiers, single or in a batch, accept the same signatures.
 //!
 //! A signature is the encoded commitment (32 bytes) and the proof scalar (32 bytes).
 //!
@@ -231,9 +232,9 @@ impl std::io::Write for Verifier {
 /// message and its signature, all in one domain. None at all is valid.
 ///
 /// The verification equations sR = R + cQ are added up, each with a weight of 128 bits. The weights come out of a
-/// transcript of all keys, challenges and signatures, so nobody can choose signatures whose errors cancel, except with
-/// a probability of 2^-128 a try. As the group has prime order, no error can hide in a cofactor: but for that probability the
-/// batch is accepted if and only if [`verify`] accepts each of its signatures.
+/// transcript of all keys, challenges and signatures, so nobody can choose signatures whose errors cancel, except
+/// with a probability of 2^-128 a try. As the group has prime order, no error can hide in a cofactor: but for that
+/// probability the batch is accepted if and only if [`verify`] accepts each of its signatures.
 ///
 /// # Errors
 ///

@@ -201,7 +201,8 @@ proptest! {
         on_each_backend(|_| {
             let domain = Label::new(&domain).unwrap();
             let mut out = vec![0; n];
-            let proved = vrf::prove(domain, &key, &input, &mut Recorded::new(randomness), &mut out).unwrap();
+            let mut rng = Recorded::new(randomness);
+            let proved = vrf::prove(domain, &key, &input, &mut rng, &mut out).unwrap();
             assert_eq!((proved.to_bytes().as_slice(), &out), (&proof[..], &output));
             let verdict = vrf::Proof::try_from(&other[..])
                 .and_then(|other| vrf::verify(domain, public, &input, &other, &mut out));

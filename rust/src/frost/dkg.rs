@@ -1,29 +1,33 @@
-//! Distributed key generation: n participants make the key of a group, of which t are needed to sign, without a dealer. No one
-//! ever has the private key.
+//! Distributed key generation: n participants make the key of a group, of which t are needed to sign, without a
+//! dealer. No one ever has the private key.
 //!
-//! Each participant deals a random polynomial to all (Pedersen, "A Threshold Cryptosystem without a Trusted Party", 1991) and
-//! commits to its coefficients (Feldman, 1987), with a proof that it knows the constant one, as in FROST's key generation
-//! (Komlo and Goldberg, 2020, figure 1), so nobody can choose a key that cancels others'. The group's polynomial is the sum.
+//! Each participant deals a random polynomial to all (Pedersen, "A Threshold Cryptosystem without a Trusted Party",
+//! 1991) and commits to its coefficients (Feldman, 1987), with a proof that it knows the constant one, as in FROST's
+//! key generation (Komlo and Goldberg, 2020, figure 1), so nobody can choose a key that cancels others'. The group's
+//! polynomial is the sum.
 //!
 //! 1. [`start`]: makes the polynomial, and a [`Commitment`] to send to **all**.
-//! 2. [`AwaitingCommitments::receive`]: checks the others' proofs, and makes a [`Share`] for each other participant, to be sent to
-//!    it **in secret**, over a channel that shows who sent it: sealed with [`hpke`](crate::hpke), say.
+//! 2. [`AwaitingCommitments::receive`]: checks the others' proofs, and makes a [`Share`] for each other participant,
+//!    to be sent to it **in secret**, over a channel that shows who sent it: sealed with [`hpke`](crate::hpke), say.
 //! 3. [`AwaitingShares::finish`]: checks the shares by their senders' commitments, and adds them up.
 //!
-//! Commitments need not come over a channel that shows all the same: a share carries a digest of all commitments that its
-//! sender saw, and a participant finishes only if it is the digest of those that it saw itself. Some may finish where others
-//! failed. So let all confirm that they have finished, with the same [`GroupKey`], before the key is used.
+//! Commitments need not come over a channel that shows all the same: a share carries a digest of all commitments that
+//! its sender saw, and a participant finishes only if it is the digest of those that it saw itself. Some may finish
+//! where others failed. So let all confirm that they have finished, with the same [`GroupKey`], before the key is
+//! used.
 //!
-//! FROST with such keys is unforgeable if fewer than t participants are corrupt (Chu et al., "Practical Schnorr Threshold
-//! Signatures Without the Algebraic Group Model", 2023). A corrupt participant who sends last can bias some bits of the public key
-//! (Gennaro et al., 1999), which does not help to forge Schnorr signatures. One who sends nonsense stops the run, and is
-//! named where that can be known. A run that failed is started anew, in another context.
+//! FROST with such keys is unforgeable if fewer than t participants are corrupt (Chu et al., "Practical Schnorr
+//! Threshold Signatures Without the Algebraic Group Model", 2023). A corrupt participant who sends last can bias some
+//! bits of the public key (Gennaro et al., 1999), which does not help to forge Schnorr signatures. One who sends
+//! nonsense stops the run, and is named where that can be known. A run that failed is started anew, in another
+//! context.
 //!
-//! The protocol: B is Init(domain), Mix `dkg-context`, `dkg-threshold`, `dkg-signers`, numbers in two bytes, most significant
-//! first. Participant i: on a copy of B Mix `dkg-identifier` i, Fork `process` (`keygen`, `commitment`). The first branch: Mix `seed`
-//! (64 random bytes), and t times Derive `coefficient` (64 bytes, reduced). The second: Mix `coefficient` for each element of the
-//! commitment, then a signature of that transcript by the constant coefficient, from the Fork on as in [`sig`](crate::sig). The digest: on a
-//! copy of B, Mix `dkg-commitment` for each encoded commitment in the order of the identifiers, Derive `dkg-view` (32 bytes).
+//! The protocol: B is Init(domain), Mix `dkg-context`, `dkg-threshold`, `dkg-signers`, numbers in two bytes, most
+//! significant first. Participant i: on a copy of B Mix `dkg-identifier` i, Fork `process` (`keygen`, `commitment`).
+//! The first branch: Mix `seed` (64 random bytes), and t times Derive `coefficient` (64 bytes, reduced). The second:
+//! Mix `coefficient` for each element of the commitment, then a signature of that transcript by the constant
+//! coefficient, from the Fork on as in [`sig`](crate::sig). The digest: on a copy of B, Mix `dkg-commitment` for each
+//! encoded commitment in the order of the identifiers, Derive `dkg-view` (32 bytes).
 //!
 //! Sizes in bytes: [`Commitment`] 66 + 32 t, [`Share`] 68.
 //!
@@ -98,8 +102,8 @@ impl Commitment {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidKey`] for a wrong length or an element that is not canonical or the identity, [`Error::Verification`] for a
-    /// scalar that is not canonical, [`Error::Participants`] if the identifier is zero.
+    /// [`Error::InvalidKey`] for a wrong length or an element that is not canonical or the identity,
+    /// [`Error::Verification`] for a scalar that is not canonical, [`Error::Participants`] if the identifier is zero.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let (rest, proof) = bytes.split_last_chunk().ok_or(Error::InvalidKey)?;
         let (identifier, coefficients) = split_identifier(rest)?;
@@ -164,8 +168,8 @@ impl Share {
         })
     }
 
-    /// The share as 68 bytes, which are secret: the identifiers of sender and receiver, most significant byte first, scalar,
-    /// digest of the commitments.
+    /// The share as 68 bytes, which are secret: the identifiers of sender and receiver, most significant byte first,
+    /// scalar, digest of the commitments.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::LEN] {
         let mut bytes = [0; Self::LEN];
@@ -227,12 +231,13 @@ impl fmt::Debug for AwaitingShares {
     }
 }
 
-/// Starts as participant `identifier` of `signers`. The context is the same for all, and is not used again for another run.
+/// Starts as participant `identifier` of `signers`. The context is the same for all, and is not used again for
+/// another run.
 ///
 /// # Errors
 ///
-/// [`Error::Participants`] unless the threshold is at least 2 and at most the number of signers, and the identifier at most that
-/// number; [`Error::InvalidKey`] if a coefficient is zero (a probability of about t * 2^-252).
+/// [`Error::Participants`] unless the threshold is at least 2 and at most the number of signers, and the identifier
+/// at most that number; [`Error::InvalidKey`] if a coefficient is zero (a probability of about t * 2^-252).
 pub fn start<R: CryptoRng + ?Sized>(
     domain: Label<'_>,
     context: &[u8],
@@ -274,8 +279,8 @@ impl AwaitingCommitments {
     ///
     /// # Errors
     ///
-    /// [`Error::Participants`] if there is not exactly one commitment of each other participant; [`Error::BadParticipant`] with the
-    /// first whose commitment has the wrong length or whose proof is wrong.
+    /// [`Error::Participants`] if there is not exactly one commitment of each other participant;
+    /// [`Error::BadParticipant`] with the first whose commitment has the wrong length or whose proof is wrong.
     pub fn receive(self, others: &[Commitment]) -> Result<(AwaitingShares, Vec<Share>), Error> {
         let own = self.own.identifier;
         let mut commitments = others.to_vec();
@@ -325,10 +330,10 @@ impl AwaitingShares {
     ///
     /// # Errors
     ///
-    /// [`Error::Participants`] if there is not exactly one share from each other participant, or one is for someone else;
-    /// [`Error::Verification`] if one was made after other commitments than this participant saw, so that someone told different
-    /// things to different participants; [`Error::BadParticipant`] with the first whose share is not the one it committed to;
-    /// [`Error::InvalidKey`] if a sum is zero (a probability of about t * 2^-252).
+    /// [`Error::Participants`] if there is not exactly one share from each other participant, or one is for someone
+    /// else; [`Error::Verification`] if one was made after other commitments than this participant saw, so that
+    /// someone told different things to different participants; [`Error::BadParticipant`] with the first whose share
+    /// is not the one it committed to; [`Error::InvalidKey`] if a sum is zero (a probability of about t * 2^-252).
     pub fn finish(self, shares: &[Share]) -> Result<(GroupKey, KeyShare), Error> {
         let mut senders: Vec<Identifier> = shares.iter().map(|share| share.sender).collect();
         senders.push(self.own);

@@ -1,18 +1,18 @@
-//! Threshold signatures: of n participants, any t sign together, and fewer cannot. What they make is an ordinary signature
-//! of [`sig`](crate::sig) by the group's key, which no one has.
+//! Threshold signatures: of n participants, any t sign together, and fewer cannot. What they make is an ordinary
+//! signature of [`sig`](crate::sig) by the group's key, which no one has.
 //!
 //! FROST, of two rounds: Komlo and Goldberg ("FROST: Flexible Round-Optimized Schnorr Threshold Signatures", 2020),
-//! standardised as RFC 9591; here with transcripts in the place of its hash functions, so the two do not interoperate.
-//! Unforgeable against fewer than t participants that act together, also with concurrent sessions, under the assumption of
-//! the one-more discrete logarithm (Bellare et al., 2022). It is not robust: one signer who sends nonsense stops a
-//! session, and is named.
+//! standardised as RFC 9591; here with transcripts in the place of its hash functions, so the two do not
+//! interoperate. Unforgeable against fewer than t participants that act together, also with concurrent sessions,
+//! under the assumption of the one-more discrete logarithm (Bellare et al., 2022). It is not robust: one signer who
+//! sends nonsense stops a session, and is named.
 //!
 //! 1. Keys: a trusted dealer makes them ([`deal`]), or the participants do among themselves ([`dkg`]). Each has a
 //!    [`KeyShare`]; all have the same [`GroupKey`].
-//! 2. First round: each signer makes nonces, and sends their commitments ([`KeyShare::commit`]). This needs no message, but
-//!    is for one domain.
-//! 3. Second round: from the message and the commitments of all signers, each makes the [`SigningPackage`], and from it a
-//!    share of the signature ([`KeyShare::sign`]).
+//! 2. First round: each signer makes nonces, and sends their commitments ([`KeyShare::commit`]). This needs no
+//!    message, but is for one domain.
+//! 3. Second round: from the message and the commitments of all signers, each makes the [`SigningPackage`], and from
+//!    it a share of the signature ([`KeyShare::sign`]).
 //! 4. Anyone with the package and the shares of all signers makes the signature ([`SigningPackage::aggregate`]).
 //!
 //! Participants have numbers from 1 to n. Everything is matched by them, not by its place in a list. Numbers that are
@@ -51,7 +51,8 @@
 //!
 //! ```compile_fail,E0382
 //! # use veriplex::{Error, frost::*};
-//! # fn twice(share: &KeyShare, nonces: SigningNonces, one: &SigningPackage, two: &SigningPackage) -> Result<(), Error> {
+//! # type Package<'g> = SigningPackage<'g>;
+//! # fn twice(share: &KeyShare, nonces: SigningNonces, one: &Package, two: &Package) -> Result<(), Error> {
 //! share.sign(nonces, one)?;
 //! share.sign(nonces, two)?;
 //! # Ok(())
@@ -121,8 +122,8 @@ impl GroupKey {
     ///
     /// # Errors
     ///
-    /// [`Error::Participants`] if there is no such participant; [`Error::InvalidKey`] if it is the identity (a probability
-    /// of 2^-252).
+    /// [`Error::Participants`] if there is no such participant; [`Error::InvalidKey`] if it is the identity (a
+    /// probability of 2^-252).
     pub fn verifying_share(&self, identifier: Identifier) -> Result<PublicKey, Error> {
         if identifier.get() > self.signers {
             return Err(Error::Participants);
@@ -134,8 +135,8 @@ impl GroupKey {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidKey`] for a wrong length or an encoding that is not canonical; [`Error::Participants`] unless the
-    /// threshold is at least 2 and at most the number of participants.
+    /// [`Error::InvalidKey`] for a wrong length or an encoding that is not canonical; [`Error::Participants`] unless
+    /// the threshold is at least 2 and at most the number of participants.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let (signers, commitment) = bytes.split_first_chunk().ok_or(Error::InvalidKey)?;
         Self::new(decode_commitment(commitment)?, u16::from_be_bytes(*signers))
@@ -183,9 +184,9 @@ impl KeyShare {
         &self.group
     }
 
-    /// Whether this is the share that the group's commitment has for this participant (Feldman, "A Practical Scheme for
-    /// Non-interactive Verifiable Secret Sharing", 1987). Who receives a share from a dealer has to make sure, and that all
-    /// participants have the same [`GroupKey`].
+    /// Whether this is the share that the group's commitment has for this participant (Feldman, "A Practical Scheme
+    /// for Non-interactive Verifiable Secret Sharing", 1987). Who receives a share from a dealer has to make sure,
+    /// and that all participants have the same [`GroupKey`].
     ///
     /// # Errors
     ///
@@ -227,8 +228,8 @@ impl KeyShare {
     ///
     /// # Errors
     ///
-    /// [`Error::Participants`] if the package is of another group, or this signer's commitments in it are not those of the
-    /// nonces.
+    /// [`Error::Participants`] if the package is of another group, or this signer's commitments in it are not those
+    /// of the nonces.
     pub fn sign(&self, nonces: SigningNonces, package: &SigningPackage<'_>) -> Result<SignatureShare, Error> {
         let SigningNonces { hiding, binding } = nonces;
         let signer = package.signer(self.identifier)?;
@@ -250,8 +251,8 @@ impl KeyShare {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidKey`] if the scalar is zero or not canonical, or the group's key is none; [`Error::Participants`] if
-    /// the identifier is zero.
+    /// [`Error::InvalidKey`] if the scalar is zero or not canonical, or the group's key is none;
+    /// [`Error::Participants`] if the identifier is zero.
     pub fn from_bytes(bytes: &[u8; Self::LEN]) -> Result<Self, Error> {
         let (identifier, rest) = split_identifier(bytes)?;
         let parts = rest.as_chunks().0;
@@ -262,8 +263,8 @@ impl KeyShare {
         })
     }
 
-    /// The share as 66 bytes, which are as secret as the share: identifier, most significant byte first, scalar, the group's
-    /// public key.
+    /// The share as 66 bytes, which are as secret as the share: identifier, most significant byte first, scalar, the
+    /// group's public key.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::LEN] {
         let scalar = Secret::new(self.key.to_bytes());
@@ -322,8 +323,8 @@ impl SigningCommitments {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidKey`] if an element is not canonical or the identity; [`Error::Participants`] if the identifier is
-    /// zero.
+    /// [`Error::InvalidKey`] if an element is not canonical or the identity; [`Error::Participants`] if the
+    /// identifier is zero.
     pub fn from_bytes(bytes: &[u8; Self::LEN]) -> Result<Self, Error> {
         let (identifier, rest) = split_identifier(bytes)?;
         let parts = rest.as_chunks().0;
@@ -353,7 +354,8 @@ impl TryFrom<&[u8]> for SigningCommitments {
     }
 }
 
-/// A message with the commitments of those who sign it: what signers must agree on in the second round. Each makes its own.
+/// A message with the commitments of those who sign it: what signers must agree on in the second round. Each makes
+/// its own.
 #[derive(Clone, Debug)]
 pub struct SigningPackage<'g> {
     group: &'g GroupKey,
@@ -442,7 +444,8 @@ impl<'g> SigningPackage<'g> {
     ///
     /// # Errors
     ///
-    /// [`Error::BadParticipant`] with its signer if it is wrong; [`Error::Participants`] if that is none of the package's.
+    /// [`Error::BadParticipant`] with its signer if it is wrong; [`Error::Participants`] if that is none of the
+    /// package's.
     pub fn verify_share(&self, share: &SignatureShare) -> Result<(), Error> {
         let signer = self.signer(share.identifier)?;
         let bad = Error::BadParticipant(share.identifier);
@@ -462,8 +465,9 @@ impl<'g> SigningPackage<'g> {
     ///
     /// # Errors
     ///
-    /// [`Error::Participants`] if a share is missing, occurs twice, or is from someone else; [`Error::BadParticipant`] with the
-    /// first signer whose share is wrong. [`SigningPackage::verify_share`] finds all of them.
+    /// [`Error::Participants`] if a share is missing, occurs twice, or is from someone else;
+    /// [`Error::BadParticipant`] with the first signer whose share is wrong. [`SigningPackage::verify_share`] finds
+    /// all of them.
     pub fn aggregate(&self, shares: &[SignatureShare]) -> Result<Signature, Error> {
         let mut shares: Vec<&SignatureShare> = shares.iter().collect();
         shares.sort_unstable_by_key(|share| share.identifier);
@@ -540,14 +544,15 @@ impl TryFrom<&[u8]> for SignatureShare {
     }
 }
 
-/// A trusted dealer makes a key for a group and the shares of all its participants, of which `threshold` are needed to sign.
+/// A trusted dealer makes a key for a group and the shares of all its participants, of which `threshold` are needed
+/// to sign.
 ///
 /// The dealer could sign alone; it has to forget what it made. Without a dealer: [`dkg`].
 ///
 /// # Errors
 ///
-/// [`Error::Participants`] unless the threshold is at least 2 and at most the number of signers; [`Error::InvalidKey`] if a
-/// coefficient or a share is zero (a probability of about n * 2^-252).
+/// [`Error::Participants`] unless the threshold is at least 2 and at most the number of signers;
+/// [`Error::InvalidKey`] if a coefficient or a share is zero (a probability of about n * 2^-252).
 pub fn deal<R: CryptoRng + ?Sized>(
     domain: Label<'_>,
     threshold: u16,

@@ -45,10 +45,10 @@ pub(super) fn pem<'b>(label: &str, bytes: &[u8; LEN], buffer: &'b mut [u8; PEM_M
 pub(super) fn from_pem(label: &str, text: &str) -> Result<Secret<[u8; LEN]>, Error> {
     let mut bytes = Secret::new([0; LEN]);
     match pem_rfc7468::decode(text.as_bytes(), bytes.as_mut_slice()) {
-        Ok((found, decoded)) if found == label && decoded.len() == LEN => {}
+        Ok((_, decoded)) if decoded.len() == LEN => {}
         _ => return Err(Error::InvalidKey),
     }
-    // The decoder allows text before the first line, other line ends and other lengths of lines.
+    // The decoder allows any label, text before the first line, other line ends and other lengths of lines.
     let mut buffer = pem_buffer();
     let canonical = pem(label, &bytes, &mut buffer).trim_end().as_bytes();
     let text = text.strip_suffix('\n').unwrap_or(text).as_bytes();

@@ -1,4 +1,5 @@
-//! Authenticated encryption to a public key (design.md, "Schemes"). There is no Cryptol twin: Cryptol has no such group.
+//! Authenticated encryption to a public key (design.md, "Schemes"). There is no Cryptol twin: Cryptol has no such
+//! group.
 
 use crate::duplex::Duplex;
 use crate::group::{Element, Scalar, generator, is_element, part, times, wide};

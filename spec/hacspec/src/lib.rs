@@ -3,8 +3,8 @@
 //! It is written to be compared with the Cryptol and to be called from tests, and in nothing else: pure functions over
 //! arrays and vectors, no table, no care for time (neither speed nor constant time). Do not use it to protect data.
 //!
-//! The schemes over Ristretto255 have no Cryptol: there this is the only specification beside `design.md`. The group itself
-//! is taken from a library ([`group`]).
+//! The schemes over Ristretto255 have no Cryptol: there this is the only specification beside `design.md`. The group
+//! itself is taken from a library ([`group`]).
 //!
 //! What Cryptol says by a type, this says by a precondition (`hax_lib::requires`): a label or domain of at most
 //! [`protocol::MAX_LABEL`] bytes, an index below [`duplex::RATE`]. Conditions are checked by provers that extract this

@@ -1,5 +1,5 @@
-//! Oblivious pseudorandom function, plain and verifiable (design.md, "Schemes"). There is no Cryptol twin: Cryptol has no
-//! such group.
+//! Oblivious pseudorandom function, plain and verifiable (design.md, "Schemes"). There is no Cryptol twin: Cryptol
+//! has no such group.
 
 use crate::duplex::Duplex;
 use crate::group::{
