@@ -49,7 +49,7 @@ pub fn confirm(domain: &[u8], own: Scalar, randomness: &[u8], response: &[u8]) -
     }
     let e = wide(randomness);
     let ie = times(e, generator());
-    let re: Element = response[..32].try_into().unwrap();
+    let re: Element = response[..32].try_into().ok()?;
     if !is_element(re) {
         return None;
     }
