@@ -40,7 +40,9 @@ pub struct Expected {
 
 pub fn main(args: impl Iterator<Item = String>, root: &Path) -> ExitCode {
     let options = Options::parse(args, &["--strict"], &["--only", "--object"]);
-    subcommand("proofs", options, &["saw", "yices", "z3"], |options| run(root, options))
+    subcommand("proofs", options, &["saw", "yices", "z3"], |options| {
+        run(root, options)
+    })
 }
 
 /// Everything, in order. True if all of it holds.

@@ -153,28 +153,19 @@ pub fn jobs(root: &Path, folders: &Folders, all: bool) -> io::Result<Vec<Job>> {
         };
         add(name, false, imports, cases.collect())?;
     }
-    let file = load("aestream.json")?;
-    let cases = Json(&file)
-        .list()
-        .filter(|v| short(v.bytes("ciphertext").len(), SHORT))
-        .map(|v| aestream(&v));
-    add(
-        "aestream",
-        false,
-        "import Protocol (init, mix)\nimport Aestream\n",
-        cases.collect(),
-    )?;
-    let file = load("oae2.json")?;
-    let cases = Json(&file)
-        .list()
-        .filter(|v| short(v.bytes("ciphertext").len(), SHORT))
-        .map(|v| oae2(&v));
-    add(
-        "oae2",
-        false,
-        "import Protocol (init, mix)\nimport Oae2\n",
-        cases.collect(),
-    )?;
+    let keyed_streams: [(_, _, fn(&Json) -> Case); 2] = [
+        ("aestream", "import Aestream\n", aestream),
+        ("oae2", "import Oae2\n", oae2),
+    ];
+    for (name, imports, case) in keyed_streams {
+        let file = load(&format!("{name}.json"))?;
+        let cases = Json(&file)
+            .list()
+            .filter(|v| short(v.bytes("ciphertext").len(), SHORT))
+            .map(|v| case(&v));
+        let imports = format!("import Protocol (init, mix)\n{imports}");
+        add(name, false, &imports, cases.collect())?;
+    }
     let file = load("mhf.json")?;
     let cases = Json(&file)
         .list()
