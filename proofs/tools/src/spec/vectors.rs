@@ -17,6 +17,8 @@ const SHORT_COST: usize = 0;
 /// About this many permutations make one run of Cryptol.
 const BATCH: usize = 100;
 
+type ToCase = fn(&Json) -> Case;
+
 /// A JSON value, read strictly: what is not as expected stops the run.
 struct Json<'a>(&'a Value);
 
@@ -153,17 +155,15 @@ pub fn jobs(root: &Path, folders: &Folders, all: bool) -> io::Result<Vec<Job>> {
         };
         add(name, false, imports, cases.collect())?;
     }
-    let keyed_streams: [(_, _, fn(&Json) -> Case); 2] = [
-        ("aestream", "import Aestream\n", aestream),
-        ("oae2", "import Oae2\n", oae2),
-    ];
-    for (name, imports, case) in keyed_streams {
+    let keyed_streams: [(&str, &str, ToCase); 2] =
+        [("aestream", "Aestream", aestream), ("oae2", "Oae2", oae2)];
+    for (name, module, case) in keyed_streams {
         let file = load(&format!("{name}.json"))?;
         let cases = Json(&file)
             .list()
             .filter(|v| short(v.bytes("ciphertext").len(), SHORT))
             .map(|v| case(&v));
-        let imports = format!("import Protocol (init, mix)\n{imports}");
+        let imports = format!("import Protocol (init, mix)\nimport {module}\n");
         add(name, false, &imports, cases.collect())?;
     }
     let file = load("mhf.json")?;
