@@ -17,6 +17,8 @@ const SHORT_COST: usize = 0;
 /// About this many permutations make one run of Cryptol.
 const BATCH: usize = 100;
 
+type ToCase = fn(&Json) -> Case;
+
 /// A JSON value, read strictly: what is not as expected stops the run.
 struct Json<'a>(&'a Value);
 
@@ -153,28 +155,17 @@ pub fn jobs(root: &Path, folders: &Folders, all: bool) -> io::Result<Vec<Job>> {
         };
         add(name, false, imports, cases.collect())?;
     }
-    let file = load("aestream.json")?;
-    let cases = Json(&file)
-        .list()
-        .filter(|v| short(v.bytes("ciphertext").len(), SHORT))
-        .map(|v| aestream(&v));
-    add(
-        "aestream",
-        false,
-        "import Protocol (init, mix)\nimport Aestream\n",
-        cases.collect(),
-    )?;
-    let file = load("oae2.json")?;
-    let cases = Json(&file)
-        .list()
-        .filter(|v| short(v.bytes("ciphertext").len(), SHORT))
-        .map(|v| oae2(&v));
-    add(
-        "oae2",
-        false,
-        "import Protocol (init, mix)\nimport Oae2\n",
-        cases.collect(),
-    )?;
+    let keyed_streams: [(&str, &str, ToCase); 2] =
+        [("aestream", "Aestream", aestream), ("oae2", "Oae2", oae2)];
+    for (name, module, case) in keyed_streams {
+        let file = load(&format!("{name}.json"))?;
+        let cases = Json(&file)
+            .list()
+            .filter(|v| short(v.bytes("ciphertext").len(), SHORT))
+            .map(|v| case(&v));
+        let imports = format!("import Protocol (init, mix)\nimport {module}\n");
+        add(name, false, &imports, cases.collect())?;
+    }
     let file = load("mhf.json")?;
     let cases = Json(&file)
         .list()
