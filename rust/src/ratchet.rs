@@ -34,7 +34,8 @@
 //!
 //! At most 1000 messages in a row may be missing from a chain, or the next is refused. The keys of missing messages are
 //! kept: 1000 of a chain and 2000 in all, about 300 KiB; then the oldest go, and their messages can no longer be
-//! opened. A message that cannot be opened changes nothing, and costs at most 2000 steps and 17 Diffie-Hellman steps.
+//! opened. A message that cannot be opened changes nothing. It costs at most 1000 steps of the symmetric chain and, for each
+//! key of ours that the peer may have (most often one or two, 17 at most), a Diffie-Hellman step and 1000 more.
 //!
 //! Chains follow from each other: of a chain that [`Ratchet::ratchet`] ended, the peer needs at least one
 //! message before it can open those of the next. Without voluntary steps that is always so.

@@ -47,6 +47,8 @@ impl From<object::read::Error> for Error {
 pub struct Finding {
     /// The symbol of the kernel in the manifest.
     pub symbol: String,
+    /// Which of [`ARCHITECTURES`] the code around it is for.
+    pub architecture: &'static str,
     /// The member of the archive, or the slice of the universal binary.
     pub part: Option<String>,
     /// The address in a linked binary; in an object file, the offset in its section.
@@ -114,6 +116,7 @@ pub fn audit(file: &[u8], proved: &Proved) -> Result<Vec<Finding>, Error> {
                 let kernel = &kernels[kernel];
                 Finding {
                     symbol: kernel.symbol.clone(),
+                    architecture: image.architecture,
                     part: image.part.clone(),
                     address: region.address.saturating_add(offset as u64),
                     file_offset: region.bytes[offset..].as_ptr() as usize - file.as_ptr() as usize,
@@ -132,6 +135,7 @@ pub fn audit(file: &[u8], proved: &Proved) -> Result<Vec<Finding>, Error> {
             {
                 findings.push(Finding {
                     symbol: kernel.symbol.clone(),
+                    architecture: image.architecture,
                     part: image.part.clone(),
                     address: symbol.address,
                     file_offset: 0,

@@ -86,16 +86,18 @@ fn print(
     for finding in findings {
         writeln!(out, "  {finding}")?;
     }
-    let found: BTreeSet<_> = findings.iter().map(|finding| finding.symbol.as_str()).collect();
     let mut missing = 0;
-    for kernel in proved.kernels() {
-        if architectures
+    for &architecture in architectures {
+        for kernel in proved
+            .kernels()
             .iter()
-            .any(|architecture| kernel.is_for(architecture))
-            && !found.contains(kernel.symbol.as_str())
+            .filter(|kernel| kernel.is_for(architecture))
         {
-            writeln!(out, "  {:<26}not found", kernel.symbol)?;
-            missing += 1;
+            let is_it = |f: &Finding| f.architecture == architecture && f.symbol == kernel.symbol;
+            if !findings.iter().any(is_it) {
+                writeln!(out, "  {:<26}not found ({architecture})", kernel.symbol)?;
+                missing += 1;
+            }
         }
     }
     let differs = findings.iter().any(|finding| finding.difference.is_some());

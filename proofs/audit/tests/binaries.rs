@@ -9,9 +9,11 @@ use object::{
     SymbolFlags, SymbolKind, SymbolScope,
 };
 use random::Random;
+use std::collections::BTreeMap;
+
 use serde_json::json;
 use sha2::{Digest, Sha256};
-use veriplex_audit::{Finding, Proved, audit, bytes_of, kernels, listing};
+use veriplex_audit::{Finding, Proved, architectures, audit, bytes_of, kernels, listing};
 
 const NAMES: [&str; 3] = [
     "veriplex_absorb_blocks",
@@ -34,13 +36,26 @@ fn code() -> Vec<(&'static str, Vec<u8>)> {
         .collect()
 }
 
+/// The names of a kernel on each architecture, or the one name of a table.
+fn names(symbol: &str) -> Vec<String> {
+    if symbol == "veriplex_round_constants" {
+        vec![symbol.to_owned()]
+    } else {
+        vec![symbol.to_owned(), format!("armv8/{symbol}")]
+    }
+}
+
+/// Every kernel is there for both architectures, with the same bytes.
 fn manifest(code: &[(&str, Vec<u8>)]) -> String {
     let objects: serde_json::Map<_, _> = code
         .iter()
-        .map(|(name, bytes)| {
+        .flat_map(|(symbol, bytes)| {
             let sha256 = hex::encode(Sha256::digest(bytes));
-            let object = json!({ "symbol": format!("{name}_v0_1"), "length": bytes.len(), "sha256": sha256 });
-            (name.replace("veriplex_", ""), object)
+            let object =
+                json!({ "symbol": format!("{symbol}_v0_1"), "length": bytes.len(), "sha256": sha256 });
+            names(symbol)
+                .into_iter()
+                .map(move |name| (name.replace("veriplex_", ""), object.clone()))
         })
         .collect();
     let theorem = |object: &str| json!({ "name": "lemma", "object": object, "result": "proved" });
@@ -52,16 +67,36 @@ fn manifest(code: &[(&str, Vec<u8>)]) -> String {
     json!({ "tools": {}, "files": {}, "objects": objects, "theorems": theorems }).to_string()
 }
 
+/// The bytes of `manifest`.
+fn listed(code: &[(&str, Vec<u8>)]) -> String {
+    let named: BTreeMap<String, &[u8]> = code
+        .iter()
+        .flat_map(|(symbol, bytes)| {
+            names(symbol)
+                .into_iter()
+                .map(move |name| (name, bytes.as_slice()))
+        })
+        .collect();
+    listing(named.iter().map(|(name, bytes)| (name.as_str(), *bytes)))
+}
+
 fn proved() -> Proved {
     let code = code();
-    let bytes = listing(code.iter().map(|(name, bytes)| (*name, bytes.as_slice())));
-    Proved::new(&manifest(&code), &bytes).unwrap()
+    Proved::new(&manifest(&code), &listed(&code)).unwrap()
 }
 
 /// An object file with this code under these symbols, with other code before, between and after.
 fn object_file(format: BinaryFormat, code: &[(&str, Vec<u8>)]) -> Object<'static> {
+    object_file_for(Architecture::X86_64, format, code)
+}
+
+fn object_file_for(
+    architecture: Architecture,
+    format: BinaryFormat,
+    code: &[(&str, Vec<u8>)],
+) -> Object<'static> {
     let mut random = Random(2);
-    let mut object = Object::new(format, Architecture::X86_64, Endianness::Little);
+    let mut object = Object::new(format, architecture, Endianness::Little);
     let section = object.add_section(b"__TEXT".to_vec(), b"__text".to_vec(), SectionKind::Text);
     for (name, bytes) in code {
         let other: Vec<u8> = (0..20).flat_map(|_| random.next().to_le_bytes()).collect();
@@ -82,8 +117,12 @@ fn object_file(format: BinaryFormat, code: &[(&str, Vec<u8>)]) -> Object<'static
     object
 }
 
+/// ELF's numbers of the architectures.
+const X86_64: u64 = 0x3e;
+const AARCH64: u64 = 0xb7;
+
 /// An executable with one segment and neither sections nor symbols: a stripped binary at its barest.
-fn executable(code: &[(&str, Vec<u8>)]) -> Vec<u8> {
+fn executable(machine: u64, code: &[(&str, Vec<u8>)]) -> Vec<u8> {
     const HEADERS: usize = 64 + 56;
     let text: Vec<u8> = code
         .iter()
@@ -94,7 +133,7 @@ fn executable(code: &[(&str, Vec<u8>)]) -> Vec<u8> {
     let all = (HEADERS + text.len()) as u64;
     for (value, len) in [
         (2, 2),
-        (0x3e, 2),
+        (machine, 2),
         (1, 4),
         (0x40_0000, 8),
         (64, 8),
@@ -146,19 +185,19 @@ fn archive(members: &[(&str, Vec<u8>)]) -> Vec<u8> {
     file
 }
 
-/// A universal binary: another architecture, which is not read, and x86-64.
-fn universal(x86_64: &[u8]) -> Vec<u8> {
+/// A universal binary: PowerPC, which is not read, and another architecture by its number in Mach-O.
+fn universal(cpu: u32, slice: &[u8]) -> Vec<u8> {
     let mut file = Vec::new();
-    let len = u32::try_from(x86_64.len()).unwrap();
+    let len = u32::try_from(slice.len()).unwrap();
     for word in [
         0xcafe_babe,
         2,
-        0x0100_000c,
+        0x0100_0012,
         0,
         64,
         4,
         0,
-        0x0100_0007,
+        cpu,
         3,
         68,
         len,
@@ -171,7 +210,7 @@ fn universal(x86_64: &[u8]) -> Vec<u8> {
     ] {
         file.extend(word.to_be_bytes());
     }
-    file.extend(x86_64);
+    file.extend(slice);
     file
 }
 
@@ -179,17 +218,29 @@ fn universal(x86_64: &[u8]) -> Vec<u8> {
 fn files(code: &[(&str, Vec<u8>)]) -> Vec<(&'static str, Vec<u8>)> {
     let elf = object_file(BinaryFormat::Elf, code).write().unwrap();
     let macho = object_file(BinaryFormat::MachO, code).write().unwrap();
+    let arm = |format| {
+        object_file_for(Architecture::Aarch64, format, code)
+            .write()
+            .unwrap()
+    };
     vec![
-        ("executable", executable(code)),
+        ("executable", executable(X86_64, code)),
+        ("AArch64 executable", executable(AARCH64, code)),
         (
             "archive",
             archive(&[("lib.rmeta", b"metadata".to_vec()), ("a.o", elf.clone())]),
         ),
         (
             "universal archive",
-            universal(&archive(&[("a.o", macho.clone())])),
+            universal(0x0100_0007, &archive(&[("a.o", macho.clone())])),
         ),
-        ("universal", universal(&macho)),
+        ("universal", universal(0x0100_0007, &macho)),
+        (
+            "AArch64 universal",
+            universal(0x0100_000c, &arm(BinaryFormat::MachO)),
+        ),
+        ("AArch64 ELF", arm(BinaryFormat::Elf)),
+        ("AArch64 Mach-O", arm(BinaryFormat::MachO)),
         ("ELF", elf),
         ("Mach-O", macho),
     ]
@@ -374,7 +425,7 @@ fn tables_are_checked() {
 
 #[test]
 fn other_files_have_none() {
-    assert_eq!(audit(&executable(&[]), &proved()).unwrap(), []);
+    assert_eq!(audit(&executable(X86_64, &[]), &proved()).unwrap(), []);
     for (_, file) in files(&[("main", vec![0x90; 4000])]) {
         assert_eq!(audit(&file, &proved()).unwrap(), []);
     }
@@ -429,23 +480,96 @@ fn bad_files_are_no_panic() {
 #[test]
 fn bytes_come_from_symbols() {
     let code = code();
-    let expected = listing(code.iter().map(|(name, bytes)| (*name, bytes.as_slice())));
+    let arm = object_file_for(Architecture::Aarch64, BinaryFormat::MachO, &code)
+        .write()
+        .unwrap();
     let object = object_file(BinaryFormat::Elf, &code).write().unwrap();
-    assert_eq!(bytes_of(&object, &manifest(&code)).unwrap(), expected);
+    let both = [object.clone(), arm.clone()];
+    assert_eq!(bytes_of(&both, &manifest(&code)).unwrap(), listed(&code));
     let findings = audit(&object, &proved()).unwrap();
     let mut changed = object;
     changed[findings[1].file_offset] ^= 1;
-    let error = bytes_of(&changed, &manifest(&code)).unwrap_err().to_string();
-    assert!(error.contains("no symbol veriplex_permute"), "{error}");
-    bytes_of(&executable(&code), &manifest(&code)).unwrap_err();
+    for (files, why) in [
+        (vec![changed, arm.clone()], "no symbol veriplex_permute"),
+        (vec![arm], "no symbol veriplex_absorb_blocks"),
+        (vec![both[0].clone()], "no symbol armv8/veriplex_absorb_blocks"),
+        (
+            vec![executable(X86_64, &code), executable(AARCH64, &code)],
+            "no symbol ",
+        ),
+    ] {
+        let error = bytes_of(&files, &manifest(&code)).unwrap_err().to_string();
+        assert!(error.contains(why), "{why}: {error}");
+    }
+}
+
+/// What is proved for one architecture is not for another, even under the same symbol.
+#[test]
+fn architectures_are_kept_apart() {
+    let x86_64 = code();
+    let armv8: Vec<_> = x86_64
+        .iter()
+        .map(|(name, bytes)| (*name, bytes.iter().map(|byte| !byte).collect::<Vec<u8>>()))
+        .collect();
+    let only = |code: &[(&str, Vec<u8>)], architecture: &str| {
+        let manifest: serde_json::Value = serde_json::from_str(&manifest(code)).unwrap();
+        let objects = manifest["objects"].as_object().unwrap().clone();
+        let of_it = |name: &str| name.starts_with("armv8/") == (architecture == "armv8");
+        objects
+            .into_iter()
+            .filter(|(name, _)| of_it(name))
+            .collect::<Vec<_>>()
+    };
+    let objects: serde_json::Map<_, _> = [only(&x86_64, "x86-64"), only(&armv8, "armv8")]
+        .concat()
+        .into_iter()
+        .collect();
+    let theorems: Vec<_> = objects
+        .keys()
+        .map(|name| json!({ "object": name, "result": "proved" }))
+        .collect();
+    let bytes: Vec<_> = x86_64
+        .iter()
+        .map(|(name, bytes)| ((*name).to_owned(), bytes))
+        .chain(armv8.iter().map(|(name, bytes)| (format!("armv8/{name}"), bytes)))
+        .collect();
+    let proved = Proved::new(
+        &json!({ "objects": objects, "theorems": theorems }).to_string(),
+        &listing(
+            bytes
+                .iter()
+                .map(|(name, bytes)| (name.as_str(), bytes.as_slice())),
+        ),
+    )
+    .unwrap();
+    for (own, other, architecture, name) in [
+        (&x86_64, &armv8, Architecture::X86_64, "x86-64"),
+        (&armv8, &x86_64, Architecture::Aarch64, "armv8"),
+    ] {
+        for format in [BinaryFormat::Elf, BinaryFormat::MachO] {
+            let file = |code| object_file_for(architecture, format, code).write().unwrap();
+            assert_eq!(
+                architectures(&file(own)).unwrap().into_iter().collect::<Vec<_>>(),
+                [name]
+            );
+            let findings = audit(&file(own), &proved).unwrap();
+            assert_eq!(right(&findings), NAMES);
+            assert!(findings.iter().all(|finding| finding.architecture == name));
+            let findings = audit(&file(other), &proved).unwrap();
+            assert_eq!((findings.len(), right(&findings).len()), (NAMES.len(), 0));
+        }
+    }
+    for (machine, code) in [(X86_64, &armv8), (AARCH64, &x86_64)] {
+        assert_eq!(audit(&executable(machine, code), &proved).unwrap(), []);
+    }
 }
 
 #[test]
 fn broken_manifests_are_errors() {
     let code = code();
     let good = manifest(&code);
-    let bytes = listing(code.iter().map(|(name, bytes)| (*name, bytes.as_slice())));
-    assert_eq!(kernels(&good).unwrap().len(), 3);
+    let bytes = listed(&code);
+    assert_eq!(kernels(&good).unwrap().len(), 6);
     let flipped = bytes.replacen(":\n", ":\n00", 1);
     for (manifest, bytes, why) in [
         ("", bytes.as_str(), "manifest: EOF"),
@@ -482,6 +606,11 @@ fn broken_manifests_are_errors() {
             &good,
             &format!("{bytes}veriplex_other:\n00\n"),
             "veriplex_other: not in the manifest",
+        ),
+        (
+            &good.replace("armv8/", "z80/"),
+            &bytes,
+            "z80/veriplex_absorb_blocks: unknown architecture",
         ),
         (&good, &format!("zz\n{bytes}"), "kernels.txt: zz"),
         (&good, &format!("00\n{bytes}"), "bytes without a symbol"),

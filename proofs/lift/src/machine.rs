@@ -460,7 +460,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// What the ABI leaves to the caller must be as it was.
+    /// What the ABI leaves to the caller must be as it was, and the vector registers be known.
     fn check_return(&self, link: Option<Register>) -> Result<(), String> {
         for register in self.target.callee_saved.iter().copied().chain(link) {
             if self.machine.registers.get(&register) != Some(&Value::Caller) {
@@ -468,6 +468,13 @@ impl Run<'_> {
                     "{} is not what the caller left there",
                     self.target.register_name(register)
                 ));
+            }
+        }
+        // What is left of an iteration is in no result, so that no theorem could say that it is wiped.
+        for (register, value) in &self.machine.registers {
+            if (matches!(register, Register::Vector(_)), value) == (true, &Value::Unknown) {
+                let name = self.target.register_name(*register);
+                return Err(format!("{name} is left as an iteration had it"));
             }
         }
         Ok(())

@@ -104,6 +104,7 @@ pub const MUTANTS: &[Mutant] = mutants! {
         "left over from the iteration before": "\taddq\t$94" => "\tvpxor\t%xmm11, %xmm12, %xmm12\n\taddq\t$94", Refused "xmm12 is read, and nothing was written to it";
         "callee-saved register clobbered": "\tjmp\t1f" => "\tmovq\t$-9151314442816847872, %rbx\n\tjmp\t1f", Refused "rbx is not what the caller left there";
         "stack pointer moved": "\tret" => "\taddq\t$8, %rsp\n\tret", Refused "arithmetic on what is neither an address nor the counter";
+        "scratch register not wiped": "\tvpxor\t%xmm11, %xmm11, %xmm11\n" => "", Refused "xmm11 is left as an iteration had it";
         "legacy encoding": "vpxor\t%xmm0, %xmm9, %xmm9" => "pxor\t%xmm0, %xmm9", Refused "not in the list of instructions";
     }
     x86_64 squeeze_blocks {

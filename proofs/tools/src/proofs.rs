@@ -71,11 +71,15 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
     bytes::link(root, &kernels, &out)?;
     bytes::bitcode(root, &out)?;
     let mut modules = Vec::new();
+    let mut armv8 = None;
     if scripts
         .iter()
         .any(|script| script.starts_with("proofs/saw/lifted"))
     {
-        kernels.extend(lifted::armv8(root, &out)?);
+        armv8 = lifted::armv8(root, &out)?;
+        if let Some(library) = &armv8 {
+            kernels.extend(symbols(library)?);
+        }
         lifted::one_table(&mut kernels)?;
         modules = lifted::modules(&kernels)?;
         lifted::write(root, &modules, &out.join("lift"))?;
@@ -141,10 +145,13 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
     if whole && wrong.is_empty() {
         lifted::write(root, &modules, &root.join("proofs/lift"))?;
         let manifest = manifest::write(root, &expected, &theorems, &kernels)?;
-        let listing =
-            veriplex_audit::bytes_of(&[fs::read(&library)?], &manifest).map_err(io::Error::other)?;
-        fs::write(root.join("proofs/audit/kernels.txt"), listing)?;
-        println!("wrote proofs/manifest.json, proofs/lift, proofs/replay, proofs/audit/kernels.txt");
+        println!("wrote proofs/manifest.json, proofs/lift, proofs/replay");
+        if let Some(armv8) = &armv8 {
+            let files = [fs::read(&library)?, fs::read(armv8)?];
+            let listing = veriplex_audit::bytes_of(&files, &manifest).map_err(io::Error::other)?;
+            fs::write(root.join("proofs/audit/kernels.txt"), listing)?;
+            println!("wrote proofs/audit/kernels.txt");
+        }
     } else {
         println!("proofs/manifest.json and what belongs to it left as they were");
     }

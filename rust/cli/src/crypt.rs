@@ -179,7 +179,7 @@ pub fn decrypt(job: &Job<'_>, secret: &Secret, max_cost: u8) -> Result<(), Error
         (version @ Version::Password, Secret::Password(password)) => {
             header = version.header();
             let [cost] = read_array(&mut input, ENCRYPTED)?;
-            password::check_cost(&input.name, cost.into(), max_cost)?;
+            password::check_cost(&input.name, cost, max_cost)?;
             header.push(cost);
             let salt = read_array(&mut input, ENCRYPTED)?;
             keyed(&header, &password::stretch(password, cost, &salt)?, &salt)

@@ -3,7 +3,7 @@
 
 use super::{bytes, call};
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::{fs, io};
 use veriplex_lift::mutants::{MUTANTS, Outcome};
@@ -24,7 +24,9 @@ pub fn main(root: &Path) -> ExitCode {
 fn compare(root: &Path) -> io::Result<()> {
     let out = root.join("target/lift");
     let mut kernels = symbols(&bytes::build(root, &out, None)?)?;
-    kernels.extend(armv8(root, &out)?);
+    if let Some(library) = armv8(root, &out)? {
+        kernels.extend(symbols(&library)?);
+    }
     let modules = modules(&kernels)?;
     print!("{}", Report(&modules));
     for module in &modules {
@@ -48,16 +50,16 @@ pub fn object_name(symbol: &Symbol) -> String {
     }
 }
 
-/// The kernels of `jasmin/armv8`, if there is a compiler for them.
-pub fn armv8(root: &Path, out: &Path) -> io::Result<Vec<Symbol>> {
+/// The library with the kernels of `jasmin/armv8`, if there is a compiler for them.
+pub fn armv8(root: &Path, out: &Path) -> io::Result<Option<PathBuf>> {
     let Some(rustc) = assembler::rustc(&ARMV8) else {
         println!(
             "The ARMv8 kernels are not assembled anew, because no rustc here has a library for AArch64: those of \
-                  proofs/lift are proved"
+             proofs/lift are proved"
         );
-        return Ok(Vec::new());
+        return Ok(None);
     };
-    symbols(&bytes::build(root, out, Some((rustc, &ARMV8)))?)
+    bytes::build(root, out, Some((rustc, &ARMV8))).map(Some)
 }
 
 /// The table of round constants, which is proved once, must be the same for both.
