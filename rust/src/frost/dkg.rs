@@ -26,7 +26,7 @@
 //! significant first. Participant i: on a copy of B Mix `dkg-identifier` i, Fork `process` (`keygen`, `commitment`).
 //! The first branch: Mix `seed` (64 random bytes), and t times Derive `coefficient` (64 bytes, reduced). The second:
 //! Mix `coefficient` for each element of the commitment, then a signature of that transcript by the constant
-//! coefficient, from the Fork on as in [`sig`](crate::sig). The digest: on a copy of B, Mix `dkg-commitment` for each
+//! coefficient, from the Fork on as in [`sig`]. The digest: on a copy of B, Mix `dkg-commitment` for each
 //! encoded commitment in the order of the identifiers, Derive `dkg-view` (32 bytes).
 //!
 //! Sizes in bytes: [`Commitment`] 66 + 32 t, [`Share`] 68.

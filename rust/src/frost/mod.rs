@@ -1,5 +1,5 @@
 //! Threshold signatures: of n participants, any t sign together, and fewer cannot. What they make is an ordinary
-//! signature of [`sig`](crate::sig) by the group's key, which no one has.
+//! signature of [`sig`] by the group's key, which no one has.
 //!
 //! FROST, of two rounds: Komlo and Goldberg ("FROST: Flexible Round-Optimized Schnorr Threshold Signatures", 2020),
 //! standardised as RFC 9591; here with transcripts in the place of its hash functions, so the two do not
