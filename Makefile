@@ -49,10 +49,12 @@ test-aarch64: ## the crate's tests on AArch64, under qemu; fewer random cases (n
 	VERIPLEX_CASES=400 VERIPLEX_MUTATIONS=20000 $$cargo test $$target --all-features --tests -- --test-threads=1; \
 	else echo "make test-aarch64: $(no_aarch64)"; [ -z "$(STRICT)" ]; fi
 
-lint: ## formatting, clippy and rustdoc without warnings
+lint: ## formatting, clippy and rustdoc without warnings (needs a C++ compiler, for the fuzz targets)
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --all-features -- -D warnings
 	$(CARGO) clippy --lib --no-default-features -- -D warnings
+	$(CARGO) fmt --manifest-path fuzz/Cargo.toml --check
+	$(CARGO) clippy --manifest-path fuzz/Cargo.toml -- -D warnings
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --all-features --no-deps
 
 features: ## clippy on the crate with every set of its features
@@ -73,6 +75,14 @@ kernels-check: ## the kernels lift to proofs/lift; their assembly is what its Ja
 ct: ## under valgrind: no branch and no address of any backend depends on a secret
 	$(CARGO) run --quiet --release --package veriplex-ct -- $(if $(STRICT),--strict)
 	RUSTFLAGS='--cfg veriplex_intrinsics' $(CARGO) run --quiet --release --target-dir target/intrinsics --package veriplex-ct -- $(if $(STRICT),--strict)
+
+fuzz: ## every fuzz target in turn, for SECONDS (60) each (needs cargo-fuzz and a C++ compiler)
+	@if command -v cargo-fuzz >/dev/null; then cd fuzz && \
+	    for target in $$($(CARGO) fuzz list); do \
+	        $(CARGO) fuzz run --release --sanitizer none --no-trace-compares $$target -- \
+	            -max_total_time=$(SECONDS) -timeout=10 -print_final_stats=1 || exit 1; \
+	    done; \
+	else echo "make fuzz: skipped, no cargo-fuzz on PATH (cargo install cargo-fuzz)"; [ -z "$(STRICT)" ]; fi
 
 bench: ## measure: the permutation beside its lower bound, the schemes, the memory-hard hash beside the obvious loop
 	$(CARGO) bench --bench permutation
@@ -109,12 +119,12 @@ rocq: ## the theorem about transcripts: proofs, mutants, and the model beside th
 	else echo "make rocq: skipped, no coqc on PATH: the theorems of proofs/rocq were not checked"; \
 	    [ -z "$(STRICT)" ]; fi
 
-proofs: rocq ## every theorem: those of Rocq, and those about the machine code, with proofs/manifest.json (needs coq, saw, z3)
+proofs: rocq ## every theorem: those of Rocq, and those about the machine code, with proofs/manifest.json (needs coq, saw, z3, yices)
 	$(CARGO) run --quiet --package veriplex-tools -- proofs $(if $(STRICT),--strict)
 
 replay: ## the goals of those theorems once more, as kept in proofs/replay, without SAW (needs z3 or cvc5)
 	$(CARGO) run --quiet --package veriplex-tools -- replay $(if $(STRICT),--strict)
 
-mutants: ## defects planted in a copy, which manifest and proofs see; broken kernels refute the theorems about lifted ones (needs saw, z3, cryptol)
+mutants: ## defects planted in a copy, which manifest and proofs see; broken kernels refute the theorems about lifted ones (needs saw, yices, z3, cryptol)
 	$(CARGO) run --quiet --package veriplex-tools -- lifted-mutants $(if $(STRICT),--strict)
 	$(CARGO) run --quiet --package veriplex-tools -- mutants $(if $(STRICT),--strict)

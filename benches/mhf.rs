@@ -1,5 +1,5 @@
-//! The memory-hard hash in MiB of memory filled a second, beside the obvious loop over `Protocol`, and beside one
-//! Mix and one Derive of as many bytes as its nodes take in and give out.
+//! The memory-hard hash in MiB of memory filled a second, beside the definition written down as a loop over
+//! `Protocol`, and beside one Mix and one Derive of as many bytes as its nodes take in and give out.
 
 // The sizes are small.
 #![allow(
@@ -28,6 +28,26 @@ fn leb128(mut n: usize) -> Vec<u8> {
     bytes
 }
 
+/// The parents of a group of three blocks, as the definition lists them.
+fn parents(independent: &Protocol, columns: usize, u: usize) -> Vec<usize> {
+    let mut parents = Vec::new();
+    if u >= 1 {
+        parents.push(u - 1);
+    }
+    if u >= 2 {
+        let mut node = independent.clone();
+        node.mix(label!("node"), &leb128(u));
+        let level = u64::from_le_bytes(node.derive_array(label!("level")));
+        let offset = u64::from_le_bytes(node.derive_array(label!("offset")));
+        let distance = 2 << (level % (u64::from((u - 1).ilog2()) + 1));
+        parents.push((u + (offset % (distance / 2)) as usize).saturating_sub(distance as usize));
+    }
+    if u >= columns {
+        parents.push(u - columns);
+    }
+    parents
+}
+
 /// The definition, node by node.
 fn naive(cost: u8, output: &mut [u8]) {
     let n = 1_usize << cost;
@@ -40,24 +60,17 @@ fn naive(cost: u8, output: &mut [u8]) {
     dependent.mix(label!("password"), PASSWORD);
     memory[0] = dependent.derive_array(label!("source"));
     for v in 1..3 * n {
-        let u = v / 3;
-        let optional = match v % 3 {
-            1 if u >= 2 => {
-                let mut node = independent.clone();
-                node.mix(label!("node"), &leb128(u));
-                let level = u64::from_le_bytes(node.derive_array(label!("level")));
-                let offset = u64::from_le_bytes(node.derive_array(label!("offset")));
-                let distance = 2 << (level % (u64::from((u - 1).ilog2()) + 1));
-                Some((u + (offset % (distance / 2)) as usize).saturating_sub(distance as usize))
-            }
-            2 if u >= columns => Some(u - columns),
-            _ => None,
+        let parents = parents(&independent, columns, v / 3);
+        let last = |parent: &usize| 3 * parent + 2;
+        let (required, optional) = match v % 3 {
+            0 => (last(&parents[0]), None),
+            k => (v - 1, parents.get(k).map(last)),
         };
         let mut node = dependent.clone();
         node.mix(label!("node"), &leb128(v));
-        node.mix(label!("required"), &memory[v - 1]);
-        if let Some(parent) = optional {
-            node.mix(label!("optional"), &memory[3 * parent + 2]);
+        node.mix(label!("required"), &memory[required]);
+        if let Some(optional) = optional {
+            node.mix(label!("optional"), &memory[optional]);
         }
         memory[v] = node.derive_array(label!("static"));
     }

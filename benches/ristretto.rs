@@ -6,9 +6,12 @@ use std::hint::black_box;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use curve25519_dalek::{RistrettoPoint, Scalar};
 use veriplex::frost::{self, SigningPackage, dkg};
+use veriplex::handshake::{Initiator, Responder};
 use veriplex::keys::PrivateKey;
 use veriplex::oprf::{self, VerifiableBlind};
-use veriplex::{Label, hpke, label, os_rng, sig, signcrypt, vrf};
+use veriplex::pake::{self, Names};
+use veriplex::ratchet::Ratchet;
+use veriplex::{Label, Protocol, hpke, label, os_rng, sig, signcrypt, vrf};
 
 const DOMAIN: Label<'static> = label!("bench");
 const MESSAGE: [u8; 64] = [0x5a; 64];
@@ -91,7 +94,7 @@ fn functions(c: &mut Criterion) {
     let many = [blinded; BATCH];
     // The same bytes always, for one batch and its proof.
     let blinds = || {
-        let mut rng = veriplex::rustcrypto::rand_core::Generator::new(veriplex::Protocol::new(DOMAIN));
+        let mut rng = veriplex::rustcrypto::rand_core::Generator::new(Protocol::new(DOMAIN));
         std::array::from_fn(|_| oprf::blind_verifiable(DOMAIN, &MESSAGE, &mut rng).unwrap())
     };
     let requests: [(VerifiableBlind, oprf::BlindedElement); BATCH] = blinds();
@@ -160,5 +163,72 @@ fn threshold(c: &mut Criterion) {
     );
 }
 
-criterion_group!(benches, floor, signatures, encryption, functions, threshold);
+/// What takes more than one message.
+fn sessions(c: &mut Criterion) {
+    let [alice, bob] = [(); 2].map(|()| PrivateKey::generate(&mut os_rng()));
+    let request = Initiator::start(DOMAIN, &alice, &mut os_rng()).1;
+    group!(c, "handshake",
+        "responder, request to response" * 1 =>
+            Responder::respond(DOMAIN, &bob, &request, &mut os_rng()).unwrap(),
+        "both sides" * 1 => {
+            let (initiator, request) = Initiator::start(DOMAIN, &alice, &mut os_rng());
+            let (responder, response) = Responder::respond(DOMAIN, &bob, &request, &mut os_rng()).unwrap();
+            let (session, confirmation) = initiator.receive(&response).unwrap().accept();
+            (session, responder.receive(&confirmation).unwrap().accept())
+        },
+    );
+
+    let names = Names {
+        initiator: b"alice",
+        responder: b"bob",
+        session: b"",
+    };
+    group!(c, "pake",
+        "both sides" * 1 => {
+            let (initiator, request) = pake::Initiator::start(DOMAIN, &names, b"password", &mut os_rng()).unwrap();
+            let answer = pake::respond(DOMAIN, &names, b"password", &request, &mut os_rng());
+            let (protocol, response) = answer.unwrap();
+            (initiator.finish(&response).unwrap(), protocol)
+        },
+    );
+
+    // Two sides, after a message in each direction.
+    let pair = || {
+        let mut bob_side = Ratchet::responder(Protocol::new(DOMAIN), bob.clone(), *alice.public_key());
+        let alice_side = Ratchet::initiator(
+            Protocol::new(DOMAIN),
+            alice.clone(),
+            *bob.public_key(),
+            &mut os_rng(),
+        );
+        let mut alice_side = alice_side.unwrap();
+        let message = alice_side.seal_vec(&MESSAGE).unwrap();
+        bob_side.open_vec(&message, &mut os_rng()).unwrap();
+        let message = bob_side.seal_vec(&MESSAGE).unwrap();
+        alice_side.open_vec(&message, &mut os_rng()).unwrap();
+        (alice_side, bob_side)
+    };
+    let (mut from, mut to) = pair();
+    let (mut one, mut other) = pair();
+    let (mut sealer, mut target) = pair();
+    let mut forged = sealer.seal_vec(&MESSAGE).unwrap();
+    forged[..32].copy_from_slice(PrivateKey::generate(&mut os_rng()).public_key().as_bytes());
+    group!(c, "ratchet",
+        "seal" * 1 => sealer.seal_vec(&MESSAGE).unwrap(),
+        "seal and open, without a step" * 1 => {
+            let message = from.seal_vec(&MESSAGE).unwrap();
+            to.open_vec(&message, &mut os_rng()).unwrap()
+        },
+        "seal and open, with a step" * 1 => {
+            std::mem::swap(&mut one, &mut other);
+            let message = other.seal_vec(&MESSAGE).unwrap();
+            one.open_vec(&message, &mut os_rng()).unwrap()
+        },
+        "refuse a forgery with a new key" * 1 => target.open_vec(&forged, &mut os_rng()).unwrap_err(),
+    );
+}
+
+criterion_group!(
+    benches, floor, signatures, encryption, functions, sessions, threshold
+);
 criterion_main!(benches);

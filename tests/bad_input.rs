@@ -2,11 +2,14 @@
 //! nothing given out, and the state as it was.
 
 mod common;
+#[path = "common/random.rs"]
+mod random;
 
 use std::cell::Cell;
 use std::io::{self, Read, Write};
 
 use common::on_each_backend;
+use random::Random;
 use veriplex::aead::Aead;
 use veriplex::aestream::{MAX_BLOCK_LEN, OVERHEAD, OpenReader, Opener, SealWriter, Sealer};
 use veriplex::mac::Mac;
@@ -19,21 +22,7 @@ fn mutations() -> usize {
     std::env::var("VERIPLEX_MUTATIONS").map_or(100_000, |text| text.parse().expect("a number"))
 }
 
-/// A small generator (Marsaglia's xorshift64), so that every run has the same inputs.
-struct Random(u64);
-
 impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        usize::try_from(self.next() % u64::try_from(n).unwrap()).unwrap()
-    }
-
     fn byte(&mut self) -> u8 {
         self.next().to_le_bytes()[3]
     }

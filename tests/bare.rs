@@ -1,7 +1,8 @@
 //! The core without any feature: no allocation, no `std` in the library.
 
 use veriplex::aead::Aead;
-use veriplex::{Error, Protocol, digest, label};
+use veriplex::mhf::{BLOCK_LEN, Mhf};
+use veriplex::{Error, Protocol, digest, label, oae2};
 
 #[test]
 fn the_core_needs_no_features() {
@@ -27,4 +28,19 @@ fn the_core_needs_no_features() {
         Err(Error::Verification)
     );
     assert_eq!(data, [0; 24]);
+
+    // OAE2 block by block, and the memory-hard hash in memory of the caller.
+    let mut sealer = oae2::Sealer::<8>::new(a.clone());
+    let (mut block, mut last) = ([0x5a; 24], [0x5a; 24]);
+    sealer.seal_block(&mut block).unwrap();
+    let after = sealer.finish(&mut last, 3).unwrap();
+    let mut opener = oae2::Opener::<8>::new(a);
+    assert_eq!(opener.open_block(&mut block).unwrap(), [0x5a; 8]);
+    assert_eq!(opener.open_last(&mut last).unwrap(), [0x5a; 3]);
+    assert_eq!(opener.finish().unwrap(), after);
+    let mhf = Mhf::new(label!("d"), 0).unwrap();
+    let (mut memory, mut output) = ([[0; BLOCK_LEN]; 5], [0; 32]);
+    mhf.hash_into_with_memory(b"p", b"s", &mut output, &mut memory)
+        .unwrap();
+    assert_ne!(output, [0; 32]);
 }

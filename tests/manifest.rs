@@ -118,6 +118,46 @@ fn the_files_are_those_of_the_proofs() {
     }
 }
 
+/// The theorems about bitcode name all the Rust that it was made from, and the compiler.
+#[test]
+fn the_rust_is_that_of_the_proofs() {
+    let manifest = manifest();
+    let mut sources = ["duplex.rs", "platform.rs", "simpira1024.rs"]
+        .map(|name| format!("rust/src/{name}"))
+        .to_vec();
+    for entry in std::fs::read_dir(root().join("rust/src/portable")).unwrap() {
+        sources.push(format!(
+            "rust/src/portable/{}",
+            entry.unwrap().file_name().to_str().unwrap()
+        ));
+    }
+    assert!(sources.len() >= 5);
+    for object in ["portable", "duplex"] {
+        let of_object: Vec<&Value> = theorems(&manifest).filter(|t| t["object"] == object).collect();
+        assert!(!of_object.is_empty(), "no theorem about {object}");
+        for theorem in of_object {
+            let files = manifest["scripts"][theorem["script"].as_str().unwrap()]
+                .as_array()
+                .unwrap();
+            for source in &sources {
+                assert!(
+                    files.iter().any(|file| file == source),
+                    "{}: {source} {STALE}",
+                    theorem["name"]
+                );
+            }
+        }
+    }
+    assert!(
+        manifest["tools"]["rustc"]
+            .as_str()
+            .unwrap()
+            .starts_with("rustc 1.")
+    );
+    let flags = manifest["bitcode"]["RUSTFLAGS"].as_str().unwrap();
+    assert!(flags.contains("veriplex_backend=\"portable\""), "{flags}");
+}
+
 /// The kernels that are linked into this program.
 #[cfg(all(
     any(target_arch = "x86_64", target_arch = "aarch64"),

@@ -125,7 +125,7 @@ fuzz_target!(|case: Case| {
             let (alice, from_alice) = start(1);
             let (bob, from_bob) = start(2);
             // The change is to the commitment or to the share.
-            let (alice, bob, to_alice) = if case.seed[0] % 2 == 0 {
+            let (alice, bob, to_alice) = if case.seed[0].is_multiple_of(2) {
                 let (from_bob, right) = sent!(dkg::Commitment::from_bytes, from_bob);
                 let received = alice.receive(&[from_bob]);
                 assert_eq!(received.is_ok(), right);

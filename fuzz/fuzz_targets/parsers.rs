@@ -73,19 +73,19 @@ fuzz_target!(|case: Case| {
         Kind::Name => name(&changed(&case.seed)),
         Kind::PrivateKey => canonical!(PrivateKey::try_from, key),
         Kind::PublicKey => canonical!(PublicKey::try_from, key.public_key()),
-        Kind::PrivateHex => text(&changed, key.to_hex(), PrivateKey::from_hex, PrivateKey::to_hex),
+        Kind::PrivateHex => text(changed, key.to_hex(), PrivateKey::from_hex, PrivateKey::to_hex),
         Kind::PublicHex => {
             text(
-                &changed,
+                changed,
                 key.public_key().to_hex(),
                 PublicKey::from_hex,
                 PublicKey::to_hex,
             );
         }
-        Kind::PrivatePem => text(&changed, key.to_pem(), PrivateKey::from_pem, PrivateKey::to_pem),
+        Kind::PrivatePem => text(changed, key.to_pem(), PrivateKey::from_pem, PrivateKey::to_pem),
         Kind::PublicPem => {
             text(
-                &changed,
+                changed,
                 key.public_key().to_pem(),
                 PublicKey::from_pem,
                 PublicKey::to_pem,
@@ -161,7 +161,7 @@ fuzz_target!(|case: Case| {
                 Err(error) => assert_eq!((error, received != genuine), (Error::Verification, true)),
             }
         }
-        Kind::PasswordHash => password_hash(&changed, &case.seed),
+        Kind::PasswordHash => password_hash(changed, &case.seed),
     }
 });
 

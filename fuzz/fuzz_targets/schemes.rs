@@ -1,16 +1,20 @@
-//! Digest, MAC, stream cipher, AEAD and SIV beside the twin of their specification, and what they make of changed input.
+//! The symmetric schemes beside the twin of their specification, and what they make of changed input.
 
 #![no_main]
+
+use std::io::{Read, Write};
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
 use veriplex::aead::Aead;
 use veriplex::digest::Hasher;
 use veriplex::mac::Mac;
+use veriplex::mhf::Mhf;
 use veriplex::siv::Siv;
-use veriplex::{Error, TAG_LEN, hazmat, stream};
+use veriplex::{Error, Label, Protocol, TAG_LEN, aestream, hazmat, label, oae2, stream};
 use veriplex_fuzz::{Change, Data, Name};
 use veriplex_spec as spec;
+use veriplex_spec::duplex::Duplex;
 
 #[derive(Arbitrary, Debug)]
 struct Case {
@@ -31,6 +35,13 @@ enum Scheme {
     Stream,
     Aead,
     Siv,
+    Aestream,
+    Oae2,
+    /// Of cost 0 or 1.
+    Mhf {
+        cost: bool,
+        len: u16,
+    },
 }
 
 fuzz_target!(|case: Case| {
@@ -86,8 +97,49 @@ fuzz_target!(|case: Case| {
             assert_eq!(opened, verdict(spec::siv::open(name, key, nonce, ad, &received)));
             assert_eq!(opened.is_ok(), received == sealed);
         }
+        Scheme::Aestream => {
+            let (keyed, twin) = keyed(domain, name, key);
+            let mut writer = aestream::SealWriter::new(keyed.clone(), Vec::new());
+            for piece in &pieces {
+                writer.write_all(piece).unwrap();
+                writer.flush().unwrap();
+            }
+            let sealed = writer.finish().unwrap();
+            let blocks: Vec<_> = pieces.into_iter().filter(|piece| !piece.is_empty()).collect();
+            assert_eq!(sealed, spec::aestream::seal(twin, &blocks).1);
+            let received = changed(&sealed);
+            let mut reader = aestream::OpenReader::new(keyed, received.as_slice());
+            let mut opened = Vec::new();
+            let whole = reader.read_to_end(&mut opened).is_ok()
+                && reader.finish().is_ok_and(|(_, rest)| rest.is_empty());
+            let expected = spec::aestream::open(twin, &received);
+            assert_eq!(whole.then_some(opened), expected.ok.then_some(expected.plaintext));
+        }
+        Scheme::Oae2 => {
+            let (keyed, twin) = keyed(domain, name, key);
+            let sealed = oae2::seal_vec::<32>(keyed.clone(), &message);
+            assert_eq!(sealed, spec::oae2::seal(twin, 32, &message).1);
+            let received = changed(&sealed);
+            let opened = oae2::open_vec::<32>(keyed, &received);
+            assert_eq!(opened, verdict(spec::oae2::open(twin, 32, &received)));
+        }
+        Scheme::Mhf { cost, len } => {
+            let mut output = vec![0; usize::from(len % 200)];
+            let mhf = Mhf::new(domain, cost.into()).unwrap();
+            mhf.hash_into(&message, ad, &mut output).unwrap();
+            let expected = spec::mhf::hash(cost.into(), name, &message, ad, output.len());
+            assert_eq!(output, expected);
+        }
     }
 });
+
+/// A protocol that holds the key, and its twin.
+fn keyed(domain: Label<'_>, name: &[u8], key: &[u8]) -> (Protocol, Duplex) {
+    let mut protocol = Protocol::new(domain);
+    protocol.mix(label!("key"), key);
+    let twin = spec::protocol::init(name);
+    (protocol, spec::protocol::mix(twin, b"key", key))
+}
 
 fn verdict(opened: spec::protocol::Opened) -> Result<Vec<u8>, Error> {
     opened.ok.then_some(opened.plaintext).ok_or(Error::Verification)

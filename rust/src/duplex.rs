@@ -1,4 +1,4 @@
-use core::fmt;
+use core::{fmt, slice};
 
 use subtle::{Choice, ConstantTimeEq};
 
@@ -24,6 +24,13 @@ pub struct Duplex {
 impl Duplex {
     /// Size in bytes of a serialised duplex: rate index, frame index, state.
     pub const SERIALIZED_LEN: usize = 2 + STATE_LEN;
+
+    /// Becomes a copy. Overwriting needs no wiping.
+    pub(crate) fn copy_from(&mut self, other: &Self) {
+        self.state = other.state;
+        self.rate_idx = other.rate_idx;
+        self.frame_idx = other.frame_idx;
+    }
 
     /// The all-zero state.
     #[must_use]
@@ -68,17 +75,24 @@ impl Duplex {
     /// Squeezes `output` and absorbs it in `other`: the permutations of the two alternate and do not wait for each
     /// other, so that a CPU that executes out of order overlaps them.
     pub(crate) fn squeeze_and_absorb(&mut self, output: &mut [u8], other: &mut Self) {
-        let [mut squeezed, mut absorbed] = [0; 2];
-        while squeezed < output.len() {
-            let n = self.block_rest().min(output.len() - squeezed);
-            self.squeeze(&mut output[squeezed..][..n]);
-            squeezed += n;
-            let n = other.block_rest();
-            if n <= squeezed - absorbed {
-                other.absorb(&output[absorbed..][..n]);
-                absorbed += n;
-            }
+        let [head, first] = [self.head_len(output.len()), other.block_rest()];
+        if output.len() < head + RATE {
+            self.squeeze(output);
+            return other.absorb(output);
         }
+        // Afterwards both are at the beginning of a block, and every block of `other` is squeezed before it is absorbed.
+        self.squeeze(&mut output[..head + RATE]);
+        other.absorb(&output[..first]);
+        let backend = Backend::current();
+        let [mut squeezed, mut absorbed] = [head + RATE, first];
+        while let Some(block) = output[squeezed..].first_chunk_mut() {
+            backend.squeeze_blocks(&mut self.state, slice::from_mut(block));
+            squeezed += RATE;
+            let (blocks, _) = output[absorbed..squeezed].as_chunks();
+            backend.absorb_blocks(&mut other.state, &blocks[..1]);
+            absorbed += RATE;
+        }
+        self.squeeze_partial(&mut output[squeezed..]);
         other.absorb(&output[absorbed..]);
     }
 

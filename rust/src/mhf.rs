@@ -27,6 +27,8 @@
 //! # Ok::<(), veriplex::Error>(())
 //! ```
 
+use core::mem::swap;
+
 use crate::wipe::wipe;
 use crate::{Error, Label, Protocol, label};
 
@@ -125,25 +127,26 @@ impl<'d> Mhf<'d> {
         dependent.derive(label!("source"), &mut memory[0]);
 
         // What the nodes of one kind have in common.
-        let [static_node, dynamic_node, last] = ["node", "prev", "final"].map(|label| {
-            let mut node = dependent.clone();
-            node.mix_begin(Label::new(label.as_bytes()).expect("short"));
-            node
-        });
-        let begin = |v| {
+        let [static_node, dynamic_node, last] =
+            [label!("node"), label!("prev"), label!("final")].map(|label| {
+                let mut node = dependent.clone();
+                node.mix_begin(label);
+                node
+            });
+        // Begins the node of block `v`, or that of the output after all blocks.
+        let begin = |v, node: &mut Protocol| {
             if v < 3 * n {
-                let mut node = static_node.clone();
+                node.copy_from(&static_node);
                 node.mix_more_leb128(v);
                 node.mix_begin(label!("required"));
-                node
-            } else if v < 5 * n {
-                dynamic_node.clone()
             } else {
-                last.clone()
+                node.copy_from(if v < 5 * n { &dynamic_node } else { &last });
             }
         };
 
-        let mut node = begin(1);
+        // Two places that take turns: a node that is moved has to wait for its last permutation.
+        let (mut node, mut next) = (&mut dependent.clone(), &mut dependent);
+        begin(1, node);
         node.mix_more(&memory[0]);
         for v in 1..5 * n {
             let label = if v < 3 * n {
@@ -156,11 +159,11 @@ impl<'d> Mhf<'d> {
                 node.mix(label!("back-pointer"), &memory[last_of(place)]);
                 label!("dynamic")
             };
-            let mut next = begin(v + 1);
-            node.derive_and_mix(label, &mut memory[v], &mut next);
-            node = next;
+            begin(v + 1, next);
+            node.derive_and_mix(label, &mut memory[v], next);
+            swap(&mut node, &mut next);
         }
-        node
+        node.clone()
     }
 }
 

@@ -249,7 +249,15 @@ pub fn blind_evaluate(key: &PrivateKey, blinded: &BlindedElement) -> Result<Eval
 /// [`Error::InvalidKey`] if an answer or the combination of the elements is the identity, which happens with a probability
 /// of 2^-252 at most.
 ///
-/// An empty batch does not compile.
+/// An empty batch does not compile:
+///
+/// ```compile_fail,E0080
+/// # use veriplex::{keys::PrivateKey, label, oprf, os_rng};
+/// # fn main() {
+/// let key = PrivateKey::generate(&mut os_rng());
+/// let answers = oprf::blind_evaluate_verifiable(label!("oprf"), &key, &[], &mut os_rng());
+/// # }
+/// ```
 pub fn blind_evaluate_verifiable<R: CryptoRng + ?Sized, const N: usize>(
     domain: Label<'_>,
     key: &PrivateKey,
@@ -329,7 +337,7 @@ impl VerifiableBlind {
     ///
     /// [`Error::Verification`] if the proof is not one by this server for these elements and answers in this domain.
     ///
-    /// An empty batch does not compile.
+    /// An empty batch does not compile, as for [`blind_evaluate_verifiable`].
     pub fn finalize_batch<const N: usize, const OUTPUT_LEN: usize>(
         blinds: [Self; N],
         domain: Label<'_>,

@@ -227,7 +227,7 @@ impl std::io::Write for Verifier {
     }
 }
 
-/// Verifies many signatures at once, at less than half the cost of one after the other. Each item is a public key, a
+/// Verifies many signatures at once, at about half the cost of one after the other. Each item is a public key, a
 /// message and its signature, all in one domain. None at all is valid.
 ///
 /// The verification equations sR = R + cQ are added up, each with a weight of 128 bits. The weights come out of a

@@ -153,6 +153,56 @@ fn anything_changed_is_refused() {
     assert_eq!(nothing, Err(Error::BufferLength));
 }
 
+#[test]
+fn one_answer_is_verified() {
+    let answer = |server: u8, domain| {
+        let mut rng = Recorded::new([4; 192]);
+        let (blind, blinded) = oprf::blind_verifiable(DOMAIN, b"input", &mut rng).unwrap();
+        let ([evaluated], proof) =
+            oprf::blind_evaluate_verifiable(domain, &key(server), &[blinded], &mut rng).unwrap();
+        (blind, evaluated, proof)
+    };
+    let finalize = |domain, blind: VerifiableBlind, evaluated, proof| {
+        let mut output = [0xaa; 32];
+        let result = blind.finalize(domain, key(1).public_key(), &evaluated, &proof, &mut output);
+        assert_eq!(result.is_err(), output == [0xaa; 32]);
+        result
+    };
+    let (blind, evaluated, proof) = answer(1, DOMAIN);
+    assert_eq!(finalize(DOMAIN, blind, evaluated, proof), Ok(()));
+    let wrong = Err(Error::Verification);
+    // Another key's answer, with the proof of that key and with that of the right one; an answer in another domain.
+    let (blind, other, other_proof) = answer(2, DOMAIN);
+    assert_eq!(finalize(DOMAIN, blind, other, other_proof), wrong);
+    assert_eq!(finalize(DOMAIN, answer(1, DOMAIN).0, other, proof), wrong);
+    let (blind, other, other_proof) = answer(1, label!("other"));
+    assert_eq!(finalize(DOMAIN, blind, other, other_proof), wrong);
+    assert_eq!(
+        finalize(label!("other"), answer(1, DOMAIN).0, evaluated, proof),
+        wrong
+    );
+}
+
+/// A proof that holds for fewer answers than there were requests, and for fewer than came.
+#[test]
+fn a_proof_is_for_the_whole_batch() {
+    let mut rng = Recorded::new((0..=255).cycle().take(1000));
+    let blinded = INPUTS.map(|input| oprf::blind_verifiable(DOMAIN, input, &mut rng).unwrap().1);
+    let server = key(1);
+    let (two, proof) = oprf::blind_evaluate_verifiable_vec(DOMAIN, &server, &blinded[..2], &mut rng).unwrap();
+    let third = oprf::blind_evaluate(&server, &blinded[2]).unwrap();
+    let finalize = |n: usize, evaluated: &[EvaluatedElement]| {
+        let blinds = batch().blinds.into_iter().take(n).collect(); // from the same randomness
+        VerifiableBlind::finalize_vec(blinds, DOMAIN, server.public_key(), evaluated, &proof, 32)
+    };
+    assert!(finalize(2, &two).is_ok());
+    assert_eq!(finalize(3, &two), Err(Error::Verification));
+    assert_eq!(
+        finalize(2, &[two.as_slice(), &[third]].concat()),
+        Err(Error::Verification)
+    );
+}
+
 /// Two wrong answers whose errors cancel in an unweighted sum.
 #[test]
 fn errors_in_a_batch_do_not_cancel() {

@@ -4,10 +4,12 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
+use veriplex::handshake::{Initiator, Responder, Session};
 use veriplex::keys::PrivateKey;
 use veriplex::oprf::{BlindedElement, VerifiableBlind};
+use veriplex::pake::{self, Names};
 use veriplex::sig::Signature;
-use veriplex::{Label, hpke, oprf, sig, signcrypt, vrf};
+use veriplex::{Label, Protocol, hpke, oprf, sig, signcrypt, vrf};
 use veriplex_spec as spec;
 
 use crate::common::{Recorded, on_each_backend};
@@ -48,6 +50,11 @@ fn changed(bytes: &[u8], (kind, place, bit): Change) -> Vec<u8> {
         _ => {}
     }
     bytes
+}
+
+/// A state of the twin as the crate serialises it.
+fn bytes(p: spec::duplex::Duplex) -> Vec<u8> {
+    [&[p.rate_idx, p.frame_idx], &p.state[..]].concat()
 }
 
 proptest! {
@@ -111,6 +118,72 @@ proptest! {
             let (sealed, other, opened) = &by_signcrypt;
             assert_eq!(&signcrypt::seal_vec(domain, &sender, b, &mut rng(), &message).unwrap(), sealed);
             assert_eq!(&signcrypt::open_vec(domain, &receiver, a, other).ok(), opened);
+        });
+    }
+
+    /// A change of the response, or else of the confirmation, or neither.
+    #[test]
+    fn handshakes(
+        (domain, initiator, responder) in (domain(), key(), key()),
+        (ours, theirs) in (any::<[u8; 64]>(), any::<[u8; 64]>()),
+        (which, change) in (any::<bool>(), change()),
+    ) {
+        let other = |message: &[u8], this| if which == this { changed(message, change) } else { message.to_vec() };
+        let request = spec::handshake::request(&ours);
+        let (p, response) = spec::handshake::respond(&domain, responder.to_bytes(), &theirs, request);
+        let got_response = other(&response, false);
+        let confirmed = spec::handshake::confirm(&domain, initiator.to_bytes(), &ours, &got_response);
+        prop_assert_eq!(confirmed.is_some(), got_response == response);
+        let got_confirmation = confirmed.as_ref().map(|(_, confirmation)| other(confirmation, true));
+        let finished = got_confirmation.as_ref().map(|got| spec::handshake::finish(p, &theirs, got));
+        on_each_backend(|_| {
+            let domain = Label::new(&domain).unwrap();
+            let (i, sent) = Initiator::start(domain, &initiator, &mut Recorded::new(ours));
+            assert_eq!(sent, request);
+            let responded = Responder::respond(domain, &responder, &sent, &mut Recorded::new(theirs));
+            let (r, sent) = responded.unwrap();
+            assert_eq!(sent[..], response);
+            let claimed = i.receive(&got_response);
+            let Some((specified, confirmation)) = &confirmed else {
+                assert!(claimed.is_err());
+                return;
+            };
+            let (session, sent) = claimed.unwrap().accept();
+            assert_eq!(sent[..], confirmation[..]);
+            let Session { send, recv, peer } = session;
+            let state = |p: &Protocol| p.to_bytes().to_vec();
+            assert_eq!(peer.to_bytes(), specified.peer);
+            assert_eq!((state(&send), state(&recv)), (bytes(specified.initiator), bytes(specified.responder)));
+            let claimed = r.receive(got_confirmation.as_ref().unwrap());
+            let Some(specified) = finished.as_ref().unwrap() else {
+                assert!(claimed.is_err());
+                return;
+            };
+            let Session { send, recv, peer } = claimed.unwrap().accept();
+            assert_eq!(peer.to_bytes(), specified.peer);
+            assert_eq!((state(&send), state(&recv)), (bytes(specified.responder), bytes(specified.initiator)));
+        });
+    }
+
+    #[test]
+    fn password_protocols(
+        (domain, [initiator, responder, session, password]) in (domain(), [data(), data(), data(), data()]),
+        (ours, theirs) in (any::<[u8; 64]>(), any::<[u8; 64]>()),
+    ) {
+        let (p, generator) = spec::pake::start(&domain, &initiator, &responder, &session, &password);
+        let [i, r] = [&ours, &theirs].map(|randomness| spec::pake::message(generator, randomness));
+        let end = bytes(spec::pake::finish(p, &ours, r, i, r));
+        prop_assert_eq!(&end, &bytes(spec::pake::finish(p, &theirs, i, i, r)));
+        on_each_backend(|_| {
+            let domain = Label::new(&domain).unwrap();
+            let names = Names { initiator: &initiator, responder: &responder, session: &session };
+            let started = pake::Initiator::start(domain, &names, &password, &mut Recorded::new(ours));
+            let (waiting, request) = started.unwrap();
+            let answer = pake::respond(domain, &names, &password, &request, &mut Recorded::new(theirs));
+            let (at_responder, response) = answer.unwrap();
+            assert_eq!((request, response), (i, r));
+            let at_initiator = waiting.finish(&response).unwrap();
+            assert_eq!((at_initiator.to_bytes().to_vec(), at_responder.to_bytes().to_vec()), (end.clone(), end.clone()));
         });
     }
 

@@ -1,10 +1,14 @@
 //! Files of every kind, made here: right, changed, cut and mutated.
 
+#[path = "../../../tests/common/random.rs"]
+mod random;
+
 use object::write::{Object, Relocation, Symbol, SymbolSection};
 use object::{
     Architecture, BinaryFormat, Endianness, RelocationEncoding, RelocationFlags, RelocationKind, SectionKind,
     SymbolFlags, SymbolKind, SymbolScope,
 };
+use random::Random;
 use std::collections::BTreeMap;
 
 use serde_json::json;
@@ -16,22 +20,6 @@ const NAMES: [&str; 3] = [
     "veriplex_permute",
     "veriplex_squeeze_blocks",
 ];
-
-/// A generator for tests only (xorshift).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        usize::try_from(self.next() % n as u64).unwrap()
-    }
-}
 
 /// Bytes in the place of code; the kernels share their second half, as real ones share the permutation.
 fn code() -> Vec<(&'static str, Vec<u8>)> {

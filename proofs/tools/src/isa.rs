@@ -34,7 +34,7 @@ pub fn main(args: impl Iterator<Item = String>, root: &Path) -> ExitCode {
         eprint!("{}", crate::USAGE);
         return ExitCode::from(2);
     };
-    if !cryptol::installed("cryptol") {
+    if !crate::installed("cryptol") {
         println!("isa: skipped, because cryptol is not on PATH");
         return ExitCode::from(u8::from(strict));
     }

@@ -9,9 +9,11 @@ mod proofs;
 mod replay;
 mod spec;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::{env, io};
 
 use sha2::{Digest as _, Sha256};
 
@@ -45,7 +47,7 @@ veriplex-tools COMMAND [OPTIONS]
 ";
 
 fn main() -> ExitCode {
-    let mut args = std::env::args().skip(1);
+    let mut args = env::args().skip(1);
     match args.next().as_deref() {
         Some("spec") => spec::main(args, &root()),
         Some("proofs") => proofs::main(args, &root()),
@@ -66,12 +68,69 @@ fn main() -> ExitCode {
     }
 }
 
+/// What follows a subcommand.
+struct Options {
+    flags: BTreeSet<String>,
+    values: BTreeMap<String, String>,
+}
+
+impl Options {
+    /// Of these flags, and of these options that have a value.
+    fn parse(mut args: impl Iterator<Item = String>, flags: &[&str], values: &[&str]) -> Option<Self> {
+        let mut options = Self {
+            flags: BTreeSet::new(),
+            values: BTreeMap::new(),
+        };
+        while let Some(arg) = args.next() {
+            if flags.contains(&&*arg) {
+                options.flags.insert(arg);
+            } else if values.contains(&&*arg) {
+                options.values.insert(arg, args.next()?);
+            } else {
+                return None;
+            }
+        }
+        Some(options)
+    }
+
+    fn has(&self, flag: &str) -> bool {
+        self.flags.contains(flag)
+    }
+
+    fn value(&self, option: &str) -> Option<&str> {
+        self.values.get(option).map(String::as_str)
+    }
+}
+
+/// A subcommand: runs it if its options are right and its tools are here. It says whether all was well.
+fn subcommand(
+    name: &str,
+    options: Option<Options>,
+    tools: &[&str],
+    run: impl FnOnce(&Options) -> io::Result<bool>,
+) -> ExitCode {
+    let Some(options) = options else {
+        eprint!("{USAGE}");
+        return ExitCode::from(2);
+    };
+    if let Some(tool) = tools.iter().find(|tool| !installed(tool)) {
+        println!("{name}: skipped, because {tool} is not on PATH");
+        return ExitCode::from(u8::from(options.has("--strict")));
+    }
+    match run(&options) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(e) => {
+            eprintln!("{name}: {e}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
 /// The root of the repository: the folder above this one that holds `spec/cryptol`.
 fn root() -> PathBuf {
-    let start = std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(
-        || std::env::current_dir().expect("a current folder"),
-        PathBuf::from,
-    );
+    let start = env::var_os("CARGO_MANIFEST_DIR")
+        .map_or_else(|| env::current_dir().expect("a current folder"), PathBuf::from);
     start
         .ancestors()
         .find(|folder| folder.join("spec/cryptol").is_dir())
@@ -81,8 +140,8 @@ fn root() -> PathBuf {
 
 /// Is the program on PATH?
 fn installed(program: &str) -> bool {
-    std::env::var_os("PATH")
-        .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(program).is_file()))
+    env::var_os("PATH")
+        .is_some_and(|path| env::split_paths(&path).any(|folder| folder.join(program).is_file()))
 }
 
 /// The SHA-256 of some bytes in hexadecimal.

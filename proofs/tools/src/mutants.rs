@@ -1,7 +1,7 @@
 //! `veriplex-tools mutants`: defects planted in a copy of the repository, each of which the manifest's test and a proof
 //! must see. The copy as it is must pass both.
 
-use crate::{installed, proofs};
+use crate::{Options, proofs, subcommand};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -21,7 +21,7 @@ struct Mutant {
     script: &'static str,
 }
 
-const MUTANTS: [Mutant; 8] = [
+const MUTANTS: [Mutant; 15] = [
     Mutant {
         what: "two round constants swapped in a kernel",
         file: "jasmin/x86-64/permute.s",
@@ -84,35 +84,70 @@ const MUTANTS: [Mutant; 8] = [
         theorem: "absorb_blocks_step_thm",
         script: "absorb_blocks",
     },
+    Mutant {
+        what: "an XOR of the bitsliced S-box is an AND",
+        file: "rust/src/portable/aes.rs",
+        edits: &[("let t17 = t4 ^ t14;", "let t17 = t4 & t14;")],
+        theorem: "portable_round_thm",
+        script: "portable_blocks",
+    },
+    Mutant {
+        what: "ShiftRows: row 1 by two columns",
+        file: "rust/src/portable/aes.rs",
+        edits: &[(
+            "(y >> 4) & 0x0000_0000_0fff_0000",
+            "(y >> 8) & 0x0000_0000_0fff_0000",
+        )],
+        theorem: "portable_round_thm",
+        script: "portable_blocks",
+    },
+    Mutant {
+        what: "a result of the second round goes to the wrong block",
+        file: "rust/src/portable/mod.rs",
+        edits: &[("&keys[1], swap_3)", "&keys[1], swap_1)")],
+        theorem: "portable_permute_thm",
+        script: "portable_blocks",
+    },
+    Mutant {
+        what: "wrong padding of a full block",
+        file: "rust/src/portable/mod.rs",
+        edits: &[("state[RATE + 1] ^= 0x81;", "state[RATE + 1] ^= 0x80;")],
+        theorem: "portable_absorb_blocks_thm",
+        script: "portable_blocks",
+    },
+    Mutant {
+        what: "wrong padding of a block",
+        file: "rust/src/duplex.rs",
+        edits: &[("self.state[end + 1] ^= 0x01;", "self.state[end + 1] ^= 0x02;")],
+        theorem: "duplex_permute_thm",
+        script: "duplex_frame",
+    },
+    Mutant {
+        what: "a block ends one byte early",
+        file: "rust/src/duplex.rs",
+        edits: &[("if end == RATE {", "if end + 1 == RATE {")],
+        theorem: "duplex_absorb_byte_thm",
+        script: "duplex_frame",
+    },
+    Mutant {
+        what: "the rest of a block is one byte too long",
+        file: "rust/src/duplex.rs",
+        edits: &[(
+            "RATE - usize::from(self.rate_idx)",
+            "RATE + 1 - usize::from(self.rate_idx)",
+        )],
+        theorem: "duplex_absorb_thm",
+        script: "duplex_absorb",
+    },
 ];
 
-pub fn main(mut args: impl Iterator<Item = String>, root: &Path) -> ExitCode {
-    let strict = match (args.next().as_deref(), args.next()) {
-        (None, _) => false,
-        (Some("--strict"), None) => true,
-        _ => {
-            eprint!("{}", crate::USAGE);
-            return ExitCode::from(2);
-        }
-    };
-    for tool in ["saw", "z3", "git"] {
-        if !installed(tool) {
-            println!("mutants: skipped, because {tool} is not on PATH");
-            return ExitCode::from(u8::from(strict));
-        }
-    }
-    match run(root) {
-        Ok(0) => ExitCode::SUCCESS,
-        Ok(_) => ExitCode::FAILURE,
-        Err(e) => {
-            eprintln!("mutants: {e}");
-            ExitCode::FAILURE
-        }
-    }
+pub fn main(args: impl Iterator<Item = String>, root: &Path) -> ExitCode {
+    let options = Options::parse(args, &["--strict"], &[]);
+    subcommand("mutants", options, &["saw", "yices", "z3", "git"], |_| run(root))
 }
 
-/// Everything, in order. How many defects were not seen.
-fn run(root: &Path) -> io::Result<usize> {
+/// Everything, in order. True if every defect was seen.
+fn run(root: &Path) -> io::Result<bool> {
     let copy = Copy::make(root)?;
     let failed = copy.manifest_test()?;
     if !failed.is_empty() {
@@ -166,7 +201,7 @@ fn run(root: &Path) -> io::Result<usize> {
         );
     }
     println!("\n{} defects, {unseen} not seen", MUTANTS.len());
-    Ok(unseen)
+    Ok(unseen == 0)
 }
 
 /// A copy of the repository.

@@ -11,7 +11,7 @@ mod manifest;
 mod rust;
 mod saw;
 
-use crate::installed;
+use crate::{Options, subcommand};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -33,12 +33,6 @@ const ADMITTING: [&str; 10] = [
     "retain_unproved",
 ];
 
-pub struct Options {
-    strict: bool,
-    only: Option<String>,
-    object: Option<PathBuf>,
-}
-
 /// One line of `proofs/THEOREMS.txt`: a name, what it is about, and on what it rests.
 pub struct Expected {
     pub name: String,
@@ -47,41 +41,10 @@ pub struct Expected {
 }
 
 pub fn main(args: impl Iterator<Item = String>, root: &Path) -> ExitCode {
-    let Some(options) = parse(args) else {
-        eprint!("{}", crate::USAGE);
-        return ExitCode::from(2);
-    };
-    for tool in ["saw", "yices", "z3"] {
-        if !installed(tool) {
-            println!("proofs: skipped, because {tool} is not on PATH");
-            return ExitCode::from(u8::from(options.strict));
-        }
-    }
-    match run(root, &options) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(e) => {
-            eprintln!("proofs: {e}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn parse(mut args: impl Iterator<Item = String>) -> Option<Options> {
-    let mut options = Options {
-        strict: false,
-        only: None,
-        object: None,
-    };
-    while let Some(arg) = args.next() {
-        match arg.as_str() {
-            "--strict" => options.strict = true,
-            "--only" => options.only = Some(args.next()?),
-            "--object" => options.object = Some(args.next()?.into()),
-            _ => return None,
-        }
-    }
-    Some(options)
+    let options = Options::parse(args, &["--strict"], &["--only", "--object"]);
+    subcommand("proofs", options, &["saw", "yices", "z3"], |options| {
+        run(root, options)
+    })
 }
 
 /// Everything, in order. True if all of it holds.
@@ -95,12 +58,13 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
 
     let expected = expected(&fs::read_to_string(root.join("proofs/THEOREMS.txt"))?)?;
     let mut scripts = scripts(root)?;
-    if let Some(text) = &options.only {
-        scripts.retain(|script| script.contains(text.as_str()));
+    let (only, object) = (options.value("--only"), options.value("--object"));
+    if let Some(text) = only {
+        scripts.retain(|script| script.contains(text));
     }
 
-    let library = match &options.object {
-        Some(object) => object.clone(),
+    let library = match object {
+        Some(object) => PathBuf::from(object),
         None => bytes::build(root, &out, None)?,
     };
     let mut kernels = symbols(&library)?;
@@ -144,7 +108,7 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
         }
     }
 
-    if options.only.is_none() {
+    if only.is_none() {
         let names: BTreeSet<&str> = expected.iter().map(|e| e.name.as_str()).collect();
         let proved: BTreeSet<&str> = theorems.keys().map(String::as_str).collect();
         wrong.extend(
@@ -177,7 +141,7 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
         start.elapsed().as_secs_f64()
     );
 
-    let whole = options.only.is_none() && options.object.is_none();
+    let whole = only.is_none() && object.is_none();
     if whole && wrong.is_empty() {
         lifted::write(root, &modules, &root.join("proofs/lift"))?;
         let manifest = manifest::write(root, &expected, &theorems, &kernels)?;

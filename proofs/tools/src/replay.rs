@@ -3,7 +3,7 @@
 //! `make proofs` leaves in `proofs/replay` what z3 was asked, byte for byte, and their SHA-256 in
 //! `proofs/manifest.json`. A goal holds if its assertion is unsatisfiable.
 
-use crate::{installed, sha256};
+use crate::{Options, installed, sha256, subcommand};
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
@@ -55,27 +55,9 @@ pub fn clear(root: &Path) -> io::Result<()> {
     fs::create_dir(folder)
 }
 
-pub fn main(mut args: impl Iterator<Item = String>, root: &Path) -> ExitCode {
-    let strict = match (args.next().as_deref(), args.next()) {
-        (None, _) => false,
-        (Some("--strict"), None) => true,
-        _ => {
-            eprint!("{}", crate::USAGE);
-            return ExitCode::from(2);
-        }
-    };
-    match run(root) {
-        Ok(Some(true)) => ExitCode::SUCCESS,
-        Ok(Some(false)) => ExitCode::FAILURE,
-        Ok(None) => {
-            println!("replay: solving is skipped, because neither z3 nor cvc5 is on PATH");
-            ExitCode::from(u8::from(strict))
-        }
-        Err(e) => {
-            eprintln!("replay: {e}");
-            ExitCode::FAILURE
-        }
-    }
+pub fn main(args: impl Iterator<Item = String>, root: &Path) -> ExitCode {
+    let options = Options::parse(args, &["--strict"], &[]);
+    subcommand("replay", options, &[], |options| run(root, options))
 }
 
 /// A theorem in the manifest.
@@ -86,8 +68,8 @@ struct Theorem {
     rewritten: u64,
 }
 
-/// Everything, in order. True if all goals hold, nothing if there is no solver.
-fn run(root: &Path) -> io::Result<Option<bool>> {
+/// Everything, in order. True if all goals hold; without a solver, if that is all right.
+fn run(root: &Path, options: &Options) -> io::Result<bool> {
     let theorems = theorems(&fs::read_to_string(root.join("proofs/manifest.json"))?)?;
     let texts = texts(&root.join(FOLDER), &theorems)?;
     let goals = texts.len();
@@ -95,7 +77,8 @@ fn run(root: &Path) -> io::Result<Option<bool>> {
 
     let solvers: Vec<_> = SOLVERS.into_iter().filter(|(name, _)| installed(name)).collect();
     if solvers.is_empty() {
-        return Ok(None);
+        println!("replay: solving is skipped, because neither z3 nor cvc5 is on PATH");
+        return Ok(!options.has("--strict"));
     }
     let scratch = root.join("target/replay");
     fs::create_dir_all(&scratch)?;
@@ -152,7 +135,7 @@ fn run(root: &Path) -> io::Result<Option<bool>> {
             left_out.join(", ")
         }
     );
-    Ok(Some(result))
+    Ok(result)
 }
 
 fn theorems(manifest: &str) -> io::Result<Vec<Theorem>> {

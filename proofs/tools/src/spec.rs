@@ -12,6 +12,7 @@ mod cross;
 pub mod cryptol;
 mod vectors;
 
+use crate::{Options, subcommand};
 use cryptol::{Job, Outcome};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -25,56 +26,19 @@ pub const TIMEOUT: Duration = Duration::from_secs(30 * 60);
 /// Where the modules lie, below `spec/cryptol`.
 const FOLDERS: [&str; 3] = ["", "isa/", "test/"];
 
-struct Options {
-    strict: bool,
-    all: bool,
-    only: Option<String>,
-    seed: Option<u64>,
-}
-
 pub fn main(args: impl Iterator<Item = String>, root: &Path) -> ExitCode {
-    let Some(options) = parse(args) else {
-        eprint!("{}", crate::USAGE);
-        return ExitCode::from(2);
-    };
-    for tool in ["cryptol", "z3"] {
-        if !cryptol::installed(tool) {
-            println!("spec: skipped, because {tool} is not on PATH");
-            return ExitCode::from(u8::from(options.strict));
-        }
-    }
-    match run(root, &options) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(e) => {
-            eprintln!("spec: {e}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn parse(mut args: impl Iterator<Item = String>) -> Option<Options> {
-    let mut options = Options {
-        strict: false,
-        all: false,
-        only: None,
-        seed: None,
-    };
-    while let Some(arg) = args.next() {
-        match arg.as_str() {
-            "--strict" => options.strict = true,
-            "--all" => options.all = true,
-            "--only" => options.only = Some(args.next()?),
-            "--seed" => options.seed = Some(args.next()?.parse().ok()?),
-            _ => return None,
-        }
-    }
-    Some(options)
+    let options = Options::parse(args, &["--strict", "--all"], &["--only", "--seed"]);
+    subcommand("spec", options, &["cryptol", "z3"], |options| run(root, options))
 }
 
 /// Everything, in order. True if all of it holds.
 fn run(root: &Path, options: &Options) -> io::Result<bool> {
     let start = Instant::now();
+    let (all, only) = (options.has("--all"), options.value("--only"));
+    let seed = match options.value("--seed") {
+        Some(seed) => seed.parse().map_err(io::Error::other)?,
+        None => cross::fresh_seed(),
+    };
     let folders = Folders::make(root)?;
     let properties = properties(&fs::read_to_string(folders.text.join("PROPERTIES.txt"))?)?;
     let declared = declared(&folders.text)?;
@@ -82,15 +46,14 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
     for difference in &differences {
         println!("{difference}");
     }
-    let seed = options.seed.unwrap_or_else(cross::fresh_seed);
     println!("seed of the random inputs: {seed}");
 
     let mut jobs = type_checks(&folders)?;
     jobs.extend(properties.iter().map(|p| p.job(&folders)));
-    jobs.extend(vectors::jobs(root, &folders, options.all)?);
+    jobs.extend(vectors::jobs(root, &folders, all)?);
     jobs.extend(cross::jobs(&folders, seed)?);
-    if let Some(text) = &options.only {
-        jobs.retain(|job| job.name.contains(text.as_str()));
+    if let Some(text) = only {
+        jobs.retain(|job| job.name.contains(text));
     }
     // The longest first, so that the last one to end does not run alone for long.
     jobs.sort_by_key(|job| job.method != "prove");
@@ -102,15 +65,15 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
         jobs.len(),
         start.elapsed().as_secs_f64()
     );
-    if !options.all {
+    if !all {
         println!(
             "not run: the known answers that are too long for the interpreter (--all; the Rust twin passes them)"
         );
     }
-    if options.only.is_some() {
+    if only.is_some() {
         println!("not run: every step that --only left out");
     }
-    Ok(failed == 0 && differences.is_empty() && options.only.is_none())
+    Ok(failed == 0 && differences.is_empty() && only.is_none())
 }
 
 /// Prints one line for each step, in the order of the jobs, and returns how many failed.

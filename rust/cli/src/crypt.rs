@@ -179,7 +179,7 @@ pub fn decrypt(job: &Job<'_>, secret: &Secret, max_cost: u8) -> Result<(), Error
         (version @ Version::Password, Secret::Password(password)) => {
             header = version.header();
             let [cost] = read_array(&mut input, ENCRYPTED)?;
-            password::check_cost(&input.name, cost.into(), max_cost)?;
+            password::check_cost(&input.name, cost, max_cost)?;
             header.push(cost);
             let salt = read_array(&mut input, ENCRYPTED)?;
             keyed(&header, &password::stretch(password, cost, &salt)?, &salt)
@@ -240,13 +240,22 @@ fn branches(key: &Key) -> [Protocol; 2] {
     protocol.fork(label!("role"), ["auth", "conf"])
 }
 
+/// The input is read twice. If it changes meanwhile nobody may see the output, neither plaintext that is not verified nor
+/// ciphertext under a tag that is not its own.
+fn check_files(input: &Input, output: &Output) -> Result<(), Error> {
+    for (name, is_file) in [(&input.name, input.is_regular), (&output.name, output.is_file())] {
+        if !is_file {
+            return Err(Error::usage(name, "is no file, which --deterministic needs"));
+        }
+    }
+    Ok(())
+}
+
 /// Reads the file twice, and gives the same ciphertext for the same plaintext and key.
 pub fn encrypt_deterministically(job: &Job<'_>, key: &Key) -> Result<(), Error> {
     let mut output = job.output_of_ciphertext(EXTENSION)?;
     let input = job.input(&output)?;
-    if !input.is_regular {
-        return Err(Error::usage(&input.name, "is no file, and must be read twice"));
-    }
+    check_files(&input, &output)?;
     let [mut auth, mut conf] = branches(key);
     let mut again = auth.clone();
     let mut message = auth.mix_stream(label!("message"));
@@ -280,17 +289,9 @@ pub fn encrypt_deterministically(job: &Job<'_>, key: &Key) -> Result<(), Error> 
 
 /// Reads the rest of the file twice: only when it was verified is any of it written.
 fn decrypt_deterministic(job: &Job<'_>, key: &Key, input: Input, mut output: Output) -> Result<(), Error> {
-    if !input.is_regular {
-        return Err(Error::usage(&input.name, "is no file, and must be read twice"));
-    }
-    if !output.is_file() {
-        return Err(Error::usage(
-            &output.name,
-            "is no file, and what is encrypted with --deterministic is decrypted to files alone",
-        ));
-    }
+    check_files(&input, &output)?;
     unmask(key, input, |_| Ok(()))?;
-    // Verified again, as it may have changed: nobody sees the output before.
+    // Verified again, as it may have changed.
     let mut input = job.input(&output)?;
     Version::read(&mut input)?;
     unmask(key, input, |chunk| {

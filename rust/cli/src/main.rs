@@ -98,7 +98,7 @@ enum Command {
         cost: Cost,
         /// Give the same ciphertext for the same file and key, which shows that files are the same
         ///
-        /// The file is read twice: standard input and pipes cannot be.
+        /// The file is read twice. Input and output must be files.
         #[arg(long, conflicts_with_all = ["cost", "password", "password_file"])]
         deterministic: bool,
         #[command(flatten)]

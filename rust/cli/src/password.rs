@@ -65,7 +65,15 @@ impl Source {
 
 fn prompt(prompt: &str) -> Result<Password, Error> {
     let password = rpassword::prompt_password(prompt).map_err(|error| Error::io("terminal", error))?;
-    Ok(Zeroizing::new(password.into_bytes()))
+    let password = Zeroizing::new(password.into_bytes());
+    if password.len() > MAX_LEN {
+        return Err(too_long("terminal", MAX_LEN));
+    }
+    Ok(password)
+}
+
+fn too_long(name: &str, max_len: usize) -> Error {
+    Error::io(name, format_args!("the line has more than {max_len} bytes"))
 }
 
 /// The first line, without its end.
@@ -89,17 +97,14 @@ fn first_line(path: &Path, max_len: usize) -> Result<Zeroizing<Vec<u8>>, Error> 
         }
     }
     if line.len() > max_len {
-        return Err(Error::io(
-            &name,
-            format_args!("its first line has more than {max_len} bytes"),
-        ));
+        return Err(too_long(&name, max_len));
     }
     Ok(line)
 }
 
 /// Refuses a cost that came from outside, before any work.
-pub fn check_cost(name: &str, cost: u32, max_cost: u8) -> Result<(), Error> {
-    if cost > u32::from(max_cost) {
+pub fn check_cost(name: &str, cost: u8, max_cost: u8) -> Result<(), Error> {
+    if cost > max_cost {
         return Err(Error::unverified(
             name,
             format_args!("its cost {cost} is above the limit of {max_cost} (--max-cost)"),
@@ -150,7 +155,7 @@ pub fn verify(hash_file: &Path, source: &Source, max_cost: u8) -> Result<(), Err
         .and_then(|line| PasswordHash::new(line).ok())
         .ok_or_else(|| Error::io(&name, "not a password hash"))?;
     let params = phc::Params::try_from(&hash).map_err(|error| Error::io(&name, error))?;
-    check_cost(&name, params.cost.into(), max_cost)?;
+    check_cost(&name, params.cost, max_cost)?;
     let password = source.read()?;
     phc::Mhf::<Stored>::new(params, max_cost)
         .verify_password(&password, &hash)

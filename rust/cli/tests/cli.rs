@@ -1022,7 +1022,7 @@ fn roundtrip_with_a_password() {
     // Everything of the header counts.
     for at in 0..42 {
         let mut changed = sealed.clone();
-        changed[at] ^= if at == 9 { 4 ^ 5 } else { 1 };
+        changed[at] ^= 1;
         folder.write("bad.vpx", &changed);
         let output = folder.run(&[&decrypt[..], &["bad.vpx"]].concat());
         fails(&output, UNVERIFIED, "bad.vpx", "");
@@ -1205,9 +1205,9 @@ fn deterministic_encryption() {
             sealed == [b"VERIPLEX\x03".as_slice(), &tag, &ciphertext].concat(),
             "{len}"
         );
-        let again = folder.run(&[&encrypt[..], &["-o", "-", "file"]].concat());
-        succeeds(&again);
-        assert!(again.stdout == sealed);
+        succeeds(&folder.run(&[&encrypt[..], &["-o", "again", "file"]].concat()));
+        assert!(folder.read("again") == sealed);
+        fs::remove_file(folder.path("again")).unwrap();
         succeeds(&folder.run(&[&decrypt[..], &["-f", "file.vpx"]].concat()));
         assert!(folder.read("file") == plaintext);
 
@@ -1240,19 +1240,33 @@ fn deterministic_encryption_needs_files() {
         &folder.pipe(&encrypt, b"message"),
         USAGE,
         "standard input",
-        "read twice",
+        "is no file",
     );
+    let output = folder.run(&[&encrypt[..], &["-o", "-", "file"]].concat());
+    fails(&output, USAGE, "standard output", "is no file");
+    assert_eq!(stdout(&output), "");
     succeeds(&folder.run(&[&encrypt[..], &["file"]].concat()));
     let sealed = folder.read("file.vpx");
     fails(
         &folder.pipe(&decrypt, &sealed),
         USAGE,
         "standard input",
-        "read twice",
+        "is no file",
     );
     let output = folder.run(&[&decrypt[..], &["-o", "-", "file.vpx"]].concat());
-    fails(&output, USAGE, "standard output", "files alone");
+    fails(&output, USAGE, "standard output", "is no file");
     assert_eq!(stdout(&output), "");
+}
+
+/// Reading this file changes it.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_file_that_changes_is_not_encrypted_deterministically() {
+    let folder = Folder::new();
+    let encrypt = ["encrypt", "--deterministic", "--key-file", "key", "-o", "out"];
+    let output = folder.run(&[&encrypt[..], &["/proc/self/io"]].concat());
+    fails(&output, IO, "/proc/self/io", "changed");
+    assert!(folder.names().is_empty());
 }
 
 #[test]

@@ -60,7 +60,7 @@
 //!
 //! ```compile_fail,E0599
 //! # use veriplex::frost::SigningNonces;
-//! # fn copy(nonces: &SigningNonces) -> SigningNonces {
+//! # fn copy(nonces: SigningNonces) -> SigningNonces {
 //! nonces.clone()
 //! # }
 //! ```

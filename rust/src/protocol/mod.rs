@@ -380,6 +380,11 @@ impl Protocol {
         Duplex::from_bytes(bytes).map(|duplex| Self { duplex })
     }
 
+    /// Becomes a copy.
+    pub(crate) fn copy_from(&mut self, other: &Self) {
+        self.duplex.copy_from(&other.duplex);
+    }
+
     /// Opens a Mix whose data follows through [`Protocol::mix_more`]: for schemes that own their protocol.
     pub(crate) fn mix_begin(&mut self, label: Label<'_>) {
         self.header(Op::Mix, label);

@@ -21,6 +21,12 @@ fn element(encoding: Element) -> curve25519_dalek::RistrettoPoint {
     CompressedRistretto(encoding).decompress().unwrap()
 }
 
+/// 32 bytes out of many, from `start`: an encoding, or none.
+#[hax_lib::requires(bytes.len() >= 32 && start <= bytes.len() - 32)]
+pub fn part(bytes: &[u8], start: usize) -> [u8; 32] {
+    core::array::from_fn(|i| bytes[start + i])
+}
+
 /// Is it the canonical encoding of a scalar? Zero is one.
 pub fn is_scalar(encoding: Scalar) -> bool {
     bool::from(curve25519_dalek::Scalar::from_canonical_bytes(encoding).is_some())
@@ -37,13 +43,13 @@ pub fn is_element(encoding: Element) -> bool {
 /// The scalar of 64 uniform bytes.
 #[hax_lib::requires(uniform.len() == 64)]
 pub fn wide(uniform: &[u8]) -> Scalar {
-    curve25519_dalek::Scalar::from_bytes_mod_order_wide(uniform.try_into().unwrap()).to_bytes()
+    curve25519_dalek::Scalar::from_bytes_mod_order_wide(&core::array::from_fn(|i| uniform[i])).to_bytes()
 }
 
 /// The element of 64 uniform bytes: the one-way map of RFC 9496, section 4.3.4.
 #[hax_lib::requires(uniform.len() == 64)]
 pub fn map(uniform: &[u8]) -> Element {
-    curve25519_dalek::RistrettoPoint::from_uniform_bytes(uniform.try_into().unwrap())
+    curve25519_dalek::RistrettoPoint::from_uniform_bytes(&core::array::from_fn(|i| uniform[i]))
         .compress()
         .to_bytes()
 }

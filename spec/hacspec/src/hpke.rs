@@ -1,7 +1,7 @@
 //! Authenticated encryption to a public key (design.md, "Schemes"). There is no Cryptol twin: Cryptol has no such group.
 
 use crate::duplex::Duplex;
-use crate::group::{Element, Scalar, generator, is_element, times, wide};
+use crate::group::{Element, Scalar, generator, is_element, part, times, wide};
 use crate::protocol::{Opened, init, mix, open, seal};
 use alloc::vec::Vec;
 
@@ -57,7 +57,7 @@ pub fn open_message(domain: &[u8], receiver: Scalar, sender: Element, sealed: &[
     if sealed.len() < 32 {
         return Opened { ok, plaintext };
     }
-    let ephemeral: Element = sealed[..32].try_into().unwrap();
+    let ephemeral = part(sealed, 0);
     if !is_element(ephemeral) {
         return Opened { ok, plaintext };
     }

@@ -3,7 +3,7 @@
 
 use crate::duplex::Duplex;
 use crate::group::{
-    Element, Scalar, generator, inverse, is_scalar, map, minus, plus_times, sum, times, wide,
+    Element, Scalar, generator, inverse, is_scalar, map, minus, part, plus_times, sum, times, wide,
 };
 use crate::protocol::{derive, fork_branch, init, mix};
 use alloc::vec::Vec;
@@ -106,8 +106,8 @@ pub fn verify(
     if blinded.is_empty() || proof.len() != 64 {
         return false;
     }
-    let c: Scalar = proof[..32].try_into().unwrap();
-    let s: Scalar = proof[32..].try_into().unwrap();
+    let c = part(proof, 0);
+    let s = part(proof, 32);
     if !is_scalar(c) || !is_scalar(s) {
         return false;
     }

@@ -1,7 +1,7 @@
 //! Signatures (design.md, "Schemes"). There is no Cryptol twin: Cryptol has no such group.
 
 use crate::duplex::Duplex;
-use crate::group::{Element, Scalar, generator, is_scalar, minus, plus_times, sum, times, wide};
+use crate::group::{Element, Scalar, generator, is_scalar, minus, part, plus_times, sum, times, wide};
 use crate::protocol::{derive, fork_branch, init, mix};
 use alloc::vec::Vec;
 
@@ -44,8 +44,8 @@ pub fn verify(domain: &[u8], public: Element, message: &[u8], signature: &[u8]) 
     if signature.len() != 64 {
         return false;
     }
-    let commitment: Element = signature[..32].try_into().unwrap();
-    let proof: Scalar = signature[32..].try_into().unwrap();
+    let commitment = part(signature, 0);
+    let proof = part(signature, 32);
     if !is_scalar(proof) {
         return false;
     }

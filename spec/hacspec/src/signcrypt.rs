@@ -1,7 +1,9 @@
 //! Signcryption (design.md, "Schemes"). There is no Cryptol twin: Cryptol has no such group.
 
 use crate::duplex::Duplex;
-use crate::group::{Element, Scalar, generator, is_element, is_scalar, minus, plus_times, sum, times, wide};
+use crate::group::{
+    Element, Scalar, generator, is_element, is_scalar, minus, part, plus_times, sum, times, wide,
+};
 use crate::protocol::{Opened, derive, fork_branch, init, mask, mix, unmask};
 use alloc::vec::Vec;
 
@@ -55,7 +57,7 @@ pub fn open(domain: &[u8], receiver: Scalar, sender: Element, sealed: &[u8]) -> 
         return refused;
     }
     let n = sealed.len() - 64;
-    let ephemeral: Element = sealed[..32].try_into().unwrap();
+    let ephemeral = part(sealed, 0);
     if !is_element(ephemeral) {
         return refused;
     }
@@ -67,7 +69,7 @@ pub fn open(domain: &[u8], receiver: Scalar, sender: Element, sealed: &[u8]) -> 
     );
     let (p2, commitment) = unmask(p1, b"commitment", &sealed[n..n + 32]);
     let (p3, challenge) = derive(p2, b"challenge", 64);
-    let proof: Scalar = unmask(p3, b"proof", &sealed[n + 32..]).1.try_into().unwrap();
+    let proof = part(&unmask(p3, b"proof", &sealed[n + 32..]).1, 0);
     if !is_scalar(proof) {
         return refused;
     }

@@ -2,7 +2,7 @@
 
 use crate::duplex::Duplex;
 use crate::group::{
-    Element, Scalar, generator, is_element, is_scalar, map, minus, plus_times, sum, times, wide,
+    Element, Scalar, generator, is_element, is_scalar, map, minus, part, plus_times, sum, times, wide,
 };
 use crate::protocol::{derive, fork_branch, init, mix};
 use alloc::vec::Vec;
@@ -57,9 +57,9 @@ pub fn verify(domain: &[u8], public: Element, input: &[u8], proof: &[u8], n: usi
     if proof.len() != 96 {
         return None;
     }
-    let gamma: Element = proof[..32].try_into().unwrap();
-    let c: Scalar = proof[32..64].try_into().unwrap();
-    let s: Scalar = proof[64..].try_into().unwrap();
+    let gamma = part(proof, 0);
+    let c = part(proof, 32);
+    let s = part(proof, 64);
     if !is_element(gamma) || !is_scalar(c) || !is_scalar(s) {
         return None;
     }

@@ -19,10 +19,12 @@ const PAIRS: [(&str, &str); 12] = [
 ];
 
 /// Twins without Cryptol, which has no group of that kind.
-const RUST_ONLY: [&str; 6] = [
+const RUST_ONLY: [&str; 8] = [
     "group.rs",
+    "handshake.rs",
     "hpke.rs",
     "oprf.rs",
+    "pake.rs",
     "sig.rs",
     "signcrypt.rs",
     "vrf.rs",

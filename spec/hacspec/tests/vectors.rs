@@ -4,7 +4,9 @@ use serde_json::Value;
 use std::{env, fs, path::PathBuf};
 use veriplex_spec::duplex::{self, Duplex};
 use veriplex_spec::protocol::{self, Opened};
-use veriplex_spec::{aead, aestream, digest, group, hpke, mac, mhf, oae2, oprf, sig, signcrypt, simpira1024};
+use veriplex_spec::{
+    aead, aestream, digest, group, handshake, hpke, mac, mhf, oae2, oprf, pake, sig, signcrypt, simpira1024,
+};
 use veriplex_spec::{siv, stream, vrf};
 
 fn load(name: &str) -> Value {
@@ -410,6 +412,52 @@ fn hpke_vectors() {
 #[test]
 fn signcrypt_vectors() {
     public_key_vectors("signcrypt.json", signcrypt::seal, signcrypt::open);
+}
+
+#[test]
+fn handshake_vectors() {
+    let file = load("handshake.json");
+    for case in file.as_array().unwrap() {
+        let domain = text(case, "domain");
+        let (ours, theirs) = (bytes(case, "initiator_rand"), bytes(case, "responder_rand"));
+        let request = handshake::request(&ours);
+        assert_eq!(request, array(case, "request"));
+        let (p, response) = handshake::respond(domain, array(case, "responder_private"), &theirs, request);
+        assert_eq!(response, bytes(case, "response"));
+        let confirmed = handshake::confirm(domain, array(case, "initiator_private"), &ours, &response);
+        let (initiator, confirmation) = confirmed.unwrap();
+        assert_eq!(confirmation, bytes(case, "confirmation"));
+        let responder = handshake::finish(p, &theirs, &confirmation).unwrap();
+        assert_eq!(initiator.peer, array(case, "responder_public"));
+        assert_eq!(responder.peer, array(case, "initiator_public"));
+        for session in [initiator, responder] {
+            assert_eq!(serialized(session.initiator), bytes(case, "initiator_send"));
+            assert_eq!(serialized(session.responder), bytes(case, "responder_send"));
+        }
+    }
+    assert_eq!(file.as_array().unwrap().len(), 4);
+}
+
+#[test]
+fn pake_vectors() {
+    let file = load("pake.json");
+    for case in file.as_array().unwrap() {
+        let [initiator, responder, session, password] =
+            ["initiator", "responder", "session", "password"].map(|key| bytes(case, key));
+        let (ours, theirs) = (bytes(case, "initiator_rand"), bytes(case, "responder_rand"));
+        let (p, generator) = pake::start(text(case, "domain"), &initiator, &responder, &session, &password);
+        let (i, r) = (pake::message(generator, &ours), pake::message(generator, &theirs));
+        assert_eq!(i, array(case, "initiator_message"));
+        assert_eq!(r, array(case, "responder_message"));
+        for end in [pake::finish(p, &ours, r, i, r), pake::finish(p, &theirs, i, i, r)] {
+            assert_eq!(serialized(end), bytes(case, "state"));
+        }
+    }
+    assert_eq!(file.as_array().unwrap().len(), 3);
+}
+
+fn serialized(p: Duplex) -> Vec<u8> {
+    [&[p.rate_idx, p.frame_idx], &p.state[..]].concat()
 }
 
 #[test]

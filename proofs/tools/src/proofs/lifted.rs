@@ -110,7 +110,7 @@ pub fn write(root: &Path, modules: &[Lifted], folder: &Path) -> io::Result<()> {
 
 /// `veriplex-tools lifted-mutants`: that the theorems about the broken kernels which lift are false.
 pub fn mutants(mut args: impl Iterator<Item = String>, root: &Path) -> ExitCode {
-    if !super::installed("cryptol") {
+    if !crate::installed("cryptol") {
         println!("lifted-mutants: skipped, because cryptol is not on PATH");
         return ExitCode::from(u8::from(args.any(|arg| arg == "--strict")));
     }

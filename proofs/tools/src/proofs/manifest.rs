@@ -2,6 +2,7 @@
 
 use super::Expected;
 use super::lifted::object_name;
+use super::rust;
 use super::saw::Theorem;
 use crate::{replay, sha256};
 use serde_json::{Value, json};
@@ -58,7 +59,13 @@ pub fn write(
         })
         .collect::<io::Result<Vec<Value>>>()?;
     let manifest = json!({
-        "tools": { "saw": version("saw")?, "z3": version("z3")?, "rustc": version("rustc")? },
+        "tools": {
+            "saw": version("saw")?,
+            "yices": version("yices")?,
+            "z3": version("z3")?,
+            "rustc": version("rustc")?,
+        },
+        "bitcode": { "RUSTFLAGS": rust::RUSTFLAGS, "flags": rust::FLAGS.join(" ") },
         "objects": objects,
         "files": files,
         "scripts": scripts,
@@ -122,6 +129,9 @@ pub fn files_of(root: &Path, script: &str) -> io::Result<Vec<String>> {
         if file == "proofs/saw/common.saw" {
             todo.push("proofs/saw/prototypes.rs".to_owned());
             todo.push("proofs/saw/instructions.s".to_owned());
+        }
+        if file == "proofs/saw/rust.saw" {
+            files.extend(rust::SOURCES.map(str::to_owned));
         }
         // The hash in such a module is that of the code, which is not always assembled anew.
         if let Some(kernel) = file

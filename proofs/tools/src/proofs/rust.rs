@@ -12,6 +12,15 @@ use std::{env, fs, io};
 pub const RUSTFLAGS: &str = "--cfg veriplex_backend=\"portable\" --cfg veriplex_proofs";
 pub const FLAGS: [&str; 3] = ["--emit=llvm-bc,llvm-ir", "-Ccodegen-units=1", "-Clink-dead-code"];
 
+/// What the functions that the scripts are about are made from.
+pub const SOURCES: [&str; 5] = [
+    "rust/src/duplex.rs",
+    "rust/src/platform.rs",
+    "rust/src/portable/aes.rs",
+    "rust/src/portable/mod.rs",
+    "rust/src/simpira1024.rs",
+];
+
 /// The modules whose functions the scripts name.
 const MODULES: [&str; 2] = ["portable", "duplex"];
 

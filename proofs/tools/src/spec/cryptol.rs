@@ -27,17 +27,6 @@ pub struct Outcome {
     pub result: Result<String, String>,
 }
 
-/// Is the program on PATH?
-pub fn installed(program: &str) -> bool {
-    Command::new(program)
-        .arg("--version")
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .is_ok_and(|status| status.success())
-}
-
 /// Runs the jobs, at most two at a time (a proof may take gigabytes), and returns the outcomes in their order.
 pub fn run_all(jobs: &[Job], timeout: Duration, scripts: &Path) -> io::Result<Vec<Outcome>> {
     let next = AtomicUsize::new(0);

@@ -1,0 +1,47 @@
+//! A protocol keyed by a password (design.md, "Schemes"). There is no Cryptol twin: Cryptol has no such group.
+
+use crate::duplex::Duplex;
+use crate::group::{Element, map, times, wide};
+use crate::protocol::{derive, init, mix};
+
+/// The transcript of what both sides know, and the generator that it gives.
+#[hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL)]
+pub fn start(
+    domain: &[u8],
+    initiator: &[u8],
+    responder: &[u8],
+    session: &[u8],
+    password: &[u8],
+) -> (Duplex, Element) {
+    let names = mix(
+        mix(init(domain), b"initiator", initiator),
+        b"responder",
+        responder,
+    );
+    let secret = mix(mix(names, b"session", session), b"password", password);
+    let (p, uniform) = derive(secret, b"generator", 64);
+    (p, map(&uniform))
+}
+
+/// What a side sends.
+#[hax_lib::requires(randomness.len() == 64 && crate::group::is_element(generator))]
+pub fn message(generator: Element, randomness: &[u8]) -> Element {
+    times(wide(randomness), generator)
+}
+
+/// What a side has at the end, from the other's message.
+#[hax_lib::requires(randomness.len() == 64 && crate::group::is_element(other))]
+pub fn finish(
+    p: Duplex,
+    randomness: &[u8],
+    other: Element,
+    initiator: Element,
+    responder: Element,
+) -> Duplex {
+    let sent = mix(
+        mix(p, b"initiator-message", &initiator),
+        b"responder-message",
+        &responder,
+    );
+    mix(sent, b"key-element", &times(wide(randomness), other))
+}
