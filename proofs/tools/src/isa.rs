@@ -4,6 +4,7 @@
 //! executed, and whatever was executed must have its form.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{fs, io};
@@ -123,9 +124,10 @@ fn job(folders: &Folders, architecture: &str, runs: &Path, form: &str) -> io::Re
     for (number, batch) in fs::read(&file)?.chunks(BATCH * RUN_LEN).enumerate() {
         let path = folders.scripts.join(format!("{architecture}_{form}_{number}"));
         fs::write(&path, batch)?;
-        script += &format!(
-            ":readByteArray {}\ndiffering`{{{BATCH}}} form_{form} it\n",
-            path.display()
+        let path = path.display();
+        let _ = writeln!(
+            script,
+            ":readByteArray {path}\ndiffering`{{{BATCH}}} form_{form} it"
         );
     }
     Ok(Job {
@@ -170,7 +172,7 @@ fn run_of(file: &Path, number: usize) -> String {
     for (at, len) in [(0, 16), (16, 16), (32, 8), (40, 16), (56, 16), (72, 8)] {
         text += if at == 40 { " -> " } else { " " };
         for byte in run.get(at..at + len).unwrap_or_default().iter().rev() {
-            text += &format!("{byte:02x}");
+            let _ = write!(text, "{byte:02x}");
         }
     }
     text
