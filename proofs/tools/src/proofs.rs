@@ -109,26 +109,7 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
     }
 
     if only.is_none() {
-        let names: BTreeSet<&str> = expected.iter().map(|e| e.name.as_str()).collect();
-        let proved: BTreeSet<&str> = theorems.keys().map(String::as_str).collect();
-        wrong.extend(
-            names
-                .difference(&proved)
-                .map(|name| format!("{name}: in THEOREMS.txt, not proved")),
-        );
-        wrong.extend(
-            proved
-                .difference(&names)
-                .map(|name| format!("{name}: proved, not in THEOREMS.txt")),
-        );
-        let objects: BTreeSet<&str> = expected.iter().map(|e| e.object.as_str()).collect();
-        wrong.extend(
-            kernels
-                .iter()
-                .map(lifted::object_name)
-                .filter(|name| !objects.contains(name.as_str()))
-                .map(|name| format!("{name}: no theorem")),
-        );
+        wrong.extend(unlisted(&expected, &theorems, &kernels));
     }
     print_table(&expected, &theorems, &kernels);
     for line in &wrong {
@@ -156,6 +137,28 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
         println!("proofs/manifest.json and what belongs to it left as they were");
     }
     Ok(wrong.is_empty() && whole)
+}
+
+/// What is in THEOREMS.txt and was not proved, and the other way round; kernels without a theorem.
+fn unlisted(
+    expected: &[Expected],
+    theorems: &BTreeMap<String, (saw::Theorem, Vec<String>)>,
+    kernels: &[Symbol],
+) -> Vec<String> {
+    let names: BTreeSet<&str> = expected.iter().map(|e| e.name.as_str()).collect();
+    let proved: BTreeSet<&str> = theorems.keys().map(String::as_str).collect();
+    let objects: BTreeSet<&str> = expected.iter().map(|e| e.object.as_str()).collect();
+    let not_proved = names.difference(&proved);
+    let not_listed = proved.difference(&names);
+    let bare = kernels
+        .iter()
+        .map(lifted::object_name)
+        .filter(|name| !objects.contains(name.as_str()));
+    not_proved
+        .map(|name| format!("{name}: in THEOREMS.txt, not proved"))
+        .chain(not_listed.map(|name| format!("{name}: proved, not in THEOREMS.txt")))
+        .chain(bare.map(|name| format!("{name}: no theorem")))
+        .collect()
 }
 
 /// The lines of THEOREMS.txt: name, object, assumptions after a colon; `#` begins a comment.
