@@ -23,7 +23,14 @@ const SECONDS: u32 = 300;
 /// The solvers, and for each the theorems that it is not asked, because it does not come to an end on their goals.
 const SOLVERS: [(&str, &[&str]); 2] = [
     ("z3", &[]),
-    ("cvc5", &["permute_bytes_lemma", "permute_words_lemma"]),
+    (
+        "cvc5",
+        &[
+            "permute_bytes_lemma",
+            "permute_words_lemma",
+            "permute_on_words_lemma",
+        ],
+    ),
 ];
 
 /// How z3 is told of tuples with one component, and the same in SMT-LIB 2.6, as cvc5 wants it.
