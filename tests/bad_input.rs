@@ -567,6 +567,10 @@ fn mhf() {
 
 /// In a process that may have no more than 1 GiB.
 #[cfg(target_os = "linux")]
+#[cfg_attr(
+    target_arch = "aarch64",
+    ignore = "the program starts itself, which an emulator cannot"
+)]
 #[test]
 fn mhf_out_of_memory() {
     const CHILD: &str = "VERIPLEX_TEST_OUT_OF_MEMORY";
