@@ -31,7 +31,7 @@ const LIMITS: &str = "ulimit -v 8000000; exec timeout \"${VERIPLEX_SECONDS:-900}
 /// What stands in for z3: it keeps what z3 is asked, in a file NUMBER.THEOREM.
 const RECORDER: &str = r#"#!/bin/bash
 [ "$*" = "-smt2 -in" ] || exec "$VERIPLEX_Z3" "$@"
-cd "$VERIPLEX_GOALS"
+cd "$VERIPLEX_GOALS" || exit
 printf -v file %06d.%s "$(ls | wc -l)" "$(cat ../theorem)"
 exec "$VERIPLEX_Z3" "$@" < <(exec tee "$file")
 "#;
