@@ -134,6 +134,24 @@ fn no_module_hides_one_of_the_specification() {
     }
 }
 
+/// There is no assembly but the kernels: these tests find those by their symbols.
+#[test]
+fn kernels_are_all_the_assembly() {
+    let mut folders = vec![root().join("rust/src")];
+    let mut with_assembly = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if std::fs::read_to_string(&path).unwrap().contains("asm!") {
+                with_assembly.push(path);
+            }
+        }
+    }
+    assert_eq!(with_assembly, [root().join("rust/src/kernels.rs")]);
+}
+
 /// The modules of the lifted kernels, for architectures that this is not as well, are about the proved bytes.
 #[test]
 fn lifted_modules_are_of_the_proved_bytes() {
