@@ -845,6 +845,14 @@ fn a_failed_writer_stays_failed() {
     assert!(writer.write(&[1]).is_err());
     assert!(writer.finish().is_err());
 
+    // One that takes no more.
+    let mut full = [0; 30];
+    let mut writer = SealWriter::new(keyed(), full.as_mut_slice());
+    writer.write_all(&[1; 20]).unwrap();
+    for _ in 0..2 {
+        assert_eq!(writer.try_finish().unwrap_err().kind(), io::ErrorKind::WriteZero);
+    }
+
     let mut protocol = keyed();
     let mut writer = protocol.mask_stream(label!("m")).writer(Broken(30));
     writer.write_all(&[1; 20]).unwrap();
