@@ -16,6 +16,8 @@ fn keyed() -> Protocol {
 /// What the inner reader or writer does in every other call, and what is done about it.
 #[derive(Clone, Copy)]
 enum Trouble {
+    /// Nothing else.
+    Never,
     /// It is pending, and polled again.
     Pending,
     /// It is pending, and the call is cancelled and made anew.
@@ -24,7 +26,7 @@ enum Trouble {
     Failed,
 }
 
-use Trouble::{Cancelled, Failed, Pending};
+use Trouble::{Cancelled, Failed, Never, Pending};
 
 /// In the calls without trouble, takes or gives `step` bytes.
 struct Slow<T> {
@@ -49,6 +51,7 @@ impl<T> Slow<T> {
     fn poll<R>(&mut self, cx: &Context<'_>, work: impl FnOnce(&mut Self) -> R) -> Poll<io::Result<R>> {
         self.in_trouble = !self.in_trouble;
         match self.trouble {
+            Never => Poll::Ready(Ok(work(self))),
             _ if !self.in_trouble => Poll::Ready(Ok(work(self))),
             Failed => Poll::Ready(Err(ErrorKind::TimedOut.into())),
             Pending | Cancelled => {
@@ -213,6 +216,8 @@ fn bytes_are_those_of_std() {
         for n in [0, 1, 16, 31, 32, 33, 66, 500] {
             let message: Vec<u8> = (0..=250).cycle().take(n).collect();
             for (step, trouble, flush) in [
+                (1, Never, false),
+                (1000, Never, true),
                 (1, Pending, false),
                 (1, Cancelled, true),
                 (1, Failed, true),
