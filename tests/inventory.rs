@@ -199,6 +199,8 @@ fn public_items_are_found() {
             impl Twice { pub const C: u8 = 1; pub fn open(&self) {} fn closed(&self) {} pub(crate) fn half(&self) {} }
             macro_rules! more { ($($t:ident),*) => {$( impl<'a> $t<'a> { pub fn made(&self) {} } )*}; }
             more!(Twice);
+            macro_rules! traits { ($($t:ident),*) => {$( impl Drop for $t<'_> { fn drop(&mut self) {} } )*}; }
+            traits!(Twice);
             #[cfg(test)] mod tests { pub struct Test; impl super::Twice { pub fn in_tests() {} } }
         }
         pub mod open { pub use crate::hidden::Twice as Renamed; pub enum E { A, B(u8) } pub type T = E; }
@@ -236,6 +238,7 @@ fn public_items_are_found() {
         "Open::required",
         "Twice",
         "Twice as Clone",
+        "Twice as Drop",
         "Twice::C",
         "Twice::made",
         "Twice::open",
@@ -248,6 +251,7 @@ fn public_items_are_found() {
         "open::E::B",
         "open::Renamed",
         "open::Renamed as Clone",
+        "open::Renamed as Drop",
         "open::Renamed::C",
         "open::Renamed::made",
         "open::Renamed::open",
