@@ -34,7 +34,6 @@
 
 use curve25519_dalek::RistrettoPoint;
 use rand_core::CryptoRng;
-use subtle::ConstantTimeEq;
 
 use crate::group::{self, ELEMENT_LEN, SCALAR_LEN};
 use crate::keys::{PrivateKey, PublicKey};
@@ -189,7 +188,7 @@ fn unmask_and_verify(
     shared.unmask(label!("proof"), scalar);
     let scalar = Secret::new(group::decode_scalar(scalar)?);
     let expected = Secret::new(RistrettoPoint::mul_base(&scalar) - *challenge * sender.element());
-    if expected.compress().as_bytes().ct_eq(&*commitment).into() {
+    if group::equal(expected.compress().as_bytes(), commitment) {
         Ok(())
     } else {
         Err(Error::Verification)
