@@ -4,7 +4,6 @@ use curve25519_dalek::ristretto::CompressedRistretto;
 use curve25519_dalek::traits::IsIdentity;
 use curve25519_dalek::{RistrettoPoint, Scalar};
 use rand_core::CryptoRng;
-use subtle::ConstantTimeEq;
 
 use crate::wipe::Secret;
 use crate::{Error, Label, Protocol};
@@ -93,12 +92,6 @@ pub(crate) fn not_identity(element: RistrettoPoint) -> Result<RistrettoPoint, Er
 #[inline(never)] // as above
 pub(crate) fn decode_scalar(bytes: &[u8; SCALAR_LEN]) -> Result<Scalar, Error> {
     Option::from(Scalar::from_canonical_bytes(*bytes)).ok_or(Error::InvalidKey)
-}
-
-/// Whether two encodings are the same, where one of them is secret and the answer is not.
-#[inline(never)] // as above
-pub(crate) fn equal(a: &[u8; 32], b: &[u8; 32]) -> bool {
-    a.ct_eq(b).into()
 }
 
 /// Concatenates encodings; N is their length together.
