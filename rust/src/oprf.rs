@@ -346,6 +346,7 @@ impl VerifiableBlind {
     /// [`Error::Verification`] if the proof is not one by this server for these elements and answers in this domain.
     ///
     /// An empty batch does not compile, as for [`blind_evaluate_verifiable`].
+    #[allow(clippy::needless_pass_by_value, reason = "a blind serves once")]
     pub fn finalize_batch<const N: usize, const OUTPUT_LEN: usize>(
         blinds: [Self; N],
         domain: Label<'_>,
@@ -372,6 +373,7 @@ impl VerifiableBlind {
     ///
     /// [`Error::Verification`] as there, or if there are more or fewer answers than blinds, or none.
     #[cfg(feature = "alloc")]
+    #[allow(clippy::needless_pass_by_value, reason = "a blind serves once")]
     pub fn finalize_vec(
         blinds: alloc::vec::Vec<Self>,
         domain: Label<'_>,

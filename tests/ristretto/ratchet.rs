@@ -308,6 +308,7 @@ fn unanswered_chains_are_bounded() {
     let mut messages = Vec::new();
     loop {
         messages.push(a.seal_vec(b"").unwrap());
+        assert!(messages.len() <= MAX_UNANSWERED);
         if let Err(error) = a.ratchet(&mut rng.next()) {
             assert_eq!(error, Error::LimitReached);
             break;

@@ -70,7 +70,8 @@ fn public_key(case: &Value, key: &str) -> PublicKey {
 
 /// Runs the known answers; returns how many.
 pub fn vectors() -> usize {
-    let run: [(&str, fn(&Value)); 9] = [
+    type Run = fn(&Value);
+    let runs: [(&str, Run); 9] = [
         ("sig", signature),
         ("hpke", encryption),
         ("signcrypt", signcryption),
@@ -82,7 +83,7 @@ pub fn vectors() -> usize {
         ("adratchet", conversation),
     ];
     let mut n = 0;
-    for (name, run) in run {
+    for (name, run) in runs {
         for case in cases(&file(name)) {
             run(case);
             n += 1;
