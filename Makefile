@@ -31,8 +31,10 @@ no_aarch64 = skipped, because not all of these are there: a Rust standard librar
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 
+# With RUSTC_BOOTSTRAP, rustdoc compares the errors that examples of compile_fail name; without, any error will do.
 test: ## every test, with all features, without any, and with the backend fixed
 	$(CARGO) test --workspace --all-features
+	RUSTC_BOOTSTRAP=1 $(CARGO) test --all-features --doc
 	$(CARGO) test --no-default-features
 	RUSTFLAGS='--cfg veriplex_backend="portable"' $(CARGO) test --target-dir target/override --test vectors
 	RUSTFLAGS='--cfg veriplex_intrinsics' $(CARGO) test --target-dir target/override --test vectors

@@ -4,6 +4,10 @@ use core::num::NonZeroU16;
 /// What can go wrong. No variant tells anything about a secret.
 ///
 /// Every function that returns an error leaves the protocol as it was before the call.
+///
+/// A message that a peer did not send, or should not have, is [`Error::Verification`], whatever is wrong with it; where
+/// participants have numbers, the error may name one. Decoding a key, an element or a state by itself has its own:
+/// [`Error::InvalidKey`], [`Error::InvalidState`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Error {
@@ -13,12 +17,13 @@ pub enum Error {
     BufferLength,
     /// More than 255 branches were asked of Fork.
     TooManyBranches,
-    /// A ciphertext, tag or stream is not what its owner made: forged, changed, cut or too short.
+    /// A ciphertext, tag, message of a protocol, signature, proof or stream is not what its owner made: forged,
+    /// changed, cut, too short or badly encoded.
     Verification,
     /// Serialised bytes are not a state.
     InvalidState,
     /// Bytes are not a key or an element: of the wrong length, not a canonical encoding, or that of the identity or
-    /// of zero.
+    /// of zero. Or random bytes gave zero or the identity: a probability of about 2^-252, unless the generator is broken.
     InvalidKey,
     /// Participants are unknown, missing or there twice, or their numbers are not possible.
     Participants,

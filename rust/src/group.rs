@@ -63,6 +63,7 @@ pub(crate) fn mix_secret_element(
 /// # Errors
 ///
 /// [`Error::InvalidKey`] for anything else, and for the identity.
+#[inline(never)] // as below
 pub(crate) fn decode_element(bytes: &[u8; ELEMENT_LEN]) -> Result<RistrettoPoint, Error> {
     not_identity(decompress(bytes).ok_or(Error::InvalidKey)?)
 }

@@ -99,8 +99,8 @@ impl Initiator {
     ///
     /// # Errors
     ///
-    /// [`Error::Verification`] if it has not 80 bytes or is no answer to this request in this domain;
-    /// [`Error::InvalidKey`] if one of its keys is none.
+    /// [`Error::Verification`] if it has not 80 bytes, is no answer to this request in this domain, or one of its keys is
+    /// none.
     pub fn receive(self, response: &[u8]) -> Result<ClaimedResponder, Error> {
         let response: &[u8; RESPONSE_LEN] = response.try_into().map_err(|_| Error::Verification)?;
         let Self {
@@ -109,7 +109,7 @@ impl Initiator {
             own,
         } = self;
         let (re, sealed) = response.split_first_chunk().ok_or(Error::Verification)?;
-        let re = PublicKey::from_bytes(re)?;
+        let re = key(re)?;
         protocol.mix(label!("re"), re.as_bytes());
         ephemeral.mix_shared(&re, &mut protocol, label!("ie-re"))?;
         let peer = open_key(&mut protocol, label!("rs"), sealed)?;
@@ -139,7 +139,7 @@ impl Responder {
     ///
     /// # Errors
     ///
-    /// [`Error::Verification`] if the request has not 32 bytes; [`Error::InvalidKey`] if they are not a key.
+    /// [`Error::Verification`] if the request has not 32 bytes, or they are not a key.
     pub fn respond<R: CryptoRng + ?Sized>(
         domain: Label<'_>,
         own: &PrivateKey,
@@ -147,7 +147,7 @@ impl Responder {
         rng: &mut R,
     ) -> Result<(Self, [u8; RESPONSE_LEN]), Error> {
         let request: &[u8; REQUEST_LEN] = request.try_into().map_err(|_| Error::Verification)?;
-        let ie = PublicKey::from_bytes(request)?;
+        let ie = key(request)?;
         let ephemeral = PrivateKey::generate(rng);
         let mut protocol = Protocol::new(domain);
         protocol.mix(label!("ie"), ie.as_bytes());
@@ -165,8 +165,7 @@ impl Responder {
     ///
     /// # Errors
     ///
-    /// [`Error::Verification`] if it has not 48 bytes or is not the one to this response; [`Error::InvalidKey`] if
-    /// its key is none.
+    /// [`Error::Verification`] if it has not 48 bytes, is not the one to this response, or its key is none.
     pub fn receive(self, confirmation: &[u8]) -> Result<ClaimedInitiator, Error> {
         let Self {
             mut protocol,
@@ -235,10 +234,15 @@ pub struct Session {
 }
 
 fn open_key(protocol: &mut Protocol, label: Label<'_>, sealed: &[u8]) -> Result<PublicKey, Error> {
-    let mut key = [0; PublicKey::LEN];
+    let mut bytes = [0; PublicKey::LEN];
     let sealed: &[u8; SEALED_KEY_LEN] = sealed.try_into().map_err(|_| Error::Verification)?;
-    protocol.open_into(label, sealed, &mut key)?;
-    PublicKey::from_bytes(&key)
+    protocol.open_into(label, sealed, &mut bytes)?;
+    key(&bytes)
+}
+
+/// A key in a message. If it is none, the message is not the peer's.
+fn key(bytes: &[u8; PublicKey::LEN]) -> Result<PublicKey, Error> {
+    PublicKey::from_bytes(bytes).map_err(|_| Error::Verification)
 }
 
 /// What the responder sends with, and what the initiator sends with.

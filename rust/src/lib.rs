@@ -1,5 +1,6 @@
 //! **Veriplex** is the Newplex cryptographic framework: one permutation (Simpira-1024), one duplex over
-//! it, and one [`Protocol`] object whose operations build hashes, MACs, ciphers and whole protocols.
+//! it, and one [`Protocol`] object whose operations build hashes, MACs, ciphers and, with the group Ristretto255,
+//! signatures, encryption to public keys, handshakes and protocols between several parties.
 //! It is byte-compatible with Newplex, except that it refuses labels longer than 91 bytes (see [`Label`]).
 //!
 //! ```

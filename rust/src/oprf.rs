@@ -308,8 +308,14 @@ impl Blind {
     ///
     /// [`Error::InvalidKey`] if the unblinded answer is the identity, which it never is for a valid element.
     pub fn finalize(self, evaluated: &EvaluatedElement, output: &mut [u8]) -> Result<(), Error> {
+        self.output(evaluated, output)
+    }
+
+    /// By reference: what is moved out of a vector stays in its memory, and is not wiped there.
+    fn output(&self, evaluated: &EvaluatedElement, output: &mut [u8]) -> Result<(), Error> {
         let inverse = Secret::new(self.scalar.invert());
-        finish(self.prf, &Secret::new(*inverse * evaluated.0.element()), output)
+        let element = Secret::new(*inverse * evaluated.0.element());
+        finish(self.prf.clone(), &element, output)
     }
 }
 
@@ -329,9 +335,7 @@ impl VerifiableBlind {
         output: &mut [u8],
     ) -> Result<(), Error> {
         verify(domain, server, &[(self.blinded, *evaluated)], proof)?;
-        self.blind
-            .finalize(evaluated, output)
-            .map_err(|_| Error::Verification)
+        self.output(evaluated, output)
     }
 
     /// The outputs from the server's answers to at least one element, if the one proof for them holds. Blinds and
@@ -342,6 +346,7 @@ impl VerifiableBlind {
     /// [`Error::Verification`] if the proof is not one by this server for these elements and answers in this domain.
     ///
     /// An empty batch does not compile, as for [`blind_evaluate_verifiable`].
+    #[allow(clippy::needless_pass_by_value, reason = "a blind serves once")]
     pub fn finalize_batch<const N: usize, const OUTPUT_LEN: usize>(
         blinds: [Self; N],
         domain: Label<'_>,
@@ -356,11 +361,8 @@ impl VerifiableBlind {
         }
         verify(domain, server, &pairs, proof)?;
         let mut outputs = [[0; OUTPUT_LEN]; N];
-        for ((blind, evaluated), output) in blinds.into_iter().zip(evaluated).zip(&mut outputs) {
-            blind
-                .blind
-                .finalize(evaluated, output)
-                .map_err(|_| Error::Verification)?;
+        for ((blind, evaluated), output) in blinds.iter().zip(evaluated).zip(&mut outputs) {
+            blind.output(evaluated, output)?;
         }
         Ok(outputs)
     }
@@ -371,6 +373,7 @@ impl VerifiableBlind {
     ///
     /// [`Error::Verification`] as there, or if there are more or fewer answers than blinds, or none.
     #[cfg(feature = "alloc")]
+    #[allow(clippy::needless_pass_by_value, reason = "a blind serves once")]
     pub fn finalize_vec(
         blinds: alloc::vec::Vec<Self>,
         domain: Label<'_>,
@@ -389,17 +392,21 @@ impl VerifiableBlind {
             .collect();
         verify(domain, server, &pairs, proof)?;
         blinds
-            .into_iter()
+            .iter()
             .zip(evaluated)
             .map(|(blind, evaluated)| {
                 let mut output = alloc::vec![0; output_len];
-                blind
-                    .blind
-                    .finalize(evaluated, &mut output)
-                    .map_err(|_| Error::Verification)?;
+                blind.output(evaluated, &mut output)?;
                 Ok(output)
             })
             .collect()
+    }
+
+    /// The output, once the proof has been verified.
+    fn output(&self, evaluated: &EvaluatedElement, output: &mut [u8]) -> Result<(), Error> {
+        self.blind
+            .output(evaluated, output)
+            .map_err(|_| Error::Verification)
     }
 }
 

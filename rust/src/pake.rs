@@ -70,7 +70,8 @@ impl Initiator {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidKey`] with a probability of 2^-252.
+    /// [`Error::InvalidKey`] if the password is mapped to the identity or the random scalar is zero (a probability of
+    /// 2^-251).
     pub fn start<R: CryptoRng + ?Sized>(
         domain: Label<'_>,
         names: &Names<'_>,
@@ -90,8 +91,7 @@ impl Initiator {
     ///
     /// # Errors
     ///
-    /// [`Error::Verification`] if the response has not 32 bytes; [`Error::InvalidKey`] if they are not an element, or
-    /// are the identity.
+    /// [`Error::Verification`] if the response has not 32 bytes, or they are not an element, or the identity.
     pub fn finish(self, response: &[u8]) -> Result<Protocol, Error> {
         let (response, element) = decode(response)?;
         finish(self.protocol, &self.scalar, &element, [&self.message, response])
@@ -109,8 +109,8 @@ impl fmt::Debug for Initiator {
 ///
 /// # Errors
 ///
-/// [`Error::Verification`] if the message has not 32 bytes; [`Error::InvalidKey`] if they are not an element, or are
-/// the identity.
+/// [`Error::Verification`] if the message has not 32 bytes, or they are not an element, or the identity;
+/// [`Error::InvalidKey`] as for [`Initiator::start`].
 pub fn respond<R: CryptoRng + ?Sized>(
     domain: Label<'_>,
     names: &Names<'_>,
@@ -137,13 +137,14 @@ fn start<R: CryptoRng + ?Sized>(
     protocol.mix(label!("password"), password);
     let generator = Secret::new(group::derive_element(&mut protocol, label!("generator"))?);
     let scalar = group::random_scalar(rng);
-    let message = (*generator * *scalar).compress().to_bytes();
-    Ok((protocol, scalar, message))
+    let message = group::not_identity(*generator * *scalar)?;
+    Ok((protocol, scalar, message.compress().to_bytes()))
 }
 
 fn decode(message: &[u8]) -> Result<(&[u8; MESSAGE_LEN], RistrettoPoint), Error> {
     let message = message.try_into().map_err(|_| Error::Verification)?;
-    Ok((message, group::decode_element(message)?))
+    let element = group::decode_element(message).map_err(|_| Error::Verification)?;
+    Ok((message, element))
 }
 
 /// `messages`: the initiator's, then the responder's; `element`: the peer's.

@@ -93,8 +93,8 @@ struct Sending {
     /// shrinks leaves copies.
     #[allow(clippy::vec_box)]
     older: Vec<Box<PrivateKey>>,
-    /// Where this chain began, as long as nothing was sent on it.
-    fresh: Option<Fresh>,
+    /// Where this chain began, as long as nothing was sent on it. Boxed, because what is taken out of an option stays there.
+    fresh: Option<Box<Fresh>>,
 }
 
 struct Fresh {
@@ -164,7 +164,7 @@ impl Ratchet {
         let sending = &mut self.sending;
         let next = sending.n.checked_add(1).ok_or(Error::LimitReached)?;
         if let Some(fresh) = sending.fresh.take() {
-            let earlier = core::mem::replace(&mut sending.current, fresh.local);
+            let earlier = core::mem::replace(&mut sending.current, fresh.local.clone());
             sending.older.push(Box::new(earlier));
         }
         let header = Header {
@@ -300,17 +300,17 @@ impl Sending {
         &self,
         remote: &PublicKey,
         rng: &mut R,
-    ) -> Result<(Protocol, Fresh), Error> {
+    ) -> Result<(Protocol, Box<Fresh>), Error> {
         // The peer never learns of a chain on which nothing was sent, so the next one begins where that began.
         let before = self.fresh.as_ref().map_or(&self.protocol, |fresh| &fresh.before);
         let local = PrivateKey::generate(rng);
         let mut protocol = before.clone();
         local.mix_shared(remote, &mut protocol, label!("dh"))?;
         let before = before.clone();
-        Ok((protocol, Fresh { local, before }))
+        Ok((protocol, Box::new(Fresh { local, before })))
     }
 
-    fn begin(&mut self, protocol: Protocol, fresh: Fresh) {
+    fn begin(&mut self, protocol: Protocol, fresh: Box<Fresh>) {
         self.protocol = protocol;
         if self.fresh.replace(fresh).is_none() {
             self.prev_n = self.n;
@@ -533,20 +533,22 @@ impl Ratchet {
         let protocol = reader.protocol()?;
         let (n, prev_n) = (reader.u32()?, reader.u32()?);
         let current = reader.private_key()?;
-        let older = match reader.array()? {
-            [count] if usize::from(count) <= MAX_UNANSWERED => (0..count)
-                .map(|_| reader.private_key().map(Box::new))
-                .collect::<Option<_>>()?,
-            _ => return None,
-        };
+        let [count] = reader.array()?;
+        let older = (0..count)
+            .map(|_| reader.private_key().map(Box::new))
+            .collect::<Option<Vec<_>>>()?;
         let fresh = match reader.array()? {
             [0] => None,
-            [1] => Some(Fresh {
+            [1] => Some(Box::new(Fresh {
                 local: reader.private_key()?,
                 before: reader.protocol()?,
-            }),
+            })),
             _ => return None,
         };
+        // A fresh key becomes an older one.
+        if older.len() + usize::from(fresh.is_some()) > MAX_UNANSWERED {
+            return None;
+        }
         let sending = Sending {
             protocol,
             n,

@@ -78,11 +78,15 @@ fn generated_keys_sign() {
     signs(&group, &shares, &[0, 1, 2, 3, 4]);
 }
 
+/// The element that a message commits to in this place.
+fn coefficient(commitment: &Commitment, place: usize) -> RistrettoPoint {
+    let bytes = commitment.to_bytes()[2 + 32 * place..][..32].try_into().unwrap();
+    CompressedRistretto(bytes).decompress().unwrap()
+}
+
 /// The commitment to the constant coefficient.
 fn constant(commitment: &Commitment) -> RistrettoPoint {
-    CompressedRistretto(commitment.to_bytes()[2..34].try_into().unwrap())
-        .decompress()
-        .unwrap()
+    coefficient(commitment, 0)
 }
 
 /// The public key is the sum of all constant coefficients: each participant has a part in it.
@@ -156,10 +160,19 @@ fn commitments_are_checked() {
 
 /// Participant 3 commits to a polynomial of its choice, with the proof as `frost::dkg` documents it.
 fn commitment_to(coefficients: &[u8]) -> Commitment {
-    let [a, k] = [coefficients[0], 77].map(Scalar::from);
-    let coefficients = coefficients
+    let elements = coefficients[1..]
         .iter()
-        .map(|&c| RistrettoPoint::mul_base(&Scalar::from(c)).compress().to_bytes());
+        .map(|&c| RistrettoPoint::mul_base(&Scalar::from(c)))
+        .collect();
+    commitment_to_elements(coefficients[0], elements).unwrap()
+}
+
+/// The same, where it knows the first coefficient only.
+fn commitment_to_elements(first: u8, others: Vec<RistrettoPoint>) -> Result<Commitment, Error> {
+    let [a, k] = [first, 77].map(Scalar::from);
+    let coefficients = std::iter::once(RistrettoPoint::mul_base(&a))
+        .chain(others)
+        .map(|element| element.compress().to_bytes());
     let mut bytes = vec![0, 3];
     let mut statement = Protocol::new(DOMAIN);
     statement.mix(label!("dkg-context"), b"context");
@@ -177,7 +190,52 @@ fn commitment_to(coefficients: &[u8]) -> Commitment {
     let challenge = Scalar::from_bytes_mod_order_wide(&verifier.derive_array(label!("challenge")));
     bytes.extend(commitment);
     bytes.extend((k + a * challenge).to_bytes());
-    Commitment::from_bytes(&bytes).unwrap()
+    Commitment::from_bytes(&bytes)
+}
+
+/// For coefficients but the first no proof is asked. Who cancels the others' (which would lower the threshold) knows no share.
+#[test]
+fn coefficients_that_cancel_others_have_no_shares() {
+    let (_, all) = commitments(2, 3);
+    let cancelling = -(coefficient(&all[0], 1) + coefficient(&all[1], 1));
+    let rogue = commitment_to_elements(5, vec![cancelling]).unwrap();
+    let one = start(b"context", 1, 2, 3)
+        .0
+        .receive(&[all[1].clone(), rogue.clone()]);
+    let two = start(b"context", 2, 2, 3).0.receive(&[all[0].clone(), rogue]);
+    let ((one, to_others), (_, from_two)) = (one.unwrap(), two.unwrap());
+    // What it can send: scalars of its choice, also what it was sent itself.
+    let received = to_others.iter().find(|share| share.receiver() == id(3)).unwrap();
+    let from_two = addressed(&from_two, 1).remove(0);
+    let mut share = received.to_bytes();
+    share[..4].copy_from_slice(&[0, 3, 0, 1]);
+    let mut five = share;
+    five[4..36].copy_from_slice(Scalar::from(5_u8).as_bytes());
+    let [share, five] = [share, five].map(|bytes| Share::from_bytes(&bytes).unwrap());
+    assert_eq!(
+        one.finish(&[from_two.clone(), share]).err(),
+        Some(Error::BadParticipant(id(3)))
+    );
+    let (one, _) = start(b"context", 1, 2, 3)
+        .0
+        .receive(&[
+            all[1].clone(),
+            commitment_to_elements(5, vec![cancelling]).unwrap(),
+        ])
+        .unwrap();
+    assert_eq!(
+        one.finish(&[from_two, five]).err(),
+        Some(Error::BadParticipant(id(3)))
+    );
+}
+
+/// No coefficient is zero: neither the first, of which the proof would be easy, nor the last, which would lower the degree.
+#[test]
+fn zero_coefficients_are_refused() {
+    let identity = || vec![RistrettoPoint::mul_base(&Scalar::ZERO)];
+    assert_eq!(commitment_to_elements(5, identity()), Err(Error::InvalidKey));
+    let zero = commitment_to_elements(0, vec![RistrettoPoint::mul_base(&Scalar::ONE)]);
+    assert_eq!(zero, Err(Error::InvalidKey));
 }
 
 /// A coefficient too many would raise the threshold for everyone, one too few is none of this group's.

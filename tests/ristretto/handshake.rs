@@ -1,6 +1,6 @@
 use veriplex::handshake::{CONFIRMATION_LEN, Initiator, REQUEST_LEN, RESPONSE_LEN, Responder, Session};
 use veriplex::keys::PrivateKey;
-use veriplex::{Error, Label, label};
+use veriplex::{Error, Label, Protocol, label};
 
 use crate::common::{Recorded, array, bytes, cases, text, vectors};
 use crate::key;
@@ -107,12 +107,63 @@ fn every_other_length_is_an_error() {
 fn the_identity_is_refused() {
     assert_eq!(
         run(|m| m.fill(0), nothing, nothing).unwrap_err(),
-        Error::InvalidKey
+        Error::Verification
     );
     assert_eq!(
         run(nothing, |m| m[..32].fill(0), nothing).unwrap_err(),
-        Error::InvalidKey
+        Error::Verification
     );
+}
+
+/// The product of a key's scalar and an element, encoded.
+fn times(key: &PrivateKey, element: &[u8]) -> [u8; 32] {
+    use curve25519_dalek::{Scalar, ristretto::CompressedRistretto};
+    let scalar = Scalar::from_canonical_bytes(key.to_bytes()).unwrap();
+    let element = CompressedRistretto(element.try_into().unwrap())
+        .decompress()
+        .unwrap();
+    (scalar * element).compress().to_bytes()
+}
+
+/// The transcript up to the shared secret of the ephemeral keys, as either side has it.
+fn ephemerals(ie: &[u8], re: &[u8], shared: &[u8]) -> Protocol {
+    let mut protocol = Protocol::new(label!("test"));
+    protocol.mix(label!("ie"), ie);
+    protocol.mix(label!("re"), re);
+    protocol.mix(label!("ie-re"), shared);
+    protocol
+}
+
+/// Nothing but a key may be sealed where the long-term key belongs: with the identity in its place, what follows would
+/// not depend on it.
+#[test]
+fn no_key_is_no_peer() {
+    let sealed_instead = |bytes: [u8; 32]| {
+        let (initiator, request) = Initiator::start(label!("test"), &key(1), &mut random(2));
+        let re = key(4);
+        let mut protocol = ephemerals(&request, re.public_key().as_bytes(), &times(&re, &request));
+        let mut response = re.public_key().to_bytes().to_vec();
+        response.extend(protocol.seal_vec(label!("rs"), &bytes));
+        let claimed = initiator.receive(&response).map(|claimed| *claimed.peer());
+
+        let ie = key(2);
+        let request = ie.public_key().to_bytes();
+        let (responder, response) =
+            Responder::respond(label!("test"), &key(3), &request, &mut random(4)).unwrap();
+        let mut protocol = ephemerals(&request, &response[..32], &times(&ie, &response[..32]));
+        let rs = protocol.open_vec(label!("rs"), &response[32..]).unwrap();
+        protocol.mix(label!("ie-rs"), &times(&ie, &rs));
+        let confirmation = protocol.seal_vec(label!("is"), &bytes);
+        [
+            claimed,
+            responder.receive(&confirmation).map(|claimed| *claimed.peer()),
+        ]
+    };
+    let public = *key(7).public_key();
+    assert_eq!(sealed_instead(public.to_bytes()), [Ok(public); 2]);
+    for bytes in [[0; 32], [0xff; 32], crate::order()] {
+        assert_eq!(sealed_instead(bytes), [Err(Error::Verification); 2]);
+    }
 }
 
 #[test]
@@ -125,7 +176,6 @@ fn domains_separate() {
 /// Whoever claims another's key gets as far as a session, and no further.
 #[test]
 fn a_claimed_key_is_not_enough() {
-    use veriplex::Protocol;
     let domain = label!("test");
     let ephemeral = key(2);
     let request = ephemeral.public_key().to_bytes();
@@ -135,18 +185,9 @@ fn a_claimed_key_is_not_enough() {
     let (initiator, _) = Initiator::start(domain, &key(9), &mut Recorded::new([2; 64]));
     let (mallory, _) = initiator.receive(&response).unwrap().accept();
     let victim = key(1).public_key().to_bytes();
-    let mut protocol = Protocol::new(domain);
-    protocol.mix(label!("ie"), &request);
-    protocol.mix(label!("re"), &response[..32]);
-    let re = curve25519_dalek::ristretto::CompressedRistretto(response[..32].try_into().unwrap());
-    let ie = curve25519_dalek::Scalar::from_canonical_bytes(ephemeral.to_bytes()).unwrap();
-    let shared = |point: curve25519_dalek::ristretto::CompressedRistretto| {
-        (ie * point.decompress().unwrap()).compress().to_bytes()
-    };
-    protocol.mix(label!("ie-re"), &shared(re));
+    let mut protocol = ephemerals(&request, &response[..32], &times(&ephemeral, &response[..32]));
     let rs = protocol.open_vec(label!("rs"), &response[32..]).unwrap();
-    let rs = curve25519_dalek::ristretto::CompressedRistretto(rs.try_into().unwrap());
-    protocol.mix(label!("ie-rs"), &shared(rs));
+    protocol.mix(label!("ie-rs"), &times(&ephemeral, &rs));
     let confirmation = protocol.seal_vec(label!("is"), &victim);
 
     let claimed = responder.receive(&confirmation).unwrap();

@@ -11,6 +11,7 @@ mod keys;
 mod oprf;
 mod pake;
 mod ratchet;
+mod secrets;
 mod sig;
 mod signcrypt;
 mod twin;

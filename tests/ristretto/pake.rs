@@ -83,14 +83,29 @@ fn bad_messages_are_errors() {
         let mut rng = Recorded::new([2; 64]);
         respond(label!("test"), &NAMES, b"secret", message, &mut rng).map(|_| ())
     };
+    let genuine = start().1;
+    assert_eq!(answer(&genuine), Ok(()));
     for len in (0..100).filter(|len| *len != MESSAGE_LEN) {
-        let message = vec![8; len];
+        let mut message = genuine.to_vec();
+        message.resize(len, 8);
         assert_eq!(start().0.finish(&message), Err(Error::Verification), "{len}");
         assert_eq!(answer(&message), Err(Error::Verification), "{len}");
     }
     // The identity; not canonical; negative; not on the curve.
     for message in [[0; 32], [0xff; 32], [1; 32]] {
-        assert_eq!(start().0.finish(&message), Err(Error::InvalidKey));
-        assert_eq!(answer(&message), Err(Error::InvalidKey));
+        assert_eq!(start().0.finish(&message), Err(Error::Verification));
+        assert_eq!(answer(&message), Err(Error::Verification));
     }
+}
+
+/// A generator that is broken so that the scalar is zero: the message would be the identity.
+#[test]
+fn a_zero_scalar_is_refused() {
+    let zero = || Recorded::new([0; 64]);
+    let started = Initiator::start(label!("test"), &NAMES, b"secret", &mut zero());
+    assert_eq!(started.map(drop).err(), Some(Error::InvalidKey));
+    let (_, request) =
+        Initiator::start(label!("test"), &NAMES, b"secret", &mut Recorded::new([1; 64])).unwrap();
+    let answered = respond(label!("test"), &NAMES, b"secret", &request, &mut zero());
+    assert_eq!(answered.map(drop).err(), Some(Error::InvalidKey));
 }

@@ -138,6 +138,37 @@ fn a_forged_message_changes_nothing() {
     }
 }
 
+/// Headers that no peer sends: keys that are none, or anyone's, and numbers at every edge.
+#[test]
+fn headers_of_an_attacker_change_nothing() {
+    let ([mut a, mut b], mut rng) = conversation();
+    let genuine = a.seal_vec(b"message").unwrap();
+    let numbers = [
+        0,
+        1,
+        MAX_SKIPPED - 1,
+        MAX_SKIPPED,
+        MAX_SKIPPED + 1,
+        u32::MAX - 1,
+        u32::MAX,
+    ];
+    let current: [u8; 32] = genuine[..32].try_into().unwrap();
+    for public in [[0; 32], [0xff; 32], key(99).public_key().to_bytes(), current] {
+        for n in numbers {
+            for prev_n in numbers {
+                let mut forged = genuine.clone();
+                forged[..32].copy_from_slice(&public);
+                forged[32..36].copy_from_slice(&n.to_le_bytes());
+                forged[36..HEADER_LEN].copy_from_slice(&prev_n.to_le_bytes());
+                if forged != genuine {
+                    refused(&mut b, &forged);
+                }
+            }
+        }
+    }
+    assert_eq!(b.open_vec(&genuine, &mut rng.next()), Ok(b"message".into()));
+}
+
 #[test]
 fn reflected_messages_are_refused() {
     let ([mut a, _], _) = conversation();
@@ -277,6 +308,7 @@ fn unanswered_chains_are_bounded() {
     let mut messages = Vec::new();
     loop {
         messages.push(a.seal_vec(b"").unwrap());
+        assert!(messages.len() <= MAX_UNANSWERED);
         if let Err(error) = a.ratchet(&mut rng.next()) {
             assert_eq!(error, Error::LimitReached);
             break;
@@ -350,6 +382,14 @@ fn malformed_states_are_refused() {
         changed[at] = byte;
         assert_eq!(open(&changed), Err(Error::InvalidState), "{at}");
     }
+    // As many older keys as there may be, and then one more to come, when something is sent.
+    let fresh_at = 139 + 33 + 32 * usize::from(plain[139 + 32]);
+    assert_eq!(plain[fresh_at], 1, "a chain that was not used yet");
+    let mut full = plain.clone();
+    full[139 + 32] = 16;
+    let more = plain[139..139 + 32].repeat(16 - usize::from(plain[139 + 32]));
+    full.splice(fresh_at..fresh_at, more);
+    assert_eq!(open(&full), Err(Error::InvalidState));
 }
 
 #[test]

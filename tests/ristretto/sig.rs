@@ -1,10 +1,11 @@
 use std::io::Write;
 
+use curve25519_dalek::Scalar;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use veriplex::keys::PrivateKey;
 use veriplex::sig::{self, Signature, Signer, Verifier};
-use veriplex::{Error, Label, label};
+use veriplex::{Error, Label, Protocol, label};
 
 use crate::common::{Recorded, array, bytes, cases, on_each_backend, text, vectors};
 use crate::{key, order};
@@ -143,6 +144,55 @@ fn errors_in_a_batch_do_not_cancel() {
         (key.public_key(), &message(1)[..], &a),
         (key.public_key(), &message(2)[..], &b),
     ];
+    assert_eq!(sig::verify_batch(domain, &items), Err(Error::Verification));
+}
+
+/// The scalar, changed by adding another one.
+fn shifted(signature: &Signature, by: Scalar) -> Signature {
+    let mut bytes = signature.to_bytes();
+    let proof = Scalar::from_canonical_bytes(bytes[32..].try_into().unwrap()).unwrap();
+    bytes[32..].copy_from_slice((proof + by).as_bytes());
+    Signature::from_bytes(&bytes).unwrap()
+}
+
+/// Two wrong signatures whose errors would cancel if the weights did not depend on all of the signatures: the attacker
+/// computes those weights, and divides the errors by them.
+#[test]
+fn weights_depend_on_the_signatures() {
+    let (domain, keys) = (label!("batch"), [key(1), key(2)]);
+    let good = [0, 1].map(|n| sig::sign_deterministic(domain, &keys[n], b"message"));
+    let batch = |signatures: &[Signature; 2]| {
+        let items = [0, 1].map(|n| (keys[n].public_key(), &b"message"[..], &signatures[n]));
+        sig::verify_batch(domain, &items)
+    };
+    assert_eq!(batch(&good), Ok(()));
+    let challenge = |n: usize| {
+        let mut protocol = Protocol::new(domain);
+        protocol.mix(label!("signer"), keys[n].public_key().as_bytes());
+        protocol.mix(label!("message"), b"message");
+        let [_, mut verifier] = protocol.fork(label!("role"), ["prover", "verifier"]);
+        verifier.mix(label!("commitment"), &good[n].to_bytes()[..32]);
+        Scalar::from_bytes_mod_order_wide(&verifier.derive_array(label!("challenge")))
+    };
+    // Weights that depend on the commitments, or on no part of a signature; of both, or of the first alone.
+    for (mixed, both) in [(32, true), (0, true), (32, false), (0, false)] {
+        let mut weights = Protocol::new(domain);
+        for n in 0..=usize::from(both) {
+            weights.mix(label!("signer"), keys[n].public_key().as_bytes());
+            weights.mix(label!("challenge"), challenge(n).as_bytes());
+            if mixed > 0 {
+                weights.mix(label!("signature"), &good[n].to_bytes()[..mixed]);
+            }
+        }
+        let [one, two] =
+            [(); 2].map(|()| Scalar::from(u128::from_le_bytes(weights.derive_array(label!("weight")))));
+        let forged = [shifted(&good[0], two), shifted(&good[1], -one)];
+        assert_eq!(batch(&forged), Err(Error::Verification), "{mixed}");
+    }
+    // Nor if one is there twice, wrong in opposite ways.
+    let key = keys[0].public_key();
+    let wrong = [shifted(&good[0], Scalar::ONE), shifted(&good[0], -Scalar::ONE)];
+    let items = [0, 1].map(|n| (key, &b"message"[..], &wrong[n]));
     assert_eq!(sig::verify_batch(domain, &items), Err(Error::Verification));
 }
 

@@ -415,7 +415,7 @@ fn hostile_handshakes() {
 
 #[test]
 fn a_slow_client_is_served() {
-    let server = End::start("serve", SERVER, &[CLIENT], echo_server(), &[]);
+    let (server, others) = ends(echo_server(), &["--max-pending", "2"]);
     let mut client = Client::new(&server);
     let (initiator, request) =
         Initiator::start(label!("veriplex.tunnel.v1"), &private(CLIENT), &mut os_rng());
@@ -429,6 +429,10 @@ fn a_slow_client_is_served() {
     let response: [u8; RESPONSE_LEN] = client.read();
     let (session, confirmation) = initiator.receive(&response).unwrap().accept();
     let mut sealer = Sealer::new(session.send);
+    // Those that come and are done with their handshake do not push it out.
+    for _ in 0..5 {
+        works(&others);
+    }
     slowly(&mut client, &confirmation);
     slowly(&mut client, &block(&mut sealer, &[1]));
     let _: [u8; OVERHEAD + 1] = client.read();
@@ -567,6 +571,33 @@ fn a_destination_that_is_not_there() {
     let client = End::start("connect", CLIENT, &[SERVER], nowhere, &[]);
     is_reset(&mut client.connect());
     client.says(&nowhere, "refused");
+}
+
+/// A destination that neither takes connections nor refuses them, because its queue is full.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_destination_that_does_not_answer() {
+    let full = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+    full.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).unwrap();
+    full.listen(0).unwrap();
+    let address = full.local_addr().unwrap().as_socket().unwrap();
+    let mut queue = Vec::new();
+    while let Ok(stream) = TcpStream::connect_timeout(&address, Duration::from_millis(500)) {
+        queue.push(stream);
+    }
+    let (server, client) = ends(address, &["--timeout", "2"]);
+    is_reset(&mut client.connect());
+    server.says(&address, "no answer in time");
+    client.says("127.0.0.1", "the server cannot reach its destination");
+}
+
+/// A server that takes a connection and says nothing more.
+#[test]
+fn a_server_that_does_not_answer() {
+    let silent = server(|mut stream| drop(stream.read_to_end(&mut Vec::new())));
+    let client = End::start("connect", CLIENT, &[SERVER], silent, &["--timeout", "1"]);
+    is_reset(&mut client.connect());
+    client.says("127.0.0.1", "no handshake in time");
 }
 
 /// How fast a GiB goes one way, in GB/s.

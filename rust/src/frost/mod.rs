@@ -563,15 +563,15 @@ pub fn deal<R: CryptoRng + ?Sized>(
     let [keygen, _] = processes(domain);
     let polynomial = Polynomial::derive(keygen, threshold, rng);
     let group = GroupKey::new(polynomial.commitment()?, signers)?;
-    let shares = identifiers(signers)
-        .map(|identifier| {
-            Ok(KeyShare {
-                identifier,
-                key: PrivateKey::from_scalar(polynomial.evaluate(identifier))?,
-                group: *group.public_key(),
-            })
-        })
-        .collect::<Result<_, Error>>()?;
+    // Not collected: a vector that grows leaves copies.
+    let mut shares = Vec::with_capacity(signers.into());
+    for identifier in identifiers(signers) {
+        shares.push(KeyShare {
+            identifier,
+            key: PrivateKey::from_scalar(polynomial.evaluate(identifier))?,
+            group: *group.public_key(),
+        });
+    }
     Ok((group, shares))
 }
 

@@ -52,7 +52,7 @@ impl PrivateKey {
 
     const PEM_LABEL: &str = "VERIPLEX PRIVATE KEY";
 
-    /// A random key.
+    /// A random key. It takes 64 bytes from the generator, and 64 more as long as they give zero.
     #[must_use]
     pub fn generate<R: CryptoRng + ?Sized>(rng: &mut R) -> Self {
         loop {

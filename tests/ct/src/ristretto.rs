@@ -1,18 +1,26 @@
 //! The schemes over Ristretto255 with secret keys, randomness and messages.
 //!
-//! Two things are public of secrets, and branched on: that an element is not the identity, and that bytes are a
-//! canonical scalar. `public.supp` lets valgrind pass over them.
+//! Some things are public of secrets, and branched on. `public.supp` lets valgrind pass over them, by the function that
+//! branches:
+//!
+//! - that an element is not the identity, and that bytes are a canonical scalar: otherwise there is an error, which a peer
+//!   or an attacker sees;
+//! - that what was opened in a handshake is a key, and that a tag and the signature in a signcryption are right: likewise.
+//!   The key and the tag that was expected stay secret.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
 
 use serde_json::Value;
 use veriplex::frost::{self, SigningNonces, SigningPackage};
+use veriplex::handshake::{self, Responder, Session};
 use veriplex::keys::{PrivateKey, PublicKey};
-use veriplex::{hpke, oprf, sig, signcrypt, vrf};
+use veriplex::pake::{self, Names};
+use veriplex::ratchet::Ratchet;
+use veriplex::{Protocol, hpke, label, oprf, sig, signcrypt, vrf};
 
 use crate::linux::{cases, domain, expect, file, hidden, known};
-use crate::memcheck::public;
+use crate::memcheck::{public, secret};
 
 /// A generator of recorded bytes, which are secret.
 struct Recorded(VecDeque<u8>);
@@ -20,6 +28,16 @@ struct Recorded(VecDeque<u8>);
 impl Recorded {
     fn new(case: &Value, key: &str) -> Self {
         Self(hidden(case, key).into())
+    }
+
+    /// Of a list of recorded bytes.
+    fn list(case: &Value, key: &str) -> Self {
+        let each = cases(&case[key])
+            .iter()
+            .map(|bytes| hex::decode(bytes.as_str().expect("text")).expect("hex"));
+        let mut bytes = each.collect::<Vec<_>>().concat();
+        secret(&mut bytes);
+        Self(bytes.into())
     }
 }
 
@@ -52,18 +70,21 @@ fn public_key(case: &Value, key: &str) -> PublicKey {
 
 /// Runs the known answers; returns how many.
 pub fn vectors() -> usize {
-    let files = ["sig", "hpke", "signcrypt", "vrf", "oprf", "frost"].map(file);
-    let run = [
-        signature,
-        encryption,
-        signcryption,
-        verifiable,
-        oblivious,
-        threshold,
+    type Run = fn(&Value);
+    let runs: [(&str, Run); 9] = [
+        ("sig", signature),
+        ("hpke", encryption),
+        ("signcrypt", signcryption),
+        ("vrf", verifiable),
+        ("oprf", oblivious),
+        ("frost", threshold),
+        ("handshake", authentication),
+        ("pake", password),
+        ("adratchet", conversation),
     ];
     let mut n = 0;
-    for (file, run) in files.iter().zip(run) {
-        for case in cases(file) {
+    for (name, run) in runs {
+        for case in cases(&file(name)) {
             run(case);
             n += 1;
         }
@@ -95,6 +116,13 @@ fn encryption(case: &Value) {
         &hidden(case, "plaintext"),
     );
     expect(sealed.expect("sealed"), &known(case, "ciphertext"));
+    let opened = hpke::open_vec(
+        domain(case, "domain"),
+        &private(case, "receiver_private"),
+        &public_key(case, "sender_public"),
+        &known(case, "ciphertext"),
+    );
+    expect(opened.expect("opened"), &known(case, "plaintext"));
 }
 
 fn signcryption(case: &Value) {
@@ -106,6 +134,13 @@ fn signcryption(case: &Value) {
         &hidden(case, "plaintext"),
     );
     expect(sealed.expect("sealed"), &known(case, "ciphertext"));
+    let opened = signcrypt::open_vec(
+        domain(case, "domain"),
+        &private(case, "receiver_private"),
+        &public_key(case, "sender_public"),
+        &known(case, "ciphertext"),
+    );
+    expect(opened.expect("opened"), &known(case, "plaintext"));
 }
 
 fn verifiable(case: &Value) {
@@ -123,7 +158,7 @@ fn verifiable(case: &Value) {
 
 fn oblivious(case: &Value) {
     let key = private(case, "private");
-    let mut rng = Recorded::new(&serde_json::json!({ "rand": case["blind_rand"][0] }), "rand");
+    let mut rng = Recorded::list(case, "blind_rand");
     let (blind, blinded) =
         oprf::blind(domain(case, "domain"), &hidden(case, "input"), &mut rng).expect("blinded");
     let evaluated = oprf::blind_evaluate(&key, &blinded).expect("evaluated");
@@ -131,6 +166,95 @@ fn oblivious(case: &Value) {
     blind.finalize(&evaluated, &mut output).expect("finalized");
     expect(evaluated.to_bytes().to_vec(), &known(case, "evaluated"));
     expect(output, &known(case, "output"));
+
+    // The server with a proof, and alone. The client's verification is of public values, in variable time.
+    let received = oprf::BlindedElement::try_from(known(case, "blinded").as_slice()).expect("an element");
+    let mut rng = Recorded::list(case, "proof_rand");
+    let ([evaluated], proof) =
+        oprf::blind_evaluate_verifiable(domain(case, "domain"), &key, &[received], &mut rng)
+            .expect("evaluated");
+    expect(evaluated.to_bytes().to_vec(), &known(case, "evaluated"));
+    let expected = [known(case, "proof_c"), known(case, "proof_s")].concat();
+    expect(proof.to_bytes().to_vec(), &expected);
+    let mut output = known(case, "output");
+    oprf::evaluate(domain(case, "domain"), &key, &hidden(case, "input"), &mut output).expect("evaluated");
+    expect(output, &known(case, "output"));
+}
+
+/// What is sent, as it arrives.
+fn authentication(case: &Value) {
+    let state =
+        |protocol: &Protocol, name| expect(protocol.to_bytes()[2..].to_vec(), &known(case, name)[2..]);
+    let own = private(case, "initiator_private");
+    let mut rng = Recorded::new(case, "initiator_rand");
+    let (initiator, request) = handshake::Initiator::start(domain(case, "domain"), &own, &mut rng);
+    expect(request.to_vec(), &known(case, "request"));
+    let own = private(case, "responder_private");
+    let mut rng = Recorded::new(case, "responder_rand");
+    let responded = Responder::respond(domain(case, "domain"), &own, &known(case, "request"), &mut rng);
+    let (responder, response) = responded.expect("responded");
+    expect(response.to_vec(), &known(case, "response"));
+
+    let claimed = initiator.receive(&known(case, "response")).expect("received");
+    let (Session { send, recv, peer }, confirmation) = claimed.accept();
+    expect(confirmation.to_vec(), &known(case, "confirmation"));
+    expect(peer.to_bytes().to_vec(), &known(case, "responder_public"));
+    state(&send, "initiator_send");
+    state(&recv, "initiator_recv");
+    let claimed = responder.receive(&known(case, "confirmation")).expect("received");
+    let Session { send, recv, peer } = claimed.accept();
+    expect(peer.to_bytes().to_vec(), &known(case, "initiator_public"));
+    state(&send, "responder_send");
+    state(&recv, "responder_recv");
+}
+
+fn password(case: &Value) {
+    let [initiator, responder, session] = ["initiator", "responder", "session"].map(|name| known(case, name));
+    let names = Names {
+        initiator: &initiator,
+        responder: &responder,
+        session: &session,
+    };
+    let (domain, password) = (domain(case, "domain"), hidden(case, "password"));
+    let mut rng = Recorded::new(case, "initiator_rand");
+    let (initiator, request) = pake::Initiator::start(domain, &names, &password, &mut rng).expect("started");
+    expect(request.to_vec(), &known(case, "initiator_message"));
+    let mut rng = Recorded::new(case, "responder_rand");
+    let message = known(case, "initiator_message");
+    let (protocol, response) =
+        pake::respond(domain, &names, &password, &message, &mut rng).expect("responded");
+    expect(response.to_vec(), &known(case, "responder_message"));
+    let other = initiator
+        .finish(&known(case, "responder_message"))
+        .expect("finished");
+    for protocol in [protocol, other] {
+        expect(protocol.to_bytes()[2..].to_vec(), &known(case, "state")[2..]);
+    }
+}
+
+/// Both sides of a double ratchet: what they seal, and what they open, also late.
+fn conversation(case: &Value) {
+    let mut base = Protocol::new(domain(case, "domain"));
+    base.mix(label!("key"), &hidden(case, "key"));
+    let mut rng = Recorded::list(case, "initiator_rand");
+    let (a, b) = (private(case, "a_private"), private(case, "b_private"));
+    let (to_a, to_b) = (public_key(case, "a_public"), public_key(case, "b_public"));
+    let mut sides = [
+        Ratchet::initiator(base.clone(), a, to_b, &mut rng).expect("started"),
+        Ratchet::responder(base, b, to_a),
+    ];
+    for step in cases(&case["steps"]) {
+        if step["step"] == "send" {
+            let sender = &mut sides[usize::from(step["from"] != "a")];
+            let sealed = sender.seal_vec(&hidden(step, "plaintext")).expect("sealed");
+            expect(sealed, &known(step, "ciphertext"));
+        } else {
+            let receiver = &mut sides[usize::from(step["by"] != "a")];
+            let mut rng = Recorded::list(step, "rand");
+            let opened = receiver.open_vec(&known(step, "ciphertext"), &mut rng);
+            expect(opened.expect("opened"), &known(step, "plaintext"));
+        }
+    }
 }
 
 /// These bytes, public.

@@ -49,7 +49,7 @@ struct Tunnel {
     connect: String,
     timeout: Duration,
     connections: Arc<Semaphore>,
-    pending: Pending,
+    pending: Arc<Pending>,
     quiet: bool,
 }
 
@@ -91,34 +91,39 @@ pub fn serve(options: &Options<'_>) -> Result<(), Error> {
     listen(options, &tunnel, |stream| serve_one(tunnel.clone(), stream))
 }
 
-async fn serve_one(tunnel: Arc<Tunnel>, mut stream: TcpStream) -> Result<Served, Reason> {
-    let mut channel = {
-        let (_place, pushed_out) = tunnel.pending.enter();
-        tokio::select! {
+/// Takes the place among pending connections when it is called, not when it is first polled: in the order of arrival.
+fn serve_one(
+    tunnel: Arc<Tunnel>,
+    mut stream: TcpStream,
+) -> impl Future<Output = Result<Served, Reason>> + Send {
+    let (place, pushed_out) = tunnel.pending.enter();
+    async move {
+        let mut channel = tokio::select! {
             accepted = timeout(tunnel.timeout, wire::accept(&mut stream, &tunnel.key, &tunnel.peers)) => {
                 accepted.map_err(|_| "no handshake in time")??
             }
             () = pushed_out => return Err("pushed out by newer connections before its handshake".into()),
-        }
-    };
-    let Ok(permit) = tunnel.connections.clone().try_acquire_owned() else {
-        // It is only told what it can do about it: a failure to send that changes nothing.
-        let _ = channel.answer(&mut stream, Answer::Busy).await;
-        return Err(format!("{}: too many connections", channel.peer));
-    };
-    match tunnel.dial().await {
-        Ok(plain) => {
-            channel.answer(&mut stream, Answer::Connected).await?;
-            Ok(Served {
-                channel,
-                stream,
-                plain,
-                permit,
-            })
-        }
-        Err(reason) => {
-            let _ = channel.answer(&mut stream, Answer::Unreachable).await;
-            Err(reason)
+        };
+        drop(place);
+        let Ok(permit) = tunnel.connections.clone().try_acquire_owned() else {
+            // It is only told what it can do about it: a failure to send that changes nothing.
+            let _ = channel.answer(&mut stream, Answer::Busy).await;
+            return Err(format!("{}: too many connections", channel.peer));
+        };
+        match tunnel.dial().await {
+            Ok(plain) => {
+                channel.answer(&mut stream, Answer::Connected).await?;
+                Ok(Served {
+                    channel,
+                    stream,
+                    plain,
+                    permit,
+                })
+            }
+            Err(reason) => {
+                let _ = channel.answer(&mut stream, Answer::Unreachable).await;
+                Err(reason)
+            }
         }
     }
 }
@@ -129,29 +134,32 @@ pub fn connect(options: &Options<'_>) -> Result<(), Error> {
     listen(options, &tunnel, |stream| connect_one(tunnel.clone(), stream))
 }
 
-async fn connect_one(tunnel: Arc<Tunnel>, plain: TcpStream) -> Result<Served, Reason> {
-    let opened = async {
-        let permit = tunnel.connections.clone().try_acquire_owned();
-        let permit = permit.map_err(|_| "too many connections")?;
-        let mut stream = tunnel.dial().await?;
-        // The other end has to connect too, and has as long for it as for the handshake.
-        let channel = timeout(
-            2 * tunnel.timeout,
-            wire::connect(&mut stream, &tunnel.key, &tunnel.peers),
-        );
-        let channel = channel.await.map_err(|_| "no handshake in time")??;
-        Ok((channel, stream, permit))
-    };
-    match opened.await {
-        Ok((channel, stream, permit)) => Ok(Served {
-            channel,
-            stream,
-            plain,
-            permit,
-        }),
-        Err(reason) => {
-            relay::reset(&plain);
-            Err(reason)
+/// Takes its permit when it is called, as [`serve_one`] its place.
+fn connect_one(tunnel: Arc<Tunnel>, plain: TcpStream) -> impl Future<Output = Result<Served, Reason>> + Send {
+    let permit = tunnel.connections.clone().try_acquire_owned();
+    async move {
+        let opened = async {
+            let permit = permit.map_err(|_| "too many connections")?;
+            let mut stream = tunnel.dial().await?;
+            // The other end has to connect too, and has as long for it as for the handshake.
+            let channel = timeout(
+                2 * tunnel.timeout,
+                wire::connect(&mut stream, &tunnel.key, &tunnel.peers),
+            );
+            let channel = channel.await.map_err(|_| "no handshake in time")??;
+            Ok((channel, stream, permit))
+        };
+        match opened.await {
+            Ok((channel, stream, permit)) => Ok(Served {
+                channel,
+                stream,
+                plain,
+                permit,
+            }),
+            Err(reason) => {
+                relay::reset(&plain);
+                Err(reason)
+            }
         }
     }
 }
@@ -213,4 +221,83 @@ fn prepare(stream: &TcpStream) {
     let _ = stream.set_nodelay(true);
     let keepalive = socket2::TcpKeepalive::new().with_time(KEEPALIVE);
     let _ = socket2::SockRef::from(stream).set_tcp_keepalive(&keepalive);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tunnel(max_connections: usize, max_pending: usize) -> Arc<Tunnel> {
+        Arc::new(Tunnel {
+            key: PrivateKey::from_uniform_bytes([1; 64]).unwrap(),
+            peers: HashSet::new(),
+            connect: "127.0.0.1:0".into(),
+            timeout: Duration::from_secs(60),
+            connections: Arc::new(Semaphore::new(max_connections)),
+            pending: Pending::new(max_pending),
+            quiet: true,
+        })
+    }
+
+    /// Connections whose other ends say nothing.
+    async fn silent(count: usize) -> (Vec<TcpStream>, Vec<TcpStream>) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (mut accepted, mut others) = (Vec::new(), Vec::new());
+        for _ in 0..count {
+            others.push(TcpStream::connect(address).await.unwrap());
+            accepted.push(listener.accept().await.unwrap().0);
+        }
+        (accepted, others)
+    }
+
+    /// Whether a connection has failed, with this reason, by the time that it is asked.
+    async fn failed(opening: impl Future<Output = Result<Served, Reason>>, reason: &str) -> bool {
+        tokio::select! {
+            biased;
+            opened = opening => opened.err().is_some_and(|found| found.starts_with(reason)),
+            () = sleep(Duration::ZERO) => false,
+        }
+    }
+
+    /// The tasks may be polled in any order; places are given in the order in which connections came.
+    #[test]
+    fn places_are_taken_on_arrival() {
+        Runtime::new().unwrap().block_on(async {
+            let tunnel = tunnel(1, 2);
+            let (accepted, _others) = silent(3).await;
+            let openings: Vec<_> = accepted
+                .into_iter()
+                .map(|stream| serve_one(tunnel.clone(), stream))
+                .collect();
+            let mut pushed_out = Vec::new();
+            for opening in openings.into_iter().rev() {
+                pushed_out.push(failed(opening, "pushed out").await);
+            }
+            assert_eq!(pushed_out, [false, false, true], "newest first");
+
+            // All places were given back.
+            let (accepted, _others) = silent(2).await;
+            for stream in accepted {
+                assert!(!failed(serve_one(tunnel.clone(), stream), "").await);
+            }
+        });
+    }
+
+    #[test]
+    fn permits_are_taken_on_arrival() {
+        Runtime::new().unwrap().block_on(async {
+            let tunnel = tunnel(1, 1);
+            let (accepted, _others) = silent(2).await;
+            let openings: Vec<_> = accepted
+                .into_iter()
+                .map(|stream| connect_one(tunnel.clone(), stream))
+                .collect();
+            let mut refused = Vec::new();
+            for opening in openings.into_iter().rev() {
+                refused.push(failed(opening, "too many connections").await);
+            }
+            assert_eq!(refused, [true, false], "newest first");
+        });
+    }
 }

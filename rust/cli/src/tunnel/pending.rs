@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 use std::future::Future;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 
@@ -22,15 +22,15 @@ struct Queue {
 }
 
 impl Pending {
-    pub fn new(limit: usize) -> Self {
-        Self {
+    pub fn new(limit: usize) -> Arc<Self> {
+        Arc::new(Self {
             limit,
             queue: Mutex::default(),
-        }
+        })
     }
 
     /// A place, which is given back on drop, and what is ready when it was taken away.
-    pub fn enter(&self) -> (Place<'_>, impl Future<Output = ()> + use<>) {
+    pub fn enter(self: &Arc<Self>) -> (Place, impl Future<Output = ()> + use<>) {
         let (sender, receiver) = oneshot::channel();
         let mut queue = self.queue();
         let number = queue.next;
@@ -40,7 +40,7 @@ impl Pending {
             queue.places.pop_front();
         }
         let place = Place {
-            pending: self,
+            pending: self.clone(),
             number,
         };
         // Nothing is ever sent.
@@ -52,12 +52,12 @@ impl Pending {
     }
 }
 
-pub struct Place<'p> {
-    pending: &'p Pending,
+pub struct Place {
+    pending: Arc<Pending>,
     number: u64,
 }
 
-impl Drop for Place<'_> {
+impl Drop for Place {
     fn drop(&mut self) {
         let mut queue = self.pending.queue();
         if let Ok(at) = queue.places.binary_search_by_key(&self.number, |place| place.0) {
