@@ -112,7 +112,7 @@ isa: ## the Cryptol of each instruction in a kernel, beside 10,000 runs of it on
 
 audit: ## that the kernels in the program as it ships are the proved bytes
 	$(CARGO) build --release --package veriplex-cli
-	$(CARGO) run --quiet --package veriplex-audit -- --all target/release/veriplex
+	$(CARGO) run --quiet --package veriplex-audit -- target/release/veriplex
 
 rocq: ## the theorem about transcripts: proofs, mutants, and the model beside the code (needs coq)
 	@if command -v coqc >/dev/null; then \

@@ -5,7 +5,6 @@ mod common;
 #[path = "common/random.rs"]
 mod random;
 
-use std::cell::Cell;
 use std::io::{self, Read, Write};
 
 use common::on_each_backend;
@@ -15,7 +14,7 @@ use veriplex::aestream::{MAX_BLOCK_LEN, OVERHEAD, OpenReader, Opener, SealWriter
 use veriplex::mac::Mac;
 use veriplex::mhf::{BLOCK_LEN, Mhf};
 use veriplex::siv::Siv;
-use veriplex::{Error, Key, Label, Protocol, label, oae2};
+use veriplex::{Error, Key, Label, Protocol, aestream, label, oae2, stream};
 
 /// Mutated inputs per entry point; `VERIPLEX_MUTATIONS` asks for another number.
 fn mutations() -> usize {
@@ -227,7 +226,7 @@ fn labels() {
 }
 
 /// A stream of several blocks.
-fn stream() -> Vec<u8> {
+fn sealed_stream() -> Vec<u8> {
     let mut writer = SealWriter::new(keyed(), Vec::new());
     for length in [1, 60, 94, 200] {
         writer.write_all(&vec![0x5a; length]).unwrap();
@@ -240,10 +239,11 @@ fn stream() -> Vec<u8> {
 fn open_reader() {
     on_each_backend(|_| {
         let mut random = Random(7);
-        let sealed = stream();
+        let sealed = sealed_stream();
         for _ in 0..mutations() / 10 {
             // Reading allocates 64 KiB: the other nine tenths are in `opener`.
             let input = random.mutate(&sealed);
+            assert_eq!(aestream::open_vec(keyed(), &input), Err(Error::Verification));
             let mut reader = OpenReader::new(keyed(), input.as_slice());
             let mut out = Vec::new();
             let result = reader.read_to_end(&mut out);
@@ -269,8 +269,12 @@ fn open_reader() {
 
 #[test]
 fn every_cut_of_a_stream_is_an_error() {
-    let sealed = stream();
+    let sealed = sealed_stream();
     for length in 0..sealed.len() {
+        assert_eq!(
+            aestream::open_vec(keyed(), &sealed[..length]),
+            Err(Error::Verification)
+        );
         let error = OpenReader::new(keyed(), &sealed[..length])
             .read_to_end(&mut Vec::new())
             .unwrap_err();
@@ -331,6 +335,16 @@ fn opener() {
         dropped.remove(at);
         assert_eq!(open_blocks(&dropped), (at, false));
     }
+    // Spliced: a block, and a tail, of another stream under the same key.
+    let mut other = keyed();
+    other.mix(label!("nonce"), &[1]);
+    let mut other = aestream::seal_vec(other, &[0x5a; 94]);
+    let end = other.split_off(94 + OVERHEAD);
+    for (at, foreign) in [(2, other), (4, end)] {
+        let mut spliced = blocks.clone();
+        spliced[at] = foreign;
+        assert_eq!(open_blocks(&spliced), (at, false));
+    }
     blocks.push(blocks[4].clone());
     assert_eq!(
         open_blocks(&blocks),
@@ -376,6 +390,15 @@ fn wrong_buffer_lengths_change_nothing() {
         Err(Error::Verification)
     );
     assert_eq!(protocol, before);
+
+    for length in [4, 6] {
+        let mut output = vec![0xa5; length];
+        let result = stream::encrypt_into(label!("d"), &[7; 32], &[], &[0; 5], &mut output);
+        assert_eq!(result, Err(Error::BufferLength));
+        let result = stream::decrypt_into(label!("d"), &[7; 32], &[], &[0; 5], &mut output);
+        assert_eq!(result, Err(Error::BufferLength));
+        assert_eq!(output, vec![0xa5; length]);
+    }
 
     let siv = Siv::new(label!("d"), &[7; 32]);
     assert_eq!(
@@ -623,28 +646,26 @@ impl Read for Moody<'_> {
     }
 }
 
-/// Takes small pieces, and fails between them until it is calm.
-struct MoodyWriter<'a> {
+/// Takes small pieces, and fails between them.
+struct MoodyWriter {
     output: Vec<u8>,
     random: Random,
-    calm: &'a Cell<bool>,
 }
 
-impl Write for MoodyWriter<'_> {
+impl Write for MoodyWriter {
     fn write(&mut self, input: &[u8]) -> io::Result<usize> {
-        match self.random.below(3) {
-            0 if !self.calm.get() => Err(io::ErrorKind::WouldBlock.into()),
-            1 => Err(io::ErrorKind::Interrupted.into()),
-            _ => {
-                let n = input.len().min(1 + self.random.below(9));
-                self.output.extend_from_slice(&input[..n]);
-                Ok(n)
-            }
-        }
+        self.flush()?;
+        let n = input.len().min(1 + self.random.below(9));
+        self.output.extend_from_slice(&input[..n]);
+        Ok(n)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+        match self.random.below(3) {
+            0 => Err(io::ErrorKind::WouldBlock.into()),
+            1 => Err(io::ErrorKind::Interrupted.into()),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -662,7 +683,7 @@ fn persist<T>(mut call: impl FnMut() -> io::Result<T>) -> T {
     }
 }
 
-fn write_persistently(mut writer: impl Write, message: &[u8], flush: bool) {
+fn write_persistently(writer: &mut impl Write, message: &[u8], flush: bool) {
     for mut piece in message.chunks(11) {
         while !piece.is_empty() {
             let n = persist(|| writer.write(piece));
@@ -672,7 +693,6 @@ fn write_persistently(mut writer: impl Write, message: &[u8], flush: bool) {
             persist(|| writer.flush());
         }
     }
-    persist(|| writer.flush());
 }
 
 fn read_persistently(mut reader: impl Read) -> Vec<u8> {
@@ -690,16 +710,20 @@ fn read_persistently(mut reader: impl Read) -> Vec<u8> {
 #[test]
 fn inner_errors_can_be_retried() {
     for seed in 1..200 {
-        let calm = Cell::new(false);
-        let inner = || MoodyWriter {
+        let mut inner = MoodyWriter {
             output: Vec::new(),
             random: Random(seed),
-            calm: &calm,
         };
-        let mut writer = SealWriter::new(keyed(), inner());
+        let mut writer = SealWriter::new(keyed(), &mut inner);
         write_persistently(&mut writer, &MESSAGE, seed % 2 == 0);
-        calm.set(true); // `finish` cannot be repeated
-        let sealed = writer.finish().unwrap().output;
+        persist(|| writer.try_finish());
+        let late = writer.write(b"late").unwrap_err();
+        assert_eq!(late.kind(), io::ErrorKind::Other, "nothing follows the end");
+        persist(|| writer.try_finish());
+        let sealed = inner.output;
+        if seed % 2 != 0 {
+            assert_eq!(sealed, aestream::seal_vec(keyed(), &MESSAGE));
+        }
         let input = Moody {
             input: &sealed,
             random: Random(seed),
@@ -708,11 +732,14 @@ fn inner_errors_can_be_retried() {
         assert_eq!(read_persistently(&mut reader), MESSAGE);
         assert!(reader.is_finished());
 
-        calm.set(false);
-        let mut writer = oae2::SealWriter::<_, 16>::new(keyed(), inner());
+        let mut inner = MoodyWriter {
+            output: Vec::new(),
+            random: Random(seed),
+        };
+        let mut writer = oae2::SealWriter::<_, 16>::new(keyed(), &mut inner);
         write_persistently(&mut writer, &MESSAGE, seed % 2 == 0);
-        calm.set(true);
-        let sealed = writer.finish().unwrap().output;
+        persist(|| writer.try_finish());
+        let sealed = inner.output;
         assert_eq!(sealed, oae2::seal_vec::<16>(keyed(), &MESSAGE));
         let input = Moody {
             input: &sealed,
@@ -721,7 +748,77 @@ fn inner_errors_can_be_retried() {
         let mut reader = oae2::OpenReader::<_, 16>::new(keyed(), input);
         assert_eq!(read_persistently(&mut reader), MESSAGE);
         assert!(reader.is_finished());
+
+        let ciphertext = stream::encrypt_vec(label!("d"), &[7; 32], &[], &MESSAGE);
+        let input = Moody {
+            input: &ciphertext,
+            random: Random(seed),
+        };
+        let decryptor = stream::Decryptor::new(label!("d"), &[7; 32], &[]);
+        assert_eq!(read_persistently(decryptor.reader(input)), MESSAGE);
     }
+}
+
+/// Ends, and then goes on.
+struct Resumed<'a>(Vec<&'a [u8]>);
+
+impl Read for Resumed<'_> {
+    fn read(&mut self, output: &mut [u8]) -> io::Result<usize> {
+        let Some(input) = self.0.first_mut() else {
+            return Ok(0);
+        };
+        let n = input.read(output)?;
+        if n == 0 {
+            self.0.remove(0);
+        }
+        Ok(n)
+    }
+}
+
+/// An end of the input that was seen is the end of the stream, whatever comes later.
+#[test]
+fn a_cut_stream_does_not_go_on() {
+    let check = |mut reader: Box<dyn Read + '_>, whole: bool| {
+        let mut message = Vec::new();
+        let result = reader.read_to_end(&mut message);
+        assert_eq!(result.is_ok(), whole);
+        assert!(MESSAGE.starts_with(&message) && (!whole || message.len() == MESSAGE.len()));
+        for _ in 0..3 {
+            assert_eq!(reader.read(&mut [0]).ok(), whole.then_some(0));
+            assert_eq!(reader.read(&mut []).ok(), whole.then_some(0));
+        }
+    };
+    let sealed = aestream::seal_vec(keyed(), &MESSAGE);
+    for at in 0..=sealed.len() {
+        let input = Resumed(vec![&sealed[..at], &sealed[at..]]);
+        check(Box::new(OpenReader::new(keyed(), input)), at == sealed.len());
+    }
+    let sealed = oae2::seal_vec::<16>(keyed(), &MESSAGE);
+    for at in 0..=sealed.len() {
+        let input = Resumed(vec![&sealed[..at], &sealed[at..]]);
+        let reader = oae2::OpenReader::<_, 16>::new(keyed(), input);
+        check(Box::new(reader), at == sealed.len());
+    }
+}
+
+/// A writer that is dropped leaves a stream without an end, and no plaintext.
+#[test]
+fn a_dropped_writer_leaves_a_cut_stream() {
+    let mut sealed = Vec::new();
+    let mut writer = SealWriter::new(keyed(), &mut sealed);
+    writer.write_all(&MESSAGE).unwrap();
+    writer.flush().unwrap();
+    writer.write_all(&MESSAGE).unwrap();
+    drop(writer);
+    assert_eq!(sealed.len(), MESSAGE.len() + OVERHEAD);
+    let mut opened = Vec::new();
+    let error = OpenReader::new(keyed(), sealed.as_slice())
+        .read_to_end(&mut opened)
+        .unwrap_err();
+    assert_eq!(
+        (error.kind(), opened),
+        (io::ErrorKind::UnexpectedEof, MESSAGE.to_vec())
+    );
 }
 
 /// A writer whose inner writer failed refuses to go on.
@@ -748,9 +845,32 @@ fn a_failed_writer_stays_failed() {
     assert!(writer.write(&[1]).is_err());
     assert!(writer.finish().is_err());
 
+    // One that takes no more.
+    let mut full = [0; 30];
+    let mut writer = SealWriter::new(keyed(), full.as_mut_slice());
+    writer.write_all(&[1; 20]).unwrap();
+    for _ in 0..2 {
+        assert_eq!(writer.try_finish().unwrap_err().kind(), io::ErrorKind::WriteZero);
+    }
+
     let mut protocol = keyed();
     let mut writer = protocol.mask_stream(label!("m")).writer(Broken(30));
     writer.write_all(&[1; 20]).unwrap();
-    assert!(writer.write_all(&[1; 20]).is_err());
+    for kind in [io::ErrorKind::BrokenPipe, io::ErrorKind::Other] {
+        assert_eq!(writer.write(&[1; 20]).unwrap_err().kind(), kind);
+    }
+
+    struct Panics;
+    impl Write for Panics {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            panic!("as some writers do")
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut writer = protocol.mask_stream(label!("m")).writer(Panics);
+    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| writer.write(&[1])));
+    assert!(panicked.is_err());
     assert!(writer.write(&[1]).is_err());
 }

@@ -106,16 +106,26 @@ fn spread(name: &str) -> Vec<String> {
     }
 }
 
-/// The theorems of SAW, each with its object.
-fn saw_theorems() -> BTreeMap<String, String> {
+/// The theorems of SAW, each with its object and its assumptions.
+fn saw_theorems() -> BTreeMap<String, (String, Vec<String>)> {
     read("proofs/THEOREMS.txt")
         .lines()
         .map(|line| line.split('#').next().unwrap_or(""))
         .filter_map(|line| {
-            let mut words = line.split_whitespace();
-            Some((words.next()?.to_owned(), words.next()?.to_owned()))
+            let mut words = line.split_whitespace().map(str::to_owned);
+            Some((words.next()?, (words.next()?, words.collect())))
         })
         .collect()
+}
+
+/// The object of theorems about an operation of a backend. There is none about intrinsics.
+fn object_of(backend: &str, operation: &str) -> Option<String> {
+    match backend {
+        "x86_64 kernels" => Some(operation.to_owned()),
+        "aarch64 kernels" => Some(format!("armv8/{operation}")),
+        "portable" => Some(backend.to_owned()),
+        _ => None,
+    }
 }
 
 /// The theorems that `make rocq` checks.
@@ -128,7 +138,7 @@ fn rocq_theorems() -> BTreeSet<String> {
     line.split_whitespace().map(str::to_owned).collect()
 }
 
-/// Whether `make TARGET` or `FILE::TEST` exists.
+/// Whether `make TARGET` or `FILE::TEST` exists. An ignored test is one only where the Makefile runs it by its name.
 fn check_exists(name: &str) -> bool {
     if let Some(target) = name.strip_prefix("make ") {
         return read("Makefile")
@@ -143,12 +153,13 @@ fn check_exists(name: &str) -> bool {
     };
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     lines.iter().enumerate().any(|(number, line)| {
+        let mut attributes = lines[..number]
+            .iter()
+            .rev()
+            .take_while(|line| line.starts_with("#[") || line.starts_with("//"));
         line.starts_with(&format!("fn {test}("))
-            && lines[..number]
-                .iter()
-                .rev()
-                .take_while(|line| line.starts_with("#[") || line.starts_with("//"))
-                .any(|line| *line == "#[test]")
+            && attributes.clone().any(|line| *line == "#[test]")
+            && (attributes.all(|line| !line.starts_with("#[ignore")) || read("Makefile").contains(test))
     })
 }
 
@@ -188,6 +199,8 @@ fn public_items_are_found() {
             impl Twice { pub const C: u8 = 1; pub fn open(&self) {} fn closed(&self) {} pub(crate) fn half(&self) {} }
             macro_rules! more { ($($t:ident),*) => {$( impl<'a> $t<'a> { pub fn made(&self) {} } )*}; }
             more!(Twice);
+            macro_rules! traits { ($($t:ident),*) => {$( impl Drop for $t<'_> { fn drop(&mut self) {} } )*}; }
+            traits!(Twice);
             #[cfg(test)] mod tests { pub struct Test; impl super::Twice { pub fn in_tests() {} } }
         }
         pub mod open { pub use crate::hidden::Twice as Renamed; pub enum E { A, B(u8) } pub type T = E; }
@@ -225,6 +238,7 @@ fn public_items_are_found() {
         "Open::required",
         "Twice",
         "Twice as Clone",
+        "Twice as Drop",
         "Twice::C",
         "Twice::made",
         "Twice::open",
@@ -237,6 +251,7 @@ fn public_items_are_found() {
         "open::E::B",
         "open::Renamed",
         "open::Renamed as Clone",
+        "open::Renamed as Drop",
         "open::Renamed::C",
         "open::Renamed::made",
         "open::Renamed::open",
@@ -312,7 +327,7 @@ fn entries_name_only_what_exists() {
     // Lemmas between two definitions of the specification are steps, not claims about code.
     let claims = saw
         .iter()
-        .filter(|(_, object)| *object != "spec")
+        .filter(|(_, (object, _))| object != "spec")
         .map(|(name, _)| name);
     for name in claims.chain(&rocq) {
         if !cited.contains(name) {
@@ -363,20 +378,29 @@ fn statuses_are_deserved() {
     for o in &inventory.operation {
         let entry = format!("{} {}", o.backend, o.names.join(", "));
         let theorems: Vec<String> = o.theorems.iter().flat_map(|name| spread(name)).collect();
-        let about = |object: &str| {
-            theorems
-                .iter()
-                .any(|name| saw.get(name).is_some_and(|o| o == object))
+        let objects: Vec<Option<String>> = o.names.iter().map(|name| object_of(&o.backend, name)).collect();
+        for name in &theorems {
+            let of_entry = match saw.get(name) {
+                Some((object, _)) if object == "round_constants" => o.backend.ends_with("kernels"),
+                Some((object, _)) => objects.contains(&Some(object.clone())),
+                None => o.backend.ends_with("kernels"),
+            };
+            if !of_entry {
+                wrong.push(format!("{entry}: {name} is about something else"));
+            }
+        }
+        let proved = |name: &String| {
+            object_of(&o.backend, name).is_some_and(|object| {
+                (theorems.iter()).any(|theorem| saw.get(theorem).is_some_and(|(of, _)| *of == object))
+            })
         };
-        let folder = if o.backend == "aarch64 kernels" {
-            "armv8/"
-        } else {
-            ""
-        };
-        let proved = |name: &String| about(&format!("{folder}{name}"));
         // The permutation has no blocks. A loop has its step, in place as well where there is such a thing, and its exit.
         let for_every_n = |name: &String| {
-            let prefix = folder.replace('/', "_");
+            let prefix = if o.backend == "aarch64 kernels" {
+                "armv8_"
+            } else {
+                ""
+            };
             let mut parts = match name.as_str() {
                 "permute" => return true,
                 "encrypt_blocks" | "decrypt_blocks" => vec!["step", "step_in_place", "exit"],
@@ -387,10 +411,18 @@ fn statuses_are_deserved() {
                 && rocq.contains("blocks_for_every_n")
                 && theorems.iter().any(|t| t == "blocks_for_every_n")
         };
+        let bitcode = |bounded: bool| {
+            o.names.iter().all(|name| {
+                let theorem = format!("portable_{name}_thm");
+                let limited = |(_, rests): &(_, Vec<String>)| rests.iter().any(|name| name == "lengths");
+                theorems.contains(&theorem) && saw.get(&theorem).is_some_and(|t| bounded || !limited(t))
+            })
+        };
         let deserved = match o.status.as_str() {
             "proved" => o.names.iter().all(|name| proved(name) && for_every_n(name)),
             "proved-bounded" => o.names.iter().all(proved) && !o.names.iter().all(for_every_n),
-            "proved-llvm" | "proved-llvm-bounded" => about("portable") && twin(&o.tests),
+            "proved-llvm" => bitcode(false) && twin(&o.tests),
+            "proved-llvm-bounded" => bitcode(true) && twin(&o.tests),
             "specified-tested" => twin(&o.tests),
             "tested" => !o.tests.is_empty(),
             _ => false,
@@ -412,7 +444,8 @@ fn statuses_are_deserved() {
                 let proved = |item: &String| {
                     item.strip_prefix("hazmat::Duplex::").is_none_or(|name| {
                         let theorem = format!("duplex_{name}_thm");
-                        a.theorems.contains(&theorem) && saw.get(&theorem).is_some_and(|o| o == "duplex")
+                        a.theorems.contains(&theorem)
+                            && saw.get(&theorem).is_some_and(|(object, _)| object == "duplex")
                     })
                 };
                 a.items
@@ -424,6 +457,31 @@ fn statuses_are_deserved() {
         };
         if !deserved {
             wrong.push(format!("{}: not {}", a.what, a.status));
+        }
+    }
+    assert!(wrong.is_empty(), "proofs/inventory.toml:\n{}", wrong.join("\n"));
+}
+
+/// What a theorem rests on, its entry rests on.
+#[test]
+fn assumptions_of_theorems_are_those_of_their_entries() {
+    let inventory = inventory();
+    let saw = saw_theorems();
+    let mut wrong = Vec::new();
+    let operations = inventory
+        .operation
+        .iter()
+        .map(|o| (&o.backend, &o.theorems, &o.assumptions));
+    let apis = (inventory.api.iter()).map(|a| (&a.what, &a.theorems, &a.assumptions));
+    for (entry, theorems, assumptions) in operations.chain(apis) {
+        for theorem in theorems.iter().flat_map(|name| spread(name)) {
+            let rests = match saw.get(&theorem) {
+                Some((_, rests)) => rests.clone(),
+                None => vec!["rocq".to_owned()],
+            };
+            for name in rests.iter().filter(|name| !assumptions.contains(name)) {
+                wrong.push(format!("{entry}: {theorem} rests on {name}"));
+            }
         }
     }
     assert!(wrong.is_empty(), "proofs/inventory.toml:\n{}", wrong.join("\n"));

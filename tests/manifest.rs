@@ -75,6 +75,83 @@ fn every_assumption_has_its_entry() {
     }
 }
 
+/// Assumptions are written by hand; what solver, object and script say by themselves, they must say too.
+#[test]
+fn assumptions_fit_the_theorems() {
+    for theorem in theorems(&manifest()) {
+        let text = |key: &str| theorem[key].as_str().unwrap();
+        let [name, object, script, solver] = ["name", "object", "script", "solver"].map(text);
+        let lifted = script.starts_with("proofs/saw/lifted");
+        let mut needed = vec!["saw"];
+        match solver {
+            // A part of SAW.
+            "rme" => (),
+            "yices" | "z3" => needed.push(solver),
+            _ => panic!("{name}: {solver} is no solver that is known"),
+        }
+        match object {
+            "spec" | "round_constants" | "instructions" => (),
+            "portable" | "duplex" => {
+                assert!(script.contains("portable") || script.contains("duplex"), "{name}")
+            }
+            _ if lifted => needed.extend(["lift", "isa"]),
+            _ => needed.extend(["macaw", "registers"]),
+        }
+        let cut = ["_enter_thm", "_step_thm", "_step_in_place_thm", "_leave_thm"];
+        if !lifted && cut.iter().any(|end| name.ends_with(end)) {
+            needed.push("cut");
+        }
+        let listed: Vec<&str> = text("assumptions").split_whitespace().collect();
+        for assumption in needed {
+            assert!(listed.contains(&assumption), "{name} rests on {assumption}");
+        }
+    }
+}
+
+/// SAW takes a module from the first folder that has one of its name.
+#[test]
+fn no_module_hides_one_of_the_specification() {
+    let names = |folder: &str| -> BTreeSet<String> {
+        let entries = std::fs::read_dir(root().join(folder)).unwrap();
+        (entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()))
+            .filter(|name| name.ends_with(".cry"))
+            .collect()
+    };
+    let specification = names("spec/cryptol");
+    assert!(specification.contains("AES.cry") && specification.contains("Duplex.cry"));
+    for folder in ["proofs/saw", "proofs/lift/x86-64", "proofs/lift/armv8"] {
+        let hiding: Vec<String> = names(folder).intersection(&specification).cloned().collect();
+        assert!(hiding.is_empty(), "{folder}: {hiding:?}");
+        assert!(!root().join(folder).join("isa").exists(), "{folder}");
+    }
+    // And every theorem about code is about that specification.
+    let manifest = manifest();
+    for (script, files) in entries(&manifest, "scripts") {
+        for file in ["AES", "Simpira1024", "Duplex"].map(|name| format!("spec/cryptol/{name}.cry")) {
+            let files = files.as_array().unwrap();
+            assert!(files.iter().any(|f| *f == *file), "{script}: not about {file}");
+        }
+    }
+}
+
+/// There is no assembly but the kernels: these tests find those by their symbols.
+#[test]
+fn kernels_are_all_the_assembly() {
+    let mut folders = vec![root().join("rust/src")];
+    let mut with_assembly = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if std::fs::read_to_string(&path).unwrap().contains("asm!") {
+                with_assembly.push(path);
+            }
+        }
+    }
+    assert_eq!(with_assembly, [root().join("rust/src/kernels.rs")]);
+}
+
 /// The modules of the lifted kernels, for architectures that this is not as well, are about the proved bytes.
 #[test]
 fn lifted_modules_are_of_the_proved_bytes() {
@@ -181,7 +258,10 @@ mod kernels {
     /// The kernels and the table in this program's file.
     fn linked() -> Vec<Symbol> {
         assert_eq!(crate::addresses::addresses().len(), 5);
-        symbols(&std::env::current_exe().unwrap()).unwrap()
+        let linked = symbols(&std::env::current_exe().unwrap()).unwrap();
+        // Each once: what is compared below is what runs.
+        assert_eq!(linked.len(), 6);
+        linked
     }
 
     #[test]

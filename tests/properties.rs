@@ -14,7 +14,7 @@ use veriplex::hazmat::{Backend, Duplex, RATE, STATE_LEN, set_hardware_enabled};
 use veriplex::mac::Mac;
 use veriplex::mhf::{BLOCK_LEN, Mhf};
 use veriplex::siv::Siv;
-use veriplex::{Error, Key, Label, Protocol, digest, label, mac, oae2, stream};
+use veriplex::{Error, Key, Label, Protocol, aestream, digest, label, mac, oae2, stream};
 
 fn bytes(max: usize) -> impl Strategy<Value = Vec<u8>> {
     vec(any::<u8>(), 0..=max)
@@ -431,6 +431,7 @@ fn aestream_blocks_are_as_large_as_possible() {
         writer.write_all(&data).unwrap();
         let sealed = writer.finish().unwrap();
         assert_eq!(sealed.len(), len + 18 * (blocks + 1));
+        assert_eq!(sealed, aestream::seal_vec(keyed.clone(), &data));
         let mut opened = Vec::new();
         OpenReader::new(keyed.clone(), sealed.as_slice())
             .read_to_end(&mut opened)

@@ -245,7 +245,7 @@ fn aeads() {
 fn sivs() {
     fn check<const N: usize>(key: [u8; 32], message: &'static [u8])
     where
-        [u8; N]: aead::array::AssocArraySize,
+        [u8; N]: aead::array::AssocArraySize<Size: aead::array::ArraySize<ArrayType<u8> = [u8; N]>>,
     {
         let (nonce, ad) = (leak(noise(b"nonce", N)), leak(noise(b"ad", message.len() % 50)));
         let vector = AeadVector {

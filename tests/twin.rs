@@ -286,6 +286,7 @@ proptest! {
     fn digest_and_mac(domain in label(), key in data(), message in data(), n in 0..=400_usize) {
         let digest = spec::digest::digest(&domain, &message, 32);
         let long = spec::digest::digest(&domain, &message, n);
+        let long_tag = spec::mac::mac(&domain, &key, &message, n);
         let tag: [u8; TAG_LEN] = spec::mac::mac(&domain, &key, &message, TAG_LEN).try_into().unwrap();
         prop_assert!(spec::mac::verify(&domain, &key, &message, tag));
         on_each_backend(|_| {
@@ -299,6 +300,8 @@ proptest! {
             let mut mac = Mac::new(domain, &key);
             mac.update(&message);
             assert_eq!(mac.clone().finalize(), tag);
+            mac.clone().finalize_into(&mut output);
+            assert_eq!(output, long_tag);
             assert!(mac.verify(&tag).is_ok());
         });
     }
@@ -314,6 +317,12 @@ proptest! {
             assert_eq!(out, encrypted);
             out.clone_from(&message);
             stream::decrypt(domain, &key, &nonce, &mut out);
+            assert_eq!(out, decrypted);
+            assert_eq!(stream::encrypt_vec(domain, &key, &nonce, &message), encrypted);
+            assert_eq!(stream::decrypt_vec(domain, &key, &nonce, &message), decrypted);
+            stream::encrypt_into(domain, &key, &nonce, &message, &mut out).unwrap();
+            assert_eq!(out, encrypted);
+            stream::decrypt_into(domain, &key, &nonce, &message, &mut out).unwrap();
             assert_eq!(out, decrypted);
         });
     }
@@ -412,6 +421,8 @@ proptest! {
         let forged = forge(&stream, place, how);
         let refused = spec::aestream::open(transcript, &forged);
         prop_assert!(!refused.ok && refused.plaintext.is_empty());
+        let whole: Vec<_> = message.chunks(aestream::MAX_BLOCK_LEN).map(<[u8]>::to_vec).collect();
+        let (_, whole) = spec::aestream::seal(transcript, &whole);
         on_each_backend(|_| {
             let mut writer = aestream::SealWriter::new(keyed.clone(), Vec::new());
             for block in &blocks {
@@ -419,6 +430,9 @@ proptest! {
                 writer.flush().unwrap();
             }
             assert_eq!(writer.finish().unwrap(), stream);
+            assert_eq!(aestream::seal_vec(keyed.clone(), &message), whole);
+            assert_eq!(aestream::open_vec(keyed.clone(), &stream).as_ref(), Ok(&message));
+            assert!(aestream::open_vec(keyed.clone(), &forged).is_err());
             let mut reader = aestream::OpenReader::new(keyed.clone(), stream.as_slice());
             let mut out = Vec::new();
             reader.read_to_end(&mut out).unwrap();

@@ -10,7 +10,7 @@ use veriplex::hazmat::Duplex;
 use veriplex::mac::Mac;
 use veriplex::mhf::Mhf;
 use veriplex::siv::Siv;
-use veriplex::{Error, Label, Protocol, digest, label, oae2, stream};
+use veriplex::{Error, Label, Protocol, aestream, digest, label, oae2, stream};
 
 #[test]
 fn simpira1024() {
@@ -316,7 +316,7 @@ fn aestream() {
             assert_eq!(sealed, bytes(case, "ciphertext"));
             assert_eq!(hex::encode(protocol.to_bytes()), text(case, "final_state"));
 
-            let mut opener = Opener::new(keyed);
+            let mut opener = Opener::new(keyed.clone());
             let mut opened = Vec::new();
             let mut rest = sealed.as_mut_slice();
             while !opener.is_finished() {
@@ -330,6 +330,7 @@ fn aestream() {
             }
             assert!(rest.is_empty());
             assert_eq!(opened, writes.concat());
+            assert_eq!(aestream::open_vec(keyed, &bytes(case, "ciphertext")), Ok(opened));
             assert_eq!(opener.finish().unwrap(), protocol);
         }
     });

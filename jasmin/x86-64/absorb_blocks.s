@@ -2,7 +2,7 @@
 # compiler  Jasmin Compiler 2026.03.2
 # source    dd7a0da3afc144f229635db550984fde8d3fefaab77d6d57951c956686b10234 jasmin/x86-64/absorb_blocks.jazz
 # source    37178ea7f2140d5e0e476c727a901fd1729386734131f8b176c5576639bbc204 jasmin/x86-64/simpira1024.jinc
-# generator 9b8de0ae25126cff6fe971878aa3437d4ceba3389c33ec8482c3e9e0be2a24eb proofs/tools/src/kernels.rs
+# generator db5ce888b414ecfe7044ed7322ec9f2d81ed437126d53b9273a7c9acc83c79da proofs/tools/src/kernels.rs
 # body      10c2149602b26aa84cd5ec4bb2da142d3eab376e1dbf237c8a6b89e8d2508550 the lines below
 	vmovdqu	(%rdi), %xmm9
 	vmovdqu	16(%rdi), %xmm6

@@ -2,7 +2,7 @@
 # compiler  Jasmin Compiler 2026.03.2
 # source    f1705c096e9c9ed32155aad146ba30f1a54f79db53240d279dd723ffb7ace55d jasmin/x86-64/decrypt_blocks.jazz
 # source    37178ea7f2140d5e0e476c727a901fd1729386734131f8b176c5576639bbc204 jasmin/x86-64/simpira1024.jinc
-# generator 9b8de0ae25126cff6fe971878aa3437d4ceba3389c33ec8482c3e9e0be2a24eb proofs/tools/src/kernels.rs
+# generator db5ce888b414ecfe7044ed7322ec9f2d81ed437126d53b9273a7c9acc83c79da proofs/tools/src/kernels.rs
 # body      eeb8936d7f706e6efd9b0b9328c5975edeaec9fa99c47155ab2f6f7809d25826 the lines below
 	vmovdqu	(%rdi), %xmm7
 	vmovdqu	16(%rdi), %xmm1

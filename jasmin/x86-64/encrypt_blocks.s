@@ -2,7 +2,7 @@
 # compiler  Jasmin Compiler 2026.03.2
 # source    2acfdcffb394becc1b5d52f4051203cf171169399702a966a7699cc47a7dcb2a jasmin/x86-64/encrypt_blocks.jazz
 # source    37178ea7f2140d5e0e476c727a901fd1729386734131f8b176c5576639bbc204 jasmin/x86-64/simpira1024.jinc
-# generator 9b8de0ae25126cff6fe971878aa3437d4ceba3389c33ec8482c3e9e0be2a24eb proofs/tools/src/kernels.rs
+# generator db5ce888b414ecfe7044ed7322ec9f2d81ed437126d53b9273a7c9acc83c79da proofs/tools/src/kernels.rs
 # body      de57ed41d396cfcc0dee4b66ab75d2d25eed3faf9656404d2d17d3f2c50aa4df the lines below
 	vmovdqu	(%rdi), %xmm7
 	vmovdqu	16(%rdi), %xmm1

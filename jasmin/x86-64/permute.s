@@ -2,7 +2,7 @@
 # compiler  Jasmin Compiler 2026.03.2
 # source    16eba4c494f69bc7e23f95300fa897d2be124587208f6d37f70848823073b541 jasmin/x86-64/permute.jazz
 # source    37178ea7f2140d5e0e476c727a901fd1729386734131f8b176c5576639bbc204 jasmin/x86-64/simpira1024.jinc
-# generator 9b8de0ae25126cff6fe971878aa3437d4ceba3389c33ec8482c3e9e0be2a24eb proofs/tools/src/kernels.rs
+# generator db5ce888b414ecfe7044ed7322ec9f2d81ed437126d53b9273a7c9acc83c79da proofs/tools/src/kernels.rs
 # body      00fa3c021a4e9e6ac8839ee05d9472b1a6940a54457550bb3fc739e8d83abca1 the lines below
 	vmovdqu	(%rdi), %xmm0
 	vmovdqu	16(%rdi), %xmm4

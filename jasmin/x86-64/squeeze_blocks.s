@@ -2,7 +2,7 @@
 # compiler  Jasmin Compiler 2026.03.2
 # source    ab132de4121f26aadffed998e91fdd94363278a534014add33b8e622b1021acc jasmin/x86-64/squeeze_blocks.jazz
 # source    37178ea7f2140d5e0e476c727a901fd1729386734131f8b176c5576639bbc204 jasmin/x86-64/simpira1024.jinc
-# generator 9b8de0ae25126cff6fe971878aa3437d4ceba3389c33ec8482c3e9e0be2a24eb proofs/tools/src/kernels.rs
+# generator db5ce888b414ecfe7044ed7322ec9f2d81ed437126d53b9273a7c9acc83c79da proofs/tools/src/kernels.rs
 # body      ff6a4589b003c9baa412caf8bf925f7b7cc44ba0b080c3b40aa038edc4ab8d45 the lines below
 	vmovdqu	(%rdi), %xmm8
 	vmovdqu	16(%rdi), %xmm1

@@ -6,7 +6,7 @@ use std::boxed::Box;
 use std::io::{self, Read, Write};
 use std::vec::Vec;
 
-use crate::wipe::wipe;
+use crate::wipe::Wiped;
 use crate::{Error, Protocol, TAG_LEN};
 
 /// What a scheme does to the blocks that are written.
@@ -23,10 +23,10 @@ pub(crate) trait Seal: Sized + Unpin {
     fn new(keyed: Protocol) -> Self;
 
     /// Seals a block in place: room, plaintext, 16 bytes of room.
-    fn seal_block(&mut self, block: &mut [u8]) -> Result<(), Error>;
+    fn seal_block(&mut self, block: &mut [u8]);
 
     /// Seals what is left in `buffer`, less than a full block, and the end.
-    fn seal_end(&mut self, buffer: &mut Vec<u8>) -> Result<(), Error>;
+    fn seal_end(&mut self, buffer: &mut Vec<u8>);
 }
 
 /// What a scheme does to the input that is read.
@@ -49,15 +49,6 @@ pub(crate) trait Open: Sized + Unpin {
     fn finish(self) -> Result<Protocol, Error>;
 }
 
-/// Plaintext in memory.
-struct Buffer<T: AsMut<[u8]>>(T);
-
-impl<T: AsMut<[u8]>> Drop for Buffer<T> {
-    fn drop(&mut self) {
-        wipe(self.0.as_mut());
-    }
-}
-
 fn earlier_error() -> io::Error {
     io::Error::other("an earlier operation on this stream failed")
 }
@@ -72,7 +63,7 @@ pub struct SealWriter<S, W> {
 struct Sealing<S> {
     sealer: S,
     /// Never longer than its capacity: it does not move, and leaves no plaintext behind.
-    buffer: Buffer<Vec<u8>>,
+    buffer: Wiped<Vec<u8>>,
     phase: Phase,
     /// How much of a sealed buffer went out.
     written: usize,
@@ -94,7 +85,7 @@ impl<S: Seal> Sealing<S> {
         buffer.resize(S::PREFIX, 0);
         Self {
             sealer: S::new(keyed),
-            buffer: Buffer(buffer),
+            buffer: Wiped(buffer),
             phase: Phase::Plain,
             written: 0,
         }
@@ -131,35 +122,31 @@ impl<S: Seal> Sealing<S> {
         let n = input.len().min(room);
         self.buffer.0.extend_from_slice(&input[..n]);
         if n == room {
-            self.seal_block()?;
+            self.seal_block();
         }
         Ok(n)
     }
 
     /// Ends the block in the making, if there is one and blocks may end early.
-    fn end_block(&mut self) -> io::Result<()> {
+    fn end_block(&mut self) {
         if S::EARLY && self.phase == Phase::Plain && self.buffer.0.len() > S::PREFIX {
-            self.seal_block()?;
+            self.seal_block();
         }
-        Ok(())
     }
 
-    fn seal_block(&mut self) -> io::Result<()> {
+    fn seal_block(&mut self) {
         let buffer = &mut self.buffer.0;
         buffer.resize(buffer.len() + TAG_LEN, 0);
+        self.sealer.seal_block(buffer);
         self.phase = Phase::Sealed;
-        self.sealer.seal_block(buffer).map_err(io::Error::other)
     }
 
     /// Ends the stream, once nothing is pending, if that has not been done.
-    fn end(&mut self) -> io::Result<()> {
+    fn end(&mut self) {
         if self.phase == Phase::Plain {
+            self.sealer.seal_end(&mut self.buffer.0);
             self.phase = Phase::Ended;
-            self.sealer
-                .seal_end(&mut self.buffer.0)
-                .map_err(io::Error::other)?;
         }
-        Ok(())
     }
 }
 
@@ -182,13 +169,23 @@ impl<S: Seal, W: Write> SealWriter<S, W> {
     ///
     /// # Errors
     ///
-    /// Those of the inner writer.
+    /// Those of the inner writer. What was not written is lost then: use [`SealWriter::try_finish`] where that
+    /// can be repaired.
     pub fn finish(mut self) -> io::Result<W> {
-        self.write_pending()?;
-        self.sealing.end()?;
-        self.write_pending()?;
-        self.inner.flush()?;
+        self.try_finish()?;
         Ok(self.inner)
+    }
+
+    /// Writes what is left and the end of the stream, and flushes the inner writer. Nothing can be written afterwards.
+    ///
+    /// # Errors
+    ///
+    /// Those of the inner writer; the call can be repeated.
+    pub fn try_finish(&mut self) -> io::Result<()> {
+        self.write_pending()?;
+        self.sealing.end();
+        self.write_pending()?;
+        self.inner.flush()
     }
 
     fn write_pending(&mut self) -> io::Result<()> {
@@ -215,7 +212,7 @@ impl<S: Seal, W: Write> Write for SealWriter<S, W> {
     /// of its own; then flushes the inner writer.
     fn flush(&mut self) -> io::Result<()> {
         self.write_pending()?;
-        self.sealing.end_block()?;
+        self.sealing.end_block();
         self.write_pending()?;
         self.inner.flush()
     }
@@ -235,7 +232,7 @@ pub struct OpenReader<O, R> {
 
 struct Opening<O> {
     opener: O,
-    buffer: Buffer<Box<[u8]>>,
+    buffer: Wiped<Box<[u8]>>,
     /// How much of `buffer` was read.
     filled: usize,
     /// How much of that was opened.
@@ -249,7 +246,7 @@ impl<O: Open> Opening<O> {
     fn new(keyed: Protocol) -> Self {
         Self {
             opener: O::new(keyed),
-            buffer: Buffer(std::vec![0; O::MAX_LEN + O::LOOKAHEAD].into_boxed_slice()),
+            buffer: Wiped(std::vec![0; O::MAX_LEN + O::LOOKAHEAD].into_boxed_slice()),
             filled: 0,
             opened: 0,
             ready: 0..0,
@@ -402,7 +399,7 @@ mod asynchronous {
         /// As the `flush` of `std::io::Write`.
         fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
             ready!(self.poll_write_pending(cx))?;
-            self.sealing.end_block()?;
+            self.sealing.end_block();
             ready!(self.poll_write_pending(cx))?;
             Pin::new(&mut self.inner).poll_flush(cx)
         }
@@ -410,7 +407,7 @@ mod asynchronous {
         /// Writes what is left and the end of the stream, then shuts the inner writer down.
         fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
             ready!(self.poll_write_pending(cx))?;
-            self.sealing.end()?;
+            self.sealing.end();
             ready!(self.poll_write_pending(cx))?;
             Pin::new(&mut self.inner).poll_shutdown(cx)
         }

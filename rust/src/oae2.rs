@@ -7,14 +7,14 @@
 //! depends on all before it. It is the notion `OAE2` of Hoang, Reyhanitabar, Rogaway and Vizár ("Online
 //! Authenticated-Encryption and its Nonce-Reuse Misuse-Resistance", CRYPTO 2015,
 //! [eprint 2015/189](https://eprint.iacr.org/2015/189)) as long as no two streams start from the same state: mix in
-//! a nonce first. Two streams that do start from the same state show how far their messages are equal, and the
-//! XOR of the bytes that follow.
+//! a nonce first. A forged block is accepted with probability 2^-128 a try. Two streams that do start from the same
+//! state show how far their messages are equal, and the XOR of the bytes that follow.
 //!
 //! [`aestream`](crate::aestream) has blocks of any size instead, can be flushed, and ends by itself; here the end
 //! is that of the input, so that a reader must know whether there is more before it opens a block.
 //!
-//! `seal_vec` and `open_vec` take whole messages. [`Sealer`] and [`Opener`] work on single blocks in the caller's buffers; with feature `std`, `SealWriter`
-//! and `OpenReader` do the rest, with feature `tokio` also asynchronously.
+//! `seal_vec` and `open_vec` take whole messages. [`Sealer`] and [`Opener`] work on single blocks in the caller's
+//! buffers; with feature `std`, `SealWriter` and `OpenReader` do the rest, with feature `tokio` also asynchronously.
 //!
 #![cfg_attr(feature = "std", doc = "```")]
 #![cfg_attr(not(feature = "std"), doc = "```ignore")]
@@ -57,7 +57,8 @@ const fn sealed_len<const BLOCK_LEN: usize>() -> usize {
 pub fn seal_vec<const BLOCK_LEN: usize>(keyed: Protocol, message: &[u8]) -> Vec<u8> {
     let sealed_len = sealed_len::<BLOCK_LEN>();
     let (blocks, last) = message.as_chunks::<BLOCK_LEN>();
-    let mut sealed = alloc::vec![0; (blocks.len() + 1) * sealed_len];
+    // More than fits into memory must not wrap around to less, which it could with 32 bits.
+    let mut sealed = alloc::vec![0; (blocks.len() + 1).saturating_mul(sealed_len)];
     let (full, end) = sealed.split_at_mut(blocks.len() * sealed_len);
     let mut sealer = Sealer::<BLOCK_LEN>::new(keyed);
     for (block, sealed) in blocks.iter().zip(full.chunks_exact_mut(sealed_len)) {
@@ -289,14 +290,14 @@ mod io {
             Self::new(keyed)
         }
 
-        fn seal_block(&mut self, block: &mut [u8]) -> Result<(), Error> {
-            self.seal_block(block)
+        fn seal_block(&mut self, block: &mut [u8]) {
+            self.seal_block(block).expect("it has that length");
         }
 
-        fn seal_end(&mut self, buffer: &mut Vec<u8>) -> Result<(), Error> {
+        fn seal_end(&mut self, buffer: &mut Vec<u8>) {
             let len = buffer.len();
             buffer.resize(BLOCK_LEN + TAG_LEN, 0);
-            self.seal_last(buffer, len)
+            self.seal_last(buffer, len).expect("it has that length");
         }
     }
 

@@ -1,9 +1,11 @@
 //! Authenticated encryption that survives a repeated nonce (synthetic IV): Mix `key`, `nonce`, `ad`; Fork
 //! `role`; one branch derives the tag from the plaintext, the other masks the plaintext under the tag.
 //!
-//! A repeated nonce reveals only whether nonce, associated data and message were all the same. The nonce
-//! may have any length, also none. Messages are read twice. Keys may have any length; use at least 32 random
-//! bytes.
+//! Deterministic authenticated encryption: a repeated nonce reveals only whether nonce, associated data and message
+//! were all the same, as long as two different messages do not get the same tag, which is to be expected after about
+//! 2^64 of them under one key. A forgery succeeds with probability 2^-128 a try. The nonce may have any
+//! length, also none; the ciphertext is 16 bytes longer than the message, which is read twice. Keys may have any length;
+//! use at least 32 random bytes.
 //!
 //! ```
 //! use veriplex::{label, siv::Siv};

@@ -17,7 +17,11 @@
 //! assert_eq!(message, *b"message");
 //! ```
 
-use crate::{Label, Protocol, label};
+#[cfg(feature = "alloc")]
+use alloc::vec::Vec;
+
+use crate::protocol::copy;
+use crate::{Error, Label, Protocol, label};
 
 /// Encrypts in place.
 pub fn encrypt(domain: Label<'_>, key: &(impl AsRef<[u8]> + ?Sized), nonce: &[u8], in_out: &mut [u8]) {
@@ -27,6 +31,68 @@ pub fn encrypt(domain: Label<'_>, key: &(impl AsRef<[u8]> + ?Sized), nonce: &[u8
 /// Decrypts in place.
 pub fn decrypt(domain: Label<'_>, key: &(impl AsRef<[u8]> + ?Sized), nonce: &[u8], in_out: &mut [u8]) {
     Decryptor::new(domain, key, nonce).update(in_out);
+}
+
+/// Encrypts from one buffer into another.
+///
+/// # Errors
+///
+/// [`Error::BufferLength`] if the lengths differ.
+pub fn encrypt_into(
+    domain: Label<'_>,
+    key: &(impl AsRef<[u8]> + ?Sized),
+    nonce: &[u8],
+    plaintext: &[u8],
+    ciphertext: &mut [u8],
+) -> Result<(), Error> {
+    copy(plaintext, ciphertext)?;
+    encrypt(domain, key, nonce, ciphertext);
+    Ok(())
+}
+
+/// Decrypts from one buffer into another.
+///
+/// # Errors
+///
+/// [`Error::BufferLength`] if the lengths differ.
+pub fn decrypt_into(
+    domain: Label<'_>,
+    key: &(impl AsRef<[u8]> + ?Sized),
+    nonce: &[u8],
+    ciphertext: &[u8],
+    plaintext: &mut [u8],
+) -> Result<(), Error> {
+    copy(ciphertext, plaintext)?;
+    decrypt(domain, key, nonce, plaintext);
+    Ok(())
+}
+
+/// Encrypts into a new vector.
+#[cfg(feature = "alloc")]
+#[must_use]
+pub fn encrypt_vec(
+    domain: Label<'_>,
+    key: &(impl AsRef<[u8]> + ?Sized),
+    nonce: &[u8],
+    plaintext: &[u8],
+) -> Vec<u8> {
+    let mut ciphertext = plaintext.to_vec();
+    encrypt(domain, key, nonce, &mut ciphertext);
+    ciphertext
+}
+
+/// Decrypts into a new vector.
+#[cfg(feature = "alloc")]
+#[must_use]
+pub fn decrypt_vec(
+    domain: Label<'_>,
+    key: &(impl AsRef<[u8]> + ?Sized),
+    nonce: &[u8],
+    ciphertext: &[u8],
+) -> Vec<u8> {
+    let mut plaintext = ciphertext.to_vec();
+    decrypt(domain, key, nonce, &mut plaintext);
+    plaintext
 }
 
 /// Encrypts a message in pieces.

@@ -7,6 +7,18 @@ pub(crate) fn wipe(bytes: &mut [u8]) {
     zeroize::optimization_barrier(bytes);
 }
 
+/// Bytes in memory that are wiped on drop.
+#[cfg(any(feature = "std", feature = "rustcrypto"))]
+#[derive(Clone)]
+pub(crate) struct Wiped<T: AsMut<[u8]>>(pub(crate) T);
+
+#[cfg(any(feature = "std", feature = "rustcrypto"))]
+impl<T: AsMut<[u8]>> Drop for Wiped<T> {
+    fn drop(&mut self) {
+        wipe(self.0.as_mut());
+    }
+}
+
 /// A secret that is wiped on drop. Without the feature `zeroize` it is not.
 #[cfg(all(feature = "ristretto", feature = "zeroize"))]
 pub(crate) use zeroize::Zeroizing as Secret;
@@ -35,5 +47,17 @@ impl<T> core::ops::Deref for Secret<T> {
 impl<T> core::ops::DerefMut for Secret<T> {
     fn deref_mut(&mut self) -> &mut T {
         &mut self.0
+    }
+}
+
+#[cfg(all(test, any(feature = "std", feature = "rustcrypto")))]
+mod tests {
+    use super::Wiped;
+
+    #[test]
+    fn wiped_on_drop() {
+        let mut bytes = [0xa5; 100];
+        drop(Wiped(&mut bytes[1..]));
+        assert_eq!((bytes[0], &bytes[1..]), (0xa5, [0; 99].as_slice()));
     }
 }

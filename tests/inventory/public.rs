@@ -163,7 +163,8 @@ impl Sources {
                     let rules = macros
                         .get(name)
                         .unwrap_or_else(|| panic!("{name}!: an unknown macro"));
-                    if has_public(rules) {
+                    // The others may implement a trait.
+                    if has_public(rules) || repeated(rules).is_some() {
                         expansion(name, rules, &call.tokens.to_string())
                     } else {
                         Vec::new()

@@ -23,6 +23,8 @@ pub(crate) struct Image<'data> {
 /// Contiguous bytes that are executable or not writable: a segment of a linked binary, a section of an object file.
 pub(crate) struct Region<'data> {
     pub(crate) executable: bool,
+    /// Whether the program can change it when it runs.
+    pub(crate) writable: bool,
     /// The section, in an object file, where every section has addresses of its own.
     section: Option<SectionIndex>,
     pub(crate) address: u64,
@@ -190,6 +192,7 @@ fn sections<'data>(file: &File<'data>) -> Result<Vec<Region<'data>>, Error> {
                 .collect();
             Ok(Region {
                 executable: section.kind() == SectionKind::Text,
+                writable: false,
                 section: Some(section.index()),
                 address: section.address(),
                 bytes: section.data()?,
@@ -212,6 +215,7 @@ fn segments<'data>(file: &File<'data>) -> Result<Vec<Region<'data>>, Error> {
         .map(|segment| {
             Ok(Region {
                 executable: segment.permissions().executable(),
+                writable: segment.permissions().writable(),
                 section: None,
                 address: segment.address(),
                 bytes: segment.data()?,

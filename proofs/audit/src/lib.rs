@@ -213,6 +213,9 @@ fn difference(kernel: &Kernel, region: &Region<'_>, offset: usize, size: u64) ->
             kernel.len
         ));
     }
+    if region.writable {
+        return Some("the proved bytes, in memory that can be written".to_owned());
+    }
     let start = region.address.saturating_add(offset as u64);
     let end = start.saturating_add(kernel.len as u64);
     region

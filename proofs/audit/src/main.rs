@@ -8,30 +8,31 @@ use std::process::ExitCode;
 use veriplex_audit::{Finding, MANIFEST, Proved, architectures, audit, bytes_of};
 
 const USAGE: &str = "\
-veriplex-audit [--all] FILE...
+veriplex-audit [--partial] FILE...
 
 Says for each Veriplex kernel in a binary or static library (ELF or Mach-O; x86-64, AArch64)
 whether its bytes are those that were proved, and so for their table of round constants.
 Kernels are found by symbol and by their bytes, so also in a stripped file. Every copy is
 checked.
 
-  --all      a kernel that is not found is a failure too (a linker leaves out what is not called)
+  --partial  a kernel that is not found is no failure: a linker leaves out what is not called.
+             A kernel that is very different in a stripped file is not found either
   --list     prints the proved kernels: architecture, symbol, length, SHA-256
   --bytes    prints proofs/audit/kernels.txt, after `make proofs` has changed the manifest,
              from FILEs that together have the symbols of all kernels
 
 Exit status:
-  0          every kernel that was found has the proved bytes, and each file has at least one
-  1          a kernel differs, a file has none, or (--all) a kernel was not found
+  0          each file has every kernel (--partial: at least one), and all have the proved bytes
+  1          a kernel differs or was not found
   2          a file cannot be read or is not such a file; wrong command line
 ";
 
 fn main() -> ExitCode {
-    let (mut all, mut bytes) = (false, false);
+    let (mut partial, mut bytes) = (false, false);
     let mut files = Vec::new();
     for argument in std::env::args_os().skip(1) {
         match argument.to_str() {
-            Some("--all") => all = true,
+            Some("--partial") => partial = true,
             Some("--list") => return report(list()),
             Some("--bytes") => bytes = true,
             Some("--help" | "-h") => return report(write!(io::stdout(), "{USAGE}").map(|()| 0)),
@@ -60,10 +61,12 @@ fn main() -> ExitCode {
             Ok((architectures(&data).map_err(|e| e.to_string())?, findings))
         });
         match findings {
-            Ok((architectures, findings)) => match print(&name, &architectures, &findings, &proved, all) {
-                Ok(good) => status = status.max(u8::from(!good)),
-                Err(error) => return report(Err(error)),
-            },
+            Ok((architectures, findings)) => {
+                match print(&name, &architectures, &findings, &proved, partial) {
+                    Ok(good) => status = status.max(u8::from(!good)),
+                    Err(error) => return report(Err(error)),
+                }
+            }
             Err(error) => {
                 eprintln!("veriplex-audit: {name}: {error}");
                 status = 2;
@@ -79,7 +82,7 @@ fn print(
     architectures: &BTreeSet<&str>,
     findings: &[Finding],
     proved: &Proved,
-    all: bool,
+    partial: bool,
 ) -> io::Result<bool> {
     let mut out = io::stdout().lock();
     writeln!(out, "{name}:")?;
@@ -101,7 +104,7 @@ fn print(
         }
     }
     let differs = findings.iter().any(|finding| finding.difference.is_some());
-    let bad = differs || findings.is_empty() || (all && missing > 0);
+    let bad = differs || findings.is_empty() || (missing > 0 && !partial);
     Ok(!bad)
 }
 

@@ -315,6 +315,17 @@ fn both_of_two_copies_are_checked() {
     }
 }
 
+#[test]
+fn code_that_can_be_written_is_not_what_was_proved() {
+    let mut file = executable(X86_64, &code());
+    let flags = 64 + 4;
+    assert_eq!(file[flags], 5);
+    file[flags] = 7;
+    let findings = audit(&file, &proved()).unwrap();
+    assert_eq!(findings.len(), NAMES.len());
+    assert_eq!(right(&findings), [""; 0]);
+}
+
 /// What has the name of a kernel is held to be one, whatever its bytes.
 #[test]
 fn a_symbol_is_enough() {

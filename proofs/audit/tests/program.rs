@@ -114,18 +114,18 @@ fn lines_and_exit_status() {
         &format!("proved bytes at 0x400079 ({} bytes)\n", kernels[0].len()),
     );
     exits(&run(&[good]), 0, &[&first], "");
-    exits(&run(&["--all", good]), 0, &[&first], "");
+    exits(&run(&["--partial", good]), 0, &[&first], "");
 
     let some = folder.file("some", &executable(&kernels[..n - 1]));
     let some = some.to_str().unwrap();
     exits(
-        &run(&[some]),
+        &run(&["--partial", some]),
         0,
         &[&first, &line(n - 1, "not found (x86-64)\n")],
         "",
     );
     exits(
-        &run(&["--all", some]),
+        &run(&[some]),
         1,
         &[&first, &line(n - 1, "not found (x86-64)\n")],
         "",
@@ -134,6 +134,12 @@ fn lines_and_exit_status() {
     let none = folder.file("none", &executable(&[]));
     let none = none.to_str().unwrap();
     exits(&run(&[none]), 1, &[&line(0, "not found (x86-64)\n")], "");
+    exits(
+        &run(&["--partial", none]),
+        1,
+        &[&line(0, "not found (x86-64)\n")],
+        "",
+    );
     exits(
         &run(&[good, none]),
         1,
@@ -149,6 +155,17 @@ fn lines_and_exit_status() {
         let output = run(&[flipped.to_str().unwrap(), good]);
         exits(&output, 1, &[&line(kernel, "DIFFERENT at 0x"), &different], "");
     }
+
+    // So different, and without a symbol, that it is not recognised any more.
+    let mut other = kernels.clone();
+    other[0].fill(0x90);
+    let other = folder.file("other", &executable(&other));
+    exits(
+        &run(&[other.to_str().unwrap()]),
+        1,
+        &[&line(0, "not found (x86-64)\n")],
+        "",
+    );
 
     let garbage = folder.file("garbage", b"garbage, garbage, garbage");
     let garbage = garbage.to_str().unwrap();

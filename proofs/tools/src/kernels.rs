@@ -1,13 +1,13 @@
 //! `veriplex-tools kernels`: the assembly of `jasmin/x86-64` from its Jasmin, and with `--check` the proof that it
 //! still is what is committed, constant-time and memory-safe.
 
-use crate::sha256;
+use crate::{Options, sha256, subcommand};
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Instant;
-use std::{env, fs};
+use std::{env, fs, io};
 
 /// Each export, and its pointers and lengths that the safety checker is to relate.
 const EXPORTS: [(&str, Option<&str>); 5] = [
@@ -23,36 +23,15 @@ const INCLUDED: &str = "simpira1024.jinc";
 const GENERATOR: &str = "proofs/tools/src/kernels.rs";
 
 pub fn main(args: impl Iterator<Item = String>, root: &Path) -> ExitCode {
-    let (mut check, mut strict) = (false, false);
-    for arg in args {
-        match arg.as_str() {
-            "--check" => check = true,
-            "--strict" => strict = true,
-            _ => {
-                eprint!("{}", crate::USAGE);
-                return ExitCode::from(2);
-            }
-        }
-    }
-    for tool in ["jasminc", "jasmin-ct"] {
-        let path = env::var_os("PATH").unwrap_or_default();
-        if !env::split_paths(&path).any(|folder| folder.join(tool).is_file()) {
-            println!("kernels: skipped, because {tool} is not on PATH");
-            return ExitCode::from(u8::from(strict));
-        }
-    }
-    let result = if check {
-        self::check(root)
-    } else {
-        generate_all(root)
-    };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(e) => {
-            eprintln!("kernels: {e}");
-            ExitCode::FAILURE
-        }
-    }
+    let options = Options::parse(args, &["--check", "--strict"], &[]);
+    subcommand("kernels", options, &["jasminc", "jasmin-ct"], |options| {
+        let result = if options.has("--check") {
+            check(root)
+        } else {
+            generate_all(root)
+        };
+        result.map(|()| true).map_err(io::Error::other)
+    })
 }
 
 fn generate_all(root: &Path) -> Result<(), String> {

@@ -52,7 +52,7 @@ fn main() -> ExitCode {
         Some("spec") => spec::main(args, &root()),
         Some("proofs") => proofs::main(args, &root()),
         Some("isa") => isa::main(args, &root()),
-        Some("lift") => proofs::lifted::main(&root()),
+        Some("lift") => proofs::lifted::main(args, &root()),
         Some("lifted-mutants") => proofs::lifted::mutants(args, &root()),
         Some("replay") => replay::main(args, &root()),
         Some("mutants") => mutants::main(args, &root()),

@@ -88,15 +88,18 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
     rust::bitcode(root, &out)?;
 
     let mut wrong = Vec::new();
-    let mut theorems = BTreeMap::new();
+    let mut files = Vec::new();
     for script in &scripts {
-        let files = manifest::files_of(root, script)?;
-        for file in &files {
+        let of_script = manifest::files_of(root, script)?;
+        for file in &of_script {
             wrong.extend(
                 admitted(&fs::read_to_string(root.join(file))?).map(|what| format!("{file}: {what}")),
             );
         }
-        let run = saw::run(root, script)?;
+        files.push(of_script);
+    }
+    let mut theorems = BTreeMap::new();
+    for (run, files) in saw::run_all(root, &scripts)?.into_iter().zip(files) {
         wrong.extend(run.failure);
         for theorem in run.proved {
             let (first, _) = theorems

@@ -76,7 +76,6 @@ impl Input {
             match self.read(&mut buffer) {
                 Ok(0) => return Ok(()),
                 Ok(n) => sink(&mut buffer[..n])?,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(Error::io(&self.name, error)),
             }
         }
@@ -84,10 +83,14 @@ impl Input {
 }
 
 impl Read for Input {
+    /// Never gives up for a signal.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let n = self.reader.read(buffer)?;
-        self.progress.advance(n);
-        Ok(n)
+        loop {
+            match self.reader.read(buffer) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                result => return result.inspect(|&n| self.progress.advance(n)),
+            }
+        }
     }
 }
 
@@ -235,5 +238,44 @@ fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A signal comes before every byte.
+    struct Signals(bool);
+
+    impl Read for Signals {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            self.0 = !self.0;
+            if self.0 {
+                Err(io::ErrorKind::Interrupted.into())
+            } else {
+                buffer[0] = 7;
+                Ok(1)
+            }
+        }
+    }
+
+    #[test]
+    fn signals_do_not_matter() {
+        let mut input = Input {
+            reader: Box::new(Signals(false).take(3)),
+            progress: Progress::new(false, None),
+            is_regular: false,
+            name: String::new(),
+        };
+        let mut buffer = [0; 2];
+        assert_eq!(input.read(&mut buffer).unwrap(), 1);
+        let mut rest = Vec::new();
+        let pumped = input.pump(|piece| {
+            rest.extend_from_slice(piece);
+            Ok(())
+        });
+        assert!(pumped.is_ok());
+        assert_eq!((buffer, rest), ([7, 0], vec![7, 7]));
     }
 }

@@ -40,7 +40,7 @@ Exit status:
   1    a check or verification failed: a file differs from its list, a list is malformed, a
        ciphertext was changed, cut, extended, or made with another key, a signature is wrong
   2    the command line is wrong
-  3    a file could not be read or written, or a key file is malformed
+  3    a file could not be read or written, or a key file or a hash of a password is malformed
   141  the reader of the output closed its pipe";
 
 /// Digest, authenticate, encrypt and sign files, and tunnel connections, with Veriplex

@@ -174,7 +174,7 @@ fn check_list(kind: &Kind, list: Input, quiet: bool, show_progress: bool) -> Res
 }
 
 /// Takes a line of a list apart.
-fn parse(line: &[u8], sum_len: usize) -> Option<(Vec<u8>, PathBuf)> {
+pub fn parse(line: &[u8], sum_len: usize) -> Option<(Vec<u8>, PathBuf)> {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     // A list may have passed through a system that ends lines so; in names it is escaped.
     let line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -219,8 +219,17 @@ fn path_of(name: Vec<u8>) -> Option<PathBuf> {
         .map(|name| OsString::from(name).into())
 }
 
-/// Prints a line with a name in it, escaped if need be.
+/// Prints a line with a name in it.
 fn print_line(before: &[u8], path: &Path, after: &[u8]) -> Result<(), Error> {
+    let mut stdout = io::stdout();
+    stdout
+        .write_all(&line(before, path, after))
+        .and_then(|()| stdout.flush())
+        .map_err(|error| Error::write("standard output", &error))
+}
+
+/// A line with a name in it, escaped if need be.
+pub fn line(before: &[u8], path: &Path, after: &[u8]) -> Vec<u8> {
     let name = path.as_os_str().as_encoded_bytes();
     let mut line = Vec::with_capacity(before.len() + name.len() + after.len() + 1);
     if name.iter().any(|byte| b"\\\n\r".contains(byte)) {
@@ -237,9 +246,5 @@ fn print_line(before: &[u8], path: &Path, after: &[u8]) -> Result<(), Error> {
     }
     line.extend_from_slice(after);
     line.push(b'\n');
-    let mut stdout = io::stdout();
-    stdout
-        .write_all(&line)
-        .and_then(|()| stdout.flush())
-        .map_err(|error| Error::write("standard output", &error))
+    line
 }

@@ -1080,6 +1080,44 @@ fn costs_are_limited_before_any_work() {
     }
 }
 
+/// A cost that is allowed, in a process that may have no more than 500 MiB.
+#[test]
+#[cfg(unix)]
+fn too_little_memory_is_an_error() {
+    let folder = Folder::new();
+    folder.write("password", b"password");
+    folder.write("file", b"message");
+    let mut sealed = encrypted_with_password(b"password", 2, &[9; 32], &[b"x"]);
+    sealed[9] = 18;
+    folder.write("file.vpx", &sealed);
+    for args in [
+        ["hash-password", "--cost=18", "--password-file=password"].as_slice(),
+        &[
+            "encrypt",
+            "--cost=18",
+            "--password-file=password",
+            "-o=out",
+            "file",
+        ],
+        &["decrypt", "--password-file=password", "-o=out", "file.vpx"],
+    ] {
+        let output = Command::new("sh")
+            .args([
+                "-c",
+                "ulimit -v 512000; exec \"$0\" \"$@\"",
+                env!("CARGO_BIN_EXE_veriplex"),
+            ])
+            .args(args)
+            .current_dir(folder.0.path())
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        fails(&output, IO, "password", "memory");
+        assert_eq!(stdout(&output), "");
+        assert_eq!(folder.names(), ["file", "file.vpx", "password"]);
+    }
+}
+
 #[test]
 fn password_files() {
     let folder = Folder::new();

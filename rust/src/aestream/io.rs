@@ -14,10 +14,10 @@ pub type SealWriter<W> = crate::block_io::SealWriter<Sealer, W>;
 
 /// Reads a stream and gives out only what was verified.
 ///
-/// Reading gives 0 bytes only at the verified end. A cut stream is an error of kind `UnexpectedEof`, any other damage
-/// one of kind `InvalidData`; after these every call is an error. An error of the inner reader changes nothing: the
-/// call can be repeated. It holds one block, 64 KiB, whatever the headers claim. What follows the stream is left
-/// in the inner reader.
+/// Reading gives 0 bytes only at the verified end. A cut stream is an error of kind `UnexpectedEof`, other damage one
+/// of kind `InvalidData` (but a changed header may claim more than there is, which looks like a cut); after these
+/// every call is an error. An error of the inner reader changes nothing: the call can be repeated. It holds one block,
+/// 64 KiB, whatever the headers claim. What follows the stream is left in the inner reader.
 pub type OpenReader<R> = crate::block_io::OpenReader<Opener, R>;
 
 impl Seal for Sealer {
@@ -30,19 +30,19 @@ impl Seal for Sealer {
         Self::new(keyed)
     }
 
-    fn seal_block(&mut self, block: &mut [u8]) -> Result<(), Error> {
-        self.seal_block(block)
+    fn seal_block(&mut self, block: &mut [u8]) {
+        self.seal(block).expect("it has a length that fits");
     }
 
-    fn seal_end(&mut self, buffer: &mut Vec<u8>) -> Result<(), Error> {
+    fn seal_end(&mut self, buffer: &mut Vec<u8>) {
         let mut end = 0;
         if buffer.len() > HEADER_LEN {
             end = buffer.len() + TAG_LEN;
             buffer.resize(end, 0);
-            self.seal_block(buffer)?;
+            Seal::seal_block(self, buffer);
         }
         buffer.resize(end + OVERHEAD, 0);
-        self.seal(&mut buffer[end..])
+        Seal::seal_block(self, &mut buffer[end..]);
     }
 }
 

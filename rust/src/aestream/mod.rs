@@ -5,8 +5,14 @@
 //! end cut off, without an error: every block depends on all before it. The overhead is 18 bytes a block and
 //! 18 for the end.
 //!
-//! [`Sealer`] and [`Opener`] work on single blocks in the caller's buffers; with feature `std`, `SealWriter`
-//! and `OpenReader` do the rest, with feature `tokio` also asynchronously.
+//! It is confidential under chosen plaintexts, and a forged block is accepted with probability 2^-128 a try, as long as
+//! no two streams start from the same state: mix in a nonce first. Two streams that do start from the same state show
+//! how far their messages are equal, and the XOR of the bytes that follow. Who learns the state after a block
+//! learns nothing of that block and those before it. The lengths of blocks are masked, but the sealed stream shows how
+//! long it is, and who sees when its parts are sent may tell the blocks apart.
+//!
+//! `seal_vec` and `open_vec` take whole messages. [`Sealer`] and [`Opener`] work on single blocks in the caller's
+//! buffers; with feature `std`, `SealWriter` and `OpenReader` do the rest, with feature `tokio` also asynchronously.
 //!
 #![cfg_attr(feature = "std", doc = "```")]
 #![cfg_attr(not(feature = "std"), doc = "```ignore")]
@@ -35,6 +41,11 @@ mod io;
 #[cfg(feature = "std")]
 pub use io::{OpenReader, SealWriter};
 
+#[cfg(feature = "alloc")]
+use alloc::vec::Vec;
+
+#[cfg(feature = "alloc")]
+use crate::wipe::wipe;
 use crate::{Error, Protocol, TAG_LEN, label};
 
 /// Size in bytes of a masked block header.
@@ -43,6 +54,67 @@ pub const HEADER_LEN: usize = 2;
 pub const OVERHEAD: usize = HEADER_LEN + TAG_LEN;
 /// The largest plaintext of one block, in bytes.
 pub const MAX_BLOCK_LEN: usize = 0xffff;
+
+/// Seals a whole message into a new vector, as a [`Sealer`] does, in blocks as large as possible.
+#[cfg(feature = "alloc")]
+#[must_use]
+#[allow(clippy::missing_panics_doc)] // the lengths are right
+pub fn seal_vec(keyed: Protocol, message: &[u8]) -> Vec<u8> {
+    let blocks = message.len().div_ceil(MAX_BLOCK_LEN);
+    let mut sealed = Vec::with_capacity(message.len() + (blocks + 1) * OVERHEAD);
+    let mut sealer = Sealer::new(keyed);
+    for block in message.chunks(MAX_BLOCK_LEN) {
+        let start = sealed.len();
+        sealed.extend_from_slice(&[0; HEADER_LEN]);
+        sealed.extend_from_slice(block);
+        sealed.extend_from_slice(&[0; TAG_LEN]);
+        sealer
+            .seal_block(&mut sealed[start..])
+            .expect("it has such a length");
+    }
+    sealed.extend_from_slice(&sealer.finish().0);
+    sealed
+}
+
+/// Opens a whole message into a new vector, as an [`Opener`] does, of blocks of any size.
+///
+/// # Errors
+///
+/// [`Error::Verification`] if `sealed` is not what was sealed, or if anything follows the end of the stream.
+#[cfg(feature = "alloc")]
+pub fn open_vec(keyed: Protocol, sealed: &[u8]) -> Result<Vec<u8>, Error> {
+    let mut message = Vec::with_capacity(sealed.len());
+    let opened = open_blocks(keyed, sealed, &mut message);
+    if opened.is_err() {
+        wipe(&mut message);
+    }
+    opened.map(|()| message)
+}
+
+/// Appends the message, or a part of it before an error.
+#[cfg(feature = "alloc")]
+fn open_blocks(keyed: Protocol, mut sealed: &[u8], message: &mut Vec<u8>) -> Result<(), Error> {
+    let mut opener = Opener::new(keyed);
+    while !opener.is_finished() {
+        let (header, rest) = sealed.split_first_chunk().ok_or(Error::Verification)?;
+        let body = opener.header(*header)?;
+        let (block, rest) = rest
+            .split_at_checked(body.sealed_len())
+            .ok_or(Error::Verification)?;
+        sealed = rest;
+        let start = message.len();
+        message.extend_from_slice(block);
+        let len = body
+            .open(&mut message[start..])?
+            .map_or(0, |plaintext| plaintext.len());
+        message.truncate(start + len);
+    }
+    if sealed.is_empty() {
+        Ok(())
+    } else {
+        Err(Error::Verification)
+    }
+}
 
 /// Seals a stream block by block.
 #[derive(Clone, Debug)]

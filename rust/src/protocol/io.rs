@@ -107,11 +107,13 @@ impl<S: Transform, W: Write> Write for Writer<S, W> {
         let n = input.len().min(CHUNK);
         let chunk = &mut buffer[..n];
         chunk.copy_from_slice(&input[..n]);
+        self.failed = true; // until all of it went out, also if the inner writer panics
         self.stream.transform(chunk);
         let result = self.inner.write_all(chunk);
         wipe(chunk);
-        self.failed = result.is_err();
-        result.map(|()| n)
+        result?;
+        self.failed = false;
+        Ok(n)
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -33,59 +33,21 @@ use crate::{aead, siv};
 /// # Ok::<(), aead::Error>(())
 /// ```
 pub struct Aead<D, const NONCE_LEN: usize> {
-    aead: aead::Aead<NONCE_LEN>,
+    native: aead::Aead<NONCE_LEN>,
     domain: PhantomData<fn() -> D>,
 }
 
 /// [`siv::Siv`] under `aead::AeadInOut`, with nonces of `NONCE_LEN` bytes, of any number. The tag of 16 bytes follows
 /// the ciphertext; a failed opening leaves zeros in the output.
 pub struct Siv<D, const NONCE_LEN: usize> {
-    siv: siv::Siv,
+    native: siv::Siv,
     domain: PhantomData<fn() -> D>,
-}
-
-impl<D, const NONCE_LEN: usize> Clone for Aead<D, NONCE_LEN> {
-    fn clone(&self) -> Self {
-        Self {
-            aead: self.aead.clone(),
-            domain: PhantomData,
-        }
-    }
-}
-
-impl<D, const NONCE_LEN: usize> Clone for Siv<D, NONCE_LEN> {
-    fn clone(&self) -> Self {
-        Self {
-            siv: self.siv.clone(),
-            domain: PhantomData,
-        }
-    }
-}
-
-impl<D, const NONCE_LEN: usize> fmt::Debug for Aead<D, NONCE_LEN> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Aead").finish_non_exhaustive()
-    }
-}
-
-impl<D, const NONCE_LEN: usize> fmt::Debug for Siv<D, NONCE_LEN> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Siv").finish_non_exhaustive()
-    }
-}
-
-impl<D, const NONCE_LEN: usize> KeySizeUser for Aead<D, NONCE_LEN> {
-    type KeySize = KeySize;
-}
-
-impl<D, const NONCE_LEN: usize> KeySizeUser for Siv<D, NONCE_LEN> {
-    type KeySize = KeySize;
 }
 
 impl<D: Domain, const NONCE_LEN: usize> KeyInit for Aead<D, NONCE_LEN> {
     fn new(key: &Key<Self>) -> Self {
         Self {
-            aead: aead::Aead::new(D::DOMAIN, key),
+            native: aead::Aead::new(D::DOMAIN, key),
             domain: PhantomData,
         }
     }
@@ -94,86 +56,71 @@ impl<D: Domain, const NONCE_LEN: usize> KeyInit for Aead<D, NONCE_LEN> {
 impl<D: Domain, const NONCE_LEN: usize> KeyInit for Siv<D, NONCE_LEN> {
     fn new(key: &Key<Self>) -> Self {
         Self {
-            siv: siv::Siv::new(D::DOMAIN, key),
+            native: siv::Siv::new(D::DOMAIN, key),
             domain: PhantomData,
         }
     }
 }
 
-impl<D, const NONCE_LEN: usize> AeadCore for Aead<D, NONCE_LEN>
-where
-    [u8; NONCE_LEN]: AssocArraySize,
-{
-    type NonceSize = <[u8; NONCE_LEN] as AssocArraySize>::Size;
-    type TagSize = U16;
-    const TAG_POSITION: TagPosition = TagPosition::Postfix;
+/// What the two have in common: all but the native type.
+macro_rules! aead_traits {
+    ($($name:ident),*) => {$(
+        impl<D, const NONCE_LEN: usize> Clone for $name<D, NONCE_LEN> {
+            fn clone(&self) -> Self {
+                Self {
+                    native: self.native.clone(),
+                    domain: PhantomData,
+                }
+            }
+        }
+
+        impl<D, const NONCE_LEN: usize> fmt::Debug for $name<D, NONCE_LEN> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($name)).finish_non_exhaustive()
+            }
+        }
+
+        impl<D, const NONCE_LEN: usize> KeySizeUser for $name<D, NONCE_LEN> {
+            type KeySize = KeySize;
+        }
+
+        impl<D, const NONCE_LEN: usize> AeadCore for $name<D, NONCE_LEN>
+        where
+            [u8; NONCE_LEN]: AssocArraySize,
+        {
+            type NonceSize = <[u8; NONCE_LEN] as AssocArraySize>::Size;
+            type TagSize = U16;
+            const TAG_POSITION: TagPosition = TagPosition::Postfix;
+        }
+
+        impl<D, const NONCE_LEN: usize> AeadInOut for $name<D, NONCE_LEN>
+        where
+            [u8; NONCE_LEN]: AssocArraySize<Size: ArraySize<ArrayType<u8> = [u8; NONCE_LEN]>>,
+        {
+            fn encrypt_inout_detached(
+                &self,
+                nonce: &Nonce<Self>,
+                associated_data: &[u8],
+                buffer: InOutBuf<'_, '_, u8>,
+            ) -> Result<Tag<Self>, Error> {
+                let in_out = buffer.into_out_with_copied_in();
+                let tag = self.native.seal_in_place_detached(&nonce.0, associated_data, in_out);
+                Ok(tag.into())
+            }
+
+            fn decrypt_inout_detached(
+                &self,
+                nonce: &Nonce<Self>,
+                associated_data: &[u8],
+                buffer: InOutBuf<'_, '_, u8>,
+                tag: &Tag<Self>,
+            ) -> Result<(), Error> {
+                let in_out = buffer.into_out_with_copied_in();
+                self.native
+                    .open_in_place_detached(&nonce.0, associated_data, in_out, &tag.0)
+                    .map_err(|_| Error)
+            }
+        }
+    )*};
 }
-
-impl<D, const NONCE_LEN: usize> AeadCore for Siv<D, NONCE_LEN>
-where
-    [u8; NONCE_LEN]: AssocArraySize,
-{
-    type NonceSize = <[u8; NONCE_LEN] as AssocArraySize>::Size;
-    type TagSize = U16;
-    const TAG_POSITION: TagPosition = TagPosition::Postfix;
-}
-
-impl<D, const NONCE_LEN: usize> AeadInOut for Aead<D, NONCE_LEN>
-where
-    [u8; NONCE_LEN]: AssocArraySize<Size: ArraySize<ArrayType<u8> = [u8; NONCE_LEN]>>,
-{
-    fn encrypt_inout_detached(
-        &self,
-        nonce: &Nonce<Self>,
-        associated_data: &[u8],
-        buffer: InOutBuf<'_, '_, u8>,
-    ) -> Result<Tag<Self>, Error> {
-        let in_out = buffer.into_out_with_copied_in();
-        let tag = self
-            .aead
-            .seal_in_place_detached(&nonce.0, associated_data, in_out);
-        Ok(tag.into())
-    }
-
-    fn decrypt_inout_detached(
-        &self,
-        nonce: &Nonce<Self>,
-        associated_data: &[u8],
-        buffer: InOutBuf<'_, '_, u8>,
-        tag: &Tag<Self>,
-    ) -> Result<(), Error> {
-        let in_out = buffer.into_out_with_copied_in();
-        self.aead
-            .open_in_place_detached(&nonce.0, associated_data, in_out, &tag.0)
-            .map_err(|_| Error)
-    }
-}
-
-impl<D, const NONCE_LEN: usize> AeadInOut for Siv<D, NONCE_LEN>
-where
-    [u8; NONCE_LEN]: AssocArraySize,
-{
-    fn encrypt_inout_detached(
-        &self,
-        nonce: &Nonce<Self>,
-        associated_data: &[u8],
-        buffer: InOutBuf<'_, '_, u8>,
-    ) -> Result<Tag<Self>, Error> {
-        let in_out = buffer.into_out_with_copied_in();
-        let tag = self.siv.seal_in_place_detached(nonce, associated_data, in_out);
-        Ok(tag.into())
-    }
-
-    fn decrypt_inout_detached(
-        &self,
-        nonce: &Nonce<Self>,
-        associated_data: &[u8],
-        buffer: InOutBuf<'_, '_, u8>,
-        tag: &Tag<Self>,
-    ) -> Result<(), Error> {
-        let in_out = buffer.into_out_with_copied_in();
-        self.siv
-            .open_in_place_detached(nonce, associated_data, in_out, &tag.0)
-            .map_err(|_| Error)
-    }
-}
+aead_traits!(Aead, Siv);

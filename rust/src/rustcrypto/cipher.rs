@@ -96,71 +96,44 @@ impl BlockModeDecBackend for Backend<'_, stream::Decryptor> {
     }
 }
 
-impl<D, const NONCE_LEN: usize> fmt::Debug for Encryptor<D, NONCE_LEN> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Encryptor").finish_non_exhaustive()
-    }
-}
-
-impl<D, const NONCE_LEN: usize> fmt::Debug for Decryptor<D, NONCE_LEN> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Decryptor").finish_non_exhaustive()
-    }
-}
-
-impl<D, const NONCE_LEN: usize> KeySizeUser for Encryptor<D, NONCE_LEN> {
-    type KeySize = KeySize;
-}
-
-impl<D, const NONCE_LEN: usize> KeySizeUser for Decryptor<D, NONCE_LEN> {
-    type KeySize = KeySize;
-}
-
-impl<D, const NONCE_LEN: usize> IvSizeUser for Encryptor<D, NONCE_LEN>
-where
-    [u8; NONCE_LEN]: AssocArraySize,
-{
-    type IvSize = <[u8; NONCE_LEN] as AssocArraySize>::Size;
-}
-
-impl<D, const NONCE_LEN: usize> IvSizeUser for Decryptor<D, NONCE_LEN>
-where
-    [u8; NONCE_LEN]: AssocArraySize,
-{
-    type IvSize = <[u8; NONCE_LEN] as AssocArraySize>::Size;
-}
-
-impl<D: Domain, const NONCE_LEN: usize> KeyIvInit for Encryptor<D, NONCE_LEN>
-where
-    [u8; NONCE_LEN]: AssocArraySize,
-{
-    fn new(key: &Key<Self>, nonce: &Iv<Self>) -> Self {
-        Self {
-            cipher: stream::Encryptor::new(D::DOMAIN, key, nonce),
-            domain: PhantomData,
+/// What the two have in common: all but the direction.
+macro_rules! cipher_traits {
+    ($($name:ident),*) => {$(
+        impl<D, const NONCE_LEN: usize> fmt::Debug for $name<D, NONCE_LEN> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($name)).finish_non_exhaustive()
+            }
         }
-    }
-}
 
-impl<D: Domain, const NONCE_LEN: usize> KeyIvInit for Decryptor<D, NONCE_LEN>
-where
-    [u8; NONCE_LEN]: AssocArraySize,
-{
-    fn new(key: &Key<Self>, nonce: &Iv<Self>) -> Self {
-        Self {
-            cipher: stream::Decryptor::new(D::DOMAIN, key, nonce),
-            domain: PhantomData,
+        impl<D, const NONCE_LEN: usize> KeySizeUser for $name<D, NONCE_LEN> {
+            type KeySize = KeySize;
         }
-    }
-}
 
-impl<D, const NONCE_LEN: usize> BlockSizeUser for Encryptor<D, NONCE_LEN> {
-    type BlockSize = U1;
-}
+        impl<D, const NONCE_LEN: usize> IvSizeUser for $name<D, NONCE_LEN>
+        where
+            [u8; NONCE_LEN]: AssocArraySize,
+        {
+            type IvSize = <[u8; NONCE_LEN] as AssocArraySize>::Size;
+        }
 
-impl<D, const NONCE_LEN: usize> BlockSizeUser for Decryptor<D, NONCE_LEN> {
-    type BlockSize = U1;
+        impl<D: Domain, const NONCE_LEN: usize> KeyIvInit for $name<D, NONCE_LEN>
+        where
+            [u8; NONCE_LEN]: AssocArraySize,
+        {
+            fn new(key: &Key<Self>, nonce: &Iv<Self>) -> Self {
+                Self {
+                    cipher: stream::$name::new(D::DOMAIN, key, nonce),
+                    domain: PhantomData,
+                }
+            }
+        }
+
+        impl<D, const NONCE_LEN: usize> BlockSizeUser for $name<D, NONCE_LEN> {
+            type BlockSize = U1;
+        }
+    )*};
 }
+cipher_traits!(Encryptor, Decryptor);
 
 impl<D, const NONCE_LEN: usize> BlockModeEncrypt for Encryptor<D, NONCE_LEN> {
     fn encrypt_with_backend(&mut self, f: impl BlockModeEncClosure<BlockSize = U1>) {

@@ -6,7 +6,7 @@ use core::fmt;
 use ::rand_core::utils::next_word_via_fill;
 use ::rand_core::{SeedableRng, TryCryptoRng, TryRng};
 
-use crate::wipe::wipe;
+use crate::wipe::{Wiped, wipe};
 use crate::{Protocol, label};
 
 /// A generator whose output is a function of the protocol that it begins with.
@@ -38,7 +38,7 @@ use crate::{Protocol, label};
 pub struct Generator {
     protocol: Protocol,
     /// Made and not yet given out, at the end; zeros before.
-    block: [u8; BLOCK_LEN],
+    block: Wiped<[u8; BLOCK_LEN]>,
     left: usize,
 }
 
@@ -51,7 +51,7 @@ impl Generator {
     pub const fn new(protocol: Protocol) -> Self {
         Self {
             protocol,
-            block: [0; BLOCK_LEN],
+            block: Wiped([0; BLOCK_LEN]),
             left: 0,
         }
     }
@@ -92,7 +92,7 @@ impl TryRng for Generator {
             derive(&mut self.protocol, block);
         }
         if !last.is_empty() {
-            derive(&mut self.protocol, &mut self.block);
+            derive(&mut self.protocol, &mut self.block.0);
             self.left = BLOCK_LEN;
             self.take(last);
         }
@@ -104,7 +104,7 @@ impl Generator {
     /// Gives out what was made, and wipes it here. There must be as much.
     fn take(&mut self, bytes: &mut [u8]) {
         let start = BLOCK_LEN - self.left;
-        let made = &mut self.block[start..start + bytes.len()];
+        let made = &mut self.block.0[start..start + bytes.len()];
         bytes.copy_from_slice(made);
         wipe(made);
         self.left -= bytes.len();
@@ -112,13 +112,6 @@ impl Generator {
 }
 
 impl TryCryptoRng for Generator {}
-
-#[cfg(feature = "zeroize")]
-impl Drop for Generator {
-    fn drop(&mut self) {
-        wipe(&mut self.block);
-    }
-}
 
 #[cfg(feature = "zeroize")]
 impl zeroize::ZeroizeOnDrop for Generator {}
@@ -140,7 +133,7 @@ mod tests {
         let mut generator = Generator::from_seed([7; 32]);
         for given in [1, 100, 411] {
             generator.fill_bytes(&mut [0; 512][..given]);
-            let (given, rest) = generator.block.split_at(BLOCK_LEN - generator.left);
+            let (given, rest) = generator.block.0.split_at(BLOCK_LEN - generator.left);
             assert!(given.iter().all(|&byte| byte == 0));
             assert!(rest.is_empty() || rest.iter().any(|&byte| byte != 0));
         }

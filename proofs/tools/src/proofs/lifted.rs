@@ -2,6 +2,7 @@
 //! `proofs/lift` are the same, for people to read and for `tests/manifest.rs` to compare with what ships.
 
 use super::{bytes, call};
+use crate::{Options, subcommand};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -11,14 +12,9 @@ use veriplex_lift::object_file::{Symbol, symbols};
 use veriplex_lift::{ARMV8, Architecture, Lifted, Report, assembler, lift_symbols};
 
 /// `veriplex-tools lift`.
-pub fn main(root: &Path) -> ExitCode {
-    match compare(root) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(e) => {
-            eprintln!("lift: {e}");
-            ExitCode::FAILURE
-        }
-    }
+pub fn main(args: impl Iterator<Item = String>, root: &Path) -> ExitCode {
+    let options = Options::parse(args, &[], &[]);
+    subcommand("lift", options, &[], |_| compare(root).map(|()| true))
 }
 
 fn compare(root: &Path) -> io::Result<()> {
@@ -109,19 +105,9 @@ pub fn write(root: &Path, modules: &[Lifted], folder: &Path) -> io::Result<()> {
 }
 
 /// `veriplex-tools lifted-mutants`: that the theorems about the broken kernels which lift are false.
-pub fn mutants(mut args: impl Iterator<Item = String>, root: &Path) -> ExitCode {
-    if !crate::installed("cryptol") {
-        println!("lifted-mutants: skipped, because cryptol is not on PATH");
-        return ExitCode::from(u8::from(args.any(|arg| arg == "--strict")));
-    }
-    match refute_mutants(root) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(e) => {
-            eprintln!("lifted-mutants: {e}");
-            ExitCode::FAILURE
-        }
-    }
+pub fn mutants(args: impl Iterator<Item = String>, root: &Path) -> ExitCode {
+    let options = Options::parse(args, &["--strict"], &[]);
+    subcommand("lifted-mutants", options, &["cryptol"], |_| refute_mutants(root))
 }
 
 /// Each at its theorem, by an input for which it does not hold; the kernels as they are pass the same tests.

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-use std::{env, fs, io};
+use std::{env, fs, io, thread};
 
 /// A theorem that SAW proved.
 #[derive(Clone)]
@@ -19,6 +20,7 @@ pub struct Theorem {
 }
 
 /// What came of a script.
+#[derive(Clone)]
 pub struct Run {
     pub proved: Vec<Theorem>,
     /// Why it ended before its end.
@@ -32,7 +34,7 @@ const LIMITS: &str = "ulimit -v 8000000; exec timeout \"${VERIPLEX_SECONDS:-900}
 const RECORDER: &str = r#"#!/bin/bash
 [ "$*" = "-smt2 -in" ] || exec "$VERIPLEX_Z3" "$@"
 cd "$VERIPLEX_GOALS" || exit
-printf -v file %06d.%s "$(ls | wc -l)" "$(cat ../theorem)"
+printf -v file %06d.%s "$(ls | wc -l)" "$(cat "$VERIPLEX_THEOREM")"
 exec "$VERIPLEX_Z3" "$@" < <(exec tee "$file")
 "#;
 
@@ -74,15 +76,42 @@ fn recorded(folder: &Path) -> io::Result<BTreeMap<String, Vec<String>>> {
     Ok(goals)
 }
 
+/// Runs the scripts, as many at once as there are processors, and returns what came of each, in their order.
+pub fn run_all(root: &Path, scripts: &[String]) -> io::Result<Vec<Run>> {
+    let next = AtomicUsize::new(0);
+    let take_turns = || {
+        let mut runs = Vec::new();
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(script) = scripts.get(index) else {
+                return Ok(runs);
+            };
+            runs.push((index, run(root, script)?));
+        }
+    };
+    let mut runs = thread::scope(|scope| {
+        let workers: Vec<_> = (0..thread::available_parallelism()?.get())
+            .map(|_| scope.spawn(take_turns))
+            .collect();
+        let results = workers
+            .into_iter()
+            .map(|worker| worker.join().expect("a worker does not panic"));
+        results.collect::<io::Result<Vec<Vec<(usize, Run)>>>>()
+    })?
+    .concat();
+    runs.sort_by_key(|(index, _)| *index);
+    Ok(runs.into_iter().map(|(_, run)| run).collect())
+}
+
 /// Runs a script in its folder. What it prints goes to `target/proofs/NAME.log`.
-pub fn run(root: &Path, script: &str) -> io::Result<Run> {
+fn run(root: &Path, script: &str) -> io::Result<Run> {
     let name = script.rsplit('/').next().unwrap_or(script);
-    println!("{name}");
     let out = root.join("target/proofs");
     let log = out.join(format!("{name}.log"));
     let goals = out.join(format!("{name}.goals"));
+    let theorem = out.join(format!("{name}.theorem"));
     fs::create_dir(&goals)?;
-    fs::write(out.join("theorem"), "")?;
+    fs::write(&theorem, "")?;
     let path = env::var_os("PATH").unwrap_or_default();
     let path = env::join_paths([out.join("bin")].into_iter().chain(env::split_paths(&path)))
         .map_err(io::Error::other)?;
@@ -92,6 +121,7 @@ pub fn run(root: &Path, script: &str) -> io::Result<Run> {
         .env("CRYPTOLPATH", "../../spec/cryptol")
         .env("VERIPLEX_Z3", program("z3")?)
         .env("VERIPLEX_GOALS", &goals)
+        .env("VERIPLEX_THEOREM", theorem)
         .env("PATH", path)
         .stdout(Stdio::piped())
         .spawn()?;
@@ -113,7 +143,7 @@ pub fn run(root: &Path, script: &str) -> io::Result<Run> {
                     return Err(io::Error::other(format!("{theorem} inside {name}")));
                 }
                 let time = start.elapsed();
-                println!("  {name} {:.1} s", time.as_secs_f64());
+                println!("{script}: {theorem} {:.1} s", time.as_secs_f64());
                 let solver = line
                     .split_once(" BY ")
                     .map_or("", |(_, solver)| solver)

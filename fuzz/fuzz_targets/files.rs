@@ -1,0 +1,284 @@
+//! The files of the program `veriplex`, changed: through the program's own functions a genuine one is opened, and another
+//! is refused with the right exit status and leaves nothing behind.
+
+#![no_main]
+#![allow(dead_code)] // the program uses more of its modules
+
+#[path = "../../rust/cli/src/crypt.rs"]
+mod crypt;
+#[path = "../../rust/cli/src/error.rs"]
+mod error;
+#[path = "../../rust/cli/src/files.rs"]
+mod files;
+#[path = "../../rust/cli/src/keyfile.rs"]
+mod keyfile;
+#[path = "../../rust/cli/src/keypair.rs"]
+mod keypair;
+#[path = "../../rust/cli/src/password.rs"]
+mod password;
+#[path = "../../rust/cli/src/progress.rs"]
+mod progress;
+#[path = "../../rust/cli/src/sealed.rs"]
+mod sealed;
+#[path = "../../rust/cli/src/signature.rs"]
+mod signature;
+#[path = "../../rust/cli/src/sums.rs"]
+mod sums;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use arbitrary::Arbitrary;
+use libfuzzer_sys::fuzz_target;
+use password_hash::PasswordHasher;
+use rand_core::SeedableRng;
+use veriplex::keys::PrivateKey;
+use veriplex::mhf::Mhf;
+use veriplex::rustcrypto::{Domain, password_hash as phc, rand_core::Generator};
+use veriplex::{Label, Protocol, aestream, hpke, label, sig, siv::Siv};
+use veriplex_fuzz::{Change, Data};
+
+use crypt::{Job, Secret};
+use error::{Error, Status};
+
+#[derive(Arbitrary, Debug)]
+struct Case {
+    kind: Kind,
+    /// The receiver has a password where a key is needed, or the reverse.
+    wrong_secret: bool,
+    seed: [u8; 32],
+    plaintext: Data,
+    changes: Vec<Change>,
+}
+
+#[derive(Arbitrary, Clone, Copy, Debug)]
+enum Kind {
+    Key,
+    /// Of this cost, modulo 4: 3 is above the limit.
+    Password(u8),
+    Deterministic,
+    Sealed,
+    Signature,
+    KeyFile,
+    PrivateKeyFile,
+    PasswordHash,
+    Sum,
+}
+
+const KEY: [u8; 32] = [7; 32];
+const PASSWORD: &[u8] = b"password";
+const MAX_COST: u8 = 2;
+
+fuzz_target!(|case: Case| {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name);
+    let write = |name: &str, bytes: &[u8]| fs::write(place(name), bytes).unwrap();
+    let changed = |genuine: &[u8]| {
+        let mut changed = genuine.to_vec();
+        case.changes.iter().for_each(|change| change.apply(&mut changed));
+        changed
+    };
+    let plaintext = case.plaintext.bytes();
+    let mut rng = Generator::from_seed(case.seed);
+    let [sender, receiver] = [(); 2].map(|()| PrivateKey::generate(&mut rng));
+    let (input, output) = (place("input"), place("output"));
+    // Opens what arrives instead of a genuine file, which only that is.
+    let check = |genuine: &[u8], is_allowed: bool, open: &dyn Fn(&Job<'_>) -> Result<(), Error>| {
+        let received = changed(genuine);
+        write("input", &received);
+        let before = names(folder.path());
+        let job = Job {
+            input: &input,
+            output: Some(&output),
+            force: false,
+            show_progress: false,
+        };
+        match open(&job) {
+            Ok(()) => {
+                assert!(is_allowed && received == genuine);
+                assert_eq!(fs::read(&output).unwrap(), plaintext);
+            }
+            Err(error) => {
+                assert!(!is_allowed || received != genuine, "{error:?}");
+                assert_eq!(error.status, Status::Unverified, "{error:?}");
+                assert_eq!(names(folder.path()), before);
+            }
+        }
+    };
+    match case.kind {
+        Kind::Key => {
+            let genuine = stream(b"VERIPLEX\x01", &KEY, &case.seed, &plaintext);
+            check(&genuine, !case.wrong_secret, &|job| {
+                crypt::decrypt(job, &secret(case.wrong_secret), MAX_COST)
+            });
+        }
+        Kind::Password(cost) => {
+            let cost = cost % 4;
+            let mut key = [0; 32];
+            Mhf::new(label!("veriplex.file.password.v1"), cost)
+                .and_then(|mhf| mhf.hash_into(PASSWORD, &case.seed, &mut key))
+                .unwrap();
+            let header = [b"VERIPLEX\x02".as_slice(), &[cost]].concat();
+            let genuine = stream(&header, &key, &case.seed, &plaintext);
+            check(&genuine, !case.wrong_secret && cost <= MAX_COST, &|job| {
+                crypt::decrypt(job, &secret(!case.wrong_secret), MAX_COST)
+            });
+        }
+        Kind::Deterministic => {
+            let header = b"VERIPLEX\x03";
+            let mut message = plaintext.clone();
+            let tag = Siv::new(label!("veriplex.file.siv.v1"), &KEY)
+                .seal_in_place_detached(b"", header, &mut message);
+            let genuine = [header.as_slice(), &tag, &message].concat();
+            check(&genuine, !case.wrong_secret, &|job| {
+                crypt::decrypt(job, &secret(case.wrong_secret), MAX_COST)
+            });
+        }
+        Kind::Sealed => {
+            write("key", receiver.to_pem().as_bytes());
+            let domain = label!("veriplex.seal.v1");
+            let (ephemeral, mut protocol) =
+                hpke::setup_sender(domain, &sender, receiver.public_key(), &mut rng).unwrap();
+            let header = b"VPX-SEAL\x01";
+            protocol.mix(label!("header"), header);
+            let stream = aestream::seal_vec(protocol, &plaintext);
+            let genuine = [header.as_slice(), &ephemeral, &stream].concat();
+            let from = if case.wrong_secret { &receiver } else { &sender };
+            let from = from.public_key().to_hex();
+            check(&genuine, !case.wrong_secret, &|job| {
+                sealed::unseal_file(job, &place("key"), &from)
+            });
+        }
+        Kind::Signature => {
+            let signature = sig::sign_deterministic(label!("veriplex.sign.v1"), &sender, &plaintext);
+            let genuine = format!("veriplex-signature-v1 {}\n", hex::encode(signature.to_bytes()));
+            let received = changed(genuine.as_bytes());
+            write("input", &plaintext);
+            write("signature", &received);
+            let from = sender.public_key().to_hex();
+            match signature::verify(&from, &input, Some(&place("signature")), true, false) {
+                Ok(()) => assert!(is_line(&genuine, &received)),
+                Err(error) => assert_eq!(
+                    (error.status, received != genuine.as_bytes()),
+                    (Status::Unverified, true)
+                ),
+            }
+        }
+        Kind::KeyFile => {
+            let genuine = format!("veriplex-key-v1 {}\n", hex::encode(case.seed));
+            let received = changed(genuine.as_bytes());
+            write("key", &received);
+            match keyfile::read(&place("key")) {
+                Ok(key) => {
+                    let line = format!("veriplex-key-v1 {}\n", hex::encode(*key));
+                    assert!(is_line(&line, &received));
+                }
+                Err(error) => assert_eq!(
+                    (error.status, received != genuine.as_bytes()),
+                    (Status::Io, true)
+                ),
+            }
+        }
+        Kind::PrivateKeyFile => {
+            let genuine = sender.to_pem();
+            let received = changed(genuine.as_bytes());
+            write("key", &received);
+            match keypair::read_private(&place("key")) {
+                Ok(key) => assert_eq!(key.to_pem().as_bytes().trim_ascii_end(), received.trim_ascii_end()),
+                Err(error) => assert_eq!(
+                    (error.status, received != genuine.as_bytes()),
+                    (Status::Io, true)
+                ),
+            }
+        }
+        Kind::PasswordHash => {
+            let params = phc::Params {
+                cost: 1,
+                ..phc::Params::default()
+            };
+            let genuine = phc::Mhf::<Stored>::new(params, 1)
+                .hash_password_with_salt(PASSWORD, &case.seed[..16])
+                .unwrap()
+                .to_string();
+            let received = changed(genuine.as_bytes());
+            write("hash", &received);
+            write("password", PASSWORD);
+            let source = password::Source::File(place("password"));
+            match password::verify(&place("hash"), &source, MAX_COST) {
+                Ok(()) => {
+                    // Whatever follows the line does not matter.
+                    let line = received.split(|&byte| byte == b'\n').next().unwrap();
+                    assert_eq!(line.strip_suffix(b"\r").unwrap_or(line), genuine.as_bytes());
+                }
+                Err(error) => {
+                    assert!(received != genuine.as_bytes());
+                    assert!(matches!(error.status, Status::Unverified | Status::Io));
+                }
+            }
+        }
+        Kind::Sum => {
+            let name: Vec<u8> = plaintext.into_iter().filter(|&byte| byte != 0).collect();
+            let parsed = (case.seed.to_vec(), path(name));
+            let line = |(sum, path): &(Vec<u8>, PathBuf)| {
+                sums::line(format!("{}  ", hex::encode(sum)).as_bytes(), path, b"")
+            };
+            let genuine = line(&parsed);
+            if !parsed.1.as_os_str().is_empty() {
+                assert_eq!(sums::parse(&genuine, 32).as_ref(), Some(&parsed));
+            }
+            if let Some(other) = sums::parse(&changed(&genuine), 32) {
+                assert_eq!(sums::parse(&line(&other), 32), Some(other));
+            }
+        }
+    }
+});
+
+enum Stored {}
+
+impl Domain for Stored {
+    const DOMAIN: Label<'static> = label!("veriplex.password.v1");
+}
+
+fn secret(is_password: bool) -> Secret {
+    if is_password {
+        Secret::Password(PASSWORD.to_vec().into())
+    } else {
+        Secret::Key(KEY.into())
+    }
+}
+
+/// An encrypted file, written down by its format.
+fn stream(header: &[u8], key: &[u8; 32], salt: &[u8; 32], plaintext: &[u8]) -> Vec<u8> {
+    let mut protocol = Protocol::new(label!("veriplex.file.v1"));
+    protocol.mix(label!("header"), header);
+    protocol.mix(label!("key"), key);
+    protocol.mix(label!("nonce"), salt);
+    [header, salt, &aestream::seal_vec(protocol, plaintext)].concat()
+}
+
+/// Whether this is the line, whose end may be missing, and whose digits may be of either case.
+fn is_line(line: &str, received: &[u8]) -> bool {
+    let line = line.trim_end().as_bytes();
+    let received = received.strip_suffix(b"\n").unwrap_or(received);
+    line.eq_ignore_ascii_case(received)
+}
+
+fn names(folder: &Path) -> Vec<PathBuf> {
+    let mut names: Vec<PathBuf> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    names.sort();
+    names
+}
+
+#[cfg(unix)]
+fn path(name: Vec<u8>) -> PathBuf {
+    let name: std::ffi::OsString = std::os::unix::ffi::OsStringExt::from_vec(name);
+    name.into()
+}
+
+#[cfg(not(unix))]
+fn path(name: Vec<u8>) -> PathBuf {
+    String::from_utf8_lossy(&name).into_owned().into()
+}
