@@ -12,6 +12,8 @@
 //! The nonce of the proof depends on key, input and randomness, as in [`sig`](crate::sig). Proofs of one input
 //! differ; the output does not.
 //!
+//! A proof has 96 bytes; the output is as long as the caller asks.
+//!
 //! ```
 //! # #[cfg(feature = "getrandom")] {
 //! use veriplex::{keys::PrivateKey, label, os_rng, vrf};

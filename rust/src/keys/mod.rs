@@ -10,7 +10,8 @@
 //!   `-----BEGIN VERIPLEX PRIVATE KEY-----` and `-----END VERIPLEX PRIVATE KEY-----` (or `PUBLIC`). Lines end in LF,
 //!   which may be missing after the last.
 //!
-//! Zero and the identity are no keys. Texts are read and written in constant time.
+//! Zero and the identity are no keys. Of a text that is valid, no digit decides a branch or an address: for hex, `make ct`
+//! shows it; for PEM it is what the library for base64 (`base64ct`) is made for.
 //!
 //! ```
 //! # #[cfg(feature = "alloc")] {

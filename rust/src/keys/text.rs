@@ -1,4 +1,4 @@
-//! Hex and PEM of 32 bytes, in constant time. There is one text for each key.
+//! Hex and PEM of 32 bytes, in constant time for texts that are valid. There is one text for each key.
 
 use pem_rfc7468::LineEnding;
 use subtle::ConstantTimeEq;

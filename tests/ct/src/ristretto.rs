@@ -5,6 +5,7 @@
 //!
 //! - that an element is not the identity, and that bytes are a canonical scalar: otherwise there is an error, which a peer
 //!   or an attacker sees;
+//! - that a text has hexadecimal digits only: likewise;
 //! - that what was opened in a handshake is a key, and that a tag and the signature in a signcryption are right: likewise.
 //!   The key and the tag that was expected stay secret.
 
@@ -105,6 +106,15 @@ fn signature(case: &Value) {
         )
     };
     expect(signature.to_bytes().to_vec(), &known(case, "signature"));
+    texts(&key, &known(case, "private"));
+}
+
+/// A private key as hex, and back. Not as PEM: whether each piece of base64 is padding is asked by branches.
+fn texts(key: &PrivateKey, expected: &[u8]) {
+    let hex = key.to_hex();
+    let again = PrivateKey::from_hex(&hex).expect("a private key");
+    expect(again.to_bytes().to_vec(), expected);
+    expect(hex.into_bytes(), hex::encode(expected).as_bytes());
 }
 
 fn encryption(case: &Value) {
