@@ -18,7 +18,7 @@ pub mod object_file;
 pub mod table;
 mod x86_64;
 
-use machine::{Instruction, Register};
+use machine::{Instruction, Register, View};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -44,8 +44,8 @@ pub struct Target {
     pub(crate) arguments: &'static [u8],
     /// What a kernel leaves as it was.
     pub(crate) callee_saved: &'static [Register],
-    /// The name of vector register n is this and n.
-    pub(crate) vector_prefix: &'static str,
+    /// The name of so many low bytes of vector register n is this and n, the least first.
+    pub(crate) vector_prefixes: &'static [(u8, &'static str)],
     pub(crate) vector_count: u8,
     pub(crate) general_names: &'static [&'static str],
     /// The decoder and the list of instructions.
@@ -62,8 +62,20 @@ impl Target {
     }
 
     fn register_name(&self, register: Register) -> String {
-        match register {
-            Register::Vector(number) => format!("{}{number}", self.vector_prefix),
+        let (bytes, _) = self.vector_prefixes[0];
+        self.view_name(View { register, bytes })
+    }
+
+    fn view_name(&self, view: View) -> String {
+        match view.register {
+            Register::Vector(number) => {
+                let of_width = self
+                    .vector_prefixes
+                    .iter()
+                    .find(|(bytes, _)| *bytes == view.bytes);
+                let (_, prefix) = of_width.expect("a width of this instruction set");
+                format!("{prefix}{number}")
+            }
             Register::General(number) => self.general_names[usize::from(number)].to_owned(),
         }
     }
