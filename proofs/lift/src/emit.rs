@@ -1,6 +1,6 @@
 //! A kernel as a module of Cryptol.
 
-use crate::machine::{Code, Data, End, Machine, Register, Segment, VECTOR, Value};
+use crate::machine::{Code, Data, Effect, End, Machine, Operand, Register, Segment, VECTOR, Value};
 use crate::table::{Buffer, Kernel};
 use crate::{Error, Lifted, Target, sha256};
 use std::collections::BTreeSet;
@@ -58,8 +58,34 @@ pub fn lift(kernel: &Kernel, target: &'static Target, code: &[u8]) -> Result<Lif
         target,
         bytes: code.len(),
         instructions: instructions.len(),
+        constants: instructions
+            .values()
+            .flat_map(|instruction| &instruction.effects)
+            .filter_map(constants)
+            .collect(),
         module,
     })
+}
+
+/// The operation of an effect, and its constants, if it has some.
+fn constants(effect: &Effect) -> Option<(&'static str, Vec<u64>)> {
+    let (function, constants) = match effect {
+        Effect::Compute {
+            function, operands, ..
+        } => {
+            let constant = |operand: &Operand| match operand {
+                Operand::Constant(value, _) => Some(*value),
+                _ => None,
+            };
+            (*function, operands.iter().filter_map(constant).collect())
+        }
+        Effect::Add { constant, .. } => {
+            let function = if *constant < 0 { "sub" } else { "add" };
+            (function, vec![constant.unsigned_abs()])
+        }
+        _ => return None,
+    };
+    (!constants.is_empty()).then_some((function, constants))
 }
 
 /// A kernel with a loop, cut at the test of its counter.

@@ -20,7 +20,7 @@ mod x86_64;
 
 use machine::{Instruction, Register, View};
 use sha2::{Digest as _, Sha256};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::{fmt, io};
@@ -98,6 +98,8 @@ pub struct Lifted {
     pub bytes: usize,
     /// How many instructions that are.
     pub instructions: usize,
+    /// Its operations on constants, by name: `spec/cryptol/test/Forms*.cry` must have each with the same ones.
+    pub constants: BTreeSet<(&'static str, Vec<u64>)>,
     /// The module of Cryptol.
     pub module: String,
 }
