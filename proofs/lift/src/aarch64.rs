@@ -11,6 +11,8 @@ use yaxpeax_arm::armv8::a64::{
 
 const STACK_POINTER: u8 = 31;
 const LINK: u8 = 30;
+/// RET by the link register.
+const RET: u32 = 0xd65f_03c0;
 
 /// The AAPCS64.
 pub const TARGET: Target = Target {
@@ -49,7 +51,14 @@ pub const TARGET: Target = Target {
         "x30", "sp",
     ],
     decode,
+    code_len,
 };
+
+fn code_len(code: &[u8]) -> u64 {
+    let (words, _) = code.as_chunks();
+    let last = words.iter().rposition(|word| u32::from_le_bytes(*word) == RET);
+    last.map_or(0, |last| 4 * (last as u64 + 1))
+}
 
 fn decode(code: &[u8]) -> Result<BTreeMap<u64, Instruction>, Error> {
     let decoder = InstDecoder::default();

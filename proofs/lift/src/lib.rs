@@ -50,6 +50,8 @@ pub struct Target {
     pub(crate) general_names: &'static [&'static str],
     /// The decoder and the list of instructions.
     pub(crate) decode: Decode,
+    /// How many of these bytes there are up to the last return.
+    pub(crate) code_len: fn(&[u8]) -> u64,
 }
 
 impl Target {

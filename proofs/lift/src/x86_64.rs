@@ -29,7 +29,16 @@ pub const TARGET: Target = Target {
         "r14", "r15",
     ],
     decode,
+    code_len,
 };
+
+fn code_len(code: &[u8]) -> u64 {
+    Decoder::new(64, code, DecoderOptions::NONE)
+        .into_iter()
+        .filter(|decoded| decoded.code() == Code::Retnq)
+        .last()
+        .map_or(0, |last| last.next_ip())
+}
 
 fn decode(code: &[u8]) -> Result<BTreeMap<u64, Instruction>, Error> {
     let mut decoder = Decoder::new(64, code, DecoderOptions::NONE);
