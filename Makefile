@@ -108,7 +108,7 @@ isa: ## the Cryptol of each instruction in a kernel, beside 10,000 runs of it on
 	$(CARGO) run --quiet --package veriplex-isa -- target/isa $(SEED)
 	@$(on_aarch64) $$cargo run --quiet $$target --package veriplex-isa -- target/isa $(SEED); \
 	else echo "make isa: AArch64 $(no_aarch64)"; fi
-	$(CARGO) run --quiet --package veriplex-tools -- isa target/isa $(if $(STRICT),--strict)
+	$(CARGO) run --quiet --package veriplex-tools -- isa $(if $(STRICT),--strict)
 
 audit: ## that the kernels in the program as it ships are the proved bytes
 	$(CARGO) build --release --package veriplex-cli

@@ -84,6 +84,7 @@ form_begin stur_most
 form_end stur_most
 
 form add_94, add x1, x1, #94
+form add_128, add x1, x1, #128
 form add_4095, add x1, x1, #4095
 form sub_1, sub x1, x1, #1
 form sub_4095, sub x1, x1, #4095

@@ -14,3 +14,86 @@ form vpalignr_15, vpalignr $15, %xmm1, %xmm0, %xmm0
 form vpalignr_16, vpalignr $16, %xmm1, %xmm0, %xmm0
 form vpalignr_31, vpalignr $31, %xmm1, %xmm0, %xmm0
 form vpalignr_255, vpalignr $255, %xmm1, %xmm0, %xmm0
+
+# On the whole registers: void form_NAME(uint64_t m[17]), zmm0, zmm1 and rax from m[0..8], m[8..16] and m[16].
+.macro wide_begin name
+	.p2align 4
+	.globl form_\name
+	.type form_\name, @function
+form_\name:
+	vmovdqu64 (%rdi), %zmm0
+	vmovdqu64 64(%rdi), %zmm1
+	movq 128(%rdi), %rax
+.endm
+
+.macro wide_end name
+	vmovdqu64 %zmm0, (%rdi)
+	vmovdqu64 %zmm1, 64(%rdi)
+	movq %rax, 128(%rdi)
+	vzeroupper
+	ret
+	.size form_\name, . - form_\name
+.endm
+
+.macro wide name, instruction:vararg
+	wide_begin \name
+	\instruction
+	wide_end \name
+.endm
+
+# What 16-byte forms do above.
+wide vpxor_above, vpxor %xmm1, %xmm0, %xmm0
+wide vpxor_zero_above, vpxor %xmm0, %xmm0, %xmm0
+wide vaesenc_above, vaesenc %xmm1, %xmm0, %xmm0
+wide vmovdqu_register_above, vmovdqu %xmm1, %xmm0
+wide vmovdqu_load_above, vmovdqu 8(%rdi), %xmm0
+wide vpslldq_above, vpslldq $8, %xmm1, %xmm0
+wide vpsrldq_above, vpsrldq $2, %xmm1, %xmm0
+wide vpalignr_above, vpalignr $14, %xmm1, %xmm0, %xmm0
+wide movq_above, movq %rax, %xmm0
+
+wide vmovdqu_ymm_register, vmovdqu %ymm1, %ymm0
+wide_begin vmovdqu_ymm_store_register
+	.byte 0xc5, 0xfe, 0x7f, 0xc8 # vmovdqu %ymm1, %ymm0 in its other encoding
+wide_end vmovdqu_ymm_store_register
+wide vmovdqu_ymm_load, vmovdqu 8(%rdi), %ymm0
+wide_begin vmovdqu_ymm_store
+	vmovdqu %ymm1, 8(%rdi)
+	vmovdqu64 (%rdi), %zmm0
+	vmovdqu64 64(%rdi), %zmm1
+wide_end vmovdqu_ymm_store
+wide vpxor_ymm_register, vpxor %ymm1, %ymm0, %ymm0
+wide vpxor_ymm_memory, vpxor 64(%rdi), %ymm0, %ymm0
+wide vpxor_ymm_zero, vpxor %ymm0, %ymm0, %ymm0
+wide_begin vaesenc_ymm
+	vmovdqu64 %zmm0, %zmm2
+	vaesenc %ymm1, %ymm0, %ymm0
+	vaesenc 64(%rdi), %ymm2, %ymm1
+wide_end vaesenc_ymm
+wide vbroadcasti128, vbroadcasti128 8(%rdi), %ymm0
+
+wide vmovdqu64_register, vmovdqu64 %zmm1, %zmm0
+wide_begin vmovdqu64_store_register
+	.byte 0x62, 0xf1, 0xfe, 0x48, 0x7f, 0xc8 # vmovdqu64 %zmm1, %zmm0 in its other encoding
+wide_end vmovdqu64_store_register
+wide vmovdqu64_load, vmovdqu64 8(%rdi), %zmm0
+wide_begin vmovdqu64_store
+	vmovdqu64 %zmm1, 8(%rdi)
+	vmovdqu64 (%rdi), %zmm0
+	vmovdqu64 64(%rdi), %zmm1
+	movq 128(%rdi), %rax
+wide_end vmovdqu64_store
+wide vpxorq_register, vpxorq %zmm1, %zmm0, %zmm0
+wide vpxorq_memory, vpxorq 64(%rdi), %zmm0, %zmm0
+wide vpxorq_zero, vpxorq %zmm0, %zmm0, %zmm0
+wide_begin vaesenc_zmm
+	vmovdqu64 %zmm0, %zmm2
+	vaesenc %zmm1, %zmm0, %zmm0
+	vaesenc 64(%rdi), %zmm2, %zmm1
+wide_end vaesenc_zmm
+wide vbroadcasti32x4, vbroadcasti32x4 8(%rdi), %zmm0
+wide_begin zmm_high
+	vmovdqu64 %zmm1, %zmm17
+	vpxorq %zmm17, %zmm0, %zmm31
+	vmovdqu64 %zmm31, %zmm0
+wide_end zmm_high

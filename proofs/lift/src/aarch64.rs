@@ -1,7 +1,7 @@
 //! The 64-bit Arm architecture: the instructions that a kernel may have. All are in Arm's list of instructions with data-independent timing
 //! (PSTATE.DIT). Their meaning is in `spec/cryptol/isa/AArch64.cry`.
 
-use crate::machine::{Address, Effect, Instruction, Operand, Register};
+use crate::machine::{Address, Effect, Instruction, Operand, Register, VECTOR, View};
 use crate::{Error, Target};
 use std::collections::BTreeMap;
 use yaxpeax_arch::{Decoder as _, U8Reader};
@@ -11,6 +11,8 @@ use yaxpeax_arm::armv8::a64::{
 
 const STACK_POINTER: u8 = 31;
 const LINK: u8 = 30;
+/// RET by the link register.
+const RET: u32 = 0xd65f_03c0;
 
 /// The AAPCS64.
 pub const TARGET: Target = Target {
@@ -41,7 +43,7 @@ pub const TARGET: Target = Target {
         Register::Vector(14),
         Register::Vector(15),
     ],
-    vector_prefix: "v",
+    vector_prefixes: &[(VECTOR, "v")],
     vector_count: 32,
     general_names: &[
         "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15",
@@ -49,7 +51,14 @@ pub const TARGET: Target = Target {
         "x30", "sp",
     ],
     decode,
+    code_len,
 };
+
+fn code_len(code: &[u8]) -> u64 {
+    let (words, _) = code.as_chunks();
+    let last = words.iter().rposition(|word| u32::from_le_bytes(*word) == RET);
+    last.map_or(0, |last| 4 * (last as u64 + 1))
+}
 
 fn decode(code: &[u8]) -> Result<BTreeMap<u64, Instruction>, Error> {
     let decoder = InstDecoder::default();
@@ -76,11 +85,12 @@ fn decode(code: &[u8]) -> Result<BTreeMap<u64, Instruction>, Error> {
 }
 
 fn effects(i: &Decoded, at: u64) -> Result<Vec<Effect>, String> {
-    let compute = |function: &'static str, destination: Register, operands: Vec<Operand>| {
+    let compute = |function: &'static str, destination: View, operands: Vec<Operand>| {
         Ok(vec![Effect::Compute {
             destination,
             function,
             operands,
+            keeps_above: false,
         }])
     };
     let value = |part: Part| Ok::<_, String>(Operand::Register(vector(part)?));
@@ -102,11 +112,7 @@ fn effects(i: &Decoded, at: u64) -> Result<Vec<Effect>, String> {
                 _,
                 _,
             ],
-        ) => compute(
-            "movi_2d",
-            Register::Vector(number(d)?),
-            vec![Operand::Constant(byte_mask(imm)?, 8)],
-        ),
+        ) => compute("movi_2d", view(d)?, vec![Operand::Constant(byte_mask(imm)?, 8)]),
         (
             Opcode::MOVI,
             [
@@ -120,7 +126,7 @@ fn effects(i: &Decoded, at: u64) -> Result<Vec<Effect>, String> {
                 Operand::Constant(imm.into(), 8),
                 Operand::Constant(amount.into(), 4),
             ];
-            compute("movi_8h", Register::Vector(number(d)?), operands)
+            compute("movi_8h", view(d)?, operands)
         }
         (Opcode::LDP, [t1, t2, place, Part::Nothing]) => Ok(vec![Effect::Load {
             destinations: vec![q(t1)?, q(t2)?],
@@ -174,18 +180,25 @@ fn number(register: u16) -> Result<u8, String> {
     u8::try_from(register).map_err(|e| e.to_string())
 }
 
+fn view(vector: u16) -> Result<View, String> {
+    Ok(View {
+        register: Register::Vector(number(vector)?),
+        bytes: VECTOR,
+    })
+}
+
 /// A whole vector register as 16 bytes.
-fn vector(part: Part) -> Result<Register, String> {
+fn vector(part: Part) -> Result<View, String> {
     match part {
-        Part::SIMDRegisterElements(SIMDSizeCode::Q, n, SIMDSizeCode::B) => Ok(Register::Vector(number(n)?)),
+        Part::SIMDRegisterElements(SIMDSizeCode::Q, n, SIMDSizeCode::B) => view(n),
         _ => Err("not in the list of registers".into()),
     }
 }
 
 /// A whole vector register.
-fn q(part: Part) -> Result<Register, String> {
+fn q(part: Part) -> Result<View, String> {
     match part {
-        Part::SIMDRegister(SIMDSizeCode::Q, n) => Ok(Register::Vector(number(n)?)),
+        Part::SIMDRegister(SIMDSizeCode::Q, n) => view(n),
         _ => Err("not in the list of registers".into()),
     }
 }

@@ -1,6 +1,6 @@
 //! A kernel as a module of Cryptol.
 
-use crate::machine::{Code, End, Machine, Register, Segment, Value};
+use crate::machine::{Code, Data, Effect, End, Machine, Operand, Register, Segment, VECTOR, Value};
 use crate::table::{Buffer, Kernel};
 use crate::{Error, Lifted, Target, sha256};
 use std::collections::BTreeSet;
@@ -23,17 +23,17 @@ pub fn lift(kernel: &Kernel, target: &'static Target, code: &[u8]) -> Result<Lif
         End::Return => straight(&entry),
         End::Test { body, exit } => {
             let cut = Loop::cut(&code_at, entry, (body, exit), &mut passed)?;
-            let mut text = cut.live_type() + &cut.entry() + &cut.step(target, "step") + &cut.exit(target);
+            let mut text = cut.live_type() + &cut.entry() + &cut.step("step") + &cut.exit();
             if kernel.in_place() {
                 let entry = code_at.run(0, Machine::at_call(kernel, target, true), false, &mut passed)?;
                 let again = Loop::cut(&code_at, entry, (body, exit), &mut passed)?;
-                if (again.entry(), again.exit(target)) != (cut.entry(), cut.exit(target)) {
+                if (again.entry(), again.exit()) != (cut.entry(), cut.exit()) {
                     return Err(Error::new(
                         0,
                         "in place, something else happens before or after the loop",
                     ));
                 }
-                text += &again.step(target, "step_in_place");
+                text += &again.step("step_in_place");
             }
             text
         }
@@ -58,8 +58,34 @@ pub fn lift(kernel: &Kernel, target: &'static Target, code: &[u8]) -> Result<Lif
         target,
         bytes: code.len(),
         instructions: instructions.len(),
+        constants: instructions
+            .values()
+            .flat_map(|instruction| &instruction.effects)
+            .filter_map(constants)
+            .collect(),
         module,
     })
+}
+
+/// The operation of an effect, and its constants, if it has some.
+fn constants(effect: &Effect) -> Option<(&'static str, Vec<u64>)> {
+    let (function, constants) = match effect {
+        Effect::Compute {
+            function, operands, ..
+        } => {
+            let constant = |operand: &Operand| match operand {
+                Operand::Constant(value, _) => Some(*value),
+                _ => None,
+            };
+            (*function, operands.iter().filter_map(constant).collect())
+        }
+        Effect::Add { constant, .. } => {
+            let function = if *constant < 0 { "sub" } else { "add" };
+            (function, vec![constant.unsigned_abs()])
+        }
+        _ => return None,
+    };
+    (!constants.is_empty()).then_some((function, constants))
 }
 
 /// A kernel with a loop, cut at the test of its counter.
@@ -67,8 +93,8 @@ struct Loop {
     entry: Segment,
     step: Segment,
     exit: Segment,
-    /// The registers with data that go from one test to the next.
-    live: Vec<Register>,
+    /// The registers with data that go from one test to the next, as they are at the test.
+    live: Vec<(Register, Data)>,
 }
 
 impl Loop {
@@ -81,8 +107,8 @@ impl Loop {
         // What every iteration finds in the registers. What one of them would find otherwise is not known, and must not be used.
         let mut head = entry.machine.clone();
         for (register, value) in &mut head.registers {
-            if matches!(value, Value::Data(_)) {
-                *value = Value::Data(code.target.register_name(*register));
+            if let Value::Data(data) = value {
+                data.definition = code.target.view_name(data.view(*register));
             }
         }
         let step = loop {
@@ -97,7 +123,10 @@ impl Loop {
             let mut changed = false;
             for (register, value) in &mut head.registers {
                 let found = &next.registers[register];
-                let same = found == value || matches!((found, &*value), (Value::Data(_), Value::Data(_)));
+                let same = match (found, &*value) {
+                    (Value::Data(found), Value::Data(value)) => found.has_shape_of(value),
+                    _ => found == value,
+                };
                 if !same && *value != Value::Unknown {
                     *value = Value::Unknown;
                     changed = true;
@@ -126,11 +155,15 @@ impl Loop {
         }
         let live = head
             .registers
-            .iter()
-            .filter(|(_, value)| {
-                matches!(value, Value::Data(name) if step.uses.contains(name) || exit.uses.contains(name))
+            .into_iter()
+            .filter_map(|(register, value)| match value {
+                Value::Data(data)
+                    if step.uses.contains(&data.definition) || exit.uses.contains(&data.definition) =>
+                {
+                    Some((register, data))
+                }
+                _ => None,
             })
-            .map(|(register, _)| *register)
             .collect();
         Ok(Self {
             entry,
@@ -141,11 +174,11 @@ impl Loop {
     }
 
     /// The live registers, which are the last argument of `step` and `exit`.
-    fn head(&self, target: &Target) -> String {
+    fn head(&self) -> String {
         let names: Vec<String> = self
             .live
             .iter()
-            .map(|register| target.register_name(*register))
+            .map(|(_, data)| data.definition.clone())
             .collect();
         wrapped("(", &names, ")")
     }
@@ -155,19 +188,15 @@ impl Loop {
         let values = self
             .live
             .iter()
-            .map(|register| match &segment.machine.registers[register] {
-                Value::Data(name) => name.clone(),
+            .map(|(register, _)| match &segment.machine.registers[register] {
+                Value::Data(data) => data.definition.clone(),
                 other => unreachable!("a live register holds data, not {other:?}"),
             });
         wrapped("(", &values.collect::<Vec<_>>(), ")")
     }
 
     fn live_type(&self) -> String {
-        let types: Vec<String> = self
-            .live
-            .iter()
-            .map(|register| type_of(*register).to_owned())
-            .collect();
+        let types: Vec<String> = self.live.iter().map(|(_, data)| type_of(data.bytes)).collect();
         format!(
             "\n/** The registers with data that go from one test of the counter to the next. */\ntype Live = {}\n",
             wrapped("(", &types, ")")
@@ -186,7 +215,7 @@ impl Loop {
         )
     }
 
-    fn step(&self, target: &Target, name: &str) -> String {
+    fn step(&self, name: &str) -> String {
         let (mut result_type, mut result) = ("Live".to_owned(), self.tuple(&self.step));
         for (buffer, contents) in self
             .step
@@ -204,19 +233,19 @@ impl Loop {
             name,
             &self.step,
             true,
-            Some(self.head(target)),
+            Some(self.head()),
             (result_type, result),
         )
     }
 
-    fn exit(&self, target: &Target) -> String {
+    fn exit(&self) -> String {
         let what = "From the last test of the counter to the return: the state, and what is left in vector registers.";
         function(
             what,
             "exit",
             &self.exit,
             false,
-            Some(self.head(target)),
+            Some(self.head()),
             returned(&self.exit),
         )
     }
@@ -280,16 +309,9 @@ fn returned(segment: &Segment) -> (String, String) {
         types.push(format!("[{}][8]", buffer.len));
         values.push(contents.clone());
     }
-    let left = segment
-        .machine
-        .registers
-        .iter()
-        .filter_map(|(register, value)| match (register, value) {
-            (Register::Vector(_), Value::Data(name)) => Some(name.clone()),
-            _ => None,
-        });
-    let left: Vec<String> = left.collect();
-    types.push(format!("[{}]Vector", left.len()));
+    let widest = segment.machine.widest_left();
+    let left: Vec<String> = segment.machine.left().map(|data| data.read_as(widest)).collect();
+    types.push(format!("[{}]{}", left.len(), type_of(widest)));
     values.push(wrapped("[", &left, "]"));
     (
         format!("({})", types.join(", ")),
@@ -303,9 +325,9 @@ fn wrapped(open: &str, items: &[String], close: &str) -> String {
     format!("{open}{}{close}", lines.join(",\n      "))
 }
 
-fn type_of(register: Register) -> &'static str {
-    match register {
-        Register::Vector(_) => "Vector",
-        Register::General(_) => "[64]",
+fn type_of(bytes: u8) -> String {
+    match bytes {
+        VECTOR => "Vector".to_owned(),
+        _ => format!("[{}]", 8 * u32::from(bytes)),
     }
 }

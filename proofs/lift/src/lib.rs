@@ -18,9 +18,9 @@ pub mod object_file;
 pub mod table;
 mod x86_64;
 
-use machine::{Instruction, Register};
+use machine::{Instruction, Register, View};
 use sha2::{Digest as _, Sha256};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::{fmt, io};
@@ -44,12 +44,14 @@ pub struct Target {
     pub(crate) arguments: &'static [u8],
     /// What a kernel leaves as it was.
     pub(crate) callee_saved: &'static [Register],
-    /// The name of vector register n is this and n.
-    pub(crate) vector_prefix: &'static str,
+    /// The name of so many low bytes of vector register n is this and n, the least first.
+    pub(crate) vector_prefixes: &'static [(u8, &'static str)],
     pub(crate) vector_count: u8,
     pub(crate) general_names: &'static [&'static str],
     /// The decoder and the list of instructions.
     pub(crate) decode: Decode,
+    /// How many of these bytes there are up to the last return.
+    pub(crate) code_len: fn(&[u8]) -> u64,
 }
 
 impl Target {
@@ -62,8 +64,20 @@ impl Target {
     }
 
     fn register_name(&self, register: Register) -> String {
-        match register {
-            Register::Vector(number) => format!("{}{number}", self.vector_prefix),
+        let (bytes, _) = self.vector_prefixes[0];
+        self.view_name(View { register, bytes })
+    }
+
+    fn view_name(&self, view: View) -> String {
+        match view.register {
+            Register::Vector(number) => {
+                let of_width = self
+                    .vector_prefixes
+                    .iter()
+                    .find(|(bytes, _)| *bytes == view.bytes);
+                let (_, prefix) = of_width.expect("a width of this instruction set");
+                format!("{prefix}{number}")
+            }
             Register::General(number) => self.general_names[usize::from(number)].to_owned(),
         }
     }
@@ -86,6 +100,8 @@ pub struct Lifted {
     pub bytes: usize,
     /// How many instructions that are.
     pub instructions: usize,
+    /// Its operations on constants, by name: `spec/cryptol/test/Forms*.cry` must have each with the same ones.
+    pub constants: BTreeSet<(&'static str, Vec<u64>)>,
     /// The module of Cryptol.
     pub module: String,
 }

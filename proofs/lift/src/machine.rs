@@ -7,13 +7,24 @@
 
 use crate::table::{Argument, Buffer, DATA, INPUT, Kernel, OUTPUT, STATE, TABLE};
 use crate::{Error, Target};
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// The bytes of the vector registers that both instruction sets have: Cryptol's type `Vector`.
+pub const VECTOR: u8 = 16;
 
 /// A register, by the number that its instruction set gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Register {
     Vector(u8),
     General(u8),
+}
+
+/// The low bytes of a register, as an instruction reads or writes them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct View {
+    pub register: Register,
+    pub bytes: u8,
 }
 
 /// Base plus constant.
@@ -26,9 +37,9 @@ pub struct Address {
 /// What a definition is made of.
 #[derive(Clone, Copy, Debug)]
 pub enum Operand {
-    Register(Register),
-    /// 16 bytes of memory.
-    Memory(Address),
+    Register(View),
+    /// So many bytes of memory.
+    Memory(Address, u8),
     /// A constant, printed as a Cryptol number of so many bits.
     Constant(u64, u8),
 }
@@ -36,21 +47,23 @@ pub enum Operand {
 /// What an instruction does. These are all the things that a kernel can do.
 #[derive(Clone, Debug)]
 pub enum Effect {
-    /// `destination = function operands`, a definition of the Cryptol module of this instruction set.
+    /// `destination = function operands`, a definition of the Cryptol module of this instruction set. What the register
+    /// has above it becomes zero, or is kept.
     Compute {
-        destination: Register,
+        destination: View,
         function: &'static str,
         operands: Vec<Operand>,
+        keeps_above: bool,
     },
-    /// 16 bytes from memory for each destination, in a row, by a definition of one of the modules.
+    /// From memory for each destination, in a row, by a definition of one of the modules; zero above.
     Load {
-        destinations: Vec<Register>,
+        destinations: Vec<View>,
         function: &'static str,
         address: Address,
     },
-    /// 16 bytes to memory from each source, in a row.
+    /// To memory from each source, in a row.
     Store {
-        sources: Vec<Register>,
+        sources: Vec<View>,
         function: &'static str,
         address: Address,
     },
@@ -100,9 +113,44 @@ pub enum Value {
     /// n - i of the present iteration, less this.
     Count(i64),
     /// The value of a definition.
-    Data(String),
+    Data(Data),
     /// Something else in each iteration: it may not be used.
     Unknown,
+}
+
+/// A definition in the low bytes of a register.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Data {
+    pub definition: String,
+    pub bytes: u8,
+    /// Is the register zero above them? Otherwise it has there what it had at the call.
+    pub zero_above: bool,
+}
+
+impl Data {
+    #[must_use]
+    pub fn view(&self, register: Register) -> View {
+        View {
+            register,
+            bytes: self.bytes,
+        }
+    }
+
+    #[must_use]
+    pub fn has_shape_of(&self, other: &Self) -> bool {
+        (self.bytes, self.zero_above) == (other.bytes, other.zero_above)
+    }
+
+    /// Read as so many bytes, in Cryptol.
+    #[must_use]
+    pub fn read_as(&self, bytes: u8) -> String {
+        let bits = 8 * u32::from(bytes);
+        match bytes.cmp(&self.bytes) {
+            Ordering::Less => format!("(low`{{{bits}}} {})", self.definition),
+            Ordering::Equal => self.definition.clone(),
+            Ordering::Greater => format!("(zext`{{{bits}}} {})", self.definition),
+        }
+    }
 }
 
 /// One line of a Cryptol function.
@@ -182,6 +230,22 @@ impl Machine {
             flags: None,
             buffers,
         }
+    }
+
+    /// What vector registers hold of the kernel's data.
+    pub fn left(&self) -> impl Iterator<Item = &Data> {
+        self.registers
+            .iter()
+            .filter_map(|(register, value)| match (register, value) {
+                (Register::Vector(_), Value::Data(data)) => Some(data),
+                _ => None,
+            })
+    }
+
+    /// The bytes of the widest of that.
+    #[must_use]
+    pub fn widest_left(&self) -> u8 {
+        self.left().map(|data| data.bytes).max().unwrap_or(VECTOR)
     }
 
     /// The machine at the test of an iteration, in the terms of the next one: blocks and counter are one further.
@@ -288,31 +352,36 @@ impl Run<'_> {
                     destination,
                     function,
                     operands,
+                    keeps_above,
                 } => {
                     let mut expression = (*function).to_owned();
                     for operand in operands {
                         let text = match operand {
-                            Operand::Register(register) => self.data(*register)?,
-                            Operand::Memory(address) => format!("({})", self.load("load", 1, *address)?),
+                            Operand::Register(view) => self.data(*view)?,
+                            Operand::Memory(address, bytes) => {
+                                format!("({})", self.load("load", 1, *bytes, *address)?)
+                            }
                             Operand::Constant(value, 64) => format!("{value:#018x}"),
                             Operand::Constant(value, _) => value.to_string(),
                         };
                         expression.push(' ');
                         expression.push_str(&text);
                     }
-                    self.define(*destination, expression, instruction);
+                    let zero_above = !keeps_above || self.is_zero_above(*destination)?;
+                    self.define(*destination, expression, zero_above, instruction);
                 }
                 Effect::Load {
                     destinations,
                     function,
                     address,
                 } => {
-                    let expression = self.load(function, destinations.len(), *address)?;
+                    let bytes = destinations[0].bytes;
+                    let expression = self.load(function, destinations.len(), bytes, *address)?;
                     match destinations[..] {
-                        [destination] => self.define(destination, expression, instruction),
+                        [destination] => self.define(destination, expression, true, instruction),
                         _ => {
                             for (i, destination) in destinations.iter().enumerate() {
-                                self.define(*destination, format!("({expression}).{i}"), instruction);
+                                self.define(*destination, format!("({expression}).{i}"), true, instruction);
                             }
                         }
                     }
@@ -363,14 +432,18 @@ impl Run<'_> {
         Ok(flow)
     }
 
-    /// The definition of what a register holds, which must be data.
-    fn data(&mut self, register: Register) -> Result<String, String> {
-        let name = self.target.register_name(register);
-        match self.machine.registers.get(&register) {
-            Some(Value::Data(definition)) => {
-                let definition = definition.clone();
-                self.read(&definition);
-                Ok(definition)
+    /// What a register holds, which must be data, in Cryptol.
+    fn data(&mut self, view: View) -> Result<String, String> {
+        let name = self.target.view_name(view);
+        match self.machine.registers.get(&view.register) {
+            Some(Value::Data(data)) if view.bytes > data.bytes && !data.zero_above => Err(format!(
+                "{name} is read, and only its low {} bytes were written",
+                data.bytes
+            )),
+            Some(Value::Data(data)) => {
+                let data = data.clone();
+                self.read(&data.definition);
+                Ok(data.read_as(view.bytes))
             }
             Some(Value::Caller) => Err(format!("{name} is read, and nothing was written to it")),
             Some(Value::Unknown) => Err(format!(
@@ -382,20 +455,33 @@ impl Run<'_> {
         }
     }
 
+    /// Whether the register is zero above what is about to be written. What is there must be that or the caller's.
+    fn is_zero_above(&self, view: View) -> Result<bool, String> {
+        match self.machine.registers.get(&view.register) {
+            Some(Value::Data(data)) if data.bytes <= view.bytes => Ok(data.zero_above),
+            Some(Value::Caller) => Ok(false),
+            _ => Err(format!(
+                "{} is written, and what it has above is kept",
+                self.target.view_name(view)
+            )),
+        }
+    }
+
     fn read(&mut self, definition: &str) {
         if !self.defined.contains(definition) {
             self.uses.insert(definition.to_owned());
         }
     }
 
-    fn define(&mut self, register: Register, expression: String, instruction: &Instruction) {
-        let name = format!(
-            "{}_{:03x}",
-            self.target.register_name(register),
-            instruction.offset
-        );
-        self.push(&name, expression, instruction);
-        self.machine.registers.insert(register, Value::Data(name));
+    fn define(&mut self, view: View, expression: String, zero_above: bool, instruction: &Instruction) {
+        let definition = format!("{}_{:03x}", self.target.view_name(view), instruction.offset);
+        self.push(&definition, expression, instruction);
+        let data = Data {
+            definition,
+            bytes: view.bytes,
+            zero_above,
+        };
+        self.machine.registers.insert(view.register, Value::Data(data));
     }
 
     fn push(&mut self, name: &str, expression: String, instruction: &Instruction) {
@@ -407,14 +493,14 @@ impl Run<'_> {
         });
     }
 
-    /// The buffer and place of so many times 16 bytes, which must be inside.
-    fn place(&self, address: Address, words: usize) -> Result<(usize, i64), String> {
+    /// The buffer and place of so many words of so many bytes, which must be inside.
+    fn place(&self, address: Address, words: usize, bytes: u8) -> Result<(usize, i64), String> {
         let name = self.target.register_name(address.base);
         let Some(Value::Address { buffer, offset }) = self.machine.registers.get(&address.base) else {
             return Err(format!("an address from {name}, which is not one"));
         };
         let at = offset + address.offset;
-        let end = at + 16 * i64::try_from(words).map_err(|e| e.to_string())?;
+        let end = at + i64::from(bytes) * i64::try_from(words).map_err(|e| e.to_string())?;
         let declared = &self.machine.buffers[*buffer].0;
         if at < 0 || end > declared.len {
             return Err(format!(
@@ -430,27 +516,32 @@ impl Run<'_> {
         Ok((*buffer, at))
     }
 
-    fn load(&mut self, function: &str, words: usize, address: Address) -> Result<String, String> {
-        let (buffer, at) = self.place(address, words)?;
+    fn load(&mut self, function: &str, words: usize, bytes: u8, address: Address) -> Result<String, String> {
+        let (buffer, at) = self.place(address, words, bytes)?;
         let contents = self.machine.buffers[buffer].1.clone();
         self.read(&contents);
-        Ok(format!("{function}`{{{at}}} {contents}"))
+        Ok(format!("{} {contents}", access(function, at, bytes)))
     }
 
     fn store(
         &mut self,
-        sources: &[Register],
+        sources: &[View],
         function: &str,
         address: Address,
         instruction: &Instruction,
     ) -> Result<(), String> {
-        let (buffer, at) = self.place(address, sources.len())?;
+        let bytes = sources[0].bytes;
+        let (buffer, at) = self.place(address, sources.len(), bytes)?;
         let declared = self.machine.buffers[buffer].0;
         if !declared.writable {
             return Err(format!("a store to {}, which is read only", declared.name));
         }
         let name = format!("{}_{:03x}", declared.name, instruction.offset);
-        let mut expression = format!("{function}`{{{at}}} {}", self.machine.buffers[buffer].1);
+        let mut expression = format!(
+            "{} {}",
+            access(function, at, bytes),
+            self.machine.buffers[buffer].1
+        );
         for source in sources {
             expression.push(' ');
             expression += &self.data(*source)?;
@@ -470,13 +561,26 @@ impl Run<'_> {
                 ));
             }
         }
-        // What is left of an iteration is in no result, so that no theorem could say that it is wiped.
+        let widest = self.machine.widest_left();
         for (register, value) in &self.machine.registers {
-            if (matches!(register, Register::Vector(_)), value) == (true, &Value::Unknown) {
-                let name = self.target.register_name(*register);
-                return Err(format!("{name} is left as an iteration had it"));
-            }
+            let why = match (register, value) {
+                // It is in no result, so that no theorem could say that it is wiped.
+                (Register::Vector(_), Value::Unknown) => "is left as an iteration had it",
+                (Register::Vector(_), Value::Data(data)) if data.bytes < widest && !data.zero_above => {
+                    "is left among wider ones, and only its low bytes were written"
+                }
+                _ => continue,
+            };
+            return Err(format!("{} {why}", self.target.register_name(*register)));
         }
         Ok(())
+    }
+}
+
+/// A load or store of words of so many bytes, at a place of a buffer.
+fn access(function: &str, at: i64, bytes: u8) -> String {
+    match bytes {
+        VECTOR => format!("{function}`{{{at}}}"),
+        _ => format!("{function}_wide`{{{at}, {bytes}}}"),
     }
 }

@@ -86,7 +86,7 @@ pub const MUTANTS: &[Mutant] = mutants! {
         "runs off its end": "\tret" => "", Refused "the code goes on where no instruction begins";
         "jump into an instruction": "\tret" => "\tjmp .+1\n\tret", Refused "no instruction begins";
         "loop without a counter": "\tret" => "3:\tjmp\t3b", Refused "a loop without the counter";
-        "wider register": "vpxor\t%xmm15, %xmm15, %xmm15" => "vpxor\t%ymm15, %ymm15, %ymm15", Refused "not in the list of instructions";
+        "under a mask": "vpxor\t%xmm15, %xmm15, %xmm15" => "vpxorq\t%zmm15, %zmm15, %zmm15{%k1}", Refused "with a mask or a broadcast";
     }
     x86_64 absorb_blocks {
         "padding dropped": "\tvpxor\t%xmm0, %xmm9, %xmm9\n" => "", Refuted "absorb_blocks_lifted_step_thm";

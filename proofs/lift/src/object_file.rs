@@ -1,6 +1,7 @@
-//! The kernels of an object file, a static library or a linked program (ELF), cut out by their symbols.
+//! The kernels of an object file, a static library or a linked program (ELF or Mach-O), cut out by their symbols.
 
-use object::{Architecture, Object as _, ObjectSection as _, ObjectSymbol as _};
+use crate::TARGETS;
+use object::{Architecture, BinaryFormat, Object as _, ObjectSection as _, ObjectSymbol as _, SectionKind};
 use std::path::Path;
 use std::{fs, io};
 
@@ -49,13 +50,16 @@ fn symbols_of_object(data: &[u8]) -> io::Result<Vec<Symbol>> {
     };
     let mut symbols = Vec::new();
     for symbol in object.symbols() {
-        let text = symbol.name().unwrap_or_default();
+        let mut text = symbol.name().unwrap_or_default();
+        if object.format() == BinaryFormat::MachO {
+            text = text.strip_prefix('_').unwrap_or(text);
+        }
         let (Some(name), Some(index)) = (basename(text), symbol.section_index()) else {
             continue;
         };
         let section = object.section_by_index(index).map_err(io::Error::other)?;
         let start = symbol.address() - section.address();
-        let range = start..start + symbol.size();
+        let range = start..start + size(&object, &symbol, &section);
         if section.relocations().any(|(at, _)| range.contains(&at)) {
             return Err(io::Error::other(format!(
                 "{text}: its bytes depend on where they are linked"
@@ -76,6 +80,35 @@ fn symbols_of_object(data: &[u8]) -> io::Result<Vec<Symbol>> {
         });
     }
     Ok(symbols)
+}
+
+/// The length of what a symbol names. Mach-O has none: there it is all up to the next symbol, and of code no more than
+/// to the last return, as what follows that is alignment. A kernel that goes on behind it is refused later.
+fn size(
+    object: &object::File<'_>,
+    symbol: &object::Symbol<'_, '_>,
+    section: &object::Section<'_, '_>,
+) -> u64 {
+    if object.format() != BinaryFormat::MachO {
+        return symbol.size();
+    }
+    let start = symbol.address();
+    let next = object
+        .symbols()
+        .filter(|other| other.section_index() == Some(section.index()))
+        .map(|other| other.address())
+        .filter(|&address| address > start)
+        .min();
+    let all = next.unwrap_or(section.address() + section.size()) - start;
+    let target = TARGETS
+        .iter()
+        .find(|(architecture, _)| *architecture == object.architecture());
+    match (target, section.data_range(start, all)) {
+        (Some((_, target)), Ok(Some(bytes))) if section.kind() == SectionKind::Text => {
+            (target.code_len)(bytes)
+        }
+        _ => all,
+    }
 }
 
 /// `permute` of `veriplex_permute_v0_1`.

@@ -1,9 +1,9 @@
 //! x86-64: the instructions that a kernel may have, each by its one encoding. All are in Intel's list of instructions with
 //! data-independent timing. Their meaning is in `spec/cryptol/isa/X86_64.cry`.
 
-use crate::machine::{Address, Effect, Instruction, Operand, Register};
+use crate::machine::{Address, Effect, Instruction, Operand, Register, VECTOR, View};
 use crate::{Error, Target};
-use iced_x86::{Code, Decoder, DecoderOptions, Formatter as _, GasFormatter, OpKind};
+use iced_x86::{Code, Decoder, DecoderOptions, EncodingKind, Formatter as _, GasFormatter, OpKind};
 use std::collections::BTreeMap;
 
 /// The System V ABI.
@@ -22,14 +22,23 @@ pub const TARGET: Target = Target {
         Register::General(14),
         Register::General(15),
     ],
-    vector_prefix: "xmm",
-    vector_count: 16,
+    vector_prefixes: &[(VECTOR, "xmm"), (32, "ymm"), (64, "zmm")],
+    vector_count: 32,
     general_names: &[
         "rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13",
         "r14", "r15",
     ],
     decode,
+    code_len,
 };
+
+fn code_len(code: &[u8]) -> u64 {
+    Decoder::new(64, code, DecoderOptions::NONE)
+        .into_iter()
+        .filter(|decoded| decoded.code() == Code::Retnq)
+        .last()
+        .map_or(0, |last| last.next_ip())
+}
 
 fn decode(code: &[u8]) -> Result<BTreeMap<u64, Instruction>, Error> {
     let mut decoder = Decoder::new(64, code, DecoderOptions::NONE);
@@ -57,12 +66,31 @@ fn decode(code: &[u8]) -> Result<BTreeMap<u64, Instruction>, Error> {
 
 fn effects(i: &iced_x86::Instruction) -> Result<Vec<Effect>, String> {
     let compute = |function: &'static str, operands: Vec<Operand>| -> Result<Vec<Effect>, String> {
+        let destination = view(i, 0)?;
+        // A legacy encoding leaves the rest of a vector register as it was. VEX and EVEX ones set it to zero.
+        let legacy = i.encoding() == EncodingKind::Legacy;
         Ok(vec![Effect::Compute {
-            destination: register(i, 0)?,
+            destination,
             function,
             operands,
+            keeps_above: legacy && matches!(destination.register, Register::Vector(_)),
         }])
     };
+    // Of a register, or between one and memory.
+    let transfer = |function: &'static str| match (i.op0_kind(), i.op1_kind()) {
+        (OpKind::Memory, _) => Ok(vec![Effect::Store {
+            sources: vec![view(i, 1)?],
+            function: "store",
+            address: address(i)?,
+        }]),
+        (_, OpKind::Memory) => Ok(vec![Effect::Load {
+            destinations: vec![view(i, 0)?],
+            function: "load",
+            address: address(i)?,
+        }]),
+        _ => compute(function, vec![operand(i, 1)?]),
+    };
+    let with_itself = i.op2_kind() == OpKind::Register && i.op1_register() == i.op2_register();
     let branch = |if_zero| {
         Ok(vec![Effect::Branch {
             target: i.near_branch64(),
@@ -71,27 +99,28 @@ fn effects(i: &iced_x86::Instruction) -> Result<Vec<Effect>, String> {
         }])
     };
     let count = |index| Operand::Constant(i.immediate(index), 8);
+    if i.has_op_mask() || i.zeroing_masking() || i.is_broadcast() {
+        return Err("with a mask or a broadcast".into());
+    }
     match i.code() {
-        Code::VEX_Vmovdqu_xmm_xmmm128 | Code::VEX_Vmovdqu_xmmm128_xmm => match (i.op0_kind(), i.op1_kind()) {
-            (OpKind::Memory, _) => Ok(vec![Effect::Store {
-                sources: vec![register(i, 1)?],
-                function: "store",
-                address: address(i)?,
-            }]),
-            (_, OpKind::Memory) => Ok(vec![Effect::Load {
-                destinations: vec![register(i, 0)?],
-                function: "load",
-                address: address(i)?,
-            }]),
-            _ => compute("vmovdqu", vec![operand(i, 1)?]),
-        },
-        Code::VEX_Vpxor_xmm_xmm_xmmm128
-            if i.op2_kind() == OpKind::Register && i.op1_register() == i.op2_register() =>
-        {
-            compute("vpxor_zero", vec![])
-        }
+        Code::VEX_Vmovdqu_xmm_xmmm128 | Code::VEX_Vmovdqu_xmmm128_xmm => transfer("vmovdqu"),
+        Code::VEX_Vmovdqu_ymm_ymmm256
+        | Code::VEX_Vmovdqu_ymmm256_ymm
+        | Code::EVEX_Vmovdqu64_zmm_k1z_zmmm512
+        | Code::EVEX_Vmovdqu64_zmmm512_k1z_zmm => transfer("vmovdqu_wide"),
+        Code::VEX_Vpxor_xmm_xmm_xmmm128 if with_itself => compute("vpxor_zero", vec![]),
+        Code::VEX_Vpxor_ymm_ymm_ymmm256 if with_itself => compute("vpxor_zero_wide`{256}", vec![]),
+        Code::EVEX_Vpxorq_zmm_k1z_zmm_zmmm512b64 if with_itself => compute("vpxor_zero_wide`{512}", vec![]),
         Code::VEX_Vpxor_xmm_xmm_xmmm128 => compute("vpxor", vec![operand(i, 1)?, operand(i, 2)?]),
+        Code::VEX_Vpxor_ymm_ymm_ymmm256 | Code::EVEX_Vpxorq_zmm_k1z_zmm_zmmm512b64 => {
+            compute("vpxor_wide", vec![operand(i, 1)?, operand(i, 2)?])
+        }
         Code::VEX_Vaesenc_xmm_xmm_xmmm128 => compute("vaesenc", vec![operand(i, 1)?, operand(i, 2)?]),
+        Code::VEX_Vaesenc_ymm_ymm_ymmm256 | Code::EVEX_Vaesenc_zmm_zmm_zmmm512 => {
+            compute("vaesenc_wide", vec![operand(i, 1)?, operand(i, 2)?])
+        }
+        Code::VEX_Vbroadcasti128_ymm_m128 => compute("vbroadcasti128", vec![operand(i, 1)?]),
+        Code::EVEX_Vbroadcasti32x4_zmm_k1z_m128 => compute("vbroadcasti32x4", vec![operand(i, 1)?]),
         Code::VEX_Vpalignr_xmm_xmm_xmmm128_imm8 => {
             compute("vpalignr", vec![operand(i, 1)?, operand(i, 2)?, count(3)])
         }
@@ -103,7 +132,7 @@ fn effects(i: &iced_x86::Instruction) -> Result<Vec<Effect>, String> {
             let constant = i.immediate(1).cast_signed();
             Ok(vec![
                 Effect::Add {
-                    register: register(i, 0)?,
+                    register: view(i, 0)?.register,
                     constant,
                 },
                 Effect::ClobberFlags,
@@ -111,14 +140,14 @@ fn effects(i: &iced_x86::Instruction) -> Result<Vec<Effect>, String> {
         }
         Code::Dec_rm64 if i.op0_kind() == OpKind::Register => Ok(vec![
             Effect::Add {
-                register: register(i, 0)?,
+                register: view(i, 0)?.register,
                 constant: -1,
             },
             Effect::ClobberFlags,
         ]),
         Code::Cmp_rm64_imm8 if i.op0_kind() == OpKind::Register && i.immediate(1) == 0 => {
             Ok(vec![Effect::Compare {
-                register: register(i, 0)?,
+                register: view(i, 0)?.register,
             }])
         }
         // After a comparison with zero, above is "not equal".
@@ -134,21 +163,24 @@ fn effects(i: &iced_x86::Instruction) -> Result<Vec<Effect>, String> {
 
 fn operand(i: &iced_x86::Instruction, index: u32) -> Result<Operand, String> {
     match i.op_kind(index) {
-        OpKind::Memory => Ok(Operand::Memory(address(i)?)),
-        _ => Ok(Operand::Register(register(i, index)?)),
+        OpKind::Memory => {
+            let bytes = u8::try_from(i.memory_size().size()).map_err(|e| e.to_string())?;
+            Ok(Operand::Memory(address(i)?, bytes))
+        }
+        _ => Ok(Operand::Register(view(i, index)?)),
     }
 }
 
-fn register(i: &iced_x86::Instruction, index: u32) -> Result<Register, String> {
+fn view(i: &iced_x86::Instruction, index: u32) -> Result<View, String> {
     let register = i.op_register(index);
     let number = u8::try_from(register.number()).map_err(|e| e.to_string())?;
-    if register.is_xmm() && number < 16 {
-        Ok(Register::Vector(number))
-    } else if register.is_gpr64() && number < 16 {
-        Ok(Register::General(number))
-    } else {
-        Err("not in the list of registers".into())
-    }
+    let bytes = u8::try_from(register.size()).map_err(|e| e.to_string())?;
+    let register = match register {
+        _ if register.is_vector_register() && number < 32 => Register::Vector(number),
+        _ if register.is_gpr64() && number < 16 => Register::General(number),
+        _ => return Err("not in the list of registers".into()),
+    };
+    Ok(View { register, bytes })
 }
 
 /// A 64-bit base register and a constant; no index, no segment, not relative to the instruction.

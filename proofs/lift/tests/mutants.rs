@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use veriplex_lift::mutants::{MUTANTS, Mutant, Outcome};
-use veriplex_lift::{TARGETS, assembler, lift, table};
+use veriplex_lift::{ARMV8, TARGETS, Target, assembler, lift, table};
 
 fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
@@ -30,8 +30,37 @@ fn the_kernels_lift_to_their_modules() {
             let lifted = lift(kernel, target, &code).unwrap();
             let committed = std::fs::read_to_string(root().join("proofs/lift").join(lifted.path())).unwrap();
             assert!(lifted.module == committed, "{}", lifted.path());
+            for (function, constants) in &lifted.constants {
+                assert!(
+                    has_form(target, function, constants),
+                    "{}: no form of {function} with {constants:?}",
+                    lifted.path()
+                );
+            }
         }
     }
+}
+
+/// Whether a form that `make isa` executes has this operation with these constants.
+fn has_form(target: &Target, function: &str, constants: &[u64]) -> bool {
+    let module = if target.name == ARMV8.name {
+        "AArch64"
+    } else {
+        "X86_64"
+    };
+    let forms = root().join(format!("spec/cryptol/test/Forms{module}.cry"));
+    let number = |word: &str| match word.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => word.parse().ok(),
+    };
+    std::fs::read_to_string(forms)
+        .unwrap()
+        .lines()
+        .filter(|line| line.starts_with("form_"))
+        .flat_map(|line| line.split(['(', ',', ')']))
+        .map(|application| application.split_whitespace().collect::<Vec<_>>())
+        .filter(|words| words.first() == Some(&function))
+        .any(|words| words.into_iter().filter_map(number).eq(constants.iter().copied()))
 }
 
 #[test]

@@ -5,49 +5,34 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::{fs, io};
 
 use crate::spec::cryptol::{self, Job};
 use crate::spec::{Folders, TIMEOUT, print_table};
+use crate::{Options, subcommand};
 
 const ARCHITECTURES: [&str; 2] = ["X86_64", "AArch64"];
 
-/// Runs of each form, and bytes of a run.
+/// Runs of each form.
 const RUNS: usize = 10_000;
-const RUN_LEN: usize = 80;
 
 /// Runs that Cryptol reads at once: its time for one grows with their number.
-const BATCH: usize = 200;
+const BATCH: usize = 20;
 
 pub fn main(args: impl Iterator<Item = String>, root: &Path) -> ExitCode {
-    let (mut strict, mut folder) = (false, None);
-    for arg in args {
-        match arg.as_str() {
-            "--strict" => strict = true,
-            path if folder.is_none() && !path.starts_with('-') => folder = Some(PathBuf::from(path)),
-            _ => folder = None,
-        }
-    }
-    let Some(folder) = folder else {
-        eprint!("{}", crate::USAGE);
-        return ExitCode::from(2);
-    };
-    if !crate::installed("cryptol") {
-        println!("isa: skipped, because cryptol is not on PATH");
-        return ExitCode::from(u8::from(strict));
-    }
-    match run(root, &folder) {
-        Ok((failed, skipped)) => ExitCode::from(u8::from(failed > 0 || strict && skipped > 0)),
-        Err(e) => {
-            eprintln!("isa: {e}");
-            ExitCode::FAILURE
-        }
-    }
+    let options = Options::parse(args, &["--strict"], &["--runs"]);
+    subcommand("isa", options, &["cryptol"], |options| {
+        let runs = options
+            .value("--runs")
+            .map_or_else(|| root.join("target/isa"), Into::into);
+        let (failed, skipped) = run(root, &runs)?;
+        Ok(failed == 0 && (skipped == 0 || !options.has("--strict")))
+    })
 }
 
-/// How many comparisons failed, and how many architectures were not there.
+/// How many comparisons failed, and how many architectures or forms nothing has executed.
 fn run(root: &Path, runs: &Path) -> io::Result<(usize, usize)> {
     let runs = runs.canonicalize()?;
     let folders = Folders::make(root)?;
@@ -72,7 +57,12 @@ fn run(root: &Path, runs: &Path) -> io::Result<(usize, usize)> {
                 .map(|why| format!("{architecture}: {why}")),
         );
         for form in &executed {
-            jobs.push(job(&folders, architecture, &folder, form)?);
+            if fs::metadata(folder.join(form))?.len() == 0 {
+                println!("isa: {architecture} {form} skipped, because no CPU that has it has executed it");
+                skipped += 1;
+            } else {
+                jobs.push(job(&folders, architecture, &folder, form)?);
+            }
         }
     }
     let outcomes = cryptol::run_all(&jobs, TIMEOUT, &folders.scripts)?;
@@ -80,7 +70,7 @@ fn run(root: &Path, runs: &Path) -> io::Result<(usize, usize)> {
     for why in wrong {
         println!("FAILED: {why}");
     }
-    println!("\n{} forms, {failed} failed", jobs.len());
+    println!("\n{} forms, {failed} failed, {skipped} skipped", jobs.len());
     Ok((failed, skipped))
 }
 
@@ -121,14 +111,10 @@ fn signatures(source: &str) -> impl Iterator<Item = &str> {
 fn job(folders: &Folders, architecture: &str, runs: &Path, form: &str) -> io::Result<Job> {
     let file = runs.join(form);
     let mut script = format!(":load test/Forms{architecture}.cry\n");
-    for (number, batch) in fs::read(&file)?.chunks(BATCH * RUN_LEN).enumerate() {
-        let path = folders.scripts.join(format!("{architecture}_{form}_{number}"));
-        fs::write(&path, batch)?;
-        let path = path.display();
-        let _ = writeln!(
-            script,
-            ":readByteArray {path}\ndiffering`{{{BATCH}}} form_{form} it"
-        );
+    let runs = fs::read(&file)?;
+    for batch in runs.chunks(runs.len() / RUNS * BATCH) {
+        let numbers: String = batch.chunks(runs.len() / RUNS / 2).flat_map(registers).collect();
+        let _ = writeln!(script, "differing`{{{BATCH}}} form_{form} 0x{numbers}");
     }
     Ok(Job {
         name: format!("{architecture} {form}"),
@@ -141,7 +127,7 @@ fn job(folders: &Folders, architecture: &str, runs: &Path, form: &str) -> io::Re
             let count = differing.iter().filter(|&&differs| differs).count();
             match differing.iter().position(|&differs| differs) {
                 None => Ok("the same".into()),
-                Some(first) => Err(format!("{count} differ, the first is{}", run_of(&file, first))),
+                Some(first) => Err(format!("{count} differ, the first is {}", run_of(&file, first))),
             }
         }),
     })
@@ -162,20 +148,29 @@ fn answers(output: &str) -> Option<Vec<bool>> {
     (runs.len() == RUNS).then_some(runs)
 }
 
-/// A run as hexadecimal numbers: two vector registers and the general one, before and after.
+/// An image as hexadecimal numbers: two vector registers and the general one of 8 bytes.
+fn registers(image: &[u8]) -> [String; 3] {
+    let (vectors, general) = image.split_at(image.len().saturating_sub(8));
+    let (x, y) = vectors.split_at(vectors.len() / 2);
+    [x, y, general].map(|register| {
+        register.iter().rev().fold(String::new(), |mut number, byte| {
+            let _ = write!(number, "{byte:02x}");
+            number
+        })
+    })
+}
+
+/// The registers before and after a run.
 fn run_of(file: &Path, number: usize) -> String {
     let runs = fs::read(file).unwrap_or_default();
-    let run = runs
-        .get(number * RUN_LEN..(number + 1) * RUN_LEN)
-        .unwrap_or_default();
-    let mut text = String::new();
-    for (at, len) in [(0, 16), (16, 16), (32, 8), (40, 16), (56, 16), (72, 8)] {
-        text += if at == 40 { " -> " } else { " " };
-        for byte in run.get(at..at + len).unwrap_or_default().iter().rev() {
-            let _ = write!(text, "{byte:02x}");
-        }
-    }
-    text
+    let image_len = (runs.len() / RUNS / 2).max(1);
+    let images: Vec<String> = runs
+        .chunks(image_len)
+        .skip(2 * number)
+        .take(2)
+        .map(|image| registers(image).join(" "))
+        .collect();
+    images.join(" -> ")
 }
 
 #[cfg(test)]

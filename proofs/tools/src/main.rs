@@ -31,8 +31,9 @@ veriplex-tools COMMAND [OPTIONS]
            --strict     fail if saw or z3 is not installed
            --only TEXT  only the scripts whose name contains TEXT; such a run never passes as a whole
            --object F   about the kernels in this object, library or executable; nor does such a run
-  isa DIR  compare spec/cryptol/isa with the runs of instructions that veriplex-isa wrote to DIR
-           --strict     fail if cryptol is not installed, or an architecture was not executed
+  isa      compare spec/cryptol/isa with the runs of instructions that veriplex-isa wrote
+           --strict     fail if cryptol is not installed, or an architecture or a form was not executed
+           --runs DIR   where it wrote them, if that is not target/isa
   lift     compare the kernels in proofs/lift with what the code of this crate's build lifts to
   lifted-mutants  show that the theorems about lifted kernels are false of broken ones
            --strict     fail if cryptol is not installed

@@ -1,0 +1,209 @@
+//! Instructions on 32 and 64 bytes, which no kernel has yet: what they lift to, that it is what the same on 16 bytes
+//! lifts to, and what is refused.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use veriplex_lift::{Lifted, X86_64, assembler, lift, table};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// A function of state and table, assembled and lifted; or why not. `None` where there is no rustc for it.
+fn lifted(name: &str, source: &str) -> Option<Result<Lifted, String>> {
+    let Some(rustc) = assembler::rustc(&X86_64) else {
+        println!("{name}: skipped, because no rustc here has a library for x86-64");
+        return None;
+    };
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("wide-{name}"));
+    let code = assembler::assemble(rustc, &X86_64, source, &folder).unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    Some(lift(&table::KERNELS[0], &X86_64, &code).map_err(|e| e.reason))
+}
+
+/// Two rounds of AES on each of eight blocks, with an XOR between them, the same two keys for all.
+fn rounds(bytes: i32) -> String {
+    let register = match bytes {
+        16 => "%xmm",
+        32 => "%ymm",
+        _ => "%zmm",
+    };
+    let (load, xor) = match bytes {
+        64 => ("vmovdqu64", "vpxorq"),
+        _ => ("vmovdqu", "vpxor"),
+    };
+    // The key in all lanes.
+    let key = match bytes {
+        16 => "vmovdqu",
+        32 => "vbroadcasti128",
+        _ => "vbroadcasti32x4",
+    };
+    let mut source = format!("\t{key}\t(%rsi), {register}1\n\t{key}\t16(%rsi), {register}2\n");
+    for at in (0..128).step_by(bytes.unsigned_abs() as usize) {
+        source += &format!(
+            "\t{load}\t{at}(%rdi), {register}0\n\
+             \tvaesenc\t{register}1, {register}0, {register}3\n\
+             \t{xor}\t{at}(%rdi), {register}3, {register}3\n\
+             \tvaesenc\t{register}2, {register}3, {register}3\n\
+             \t{load}\t{register}3, {at}(%rdi)\n"
+        );
+    }
+    for number in 0..4 {
+        source += &format!("\tvpxor\t%xmm{number}, %xmm{number}, %xmm{number}\n");
+    }
+    source + "\tret\n"
+}
+
+#[test]
+fn wide_forms_lift_and_do_what_the_narrow_ones_do() {
+    let names = [(16, "narrow"), (32, "ymm"), (64, "zmm")];
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("wide-prove");
+    std::fs::create_dir_all(&folder).unwrap();
+    for (bytes, name) in names {
+        let Some(lifted) = lifted(name, &rounds(bytes)) else {
+            return;
+        };
+        let module = lifted
+            .unwrap()
+            .module
+            .replace("module permute", &format!("module {name}"));
+        std::fs::write(folder.join(format!("{name}.cry")), &module).unwrap();
+        // What is left in the registers is zero above its 16 bytes.
+        assert!(module.contains("([128][8], [4]Vector)"), "{module}");
+        let lines: &[&str] = match bytes {
+            32 => &[
+                "ymm1_000 = vbroadcasti128 (load`{0} table) ",
+                "ymm0_00b = load_wide`{0, 32} state ",
+                "ymm3_00f = vaesenc_wide ymm0_00b ymm1_000 ",
+                "ymm3_014 = vpxor_wide ymm3_00f (load_wide`{0, 32} state) ",
+                "state_01d = store_wide`{0, 32} state ymm3_018 ",
+            ],
+            64 => &[
+                "zmm1_000 = vbroadcasti32x4 (load`{0} table) ",
+                "store_wide`{64, 64} state",
+            ],
+            _ => &[],
+        };
+        for line in lines {
+            assert!(module.contains(line), "{line}: {module}");
+        }
+    }
+    if Command::new("cryptol").arg("--version").output().is_err() {
+        println!("the comparison is skipped, because cryptol is not on PATH");
+        return;
+    }
+    for wide in ["ymm", "zmm"] {
+        let property = format!(
+            "module equal where\nimport narrow as narrow\nimport {wide} as wide\n\
+             property equal s t = wide::run s t == narrow::run s t\n"
+        );
+        std::fs::write(folder.join("equal.cry"), property).unwrap();
+        let output = Command::new("cryptol")
+            .current_dir(&folder)
+            .env("CRYPTOLPATH", format!("{}/spec/cryptol:.", root().display()))
+            .args(["-c", ":m equal", "-c", ":set tests=5", "-c", ":check equal"])
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(said.contains("Passed 5 tests"), "{wide}: {said}");
+    }
+}
+
+/// What is refused, each as a line before the return.
+#[test]
+fn what_is_not_exact_is_refused() {
+    let load = "\tvmovdqu\t(%rdi), %ymm0\n\tmovq\t$-9151314442816847872, %rax\n";
+    let refused = [
+        ("vpxorq\t%zmm0, %zmm0, %zmm1{%k1}", "with a mask or a broadcast"),
+        (
+            "vpxorq\t%zmm0, %zmm0, %zmm1{%k1}{z}",
+            "with a mask or a broadcast",
+        ),
+        ("vpxorq\t(%rsi){1to8}, %zmm0, %zmm1", "with a mask or a broadcast"),
+        ("vmovdqu64\t(%rsi), %zmm1{%k2}{z}", "with a mask or a broadcast"),
+        // EVEX forms of other widths, which nothing here executes.
+        ("vmovdqu64\t(%rsi), %ymm1", "not in the list of instructions"),
+        ("vpxord\t%zmm0, %zmm0, %zmm1", "not in the list of instructions"),
+        (
+            "vaesenclast\t%ymm0, %ymm0, %ymm1",
+            "not in the list of instructions",
+        ),
+        // A legacy form keeps what is above.
+        (
+            "movq\t%rax, %xmm1\n\tvmovdqu\t%ymm1, (%rdi)",
+            "ymm1 is read, and only its low 16 bytes were written",
+        ),
+        (
+            "movq\t%rax, %xmm0",
+            "xmm0 is written, and what it has above is kept",
+        ),
+        (
+            "movq\t%rax, %xmm1",
+            "xmm1 is left among wider ones, and only its low bytes were written",
+        ),
+        (
+            "vmovdqu\t%ymm5, (%rdi)",
+            "ymm5 is read, and nothing was written to it",
+        ),
+        (
+            "vmovdqu\t97(%rdi), %ymm1",
+            "bytes 97 to 128 of state, which has 128",
+        ),
+        (
+            "vpxor\t1121(%rsi), %ymm0, %ymm1",
+            "bytes 1121 to 1152 of table, which has 1152",
+        ),
+        (
+            "vaesenc\t1089(%rsi), %zmm0, %zmm1",
+            "bytes 1089 to 1152 of table, which has 1152",
+        ),
+        (
+            "vbroadcasti128\t1137(%rsi), %ymm1",
+            "bytes 1137 to 1152 of table, which has 1152",
+        ),
+        (
+            "vmovdqu64\t%zmm0, 65(%rdi)",
+            "bytes 65 to 128 of state, which has 128",
+        ),
+        ("vmovdqu\t%ymm0, (%rsi)", "a store to table, which is read only"),
+    ];
+    for (i, (line, reason)) in refused.into_iter().enumerate() {
+        let Some(lifted) = lifted(&format!("refused-{i}"), &format!("{load}\t{line}\n\tret\n")) else {
+            return;
+        };
+        let why = lifted.map(|lifted| lifted.module).unwrap_err();
+        assert!(why.contains(reason), "{line}: {why}");
+    }
+}
+
+/// A register is read and left as wide as it was written, and zero above.
+#[test]
+fn widths_of_one_register() {
+    let accepted = [
+        // A 16-byte form sets the register to zero above, and a legacy one after it leaves that.
+        (
+            "vmovdqu\t(%rdi), %xmm0\n\tvmovdqu\t%ymm0, (%rdi)",
+            "store_wide`{0, 32} state (zext`{256} xmm0_000)",
+        ),
+        (
+            "vpxor\t%xmm0, %xmm0, %xmm0\n\tmovq\t$-9151314442816847872, %rax\n\tmovq\t%rax, %xmm0\n\tvmovdqu64\t%zmm0, (%rdi)",
+            "store_wide`{0, 64} state (zext`{512} xmm0_00e)",
+        ),
+        (
+            "vmovdqu64\t(%rdi), %zmm17\n\tvmovdqu64\t%zmm17, %zmm0\n\tvmovdqu\t%xmm0, (%rdi)",
+            "store`{0} state (low`{128} zmm0_006)",
+        ),
+        // What is left is as wide as the widest.
+        (
+            "vmovdqu64\t(%rdi), %zmm17\n\tvmovdqu\t(%rdi), %ymm1\n\tvmovdqu\t(%rdi), %xmm2",
+            "[(zext`{512} ymm1_006), (zext`{512} xmm2_00a), zmm17_000]",
+        ),
+    ];
+    for (i, (lines, expected)) in accepted.into_iter().enumerate() {
+        let Some(lifted) = lifted(&format!("accepted-{i}"), &format!("\t{lines}\n\tret\n")) else {
+            return;
+        };
+        let module = lifted.unwrap().module;
+        assert!(module.contains(expected), "{module}");
+    }
+}
