@@ -173,28 +173,67 @@ fn domains_separate() {
     assert_eq!(initiator.receive(&response).unwrap_err(), Error::Verification);
 }
 
-/// Whoever claims another's key gets as far as a session, and no further.
-#[test]
-fn a_claimed_key_is_not_enough() {
-    let domain = label!("test");
-    let ephemeral = key(2);
-    let request = ephemeral.public_key().to_bytes();
-    let (responder, response) = Responder::respond(domain, &key(3), &request, &mut random(4)).unwrap();
+/// What a session's owner says to a message from one who reached this transcript.
+fn hears(
+    recv: &Protocol,
+    mut transcript: Protocol,
+    last: Option<[u8; 32]>,
+    branch: usize,
+) -> Result<(), Error> {
+    if let Some(last) = last {
+        transcript.mix(label!("is-re"), &last);
+    }
+    transcript.ratchet(label!("handshake"));
+    let mut directions = transcript.fork(label!("sender"), ["responder", "initiator"]);
+    let message = directions[branch].seal_vec(label!("message"), b"it is me");
+    recv.clone().open_vec(label!("message"), &message).map(drop)
+}
 
-    // An honest run up to the confirmation, which is then sealed for the victim's public key.
-    let (initiator, _) = Initiator::start(domain, &key(9), &mut Recorded::new([2; 64]));
-    let (mallory, _) = initiator.receive(&response).unwrap().accept();
-    let victim = key(1).public_key().to_bytes();
-    let mut protocol = ephemerals(&request, &response[..32], &times(&ephemeral, &response[..32]));
+/// Whoever claims another's key as an initiator gets as far as a session, and no further: the product of that key and the
+/// responder's ephemeral one is missing.
+#[test]
+fn a_claimed_initiator_is_not_heard() {
+    let (victim, ie) = (key(1), key(2));
+    let request = ie.public_key().to_bytes();
+    let (responder, response) =
+        Responder::respond(label!("test"), &key(3), &request, &mut random(4)).unwrap();
+    let re = &response[..32];
+    let mut protocol = ephemerals(&request, re, &times(&ie, re));
     let rs = protocol.open_vec(label!("rs"), &response[32..]).unwrap();
-    protocol.mix(label!("ie-rs"), &times(&ephemeral, &rs));
-    let confirmation = protocol.seal_vec(label!("is"), &victim);
+    protocol.mix(label!("ie-rs"), &times(&ie, &rs));
+    let confirmation = protocol.seal_vec(label!("is"), victim.public_key().as_bytes());
 
     let claimed = responder.receive(&confirmation).unwrap();
-    assert_eq!(claimed.peer().to_bytes(), victim, "a claim");
-    let mut session = claimed.accept();
-    let mut send = mallory.send;
-    let message = send.seal_vec(label!("message"), b"it is me");
-    let opened = session.recv.open_vec(label!("message"), &message);
-    assert_eq!(opened, Err(Error::Verification));
+    assert_eq!(claimed.peer(), victim.public_key(), "a claim");
+    let recv = claimed.accept().recv;
+    for guess in [None, Some([0; 32]), Some(times(&ie, re)), Some(times(&ie, &rs))] {
+        assert_eq!(hears(&recv, protocol.clone(), guess, 1), Err(Error::Verification));
+    }
+    assert_eq!(hears(&recv, protocol, Some(times(&victim, re)), 1), Ok(()));
+}
+
+/// The same for a responder, who misses the product of the key and the initiator's ephemeral one.
+#[test]
+fn a_claimed_responder_is_not_heard() {
+    let (victim, re) = (key(3), key(4));
+    let (initiator, ie) = Initiator::start(label!("test"), &key(1), &mut random(2));
+    let mut protocol = ephemerals(&ie, re.public_key().as_bytes(), &times(&re, &ie));
+    let mut response = re.public_key().to_bytes().to_vec();
+    response.extend(protocol.seal_vec(label!("rs"), victim.public_key().as_bytes()));
+
+    let claimed = initiator.receive(&response).unwrap();
+    assert_eq!(claimed.peer(), victim.public_key(), "a claim");
+    let (session, confirmation) = claimed.accept();
+    let heard = |product: Option<[u8; 32]>| {
+        let mut protocol = protocol.clone();
+        if let Some(product) = product {
+            protocol.mix(label!("ie-rs"), &product);
+        }
+        let is = protocol.open_vec(label!("is"), &confirmation)?;
+        hears(&session.recv, protocol, Some(times(&re, &is)), 0)
+    };
+    for guess in [None, Some([0; 32]), Some(times(&re, &ie))] {
+        assert_eq!(heard(guess), Err(Error::Verification));
+    }
+    assert_eq!(heard(Some(times(&victim, &ie))), Ok(()));
 }

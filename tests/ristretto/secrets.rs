@@ -157,6 +157,7 @@ fn dropped<T>(value: T) {
 }
 
 /// A part of a protocol's state: not the beginning, which Ratchet overwrites, nor the end, which is zeros at first.
+#[cfg(feature = "zeroize")]
 fn part(protocol: &Protocol) -> [u8; 32] {
     protocol.to_bytes()[42..74].try_into().unwrap()
 }
