@@ -21,37 +21,27 @@ fn lifted(name: &str, source: &str) -> Option<Result<Lifted, String>> {
     Some(lift(&table::KERNELS[0], &X86_64, &code).map_err(|e| e.reason))
 }
 
-/// Two rounds of AES on each of eight blocks, with an XOR between them, the same two keys for all.
-fn rounds(bytes: i32) -> String {
-    let register = match bytes {
-        16 => "%xmm",
-        32 => "%ymm",
-        _ => "%zmm",
+/// Two rounds of AES on each 16 bytes of the state, with an XOR between them, the same two keys for all; so many bytes at
+/// a time.
+fn rounds(bytes: usize) -> String {
+    // `key` puts it into all lanes.
+    let (v, load, xor, key) = match bytes {
+        16 => ("%xmm", "vmovdqu", "vpxor", "vmovdqu"),
+        32 => ("%ymm", "vmovdqu", "vpxor", "vbroadcasti128"),
+        _ => ("%zmm", "vmovdqu64", "vpxorq", "vbroadcasti32x4"),
     };
-    let (load, xor) = match bytes {
-        64 => ("vmovdqu64", "vpxorq"),
-        _ => ("vmovdqu", "vpxor"),
-    };
-    // The key in all lanes.
-    let key = match bytes {
-        16 => "vmovdqu",
-        32 => "vbroadcasti128",
-        _ => "vbroadcasti32x4",
-    };
-    let mut source = format!("\t{key}\t(%rsi), {register}1\n\t{key}\t16(%rsi), {register}2\n");
-    for at in (0..128).step_by(bytes.unsigned_abs() as usize) {
-        source += &format!(
-            "\t{load}\t{at}(%rdi), {register}0\n\
-             \tvaesenc\t{register}1, {register}0, {register}3\n\
-             \t{xor}\t{at}(%rdi), {register}3, {register}3\n\
-             \tvaesenc\t{register}2, {register}3, {register}3\n\
-             \t{load}\t{register}3, {at}(%rdi)\n"
-        );
+    let mut lines = vec![format!("{key} (%rsi), {v}1"), format!("{key} 16(%rsi), {v}2")];
+    for at in (0..128).step_by(bytes) {
+        lines.extend([
+            format!("{load} {at}(%rdi), {v}0"),
+            format!("vaesenc {v}1, {v}0, {v}3"),
+            format!("{xor} {at}(%rdi), {v}3, {v}3"),
+            format!("vaesenc {v}2, {v}3, {v}3"),
+            format!("{load} {v}3, {at}(%rdi)"),
+        ]);
     }
-    for number in 0..4 {
-        source += &format!("\tvpxor\t%xmm{number}, %xmm{number}, %xmm{number}\n");
-    }
-    source + "\tret\n"
+    lines.extend((0..4).map(|i| format!("vpxor %xmm{i}, %xmm{i}, %xmm{i}")));
+    lines.join("\n") + "\nret\n"
 }
 
 #[test]
