@@ -54,6 +54,28 @@ pub const TARGET: Target = Target {
     code_len,
 };
 
+/// The bits of an instruction that are not its operands, and what they are. A decoder that left one out of account would
+/// take an instruction that does not exist for one of these.
+const ENCODINGS: [(u32, u32); 17] = [
+    (0xffff_fc00, 0x4e28_4800), // AESE
+    (0xffff_fc00, 0x4e28_6800), // AESMC
+    (0xffe0_fc00, 0x6e20_1c00), // EOR
+    (0xffe0_fc00, 0x4ea0_1c00), // ORR
+    (0xffe0_8400, 0x6e00_0000), // EXT
+    (0xfff8_fc00, 0x6f00_e400), // MOVI, 2D
+    (0xfff8_dc00, 0x4f00_8400), // MOVI, 8H
+    (0xffc0_0000, 0xad40_0000), // LDP
+    (0xffc0_0000, 0xad00_0000), // STP
+    (0xffe0_0c00, 0x3cc0_0000), // LDUR
+    (0xffe0_0c00, 0x3c80_0000), // STUR
+    (0xffc0_0000, 0x9100_0000), // ADD
+    (0xffc0_0000, 0xd100_0000), // SUB
+    (0xff00_0000, 0xb400_0000), // CBZ
+    (0xff00_0000, 0xb500_0000), // CBNZ
+    (0xfc00_0000, 0x1400_0000), // B
+    (0xffff_ffff, 0xd65f_03c0), // RET
+];
+
 fn code_len(code: &[u8]) -> u64 {
     let (words, _) = code.as_chunks();
     let last = words.iter().rposition(|word| u32::from_le_bytes(*word) == RET);
@@ -71,6 +93,13 @@ fn decode(code: &[u8]) -> Result<BTreeMap<u64, Instruction>, Error> {
         let text = decoded.to_string();
         let effects =
             effects(&decoded, offset).map_err(|reason| Error::new(offset, format!("{reason}: {text}")))?;
+        let word = bytes.try_into().map(u32::from_le_bytes).unwrap_or_default();
+        if !ENCODINGS.iter().any(|(mask, bits)| word & mask == *bits) {
+            return Err(Error::new(
+                offset,
+                format!("not an encoding of an instruction in the list: {text}"),
+            ));
+        }
         instructions.insert(
             offset,
             Instruction {

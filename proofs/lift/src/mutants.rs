@@ -86,6 +86,7 @@ pub const MUTANTS: &[Mutant] = mutants! {
         "runs off its end": "\tret" => "", Refused "the code goes on where no instruction begins";
         "jump into an instruction": "\tret" => "\tjmp .+1\n\tret", Refused "no instruction begins";
         "loop without a counter": "\tret" => "3:\tjmp\t3b", Refused "a loop without the counter";
+        "a prefix that processors read differently": "\tret" => "\t.byte 0x66\n\tret", Refused "a prefix";
         "under a mask": "vpxor\t%xmm15, %xmm15, %xmm15" => "vpxorq\t%zmm15, %zmm15, %zmm15{%k1}", Refused "with a mask or a broadcast";
     }
     x86_64 absorb_blocks {
@@ -122,6 +123,7 @@ pub const MUTANTS: &[Mutant] = mutants! {
         "capacity cleared": "vpsrldq\t$14" => "vpsrldq\t$15", Refuted "decrypt_blocks_lifted_step_thm";
     }
     aarch64 permute {
+        "an encoding of no instruction": "movi\tv16.2d, #0" => ".inst 0x6f00ec10", Refused "not an encoding of an instruction in the list";
         "AESMC dropped": "\taesmc\tv16.16b, v16.16b\n" => "", Refuted "armv8_permute_lifted_thm";
         "registers swapped": "simpira_round\t\\k, -64, v, v2, 1, 7" => "simpira_round\t\\k, -64, v, v2, 7, 1", Refuted "armv8_permute_lifted_thm";
         "wrong round constant": "[\\k, #\\offset + 32]" => "[\\k, #\\offset + 16]", Refuted "armv8_permute_lifted_thm";

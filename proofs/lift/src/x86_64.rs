@@ -32,6 +32,9 @@ pub const TARGET: Target = Target {
     code_len,
 };
 
+/// Which no instruction of the list needs, except that 66 is a part of MOVQ.
+const PREFIXES: [u8; 10] = [0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65, 0x66, 0x67, 0xf2, 0xf3];
+
 fn code_len(code: &[u8]) -> u64 {
     Decoder::new(64, code, DecoderOptions::NONE)
         .into_iter()
@@ -50,6 +53,11 @@ fn decode(code: &[u8]) -> Result<BTreeMap<u64, Instruction>, Error> {
         formatter.format(&decoded, &mut text);
         let effects =
             effects(&decoded).map_err(|reason| Error::new(decoded.ip(), format!("{reason}: {text}")))?;
+        // 66 before a jump or a return is ignored by one manufacturer's processors and makes it one of 16 bits on another's.
+        let first = usize::try_from(decoded.ip()).ok().and_then(|at| code.get(at));
+        if decoded.code() != Code::Movq_xmm_rm64 && first.is_some_and(|byte| PREFIXES.contains(byte)) {
+            return Err(Error::new(decoded.ip(), format!("a prefix: {text}")));
+        }
         let len = decoded.len() as u64;
         instructions.insert(
             decoded.ip(),
