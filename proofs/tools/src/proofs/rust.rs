@@ -12,9 +12,10 @@ use std::{env, fs, io};
 pub const RUSTFLAGS: &str = "--cfg veriplex_backend=\"portable\" --cfg veriplex_proofs";
 pub const FLAGS: [&str; 3] = ["--emit=llvm-bc,llvm-ir", "-Ccodegen-units=1", "-Clink-dead-code"];
 
-/// What the functions that the scripts are about are made from.
-pub const SOURCES: [&str; 5] = [
+/// What the functions that the scripts are about are made from. Of `label.rs` it is the length of labels.
+pub const SOURCES: [&str; 6] = [
     "rust/src/duplex.rs",
+    "rust/src/label.rs",
     "rust/src/platform.rs",
     "rust/src/portable/aes.rs",
     "rust/src/portable/mod.rs",
@@ -48,6 +49,22 @@ pub fn bitcode(root: &Path, out: &Path) -> io::Result<()> {
         text
     });
     fs::write(out.join("portable.saw"), text)
+}
+
+/// The release profile in this `Cargo.toml`.
+pub fn profile(manifest: &str) -> String {
+    let after = manifest
+        .split_once("[profile.release]")
+        .map_or("", |(_, after)| after);
+    after
+        .split("\n[")
+        .next()
+        .unwrap_or("")
+        .split("\n#")
+        .next()
+        .unwrap_or("")
+        .trim()
+        .to_owned()
 }
 
 /// The file `veriplex-*` in a folder with this ending.

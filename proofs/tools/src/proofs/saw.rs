@@ -123,6 +123,9 @@ fn run(root: &Path, script: &str) -> io::Result<Run> {
         .env("VERIPLEX_GOALS", &goals)
         .env("VERIPLEX_THEOREM", theorem)
         .env("PATH", path)
+        // Nothing is proved by what was proved another time.
+        .env_remove("SAW_SOLVER_CACHE_PATH")
+        .env_remove("SAW_IMPORT_PATH")
         .stdout(Stdio::piped())
         .spawn()?;
     let mut proved = Vec::new();
