@@ -42,6 +42,7 @@ veriplex-tools COMMAND [OPTIONS]
            --strict     fail if neither is
   mutants  plant defects in a copy, and expect that the manifest's test and a proof see each
            --strict     fail if saw, z3 or git is not installed
+           --only TEXT  only in what scripts whose name contains TEXT prove; such a run never passes as a whole
   kernels  generate the assembly of jasmin/x86-64 from its Jasmin
            --check      compare with what is committed instead; check constant time and memory safety
            --strict     fail if jasminc or jasmin-ct is not installed
