@@ -58,7 +58,7 @@ pub fn armv8(root: &Path, out: &Path) -> io::Result<Option<PathBuf>> {
     bytes::build(root, out, Some((rustc, &ARMV8))).map(Some)
 }
 
-/// Whether the ARMv8 kernels are made from this file.
+/// Whether kernels of `jasmin/armv8` are made from this file.
 pub fn is_assembled(file: &str) -> bool {
     file.starts_with("jasmin/armv8/")
         || file == "rust/src/aarch64/kernels.rs"
