@@ -27,6 +27,7 @@
 //! # Ok::<(), veriplex::Error>(())
 //! ```
 
+use core::hint::black_box;
 use core::mem::swap;
 
 use crate::wipe::wipe;
@@ -156,7 +157,9 @@ impl<'d> Mhf<'d> {
                 label!("static")
             } else {
                 let place = remainder(node.derive_array(label!("pre-label")), n);
-                node.mix(label!("back-pointer"), &memory[last_of(place)]);
+                let block = &memory[last_of(place)];
+                touch(block);
+                node.mix(label!("back-pointer"), block);
                 label!("dynamic")
             };
             begin(v + 1, next);
@@ -204,6 +207,13 @@ impl Graph {
         let offset = remainder(node.derive_array(label!("offset")), 1 << level);
         (group + offset).saturating_sub(2 << level)
     }
+}
+
+/// Reads from each cache line of a block, so that they come from memory at the same time, not one after the other while
+/// the block is mixed in.
+fn touch(block: &Block) {
+    const CACHE_LINE: usize = 64;
+    black_box(block.iter().step_by(CACHE_LINE).fold(0, |all, byte| all ^ byte));
 }
 
 /// The last block of a group.
