@@ -5,7 +5,7 @@ use std::mem::offset_of;
 use std::ptr;
 use std::sync::{Mutex, PoisonError};
 
-/// For x19 to x29. There is no x18: some systems change it at any time.
+/// For x19 to x29.
 const CALLEE_SAVED: [u64; 11] = [
     0x1111_1111_1111_1111,
     0x2222_2222_2222_2222,
@@ -19,6 +19,8 @@ const CALLEE_SAVED: [u64; 11] = [
     0xaaaa_aaaa_aaaa_aaaa,
     0xbbbb_bbbb_bbbb_bbbb,
 ];
+/// For x18, which is the platform's. On Linux it is a register like others; some systems change it at any time.
+const PLATFORM: u64 = 0xcccc_cccc_cccc_cccc;
 const STACK: u64 = 0xa5a5_a5a5_a5a5_a5a5;
 const ONES: [u64; 2] = [u64::MAX; 2];
 const WORDS_BELOW: usize = 512;
@@ -34,6 +36,8 @@ struct Call {
     stack: u64,
     /// x19 to x29, before and after.
     callee_saved: [u64; 11],
+    /// x18, before and after.
+    platform: u64,
     /// How far x30 is from the return address afterwards.
     link: u64,
     /// Before and after.
@@ -75,6 +79,19 @@ macro_rules! address_of_current {
     };
 }
 
+#[cfg(target_os = "linux")]
+macro_rules! on_linux {
+    ($instruction:literal) => {
+        $instruction
+    };
+}
+#[cfg(not(target_os = "linux"))]
+macro_rules! on_linux {
+    ($instruction:literal) => {
+        concat!("// ", $instruction)
+    };
+}
+
 /// Sets every callee-saved register, every vector register and the stack above and below the frame, calls, and records
 /// what is there.
 #[unsafe(naked)]
@@ -103,12 +120,14 @@ unsafe extern "C" fn observe(call: *mut Call) {
         "add x10, x0, #{callee_saved}",
         "ldp x19, x20, [x10]", "ldp x21, x22, [x10, #16]", "ldp x23, x24, [x10, #32]", "ldp x25, x26, [x10, #48]",
         "ldp x27, x28, [x10, #64]", "ldr x29, [x10, #80]",
+        on_linux!("ldr x18, [x0, #{platform}]"),
         "ldr x9, [x0, #{function}]",
         "add x10, x0, #{arguments}",
         "ldp x0, x1, [x10]", "ldp x2, x3, [x10, #16]", "ldp x4, x5, [x10, #32]",
         "blr x9",
         "3:",
         address_of_current!("x9"), "ldr x9, [x9]",
+        on_linux!("str x18, [x9, #{platform}]"),
         "adr x10, 3b", "sub x10, x30, x10", "str x10, [x9, #{link}]",
         "add x10, x9, #{callee_saved}",
         "stp x19, x20, [x10]", "stp x21, x22, [x10, #16]", "stp x23, x24, [x10, #32]", "stp x25, x26, [x10, #48]",
@@ -143,6 +162,7 @@ unsafe extern "C" fn observe(call: *mut Call) {
         arguments = const offset_of!(Call, arguments),
         stack = const offset_of!(Call, stack),
         callee_saved = const offset_of!(Call, callee_saved),
+        platform = const offset_of!(Call, platform),
         link = const offset_of!(Call, link),
         stack_pointer = const offset_of!(Call, stack_pointer),
         fpcr = const offset_of!(Call, fpcr),
@@ -160,6 +180,7 @@ pub fn violations(function: *const (), arguments: [usize; 6]) -> Vec<&'static st
         arguments,
         stack: STACK,
         callee_saved: CALLEE_SAVED,
+        platform: PLATFORM,
         link: 1,
         stack_pointer: [0; 2],
         fpcr: [0; 2],
@@ -171,6 +192,7 @@ pub fn violations(function: *const (), arguments: [usize; 6]) -> Vec<&'static st
     let (saved, cleared): (Vec<_>, Vec<_>) = (0..32).partition(|i| (8..16).contains(i));
     let checks = [
         ("callee-saved register", call.callee_saved != CALLEE_SAVED),
+        ("platform register", call.platform != PLATFORM),
         ("link register", call.link != 0),
         ("stack pointer", call.stack_pointer[0] != call.stack_pointer[1]),
         ("fpcr", call.fpcr[0] != call.fpcr[1]),
@@ -212,7 +234,7 @@ pub fn bad_kernels() -> Vec<(&'static str, &'static [&'static str], *const ())> 
             }),*]
         };
     }
-    bad! {
+    let mut kernels = bad! {
         "": "nop";
         "callee-saved register": "mov w19, w19";
         "callee-saved register": "mov x20, x21";
@@ -238,5 +260,9 @@ pub fn bad_kernels() -> Vec<(&'static str, &'static [&'static str], *const ())> 
         "caller's stack": "str xzr, [sp, #56]";
         "stack used": "str xzr, [sp, #-8]";
         "stack used": "str x0, [sp, #-16]!", "add sp, sp, #16";
+    };
+    if cfg!(target_os = "linux") {
+        kernels.extend(bad! { "platform register": "add x18, x18, #1"; });
     }
+    kernels
 }
