@@ -127,8 +127,11 @@ fuzz_target!(|case: Case| {
         Kind::Deterministic => {
             let header = b"VERIPLEX\x03";
             let mut message = plaintext.clone();
-            let tag = Siv::new(label!("veriplex.file.siv.v1"), &KEY)
-                .seal_in_place_detached(b"", header, &mut message);
+            let tag = Siv::new(label!("veriplex.file.siv.v1"), &KEY).seal_in_place_detached(
+                b"",
+                header,
+                &mut message,
+            );
             let genuine = [header.as_slice(), &tag, &message].concat();
             check(&genuine, !case.wrong_secret, &|job| {
                 crypt::decrypt(job, &secret(case.wrong_secret), MAX_COST)
@@ -173,10 +176,7 @@ fuzz_target!(|case: Case| {
                     let line = format!("veriplex-key-v1 {}\n", hex::encode(*key));
                     assert!(is_line(&line, &received));
                 }
-                Err(error) => assert_eq!(
-                    (error.status, received != genuine.as_bytes()),
-                    (Status::Io, true)
-                ),
+                Err(error) => assert_eq!((error.status, received != genuine.as_bytes()), (Status::Io, true)),
             }
         }
         Kind::PrivateKeyFile => {
@@ -184,11 +184,11 @@ fuzz_target!(|case: Case| {
             let received = changed(genuine.as_bytes());
             write("key", &received);
             match keypair::read_private(&place("key")) {
-                Ok(key) => assert_eq!(key.to_pem().as_bytes().trim_ascii_end(), received.trim_ascii_end()),
-                Err(error) => assert_eq!(
-                    (error.status, received != genuine.as_bytes()),
-                    (Status::Io, true)
+                Ok(key) => assert_eq!(
+                    key.to_pem().as_bytes().trim_ascii_end(),
+                    received.trim_ascii_end()
                 ),
+                Err(error) => assert_eq!((error.status, received != genuine.as_bytes()), (Status::Io, true)),
             }
         }
         Kind::PasswordHash => {
