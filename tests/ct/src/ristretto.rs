@@ -18,7 +18,7 @@ use veriplex::handshake::{self, Responder, Session};
 use veriplex::keys::{PrivateKey, PublicKey};
 use veriplex::pake::{self, Names};
 use veriplex::ratchet::Ratchet;
-use veriplex::{Protocol, hpke, label, oprf, sig, signcrypt, vrf};
+use veriplex::{Error, Label, Protocol, hpke, label, oprf, sig, signcrypt, vrf};
 
 use crate::linux::{cases, domain, expect, file, hidden, known};
 use crate::memcheck::{public, secret};
@@ -118,25 +118,18 @@ fn texts(key: &PrivateKey, expected: &[u8]) {
 }
 
 fn encryption(case: &Value) {
-    let sealed = hpke::seal_vec(
-        domain(case, "domain"),
-        &private(case, "sender_private"),
-        &public_key(case, "receiver_public"),
-        &mut Recorded::new(case, "rand"),
-        &hidden(case, "plaintext"),
-    );
-    expect(sealed.expect("sealed"), &known(case, "ciphertext"));
-    let opened = hpke::open_vec(
-        domain(case, "domain"),
-        &private(case, "receiver_private"),
-        &public_key(case, "sender_public"),
-        &known(case, "ciphertext"),
-    );
-    expect(opened.expect("opened"), &known(case, "plaintext"));
+    seal_and_open(case, hpke::seal_vec, hpke::open_vec);
 }
 
 fn signcryption(case: &Value) {
-    let sealed = signcrypt::seal_vec(
+    seal_and_open(case, signcrypt::seal_vec, signcrypt::open_vec);
+}
+
+type Seal = fn(Label<'_>, &PrivateKey, &PublicKey, &mut Recorded, &[u8]) -> Result<Vec<u8>, Error>;
+type Open = fn(Label<'_>, &PrivateKey, &PublicKey, &[u8]) -> Result<Vec<u8>, Error>;
+
+fn seal_and_open(case: &Value, seal: Seal, open: Open) {
+    let sealed = seal(
         domain(case, "domain"),
         &private(case, "sender_private"),
         &public_key(case, "receiver_public"),
@@ -144,7 +137,7 @@ fn signcryption(case: &Value) {
         &hidden(case, "plaintext"),
     );
     expect(sealed.expect("sealed"), &known(case, "ciphertext"));
-    let opened = signcrypt::open_vec(
+    let opened = open(
         domain(case, "domain"),
         &private(case, "receiver_private"),
         &public_key(case, "sender_public"),
