@@ -157,3 +157,8 @@ pub const fn os_rng() -> rand_core::UnwrapErr<getrandom::SysRng> {
 pub fn backend() -> &'static str {
     platform::Backend::current().name()
 }
+
+/// The examples of the README compile and run.
+#[cfg(all(doctest, feature = "alloc", feature = "getrandom", feature = "ristretto"))]
+#[doc = include_str!("../../README.md")]
+struct Readme;
