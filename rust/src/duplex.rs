@@ -2,7 +2,7 @@ use core::{fmt, slice};
 
 use subtle::{Choice, ConstantTimeEq};
 
-use crate::platform::Backend;
+use crate::backend::Backend;
 use crate::simpira1024::{RATE, STATE_LEN, State};
 use crate::wipe::wipe;
 use crate::{Error, Label};

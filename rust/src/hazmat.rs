@@ -3,8 +3,8 @@
 //! Nothing here separates one use from another; the framing that does is in `Protocol`. A raw
 //! [`Duplex`] also accepts the frame sequences that [`Label`](crate::Label) exists to refuse.
 
+pub use crate::backend::{Backend, set_hardware_enabled};
 pub use crate::duplex::Duplex;
-pub use crate::platform::{Backend, set_hardware_enabled};
 
 /// Size in bytes of the state of the permutation.
 pub const STATE_LEN: usize = crate::simpira1024::STATE_LEN;

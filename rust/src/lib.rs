@@ -71,60 +71,27 @@ extern crate std;
 
 pub mod aead;
 pub mod aestream;
-#[cfg(feature = "std")]
-mod block_io;
+mod backend;
 pub mod digest;
 mod duplex;
 mod error;
-#[cfg(all(feature = "ristretto", feature = "alloc"))]
-pub mod frost;
-#[cfg(feature = "ristretto")]
-mod group;
-#[cfg(feature = "ristretto")]
-pub mod handshake;
 pub mod hazmat;
-#[cfg(feature = "ristretto")]
-pub mod hpke;
+#[cfg(feature = "std")]
+mod io;
 mod key;
-#[cfg(feature = "ristretto")]
-pub mod keys;
 mod label;
 pub mod mac;
 pub mod mhf;
 pub mod oae2;
-#[cfg(feature = "ristretto")]
-pub mod oprf;
-#[cfg(feature = "ristretto")]
-pub mod pake;
-mod platform;
-mod portable;
 mod protocol;
-#[cfg(all(feature = "ristretto", feature = "alloc"))]
-pub mod ratchet;
+#[cfg(feature = "ristretto")]
+mod ristretto;
 #[cfg(feature = "rustcrypto")]
 pub mod rustcrypto;
-#[cfg(feature = "ristretto")]
-pub mod sig;
-#[cfg(feature = "ristretto")]
-pub mod signcrypt;
 mod simpira1024;
 pub mod siv;
 pub mod stream;
-#[cfg(feature = "ristretto")]
-pub mod vrf;
 mod wipe;
-
-// The kernel boundary: the only places with `unsafe`.
-#[cfg(all(veriplex_hardware, target_arch = "aarch64"))]
-#[allow(unsafe_code)]
-mod aarch64;
-#[cfg(veriplex_kernels)]
-mod kernels;
-#[cfg(all(veriplex_hardware, any(not(veriplex_kernels), test)))]
-mod vector;
-#[cfg(all(veriplex_hardware, target_arch = "x86_64"))]
-#[allow(unsafe_code)]
-mod x86_64;
 
 pub use error::Error;
 pub use key::Key;
@@ -132,6 +99,10 @@ pub use label::Label;
 #[cfg(feature = "std")]
 pub use protocol::io::{Reader, Writer};
 pub use protocol::{MaskStream, MixStream, Protocol, UnmaskStream};
+#[cfg(all(feature = "ristretto", feature = "alloc"))]
+pub use ristretto::{frost, ratchet};
+#[cfg(feature = "ristretto")]
+pub use ristretto::{handshake, hpke, keys, oprf, pake, sig, signcrypt, vrf};
 
 /// Size in bytes of the tag that [`Protocol::seal_in_place`] and the authenticated schemes append.
 pub const TAG_LEN: usize = 16;
@@ -155,7 +126,7 @@ pub const fn os_rng() -> rand_core::UnwrapErr<getrandom::SysRng> {
 /// ```
 #[must_use]
 pub fn backend() -> &'static str {
-    platform::Backend::current().name()
+    backend::Backend::current().name()
 }
 
 /// The examples of the README compile and run.

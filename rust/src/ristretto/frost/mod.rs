@@ -76,8 +76,8 @@ use curve25519_dalek::traits::VartimeMultiscalarMul;
 use curve25519_dalek::{RistrettoPoint, Scalar};
 use rand_core::CryptoRng;
 
-use crate::group::{self, ELEMENT_LEN, SCALAR_LEN};
 use crate::keys::{PrivateKey, PublicKey};
+use crate::ristretto::group::{self, ELEMENT_LEN, SCALAR_LEN};
 use crate::sig::{self, Signature};
 use crate::wipe::Secret;
 use crate::{Error, Label, Protocol, label};

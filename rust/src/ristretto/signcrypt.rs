@@ -36,7 +36,7 @@ use curve25519_dalek::RistrettoPoint;
 use rand_core::CryptoRng;
 use subtle::{Choice, ConstantTimeEq};
 
-use crate::group::{self, ELEMENT_LEN, SCALAR_LEN};
+use super::group::{self, ELEMENT_LEN, SCALAR_LEN};
 use crate::keys::{PrivateKey, PublicKey};
 use crate::wipe::{Secret, wipe};
 use crate::{Error, Label, Protocol, label};

@@ -1,7 +1,7 @@
 //! The kernels of `jasmin/armv8`, included as they are written.
 
 cpufeatures::new!(features, "aes");
-crate::kernels::backend!(
+crate::backend::kernels::backend!(
     features::get(),
     "armv8",
     [include_str!(concat!(

@@ -74,8 +74,8 @@ use super::{
     GroupKey, IDENTIFIER_LEN, Identifier, KeyShare, Polynomial, check_numbers, decode_commitment,
     evaluate_commitment, identifiers, join_identifier, split_identifier,
 };
-use crate::group::{self, SCALAR_LEN};
 use crate::keys::{PrivateKey, PublicKey};
+use crate::ristretto::group::{self, SCALAR_LEN};
 use crate::sig::{self, Signature};
 use crate::wipe::Secret;
 use crate::{Error, Label, Protocol, label};

@@ -39,7 +39,7 @@ use core::fmt;
 use curve25519_dalek::{RistrettoPoint, Scalar};
 use rand_core::CryptoRng;
 
-use crate::group::{self, ELEMENT_LEN};
+use super::group::{self, ELEMENT_LEN};
 use crate::wipe::Secret;
 use crate::{Error, Label, Protocol, label};
 

@@ -31,7 +31,7 @@ use core::fmt;
 use curve25519_dalek::{RistrettoPoint, Scalar};
 use rand_core::CryptoRng;
 
-use crate::group::{self, ELEMENT_LEN, SCALAR_LEN};
+use super::group::{self, ELEMENT_LEN, SCALAR_LEN};
 use crate::keys::{PrivateKey, PublicKey};
 use crate::{Error, Label, Protocol, label};
 

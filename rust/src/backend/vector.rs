@@ -195,11 +195,11 @@ mod tests {
     use std::vec::Vec;
 
     #[cfg(target_arch = "aarch64")]
-    use crate::aarch64::intrinsics::Token;
-    use crate::portable;
-    use crate::simpira1024::{Block, State};
+    use crate::backend::aarch64::intrinsics::Token;
+    use crate::backend::portable;
     #[cfg(target_arch = "x86_64")]
-    use crate::x86_64::intrinsics::Token;
+    use crate::backend::x86_64::intrinsics::Token;
+    use crate::simpira1024::{Block, State};
 
     type Operation = (fn(Token, &mut State, &mut [Block]), fn(&mut State, &mut [Block]));
 

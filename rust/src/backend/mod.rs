@@ -8,12 +8,25 @@
 use core::fmt;
 use core::sync::atomic::{AtomicBool, Ordering};
 
-#[cfg(all(veriplex_hardware, target_arch = "aarch64"))]
-use crate::aarch64 as hardware;
-use crate::portable;
 use crate::simpira1024::{Block, State};
+
+// The kernel boundary, `aarch64` and `x86_64`: the only places with `unsafe`.
+#[cfg(all(veriplex_hardware, target_arch = "aarch64"))]
+#[allow(unsafe_code)]
+mod aarch64;
+#[cfg(veriplex_kernels)]
+mod kernels;
+mod portable;
+#[cfg(all(veriplex_hardware, any(not(veriplex_kernels), test)))]
+mod vector;
 #[cfg(all(veriplex_hardware, target_arch = "x86_64"))]
-use crate::x86_64 as hardware;
+#[allow(unsafe_code)]
+mod x86_64;
+
+#[cfg(all(veriplex_hardware, target_arch = "aarch64"))]
+use aarch64 as hardware;
+#[cfg(all(veriplex_hardware, target_arch = "x86_64"))]
+use x86_64 as hardware;
 
 /// An implementation of the permutation that this CPU can run.
 ///

@@ -24,15 +24,15 @@ macro_rules! kernel {
     ) => {
         #[cfg(not(target_vendor = "apple"))]
         core::arch::global_asm!(
-            concat!(".pushsection .text.", $crate::kernels::symbol!($name), ",\"ax\",@progbits"),
+            concat!(".pushsection .text.", $crate::backend::kernels::symbol!($name), ",\"ax\",@progbits"),
             $($before,)*
             ".p2align 5",
-            concat!(".globl ", $crate::kernels::symbol!($name)),
-            concat!(".hidden ", $crate::kernels::symbol!($name)),
-            concat!(".type ", $crate::kernels::symbol!($name), ",@function"),
-            concat!($crate::kernels::symbol!($name), ":"),
+            concat!(".globl ", $crate::backend::kernels::symbol!($name)),
+            concat!(".hidden ", $crate::backend::kernels::symbol!($name)),
+            concat!(".type ", $crate::backend::kernels::symbol!($name), ",@function"),
+            concat!($crate::backend::kernels::symbol!($name), ":"),
             include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/jasmin/", $folder, "/", $name, $extension)),
-            concat!(".size ", $crate::kernels::symbol!($name), ", . - ", $crate::kernels::symbol!($name)),
+            concat!(".size ", $crate::backend::kernels::symbol!($name), ", . - ", $crate::backend::kernels::symbol!($name)),
             $($after,)*
             ".popsection",
             options($($options)*)
@@ -42,16 +42,16 @@ macro_rules! kernel {
             ".pushsection __TEXT,__text,regular,pure_instructions",
             $($before,)*
             ".p2align 5",
-            concat!(".globl _", $crate::kernels::symbol!($name)),
-            concat!(".private_extern _", $crate::kernels::symbol!($name)),
-            concat!("_", $crate::kernels::symbol!($name), ":"),
+            concat!(".globl _", $crate::backend::kernels::symbol!($name)),
+            concat!(".private_extern _", $crate::backend::kernels::symbol!($name)),
+            concat!("_", $crate::backend::kernels::symbol!($name), ":"),
             include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/jasmin/", $folder, "/", $name, $extension)),
             $($after,)*
             ".popsection",
             options($($options)*)
         );
         unsafe extern $abi {
-            #[link_name = $crate::kernels::symbol!($name)]
+            #[link_name = $crate::backend::kernels::symbol!($name)]
             fn $function($($argument: $type),*);
         }
     };
@@ -65,17 +65,17 @@ macro_rules! backend {
     ($detect:expr, $($asm:tt)*) => {
         use crate::simpira1024::{Block, ROUND_CONSTANTS, State};
 
-        $crate::kernels::kernel!($($asm)*; "permute":
+        $crate::backend::kernels::kernel!($($asm)*; "permute":
             fn veriplex_permute(state: *mut u8, k: *const Keys));
-        $crate::kernels::kernel!($($asm)*; "absorb_blocks":
+        $crate::backend::kernels::kernel!($($asm)*; "absorb_blocks":
             fn veriplex_absorb_blocks(state: *mut u8, input: *const u8, n: usize, k: *const Keys));
-        $crate::kernels::kernel!($($asm)*; "encrypt_blocks":
+        $crate::backend::kernels::kernel!($($asm)*; "encrypt_blocks":
             fn veriplex_encrypt_blocks(
                 state: *mut u8, input: *const u8, output: *mut u8, n: usize, k: *const Keys));
-        $crate::kernels::kernel!($($asm)*; "decrypt_blocks":
+        $crate::backend::kernels::kernel!($($asm)*; "decrypt_blocks":
             fn veriplex_decrypt_blocks(
                 state: *mut u8, input: *const u8, output: *mut u8, n: usize, k: *const Keys));
-        $crate::kernels::kernel!($($asm)*; "squeeze_blocks":
+        $crate::backend::kernels::kernel!($($asm)*; "squeeze_blocks":
             fn veriplex_squeeze_blocks(state: *mut u8, output: *mut u8, n: usize, k: *const Keys));
 
         /// `K(1)` to `K(72)`, none of them across two cache lines.
@@ -83,7 +83,7 @@ macro_rules! backend {
         struct Keys([[u32; 4]; 72]);
 
         // Under a symbol, for the proofs to find it.
-        #[unsafe(export_name = $crate::kernels::symbol!("round_constants"))]
+        #[unsafe(export_name = $crate::backend::kernels::symbol!("round_constants"))]
         static KEYS: Keys = Keys(ROUND_CONSTANTS);
 
         /// A witness that this CPU has the instructions of the kernels.

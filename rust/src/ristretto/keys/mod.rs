@@ -34,7 +34,7 @@ use curve25519_dalek::{RistrettoPoint, Scalar};
 use rand_core::CryptoRng;
 use subtle::{Choice, ConstantTimeEq};
 
-use crate::group::{self, ELEMENT_LEN, SCALAR_LEN};
+use crate::ristretto::group::{self, ELEMENT_LEN, SCALAR_LEN};
 use crate::wipe::Secret;
 use crate::{Error, Label, Protocol};
 

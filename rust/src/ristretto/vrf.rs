@@ -30,7 +30,7 @@
 use curve25519_dalek::{RistrettoPoint, Scalar, constants};
 use rand_core::CryptoRng;
 
-use crate::group::{self, ELEMENT_LEN, SCALAR_LEN};
+use super::group::{self, ELEMENT_LEN, SCALAR_LEN};
 use crate::keys::{PrivateKey, PublicKey};
 use crate::wipe::wipe;
 use crate::{Error, Label, Protocol, label};

@@ -71,7 +71,7 @@ use curve25519_dalek::traits::Identity;
 use curve25519_dalek::{RistrettoPoint, Scalar};
 use rand_core::CryptoRng;
 
-use crate::group::{self, ELEMENT_LEN, SCALAR_LEN};
+use super::group::{self, ELEMENT_LEN, SCALAR_LEN};
 use crate::keys::{PrivateKey, PublicKey};
 use crate::wipe::Secret;
 use crate::{Error, Label, Protocol, label};
