@@ -16,7 +16,7 @@ use crate::simpira1024::{Block, State};
 mod aarch64;
 #[cfg(veriplex_kernels)]
 mod kernels;
-mod portable;
+pub(crate) mod portable;
 #[cfg(all(veriplex_hardware, any(not(veriplex_kernels), test)))]
 mod vector;
 #[cfg(all(veriplex_hardware, target_arch = "x86_64"))]

@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::Protocol;
 use crate::Label;
 use crate::hazmat::set_hardware_enabled;
-use crate::portable::{self, record};
+use crate::backend::portable::{self, record};
 
 #[derive(Clone)]
 enum Op {
