@@ -15,7 +15,7 @@ use std::fmt;
 pub use proved::{ARCHITECTURES, Kernel, MANIFEST, Proved, kernels, listing};
 
 use image::Region;
-use proved::{hash, place, unversioned};
+use proved::{hash, unversioned};
 use search::{Finder, Place};
 
 /// Why a file could not be audited.
@@ -63,7 +63,7 @@ pub struct Finding {
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:<26}", self.symbol)?;
+        write!(f, "{:<38}", self.symbol)?;
         match &self.difference {
             None => write!(f, "proved bytes at {:#x} ({} bytes)", self.address, self.len)?,
             Some(difference) => write!(f, "DIFFERENT at {:#x} ({difference})", self.address)?,
@@ -178,17 +178,16 @@ pub fn bytes_of(files: &[Vec<u8>], manifest: &str) -> Result<String, Error> {
         .filter(|(_, region, symbol)| symbol.is_in(region))
         .collect();
     let mut found = Vec::new();
-    for (name, (sha256, len)) in kernels(manifest)? {
-        let (architecture, wanted) = place(&name)?;
+    for (name, kernel) in kernels(manifest)? {
         let bytes = places
             .iter()
-            .filter(|(image, ..)| architecture.is_none_or(|own| own == image.architecture))
-            .filter(|(.., symbol)| unversioned(&symbol.name) == wanted)
+            .filter(|(image, ..)| kernel.is_for(image.architecture))
+            .filter(|(.., symbol)| unversioned(&symbol.name) == kernel.symbol)
             .filter_map(|(_, region, symbol)| {
                 let offset = usize::try_from(symbol.address - region.address).ok()?;
-                region.bytes.get(offset..)?.get(..len)
+                region.bytes.get(offset..)?.get(..kernel.len)
             })
-            .find(|bytes| hash(bytes) == sha256)
+            .find(|bytes| hash(bytes) == kernel.sha256)
             .ok_or_else(|| Error::new(format!("no symbol {name} with the proved bytes")))?;
         found.push((name, bytes));
     }

@@ -18,7 +18,7 @@ checked.
   --partial  a kernel that is not found is no failure: a linker leaves out what is not called.
              A kernel that is very different in a stripped file is not found either
   --list     prints the proved kernels: architecture, symbol, length, SHA-256
-  --bytes    prints proofs/audit/kernels.txt, after `make proofs` has changed the manifest,
+  --bytes    prints proofs/generated/kernels.txt, after `make proofs` has changed the manifest,
              from FILEs that together have the symbols of all kernels
 
 Exit status:
@@ -98,7 +98,7 @@ fn print(
         {
             let is_it = |f: &Finding| f.architecture == architecture && f.symbol == kernel.symbol;
             if !findings.iter().any(is_it) {
-                writeln!(out, "  {:<26}not found ({architecture})", kernel.symbol)?;
+                writeln!(out, "  {:<38}not found ({architecture})", kernel.symbol)?;
                 missing += 1;
             }
         }
@@ -122,7 +122,7 @@ fn list() -> io::Result<u8> {
         let architecture = kernel.architecture.unwrap_or("data");
         writeln!(
             io::stdout(),
-            "{architecture:<8}{:<26}{:>6}  {sha256}",
+            "{architecture:<8}{:<38}{:>6}  {sha256}",
             kernel.symbol,
             kernel.len
         )?;

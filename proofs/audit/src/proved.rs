@@ -7,14 +7,10 @@ use sha2::{Digest, Sha256};
 
 use crate::Error;
 
-/// The text of `proofs/manifest.json` with which this program was built.
-pub const MANIFEST: &str = include_str!("../../manifest.json");
+/// The text of `proofs/generated/manifest.json` with which this program was built.
+pub const MANIFEST: &str = include_str!("../../generated/manifest.json");
 
-/// The objects of the manifest that are data, for every architecture: what the kernels read beside their arguments.
-const DATA: [&str; 1] = ["round_constants"];
-
-/// The architectures that have kernels. The manifest puts the name of the second before those of its kernels, as in
-/// `armv8/permute`.
+/// The architectures that have kernels.
 pub const ARCHITECTURES: [&str; 2] = ["x86-64", "armv8"];
 
 /// A manifest; other fields than these are of no interest here.
@@ -28,6 +24,8 @@ struct Manifest {
 #[derive(Deserialize)]
 struct Object {
     symbol: String,
+    /// Which of [`ARCHITECTURES`] it is for. What has none is data, for all: what kernels read beside their arguments.
+    target: Option<String>,
     length: usize,
     sha256: String,
 }
@@ -80,7 +78,7 @@ impl Proved {
     ///
     /// As [`Proved::new`].
     pub fn embedded() -> Result<Self, Error> {
-        Self::new(MANIFEST, include_str!("../kernels.txt"))
+        Self::new(MANIFEST, include_str!("../../generated/kernels.txt"))
     }
 
     /// Those of this manifest; `bytes` has the form of `kernels.txt` ([`listing`]).
@@ -89,27 +87,19 @@ impl Proved {
     ///
     /// If the texts are malformed, have no kernel in them, or do not belong together.
     pub fn new(manifest: &str, bytes: &str) -> Result<Self, Error> {
-        let kernels = kernels(manifest)?;
         let mut bytes = parse_listing(bytes)?;
-        let kernels = kernels
+        let kernels = kernels(manifest)?
             .into_iter()
-            .map(|(name, (sha256, len))| {
-                let bytes = bytes
+            .map(|(name, mut kernel)| {
+                kernel.bytes = bytes
                     .remove(&name)
                     .ok_or_else(|| Error::new(format!("{name}: no bytes to look for (see --bytes)")))?;
-                if bytes.len() != len || hash(&bytes) != sha256 {
+                if kernel.bytes.len() != kernel.len || hash(&kernel.bytes) != kernel.sha256 {
                     return Err(Error::new(format!(
                         "{name}: the bytes to look for are not those of the manifest (see --bytes)"
                     )));
                 }
-                let (architecture, symbol) = place(&name)?;
-                Ok(Kernel {
-                    symbol: symbol.to_owned(),
-                    architecture,
-                    sha256,
-                    len,
-                    bytes,
-                })
+                Ok(kernel)
             })
             .collect::<Result<_, _>>()?;
         if let Some(symbol) = bytes.keys().next() {
@@ -125,13 +115,12 @@ impl Proved {
     }
 }
 
-/// SHA-256 and length by name, as a manifest has them: the symbol, and before it the architecture where it is not the
-/// first of [`ARCHITECTURES`].
+/// What a manifest says of each object, by name, without its bytes.
 ///
 /// # Errors
 ///
 /// If the manifest is malformed, has no kernel in it, or has one about which nothing was proved.
-pub fn kernels(manifest: &str) -> Result<BTreeMap<String, ([u8; 32], usize)>, Error> {
+pub fn kernels(manifest: &str) -> Result<BTreeMap<String, Kernel>, Error> {
     let manifest: Manifest =
         serde_json::from_str(manifest).map_err(|e| Error::new(format!("manifest: {e}")))?;
     let mut kernels = BTreeMap::new();
@@ -151,37 +140,26 @@ pub fn kernels(manifest: &str) -> Result<BTreeMap<String, ([u8; 32], usize)>, Er
         if object.length == 0 {
             return Err(Error::new(format!("manifest: {name}: no bytes")));
         }
-        let symbol = unversioned(&object.symbol);
-        let name = match name.rsplit_once('/') {
-            Some((architecture, _)) => format!("{architecture}/{symbol}"),
-            None => symbol.to_owned(),
+        let known = |target: &String| ARCHITECTURES.into_iter().find(|known| known == target);
+        let architecture = match &object.target {
+            None => None,
+            Some(target) => Some(
+                known(target).ok_or_else(|| Error::new(format!("{name}: unknown architecture {target}")))?,
+            ),
         };
-        place(&name)?;
-        kernels.insert(name, (sha256, object.length));
+        let kernel = Kernel {
+            symbol: unversioned(&object.symbol).to_owned(),
+            architecture,
+            sha256,
+            len: object.length,
+            bytes: Vec::new(),
+        };
+        kernels.insert(name, kernel);
     }
     if kernels.is_empty() {
         return Err(Error::new("manifest: no kernel"));
     }
     Ok(kernels)
-}
-
-/// The architecture and the symbol of a name.
-pub(crate) fn place(name: &str) -> Result<(Option<&'static str>, &str), Error> {
-    let (architecture, symbol) = match name.split_once('/') {
-        Some((architecture, symbol)) => (architecture, symbol),
-        None => (ARCHITECTURES[0], name),
-    };
-    if DATA
-        .iter()
-        .any(|data| symbol.strip_prefix("veriplex_") == Some(data))
-    {
-        return Ok((None, symbol));
-    }
-    ARCHITECTURES
-        .into_iter()
-        .find(|&known| known == architecture)
-        .map(|known| (Some(known), symbol))
-        .ok_or_else(|| Error::new(format!("{name}: unknown architecture")))
 }
 
 /// A symbol without the version that keeps two versions of the crate apart (`_v0_1`).

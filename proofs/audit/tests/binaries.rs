@@ -15,6 +15,9 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 use veriplex_audit::{Finding, Proved, architectures, audit, bytes_of, kernels, listing};
 
+/// What is data, for all architectures.
+const TABLE: &str = "simpira1024_round_constants";
+
 const NAMES: [&str; 3] = [
     "veriplex_absorb_blocks",
     "veriplex_permute",
@@ -38,10 +41,11 @@ fn code() -> Vec<(&'static str, Vec<u8>)> {
 
 /// The names of a kernel on each architecture, or the one name of a table.
 fn names(symbol: &str) -> Vec<String> {
-    if symbol == "veriplex_round_constants" {
-        vec![symbol.to_owned()]
+    let name = symbol.trim_start_matches("veriplex_");
+    if name == TABLE {
+        vec![name.to_owned()]
     } else {
-        vec![symbol.to_owned(), format!("armv8/{symbol}")]
+        vec![format!("x86-64/{name}"), format!("armv8/{name}")]
     }
 }
 
@@ -53,9 +57,11 @@ fn manifest(code: &[(&str, Vec<u8>)]) -> String {
             let sha256 = hex::encode(Sha256::digest(bytes));
             let object =
                 json!({ "symbol": format!("{symbol}_v0_1"), "length": bytes.len(), "sha256": sha256 });
-            names(symbol)
-                .into_iter()
-                .map(move |name| (name.replace("veriplex_", ""), object.clone()))
+            names(symbol).into_iter().map(move |name| {
+                let mut object = object.clone();
+                object["target"] = json!(name.split_once('/').map(|(level, _)| level));
+                (name, object)
+            })
         })
         .collect();
     let theorem = |object: &str| json!({ "name": "lemma", "object": object, "result": "proved" });
@@ -397,9 +403,9 @@ fn tables_are_checked() {
         .flat_map(|c| [0, 0x10, 0x20, 0x30].map(|k| k ^ 8 ^ c))
         .flat_map(u32::to_le_bytes)
         .collect();
-    let name = "veriplex_round_constants";
+    let name = "veriplex_simpira1024_round_constants";
     let code = [(name, table.clone())];
-    let proved = Proved::new(&manifest(&code), &listing([(name, table.as_slice())])).unwrap();
+    let proved = Proved::new(&manifest(&code), &listing([(TABLE, table.as_slice())])).unwrap();
     let with = |kind, symbol: &[u8], bytes: &[u8]| {
         let mut object = Object::new(BinaryFormat::Elf, Architecture::X86_64, Endianness::Little);
         let section = object.add_section(vec![], b".a_section".to_vec(), kind);
@@ -501,9 +507,9 @@ fn bytes_come_from_symbols() {
     let mut changed = object;
     changed[findings[1].file_offset] ^= 1;
     for (files, why) in [
-        (vec![changed, arm.clone()], "no symbol veriplex_permute"),
-        (vec![arm], "no symbol veriplex_absorb_blocks"),
-        (vec![both[0].clone()], "no symbol armv8/veriplex_absorb_blocks"),
+        (vec![changed, arm.clone()], "no symbol x86-64/permute"),
+        (vec![arm], "no symbol x86-64/absorb_blocks"),
+        (vec![both[0].clone()], "no symbol armv8/absorb_blocks"),
         (
             vec![executable(X86_64, &code), executable(AARCH64, &code)],
             "no symbol ",
@@ -541,8 +547,8 @@ fn architectures_are_kept_apart() {
         .collect();
     let bytes: Vec<_> = x86_64
         .iter()
-        .map(|(name, bytes)| ((*name).to_owned(), bytes))
-        .chain(armv8.iter().map(|(name, bytes)| (format!("armv8/{name}"), bytes)))
+        .map(|(name, bytes)| (names(name).swap_remove(0), bytes))
+        .chain((armv8.iter()).map(|(name, bytes)| (names(name).swap_remove(1), bytes)))
         .collect();
     let proved = Proved::new(
         &json!({ "objects": objects, "theorems": theorems }).to_string(),
@@ -604,9 +610,9 @@ fn broken_manifests_are_errors() {
         ),
         (&good.replace("\"sha256\"", "\"sha\""), &bytes, "missing field"),
         (
-            &good.replace("\"object\":\"permute\"", "\"object\":\"spec\""),
+            &good.replace("\"object\":\"x86-64/permute\"", "\"object\":\"spec\""),
             &bytes,
-            "permute is not proved",
+            "x86-64/permute is not proved",
         ),
         (
             &good.replacen("\"result\":\"proved\"", "\"result\":\"failed\"", 1),
@@ -615,13 +621,13 @@ fn broken_manifests_are_errors() {
         ),
         (
             &good,
-            &format!("{bytes}veriplex_other:\n00\n"),
-            "veriplex_other: not in the manifest",
+            &format!("{bytes}other:\n00\n"),
+            "other: not in the manifest",
         ),
         (
-            &good.replace("armv8/", "z80/"),
+            &good.replace("\"armv8\"", "\"z80\""),
             &bytes,
-            "z80/veriplex_absorb_blocks: unknown architecture",
+            "armv8/absorb_blocks: unknown architecture z80",
         ),
         (&good, &format!("zz\n{bytes}"), "kernels.txt: zz"),
         (&good, &format!("00\n{bytes}"), "bytes without a symbol"),

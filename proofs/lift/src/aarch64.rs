@@ -3,6 +3,7 @@
 
 use crate::machine::{Address, Effect, Instruction, Operand, Register, VECTOR, View};
 use crate::{Error, Target};
+use object::Architecture;
 use std::collections::BTreeMap;
 use yaxpeax_arch::{Decoder as _, U8Reader};
 use yaxpeax_arm::armv8::a64::{
@@ -16,9 +17,10 @@ const RET: u32 = 0xd65f_03c0;
 
 /// The AAPCS64.
 pub const TARGET: Target = Target {
+    architecture: Architecture::Aarch64,
     name: "armv8",
     module: "isa::AArch64",
-    arguments: &[0, 1, 2, 3, 4],
+    arguments: &[0, 1, 2, 3, 4, 5, 6, 7],
     // x18 is the platform's. Of v8 to v15 only the lower halves are the caller's; the kernels use neither half.
     callee_saved: &[
         Register::General(18),

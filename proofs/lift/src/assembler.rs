@@ -1,6 +1,7 @@
 //! Machine code from assembly, for the tests: rustc assembles it, as it does for the crate.
 
 use crate::object_file::symbols;
+use crate::table::{Kernel, Level};
 use crate::{Target, aarch64, x86_64};
 use std::path::Path;
 use std::process::Command;
@@ -37,13 +38,18 @@ pub fn triple(target: &Target) -> &'static str {
 /// # Errors
 ///
 /// If a file cannot be read.
-pub fn source(root: &Path, target: &Target, kernel: &str) -> io::Result<String> {
-    let folder = root.join("jasmin").join(target.name);
-    if target.name == x86_64::TARGET.name {
-        return fs::read_to_string(folder.join(format!("{kernel}.s")));
+pub fn source(root: &Path, level: &Level, kernel: &Kernel) -> io::Result<String> {
+    let folder = root.join("jasmin").join(&level.name);
+    // The assembly that was made of Jasmin has everything in it.
+    if level.source == "jazz" {
+        return fs::read_to_string(folder.join(format!("{}.s", kernel.name)));
     }
-    Ok(fs::read_to_string(folder.join("simpira1024.S"))?
-        + &fs::read_to_string(folder.join(format!("{kernel}.S")))?)
+    let mut source = match &kernel.levels[&level.name].include {
+        Some(include) => fs::read_to_string(folder.join(include))?,
+        None => String::new(),
+    };
+    source += &fs::read_to_string(folder.join(format!("{}.{}", kernel.name, level.source)))?;
+    Ok(source)
 }
 
 /// Assembles one kernel in a folder, and returns its code.

@@ -1,17 +1,18 @@
 //! A kernel as a module of Cryptol.
 
 use crate::machine::{Code, Data, Effect, End, Machine, Operand, Register, Segment, VECTOR, Value};
-use crate::table::{Buffer, Kernel};
-use crate::{Error, Lifted, Target, sha256};
+use crate::table::{Buffer, Kernel, Level};
+use crate::{Error, Lifted, sha256};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// Lifts one kernel.
+/// Lifts the kernel of a level.
 ///
 /// # Errors
 ///
 /// At the first thing that is not allowed, with its offset.
-pub fn lift(kernel: &Kernel, target: &'static Target, code: &[u8]) -> Result<Lifted, Error> {
+pub fn lift(kernel: &Kernel, level: &Level, code: &[u8]) -> Result<Lifted, Error> {
+    let target = level.target;
     let instructions = (target.decode)(code)?;
     let mut passed = BTreeSet::new();
     let code_at = Code {
@@ -44,18 +45,18 @@ pub fn lift(kernel: &Kernel, target: &'static Target, code: &[u8]) -> Result<Lif
     let mut module = String::new();
     let _ = write!(
         module,
-        "/*\n * veriplex_{name} for {target}, from its machine code: written by `veriplex-lift`, not to be edited.\n *\n \
+        "/*\n * veriplex_{name} for {level}, from its machine code: written by `veriplex-lift`, not to be edited.\n *\n \
          * bytes   {len}\n * sha256  {hash}\n */\nmodule {module} where\n\nimport {isa}\nimport isa::Memory\n{functions}",
-        name = kernel.name,
-        target = target.name,
+        name = level.symbol(kernel),
+        level = level.name,
         len = code.len(),
         hash = sha256(code),
         module = kernel.name,
         isa = target.module,
     );
     Ok(Lifted {
-        name: kernel.name,
-        target,
+        name: kernel.name.clone(),
+        level: level.name.clone(),
         bytes: code.len(),
         instructions: instructions.len(),
         constants: instructions
@@ -137,7 +138,8 @@ impl Loop {
             }
         };
         for (segment, place) in [(&entry, 0), (&step, body)] {
-            let written = |(buffer, contents): &(Buffer, String)| !buffer.blocks && contents != buffer.name;
+            let written =
+                |(buffer, contents): &(Buffer, String)| buffer.stride.is_none() && *contents != buffer.name;
             if segment.machine.buffers.iter().any(written) {
                 return Err(Error::new(
                     place,
@@ -222,7 +224,7 @@ impl Loop {
             .machine
             .buffers
             .iter()
-            .filter(|(b, _)| b.blocks && b.writable)
+            .filter(|(b, _)| b.stride.is_some() && b.writable)
         {
             result_type = format!("({result_type}, [{}][8])", buffer.len);
             result = format!("({result}, {contents})");
@@ -273,10 +275,10 @@ fn function(
             .buffers
             .iter()
             .map(|(buffer, _)| buffer)
-            .filter(|b| in_loop || !b.blocks)
+            .filter(|b| in_loop || b.stride.is_none())
     };
     let mut types: Vec<String> = given().map(|buffer| format!("[{}][8]", buffer.len)).collect();
-    let mut names: Vec<String> = given().map(|buffer| buffer.name.to_owned()).collect();
+    let mut names: Vec<String> = given().map(|buffer| buffer.name.clone()).collect();
     if let Some(head) = live {
         types.push("Live".to_owned());
         names.push(head);
@@ -304,7 +306,7 @@ fn returned(segment: &Segment) -> (String, String) {
         .machine
         .buffers
         .iter()
-        .filter(|(b, _)| b.writable && !b.blocks)
+        .filter(|(b, _)| b.writable && b.stride.is_none())
     {
         types.push(format!("[{}][8]", buffer.len));
         values.push(contents.clone());

@@ -24,6 +24,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::{fmt, io};
+use table::TABLE;
 
 pub use aarch64::TARGET as ARMV8;
 pub use emit::lift;
@@ -36,7 +37,9 @@ type Decode = fn(&[u8]) -> Result<BTreeMap<u64, Instruction>, Error>;
 /// An instruction set and its calling convention.
 #[derive(Debug)]
 pub struct Target {
-    /// The folder of its modules.
+    /// That of its object files.
+    pub architecture: Architecture,
+    /// In `jasmin/kernels.toml`.
     pub name: &'static str,
     /// The Cryptol module with the meaning of its instructions.
     pub(crate) module: &'static str,
@@ -84,18 +87,15 @@ impl Target {
 }
 
 /// The instruction sets.
-pub const TARGETS: [(Architecture, &Target); 2] = [
-    (Architecture::X86_64, &x86_64::TARGET),
-    (Architecture::Aarch64, &aarch64::TARGET),
-];
+pub const TARGETS: [&Target; 2] = [&X86_64, &ARMV8];
 
 /// A kernel that was accepted.
 #[derive(Clone, Debug)]
 pub struct Lifted {
     /// The name of the kernel.
-    pub name: &'static str,
-    /// Its instruction set.
-    pub target: &'static Target,
+    pub name: String,
+    /// That of its level.
+    pub level: String,
     /// The length of its code.
     pub bytes: usize,
     /// How many instructions that are.
@@ -107,10 +107,10 @@ pub struct Lifted {
 }
 
 impl Lifted {
-    /// The file of the module, relative to the folder of all: `x86-64/permute.cry`.
+    /// The file of the module, relative to the folder of all: `x86-64/simpira1024_permute.cry`.
     #[must_use]
     pub fn path(&self) -> String {
-        format!("{}/{}.cry", self.target.name, self.name)
+        format!("{}/{}.cry", self.level, self.name)
     }
 }
 
@@ -123,24 +123,28 @@ pub fn lift_file(file: &Path) -> io::Result<Vec<Lifted>> {
     lift_symbols(&object_file::symbols(file)?)
 }
 
-/// Lifts the kernels that were found.
+/// Lifts the kernels that were found, which must be all that there are for their instruction sets.
 ///
 /// # Errors
 ///
 /// As [`lift_file`].
 pub fn lift_symbols(symbols: &[object_file::Symbol]) -> io::Result<Vec<Lifted>> {
     let mut lifted = Vec::new();
-    for kernel in &table::KERNELS {
+    for (level, kernel) in TABLE.all() {
+        let architecture = level.target.architecture;
+        if !(symbols.iter()).any(|symbol| symbol.architecture == architecture) {
+            continue;
+        }
+        let name = level.symbol(kernel);
         let symbol = symbols
             .iter()
-            .find(|symbol| symbol.name == kernel.name)
-            .ok_or_else(|| io::Error::other(format!("{}: no such kernel", kernel.name)))?;
-        let (_, target) = TARGETS
-            .iter()
-            .find(|(architecture, _)| *architecture == symbol.architecture)
-            .ok_or_else(|| io::Error::other(format!("{:?}: unknown", symbol.architecture)))?;
-        let result = lift(kernel, target, &symbol.bytes);
+            .find(|symbol| symbol.architecture == architecture && symbol.name == name)
+            .ok_or_else(|| io::Error::other(format!("{}/{name}: no such kernel", level.name)))?;
+        let result = lift(kernel, level, &symbol.bytes);
         lifted.push(result.map_err(|e| io::Error::other(format!("{} {e}", symbol.symbol)))?);
+    }
+    if lifted.is_empty() {
+        return Err(io::Error::other("no kernel for a known instruction set"));
     }
     Ok(lifted)
 }
@@ -153,23 +157,23 @@ impl fmt::Display for Report<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "{:<16} {:<8} {:>6} {:>13}",
-            "kernel", "target", "bytes", "instructions"
+            "{:<24} {:<8} {:>6} {:>13}",
+            "kernel", "level", "bytes", "instructions"
         )?;
         for kernel in self.0 {
             let Lifted {
                 name,
-                target,
+                level,
                 bytes,
                 instructions,
                 ..
             } = kernel;
-            writeln!(f, "{name:<16} {:<8} {bytes:>6} {instructions:>13}", target.name)?;
+            writeln!(f, "{name:<24} {level:<8} {bytes:>6} {instructions:>13}")?;
         }
         f.write_str(
             "Accepted, that is, for every input:\n  \
              constant time: every instruction is in the list of those with data-independent timing, every branch\n  \
-             depends on n alone, and every address is that of an argument plus a constant (plus 94 for each block);\n  \
+             depends on n alone, and every address is that of an argument plus a constant (plus the stride for each block);\n  \
              memory: every access is inside a buffer of the call; input and table are not written; no stack is used;\n  \
              registers: at the return those of the caller are as they were.\n",
         )

@@ -5,7 +5,7 @@
 //! definition to definition; it cannot become an address, and no branch can see it. So every run of an accepted
 //! kernel executes the same instructions at the same addresses, whatever the secrets are.
 
-use crate::table::{Argument, Buffer, DATA, INPUT, Kernel, OUTPUT, STATE, TABLE};
+use crate::table::{Buffer, Kernel};
 use crate::{Error, Target};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -192,7 +192,7 @@ pub struct Segment {
 }
 
 impl Machine {
-    /// As the caller leaves it. With `in_place`, input and output are one buffer.
+    /// As the caller leaves it. With `in_place`, the arguments that may have one buffer do.
     #[must_use]
     pub fn at_call(kernel: &Kernel, target: &Target, in_place: bool) -> Self {
         let mut registers: BTreeMap<_, _> = (target.vectors().map(Register::Vector))
@@ -201,29 +201,31 @@ impl Machine {
             .collect();
         let mut buffers: Vec<(Buffer, String)> = Vec::new();
         for (argument, &number) in kernel.arguments.iter().zip(target.arguments) {
-            let buffer = match argument {
-                Argument::State => STATE,
-                Argument::Table => TABLE,
-                Argument::Input | Argument::Output if in_place => DATA,
-                Argument::Input => INPUT,
-                Argument::Output => OUTPUT,
-                Argument::Count => {
-                    registers.insert(Register::General(number), Value::Count(0));
-                    continue;
+            let value = match argument.buffer() {
+                None => Value::Count(0),
+                Some(buffer) => {
+                    let name = argument.may_be().filter(|_| in_place).unwrap_or(&argument.name);
+                    let writable = buffer.writable;
+                    let known = buffers.iter().position(|(known, _)| known.name == name);
+                    let index = known.unwrap_or(buffers.len());
+                    if known.is_none() {
+                        let name = name.to_owned();
+                        buffers.push((
+                            Buffer {
+                                name: name.clone(),
+                                ..buffer
+                            },
+                            name,
+                        ));
+                    }
+                    buffers[index].0.writable |= writable;
+                    Value::Address {
+                        buffer: index,
+                        offset: 0,
+                    }
                 }
             };
-            let known = buffers.iter().position(|(b, _)| *b == buffer);
-            let index = known.unwrap_or_else(|| {
-                buffers.push((buffer, buffer.name.to_owned()));
-                buffers.len() - 1
-            });
-            registers.insert(
-                Register::General(number),
-                Value::Address {
-                    buffer: index,
-                    offset: 0,
-                },
-            );
+            registers.insert(Register::General(number), value);
         }
         Self {
             registers,
@@ -255,8 +257,8 @@ impl Machine {
         next.flags = None;
         for value in next.registers.values_mut() {
             match value {
-                Value::Address { buffer, offset } if self.buffers[*buffer].0.blocks => {
-                    *offset -= self.buffers[*buffer].0.len;
+                Value::Address { buffer, offset } => {
+                    *offset -= self.buffers[*buffer].0.stride.unwrap_or(0);
                 }
                 Value::Count(less) => *less -= 1,
                 _ => (),
@@ -510,7 +512,7 @@ impl Run<'_> {
                 declared.len
             ));
         }
-        if declared.blocks && !self.in_loop {
+        if declared.stride.is_some() && !self.in_loop {
             return Err(format!("a block of {}, outside of the loop", declared.name));
         }
         Ok((*buffer, at))
@@ -532,7 +534,7 @@ impl Run<'_> {
     ) -> Result<(), String> {
         let bytes = sources[0].bytes;
         let (buffer, at) = self.place(address, sources.len(), bytes)?;
-        let declared = self.machine.buffers[buffer].0;
+        let declared = &self.machine.buffers[buffer].0;
         if !declared.writable {
             return Err(format!("a store to {}, which is read only", declared.name));
         }

@@ -2,7 +2,8 @@
 //!
 //! `tests/mutants.rs` lifts them all; `veriplex-tools lifted-mutants` refutes the theorems about those that lift.
 
-use crate::{Lifted, Target, aarch64, assembler, lift, table, x86_64};
+use crate::table::{Kernel, Level, TABLE};
+use crate::{Lifted, assembler, lift};
 use std::path::Path;
 use std::{fs, io};
 
@@ -20,8 +21,8 @@ pub enum Outcome {
 pub struct Mutant {
     /// What is wrong with it.
     pub name: &'static str,
-    /// The instruction set.
-    pub target: &'static Target,
+    /// The level.
+    pub level: &'static str,
     /// The kernel.
     pub kernel: &'static str,
     /// The first place with this text
@@ -39,24 +40,33 @@ impl Mutant {
     ///
     /// If there is no place for the change, or it cannot be assembled; as the inner error, why the lifter refuses it.
     pub fn lift(&self, rustc: &str, root: &Path, folder: &Path) -> io::Result<Result<Lifted, crate::Error>> {
-        let source = assembler::source(root, self.target, self.kernel)?;
+        let (level, kernel) = self.subject()?;
+        let source = assembler::source(root, level, kernel)?;
         if !source.contains(self.find) {
             return Err(io::Error::other(format!("{}: no {:?}", self.name, self.find)));
         }
         let source = source.replacen(self.find, self.replace, 1);
-        let code = assembler::assemble(rustc, self.target, &source, folder)?;
+        let code = assembler::assemble(rustc, level.target, &source, folder)?;
         fs::remove_dir_all(folder)?;
-        let kernel = table::KERNELS.iter().find(|kernel| kernel.name == self.kernel);
-        let kernel = kernel.ok_or_else(|| io::Error::other(format!("{}: no such kernel", self.kernel)))?;
-        Ok(lift(kernel, self.target, &code))
+        Ok(lift(kernel, level, &code))
+    }
+
+    /// The level and the kernel.
+    ///
+    /// # Errors
+    ///
+    /// If there is none of its name.
+    pub fn subject(&self) -> io::Result<(&'static Level, &'static Kernel)> {
+        (TABLE.level(self.level).zip(TABLE.kernel(self.kernel)))
+            .ok_or_else(|| io::Error::other(format!("{}/{}: no such kernel", self.level, self.kernel)))
     }
 }
 
 macro_rules! mutants {
-    ($($target:ident $kernel:ident { $($name:literal: $find:literal => $replace:literal, $outcome:ident $text:literal;)* })*) => {
+    ($($level:literal $kernel:ident { $($name:literal: $find:literal => $replace:literal, $outcome:ident $text:literal;)* })*) => {
         &[$($(Mutant {
             name: $name,
-            target: &$target::TARGET,
+            level: $level,
             kernel: stringify!($kernel),
             find: $find,
             replace: $replace,
@@ -67,15 +77,15 @@ macro_rules! mutants {
 
 /// All of them.
 pub const MUTANTS: &[Mutant] = mutants! {
-    x86_64 permute {
-        "registers swapped": "vaesenc\t%xmm4, %xmm8, %xmm4" => "vaesenc\t%xmm8, %xmm4, %xmm4", Refuted "permute_lifted_thm";
-        "round dropped": "\tvaesenc\t%xmm4, %xmm8, %xmm4\n" => "", Refuted "permute_lifted_thm";
-        "wrong round constant": "vaesenc\t16(%rsi)" => "vaesenc\t32(%rsi)", Refuted "permute_lifted_thm";
-        "states swapped": "vmovdqu\t%xmm0, (%rdi)" => "vmovdqu\t%xmm1, (%rdi)", Refuted "permute_lifted_thm";
-        "register not wiped": "\tvpxor\t%xmm5, %xmm5, %xmm5\n" => "", Refuted "permute_lifted_thm";
+    "x86-64" simpira1024_permute {
+        "registers swapped": "vaesenc\t%xmm4, %xmm8, %xmm4" => "vaesenc\t%xmm8, %xmm4, %xmm4", Refuted "simpira1024_permute_lifted_thm";
+        "round dropped": "\tvaesenc\t%xmm4, %xmm8, %xmm4\n" => "", Refuted "simpira1024_permute_lifted_thm";
+        "wrong round constant": "vaesenc\t16(%rsi)" => "vaesenc\t32(%rsi)", Refuted "simpira1024_permute_lifted_thm";
+        "states swapped": "vmovdqu\t%xmm0, (%rdi)" => "vmovdqu\t%xmm1, (%rdi)", Refuted "simpira1024_permute_lifted_thm";
+        "register not wiped": "\tvpxor\t%xmm5, %xmm5, %xmm5\n" => "", Refuted "simpira1024_permute_lifted_thm";
         "last round of AES": "vaesenc\t16(%rsi)" => "vaesenclast\t16(%rsi)", Refused "not in the list of instructions";
-        "round constant beyond the table": "vaesenc\t1136(%rsi)" => "vaesenc\t1137(%rsi)", Refused "bytes 1137 to 1152 of table, which has 1152";
-        "store to the table": "vmovdqu\t%xmm0, (%rdi)" => "vmovdqu\t%xmm0, (%rsi)", Refused "a store to table, which is read only";
+        "round constant beyond the table": "vaesenc\t1136(%rsi)" => "vaesenc\t1137(%rsi)", Refused "bytes 1137 to 1152 of round_constants, which has 1152";
+        "store to the table": "vmovdqu\t%xmm0, (%rdi)" => "vmovdqu\t%xmm0, (%rsi)", Refused "a store to round_constants, which is read only";
         "store before the state": "vmovdqu\t%xmm0, (%rdi)" => "vmovdqu\t%xmm0, -1(%rdi)", Refused "bytes -1 to 14 of state";
         "relative to the code": "vmovdqu\t(%rdi), %xmm0" => "vmovdqu\t0(%rip), %xmm0", Refused "an address that is not a register and a constant";
         "through a segment": "vmovdqu\t(%rdi), %xmm0" => "vmovdqu\t%fs:(%rdi), %xmm0", Refused "an address that is not a register and a constant";
@@ -89,9 +99,9 @@ pub const MUTANTS: &[Mutant] = mutants! {
         "a prefix that processors read differently": "\tret" => "\t.byte 0x66\n\tret", Refused "a prefix";
         "under a mask": "vpxor\t%xmm15, %xmm15, %xmm15" => "vpxorq\t%zmm15, %zmm15, %zmm15{%k1}", Refused "with a mask or a broadcast";
     }
-    x86_64 absorb_blocks {
-        "padding dropped": "\tvpxor\t%xmm0, %xmm9, %xmm9\n" => "", Refuted "absorb_blocks_lifted_step_thm";
-        "wrong shift count": "vpsrldq\t$2" => "vpsrldq\t$3", Refuted "absorb_blocks_lifted_step_thm";
+    "x86-64" duplex_absorb_blocks {
+        "padding dropped": "\tvpxor\t%xmm0, %xmm9, %xmm9\n" => "", Refuted "duplex_absorb_blocks_lifted_step_thm";
+        "wrong shift count": "vpsrldq\t$2" => "vpsrldq\t$3", Refuted "duplex_absorb_blocks_lifted_step_thm";
         "branch on data": "\tjmp\t1f" => "\tcmpq\t$0, %rax\n\tja\t3f\n3:\tjmp\t1f", Refused "a branch on something else than the counter";
         "address from data": "\tjmp\t1f" => "\tvmovdqu\t(%rax), %xmm1\n\tjmp\t1f", Refused "an address from rax, which is not one";
         "index from data": "\tjmp\t1f" => "\tvmovdqu\t(%rdi,%rax), %xmm1\n\tjmp\t1f", Refused "an address that is not a register and a constant";
@@ -108,27 +118,27 @@ pub const MUTANTS: &[Mutant] = mutants! {
         "scratch register not wiped": "\tvpxor\t%xmm11, %xmm11, %xmm11\n" => "", Refused "xmm11 is left as an iteration had it";
         "legacy encoding": "vpxor\t%xmm0, %xmm9, %xmm9" => "pxor\t%xmm0, %xmm9", Refused "not in the list of instructions";
     }
-    x86_64 squeeze_blocks {
-        "bytes of another place": "vpalignr\t$14" => "vpalignr\t$13", Refuted "squeeze_blocks_lifted_step_thm";
+    "x86-64" duplex_squeeze_blocks {
+        "bytes of another place": "vpalignr\t$14" => "vpalignr\t$13", Refuted "duplex_squeeze_blocks_lifted_step_thm";
         "capacity given out": "78(%rsi)" => "79(%rsi)", Refused "bytes 79 to 94 of output, which has 94";
     }
-    x86_64 encrypt_blocks {
-        "XOR dropped": "\tvpxor\t%xmm5, %xmm10, %xmm10\n" => "", Refuted "encrypt_blocks_lifted_step_thm";
-        "output left out": "\tvmovdqu\t%xmm1, 32(%rdx)\n" => "", Refuted "encrypt_blocks_lifted_step_thm";
+    "x86-64" duplex_encrypt_blocks {
+        "XOR dropped": "\tvpxor\t%xmm5, %xmm10, %xmm10\n" => "", Refuted "duplex_encrypt_blocks_lifted_step_thm";
+        "output left out": "\tvmovdqu\t%xmm1, 32(%rdx)\n" => "", Refuted "duplex_encrypt_blocks_lifted_step_thm";
         "input read after it was overwritten": "\tvmovdqu\t%xmm5, (%rdx)\n\tvpxor\t16(%rsi), %xmm1, %xmm7\n\tvmovdqu\t%xmm7, 16(%rdx)\n"
-            => "\tvmovdqu\t%xmm5, (%rdx)\n\tvmovdqu\t%xmm5, 16(%rdx)\n\tvpxor\t16(%rsi), %xmm1, %xmm7\n\tvmovdqu\t%xmm7, 16(%rdx)\n", Refuted "encrypt_blocks_lifted_step_in_place_thm";
+            => "\tvmovdqu\t%xmm5, (%rdx)\n\tvmovdqu\t%xmm5, 16(%rdx)\n\tvpxor\t16(%rsi), %xmm1, %xmm7\n\tvmovdqu\t%xmm7, 16(%rdx)\n", Refuted "duplex_encrypt_blocks_lifted_step_in_place_thm";
         "store to the input": "vmovdqu\t%xmm5, (%rdx)" => "vmovdqu\t%xmm5, (%rsi)", Refused "a store to input, which is read only";
     }
-    x86_64 decrypt_blocks {
-        "capacity cleared": "vpsrldq\t$14" => "vpsrldq\t$15", Refuted "decrypt_blocks_lifted_step_thm";
+    "x86-64" duplex_decrypt_blocks {
+        "capacity cleared": "vpsrldq\t$14" => "vpsrldq\t$15", Refuted "duplex_decrypt_blocks_lifted_step_thm";
     }
-    aarch64 permute {
+    "armv8" simpira1024_permute {
         "an encoding of no instruction": "movi\tv16.2d, #0" => ".inst 0x6f00ec10", Refused "not an encoding of an instruction in the list";
-        "AESMC dropped": "\taesmc\tv16.16b, v16.16b\n" => "", Refuted "armv8_permute_lifted_thm";
-        "registers swapped": "simpira_round\t\\k, -64, v, v2, 1, 7" => "simpira_round\t\\k, -64, v, v2, 7, 1", Refuted "armv8_permute_lifted_thm";
-        "wrong round constant": "[\\k, #\\offset + 32]" => "[\\k, #\\offset + 16]", Refuted "armv8_permute_lifted_thm";
-        "registers not wiped": "v24.2d, v25.2d, " => "", Refuted "armv8_permute_lifted_thm";
-        "round constants beyond the table": "add\tx1, x1, #128" => "add\tx1, x1, #144", Refused "bytes 1136 to 1167 of table, which has 1152";
+        "AESMC dropped": "\taesmc\tv16.16b, v16.16b\n" => "", Refuted "armv8_simpira1024_permute_lifted_thm";
+        "registers swapped": "simpira_round\t\\k, -64, v, v2, 1, 7" => "simpira_round\t\\k, -64, v, v2, 7, 1", Refuted "armv8_simpira1024_permute_lifted_thm";
+        "wrong round constant": "[\\k, #\\offset + 32]" => "[\\k, #\\offset + 16]", Refuted "armv8_simpira1024_permute_lifted_thm";
+        "registers not wiped": "v24.2d, v25.2d, " => "", Refuted "armv8_simpira1024_permute_lifted_thm";
+        "round constants beyond the table": "add\tx1, x1, #128" => "add\tx1, x1, #144", Refused "bytes 1136 to 1167 of round_constants, which has 1152";
         "inverse round": "\taesmc\tv16.16b, v16.16b\n" => "\taesimc\tv16.16b, v16.16b\n", Refused "not in the list of instructions";
         "half of a register": "ldp\tq\\q\\()0, q\\q\\()1" => "ldp\td\\q\\()0, d\\q\\()1", Refused "not in the list of registers";
         "base written back": "ldp\tq28, q29, [\\k, #\\offset]" => "ldp\tq28, q29, [\\k, #\\offset]!", Refused "an address that is not a register and a constant";
@@ -137,9 +147,9 @@ pub const MUTANTS: &[Mutant] = mutants! {
         "not an instruction": "\tret" => "\t.inst 0xffffffff", Refused "not an instruction";
         "return elsewhere": "\tret" => "\tret\tx1", Refused "not in the list of instructions";
     }
-    aarch64 absorb_blocks {
-        "wrong lane": "ext\tv5.16b, v5.16b, v28.16b, #2" => "ext\tv5.16b, v5.16b, v28.16b, #3", Refuted "armv8_absorb_blocks_lifted_step_thm";
-        "XOR dropped": "\teor\tv3.16b, v3.16b, v23.16b\n" => "", Refuted "armv8_absorb_blocks_lifted_step_thm";
+    "armv8" duplex_absorb_blocks {
+        "wrong lane": "ext\tv5.16b, v5.16b, v28.16b, #2" => "ext\tv5.16b, v5.16b, v28.16b, #3", Refuted "armv8_duplex_absorb_blocks_lifted_step_thm";
+        "XOR dropped": "\teor\tv3.16b, v3.16b, v23.16b\n" => "", Refuted "armv8_duplex_absorb_blocks_lifted_step_thm";
         "secret in a general register": "\tcbnz\tx2, 2b" => "\tumov\tx2, v20.d[0]\n\tcbnz\tx2, 2b", Refused "not in the list of instructions";
         "branch on a pointer": "\tcbnz\tx2, 2b" => "\tcbnz\tx1, 2b", Refused "a branch on something else than the counter";
         "branch on half of the counter": "\tcbnz\tx2, 2b" => "\tcbnz\tw2, 2b", Refused "not in the list of registers";
@@ -147,14 +157,14 @@ pub const MUTANTS: &[Mutant] = mutants! {
         "callee-saved register clobbered": "\tret" => "\tadd\tx19, x19, #1\n\tret", Refused "arithmetic on what is neither an address nor the counter";
         "pointer goes on by 96": "add\tx1, x1, #94" => "add\tx1, x1, #96", Refused "an address from x1, which is not one";
     }
-    aarch64 squeeze_blocks {
+    "armv8" duplex_squeeze_blocks {
         "capacity given out": "stur\tq\\end, [\\out, #78]" => "stur\tq\\end, [\\out, #79]", Refused "bytes 79 to 94 of output, which has 94";
-        "padding of other bytes": "#0x81, lsl #8" => "#0x81", Refuted "armv8_squeeze_blocks_lifted_step_thm";
+        "padding of other bytes": "#0x81, lsl #8" => "#0x81", Refuted "armv8_duplex_squeeze_blocks_lifted_step_thm";
     }
-    aarch64 encrypt_blocks {
-        "words of the output swapped": "simpira_store_block\tx2, 0, 1, 2, 3, 4, 28" => "simpira_store_block\tx2, 1, 0, 2, 3, 4, 28", Refuted "armv8_encrypt_blocks_lifted_step_thm";
+    "armv8" duplex_encrypt_blocks {
+        "words of the output swapped": "simpira_store_block\tx2, 0, 1, 2, 3, 4, 28" => "simpira_store_block\tx2, 1, 0, 2, 3, 4, 28", Refuted "armv8_duplex_encrypt_blocks_lifted_step_thm";
     }
-    aarch64 decrypt_blocks {
-        "block kept in place of the state": "\teor\tv16.16b, v0.16b, v20.16b\n" => "\teor\tv0.16b, v0.16b, v20.16b\n\tmov\tv16.16b, v0.16b\n", Refuted "armv8_decrypt_blocks_lifted_step_thm";
+    "armv8" duplex_decrypt_blocks {
+        "block kept in place of the state": "\teor\tv16.16b, v0.16b, v20.16b\n" => "\teor\tv0.16b, v0.16b, v20.16b\n\tmov\tv16.16b, v0.16b\n", Refuted "armv8_duplex_decrypt_blocks_lifted_step_thm";
     }
 };

@@ -5,10 +5,10 @@ use object::{Architecture, BinaryFormat, Object as _, ObjectSection as _, Object
 use std::path::Path;
 use std::{fs, io};
 
-/// A kernel, or the table of round constants.
+/// A kernel, or a table of constants.
 #[derive(Clone, Debug)]
 pub struct Symbol {
-    /// Its basename, which is also that of its Cryptol definition, its source and its proof.
+    /// Its symbol without `veriplex_` and the version.
     pub name: String,
     /// Its whole name.
     pub symbol: String,
@@ -101,17 +101,15 @@ fn size(
         .min();
     let all = next.unwrap_or(section.address() + section.size()) - start;
     let target = TARGETS
-        .iter()
-        .find(|(architecture, _)| *architecture == object.architecture());
+        .into_iter()
+        .find(|target| target.architecture == object.architecture());
     match (target, section.data_range(start, all)) {
-        (Some((_, target)), Ok(Some(bytes))) if section.kind() == SectionKind::Text => {
-            (target.code_len)(bytes)
-        }
+        (Some(target), Ok(Some(bytes))) if section.kind() == SectionKind::Text => (target.code_len)(bytes),
         _ => all,
     }
 }
 
-/// `permute` of `veriplex_permute_v0_1`.
+/// `simpira1024_permute` of `veriplex_simpira1024_permute_v0_1`.
 fn basename(symbol: &str) -> Option<&str> {
     let (name, version) = symbol.strip_prefix("veriplex_")?.rsplit_once("_v")?;
     version

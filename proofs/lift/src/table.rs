@@ -1,107 +1,364 @@
-//! How each kernel is called: the one place where the lifter knows what a kernel is.
+//! `jasmin/kernels.toml`: how each kernel is called. Nothing else here knows a kernel by its name.
 
-/// What an argument is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Argument {
-    /// The state: 128 bytes, read and written.
-    State,
-    /// The table of round constants: 72 of 16 bytes, read.
-    Table,
-    /// n blocks of 94 bytes, read.
-    Input,
-    /// n blocks of 94 bytes, written.
-    Output,
-    /// n, any number.
-    Count,
+use crate::{TARGETS, Target};
+use object::Architecture;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+/// The table of this repository, as this program was built with it.
+pub static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    Table::parse(include_str!("../../../jasmin/kernels.toml")).expect("jasmin/kernels.toml is well-formed")
+});
+
+/// Levels, tables of constants, kernels.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Table {
+    /// The dispatch levels.
+    #[serde(rename = "level")]
+    pub levels: Vec<Level>,
+    /// What kernels read beside what a caller gives them.
+    #[serde(rename = "table", default)]
+    pub constants: Vec<Constants>,
+    /// The kernels.
+    #[serde(rename = "kernel")]
+    pub kernels: Vec<Kernel>,
 }
 
-/// An export.
-#[derive(Debug)]
+/// A dispatch level: the kernels for CPUs with the same features.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Level {
+    /// Of its folders.
+    pub name: String,
+    /// Its instruction set.
+    #[serde(deserialize_with = "target")]
+    pub target: &'static Target,
+    /// The ending of its sources.
+    pub source: String,
+    /// The folder of `rust/src/backend` that declares its kernels.
+    pub backend: String,
+    /// How the names of theorems about it begin.
+    pub theorems: String,
+    /// What is behind the kernel's name in a symbol.
+    #[serde(default)]
+    pub symbols: String,
+}
+
+/// Constants under a symbol of their own.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Constants {
+    /// Its symbol without `veriplex_`.
+    pub name: String,
+    /// In bytes.
+    pub bytes: u32,
+}
+
+/// A kernel, on whatever levels there is one.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Kernel {
-    /// The name of its definition in `spec/cryptol`, and of its symbol without `veriplex_`.
-    pub name: &'static str,
+    /// Its symbol without `veriplex_`.
+    pub name: String,
+    /// The definition that it computes.
+    pub cryptol: String,
     /// In the order of the argument registers.
-    pub arguments: &'static [Argument],
+    pub arguments: Vec<Argument>,
+    /// Per level what it needs.
+    pub levels: BTreeMap<String, Needs>,
 }
 
-impl Kernel {
-    /// Whether input and output may be the same buffer: then the step of the loop is lifted for that case as well.
-    #[must_use]
-    pub fn in_place(&self) -> bool {
-        [Argument::Input, Argument::Output]
-            .iter()
-            .all(|a| self.arguments.contains(a))
-    }
+/// What a kernel needs on a level.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Needs {
+    /// The features of the CPU, by their names in Rust.
+    pub features: Vec<String>,
+    /// The file of the same folder that its source includes.
+    pub include: Option<String>,
 }
 
-/// The exports, for both architectures.
-pub const KERNELS: [Kernel; 5] = {
-    use Argument::{Count, Input, Output, State, Table};
-    [
-        Kernel {
-            name: "permute",
-            arguments: &[State, Table],
-        },
-        Kernel {
-            name: "absorb_blocks",
-            arguments: &[State, Input, Count, Table],
-        },
-        Kernel {
-            name: "encrypt_blocks",
-            arguments: &[State, Input, Output, Count, Table],
-        },
-        Kernel {
-            name: "decrypt_blocks",
-            arguments: &[State, Input, Output, Count, Table],
-        },
-        Kernel {
-            name: "squeeze_blocks",
-            arguments: &[State, Output, Count, Table],
-        },
-    ]
-};
+/// An argument: the count, or a pointer to a buffer.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Argument {
+    /// In declarations and in Cryptol.
+    pub name: String,
+    #[serde(default)]
+    count: bool,
+    table: Option<String>,
+    #[serde(default)]
+    bytes: u32,
+    blocks: Option<String>,
+    stride: Option<u32>,
+    access: Option<Access>,
+    secret: Option<bool>,
+    may_be: Option<String>,
+}
+
+/// What a kernel does with a buffer.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Access {
+    /// It reads it.
+    Read,
+    /// It writes all of it.
+    Write,
+    /// It reads it and writes it.
+    ReadWrite,
+}
 
 /// A memory object of a call. No two overlap, and each has all its bytes: the caller's part of the contract.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Buffer {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Buffer {
     /// Its name in the Cryptol.
-    pub name: &'static str,
+    pub name: String,
     /// In bytes; of one block where it is a buffer of blocks.
     pub len: i64,
-    /// n blocks: only an iteration of the loop may use it, and only the block that is its turn.
-    pub blocks: bool,
+    /// How far it is from one block to the next where there are blocks, as many as the count says: only an iteration of
+    /// the loop may use it, and only the block that is its turn.
+    pub stride: Option<i64>,
     /// May it be written?
     pub writable: bool,
 }
 
-pub(crate) const STATE: Buffer = Buffer {
-    name: "state",
-    len: 128,
-    blocks: false,
-    writable: true,
-};
-pub(crate) const TABLE: Buffer = Buffer {
-    name: "table",
-    len: 72 * 16,
-    blocks: false,
-    writable: false,
-};
-pub(crate) const INPUT: Buffer = Buffer {
-    name: "input",
-    len: 94,
-    blocks: true,
-    writable: false,
-};
-pub(crate) const OUTPUT: Buffer = Buffer {
-    name: "output",
-    len: 94,
-    blocks: true,
-    writable: true,
-};
-/// Input and output at once.
-pub(crate) const DATA: Buffer = Buffer {
-    name: "data",
-    len: 94,
-    blocks: true,
-    writable: true,
-};
+impl Argument {
+    /// Is it the number of blocks?
+    #[must_use]
+    pub fn is_count(&self) -> bool {
+        self.count
+    }
+
+    /// The table of constants that it points to.
+    #[must_use]
+    pub fn table(&self) -> Option<&str> {
+        self.table.as_deref()
+    }
+
+    /// What it points to.
+    #[must_use]
+    pub fn buffer(&self) -> Option<Buffer> {
+        (!self.count).then(|| Buffer {
+            name: self.name.clone(),
+            len: self.bytes.into(),
+            stride: (self.blocks.as_ref()).map(|_| self.stride.unwrap_or(self.bytes).into()),
+            writable: self.access() != Access::Read,
+        })
+    }
+
+    /// What is done with what it points to.
+    #[must_use]
+    pub fn access(&self) -> Access {
+        self.access.unwrap_or(Access::Read)
+    }
+
+    /// Whether what it points to may be secret.
+    #[must_use]
+    pub fn is_secret(&self) -> bool {
+        self.secret == Some(true)
+    }
+
+    /// The argument whose buffer it may be as well.
+    #[must_use]
+    pub fn may_be(&self) -> Option<&str> {
+        self.may_be.as_deref()
+    }
+
+    /// Its type in Rust.
+    #[must_use]
+    pub fn rust_type(&self) -> &'static str {
+        match (self.count, self.access()) {
+            (true, _) => "usize",
+            (false, Access::Read) => "*const u8",
+            (false, _) => "*mut u8",
+        }
+    }
+}
+
+impl Kernel {
+    /// Whether there are two arguments whose buffers may be one: then the step of the loop is lifted for that case as well.
+    #[must_use]
+    pub fn in_place(&self) -> bool {
+        self.arguments.iter().any(|argument| argument.may_be.is_some())
+    }
+
+    /// Whether it has a loop, over as many blocks as one of its arguments says.
+    #[must_use]
+    pub fn has_count(&self) -> bool {
+        self.arguments.iter().any(Argument::is_count)
+    }
+
+    /// The arguments, as Rust declares them.
+    #[must_use]
+    pub fn prototype(&self) -> String {
+        let arguments = self.arguments.iter();
+        let declared: Vec<String> = arguments
+            .map(|a| format!("{}: {}", a.name, a.rust_type()))
+            .collect();
+        declared.join(", ")
+    }
+}
+
+impl Level {
+    /// The symbol of one of its kernels, without `veriplex_` and version.
+    #[must_use]
+    pub fn symbol(&self, kernel: &Kernel) -> String {
+        format!("{}{}", kernel.name, self.symbols)
+    }
+}
+
+impl Table {
+    /// Reads a table.
+    ///
+    /// # Errors
+    ///
+    /// If it is malformed or says what cannot be.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut table: Self = toml::from_str(text).map_err(|e| e.to_string())?;
+        let bytes: BTreeMap<String, u32> = (table.constants.iter())
+            .map(|constants| (constants.name.clone(), constants.bytes))
+            .collect();
+        for kernel in &mut table.kernels {
+            for argument in &mut kernel.arguments {
+                if let Some(of) = &argument.table {
+                    let known = bytes.get(of).ok_or_else(|| format!("no table {of}"))?;
+                    if argument.bytes != 0 {
+                        return Err(format!("{}: a table has its own length", kernel.name));
+                    }
+                    argument.bytes = *known;
+                }
+            }
+        }
+        table.check()?;
+        Ok(table)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let mut symbols = BTreeSet::new();
+        for constants in &self.constants {
+            if !is_name(&constants.name) || constants.bytes == 0 {
+                return Err(format!("{:?}: a name and a length", constants.name));
+            }
+            symbols.insert((None, constants.name.clone()));
+        }
+        for kernel in &self.kernels {
+            let at = |reason: &str| Err(format!("{}: {reason}", kernel.name));
+            if !is_name(&kernel.name) || kernel.levels.is_empty() {
+                return at("a name, and at least one level");
+            }
+            for name in kernel.levels.keys() {
+                let Some(level) = self.level(name) else {
+                    return at(&format!("no level {name}"));
+                };
+                if !symbols.insert((Some(level.target.name), level.symbol(kernel))) {
+                    return at("its symbol is not its own");
+                }
+                if kernel.arguments.len() > level.target.arguments.len() {
+                    return at("more arguments than registers for them");
+                }
+            }
+            kernel.check().or_else(|reason| at(&reason))?;
+        }
+        Ok(())
+    }
+
+    /// The level of this name.
+    #[must_use]
+    pub fn level(&self, name: &str) -> Option<&Level> {
+        self.levels.iter().find(|level| level.name == name)
+    }
+
+    /// The kernel of this name.
+    #[must_use]
+    pub fn kernel(&self, name: &str) -> Option<&Kernel> {
+        self.kernels.iter().find(|kernel| kernel.name == name)
+    }
+
+    /// The kernels of a level.
+    pub fn of_level(&self, level: &Level) -> impl Iterator<Item = &Kernel> {
+        let name = level.name.clone();
+        (self.kernels.iter()).filter(move |kernel| kernel.levels.contains_key(&name))
+    }
+
+    /// Every kernel, on each of its levels.
+    pub fn all(&self) -> impl Iterator<Item = (&Level, &Kernel)> {
+        (self.levels.iter()).flat_map(|level| self.of_level(level).map(move |kernel| (level, kernel)))
+    }
+
+    /// The kernel with this symbol, without `veriplex_` and version, in a file for this architecture.
+    #[must_use]
+    pub fn find(&self, architecture: Architecture, symbol: &str) -> Option<(&Level, &Kernel)> {
+        (self.all()).find(|(level, kernel)| {
+            level.target.architecture == architecture && level.symbol(kernel) == symbol
+        })
+    }
+
+    /// Whether this is the symbol, without `veriplex_` and version, of a table of constants.
+    #[must_use]
+    pub fn is_constants(&self, symbol: &str) -> bool {
+        self.constants.iter().any(|constants| constants.name == symbol)
+    }
+}
+
+impl Kernel {
+    fn check(&self) -> Result<(), String> {
+        let mut names = BTreeSet::new();
+        let counts = self.arguments.iter().filter(|a| a.count).count();
+        if counts > 1 {
+            return Err("more than one count".into());
+        }
+        for argument in &self.arguments {
+            let Argument { name, .. } = argument;
+            if !is_name(name) || !names.insert(name) {
+                return Err(format!("{name:?}: not a name of its own"));
+            }
+            let described = argument.access.is_some() && argument.secret.is_some();
+            let bare = argument.access.is_none() && argument.secret.is_none() && argument.may_be.is_none();
+            let plain = argument.blocks.is_none() && argument.stride.is_none();
+            let sound = match (argument.count, &argument.table) {
+                (true, None) => bare && plain && argument.bytes == 0,
+                (false, Some(_)) => bare && plain,
+                (false, None) => described && argument.bytes > 0,
+                (true, Some(_)) => false,
+            };
+            if !sound {
+                return Err(format!("{name}: neither a count, nor a table, nor a buffer"));
+            }
+            let is_count = |count: &String| self.arguments.iter().any(|a| a.count && a.name == *count);
+            if argument.blocks.as_ref().is_some_and(|count| !is_count(count))
+                || argument.stride.is_some() && argument.blocks.is_none()
+                || argument.stride.is_some_and(|stride| stride < argument.bytes)
+            {
+                return Err(format!("{name}: blocks of no count, or that overlap"));
+            }
+            if let Some(other) = &argument.may_be {
+                let other = self.arguments.iter().find(|a| a.name == *other);
+                let shape = |a: &Argument| a.buffer().map(|buffer| (buffer.len, buffer.stride));
+                let fits =
+                    |other: &Argument| other.access == Some(Access::Read) && shape(other) == shape(argument);
+                if argument.access == Some(Access::Read) || !other.is_some_and(fits) {
+                    return Err(format!(
+                        "{name}: it may be no other argument's than a read one's of its shape"
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn target<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static Target, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    let found = TARGETS.into_iter().find(|target| target.name == name);
+    found.ok_or_else(|| D::Error::custom(format!("no target {name}")))
+}
+
+fn is_name(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_lowercase())
+        && name
+            .chars()
+            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+}

@@ -5,14 +5,16 @@
 use crate::machine::{Address, Effect, Instruction, Operand, Register, VECTOR, View};
 use crate::{Error, Target};
 use iced_x86::{Code, Decoder, DecoderOptions, EncodingKind, Formatter as _, GasFormatter, OpKind};
+use object::Architecture;
 use std::collections::BTreeMap;
 
 /// The System V ABI.
 pub const TARGET: Target = Target {
+    architecture: Architecture::X86_64,
     name: "x86-64",
     module: "isa::X86_64",
-    // rdi, rsi, rdx, rcx, r8
-    arguments: &[7, 6, 2, 1, 8],
+    // rdi, rsi, rdx, rcx, r8, r9
+    arguments: &[7, 6, 2, 1, 8, 9],
     // rbx, rsp, rbp, r12 to r15
     callee_saved: &[
         Register::General(3),

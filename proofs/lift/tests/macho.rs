@@ -3,7 +3,8 @@
 use object::write::{Object, Symbol, SymbolSection};
 use object::{BinaryFormat, Endianness, SectionKind, SymbolFlags, SymbolKind, SymbolScope};
 use std::path::Path;
-use veriplex_lift::{TARGETS, assembler, lift_symbols, object_file, table};
+use veriplex_lift::table::TABLE;
+use veriplex_lift::{assembler, lift_symbols, object_file};
 
 /// What assemblers put between functions: one, two and nine bytes; and NOP.
 const PADDING: [&[u8]; 2] = [
@@ -17,19 +18,20 @@ const PADDING: [&[u8]; 2] = [
 fn kernels_of_mach_o_are_those_of_elf() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("macho");
-    for ((architecture, target), padding) in TARGETS.into_iter().zip(PADDING) {
+    for (level, padding) in TABLE.levels.iter().zip(PADDING) {
+        let target = level.target;
         let Some(rustc) = assembler::rustc(target) else {
             println!(
                 "{}: skipped, because no rustc here has a library for it",
-                target.name
+                level.name
             );
             continue;
         };
-        let mut object = Object::new(BinaryFormat::MachO, architecture, Endianness::Little);
+        let mut object = Object::new(BinaryFormat::MachO, target.architecture, Endianness::Little);
         let text = object.add_section(b"__TEXT".into(), b"__text".into(), SectionKind::Text);
         let mut codes = Vec::new();
-        for kernel in &table::KERNELS {
-            let source = assembler::source(&root, target, kernel.name).unwrap();
+        for kernel in TABLE.of_level(level) {
+            let source = assembler::source(&root, level, kernel).unwrap();
             let code = assembler::assemble(rustc, target, &source, &folder).unwrap();
             let value = object.append_section_data(text, &code, 4);
             for _ in 0..3 {
@@ -37,7 +39,7 @@ fn kernels_of_mach_o_are_those_of_elf() {
             }
             object.add_symbol(Symbol {
                 // The writer puts the underscore before it.
-                name: format!("veriplex_{}_v0_1", kernel.name).into(),
+                name: format!("veriplex_{}_v0_1", level.symbol(kernel)).into(),
                 value,
                 size: 0,
                 kind: SymbolKind::Text,
@@ -52,13 +54,18 @@ fn kernels_of_mach_o_are_those_of_elf() {
         std::fs::write(&file, object.write().unwrap()).unwrap();
         let symbols = object_file::symbols(&file).unwrap();
         assert_eq!(symbols.len(), codes.len());
-        for (kernel, code) in table::KERNELS.iter().zip(codes) {
-            let symbol = symbols.iter().find(|symbol| symbol.name == kernel.name).unwrap();
-            assert!(symbol.bytes == code, "{} {}", target.name, kernel.name);
+        for (kernel, code) in TABLE.of_level(level).zip(codes) {
+            let name = level.symbol(kernel);
+            let symbol = symbols.iter().find(|symbol| symbol.name == name).unwrap();
+            assert!(symbol.bytes == code, "{} {name}", level.name);
         }
         for lifted in lift_symbols(&symbols).unwrap() {
-            let committed = std::fs::read_to_string(root.join("proofs/lift").join(lifted.path())).unwrap();
-            assert!(lifted.module == committed, "{}", lifted.path());
+            let path = root.join("proofs/generated/lifted").join(lifted.path());
+            assert!(
+                lifted.module == std::fs::read_to_string(path).unwrap(),
+                "{}",
+                lifted.path()
+            );
         }
     }
 }

@@ -2,10 +2,16 @@
 
 use std::path::{Path, PathBuf};
 use veriplex_lift::mutants::{MUTANTS, Mutant, Outcome};
-use veriplex_lift::{ARMV8, TARGETS, Target, assembler, lift, table};
+use veriplex_lift::table::{Level, TABLE};
+use veriplex_lift::{ARMV8, Lifted, assembler, lift};
 
 fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+fn committed(lifted: &Lifted) -> String {
+    let path = root().join("proofs/generated/lifted").join(lifted.path());
+    std::fs::read_to_string(path).unwrap_or_default()
 }
 
 fn folder(name: &str) -> PathBuf {
@@ -15,35 +21,29 @@ fn folder(name: &str) -> PathBuf {
 /// The kernels as they are: what the mutants are changes of.
 #[test]
 fn the_kernels_lift_to_their_modules() {
-    for (_, target) in TARGETS {
-        let Some(rustc) = assembler::rustc(target) else {
-            println!(
-                "{}: skipped, because no rustc here has a library for it",
-                target.name
-            );
+    for (level, kernel) in TABLE.all() {
+        let what = format!("{} {}", level.name, kernel.name);
+        let Some(rustc) = assembler::rustc(level.target) else {
+            println!("{what}: skipped, because no rustc here has a library for it");
             continue;
         };
-        for kernel in &table::KERNELS {
-            let source = assembler::source(root(), target, kernel.name).unwrap();
-            let folder = folder(&format!("{} {}", target.name, kernel.name));
-            let code = assembler::assemble(rustc, target, &source, &folder).unwrap();
-            let lifted = lift(kernel, target, &code).unwrap();
-            let committed = std::fs::read_to_string(root().join("proofs/lift").join(lifted.path())).unwrap();
-            assert!(lifted.module == committed, "{}", lifted.path());
-            for (function, constants) in &lifted.constants {
-                assert!(
-                    has_form(target, function, constants),
-                    "{}: no form of {function} with {constants:?}",
-                    lifted.path()
-                );
-            }
+        let source = assembler::source(root(), level, kernel).unwrap();
+        let code = assembler::assemble(rustc, level.target, &source, &folder(&what)).unwrap();
+        let lifted = lift(kernel, level, &code).unwrap();
+        assert!(lifted.module == committed(&lifted), "{}", lifted.path());
+        for (function, constants) in &lifted.constants {
+            assert!(
+                has_form(level, function, constants),
+                "{}: no form of {function} with {constants:?}",
+                lifted.path()
+            );
         }
     }
 }
 
 /// Whether a form that `make isa` executes has this operation with these constants.
-fn has_form(target: &Target, function: &str, constants: &[u64]) -> bool {
-    let module = if target.name == ARMV8.name {
+fn has_form(level: &Level, function: &str, constants: &[u64]) -> bool {
+    let module = if level.target.name == ARMV8.name {
         "AArch64"
     } else {
         "X86_64"
@@ -69,13 +69,13 @@ fn broken_kernels_are_refused_or_change_their_module() {
     for mutant in MUTANTS {
         let Mutant {
             name,
-            target,
+            level,
             kernel,
             outcome,
             ..
         } = mutant;
-        let what = format!("{} {kernel}, {name}", target.name);
-        let Some(rustc) = assembler::rustc(target) else {
+        let what = format!("{level} {kernel}, {name}");
+        let Some(rustc) = assembler::rustc(mutant.subject().unwrap().0.target) else {
             println!("{what}: skipped, because no rustc here has a library for it");
             continue;
         };
@@ -91,11 +91,9 @@ fn broken_kernels_are_refused_or_change_their_module() {
                 println!("{what}: refused {e}");
             }
             (Ok(lifted), Outcome::Refuted(_)) => {
-                let committed =
-                    std::fs::read_to_string(root().join("proofs/lift").join(lifted.path())).unwrap();
                 // Without the two lines about the bytes.
                 let text = |module: &str| module.lines().skip(5).collect::<Vec<_>>().join("\n");
-                if text(&lifted.module) == text(&committed) {
+                if text(&lifted.module) == text(&committed(&lifted)) {
                     wrong.push(format!("{what}: the same module"));
                 }
             }

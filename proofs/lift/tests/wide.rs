@@ -3,13 +3,38 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use veriplex_lift::{Lifted, X86_64, assembler, lift, table};
+use veriplex_lift::table::Table;
+use veriplex_lift::{Lifted, X86_64, assembler, lift};
+
+/// A function of state and table.
+const TABLE: &str = r#"
+[[level]]
+name = "x86-64"
+target = "x86-64"
+source = "jazz"
+backend = "none"
+theorems = ""
+
+[[table]]
+name = "keys"
+bytes = 1152
+
+[[kernel]]
+name = "rounds"
+cryptol = "none"
+arguments = [
+    { name = "state", bytes = 128, access = "read-write", secret = true },
+    { name = "table", table = "keys" },
+]
+[kernel.levels]
+x86-64 = { features = [] }
+"#;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// A function of state and table, assembled and lifted; or why not. `None` where there is no rustc for it.
+/// Such a function, assembled and lifted; or why not. `None` where there is no rustc for it.
 fn lifted(name: &str, source: &str) -> Option<Result<Lifted, String>> {
     let Some(rustc) = assembler::rustc(&X86_64) else {
         println!("{name}: skipped, because no rustc here has a library for x86-64");
@@ -18,7 +43,8 @@ fn lifted(name: &str, source: &str) -> Option<Result<Lifted, String>> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("wide-{name}"));
     let code = assembler::assemble(rustc, &X86_64, source, &folder).unwrap();
     std::fs::remove_dir_all(&folder).unwrap();
-    Some(lift(&table::KERNELS[0], &X86_64, &code).map_err(|e| e.reason))
+    let table = Table::parse(TABLE).unwrap();
+    Some(lift(&table.kernels[0], &table.levels[0], &code).map_err(|e| e.reason))
 }
 
 /// Two rounds of AES on each 16 bytes of the state, with an XOR between them, the same two keys for all; so many bytes at
@@ -56,7 +82,7 @@ fn wide_forms_lift_and_do_what_the_narrow_ones_do() {
         let module = lifted
             .unwrap()
             .module
-            .replace("module permute", &format!("module {name}"));
+            .replace("module rounds", &format!("module {name}"));
         std::fs::write(folder.join(format!("{name}.cry")), &module).unwrap();
         // What is left in the registers is zero above its 16 bytes.
         assert!(module.contains("([128][8], [4]Vector)"), "{module}");

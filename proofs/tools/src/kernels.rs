@@ -1,4 +1,4 @@
-//! `veriplex-tools kernels`: the assembly of `jasmin/x86-64` from its Jasmin, and with `--check` the proof that it
+//! `veriplex-tools kernels`: the assembly of those kernels of `jasmin/` that have Jasmin, and with `--check` the proof that it
 //! still is what is committed, constant-time and memory-safe.
 
 use crate::{Options, sha256, subcommand};
@@ -8,18 +8,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 use std::{env, fs, io};
+use veriplex_lift::table::{Kernel, Level, TABLE};
 
-/// Each export, and its pointers and lengths that the safety checker is to relate.
-const EXPORTS: [(&str, Option<&str>); 5] = [
-    ("permute", None),
-    ("absorb_blocks", Some("in;n")),
-    ("encrypt_blocks", Some("in,out;n")),
-    ("decrypt_blocks", Some("in,out;n")),
-    ("squeeze_blocks", Some("out;n")),
-];
+/// A kernel of a level whose sources are Jasmin.
+type Export = (&'static Level, &'static Kernel);
 
-const FOLDER: &str = "jasmin/x86-64";
-const INCLUDED: &str = "simpira1024.jinc";
+fn exports() -> impl Iterator<Item = Export> {
+    TABLE.all().filter(|(level, _)| level.source == "jazz")
+}
+
 const GENERATOR: &str = "proofs/tools/src/kernels.rs";
 
 pub fn main(args: impl Iterator<Item = String>, root: &Path) -> ExitCode {
@@ -35,9 +32,9 @@ pub fn main(args: impl Iterator<Item = String>, root: &Path) -> ExitCode {
 }
 
 fn generate_all(root: &Path) -> Result<(), String> {
-    for (name, _) in EXPORTS {
-        let path = output_path(root, name);
-        fs::write(&path, generate(root, name)?).map_err(|e| format!("{}: {e}", path.display()))?;
+    for export in exports() {
+        let path = path(root, export, "s");
+        fs::write(&path, generate(root, export)?).map_err(|e| format!("{}: {e}", path.display()))?;
     }
     Ok(())
 }
@@ -46,10 +43,12 @@ fn generate_all(root: &Path) -> Result<(), String> {
 fn check(root: &Path) -> Result<(), String> {
     let mut failures = String::new();
     println!(
-        "{:16} {:>10} {:>10} {:>10} {:>8}",
+        "{:32} {:>10} {:>10} {:>10} {:>8}",
         "export", "committed", "ct", "safety", "seconds"
     );
-    for (name, pointers) in EXPORTS {
+    for export in exports() {
+        let (level, kernel) = export;
+        let name = format!("{}/{}", level.name, kernel.name);
         let start = Instant::now();
         let mut cell = |what: &str, result: Result<(), String>| match result {
             Ok(()) => "ok",
@@ -58,11 +57,11 @@ fn check(root: &Path) -> Result<(), String> {
                 "FAILED"
             }
         };
-        let committed = cell("committed", compare(root, name));
-        let ct = cell("ct", constant_time(root, name));
-        let safety = cell("safety", safe(root, name, pointers));
+        let committed = cell("committed", compare(root, export));
+        let ct = cell("ct", constant_time(root, export));
+        let safety = cell("safety", safe(root, export));
         let seconds = start.elapsed().as_secs_f64();
-        println!("{name:16} {committed:>10} {ct:>10} {safety:>10} {seconds:8.1}");
+        println!("{name:32} {committed:>10} {ct:>10} {safety:>10} {seconds:8.1}");
     }
     if failures.is_empty() {
         Ok(())
@@ -72,10 +71,10 @@ fn check(root: &Path) -> Result<(), String> {
 }
 
 /// Is what is committed what the sources give?
-fn compare(root: &Path, name: &str) -> Result<(), String> {
-    let path = output_path(root, name);
+fn compare(root: &Path, export: Export) -> Result<(), String> {
+    let path = path(root, export, "s");
     let committed = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
-    let generated = generate(root, name)?;
+    let generated = generate(root, export)?;
     if committed == generated {
         return Ok(());
     }
@@ -89,34 +88,40 @@ fn compare(root: &Path, name: &str) -> Result<(), String> {
     ))
 }
 
-fn constant_time(root: &Path, name: &str) -> Result<(), String> {
+fn constant_time(root: &Path, export: Export) -> Result<(), String> {
     run(Command::new("jasmin-ct")
         .arg("--doit")
-        .arg(source_path(root, name)))
+        .arg(path(root, export, "jazz")))
     .map(drop)
 }
 
-/// Memory safety, and how far each pointer reaches: not beyond 94 bytes for each of the n blocks. The analysis runs
+/// Memory safety, and how far each pointer to blocks reaches: not beyond the stride of each of them. The analysis runs
 /// when inlining and copies are done with: on the source as it is written it takes very much longer.
-fn safe(root: &Path, name: &str, pointers: Option<&str>) -> Result<(), String> {
-    let config = scratch(name, "json")?;
+fn safe(root: &Path, export: Export) -> Result<(), String> {
+    let (level, kernel) = export;
+    let config = scratch(&kernel.name, "json")?;
     fs::write(&config, SAFETY_CONFIG).map_err(|e| format!("{}: {e}", config.display()))?;
     let mut command = Command::new("jasminc");
     command.arg("-checksafety").arg("-safetyconfig").arg(&config);
-    if let Some(pointers) = pointers {
-        command
-            .arg("-safetyparam")
-            .arg(format!("veriplex_{name}>{pointers}"));
+    let pointers: Vec<(&str, i64)> = (kernel.arguments.iter())
+        .filter_map(|argument| Some((argument.name.as_str(), argument.buffer()?.stride?)))
+        .collect();
+    // What the checker is to relate.
+    let count = kernel.arguments.iter().find(|argument| argument.is_count());
+    let count = count.map_or("", |argument| &argument.name);
+    if !pointers.is_empty() {
+        let names: Vec<&str> = pointers.iter().map(|(name, _)| *name).collect();
+        let relation = format!("veriplex_{}>{};{count}", level.symbol(kernel), names.join(","));
+        command.arg("-safetyparam").arg(relation);
     }
-    let report = run(command.arg(source_path(root, name)))?;
+    let report = run(command.arg(path(root, export, "jazz")))?;
     if !report.contains("*** No Safety Violation") {
         return Err(report);
     }
-    let (pointers, _) = pointers.unwrap_or_default().split_once(';').unwrap_or_default();
-    for pointer in pointers.split(',').filter(|p| !p.is_empty()) {
-        if !report.contains(&format!("94·inv_n ≥ mem_{pointer}")) {
+    for (pointer, stride) in pointers {
+        if !report.contains(&format!("{stride}·inv_{count} ≥ mem_{pointer}")) {
             return Err(format!(
-                "{pointer} is not shown to stay within 94 n bytes\n{report}"
+                "{pointer} is not shown to stay within {stride} {count} bytes\n{report}"
             ));
         }
     }
@@ -150,12 +155,11 @@ const SAFETY_CONFIG: &str = r#"{
 }
 "#;
 
-fn source_path(root: &Path, name: &str) -> PathBuf {
-    root.join(FOLDER).join(name).with_extension("jazz")
-}
-
-fn output_path(root: &Path, name: &str) -> PathBuf {
-    root.join(FOLDER).join(name).with_extension("s")
+fn path(root: &Path, (level, kernel): Export, extension: &str) -> PathBuf {
+    root.join("jasmin")
+        .join(&level.name)
+        .join(&kernel.name)
+        .with_extension(extension)
 }
 
 /// A file of this process for an intermediate result.
@@ -177,33 +181,36 @@ fn run(command: &mut Command) -> Result<String, String> {
     }
 }
 
-fn generate(root: &Path, name: &str) -> Result<String, String> {
+fn generate(root: &Path, export: Export) -> Result<String, String> {
+    let (level, kernel) = export;
+    let name = &kernel.name;
     let raw = scratch(name, "s")?;
     run(Command::new("jasminc")
         .arg("-o")
         .arg(&raw)
-        .arg(source_path(root, name)))?;
+        .arg(path(root, export, "jazz")))?;
     let raw = fs::read_to_string(&raw).map_err(|e| format!("{}: {e}", raw.display()))?;
-    let (body, compiler) = body(&raw, &format!("veriplex_{name}"))?;
+    let symbol = format!("veriplex_{}", level.symbol(kernel));
+    let (body, compiler) = body(&raw, &symbol)?;
 
     let hash = |path: &str| {
         let bytes = fs::read(root.join(path)).map_err(|e| format!("{path}: {e}"))?;
         Ok::<_, String>(sha256(&bytes))
     };
     let mut text = String::new();
-    let source = format!("{FOLDER}/{name}.jazz");
-    let included = format!("{FOLDER}/{INCLUDED}");
+    let folder = format!("jasmin/{}", level.name);
+    let mut from = vec![("source", format!("{folder}/{name}.jazz"))];
+    from.extend(
+        (kernel.levels[&level.name].include.iter()).map(|file| ("source", format!("{folder}/{file}"))),
+    );
+    from.push(("generator", GENERATOR.to_owned()));
     let _ = writeln!(
         text,
-        "# veriplex_{name}: generated by `make kernels`, not to be edited; see {name}.jazz."
+        "# {symbol}: generated by `make kernels`, not to be edited; see {name}.jazz."
     );
     let _ = writeln!(text, "# compiler  {compiler}");
-    for (what, path) in [
-        ("source", &*source),
-        ("source", &included),
-        ("generator", GENERATOR),
-    ] {
-        let _ = writeln!(text, "# {what:9} {} {path}", hash(path)?);
+    for (what, path) in from {
+        let _ = writeln!(text, "# {what:9} {} {path}", hash(&path)?);
     }
     let _ = writeln!(text, "# body      {} the lines below", sha256(body.as_bytes()));
     Ok(text + &body)

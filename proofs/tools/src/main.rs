@@ -27,23 +27,23 @@ veriplex-tools COMMAND [OPTIONS]
            --only TEXT  only the steps whose name contains TEXT; such a run never passes as a whole
            --seed N     the seed of the random inputs
   proofs   prove the theorems of proofs/saw about the code that this crate's build makes,
-           and write proofs/manifest.json and the lifted kernels of proofs/lift
+           and write proofs/generated
            --strict     fail if saw or z3 is not installed
            --only TEXT  only the scripts whose name contains TEXT; such a run never passes as a whole
            --object F   about the kernels in this object, library or executable; nor does such a run
   isa      compare spec/cryptol/isa with the runs of instructions that veriplex-isa wrote
            --strict     fail if cryptol is not installed, or an architecture or a form was not executed
            --runs DIR   where it wrote them, if that is not target/isa
-  lift     compare the kernels in proofs/lift with what the code of this crate's build lifts to
+  lift     compare proofs/generated/lifted with what the code of this crate's build lifts to
   lifted-mutants  show that the theorems about lifted kernels are false of broken ones
            --strict     fail if cryptol is not installed
-  replay   solve the goals of these theorems, as kept in proofs/replay, without SAW, by every solver
+  replay   solve the goals of these theorems, as kept in proofs/generated/replay, without SAW, by every solver
            that is installed: z3, cvc5
            --strict     fail if neither is
   mutants  plant defects in a copy, and expect that the manifest's test and a proof see each
            --strict     fail if saw, z3 or git is not installed
            --only TEXT  only in what scripts whose name contains TEXT prove; such a run never passes as a whole
-  kernels  generate the assembly of jasmin/x86-64 from its Jasmin
+  kernels  generate the assembly of jasmin/ from its Jasmin
            --check      compare with what is committed instead; check constant time and memory safety
            --strict     fail if jasminc or jasmin-ct is not installed
 ";

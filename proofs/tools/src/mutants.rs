@@ -21,110 +21,110 @@ struct Mutant {
 const MUTANTS: [Mutant; 15] = [
     Mutant {
         what: "two round constants swapped in a kernel",
-        file: "jasmin/x86-64/permute.s",
+        file: "jasmin/x86-64/simpira1024_permute.s",
         edits: &[
             ("\t1088(%rsi), ", "\t1104(%rsi) , "),
             ("\t1104(%rsi), ", "\t1088(%rsi), "),
         ],
-        theorem: "permute_thm",
-        script: "permute",
+        theorem: "simpira1024_permute_thm",
+        script: "x86-64/simpira1024_permute_macaw",
     },
     Mutant {
         what: "K(1) and K(2) swapped in the table",
         file: "rust/src/simpira1024.rs",
         edits: &[("constants[i] =", "constants[if i < 2 { 1 - i } else { i }] =")],
-        theorem: "round_constants_thm",
-        script: "round_constants",
+        theorem: "simpira1024_round_constants_thm",
+        script: "rust/simpira1024_round_constants",
     },
     Mutant {
         what: "K(c) changed in the Cryptol",
         file: "spec/cryptol/Simpira1024.cry",
         edits: &[("(16 * i ^ 8 ^ c)", "(16 * i ^ 9 ^ c)")],
-        theorem: "round_constants_thm",
-        script: "round_constants",
+        theorem: "simpira1024_round_constants_thm",
+        script: "rust/simpira1024_round_constants",
     },
     Mutant {
         what: "no padding: a vpxor left out",
-        file: "jasmin/x86-64/encrypt_blocks.s",
+        file: "jasmin/x86-64/duplex_encrypt_blocks.s",
         edits: &[("\tvpxor\t%xmm0, %xmm5, %xmm5\n", "")],
-        theorem: "encrypt_blocks_thm_1",
-        script: "encrypt_blocks",
+        theorem: "duplex_encrypt_blocks_thm_1",
+        script: "x86-64/duplex_encrypt_blocks_macaw",
     },
     Mutant {
         what: "the next block one byte early",
-        file: "jasmin/x86-64/absorb_blocks.s",
+        file: "jasmin/x86-64/duplex_absorb_blocks.s",
         edits: &[("addq\t$94, %rsi", "addq\t$93, %rsi")],
-        theorem: "absorb_blocks_thm_2",
-        script: "absorb_blocks",
+        theorem: "duplex_absorb_blocks_thm_2",
+        script: "x86-64/duplex_absorb_blocks_macaw",
     },
     Mutant {
         what: "in place: the last bytes of the input are read after they were overwritten",
-        file: "jasmin/x86-64/decrypt_blocks.s",
+        file: "jasmin/x86-64/duplex_decrypt_blocks.s",
         edits: &[(
             "\tvmovdqu\t%xmm9, 78(%rdx)\n",
             "\tvmovdqu\t%xmm9, 78(%rdx)\n\tvmovdqu\t78(%rsi), %xmm10\n\tvpsrldq\t$2, %xmm10, %xmm10\n",
         )],
-        theorem: "decrypt_blocks_in_place_thm_1",
-        script: "decrypt_blocks",
+        theorem: "duplex_decrypt_blocks_in_place_thm_1",
+        script: "x86-64/duplex_decrypt_blocks_macaw",
     },
     Mutant {
         what: "one block too many",
-        file: "jasmin/x86-64/squeeze_blocks.s",
+        file: "jasmin/x86-64/duplex_squeeze_blocks.s",
         edits: &[("\tjmp\t1f\n", "\tincq\t%rdx\n\tjmp\t1f\n")],
-        theorem: "squeeze_blocks_thm_0",
-        script: "squeeze_blocks",
+        theorem: "duplex_squeeze_blocks_thm_0",
+        script: "x86-64/duplex_squeeze_blocks_macaw",
     },
     Mutant {
         what: "the count in a byte: right for fewer than 256 blocks",
-        file: "jasmin/x86-64/absorb_blocks.s",
+        file: "jasmin/x86-64/duplex_absorb_blocks.s",
         edits: &[("decq\t%rdx", "decb\t%dl")],
-        theorem: "absorb_blocks_step_thm",
-        script: "absorb_blocks",
+        theorem: "duplex_absorb_blocks_step_thm",
+        script: "x86-64/duplex_absorb_blocks_macaw",
     },
     Mutant {
         what: "an XOR of the bitsliced S-box is an AND",
-        file: "rust/src/portable/aes.rs",
+        file: "rust/src/backend/portable/aes.rs",
         edits: &[("let t17 = t4 ^ t14;", "let t17 = t4 & t14;")],
         theorem: "portable_round_thm",
-        script: "portable_blocks",
+        script: "rust/portable",
     },
     Mutant {
         what: "ShiftRows: row 1 by two columns",
-        file: "rust/src/portable/aes.rs",
+        file: "rust/src/backend/portable/aes.rs",
         edits: &[(
             "(y >> 4) & 0x0000_0000_0fff_0000",
             "(y >> 8) & 0x0000_0000_0fff_0000",
         )],
         theorem: "portable_round_thm",
-        script: "portable_blocks",
+        script: "rust/portable",
     },
     Mutant {
         what: "a result of the second round goes to the wrong block",
-        file: "rust/src/portable/mod.rs",
+        file: "rust/src/backend/portable/mod.rs",
         edits: &[("&keys[1], swap_3)", "&keys[1], swap_1)")],
         theorem: "portable_permute_thm",
-        script: "portable_blocks",
+        script: "rust/portable",
     },
     Mutant {
         what: "wrong padding of a full block",
-        file: "rust/src/portable/mod.rs",
+        file: "rust/src/backend/portable/mod.rs",
         edits: &[("state[RATE + 1] ^= 0x81;", "state[RATE + 1] ^= 0x80;")],
         theorem: "portable_absorb_blocks_thm",
-        script: "portable_blocks",
+        script: "rust/portable",
     },
     Mutant {
         what: "wrong padding of a block",
         file: "rust/src/duplex.rs",
         edits: &[("self.state[end + 1] ^= 0x01;", "self.state[end + 1] ^= 0x02;")],
         theorem: "duplex_permute_thm",
-        script: "duplex_frame",
+        script: "rust/duplex_frame",
     },
     Mutant {
         what: "a block ends one byte early",
         file: "rust/src/duplex.rs",
         edits: &[("if end == RATE {", "if end + 1 == RATE {")],
         theorem: "duplex_absorb_byte_thm",
-        script: "duplex_frame",
+        script: "rust/duplex_frame",
     },
     Mutant {
         what: "the rest of a block is one byte too long",
@@ -134,7 +134,7 @@ const MUTANTS: [Mutant; 15] = [
             "RATE + 1 - usize::from(self.rate_idx)",
         )],
         theorem: "duplex_absorb_thm",
-        script: "duplex_absorb",
+        script: "rust/duplex_absorb",
     },
 ];
 
@@ -193,7 +193,7 @@ fn run(root: &Path, only: Option<&str>) -> io::Result<bool> {
         unseen += usize::from(!seen);
         println!("{} ({})", mutant.what, mutant.file);
         println!(
-            "    tests/manifest.rs: {}",
+            "    tests/assurance/manifest.rs: {}",
             if tests.is_empty() {
                 "PASSES".to_owned()
             } else {
@@ -247,12 +247,20 @@ impl Copy {
         Ok(Self { folder, target })
     }
 
-    /// The tests of `tests/manifest.rs` that fail.
+    /// The tests of `tests/assurance/manifest.rs` that fail.
     fn manifest_test(&self) -> io::Result<Vec<String>> {
         let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let output = Command::new(cargo)
             .current_dir(&self.folder)
-            .args(["test", "--quiet", "--test", "manifest", "--target-dir"])
+            .args([
+                "test",
+                "--quiet",
+                "-p",
+                "veriplex-assurance",
+                "--test",
+                "manifest",
+                "--target-dir",
+            ])
             .arg(&self.target)
             .output()?;
         let text = String::from_utf8_lossy(&output.stdout);

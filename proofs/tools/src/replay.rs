@@ -1,7 +1,7 @@
 //! `veriplex-tools replay`: the goals that SAW gave to z3, given to the solvers that are here, without SAW.
 //!
-//! `make proofs` leaves in `proofs/replay` what z3 was asked, byte for byte, and their SHA-256 in
-//! `proofs/manifest.json`. A goal holds if its assertion is unsatisfiable.
+//! `make proofs` leaves in `proofs/generated/replay` what z3 was asked, byte for byte, and their SHA-256 in
+//! `proofs/generated/manifest.json`. A goal holds if its assertion is unsatisfiable.
 
 use crate::{Options, installed, sha256, subcommand};
 use flate2::Compression;
@@ -15,7 +15,8 @@ use std::process::{Command, ExitCode};
 use std::time::Instant;
 use std::{fs, io};
 
-const FOLDER: &str = "proofs/replay";
+const FOLDER: &str = "proofs/generated/replay";
+const MANIFEST: &str = "proofs/generated/manifest.json";
 
 /// How long a solver may think about one goal.
 const SECONDS: u32 = 300;
@@ -77,10 +78,10 @@ struct Theorem {
 
 /// Everything, in order. True if all goals hold; without a solver, if that is all right.
 fn run(root: &Path, options: &Options) -> io::Result<bool> {
-    let theorems = theorems(&fs::read_to_string(root.join("proofs/manifest.json"))?)?;
+    let theorems = theorems(&fs::read_to_string(root.join(MANIFEST))?)?;
     let texts = texts(&root.join(FOLDER), &theorems)?;
     let goals = texts.len();
-    println!("replay: {goals} goals, those of proofs/manifest.json");
+    println!("replay: {goals} goals, those of {MANIFEST}");
 
     let solvers: Vec<_> = SOLVERS.into_iter().filter(|(name, _)| installed(name)).collect();
     if solvers.is_empty() {
@@ -147,7 +148,7 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
 
 fn theorems(manifest: &str) -> io::Result<Vec<Theorem>> {
     let manifest: Value = serde_json::from_str(manifest)?;
-    let malformed = || io::Error::other("proofs/manifest.json is malformed");
+    let malformed = || io::Error::other(format!("{MANIFEST} is malformed"));
     let listed = manifest["theorems"].as_array().ok_or_else(malformed)?;
     listed
         .iter()

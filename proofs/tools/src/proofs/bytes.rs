@@ -5,7 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs, io};
 use veriplex_lift::object_file::Symbol;
-use veriplex_lift::{Architecture, Target, assembler};
+use veriplex_lift::table::{Argument, Kernel, TABLE};
+use veriplex_lift::{Target, assembler};
+
+/// One function for each form of instruction.
+pub const INSTRUCTIONS: &str = "proofs/saw/lib/instructions.s";
 
 /// Builds the crate as a static library: for this machine, or with a compiler for another.
 pub fn build(root: &Path, out: &Path, other: Option<(&str, &Target)>) -> io::Result<PathBuf> {
@@ -35,36 +39,55 @@ pub fn build(root: &Path, out: &Path, other: Option<(&str, &Target)>) -> io::Res
     Ok(library.join("release/libveriplex.a"))
 }
 
-/// Lays the bytes into a static executable, each kernel under its basename, with type and size; and the instructions
+/// Whether the second proof, by SAW's own decoder and model of the instructions, is about this kernel.
+fn by_macaw(root: &Path, symbol: &Symbol) -> Option<&'static Kernel> {
+    let (level, kernel) = TABLE.find(symbol.architecture, &symbol.name)?;
+    let script = format!("proofs/saw/{}/{}_macaw.saw", level.name, kernel.name);
+    root.join(script).is_file().then_some(kernel)
+}
+
+/// Writes the tables of constants as modules of Cryptol.
+pub fn constants(kernels: &[Symbol], out: &Path) -> io::Result<()> {
+    let folder = out.join("tables");
+    fs::create_dir_all(&folder)?;
+    for Symbol { name, bytes, .. } in kernels.iter().filter(|symbol| TABLE.is_constants(&symbol.name)) {
+        let text = format!(
+            "module {name} where\n\ntable : [{}][8]\ntable = [{}]\n",
+            bytes.len(),
+            listed(bytes)
+        );
+        fs::write(folder.join(format!("{name}.cry")), text)?;
+    }
+    Ok(())
+}
+
+/// Bytes as decimal numbers.
+fn listed(bytes: &[u8]) -> String {
+    bytes.iter().map(u8::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// Lays the bytes of those kernels into a static executable, each under its name, with type and size; and the instructions
 /// one by one.
 pub fn link(root: &Path, kernels: &[Symbol], out: &Path) -> io::Result<()> {
     let mut text = String::from(".text\n");
-    let start = Symbol {
-        name: "_start".into(),
-        symbol: String::new(),
-        architecture: Architecture::X86_64,
-        bytes: vec![0xc3],
-    };
-    if let Some(table) = kernels.iter().find(|kernel| kernel.name == "round_constants") {
-        let listed: Vec<String> = table.bytes.iter().map(u8::to_string).collect();
-        let text = format!(
-            "module Table where\n\ntable : [{}][8]\ntable = [{}]\n",
-            listed.len(),
-            listed.join(", ")
-        );
-        fs::write(out.join("Table.cry"), text)?;
-    }
-    for Symbol { name, bytes, .. } in kernels.iter().chain([&start]) {
-        let listed: Vec<String> = bytes.iter().map(u8::to_string).collect();
+    let mut function = |name: &str, bytes: &[u8]| {
         let _ = write!(
             text,
             ".p2align 5\n.globl {name}\n.type {name}, @function\n{name}:\n.byte {}\n.size {name}, . - {name}\n",
-            listed.join(",")
+            listed(bytes)
         );
+    };
+    function("_start", &[0xc3]);
+    let mut cuts = String::new();
+    for symbol in kernels {
+        if let Some(kernel) = by_macaw(root, symbol) {
+            function(&symbol.name, &symbol.bytes);
+            if kernel.has_count() {
+                cuts += &cut(symbol)?;
+            }
+        }
     }
-    for kernel in kernels.iter().filter(|kernel| kernel.name.ends_with("_blocks")) {
-        text += &cut(kernel)?;
-    }
+    text += &cuts;
     text += ".section .note.GNU-stack,\"\",@progbits\n";
     fs::write(out.join("kernels.s"), text)?;
     super::call(
@@ -79,7 +102,7 @@ pub fn link(root: &Path, kernels: &[Symbol], out: &Path) -> io::Result<()> {
                 "kernels",
                 "kernels.s",
             ])
-            .arg(root.join("proofs/saw/instructions.s")),
+            .arg(root.join(INSTRUCTIONS)),
     )?;
     Ok(())
 }
@@ -124,7 +147,6 @@ fn cut(kernel: &Symbol) -> io::Result<String> {
     let [(head, end)] = cuts[..] else {
         return Err(io::Error::other(format!("{name}: it does not have the one loop")));
     };
-    let listed = |bytes: &[u8]| bytes.iter().map(u8::to_string).collect::<Vec<_>>().join(",");
     let (start, rest) = (listed(&bytes[..end - 4]), listed(&bytes[end..]));
     let load: String = (0..16).fold(String::new(), |mut text, i| {
         let _ = writeln!(text, "vmovdqu {}(%r9), %xmm{i}", 16 * i);
@@ -151,20 +173,64 @@ fn cut(kernel: &Symbol) -> io::Result<String> {
     )
 }
 
-/// Compiles the prototypes.
-pub fn bitcode(root: &Path, out: &Path) -> io::Result<()> {
-    super::call(
-        Command::new("rustc")
-            .args([
-                "--edition=2024",
-                "--crate-type=lib",
-                "--emit=llvm-bc",
-                "-Copt-level=0",
-                "-Cpanic=abort",
-                "-o",
-            ])
-            .arg(out.join("prototypes.bc"))
-            .arg(root.join("proofs/saw/prototypes.rs")),
-    )?;
+/// The registers of the arguments of a cut kernel, before r9.
+const CUT_ARGUMENTS: usize = 5;
+
+/// The C prototypes of what `link` lays out, compiled to LLVM bitcode: SAW takes the types of the arguments from here.
+pub fn prototypes(root: &Path, kernels: &[Symbol], out: &Path) -> io::Result<()> {
+    let mut functions: Vec<(String, Vec<&str>)> = Vec::new();
+    for symbol in kernels {
+        let Some(kernel) = by_macaw(root, symbol) else {
+            continue;
+        };
+        let mut types: Vec<&str> = kernel.arguments.iter().map(Argument::rust_type).collect();
+        functions.push((symbol.name.clone(), types.clone()));
+        if kernel.has_count() {
+            if types.len() > CUT_ARGUMENTS {
+                return Err(io::Error::other(format!(
+                    "{}: too many arguments to be cut",
+                    symbol.name
+                )));
+            }
+            types.resize(CUT_ARGUMENTS, "usize");
+            types.push("*mut u8");
+            functions.extend(
+                ["enter", "step", "leave"].map(|cut| (format!("{}_{cut}", symbol.name), types.clone())),
+            );
+        }
+    }
+    for line in fs::read_to_string(root.join(INSTRUCTIONS))?.lines() {
+        let mut words = line.split([' ', ',']);
+        if let (Some("form" | "begin"), Some(name)) = (words.next(), words.next()) {
+            functions.push((format!("form_{name}"), vec!["*mut u64"]));
+        }
+    }
+    let (mut declarations, mut calls) = (String::new(), String::new());
+    for (name, types) in functions {
+        let declared: Vec<String> = (types.iter().enumerate())
+            .map(|(i, of)| format!("a{i}: {of}"))
+            .collect();
+        let zeros = types
+            .iter()
+            .map(|of| if *of == "usize" { "0" } else { "p.cast()" });
+        let _ = writeln!(declarations, "fn {name}({});", declared.join(", "));
+        let _ = writeln!(calls, "{name}({});", zeros.collect::<Vec<_>>().join(", "));
+    }
+    let source = format!(
+        "#![no_std]\nunsafe extern \"C\" {{\n{declarations}}}\n\
+         /// Keeps the declarations in the module; never called.\n#[unsafe(no_mangle)]\n\
+         pub unsafe extern \"C\" fn prototypes(p: *mut u8) {{ unsafe {{\n{calls}}} }}\n"
+    );
+    fs::write(out.join("prototypes.rs"), source)?;
+    super::call(Command::new("rustc").current_dir(out).args([
+        "--edition=2024",
+        "--crate-type=lib",
+        "--emit=llvm-bc",
+        "-Copt-level=0",
+        "-Cpanic=abort",
+        "-o",
+        "prototypes.bc",
+        "prototypes.rs",
+    ]))?;
     Ok(())
 }

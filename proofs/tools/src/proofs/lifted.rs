@@ -1,5 +1,5 @@
 //! The kernels as Cryptol (`veriplex-lift`). What is proved is what the code of this build lifts to; the modules in
-//! `proofs/lift` are the same, for people to read and for `tests/manifest.rs` to compare with what ships.
+//! `proofs/generated/lifted` are the same, for people to read and for `tests/assurance/manifest.rs` to compare with what ships.
 
 use super::{bytes, call};
 use crate::{Options, subcommand};
@@ -9,7 +9,14 @@ use std::process::{Command, ExitCode};
 use std::{fs, io};
 use veriplex_lift::mutants::{MUTANTS, Outcome};
 use veriplex_lift::object_file::{Symbol, symbols};
-use veriplex_lift::{ARMV8, Architecture, Lifted, Report, assembler, lift_symbols};
+use veriplex_lift::table::TABLE;
+use veriplex_lift::{ARMV8, Lifted, Report, assembler, lift_symbols};
+
+/// Where the kernels are put into the crate.
+pub const KERNELS_RS: &str = "rust/src/backend/kernels.rs";
+
+/// Where the modules are.
+pub const FOLDER: &str = "proofs/generated/lifted";
 
 /// `veriplex-tools lift`.
 pub fn main(args: impl Iterator<Item = String>, root: &Path) -> ExitCode {
@@ -23,26 +30,26 @@ fn compare(root: &Path) -> io::Result<()> {
     if let Some(library) = armv8(root, &out)? {
         kernels.extend(symbols(&library)?);
     }
-    let modules = modules(&kernels)?;
+    let modules = lift_symbols(&kernels)?;
     print!("{}", Report(&modules));
     for module in &modules {
-        let path = root.join("proofs/lift").join(module.path());
-        if fs::read_to_string(&path)? != module.module {
+        let path = root.join(FOLDER).join(module.path());
+        if fs::read_to_string(&path).unwrap_or_default() != module.module {
             return Err(io::Error::other(format!(
                 "{}: not what the kernel lifts to: run `make proofs`",
                 path.display()
             )));
         }
     }
-    println!("proofs/lift has these {} modules", modules.len());
+    println!("{FOLDER} has these {} modules", modules.len());
     Ok(())
 }
 
-/// The name of a kernel in the manifest: those of x86-64 have the plain one.
+/// The name of a kernel in the manifest: its level and its own. A table of constants has no level.
 pub fn object_name(symbol: &Symbol) -> String {
-    match symbol.architecture {
-        Architecture::Aarch64 => format!("armv8/{}", symbol.name),
-        _ => symbol.name.clone(),
+    match TABLE.find(symbol.architecture, &symbol.name) {
+        Some((level, kernel)) => format!("{}/{}", level.name, kernel.name),
+        None => symbol.name.clone(),
     }
 }
 
@@ -51,62 +58,55 @@ pub fn armv8(root: &Path, out: &Path) -> io::Result<Option<PathBuf>> {
     let Some(rustc) = assembler::rustc(&ARMV8) else {
         println!(
             "The ARMv8 kernels are not assembled anew, because no rustc here has a library for AArch64: those of \
-             proofs/lift are proved"
+             {FOLDER} are proved"
         );
         return Ok(None);
     };
     bytes::build(root, out, Some((rustc, &ARMV8))).map(Some)
 }
 
-/// Whether kernels of `jasmin/armv8` are made from this file.
+/// Whether kernels that are not made from Jasmin are made from this file.
 pub fn is_assembled(file: &str) -> bool {
-    file.starts_with("jasmin/armv8/")
-        || file == "rust/src/aarch64/kernels.rs"
-        || file == "rust/src/kernels.rs"
+    let written = TABLE.levels.iter().filter(|level| level.source != "jazz");
+    let folders = written.flat_map(|level| {
+        [
+            format!("jasmin/{}/", level.name),
+            format!("rust/src/backend/{}/", level.backend),
+        ]
+    });
+    file == KERNELS_RS || folders.into_iter().any(|folder| file.starts_with(&folder))
 }
 
-/// The table of round constants, which is proved once, must be the same for both.
+/// A table of constants, which is proved once, must be the same for all.
 pub fn one_table(kernels: &mut Vec<Symbol>) -> io::Result<()> {
-    let is_table = |symbol: &Symbol| symbol.name == "round_constants";
-    let mut tables = kernels
-        .iter()
-        .filter(|symbol| is_table(symbol))
-        .map(|symbol| &symbol.bytes);
-    let first = tables.next();
-    if tables.any(|table| Some(table) != first) {
-        return Err(io::Error::other("the tables of round constants differ"));
-    }
-    kernels.retain(|symbol| !is_table(symbol) || symbol.architecture != Architecture::Aarch64);
-    Ok(())
+    let mut first: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+    let mut differ = None;
+    kernels.retain(|symbol| {
+        if !TABLE.is_constants(&symbol.name) {
+            return true;
+        }
+        let known = first.get(&symbol.name);
+        if known.is_some_and(|bytes| *bytes != symbol.bytes) {
+            differ = Some(symbol.name.clone());
+        }
+        known.is_none() && first.insert(symbol.name.clone(), symbol.bytes.clone()).is_none()
+    });
+    differ.map_or(Ok(()), |name| {
+        Err(io::Error::other(format!("{name}: its copies differ")))
+    })
 }
 
-/// Lifts all of them.
-pub fn modules(kernels: &[Symbol]) -> io::Result<Vec<Lifted>> {
-    let (armv8, x86_64): (Vec<Symbol>, Vec<Symbol>) = kernels
-        .iter()
-        .cloned()
-        .partition(|kernel| kernel.architecture == Architecture::Aarch64);
-    let mut modules = lift_symbols(&x86_64)?;
-    if !armv8.is_empty() {
-        modules.extend(lift_symbols(&armv8)?);
-    }
-    Ok(modules)
-}
-
-/// Writes the modules into a folder. Those that there are none for come from `proofs/lift`.
+/// Writes the modules into a folder. Those that there are none for come from `proofs/generated/lifted`.
 pub fn write(root: &Path, modules: &[Lifted], folder: &Path) -> io::Result<()> {
-    let committed = root.join("proofs/lift");
+    let committed = root.join(FOLDER);
     if folder != committed {
         fs::create_dir_all(folder)?;
-        call(
-            Command::new("cp")
-                .arg("-r")
-                .args(["x86-64", "armv8"].map(|name| committed.join(name)))
-                .arg(folder),
-        )?;
+        call(Command::new("cp").arg("-rT").arg(&committed).arg(folder))?;
     }
     for module in modules {
-        fs::write(folder.join(module.path()), &module.module)?;
+        let path = folder.join(module.path());
+        fs::create_dir_all(path.parent().unwrap_or(folder))?;
+        fs::write(path, &module.module)?;
     }
     Ok(())
 }
@@ -126,8 +126,9 @@ fn refute_mutants(root: &Path) -> io::Result<bool> {
         let Outcome::Refuted(theorem) = mutant.outcome else {
             continue;
         };
-        let what = format!("{} {}, {}", mutant.target.name, mutant.kernel, mutant.name);
-        let Some(rustc) = assembler::rustc(mutant.target) else {
+        let what = format!("{} {}, {}", mutant.level, mutant.kernel, mutant.name);
+        let (level, _) = mutant.subject()?;
+        let Some(rustc) = assembler::rustc(level.target) else {
             println!("{what}: skipped, because no rustc here has a library for it");
             continue;
         };
@@ -137,7 +138,7 @@ fn refute_mutants(root: &Path) -> io::Result<bool> {
         let of_kernel = if let Some(of_kernel) = of_kernels.get(theorem) {
             *of_kernel
         } else {
-            let module = fs::read_to_string(root.join("proofs/lift").join(lifted.path()))?;
+            let module = fs::read_to_string(root.join(FOLDER).join(lifted.path()))?;
             holds(root, &folder, mutant.kernel, &module, theorem)?
         };
         of_kernels.insert(theorem, of_kernel);
@@ -153,29 +154,31 @@ fn refute_mutants(root: &Path) -> io::Result<bool> {
     Ok(fine)
 }
 
-/// Whether the statement of a theorem in `lifted.saw` holds of a module, on two random inputs.
+/// Whether the statement of a theorem about a lifted kernel holds of a module, on two random inputs.
 fn holds(root: &Path, folder: &Path, kernel: &str, module: &str, theorem: &str) -> io::Result<bool> {
-    let script = fs::read_to_string(root.join("proofs/saw/lifted.saw"))?;
-    let name = theorem.strip_prefix("armv8_").unwrap_or(theorem);
+    let path = format!("proofs/saw/lib/{kernel}.saw");
+    let script = fs::read_to_string(root.join(&path))?;
+    // What is before it names the level.
+    let name = theorem.find(kernel).map_or(theorem, |at| &theorem[at..]);
     let statement = script
         .split_once(&format!("lifted_theorem \"{name}\""))
         .and_then(|(_, rest)| rest.split_once("{{")?.1.split_once("}}"))
         .map(|(statement, _)| statement)
-        .ok_or_else(|| io::Error::other(format!("no theorem {name} in lifted.saw")))?;
+        .ok_or_else(|| io::Error::other(format!("no theorem {name} in {path}")))?;
     fs::create_dir_all(folder)?;
     fs::write(folder.join(format!("{kernel}.cry")), module)?;
     fs::write(
         folder.join("check.cry"),
         format!(
             "module check where\nimport Simpira1024\nimport Duplex\nimport Words (block, round_constants)\n\
-             import {kernel} as {kernel}_k\ntable = join (map block round_constants)\nproperty theorem ={statement}\n"
+             import {kernel} as kernel\ntable = join (map block round_constants)\nproperty theorem ={statement}\n"
         ),
     )?;
     let output = Command::new("cryptol")
         .current_dir(folder)
         .env(
             "CRYPTOLPATH",
-            format!("{0}/spec/cryptol:{0}/proofs/saw:.", root.display()),
+            format!("{0}/spec/cryptol:{0}/proofs/saw/lib:.", root.display()),
         )
         .args(["-c", ":m check", "-c", ":set tests=2", "-c", ":check theorem"])
         .output()?;

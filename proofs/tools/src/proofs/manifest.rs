@@ -1,9 +1,9 @@
-//! `proofs/manifest.json`: which theorems hold of which bytes, and by which files and tools.
+//! `proofs/generated/manifest.json`: which theorems hold of which bytes, and by which files and tools.
 
 use super::Expected;
-use super::lifted::object_name;
-use super::rust;
+use super::lifted::{self, object_name};
 use super::saw::Theorem;
+use super::{bytes, rust};
 use crate::{replay, sha256};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,6 +11,12 @@ use std::path::Path;
 use std::process::Command;
 use std::{fs, io};
 use veriplex_lift::object_file::Symbol;
+use veriplex_lift::table::TABLE;
+
+const PATH: &str = "proofs/generated/manifest.json";
+
+/// What a script about a lifted kernel includes.
+pub const LIFTED: &str = "proofs/saw/lib/lifted.saw";
 
 /// Writes the goals and the manifest, and returns it.
 pub fn write(
@@ -19,19 +25,25 @@ pub fn write(
     theorems: &BTreeMap<String, (Theorem, Vec<String>)>,
     kernels: &[Symbol],
 ) -> io::Result<String> {
-    let path = root.join("proofs/manifest.json");
+    let path = root.join(PATH);
     let mut objects: BTreeMap<String, Value> = kernels
         .iter()
         .map(|k| {
-            let value = json!({ "symbol": k.symbol, "length": k.bytes.len(), "sha256": sha256(&k.bytes) });
+            // What has no instruction set is data.
+            let target = TABLE
+                .find(k.architecture, &k.name)
+                .map(|(level, _)| level.target.name);
+            let (length, sha256) = (k.bytes.len(), sha256(&k.bytes));
+            let value = json!({ "symbol": k.symbol, "target": target, "length": length, "sha256": sha256 });
             (object_name(k), value)
         })
         .collect();
-    // Where the ARMv8 kernels could not be assembled, they are what they were: the lifted modules are.
+    // Where kernels could not be assembled, they are what they were: the lifted modules are.
     let old: Value = serde_json::from_slice(&fs::read(&path).unwrap_or_default()).unwrap_or_default();
-    for (name, value) in old["objects"].as_object().into_iter().flatten() {
-        if name.contains('/') {
-            objects.entry(name.clone()).or_insert_with(|| value.clone());
+    for (level, kernel) in TABLE.all() {
+        let name = format!("{}/{}", level.name, kernel.name);
+        if let Some(value) = old["objects"].get(&name) {
+            objects.entry(name).or_insert_with(|| value.clone());
         }
     }
     let mut files = BTreeMap::new();
@@ -82,7 +94,7 @@ pub fn write(
 
 /// Whether a file is not the one that the manifest has.
 pub fn changed(root: &Path, file: &str) -> io::Result<bool> {
-    let manifest: Value = serde_json::from_slice(&fs::read(root.join("proofs/manifest.json"))?)?;
+    let manifest: Value = serde_json::from_slice(&fs::read(root.join(PATH))?)?;
     Ok(manifest["files"][file] != sha256(&fs::read(root.join(file))?))
 }
 
@@ -98,6 +110,19 @@ fn version(tool: &str) -> io::Result<String> {
         .to_owned())
 }
 
+/// A path without `..`, which stands in a file of this folder.
+fn path_from(folder: &str, name: &str) -> String {
+    let mut parts: Vec<&str> = folder.split('/').collect();
+    for part in name.split('/') {
+        if part == ".." {
+            parts.pop();
+        } else {
+            parts.push(part);
+        }
+    }
+    parts.join("/")
+}
+
 /// The files that a script depends on, itself first: what it includes and imports, and what that imports.
 pub fn files_of(root: &Path, script: &str) -> io::Result<Vec<String>> {
     let mut seen = BTreeSet::new();
@@ -105,26 +130,27 @@ pub fn files_of(root: &Path, script: &str) -> io::Result<Vec<String>> {
     let mut files = Vec::new();
     while let Some(file) = todo.pop() {
         // What the run makes of the build is no source, unless it is committed.
-        let file = match file.strip_prefix("target/") {
-            Some(committed) if root.join(committed).is_file() => committed.to_owned(),
-            Some(_) => continue,
+        let file = match file.strip_prefix("target/proofs/lifted/") {
+            Some(module) => format!("{}/{module}", lifted::FOLDER),
+            None if file.starts_with("target/") => continue,
             None => file,
         };
         if !seen.insert(file.clone()) {
             continue;
         }
-        let text = fs::read_to_string(root.join(&file))?;
         let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
+        // The lifted module of a new kernel is not there before the first run.
+        let text = match fs::read_to_string(root.join(&file)) {
+            Err(_) if file.starts_with(lifted::FOLDER) => String::new(),
+            text => text.map_err(|e| io::Error::other(format!("{file}: {e}")))?,
+        };
         for line in text.lines().map(str::trim) {
             let quoted = line.split('"').nth(1);
             if let (true, Some(name)) = (
                 line.starts_with("include \"") || line.starts_with("import \""),
                 quoted,
             ) {
-                todo.push(
-                    name.strip_prefix("../../")
-                        .map_or_else(|| format!("{folder}/{name}"), str::to_owned),
-                );
+                todo.push(path_from(folder, name));
             } else if let (true, Some(module)) = (
                 !file.contains(".saw"),
                 line.strip_prefix("import ")
@@ -136,29 +162,30 @@ pub fn files_of(root: &Path, script: &str) -> io::Result<Vec<String>> {
                 todo.push(found.ok_or_else(|| io::Error::other(format!("{file}: no module {module}")))?);
             }
         }
-        if file == "proofs/saw/common.saw" {
-            todo.push("proofs/saw/prototypes.rs".to_owned());
-            todo.push("proofs/saw/instructions.s".to_owned());
-        }
-        // How the kernel is cut; what makes an iteration every number of them.
-        if file == "proofs/saw/loop.saw" {
-            todo.push("proofs/tools/src/proofs/bytes.rs".to_owned());
-        }
-        if file == "proofs/saw/lifted.saw" {
-            todo.push("proofs/rocq/Blocks.v".to_owned());
-        }
-        if file == "proofs/saw/rust.saw" {
-            files.extend(rust::SOURCES.map(str::to_owned));
+        match file.as_str() {
+            // From which the prototypes are made.
+            "proofs/saw/lib/common.saw" => {
+                todo.extend(["jasmin/kernels.toml", bytes::INSTRUCTIONS].map(str::to_owned));
+            }
+            // How the kernel is cut; what makes an iteration every number of them.
+            "proofs/saw/lib/loop.saw" => todo.push("proofs/tools/src/proofs/bytes.rs".to_owned()),
+            LIFTED => todo.push("proofs/rocq/Blocks.v".to_owned()),
+            "proofs/saw/lib/rust.saw" => files.extend(rust::SOURCES.map(str::to_owned)),
+            _ => (),
         }
         // The hash in such a module is that of the code, which is not always assembled anew.
-        if let Some(kernel) = file
-            .strip_prefix("proofs/lift/armv8/")
-            .and_then(|name| name.strip_suffix(".cry"))
-        {
-            todo.push(format!("jasmin/armv8/{kernel}.S"));
-            todo.push("jasmin/armv8/simpira1024.S".to_owned());
-            todo.push("rust/src/aarch64/kernels.rs".to_owned());
-            todo.push("rust/src/kernels.rs".to_owned());
+        for (level, kernel) in TABLE.all() {
+            let module = format!("{}/{}/{}.cry", lifted::FOLDER, level.name, kernel.name);
+            if file == module && level.source != "jazz" {
+                let folder = format!("jasmin/{}", level.name);
+                todo.push(format!("{folder}/{}.{}", kernel.name, level.source));
+                todo.extend(
+                    (kernel.levels[&level.name].include.iter()).map(|include| format!("{folder}/{include}")),
+                );
+                let backend = format!("rust/src/backend/{}", level.backend);
+                todo.extend(["kernels.rs", "declarations.rs"].map(|name| format!("{backend}/{name}")));
+                todo.push(lifted::KERNELS_RS.to_owned());
+            }
         }
         files.push(file);
     }

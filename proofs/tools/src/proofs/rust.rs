@@ -14,11 +14,11 @@ pub const FLAGS: [&str; 3] = ["--emit=llvm-bc,llvm-ir", "-Ccodegen-units=1", "-C
 
 /// What the functions that the scripts are about are made from. Of `label.rs` it is the length of labels.
 pub const SOURCES: [&str; 6] = [
+    "rust/src/backend/mod.rs",
+    "rust/src/backend/portable/aes.rs",
+    "rust/src/backend/portable/mod.rs",
     "rust/src/duplex.rs",
     "rust/src/label.rs",
-    "rust/src/platform.rs",
-    "rust/src/portable/aes.rs",
-    "rust/src/portable/mod.rs",
     "rust/src/simpira1024.rs",
 ];
 
@@ -89,7 +89,7 @@ fn only(folder: &Path, ending: &str) -> io::Result<std::path::PathBuf> {
     }
 }
 
-/// The functions that a module in LLVM's text form defines: the names of those whose path is `veriplex::MODULE::...`
+/// The functions that a module in LLVM's text form defines: the names of those whose path is `veriplex::MODULE::...` or `veriplex::backend::MODULE::...`
 /// and made of plain names, and their symbols. A path that two functions share is left out.
 fn functions(module: &str) -> BTreeMap<String, String> {
     let mut functions: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -102,6 +102,7 @@ fn functions(module: &str) -> BTreeMap<String, String> {
         let Some(path) = path.strip_prefix("veriplex::") else {
             continue;
         };
+        let path = path.strip_prefix("backend::").unwrap_or(path);
         let parts: Vec<&str> = path.split("::").collect();
         let plain = |part: &&str| part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         if MODULES.contains(&parts[0]) && parts.iter().all(plain) {

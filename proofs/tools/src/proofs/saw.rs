@@ -103,9 +103,10 @@ pub fn run_all(root: &Path, scripts: &[String]) -> io::Result<Vec<Run>> {
     Ok(runs.into_iter().map(|(_, run)| run).collect())
 }
 
-/// Runs a script in its folder. What it prints goes to `target/proofs/NAME.log`.
+/// Runs a script in its folder. What it prints goes to `target/proofs/FOLDER-NAME.log`.
 fn run(root: &Path, script: &str) -> io::Result<Run> {
-    let name = script.rsplit('/').next().unwrap_or(script);
+    let (folder, file) = script.rsplit_once('/').unwrap_or(("", script));
+    let name = script.trim_start_matches("proofs/saw/").replace('/', "-");
     let out = root.join("target/proofs");
     let log = out.join(format!("{name}.log"));
     let goals = out.join(format!("{name}.goals"));
@@ -116,9 +117,12 @@ fn run(root: &Path, script: &str) -> io::Result<Run> {
     let path = env::join_paths([out.join("bin")].into_iter().chain(env::split_paths(&path)))
         .map_err(io::Error::other)?;
     let mut child = Command::new("sh")
-        .args(["-c", &format!("{LIMITS} {name} 2>&1")])
-        .current_dir(root.join("proofs/saw"))
-        .env("CRYPTOLPATH", "../../spec/cryptol")
+        .args(["-c", &format!("{LIMITS} {file} 2>&1")])
+        .current_dir(root.join(folder))
+        .env(
+            "CRYPTOLPATH",
+            format!("{0}/spec/cryptol:{0}/proofs/saw/lib", root.display()),
+        )
         .env("VERIPLEX_Z3", program("z3")?)
         .env("VERIPLEX_GOALS", &goals)
         .env("VERIPLEX_THEOREM", theorem)

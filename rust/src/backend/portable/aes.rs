@@ -80,7 +80,7 @@ fn transpose(q: &mut Planes) {
 }
 
 /// MixColumns(ShiftRows(SubBytes(x))).
-// The proofs (proofs/saw/portable.saw) keep it a function of its own, so that the permutation's can build on its.
+// The proofs (proofs/saw/lib/portable.saw) keep it a function of its own, so that the permutation's can build on its.
 #[cfg_attr(not(veriplex_proofs), inline(always))]
 #[cfg_attr(veriplex_proofs, inline(never))]
 pub(super) fn round(x: &mut Planes) {

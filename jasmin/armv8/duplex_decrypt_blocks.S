@@ -1,0 +1,44 @@
+/* veriplex_duplex_decrypt_blocks: for each of n >= 0 blocks of 94 bytes: the block of output is its XOR with the
+ * state; the block of input replaces the state's bytes; XOR 0x81 into byte 95 of the state, permute.
+ *
+ * Cryptol       Duplex::decrypt_blocks
+ * C             void veriplex_duplex_decrypt_blocks(uint8_t state[128], const uint8_t *input, uint8_t *output,
+ *                                                   size_t n, const uint32_t round_constants[72][4]);
+ * Arguments     x0 state (read and written), x1 input: 94 n bytes (read), x2 output: 94 n bytes (written;
+ *               input may be output, else they do not overlap), x3 n, x4 round_constants: K(1)..K(72) (read)
+ * Alignment     none
+ * Registers     changes x1, x2, x3, x4, v0-v7, v16-v31; no stack
+ * CPU features  FEAT_AES, Advanced SIMD
+ * Constant time pointers and n are public, what the pointers point to is secret; DIT instructions only
+ * Wiped         v0-v7, v16-v31 (to their full width) are zero on return */
+
+	add	x4, x4, #128
+	simpira_load	x0, 2
+	b	1f
+2:
+	simpira_load_block	x1
+	// Bytes 78 to 93 of the output.
+	ext	v28.16b, v24.16b, v25.16b, #14
+	eor	v28.16b, v28.16b, v5.16b
+	eor	v16.16b, v0.16b, v20.16b
+	eor	v17.16b, v1.16b, v21.16b
+	eor	v18.16b, v2.16b, v22.16b
+	eor	v19.16b, v3.16b, v23.16b
+	eor	v29.16b, v4.16b, v24.16b
+	simpira_store_block	x2, 16, 17, 18, 19, 29, 28
+	simpira_padding	v28
+	// Bytes 80 to 93 of the input, then the state's bytes 94 and 95 with the padding.
+	eor	v25.16b, v25.16b, v28.16b
+	ext	v25.16b, v25.16b, v25.16b, #14
+	ext	v5.16b, v5.16b, v25.16b, #2
+	mov	v6.16b, v26.16b
+	mov	v7.16b, v27.16b
+	simpira_permutation	x4
+	add	x1, x1, #94
+	add	x2, x2, #94
+	sub	x3, x3, #1
+1:
+	cbnz	x3, 2b
+	simpira_store	x0
+	simpira_clear
+	ret

@@ -1,0 +1,206 @@
+//! The machine with buffers that no kernel has yet: what it takes and what it refuses follows the table, and a table that
+//! says what cannot be is refused.
+
+use std::path::Path;
+use veriplex_lift::table::Table;
+use veriplex_lift::{Lifted, X86_64, assembler, lift};
+
+const LEVEL: &str = r#"
+[[level]]
+name = "made-up"
+target = "x86-64"
+source = "jazz"
+backend = "none"
+theorems = ""
+
+[[table]]
+name = "keys"
+bytes = 48
+"#;
+
+/// Two inputs, one of them with gaps between its blocks of 64 bytes, and an output that may be the other.
+const KERNEL: &str = r#"
+[[kernel]]
+name = "mix_blocks"
+cryptol = "none"
+arguments = [
+    { name = "state", bytes = 32, access = "read-write", secret = true },
+    { name = "left", bytes = 64, blocks = "n", stride = 96, access = "read", secret = true },
+    { name = "right", bytes = 64, blocks = "n", access = "read", secret = false },
+    { name = "output", bytes = 64, blocks = "n", access = "write", secret = true, may_be = "right" },
+    { name = "n", count = true },
+    { name = "keys", table = "keys" },
+]
+[kernel.levels]
+made-up = { features = [] }
+"#;
+
+const SOURCE: &str = "\
+	vmovdqu	16(%rdi), %xmm1
+	jmp	1f
+2:
+	vmovdqu	48(%rsi), %xmm0
+	vpxor	48(%rdx), %xmm0, %xmm0
+	vpxor	32(%r9), %xmm0, %xmm0
+	vpxor	%xmm0, %xmm1, %xmm1
+	vmovdqu	%xmm1, 48(%rcx)
+	addq	$96, %rsi
+	addq	$64, %rdx
+	addq	$64, %rcx
+	decq	%r8
+1:
+	cmpq	$0, %r8
+	ja	2b
+	vmovdqu	%xmm1, 16(%rdi)
+	vpxor	%xmm0, %xmm0, %xmm0
+	vpxor	%xmm1, %xmm1, %xmm1
+	ret
+";
+
+/// The kernel with a change of its assembly, lifted; or why not. `None` where there is no rustc for it.
+fn lifted(name: &str, find: &str, replace: &str) -> Option<Result<Lifted, String>> {
+    let Some(rustc) = assembler::rustc(&X86_64) else {
+        println!("{name}: skipped, because no rustc here has a library for x86-64");
+        return None;
+    };
+    assert!(SOURCE.contains(find), "{find}");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("table-{name}"));
+    let source = SOURCE.replacen(find, replace, 1);
+    let code = assembler::assemble(rustc, &X86_64, &source, &folder).unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    let table = Table::parse(&format!("{LEVEL}{KERNEL}")).unwrap();
+    Some(lift(&table.kernels[0], &table.levels[0], &code).map_err(|e| e.reason))
+}
+
+#[test]
+fn buffers_are_those_of_the_table() {
+    let Some(lifted) = lifted("accepted", "", "") else {
+        return;
+    };
+    let module = lifted.unwrap().module;
+    for line in [
+        "entry : [32][8] -> [48][8] -> Live",
+        "step : [32][8] -> [64][8] -> [64][8] -> [64][8] -> [48][8] -> Live -> (Live, [64][8])",
+        "step state left right output keys (xmm1) =",
+        "xmm0_007 = load`{48} left ",
+        "xmm0_00c = vpxor xmm0_007 (load`{48} right) ",
+        "xmm0_011 = vpxor xmm0_00c (load`{32} keys) ",
+        "output_01b = store`{48} output xmm1_017 ",
+        // In place: one buffer less, written under the name of the input.
+        "step_in_place : [32][8] -> [64][8] -> [64][8] -> [48][8] -> Live -> (Live, [64][8])",
+        "step_in_place state left right keys (xmm1) =",
+        "right_01b = store`{48} right xmm1_017 ",
+        "exit : [32][8] -> [48][8] -> Live -> ([32][8], [2]Vector)",
+    ] {
+        assert!(module.contains(line), "{line}: {module}");
+    }
+}
+
+#[test]
+fn what_leaves_a_buffer_is_refused() {
+    let refused = [
+        ("48(%rsi)", "49(%rsi)", "bytes 49 to 64 of left, which has 64"),
+        // In the gap before the next block.
+        ("48(%rsi)", "80(%rsi)", "bytes 80 to 95 of left, which has 64"),
+        ("48(%rdx)", "-16(%rdx)", "bytes -16 to -1 of right, which has 64"),
+        ("48(%rcx)", "64(%rcx)", "bytes 64 to 79 of output, which has 64"),
+        ("32(%r9)", "40(%r9)", "bytes 40 to 55 of keys, which has 48"),
+        (
+            "16(%rdi), %xmm1\n\tjmp",
+            "17(%rdi), %xmm1\n\tjmp",
+            "bytes 17 to 32 of state, which has 32",
+        ),
+        (
+            "%xmm1, 48(%rcx)",
+            "%xmm1, 48(%rdx)",
+            "a store to right, which is read only",
+        ),
+        (
+            "%xmm1, 48(%rcx)",
+            "%xmm1, 32(%r9)",
+            "a store to keys, which is read only",
+        ),
+        // Each pointer goes on by its own stride.
+        ("$96, %rsi", "$64, %rsi", "an address from rsi, which is not one"),
+        ("$64, %rdx", "$96, %rdx", "an address from rdx, which is not one"),
+        ("\taddq\t$64, %rcx\n", "", "an address from rcx, which is not one"),
+        (
+            "decq\t%r8",
+            "decq\t%r9",
+            "a branch on something else than the counter",
+        ),
+        (
+            "\tjmp\t1f",
+            "\tvmovdqu\t(%rdx), %xmm0\n\tjmp\t1f",
+            "a block of right, outside of the loop",
+        ),
+    ];
+    for (i, (find, replace, reason)) in refused.into_iter().enumerate() {
+        let Some(lifted) = lifted(&format!("refused-{i}"), find, replace) else {
+            return;
+        };
+        let why = lifted.map(|lifted| lifted.module).unwrap_err();
+        assert!(why.contains(reason), "{replace}: {why}");
+    }
+}
+
+#[test]
+fn a_table_that_cannot_be_is_refused() {
+    let right = format!("{LEVEL}{KERNEL}");
+    Table::parse(&right).unwrap();
+    for (find, replace, reason) in [
+        ("target = \"x86-64\"", "target = \"z80\"", "no target z80"),
+        ("made-up = {", "other = {", "no level other"),
+        ("table = \"keys\"", "table = \"other\"", "no table other"),
+        (
+            "table = \"keys\" }",
+            "table = \"keys\", bytes = 48 }",
+            "a table has its own length",
+        ),
+        ("bytes = 48", "bytes = 0", "a name and a length"),
+        (
+            "name = \"mix_blocks\"",
+            "name = \"Mix blocks\"",
+            "a name, and at least one level",
+        ),
+        ("name = \"right\"", "name = \"left\"", "not a name of its own"),
+        ("{ name = \"n\", count = true },", "", "blocks of no count"),
+        ("count = true }", "count = true, bytes = 8 }", "neither a count"),
+        ("bytes = 32, access", "bytes = 0, access", "neither a count"),
+        (", secret = false", "", "neither a count"),
+        ("blocks = \"n\", stride", "stride", "blocks of no count"),
+        (
+            "stride = 96",
+            "stride = 63",
+            "blocks of no count, or that overlap",
+        ),
+        (
+            "may_be = \"right\"",
+            "may_be = \"left\"",
+            "it may be no other argument's",
+        ),
+        (
+            "may_be = \"right\"",
+            "may_be = \"state\"",
+            "it may be no other argument's",
+        ),
+        (
+            "may_be = \"right\"",
+            "may_be = \"other\"",
+            "it may be no other argument's",
+        ),
+        (
+            "{ name = \"keys\", table = \"keys\" }",
+            "{ name = \"m\", count = true }",
+            "more than one count",
+        ),
+        ("cryptol", "crytpol", "unknown field"),
+    ] {
+        assert!(right.contains(find), "{find}");
+        let why = Table::parse(&right.replacen(find, replace, 1)).unwrap_err();
+        assert!(why.contains(reason), "{replace}: {why}");
+    }
+    // A kernel twice.
+    let why = Table::parse(&format!("{right}{KERNEL}")).unwrap_err();
+    assert!(why.contains("its symbol is not its own"), "{why}");
+}

@@ -1,0 +1,42 @@
+// The kernels of `jasmin/armv8`: written from `jasmin/kernels.toml` by
+// `VERIPLEX_UPDATE=1 cargo test -p veriplex-assurance --test kernels`, not to be edited.
+kernels! {
+    features ["aes"];
+    include ["simpira1024.S"] ["simpira_f" "simpira_xor" "simpira_round" "simpira_permutation" "simpira_load" "simpira_store" "simpira_load_block" "simpira_store_block" "simpira_padding" "simpira_clear"] {
+        /// `Simpira1024::permute`.
+        ///
+        /// - `state`: 128 bytes, read and written, secret
+        /// - `round_constants`: the 1152 bytes of `simpira1024_round_constants`, read
+        fn simpira1024_permute(state: *mut u8, round_constants: *const u8) = "simpira1024_permute";
+        /// `Duplex::absorb_blocks`.
+        ///
+        /// - `state`: 128 bytes, read and written, secret
+        /// - `input`: blocks of 94 bytes, read, secret
+        /// - `n`: how many blocks, 0 or more
+        /// - `round_constants`: the 1152 bytes of `simpira1024_round_constants`, read
+        fn duplex_absorb_blocks(state: *mut u8, input: *const u8, n: usize, round_constants: *const u8) = "duplex_absorb_blocks";
+        /// `Duplex::encrypt_blocks`.
+        ///
+        /// - `state`: 128 bytes, read and written, secret
+        /// - `input`: blocks of 94 bytes, read, secret
+        /// - `output`: blocks of 94 bytes, written, secret; may be `input`
+        /// - `n`: how many blocks, 0 or more
+        /// - `round_constants`: the 1152 bytes of `simpira1024_round_constants`, read
+        fn duplex_encrypt_blocks(state: *mut u8, input: *const u8, output: *mut u8, n: usize, round_constants: *const u8) = "duplex_encrypt_blocks";
+        /// `Duplex::decrypt_blocks`.
+        ///
+        /// - `state`: 128 bytes, read and written, secret
+        /// - `input`: blocks of 94 bytes, read, secret
+        /// - `output`: blocks of 94 bytes, written, secret; may be `input`
+        /// - `n`: how many blocks, 0 or more
+        /// - `round_constants`: the 1152 bytes of `simpira1024_round_constants`, read
+        fn duplex_decrypt_blocks(state: *mut u8, input: *const u8, output: *mut u8, n: usize, round_constants: *const u8) = "duplex_decrypt_blocks";
+        /// `Duplex::squeeze_blocks`.
+        ///
+        /// - `state`: 128 bytes, read and written, secret
+        /// - `output`: blocks of 94 bytes, written, secret
+        /// - `n`: how many blocks, 0 or more
+        /// - `round_constants`: the 1152 bytes of `simpira1024_round_constants`, read
+        fn duplex_squeeze_blocks(state: *mut u8, output: *mut u8, n: usize, round_constants: *const u8) = "duplex_squeeze_blocks";
+    }
+}

@@ -1,0 +1,708 @@
+//! `proofs/inventory.toml` covers the public API, names only what exists, and is with `jasmin/kernels.toml` and
+//! `proofs/THEOREMS.txt` what `proofs/INVENTORY.md` shows.
+
+#[path = "inventory/public.rs"]
+mod public;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::fs;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use veriplex_lift::table::{Argument, Kernel, Level, TABLE};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Inventory {
+    statuses: BTreeMap<String, String>,
+    assumptions: BTreeMap<String, Assumption>,
+    kernels: Vec<Kernels>,
+    operation: Vec<Operation>,
+    api: Vec<Api>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Assumption {
+    what: String,
+    /// What makes it plausible, in words.
+    because: String,
+    #[serde(default)]
+    theorems: Vec<String>,
+    /// Commands and tests that would show a mistake.
+    #[serde(default)]
+    checks: Vec<String>,
+}
+
+/// What the kernels of a level have in common. The rest of their entries comes from the table and the theorems.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Kernels {
+    level: String,
+    constant_time: Vec<String>,
+    tests: Vec<String>,
+    /// Beside those of the theorems.
+    assumptions: Vec<String>,
+}
+
+/// One of the operations of a backend: the code that computes.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Operation {
+    names: Vec<String>,
+    backend: String,
+    #[serde(default)]
+    code: Vec<String>,
+    status: String,
+    #[serde(default)]
+    theorems: Vec<String>,
+    #[serde(default)]
+    constant_time: Vec<String>,
+    tests: Vec<String>,
+    assumptions: Vec<String>,
+}
+
+/// Public items, and the Rust between them and the operations.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Api {
+    what: String,
+    items: Vec<String>,
+    #[serde(default)]
+    operations: Vec<String>,
+    status: String,
+    #[serde(default)]
+    theorems: Vec<String>,
+    tests: Vec<String>,
+    #[serde(default)]
+    assumptions: Vec<String>,
+}
+
+/// Of a backend that is not made of kernels.
+const OPERATIONS: [&str; 5] = [
+    "permute",
+    "absorb_blocks",
+    "encrypt_blocks",
+    "decrypt_blocks",
+    "squeeze_blocks",
+];
+const BACKENDS: [&str; 3] = ["x86_64 intrinsics", "aarch64 intrinsics", "portable"];
+const PAGE: &str = "proofs/INVENTORY.md";
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn read(path: &str) -> String {
+    fs::read_to_string(root().join(path)).unwrap_or_else(|e| panic!("{path}: {e}"))
+}
+
+fn inventory() -> Inventory {
+    let mut inventory: Inventory = toml::from_str(&read("proofs/inventory.toml"))
+        .unwrap_or_else(|e| panic!("proofs/inventory.toml: {e}"));
+    let mut operations = Vec::new();
+    for (level, kernel) in TABLE.all() {
+        let common = inventory
+            .kernels
+            .iter()
+            .find(|kernels| kernels.level == level.name);
+        let common =
+            common.unwrap_or_else(|| panic!("proofs/inventory.toml: no [[kernels]] of {}", level.name));
+        operations.push(kernel_entry(level, kernel, common));
+    }
+    operations.append(&mut inventory.operation);
+    inventory.operation = operations;
+    inventory
+}
+
+/// The theorem that a loop is run for every number of blocks.
+const EVERY_N: &str = "blocks_for_every_n";
+
+/// What makes a kernel proved for every input and every number of blocks. The permutation has no blocks. A loop has its
+/// step, in place as well where there is such a thing, and its exit.
+fn needed(level: &Level, kernel: &Kernel) -> Vec<String> {
+    let parts: &[&str] = match (kernel.has_count(), kernel.in_place()) {
+        (false, _) => &["thm"],
+        (true, false) => &["step_thm", "exit_thm"],
+        (true, true) => &["step_thm", "step_in_place_thm", "exit_thm"],
+    };
+    parts
+        .iter()
+        .map(|part| format!("{}{}_lifted_{part}", level.theorems, kernel.name))
+        .collect()
+}
+
+fn kernel_entry(level: &Level, kernel: &Kernel, common: &Kernels) -> Operation {
+    let object = format!("{}/{}", level.name, kernel.name);
+    let tables: Vec<&str> = kernel.arguments.iter().filter_map(Argument::table).collect();
+    let saw = saw_theorems();
+    let own = saw
+        .iter()
+        .filter(|(_, (of, _))| *of == object || tables.contains(&of.as_str()));
+    let mut assumptions: BTreeSet<String> = common.assumptions.iter().cloned().collect();
+    let mut theorems = Vec::new();
+    for (name, (_, rests)) in own {
+        theorems.push(name.clone());
+        assumptions.extend(rests.iter().cloned());
+    }
+    let complete = needed(level, kernel).iter().all(|name| theorems.contains(name));
+    if kernel.has_count() {
+        theorems.insert(0, EVERY_N.to_owned());
+        assumptions.insert("rocq".to_owned());
+    }
+    Operation {
+        names: vec![kernel.name.clone()],
+        backend: format!("{} kernels", level.name),
+        code: Vec::new(),
+        status: if complete { "proved" } else { "proved-bounded" }.to_owned(),
+        theorems,
+        constant_time: common.constant_time.clone(),
+        tests: common.tests.clone(),
+        assumptions: assumptions.into_iter().collect(),
+    }
+}
+
+/// `NAME_0..4` is five names.
+fn spread(name: &str) -> Vec<String> {
+    let parts = name.split_once("..").and_then(|(head, last)| {
+        let (stem, first) = head.rsplit_once('_')?;
+        Some((stem, first.parse::<u32>().ok()?, last.parse::<u32>().ok()?))
+    });
+    match parts {
+        Some((stem, first, last)) => (first..=last).map(|i| format!("{stem}_{i}")).collect(),
+        None => vec![name.to_owned()],
+    }
+}
+
+/// The theorems of SAW, each with its object and its assumptions.
+fn saw_theorems() -> BTreeMap<String, (String, Vec<String>)> {
+    read("proofs/THEOREMS.txt")
+        .lines()
+        .map(|line| line.split('#').next().unwrap_or(""))
+        .filter_map(|line| {
+            let mut words = line.split_whitespace().map(str::to_owned);
+            Some((words.next()?, (words.next()?, words.collect())))
+        })
+        .collect()
+}
+
+/// The object of theorems about an operation of a backend. There is none about intrinsics.
+fn object_of(backend: &str, operation: &str) -> Option<String> {
+    match backend.strip_suffix(" kernels") {
+        Some(level) => Some(format!("{level}/{operation}")),
+        None => (backend == "portable").then(|| backend.to_owned()),
+    }
+}
+
+/// The theorems that `make rocq` checks.
+fn rocq_theorems() -> BTreeSet<String> {
+    let makefile = read("proofs/rocq/Makefile").replace("\\\n", " ");
+    let line = makefile
+        .lines()
+        .find_map(|line| line.strip_prefix("THEOREMS ="))
+        .unwrap();
+    line.split_whitespace().map(str::to_owned).collect()
+}
+
+/// Whether `make TARGET` or `FILE::TEST` exists. An ignored test is one only where the Makefile runs it by its name.
+fn check_exists(name: &str) -> bool {
+    if let Some(target) = name.strip_prefix("make ") {
+        return read("Makefile")
+            .lines()
+            .any(|line| line.starts_with(&format!("{target}:")));
+    }
+    let Some((file, test)) = name.split_once("::") else {
+        return false;
+    };
+    let Ok(text) = fs::read_to_string(root().join(file)) else {
+        return false;
+    };
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    lines.iter().enumerate().any(|(number, line)| {
+        let mut attributes = lines[..number]
+            .iter()
+            .rev()
+            .take_while(|line| line.starts_with("#[") || line.starts_with("//"));
+        line.starts_with(&format!("fn {test}("))
+            && attributes.clone().any(|line| *line == "#[test]")
+            && (attributes.all(|line| !line.starts_with("#[ignore")) || read("Makefile").contains(test))
+    })
+}
+
+#[test]
+fn every_public_item_has_one_entry() {
+    let public = public::items(&root().join("rust/src/lib.rs"));
+    assert!(public.len() > 100, "{public:?}");
+    let mut listed = BTreeSet::new();
+    let mut wrong = Vec::new();
+    for item in inventory().api.iter().flat_map(|api| &api.items) {
+        if !listed.insert(item.clone()) {
+            wrong.push(format!("{item}: twice"));
+        }
+    }
+    wrong.extend(public.difference(&listed).map(|item| format!("{item}: no entry")));
+    wrong.extend(
+        listed
+            .difference(&public)
+            .map(|item| format!("{item}: no such item")),
+    );
+    assert!(wrong.is_empty(), "proofs/inventory.toml:\n{}", wrong.join("\n"));
+}
+
+/// The walk over the sources sees what it claims to see.
+#[test]
+fn public_items_are_found() {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("public");
+    fs::create_dir_all(&folder).unwrap();
+    let lib = folder.join("lib.rs");
+    fs::write(
+        &lib,
+        r"
+        mod hidden { pub struct NotReached; pub fn not_reached() {} pub use super::deep::Twice; }
+        mod deep {
+            pub struct Twice(u8);
+            pub(crate) struct Private;
+            impl Twice { pub const C: u8 = 1; pub fn open(&self) {} fn closed(&self) {} pub(crate) fn half(&self) {} }
+            macro_rules! more { ($($t:ident),*) => {$( impl<'a> $t<'a> { pub fn made(&self) {} } )*}; }
+            more!(Twice);
+            macro_rules! traits { ($($t:ident),*) => {$( impl Drop for $t<'_> { fn drop(&mut self) {} } )*}; }
+            traits!(Twice);
+            #[cfg(test)] mod tests { pub struct Test; impl super::Twice { pub fn in_tests() {} } }
+        }
+        pub mod open { pub use crate::hidden::Twice as Renamed; pub enum E { A, B(u8) } pub type T = E; }
+        pub use deep::Twice;
+        pub use file::{f, inner::g};
+        mod room { pub mod inner { pub struct In; } }
+        pub use room::inner;
+        impl Clone for inner::In { fn clone(&self) -> Self { todo!() } }
+        mod file;
+        impl Clone for Twice { fn clone(&self) -> Self { todo!() } }
+        impl core::cmp::PartialEq<u8> for open::E {}
+        pub trait Open { const D: u8; type Out; fn required(&self); fn provided(&self) {} }
+        trait Closed { fn hidden(&self); }
+        pub const C: u8 = 0;
+        #[macro_export] macro_rules! exported { () => {}; }
+        macro_rules! local { () => {}; }
+        ",
+    )
+    .unwrap();
+    fs::write(
+        folder.join("file.rs"),
+        "pub fn f() {} pub mod inner; pub fn h() {}",
+    )
+    .unwrap();
+    fs::create_dir_all(folder.join("file")).unwrap();
+    fs::write(
+        folder.join("file/inner.rs"),
+        "pub fn g() {} pub static S: u8 = 0;",
+    )
+    .unwrap();
+    let found: Vec<String> = public::items(&lib).into_iter().collect();
+    let expected = [
+        "C",
+        "Open",
+        "Open::D",
+        "Open::Out",
+        "Open::provided",
+        "Open::required",
+        "Twice",
+        "Twice as Clone",
+        "Twice as Drop",
+        "Twice::C",
+        "Twice::made",
+        "Twice::open",
+        "exported!",
+        "f",
+        "g",
+        "inner::In",
+        "inner::In as Clone",
+        "open::E",
+        "open::E as PartialEq",
+        "open::E::A",
+        "open::E::B",
+        "open::Renamed",
+        "open::Renamed as Clone",
+        "open::Renamed as Drop",
+        "open::Renamed::C",
+        "open::Renamed::made",
+        "open::Renamed::open",
+        "open::T",
+        "open::T as PartialEq",
+        "open::T::A",
+        "open::T::B",
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn entries_name_only_what_exists() {
+    let inventory = inventory();
+    let saw = saw_theorems();
+    let rocq = rocq_theorems();
+    let mut wrong = Vec::new();
+    let mut cited = BTreeSet::new();
+    let mut used_assumptions = BTreeSet::new();
+
+    let mut check =
+        |entry: &str, status: &str, theorems: &[String], checks: &[&[String]], assumptions: &[String]| {
+            if !inventory.statuses.contains_key(status) {
+                wrong.push(format!("{entry}: unknown status {status}"));
+            }
+            for name in theorems.iter().flat_map(|name| spread(name)) {
+                if !saw.contains_key(&name) && !rocq.contains(&name) {
+                    wrong.push(format!("{entry}: no theorem {name}"));
+                }
+                cited.insert(name);
+            }
+            for name in checks.iter().flat_map(|names| names.iter()) {
+                if !check_exists(name) {
+                    wrong.push(format!("{entry}: no test or make target {name}"));
+                }
+            }
+            for name in assumptions {
+                if !inventory.assumptions.contains_key(name) {
+                    wrong.push(format!("{entry}: unknown assumption {name}"));
+                }
+                used_assumptions.insert(name.clone());
+            }
+        };
+    for o in &inventory.operation {
+        let entry = format!("{} {}", o.backend, o.names.join(", "));
+        check(
+            &entry,
+            &o.status,
+            &o.theorems,
+            &[&o.tests, &o.constant_time],
+            &o.assumptions,
+        );
+    }
+    for a in &inventory.api {
+        check(&a.what, &a.status, &a.theorems, &[&a.tests], &a.assumptions);
+    }
+    for (name, a) in &inventory.assumptions {
+        check(name, "tested", &a.theorems, &[&a.checks], &[]);
+    }
+
+    for o in &inventory.operation {
+        for file in &o.code {
+            if !root().join(file).is_file() {
+                wrong.push(format!("{}: no file {file}", o.backend));
+            }
+        }
+    }
+    for name in inventory.assumptions.keys() {
+        if !used_assumptions.contains(name) {
+            wrong.push(format!("assumption {name}: of no entry"));
+        }
+    }
+    // Lemmas between two definitions of the specification are steps, not claims about code.
+    let claims = saw
+        .iter()
+        .filter(|(_, (object, _))| object != "spec")
+        .map(|(name, _)| name);
+    for name in claims.chain(&rocq) {
+        if !cited.contains(name) {
+            wrong.push(format!("theorem {name}: of no entry"));
+        }
+    }
+    for backend in BACKENDS {
+        for operation in OPERATIONS {
+            let entries = inventory.operation.iter().filter(|o| o.backend == backend);
+            let count = entries
+                .filter(|o| o.names.iter().any(|name| name == operation))
+                .count();
+            if count != 1 {
+                wrong.push(format!("{backend} {operation}: {count} entries"));
+            }
+        }
+    }
+    let is_kernels = |backend: &str| backend.ends_with(" kernels");
+    for o in &inventory.operation {
+        if !BACKENDS.contains(&o.backend.as_str()) && !is_kernels(&o.backend) {
+            wrong.push(format!("unknown backend {}", o.backend));
+        }
+    }
+    for common in &inventory.kernels {
+        if TABLE.level(&common.level).is_none() {
+            wrong.push(format!("unknown level {}", common.level));
+        }
+    }
+    for name in inventory
+        .operation
+        .iter()
+        .filter(|o| !is_kernels(&o.backend))
+        .flat_map(|o| &o.names)
+        .chain(inventory.api.iter().flat_map(|a| &a.operations))
+    {
+        if !OPERATIONS.contains(&name.as_str()) {
+            wrong.push(format!("unknown operation {name}"));
+        }
+    }
+    assert!(wrong.is_empty(), "proofs/inventory.toml:\n{}", wrong.join("\n"));
+}
+
+/// A status says no more than the theorems and tests of its entry do.
+#[test]
+fn statuses_are_deserved() {
+    let inventory = inventory();
+    let saw = saw_theorems();
+    let rocq = rocq_theorems();
+    let mut wrong = Vec::new();
+    let files = ["tests/twin.rs::", "tests/ristretto/twin.rs::"];
+    let twin = |tests: &[String]| {
+        let is_twin = |test: &String| files.iter().any(|file| test.starts_with(file));
+        tests.iter().any(is_twin)
+    };
+    for o in &inventory.operation {
+        let entry = format!("{} {}", o.backend, o.names.join(", "));
+        let theorems: Vec<String> = o.theorems.iter().flat_map(|name| spread(name)).collect();
+        let objects: Vec<Option<String>> = o.names.iter().map(|name| object_of(&o.backend, name)).collect();
+        for name in &theorems {
+            let of_entry = match saw.get(name) {
+                Some((object, _)) if TABLE.is_constants(object) => o.backend.ends_with(" kernels"),
+                Some((object, _)) => objects.contains(&Some(object.clone())),
+                None => o.backend.ends_with(" kernels"),
+            };
+            if !of_entry {
+                wrong.push(format!("{entry}: {name} is about something else"));
+            }
+        }
+        let proved = |name: &String| {
+            object_of(&o.backend, name).is_some_and(|object| {
+                (theorems.iter()).any(|theorem| saw.get(theorem).is_some_and(|(of, _)| *of == object))
+            })
+        };
+        let for_every_n = |name: &String| {
+            let level = o
+                .backend
+                .strip_suffix(" kernels")
+                .and_then(|level| TABLE.level(level));
+            let Some((level, kernel)) = level.zip(TABLE.kernel(name)) else {
+                return false;
+            };
+            let has = |theorem: &str| theorems.iter().any(|t| t == theorem);
+            needed(level, kernel).iter().all(|theorem| has(theorem))
+                && (!kernel.has_count() || rocq.contains(EVERY_N) && has(EVERY_N))
+        };
+        let bitcode = |bounded: bool| {
+            o.names.iter().all(|name| {
+                let theorem = format!("portable_{name}_thm");
+                let limited = |(_, rests): &(_, Vec<String>)| rests.iter().any(|name| name == "lengths");
+                theorems.contains(&theorem) && saw.get(&theorem).is_some_and(|t| bounded || !limited(t))
+            })
+        };
+        let deserved = match o.status.as_str() {
+            "proved" => o.names.iter().all(|name| proved(name) && for_every_n(name)),
+            "proved-bounded" => o.names.iter().all(proved) && !o.names.iter().all(for_every_n),
+            "proved-llvm" => bitcode(false) && twin(&o.tests),
+            "proved-llvm-bounded" => bitcode(true) && twin(&o.tests),
+            "specified-tested" => twin(&o.tests),
+            "tested" => !o.tests.is_empty(),
+            _ => false,
+        };
+        if !deserved {
+            wrong.push(format!("{entry}: not {}", o.status));
+        }
+        // A kernel is proved: that is what it is for.
+        if o.backend.ends_with(" kernels") && o.status != "proved" {
+            wrong.push(format!(
+                "{entry}: proofs/THEOREMS.txt lacks a theorem about the lifted kernel"
+            ));
+        }
+        if o.status.starts_with("proved") && o.assumptions.is_empty() {
+            wrong.push(format!("{entry}: a proof without assumptions"));
+        }
+    }
+    for a in &inventory.api {
+        let deserved = match a.status.as_str() {
+            "specified-tested" => twin(&a.tests),
+            "tested" => !a.tests.is_empty(),
+            "not-covered" => a.tests.is_empty(),
+            // Of the Rust of the API, theorems are about the duplex: one of each function.
+            "proved-llvm-bounded" => {
+                let proved = |item: &String| {
+                    item.strip_prefix("hazmat::Duplex::").is_none_or(|name| {
+                        let theorem = format!("duplex_{name}_thm");
+                        a.theorems.contains(&theorem)
+                            && saw.get(&theorem).is_some_and(|(object, _)| object == "duplex")
+                    })
+                };
+                a.items
+                    .iter()
+                    .all(|item| item.starts_with("hazmat::Duplex") && proved(item))
+                    && twin(&a.tests)
+            }
+            _ => false,
+        };
+        if !deserved {
+            wrong.push(format!("{}: not {}", a.what, a.status));
+        }
+    }
+    assert!(wrong.is_empty(), "proofs/inventory.toml:\n{}", wrong.join("\n"));
+}
+
+/// What a theorem rests on, its entry rests on.
+#[test]
+fn assumptions_of_theorems_are_those_of_their_entries() {
+    let inventory = inventory();
+    let saw = saw_theorems();
+    let mut wrong = Vec::new();
+    let operations = inventory
+        .operation
+        .iter()
+        .map(|o| (&o.backend, &o.theorems, &o.assumptions));
+    let apis = (inventory.api.iter()).map(|a| (&a.what, &a.theorems, &a.assumptions));
+    for (entry, theorems, assumptions) in operations.chain(apis) {
+        for theorem in theorems.iter().flat_map(|name| spread(name)) {
+            let rests = match saw.get(&theorem) {
+                Some((_, rests)) => rests.clone(),
+                None => vec!["rocq".to_owned()],
+            };
+            for name in rests.iter().filter(|name| !assumptions.contains(name)) {
+                wrong.push(format!("{entry}: {theorem} rests on {name}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "proofs/inventory.toml:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_page_shows_the_inventory() {
+    let page = page(&inventory());
+    for line in page.lines() {
+        assert!(line.chars().count() <= 260, "a long line: {line}");
+    }
+    if std::env::var_os("VERIPLEX_UPDATE").is_some() {
+        fs::write(root().join(PAGE), page).unwrap();
+    } else {
+        assert!(
+            read(PAGE) == page,
+            "{PAGE} is not what proofs/inventory.toml says: VERIPLEX_UPDATE=1 cargo test -p veriplex-assurance --test inventory"
+        );
+    }
+}
+
+/// Tests and make targets that the prose of `SOUNDNESS.md` names exist.
+#[test]
+fn soundness_names_only_what_exists() {
+    let text = read("SOUNDNESS.md");
+    let mut seen = 0;
+    for quoted in text.split('`').skip(1).step_by(2) {
+        let is_test = quoted.contains(".rs::");
+        let is_target = quoted.starts_with("make ") && quoted.split(' ').count() == 2;
+        if is_test || is_target {
+            assert!(check_exists(quoted), "SOUNDNESS.md: no {quoted}");
+            seen += 1;
+        } else if quoted.contains('/') && !quoted.contains([' ', '<', '*']) {
+            assert!(
+                root().join(quoted).exists() || quoted.starts_with("target/"),
+                "SOUNDNESS.md: no {quoted}"
+            );
+            seen += 1;
+        }
+    }
+    assert!(seen > 10, "{seen}");
+}
+
+/// What the kernels among the operations compute.
+fn definitions(operation: &Operation) -> Vec<String> {
+    let kernels = operation.names.iter().filter_map(|name| TABLE.kernel(name));
+    kernels.map(|kernel| kernel.cryptol.clone()).collect()
+}
+
+/// An entry of a list: what it is, and names as code, over as many lines as it takes.
+fn entry(what: &str, names: &[String]) -> String {
+    let mut text = format!("- {what}:");
+    let mut width = text.len();
+    for (i, name) in names.iter().enumerate() {
+        let name = format!("`{name}`{}", if i + 1 == names.len() { "" } else { "," });
+        if width + 1 + name.len() > 120 {
+            text += "\n ";
+            width = 1;
+        }
+        width += 1 + name.len();
+        text = text + " " + &name;
+    }
+    if names.is_empty() {
+        String::new()
+    } else {
+        text + "\n"
+    }
+}
+
+/// Words, over as many lines as they take.
+fn wrapped(words: &str) -> String {
+    let (mut text, mut width) = (String::new(), 0);
+    for word in words.split_whitespace() {
+        if width > 0 && width + 1 + word.chars().count() > 120 {
+            text += "\n";
+            width = 0;
+        } else if width > 0 {
+            text += " ";
+            width += 1;
+        }
+        width += word.chars().count();
+        text += word;
+    }
+    text + "\n"
+}
+
+fn page(inventory: &Inventory) -> String {
+    let mut text = "# Inventory
+
+Every public item and every operation: what is proved of it, or tested, and on what that rests. What this means as a whole
+is in [SOUNDNESS.md](../SOUNDNESS.md). Written from `inventory.toml`, `THEOREMS.txt` and `jasmin/kernels.toml` by
+`VERIPLEX_UPDATE=1 cargo test -p veriplex-assurance --test inventory`, not to be edited.
+
+| status | meaning |
+|---|---|
+"
+    .to_owned();
+    for (name, meaning) in &inventory.statuses {
+        writeln!(text, "| {name} | {meaning} |").unwrap();
+    }
+    text += "\n## Operations: the code that computes\n\n| operation | backend | status |\n|---|---|---|\n";
+    for o in &inventory.operation {
+        for name in &o.names {
+            writeln!(text, "| `{name}` | {} | {} |", o.backend, o.status).unwrap();
+        }
+    }
+    for o in &inventory.operation {
+        writeln!(text, "\n### {}: {}\n", o.backend, o.names.join(", ")).unwrap();
+        text += &entry("computes", &definitions(o));
+        text += &entry("theorems", &o.theorems);
+        text += &entry("constant time", &o.constant_time);
+        text += &entry("tests", &o.tests);
+        text += &entry("rests on", &o.assumptions);
+    }
+    text +=
+        "\n## API: the Rust around the operations\n\n| item | status of the Rust | part |\n|---|---|---|\n";
+    let mut items: Vec<_> = (inventory.api.iter())
+        .flat_map(|a| a.items.iter().map(move |item| (item, a)))
+        .collect();
+    items.sort_by_key(|(item, _)| *item);
+    for (item, a) in items {
+        writeln!(text, "| `{item}` | {} | {} |", a.status, a.what).unwrap();
+    }
+    for a in &inventory.api {
+        writeln!(text, "\n### {}\n", a.what).unwrap();
+        writeln!(text, "- status: {}", a.status).unwrap();
+        text += &entry("uses", &a.operations);
+        text += &entry("theorems", &a.theorems);
+        text += &entry("tests", &a.tests);
+        text += &entry("rests on", &a.assumptions);
+    }
+    text += "\n## What these rest on\n";
+    for (name, a) in &inventory.assumptions {
+        writeln!(text, "\n### {name}\n").unwrap();
+        text += &wrapped(&format!("Assumed: {}.", a.what));
+        text += &wrapped(&format!("Because {}.", a.because));
+        if !a.theorems.is_empty() || !a.checks.is_empty() {
+            text.push('\n');
+        }
+        text += &entry("theorems", &a.theorems);
+        text += &entry("checked by", &a.checks);
+    }
+    text
+}

@@ -1,0 +1,626 @@
+//! The kernels as they are linked: that they keep to the ABI and to their buffers, leave nothing behind, and compute what
+//! the portable backend computes. And that what there is of them is what `jasmin/kernels.toml` says: sources, assembly
+//! made from them, declarations.
+//!
+//! None of this needs Jasmin.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+use veriplex_lift::table::{Access, Argument, Kernel, Level, TABLE};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn read(path: &str) -> String {
+    fs::read_to_string(root().join(path)).unwrap_or_else(|e| panic!("{path}: {e}"))
+}
+
+/// What is wrong with an assembly file: it must have the hashes of the files it was made from and of its own body.
+fn provenance(level: &Level, kernel: &Kernel, text: &str) -> Result<(), String> {
+    let sha256 = |bytes: &[u8]| hex::encode(Sha256::digest(bytes));
+    let mut from = Vec::new();
+    let mut rest = text;
+    while let Some((line, after)) = rest.split_once('\n') {
+        rest = after;
+        let mut words = line.split_whitespace();
+        match (words.next(), words.next(), words.next(), words.next()) {
+            (Some("#"), Some("source" | "generator"), Some(hash), Some(path)) => {
+                let bytes = fs::read(root().join(path)).map_err(|e| format!("{path}: {e}"))?;
+                if sha256(&bytes) != hash {
+                    return Err(format!("{path} has changed: run `make kernels`"));
+                }
+                from.push(path.to_owned());
+            }
+            (Some("#"), Some("body"), Some(hash), _) => {
+                if sha256(rest.as_bytes()) != hash {
+                    return Err("the assembly was edited: run `make kernels`".into());
+                }
+                let folder = format!("jasmin/{}", level.name);
+                let mut expected = vec![format!("{folder}/{}.jazz", kernel.name)];
+                expected.extend(
+                    (kernel.levels[&level.name].include.iter()).map(|file| format!("{folder}/{file}")),
+                );
+                expected.push("proofs/tools/src/kernels.rs".to_owned());
+                return if from == expected {
+                    Ok(())
+                } else {
+                    Err(format!("made from {from:?} instead of {expected:?}"))
+                };
+            }
+            (Some("#"), ..) => {}
+            _ => break,
+        }
+    }
+    Err("no hash of the body".into())
+}
+
+/// A folder of `jasmin/` has the files of the kernels of its level, and no others.
+#[test]
+fn sources_are_those_of_the_table() {
+    for level in &TABLE.levels {
+        let files: BTreeSet<String> = (fs::read_dir(root().join("jasmin").join(&level.name)).unwrap())
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        let mut expected = BTreeSet::new();
+        for kernel in TABLE.of_level(level) {
+            expected.insert(format!("{}.{}", kernel.name, level.source));
+            if level.source == "jazz" {
+                expected.insert(format!("{}.s", kernel.name));
+            }
+            expected.extend(kernel.levels[&level.name].include.clone());
+        }
+        assert_eq!(files, expected, "jasmin/{}", level.name);
+    }
+    let folders: BTreeSet<String> = (fs::read_dir(root().join("jasmin")).unwrap())
+        .map(|entry| entry.unwrap())
+        .filter(|entry| entry.path().is_dir())
+        .map(|entry| entry.file_name().into_string().unwrap())
+        .collect();
+    let levels: BTreeSet<String> = TABLE.levels.iter().map(|level| level.name.clone()).collect();
+    assert_eq!(folders, levels, "the levels");
+}
+
+/// The banner of a source names the same definition, which there is; what its types call secret is what the table does.
+#[test]
+fn sources_say_what_the_table_says() {
+    for (level, kernel) in TABLE.all() {
+        let path = format!("jasmin/{}/{}.{}", level.name, kernel.name, level.source);
+        let source = read(&path);
+        let (module, definition) = kernel.cryptol.split_once("::").unwrap();
+        assert!(
+            source.starts_with(&format!("/* veriplex_{}", kernel.name)),
+            "{path}"
+        );
+        assert!(
+            source.contains(&format!("\n * Cryptol       {}\n", kernel.cryptol)),
+            "{path}"
+        );
+        let specification = read(&format!("spec/cryptol/{module}.cry"));
+        assert!(
+            specification.contains(&format!("\n{definition} : ")),
+            "{path}: no {}",
+            kernel.cryptol
+        );
+        if level.source == "jazz" {
+            // Jasmin knows what is in an array; of blocks it has the address.
+            let secrecy = |argument: &Argument| match argument.buffer() {
+                Some(buffer) if buffer.stride.is_none() && argument.is_secret() => "secret",
+                _ => "public",
+            };
+            let arguments: Vec<&str> = kernel.arguments.iter().map(secrecy).collect();
+            let types = format!("#[ct = \"{} -> ", arguments.join(" × "));
+            assert!(source.contains(&types), "{path}: no {types}");
+        }
+    }
+}
+
+#[test]
+fn assembly_comes_from_its_sources() {
+    for (level, kernel) in TABLE.all().filter(|(level, _)| level.source == "jazz") {
+        let text = read(&format!("jasmin/{}/{}.s", level.name, kernel.name));
+        assert_eq!(provenance(level, kernel, &text), Ok(()), "{}", kernel.name);
+
+        // The check sees an edited output, a source that is not the one that was compiled, and missing lines.
+        let edits = [
+            text.replacen("vaesenc", "vaesdec", 1),
+            format!("{text}\tnop\n"),
+            text.replacen("source    ", "source    0", 1),
+            text.lines()
+                .filter(|line| !line.contains("generator"))
+                .collect::<Vec<_>>()
+                .join("\n")
+                + "\n",
+            text.lines()
+                .filter(|line| !line.contains("# body"))
+                .collect::<Vec<_>>()
+                .join("\n")
+                + "\n",
+        ];
+        for edited in edits {
+            assert_ne!(provenance(level, kernel, &edited), Ok(()));
+        }
+    }
+}
+
+/// The declarations of a level's kernels, for the crate.
+fn declarations(level: &Level) -> String {
+    let mut features = BTreeSet::new();
+    let mut includes: Vec<&Option<String>> = Vec::new();
+    for kernel in TABLE.of_level(level) {
+        let needs = &kernel.levels[&level.name];
+        features.extend(needs.features.iter().map(|feature| format!("{feature:?}")));
+        if !includes.contains(&&needs.include) {
+            includes.push(&needs.include);
+        }
+    }
+    let mut text = format!(
+        "// The kernels of `jasmin/{}`: written from `jasmin/kernels.toml` by\n\
+         // `VERIPLEX_UPDATE=1 cargo test -p veriplex-assurance --test kernels`, not to be edited.\n\
+         kernels! {{\n    features [{}];\n",
+        level.name,
+        features.into_iter().collect::<Vec<_>>().join(" ")
+    );
+    for include in includes {
+        // What Jasmin includes is in its output. Macros are to be undone after each kernel.
+        let (mut file, mut macros) = (String::new(), Vec::new());
+        if let (Some(include), true) = (include, level.source != "jazz") {
+            file = format!("{include:?}");
+            let text = read(&format!("jasmin/{}/{include}", level.name));
+            for line in text.lines() {
+                if let Some(name) = line
+                    .strip_prefix(".macro ")
+                    .and_then(|rest| rest.split_whitespace().next())
+                {
+                    macros.push(format!("{name:?}"));
+                }
+            }
+        }
+        writeln!(text, "    include [{file}] [{}] {{", macros.join(" ")).unwrap();
+        for kernel in TABLE
+            .of_level(level)
+            .filter(|kernel| kernel.levels[&level.name].include == *include)
+        {
+            writeln!(text, "        /// `{}`.\n        ///", kernel.cryptol).unwrap();
+            for argument in &kernel.arguments {
+                writeln!(text, "        /// - `{}`: {}", argument.name, described(argument)).unwrap();
+            }
+            let symbol = level.symbol(kernel);
+            writeln!(
+                text,
+                "        fn {}({}) = {symbol:?};",
+                kernel.name,
+                kernel.prototype()
+            )
+            .unwrap();
+        }
+        text += "    }\n";
+    }
+    text + "}\n"
+}
+
+fn described(argument: &Argument) -> String {
+    let Some(buffer) = argument.buffer() else {
+        return "how many blocks, 0 or more".to_owned();
+    };
+    if let Some(table) = argument.table() {
+        return format!("the {} bytes of `{table}`, read", buffer.len);
+    }
+    let blocks = match buffer.stride {
+        None => format!("{} bytes", buffer.len),
+        Some(stride) if stride == buffer.len => format!("blocks of {} bytes", buffer.len),
+        Some(stride) => format!("blocks of {} bytes, {stride} from one to the next", buffer.len),
+    };
+    let access = match argument.access() {
+        Access::Read => "read",
+        Access::Write => "written",
+        Access::ReadWrite => "read and written",
+    };
+    let secret = if argument.is_secret() { "secret" } else { "public" };
+    let may_be = argument
+        .may_be()
+        .map_or_else(String::new, |other| format!("; may be `{other}`"));
+    format!("{blocks}, {access}, {secret}{may_be}")
+}
+
+#[test]
+fn declarations_are_those_of_the_table() {
+    for level in &TABLE.levels {
+        let path = format!("rust/src/backend/{}/declarations.rs", level.backend);
+        let text = declarations(level);
+        if std::env::var_os("VERIPLEX_UPDATE").is_some() {
+            fs::write(root().join(path), text).unwrap();
+        } else {
+            assert!(
+                read(&path) == text,
+                "{path} is not what jasmin/kernels.toml says: VERIPLEX_UPDATE=1 cargo test -p veriplex-assurance --test kernels"
+            );
+        }
+    }
+}
+
+#[cfg(all(
+    any(target_arch = "x86_64", target_arch = "aarch64"),
+    target_endian = "little",
+    target_pointer_width = "64",
+    unix,
+    not(veriplex_intrinsics),
+    not(veriplex_backend = "portable")
+))]
+#[path = "kernels"]
+mod linked {
+    use std::collections::BTreeMap;
+    use std::ops::Range;
+    use std::ptr;
+
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use veriplex::hazmat::{Backend, Duplex, RATE, STATE_LEN, set_hardware_enabled};
+    use veriplex_lift::table::{Argument, Kernel, TABLE};
+    use veriplex_lift::{Architecture, object_file};
+
+    #[path = "../linked.rs"]
+    mod addresses;
+    #[cfg_attr(target_arch = "x86_64", path = "x86_64.rs")]
+    #[cfg_attr(target_arch = "aarch64", path = "aarch64.rs")]
+    mod isa;
+
+    const ARCHITECTURE: Architecture = if cfg!(target_arch = "x86_64") {
+        Architecture::X86_64
+    } else {
+        Architecture::Aarch64
+    };
+
+    type State = [u8; STATE_LEN];
+    type Blocks<'a> = &'a mut [[u8; RATE]];
+
+    /// The definitions that kernels compute, in Rust.
+    const OPERATIONS: [(&str, fn(Backend, &mut State, Blocks<'_>)); 5] = [
+        ("Simpira1024::permute", |backend, state, _| backend.permute(state)),
+        ("Duplex::absorb_blocks", |backend, state, blocks| {
+            backend.absorb_blocks(state, blocks)
+        }),
+        ("Duplex::encrypt_blocks", Backend::encrypt_blocks),
+        ("Duplex::decrypt_blocks", Backend::decrypt_blocks),
+        ("Duplex::squeeze_blocks", Backend::squeeze_blocks),
+    ];
+
+    /// The bytes of a table of constants: `K(1)` to `K(72)` of the specification.
+    fn constants(name: &str) -> Vec<u8> {
+        assert_eq!(name, "simpira1024_round_constants", "say here what is in it");
+        (1..=72_u32)
+            .flat_map(|c| [0x00, 0x10, 0x20, 0x30].map(|word| (word ^ 8 ^ c).to_le_bytes()))
+            .flatten()
+            .collect()
+    }
+
+    /// The kernels of this program, as the table has them.
+    fn kernels() -> Vec<(&'static Kernel, *const ())> {
+        let kernels: Vec<_> = (addresses::addresses().into_iter())
+            .map(|(symbol, address)| (TABLE.find(ARCHITECTURE, symbol).unwrap().1, address.cast()))
+            .collect();
+        let all = TABLE
+            .all()
+            .filter(|(level, _)| level.target.architecture == ARCHITECTURE);
+        assert_eq!(kernels.len(), all.count());
+        kernels
+    }
+
+    /// The argument whose buffer an argument has in such a call.
+    fn owner(argument: &Argument, in_place: bool) -> &str {
+        argument.may_be().filter(|_| in_place).unwrap_or(&argument.name)
+    }
+
+    /// What the buffers have in them before a call, by argument.
+    fn contents(kernel: &Kernel, n: usize, in_place: bool, seed: usize) -> BTreeMap<&str, Vec<u8>> {
+        let mut contents = BTreeMap::new();
+        for argument in &kernel.arguments {
+            let Some(buffer) = argument.buffer() else { continue };
+            let [len, stride] =
+                [buffer.len, buffer.stride.unwrap_or(0)].map(|len| usize::try_from(len).unwrap());
+            let len = match (buffer.stride, n) {
+                (None, _) => len,
+                (Some(_), 0) => 0,
+                (Some(_), n) => (n - 1) * stride + len,
+            };
+            let bytes = argument
+                .table()
+                .map_or_else(|| bytes(seed + contents.len(), len), constants);
+            assert_eq!(bytes.len(), len, "{}", argument.name);
+            contents.insert(owner(argument, in_place), bytes);
+        }
+        contents
+    }
+
+    /// What they must have in them afterwards: what the portable backend makes of it.
+    fn expected<'a>(
+        kernel: &'a Kernel,
+        in_place: bool,
+        before: &BTreeMap<&'a str, Vec<u8>>,
+    ) -> BTreeMap<&'a str, Vec<u8>> {
+        let (_, operation) = (OPERATIONS.iter())
+            .find(|(definition, _)| *definition == kernel.cryptol)
+            .unwrap_or_else(|| panic!("{}: say in OPERATIONS what it computes", kernel.cryptol));
+        let mut after = before.clone();
+        let mut state: State = before["state"].as_slice().try_into().unwrap();
+        let output = kernel.arguments.iter().find(|argument| argument.name == "output");
+        let output = output.map(|argument| owner(argument, in_place));
+        // A kernel with both puts into the output what becomes of the input.
+        let from = ["input", "output"].into_iter().find_map(|name| before.get(name));
+        let mut data = from.cloned().unwrap_or_default();
+        operation(Backend::PORTABLE, &mut state, data.as_chunks_mut().0);
+        after.insert("state", state.to_vec());
+        if let Some(output) = output {
+            after.insert(output, data);
+        }
+        after
+    }
+
+    /// The argument registers for a call with these buffers.
+    fn arguments(kernel: &Kernel, n: usize, in_place: bool, mut at: impl FnMut(&str) -> usize) -> [usize; 6] {
+        let mut registers = [0; 6];
+        for (register, argument) in registers.iter_mut().zip(&kernel.arguments) {
+            *register = if argument.is_count() {
+                n
+            } else {
+                at(owner(argument, in_place))
+            };
+        }
+        registers
+    }
+
+    /// For every number of blocks and, where a kernel allows that, in place.
+    fn cases(kernel: &Kernel) -> impl Iterator<Item = (usize, bool)> + use<> {
+        let in_place: &[bool] = if kernel.in_place() {
+            &[false, true]
+        } else {
+            &[false]
+        };
+        (0..4).flat_map(move |n| in_place.iter().map(move |in_place| (n, *in_place)))
+    }
+
+    fn bytes(seed: usize, n: usize) -> Vec<u8> {
+        (0..n)
+            .map(|i| (((i + 1) * (2 * seed + 0x9e37)) >> 4).to_le_bytes()[0])
+            .collect()
+    }
+
+    fn runs_here() -> bool {
+        Backend::hardware().is_some()
+    }
+
+    #[test]
+    fn kernels_keep_to_the_abi_and_leave_nothing() {
+        if !runs_here() {
+            return;
+        }
+        for (kernel, address) in kernels() {
+            for (n, in_place) in cases(kernel) {
+                let what = format!("{} {n} {in_place}", kernel.name);
+                let mut buffers = contents(kernel, n, in_place, n);
+                let expected = expected(kernel, in_place, &buffers);
+                let arguments = arguments(kernel, n, in_place, |name| {
+                    buffers.get_mut(name).unwrap().as_mut_ptr().expose_provenance()
+                });
+                assert_eq!(isa::violations(address, arguments), [""; 0], "{what}");
+                assert_eq!(buffers, expected, "{what}");
+            }
+        }
+    }
+
+    /// The tables of constants in this program are as long as the kernels take them to be.
+    #[test]
+    fn constants_are_those_of_the_table() {
+        assert!(!addresses::addresses().is_empty());
+        let linked = object_file::symbols(&std::env::current_exe().unwrap()).unwrap();
+        for table in &TABLE.constants {
+            let symbol = linked.iter().find(|symbol| symbol.name == table.name).unwrap();
+            assert_eq!(symbol.bytes, constants(&table.name));
+            assert_eq!(u32::try_from(symbol.bytes.len()), Ok(table.bytes));
+        }
+    }
+
+    #[test]
+    fn the_checker_catches_bad_kernels() {
+        if !runs_here() {
+            return;
+        }
+        for (name, others, function) in isa::bad_kernels() {
+            let mut found = isa::violations(function, [0; 6]);
+            found.retain(|violation| !others.contains(violation));
+            let expected: &[&str] = if name.is_empty() { &[] } else { &[name] };
+            assert_eq!(found, expected);
+        }
+    }
+
+    // --- Buffers between guard pages ---
+
+    /// Pages that can be used between two that cannot, all writable bytes set to a canary.
+    struct Guarded {
+        base: *mut u8,
+        page: usize,
+    }
+
+    const CANARY: u8 = 0xc7;
+
+    impl Guarded {
+        fn new() -> Self {
+            // SAFETY: an anonymous mapping of four pages, of which the outer two are then made inaccessible.
+            unsafe {
+                let page = usize::try_from(libc::sysconf(libc::_SC_PAGESIZE)).unwrap();
+                let flags = libc::MAP_PRIVATE | libc::MAP_ANON;
+                let base = libc::mmap(
+                    ptr::null_mut(),
+                    4 * page,
+                    libc::PROT_READ | libc::PROT_WRITE,
+                    flags,
+                    -1,
+                    0,
+                );
+                assert_ne!(base, libc::MAP_FAILED);
+                assert_eq!(libc::mprotect(base, page, libc::PROT_NONE), 0);
+                assert_eq!(libc::mprotect(base.byte_add(3 * page), page, libc::PROT_NONE), 0);
+                let mut guarded = Self {
+                    base: base.cast(),
+                    page,
+                };
+                guarded.usable().fill(CANARY);
+                guarded
+            }
+        }
+
+        fn usable(&mut self) -> &mut [u8] {
+            // SAFETY: the two inner pages.
+            unsafe { std::slice::from_raw_parts_mut(self.base.add(self.page), 2 * self.page) }
+        }
+
+        /// Where `len` bytes go that begin `distance` after the first page, or end `distance` before the last.
+        fn place(&self, len: usize, distance: usize, at_end: bool) -> Range<usize> {
+            let start = if at_end {
+                2 * self.page - len - distance
+            } else {
+                distance
+            };
+            start..start + len
+        }
+
+        /// Everything outside the range is as it was; then the range is set to the canary again.
+        fn check_and_reset(&mut self, range: Range<usize>) {
+            let usable = self.usable();
+            usable[range].fill(CANARY);
+            assert!(
+                usable.iter().all(|&byte| byte == CANARY),
+                "written outside the buffer"
+            );
+        }
+    }
+
+    impl Drop for Guarded {
+        fn drop(&mut self) {
+            // SAFETY: what `new` mapped.
+            unsafe { libc::munmap(self.base.cast(), 4 * self.page) };
+        }
+    }
+
+    /// Every kernel, in place and from buffer to buffer, every alignment, at both ends of the pages.
+    #[test]
+    fn kernels_stay_inside_their_buffers() {
+        if !runs_here() {
+            return;
+        }
+        for (kernel, address) in kernels() {
+            let mut pages: BTreeMap<&str, Guarded> = (kernel.arguments.iter())
+                .map(|argument| (argument.name.as_str(), Guarded::new()))
+                .collect();
+            for ((n, in_place), distance) in cases(kernel).flat_map(|case| (0..64).map(move |d| (case, d))) {
+                let before = contents(kernel, n, in_place, n + distance);
+                let expected = expected(kernel, in_place, &before);
+                for at_end in [false, true] {
+                    let place = |name: &str, page: &Guarded| page.place(before[name].len(), distance, at_end);
+                    for (name, bytes) in &before {
+                        let page = pages.get_mut(name).unwrap();
+                        let at = place(name, page);
+                        page.usable()[at].copy_from_slice(bytes);
+                    }
+                    let arguments = arguments(kernel, n, in_place, |name| {
+                        let page = pages.get_mut(name).unwrap();
+                        let at = place(name, page);
+                        page.usable()[at].as_mut_ptr().expose_provenance()
+                    });
+                    assert_eq!(isa::violations(address, arguments), [""; 0]);
+                    for (name, page) in &mut pages {
+                        // The page of an argument that has another's buffer, or none, stays as it was.
+                        let at = if expected.contains_key(name) {
+                            place(name, page)
+                        } else {
+                            0..0
+                        };
+                        if let Some(bytes) = expected.get(name) {
+                            assert_eq!(page.usable()[at.clone()], *bytes, "{} {name}", kernel.name);
+                        }
+                        page.check_and_reset(at);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The same through the duplex, for every length up to two blocks and 93 bytes.
+    #[test]
+    fn the_duplex_stays_inside_its_buffers() {
+        type Operation = fn(&mut Duplex, &mut [u8]);
+        const OPERATIONS: [Operation; 4] = [
+            |duplex, data| duplex.absorb(data),
+            Duplex::encrypt,
+            Duplex::decrypt,
+            Duplex::squeeze,
+        ];
+        let mut buffer = Guarded::new();
+        let mut start = Duplex::new();
+        start.absorb(b"a state that is not zero");
+        for len in 0..=2 * RATE + 93 {
+            let data = bytes(len, len);
+            // From the middle of a block, or from its start.
+            for duplex in [start.clone(), {
+                let mut d = start.clone();
+                d.permute();
+                d
+            }] {
+                for operation in OPERATIONS {
+                    set_hardware_enabled(false);
+                    let (mut expected, mut result) = (duplex.clone(), data.clone());
+                    operation(&mut expected, &mut result);
+                    set_hardware_enabled(true);
+                    for (distance, at_end) in
+                        (0..64).flat_map(|distance| [(distance, false), (distance, true)])
+                    {
+                        let at = buffer.place(len, distance, at_end);
+                        buffer.usable()[at.clone()].copy_from_slice(&data);
+                        let mut actual = duplex.clone();
+                        operation(&mut actual, &mut buffer.usable()[at.clone()]);
+                        assert_eq!(buffer.usable()[at.clone()], result);
+                        assert!(actual == expected);
+                        buffer.check_and_reset(at);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_step_outside_is_caught() {
+        let mut guarded = Guarded::new();
+        let at = guarded.place(94, 0, true);
+        guarded.usable()[at.start - 1] ^= 1;
+        let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| guarded.check_and_reset(at)));
+        assert!(caught.is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn kernels_agree_with_portable(
+            s in proptest::array::uniform32(any::<u32>()),
+            blocks in vec(vec(any::<u8>(), RATE), 0..=8),
+        ) {
+            let mut start = [0; STATE_LEN];
+            for (to, from) in start.as_chunks_mut().0.iter_mut().zip(s) {
+                *to = from.to_le_bytes();
+            }
+            let data = blocks.concat();
+            if let Some(backend) = Backend::hardware() {
+                for (name, operation) in OPERATIONS {
+                    let [hardware, portable] = [backend, Backend::PORTABLE].map(|backend| {
+                        let (mut state, mut output) = (start, data.clone());
+                        operation(backend, &mut state, output.as_chunks_mut().0);
+                        (state, output)
+                    });
+                    prop_assert_eq!(hardware, portable, "{}", name);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! The layers of the library: a module uses those of its own layer and of the ones below.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use proc_macro2::{TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::{Attribute, Item, UseTree};
+
+/// From the lowest to the highest. A new module of `rust/src` belongs in one of these lists.
+const LAYERS: [(&str, &[&str]); 7] = [
+    // Sizes and constants of the permutation are what backends are made of.
+    ("base", &["error", "key", "label", "simpira1024", "wipe"]),
+    ("backend", &["backend"]),
+    ("primitives", &[]),
+    ("duplex", &["duplex"]),
+    ("protocol", &["protocol"]),
+    (
+        "schemes",
+        &[
+            "aead",
+            "aestream",
+            "digest",
+            "mac",
+            "mhf",
+            "oae2",
+            "ristretto",
+            "siv",
+            "stream",
+        ],
+    ),
+    // And every module `io` of another one: readers and writers.
+    ("adapters", &["hazmat", "io", "rustcrypto"]),
+];
+
+/// The path of a module or an item inside the crate.
+type ItemPath = Vec<String>;
+
+/// What the sources use, and where.
+#[derive(Default)]
+struct Uses {
+    /// Module, and a path that it names.
+    all: Vec<(ItemPath, ItemPath)>,
+    /// The names at the root of the crate, and the modules that they come from. What is defined there is of no module.
+    root: BTreeMap<String, ItemPath>,
+}
+
+impl Uses {
+    /// The modules from this file on, but those for tests.
+    fn load(&mut self, file: &Path, folder: &Path, module: &ItemPath) {
+        let text = fs::read_to_string(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+        let parsed = syn::parse_file(&text).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+        self.items(parsed.items, folder, module);
+    }
+
+    fn items(&mut self, items: Vec<Item>, folder: &Path, module: &ItemPath) {
+        for item in items {
+            match item {
+                Item::Mod(item) if is_for_tests(&item.attrs) => {}
+                Item::Mod(item) => {
+                    let name = item.ident.to_string();
+                    let inner = [module.as_slice(), &[name.clone()]].concat();
+                    let own = folder.join(&name);
+                    match item.content {
+                        Some((_, items)) => self.items(items, &own, &inner),
+                        None if own.join("mod.rs").is_file() => self.load(&own.join("mod.rs"), &own, &inner),
+                        None => self.load(&own.with_extension("rs"), &own, &inner),
+                    }
+                }
+                // The root may name everything: it says what of it is public, and under which name.
+                Item::Use(item) if module.is_empty() => self.names(&item.tree, &mut Vec::new()),
+                item if module.is_empty() => {
+                    for token in item.to_token_stream() {
+                        if let TokenTree::Ident(name) = token {
+                            self.root.entry(name.to_string()).or_default();
+                        }
+                    }
+                }
+                item => {
+                    let tokens = item.to_token_stream();
+                    if !starts_for_tests(&tokens) {
+                        self.paths(tokens, module);
+                    }
+                }
+            }
+        }
+    }
+
+    fn names(&mut self, tree: &UseTree, path: &mut ItemPath) {
+        match tree {
+            UseTree::Path(inner) => {
+                path.push(inner.ident.to_string());
+                self.names(&inner.tree, path);
+                path.pop();
+            }
+            UseTree::Group(group) => group.items.iter().for_each(|inner| self.names(inner, path)),
+            UseTree::Name(name) => {
+                self.root.insert(name.ident.to_string(), path.clone());
+            }
+            UseTree::Rename(name) => {
+                self.root.insert(name.rename.to_string(), path.clone());
+            }
+            _ => panic!("a glob at the root of the crate"),
+        }
+    }
+
+    /// The paths that begin with `crate` or `super`, in macros as well.
+    fn paths(&mut self, tokens: TokenStream, module: &ItemPath) {
+        let mut rest: Vec<TokenTree> = tokens.into_iter().collect();
+        rest.reverse();
+        while let Some(token) = rest.pop() {
+            match token {
+                TokenTree::Group(group) => self.paths(group.stream(), module),
+                TokenTree::Ident(name) if name == "crate" => self.path(&mut rest, Vec::new(), module),
+                TokenTree::Ident(name) if name == "super" => {
+                    self.path(&mut rest, module[..module.len() - 1].to_vec(), module);
+                }
+                _ => (),
+            }
+        }
+    }
+
+    /// What comes behind such a beginning.
+    fn path(&mut self, rest: &mut Vec<TokenTree>, mut path: ItemPath, module: &ItemPath) {
+        let is_colon =
+            |token: Option<&TokenTree>| matches!(token, Some(TokenTree::Punct(p)) if p.as_char() == ':');
+        let mut named = false;
+        while is_colon(rest.last()) && is_colon(rest.get(rest.len().wrapping_sub(2))) {
+            rest.truncate(rest.len() - 2);
+            named = true;
+            match rest.pop() {
+                Some(TokenTree::Ident(name)) if name == "super" => {
+                    path.pop();
+                }
+                Some(TokenTree::Ident(name)) => path.push(name.to_string()),
+                Some(TokenTree::Group(group)) => {
+                    for part in group
+                        .stream()
+                        .into_iter()
+                        .collect::<Vec<_>>()
+                        .split(|token| matches!(token, TokenTree::Punct(p) if p.as_char() == ','))
+                    {
+                        let mut part: Vec<TokenTree> = part.iter().rev().cloned().collect();
+                        if let Some(TokenTree::Ident(name)) = part.pop() {
+                            let inner = if name == "self" {
+                                path.clone()
+                            } else {
+                                [path.as_slice(), &[name.to_string()]].concat()
+                            };
+                            self.path(&mut part, inner.clone(), module);
+                            self.all.push((module.clone(), inner));
+                        }
+                    }
+                }
+                _ => break,
+            }
+        }
+        if named {
+            self.all.push((module.clone(), path));
+        }
+    }
+
+    /// Uses of higher layers, and modules of none.
+    fn wrong(&self) -> Vec<String> {
+        let mut wrong = Vec::new();
+        for (module, path) in &self.all {
+            let target = match path.first() {
+                Some(first) if layer(std::slice::from_ref(first)).is_none() => match self.root.get(first) {
+                    Some(from) if from.is_empty() => continue,
+                    Some(from) => from.clone(),
+                    None => path.clone(),
+                },
+                _ => path.clone(),
+            };
+            // What is left is the root itself, as in `super::*` of a module there.
+            if target.is_empty() {
+                continue;
+            }
+            let [from, to] = [module, &target].map(|path| {
+                layer(path).ok_or_else(|| {
+                    format!(
+                        "{}: say in LAYERS of tests/assurance/layers.rs where it belongs",
+                        path[0]
+                    )
+                })
+            });
+            match (from, to) {
+                (Ok(from), Ok(to)) if to > from => wrong.push(format!(
+                    "{} ({}) uses {} ({})",
+                    module.join("::"),
+                    LAYERS[from].0,
+                    path.join("::"),
+                    LAYERS[to].0
+                )),
+                (Ok(_), Ok(_)) => (),
+                (from, to) => wrong.extend([from.err(), to.err()].into_iter().flatten()),
+            }
+        }
+        wrong.sort();
+        wrong.dedup();
+        wrong
+    }
+}
+
+/// The layer of a module, by its place in the list.
+fn layer(path: &[String]) -> Option<usize> {
+    let is_io = path.len() > 1 && path.iter().any(|part| part == "io");
+    let name = if is_io { "io" } else { &path[0] };
+    LAYERS.iter().position(|(_, modules)| modules.contains(&name))
+}
+
+/// Whether it is compiled for tests only.
+fn is_for_tests(attributes: &[Attribute]) -> bool {
+    attributes
+        .iter()
+        .any(|attribute| starts_for_tests(&attribute.to_token_stream()))
+}
+
+fn starts_for_tests(tokens: &TokenStream) -> bool {
+    let text = tokens.to_string().replace(' ', "");
+    text.starts_with("#[cfg(test)]") || text.starts_with("#[cfg(all(test,")
+}
+
+fn uses(folder: &Path) -> Uses {
+    let mut uses = Uses::default();
+    uses.load(&folder.join("lib.rs"), folder, &Vec::new());
+    uses
+}
+
+#[test]
+fn no_module_uses_a_higher_layer() {
+    let uses = uses(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../rust/src"));
+    assert!(uses.all.len() > 100, "{:?}", uses.all);
+    let wrong = uses.wrong();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn planted_uses_are_seen() {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("layers");
+    fs::create_dir_all(folder.join("protocol")).unwrap();
+    for (file, text) in [
+        (
+            "lib.rs",
+            "mod aead; mod backend; mod duplex; mod protocol; mod novel; pub use protocol::Protocol; pub use aead::Aead as A;
+             pub const TAG_LEN: usize = 16; #[cfg(test)] mod absent;",
+        ),
+        ("aead.rs", "use crate::{Protocol, TAG_LEN}; mod io { use super::super::rustcrypto::x; }"),
+        ("backend.rs", "use crate::{error::Error, duplex::{self, Duplex}}; fn f() { crate::aead::seal() }"),
+        ("duplex.rs", "#[cfg(test)] mod tests { use crate::aead::Aead; } /// crate::aead::Aead\n use super::A;"),
+        ("protocol/mod.rs", "mod io; macro_rules! m { () => { $crate::siv::open() } } pub(crate) fn f() {}"),
+        ("protocol/io.rs", "use crate::stream; use super::Protocol; use super::super::aead;"),
+        ("novel.rs", "use crate::Protocol;"),
+    ] {
+        fs::write(folder.join(file), text).unwrap();
+    }
+    assert_eq!(
+        uses(&folder).wrong(),
+        [
+            "backend (backend) uses aead::seal (schemes)",
+            "backend (backend) uses duplex (duplex)",
+            "backend (backend) uses duplex::Duplex (duplex)",
+            "duplex (duplex) uses A (schemes)",
+            "novel: say in LAYERS of tests/assurance/layers.rs where it belongs",
+            "protocol (protocol) uses siv::open (schemes)",
+        ]
+    );
+}

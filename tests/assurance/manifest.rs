@@ -1,0 +1,381 @@
+//! `proofs/generated/manifest.json` against what is here: the theorems are those of `proofs/THEOREMS.txt`, the files that they
+//! depend on are unchanged, and the kernels in this very program are the bytes that were proved. `make proofs` writes
+//! the manifest anew.
+
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use veriplex_lift::table::TABLE;
+
+#[cfg(all(
+    any(target_arch = "x86_64", target_arch = "aarch64"),
+    target_os = "linux",
+    not(veriplex_backend = "portable")
+))]
+#[path = "linked.rs"]
+mod addresses;
+
+const STALE: &str = "is not what was proved: run `make proofs`";
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn manifest() -> Value {
+    let text = std::fs::read(root().join("proofs/generated/manifest.json")).unwrap();
+    serde_json::from_slice(&text).unwrap()
+}
+
+fn entries<'a>(manifest: &'a Value, key: &str) -> impl Iterator<Item = (&'a str, &'a Value)> {
+    manifest[key]
+        .as_object()
+        .unwrap()
+        .iter()
+        .map(|(name, value)| (name.as_str(), value))
+}
+
+fn theorems(manifest: &Value) -> impl Iterator<Item = &Value> {
+    manifest["theorems"].as_array().unwrap().iter()
+}
+
+/// Whether the theorems of a script are about a lifted kernel, or about one that is cut: by what it includes.
+fn includes(manifest: &Value, script: &str, file: &str) -> bool {
+    let files = manifest["scripts"][script].as_array().unwrap();
+    files.iter().any(|f| *f == *format!("proofs/saw/lib/{file}"))
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    hex::encode(Sha256::digest(bytes))
+}
+
+#[test]
+fn the_theorems_are_those_of_the_list() {
+    let manifest = manifest();
+    let list = std::fs::read_to_string(root().join("proofs/THEOREMS.txt")).unwrap();
+    let listed: Vec<Vec<&str>> = list
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    let proved: Vec<Vec<&str>> = theorems(&manifest)
+        .map(|t| {
+            assert_eq!(t["result"], "proved", "{}", t["name"]);
+            let mut line = vec![t["name"].as_str().unwrap(), t["object"].as_str().unwrap()];
+            line.extend(t["assumptions"].as_str().unwrap().split_whitespace());
+            line
+        })
+        .collect();
+    assert_eq!(proved, listed, "the list of theorems {STALE}");
+}
+
+#[test]
+fn every_assumption_has_its_entry() {
+    let readme = std::fs::read_to_string(root().join("proofs/README.md")).unwrap();
+    for theorem in theorems(&manifest()) {
+        for name in theorem["assumptions"].as_str().unwrap().split_whitespace() {
+            assert!(
+                readme.contains(&format!("\n- **{name}**: ")),
+                "{name} is not in proofs/README.md"
+            );
+        }
+    }
+}
+
+/// Assumptions are written by hand; what solver, object and script say by themselves, they must say too.
+#[test]
+fn assumptions_fit_the_theorems() {
+    let manifest = manifest();
+    for theorem in theorems(&manifest) {
+        let text = |key: &str| theorem[key].as_str().unwrap();
+        let [name, object, script, solver] = ["name", "object", "script", "solver"].map(text);
+        let lifted = includes(&manifest, script, "lifted.saw");
+        let mut needed = vec!["saw"];
+        match solver {
+            // A part of SAW.
+            "rme" => (),
+            "yices" | "z3" => needed.push(solver),
+            _ => panic!("{name}: {solver} is no solver that is known"),
+        }
+        match object {
+            "spec" | "instructions" => (),
+            _ if TABLE.is_constants(object) => (),
+            "portable" | "duplex" => {
+                assert!(script.contains("portable") || script.contains("duplex"), "{name}");
+            }
+            _ if lifted => needed.extend(["lift", "isa"]),
+            _ => needed.extend(["macaw", "registers"]),
+        }
+        let cut = ["_enter_thm", "_step_thm", "_step_in_place_thm", "_leave_thm"];
+        if !lifted && cut.iter().any(|end| name.ends_with(end)) {
+            needed.push("cut");
+        }
+        let listed: Vec<&str> = text("assumptions").split_whitespace().collect();
+        for assumption in needed {
+            assert!(listed.contains(&assumption), "{name} rests on {assumption}");
+        }
+    }
+}
+
+/// SAW takes a module from the first folder that has one of its name.
+#[test]
+fn no_module_hides_one_of_the_specification() {
+    let names = |folder: &str| -> BTreeSet<String> {
+        let entries = std::fs::read_dir(root().join(folder)).unwrap();
+        (entries.map(|entry| entry.unwrap().file_name().into_string().unwrap())).collect()
+    };
+    let specification = names("spec/cryptol");
+    assert!(specification.contains("AES.cry") && specification.contains("Duplex.cry"));
+    let mut folders = vec!["proofs/saw/lib".to_owned(), "proofs/saw/rust".to_owned()];
+    for level in &TABLE.levels {
+        folders.extend(["saw", "generated/lifted"].map(|folder| format!("proofs/{folder}/{}", level.name)));
+    }
+    for folder in &folders {
+        let hiding: Vec<String> = names(folder).intersection(&specification).cloned().collect();
+        assert!(hiding.is_empty(), "{folder}: {hiding:?}");
+        assert!(!root().join(folder).join("isa").exists(), "{folder}");
+    }
+    // And every theorem about code is about that specification.
+    let manifest = manifest();
+    for (script, files) in entries(&manifest, "scripts") {
+        let has = |file: &str| files.as_array().unwrap().iter().any(|f| *f == *file);
+        for file in ["AES", "Simpira1024", "Duplex"].map(|name| format!("spec/cryptol/{name}.cry")) {
+            assert!(has(&file), "{script}: not about {file}");
+        }
+        // What makes an iteration of the loop every number of them; how the kernel is cut.
+        let lifted = includes(&manifest, script, "lifted.saw");
+        assert_eq!(has("proofs/rocq/Blocks.v"), lifted, "{script}");
+        let cut = includes(&manifest, script, "loop.saw");
+        assert_eq!(has("proofs/tools/src/proofs/bytes.rs"), cut, "{script}");
+    }
+}
+
+/// There is no assembly but the kernels: these tests find those by their symbols.
+#[test]
+fn kernels_are_all_the_assembly() {
+    let mut folders = vec![root().join("rust/src")];
+    let mut with_assembly = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if std::fs::read_to_string(&path).unwrap().contains("asm!") {
+                with_assembly.push(path);
+            }
+        }
+    }
+    assert_eq!(with_assembly, [root().join("rust/src/backend/kernels.rs")]);
+}
+
+/// What a kernel of the table lacks: its script, its theorems, or a run of `make proofs` since it is there.
+#[test]
+fn every_kernel_of_the_table_has_its_proof() {
+    let manifest = manifest();
+    let list = std::fs::read_to_string(root().join("proofs/THEOREMS.txt")).unwrap();
+    let mut missing = Vec::new();
+    for (level, kernel) in TABLE.all() {
+        let object = format!("{}/{}", level.name, kernel.name);
+        let script = format!("proofs/saw/{object}.saw");
+        if !root().join(&script).is_file() {
+            missing.push(format!("{script} is not there"));
+        }
+        let own = format!("{}{}_", level.theorems, kernel.name);
+        let listed = list
+            .lines()
+            .map(|line| line.split_whitespace().collect::<Vec<_>>());
+        if !listed
+            .clone()
+            .any(|words| words.get(1) == Some(&&*object) && words[0].starts_with(&own))
+        {
+            missing.push(format!("proofs/THEOREMS.txt: no theorem {own}... about {object}"));
+        }
+        if manifest["objects"].get(&object).is_none() {
+            missing.push(format!("{object} is not proved: run `make proofs`"));
+        }
+    }
+    for table in &TABLE.constants {
+        if manifest["objects"].get(&table.name).is_none() {
+            missing.push(format!("{} is not proved: run `make proofs`", table.name));
+        }
+    }
+    let objects = TABLE.all().count() + TABLE.constants.len();
+    if entries(&manifest, "objects").count() != objects {
+        missing.push(format!("proofs/generated/manifest.json {STALE}: it has others"));
+    }
+    assert!(missing.is_empty(), "{}", missing.join("\n"));
+}
+
+/// The modules of the lifted kernels, for architectures that this is not as well, are about the proved bytes.
+#[test]
+fn lifted_modules_are_of_the_proved_bytes() {
+    let manifest = manifest();
+    for (level, kernel) in TABLE.all() {
+        let name = format!("{}/{}", level.name, kernel.name);
+        let file = format!("proofs/generated/lifted/{name}.cry");
+        let module = std::fs::read_to_string(root().join(&file)).unwrap_or_default();
+        let hash = manifest["objects"][&name]["sha256"].as_str().unwrap_or_default();
+        assert!(module.contains(&format!(" * sha256  {hash}\n")), "{file} {STALE}");
+        assert!(manifest["files"].get(&file).is_some(), "{file} has no hash");
+    }
+}
+
+#[test]
+fn the_files_are_those_of_the_proofs() {
+    let manifest = manifest();
+    for (file, hash) in entries(&manifest, "files") {
+        let bytes = std::fs::read(root().join(file)).unwrap_or_default();
+        assert_eq!(*hash, sha256(&bytes), "{file} {STALE}");
+    }
+    let scripts: BTreeSet<&str> = entries(&manifest, "scripts").map(|(name, _)| name).collect();
+    for theorem in theorems(&manifest) {
+        assert!(scripts.contains(theorem["script"].as_str().unwrap()));
+    }
+    for (script, files) in entries(&manifest, "scripts") {
+        for file in files.as_array().unwrap() {
+            assert!(
+                manifest["files"].get(file.as_str().unwrap()).is_some(),
+                "{script}: {file} has no hash"
+            );
+        }
+    }
+}
+
+/// The theorems about bitcode name all the Rust that it was made from, and the compiler.
+#[test]
+fn the_rust_is_that_of_the_proofs() {
+    let manifest = manifest();
+    // Of `label.rs` it is the length of a label.
+    let mut sources = ["backend/mod.rs", "duplex.rs", "label.rs", "simpira1024.rs"]
+        .map(|name| format!("rust/src/{name}"))
+        .to_vec();
+    for entry in std::fs::read_dir(root().join("rust/src/backend/portable")).unwrap() {
+        sources.push(format!(
+            "rust/src/backend/portable/{}",
+            entry.unwrap().file_name().to_str().unwrap()
+        ));
+    }
+    assert!(sources.len() >= 5);
+    for object in ["portable", "duplex"] {
+        let of_object: Vec<&Value> = theorems(&manifest).filter(|t| t["object"] == object).collect();
+        assert!(!of_object.is_empty(), "no theorem about {object}");
+        for theorem in of_object {
+            let files = manifest["scripts"][theorem["script"].as_str().unwrap()]
+                .as_array()
+                .unwrap();
+            for source in &sources {
+                assert!(
+                    files.iter().any(|file| file == source),
+                    "{}: {source} {STALE}",
+                    theorem["name"]
+                );
+            }
+        }
+    }
+    assert!(
+        manifest["tools"]["rustc"]
+            .as_str()
+            .unwrap()
+            .starts_with("rustc 1.")
+    );
+    let cargo = std::fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    let profile = manifest["bitcode"]["profile"].as_str().unwrap();
+    assert!(
+        cargo.contains(&format!("\n[profile.release]\n{profile}\n\n")),
+        "the release profile {STALE}"
+    );
+    let flags = manifest["bitcode"]["RUSTFLAGS"].as_str().unwrap();
+    assert!(flags.contains("veriplex_backend=\"portable\""), "{flags}");
+}
+
+/// The kernels that are linked into this program.
+#[cfg(all(
+    any(target_arch = "x86_64", target_arch = "aarch64"),
+    target_os = "linux",
+    not(veriplex_backend = "portable")
+))]
+mod kernels {
+    use super::{BTreeSet, STALE, TABLE, Value, entries, manifest, root, sha256, theorems};
+    use veriplex_lift::Architecture;
+    use veriplex_lift::object_file::{Symbol, symbols};
+
+    const ARCHITECTURE: Architecture = if cfg!(target_arch = "x86_64") {
+        Architecture::X86_64
+    } else {
+        Architecture::Aarch64
+    };
+
+    /// The objects of the manifest that this program must have: the kernels of its architecture, and the tables.
+    fn objects(manifest: &Value) -> impl Iterator<Item = (&str, &Value)> {
+        let own: BTreeSet<String> = (TABLE.all())
+            .filter(|(level, _)| level.target.architecture == ARCHITECTURE)
+            .map(|(level, kernel)| format!("{}/{}", level.name, kernel.name))
+            .collect();
+        entries(manifest, "objects").filter(move |(name, _)| own.contains(*name) || TABLE.is_constants(name))
+    }
+
+    /// The kernels and the tables in this program's file.
+    fn linked() -> Vec<Symbol> {
+        let kernels = crate::addresses::addresses().len();
+        let linked = symbols(&std::env::current_exe().unwrap()).unwrap();
+        // Each once: what is compared below is what runs.
+        assert_eq!(linked.len(), kernels + TABLE.constants.len());
+        linked
+    }
+
+    #[test]
+    fn every_kernel_in_this_program_is_proved() {
+        let manifest = manifest();
+        let linked = linked();
+        let proved: BTreeSet<&str> = objects(&manifest)
+            .map(|(_, o)| o["symbol"].as_str().unwrap())
+            .collect();
+        assert_eq!(
+            proved,
+            linked.iter().map(|kernel| kernel.symbol.as_str()).collect(),
+            "the list of kernels {STALE}"
+        );
+        for (name, object) in objects(&manifest) {
+            let symbol = object["symbol"].as_str().unwrap();
+            let Symbol { bytes, .. } = linked.iter().find(|kernel| kernel.symbol == symbol).unwrap();
+            assert_eq!(object["length"], bytes.len(), "{symbol} {STALE}");
+            assert_eq!(object["sha256"], sha256(bytes), "{symbol} {STALE}");
+            assert!(
+                theorems(&manifest).any(|t| t["object"] == name),
+                "{symbol} has no theorem"
+            );
+        }
+    }
+
+    #[test]
+    fn the_code_that_runs_is_the_code_that_was_proved() {
+        let manifest = manifest();
+        let addresses = crate::addresses::addresses();
+        // All but the tables, which are no code.
+        assert_eq!(
+            addresses.len() + TABLE.constants.len(),
+            objects(&manifest).count()
+        );
+        for (name, address) in addresses {
+            let (level, kernel) = TABLE.find(ARCHITECTURE, name).unwrap();
+            let object = &manifest["objects"][format!("{}/{}", level.name, kernel.name)];
+            let length = usize::try_from(object["length"].as_u64().unwrap()).unwrap();
+            // SAFETY: a kernel's code can be read, and `every_kernel_in_this_program_is_proved` compares its length.
+            let bytes = unsafe { std::slice::from_raw_parts(address, length) };
+            assert_eq!(object["sha256"], sha256(bytes), "{name} {STALE}");
+        }
+    }
+
+    /// Lifted anew, they are the modules of `proofs/generated/lifted`. To be lifted is also to be constant-time, to stay inside the
+    /// buffers and to keep the caller's registers.
+    #[test]
+    fn every_kernel_in_this_program_lifts_to_its_module() {
+        let lifted = veriplex_lift::lift_symbols(&linked()).unwrap();
+        assert_eq!(lifted.len(), crate::addresses::addresses().len());
+        for kernel in lifted {
+            let path = root().join("proofs/generated/lifted").join(kernel.path());
+            let committed = std::fs::read_to_string(&path).unwrap();
+            assert!(kernel.module == committed, "{} {STALE}", path.display());
+        }
+    }
+}
