@@ -173,7 +173,7 @@ fuzz_target!(|case: Case| {
             write("key", &received);
             match keyfile::read(&place("key")) {
                 Ok(key) => {
-                    let line = format!("veriplex-key-v1 {}\n", hex::encode(*key));
+                    let line = format!("veriplex-key-v1 {}\n", hex::encode(key.as_bytes()));
                     assert!(is_line(&line, &received));
                 }
                 Err(error) => assert_eq!((error.status, received != genuine.as_bytes()), (Status::Io, true)),

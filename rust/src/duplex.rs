@@ -1,11 +1,17 @@
+//! The duplex: bytes in and out of the permutation, at any position, with frames.
+
 use core::{fmt, slice};
 
 use subtle::{Choice, ConstantTimeEq};
 
 use crate::backend::Backend;
-use crate::simpira1024::{RATE, STATE_LEN, State};
+use crate::simpira1024::{Block, STATE_LEN, State};
 use crate::wipe::wipe;
 use crate::{Error, Label};
+
+/// The rate in bytes: what a full block fills of the state. Bytes 94 and 95 are for the padding, 96..128 the capacity.
+pub const RATE: usize = 94;
+const _: () = assert!(size_of::<Block>() == RATE);
 
 /// The duplex over Simpira-1024: rate 94 bytes, capacity 32 bytes, one byte of padding.
 ///

@@ -1,3 +1,5 @@
+//! The errors of all modules.
+
 use core::fmt;
 use core::num::NonZeroU16;
 
@@ -35,8 +37,6 @@ pub enum Error {
     OutOfMemory,
     /// A bound of the scheme is reached; the function that returns it says which.
     LimitReached,
-    /// The operating system gave no random bytes.
-    Randomness,
 }
 
 impl fmt::Display for Error {
@@ -55,7 +55,6 @@ impl fmt::Display for Error {
             Self::CostTooHigh => "cost too high",
             Self::OutOfMemory => "not enough memory",
             Self::LimitReached => "a bound of the scheme is reached",
-            Self::Randomness => "no random bytes from the operating system",
         })
     }
 }

@@ -4,9 +4,7 @@
 //! [`Duplex`] also accepts the frame sequences that [`Label`](crate::Label) exists to refuse.
 
 pub use crate::backend::{Backend, set_hardware_enabled};
-pub use crate::duplex::Duplex;
+pub use crate::duplex::{Duplex, RATE};
 
 /// Size in bytes of the state of the permutation.
 pub const STATE_LEN: usize = crate::simpira1024::STATE_LEN;
-/// Usable bytes of a block of the duplex.
-pub const RATE: usize = crate::simpira1024::RATE;

@@ -1,3 +1,5 @@
+//! Symmetric keys.
+
 use core::fmt;
 
 use subtle::{Choice, ConstantTimeEq};
@@ -27,24 +29,18 @@ impl<const N: usize> Key<N> {
     pub const LEN: usize = N;
 
     /// A random key.
-    #[cfg(any(feature = "ristretto", feature = "rustcrypto"))]
+    ///
+    /// ```
+    /// # #[cfg(feature = "getrandom")] {
+    /// let key: veriplex::Key = veriplex::Key::generate(&mut veriplex::os_rng());
+    /// # }
+    /// ```
+    #[cfg(any(feature = "getrandom", feature = "ristretto", feature = "rustcrypto"))]
     #[must_use]
     pub fn generate<R: rand_core::CryptoRng + ?Sized>(rng: &mut R) -> Self {
         let mut key = Self([0; N]);
         rng.fill_bytes(&mut key.0);
         key
-    }
-
-    /// A random key from the operating system's generator.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Randomness`] if that fails.
-    #[cfg(feature = "getrandom")]
-    pub fn random() -> Result<Self, Error> {
-        let mut key = Self([0; N]);
-        getrandom::fill(&mut key.0).map_err(|_| Error::Randomness)?;
-        Ok(key)
     }
 
     /// The bytes of the key.

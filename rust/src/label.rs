@@ -1,3 +1,5 @@
+//! Labels, and the macro for constant ones.
+
 use core::fmt;
 
 use crate::Error;

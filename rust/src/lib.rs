@@ -104,6 +104,10 @@ pub use ristretto::{frost, ratchet};
 #[cfg(feature = "ristretto")]
 pub use ristretto::{handshake, hpke, keys, oprf, pake, sig, signcrypt, vrf};
 
+/// The crate whose `CryptoRng` every function that makes keys or nonces takes.
+#[cfg(any(feature = "getrandom", feature = "ristretto", feature = "rustcrypto"))]
+pub use rand_core;
+
 /// Size in bytes of the tag that [`Protocol::seal_in_place`] and the authenticated schemes append.
 pub const TAG_LEN: usize = 16;
 

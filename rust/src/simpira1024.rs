@@ -3,11 +3,9 @@
 
 /// Size of the state in bytes.
 pub(crate) const STATE_LEN: usize = 128;
-/// Bytes of the state that a full block of the duplex fills; 95 is the pad, 96..128 the capacity.
-pub(crate) const RATE: usize = 94;
-
 pub(crate) type State = [u8; STATE_LEN];
-pub(crate) type Block = [u8; RATE];
+/// The bytes of the state that a full block of the duplex fills: as many as its rate.
+pub(crate) type Block = [u8; 94];
 
 /// Calls of the function F in one permutation.
 const CALLS: usize = 72;

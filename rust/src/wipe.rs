@@ -1,3 +1,5 @@
+//! The wiping of secrets.
+
 /// Overwrites a secret with zeros. Without the feature `zeroize` the optimiser may drop the writes to
 /// memory that is never read again.
 #[inline]

@@ -1,3 +1,5 @@
+//! Distributed key generation: known answers and bad input.
+
 use curve25519_dalek::ristretto::CompressedRistretto;
 use curve25519_dalek::{RistrettoPoint, Scalar};
 use proptest::prelude::*;

@@ -1,3 +1,5 @@
+//! Threshold signatures: known answers and bad input.
+
 use proptest::prelude::*;
 use serde_json::Value;
 use veriplex::frost::{

@@ -1,3 +1,5 @@
+//! The handshake: known answers and bad input.
+
 use veriplex::handshake::{CONFIRMATION_LEN, Initiator, REQUEST_LEN, RESPONSE_LEN, Responder, Session};
 use veriplex::keys::PrivateKey;
 use veriplex::{Error, Label, Protocol, label};

@@ -1,3 +1,5 @@
+//! Encryption to a public key: known answers and bad input.
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 use veriplex::hpke::{self, OVERHEAD};

@@ -1,3 +1,5 @@
+//! Keys and their encodings: known answers and bad input.
+
 use veriplex::Error;
 use veriplex::keys::{PrivateKey, PublicKey};
 
@@ -122,9 +124,8 @@ fn equality_sees_every_byte() {
 #[cfg(feature = "getrandom")]
 #[test]
 fn keys_from_the_operating_system() {
-    let [a, b] = [(); 2].map(|()| PrivateKey::generate_from_os().unwrap());
-    let c = PrivateKey::generate(&mut veriplex::os_rng());
-    assert!(a != b && b != c && c != a);
+    let [a, b] = [(); 2].map(|()| PrivateKey::generate(&mut veriplex::os_rng()));
+    assert_ne!(a, b);
 }
 
 #[cfg(feature = "zeroize")]

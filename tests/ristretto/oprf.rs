@@ -1,3 +1,5 @@
+//! The oblivious pseudorandom function: known answers and bad input.
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 use veriplex::keys::PrivateKey;

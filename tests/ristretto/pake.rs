@@ -1,3 +1,5 @@
+//! The protocol keyed by a password: known answers and bad input.
+
 use veriplex::pake::{Initiator, MESSAGE_LEN, Names, respond};
 use veriplex::{Error, Label, Protocol, label};
 

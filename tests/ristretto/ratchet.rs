@@ -1,3 +1,5 @@
+//! The double ratchet: known answers and bad input.
+
 use proptest::prelude::*;
 use veriplex::keys::PrivateKey;
 use veriplex::ratchet::{HEADER_LEN, MAX_SKIPPED, MAX_STORED, MAX_UNANSWERED, OVERHEAD, Ratchet};
@@ -8,6 +10,7 @@ use crate::key;
 
 #[test]
 fn known_answers() {
+    // The file has its name from Newplex, and keeps it, so that `VERIPLEX_VECTORS` can name Newplex's own folder.
     for case in cases(&vectors("adratchet")) {
         let mut base = Protocol::new(Label::new(text(case, "domain").as_bytes()).unwrap());
         base.mix(label!("key"), &bytes(case, "key"));

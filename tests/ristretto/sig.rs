@@ -1,3 +1,5 @@
+//! Signatures: known answers and bad input.
+
 use std::io::Write;
 
 use curve25519_dalek::Scalar;

@@ -16,12 +16,11 @@ use std::path::{Path, PathBuf};
 
 use subtle::ConstantTimeEq;
 use veriplex::aestream::{OpenReader, SealWriter};
-use veriplex::{Protocol, TAG_LEN, label};
+use veriplex::{Key, Protocol, TAG_LEN, label};
 use zeroize::Zeroizing;
 
 use crate::error::Error;
 use crate::files::{CHUNK, Input, Output, is_stdio, printable};
-use crate::keyfile::Key;
 use crate::password::{self, Password};
 
 const MAGIC: &[u8; 8] = b"VERIPLEX";
@@ -67,7 +66,7 @@ impl Version {
 fn keyed(header: &[u8], key: &Key, salt: &[u8; SALT_LEN]) -> Protocol {
     let mut protocol = Protocol::new(label!("veriplex.file.v1"));
     protocol.mix(label!("header"), header);
-    protocol.mix(label!("key"), key.as_slice());
+    protocol.mix(label!("key"), key.as_bytes());
     protocol.mix(label!("nonce"), salt);
     protocol
 }
@@ -234,7 +233,7 @@ pub fn open_stream(keyed: Protocol, input: Input, mut output: Output) -> Result<
 /// memory; files need not fit.
 fn branches(key: &Key) -> [Protocol; 2] {
     let mut protocol = Protocol::new(label!("veriplex.file.siv.v1"));
-    protocol.mix(label!("key"), key.as_slice());
+    protocol.mix(label!("key"), key.as_bytes());
     protocol.mix(label!("nonce"), b"");
     protocol.mix(label!("ad"), &Version::Deterministic.header());
     protocol.fork(label!("role"), ["auth", "conf"])

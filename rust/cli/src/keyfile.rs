@@ -6,6 +6,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::Path;
 
+use veriplex::Key;
 use zeroize::Zeroizing;
 
 use crate::error::Error;
@@ -15,9 +16,6 @@ const KEY_LEN: usize = 32;
 const PREFIX: &[u8; 16] = b"veriplex-key-v1 ";
 /// The line with its newline.
 const LINE_LEN: usize = PREFIX.len() + 2 * KEY_LEN + 1;
-
-/// A key, wiped on drop.
-pub type Key = Zeroizing<[u8; KEY_LEN]>;
 
 /// Reads a key file.
 pub fn read(path: &Path) -> Result<Key, Error> {
@@ -53,14 +51,14 @@ fn read_up_to(path: &Path, buffer: &mut [u8]) -> io::Result<usize> {
 
 fn parse(text: &[u8]) -> Option<Key> {
     let digits = text.strip_suffix(b"\n").unwrap_or(text).strip_prefix(PREFIX)?;
-    let mut key = Key::default();
+    let mut key = Zeroizing::new([0; KEY_LEN]);
     hex::decode_to_slice(digits, key.as_mut_slice()).ok()?;
-    Some(key)
+    Some(Key::from(*key))
 }
 
 /// Makes a random key file, readable by its owner alone, which must not exist yet; `-` prints it.
 pub fn generate(path: &Path) -> Result<(), Error> {
-    let mut key = Key::default();
+    let mut key = Zeroizing::new([0; KEY_LEN]);
     getrandom::fill(key.as_mut_slice()).map_err(|error| Error::io("random numbers", error))?;
     let mut line = Zeroizing::new([b'\n'; LINE_LEN]);
     let (prefix, digits) = line.split_at_mut(PREFIX.len());
@@ -98,8 +96,8 @@ mod tests {
     fn parse_is_strict() {
         let line = format!("veriplex-key-v1 {}\n", "0f".repeat(32));
         let good = line.as_bytes();
-        assert_eq!(*parse(good).unwrap(), [0x0f; 32]);
-        assert_eq!(*parse(good.trim_ascii_end()).unwrap(), [0x0f; 32]);
+        assert_eq!(parse(good).unwrap().as_bytes(), &[0x0f; 32]);
+        assert_eq!(parse(good.trim_ascii_end()).unwrap().as_bytes(), &[0x0f; 32]);
         for n in 0..good.len() - 1 {
             assert!(parse(&good[..n]).is_none(), "cut to {n}");
         }

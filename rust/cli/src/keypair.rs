@@ -16,7 +16,9 @@ const MAX_LIST_LEN: u64 = 1 << 20;
 
 /// Makes a private key file, readable by its owner alone, which must not exist yet; `-` prints it.
 pub fn generate(path: &Path) -> Result<(), Error> {
-    let key = PrivateKey::generate_from_os().map_err(|error| Error::io("random numbers", error))?;
+    let mut uniform = Zeroizing::new([0; 64]);
+    getrandom::fill(uniform.as_mut_slice()).map_err(|error| Error::io("random numbers", error))?;
+    let key = PrivateKey::from_uniform_bytes(*uniform).map_err(|error| Error::io("key", error))?;
     keyfile::write(path, Zeroizing::new(key.to_pem()).as_bytes())
 }
 

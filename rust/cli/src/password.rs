@@ -10,12 +10,11 @@ use password_hash::phc::PasswordHash;
 use password_hash::{PasswordHasher, PasswordVerifier};
 use veriplex::mhf::Mhf;
 use veriplex::rustcrypto::{Domain, password_hash as phc};
-use veriplex::{Label, label};
+use veriplex::{Key, Label, label};
 use zeroize::Zeroizing;
 
 use crate::error::Error;
 use crate::files::{is_stdio, printable};
-use crate::keyfile::Key;
 
 /// The longest password, in bytes.
 const MAX_LEN: usize = 1024;
@@ -115,11 +114,11 @@ pub fn check_cost(name: &str, cost: u8, max_cost: u8) -> Result<(), Error> {
 
 /// The key of a file.
 pub fn stretch(password: &Password, cost: u8, salt: &[u8]) -> Result<Key, Error> {
-    let mut key = Key::default();
+    let mut key = Zeroizing::new([0; Key::<32>::LEN]);
     Mhf::new(label!("veriplex.file.password.v1"), cost)
         .and_then(|mhf| mhf.hash_into(password, salt, key.as_mut_slice()))
         .map_err(|error| Error::io("password", error))?;
-    Ok(key)
+    Ok(Key::from(*key))
 }
 
 enum Stored {}

@@ -10,11 +10,10 @@ use std::path::{Path, PathBuf};
 
 use veriplex::digest::Hasher;
 use veriplex::mac::Mac;
-use veriplex::{TAG_LEN, label};
+use veriplex::{Key, TAG_LEN, label};
 
 use crate::error::{Error, Status, warn};
 use crate::files::Input;
-use crate::keyfile::Key;
 
 /// Longer lines are malformed: a list need not fit in memory.
 const MAX_LINE: u64 = 1 << 16;
@@ -46,7 +45,7 @@ impl Kind {
     fn sum(&self, path: &Path, show_progress: bool) -> Result<Sum, Error> {
         let mut sum = match self {
             Self::Digest(len) => Sum::Digest(Hasher::new(label!("veriplex.digest.v1")), *len),
-            Self::Mac(key) => Sum::Mac(Mac::new(label!("veriplex.mac.v1"), key.as_slice())),
+            Self::Mac(key) => Sum::Mac(Mac::new(label!("veriplex.mac.v1"), key)),
         };
         Input::open(path, show_progress)?.pump(|chunk| {
             match &mut sum {

@@ -1,3 +1,5 @@
+//! The readers and writers of this format.
+
 use core::ops::Range;
 use std::vec::Vec;
 

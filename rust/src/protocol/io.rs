@@ -99,7 +99,7 @@ impl<S, W> Writer<S, W> {
 #[allow(private_bounds)]
 impl<S: Transform, W: Write> Write for Writer<S, W> {
     fn write(&mut self, input: &[u8]) -> io::Result<usize> {
-        const CHUNK: usize = 64 * crate::hazmat::RATE;
+        const CHUNK: usize = 64 * crate::duplex::RATE;
         if self.failed {
             return Err(io::Error::other("an earlier write failed"));
         }

@@ -1,3 +1,5 @@
+//! [`Protocol`]: the operations over the duplex, framed.
+
 #[cfg(feature = "std")]
 pub(crate) mod io;
 #[cfg(all(test, feature = "std"))]

@@ -13,8 +13,8 @@ use serde_json::Value;
 
 use super::Protocol;
 use crate::Label;
-use crate::hazmat::set_hardware_enabled;
 use crate::backend::portable::{self, record};
+use crate::hazmat::set_hardware_enabled;
 
 #[derive(Clone)]
 enum Op {

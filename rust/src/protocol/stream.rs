@@ -1,3 +1,5 @@
+//! Mix, Mask and Unmask in pieces.
+
 use crate::duplex::Duplex;
 
 /// An open Mix, by [`Protocol::mix_stream`](crate::Protocol::mix_stream). Dropping it ends the operation.

@@ -81,7 +81,7 @@ pub fn vectors() -> usize {
         ("frost", threshold),
         ("handshake", authentication),
         ("pake", password),
-        ("adratchet", conversation),
+        ("adratchet", conversation), // Newplex's name of the ratchet
     ];
     let mut n = 0;
     for (name, run) in runs {

@@ -1,5 +1,7 @@
 //! The `AArch64` backend: the kernels where their object format is known (ELF, Mach-O), and the same with
 //! intrinsics elsewhere (Windows, UEFI).
+//!
+//! `aarch64` is the architecture, here as in Rust; `armv8` is the level of that architecture which the kernels are for.
 
 #[cfg(any(not(veriplex_kernels), test))]
 pub(crate) mod intrinsics;

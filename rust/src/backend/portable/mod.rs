@@ -6,10 +6,11 @@
 
 mod aes;
 
-use crate::simpira1024::{Block, RATE, ROUND_CONSTANTS, State};
+use crate::simpira1024::{Block, ROUND_CONSTANTS, State};
 use aes::Planes;
 
 const ROUNDS: usize = 18;
+const RATE: usize = size_of::<Block>();
 
 /// The lane of the source that call j of a round reads, by round modulo 3 (each pattern also serves the
 /// round three later, where the groups have changed sides).

@@ -64,18 +64,6 @@ impl PrivateKey {
         }
     }
 
-    /// A random key, from the operating system's generator.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Randomness`] if it gives none.
-    #[cfg(feature = "getrandom")]
-    pub fn generate_from_os() -> Result<Self, Error> {
-        let mut uniform = Secret::new([0; 64]);
-        getrandom::fill(uniform.as_mut_slice()).map_err(|_| Error::Randomness)?;
-        Self::from_uniform_bytes(*uniform)
-    }
-
     /// The key of 64 uniformly random bytes.
     ///
     /// # Errors
