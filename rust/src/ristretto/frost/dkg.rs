@@ -70,9 +70,10 @@ use curve25519_dalek::{RistrettoPoint, Scalar};
 use rand_core::CryptoRng;
 use subtle::ConstantTimeEq;
 
+use super::polynomial::{Polynomial, decode_commitment, evaluate_commitment};
 use super::{
-    GroupKey, IDENTIFIER_LEN, Identifier, KeyShare, Polynomial, check_numbers, decode_commitment,
-    evaluate_commitment, identifiers, join_identifier, split_identifier,
+    GroupKey, IDENTIFIER_LEN, Identifier, KeyShare, check_numbers, identifiers, join_identifier,
+    split_identifier,
 };
 use crate::keys::{PrivateKey, PublicKey};
 use crate::ristretto::group::{self, SCALAR_LEN};

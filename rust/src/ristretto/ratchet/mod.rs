@@ -1,0 +1,297 @@
+//! The double ratchet (Perrin and Marlinspike, "The Double Ratchet Algorithm", revision 1): messages between two sides
+//! that may be lost, reordered or repeated, each under a key of its own, with a new Diffie-Hellman step whenever the
+//! direction changes or on demand.
+//!
+//! Both start from a [`Protocol`] that holds a shared secret. The initiator knows the responder's first public key, the
+//! responder the initiator's.
+//!
+#![cfg_attr(feature = "getrandom", doc = "```")]
+#![cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+//! use veriplex::{Protocol, keys::PrivateKey, label, ratchet::Ratchet};
+//!
+//! let mut rng = veriplex::os_rng();
+//! let (alice, bob) = (PrivateKey::generate(&mut rng), PrivateKey::generate(&mut rng));
+//! let (alice_public, bob_public) = (*alice.public_key(), *bob.public_key());
+//! let mut base = Protocol::new(label!("com.example.chat"));
+//! base.mix(label!("key"), &[7; 32]); // from a handshake, in earnest
+//!
+//! let mut alice = Ratchet::initiator(base.clone(), alice, bob_public, &mut rng)?;
+//! let mut bob = Ratchet::responder(base, bob, alice_public);
+//! let first = alice.seal_vec(b"first")?;
+//! let second = alice.seal_vec(b"second")?;
+//! assert_eq!(bob.open_vec(&second, &mut rng)?, b"second"); // in any order
+//! assert_eq!(bob.open_vec(&first, &mut rng)?, b"first");
+//! let answer = bob.seal_vec(b"answer")?;
+//! assert_eq!(alice.open_vec(&answer, &mut rng)?, b"answer");
+//! # Ok::<(), veriplex::Error>(())
+//! ```
+//!
+//! A message is the sender's public key (32 bytes), the number of the message in its chain and the length of the chain
+//! before (4 bytes each, little endian), and the sealed plaintext. This header is authenticated but not encrypted: the
+//! format has no room for more, so an observer sees which messages belong together.
+//!
+//! # Bounds
+//!
+//! At most 1000 messages in a row may be missing from a chain, or the next is refused. The keys of missing messages are
+//! kept: 1000 of a chain and 2000 in all, about 300 KiB; then the oldest go, and their messages can no longer be
+//! opened. A message that cannot be opened changes nothing. It costs at most 1000 steps of the symmetric chain and, for each
+//! key of ours that the peer may have (most often one or two, 17 at most), a Diffie-Hellman step and 1000 more.
+//!
+//! Chains follow from each other: of a chain that [`Ratchet::ratchet`] ended, the peer needs at least one
+//! message before it can open those of the next. Without voluntary steps that is always so.
+//!
+//! # Copies
+//!
+//! Two copies of a ratchet would send different messages under one key, which tells an observer their difference. So it
+//! cannot be cloned, and a state that was sealed ([`Ratchet::seal_state`]) must not be restored after a
+//! later one was used to send.
+//!
+//! ```compile_fail,E0599
+//! # fn copy(ratchet: veriplex::ratchet::Ratchet) {
+//! let second = ratchet.clone();
+//! # }
+//! ```
+
+mod chain;
+mod header;
+mod skipped;
+mod state;
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::fmt;
+
+use rand_core::CryptoRng;
+
+use crate::keys::{PrivateKey, PublicKey};
+use crate::{Error, Protocol, TAG_LEN, label};
+use chain::{Receiving, Sending, step};
+use header::Header;
+use skipped::Skipped;
+
+/// Size in bytes of a message's header.
+pub const HEADER_LEN: usize = PublicKey::LEN + 8;
+/// What a message has in bytes beside its plaintext.
+pub const OVERHEAD: usize = HEADER_LEN + TAG_LEN;
+/// The largest number of messages that may be missing from a chain before one that is opened.
+pub const MAX_SKIPPED: u32 = 1000;
+/// The largest number of keys of missing messages that are kept, over all chains.
+pub const MAX_STORED: usize = 2000;
+/// The largest number of chains that may have begun since the last of which the peer is known to have had a message.
+pub const MAX_UNANSWERED: usize = 16;
+
+/// One side of a conversation.
+pub struct Ratchet {
+    sending: Sending,
+    receiving: Receiving,
+    skipped: Skipped,
+}
+
+impl Ratchet {
+    /// The side that begins, with a first step: `base` holds a secret that the responder has too.
+    ///
+    /// # Errors
+    ///
+    /// None for valid keys.
+    pub fn initiator<R: CryptoRng + ?Sized>(
+        base: Protocol,
+        local: PrivateKey,
+        remote: PublicKey,
+        rng: &mut R,
+    ) -> Result<Self, Error> {
+        let [send, recv] = roles(base);
+        let mut ratchet = Self::new(send, recv, local, remote);
+        ratchet.ratchet(rng)?;
+        Ok(ratchet)
+    }
+
+    /// The other side. It may send before it receives; what it then sends has no Diffie-Hellman step of its own.
+    #[must_use]
+    pub fn responder(base: Protocol, local: PrivateKey, remote: PublicKey) -> Self {
+        let [recv, send] = roles(base);
+        Self::new(send, recv, local, remote)
+    }
+
+    fn new(send: Protocol, recv: Protocol, local: PrivateKey, remote: PublicKey) -> Self {
+        Self {
+            sending: Sending {
+                protocol: send,
+                n: 0,
+                prev_n: 0,
+                current: local,
+                older: Vec::new(),
+                fresh: None,
+            },
+            receiving: Receiving {
+                protocol: recv,
+                n: 0,
+                remote,
+            },
+            skipped: Skipped::default(),
+        }
+    }
+
+    /// Seals a message: 56 bytes more than its plaintext.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::LimitReached`] if the chain has 2^32 - 1 messages: [`Ratchet::ratchet`] begins another.
+    pub fn seal_vec(&mut self, plaintext: &[u8]) -> Result<Vec<u8>, Error> {
+        let sending = &mut self.sending;
+        let next = sending.n.checked_add(1).ok_or(Error::LimitReached)?;
+        if let Some(fresh) = sending.fresh.take() {
+            let earlier = core::mem::replace(&mut sending.current, fresh.local.clone());
+            sending.older.push(Box::new(earlier));
+        }
+        let header = Header {
+            public: sending.current.public_key().to_bytes(),
+            n: sending.n,
+            prev_n: sending.prev_n,
+        }
+        .to_bytes();
+        let mut key = step(&mut sending.protocol, sending.n);
+        sending.n = next;
+        key.mix(label!("header"), &header);
+
+        let mut message = Vec::with_capacity(plaintext.len() + OVERHEAD);
+        message.extend_from_slice(&header);
+        message.extend_from_slice(plaintext);
+        let tag = key.seal_in_place_detached(label!("message"), &mut message[HEADER_LEN..]);
+        message.extend_from_slice(&tag);
+        Ok(message)
+    }
+
+    /// Opens a message. The first of a new chain makes a step of one's own, which takes 64 bytes from `rng`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Verification`] if the message is not one that the peer sealed, was opened before, comes after more than
+    /// 1000 missing ones, or its key was dropped. The ratchet is then as it was.
+    pub fn open_vec<R: CryptoRng + ?Sized>(&mut self, message: &[u8], rng: &mut R) -> Result<Vec<u8>, Error> {
+        let (header, sealed) = message.split_first_chunk().ok_or(Error::Verification)?;
+        let Header { public, n, prev_n } = Header::from_bytes(header);
+        let open = |mut key: Protocol| {
+            key.mix(label!("header"), header);
+            key.open_vec(label!("message"), sealed)
+        };
+
+        if let Some(key) = self.skipped.get(&public, n) {
+            let plaintext = open(key.clone())?;
+            self.skipped.remove(&public, n);
+            return Ok(plaintext);
+        }
+        let mut receiving = self.receiving.clone();
+        if public == *receiving.remote.as_bytes() {
+            let missing = receiving.skip_to(n)?;
+            let plaintext = open(receiving.step())?;
+            self.skipped.add(public, missing);
+            self.receiving = receiving;
+            return Ok(plaintext);
+        }
+
+        let remote = PublicKey::from_bytes(&public).map_err(|_| Error::Verification)?;
+        let missing_before = receiving.skip_to(prev_n)?;
+        let before = receiving.remote;
+        for index in (0..=self.sending.older.len()).rev() {
+            let local = self
+                .sending
+                .older
+                .get(index)
+                .map_or(&self.sending.current, |key| key);
+            let mut receiving = Receiving {
+                protocol: receiving.protocol.clone(),
+                n: 0,
+                remote,
+            };
+            local.mix_shared(&remote, &mut receiving.protocol, label!("dh"))?;
+            let missing = receiving.skip_to(n)?;
+            if let Ok(plaintext) = open(receiving.step()) {
+                // The peer has this key, and will not go back to an older one.
+                let older = self.sending.older.len() - index;
+                // A full list means that the peer has not answered for long: the chain goes on as it is.
+                let next = match self.sending.fresh {
+                    None if older == MAX_UNANSWERED => None,
+                    _ => Some(self.sending.next(&remote, rng)?),
+                };
+                self.sending.older.drain(..index);
+                if let Some((protocol, fresh)) = next {
+                    self.sending.begin(protocol, fresh);
+                }
+                self.receiving = receiving;
+                self.skipped.add(before.to_bytes(), missing_before);
+                self.skipped.add(public, missing);
+                return Ok(plaintext);
+            }
+        }
+        Err(Error::Verification)
+    }
+
+    /// A step on one's own initiative: a new key, and with it a new chain. Works in every state, also several times.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::LimitReached`] if the peer may not have seen any of the last 16 chains: its answer makes room.
+    pub fn ratchet<R: CryptoRng + ?Sized>(&mut self, rng: &mut R) -> Result<(), Error> {
+        if self.sending.fresh.is_none() && self.sending.older.len() == MAX_UNANSWERED {
+            return Err(Error::LimitReached);
+        }
+        let (protocol, fresh) = self.sending.next(&self.receiving.remote, rng)?;
+        self.sending.begin(protocol, fresh);
+        Ok(())
+    }
+}
+
+/// What the initiator sends with, and what the responder sends with.
+fn roles(mut base: Protocol) -> [Protocol; 2] {
+    base.fork(label!("role"), ["initiator", "responder"])
+}
+
+impl fmt::Debug for Ratchet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ratchet").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers that no test can reach by sending.
+    #[test]
+    fn numbers_end() {
+        let key = |byte| PrivateKey::from_uniform_bytes([byte; 64]).unwrap();
+        let base = Protocol::new(label!("test"));
+        let mut alice = Ratchet::responder(base.clone(), key(1), *key(2).public_key());
+        alice.sending.n = u32::MAX - 1;
+        let last = alice.seal_vec(b"last").unwrap();
+        assert_eq!(alice.seal_vec(b"one more"), Err(Error::LimitReached));
+
+        let [send, recv] = roles(base);
+        let mut bob = Ratchet::new(send, recv, key(2), *key(1).public_key());
+        bob.receiving.n = u32::MAX - 1;
+        assert_eq!(bob.open_vec(&last, &mut NoRng).unwrap(), b"last");
+        let mut beyond = last;
+        beyond[PublicKey::LEN] = 0xff;
+        assert_eq!(bob.open_vec(&beyond, &mut NoRng), Err(Error::Verification));
+    }
+
+    struct NoRng;
+
+    impl rand_core::TryRng for NoRng {
+        type Error = core::convert::Infallible;
+
+        fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
+            unreachable!()
+        }
+
+        fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
+            unreachable!()
+        }
+
+        fn try_fill_bytes(&mut self, _: &mut [u8]) -> Result<(), Self::Error> {
+            unreachable!()
+        }
+    }
+
+    impl rand_core::TryCryptoRng for NoRng {}
+}
