@@ -2,28 +2,6 @@
 //! is refused with the right exit status and leaves nothing behind.
 
 #![no_main]
-#![allow(dead_code)] // the program uses more of its modules
-
-#[path = "../../rust/cli/src/crypt.rs"]
-mod crypt;
-#[path = "../../rust/cli/src/error.rs"]
-mod error;
-#[path = "../../rust/cli/src/files.rs"]
-mod files;
-#[path = "../../rust/cli/src/keyfile.rs"]
-mod keyfile;
-#[path = "../../rust/cli/src/keypair.rs"]
-mod keypair;
-#[path = "../../rust/cli/src/password.rs"]
-mod password;
-#[path = "../../rust/cli/src/progress.rs"]
-mod progress;
-#[path = "../../rust/cli/src/sealed.rs"]
-mod sealed;
-#[path = "../../rust/cli/src/signature.rs"]
-mod signature;
-#[path = "../../rust/cli/src/sums.rs"]
-mod sums;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -36,10 +14,10 @@ use veriplex::keys::PrivateKey;
 use veriplex::mhf::Mhf;
 use veriplex::rustcrypto::{Domain, password_hash as phc, rand_core::Generator};
 use veriplex::{Label, Protocol, aestream, hpke, label, sig, siv::Siv};
+use veriplex_cli::crypt::{self, Job, Secret};
+use veriplex_cli::error::{Error, Status};
+use veriplex_cli::{keyfile, keypair, password, sealed, signature, sums};
 use veriplex_fuzz::{Change, Data};
-
-use crypt::{Job, Secret};
-use error::{Error, Status};
 
 #[derive(Arbitrary, Debug)]
 struct Case {
