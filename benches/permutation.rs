@@ -66,6 +66,7 @@ fn subjects(backend: Backend) -> Vec<Subject> {
     let name = |operation: &str| format!("{}/{operation}", backend.name());
     let mut state = [0; STATE_LEN];
     let mut blocks = [[0x5a; RATE]; BLOCKS];
+    let mut output = blocks;
     vec![
         Subject::new(name("permute"), move || {
             (0..BLOCKS).for_each(|_| backend.permute(black_box(&mut state)));
@@ -75,6 +76,13 @@ fn subjects(backend: Backend) -> Vec<Subject> {
         }),
         Subject::new(name("encrypt"), move || {
             backend.encrypt_blocks(&mut state, black_box(&mut blocks));
+        }),
+        Subject::new(name("encrypt into"), move || {
+            backend.encrypt_blocks_into(&mut state, black_box(&blocks), black_box(&mut output));
+        }),
+        Subject::new(name("copy and encrypt"), move || {
+            output.copy_from_slice(black_box(&blocks));
+            backend.encrypt_blocks(&mut state, black_box(&mut output));
         }),
         Subject::new(name("decrypt"), move || {
             backend.decrypt_blocks(&mut state, black_box(&mut blocks));

@@ -879,3 +879,22 @@ fn a_writer_that_panicked_stays_failed() {
     assert!(panicked.is_err());
     assert_eq!(writer.write(&[1]).unwrap_err().kind(), io::ErrorKind::Other);
 }
+
+#[test]
+fn blocks_of_different_numbers() {
+    use veriplex::hazmat::{Backend, RATE};
+
+    let input = [[7; RATE]; 3];
+    for backend in Backend::available() {
+        for n in 0..3 {
+            for operation in [Backend::encrypt_blocks_into, Backend::decrypt_blocks_into] {
+                let (mut state, mut short) = ([1; 128], vec![[0; RATE]; n]);
+                operation(backend, &mut state, &input, &mut short);
+                let (mut same, mut long) = ([1; 128], [[0; RATE]; 3]);
+                operation(backend, &mut same, &input[..n], &mut long);
+                assert_eq!((state, short.as_slice()), (same, &long[..n]), "{backend:?}");
+                assert_eq!(long[n..], [[0; RATE]; 3][n..], "{backend:?}");
+            }
+        }
+    }
+}

@@ -271,8 +271,16 @@ proptest! {
             backend.encrypt_blocks(&mut state, &mut out);
             prop_assert_eq!(&(state, out), &encrypted, "{:?}", backend);
 
+            let (mut state, mut out) = (start, vec![[0xa5; RATE]; n]);
+            backend.encrypt_blocks_into(&mut state, blocks, &mut out);
+            prop_assert_eq!(&(state, out), &encrypted, "{:?}", backend);
+
             let (mut state, mut out) = (start, blocks.to_vec());
             backend.decrypt_blocks(&mut state, &mut out);
+            prop_assert_eq!(&(state, out), &decrypted, "{:?}", backend);
+
+            let (mut state, mut out) = (start, vec![[0xa5; RATE]; n]);
+            backend.decrypt_blocks_into(&mut state, blocks, &mut out);
             prop_assert_eq!(&(state, out), &decrypted, "{:?}", backend);
         }
     }

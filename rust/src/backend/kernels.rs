@@ -143,6 +143,14 @@ macro_rules! backend {
             }
 
             #[inline]
+            pub(crate) fn encrypt_blocks_into(self, state: &mut State, input: &[Block], output: &mut [Block]) {
+                let n = input.len().min(output.len());
+                let (input, output) = (input.as_ptr().cast(), output.as_mut_ptr().cast());
+                // SAFETY: as in `encrypt_blocks`; both buffers have n blocks.
+                unsafe { veriplex_encrypt_blocks(state.as_mut_ptr(), input, output, n, &raw const KEYS) };
+            }
+
+            #[inline]
             pub(crate) fn decrypt_blocks(self, state: &mut State, blocks: &mut [Block]) {
                 let (in_out, n) = (blocks.as_mut_ptr().cast(), blocks.len());
                 // SAFETY: as in `encrypt_blocks`.
@@ -155,6 +163,14 @@ macro_rules! backend {
                         (&raw const KEYS).cast(),
                     )
                 };
+            }
+
+            #[inline]
+            pub(crate) fn decrypt_blocks_into(self, state: &mut State, input: &[Block], output: &mut [Block]) {
+                let n = input.len().min(output.len());
+                let (input, output) = (input.as_ptr().cast(), output.as_mut_ptr().cast());
+                // SAFETY: as in `encrypt_blocks`; both buffers have n blocks.
+                unsafe { veriplex_decrypt_blocks(state.as_mut_ptr(), input, output, n, &raw const KEYS) };
             }
 
             #[inline]

@@ -1,8 +1,8 @@
 //! Chooses the backend: the one place that knows which there are.
 //!
 //! Every backend has the same five operations: the permutation, and absorb, encrypt, decrypt and squeeze
-//! over any number of full 94-byte blocks, with the state kept in registers across blocks. The bulk
-//! operations start and end at rate index and frame index 0; after each block the state is padded
+//! over any number of full 94-byte blocks, with the state kept in registers across blocks. Encrypt and
+//! decrypt also go from one buffer into another. The bulk operations start and end at rate index and frame index 0; after each block the state is padded
 //! (byte 95 ^= 0x81) and permuted.
 
 use core::fmt;
@@ -130,11 +130,23 @@ impl Backend {
         dispatch!(self, encrypt_blocks(state, blocks));
     }
 
+    /// [`Backend::encrypt_blocks`] from one buffer into another; of two of different lengths, as much as the shorter has.
+    #[inline]
+    pub fn encrypt_blocks_into(self, state: &mut State, input: &[Block], output: &mut [Block]) {
+        dispatch!(self, encrypt_blocks_into(state, input, output));
+    }
+
     /// Per block: replace it by its XOR with the state, and the state's bytes by the old block; pad;
     /// permute.
     #[inline]
     pub fn decrypt_blocks(self, state: &mut State, blocks: &mut [Block]) {
         dispatch!(self, decrypt_blocks(state, blocks));
+    }
+
+    /// [`Backend::decrypt_blocks`] from one buffer into another; of two of different lengths, as much as the shorter has.
+    #[inline]
+    pub fn decrypt_blocks_into(self, state: &mut State, input: &[Block], output: &mut [Block]) {
+        dispatch!(self, decrypt_blocks_into(state, input, output));
     }
 
     /// Per block: move the state's bytes into it, leaving zeros; pad; permute.

@@ -31,9 +31,19 @@ macro_rules! backend {
                 unsafe { encrypt_blocks(state, blocks) }
             }
 
+            pub(crate) fn encrypt_blocks_into(self, state: &mut State, input: &[Block], output: &mut [Block]) {
+                // SAFETY: as in `permute`.
+                unsafe { encrypt_blocks_into(state, input, output) }
+            }
+
             pub(crate) fn decrypt_blocks(self, state: &mut State, blocks: &mut [Block]) {
                 // SAFETY: as in `permute`.
                 unsafe { decrypt_blocks(state, blocks) }
+            }
+
+            pub(crate) fn decrypt_blocks_into(self, state: &mut State, input: &[Block], output: &mut [Block]) {
+                // SAFETY: as in `permute`.
+                unsafe { decrypt_blocks_into(state, input, output) }
             }
 
             pub(crate) fn squeeze_blocks(self, state: &mut State, blocks: &mut [Block]) {
@@ -142,14 +152,46 @@ macro_rules! backend {
             store_state(state, x);
         }
 
+        /// Encrypts a block: the state before it is padded and permuted. Its rate is the ciphertext.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn encrypt(mut x: [V; 8], block: [V; 6]) -> [V; 8] {
+            for (x, b) in x.iter_mut().zip(block) {
+                *x = xor(*x, b);
+            }
+            x
+        }
+
+        /// Decrypts a block: the plaintext, and the state before it is padded and permuted.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn decrypt(mut x: [V; 8], c: [V; 6]) -> ([V; 6], [V; 8]) {
+            let mut p = rate(x);
+            for (p, c) in p.iter_mut().zip(c) {
+                *p = xor(*p, c);
+            }
+            x[..5].copy_from_slice(&c[..5]);
+            x[5] = xor(c[5], keep_2(x[5]));
+            (p, x)
+        }
+
         #[target_feature(enable = $features)]
         fn encrypt_blocks(state: &mut State, blocks: &mut [Block]) {
             let mut x = load_state(state);
             for block in blocks {
-                for (x, b) in x.iter_mut().zip(load_block(block)) {
-                    *x = xor(*x, b);
-                }
+                x = encrypt(x, load_block(block));
                 store_block(block, rate(x));
+                x = permute_full(x);
+            }
+            store_state(state, x);
+        }
+
+        #[target_feature(enable = $features)]
+        fn encrypt_blocks_into(state: &mut State, input: &[Block], output: &mut [Block]) {
+            let mut x = load_state(state);
+            for (input, output) in input.iter().zip(output) {
+                x = encrypt(x, load_block(input));
+                store_block(output, rate(x));
                 x = permute_full(x);
             }
             store_state(state, x);
@@ -159,15 +201,20 @@ macro_rules! backend {
         fn decrypt_blocks(state: &mut State, blocks: &mut [Block]) {
             let mut x = load_state(state);
             for block in blocks {
-                let c = load_block(block);
-                let mut p = rate(x);
-                for (p, c) in p.iter_mut().zip(c) {
-                    *p = xor(*p, c);
-                }
+                let (p, after) = decrypt(x, load_block(block));
                 store_block(block, p);
-                x[..5].copy_from_slice(&c[..5]);
-                x[5] = xor(c[5], keep_2(x[5]));
-                x = permute_full(x);
+                x = permute_full(after);
+            }
+            store_state(state, x);
+        }
+
+        #[target_feature(enable = $features)]
+        fn decrypt_blocks_into(state: &mut State, input: &[Block], output: &mut [Block]) {
+            let mut x = load_state(state);
+            for (input, output) in input.iter().zip(output) {
+                let (p, after) = decrypt(x, load_block(input));
+                store_block(output, p);
+                x = permute_full(after);
             }
             store_state(state, x);
         }
@@ -203,7 +250,14 @@ mod tests {
 
     type Operation = (fn(Token, &mut State, &mut [Block]), fn(&mut State, &mut [Block]));
 
-    const OPERATIONS: [Operation; 5] = [
+    /// Runs an operation from a copy of the blocks into the blocks.
+    fn apart(blocks: &mut [Block], into: impl FnOnce(&[Block], &mut [Block])) {
+        let input = blocks.to_vec();
+        blocks.fill([0xa5; 94]);
+        into(&input, blocks);
+    }
+
+    const OPERATIONS: [Operation; 7] = [
         (
             |token, state, _| token.permute(state),
             |state, _| portable::permute(state),
@@ -215,6 +269,14 @@ mod tests {
         (Token::encrypt_blocks, portable::encrypt_blocks),
         (Token::decrypt_blocks, portable::decrypt_blocks),
         (Token::squeeze_blocks, portable::squeeze_blocks),
+        (
+            |token, state, blocks| apart(blocks, |from, to| token.encrypt_blocks_into(state, from, to)),
+            |state, blocks| apart(blocks, |from, to| portable::encrypt_blocks_into(state, from, to)),
+        ),
+        (
+            |token, state, blocks| apart(blocks, |from, to| token.decrypt_blocks_into(state, from, to)),
+            |state, blocks| apart(blocks, |from, to| portable::decrypt_blocks_into(state, from, to)),
+        ),
     ];
 
     #[test]
