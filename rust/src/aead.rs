@@ -68,6 +68,30 @@ impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
             .open_in_place_detached(label!("message"), in_out, tag)
     }
 
+    /// Encrypts in place: the last 16 bytes of `in_out` are room for the tag.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BufferLength`] if `in_out` has fewer than 16 bytes.
+    pub fn seal_in_place(&self, nonce: &[u8; NONCE_LEN], ad: &[u8], in_out: &mut [u8]) -> Result<(), Error> {
+        self.message(nonce, ad).seal_in_place(label!("message"), in_out)
+    }
+
+    /// Decrypts in place: `in_out` is the ciphertext with its tag of 16 bytes; returns the plaintext.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Verification`] if nonce, associated data or `in_out` are not what was sealed, and then the ciphertext
+    /// is overwritten with zeros, or if there are fewer than 16 bytes.
+    pub fn open_in_place<'b>(
+        &self,
+        nonce: &[u8; NONCE_LEN],
+        ad: &[u8],
+        in_out: &'b mut [u8],
+    ) -> Result<&'b mut [u8], Error> {
+        self.message(nonce, ad).open_in_place(label!("message"), in_out)
+    }
+
     /// Encrypts from one buffer into another, which is 16 bytes longer: ciphertext, then tag.
     ///
     /// # Errors

@@ -125,6 +125,39 @@ impl Duplex {
         self.decrypt_partial(tail);
     }
 
+    /// [`Duplex::encrypt`] from one buffer into another of the same length.
+    pub(crate) fn encrypt_into(&mut self, input: &[u8], output: &mut [u8]) {
+        self.apart(input, output, Self::encrypt_partial, Backend::encrypt_blocks_into);
+    }
+
+    /// [`Duplex::decrypt`] from one buffer into another of the same length.
+    pub(crate) fn decrypt_into(&mut self, input: &[u8], output: &mut [u8]) {
+        self.apart(input, output, Self::decrypt_partial, Backend::decrypt_blocks_into);
+    }
+
+    /// Encrypts or decrypts: what is no full block in place, after it was copied.
+    fn apart(
+        &mut self,
+        input: &[u8],
+        output: &mut [u8],
+        partial: fn(&mut Self, &mut [u8]),
+        blocks: fn(Backend, &mut State, &[Block], &mut [Block]),
+    ) {
+        debug_assert_eq!(input.len(), output.len());
+        let head_len = self.head_len(input.len());
+        let (head, rest) = output.split_at_mut(head_len);
+        let (input_head, input_rest) = input.split_at(head_len);
+        head.copy_from_slice(input_head);
+        partial(self, head);
+        let (input_blocks, input_tail) = input_rest.as_chunks();
+        let (output_blocks, tail) = rest.as_chunks_mut();
+        if !input_blocks.is_empty() {
+            blocks(Backend::current(), &mut self.state, input_blocks, output_blocks);
+        }
+        tail.copy_from_slice(input_tail);
+        partial(self, tail);
+    }
+
     /// Begins a frame: absorbs the index of the current frame, remembers this one's, absorbs `id`.
     #[inline]
     pub fn frame(&mut self, id: u8) {

@@ -76,6 +76,7 @@ pub mod digest;
 mod duplex;
 mod error;
 pub mod hazmat;
+mod in_out;
 #[cfg(feature = "std")]
 mod io;
 mod key;

@@ -18,9 +18,12 @@
 //! # Ok::<(), veriplex::Error>(())
 //! ```
 
+#[cfg(feature = "alloc")]
+use core::convert::Infallible;
+
 use subtle::ConstantTimeEq;
 
-use crate::protocol::copy;
+use crate::in_out::{self, InOut};
 use crate::wipe::wipe;
 use crate::{Error, Label, Protocol, TAG_LEN, label};
 
@@ -40,11 +43,7 @@ impl Siv {
     /// Encrypts in place and returns the tag.
     #[must_use]
     pub fn seal_in_place_detached(&self, nonce: &[u8], ad: &[u8], in_out: &mut [u8]) -> [u8; TAG_LEN] {
-        let [auth, mut conf] = self.branches(nonce, ad);
-        let tag = tag(auth, in_out);
-        conf.mix(label!("tag"), &tag);
-        conf.mask(label!("message"), in_out);
-        tag
+        self.seal(nonce, ad, in_out.into())
     }
 
     /// Decrypts in place.
@@ -58,17 +57,33 @@ impl Siv {
         nonce: &[u8],
         ad: &[u8],
         in_out: &mut [u8],
-        received: &[u8; TAG_LEN],
+        tag: &[u8; TAG_LEN],
     ) -> Result<(), Error> {
-        let [auth, mut conf] = self.branches(nonce, ad);
-        conf.mix(label!("tag"), received);
-        conf.unmask(label!("message"), in_out);
-        if tag(auth, in_out).ct_eq(received).into() {
-            Ok(())
-        } else {
-            wipe(in_out);
-            Err(Error::Verification)
-        }
+        self.open(nonce, ad, in_out.into(), tag)
+    }
+
+    /// Encrypts in place: the last 16 bytes of `in_out` are room for the tag.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BufferLength`] if `in_out` has fewer than 16 bytes.
+    pub fn seal_in_place(&self, nonce: &[u8], ad: &[u8], in_out: &mut [u8]) -> Result<(), Error> {
+        in_out::seal_in_place(in_out, |data| Ok(([], self.seal(nonce, ad, data))))
+    }
+
+    /// Decrypts in place: `in_out` is the ciphertext with its tag of 16 bytes; returns the plaintext.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Verification`] if nonce, associated data or `in_out` are not what was sealed, and then the ciphertext
+    /// is overwritten with zeros, or if there are fewer than 16 bytes.
+    pub fn open_in_place<'b>(
+        &self,
+        nonce: &[u8],
+        ad: &[u8],
+        in_out: &'b mut [u8],
+    ) -> Result<&'b mut [u8], Error> {
+        in_out::open_in_place(in_out, |[], data, tag| self.open(nonce, ad, data, tag))
     }
 
     /// Encrypts from one buffer into another, which is 16 bytes longer: ciphertext, then tag.
@@ -83,10 +98,7 @@ impl Siv {
         plaintext: &[u8],
         sealed: &mut [u8],
     ) -> Result<(), Error> {
-        let (message, tag) = sealed.split_last_chunk_mut().ok_or(Error::BufferLength)?;
-        copy(plaintext, message)?;
-        *tag = self.seal_in_place_detached(nonce, ad, message);
-        Ok(())
+        in_out::seal_into(plaintext, sealed, |data| Ok(([], self.seal(nonce, ad, data))))
     }
 
     /// Decrypts from one buffer into another, which is 16 bytes shorter.
@@ -103,19 +115,15 @@ impl Siv {
         sealed: &[u8],
         plaintext: &mut [u8],
     ) -> Result<(), Error> {
-        let (message, tag) = sealed.split_last_chunk().ok_or(Error::Verification)?;
-        copy(message, plaintext)?;
-        self.open_in_place_detached(nonce, ad, plaintext, tag)
+        in_out::open_into(sealed, plaintext, |[], data, tag| self.open(nonce, ad, data, tag))
     }
 
     /// Encrypts into a new vector: ciphertext, then tag.
     #[cfg(feature = "alloc")]
     #[must_use]
     pub fn seal_vec(&self, nonce: &[u8], ad: &[u8], plaintext: &[u8]) -> alloc::vec::Vec<u8> {
-        let mut sealed = alloc::vec::Vec::with_capacity(plaintext.len() + TAG_LEN);
-        sealed.extend_from_slice(plaintext);
-        let tag = self.seal_in_place_detached(nonce, ad, &mut sealed);
-        sealed.extend_from_slice(&tag);
+        let seal = |data: InOut<'_>| Ok::<_, Infallible>(([], self.seal(nonce, ad, data)));
+        let Ok(sealed) = in_out::seal_vec(plaintext, seal);
         sealed
     }
 
@@ -126,10 +134,37 @@ impl Siv {
     /// [`Error::Verification`] if nonce, associated data or `sealed` are not what was sealed.
     #[cfg(feature = "alloc")]
     pub fn open_vec(&self, nonce: &[u8], ad: &[u8], sealed: &[u8]) -> Result<alloc::vec::Vec<u8>, Error> {
-        let (message, tag) = sealed.split_last_chunk().ok_or(Error::Verification)?;
-        let mut plaintext = message.to_vec();
-        self.open_in_place_detached(nonce, ad, &mut plaintext, tag)?;
-        Ok(plaintext)
+        in_out::open_vec(sealed, |[], data, tag| self.open(nonce, ad, data, tag))
+    }
+
+    /// Encrypts in every form.
+    fn seal(&self, nonce: &[u8], ad: &[u8], data: InOut<'_>) -> [u8; TAG_LEN] {
+        let [auth, mut conf] = self.branches(nonce, ad);
+        let tag = tag(auth, data.input());
+        conf.mix(label!("tag"), &tag);
+        conf.mask_begin(label!("message"));
+        conf.mask_more(data);
+        tag
+    }
+
+    /// Decrypts in every form. If the tag is wrong, the output is all zeros.
+    fn open(
+        &self,
+        nonce: &[u8],
+        ad: &[u8],
+        mut data: InOut<'_>,
+        received: &[u8; TAG_LEN],
+    ) -> Result<(), Error> {
+        let [auth, mut conf] = self.branches(nonce, ad);
+        conf.mix(label!("tag"), received);
+        conf.mask_begin(label!("message"));
+        conf.unmask_more(data.reborrow());
+        if tag(auth, data.output()).ct_eq(received).into() {
+            Ok(())
+        } else {
+            wipe(data.output());
+            Err(Error::Verification)
+        }
     }
 
     fn branches(&self, nonce: &[u8], ad: &[u8]) -> [Protocol; 2] {

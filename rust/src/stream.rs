@@ -20,7 +20,7 @@
 #[cfg(feature = "alloc")]
 use alloc::vec::Vec;
 
-use crate::protocol::copy;
+use crate::in_out::{self, InOut};
 use crate::{Error, Label, Protocol, label};
 
 /// Encrypts in place.
@@ -45,8 +45,8 @@ pub fn encrypt_into(
     plaintext: &[u8],
     ciphertext: &mut [u8],
 ) -> Result<(), Error> {
-    copy(plaintext, ciphertext)?;
-    encrypt(domain, key, nonce, ciphertext);
+    let data = InOut::apart(plaintext, ciphertext)?;
+    begin(domain, key.as_ref(), nonce).mask_more(data);
     Ok(())
 }
 
@@ -62,8 +62,8 @@ pub fn decrypt_into(
     ciphertext: &[u8],
     plaintext: &mut [u8],
 ) -> Result<(), Error> {
-    copy(ciphertext, plaintext)?;
-    decrypt(domain, key, nonce, plaintext);
+    let data = InOut::apart(ciphertext, plaintext)?;
+    begin(domain, key.as_ref(), nonce).unmask_more(data);
     Ok(())
 }
 
@@ -76,9 +76,7 @@ pub fn encrypt_vec(
     nonce: &[u8],
     plaintext: &[u8],
 ) -> Vec<u8> {
-    let mut ciphertext = plaintext.to_vec();
-    encrypt(domain, key, nonce, &mut ciphertext);
-    ciphertext
+    in_out::transform_vec(plaintext, |data| begin(domain, key.as_ref(), nonce).mask_more(data))
 }
 
 /// Decrypts into a new vector.
@@ -90,9 +88,7 @@ pub fn decrypt_vec(
     nonce: &[u8],
     ciphertext: &[u8],
 ) -> Vec<u8> {
-    let mut plaintext = ciphertext.to_vec();
-    decrypt(domain, key, nonce, &mut plaintext);
-    plaintext
+    in_out::transform_vec(ciphertext, |data| begin(domain, key.as_ref(), nonce).unmask_more(data))
 }
 
 /// Encrypts a message in pieces.

@@ -6,6 +6,8 @@ pub(crate) mod io;
 mod model;
 mod stream;
 
+#[cfg(feature = "alloc")]
+use core::convert::Infallible;
 use core::fmt;
 
 use subtle::{Choice, ConstantTimeEq};
@@ -13,6 +15,7 @@ use subtle::{Choice, ConstantTimeEq};
 pub use stream::{MaskStream, MixStream, UnmaskStream};
 
 use crate::duplex::Duplex;
+use crate::in_out::{self, InOut};
 use crate::wipe::wipe;
 use crate::{Error, Label, TAG_LEN};
 
@@ -129,8 +132,9 @@ impl Protocol {
         plaintext: &[u8],
         ciphertext: &mut [u8],
     ) -> Result<(), Error> {
-        copy(plaintext, ciphertext)?;
-        self.mask(label, ciphertext);
+        let data = InOut::apart(plaintext, ciphertext)?;
+        self.mask_begin(label);
+        self.mask_more(data);
         Ok(())
     }
 
@@ -145,8 +149,9 @@ impl Protocol {
         ciphertext: &[u8],
         plaintext: &mut [u8],
     ) -> Result<(), Error> {
-        copy(ciphertext, plaintext)?;
-        self.unmask(label, plaintext);
+        let data = InOut::apart(ciphertext, plaintext)?;
+        self.mask_begin(label);
+        self.unmask_more(data);
         Ok(())
     }
 
@@ -154,18 +159,16 @@ impl Protocol {
     #[cfg(feature = "alloc")]
     #[must_use]
     pub fn mask_vec(&mut self, label: Label<'_>, plaintext: &[u8]) -> alloc::vec::Vec<u8> {
-        let mut ciphertext = plaintext.to_vec();
-        self.mask(label, &mut ciphertext);
-        ciphertext
+        self.mask_begin(label);
+        in_out::transform_vec(plaintext, |data| self.mask_more(data))
     }
 
     /// [`Protocol::unmask`] into a new vector.
     #[cfg(feature = "alloc")]
     #[must_use]
     pub fn unmask_vec(&mut self, label: Label<'_>, ciphertext: &[u8]) -> alloc::vec::Vec<u8> {
-        let mut plaintext = ciphertext.to_vec();
-        self.unmask(label, &mut plaintext);
-        plaintext
+        self.mask_begin(label);
+        in_out::transform_vec(ciphertext, |data| self.unmask_more(data))
     }
 
     /// Mask in pieces: the same as one [`Protocol::mask`] of their concatenation.
@@ -182,11 +185,7 @@ impl Protocol {
 
     /// Seal: encrypts in place and returns the tag of 16 bytes.
     pub fn seal_in_place_detached(&mut self, label: Label<'_>, in_out: &mut [u8]) -> [u8; TAG_LEN] {
-        self.header(Op::Seal, label);
-        self.absorb_leb128(in_out.len());
-        self.duplex.permute();
-        self.duplex.encrypt(in_out);
-        self.tag()
+        self.seal(label, in_out)
     }
 
     /// Open: decrypts in place if the tag is right.
@@ -200,18 +199,7 @@ impl Protocol {
         in_out: &mut [u8],
         tag: &[u8; TAG_LEN],
     ) -> Result<(), Error> {
-        let before = self.clone();
-        self.header(Op::Seal, label);
-        self.absorb_leb128(in_out.len());
-        self.duplex.permute();
-        self.duplex.decrypt(in_out);
-        if self.tag().ct_eq(tag).into() {
-            Ok(())
-        } else {
-            wipe(in_out);
-            *self = before;
-            Err(Error::Verification)
-        }
+        self.open(label, in_out, tag)
     }
 
     /// Seal in place: the last 16 bytes of `in_out` are room for the tag.
@@ -220,9 +208,7 @@ impl Protocol {
     ///
     /// [`Error::BufferLength`] if `in_out` has fewer than 16 bytes.
     pub fn seal_in_place(&mut self, label: Label<'_>, in_out: &mut [u8]) -> Result<(), Error> {
-        let (message, tag) = in_out.split_last_chunk_mut().ok_or(Error::BufferLength)?;
-        *tag = self.seal_in_place_detached(label, message);
-        Ok(())
+        in_out::seal_in_place(in_out, |data| Ok(([], self.seal(label, data))))
     }
 
     /// Open in place: `in_out` is the ciphertext with its tag of 16 bytes; returns the plaintext.
@@ -236,9 +222,7 @@ impl Protocol {
         label: Label<'_>,
         in_out: &'b mut [u8],
     ) -> Result<&'b mut [u8], Error> {
-        let (message, tag) = in_out.split_last_chunk_mut().ok_or(Error::Verification)?;
-        self.open_in_place_detached(label, message, tag)?;
-        Ok(message)
+        in_out::open_in_place(in_out, |[], data, tag| self.open(label, data, tag))
     }
 
     /// Seal from one buffer into another, which is 16 bytes longer.
@@ -247,10 +231,7 @@ impl Protocol {
     ///
     /// [`Error::BufferLength`] if it is not.
     pub fn seal_into(&mut self, label: Label<'_>, plaintext: &[u8], sealed: &mut [u8]) -> Result<(), Error> {
-        let (message, tag) = sealed.split_last_chunk_mut().ok_or(Error::BufferLength)?;
-        copy(plaintext, message)?;
-        *tag = self.seal_in_place_detached(label, message);
-        Ok(())
+        in_out::seal_into(plaintext, sealed, |data| Ok(([], self.seal(label, data))))
     }
 
     /// Open from one buffer into another, which is 16 bytes shorter.
@@ -260,19 +241,15 @@ impl Protocol {
     /// [`Error::Verification`] if the tag is wrong, and then `plaintext` is all zeros, or if `sealed` has
     /// fewer than 16 bytes; [`Error::BufferLength`] if `plaintext` has the wrong length.
     pub fn open_into(&mut self, label: Label<'_>, sealed: &[u8], plaintext: &mut [u8]) -> Result<(), Error> {
-        let (message, tag) = sealed.split_last_chunk().ok_or(Error::Verification)?;
-        copy(message, plaintext)?;
-        self.open_in_place_detached(label, plaintext, tag)
+        in_out::open_into(sealed, plaintext, |[], data, tag| self.open(label, data, tag))
     }
 
     /// Seal into a new vector.
     #[cfg(feature = "alloc")]
     #[must_use]
     pub fn seal_vec(&mut self, label: Label<'_>, plaintext: &[u8]) -> alloc::vec::Vec<u8> {
-        let mut sealed = alloc::vec::Vec::with_capacity(plaintext.len() + TAG_LEN);
-        sealed.extend_from_slice(plaintext);
-        let tag = self.seal_in_place_detached(label, &mut sealed);
-        sealed.extend_from_slice(&tag);
+        let seal = |data: InOut<'_>| Ok::<_, Infallible>(([], self.seal(label, data)));
+        let Ok(sealed) = in_out::seal_vec(plaintext, seal);
         sealed
     }
 
@@ -283,10 +260,7 @@ impl Protocol {
     /// [`Error::Verification`] if the tag is wrong or `sealed` has fewer than 16 bytes.
     #[cfg(feature = "alloc")]
     pub fn open_vec(&mut self, label: Label<'_>, sealed: &[u8]) -> Result<alloc::vec::Vec<u8>, Error> {
-        let (message, tag) = sealed.split_last_chunk().ok_or(Error::Verification)?;
-        let mut plaintext = message.to_vec();
-        self.open_in_place_detached(label, &mut plaintext, tag)?;
-        Ok(plaintext)
+        in_out::open_vec(sealed, |[], data, tag| self.open(label, data, tag))
     }
 
     /// Fork: `N` branches, each with its number and value mixed in, independent of each other and of the
@@ -404,13 +378,53 @@ impl Protocol {
     }
 
     /// Encrypts data of the Mask that [`Protocol::mask_begin`] opened.
-    pub(crate) fn mask_more(&mut self, in_out: &mut [u8]) {
-        self.duplex.encrypt(in_out);
+    pub(crate) fn mask_more<'b>(&mut self, data: impl Into<InOut<'b>>) {
+        match data.into().buffers() {
+            (None, in_out) => self.duplex.encrypt(in_out),
+            (Some(plaintext), ciphertext) => self.duplex.encrypt_into(plaintext, ciphertext),
+        }
     }
 
     /// Decrypts data of the Unmask that [`Protocol::mask_begin`] opened.
-    pub(crate) fn unmask_more(&mut self, in_out: &mut [u8]) {
-        self.duplex.decrypt(in_out);
+    pub(crate) fn unmask_more<'b>(&mut self, data: impl Into<InOut<'b>>) {
+        match data.into().buffers() {
+            (None, in_out) => self.duplex.decrypt(in_out),
+            (Some(ciphertext), plaintext) => self.duplex.decrypt_into(ciphertext, plaintext),
+        }
+    }
+
+    /// Seal in every form.
+    pub(crate) fn seal<'b>(&mut self, label: Label<'_>, data: impl Into<InOut<'b>>) -> [u8; TAG_LEN] {
+        let data = data.into();
+        self.seal_begin(label, data.len());
+        self.mask_more(data);
+        self.tag()
+    }
+
+    /// Open in every form. If the tag is wrong, the output is all zeros, and the protocol is as it was.
+    pub(crate) fn open<'b>(
+        &mut self,
+        label: Label<'_>,
+        data: impl Into<InOut<'b>>,
+        tag: &[u8; TAG_LEN],
+    ) -> Result<(), Error> {
+        let mut data = data.into();
+        let before = self.clone();
+        self.seal_begin(label, data.len());
+        self.unmask_more(data.reborrow());
+        if self.tag().ct_eq(tag).into() {
+            Ok(())
+        } else {
+            wipe(data.output());
+            *self = before;
+            Err(Error::Verification)
+        }
+    }
+
+    fn seal_begin(&mut self, label: Label<'_>, len: usize) {
+        self.header(Op::Seal, label);
+        self.absorb_leb128(len);
+        self.duplex.permute();
     }
 
     /// A number as data of that Mix, as unsigned LEB128.
@@ -468,15 +482,6 @@ impl Protocol {
         branch.duplex.absorb(value);
         branch
     }
-}
-
-/// Copies between buffers of the same length.
-pub(crate) fn copy(from: &[u8], to: &mut [u8]) -> Result<(), Error> {
-    if from.len() != to.len() {
-        return Err(Error::BufferLength);
-    }
-    to.copy_from_slice(from);
-    Ok(())
 }
 
 impl ConstantTimeEq for Protocol {

@@ -1,0 +1,161 @@
+//! The forms in which a message is sealed and opened: in place, from one buffer into another, into a new vector, with
+//! what the sealed message has more than the plaintext around it or apart (detached).
+
+#[cfg(feature = "alloc")]
+use alloc::{vec, vec::Vec};
+
+use crate::Error;
+
+/// The data of an operation: one buffer that is transformed, or input and output of the same length.
+pub(crate) struct InOut<'b> {
+    input: Option<&'b [u8]>,
+    output: &'b mut [u8],
+}
+
+impl<'b> From<&'b mut [u8]> for InOut<'b> {
+    fn from(in_out: &'b mut [u8]) -> Self {
+        Self {
+            input: None,
+            output: in_out,
+        }
+    }
+}
+
+impl<'b> InOut<'b> {
+    /// # Errors
+    ///
+    /// [`Error::BufferLength`] if the lengths differ.
+    pub(crate) fn apart(input: &'b [u8], output: &'b mut [u8]) -> Result<Self, Error> {
+        if input.len() != output.len() {
+            return Err(Error::BufferLength);
+        }
+        Ok(Self {
+            input: Some(input),
+            output,
+        })
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.output.len()
+    }
+
+    /// What is still to be transformed.
+    pub(crate) fn input(&self) -> &[u8] {
+        self.input.unwrap_or(self.output)
+    }
+
+    /// What was transformed, or is to be wiped.
+    pub(crate) fn output(&mut self) -> &mut [u8] {
+        self.output
+    }
+
+    /// The same data, for one operation of several.
+    pub(crate) fn reborrow(&mut self) -> InOut<'_> {
+        InOut {
+            input: self.input,
+            output: self.output,
+        }
+    }
+
+    /// The input, if it is apart, and the output.
+    pub(crate) fn buffers(self) -> (Option<&'b [u8]>, &'b mut [u8]) {
+        (self.input, self.output)
+    }
+}
+
+/// Transforms into a new vector.
+#[cfg(feature = "alloc")]
+pub(crate) fn transform_vec(input: &[u8], transform: impl FnOnce(InOut<'_>)) -> Vec<u8> {
+    let mut output = vec![0; input.len()];
+    transform(InOut {
+        input: Some(input),
+        output: &mut output,
+    });
+    output
+}
+
+/// Seals in place what is between the room for `HEAD` bytes and for `TAIL` bytes, which `seal` gives.
+pub(crate) fn seal_in_place<const HEAD: usize, const TAIL: usize>(
+    in_out: &mut [u8],
+    seal: impl FnOnce(InOut<'_>) -> Result<([u8; HEAD], [u8; TAIL]), Error>,
+) -> Result<(), Error> {
+    let (head, message, tail) = parts_mut(in_out).ok_or(Error::BufferLength)?;
+    (*head, *tail) = seal(message.into())?;
+    Ok(())
+}
+
+/// Seals into another buffer: `HEAD` bytes, ciphertext, `TAIL` bytes.
+pub(crate) fn seal_into<const HEAD: usize, const TAIL: usize>(
+    plaintext: &[u8],
+    sealed: &mut [u8],
+    seal: impl FnOnce(InOut<'_>) -> Result<([u8; HEAD], [u8; TAIL]), Error>,
+) -> Result<(), Error> {
+    let (head, message, tail) = parts_mut(sealed).ok_or(Error::BufferLength)?;
+    (*head, *tail) = seal(InOut::apart(plaintext, message)?)?;
+    Ok(())
+}
+
+/// [`seal_into`] a new vector.
+#[cfg(feature = "alloc")]
+pub(crate) fn seal_vec<const HEAD: usize, const TAIL: usize, E>(
+    plaintext: &[u8],
+    seal: impl FnOnce(InOut<'_>) -> Result<([u8; HEAD], [u8; TAIL]), E>,
+) -> Result<Vec<u8>, E> {
+    let mut sealed = vec![0; HEAD + plaintext.len() + TAIL];
+    let (first, rest) = sealed.split_at_mut(HEAD);
+    let (message, last) = rest.split_at_mut(plaintext.len());
+    let (head, tail) = seal(InOut {
+        input: Some(plaintext),
+        output: message,
+    })?;
+    first.copy_from_slice(&head);
+    last.copy_from_slice(&tail);
+    Ok(sealed)
+}
+
+/// Opens in place what [`seal_in_place`] made. `open` wipes what it cannot verify.
+pub(crate) fn open_in_place<const HEAD: usize, const TAIL: usize>(
+    in_out: &mut [u8],
+    open: impl FnOnce(&[u8; HEAD], InOut<'_>, &[u8; TAIL]) -> Result<(), Error>,
+) -> Result<&mut [u8], Error> {
+    let (head, message, tail) = parts_mut(in_out).ok_or(Error::Verification)?;
+    open(head, InOut::from(&mut *message), tail)?;
+    Ok(message)
+}
+
+/// Opens into another buffer.
+pub(crate) fn open_into<const HEAD: usize, const TAIL: usize>(
+    sealed: &[u8],
+    plaintext: &mut [u8],
+    open: impl FnOnce(&[u8; HEAD], InOut<'_>, &[u8; TAIL]) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let (head, message, tail) = parts(sealed).ok_or(Error::Verification)?;
+    open(head, InOut::apart(message, plaintext)?, tail)
+}
+
+/// Opens into a new vector.
+#[cfg(feature = "alloc")]
+pub(crate) fn open_vec<const HEAD: usize, const TAIL: usize>(
+    sealed: &[u8],
+    open: impl FnOnce(&[u8; HEAD], InOut<'_>, &[u8; TAIL]) -> Result<(), Error>,
+) -> Result<Vec<u8>, Error> {
+    let mut plaintext = vec![0; sealed.len().saturating_sub(HEAD + TAIL)];
+    open_into(sealed, &mut plaintext, open)?;
+    Ok(plaintext)
+}
+
+type Parts<'b, const HEAD: usize, const TAIL: usize> = (&'b [u8; HEAD], &'b [u8], &'b [u8; TAIL]);
+type PartsMut<'b, const HEAD: usize, const TAIL: usize> =
+    (&'b mut [u8; HEAD], &'b mut [u8], &'b mut [u8; TAIL]);
+
+fn parts<const HEAD: usize, const TAIL: usize>(sealed: &[u8]) -> Option<Parts<'_, HEAD, TAIL>> {
+    let (head, rest) = sealed.split_first_chunk()?;
+    let (message, tail) = rest.split_last_chunk()?;
+    Some((head, message, tail))
+}
+
+fn parts_mut<const HEAD: usize, const TAIL: usize>(sealed: &mut [u8]) -> Option<PartsMut<'_, HEAD, TAIL>> {
+    let (head, rest) = sealed.split_first_chunk_mut()?;
+    let (message, tail) = rest.split_last_chunk_mut()?;
+    Some((head, message, tail))
+}
