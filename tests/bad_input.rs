@@ -127,7 +127,19 @@ fn aead_and_siv() {
                 aead.open_vec(&nonce, ad, &random.mutate(&a)),
                 Err(Error::Verification)
             );
+            let mut changed = random.mutate(&a);
+            assert_eq!(
+                aead.open_in_place(&nonce, ad, &mut changed),
+                Err(Error::Verification)
+            );
+            assert!(changed.iter().rev().skip(16).all(|&byte| byte == 0));
             let changed = random.mutate(&s);
+            let mut in_place = changed.clone();
+            assert_eq!(
+                siv.open_in_place(&nonce, ad, &mut in_place),
+                Err(Error::Verification)
+            );
+            assert!(in_place.iter().rev().skip(16).all(|&byte| byte == 0));
             assert_eq!(siv.open_vec(&nonce, ad, &changed), Err(Error::Verification));
             let mut output = vec![0xa5; changed.len().saturating_sub(16)];
             assert_eq!(
@@ -403,6 +415,15 @@ fn wrong_buffer_lengths_change_nothing() {
     let siv = Siv::new(label!("d"), &[7; 32]);
     assert_eq!(
         siv.seal_into(b"", b"", &[0; 5], &mut [0; 20]),
+        Err(Error::BufferLength)
+    );
+    assert_eq!(
+        siv.seal_in_place(b"", b"", &mut [0; 15]),
+        Err(Error::BufferLength)
+    );
+    let aead = Aead::<16>::new(label!("d"), &[7; 32]);
+    assert_eq!(
+        aead.seal_in_place(&[0; 16], b"", &mut [0; 15]),
         Err(Error::BufferLength)
     );
     assert_eq!(
@@ -897,4 +918,31 @@ fn blocks_of_different_numbers() {
             }
         }
     }
+}
+
+#[test]
+fn aestream_parts_of_wrong_lengths() {
+    let sealed = aestream::seal_vec(keyed(), &MESSAGE);
+    for after_header in [false, true] {
+        for longer in [false, true] {
+            let mut opener = aestream::Opener::new(keyed());
+            let mut rest = sealed.as_slice();
+            if after_header {
+                let (header, body) = rest.split_at(opener.wanted());
+                assert_eq!(opener.open(&mut header.to_vec()).unwrap(), b"");
+                rest = body;
+            }
+            let right = opener.wanted();
+            let wrong = if longer { right + 1 } else { right - 1 };
+            for len in [wrong, right] {
+                assert_eq!(opener.open(&mut rest[..len].to_vec()), Err(Error::Verification));
+                assert_eq!((opener.wanted(), opener.is_finished()), (0, false));
+            }
+        }
+    }
+    for len in 0..=18 {
+        assert!(aestream::Sealer::room(&mut vec![0; len]).is_empty());
+    }
+    let mut block: Vec<u8> = (0..19).collect();
+    assert_eq!(aestream::Sealer::room(&mut block), [2]);
 }

@@ -9,6 +9,7 @@ use common::on_each_backend;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
+use veriplex::aead::Aead;
 use veriplex::aestream::{MAX_BLOCK_LEN, OpenReader, SealWriter};
 use veriplex::hazmat::{Backend, Duplex, RATE, STATE_LEN, set_hardware_enabled};
 use veriplex::mac::Mac;
@@ -203,6 +204,30 @@ proptest! {
         prop_assert_eq!(&opened, &data);
         prop_assert_eq!(&siv.open_vec(&nonce, &ad, &into).unwrap(), &data);
         siv.open_in_place_detached(&nonce, &ad, &mut in_place, &tag).unwrap();
+        prop_assert_eq!(&in_place, &data);
+        let mut sealed = [&data[..], &[0; 16]].concat();
+        siv.seal_in_place(&nonce, &ad, &mut sealed).unwrap();
+        prop_assert_eq!(&sealed, &into);
+        prop_assert_eq!(siv.open_in_place(&nonce, &ad, &mut sealed).unwrap(), &data);
+    }
+
+    #[test]
+    fn aead_in_place_is_out_of_place(data in bytes(400), key in bytes(50), nonce in any::<[u8; 24]>(), ad in bytes(50)) {
+        let aead = Aead::<24>::new(label!("d"), &key);
+        let (mut in_place, mut into) = (data.clone(), vec![0; data.len() + 16]);
+        let tag = aead.seal_in_place_detached(&nonce, &ad, &mut in_place);
+        aead.seal_into(&nonce, &ad, &data, &mut into).unwrap();
+        prop_assert_eq!(&into, &[&in_place[..], &tag].concat());
+        prop_assert_eq!(&aead.seal_vec(&nonce, &ad, &data), &into);
+        let mut sealed = [&data[..], &[0; 16]].concat();
+        aead.seal_in_place(&nonce, &ad, &mut sealed).unwrap();
+        prop_assert_eq!(&sealed, &into);
+        let mut opened = vec![0; data.len()];
+        aead.open_into(&nonce, &ad, &into, &mut opened).unwrap();
+        prop_assert_eq!(&opened, &data);
+        prop_assert_eq!(&aead.open_vec(&nonce, &ad, &into).unwrap(), &data);
+        prop_assert_eq!(aead.open_in_place(&nonce, &ad, &mut sealed).unwrap(), &data);
+        aead.open_in_place_detached(&nonce, &ad, &mut in_place, &tag).unwrap();
         prop_assert_eq!(&in_place, &data);
     }
 

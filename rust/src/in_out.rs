@@ -4,7 +4,10 @@
 #[cfg(feature = "alloc")]
 use alloc::{vec, vec::Vec};
 
+use subtle::Choice;
+
 use crate::Error;
+use crate::wipe::wipe;
 
 /// The data of an operation: one buffer that is transformed, or input and output of the same length.
 pub(crate) struct InOut<'b> {
@@ -60,6 +63,17 @@ impl<'b> InOut<'b> {
     /// The input, if it is apart, and the output.
     pub(crate) fn buffers(self) -> (Option<&'b [u8]>, &'b mut [u8]) {
         (self.input, self.output)
+    }
+}
+
+/// Keeps what was opened if it is verified, else wipes it.
+#[inline(never)] // tests/ct knows it by name: the answer is public
+pub(crate) fn keep_if(verified: Choice, opened: &mut [u8]) -> Result<(), Error> {
+    if verified.into() {
+        Ok(())
+    } else {
+        wipe(opened);
+        Err(Error::Verification)
     }
 }
 

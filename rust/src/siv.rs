@@ -24,7 +24,6 @@ use core::convert::Infallible;
 use subtle::ConstantTimeEq;
 
 use crate::in_out::{self, InOut};
-use crate::wipe::wipe;
 use crate::{Error, Label, Protocol, TAG_LEN, label};
 
 /// A SIV cipher under one key.
@@ -159,12 +158,7 @@ impl Siv {
         conf.mix(label!("tag"), received);
         conf.mask_begin(label!("message"));
         conf.unmask_more(data.reborrow());
-        if tag(auth, data.output()).ct_eq(received).into() {
-            Ok(())
-        } else {
-            wipe(data.output());
-            Err(Error::Verification)
-        }
+        in_out::keep_if(tag(auth, data.output()).ct_eq(received), data.output())
     }
 
     fn branches(&self, nonce: &[u8], ad: &[u8]) -> [Protocol; 2] {

@@ -76,7 +76,9 @@ pub fn encrypt_vec(
     nonce: &[u8],
     plaintext: &[u8],
 ) -> Vec<u8> {
-    in_out::transform_vec(plaintext, |data| begin(domain, key.as_ref(), nonce).mask_more(data))
+    in_out::transform_vec(plaintext, |data| {
+        begin(domain, key.as_ref(), nonce).mask_more(data);
+    })
 }
 
 /// Decrypts into a new vector.
@@ -88,7 +90,9 @@ pub fn decrypt_vec(
     nonce: &[u8],
     ciphertext: &[u8],
 ) -> Vec<u8> {
-    in_out::transform_vec(ciphertext, |data| begin(domain, key.as_ref(), nonce).unmask_more(data))
+    in_out::transform_vec(ciphertext, |data| {
+        begin(domain, key.as_ref(), nonce).unmask_more(data);
+    })
 }
 
 /// Encrypts a message in pieces.

@@ -57,6 +57,14 @@ fn anything_changed_is_refused() {
             result.err()
         );
         assert!(result.is_ok() || plaintext.iter().all(|&byte| byte == 0));
+        let mut in_place = sealed.to_vec();
+        assert_eq!(
+            hpke::open_in_place(domain, receiver, sender, &mut in_place).err(),
+            result.err()
+        );
+        if result.is_err() && sealed.len() >= OVERHEAD {
+            assert_eq!(in_place[32..][..plaintext.len()], plaintext);
+        }
         result.map(|()| plaintext)
     };
     let (a, b) = (alice.public_key(), bob.public_key());
@@ -106,7 +114,7 @@ proptest! {
     fn round_trips(keys in any::<[[u8; 64]; 2]>(), rand in any::<[u8; 64]>(), message in vec(any::<u8>(), 0..400)) {
         let domain = label!("hpke");
         let [alice, bob] = keys.map(|key| PrivateKey::from_uniform_bytes(key).unwrap());
-        let mut rng = Recorded::new(rand.repeat(2));
+        let mut rng = Recorded::new(rand.repeat(4));
         let sealed = hpke::seal_vec(domain, &alice, bob.public_key(), &mut rng, &message).unwrap();
         prop_assert_eq!(sealed.len(), message.len() + OVERHEAD);
         let mut into = vec![0; sealed.len()];
@@ -115,6 +123,18 @@ proptest! {
         prop_assert_eq!(&hpke::open_vec(domain, &bob, alice.public_key(), &sealed).unwrap(), &message);
         let mut opened = vec![0; message.len()];
         hpke::open_into(domain, &bob, alice.public_key(), &sealed, &mut opened).unwrap();
-        prop_assert_eq!(opened, message);
+        prop_assert_eq!(&opened, &message);
+
+        let (sender, receiver) = (alice.public_key(), bob.public_key());
+        let mut in_place = [[0; 32].as_slice(), &message, &[0; 16]].concat();
+        hpke::seal_in_place(domain, &alice, receiver, &mut rng, &mut in_place).unwrap();
+        prop_assert_eq!(&in_place, &sealed);
+        prop_assert_eq!(hpke::open_in_place(domain, &bob, sender, &mut in_place).unwrap(), &message);
+        let mut detached = message.clone();
+        let (ephemeral, tag) =
+            hpke::seal_in_place_detached(domain, &alice, receiver, &mut rng, &mut detached).unwrap();
+        prop_assert_eq!([ephemeral.as_slice(), &detached, &tag].concat(), sealed);
+        hpke::open_in_place_detached(domain, &bob, sender, &ephemeral, &mut detached, &tag).unwrap();
+        prop_assert_eq!(&detached, &message);
     }
 }

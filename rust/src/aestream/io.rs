@@ -3,7 +3,7 @@
 use core::ops::Range;
 use std::vec::Vec;
 
-use super::{Body, HEADER_LEN, MAX_BLOCK_LEN, OVERHEAD, Opener, Progress, Sealer};
+use super::{HEADER_LEN, MAX_BLOCK_LEN, OVERHEAD, Opener, Sealer};
 use crate::io::{Open, Seal};
 use crate::{Error, Protocol, TAG_LEN};
 
@@ -58,20 +58,11 @@ impl Open for Opener {
     }
 
     fn wanted(&self) -> usize {
-        match self.progress {
-            Progress::Body { len } => len + TAG_LEN,
-            Progress::Open | Progress::Finished | Progress::Failed => HEADER_LEN,
-        }
+        self.wanted()
     }
 
     fn open(&mut self, input: &mut [u8], _: bool) -> Result<Range<usize>, Error> {
-        if let Progress::Body { len } = self.progress {
-            let plaintext = Body { opener: self, len }.open(input)?;
-            Ok(0..plaintext.map_or(0, |plaintext| plaintext.len()))
-        } else {
-            self.header(input.try_into().map_err(|_| Error::Verification)?)?;
-            Ok(0..0)
-        }
+        Ok(0..self.open(input)?.len())
     }
 
     fn is_finished(&self) -> bool {

@@ -65,12 +65,10 @@ pub fn seal_vec(keyed: Protocol, message: &[u8]) -> Vec<u8> {
     let mut sealer = Sealer::new(keyed);
     for block in message.chunks(MAX_BLOCK_LEN) {
         let start = sealed.len();
-        sealed.extend_from_slice(&[0; HEADER_LEN]);
-        sealed.extend_from_slice(block);
-        sealed.extend_from_slice(&[0; TAG_LEN]);
-        sealer
-            .seal_block(&mut sealed[start..])
-            .expect("it has such a length");
+        sealed.resize(start + block.len() + OVERHEAD, 0);
+        let sealed = &mut sealed[start..];
+        Sealer::room(sealed).copy_from_slice(block);
+        sealer.seal_block(sealed).expect("it has such a length");
     }
     sealed.extend_from_slice(&sealer.finish().0);
     sealed
@@ -96,17 +94,13 @@ pub fn open_vec(keyed: Protocol, sealed: &[u8]) -> Result<Vec<u8>, Error> {
 fn open_blocks(keyed: Protocol, mut sealed: &[u8], message: &mut Vec<u8>) -> Result<(), Error> {
     let mut opener = Opener::new(keyed);
     while !opener.is_finished() {
-        let (header, rest) = sealed.split_first_chunk().ok_or(Error::Verification)?;
-        let body = opener.header(*header)?;
-        let (block, rest) = rest
-            .split_at_checked(body.sealed_len())
+        let (part, rest) = sealed
+            .split_at_checked(opener.wanted())
             .ok_or(Error::Verification)?;
         sealed = rest;
         let start = message.len();
-        message.extend_from_slice(block);
-        let len = body
-            .open(&mut message[start..])?
-            .map_or(0, |plaintext| plaintext.len());
+        message.extend_from_slice(part);
+        let len = opener.open(&mut message[start..])?.len();
         message.truncate(start + len);
     }
     if sealed.is_empty() {
@@ -126,6 +120,14 @@ impl Sealer {
     #[must_use]
     pub const fn new(keyed: Protocol) -> Self {
         Self(keyed)
+    }
+
+    /// Where the plaintext of a block belongs: all of the buffer but the room for header and tag; nothing of a buffer that
+    /// has room for no more.
+    #[must_use]
+    pub fn room(block: &mut [u8]) -> &mut [u8] {
+        let end = block.len().saturating_sub(TAG_LEN);
+        block.get_mut(HEADER_LEN..end).unwrap_or_default()
     }
 
     /// Seals one block in place: two bytes of room, 1..=65535 bytes of plaintext, 16 bytes of room.
@@ -175,7 +177,7 @@ pub struct Opener {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Progress {
     Open,
-    /// A header was read; a body that is dropped leaves the stream unusable.
+    /// A header was read. If its [`Body`] is dropped, only [`Opener::open`] goes on.
     Body {
         len: usize,
     },
@@ -191,6 +193,64 @@ impl Opener {
             protocol: keyed,
             progress: Progress::Open,
         }
+    }
+
+    /// How many bytes [`Opener::open`] takes next: 2 of a header or 16..=65551 of a body, none after the end or after
+    /// an error. A header is not authenticated until its body is opened.
+    #[must_use]
+    pub const fn wanted(&self) -> usize {
+        match self.progress {
+            Progress::Open => HEADER_LEN,
+            Progress::Body { len } => len + TAG_LEN,
+            Progress::Finished | Progress::Failed => 0,
+        }
+    }
+
+    /// Opens the next [`Opener::wanted`] bytes of the stream in place: the plaintext, which is empty after a header and
+    /// at the verified end. For a loop that knows nothing of blocks:
+    ///
+    /// ```
+    /// use veriplex::{Protocol, aestream::{Opener, Sealer}, label};
+    ///
+    /// let mut keyed = Protocol::new(label!("com.example.stream"));
+    /// keyed.mix(label!("key"), &[7; 32]);
+    /// keyed.mix(label!("nonce"), &[1; 32]); // never twice under one key
+    ///
+    /// let mut sealer = Sealer::new(keyed.clone());
+    /// let mut stream = [0; 7 + 18 + 18];
+    /// let (block, end) = stream.split_at_mut(7 + 18);
+    /// Sealer::room(block).copy_from_slice(b"message");
+    /// sealer.seal_block(block)?;
+    /// end.copy_from_slice(&sealer.finish().0);
+    ///
+    /// let mut opener = Opener::new(keyed);
+    /// let mut rest = stream.as_mut_slice();
+    /// while !opener.is_finished() {
+    ///     let (input, after) = rest.split_at_mut_checked(opener.wanted()).ok_or(veriplex::Error::Verification)?;
+    ///     let plaintext = opener.open(input)?;
+    ///     assert!(plaintext.is_empty() || plaintext == b"message");
+    ///     rest = after;
+    /// }
+    /// # Ok::<(), veriplex::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Verification`] if a block is not the next one that was sealed, and then the input is all zeros but for
+    /// its last 16 bytes; also after the end, after an error, or if there are not [`Opener::wanted`] bytes.
+    pub fn open<'b>(&mut self, input: &'b mut [u8]) -> Result<&'b mut [u8], Error> {
+        if let Progress::Body { len } = self.progress {
+            let plaintext = Body { opener: self, len }.open(input)?;
+            return Ok(plaintext.unwrap_or_default());
+        }
+        let Ok(header) = <[u8; HEADER_LEN]>::try_from(&*input) else {
+            if self.progress == Progress::Open {
+                self.progress = Progress::Failed;
+            }
+            return Err(Error::Verification);
+        };
+        self.header(header)?;
+        Ok(&mut [])
     }
 
     /// Reads the header of a block. Its body is to be read into a buffer and opened by what is returned.

@@ -16,7 +16,6 @@ pub use stream::{MaskStream, MixStream, UnmaskStream};
 
 use crate::duplex::Duplex;
 use crate::in_out::{self, InOut};
-use crate::wipe::wipe;
 use crate::{Error, Label, TAG_LEN};
 
 /// The operation codes that frame the operations of a transcript.
@@ -412,13 +411,11 @@ impl Protocol {
         let before = self.clone();
         self.seal_begin(label, data.len());
         self.unmask_more(data.reborrow());
-        if self.tag().ct_eq(tag).into() {
-            Ok(())
-        } else {
-            wipe(data.output());
+        let opened = in_out::keep_if(self.tag().ct_eq(tag), data.output());
+        if opened.is_err() {
             *self = before;
-            Err(Error::Verification)
         }
+        opened
     }
 
     fn seal_begin(&mut self, label: Label<'_>, len: usize) {

@@ -31,7 +31,9 @@
 
 use rand_core::CryptoRng;
 
+use crate::in_out::{self, InOut};
 use crate::keys::{PrivateKey, PublicKey};
+use crate::wipe::wipe;
 use crate::{Error, Label, Protocol, TAG_LEN, label};
 
 /// How many bytes longer a sealed message is: an ephemeral key and a tag.
@@ -80,6 +82,70 @@ pub fn setup_receiver(
     Ok(protocol)
 }
 
+/// Encrypts in place. Returns the ephemeral public key and the tag.
+///
+/// # Errors
+///
+/// [`Error::InvalidKey`] as for [`setup_sender`].
+pub fn seal_in_place_detached<R: CryptoRng + ?Sized>(
+    domain: Label<'_>,
+    sender: &PrivateKey,
+    receiver: &PublicKey,
+    rng: &mut R,
+    in_out: &mut [u8],
+) -> Result<([u8; PublicKey::LEN], [u8; TAG_LEN]), Error> {
+    seal(domain, sender, receiver, rng, in_out.into())
+}
+
+/// Decrypts in place, with what [`seal_in_place_detached`] returned.
+///
+/// # Errors
+///
+/// [`Error::Verification`] if this is not what this sender sealed for this receiver in this domain; `in_out` is then
+/// all zeros.
+pub fn open_in_place_detached(
+    domain: Label<'_>,
+    receiver: &PrivateKey,
+    sender: &PublicKey,
+    ephemeral: &[u8; PublicKey::LEN],
+    in_out: &mut [u8],
+    tag: &[u8; TAG_LEN],
+) -> Result<(), Error> {
+    open(domain, receiver, sender, ephemeral, in_out.into(), tag)
+}
+
+/// Seals in place: `in_out` has 32 bytes of room, the plaintext, 16 bytes of room.
+///
+/// # Errors
+///
+/// [`Error::BufferLength`] if `in_out` has fewer than [`OVERHEAD`] bytes; [`Error::InvalidKey`] as for [`setup_sender`].
+pub fn seal_in_place<R: CryptoRng + ?Sized>(
+    domain: Label<'_>,
+    sender: &PrivateKey,
+    receiver: &PublicKey,
+    rng: &mut R,
+    in_out: &mut [u8],
+) -> Result<(), Error> {
+    in_out::seal_in_place(in_out, |data| seal(domain, sender, receiver, rng, data))
+}
+
+/// Opens a sealed message in place; returns the plaintext.
+///
+/// # Errors
+///
+/// [`Error::Verification`] if `in_out` is not what this sender sealed for this receiver in this domain, and then the
+/// ciphertext is overwritten with zeros, or if it is too short.
+pub fn open_in_place<'b>(
+    domain: Label<'_>,
+    receiver: &PrivateKey,
+    sender: &PublicKey,
+    in_out: &'b mut [u8],
+) -> Result<&'b mut [u8], Error> {
+    in_out::open_in_place(in_out, |ephemeral, data, tag| {
+        open(domain, receiver, sender, ephemeral, data, tag)
+    })
+}
+
 /// Seals from one buffer into another, which is [`OVERHEAD`] bytes longer.
 ///
 /// # Errors
@@ -93,13 +159,9 @@ pub fn seal_into<R: CryptoRng + ?Sized>(
     plaintext: &[u8],
     sealed: &mut [u8],
 ) -> Result<(), Error> {
-    if plaintext.len().checked_add(OVERHEAD) != Some(sealed.len()) {
-        return Err(Error::BufferLength);
-    }
-    let (first, rest) = sealed.split_first_chunk_mut().ok_or(Error::BufferLength)?;
-    let (ephemeral, mut protocol) = setup_sender(domain, sender, receiver, rng)?;
-    *first = ephemeral;
-    protocol.seal_into(label!("message"), plaintext, rest)
+    in_out::seal_into(plaintext, sealed, |data| {
+        seal(domain, sender, receiver, rng, data)
+    })
 }
 
 /// Opens from one buffer into another, which is [`OVERHEAD`] bytes shorter.
@@ -107,7 +169,7 @@ pub fn seal_into<R: CryptoRng + ?Sized>(
 /// # Errors
 ///
 /// [`Error::Verification`] if `sealed` is not what this sender sealed for this receiver in this domain, or too short;
-/// `plaintext` then holds nothing of it. [`Error::BufferLength`] if `plaintext` has the wrong length.
+/// `plaintext` is then all zeros. [`Error::BufferLength`] if `plaintext` has the wrong length.
 pub fn open_into(
     domain: Label<'_>,
     receiver: &PrivateKey,
@@ -115,8 +177,9 @@ pub fn open_into(
     sealed: &[u8],
     plaintext: &mut [u8],
 ) -> Result<(), Error> {
-    let (ephemeral, rest) = sealed.split_first_chunk().ok_or(Error::Verification)?;
-    setup_receiver(domain, receiver, sender, ephemeral)?.open_into(label!("message"), rest, plaintext)
+    in_out::open_into(sealed, plaintext, |ephemeral, data, tag| {
+        open(domain, receiver, sender, ephemeral, data, tag)
+    })
 }
 
 /// Seals into a new vector.
@@ -132,9 +195,7 @@ pub fn seal_vec<R: CryptoRng + ?Sized>(
     rng: &mut R,
     plaintext: &[u8],
 ) -> Result<alloc::vec::Vec<u8>, Error> {
-    let mut sealed = alloc::vec![0; plaintext.len() + OVERHEAD];
-    seal_into(domain, sender, receiver, rng, plaintext, &mut sealed)?;
-    Ok(sealed)
+    in_out::seal_vec(plaintext, |data| seal(domain, sender, receiver, rng, data))
 }
 
 /// Opens into a new vector.
@@ -149,8 +210,38 @@ pub fn open_vec(
     sender: &PublicKey,
     sealed: &[u8],
 ) -> Result<alloc::vec::Vec<u8>, Error> {
-    let (ephemeral, rest) = sealed.split_first_chunk().ok_or(Error::Verification)?;
-    setup_receiver(domain, receiver, sender, ephemeral)?.open_vec(label!("message"), rest)
+    in_out::open_vec(sealed, |ephemeral, data, tag| {
+        open(domain, receiver, sender, ephemeral, data, tag)
+    })
+}
+
+/// Seals in every form: the ephemeral public key and the tag.
+fn seal<R: CryptoRng + ?Sized>(
+    domain: Label<'_>,
+    sender: &PrivateKey,
+    receiver: &PublicKey,
+    rng: &mut R,
+    data: InOut<'_>,
+) -> Result<([u8; PublicKey::LEN], [u8; TAG_LEN]), Error> {
+    let (ephemeral, mut protocol) = setup_sender(domain, sender, receiver, rng)?;
+    Ok((ephemeral, protocol.seal(label!("message"), data)))
+}
+
+/// Opens in every form. If that fails, the output is all zeros.
+fn open(
+    domain: Label<'_>,
+    receiver: &PrivateKey,
+    sender: &PublicKey,
+    ephemeral: &[u8; PublicKey::LEN],
+    mut data: InOut<'_>,
+    tag: &[u8; TAG_LEN],
+) -> Result<(), Error> {
+    let opened = setup_receiver(domain, receiver, sender, ephemeral)
+        .and_then(|mut protocol| protocol.open(label!("message"), data.reborrow(), tag));
+    if opened.is_err() {
+        wipe(data.output());
+    }
+    opened
 }
 
 fn start(domain: Label<'_>, sender: &PublicKey, receiver: &PublicKey, ephemeral: &PublicKey) -> Protocol {

@@ -37,14 +37,80 @@ use rand_core::CryptoRng;
 use subtle::{Choice, ConstantTimeEq};
 
 use super::group::{self, ELEMENT_LEN, SCALAR_LEN};
+use crate::in_out::{self, InOut};
 use crate::keys::{PrivateKey, PublicKey};
-use crate::wipe::{Secret, wipe};
+use crate::wipe::Secret;
 use crate::{Error, Label, Protocol, label};
 
 /// How many bytes longer a sealed message is: an ephemeral key, a commitment and a scalar.
 pub const OVERHEAD: usize = PublicKey::LEN + PROOF_LEN;
 
-const PROOF_LEN: usize = ELEMENT_LEN + SCALAR_LEN;
+/// Size in bytes of the masked commitment and scalar that follow the ciphertext.
+pub const PROOF_LEN: usize = ELEMENT_LEN + SCALAR_LEN;
+
+/// Encrypts in place. Returns the ephemeral public key and the masked proof.
+///
+/// # Errors
+///
+/// [`Error::InvalidKey`] as for [`seal_into`].
+pub fn seal_in_place_detached<R: CryptoRng + ?Sized>(
+    domain: Label<'_>,
+    sender: &PrivateKey,
+    receiver: &PublicKey,
+    rng: &mut R,
+    in_out: &mut [u8],
+) -> Result<([u8; PublicKey::LEN], [u8; PROOF_LEN]), Error> {
+    seal(domain, sender, receiver, rng, in_out.into())
+}
+
+/// Decrypts in place, with what [`seal_in_place_detached`] returned.
+///
+/// # Errors
+///
+/// [`Error::Verification`] if this is not what this sender sealed for this receiver in this domain; `in_out` is then
+/// all zeros.
+pub fn open_in_place_detached(
+    domain: Label<'_>,
+    receiver: &PrivateKey,
+    sender: &PublicKey,
+    ephemeral: &[u8; PublicKey::LEN],
+    in_out: &mut [u8],
+    proof: &[u8; PROOF_LEN],
+) -> Result<(), Error> {
+    open(domain, receiver, sender, ephemeral, in_out.into(), proof)
+}
+
+/// Seals in place: `in_out` has 32 bytes of room, the plaintext, 64 bytes of room.
+///
+/// # Errors
+///
+/// [`Error::BufferLength`] if `in_out` has fewer than [`OVERHEAD`] bytes; [`Error::InvalidKey`] as for [`seal_into`].
+pub fn seal_in_place<R: CryptoRng + ?Sized>(
+    domain: Label<'_>,
+    sender: &PrivateKey,
+    receiver: &PublicKey,
+    rng: &mut R,
+    in_out: &mut [u8],
+) -> Result<(), Error> {
+    in_out::seal_in_place(in_out, |data| seal(domain, sender, receiver, rng, data))
+}
+
+/// Opens a sealed message in place; returns the plaintext.
+///
+/// # Errors
+///
+/// [`Error::Verification`] if `in_out` is not what this sender sealed for this receiver in this domain, and then the
+/// ciphertext is overwritten with zeros, or if it is too short.
+pub fn open_in_place<'b>(
+    domain: Label<'_>,
+    receiver: &PrivateKey,
+    sender: &PublicKey,
+    in_out: &'b mut [u8],
+) -> Result<&'b mut [u8], Error> {
+    in_out::open_in_place(in_out, |ephemeral, data, proof| {
+        open(domain, receiver, sender, ephemeral, data, proof)
+    })
+}
 
 /// Seals from one buffer into another, which is [`OVERHEAD`] bytes longer.
 ///
@@ -60,26 +126,31 @@ pub fn seal_into<R: CryptoRng + ?Sized>(
     plaintext: &[u8],
     sealed: &mut [u8],
 ) -> Result<(), Error> {
-    if plaintext.len().checked_add(OVERHEAD) != Some(sealed.len()) {
-        return Err(Error::BufferLength);
-    }
-    let (first, rest) = sealed.split_first_chunk_mut().ok_or(Error::BufferLength)?;
-    let (message, proof) = rest
-        .split_last_chunk_mut::<PROOF_LEN>()
-        .ok_or(Error::BufferLength)?;
+    in_out::seal_into(plaintext, sealed, |data| {
+        seal(domain, sender, receiver, rng, data)
+    })
+}
 
+/// Seals in every form: the ephemeral public key and the masked proof.
+fn seal<R: CryptoRng + ?Sized>(
+    domain: Label<'_>,
+    sender: &PrivateKey,
+    receiver: &PublicKey,
+    rng: &mut R,
+    data: InOut<'_>,
+) -> Result<([u8; PublicKey::LEN], [u8; PROOF_LEN]), Error> {
+    let mut proof = [0; PROOF_LEN];
     let [mut hidden, mut shared] = start(domain, sender.public_key(), receiver);
     hidden.mix(label!("sender-private"), sender.scalar().as_bytes());
     hidden.mix(label!("rand"), group::random_bytes(rng).as_slice());
-    hidden.mix(label!("message"), plaintext);
+    hidden.mix(label!("message"), data.input());
     let ephemeral = PrivateKey::from_scalar(group::derive_scalar(&mut hidden, label!("ephemeral-private")))?;
     let nonce = group::derive_scalar(&mut hidden, label!("commitment"));
 
     shared.mix(label!("ephemeral"), ephemeral.public_key().as_bytes());
     ephemeral.mix_shared(receiver, &mut shared, label!("ecdh"))?;
-    *first = ephemeral.public_key().to_bytes();
-    message.copy_from_slice(plaintext);
-    shared.mask(label!("message"), message);
+    shared.mask_begin(label!("message"));
+    shared.mask_more(data);
     let [commitment, scalar] = proof.as_chunks_mut().0 else {
         return Err(Error::BufferLength);
     };
@@ -88,7 +159,7 @@ pub fn seal_into<R: CryptoRng + ?Sized>(
     let challenge = group::derive_scalar(&mut shared, label!("challenge"));
     *scalar = (*nonce + **sender.scalar() * *challenge).to_bytes();
     shared.mask(label!("proof"), scalar);
-    Ok(())
+    Ok((ephemeral.public_key().to_bytes(), proof))
 }
 
 /// Opens from one buffer into another, which is [`OVERHEAD`] bytes shorter.
@@ -96,7 +167,7 @@ pub fn seal_into<R: CryptoRng + ?Sized>(
 /// # Errors
 ///
 /// [`Error::Verification`] if `sealed` is not what this sender sealed for this receiver in this domain, or too short;
-/// `plaintext` then holds nothing of it. [`Error::BufferLength`] if `plaintext` has the wrong length.
+/// `plaintext` is then all zeros. [`Error::BufferLength`] if `plaintext` has the wrong length.
 pub fn open_into(
     domain: Label<'_>,
     receiver: &PrivateKey,
@@ -104,13 +175,9 @@ pub fn open_into(
     sealed: &[u8],
     plaintext: &mut [u8],
 ) -> Result<(), Error> {
-    let (ephemeral, rest) = sealed.split_first_chunk().ok_or(Error::Verification)?;
-    let (message, proof) = rest.split_last_chunk().ok_or(Error::Verification)?;
-    if message.len() != plaintext.len() {
-        return Err(Error::BufferLength);
-    }
-    plaintext.copy_from_slice(message);
-    open_in_place(domain, receiver, sender, ephemeral, plaintext, *proof)
+    in_out::open_into(sealed, plaintext, |ephemeral, data, proof| {
+        open(domain, receiver, sender, ephemeral, data, proof)
+    })
 }
 
 /// Seals into a new vector.
@@ -126,9 +193,7 @@ pub fn seal_vec<R: CryptoRng + ?Sized>(
     rng: &mut R,
     plaintext: &[u8],
 ) -> Result<alloc::vec::Vec<u8>, Error> {
-    let mut sealed = alloc::vec![0; plaintext.len() + OVERHEAD];
-    seal_into(domain, sender, receiver, rng, plaintext, &mut sealed)?;
-    Ok(sealed)
+    in_out::seal_vec(plaintext, |data| seal(domain, sender, receiver, rng, data))
 }
 
 /// Opens into a new vector.
@@ -143,34 +208,22 @@ pub fn open_vec(
     sender: &PublicKey,
     sealed: &[u8],
 ) -> Result<alloc::vec::Vec<u8>, Error> {
-    let (ephemeral, rest) = sealed.split_first_chunk().ok_or(Error::Verification)?;
-    let (message, proof) = rest.split_last_chunk().ok_or(Error::Verification)?;
-    let mut plaintext = message.to_vec();
-    open_in_place(domain, receiver, sender, ephemeral, &mut plaintext, *proof)?;
-    Ok(plaintext)
+    in_out::open_vec(sealed, |ephemeral, data, proof| {
+        open(domain, receiver, sender, ephemeral, data, proof)
+    })
 }
 
-/// Turns ciphertext into plaintext, or into zeros.
-fn open_in_place(
+/// Opens in every form. If that fails, the output is all zeros.
+fn open(
     domain: Label<'_>,
     receiver: &PrivateKey,
     sender: &PublicKey,
     ephemeral: &[u8; PublicKey::LEN],
-    in_out: &mut [u8],
-    proof: [u8; PROOF_LEN],
+    mut data: InOut<'_>,
+    proof: &[u8; PROOF_LEN],
 ) -> Result<(), Error> {
-    let verified = unmask_and_verify(domain, receiver, sender, ephemeral, in_out, proof);
-    keep_if(verified.unwrap_or(Choice::from(0)), in_out)
-}
-
-#[inline(never)] // tests/ct knows it by name: the answer is public
-fn keep_if(verified: Choice, plaintext: &mut [u8]) -> Result<(), Error> {
-    if verified.into() {
-        Ok(())
-    } else {
-        wipe(plaintext);
-        Err(Error::Verification)
-    }
+    let verified = unmask_and_verify(domain, receiver, sender, ephemeral, data.reborrow(), *proof);
+    in_out::keep_if(verified.unwrap_or(Choice::from(0)), data.output())
 }
 
 /// Whether the signature is right. In constant time: it is as secret as the message.
@@ -179,14 +232,15 @@ fn unmask_and_verify(
     receiver: &PrivateKey,
     sender: &PublicKey,
     ephemeral: &[u8; PublicKey::LEN],
-    in_out: &mut [u8],
+    data: InOut<'_>,
     proof: [u8; PROOF_LEN],
 ) -> Result<Choice, Error> {
     let ephemeral = PublicKey::from_bytes(ephemeral)?;
     let [_, mut shared] = start(domain, sender, receiver.public_key());
     shared.mix(label!("ephemeral"), ephemeral.as_bytes());
     receiver.mix_shared(&ephemeral, &mut shared, label!("ecdh"))?;
-    shared.unmask(label!("message"), in_out);
+    shared.mask_begin(label!("message"));
+    shared.unmask_more(data);
     let mut proof = Secret::new(proof);
     let [commitment, scalar] = proof.as_chunks_mut().0 else {
         return Err(Error::Verification);

@@ -299,7 +299,7 @@ mod linux {
     }
 
     /// Decryption and the comparison of tags. Whether a tag is right is public, and only that: it is made so here,
-    /// where `Protocol::open_in_place` branches on it.
+    /// where opening branches on it.
     fn opening() -> usize {
         let mut key = [7; 32];
         secret(&mut key);

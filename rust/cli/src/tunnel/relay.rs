@@ -6,7 +6,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::net::tcp::{ReadHalf, WriteHalf};
 use veriplex::TAG_LEN;
-use veriplex::aestream::{HEADER_LEN, MAX_BLOCK_LEN, OVERHEAD, Opener, Sealer};
+use veriplex::aestream::{MAX_BLOCK_LEN, OVERHEAD, Opener, Sealer};
 use zeroize::Zeroizing;
 
 use super::Reason;
@@ -39,15 +39,15 @@ async fn seal(from: ReadHalf<'_>, mut to: WriteHalf<'_>, mut sealer: Sealer) -> 
     // Only while there is data: an idle connection has no buffer.
     let mut block = Vec::new();
     loop {
-        block.reserve_exact(MAX_BLOCK_LEN + OVERHEAD - block.len());
-        block.resize(HEADER_LEN + MAX_BLOCK_LEN, 0);
-        match from.try_read(&mut block[HEADER_LEN..]) {
+        if block.is_empty() {
+            block = vec![0; MAX_BLOCK_LEN + OVERHEAD];
+        }
+        match from.try_read(Sealer::room(&mut block)) {
             Ok(0) => break,
             Ok(n) => {
-                block.truncate(HEADER_LEN + n);
-                block.resize(OVERHEAD + n, 0);
-                sealer.seal_block(&mut block).map_err(|error| error.to_string())?;
-                to.write_all(&block).await.map_err(in_tunnel)?;
+                let block = &mut block[..n + OVERHEAD];
+                sealer.seal_block(block).map_err(|error| error.to_string())?;
+                to.write_all(block).await.map_err(in_tunnel)?;
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 block = Vec::new();
@@ -63,30 +63,24 @@ async fn seal(from: ReadHalf<'_>, mut to: WriteHalf<'_>, mut sealer: Sealer) -> 
 
 /// From the tunnel into the connection.
 async fn open(mut from: ReadHalf<'_>, mut to: WriteHalf<'_>, mut opener: Opener) -> Result<(), Reason> {
-    let mut block = Zeroizing::new(Vec::new());
-    loop {
-        let mut header = [0; HEADER_LEN];
-        let n = loop {
-            match from.try_read(&mut header) {
-                Ok(n) => break n,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    block = Zeroizing::new(Vec::new());
-                    from.readable().await.map_err(in_tunnel)?;
-                }
-                Err(error) => return Err(in_tunnel(error)),
-            }
-        };
-        from.read_exact(&mut header[n..]).await.map_err(in_tunnel)?;
-        let body = opener.header(header).map_err(unverified)?;
-        // At most 64 KiB, whatever the header says. Reserved, because a vector that grows leaves copies.
-        let room = MAX_BLOCK_LEN + TAG_LEN - block.len();
-        block.reserve_exact(room);
-        block.resize(body.sealed_len(), 0);
-        from.read_exact(&mut block).await.map_err(in_tunnel)?;
-        match body.open(&mut block).map_err(unverified)? {
-            Some(plaintext) => to.write_all(plaintext).await.map_err(in_connection)?,
-            None => break,
+    // Only while there is data; 64 KiB, whatever a header says.
+    let mut buffer = Zeroizing::new(Vec::new());
+    while !opener.is_finished() {
+        if buffer.is_empty() {
+            buffer = Zeroizing::new(vec![0; MAX_BLOCK_LEN + TAG_LEN]);
         }
+        let input = &mut buffer[..opener.wanted()];
+        match from.try_read(input) {
+            Ok(n) => from.read_exact(&mut input[n..]).await.map_err(in_tunnel)?,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                buffer = Zeroizing::new(Vec::new());
+                from.readable().await.map_err(in_tunnel)?;
+                continue;
+            }
+            Err(error) => return Err(in_tunnel(error)),
+        };
+        let plaintext = opener.open(input).map_err(unverified)?;
+        to.write_all(plaintext).await.map_err(in_connection)?;
     }
     to.shutdown().await.map_err(in_connection)
 }

@@ -105,21 +105,21 @@ impl Channel {
 
     fn seal_byte(&mut self, byte: u8) -> [u8; OVERHEAD + 1] {
         let mut block = [0; OVERHEAD + 1];
-        block[HEADER_LEN] = byte;
+        Sealer::room(&mut block).copy_from_slice(&[byte]);
         self.sealer.seal_block(&mut block).expect("a block of one byte");
         block
     }
 
     /// Reads a block of one byte; its length is not believed before.
     async fn read_byte(&mut self, stream: &mut TcpStream) -> Result<u8, Reason> {
-        let header: [u8; HEADER_LEN] = read(stream).await?;
-        let body = self.opener.header(header).map_err(unverified)?;
-        if body.sealed_len() != 1 + TAG_LEN {
+        let mut header: [u8; HEADER_LEN] = read(stream).await?;
+        self.opener.open(&mut header).map_err(unverified)?;
+        if self.opener.wanted() != 1 + TAG_LEN {
             return Err(unverified(()));
         }
         let mut block: [u8; 1 + TAG_LEN] = read(stream).await?;
-        match body.open(&mut block) {
-            Ok(Some([byte])) => Ok(*byte),
+        match self.opener.open(&mut block) {
+            Ok([byte]) => Ok(*byte),
             _ => Err(unverified(())),
         }
     }
