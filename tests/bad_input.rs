@@ -925,7 +925,7 @@ fn aestream_parts_of_wrong_lengths() {
     let sealed = aestream::seal_vec(keyed(), &MESSAGE);
     for after_header in [false, true] {
         for longer in [false, true] {
-            let mut opener = aestream::Opener::new(keyed());
+            let mut opener = Opener::new(keyed());
             let mut rest = sealed.as_slice();
             if after_header {
                 let (header, body) = rest.split_at(opener.wanted());
@@ -941,8 +941,8 @@ fn aestream_parts_of_wrong_lengths() {
         }
     }
     for len in 0..=18 {
-        assert!(aestream::Sealer::room(&mut vec![0; len]).is_empty());
+        assert!(Sealer::room(&mut vec![0; len]).is_empty());
     }
     let mut block: Vec<u8> = (0..19).collect();
-    assert_eq!(aestream::Sealer::room(&mut block), [2]);
+    assert_eq!(Sealer::room(&mut block), [2]);
 }

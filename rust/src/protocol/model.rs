@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::Protocol;
 use crate::Label;
 use crate::backend::portable::{self, record};
-use crate::hazmat::set_hardware_enabled;
+use crate::backend::set_hardware_enabled;
 
 #[derive(Clone)]
 enum Op {
