@@ -1,5 +1,5 @@
-//! The memory-hard hash in MiB of memory filled a second, beside the definition written down as a loop over
-//! `Protocol`, and beside one Mix and one Derive of as many bytes as its nodes take in and give out.
+//! The memory-hard hash in MiB of memory filled per second, compared with its definition as a plain loop over
+//! `Protocol`, and with one Mix and one Derive of as many bytes as its nodes take in and output.
 
 // The sizes are small.
 #![allow(

@@ -1,4 +1,4 @@
-//! The bare permutation and the bulk operations on each backend; on x86-64 beside the chain of 36
+//! The bare permutation and the bulk operations on each backend; on x86-64 compared with the chain of 36
 //! dependent AES rounds that bounds them from below, with their ratio to it.
 
 use std::hint::black_box;

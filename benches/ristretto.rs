@@ -88,7 +88,7 @@ fn functions(c: &mut Criterion) {
         "verify" * 1 => vrf::verify(DOMAIN, public, &MESSAGE, &proof, &mut output).unwrap(),
     );
 
-    // What a client does, in one: a blind serves once.
+    // What a client does, in one function, because a blind is used once.
     let blinded = oprf::blind(DOMAIN, &MESSAGE, &mut os_rng()).unwrap().1;
     let evaluated = oprf::blind_evaluate(&key, &blinded).unwrap();
     let many = [blinded; BATCH];

@@ -1,5 +1,5 @@
 //! Truncated, extended and changed input to everything that parses or opens: an error each, never a panic,
-//! nothing given out, and the state as it was.
+//! no output, and the state as it was.
 
 mod common;
 #[path = "common/random.rs"]
@@ -259,7 +259,7 @@ fn open_reader() {
             let mut reader = OpenReader::new(keyed(), input.as_slice());
             let mut out = Vec::new();
             let result = reader.read_to_end(&mut out);
-            // Only what was sealed is ever given out, and the end only where it was verified.
+            // Only what was sealed is ever output, and the end only where it was verified.
             assert!(out.len() <= 355 && out.iter().all(|&byte| byte == 0x5a));
             assert_eq!(result.is_ok(), reader.is_finished());
             if let Err(error) = result {

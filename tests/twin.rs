@@ -78,7 +78,7 @@ fn operation() -> impl Strategy<Value = (Vec<u8>, Op)> {
     (label(), op)
 }
 
-/// What an operation gives out, as bytes: for a fork, all the states.
+/// What an operation outputs, as bytes: for a fork, all the states.
 fn specified(p: spec::duplex::Duplex, label: &[u8], op: &Op) -> (spec::duplex::Duplex, Vec<u8>) {
     use spec::protocol;
     let opened = |(next, opened): (_, protocol::Opened)| {

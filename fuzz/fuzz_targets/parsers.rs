@@ -204,7 +204,7 @@ fn name(bytes: &[u8]) {
     }
 }
 
-/// There is one text for each key, but for the end of its last line.
+/// Each key has one text; only the end of its last line may differ.
 fn text<T>(
     changed: impl Fn(&[u8]) -> Vec<u8>,
     genuine: String,

@@ -1,4 +1,4 @@
-//! Transcripts of a `Protocol` beside the twin of its specification: every output and every state.
+//! Transcripts of a `Protocol` compared with the twin of its specification: every output and every state.
 
 #![no_main]
 

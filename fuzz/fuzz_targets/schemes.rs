@@ -1,4 +1,4 @@
-//! The symmetric schemes beside the twin of their specification, and what they make of changed input.
+//! The symmetric schemes compared with the twin of their specification, and how they handle changed input.
 
 #![no_main]
 

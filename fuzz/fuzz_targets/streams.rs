@@ -82,7 +82,7 @@ fuzz_target!(|case: Case| {
 });
 
 impl Case {
-    /// What arrives of a stream whose blocks, but for the last, have these lengths.
+    /// What arrives of a stream whose blocks, except the last, have these lengths.
     fn received(&self, genuine: &[u8], lens: impl Iterator<Item = usize>) -> Vec<u8> {
         let mut rest = genuine;
         let mut blocks: Vec<&[u8]> = lens.map(|len| rest.split_off(..len).unwrap()).collect();
@@ -97,7 +97,7 @@ impl Case {
     }
 }
 
-/// What a reader gives out, and its error.
+/// What a reader returns, and its error.
 fn read(reader: &mut impl Read, piece: usize) -> (Vec<u8>, Option<ErrorKind>) {
     let mut opened = Vec::new();
     let mut buffer = vec![0; piece];

@@ -1,15 +1,16 @@
 //! Authenticated encryption with associated data: Mix `key`, `nonce`, `ad`, then Seal `message`.
 //!
 //! Confidential under chosen plaintexts as long as no nonce repeats under a key; a forgery succeeds with
-//! probability 2^-128 a try. The tag commits to key, nonce, associated data and message (to about 64 bits
-//! against collisions, as any tag of 16 bytes). Random nonces should have 24 bytes or more. Keys may have any
-//! length; use at least 32 random bytes.
+//! probability 2^-128 per try. The tag commits to key, nonce, associated data and message (to about 64 bits
+//! against collisions, like any tag of 16 bytes). Random nonces should have 24 bytes or more. Keys may have any
+//! length; use at least 32 random bytes. A repeated nonce shows how far two messages agree, and the XOR of what
+//! follows: if nonces may repeat, use [`siv`](crate::siv).
 //!
 //! ```
 //! use veriplex::{aead::Aead, label};
 //!
 //! let aead = Aead::<24>::new(label!("com.example.aead"), &[7; 32]);
-//! let nonce = [1; 24]; // never twice under one key
+//! let nonce = [1; 24]; // in practice, fresh and random for every message
 //! let mut message = *b"message";
 //! let tag = aead.seal_in_place_detached(&nonce, b"header", &mut message);
 //! aead.open_in_place_detached(&nonce, b"header", &mut message, &tag)?;

@@ -1,8 +1,8 @@
 //! Hash and extendable output: Mix `message`, Derive `digest`.
 //!
 //! Collision and (second-)preimage resistance of 128 bits at 32 bytes of output; outputs of different
-//! domains, or of different lengths, are independent. The length is part of what is hashed: so it must be
-//! known before the first byte comes out, and there is no reader of unlimited output. For a hash under a key, see
+//! domains, or of different lengths, are independent. The length is part of what is hashed, so you must know it before
+//! the first byte comes out, and there is no reader of unlimited output. For a hash under a key, see
 //! [`mac`](crate::mac).
 //!
 //! ```
@@ -28,7 +28,7 @@ pub fn digest(domain: Label<'_>, message: &[u8]) -> [u8; DIGEST_LEN] {
     digest
 }
 
-/// An output of any length of a message: [`Hasher::finalize_into`].
+/// An output of any length for a message: [`Hasher::finalize_into`].
 #[inline]
 pub fn digest_into(domain: Label<'_>, message: &[u8], output: &mut [u8]) {
     let mut protocol = Protocol::new(domain);
@@ -36,14 +36,14 @@ pub fn digest_into(domain: Label<'_>, message: &[u8], output: &mut [u8]) {
     protocol.derive(label!("digest"), output);
 }
 
-/// A digest in the making.
+/// Computes a digest piece by piece.
 ///
 /// With feature `std` it is a `Write`.
 #[derive(Clone, Debug)]
 pub struct Hasher(Protocol);
 
 impl Hasher {
-    /// A hash of nothing yet.
+    /// Starts a digest.
     #[must_use]
     pub fn new(domain: Label<'_>) -> Self {
         let mut protocol = Protocol::new(domain);

@@ -3,13 +3,13 @@
 use core::fmt;
 use core::num::NonZeroU16;
 
-/// What can go wrong. No variant tells anything about a secret.
+/// What can go wrong. No variant reveals anything about a secret.
 ///
 /// Every function that returns an error leaves the protocol as it was before the call.
 ///
-/// A message that a peer did not send, or should not have, is [`Error::Verification`], whatever is wrong with it; where
-/// participants have numbers, the error may name one. Decoding a key, an element or a state by itself has its own:
-/// [`Error::InvalidKey`], [`Error::InvalidState`].
+/// A message that a peer did not send, or should not have sent, is [`Error::Verification`], whatever is wrong with it.
+/// Where participants have numbers, the error may name one. Decoding a key, an element or a state on its own has its
+/// own errors: [`Error::InvalidKey`], [`Error::InvalidState`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Error {
@@ -17,17 +17,17 @@ pub enum Error {
     LabelTooLong,
     /// A buffer of the caller has the wrong length for this operation.
     BufferLength,
-    /// More than 255 branches were asked of Fork.
+    /// Fork was asked for more than 255 branches.
     TooManyBranches,
     /// A ciphertext, tag, message of a protocol, signature, proof or stream is not what its owner made: forged,
     /// changed, cut, too short or badly encoded.
     Verification,
     /// Serialised bytes are not a state.
     InvalidState,
-    /// Bytes are not a key or an element: of the wrong length, not a canonical encoding, or that of the identity or
-    /// of zero. Or random bytes gave zero or the identity: a probability of about 2^-252, unless the generator is broken.
+    /// Bytes are not a key or an element: of the wrong length, not a canonical encoding, or that of the identity or of
+    /// zero. Or random bytes gave zero or the identity: a probability of about 2^-252, unless the generator is broken.
     InvalidKey,
-    /// Participants are unknown, missing or there twice, or their numbers are not possible.
+    /// Participants are unknown, missing or listed twice, or their numbers are impossible.
     Participants,
     /// What this participant of a protocol sent is wrong.
     BadParticipant(NonZeroU16),

@@ -10,13 +10,13 @@ use crate::wipe::wipe;
 
 /// A symmetric key of `N` bytes, for every scheme that takes a key.
 ///
-/// Wiped on drop (feature `zeroize`), compared in constant time, and never printed. The schemes take keys as
-/// anything that has bytes: a `&Key`, an array, a slice.
+/// Wiped on drop (feature `zeroize`), compared in constant time, and never printed. The schemes accept
+/// anything that has bytes as a key: a `&Key`, an array, a slice.
 ///
 /// ```
 /// use veriplex::{Key, aead::Aead, label};
 ///
-/// let key = Key::from([7; 32]); // 32 random bytes, in earnest
+/// let key = Key::from([7; 32]); // in practice, 32 random bytes: see `Key::generate`
 /// let aead = Aead::<24>::new(label!("com.example.aead"), &key);
 /// assert_eq!(format!("{key:?}"), "Key { .. }");
 /// # let _ = aead;
@@ -50,7 +50,7 @@ impl<const N: usize> Key<N> {
     }
 }
 
-/// The array that is passed is a copy, which the caller may want to wipe.
+/// The array that is passed is a copy. The caller may want to wipe it.
 impl<const N: usize> From<[u8; N]> for Key<N> {
     fn from(bytes: [u8; N]) -> Self {
         Self(bytes)

@@ -1,14 +1,20 @@
 //! **Veriplex** is the Newplex cryptographic framework: one permutation (Simpira-1024), one duplex over
 //! it, and one [`Protocol`] object whose operations build hashes, MACs, ciphers and, with the group Ristretto255,
 //! signatures, encryption to public keys, handshakes and protocols between several parties.
-//! It is byte-compatible with Newplex, except that it refuses labels longer than 91 bytes (see [`Label`]).
+//! It is byte-compatible with [Newplex](https://github.com/codahale/newplex), except that it refuses labels longer than
+//! 91 bytes (see [`Label`]).
+//!
+//! **Status: experimental.** This crate has not been audited, and nobody has analysed the design (Newplex)
+//! independently. The machine code of its kernels is proved equal to a specification; that says nothing about whether
+//! the design is secure. The repository's README, `SOUNDNESS.md` and `SECURITY.md` have the details.
 //!
 //! ```
 //! use veriplex::{Protocol, label};
 //!
 //! # fn main() -> Result<(), veriplex::Error> {
 //! let mut sender = Protocol::new(label!("com.example.messages"));
-//! sender.mix(label!("key"), b"a secret of 32 or more bytes....");
+//! sender.mix(label!("key"), b"a secret of 32 or more bytes...."); // in practice, 32 random bytes
+//! sender.mix(label!("nonce"), &[1; 32]); // in practice, fresh random bytes for every message: send them along
 //! let mut receiver = sender.clone();
 //!
 //! let mut message = *b"attack at dawn..................";
@@ -56,9 +62,11 @@
 //!
 //! # Backends
 //!
-//! The permutation runs on AES instructions where the CPU has them (found at run time) and as
-//! constant-time bitsliced code elsewhere. `RUSTFLAGS='--cfg veriplex_backend="portable"'` (or
-//! `"x86_64"`, `"aarch64"`) fixes the choice at compile time. [`backend`] names the one in use.
+//! The permutation runs on AES instructions where the CPU has them, and as constant-time bitsliced code elsewhere.
+//! They are found at run time on x86-64 (except bare metal, SGX and UEFI), and on AArch64 Linux, Android and Apple
+//! systems. On other targets they are used only if enabled at compile time (`-C target-feature=+aes,+avx`, or `+aes`).
+//! `RUSTFLAGS='--cfg veriplex_backend="portable"'` (or `"x86_64"`, `"aarch64"`) fixes the choice at compile time.
+//! [`backend`] names the one in use.
 
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -116,8 +124,7 @@ pub const TAG_LEN: usize = 16;
 ///
 /// # Panics
 ///
-/// The generator panics if the operating system gives no random bytes, which does not happen on common ones once they
-/// have started.
+/// The generator panics if the operating system returns no random bytes. Common ones always do once they have started.
 #[cfg(feature = "getrandom")]
 #[must_use]
 pub const fn os_rng() -> rand_core::UnwrapErr<getrandom::SysRng> {

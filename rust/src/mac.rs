@@ -1,13 +1,13 @@
 //! Message authentication, also called keyed digest: Mix `key`, Mix `message`, Derive `tag`.
 //!
-//! A pseudorandom function of the message. The tag has 16 bytes: a forgery succeeds with probability
-//! 2^-128 a try. As a keyed digest it has any length, and collides no sooner than a digest of that length even for
-//! those who know the key. Keys may have any length; use at least 32 random bytes. There is no nonce.
+//! A pseudorandom function of the message. The tag has 16 bytes: a forgery succeeds with probability 2^-128 per
+//! try. A keyed digest has any length, and collides no sooner than a digest of that length, even for those who know the
+//! key. Keys may have any length; use at least 32 random bytes. There is no nonce.
 //!
 //! ```
 //! use veriplex::{label, mac::Mac};
 //!
-//! let key = [7; 32]; // random, in earnest
+//! let key = [7; 32]; // in practice, 32 random bytes
 //! let mut mac = Mac::new(label!("com.example.mac"), &key);
 //! mac.update(b"message");
 //! let tag = mac.clone().finalize();
@@ -26,14 +26,14 @@ pub fn mac(domain: Label<'_>, key: &(impl AsRef<[u8]> + ?Sized), message: &[u8])
     mac.finalize()
 }
 
-/// A tag in the making.
+/// Computes a tag piece by piece.
 ///
 /// With feature `std` it is a `Write`.
 #[derive(Clone, Debug)]
 pub struct Mac(Protocol);
 
 impl Mac {
-    /// A tag of nothing yet.
+    /// Starts a tag.
     #[must_use]
     pub fn new(domain: Label<'_>, key: &(impl AsRef<[u8]> + ?Sized)) -> Self {
         let mut protocol = Protocol::new(domain);
@@ -54,7 +54,7 @@ impl Mac {
     }
 
     /// A keyed digest of any length. One length's output is not the beginning of another's, so one of 16 bytes is the
-    /// tag, and the others tell nothing about it.
+    /// tag, and the others reveal nothing about it.
     pub fn finalize_into(mut self, output: &mut [u8]) {
         self.0.derive(label!("tag"), output);
     }
@@ -63,7 +63,7 @@ impl Mac {
     ///
     /// # Errors
     ///
-    /// [`Error::Verification`] if they differ or `tag` has not 16 bytes.
+    /// [`Error::Verification`] if they differ, or if `tag` is not 16 bytes long.
     pub fn verify(self, tag: &[u8]) -> Result<(), Error> {
         if self.finalize().ct_eq(tag).into() {
             Ok(())

@@ -2,19 +2,19 @@
 //! Protocol.
 //!
 //! With N = 2^cost it computes 5N blocks of 1024 bytes, each from blocks before it, and keeps all of them in
-//! memory: 5 * 2^cost KiB. Which blocks the first 3N depend on is a matter of salt and cost alone; the last
-//! 2N each look up one of the first 3N, at a place that depends on password and salt.
+//! memory: 5 * 2^cost KiB. Which blocks the first 3N depend on is a matter of salt and cost alone. Each of the last
+//! 2N looks up one of the first 3N, at a place that depends on password and salt.
 //!
 //! A guess at the password costs about what one call costs: the paper bounds from below the memory that any
 //! (also parallel) way to compute the output holds, and for how long, if the hash in it is ideal. The
 //! output is pseudorandom to those who cannot guess the password.
 //!
 //! **The timing of memory accesses in the last 2N blocks depends on password and salt.** That is by design of such
-//! hybrid functions. Who observes them (a process on the same machine, through caches) can drop most wrong guesses
-//! after the first 3N blocks, and needs less memory for it. Nothing else here depends on the password, but for its
+//! hybrid functions. Whoever observes them (a process on the same machine, through caches) can drop most wrong guesses
+//! after the first 3N blocks, and needs less memory for it. Apart from this, time depends only on the password's
 //! length.
 //!
-//! Take the largest cost that the user can wait for, and at least 10 (5 MiB). The salt must be different for
+//! Choose the largest cost that your users can wait for, and at least 10 (5 MiB). The salt must be different for
 //! every password: 16 random bytes, stored with cost and output.
 //!
 #![cfg_attr(feature = "alloc", doc = "```")]
@@ -39,7 +39,7 @@ pub const BLOCK_LEN: usize = 1024;
 /// A block of the memory that [`Mhf::hash_into_with_memory`] works in.
 pub type Block = [u8; BLOCK_LEN];
 
-/// A memory-hard hash in a domain, of a certain cost.
+/// A memory-hard hash in a domain, with a cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mhf<'d> {
     domain: Label<'d>,
@@ -60,8 +60,8 @@ impl<'d> Mhf<'d> {
     ///
     /// # Errors
     ///
-    /// [`Error::CostTooHigh`] above [`Mhf::MAX_COST`]. That still allows for more memory than most machines have:
-    /// set a limit of your own for a cost that comes from outside.
+    /// [`Error::CostTooHigh`] above [`Mhf::MAX_COST`]. That still allows more memory than most machines have:
+    /// set your own limit for a cost that comes from outside.
     pub const fn new(domain: Label<'d>, cost: u8) -> Result<Self, Error> {
         if cost > Self::MAX_COST {
             return Err(Error::CostTooHigh);
@@ -115,8 +115,8 @@ impl<'d> Mhf<'d> {
     /// Fills the memory. Returns the protocol that the output is derived from.
     ///
     /// Every block is derived from a protocol of its own, a node, and what each node takes in first is the block
-    /// before. So the next node is begun before its block is derived, and takes each piece of it as it comes: two
-    /// permutations that do not wait for each other, which a CPU that executes out of order overlaps.
+    /// before. So the next node is begun before its block is derived, and takes in each piece of it at once: two
+    /// permutations that do not wait for each other, so a CPU that executes out of order overlaps them.
     fn fill(&self, password: &[u8], salt: &[u8], memory: &mut [Block]) -> Protocol {
         let n: usize = 1 << self.cost;
         let mut root = Protocol::new(self.domain);
@@ -173,7 +173,7 @@ impl<'d> Mhf<'d> {
 /// The static graph: N groups of three blocks in a row. A block depends on the one before, and the second and the
 /// third of a group also on the last one of another group.
 struct Graph {
-    /// What the places of `random_parent` are derived from, but for the number.
+    /// What the places of `random_parent` are derived from, except the number.
     independent: Protocol,
     columns: usize,
 }
@@ -187,7 +187,7 @@ impl Graph {
         }
     }
 
-    /// The parent of block `v` beside the one before it.
+    /// The other parent of block `v`, besides the block before it.
     fn optional_parent(&self, v: usize) -> Option<usize> {
         let group = v / 3;
         let parent = match v % 3 {

@@ -7,8 +7,8 @@
 //! depends on all before it. It is the notion `OAE2` of Hoang, Reyhanitabar, Rogaway and Vizár ("Online
 //! Authenticated-Encryption and its Nonce-Reuse Misuse-Resistance", CRYPTO 2015,
 //! [eprint 2015/189](https://eprint.iacr.org/2015/189)) as long as no two streams start from the same state: mix in
-//! a nonce first. A forged block is accepted with probability 2^-128 a try. Two streams that do start from the same
-//! state show how far their messages are equal, and the XOR of the bytes that follow.
+//! a nonce first. A forged block is accepted with probability 2^-128 per try. Two streams that start from the same
+//! state show how far their messages agree, and the XOR of the bytes that follow.
 //!
 //! [`aestream`](crate::aestream) has blocks of any size instead, can be flushed, and ends by itself; here the end
 //! is that of the input, so that a reader must know whether there is more before it opens a block.
@@ -24,7 +24,7 @@
 //! # fn main() -> std::io::Result<()> {
 //! let mut keyed = Protocol::new(label!("com.example.blocks"));
 //! keyed.mix(label!("key"), &[7; 32]);
-//! keyed.mix(label!("nonce"), &[1; 32]); // never twice under one key
+//! keyed.mix(label!("nonce"), &[1; 32]); // in practice, fresh and random for every stream
 //!
 //! let mut writer = SealWriter::<_, 1024>::new(keyed.clone(), Vec::new());
 //! writer.write_all(b"message")?;
@@ -161,7 +161,7 @@ impl<const BLOCK_LEN: usize> Sealer<BLOCK_LEN> {
 
 /// Opens a stream block by block.
 ///
-/// After an error, and after the end, every call is an error: nothing more is given out.
+/// After an error, and after the end, every call is an error, and nothing more is output.
 #[derive(Clone, Debug)]
 pub struct Opener<const BLOCK_LEN: usize> {
     protocol: Protocol,
@@ -272,7 +272,7 @@ mod io {
     /// does not end a block, so up to `BLOCK_LEN - 1` bytes wait. It holds one block.
     pub type SealWriter<W, const BLOCK_LEN: usize> = crate::io::SealWriter<Sealer<BLOCK_LEN>, W>;
 
-    /// Reads a stream to the end of the inner reader and gives out only what was verified.
+    /// Reads a stream to the end of the inner reader and returns only what was verified.
     ///
     /// Reading gives 0 bytes only at the verified end. A stream cut inside of a block is an error of kind
     /// `UnexpectedEof`, any other damage one of kind `InvalidData`, also a cut between two blocks; after these

@@ -2,10 +2,10 @@
 //! `role`; one branch derives the tag from the plaintext, the other masks the plaintext under the tag.
 //!
 //! Deterministic authenticated encryption: a repeated nonce reveals only whether nonce, associated data and message
-//! were all the same, as long as two different messages do not get the same tag, which is to be expected after about
-//! 2^64 of them under one key. A forgery succeeds with probability 2^-128 a try. The nonce may have any
-//! length, also none; the ciphertext is 16 bytes longer than the message, which is read twice. Keys may have any length;
-//! use at least 32 random bytes.
+//! were all the same, as long as no two different messages have the same tag. Expect that only after about 2^64
+//! messages under one key. A forgery succeeds with probability 2^-128 per try. The nonce may have any length, even
+//! zero; the ciphertext is 16 bytes longer than the message, which is read twice. Keys may have any length; use at
+//! least 32 random bytes.
 //!
 //! ```
 //! use veriplex::{label, siv::Siv};

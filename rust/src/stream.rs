@@ -1,16 +1,16 @@
 //! Stream cipher without authentication: Mix `key`, Mix `nonce`, Mask `message`.
 //!
 //! Indistinguishable from random under chosen plaintexts as long as no nonce repeats under a key; the ciphertext is as
-//! long as the message. It does not notice changes: prefer [`aead`](crate::aead). A nonce that repeats shows how
-//! far two messages are equal, and the XOR of what follows. Keys may have any length; use at least 32 random bytes.
+//! long as the message. It does not notice changes: prefer [`aead`](crate::aead). A repeated nonce shows how far two
+//! messages agree, and the XOR of what follows. Keys may have any length; use at least 32 random bytes.
 //! Nonces may have any length too; random ones should have 24 bytes or more.
 //!
-//! The keystream depends on the ciphertext before it, so there is no seeking, and encryption is not decryption.
+//! The keystream depends on the ciphertext before it, so there is no seeking, and decryption differs from encryption.
 //!
 //! ```
 //! use veriplex::{label, stream};
 //!
-//! let (key, nonce) = ([7; 32], [1; 24]);
+//! let (key, nonce) = ([7; 32], [1; 24]); // in practice both random, and the nonce fresh for every message
 //! let mut message = *b"message";
 //! stream::encrypt(label!("com.example.stream"), &key, &nonce, &mut message);
 //! stream::decrypt(label!("com.example.stream"), &key, &nonce, &mut message);
@@ -100,7 +100,7 @@ pub fn decrypt_vec(
 pub struct Encryptor(Protocol);
 
 impl Encryptor {
-    /// The beginning of a message.
+    /// Starts a message.
     #[must_use]
     pub fn new(domain: Label<'_>, key: &(impl AsRef<[u8]> + ?Sized), nonce: &[u8]) -> Self {
         Self(begin(domain, key.as_ref(), nonce))
@@ -117,7 +117,7 @@ impl Encryptor {
 pub struct Decryptor(Protocol);
 
 impl Decryptor {
-    /// The beginning of a message.
+    /// Starts a message.
     #[must_use]
     pub fn new(domain: Label<'_>, key: &(impl AsRef<[u8]> + ?Sized), nonce: &[u8]) -> Self {
         Self(begin(domain, key.as_ref(), nonce))

@@ -29,7 +29,7 @@ fn others(commitments: &[Commitment], number: u16) -> Vec<Commitment> {
     others.cloned().collect()
 }
 
-/// The first round of all, of which each sees what `see` makes of it.
+/// The first round of everyone; each sees what `see` makes of it.
 fn commitments(threshold: u16, signers: u16) -> (Vec<AwaitingCommitments>, Vec<Commitment>) {
     (1..=signers)
         .map(|n| start(b"context", n, threshold, signers))
@@ -195,7 +195,8 @@ fn commitment_to_elements(first: u8, others: Vec<RistrettoPoint>) -> Result<Comm
     Commitment::from_bytes(&bytes)
 }
 
-/// For coefficients but the first no proof is asked. Who cancels the others' (which would lower the threshold) knows no share.
+/// For coefficients but the first no proof is asked. Who cancels the others' (which would lower the threshold) knows
+/// no share.
 #[test]
 fn coefficients_that_cancel_others_have_no_shares() {
     let (_, all) = commitments(2, 3);
@@ -231,7 +232,7 @@ fn coefficients_that_cancel_others_have_no_shares() {
     );
 }
 
-/// No coefficient is zero: neither the first, of which the proof would be easy, nor the last, which would lower the degree.
+/// No coefficient is zero: not the first, whose proof would be easy, nor the last, which would lower the degree.
 #[test]
 fn zero_coefficients_are_refused() {
     let identity = || vec![RistrettoPoint::mul_base(&Scalar::ZERO)];
@@ -240,7 +241,7 @@ fn zero_coefficients_are_refused() {
     assert_eq!(zero, Err(Error::InvalidKey));
 }
 
-/// A coefficient too many would raise the threshold for everyone, one too few is none of this group's.
+/// A coefficient too many would raise the threshold for everyone, one too few does not belong to this group.
 #[test]
 fn polynomials_of_another_degree_are_refused() {
     let (_, all) = commitments(2, 3);

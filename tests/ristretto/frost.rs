@@ -76,7 +76,7 @@ fn known_answers() {
     });
 }
 
-/// A group of five, of which three sign.
+/// A group of five, three of whom sign.
 fn group() -> (GroupKey, Vec<KeyShare>) {
     frost::deal(DOMAIN, 3, 5, &mut Recorded::new([1; 64])).unwrap()
 }
@@ -145,7 +145,7 @@ fn impossible_numbers() {
     }
 }
 
-/// A dealer who gives out a share that is not on the polynomial, or another group's.
+/// A dealer who hands out a share that is not on the polynomial, or another group's.
 #[test]
 fn shares_of_keys_are_verified() {
     let (group, shares) = group();

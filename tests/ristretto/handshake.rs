@@ -136,7 +136,7 @@ fn ephemerals(ie: &[u8], re: &[u8], shared: &[u8]) -> Protocol {
     protocol
 }
 
-/// Nothing but a key may be sealed where the long-term key belongs: with the identity in its place, what follows would
+/// Only a key may be sealed where the long-term key belongs. With the identity there, what follows would
 /// not depend on it.
 #[test]
 fn no_key_is_no_peer() {
@@ -191,8 +191,8 @@ fn hears(
     recv.clone().open_vec(label!("message"), &message).map(drop)
 }
 
-/// Whoever claims another's key as an initiator gets as far as a session, and no further: the product of that key and the
-/// responder's ephemeral one is missing.
+/// Whoever claims another's key as an initiator gets as far as a session, and no further: the product of that key and
+/// the responder's ephemeral one is missing.
 #[test]
 fn a_claimed_initiator_is_not_heard() {
     let (victim, ie) = (key(1), key(2));

@@ -84,7 +84,7 @@ fn anything_changed_is_refused() {
     assert_eq!(open(domain, &eve, a, &sealed), wrong);
     assert_eq!(open(domain, &bob, eve.public_key(), &sealed), wrong);
     assert_eq!(open(domain, &bob, b, &sealed), wrong);
-    // The identity in the place of the ephemeral key, with which anyone could compute one of the two secrets.
+    // The identity as the ephemeral key, with which anyone could compute one of the two secrets.
     let identity = [&[0; 32], &sealed[32..]].concat();
     assert_eq!(open(domain, &bob, a, &identity), wrong);
     assert!(hpke::setup_receiver(domain, &bob, a, &[0; 32]).is_err());

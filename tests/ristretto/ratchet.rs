@@ -141,7 +141,7 @@ fn a_forged_message_changes_nothing() {
     }
 }
 
-/// Headers that no peer sends: keys that are none, or anyone's, and numbers at every edge.
+/// Headers that no peer sends: invalid keys, other people's keys, and numbers at every edge.
 #[test]
 fn headers_of_an_attacker_change_nothing() {
     let ([mut a, mut b], mut rng) = conversation();
@@ -421,8 +421,8 @@ fn action() -> impl Strategy<Value = Action> {
 }
 
 proptest! {
-    /// Any order, loss and repetition, with voluntary steps: a message opens once, unless all of the chain before its own
-    /// is missing; otherwise nothing changes.
+    /// Any order, loss and repetition, with voluntary steps: a message opens once, unless all of the chain before its
+    /// own is missing; otherwise nothing changes.
     #[test]
     fn random_conversations(actions in prop::collection::vec(action(), 1..200)) {
         let (mut sides, mut rng) = beginning();

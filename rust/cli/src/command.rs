@@ -1,4 +1,4 @@
-//! The command line: what it may say, and what is done then.
+//! The command line, and what each command does.
 
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ struct Cli {
     no_progress: bool,
 }
 
-/// What passwords cost if not said, and at most: 5 * 2^n KiB of memory, so 320 MiB and 1.25 GiB.
+/// The default cost of passwords, and the default maximum: 5 * 2^n KiB of memory, so 320 MiB and 1.25 GiB.
 const COST: &str = "16";
 const MAX_COST: &str = "18";
 
@@ -106,7 +106,7 @@ enum Command {
         #[command(flatten)]
         cost: Cost,
     },
-    /// Verify a password beside its hash
+    /// Verify a password against its hash
     VerifyPassword {
         #[command(flatten)]
         password: PasswordFile,
@@ -177,7 +177,8 @@ enum Tunnel {
 struct TunnelEnd {
     #[command(flatten)]
     key: PrivateKeyFile,
-    /// A public key that the other end may have: 64 hexadecimal digits, or a file with one in each line; may be repeated
+    /// A public key that the other end may have: 64 hexadecimal digits, or a file with one in each line; may be
+    /// repeated
     #[arg(long = "peer", value_name = "PUBKEY", required = true)]
     peers: Vec<String>,
     /// Where connections are taken; port 0 for any
@@ -325,7 +326,7 @@ fn only_one_stdin(source: &Source, input: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Does what the command line says, and tells on standard error what went wrong.
+/// Does what the command line says, and reports errors on standard error.
 pub fn main() -> ExitCode {
     let status = match run(&Cli::parse()) {
         Ok(status) => status,

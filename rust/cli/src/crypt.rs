@@ -7,7 +7,7 @@
 //! | 0x03, a key, deterministic | SIV tag (16 bytes) | the ciphertext of SIV |
 //!
 //! The protocol of a stream is Init `veriplex.file.v1`, Mix `header` (all before the salt), Mix `key` (32 bytes), Mix
-//! `nonce` (the salt). Out of a password the key is made by the memory-hard hash in the domain
+//! `nonce` (the salt). The memory-hard hash makes the key from a password, in the domain
 //! `veriplex.file.password.v1`, with the salt. SIV is in the domain `veriplex.file.siv.v1`, with no nonce; its
 //! associated data are the first nine bytes.
 
@@ -71,7 +71,7 @@ fn keyed(header: &[u8], key: &Key, salt: &[u8; SALT_LEN]) -> Protocol {
     protocol
 }
 
-/// What to work on, and how.
+/// The input and the output, and how to handle them.
 pub struct Job<'a> {
     pub input: &'a Path,
     pub output: Option<&'a Path>,
@@ -239,7 +239,7 @@ fn branches(key: &Key) -> [Protocol; 2] {
     protocol.fork(label!("role"), ["auth", "conf"])
 }
 
-/// The input is read twice. If it changes meanwhile nobody may see the output, neither plaintext that is not verified nor
+/// The input is read twice. If it changes meanwhile, nobody may see the output: neither unverified plaintext, nor
 /// ciphertext under a tag that is not its own.
 fn check_files(input: &Input, output: &Output) -> Result<(), Error> {
     for (name, is_file) in [(&input.name, input.is_regular), (&output.name, output.is_file())] {
@@ -250,7 +250,7 @@ fn check_files(input: &Input, output: &Output) -> Result<(), Error> {
     Ok(())
 }
 
-/// Reads the file twice, and gives the same ciphertext for the same plaintext and key.
+/// Reads the file twice, and makes the same ciphertext for the same plaintext and key.
 pub fn encrypt_deterministically(job: &Job<'_>, key: &Key) -> Result<(), Error> {
     let mut output = job.output_of_ciphertext(EXTENSION)?;
     let input = job.input(&output)?;

@@ -1,4 +1,4 @@
-//! What can go wrong, and the exit status that tells it.
+//! What can go wrong, and its exit status.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -56,7 +56,7 @@ impl Error {
         Self::new(Status::Io, name, reason)
     }
 
-    /// A failed write. That a pipe was closed is no news to the one who closed it.
+    /// A failed write. Whoever closed a pipe already knows that it is closed.
     pub fn write(name: &str, error: &io::Error) -> Self {
         let status = match error.kind() {
             io::ErrorKind::BrokenPipe => Status::Closed,
@@ -72,7 +72,7 @@ impl Error {
         }
     }
 
-    /// Tells the user, and gives the exit status.
+    /// Reports it to the user, and returns the exit status.
     pub fn report(&self) -> Status {
         if self.status != Status::Closed {
             warn(&self.message);

@@ -56,7 +56,7 @@ fn parse(text: &[u8]) -> Option<Key> {
     Some(Key::from(*key))
 }
 
-/// Makes a random key file, readable by its owner alone, which must not exist yet; `-` prints it.
+/// Makes a random key file, which only its owner may read and which must not exist yet; `-` prints it.
 pub fn generate(path: &Path) -> Result<(), Error> {
     let mut key = Zeroizing::new([0; KEY_LEN]);
     getrandom::fill(key.as_mut_slice()).map_err(|error| Error::io("random numbers", error))?;
@@ -67,7 +67,7 @@ pub fn generate(path: &Path) -> Result<(), Error> {
     write(path, line.as_slice())
 }
 
-/// Makes a file for a secret, readable by its owner alone, which must not exist yet; `-` prints it.
+/// Makes a file for a secret, which only its owner may read and which must not exist yet; `-` prints it.
 pub fn write(path: &Path, text: &[u8]) -> Result<(), Error> {
     if files::is_stdio(path) {
         let mut stdout = io::stdout();

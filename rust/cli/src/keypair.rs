@@ -14,7 +14,7 @@ use crate::keyfile;
 /// The longest file that is read as a list of public keys.
 const MAX_LIST_LEN: u64 = 1 << 20;
 
-/// Makes a private key file, readable by its owner alone, which must not exist yet; `-` prints it.
+/// Makes a private key file, which only its owner may read and which must not exist yet; `-` prints it.
 pub fn generate(path: &Path) -> Result<(), Error> {
     let mut uniform = Zeroizing::new([0; 64]);
     getrandom::fill(uniform.as_mut_slice()).map_err(|error| Error::io("random numbers", error))?;
@@ -47,8 +47,8 @@ pub fn print_public(path: &Path) -> Result<(), Error> {
         .map_err(|error| Error::write("standard output", &error))
 }
 
-/// The public keys that an argument names: itself, or the lines of a file, which may go on after a blank and may be empty or
-/// begin with `#`.
+/// The public keys that an argument names: itself, or the lines of a file, which may go on after a blank and may be
+/// empty or begin with `#`.
 fn keys_of(argument: &str) -> Result<HashSet<PublicKey>, Error> {
     if let Ok(key) = PublicKey::from_hex(argument) {
         return Ok(HashSet::from([key]));

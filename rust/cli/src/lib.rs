@@ -1,8 +1,8 @@
-//! The inside of the program `veriplex`, for its tests and its fuzz targets: no interface for others.
+//! The inside of the program `veriplex`, for its tests and its fuzz targets. It is not an interface for others.
 //!
 //! The formats are part of the program's interface: [`sums`] has the lists and their domains, [`keyfile`] the key
 //! files, [`crypt`] the encrypted files, [`password`] the hashes, [`keypair`] the keys of [`signature`],
-//! [`sealed`] and [`tunnel`], which have theirs, [`error`] the exit statuses. `README.md` tells the same to users.
+//! [`sealed`] and [`tunnel`], which have theirs, [`error`] the exit statuses. `README.md` describes them for users.
 
 #![doc(hidden)]
 #![forbid(unsafe_code)]

@@ -1,4 +1,4 @@
-//! Passwords: where they come from, keys out of them, and hashes of them to store.
+//! Passwords: where they come from, keys made from them, and hashes of them to store.
 //!
 //! A hash is a PHC string, `$veriplex-mhf$v=1$c=COST$SALT$HASH`, in the domain `veriplex.password.v1`.
 
@@ -145,7 +145,7 @@ pub fn hash(source: &Source, cost: u8) -> Result<(), Error> {
         .map_err(|error| Error::write("standard output", &error))
 }
 
-/// Verifies a password beside a hash that [`hash`] printed, of a cost of at most `max_cost`.
+/// Verifies a password against a hash that [`hash`] printed, with a cost of at most `max_cost`.
 pub fn verify(hash_file: &Path, source: &Source, max_cost: u8) -> Result<(), Error> {
     let name = printable(hash_file);
     let line = first_line(hash_file, MAX_HASH_LEN)?;

@@ -14,10 +14,10 @@ use crate::{Error, Protocol, TAG_LEN};
 /// 64 KiB.
 pub type SealWriter<W> = crate::io::SealWriter<Sealer, W>;
 
-/// Reads a stream and gives out only what was verified.
+/// Reads a stream and returns only what was verified.
 ///
-/// Reading gives 0 bytes only at the verified end. A cut stream is an error of kind `UnexpectedEof`, other damage one
-/// of kind `InvalidData` (but a changed header may claim more than there is, which looks like a cut); after these
+/// Reading returns 0 bytes only at the verified end. A cut stream is an error of kind `UnexpectedEof`, other damage one
+/// of kind `InvalidData` (but a changed header may claim more than there is, which looks like a cut). After these,
 /// every call is an error. An error of the inner reader changes nothing: the call can be repeated. It holds one block,
 /// 64 KiB, whatever the headers claim. What follows the stream is left in the inner reader.
 pub type OpenReader<R> = crate::io::OpenReader<Opener, R>;

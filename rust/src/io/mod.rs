@@ -1,4 +1,4 @@
-//! Readers and writers of sealed streams: one state machine for each, which `std::io` and tokio drive.
+//! Readers and writers of sealed streams: one state machine for each, driven by `std::io` and tokio.
 
 use core::fmt;
 use core::ops::Range;
@@ -15,7 +15,7 @@ pub(crate) trait Seal: Sized + Unpin {
     const PREFIX: usize;
     /// The largest plaintext of a block, in bytes.
     const MAX_LEN: usize;
-    /// What the end of a stream has in bytes beside the last block.
+    /// How many bytes the end of a stream adds to the last block.
     const END_LEN: usize;
     /// Whether a block may have less than `MAX_LEN` bytes of plaintext.
     const EARLY: bool;
@@ -38,7 +38,7 @@ pub(crate) trait Open: Sized + Unpin {
 
     fn new(keyed: Protocol) -> Self;
 
-    /// How many bytes are to be opened next: at least 1, at most `MAX_LEN`.
+    /// How many bytes to open next: at least 1, at most `MAX_LEN`.
     fn wanted(&self) -> usize;
 
     /// Opens so many bytes in place: where the plaintext is. `last` if no lookahead follows.
@@ -59,7 +59,7 @@ pub struct SealWriter<S, W> {
     inner: W,
 }
 
-/// The plaintext of a block in the making, then the block until it is written.
+/// The plaintext of the current block, then the sealed block until it is written.
 struct Sealing<S> {
     sealer: S,
     /// Never longer than its capacity: it does not move, and leaves no plaintext behind.
@@ -91,7 +91,7 @@ impl<S: Seal> Sealing<S> {
         }
     }
 
-    /// What is to be written before anything else.
+    /// What must be written before anything else.
     fn pending(&self) -> &[u8] {
         match self.phase {
             Phase::Plain => &[],
@@ -127,7 +127,7 @@ impl<S: Seal> Sealing<S> {
         Ok(n)
     }
 
-    /// Ends the block in the making, if there is one and blocks may end early.
+    /// Ends the current block, if there is one and blocks may end early.
     fn end_block(&mut self) {
         if S::EARLY && self.phase == Phase::Plain && self.buffer.0.len() > S::PREFIX {
             self.seal_block();
@@ -169,8 +169,8 @@ impl<S: Seal, W: Write> SealWriter<S, W> {
     ///
     /// # Errors
     ///
-    /// Those of the inner writer. What was not written is lost then: use [`SealWriter::try_finish`] where that
-    /// can be repaired.
+    /// Those of the inner writer. What was not written is then lost. Use [`SealWriter::try_finish`] if you can
+    /// repair that.
     pub fn finish(mut self) -> io::Result<W> {
         self.try_finish()?;
         Ok(self.inner)
@@ -224,7 +224,7 @@ impl<S, W> fmt::Debug for SealWriter<S, W> {
     }
 }
 
-/// Reads a stream and gives out only what was verified.
+/// Reads a stream and returns only what was verified.
 pub struct OpenReader<O, R> {
     opening: Opening<O>,
     inner: R,
@@ -237,7 +237,7 @@ struct Opening<O> {
     filled: usize,
     /// How much of that was opened.
     opened: usize,
-    /// The plaintext in there that was not yet given out.
+    /// The plaintext in there that was not yet returned.
     ready: Range<usize>,
     failed: bool,
 }
@@ -266,9 +266,9 @@ impl<O: Open> Opening<O> {
         Ok((n > 0 || output.is_empty() || self.opener.is_finished()).then_some(n))
     }
 
-    /// Where input is to be put, after `give` has asked for more.
+    /// Where to put input, after `give` has asked for more.
     fn room(&mut self) -> &mut [u8] {
-        // What was opened has been given out.
+        // What was opened has been returned.
         self.buffer.0.copy_within(self.opened..self.filled, 0);
         self.filled -= self.opened;
         self.opened = 0;

@@ -53,7 +53,7 @@ adapters!(MaskStream, UnmaskStream);
 
 /// Reads through a [`MaskStream`] or an [`UnmaskStream`], or a [`stream`](crate::stream) cipher.
 ///
-/// What comes out of decryption is not authenticated.
+/// What decryption returns is not authenticated.
 #[derive(Debug)]
 pub struct Reader<S, R> {
     stream: S,

@@ -33,7 +33,7 @@ enum Op {
 
 /// A transcript of operations from which outputs are drawn: the framework that every scheme is built on.
 ///
-/// Two protocols that ran the same operations, with the same labels and data, have the same state; any
+/// Two protocols that ran the same operations, with the same labels and data, have the same state. Any
 /// difference makes their outputs independent. Every output depends on all that came before it. See
 /// `design.md`, section "Protocol".
 ///
@@ -51,7 +51,7 @@ impl Protocol {
     /// The largest number of branches that Fork can make.
     pub const MAX_BRANCHES: usize = 255;
 
-    /// Init: a new protocol in the given domain, a string unique to the application and its purpose.
+    /// Init: a new protocol in this domain, a string unique to the application and its purpose.
     #[must_use]
     #[inline]
     pub fn new(domain: Label<'_>) -> Self {
@@ -71,7 +71,7 @@ impl Protocol {
 
     /// Mix in pieces: the same as one [`Protocol::mix`] of their concatenation.
     ///
-    /// The stream borrows the protocol, so nothing else can happen to it until the stream is dropped:
+    /// The stream borrows the protocol, so nothing else can use it until the stream is dropped:
     ///
     /// ```compile_fail,E0499
     /// # use veriplex::{Protocol, label};
@@ -328,7 +328,7 @@ impl Protocol {
         Ok(branches)
     }
 
-    /// Ratchet: makes the state impossible to run backwards.
+    /// Ratchet: makes it infeasible to run the state backwards.
     pub fn ratchet(&mut self, label: Label<'_>) {
         self.header(Op::Ratchet, label);
         self.duplex.ratchet();

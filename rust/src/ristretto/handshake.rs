@@ -1,8 +1,8 @@
 //! Mutual authentication with forward secrecy in three messages (the pattern XX of the Noise framework, revision 34,
 //! section 7.5), and a protocol for each direction afterwards.
 //!
-//! Neither side needs the other's public key beforehand: both are sent, encrypted. Whether to trust the peer's key is
-//! asked between receiving it and using the session:
+//! Neither side needs the other's public key beforehand: both are sent, encrypted. You decide whether to trust the
+//! peer's key between receiving it and using the session:
 //!
 #![cfg_attr(feature = "getrandom", doc = "```")]
 #![cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
@@ -27,14 +27,19 @@
 //!
 //! # What is known when
 //!
-//! A key shown by `peer` is a claim: anyone can send anyone's public key. That the peer has the private key is
-//! shown by the first message that opens under [`Session::recv`], and not before: do nothing for a peer until then.
-//! What is sent under [`Session::send`] can be read by the claimed peer alone. The initiator's key can be read by nobody
-//! but the holder of the key that the responder claimed; the responder's can be read by any initiator.
+//! A key returned by `peer` is only a claim: anyone can send anyone's public key. The first message that opens under
+//! [`Session::recv`] proves that the peer has the private key, so do nothing for a peer until then. Only the claimed
+//! peer can read what is sent under [`Session::send`]. Only the holder of the key that the responder claimed can read
+//! the initiator's key; any initiator can read the responder's.
+//!
+//! The session is bound to the domain, the keys and the messages, and to nothing else.
+//!
+//! The ephemeral keys are random bytes alone: a predictable generator on one side costs forward secrecy, on both sides
+//! everything.
 //!
 //! # Values that are used once
 //!
-//! Each step takes the value of the step before, so that none can be left out or done twice:
+//! Each step consumes the value of the step before, so that none can be left out or done twice:
 //!
 //! ```compile_fail,E0382
 //! # fn twice(initiator: veriplex::handshake::Initiator, response: &[u8]) {
@@ -99,8 +104,8 @@ impl Initiator {
     ///
     /// # Errors
     ///
-    /// [`Error::Verification`] if it has not 80 bytes, is no answer to this request in this domain, or one of its keys is
-    /// none.
+    /// [`Error::Verification`] if it is not 80 bytes long, does not answer this request in this domain, or has an
+    /// invalid key in it.
     pub fn receive(self, response: &[u8]) -> Result<ClaimedResponder, Error> {
         let response: &[u8; RESPONSE_LEN] = response.try_into().map_err(|_| Error::Verification)?;
         let Self {
@@ -139,7 +144,7 @@ impl Responder {
     ///
     /// # Errors
     ///
-    /// [`Error::Verification`] if the request has not 32 bytes, or they are not a key.
+    /// [`Error::Verification`] unless the request is 32 bytes that encode a key.
     pub fn respond<R: CryptoRng + ?Sized>(
         domain: Label<'_>,
         own: &PrivateKey,
@@ -165,7 +170,7 @@ impl Responder {
     ///
     /// # Errors
     ///
-    /// [`Error::Verification`] if it has not 48 bytes, is not the one to this response, or its key is none.
+    /// [`Error::Verification`] if it is not 48 bytes long, does not answer this response, or has an invalid key in it.
     pub fn receive(self, confirmation: &[u8]) -> Result<ClaimedInitiator, Error> {
         let Self {
             mut protocol,
@@ -180,7 +185,7 @@ impl Responder {
     }
 }
 
-/// A responder that claims a key, and the confirmation that it has not been given yet. To refuse it, drop this.
+/// A responder that claims a key, and the confirmation that it has not received yet. To refuse it, drop this.
 #[derive(Debug)]
 #[must_use]
 pub struct ClaimedResponder {
@@ -240,7 +245,7 @@ fn open_key(protocol: &mut Protocol, label: Label<'_>, sealed: &[u8]) -> Result<
     key(&bytes)
 }
 
-/// A key in a message. If it is none, the message is not the peer's.
+/// A key in a message. If it is invalid, the message is not the peer's.
 fn key(bytes: &[u8; PublicKey::LEN]) -> Result<PublicKey, Error> {
     PublicKey::from_bytes(bytes).map_err(|_| Error::Verification)
 }

@@ -1,15 +1,18 @@
 //! Encryption to a public key by a sender whose key the receiver knows: hybrid public-key encryption, authenticated.
 //!
-//! Mix `sender`, `receiver` and `ephemeral` keys, Mix `ephemeral ecdh` and `static ecdh`, Seal `message`. It does
-//! what the Auth mode of HPKE (RFC 9180, section 5.1.3) does, with another key schedule; the two do not interoperate.
-//! The notions are those of the analysis of that mode (Alwen et al., "Analysing the HPKE Standard", 2021):
+//! Mix `sender`, `receiver` and `ephemeral` keys, Mix `ephemeral ecdh` and `static ecdh`, Seal `message`. It does what
+//! the Auth mode of HPKE (RFC 9180, section 5.1.3) does, but **it is not RFC 9180**: the key schedule differs, and the
+//! two do not interoperate. The notions are those of the analysis of that mode (Alwen et al., "Analysing the HPKE
+//! Standard", 2021):
 //!
-//! - Nobody without the receiver's private key learns anything of the message but its length, also under chosen
-//!   ciphertexts and with the sender's key (IND-CCA, insider security), if the gap Diffie-Hellman problem is hard.
-//!   Who gets the receiver's key reads all earlier messages: there is no forward secrecy on that side.
-//! - What opens was made with one of the two private keys (outsider authenticity): the receiver, and who has the
-//!   receiver's key, can forge to it. For a sender that can be held to it, see [`signcrypt`](crate::signcrypt).
-//! - Repeated and reordered messages are not noticed.
+//! - Without the receiver's private key, nobody learns more about the message than its length, even with chosen
+//!   ciphertexts and the sender's key (IND-CCA, insider security), if the gap Diffie-Hellman problem is hard. Whoever
+//!   gets the receiver's key reads all earlier messages: there is no forward secrecy on that side.
+//! - What opens was made with one of the two private keys (outsider authenticity). The receiver, or anyone with the
+//!   receiver's key, can forge messages to it. For a sender who cannot deny a message, see
+//!   [`signcrypt`](crate::signcrypt).
+//! - Messages can be repeated and reordered without notice.
+//! - The ephemeral key is random bytes alone. If the generator repeats, key streams can repeat.
 //!
 //! A sealed message is [`OVERHEAD`] = 48 bytes longer: the ephemeral public key (32 bytes), ciphertext, tag (16 bytes).
 //!
@@ -26,8 +29,8 @@
 //! # Ok::<(), veriplex::Error>(())
 //! ```
 //!
-//! For a stream of any length, or an answer, take the keyed protocol of [`setup_sender`] and [`setup_receiver`], in a
-//! domain of its own: for [`aestream`](crate::aestream), say.
+//! For a stream of any length, or an answer, use the keyed protocol of [`setup_sender`] and [`setup_receiver`], in a
+//! domain of its own: with [`aestream`](crate::aestream), say.
 
 use rand_core::CryptoRng;
 
@@ -39,10 +42,9 @@ use crate::{Error, Label, Protocol, TAG_LEN, label};
 /// How many bytes longer a sealed message is: an ephemeral key and a tag.
 pub const OVERHEAD: usize = PublicKey::LEN + TAG_LEN;
 
-/// The sender's protocol, keyed with what the receiver can compute from the 32 bytes that are returned with it.
+/// The sender's protocol. The receiver computes its key from the 32 bytes that are returned with it.
 ///
-/// A protocol that leaves this function is used for one thing: messages in this domain must not also be sealed with
-/// [`seal_into`].
+/// Use the protocol for one thing only: do not also seal messages in this domain with [`seal_into`].
 ///
 /// # Errors
 ///

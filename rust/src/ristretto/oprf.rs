@@ -1,25 +1,29 @@
-//! Oblivious pseudorandom function: a client learns the output of a server's key for an input of its own, and the
-//! server learns neither. In the verifiable form (VOPRF) the client also knows that the server used the key that it
-//! is known for.
+//! Oblivious pseudorandom function: a client learns the output of a server's key for the client's input, and the
+//! server learns neither. In the verifiable form (VOPRF) the client also knows that the server used the key that
+//! belongs to its public key.
 //!
-//! As OPRF and VOPRF of RFC 9497 (sections 3.3.1 and 3.3.2), after Jarecki, Kiayias and Krawczyk ("2HashDH", 2014),
-//! with a transcript in the place of its hash functions. In order:
+//! It follows OPRF and VOPRF of RFC 9497 (sections 3.3.1 and 3.3.2), after Jarecki, Kiayias and Krawczyk ("2HashDH",
+//! 2014), but a transcript replaces the hash functions: **the two do not interoperate**.
+//!
+//! **Use an OPRF key for nothing else.** The server applies its key to any element, whatever the domain, so whoever
+//! may ask can break every other use of the same key.
+//!
+//! In order:
 //!
 //! 1. Client: [`blind`] or [`blind_verifiable`], which give the element to send and the blind to keep.
 //! 2. Server: [`blind_evaluate`], or [`blind_evaluate_verifiable`] for several elements and one proof about all of
 //!    them.
 //! 3. Client: [`Blind::finalize`], or [`VerifiableBlind::finalize`] and its forms for batches. They take the blind by
-//!    value: it serves once.
+//!    value, so that it is used once.
 //!
 //! The input is hidden unconditionally: a blinded element is uniform. Outputs are pseudorandom if the one-more gap
 //! Diffie-Hellman problem is hard, in the random oracle model; as with every PRF of this form, a server that answers
 //! q requests loses log2(q)/2 bits to the static Diffie-Hellman problem at worst (RFC 9497, section 7.2.3). An output
-//! depends on its length. Low-entropy inputs can be searched by whoever may ask: limit the requests.
+//! depends on its length. Whoever may ask can search low-entropy inputs: limit the requests.
 //!
 //! The proof is Chaum and Pedersen's for a random combination of the batch. Each weight comes from a transcript of
 //! the pairs up to its own, so no server can choose pairs whose errors cancel. Its nonce is 64 bytes of the
-//! generator, **not** hedged (the format has no room for it): a generator that gives the same bytes for two different
-//! proofs gives the key away.
+//! generator, **not** hedged: a generator that returns the same bytes for two different proofs gives the key away.
 //!
 //! Sizes: an element 32 bytes, a proof 64 bytes.
 //!
@@ -35,7 +39,7 @@
 //! let ([response], proof) = oprf::blind_evaluate_verifiable(domain, &server, &[request], &mut os_rng())?;
 //! blind.finalize(domain, server.public_key(), &response, &proof, &mut output)?;
 //!
-//! // Whoever has both key and input can do without.
+//! // Whoever has both key and input can compute it directly.
 //! let mut direct = [0; 32];
 //! oprf::evaluate(domain, &server, b"input", &mut direct)?;
 //! assert_eq!(output, direct);
@@ -43,7 +47,7 @@
 //! # Ok::<(), veriplex::Error>(())
 //! ```
 //!
-//! A blind that was used is gone:
+//! A used blind is gone:
 //!
 //! ```compile_fail,E0382
 //! # use veriplex::{Error, label, oprf};
@@ -55,7 +59,7 @@
 //! # }
 //! ```
 //!
-//! And one for the verifiable form is not finalized without a proof:
+//! And one for the verifiable form cannot be finalized without a proof:
 //!
 //! ```compile_fail,E0061
 //! # use veriplex::{Error, label, oprf};
@@ -183,13 +187,13 @@ impl TryFrom<&[u8]> for Proof {
     }
 }
 
-/// What a client keeps until the answer comes, in the form without proofs. It serves once.
+/// What a client keeps until the answer comes, in the form without proofs. It is used once.
 pub struct Blind {
     prf: Protocol,
     scalar: Secret<Scalar>,
 }
 
-/// What a client keeps until the answer comes, in the form with proofs. It serves once.
+/// What a client keeps until the answer comes, in the form with proofs. It is used once.
 pub struct VerifiableBlind {
     blind: Blind,
     blinded: BlindedElement,
@@ -207,7 +211,7 @@ impl fmt::Debug for VerifiableBlind {
     }
 }
 
-/// Blinds an input, for a server whose answer is taken as it is.
+/// Blinds an input, for a server whose answer is not verified.
 ///
 /// # Errors
 ///
@@ -223,7 +227,7 @@ pub fn blind<R: CryptoRng + ?Sized>(
     Ok((Blind { prf, scalar }, blinded))
 }
 
-/// Blinds an input, for a server that has to prove that it uses its key.
+/// Blinds an input, for a server that must prove that it uses its key.
 ///
 /// # Errors
 ///

@@ -1,8 +1,9 @@
-//! A protocol keyed by a password, in two messages, that gives an eavesdropper or an active attacker nothing to test
-//! guesses on but one guess a run (in the style of `CPace`, draft-irtf-cfrg-cpace).
+//! A protocol keyed by a password, in two messages. An eavesdropper can test no guess at the password, and an active
+//! attacker one guess per run (in the style of `CPace`, draft-irtf-cfrg-cpace). It is **balanced**: both sides hold the
+//! password itself, so whoever steals it from one side can pose as the other.
 //!
-//! Both sides have the same password; the state that they reach depends on it, on both names, on the session and on
-//! both messages. Both must be told by something else who begins.
+//! The state that both sides reach depends on the password, on both names, on the session and on both messages.
+//! Something else must tell both who begins.
 //!
 #![cfg_attr(feature = "getrandom", doc = "```")]
 #![cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
@@ -18,12 +19,12 @@
 //! // Neither knows yet that the other had the same password: let each show it.
 //! let proof: [u8; 32] = laptop.derive_array(label!("responder"));
 //! let expected: [u8; 32] = phone.derive_array(label!("responder"));
-//! assert_eq!(proof, expected); // in earnest with `subtle`; then the phone shows its `initiator`
+//! assert_eq!(proof, expected); // in practice with `subtle`; then the phone shows its `initiator`
 //! # Ok::<(), veriplex::Error>(())
 //! ```
 //!
-//! A wrong password gives no error here but a different state, as unpredictable as any key. Use the protocol only
-//! after the peer has shown that it has the same one, and count the failures: each is a guess.
+//! A wrong password gives no error here, only a different state, as unpredictable as any key. Use the protocol only
+//! after the peer has proved that it has the same one, and count the failures: each is a guess.
 //!
 //! The initiator is used once:
 //!
@@ -53,7 +54,7 @@ pub struct Names<'a> {
     pub initiator: &'a [u8],
     /// The name of the responder. If it can be the initiator's, an attacker can reflect messages.
     pub responder: &'a [u8],
-    /// An identifier of this run, best a unique one that both know; may be empty.
+    /// An identifier of this run that both sides know. It should be unique; it may be empty.
     pub session: &'a [u8],
 }
 
@@ -91,7 +92,7 @@ impl Initiator {
     ///
     /// # Errors
     ///
-    /// [`Error::Verification`] if the response has not 32 bytes, or they are not an element, or the identity.
+    /// [`Error::Verification`] unless the response is 32 bytes that encode an element other than the identity.
     pub fn finish(self, response: &[u8]) -> Result<Protocol, Error> {
         let (response, element) = decode(response)?;
         finish(self.protocol, &self.scalar, &element, [&self.message, response])
@@ -104,12 +105,12 @@ impl fmt::Debug for Initiator {
     }
 }
 
-/// Answers an initiator's message: the protocol that the initiator will have too if the passwords were the same, and the
-/// message of 32 bytes that goes to it.
+/// Answers an initiator's message: the protocol that the initiator will have too if the passwords were the same, and
+/// the message of 32 bytes that goes to it.
 ///
 /// # Errors
 ///
-/// [`Error::Verification`] if the message has not 32 bytes, or they are not an element, or the identity;
+/// [`Error::Verification`] unless the message is 32 bytes that encode an element other than the identity;
 /// [`Error::InvalidKey`] as for [`Initiator::start`].
 pub fn respond<R: CryptoRng + ?Sized>(
     domain: Label<'_>,

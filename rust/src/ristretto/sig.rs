@@ -2,8 +2,7 @@
 //!
 //! Mix `signer`, Mix `message`, Fork `role`. The prover's branch takes in the private key and 64 random bytes and
 //! derives the nonce k; the verifier's branch takes in kG and derives the challenge. The nonce depends on key,
-//! message and randomness: a generator that repeats or fails leaves a signature that is as good as a deterministic
-//! one.
+//! message and randomness: if the generator repeats or fails, signatures are as good as deterministic ones.
 //!
 //! Strongly unforgeable under chosen messages (sUF-CMA) if discrete logarithms are hard, in the random oracle model,
 //! with a challenge bound to the public key (Schnorr, "Efficient Signature Generation by Smart Cards", 1991;
@@ -15,7 +14,7 @@
 //! ```
 //! use veriplex::{keys::PrivateKey, label, sig};
 //!
-//! let key = PrivateKey::from_uniform_bytes([7; 64])?; // 64 random bytes
+//! let key = PrivateKey::from_uniform_bytes([7; 64])?; // in practice, 64 random bytes
 //! let signature = sig::sign_deterministic(label!("com.example.sig"), &key, b"message");
 //! sig::verify(label!("com.example.sig"), key.public_key(), b"message", &signature)?;
 //!
@@ -123,7 +122,7 @@ pub fn verify(
     verifier.verify(signature)
 }
 
-/// A signature in the making.
+/// Signs a message piece by piece.
 ///
 /// With feature `std` it is a `Write`.
 #[derive(Clone)]
@@ -133,7 +132,7 @@ pub struct Signer<'k> {
 }
 
 impl<'k> Signer<'k> {
-    /// A signature of nothing yet.
+    /// Starts a signature.
     #[must_use]
     pub fn new(domain: Label<'_>, key: &'k PrivateKey) -> Self {
         Self {
@@ -170,7 +169,7 @@ impl fmt::Debug for Signer<'_> {
     }
 }
 
-/// A verification in the making.
+/// Verifies a message piece by piece.
 ///
 /// With feature `std` it is a `Write`.
 #[derive(Clone, Debug)]
@@ -180,7 +179,7 @@ pub struct Verifier {
 }
 
 impl Verifier {
-    /// A verification of nothing yet.
+    /// Starts a verification.
     #[must_use]
     pub fn new(domain: Label<'_>, key: &PublicKey) -> Self {
         Self {
@@ -229,16 +228,16 @@ impl std::io::Write for Verifier {
 }
 
 /// Verifies many signatures at once, at about half the cost of one after the other. Each item is a public key, a
-/// message and its signature, all in one domain. None at all is valid.
+/// message and its signature, all in one domain. An empty batch is valid.
 ///
-/// The verification equations sR = R + cQ are added up, each with a weight of 128 bits. The weights come out of a
-/// transcript of all keys, challenges and signatures, so nobody can choose signatures whose errors cancel, except
-/// with a probability of 2^-128 a try. As the group has prime order, no error can hide in a cofactor: but for that
-/// probability the batch is accepted if and only if [`verify`] accepts each of its signatures.
+/// The verification equations sR = R + cQ are added up, each with a weight of 128 bits. The weights come from a
+/// transcript of all keys, challenges and signatures, so nobody can choose signatures whose errors cancel, except with
+/// a probability of 2^-128 per try. As the group has prime order, no error can hide in a cofactor: except with that
+/// probability, the batch is accepted if and only if [`verify`] accepts each of its signatures.
 ///
 /// # Errors
 ///
-/// [`Error::Verification`] if a signature is wrong. Which one, [`verify`] tells.
+/// [`Error::Verification`] if a signature is wrong. [`verify`] tells which one.
 #[cfg(feature = "alloc")]
 pub fn verify_batch(domain: Label<'_>, items: &[(&PublicKey, &[u8], &Signature)]) -> Result<(), Error> {
     use alloc::vec::Vec;

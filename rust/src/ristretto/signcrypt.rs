@@ -4,17 +4,18 @@
 //! message, and derives the ephemeral key and the nonce; the receiver's branch takes in the ephemeral public key and
 //! the Diffie-Hellman result, masks the message, then masks a Schnorr signature of all that came before.
 //!
-//! - Designed to be confidential under chosen ciphertexts against everyone but the receiver, also against who has the
-//!   sender's key (IND-CCA, insider security), if the gap Diffie-Hellman problem is hard.
-//! - What opens was made with the sender's key: the receiver cannot forge it either (sUF-CMA, insider security), by
-//!   the argument of [`sig`](crate::sig). That is the difference to [`hpke`](crate::hpke). The receiver can show
-//!   others who signed.
-//! - Ephemeral key and nonce depend on key, message and randomness: a generator that repeats or fails shows equal
+//! - Designed to be confidential under chosen ciphertexts against everyone except the receiver, even with the sender's
+//!   key (IND-CCA, insider security), if the gap Diffie-Hellman problem is hard. There is no forward secrecy for the
+//!   receiver.
+//! - What opens was made with the sender's key. The receiver cannot forge it either (sUF-CMA, insider security), by
+//!   the argument of [`sig`](crate::sig). This is what [`hpke`](crate::hpke) lacks. The receiver can show others who
+//!   signed.
+//! - Ephemeral key and nonce depend on key, message and randomness. A generator that repeats or fails reveals equal
 //!   messages to the same receiver, and no more.
-//! - Repeated and reordered messages are not noticed.
+//! - Messages can be repeated and reordered without notice.
 //!
-//! The notions are those of An, Dodis and Rabin ("On the Security of Joint Signature and Encryption", 2002). Of this
-//! scheme, Newplex's, there is no published proof.
+//! The notions are those of An, Dodis and Rabin ("On the Security of Joint Signature and Encryption", 2002). There is
+//! no published proof for this scheme, which is Newplex's.
 //!
 //! A sealed message is [`OVERHEAD`] = 96 bytes longer: the ephemeral public key, the masked message, then a masked
 //! commitment and a masked scalar, of 32 bytes each.

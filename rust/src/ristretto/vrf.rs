@@ -1,18 +1,19 @@
-//! Verifiable random function: an output that only the owner of a key can compute, with a proof that it is the one
-//! output that this key has for an input.
+//! Verifiable random function: an output that only the owner of a key can compute, with a proof that it is this key's
+//! only output for the input.
 //!
 //! Mix `generator`, `prover`, `input`, Derive `point` H; Mix `gamma` = dH; Derive `prf`, the output; then a proof
 //! that H and the generator have the same discrete logarithm to gamma and to the public key (Chaum and Pedersen,
 //! 1992).
 //!
-//! As ECVRF (RFC 9381, sections 3 and 5): unique in the full sense for any public key, also one made by an attacker,
-//! since a [`PublicKey`] is not the identity; collision-resistant; pseudorandom to those who have not seen the proof,
-//! if the decisional Diffie-Hellman problem is hard, in the random oracle model. The output depends on its length.
+//! Like ECVRF (RFC 9381, sections 3 and 5), with which it does not interoperate: unique in the full sense for any
+//! public key, even one made by an attacker, since a [`PublicKey`] is not the identity; collision-resistant;
+//! pseudorandom to those who have not seen the proof, if the decisional Diffie-Hellman problem is hard, in the random
+//! oracle model. The output depends on its length.
 //!
 //! The nonce of the proof depends on key, input and randomness, as in [`sig`](crate::sig). Proofs of one input
 //! differ; the output does not.
 //!
-//! A proof has 96 bytes; the output is as long as the caller asks.
+//! A proof has 96 bytes; the output is as long as the caller wants.
 //!
 //! ```
 //! # #[cfg(feature = "getrandom")] {

@@ -24,7 +24,7 @@ use crate::{aead, siv};
 ///     const DOMAIN: Label<'static> = label!("com.example.aead");
 /// }
 ///
-/// let aead = Aead::<Messages, 24>::new(&[7; 32].into()); // random, in earnest
+/// let aead = Aead::<Messages, 24>::new(&[7; 32].into()); // in practice, 32 random bytes
 /// let nonce = [1; 24].into(); // never twice under one key
 /// let mut message = *b"message";
 /// let tag = aead.encrypt_inout_detached(&nonce, b"header", message.as_mut_slice().into())?;

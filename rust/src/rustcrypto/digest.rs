@@ -15,10 +15,10 @@ use super::{Domain, KeySize};
 use crate::digest::DIGEST_LEN;
 use crate::{Protocol, digest, label, mac};
 
-/// The digest of `LEN` bytes, 32 if not said: that of [`digest::Hasher`], under `digest::Digest`.
+/// The digest of `LEN` bytes, by default 32: that of [`digest::Hasher`], under `digest::Digest`.
 ///
-/// Digests of different lengths are independent, as always. It also has an extendable output, of which nobody needs
-/// to know the length beforehand: see [`Reader`].
+/// Digests of different lengths are independent, as always. It also has an extendable output, whose length
+/// need not be known beforehand: see [`Reader`].
 pub struct Hasher<D, const LEN: usize = DIGEST_LEN> {
     hasher: digest::Hasher,
     domain: PhantomData<fn() -> D>,
@@ -106,7 +106,7 @@ impl<D: Domain, const LEN: usize> ExtendableOutputReset for Hasher<D, LEN> {
 
 /// An extendable output, read in pieces of any size.
 ///
-/// It is **not** that of [`digest::Hasher::finalize_into`], which depends on the length that is asked for. Here it is
+/// It is **not** that of [`digest::Hasher::finalize_into`], which depends on the length. Here that is
 /// not known, so the output is that of one Derive of 65536 bytes with the label `xof` after another, cut where the
 /// caller stops: shorter outputs are the beginning of longer ones, and it is independent of every digest.
 #[derive(Clone, Debug)]

@@ -1,5 +1,5 @@
 //! The schemes under the traits of the [RustCrypto project](https://github.com/RustCrypto/traits), for code that is
-//! generic over them. Without need of a trait, prefer the native modules.
+//! generic over them. If you do not need a trait, prefer the native modules.
 //!
 //! The versions of the trait crates are **not covered by this crate's semantic versions**: a new release may move to
 //! a new version of any of them.
@@ -16,7 +16,7 @@
 //! | [`rand_core`] | `rand_core` 0.10 | deterministic generator |
 //! | [`signature`] | `signature` 3 | signatures; with feature `ristretto` |
 //!
-//! The traits make values out of keys alone, so the domain is part of the type: see [`Domain`]. Keys have 32 bytes.
+//! The traits construct values from keys alone, so the domain is part of the type: see [`Domain`]. Keys have 32 bytes.
 
 pub mod aead;
 pub mod cipher;

@@ -1,4 +1,4 @@
-//! A deterministic generator out of a [`Protocol`], under the traits of `rand_core` 0.10.
+//! A deterministic generator made from a [`Protocol`], under the traits of `rand_core` 0.10.
 
 use core::convert::Infallible;
 use core::fmt;
@@ -11,9 +11,9 @@ use crate::{Protocol, label};
 
 /// A generator whose output is a function of the protocol that it begins with.
 ///
-/// The output is a string of bytes: again and again Derive `random` of 512 bytes, then Ratchet `random`. A block is made
-/// when its first byte is asked for, and every byte is wiped when it has been given out, so that who learns the state
-/// learns nothing of earlier output (fast key erasure); it does not recover from that. A `u32` or `u64` is the
+/// The output is a string of bytes: over and over, Derive `random` of 512 bytes, then Ratchet `random`. A block is made
+/// when its first byte is needed, and every byte is wiped once it has been output. So whoever learns the state learns
+/// nothing about earlier output (fast key erasure). All later output is then known. A `u32` or `u64` is the
 /// next 4 or 8 bytes, little endian, and nothing is skipped: only the number of bytes taken before matters.
 ///
 /// It is as unpredictable as what was mixed into the protocol, and gives the same output as any other that begins with
@@ -26,7 +26,7 @@ use crate::{Protocol, label};
 /// use veriplex::{Protocol, label};
 ///
 /// let mut protocol = Protocol::new(label!("com.example.simulation"));
-/// protocol.mix(label!("seed"), b"32 or more bytes, if it is to be unpredictable");
+/// protocol.mix(label!("seed"), b"32 or more bytes, if it must be unpredictable");
 /// let mut generator = Generator::new(protocol);
 /// let (first, second) = (generator.next_u64(), generator.next_u64());
 /// assert_ne!(first, second);
@@ -37,7 +37,7 @@ use crate::{Protocol, label};
 #[derive(Clone)]
 pub struct Generator {
     protocol: Protocol,
-    /// Made and not yet given out, at the end; zeros before.
+    /// Made and not yet output, at the end; zeros before.
     block: Wiped<[u8; BLOCK_LEN]>,
     left: usize,
 }
@@ -101,7 +101,7 @@ impl TryRng for Generator {
 }
 
 impl Generator {
-    /// Gives out what was made, and wipes it here. There must be as much.
+    /// Outputs what was made, and wipes it here. There must be as much.
     fn take(&mut self, bytes: &mut [u8]) {
         let start = BLOCK_LEN - self.left;
         let made = &mut self.block.0[start..start + bytes.len()];

@@ -27,7 +27,7 @@ use crate::wipe::Secret;
 ///     const DOMAIN: Label<'static> = label!("com.example.letters");
 /// }
 ///
-/// let key = SigningKey::<Letters>::new(PrivateKey::from_uniform_bytes([7; 64])?); // random, in earnest
+/// let key = SigningKey::<Letters>::new(PrivateKey::from_uniform_bytes([7; 64])?); // in practice, 64 random bytes
 /// let signature = key.sign(b"message");
 /// assert!(key.verifying_key().verify(b"message", &signature).is_ok());
 /// # Ok::<(), veriplex::Error>(())

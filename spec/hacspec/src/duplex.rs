@@ -9,14 +9,14 @@ use core::array::from_fn;
 /// Usable bytes of a block. Byte 95 takes the last bit of padding, bytes 96..127 are the capacity: 256 bits.
 pub const RATE: usize = 94;
 
-/// A duplex: where the next byte goes, and where the present frame began in this block (0: it did not).
+/// A duplex: where the next byte goes, and where the current frame began in this block (0: it did not).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Duplex {
     /// The permutation's state.
     pub state: State,
     /// Where the next byte goes.
     pub rate_idx: u8,
-    /// Where the present frame began in this block.
+    /// Where the current frame began in this block.
     pub frame_idx: u8,
 }
 
@@ -87,7 +87,7 @@ pub fn absorb(d: Duplex, bytes: &[u8]) -> Duplex {
     d
 }
 
-/// Give n bytes out and zero them: a later leak of the state does not show them again.
+/// Output n bytes and zero them: a later leak of the state does not show them again.
 #[hax_lib::requires(usize::from(d.rate_idx) < RATE)]
 #[hax_lib::ensures(|result| result.1.len() == n)]
 pub fn squeeze(d: Duplex, n: usize) -> (Duplex, Vec<u8>) {
@@ -145,7 +145,7 @@ pub fn frame(d: Duplex, id: u8) -> Duplex {
     absorb(chained, &[id])
 }
 
-/// Forget: end the block if it holds anything, zero 32 bytes of the state, and go on behind them.
+/// Forget: end the block if it holds anything, zero 32 bytes of the state, and continue after them.
 #[hax_lib::requires(usize::from(d.rate_idx) < RATE)]
 #[hax_lib::ensures(|after| after.rate_idx == 32)]
 pub fn ratchet(d: Duplex) -> Duplex {
@@ -166,7 +166,7 @@ pub fn serialize(d: Duplex) -> [u8; 130] {
     })
 }
 
-/// The state from bytes, as (ok, duplex). An index that points behind the rate is refused.
+/// The state from bytes, as (ok, duplex). An index beyond the rate is refused.
 pub fn deserialize(bytes: [u8; 130]) -> (bool, Duplex) {
     let d = Duplex {
         state: from_fn(|i| bytes[i + 2]),
@@ -197,7 +197,7 @@ pub fn absorb_block(s: State, chunk: Chunk) -> State {
     end_block(from_fn(|i| if i < RATE { s[i] ^ chunk[i] } else { s[i] }))
 }
 
-/// Give one block out and zero it.
+/// Output one block and zero it.
 pub fn squeeze_block(s: State) -> (State, Chunk) {
     let zeroed = from_fn(|i| if i < RATE { 0 } else { s[i] });
     (end_block(zeroed), from_fn(|i| s[i]))
@@ -223,7 +223,7 @@ pub fn absorb_blocks(s: State, chunks: &[Chunk]) -> State {
     s
 }
 
-/// Give n blocks out.
+/// Output n blocks.
 pub fn squeeze_blocks(s: State, n: usize) -> (State, Vec<Chunk>) {
     let mut s = s;
     let mut out = Vec::new();

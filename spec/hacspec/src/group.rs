@@ -1,5 +1,5 @@
-//! Ristretto255 (RFC 9496) as functions on encodings. Here the specification ends: what the group is, the library
-//! curve25519-dalek knows. There is no Cryptol twin.
+//! Ristretto255 (RFC 9496) as functions on encodings. The specification ends here: the group itself comes from the
+//! library curve25519-dalek. There is no Cryptol twin.
 
 use curve25519_dalek::ristretto::CompressedRistretto;
 use curve25519_dalek::traits::{Identity, IsIdentity};
@@ -65,7 +65,7 @@ pub fn times(s: Scalar, a: Element) -> Element {
     (scalar(s) * element(a)).compress().to_bytes()
 }
 
-/// The sum of elements; of none it is the identity.
+/// The sum of elements; the empty sum is the identity.
 pub fn sum(elements: &[Element]) -> Element {
     let mut total = curve25519_dalek::RistrettoPoint::identity();
     for e in elements {

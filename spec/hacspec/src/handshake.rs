@@ -5,7 +5,7 @@ use crate::group::{Element, Scalar, generator, is_element, part, times, wide};
 use crate::protocol::{fork_branch, init, mix, open, ratchet, seal};
 use alloc::vec::Vec;
 
-/// What the peer said who it is, and the protocols of the two directions.
+/// The public key that the peer claims, and the protocols of the two directions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
     /// The peer's public key.

@@ -1,12 +1,12 @@
 //! The specification in executable Rust: the twin of `spec/cryptol`, definition by definition, under the same names.
 //!
-//! It is written to be compared with the Cryptol and to be called from tests, and in nothing else: pure functions over
-//! arrays and vectors, no table, no care for time (neither speed nor constant time). Do not use it to protect data.
+//! It is written to be compared with the Cryptol and to be called from tests, and for nothing else: pure functions over
+//! arrays and vectors, no tables, neither fast nor constant-time. Do not use it to protect data.
 //!
-//! The schemes over Ristretto255 have no Cryptol: there this is the only specification beside `design.md`. The group
-//! itself is taken from a library ([`group`]).
+//! The schemes over Ristretto255 have no Cryptol: for them this is the only specification besides `design.md`. The
+//! group itself comes from a library ([`group`]).
 //!
-//! What Cryptol says by a type, this says by a precondition (`hax_lib::requires`): a label or domain of at most
+//! What Cryptol expresses as a type is a precondition here (`hax_lib::requires`): a label or domain of at most
 //! [`protocol::MAX_LABEL`] bytes, an index below [`duplex::RATE`]. Conditions are checked by provers that extract this
 //! crate through hax, not at run time.
 #![no_std]

@@ -44,7 +44,7 @@ pub fn evaluate(domain: &[u8], private: Scalar, input: &[u8], n: usize) -> Vec<u
     output(p, times(private, point(p)), n)
 }
 
-/// The weights of a batch: of each pair, one.
+/// The weights of a batch: one for each pair.
 #[hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL && blinded.len() == evaluated.len())]
 pub fn weights(domain: &[u8], server: Element, blinded: &[Element], evaluated: &[Element]) -> Vec<Scalar> {
     let mut p = mix(init(domain), b"b", &server);

@@ -16,7 +16,7 @@ pub const MAX_LABEL: usize = 91;
 /// The bytes of an authentication tag.
 pub const TAG_LEN: usize = 16;
 
-/// Every operation begins so. The two opcodes frame the label.
+/// How every operation begins. The two opcodes frame the label.
 pub fn header(p: Duplex, opcode: u8, label: &[u8]) -> Duplex {
     frame(absorb(frame(p, opcode), label), opcode | 0x80)
 }
@@ -61,7 +61,7 @@ pub fn seal(p: Duplex, label: &[u8], plaintext: &[u8]) -> (Duplex, Vec<u8>) {
     (squeezed, [ciphertext, tag].concat())
 }
 
-/// What comes of opening: on failure the plaintext is zeros.
+/// The result of opening: on failure the plaintext is zeros.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opened {
     /// Was it authentic?

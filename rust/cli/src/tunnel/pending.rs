@@ -1,7 +1,7 @@
 //! Connections that have not shown who they are.
 //!
-//! There is a bound on them, and the newest pushes out the oldest: whoever opens many and says nothing keeps others out only
-//! by doing so within the time that a handshake takes.
+//! Their number is bounded, and the newest pushes out the oldest. So whoever opens many silent connections keeps others
+//! out only by opening them faster than a handshake takes.
 
 use std::collections::VecDeque;
 use std::future::Future;

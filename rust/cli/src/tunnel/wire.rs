@@ -8,8 +8,9 @@
 //! | client | 19 | the first block of its aestream, one byte: the version, 1 |
 //! | server | 19 | the first block of its aestream, one byte: the [`Answer`] |
 //!
-//! After that both streams go on with the data of the connection. The client's first block shows that it has the private key
-//! of the public key that it sent: the server does nothing for it before. The answer shows the same of the server.
+//! After that both streams carry the data of the connection. The client's first block proves that it has the private
+//! key for the public key that it sent. The server does not connect to its destination before. Its answer proves the
+//! same of the server.
 
 use std::collections::HashSet;
 use std::io;
@@ -26,7 +27,7 @@ use super::Reason;
 const DOMAIN: Label<'static> = label!("veriplex.tunnel.v1");
 const VERSION: u8 = 1;
 
-/// What the server tells a client that it knows.
+/// The server's answer to a client that it knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Answer {
@@ -42,7 +43,7 @@ pub struct Channel {
     pub peer: PublicKey,
 }
 
-/// The server's part. The answer is still to be given.
+/// The server's part, before the answer.
 pub async fn accept(
     stream: &mut TcpStream,
     key: &PrivateKey,

@@ -1,5 +1,4 @@
-//! The x86-64 backend: the Jasmin kernels where their object format is known (ELF, Mach-O), and the same
-//! with intrinsics elsewhere (Windows, UEFI).
+//! The x86-64 backend: the Jasmin kernels on ELF and Mach-O, and the same with intrinsics elsewhere (Windows, UEFI).
 
 #[cfg(any(not(veriplex_kernels), test))]
 pub(crate) mod intrinsics;

@@ -9,7 +9,7 @@ use super::{GroupKey, KeyShare, check_numbers, identifiers, processes};
 use crate::keys::PrivateKey;
 use crate::{Error, Label};
 
-/// A trusted dealer makes a key for a group and the shares of all its participants, of which `threshold` are needed
+/// A trusted dealer makes a key for a group and the shares of all its participants. It takes `threshold` of them
 /// to sign.
 ///
 /// The dealer could sign alone; it has to forget what it made. Without a dealer: [`dkg`](super::dkg).

@@ -1,5 +1,5 @@
-//! Distributed key generation: n participants make the key of a group, of which t are needed to sign, without a
-//! dealer. No one ever has the private key.
+//! Distributed key generation: n participants make the key of a group without a dealer. It takes t of them to sign. No
+//! one ever has the private key.
 //!
 //! Each participant deals a random polynomial to all (Pedersen, "A Threshold Cryptosystem without a Trusted Party",
 //! 1991) and commits to its coefficients (Feldman, 1987), with a proof that it knows the constant one, as in FROST's
@@ -11,16 +11,15 @@
 //!    to be sent to it **in secret**, over a channel that shows who sent it: sealed with [`hpke`](crate::hpke), say.
 //! 3. [`AwaitingShares::finish`]: checks the shares by their senders' commitments, and adds them up.
 //!
-//! Commitments need not come over a channel that shows all the same: a share carries a digest of all commitments that
-//! its sender saw, and a participant finishes only if it is the digest of those that it saw itself. Some may finish
-//! where others failed. So let all confirm that they have finished, with the same [`GroupKey`], before the key is
-//! used.
+//! Commitments need no broadcast channel: a share carries a digest of all commitments that its sender saw, and a
+//! participant finishes only if that is the digest of those that it saw itself. Some may finish where others fail. So
+//! let all confirm that they have finished, with the same [`GroupKey`], before the key is used.
 //!
 //! FROST with such keys is unforgeable if fewer than t participants are corrupt (Chu et al., "Practical Schnorr
 //! Threshold Signatures Without the Algebraic Group Model", 2023). A corrupt participant who sends last can bias some
-//! bits of the public key (Gennaro et al., 1999), which does not help to forge Schnorr signatures. One who sends
-//! nonsense stops the run, and is named where that can be known. A run that failed is started anew, in another
-//! context.
+//! bits of the public key (Gennaro et al., 1999), which does not help to forge Schnorr signatures. It is not robust:
+//! one who sends nonsense stops the run. The error names someone only on the evidence of what arrived, so blame holds
+//! only over authenticated channels. Start a failed run anew, in another context.
 //!
 //! The protocol: B is Init(domain), Mix `dkg-context`, `dkg-threshold`, `dkg-signers`, numbers in two bytes, most
 //! significant first. Participant i: on a copy of B Mix `dkg-identifier` i, Fork `process` (`keygen`, `commitment`).
@@ -52,7 +51,7 @@
 //! # Ok::<(), veriplex::Error>(())
 //! ```
 //!
-//! A polynomial serves once:
+//! A polynomial is used once:
 //!
 //! ```compile_fail,E0382
 //! # use veriplex::{Error, frost::dkg::*};
@@ -146,7 +145,7 @@ impl Share {
         self.sender
     }
 
-    /// To whom it has to be sent.
+    /// Whom to send it to.
     #[must_use]
     pub const fn receiver(&self) -> Identifier {
         self.receiver

@@ -128,7 +128,7 @@ impl KeyShare {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidKey`] if the scalar is zero or not canonical, or the group's key is none;
+    /// [`Error::InvalidKey`] if the scalar is zero or not canonical, or the group's key is invalid;
     /// [`Error::Participants`] if the identifier is zero.
     pub fn from_bytes(bytes: &[u8; Self::LEN]) -> Result<Self, Error> {
         let (identifier, rest) = split_identifier(bytes)?;

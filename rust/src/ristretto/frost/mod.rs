@@ -1,13 +1,16 @@
-//! Threshold signatures: of n participants, any t sign together, and fewer cannot. What they make is an ordinary
+//! Threshold signatures: of n participants, any t can sign together, and fewer cannot. The result is an ordinary
 //! signature of [`sig`](crate::sig) by the group's key, which no one has.
 //!
 //! FROST, of two rounds: Komlo and Goldberg ("FROST: Flexible Round-Optimized Schnorr Threshold Signatures", 2020),
-//! standardised as RFC 9591; here with transcripts in the place of its hash functions, so the two do not
-//! interoperate. Unforgeable against fewer than t participants that act together, also with concurrent sessions,
-//! under the assumption of the one-more discrete logarithm (Bellare et al., 2022). It is not robust: one signer who
-//! sends nonsense stops a session, and is named.
+//! standardised as RFC 9591. Here transcripts replace its hash functions, so the two do not interoperate. It is
+//! unforgeable against fewer than t participants who act together, also with concurrent sessions, if the one-more
+//! discrete logarithm problem is hard (Bellare et al., 2022). It is not robust: one signer who sends nonsense stops a
+//! session, and is named if shares come over authenticated channels.
 //!
-//! 1. Keys: a trusted dealer makes them ([`deal`]), or the participants do among themselves ([`dkg`]). Each has a
+//! **A generator that repeats gives the share away,** within three sessions: nonces come from the share and random
+//! bytes, because the message is not known yet. Beware of virtual machines that are restored from a snapshot.
+//!
+//! 1. Keys: a trusted dealer makes them ([`deal`]), or the participants make them together ([`dkg`]). Each has a
 //!    [`KeyShare`]; all have the same [`GroupKey`].
 //! 2. First round: each signer makes nonces, and sends their commitments ([`KeyShare::commit`]). This needs no
 //!    message, but is for one domain.
@@ -15,7 +18,7 @@
 //!    it a share of the signature ([`KeyShare::sign`]).
 //! 4. Anyone with the package and the shares of all signers makes the signature ([`SigningPackage::aggregate`]).
 //!
-//! Participants have numbers from 1 to n. Everything is matched by them, not by its place in a list. Numbers that are
+//! Participants have numbers from 1 to n. Everything is matched by number, not by its place in a list. Numbers that are
 //! unknown or occur twice are refused.
 //!
 //! Sizes in bytes: [`GroupKey`] 2 + 32 t, [`KeyShare`] 66, [`SigningCommitments`] 66, [`SignatureShare`] 34.
@@ -47,7 +50,7 @@
 //! # Ok::<(), veriplex::Error>(())
 //! ```
 //!
-//! Nonces that signed are gone. They cannot be copied or stored:
+//! Used nonces are gone. They cannot be copied or stored:
 //!
 //! ```compile_fail,E0382
 //! # use veriplex::{Error, frost::*};

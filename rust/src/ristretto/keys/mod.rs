@@ -1,8 +1,9 @@
 //! Private and public keys over Ristretto255 (RFC 9496).
 //!
-//! One kind of key serves every scheme. Use a key for one scheme only, or give each scheme its own domain.
+//! One kind of key works with every scheme. Use a key for one scheme only, or give each scheme its own domain. **Never
+//! use the key of an [`oprf`](crate::oprf) server for anything else:** no domain protects it.
 //!
-//! Both kinds have three encodings, and each has one form that is accepted, the one that is written:
+//! Both kinds have three encodings. Each accepts exactly the form that it writes:
 //!
 //! - 32 bytes: the little-endian scalar, below the order of the group, or the encoding of the element;
 //! - hex: these in 64 digits, lower case;
@@ -10,13 +11,13 @@
 //!   `-----BEGIN VERIPLEX PRIVATE KEY-----` and `-----END VERIPLEX PRIVATE KEY-----` (or `PUBLIC`). Lines end in LF,
 //!   which may be missing after the last.
 //!
-//! Zero and the identity are no keys. Of a text that is valid, no digit decides a branch or an address: for hex, `make ct`
-//! shows it; for PEM it is what the library for base64 (`base64ct`) is made for.
+//! Zero and the identity are not keys. In a valid text, no digit decides a branch or an address: for hex, `make ct`
+//! checks it; for PEM, the library for base64 (`base64ct`) is made for that.
 //!
 //! ```
 //! # #[cfg(feature = "alloc")] {
 //! # use veriplex::keys::{PrivateKey, PublicKey};
-//! let private = PrivateKey::from_uniform_bytes([7; 64])?; // 64 random bytes
+//! let private = PrivateKey::from_uniform_bytes([7; 64])?; // in practice, 64 random bytes
 //! let public = PublicKey::from_hex(&private.public_key().to_hex())?;
 //! assert_eq!(&public, private.public_key());
 //! assert_eq!(private, PrivateKey::from_pem(&private.to_pem())?);

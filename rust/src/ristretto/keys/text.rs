@@ -42,7 +42,7 @@ pub(super) fn pem<'b>(label: &str, bytes: &[u8; LEN], buffer: &'b mut [u8; PEM_M
 
 /// # Errors
 ///
-/// [`Error::InvalidKey`] unless the text is what [`pem`] writes, but for the end of the last line.
+/// [`Error::InvalidKey`] unless the text is what [`pem`] writes; only the end of the last line may differ.
 pub(super) fn from_pem(label: &str, text: &str) -> Result<Secret<[u8; LEN]>, Error> {
     let mut bytes = Secret::new([0; LEN]);
     match pem_rfc7468::decode(text.as_bytes(), bytes.as_mut_slice()) {

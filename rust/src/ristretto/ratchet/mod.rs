@@ -13,7 +13,7 @@
 //! let (alice, bob) = (PrivateKey::generate(&mut rng), PrivateKey::generate(&mut rng));
 //! let (alice_public, bob_public) = (*alice.public_key(), *bob.public_key());
 //! let mut base = Protocol::new(label!("com.example.chat"));
-//! base.mix(label!("key"), &[7; 32]); // from a handshake, in earnest
+//! base.mix(label!("key"), &[7; 32]); // in practice, from a handshake
 //!
 //! let mut alice = Ratchet::initiator(base.clone(), alice, bob_public, &mut rng)?;
 //! let mut bob = Ratchet::responder(base, bob, alice_public);
@@ -32,17 +32,18 @@
 //!
 //! # Bounds
 //!
-//! At most 1000 messages in a row may be missing from a chain, or the next is refused. The keys of missing messages are
-//! kept: 1000 of a chain and 2000 in all, about 300 KiB; then the oldest go, and their messages can no longer be
-//! opened. A message that cannot be opened changes nothing. It costs at most 1000 steps of the symmetric chain and, for each
-//! key of ours that the peer may have (most often one or two, 17 at most), a Diffie-Hellman step and 1000 more.
+//! At most 1000 messages in a row may be missing from a chain, or the next is refused: if more are lost, that
+//! direction can stop for good. The keys of missing messages are kept: 1000 of a chain and 2000 in all, about 300 KiB.
+//! Then the oldest go, and their messages can no longer be opened. A message that cannot be opened changes nothing. It
+//! costs at most 1000 steps of the symmetric chain and, for each key of ours that the peer may have (most often one or
+//! two, 17 at most), a Diffie-Hellman step and 1000 more.
 //!
 //! Chains follow from each other: of a chain that [`Ratchet::ratchet`] ended, the peer needs at least one
 //! message before it can open those of the next. Without voluntary steps that is always so.
 //!
 //! # Copies
 //!
-//! Two copies of a ratchet would send different messages under one key, which tells an observer their difference. So it
+//! Two copies of a ratchet would send different messages under one key, which shows an observer their difference. So it
 //! cannot be cloned, and a state that was sealed ([`Ratchet::seal_state`]) must not be restored after a
 //! later one was used to send.
 //!
@@ -71,13 +72,13 @@ use skipped::Skipped;
 
 /// Size in bytes of a message's header.
 pub const HEADER_LEN: usize = PublicKey::LEN + 8;
-/// What a message has in bytes beside its plaintext.
+/// How many bytes longer a message is than its plaintext.
 pub const OVERHEAD: usize = HEADER_LEN + TAG_LEN;
 /// The largest number of messages that may be missing from a chain before one that is opened.
 pub const MAX_SKIPPED: u32 = 1000;
 /// The largest number of keys of missing messages that are kept, over all chains.
 pub const MAX_STORED: usize = 2000;
-/// The largest number of chains that may have begun since the last of which the peer is known to have had a message.
+/// The largest number of chains that may have begun after the last chain from which the peer is known to have received.
 pub const MAX_UNANSWERED: usize = 16;
 
 /// One side of a conversation.
@@ -161,7 +162,7 @@ impl Ratchet {
         Ok(message)
     }
 
-    /// Opens a message. The first of a new chain makes a step of one's own, which takes 64 bytes from `rng`.
+    /// Opens a message. The first message of a new chain makes us step too, which takes 64 bytes from `rng`.
     ///
     /// # Errors
     ///
