@@ -59,7 +59,7 @@ lint: ## formatting, clippy and rustdoc without warnings (needs a C++ compiler, 
 	$(CARGO) clippy --manifest-path fuzz/Cargo.toml -- -D warnings
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --all-features --no-deps
 
-features: ## clippy on the crate with every set of its features
+features: ## clippy on the crate with every set of features
 	@sets=" "; for feature in $$(sed -n '/^\[features\]/,/^\[dep/s/^\([a-z0-9]*\) = .*/\1/p' Cargo.toml | grep -v default); do \
 	    sets="$$sets $$(for set in $$sets ,; do echo "$$set,$$feature"; done)"; \
 	done; \
@@ -70,11 +70,11 @@ features: ## clippy on the crate with every set of its features
 kernels: ## the assembly of jasmin/x86-64 from its Jasmin (needs jasminc)
 	$(CARGO) run --quiet --package veriplex-tools -- kernels
 
-kernels-check: ## the kernels lift to proofs/lift; their assembly is what its Jasmin gives, constant-time and memory-safe (needs jasminc, jasmin-ct)
+kernels-check: ## the kernels lift to proofs/generated; their assembly is what the Jasmin compiles to, constant-time and memory-safe (needs jasminc, jasmin-ct)
 	$(CARGO) run --quiet --package veriplex-tools -- lift
 	$(CARGO) run --quiet --package veriplex-tools -- kernels --check $(if $(STRICT),--strict)
 
-ct: ## under valgrind: no branch and no address of any backend depends on a secret
+ct: ## under valgrind, on the known answers: no branch and no address depends on a secret (needs valgrind)
 	$(CARGO) run --quiet --release --package veriplex-ct -- $(if $(STRICT),--strict)
 	RUSTFLAGS='--cfg veriplex_intrinsics' $(CARGO) run --quiet --release --target-dir target/intrinsics --package veriplex-ct -- $(if $(STRICT),--strict)
 
@@ -86,13 +86,13 @@ fuzz: ## every fuzz target in turn, for SECONDS (60) each (needs cargo-fuzz and 
 	    done; \
 	else echo "make fuzz: skipped, no cargo-fuzz on PATH (cargo install cargo-fuzz)"; [ -z "$(STRICT)" ]; fi
 
-bench: ## measure: the permutation beside its lower bound, the schemes, the memory-hard hash beside the obvious loop
+bench: ## measure: the permutation against its lower bound, the schemes, the memory-hard hash against a plain loop
 	$(CARGO) bench --bench permutation
 	$(CARGO) bench --bench schemes
 	$(CARGO) bench --bench mhf
 	$(CARGO) bench --all-features --bench ristretto
 
-deps: ## Debian packages for every target of this file; none is removed, and no rustc or cargo on PATH is replaced
+deps: ## install the Debian packages that these targets need; removes none, and replaces no rustc or cargo on PATH
 	apt-get update
 	apt-get install --no-install-recommends --no-remove --yes $(PACKAGES)
 	@if [ -z "$$($(find_cross_rustc))" ]; then \
@@ -100,33 +100,33 @@ deps: ## Debian packages for every target of this file; none is removed, and no 
 	    apt-get install --no-install-recommends --no-remove --yes $(CROSS_PACKAGES) || \
 	    echo "make deps: without $(CROSS_PACKAGES); rustup target add $(CROSS) does as well"; fi
 
-spec: ## the Cryptol: types, properties, known answers, and the Rust twin beside it (needs cryptol, z3)
+spec: ## the Cryptol: types, properties, known answers; compared with the Rust twin (needs cryptol, z3)
 	$(CARGO) run --quiet --package veriplex-tools -- spec $(if $(STRICT),--strict)
 
-isa: ## the Cryptol of each instruction in a kernel, beside 10,000 runs of it on random inputs (needs cryptol)
+isa: ## the Cryptol of each instruction in a kernel, compared with 10,000 runs on random inputs (needs cryptol)
 	rm -rf target/isa
 	$(CARGO) run --quiet --package veriplex-isa -- target/isa $(SEED)
 	@$(on_aarch64) $$cargo run --quiet $$target --package veriplex-isa -- target/isa $(SEED); \
 	else echo "make isa: AArch64 $(no_aarch64)"; fi
 	$(CARGO) run --quiet --package veriplex-tools -- isa $(if $(STRICT),--strict)
 
-audit: ## that the kernels in the program as it ships are the proved bytes
+audit: ## the kernels in the program as it ships are the proved bytes
 	$(CARGO) build --release --package veriplex-cli
 	$(CARGO) run --quiet --package veriplex-audit -- target/release/veriplex
 
-rocq: ## the theorem about transcripts: proofs, mutants, and the model beside the code (needs coq)
+rocq: ## the Rocq theorems: proofs, mutants, and the model compared with the code (needs coq)
 	@if command -v coqc >/dev/null; then \
 	    $(MAKE) -C proofs/rocq check mutants model && \
 	    $(CARGO) test --lib the_model_feeds_the_same_blocks -- --ignored --nocapture; \
 	else echo "make rocq: skipped, no coqc on PATH: the theorems of proofs/rocq were not checked"; \
 	    [ -z "$(STRICT)" ]; fi
 
-proofs: rocq ## every theorem: those of Rocq, and those about the machine code, with proofs/manifest.json (needs coq, saw, z3, yices)
+proofs: rocq ## every theorem, from Rocq and from SAW; writes proofs/generated (needs coq, saw, z3, yices)
 	$(CARGO) run --quiet --package veriplex-tools -- proofs $(if $(STRICT),--strict)
 
-replay: ## the goals of those theorems once more, as kept in proofs/replay, without SAW (needs z3 or cvc5)
+replay: ## the goals that z3 was given, solved again without SAW (needs z3 or cvc5)
 	$(CARGO) run --quiet --package veriplex-tools -- replay $(if $(STRICT),--strict)
 
-mutants: ## defects planted in a copy, which manifest and proofs see; broken kernels refute the theorems about lifted ones (needs saw, yices, z3, cryptol)
+mutants: ## planted defects, which manifest and proofs must see; broken kernels, which must refute theorems (needs saw, yices, z3, cryptol)
 	$(CARGO) run --quiet --package veriplex-tools -- lifted-mutants $(if $(STRICT),--strict)
 	$(CARGO) run --quiet --package veriplex-tools -- mutants $(if $(STRICT),--strict)

@@ -63,7 +63,7 @@
 //! # Backends
 //!
 //! The permutation runs on AES instructions where the CPU has them, and as constant-time bitsliced code elsewhere.
-//! They are found at run time on x86-64 (except bare metal, SGX and UEFI), and on AArch64 Linux, Android and Apple
+//! They are found at run time on x86-64 (except bare metal, SGX and UEFI), and on `AArch64` Linux, Android and Apple
 //! systems. On other targets they are used only if enabled at compile time (`-C target-feature=+aes,+avx`, or `+aes`).
 //! `RUSTFLAGS='--cfg veriplex_backend="portable"'` (or `"x86_64"`, `"aarch64"`) fixes the choice at compile time.
 //! [`backend`] names the one in use.
