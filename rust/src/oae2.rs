@@ -1,7 +1,7 @@
 //! Authenticated encryption of a stream in blocks of one fixed size, over a [`Protocol`] that holds a key.
 //!
 //! A block of `BLOCK_LEN` bytes is Seal `block`. The last block, always there, has fewer bytes of message, padded
-//! with 0x80 and zeros, and is Seal `final`; so a message that fills its blocks has a last one of padding alone.
+//! with 0x80 and zeros, and is Seal `final`; so a message that fills its blocks gets one more, of padding only.
 //! Every block grows by a tag of 16 bytes. The sealed stream shows how many blocks the message has, not how many
 //! bytes. Blocks cannot be changed, dropped, repeated or reordered, nor the end cut off, without an error: every block
 //! depends on all before it. It is the notion `OAE2` of Hoang, Reyhanitabar, Rogaway and Vizár ("Online
@@ -128,7 +128,7 @@ impl<const BLOCK_LEN: usize> Sealer<BLOCK_LEN> {
     ///
     /// # Errors
     ///
-    /// [`Error::BufferLength`] if `block` has not [`Sealer::SEALED_LEN`] bytes.
+    /// [`Error::BufferLength`] unless `block` has [`Sealer::SEALED_LEN`] bytes.
     pub fn seal_block(&mut self, block: &mut [u8]) -> Result<(), Error> {
         if block.len() != Self::SEALED_LEN {
             return Err(Error::BufferLength);
@@ -141,7 +141,7 @@ impl<const BLOCK_LEN: usize> Sealer<BLOCK_LEN> {
     ///
     /// # Errors
     ///
-    /// [`Error::BufferLength`] if `block` has not [`Sealer::SEALED_LEN`] bytes or `plaintext_len` is not below
+    /// [`Error::BufferLength`] unless `block` has [`Sealer::SEALED_LEN`] bytes, or if `plaintext_len` is not below
     /// `BLOCK_LEN`. The stream cannot be ended then: check them before, if they are not constant.
     pub fn finish(mut self, block: &mut [u8], plaintext_len: usize) -> Result<Protocol, Error> {
         self.seal_last(block, plaintext_len)?;

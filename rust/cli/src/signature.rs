@@ -19,7 +19,7 @@ const LINE_LEN: usize = PREFIX.len() + 2 * Signature::LEN + 1;
 /// The extension of a signature.
 const EXTENSION: &str = "sig";
 
-/// Where the signature of `file` is when nothing else is said.
+/// Where the signature of `file` is by default.
 fn beside(file: &Path) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     if !is_stdio(file) {

@@ -17,7 +17,7 @@ use crate::files::Input;
 
 /// Longer lines are malformed: a list need not fit in memory.
 const MAX_LINE: u64 = 1 << 16;
-/// The longest digest, in bytes: its line is of such a length, with any name that a system allows.
+/// The longest digest, in bytes: its line is short enough, with any name that a system allows.
 pub const MAX_DIGEST_LEN: u64 = 1 << 14;
 
 /// What is computed of each file.
@@ -106,7 +106,7 @@ pub fn check(kind: &Kind, lists: &[PathBuf], quiet: bool, show_progress: bool) -
         };
         status = status.and(match checked {
             Ok(status) => status,
-            // Without a reader of the results there is no point in going on.
+            // If nobody reads the results, there is no point in going on.
             Err(error) if error.status == Status::Closed => return Err(error),
             Err(error) => error.report(),
         });

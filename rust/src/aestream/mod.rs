@@ -307,7 +307,7 @@ impl Body<'_> {
     /// # Errors
     ///
     /// [`Error::Verification`] if the block is not the next one that was sealed, and then `body` is all
-    /// zeros but for its last 16 bytes, or if it has not [`Body::sealed_len`] bytes.
+    /// zeros except its last 16 bytes, or if it is not [`Body::sealed_len`] bytes long.
     pub fn open(self, body: &mut [u8]) -> Result<Option<&mut [u8]>, Error> {
         self.opener.progress = Progress::Failed;
         if body.len() != self.sealed_len() {

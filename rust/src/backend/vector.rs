@@ -234,7 +234,7 @@ macro_rules! backend {
 }
 pub(crate) use backend;
 
-/// Where the kernels serve, the intrinsics are only tested: against the portable backend, which the known answers
+/// Where the kernels are used, the intrinsics are only tested: against the portable backend, which the known answers
 /// and the kernels' own tests tie to the rest.
 #[cfg(test)]
 mod tests {

@@ -41,7 +41,7 @@ pub(crate) trait Open: Sized + Unpin {
     /// How many bytes to open next: at least 1, at most `MAX_LEN`.
     fn wanted(&self) -> usize;
 
-    /// Opens so many bytes in place: where the plaintext is. `last` if no lookahead follows.
+    /// Opens that many bytes in place, and returns where the plaintext is. `last` if no lookahead follows.
     fn open(&mut self, input: &mut [u8], last: bool) -> Result<Range<usize>, Error>;
 
     fn is_finished(&self) -> bool;

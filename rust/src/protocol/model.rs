@@ -1,4 +1,4 @@
-//! The model of `proofs/rocq`, about which the theorems are, beside this code: on the transcripts of the known
+//! The model of `proofs/rocq`, which the theorems are about, compared with this code: on the transcripts of the known
 //! answers (each branch and root of each fork is one) and on random ones, both feed the same inputs to
 //! the permutation and give the same outputs and states.
 

@@ -230,7 +230,7 @@ impl ClaimedInitiator {
 #[derive(Debug)]
 #[must_use]
 pub struct Session {
-    /// What the peer receives with: readable by the peer alone.
+    /// What the peer receives with. Only the peer can read it.
     pub send: Protocol,
     /// What the peer sends with: the first message that opens shows that the peer has its private key.
     pub recv: Protocol,

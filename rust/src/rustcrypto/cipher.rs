@@ -1,6 +1,6 @@
 //! The stream cipher under the traits of `cipher` 0.5.
 //!
-//! That crate's `StreamCipher` is for ciphers that XOR a key stream which depends on key and nonce alone, so that
+//! That crate's `StreamCipher` is for ciphers that XOR a key stream that depends only on key and nonce, so that
 //! encryption and decryption are one function. [`stream`] does not fit: as in CFB mode, what it XORs depends on the
 //! ciphertext before. The traits that fit are those of CFB with feedback of bytes, `BlockModeEncrypt` and
 //! `BlockModeDecrypt` with blocks of one byte; many bytes in one call are as fast as in the native form.

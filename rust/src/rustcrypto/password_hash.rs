@@ -5,8 +5,8 @@
 //! $veriplex-mhf$v=1$c=14$<salt>$<hash>
 //! ```
 //!
-//! `c` is the cost. Salt (8 to 48 bytes) and hash (10 to 64 bytes) are in base64 without padding. The domain is not in the
-//! string: a hash is verified in the domain that it was made in.
+//! `c` is the cost. Salt (8 to 48 bytes) and hash (10 to 64 bytes) are in base64 without padding. The domain is not in
+//! the string: a hash is verified in the domain that it was made in.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -25,7 +25,7 @@ pub const VERSION: Version = 1;
 /// The name of the cost in a PHC string.
 const COST: &str = "c";
 
-/// What a PHC string says of a hash, beside its salt: cost and length.
+/// What a PHC string says about a hash, besides its salt: cost and length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Params {
     /// The cost; the memory is 5 * 2^cost KiB.
@@ -151,9 +151,9 @@ impl<D: Domain> CustomizedPasswordHasher<PasswordHash> for Mhf<D> {
 
     /// # Errors
     ///
-    /// [`Error::Algorithm`], [`Error::Version`] for those of another; [`Error::ParamInvalid`] for a cost above the limit;
-    /// [`Error::SaltInvalid`], [`Error::OutputSize`] for lengths that the PHC string cannot hold; all these before any
-    /// work. [`Error::OutOfMemory`].
+    /// [`Error::Algorithm`], [`Error::Version`] for those of another; [`Error::ParamInvalid`] for a cost above the
+    /// limit; [`Error::SaltInvalid`], [`Error::OutputSize`] for lengths that the PHC string cannot hold; all these
+    /// before any work. [`Error::OutOfMemory`].
     fn hash_password_customized(
         &self,
         password: &[u8],

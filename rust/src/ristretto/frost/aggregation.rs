@@ -13,7 +13,7 @@ impl SigningPackage<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error::BadParticipant`] with its signer if it is wrong; [`Error::Participants`] if that is none of the
+    /// [`Error::BadParticipant`] with its signer if it is wrong; [`Error::Participants`] if that is not one of the
     /// package's.
     pub fn verify_share(&self, share: &SignatureShare) -> Result<(), Error> {
         let signer = self.signer(share.identifier)?;

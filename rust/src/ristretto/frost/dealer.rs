@@ -12,7 +12,7 @@ use crate::{Error, Label};
 /// A trusted dealer makes a key for a group and the shares of all its participants. It takes `threshold` of them
 /// to sign.
 ///
-/// The dealer could sign alone; it has to forget what it made. Without a dealer: [`dkg`](super::dkg).
+/// The dealer could sign alone, so it must forget what it made. Without a dealer: [`dkg`](super::dkg).
 ///
 /// # Errors
 ///

@@ -12,7 +12,7 @@ use crate::ristretto::group;
 use crate::wipe::Secret;
 use crate::{Error, Protocol, label};
 
-/// The secret polynomial, of which a share is the value at its owner's number.
+/// The secret polynomial. A share is its value at the owner's number.
 pub(super) struct Polynomial(pub(super) Vec<Secret<Scalar>>);
 
 impl Polynomial {
