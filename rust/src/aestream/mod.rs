@@ -5,11 +5,14 @@
 //! end cut off, without an error: every block depends on all before it. The overhead is 18 bytes a block and
 //! 18 for the end.
 //!
-//! It is confidential under chosen plaintexts, and a forged block is accepted with probability 2^-128 a try, as long as
-//! no two streams start from the same state: mix in a nonce first. Two streams that do start from the same state show
-//! how far their messages are equal, and the XOR of the bytes that follow. Who learns the state after a block
-//! learns nothing of that block and those before it. The lengths of blocks are masked, but the sealed stream shows how
-//! long it is, and who sees when its parts are sent may tell the blocks apart.
+//! It is confidential under chosen plaintexts, and a forged block is accepted with probability 2^-128 per try, as long
+//! as no two streams start from the same state: mix in a nonce first. Two streams that start from the same state show
+//! how far their messages agree, and the XOR of the bytes that follow. Whoever learns the state after a block learns
+//! nothing about that block or those before it.
+//!
+//! The lengths of blocks are masked, but only against passive observers. The sealed stream shows how long it is, and
+//! whoever sees when its parts are sent may tell the blocks apart. An active attacker who flips bits in a header, and
+//! watches how much the receiver then reads, learns the masked length.
 //!
 //! `seal_vec` and `open_vec` take whole messages. [`Sealer`] and [`Opener`] work on single blocks in the caller's
 //! buffers; with feature `std`, `SealWriter` and `OpenReader` do the rest, with feature `tokio` also asynchronously.
@@ -22,7 +25,7 @@
 //! # fn main() -> std::io::Result<()> {
 //! let mut keyed = Protocol::new(label!("com.example.stream"));
 //! keyed.mix(label!("key"), &[7; 32]);
-//! keyed.mix(label!("nonce"), &[1; 32]); // never twice under one key
+//! keyed.mix(label!("nonce"), &[1; 32]); // in practice, fresh and random for every stream
 //!
 //! let mut writer = SealWriter::new(keyed.clone(), Vec::new());
 //! writer.write_all(b"message")?;
@@ -50,7 +53,7 @@ use crate::{Error, Protocol, TAG_LEN, label};
 
 /// Size in bytes of a masked block header.
 pub const HEADER_LEN: usize = 2;
-/// What a block has in bytes beside its plaintext.
+/// How many bytes longer a sealed block is than its plaintext.
 pub const OVERHEAD: usize = HEADER_LEN + TAG_LEN;
 /// The largest plaintext of one block, in bytes.
 pub const MAX_BLOCK_LEN: usize = 0xffff;
@@ -122,8 +125,8 @@ impl Sealer {
         Self(keyed)
     }
 
-    /// Where the plaintext of a block belongs: all of the buffer but the room for header and tag; nothing of a buffer that
-    /// has room for no more.
+    /// Where the plaintext of a block belongs: all of the buffer but the room for header and tag; nothing of a buffer
+    /// that has room for no more.
     #[must_use]
     pub fn room(block: &mut [u8]) -> &mut [u8] {
         let end = block.len().saturating_sub(TAG_LEN);
@@ -134,7 +137,7 @@ impl Sealer {
     ///
     /// # Errors
     ///
-    /// [`Error::BufferLength`] if `block` has not 19..=65553 bytes.
+    /// [`Error::BufferLength`] unless `block` has 19..=65553 bytes.
     pub fn seal_block(&mut self, block: &mut [u8]) -> Result<(), Error> {
         if block.len() <= OVERHEAD {
             return Err(Error::BufferLength);
@@ -167,7 +170,7 @@ impl Sealer {
 
 /// Opens a stream block by block.
 ///
-/// After an error, and after the end, every call is an error: nothing more is given out.
+/// After an error, and after the end, every call is an error, and nothing more is output.
 #[derive(Clone, Debug)]
 pub struct Opener {
     protocol: Protocol,
@@ -253,7 +256,7 @@ impl Opener {
         Ok(&mut [])
     }
 
-    /// Reads the header of a block. Its body is to be read into a buffer and opened by what is returned.
+    /// Reads the header of a block. Read its body into a buffer, and open it with what is returned.
     ///
     /// # Errors
     ///
