@@ -1,9 +1,10 @@
 # Targets for people: `make help`.
 CARGO ?= cargo
 SECONDS = 60
+export CARGO STRICT
 # Of the random inputs of `make isa`.
 SEED ?= $(shell date +%s)
-PACKAGES = build-essential coq cvc5 gcc-aarch64-linux-gnu ocaml-findlib qemu-user valgrind z3
+PACKAGES = build-essential coq cvc5 gcc-aarch64-linux-gnu libc6-dev-arm64-cross ocaml-findlib qemu-user valgrind z3
 # For `make test-aarch64` where rustc has no standard library for it (as `rustup target add` brings). It adds /usr/bin/rustc.
 CROSS_PACKAGES = rustc-web libstd-rust-web-dev:arm64
 
@@ -11,31 +12,15 @@ CROSS_PACKAGES = rustc-web libstd-rust-web-dev:arm64
 ARCH := $(if $(filter aarch64 arm64,$(shell uname -m)),aarch64,x86_64)
 IMPOSSIBLE := $(if $(filter aarch64,$(ARCH)),x86_64,aarch64)
 
-# The rustc, if there is one, that can build for AArch64.
-CROSS = aarch64-unknown-linux-gnu
-find_cross_rustc = for rustc in rustc /usr/bin/rustc; do \
-    ls "$$($$rustc --print target-libdir --target $(CROSS) 2>/dev/null)"/libstd-*.rlib >/dev/null 2>&1 && echo $$rustc && break; \
-    done
-# The beginning of a command that builds for AArch64 and runs there, and what is said where that cannot be.
-on_aarch64 = rustc=$$($(find_cross_rustc)); \
-    if [ -n "$$rustc" ] && command -v aarch64-linux-gnu-gcc >/dev/null && command -v qemu-aarch64 >/dev/null; then \
-    cargo="env RUSTC=$$rustc CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
-    CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER=qemu-aarch64 \
-    CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUSTFLAGS=-Ctarget-feature=+crt-static $(CARGO)"; \
-    target="--target $(CROSS) --target-dir target/cross";
-no_aarch64 = skipped, because not all of these are there: a Rust standard library for $(CROSS), \
-    aarch64-linux-gnu-gcc, qemu-aarch64 (make deps)
-
 .PHONY: help test test-aarch64 lint features fuzz bench deps spec isa proofs rocq kernels kernels-check ct audit replay mutants
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 
-# With RUSTC_BOOTSTRAP, rustdoc compares the errors that examples of compile_fail name; without, any error will do.
 test: ## every test, with all features, without any, and with the backend fixed
-	$(CARGO) test --workspace --all-features
-	RUSTC_BOOTSTRAP=1 $(CARGO) test --all-features --doc
-	$(CARGO) test --no-default-features
+	$(CARGO) test --workspace --all-features --tests
+	RUSTDOC=$(CURDIR)/tests/rustdoc $(CARGO) test --workspace --all-features --doc
+	$(CARGO) test --no-default-features --tests
 	RUSTFLAGS='--cfg veriplex_backend="portable"' $(CARGO) test --target-dir target/override --test vectors
 	RUSTFLAGS='--cfg veriplex_intrinsics' $(CARGO) test --target-dir target/override --test vectors
 	RUSTFLAGS='--cfg veriplex_backend="$(ARCH)"' $(CARGO) check --lib --target-dir target/override
@@ -46,10 +31,8 @@ test: ## every test, with all features, without any, and with the backend fixed
 	    grep "error: .*veriplex_backend=\"$$backend\"" target/override/log; \
 	done
 
-test-aarch64: ## the crate's tests on AArch64, under qemu; fewer random cases (needs gcc-aarch64-linux-gnu, qemu-user)
-	@$(on_aarch64) \
-	VERIPLEX_CASES=400 VERIPLEX_MUTATIONS=20000 $$cargo test $$target --all-features --tests -- --test-threads=1; \
-	else echo "make test-aarch64: $(no_aarch64)"; [ -z "$(STRICT)" ]; fi
+test-aarch64: ## the crate's tests on AArch64, under qemu; fewer random cases
+	@VERIPLEX_CASES=400 VERIPLEX_MUTATIONS=20000 tests/on-aarch64 test --all-features --tests -- --test-threads=1
 
 lint: ## formatting, clippy and rustdoc without warnings (needs a C++ compiler, for the fuzz targets)
 	$(CARGO) fmt --all --check
@@ -57,6 +40,7 @@ lint: ## formatting, clippy and rustdoc without warnings (needs a C++ compiler, 
 	$(CARGO) clippy --lib --no-default-features -- -D warnings
 	$(CARGO) fmt --manifest-path fuzz/Cargo.toml --check
 	$(CARGO) clippy --manifest-path fuzz/Cargo.toml -- -D warnings
+	RUSTFLAGS='--cfg veriplex_hax' $(CARGO) check --quiet --package veriplex-spec --target-dir target/override
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --all-features --no-deps
 
 features: ## clippy on the crate with every set of features
@@ -87,18 +71,15 @@ fuzz: ## every fuzz target in turn, for SECONDS (60) each (needs cargo-fuzz and 
 	else echo "make fuzz: skipped, no cargo-fuzz on PATH (cargo install cargo-fuzz)"; [ -z "$(STRICT)" ]; fi
 
 bench: ## measure: the permutation against its lower bound, the schemes, the memory-hard hash against a plain loop
-	$(CARGO) bench --bench permutation
-	$(CARGO) bench --bench schemes
-	$(CARGO) bench --bench mhf
-	$(CARGO) bench --all-features --bench ristretto
+	for bench in permutation schemes mhf ristretto; do $(CARGO) bench --package veriplex-benches --bench $$bench || exit 1; done
 
 deps: ## install the Debian packages that these targets need; removes none, and replaces no rustc or cargo on PATH
 	apt-get update
 	apt-get install --no-install-recommends --no-remove --yes $(PACKAGES)
-	@if [ -z "$$($(find_cross_rustc))" ]; then \
+	@if ! STRICT=1 tests/on-aarch64 --rustc; then \
 	    dpkg --add-architecture arm64 && apt-get update && \
 	    apt-get install --no-install-recommends --no-remove --yes $(CROSS_PACKAGES) || \
-	    echo "make deps: without $(CROSS_PACKAGES); rustup target add $(CROSS) does as well"; fi
+	    echo "make deps: without $(CROSS_PACKAGES); rustup target add aarch64-unknown-linux-gnu does as well"; fi
 
 spec: ## the Cryptol: types, properties, known answers; compared with the Rust twin (needs cryptol, z3)
 	$(CARGO) run --quiet --package veriplex-tools -- spec $(if $(STRICT),--strict)
@@ -106,8 +87,7 @@ spec: ## the Cryptol: types, properties, known answers; compared with the Rust t
 isa: ## the Cryptol of each instruction in a kernel, compared with 10,000 runs on random inputs (needs cryptol)
 	rm -rf target/isa
 	$(CARGO) run --quiet --package veriplex-isa -- target/isa $(SEED)
-	@$(on_aarch64) $$cargo run --quiet $$target --package veriplex-isa -- target/isa $(SEED); \
-	else echo "make isa: AArch64 $(no_aarch64)"; fi
+	@tests/on-aarch64 run --quiet --package veriplex-isa -- target/isa $(SEED)
 	$(CARGO) run --quiet --package veriplex-tools -- isa $(if $(STRICT),--strict)
 
 audit: ## the kernels in the program as it ships are the proved bytes

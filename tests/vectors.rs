@@ -2,8 +2,12 @@
 
 mod common;
 
+use common::vectors::{FAMILIES, choose};
 use common::{array, bytes, cases, number, on_each_backend, text, vectors};
 use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
 use veriplex::aead::Aead;
 use veriplex::aestream::{Opener, Sealer};
 use veriplex::hazmat::Duplex;
@@ -394,4 +398,29 @@ fn mhf() {
             assert_eq!(output, bytes(case, "output"), "cost {cost}, {backend:?}");
         }
     });
+}
+
+#[test]
+fn every_family_is_read() {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vectors");
+    let folders: BTreeSet<String> = (fs::read_dir(own).unwrap())
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    assert_eq!(folders, FAMILIES.map(String::from).into());
+}
+
+#[test]
+fn a_given_folder_is_read_or_refused() {
+    let given = std::env::temp_dir().join(format!("veriplex-vectors-{}", std::process::id()));
+    let own = Path::new("own");
+    let refused = || std::panic::catch_unwind(|| choose("newplex", own, Some(&given))).is_err();
+    assert!(refused(), "it is not there");
+    fs::create_dir(&given).unwrap();
+    assert!(refused(), "it is empty");
+    fs::create_dir(given.join("newplex")).unwrap();
+    assert_eq!(choose("newplex", own, Some(&given)), given.join("newplex"));
+    assert_eq!(choose("newplex", own, None), own.join("newplex"));
+    fs::create_dir(given.join("nobody")).unwrap();
+    assert!(refused(), "no test reads one of its folders");
+    fs::remove_dir_all(&given).unwrap();
 }

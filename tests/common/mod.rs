@@ -1,19 +1,21 @@
 //! What the tests share: known answers and backends.
 #![allow(dead_code)] // each test binary uses a part
 
-use std::path::PathBuf;
+pub mod vectors;
+
 use std::sync::{Mutex, PoisonError};
 
 use serde_json::Value;
 use veriplex::hazmat::{Backend, set_hardware_enabled};
 
-/// The known answers of this name, from `tests/vectors/newplex` or the folder that `VERIPLEX_VECTORS` names.
+/// The known answers of this name, of the family `newplex`.
 pub fn vectors(name: &str) -> Value {
-    let folder = std::env::var_os("VERIPLEX_VECTORS").map_or_else(
-        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors/newplex")),
-        PathBuf::from,
-    );
-    let path = folder.join(name).with_extension("json");
+    family_vectors("newplex", name)
+}
+
+/// The known answers of this name.
+pub fn family_vectors(family: &str, name: &str) -> Value {
+    let path = vectors::folder(family).join(name).with_extension("json");
     let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }

@@ -16,6 +16,9 @@ use crate::Label;
 use crate::backend::portable::{self, record};
 use crate::backend::set_hardware_enabled;
 
+#[path = "../../../tests/common/vectors.rs"]
+mod vectors;
+
 #[derive(Clone)]
 enum Op {
     Init(Vec<u8>),
@@ -148,9 +151,7 @@ fn restore(inputs: &[crate::simpira1024::State]) {
 
 /// The transcripts of the known answers, with their forks taken every way.
 fn from_vectors() -> Vec<Vec<Op>> {
-    let folder = std::env::var("VERIPLEX_VECTORS")
-        .unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors/newplex").into());
-    let text = std::fs::read_to_string(format!("{folder}/protocol.json")).unwrap();
+    let text = std::fs::read_to_string(vectors::folder("newplex").join("protocol.json")).unwrap();
     let file: Value = serde_json::from_str(&text).unwrap();
     let mut transcripts = Vec::new();
     for case in file["transcripts"]

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 pub const HEADER_LEN: usize = 2;
 
 /// A block: its length, masked, and itself, sealed.
-#[hax_lib::requires(block.len() < 65536)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(block.len() < 65536))]
 pub fn seal_block(p: Duplex, block: &[u8]) -> (Duplex, Vec<u8>) {
     let n = block.len() as u64;
     let length = n.to_be_bytes();

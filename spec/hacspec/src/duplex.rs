@@ -30,7 +30,7 @@ pub const EMPTY: Duplex = Duplex {
 // -- One byte --------------------------------------------------------------------------------------------------------
 
 /// XOR into one byte of the state.
-#[hax_lib::requires(i < 128)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(i < 128))]
 pub fn xor_at(s: State, i: u8, b: u8) -> State {
     let mut s = s;
     s[usize::from(i)] ^= b;
@@ -38,7 +38,7 @@ pub fn xor_at(s: State, i: u8, b: u8) -> State {
 }
 
 /// End a block: the place of the last frame, the padding 1 0* 1, the permutation.
-#[hax_lib::requires(usize::from(d.rate_idx) < RATE)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(usize::from(d.rate_idx) < RATE))]
 pub fn pad_permute(d: Duplex) -> Duplex {
     let framed = xor_at(d.state, d.rate_idx, d.frame_idx);
     let padded = xor_at(xor_at(framed, d.rate_idx + 1, 0x01), 95, 0x80);
@@ -50,14 +50,14 @@ pub fn pad_permute(d: Duplex) -> Duplex {
 }
 
 /// The byte under the cursor.
-#[hax_lib::requires(usize::from(d.rate_idx) < RATE)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(usize::from(d.rate_idx) < RATE))]
 pub fn get(d: Duplex) -> u8 {
     d.state[usize::from(d.rate_idx)]
 }
 
 /// Replace the byte under the cursor and advance; a full block ends.
-#[hax_lib::requires(usize::from(d.rate_idx) < RATE)]
-#[hax_lib::ensures(|next| usize::from(next.rate_idx) < RATE)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(usize::from(d.rate_idx) < RATE))]
+#[cfg_attr(veriplex_hax, hax_lib::ensures(|next| usize::from(next.rate_idx) < RATE))]
 pub fn put(d: Duplex, b: u8) -> Duplex {
     let mut next = d;
     next.state[usize::from(d.rate_idx)] = b;
@@ -70,7 +70,7 @@ pub fn put(d: Duplex, b: u8) -> Duplex {
 }
 
 /// XOR one byte in and advance.
-#[hax_lib::requires(usize::from(d.rate_idx) < RATE)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(usize::from(d.rate_idx) < RATE))]
 pub fn xor_in(d: Duplex, b: u8) -> Duplex {
     put(d, get(d) ^ b)
 }
@@ -78,7 +78,7 @@ pub fn xor_in(d: Duplex, b: u8) -> Duplex {
 // -- Bytes -----------------------------------------------------------------------------------------------------------
 
 /// XOR bytes into the state.
-#[hax_lib::requires(usize::from(d.rate_idx) < RATE)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(usize::from(d.rate_idx) < RATE))]
 pub fn absorb(d: Duplex, bytes: &[u8]) -> Duplex {
     let mut d = d;
     for b in bytes {
@@ -88,8 +88,8 @@ pub fn absorb(d: Duplex, bytes: &[u8]) -> Duplex {
 }
 
 /// Output n bytes and zero them: a later leak of the state does not show them again.
-#[hax_lib::requires(usize::from(d.rate_idx) < RATE)]
-#[hax_lib::ensures(|result| result.1.len() == n)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(usize::from(d.rate_idx) < RATE))]
+#[cfg_attr(veriplex_hax, hax_lib::ensures(|result| result.1.len() == n))]
 pub fn squeeze(d: Duplex, n: usize) -> (Duplex, Vec<u8>) {
     let mut d = d;
     let mut out = Vec::new();
@@ -101,8 +101,8 @@ pub fn squeeze(d: Duplex, n: usize) -> (Duplex, Vec<u8>) {
 }
 
 /// XOR plaintext in; what the state then holds is the ciphertext.
-#[hax_lib::requires(usize::from(d.rate_idx) < RATE)]
-#[hax_lib::ensures(|result| result.1.len() == plaintext.len())]
+#[cfg_attr(veriplex_hax, hax_lib::requires(usize::from(d.rate_idx) < RATE))]
+#[cfg_attr(veriplex_hax, hax_lib::ensures(|result| result.1.len() == plaintext.len()))]
 pub fn encrypt(d: Duplex, plaintext: &[u8]) -> (Duplex, Vec<u8>) {
     let mut d = d;
     let mut out = Vec::new();
@@ -114,8 +114,8 @@ pub fn encrypt(d: Duplex, plaintext: &[u8]) -> (Duplex, Vec<u8>) {
 }
 
 /// The inverse of `encrypt`: the ciphertext replaces the bytes of the state.
-#[hax_lib::requires(usize::from(d.rate_idx) < RATE)]
-#[hax_lib::ensures(|result| result.1.len() == ciphertext.len())]
+#[cfg_attr(veriplex_hax, hax_lib::requires(usize::from(d.rate_idx) < RATE))]
+#[cfg_attr(veriplex_hax, hax_lib::ensures(|result| result.1.len() == ciphertext.len()))]
 pub fn decrypt(d: Duplex, ciphertext: &[u8]) -> (Duplex, Vec<u8>) {
     let mut d = d;
     let mut out = Vec::new();
@@ -127,7 +127,7 @@ pub fn decrypt(d: Duplex, ciphertext: &[u8]) -> (Duplex, Vec<u8>) {
 }
 
 /// Absorb a number in LEB128: seven bits at a time, least significant first, the top bit set on all but the last byte.
-#[hax_lib::requires(usize::from(d.rate_idx) < RATE)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(usize::from(d.rate_idx) < RATE))]
 pub fn absorb_leb128(d: Duplex, x: u64) -> Duplex {
     let low = x.to_le_bytes()[0];
     if x < 0x80 {
@@ -138,7 +138,7 @@ pub fn absorb_leb128(d: Duplex, x: u64) -> Duplex {
 }
 
 /// Begin a frame: chain it to the frame before it in this block, note where it starts, absorb its name.
-#[hax_lib::requires(usize::from(d.rate_idx) < RATE)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(usize::from(d.rate_idx) < RATE))]
 pub fn frame(d: Duplex, id: u8) -> Duplex {
     let mut chained = absorb(d, &[d.frame_idx]);
     chained.frame_idx = chained.rate_idx;
@@ -146,8 +146,8 @@ pub fn frame(d: Duplex, id: u8) -> Duplex {
 }
 
 /// Forget: end the block if it holds anything, zero 32 bytes of the state, and continue after them.
-#[hax_lib::requires(usize::from(d.rate_idx) < RATE)]
-#[hax_lib::ensures(|after| after.rate_idx == 32)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(usize::from(d.rate_idx) < RATE))]
+#[cfg_attr(veriplex_hax, hax_lib::ensures(|after| after.rate_idx == 32))]
 pub fn ratchet(d: Duplex) -> Duplex {
     let ended = if d.rate_idx > 0 { pad_permute(d) } else { d };
     Duplex {

@@ -22,7 +22,7 @@ fn element(encoding: Element) -> curve25519_dalek::RistrettoPoint {
 }
 
 /// 32 bytes out of many, from `start`: an encoding, or none.
-#[hax_lib::requires(bytes.len() >= 32 && start <= bytes.len() - 32)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(bytes.len() >= 32 && start <= bytes.len() - 32))]
 pub fn part(bytes: &[u8], start: usize) -> [u8; 32] {
     core::array::from_fn(|i| bytes[start + i])
 }
@@ -41,13 +41,13 @@ pub fn is_element(encoding: Element) -> bool {
 }
 
 /// The scalar of 64 uniform bytes.
-#[hax_lib::requires(uniform.len() == 64)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(uniform.len() == 64))]
 pub fn wide(uniform: &[u8]) -> Scalar {
     curve25519_dalek::Scalar::from_bytes_mod_order_wide(&core::array::from_fn(|i| uniform[i])).to_bytes()
 }
 
 /// The element of 64 uniform bytes: the one-way map of RFC 9496, section 4.3.4.
-#[hax_lib::requires(uniform.len() == 64)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(uniform.len() == 64))]
 pub fn map(uniform: &[u8]) -> Element {
     curve25519_dalek::RistrettoPoint::from_uniform_bytes(&core::array::from_fn(|i| uniform[i]))
         .compress()
@@ -60,7 +60,7 @@ pub fn generator() -> Element {
 }
 
 /// s times an element.
-#[hax_lib::requires(is_scalar(s) && (is_element(a) || a == IDENTITY))]
+#[cfg_attr(veriplex_hax, hax_lib::requires(is_scalar(s) && (is_element(a) || a == IDENTITY)))]
 pub fn times(s: Scalar, a: Element) -> Element {
     (scalar(s) * element(a)).compress().to_bytes()
 }
@@ -75,19 +75,19 @@ pub fn sum(elements: &[Element]) -> Element {
 }
 
 /// a + b c
-#[hax_lib::requires(is_scalar(a) && is_scalar(b) && is_scalar(c))]
+#[cfg_attr(veriplex_hax, hax_lib::requires(is_scalar(a) && is_scalar(b) && is_scalar(c)))]
 pub fn plus_times(a: Scalar, b: Scalar, c: Scalar) -> Scalar {
     (scalar(a) + scalar(b) * scalar(c)).to_bytes()
 }
 
 /// -a
-#[hax_lib::requires(is_scalar(a))]
+#[cfg_attr(veriplex_hax, hax_lib::requires(is_scalar(a)))]
 pub fn minus(a: Scalar) -> Scalar {
     (-scalar(a)).to_bytes()
 }
 
 /// 1 / a
-#[hax_lib::requires(is_scalar(a) && a != [0; 32])]
+#[cfg_attr(veriplex_hax, hax_lib::requires(is_scalar(a) && a != [0; 32]))]
 pub fn inverse(a: Scalar) -> Scalar {
     scalar(a).invert().to_bytes()
 }

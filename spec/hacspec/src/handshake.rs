@@ -17,19 +17,19 @@ pub struct Session {
 }
 
 /// The first message.
-#[hax_lib::requires(randomness.len() == 64)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(randomness.len() == 64))]
 pub fn request(randomness: &[u8]) -> Element {
     times(wide(randomness), generator())
 }
 
 /// The transcript of both ephemeral keys.
-#[hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL))]
 pub fn start(domain: &[u8], ie: Element, re: Element, shared: Element) -> Duplex {
     mix(mix(mix(init(domain), b"ie", &ie), b"re", &re), b"ie-re", &shared)
 }
 
 /// The second message, and the responder's transcript.
-#[hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL && randomness.len() == 64 && is_element(ie))]
+#[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL && randomness.len() == 64 && is_element(ie)))]
 pub fn respond(domain: &[u8], own: Scalar, randomness: &[u8], ie: Element) -> (Duplex, Vec<u8>) {
     let e = wide(randomness);
     let re = times(e, generator());
@@ -42,7 +42,7 @@ pub fn respond(domain: &[u8], own: Scalar, randomness: &[u8], ie: Element) -> (D
 }
 
 /// The third message, and the initiator's session.
-#[hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL && randomness.len() == 64)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL && randomness.len() == 64))]
 pub fn confirm(domain: &[u8], own: Scalar, randomness: &[u8], response: &[u8]) -> Option<(Session, Vec<u8>)> {
     if response.len() != 80 {
         return None;
@@ -62,7 +62,7 @@ pub fn confirm(domain: &[u8], own: Scalar, randomness: &[u8], response: &[u8]) -
 }
 
 /// The responder's session.
-#[hax_lib::requires(randomness.len() == 64)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(randomness.len() == 64))]
 pub fn finish(p: Duplex, randomness: &[u8], confirmation: &[u8]) -> Option<Session> {
     if confirmation.len() != 48 {
         return None;

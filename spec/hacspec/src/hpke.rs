@@ -7,7 +7,7 @@ use crate::protocol::{Opened, init, mix, open, seal};
 use alloc::vec::Vec;
 
 /// The transcript before the message.
-#[hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL))]
 pub fn start(
     domain: &[u8],
     sender: Element,
@@ -29,7 +29,7 @@ pub fn start(
 }
 
 /// Encrypt to a receiver: the ephemeral key, then the sealed message.
-#[hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL && randomness.len() == 64 && is_element(receiver))]
+#[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL && randomness.len() == 64 && is_element(receiver)))]
 pub fn seal_message(
     domain: &[u8],
     sender: Scalar,
@@ -52,7 +52,7 @@ pub fn seal_message(
 }
 
 /// The inverse of `seal_message`.
-#[hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL && is_element(sender))]
+#[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL && is_element(sender)))]
 pub fn open_message(domain: &[u8], receiver: Scalar, sender: Element, sealed: &[u8]) -> Opened {
     let (ok, plaintext) = (false, Vec::new());
     if sealed.len() < 32 {

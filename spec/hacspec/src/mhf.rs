@@ -10,7 +10,7 @@ use alloc::{vec, vec::Vec};
 pub const BLOCK_LEN: usize = 1024;
 
 /// N^0.8 to the nearest integer, from 1 to N: as many as there are numbers k with k - 1/2 <= N^0.8.
-#[hax_lib::requires(cost <= 26)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(cost <= 26))]
 pub fn columns(cost: u8) -> u64 {
     let limit = 1_u128 << (4 * cost + 5);
     let mut count = 0;
@@ -40,7 +40,7 @@ pub fn last_block(u: u64) -> u64 {
 }
 
 /// A group before group u >= 2. The distance has a random order of magnitude.
-#[hax_lib::requires(u >= 2)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(u >= 2))]
 pub fn random_parent(independent: Duplex, u: u64) -> u64 {
     let (p, level) = derive_number(mix_number(independent, b"node", u), b"level");
     let (_, offset) = derive_number(p, b"offset");
@@ -63,7 +63,7 @@ pub fn optional_parent(cost: u8, independent: Duplex, v: u64) -> (bool, u64) {
 }
 
 /// Where everything starts: what the static graph depends on, and what the blocks depend on.
-#[hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL))]
 pub fn start(cost: u8, domain: &[u8], password: &[u8], salt: &[u8]) -> (Duplex, Duplex) {
     let root = mix(mix(init(domain), b"cost", &[cost]), b"salt", salt);
     let independent = fork_branch(root, b"data", 1, b"independent");
@@ -113,7 +113,7 @@ pub fn fill(cost: u8, independent: Duplex, dependent: Duplex) -> (Duplex, Vec<Ve
 }
 
 /// The hash, with an output of any length.
-#[hax_lib::requires(cost <= 26 && domain.len() <= crate::protocol::MAX_LABEL)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(cost <= 26 && domain.len() <= crate::protocol::MAX_LABEL))]
 pub fn hash(cost: u8, domain: &[u8], password: &[u8], salt: &[u8], n: usize) -> Vec<u8> {
     let (independent, dependent) = start(cost, domain, password, salt);
     let (dependent, blocks) = fill(cost, independent, dependent);

@@ -8,13 +8,13 @@ use crate::protocol::{self, Opened, TAG_LEN};
 use alloc::{vec, vec::Vec};
 
 /// The last block: the bytes that are left, 0x80, zeros.
-#[hax_lib::requires(rest.len() < b)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(rest.len() < b))]
 pub fn pad(b: usize, rest: &[u8]) -> Vec<u8> {
     [rest, &[0x80], &vec![0; b - rest.len() - 1]].concat()
 }
 
 /// A message in blocks of b bytes, each sealed.
-#[hax_lib::requires(b > 0)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(b > 0))]
 pub fn seal(p: Duplex, b: usize, message: &[u8]) -> (Duplex, Vec<u8>) {
     let mut p = p;
     let mut stream = Vec::new();
@@ -30,7 +30,7 @@ pub fn seal(p: Duplex, b: usize, message: &[u8]) -> (Duplex, Vec<u8>) {
 }
 
 /// The inverse of `seal`: the message, or nothing. (In Cryptol the type knows its length, and refuses others.)
-#[hax_lib::requires(b > 0)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(b > 0))]
 pub fn open(p: Duplex, b: usize, stream: &[u8]) -> Opened {
     let mut p = p;
     let mut message = Vec::new();

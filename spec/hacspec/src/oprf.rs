@@ -9,7 +9,7 @@ use crate::protocol::{derive, fork_branch, init, mix};
 use alloc::vec::Vec;
 
 /// The transcript of an input.
-#[hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL))]
 pub fn start(domain: &[u8], input: &[u8]) -> Duplex {
     mix(init(domain), b"input", input)
 }
@@ -26,26 +26,26 @@ pub fn output(p: Duplex, unblinded: Element, n: usize) -> Vec<u8> {
 }
 
 /// What the client sends.
-#[hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL && is_scalar(blind) && blind != [0; 32])]
+#[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL && is_scalar(blind) && blind != [0; 32]))]
 pub fn blind(domain: &[u8], input: &[u8], blind: Scalar) -> Element {
     times(blind, point(start(domain, input)))
 }
 
 /// What the client gets from the server's answer.
-#[hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL && is_scalar(blind) && blind != [0; 32])]
+#[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL && is_scalar(blind) && blind != [0; 32]))]
 pub fn finalize(domain: &[u8], input: &[u8], blind: Scalar, evaluated: Element, n: usize) -> Vec<u8> {
     output(start(domain, input), times(inverse(blind), evaluated), n)
 }
 
 /// What the owner of the key gets.
-#[hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL && is_scalar(private))]
+#[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL && is_scalar(private)))]
 pub fn evaluate(domain: &[u8], private: Scalar, input: &[u8], n: usize) -> Vec<u8> {
     let p = start(domain, input);
     output(p, times(private, point(p)), n)
 }
 
 /// The weights of a batch: one for each pair.
-#[hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL && blinded.len() == evaluated.len())]
+#[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL && blinded.len() == evaluated.len()))]
 pub fn weights(domain: &[u8], server: Element, blinded: &[Element], evaluated: &[Element]) -> Vec<Scalar> {
     let mut p = mix(init(domain), b"b", &server);
     let mut weights = Vec::new();
@@ -59,7 +59,7 @@ pub fn weights(domain: &[u8], server: Element, blinded: &[Element], evaluated: &
 }
 
 /// The sum of elements, each times its weight.
-#[hax_lib::requires(weights.len() == elements.len())]
+#[cfg_attr(veriplex_hax, hax_lib::requires(weights.len() == elements.len()))]
 pub fn weighted_sum(weights: &[Scalar], elements: &[Element]) -> Element {
     let mut terms = Vec::new();
     for i in 0..elements.len() {
@@ -69,7 +69,7 @@ pub fn weighted_sum(weights: &[Scalar], elements: &[Element]) -> Element {
 }
 
 /// The challenge of a proof.
-#[hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL))]
 pub fn challenge(domain: &[u8], server: Element, m: Element, z: Element, t2: Element, t3: Element) -> Scalar {
     let statement = mix(mix(mix(init(domain), b"b", &server), b"m", &m), b"z", &z);
     let committed = mix(mix(statement, b"t2", &t2), b"t3", &t3);
@@ -77,7 +77,7 @@ pub fn challenge(domain: &[u8], server: Element, m: Element, z: Element, t2: Ele
 }
 
 /// The proof for a batch: challenge, response.
-#[hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL && randomness.len() == 64)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL && randomness.len() == 64))]
 pub fn prove(
     domain: &[u8],
     private: Scalar,
@@ -95,7 +95,7 @@ pub fn prove(
 }
 
 /// Is it a proof for this batch?
-#[hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL && blinded.len() == evaluated.len())]
+#[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL && blinded.len() == evaluated.len()))]
 pub fn verify(
     domain: &[u8],
     server: Element,

@@ -5,7 +5,7 @@ use crate::group::{Element, map, times, wide};
 use crate::protocol::{derive, init, mix};
 
 /// The transcript of what both sides know, and the generator that it gives.
-#[hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL))]
 pub fn start(
     domain: &[u8],
     initiator: &[u8],
@@ -24,13 +24,13 @@ pub fn start(
 }
 
 /// What a side sends.
-#[hax_lib::requires(randomness.len() == 64 && crate::group::is_element(generator))]
+#[cfg_attr(veriplex_hax, hax_lib::requires(randomness.len() == 64 && crate::group::is_element(generator)))]
 pub fn message(generator: Element, randomness: &[u8]) -> Element {
     times(wide(randomness), generator)
 }
 
 /// What a side has at the end, from the other's message.
-#[hax_lib::requires(randomness.len() == 64 && crate::group::is_element(other))]
+#[cfg_attr(veriplex_hax, hax_lib::requires(randomness.len() == 64 && crate::group::is_element(other)))]
 pub fn finish(
     p: Duplex,
     randomness: &[u8],

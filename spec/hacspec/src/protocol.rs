@@ -22,38 +22,38 @@ pub fn header(p: Duplex, opcode: u8, label: &[u8]) -> Duplex {
 }
 
 /// Begin a transcript in a domain.
-#[hax_lib::requires(domain.len() <= MAX_LABEL)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= MAX_LABEL))]
 pub fn init(domain: &[u8]) -> Duplex {
     header(EMPTY, 0x01, domain)
 }
 
 /// Mix in data, secret or public.
-#[hax_lib::requires(label.len() <= MAX_LABEL)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(label.len() <= MAX_LABEL))]
 pub fn mix(p: Duplex, label: &[u8], input: &[u8]) -> Duplex {
     absorb(header(p, 0x02, label), input)
 }
 
 /// Derive n bytes that depend on everything so far, and on n.
-#[hax_lib::requires(label.len() <= MAX_LABEL)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(label.len() <= MAX_LABEL))]
 pub fn derive(p: Duplex, label: &[u8], n: usize) -> (Duplex, Vec<u8>) {
     squeeze(pad_permute(absorb_leb128(header(p, 0x03, label), n as u64)), n)
 }
 
 /// Encrypt without authentication.
-#[hax_lib::requires(label.len() <= MAX_LABEL)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(label.len() <= MAX_LABEL))]
 pub fn mask(p: Duplex, label: &[u8], plaintext: &[u8]) -> (Duplex, Vec<u8>) {
     encrypt(pad_permute(header(p, 0x04, label)), plaintext)
 }
 
 /// The inverse of `mask`.
-#[hax_lib::requires(label.len() <= MAX_LABEL)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(label.len() <= MAX_LABEL))]
 pub fn unmask(p: Duplex, label: &[u8], ciphertext: &[u8]) -> (Duplex, Vec<u8>) {
     decrypt(pad_permute(header(p, 0x04, label)), ciphertext)
 }
 
 /// Encrypt with authentication: the ciphertext, then the tag.
-#[hax_lib::requires(label.len() <= MAX_LABEL)]
-#[hax_lib::ensures(|result| result.1.len() == plaintext.len() + TAG_LEN)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(label.len() <= MAX_LABEL))]
+#[cfg_attr(veriplex_hax, hax_lib::ensures(|result| result.1.len() == plaintext.len() + TAG_LEN))]
 pub fn seal(p: Duplex, label: &[u8], plaintext: &[u8]) -> (Duplex, Vec<u8>) {
     let n = plaintext.len() as u64;
     let (encrypted, ciphertext) = encrypt(pad_permute(absorb_leb128(header(p, 0x05, label), n)), plaintext);
@@ -71,7 +71,7 @@ pub struct Opened {
 }
 
 /// The inverse of `seal`. A refusal changes nothing. (Less than a tag is refused too; Cryptol's type excludes it.)
-#[hax_lib::requires(label.len() <= MAX_LABEL)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(label.len() <= MAX_LABEL))]
 pub fn open(p: Duplex, label: &[u8], sealed: &[u8]) -> (Duplex, Opened) {
     if sealed.len() < TAG_LEN {
         let (ok, plaintext) = (false, Vec::new());
@@ -91,19 +91,19 @@ pub fn open(p: Duplex, label: &[u8], sealed: &[u8]) -> (Duplex, Opened) {
 }
 
 /// Branch i of a fork, i = 1..255, which differs from its siblings by its place and by a value.
-#[hax_lib::requires(label.len() <= MAX_LABEL)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(label.len() <= MAX_LABEL))]
 pub fn fork_branch(p: Duplex, label: &[u8], i: u8, value: &[u8]) -> Duplex {
     absorb(absorb(header(p, 0x06, label), &[i]), value)
 }
 
 /// The transcript that went through the fork: branch 0, without a value.
-#[hax_lib::requires(label.len() <= MAX_LABEL)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(label.len() <= MAX_LABEL))]
 pub fn fork_root(p: Duplex, label: &[u8]) -> Duplex {
     fork_branch(p, label, 0, &[])
 }
 
 /// Make what came before unrecoverable from what comes after.
-#[hax_lib::requires(label.len() <= MAX_LABEL)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(label.len() <= MAX_LABEL))]
 pub fn ratchet(p: Duplex, label: &[u8]) -> Duplex {
     duplex::ratchet(header(p, 0x07, label))
 }

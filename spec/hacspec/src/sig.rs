@@ -6,7 +6,7 @@ use crate::protocol::{derive, fork_branch, init, mix};
 use alloc::vec::Vec;
 
 /// The transcript before the Fork.
-#[hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL))]
 pub fn start(domain: &[u8], public: Element, message: &[u8]) -> Duplex {
     mix(mix(init(domain), b"signer", &public), b"message", message)
 }
@@ -29,7 +29,7 @@ pub fn challenge(p: Duplex, commitment: Element) -> Scalar {
 }
 
 /// Sign a message: the commitment, then the proof.
-#[hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL && is_scalar(private))]
+#[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL && is_scalar(private)))]
 pub fn sign(domain: &[u8], private: Scalar, randomness: &[u8], message: &[u8]) -> Vec<u8> {
     let p = start(domain, times(private, generator()), message);
     let k = nonce(p, private, randomness);
@@ -39,7 +39,7 @@ pub fn sign(domain: &[u8], private: Scalar, randomness: &[u8], message: &[u8]) -
 }
 
 /// Is it a signature of this message?
-#[hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL && crate::group::is_element(public))]
+#[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL && crate::group::is_element(public)))]
 pub fn verify(domain: &[u8], public: Element, message: &[u8], signature: &[u8]) -> bool {
     if signature.len() != 64 {
         return false;

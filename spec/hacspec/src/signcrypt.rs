@@ -8,7 +8,7 @@ use crate::protocol::{Opened, derive, fork_branch, init, mask, mix, unmask};
 use alloc::vec::Vec;
 
 /// The transcript before the Fork.
-#[hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL))]
 pub fn start(domain: &[u8], sender: Element, receiver: Element) -> Duplex {
     mix(mix(init(domain), b"receiver", &receiver), b"sender", &sender)
 }
@@ -28,7 +28,7 @@ pub fn shared(p: Duplex, ephemeral: Element, ecdh: Element) -> Duplex {
 }
 
 /// Encrypt to a receiver, with a signature: the ephemeral key, the masked message, the masked commitment and proof.
-#[hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL && is_element(receiver))]
+#[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL && is_element(receiver)))]
 pub fn seal(
     domain: &[u8],
     sender: Scalar,
@@ -47,7 +47,7 @@ pub fn seal(
 }
 
 /// The inverse of `seal`.
-#[hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL && is_element(sender))]
+#[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL && is_element(sender)))]
 pub fn open(domain: &[u8], receiver: Scalar, sender: Element, sealed: &[u8]) -> Opened {
     let refused = Opened {
         ok: false,

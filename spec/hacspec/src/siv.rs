@@ -7,7 +7,7 @@ use crate::protocol::{Opened, TAG_LEN, derive, fork_branch, init, mask, mix, unm
 use alloc::{vec, vec::Vec};
 
 /// The transcript before the message.
-#[hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL))]
 pub fn start(domain: &[u8], key: &[u8], nonce: &[u8], ad: &[u8]) -> Duplex {
     let keyed = mix(mix(init(domain), b"key", key), b"nonce", nonce);
     mix(keyed, b"ad", ad)
@@ -25,7 +25,7 @@ pub fn conf(p: Duplex, tag: &[u8]) -> Duplex {
 }
 
 /// Encrypt and authenticate a message: the ciphertext, then the tag.
-#[hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL))]
 pub fn seal(domain: &[u8], key: &[u8], nonce: &[u8], ad: &[u8], plaintext: &[u8]) -> Vec<u8> {
     let p = start(domain, key, nonce, ad);
     let tag = auth(p, plaintext);
@@ -34,7 +34,7 @@ pub fn seal(domain: &[u8], key: &[u8], nonce: &[u8], ad: &[u8], plaintext: &[u8]
 }
 
 /// The inverse of `seal`. Less than a tag is refused (Cryptol's type excludes it).
-#[hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL))]
 pub fn open(domain: &[u8], key: &[u8], nonce: &[u8], ad: &[u8], sealed: &[u8]) -> Opened {
     if sealed.len() < TAG_LEN {
         let plaintext = Vec::new();

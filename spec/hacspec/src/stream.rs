@@ -7,19 +7,19 @@ use crate::protocol::{init, mask, mix, unmask};
 use alloc::vec::Vec;
 
 /// The transcript before the message.
-#[hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL))]
 pub fn start(domain: &[u8], key: &[u8], nonce: &[u8]) -> Duplex {
     mix(mix(init(domain), b"key", key), b"nonce", nonce)
 }
 
 /// Encrypt a message.
-#[hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL))]
 pub fn encrypt(domain: &[u8], key: &[u8], nonce: &[u8], plaintext: &[u8]) -> Vec<u8> {
     mask(start(domain, key, nonce), b"message", plaintext).1
 }
 
 /// Decrypt a message.
-#[hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL))]
 pub fn decrypt(domain: &[u8], key: &[u8], nonce: &[u8], ciphertext: &[u8]) -> Vec<u8> {
     unmask(start(domain, key, nonce), b"message", ciphertext).1
 }

@@ -8,7 +8,7 @@ use crate::protocol::{derive, fork_branch, init, mix};
 use alloc::vec::Vec;
 
 /// The transcript up to the point of the input, and the point.
-#[hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL))]
 pub fn start(domain: &[u8], public: Element, input: &[u8]) -> (Duplex, Element) {
     let keyed = mix(mix(init(domain), b"generator", &generator()), b"prover", &public);
     let (p, uniform) = derive(mix(keyed, b"input", input), b"point", 64);
@@ -35,7 +35,7 @@ pub fn challenge(p: Duplex, u: Element, v: Element) -> Scalar {
 }
 
 /// The output for an input, and its proof: gamma, challenge, response.
-#[hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL))]
 pub fn prove(
     domain: &[u8],
     private: Scalar,
@@ -52,7 +52,7 @@ pub fn prove(
 }
 
 /// The output for an input, if the proof holds.
-#[hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL && is_element(public))]
+#[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL && is_element(public)))]
 pub fn verify(domain: &[u8], public: Element, input: &[u8], proof: &[u8], n: usize) -> Option<Vec<u8>> {
     if proof.len() != 96 {
         return None;

@@ -1,7 +1,10 @@
-//! The twin against every known answer in `tests/vectors/newplex` (or the folder that `VERIPLEX_VECTORS` names).
+//! The twin against every known answer of the library.
+
+#[path = "../../../tests/common/vectors.rs"]
+mod folder;
 
 use serde_json::Value;
-use std::{env, fs, path::PathBuf};
+use std::fs;
 use veriplex_spec::duplex::{self, Duplex};
 use veriplex_spec::protocol::{self, Opened};
 use veriplex_spec::{
@@ -10,16 +13,7 @@ use veriplex_spec::{
 use veriplex_spec::{siv, stream, vrf};
 
 fn load(name: &str) -> Value {
-    let folder = env::var_os("VERIPLEX_VECTORS").map_or_else(
-        || {
-            PathBuf::from(concat!(
-                env!("CARGO_MANIFEST_DIR"),
-                "/../../tests/vectors/newplex"
-            ))
-        },
-        PathBuf::from,
-    );
-    let path = folder.join(name);
+    let path = folder::folder("newplex").join(name);
     let text = fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     serde_json::from_slice(&text).unwrap()
 }
