@@ -1,11 +1,12 @@
 //! `veriplex-tools spec`: everything that is claimed of `spec/cryptol`, established anew.
 //!
 //! Cryptol interprets, so a permutation takes about half a second, and what a solver sees of one is large. Two copies
-//! of the specification help; each differs from the text in one definition of `AES.cry`, and a property proved on the
-//! text says that the two agree:
+//! of the specification help; each differs from the text in definitions of `AES.cry`, and for each of them a property proved
+//! on the text says that the two agree:
 //!
 //! - `solver`, for proofs outside AES: the product is `shift_and_add` (`gf_mul_is_shift_and_add`);
-//! - `table`, for evaluation: the S-box is looked up in `fips197_table` (`sub_byte_is_fips197_table`).
+//! - `table`, for evaluation: the S-box is looked up in `fips197_table` (`sub_byte_is_fips197_table`), and a column is
+//!   multiplied by doublings (`mix_column_is_by_doubling`): a permutation takes half of the time.
 
 mod cases;
 mod cross;
@@ -124,14 +125,13 @@ impl Folders {
         let tests = fs::read_to_string(folders.text.join("test/TestAES.cry"))?;
         let shift_and_add = between(&tests, "shift_and_add x y =", "property")?;
         let table = between(&tests, "fips197_table =", "property")?;
-        copy(
-            &folders.text,
-            &folders.solver,
-            "gf_mul x y =",
-            &format!("gf_mul x y ={shift_and_add}"),
-        )?;
+        let by_doubling = between(&tests, "by_doubling [a, b, c, d] =", "property")?;
+        let gf_mul = format!("gf_mul x y ={shift_and_add}");
+        copy(&folders.text, &folders.solver, &[("gf_mul x y =", &gf_mul)])?;
         let sub_byte = format!("sub_byte x = table @ x\n\ntable : [256][8]\ntable ={table}");
-        copy(&folders.text, &folders.table, "sub_byte x =", &sub_byte)?;
+        let mix_column = format!("mix_column [a, b, c, d] ={by_doubling}");
+        let faster = [("sub_byte x =", &*sub_byte), ("mix_column column =", &mix_column)];
+        copy(&folders.text, &folders.table, &faster)?;
         Ok(folders)
     }
 }
@@ -150,19 +150,21 @@ fn between<'a>(text: &'a str, start: &str, end: &str) -> io::Result<&'a str> {
     }
 }
 
-/// Copies the specification, with the definition in AES.cry that begins with `start` replaced.
-fn copy(from: &Path, to: &Path, start: &str, definition: &str) -> io::Result<()> {
+/// Copies the specification, with definitions in AES.cry replaced, each by how it begins.
+fn copy(from: &Path, to: &Path, definitions: &[(&str, &str)]) -> io::Result<()> {
     for folder in FOLDERS {
         fs::create_dir_all(to.join(folder))?;
         for name in modules(&from.join(folder))? {
             fs::copy(from.join(folder).join(&name), to.join(folder).join(&name))?;
         }
     }
-    let aes = fs::read_to_string(from.join("AES.cry"))?;
-    // A definition ends where the documentation of the next one begins.
-    let old = between(&aes, start, "/**")?;
-    let new = aes.replace(&format!("\n{start}{old}"), &format!("\n{definition}\n"));
-    fs::write(to.join("AES.cry"), new)
+    let mut aes = fs::read_to_string(from.join("AES.cry"))?;
+    for (start, definition) in definitions {
+        // A definition ends where the documentation of the next one begins.
+        let old = format!("\n{start}{}", between(&aes, start, "/**")?);
+        aes = aes.replace(&old, &format!("\n{definition}\n"));
+    }
+    fs::write(to.join("AES.cry"), aes)
 }
 
 /// The names of the Cryptol files in a folder.
