@@ -143,11 +143,24 @@ macro_rules! backend {
             }
 
             #[inline]
-            pub(crate) fn encrypt_blocks_into(self, state: &mut State, input: &[Block], output: &mut [Block]) {
+            pub(crate) fn encrypt_blocks_into(
+                self,
+                state: &mut State,
+                input: &[Block],
+                output: &mut [Block],
+            ) {
                 let n = input.len().min(output.len());
                 let (input, output) = (input.as_ptr().cast(), output.as_mut_ptr().cast());
                 // SAFETY: as in `encrypt_blocks`; both buffers have n blocks.
-                unsafe { veriplex_encrypt_blocks(state.as_mut_ptr(), input, output, n, &raw const KEYS) };
+                unsafe {
+                    duplex_encrypt_blocks(
+                        state.as_mut_ptr(),
+                        input,
+                        output,
+                        n,
+                        (&raw const KEYS).cast(),
+                    )
+                };
             }
 
             #[inline]
@@ -166,11 +179,24 @@ macro_rules! backend {
             }
 
             #[inline]
-            pub(crate) fn decrypt_blocks_into(self, state: &mut State, input: &[Block], output: &mut [Block]) {
+            pub(crate) fn decrypt_blocks_into(
+                self,
+                state: &mut State,
+                input: &[Block],
+                output: &mut [Block],
+            ) {
                 let n = input.len().min(output.len());
                 let (input, output) = (input.as_ptr().cast(), output.as_mut_ptr().cast());
                 // SAFETY: as in `encrypt_blocks`; both buffers have n blocks.
-                unsafe { veriplex_decrypt_blocks(state.as_mut_ptr(), input, output, n, &raw const KEYS) };
+                unsafe {
+                    duplex_decrypt_blocks(
+                        state.as_mut_ptr(),
+                        input,
+                        output,
+                        n,
+                        (&raw const KEYS).cast(),
+                    )
+                };
             }
 
             #[inline]
