@@ -20,7 +20,9 @@
 #[cfg(feature = "alloc")]
 use alloc::vec::Vec;
 
-use crate::in_out::{self, InOut};
+use crate::in_out::InOut;
+#[cfg(feature = "alloc")]
+use crate::in_out::transform_vec;
 use crate::{Error, Label, Protocol, label};
 
 /// Encrypts in place.
@@ -76,7 +78,7 @@ pub fn encrypt_vec(
     nonce: &[u8],
     plaintext: &[u8],
 ) -> Vec<u8> {
-    in_out::transform_vec(plaintext, |data| {
+    transform_vec(plaintext, |data| {
         begin(domain, key.as_ref(), nonce).mask_more(data);
     })
 }
@@ -90,7 +92,7 @@ pub fn decrypt_vec(
     nonce: &[u8],
     ciphertext: &[u8],
 ) -> Vec<u8> {
-    in_out::transform_vec(ciphertext, |data| {
+    transform_vec(ciphertext, |data| {
         begin(domain, key.as_ref(), nonce).unmask_more(data);
     })
 }
