@@ -278,11 +278,13 @@ mod linked {
     type State = [u8; STATE_LEN];
     type Blocks<'a> = &'a mut [[u8; RATE]];
 
+    type Operation = fn(Backend, &mut State, Blocks<'_>);
+
     /// The definitions that kernels compute, in Rust.
-    const OPERATIONS: [(&str, fn(Backend, &mut State, Blocks<'_>)); 5] = [
+    const OPERATIONS: [(&str, Operation); 5] = [
         ("Simpira1024::permute", |backend, state, _| backend.permute(state)),
         ("Duplex::absorb_blocks", |backend, state, blocks| {
-            backend.absorb_blocks(state, blocks)
+            backend.absorb_blocks(state, blocks);
         }),
         ("Duplex::encrypt_blocks", Backend::encrypt_blocks),
         ("Duplex::decrypt_blocks", Backend::decrypt_blocks),
@@ -552,8 +554,8 @@ mod linked {
     /// The same through the duplex, for every length up to two blocks and 93 bytes.
     #[test]
     fn the_duplex_stays_inside_its_buffers() {
-        type Operation = fn(&mut Duplex, &mut [u8]);
-        const OPERATIONS: [Operation; 4] = [
+        type Step = fn(&mut Duplex, &mut [u8]);
+        const STEPS: [Step; 4] = [
             |duplex, data| duplex.absorb(data),
             Duplex::encrypt,
             Duplex::decrypt,
@@ -570,7 +572,7 @@ mod linked {
                 d.permute();
                 d
             }] {
-                for operation in OPERATIONS {
+                for operation in STEPS {
                     set_hardware_enabled(false);
                     let (mut expected, mut result) = (duplex.clone(), data.clone());
                     operation(&mut expected, &mut result);

@@ -240,10 +240,14 @@ impl Sources {
 
     /// What a module uses, and the names of that in it.
     fn uses(&self, module: &ItemPath) -> impl Iterator<Item = (Vec<String>, String)> {
-        self.modules.get(module).into_iter().flatten().flat_map(|item| match item {
-            Item::Use(i) => leaves(&i.tree, vec![]),
-            _ => Vec::new(),
-        })
+        self.modules
+            .get(module)
+            .into_iter()
+            .flatten()
+            .flat_map(|item| match item {
+                Item::Use(i) => leaves(&i.tree, vec![]),
+                _ => Vec::new(),
+            })
     }
 
     /// Whether the crate has a private trait of this name, which callers cannot use.
