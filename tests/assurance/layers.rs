@@ -11,7 +11,10 @@ use syn::{Attribute, Item, UseTree};
 /// From the lowest to the highest. A new module of `rust/src` belongs in one of these lists.
 const LAYERS: [(&str, &[&str]); 7] = [
     // Sizes and constants of the permutation are what backends are made of.
-    ("base", &["error", "key", "label", "simpira1024", "wipe"]),
+    (
+        "base",
+        &["error", "in_out", "key", "label", "simpira1024", "wipe"],
+    ),
     ("backend", &["backend"]),
     ("primitives", &[]),
     ("duplex", &["duplex"]),

@@ -66,7 +66,15 @@ fn the_theorems_are_those_of_the_list() {
             line
         })
         .collect();
-    assert_eq!(proved, listed, "the list of theorems {STALE}");
+    let lacks = |here: &[Vec<&str>], there: &[Vec<&str>]| -> Vec<String> {
+        let missing = there.iter().filter(|line| !here.contains(line));
+        missing.map(|line| line.join(" ")).collect()
+    };
+    let (not_proved, not_listed) = (lacks(&proved, &listed), lacks(&listed, &proved));
+    assert!(
+        proved == listed,
+        "the list of theorems {STALE}: only in the list {not_proved:?}, only proved {not_listed:?}"
+    );
 }
 
 #[test]

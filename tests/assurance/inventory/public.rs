@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use quote::ToTokens as _;
 use syn::{Attribute, Ident, ImplItem, Item, ItemImpl, ItemMacro, TraitItem, Type, UseTree, Visibility};
 
 /// The path of a module or an item inside the crate.
@@ -11,6 +12,9 @@ type ItemPath = Vec<String>;
 
 /// Macros of others that are called where items stand, and define nothing public: `include` has the declarations of kernels.
 const FOREIGN_MACROS: [&str; 3] = ["cpufeatures::new", "global_asm", "include"];
+
+/// Crates that are public under their own names: their items are not ours.
+const FOREIGN_CRATES: [&str; 1] = ["rand_core"];
 
 #[derive(Default)]
 struct Sources {
@@ -196,6 +200,11 @@ impl Sources {
                             self.exports(&whole, &name, public);
                             continue;
                         }
+                        if let [name] = whole.as_slice()
+                            && FOREIGN_CRATES.contains(&name.as_str())
+                        {
+                            continue;
+                        }
                         let path = self.resolve(module, &path);
                         public.entry(path).or_default().insert(name.join("::"));
                     }
@@ -328,10 +337,8 @@ fn is_public(visibility: &Visibility) -> bool {
 
 fn is_test(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
-        attribute.path().is_ident("cfg")
-            && attribute
-                .parse_args::<syn::Path>()
-                .is_ok_and(|path| path.is_ident("test"))
+        let text = attribute.to_token_stream().to_string().replace(' ', "");
+        text == "#[cfg(test)]" || text.starts_with("#[cfg(all(test,")
     })
 }
 
