@@ -18,9 +18,12 @@
 
 extern crate alloc;
 
+pub mod adiantum;
 pub mod aead;
 pub mod aes;
+pub mod aes256;
 pub mod aestream;
+pub mod chacha;
 pub mod digest;
 pub mod duplex;
 pub mod group;
@@ -28,9 +31,11 @@ pub mod handshake;
 pub mod hpke;
 pub mod mac;
 pub mod mhf;
+pub mod nh;
 pub mod oae2;
 pub mod oprf;
 pub mod pake;
+pub mod poly1305;
 pub mod protocol;
 pub mod sig;
 pub mod signcrypt;

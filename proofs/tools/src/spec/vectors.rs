@@ -74,7 +74,7 @@ impl<'a> Json<'a> {
 pub fn jobs(root: &Path, folders: &Folders, all: bool) -> io::Result<Vec<Job>> {
     let vectors = root.join("tests/vectors/newplex");
     let load = |name: &str| -> io::Result<Value> {
-        let text = fs::read(vectors.join(name))?;
+        let text = fs::read(vectors.join(name))?; // `../family/name` is another family's
         serde_json::from_slice(&text).map_err(|e| broken(format!("{name}: {e}")))
     };
     let short = |length: usize, limit: usize| all || length <= limit;
@@ -172,6 +172,18 @@ pub fn jobs(root: &Path, folders: &Folders, all: bool) -> io::Result<Vec<Job>> {
         .filter(|v| v.number("cost") <= SHORT_COST + usize::from(all))
         .map(|v| mhf(&v));
     add("mhf", false, "import Mhf\n", cases.collect())?;
+
+    let file = load("../poly1305/poly1305.json")?;
+    let cases = (Json(&file).list())
+        .filter(|v| v.0.get("message").is_some() && short(v.bytes("message").len(), SHORT))
+        .filter(|v| v.bytes("tag").len() == 16)
+        .map(|v| poly1305(&v));
+    add("poly1305", false, "import Poly1305\n", cases.collect())?;
+    let file = load("../adiantum/hbsh.json")?;
+    let cases = (Json(&file).list())
+        .filter(|v| short(v.bytes("plaintext").len(), SHORT))
+        .map(|v| hbsh(&v));
+    add("hbsh", false, "import Adiantum\n", cases.collect())?;
     Ok(jobs)
 }
 
@@ -232,6 +244,45 @@ fn mhf(v: &Json) -> Case {
             argument("output")
         ),
         cost: 170 << cost,
+    }
+}
+
+fn poly1305(v: &Json) -> Case {
+    let argument = |key| bytes(&v.bytes(key));
+    let valid = v.0.get("valid").is_none_or(|valid| valid == true);
+    let verify = format!(
+        "verify {} {} {}",
+        argument("key"),
+        argument("message"),
+        argument("tag")
+    );
+    Case {
+        expression: if valid { verify } else { format!("~ {verify}") },
+        cost: 1,
+    }
+}
+
+/// Both directions.
+fn hbsh(v: &Json) -> Case {
+    let argument = |key| bytes(&v.bytes(key));
+    let name = v.get("cipher").str();
+    let (family, rest) = name.split_once("-XChaCha").expect("the stream cipher");
+    let rounds = rest.strip_suffix("-AES256").expect("the block cipher");
+    let go = if v.0.get("padding").is_some() { "_go" } else { "" };
+    let cipher = family.to_lowercase() + go;
+    let (tweak, plaintext, ciphertext) = (argument("tweak"), argument("plaintext"), argument("ciphertext"));
+    let (t, l) = (v.bytes("tweak").len(), v.bytes("plaintext").len() - 16);
+    let run = |direction: &str, from: &str, to: &str| {
+        let key = argument("key");
+        format!("({cipher}_{direction}`{{{rounds}, {t}, {l}}} {key} {tweak} {from} == {to})")
+    };
+    Case {
+        expression: format!(
+            "{} /\\ {}",
+            run("encrypt", &plaintext, &ciphertext),
+            run("decrypt", &ciphertext, &plaintext)
+        ),
+        cost: 20,
     }
 }
 

@@ -1,0 +1,41 @@
+//! NH (UMAC; RFC 4418, section 5.2), with words of 32 bits, stride 2, four passes and messages of at most 1024 bytes.
+//!
+//! Cryptol twin: `spec/cryptol/NH.cry`. Keep the two in step, definition by definition.
+
+use crate::chacha::le_words;
+use alloc::vec::Vec;
+use core::array::from_fn;
+
+/// Bytes of the longest message.
+pub const NH_BLOCK: usize = 1024;
+
+/// Bytes of a key.
+pub const NH_KEY: usize = 1072;
+
+/// The two products of a unit of four words with four words of the key.
+pub fn products(m: [u32; 4], k: [u32; 4]) -> u64 {
+    let t: [u64; 4] = from_fn(|i| u64::from(m[i].wrapping_add(k[i])));
+    (t[0] * t[2]).wrapping_add(t[1] * t[3])
+}
+
+/// The sum of a pass: unit u of the message with unit u + pass of the key.
+#[hax_lib::requires(key.len() == 268 && pass < 4 && words.len() % 4 == 0 && words.len() <= 256)]
+pub fn nh_pass(key: &[u32], words: &[u32], pass: usize) -> u64 {
+    let mut sum = 0_u64;
+    for u in 0..words.len() / 4 {
+        let m = from_fn(|i| words[4 * u + i]);
+        let k = from_fn(|i| key[4 * (u + pass) + i]);
+        sum = sum.wrapping_add(products(m, k));
+    }
+    sum
+}
+
+/// The hash of a message of at most 1024 bytes, filled with zeros to a multiple of 16.
+#[hax_lib::requires(key.len() == NH_KEY && message.len() <= NH_BLOCK)]
+pub fn nh(key: &[u8], message: &[u8]) -> Vec<u8> {
+    let mut filled = message.to_vec();
+    filled.resize(message.len().div_ceil(16) * 16, 0);
+    let (key, words) = (le_words(key), le_words(&filled));
+    let sums: [[u8; 8]; 4] = from_fn(|pass| nh_pass(&key, &words, pass).to_le_bytes());
+    sums.concat()
+}
