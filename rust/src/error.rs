@@ -37,6 +37,8 @@ pub enum Error {
     OutOfMemory,
     /// A bound of the scheme is reached; the function that returns it says which.
     LimitReached,
+    /// Every backend of an algorithm failed its self-test: compiler or machine is wrong. Nothing was computed.
+    SelfTest,
 }
 
 impl fmt::Display for Error {
@@ -55,6 +57,7 @@ impl fmt::Display for Error {
             Self::CostTooHigh => "cost too high",
             Self::OutOfMemory => "not enough memory",
             Self::LimitReached => "a bound of the scheme is reached",
+            Self::SelfTest => "self-test failed",
         })
     }
 }

@@ -8,3 +8,22 @@ pub use crate::duplex::{Duplex, RATE};
 
 /// Size in bytes of the state of the permutation.
 pub const STATE_LEN: usize = crate::simpira1024::STATE_LEN;
+
+/// Backends and block functions of Poly1305.
+#[cfg(feature = "poly1305")]
+pub mod poly1305 {
+    pub use crate::poly1305::backend::{Backend, State};
+}
+
+/// `ChaCha` with a nonce of 8 bytes and a block counter of 64 bits, as its author defined it, `HChaCha` and `XChaCha`:
+/// streams without authentication, of 8, 12 or 20 rounds.
+#[cfg(feature = "adiantum")]
+pub mod chacha {
+    pub use crate::chacha::{chacha, hchacha, xchacha};
+}
+
+/// NH (UMAC, RFC 4418), with the parameters of Adiantum.
+#[cfg(feature = "adiantum")]
+pub mod nh {
+    pub use crate::adiantum::nh::{HASH_LEN, KEY_LEN, MAX_LEN, Nh};
+}

@@ -50,13 +50,15 @@
 //! | [`vrf`] | verifiable random function |
 //! | [`oprf`] | oblivious pseudorandom function, also verifiable |
 //! | [`frost`] | threshold signatures, with a dealer or distributed key generation |
+//! | [`poly1305`] | one-time authenticator: one key, one message |
+//! | [`adiantum`] | length-preserving encryption of disk sectors: Adiantum, `HPolyC`, HBSH |
 //! | [`rustcrypto`] | the traits of `digest`, `aead`, `cipher`, `password-hash`, `rand_core`, `signature` |
 //! | [`hazmat`] | the raw duplex, the raw permutation, the choice of backend |
 //!
 //! # Features
 //!
 //! `std` (default; `std::io` adapters, implies `alloc`), `alloc` (`Vec` conveniences), `zeroize`
-//! (default; secrets are wiped on drop), `ristretto` (public-key and multi-party schemes), `rustcrypto` (that
+//! (default; secrets are wiped on drop), `ristretto` (public-key and multi-party schemes), `poly1305`, `adiantum` (implies `poly1305`), `rustcrypto` (that
 //! project's traits; exempt from semantic versioning), `tokio` (asynchronous readers and writers), `getrandom`
 //! (randomness of the operating system). Without features the crate is `no_std` and does not allocate.
 //!
@@ -77,9 +79,13 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
+#[cfg(feature = "adiantum")]
+pub mod adiantum;
 pub mod aead;
 pub mod aestream;
 mod backend;
+#[cfg(feature = "adiantum")]
+mod chacha;
 pub mod digest;
 mod duplex;
 mod error;
@@ -92,6 +98,8 @@ mod label;
 pub mod mac;
 pub mod mhf;
 pub mod oae2;
+#[cfg(feature = "poly1305")]
+pub mod poly1305;
 mod protocol;
 #[cfg(feature = "ristretto")]
 mod ristretto;

@@ -22,21 +22,21 @@ impl<T: AsMut<[u8]>> Drop for Wiped<T> {
 }
 
 /// A secret that is wiped on drop. Without the feature `zeroize` it is not.
-#[cfg(all(feature = "ristretto", feature = "zeroize"))]
+#[cfg(all(any(feature = "poly1305", feature = "ristretto"), feature = "zeroize"))]
 pub(crate) use zeroize::Zeroizing as Secret;
 
-#[cfg(all(feature = "ristretto", not(feature = "zeroize")))]
+#[cfg(all(any(feature = "poly1305", feature = "ristretto"), not(feature = "zeroize")))]
 #[derive(Clone)]
 pub(crate) struct Secret<T>(T);
 
-#[cfg(all(feature = "ristretto", not(feature = "zeroize")))]
+#[cfg(all(any(feature = "poly1305", feature = "ristretto"), not(feature = "zeroize")))]
 impl<T> Secret<T> {
     pub(crate) fn new(secret: T) -> Self {
         Self(secret)
     }
 }
 
-#[cfg(all(feature = "ristretto", not(feature = "zeroize")))]
+#[cfg(all(any(feature = "poly1305", feature = "ristretto"), not(feature = "zeroize")))]
 impl<T> core::ops::Deref for Secret<T> {
     type Target = T;
 
@@ -45,7 +45,7 @@ impl<T> core::ops::Deref for Secret<T> {
     }
 }
 
-#[cfg(all(feature = "ristretto", not(feature = "zeroize")))]
+#[cfg(all(any(feature = "poly1305", feature = "ristretto"), not(feature = "zeroize")))]
 impl<T> core::ops::DerefMut for Secret<T> {
     fn deref_mut(&mut self) -> &mut T {
         &mut self.0

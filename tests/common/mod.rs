@@ -20,6 +20,17 @@ pub fn family_vectors(family: &str, name: &str) -> Value {
     serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
+/// The known answers of this name in a family, from `tests/vectors` or the folder that `VERIPLEX_VECTORS` names.
+pub fn family_vectors(family: &str, name: &str) -> Value {
+    let folder = std::env::var_os("VERIPLEX_VECTORS").map_or_else(
+        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors")),
+        PathBuf::from,
+    );
+    let path = folder.join(family).join(name).with_extension("json");
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
 /// The elements of an array; none at all would make a test pass that tests nothing.
 pub fn cases(value: &Value) -> &[Value] {
     let cases = value.as_array().expect("an array");
@@ -103,3 +114,12 @@ impl rand_core::TryRng for Recorded {
 }
 
 impl rand_core::TryCryptoRng for Recorded {}
+
+/// For proptest: a tenth of the number that `VERIPLEX_CASES` sets (2,000).
+pub fn random_cases() -> proptest::prelude::ProptestConfig {
+    let asked: u32 = std::env::var("VERIPLEX_CASES").map_or(2000, |text| text.parse().expect("a number"));
+    proptest::prelude::ProptestConfig {
+        failure_persistence: None,
+        ..proptest::prelude::ProptestConfig::with_cases(asked.div_ceil(10))
+    }
+}

@@ -15,6 +15,7 @@
 )]
 //! | [`rand_core`] | `rand_core` 0.10 | deterministic generator |
 //! | [`signature`] | `signature` 3 | signatures; with feature `ristretto` |
+//! | [`universal_hash`] | `universal-hash` 0.6 | Poly1305; with feature `poly1305` |
 //!
 //! The traits construct values from keys alone, so the domain is part of the type: see [`Domain`]. Keys have 32 bytes.
 
@@ -26,6 +27,8 @@ pub mod password_hash;
 pub mod rand_core;
 #[cfg(feature = "ristretto")]
 pub mod signature;
+#[cfg(feature = "poly1305")]
+pub mod universal_hash;
 
 use crate::Label;
 

@@ -7,6 +7,7 @@ use crate::chacha::xchacha;
 use crate::nh::nh;
 use crate::poly1305::{le_bytes, le_number, polynomial};
 use alloc::{vec, vec::Vec};
+use core::array::from_fn;
 
 /// A number modulo 2^128, as bytes in little-endian order.
 pub type Number = [u8; 16];
@@ -109,7 +110,7 @@ pub fn derive(n: usize, key: &[u8], hash_key_len: usize) -> Keys {
     let keys = short_nonce(n, key, &[], 32 + hash_key_len);
     Keys {
         stream: key.to_vec(),
-        block: keys[..32].try_into().unwrap(),
+        block: from_fn(|i| keys[i]),
         hash: keys[32..].to_vec(),
     }
 }
@@ -127,7 +128,7 @@ pub fn apply(n: usize, keys: &Keys, nonce: Number, message: &[u8]) -> Vec<u8> {
 #[hax_lib::requires(message.len() >= 16)]
 pub fn parts(message: &[u8]) -> (Vec<u8>, Number) {
     let (left, right) = message.split_at(message.len() - 16);
-    (left.to_vec(), right.try_into().unwrap())
+    (left.to_vec(), from_fn(|i| right[i]))
 }
 
 /// HBSH: hash, block cipher, stream cipher, hash.

@@ -41,13 +41,11 @@ pub fn expand(key: [u8; 32]) -> Schedule {
 
 /// What word i takes from the one before it.
 pub fn step(i: usize, previous: Column) -> Column {
-    if i % 8 == 0 {
-        let [a, b, c, d] = previous;
-        add_column(sub_word([b, c, d, a]), [round_constant(i / 8), 0, 0, 0])
-    } else if i % 8 == 4 {
-        sub_word(previous)
-    } else {
-        previous
+    let [a, b, c, d] = previous;
+    match i % 8 {
+        0 => add_column(sub_word([b, c, d, a]), [round_constant(i / 8), 0, 0, 0]),
+        4 => sub_word(previous),
+        _ => previous,
     }
 }
 

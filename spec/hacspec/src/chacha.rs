@@ -1,4 +1,4 @@
-//! ChaCha with a nonce of 8 bytes and a counter of 64 bits (D. J. Bernstein, 2008), `HChaCha` and `XChaCha`
+//! `ChaCha` with a nonce of 8 bytes and a counter of 64 bits (D. J. Bernstein, 2008), `HChaCha` and `XChaCha`
 //! (draft-irtf-cfrg-xchacha), of any even number of rounds.
 //!
 //! Cryptol twin: `spec/cryptol/ChaCha.cry`. Keep the two in step, definition by definition.

@@ -3,6 +3,7 @@
 //! Cryptol twin: `spec/cryptol/Poly1305.cry`. Keep the two in step, definition by definition. The integers are those of
 //! the library num-bigint.
 
+use core::array::from_fn;
 use num_bigint::BigUint;
 
 /// The number that bytes are in little-endian order.
@@ -12,9 +13,8 @@ pub fn le_number(bytes: &[u8]) -> BigUint {
 
 /// The last 128 bits of a number, in little-endian order.
 pub fn le_bytes(number: &BigUint) -> [u8; 16] {
-    let mut bytes = number.to_bytes_le();
-    bytes.resize(16, 0);
-    bytes[..16].try_into().unwrap()
+    let bytes = number.to_bytes_le();
+    from_fn(|i| bytes.get(i).copied().unwrap_or(0))
 }
 
 /// 2^130 - 5.

@@ -1,0 +1,335 @@
+//! Length-preserving encryption: Adiantum and `HPolyC` (P. Crowley and E. Biggers, eprint 2018/720), and HBSH, of which
+//! both are instances.
+//!
+//! The ciphertext is exactly as long as the message, which has at least 16 bytes. A tweak, such as the number of a
+//! sector, makes the same message encrypt differently in different places; it is public and may repeat. Changing one bit of
+//! message or tweak changes the whole result.
+//!
+//! # What it does not do
+//!
+//! **It does not authenticate.** A changed ciphertext decrypts to noise, without an error, and an old ciphertext that is put
+//! back decrypts to the old message. **It is deterministic**: who sees several versions of a ciphertext under one tweak
+//! (several images of a disk, a log of its writes) learns which of them are of the same message, and when a message
+//! returned, but nothing about how different messages differ. Lengths and tweaks are not hidden.
+//!
+//! So it is for storage that has no room for a nonce and a tag: sectors of disks. Where there is room, use
+//! [`aead`](crate::aead) or [`siv`](crate::siv); for files, [`aestream`](crate::aestream).
+//!
+//! # Which one
+//!
+//! | cipher | hash | speed | tweaks |
+//! |---|---|---|---|
+//! | [`Adiantum`] | NH, then Poly1305 | the fastest on sectors | of any length |
+//! | [`HPolyC`] | Poly1305 | keys of a tenth the size, quicker to set up; for short messages | below 2^29 bytes |
+//!
+//! Twelve rounds are the usual choice; 20 have a larger margin of safety, 8 a smaller one. An attacker's advantage with q
+//! messages of 4 KiB is about q^2 / 2^101; encrypt at most 2^55 bytes under one key. Use a key with one cipher
+//! and number of rounds only.
+//!
+//! ```
+//! use veriplex::adiantum::{Adiantum, WideBlockCipher};
+//!
+//! let key = [7; 32]; // random, in earnest
+//! let cipher = Adiantum::<12>::new(&key)?;
+//! let mut message = *b"sixteen bytes, or more";
+//! cipher.encrypt_in_place(b"tweak", &mut message)?;
+//! cipher.decrypt_in_place(b"tweak", &mut message)?;
+//! assert_eq!(message, *b"sixteen bytes, or more");
+//!
+//! let mut image = vec![0; 8 * 4096];
+//! cipher.encrypt_sectors(4096, 0, &mut image)?;
+//! assert_ne!(image[..4096], image[4096..8192]);
+//! # Ok::<(), veriplex::Error>(())
+//! ```
+
+pub(crate) mod nh;
+mod parts;
+
+#[cfg(feature = "alloc")]
+use alloc::vec::Vec;
+use core::fmt;
+
+use crate::protocol::copy;
+use crate::wipe::Secret;
+use crate::{Error, Key};
+pub use parts::{Aes256, NhPoly1305, PaddedPoly1305, XChaCha};
+
+/// Size in bytes of a key.
+pub const KEY_LEN: usize = 32;
+
+/// Size in bytes of the shortest message.
+pub const MIN_LEN: usize = BLOCK_LEN;
+
+const BLOCK_LEN: usize = 16;
+type Block = [u8; BLOCK_LEN];
+
+/// A tweakable cipher on messages of any length from 16 bytes on.
+pub trait WideBlockCipher {
+    /// Whether it takes a tweak and a message of these sizes in bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BufferLength`] if the message is too short, [`Error::LimitReached`] if the tweak is too long.
+    fn check(&self, tweak_len: usize, message_len: usize) -> Result<(), Error>;
+
+    /// Encrypts in place.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`WideBlockCipher::check`]; nothing has changed then.
+    fn encrypt_in_place(&self, tweak: &[u8], in_out: &mut [u8]) -> Result<(), Error>;
+
+    /// Decrypts in place. Any ciphertext that is long enough decrypts to something.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`WideBlockCipher::check`]; nothing has changed then.
+    fn decrypt_in_place(&self, tweak: &[u8], in_out: &mut [u8]) -> Result<(), Error>;
+
+    /// Encrypts from one buffer into another.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BufferLength`] if their lengths differ, and those of [`WideBlockCipher::check`]; nothing has changed then.
+    fn encrypt_into(&self, tweak: &[u8], plaintext: &[u8], ciphertext: &mut [u8]) -> Result<(), Error> {
+        self.check(tweak.len(), plaintext.len())?;
+        copy(plaintext, ciphertext)?;
+        self.encrypt_in_place(tweak, ciphertext)
+    }
+
+    /// Decrypts from one buffer into another.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BufferLength`] if their lengths differ, and those of [`WideBlockCipher::check`]; nothing has changed then.
+    fn decrypt_into(&self, tweak: &[u8], ciphertext: &[u8], plaintext: &mut [u8]) -> Result<(), Error> {
+        self.check(tweak.len(), ciphertext.len())?;
+        copy(ciphertext, plaintext)?;
+        self.decrypt_in_place(tweak, plaintext)
+    }
+
+    /// Encrypts into a new vector.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`WideBlockCipher::check`].
+    #[cfg(feature = "alloc")]
+    fn encrypt_vec(&self, tweak: &[u8], plaintext: &[u8]) -> Result<Vec<u8>, Error> {
+        let mut ciphertext = plaintext.to_vec();
+        self.encrypt_in_place(tweak, &mut ciphertext)?;
+        Ok(ciphertext)
+    }
+
+    /// Decrypts into a new vector.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`WideBlockCipher::check`].
+    #[cfg(feature = "alloc")]
+    fn decrypt_vec(&self, tweak: &[u8], ciphertext: &[u8]) -> Result<Vec<u8>, Error> {
+        let mut plaintext = ciphertext.to_vec();
+        self.decrypt_in_place(tweak, &mut plaintext)?;
+        Ok(plaintext)
+    }
+
+    /// Encrypts consecutive sectors of `sector_len` bytes in place, the first of which has the number `first`.
+    ///
+    /// The tweak is the number in 32 bytes, little-endian, as with `plain64` in Linux's dm-crypt.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BufferLength`] if `in_out` is not whole sectors, [`Error::LimitReached`] if a number would be above
+    /// 2^64 - 1, and those of [`WideBlockCipher::check`]; nothing has changed then.
+    fn encrypt_sectors(&self, sector_len: usize, first: u64, in_out: &mut [u8]) -> Result<(), Error> {
+        for (tweak, sector) in sectors(self, sector_len, first, in_out)? {
+            self.encrypt_in_place(&tweak, sector)?;
+        }
+        Ok(())
+    }
+
+    /// Decrypts consecutive sectors of `sector_len` bytes in place, the first of which has the number `first`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`WideBlockCipher::encrypt_sectors`]; nothing has changed then.
+    fn decrypt_sectors(&self, sector_len: usize, first: u64, in_out: &mut [u8]) -> Result<(), Error> {
+        for (tweak, sector) in sectors(self, sector_len, first, in_out)? {
+            self.decrypt_in_place(&tweak, sector)?;
+        }
+        Ok(())
+    }
+}
+
+/// Size in bytes of the tweak of a sector.
+const SECTOR_TWEAK_LEN: usize = 32;
+
+/// The sectors with their tweaks.
+fn sectors<'a, C: WideBlockCipher + ?Sized>(
+    cipher: &C,
+    sector_len: usize,
+    first: u64,
+    in_out: &'a mut [u8],
+) -> Result<impl Iterator<Item = ([u8; SECTOR_TWEAK_LEN], &'a mut [u8])> + use<'a, C>, Error> {
+    cipher.check(SECTOR_TWEAK_LEN, sector_len)?;
+    if !in_out.len().is_multiple_of(sector_len) {
+        return Err(Error::BufferLength);
+    }
+    let more = (in_out.len() / sector_len).saturating_sub(1);
+    let last = first.checked_add(more as u64).ok_or(Error::LimitReached)?;
+    Ok((first..=last)
+        .zip(in_out.chunks_exact_mut(sector_len))
+        .map(|(number, sector)| {
+            let mut tweak = [0; SECTOR_TWEAK_LEN];
+            tweak[..8].copy_from_slice(&number.to_le_bytes());
+            (tweak, sector)
+        }))
+}
+
+/// A stream cipher with nonces of 16 bytes, as HBSH needs it.
+pub trait StreamCipher {
+    /// XORs the stream of this nonce to `in_out`.
+    fn apply(&self, nonce: &[u8; 16], in_out: &mut [u8]);
+}
+
+/// A block cipher with blocks of 16 bytes, as HBSH needs it.
+pub trait BlockCipher {
+    /// Encrypts in place.
+    fn encrypt(&self, block: &mut [u8; 16]);
+    /// Decrypts in place.
+    fn decrypt(&self, block: &mut [u8; 16]);
+}
+
+/// A hash of tweak and message, as HBSH needs it: almost-universal with respect to differences modulo 2^128.
+pub trait Hash {
+    /// Size in bytes of the longest tweak.
+    const MAX_TWEAK_LEN: usize = usize::MAX;
+
+    /// What the hashes of all messages of one length under one tweak have in common.
+    type Tweaked;
+
+    /// Takes a tweak, of at most [`Hash::MAX_TWEAK_LEN`] bytes, and the size of a message in bytes.
+    fn tweak(&self, tweak: &[u8], message_len: usize) -> Self::Tweaked;
+
+    /// The hash of a message of that size.
+    fn hash(&self, tweaked: &Self::Tweaked, message: &[u8]) -> u128;
+}
+
+/// The construction HBSH: hash, block cipher, stream cipher, hash.
+///
+/// The parts must have independent keys. Keys are wiped on drop (feature `zeroize`). One value serves any number of
+/// threads.
+#[derive(Clone)]
+pub struct Hbsh<S, B, H> {
+    stream: S,
+    block: B,
+    hash: H,
+}
+
+/// Adiantum-XChaCha-AES256, of 12 rounds if not said.
+pub type Adiantum<const ROUNDS: usize = 12> = Hbsh<XChaCha<ROUNDS>, Aes256, NhPoly1305>;
+
+/// HPolyC-XChaCha-AES256, of 12 rounds if not said.
+pub type HPolyC<const ROUNDS: usize = 12> = Hbsh<XChaCha<ROUNDS>, Aes256, PaddedPoly1305>;
+
+#[allow(clippy::missing_panics_doc)] // the lengths are right
+impl<const ROUNDS: usize> Hbsh<XChaCha<ROUNDS>, Aes256, NhPoly1305> {
+    /// Adiantum under a key of 32 bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidKey`] for a key of another length, [`Error::SelfTest`] if Poly1305 fails its self-test.
+    pub fn new(key: &(impl AsRef<[u8]> + ?Sized)) -> Result<Self, Error> {
+        let stream = stream(key.as_ref())?;
+        let keys = stream.derive::<{ KEY_LEN + NhPoly1305::KEY_LEN }>();
+        let (block, hash) = keys.split_first_chunk().expect("a key of AES-256, and the rest");
+        let hash = NhPoly1305::new(hash.try_into().expect("the rest"))?;
+        Ok(Self::from_parts(stream, Aes256::new(block), hash))
+    }
+}
+
+#[allow(clippy::missing_panics_doc)] // the lengths are right
+impl<const ROUNDS: usize> Hbsh<XChaCha<ROUNDS>, Aes256, PaddedPoly1305> {
+    /// `HPolyC` under a key of 32 bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidKey`] for a key of another length, [`Error::SelfTest`] if Poly1305 fails its self-test.
+    pub fn new(key: &(impl AsRef<[u8]> + ?Sized)) -> Result<Self, Error> {
+        let stream = stream(key.as_ref())?;
+        let keys = stream.derive::<{ KEY_LEN + 16 }>();
+        let (block, hash) = keys.split_first_chunk().expect("a key of AES-256, and the rest");
+        let hash = PaddedPoly1305::new(hash.try_into().expect("the rest"))?;
+        Ok(Self::from_parts(stream, Aes256::new(block), hash))
+    }
+
+    /// The variant in the Go package lukechampine/adiantum, which encrypts differently under tweaks of 12, 28, 44 and so on
+    /// bytes: it pads them with 16 zeros where none are needed. For compatibility with it only.
+    ///
+    /// # Errors
+    ///
+    /// Those of `new`.
+    pub fn with_go_padding(key: &(impl AsRef<[u8]> + ?Sized)) -> Result<Self, Error> {
+        let Self { stream, block, hash } = Self::new(key)?;
+        Ok(Self::from_parts(stream, block, hash.with_go_padding()))
+    }
+}
+
+fn stream<const ROUNDS: usize>(key: &[u8]) -> Result<XChaCha<ROUNDS>, Error> {
+    Ok(XChaCha::new(Key::try_from(key)?.as_bytes()))
+}
+
+impl<S: StreamCipher, B: BlockCipher, H: Hash> Hbsh<S, B, H> {
+    /// The construction over any parts.
+    pub const fn from_parts(stream: S, block: B, hash: H) -> Self {
+        Self { stream, block, hash }
+    }
+
+    /// Encryption and decryption differ only in what becomes of the block in the middle, which is a nonce while
+    /// encrypted.
+    fn run(&self, tweak: &[u8], in_out: &mut [u8], encrypt: bool) -> Result<(), Error> {
+        self.check(tweak.len(), in_out.len())?;
+        let (left, right) = in_out.split_last_chunk_mut().ok_or(Error::BufferLength)?;
+        let tweaked = self.hash.tweak(tweak, left.len());
+
+        let sum = Secret::new(u128::from_le_bytes(*right).wrapping_add(self.hash.hash(&tweaked, left)));
+        let mut middle = Secret::new(sum.to_le_bytes());
+        let mut nonce = middle.clone();
+        if encrypt {
+            self.block.encrypt(&mut nonce);
+            *middle = *nonce;
+        } else {
+            self.block.decrypt(&mut middle);
+        }
+        self.stream.apply(&nonce, left);
+        let middle = Secret::new(u128::from_le_bytes(*middle));
+        *right = middle.wrapping_sub(self.hash.hash(&tweaked, left)).to_le_bytes();
+        Ok(())
+    }
+}
+
+impl<S: StreamCipher, B: BlockCipher, H: Hash> WideBlockCipher for Hbsh<S, B, H> {
+    fn check(&self, tweak_len: usize, message_len: usize) -> Result<(), Error> {
+        if message_len < MIN_LEN {
+            Err(Error::BufferLength)
+        } else if tweak_len > H::MAX_TWEAK_LEN {
+            Err(Error::LimitReached)
+        } else {
+            Ok(())
+        }
+    }
+
+    fn encrypt_in_place(&self, tweak: &[u8], in_out: &mut [u8]) -> Result<(), Error> {
+        self.run(tweak, in_out, true)
+    }
+
+    fn decrypt_in_place(&self, tweak: &[u8], in_out: &mut [u8]) -> Result<(), Error> {
+        self.run(tweak, in_out, false)
+    }
+}
+
+/// Shows no part of the keys.
+impl<S, B, H> fmt::Debug for Hbsh<S, B, H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Hbsh").finish_non_exhaustive()
+    }
+}

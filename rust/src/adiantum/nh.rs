@@ -1,0 +1,89 @@
+//! NH with words of 32 bits, stride 2, four passes and messages of at most 1024 bytes.
+
+use core::array::from_fn;
+
+use crate::Error;
+use crate::wipe::Secret;
+
+/// Size in bytes of a hash.
+pub const HASH_LEN: usize = 32;
+/// Size in bytes of the longest message.
+pub const MAX_LEN: usize = 1024;
+/// Size in bytes of a key.
+pub const KEY_LEN: usize = MAX_LEN + (PASSES - 1) * UNIT_LEN;
+
+const PASSES: usize = 4;
+const UNIT_LEN: usize = 16;
+
+/// Four words.
+type Unit = [u32; 4];
+
+/// NH under one key: an almost-universal hash. It is not a MAC, and its values are to be kept secret.
+///
+/// Wiped on drop (feature `zeroize`).
+#[derive(Clone)]
+pub struct Nh(Secret<[Unit; KEY_LEN / UNIT_LEN]>);
+
+impl Nh {
+    /// The hash under this key.
+    #[must_use]
+    pub fn new(key: &[u8; KEY_LEN]) -> Self {
+        let (units, _) = key.as_chunks();
+        Self(Secret::new(from_fn(|i| unit(&units[i]))))
+    }
+
+    /// The hash of 1 to 1024 bytes, filled with zeros to a multiple of 16.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BufferLength`] for another number of bytes.
+    pub fn hash(&self, message: &[u8]) -> Result<[u8; HASH_LEN], Error> {
+        if message.is_empty() || message.len() > MAX_LEN {
+            return Err(Error::BufferLength);
+        }
+        Ok(self.sums(message))
+    }
+
+    /// The same, and zeros for an empty message.
+    pub(super) fn sums(&self, message: &[u8]) -> [u8; HASH_LEN] {
+        // The two products of a unit, for each pass.
+        let mut sums = Secret::new([[0_u64; 2]; PASSES]);
+        let (units, rest) = message.as_chunks();
+        for (m, key) in units.iter().zip(self.0.windows(PASSES)) {
+            add(&mut sums, unit(m), key);
+        }
+        if !rest.is_empty() {
+            let mut last = Secret::new([0; UNIT_LEN]);
+            last[..rest.len()].copy_from_slice(rest);
+            add(&mut sums, unit(&last), &self.0[units.len()..]);
+        }
+        let mut hash = [0; HASH_LEN];
+        for (bytes, [x, y]) in hash.as_chunks_mut().0.iter_mut().zip(*sums) {
+            *bytes = x.wrapping_add(y).to_le_bytes();
+        }
+        hash
+    }
+}
+
+/// Adds the products of one unit of the message, with the key moved on by a unit from pass to pass.
+#[inline(always)]
+fn add(sums: &mut [[u64; 2]; PASSES], m: Unit, key: &[Unit]) {
+    for (sum, k) in sums.iter_mut().zip(key) {
+        let t: Unit = from_fn(|i| m[i].wrapping_add(k[i]));
+        for i in 0..2 {
+            sum[i] = sum[i].wrapping_add(u64::from(t[i]) * u64::from(t[i + 2]));
+        }
+    }
+}
+
+fn unit(bytes: &[u8; UNIT_LEN]) -> Unit {
+    let (words, _) = bytes.as_chunks();
+    from_fn(|i| u32::from_le_bytes(words[i]))
+}
+
+/// Shows no part of the key.
+impl core::fmt::Debug for Nh {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Nh").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,354 @@
+//! The backends of Poly1305: choice, self-test, and block functions.
+
+use core::fmt;
+use core::sync::atomic::{AtomicU8, Ordering};
+
+use subtle::Choice;
+
+use super::{KEY_LEN, Poly1305, portable32, portable64};
+use crate::wipe::Secret;
+use crate::{Error, TAG_LEN};
+
+/// Sixteen bytes of a message.
+pub(super) type Block = [u8; 16];
+
+/// Size in bytes of the longest block of a backend.
+pub(super) const MAX_BLOCK_LEN: usize = 16;
+
+/// An implementation of Poly1305 that this CPU can run.
+///
+/// Each gives the same tags; they differ in speed. One that fails [`Backend::self_test`] can still be called here, and
+/// nowhere else.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Backend(Kind);
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Portable64,
+    Portable32,
+}
+
+/// From the best to the last resort. Both of them run anywhere.
+const BACKENDS: [Backend; 2] = if cfg!(target_pointer_width = "64") {
+    [Backend::PORTABLE_64, Backend::PORTABLE_32]
+} else {
+    [Backend::PORTABLE_32, Backend::PORTABLE_64]
+};
+
+/// What the first use found: 1 more than the place in [`BACKENDS`], or [`NONE`]. Threads that come at the same time
+/// may all run the self-test, and find the same.
+static CHOSEN: AtomicU8 = AtomicU8::new(0);
+const NONE: u8 = u8::MAX;
+
+impl Backend {
+    /// Limbs of 64 bits: for CPUs with products of 128 bits.
+    pub const PORTABLE_64: Self = Self(Kind::Portable64);
+    /// Limbs of 26 bits: for CPUs with products of 64 bits.
+    pub const PORTABLE_32: Self = Self(Kind::Portable32);
+
+    /// Every backend that this CPU can run, from the best to the last resort.
+    pub fn available() -> impl Iterator<Item = Self> {
+        BACKENDS.into_iter()
+    }
+
+    /// The backend that the library uses: the best that passes its self-test, which runs at the first call.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::SelfTest`] if none does.
+    pub fn current() -> Result<Self, Error> {
+        let mut chosen = CHOSEN.load(Ordering::Relaxed);
+        if chosen == 0 {
+            chosen = choose(|backend| backend.self_test().is_ok());
+            CHOSEN.store(chosen, Ordering::Relaxed);
+        }
+        BACKENDS
+            .get(usize::from(chosen) - 1)
+            .copied()
+            .ok_or(Error::SelfTest)
+    }
+
+    /// The backends that would have been better, but failed their self-test: none, unless compiler or machine is wrong.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::SelfTest`] if all did.
+    pub fn failed() -> Result<impl Iterator<Item = Self>, Error> {
+        let current = Self::current()?;
+        Ok(Self::available().take_while(move |backend| *backend != current))
+    }
+
+    /// `"portable64"` or `"portable32"`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self.0 {
+            Kind::Portable64 => "portable64",
+            Kind::Portable32 => "portable32",
+        }
+    }
+
+    /// Size in bytes of the blocks that [`State::blocks`] takes: a multiple of 16.
+    #[must_use]
+    pub const fn block_len(self) -> usize {
+        match self.0 {
+            Kind::Portable64 | Kind::Portable32 => 16,
+        }
+    }
+
+    /// Starts a message of about `bytes_hint` bytes, 0 if that is not known. A wrong hint costs time only; these
+    /// backends have no use for it.
+    #[must_use]
+    pub fn start(self, key: &[u8; KEY_LEN], bytes_hint: usize) -> State {
+        let _ = bytes_hint;
+        let (halves, _) = key.as_chunks();
+        let [r, s] = [0, 1].map(|i| u128::from_le_bytes(halves[i]));
+        let r = r & 0x0fff_fffc_0fff_fffc_0fff_fffc_0fff_ffff;
+        State {
+            backend: self,
+            accumulator: match self.0 {
+                Kind::Portable64 => Accumulator::Portable64(portable64::Accumulator::new(r)),
+                Kind::Portable32 => Accumulator::Portable32(portable32::Accumulator::new(r)),
+            },
+            s: Secret::new(s),
+        }
+    }
+
+    /// The tag of a message.
+    #[must_use]
+    pub fn auth(self, key: &[u8; KEY_LEN], message: &[u8]) -> [u8; TAG_LEN] {
+        let mut state = self.start(key, message.len());
+        let (blocks, rest) = message.split_at(message.len() - message.len() % self.block_len());
+        state.absorb(blocks);
+        state.tag(rest)
+    }
+
+    /// Compares the tags of this backend with known ones: the example of `NaCl`, a sum between p and 2^130, and a tag
+    /// of the tags of 256 messages; each in one call and in pieces.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::SelfTest`] if one differs.
+    pub fn self_test(self) -> Result<(), Error> {
+        let blocks_first = [self.block_len(), 64, 32, 16];
+        let tag = |key: &[u8; KEY_LEN], message: &[u8], sizes: &[usize]| {
+            let tag = self.auth(key, message);
+            let mut poly = Poly1305::on(self, key, 0);
+            let mut rest = message;
+            for &size in sizes {
+                let (piece, after) = rest.split_at(size.min(rest.len()));
+                poly.update(piece);
+                rest = after;
+            }
+            poly.update(rest);
+            (tag == poly.finalize()).then_some(tag).ok_or(Error::SelfTest)
+        };
+        let is = |tag: [u8; TAG_LEN], known: u128| {
+            (tag == known.to_be_bytes()).then_some(()).ok_or(Error::SelfTest)
+        };
+
+        for sizes in [blocks_first.as_slice(), &[32, 64, 16, 8, 4, 2, 1, 1, 1, 1, 1]] {
+            is(
+                tag(&NACL_KEY, &NACL_MESSAGE, sizes)?,
+                0xf3ff_c770_3f94_00e5_2a7d_fb4b_3d33_05d9,
+            )?;
+        }
+
+        let mut key = [0; KEY_LEN];
+        key[0] = 2;
+        is(tag(&key, &[0xff; 16], &blocks_first)?, 3 << 120)?;
+
+        let mut tags = [[0; TAG_LEN]; 256];
+        for (n, entry) in (0..=u8::MAX).zip(&mut tags) {
+            let mut key = [0xff; KEY_LEN];
+            key[..16].fill(n);
+            *entry = tag(&key, &[n; 256][..usize::from(n)], &blocks_first)?;
+        }
+        let total = tag(&TOTAL_KEY, tags.as_flattened(), &blocks_first)?;
+        is(total, 0xc69d_c3b9_75ee_5f6b_2899_5794_4127_d75e)
+    }
+}
+
+impl fmt::Debug for Backend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Backend({})", self.name())
+    }
+}
+
+/// The first backend that passes, as in [`CHOSEN`].
+fn choose(passes: impl FnMut(Backend) -> bool) -> u8 {
+    let place = Backend::available().position(passes);
+    place
+        .and_then(|place| u8::try_from(place + 1).ok())
+        .unwrap_or(NONE)
+}
+
+/// The sum of the blocks of a message so far: the block functions.
+///
+/// Wiped on drop (feature `zeroize`).
+#[derive(Clone)]
+pub struct State {
+    backend: Backend,
+    accumulator: Accumulator,
+    s: Secret<u128>,
+}
+
+#[derive(Clone)]
+enum Accumulator {
+    Portable64(portable64::Accumulator),
+    Portable32(portable32::Accumulator),
+}
+
+impl State {
+    /// The backend that it runs on.
+    #[must_use]
+    pub const fn backend(&self) -> Backend {
+        self.backend
+    }
+
+    /// Takes full blocks, also none.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BufferLength`] if the length is not a multiple of [`Backend::block_len`]; nothing has changed then.
+    pub fn blocks(&mut self, message: &[u8]) -> Result<(), Error> {
+        if !message.len().is_multiple_of(self.backend.block_len()) {
+            return Err(Error::BufferLength);
+        }
+        self.absorb(message);
+        Ok(())
+    }
+
+    /// The tag, with the last bytes of the message, fewer than a block of the backend.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BufferLength`] if they fill one.
+    pub fn finish(self, rest: &[u8]) -> Result<[u8; TAG_LEN], Error> {
+        if rest.len() >= self.backend.block_len() {
+            return Err(Error::BufferLength);
+        }
+        Ok(self.tag(rest))
+    }
+
+    /// Takes what has a multiple of 16 bytes.
+    pub(super) fn absorb(&mut self, message: &[u8]) {
+        let (blocks, rest) = message.as_chunks();
+        debug_assert!(rest.is_empty());
+        self.add(blocks, 1);
+    }
+
+    fn add(&mut self, blocks: &[Block], high: u8) {
+        match &mut self.accumulator {
+            Accumulator::Portable64(accumulator) => accumulator.blocks(blocks, high),
+            Accumulator::Portable32(accumulator) => accumulator.blocks(blocks, high),
+        }
+    }
+
+    pub(super) fn tag(mut self, rest: &[u8]) -> [u8; TAG_LEN] {
+        let (blocks, rest) = rest.as_chunks();
+        self.add(blocks, 1);
+        if !rest.is_empty() {
+            let mut last = Secret::new([0; 16]);
+            last[..rest.len()].copy_from_slice(rest);
+            last[rest.len()] = 1;
+            self.add(&[*last], 0);
+        }
+        let (low, top) = match &self.accumulator {
+            Accumulator::Portable64(accumulator) => accumulator.value(),
+            Accumulator::Portable32(accumulator) => accumulator.value(),
+        };
+        reduce(low, top).wrapping_add(*self.s).to_le_bytes()
+    }
+}
+
+impl fmt::Debug for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("State")
+            .field("backend", &self.backend)
+            .finish_non_exhaustive()
+    }
+}
+
+/// h mod p mod 2^128, for h = low + 2^128 top below 2p = 2^131 - 10: p is subtracted once, if h + 5 reaches 2^130.
+fn reduce(low: u128, top: u64) -> u128 {
+    let (difference, carry) = low.overflowing_add(5);
+    let reaches = ((top + u64::from(carry)) >> 2) & 1;
+    // Through subtle, so that the compiler sees no choice between two values, of which it could make a branch.
+    let mask = u128::from(Choice::from(reaches as u8).unwrap_u8()).wrapping_neg();
+    (low & !mask) | (difference & mask)
+}
+
+/// The key of `NaCl`'s example.
+const NACL_KEY: [u8; 32] = [
+    0xee, 0xa6, 0xa7, 0x25, 0x1c, 0x1e, 0x72, 0x91, 0x6d, 0x11, 0xc2, 0xcb, 0x21, 0x4d, 0x3c, 0x25, 0x25,
+    0x39, 0x12, 0x1d, 0x8e, 0x23, 0x4e, 0x65, 0x2d, 0x65, 0x1f, 0xa4, 0xc8, 0xcf, 0xf8, 0x80,
+];
+
+/// Its message.
+const NACL_MESSAGE: [u8; 131] = [
+    0x8e, 0x99, 0x3b, 0x9f, 0x48, 0x68, 0x12, 0x73, 0xc2, 0x96, 0x50, 0xba, 0x32, 0xfc, 0x76, 0xce, 0x48,
+    0x33, 0x2e, 0xa7, 0x16, 0x4d, 0x96, 0xa4, 0x47, 0x6f, 0xb8, 0xc5, 0x31, 0xa1, 0x18, 0x6a, 0xc0, 0xdf,
+    0xc1, 0x7c, 0x98, 0xdc, 0xe8, 0x7b, 0x4d, 0xa7, 0xf0, 0x11, 0xec, 0x48, 0xc9, 0x72, 0x71, 0xd2, 0xc2,
+    0x0f, 0x9b, 0x92, 0x8f, 0xe2, 0x27, 0x0d, 0x6f, 0xb8, 0x63, 0xd5, 0x17, 0x38, 0xb4, 0x8e, 0xee, 0xe3,
+    0x14, 0xa7, 0xcc, 0x8a, 0xb9, 0x32, 0x16, 0x45, 0x48, 0xe5, 0x26, 0xae, 0x90, 0x22, 0x43, 0x68, 0x51,
+    0x7a, 0xcf, 0xea, 0xbd, 0x6b, 0xb3, 0x73, 0x2b, 0xc0, 0xe9, 0xda, 0x99, 0x83, 0x2b, 0x61, 0xca, 0x01,
+    0xb6, 0xde, 0x56, 0x24, 0x4a, 0x9e, 0x88, 0xd5, 0xf9, 0xb3, 0x79, 0x73, 0xf6, 0x22, 0xa4, 0x3d, 0x14,
+    0xa6, 0x59, 0x9b, 0x1f, 0x65, 0x4c, 0xb4, 0x5a, 0x74, 0xe3, 0x55, 0xa5,
+];
+
+/// The key of the tag of tags in poly1305-opt.
+const TOTAL_KEY: [u8; 32] = [
+    0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0xff, 0xfe, 0xfd, 0xfc, 0xfb, 0xfa, 0xf9, 0xff, 0xff, 0xff,
+    0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x00, 0x00, 0x00, 0x00,
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// h in [p, 2^130) is reduced once, and what is larger too.
+    #[test]
+    fn the_last_reduction() {
+        let p = (u128::MAX - 4, 3); // 2^130 - 5
+        assert_eq!(reduce(p.0 - 1, p.1), p.0 - 1);
+        for (above, expected) in (0..=4).zip(0..) {
+            assert_eq!(reduce(p.0 + above, p.1), expected);
+        }
+        assert_eq!(reduce(0, 4), 5);
+        assert_eq!(reduce(1 << 66, 4), (1 << 66) + 5);
+        assert_eq!(reduce(u128::MAX, 2), u128::MAX);
+        assert_eq!(reduce(7, 0), 7);
+    }
+
+    /// A backend that fails is left out; if all fail, there is an error and no tag. The only test of this program that
+    /// may use the chosen backend.
+    #[test]
+    fn a_failed_self_test_is_an_error() {
+        let [best, other] = BACKENDS;
+        assert_eq!(choose(|_| true), 1);
+        assert_eq!(choose(|backend| backend != best), 2);
+        assert_eq!(choose(|_| false), NONE);
+
+        assert_eq!(Backend::current(), Ok(best));
+        assert_eq!(Backend::failed().unwrap().count(), 0);
+        CHOSEN.store(2, Ordering::Relaxed);
+        assert_eq!(Backend::current(), Ok(other));
+        assert!(Backend::failed().unwrap().eq([best]));
+        CHOSEN.store(NONE, Ordering::Relaxed);
+        assert_eq!(Backend::current(), Err(Error::SelfTest));
+        assert_eq!(Backend::failed().err(), Some(Error::SelfTest));
+        assert_eq!(super::super::backend().err(), Some(Error::SelfTest));
+        assert_eq!(super::super::self_test(), Err(Error::SelfTest));
+        assert_eq!(super::super::auth([7; 32], b""), Err(Error::SelfTest));
+        assert_eq!(super::super::verify([7; 32], b"", &[7; 16]), Err(Error::SelfTest));
+        assert_eq!(Poly1305::new([7; 32]).err(), Some(Error::SelfTest));
+        #[cfg(feature = "adiantum")]
+        {
+            use crate::adiantum::{Adiantum, HPolyC};
+            assert_eq!(Adiantum::<12>::new(&[7; 32]).err(), Some(Error::SelfTest));
+            assert_eq!(HPolyC::<12>::new(&[7; 32]).err(), Some(Error::SelfTest));
+        }
+        CHOSEN.store(0, Ordering::Relaxed);
+        assert_eq!(Backend::current(), Ok(best));
+    }
+}

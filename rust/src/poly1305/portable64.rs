@@ -1,0 +1,60 @@
+//! h and r in limbs of 64 bits.
+//!
+//! h = low + 2^128 top. The clamp makes r below 2^124 and r1 a multiple of 4, so 2^128 h1 r1 = 2^130 h1 (r1 / 4), which
+//! is h1 times s1 = 5 r1 / 4 modulo p.
+
+use super::backend::Block;
+use crate::wipe::Secret;
+
+#[derive(Clone)]
+pub(super) struct Accumulator {
+    r: Secret<[u64; 2]>,
+    h: Secret<(u128, u64)>,
+}
+
+impl Accumulator {
+    /// h = 0, for a clamped r.
+    pub(super) fn new(r: u128) -> Self {
+        Self {
+            r: Secret::new([low(r), low(r >> 64)]),
+            h: Secret::new((0, 0)),
+        }
+    }
+
+    /// Blocks, with `high` times 2^128 added to each.
+    pub(super) fn blocks(&mut self, blocks: &[Block], high: u8) {
+        let [r0, r1] = *self.r;
+        let s1 = r1 + (r1 >> 2);
+        let (mut h, mut top) = *self.h;
+        for block in blocks {
+            let (sum, carry) = h.overflowing_add(u128::from_le_bytes(*block));
+            let (h0, h1) = (low(sum), low(sum >> 64));
+            let h2 = top + u64::from(high) + u64::from(carry); // at most 4 + 1 + 1
+
+            // Below 2^126, 2^126 and 2^63: r0 and r1 have 60 bits, s1 is below 1.25 times 2^60.
+            let d0 = product(h0, r0) + product(h1, s1);
+            let d1 = product(h0, r1) + product(h1, r0) + u128::from(h2 * s1) + (d0 >> 64);
+            let d2 = h2 * r0 + low(d1 >> 64);
+
+            // What lies above bit 129 comes back five times.
+            let (sum, carry) = ((d1 << 64) | u128::from(low(d0))).overflowing_add(u128::from(5 * (d2 >> 2)));
+            (h, top) = (sum, (d2 & 3) + u64::from(carry));
+        }
+        *self.h = (h, top);
+    }
+
+    /// h as its low 128 bits and the rest. It is below 2^130 + 2^66: where `top` is 4, the last carry left little.
+    pub(super) fn value(&self) -> (u128, u64) {
+        *self.h
+    }
+}
+
+#[allow(clippy::cast_possible_truncation)] // that is what it is for
+const fn low(x: u128) -> u64 {
+    x as u64
+}
+
+#[inline(always)]
+fn product(x: u64, y: u64) -> u128 {
+    u128::from(x) * u128::from(y)
+}
