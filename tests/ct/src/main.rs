@@ -6,6 +6,8 @@
 //! defect, which must be caught.
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+mod adiantum;
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod memcheck;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod ristretto;
@@ -158,6 +160,7 @@ mod linux {
             + siv()
             + opening()
             + crate::ristretto::vectors()
+            + crate::adiantum::vectors()
     }
 
     fn permutation() -> usize {

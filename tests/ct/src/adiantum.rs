@@ -1,0 +1,78 @@
+//! Poly1305, Adiantum and `HPolyC` with secret keys and messages. Lengths and tweaks are public.
+
+use std::path::Path;
+
+use serde_json::Value;
+use subtle::ConstantTimeEq;
+use veriplex::adiantum::{Adiantum, HPolyC, WideBlockCipher};
+use veriplex::hazmat::poly1305::Backend;
+use veriplex::poly1305::Poly1305;
+
+use crate::linux::{cases, expect, hidden, known};
+use crate::memcheck::{public, secret};
+
+pub fn vectors() -> usize {
+    poly1305() + hbsh()
+}
+
+fn load(path: &str) -> Value {
+    let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../vectors")).join(path);
+    serde_json::from_slice(&std::fs::read(path).expect("a file")).expect("JSON")
+}
+
+/// On every backend, and in pieces on the one in use. Whether a tag is right is public, and only that: the comparison is
+/// made here as `Poly1305::verify` makes it, which branches on its result.
+fn poly1305() -> usize {
+    let file = load("poly1305/poly1305.json");
+    let mut n = 0;
+    for case in cases(&file).iter().filter(|case| case["message"].is_string()) {
+        let mut key: [u8; 32] = known(case, "key").try_into().expect("32 bytes");
+        secret(&mut key);
+        let (message, tag) = (hidden(case, "message"), known(case, "tag"));
+        let valid = case["valid"] != false;
+        for backend in Backend::available() {
+            let computed = backend.auth(&key, &message);
+            let mut same = [computed.ct_eq(&tag[..]).unwrap_u8()];
+            public(&mut same);
+            assert_eq!(same, [u8::from(valid)]);
+        }
+        if valid {
+            let mut poly = Poly1305::new(key).expect("the self-test passes");
+            message.chunks(23).for_each(|piece| poly.update(piece));
+            expect(poly.finalize().to_vec(), &tag);
+        }
+        n += 1;
+    }
+    n
+}
+
+/// The cases of 12 rounds, both ways.
+fn hbsh() -> usize {
+    let file = load("adiantum/hbsh.json");
+    let mut n = 0;
+    for case in cases(&file) {
+        let key = hidden(case, "key");
+        let cipher: Box<dyn WideBlockCipher> = match (
+            case["cipher"].as_str().expect("a name"),
+            case.get("padding").is_some(),
+        ) {
+            ("Adiantum-XChaCha12-AES256", false) => Box::new(Adiantum::<12>::new(&key).expect("a key")),
+            ("HPolyC-XChaCha12-AES256", false) => Box::new(HPolyC::<12>::new(&key).expect("a key")),
+            _ => continue,
+        };
+        let tweak = known(case, "tweak");
+        let mut data = hidden(case, "plaintext");
+        cipher
+            .encrypt_in_place(&tweak, &mut data)
+            .expect("16 bytes or more");
+        expect(data, &known(case, "ciphertext"));
+        let mut data = known(case, "ciphertext");
+        cipher
+            .decrypt_in_place(&tweak, &mut data)
+            .expect("16 bytes or more");
+        expect(data, &known(case, "plaintext"));
+        n += 1;
+    }
+    assert!(n > 40, "{n}");
+    n
+}
