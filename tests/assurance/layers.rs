@@ -16,12 +16,13 @@ const LAYERS: [(&str, &[&str]); 7] = [
         &["error", "in_out", "key", "label", "simpira1024", "wipe"],
     ),
     ("backend", &["backend"]),
-    ("primitives", &[]),
+    ("primitives", &["chacha", "poly1305"]),
     ("duplex", &["duplex"]),
     ("protocol", &["protocol"]),
     (
         "schemes",
         &[
+            "adiantum",
             "aead",
             "aestream",
             "digest",

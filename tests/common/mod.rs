@@ -20,17 +20,6 @@ pub fn family_vectors(family: &str, name: &str) -> Value {
     serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// The known answers of this name in a family, from `tests/vectors` or the folder that `VERIPLEX_VECTORS` names.
-pub fn family_vectors(family: &str, name: &str) -> Value {
-    let folder = std::env::var_os("VERIPLEX_VECTORS").map_or_else(
-        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors")),
-        PathBuf::from,
-    );
-    let path = folder.join(family).join(name).with_extension("json");
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
-}
-
 /// The elements of an array; none at all would make a test pass that tests nothing.
 pub fn cases(value: &Value) -> &[Value] {
     let cases = value.as_array().expect("an array");

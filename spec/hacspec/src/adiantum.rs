@@ -24,13 +24,13 @@ pub fn subtract(x: Number, y: Number) -> Number {
 }
 
 /// Poly1305 as a hash: nothing is added.
-#[hax_lib::requires(r.len() == 16)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(r.len() == 16))]
 pub fn poly(r: &[u8], message: &[u8]) -> Number {
     le_bytes(&polynomial(r, message))
 }
 
 /// The stream under a short nonce, which is followed by a byte 1 and zeros.
-#[hax_lib::requires(key.len() == 32 && nonce.len() < 24)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(key.len() == 32 && nonce.len() < 24))]
 pub fn short_nonce(n: usize, key: &[u8], nonce: &[u8], length: usize) -> Vec<u8> {
     let mut long = [nonce, &[1]].concat();
     long.resize(24, 0);
@@ -38,14 +38,14 @@ pub fn short_nonce(n: usize, key: &[u8], nonce: &[u8], length: usize) -> Vec<u8>
 }
 
 /// What Adiantum's hashes have in common: that of the message's length and the tweak.
-#[hax_lib::requires(key.len() == 16)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(key.len() == 16))]
 pub fn tweak_hash(key: &[u8], tweak: &[u8], length: usize) -> Number {
     let bits = (8 * length as u128).to_le_bytes();
     poly(key, &[&bits, tweak].concat())
 }
 
 /// That of the message: Poly1305 over what NH makes of each KiB.
-#[hax_lib::requires(key.len() == 1088)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(key.len() == 1088))]
 pub fn message_hash(key: &[u8], message: &[u8]) -> Number {
     let mut hashes = Vec::new();
     for piece in message.chunks(1024) {
@@ -55,7 +55,7 @@ pub fn message_hash(key: &[u8], message: &[u8]) -> Number {
 }
 
 /// The hash of Adiantum.
-#[hax_lib::requires(key.len() == 1104)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(key.len() == 1104))]
 pub fn adiantum_hash(key: &[u8], tweak: &[u8], message: &[u8]) -> Number {
     add(
         tweak_hash(&key[..16], tweak, message.len()),
@@ -64,7 +64,7 @@ pub fn adiantum_hash(key: &[u8], tweak: &[u8], message: &[u8]) -> Number {
 }
 
 /// The hash of `HPolyC`: over the length of the tweak in bits, the tweak, z zeros, and the message.
-#[hax_lib::requires(key.len() == 16 && tweak.len() < 1 << 29)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(key.len() == 16 && tweak.len() < 1 << 29))]
 pub fn padded_hash(key: &[u8], tweak: &[u8], z: usize, message: &[u8]) -> Number {
     let bits = (8 * tweak.len() as u128).to_le_bytes();
     let zeros = vec![0; z];
@@ -82,13 +82,13 @@ pub fn go_padding(tweak_len: usize) -> usize {
 }
 
 /// The hash of `HPolyC`.
-#[hax_lib::requires(key.len() == 16 && tweak.len() < 1 << 29)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(key.len() == 16 && tweak.len() < 1 << 29))]
 pub fn hpolyc_hash(key: &[u8], tweak: &[u8], message: &[u8]) -> Number {
     padded_hash(key, tweak, padding(tweak.len()), message)
 }
 
 /// That of the Go package.
-#[hax_lib::requires(key.len() == 16 && tweak.len() < 1 << 29)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(key.len() == 16 && tweak.len() < 1 << 29))]
 pub fn hpolyc_go_hash(key: &[u8], tweak: &[u8], message: &[u8]) -> Number {
     padded_hash(key, tweak, go_padding(tweak.len()), message)
 }
@@ -105,7 +105,7 @@ pub struct Keys {
 }
 
 /// They are the beginning of the stream of no nonce.
-#[hax_lib::requires(key.len() == 32)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(key.len() == 32))]
 pub fn derive(n: usize, key: &[u8], hash_key_len: usize) -> Keys {
     let keys = short_nonce(n, key, &[], 32 + hash_key_len);
     Keys {
@@ -125,14 +125,14 @@ pub fn apply(n: usize, keys: &Keys, nonce: Number, message: &[u8]) -> Vec<u8> {
 }
 
 /// The left part of a message, and the right one of 16 bytes.
-#[hax_lib::requires(message.len() >= 16)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(message.len() >= 16))]
 pub fn parts(message: &[u8]) -> (Vec<u8>, Number) {
     let (left, right) = message.split_at(message.len() - 16);
     (left.to_vec(), from_fn(|i| right[i]))
 }
 
 /// HBSH: hash, block cipher, stream cipher, hash.
-#[hax_lib::requires(plaintext.len() >= 16)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(plaintext.len() >= 16))]
 pub fn hbsh_encrypt(n: usize, keys: &Keys, hash: Hash, plaintext: &[u8]) -> Vec<u8> {
     let (left, right) = parts(plaintext);
     let pm = add(right, hash(&left));
@@ -143,7 +143,7 @@ pub fn hbsh_encrypt(n: usize, keys: &Keys, hash: Hash, plaintext: &[u8]) -> Vec<
 }
 
 /// The inverse of `hbsh_encrypt`.
-#[hax_lib::requires(ciphertext.len() >= 16)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(ciphertext.len() >= 16))]
 pub fn hbsh_decrypt(n: usize, keys: &Keys, hash: Hash, ciphertext: &[u8]) -> Vec<u8> {
     let (left, right) = parts(ciphertext);
     let cm = add(right, hash(&left));
@@ -154,42 +154,42 @@ pub fn hbsh_decrypt(n: usize, keys: &Keys, hash: Hash, ciphertext: &[u8]) -> Vec
 }
 
 /// Adiantum.
-#[hax_lib::requires(key.len() == 32 && plaintext.len() >= 16)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(key.len() == 32 && plaintext.len() >= 16))]
 pub fn adiantum_encrypt(n: usize, key: &[u8], tweak: &[u8], plaintext: &[u8]) -> Vec<u8> {
     let keys = derive(n, key, 1104);
     hbsh_encrypt(n, &keys, &|m| adiantum_hash(&keys.hash, tweak, m), plaintext)
 }
 
 /// The inverse of `adiantum_encrypt`.
-#[hax_lib::requires(key.len() == 32 && ciphertext.len() >= 16)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(key.len() == 32 && ciphertext.len() >= 16))]
 pub fn adiantum_decrypt(n: usize, key: &[u8], tweak: &[u8], ciphertext: &[u8]) -> Vec<u8> {
     let keys = derive(n, key, 1104);
     hbsh_decrypt(n, &keys, &|m| adiantum_hash(&keys.hash, tweak, m), ciphertext)
 }
 
 /// `HPolyC`.
-#[hax_lib::requires(key.len() == 32 && tweak.len() < 1 << 29 && plaintext.len() >= 16)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(key.len() == 32 && tweak.len() < 1 << 29 && plaintext.len() >= 16))]
 pub fn hpolyc_encrypt(n: usize, key: &[u8], tweak: &[u8], plaintext: &[u8]) -> Vec<u8> {
     let keys = derive(n, key, 16);
     hbsh_encrypt(n, &keys, &|m| hpolyc_hash(&keys.hash, tweak, m), plaintext)
 }
 
 /// The inverse of `hpolyc_encrypt`.
-#[hax_lib::requires(key.len() == 32 && tweak.len() < 1 << 29 && ciphertext.len() >= 16)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(key.len() == 32 && tweak.len() < 1 << 29 && ciphertext.len() >= 16))]
 pub fn hpolyc_decrypt(n: usize, key: &[u8], tweak: &[u8], ciphertext: &[u8]) -> Vec<u8> {
     let keys = derive(n, key, 16);
     hbsh_decrypt(n, &keys, &|m| hpolyc_hash(&keys.hash, tweak, m), ciphertext)
 }
 
 /// `HPolyC` with the padding of the Go package.
-#[hax_lib::requires(key.len() == 32 && tweak.len() < 1 << 29 && plaintext.len() >= 16)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(key.len() == 32 && tweak.len() < 1 << 29 && plaintext.len() >= 16))]
 pub fn hpolyc_go_encrypt(n: usize, key: &[u8], tweak: &[u8], plaintext: &[u8]) -> Vec<u8> {
     let keys = derive(n, key, 16);
     hbsh_encrypt(n, &keys, &|m| hpolyc_go_hash(&keys.hash, tweak, m), plaintext)
 }
 
 /// The inverse of `hpolyc_go_encrypt`.
-#[hax_lib::requires(key.len() == 32 && tweak.len() < 1 << 29 && ciphertext.len() >= 16)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(key.len() == 32 && tweak.len() < 1 << 29 && ciphertext.len() >= 16))]
 pub fn hpolyc_go_decrypt(n: usize, key: &[u8], tweak: &[u8], ciphertext: &[u8]) -> Vec<u8> {
     let keys = derive(n, key, 16);
     hbsh_decrypt(n, &keys, &|m| hpolyc_go_hash(&keys.hash, tweak, m), ciphertext)

@@ -64,21 +64,21 @@ pub fn rounds(n: usize, x: State) -> State {
 }
 
 /// The state before the rounds.
-#[hax_lib::requires(key.len() == 32 && last.len() == 16)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(key.len() == 32 && last.len() == 16))]
 pub fn start(key: &[u8], last: &[u8]) -> State {
     let words = le_words(&[b"expand 32-byte k", key, last].concat());
     from_fn(|i| words[i])
 }
 
 /// The key of the inner `ChaCha`: no addition of the start, and of the result the first and the last row.
-#[hax_lib::requires(key.len() == 32 && nonce.len() == 16)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(key.len() == 32 && nonce.len() == 16))]
 pub fn hchacha(n: usize, key: &[u8], nonce: &[u8]) -> Vec<u8> {
     let x = rounds(n, start(key, nonce));
     le_word_bytes(&[&x[..4], &x[12..]].concat())
 }
 
 /// A block of the stream.
-#[hax_lib::requires(key.len() == 32 && nonce.len() == 8)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(key.len() == 32 && nonce.len() == 8))]
 pub fn block(n: usize, key: &[u8], nonce: &[u8], counter: u64) -> Vec<u8> {
     let x = start(key, &[counter.to_le_bytes().as_slice(), nonce].concat());
     let y = rounds(n, x);
@@ -87,7 +87,7 @@ pub fn block(n: usize, key: &[u8], nonce: &[u8], counter: u64) -> Vec<u8> {
 }
 
 /// The stream from block 0 on.
-#[hax_lib::requires(key.len() == 32 && nonce.len() == 8)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(key.len() == 32 && nonce.len() == 8))]
 pub fn stream(n: usize, key: &[u8], nonce: &[u8], length: usize) -> Vec<u8> {
     let mut bytes = vec![];
     for counter in 0..length.div_ceil(64) {
@@ -98,7 +98,7 @@ pub fn stream(n: usize, key: &[u8], nonce: &[u8], length: usize) -> Vec<u8> {
 }
 
 /// The stream of `XChaCha`.
-#[hax_lib::requires(key.len() == 32 && nonce.len() == 24)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(key.len() == 32 && nonce.len() == 24))]
 pub fn xchacha(n: usize, key: &[u8], nonce: &[u8], length: usize) -> Vec<u8> {
     stream(n, &hchacha(n, key, &nonce[..16]), &nonce[16..], length)
 }

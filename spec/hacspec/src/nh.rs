@@ -19,7 +19,7 @@ pub fn products(m: [u32; 4], k: [u32; 4]) -> u64 {
 }
 
 /// The sum of a pass: unit u of the message with unit u + pass of the key.
-#[hax_lib::requires(key.len() == 268 && pass < 4 && words.len() % 4 == 0 && words.len() <= 256)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(key.len() == 268 && pass < 4 && words.len() % 4 == 0 && words.len() <= 256))]
 pub fn nh_pass(key: &[u32], words: &[u32], pass: usize) -> u64 {
     let mut sum = 0_u64;
     for u in 0..words.len() / 4 {
@@ -31,7 +31,7 @@ pub fn nh_pass(key: &[u32], words: &[u32], pass: usize) -> u64 {
 }
 
 /// The hash of a message of at most 1024 bytes, filled with zeros to a multiple of 16.
-#[hax_lib::requires(key.len() == NH_KEY && message.len() <= NH_BLOCK)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(key.len() == NH_KEY && message.len() <= NH_BLOCK))]
 pub fn nh(key: &[u8], message: &[u8]) -> Vec<u8> {
     let mut filled = message.to_vec();
     filled.resize(message.len().div_ceil(16) * 16, 0);

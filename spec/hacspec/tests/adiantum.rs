@@ -1,19 +1,17 @@
-//! The twin against the known answers of Poly1305, Adiantum and `HPolyC` in `tests/vectors` (or the folder that
-//! `VERIPLEX_VECTORS` names), and against published ones of their parts.
+//! The twin against the known answers of Poly1305, Adiantum and `HPolyC`, and against published ones of their parts.
+
+#[path = "../../../tests/common/vectors.rs"]
+mod folder;
 
 use serde_json::Value;
-use std::{env, fs, path::PathBuf};
+use std::fs;
 use veriplex_spec::adiantum::{
     adiantum_decrypt, adiantum_encrypt, hpolyc_decrypt, hpolyc_encrypt, hpolyc_go_decrypt, hpolyc_go_encrypt,
 };
 use veriplex_spec::{aes256, chacha, poly1305};
 
-fn load(path: &str) -> Vec<Value> {
-    let folder = env::var_os("VERIPLEX_VECTORS").map_or_else(
-        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors")),
-        PathBuf::from,
-    );
-    let path = folder.join(path);
+fn load(family: &str, name: &str) -> Vec<Value> {
+    let path = folder::folder(family).join(name);
     let text = fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     serde_json::from_slice(&text).unwrap()
 }
@@ -32,7 +30,7 @@ fn bytes(v: &Value, key: &str) -> Vec<u8> {
 
 #[test]
 fn poly1305_vectors() {
-    let file = load("poly1305/poly1305.json");
+    let file = load("poly1305", "poly1305.json");
     for v in &file {
         let message = if v["message"].is_string() {
             bytes(v, "message")
@@ -65,7 +63,7 @@ fn poly1305_vectors() {
 #[test]
 fn hbsh_vectors() {
     type Cipher = fn(usize, &[u8], &[u8], &[u8]) -> Vec<u8>;
-    let file = load("adiantum/hbsh.json");
+    let file = load("adiantum", "hbsh.json");
     for v in &file {
         let name = v["cipher"].as_str().unwrap();
         let (family, rest) = name.split_once("-XChaCha").unwrap();
