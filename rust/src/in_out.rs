@@ -66,6 +66,20 @@ impl<'b> InOut<'b> {
     }
 }
 
+/// Copies between buffers of the same length.
+///
+/// # Errors
+///
+/// [`Error::BufferLength`] if the lengths differ.
+#[cfg(feature = "adiantum")]
+pub(crate) fn copy(from: &[u8], to: &mut [u8]) -> Result<(), Error> {
+    if from.len() != to.len() {
+        return Err(Error::BufferLength);
+    }
+    to.copy_from_slice(from);
+    Ok(())
+}
+
 /// Keeps what was opened if it is verified, else wipes it.
 #[inline(never)] // tests/ct knows it by name: the answer is public
 pub(crate) fn keep_if(verified: Choice, opened: &mut [u8]) -> Result<(), Error> {

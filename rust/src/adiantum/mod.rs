@@ -49,7 +49,7 @@ mod parts;
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::protocol::copy;
+use crate::in_out::copy;
 use crate::wipe::Secret;
 use crate::{Error, Key};
 pub use parts::{Aes256, NhPoly1305, PaddedPoly1305, XChaCha};
