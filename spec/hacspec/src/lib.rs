@@ -43,3 +43,8 @@ pub mod simpira1024;
 pub mod siv;
 pub mod stream;
 pub mod vrf;
+pub mod xoodoo;
+pub mod xoofff;
+pub mod xoofff_sane;
+pub mod xoofff_sanse;
+pub mod xoofff_wbc;

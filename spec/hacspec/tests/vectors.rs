@@ -10,10 +10,18 @@ use veriplex_spec::protocol::{self, Opened};
 use veriplex_spec::{
     aead, aestream, digest, group, handshake, hpke, mac, mhf, oae2, oprf, pake, sig, signcrypt, simpira1024,
 };
-use veriplex_spec::{siv, stream, vrf};
+use veriplex_spec::{siv, stream, vrf, xoodoo, xoofff, xoofff_sane, xoofff_sanse, xoofff_wbc};
 
 fn load(name: &str) -> Value {
     let path = folder::folder("newplex").join(name);
+    let text = fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    serde_json::from_slice(&text).unwrap()
+}
+
+/// The known answers of another family than Newplex, in its own folder.
+fn load_family(family: &str, name: &str) -> Value {
+    let vectors = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors"));
+    let path = vectors.join(family).join(name);
     let text = fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     serde_json::from_slice(&text).unwrap()
 }
@@ -496,4 +504,107 @@ fn oprf_vectors() {
         ));
     }
     assert_eq!(file.as_array().unwrap().len(), 4);
+}
+
+#[test]
+fn xoodoo_vectors() {
+    let file = load_family("xoofff", "xoofff.json");
+    let cases = list(&file, "xoodoo");
+    for case in cases {
+        let input = bytes(case, "input").try_into().unwrap();
+        assert_eq!(xoodoo::permute(6, input)[..], bytes(case, "rounds_6"));
+        assert_eq!(xoodoo::permute(12, input)[..], bytes(case, "rounds_12"));
+    }
+    assert_eq!(cases.len(), 24);
+}
+
+#[test]
+fn xoofff_vectors() {
+    let file = load_family("xoofff", "xoofff.json");
+    let cases = list(&file, "xoofff");
+    for case in cases {
+        let mut deck = xoofff::start(&bytes(case, "key"));
+        let offset = length(case, "offset");
+        let check = |deck, want: Vec<u8>| assert_eq!(xoofff::output(deck, offset, want.len()), want);
+        for string in list(case, "strings") {
+            let [domain, bits] =
+                ["domain", "domain_bits"].map(|key| u8::try_from(number(string, key)).unwrap());
+            deck = xoofff::append(deck, &bytes(string, "data"), domain, bits);
+            if string.get("output_after").is_some() {
+                check(deck, bytes(string, "output_after"));
+            }
+        }
+        if case.get("output").is_some() {
+            check(deck, bytes(case, "output"));
+        }
+    }
+    assert_eq!(cases.len(), 235);
+}
+
+/// Every message of a session: what it is sealed to, and that it is opened or refused.
+macro_rules! sessions {
+    ($mode:ident, $start:expr, $name:literal, $tag0:expr) => {{
+        let file = load_family("xoofff", "modes.json");
+        let (mut genuine, mut refused) = (0, 0);
+        for case in list(&file, $name) {
+            let mut session = $start(case);
+            assert_eq!($tag0(session), case.get("tag0").map(|_| bytes(case, "tag0")));
+            for message in list(case, "messages") {
+                let [ad, ciphertext, tag] = ["ad", "ciphertext", "tag"].map(|key| bytes(message, key));
+                let (after, opened) = $mode::open(session, &ad, &ciphertext, &tag);
+                if message.get("valid").is_some() {
+                    let plaintext = vec![0; ciphertext.len()];
+                    assert_eq!((after, opened), (session, Opened { ok: false, plaintext }));
+                    refused += 1;
+                } else {
+                    let plaintext = bytes(message, "plaintext");
+                    assert_eq!($mode::seal(session, &ad, &plaintext), (after, ciphertext, tag));
+                    assert_eq!(opened, Opened { ok: true, plaintext });
+                    genuine += 1;
+                }
+                session = after;
+            }
+        }
+        assert_eq!((genuine, refused), (78, 10));
+    }};
+}
+
+#[test]
+fn xoofff_sane_vectors() {
+    let start = |case| xoofff_sane::start(&bytes(case, "key"), &bytes(case, "nonce"));
+    let tag0 = |session| Some(xoofff_sane::tag(session));
+    sessions!(xoofff_sane, start, "sane", tag0);
+}
+
+#[test]
+fn xoofff_sanse_vectors() {
+    let start = |case| xoofff_sanse::start(&bytes(case, "key"));
+    sessions!(xoofff_sanse, start, "sanse", |_| None);
+}
+
+#[test]
+fn xoofff_wbc_vectors() {
+    let file = load_family("xoofff", "modes.json");
+    let cases = list(&file, "wbc");
+    for case in cases {
+        let [key, tweak, plaintext, ciphertext] =
+            ["key", "tweak", "plaintext", "ciphertext"].map(|name| bytes(case, name));
+        assert_eq!(xoofff_wbc::encipher(&key, &tweak, &plaintext), ciphertext);
+        assert_eq!(xoofff_wbc::decipher(&key, &tweak, &ciphertext), plaintext);
+    }
+    assert_eq!(cases.len(), 58);
+    let cases = list(&file, "wbc_ae");
+    for case in cases {
+        let [key, ad, ciphertext] = ["key", "ad", "ciphertext"].map(|name| bytes(case, name));
+        let opened = xoofff_wbc::open(&key, &ad, &ciphertext);
+        if case.get("valid").is_some() {
+            let plaintext = vec![0; ciphertext.len() - 16];
+            assert_eq!(opened, Opened { ok: false, plaintext });
+        } else {
+            let plaintext = bytes(case, "plaintext");
+            assert_eq!(xoofff_wbc::seal(&key, &ad, &plaintext), ciphertext);
+            assert_eq!(opened, Opened { ok: true, plaintext });
+        }
+    }
+    assert_eq!(cases.len(), 47);
 }
