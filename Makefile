@@ -71,7 +71,7 @@ fuzz: ## every fuzz target in turn, for SECONDS (60) each (needs cargo-fuzz and 
 	else echo "make fuzz: skipped, no cargo-fuzz on PATH (cargo install cargo-fuzz)"; [ -z "$(STRICT)" ]; fi
 
 bench: ## measure: the permutation against its lower bound, the schemes, the memory-hard hash against a plain loop
-	for bench in permutation schemes mhf ristretto adiantum; do $(CARGO) bench --package veriplex-benches --bench $$bench || exit 1; done
+	for bench in permutation schemes mhf ristretto adiantum siblings; do $(CARGO) bench --package veriplex-benches --bench $$bench || exit 1; done
 
 deps: ## install the Debian packages that these targets need; removes none, and replaces no rustc or cargo on PATH
 	apt-get update

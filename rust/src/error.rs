@@ -39,6 +39,8 @@ pub enum Error {
     LimitReached,
     /// Every backend of an algorithm failed its self-test: compiler or machine is wrong. Nothing was computed.
     SelfTest,
+    /// A number is outside of the range that the function names.
+    OutOfRange,
 }
 
 impl fmt::Display for Error {
@@ -58,6 +60,7 @@ impl fmt::Display for Error {
             Self::OutOfMemory => "not enough memory",
             Self::LimitReached => "a bound of the scheme is reached",
             Self::SelfTest => "self-test failed",
+            Self::OutOfRange => "number out of range",
         })
     }
 }

@@ -5,6 +5,8 @@
 
 pub use crate::backend::{Backend, set_hardware_enabled};
 pub use crate::duplex::{Duplex, RATE};
+#[cfg(feature = "xoofff")]
+pub use crate::xoodoo::xoodoo;
 
 /// Size in bytes of the state of the permutation.
 pub const STATE_LEN: usize = crate::simpira1024::STATE_LEN;

@@ -52,13 +52,15 @@
 //! | [`frost`] | threshold signatures, with a dealer or distributed key generation |
 //! | [`poly1305`] | one-time authenticator: one key, one message |
 //! | [`adiantum`] | length-preserving encryption of disk sectors: Adiantum, `HPolyC`, HBSH |
+//! | [`xoofff`] | the deck function Xoofff over Xoodoo, and its modes SANE, SANSE, WBC and WBC-AE |
 //! | [`rustcrypto`] | the traits of `digest`, `aead`, `cipher`, `password-hash`, `rand_core`, `signature` |
 //! | [`hazmat`] | the raw duplex, the raw permutation, the choice of backend |
 //!
 //! # Features
 //!
 //! `std` (default; `std::io` adapters, implies `alloc`), `alloc` (`Vec` conveniences), `zeroize`
-//! (default; secrets are wiped on drop), `ristretto` (public-key and multi-party schemes), `poly1305`, `adiantum` (implies `poly1305`), `rustcrypto` (that
+//! (default; secrets are wiped on drop), `ristretto` (public-key and multi-party schemes), `poly1305`, `adiantum` (implies
+//! `poly1305`), `xoofff`, `rustcrypto` (that
 //! project's traits; exempt from semantic versioning), `tokio` (asynchronous readers and writers), `getrandom`
 //! (randomness of the operating system). Without features the crate is `no_std` and does not allocate.
 //!
@@ -109,6 +111,10 @@ mod simpira1024;
 pub mod siv;
 pub mod stream;
 mod wipe;
+#[cfg(feature = "xoofff")]
+mod xoodoo;
+#[cfg(feature = "xoofff")]
+pub mod xoofff;
 
 pub use error::Error;
 pub use key::Key;

@@ -10,11 +10,11 @@ pub(crate) fn wipe(bytes: &mut [u8]) {
 }
 
 /// Bytes in memory that are wiped on drop.
-#[cfg(any(feature = "std", feature = "rustcrypto"))]
+#[cfg(any(feature = "std", feature = "rustcrypto", feature = "xoofff"))]
 #[derive(Clone)]
 pub(crate) struct Wiped<T: AsMut<[u8]>>(pub(crate) T);
 
-#[cfg(any(feature = "std", feature = "rustcrypto"))]
+#[cfg(any(feature = "std", feature = "rustcrypto", feature = "xoofff"))]
 impl<T: AsMut<[u8]>> Drop for Wiped<T> {
     fn drop(&mut self) {
         wipe(self.0.as_mut());
@@ -52,7 +52,7 @@ impl<T> core::ops::DerefMut for Secret<T> {
     }
 }
 
-#[cfg(all(test, any(feature = "std", feature = "rustcrypto")))]
+#[cfg(all(test, any(feature = "std", feature = "rustcrypto", feature = "xoofff")))]
 mod tests {
     use super::Wiped;
 

@@ -14,6 +14,7 @@
     doc = "| [`password_hash`] | `password-hash` 0.6 | memory-hard hash, PHC strings |"
 )]
 //! | [`rand_core`] | `rand_core` 0.10 | deterministic generator |
+//! | none | `digest` 0.11 | `Update` and `XofReader` of Xoofff itself; with feature `xoofff` |
 //! | [`signature`] | `signature` 3 | signatures; with feature `ristretto` |
 //! | [`universal_hash`] | `universal-hash` 0.6 | Poly1305; with feature `poly1305` |
 //!
@@ -29,6 +30,8 @@ pub mod rand_core;
 pub mod signature;
 #[cfg(feature = "poly1305")]
 pub mod universal_hash;
+#[cfg(feature = "xoofff")]
+mod xoofff;
 
 use crate::Label;
 

@@ -1,0 +1,50 @@
+//! The siblings of Newplex beside the crates that they replace, on the same data.
+
+use std::hint::black_box;
+
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use veriplex::xoofff::{DomainBits, Offset, Xoofff};
+
+const KEY: [u8; 32] = [7; 32];
+const SIZES: [(&str, usize); 3] = [("32B", 32), ("1KiB", 1 << 10), ("64KiB", 64 << 10)];
+
+/// Input and output of each size, of this crate and of the crate `xoofff`.
+fn xoofff(c: &mut Criterion) {
+    for (name, len) in SIZES {
+        let (input, mut out) = (vec![0x5a; len], vec![0; len]);
+        let mut group = c.benchmark_group(format!("xoofff/{name} in and out"));
+        group.throughput(Throughput::Bytes(2 * len as u64));
+        let keyed = Xoofff::new(&KEY).expect("a short key");
+        group.bench_function(BenchmarkId::from_parameter("veriplex"), |b| {
+            b.iter(|| {
+                let mut strings = keyed.clone();
+                strings.absorb(black_box(&input));
+                strings.finalize(DomainBits::NONE, Offset::ZERO).squeeze(&mut out);
+            });
+        });
+        let keyed = xoofff::Xoofff::new(&KEY);
+        group.bench_function(BenchmarkId::from_parameter("crate xoofff"), |b| {
+            b.iter(|| {
+                let mut strings = keyed;
+                strings.absorb(black_box(&input));
+                strings.finalize(0, 0, 0);
+                strings.squeeze(&mut out);
+            });
+        });
+    }
+}
+
+/// The permutation alone, of both.
+fn xoodoo(c: &mut Criterion) {
+    let (mut state, mut words) = ([0x5a; 48], [0x5a5a_5a5a; 12]);
+    let mut group = c.benchmark_group("xoodoo/12 rounds");
+    group.bench_function(BenchmarkId::from_parameter("veriplex"), |b| {
+        b.iter(|| veriplex::hazmat::xoodoo::<12>(black_box(&mut state)));
+    });
+    group.bench_function(BenchmarkId::from_parameter("crate xoofff"), |b| {
+        b.iter(|| xoofff::xoodoo::permute::<12>(black_box(&mut words)));
+    });
+}
+
+criterion_group!(benches, xoofff, xoodoo);
+criterion_main!(benches);

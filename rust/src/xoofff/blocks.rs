@@ -1,0 +1,118 @@
+//! What is done with any number of whole blocks: the functions that kernels replace.
+//!
+//! Both roll functions are serial, the permutations between are not. In the order a0 a4 a8 a1 a5 a9 ... the words of
+//! a state are a shift register: a roll drops the first and appends one. So the words of n states in a row, each
+//! rolled from the one before, are n + 12 words, and word i of all these states is n neighbours of them.
+
+use core::array::from_fn;
+
+use crate::xoodoo::{STATE_LEN, State, Words, load, permute, store};
+
+pub(super) const BLOCK_LEN: usize = STATE_LEN;
+pub(super) type Block = State;
+
+/// So many blocks at a time.
+const INTERLEAVED: usize = 8;
+/// Rounds of the permutation, everywhere in Xoofff.
+pub(super) const ROUNDS: usize = 6;
+
+/// The next word of a shift register, from its first three.
+type Feedback = fn(u32, u32, u32) -> u32;
+
+/// That of the input masks (`roll_c`).
+const MASK: Feedback = |u0, u1, _| u0 ^ (u0 << 13) ^ u1.rotate_left(3);
+/// That of the output states (`roll_e`).
+const OUTPUT: Feedback = |u0, u1, u2| u0.rotate_left(5) ^ u1.rotate_left(13) ^ (u1 & u2) ^ 7;
+
+/// Where word i of a state stands in its shift register.
+const fn place(i: usize) -> usize {
+    3 * (i % 4) + i / 4
+}
+
+/// A shift register and what it gives in at most `INTERLEAVED` steps.
+struct Register([u32; 12 + INTERLEAVED]);
+
+impl Register {
+    /// From this state, `N` steps.
+    #[inline(always)]
+    fn run<const N: usize>(state: &State, feedback: Feedback) -> Self {
+        const { assert!(N <= INTERLEAVED) };
+        let mut u = [0; 12 + INTERLEAVED];
+        for (i, word) in load(state).into_iter().enumerate() {
+            u[place(i)] = word;
+        }
+        for n in 0..N {
+            u[n + 12] = feedback(u[n], u[n + 1], u[n + 2]);
+        }
+        Self(u)
+    }
+
+    /// Word i of the first `N` states.
+    #[inline(always)]
+    fn words<const N: usize>(&self, i: usize) -> Words<N> {
+        from_fn(|j| self.0[place(i) + j])
+    }
+
+    /// The state after `n` steps.
+    #[inline(always)]
+    fn state(&self, n: usize) -> State {
+        store(from_fn(|i| self.0[place(i) + n]))
+    }
+}
+
+/// One step of the mask.
+pub(super) fn roll(mask: &mut State) {
+    *mask = Register::run::<1>(mask, MASK).state(1);
+}
+
+/// Per block: XOR the mask into it; permute; XOR the result into the accumulator; roll the mask.
+#[inline(never)]
+pub(super) fn absorb_blocks(mask: &mut State, accumulator: &mut State, blocks: &[Block]) {
+    let (groups, rest) = blocks.as_chunks();
+    for group in groups {
+        absorb::<INTERLEAVED>(mask, accumulator, group);
+    }
+    for block in rest {
+        absorb(mask, accumulator, core::array::from_ref(block));
+    }
+}
+
+#[inline(always)]
+fn absorb<const N: usize>(mask: &mut State, accumulator: &mut State, blocks: &[Block; N]) {
+    let masks = Register::run::<N>(mask, MASK);
+    *mask = masks.state(N);
+    let blocks: [[u32; 12]; N] = from_fn(|j| load(&blocks[j]));
+    let mut states: [Words<N>; 12] = from_fn(|i| {
+        let mask = masks.words::<N>(i);
+        from_fn(|j| blocks[j][i] ^ mask[j])
+    });
+    permute::<N, ROUNDS>(&mut states);
+    let before = load(accumulator);
+    *accumulator = store(from_fn(|i| {
+        states[i].iter().fold(before[i], |sum, word| sum ^ word)
+    }));
+}
+
+/// Per block: the permutation of the output state, XOR the mask; roll the output state.
+#[inline(never)]
+pub(super) fn squeeze_blocks(output: &mut State, mask: &State, blocks: &mut [Block]) {
+    let (groups, rest) = blocks.as_chunks_mut();
+    for group in groups {
+        squeeze::<INTERLEAVED>(output, mask, group);
+    }
+    for block in rest {
+        squeeze(output, mask, core::array::from_mut(block));
+    }
+}
+
+#[inline(always)]
+fn squeeze<const N: usize>(output: &mut State, mask: &State, blocks: &mut [Block; N]) {
+    let outputs = Register::run::<N>(output, OUTPUT);
+    *output = outputs.state(N);
+    let mut states: [Words<N>; 12] = from_fn(|i| outputs.words(i));
+    permute::<N, ROUNDS>(&mut states);
+    let mask = load(mask);
+    for (j, block) in blocks.iter_mut().enumerate() {
+        *block = store(from_fn(|i| states[i][j] ^ mask[i]));
+    }
+}

@@ -1,0 +1,142 @@
+use subtle::ConstantTimeEq;
+
+use super::{DomainBits, Offset, Output, Xoofff};
+use crate::Error;
+use crate::wipe::wipe;
+
+/// Xoofff-SANE: authenticated encryption of the messages of a session, with a nonce for the session.
+///
+/// Every tag of 16 bytes covers all messages so far, their associated data and their order. A forgery succeeds with
+/// probability 2^-128 a try; it and every other message that is refused leave the session as it was, so that the
+/// genuine one is still accepted. **A nonce must not come twice under one key**: the XOR of messages would show.
+/// The two directions of a conversation need two sessions, with two nonces. Nonces have any length; random ones
+/// should have 24 bytes or more.
+///
+/// Ciphertext is as long as plaintext. Sealing reads the message twice, opening as well: the tag is checked before
+/// anything is decrypted.
+///
+/// ```
+/// use veriplex::{Error, xoofff::Sane};
+///
+/// let (key, nonce) = ([7; 32], [1; 24]); // random; the nonce never twice under one key
+/// let mut sender = Sane::new(&key, &nonce)?;
+/// let mut receiver = Sane::new(&key, &nonce)?;
+///
+/// let first = sender.seal_vec(b"header", b"first message");
+/// let second = sender.seal_vec(b"", b"second message");
+/// assert_eq!(receiver.open_vec(b"", &second), Err(Error::Verification)); // not the next one
+/// assert_eq!(receiver.open_vec(b"header", &first)?, b"first message");
+/// assert_eq!(receiver.open_vec(b"", &second)?, b"second message");
+/// # Ok::<(), Error>(())
+/// ```
+///
+/// It has no `Clone`: two copies would encrypt two messages with the same keystream.
+///
+/// ```compile_fail,E0599
+/// # fn main() -> Result<(), veriplex::Error> {
+/// let sender = veriplex::xoofff::Sane::new(&[7; 32], &[1; 24])?;
+/// let copy = sender.clone();
+/// # Ok(())
+/// # }
+/// ```
+pub struct Sane {
+    /// Over the messages so far, behind the tag.
+    output: Output,
+    tag: [u8; Self::TAG_LEN],
+    /// Whether the number of messages so far is odd.
+    odd: bool,
+}
+
+impl Sane {
+    /// Size in bytes of a tag.
+    pub const TAG_LEN: usize = 16;
+
+    /// A session without messages.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidKey`] if the key has more than 47 bytes ([`Xoofff::MAX_KEY_LEN`]).
+    pub fn new(key: &(impl AsRef<[u8]> + ?Sized), nonce: &[u8]) -> Result<Self, Error> {
+        let mut history = Xoofff::new(key)?;
+        history.append(nonce, DomainBits::NONE);
+        Ok(Self::after(&history, false))
+    }
+
+    /// The session whose owner sent this tag of the session without messages ([`Sane::tag`]).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Verification`] if the tag is of another key or nonce; [`Error::InvalidKey`] as for [`Sane::new`].
+    pub fn with_tag(
+        key: &(impl AsRef<[u8]> + ?Sized),
+        nonce: &[u8],
+        tag: &[u8; Self::TAG_LEN],
+    ) -> Result<Self, Error> {
+        let session = Self::new(key, nonce)?;
+        if session.tag.ct_eq(tag).into() {
+            Ok(session)
+        } else {
+            Err(Error::Verification)
+        }
+    }
+
+    /// The tag of the last message; before the first one, that of the session without messages, which may be sent to
+    /// show at once whether key and nonce agree.
+    #[must_use]
+    pub const fn tag(&self) -> &[u8; Self::TAG_LEN] {
+        &self.tag
+    }
+
+    fn after(history: &Xoofff, odd: bool) -> Self {
+        let mut output = history.output(Offset::ZERO);
+        Self {
+            tag: output.squeeze_array(),
+            output,
+            odd,
+        }
+    }
+
+    /// The session after this message.
+    fn next(&self, ad: &[u8], ciphertext: &[u8]) -> Self {
+        let e = u8::from(self.odd);
+        let mut history = self.output.clone().restart();
+        if !ad.is_empty() || ciphertext.is_empty() {
+            history.append(ad, DomainBits::masked(2 * e, 2));
+        }
+        if !ciphertext.is_empty() {
+            history.append(ciphertext, DomainBits::masked(1 + 2 * e, 2));
+        }
+        Self::after(&history, !self.odd)
+    }
+
+    /// Encrypts the next message in place and returns the tag.
+    #[must_use]
+    pub fn seal_in_place_detached(&mut self, ad: &[u8], in_out: &mut [u8]) -> [u8; Self::TAG_LEN] {
+        self.output.apply_keystream(in_out);
+        *self = self.next(ad, in_out);
+        self.tag
+    }
+
+    /// Decrypts the next message in place.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Verification`] if it is not the next message that was sealed; `in_out` is then all zeros, and the
+    /// session as before.
+    pub fn open_in_place_detached(
+        &mut self,
+        ad: &[u8],
+        in_out: &mut [u8],
+        tag: &[u8; Self::TAG_LEN],
+    ) -> Result<(), Error> {
+        let next = self.next(ad, in_out);
+        if next.tag.ct_eq(tag).into() {
+            self.output.apply_keystream(in_out);
+            *self = next;
+            Ok(())
+        } else {
+            wipe(in_out);
+            Err(Error::Verification)
+        }
+    }
+}
