@@ -11,6 +11,8 @@ mod adiantum;
 mod memcheck;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod ristretto;
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+mod xoofff;
 
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
 fn main() {
@@ -122,7 +124,12 @@ mod linux {
     // --- Known answers ---
 
     pub fn file(name: &str) -> Value {
-        let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../vectors/newplex")).join(name);
+        family_file("newplex", name)
+    }
+
+    pub fn family_file(family: &str, name: &str) -> Value {
+        let vectors = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../vectors"));
+        let path = vectors.join(family).join(name);
         serde_json::from_slice(&std::fs::read(path.with_extension("json")).expect("a file")).expect("JSON")
     }
 
@@ -161,6 +168,7 @@ mod linux {
             + opening()
             + crate::ristretto::vectors()
             + crate::adiantum::vectors()
+            + crate::xoofff::vectors()
     }
 
     fn permutation() -> usize {

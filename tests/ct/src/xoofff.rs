@@ -1,0 +1,109 @@
+//! The known answers of Xoofff and its modes, with keys, strings and plaintexts secret; lengths, domain bits and
+//! ciphertexts are public.
+//!
+//! Sessions are only sealed here: opening computes the same output of the same strings, and then branches on whether
+//! the tag is right, which is public.
+
+use serde_json::Value;
+use veriplex::hazmat::xoodoo;
+use veriplex::xoofff::{DomainBits, Offset, Sane, Sanse, Wbc, WbcAe, Xoofff};
+
+use crate::linux::{cases, expect, family_file, hidden, known};
+
+pub fn vectors() -> usize {
+    let (xoofff, modes) = (family_file("xoofff", "xoofff"), family_file("xoofff", "modes"));
+    let sane = |case: &Value| Sane::new(&hidden(case, "key"), &known(case, "nonce")).expect("a short key");
+    let sanse = |case: &Value| Sanse::new(&hidden(case, "key")).expect("a short key");
+    permutation(&xoofff)
+        + deck_function(&xoofff)
+        + sessions(&modes["sane"], sane, |s, ad, message| {
+            s.seal_in_place_detached(ad, message).to_vec()
+        })
+        + sessions(&modes["sanse"], sanse, |s, ad, message| {
+            s.seal_in_place_detached(ad, message).to_vec()
+        })
+        + wide_blocks(&modes)
+}
+
+fn permutation(file: &Value) -> usize {
+    let cases = cases(&file["xoodoo"]);
+    for case in cases {
+        let mut six: [u8; 48] = hidden(case, "input").try_into().expect("48 bytes");
+        let mut twelve = six;
+        xoodoo::<6>(&mut six);
+        xoodoo::<12>(&mut twelve);
+        expect(six.to_vec(), &known(case, "rounds_6"));
+        expect(twelve.to_vec(), &known(case, "rounds_12"));
+    }
+    cases.len()
+}
+
+fn deck_function(file: &Value) -> usize {
+    let cases = cases(&file["xoofff"]);
+    let number = |value: &Value| usize::try_from(value.as_u64().expect("a number")).expect("a small one");
+    for case in cases {
+        let mut strings = Xoofff::new(&hidden(case, "key")).expect("a short key");
+        let offset = Offset::new(number(&case["offset"])).expect("a small one");
+        for string in case["strings"].as_array().expect("an array") {
+            strings.absorb(&hidden(string, "data"));
+            let [bits, len] = ["domain", "domain_bits"].map(|key| number(&string[key]).to_le_bytes()[0]);
+            let mut output = strings.finalize(DomainBits::new(bits, len.into()).expect("few bits"), offset);
+            for (place, key) in [(string, "output_after"), (case, "output")] {
+                // The case's own output is that after its last string, which has no other.
+                if place.get(key).is_some()
+                    && (key == "output_after" || case["strings"].as_array().map(Vec::len) == Some(1))
+                {
+                    let expected = known(place, key);
+                    let mut out = vec![0; expected.len()];
+                    output.squeeze(&mut out);
+                    expect(out, &expected);
+                }
+            }
+            strings = output.restart();
+        }
+    }
+    cases.len()
+}
+
+fn sessions<S>(
+    file: &Value,
+    start: impl Fn(&Value) -> S,
+    seal: impl Fn(&mut S, &[u8], &mut [u8]) -> Vec<u8>,
+) -> usize {
+    let mut n = 0;
+    for case in cases(file) {
+        let mut session = start(case);
+        for message in cases(&case["messages"])
+            .iter()
+            .filter(|message| message.get("valid").is_none())
+        {
+            let mut in_out = hidden(message, "plaintext");
+            let tag = seal(&mut session, &known(message, "ad"), &mut in_out);
+            expect(in_out, &known(message, "ciphertext"));
+            expect(tag, &known(message, "tag"));
+            n += 1;
+        }
+    }
+    n
+}
+
+fn wide_blocks(file: &Value) -> usize {
+    for case in cases(&file["wbc"]) {
+        let cipher = Wbc::new(&hidden(case, "key")).expect("a short key");
+        let mut in_out = hidden(case, "plaintext");
+        cipher.encipher(&known(case, "tweak"), &mut in_out);
+        expect(in_out, &known(case, "ciphertext"));
+        let mut in_out = known(case, "ciphertext");
+        cipher.decipher(&known(case, "tweak"), &mut in_out);
+        expect(in_out, &known(case, "plaintext"));
+    }
+    let sealed = cases(&file["wbc_ae"])
+        .iter()
+        .filter(|case| case.get("valid").is_none());
+    for case in sealed.clone() {
+        let cipher = WbcAe::new(&hidden(case, "key")).expect("a short key");
+        let sealed = cipher.seal_vec(&known(case, "ad"), &hidden(case, "plaintext"));
+        expect(sealed, &known(case, "ciphertext"));
+    }
+    cases(&file["wbc"]).len() + sealed.count()
+}
