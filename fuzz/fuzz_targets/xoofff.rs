@@ -44,6 +44,28 @@ struct Message {
     forged: Vec<Change>,
 }
 
+/// A session of either mode, whose messages come genuine after they came changed.
+macro_rules! session {
+    ($mode:ident, $type:ident, $start:expr, $twin:expr, $messages:expr) => {{
+        let (mut sender, mut receiver, mut twin) = ($start(), $start(), $twin);
+        for Message { ad, message, forged } in $messages {
+            let (ad, message) = (ad.bytes(), message.bytes());
+            let (after, ciphertext, tag) = spec::$mode::seal(twin, &ad, &message);
+            let sealed = sender.seal_vec(&ad, &message);
+            assert_eq!(sealed, [ciphertext, tag].concat());
+            let changed = changed(&sealed, forged);
+            if changed != sealed {
+                if let Some((ciphertext, tag)) = changed.split_last_chunk::<{ $type::TAG_LEN }>() {
+                    assert!(!spec::$mode::open(twin, &ad, ciphertext, tag).1.ok);
+                }
+                assert_eq!(receiver.open_vec(&ad, &changed), Err(Error::Verification));
+            }
+            assert_eq!(receiver.open_vec(&ad, &sealed), Ok(message));
+            twin = after;
+        }
+    }};
+}
+
 fuzz_target!(|case: Case| {
     let (mut key, nonce) = (case.key.bytes(), case.nonce.bytes());
     if key.len() > Xoofff::MAX_KEY_LEN {
@@ -53,44 +75,24 @@ fuzz_target!(|case: Case| {
     match &case.what {
         What::Strings(list) => strings(&key, list),
         What::Sane(messages) => {
-            use spec::xoofff_sane::{open, seal, start};
-            let (mut sender, mut receiver) = (sane(&key, &nonce), sane(&key, &nonce));
-            let mut twin = start(&key, &nonce);
-            for Message { ad, message, forged } in messages {
-                let (ad, message) = (ad.bytes(), message.bytes());
-                let (after, ciphertext, tag) = seal(twin, &ad, &message);
-                let sealed = sender.seal_vec(&ad, &message);
-                assert_eq!(sealed, [ciphertext, tag].concat());
-                let changed = changed(&sealed, forged);
-                if changed != sealed {
-                    if let Some((ciphertext, tag)) = changed.split_last_chunk::<{ Sane::TAG_LEN }>() {
-                        assert!(!open(twin, &ad, ciphertext, tag).1.ok);
-                    }
-                    assert_eq!(receiver.open_vec(&ad, &changed), Err(Error::Verification));
-                }
-                assert_eq!(receiver.open_vec(&ad, &sealed), Ok(message));
-                twin = after;
-            }
+            let start = || Sane::new(&key, &nonce).expect("a short key");
+            session!(
+                xoofff_sane,
+                Sane,
+                start,
+                spec::xoofff_sane::start(&key, &nonce),
+                messages
+            );
         }
         What::Sanse(messages) => {
-            use spec::xoofff_sanse::{open, seal, start};
-            let mut sender = Sanse::new(&key).expect("a short key");
-            let (mut receiver, mut twin) = (sender.clone(), start(&key));
-            for Message { ad, message, forged } in messages {
-                let (ad, message) = (ad.bytes(), message.bytes());
-                let (after, ciphertext, tag) = seal(twin, &ad, &message);
-                let sealed = sender.seal_vec(&ad, &message);
-                assert_eq!(sealed, [ciphertext, tag].concat());
-                let changed = changed(&sealed, forged);
-                if changed != sealed {
-                    if let Some((ciphertext, tag)) = changed.split_last_chunk::<{ Sanse::TAG_LEN }>() {
-                        assert!(!open(twin, &ad, ciphertext, tag).1.ok);
-                    }
-                    assert_eq!(receiver.open_vec(&ad, &changed), Err(Error::Verification));
-                }
-                assert_eq!(receiver.open_vec(&ad, &sealed), Ok(message));
-                twin = after;
-            }
+            let start = || Sanse::new(&key).expect("a short key");
+            session!(
+                xoofff_sanse,
+                Sanse,
+                start,
+                spec::xoofff_sanse::start(&key),
+                messages
+            );
         }
         What::Wbc(Message { ad, message, forged }) => {
             let (ad, message) = (ad.bytes(), message.bytes());
@@ -111,10 +113,6 @@ fuzz_target!(|case: Case| {
         }
     }
 });
-
-fn sane(key: &[u8], nonce: &[u8]) -> Sane {
-    Sane::new(key, nonce).expect("a short key")
-}
 
 fn changed(sealed: &[u8], changes: &[Change]) -> Vec<u8> {
     let mut changed = sealed.to_vec();

@@ -12,6 +12,7 @@ mod cases;
 mod cross;
 pub mod cryptol;
 mod vectors;
+mod xoofff;
 
 use crate::{Options, subcommand};
 use cryptol::{Job, Outcome};
@@ -52,6 +53,7 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
     let mut jobs = type_checks(&folders)?;
     jobs.extend(properties.iter().map(|p| p.job(&folders)));
     jobs.extend(vectors::jobs(root, &folders, all)?);
+    jobs.extend(xoofff::jobs(root, &folders, all)?);
     jobs.extend(cross::jobs(&folders, seed)?);
     if let Some(text) = only {
         jobs.retain(|job| job.name.contains(text));

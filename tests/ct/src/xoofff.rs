@@ -1,10 +1,10 @@
 //! The known answers of Xoofff and its modes, with keys, strings and plaintexts secret; lengths, domain bits and
 //! ciphertexts are public.
 //!
-//! Sessions are only sealed here: opening computes the same output of the same strings, and then branches on whether
-//! the tag is right, which is public.
+//! That a tag is right is public, also in the function that opens: see `public.supp`.
 
 use serde_json::Value;
+use veriplex::Error;
 use veriplex::hazmat::xoodoo;
 use veriplex::xoofff::{DomainBits, Offset, Sane, Sanse, Wbc, WbcAe, Xoofff};
 
@@ -16,12 +16,18 @@ pub fn vectors() -> usize {
     let sanse = |case: &Value| Sanse::new(&hidden(case, "key")).expect("a short key");
     permutation(&xoofff)
         + deck_function(&xoofff)
-        + sessions(&modes["sane"], sane, |s, ad, message| {
-            s.seal_in_place_detached(ad, message).to_vec()
-        })
-        + sessions(&modes["sanse"], sanse, |s, ad, message| {
-            s.seal_in_place_detached(ad, message).to_vec()
-        })
+        + sessions(
+            &modes["sane"],
+            sane,
+            |s, ad, message| s.seal_in_place_detached(ad, message).to_vec(),
+            |s, ad, message, tag| s.open_in_place_detached(ad, message, &tag.try_into().expect("a tag")),
+        )
+        + sessions(
+            &modes["sanse"],
+            sanse,
+            |s, ad, message| s.seal_in_place_detached(ad, message).to_vec(),
+            |s, ad, message, tag| s.open_in_place_detached(ad, message, &tag.try_into().expect("a tag")),
+        )
         + wide_blocks(&modes)
 }
 
@@ -69,18 +75,22 @@ fn sessions<S>(
     file: &Value,
     start: impl Fn(&Value) -> S,
     seal: impl Fn(&mut S, &[u8], &mut [u8]) -> Vec<u8>,
+    open: impl Fn(&mut S, &[u8], &mut [u8], Vec<u8>) -> Result<(), Error>,
 ) -> usize {
     let mut n = 0;
     for case in cases(file) {
-        let mut session = start(case);
+        let (mut sender, mut receiver) = (start(case), start(case));
         for message in cases(&case["messages"])
             .iter()
             .filter(|message| message.get("valid").is_none())
         {
-            let mut in_out = hidden(message, "plaintext");
-            let tag = seal(&mut session, &known(message, "ad"), &mut in_out);
+            let (ad, mut in_out) = (known(message, "ad"), hidden(message, "plaintext"));
+            let tag = seal(&mut sender, &ad, &mut in_out);
             expect(in_out, &known(message, "ciphertext"));
             expect(tag, &known(message, "tag"));
+            let mut in_out = known(message, "ciphertext");
+            open(&mut receiver, &ad, &mut in_out, known(message, "tag")).expect("the right tag");
+            expect(in_out, &known(message, "plaintext"));
             n += 1;
         }
     }

@@ -20,10 +20,13 @@ const BATCH: usize = 100;
 type ToCase = fn(&Json) -> Case;
 
 /// A JSON value, read strictly: what is not as expected stops the run.
-struct Json<'a>(&'a Value);
+pub struct Json<'a>(pub &'a Value);
 
 impl<'a> Json<'a> {
-    fn get(&self, key: &str) -> Json<'a> {
+    pub fn find(&self, key: &str) -> Option<Json<'a>> {
+        self.0.get(key).map(Json)
+    }
+    pub fn get(&self, key: &str) -> Json<'a> {
         Json(
             self.0
                 .get(key)
@@ -36,16 +39,16 @@ impl<'a> Json<'a> {
     fn text(&self, key: &str) -> Vec<u8> {
         self.get(key).str().as_bytes().to_vec()
     }
-    fn unhex(&self) -> Vec<u8> {
+    pub fn unhex(&self) -> Vec<u8> {
         let hex = self.str();
         assert!(hex.len().is_multiple_of(2) && hex.is_ascii(), "{hex}");
         let digit = |i| u8::from_str_radix(&hex[i..i + 2], 16).unwrap_or_else(|e| panic!("{hex}: {e}"));
         (0..hex.len()).step_by(2).map(digit).collect()
     }
-    fn bytes(&self, key: &str) -> Vec<u8> {
+    pub fn bytes(&self, key: &str) -> Vec<u8> {
         self.get(key).unhex()
     }
-    fn number(&self, key: &str) -> usize {
+    pub fn number(&self, key: &str) -> usize {
         let n = self
             .get(key)
             .0
@@ -53,7 +56,7 @@ impl<'a> Json<'a> {
             .unwrap_or_else(|| panic!("no number {key} in {}", self.0));
         usize::try_from(n).expect("a small number")
     }
-    fn list(&self) -> impl Iterator<Item = Json<'a>> + use<'a> {
+    pub fn list(&self) -> impl Iterator<Item = Json<'a>> + use<'a> {
         self.0
             .as_array()
             .unwrap_or_else(|| panic!("no list: {}", self.0))
@@ -70,13 +73,16 @@ impl<'a> Json<'a> {
     }
 }
 
-/// The jobs for all files. With `all`, the long cases too.
+/// A file of known answers.
+pub fn load(folder: &Path, name: &str) -> io::Result<Value> {
+    let text = fs::read(folder.join(name))?;
+    serde_json::from_slice(&text).map_err(|e| broken(format!("{name}: {e}")))
+}
+
+/// The jobs for all files of Newplex. With `all`, the long cases too.
 pub fn jobs(root: &Path, folders: &Folders, all: bool) -> io::Result<Vec<Job>> {
     let vectors = root.join("tests/vectors/newplex");
-    let load = |name: &str| -> io::Result<Value> {
-        let text = fs::read(vectors.join(name))?; // `../family/name` is another family's
-        serde_json::from_slice(&text).map_err(|e| broken(format!("{name}: {e}")))
-    };
+    let load = |name: &str| load(&vectors, name);
     let short = |length: usize, limit: usize| all || length <= limit;
     let mut jobs = Vec::new();
     let mut add = |name: &str, on_text, imports: &str, cases: Vec<Case>| -> io::Result<()> {
