@@ -71,7 +71,7 @@ impl<'b> InOut<'b> {
 /// # Errors
 ///
 /// [`Error::BufferLength`] if the lengths differ.
-#[cfg(feature = "adiantum")]
+#[cfg(any(feature = "adiantum", feature = "xoofff"))]
 pub(crate) fn copy(from: &[u8], to: &mut [u8]) -> Result<(), Error> {
     if from.len() != to.len() {
         return Err(Error::BufferLength);

@@ -16,7 +16,7 @@ const LAYERS: [(&str, &[&str]); 7] = [
         &["error", "in_out", "key", "label", "simpira1024", "wipe"],
     ),
     ("backend", &["backend"]),
-    ("primitives", &["chacha", "poly1305"]),
+    ("primitives", &["chacha", "poly1305", "xoodoo"]),
     ("duplex", &["duplex"]),
     ("protocol", &["protocol"]),
     (
@@ -32,6 +32,7 @@ const LAYERS: [(&str, &[&str]); 7] = [
             "ristretto",
             "siv",
             "stream",
+            "xoofff",
         ],
     ),
     // And every module `io` of another one: readers and writers.

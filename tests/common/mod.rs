@@ -20,14 +20,6 @@ pub fn family_vectors(family: &str, name: &str) -> Value {
     serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// The known answers of this name, of another family than Newplex: from its folder in `tests/vectors`.
-pub fn family_vectors(family: &str, name: &str) -> Value {
-    let vectors = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors"));
-    let path = vectors.join(family).join(name).with_extension("json");
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
-}
-
 /// The elements of an array; none at all would make a test pass that tests nothing.
 pub fn cases(value: &Value) -> &[Value] {
     let cases = value.as_array().expect("an array");

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 /// The families that tests read.
-pub const FAMILIES: [&str; 3] = ["adiantum", "newplex", "poly1305"];
+pub const FAMILIES: [&str; 4] = ["adiantum", "newplex", "poly1305", "xoofff"];
 
 /// The folder of a family: below `VERIPLEX_VECTORS` if it is there, else below `tests/vectors`.
 ///

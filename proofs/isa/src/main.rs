@@ -57,7 +57,7 @@ mod forms {
     #[cfg(target_arch = "x86_64")]
     std::arch::global_asm!(
         ".pushsection .text.forms,\"ax\",@progbits",
-        include_str!("../../saw/instructions.s"),
+        include_str!("../../saw/lib/instructions.s"),
         include_str!("x86_64.s"),
         ".popsection",
         options(att_syntax)

@@ -1,4 +1,4 @@
-# More forms, with the macros of proofs/saw/instructions.s: the clearing of a register, which is a definition of its own,
+# More forms, with the macros of proofs/saw/lib/instructions.s: the clearing of a register, which is a definition of its own,
 # and constants at the edges.
 form vpxor_zero, vpxor %xmm0, %xmm0, %xmm0
 form vpslldq_0, vpslldq $0, %xmm1, %xmm0

@@ -221,7 +221,7 @@ fn scripts(root: &Path) -> io::Result<Vec<String>> {
         let of = folder.file_name().to_string_lossy().into_owned();
         for entry in fs::read_dir(folder.path())? {
             let name = entry?.file_name().to_string_lossy().into_owned();
-            if of != "lib" && name.ends_with(".saw") {
+            if of != "lib" && Path::new(&name).extension().is_some_and(|e| e == "saw") {
                 scripts.insert(format!("proofs/saw/{of}/{name}"));
             }
         }

@@ -71,7 +71,7 @@ mod wbc;
 use core::fmt;
 
 use crate::Error;
-use crate::protocol::copy;
+use crate::in_out::copy;
 use crate::wipe::Wiped;
 use crate::xoodoo::xoodoo;
 use blocks::{BLOCK_LEN, Block, ROUNDS};

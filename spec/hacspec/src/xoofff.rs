@@ -47,7 +47,7 @@ pub fn roll_e(x: Block) -> Block {
 }
 
 /// The byte that closes a string: w domain bits, the first one lowest, and a 1.
-#[hax_lib::requires(w < 8)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(w < 8))]
 pub fn closing(domain: u8, w: u8) -> u8 {
     let end = 1 << w;
     end ^ (domain & (end - 1))
@@ -94,7 +94,7 @@ pub fn squeeze_blocks(mask: Block, y: Block, n: usize) -> (Block, Vec<Block>) {
 }
 
 /// The empty sequence of strings under a key.
-#[hax_lib::requires(key.len() <= 47)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(key.len() <= 47))]
 pub fn start(key: &[u8]) -> Deck {
     let padded: Block = from_fn(|i| {
         if i < key.len() {
@@ -110,7 +110,7 @@ pub fn start(key: &[u8]) -> Deck {
 }
 
 /// One string more, with w domain bits, and the gap behind it.
-#[hax_lib::requires(w < 8)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(w < 8))]
 pub fn append(d: Deck, string: &[u8], domain: u8, w: u8) -> Deck {
     let after = absorb_blocks(d, &pad(string, closing(domain, w)));
     let mask = roll_c(after.mask);

@@ -10,7 +10,7 @@ use alloc::{vec, vec::Vec};
 pub const EXPANSION: usize = 16;
 
 /// The length of the left part of a message of n bytes.
-#[hax_lib::requires(n < 0x1000_0000)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(n < 0x1000_0000))]
 pub fn left(n: usize) -> usize {
     if n <= 94 {
         n.div_ceil(2)
@@ -41,7 +41,7 @@ pub fn full(tweaked: Deck, part: &[u8], other: &[u8], bit: u8) -> Vec<u8> {
 }
 
 /// Encipher a message under a tweak.
-#[hax_lib::requires(key.len() <= 47)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(key.len() <= 47))]
 pub fn encipher(key: &[u8], tweak: &[u8], plaintext: &[u8]) -> Vec<u8> {
     let tweaked = append(start(key), tweak, 0, 0);
     let (l, r) = plaintext.split_at(left(plaintext.len()));
@@ -53,7 +53,7 @@ pub fn encipher(key: &[u8], tweak: &[u8], plaintext: &[u8]) -> Vec<u8> {
 }
 
 /// The inverse of `encipher`.
-#[hax_lib::requires(key.len() <= 47)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(key.len() <= 47))]
 pub fn decipher(key: &[u8], tweak: &[u8], ciphertext: &[u8]) -> Vec<u8> {
     let tweaked = append(start(key), tweak, 0, 0);
     let (l, r) = ciphertext.split_at(left(ciphertext.len()));
@@ -65,13 +65,13 @@ pub fn decipher(key: &[u8], tweak: &[u8], ciphertext: &[u8]) -> Vec<u8> {
 }
 
 /// Encrypt and authenticate a message: Xoofff-WBC-AE.
-#[hax_lib::requires(key.len() <= 47)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(key.len() <= 47))]
 pub fn seal(key: &[u8], ad: &[u8], plaintext: &[u8]) -> Vec<u8> {
     encipher(key, ad, &[plaintext, &[0; EXPANSION]].concat())
 }
 
 /// The inverse of `seal`. Less than 16 bytes are refused (Cryptol's type excludes them).
-#[hax_lib::requires(key.len() <= 47)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(key.len() <= 47))]
 pub fn open(key: &[u8], ad: &[u8], sealed: &[u8]) -> Opened {
     if sealed.len() < EXPANSION {
         let plaintext = Vec::new();

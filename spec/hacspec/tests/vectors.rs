@@ -13,15 +13,11 @@ use veriplex_spec::{
 use veriplex_spec::{siv, stream, vrf, xoodoo, xoofff, xoofff_sane, xoofff_sanse, xoofff_wbc};
 
 fn load(name: &str) -> Value {
-    let path = folder::folder("newplex").join(name);
-    let text = fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    serde_json::from_slice(&text).unwrap()
+    load_family("newplex", name)
 }
 
-/// The known answers of another family than Newplex, in its own folder.
 fn load_family(family: &str, name: &str) -> Value {
-    let vectors = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors"));
-    let path = vectors.join(family).join(name);
+    let path = folder::folder(family).join(name);
     let text = fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     serde_json::from_slice(&text).unwrap()
 }

@@ -179,17 +179,25 @@ pub fn jobs(root: &Path, folders: &Folders, all: bool) -> io::Result<Vec<Job>> {
         .map(|v| mhf(&v));
     add("mhf", false, "import Mhf\n", cases.collect())?;
 
-    let file = load("../poly1305/poly1305.json")?;
-    let cases = (Json(&file).list())
-        .filter(|v| v.0.get("message").is_some() && short(v.bytes("message").len(), SHORT))
+    Ok(jobs)
+}
+
+/// The jobs for Poly1305 and for Adiantum and `HPolyC`.
+pub fn hbsh_jobs(root: &Path, folders: &Folders, all: bool) -> io::Result<Vec<Job>> {
+    let short = |length: usize| all || length <= SHORT;
+    let file = load(&root.join("tests/vectors/poly1305"), "poly1305.json")?;
+    let cases: Vec<Case> = (Json(&file).list())
+        .filter(|v| v.0.get("message").is_some() && short(v.bytes("message").len()))
         .filter(|v| v.bytes("tag").len() == 16)
-        .map(|v| poly1305(&v));
-    add("poly1305", false, "import Poly1305\n", cases.collect())?;
-    let file = load("../adiantum/hbsh.json")?;
-    let cases = (Json(&file).list())
-        .filter(|v| short(v.bytes("plaintext").len(), SHORT))
-        .map(|v| hbsh(&v));
-    add("hbsh", false, "import Adiantum\n", cases.collect())?;
+        .map(|v| poly1305(&v))
+        .collect();
+    let mut jobs = cases::jobs(folders, false, "poly1305", "import Poly1305\n", &cases, BATCH)?;
+    let file = load(&root.join("tests/vectors/adiantum"), "hbsh.json")?;
+    let cases: Vec<Case> = (Json(&file).list())
+        .filter(|v| short(v.bytes("plaintext").len()))
+        .map(|v| hbsh(&v))
+        .collect();
+    jobs.extend(cases::jobs(folders, false, "hbsh", "import Adiantum\n", &cases, BATCH)?);
     Ok(jobs)
 }
 
