@@ -449,7 +449,11 @@ fn statuses_are_deserved() {
     let saw = saw_theorems();
     let rocq = rocq_theorems();
     let mut wrong = Vec::new();
-    let files = ["tests/twin.rs::", "tests/ristretto/twin.rs::", "tests/xoofff/twin.rs::"];
+    let files = [
+        "tests/twin.rs::",
+        "tests/ristretto/twin.rs::",
+        "tests/xoofff/twin.rs::",
+    ];
     let twin = |tests: &[String]| {
         let is_twin = |test: &String| {
             files.iter().any(|file| test.starts_with(file)) || test.ends_with("_with_the_twin")

@@ -65,7 +65,7 @@ impl Uses {
                 Item::Mod(item) if is_for_tests(&item.attrs) => {}
                 Item::Mod(item) => {
                     let name = item.ident.to_string();
-                    let inner = [module.as_slice(), &[name.clone()]].concat();
+                    let inner = [module.as_slice(), std::slice::from_ref(&name)].concat();
                     let own = folder.join(&name);
                     match item.content {
                         Some((_, items)) => self.items(items, &own, &inner),
@@ -106,7 +106,7 @@ impl Uses {
             UseTree::Rename(name) => {
                 self.root.insert(name.rename.to_string(), path.clone());
             }
-            _ => panic!("a glob at the root of the crate"),
+            UseTree::Glob(_) => panic!("a glob at the root of the crate"),
         }
     }
 

@@ -7,7 +7,7 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 use std::string::{String, ToString};
 use std::vec::Vec;
-use std::{format, println, vec};
+use std::{println, vec};
 
 use serde_json::Value;
 

@@ -197,7 +197,14 @@ pub fn hbsh_jobs(root: &Path, folders: &Folders, all: bool) -> io::Result<Vec<Jo
         .filter(|v| short(v.bytes("plaintext").len()))
         .map(|v| hbsh(&v))
         .collect();
-    jobs.extend(cases::jobs(folders, false, "hbsh", "import Adiantum\n", &cases, BATCH)?);
+    jobs.extend(cases::jobs(
+        folders,
+        false,
+        "hbsh",
+        "import Adiantum\n",
+        &cases,
+        BATCH,
+    )?);
     Ok(jobs)
 }
 
