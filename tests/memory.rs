@@ -2,10 +2,12 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use std::io::{self, Read, Write};
+use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 
 use veriplex::mhf::Mhf;
-use veriplex::{Protocol, aestream, label, oae2};
+use veriplex::seekable::{Reader, Seekable, StreamReader, Writer};
+use veriplex::tree::{Tree, outboard};
+use veriplex::{Key, Protocol, aestream, label, oae2};
 
 thread_local! {
     /// Bytes that this thread has allocated, now and at most.
@@ -99,4 +101,96 @@ fn memory_hard_hashes_need_what_they_say() {
         let held = most(|| mhf.hash_into(b"password", b"salt", &mut output).unwrap());
         assert_eq!(held, (5 << 10) << cost);
     }
+}
+
+/// However long the message is; with `new_rayon` for each thread.
+#[test]
+fn segments_are_held_in_the_size_that_is_said() {
+    let seekable = Seekable::<24>::new(label!("memory"), &Key::from([7; 32]));
+    let plaintext = vec![7; 40 << 20];
+    for (segment_len, room) in [
+        (64, 1 << 17),
+        (16384, 1 << 17),
+        (1 << 18, 8 << 18),
+        (1 << 20, 8 << 20),
+        (1 << 22, 8 << 20),
+        (1 << 24, 1 << 24),
+    ] {
+        let message = seekable.clone().with_segment_len(segment_len).unwrap();
+        let message = message.message(&[1; 24], b"");
+        // And the tags, and a little.
+        let bound = room + room / segment_len * 16 + 100;
+        // Segments of 64 bytes cost more time.
+        let plaintext = &plaintext[..plaintext.len().min(segment_len << 12)];
+        let held = most(|| {
+            let mut writer = Writer::new(&message, io::sink());
+            plaintext
+                .chunks(100_000)
+                .for_each(|piece| writer.write_all(piece).unwrap());
+            writer.finish().unwrap();
+        });
+        assert!(held <= bound, "{segment_len}: {held}");
+        let sealed = message.seal_vec(plaintext);
+        let held = most(|| drain(StreamReader::new(&message, sealed.as_slice())));
+        assert!(held <= bound, "{segment_len}: {held}");
+        // The last segment is opened first, by itself, and one more before there are many.
+        let held = most(|| {
+            let mut reader = Reader::new(&message, Cursor::new(&sealed)).unwrap();
+            reader.seek(SeekFrom::Start(5)).unwrap();
+            drain(reader);
+        });
+        assert!(held <= bound, "{segment_len}: {held}");
+    }
+}
+
+#[test]
+fn trees_hold_no_data() {
+    let tree = Tree::new(label!("memory"));
+    let message = vec![7; 20 << 20];
+    let held = most(|| {
+        let mut hasher = tree.hasher();
+        message.chunks(100_000).for_each(|piece| hasher.update(piece));
+        hasher.finalize();
+        assert!(size_of_val(&tree.hasher()) <= 1600);
+    });
+    assert_eq!(held, 0);
+    let mut builder = outboard::Builder::new(&tree);
+    builder.update(&message);
+    let (digest, strings) = builder.finalize();
+    // A chunk of each of three levels, and one more while it is verified.
+    let held = most(|| {
+        let [message, strings] = [&message, &strings].map(Cursor::new);
+        let length = message.get_ref().len() as u64;
+        drain(outboard::Reader::new(&tree, &digest, length, message, strings).unwrap());
+    });
+    assert!((1..=4 * 4096).contains(&held), "{held}");
+}
+
+#[cfg(feature = "rayon")]
+#[test]
+fn all_cores_hold_what_is_said() {
+    let tree = Tree::new(label!("memory"));
+    let message = Seekable::<24>::new(label!("memory"), &Key::from([7; 32])).message(&[1; 24], b"");
+    let plaintext = vec![7; 80 << 20];
+    let hash = |plaintext: &[u8]| {
+        let mut hasher = tree.hasher();
+        hasher.update_rayon(plaintext);
+        hasher.finalize();
+    };
+    let seal = |plaintext: &[u8]| {
+        let mut writer = Writer::new_rayon(&message, io::sink());
+        writer.write_all(plaintext).unwrap();
+        writer.finish().unwrap();
+    };
+    // The pool keeps what it allocates when it is first used. The buffers are this thread's, which counts.
+    hash(&plaintext);
+    seal(&plaintext);
+    let (before, _) = ALLOCATED.get();
+    ALLOCATED.set((before, before));
+    hash(&plaintext);
+    seal(&plaintext);
+    let (_, most) = ALLOCATED.get();
+    let held = (most - before).cast_unsigned();
+    let bound = (rayon::current_num_threads() << 17).max(130 << 10) + (1 << 16);
+    assert!((1 << 17..=bound).contains(&held), "{held}");
 }

@@ -1,11 +1,12 @@
 //! The asynchronous readers and writers: the bytes of the others, whatever the inner ones do.
 
+use std::cell::Cell;
 use std::io::{self, ErrorKind};
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
-use veriplex::{Protocol, aestream, label, oae2};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncSeek, AsyncSeekExt, AsyncWrite, AsyncWriteExt, ReadBuf};
+use veriplex::{Key, Protocol, aestream, label, oae2, seekable};
 
 fn keyed() -> Protocol {
     let mut protocol = Protocol::new(label!("tokio"));
@@ -210,9 +211,180 @@ const OAE2: Scheme = Scheme {
     },
 };
 
+fn message() -> seekable::Message {
+    let seekable = seekable::Seekable::<24>::new(label!("tokio"), &Key::from([7; 32]));
+    let seekable = seekable.with_segment_len(64).unwrap();
+    seekable.message(&[1; 24], b"")
+}
+
+const SEEKABLE: Scheme = Scheme {
+    sealed: |plaintext, _| message().seal_vec(plaintext),
+    seal: |inner, plaintext, trouble, flush| {
+        seal(
+            &mut seekable::Writer::new(&message(), inner),
+            plaintext,
+            trouble,
+            flush,
+        );
+    },
+    open: |inner| {
+        let trouble = inner.trouble;
+        let mut reader = seekable::StreamReader::new(&message(), inner);
+        let (plaintext, result) = read(&mut reader, trouble);
+        assert_eq!(reader.is_finished(), result.is_ok());
+        let left = reader.finish().map(|rest| rest.inner.len());
+        assert_eq!(left.is_ok(), result.is_ok());
+        (
+            plaintext,
+            result.map_err(|error| error.kind()).map(|()| left.unwrap()),
+        )
+    },
+};
+
+/// The asynchronous readers at random: those of `Slow` go to a place, and then to another before they are there.
+struct Anywhere<'a> {
+    all: &'a [u8],
+    slow: Slow<&'a [u8]>,
+    /// Has the trouble of seeks.
+    seeks: Slow<()>,
+    trouble: &'a Cell<Trouble>,
+    going: Option<usize>,
+}
+
+impl<'a> Anywhere<'a> {
+    fn new(all: &'a [u8], step: usize, trouble: &'a Cell<Trouble>) -> Self {
+        Self {
+            all,
+            slow: Slow::new(all, step, Never),
+            seeks: Slow::new((), 0, Never),
+            trouble,
+            going: None,
+        }
+    }
+}
+
+impl AsyncRead for Anywhere<'_> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        output: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        assert!(self.going.is_none(), "the seek is complete");
+        self.slow.trouble = self.trouble.get();
+        Pin::new(&mut self.slow).poll_read(cx, output)
+    }
+}
+
+impl AsyncSeek for Anywhere<'_> {
+    fn start_seek(mut self: Pin<&mut Self>, to: io::SeekFrom) -> io::Result<()> {
+        assert!(self.going.is_none(), "no other seek is on its way");
+        let position = self.all.len() - self.slow.inner.len();
+        let place = match to {
+            io::SeekFrom::Start(place) => usize::try_from(place).unwrap(),
+            io::SeekFrom::Current(0) => position,
+            io::SeekFrom::End(0) => self.all.len(),
+            _ => panic!("no other is asked for"),
+        };
+        self.going = Some(place);
+        Ok(())
+    }
+
+    fn poll_complete(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<u64>> {
+        let Self {
+            all,
+            slow,
+            seeks,
+            trouble,
+            going,
+        } = &mut *self;
+        seeks.trouble = trouble.get();
+        if let Some(place) = *going {
+            let result = std::task::ready!(seeks.poll(cx, |_| slow.inner = &all[place.min(all.len())..]));
+            *going = None; // also after an error
+            result?;
+        }
+        Poll::Ready(Ok((all.len() - slow.inner.len()) as u64))
+    }
+}
+
+#[test]
+fn random_access_is_that_of_std() {
+    let plaintext: Vec<u8> = (0..=250).cycle().take(20_000).collect();
+    let sealed = message().seal_vec(&plaintext);
+    for (step, trouble) in [
+        (1000, Never),
+        (7, Pending),
+        (1000, Pending),
+        (1000, Cancelled),
+        (30, Cancelled),
+        (100_000, Failed),
+    ] {
+        let later = Cell::new(Never);
+        let mut reader = run(Never, async || {
+            seekable::Reader::new_async(&message(), Anywhere::new(&sealed, step, &later)).await
+        })
+        .unwrap();
+        later.set(trouble);
+        let mut place = 1_u64;
+        for _ in 0..50 {
+            place = place * 7_919 % 21_000;
+            // A read begun elsewhere, and given up.
+            let mut cx = Context::from_waker(Waker::noop());
+            let _ = pin!(reader.read(&mut [0; 5])).as_mut().poll(&mut cx);
+            let at = run(trouble, async || reader.seek(io::SeekFrom::Start(place)).await).unwrap();
+            assert_eq!(at, place);
+            let mut output = [0; 40];
+            let n = run(trouble, async || reader.read(&mut output).await).unwrap();
+            let expected = plaintext
+                .get(usize::try_from(place).unwrap()..)
+                .unwrap_or_default();
+            assert_eq!(n == 0, expected.is_empty());
+            assert_eq!(output[..n], expected[..n]);
+        }
+        // Sequentially to the end, many segments at a time.
+        let mut all = Vec::new();
+        run(trouble, async || reader.seek(io::SeekFrom::End(-15_000)).await).unwrap();
+        let mut output = [0; 999];
+        loop {
+            match run(trouble, async || reader.read(&mut output).await).unwrap() {
+                0 => break,
+                n => all.extend_from_slice(&output[..n]),
+            }
+        }
+        assert_eq!(all, plaintext[5000..]);
+    }
+    // A cut is an error at once, other damage where it is.
+    let never = Cell::new(Never);
+    for length in 0..200 {
+        let error = run(Never, async || {
+            seekable::Reader::new_async(&message(), Anywhere::new(&sealed[..length], 1000, &never)).await
+        });
+        assert_eq!(error.unwrap_err().kind(), ErrorKind::InvalidData);
+    }
+    let mut changed = sealed.clone();
+    changed[100 * 80 + 5] ^= 1;
+    let mut reader = run(Never, async || {
+        seekable::Reader::new_async(&message(), Anywhere::new(&changed, 1000, &never)).await
+    })
+    .unwrap();
+    for segment in 0..300 {
+        run(Never, async || {
+            reader.seek(io::SeekFrom::Start(segment * 64)).await
+        })
+        .unwrap();
+        let mut output = [0xa5; 64];
+        let result = run(Never, async || reader.read_exact(&mut output).await);
+        assert_eq!(result.is_ok(), segment != 100);
+        if segment == 100 {
+            assert_eq!(result.unwrap_err().kind(), ErrorKind::InvalidData);
+            assert!(output.iter().all(|byte| *byte == 0xa5 || *byte == 0));
+        }
+    }
+}
+
 #[test]
 fn bytes_are_those_of_std() {
-    for scheme in [AESTREAM, OAE2] {
+    for scheme in [AESTREAM, OAE2, SEEKABLE] {
         for n in [0, 1, 16, 31, 32, 33, 66, 500] {
             let message: Vec<u8> = (0..=250).cycle().take(n).collect();
             for (step, trouble, flush) in [
@@ -296,5 +468,23 @@ fn a_forged_header_reads_one_block_at_most() {
         assert_eq!(result.unwrap_err().kind(), ErrorKind::InvalidData);
         let read = forged.len() - inner.inner.len();
         assert!(read <= aestream::MAX_BLOCK_LEN + aestream::OVERHEAD, "{read}");
+    }
+}
+
+/// The same of segments. Where the cut leaves whole ones, the last of them is refused.
+#[test]
+fn every_cut_and_change_of_segments_is_an_error() {
+    let plaintext: Vec<u8> = (0..=250).take(200).collect();
+    let sealed = (SEEKABLE.sealed)(&plaintext, false);
+    for trouble in [Pending, Cancelled, Failed] {
+        for place in 0..sealed.len() {
+            let mut changed = sealed.clone();
+            changed[place] ^= 1;
+            for input in [&sealed[..place], &changed] {
+                let (opened, end) = (SEEKABLE.open)(Slow::new(input, 50, trouble));
+                assert_eq!(end, Err(ErrorKind::InvalidData));
+                assert!(plaintext.starts_with(&opened));
+            }
+        }
     }
 }

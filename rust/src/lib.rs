@@ -32,12 +32,14 @@
 //! |---|---|
 //! | [`Protocol`] | the framework: Init, Mix, Derive, Mask, Seal, Fork, Ratchet |
 //! | [`digest`] | hash and extendable output |
+//! | [`tree`] | the same over chunks, in parallel; parts of a message verified alone |
 //! | [`mac`] | message authentication (keyed digest) |
 //! | [`stream`] | unauthenticated stream cipher |
 //! | [`aead`] | authenticated encryption with a nonce |
 //! | [`siv`] | authenticated encryption that survives a repeated nonce |
 //! | [`aestream`] | authenticated encryption of streams |
 //! | [`oae2`] | authenticated encryption of streams in blocks of one size |
+//! | [`seekable`] | authenticated encryption in segments, in parallel and with random access |
 //! | [`mhf`] | memory-hard hash, for passwords |
 //! | [`Key`] | a symmetric key that is wiped and not printed |
 //! | [`keys`] | private and public keys over Ristretto255 |
@@ -60,9 +62,9 @@
 //!
 //! `std` (default; `std::io` adapters, implies `alloc`), `alloc` (`Vec` conveniences), `zeroize`
 //! (default; secrets are wiped on drop), `ristretto` (public-key and multi-party schemes), `poly1305`, `adiantum` (implies
-//! `poly1305`), `xoofff`, `rustcrypto` (that
-//! project's traits; exempt from semantic versioning), `tokio` (asynchronous readers and writers), `getrandom`
-//! (randomness of the operating system). Without features the crate is `no_std` and does not allocate.
+//! `poly1305`), `xoofff`, `rustcrypto` (that project's traits; exempt from semantic versioning), `tokio` (asynchronous
+//! readers and writers), `rayon` (all cores for `tree` and `seekable`), `getrandom` (randomness of the operating system).
+//! Without features the crate is `no_std` and does not allocate.
 //!
 //! # Backends
 //!
@@ -107,9 +109,11 @@ mod protocol;
 mod ristretto;
 #[cfg(feature = "rustcrypto")]
 pub mod rustcrypto;
+pub mod seekable;
 mod simpira1024;
 pub mod siv;
 pub mod stream;
+pub mod tree;
 mod wipe;
 #[cfg(feature = "xoofff")]
 mod xoodoo;

@@ -263,14 +263,14 @@ mod io {
     use std::vec::Vec;
 
     use super::{Opener, Sealer};
-    use crate::io::{Open, Seal};
+    use crate::io::{Open, Opening, Seal, Sealing};
     use crate::{Error, Protocol, TAG_LEN};
 
     /// Seals what is written to it and passes the blocks on.
     ///
     /// `finish` must be called (or `shutdown` of the asynchronous writer): it writes the last block. Flushing
     /// does not end a block, so up to `BLOCK_LEN - 1` bytes wait. It holds one block.
-    pub type SealWriter<W, const BLOCK_LEN: usize> = crate::io::SealWriter<Sealer<BLOCK_LEN>, W>;
+    pub type SealWriter<W, const BLOCK_LEN: usize> = crate::io::SealWriter<Sealing<Sealer<BLOCK_LEN>>, W>;
 
     /// Reads a stream to the end of the inner reader and returns only what was verified.
     ///
@@ -278,7 +278,7 @@ mod io {
     /// `UnexpectedEof`, any other damage one of kind `InvalidData`, also a cut between two blocks; after these
     /// every call is an error. An error of the inner reader changes nothing: the call can be repeated. It holds one
     /// block.
-    pub type OpenReader<R, const BLOCK_LEN: usize> = crate::io::OpenReader<Opener<BLOCK_LEN>, R>;
+    pub type OpenReader<R, const BLOCK_LEN: usize> = crate::io::OpenReader<Opening<Opener<BLOCK_LEN>>, R>;
 
     impl<const BLOCK_LEN: usize> Seal for Sealer<BLOCK_LEN> {
         const PREFIX: usize = 0;

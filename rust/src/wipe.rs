@@ -21,6 +21,14 @@ impl<T: AsMut<[u8]>> Drop for Wiped<T> {
     }
 }
 
+/// Shows nothing of them.
+#[cfg(feature = "std")]
+impl<T: AsMut<[u8]>> core::fmt::Debug for Wiped<T> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Wiped").finish_non_exhaustive()
+    }
+}
+
 /// A secret that is wiped on drop. Without the feature `zeroize` it is not.
 #[cfg(all(any(feature = "poly1305", feature = "ristretto"), feature = "zeroize"))]
 pub(crate) use zeroize::Zeroizing as Secret;

@@ -20,6 +20,31 @@ pub fn family_vectors(family: &str, name: &str) -> Value {
     serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
+/// The known answers of another family than Newplex, `tests/vectors/{family}/{name}.json`.
+pub fn family_vectors(family: &str, name: &str) -> Value {
+    let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors")).join(family);
+    let path = folder.join(name).with_extension("json");
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// The bytes that a seed of the known answers stands for.
+pub fn data(seed: u64, len: usize) -> Vec<u8> {
+    let mut x = seed;
+    let next = || {
+        x = x
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        x.to_be_bytes()[0]
+    };
+    std::iter::repeat_with(next).take(len).collect()
+}
+
+/// What stands for a long output in the known answers.
+pub fn fingerprint(output: &[u8]) -> [u8; 32] {
+    veriplex::digest::digest(veriplex::label!("veriplex.test.digest"), output)
+}
+
 /// The elements of an array; none at all would make a test pass that tests nothing.
 pub fn cases(value: &Value) -> &[Value] {
     let cases = value.as_array().expect("an array");

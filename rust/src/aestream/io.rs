@@ -4,7 +4,7 @@ use core::ops::Range;
 use std::vec::Vec;
 
 use super::{HEADER_LEN, MAX_BLOCK_LEN, OVERHEAD, Opener, Sealer};
-use crate::io::{Open, Seal};
+use crate::io::{Open, Opening, Seal, Sealing};
 use crate::{Error, Protocol, TAG_LEN};
 
 /// Seals what is written to it and passes the blocks on.
@@ -12,7 +12,7 @@ use crate::{Error, Protocol, TAG_LEN};
 /// Blocks are as large as possible, but flushing ends one early. `finish` must be called (or `shutdown` of the
 /// asynchronous writer): without it the stream has no end and the reader will report it as cut. It holds one block,
 /// 64 KiB.
-pub type SealWriter<W> = crate::io::SealWriter<Sealer, W>;
+pub type SealWriter<W> = crate::io::SealWriter<Sealing<Sealer>, W>;
 
 /// Reads a stream and returns only what was verified.
 ///
@@ -20,7 +20,7 @@ pub type SealWriter<W> = crate::io::SealWriter<Sealer, W>;
 /// of kind `InvalidData` (but a changed header may claim more than there is, which looks like a cut). After these,
 /// every call is an error. An error of the inner reader changes nothing: the call can be repeated. It holds one block,
 /// 64 KiB, whatever the headers claim. What follows the stream is left in the inner reader.
-pub type OpenReader<R> = crate::io::OpenReader<Opener, R>;
+pub type OpenReader<R> = crate::io::OpenReader<Opening<Opener>, R>;
 
 impl Seal for Sealer {
     const PREFIX: usize = HEADER_LEN;

@@ -3,7 +3,7 @@
 use core::fmt;
 use core::ops::Range;
 use std::boxed::Box;
-use std::io::{self, Read, Write};
+use std::io::{self, Read, SeekFrom, Write};
 use std::vec::Vec;
 
 use crate::wipe::Wiped;
@@ -49,18 +49,63 @@ pub(crate) trait Open: Sized + Unpin {
     fn finish(self) -> Result<Protocol, Error>;
 }
 
-fn earlier_error() -> io::Error {
+/// What a writer holds between its caller and the inner writer.
+pub(crate) trait Outgoing: Unpin {
+    /// What is to be written before anything else.
+    fn pending(&self) -> &[u8];
+
+    /// `n` bytes of `pending` went out.
+    fn wrote(&mut self, n: usize) -> io::Result<()>;
+
+    /// Takes plaintext, once nothing is pending: as much of `input` as there is room for.
+    fn take(&mut self, input: &[u8]) -> io::Result<usize>;
+
+    /// Ends the block in the making, if there is one and blocks may end early.
+    fn end_block(&mut self);
+
+    /// Ends the stream, once nothing is pending, if that has not been done.
+    fn end(&mut self);
+}
+
+/// What a reader holds between the inner reader and its caller.
+pub(crate) trait Incoming: Unpin {
+    /// Moves plaintext into `output`: the number of bytes if that answers the read, or else nothing, and more input is
+    /// needed.
+    fn give(&mut self, output: &mut [u8]) -> io::Result<Option<usize>>;
+
+    /// Where input is to be put, after `give` has asked for more.
+    fn room(&mut self) -> &mut [u8];
+
+    /// `n` bytes were put there; none if the input has ended.
+    fn take(&mut self, n: usize) -> io::Result<()>;
+
+    /// Whether the end of the stream was verified.
+    fn is_finished(&self) -> bool;
+}
+
+pub(crate) fn earlier_error() -> io::Error {
     io::Error::other("an earlier operation on this stream failed")
+}
+
+/// The place in something of `len` bytes that a `Seek` asks for, from `position`.
+pub(crate) fn seek(to: SeekFrom, position: u64, len: u64) -> io::Result<u64> {
+    let place = match to {
+        SeekFrom::Start(place) => Some(place),
+        SeekFrom::Current(way) => position.checked_add_signed(way),
+        SeekFrom::End(way) => len.checked_add_signed(way),
+    };
+    place.ok_or_else(|| io::ErrorKind::InvalidInput.into())
 }
 
 /// Seals what is written to it and passes the blocks on.
 pub struct SealWriter<S, W> {
-    sealing: Sealing<S>,
-    inner: W,
+    pub(crate) sealing: S,
+    pub(crate) inner: W,
 }
 
 /// The plaintext of the current block, then the sealed block until it is written.
-struct Sealing<S> {
+#[derive(Debug)]
+pub struct Sealing<S> {
     sealer: S,
     /// Never longer than its capacity: it does not move, and leaves no plaintext behind.
     buffer: Wiped<Vec<u8>>,
@@ -69,7 +114,7 @@ struct Sealing<S> {
     written: usize,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     /// The buffer holds room and plaintext.
     Plain,
@@ -79,6 +124,7 @@ enum Phase {
     Ended,
 }
 
+#[allow(private_bounds)]
 impl<S: Seal> Sealing<S> {
     fn new(keyed: Protocol) -> Self {
         let mut buffer = Vec::with_capacity(S::PREFIX + S::MAX_LEN + TAG_LEN + S::END_LEN);
@@ -91,7 +137,15 @@ impl<S: Seal> Sealing<S> {
         }
     }
 
-    /// What must be written before anything else.
+    fn seal_block(&mut self) {
+        let buffer = &mut self.buffer.0;
+        buffer.resize(buffer.len() + TAG_LEN, 0);
+        self.sealer.seal_block(buffer);
+        self.phase = Phase::Sealed;
+    }
+}
+
+impl<S: Seal> Outgoing for Sealing<S> {
     fn pending(&self) -> &[u8] {
         match self.phase {
             Phase::Plain => &[],
@@ -99,7 +153,6 @@ impl<S: Seal> Sealing<S> {
         }
     }
 
-    /// `n` bytes of `pending` went out.
     fn wrote(&mut self, n: usize) -> io::Result<()> {
         if n == 0 {
             return Err(io::ErrorKind::WriteZero.into());
@@ -113,7 +166,6 @@ impl<S: Seal> Sealing<S> {
         Ok(())
     }
 
-    /// Takes plaintext, once nothing is pending: as much of `input` as the block has room for.
     fn take(&mut self, input: &[u8]) -> io::Result<usize> {
         if self.phase != Phase::Plain {
             return Err(earlier_error());
@@ -127,21 +179,12 @@ impl<S: Seal> Sealing<S> {
         Ok(n)
     }
 
-    /// Ends the current block, if there is one and blocks may end early.
     fn end_block(&mut self) {
         if S::EARLY && self.phase == Phase::Plain && self.buffer.0.len() > S::PREFIX {
             self.seal_block();
         }
     }
 
-    fn seal_block(&mut self) {
-        let buffer = &mut self.buffer.0;
-        buffer.resize(buffer.len() + TAG_LEN, 0);
-        self.sealer.seal_block(buffer);
-        self.phase = Phase::Sealed;
-    }
-
-    /// Ends the stream, once nothing is pending, if that has not been done.
     fn end(&mut self) {
         if self.phase == Phase::Plain {
             self.sealer.seal_end(&mut self.buffer.0);
@@ -151,7 +194,7 @@ impl<S: Seal> Sealing<S> {
 }
 
 #[allow(private_bounds)]
-impl<S: Seal, W> SealWriter<S, W> {
+impl<S: Seal, W> SealWriter<Sealing<S>, W> {
     /// Starts a stream under the key in `keyed`. Two streams must not start from the same state: mix in a nonce
     /// first.
     #[must_use]
@@ -164,7 +207,7 @@ impl<S: Seal, W> SealWriter<S, W> {
 }
 
 #[allow(private_bounds)]
-impl<S: Seal, W: Write> SealWriter<S, W> {
+impl<S: Outgoing, W: Write> SealWriter<S, W> {
     /// Writes what is left and the end of the stream, flushes the inner writer and gives it back.
     ///
     /// # Errors
@@ -201,7 +244,7 @@ impl<S: Seal, W: Write> SealWriter<S, W> {
 }
 
 #[allow(private_bounds)]
-impl<S: Seal, W: Write> Write for SealWriter<S, W> {
+impl<S: Outgoing, W: Write> Write for SealWriter<S, W> {
     /// Takes plaintext. An error is one of the inner writer; then nothing was taken, and the call can be repeated.
     fn write(&mut self, input: &[u8]) -> io::Result<usize> {
         self.write_pending()?;
@@ -226,11 +269,13 @@ impl<S, W> fmt::Debug for SealWriter<S, W> {
 
 /// Reads a stream and returns only what was verified.
 pub struct OpenReader<O, R> {
-    opening: Opening<O>,
-    inner: R,
+    pub(crate) opening: O,
+    pub(crate) inner: R,
 }
 
-struct Opening<O> {
+/// What was read of a stream, and what of that was opened.
+#[derive(Debug)]
+pub struct Opening<O> {
     opener: O,
     buffer: Wiped<Box<[u8]>>,
     /// How much of `buffer` was read.
@@ -242,6 +287,7 @@ struct Opening<O> {
     failed: bool,
 }
 
+#[allow(private_bounds)]
 impl<O: Open> Opening<O> {
     fn new(keyed: Protocol) -> Self {
         Self {
@@ -253,9 +299,9 @@ impl<O: Open> Opening<O> {
             failed: false,
         }
     }
+}
 
-    /// Moves plaintext into `output`: the number of bytes if that answers the read, or else nothing, and more input is
-    /// needed.
+impl<O: Open> Incoming for Opening<O> {
     fn give(&mut self, output: &mut [u8]) -> io::Result<Option<usize>> {
         if self.failed {
             return Err(earlier_error());
@@ -266,7 +312,6 @@ impl<O: Open> Opening<O> {
         Ok((n > 0 || output.is_empty() || self.opener.is_finished()).then_some(n))
     }
 
-    /// Where to put input, after `give` has asked for more.
     fn room(&mut self) -> &mut [u8] {
         // What was opened has been returned.
         self.buffer.0.copy_within(self.opened..self.filled, 0);
@@ -275,7 +320,6 @@ impl<O: Open> Opening<O> {
         &mut self.buffer.0[self.filled..self.opener.wanted() + O::LOOKAHEAD]
     }
 
-    /// `n` bytes were put there; none if the input has ended.
     fn take(&mut self, n: usize) -> io::Result<()> {
         self.filled += n;
         let wanted = self.opener.wanted();
@@ -294,10 +338,14 @@ impl<O: Open> Opening<O> {
         self.failed = false;
         Ok(())
     }
+
+    fn is_finished(&self) -> bool {
+        self.opener.is_finished()
+    }
 }
 
 #[allow(private_bounds)]
-impl<O: Open, R> OpenReader<O, R> {
+impl<O: Open, R> OpenReader<Opening<O>, R> {
     /// Starts to read the stream that a writer began in the same state.
     #[must_use]
     pub fn new(keyed: Protocol, inner: R) -> Self {
@@ -305,12 +353,6 @@ impl<O: Open, R> OpenReader<O, R> {
             opening: Opening::new(keyed),
             inner,
         }
-    }
-
-    /// Whether the end of the stream was reached and verified.
-    #[must_use]
-    pub fn is_finished(&self) -> bool {
-        self.opening.opener.is_finished()
     }
 
     /// The protocol after the verified end of the stream, and the inner reader.
@@ -324,7 +366,16 @@ impl<O: Open, R> OpenReader<O, R> {
 }
 
 #[allow(private_bounds)]
-impl<O: Open, R: Read> Read for OpenReader<O, R> {
+impl<O: Incoming, R> OpenReader<O, R> {
+    /// Whether the end of the stream was reached and verified.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        self.opening.is_finished()
+    }
+}
+
+#[allow(private_bounds)]
+impl<O: Incoming, R: Read> Read for OpenReader<O, R> {
     fn read(&mut self, output: &mut [u8]) -> io::Result<usize> {
         loop {
             if let Some(n) = self.opening.give(output)? {
@@ -350,10 +401,10 @@ mod asynchronous {
 
     use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-    use super::{Open, OpenReader, Seal, SealWriter};
+    use super::{Incoming, OpenReader, Outgoing, SealWriter};
 
     #[allow(private_bounds)]
-    impl<O: Open, R: AsyncRead + Unpin> AsyncRead for OpenReader<O, R> {
+    impl<O: Incoming, R: AsyncRead + Unpin> AsyncRead for OpenReader<O, R> {
         fn poll_read(
             mut self: Pin<&mut Self>,
             cx: &mut Context<'_>,
@@ -374,7 +425,7 @@ mod asynchronous {
     }
 
     #[allow(private_bounds)]
-    impl<S: Seal, W: AsyncWrite + Unpin> SealWriter<S, W> {
+    impl<S: Outgoing, W: AsyncWrite + Unpin> SealWriter<S, W> {
         fn poll_write_pending(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
             while !self.sealing.pending().is_empty() {
                 let n = ready!(Pin::new(&mut self.inner).poll_write(cx, self.sealing.pending()))?;
@@ -385,7 +436,7 @@ mod asynchronous {
     }
 
     #[allow(private_bounds)]
-    impl<S: Seal, W: AsyncWrite + Unpin> AsyncWrite for SealWriter<S, W> {
+    impl<S: Outgoing, W: AsyncWrite + Unpin> AsyncWrite for SealWriter<S, W> {
         /// As the `write` of `std::io::Write`.
         fn poll_write(
             mut self: Pin<&mut Self>,

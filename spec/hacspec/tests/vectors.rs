@@ -10,7 +10,7 @@ use veriplex_spec::protocol::{self, Opened};
 use veriplex_spec::{
     aead, aestream, digest, group, handshake, hpke, mac, mhf, oae2, oprf, pake, sig, signcrypt, simpira1024,
 };
-use veriplex_spec::{siv, stream, vrf, xoodoo, xoofff, xoofff_sane, xoofff_sanse, xoofff_wbc};
+use veriplex_spec::{seekable, siv, stream, tree, vrf, xoodoo, xoofff, xoofff_sane, xoofff_sanse, xoofff_wbc};
 
 fn load(name: &str) -> Value {
     load_family("newplex", name)
@@ -332,6 +332,98 @@ fn mhf_vectors() {
         }
     }
     assert_eq!(cases.len(), 8);
+}
+
+/// A family of known answers beside those of Newplex.
+fn load_family(family: &str) -> Value {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors");
+    let path = PathBuf::from(path)
+        .join(family)
+        .join(family)
+        .with_extension("json");
+    let text = fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    serde_json::from_slice(&text).unwrap()
+}
+
+/// The bytes that a seed stands for.
+fn data(v: &Value) -> Vec<u8> {
+    let mut x = number(v, "seed");
+    let bytes = (0..number(v, "len")).map(|_| {
+        x = x
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (x >> 56) as u8
+    });
+    bytes.collect()
+}
+
+/// What stands for a long output.
+fn fingerprint(output: &[u8]) -> Vec<u8> {
+    digest::digest(b"veriplex.test.digest", output, 32)
+}
+
+/// The longer ones take the twin minutes; the crate passes them.
+const LONG: u64 = 20_000;
+
+#[test]
+fn tree_vectors() {
+    let file = load_family("tree");
+    let short = |v: &&Value| number(v, "len") <= LONG;
+    let cases = list(&file, "tree").iter().filter(short);
+    let mut count = 0;
+    for v in cases {
+        let p = match &v["key"] {
+            Value::Null => tree::base(text(v, "domain")),
+            _ => tree::keyed_base(text(v, "domain"), &bytes(v, "key")),
+        };
+        assert_eq!(
+            tree::digest(p, &data(v), length(v, "out_len")),
+            bytes(v, "digest")
+        );
+        count += 1;
+    }
+    assert_eq!(count, 30);
+
+    let mut count = 0;
+    for v in list(&file, "outboard").iter().filter(short) {
+        let p = tree::base(text(v, "domain"));
+        let message = data(v);
+        assert_eq!(tree::digest(p, &message, 32), bytes(v, "digest"));
+        // The strings of the levels above 0, the highest first.
+        let (mut outboard, mut string) = (Vec::new(), message);
+        for level in 0.. {
+            if string.len() <= tree::CHUNK_LEN {
+                break;
+            }
+            string = tree::above(p, level, &string);
+            outboard = [string.clone(), outboard].concat();
+        }
+        assert_eq!(fingerprint(&outboard), bytes(v, "outboard_digest"));
+        count += 1;
+    }
+    assert_eq!(count, 3);
+}
+
+#[test]
+fn seekable_vectors() {
+    let file = load_family("seekable");
+    let mut count = 0;
+    for v in list(&file, "seekable") {
+        if number(v, "len") > LONG {
+            continue;
+        }
+        let (s, key) = (length(v, "segment_len"), bytes(v, "key").try_into().unwrap());
+        let p = seekable::base(s, text(v, "domain"), &key, &bytes(v, "nonce"), &bytes(v, "ad"));
+        let message = data(v);
+        let sealed = seekable::seal(p, s, &message);
+        assert_eq!(sealed.len(), length(v, "ciphertext_len"));
+        assert_eq!(sealed[..sealed.len().min(256)], bytes(v, "ciphertext_first_256"));
+        assert_eq!(fingerprint(&sealed), bytes(v, "ciphertext_digest"));
+        let opened = seekable::open(p, s, &sealed);
+        assert_eq!((opened.ok, opened.plaintext), (true, message));
+        count += 1;
+    }
+    assert_eq!(count, 60);
 }
 
 #[test]

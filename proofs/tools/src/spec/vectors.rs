@@ -14,6 +14,10 @@ const SHORT: usize = 300;
 const SHORT_TRANSCRIPT: usize = 600;
 /// The memory-hard hash up to this cost is short: 5 * 2^cost blocks, each of about 34 permutations.
 const SHORT_COST: usize = 0;
+/// The shortest message with a level above 0.
+const TREE_OF_TWO_CHUNKS: usize = 4097;
+/// Messages of the tree above this length are left out even with `--all`.
+const LONG: usize = 20_000;
 /// About this many permutations make one run of Cryptol.
 const BATCH: usize = 100;
 
@@ -206,6 +210,54 @@ pub fn hbsh_jobs(root: &Path, folders: &Folders, all: bool) -> io::Result<Vec<Jo
         BATCH,
     )?);
     Ok(jobs)
+}
+
+/// The bytes that the seed of a case stands for.
+fn data(v: &Json) -> Vec<u8> {
+    let mut x = v.get("seed").0.as_u64().expect("a seed");
+    let bytes = (0..v.number("len")).map(|_| {
+        x = x
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        x.to_be_bytes()[0]
+    });
+    bytes.collect()
+}
+
+fn tree(v: &Json) -> Case {
+    let (domain, message, digest) = (bytes(&v.text("domain")), data(v), bytes(&v.bytes("digest")));
+    let base = match v.get("key").0 {
+        Value::Null => format!("base {domain}"),
+        _ => format!("keyed_base {domain} {}", bytes(&v.bytes("key"))),
+    };
+    Case {
+        expression: format!("digest ({base}) {} == {digest}", bytes(&message)),
+        cost: 8 + message.len() / 90 + v.number("out_len") / 94,
+    }
+}
+
+/// The known answers hold so many bytes of a sealed message.
+const SHORT_SEALED: usize = 256;
+
+fn seekable(v: &Json) -> Case {
+    let (s, message) = (v.number("segment_len"), data(v));
+    let full = message.len().saturating_sub(1) / s;
+    let argument = |key| bytes(&v.bytes(key));
+    let base = format!(
+        "(base`{{{s}}} {} {} {} {})",
+        bytes(&v.text("domain")),
+        argument("key"),
+        argument("nonce"),
+        argument("ad")
+    );
+    let (plaintext, sealed) = (bytes(&message), argument("ciphertext_first_256"));
+    let parameters = format!("`{{{s}, {full}, {}}}", message.len() - full * s);
+    Case {
+        expression: format!(
+            "(seal{parameters} {base} {plaintext} == {sealed}) /\\ (open{parameters} {base} {sealed} == {{ ok = True, plaintext = {plaintext} }})"
+        ),
+        cost: 16 + 8 * (full + 1) + message.len() / 40,
+    }
 }
 
 /// The transcript with the key of a case.

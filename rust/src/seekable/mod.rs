@@ -1,0 +1,763 @@
+//! Authenticated encryption in segments: in parallel, and to be read at any place.
+//!
+//! A message is cut into segments of one size, each sealed by a transcript of its own. They do not wait for each other, any of
+//! them can be opened alone, and no byte of one is given out before its tag was verified. Each tag commits to key, nonce,
+//! associated data, segment length, place, end and content: reordering, exchange between messages, truncation and
+//! extension are errors. A message that was cut between two segments is found when its end is opened, as what is now its last
+//! segment was not sealed as one: an [`Opener`] and a `Reader` open the end first, a `StreamReader` comes to it last.
+//!
+//! Confidential under chosen plaintexts as long as no nonce repeats under a key; a forged segment is accepted with
+//! probability 2^-128 a try. The length is not hidden. A segment cannot be rewritten in place, as the nonce would
+//! serve twice: seal the whole message again under a new nonce. A segment costs 16 bytes.
+//!
+//! ```
+//! use veriplex::{Key, label, seekable::Seekable};
+//!
+//! let message = Seekable::<24>::new(label!("com.example.files"), &Key::from([7; 32])) // 32 random bytes, in earnest
+//!     .message(&[1; 24], b"header"); // a nonce, never twice under one key, and associated data
+//!
+//! let mut sealed = [0; 7 + 16];
+//! message.seal_into(b"message", &mut sealed)?;
+//! let mut plaintext = [0; 7];
+//! message.open_into(&sealed, &mut plaintext)?;
+//! assert_eq!(&plaintext, b"message");
+//! # Ok::<(), veriplex::Error>(())
+//! ```
+//!
+#![cfg_attr(
+    feature = "std",
+    doc = "With `std::io`; with feature `tokio` also asynchronously:"
+)]
+#![cfg_attr(feature = "std", doc = "")]
+#![cfg_attr(feature = "std", doc = "```")]
+#![cfg_attr(not(feature = "std"), doc = "```ignore")]
+//! use std::io::{Cursor, Read, Seek, SeekFrom, Write};
+//! use veriplex::{Key, label, seekable::{Reader, Seekable, Writer}};
+//!
+//! # fn main() -> std::io::Result<()> {
+//! let message = Seekable::<24>::new(label!("com.example.files"), &Key::from([7; 32])).message(&[1; 24], b"");
+//! let mut writer = Writer::new(&message, Vec::new());
+//! writer.write_all(&[5; 100_000])?;
+//! let sealed = writer.finish()?;
+//!
+//! let mut reader = Reader::new(&message, Cursor::new(sealed))?;
+//! let mut part = [0; 10];
+//! reader.seek(SeekFrom::Start(70_000))?;
+//! reader.read_exact(&mut part)?;
+//! assert_eq!(part, [5; 10]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Definition
+//!
+//! In operations of [`Protocol`], with `LE32` and `LE64` four and eight bytes, the lowest first, `||` concatenation:
+//!
+//! ```text
+//! base             = Init(domain); Mix("key", key); Mix("nonce", nonce); Mix("ad", ad); Mix("segment-length", LE32(S))
+//! segment(i, e, p) = copy of base; Mix("segment", LE64(i) || [e]); Seal("message", p)      16 bytes more than p has
+//! ```
+//!
+//! The key has 32 bytes, the nonce 24 or more. A message is cut into segments of S bytes, 64 to 2^24 (16384 unless there is a
+//! reason), the last of which has 1 to S bytes; an empty message is one empty segment. The sealed message is segment(0, 0, ..)
+//! || segment(1, 0, ..) || ... || segment(n - 1, 1, ..): only the last one has e = 1. So the length of a sealed message tells
+//! the number of its segments; one that no message gives is an error.
+//!
+//! The construction is Veriplex's own; it is an online AEAD with random access, of the kind that STREAM with a segment counter
+//! is (Hoang, Reyhanitabar, Rogaway and Vizár, CRYPTO 2015, [eprint 2015/189](https://eprint.iacr.org/2015/189)).
+
+#[cfg(feature = "std")]
+mod io;
+
+use core::ops::Range;
+
+#[cfg(feature = "std")]
+pub use io::{Reader, StreamReader, Writer};
+
+use crate::wipe::wipe;
+use crate::{Error, Key, Label, Protocol, TAG_LEN, label};
+
+/// Size in bytes of a key.
+pub const KEY_LEN: usize = 32;
+/// The smallest segment, in bytes of plaintext.
+pub const MIN_SEGMENT_LEN: usize = 64;
+/// The largest segment, in bytes of plaintext: 16 MiB.
+pub const MAX_SEGMENT_LEN: usize = 1 << 24;
+/// The usual size of a segment, in bytes of plaintext.
+pub const DEFAULT_SEGMENT_LEN: usize = 16384;
+
+/// How many segments one call of the innermost functions takes.
+const LANES: usize = 8;
+
+/// The encryption under one key, with nonces of `NONCE_LEN` bytes, which must be at least 24:
+///
+/// ```compile_fail
+/// # fn main() {
+/// let key = veriplex::Key::from([7; 32]);
+/// let seekable = veriplex::seekable::Seekable::<23>::new(veriplex::label!("example"), &key);
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Seekable<const NONCE_LEN: usize> {
+    keyed: Protocol,
+    segment_len: usize,
+}
+
+impl<const NONCE_LEN: usize> Seekable<NONCE_LEN> {
+    /// The encryption under this key, in segments of [`DEFAULT_SEGMENT_LEN`].
+    #[must_use]
+    pub fn new(domain: Label<'_>, key: &Key<KEY_LEN>) -> Self {
+        const { assert!(NONCE_LEN >= 24, "a nonce has at least 24 bytes") };
+        let mut keyed = Protocol::new(domain);
+        keyed.mix(label!("key"), key.as_bytes());
+        Self {
+            keyed,
+            segment_len: DEFAULT_SEGMENT_LEN,
+        }
+    }
+
+    /// The same in segments of this many bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BufferLength`] if that is not [`MIN_SEGMENT_LEN`] to [`MAX_SEGMENT_LEN`].
+    pub fn with_segment_len(self, segment_len: usize) -> Result<Self, Error> {
+        check_segment_len(segment_len)?;
+        Ok(Self { segment_len, ..self })
+    }
+
+    /// The message of this nonce, which is never used for another one under the key. 24 random bytes will do.
+    #[must_use]
+    pub fn message(&self, nonce: &[u8; NONCE_LEN], ad: &[u8]) -> Message {
+        let mut base = self.keyed.clone();
+        base.mix(label!("nonce"), nonce);
+        base.mix(label!("ad"), ad);
+        base.mix(label!("segment-length"), &self.segment_len.to_le_bytes()[..4]);
+        Message {
+            base,
+            segment_len: self.segment_len,
+        }
+    }
+}
+
+const fn check_segment_len(segment_len: usize) -> Result<(), Error> {
+    if segment_len < MIN_SEGMENT_LEN || segment_len > MAX_SEGMENT_LEN {
+        return Err(Error::BufferLength);
+    }
+    Ok(())
+}
+
+/// Where the segments of a message lie. No key is needed for that.
+///
+/// ```
+/// use veriplex::seekable::Layout;
+///
+/// let layout = Layout::of_sealed(1_000_992, 16384)?;
+/// assert_eq!((layout.plaintext_len(), layout.segments()), (1_000_000, 62));
+/// // A kilobyte from 50,000 on lies in one segment, so many bytes of the sealed message:
+/// let segments = layout.segments_of(50_000..51_000);
+/// assert_eq!(segments, 3..4);
+/// assert_eq!(layout.sealed_range(segments), 49_200..65_600);
+/// # Ok::<(), veriplex::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    segment_len: usize,
+    plaintext_len: u64,
+    segments: u64,
+}
+
+impl Layout {
+    /// That of a message of so many bytes, in segments of `segment_len`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BufferLength`] if `segment_len` is not [`MIN_SEGMENT_LEN`] to [`MAX_SEGMENT_LEN`];
+    /// [`Error::LimitReached`] if the sealed message would have 2^64 bytes or more.
+    pub const fn of_plaintext(plaintext_len: u64, segment_len: usize) -> Result<Self, Error> {
+        if let Err(error) = check_segment_len(segment_len) {
+            return Err(error);
+        }
+        let mut segments = plaintext_len.div_ceil(segment_len as u64);
+        if segments == 0 {
+            segments = 1;
+        }
+        match plaintext_len.checked_add(segments * TAG_LEN as u64) {
+            Some(_) => Ok(Self {
+                segment_len,
+                plaintext_len,
+                segments,
+            }),
+            None => Err(Error::LimitReached),
+        }
+    }
+
+    /// That of a sealed message of so many bytes, in segments of `segment_len`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BufferLength`] if `segment_len` is not [`MIN_SEGMENT_LEN`] to [`MAX_SEGMENT_LEN`];
+    /// [`Error::Verification`] if no message gives so many bytes.
+    pub const fn of_sealed(sealed_len: u64, segment_len: usize) -> Result<Self, Error> {
+        if let Err(error) = check_segment_len(segment_len) {
+            return Err(error);
+        }
+        let slot_len = (segment_len + TAG_LEN) as u64;
+        let segments = sealed_len.div_ceil(slot_len);
+        // The last segment has a byte and a tag, or a tag and is the only one.
+        let last = match segments {
+            0 => 0,
+            _ => sealed_len - (segments - 1) * slot_len,
+        };
+        if last > TAG_LEN as u64 || (last == TAG_LEN as u64 && segments == 1) {
+            return Ok(Self {
+                segment_len,
+                plaintext_len: sealed_len - segments * TAG_LEN as u64,
+                segments,
+            });
+        }
+        Err(Error::Verification)
+    }
+
+    /// How many bytes the message has.
+    #[must_use]
+    pub const fn plaintext_len(&self) -> u64 {
+        self.plaintext_len
+    }
+
+    /// How many bytes the sealed message has.
+    #[must_use]
+    pub const fn sealed_len(&self) -> u64 {
+        self.plaintext_len + self.segments * TAG_LEN as u64
+    }
+
+    /// How many segments there are: at least one.
+    #[must_use]
+    pub const fn segments(&self) -> u64 {
+        self.segments
+    }
+
+    /// How many bytes of plaintext a segment has, but for the last one.
+    #[must_use]
+    pub const fn segment_len(&self) -> usize {
+        self.segment_len
+    }
+
+    /// The segments that a range of the plaintext lies in, as far as it is one; none if it is empty.
+    #[must_use]
+    pub fn segments_of(&self, plaintext: Range<u64>) -> Range<u64> {
+        let [start, end] = [plaintext.start, plaintext.end].map(|at| at.min(self.plaintext_len));
+        if start >= end {
+            return 0..0;
+        }
+        start / self.segment_len as u64..end.div_ceil(self.segment_len as u64)
+    }
+
+    /// Where segments lie in the sealed message, as far as they exist.
+    #[must_use]
+    pub fn sealed_range(&self, segments: Range<u64>) -> Range<u64> {
+        let [start, end] = [segments.start, segments.end].map(|segment| {
+            let start = segment.saturating_mul((self.segment_len + TAG_LEN) as u64);
+            start.min(self.sealed_len())
+        });
+        start..end
+    }
+}
+
+/// A message: key, nonce, associated data and segment length, from which its segments are sealed and opened.
+///
+/// Two different plaintexts sealed by one message share a nonce: seal only one.
+#[derive(Clone, Debug)]
+pub struct Message {
+    base: Protocol,
+    segment_len: usize,
+}
+
+impl Message {
+    /// Where the segments of a plaintext of so many bytes will lie.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::LimitReached`] if the sealed message would have 2^64 bytes or more.
+    pub const fn layout(&self, plaintext_len: u64) -> Result<Layout, Error> {
+        Layout::of_plaintext(plaintext_len, self.segment_len)
+    }
+
+    /// Encrypts in place: the plaintext is at the beginning of `in_out`, and has so many bytes that `in_out` is as long as
+    /// the sealed message, whose length is `layout(..)?.sealed_len()`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BufferLength`] if no sealed message is as long as `in_out`.
+    pub fn seal_in_place(&self, in_out: &mut [u8]) -> Result<(), Error> {
+        self.seal_in_place_with(in_out, Threads::One)
+    }
+
+    /// Decrypts in place, and returns the plaintext, which is at the beginning of `in_out`. The rest is zeros.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Verification`] if key, nonce, associated data, segment length or `in_out` are not what was sealed;
+    /// `in_out` is then all zeros.
+    pub fn open_in_place<'b>(&self, in_out: &'b mut [u8]) -> Result<&'b mut [u8], Error> {
+        self.open_in_place_with(in_out, Threads::One)
+    }
+
+    /// Encrypts from one buffer into another, which is as long as the sealed message: `layout(..)?.sealed_len()`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BufferLength`] if it is not.
+    pub fn seal_into(&self, plaintext: &[u8], sealed: &mut [u8]) -> Result<(), Error> {
+        self.seal_into_with(plaintext, sealed, Threads::One)
+    }
+
+    /// Decrypts from one buffer into another, which is as long as the plaintext.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Verification`] if key, nonce, associated data, segment length or `sealed` are not what was sealed, and then
+    /// `plaintext` is all zeros; [`Error::BufferLength`] if `plaintext` has the wrong length.
+    pub fn open_into(&self, sealed: &[u8], plaintext: &mut [u8]) -> Result<(), Error> {
+        self.open_into_with(sealed, plaintext, Threads::One)
+    }
+
+    /// Encrypts into a new vector.
+    #[cfg(feature = "alloc")]
+    #[must_use]
+    #[allow(clippy::missing_panics_doc)] // the lengths are right
+    pub fn seal_vec(&self, plaintext: &[u8]) -> alloc::vec::Vec<u8> {
+        let layout = self.layout(plaintext.len() as u64);
+        // More than fits into memory must not wrap around to less, which it could with 32 bits.
+        let sealed_len = layout.map_or(usize::MAX, |layout| clamp(layout.sealed_len()));
+        let mut sealed = alloc::vec![0; sealed_len];
+        self.seal_into(plaintext, &mut sealed)
+            .expect("it has that length");
+        sealed
+    }
+
+    /// Decrypts into a new vector.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Verification`] if key, nonce, associated data, segment length or `sealed` are not what was sealed.
+    #[cfg(feature = "alloc")]
+    pub fn open_vec(&self, sealed: &[u8]) -> Result<alloc::vec::Vec<u8>, Error> {
+        let layout = Layout::of_sealed(sealed.len() as u64, self.segment_len)?;
+        let mut plaintext = alloc::vec![0; clamp(layout.plaintext_len())];
+        self.open_into(sealed, &mut plaintext)?;
+        Ok(plaintext)
+    }
+
+    /// [`Message::seal_in_place`] on all threads of the current rayon pool.
+    ///
+    /// # Errors
+    ///
+    /// The same.
+    #[cfg(feature = "rayon")]
+    pub fn seal_in_place_rayon(&self, in_out: &mut [u8]) -> Result<(), Error> {
+        self.seal_in_place_with(in_out, Threads::All)
+    }
+
+    /// [`Message::open_in_place`] on all threads of the current rayon pool.
+    ///
+    /// # Errors
+    ///
+    /// The same.
+    #[cfg(feature = "rayon")]
+    pub fn open_in_place_rayon<'b>(&self, in_out: &'b mut [u8]) -> Result<&'b mut [u8], Error> {
+        self.open_in_place_with(in_out, Threads::All)
+    }
+
+    /// [`Message::seal_into`] on all threads of the current rayon pool.
+    ///
+    /// # Errors
+    ///
+    /// The same.
+    #[cfg(feature = "rayon")]
+    pub fn seal_into_rayon(&self, plaintext: &[u8], sealed: &mut [u8]) -> Result<(), Error> {
+        self.seal_into_with(plaintext, sealed, Threads::All)
+    }
+
+    /// [`Message::open_into`] on all threads of the current rayon pool.
+    ///
+    /// # Errors
+    ///
+    /// The same.
+    #[cfg(feature = "rayon")]
+    pub fn open_into_rayon(&self, sealed: &[u8], plaintext: &mut [u8]) -> Result<(), Error> {
+        self.open_into_with(sealed, plaintext, Threads::All)
+    }
+
+    /// Begins to read a sealed message at random, with its last segment, which shows that the message was not cut.
+    ///
+    /// `last` is what `layout.sealed_range(n - 1..n)` of a sealed message says, where `n` is `layout.segments()`. It is
+    /// opened in place; its plaintext is then at its beginning.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Verification`] if no sealed message has `sealed_len` bytes, if `last` has the wrong length, or if it is not the
+    /// last segment of the message; `last` is then all zeros.
+    pub fn opener(&self, sealed_len: u64, last: &mut [u8]) -> Result<Opener, Error> {
+        let opener = Layout::of_sealed(sealed_len, self.segment_len).map(|layout| Opener {
+            message: self.clone(),
+            layout,
+        });
+        let opened = opener.and_then(|opener| {
+            opener.open(opener.layout.segments - 1, last)?;
+            Ok(opener)
+        });
+        opened.inspect_err(|_| wipe(last))
+    }
+
+    /// How many bytes a full segment has when it is sealed.
+    const fn slot_len(&self) -> usize {
+        self.segment_len + TAG_LEN
+    }
+
+    /// How many bytes one call of the innermost functions seals.
+    const fn batch_len(&self) -> usize {
+        LANES * self.slot_len()
+    }
+
+    fn segment(&self, index: u64, last: bool) -> Protocol {
+        let mut segment = self.base.clone();
+        let mut place = [0; 9];
+        place[..8].copy_from_slice(&index.to_le_bytes());
+        place[8] = u8::from(last);
+        segment.mix(label!("segment"), &place);
+        segment
+    }
+
+    /// Seals at most [`LANES`] segments, whose transcripts do not wait for each other: number `first` and those after it;
+    /// `ends` if the last of them ends the message.
+    fn seal_lanes(&self, first: u64, ends: bool, segments: &mut [&mut [u8]], tags: &mut [[u8; TAG_LEN]]) {
+        let count = segments.len();
+        for (i, (segment, tag)) in segments.iter_mut().zip(tags).enumerate() {
+            *tag = (self.segment(first + i as u64, ends && i + 1 == count))
+                .seal_in_place_detached(label!("message"), segment);
+        }
+    }
+
+    /// The reverse. After an error some segments may hold plaintext: the caller wipes it.
+    fn open_lanes(
+        &self,
+        first: u64,
+        ends: bool,
+        segments: &mut [&mut [u8]],
+        tags: &[[u8; TAG_LEN]],
+    ) -> Result<(), Error> {
+        let count = segments.len();
+        for (i, (segment, tag)) in segments.iter_mut().zip(tags).enumerate() {
+            (self.segment(first + i as u64, ends && i + 1 == count)).open_in_place_detached(
+                label!("message"),
+                segment,
+                tag,
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Seals a batch in its place: each segment is followed by room for its tag.
+    fn seal_batch(&self, first: u64, ends: bool, slots: &mut [u8]) {
+        let mut rooms: [&mut [u8]; LANES] = Default::default();
+        let mut segments: [&mut [u8]; LANES] = Default::default();
+        let count = self.split(slots, &mut segments, &mut rooms);
+        let mut tags = [[0; TAG_LEN]; LANES];
+        self.seal_lanes(first, ends, &mut segments[..count], &mut tags);
+        for (room, tag) in rooms[..count].iter_mut().zip(&tags) {
+            room.copy_from_slice(tag);
+        }
+    }
+
+    /// The reverse, with tags that are left where they are.
+    fn open_batch(&self, first: u64, ends: bool, slots: &mut [u8]) -> Result<(), Error> {
+        let mut rooms: [&mut [u8]; LANES] = Default::default();
+        let mut segments: [&mut [u8]; LANES] = Default::default();
+        let count = self.split(slots, &mut segments, &mut rooms);
+        let mut tags = [[0; TAG_LEN]; LANES];
+        for (room, tag) in rooms[..count].iter().zip(&mut tags) {
+            tag.copy_from_slice(room);
+        }
+        self.open_lanes(first, ends, &mut segments[..count], &tags)
+    }
+
+    /// The segments and tags of at most [`LANES`] slots, and their number. Each slot has at least 16 bytes.
+    fn split<'b>(
+        &self,
+        slots: &'b mut [u8],
+        segments: &mut [&'b mut [u8]; LANES],
+        tags: &mut [&'b mut [u8]; LANES],
+    ) -> usize {
+        let mut count = 0;
+        for slot in slots.chunks_mut(self.slot_len()) {
+            (segments[count], tags[count]) = slot.split_at_mut(slot.len() - TAG_LEN);
+            count += 1;
+        }
+        count
+    }
+
+    /// Seals any number of slots.
+    fn seal_slots(&self, first: u64, ends: bool, slots: &mut [u8], threads: Threads) {
+        let batches = slots.len().div_ceil(self.batch_len());
+        let seal = |(i, batch): (usize, &mut [u8])| {
+            self.seal_batch(first + (i * LANES) as u64, ends && i + 1 == batches, batch);
+        };
+        match threads {
+            Threads::One => slots.chunks_mut(self.batch_len()).enumerate().for_each(seal),
+            #[cfg(feature = "rayon")]
+            Threads::All => rayon_batches(
+                slots.par_chunks_mut(self.batch_len()).enumerate(),
+                self.batch_len(),
+            )
+            .for_each(seal),
+        }
+    }
+
+    /// Opens any number of slots. After an error none of them holds plaintext.
+    fn open_slots(&self, first: u64, ends: bool, slots: &mut [u8], threads: Threads) -> Result<(), Error> {
+        let batches = slots.len().div_ceil(self.batch_len());
+        let open = |(i, batch): (usize, &mut [u8])| {
+            self.open_batch(first + (i * LANES) as u64, ends && i + 1 == batches, batch)
+        };
+        match threads {
+            Threads::One => slots.chunks_mut(self.batch_len()).enumerate().try_for_each(open),
+            #[cfg(feature = "rayon")]
+            Threads::All => rayon_batches(
+                slots.par_chunks_mut(self.batch_len()).enumerate(),
+                self.batch_len(),
+            )
+            .try_for_each(open),
+        }
+        .inspect_err(|_| wipe(slots))
+    }
+
+    fn seal_in_place_with(&self, in_out: &mut [u8], threads: Threads) -> Result<(), Error> {
+        let layout = Layout::of_sealed(in_out.len() as u64, self.segment_len);
+        let layout = layout.map_err(|_| Error::BufferLength)?;
+        // From the end on, segments move to where they are sealed.
+        let slot_len = self.slot_len();
+        let window_len = match threads {
+            Threads::One => self.batch_len(),
+            #[cfg(feature = "rayon")]
+            Threads::All => self.batch_len() * ((1 << 24) / self.batch_len()).max(1),
+        };
+        let mut plaintext_end = clamp(layout.plaintext_len);
+        for window in (0..in_out.len()).step_by(window_len).rev() {
+            let end = in_out.len().min(window + window_len);
+            for slot in (window..end).step_by(slot_len).rev() {
+                let start = slot / slot_len * self.segment_len;
+                in_out.copy_within(start..plaintext_end, slot);
+                plaintext_end = start;
+            }
+            let ends = end == in_out.len();
+            self.seal_slots(
+                (window / slot_len) as u64,
+                ends,
+                &mut in_out[window..end],
+                threads,
+            );
+        }
+        Ok(())
+    }
+
+    fn open_in_place_with<'b>(&self, in_out: &'b mut [u8], threads: Threads) -> Result<&'b mut [u8], Error> {
+        Layout::of_sealed(in_out.len() as u64, self.segment_len).inspect_err(|_| wipe(in_out))?;
+        self.open_slots(0, true, in_out, threads)?;
+        Ok(self.close_up(in_out))
+    }
+
+    /// Moves the segments of opened slots together. What is left at the end becomes zeros.
+    fn close_up<'b>(&self, slots: &'b mut [u8]) -> &'b mut [u8] {
+        let mut len = 0;
+        for slot in (0..slots.len()).step_by(self.slot_len()) {
+            let end = slots.len().min(slot + self.slot_len()) - TAG_LEN;
+            slots.copy_within(slot..end, len);
+            len += end - slot;
+        }
+        let (plaintext, rest) = slots.split_at_mut(len);
+        wipe(rest);
+        plaintext
+    }
+
+    fn seal_into_with(&self, plaintext: &[u8], sealed: &mut [u8], threads: Threads) -> Result<(), Error> {
+        let layout = self.layout(plaintext.len() as u64);
+        if layout.ok().map(|layout| layout.sealed_len()) != Some(sealed.len() as u64) {
+            return Err(Error::BufferLength);
+        }
+        let batches = sealed.len().div_ceil(self.batch_len());
+        let seal = |(i, slots): (usize, &mut [u8])| {
+            let start = i * LANES * self.segment_len;
+            for (slot, segment) in
+                (slots.chunks_mut(self.slot_len())).zip(plaintext[start..].chunks(self.segment_len))
+            {
+                slot[..segment.len()].copy_from_slice(segment);
+            }
+            self.seal_batch((i * LANES) as u64, i + 1 == batches, slots);
+        };
+        match threads {
+            Threads::One => sealed.chunks_mut(self.batch_len()).enumerate().for_each(seal),
+            #[cfg(feature = "rayon")]
+            Threads::All => rayon_batches(
+                sealed.par_chunks_mut(self.batch_len()).enumerate(),
+                self.batch_len(),
+            )
+            .for_each(seal),
+        }
+        Ok(())
+    }
+
+    fn open_into_with(&self, sealed: &[u8], plaintext: &mut [u8], threads: Threads) -> Result<(), Error> {
+        let layout = Layout::of_sealed(sealed.len() as u64, self.segment_len);
+        let layout = layout.inspect_err(|_| wipe(plaintext))?;
+        if layout.plaintext_len != plaintext.len() as u64 {
+            return Err(Error::BufferLength);
+        }
+        let batches = sealed.len().div_ceil(self.batch_len());
+        let open = |(i, plaintext): (usize, &mut [u8])| {
+            let mut segments: [&mut [u8]; LANES] = Default::default();
+            let mut tags = [[0; TAG_LEN]; LANES];
+            let mut rest = plaintext;
+            let mut count = 0;
+            let slots = &sealed[i * self.batch_len()..];
+            for slot in slots.chunks(self.slot_len()).take(LANES) {
+                let (ciphertext, tag) = slot.split_at(slot.len() - TAG_LEN);
+                let (segment, after) = rest.split_at_mut(ciphertext.len());
+                segment.copy_from_slice(ciphertext);
+                tags[count].copy_from_slice(tag);
+                segments[count] = segment;
+                rest = after;
+                count += 1;
+            }
+            self.open_lanes(
+                (i * LANES) as u64,
+                i + 1 == batches,
+                &mut segments[..count],
+                &tags,
+            )
+        };
+        let batch_len = LANES * self.segment_len;
+        if plaintext.is_empty() {
+            return open((0, plaintext)); // it has a tag
+        }
+        match threads {
+            Threads::One => plaintext.chunks_mut(batch_len).enumerate().try_for_each(open),
+            #[cfg(feature = "rayon")]
+            Threads::All => {
+                rayon_batches(plaintext.par_chunks_mut(batch_len).enumerate(), batch_len).try_for_each(open)
+            }
+        }
+        .inspect_err(|_| wipe(plaintext))
+    }
+}
+
+/// On which threads many batches are sealed or opened.
+#[derive(Clone, Copy, Debug)]
+enum Threads {
+    One,
+    #[cfg(feature = "rayon")]
+    All,
+}
+
+#[cfg(feature = "rayon")]
+use rayon::prelude::*;
+
+/// Hands out batches of so many bytes, at least 64 KiB at a time.
+#[cfg(feature = "rayon")]
+fn rayon_batches<I: IndexedParallelIterator>(batches: I, batch_len: usize) -> rayon::iter::MinLen<I> {
+    batches.with_min_len((1_usize << 16).div_ceil(batch_len))
+}
+
+/// A length of something in memory.
+fn clamp(len: u64) -> usize {
+    usize::try_from(len).unwrap_or(usize::MAX)
+}
+
+/// Opens segments of one sealed message at random, by [`Message::opener`]. Its end was verified.
+#[derive(Clone, Debug)]
+pub struct Opener {
+    message: Message,
+    layout: Layout,
+}
+
+impl Opener {
+    /// Where the segments lie.
+    #[must_use]
+    pub const fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Opens segments that follow each other, number `first` and those after it, in place: `in_out` is what
+    /// `layout().sealed_range(..)` says. The plaintext is returned, and is at the beginning of `in_out`; the rest is
+    /// zeros.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Verification`] if `in_out` is not these segments of the message, or has the wrong length;
+    /// it is then all zeros.
+    pub fn open<'b>(&self, first: u64, in_out: &'b mut [u8]) -> Result<&'b mut [u8], Error> {
+        self.open_at(first, in_out, Threads::One)?;
+        Ok(self.message.close_up(in_out))
+    }
+
+    /// Opens segments that follow each other, and leaves the plaintext where it is.
+    fn open_at(&self, first: u64, slots: &mut [u8], threads: Threads) -> Result<(), Error> {
+        let slot_len = self.message.slot_len();
+        let end = first.saturating_add(slots.len().div_ceil(slot_len) as u64);
+        let expected = self.layout.sealed_range(first..end);
+        if slots.is_empty() || expected.end - expected.start != slots.len() as u64 {
+            wipe(slots);
+            return Err(Error::Verification);
+        }
+        self.message
+            .open_slots(first, end == self.layout.segments, slots, threads)
+    }
+
+    /// Reads plaintext from `offset` on into `output`, as far as there is any, and returns how many bytes that were.
+    /// It keeps no place: any number of threads can read at a time. `read` reads bytes of the sealed message at an offset;
+    /// it is asked for whole segments, up to 128 KiB of them or 8 at a time, and no more than those that are needed. They
+    /// are held in memory.
+    ///
+    /// # Errors
+    ///
+    /// Those of `read`; one of kind `InvalidData` if what it read is not what was sealed. `output` is then all zeros.
+    #[cfg(feature = "std")]
+    pub fn read_at(
+        &self,
+        offset: u64,
+        output: &mut [u8],
+        mut read: impl FnMut(u64, &mut [u8]) -> std::io::Result<()>,
+    ) -> std::io::Result<usize> {
+        let wanted = offset..offset.saturating_add(output.len() as u64);
+        let mut filled = 0;
+        let segments = self.layout.segments_of(wanted);
+        let most = io::at_a_time(self.message.segment_len);
+        let mut buffer = crate::wipe::Wiped(std::vec::Vec::new());
+        for first in segments.clone().step_by(most) {
+            let range = self
+                .layout
+                .sealed_range(first..segments.end.min(first + most as u64));
+            buffer.0.resize(
+                clamp(range.end - range.start).min(self.message.slot_len() * most),
+                0,
+            );
+            let result = read(range.start, &mut buffer.0).and_then(|()| {
+                self.open_at(first, &mut buffer.0, Threads::One)
+                    .map_err(io::damaged)
+            });
+            if let Err(error) = result {
+                wipe(output);
+                return Err(error);
+            }
+            for (index, slot) in (first..).zip(buffer.0.chunks(self.message.slot_len())) {
+                let segment = &slot[..slot.len() - TAG_LEN];
+                let before = (offset + filled as u64) - index * self.message.segment_len as u64;
+                let part = &segment[clamp(before)..];
+                let n = part.len().min(output.len() - filled);
+                output[filled..][..n].copy_from_slice(&part[..n]);
+                filled += n;
+            }
+        }
+        Ok(filled)
+    }
+}

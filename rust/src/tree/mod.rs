@@ -1,0 +1,484 @@
+//! Parallel hash and extendable output: a tree of transcripts over chunks of 4096 bytes, which do not wait for each other
+//! and can be verified one by one.
+//!
+//! Collision and (second-)preimage resistance of 128 bits at 32 bytes of output, as of [`digest`](crate::digest); with a
+//! key it is a pseudorandom function of the message. The same holds here of domains and lengths of output: different ones
+//! are independent. Below 4096 bytes it costs as much as `digest`; above, chunks can be computed side by side on one
+//! core, on all cores (feature `rayon`), and on several machines ([`Tree::chaining_values_into`]). The result never
+//! depends on that. [`outboard`] verifies a part of a message without the rest.
+//!
+//! ```
+//! use veriplex::{label, tree::{self, Tree}};
+//!
+//! let mut hasher = Tree::new(label!("com.example.tree")).hasher();
+//! hasher.update(b"one ");
+//! hasher.update(b"message");
+//! assert_eq!(hasher.finalize(), tree::digest(label!("com.example.tree"), b"one message"));
+//! ```
+//!
+//! # Definition
+//!
+//! In operations of [`Protocol`], with `[k]` one byte, `LE64` eight bytes, the lowest first, `||` concatenation:
+//!
+//! ```text
+//! base             = Init(domain)                       with a key: Init(domain); Mix("key", key)
+//! node(k, x)       = copy of base; Mix("level", [k]); Mix("node", x); Derive("cv", 32)
+//! root(k, x, L, n) = copy of base; Mix("level", [k]); Mix("node", x); Mix("length", LE64(L)); Derive("digest", n)
+//!
+//! tree(m, n):  k = 0; x = m
+//!              while x has more than 4096 bytes:
+//!                  cut x into chunks of 4096 bytes, the last one of 1 to 4096 bytes
+//!                  x = node(k, first chunk) || node(k, second chunk) || ...;  k = k + 1
+//!              return root(k, x, length of m, n)
+//! ```
+//!
+//! So each level hashes the string of the chaining values of the one below as if that were a message: 128 of them are a
+//! chunk. A message of at most 4096 bytes is one transcript; messages below 2^64 bytes have levels 0 to 8. Chunks carry no
+//! position: equal ones have equal chaining values.
+//!
+//! Transcripts can be decoded in only one way, so nodes of different levels, nodes and roots, and trees with and without a
+//! key never are one transcript; a collision of the tree is a collision of Derive with 32 bytes, or of the root's.
+//! The construction is Veriplex's own, of the kind that the tree modes of BLAKE3 and `KangarooTwelve` (RFC 9861) are.
+
+pub mod outboard;
+
+use core::fmt;
+
+use crate::{Error, Label, Protocol, label};
+
+/// Size in bytes of a chunk.
+pub const CHUNK_LEN: usize = 4096;
+/// Size in bytes of a chaining value.
+pub const CV_LEN: usize = 32;
+/// Size in bytes of a digest.
+pub const DIGEST_LEN: usize = 32;
+/// The number of levels that a message below 2^64 bytes can have.
+pub const MAX_LEVELS: usize = 9;
+
+/// A chaining value is made of 2^12 bytes, and 2^7 of them are a chunk.
+const CHUNK_BITS: usize = 12;
+const FANOUT_BITS: usize = 7;
+const _: () = assert!(CHUNK_LEN == 1 << CHUNK_BITS && CHUNK_LEN / CV_LEN == 1 << FANOUT_BITS);
+
+/// How many chunks one call of the innermost function takes.
+const LANES: usize = 8;
+/// How many chunks are handed to the cores at a time: 16 MiB, whose chaining values are 128 KiB.
+#[cfg(feature = "rayon")]
+const WINDOW: usize = 4096;
+/// How many of them one core takes at a time.
+#[cfg(feature = "rayon")]
+const TASK: usize = 8 * LANES;
+
+/// The digest of a message, 32 bytes.
+#[must_use]
+pub fn digest(domain: Label<'_>, message: &[u8]) -> [u8; DIGEST_LEN] {
+    Tree::new(domain).digest(message)
+}
+
+/// An output of any length of a message. One length's output is not the beginning of another's.
+pub fn digest_into(domain: Label<'_>, message: &[u8], output: &mut [u8]) {
+    Tree::new(domain).digest_into(message, output);
+}
+
+/// The hash in a domain, with or without a key.
+#[derive(Clone, Debug)]
+pub struct Tree(Protocol);
+
+impl Tree {
+    /// The hash without a key.
+    #[must_use]
+    pub fn new(domain: Label<'_>) -> Self {
+        Self(Protocol::new(domain))
+    }
+
+    /// The hash under a key of any length; use at least 32 random bytes. Compare its digests in constant time.
+    #[must_use]
+    pub fn keyed(domain: Label<'_>, key: &(impl AsRef<[u8]> + ?Sized)) -> Self {
+        let mut base = Protocol::new(domain);
+        base.mix(label!("key"), key.as_ref());
+        Self(base)
+    }
+
+    /// The digest of a message, 32 bytes.
+    #[must_use]
+    pub fn digest(&self, message: &[u8]) -> [u8; DIGEST_LEN] {
+        let mut digest = [0; DIGEST_LEN];
+        self.digest_into(message, &mut digest);
+        digest
+    }
+
+    /// An output of any length of a message. One length's output is not the beginning of another's.
+    pub fn digest_into(&self, message: &[u8], output: &mut [u8]) {
+        if message.len() <= CHUNK_LEN {
+            return self.root(0, message, message.len() as u64, output);
+        }
+        let mut hasher = self.hasher();
+        hasher.update(message);
+        hasher.finalize_into(output);
+    }
+
+    /// [`Tree::digest_into`] on all threads of the current rayon pool.
+    #[cfg(feature = "rayon")]
+    pub fn digest_into_rayon(&self, message: &[u8], output: &mut [u8]) {
+        let mut hasher = self.hasher();
+        hasher.update_rayon(message);
+        hasher.finalize_into(output);
+    }
+
+    /// A digest in the making.
+    #[must_use]
+    pub fn hasher(&self) -> Hasher {
+        Hasher(Nodes::new(self.clone(), ()))
+    }
+
+    /// What one unit of a message adds at a level: how many bytes of it make one chaining value there,
+    /// 4096 * 128^`level`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::LimitReached`] for a level above 7: no message has chaining values of one.
+    pub const fn unit_len(level: usize) -> Result<u64, Error> {
+        if level >= MAX_LEVELS - 1 {
+            return Err(Error::LimitReached);
+        }
+        Ok(1 << (CHUNK_BITS + FANOUT_BITS * level))
+    }
+
+    /// The chaining values of a level for a part of a message, 32 bytes for each [`Tree::unit_len`], the last of which may
+    /// be shorter if it ends the message. The part begins at a multiple of the unit.
+    ///
+    /// So a digest can be computed on several machines: each computes the chaining values of one level for its part; in
+    /// order, one after the other, they are what [`Tree::combine_into`] takes. Nothing else is exchanged.
+    ///
+    /// ```
+    /// use veriplex::{label, tree::Tree};
+    ///
+    /// let tree = Tree::new(label!("com.example.tree"));
+    /// let message = [7; 20_000];
+    /// let mut values = [0; 5 * 32]; // 20,000 bytes have five chunks
+    /// let (here, there) = values.split_at_mut(2 * 32);
+    /// tree.chaining_values_into(0, &message[..8192], here)?;
+    /// tree.chaining_values_into(0, &message[8192..], there)?;
+    /// let mut digest = [0; 32];
+    /// tree.combine_into(0, &values, 20_000, &mut digest)?;
+    /// assert_eq!(digest, tree.digest(&message));
+    /// # Ok::<(), veriplex::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BufferLength`] if the part is empty, or if `values` has not 32 bytes for each unit that begins in it;
+    /// [`Error::LimitReached`] for a level above 7.
+    pub fn chaining_values_into(&self, level: usize, part: &[u8], values: &mut [u8]) -> Result<(), Error> {
+        // A unit that does not fit into memory is longer than any part.
+        let unit_len = usize::try_from(Self::unit_len(level)?).unwrap_or(usize::MAX);
+        let (values, rest) = values.as_chunks_mut();
+        if part.is_empty() || part.len().div_ceil(unit_len) != values.len() || !rest.is_empty() {
+            return Err(Error::BufferLength);
+        }
+        if level == 0 {
+            self.cvs(0, part, values);
+            return Ok(());
+        }
+        for (unit, value) in part.chunks(unit_len).zip(values) {
+            let mut nodes = Nodes::new(self.clone(), ());
+            nodes.push(0, unit, Tree::each_batch);
+            *value = nodes.close_up_to(level);
+        }
+        Ok(())
+    }
+
+    /// The output for a message of `len` bytes, from all of its chaining values of one level.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BufferLength`] if `values` has not 32 bytes for each [`Tree::unit_len`] of the message;
+    /// [`Error::LimitReached`] if the message has no chaining values of this level, because it is not longer than a unit.
+    pub fn combine_into(
+        &self,
+        level: usize,
+        values: &[u8],
+        len: u64,
+        output: &mut [u8],
+    ) -> Result<(), Error> {
+        let shape = Shape::new(len);
+        if level >= shape.top {
+            return Err(Error::LimitReached);
+        }
+        if values.len() as u64 != shape.len_of(level + 1) {
+            return Err(Error::BufferLength);
+        }
+        let mut nodes = Nodes::new(self.clone(), ());
+        nodes.len = len;
+        nodes.push(level + 1, values, Self::each_batch);
+        nodes.finish(level + 1, output);
+        Ok(())
+    }
+
+    /// The transcript of a node before its bytes.
+    fn begin(&self, level: usize) -> Protocol {
+        let mut node = self.0.clone();
+        node.mix(label!("level"), &level.to_le_bytes()[..1]);
+        node.mix_begin(label!("node"));
+        node
+    }
+
+    fn root(&self, level: usize, x: &[u8], len: u64, output: &mut [u8]) {
+        let mut node = self.begin(level);
+        node.mix_more(x);
+        close_root(node, len, output);
+    }
+
+    /// The chaining values of chunks of one level, the last of which may be shorter.
+    fn cvs(&self, level: usize, x: &[u8], cvs: &mut [[u8; CV_LEN]]) {
+        let begun = self.begin(level);
+        let (chunks, rest) = x.as_chunks();
+        for (chunks, cvs) in chunks.chunks(LANES).zip(cvs.chunks_mut(LANES)) {
+            batch(&begun, chunks, cvs);
+        }
+        if let [.., last] = cvs
+            && !rest.is_empty()
+        {
+            *last = cv(&begun, rest);
+        }
+    }
+
+    /// Gives the chaining values of chunks of one level to `take`, in order, some at a time.
+    fn each_batch(&self, level: usize, chunks: &[[u8; CHUNK_LEN]], take: &mut dyn FnMut(&[u8])) {
+        let begun = self.begin(level);
+        for chunks in chunks.chunks(LANES) {
+            let mut cvs = [[0; CV_LEN]; LANES];
+            let cvs = &mut cvs[..chunks.len()];
+            batch(&begun, chunks, cvs);
+            take(cvs.as_flattened());
+        }
+    }
+
+    /// The same on all threads.
+    #[cfg(feature = "rayon")]
+    fn each_window(&self, level: usize, chunks: &[[u8; CHUNK_LEN]], take: &mut dyn FnMut(&[u8])) {
+        use rayon::prelude::*;
+
+        let mut cvs = alloc::vec![[0; CV_LEN]; chunks.len().min(WINDOW)];
+        for window in chunks.chunks(WINDOW) {
+            let cvs = &mut cvs[..window.len()];
+            (window.par_chunks(TASK).zip(cvs.par_chunks_mut(TASK)))
+                .for_each(|(chunks, cvs)| self.cvs(level, chunks.as_flattened(), cvs));
+            take(cvs.as_flattened());
+        }
+    }
+}
+
+/// The chaining values of at most [`LANES`] whole chunks, whose transcripts do not wait for each other.
+fn batch(begun: &Protocol, chunks: &[[u8; CHUNK_LEN]], cvs: &mut [[u8; CV_LEN]]) {
+    for (chunk, value) in chunks.iter().zip(cvs) {
+        *value = cv(begun, chunk);
+    }
+}
+
+fn cv(begun: &Protocol, x: &[u8]) -> [u8; CV_LEN] {
+    let mut node = begun.clone();
+    node.mix_more(x);
+    close(node)
+}
+
+fn close(mut node: Protocol) -> [u8; CV_LEN] {
+    node.derive_array(label!("cv"))
+}
+
+fn close_root(mut node: Protocol, len: u64, output: &mut [u8]) {
+    node.mix(label!("length"), &len.to_le_bytes());
+    node.derive(label!("digest"), output);
+}
+
+/// A digest in the making, by [`Tree::hasher`]. It holds one transcript for each level, about 1.3 KiB, and no data.
+///
+/// Pieces of 32 KiB and more are the fastest, as their chunks are computed together. With feature `std` it is a `Write`.
+#[derive(Clone, Debug)]
+pub struct Hasher(Nodes<()>);
+
+impl Hasher {
+    /// Takes the next piece of the message.
+    pub fn update(&mut self, input: &[u8]) {
+        self.0.update(input, Tree::each_batch);
+    }
+
+    /// Takes the next piece of the message, on all threads of the current rayon pool. Use it for pieces of 1 MiB and
+    /// more. It allocates up to 130 KiB.
+    #[cfg(feature = "rayon")]
+    pub fn update_rayon(&mut self, input: &[u8]) {
+        self.0.update(input, Tree::each_window);
+    }
+
+    /// The digest, 32 bytes.
+    #[must_use]
+    pub fn finalize(self) -> [u8; DIGEST_LEN] {
+        let mut digest = [0; DIGEST_LEN];
+        self.finalize_into(&mut digest);
+        digest
+    }
+
+    /// An output of any length. One length's output is not the beginning of another's.
+    pub fn finalize_into(self, output: &mut [u8]) {
+        self.0.finish(0, output);
+    }
+}
+
+#[cfg(feature = "std")]
+impl std::io::Write for Hasher {
+    fn write(&mut self, input: &[u8]) -> std::io::Result<usize> {
+        self.update(input);
+        Ok(input.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Who wants the strings of the levels above 0.
+trait Sink {
+    fn take(&mut self, level: usize, cvs: &[u8]);
+}
+
+impl Sink for () {
+    fn take(&mut self, _: usize, _: &[u8]) {}
+}
+
+/// How the chaining values of many chunks are computed: [`Tree::each_batch`] or [`Tree::each_window`].
+type Each = fn(&Tree, usize, &[[u8; CHUNK_LEN]], &mut dyn FnMut(&[u8]));
+
+/// The last chunk of each level, as far as it is known.
+#[derive(Clone)]
+struct Nodes<S> {
+    tree: Tree,
+    /// The last chunk of a level may be the root's, so it is closed only when a byte of the next one is there.
+    open: [Option<Open>; MAX_LEVELS],
+    len: u64,
+    sink: S,
+}
+
+#[derive(Clone)]
+struct Open {
+    node: Protocol,
+    filled: usize,
+}
+
+impl<S: Sink> Nodes<S> {
+    fn new(tree: Tree, sink: S) -> Self {
+        Self {
+            tree,
+            open: [const { None }; MAX_LEVELS],
+            len: 0,
+            sink,
+        }
+    }
+
+    fn update(&mut self, input: &[u8], each: Each) {
+        self.len += input.len() as u64;
+        self.push(0, input, each);
+    }
+
+    /// Takes the next bytes of a level's string.
+    fn push(&mut self, level: usize, mut bytes: &[u8], each: Each) {
+        if level > 0 {
+            self.sink.take(level, bytes);
+        }
+        while !bytes.is_empty() {
+            match &mut self.open[level] {
+                Some(open) if open.filled < CHUNK_LEN => {
+                    let (now, later) = bytes.split_at(bytes.len().min(CHUNK_LEN - open.filled));
+                    open.node.mix_more(now);
+                    open.filled += now.len();
+                    bytes = later;
+                }
+                Some(_) => {
+                    let cv = close(self.take(level));
+                    self.push(level + 1, &cv, each);
+                }
+                None => {
+                    let (chunks, _) = bytes[..bytes.len() - 1].as_chunks();
+                    if !chunks.is_empty() {
+                        let tree = self.tree.clone();
+                        each(&tree, level, chunks, &mut |cvs| self.push(level + 1, cvs, each));
+                    }
+                    bytes = &bytes[chunks.len() * CHUNK_LEN..];
+                    self.open[level] = Some(Open {
+                        node: self.tree.begin(level),
+                        filled: 0,
+                    });
+                }
+            }
+        }
+    }
+
+    /// The last chunk of a level, which then has none; that of level 0 is empty if the message is.
+    fn take(&mut self, level: usize) -> Protocol {
+        let node = self.open[level].take().map(|open| open.node);
+        node.unwrap_or_else(|| self.tree.begin(level))
+    }
+
+    /// The chaining value at `top` of all that was pushed.
+    fn close_up_to(mut self, top: usize) -> [u8; CV_LEN] {
+        for level in 0..top {
+            let cv = close(self.take(level));
+            self.push(level + 1, &cv, Tree::each_batch);
+        }
+        close(self.take(top))
+    }
+
+    /// The output, when the string of `level` is complete; and who wanted the strings.
+    fn finish(mut self, mut level: usize, output: &mut [u8]) -> S {
+        loop {
+            let node = self.take(level);
+            if self.open.get(level + 1).is_none_or(Option::is_none) {
+                close_root(node, self.len, output);
+                return self.sink;
+            }
+            level += 1;
+            self.push(level, &close(node), Tree::each_batch);
+        }
+    }
+}
+
+/// Shows no part of the state.
+impl<S> fmt::Debug for Nodes<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Nodes").finish_non_exhaustive()
+    }
+}
+
+/// The lengths of the strings of all levels of a message.
+#[derive(Clone, Copy, Debug)]
+struct Shape {
+    lens: [u64; MAX_LEVELS],
+    /// The root's level.
+    top: usize,
+}
+
+impl Shape {
+    fn new(len: u64) -> Self {
+        let mut shape = Self {
+            lens: [0; MAX_LEVELS],
+            top: 0,
+        };
+        shape.lens[0] = len;
+        while shape.lens[shape.top] > CHUNK_LEN as u64 {
+            let chunks = shape.lens[shape.top].div_ceil(CHUNK_LEN as u64);
+            shape.top += 1;
+            shape.lens[shape.top] = chunks * CV_LEN as u64;
+        }
+        shape
+    }
+
+    /// How long a level's string is; 0 above the root.
+    fn len_of(&self, level: usize) -> u64 {
+        self.lens[level]
+    }
+
+    /// Where in its level's string the chunks `first` to `last` lie.
+    fn chunks(&self, level: usize, [first, last]: [u64; 2]) -> core::ops::Range<u64> {
+        let end = (last + 1).saturating_mul(CHUNK_LEN as u64);
+        first * CHUNK_LEN as u64..end.min(self.lens[level])
+    }
+}

@@ -1,0 +1,136 @@
+use core::fmt;
+use core::ops::Range;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::vec::Vec;
+
+use super::{up, verify_nodes, verify_root};
+use crate::Error;
+use crate::tree::{CHUNK_LEN, CV_LEN, DIGEST_LEN, FANOUT_BITS, MAX_LEVELS, Shape, Tree};
+
+/// Reads a message at any place and gives out only what was verified, with an outboard that is read as far as it is needed.
+///
+/// Reading gives 0 bytes only at the end of the message. Data or an outboard that are not what was hashed, or are cut, are an
+/// error of kind `InvalidData`; errors of the inner readers are passed on. After an error the call can be repeated, and
+/// other places can be read. It holds one chunk, of at most 4096 bytes, of each level.
+pub struct Reader<M, O> {
+    tree: Tree,
+    digest: [u8; DIGEST_LEN],
+    shape: Shape,
+    message: M,
+    outboard: O,
+    /// Where message and outboard begin in their readers.
+    origins: [u64; 2],
+    position: u64,
+    /// The verified chunk of each level that was last used, with its number.
+    verified: [Option<(u64, Vec<u8>)>; MAX_LEVELS],
+}
+
+impl<M: Read + Seek, O: Read + Seek> Reader<M, O> {
+    /// Starts to read a message of `message_len` bytes, which begins where `message` is now, with the outboard that begins
+    /// where `outboard` is now.
+    ///
+    /// # Errors
+    ///
+    /// Those of the inner readers.
+    pub fn new(
+        tree: &Tree,
+        digest: &[u8; DIGEST_LEN],
+        message_len: u64,
+        mut message: M,
+        mut outboard: O,
+    ) -> io::Result<Self> {
+        Ok(Self {
+            tree: tree.clone(),
+            digest: *digest,
+            shape: Shape::new(message_len),
+            origins: [message.stream_position()?, outboard.stream_position()?],
+            message,
+            outboard,
+            position: 0,
+            verified: [const { None }; MAX_LEVELS],
+        })
+    }
+
+    /// Verifies the chunk of a level above this chunk of the message, unless it is the one that was verified last.
+    fn load(&mut self, level: usize, index: u64) -> io::Result<()> {
+        let [number, _] = up(level, [index; 2]);
+        if matches!(self.verified[level], Some((verified, _)) if verified == number) {
+            return Ok(());
+        }
+        if level < self.shape.top {
+            self.load(level + 1, index)?;
+        }
+        let chunk = self.fetch(level, self.shape.chunks(level, [number; 2]))?;
+        match &self.verified.get(level + 1) {
+            Some(Some((_, above))) if level < self.shape.top => {
+                let (cvs, _) = above.as_chunks::<CV_LEN>();
+                let place = (number % (1 << FANOUT_BITS)).to_le_bytes()[0];
+                verify_nodes(&self.tree, level, &chunk, &cvs[usize::from(place)..][..1])
+            }
+            _ => verify_root(&self.tree, &self.digest, &self.shape, &chunk),
+        }
+        .map_err(damaged)?;
+        self.verified[level] = Some((number, chunk));
+        Ok(())
+    }
+
+    /// Bytes of a level's string.
+    fn fetch(&mut self, level: usize, range: Range<u64>) -> io::Result<Vec<u8>> {
+        let [message, outboard] = self.origins;
+        let mut chunk = std::vec![0; CHUNK_LEN];
+        chunk.truncate(usize::try_from(range.end - range.start).unwrap_or(CHUNK_LEN));
+        let result = if level == 0 {
+            read_at(&mut self.message, message + range.start, &mut chunk)
+        } else {
+            let above: u64 = self.shape.lens[level + 1..].iter().sum();
+            read_at(&mut self.outboard, outboard + above + range.start, &mut chunk)
+        };
+        match result {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Err(damaged(Error::Verification)),
+            result => result.map(|()| chunk),
+        }
+    }
+}
+
+fn read_at(reader: &mut (impl Read + Seek), offset: u64, output: &mut [u8]) -> io::Result<()> {
+    reader.seek(SeekFrom::Start(offset))?;
+    reader.read_exact(output)
+}
+
+fn damaged(error: Error) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, error)
+}
+
+impl<M: Read + Seek, O: Read + Seek> Read for Reader<M, O> {
+    fn read(&mut self, output: &mut [u8]) -> io::Result<usize> {
+        let len = self.shape.lens[0];
+        // An empty message has an empty chunk, which is verified too.
+        if output.is_empty() || self.position >= len.max(1) {
+            return Ok(0);
+        }
+        let index = self.position / CHUNK_LEN as u64;
+        self.load(0, index)?;
+        let Some((_, chunk)) = &self.verified[0] else {
+            return Ok(0);
+        };
+        let start = usize::try_from(self.position % CHUNK_LEN as u64).unwrap_or(CHUNK_LEN);
+        let n = output.len().min(chunk.len() - start);
+        output[..n].copy_from_slice(&chunk[start..][..n]);
+        self.position += n as u64;
+        Ok(n)
+    }
+}
+
+impl<M, O> Seek for Reader<M, O> {
+    /// Goes to a place in the message; behind its end there is nothing to read.
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.position = crate::io::seek(to, self.position, self.shape.lens[0])?;
+        Ok(self.position)
+    }
+}
+
+impl<M, O> fmt::Debug for Reader<M, O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reader").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,854 @@
+//! Encryption in segments: known answers, the twin, pieces, random access, and everything that is not what was sealed.
+
+mod common;
+#[path = "common/random.rs"]
+mod random;
+
+use std::cell::{Cell, RefCell};
+use std::io::{self, Cursor, ErrorKind, Read, Seek, SeekFrom, Write};
+
+use common::{bytes, cases, data, family_vectors, fingerprint, number, on_each_backend, text};
+use proptest::prelude::*;
+use random::Random;
+use serde_json::Value;
+use veriplex::seekable::{
+    DEFAULT_SEGMENT_LEN, Layout, MAX_SEGMENT_LEN, MIN_SEGMENT_LEN, Message, Reader, Seekable, StreamReader,
+    Writer,
+};
+use veriplex::{Error, Key, Label, TAG_LEN, label};
+use veriplex_spec as spec;
+
+/// The message of a nonce of any length that occurs.
+fn message_with(domain: Label<'_>, key: &Key, nonce: &[u8], ad: &[u8], segment_len: usize) -> Message {
+    macro_rules! by_length {
+        ($($n:literal)*) => {
+            match nonce.len() {
+                $($n => {
+                    let seekable = Seekable::<$n>::new(domain, key).with_segment_len(segment_len).unwrap();
+                    seekable.message(nonce.try_into().unwrap(), ad)
+                })*
+                n => panic!("add {n} to the list of nonce lengths"),
+            }
+        };
+    }
+    by_length!(24 25 26 27 28 29 30 31 32)
+}
+
+fn message_of(case: &Value) -> Message {
+    let domain = Label::try_from(text(case, "domain")).unwrap();
+    let key = Key::try_from(bytes(case, "key").as_slice()).unwrap();
+    let segment_len = usize::try_from(number(case, "segment_len")).unwrap();
+    message_with(
+        domain,
+        &key,
+        &bytes(case, "nonce"),
+        &bytes(case, "ad"),
+        segment_len,
+    )
+}
+
+/// A message that most tests use, in segments of this many bytes.
+fn message(segment_len: usize) -> Message {
+    message_with(label!("test"), &Key::from([7; 32]), &[1; 24], b"ad", segment_len)
+}
+
+fn written(message: &Message, plaintext: &[u8], piece: usize) -> Vec<u8> {
+    let mut writer = Writer::new(message, Vec::new());
+    for piece in plaintext.chunks(piece) {
+        writer.write_all(piece).unwrap();
+        writer.flush().unwrap();
+    }
+    writer.finish().unwrap()
+}
+
+/// Reads to the end, or to the first error, which stays.
+fn streamed(message: &Message, sealed: &[u8], piece: usize) -> (Vec<u8>, Result<(), ErrorKind>) {
+    let mut reader = StreamReader::new(message, sealed);
+    let (mut plaintext, mut buffer) = (Vec::new(), vec![0; piece]);
+    loop {
+        match reader.read(&mut buffer) {
+            Ok(0) => {
+                assert!(reader.is_finished());
+                assert!(reader.finish().unwrap().is_empty());
+                return (plaintext, Ok(()));
+            }
+            Ok(n) => plaintext.extend_from_slice(&buffer[..n]),
+            Err(error) => {
+                assert!(!reader.is_finished());
+                assert!(
+                    reader.read(&mut buffer).is_err(),
+                    "and nothing more after an error"
+                );
+                assert_eq!(reader.finish().err(), Some(Error::Verification));
+                return (plaintext, Err(error.kind()));
+            }
+        }
+    }
+}
+
+#[test]
+fn known_answers() {
+    let file = family_vectors("seekable", "seekable");
+    on_each_backend(|backend| {
+        for case in cases(&file["seekable"]) {
+            let (message, len) = (message_of(case), usize::try_from(number(case, "len")).unwrap());
+            if len > 500_000 && backend.name() == "portable" {
+                continue; // it would need a minute
+            }
+            let plaintext = data(number(case, "seed"), len);
+            let sealed = message.seal_vec(&plaintext);
+            assert_eq!(sealed.len() as u64, number(case, "ciphertext_len"));
+            assert_eq!(
+                message.layout(len as u64).unwrap().sealed_len(),
+                sealed.len() as u64
+            );
+            assert_eq!(
+                sealed[..sealed.len().min(256)],
+                bytes(case, "ciphertext_first_256")
+            );
+            assert_eq!(hex::encode(fingerprint(&sealed)), text(case, "ciphertext_digest"));
+
+            let mut in_out = [&plaintext[..], &vec![0xa5; sealed.len() - len]].concat();
+            message.seal_in_place(&mut in_out).unwrap();
+            assert_eq!(in_out, sealed);
+            assert_eq!(message.open_in_place(&mut in_out).unwrap(), plaintext);
+            assert!(in_out[len..].iter().all(|byte| *byte == 0));
+            assert_eq!(message.open_vec(&sealed).unwrap(), plaintext);
+            for piece in [1 << 20, 1000] {
+                assert_eq!(written(&message, &plaintext, piece), sealed, "{case} {piece}");
+                assert_eq!(streamed(&message, &sealed, piece), (plaintext.clone(), Ok(())));
+            }
+            let mut all = Vec::new();
+            Reader::new(&message, Cursor::new(&sealed))
+                .unwrap()
+                .read_to_end(&mut all)
+                .unwrap();
+            assert_eq!(all, plaintext);
+        }
+    });
+}
+
+/// `VERIPLEX_CASES` as in `tests/twin.rs`.
+fn twin_cases() -> u32 {
+    let asked: u32 = std::env::var("VERIPLEX_CASES").map_or(2000, |text| text.parse().expect("a number"));
+    asked.div_ceil(20)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(twin_cases()) })]
+    #[test]
+    fn twin(
+        domain in prop::collection::vec(any::<u8>(), 0..=91),
+        key: [u8; 32],
+        nonce in prop::collection::vec(any::<u8>(), 24..=32),
+        ad in prop::collection::vec(any::<u8>(), 0..200),
+        s in prop_oneof![Just(64_usize), 64..200_usize],
+        plaintext in prop::collection::vec(any::<u8>(), 0..700),
+        change: prop::sample::Index,
+        bit in 0..8,
+    ) {
+        let base = spec::seekable::base(s, &domain, &key, &nonce, &ad);
+        let expected = spec::seekable::seal(base, s, &plaintext);
+        // Changed, or cut, or with a segment of another place.
+        let mut changed = expected.clone();
+        let place = change.index(expected.len());
+        match bit {
+            0..5 => changed[place] ^= 1 << bit,
+            5 => changed.truncate(place),
+            6 => changed.truncate(place / (s + 16) * (s + 16)),
+            _ => changed.extend_from_within(..place.min(s + 16)),
+        }
+        let refused = spec::seekable::open(base, s, &changed);
+        on_each_backend(|_| {
+            let message = message_with(Label::new(&domain).unwrap(), &Key::from(key), &nonce, &ad, s);
+            assert_eq!(message.seal_vec(&plaintext), expected);
+            assert_eq!(message.open_vec(&expected).as_ref(), Ok(&plaintext));
+            assert_eq!(message.open_vec(&changed).ok(), refused.ok.then(|| refused.plaintext.clone()));
+            assert_eq!(written(&message, &plaintext, 50), expected);
+            assert_eq!(streamed(&message, &expected, 50), (plaintext.clone(), Ok(())));
+        });
+    }
+}
+
+/// Lengths at the edges of segments and batches.
+fn lengths(segment_len: usize) -> Vec<usize> {
+    let edges = [1, 2, 7, 8, 9, 16, 17, 40].map(|segments| segments * segment_len);
+    let mut lengths = vec![0, 1, 10];
+    lengths.extend(edges.iter().flat_map(|edge| [edge - 1, *edge, edge + 1]));
+    lengths
+}
+
+#[test]
+fn pieces_do_not_matter() {
+    let mut random = Random(1);
+    for segment_len in [64, 100, 16384] {
+        let message = message(segment_len);
+        // Also around what writer and reader hold: 128 KiB.
+        let held = ((1 << 17) / segment_len).max(8) * segment_len;
+        for len in lengths(segment_len).into_iter().chain([
+            held - 1,
+            held,
+            held + 1,
+            2 * held,
+            2 * held + 1,
+            3 * held + 5,
+        ]) {
+            let plaintext = data(1, len);
+            let sealed = message.seal_vec(&plaintext);
+            let piece = 1 + random.below(2 * segment_len);
+            assert_eq!(
+                written(&message, &plaintext, piece),
+                sealed,
+                "{segment_len} {len} {piece}"
+            );
+            assert_eq!(written(&message, &plaintext, len.max(1)), sealed);
+            assert_eq!(streamed(&message, &sealed, piece), (plaintext.clone(), Ok(())));
+            assert_eq!(streamed(&message, &sealed, len + 1), (plaintext, Ok(())));
+        }
+    }
+}
+
+/// Every length that no message gives is an error everywhere, before anything is read of it.
+#[test]
+fn lengths_that_no_message_gives() {
+    for segment_len in [64, 65, 100] {
+        let slot_len = segment_len + TAG_LEN;
+        let message = message(segment_len);
+        let mut valid = std::collections::BTreeMap::new();
+        for len in 0..=10 * segment_len {
+            let layout = Layout::of_plaintext(len as u64, segment_len).unwrap();
+            assert_eq!(layout.plaintext_len(), len as u64);
+            assert_eq!(layout.segments(), len.div_ceil(segment_len).max(1) as u64);
+            assert_eq!(layout.segment_len(), segment_len);
+            valid.insert(layout.sealed_len(), layout);
+        }
+        for sealed_len in 0..=10 * slot_len {
+            let layout = Layout::of_sealed(sealed_len as u64, segment_len);
+            let mut in_out = vec![0xa5; sealed_len];
+            if let Some(expected) = valid.get(&(sealed_len as u64)) {
+                assert_eq!(layout.as_ref(), Ok(expected));
+                assert_eq!(message.seal_in_place(&mut in_out), Ok(()));
+                continue;
+            }
+            assert_eq!(layout, Err(Error::Verification), "{sealed_len}");
+            assert_eq!(message.seal_in_place(&mut in_out), Err(Error::BufferLength));
+            assert!(in_out.iter().all(|byte| *byte == 0xa5));
+            assert_eq!(message.open_vec(&in_out), Err(Error::Verification));
+            let (_, end) = streamed(&message, &in_out, 100);
+            assert_eq!(end, Err(ErrorKind::InvalidData));
+            let error = Reader::new(&message, Cursor::new(&in_out)).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::InvalidData);
+            let mut plaintext = vec![0xa5; sealed_len];
+            assert_eq!(
+                message.open_into(&in_out, &mut plaintext),
+                Err(Error::Verification)
+            );
+            assert!(plaintext.iter().all(|byte| *byte == 0));
+            assert_eq!(
+                message.opener(sealed_len as u64, &mut plaintext).err(),
+                Some(Error::Verification)
+            );
+            assert_eq!(message.open_in_place(&mut in_out), Err(Error::Verification));
+            assert!(in_out.iter().all(|byte| *byte == 0));
+        }
+    }
+}
+
+/// Buffers of the wrong length, lengths of segments, and lengths that nothing in memory has.
+#[test]
+fn hostile_lengths() {
+    let message = message(64);
+    let sealed = message.seal_vec(&[5; 100]);
+    for len in [0, 99, 101, 132, 1000] {
+        let mut buffer = vec![0xa5; len];
+        assert_eq!(message.open_into(&sealed, &mut buffer), Err(Error::BufferLength));
+        assert_eq!(message.seal_into(&[5; 100], &mut buffer).is_ok(), len == 132);
+    }
+    for segment_len in [0, 1, 63, MAX_SEGMENT_LEN + 1, usize::MAX] {
+        assert_eq!(Layout::of_plaintext(1, segment_len), Err(Error::BufferLength));
+        assert_eq!(Layout::of_sealed(17, segment_len), Err(Error::BufferLength));
+        let seekable = Seekable::<24>::new(label!("test"), &Key::from([7; 32]));
+        assert_eq!(
+            seekable.with_segment_len(segment_len).err(),
+            Some(Error::BufferLength)
+        );
+    }
+    for segment_len in [MIN_SEGMENT_LEN, DEFAULT_SEGMENT_LEN, MAX_SEGMENT_LEN] {
+        let slot_len = (segment_len + TAG_LEN) as u128;
+        for sealed_len in [
+            u64::MAX,
+            u64::MAX - 1,
+            u64::MAX - 16,
+            u64::MAX - 17,
+            1 << 63,
+            (1 << 63) - 1,
+        ] {
+            let rest = u128::from(sealed_len) % slot_len;
+            let Ok(layout) = Layout::of_sealed(sealed_len, segment_len) else {
+                assert!((1..=16).contains(&rest));
+                continue;
+            };
+            assert!(!(1..=16).contains(&rest));
+            assert_eq!(layout.sealed_len(), sealed_len);
+            assert_eq!(
+                Layout::of_plaintext(layout.plaintext_len(), segment_len),
+                Ok(layout)
+            );
+            let n = layout.segments();
+            let last = layout.sealed_range(n - 1..n);
+            assert_eq!(
+                (last.end, last.end - last.start),
+                (sealed_len, if rest == 0 { slot_len } else { rest } as u64)
+            );
+            assert_eq!(layout.segments_of(layout.plaintext_len() - 1..u64::MAX), n - 1..n);
+            assert_eq!(layout.sealed_range(0..u64::MAX), 0..sealed_len);
+            assert!(layout.segments_of(5..5).is_empty() && layout.segments_of(u64::MAX..0).is_empty());
+            assert!(layout.sealed_range(n..u64::MAX).is_empty());
+        }
+        assert_eq!(
+            Layout::of_plaintext(u64::MAX, segment_len),
+            Err(Error::LimitReached)
+        );
+    }
+    let mut last = [0xa5; 80];
+    for sealed_len in [81, 160, 1 << 40, u64::MAX] {
+        last.fill(0xa5);
+        assert_eq!(
+            message.opener(sealed_len, &mut last).err(),
+            Some(Error::Verification)
+        );
+        assert_eq!(last, [0; 80]);
+    }
+}
+
+/// All ways to open what is not the message: an error, nothing given out, outputs wiped.
+fn check_refused(message: &Message, sealed: &[u8], plaintext: &[u8]) {
+    assert_eq!(message.open_vec(sealed), Err(Error::Verification));
+    let mut in_out = sealed.to_vec();
+    assert_eq!(message.open_in_place(&mut in_out), Err(Error::Verification));
+    assert!(in_out.iter().all(|byte| *byte == 0), "wiped");
+    if let Ok(layout) = Layout::of_sealed(sealed.len() as u64, 64) {
+        let mut output = vec![0xa5; usize::try_from(layout.plaintext_len()).unwrap()];
+        assert_eq!(message.open_into(sealed, &mut output), Err(Error::Verification));
+        assert!(output.iter().all(|byte| *byte == 0), "wiped");
+    }
+    let (given, end) = streamed(message, sealed, 1000);
+    assert_eq!(end, Err(ErrorKind::InvalidData));
+    assert!(plaintext.starts_with(&given));
+    // Either the end is refused at once, or else every segment is opened alone.
+    match Reader::new(message, Cursor::new(sealed)) {
+        Err(error) => assert_eq!(error.kind(), ErrorKind::InvalidData),
+        Ok(mut reader) => {
+            let mut given = Vec::new();
+            assert_eq!(
+                reader.read_to_end(&mut given).unwrap_err().kind(),
+                ErrorKind::InvalidData
+            );
+            assert!(plaintext.starts_with(&given));
+        }
+    }
+}
+
+#[test]
+fn every_change_cut_and_extension_is_an_error() {
+    let message = message(64);
+    for len in [0, 1, 64, 65, 300] {
+        let plaintext = data(2, len);
+        let sealed = message.seal_vec(&plaintext);
+        for place in 0..sealed.len() {
+            let mut changed = sealed.clone();
+            changed[place] ^= 1 << (place % 8);
+            check_refused(&message, &changed, &plaintext);
+            check_refused(&message, &sealed[..place], &plaintext);
+        }
+        for more in 1..=100 {
+            check_refused(&message, &[&sealed[..], &vec![0; more]].concat(), &plaintext);
+            check_refused(
+                &message,
+                &[&sealed[..], &sealed[..more.min(sealed.len())]].concat(),
+                &plaintext,
+            );
+        }
+    }
+    // The same in a message of many batches: at each segment, a byte of it or of its tag.
+    let plaintext = data(2, 3000 * 64);
+    let sealed = message.seal_vec(&plaintext);
+    let mut random = Random(2);
+    for _ in 0..50 {
+        let mut changed = sealed.clone();
+        changed[random.below(sealed.len())] ^= 1 << random.below(8);
+        check_refused(&message, &changed, &plaintext);
+    }
+}
+
+/// Above 1 MiB, in every segment, with a segment of the usual size: no tag goes unchecked.
+#[test]
+fn every_tag_is_checked_in_long_messages() {
+    let message = message(DEFAULT_SEGMENT_LEN);
+    let plaintext = data(3, (5 << 20) + 77);
+    let sealed = message.seal_vec(&plaintext);
+    let slot_len = DEFAULT_SEGMENT_LEN + TAG_LEN;
+    for segment in 0..sealed.len().div_ceil(slot_len) {
+        let end = sealed.len().min((segment + 1) * slot_len);
+        let mut changed = sealed.clone();
+        changed[end - 1 - segment % 40] ^= 1; // of the tag, or of the ciphertext before it
+        assert_eq!(message.open_vec(&changed), Err(Error::Verification), "{segment}");
+        assert_eq!(
+            message.open_in_place(&mut changed.clone()),
+            Err(Error::Verification),
+            "{segment}"
+        );
+        let (given, end) = streamed(&message, &changed, 1 << 20);
+        assert_eq!(end, Err(ErrorKind::InvalidData), "{segment}");
+        assert!(plaintext.starts_with(&given) && given.len() <= segment * DEFAULT_SEGMENT_LEN);
+        #[cfg(feature = "rayon")]
+        {
+            assert_eq!(
+                message.open_in_place_rayon(&mut changed.clone()),
+                Err(Error::Verification)
+            );
+            let mut output = vec![0xa5; plaintext.len()];
+            assert_eq!(
+                message.open_into_rayon(&changed, &mut output),
+                Err(Error::Verification)
+            );
+            assert!(output.iter().all(|byte| *byte == 0));
+        }
+    }
+}
+
+#[test]
+fn moved_segments_are_an_error() {
+    let message = message(64);
+    let plaintext = [7; 64 * 20]; // all segments alike
+    let sealed = message.seal_vec(&plaintext);
+    let segments: Vec<&[u8]> = sealed.chunks(80).collect();
+    let mut random = Random(3);
+    for _ in 0..100 {
+        let (a, b) = (random.below(20), random.below(20));
+        if a != b {
+            let mut moved = segments.clone();
+            moved.swap(a, b);
+            check_refused(&message, &moved.concat(), &plaintext);
+            let mut repeated = segments.clone();
+            repeated[a] = segments[b];
+            check_refused(&message, &repeated.concat(), &plaintext);
+        }
+        let mut dropped = segments.clone();
+        dropped.remove(a);
+        check_refused(&message, &dropped.concat(), &plaintext);
+        let mut added = segments.clone();
+        added.insert(a, segments[b]);
+        check_refused(&message, &added.concat(), &plaintext);
+        check_refused(&message, &segments[..a].concat(), &plaintext);
+    }
+    // Segments of another message of the same key, at their place.
+    let other = message_with(label!("test"), &Key::from([7; 32]), &[2; 24], b"ad", 64).seal_vec(&plaintext);
+    for (i, segment) in other.chunks(80).enumerate() {
+        let mut exchanged = segments.clone();
+        exchanged[i] = segment;
+        check_refused(&message, &exchanged.concat(), &plaintext);
+    }
+}
+
+#[test]
+fn another_context_is_an_error() {
+    let (domain, key) = (label!("test"), Key::from([7; 32]));
+    for len in [0, 64, 1000] {
+        let plaintext = data(4, len);
+        let sealed = message(64).seal_vec(&plaintext);
+        for other in [
+            message_with(label!("other"), &key, &[1; 24], b"ad", 64),
+            message_with(domain, &Key::from([8; 32]), &[1; 24], b"ad", 64),
+            message_with(domain, &key, &[2; 24], b"ad", 64),
+            message_with(domain, &key, &[1; 25], b"ad", 64),
+            message_with(domain, &key, &[1; 24], b"da", 64),
+            message_with(domain, &key, &[1; 24], b"", 64),
+            message_with(domain, &key, &[1; 24], b"ad", 65),
+            message_with(domain, &key, &[1; 24], b"ad", 16384),
+        ] {
+            assert_eq!(other.open_vec(&sealed), Err(Error::Verification));
+            assert_eq!(
+                streamed(&other, &sealed, 100),
+                (vec![], Err(ErrorKind::InvalidData))
+            );
+            assert!(Reader::new(&other, Cursor::new(&sealed)).is_err());
+        }
+    }
+}
+
+/// A cut between two segments: before the first byte with random access, at the end of a stream.
+#[test]
+fn cuts_between_segments() {
+    let message = message(64);
+    let plaintext = data(5, 64 * 5000);
+    let sealed = message.seal_vec(&plaintext);
+    for segments in [1, 2, 8, 2047, 2048, 2049, 4096, 4999] {
+        let cut = &sealed[..segments * 80];
+        assert_eq!(
+            Reader::new(&message, Cursor::new(cut)).unwrap_err().kind(),
+            ErrorKind::InvalidData
+        );
+        let mut last = cut[cut.len() - 80..].to_vec();
+        assert_eq!(
+            message.opener(cut.len() as u64, &mut last).err(),
+            Some(Error::Verification)
+        );
+        assert_eq!(last, [0; 80]);
+        let (given, end) = streamed(&message, cut, 999);
+        assert_eq!(end, Err(ErrorKind::InvalidData));
+        assert!(plaintext.starts_with(&given) && given.len() < segments * 64);
+    }
+}
+
+/// An inner reader that counts what is read of it.
+struct Counting<'a> {
+    inner: Cursor<&'a [u8]>,
+    read: &'a Cell<usize>,
+}
+
+impl Read for Counting<'_> {
+    fn read(&mut self, output: &mut [u8]) -> io::Result<usize> {
+        let n = self.inner.read(output)?;
+        self.read.set(self.read.get() + n);
+        Ok(n)
+    }
+}
+
+impl Seek for Counting<'_> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.inner.seek(to)
+    }
+}
+
+#[test]
+fn reader_against_a_cursor() {
+    let mut random = Random(6);
+    for (segment_len, len) in [
+        (64, 0),
+        (64, 1),
+        (64, 64),
+        (64, 10_000),
+        (100, 300_000),
+        (16384, 1_000_000),
+    ] {
+        let message = message(segment_len);
+        let plaintext = data(6, len);
+        let sealed = [b"header", &message.seal_vec(&plaintext)[..]].concat();
+        let mut inner = Cursor::new(&sealed);
+        inner.set_position(6);
+        let mut reader = Reader::new(&message, inner).unwrap();
+        assert_eq!(reader.layout().plaintext_len(), len as u64);
+        let mut model = Cursor::new(&plaintext);
+        for _ in 0..1000 {
+            if random.below(3) == 0 {
+                let way = i64::try_from(random.below(len + 100)).unwrap();
+                let to = match random.below(3) {
+                    0 => SeekFrom::Start(way.unsigned_abs()),
+                    1 => SeekFrom::Current(way / 2 - i64::try_from(len / 4).unwrap()),
+                    _ => SeekFrom::End(50 - way),
+                };
+                let (a, b) = (reader.seek(to), model.seek(to));
+                assert_eq!(a.map_err(|e| e.kind()), b.map_err(|e| e.kind()));
+            }
+            let mut output = vec![0; random.below(5000)];
+            let n = reader.read(&mut output).unwrap();
+            let mut expected = vec![0; n];
+            model.read_exact(&mut expected).unwrap();
+            assert_eq!(output[..n], expected);
+            assert!(n > 0 || output.is_empty() || model.position() >= len as u64);
+        }
+        assert_eq!(reader.into_inner().into_inner().len(), sealed.len());
+    }
+}
+
+/// Reading at random reads one segment, and a change elsewhere does no harm.
+#[test]
+fn random_access_reads_what_it_needs() {
+    let message = message(1024);
+    let plaintext = data(7, 1_000_000);
+    let mut sealed = message.seal_vec(&plaintext);
+    sealed[500 * 1040] ^= 1;
+    let read = Cell::new(0);
+    let inner = Counting {
+        inner: Cursor::new(&sealed),
+        read: &read,
+    };
+    let mut reader = Reader::new(&message, inner).unwrap();
+    assert_eq!(read.get(), (1_000_000 - 976 * 1024) + 16);
+    let mut random = Random(7);
+    let mut earlier = 0;
+    for _ in 0..200 {
+        let place = random.below(999_000);
+        let (segment, before) = (place / 1024, read.get());
+        reader.seek(SeekFrom::Start(place as u64)).unwrap();
+        let mut output = [0; 10];
+        let result = reader.read(&mut output);
+        if segment == 500 {
+            assert_eq!(result.unwrap_err().kind(), ErrorKind::InvalidData);
+            assert_eq!(output, [0; 10]);
+        } else {
+            let n = result.unwrap();
+            assert_eq!(output[..n], plaintext[place..place + n]);
+        }
+        // One segment, unless the place before was in the one before this one, and then not much.
+        let read = read.get() - before;
+        assert!(
+            read <= 1040 || segment > 0 && earlier == segment - 1 && read <= 1040 * 128,
+            "{read}"
+        );
+        earlier = segment;
+    }
+    // And all of it but that.
+    for segment in 0..976 {
+        let mut output = [0; 1024];
+        reader.seek(SeekFrom::Start(segment * 1024)).unwrap();
+        assert_eq!(
+            reader.read_exact(&mut output).is_ok(),
+            segment != 500,
+            "{segment}"
+        );
+    }
+}
+
+#[test]
+fn read_at_needs_no_state() {
+    let mut random = Random(8);
+    for (segment_len, len) in [
+        (64, 0),
+        (64, 64),
+        (64, 20_000),
+        (1000, 300_000),
+        (16384, 1_000_000),
+    ] {
+        let message = message(segment_len);
+        let plaintext = data(8, len);
+        let sealed = message.seal_vec(&plaintext);
+        let layout = Layout::of_sealed(sealed.len() as u64, segment_len).unwrap();
+        let last = layout.sealed_range(layout.segments() - 1..layout.segments());
+        let place = |at: u64| usize::try_from(at).unwrap();
+        let mut end = sealed[place(last.start)..place(last.end)].to_vec();
+        let opener = message.opener(sealed.len() as u64, &mut end).unwrap();
+        assert_eq!(opener.layout(), &layout);
+        assert!(plaintext.ends_with(&end[..end.len() - TAG_LEN]));
+
+        let reads = RefCell::new(Vec::new());
+        let from = |sealed: &[u8], at: u64, output: &mut [u8]| {
+            reads.borrow_mut().push(output.len());
+            output.copy_from_slice(&sealed[place(at)..][..output.len()]);
+            Ok(())
+        };
+        for _ in 0..100 {
+            let most = [100, 5000, 300_000][random.below(3)];
+            let (start, wanted) = (random.below(len + 50), random.below(most));
+            let mut output = vec![0xa5; wanted];
+            reads.borrow_mut().clear();
+            let n = opener
+                .read_at(start as u64, &mut output, |at, output| from(&sealed, at, output))
+                .unwrap();
+            assert_eq!(n, wanted.min(len.saturating_sub(start)));
+            assert_eq!(output[..n], plaintext[start.min(len)..][..n]);
+            assert!(output[n..].iter().all(|byte| *byte == 0xa5));
+            // Whole segments, and none that is not needed.
+            let read: usize = reads.borrow().iter().sum();
+            let needed = if n == 0 {
+                0..0
+            } else {
+                start / segment_len..(start + n).div_ceil(segment_len)
+            };
+            let range = layout.sealed_range(needed.start as u64..needed.end as u64);
+            assert_eq!(read as u64, range.end - range.start);
+
+            // The same by hand, in place.
+            let mut slots = sealed[place(range.start)..place(range.end)].to_vec();
+            let opened = opener.open(needed.start as u64, &mut slots);
+            if n == 0 {
+                assert_eq!(opened, Err(Error::Verification), "no segment");
+            } else {
+                let expected = &plaintext[needed.start * segment_len..len.min(needed.end * segment_len)];
+                assert_eq!(opened.unwrap(), expected);
+                // At another place, or cut.
+                for (first, cut) in [(needed.start + 1, 0), (needed.start, 1), (usize::MAX, 0)] {
+                    let mut slots = sealed[place(range.start)..place(range.end) - cut].to_vec();
+                    assert_eq!(opener.open(first as u64, &mut slots), Err(Error::Verification));
+                    assert!(slots.iter().all(|byte| *byte == 0));
+                }
+                // A change in any of them.
+                let mut changed = sealed.clone();
+                changed[place(range.start) + random.below(read)] ^= 1 << random.below(8);
+                let error =
+                    opener.read_at(start as u64, &mut output, |at, output| from(&changed, at, output));
+                assert_eq!(error.unwrap_err().kind(), ErrorKind::InvalidData);
+                assert!(output.iter().all(|byte| *byte == 0));
+                output.fill(0xa5);
+                let error = opener.read_at(start as u64, &mut output, |_, _| Err(ErrorKind::TimedOut.into()));
+                assert_eq!(error.unwrap_err().kind(), ErrorKind::TimedOut);
+                assert!(output.iter().all(|byte| *byte == 0));
+            }
+        }
+        let mut output = [0xa5; 10];
+        for offset in [len as u64, u64::MAX - 5, u64::MAX] {
+            let never = |_, _: &mut [u8]| panic!("nothing to read there");
+            assert_eq!(opener.read_at(offset, &mut output, never).unwrap(), 0);
+        }
+    }
+}
+
+/// An inner reader or writer that fails or is interrupted in every other call, and else takes or gives a byte or two.
+struct Flaky<T> {
+    inner: T,
+    calls: usize,
+}
+
+impl<T> Flaky<T> {
+    fn trouble(&mut self) -> io::Result<()> {
+        self.calls += 1;
+        match self.calls % 4 {
+            0 => Err(ErrorKind::TimedOut.into()),
+            2 => Err(ErrorKind::Interrupted.into()),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl<T: Read> Read for Flaky<T> {
+    fn read(&mut self, output: &mut [u8]) -> io::Result<usize> {
+        self.trouble()?;
+        let n = output.len().min(700);
+        self.inner.read(&mut output[..n])
+    }
+}
+
+impl<T: Seek> Seek for Flaky<T> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.inner.seek(to)
+    }
+}
+
+impl Write for Flaky<Vec<u8>> {
+    fn write(&mut self, input: &[u8]) -> io::Result<usize> {
+        self.trouble()?;
+        self.inner.write(&input[..input.len().min(700)])
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.trouble()
+    }
+}
+
+/// Makes a call again as long as it has an error that may go away.
+fn again<T>(mut call: impl FnMut() -> io::Result<T>) -> T {
+    loop {
+        match call() {
+            Ok(value) => return value,
+            Err(error) => assert!(
+                matches!(error.kind(), ErrorKind::TimedOut | ErrorKind::Interrupted),
+                "{error}"
+            ),
+        }
+    }
+}
+
+#[test]
+fn inner_errors_can_be_retried() {
+    let message = message(64);
+    for len in [0, 1, 200, 1 << 17, (1 << 17) + 1, 400_000] {
+        let plaintext = data(9, len);
+        let sealed = message.seal_vec(&plaintext);
+        let mut flaky = Flaky {
+            inner: Vec::new(),
+            calls: 0,
+        };
+        let mut writer = Writer::new(&message, &mut flaky);
+        let mut rest = plaintext.as_slice();
+        while !rest.is_empty() {
+            let n = again(|| writer.write(rest));
+            assert!(n > 0);
+            rest = &rest[n..];
+        }
+        again(|| writer.try_finish());
+        assert!(writer.write(b"late").is_err());
+        again(|| writer.try_finish());
+        assert_eq!(flaky.inner, sealed);
+
+        let mut reader = StreamReader::new(
+            &message,
+            Flaky {
+                inner: sealed.as_slice(),
+                calls: 0,
+            },
+        );
+        let (mut all, mut buffer) = (Vec::new(), [0; 1000]);
+        loop {
+            match again(|| reader.read(&mut buffer)) {
+                0 => break,
+                n => all.extend_from_slice(&buffer[..n]),
+            }
+        }
+        assert_eq!(all, plaintext);
+        let mut calls = 0;
+        let mut reader = again(|| {
+            calls += 1;
+            Reader::new(
+                &message,
+                Flaky {
+                    inner: Cursor::new(&sealed),
+                    calls,
+                },
+            )
+        });
+        all.clear();
+        // A whole segment is read at once, with `Interrupted` in between.
+        reader.seek(SeekFrom::Start(0)).unwrap();
+        while all.len() < len.min(1000) {
+            let n = again(|| reader.read(&mut buffer[..10]));
+            assert!(n > 0);
+            all.extend_from_slice(&buffer[..n]);
+        }
+        assert_eq!(all, plaintext[..all.len()]);
+    }
+}
+
+#[cfg(feature = "rayon")]
+#[test]
+fn threads_do_not_matter() {
+    for segment_len in [64, 16384, 1 << 20] {
+        let message = message(segment_len);
+        for len in lengths(segment_len).into_iter().chain([(16 << 20) + 5]) {
+            let plaintext = data(10, len);
+            let expected = message.seal_vec(&plaintext);
+            for threads in [1, 3] {
+                let pool = rayon::ThreadPoolBuilder::new()
+                    .num_threads(threads)
+                    .build()
+                    .unwrap();
+                pool.install(|| {
+                    let mut sealed = vec![0xa5; expected.len()];
+                    message.seal_into_rayon(&plaintext, &mut sealed).unwrap();
+                    assert_eq!(sealed, expected, "{segment_len} {len}");
+                    sealed[..len].copy_from_slice(&plaintext);
+                    message.seal_in_place_rayon(&mut sealed).unwrap();
+                    assert_eq!(sealed, expected);
+                    assert_eq!(message.open_in_place_rayon(&mut sealed).unwrap(), plaintext);
+                    let mut opened = vec![0xa5; len];
+                    message.open_into_rayon(&expected, &mut opened).unwrap();
+                    assert_eq!(opened, plaintext);
+
+                    let mut writer = Writer::new_rayon(&message, Vec::new());
+                    plaintext
+                        .chunks(100_000)
+                        .for_each(|piece| writer.write_all(piece).unwrap());
+                    assert_eq!(writer.finish().unwrap(), expected);
+                    opened.clear();
+                    let mut reader = StreamReader::new_rayon(&message, expected.as_slice());
+                    reader.read_to_end(&mut opened).unwrap();
+                    assert_eq!(opened, plaintext);
+                    opened.clear();
+                    let mut reader = Reader::new_rayon(&message, Cursor::new(&expected)).unwrap();
+                    reader.read_to_end(&mut opened).unwrap();
+                    assert_eq!(opened, plaintext);
+                });
+            }
+        }
+    }
+}

@@ -1,0 +1,606 @@
+//! The parallel digest: known answers, the twin, pieces, parts on several machines, outboards.
+
+mod common;
+#[path = "common/random.rs"]
+mod random;
+
+use std::io::{Cursor, ErrorKind, Read, Seek, SeekFrom, Write};
+
+use common::{array, bytes, cases, data, family_vectors, fingerprint, number, on_each_backend, text};
+use proptest::prelude::*;
+use random::Random;
+use serde_json::Value;
+use veriplex::tree::outboard::{Builder, Outboard, Reader, outboard_len, verify_chunk};
+use veriplex::tree::{self, CHUNK_LEN, Hasher, Tree};
+use veriplex::{Error, Label, label};
+use veriplex_spec as spec;
+
+fn tree_of(case: &Value) -> Tree {
+    let domain = Label::try_from(text(case, "domain")).unwrap();
+    match case.get("key") {
+        None | Some(Value::Null) => Tree::new(domain),
+        Some(_) => Tree::keyed(domain, &bytes(case, "key")),
+    }
+}
+
+fn message_of(case: &Value) -> Vec<u8> {
+    data(
+        number(case, "seed"),
+        usize::try_from(number(case, "len")).unwrap(),
+    )
+}
+
+fn output(hasher: Hasher, len: usize) -> Vec<u8> {
+    let mut output = vec![0xa5; len];
+    hasher.finalize_into(&mut output);
+    output
+}
+
+/// Lengths at the edges of everything, and others.
+fn lengths() -> Vec<usize> {
+    let edges = [1, 2, 7, 8, 9, 127, 128, 129, 256, 300].map(|chunks| chunks * CHUNK_LEN);
+    let mut lengths = vec![0, 1, 31, 100];
+    lengths.extend(edges.iter().flat_map(|edge| [edge - 1, *edge, edge + 1]));
+    lengths
+}
+
+#[test]
+fn known_answers() {
+    const LONG: usize = 2_000_000;
+    let file = family_vectors("tree", "tree");
+    let mut long = 0;
+    on_each_backend(|backend| {
+        for case in cases(&file["tree"]) {
+            let message = message_of(case);
+            // The portable backend would need minutes for these.
+            if message.len() > LONG && backend.name() == "portable" {
+                continue;
+            }
+            long += usize::from(message.len() > LONG);
+            let (tree, expected) = (tree_of(case), bytes(case, "digest"));
+            let mut one_shot = vec![0xa5; expected.len()];
+            tree.digest_into(&message, &mut one_shot);
+            assert_eq!(one_shot, expected, "{case}");
+            for piece in [1 << 20, 4096, 1111] {
+                let mut hasher = tree.hasher();
+                message.chunks(piece).for_each(|piece| hasher.update(piece));
+                assert_eq!(output(hasher, expected.len()), expected, "{case}, {piece}");
+            }
+            if case["key"].is_null() {
+                let domain = Label::try_from(text(case, "domain")).unwrap();
+                tree::digest_into(domain, &message, &mut one_shot);
+                assert_eq!(one_shot, expected);
+                if expected.len() == 32 {
+                    assert_eq!(tree::digest(domain, &message), *expected);
+                    assert_eq!(tree.digest(&message), *expected);
+                }
+            }
+        }
+    });
+    assert!(long >= 5 || cfg!(veriplex_backend = "portable"));
+}
+
+#[test]
+fn outboard_known_answers() {
+    let file = family_vectors("tree", "tree");
+    for case in cases(&file["outboard"]) {
+        let (tree, message) = (tree_of(case), message_of(case));
+        let mut builder = Builder::new(&tree);
+        message.chunks(100_000).for_each(|piece| builder.update(piece));
+        let (digest, strings) = builder.finalize();
+        assert_eq!(digest, array(case, "digest"));
+        assert_eq!(fingerprint(&strings), array(case, "outboard_digest"));
+        let lens = case["level_lengths"].as_array().into_iter().flatten();
+        let total: u64 = lens.map(|len| len.as_u64().unwrap()).sum();
+        assert_eq!(
+            (strings.len() as u64, outboard_len(message.len() as u64)),
+            (total, total)
+        );
+        let outboard = Outboard::new(&strings, message.len() as u64).unwrap();
+        assert_eq!(outboard.verify_range(&tree, &digest, 0, &message), Ok(()));
+    }
+}
+
+/// What the specification says of a message's digest, of its outboard, and of its chaining values.
+fn specified(domain: &[u8], key: Option<&[u8]>, message: &[u8], len: usize) -> (Vec<u8>, Vec<u8>) {
+    let base = key.map_or_else(
+        || spec::tree::base(domain),
+        |key| spec::tree::keyed_base(domain, key),
+    );
+    let (mut outboard, mut string) = (Vec::new(), message.to_vec());
+    for level in 0.. {
+        if string.len() <= spec::tree::CHUNK_LEN {
+            break;
+        }
+        string = spec::tree::above(base, level, &string);
+        outboard = [string.clone(), outboard].concat();
+    }
+    (spec::tree::digest(base, message, len), outboard)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(twin_cases())
+    })]
+    #[test]
+    fn twin(
+        domain in prop::collection::vec(any::<u8>(), 0..=91),
+        key in prop::option::of(prop::collection::vec(any::<u8>(), 0..100)),
+        seed: u64,
+        len in prop_oneof![8 => 0..300_usize, 1 => 4090..4100_usize, 1 => 8190..8200_usize],
+        out_len in 0..200_usize,
+        piece in 1..5000_usize,
+    ) {
+        let message = data(seed, len);
+        let (digest, strings) = specified(&domain, key.as_deref(), &message, out_len);
+        let label = Label::new(&domain).unwrap();
+        let tree = key.as_ref().map_or_else(|| Tree::new(label), |key| Tree::keyed(label, key));
+        on_each_backend(|_| {
+            let mut hasher = tree.hasher();
+            message.chunks(piece).for_each(|piece| hasher.update(piece));
+            assert_eq!(output(hasher, out_len), digest);
+            let mut builder = Builder::new(&tree);
+            builder.update(&message);
+            assert_eq!(builder.finalize().1, strings);
+        });
+    }
+}
+
+/// The twin takes a quarter of a second for a chunk. `VERIPLEX_CASES` as in `tests/twin.rs`.
+fn twin_cases() -> u32 {
+    let asked: u32 = std::env::var("VERIPLEX_CASES").map_or(2000, |text| text.parse().expect("a number"));
+    asked.div_ceil(50)
+}
+
+#[test]
+fn pieces_do_not_matter() {
+    let mut random = Random(1);
+    let tree = Tree::keyed(label!("pieces"), &[7; 32]);
+    for len in lengths() {
+        let message = data(5, len);
+        let expected = tree.digest(&message);
+        let mut hasher = tree.hasher();
+        let mut rest = message.as_slice();
+        while !rest.is_empty() {
+            let most = [3, 5000, 100_000][random.below(3)];
+            let (now, later) = rest.split_at(random.below(most).min(rest.len()));
+            // A copy goes its own way.
+            let mut copy = hasher.clone();
+            copy.update(b"other");
+            hasher.write_all(now).unwrap();
+            rest = later;
+        }
+        hasher.flush().unwrap();
+        assert_eq!(hasher.finalize(), expected, "{len}");
+    }
+}
+
+/// Each difference in domain, key, length and content is one in the digest; so are zeros at the end.
+#[test]
+fn digests_differ() {
+    let mut seen = std::collections::BTreeSet::new();
+    let mut differs = |digest: [u8; 32]| assert!(seen.insert(digest));
+    for len in lengths() {
+        let zeros = vec![0; len];
+        differs(tree::digest(label!("a"), &zeros));
+        differs(tree::digest(label!("b"), &zeros));
+        differs(Tree::keyed(label!("a"), &[]).digest(&zeros));
+        differs(Tree::keyed(label!("a"), &[0; 32]).digest(&zeros));
+    }
+    let message = data(1, 300 * CHUNK_LEN);
+    for place in [0, 4095, 4096, 128 * 4096 - 1, 128 * 4096, message.len() - 1] {
+        let mut changed = message.clone();
+        changed[place] ^= 1;
+        differs(tree::digest(label!("a"), &changed));
+    }
+    // The string of level 1 as a message, of the same chunk.
+    let (_, strings) = Builder::new(&Tree::new(label!("a")))
+        .also(&message[..8192])
+        .finalize();
+    differs(tree::digest(label!("a"), &message[..8192]));
+    differs(tree::digest(label!("a"), &strings));
+    // Outputs of other lengths are others.
+    let mut long = [0; 64];
+    tree::digest_into(label!("a"), &message, &mut long);
+    assert_ne!(long[..32], tree::digest(label!("a"), &message));
+}
+
+trait Also {
+    fn also(self, message: &[u8]) -> Self;
+}
+
+impl Also for Builder {
+    fn also(mut self, message: &[u8]) -> Self {
+        self.write_all(message).unwrap();
+        self
+    }
+}
+
+#[test]
+fn parts_on_several_machines() {
+    let tree = Tree::keyed(label!("parts"), &[7; 32]);
+    for len in lengths().into_iter().chain([128 * 128 * CHUNK_LEN + 5]) {
+        let message = data(9, len);
+        for level in 0..=2 {
+            let unit = usize::try_from(Tree::unit_len(level).unwrap()).unwrap();
+            assert_eq!(unit, CHUNK_LEN << (7 * level));
+            let mut output = [0xa5; 50];
+            let units = len.div_ceil(unit);
+            let mut values = vec![0xa5; units * 32];
+            // Parts of one, two, ... units.
+            let (mut start, mut part) = (0, 1);
+            while start < units {
+                let end = units.min(start + part);
+                let bytes = &message[start * unit..len.min(end * unit)];
+                let result = tree.chaining_values_into(level, bytes, &mut values[start * 32..end * 32]);
+                assert_eq!(result, Ok(()));
+                (start, part) = (end, part + 1);
+            }
+            let result = tree.combine_into(level, &values, len as u64, &mut output);
+            if len <= unit {
+                assert_eq!(result, Err(Error::LimitReached));
+                assert_eq!(output, [0xa5; 50]);
+                continue;
+            }
+            assert_eq!(result, Ok(()));
+            let mut expected = [0; 50];
+            tree.digest_into(&message, &mut expected);
+            assert_eq!(output, expected, "{len} {level}");
+            // The length is part of the digest, and decides how many values there are.
+            if !len.is_multiple_of(unit) {
+                tree.combine_into(level, &values, len as u64 + 1, &mut output)
+                    .unwrap();
+                assert_ne!(output, expected);
+            }
+            for wrong in [
+                &values[..values.len() - 1],
+                &values[32..],
+                &[&values[..], &[0; 32]].concat(),
+            ] {
+                let result = tree.combine_into(level, wrong, len as u64, &mut output);
+                assert_eq!(result, Err(Error::BufferLength));
+            }
+        }
+    }
+    let mut value = [0; 64];
+    for (level, part, room) in [
+        (0, 0, 0),
+        (0, 0, 32),
+        (0, 4097, 32),
+        (0, 4096, 64),
+        (0, 1, 31),
+        (1, 1, 64),
+    ] {
+        let result = tree.chaining_values_into(level, &vec![0; part], &mut value[..room]);
+        assert_eq!(result, Err(Error::BufferLength), "{level} {part} {room}");
+    }
+    assert_eq!(Tree::unit_len(7), Ok(1 << 61));
+    assert!(tree.chaining_values_into(7, &[1], &mut value[..32]).is_ok());
+    for level in [8, 9, 100, usize::MAX] {
+        assert_eq!(Tree::unit_len(level), Err(Error::LimitReached));
+        assert_eq!(
+            tree.chaining_values_into(level, &[1], &mut value[..32]),
+            Err(Error::LimitReached)
+        );
+        assert_eq!(
+            tree.combine_into(level, &value, u64::MAX, &mut [0; 32]),
+            Err(Error::LimitReached)
+        );
+    }
+}
+
+/// Lengths that nothing in memory has.
+#[test]
+fn hostile_lengths() {
+    let tree = Tree::new(label!("hostile"));
+    // 2^52 chunks, and above them 2^45, 2^38, ..., 1 or 2 of 32 bytes each.
+    assert_eq!(
+        outboard_len(u64::MAX),
+        (0..8).map(|level| 1_u64 << (57 - 7 * level)).sum::<u64>()
+    );
+    assert_eq!(outboard_len(4096), 0);
+    assert_eq!(outboard_len(4097), 64);
+    for len in [4097, 1 << 40, 1 << 63, u64::MAX - 4096, u64::MAX] {
+        assert_eq!(Outboard::new(&[0; 63], len).err(), Some(Error::Verification));
+        for index in [0, 1, len / 4096, u64::MAX / 4096, u64::MAX] {
+            for proof in [0, 32, 64, 4096, 36_864, 40_000] {
+                let result = verify_chunk(&tree, &[0; 32], len, index, &[0; 4096], &vec![0; proof]);
+                assert_eq!(result, Err(Error::Verification));
+            }
+        }
+        let mut reader = Reader::new(
+            &tree,
+            &[0; 32],
+            len,
+            Cursor::new([0; 9000]),
+            Cursor::new(vec![0; 99_999]),
+        )
+        .unwrap();
+        for place in [0, 1 << 12, len - 1] {
+            reader.seek(SeekFrom::Start(place)).unwrap();
+            assert_eq!(
+                reader.read(&mut [0; 10]).unwrap_err().kind(),
+                ErrorKind::InvalidData
+            );
+        }
+        assert_eq!(reader.seek(SeekFrom::End(0)).unwrap(), len);
+        assert_eq!(reader.read(&mut [0; 10]).unwrap(), 0);
+        assert!(reader.seek(SeekFrom::Current(i64::MIN)).is_err() || len >= 1 << 63);
+        assert!(reader.seek(SeekFrom::End(i64::MAX)).is_err() || len <= 1 << 63);
+    }
+    let outboard = Outboard::new(&[], 100).unwrap();
+    for offset in [1, 100, 4096, u64::MAX - 4095, u64::MAX] {
+        let result = outboard.verify_range(&tree, &[0; 32], offset, &[0; 100]);
+        assert_eq!(result, Err(Error::BufferLength));
+    }
+    assert_eq!(outboard.proof(1), Err(Error::BufferLength));
+    assert_eq!(outboard.proof(u64::MAX), Err(Error::BufferLength));
+}
+
+/// A message of every shape with its digest and outboard.
+fn with_outboard(tree: &Tree, len: usize) -> (Vec<u8>, [u8; 32], Vec<u8>) {
+    let message = data(3, len);
+    let (digest, strings) = Builder::new(tree).also(&message).finalize();
+    assert_eq!(digest, tree.digest(&message));
+    (message, digest, strings)
+}
+
+#[test]
+fn ranges_and_proofs() {
+    let mut random = Random(2);
+    let tree = Tree::new(label!("ranges"));
+    for len in lengths().into_iter().chain([128 * 128 * CHUNK_LEN + 5]) {
+        let (message, digest, strings) = with_outboard(&tree, len);
+        let outboard = Outboard::new(&strings, len as u64).unwrap();
+        let chunks = len.div_ceil(CHUNK_LEN).max(1);
+        for _ in 0..20 {
+            let first = random.below(chunks);
+            let last = first + random.below((chunks - first).min(300));
+            let (start, end) = (first * CHUNK_LEN, len.min((last + 1) * CHUNK_LEN));
+            let range = &message[start..end];
+            assert_eq!(
+                outboard.verify_range(&tree, &digest, start as u64, range),
+                Ok(()),
+                "{len} {first} {last}"
+            );
+            let index = first as u64;
+            let proof = outboard.proof(index).unwrap();
+            assert!(proof.len() <= 8 * CHUNK_LEN);
+            let chunk = &message[start..len.min(start + CHUNK_LEN)];
+            assert_eq!(
+                verify_chunk(&tree, &digest, len as u64, index, chunk, &proof),
+                Ok(())
+            );
+
+            // Another place, digest, tree, length, content.
+            let refused = |result| assert_eq!(result, Err(Error::Verification));
+            let mut other = digest;
+            other[random.below(32)] ^= 1 << random.below(8);
+            refused(outboard.verify_range(&tree, &other, start as u64, range));
+            refused(verify_chunk(&tree, &other, len as u64, index, chunk, &proof));
+            let other = Tree::keyed(label!("ranges"), &[]);
+            refused(outboard.verify_range(&other, &digest, start as u64, range));
+            refused(verify_chunk(&tree, &digest, len as u64 + 1, index, chunk, &proof));
+            if first > 0 {
+                refused(verify_chunk(&tree, &digest, len as u64, index - 1, chunk, &proof));
+                let before = outboard.verify_range(&tree, &digest, (start - CHUNK_LEN) as u64, range);
+                // The last chunk may not fit there.
+                assert!(matches!(before, Err(Error::Verification | Error::BufferLength)));
+            }
+            if let Some(place) = (!range.is_empty()).then(|| random.below(range.len())) {
+                let mut changed = range.to_vec();
+                changed[place] ^= 1 << random.below(8);
+                refused(outboard.verify_range(&tree, &digest, start as u64, &changed));
+                let mut changed = chunk.to_vec();
+                let place = random.below(chunk.len());
+                changed[place] ^= 1 << random.below(8);
+                refused(verify_chunk(&tree, &digest, len as u64, index, &changed, &proof));
+                refused(verify_chunk(
+                    &tree,
+                    &digest,
+                    len as u64,
+                    index,
+                    &chunk[1..],
+                    &proof,
+                ));
+            }
+            if !proof.is_empty() {
+                let mut changed = proof.clone();
+                changed[random.below(proof.len())] ^= 1 << random.below(8);
+                refused(verify_chunk(&tree, &digest, len as u64, index, chunk, &changed));
+                refused(verify_chunk(
+                    &tree,
+                    &digest,
+                    len as u64,
+                    index,
+                    chunk,
+                    &proof[1..],
+                ));
+            }
+            refused(verify_chunk(
+                &tree,
+                &digest,
+                len as u64,
+                index,
+                chunk,
+                &[&proof[..], &[0]].concat(),
+            ));
+        }
+        // A range that is none.
+        for (start, end) in [(0, len.saturating_sub(1)), (1, len), (0, 1)] {
+            if start <= end && end < len.max(1) || start == 1 && len > 1 {
+                let result = outboard.verify_range(&tree, &digest, start as u64, &message[start..end]);
+                let fits = start % CHUNK_LEN == 0 && end % CHUNK_LEN == 0 && (end > 0 || len == 0);
+                assert_eq!(
+                    result,
+                    if fits { Ok(()) } else { Err(Error::BufferLength) },
+                    "{len} {start} {end}"
+                );
+            }
+        }
+        assert_eq!(
+            Outboard::new(&[&strings[..], &[0]].concat(), len as u64).err(),
+            Some(Error::Verification)
+        );
+    }
+}
+
+/// A changed byte of an outboard is found by whoever needs it, and by no one else.
+#[test]
+fn changed_outboards() {
+    let mut random = Random(3);
+    let tree = Tree::new(label!("changed"));
+    let len = 300 * CHUNK_LEN + 7;
+    let (message, digest, strings) = with_outboard(&tree, len);
+    // Level 2 has 3 values, level 1 has 301.
+    assert_eq!(strings.len(), 3 * 32 + 301 * 32);
+    for _ in 0..300 {
+        let place = if random.below(4) == 0 {
+            random.below(96)
+        } else {
+            random.below(strings.len())
+        };
+        let mut changed = strings.clone();
+        changed[place] ^= 1 << random.below(8);
+        let outboard = Outboard::new(&changed, len as u64).unwrap();
+        // The chunks of the message whose path goes over the chunk of the outboard that has changed.
+        let below = match place.checked_sub(96) {
+            None => 0..301,
+            Some(place) => place / 4096 * 128..(place / 4096 * 128 + 128).min(301),
+        };
+        for _ in 0..5 {
+            let chunk = random.below(301);
+            let range = &message[chunk * CHUNK_LEN..len.min((chunk + 1) * CHUNK_LEN)];
+            let expected = if below.contains(&chunk) {
+                Err(Error::Verification)
+            } else {
+                Ok(())
+            };
+            let result = outboard.verify_range(&tree, &digest, (chunk * CHUNK_LEN) as u64, range);
+            assert_eq!(result, expected, "{place} {chunk}");
+            let proof = outboard.proof(chunk as u64).unwrap();
+            assert_eq!(
+                verify_chunk(&tree, &digest, len as u64, chunk as u64, range, &proof),
+                expected
+            );
+            let mut reader = Reader::new(
+                &tree,
+                &digest,
+                len as u64,
+                Cursor::new(&message),
+                Cursor::new(&changed),
+            )
+            .unwrap();
+            reader.seek(SeekFrom::Start((chunk * CHUNK_LEN) as u64)).unwrap();
+            let mut output = [0xa5; 7];
+            let result = reader.read_exact(&mut output);
+            assert_eq!(result.is_ok(), expected.is_ok());
+            assert_eq!(
+                output,
+                if expected.is_ok() {
+                    range[..7].try_into().unwrap()
+                } else {
+                    [0xa5; 7]
+                }
+            );
+        }
+    }
+}
+
+#[test]
+fn reader_against_a_cursor() {
+    let mut random = Random(4);
+    let tree = Tree::new(label!("reader"));
+    for len in [0, 1, 4096, 4097, 20_000, 128 * 4096 + 1, 300 * 4096 + 7] {
+        let (message, digest, strings) = with_outboard(&tree, len);
+        // Neither begins where its reader does.
+        let with_header = |bytes: &[u8]| {
+            let mut cursor = Cursor::new([b"header", bytes].concat());
+            cursor.set_position(6);
+            cursor
+        };
+        let (inner, outboard) = (with_header(&message), with_header(&strings));
+        let mut reader = Reader::new(&tree, &digest, len as u64, inner, outboard).unwrap();
+        let mut model = Cursor::new(&message);
+        for _ in 0..300 {
+            if random.below(3) == 0 {
+                let way = i64::try_from(random.below(len + 100)).unwrap();
+                let to = match random.below(3) {
+                    0 => SeekFrom::Start(way.unsigned_abs()),
+                    1 => SeekFrom::Current(way / 2 - i64::try_from(len / 4).unwrap()),
+                    _ => SeekFrom::End(50 - way),
+                };
+                let (a, b) = (reader.seek(to), model.seek(to));
+                assert_eq!(a.map_err(|e| e.kind()), b.map_err(|e| e.kind()));
+            }
+            let mut output = vec![0; random.below(10_000)];
+            let n = reader.read(&mut output).unwrap();
+            let mut expected = vec![0; n];
+            model.read_exact(&mut expected).unwrap();
+            assert_eq!(output[..n], expected);
+            assert!(n > 0 || output.is_empty() || model.position() >= len as u64);
+        }
+        let mut all = Vec::new();
+        reader.rewind().unwrap();
+        reader.read_to_end(&mut all).unwrap();
+        assert_eq!(all, message);
+
+        // Another digest gives nothing at all, also of an empty message; a cut message not what was cut.
+        let (inner, outboard) = (with_header(&message), with_header(&strings));
+        let mut reader = Reader::new(&tree, &[0; 32], len as u64, inner, outboard).unwrap();
+        let mut nothing = Vec::new();
+        assert_eq!(
+            reader.read_to_end(&mut nothing).unwrap_err().kind(),
+            ErrorKind::InvalidData
+        );
+        assert!(nothing.is_empty());
+        if len > 0 {
+            let cut = Cursor::new(&message[..len - 1]);
+            let mut reader = Reader::new(&tree, &digest, len as u64, cut, Cursor::new(&strings)).unwrap();
+            let mut part = Vec::new();
+            assert_eq!(
+                reader.read_to_end(&mut part).unwrap_err().kind(),
+                ErrorKind::InvalidData
+            );
+            assert_eq!(part, message[..(len - 1) / CHUNK_LEN * CHUNK_LEN]);
+        }
+    }
+}
+
+#[cfg(feature = "rayon")]
+#[test]
+fn threads_do_not_matter() {
+    let tree = Tree::keyed(label!("threads"), &[7; 32]);
+    for len in lengths()
+        .into_iter()
+        .chain([4096 * CHUNK_LEN, 4096 * CHUNK_LEN + 1, 5_000 * CHUNK_LEN + 9])
+    {
+        let message = data(9, len);
+        let expected = with_outboard_of(&tree, &message);
+        for threads in [1, 2, 3, 8] {
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .unwrap();
+            pool.install(|| {
+                let mut digest = [0; 32];
+                tree.digest_into_rayon(&message, &mut digest);
+                assert_eq!(digest, expected.0, "{len} {threads}");
+                let mut hasher = tree.hasher();
+                let mut builder = Builder::new(&tree);
+                for piece in message.chunks(1_000_001) {
+                    hasher.update_rayon(piece);
+                    builder.update_rayon(piece);
+                }
+                assert_eq!(hasher.finalize(), expected.0);
+                assert_eq!(builder.finalize(), expected);
+            });
+        }
+    }
+}
+
+#[cfg(feature = "rayon")]
+fn with_outboard_of(tree: &Tree, message: &[u8]) -> ([u8; 32], Vec<u8>) {
+    Builder::new(tree).also(message).finalize()
+}
