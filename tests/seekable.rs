@@ -297,12 +297,16 @@ fn hostile_lengths() {
             let n = layout.segments();
             let last = layout.sealed_range(n - 1..n);
             assert_eq!(
-                (last.end, last.end - last.start),
-                (sealed_len, if rest == 0 { slot_len } else { rest } as u64)
+                (last.end, u128::from(last.end - last.start)),
+                (sealed_len, if rest == 0 { slot_len } else { rest })
             );
             assert_eq!(layout.segments_of(layout.plaintext_len() - 1..u64::MAX), n - 1..n);
             assert_eq!(layout.sealed_range(0..u64::MAX), 0..sealed_len);
-            assert!(layout.segments_of(5..5).is_empty() && layout.segments_of(u64::MAX..0).is_empty());
+            let reversed = std::ops::Range {
+                start: u64::MAX,
+                end: 0,
+            };
+            assert!(layout.segments_of(5..5).is_empty() && layout.segments_of(reversed).is_empty());
             assert!(layout.sealed_range(n..u64::MAX).is_empty());
         }
         assert_eq!(
@@ -352,7 +356,7 @@ fn check_refused(message: &Message, sealed: &[u8], plaintext: &[u8]) {
 #[test]
 fn every_change_cut_and_extension_is_an_error() {
     let message = message(64);
-    for len in [0, 1, 64, 65, 300] {
+    for len in [0, 1, 64, 65, 150] {
         let plaintext = data(2, len);
         let sealed = message.seal_vec(&plaintext);
         for place in 0..sealed.len() {
@@ -361,7 +365,7 @@ fn every_change_cut_and_extension_is_an_error() {
             check_refused(&message, &changed, &plaintext);
             check_refused(&message, &sealed[..place], &plaintext);
         }
-        for more in 1..=100 {
+        for more in (1..=100).step_by(3) {
             check_refused(&message, &[&sealed[..], &vec![0; more]].concat(), &plaintext);
             check_refused(
                 &message,
@@ -814,7 +818,11 @@ fn inner_errors_can_be_retried() {
 fn threads_do_not_matter() {
     for segment_len in [64, 16384, 1 << 20] {
         let message = message(segment_len);
-        for len in lengths(segment_len).into_iter().chain([(16 << 20) + 5]) {
+        let lengths = match segment_len {
+            16384 => lengths(segment_len),
+            _ => vec![0, segment_len, 17 * segment_len + 1],
+        };
+        for len in lengths.into_iter().chain([(16 << 20) + 5]) {
             let plaintext = data(10, len);
             let expected = message.seal_vec(&plaintext);
             for threads in [1, 3] {

@@ -453,6 +453,8 @@ fn statuses_are_deserved() {
         "tests/twin.rs::",
         "tests/ristretto/twin.rs::",
         "tests/xoofff/twin.rs::",
+        "tests/tree.rs::twin",
+        "tests/seekable.rs::twin",
     ];
     let twin = |tests: &[String]| {
         let is_twin = |test: &String| {

@@ -53,6 +53,7 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
     let mut jobs = type_checks(&folders)?;
     jobs.extend(properties.iter().map(|p| p.job(&folders)));
     jobs.extend(vectors::jobs(root, &folders, all)?);
+    jobs.extend(vectors::segment_jobs(root, &folders, all)?);
     jobs.extend(vectors::hbsh_jobs(root, &folders, all)?);
     jobs.extend(xoofff::jobs(root, &folders, all)?);
     jobs.extend(cross::jobs(&folders, seed)?);

@@ -291,7 +291,7 @@ fn close_root(mut node: Protocol, len: u64, output: &mut [u8]) {
     node.derive(label!("digest"), output);
 }
 
-/// A digest in the making, by [`Tree::hasher`]. It holds one transcript for each level, about 1.3 KiB, and no data.
+/// A digest in the making, by [`Tree::hasher`]. It holds one transcript for each level, about 1.5 KiB, and no data.
 ///
 /// Pieces of 32 KiB and more are the fastest, as their chunks are computed together. With feature `std` it is a `Write`.
 #[derive(Clone, Debug)]

@@ -27,9 +27,8 @@ pub fn segment(p: Duplex, place: u64, end: u8) -> Duplex {
 pub fn seal(p: Duplex, s: usize, message: &[u8]) -> Vec<u8> {
     let mut sealed = Vec::new();
     let full = message.len().saturating_sub(1) / s;
-    for i in places(full) {
-        let at = i as usize * s;
-        sealed.extend(protocol::seal(segment(p, i, 0), b"message", &message[at..at + s]).1);
+    for (i, part) in places(full).into_iter().zip(message.chunks(s)) {
+        sealed.extend(protocol::seal(segment(p, i, 0), b"message", part).1);
     }
     sealed.extend(protocol::seal(segment(p, full as u64, 1), b"message", &message[full * s..]).1);
     sealed
@@ -41,9 +40,8 @@ pub fn open(p: Duplex, s: usize, sealed: &[u8]) -> Opened {
     let mut message = Vec::new();
     let full = sealed.len().saturating_sub(1) / (s + TAG_LEN);
     let mut ok = true;
-    for i in places(full) {
-        let at = i as usize * (s + TAG_LEN);
-        let (_, part) = protocol::open(segment(p, i, 0), b"message", &sealed[at..at + s + TAG_LEN]);
+    for (i, part) in places(full).into_iter().zip(sealed.chunks(s + TAG_LEN)) {
+        let (_, part) = protocol::open(segment(p, i, 0), b"message", part);
         ok = ok && part.ok;
         message.extend(part.plaintext);
     }

@@ -352,7 +352,7 @@ fn data(v: &Value) -> Vec<u8> {
         x = x
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1_442_695_040_888_963_407);
-        (x >> 56) as u8
+        x.to_be_bytes()[0]
     });
     bytes.collect()
 }

@@ -64,7 +64,8 @@ pub fn items(lib: &Path) -> BTreeSet<String> {
         if matches!(definition, Some(Item::Union(_))) {
             panic!("{ident}: public unions are not provided for: extend tests/inventory/public.rs");
         }
-        if !matches!(definition, Some(Item::Struct(_) | Item::Enum(_))) {
+        // An alias of a type with one argument fixed may have implementations of its own.
+        if !matches!(definition, Some(Item::Struct(_) | Item::Enum(_) | Item::Type(_))) {
             continue;
         }
         let implementations = sources

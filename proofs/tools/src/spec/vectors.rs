@@ -186,6 +186,17 @@ pub fn jobs(root: &Path, folders: &Folders, all: bool) -> io::Result<Vec<Job>> {
     Ok(jobs)
 }
 
+/// The jobs for the tree and for the seekable encryption. With `all`, the long cases too.
+pub fn segment_jobs(root: &Path, folders: &Folders, all: bool) -> io::Result<Vec<Job>> {
+    let file = load(&root.join("tests/vectors/tree"), "tree.json")?;
+    let cases = trees(&Json(&file), all);
+    let mut jobs = cases::jobs(folders, false, "tree", "import Tree\n", &cases, BATCH)?;
+    let file = load(&root.join("tests/vectors/seekable"), "seekable.json")?;
+    let cases = seekables(&Json(&file));
+    jobs.extend(cases::jobs(folders, false, "seekable", "import Seekable\n", &cases, BATCH)?);
+    Ok(jobs)
+}
+
 /// The jobs for Poly1305 and for Adiantum and `HPolyC`.
 pub fn hbsh_jobs(root: &Path, folders: &Folders, all: bool) -> io::Result<Vec<Job>> {
     let short = |length: usize| all || length <= SHORT;
@@ -222,6 +233,18 @@ fn data(v: &Json) -> Vec<u8> {
         x.to_be_bytes()[0]
     });
     bytes.collect()
+}
+
+fn trees(file: &Json, all: bool) -> Vec<Case> {
+    let is_short = |len| len == TREE_OF_TWO_CHUNKS || len <= if all { LONG } else { SHORT };
+    let cases = file.get("tree").list().filter(|v| is_short(v.number("len")));
+    cases.map(|v| tree(&v)).collect()
+}
+
+fn seekables(file: &Json) -> Vec<Case> {
+    let cases = file.get("seekable").list();
+    let cases = cases.filter(|v| v.number("ciphertext_len") <= SHORT_SEALED);
+    cases.map(|v| seekable(&v)).collect()
 }
 
 fn tree(v: &Json) -> Case {
