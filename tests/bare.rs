@@ -2,7 +2,9 @@
 
 use veriplex::aead::Aead;
 use veriplex::mhf::{BLOCK_LEN, Mhf};
-use veriplex::{Error, Protocol, digest, label, oae2};
+use veriplex::seekable::Seekable;
+use veriplex::tree::Tree;
+use veriplex::{Error, Key, Protocol, digest, label, oae2};
 
 #[test]
 fn the_core_needs_no_features() {
@@ -43,4 +45,22 @@ fn the_core_needs_no_features() {
     mhf.hash_into_with_memory(b"p", b"s", &mut output, &mut memory)
         .unwrap();
     assert_ne!(output, [0; 32]);
+
+    // Trees and segments.
+    let tree = Tree::keyed(label!("d"), &[7; 32]);
+    let mut hasher = tree.hasher();
+    [0x5a; 5000].chunks(777).for_each(|piece| hasher.update(piece));
+    assert_eq!(hasher.finalize(), tree.digest(&[0x5a; 5000]));
+    let sealer = Seekable::<24>::new(label!("d"), &Key::from([7; 32])).with_segment_len(64);
+    let message = sealer.unwrap().message(&[1; 24], b"");
+    let mut sealed = [0x5a; 100 + 2 * 16];
+    message.seal_in_place(&mut sealed).unwrap();
+    let mut last = [0; 36 + 16];
+    last.copy_from_slice(&sealed[80..]);
+    let opener = message.opener(132, &mut last).unwrap();
+    assert_eq!(opener.open(0, &mut sealed.clone()[..80]).unwrap(), [0x5a; 64]);
+    assert_eq!(message.open_in_place(&mut sealed.clone()).unwrap(), [0x5a; 100]);
+    sealed[131] ^= 1;
+    assert_eq!(message.open_in_place(&mut sealed), Err(Error::Verification));
+    assert_eq!(sealed, [0; 132]);
 }
