@@ -20,14 +20,6 @@ pub fn family_vectors(family: &str, name: &str) -> Value {
     serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// The known answers of another family than Newplex, `tests/vectors/{family}/{name}.json`.
-pub fn family_vectors(family: &str, name: &str) -> Value {
-    let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors")).join(family);
-    let path = folder.join(name).with_extension("json");
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
-}
-
 /// The bytes that a seed of the known answers stands for.
 pub fn data(seed: u64, len: usize) -> Vec<u8> {
     let mut x = seed;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 /// The families that tests read.
-pub const FAMILIES: [&str; 4] = ["adiantum", "newplex", "poly1305", "xoofff"];
+pub const FAMILIES: [&str; 6] = ["adiantum", "newplex", "poly1305", "seekable", "tree", "xoofff"];
 
 /// The folder of a family: below `VERIPLEX_VECTORS` if it is there, else below `tests/vectors`.
 ///

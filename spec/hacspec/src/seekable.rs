@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 pub const KEY_LEN: usize = 32;
 
 /// What the transcript of every segment begins with. A segment has s bytes.
-#[hax_lib::requires(64 <= s && s <= 1 << 24 && domain.len() <= crate::protocol::MAX_LABEL && nonce.len() >= 24)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(64 <= s && s <= 1 << 24 && domain.len() <= crate::protocol::MAX_LABEL && nonce.len() >= 24))]
 pub fn base(s: usize, domain: &[u8], key: &[u8; KEY_LEN], nonce: &[u8], ad: &[u8]) -> Duplex {
     let length = (s as u64).to_le_bytes();
     let p = mix(mix(init(domain), b"key", key), b"nonce", nonce);
@@ -23,7 +23,7 @@ pub fn segment(p: Duplex, place: u64, end: u8) -> Duplex {
 }
 
 /// A message in segments of s bytes, each sealed; the last one is not empty unless the message is.
-#[hax_lib::requires(64 <= s && s <= 1 << 24)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(64 <= s && s <= 1 << 24))]
 pub fn seal(p: Duplex, s: usize, message: &[u8]) -> Vec<u8> {
     let mut sealed = Vec::new();
     let full = message.len().saturating_sub(1) / s;
@@ -35,7 +35,7 @@ pub fn seal(p: Duplex, s: usize, message: &[u8]) -> Vec<u8> {
 }
 
 /// The inverse of `seal`: the message, or nothing. (In Cryptol the type knows its length, and refuses others.)
-#[hax_lib::requires(64 <= s && s <= 1 << 24)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(64 <= s && s <= 1 << 24))]
 pub fn open(p: Duplex, s: usize, sealed: &[u8]) -> Opened {
     let mut message = Vec::new();
     let full = sealed.len().saturating_sub(1) / (s + TAG_LEN);

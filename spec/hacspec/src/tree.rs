@@ -13,13 +13,13 @@ pub const CHUNK_LEN: usize = 4096;
 pub const CV_LEN: usize = 32;
 
 /// What every transcript begins with, without a key.
-#[hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL))]
 pub fn base(domain: &[u8]) -> Duplex {
     init(domain)
 }
 
 /// The same with a key.
-#[hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL)]
+#[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL))]
 pub fn keyed_base(domain: &[u8], key: &[u8]) -> Duplex {
     mix(init(domain), b"key", key)
 }
@@ -45,7 +45,7 @@ pub fn root(p: Duplex, level: u8, x: &[u8], length: u64, n: usize) -> Vec<u8> {
 }
 
 /// The chaining values of a string's chunks, one after the other: the string of the level above.
-#[hax_lib::requires(!x.is_empty())]
+#[cfg_attr(veriplex_hax, hax_lib::requires(!x.is_empty()))]
 pub fn above(p: Duplex, level: u8, x: &[u8]) -> Vec<u8> {
     let mut string = Vec::new();
     for chunk in x.chunks(CHUNK_LEN) {

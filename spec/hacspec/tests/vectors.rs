@@ -10,7 +10,9 @@ use veriplex_spec::protocol::{self, Opened};
 use veriplex_spec::{
     aead, aestream, digest, group, handshake, hpke, mac, mhf, oae2, oprf, pake, sig, signcrypt, simpira1024,
 };
-use veriplex_spec::{seekable, siv, stream, tree, vrf, xoodoo, xoofff, xoofff_sane, xoofff_sanse, xoofff_wbc};
+use veriplex_spec::{
+    seekable, siv, stream, tree, vrf, xoodoo, xoofff, xoofff_sane, xoofff_sanse, xoofff_wbc,
+};
 
 fn load(name: &str) -> Value {
     load_family("newplex", name)
@@ -334,17 +336,6 @@ fn mhf_vectors() {
     assert_eq!(cases.len(), 8);
 }
 
-/// A family of known answers beside those of Newplex.
-fn load_family(family: &str) -> Value {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors");
-    let path = PathBuf::from(path)
-        .join(family)
-        .join(family)
-        .with_extension("json");
-    let text = fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    serde_json::from_slice(&text).unwrap()
-}
-
 /// The bytes that a seed stands for.
 fn data(v: &Value) -> Vec<u8> {
     let mut x = number(v, "seed");
@@ -367,7 +358,7 @@ const LONG: u64 = 20_000;
 
 #[test]
 fn tree_vectors() {
-    let file = load_family("tree");
+    let file = load_family("tree", "tree.json");
     let short = |v: &&Value| number(v, "len") <= LONG;
     let cases = list(&file, "tree").iter().filter(short);
     let mut count = 0;
@@ -406,7 +397,7 @@ fn tree_vectors() {
 
 #[test]
 fn seekable_vectors() {
-    let file = load_family("seekable");
+    let file = load_family("seekable", "seekable.json");
     let mut count = 0;
     for v in list(&file, "seekable") {
         if number(v, "len") > LONG {

@@ -193,7 +193,14 @@ pub fn segment_jobs(root: &Path, folders: &Folders, all: bool) -> io::Result<Vec
     let mut jobs = cases::jobs(folders, false, "tree", "import Tree\n", &cases, BATCH)?;
     let file = load(&root.join("tests/vectors/seekable"), "seekable.json")?;
     let cases = seekables(&Json(&file));
-    jobs.extend(cases::jobs(folders, false, "seekable", "import Seekable\n", &cases, BATCH)?);
+    jobs.extend(cases::jobs(
+        folders,
+        false,
+        "seekable",
+        "import Seekable\n",
+        &cases,
+        BATCH,
+    )?);
     Ok(jobs)
 }
 
