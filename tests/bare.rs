@@ -58,8 +58,8 @@ fn the_core_needs_no_features() {
     let mut last = [0; 36 + 16];
     last.copy_from_slice(&sealed[80..]);
     let opener = message.opener(132, &mut last).unwrap();
-    assert_eq!(opener.open(0, &mut sealed.clone()[..80]).unwrap(), [0x5a; 64]);
-    assert_eq!(message.open_in_place(&mut sealed.clone()).unwrap(), [0x5a; 100]);
+    assert_eq!(opener.open(0, &mut { sealed }[..80]).unwrap(), [0x5a; 64]);
+    assert_eq!(message.open_in_place(&mut { sealed }).unwrap(), [0x5a; 100]);
     sealed[131] ^= 1;
     assert_eq!(message.open_in_place(&mut sealed), Err(Error::Verification));
     assert_eq!(sealed, [0; 132]);
