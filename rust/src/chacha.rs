@@ -8,8 +8,11 @@ use crate::{Error, Key};
 
 const BLOCK_LEN: usize = 64;
 
-/// Blocks that are computed together: one lane each, in vectors where the CPU has them.
-const LANES: usize = 4;
+/// Blocks that are computed together: enough of them for the compiler to make vectors of lanes.
+const LANES: usize = 16;
+
+/// So many blocks take longer one by one.
+const FEW: usize = 4;
 
 /// The same word of each block.
 type Word<const N: usize> = [u32; N];
@@ -63,25 +66,30 @@ pub fn xchacha<const ROUNDS: usize>(key: &[u8; 32], nonce: &[u8; 24], in_out: &m
     );
 }
 
-fn stream<const ROUNDS: usize>(key: &[u8; 32], nonce: [u8; 8], mut counter: u64, in_out: &mut [u8]) {
-    let (wide, rest) = in_out.split_at_mut(if in_out.len() > BLOCK_LEN { in_out.len() } else { 0 });
-    if !wide.is_empty() {
+fn stream<const ROUNDS: usize>(key: &[u8; 32], nonce: [u8; 8], mut counter: u64, mut in_out: &mut [u8]) {
+    if in_out.len() > FEW * BLOCK_LEN {
         let mut blocks = Blocks::<LANES>::new(key, nonce);
-        for chunk in wide.chunks_mut(LANES * BLOCK_LEN) {
+        while in_out.len() > FEW * BLOCK_LEN {
+            let (chunk, rest) = in_out.split_at_mut(in_out.len().min(LANES * BLOCK_LEN));
             blocks.xor::<ROUNDS>(counter, chunk);
             counter = counter.wrapping_add(LANES as u64);
+            in_out = rest;
         }
     }
-    if !rest.is_empty() {
-        Blocks::<1>::new(key, nonce).xor::<ROUNDS>(counter, rest);
+    if !in_out.is_empty() {
+        let mut block = Blocks::<1>::new(key, nonce);
+        for chunk in in_out.chunks_mut(BLOCK_LEN) {
+            block.xor::<ROUNDS>(counter, chunk);
+            counter = counter.wrapping_add(1);
+        }
     }
 }
 
 /// Some consecutive blocks of a stream. What is computed of them is overwritten by the next ones, and wiped with the last.
 struct Blocks<const N: usize> {
-    input: Secret<State<N>>,
-    x: Secret<State<N>>,
-    output: Secret<[[u8; BLOCK_LEN]; N]>,
+    input: State<N>,
+    x: State<N>,
+    output: [[u8; BLOCK_LEN]; N],
 }
 
 impl<const N: usize> Blocks<N> {
@@ -89,9 +97,9 @@ impl<const N: usize> Blocks<N> {
         let mut last = [0; 16];
         last[8..].copy_from_slice(&nonce);
         Self {
-            input: Secret::new(start(key, &last)),
-            x: Secret::new([[0; N]; 16]),
-            output: Secret::new([[0; BLOCK_LEN]; N]),
+            input: start(key, &last),
+            x: [[0; N]; 16],
+            output: [[0; BLOCK_LEN]; N],
         }
     }
 
@@ -101,17 +109,25 @@ impl<const N: usize> Blocks<N> {
             let number = counter.wrapping_add(i).to_le_bytes();
             (self.input[12][lane], self.input[13][lane]) = (word(&number, 0), word(&number, 1));
         }
-        *self.x = *self.input;
+        self.x = self.input;
         rounds::<ROUNDS, N>(&mut self.x);
         for (i, (x, input)) in self.x.iter().zip(self.input.iter()).enumerate() {
-            let sum = add(*x, *input);
-            for (block, word) in self.output.iter_mut().zip(sum) {
-                block[4 * i..][..4].copy_from_slice(&word.to_le_bytes());
+            for (block, (x, input)) in self.output.iter_mut().zip(x.iter().zip(input)) {
+                block[4 * i..][..4].copy_from_slice(&x.wrapping_add(*input).to_le_bytes());
             }
         }
         for (byte, output) in in_out.iter_mut().zip(self.output.as_flattened()) {
             *byte ^= output;
         }
+    }
+}
+
+/// Wipes it all at once: word by word would take as long as some blocks.
+impl<const N: usize> Drop for Blocks<N> {
+    fn drop(&mut self) {
+        (self.input, self.x, self.output) = ([[0; N]; 16], [[0; N]; 16], [[0; BLOCK_LEN]; N]);
+        #[cfg(feature = "zeroize")]
+        zeroize::optimization_barrier(self);
     }
 }
 
@@ -148,15 +164,16 @@ fn rounds<const ROUNDS: usize, const N: usize>(x: &mut State<N>) {
     }
 }
 
+/// One loop over the blocks, which the compiler turns into vectors if there are enough of them.
 #[inline(always)]
+#[allow(clippy::needless_range_loop)] // of four rows
 fn quarter_round<const N: usize>(x: &mut State<N>, [a, b, c, d]: [usize; 4]) {
-    for (to, from, changed, shift) in [(a, b, d, 16), (c, d, b, 12), (a, b, d, 8), (c, d, b, 7)] {
-        x[to] = add(x[to], x[from]);
-        x[changed] = from_fn(|i| (x[changed][i] ^ x[to][i]).rotate_left(shift));
+    for i in 0..N {
+        let mut q = [x[a][i], x[b][i], x[c][i], x[d][i]];
+        for (to, from, changed, shift) in [(0, 1, 3, 16), (2, 3, 1, 12), (0, 1, 3, 8), (2, 3, 1, 7)] {
+            q[to] = q[to].wrapping_add(q[from]);
+            q[changed] = (q[changed] ^ q[to]).rotate_left(shift);
+        }
+        [x[a][i], x[b][i], x[c][i], x[d][i]] = q;
     }
-}
-
-#[inline(always)]
-fn add<const N: usize>(a: Word<N>, b: Word<N>) -> Word<N> {
-    from_fn(|i| a[i].wrapping_add(b[i]))
 }

@@ -101,6 +101,9 @@ impl NhPoly1305 {
     }
 }
 
+/// The hash of tweak and length.
+pub struct TweakHash(Secret<u128>);
+
 impl Clone for NhPoly1305 {
     fn clone(&self) -> Self {
         Self {
@@ -112,13 +115,13 @@ impl Clone for NhPoly1305 {
 }
 
 impl Hash for NhPoly1305 {
-    type Tweaked = Secret<u128>;
+    type Tweaked = TweakHash;
 
     fn tweak(&self, tweak: &[u8], message_len: usize) -> Self::Tweaked {
         let mut poly = self.tweak.fork();
         poly.update(&(8 * message_len as u128).to_le_bytes());
         poly.update(tweak);
-        Secret::new(value(poly))
+        TweakHash(Secret::new(value(poly)))
     }
 
     fn hash(&self, tweaked: &Self::Tweaked, message: &[u8]) -> u128 {
@@ -126,7 +129,7 @@ impl Hash for NhPoly1305 {
         for piece in message.chunks(nh::MAX_LEN) {
             poly.update(&*Secret::new(self.nh.sums(piece)));
         }
-        tweaked.wrapping_add(value(poly))
+        tweaked.0.wrapping_add(value(poly))
     }
 }
 
@@ -200,4 +203,4 @@ macro_rules! debug_without_keys {
         }
     )*};
 }
-debug_without_keys!(Aes256, NhPoly1305, PaddedPoly1305);
+debug_without_keys!(Aes256, NhPoly1305, PaddedPoly1305, TweakHash);
