@@ -41,6 +41,12 @@
 //! assert_ne!(image[..4096], image[4096..8192]);
 //! # Ok::<(), veriplex::Error>(())
 //! ```
+//!
+//! Other numbers of rounds do not compile:
+//!
+//! ```compile_fail,E0080
+//! let cipher = veriplex::adiantum::Adiantum::<10>::new(&[7; 32]);
+//! ```
 
 pub(crate) mod nh;
 mod parts;

@@ -21,6 +21,15 @@
 //! assert!(veriplex::poly1305::verify(key, b"message", &tag).is_ok());
 //! # Ok::<(), veriplex::Error>(())
 //! ```
+//!
+//! There is no second message:
+//!
+//! ```compile_fail,E0382
+//! # use veriplex::poly1305::Poly1305;
+//! let mut poly = Poly1305::new([7; 32]).unwrap();
+//! let tag = poly.finalize();
+//! poly.update(b"another one");
+//! ```
 
 pub(crate) mod backend;
 mod portable32;
