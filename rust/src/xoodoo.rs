@@ -85,7 +85,8 @@ fn round<const N: usize>(a: &mut [Words<N>; 12], constant: u32) {
         a[8 + x] = rotate(xor(b2, and_not(b0, b1)), 8);
     }
     // Rho-east moves plane 2 by two columns.
-    a[8..].rotate_left(2);
+    let [.., b8, b9, b10, b11] = *a;
+    a[8..].copy_from_slice(&[b10, b11, b8, b9]);
 }
 
 #[inline(always)]
