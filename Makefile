@@ -31,8 +31,8 @@ test: ## every test, with all features, without any, and with the backend fixed
 	    grep "error: .*veriplex_backend=\"$$backend\"" target/override/log; \
 	done
 
-test-aarch64: ## the crate's tests on AArch64, under qemu; fewer random cases
-	@VERIPLEX_CASES=400 VERIPLEX_MUTATIONS=20000 tests/on-aarch64 test --all-features --tests -- --test-threads=1
+test-aarch64: ## the tests of crate and kernels on AArch64, under qemu; fewer random cases
+	@VERIPLEX_CASES=400 VERIPLEX_MUTATIONS=20000 tests/on-aarch64 test --package veriplex --package veriplex-assurance --all-features --tests -- --test-threads=1
 
 lint: ## formatting, clippy and rustdoc without warnings (needs a C++ compiler, for the fuzz targets)
 	$(CARGO) fmt --all --check
@@ -43,11 +43,8 @@ lint: ## formatting, clippy and rustdoc without warnings (needs a C++ compiler, 
 	RUSTFLAGS='--cfg veriplex_hax' $(CARGO) check --quiet --package veriplex-spec --target-dir target/override
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --all-features --no-deps
 
-features: ## clippy on the crate with every set of features
-	@sets=" "; for feature in $$(sed -n '/^\[features\]/,/^\[dep/s/^\([a-z0-9]*\) = .*/\1/p' Cargo.toml | grep -v default); do \
-	    sets="$$sets $$(for set in $$sets ,; do echo "$$set,$$feature"; done)"; \
-	done; \
-	for set in , $$sets; do \
+features: ## clippy on the crate with many sets of features (tests/feature-sets)
+	@tests/feature-sets | while read -r set; do \
 	    $(CARGO) clippy --quiet --lib --no-default-features --features "$$set" -- -D warnings || { echo "features: $$set" >&2; exit 1; }; \
 	done
 
