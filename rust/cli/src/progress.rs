@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 /// Work that ends sooner shows no bar.
 const DELAY: Duration = Duration::from_secs(1);
 
-/// Counts bytes, and shows them from [`DELAY`] on; the bar is removed on drop.
+/// Counts bytes, and shows them from `DELAY` on; the bar is removed on drop.
 pub struct Progress {
     enabled: bool,
     /// The bytes expected, if known.

@@ -1,6 +1,6 @@
 //! TCP connections through an authenticated and encrypted tunnel.
 //!
-//! [`wire`] has the messages between the two ends, [`relay`] what happens afterwards.
+//! `wire` has the messages between the two ends, `relay` what happens afterwards.
 
 mod pending;
 mod relay;
