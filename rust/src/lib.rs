@@ -2,11 +2,12 @@
 //! it, and one [`Protocol`] object whose operations build hashes, MACs, ciphers and, with the group Ristretto255,
 //! signatures, encryption to public keys, handshakes and protocols between several parties.
 //! It is byte-compatible with [Newplex](https://github.com/codahale/newplex), except that it refuses labels longer than
-//! 91 bytes (see [`Label`]).
+//! 91 bytes (see [`Label`]). The modules `poly1305`, `adiantum` and `xoofff` are not part of it.
 //!
 //! **Status: experimental.** This crate has not been audited, and nobody has analysed the design (Newplex)
 //! independently. The machine code of its kernels is proved equal to a specification; that says nothing about whether
-//! the design is secure. The repository's README, `SOUNDNESS.md` and `SECURITY.md` have the details.
+//! the design is secure. What is not part of Newplex has no kernels and no proofs. The repository's README,
+//! `SOUNDNESS.md` and `SECURITY.md` have the details.
 //!
 //! ```
 //! use veriplex::{Protocol, label};
@@ -55,22 +56,23 @@
 //! | [`poly1305`] | one-time authenticator: one key, one message |
 //! | [`adiantum`] | length-preserving encryption of disk sectors: Adiantum, `HPolyC`, HBSH |
 //! | [`xoofff`] | the deck function Xoofff over Xoodoo, and its modes SANE, SANSE, WBC and WBC-AE |
-//! | [`rustcrypto`] | the traits of `digest`, `aead`, `cipher`, `password-hash`, `rand_core`, `signature` |
-//! | [`hazmat`] | the raw duplex, the raw permutation, the choice of backend |
+//! | [`rustcrypto`] | traits of `digest`, `aead`, `cipher`, `password-hash`, `rand_core`, `signature`, `universal-hash` |
+//! | [`hazmat`] | the raw duplex and permutation, the choice of backend; Xoodoo, `ChaCha`, NH, Poly1305's backends |
 //!
 //! # Features
 //!
 //! `std` (default; `std::io` adapters, implies `alloc`), `alloc` (`Vec` conveniences), `zeroize`
-//! (default; secrets are wiped on drop), `ristretto` (public-key and multi-party schemes), `poly1305`, `adiantum` (implies
-//! `poly1305`), `xoofff`, `rustcrypto` (that project's traits; exempt from semantic versioning), `tokio` (asynchronous
-//! readers and writers), `rayon` (all cores for `tree` and `seekable`), `getrandom` (randomness of the operating system).
-//! Without features the crate is `no_std` and does not allocate.
+//! (default; secrets are wiped on drop), `ristretto` (public-key and multi-party schemes), `poly1305`, `adiantum`
+//! (implies `poly1305`), `xoofff`, `rustcrypto` (that project's traits; exempt from semantic versioning), `tokio`
+//! (asynchronous readers and writers; implies `std`), `rayon` (all cores for `tree` and `seekable`; implies `std`),
+//! `getrandom` (randomness of the operating system). Without features the crate is `no_std` and does not allocate.
 //!
 //! # Backends
 //!
 //! The permutation runs on AES instructions where the CPU has them, and as constant-time bitsliced code elsewhere.
-//! They are found at run time on x86-64 (except bare metal, SGX and UEFI), and on `AArch64` Linux, Android and Apple
-//! systems. On other targets they are used only if enabled at compile time (`-C target-feature=+aes,+avx`, or `+aes`).
+//! The instructions are found at run time on x86-64 (except bare metal, SGX and UEFI), and on `AArch64` Linux, Android
+//! and Apple systems. On other targets they are used only if enabled at compile time
+//! (`-C target-feature=+aes,+avx`, or `+aes`).
 //! `RUSTFLAGS='--cfg veriplex_backend="portable"'` (or `"x86_64"`, `"aarch64"`) fixes the choice at compile time.
 //! [`backend`] names the one in use.
 
