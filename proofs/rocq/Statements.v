@@ -1,0 +1,178 @@
+(* What `make check` compares with statements.txt: each final theorem with its whole type, so that an assumption
+   which a section adds is seen; the definitions in which the theorems are stated; and what each theorem rests on. *)
+
+From Veriplex Require Blocks Duplex Framing Protocol AES Simpira1024 KnownAnswers VectorsHold Veriplex.
+Set Printing Width 110.
+
+(* -- The specification ------------------------------------------------------------------------------------------- *)
+
+Print AES.xor.
+Print AES.xtime.
+Print AES.gf_mul_by.
+Print AES.gf_mul.
+Print AES.gf_inverse.
+Print AES.rotate_left.
+Print AES.sub_byte.
+Print AES.s_box.
+Print AES.s_box_at.
+Print AES.sub_bytes.
+Print AES.shift_rows.
+Print AES.mix_column.
+Print AES.mix_columns.
+Print AES.aes_round_core.
+Print AES.aes_round.
+Print Simpira1024.little_endian.
+Print Simpira1024.split.
+Print Simpira1024.update.
+Print Simpira1024.zero.
+Print Simpira1024.round_constant.
+Print Simpira1024.feistel.
+Print Simpira1024.edges.
+Print Simpira1024.round.
+Print Simpira1024.permute.
+Print Simpira1024.round_constants.
+Check AES.sub_bytes_is.
+Print Assumptions AES.sub_bytes_is.
+Check Simpira1024.permute_length.
+Print Assumptions Simpira1024.permute_length.
+Check KnownAnswers.gf_mul_example.
+Print Assumptions KnownAnswers.gf_mul_example.
+Check KnownAnswers.sub_byte_example.
+Print Assumptions KnownAnswers.sub_byte_example.
+Check KnownAnswers.round_example.
+Print Assumptions KnownAnswers.round_example.
+Check KnownAnswers.rounds_example.
+Print Assumptions KnownAnswers.rounds_example.
+Check VectorsHold.counts.
+Print Assumptions VectorsHold.counts.
+Check VectorsHold.permutations_hold.
+Print Assumptions VectorsHold.permutations_hold.
+Check VectorsHold.sequences_hold.
+Print Assumptions VectorsHold.sequences_hold.
+
+(* -- Duplex and Protocol, for every permutation ---------------------------------------------------------------------- *)
+
+Print Duplex.rate.
+Print Duplex.width.
+Print Duplex.xor_at.
+Print Duplex.set_at.
+Print Duplex.get.
+Print Duplex.duplex.
+Print Duplex.start.
+Print Duplex.permute.
+Print Duplex.advance.
+Print Duplex.absorb1.
+Print Duplex.absorb.
+Print Duplex.squeeze.
+Print Duplex.encrypt.
+Print Duplex.decrypt.
+Print Duplex.frame.
+Print Duplex.ratchet.
+Print Duplex.block.
+Print Duplex.tape.
+Print Duplex.blank.
+Print Duplex.token.
+Print Duplex.feed1.
+Print Duplex.feed.
+Print Duplex.bytes.
+Print Duplex.mark.
+Print Duplex.pad.
+Print Duplex.xors.
+Print Duplex.play1.
+Print Duplex.play.
+Print Duplex.render.
+Print Duplex.wf.
+Print Duplex.keeps_length.
+Print Duplex.event.
+Print Duplex.do_event.
+Print Duplex.do_events.
+Print Framing.label_max.
+Print Framing.visible.
+Print Framing.tape_header.
+Print Framing.ready.
+Print Protocol.leb_fuel.
+Print Protocol.leb.
+Print Protocol.op.
+Print Protocol.code.
+Print Protocol.label.
+Print Protocol.tag_length.
+Print Protocol.header.
+Print Protocol.act.
+Print Protocol.step.
+Print Protocol.run.
+Print Protocol.unmask.
+Print Protocol.opened.
+Print Protocol.unseal.
+Print Protocol.point.
+Print Protocol.point_code.
+Print Protocol.point_label.
+Print Protocol.act_to.
+Print Protocol.reach.
+Print Protocol.body.
+Print Protocol.body_to.
+Print Protocol.tape_step.
+Print Protocol.tape_run.
+Print Protocol.tape_reach.
+Print Protocol.fed.
+Print Protocol.short.
+Print Protocol.collision_left.
+Print Protocol.collision_right.
+Print Protocol.sane.
+Print Protocol.begins.
+Check Duplex.duplex_collision.
+Print Assumptions Duplex.duplex_collision.
+Check Protocol.label_92_collision.
+Print Assumptions Protocol.label_92_collision.
+Check Protocol.label_limit_sharp.
+Print Assumptions Protocol.label_limit_sharp.
+Check Protocol.transcript_injective.
+Print Assumptions Protocol.transcript_injective.
+Check Protocol.transcript_injective_padded.
+Print Assumptions Protocol.transcript_injective_padded.
+Check Protocol.output_points_injective.
+Print Assumptions Protocol.output_points_injective.
+Check Protocol.output_byte.
+Print Assumptions Protocol.output_byte.
+Check Protocol.output_blocks_distinct.
+Print Assumptions Protocol.output_blocks_distinct.
+Check Framing.header_injective.
+Print Assumptions Framing.header_injective.
+Check Protocol.tape_injective.
+Print Assumptions Protocol.tape_injective.
+Check Duplex.render_inj.
+Print Assumptions Duplex.render_inj.
+Check Protocol.run_agrees.
+Print Assumptions Protocol.run_agrees.
+Check Protocol.unmask_is_mask.
+Print Assumptions Protocol.unmask_is_mask.
+Check Protocol.unseal_is_seal.
+Print Assumptions Protocol.unseal_is_seal.
+Check Protocol.mix_pieces.
+Print Assumptions Protocol.mix_pieces.
+Check Protocol.mask_pieces.
+Print Assumptions Protocol.mask_pieces.
+
+(* -- Duplex and Protocol, for Simpira-1024 --------------------------------------------------------------------------- *)
+
+Check Veriplex.veriplex_transcript_injective.
+Print Assumptions Veriplex.veriplex_transcript_injective.
+Check Veriplex.veriplex_transcript_injective_padded.
+Print Assumptions Veriplex.veriplex_transcript_injective_padded.
+Check Veriplex.veriplex_output_blocks_distinct.
+Print Assumptions Veriplex.veriplex_output_blocks_distinct.
+
+(* -- The loop of the lifted kernels ---------------------------------------------------------------------------------- *)
+
+Print Blocks.memory.
+Print Blocks.read.
+Print Blocks.write.
+Print Blocks.chunks.
+Print Blocks.disjoint.
+Print Blocks.scanl.
+Print Blocks.final.
+Print Blocks.outputs.
+Print Blocks.loop.
+Print Blocks.call.
+Print Blocks.placed.
+Check Blocks.blocks_for_every_n.
+Print Assumptions Blocks.blocks_for_every_n.

@@ -1,0 +1,31 @@
+# Plant a defect in a copy, run `make check` there: it must fail, and where it is said.
+
+# plant NAME FILE SED WANT: WANT is the lemma in which the compiler stops, or a message of the Makefile.
+plant() {
+  dir=build/mutants/$1
+  rm -rf "$dir"; mkdir -p "$dir"
+  cp -p Makefile statements.txt vectors.awk ./*.v ./*.vo "$dir"/
+  sed -i "$3" "$dir/$2"
+  if cmp -s "$2" "$dir/$2"; then echo "$1: the defect does not apply to $2" >&2; exit 1; fi
+  if log=$(make -C "$dir" -s check VECTORS= 2>&1); then echo "$1: not found" >&2; exit 1; fi
+  place=$(echo "$log" | sed -n 's/^File "\([^"]*\)", line \([0-9]*\),.*/\2 \1/p' | tail -n 1)
+  if [ -n "$place" ]; then
+    got=$(head -n "${place%% *}" "$dir/${place#* }" |
+      sed -nE 's/^ *(Lemma|Theorem|Corollary|Example|Definition) ([A-Za-z0-9_]+).*/\2/p' | tail -n 1)
+  elif echo "$log" | grep -q "^[^ ]*:[0-9]*:.*"; then got=forbidden
+  elif echo "$log" | grep -q "is not that of statements.txt"; then got=statements
+  else got=$(echo "$log" | tail -n 3); fi
+  if [ "$got" != "$4" ]; then echo "$1: expected $4 to fail, but it was: $got" >&2; exit 1; fi
+  echo "$1: fails in $got, as it must"
+  rm -rf "$dir"
+}
+
+plant limit_92 Framing.v 's/^Definition label_max : nat := 91\./Definition label_max : nat := 92./' one_frame_visible
+plant limit_90 Framing.v 's/^Definition label_max : nat := 91\./Definition label_max : nat := 90./' label_limit_sharp
+plant hypothesis Blocks.v '/^Hypothesis step_thm/i Hypothesis table_len_is : table_len = S table_len.' statements
+plant context Veriplex.v '/^Corollary veriplex_transcript_injective /i Section S. Context (no : 0 = 1).
+  s/^Proof. apply transcript_injective, .*/Proof. discriminate. Qed. End S./' statements
+plant axiom Veriplex.v '/^Notation simpira1024/a Axiom no : False.' forbidden
+plant s_box AES.v 's/0x63/0x62/' sub_byte_example
+plant round_constant Simpira1024.v 's/(16 \* i) 8)/(16 * i) 4)/' permutations_hold
+plant fewer_answers Vectors.v '0,/^  ("0/{/^  ("0/d}' counts
