@@ -1,7 +1,8 @@
 (* What `make check` compares with statements.txt: each final theorem with its whole type, so that an assumption
    which a section adds is seen; the definitions in which the theorems are stated; and what each theorem rests on. *)
 
-From Veriplex Require Blocks Duplex Framing Protocol AES Simpira1024 KnownAnswers VectorsHold Veriplex.
+From Veriplex Require Blocks Duplex Framing Protocol AES Simpira1024 KnownAnswers VectorsHold Veriplex
+  Machine X86_64 Call_x86_64 Kernels_x86_64 Permute_x86_64.
 Set Printing Width 110.
 
 (* -- The specification ------------------------------------------------------------------------------------------- *)
@@ -160,6 +161,93 @@ Check Veriplex.veriplex_transcript_injective_padded.
 Print Assumptions Veriplex.veriplex_transcript_injective_padded.
 Check Veriplex.veriplex_output_blocks_distinct.
 Print Assumptions Veriplex.veriplex_output_blocks_distinct.
+
+(* -- The machine ---------------------------------------------------------------------------------------------------- *)
+
+Print Machine.memory.
+Print Machine.read.
+Print Machine.write.
+Print Machine.event.
+Print Machine.machine.
+Print Machine.set.
+Print Machine.with_pc.
+Print Machine.with_gpr.
+Print Machine.with_vec.
+Print Machine.with_carry.
+Print Machine.with_zero.
+Print Machine.with_mem.
+Print Machine.log.
+Print Machine.wrap.
+Print Machine.address.
+Print Machine.number.
+Print Machine.condition.
+Print Machine.bytes.
+Print Machine.effect.
+Print Machine.number_in.
+Print Machine.condition_in.
+Print Machine.effective.
+Print Machine.bytes_in.
+Print Machine.loads.
+Print Machine.fits.
+Print Machine.loads_fit.
+Print Machine.load_events.
+Print Machine.number_of.
+Print Machine.isa.
+Print Machine.apply.
+Print Machine.apply_all.
+Print Machine.fetch.
+Print Machine.step.
+Print Machine.run.
+
+(* -- x86-64 ------------------------------------------------------------------------------------------------------- *)
+
+Print X86_64.rax.
+Print X86_64.rcx.
+Print X86_64.rdx.
+Print X86_64.rbx.
+Print X86_64.rsp.
+Print X86_64.rbp.
+Print X86_64.rsi.
+Print X86_64.rdi.
+Print X86_64.r8.
+Print X86_64.operand.
+Print X86_64.source.
+Print X86_64.vector.
+Print X86_64.vmovdqu.
+Print X86_64.vmovdqu_to.
+Print X86_64.vpxor.
+Print X86_64.vpslldq.
+Print X86_64.vpsrldq.
+Print X86_64.vpalignr.
+Print X86_64.vaesenc.
+Print X86_64.movq.
+Print X86_64.movabs.
+Print X86_64.add.
+Print X86_64.dec.
+Print X86_64.cmp.
+Print X86_64.jmp.
+Print X86_64.ja.
+Print X86_64.ret.
+Print X86_64.unsigned.
+Print X86_64.signed.
+Print X86_64.field.
+Print X86_64.modrm.
+Print X86_64.vex.
+Print X86_64.rex_w.
+Print X86_64.instruction.
+Print X86_64.x86_64.
+Print Call_x86_64.within.
+Print Call_x86_64.disjoint.
+Print Call_x86_64.compatible.
+Print Call_x86_64.code_part.
+Print Call_x86_64.return_address.
+Print Call_x86_64.called.
+Print Call_x86_64.allowed.
+Print Call_x86_64.returned.
+Print Permute_x86_64.code.
+Print Permute_x86_64.buffers.
+Check Permute_x86_64.permute_x86_64.
+Print Assumptions Permute_x86_64.permute_x86_64.
 
 (* -- The loop of the lifted kernels ---------------------------------------------------------------------------------- *)
 

@@ -4,10 +4,10 @@
 plant() {
   dir=build/mutants/$1
   rm -rf "$dir"; mkdir -p "$dir"
-  cp -p Makefile statements.txt vectors.awk ./*.v ./*.vo "$dir"/
+  cp -p Makefile statements.txt vectors.awk kernels.awk ./*.v ./*.vo "$dir"/
   sed -i "$3" "$dir/$2"
   if cmp -s "$2" "$dir/$2"; then echo "$1: the defect does not apply to $2" >&2; exit 1; fi
-  if log=$(make -C "$dir" -s check VECTORS= 2>&1); then echo "$1: not found" >&2; exit 1; fi
+  if log=$(make -C "$dir" -s check VECTORS= KERNELS= 2>&1); then echo "$1: not found" >&2; exit 1; fi
   place=$(echo "$log" | sed -n 's/^File "\([^"]*\)", line \([0-9]*\),.*/\2 \1/p' | tail -n 1)
   if [ -n "$place" ]; then
     got=$(head -n "${place%% *}" "$dir/${place#* }" |
@@ -29,3 +29,8 @@ plant axiom Veriplex.v '/^Notation simpira1024/a Axiom no : False.' forbidden
 plant s_box AES.v 's/0x63/0x62/' sub_byte_example
 plant round_constant Simpira1024.v 's/(16 \* i) 8)/(16 * i) 4)/' permutations_hold
 plant fewer_answers Vectors.v '0,/^  ("0/{/^  ("0/d}' counts
+plant register_off_by_one X86_64.v 's/let rm := field m 0 3 in/let rm := field m 0 3 + 1 in/' checks_hold
+plant rex_b_ignored X86_64.v 's/Register (N.to_nat (8 \* b + rm))/Register (N.to_nat rm)/' checks_hold
+plant shift_rows_after AES.v 's/(i + 4 \* (i mod 4))/(i + 4 * (i mod 4) + 4)/' round_example
+plant vex_keeps_above X86_64.v 's/^Definition vector .*/Definition vector (r : nat) (x : bytes) : list effect := [Set_vec r x true]./' checks_hold
+plant kernel_byte Kernels_x86_64.v '/^Definition permute/,$s/0xdc; 0x\(..\); 0x10/0xdc; 0x\1; 0x20/' checks_hold

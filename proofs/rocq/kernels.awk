@@ -1,0 +1,22 @@
+# The bytes of the kernels and of the table to Rocq, from the hexadecimal of proofs/generated/kernels.txt:
+#   awk -v level=x86_64 -f kernels.awk kernels.txt > Kernels_x86_64.v
+# Of each kernel the name without its prefixes, as in spec/cryptol.
+
+BEGIN {
+  print "(* Written by kernels.awk. *)"
+  print "From Coq Require Import List NArith."
+  print "Import ListNotations."
+  print "Local Open Scope N_scope."
+}
+/:$/ {
+  finish()
+  folder = ($0 ~ /\//) ? $0 : "x86-64/"
+  sub(/\/.*/, "", folder); sub(/-/, "_", folder)
+  name = $0
+  sub(/:$/, "", name); sub(/^.*\//, "", name); sub(/^veriplex_/, "", name); sub(/^(simpira1024|duplex)_/, "", name)
+  if (folder == level) { printf "\nDefinition %s : list N := [", name; open = 1; separator = "\n  " }
+  next
+}
+open { for (i = 1; i + 1 <= length($0); i += 2) { printf "%s0x%s", separator, substr($0, i, 2); separator = (i % 64 == 63) ? ";\n  " : "; " } }
+function finish() { if (open) print "]."; open = 0 }
+END { finish() }
