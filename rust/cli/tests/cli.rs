@@ -1523,6 +1523,7 @@ fn progress_is_shown_on_a_terminal_after_a_second() {
         let args = [&["digest"], options].concat();
         let mut child = folder
             .command(&args)
+            .env("TERM", "xterm")
             .stdin(Stdio::piped())
             .stderr(terminal.try_clone().unwrap())
             .spawn()
