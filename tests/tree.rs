@@ -329,6 +329,26 @@ fn hostile_lengths() {
         assert!(reader.seek(SeekFrom::Current(i64::MIN)).is_err() || len >= 1 << 63);
         assert!(reader.seek(SeekFrom::End(i64::MAX)).is_err() || len <= 1 << 63);
     }
+    // Message or outboard begin so far on that their places are numbers of more than 64 bits.
+    let (message, digest, strings) = with_outboard(&tree, 5000);
+    for origins in [[u64::MAX - 3, 0], [0, u64::MAX], [u64::MAX; 2]] {
+        let [mut inner, mut outboard] = [Cursor::new(&message), Cursor::new(&strings)];
+        inner.set_position(origins[0]);
+        outboard.set_position(origins[1]);
+        let mut reader = Reader::new(&tree, &digest, 5000, inner, outboard).unwrap();
+        reader.seek(SeekFrom::Start(4096)).unwrap();
+        assert_eq!(
+            reader.read(&mut [0; 10]).unwrap_err().kind(),
+            ErrorKind::InvalidData
+        );
+    }
+    let mut end = Cursor::new(&strings);
+    end.set_position(u64::MAX);
+    let mut reader = Reader::new(&tree, &[0; 32], u64::MAX, Cursor::new(&message), end).unwrap();
+    assert_eq!(
+        reader.read(&mut [0; 10]).unwrap_err().kind(),
+        ErrorKind::InvalidData
+    );
     let outboard = Outboard::new(&[], 100).unwrap();
     for offset in [1, 100, 4096, u64::MAX - 4095, u64::MAX] {
         let result = outboard.verify_range(&tree, &[0; 32], offset, &[0; 100]);

@@ -80,10 +80,14 @@ impl<M: Read + Seek, O: Read + Seek> Reader<M, O> {
         let mut chunk = std::vec![0; CHUNK_LEN];
         chunk.truncate(usize::try_from(range.end - range.start).unwrap_or(CHUNK_LEN));
         let result = if level == 0 {
-            read_at(&mut self.message, message + range.start, &mut chunk)
+            read_at(&mut self.message, message.saturating_add(range.start), &mut chunk)
         } else {
             let above: u64 = self.shape.lens[level + 1..].iter().sum();
-            read_at(&mut self.outboard, outboard + above + range.start, &mut chunk)
+            read_at(
+                &mut self.outboard,
+                outboard.saturating_add(above + range.start),
+                &mut chunk,
+            )
         };
         match result {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Err(damaged(Error::Verification)),
