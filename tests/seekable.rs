@@ -615,6 +615,26 @@ fn random_access_reads_what_it_needs() {
     }
 }
 
+/// Damage far on in what is read together does not make each segment before it as dear as all of them.
+#[test]
+fn damage_is_not_read_again_and_again() {
+    let message = message(64);
+    let plaintext = data(12, 64 * 3000);
+    let mut sealed = message.seal_vec(&plaintext);
+    sealed[1900 * 80] ^= 1;
+    let read = Cell::new(0);
+    let inner = Counting {
+        inner: Cursor::new(&sealed),
+        read: &read,
+    };
+    let mut reader = Reader::new(&message, inner).unwrap();
+    let mut given = Vec::new();
+    let error = reader.read_to_end(&mut given).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidData);
+    assert_eq!(given, plaintext[..1900 * 64]);
+    assert!(read.get() <= 2 * sealed.len(), "{}", read.get());
+}
+
 #[test]
 fn read_at_needs_no_state() {
     let mut random = Random(8);

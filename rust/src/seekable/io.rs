@@ -334,6 +334,8 @@ struct Window {
     opened: Range<u64>,
     /// The segments that are being read, and how many bytes of them are there.
     loading: Option<(Range<u64>, usize)>,
+    /// The segments that were refused together, which are opened one at a time: the damage may be in any of them.
+    suspect: Range<u64>,
     #[cfg(feature = "tokio")]
     seeking: asynchronous::Seeking,
 }
@@ -348,6 +350,7 @@ impl Window {
             buffer: Wiped(Box::default()),
             opened: 0..0,
             loading: None,
+            suspect: 0..0,
             #[cfg(feature = "tokio")]
             seeking: asynchronous::Seeking::Done,
         }
@@ -380,7 +383,7 @@ impl Window {
         let layout = &self.opener.layout;
         let first = self.position / layout.segment_len as u64;
         let most = at_a_time_by(self.threads, layout.segment_len) as u64;
-        let ahead = if first > 0 && first == self.opened.end {
+        let ahead = if first > 0 && first == self.opened.end && !self.suspect.contains(&first) {
             most
         } else {
             1
@@ -424,6 +427,7 @@ impl Window {
         if let Err(error) = self.opener.open_at(segments.start, slots, self.threads) {
             // The damage may be further on: then the next attempt, for one segment, succeeds.
             return if segments.end - segments.start > 1 {
+                self.suspect = segments;
                 Ok(true)
             } else {
                 Err(damaged(error))

@@ -732,24 +732,21 @@ impl Opener {
         let mut filled = 0;
         let segments = self.layout.segments_of(wanted);
         let most = io::at_a_time(self.message.segment_len);
-        let mut buffer = crate::wipe::Wiped(std::vec::Vec::new());
+        let count = clamp(segments.end - segments.start).min(most);
+        // It keeps its length, so that all of it is wiped.
+        let mut buffer = crate::wipe::Wiped(std::vec![0; count * self.message.slot_len()]);
         for first in segments.clone().step_by(most) {
             let range = self
                 .layout
                 .sealed_range(first..segments.end.min(first + most as u64));
-            buffer.0.resize(
-                clamp(range.end - range.start).min(self.message.slot_len() * most),
-                0,
-            );
-            let result = read(range.start, &mut buffer.0).and_then(|()| {
-                self.open_at(first, &mut buffer.0, Threads::One)
-                    .map_err(io::damaged)
-            });
+            let slots = &mut buffer.0[..clamp(range.end - range.start)];
+            let result = read(range.start, slots)
+                .and_then(|()| self.open_at(first, slots, Threads::One).map_err(io::damaged));
             if let Err(error) = result {
                 wipe(output);
                 return Err(error);
             }
-            for (index, slot) in (first..).zip(buffer.0.chunks(self.message.slot_len())) {
+            for (index, slot) in (first..).zip(slots.chunks(self.message.slot_len())) {
                 let segment = &slot[..slot.len() - TAG_LEN];
                 let before = (offset + filled as u64) - index * self.message.segment_len as u64;
                 let part = &segment[clamp(before)..];
