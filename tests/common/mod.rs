@@ -121,6 +121,11 @@ impl rand_core::TryRng for Recorded {
 
 impl rand_core::TryCryptoRng for Recorded {}
 
+/// Whether fewer cases are asked for than usual, as where the CPU is emulated: long messages are left out then.
+pub fn fewer_cases() -> bool {
+    std::env::var("VERIPLEX_CASES").is_ok_and(|text| text.parse::<u32>().expect("a number") < 2000)
+}
+
 /// For proptest: a tenth of the number that `VERIPLEX_CASES` sets (2,000).
 pub fn random_cases() -> proptest::prelude::ProptestConfig {
     let asked: u32 = std::env::var("VERIPLEX_CASES").map_or(2000, |text| text.parse().expect("a number"));
