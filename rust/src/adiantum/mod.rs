@@ -121,6 +121,7 @@ pub trait WideBlockCipher {
     /// Those of [`WideBlockCipher::check`].
     #[cfg(feature = "alloc")]
     fn encrypt_vec(&self, tweak: &[u8], plaintext: &[u8]) -> Result<Vec<u8>, Error> {
+        self.check(tweak.len(), plaintext.len())?;
         let mut ciphertext = plaintext.to_vec();
         self.encrypt_in_place(tweak, &mut ciphertext)?;
         Ok(ciphertext)

@@ -35,7 +35,7 @@ impl<const ROUNDS: usize> XChaCha<ROUNDS> {
 
 impl<const ROUNDS: usize> StreamCipher for XChaCha<ROUNDS> {
     fn apply(&self, nonce: &Block, in_out: &mut [u8]) {
-        let mut long = [0; 24];
+        let mut long = Secret::new([0; 24]);
         long[..BLOCK_LEN].copy_from_slice(nonce);
         long[BLOCK_LEN] = 1;
         xchacha::<ROUNDS>(self.0.as_bytes(), &long, in_out);

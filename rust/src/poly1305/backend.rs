@@ -122,8 +122,8 @@ impl Backend {
         state.tag(rest)
     }
 
-    /// Compares the tags of this backend with known ones: the example of `NaCl`, a sum between p and 2^130, and a tag
-    /// of the tags of 256 messages; each in one call and in pieces.
+    /// Compares the tags of this backend with known ones: the example of `NaCl`, a sum between p and 2^130, a carry
+    /// across 2^130, and a tag of the tags of 256 messages; each in one call and in pieces.
     ///
     /// # Errors
     ///
@@ -156,6 +156,13 @@ impl Backend {
         let mut key = [0; KEY_LEN];
         key[0] = 2;
         is(tag(&key, &[0xff; 16], &blocks_first)?, 3 << 120)?;
+        // With r = 1 the sum passes 2^130 by the carry of a block's addition alone.
+        key[0] = 1;
+        let mut carries = [0xff; 80];
+        carries[32..48].fill(0);
+        carries[32] = 1;
+        carries[64..].fill(0);
+        is(tag(&key, &carries, &blocks_first)?, 8 << 120)?;
 
         let mut tags = [[0; TAG_LEN]; 256];
         for (n, entry) in (0..=u8::MAX).zip(&mut tags) {
