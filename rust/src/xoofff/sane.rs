@@ -1,8 +1,10 @@
+//! Xoofff-SANE: authenticated encryption of sessions.
+
 use subtle::ConstantTimeEq;
 
 use super::{DomainBits, Offset, Output, Xoofff};
 use crate::Error;
-use crate::wipe::wipe;
+use crate::in_out::keep_if;
 
 /// Xoofff-SANE: authenticated encryption of the messages of a session, with a nonce for the session.
 ///
@@ -130,13 +132,9 @@ impl Sane {
         tag: &[u8; Self::TAG_LEN],
     ) -> Result<(), Error> {
         let next = self.next(ad, in_out);
-        if next.tag.ct_eq(tag).into() {
-            self.output.apply_keystream(in_out);
-            *self = next;
-            Ok(())
-        } else {
-            wipe(in_out);
-            Err(Error::Verification)
-        }
+        keep_if(next.tag.ct_eq(tag), in_out)?;
+        self.output.apply_keystream(in_out);
+        *self = next;
+        Ok(())
     }
 }

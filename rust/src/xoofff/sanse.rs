@@ -1,8 +1,10 @@
+//! Xoofff-SANSE: authenticated encryption of sessions that survives a repeated nonce.
+
 use subtle::ConstantTimeEq;
 
 use super::{DomainBits, Offset, Xoofff};
 use crate::Error;
-use crate::wipe::wipe;
+use crate::in_out::keep_if;
 
 /// Xoofff-SANSE: authenticated encryption of the messages of a session, without a nonce (synthetic IV).
 ///
@@ -106,13 +108,9 @@ impl Sanse {
         self.apply_keystream(&before, tag, in_out);
         let after = self.with_plaintext(before, in_out);
         let expected: [u8; Self::TAG_LEN] = after.output(Offset::ZERO).squeeze_array();
-        if expected.ct_eq(tag).into() {
-            self.history = after;
-            self.odd = !self.odd;
-            Ok(())
-        } else {
-            wipe(in_out);
-            Err(Error::Verification)
-        }
+        keep_if(expected.ct_eq(tag), in_out)?;
+        self.history = after;
+        self.odd = !self.odd;
+        Ok(())
     }
 }

@@ -1,7 +1,9 @@
-use subtle::ConstantTimeEq;
+//! Xoofff-WBC, a wide-block cipher, and authenticated encryption with it.
+
+use subtle::{Choice, ConstantTimeEq};
 
 use super::{BLOCK_LEN, DomainBits, Offset, Xoofff};
-use crate::wipe::wipe;
+use crate::in_out::keep_if;
 use crate::{Error, TAG_LEN};
 
 /// What ends a left part and a right part as strings.
@@ -134,16 +136,11 @@ impl WbcAe {
     /// bytes; `in_out` is then all zeros.
     pub fn open_in_place<'b>(&self, ad: &[u8], in_out: &'b mut [u8]) -> Result<&'b mut [u8], Error> {
         self.0.decipher(ad, in_out);
-        let zeros = in_out
-            .last_chunk::<TAG_LEN>()
-            .is_some_and(|end| end.ct_eq(&[0; TAG_LEN]).into());
-        if zeros {
-            let message = in_out.len() - TAG_LEN;
-            Ok(&mut in_out[..message])
-        } else {
-            wipe(in_out);
-            Err(Error::Verification)
-        }
+        let end = in_out.last_chunk::<TAG_LEN>();
+        let verified = end.map_or(Choice::from(0), |end| end.ct_eq(&[0; TAG_LEN]));
+        keep_if(verified, in_out)?;
+        let message = in_out.len() - TAG_LEN;
+        Ok(&mut in_out[..message])
     }
 
     /// Encrypts into a new vector.

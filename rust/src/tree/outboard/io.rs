@@ -1,3 +1,5 @@
+//! A reader of a message that verifies what it gives by an outboard.
+
 use core::fmt;
 use core::ops::Range;
 use std::io::{self, Read, Seek, SeekFrom};
