@@ -1,5 +1,5 @@
-//! `ChaCha` with a nonce of 8 bytes (D. J. Bernstein, 2008), `HChaCha` and `XChaCha` (draft-irtf-cfrg-xchacha), of any of the
-//! three usual numbers of rounds. The number of rounds is the same in all parts.
+//! `ChaCha` with an 8-byte nonce (D. J. Bernstein, 2008), `HChaCha` and `XChaCha` (draft-irtf-cfrg-xchacha), with 8, 12 or
+//! 20 rounds. Every part of a cipher uses the same number of rounds.
 
 use core::array::from_fn;
 
@@ -8,17 +8,17 @@ use crate::{Error, Key};
 
 const BLOCK_LEN: usize = 64;
 
-/// Blocks that are computed together: enough of them for the compiler to make vectors of lanes.
+/// Blocks computed together: enough for the compiler to vectorise across them.
 const LANES: usize = 16;
 
-/// So many blocks take longer one by one.
+/// From this many blocks on, computing them together is faster than one by one.
 const FEW: usize = 4;
 
 /// The same word of each block.
 type Word<const N: usize> = [u32; N];
 type State<const N: usize> = [Word<N>; 16];
 
-/// The key of the inner `ChaCha`, from a key and the first 16 bytes of a nonce.
+/// Derives the key of the inner `ChaCha` from a key and the first 16 bytes of a nonce.
 ///
 /// `ROUNDS` is 8, 12 or 20; other numbers do not compile.
 #[must_use]
@@ -33,13 +33,13 @@ pub fn hchacha<const ROUNDS: usize>(key: &[u8; 32], nonce: &[u8; 16]) -> Key {
     Key::from(*subkey)
 }
 
-/// XORs the stream, from block number `counter` on, to `in_out`.
+/// XORs the stream, starting at block number `counter`, into `in_out`.
 ///
 /// `ROUNDS` is 8, 12 or 20; other numbers do not compile.
 ///
 /// # Errors
 ///
-/// [`Error::LimitReached`] if that takes blocks after number 2^64 - 1; nothing has changed then.
+/// [`Error::LimitReached`] if this would need blocks after number 2^64 - 1; `in_out` is then unchanged.
 pub fn chacha<const ROUNDS: usize>(
     key: &[u8; 32],
     nonce: &[u8; 8],
@@ -52,7 +52,7 @@ pub fn chacha<const ROUNDS: usize>(
     Ok(())
 }
 
-/// XORs the stream to `in_out`.
+/// XORs the stream into `in_out`.
 ///
 /// `ROUNDS` is 8, 12 or 20; other numbers do not compile.
 #[allow(clippy::missing_panics_doc)] // the lengths are right
@@ -85,7 +85,7 @@ fn stream<const ROUNDS: usize>(key: &[u8; 32], nonce: [u8; 8], mut counter: u64,
     }
 }
 
-/// Some consecutive blocks of a stream. What is computed of them is overwritten by the next ones, and wiped with the last.
+/// Some consecutive blocks of a stream. Each batch overwrites the one before; the last batch is wiped.
 struct Blocks<const N: usize> {
     input: State<N>,
     x: State<N>,
@@ -103,7 +103,7 @@ impl<const N: usize> Blocks<N> {
         }
     }
 
-    /// XORs the blocks from number `counter` on to `in_out`, which may end before they do.
+    /// XORs the blocks starting at number `counter` into `in_out`, which may be shorter than they are.
     fn xor<const ROUNDS: usize>(&mut self, counter: u64, in_out: &mut [u8]) {
         for (lane, i) in (0..N).zip(0..) {
             let number = counter.wrapping_add(i).to_le_bytes();
@@ -122,7 +122,7 @@ impl<const N: usize> Blocks<N> {
     }
 }
 
-/// Wipes it all at once: word by word would take as long as some blocks.
+/// Wipes everything at once: word by word would take as long as computing several blocks.
 impl<const N: usize> Drop for Blocks<N> {
     fn drop(&mut self) {
         (self.input, self.x, self.output) = ([[0; N]; 16], [[0; N]; 16], [[0; BLOCK_LEN]; N]);
@@ -131,7 +131,7 @@ impl<const N: usize> Drop for Blocks<N> {
     }
 }
 
-/// The state before the rounds, all blocks with the same last four words.
+/// The state before the rounds, with the same last four words in every block.
 fn start<const N: usize>(key: &[u8; 32], last: &[u8; 16]) -> State<N> {
     let constants = b"expand 32-byte k";
     from_fn(|i| match i {

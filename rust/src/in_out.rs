@@ -1,5 +1,5 @@
-//! The forms in which a message is sealed and opened: in place, from one buffer into another, into a new vector, with
-//! what the sealed message has more than the plaintext around it or apart (detached).
+//! The ways to seal and open a message: in place, from one buffer into another, or into a new vector, with the extra
+//! bytes of the sealed message around the ciphertext or apart from it (detached).
 
 #[cfg(feature = "alloc")]
 use alloc::{vec, vec::Vec};
@@ -9,7 +9,7 @@ use subtle::Choice;
 use crate::Error;
 use crate::wipe::wipe;
 
-/// The data of an operation: one buffer that is transformed, or input and output of the same length.
+/// The data of an operation: one buffer transformed in place, or an input and an output of the same length.
 pub(crate) struct InOut<'b> {
     input: Option<&'b [u8]>,
     output: &'b mut [u8],
@@ -42,17 +42,17 @@ impl<'b> InOut<'b> {
         self.output.len()
     }
 
-    /// What is still to be transformed.
+    /// The data still to be transformed.
     pub(crate) fn input(&self) -> &[u8] {
         self.input.unwrap_or(self.output)
     }
 
-    /// What was transformed, or is to be wiped.
+    /// The output, whether transformed or to be wiped.
     pub(crate) fn output(&mut self) -> &mut [u8] {
         self.output
     }
 
-    /// The same data, for one operation of several.
+    /// Reborrows the data, for one of several operations.
     pub(crate) fn reborrow(&mut self) -> InOut<'_> {
         InOut {
             input: self.input,
@@ -60,7 +60,7 @@ impl<'b> InOut<'b> {
         }
     }
 
-    /// The input, if it is apart, and the output.
+    /// The input, if it is separate, and the output.
     pub(crate) fn buffers(self) -> (Option<&'b [u8]>, &'b mut [u8]) {
         (self.input, self.output)
     }
@@ -80,8 +80,8 @@ pub(crate) fn copy(from: &[u8], to: &mut [u8]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Keeps what was opened if it is verified, else wipes it.
-#[inline(never)] // tests/ct knows it by name: the answer is public
+/// Keeps the opened plaintext if it is verified, otherwise wipes it.
+#[inline(never)] // tests/ct refers to it by name: the result is public
 pub(crate) fn keep_if(verified: Choice, opened: &mut [u8]) -> Result<(), Error> {
     if verified.into() {
         Ok(())
@@ -102,7 +102,7 @@ pub(crate) fn transform_vec(input: &[u8], transform: impl FnOnce(InOut<'_>)) -> 
     output
 }
 
-/// Seals in place what is between the room for `HEAD` bytes and for `TAIL` bytes, which `seal` gives.
+/// Seals in place the plaintext between room for `HEAD` and `TAIL` bytes, which `seal` returns.
 pub(crate) fn seal_in_place<const HEAD: usize, const TAIL: usize>(
     in_out: &mut [u8],
     seal: impl FnOnce(InOut<'_>) -> Result<([u8; HEAD], [u8; TAIL]), Error>,
@@ -141,7 +141,7 @@ pub(crate) fn seal_vec<const HEAD: usize, const TAIL: usize, E>(
     Ok(sealed)
 }
 
-/// Opens in place what [`seal_in_place`] made. `open` wipes what it cannot verify.
+/// Opens in place a message sealed by [`seal_in_place`]. `open` wipes any data that it cannot verify.
 pub(crate) fn open_in_place<const HEAD: usize, const TAIL: usize>(
     in_out: &mut [u8],
     open: impl FnOnce(&[u8; HEAD], InOut<'_>, &[u8; TAIL]) -> Result<(), Error>,

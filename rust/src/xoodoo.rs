@@ -1,6 +1,6 @@
 //! Xoodoo\[n\]: a permutation of 48 bytes, the last n rounds of twelve (Xoodoo cookbook, eprint 2018/767, section 2).
 //!
-//! Portable code for one state or for several at a time, without a table or a branch on data.
+//! Portable code for one or several states at a time, without tables or branches on data.
 
 use core::array::from_fn;
 
@@ -8,14 +8,14 @@ use core::array::from_fn;
 pub(crate) const STATE_LEN: usize = 48;
 pub(crate) type State = [u8; STATE_LEN];
 
-/// One 32-bit word of each of `N` states. The compiler makes vectors of these where the target has them.
+/// One 32-bit word of each of `N` states. The compiler turns these into vectors where the target has them.
 pub(crate) type Words<const N: usize> = [u32; N];
 
 const ROUND_CONSTANTS: [u32; 12] = [
     0x058, 0x038, 0x3c0, 0x0d0, 0x120, 0x014, 0x060, 0x02c, 0x380, 0x0f0, 0x1a0, 0x012,
 ];
 
-/// Xoodoo with 6 or 12 rounds, in place. A raw permutation: it has no key and hides nothing by itself.
+/// Xoodoo with 6 or 12 rounds, in place. A raw permutation: it has no key and by itself hides nothing.
 ///
 /// ```
 /// use veriplex::hazmat::xoodoo;
@@ -74,7 +74,7 @@ fn round<const N: usize>(a: &mut [Words<N>; 12], constant: u32) {
     for (i, word) in a.iter_mut().enumerate() {
         *word = xor(*word, effect[i % 4]);
     }
-    // Rho-west moves plane 1 by a column and turns the words of plane 2; iota.
+    // Rho-west shifts plane 1 by one column and rotates the words of plane 2; then iota.
     let plane_1: [Words<N>; 4] = from_fn(|x| a[4 + (x + 3) % 4]);
     a[0] = a[0].map(|word| word ^ constant);
     // Chi, and the rotations of rho-east.
@@ -84,7 +84,7 @@ fn round<const N: usize>(a: &mut [Words<N>; 12], constant: u32) {
         a[4 + x] = rotate(xor(b1, and_not(b2, b0)), 1);
         a[8 + x] = rotate(xor(b2, and_not(b0, b1)), 8);
     }
-    // Rho-east moves plane 2 by two columns.
+    // Rho-east shifts plane 2 by two columns.
     let [.., b8, b9, b10, b11] = *a;
     a[8..].copy_from_slice(&[b10, b11, b8, b9]);
 }

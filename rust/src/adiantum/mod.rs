@@ -1,35 +1,35 @@
-//! Length-preserving encryption: Adiantum and `HPolyC` (P. Crowley and E. Biggers, eprint 2018/720), and HBSH, of which
-//! both are instances.
+//! Length-preserving encryption: Adiantum and `HPolyC` (P. Crowley and E. Biggers, eprint 2018/720), and HBSH, the
+//! construction behind both.
 //!
-//! The ciphertext is exactly as long as the message, which has at least 16 bytes. A tweak, such as the number of a
-//! sector, makes the same message encrypt differently in different places; it is public and may repeat. Changing one bit of
-//! message or tweak changes the whole result.
+//! The ciphertext is exactly as long as the message, which must have at least 16 bytes. A tweak, such as a sector number,
+//! makes the same message encrypt differently in different places; it is public and may repeat. Changing one bit of the
+//! message or the tweak changes the whole result.
 //!
 //! # What it does not do
 //!
-//! **It does not authenticate.** A changed ciphertext decrypts to noise, without an error, and an old ciphertext that is put
-//! back decrypts to the old message. **It is deterministic**: who sees several versions of a ciphertext under one tweak
-//! (several images of a disk, a log of its writes) learns which of them are of the same message, and when a message
-//! returned, but nothing about how different messages differ. Lengths and tweaks are not hidden.
+//! **It does not authenticate.** A changed ciphertext decrypts to noise without an error, and a replayed old ciphertext
+//! decrypts to the old message. **It is deterministic**: anyone who sees several versions of a ciphertext under one tweak
+//! (several images of a disk, a log of its writes) learns which versions hold the same message, and when a message
+//! comes back, but nothing about how different messages differ. Lengths and tweaks are not hidden.
 //!
-//! So it is for storage that has no room for a nonce and a tag: sectors of disks. Where there is room, use
+//! Use it for storage that has no room for a nonce and a tag, such as disk sectors. Where there is room, use
 //! [`aead`](crate::aead) or [`siv`](crate::siv); for files, [`aestream`](crate::aestream).
 //!
-//! # Which one
+//! # Which one to use
 //!
-//! | cipher | hash | speed | tweaks |
+//! | cipher | hash | best for | tweaks |
 //! |---|---|---|---|
-//! | [`Adiantum`] | NH, then Poly1305 | the fastest on sectors | of any length |
-//! | [`HPolyC`] | Poly1305 | keys of a tenth the size, quicker to set up; for short messages | below 2^29 bytes |
+//! | [`Adiantum`] | NH, then Poly1305 | disk sectors: the fastest | of any length |
+//! | [`HPolyC`] | Poly1305 | short messages: its expanded keys are a tenth the size and quicker to set up | below 2^29 bytes |
 //!
-//! Twelve rounds are the usual choice; 20 have a larger margin of safety, 8 a smaller one. An attacker's advantage with q
-//! messages of 4 KiB is about q^2 / 2^101; encrypt at most 2^55 bytes under one key. Use a key with one cipher
-//! and number of rounds only.
+//! Twelve rounds are the usual choice; 20 give a larger safety margin, 8 a smaller one. An attacker's advantage with q
+//! messages of 4 KiB is about q^2 / 2^101; encrypt at most 2^55 bytes under one key. Use each key with only one cipher
+//! and one number of rounds.
 //!
 //! ```
 //! use veriplex::adiantum::{Adiantum, WideBlockCipher};
 //!
-//! let key = [7; 32]; // random, in earnest
+//! let key = [7; 32]; // use a random key
 //! let cipher = Adiantum::<12>::new(&key)?;
 //! let mut message = *b"sixteen bytes, or more";
 //! cipher.encrypt_in_place(b"tweak", &mut message)?;
@@ -69,9 +69,9 @@ pub const MIN_LEN: usize = BLOCK_LEN;
 const BLOCK_LEN: usize = 16;
 type Block = [u8; BLOCK_LEN];
 
-/// A tweakable cipher on messages of any length from 16 bytes on.
+/// A tweakable cipher for messages of 16 bytes or more.
 pub trait WideBlockCipher {
-    /// Whether it takes a tweak and a message of these sizes in bytes.
+    /// Checks that the cipher accepts a tweak and a message of these sizes in bytes.
     ///
     /// # Errors
     ///
@@ -82,21 +82,21 @@ pub trait WideBlockCipher {
     ///
     /// # Errors
     ///
-    /// Those of [`WideBlockCipher::check`]; nothing has changed then.
+    /// Those of [`WideBlockCipher::check`]; the data is then unchanged.
     fn encrypt_in_place(&self, tweak: &[u8], in_out: &mut [u8]) -> Result<(), Error>;
 
-    /// Decrypts in place. Any ciphertext that is long enough decrypts to something.
+    /// Decrypts in place. Any sufficiently long ciphertext decrypts to something.
     ///
     /// # Errors
     ///
-    /// Those of [`WideBlockCipher::check`]; nothing has changed then.
+    /// Those of [`WideBlockCipher::check`]; the data is then unchanged.
     fn decrypt_in_place(&self, tweak: &[u8], in_out: &mut [u8]) -> Result<(), Error>;
 
     /// Encrypts from one buffer into another.
     ///
     /// # Errors
     ///
-    /// [`Error::BufferLength`] if their lengths differ, and those of [`WideBlockCipher::check`]; nothing has changed then.
+    /// [`Error::BufferLength`] if their lengths differ, and those of [`WideBlockCipher::check`]; the output is then unchanged.
     fn encrypt_into(&self, tweak: &[u8], plaintext: &[u8], ciphertext: &mut [u8]) -> Result<(), Error> {
         self.check(tweak.len(), plaintext.len())?;
         copy(plaintext, ciphertext)?;
@@ -107,7 +107,7 @@ pub trait WideBlockCipher {
     ///
     /// # Errors
     ///
-    /// [`Error::BufferLength`] if their lengths differ, and those of [`WideBlockCipher::check`]; nothing has changed then.
+    /// [`Error::BufferLength`] if their lengths differ, and those of [`WideBlockCipher::check`]; the output is then unchanged.
     fn decrypt_into(&self, tweak: &[u8], ciphertext: &[u8], plaintext: &mut [u8]) -> Result<(), Error> {
         self.check(tweak.len(), ciphertext.len())?;
         copy(ciphertext, plaintext)?;
@@ -139,14 +139,14 @@ pub trait WideBlockCipher {
         Ok(plaintext)
     }
 
-    /// Encrypts consecutive sectors of `sector_len` bytes in place, the first of which has the number `first`.
+    /// Encrypts consecutive sectors of `sector_len` bytes in place; the first one has the number `first`.
     ///
-    /// The tweak is the number in 32 bytes, little-endian, as with `plain64` in Linux's dm-crypt.
+    /// The tweak is the sector number in 32 bytes, little-endian, as with `plain64` in Linux's dm-crypt.
     ///
     /// # Errors
     ///
-    /// [`Error::BufferLength`] if `in_out` is not whole sectors, [`Error::LimitReached`] if a number would be above
-    /// 2^64 - 1, and those of [`WideBlockCipher::check`]; nothing has changed then.
+    /// [`Error::BufferLength`] if `in_out` is not a whole number of sectors, [`Error::LimitReached`] if a sector number would exceed
+    /// 2^64 - 1, and those of [`WideBlockCipher::check`]; the output is then unchanged.
     fn encrypt_sectors(&self, sector_len: usize, first: u64, in_out: &mut [u8]) -> Result<(), Error> {
         for (tweak, sector) in sectors(self, sector_len, first, in_out)? {
             self.encrypt_in_place(&tweak, sector)?;
@@ -154,11 +154,11 @@ pub trait WideBlockCipher {
         Ok(())
     }
 
-    /// Decrypts consecutive sectors of `sector_len` bytes in place, the first of which has the number `first`.
+    /// Decrypts consecutive sectors of `sector_len` bytes in place; the first one has the number `first`.
     ///
     /// # Errors
     ///
-    /// Those of [`WideBlockCipher::encrypt_sectors`]; nothing has changed then.
+    /// Those of [`WideBlockCipher::encrypt_sectors`]; `in_out` is then unchanged.
     fn decrypt_sectors(&self, sector_len: usize, first: u64, in_out: &mut [u8]) -> Result<(), Error> {
         for (tweak, sector) in sectors(self, sector_len, first, in_out)? {
             self.decrypt_in_place(&tweak, sector)?;
@@ -170,7 +170,7 @@ pub trait WideBlockCipher {
 /// Size in bytes of the tweak of a sector.
 const SECTOR_TWEAK_LEN: usize = 32;
 
-/// The sectors with their tweaks.
+/// Iterates over the sectors with their tweaks.
 fn sectors<'a, C: WideBlockCipher + ?Sized>(
     cipher: &C,
     sector_len: usize,
@@ -192,13 +192,13 @@ fn sectors<'a, C: WideBlockCipher + ?Sized>(
         }))
 }
 
-/// A stream cipher with nonces of 16 bytes, as HBSH needs it.
+/// A stream cipher with 16-byte nonces, as HBSH requires.
 pub trait StreamCipher {
-    /// XORs the stream of this nonce to `in_out`.
+    /// XORs the stream for this nonce into `in_out`.
     fn apply(&self, nonce: &[u8; 16], in_out: &mut [u8]);
 }
 
-/// A block cipher with blocks of 16 bytes, as HBSH needs it.
+/// A block cipher with 16-byte blocks, as HBSH requires.
 pub trait BlockCipher {
     /// Encrypts in place.
     fn encrypt(&self, block: &mut [u8; 16]);
@@ -206,15 +206,15 @@ pub trait BlockCipher {
     fn decrypt(&self, block: &mut [u8; 16]);
 }
 
-/// A hash of tweak and message, as HBSH needs it: almost-universal with respect to differences modulo 2^128.
+/// A hash of tweak and message, as HBSH requires: almost universal with respect to differences modulo 2^128.
 pub trait Hash {
     /// Size in bytes of the longest tweak.
     const MAX_TWEAK_LEN: usize = usize::MAX;
 
-    /// What the hashes of all messages of one length under one tweak have in common.
+    /// The precomputed part shared by all messages of one length under one tweak.
     type Tweaked;
 
-    /// Takes a tweak, of at most [`Hash::MAX_TWEAK_LEN`] bytes, and the size of a message in bytes.
+    /// Absorbs a tweak of at most [`Hash::MAX_TWEAK_LEN`] bytes and the size of a message in bytes.
     fn tweak(&self, tweak: &[u8], message_len: usize) -> Self::Tweaked;
 
     /// The hash of a message of that size.
@@ -223,8 +223,7 @@ pub trait Hash {
 
 /// The construction HBSH: hash, block cipher, stream cipher, hash.
 ///
-/// The parts must have independent keys. Keys are wiped on drop (feature `zeroize`). One value serves any number of
-/// threads.
+/// The parts must have independent keys. Keys are wiped on drop (feature `zeroize`). Threads can share one value.
 #[derive(Clone)]
 pub struct Hbsh<S, B, H> {
     stream: S,
@@ -232,15 +231,15 @@ pub struct Hbsh<S, B, H> {
     hash: H,
 }
 
-/// Adiantum-XChaCha-AES256, of 12 rounds if not said.
+/// Adiantum-XChaCha-AES256, with 12 rounds by default.
 pub type Adiantum<const ROUNDS: usize = 12> = Hbsh<XChaCha<ROUNDS>, Aes256, NhPoly1305>;
 
-/// HPolyC-XChaCha-AES256, of 12 rounds if not said.
+/// HPolyC-XChaCha-AES256, with 12 rounds by default.
 pub type HPolyC<const ROUNDS: usize = 12> = Hbsh<XChaCha<ROUNDS>, Aes256, PaddedPoly1305>;
 
 #[allow(clippy::missing_panics_doc)] // the lengths are right
 impl<const ROUNDS: usize> Hbsh<XChaCha<ROUNDS>, Aes256, NhPoly1305> {
-    /// Adiantum under a key of 32 bytes.
+    /// Adiantum with a 32-byte key.
     ///
     /// # Errors
     ///
@@ -256,7 +255,7 @@ impl<const ROUNDS: usize> Hbsh<XChaCha<ROUNDS>, Aes256, NhPoly1305> {
 
 #[allow(clippy::missing_panics_doc)] // the lengths are right
 impl<const ROUNDS: usize> Hbsh<XChaCha<ROUNDS>, Aes256, PaddedPoly1305> {
-    /// `HPolyC` under a key of 32 bytes.
+    /// `HPolyC` with a 32-byte key.
     ///
     /// # Errors
     ///
@@ -269,8 +268,8 @@ impl<const ROUNDS: usize> Hbsh<XChaCha<ROUNDS>, Aes256, PaddedPoly1305> {
         Ok(Self::from_parts(stream, Aes256::new(block), hash))
     }
 
-    /// The variant in the Go package lukechampine/adiantum, which encrypts differently under tweaks of 12, 28, 44 and so on
-    /// bytes: it pads them with 16 zeros where none are needed. For compatibility with it only.
+    /// The variant in the Go package lukechampine/adiantum, which encrypts differently with tweaks of 12, 28, 44, ... bytes:
+    /// it pads them with 16 zeros where no padding is needed. Use it only for compatibility with that package.
     ///
     /// # Errors
     ///
@@ -286,13 +285,12 @@ fn stream<const ROUNDS: usize>(key: &[u8]) -> Result<XChaCha<ROUNDS>, Error> {
 }
 
 impl<S: StreamCipher, B: BlockCipher, H: Hash> Hbsh<S, B, H> {
-    /// The construction over any parts.
+    /// The construction over the given parts.
     pub const fn from_parts(stream: S, block: B, hash: H) -> Self {
         Self { stream, block, hash }
     }
 
-    /// Encryption and decryption differ only in what becomes of the block in the middle, which is a nonce while
-    /// encrypted.
+    /// Encryption and decryption differ only in what they do to the middle block; its encrypted form serves as the nonce.
     fn run(&self, tweak: &[u8], in_out: &mut [u8], encrypt: bool) -> Result<(), Error> {
         self.check(tweak.len(), in_out.len())?;
         let (left, right) = in_out.split_last_chunk_mut().ok_or(Error::BufferLength)?;

@@ -1,4 +1,4 @@
-//! NH with words of 32 bits, stride 2, four passes and messages of at most 1024 bytes.
+//! NH with 32-bit words, stride 2, four passes and messages of at most 1024 bytes.
 
 use core::array::from_fn;
 
@@ -18,25 +18,25 @@ const UNIT_LEN: usize = 16;
 /// Four words.
 type Unit = [u32; 4];
 
-/// NH under one key: an almost-universal hash. It is not a MAC, and its values are to be kept secret.
+/// NH under one key: an almost universal hash. It is not a MAC, and its values must stay secret.
 ///
 /// Wiped on drop (feature `zeroize`).
 #[derive(Clone)]
 pub struct Nh(Secret<[Unit; KEY_LEN / UNIT_LEN]>);
 
 impl Nh {
-    /// The hash under this key.
+    /// Creates the hash with this key.
     #[must_use]
     pub fn new(key: &[u8; KEY_LEN]) -> Self {
         let (units, _) = key.as_chunks();
         Self(Secret::new(from_fn(|i| unit(&units[i]))))
     }
 
-    /// The hash of 1 to 1024 bytes, filled with zeros to a multiple of 16.
+    /// The hash of 1 to 1024 bytes, zero-padded to a multiple of 16.
     ///
     /// # Errors
     ///
-    /// [`Error::BufferLength`] for another number of bytes.
+    /// [`Error::BufferLength`] for any other number of bytes.
     pub fn hash(&self, message: &[u8]) -> Result<[u8; HASH_LEN], Error> {
         if message.is_empty() || message.len() > MAX_LEN {
             return Err(Error::BufferLength);
@@ -44,7 +44,7 @@ impl Nh {
         Ok(self.sums(message))
     }
 
-    /// The same, and zeros for an empty message.
+    /// The same, but zeros for an empty message.
     pub(super) fn sums(&self, message: &[u8]) -> [u8; HASH_LEN] {
         // The two products of a unit, for each pass.
         let mut sums = Secret::new([[0_u64; 2]; PASSES]);
@@ -65,7 +65,7 @@ impl Nh {
     }
 }
 
-/// Adds the products of one unit of the message, with the key moved on by a unit from pass to pass.
+/// Adds the products of one unit of the message; each pass uses the key one unit further on.
 #[inline(always)]
 fn add(sums: &mut [[u64; 2]; PASSES], m: Unit, key: &[Unit]) {
     for (sum, k) in sums.iter_mut().zip(key) {

@@ -12,18 +12,18 @@ use crate::poly1305::backend::Backend;
 use crate::wipe::Secret;
 use crate::{Error, Key};
 
-/// `XChaCha` of 8, 12 or 20 rounds, whose nonces are followed by a byte 1 and zeros.
+/// `XChaCha` with 8, 12 or 20 rounds; each nonce is padded with a 1 byte and zeros.
 #[derive(Clone, Debug)]
 pub struct XChaCha<const ROUNDS: usize = 12>(Key);
 
 impl<const ROUNDS: usize> XChaCha<ROUNDS> {
-    /// The cipher under this key.
+    /// Creates the cipher with this key.
     #[must_use]
     pub fn new(key: &[u8; 32]) -> Self {
         Self(Key::from(*key))
     }
 
-    /// The beginning of the stream of no nonce at all, of which the other keys are made.
+    /// The start of the stream for the empty nonce, from which the other keys are derived.
     pub(super) fn derive<const N: usize>(&self) -> Secret<[u8; N]> {
         let mut nonce = [0; 24];
         nonce[0] = 1;
@@ -42,12 +42,12 @@ impl<const ROUNDS: usize> StreamCipher for XChaCha<ROUNDS> {
     }
 }
 
-/// AES-256 (FIPS 197), from the crate `aes`: AES instructions, or bitsliced; no table.
+/// AES-256 (FIPS 197), from the crate `aes`: AES instructions or bitsliced code, without tables.
 #[derive(Clone)]
 pub struct Aes256(aes::Aes256);
 
 impl Aes256 {
-    /// The cipher under this key.
+    /// Creates the cipher with this key.
     #[must_use]
     pub fn new(key: &[u8; 32]) -> Self {
         Self(aes::Aes256::new(key.into()))
@@ -64,7 +64,7 @@ impl BlockCipher for Aes256 {
     }
 }
 
-/// Poly1305 under a key of 16 bytes: its value is the hash, nothing is added to it.
+/// Poly1305 with a 16-byte key: the value of the polynomial is the hash; nothing is added to it.
 fn poly(key: &[u8]) -> Result<Poly1305, Error> {
     let mut long = Secret::new([0; 32]);
     long[..16].copy_from_slice(key);
@@ -75,7 +75,7 @@ fn value(poly: Poly1305) -> u128 {
     u128::from_le_bytes(poly.finalize())
 }
 
-/// The hash of Adiantum: Poly1305 over the tweak, and over what NH makes of each KiB of the message.
+/// The hash of Adiantum: Poly1305 over the tweak, and over the NH of each KiB of the message.
 pub struct NhPoly1305 {
     tweak: Poly1305,
     message: Poly1305,
@@ -83,10 +83,10 @@ pub struct NhPoly1305 {
 }
 
 impl NhPoly1305 {
-    /// Size in bytes of a key: Poly1305's for the tweak, Poly1305's for the message, NH's.
+    /// Size in bytes of a key: one Poly1305 key for the tweak, one for the message, and the NH key.
     pub const KEY_LEN: usize = 16 + 16 + nh::KEY_LEN;
 
-    /// The hash under this key.
+    /// Creates the hash with this key.
     ///
     /// # Errors
     ///
@@ -140,7 +140,7 @@ pub struct PaddedPoly1305 {
 }
 
 impl PaddedPoly1305 {
-    /// The hash under this key.
+    /// Creates the hash with this key.
     ///
     /// # Errors
     ///
@@ -152,7 +152,7 @@ impl PaddedPoly1305 {
         })
     }
 
-    /// The same with a full block of padding where none is needed: tweaks of 12, 28, 44 and so on bytes.
+    /// The same, but with a full block of padding where none is needed: tweaks of 12, 28, 44, ... bytes.
     pub(super) fn with_go_padding(self) -> Self {
         Self {
             go_padding: true,

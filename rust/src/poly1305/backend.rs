@@ -1,4 +1,4 @@
-//! The backends of Poly1305: choice, self-test, and block functions.
+//! The backends of Poly1305: selection, self-test and block functions.
 
 use core::fmt;
 use core::sync::atomic::{AtomicU8, Ordering};
@@ -9,7 +9,7 @@ use super::{KEY_LEN, Poly1305, portable32, portable64};
 use crate::wipe::Secret;
 use crate::{Error, TAG_LEN};
 
-/// Sixteen bytes of a message.
+/// A 16-byte block of a message.
 pub(super) type Block = [u8; 16];
 
 /// Size in bytes of the longest block of a backend.
@@ -17,7 +17,7 @@ pub(super) const MAX_BLOCK_LEN: usize = 16;
 
 /// An implementation of Poly1305 that this CPU can run.
 ///
-/// Each gives the same tags; they differ in speed. One that fails [`Backend::self_test`] can still be called here, and
+/// All give the same tags; they differ in speed. A backend that fails [`Backend::self_test`] can still be called here, but
 /// nowhere else.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Backend(Kind);
@@ -28,30 +28,30 @@ enum Kind {
     Portable32,
 }
 
-/// From the best to the last resort. Both of them run anywhere.
+/// From best to last resort. Both run anywhere.
 const BACKENDS: [Backend; 2] = if cfg!(target_pointer_width = "64") {
     [Backend::PORTABLE_64, Backend::PORTABLE_32]
 } else {
     [Backend::PORTABLE_32, Backend::PORTABLE_64]
 };
 
-/// What the first use found: 1 more than the place in [`BACKENDS`], or [`NONE`]. Threads that come at the same time
-/// may all run the self-test, and find the same.
+/// What the first use found: 1 plus the index in [`BACKENDS`], or [`NONE`]. Threads that arrive at the same time may all
+/// run the self-test; they all get the same result.
 static CHOSEN: AtomicU8 = AtomicU8::new(0);
 const NONE: u8 = u8::MAX;
 
 impl Backend {
-    /// Limbs of 64 bits: for CPUs with products of 128 bits.
+    /// 64-bit limbs: for CPUs with 128-bit products.
     pub const PORTABLE_64: Self = Self(Kind::Portable64);
-    /// Limbs of 26 bits: for CPUs with products of 64 bits.
+    /// 26-bit limbs: for CPUs with 64-bit products.
     pub const PORTABLE_32: Self = Self(Kind::Portable32);
 
-    /// Every backend that this CPU can run, from the best to the last resort.
+    /// Every backend that this CPU can run, from best to last resort.
     pub fn available() -> impl Iterator<Item = Self> {
         BACKENDS.into_iter()
     }
 
-    /// The backend that the library uses: the best that passes its self-test, which runs at the first call.
+    /// The backend that the library uses: the best one that passes its self-test. The self-test runs on the first call.
     ///
     /// # Errors
     ///
@@ -68,7 +68,7 @@ impl Backend {
             .ok_or(Error::SelfTest)
     }
 
-    /// The backends that would have been better, but failed their self-test: none, unless compiler or machine is wrong.
+    /// Better backends that failed their self-test: none, unless the compiler or the machine is faulty.
     ///
     /// # Errors
     ///
@@ -95,8 +95,7 @@ impl Backend {
         }
     }
 
-    /// Starts a message of about `bytes_hint` bytes, 0 if that is not known. A wrong hint costs time only; these
-    /// backends have no use for it.
+    /// Starts a message of about `bytes_hint` bytes (0 if unknown). A wrong hint only costs time; these backends ignore it.
     #[must_use]
     pub fn start(self, key: &[u8; KEY_LEN], bytes_hint: usize) -> State {
         let _ = bytes_hint;
@@ -181,7 +180,7 @@ impl fmt::Debug for Backend {
     }
 }
 
-/// The first backend that passes, as in [`CHOSEN`].
+/// The first backend that passes, encoded as in [`CHOSEN`].
 fn choose(passes: impl FnMut(Backend) -> bool) -> u8 {
     let place = Backend::available().position(passes);
     place
@@ -189,7 +188,7 @@ fn choose(passes: impl FnMut(Backend) -> bool) -> u8 {
         .unwrap_or(NONE)
 }
 
-/// The sum of the blocks of a message so far: the block functions.
+/// The sum over the blocks of a message so far; gives access to the block functions.
 ///
 /// Wiped on drop (feature `zeroize`).
 #[derive(Clone)]
@@ -206,17 +205,17 @@ enum Accumulator {
 }
 
 impl State {
-    /// The backend that it runs on.
+    /// The backend that this runs on.
     #[must_use]
     pub const fn backend(&self) -> Backend {
         self.backend
     }
 
-    /// Takes full blocks, also none.
+    /// Absorbs zero or more full blocks.
     ///
     /// # Errors
     ///
-    /// [`Error::BufferLength`] if the length is not a multiple of [`Backend::block_len`]; nothing has changed then.
+    /// [`Error::BufferLength`] if the length is not a multiple of [`Backend::block_len`]; the state is then unchanged.
     pub fn blocks(&mut self, message: &[u8]) -> Result<(), Error> {
         if !message.len().is_multiple_of(self.backend.block_len()) {
             return Err(Error::BufferLength);
@@ -225,11 +224,11 @@ impl State {
         Ok(())
     }
 
-    /// The tag, with the last bytes of the message, fewer than a block of the backend.
+    /// Absorbs the last bytes of the message, fewer than one block of the backend, and returns the tag.
     ///
     /// # Errors
     ///
-    /// [`Error::BufferLength`] if they fill one.
+    /// [`Error::BufferLength`] if they fill a block.
     pub fn finish(self, rest: &[u8]) -> Result<[u8; TAG_LEN], Error> {
         if rest.len() >= self.backend.block_len() {
             return Err(Error::BufferLength);
@@ -237,7 +236,7 @@ impl State {
         Ok(self.tag(rest))
     }
 
-    /// Takes what has a multiple of 16 bytes.
+    /// Absorbs a multiple of 16 bytes.
     pub(super) fn absorb(&mut self, message: &[u8]) {
         let (blocks, rest) = message.as_chunks();
         debug_assert!(rest.is_empty());
@@ -280,7 +279,7 @@ impl fmt::Debug for State {
 fn reduce(low: u128, top: u64) -> u128 {
     let (difference, carry) = low.overflowing_add(5);
     let reaches = ((top + u64::from(carry)) >> 2) & 1;
-    // Through subtle, so that the compiler sees no choice between two values, of which it could make a branch.
+    // With `subtle`, so that the compiler sees no selection that it could turn into a branch.
     let mask = u128::from(Choice::from(reaches as u8).unwrap_u8()).wrapping_neg();
     (low & !mask) | (difference & mask)
 }
@@ -327,8 +326,8 @@ mod tests {
         assert_eq!(reduce(7, 0), 7);
     }
 
-    /// A backend that fails is left out; if all fail, there is an error and no tag. The only test of this program that
-    /// may use the chosen backend.
+    /// A backend that fails is skipped; if all fail, the result is an error and no tag. This is the only test in this
+    /// program that may use the chosen backend.
     #[test]
     fn a_failed_self_test_is_an_error() {
         let [best, other] = BACKENDS;

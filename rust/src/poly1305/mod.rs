@@ -1,19 +1,20 @@
 //! Poly1305: a one-time authenticator (RFC 8439, section 2.5).
 //!
-//! **A key authenticates one message, and never a second one.** Two tags under one key can give the key away, and with
-//! it forgeries of anything. So a key comes from a generator or a stream cipher for each message anew, as in the AEADs that
-//! are built on this. To authenticate several messages under one key, use [`mac`](crate::mac); to encrypt as well,
-//! [`aead`](crate::aead). Keys are taken by value, and there is no call that starts a second message.
+//! **A key authenticates one message, never a second one.** Two tags under one key can reveal the key, and with it an
+//! attacker can forge anything. So take a fresh key for each message from a random generator or a stream cipher, as AEADs
+//! built on Poly1305 do. To authenticate several messages under one key, use [`mac`](crate::mac); to encrypt as well, use
+//! [`aead`](crate::aead). Keys are passed by value, and no call starts a second message.
 //!
-//! With a random key, a forgery of n blocks of 16 bytes succeeds with a probability of at most 8 n / 2^106. The key has 32 bytes, r and s of 16 each; 22 bits of r are cleared, so keys that differ in these alone are
-//! equal. The time depends on the length of the message only.
+//! With a random key, a forgery of n 16-byte blocks succeeds with probability at most 8 n / 2^106. The key consists of r
+//! and s, 16 bytes each; 22 bits of r are cleared, so keys that differ only in these bits are equivalent. The running time
+//! depends only on the length of the message.
 //!
-//! At its first use the code tests itself with known answers: see [`backend()`].
+//! On first use the code tests itself with known answers: see [`backend()`].
 //!
 //! ```
 //! use veriplex::poly1305::Poly1305;
 //!
-//! let key = [7; 32]; // 32 random bytes for this message alone, in earnest
+//! let key = [7; 32]; // use 32 random bytes, for this message only
 //! let mut poly = Poly1305::new(key)?;
 //! poly.update(b"mess");
 //! poly.update(b"age");
@@ -22,7 +23,7 @@
 //! # Ok::<(), veriplex::Error>(())
 //! ```
 //!
-//! There is no second message:
+//! A second message does not compile:
 //!
 //! ```compile_fail,E0382
 //! # use veriplex::poly1305::Poly1305;
@@ -46,14 +47,14 @@ use backend::{Backend, MAX_BLOCK_LEN, State};
 /// Size in bytes of a key.
 pub const KEY_LEN: usize = 32;
 
-/// The tag of a message, which is the only one under this key.
+/// Computes the tag of the only message under this key.
 ///
 /// # Errors
 ///
 /// [`Error::SelfTest`] if every backend fails its self-test.
 ///
 /// ```
-/// let key = [7; 32]; // 32 random bytes for this message alone, in earnest
+/// let key = [7; 32]; // use 32 random bytes, for this message only
 /// let tag = veriplex::poly1305::auth(key, b"message")?;
 /// # Ok::<(), veriplex::Error>(())
 /// ```
@@ -61,11 +62,11 @@ pub fn auth(key: impl Into<Key<KEY_LEN>>, message: &[u8]) -> Result<[u8; TAG_LEN
     Ok(Backend::current()?.auth(key.into().as_bytes(), message))
 }
 
-/// Compares the tag of a message with a received one, in constant time.
+/// Compares the tag of a message with the received one in constant time.
 ///
 /// # Errors
 ///
-/// [`Error::Verification`] if they differ or `tag` has not 16 bytes, [`Error::SelfTest`] as in [`auth`].
+/// [`Error::Verification`] if they differ or `tag` is not 16 bytes long, [`Error::SelfTest`] as in [`auth`].
 pub fn verify(key: impl Into<Key<KEY_LEN>>, message: &[u8], tag: &[u8]) -> Result<(), Error> {
     same(&auth(key, message)?, tag)
 }
@@ -78,14 +79,14 @@ fn same(tag: &[u8; TAG_LEN], received: &[u8]) -> Result<(), Error> {
     }
 }
 
-/// The name of the backend in use, and those of better ones that failed their self-test and are therefore left out.
+/// The name of the backend in use, and the names of better ones that were skipped because they failed their self-test.
 ///
-/// The choice is made once, at the first use of this module, or here. Any backend can be tested again:
+/// The choice is made once, on the first use of this module or by this call. Any backend can be tested again:
 /// [`hazmat::poly1305::Backend::self_test`](crate::hazmat::poly1305::Backend::self_test).
 ///
 /// # Errors
 ///
-/// [`Error::SelfTest`] if every backend failed; then no tag is ever computed.
+/// [`Error::SelfTest`] if every backend failed; no tag is ever computed then.
 ///
 /// ```
 /// let (name, mut failed) = veriplex::poly1305::backend()?;
@@ -101,23 +102,24 @@ pub fn backend() -> Result<(&'static str, impl Iterator<Item = &'static str>), E
 ///
 /// # Errors
 ///
-/// [`Error::SelfTest`] if a known answer does not come out.
+/// [`Error::SelfTest`] if a known answer is not reproduced.
 pub fn self_test() -> Result<(), Error> {
     Backend::current()?.self_test()
 }
 
-/// A tag in the making, of the only message under its key.
+/// Computes a tag incrementally, for the only message under its key.
 ///
-/// Neither it nor its key can be used again. Wiped on drop (feature `zeroize`). With feature `std` it is a `Write`.
+/// Neither it nor its key can be used again. Wiped on drop (feature `zeroize`). With the feature `std` it implements
+/// `Write`.
 pub struct Poly1305 {
     state: State,
-    /// What does not fill a block yet.
+    /// Bytes that do not fill a block yet.
     buffer: Secret<[u8; MAX_BLOCK_LEN]>,
     filled: usize,
 }
 
 impl Poly1305 {
-    /// The beginning of a message of unknown length.
+    /// Starts a message of unknown length.
     ///
     /// # Errors
     ///
@@ -126,7 +128,7 @@ impl Poly1305 {
         Self::with_bytes_hint(key, 0)
     }
 
-    /// The same for a message of about so many bytes. The hint is only about speed: a wrong one changes no tag.
+    /// Starts a message of about this many bytes. The hint only affects speed: a wrong one does not change the tag.
     ///
     /// # Errors
     ///
@@ -135,7 +137,7 @@ impl Poly1305 {
         Ok(Self::on(Backend::current()?, key.into().as_bytes(), bytes_hint))
     }
 
-    /// The same on a chosen backend, tested or not.
+    /// Starts a message on a given backend, tested or not.
     pub(crate) fn on(backend: Backend, key: &[u8; KEY_LEN], bytes_hint: usize) -> Self {
         Self {
             state: backend.start(key, bytes_hint),
@@ -144,7 +146,7 @@ impl Poly1305 {
         }
     }
 
-    /// Takes the next piece of the message.
+    /// Absorbs the next piece of the message.
     pub fn update(&mut self, mut input: &[u8]) {
         let block_len = self.state.backend().block_len();
         if self.filled > 0 {
@@ -163,23 +165,23 @@ impl Poly1305 {
         self.filled = rest.len();
     }
 
-    /// The tag, 16 bytes. Compare tags only through [`Poly1305::verify`].
+    /// Returns the tag, 16 bytes. Compare tags only with [`Poly1305::verify`].
     #[must_use]
     pub fn finalize(self) -> [u8; TAG_LEN] {
         self.state.tag(&self.buffer[..self.filled])
     }
 
-    /// Compares the tag with a received one, in constant time.
+    /// Compares the tag with the received one in constant time.
     ///
     /// # Errors
     ///
-    /// [`Error::Verification`] if they differ or `tag` has not 16 bytes.
+    /// [`Error::Verification`] if they differ or `tag` is not 16 bytes long.
     pub fn verify(self, tag: &[u8]) -> Result<(), Error> {
         same(&self.finalize(), tag)
     }
 }
 
-/// Two messages with a common beginning: for Poly1305 as a hash whose values are secret, and for traits that ask for it.
+/// Two messages with a common prefix: for Poly1305 as a hash with secret values, and for traits that require it.
 #[cfg(any(feature = "adiantum", feature = "rustcrypto"))]
 impl Poly1305 {
     pub(crate) fn fork(&self) -> Self {

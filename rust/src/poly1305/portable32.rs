@@ -1,4 +1,4 @@
-//! h and r in limbs of 26 bits, for CPUs whose products have 64 bits.
+//! h and r in 26-bit limbs, for CPUs with 64-bit products.
 
 use super::backend::Block;
 use crate::wipe::Secret;
@@ -23,7 +23,7 @@ impl Accumulator {
         }
     }
 
-    /// Blocks, with `high` times 2^128 added to each.
+    /// Absorbs blocks, adding `high` times 2^128 to each.
     pub(super) fn blocks(&mut self, blocks: &[Block], high: u8) {
         let r = self.r.map(u64::from);
         let mut h = *self.h;
@@ -41,7 +41,7 @@ impl Accumulator {
                 let sum = carry + (0..5).map(|j| u64::from(h[j]) * r[4 + i - j]).sum::<u64>();
                 (next[i], carry) = cut(sum);
             }
-            // What lies above bit 129 comes back five times.
+            // The bits above bit 129 are added back times five.
             (next[0], carry) = cut(u64::from(next[0]) + 5 * carry);
             (h[0], h[1]) = (next[0], next[1] + low(carry));
             h[2..].copy_from_slice(&next[2..]);
@@ -49,7 +49,7 @@ impl Accumulator {
         *self.h = h;
     }
 
-    /// h as its low 128 bits and the rest. It is below 2^130 + 2^37.
+    /// h as its low 128 bits and the rest; h is below 2^130 + 2^37.
     pub(super) fn value(&self) -> (u128, u64) {
         let [h0, h1, h2, h3, h4] = self.h.map(u128::from);
         let (sum, carry) = (h0 + (h1 << 26) + (h2 << 52) + (h3 << 78)).overflowing_add(h4 << 104);
@@ -68,7 +68,7 @@ const fn cut(x: u64) -> (u32, u64) {
     (low(x) & MASK, x >> 26)
 }
 
-#[allow(clippy::cast_possible_truncation)] // that is what it is for
+#[allow(clippy::cast_possible_truncation)] // truncation is intended
 const fn low(x: u64) -> u32 {
     x as u32
 }

@@ -1,4 +1,4 @@
-//! h and r in limbs of 64 bits.
+//! h and r in 64-bit limbs.
 //!
 //! h = low + 2^128 top. The clamp makes r below 2^124 and r1 a multiple of 4, so 2^128 h1 r1 = 2^130 h1 (r1 / 4), which
 //! is h1 times s1 = 5 r1 / 4 modulo p.
@@ -21,7 +21,7 @@ impl Accumulator {
         }
     }
 
-    /// Blocks, with `high` times 2^128 added to each.
+    /// Absorbs blocks, adding `high` times 2^128 to each.
     pub(super) fn blocks(&mut self, blocks: &[Block], high: u8) {
         let [r0, r1] = *self.r;
         let s1 = r1 + (r1 >> 2);
@@ -36,7 +36,7 @@ impl Accumulator {
             let d1 = product(h0, r1) + product(h1, r0) + u128::from(h2 * s1) + (d0 >> 64);
             let d2 = h2 * r0 + low(d1 >> 64);
 
-            // What lies above bit 129 comes back five times.
+            // The bits above bit 129 are added back times five.
             let (sum, carry) = ((d1 << 64) | u128::from(low(d0))).overflowing_add(u128::from(5 * (d2 >> 2)));
             (h, top) = (sum, (d2 & 3) + u64::from(carry));
         }
@@ -49,7 +49,7 @@ impl Accumulator {
     }
 }
 
-#[allow(clippy::cast_possible_truncation)] // that is what it is for
+#[allow(clippy::cast_possible_truncation)] // truncation is intended
 const fn low(x: u128) -> u64 {
     x as u64
 }

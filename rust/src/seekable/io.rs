@@ -10,23 +10,22 @@ use super::{Error, LANES, Layout, MAX_SEGMENT_LEN, Message, Opener, TAG_LEN, Thr
 use crate::io::{Incoming, Outgoing, earlier_error};
 use crate::wipe::{Wiped, wipe};
 
-/// Seals what is written to it and passes the segments on, many at a time.
+/// Seals the data written to it and passes the segments on, many at a time.
 ///
-/// `finish` must be called (or `shutdown` of the asynchronous writer): it writes what is left, with the end of the message.
-/// Flushing seals nothing. It holds 128 KiB, or 8 segments if they have more, or 8 MiB, or one segment of 16 MiB; with
-/// `new_rayon` so much for each thread, up to 64 MiB.
+/// Call `finish` (or `shutdown` on the asynchronous writer) at the end: it writes the remaining data and ends the message.
+/// Flushing seals nothing. The writer buffers 128 KiB or 8 segments, whichever is more, but at most 8 MiB or one segment;
+/// with `new_rayon`, that much for each thread, up to 64 MiB.
 pub type Writer<W> = crate::io::SealWriter<Sealing, W>;
 
-/// Reads a sealed message from beginning to end of the inner reader, which need not seek, and gives out only what was
-/// verified.
+/// Reads a sealed message from start to end of the inner reader, which need not seek, and releases only verified plaintext.
 ///
-/// Reading gives 0 bytes only at the verified end. A message that is damaged, cut or extended is an error of kind
-/// `InvalidData`; after it every call is an error. A cut between two segments is found at the end, so do not act upon
-/// what was read before. An error of the inner reader changes nothing: the call can be repeated. It holds as much
-/// as a [`Writer`].
+/// A read returns 0 bytes only at the verified end. A damaged, truncated or extended message gives an error of kind
+/// `InvalidData`, and every later call fails too. Truncation between two segments is detected only at the end, so do not
+/// act on the data until then. After an error of the inner reader the call can be repeated. It buffers as much as a
+/// [`Writer`].
 pub type StreamReader<R> = crate::io::OpenReader<Opening, R>;
 
-/// How many segments are sealed or opened at a time by one thread.
+/// How many segments one thread seals or opens at a time.
 pub(super) fn at_a_time(segment_len: usize) -> usize {
     let [least, most] = [1 << 17, 1 << 23].map(|len: usize| len / segment_len);
     least.max(LANES).min(most).max(1)
@@ -48,16 +47,16 @@ pub(super) fn damaged(error: Error) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, error)
 }
 
-/// Segments in the making, then the sealed ones until they are written.
+/// Segments being filled, then the sealed ones until they are written.
 #[derive(Debug)]
 pub struct Sealing {
     message: Message,
     threads: Threads,
-    /// Room for full sealed segments, and for one byte: only when that is there, none of them is the last one.
+    /// Room for full sealed segments and one more byte: once that byte arrives, none of them is the last segment.
     buffer: Wiped<Box<[u8]>>,
-    /// The number of the first segment in there.
+    /// The number of the first segment in the buffer.
     first: u64,
-    /// How many bytes of plaintext are in there.
+    /// How many bytes of plaintext are in the buffer.
     filled: usize,
     /// Which sealed bytes are still to be written.
     pending: Range<usize>,
@@ -100,7 +99,7 @@ impl Outgoing for Sealing {
         }
         self.pending.start += n;
         if self.pending.is_empty() && !self.ended {
-            // The byte that showed that there is more begins the next segment.
+            // The extra byte starts the next segment.
             self.first += (self.slots_len() / self.message.slot_len()) as u64;
             self.buffer.0[0] = self.buffer.0[self.slots_len()];
             self.filled = 1;
@@ -133,7 +132,7 @@ impl Outgoing for Sealing {
         Ok(input.len() - rest.len())
     }
 
-    /// A segment ends early only at the end.
+    /// Only the last segment may be short.
     fn end_block(&mut self) {}
 
     fn end(&mut self) {
@@ -146,7 +145,7 @@ impl Outgoing for Sealing {
 }
 
 impl<W> Writer<W> {
-    /// Starts to write a sealed message. One message seals one plaintext: a second one would use the nonce twice.
+    /// Starts to write a sealed message. Seal only one plaintext with a message: a second one would reuse the nonce.
     #[must_use]
     pub fn new(message: &Message, inner: W) -> Self {
         Self {
@@ -155,7 +154,7 @@ impl<W> Writer<W> {
         }
     }
 
-    /// The same on all threads of the current rayon pool, with as much memory for each.
+    /// The same on all threads of the current rayon pool, with as much memory for each thread.
     #[cfg(feature = "rayon")]
     #[must_use]
     pub fn new_rayon(message: &Message, inner: W) -> Self {
@@ -166,18 +165,18 @@ impl<W> Writer<W> {
     }
 }
 
-/// Sealed segments, then the opened ones until they are given out.
+/// Sealed segments, then the opened ones until they are released.
 #[derive(Debug)]
 pub struct Opening {
     message: Message,
     threads: Threads,
-    /// Room for full sealed segments, and for one byte: only when that is there, none of them is the last one.
+    /// Room for full sealed segments and one more byte: once that byte arrives, none of them is the last segment.
     buffer: Wiped<Box<[u8]>>,
-    /// The number of the first segment in there.
+    /// The number of the first segment in the buffer.
     first: u64,
     /// How much of it was read.
     read: usize,
-    /// The slots that were opened, and the plaintext in them that was not yet given out.
+    /// The opened slots, and the plaintext in them that has not been released yet.
     opened: usize,
     ready: Range<usize>,
     progress: Progress,
@@ -233,12 +232,12 @@ impl Incoming for Opening {
         if n > 0 && self.read < self.buffer.0.len() {
             return Ok(());
         }
-        // If the input ended, what was read is the rest of the message; if not, one byte more than full segments.
+        // If the input ended, the buffer holds the rest of the message; otherwise full segments and one more byte.
         let ends = n == 0;
         let slots = &mut self.buffer.0[..self.read - usize::from(!ends)];
         self.progress = Progress::Failed;
         let layout = Layout::of_sealed(slots.len() as u64, self.message.segment_len);
-        // An empty last segment is right only if it is the first one as well.
+        // An empty last segment is valid only if it is also the first one.
         let layout = layout.and_then(|layout| match layout.plaintext_len() {
             0 if self.first > 0 => Err(Error::Verification),
             _ => Ok(layout),
@@ -285,7 +284,7 @@ impl<R> StreamReader<R> {
         }
     }
 
-    /// The same on all threads of the current rayon pool, with as much memory for each.
+    /// The same on all threads of the current rayon pool, with as much memory for each thread.
     #[cfg(feature = "rayon")]
     #[must_use]
     pub fn new_rayon(message: &Message, inner: R) -> Self {
@@ -309,13 +308,13 @@ impl<R> StreamReader<R> {
     }
 }
 
-/// Reads a sealed message at any place of an inner reader that seeks, and gives out only what was verified.
+/// Reads a sealed message with random access from an inner reader that seeks, and releases only verified plaintext.
 ///
-/// The end of the message is verified first, so a message that was cut is an error before anything is given out. Reading
-/// gives 0 bytes only at the end of the message or behind it. Damage is an error of kind `InvalidData`, an inner reader
-/// that has become shorter one of kind `UnexpectedEof`; errors of the inner reader are passed on. After an error the
-/// call can be repeated, and other places can be read. It reads one segment after a seek, and more at a time while it is
-/// read from there on; it holds as much as a [`Writer`].
+/// The end of the message is verified first, so truncation is detected before any data is released. A read returns 0 bytes
+/// only at or past the end of the message. Damage gives an error of kind `InvalidData`, an inner reader that has become
+/// shorter one of kind `UnexpectedEof`; errors of the inner reader are passed on. After an error the call can be repeated
+/// and other places can be read. It loads one segment after a seek, and more at a time during sequential reading; it
+/// buffers as much as a [`Writer`].
 pub struct Reader<R> {
     window: Window,
     inner: R,
@@ -448,16 +447,16 @@ fn last_segment(message: &Message, sealed_len: u64) -> io::Result<(u64, usize)> 
 }
 
 impl<R: Read + Seek> Reader<R> {
-    /// Verifies the end of the message that begins where the inner reader is now, and goes to the end of that.
+    /// Verifies the end of the message, which starts at the inner reader's current position and extends to the reader's end.
     ///
     /// # Errors
     ///
-    /// One of kind `InvalidData` if the end is not what was sealed, or those of the inner reader.
+    /// An error of kind `InvalidData` if the end is not what was sealed, or those of the inner reader.
     pub fn new(message: &Message, inner: R) -> io::Result<Self> {
         Self::start(message, inner, Threads::One)
     }
 
-    /// The same on all threads of the current rayon pool, with as much memory for each.
+    /// The same on all threads of the current rayon pool, with as much memory for each thread.
     ///
     /// # Errors
     ///
@@ -515,7 +514,7 @@ impl<R: Read + Seek> Read for Reader<R> {
 }
 
 impl<R> Seek for Reader<R> {
-    /// Goes to a place in the plaintext; behind its end there is nothing to read.
+    /// Seeks to a position in the plaintext; past its end there is nothing to read.
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let window = &mut self.window;
         window.position = crate::io::seek(to, window.position, window.opener.layout.plaintext_len)?;
@@ -557,7 +556,7 @@ mod asynchronous {
         cx: &mut Context<'_>,
     ) -> Poll<io::Result<()>> {
         if let Seeking::Wanted(place) = *seeking {
-            // What comes of an earlier seek, given up by its caller, is not of interest.
+            // Ignore the result of an earlier seek that its caller abandoned.
             let _ = ready!(Pin::new(&mut *inner).poll_complete(cx));
             *seeking = Seeking::Done;
             Pin::new(&mut *inner).start_seek(SeekFrom::Start(place))?;
@@ -641,7 +640,7 @@ mod asynchronous {
                     return Poll::Ready(Ok(()));
                 }
                 let result = ready!(window.poll_load(inner, cx));
-                // Where the inner reader is after an error is not known.
+                // After an error the position of the inner reader is unknown.
                 result.inspect_err(|_| window.loading = None)?;
             }
         }

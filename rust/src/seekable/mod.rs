@@ -1,20 +1,20 @@
-//! Authenticated encryption in segments: in parallel, and to be read at any place.
+//! Authenticated encryption in segments, with parallel processing and random access.
 //!
-//! A message is cut into segments of one size, each sealed by a transcript of its own. They do not wait for each other, any of
-//! them can be opened alone, and no byte of one is given out before its tag was verified. Each tag commits to key, nonce,
-//! associated data, segment length, place, end and content: reordering, exchange between messages, truncation and
-//! extension are errors. A message that was cut between two segments is found when its end is opened, as what is now its last
-//! segment was not sealed as one: an [`Opener`] and a `Reader` open the end first, a `StreamReader` comes to it last.
+//! A message is cut into segments of one size, each sealed by its own transcript. Segments are independent: each can be
+//! opened alone, and none of its bytes is released before its tag is verified. Each tag commits to the key, nonce,
+//! associated data, segment length, position, end flag and content, so reordered, swapped, missing or extra segments are
+//! errors. Truncation between two segments is detected when the end is opened, because the new last segment was not
+//! sealed as the last: an [`Opener`] and a `Reader` open the end first, a `StreamReader` reaches it last.
 //!
-//! Confidential under chosen plaintexts as long as no nonce repeats under a key; a forged segment is accepted with
-//! probability 2^-128 a try. The length is not hidden. A segment cannot be rewritten in place, as the nonce would
-//! serve twice: seal the whole message again under a new nonce. A segment costs 16 bytes.
+//! Messages stay confidential under chosen-plaintext attack as long as no nonce repeats under a key; each attempt to forge
+//! a segment succeeds with probability 2^-128. The length is not hidden. A segment cannot be rewritten in place, since that
+//! would reuse the nonce: seal the whole message again under a new nonce. Each segment adds 16 bytes.
 //!
 //! ```
 //! use veriplex::{Key, label, seekable::Seekable};
 //!
-//! let message = Seekable::<24>::new(label!("com.example.files"), &Key::from([7; 32])) // 32 random bytes, in earnest
-//!     .message(&[1; 24], b"header"); // a nonce, never twice under one key, and associated data
+//! let message = Seekable::<24>::new(label!("com.example.files"), &Key::from([7; 32])) // use 32 random bytes
+//!     .message(&[1; 24], b"header"); // a nonce, never reused under one key, and associated data
 //!
 //! let mut sealed = [0; 7 + 16];
 //! message.seal_into(b"message", &mut sealed)?;
@@ -51,7 +51,7 @@
 //!
 //! # Definition
 //!
-//! In operations of [`Protocol`], with `LE32` and `LE64` four and eight bytes, the lowest first, `||` concatenation:
+//! In [`Protocol`] operations; `LE32` and `LE64` are four and eight bytes, little-endian, and `||` is concatenation:
 //!
 //! ```text
 //! base             = Init(domain); Mix("key", key); Mix("nonce", nonce); Mix("ad", ad); Mix("segment-length", LE32(S))
@@ -63,8 +63,8 @@
 //! || segment(1, 0, ..) || ... || segment(n - 1, 1, ..): only the last one has e = 1. So the length of a sealed message tells
 //! the number of its segments; one that no message gives is an error.
 //!
-//! The construction is Veriplex's own; it is an online AEAD with random access, of the kind that STREAM with a segment counter
-//! is (Hoang, Reyhanitabar, Rogaway and Vizár, CRYPTO 2015, [eprint 2015/189](https://eprint.iacr.org/2015/189)).
+//! The construction is Veriplex's own: an online AEAD with random access, similar to STREAM with a segment counter
+//! (Hoang, Reyhanitabar, Rogaway and Vizár, CRYPTO 2015, [eprint 2015/189](https://eprint.iacr.org/2015/189)).
 
 #[cfg(feature = "std")]
 mod io;
@@ -86,7 +86,7 @@ pub const MAX_SEGMENT_LEN: usize = 1 << 24;
 /// The usual size of a segment, in bytes of plaintext.
 pub const DEFAULT_SEGMENT_LEN: usize = 16384;
 
-/// How many segments one call of the innermost functions takes.
+/// How many segments one call of the innermost functions processes.
 const LANES: usize = 8;
 
 /// The encryption under one key, with nonces of `NONCE_LEN` bytes, which must be at least 24:
@@ -126,7 +126,7 @@ impl<const NONCE_LEN: usize> Seekable<NONCE_LEN> {
         Ok(Self { segment_len, ..self })
     }
 
-    /// The message of this nonce, which is never used for another one under the key. 24 random bytes will do.
+    /// The message with this nonce. Never use a nonce for another message under the same key; 24 random bytes are enough.
     #[must_use]
     pub fn message(&self, nonce: &[u8; NONCE_LEN], ad: &[u8]) -> Message {
         let mut base = self.keyed.clone();
@@ -147,14 +147,14 @@ const fn check_segment_len(segment_len: usize) -> Result<(), Error> {
     Ok(())
 }
 
-/// Where the segments of a message lie. No key is needed for that.
+/// Where the segments of a message lie. Computing this needs no key.
 ///
 /// ```
 /// use veriplex::seekable::Layout;
 ///
 /// let layout = Layout::of_sealed(1_000_992, 16384)?;
 /// assert_eq!((layout.plaintext_len(), layout.segments()), (1_000_000, 62));
-/// // A kilobyte from 50,000 on lies in one segment, so many bytes of the sealed message:
+/// // The kilobyte at offset 50,000 lies in one segment, at this range of the sealed message:
 /// let segments = layout.segments_of(50_000..51_000);
 /// assert_eq!(segments, 3..4);
 /// assert_eq!(layout.sealed_range(segments), 49_200..65_600);
@@ -168,7 +168,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// That of a message of so many bytes, in segments of `segment_len`.
+    /// The layout of a message of `plaintext_len` bytes, in segments of `segment_len` bytes.
     ///
     /// # Errors
     ///
@@ -192,19 +192,19 @@ impl Layout {
         }
     }
 
-    /// That of a sealed message of so many bytes, in segments of `segment_len`.
+    /// The layout of a sealed message of `sealed_len` bytes, in segments of `segment_len` bytes.
     ///
     /// # Errors
     ///
     /// [`Error::BufferLength`] if `segment_len` is not [`MIN_SEGMENT_LEN`] to [`MAX_SEGMENT_LEN`];
-    /// [`Error::Verification`] if no message gives so many bytes.
+    /// [`Error::Verification`] if no sealed message has this length.
     pub const fn of_sealed(sealed_len: u64, segment_len: usize) -> Result<Self, Error> {
         if let Err(error) = check_segment_len(segment_len) {
             return Err(error);
         }
         let slot_len = (segment_len + TAG_LEN) as u64;
         let segments = sealed_len.div_ceil(slot_len);
-        // The last segment has a byte and a tag, or a tag and is the only one.
+        // The last segment has at least one byte and a tag; only a lone segment may be just a tag.
         let last = match segments {
             0 => 0,
             _ => sealed_len - (segments - 1) * slot_len,
@@ -219,31 +219,31 @@ impl Layout {
         Err(Error::Verification)
     }
 
-    /// How many bytes the message has.
+    /// Size in bytes of the plaintext.
     #[must_use]
     pub const fn plaintext_len(&self) -> u64 {
         self.plaintext_len
     }
 
-    /// How many bytes the sealed message has.
+    /// Size in bytes of the sealed message.
     #[must_use]
     pub const fn sealed_len(&self) -> u64 {
         self.plaintext_len + self.segments * TAG_LEN as u64
     }
 
-    /// How many segments there are: at least one.
+    /// The number of segments, at least one.
     #[must_use]
     pub const fn segments(&self) -> u64 {
         self.segments
     }
 
-    /// How many bytes of plaintext a segment has, but for the last one.
+    /// Size in bytes of the plaintext of every segment but the last.
     #[must_use]
     pub const fn segment_len(&self) -> usize {
         self.segment_len
     }
 
-    /// The segments that a range of the plaintext lies in, as far as it is one; none if it is empty.
+    /// The segments that contain a range of the plaintext, clipped to its end; none for an empty range.
     #[must_use]
     pub fn segments_of(&self, plaintext: Range<u64>) -> Range<u64> {
         let [start, end] = [plaintext.start, plaintext.end].map(|at| at.min(self.plaintext_len));
@@ -253,7 +253,7 @@ impl Layout {
         start / self.segment_len as u64..end.div_ceil(self.segment_len as u64)
     }
 
-    /// Where segments lie in the sealed message, as far as they exist.
+    /// The byte range of these segments in the sealed message, clipped to its end.
     #[must_use]
     pub fn sealed_range(&self, segments: Range<u64>) -> Range<u64> {
         let [start, end] = [segments.start, segments.end].map(|segment| {
@@ -266,7 +266,7 @@ impl Layout {
 
 /// A message: key, nonce, associated data and segment length, from which its segments are sealed and opened.
 ///
-/// Two different plaintexts sealed by one message share a nonce: seal only one.
+/// Seal only one plaintext with it: a second one would reuse the nonce.
 #[derive(Clone, Debug)]
 pub struct Message {
     base: Protocol,
@@ -274,7 +274,7 @@ pub struct Message {
 }
 
 impl Message {
-    /// Where the segments of a plaintext of so many bytes will lie.
+    /// Where the segments of a plaintext of this many bytes will lie.
     ///
     /// # Errors
     ///
@@ -283,8 +283,8 @@ impl Message {
         Layout::of_plaintext(plaintext_len, self.segment_len)
     }
 
-    /// Encrypts in place: the plaintext is at the beginning of `in_out`, and has so many bytes that `in_out` is as long as
-    /// the sealed message, whose length is `layout(..)?.sealed_len()`.
+    /// Encrypts in place: the plaintext is at the start of `in_out`, and `in_out` is exactly as long as the sealed message,
+    /// `layout(..)?.sealed_len()` bytes.
     ///
     /// # Errors
     ///
@@ -293,7 +293,7 @@ impl Message {
         self.seal_in_place_with(in_out, Threads::One)
     }
 
-    /// Decrypts in place, and returns the plaintext, which is at the beginning of `in_out`. The rest is zeros.
+    /// Decrypts in place and returns the plaintext, which is at the start of `in_out`. The rest is filled with zeros.
     ///
     /// # Errors
     ///
@@ -389,10 +389,10 @@ impl Message {
         self.open_into_with(sealed, plaintext, Threads::All)
     }
 
-    /// Begins to read a sealed message at random, with its last segment, which shows that the message was not cut.
+    /// Starts random access to a sealed message. Opening the last segment first shows that the message was not truncated.
     ///
-    /// `last` is what `layout.sealed_range(n - 1..n)` of a sealed message says, where `n` is `layout.segments()`. It is
-    /// opened in place; its plaintext is then at its beginning.
+    /// `last` holds the bytes at `layout.sealed_range(n - 1..n)` of the sealed message, where `n` is `layout.segments()`. It is
+    /// opened in place and then starts with its plaintext.
     ///
     /// # Errors
     ///
@@ -410,12 +410,12 @@ impl Message {
         opened.inspect_err(|_| wipe(last))
     }
 
-    /// How many bytes a full segment has when it is sealed.
+    /// Size in bytes of a full sealed segment.
     const fn slot_len(&self) -> usize {
         self.segment_len + TAG_LEN
     }
 
-    /// How many bytes one call of the innermost functions seals.
+    /// Size in bytes of the plaintext that one call of the innermost functions seals.
     const fn batch_len(&self) -> usize {
         LANES * self.slot_len()
     }
@@ -429,8 +429,8 @@ impl Message {
         segment
     }
 
-    /// Seals at most [`LANES`] segments, whose transcripts do not wait for each other: number `first` and those after it;
-    /// `ends` if the last of them ends the message.
+    /// Seals at most [`LANES`] segments, with independent transcripts, starting at number `first`; `ends` says whether the last
+    /// of them ends the message.
     fn seal_lanes(&self, first: u64, ends: bool, segments: &mut [&mut [u8]], tags: &mut [[u8; TAG_LEN]]) {
         let count = segments.len();
         for (i, (segment, tag)) in segments.iter_mut().zip(tags).enumerate() {
@@ -439,7 +439,7 @@ impl Message {
         }
     }
 
-    /// The reverse. After an error some segments may hold plaintext: the caller wipes it.
+    /// The inverse. After an error some segments may hold plaintext; the caller must wipe it.
     fn open_lanes(
         &self,
         first: u64,
@@ -458,7 +458,7 @@ impl Message {
         Ok(())
     }
 
-    /// Seals a batch in its place: each segment is followed by room for its tag.
+    /// Seals a batch in place: each segment is followed by room for its tag.
     fn seal_batch(&self, first: u64, ends: bool, slots: &mut [u8]) {
         let mut rooms: [&mut [u8]; LANES] = Default::default();
         let mut segments: [&mut [u8]; LANES] = Default::default();
@@ -470,7 +470,7 @@ impl Message {
         }
     }
 
-    /// The reverse, with tags that are left where they are.
+    /// The inverse; the tags stay where they are.
     fn open_batch(&self, first: u64, ends: bool, slots: &mut [u8]) -> Result<(), Error> {
         let mut rooms: [&mut [u8]; LANES] = Default::default();
         let mut segments: [&mut [u8]; LANES] = Default::default();
@@ -535,7 +535,7 @@ impl Message {
     fn seal_in_place_with(&self, in_out: &mut [u8], threads: Threads) -> Result<(), Error> {
         let layout = Layout::of_sealed(in_out.len() as u64, self.segment_len);
         let layout = layout.map_err(|_| Error::BufferLength)?;
-        // From the end on, segments move to where they are sealed.
+        // Starting from the end, move each segment to the place where it is sealed.
         let slot_len = self.slot_len();
         let window_len = match threads {
             Threads::One => self.batch_len(),
@@ -567,7 +567,7 @@ impl Message {
         Ok(self.close_up(in_out))
     }
 
-    /// Moves the segments of opened slots together. What is left at the end becomes zeros.
+    /// Moves the plaintexts of opened slots together. The rest is filled with zeros.
     fn close_up<'b>(&self, slots: &'b mut [u8]) -> &'b mut [u8] {
         let mut len = 0;
         for slot in (0..slots.len()).step_by(self.slot_len()) {
@@ -651,7 +651,7 @@ impl Message {
     }
 }
 
-/// On which threads many batches are sealed or opened.
+/// The threads that seal or open batches.
 #[derive(Clone, Copy, Debug)]
 enum Threads {
     One,
@@ -662,18 +662,18 @@ enum Threads {
 #[cfg(feature = "rayon")]
 use rayon::prelude::*;
 
-/// Hands out batches of so many bytes, at least 64 KiB at a time.
+/// Hands out batches of this many bytes, at least 64 KiB at a time.
 #[cfg(feature = "rayon")]
 fn rayon_batches<I: IndexedParallelIterator>(batches: I, batch_len: usize) -> rayon::iter::MinLen<I> {
     batches.with_min_len((1_usize << 16).div_ceil(batch_len))
 }
 
-/// A length of something in memory.
+/// The length of something in memory.
 fn clamp(len: u64) -> usize {
     usize::try_from(len).unwrap_or(usize::MAX)
 }
 
-/// Opens segments of one sealed message at random, by [`Message::opener`]. Its end was verified.
+/// Opens segments of one sealed message in any order; made by [`Message::opener`], which verified the end.
 #[derive(Clone, Debug)]
 pub struct Opener {
     message: Message,
@@ -687,8 +687,8 @@ impl Opener {
         &self.layout
     }
 
-    /// Opens segments that follow each other, number `first` and those after it, in place: `in_out` is what
-    /// `layout().sealed_range(..)` says. The plaintext is returned, and is at the beginning of `in_out`; the rest is
+    /// Opens consecutive segments in place, starting at number `first`: `in_out` holds the bytes at
+    /// `layout().sealed_range(..)`. Returns the plaintext, which is at the start of `in_out`; the rest is filled with
     /// zeros.
     ///
     /// # Errors
@@ -700,7 +700,7 @@ impl Opener {
         Ok(self.message.close_up(in_out))
     }
 
-    /// Opens segments that follow each other, and leaves the plaintext where it is.
+    /// Opens consecutive segments and leaves each plaintext where it is.
     fn open_at(&self, first: u64, slots: &mut [u8], threads: Threads) -> Result<(), Error> {
         let slot_len = self.message.slot_len();
         let end = first.saturating_add(slots.len().div_ceil(slot_len) as u64);
@@ -713,14 +713,13 @@ impl Opener {
             .open_slots(first, end == self.layout.segments, slots, threads)
     }
 
-    /// Reads plaintext from `offset` on into `output`, as far as there is any, and returns how many bytes that were.
-    /// It keeps no place: any number of threads can read at a time. `read` reads bytes of the sealed message at an offset;
-    /// it is asked for whole segments, up to 128 KiB of them or 8 at a time, and no more than those that are needed. They
-    /// are held in memory.
+    /// Reads plaintext at `offset` into `output`, up to the end of the message, and returns the number of bytes read.
+    /// It keeps no position, so any number of threads can read at once. `read` reads bytes of the sealed message at an offset;
+    /// it is asked only for the whole segments needed, up to 128 KiB or 8 segments at a time. They are held in memory.
     ///
     /// # Errors
     ///
-    /// Those of `read`; one of kind `InvalidData` if what it read is not what was sealed. `output` is then all zeros.
+    /// Those of `read`; one of kind `InvalidData` if the data read is not what was sealed. `output` is then all zeros.
     #[cfg(feature = "std")]
     pub fn read_at(
         &self,

@@ -1,11 +1,11 @@
-//! Parallel hash and extendable output: a tree of transcripts over chunks of 4096 bytes, which do not wait for each other
-//! and can be verified one by one.
+//! Parallel hash and extendable output: a tree of transcripts over chunks of 4096 bytes, which are independent and can be
+//! verified one by one.
 //!
-//! Collision and (second-)preimage resistance of 128 bits at 32 bytes of output, as of [`digest`](crate::digest); with a
-//! key it is a pseudorandom function of the message. The same holds here of domains and lengths of output: different ones
-//! are independent. Below 4096 bytes it costs as much as `digest`; above, chunks can be computed side by side on one
-//! core, on all cores (feature `rayon`), and on several machines ([`Tree::chaining_values_into`]). The result never
-//! depends on that. [`outboard`] verifies a part of a message without the rest.
+//! With 32 bytes of output it has 128-bit collision and (second-)preimage resistance, like [`digest`](crate::digest); with
+//! a key it is a pseudorandom function of the message. As there, different domains and output lengths give independent
+//! results. Up to 4096 bytes it costs as much as `digest`; above, chunks can be computed in parallel on one core, on all
+//! cores (feature `rayon`) and on several machines ([`Tree::chaining_values_into`]), always with the same result.
+//! [`outboard`] verifies a part of a message without the rest.
 //!
 //! ```
 //! use veriplex::{label, tree::{self, Tree}};
@@ -18,7 +18,7 @@
 //!
 //! # Definition
 //!
-//! In operations of [`Protocol`], with `[k]` one byte, `LE64` eight bytes, the lowest first, `||` concatenation:
+//! In [`Protocol`] operations; `[k]` is one byte, `LE64` is eight bytes, little-endian, and `||` is concatenation:
 //!
 //! ```text
 //! base             = Init(domain)                       with a key: Init(domain); Mix("key", key)
@@ -32,13 +32,13 @@
 //!              return root(k, x, length of m, n)
 //! ```
 //!
-//! So each level hashes the string of the chaining values of the one below as if that were a message: 128 of them are a
-//! chunk. A message of at most 4096 bytes is one transcript; messages below 2^64 bytes have levels 0 to 8. Chunks carry no
-//! position: equal ones have equal chaining values.
+//! So each level hashes the concatenated chaining values of the level below as if they were a message; 128 of them make a
+//! chunk. A message of at most 4096 bytes is one transcript; messages below 2^64 bytes have levels 0 to 8. Chaining values
+//! do not depend on the position: equal chunks have equal ones.
 //!
-//! Transcripts can be decoded in only one way, so nodes of different levels, nodes and roots, and trees with and without a
-//! key never are one transcript; a collision of the tree is a collision of Derive with 32 bytes, or of the root's.
-//! The construction is Veriplex's own, of the kind that the tree modes of BLAKE3 and `KangarooTwelve` (RFC 9861) are.
+//! Transcripts decode uniquely, so nodes of different levels, nodes and roots, and trees with and without a key never share
+//! a transcript; a collision of the tree is a collision of Derive with 32 bytes, or of the root's Derive.
+//! The construction is Veriplex's own, similar to the tree modes of BLAKE3 and `KangarooTwelve` (RFC 9861).
 
 pub mod outboard;
 
@@ -55,17 +55,17 @@ pub const DIGEST_LEN: usize = 32;
 /// The number of levels that a message below 2^64 bytes can have.
 pub const MAX_LEVELS: usize = 9;
 
-/// A chaining value is made of 2^12 bytes, and 2^7 of them are a chunk.
+/// A chaining value covers 2^12 bytes, and 2^7 of them make a chunk.
 const CHUNK_BITS: usize = 12;
 const FANOUT_BITS: usize = 7;
 const _: () = assert!(CHUNK_LEN == 1 << CHUNK_BITS && CHUNK_LEN / CV_LEN == 1 << FANOUT_BITS);
 
-/// How many chunks one call of the innermost function takes.
+/// How many chunks one call of the innermost function processes.
 const LANES: usize = 8;
 /// How many chunks are handed to the cores at a time: 16 MiB, whose chaining values are 128 KiB.
 #[cfg(feature = "rayon")]
 const WINDOW: usize = 4096;
-/// How many of them one core takes at a time.
+/// How many of them one core processes at a time.
 #[cfg(feature = "rayon")]
 const TASK: usize = 8 * LANES;
 
@@ -75,7 +75,7 @@ pub fn digest(domain: Label<'_>, message: &[u8]) -> [u8; DIGEST_LEN] {
     Tree::new(domain).digest(message)
 }
 
-/// An output of any length of a message. One length's output is not the beginning of another's.
+/// An output of any length for a message. A shorter output is not a prefix of a longer one.
 pub fn digest_into(domain: Label<'_>, message: &[u8], output: &mut [u8]) {
     Tree::new(domain).digest_into(message, output);
 }
@@ -107,7 +107,7 @@ impl Tree {
         digest
     }
 
-    /// An output of any length of a message. One length's output is not the beginning of another's.
+    /// An output of any length for a message. A shorter output is not a prefix of a longer one.
     pub fn digest_into(&self, message: &[u8], output: &mut [u8]) {
         if message.len() <= CHUNK_LEN {
             return self.root(0, message, message.len() as u64, output);
@@ -125,18 +125,17 @@ impl Tree {
         hasher.finalize_into(output);
     }
 
-    /// A digest in the making.
+    /// Starts an incremental digest.
     #[must_use]
     pub fn hasher(&self) -> Hasher {
         Hasher(Nodes::new(self.clone(), ()))
     }
 
-    /// What one unit of a message adds at a level: how many bytes of it make one chaining value there,
-    /// 4096 * 128^`level`.
+    /// Size in bytes of the part of a message that one chaining value of a level covers: 4096 * 128^`level`.
     ///
     /// # Errors
     ///
-    /// [`Error::LimitReached`] for a level above 7: no message has chaining values of one.
+    /// [`Error::LimitReached`] for a level above 7: no message has chaining values there.
     pub const fn unit_len(level: usize) -> Result<u64, Error> {
         if level >= MAX_LEVELS - 1 {
             return Err(Error::LimitReached);
@@ -144,18 +143,18 @@ impl Tree {
         Ok(1 << (CHUNK_BITS + FANOUT_BITS * level))
     }
 
-    /// The chaining values of a level for a part of a message, 32 bytes for each [`Tree::unit_len`], the last of which may
-    /// be shorter if it ends the message. The part begins at a multiple of the unit.
+    /// The chaining values of a level for a part of a message: 32 bytes for each unit of [`Tree::unit_len`] bytes. The part
+    /// must start at a multiple of the unit; the last unit may be shorter if it ends the message.
     ///
-    /// So a digest can be computed on several machines: each computes the chaining values of one level for its part; in
-    /// order, one after the other, they are what [`Tree::combine_into`] takes. Nothing else is exchanged.
+    /// This lets several machines compute a digest together: each computes the chaining values of one level for its part, and
+    /// [`Tree::combine_into`] takes them all, concatenated in order. The machines exchange nothing else.
     ///
     /// ```
     /// use veriplex::{label, tree::Tree};
     ///
     /// let tree = Tree::new(label!("com.example.tree"));
     /// let message = [7; 20_000];
-    /// let mut values = [0; 5 * 32]; // 20,000 bytes have five chunks
+    /// let mut values = [0; 5 * 32]; // 20,000 bytes make five chunks
     /// let (here, there) = values.split_at_mut(2 * 32);
     /// tree.chaining_values_into(0, &message[..8192], here)?;
     /// tree.chaining_values_into(0, &message[8192..], there)?;
@@ -167,10 +166,10 @@ impl Tree {
     ///
     /// # Errors
     ///
-    /// [`Error::BufferLength`] if the part is empty, or if `values` has not 32 bytes for each unit that begins in it;
+    /// [`Error::BufferLength`] if the part is empty, or if `values` does not have 32 bytes for each unit that starts in it;
     /// [`Error::LimitReached`] for a level above 7.
     pub fn chaining_values_into(&self, level: usize, part: &[u8], values: &mut [u8]) -> Result<(), Error> {
-        // A unit that does not fit into memory is longer than any part.
+        // A unit too long for memory is longer than any part.
         let unit_len = usize::try_from(Self::unit_len(level)?).unwrap_or(usize::MAX);
         let (values, rest) = values.as_chunks_mut();
         if part.is_empty() || part.len().div_ceil(unit_len) != values.len() || !rest.is_empty() {
@@ -192,7 +191,7 @@ impl Tree {
     ///
     /// # Errors
     ///
-    /// [`Error::BufferLength`] if `values` has not 32 bytes for each [`Tree::unit_len`] of the message;
+    /// [`Error::BufferLength`] if `values` does not have 32 bytes for each [`Tree::unit_len`] of the message;
     /// [`Error::LimitReached`] if the message has no chaining values of this level, because it is not longer than a unit.
     pub fn combine_into(
         &self,
@@ -269,7 +268,7 @@ impl Tree {
     }
 }
 
-/// The chaining values of at most [`LANES`] whole chunks, whose transcripts do not wait for each other.
+/// The chaining values of at most [`LANES`] whole chunks, whose transcripts are independent.
 fn batch(begun: &Protocol, chunks: &[[u8; CHUNK_LEN]], cvs: &mut [[u8; CV_LEN]]) {
     for (chunk, value) in chunks.iter().zip(cvs) {
         *value = cv(begun, chunk);
@@ -291,20 +290,21 @@ fn close_root(mut node: Protocol, len: u64, output: &mut [u8]) {
     node.derive(label!("digest"), output);
 }
 
-/// A digest in the making, by [`Tree::hasher`]. It holds one transcript for each level, about 1.5 KiB, and no data.
+/// An incremental digest, made by [`Tree::hasher`]. It holds one transcript for each level, about 1.5 KiB, and no data.
 ///
-/// Pieces of 32 KiB and more are the fastest, as their chunks are computed together. With feature `std` it is a `Write`.
+/// Pieces of 32 KiB or more are fastest, since their chunks are computed together. With the feature `std` it implements
+/// `Write`.
 #[derive(Clone, Debug)]
 pub struct Hasher(Nodes<()>);
 
 impl Hasher {
-    /// Takes the next piece of the message.
+    /// Absorbs the next piece of the message.
     pub fn update(&mut self, input: &[u8]) {
         self.0.update(input, Tree::each_batch);
     }
 
-    /// Takes the next piece of the message, on all threads of the current rayon pool. Use it for pieces of 1 MiB and
-    /// more. It allocates up to 130 KiB.
+    /// Absorbs the next piece of the message on all threads of the current rayon pool. Use it for pieces of 1 MiB or more.
+    /// It allocates up to 130 KiB.
     #[cfg(feature = "rayon")]
     pub fn update_rayon(&mut self, input: &[u8]) {
         self.0.update(input, Tree::each_window);
@@ -318,7 +318,7 @@ impl Hasher {
         digest
     }
 
-    /// An output of any length. One length's output is not the beginning of another's.
+    /// An output of any length. A shorter output is not a prefix of a longer one.
     pub fn finalize_into(self, output: &mut [u8]) {
         self.0.finish(0, output);
     }
@@ -336,7 +336,7 @@ impl std::io::Write for Hasher {
     }
 }
 
-/// Who wants the strings of the levels above 0.
+/// A receiver of the strings of the levels above 0.
 trait Sink {
     fn take(&mut self, level: usize, cvs: &[u8]);
 }
@@ -352,7 +352,7 @@ type Each = fn(&Tree, usize, &[[u8; CHUNK_LEN]], &mut dyn FnMut(&[u8]));
 #[derive(Clone)]
 struct Nodes<S> {
     tree: Tree,
-    /// The last chunk of a level may be the root's, so it is closed only when a byte of the next one is there.
+    /// The last chunk of a level may be the root, so it is closed only when a byte of the next one arrives.
     open: [Option<Open>; MAX_LEVELS],
     len: u64,
     sink: S,

@@ -1,13 +1,13 @@
-//! Verifying a part of a message without the rest: the strings of chaining values beside it.
+//! Verifying a part of a message without the rest, with its chaining values stored alongside.
 //!
-//! An outboard is the strings of the levels of a [`Tree`], from the root's level down to level 1, one after the other:
-//! 0.79 % of the message, and nothing for a message of at most 4096 bytes. Their lengths follow from the length of the
-//! message, which is not in it: the digest commits to the length, and whoever verifies must know it. With digest, length
-//! and outboard any range of chunks can be verified. For a single chunk a [`proof`](Outboard::proof) suffices: one chunk, of
-//! at most 4096 bytes, of each level above it, in the same order.
+//! An outboard is the concatenated strings of the levels of a [`Tree`], from the root's level down to level 1: 0.79 % of
+//! the message, and nothing for a message of at most 4096 bytes. It does not contain the length of the message, from which
+//! its own layout follows: the digest commits to the length, and the verifier must know it. The digest, the length and the
+//! outboard suffice to verify any range of chunks. A single chunk needs only a [`proof`](Outboard::proof): from each level
+//! above, one chunk of at most 4096 bytes, in the same order.
 //!
-//! Nothing is trusted but digest and length: outboards and proofs may come from anyone. Use [`Tree::keyed`] if those who know
-//! the message must not recognise its digest.
+//! Only the digest and the length are trusted: outboards and proofs may come from anyone. Use [`Tree::keyed`] if people who
+//! know the message must not be able to recognise its digest.
 //!
 #![cfg_attr(feature = "alloc", doc = "```")]
 #![cfg_attr(not(feature = "alloc"), doc = "```ignore")]
@@ -79,7 +79,7 @@ impl<'a> Outboard<'a> {
     /// # Errors
     ///
     /// [`Error::Verification`] if they, or what the outboard says of them, are not what was hashed;
-    /// [`Error::BufferLength`] if `data` is no such range of the message (none is empty, but that of an empty message).
+    /// [`Error::BufferLength`] if `data` is not such a range of the message (only an empty message has an empty range).
     #[allow(clippy::missing_panics_doc)] // the strings have their lengths
     pub fn verify_range(
         &self,
@@ -109,7 +109,7 @@ impl<'a> Outboard<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::BufferLength`] if the message has no chunk of this number; the first one is 0.
+    /// [`Error::BufferLength`] if the message has no chunk with this number; the first chunk is number 0.
     #[cfg(feature = "alloc")]
     pub fn proof(&self, index: u64) -> Result<Vec<u8>, Error> {
         if !self.shape.has(index) {
@@ -133,7 +133,7 @@ impl<'a> Outboard<'a> {
     }
 }
 
-/// Verifies a chunk of a message of `message_len` bytes by its proof. The first chunk has the number 0.
+/// Verifies a chunk of a message of `message_len` bytes with its proof. The first chunk is number 0.
 ///
 /// # Errors
 ///
@@ -229,9 +229,9 @@ fn accept(equal: subtle::Choice) -> Result<(), Error> {
     }
 }
 
-/// Digest and outboard in the making. It holds the outboard, 0.79 % of the message.
+/// Computes a digest and an outboard incrementally. It holds the outboard, 0.79 % of the message.
 ///
-/// With feature `std` it is a `Write`.
+/// With the feature `std` it implements `Write`.
 #[cfg(feature = "alloc")]
 #[derive(Clone, Debug)]
 pub struct Builder(Nodes<Strings>);
@@ -250,25 +250,24 @@ impl Sink for Strings {
 
 #[cfg(feature = "alloc")]
 impl Builder {
-    /// Those of nothing yet.
+    /// Starts a message.
     #[must_use]
     pub fn new(tree: &Tree) -> Self {
         Self(Nodes::new(tree.clone(), Strings::default()))
     }
 
-    /// Takes the next piece of the message.
+    /// Absorbs the next piece of the message.
     pub fn update(&mut self, input: &[u8]) {
         self.0.update(input, Tree::each_batch);
     }
 
-    /// Takes the next piece of the message, on all threads of the current rayon pool. Use it for pieces of 1 MiB and
-    /// more.
+    /// Absorbs the next piece of the message on all threads of the current rayon pool. Use it for pieces of 1 MiB or more.
     #[cfg(feature = "rayon")]
     pub fn update_rayon(&mut self, input: &[u8]) {
         self.0.update(input, Tree::each_window);
     }
 
-    /// The digest, and the outboard.
+    /// The digest and the outboard.
     #[must_use]
     pub fn finalize(self) -> ([u8; DIGEST_LEN], Vec<u8>) {
         let mut digest = [0; DIGEST_LEN];

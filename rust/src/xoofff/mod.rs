@@ -16,31 +16,31 @@
 //!
 //! Take a deck function rather than [`Protocol`](crate::Protocol)
 //!
-//! - when one key has to authenticate and encrypt much data fast: blocks do not depend on each other, so that a CPU
-//!   works on several at a time, on input as on output. A duplex cannot;
-//! - when input grows and outputs are needed on the way: a new string costs what it is long, whatever came before,
-//!   and a copy of the state (two blocks of 48 bytes and what is buffered) is a branch with the same history;
-//! - when the format asks for it.
+//! - when one key has to authenticate and encrypt a lot of data fast: blocks are independent, so a CPU can work on several
+//!   at a time, for input as well as output. A duplex cannot;
+//! - when input arrives over time and outputs are needed along the way: the cost of a new string depends only on its own
+//!   length, and a copy of the state (two blocks of 48 bytes and buffered data) is a branch with the same history;
+//! - when the format requires it.
 //!
 //! Take `Protocol` or the schemes over it
 //!
-//! - when there is no key: Xoofff hashes nothing. Whoever knows the key finds collisions with ease, so that neither
-//!   outputs nor tags commit to the input or to the key;
-//! - when inputs have names: a deck function tells strings apart by their order and by at most seven domain bits, not
-//!   by labels;
-//! - when a state that leaks must not show the past: every step of the mask can be undone, so that any state gives the key
-//!   away. There is no ratchet.
+//! - when there is no key: Xoofff is not a hash function. Anyone who knows the key finds collisions easily, so outputs and
+//!   tags commit neither to the input nor to the key;
+//! - when inputs have names: a deck function distinguishes strings only by order and at most seven domain bits, not by
+//!   labels;
+//! - when a leaked state must not reveal the past: every step of the mask can be undone, so any state reveals the key.
+//!   There is no ratchet.
 //!
 //! # Security
 //!
-//! The designers claim a security strength of 128 bits, with keys of at least 16 bytes: outputs for different sequences
-//! of strings look random and independent of each other. Keys have at most 47 bytes; use 16 to 32 random ones. A shorter
-//! one, even none, is accepted because the format has it.
+//! The designers claim a security strength of 128 bits for keys of at least 16 bytes: outputs for different sequences of
+//! strings look random and independent. Keys have at most 47 bytes; use 16 to 32 random bytes. Shorter keys, even empty
+//! ones, are accepted because the format allows them.
 //!
 //! # Strings
 //!
 //! `("ab", "c")`, `("a", "bc")` and `("abc")` are different sequences, and so are a string without and with domain bits.
-//! What was output in between makes no difference.
+//! Output produced in between makes no difference.
 //!
 //! ```
 //! use veriplex::xoofff::{DomainBits, Offset, Xoofff};
@@ -52,7 +52,7 @@
 //! let mut output = strings.finalize(DomainBits::NONE, Offset::ZERO);
 //! let mac: [u8; 32] = output.squeeze_array();
 //!
-//! // The same state goes on with the second string of the sequence; a copy of it with another one.
+//! // The same state continues with the second string of the sequence; a copy continues with another one.
 //! let mut second = output.restart();
 //! let mut other = second.clone();
 //! second.absorb(b"two");
@@ -82,7 +82,7 @@ pub use wbc::{Wbc, WbcAe};
 
 /// The domain bits that end a string: 0 to 7 of them.
 ///
-/// Strings of the same bytes with different domain bits are different strings.
+/// Strings with the same bytes but different domain bits are different strings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DomainBits(
     /// The bits, the first one lowest, and a 1 above them: the byte that closes the string.
@@ -90,7 +90,7 @@ pub struct DomainBits(
 );
 
 impl DomainBits {
-    /// No domain bits.
+    /// The empty domain bits.
     pub const NONE: Self = Self(1);
 
     /// The lowest `len` bits of `bits`, the first one lowest. Bits above are ignored.
@@ -137,7 +137,7 @@ impl DomainBits {
     }
 }
 
-/// How many bytes of an output are skipped: 0 to 48.
+/// How many bytes of an output to skip: 0 to 48.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offset(usize);
 
@@ -145,11 +145,11 @@ impl Offset {
     /// Nothing is skipped.
     pub const ZERO: Self = Self(0);
 
-    /// So many bytes.
+    /// Skips this many bytes.
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfRange`] if they are more than 48.
+    /// [`Error::OutOfRange`] if there are more than 48.
     pub const fn new(bytes: usize) -> Result<Self, Error> {
         if bytes > BLOCK_LEN {
             return Err(Error::OutOfRange);
@@ -183,7 +183,7 @@ impl Offset {
     }
 }
 
-/// What the strings so far leave behind.
+/// The state after the strings so far.
 #[derive(Clone)]
 struct History {
     accumulator: Wiped<Block>,
@@ -207,10 +207,10 @@ impl History {
     }
 }
 
-/// Xoofff while it takes in a string, in pieces of any size.
+/// Xoofff while it absorbs a string, in pieces of any size.
 ///
-/// [`Xoofff::finalize`] ends the string and gives an [`Output`], which [`Output::restart`] turns back for the next
-/// string. A clone is a branch with the same history. All of it is wiped on drop (feature `zeroize`).
+/// [`Xoofff::finalize`] ends the string and returns an [`Output`]; [`Output::restart`] turns that back into a `Xoofff` for
+/// the next string. A clone is a branch with the same history. Everything is wiped on drop (feature `zeroize`).
 ///
 /// Output before the string has ended does not compile:
 ///
@@ -224,7 +224,7 @@ impl History {
 #[derive(Clone)]
 pub struct Xoofff {
     history: History,
-    /// The bytes of the string that fill no block yet.
+    /// The bytes of the string that do not fill a block yet.
     block: Wiped<Block>,
     used: usize,
 }
@@ -233,7 +233,7 @@ impl Xoofff {
     /// The longest key in bytes.
     pub const MAX_KEY_LEN: usize = BLOCK_LEN - 1;
 
-    /// The empty sequence under this key, at the beginning of its first string.
+    /// The empty sequence under this key, at the start of its first string.
     ///
     /// # Errors
     ///
@@ -260,7 +260,7 @@ impl Xoofff {
         }
     }
 
-    /// More of the string.
+    /// Absorbs more of the string.
     pub fn absorb(&mut self, mut input: &[u8]) {
         if self.used > 0 {
             let free = &mut self.block.0[self.used..];
@@ -290,10 +290,10 @@ impl Xoofff {
         self.used = 0;
     }
 
-    /// Ends the string, which may be empty, with these domain bits. The output of the sequence so far begins behind
+    /// Ends the string, which may be empty, with these domain bits. The output for the sequence so far skips the first
     /// `offset` bytes.
     ///
-    /// The offset changes nothing else: not this output from there on, nor later ones.
+    /// The offset affects nothing else: neither the rest of this output nor later outputs.
     #[must_use]
     pub fn finalize(mut self, bits: DomainBits, offset: Offset) -> Output {
         self.end(bits);
@@ -333,7 +333,7 @@ impl Xoofff {
 
 /// The output of [`Xoofff`] over a sequence of strings, in pieces of any size.
 ///
-/// The bytes do not depend on the pieces. There is no limit to them that can be reached.
+/// The sizes of the pieces do not affect the bytes. There is no practical limit on the length.
 #[derive(Clone)]
 pub struct Output {
     history: History,
@@ -345,12 +345,12 @@ pub struct Output {
 }
 
 impl Output {
-    /// Replaces `out` by the next bytes.
+    /// Fills `out` with the next bytes.
     pub fn squeeze(&mut self, out: &mut [u8]) {
         self.next(out, <[u8]>::copy_from_slice, blocks::squeeze_blocks);
     }
 
-    /// XORs the next bytes into `in_out`: a stream cipher, if the sequence of strings never comes again.
+    /// XORs the next bytes into `in_out`: a stream cipher, provided the sequence of strings is never repeated.
     pub fn apply_keystream(&mut self, in_out: &mut [u8]) {
         const PIECE: usize = 16;
         self.next(in_out, xor, |state, mask, blocks| {
@@ -404,9 +404,9 @@ impl Output {
         out
     }
 
-    /// The beginning of the next string of the sequence. What was output, and how much, makes no difference.
+    /// Starts the next string of the sequence. How much was output makes no difference.
     ///
-    /// Input without it does not compile:
+    /// Absorbing input without it does not compile:
     ///
     /// ```compile_fail,E0599
     /// # fn main() -> Result<(), veriplex::Error> {

@@ -8,19 +8,18 @@ use crate::in_out::keep_if;
 
 /// Xoofff-SANE: authenticated encryption of the messages of a session, with a nonce for the session.
 ///
-/// Every tag of 16 bytes covers all messages so far, their associated data and their order. A forgery succeeds with
-/// probability 2^-128 a try; it and every other message that is refused leave the session as it was, so that the
-/// genuine one is still accepted. **A nonce must not come twice under one key**: the XOR of messages would show.
-/// The two directions of a conversation need two sessions, with two nonces. Nonces have any length; random ones
-/// should have 24 bytes or more.
+/// Every 16-byte tag covers all messages so far, their associated data and their order. Each forgery attempt succeeds with
+/// probability 2^-128; a rejected message leaves the session unchanged, so the genuine one is still accepted. **Never
+/// reuse a nonce under one key**: it would reveal the XOR of messages. The two directions of a conversation need two
+/// sessions with different nonces. Nonces have any length; random ones should have at least 24 bytes.
 ///
-/// Ciphertext is as long as plaintext. Sealing reads the message twice, opening as well: the tag is checked before
+/// The ciphertext is as long as the plaintext. Sealing and opening both read the message twice: the tag is checked before
 /// anything is decrypted.
 ///
 /// ```
 /// use veriplex::{Error, xoofff::Sane};
 ///
-/// let (key, nonce) = ([7; 32], [1; 24]); // random; the nonce never twice under one key
+/// let (key, nonce) = ([7; 32], [1; 24]); // random; never reuse the nonce under one key
 /// let mut sender = Sane::new(&key, &nonce)?;
 /// let mut receiver = Sane::new(&key, &nonce)?;
 ///
@@ -32,7 +31,7 @@ use crate::in_out::keep_if;
 /// # Ok::<(), Error>(())
 /// ```
 ///
-/// It has no `Clone`: two copies would encrypt two messages with the same keystream.
+/// It does not implement `Clone`: two copies would encrypt two messages with the same keystream.
 ///
 /// ```compile_fail,E0599
 /// # fn main() -> Result<(), veriplex::Error> {
@@ -53,7 +52,7 @@ impl Sane {
     /// Size in bytes of a tag.
     pub const TAG_LEN: usize = 16;
 
-    /// A session without messages.
+    /// Starts a session.
     ///
     /// # Errors
     ///
@@ -64,11 +63,11 @@ impl Sane {
         Ok(Self::after(&history, false))
     }
 
-    /// The session whose owner sent this tag of the session without messages ([`Sane::tag`]).
+    /// Starts a session and checks the tag that the peer sent before any message ([`Sane::tag`]).
     ///
     /// # Errors
     ///
-    /// [`Error::Verification`] if the tag is of another key or nonce; [`Error::InvalidKey`] as for [`Sane::new`].
+    /// [`Error::Verification`] if the tag belongs to another key or nonce; [`Error::InvalidKey`] as for [`Sane::new`].
     pub fn with_tag(
         key: &(impl AsRef<[u8]> + ?Sized),
         nonce: &[u8],
@@ -82,8 +81,8 @@ impl Sane {
         }
     }
 
-    /// The tag of the last message; before the first one, that of the session without messages, which may be sent to
-    /// show at once whether key and nonce agree.
+    /// The tag of the last message. Before the first message it is the tag of the empty session, which can be sent to check
+    /// early that key and nonce agree.
     #[must_use]
     pub const fn tag(&self) -> &[u8; Self::TAG_LEN] {
         &self.tag

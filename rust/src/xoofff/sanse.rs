@@ -8,12 +8,12 @@ use crate::in_out::keep_if;
 
 /// Xoofff-SANSE: authenticated encryption of the messages of a session, without a nonce (synthetic IV).
 ///
-/// The tag of 32 bytes is computed from the plaintext and encrypts it. It covers all messages so far, their associated
-/// data and their order. Two sessions under one key show whether their messages so far are all the same, and nothing else;
-/// a nonce, if that is to be hidden, goes into the associated data of the first message. A refused message leaves
-/// the session as it was, so that the genuine one is still accepted.
+/// The 32-byte tag is computed from the plaintext and used to encrypt it. It covers all messages so far, their associated
+/// data and their order. Two sessions under one key reveal only whether all their messages so far are equal; to hide that,
+/// put a nonce into the associated data of the first message. A rejected message leaves the session unchanged, so the
+/// genuine one is still accepted.
 ///
-/// Ciphertext is as long as plaintext. Sealing and opening read the message twice.
+/// The ciphertext is as long as the plaintext. Sealing and opening both read the message twice.
 ///
 /// ```
 /// use veriplex::{Error, xoofff::Sanse};
@@ -39,7 +39,7 @@ impl Sanse {
     /// Size in bytes of a tag.
     pub const TAG_LEN: usize = 32;
 
-    /// A session without messages.
+    /// Starts a session.
     ///
     /// # Errors
     ///

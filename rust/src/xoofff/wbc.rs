@@ -23,11 +23,11 @@ const fn split(n: usize) -> usize {
 
 /// Xoofff-WBC: a tweakable cipher on a whole message, without authentication.
 ///
-/// The ciphertext is as long as the message, and each of its bits depends on each bit of message and tweak: a change
-/// of the ciphertext garbles all of the plaintext. Equal messages under equal tweaks have equal ciphertexts. Messages
-/// and tweaks have any length; a message of a few bytes is a permutation of few values, and no more secret than that.
-/// It is made for disks and fields of fixed size; where there is room for a tag, use [`WbcAe`], [`Sanse`](super::Sanse)
-/// or [`Sane`](super::Sane).
+/// The ciphertext is as long as the message, and each of its bits depends on every bit of the message and the tweak:
+/// changing the ciphertext garbles the whole plaintext. Equal messages under equal tweaks have equal ciphertexts. Messages
+/// and tweaks have any length, but on messages of a few bytes the cipher permutes only a few values and hides no more than
+/// that. Use it for disks and fixed-size fields; where there is room for a tag, use [`WbcAe`], [`Sanse`](super::Sanse) or
+/// [`Sane`](super::Sane).
 ///
 /// ```
 /// use veriplex::xoofff::Wbc;
@@ -43,7 +43,7 @@ const fn split(n: usize) -> usize {
 pub struct Wbc(Xoofff);
 
 impl Wbc {
-    /// The cipher under this key.
+    /// Creates the cipher with this key.
     ///
     /// # Errors
     ///
@@ -90,9 +90,9 @@ fn xor(part: &mut [u8], tweaked: &Xoofff, other: &[u8], bits: DomainBits) {
 
 /// Xoofff-WBC-AE: authenticated encryption with [`Wbc`], of a message that is followed by 16 zeros.
 ///
-/// Deterministic: equal messages with equal associated data have equal ciphertexts; a nonce, if that is to be hidden,
-/// goes into the associated data. The ciphertext is 16 bytes longer than the message. A forgery succeeds with
-/// probability 2^-128 a try.
+/// Deterministic: equal messages with equal associated data have equal ciphertexts; to hide that, put a nonce into the
+/// associated data. The ciphertext is 16 bytes longer than the message. Each forgery attempt succeeds with probability
+/// 2^-128.
 ///
 /// ```
 /// use veriplex::{Error, xoofff::WbcAe};
@@ -107,7 +107,7 @@ fn xor(part: &mut [u8], tweaked: &Xoofff, other: &[u8], bits: DomainBits) {
 pub struct WbcAe(Wbc);
 
 impl WbcAe {
-    /// The cipher under this key.
+    /// Creates the cipher with this key.
     ///
     /// # Errors
     ///
@@ -116,7 +116,7 @@ impl WbcAe {
         Wbc::new(key).map(Self)
     }
 
-    /// Encrypts in place; the last 16 bytes of `in_out` are room.
+    /// Encrypts in place; the last 16 bytes of `in_out` are room for the expansion.
     ///
     /// # Errors
     ///

@@ -9,11 +9,11 @@ use super::{up, verify_nodes, verify_root};
 use crate::Error;
 use crate::tree::{CHUNK_LEN, CV_LEN, DIGEST_LEN, FANOUT_BITS, MAX_LEVELS, Shape, Tree};
 
-/// Reads a message at any place and gives out only what was verified, with an outboard that is read as far as it is needed.
+/// Reads a message with random access and releases only verified data. It reads only the parts of the outboard it needs.
 ///
-/// Reading gives 0 bytes only at the end of the message. Data or an outboard that are not what was hashed, or are cut, are an
-/// error of kind `InvalidData`; errors of the inner readers are passed on. After an error the call can be repeated, and
-/// other places can be read. It holds one chunk, of at most 4096 bytes, of each level.
+/// A read returns 0 bytes only at the end of the message. Damaged or truncated data or outboards give an error of kind
+/// `InvalidData`; errors of the inner readers are passed on. After an error the call can be repeated and other places can
+/// be read. It holds one chunk of each level, at most 4096 bytes each.
 pub struct Reader<M, O> {
     tree: Tree,
     digest: [u8; DIGEST_LEN],
@@ -28,8 +28,8 @@ pub struct Reader<M, O> {
 }
 
 impl<M: Read + Seek, O: Read + Seek> Reader<M, O> {
-    /// Starts to read a message of `message_len` bytes, which begins where `message` is now, with the outboard that begins
-    /// where `outboard` is now.
+    /// Starts to read a message of `message_len` bytes. Message and outboard start at the current positions of `message` and
+    /// `outboard`.
     ///
     /// # Errors
     ///
@@ -128,7 +128,7 @@ impl<M: Read + Seek, O: Read + Seek> Read for Reader<M, O> {
 }
 
 impl<M, O> Seek for Reader<M, O> {
-    /// Goes to a place in the message; behind its end there is nothing to read.
+    /// Seeks to a position in the message; past its end there is nothing to read.
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.position = crate::io::seek(to, self.position, self.shape.lens[0])?;
         Ok(self.position)
