@@ -1,5 +1,5 @@
-//! `proofs/inventory.toml` covers the public API, names only what exists, and is with `jasmin/kernels.toml` and
-//! `proofs/THEOREMS.txt` what `proofs/INVENTORY.md` shows.
+//! Checks that `proofs/inventory.toml` covers the public API and names only what exists, and that `proofs/INVENTORY.md`
+//! is up to date with it, `jasmin/kernels.toml` and `proofs/THEOREMS.txt`.
 
 #[path = "inventory/public.rs"]
 mod public;
@@ -26,27 +26,27 @@ struct Inventory {
 #[serde(deny_unknown_fields)]
 struct Assumption {
     what: String,
-    /// What makes it plausible, in words.
+    /// Why it is plausible.
     because: String,
     #[serde(default)]
     theorems: Vec<String>,
-    /// Commands and tests that would show a mistake.
+    /// Commands and tests that would reveal a mistake.
     #[serde(default)]
     checks: Vec<String>,
 }
 
-/// What the kernels of a level have in common. The rest of their entries comes from the table and the theorems.
+/// What the kernels of a level have in common. The rest of each entry comes from the table and the theorems.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Kernels {
     level: String,
     constant_time: Vec<String>,
     tests: Vec<String>,
-    /// Beside those of the theorems.
+    /// In addition to those of the theorems.
     assumptions: Vec<String>,
 }
 
-/// One of the operations of a backend: the code that computes.
+/// An operation of a backend: the code that does the computing.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Operation {
@@ -79,7 +79,7 @@ struct Api {
     assumptions: Vec<String>,
 }
 
-/// Of a backend that is not made of kernels.
+/// For a backend without kernels.
 const OPERATIONS: [&str; 5] = [
     "permute",
     "absorb_blocks",
@@ -116,11 +116,11 @@ fn inventory() -> Inventory {
     inventory
 }
 
-/// The theorem that a loop is run for every number of blocks.
+/// The theorem that extends one loop iteration to any number of blocks.
 const EVERY_N: &str = "blocks_for_every_n";
 
-/// What makes a kernel proved for every input and every number of blocks. The permutation has no blocks. A loop has its
-/// step, in place as well where there is such a thing, and its exit.
+/// The theorems that together prove a kernel for every input and any number of blocks. The permutation takes no blocks. A
+/// loop needs its step (in place too, where the kernel allows that) and its exit.
 fn needed(level: &Level, kernel: &Kernel) -> Vec<String> {
     let parts: &[&str] = match (kernel.has_count(), kernel.in_place()) {
         (false, _) => &["thm"],
@@ -163,7 +163,7 @@ fn kernel_entry(level: &Level, kernel: &Kernel, common: &Kernels) -> Operation {
     }
 }
 
-/// `NAME_0..4` is five names.
+/// `NAME_0..4` stands for five names.
 fn spread(name: &str) -> Vec<String> {
     let parts = name.split_once("..").and_then(|(head, last)| {
         let (stem, first) = head.rsplit_once('_')?;
@@ -187,7 +187,7 @@ fn saw_theorems() -> BTreeMap<String, (String, Vec<String>)> {
         .collect()
 }
 
-/// The object of theorems about an operation of a backend. There is none about intrinsics.
+/// The object of the theorems about an operation of a backend. Intrinsics have no theorems.
 fn object_of(backend: &str, operation: &str) -> Option<String> {
     match backend.strip_suffix(" kernels") {
         Some(level) => Some(format!("{level}/{operation}")),
@@ -206,7 +206,7 @@ fn rocq_theorems() -> BTreeSet<String> {
     names
 }
 
-/// Whether `make TARGET` or `FILE::TEST` exists. An ignored test is one only where the Makefile runs it by its name.
+/// Whether `make TARGET` or `FILE::TEST` exists. An ignored test counts only if the Makefile runs it by name.
 fn check_exists(name: &str) -> bool {
     if let Some(target) = name.strip_prefix("make ") {
         return read("Makefile")
@@ -251,7 +251,7 @@ fn every_public_item_has_one_entry() {
     assert!(wrong.is_empty(), "proofs/inventory.toml:\n{}", wrong.join("\n"));
 }
 
-/// The walk over the sources sees what it claims to see.
+/// The source walker finds everything it should.
 #[test]
 fn public_items_are_found() {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("public");
@@ -394,17 +394,17 @@ fn entries_name_only_what_exists() {
     }
     for name in inventory.assumptions.keys() {
         if !used_assumptions.contains(name) {
-            wrong.push(format!("assumption {name}: of no entry"));
+            wrong.push(format!("assumption {name}: no entry uses it"));
         }
     }
-    // Lemmas between two definitions of the specification are steps, not claims about code.
+    // Lemmas that relate two definitions of the specification are steps, not claims about code.
     let claims = saw
         .iter()
         .filter(|(_, (object, _))| object != "spec")
         .map(|(name, _)| name);
     for name in claims.chain(&rocq) {
         if !cited.contains(name) {
-            wrong.push(format!("theorem {name}: of no entry"));
+            wrong.push(format!("theorem {name}: no entry uses it"));
         }
     }
     for backend in BACKENDS {
@@ -443,7 +443,7 @@ fn entries_name_only_what_exists() {
     assert!(wrong.is_empty(), "proofs/inventory.toml:\n{}", wrong.join("\n"));
 }
 
-/// The tests beside the twin: their names begin so.
+/// Tests that compare with the twin have names that begin like this.
 const TWIN_TESTS: [&str; 5] = [
     "tests/twin.rs::",
     "tests/ristretto/twin.rs::",
@@ -452,9 +452,9 @@ const TWIN_TESTS: [&str; 5] = [
     "tests/seekable.rs::twin",
 ];
 
-/// A status says no more than the theorems and tests of its entry do.
+/// A status claims no more than the theorems and tests of its entry show.
 #[test]
-fn statuses_are_deserved() {
+fn evidence_supports_statuses() {
     let inventory = inventory();
     let saw = saw_theorems();
     let rocq = rocq_theorems();
@@ -503,7 +503,7 @@ fn statuses_are_deserved() {
                 theorems.contains(&theorem) && saw.get(&theorem).is_some_and(|t| bounded || !limited(t))
             })
         };
-        let deserved = match o.status.as_str() {
+        let supported = match o.status.as_str() {
             "proved" => o.names.iter().all(|name| proved(name) && for_every_n(name)),
             "proved-bounded" => o.names.iter().all(proved) && !o.names.iter().all(for_every_n),
             "proved-llvm" => bitcode(false) && twin(&o.tests),
@@ -512,25 +512,25 @@ fn statuses_are_deserved() {
             "tested" => !o.tests.is_empty(),
             _ => false,
         };
-        if !deserved {
+        if !supported {
             wrong.push(format!("{entry}: not {}", o.status));
         }
-        // A kernel is proved: that is what it is for.
+        // Every kernel must be proved.
         if o.backend.ends_with(" kernels") && o.status != "proved" {
             wrong.push(format!(
                 "{entry}: proofs/THEOREMS.txt lacks a theorem about the lifted kernel"
             ));
         }
         if o.status.starts_with("proved") && o.assumptions.is_empty() {
-            wrong.push(format!("{entry}: a proof without assumptions"));
+            wrong.push(format!("{entry}: a proof must list its assumptions"));
         }
     }
     for a in &inventory.api {
-        let deserved = match a.status.as_str() {
+        let supported = match a.status.as_str() {
             "specified-tested" => twin(&a.tests),
             "tested" => !a.tests.is_empty(),
             "not-covered" => a.tests.is_empty(),
-            // Of the Rust of the API, theorems are about the duplex: one of each function.
+            // In the Rust of the API, only the duplex has theorems, one for each function.
             "proved-llvm-bounded" => {
                 let proved = |item: &String| {
                     item.strip_prefix("hazmat::Duplex::").is_none_or(|name| {
@@ -546,14 +546,14 @@ fn statuses_are_deserved() {
             }
             _ => false,
         };
-        if !deserved {
+        if !supported {
             wrong.push(format!("{}: not {}", a.what, a.status));
         }
     }
     assert!(wrong.is_empty(), "proofs/inventory.toml:\n{}", wrong.join("\n"));
 }
 
-/// What a theorem rests on, its entry rests on.
+/// An entry lists all assumptions of its theorems.
 #[test]
 fn assumptions_of_theorems_are_those_of_their_entries() {
     let inventory = inventory();
@@ -571,7 +571,7 @@ fn assumptions_of_theorems_are_those_of_their_entries() {
                 None => vec!["rocq".to_owned()],
             };
             for name in rests.iter().filter(|name| !assumptions.contains(name)) {
-                wrong.push(format!("{entry}: {theorem} rests on {name}"));
+                wrong.push(format!("{entry}: {theorem} assumes {name}"));
             }
         }
     }
@@ -582,19 +582,19 @@ fn assumptions_of_theorems_are_those_of_their_entries() {
 fn the_page_shows_the_inventory() {
     let page = page(&inventory());
     for line in page.lines() {
-        assert!(line.chars().count() <= 260, "a long line: {line}");
+        assert!(line.chars().count() <= 260, "line too long: {line}");
     }
     if std::env::var_os("VERIPLEX_UPDATE").is_some() {
         fs::write(root().join(PAGE), page).unwrap();
     } else {
         assert!(
             read(PAGE) == page,
-            "{PAGE} is not what proofs/inventory.toml says: VERIPLEX_UPDATE=1 cargo test -p veriplex-assurance --test inventory"
+            "{PAGE} is out of date: run VERIPLEX_UPDATE=1 cargo test -p veriplex-assurance --test inventory"
         );
     }
 }
 
-/// Tests and make targets that the prose of `SOUNDNESS.md` names exist.
+/// The tests and make targets named in `SOUNDNESS.md` exist.
 #[test]
 fn soundness_names_only_what_exists() {
     let text = read("SOUNDNESS.md");
@@ -616,13 +616,13 @@ fn soundness_names_only_what_exists() {
     assert!(seen > 10, "{seen}");
 }
 
-/// What the kernels among the operations compute.
+/// The Cryptol definitions that the kernels among the operations compute.
 fn definitions(operation: &Operation) -> Vec<String> {
     let kernels = operation.names.iter().filter_map(|name| TABLE.kernel(name));
     kernels.map(|kernel| kernel.cryptol.clone()).collect()
 }
 
-/// An entry of a list: what it is, and names as code, over as many lines as it takes.
+/// A list item: a title and names as code, wrapped.
 fn entry(what: &str, names: &[String]) -> String {
     let mut text = format!("- {what}:");
     let mut width = text.len();
@@ -642,7 +642,7 @@ fn entry(what: &str, names: &[String]) -> String {
     }
 }
 
-/// Words, over as many lines as they take.
+/// Wraps words into lines.
 fn wrapped(words: &str) -> String {
     let (mut text, mut width) = (String::new(), 0);
     for word in words.split_whitespace() {
@@ -662,9 +662,10 @@ fn wrapped(words: &str) -> String {
 fn page(inventory: &Inventory) -> String {
     let mut text = "# Inventory
 
-Every public item and every operation: what is proved of it, or tested, and on what that rests. What this means as a whole
-is in [SOUNDNESS.md](../SOUNDNESS.md). Written from `inventory.toml`, `THEOREMS.txt` and `jasmin/kernels.toml` by
-`VERIPLEX_UPDATE=1 cargo test -p veriplex-assurance --test inventory`, not to be edited.
+Every public item and every operation: what is proved or tested about it, and what that assumes.
+[SOUNDNESS.md](../SOUNDNESS.md) explains what this adds up to. Do not edit this page: it is generated from
+`inventory.toml`, `THEOREMS.txt` and `jasmin/kernels.toml` by
+`VERIPLEX_UPDATE=1 cargo test -p veriplex-assurance --test inventory`.
 
 | status | meaning |
 |---|---|
@@ -704,7 +705,7 @@ is in [SOUNDNESS.md](../SOUNDNESS.md). Written from `inventory.toml`, `THEOREMS.
         text += &entry("tests", &a.tests);
         text += &entry("rests on", &a.assumptions);
     }
-    text += "\n## What these rest on\n";
+    text += "\n## Assumptions\n";
     for (name, a) in &inventory.assumptions {
         writeln!(text, "\n### {name}\n").unwrap();
         text += &wrapped(&format!("Assumed: {}.", a.what));
