@@ -2,7 +2,8 @@
    which a section adds is seen; the definitions in which the theorems are stated; and what each theorem rests on. *)
 
 From Veriplex Require Blocks Duplex Framing Protocol AES Simpira1024 KnownAnswers VectorsHold Veriplex
-  Machine X86_64 Call_x86_64 Kernels_x86_64 Permute_x86_64.
+  Machine X86_64 Call_x86_64 Kernels_x86_64 Permute_x86_64
+  DuplexBlocks Blocks_x86_64.
 Set Printing Width 110.
 
 (* -- The specification ------------------------------------------------------------------------------------------- *)
@@ -248,6 +249,29 @@ Print Permute_x86_64.code.
 Print Permute_x86_64.buffers.
 Check Permute_x86_64.permute_x86_64.
 Print Assumptions Permute_x86_64.permute_x86_64.
+Print DuplexBlocks.end_block.
+Print DuplexBlocks.absorb_block.
+Print DuplexBlocks.squeeze_block.
+Print DuplexBlocks.encrypt_block.
+Print DuplexBlocks.decrypt_block.
+Print DuplexBlocks.absorb_blocks.
+Print DuplexBlocks.squeeze_blocks.
+Print DuplexBlocks.encrypt_blocks.
+Print DuplexBlocks.decrypt_blocks.
+Print Blocks_x86_64.chunks.
+Print Blocks_x86_64.ends.
+Check Blocks_x86_64.absorb_blocks_x86_64.
+Print Assumptions Blocks_x86_64.absorb_blocks_x86_64.
+Check Blocks_x86_64.squeeze_blocks_x86_64.
+Print Assumptions Blocks_x86_64.squeeze_blocks_x86_64.
+Check Blocks_x86_64.encrypt_blocks_x86_64.
+Print Assumptions Blocks_x86_64.encrypt_blocks_x86_64.
+Check Blocks_x86_64.encrypt_blocks_in_place_x86_64.
+Print Assumptions Blocks_x86_64.encrypt_blocks_in_place_x86_64.
+Check Blocks_x86_64.decrypt_blocks_x86_64.
+Print Assumptions Blocks_x86_64.decrypt_blocks_x86_64.
+Check Blocks_x86_64.decrypt_blocks_in_place_x86_64.
+Print Assumptions Blocks_x86_64.decrypt_blocks_in_place_x86_64.
 
 (* -- The loop of the lifted kernels ---------------------------------------------------------------------------------- *)
 
