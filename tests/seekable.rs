@@ -130,7 +130,7 @@ fn known_answers() {
 
 /// `VERIPLEX_CASES` as in `tests/twin.rs`.
 fn twin_cases() -> u32 {
-    let asked: u32 = std::env::var("VERIPLEX_CASES").map_or(2000, |text| text.parse().expect("a number"));
+    let asked = common::asked_cases();
     asked.div_ceil(20)
 }
 

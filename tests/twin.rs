@@ -19,7 +19,7 @@ use veriplex_spec as spec;
 
 /// One case in `share` of those asked for.
 fn cases(share: u32) -> ProptestConfig {
-    let asked: u32 = std::env::var("VERIPLEX_CASES").map_or(2000, |text| text.parse().expect("a number"));
+    let asked = common::asked_cases();
     ProptestConfig {
         failure_persistence: None,
         ..ProptestConfig::with_cases(asked.div_ceil(share))

@@ -121,14 +121,22 @@ impl rand_core::TryRng for Recorded {
 
 impl rand_core::TryCryptoRng for Recorded {}
 
+/// The usual number of random cases.
+const USUAL_CASES: u32 = 2000;
+
+/// The number of random cases that `VERIPLEX_CASES` asks for.
+pub fn asked_cases() -> u32 {
+    std::env::var("VERIPLEX_CASES").map_or(USUAL_CASES, |text| text.parse().expect("a number"))
+}
+
 /// Whether fewer cases are asked for than usual, as where the CPU is emulated: long messages are left out then.
 pub fn fewer_cases() -> bool {
-    std::env::var("VERIPLEX_CASES").is_ok_and(|text| text.parse::<u32>().expect("a number") < 2000)
+    asked_cases() < USUAL_CASES
 }
 
 /// For proptest: a tenth of the number that `VERIPLEX_CASES` sets (2,000).
 pub fn random_cases() -> proptest::prelude::ProptestConfig {
-    let asked: u32 = std::env::var("VERIPLEX_CASES").map_or(2000, |text| text.parse().expect("a number"));
+    let asked = asked_cases();
     proptest::prelude::ProptestConfig {
         failure_persistence: None,
         ..proptest::prelude::ProptestConfig::with_cases(asked.div_ceil(10))

@@ -15,7 +15,7 @@ use veriplex_spec as spec;
 use crate::common::{Recorded, on_each_backend};
 
 fn cases() -> ProptestConfig {
-    let asked: u32 = std::env::var("VERIPLEX_CASES").map_or(2000, |text| text.parse().expect("a number"));
+    let asked = crate::common::asked_cases();
     ProptestConfig {
         failure_persistence: None,
         ..ProptestConfig::with_cases(asked.div_ceil(20))

@@ -27,7 +27,7 @@ pub fn wbc_ae(ad: &[u8], message: &[u8]) -> Vec<u8> {
 
 /// One case in `share` of those asked for.
 fn cases(share: u32) -> ProptestConfig {
-    let asked: u32 = std::env::var("VERIPLEX_CASES").map_or(2000, |text| text.parse().expect("a number"));
+    let asked = crate::common::asked_cases();
     ProptestConfig {
         failure_persistence: None,
         ..ProptestConfig::with_cases(asked.div_ceil(share))
