@@ -23,13 +23,13 @@ pub fn subtract(x: Number, y: Number) -> Number {
     le_bytes(&(le_number(&wrap) + le_number(&x) - le_number(&y)))
 }
 
-/// Poly1305 as a hash: nothing is added.
+/// Poly1305 as a hash: no pad is added.
 #[cfg_attr(veriplex_hax, hax_lib::requires(r.len() == 16))]
 pub fn poly(r: &[u8], message: &[u8]) -> Number {
     le_bytes(&polynomial(r, message))
 }
 
-/// The stream under a short nonce, which is followed by a byte 1 and zeros.
+/// The stream under a short nonce, padded with a byte 1 and zeros.
 #[cfg_attr(veriplex_hax, hax_lib::requires(key.len() == 32 && nonce.len() < 24))]
 pub fn short_nonce(n: usize, key: &[u8], nonce: &[u8], length: usize) -> Vec<u8> {
     let mut long = [nonce, &[1]].concat();
@@ -37,14 +37,14 @@ pub fn short_nonce(n: usize, key: &[u8], nonce: &[u8], length: usize) -> Vec<u8>
     xchacha(n, key, &long, length)
 }
 
-/// What Adiantum's hashes have in common: that of the message's length and the tweak.
+/// The first part of Adiantum's hash: the hash of the message's length and the tweak.
 #[cfg_attr(veriplex_hax, hax_lib::requires(key.len() == 16))]
 pub fn tweak_hash(key: &[u8], tweak: &[u8], length: usize) -> Number {
     let bits = (8 * length as u128).to_le_bytes();
     poly(key, &[&bits, tweak].concat())
 }
 
-/// That of the message: Poly1305 over what NH makes of each KiB.
+/// The second part: the hash of the message, which is Poly1305 over the NH hash of each KiB.
 #[cfg_attr(veriplex_hax, hax_lib::requires(key.len() == 1088))]
 pub fn message_hash(key: &[u8], message: &[u8]) -> Number {
     let mut hashes = Vec::new();
@@ -71,12 +71,12 @@ pub fn padded_hash(key: &[u8], tweak: &[u8], z: usize, message: &[u8]) -> Number
     poly(key, &[&bits[..4], tweak, &zeros, message].concat())
 }
 
-/// The zeros that fill a block, none if it is full.
+/// The number of zeros that fill up a block: none if it is full.
 pub fn padding(tweak_len: usize) -> usize {
     (16 - (4 + tweak_len) % 16) % 16
 }
 
-/// The same as the Go package pads: 16 where none are needed.
+/// The same with the Go package's padding: 16 zeros where none are needed.
 pub fn go_padding(tweak_len: usize) -> usize {
     1 + (16 - (5 + tweak_len) % 16) % 16
 }
@@ -87,24 +87,24 @@ pub fn hpolyc_hash(key: &[u8], tweak: &[u8], message: &[u8]) -> Number {
     padded_hash(key, tweak, padding(tweak.len()), message)
 }
 
-/// That of the Go package.
+/// The same with the Go package's padding.
 #[cfg_attr(veriplex_hax, hax_lib::requires(key.len() == 16 && tweak.len() < 1 << 29))]
 pub fn hpolyc_go_hash(key: &[u8], tweak: &[u8], message: &[u8]) -> Number {
     padded_hash(key, tweak, go_padding(tweak.len()), message)
 }
 
-/// The keys of a message: of the stream, of the block cipher, of the hash.
+/// The keys for a message.
 #[derive(Clone, Debug)]
 pub struct Keys {
-    /// The key of the user.
+    /// The user's key, for the stream.
     pub stream: Vec<u8>,
-    /// Of AES-256.
+    /// The key of AES-256.
     pub block: [u8; 32],
-    /// Of the hash.
+    /// The key of the hash.
     pub hash: Vec<u8>,
 }
 
-/// They are the beginning of the stream of no nonce.
+/// Derives the keys: they are the beginning of the stream under an empty nonce.
 #[cfg_attr(veriplex_hax, hax_lib::requires(key.len() == 32))]
 pub fn derive(n: usize, key: &[u8], hash_key_len: usize) -> Keys {
     let keys = short_nonce(n, key, &[], 32 + hash_key_len);
@@ -124,7 +124,7 @@ pub fn apply(n: usize, keys: &Keys, nonce: Number, message: &[u8]) -> Vec<u8> {
     message.iter().zip(stream).map(|(m, s)| m ^ s).collect()
 }
 
-/// The left part of a message, and the right one of 16 bytes.
+/// The left part of a message, and its right part of 16 bytes.
 #[cfg_attr(veriplex_hax, hax_lib::requires(message.len() >= 16))]
 pub fn parts(message: &[u8]) -> (Vec<u8>, Number) {
     let (left, right) = message.split_at(message.len() - 16);

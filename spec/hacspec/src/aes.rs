@@ -42,7 +42,7 @@ pub fn sub_bytes(x: Block) -> Block {
     from_fn(|i| sub_byte(x[i]))
 }
 
-/// `ShiftRows`: row r turns left by r places (section 5.1.2).
+/// `ShiftRows`: row r rotates left by r places (section 5.1.2).
 pub fn shift_rows(x: Block) -> Block {
     from_fn(|i| {
         let (row, column) = (i % 4, i / 4);

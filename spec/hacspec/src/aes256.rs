@@ -8,7 +8,7 @@ use core::array::from_fn;
 /// A column of a block, or a word of the key.
 pub type Column = [u8; 4];
 
-/// The keys of the rounds.
+/// The round keys.
 pub type Schedule = [Block; 15];
 
 /// The sum in GF(2^8), byte by byte.
@@ -26,7 +26,7 @@ pub fn round_constant(i: usize) -> u8 {
     1 << (i - 1)
 }
 
-/// `KeyExpansion` (section 5.2): words 8 to 59, each from the one before it and the one eight before it.
+/// `KeyExpansion` (section 5.2): words 8 to 59, each from the previous word and the word eight places before.
 pub fn expand(key: [u8; 32]) -> Schedule {
     let mut w: [Column; 60] = [[0; 4]; 60];
     for i in 0..60 {
@@ -39,7 +39,7 @@ pub fn expand(key: [u8; 32]) -> Schedule {
     from_fn(|round| from_fn(|i| w[4 * round + i / 4][i % 4]))
 }
 
-/// What word i takes from the one before it.
+/// The contribution of the previous word to word i.
 pub fn step(i: usize, previous: Column) -> Column {
     let [a, b, c, d] = previous;
     match i % 8 {
@@ -64,7 +64,7 @@ pub fn encrypt(key: [u8; 32], block: Block) -> Block {
     add_round_key(shift_rows(sub_bytes(x)), schedule[14])
 }
 
-/// The inverse of the S-box: the inverse of the affine map, then that in GF(2^8) (section 5.3.2).
+/// The inverse of the S-box: the inverse of the affine map, then the inverse in GF(2^8) (section 5.3.2).
 pub fn inv_sub_byte(x: u8) -> u8 {
     gf_inverse(x.rotate_left(1) ^ x.rotate_left(3) ^ x.rotate_left(6) ^ 0x05)
 }
@@ -74,7 +74,7 @@ pub fn inv_sub_bytes(x: Block) -> Block {
     x.map(inv_sub_byte)
 }
 
-/// `InvShiftRows`: row r turns right by r places (section 5.3.1).
+/// `InvShiftRows`: row r rotates right by r places (section 5.3.1).
 pub fn inv_shift_rows(x: Block) -> Block {
     from_fn(|i| {
         let (row, column) = (i % 4, i / 4);

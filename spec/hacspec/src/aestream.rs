@@ -6,10 +6,10 @@ use crate::duplex::Duplex;
 use crate::protocol::{self, Opened, TAG_LEN, mask, ratchet, unmask};
 use alloc::vec::Vec;
 
-/// The bytes of the length before each block.
+/// Size in bytes of the length before each block.
 pub const HEADER_LEN: usize = 2;
 
-/// A block: its length, masked, and itself, sealed.
+/// A block: the masked length, then the sealed block.
 #[cfg_attr(veriplex_hax, hax_lib::requires(block.len() < 65536))]
 pub fn seal_block(p: Duplex, block: &[u8]) -> (Duplex, Vec<u8>) {
     let n = block.len() as u64;
@@ -19,8 +19,8 @@ pub fn seal_block(p: Duplex, block: &[u8]) -> (Duplex, Vec<u8>) {
     (ratchet(sealed, b"block"), [header, body].concat())
 }
 
-/// The inverse of `seal_block` on the first block of a stream: it and the bytes after it. (Cryptol's type knows the
-/// length of the block, and has no bytes after it.)
+/// The inverse of `seal_block` on the first block of a stream: the block, and the bytes after it. (In Cryptol the type
+/// fixes the length of the block, and no bytes follow.)
 pub fn open_block(p: Duplex, sealed: &[u8]) -> (Duplex, Opened, Vec<u8>) {
     if sealed.len() < HEADER_LEN {
         let (ok, plaintext) = (false, Vec::new());
@@ -38,7 +38,7 @@ pub fn open_block(p: Duplex, sealed: &[u8]) -> (Duplex, Opened, Vec<u8>) {
     (ratchet(next, b"block"), opened, rest.to_vec())
 }
 
-/// A stream of blocks, none of them empty, and its end, an empty block. (In Cryptol all have one length.)
+/// A stream of nonempty blocks, ended by an empty block. (In Cryptol all blocks have the same length.)
 pub fn seal(p: Duplex, blocks: &[Vec<u8>]) -> (Duplex, Vec<u8>) {
     let mut p = p;
     let mut stream = Vec::new();
@@ -52,12 +52,12 @@ pub fn seal(p: Duplex, blocks: &[Vec<u8>]) -> (Duplex, Vec<u8>) {
     (after, stream)
 }
 
-/// The inverse of `seal`, for all of the input: the message, or nothing. (In Cryptol, zeros.)
+/// The inverse of `seal` on the whole input: the message, or nothing. (In Cryptol, zeros.)
 pub fn open(p: Duplex, stream: &[u8]) -> Opened {
     let mut p = p;
     let mut rest = stream.to_vec();
     let mut message = Vec::new();
-    // Every block takes some of the input: there are fewer than it has bytes.
+    // Every block consumes input, so there are at most as many blocks as bytes.
     for _ in 0..stream.len() {
         let (next, block, after) = open_block(p, &rest);
         if !block.ok {

@@ -1,5 +1,5 @@
 //! `ChaCha` with a nonce of 8 bytes and a counter of 64 bits (D. J. Bernstein, 2008), `HChaCha` and `XChaCha`
-//! (draft-irtf-cfrg-xchacha), of any even number of rounds.
+//! (draft-irtf-cfrg-xchacha), with any even number of rounds.
 //!
 //! Cryptol twin: `spec/cryptol/ChaCha.cry`. Keep the two in step, definition by definition.
 
@@ -39,7 +39,7 @@ pub fn column_round(x: State) -> State {
     from_fn(|i| columns[i % 4][i / 4])
 }
 
-/// Row r turns left by r places.
+/// Row r rotates left by r places.
 pub fn turn_rows(x: State) -> State {
     from_fn(|i| x[4 * (i / 4) + (i % 4 + i / 4) % 4])
 }
@@ -49,12 +49,12 @@ pub fn turn_rows_back(x: State) -> State {
     from_fn(|i| x[4 * (i / 4) + (i % 4 + 4 - i / 4) % 4])
 }
 
-/// Columns, then diagonals: columns of the turned rows.
+/// Columns, then diagonals: the columns of the rotated rows.
 pub fn double_round(x: State) -> State {
     turn_rows_back(column_round(turn_rows(column_round(x))))
 }
 
-/// So many rounds.
+/// n rounds.
 pub fn rounds(n: usize, x: State) -> State {
     let mut y = x;
     for _ in 0..n / 2 {
@@ -70,7 +70,7 @@ pub fn start(key: &[u8], last: &[u8]) -> State {
     from_fn(|i| words[i])
 }
 
-/// The key of the inner `ChaCha`: no addition of the start, and of the result the first and the last row.
+/// The key of the inner `ChaCha`: the first and the last row after the rounds, without adding the start.
 #[cfg_attr(veriplex_hax, hax_lib::requires(key.len() == 32 && nonce.len() == 16))]
 pub fn hchacha(n: usize, key: &[u8], nonce: &[u8]) -> Vec<u8> {
     let x = rounds(n, start(key, nonce));

@@ -5,7 +5,7 @@
 use crate::protocol::{derive, init, mix};
 use alloc::vec::Vec;
 
-/// A digest is the case n = 32; an extendable output asks for more.
+/// A digest is the case n = 32; an extendable output has more bytes.
 #[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL))]
 pub fn digest(domain: &[u8], message: &[u8], n: usize) -> Vec<u8> {
     derive(mix(init(domain), b"message", message), b"digest", n).1

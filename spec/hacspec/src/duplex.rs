@@ -1,4 +1,4 @@
-//! The duplex: a cursor over the permutation's state (design.md, "Duplex").
+//! The duplex: the permutation's state with a cursor (design.md, "Duplex").
 //!
 //! Cryptol twin: `spec/cryptol/Duplex.cry`. Keep the two in step, definition by definition.
 
@@ -37,7 +37,7 @@ pub fn xor_at(s: State, i: u8, b: u8) -> State {
     s
 }
 
-/// End a block: the place of the last frame, the padding 1 0* 1, the permutation.
+/// End a block: add the place of the last frame and the padding 1 0* 1, then permute.
 #[cfg_attr(veriplex_hax, hax_lib::requires(usize::from(d.rate_idx) < RATE))]
 pub fn pad_permute(d: Duplex) -> Duplex {
     let framed = xor_at(d.state, d.rate_idx, d.frame_idx);
@@ -87,7 +87,7 @@ pub fn absorb(d: Duplex, bytes: &[u8]) -> Duplex {
     d
 }
 
-/// Output n bytes and zero them: a later leak of the state does not show them again.
+/// Output n bytes and zero them, so that a later leak of the state does not reveal them.
 #[cfg_attr(veriplex_hax, hax_lib::requires(usize::from(d.rate_idx) < RATE))]
 #[cfg_attr(veriplex_hax, hax_lib::ensures(|result| result.1.len() == n))]
 pub fn squeeze(d: Duplex, n: usize) -> (Duplex, Vec<u8>) {
@@ -100,7 +100,7 @@ pub fn squeeze(d: Duplex, n: usize) -> (Duplex, Vec<u8>) {
     (d, out)
 }
 
-/// XOR plaintext in; what the state then holds is the ciphertext.
+/// XOR plaintext in; the state then holds the ciphertext.
 #[cfg_attr(veriplex_hax, hax_lib::requires(usize::from(d.rate_idx) < RATE))]
 #[cfg_attr(veriplex_hax, hax_lib::ensures(|result| result.1.len() == plaintext.len()))]
 pub fn encrypt(d: Duplex, plaintext: &[u8]) -> (Duplex, Vec<u8>) {
@@ -166,7 +166,7 @@ pub fn serialize(d: Duplex) -> [u8; 130] {
     })
 }
 
-/// The state from bytes, as (ok, duplex). An index beyond the rate is refused.
+/// The state from bytes, as (ok, duplex). Refuses an index beyond the rate.
 pub fn deserialize(bytes: [u8; 130]) -> (bool, Duplex) {
     let d = Duplex {
         state: from_fn(|i| bytes[i + 2]),

@@ -1,6 +1,8 @@
 //! Ristretto255 (RFC 9496) as functions on encodings. The specification ends here: the group itself comes from the
 //! library curve25519-dalek. There is no Cryptol twin.
 
+use crate::duplex::Duplex;
+use crate::protocol::mix;
 use curve25519_dalek::ristretto::CompressedRistretto;
 use curve25519_dalek::traits::{Identity, IsIdentity};
 
@@ -21,7 +23,7 @@ fn element(encoding: Element) -> curve25519_dalek::RistrettoPoint {
     CompressedRistretto(encoding).decompress().unwrap()
 }
 
-/// 32 bytes out of many, from `start`: an encoding, or none.
+/// The 32 bytes from `start`, which may or may not be a valid encoding.
 #[cfg_attr(veriplex_hax, hax_lib::requires(bytes.len() >= 32 && start <= bytes.len() - 32))]
 pub fn part(bytes: &[u8], start: usize) -> [u8; 32] {
     core::array::from_fn(|i| bytes[start + i])
@@ -40,18 +42,23 @@ pub fn is_element(encoding: Element) -> bool {
     }
 }
 
-/// The scalar of 64 uniform bytes.
+/// The scalar from 64 uniform bytes.
 #[cfg_attr(veriplex_hax, hax_lib::requires(uniform.len() == 64))]
 pub fn wide(uniform: &[u8]) -> Scalar {
     curve25519_dalek::Scalar::from_bytes_mod_order_wide(&core::array::from_fn(|i| uniform[i])).to_bytes()
 }
 
-/// The element of 64 uniform bytes: the one-way map of RFC 9496, section 4.3.4.
+/// The element from 64 uniform bytes: the one-way map of RFC 9496, section 4.3.4.
 #[cfg_attr(veriplex_hax, hax_lib::requires(uniform.len() == 64))]
 pub fn map(uniform: &[u8]) -> Element {
     curve25519_dalek::RistrettoPoint::from_uniform_bytes(&core::array::from_fn(|i| uniform[i]))
         .compress()
         .to_bytes()
+}
+
+/// A transcript with a private key and a generator's bytes: what ephemeral keys and nonces are derived from.
+pub fn hedge(p: Duplex, private: Scalar, randomness: &[u8]) -> Duplex {
+    mix(mix(p, b"own-private", &private), b"rand", randomness)
 }
 
 /// The generator.

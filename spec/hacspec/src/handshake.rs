@@ -1,8 +1,8 @@
 //! Mutual authentication (design.md, "Schemes"). There is no Cryptol twin: Cryptol has no such group.
 
 use crate::duplex::Duplex;
-use crate::group::{Element, Scalar, generator, is_element, part, times, wide};
-use crate::protocol::{fork_branch, init, mix, open, ratchet, seal};
+use crate::group::{Element, Scalar, generator, hedge, is_element, part, times, wide};
+use crate::protocol::{derive, fork_branch, init, mix, open, ratchet, seal};
 use alloc::vec::Vec;
 
 /// The public key that the peer claims, and the protocols of the two directions.
@@ -10,9 +10,9 @@ use alloc::vec::Vec;
 pub struct Session {
     /// The peer's public key.
     pub peer: Element,
-    /// What the responder sends with.
+    /// The protocol with which the responder sends.
     pub responder: Duplex,
-    /// What the initiator sends with.
+    /// The protocol with which the initiator sends.
     pub initiator: Duplex,
 }
 
@@ -22,18 +22,53 @@ pub fn request(randomness: &[u8]) -> Element {
     times(wide(randomness), generator())
 }
 
-/// The transcript of both ephemeral keys.
+/// The transcript before the first message. No prologue leaves no trace.
 #[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL))]
-pub fn start(domain: &[u8], ie: Element, re: Element, shared: Element) -> Duplex {
-    mix(mix(mix(init(domain), b"ie", &ie), b"re", &re), b"ie-re", &shared)
+pub fn begin(domain: &[u8], prologue: &[u8]) -> Duplex {
+    if prologue.is_empty() {
+        init(domain)
+    } else {
+        mix(init(domain), b"prologue", prologue)
+    }
+}
+
+/// The uniform bytes of the initiator's ephemeral key, from a generator's.
+#[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL && randomness.len() == 64))]
+pub fn initiator_ephemeral(domain: &[u8], prologue: &[u8], own: Scalar, randomness: &[u8]) -> Vec<u8> {
+    let hidden = hedge(begin(domain, prologue), own, randomness);
+    derive(hidden, b"ephemeral-private", 64).1
+}
+
+/// The uniform bytes of the responder's ephemeral key, from a generator's and the request.
+#[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL && randomness.len() == 64))]
+pub fn responder_ephemeral(
+    domain: &[u8],
+    prologue: &[u8],
+    own: Scalar,
+    randomness: &[u8],
+    ie: Element,
+) -> Vec<u8> {
+    let hidden = hedge(mix(begin(domain, prologue), b"ie", &ie), own, randomness);
+    derive(hidden, b"ephemeral-private", 64).1
+}
+
+/// The transcript of both ephemeral keys.
+pub fn start(p: Duplex, ie: Element, re: Element, shared: Element) -> Duplex {
+    mix(mix(mix(p, b"ie", &ie), b"re", &re), b"ie-re", &shared)
 }
 
 /// The second message, and the responder's transcript.
 #[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL && randomness.len() == 64 && is_element(ie)))]
-pub fn respond(domain: &[u8], own: Scalar, randomness: &[u8], ie: Element) -> (Duplex, Vec<u8>) {
+pub fn respond(
+    domain: &[u8],
+    prologue: &[u8],
+    own: Scalar,
+    randomness: &[u8],
+    ie: Element,
+) -> (Duplex, Vec<u8>) {
     let e = wide(randomness);
     let re = times(e, generator());
-    let ephemeral = start(domain, ie, re, times(e, ie));
+    let ephemeral = start(begin(domain, prologue), ie, re, times(e, ie));
     let (named, sealed) = seal(ephemeral, b"rs", &times(own, generator()));
     (
         mix(named, b"ie-rs", &times(own, ie)),
@@ -43,7 +78,13 @@ pub fn respond(domain: &[u8], own: Scalar, randomness: &[u8], ie: Element) -> (D
 
 /// The third message, and the initiator's session.
 #[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL && randomness.len() == 64))]
-pub fn confirm(domain: &[u8], own: Scalar, randomness: &[u8], response: &[u8]) -> Option<(Session, Vec<u8>)> {
+pub fn confirm(
+    domain: &[u8],
+    prologue: &[u8],
+    own: Scalar,
+    randomness: &[u8],
+    response: &[u8],
+) -> Option<(Session, Vec<u8>)> {
     if response.len() != 80 {
         return None;
     }
@@ -53,7 +94,8 @@ pub fn confirm(domain: &[u8], own: Scalar, randomness: &[u8], response: &[u8]) -
     if !is_element(re) {
         return None;
     }
-    let (named, opened) = open(start(domain, ie, re, times(e, re)), b"rs", &response[32..]);
+    let ephemeral = start(begin(domain, prologue), ie, re, times(e, re));
+    let (named, opened) = open(ephemeral, b"rs", &response[32..]);
     let rs = key(opened.ok, &opened.plaintext)?;
     let authenticated = mix(named, b"ie-rs", &times(e, rs));
     let (confirmed, confirmation) = seal(authenticated, b"is", &times(own, generator()));
@@ -73,13 +115,13 @@ pub fn finish(p: Duplex, randomness: &[u8], confirmation: &[u8]) -> Option<Sessi
     Some(session(p, is))
 }
 
-/// The public key that was sealed.
+/// The public key in an opened plaintext, if there is a valid one.
 pub fn key(ok: bool, plaintext: &[u8]) -> Option<Element> {
     let key: Element = plaintext.try_into().ok()?;
     if ok && is_element(key) { Some(key) } else { None }
 }
 
-/// The end of both.
+/// The last step of both sides.
 pub fn session(p: Duplex, peer: Element) -> Session {
     let p = ratchet(p, b"handshake");
     Session {

@@ -2,8 +2,8 @@
 //! group.
 
 use crate::duplex::Duplex;
-use crate::group::{Element, Scalar, generator, is_element, part, times, wide};
-use crate::protocol::{Opened, init, mix, open, seal};
+use crate::group::{Element, Scalar, generator, hedge, is_element, part, times, wide};
+use crate::protocol::{Opened, derive, init, mix, open, seal};
 use alloc::vec::Vec;
 
 /// The transcript before the message.
@@ -28,7 +28,27 @@ pub fn start(
     )
 }
 
-/// Encrypt to a receiver: the ephemeral key, then the sealed message.
+/// The uniform bytes of the ephemeral key, from a generator's. There is no message if a protocol is set up.
+#[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL && randomness.len() == 64))]
+pub fn ephemeral(
+    domain: &[u8],
+    sender: Scalar,
+    receiver: Element,
+    randomness: &[u8],
+    message: Option<&[u8]>,
+) -> Vec<u8> {
+    let public = times(sender, generator());
+    let keys = mix(mix(init(domain), b"sender", &public), b"receiver", &receiver);
+    let hidden = hedge(keys, sender, randomness);
+    let bound = match message {
+        Some(message) => mix(hidden, b"message", message),
+        None => hidden,
+    };
+    derive(bound, b"ephemeral-private", 64).1
+}
+
+/// Encrypt to a receiver: the ephemeral key, then the sealed message. The randomness is the uniform bytes of the
+/// former.
 #[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL && randomness.len() == 64 && is_element(receiver)))]
 pub fn seal_message(
     domain: &[u8],

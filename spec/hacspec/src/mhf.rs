@@ -6,10 +6,10 @@ use crate::duplex::{Duplex, absorb_leb128};
 use crate::protocol::{derive, fork_branch, header, init, mix};
 use alloc::{vec, vec::Vec};
 
-/// The bytes of a block of memory.
+/// Size in bytes of a block of memory.
 pub const BLOCK_LEN: usize = 1024;
 
-/// N^0.8 to the nearest integer, from 1 to N: as many as there are numbers k with k - 1/2 <= N^0.8.
+/// N^0.8 rounded to an integer: the number of k from 1 to N with k - 1/2 <= N^0.8.
 #[cfg_attr(veriplex_hax, hax_lib::requires(cost <= 26))]
 pub fn columns(cost: u8) -> u64 {
     let limit = 1_u128 << (4 * cost + 5);
@@ -27,7 +27,7 @@ pub fn mix_number(p: Duplex, label: &[u8], n: u64) -> Duplex {
     absorb_leb128(header(p, 0x02, label), n)
 }
 
-/// Eight bytes as a number, and what follows them.
+/// Eight derived bytes as a number, and the transcript after them.
 pub fn derive_number(p: Duplex, label: &[u8]) -> (Duplex, u64) {
     let (next, bytes) = derive(p, label, 8);
     let number = (0..8).fold(0, |n, i| n | u64::from(bytes[i]) << (8 * i));
@@ -39,7 +39,7 @@ pub fn last_block(u: u64) -> u64 {
     3 * u + 2
 }
 
-/// A group before group u >= 2. The distance has a random order of magnitude.
+/// A random group before group u >= 2. The order of magnitude of the distance is random.
 #[cfg_attr(veriplex_hax, hax_lib::requires(u >= 2))]
 pub fn random_parent(independent: Duplex, u: u64) -> u64 {
     let (p, level) = derive_number(mix_number(independent, b"node", u), b"level");
@@ -50,7 +50,7 @@ pub fn random_parent(independent: Duplex, u: u64) -> u64 {
     to.saturating_sub(2 * width)
 }
 
-/// Block v > 0 of the static graph depends on block v - 1; is there another one, and which?
+/// Block v > 0 of the static graph depends on block v - 1. Does it depend on another block, and on which?
 pub fn optional_parent(cost: u8, independent: Duplex, v: u64) -> (bool, u64) {
     let u = v / 3;
     if v % 3 == 1 && u >= 2 {
@@ -62,7 +62,7 @@ pub fn optional_parent(cost: u8, independent: Duplex, v: u64) -> (bool, u64) {
     }
 }
 
-/// Where everything starts: what the static graph depends on, and what the blocks depend on.
+/// The two starting transcripts: the one that the static graph depends on, and the one that the blocks depend on.
 #[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL))]
 pub fn start(cost: u8, domain: &[u8], password: &[u8], salt: &[u8]) -> (Duplex, Duplex) {
     let root = mix(mix(init(domain), b"cost", &[cost]), b"salt", salt);
@@ -82,8 +82,8 @@ pub fn static_block(dependent: Duplex, v: u64, required: &[u8], optional: (bool,
     derive(p, b"static", BLOCK_LEN).1
 }
 
-/// A block after the static graph: it depends on the one before and on the last one of a group that the one before
-/// chooses.
+/// A block after the static graph. It depends on the previous block, and on the last block of a group that the previous
+/// block chooses.
 #[allow(clippy::cast_possible_truncation, reason = "the blocks are in memory")]
 pub fn dynamic_block(cost: u8, dependent: Duplex, blocks: &[Vec<u8>], previous: &[u8]) -> Vec<u8> {
     let (p, choice) = derive_number(mix(dependent, b"prev", previous), b"pre-label");
@@ -92,8 +92,8 @@ pub fn dynamic_block(cost: u8, dependent: Duplex, blocks: &[Vec<u8>], previous: 
     derive(p, b"dynamic", BLOCK_LEN).1
 }
 
-/// All blocks: one that comes from the password alone, 3N - 1 of the static graph, 2N after it. And the transcript that
-/// they depend on.
+/// All blocks: one from the password alone, 3N - 1 of the static graph, and 2N after it. Also the transcript that they
+/// depend on.
 #[allow(clippy::cast_possible_truncation, reason = "the blocks are in memory")]
 pub fn fill(cost: u8, independent: Duplex, dependent: Duplex) -> (Duplex, Vec<Vec<u8>>) {
     let n = 1 << cost;

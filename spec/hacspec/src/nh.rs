@@ -6,10 +6,10 @@ use crate::chacha::le_words;
 use alloc::vec::Vec;
 use core::array::from_fn;
 
-/// Bytes of the longest message.
+/// Size in bytes of the longest message.
 pub const NH_BLOCK: usize = 1024;
 
-/// Bytes of a key.
+/// Size in bytes of a key.
 pub const NH_KEY: usize = 1072;
 
 /// The two products of a unit of four words with four words of the key.
@@ -30,7 +30,7 @@ pub fn nh_pass(key: &[u32], words: &[u32], pass: usize) -> u64 {
     sum
 }
 
-/// The hash of a message of at most 1024 bytes, filled with zeros to a multiple of 16.
+/// The hash of a message of at most 1024 bytes, padded with zeros to a multiple of 16.
 #[cfg_attr(veriplex_hax, hax_lib::requires(key.len() == NH_KEY && message.len() <= NH_BLOCK))]
 pub fn nh(key: &[u8], message: &[u8]) -> Vec<u8> {
     let mut filled = message.to_vec();

@@ -7,7 +7,7 @@ use crate::duplex::Duplex;
 use crate::protocol::{self, Opened, TAG_LEN};
 use alloc::{vec, vec::Vec};
 
-/// The last block: the bytes that are left, 0x80, zeros.
+/// The last block: the remaining bytes, 0x80, zeros.
 #[cfg_attr(veriplex_hax, hax_lib::requires(rest.len() < b))]
 pub fn pad(b: usize, rest: &[u8]) -> Vec<u8> {
     [rest, &[0x80], &vec![0; b - rest.len() - 1]].concat()
@@ -29,7 +29,7 @@ pub fn seal(p: Duplex, b: usize, message: &[u8]) -> (Duplex, Vec<u8>) {
     (after, stream)
 }
 
-/// The inverse of `seal`: the message, or nothing. (In Cryptol the type knows its length, and refuses others.)
+/// The inverse of `seal`: the message, or nothing. (In Cryptol the type fixes its length, and excludes others.)
 #[cfg_attr(veriplex_hax, hax_lib::requires(b > 0))]
 pub fn open(p: Duplex, b: usize, stream: &[u8]) -> Opened {
     let mut p = p;
@@ -44,7 +44,7 @@ pub fn open(p: Duplex, b: usize, stream: &[u8]) -> Opened {
         ok = ok && block.ok;
         message.extend(block.plaintext);
     }
-    // What pads: nothing but zeros after the last 0x80, which is in the last block.
+    // The padding is the last 0x80, which must be in the last block, and only zeros after it.
     let length = message.iter().rposition(|byte| *byte != 0).unwrap_or(0);
     ok = ok && blocks * b - b <= length && message[length] == 0x80;
     let plaintext = if ok {

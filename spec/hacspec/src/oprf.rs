@@ -3,7 +3,7 @@
 
 use crate::duplex::Duplex;
 use crate::group::{
-    Element, Scalar, generator, inverse, is_scalar, map, minus, part, plus_times, sum, times, wide,
+    Element, Scalar, generator, hedge, inverse, is_scalar, map, minus, part, plus_times, sum, times, wide,
 };
 use crate::protocol::{derive, fork_branch, init, mix};
 use alloc::vec::Vec;
@@ -31,13 +31,13 @@ pub fn blind(domain: &[u8], input: &[u8], blind: Scalar) -> Element {
     times(blind, point(start(domain, input)))
 }
 
-/// What the client gets from the server's answer.
+/// The client's output from the server's answer.
 #[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL && is_scalar(blind) && blind != [0; 32]))]
 pub fn finalize(domain: &[u8], input: &[u8], blind: Scalar, evaluated: Element, n: usize) -> Vec<u8> {
     output(start(domain, input), times(inverse(blind), evaluated), n)
 }
 
-/// What the owner of the key gets.
+/// The output that the owner of the key computes directly.
 #[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL && is_scalar(private)))]
 pub fn evaluate(domain: &[u8], private: Scalar, input: &[u8], n: usize) -> Vec<u8> {
     let p = start(domain, input);
@@ -68,15 +68,36 @@ pub fn weighted_sum(weights: &[Scalar], elements: &[Element]) -> Element {
     sum(&terms)
 }
 
+/// The transcript of what a proof is about.
+#[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL))]
+pub fn statement(domain: &[u8], server: Element, m: Element, z: Element) -> Duplex {
+    mix(mix(mix(init(domain), b"b", &server), b"m", &m), b"z", &z)
+}
+
+/// The uniform bytes of the nonce of a proof, from a generator's.
+#[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL && randomness.len() == 64))]
+pub fn nonce(
+    domain: &[u8],
+    private: Scalar,
+    blinded: &[Element],
+    evaluated: &[Element],
+    randomness: &[u8],
+) -> Vec<u8> {
+    let server = times(private, generator());
+    let d = weights(domain, server, blinded, evaluated);
+    let (m, z) = (weighted_sum(&d, blinded), weighted_sum(&d, evaluated));
+    let hidden = hedge(statement(domain, server, m, z), private, randomness);
+    derive(hidden, b"commitment", 64).1
+}
+
 /// The challenge of a proof.
 #[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL))]
 pub fn challenge(domain: &[u8], server: Element, m: Element, z: Element, t2: Element, t3: Element) -> Scalar {
-    let statement = mix(mix(mix(init(domain), b"b", &server), b"m", &m), b"z", &z);
-    let committed = mix(mix(statement, b"t2", &t2), b"t3", &t3);
+    let committed = mix(mix(statement(domain, server, m, z), b"t2", &t2), b"t3", &t3);
     wide(&derive(committed, b"challenge", 64).1)
 }
 
-/// The proof for a batch: challenge, response.
+/// The proof for a batch: challenge, response. The randomness is the uniform bytes of the nonce.
 #[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL && randomness.len() == 64))]
 pub fn prove(
     domain: &[u8],
@@ -94,7 +115,7 @@ pub fn prove(
     [c, plus_times(r, minus(c), private)].concat()
 }
 
-/// Is it a proof for this batch?
+/// Is this a valid proof for the batch?
 #[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL && blinded.len() == evaluated.len()))]
 pub fn verify(
     domain: &[u8],

@@ -1,10 +1,11 @@
-//! A protocol keyed by a password (design.md, "Schemes"). There is no Cryptol twin: Cryptol has no such group.
+//! Password-authenticated key exchange (design.md, "Schemes"). There is no Cryptol twin: Cryptol has no such group.
 
 use crate::duplex::Duplex;
 use crate::group::{Element, map, times, wide};
-use crate::protocol::{derive, init, mix};
+use crate::protocol::{derive, fork_branch, fork_root, init, mix};
+use alloc::vec::Vec;
 
-/// The transcript of what both sides know, and the generator that it gives.
+/// The transcript of what both sides know, and the generator derived from it.
 #[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL))]
 pub fn start(
     domain: &[u8],
@@ -29,7 +30,7 @@ pub fn message(generator: Element, randomness: &[u8]) -> Element {
     times(wide(randomness), generator)
 }
 
-/// What a side has at the end, from the other's message.
+/// The final transcript of a side, from the other side's message.
 #[cfg_attr(veriplex_hax, hax_lib::requires(randomness.len() == 64 && crate::group::is_element(other)))]
 pub fn finish(
     p: Duplex,
@@ -44,4 +45,15 @@ pub fn finish(
         &responder,
     );
     mix(sent, b"key-element", &times(wide(randomness), other))
+}
+
+/// The confirmations of initiator and responder, from what a side has at the end, and the protocol after them.
+pub fn confirm(p: Duplex) -> (Duplex, Vec<u8>, Vec<u8>) {
+    let initiator = fork_branch(p, b"confirmation", 1, b"initiator");
+    let responder = fork_branch(p, b"confirmation", 2, b"responder");
+    (
+        fork_root(p, b"confirmation"),
+        derive(initiator, b"tag", 32).1,
+        derive(responder, b"tag", 32).1,
+    )
 }

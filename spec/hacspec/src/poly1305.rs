@@ -1,12 +1,12 @@
 //! Poly1305 (RFC 8439, section 2.5), as arithmetic on integers.
 //!
-//! Cryptol twin: `spec/cryptol/Poly1305.cry`. Keep the two in step, definition by definition. The integers are those of
+//! Cryptol twin: `spec/cryptol/Poly1305.cry`. Keep the two in step, definition by definition. The integers come from
 //! the library num-bigint.
 
 use core::array::from_fn;
 use num_bigint::BigUint;
 
-/// The number that bytes are in little-endian order.
+/// The number that bytes represent in little-endian order.
 pub fn le_number(bytes: &[u8]) -> BigUint {
     BigUint::from_bytes_le(bytes)
 }

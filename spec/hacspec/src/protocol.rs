@@ -13,10 +13,10 @@ use alloc::{vec, vec::Vec};
 /// (`header_92_collision` in spec/cryptol/test/TestProtocol.cry). With at most 91 bytes, at most one of the two does.
 pub const MAX_LABEL: usize = 91;
 
-/// The bytes of an authentication tag.
+/// Size in bytes of an authentication tag.
 pub const TAG_LEN: usize = 16;
 
-/// How every operation begins. The two opcodes frame the label.
+/// The beginning of every operation. Two frames with the opcode enclose the label.
 pub fn header(p: Duplex, opcode: u8, label: &[u8]) -> Duplex {
     frame(absorb(frame(p, opcode), label), opcode | 0x80)
 }
@@ -70,7 +70,8 @@ pub struct Opened {
     pub plaintext: Vec<u8>,
 }
 
-/// The inverse of `seal`. A refusal changes nothing. (Less than a tag is refused too; Cryptol's type excludes it.)
+/// The inverse of `seal`. A refusal changes nothing. (Input shorter than a tag is refused too; Cryptol's type excludes
+/// it.)
 #[cfg_attr(veriplex_hax, hax_lib::requires(label.len() <= MAX_LABEL))]
 pub fn open(p: Duplex, label: &[u8], sealed: &[u8]) -> (Duplex, Opened) {
     if sealed.len() < TAG_LEN {
@@ -90,13 +91,13 @@ pub fn open(p: Duplex, label: &[u8], sealed: &[u8]) -> (Duplex, Opened) {
     }
 }
 
-/// Branch i of a fork, i = 1..255, which differs from its siblings by its place and by a value.
+/// Branch i of a fork, i = 1..255. It differs from its siblings by its index and by a value.
 #[cfg_attr(veriplex_hax, hax_lib::requires(label.len() <= MAX_LABEL))]
 pub fn fork_branch(p: Duplex, label: &[u8], i: u8, value: &[u8]) -> Duplex {
     absorb(absorb(header(p, 0x06, label), &[i]), value)
 }
 
-/// The transcript that went through the fork: branch 0, without a value.
+/// The transcript that continues after the fork: branch 0, without a value.
 #[cfg_attr(veriplex_hax, hax_lib::requires(label.len() <= MAX_LABEL))]
 pub fn fork_root(p: Duplex, label: &[u8]) -> Duplex {
     fork_branch(p, label, 0, &[])

@@ -1,4 +1,4 @@
-//! Authenticated encryption in segments that do not wait for each other (design.md, "Schemes").
+//! Authenticated encryption in independent segments (design.md, "Schemes").
 //!
 //! Cryptol twin: `spec/cryptol/Seekable.cry`. Keep the two in step, definition by definition.
 
@@ -6,10 +6,10 @@ use crate::duplex::Duplex;
 use crate::protocol::{self, Opened, TAG_LEN, init, mix};
 use alloc::vec::Vec;
 
-/// The bytes of a key.
+/// Size in bytes of a key.
 pub const KEY_LEN: usize = 32;
 
-/// What the transcript of every segment begins with. A segment has s bytes.
+/// The common beginning of every segment's transcript. A segment has s bytes.
 #[cfg_attr(veriplex_hax, hax_lib::requires(64 <= s && s <= 1 << 24 && domain.len() <= crate::protocol::MAX_LABEL && nonce.len() >= 24))]
 pub fn base(s: usize, domain: &[u8], key: &[u8; KEY_LEN], nonce: &[u8], ad: &[u8]) -> Duplex {
     let length = (s as u64).to_le_bytes();
@@ -34,7 +34,7 @@ pub fn seal(p: Duplex, s: usize, message: &[u8]) -> Vec<u8> {
     sealed
 }
 
-/// The inverse of `seal`: the message, or nothing. (In Cryptol the type knows its length, and refuses others.)
+/// The inverse of `seal`: the message, or nothing. (In Cryptol the type fixes its length, and excludes others.)
 #[cfg_attr(veriplex_hax, hax_lib::requires(64 <= s && s <= 1 << 24))]
 pub fn open(p: Duplex, s: usize, sealed: &[u8]) -> Opened {
     let mut message = Vec::new();
@@ -50,7 +50,7 @@ pub fn open(p: Duplex, s: usize, sealed: &[u8]) -> Opened {
         b"message",
         &sealed[full * (s + TAG_LEN)..],
     );
-    // An empty last segment is right only if it is the only one: `seal` makes no other.
+    // An empty last segment is valid only if it is the only one: `seal` makes no others.
     ok = ok && last.ok && (full == 0 || !last.plaintext.is_empty());
     message.extend(last.plaintext);
     let plaintext = if ok { message } else { Vec::new() };

@@ -11,7 +11,7 @@ pub fn start(domain: &[u8], public: Element, message: &[u8]) -> Duplex {
     mix(mix(init(domain), b"signer", &public), b"message", message)
 }
 
-/// The nonce: from the branch of the prover.
+/// The nonce, from the prover's branch.
 pub fn nonce(p: Duplex, private: Scalar, randomness: &[u8]) -> Scalar {
     let prover = fork_branch(p, b"role", 1, b"prover");
     let hidden = mix(
@@ -22,7 +22,7 @@ pub fn nonce(p: Duplex, private: Scalar, randomness: &[u8]) -> Scalar {
     wide(&derive(hidden, b"commitment", 64).1)
 }
 
-/// The challenge: from the branch of the verifier.
+/// The challenge, from the verifier's branch.
 pub fn challenge(p: Duplex, commitment: Element) -> Scalar {
     let verifier = fork_branch(p, b"role", 2, b"verifier");
     wide(&derive(mix(verifier, b"commitment", &commitment), b"challenge", 64).1)
@@ -38,7 +38,7 @@ pub fn sign(domain: &[u8], private: Scalar, randomness: &[u8], message: &[u8]) -
     [commitment, proof].concat()
 }
 
-/// Is it a signature of this message?
+/// Is this a valid signature of the message?
 #[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL && crate::group::is_element(public)))]
 pub fn verify(domain: &[u8], public: Element, message: &[u8], signature: &[u8]) -> bool {
     if signature.len() != 64 {

@@ -13,7 +13,7 @@ pub fn start(domain: &[u8], sender: Element, receiver: Element) -> Duplex {
     mix(mix(init(domain), b"receiver", &receiver), b"sender", &sender)
 }
 
-/// The ephemeral private key and the nonce: from the branch of the sender.
+/// The ephemeral private key and the nonce, from the sender's branch.
 pub fn secrets(p: Duplex, sender: Scalar, randomness: &[u8], plaintext: &[u8]) -> (Scalar, Scalar) {
     let branch = fork_branch(p, b"role", 1, b"sender");
     let private = mix(mix(branch, b"sender-private", &sender), b"rand", randomness);
@@ -21,7 +21,7 @@ pub fn secrets(p: Duplex, sender: Scalar, randomness: &[u8], plaintext: &[u8]) -
     (wide(&ephemeral), wide(&derive(next, b"commitment", 64).1))
 }
 
-/// The branch of the receiver before the message.
+/// The receiver's branch before the message.
 pub fn shared(p: Duplex, ephemeral: Element, ecdh: Element) -> Duplex {
     let branch = fork_branch(p, b"role", 2, b"receiver");
     mix(mix(branch, b"ephemeral", &ephemeral), b"ecdh", &ecdh)

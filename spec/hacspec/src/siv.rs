@@ -33,7 +33,7 @@ pub fn seal(domain: &[u8], key: &[u8], nonce: &[u8], ad: &[u8], plaintext: &[u8]
     [ciphertext, tag].concat()
 }
 
-/// The inverse of `seal`. Less than a tag is refused (Cryptol's type excludes it).
+/// The inverse of `seal`. Refuses input shorter than a tag (Cryptol's type excludes it).
 #[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL))]
 pub fn open(domain: &[u8], key: &[u8], nonce: &[u8], ad: &[u8], sealed: &[u8]) -> Opened {
     if sealed.len() < TAG_LEN {

@@ -6,13 +6,13 @@ use crate::duplex::Duplex;
 use crate::protocol::{derive, init, mix};
 use alloc::vec::Vec;
 
-/// The bytes of a chunk.
+/// Size in bytes of a chunk.
 pub const CHUNK_LEN: usize = 4096;
 
-/// The bytes of a chaining value.
+/// Size in bytes of a chaining value.
 pub const CV_LEN: usize = 32;
 
-/// What every transcript begins with, without a key.
+/// The common beginning of every transcript, without a key.
 #[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL))]
 pub fn base(domain: &[u8]) -> Duplex {
     init(domain)
@@ -24,7 +24,7 @@ pub fn keyed_base(domain: &[u8], key: &[u8]) -> Duplex {
     mix(init(domain), b"key", key)
 }
 
-/// What the transcripts of a node and of a root with these bytes have in common.
+/// The common beginning of the transcripts of a node and of a root with these bytes.
 pub fn begin(p: Duplex, level: u8, x: &[u8]) -> Duplex {
     mix(mix(p, b"level", &[level]), b"node", x)
 }
@@ -34,7 +34,7 @@ pub fn node(p: Duplex, level: u8, x: &[u8]) -> Vec<u8> {
     derive(begin(p, level, x), b"cv", CV_LEN).1
 }
 
-/// The output of n bytes, from the one chunk of the highest level, for a message of that length.
+/// The output of n bytes, from the only chunk of the highest level, for a message of this length.
 pub fn root(p: Duplex, level: u8, x: &[u8], length: u64, n: usize) -> Vec<u8> {
     derive(
         mix(begin(p, level, x), b"length", &length.to_le_bytes()),
@@ -44,7 +44,7 @@ pub fn root(p: Duplex, level: u8, x: &[u8], length: u64, n: usize) -> Vec<u8> {
     .1
 }
 
-/// The chaining values of a string's chunks, one after the other: the string of the level above.
+/// The string of the next level up: the concatenated chaining values of a string's chunks.
 #[cfg_attr(veriplex_hax, hax_lib::requires(!x.is_empty()))]
 pub fn above(p: Duplex, level: u8, x: &[u8]) -> Vec<u8> {
     let mut string = Vec::new();
@@ -54,7 +54,7 @@ pub fn above(p: Duplex, level: u8, x: &[u8]) -> Vec<u8> {
     string
 }
 
-/// Up from a level to the one that is a single chunk, and its output.
+/// Climb from a level to the one that is a single chunk, and give its output.
 pub fn climb(p: Duplex, level: u8, x: &[u8], length: u64, n: usize) -> Vec<u8> {
     if x.len() > CHUNK_LEN {
         climb(p, level + 1, &above(p, level, x), length, n)

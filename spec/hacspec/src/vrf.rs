@@ -7,7 +7,7 @@ use crate::group::{
 use crate::protocol::{derive, fork_branch, init, mix};
 use alloc::vec::Vec;
 
-/// The transcript up to the point of the input, and the point.
+/// The transcript up to the input's point, and the point.
 #[cfg_attr(veriplex_hax, hax_lib::requires(domain.len() <= crate::protocol::MAX_LABEL))]
 pub fn start(domain: &[u8], public: Element, input: &[u8]) -> (Duplex, Element) {
     let keyed = mix(mix(init(domain), b"generator", &generator()), b"prover", &public);
@@ -20,14 +20,14 @@ pub fn output(p: Duplex, gamma: Element, n: usize) -> (Duplex, Vec<u8>) {
     derive(mix(p, b"gamma", &gamma), b"prf", n)
 }
 
-/// The nonce: from the branch of the prover.
+/// The nonce, from the prover's branch.
 pub fn nonce(p: Duplex, private: Scalar, randomness: &[u8]) -> Scalar {
     let prover = fork_branch(p, b"role", 1, b"prover");
     let hidden = mix(mix(prover, b"prover-private", &private), b"rand", randomness);
     wide(&derive(hidden, b"commitment", 64).1)
 }
 
-/// The challenge: from the branch of the verifier.
+/// The challenge, from the verifier's branch.
 pub fn challenge(p: Duplex, u: Element, v: Element) -> Scalar {
     let verifier = fork_branch(p, b"role", 2, b"verifier");
     let committed = mix(mix(verifier, b"commitment-u", &u), b"commitment-v", &v);

@@ -26,7 +26,7 @@ pub const ROUND_CONSTANTS: [u32; 12] = [
     0x0000_0012,
 ];
 
-/// The planes of a state, its words little-endian.
+/// The planes of a state, whose words are little-endian.
 pub fn planes(state: State) -> [Plane; 3] {
     from_fn(|y| {
         from_fn(|x| {
@@ -41,7 +41,7 @@ pub fn bytes(planes: [Plane; 3]) -> State {
     from_fn(|i| planes[i / 16][i / 4 % 4].to_le_bytes()[i % 4])
 }
 
-/// Moves the words of a plane t columns on and turns each left by v places.
+/// Shifts the words of a plane by t columns and rotates each left by v places.
 pub fn shift(plane: Plane, t: usize, v: u32) -> Plane {
     from_fn(|x| plane[(x + 4 - t) % 4].rotate_left(v))
 }
@@ -53,7 +53,7 @@ pub fn theta(a: [Plane; 3]) -> [Plane; 3] {
     a.map(|plane| from_fn(|x| plane[x] ^ e0[x] ^ e1[x]))
 }
 
-/// Moves planes 1 and 2 before `chi`.
+/// Shifts planes 1 and 2 before `chi`.
 pub fn rho_west(a: [Plane; 3]) -> [Plane; 3] {
     [a[0], shift(a[1], 1, 0), shift(a[2], 0, 11)]
 }
@@ -67,12 +67,12 @@ pub fn iota(a: [Plane; 3], constant: u32) -> [Plane; 3] {
     ]
 }
 
-/// The step that is not linear.
+/// The nonlinear step.
 pub fn chi(a: [Plane; 3]) -> [Plane; 3] {
     from_fn(|y| from_fn(|x| a[y][x] ^ (!a[(y + 1) % 3][x] & a[(y + 2) % 3][x])))
 }
 
-/// Moves planes 1 and 2 after `chi`.
+/// Shifts planes 1 and 2 after `chi`.
 pub fn rho_east(a: [Plane; 3]) -> [Plane; 3] {
     [a[0], shift(a[1], 0, 1), shift(a[2], 2, 8)]
 }

@@ -6,16 +6,16 @@ use crate::xoodoo::{Plane, State, bytes, permute, planes};
 use alloc::{vec, vec::Vec};
 use core::array::from_fn;
 
-/// The bytes of a block.
+/// Size in bytes of a block.
 pub const BLOCK_LEN: usize = 48;
 
 /// One block, of input, output or state.
 pub type Block = State;
 
-/// What the strings so far leave behind.
+/// The state after the strings so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deck {
-    /// The sum of what their blocks were permuted to.
+    /// The sum of their permuted blocks.
     pub acc: Block,
     /// The next mask.
     pub mask: Block,
@@ -26,7 +26,7 @@ pub fn p(x: Block) -> Block {
     permute(6, x)
 }
 
-/// What both roll functions do with a new word.
+/// The step that both roll functions share, given the new word.
 pub fn roll(a: [Plane; 3], word: u32) -> Block {
     bytes([a[1], a[2], [a[0][1], a[0][2], a[0][3], word]])
 }
@@ -109,7 +109,7 @@ pub fn start(key: &[u8]) -> Deck {
     }
 }
 
-/// One string more, with w domain bits, and the gap behind it.
+/// Appends a string with w domain bits, and the gap after it.
 #[cfg_attr(veriplex_hax, hax_lib::requires(w < 8))]
 pub fn append(d: Deck, string: &[u8], domain: u8, w: u8) -> Deck {
     let after = absorb_blocks(d, &pad(string, closing(domain, w)));

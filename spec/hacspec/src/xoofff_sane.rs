@@ -6,15 +6,15 @@ use crate::protocol::Opened;
 use crate::xoofff::{self, Deck, append, output, xor};
 use alloc::{vec, vec::Vec};
 
-/// The bytes of a tag.
+/// Size in bytes of a tag.
 pub const TAG_LEN: usize = 16;
 
-/// What all messages so far leave behind.
+/// The state after all messages so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Session {
     /// The strings of the messages so far.
     pub history: Deck,
-    /// The bit that tells their number odd from even.
+    /// Whether their number is odd.
     pub odd: bool,
 }
 
@@ -30,12 +30,12 @@ pub fn tag(s: Session) -> Vec<u8> {
     output(s.history, 0, TAG_LEN)
 }
 
-/// The bytes that the next message is encrypted with.
+/// The keystream for the next message.
 pub fn keystream(s: Session, n: usize) -> Vec<u8> {
     output(s.history, TAG_LEN, n)
 }
 
-/// The session after one message more.
+/// The session after one more message.
 pub fn next(s: Session, ad: &[u8], ciphertext: &[u8]) -> Session {
     let e = u8::from(s.odd);
     let with_ad = if !ad.is_empty() || ciphertext.is_empty() {
@@ -51,14 +51,14 @@ pub fn next(s: Session, ad: &[u8], ciphertext: &[u8]) -> Session {
     Session { history, odd: !s.odd }
 }
 
-/// Encrypt the next message: the session after it, ciphertext and tag.
+/// Encrypt the next message: the session after it, the ciphertext and the tag.
 pub fn seal(s: Session, ad: &[u8], plaintext: &[u8]) -> (Session, Vec<u8>, Vec<u8>) {
     let ciphertext = xor(plaintext, &keystream(s, plaintext.len()));
     let after = next(s, ad, &ciphertext);
     (after, ciphertext, tag(after))
 }
 
-/// The inverse of `seal`. A message that is refused leaves the session as it was.
+/// The inverse of `seal`. A refused message does not change the session.
 pub fn open(s: Session, ad: &[u8], ciphertext: &[u8], received: &[u8]) -> (Session, Opened) {
     let after = next(s, ad, ciphertext);
     if tag(after) == received {

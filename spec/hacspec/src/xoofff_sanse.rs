@@ -6,15 +6,15 @@ use crate::protocol::Opened;
 use crate::xoofff::{self, Deck, append, output, xor};
 use alloc::{vec, vec::Vec};
 
-/// The bytes of a tag.
+/// Size in bytes of a tag.
 pub const TAG_LEN: usize = 32;
 
-/// What all messages so far leave behind.
+/// The state after all messages so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Session {
     /// The strings of the messages so far.
     pub history: Deck,
-    /// The bit that tells their number odd from even.
+    /// Whether their number is odd.
     pub odd: bool,
 }
 
@@ -43,12 +43,12 @@ pub fn with_plaintext(s: Session, before: Deck, plaintext: &[u8]) -> Deck {
     }
 }
 
-/// The bytes that a message with this tag is encrypted with.
+/// The keystream for a message with this tag.
 pub fn keystream(s: Session, before: Deck, tag: &[u8], n: usize) -> Vec<u8> {
     output(append(before, tag, 3 + 4 * u8::from(s.odd), 3), 0, n)
 }
 
-/// Encrypt the next message: the session after it, ciphertext and tag.
+/// Encrypt the next message: the session after it, the ciphertext and the tag.
 pub fn seal(s: Session, ad: &[u8], plaintext: &[u8]) -> (Session, Vec<u8>, Vec<u8>) {
     let before = with_ad(s, ad, plaintext.len());
     let history = with_plaintext(s, before, plaintext);
@@ -57,7 +57,7 @@ pub fn seal(s: Session, ad: &[u8], plaintext: &[u8]) -> (Session, Vec<u8>, Vec<u
     (Session { history, odd: !s.odd }, ciphertext, tag)
 }
 
-/// The inverse of `seal`. A message that is refused leaves the session as it was.
+/// The inverse of `seal`. A refused message does not change the session.
 pub fn open(s: Session, ad: &[u8], ciphertext: &[u8], received: &[u8]) -> (Session, Opened) {
     let before = with_ad(s, ad, ciphertext.len());
     let plaintext = xor(ciphertext, &keystream(s, before, received, ciphertext.len()));

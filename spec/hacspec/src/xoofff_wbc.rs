@@ -6,7 +6,7 @@ use crate::protocol::Opened;
 use crate::xoofff::{BLOCK_LEN, Deck, append, output, short, start, xor};
 use alloc::{vec, vec::Vec};
 
-/// The zeros behind a message of Xoofff-WBC-AE.
+/// The number of zero bytes after a message of Xoofff-WBC-AE.
 pub const EXPANSION: usize = 16;
 
 /// The length of the left part of a message of n bytes.
@@ -24,7 +24,7 @@ pub fn left(n: usize) -> usize {
     }
 }
 
-/// One part, with the other one's short output in its first block.
+/// XOR the other part's short output into the first block of one part.
 pub fn brief(key: &[u8], part: &[u8], other: &[u8], bit: u8) -> Vec<u8> {
     let n = if part.len() < BLOCK_LEN {
         part.len()
@@ -35,7 +35,7 @@ pub fn brief(key: &[u8], part: &[u8], other: &[u8], bit: u8) -> Vec<u8> {
     [xor(&part[..n], &stream), part[n..].to_vec()].concat()
 }
 
-/// One part, with the output of the tweak and the other one.
+/// XOR the output for the tweak and the other part into one part.
 pub fn full(tweaked: Deck, part: &[u8], other: &[u8], bit: u8) -> Vec<u8> {
     xor(part, &output(append(tweaked, other, bit, 1), 0, part.len()))
 }
@@ -70,7 +70,7 @@ pub fn seal(key: &[u8], ad: &[u8], plaintext: &[u8]) -> Vec<u8> {
     encipher(key, ad, &[plaintext, &[0; EXPANSION]].concat())
 }
 
-/// The inverse of `seal`. Less than 16 bytes are refused (Cryptol's type excludes them).
+/// The inverse of `seal`. Refuses fewer than 16 bytes (Cryptol's type excludes them).
 #[cfg_attr(veriplex_hax, hax_lib::requires(key.len() <= 47))]
 pub fn open(key: &[u8], ad: &[u8], sealed: &[u8]) -> Opened {
     if sealed.len() < EXPANSION {

@@ -1,4 +1,4 @@
-//! The twin against the known answers of Poly1305, Adiantum and `HPolyC`, and against published ones of their parts.
+//! The twin against the known answers of Poly1305, Adiantum and `HPolyC`, and against published answers of their parts.
 
 #[path = "../../../tests/common/vectors.rs"]
 mod folder;
@@ -92,7 +92,7 @@ fn aes256_of_fips_197() {
     assert_eq!(aes256::decrypt(key, ciphertext), plaintext);
 }
 
-/// draft-irtf-cfrg-xchacha-03, sections 2.1.1, 2.2.1 and A.3.2 of `XChaCha20`, whose counter starts at 0 here.
+/// draft-irtf-cfrg-xchacha-03, sections 2.1.1, 2.2.1 and A.3.2 (`XChaCha20`, whose counter starts at 0 here).
 #[test]
 fn chacha_of_rfc_8439_and_its_draft() {
     let input = [0x1111_1111, 0x0102_0304, 0x9b8d_6f43, 0x0123_4567];

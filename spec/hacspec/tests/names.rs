@@ -1,18 +1,20 @@
-//! The two specifications define the same things: every top-level Cryptol definition has its Rust twin in the file of
-//! the same name, and the other way round.
+//! The two specifications define the same things: every top-level Cryptol definition has its Rust twin in the file
+//! with the same name, and vice versa.
 
 use std::{collections::BTreeSet, fs, path::Path};
 
-const PAIRS: [(&str, &str); 24] = [
+const PAIRS: [(&str, &str); 26] = [
     ("AES.cry", "aes.rs"),
     ("Simpira1024.cry", "simpira1024.rs"),
     ("Duplex.cry", "duplex.rs"),
     ("Protocol.cry", "protocol.rs"),
     ("Digest.cry", "digest.rs"),
+    ("Kdf.cry", "kdf.rs"),
     ("Mac.cry", "mac.rs"),
     ("Stream.cry", "stream.rs"),
     ("Aead.cry", "aead.rs"),
     ("Siv.cry", "siv.rs"),
+    ("Committing.cry", "committing.rs"),
     ("Aestream.cry", "aestream.rs"),
     ("Oae2.cry", "oae2.rs"),
     ("Mhf.cry", "mhf.rs"),
@@ -30,25 +32,31 @@ const PAIRS: [(&str, &str); 24] = [
     ("Seekable.cry", "seekable.rs"),
 ];
 
-/// Twins without Cryptol, which has no group of that kind.
-const RUST_ONLY: [&str; 8] = [
+/// Cryptol without a twin: in Rust it is a loop.
+const CRYPTOL_ONLY: [&str; 1] = ["Lanes.cry"];
+
+/// Rust files without Cryptol, which has no such group.
+const RUST_ONLY: [&str; 11] = [
     "group.rs",
     "handshake.rs",
     "hpke.rs",
+    "hybrid.rs",
+    "kem.rs",
     "oprf.rs",
     "pake.rs",
     "sig.rs",
     "signcrypt.rs",
+    "tunnel.rs",
     "vrf.rs",
 ];
 
-/// Definitions that exist on one side only, as (Cryptol file, name), each with its reason.
+/// Definitions that exist on only one side, as (Cryptol file, name), each with its reason.
 const EXCEPTIONS: [(&str, &str); 1] = [
     // Cryptol's operator `^` is defined on sequences.
     ("Xoofff.cry", "xor"),
 ];
 
-/// A name up to its first character that no identifier has.
+/// A name, up to the first character that no identifier contains.
 fn identifier(text: &str) -> &str {
     let end = text.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '\''));
     &text[..end.unwrap_or(text.len())]
@@ -120,11 +128,12 @@ fn every_definition_has_its_twin() {
             }
         }
     }
-    assert!(missing.is_empty(), "without a twin: {missing:#?}");
-    assert!(used.iter().all(|u| *u), "a needless exception");
+    assert!(missing.is_empty(), "no twin: {missing:#?}");
+    assert!(used.iter().all(|u| *u), "an exception is unused");
 }
 
-/// Numbers that Cryptol has as types are constants of the same value: `type rate = 94`, `pub const RATE: usize = 94;`.
+/// A number that is a type in Cryptol is a constant with the same value here: `type rate = 94` and
+/// `pub const RATE: usize = 94;`.
 #[test]
 fn every_number_has_its_value() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -141,10 +150,10 @@ fn every_number_has_its_value() {
             found += 1;
         }
     }
-    assert_eq!(found, 14);
+    assert_eq!(found, 15);
 }
 
-/// No file on either side is left out of the pairs.
+/// Every file on either side is in a pair.
 #[test]
 fn every_file_has_its_twin() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -157,7 +166,9 @@ fn every_file_has_its_twin() {
     };
     let (cry, rs): (BTreeSet<_>, BTreeSet<_>) =
         PAIRS.iter().map(|(c, r)| (c.to_string(), r.to_string())).unzip();
-    assert_eq!(files("../cryptol", ".cry"), cry);
+    let cryptol_only: BTreeSet<String> = CRYPTOL_ONLY.map(str::to_owned).into();
+    assert!(cry.is_disjoint(&cryptol_only));
+    assert_eq!(files("../cryptol", ".cry"), &cry | &cryptol_only);
     let rust_only: BTreeSet<String> = RUST_ONLY.map(str::to_owned).into();
     assert!(rs.is_disjoint(&rust_only));
     assert_eq!(files("src", ".rs"), &rs | &rust_only);

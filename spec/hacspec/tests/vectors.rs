@@ -8,10 +8,11 @@ use std::fs;
 use veriplex_spec::duplex::{self, Duplex};
 use veriplex_spec::protocol::{self, Opened};
 use veriplex_spec::{
-    aead, aestream, digest, group, handshake, hpke, mac, mhf, oae2, oprf, pake, sig, signcrypt, simpira1024,
+    aead, aestream, digest, group, handshake, hpke, hybrid, mac, mhf, oae2, oprf, pake, sig, signcrypt,
+    simpira1024,
 };
 use veriplex_spec::{
-    seekable, siv, stream, tree, vrf, xoodoo, xoofff, xoofff_sane, xoofff_sanse, xoofff_wbc,
+    seekable, siv, stream, tree, tunnel, vrf, xoodoo, xoofff, xoofff_sane, xoofff_sanse, xoofff_wbc,
 };
 
 fn load(name: &str) -> Value {
@@ -58,7 +59,7 @@ fn state(v: &Value, key: &str) -> [u8; 128] {
     bytes(v, key).try_into().unwrap()
 }
 
-/// The duplex with which a sequence or a transcript ends.
+/// The final duplex of a sequence or a transcript.
 fn end(v: &Value) -> Duplex {
     Duplex {
         state: state(v, "state"),
@@ -98,7 +99,7 @@ fn duplex_vectors() {
             d = match op["op"].as_str().unwrap() {
                 "absorb" => duplex::absorb(d, &bytes(op, "data")),
                 "absorb_leb128" => {
-                    // A string, because JSON numbers stop at 2^53.
+                    // A string, because JSON numbers are exact only up to 2^53.
                     duplex::absorb_leb128(d, op["value"].as_str().unwrap().parse().unwrap())
                 }
                 "squeeze" => with_output(duplex::squeeze(d, length(op, "n"))),
@@ -115,7 +116,7 @@ fn duplex_vectors() {
     assert_eq!(sequences.len(), 155);
 }
 
-/// One operation of a transcript, its outputs compared.
+/// Runs one operation of a transcript, and compares its outputs.
 fn step(p: Duplex, op: &Value) -> Duplex {
     let label = text(op, "label");
     match op["op"].as_str().unwrap() {
@@ -273,7 +274,7 @@ fn siv_vectors() {
     sealed_vectors("siv.json", siv::seal, siv::open);
 }
 
-/// The transcript with the key of a case.
+/// The transcript of a case, after its key.
 fn keyed(v: &Value) -> Duplex {
     protocol::mix(protocol::init(text(v, "domain")), b"key", &bytes(v, "key"))
 }
@@ -327,7 +328,7 @@ fn mhf_vectors() {
     for v in cases {
         let cost = u8::try_from(number(v, "cost")).unwrap();
         if cost <= 4 {
-            // The twin takes 50 ms for a block; the crate itself has the larger ones.
+            // The twin takes 50 ms per block. The crate's own tests run the larger ones.
             let (password, salt) = (bytes(v, "password"), bytes(v, "salt"));
             let output = mhf::hash(cost, text(v, "domain"), &password, &salt, length(v, "n"));
             assert_eq!(output, bytes(v, "output"), "cost {cost}");
@@ -336,7 +337,7 @@ fn mhf_vectors() {
     assert_eq!(cases.len(), 8);
 }
 
-/// The bytes that a seed stands for.
+/// Expands a seed in the known answers to the bytes it stands for.
 fn data(v: &Value) -> Vec<u8> {
     let mut x = number(v, "seed");
     let bytes = (0..number(v, "len")).map(|_| {
@@ -348,12 +349,12 @@ fn data(v: &Value) -> Vec<u8> {
     bytes.collect()
 }
 
-/// What stands for a long output.
+/// The digest that the known answers give in place of a long output.
 fn fingerprint(output: &[u8]) -> Vec<u8> {
     digest::digest(b"veriplex.test.digest", output, 32)
 }
 
-/// The longer ones take the twin minutes; the crate passes them.
+/// Longer messages take the twin minutes. The crate's own tests run them.
 const LONG: u64 = 20_000;
 
 #[test]
@@ -380,7 +381,7 @@ fn tree_vectors() {
         let p = tree::base(text(v, "domain"));
         let message = data(v);
         assert_eq!(tree::digest(p, &message, 32), bytes(v, "digest"));
-        // The strings of the levels above 0, the highest first.
+        // The strings of the levels above 0, highest first.
         let (mut outboard, mut string) = (Vec::new(), message);
         for level in 0.. {
             if string.len() <= tree::CHUNK_LEN {
@@ -503,9 +504,10 @@ fn handshake_vectors() {
         let (ours, theirs) = (bytes(case, "initiator_rand"), bytes(case, "responder_rand"));
         let request = handshake::request(&ours);
         assert_eq!(request, array(case, "request"));
-        let (p, response) = handshake::respond(domain, array(case, "responder_private"), &theirs, request);
+        let (p, response) =
+            handshake::respond(domain, b"", array(case, "responder_private"), &theirs, request);
         assert_eq!(response, bytes(case, "response"));
-        let confirmed = handshake::confirm(domain, array(case, "initiator_private"), &ours, &response);
+        let confirmed = handshake::confirm(domain, b"", array(case, "initiator_private"), &ours, &response);
         let (initiator, confirmation) = confirmed.unwrap();
         assert_eq!(confirmation, bytes(case, "confirmation"));
         let responder = handshake::finish(p, &theirs, &confirmation).unwrap();
@@ -620,7 +622,7 @@ fn xoofff_vectors() {
     assert_eq!(cases.len(), 235);
 }
 
-/// Every message of a session: what it is sealed to, and that it is opened or refused.
+/// Seals every message of a session, and opens or refuses it.
 macro_rules! sessions {
     ($mode:ident, $start:expr, $name:literal, $tag0:expr) => {{
         let file = load_family("xoofff", "modes.json");
@@ -686,4 +688,67 @@ fn xoofff_wbc_vectors() {
         }
     }
     assert_eq!(cases.len(), 47);
+}
+
+/// The twin's ML-KEM is not the one that the vectors were made with.
+#[test]
+fn tunnel_vectors() {
+    let file = load_family("tunnel", "tunnel.json");
+    for case in list(&file, "tunnel") {
+        let domain = text(case, "domain");
+        let [is, ie, rs, re] = [
+            "initiator_private_key",
+            "initiator_ephemeral",
+            "responder_private_key",
+            "responder_ephemeral",
+        ]
+        .map(|key| bytes(case, key));
+        let public = hybrid::public(&rs);
+        assert_eq!(public, bytes(case, "responder_public_key"));
+        assert_eq!(hybrid::public(&is), bytes(case, "initiator_public_key"));
+        assert_eq!(tunnel::fingerprint(&public), bytes(case, "responder_fingerprint"));
+        let m: Vec<_> = list(case, "encapsulation_randomness")
+            .iter()
+            .map(|m| unhex(m.as_str().unwrap().as_bytes()))
+            .collect();
+        let (p, request) = hybrid::request(domain, &is, &public, &ie, &m[0]);
+        assert_eq!(request, bytes(case, "request"));
+        let claim = hybrid::receive_request(domain, &rs, &request).unwrap();
+        assert_eq!((claim.p, &claim.is), (p, &hybrid::public(&is)));
+        let (end, response) = hybrid::respond(&claim, &re, &m[1], &m[2]);
+        assert_eq!(response, bytes(case, "response"));
+        let received = hybrid::receive_response(p, &is, &ie, &response);
+        assert_eq!(received, Some((end, hybrid::public(&re))));
+
+        let mut directions = [tunnel::from_initiator(end), tunnel::from_responder(end)];
+        // Of each side: its keys by number, and the number of the next record.
+        let mut keys = [vec![ie], vec![re]];
+        let mut next = [0, 0];
+        for record in list(case, "records") {
+            let from = usize::from(text(record, "from") == b"responder");
+            let (frame, sealed) = (bytes(record, "frame"), bytes(record, "record"));
+            let d = directions[from];
+            assert_eq!(tunnel::seal_record(d, next[from], &frame), sealed);
+            let opened = tunnel::open_record(d, next[from], &sealed);
+            assert_eq!((opened.ok, &opened.plaintext), (true, &frame));
+            next[from] += 1;
+            if frame[0] == 2 {
+                let e = bytes(record, "renewal_private_key");
+                let m = bytes(record, "encapsulation_randomness");
+                let number = frame[1];
+                let own = &keys[1 - from][usize::from(number)];
+                let announce = frame.len() > 1126;
+                let (renewed, made) =
+                    hybrid::send_renewal(d, number.into(), &hybrid::public(own), &e, &m, announce);
+                assert_eq!(made, frame);
+                assert_eq!(hybrid::receive_renewal(d, own, &frame), renewed);
+                (directions[from], next[from]) = (renewed, 0);
+                if announce {
+                    keys[from].push(e);
+                }
+            }
+        }
+        assert_eq!(list(case, "records").len(), 12);
+    }
+    assert_eq!(list(&file, "tunnel").len(), 2);
 }
