@@ -1,5 +1,5 @@
 //! Decides whether a hardware backend is compiled in (`cfg(veriplex_hardware)`) and whether it is made of kernels
-//! or of intrinsics (`cfg(veriplex_kernels)`), and refuses an override that this target cannot honour.
+//! or of intrinsics (`cfg(veriplex_kernels)`), and rejects an override that the target does not support.
 
 use std::env;
 
@@ -34,7 +34,8 @@ fn main() {
     }
 }
 
-/// Do the kernels serve this target? They need its object format to be ELF or Mach-O, and pointers of 64 bits. `--cfg veriplex_intrinsics` says no, to test on one system what runs on another.
+/// Whether the kernels work on this target: they need ELF or Mach-O objects and 64-bit pointers. With
+/// `--cfg veriplex_intrinsics` the answer is no, so that we can test the intrinsics on any system.
 fn has_kernels() -> bool {
     let os = env::var("CARGO_CFG_TARGET_OS").unwrap_or_default();
     let pointer_width = env::var("CARGO_CFG_TARGET_POINTER_WIDTH").unwrap_or_default();

@@ -5,11 +5,25 @@
 
 pub use crate::backend::{Backend, set_hardware_enabled};
 pub use crate::duplex::{Duplex, RATE};
+pub use crate::lane_backend::{LANES, LaneBackend, States, set_lane_backend};
+pub use crate::lanes::Lanes;
 #[cfg(feature = "xoofff")]
 pub use crate::xoodoo::xoodoo;
 
 /// Size in bytes of the state of the permutation.
 pub const STATE_LEN: usize = crate::simpira1024::STATE_LEN;
+
+/// Schemes over Ristretto255 with ephemeral keys and nonces that the caller chooses, for known answers. The schemes
+/// themselves derive them from the private key, the context and the generator, so that none repeats in another context.
+///
+/// Whoever chooses must never choose one twice, and must be able to keep it secret: one that is known or repeats gives
+/// messages, sessions or the key away.
+#[cfg(feature = "ristretto")]
+pub mod unhedged {
+    pub use crate::ristretto::unhedged::{
+        handshake_respond, handshake_start, hpke_setup_sender, oprf_blind_evaluate,
+    };
+}
 
 /// Backends and block functions of Poly1305.
 #[cfg(feature = "poly1305")]

@@ -1,5 +1,7 @@
 //! The Jasmin kernels of `jasmin/x86-64`, included as the assembly that was generated from them.
 
+use crate::lane_backend::kernels::Kernels;
+
 macro_rules! kernels {
     ($($declarations:tt)*) => {
         $crate::backend::kernels::kernels! { "x86-64", ".s", [att_syntax, raw], "sysv64"; $($declarations)* }
@@ -7,3 +9,17 @@ macro_rules! kernels {
 }
 include!("declarations.rs");
 crate::backend::kernels::backend!(features::get());
+
+/// The same instructions on two lanes in turn.
+pub(crate) static X2: Kernels = Kernels {
+    name: "x86-64",
+    width: 2,
+    few: 4,
+    detect: features::get,
+    permute: simpira1024_permute_x2,
+    absorb_blocks: duplex_absorb_blocks_x2,
+    encrypt_blocks: duplex_encrypt_blocks_x2,
+    decrypt_blocks: duplex_decrypt_blocks_x2,
+    squeeze_blocks: duplex_squeeze_blocks_x2,
+    round_constants: &KEYS.0,
+};

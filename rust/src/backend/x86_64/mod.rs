@@ -1,11 +1,24 @@
-//! The x86-64 backend: the Jasmin kernels on ELF and Mach-O, and the same with intrinsics elsewhere (Windows, UEFI).
+//! The x86-64 backend: the Jasmin kernels on ELF and Mach-O, and the same with intrinsics elsewhere (Windows, UEFI). The
+//! kernels for lanes have no intrinsics beside them: those of 64 bytes, and VAES, are newer than the oldest compiler.
 
+#[cfg(veriplex_kernels)]
+mod avx512;
 #[cfg(any(not(veriplex_kernels), test))]
 pub(crate) mod intrinsics;
 #[cfg(veriplex_kernels)]
 mod kernels;
+#[cfg(veriplex_kernels)]
+mod vaes;
 
 #[cfg(not(veriplex_kernels))]
 pub(crate) use intrinsics::Token;
 #[cfg(veriplex_kernels)]
 pub(crate) use kernels::Token;
+
+#[cfg(veriplex_kernels)]
+impl crate::lane_backend::LaneBackend {
+    /// The kernels for lanes, the best first.
+    pub(crate) fn of_x86_64() -> [&'static crate::lane_backend::kernels::Kernels; 3] {
+        [&avx512::X8, &vaes::X4, &kernels::X2]
+    }
+}

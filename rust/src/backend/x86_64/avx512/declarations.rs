@@ -1,0 +1,40 @@
+// The kernels of `jasmin/x86-64-avx512`: written from `jasmin/kernels.toml` by
+// `VERIPLEX_UPDATE=1 cargo test -p veriplex-assurance --test kernels`, not to be edited.
+kernels! {
+    features ["avx" "avx512bw" "avx512f" "vaes"];
+    include ["simpira1024_x8.S"] ["simpira_round_x8" "simpira_pass_x8" "simpira_permutation_x8" "simpira_permutation_and_output_x8" "simpira_load_x8" "simpira_store_x8" "simpira_padding_x8" "simpira_load_blocks_x8" "simpira_put_x8" "simpira_output_x8" "simpira_clear_x8"] {
+        /// `Lanes::permute_x8`.
+        ///
+        /// - `states`: 1024 bytes, read and written, secret
+        /// - `round_constants_x4`: the 4608 bytes of `simpira1024_round_constants_x4`, read
+        fn simpira1024_permute_x8(states: *mut u8, round_constants_x4: *const u8) = "simpira1024_permute_x8";
+        /// `Lanes::absorb_blocks_x8`.
+        ///
+        /// - `states`: 1024 bytes, read and written, secret
+        /// - `input`: 8 pointers, each to blocks of 94 bytes, read, secret
+        /// - `n`: how many blocks, 0 or more
+        /// - `round_constants_x4`: the 4608 bytes of `simpira1024_round_constants_x4`, read
+        fn duplex_absorb_blocks_x8(states: *mut u8, input: *const *const u8, n: usize, round_constants_x4: *const u8) = "duplex_absorb_blocks_x8";
+        /// `Lanes::encrypt_blocks_x8`.
+        ///
+        /// - `states`: 1024 bytes, read and written, secret
+        /// - `in_out`: 8 pointers, each to blocks of 94 bytes, read and written, secret
+        /// - `n`: how many blocks, 0 or more
+        /// - `round_constants_x4`: the 4608 bytes of `simpira1024_round_constants_x4`, read
+        fn duplex_encrypt_blocks_x8(states: *mut u8, in_out: *const *mut u8, n: usize, round_constants_x4: *const u8) = "duplex_encrypt_blocks_x8";
+        /// `Lanes::decrypt_blocks_x8`.
+        ///
+        /// - `states`: 1024 bytes, read and written, secret
+        /// - `in_out`: 8 pointers, each to blocks of 94 bytes, read and written, secret
+        /// - `n`: how many blocks, 0 or more
+        /// - `round_constants_x4`: the 4608 bytes of `simpira1024_round_constants_x4`, read
+        fn duplex_decrypt_blocks_x8(states: *mut u8, in_out: *const *mut u8, n: usize, round_constants_x4: *const u8) = "duplex_decrypt_blocks_x8";
+        /// `Lanes::squeeze_blocks_x8`.
+        ///
+        /// - `states`: 1024 bytes, read and written, secret
+        /// - `output`: 8 pointers, each to blocks of 94 bytes, written, secret
+        /// - `n`: how many blocks, 0 or more
+        /// - `round_constants_x4`: the 4608 bytes of `simpira1024_round_constants_x4`, read
+        fn duplex_squeeze_blocks_x8(states: *mut u8, output: *const *mut u8, n: usize, round_constants_x4: *const u8) = "duplex_squeeze_blocks_x8";
+    }
+}

@@ -1,0 +1,399 @@
+//! Eight duplexes in step: [`Duplex`] by [`Duplex`] the same, with their permutations computed together.
+
+use core::fmt;
+use core::ops::Range;
+
+use crate::backend::Backend;
+use crate::duplex::{Duplex, RATE};
+use crate::lane_backend::{LANES, LaneBackend, States};
+use crate::simpira1024::{Block, State};
+use crate::wipe::wipe;
+
+/// Bytes of a state that an operation can change before the permutation: rate and padding.
+const PADDED: usize = RATE + 2;
+const WORD: usize = 16;
+
+/// Eight duplexes in step: each operation runs on all of them, and their permutations are computed together.
+///
+/// Each lane gives what a [`Duplex`] of its own would give. Inputs may have different lengths; lanes whose blocks are
+/// complete at the same time are the fastest.
+///
+/// ```
+/// use veriplex::hazmat::{Duplex, Lanes};
+///
+/// let mut lanes = Lanes::new();
+/// lanes.absorb([b"eight messages".as_slice(), b"of", b"any", b"lengths", b"", b"one", b"for each", b"lane"]);
+/// lanes.permute();
+/// let mut duplex = Duplex::new();
+/// duplex.absorb(b"lengths");
+/// duplex.permute();
+/// assert_eq!(lanes.lane(3), duplex);
+/// ```
+///
+/// The states are wiped on drop (feature `zeroize`).
+#[derive(Clone)]
+pub struct Lanes {
+    /// Without what is in `staged`.
+    states: States,
+    /// What each state is still to be changed by, with XOR, before it is permuted: zero from the rate index on.
+    staged: [[u8; PADDED]; LANES],
+    rate_idx: [u8; LANES],
+    frame_idx: [u8; LANES],
+    backend: LaneBackend,
+}
+
+/// What is done with full blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Direction {
+    Encrypt,
+    Decrypt,
+    Squeeze,
+}
+
+impl Lanes {
+    /// Eight all-zero duplexes.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::with_backend(LaneBackend::current())
+    }
+
+    /// The same, on a backend of choice.
+    #[must_use]
+    pub fn with_backend(backend: LaneBackend) -> Self {
+        Self {
+            states: States::new(),
+            staged: [[0; PADDED]; LANES],
+            rate_idx: [0; LANES],
+            frame_idx: [0; LANES],
+            backend,
+        }
+    }
+
+    /// The duplex in a lane.
+    ///
+    /// # Panics
+    ///
+    /// For a lane that is not below 8.
+    #[must_use]
+    pub fn lane(&self, lane: usize) -> Duplex {
+        let mut bytes = [0; Duplex::SERIALIZED_LEN];
+        bytes[0] = self.rate_idx[lane];
+        bytes[1] = self.frame_idx[lane];
+        bytes[2..].copy_from_slice(&self.states.lane(lane));
+        for (to, from) in bytes[2..].iter_mut().zip(&self.staged[lane]) {
+            *to ^= from;
+        }
+        let duplex = Duplex::from_bytes(&bytes);
+        wipe(&mut bytes);
+        duplex.unwrap_or_default() // the indices are below 94: it is not the default
+    }
+
+    /// Replaces the duplex in a lane.
+    ///
+    /// # Panics
+    ///
+    /// For a lane that is not below 8.
+    pub fn set_lane(&mut self, lane: usize, duplex: &Duplex) {
+        let mut bytes = duplex.to_bytes();
+        self.load(lane, &bytes);
+        wipe(&mut bytes);
+    }
+
+    /// [`Duplex::absorb`] on each lane.
+    pub fn absorb(&mut self, inputs: [&[u8]; LANES]) {
+        let mut rests = inputs;
+        loop {
+            if let Some(count) = self.full_blocks(rests.map(<[u8]>::len)) {
+                let blocks = rests.map(|rest| &rest.as_chunks().0[..count]);
+                self.absorb_blocks(&blocks);
+                rests = rests.map(|rest| &rest[count * RATE..]);
+            }
+            for (lane, rest) in rests.iter_mut().enumerate() {
+                *rest = &rest[self.absorb_some(lane, rest)..];
+            }
+            if !self.permute_full() {
+                return;
+            }
+        }
+    }
+
+    /// [`Duplex::encrypt`] on each lane.
+    pub fn encrypt(&mut self, in_outs: [&mut [u8]; LANES]) {
+        self.transform(Direction::Encrypt, in_outs);
+    }
+
+    /// [`Duplex::decrypt`] on each lane.
+    pub fn decrypt(&mut self, in_outs: [&mut [u8]; LANES]) {
+        self.transform(Direction::Decrypt, in_outs);
+    }
+
+    /// [`Duplex::squeeze`] on each lane.
+    pub fn squeeze(&mut self, outputs: [&mut [u8]; LANES]) {
+        self.transform(Direction::Squeeze, outputs);
+    }
+
+    /// [`Duplex::frame`] on each lane.
+    pub fn frame(&mut self, id: u8) {
+        let before = self.frame_idx;
+        self.absorb(core::array::from_fn(|lane| &before[lane..=lane]));
+        self.frame_idx = self.rate_idx;
+        self.absorb([&[id]; LANES]);
+    }
+
+    /// [`Duplex::permute`] on each lane.
+    pub fn permute(&mut self) {
+        self.permute_lanes([true; LANES]);
+    }
+
+    /// Back to the all-zero states, secrets wiped.
+    pub fn clear(&mut self) {
+        self.states.clear();
+        wipe(self.staged.as_flattened_mut());
+        self.rate_idx = [0; LANES];
+        self.frame_idx = [0; LANES];
+    }
+
+    fn transform(&mut self, direction: Direction, in_outs: [&mut [u8]; LANES]) {
+        let mut rests = in_outs;
+        loop {
+            if let Some(count) = self.full_blocks(rests.each_ref().map(|rest| rest.len())) {
+                let mut parts = rests.map(|rest| rest.split_at_mut(count * RATE));
+                let blocks = parts.each_mut().map(|(blocks, _)| blocks.as_chunks_mut().0);
+                self.transform_blocks(direction, blocks);
+                rests = parts.map(|(_, rest)| rest);
+            }
+            for (lane, rest) in rests.iter_mut().enumerate() {
+                let done = self.transform_some(direction, lane, rest);
+                *rest = &mut core::mem::take(rest)[done..];
+            }
+            if !self.permute_full() {
+                return;
+            }
+        }
+    }
+
+    /// How many full blocks the kernels can process: at least one, and all lanes at the start of a block.
+    fn full_blocks(&self, lens: [usize; LANES]) -> Option<usize> {
+        let count = lens.into_iter().min().unwrap_or(0) / RATE;
+        let at_start = (0..LANES).all(|lane| self.at_start(lane));
+        (count > 0 && at_start).then_some(count)
+    }
+
+    /// Permutes the lanes whose block is full, if there are such.
+    fn permute_full(&mut self) -> bool {
+        let full = self.rate_idx.map(|end| usize::from(end) == RATE);
+        let any = full.contains(&true);
+        if any {
+            self.permute_lanes(full);
+        }
+        any
+    }
+}
+
+/// For those who drive lanes one by one.
+impl Lanes {
+    /// Replaces the duplex in a lane by that of [`Duplex::to_bytes`].
+    #[inline]
+    pub(crate) fn load(&mut self, lane: usize, duplex: &[u8; Duplex::SERIALIZED_LEN]) {
+        let [rate_idx, frame_idx, state @ ..] = duplex;
+        self.states.set_lane(lane, state);
+        self.staged[lane].fill(0);
+        self.rate_idx[lane] = *rate_idx;
+        self.frame_idx[lane] = *frame_idx;
+    }
+
+    /// As many lanes as are better processed one after the other.
+    #[inline]
+    pub(crate) fn few(&self) -> usize {
+        self.backend.few()
+    }
+
+    /// Is a block just begun, without a frame?
+    #[inline]
+    pub(crate) fn at_start(&self, lane: usize) -> bool {
+        self.rate_idx[lane] == 0 && self.frame_idx[lane] == 0
+    }
+
+    #[inline]
+    pub(crate) fn is_full(&self, lane: usize) -> bool {
+        usize::from(self.rate_idx[lane]) == RATE
+    }
+
+    /// The part of a block that the next `len` bytes or less meet.
+    #[inline]
+    fn window(&self, lane: usize, len: usize) -> Range<usize> {
+        let start = usize::from(self.rate_idx[lane]);
+        start..RATE.min(start + len)
+    }
+
+    /// Moves the rate index to the end of what was processed, and says how much that was. A full block is still to be
+    /// permuted.
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // at most 94
+    fn advance(&mut self, lane: usize, window: &Range<usize>) -> usize {
+        self.rate_idx[lane] = window.end as u8;
+        window.len()
+    }
+
+    /// Absorbs as much as the block takes.
+    #[inline]
+    pub(crate) fn absorb_some(&mut self, lane: usize, input: &[u8]) -> usize {
+        let window = self.window(lane, input.len());
+        self.staged[lane][window.clone()].copy_from_slice(&input[..window.len()]);
+        self.advance(lane, &window)
+    }
+
+    #[inline]
+    pub(crate) fn absorb_byte(&mut self, lane: usize, byte: u8) {
+        self.staged[lane][usize::from(self.rate_idx[lane])] = byte;
+        self.rate_idx[lane] += 1;
+    }
+
+    /// A byte of [`Duplex::frame`]: first the index of the frame before, then, when a block that it completed is
+    /// permuted, the frame itself.
+    #[inline]
+    pub(crate) fn begin_frame(&mut self, lane: usize) {
+        self.absorb_byte(lane, self.frame_idx[lane]);
+    }
+
+    #[inline]
+    pub(crate) fn end_frame(&mut self, lane: usize, id: u8) {
+        self.frame_idx[lane] = self.rate_idx[lane];
+        self.absorb_byte(lane, id);
+    }
+
+    /// Encrypts, decrypts or squeezes as much as the block takes.
+    #[inline]
+    pub(crate) fn transform_some(&mut self, direction: Direction, lane: usize, in_out: &mut [u8]) -> usize {
+        let window = self.window(lane, in_out.len());
+        let mut rest = &mut in_out[..window.len()];
+        let mut at = window.start;
+        while !rest.is_empty() {
+            let within = at % WORD;
+            let len = rest.len().min(WORD - within);
+            let (now, later) = rest.split_at_mut(len);
+            let word = self.states.word(at / WORD, lane);
+            let staged = &mut self.staged[lane][at..at + len];
+            match (
+                <&mut [u8; WORD]>::try_from(&mut *now),
+                <&mut [u8; WORD]>::try_from(&mut *staged),
+            ) {
+                (Ok(now), Ok(staged)) => transform_part(direction, now, word, staged), // without a loop
+                _ => transform_part(direction, now, &word[within..], staged),
+            }
+            at += len;
+            rest = later;
+        }
+        self.advance(lane, &window)
+    }
+
+    /// What is staged, with the padding of the block, goes into the state.
+    #[inline]
+    fn pad(&mut self, lane: usize) {
+        let staged = &mut self.staged[lane];
+        let end = usize::from(self.rate_idx[lane]);
+        staged[end] ^= self.frame_idx[lane];
+        staged[end + 1] ^= 0x01;
+        staged[RATE + 1] ^= 0x80;
+        for (i, staged) in staged.as_chunks().0.iter().enumerate() {
+            xor_word(self.states.word(i, lane), staged);
+        }
+        staged.fill(0);
+        self.rate_idx[lane] = 0;
+        self.frame_idx[lane] = 0;
+    }
+
+    /// Pads and permutes these lanes. The others stay as they are.
+    pub(crate) fn permute_lanes(&mut self, lanes: [bool; LANES]) {
+        let count = lanes.iter().filter(|&&wanted| wanted).count();
+        for (lane, _) in lanes.iter().enumerate().filter(|(_, wanted)| **wanted) {
+            self.pad(lane);
+            if count <= self.few() {
+                self.backend.alone(&mut self.states, lane, Backend::permute);
+            }
+        }
+        if count > self.few() {
+            let before = (count < LANES).then(|| self.states.clone());
+            self.backend.permute(&mut self.states);
+            for (lane, _) in lanes.iter().enumerate().filter(|(_, wanted)| !**wanted) {
+                if let Some(before) = &before {
+                    self.states.set_lane(lane, &before.lane(lane));
+                }
+            }
+        }
+    }
+
+    /// Every lane must be at the start of a block, or be done with: it is to be loaded again.
+    #[inline]
+    pub(crate) fn absorb_blocks(&mut self, blocks: &[&[Block]; LANES]) {
+        self.backend.absorb_blocks(&mut self.states, blocks);
+    }
+
+    /// As [`Lanes::absorb_blocks`].
+    #[inline]
+    pub(crate) fn transform_blocks(&mut self, direction: Direction, mut blocks: [&mut [Block]; LANES]) {
+        let operation = match direction {
+            Direction::Encrypt => LaneBackend::encrypt_blocks,
+            Direction::Decrypt => LaneBackend::decrypt_blocks,
+            Direction::Squeeze => LaneBackend::squeeze_blocks,
+        };
+        operation(self.backend, &mut self.states, &mut blocks);
+    }
+
+    /// An operation on full blocks of one lane, which must be at the start of a block.
+    #[inline]
+    pub(crate) fn alone(&mut self, lane: usize, operation: impl FnOnce(Backend, &mut State)) {
+        debug_assert!(self.at_start(lane));
+        self.backend.alone(&mut self.states, lane, operation);
+    }
+}
+
+/// Equal lengths of data and staged bytes; the state's may be longer.
+#[inline(always)]
+fn transform_part(direction: Direction, data: &mut [u8], state: &[u8], staged: &mut [u8]) {
+    for ((data, state), staged) in data.iter_mut().zip(state).zip(staged) {
+        match direction {
+            Direction::Encrypt => {
+                *staged = *data;
+                *data ^= state;
+            }
+            // The state becomes the ciphertext, that is, the plaintext is XORed into it.
+            Direction::Decrypt => {
+                *data ^= state;
+                *staged = *data;
+            }
+            Direction::Squeeze => {
+                *data = *state;
+                *staged = *state;
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn xor_word(to: &mut [u8; WORD], from: &[u8; WORD]) {
+    *to = (u128::from_ne_bytes(*to) ^ u128::from_ne_bytes(*from)).to_ne_bytes();
+}
+
+impl Default for Lanes {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Drop for Lanes {
+    fn drop(&mut self) {
+        #[cfg(feature = "zeroize")]
+        self.clear();
+    }
+}
+
+#[cfg(feature = "zeroize")]
+impl zeroize::ZeroizeOnDrop for Lanes {}
+
+/// Shows no part of the states.
+impl fmt::Debug for Lanes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lanes").finish_non_exhaustive()
+    }
+}

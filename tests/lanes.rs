@@ -1,0 +1,353 @@
+//! Eight at a time is eight times one: lanes, and what is built on them, against the serial functions and the twin.
+
+mod common;
+
+use common::on_each_lane_backend;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use veriplex::aead::{Aead, Message};
+use veriplex::hazmat::{Backend, Duplex, LANES, LaneBackend, Lanes, RATE, STATE_LEN, States};
+use veriplex::mac::{self, Tag};
+use veriplex::{Error, Key, Label, TAG_LEN, digest, label};
+use veriplex_spec as spec;
+
+/// One case in `share` of those asked for.
+fn cases(share: u32) -> ProptestConfig {
+    ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(common::asked_cases().div_ceil(share))
+    }
+}
+
+/// Any length, the edges of blocks more often, and now and then many blocks.
+fn data() -> impl Strategy<Value = Vec<u8>> {
+    let length = prop_oneof![
+        30 => 0..=400_usize,
+        10 => (0..8_usize, 0..=6_usize).prop_map(|(n, more)| (RATE * n + more).saturating_sub(3)),
+        1 => 2_000..=5_000_usize,
+    ];
+    length.prop_flat_map(|n| vec(any::<u8>(), n))
+}
+
+/// Messages of any lengths, of one length, or of two.
+fn messages() -> impl Strategy<Value = Vec<Vec<u8>>> {
+    let mixed = vec(data(), 0..30);
+    let alike =
+        (0..600_usize, 0..600_usize, 0..30_usize, 1..9_usize).prop_map(|(len, other, count, every)| {
+            let of = |i: usize| if i.is_multiple_of(every) { len } else { other };
+            (0..count).map(|i| common::data(i as u64, of(i))).collect()
+        });
+    prop_oneof![mixed, alike]
+}
+
+fn domain() -> impl Strategy<Value = Vec<u8>> {
+    vec(any::<u8>(), 0..=91)
+}
+
+fn state() -> impl Strategy<Value = [u8; STATE_LEN]> {
+    vec(any::<u8>(), STATE_LEN).prop_map(|state| state.try_into().unwrap())
+}
+
+#[derive(Clone, Debug)]
+enum Operation {
+    Absorb([Vec<u8>; LANES]),
+    Encrypt([Vec<u8>; LANES]),
+    Decrypt([Vec<u8>; LANES]),
+    Squeeze([usize; LANES]),
+    Frame(u8),
+    Permute,
+    /// Puts another duplex into a lane.
+    Set(usize, usize),
+}
+
+/// Inputs of different lengths, or of one.
+fn inputs() -> impl Strategy<Value = [Vec<u8>; LANES]> {
+    let alike = (0..400_usize, any::<u64>())
+        .prop_map(|(len, seed)| std::array::from_fn(|lane| common::data(seed ^ lane as u64, len)));
+    prop_oneof![prop::array::uniform8(data()), alike]
+}
+
+fn operation() -> impl Strategy<Value = Operation> {
+    prop_oneof![
+        3 => inputs().prop_map(Operation::Absorb),
+        2 => inputs().prop_map(Operation::Encrypt),
+        2 => inputs().prop_map(Operation::Decrypt),
+        2 => inputs().prop_map(|inputs| Operation::Squeeze(inputs.map(|input| input.len()))),
+        1 => any::<u8>().prop_map(Operation::Frame),
+        2 => Just(Operation::Permute),
+        1 => (0..LANES, 0..400_usize).prop_map(|(lane, len)| Operation::Set(lane, len)),
+    ]
+}
+
+/// Runs an operation that has outputs on lanes and on duplexes.
+fn transform(
+    lanes: &mut Lanes,
+    duplexes: &mut [Duplex; LANES],
+    inputs: &[Vec<u8>; LANES],
+    together: fn(&mut Lanes, [&mut [u8]; LANES]),
+    alone: fn(&mut Duplex, &mut [u8]),
+) {
+    let (mut actual, mut expected) = (inputs.clone(), inputs.clone());
+    together(lanes, actual.each_mut().map(Vec::as_mut_slice));
+    for (duplex, expected) in duplexes.iter_mut().zip(&mut expected) {
+        alone(duplex, expected);
+    }
+    assert_eq!(actual, expected);
+}
+
+proptest! {
+    #![proptest_config(cases(10))]
+
+    /// Every operation on eight states is the serial one on each.
+    #[test]
+    fn lane_backends_agree(
+        start in prop::array::uniform8(state()),
+        inputs in prop::array::uniform8(vec(vec(any::<u8>(), RATE), 0..7)),
+    ) {
+        type Blocks = Vec<[u8; RATE]>;
+        type Together = fn(LaneBackend, &mut States, &mut [Blocks; LANES]);
+        type Alone = fn(Backend, &mut [u8; STATE_LEN], &mut [[u8; RATE]]);
+        let operations: [(Together, Alone); 5] = [
+            (|backend, states, _| backend.permute(states), |backend, state, _| backend.permute(state)),
+            (
+                |backend, states, blocks| backend.absorb_blocks(states, &blocks.each_ref().map(Vec::as_slice)),
+                |backend, state, blocks| backend.absorb_blocks(state, blocks),
+            ),
+            (
+                |backend, states, blocks| {
+                    backend.encrypt_blocks(states, &mut blocks.each_mut().map(Vec::as_mut_slice));
+                },
+                Backend::encrypt_blocks,
+            ),
+            (
+                |backend, states, blocks| {
+                    backend.decrypt_blocks(states, &mut blocks.each_mut().map(Vec::as_mut_slice));
+                },
+                Backend::decrypt_blocks,
+            ),
+            (
+                |backend, states, blocks| {
+                    backend.squeeze_blocks(states, &mut blocks.each_mut().map(Vec::as_mut_slice));
+                },
+                Backend::squeeze_blocks,
+            ),
+        ];
+        let inputs: [Blocks; LANES] = inputs.map(|blocks| {
+            blocks.into_iter().map(|block| block.try_into().unwrap()).collect()
+        });
+        let n = inputs.iter().map(Vec::len).min().unwrap();
+        for (together, alone) in operations {
+            let mut expected = (start, inputs.clone());
+            for (state, blocks) in expected.0.iter_mut().zip(&mut expected.1) {
+                alone(Backend::PORTABLE, state, &mut blocks[..n]);
+            }
+            for backend in LaneBackend::available() {
+                let mut states = States::new();
+                (0..LANES).for_each(|lane| states.set_lane(lane, &start[lane]));
+                let mut blocks = inputs.clone();
+                together(backend, &mut states, &mut blocks);
+                let actual = (std::array::from_fn(|lane| states.lane(lane)), blocks);
+                prop_assert_eq!(&actual, &expected, "{:?}", backend);
+            }
+        }
+    }
+
+    /// Eight duplexes in step are eight duplexes.
+    #[test]
+    fn lanes_are_duplexes(operations in vec(operation(), 0..12)) {
+        for backend in LaneBackend::available() {
+            let mut lanes = Lanes::with_backend(backend);
+            let mut duplexes: [Duplex; LANES] = Default::default();
+            for operation in &operations {
+                match operation {
+                    Operation::Absorb(inputs) => {
+                        lanes.absorb(inputs.each_ref().map(Vec::as_slice));
+                        duplexes.iter_mut().zip(inputs).for_each(|(duplex, input)| duplex.absorb(input));
+                    }
+                    Operation::Encrypt(inputs) => {
+                        transform(&mut lanes, &mut duplexes, inputs, Lanes::encrypt, Duplex::encrypt);
+                    }
+                    Operation::Decrypt(inputs) => {
+                        transform(&mut lanes, &mut duplexes, inputs, Lanes::decrypt, Duplex::decrypt);
+                    }
+                    Operation::Squeeze(lens) => {
+                        let outputs = lens.map(|len| vec![0xa5; len]);
+                        transform(&mut lanes, &mut duplexes, &outputs, Lanes::squeeze, Duplex::squeeze);
+                    }
+                    Operation::Frame(id) => {
+                        lanes.frame(*id);
+                        for duplex in &mut duplexes {
+ duplex.frame(*id);
+ }
+                    }
+                    Operation::Permute => {
+                        lanes.permute();
+                        duplexes.iter_mut().for_each(Duplex::permute);
+                    }
+                    Operation::Set(lane, len) => {
+                        duplexes[*lane] = Duplex::new();
+                        duplexes[*lane].absorb(&common::data(0, *len));
+                        lanes.set_lane(*lane, &duplexes[*lane]);
+                    }
+                }
+                for (lane, duplex) in duplexes.iter().enumerate() {
+                    prop_assert_eq!(lanes.lane(lane).to_bytes(), duplex.to_bytes(), "{:?} {}", backend, lane);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn digests_and_tags_agree_with_each_and_with_the_twin(
+        domain in domain(),
+        key in any::<[u8; 32]>().prop_map(Key::from),
+        messages in messages(),
+    ) {
+        let label = Label::new(&domain).unwrap();
+        let digests: Vec<[u8; 32]> = messages.iter().map(|message| digest::digest(label, message)).collect();
+        let tags: Vec<Tag> = messages.iter().map(|message| mac::mac(label, &key, message)).collect();
+        if let (Some(message), Some(digest), Some(tag)) = (messages.last(), digests.last(), tags.last()) {
+            prop_assert_eq!(&spec::digest::digest(&domain, message, 32), digest);
+            prop_assert_eq!(&spec::mac::mac(&domain, key.as_bytes(), message, TAG_LEN), tag.as_bytes());
+        }
+        on_each_lane_backend(|backend| {
+            let mut actual = vec![[0; 32]; messages.len()];
+            digest::digest_many(label, &messages, &mut actual).unwrap();
+            assert_eq!(actual, digests, "{backend:?}");
+            let mut actual = vec![Tag::from([0; TAG_LEN]); messages.len()];
+            mac::mac_many(label, &key, &messages, &mut actual).unwrap();
+            assert_eq!(actual, tags, "{backend:?}");
+        });
+    }
+
+    /// Sealed at once and one by one is the same; of what is opened at once, only the messages that are wrong fail.
+    #[test]
+    fn aead_of_many_agrees_with_each_and_with_the_twin(
+        domain in domain(),
+        key in any::<[u8; 32]>().prop_map(Key::from),
+        messages in messages(),
+        ads in vec(data(), 30),
+        changes in vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), 0..8_u32), 0..4),
+    ) {
+        let aead = Aead::<24>::new(Label::new(&domain).unwrap(), &key);
+        let nonces: Vec<[u8; 24]> = (0..messages.len()).map(|i| [u8::try_from(i).unwrap(); 24]).collect();
+        let sealed: Vec<Vec<u8>> = (messages.iter().zip(&nonces).zip(&ads))
+            .map(|((message, nonce), ad)| aead.seal_vec(nonce, ad, message))
+            .collect();
+        if let (Some(message), Some(sealed)) = (messages.last(), sealed.last()) {
+            let i = messages.len() - 1;
+            prop_assert_eq!(&spec::aead::seal(&domain, key.as_bytes(), &nonces[i], &ads[i], message), sealed);
+        }
+        let mut damaged = sealed.clone();
+        for (message, place, bit) in &changes {
+            if !damaged.is_empty() {
+                let message = message.get_mut(&mut damaged);
+                *place.get_mut(message) ^= 1 << bit;
+            }
+        }
+        on_each_lane_backend(|backend| {
+            let mut buffers: Vec<Vec<u8>> = messages.iter().map(|m| [m.as_slice(), &[0; TAG_LEN]].concat()).collect();
+            aead.seal_many(&mut to_messages(&nonces, &ads, &mut buffers)).unwrap();
+            assert_eq!(buffers, sealed, "{backend:?}");
+
+            buffers.clone_from(&damaged);
+            let mut seen = vec![0; messages.len()];
+            aead.open_many(&mut to_messages(&nonces, &ads, &mut buffers), |i, opened| {
+                seen[i] += 1;
+                if damaged[i] == sealed[i] {
+                    assert_eq!(opened.as_deref(), Ok(messages[i].as_slice()), "{backend:?}");
+                } else {
+                    assert_eq!(opened, Err(Error::Verification), "{backend:?}");
+                }
+            });
+            assert_eq!(seen, vec![1; messages.len()]);
+            for (i, buffer) in buffers.iter().enumerate() {
+                let (text, tag) = buffer.split_at(buffer.len() - TAG_LEN);
+                let expected = if damaged[i] == sealed[i] { messages[i].clone() } else { vec![0; text.len()] };
+                assert_eq!(text, expected, "{backend:?}");
+                assert_eq!(tag, &damaged[i][text.len()..], "{backend:?}");
+            }
+        });
+    }
+}
+
+fn to_messages<'a>(
+    nonces: &'a [[u8; 24]],
+    ads: &'a [Vec<u8>],
+    buffers: &'a mut [Vec<u8>],
+) -> Vec<Message<'a, 24>> {
+    (nonces.iter().zip(ads).zip(buffers))
+        .map(|((nonce, ad), in_out)| Message { nonce, ad, in_out })
+        .collect()
+}
+
+/// As many places as messages, and room for each tag: otherwise nothing is done.
+#[test]
+fn wrong_lengths_are_errors() {
+    let messages = [[1; 10]; 3];
+    let mut digests = [[7; 32]; 2];
+    assert_eq!(
+        digest::digest_many(label!("test"), &messages, &mut digests),
+        Err(Error::BufferLength)
+    );
+    assert_eq!(digests, [[7; 32]; 2]);
+    let mut tags = [Tag::from([7; 16]); 4];
+    assert_eq!(
+        mac::mac_many(label!("test"), &Key::from([7; 32]), &messages, &mut tags),
+        Err(Error::BufferLength)
+    );
+    assert_eq!(tags, [Tag::from([7; 16]); 4]);
+
+    let aead = Aead::<24>::new(label!("test"), &Key::from([7; 32]));
+    let (nonces, ads) = ([[0; 24]; 3], [const { Vec::new() }; 3]);
+    let mut buffers = [vec![5; 40], vec![5; 15], vec![5; 20]];
+    let before = buffers.clone();
+    let result = aead.seal_many(&mut to_messages(&nonces, &ads, &mut buffers));
+    assert_eq!((result, &buffers), (Err(Error::BufferLength), &before));
+    let mut errors = [0; 3];
+    aead.open_many(&mut to_messages(&nonces, &ads, &mut buffers), |i, opened| {
+        assert_eq!(opened, Err(Error::Verification));
+        errors[i] += 1;
+    });
+    assert_eq!(errors, [1; 3]);
+}
+
+/// The memory of a value after it was dropped.
+fn dropped<T>(value: T) -> Vec<u8> {
+    let mut value = std::mem::ManuallyDrop::new(value);
+    // SAFETY: dropped once; the memory is still there, and initialised where the value has no padding.
+    unsafe {
+        std::mem::ManuallyDrop::drop(&mut value);
+        std::slice::from_raw_parts((&raw const value).cast(), size_of::<T>()).to_vec()
+    }
+}
+
+#[test]
+#[cfg(feature = "zeroize")]
+fn lanes_are_wiped() {
+    let mut states = States::new();
+    (0..LANES).for_each(|lane| states.set_lane(lane, &[0xab; STATE_LEN]));
+    assert!(dropped(states.clone()).iter().all(|&byte| byte == 0));
+    states.clear();
+    (0..LANES).for_each(|lane| assert_eq!(states.lane(lane), [0; STATE_LEN]));
+
+    // Absorbed, and not yet permuted.
+    let mut lanes = Lanes::new();
+    lanes.absorb([&[0xab; 150]; LANES]);
+    assert!(!dropped(lanes.clone()).contains(&0xab));
+    // The backend's choice and padding are all that may remain of more than 1000 bytes.
+    let after = dropped(lanes.clone());
+    assert!(after.iter().filter(|&&byte| byte != 0).count() <= 64, "{after:?}");
+    lanes.clear();
+    (0..LANES).for_each(|lane| assert_eq!(lanes.lane(lane), Duplex::new()));
+}
+
+#[test]
+fn debug_shows_no_state() {
+    assert_eq!(format!("{:?}", Lanes::new()), "Lanes { .. }");
+    assert_eq!(format!("{:?}", States::new()), "States { .. }");
+    assert_eq!(
+        format!("{:?}", LaneBackend::PORTABLE),
+        "LaneBackend(portable serial)"
+    );
+}
