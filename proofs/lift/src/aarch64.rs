@@ -108,11 +108,20 @@ fn decode(code: &[u8]) -> Result<BTreeMap<u64, Instruction>, Error> {
                 offset,
                 len: 4,
                 text,
+                features: features(decoded.opcode),
                 effects,
             },
         );
     }
     Ok(instructions)
+}
+
+/// The features of the CPU that it needs, by their names in Rust; not those of every ARMv8-A with vectors.
+fn features(opcode: Opcode) -> Vec<String> {
+    match opcode {
+        Opcode::AESE | Opcode::AESMC => vec!["aes".to_owned()],
+        _ => Vec::new(),
+    }
 }
 
 fn effects(i: &Decoded, at: u64) -> Result<Vec<Effect>, String> {
@@ -159,7 +168,8 @@ fn effects(i: &Decoded, at: u64) -> Result<Vec<Effect>, String> {
             ];
             compute("movi_8h", view(d)?, operands)
         }
-        (Opcode::LDP, [t1, t2, place, Part::Nothing]) => Ok(vec![Effect::Load {
+        // The architecture does not say what a load of two values into one register does.
+        (Opcode::LDP, [t1, t2, place, Part::Nothing]) if t1 != t2 => Ok(vec![Effect::Load {
             destinations: vec![q(t1)?, q(t2)?],
             function: "ldp",
             address: address(place)?,
@@ -249,6 +259,7 @@ fn address(part: Part) -> Result<Address, String> {
     match part {
         Part::RegPreIndex(base, offset, false) => Ok(Address {
             base: Register::General(number(base)?),
+            index: None,
             offset: offset.into(),
         }),
         _ => Err("an address that is not a register and a constant".into()),

@@ -2,24 +2,35 @@
 
 use crate::object_file::symbols;
 use crate::table::{Kernel, Level};
-use crate::{Target, aarch64, x86_64};
+use crate::{TARGETS, Target, aarch64, x86_64};
+use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
+use std::sync::OnceLock;
 use std::{fs, io};
 
 /// A compiler with a standard library for this instruction set, on Linux, if there is one. No linker is needed.
 #[must_use]
 pub fn rustc(target: &Target) -> Option<&'static str> {
-    ["rustc", "/usr/bin/rustc"].into_iter().find(|rustc| {
-        let output = Command::new(rustc)
-            .args(["--print", "target-libdir", "--target", triple(target)])
-            .output();
-        let folder = output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
-        folder.and_then(fs::read_dir).is_ok_and(|files| {
-            files
-                .flatten()
-                .any(|file| file.file_name().to_string_lossy().starts_with("libstd-"))
-        })
+    static FOUND: [OnceLock<Option<&'static str>>; TARGETS.len()] =
+        [const { OnceLock::new() }; TARGETS.len()];
+    let index = TARGETS.iter().position(|known| known.name == target.name)?;
+    *FOUND[index].get_or_init(|| {
+        ["rustc", "/usr/bin/rustc"]
+            .into_iter()
+            .find(|rustc| has_library(rustc, target))
+    })
+}
+
+fn has_library(rustc: &str, target: &Target) -> bool {
+    let output = Command::new(rustc)
+        .args(["--print", "target-libdir", "--target", triple(target)])
+        .output();
+    let folder = output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+    folder.and_then(fs::read_dir).is_ok_and(|files| {
+        files
+            .flatten()
+            .any(|file| file.file_name().to_string_lossy().starts_with("libstd-"))
     })
 }
 
@@ -58,28 +69,45 @@ pub fn source(root: &Path, level: &Level, kernel: &Kernel) -> io::Result<String>
 ///
 /// If it cannot be assembled.
 pub fn assemble(rustc: &str, target: &Target, source: &str, folder: &Path) -> io::Result<Vec<u8>> {
+    Ok(assemble_all(rustc, target, &[source.to_owned()], folder)?.remove(0))
+}
+
+/// Assembles kernels in a folder, all at once, and returns their code. No two may define the same macro or label.
+///
+/// # Errors
+///
+/// If one cannot be assembled.
+pub fn assemble_all(
+    rustc: &str,
+    target: &Target,
+    sources: &[String],
+    folder: &Path,
+) -> io::Result<Vec<Vec<u8>>> {
     fs::create_dir_all(folder)?;
     let syntax = if target.name == x86_64::TARGET.name {
         ", options(att_syntax, raw)"
     } else {
         ", options(raw)"
     };
-    // The macros of a kernel come before its first instruction: the label does not mind.
-    fs::write(
-        folder.join("kernel.rs"),
-        format!(
-            "#![no_std]\ncore::arch::global_asm!(\".text\", \".globl veriplex_mutant_v0\", \
-             \".type veriplex_mutant_v0,@function\", \"veriplex_mutant_v0:\", include_str!(\"kernel.s\"), \
-             \".size veriplex_mutant_v0, . - veriplex_mutant_v0\"{syntax});\n"
-        ),
-    )?;
-    fs::write(folder.join("kernel.s"), source)?;
+    let mut text = String::from("#![no_std]\n");
+    for (i, source) in sources.iter().enumerate() {
+        // So many digits keep their order when `symbols` sorts them. A macro may come before the first instruction.
+        let name = format!("veriplex_mutant_{i:04}_v0");
+        let _ = writeln!(
+            text,
+            "core::arch::global_asm!(\".text\", \".globl {name}\", \".type {name},@function\", \"{name}:\", \
+             include_str!(\"kernel{i}.s\"), \".size {name}, . - {name}\"{syntax});"
+        );
+        fs::write(folder.join(format!("kernel{i}.s")), source)?;
+    }
+    fs::write(folder.join("kernel.rs"), text)?;
     let output = Command::new(rustc)
         .current_dir(folder)
         .args([
             "--edition=2024",
             "--crate-type=lib",
             "--emit=obj",
+            "-Ccodegen-units=1",
             "--target",
             triple(target),
             "-o",
@@ -92,5 +120,9 @@ pub fn assemble(rustc: &str, target: &Target, source: &str, folder: &Path) -> io
             String::from_utf8_lossy(&output.stderr).into_owned(),
         ));
     }
-    Ok(symbols(&folder.join("kernel.o"))?.remove(0).bytes)
+    let symbols = symbols(&folder.join("kernel.o"))?;
+    if symbols.len() != sources.len() {
+        return Err(io::Error::other("not every kernel was assembled"));
+    }
+    Ok(symbols.into_iter().map(|symbol| symbol.bytes).collect())
 }

@@ -14,20 +14,42 @@ use std::fmt::Write as _;
 pub fn lift(kernel: &Kernel, level: &Level, code: &[u8]) -> Result<Lifted, Error> {
     let target = level.target;
     let instructions = (target.decode)(code)?;
+    let needs = kernel.levels.get(&level.name);
+    for instruction in instructions.values() {
+        let lacks = |feature: &&String| !needs.is_some_and(|needs| needs.features.contains(feature));
+        if let Some(feature) = instruction.features.iter().find(lacks) {
+            let reason = format!(
+                "its level does not have the feature {feature}: {}",
+                instruction.text
+            );
+            return Err(Error::new(instruction.offset, reason));
+        }
+    }
     let mut passed = BTreeSet::new();
     let code_at = Code {
         target,
         instructions: &instructions,
     };
+    let lanes = kernel
+        .arguments
+        .iter()
+        .any(|argument| argument.pointers().is_some());
     let entry = code_at.run(0, Machine::at_call(kernel, target, false), false, &mut passed)?;
     let functions = match entry.end {
-        End::Return => straight(&entry),
+        End::Return => {
+            let mut text = straight(&entry, "run");
+            if kernel.in_place() {
+                let again = code_at.run(0, Machine::at_call(kernel, target, true), false, &mut passed)?;
+                text += &straight(&again, "run_in_place");
+            }
+            text
+        }
         End::Test { body, exit } => {
-            let cut = Loop::cut(&code_at, entry, (body, exit), &mut passed)?;
+            let cut = Loop::cut(&code_at, entry, (body, exit), &mut passed, lanes)?;
             let mut text = cut.live_type() + &cut.entry() + &cut.step("step") + &cut.exit();
             if kernel.in_place() {
                 let entry = code_at.run(0, Machine::at_call(kernel, target, true), false, &mut passed)?;
-                let again = Loop::cut(&code_at, entry, (body, exit), &mut passed)?;
+                let again = Loop::cut(&code_at, entry, (body, exit), &mut passed, lanes)?;
                 if (again.entry(), again.exit()) != (cut.entry(), cut.exit()) {
                     return Err(Error::new(
                         0,
@@ -104,6 +126,7 @@ impl Loop {
         entry: Segment,
         (body, exit): (u64, u64),
         passed: &mut BTreeSet<u64>,
+        lanes: bool,
     ) -> Result<Self, Error> {
         // What every iteration finds in the registers. What one of them would find otherwise is not known, and must not be used.
         let mut head = entry.machine.clone();
@@ -120,10 +143,10 @@ impl Loop {
                     "an iteration that does not end at the test of the counter",
                 ));
             }
-            let next = step.machine.next_iteration();
+            let next = step.machine.in_next_iteration();
             let mut changed = false;
             for (register, value) in &mut head.registers {
-                let found = &next.registers[register];
+                let found = &next[register];
                 let same = match (found, &*value) {
                     (Value::Data(found), Value::Data(value)) => found.has_shape_of(value),
                     _ => found == value,
@@ -140,7 +163,8 @@ impl Loop {
         for (segment, place) in [(&entry, 0), (&step, body)] {
             let written =
                 |(buffer, contents): &(Buffer, String)| buffer.stride.is_none() && *contents != buffer.name;
-            if segment.machine.buffers.iter().any(written) {
+            // Kernels for lanes keep words of the states in memory: what an iteration leaves there is in its result.
+            if !lanes && segment.machine.buffers.iter().any(written) {
                 return Err(Error::new(
                     place,
                     "a buffer that is not one of blocks is written before the loop is done",
@@ -224,7 +248,7 @@ impl Loop {
             .machine
             .buffers
             .iter()
-            .filter(|(b, _)| b.stride.is_some() && b.writable)
+            .filter(|(b, contents)| b.writable && (b.stride.is_some() || *contents != b.name))
         {
             result_type = format!("({result_type}, [{}][8])", buffer.len);
             result = format!("({result}, {contents})");
@@ -254,9 +278,9 @@ impl Loop {
 }
 
 /// A kernel without a loop.
-fn straight(segment: &Segment) -> String {
+fn straight(segment: &Segment, name: &str) -> String {
     let what = "From the call to the return: the state, and what is left in vector registers.";
-    function(what, "run", segment, false, None, returned(segment))
+    function(what, name, segment, false, None, returned(segment))
 }
 
 /// A function of the module. Its arguments are the buffers that the segment is given: the fixed ones, and within the loop a

@@ -114,7 +114,7 @@ impl Lifted {
     }
 }
 
-/// Lifts every kernel of a file.
+/// Lifts every kernel of a file that is proved.
 ///
 /// # Errors
 ///
@@ -123,23 +123,31 @@ pub fn lift_file(file: &Path) -> io::Result<Vec<Lifted>> {
     lift_symbols(&object_file::symbols(file)?)
 }
 
-/// Lifts the kernels that were found, which must be all that there are for their instruction sets.
+/// Lifts the kernels that were found, which must be all that there are for their instruction sets and are proved.
 ///
 /// # Errors
 ///
 /// As [`lift_file`].
 pub fn lift_symbols(symbols: &[object_file::Symbol]) -> io::Result<Vec<Lifted>> {
     let mut lifted = Vec::new();
-    for (level, kernel) in TABLE.all() {
+    for (level, kernel) in TABLE.proved() {
         let architecture = level.target.architecture;
         if !(symbols.iter()).any(|symbol| symbol.architecture == architecture) {
             continue;
         }
         let name = level.symbol(kernel);
-        let symbol = symbols
+        let mut found = symbols
             .iter()
-            .find(|symbol| symbol.architecture == architecture && symbol.name == name)
+            .filter(|symbol| symbol.architecture == architecture && symbol.name == name);
+        let symbol = found
+            .next()
             .ok_or_else(|| io::Error::other(format!("{}/{name}: no such kernel", level.name)))?;
+        if found.any(|other| other.bytes != symbol.bytes) {
+            return Err(io::Error::other(format!(
+                "{}/{name}: its copies differ",
+                level.name
+            )));
+        }
         let result = lift(kernel, level, &symbol.bytes);
         lifted.push(result.map_err(|e| io::Error::other(format!("{} {e}", symbol.symbol)))?);
     }

@@ -27,10 +27,11 @@ pub struct View {
     pub bytes: u8,
 }
 
-/// Base plus constant.
+/// Base plus constant; with an index, from the start of the blocks of a lane.
 #[derive(Clone, Copy, Debug)]
 pub struct Address {
     pub base: Register,
+    pub index: Option<Register>,
     pub offset: i64,
 }
 
@@ -67,7 +68,23 @@ pub enum Effect {
         function: &'static str,
         address: Address,
     },
-    /// Moves an address, or counts down.
+    /// To memory the 16 bytes of a source that a constant says, by a definition of the Cryptol module.
+    StorePart {
+        source: View,
+        function: &'static str,
+        part: u64,
+        address: Address,
+    },
+    /// A pointer from an argument that has some.
+    LoadPointer {
+        register: Register,
+        address: Address,
+    },
+    /// Zero: how far the block that is its turn is from the first.
+    SetIndex {
+        register: Register,
+    },
+    /// Moves an address or an index, or counts down.
     Add {
         register: Register,
         constant: i64,
@@ -100,6 +117,8 @@ pub struct Instruction {
     pub len: u64,
     /// The disassembly.
     pub text: String,
+    /// The features of the CPU that it needs, by their names in Rust; not those that every CPU has.
+    pub features: Vec<String>,
     pub effects: Vec<Effect>,
 }
 
@@ -110,6 +129,10 @@ pub enum Value {
     Caller,
     /// This far into a buffer, or into the block that is its turn.
     Address { buffer: usize, offset: i64 },
+    /// The start of the blocks of a buffer, whichever is its turn.
+    Start { buffer: usize },
+    /// As many blocks' lengths as there were iterations, and this.
+    Index(i64),
     /// n - i of the present iteration, less this.
     Count(i64),
     /// The value of a definition.
@@ -168,6 +191,10 @@ pub struct Machine {
     flags: Option<Value>,
     /// Each buffer, and the definition of its present contents.
     pub buffers: Vec<(Buffer, String)>,
+    /// Buffers that hold pointers, each with the buffer that its first one points to; the next ones follow.
+    pointers: BTreeMap<usize, usize>,
+    /// How far it is from one block to the next in the buffers of lanes.
+    lane_stride: i64,
 }
 
 /// Where a run ends.
@@ -200,10 +227,34 @@ impl Machine {
             .map(|register| (register, Value::Caller))
             .collect();
         let mut buffers: Vec<(Buffer, String)> = Vec::new();
+        let mut pointers = BTreeMap::new();
+        let mut lane_stride = 0;
         for (argument, &number) in kernel.arguments.iter().zip(target.arguments) {
-            let value = match argument.buffer() {
-                None => Value::Count(0),
-                Some(buffer) => {
+            let value = match (argument.buffer(), argument.pointers()) {
+                (None, Some(count)) => {
+                    let name = format!("{}_pointers", argument.name);
+                    let table = Buffer {
+                        name: name.clone(),
+                        len: 8 * i64::from(count),
+                        stride: None,
+                        writable: false,
+                    };
+                    let index = buffers.len();
+                    buffers.push((table, name));
+                    pointers.insert(index, buffers.len());
+                    for lane in 0..count {
+                        let name = format!("{}_{lane}", argument.name);
+                        let buffer = argument.of_lane(&name);
+                        lane_stride = buffer.stride.unwrap_or(0);
+                        buffers.push((buffer, name));
+                    }
+                    Value::Address {
+                        buffer: index,
+                        offset: 0,
+                    }
+                }
+                (None, None) => Value::Count(0),
+                (Some(buffer), _) => {
                     let name = argument.may_be().filter(|_| in_place).unwrap_or(&argument.name);
                     let writable = buffer.writable;
                     let known = buffers.iter().position(|(known, _)| known.name == name);
@@ -231,6 +282,8 @@ impl Machine {
             registers,
             flags: None,
             buffers,
+            pointers,
+            lane_stride,
         }
     }
 
@@ -250,24 +303,21 @@ impl Machine {
         self.left().map(|data| data.bytes).max().unwrap_or(VECTOR)
     }
 
-    /// The machine at the test of an iteration, in the terms of the next one: blocks and counter are one further.
+    /// The registers at the test of an iteration, in the terms of the next one: blocks and counter are one further.
     #[must_use]
-    pub fn next_iteration(&self) -> Self {
-        let mut next = self.clone();
-        next.flags = None;
-        for value in next.registers.values_mut() {
+    pub fn in_next_iteration(&self) -> BTreeMap<Register, Value> {
+        let mut registers = self.registers.clone();
+        for value in registers.values_mut() {
             match value {
                 Value::Address { buffer, offset } => {
                     *offset -= self.buffers[*buffer].0.stride.unwrap_or(0);
                 }
+                Value::Index(more) => *more -= self.lane_stride,
                 Value::Count(less) => *less -= 1,
                 _ => (),
             }
         }
-        for (buffer, contents) in &mut next.buffers {
-            buffer.name.clone_into(contents);
-        }
-        next
+        registers
     }
 }
 
@@ -346,6 +396,7 @@ enum Flow {
 }
 
 impl Run<'_> {
+    #[allow(clippy::too_many_lines)] // one arm per effect
     fn execute(&mut self, instruction: &Instruction, next: u64) -> Result<Flow, String> {
         let mut flow = Flow::On(next);
         for effect in &instruction.effects {
@@ -395,8 +446,31 @@ impl Run<'_> {
                 } => {
                     self.store(sources, function, *address, instruction)?;
                 }
+                Effect::StorePart {
+                    source,
+                    function,
+                    part,
+                    address,
+                } => {
+                    let value = format!("({function} {} {part})", self.data(*source)?);
+                    self.put(*address, VECTOR, 1, "store", &[value], instruction)?;
+                }
+                Effect::LoadPointer { register, address } => {
+                    let (buffer, at) = self.place(*address, 1, 8)?;
+                    let first = self.machine.pointers.get(&buffer);
+                    let first = *first.ok_or("an address from memory that holds no pointers")?;
+                    if at % 8 != 0 {
+                        return Err("parts of two pointers".into());
+                    }
+                    let lane = usize::try_from(at / 8).map_err(|e| e.to_string())?;
+                    let value = Value::Start { buffer: first + lane };
+                    self.machine.registers.insert(*register, value);
+                }
+                Effect::SetIndex { register } => {
+                    self.machine.registers.insert(*register, Value::Index(0));
+                }
                 Effect::Add { register, constant } => match self.machine.registers.get_mut(register) {
-                    Some(Value::Address { offset, .. }) => *offset += constant,
+                    Some(Value::Address { offset, .. } | Value::Index(offset)) => *offset += constant,
                     Some(Value::Count(less)) => *less -= constant,
                     _ => return Err("arithmetic on what is neither an address nor the counter".into()),
                 },
@@ -496,10 +570,14 @@ impl Run<'_> {
     }
 
     /// The buffer and place of so many words of so many bytes, which must be inside.
+    #[allow(clippy::match_same_arms)] // an address, and a start with an index
     fn place(&self, address: Address, words: usize, bytes: u8) -> Result<(usize, i64), String> {
         let name = self.target.register_name(address.base);
-        let Some(Value::Address { buffer, offset }) = self.machine.registers.get(&address.base) else {
-            return Err(format!("an address from {name}, which is not one"));
+        let value = |register: Register| self.machine.registers.get(&register);
+        let (buffer, offset) = match (value(address.base), address.index.map(value)) {
+            (Some(Value::Address { buffer, offset }), None) => (buffer, offset),
+            (Some(Value::Start { buffer }), Some(Some(Value::Index(offset)))) => (buffer, offset),
+            _ => return Err(format!("an address from {name}, which is not one")),
         };
         let at = offset + address.offset;
         let end = at + i64::from(bytes) * i64::try_from(words).map_err(|e| e.to_string())?;
@@ -533,7 +611,22 @@ impl Run<'_> {
         instruction: &Instruction,
     ) -> Result<(), String> {
         let bytes = sources[0].bytes;
-        let (buffer, at) = self.place(address, sources.len(), bytes)?;
+        self.place(address, sources.len(), bytes)?;
+        let values = (sources.iter().map(|source| self.data(*source))).collect::<Result<Vec<_>, _>>();
+        self.put(address, bytes, sources.len(), function, &values?, instruction)
+    }
+
+    /// Writes so many words, which have these definitions.
+    fn put(
+        &mut self,
+        address: Address,
+        bytes: u8,
+        words: usize,
+        function: &str,
+        values: &[String],
+        instruction: &Instruction,
+    ) -> Result<(), String> {
+        let (buffer, at) = self.place(address, words, bytes)?;
         let declared = &self.machine.buffers[buffer].0;
         if !declared.writable {
             return Err(format!("a store to {}, which is read only", declared.name));
@@ -544,10 +637,12 @@ impl Run<'_> {
             access(function, at, bytes),
             self.machine.buffers[buffer].1
         );
-        for source in sources {
+        for value in values {
             expression.push(' ');
-            expression += &self.data(*source)?;
+            expression += value;
         }
+        let before = self.machine.buffers[buffer].1.clone();
+        self.read(&before);
         self.push(&name, expression, instruction);
         self.machine.buffers[buffer].1 = name;
         Ok(())

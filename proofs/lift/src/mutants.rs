@@ -96,7 +96,7 @@ pub const MUTANTS: &[Mutant] = mutants! {
         "runs off its end": "\tret" => "", Refused "the code goes on where no instruction begins";
         "jump into an instruction": "\tret" => "\tjmp .+1\n\tret", Refused "no instruction begins";
         "loop without a counter": "\tret" => "3:\tjmp\t3b", Refused "a loop without the counter";
-        "a prefix that processors read differently": "\tret" => "\t.byte 0x66\n\tret", Refused "a prefix";
+        "a prefix that processors read differently": "\tret" => "\t.byte 0x66\n\tret", Refused "not the canonical encoding";
         "under a mask": "vpxor\t%xmm15, %xmm15, %xmm15" => "vpxorq\t%zmm15, %zmm15, %zmm15{%k1}", Refused "with a mask or a broadcast";
     }
     "x86-64" duplex_absorb_blocks {
@@ -104,7 +104,7 @@ pub const MUTANTS: &[Mutant] = mutants! {
         "wrong shift count": "vpsrldq\t$2" => "vpsrldq\t$3", Refuted "duplex_absorb_blocks_lifted_step_thm";
         "branch on data": "\tjmp\t1f" => "\tcmpq\t$0, %rax\n\tja\t3f\n3:\tjmp\t1f", Refused "a branch on something else than the counter";
         "address from data": "\tjmp\t1f" => "\tvmovdqu\t(%rax), %xmm1\n\tjmp\t1f", Refused "an address from rax, which is not one";
-        "index from data": "\tjmp\t1f" => "\tvmovdqu\t(%rdi,%rax), %xmm1\n\tjmp\t1f", Refused "an address that is not a register and a constant";
+        "index from data": "\tjmp\t1f" => "\tvmovdqu\t(%rdi,%rax), %xmm1\n\tjmp\t1f", Refused "an address from rdi, which is not one";
         "counter as data": "\tmovq\t%rax, %xmm0" => "\tmovq\t%rdx, %xmm0", Refused "rdx is used as data, and is an address or the counter";
         "block before the loop": "\tjmp\t1f" => "\tvmovdqu\t(%rsi), %xmm1\n\tjmp\t1f", Refused "a block of input, outside of the loop";
         "pointer goes on by 93": "addq\t$94, %rsi" => "addq\t$93, %rsi", Refused "an address from rsi, which is not one";

@@ -1,4 +1,4 @@
-//! `jasmin/kernels.toml`: how each kernel is called. Nothing else here knows a kernel by its name.
+//! `jasmin/kernels.toml` and `jasmin/unproved.toml`: how each kernel is called. Nothing else here knows a kernel by its name.
 
 use crate::{TARGETS, Target};
 use object::Architecture;
@@ -9,7 +9,10 @@ use std::sync::LazyLock;
 
 /// The table of this repository, as this program was built with it.
 pub static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    Table::parse(include_str!("../../../jasmin/kernels.toml")).expect("jasmin/kernels.toml is well-formed")
+    let proved = include_str!("../../../jasmin/kernels.toml");
+    let unproved = include_str!("../../../jasmin/unproved.toml");
+    Table::parse_all(&[proved, unproved])
+        .expect("jasmin/kernels.toml and jasmin/unproved.toml are well-formed")
 });
 
 /// Levels, tables of constants, kernels.
@@ -17,7 +20,7 @@ pub static TABLE: LazyLock<Table> = LazyLock::new(|| {
 #[serde(deny_unknown_fields)]
 pub struct Table {
     /// The dispatch levels.
-    #[serde(rename = "level")]
+    #[serde(rename = "level", default)]
     pub levels: Vec<Level>,
     /// What kernels read beside what a caller gives them.
     #[serde(rename = "table", default)]
@@ -55,6 +58,8 @@ pub struct Constants {
     pub name: String,
     /// In bytes.
     pub bytes: u32,
+    /// What is missing of its proof.
+    pub unproved: Option<String>,
 }
 
 /// A kernel, on whatever levels there is one.
@@ -65,6 +70,8 @@ pub struct Kernel {
     pub name: String,
     /// The definition that it computes.
     pub cryptol: String,
+    /// What is missing of its proof.
+    pub unproved: Option<String>,
     /// In the order of the argument registers.
     pub arguments: Vec<Argument>,
     /// Per level what it needs.
@@ -90,6 +97,7 @@ pub struct Argument {
     #[serde(default)]
     count: bool,
     table: Option<String>,
+    pointers: Option<u32>,
     #[serde(default)]
     bytes: u32,
     blocks: Option<String>,
@@ -138,15 +146,27 @@ impl Argument {
         self.table.as_deref()
     }
 
-    /// What it points to.
+    /// How many pointers it points to, each to a buffer of its own: those of [`Argument::of_lane`].
+    #[must_use]
+    pub fn pointers(&self) -> Option<u32> {
+        self.pointers
+    }
+
+    /// What it points to, if that is no pointers.
     #[must_use]
     pub fn buffer(&self) -> Option<Buffer> {
-        (!self.count).then(|| Buffer {
-            name: self.name.clone(),
+        (!self.count && self.pointers.is_none()).then(|| self.of_lane(&self.name))
+    }
+
+    /// What the pointer of a lane points to, under this name.
+    #[must_use]
+    pub fn of_lane(&self, name: &str) -> Buffer {
+        Buffer {
+            name: name.to_owned(),
             len: self.bytes.into(),
             stride: (self.blocks.as_ref()).map(|_| self.stride.unwrap_or(self.bytes).into()),
             writable: self.access() != Access::Read,
-        })
+        }
     }
 
     /// What is done with what it points to.
@@ -170,10 +190,12 @@ impl Argument {
     /// Its type in Rust.
     #[must_use]
     pub fn rust_type(&self) -> &'static str {
-        match (self.count, self.access()) {
-            (true, _) => "usize",
-            (false, Access::Read) => "*const u8",
-            (false, _) => "*mut u8",
+        match (self.count, self.pointers, self.access()) {
+            (true, _, _) => "usize",
+            (false, None, Access::Read) => "*const u8",
+            (false, None, _) => "*mut u8",
+            (false, Some(_), Access::Read) => "*const *const u8",
+            (false, Some(_), _) => "*const *mut u8",
         }
     }
 }
@@ -217,7 +239,26 @@ impl Table {
     ///
     /// If it is malformed or says what cannot be.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let mut table: Self = toml::from_str(text).map_err(|e| e.to_string())?;
+        Self::parse_all(&[text])
+    }
+
+    /// Reads a table that is in several texts.
+    ///
+    /// # Errors
+    ///
+    /// As [`Table::parse`].
+    pub fn parse_all(texts: &[&str]) -> Result<Self, String> {
+        let mut table = Self {
+            levels: Vec::new(),
+            constants: Vec::new(),
+            kernels: Vec::new(),
+        };
+        for text in texts {
+            let part: Self = toml::from_str(text).map_err(|e| e.to_string())?;
+            table.levels.extend(part.levels);
+            table.constants.extend(part.constants);
+            table.kernels.extend(part.kernels);
+        }
         let bytes: BTreeMap<String, u32> = (table.constants.iter())
             .map(|constants| (constants.name.clone(), constants.bytes))
             .collect();
@@ -242,7 +283,13 @@ impl Table {
             if !is_name(&constants.name) || constants.bytes == 0 {
                 return Err(format!("{:?}: a name and a length", constants.name));
             }
-            symbols.insert((None, constants.name.clone()));
+            if !symbols.insert((None, constants.name.clone())) {
+                return Err(format!("{}: a table twice", constants.name));
+            }
+        }
+        let mut levels = BTreeSet::new();
+        if let Some(level) = self.levels.iter().find(|level| !levels.insert(&level.name)) {
+            return Err(format!("{}: a level twice", level.name));
         }
         for kernel in &self.kernels {
             let at = |reason: &str| Err(format!("{}: {reason}", kernel.name));
@@ -288,6 +335,24 @@ impl Table {
         (self.levels.iter()).flat_map(|level| self.of_level(level).map(move |kernel| (level, kernel)))
     }
 
+    /// Those that are proved.
+    pub fn proved(&self) -> impl Iterator<Item = (&Level, &Kernel)> {
+        self.all().filter(|(_, kernel)| kernel.unproved.is_none())
+    }
+
+    /// The tables of constants that are proved.
+    pub fn proved_constants(&self) -> impl Iterator<Item = &Constants> {
+        (self.constants.iter()).filter(|constants| constants.unproved.is_none())
+    }
+
+    /// Whether this is the symbol, without `veriplex_` and version, of a kernel or of a table of constants that is proved.
+    #[must_use]
+    pub fn is_proved(&self, architecture: Architecture, symbol: &str) -> bool {
+        let kernel = self.find(architecture, symbol);
+        kernel.is_some_and(|(_, kernel)| kernel.unproved.is_none())
+            || self.proved_constants().any(|constants| constants.name == symbol)
+    }
+
     /// The kernel with this symbol, without `veriplex_` and version, in a file for this architecture.
     #[must_use]
     pub fn find(&self, architecture: Architecture, symbol: &str) -> Option<(&Level, &Kernel)> {
@@ -310,6 +375,10 @@ impl Kernel {
         if counts > 1 {
             return Err("more than one count".into());
         }
+        // Only "none of them" and "all of them" are lifted.
+        if self.arguments.iter().filter(|a| a.may_be.is_some()).count() > 1 {
+            return Err("more than one buffer that may be another".into());
+        }
         for argument in &self.arguments {
             let Argument { name, .. } = argument;
             if !is_name(name) || !names.insert(name) {
@@ -317,7 +386,7 @@ impl Kernel {
             }
             let described = argument.access.is_some() && argument.secret.is_some();
             let bare = argument.access.is_none() && argument.secret.is_none() && argument.may_be.is_none();
-            let plain = argument.blocks.is_none() && argument.stride.is_none();
+            let plain = argument.blocks.is_none() && argument.stride.is_none() && argument.pointers.is_none();
             let sound = match (argument.count, &argument.table) {
                 (true, None) => bare && plain && argument.bytes == 0,
                 (false, Some(_)) => bare && plain,
@@ -331,6 +400,7 @@ impl Kernel {
             if argument.blocks.as_ref().is_some_and(|count| !is_count(count))
                 || argument.stride.is_some() && argument.blocks.is_none()
                 || argument.stride.is_some_and(|stride| stride < argument.bytes)
+                || argument.pointers.is_some() && argument.blocks.is_none()
             {
                 return Err(format!("{name}: blocks of no count, or that overlap"));
             }

@@ -21,7 +21,7 @@ fn folder(name: &str) -> PathBuf {
 /// The kernels as they are: what the mutants are changes of.
 #[test]
 fn the_kernels_lift_to_their_modules() {
-    for (level, kernel) in TABLE.all() {
+    for (level, kernel) in TABLE.proved() {
         let what = format!("{} {}", level.name, kernel.name);
         let Some(rustc) = assembler::rustc(level.target) else {
             println!("{what}: skipped, because no rustc here has a library for it");

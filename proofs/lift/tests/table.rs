@@ -2,7 +2,7 @@
 //! says what cannot be is refused.
 
 use std::path::Path;
-use veriplex_lift::table::Table;
+use veriplex_lift::table::{Argument, Table};
 use veriplex_lift::{Lifted, X86_64, assembler, lift};
 
 const LEVEL: &str = r#"
@@ -32,7 +32,7 @@ arguments = [
     { name = "keys", table = "keys" },
 ]
 [kernel.levels]
-made-up = { features = [] }
+made-up = { features = ["avx"] }
 "#;
 
 const SOURCE: &str = "\
@@ -195,12 +195,99 @@ fn a_table_that_cannot_be_is_refused() {
             "more than one count",
         ),
         ("cryptol", "crytpol", "unknown field"),
+        (
+            "made-up = { features = [\"avx\"] }",
+            "",
+            "a name, and at least one level",
+        ),
+        (
+            "name = \"mix_blocks\"",
+            "name = \"2_blocks\"",
+            "a name, and at least one level",
+        ),
+        (
+            "name = \"mix_blocks\"",
+            "name = \"mix-blocks\"",
+            "a name, and at least one level",
+        ),
+        (
+            "name = \"keys\"\nbytes",
+            "name = \"Keys\"\nbytes",
+            "no table keys",
+        ),
+        (
+            "access = \"write\"",
+            "access = \"read\"",
+            "it may be no other argument's",
+        ),
+        (
+            "{ name = \"n\", count = true },",
+            "{ name = \"n\", count = true }, { name = \"seventh\", bytes = 1, access = \"read\", secret = true },",
+            "more arguments than registers",
+        ),
     ] {
         assert!(right.contains(find), "{find}");
         let why = Table::parse(&right.replacen(find, replace, 1)).unwrap_err();
         assert!(why.contains(reason), "{replace}: {why}");
     }
-    // A kernel twice.
+    // A table, a level, a kernel twice; two buffers that may be others.
+    let twice = |text: &str| Table::parse(&format!("{text}{right}")).unwrap_err();
+    let why = twice("[[table]]\nname = \"keys\"\nbytes = 48\n");
+    assert!(why.contains("a table twice"), "{why}");
+    let why = twice(&LEVEL.replace("keys", "others"));
+    assert!(why.contains("a level twice"), "{why}");
+    let argument = "{ name = \"second\", bytes = 64, blocks = \"n\", access = \"write\", secret = true, may_be = \"right\" }";
+    let why =
+        Table::parse(&right.replacen("{ name = \"keys\", table = \"keys\" }", argument, 1)).unwrap_err();
+    assert!(why.contains("more than one buffer that may be another"), "{why}");
     let why = Table::parse(&format!("{right}{KERNEL}")).unwrap_err();
     assert!(why.contains("its symbol is not its own"), "{why}");
+}
+
+#[test]
+fn a_table_is_read() {
+    let right = format!("{LEVEL}{KERNEL}");
+    for (find, replace) in [
+        ("stride = 96", "stride = 64"),
+        ("mix_blocks", "mix_2_blocks"),
+        ("theorems = \"\"", "theorems = \"\"\nsymbols = \"_x\""),
+    ] {
+        assert!(right.contains(find), "{find}");
+        Table::parse(&right.replacen(find, replace, 1)).unwrap();
+    }
+    let table =
+        Table::parse(&right.replacen("theorems = \"\"", "theorems = \"\"\nsymbols = \"_x\"", 1)).unwrap();
+    let (level, kernel) = table.find(X86_64.architecture, "mix_blocks_x").unwrap();
+    assert_eq!((&*level.name, &*kernel.name), ("made-up", "mix_blocks"));
+    assert!(table.find(X86_64.architecture, "mix_blocks").is_none());
+    assert!(
+        table
+            .find(veriplex_lift::ARMV8.architecture, "mix_blocks_x")
+            .is_none()
+    );
+    assert!(table.level("made-up").is_some() && table.level("x86-64").is_none());
+    assert!(table.kernel("mix_blocks").is_some() && table.kernel("mix").is_none());
+    assert!(table.is_constants("keys") && !table.is_constants("mix_blocks"));
+    assert_eq!(table.all().count(), 1);
+    assert!(kernel.has_count() && kernel.in_place());
+    assert_eq!(
+        kernel.prototype(),
+        "state: *mut u8, left: *const u8, right: *const u8, output: *mut u8, n: usize, keys: *const u8"
+    );
+    let of = |property: fn(&Argument) -> bool| -> Vec<&str> {
+        kernel
+            .arguments
+            .iter()
+            .filter(|a| property(a))
+            .map(|a| &*a.name)
+            .collect()
+    };
+    assert_eq!(of(Argument::is_count), ["n"]);
+    assert_eq!(of(Argument::is_secret), ["state", "left", "output"]);
+    assert_eq!(of(|a| a.table() == Some("keys")), ["keys"]);
+    assert_eq!(of(|a| a.may_be() == Some("right")), ["output"]);
+    assert_eq!(
+        of(|a| a.buffer().is_some_and(|buffer| buffer.writable)),
+        ["state", "output"]
+    );
 }

@@ -1,0 +1,670 @@
+//! Each instruction of the lists by itself: what it lifts to, and that what is close to it is refused.
+
+use std::path::Path;
+use veriplex_lift::table::{Kernel, Level, Table};
+use veriplex_lift::{ARMV8, Lifted, Target, X86_64, assembler, lift};
+
+/// A kernel without a loop, one that may work in place, and one with a loop.
+const TABLE: &str = r#"
+[[level]]
+name = "LEVEL"
+target = "LEVEL"
+source = "jazz"
+backend = "none"
+theorems = ""
+
+[[table]]
+name = "keys"
+bytes = 48
+
+[[kernel]]
+name = "straight"
+cryptol = "none"
+arguments = [
+    { name = "state", bytes = 128, access = "read-write", secret = true },
+    { name = "keys", table = "keys" },
+]
+levels.LEVEL.features = ["aes", "avx", "avx2", "avx512f", "vaes"]
+
+[[kernel]]
+name = "copy"
+cryptol = "none"
+arguments = [
+    { name = "input", bytes = 32, access = "read", secret = true },
+    { name = "output", bytes = 32, access = "write", secret = true, may_be = "input" },
+]
+levels.LEVEL.features = ["avx"]
+
+[[kernel]]
+name = "fold_blocks"
+cryptol = "none"
+arguments = [
+    { name = "state", bytes = 16, access = "read-write", secret = true },
+    { name = "input", bytes = 16, blocks = "n", access = "read", secret = true },
+    { name = "n", count = true },
+]
+levels.LEVEL.features = ["avx"]
+"#;
+
+fn table(target: &Target) -> Table {
+    Table::parse(&TABLE.replace("LEVEL", target.name)).unwrap()
+}
+
+fn lifted(target: &Target, kernel: &str, code: &[u8]) -> Result<Lifted, String> {
+    let table = table(target);
+    let (kernel, level): (&Kernel, &Level) = (table.kernel(kernel).unwrap(), &table.levels[0]);
+    lift(kernel, level, code).map_err(|e| e.to_string())
+}
+
+/// Lifts assembly for x86-64. `None` where there is no rustc for it.
+fn lifted_all(name: &str, kernel: &str, sources: &[String]) -> Option<Vec<Result<Lifted, String>>> {
+    let Some(rustc) = assembler::rustc(&X86_64) else {
+        println!("{name}: skipped, because no rustc here has a library for x86-64");
+        return None;
+    };
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("forms-{name}"));
+    let codes = assembler::assemble_all(rustc, &X86_64, sources, &folder).unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    Some(codes.iter().map(|code| lifted(&X86_64, kernel, code)).collect())
+}
+
+/// Each body, with what `expected` says of it: text of the module, or of the error.
+fn check(name: &str, kernel: &str, cases: &[(String, Result<&str, &str>)]) {
+    let sources: Vec<String> = cases.iter().map(|(source, _)| source.clone()).collect();
+    let Some(all) = lifted_all(name, kernel, &sources) else {
+        return;
+    };
+    let mut wrong = Vec::new();
+    for (lifted, (source, expected)) in all.into_iter().zip(cases) {
+        let found = lifted.map(|lifted| lifted.module);
+        let fits = match (&found, expected) {
+            (Ok(module), Ok(line)) => module.contains(line),
+            (Err(e), Err(reason)) => e.contains(reason),
+            _ => false,
+        };
+        if !fits {
+            wrong.push(format!("{source}: expected {expected:?}, got {found:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn x86_64_instructions_keep_their_operands_in_order() {
+    let cases = [
+        ("vmovdqu 3(%rsi), %xmm3", "xmm3_009 = load`{3} keys "),
+        (
+            "vmovdqu %xmm1, 112(%rdi)",
+            "state_009 = store`{112} state xmm1_000 ",
+        ),
+        ("vmovdqu %xmm1, %xmm3", "xmm3_009 = vmovdqu xmm1_000 "),
+        ("vpxor %xmm1, %xmm2, %xmm3", "xmm3_009 = vpxor xmm2_004 xmm1_000 "),
+        (
+            "vpxor 32(%rdi), %xmm2, %xmm3",
+            "xmm3_009 = vpxor xmm2_004 (load`{32} state) ",
+        ),
+        ("vpxor %xmm2, %xmm2, %xmm3", "xmm3_009 = vpxor_zero "),
+        (
+            "vaesenc %xmm1, %xmm2, %xmm3",
+            "xmm3_009 = vaesenc xmm2_004 xmm1_000 ",
+        ),
+        (
+            "vaesenc 16(%rsi), %xmm2, %xmm3",
+            "xmm3_009 = vaesenc xmm2_004 (load`{16} keys) ",
+        ),
+        (
+            "vpalignr $14, %xmm1, %xmm2, %xmm3",
+            "xmm3_009 = vpalignr xmm2_004 xmm1_000 14 ",
+        ),
+        ("vpslldq $8, %xmm1, %xmm3", "xmm3_009 = vpslldq xmm1_000 8 "),
+        ("vpsrldq $200, %xmm1, %xmm3", "xmm3_009 = vpsrldq xmm1_000 200 "),
+        (
+            "movabsq $0x123456789abcdef0, %rax\n\tmovq %rax, %xmm3",
+            "rax_009 = mov 0x123456789abcdef0 ",
+        ),
+        (
+            "movabsq $0x123456789abcdef0, %r9\n\tmovq %r9, %xmm3",
+            "xmm3_013 = movq r9_009 ",
+        ),
+        (
+            "addq $100, %rdi\n\tvmovdqu (%rdi), %xmm3",
+            "xmm3_00d = load`{100} state ",
+        ),
+        (
+            "addq $-100, %rdi\n\tvmovdqu 116(%rdi), %xmm3",
+            "xmm3_00d = load`{16} state ",
+        ),
+        ("jmp 1f\n1:\tvmovdqu (%rdi), %xmm3", "xmm3_00b = load`{0} state "),
+        (
+            "vmovdqu (%rdi), %ymm3\n\tvmovdqu %ymm3, %ymm4",
+            "ymm4_00d = vmovdqu_wide ymm3_009 ",
+        ),
+        (
+            "vmovdqu64 (%rdi), %zmm3\n\tvmovdqu64 %zmm3, %zmm4",
+            "zmm4_00f = vmovdqu_wide zmm3_009 ",
+        ),
+        ("vpxor %ymm3, %ymm3, %ymm4", "ymm4_009 = vpxor_zero_wide`{256} "),
+        ("vpxorq %zmm3, %zmm3, %zmm4", "zmm4_009 = vpxor_zero_wide`{512} "),
+        (
+            "vmovdqu64 (%rdi), %zmm3\n\tvmovdqu64 64(%rdi), %zmm4\n\tvpxorq %zmm3, %zmm4, %zmm5",
+            "zmm5_016 = vpxor_wide zmm4_00f zmm3_009 ",
+        ),
+        (
+            "vmovdqu64 (%rdi), %zmm3\n\tvmovdqu64 64(%rdi), %zmm4\n\tvaesenc %zmm3, %zmm4, %zmm5",
+            "zmm5_016 = vaesenc_wide zmm4_00f zmm3_009 ",
+        ),
+    ];
+    let cases: Vec<_> = cases
+        .into_iter()
+        .map(|(line, expected)| {
+            let source = format!("\tvmovdqu (%rdi), %xmm1\n\tvmovdqu 16(%rdi), %xmm2\n\t{line}\n\tret\n");
+            (source, Ok(expected))
+        })
+        .collect();
+    check("order", "straight", &cases);
+}
+
+#[test]
+fn other_x86_64_instructions_are_refused() {
+    let lines = [
+        // The same operands, another operation. Wide shifts, VMOVQ and XOR are forms of the kernels for lanes.
+        "vdivps %xmm1, %xmm2, %xmm3",
+        "vxorps %xmm1, %xmm2, %xmm3",
+        "vpand %xmm1, %xmm2, %xmm3",
+        "vpor %xmm1, %xmm2, %xmm3",
+        "vpaddq %xmm1, %xmm2, %xmm3",
+        "vaesdec %xmm1, %xmm2, %xmm3",
+        "vaesenclast %xmm1, %xmm2, %xmm3",
+        "vpshufb %xmm1, %xmm2, %xmm3",
+        "vpsllq $8, %xmm1, %xmm3",
+        "vmovdqa %xmm1, %xmm3",
+        "vmovups %xmm1, %xmm3",
+        "aesenc %xmm1, %xmm2",
+        "movdqu %xmm1, %xmm2",
+        "movq (%rdi), %xmm3",
+        "vmovd %eax, %xmm3",
+        "vpbroadcastq %xmm1, %xmm3",
+        "vbroadcastf128 (%rdi), %ymm3",
+        // On general registers.
+        "movl $1, %eax",
+        "movq $1, %rax",
+        "movq %rdi, %rax",
+        "addq %rax, %rdi",
+        "addq $1000, %rdi",
+        "addl $1, %edi",
+        "addq $1, (%rdi)",
+        "subq $1, %rdi",
+        "incq %rdi",
+        "decl %edi",
+        "decq (%rdi)",
+        "leaq 16(%rdi), %rdi",
+        "cmpq $1, %rdi",
+        "cmpq $-1, %rdi",
+        "cmpq $0, (%rdi)",
+        "cmpl $0, %edi",
+        "cmpq %rax, %rdi",
+        "testq %rdi, %rdi",
+        "pushq %rax",
+        "popq %rax",
+        "call 1f\n1:",
+        "nop",
+        "syscall",
+        "jb 1f\n1:",
+        "jae 1f\n1:",
+        "jg 1f\n1:",
+        "js 1f\n1:",
+        "ret $8",
+        "jmp *%rax",
+    ];
+    let cases: Vec<_> = lines
+        .map(|line| {
+            let source = format!("\tvmovdqu (%rdi), %xmm1\n\tvmovdqu 16(%rdi), %xmm2\n\t{line}\n\tret\n");
+            (source, Err("not in the list of instructions"))
+        })
+        .into();
+    check("others", "straight", &cases);
+}
+
+/// Encodings with bytes or bits that the instruction does not need.
+#[test]
+fn only_canonical_encodings_are_accepted() {
+    let refused: &[&[u8]] = &[
+        &[0x66, 0xc3],
+        &[0x48, 0xc3],
+        &[0x40, 0xc3],
+        &[0xf3, 0xc3],
+        &[0xf2, 0xc3],
+        &[0x2e, 0xc3],
+        &[0x64, 0xc3],
+        // REX, which counts only where it is last, before a prefix.
+        &[0x48, 0x66, 0xc3],
+        &[0x48, 0x66, 0xe9, 0, 0, 0, 0, 0xc3],
+        &[0x40, 0x66, 0xe9, 0, 0, 0, 0, 0xc3],
+        &[0x66, 0xe9, 0, 0, 0, 0, 0xc3],
+        &[0x3e, 0xeb, 0x00, 0xc3],
+        &[0x41, 0xeb, 0x00, 0xc3],
+        // movq %rax, %xmm3 with 66 twice, and with a bit of REX that it ignores.
+        &[
+            0x48, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0x66, 0x66, 0x48, 0x0f, 0x6e, 0xd8, 0xc3,
+        ],
+        &[
+            0x48, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0x66, 0x4a, 0x0f, 0x6e, 0xd8, 0xc3,
+        ],
+        // vmovdqu (%rdi), %xmm1 in the long form of VEX, with W, with X.
+        &[0xc4, 0xe1, 0x7a, 0x6f, 0x0f, 0xc3],
+        &[0xc4, 0xe1, 0xfa, 0x6f, 0x0f, 0xc3],
+        &[0xc4, 0xa1, 0x7a, 0x6f, 0x0f, 0xc3],
+        // addq $1, %rdi with 66, with REX twice, with a bit of REX that it ignores.
+        &[0x66, 0x48, 0x83, 0xc7, 0x01, 0xc3],
+        &[0x48, 0x48, 0x83, 0xc7, 0x01, 0xc3],
+        &[0x4c, 0x83, 0xc7, 0x01, 0xc3],
+    ];
+    for code in refused {
+        let why = lifted(&X86_64, "straight", code)
+            .map(|lifted| lifted.module)
+            .unwrap_err();
+        assert!(why.contains("not the canonical encoding"), "{code:02x?}: {why}");
+    }
+    for code in [
+        &[0xc3][..],
+        &[0xeb, 0x00, 0xc3],
+        &[
+            0x48, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0x66, 0x48, 0x0f, 0x6e, 0xd8, 0xc3,
+        ],
+        &[0xc5, 0xfa, 0x6f, 0x0f, 0xc3],
+        &[0x48, 0x83, 0xc7, 0x01, 0xc3],
+    ] {
+        lifted(&X86_64, "straight", code).unwrap();
+    }
+}
+
+/// A register that was written, for each: whether the kernel may leave it so.
+#[test]
+fn the_callers_registers_are_kept() {
+    for register in 0..16u8 {
+        // movabs $0, register; ret
+        let code = [
+            0x48 | register >> 3,
+            0xb8 | register & 7,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0xc3,
+        ];
+        let kept = [3, 4, 5, 12, 13, 14, 15].contains(&register);
+        let result = lifted(&X86_64, "straight", &code);
+        assert_eq!(result.is_err(), kept, "{register}: {result:?}");
+        assert!(
+            result
+                .err()
+                .is_none_or(|e| e.contains("is not what the caller left there"))
+        );
+    }
+    for register in 0..32 {
+        let result = armv8(&[0x6f00_e400 | register, RET]);
+        assert_eq!(
+            result.is_err(),
+            (8..16).contains(&register),
+            "v{register}: {result:?}"
+        );
+        assert!(
+            result
+                .err()
+                .is_none_or(|e| e.contains("is not what the caller left there"))
+        );
+    }
+}
+
+#[test]
+fn a_kernel_may_need_only_the_features_of_its_level() {
+    let refused = [
+        // vaesenc %xmm0, %xmm0, %xmm0; vmovdqu (%rdi), %ymm0
+        (&[0xc4, 0xe2, 0x79, 0xdc, 0xc0, 0xc3][..], "the feature aes"),
+        (&[0xc5, 0xfd, 0xef, 0xc0, 0xc3], "the feature avx2"),
+        (&[0x62, 0xf1, 0xfe, 0x48, 0x6f, 0x07, 0xc3], "the feature avx512f"),
+    ];
+    for (code, reason) in refused {
+        let why = lifted(&X86_64, "copy", code)
+            .map(|lifted| lifted.module)
+            .unwrap_err();
+        assert!(why.contains(reason), "{code:02x?}: {why}");
+    }
+    for word in [AESE, AESMC] {
+        let why = lifted(&ARMV8, "copy", &bytes(&[word, RET]))
+            .map(|lifted| lifted.module)
+            .unwrap_err();
+        assert!(why.contains("the feature aes"), "{why}");
+    }
+}
+
+/// Without a loop, a kernel whose buffers may be one is lifted for both cases.
+#[test]
+fn straight_code_in_place() {
+    let source = "\tvmovdqu (%rdi), %xmm0\n\tvmovdqu %xmm0, (%rsi)\n\tvmovdqu 8(%rdi), %xmm0\n\tret\n";
+    for line in [
+        "run input output =",
+        "xmm0_008 = load`{8} input ",
+        "run_in_place : [32][8] -> ([32][8], [1]Vector)",
+        "run_in_place input =",
+        "xmm0_008 = load`{8} input_004 ",
+    ] {
+        check("in-place", "copy", &[(source.to_owned(), Ok(line))]);
+    }
+    let source = "\tvmovdqu 16(%rdi), %xmm0\n\tvmovdqu %xmm0, (%rdi)\n\tret\n".to_owned();
+    check(
+        "in-place-refused",
+        "copy",
+        &[(source, Err("a store to input, which is read only"))],
+    );
+}
+
+const LOOP: &str = "\tvmovdqu (%rdi), %xmm0
+	jmp 1f
+2:	vpxor (%rsi), %xmm0, %xmm0
+	addq $16, %rsi
+	decq %rdx
+1:	cmpq $0, %rdx
+	ja 2b
+	vmovdqu %xmm0, (%rdi)
+	ret
+";
+
+#[test]
+#[allow(clippy::too_many_lines)] // a list of cases
+fn the_loop_is_the_one_that_the_proof_needs() {
+    let other = "a branch on something else than the counter";
+    let cases = [
+        ("", "", Ok("xmm0_006 = vpxor xmm0 (load`{0} input) ")),
+        // Other ways to say the same.
+        ("ja 2b", "jne 2b", Ok("step state input (xmm0) =")),
+        ("ja 2b", "je 3f\n\tjmp 2b\n3:", Ok("step state input (xmm0) =")),
+        ("ja 2b", "jbe 3f\n\tjmp 2b\n3:", Ok("step state input (xmm0) =")),
+        ("decq %rdx", "addq $-1, %rdx", Ok("step state input (xmm0) =")),
+        (
+            "decq %rdx",
+            "addq $1, %rdx\n\taddq $-2, %rdx",
+            Ok("step state input (xmm0) ="),
+        ),
+        (
+            "(%rsi), %xmm0, %xmm0\n\taddq $16, %rsi",
+            "(%rsi), %xmm0, %xmm0\n\taddq $8, %rsi\n\taddq $8, %rsi",
+            Ok("load`{0} input"),
+        ),
+        (
+            "(%rsi), %xmm0, %xmm0\n\taddq $16, %rsi",
+            "(%rsi), %xmm0, %xmm0\n\taddq $15, %rsi",
+            Err("an address from rsi, which is not one"),
+        ),
+        (
+            "jmp 1f",
+            "addq $16, %rsi\n\tjmp 1f",
+            Err("bytes 16 to 31 of input"),
+        ),
+        (
+            "\tvpxor (%rsi)",
+            "\taddq $16, %rsi\n\tvpxor -16(%rsi)",
+            Err("arithmetic on what is neither an address nor the counter"),
+        ),
+        // The flags are the comparison's until something else sets them.
+        ("cmpq $0, %rdx", "cmpq $0, %rdx\n\taddq $0, %rdi", Err(other)),
+        ("cmpq $0, %rdx", "cmpq $0, %rdx\n\tdecq %rdi", Err(other)),
+        ("\tcmpq $0, %rdx\n", "", Err(other)),
+        ("1:\tcmpq $0, %rdx", "\tcmpq $0, %rdx\n1:", Err(other)),
+        ("cmpq $0, %rdx", "cmpq $0, %rdi", Err(other)),
+        ("cmpq $0, %rdx", "cmpq $0, %rax", Err(other)),
+        ("cmpq $0, %rdx", "cmpq $0, %rdx\n\tcmpq $0, %rdi", Err(other)),
+        (
+            "cmpq $0, %rdx",
+            "cmpq $1, %rdx",
+            Err("not in the list of instructions"),
+        ),
+        // How often: not once more, once less, every second time.
+        ("decq %rdx", "addq $-2, %rdx", Err(other)),
+        ("decq %rdx", "addq $1, %rdx", Err(other)),
+        ("decq %rdx", "addq $0, %rdx", Err(other)),
+        ("\tjmp 1f", "\tdecq %rdx\n\tjmp 1f", Err(other)),
+        ("\tjmp 1f", "\taddq $1, %rdx\n\tjmp 1f", Err(other)),
+        ("\tjmp 1f\n", "", Err("a block of input, outside of the loop")),
+        ("ja 2b", "jbe 2b", Err("")),
+        ("ja 2b", "je 2b", Err("")),
+        // Tests of the counter behind the loop and inside it.
+        ("\tret", "\tcmpq $0, %rdx\n\tja 2b\n\tret", Err("a second loop")),
+        (
+            "\tvmovdqu %xmm0, (%rdi)\n",
+            "\tvmovdqu (%rsi), %xmm1\n\tvmovdqu %xmm0, (%rdi)\n",
+            Err("a block of input, outside of the loop"),
+        ),
+        (
+            "\tdecq %rdx\n",
+            "\tdecq %rdx\n\tcmpq $0, %rdx\n\tja 2b\n\tret\n",
+            Err("an iteration that does not end at the test of the counter"),
+        ),
+        // Arithmetic on data.
+        (
+            "jmp 1f",
+            "movabsq $0, %rax\n\taddq $1, %rax\n\tjmp 1f",
+            Err("arithmetic on what is neither an address nor the counter"),
+        ),
+        (
+            "jmp 1f",
+            "movabsq $0, %rax\n\tdecq %rax\n\tjmp 1f",
+            Err("arithmetic on what is neither an address nor the counter"),
+        ),
+        // The state is not written before the end, whether in the loop or before it.
+        (
+            "jmp 1f",
+            "vmovdqu %xmm0, (%rdi)\n\tjmp 1f",
+            Err("is written before the loop is done"),
+        ),
+        (
+            "decq",
+            "vmovdqu %xmm0, (%rdi)\n\tdecq",
+            Err("is written before the loop is done"),
+        ),
+        // What one iteration leaves for the next must have been there before the first.
+        ("jmp 1f", "jmp 1f", Ok("type Live = (Vector)")),
+        (
+            "\tvpxor (%rsi)",
+            "\tvmovdqu %xmm1, %xmm2\n\tvpxor (%rsi)",
+            Err("xmm1 is read, and nothing was written to it"),
+        ),
+        (
+            "\tdecq",
+            "\tvmovdqu (%rsi), %xmm3\n\tdecq",
+            Err("bytes 16 to 31 of input, which has 16"),
+        ),
+        (
+            "\taddq $16",
+            "\tvmovdqu (%rsi), %xmm3\n\taddq $16",
+            Err("xmm3 is left as an iteration had it"),
+        ),
+        (
+            "\tvmovdqu %xmm0, (%rdi)\n",
+            "\tvmovdqu %xmm0, (%rdi)\n\tvpxor %xmm0, %xmm0, %xmm0\n",
+            Ok("[1]Vector"),
+        ),
+        (
+            "jmp 1f",
+            "vmovdqu (%rdi), %xmm1\n\tjmp 1f",
+            Ok("step state input (xmm0) ="),
+        ),
+    ];
+    let used_after = LOOP
+        .replacen("jmp 1f", "vmovdqu (%rdi), %xmm1\n\tjmp 1f", 1)
+        .replacen("\tret", "\tvpxor %xmm1, %xmm0, %xmm0\n\tret", 1);
+    check(
+        "used-after",
+        "fold_blocks",
+        &[(used_after, Ok("exit state (xmm0, xmm1) ="))],
+    );
+    let cases: Vec<_> = (cases.into_iter())
+        .map(|(find, replace, expected)| {
+            assert!(LOOP.contains(find), "{find}");
+            (LOOP.replacen(find, replace, 1), expected)
+        })
+        .collect();
+    check("loop", "fold_blocks", &cases);
+}
+
+const RET: u32 = 0xd65f_03c0;
+const AESE: u32 = 0x4e28_4800;
+const AESMC: u32 = 0x4e28_6800;
+const EOR: u32 = 0x6e20_1c00;
+const ORR: u32 = 0x4ea0_1c00;
+const EXT: u32 = 0x6e00_0000;
+const MOVI_2D: u32 = 0x6f00_e400;
+const MOVI_8H: u32 = 0x4f00_8400;
+const LDP: u32 = 0xad40_0000;
+const STP: u32 = 0xad00_0000;
+const LDUR: u32 = 0x3cc0_0000;
+const STUR: u32 = 0x3c80_0000;
+const ADD: u32 = 0x9100_0000;
+const SUB: u32 = 0xd100_0000;
+const B: u32 = 0x1400_0000;
+
+/// The fields Vd, Vn and Vm.
+const fn dnm(d: u32, n: u32, m: u32) -> u32 {
+    d | n << 5 | m << 16
+}
+
+/// `ldp q1, q2, [x0]`: `v1_000` and `v2_000`.
+const LOADED: u32 = LDP | 1 | 2 << 10;
+
+fn bytes(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+fn armv8(words: &[u32]) -> Result<Lifted, String> {
+    lifted(&ARMV8, "straight", &bytes(words))
+}
+
+#[test]
+fn aarch64_instructions_keep_their_operands_in_order() {
+    let accepted: [(&[u32], &str); _] = [
+        (&[AESE | dnm(1, 2, 0)], "v1_004 = aese v1_000 v2_000 "),
+        (&[AESMC | dnm(3, 2, 0)], "v3_004 = aesmc v2_000 "),
+        (&[EOR | dnm(3, 1, 2)], "v3_004 = eor v1_000 v2_000 "),
+        (&[ORR | dnm(3, 2, 2)], "v3_004 = mov v2_000 "),
+        (&[EXT | dnm(3, 1, 2) | 14 << 11], "v3_004 = ext v1_000 v2_000 14 "),
+        (
+            &[MOVI_2D | 3 | 0b101 << 16 | 0b00101 << 5],
+            "v3_004 = movi_2d 165 ",
+        ),
+        (&[MOVI_8H | 3 | 0b100 << 16 | 1 << 5], "v3_004 = movi_8h 129 0 "),
+        (
+            &[MOVI_8H | 3 | 0b100 << 16 | 1 << 5 | 1 << 13],
+            "v3_004 = movi_8h 129 8 ",
+        ),
+        (&[LDP | 3 | 4 << 10 | 6 << 15], "v3_004 = (ldp`{96} state).0 "),
+        (
+            &[LDP | 3 | 4 << 10 | 1 << 5 | 1 << 15],
+            "v4_004 = (ldp`{16} keys).1 ",
+        ),
+        (
+            &[STP | 1 | 2 << 10 | 6 << 15],
+            "state_004 = stp`{96} state v1_000 v2_000 ",
+        ),
+        (&[STP | 1 | 1 << 10], "state_004 = stp`{0} state v1_000 v1_000 "),
+        (&[LDUR | 3 | 112 << 12], "v3_004 = ldur`{112} state "),
+        (&[STUR | 2 | 3 << 12], "state_004 = stur`{3} state v2_000 "),
+        (
+            &[ADD | 32 << 10, LDP | 3 | 4 << 10 | 127 << 15],
+            "v3_008 = (ldp`{16} state).0 ",
+        ),
+        (
+            &[ADD | 32 << 10, SUB | 20 << 10, LDUR | 3 | 0x1ff << 12],
+            "v3_00c = ldur`{11} state ",
+        ),
+        (&[B | 1], "v1_000 = (ldp`{0} state).0 "),
+    ];
+    for (words, line) in accepted {
+        let module = armv8(&[&[LOADED], words, &[RET]].concat()).unwrap().module;
+        assert!(module.contains(line), "{words:08x?}: {line}: {module}");
+    }
+}
+
+#[test]
+fn other_aarch64_instructions_are_refused() {
+    let register = "not in the list of registers";
+    let other = "not in the list of instructions";
+    let refused = [
+        (ORR | dnm(3, 1, 2), other),                 // ORR of two registers
+        (LDP | 3 | 3 << 10, other),                  // LDP of one register twice
+        (ADD | 1 << 22 | 1 << 10, ""),               // ADD with a shift: LSL #12
+        (SUB | 1 << 22 | 1 << 10, ""),               // SUB with a shift
+        (ADD | 1 << 5 | 1 << 10, other),             // ADD x0, x1, #1
+        (ADD | dnm(31, 31, 0) | 16 << 10, register), // ADD sp, sp, #16
+        (0x1100_0400, register),                     // ADD w0, w0, #1
+        (0xb100_0400, other),                        // ADDS x0, x0, #1
+        (0x8b01_0000, other),                        // ADD x0, x0, x1
+        (0x4e28_5800, other),                        // AESD
+        (0x4e28_7800, other),                        // AESIMC
+        (0x2e22_1c23, register),                     // EOR v3.8b, v1.8b, v2.8b
+        (0x6e62_1c23, other),                        // BSL
+        (0x4e22_1c23, other),                        // AND
+        (0x4ee2_1c42, other),                        // ORN
+        (0x2e02_0023, register),                     // EXT v3.8b
+        (0x2f00_e400, ""),                           // MOVI d0, #0
+        (0x0f00_8420, ""),                           // MOVI v0.4h, #1
+        (0x6f00_8420, other),                        // MVNI v0.8h, #1
+        (0x4f00_9420, other),                        // ORR v0.8h, #1
+        (0x6f00_f400, other),                        // FMOV v0.2d, #2.0
+        (0x4f00_0420, ""),                           // MOVI v0.4s, #1
+        (0x4f00_e420, ""),                           // MOVI v0.16b, #1
+        (0xadc0_0803, "an address that is not a register and a constant"), // LDP with pre-index
+        (0xacc0_0803, "an address that is not a register and a constant"), // with post-index
+        (0x6d40_0803, register),                     // LDP d3, d2
+        (0x2d40_0803, register),                     // LDP s3, s2
+        (0xa940_0803, register),                     // LDP x3, x2
+        (0xac40_0803, other),                        // LDNP q3, q2
+        (0xfc40_0003, register),                     // LDUR d3
+        (0xf840_0003, register),                     // LDUR x3
+        (0x3cc0_0403, other),                        // LDR q3, [x0], #0
+        (0x3dc0_0003, other),                        // LDR q3, [x0]
+        (0xfc00_0003, register),                     // STUR d3
+        (0x3400_0040, register),                     // CBZ w0
+        (0x5400_0040, other),                        // B.EQ
+        (0x9400_0001, other),                        // BL
+        (0xd61f_03c0, other),                        // BR x30
+        (0xd65f_0020, other),                        // RET x1
+        (0xd65f_0bff, ""),                           // RETAA
+        (0xd503_201f, other),                        // NOP
+    ];
+    for (word, reason) in refused {
+        let why = armv8(&[LOADED, word, RET])
+            .map(|lifted| lifted.module)
+            .unwrap_err();
+        assert!(
+            why.starts_with("at 0x4: ") && why.contains(reason),
+            "{word:08x}: {reason}: {why}"
+        );
+    }
+    // Half an instruction.
+    assert!(lifted(&ARMV8, "straight", &bytes(&[RET])[..3]).is_err());
+}
+
+/// The operations on constants, for which `make isa` must have forms.
+#[test]
+fn constants_are_listed() {
+    let words = [
+        LOADED,
+        EXT | dnm(3, 1, 2) | 14 << 11,
+        MOVI_8H | 3 | 0b100 << 16 | 1 << 5 | 1 << 13,
+        ADD | 32 << 10,
+        SUB | 20 << 10,
+        RET,
+    ];
+    let constants = armv8(&words).unwrap().constants;
+    let expected: [(&str, Vec<u64>); 4] = [
+        ("add", vec![32]),
+        ("ext", vec![14]),
+        ("movi_8h", vec![129, 8]),
+        ("sub", vec![20]),
+    ];
+    assert_eq!(constants, expected.into());
+}

@@ -1,0 +1,107 @@
+//! The kernels for lanes, which are not proved: that the lifter accepts them shows that their time and addresses do not depend
+//! on secrets and that they stay inside their buffers; and it refuses what is not so.
+
+use std::path::Path;
+use veriplex_lift::table::{Kernel, Level, TABLE};
+use veriplex_lift::{Error, Lifted, assembler, lift};
+
+fn lifted(
+    level: &Level,
+    kernel: &Kernel,
+    change: impl FnOnce(String) -> String,
+) -> Option<Result<Lifted, Error>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let test = std::thread::current().name().unwrap_or_default().to_owned();
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test); // tests run side by side
+    let rustc = assembler::rustc(level.target)?;
+    let source = change(assembler::source(&root, level, kernel).unwrap());
+    let code = assembler::assemble(rustc, level.target, &source, &folder).unwrap();
+    Some(lift(kernel, level, &code))
+}
+
+#[test]
+fn kernels_for_lanes_are_constant_time() {
+    let mut seen = 0;
+    for (level, kernel) in TABLE.all().filter(|(_, kernel)| kernel.unproved.is_some()) {
+        if let Some(lifted) = lifted(level, kernel, |source| source) {
+            assert!(
+                lifted.is_ok(),
+                "{} {}: {:?}",
+                level.name,
+                kernel.name,
+                lifted.err()
+            );
+        }
+        seen += 1;
+    }
+    assert_eq!(seen, 15);
+}
+
+#[test]
+fn what_kernels_for_lanes_may_not_do_is_refused() {
+    // Level, kernel, what is replaced by what, and why that is refused.
+    let changes = [
+        (
+            "x86-64-avx512",
+            "duplex_absorb_blocks_x8",
+            "\taddq\t$94, %rax",
+            "\taddq\t$95, %rax",
+            "an address from",
+        ),
+        (
+            "x86-64-avx512",
+            "duplex_absorb_blocks_x8",
+            "62(%r8,\\offset)",
+            "63(%r8,\\offset)",
+            "which has 94",
+        ),
+        (
+            "x86-64-avx512",
+            "duplex_absorb_blocks_x8",
+            "\tmovq\t\\first(\\pointers), %r8",
+            "\tmovq\t(%rdi), %r8",
+            "no pointers",
+        ),
+        (
+            "x86-64-avx512",
+            "duplex_absorb_blocks_x8",
+            "\tmovq\t\\first(\\pointers), %r8",
+            "\tmovq\t4+\\first(\\pointers), %r8",
+            "parts of two",
+        ),
+        (
+            "x86-64-avx512",
+            "duplex_squeeze_blocks_x8",
+            "\tvzeroall",
+            "\tnop",
+            "not in the list",
+        ),
+        (
+            "x86-64-vaes",
+            "duplex_absorb_blocks_x4",
+            "\tvzeroall",
+            "\tvmovdqu %ymm0, (%r8,%rax)\n\tvzeroall",
+            "an address from r8",
+        ),
+        (
+            "x86-64-vaes",
+            "duplex_absorb_blocks_x4",
+            "\tvpsrldq\t$2, %ymm1, %ymm1",
+            "\tvmovdqu\t%ymm1, (%r8,%rax)",
+            "read only",
+        ),
+    ];
+    for (level, kernel, from, to, reason) in changes {
+        let (level, kernel) = (TABLE.level(level).unwrap(), TABLE.kernel(kernel).unwrap());
+        let result = lifted(level, kernel, |source| {
+            assert!(source.contains(from), "{from}");
+            source.replacen(from, to, 1)
+        });
+        let Some(result) = result else { return };
+        let refused = result.err().map(|error| error.reason);
+        assert!(
+            refused.as_ref().is_some_and(|refused| refused.contains(reason)),
+            "{to}: {refused:?}"
+        );
+    }
+}

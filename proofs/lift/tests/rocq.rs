@@ -1,0 +1,287 @@
+//! The decoder of `proofs/rocq` beside a library's: on every instruction of the kernels, with every single bit of it
+//! inverted, and on random bytes.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Random strings.
+const RANDOM: usize = 20_000;
+
+/// The longest instruction of x86-64.
+const LONGEST: usize = 15;
+
+#[test]
+#[ignore = "needs the executable semantics, which `make rocq` builds, and then runs this"]
+fn x86_64_decodes_as_iced() {
+    compare("x86-64", "X86_64", x86_64::length, x86_64::expected);
+}
+
+/// What both say about the same bytes. `length` is that of the instruction with which a kernel's bytes go on, and
+/// `expected` the answer for bytes that begin with any instruction.
+fn compare(level: &str, name: &str, length: fn(&[u8]) -> usize, expected: fn(&[u8]) -> Option<String>) {
+    let mut in_kernels = BTreeSet::new();
+    for code in kernels(level) {
+        let mut at = 0;
+        while at < code.len() {
+            let len = length(&code[at..]);
+            let mut bytes = code[at..at + len].to_vec();
+            bytes.resize(LONGEST, 0);
+            in_kernels.insert((bytes, len));
+            at += len;
+        }
+    }
+    let mut strings: BTreeSet<Vec<u8>> = BTreeSet::new();
+    for (bytes, len) in &in_kernels {
+        strings.insert(bytes.clone());
+        for bit in 0..8 * len {
+            let mut flipped = bytes.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            strings.insert(flipped);
+        }
+    }
+    // Every other one begins as an instruction of a kernel.
+    let starts: Vec<_> = in_kernels.iter().collect();
+    let mut random = Random(0x1357_9bdf);
+    for number in 0..RANDOM {
+        let mut bytes: Vec<u8> = (0..LONGEST).map(|_| random.byte()).collect();
+        if number % 2 == 0 {
+            let (start, len) = starts[random.below(starts.len())];
+            let kept = random.below(*len);
+            bytes[..kept].copy_from_slice(&start[..kept]);
+        }
+        strings.insert(bytes);
+    }
+
+    let answers = ask(name, &strings);
+    let mut wrong = String::new();
+    let mut decoded = 0;
+    for (bytes, answer) in strings.iter().zip(&answers) {
+        let expected = expected(bytes).unwrap_or_else(|| "-".to_owned());
+        decoded += usize::from(answer != "-");
+        if *answer != expected && wrong.len() < 2000 {
+            let _ = writeln!(wrong, "{}: {answer}, and not {expected}", hex(bytes));
+        }
+    }
+    assert_eq!(wrong, "");
+    for (bytes, _) in &in_kernels {
+        assert!(expected(bytes).is_some(), "{}: in a kernel", hex(bytes));
+    }
+    println!(
+        "{name}: {} strings, of which {decoded} begin with an instruction of the tables",
+        strings.len()
+    );
+}
+
+/// The bytes of the kernels of this level, as `kernels.awk` reads them.
+fn kernels(level: &str) -> Vec<Vec<u8>> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../generated/kernels.txt");
+    let mut kernels = Vec::new();
+    let mut wanted = false;
+    for line in std::fs::read_to_string(file).unwrap().lines() {
+        if let Some(name) = line.strip_suffix(':') {
+            wanted = name.strip_prefix(level).is_some_and(|rest| rest.starts_with('/'));
+            if wanted {
+                kernels.push(Vec::new());
+            }
+        } else if wanted {
+            let digits = (0..line.len()).step_by(2);
+            let bytes = digits.map(|at| u8::from_str_radix(&line[at..at + 2], 16).unwrap());
+            kernels.last_mut().unwrap().extend(bytes);
+        }
+    }
+    assert_eq!(kernels.len(), 5);
+    kernels
+}
+
+fn ask(name: &str, strings: &BTreeSet<Vec<u8>>) -> Vec<String> {
+    // A mutant's is elsewhere.
+    let program = std::env::var_os("VERIPLEX_SEMANTICS").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../rocq/semantics"),
+        Into::into,
+    );
+    let mut child = Command::new(program)
+        .arg("decode")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("proofs/rocq/semantics, built by `make rocq`");
+    let mut stdin = child.stdin.take().unwrap();
+    let lines: Vec<String> = (strings.iter())
+        .map(|bytes| format!("{name} {}\n", hex(bytes)))
+        .collect();
+    let input = lines.concat();
+    let writer = std::thread::spawn(move || stdin.write_all(input.as_bytes()));
+    let answers: Vec<_> = BufReader::new(child.stdout.take().unwrap())
+        .lines()
+        .map(Result::unwrap)
+        .collect();
+    writer.join().unwrap().unwrap();
+    assert!(child.wait().unwrap().success());
+    assert_eq!(answers.len(), strings.len());
+    answers
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// In hexadecimal, as the executable semantics writes numbers.
+fn signed(number: i64) -> String {
+    let sign = if number < 0 { "-" } else { "" };
+    format!("{sign}{:x}", number.unsigned_abs())
+}
+
+/// So many zeros.
+fn zeros(count: usize) -> String {
+    format!("(bytes {})", "00".repeat(count))
+}
+
+/// `SplitMix64`.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn byte(&mut self) -> u8 {
+        self.next().to_le_bytes()[0]
+    }
+
+    fn below(&mut self, end: usize) -> usize {
+        usize::try_from(self.next() % end as u64).unwrap()
+    }
+}
+
+mod x86_64 {
+    use super::{signed, zeros};
+    use iced_x86::{Code, Decoder, DecoderOptions, Instruction, OpKind};
+
+    fn decode(bytes: &[u8]) -> Instruction {
+        Decoder::new(64, bytes, DecoderOptions::NONE).decode()
+    }
+
+    pub fn length(bytes: &[u8]) -> usize {
+        decode(bytes).len()
+    }
+
+    /// Length and effects, by the manual's description of each form in the tables of `X86_64.v`.
+    pub fn expected(bytes: &[u8]) -> Option<String> {
+        let i = decode(bytes);
+        let effects = effects(&i, bytes)?;
+        Some(format!("{} {effects}", i.len()))
+    }
+
+    fn effects(i: &Instruction, bytes: &[u8]) -> Option<String> {
+        let general = |operand| {
+            let register = i.op_register(operand);
+            (i.op_kind(operand) == OpKind::Register && register.is_gpr64()).then(|| register.number())
+        };
+        // Encodings of the same instructions that no kernel has are not in the tables.
+        let fields = bytes[0] & 0x40 != 0 && bytes[0] & 0b1110 == 0b1000;
+        let plain = match i.code() {
+            Code::Retnq => bytes[0] == 0xc3,
+            Code::Jmp_rel32_64 => bytes[0] == 0xe9,
+            Code::Ja_rel32_64 => bytes[0] == 0x0f,
+            Code::Add_rm64_imm8 | Code::Cmp_rm64_imm8 => bytes[0] >> 4 == 4 && fields && bytes[1] == 0x83,
+            Code::Dec_rm64 => bytes[0] >> 4 == 4 && fields && bytes[1] == 0xff,
+            Code::Mov_r64_imm64 => bytes[0] >> 4 == 4 && fields && bytes[1] >> 3 == 0x17,
+            Code::Movq_xmm_rm64 => {
+                bytes[0] == 0x66 && bytes[1] >> 4 == 4 && bytes[1] & 2 == 0 && bytes[2] == 0x0f
+            }
+            _ => match bytes[0] {
+                0xc5 => true,
+                0xc4 => bytes[1] & 0x40 != 0 && bytes[2] & 0x80 == 0,
+                _ => false,
+            },
+        };
+        if !plain {
+            return None;
+        }
+        // ModRM of a VEX form.
+        let modrm = bytes[if bytes[0] == 0xc5 { 3 } else { 4 }];
+        let with_sib = modrm & 7 == 4 && modrm < 0xc0;
+        let address = || {
+            let base = i.memory_base();
+            if with_sib || !base.is_gpr64() {
+                return None;
+            }
+            Some(format!(
+                "{} {}",
+                base.number(),
+                signed(i.memory_displacement64().cast_signed())
+            ))
+        };
+        let register = |operand| i.op_register(operand).number();
+        let source = |operand| match i.op_kind(operand) {
+            OpKind::Register => Some(format!("(vec {})", register(operand))),
+            OpKind::Memory => Some(format!("(load {} 16)", address()?)),
+            _ => None,
+        };
+        let vector = |value: String| Some(format!("(set_vec {} {value} false)", register(0)));
+        let immediate = || usize::from(i.immediate8());
+        let offset = || signed(i.near_branch64().wrapping_sub(i.len() as u64).cast_signed());
+        match i.code() {
+            Code::VEX_Vmovdqu_xmmm128_xmm if i.op0_kind() == OpKind::Memory => {
+                Some(format!("(store {} (vec {}))", address()?, register(1)))
+            }
+            Code::VEX_Vmovdqu_xmm_xmmm128 | Code::VEX_Vmovdqu_xmmm128_xmm => vector(source(1)?),
+            Code::VEX_Vpxor_xmm_xmm_xmmm128 => vector(format!("(xor (vec {}) {})", register(1), source(2)?)),
+            Code::VEX_Vaesenc_xmm_xmm_xmmm128 => vector(format!(
+                "(xor (mix (sub_shift (vec {}))) {})",
+                register(1),
+                source(2)?
+            )),
+            Code::VEX_Vpalignr_xmm_xmm_xmmm128_imm8 if immediate() <= 16 => {
+                let both = format!("(append {} (vec {}))", source(2)?, register(1));
+                vector(format!("(slice {} 16 {both})", immediate()))
+            }
+            Code::VEX_Vpslldq_xmm_xmm_imm8 if immediate() <= 16 && bytes[1] & 0x80 != 0 => {
+                let both = format!("(append {} (vec {}))", zeros(immediate()), register(1));
+                vector(format!("(slice 0 16 {both})"))
+            }
+            Code::VEX_Vpsrldq_xmm_xmm_imm8 if immediate() <= 16 && bytes[1] & 0x80 != 0 => {
+                let both = format!("(append (vec {}) {})", register(1), zeros(16));
+                vector(format!("(slice {} 16 {both})", immediate()))
+            }
+            Code::Movq_xmm_rm64 => {
+                let value = format!("(append (gpr {}) {})", general(1)?, zeros(8));
+                Some(format!("(set_vec {} {value} true)", register(0)))
+            }
+            Code::Mov_r64_imm64 => Some(format!("(set_gpr {} {:x})", general(0)?, i.immediate64())),
+            Code::Add_rm64_imm8 => {
+                let (r, z) = (general(0)?, signed(i.immediate8to64()));
+                let sum = format!("(add (gpr {r}) {z})");
+                Some(format!(
+                    "(set_carry (below {sum} {z})) (set_zero (equal {sum} 0)) (set_gpr {r} {sum})"
+                ))
+            }
+            Code::Dec_rm64 => {
+                let r = general(0)?;
+                let difference = format!("(sub (gpr {r}) 1)");
+                Some(format!(
+                    "(set_zero (equal {difference} 0)) (set_gpr {r} {difference})"
+                ))
+            }
+            Code::Cmp_rm64_imm8 => {
+                let (r, z) = (general(0)?, signed(i.immediate8to64()));
+                Some(format!(
+                    "(set_carry (below (gpr {r}) {z})) (set_zero (equal (gpr {r}) {z}))"
+                ))
+            }
+            Code::Jmp_rel32_64 => Some(format!("(branch (equal 0 0) {})", offset())),
+            Code::Ja_rel32_64 => Some(format!("(branch (and (not carry) (not zero)) {})", offset())),
+            Code::Retnq => Some("(pop_jump 4)".to_owned()),
+            _ => None,
+        }
+    }
+}
