@@ -3,7 +3,7 @@
 
 From Veriplex Require Blocks Duplex Framing Protocol AES Simpira1024 KnownAnswers VectorsHold Veriplex
   Machine X86_64 Call_x86_64 Kernels_x86_64 Permute_x86_64
-  DuplexBlocks Blocks_x86_64.
+  DuplexBlocks Blocks_x86_64 Returns DuplexMachine Sound_x86_64.
 Set Printing Width 110.
 
 (* -- The specification ------------------------------------------------------------------------------------------- *)
@@ -272,6 +272,50 @@ Check Blocks_x86_64.decrypt_blocks_x86_64.
 Print Assumptions Blocks_x86_64.decrypt_blocks_x86_64.
 Check Blocks_x86_64.decrypt_blocks_in_place_x86_64.
 Print Assumptions Blocks_x86_64.decrypt_blocks_in_place_x86_64.
+
+(* -- The duplex on the machine ---------------------------------------------------------------------------------------- *)
+
+Print Returns.reaches.
+Check Returns.reaches_unique.
+Print Assumptions Returns.reaches_unique.
+Print DuplexMachine.kernels.
+Print DuplexMachine.faithful.
+Print DuplexMachine.bare.
+Print DuplexMachine.mode.
+Print DuplexMachine.absorbing.
+Print DuplexMachine.squeezing.
+Print DuplexMachine.encrypting.
+Print DuplexMachine.decrypting.
+Print DuplexMachine.permuted.
+Print DuplexMachine.advanced.
+Print DuplexMachine.passed.
+Print DuplexMachine.absorbed.
+Print DuplexMachine.squeezed.
+Print DuplexMachine.framed.
+Print DuplexMachine.headed.
+Print DuplexMachine.acted.
+Print DuplexMachine.ran_from.
+Print DuplexMachine.ran.
+Print DuplexMachine.bare_of.
+Print DuplexMachine.outputs_from.
+Print DuplexMachine.outputs.
+Check DuplexMachine.duplex_machine.
+Print Assumptions DuplexMachine.duplex_machine.
+Print Sound_x86_64.return_to.
+Print Sound_x86_64.call.
+Print Sound_x86_64.constants_at.
+Print Sound_x86_64.from_to.
+Print Sound_x86_64.permutes_x86_64.
+Print Sound_x86_64.absorbs_x86_64.
+Print Sound_x86_64.squeezes_x86_64.
+Print Sound_x86_64.crypts_x86_64.
+Print Sound_x86_64.kernels_x86_64.
+Check Sound_x86_64.kernels_x86_64_faithful.
+Print Assumptions Sound_x86_64.kernels_x86_64_faithful.
+Check Sound_x86_64.veriplex_x86_64_sound.
+Print Assumptions Sound_x86_64.veriplex_x86_64_sound.
+Check Sound_x86_64.veriplex_x86_64_runs.
+Print Assumptions Sound_x86_64.veriplex_x86_64_runs.
 
 (* -- The loop of the lifted kernels ---------------------------------------------------------------------------------- *)
 

@@ -1,5 +1,5 @@
-# Known answers to Rocq: awk -f vectors.awk simpira1024.json duplex.json > Vectors.v
-# The JSON has one field a line, and the fields of an object are in alphabetical order.
+# Writes known answers for Rocq: awk -f vectors.awk simpira1024.json duplex.json > Vectors.v
+# The JSON has one field per line, and the fields of an object are in alphabetical order.
 
 function value(line) { sub(/^[^:]*: */, "", line); gsub(/[",]/, "", line); return line }
 function text(x) { return "\"" x "\"" }

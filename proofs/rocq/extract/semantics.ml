@@ -1,0 +1,258 @@
+(* The decoder and the semantics of Machine.v and of the instruction sets, beside what they are to describe.
+
+     semantics decode          for each line "ARCHITECTURE HEX" of standard input: the effects of the first instruction
+     semantics runs FOLDER [FORM]  the runs that veriplex-isa has written there, of all forms or of one, repeated:
+                               exit status 1 if one differs
+
+   The answer to a line is "-" if these bytes begin with no instruction of the tables; else the length of the
+   instruction and its effects (Machine.v) as lists in parentheses. *)
+
+open Semantics_of
+
+let fail fmt = Printf.ksprintf (fun s -> prerr_endline ("semantics: " ^ s); exit 1) fmt
+
+(* Coq's numbers. [bits] has the least significant first. *)
+
+let rec nat_of_int i = if i = 0 then O else S (nat_of_int (i - 1))
+
+let rec int_of_nat = function O -> 0 | S n -> 1 + int_of_nat n
+
+let rec positive_of_int i =
+  if i = 1 then XH else if i land 1 = 1 then XI (positive_of_int (i lsr 1)) else XO (positive_of_int (i lsr 1))
+
+let n_of_int i = if i = 0 then N0 else Npos (positive_of_int i)
+
+let z_of_int i = if i = 0 then Z0 else if i > 0 then Zpos (positive_of_int i) else Zneg (positive_of_int (-i))
+
+let rec int_of_positive = function
+  | XH -> 1 | XO p -> 2 * int_of_positive p | XI p -> (2 * int_of_positive p) + 1
+
+let int_of_n = function N0 -> 0 | Npos p -> int_of_positive p
+
+let int_of_z = function Z0 -> 0 | Zpos p -> int_of_positive p | Zneg p -> - (int_of_positive p)
+
+let byte = Array.init 256 n_of_int
+
+(* Eight bytes, the lowest first. *)
+let z_of_word s at =
+  let rec go i bits =
+    if i = 64 then bits else go (i + 1) ((Char.code s.[at + (i / 8)] lsr (i mod 8) land 1 = 1) :: bits) in
+  List.fold_left (fun z bit ->
+    match z, bit with
+    | Z0, false -> Z0 | Z0, true -> Zpos XH
+    | Zpos p, false -> Zpos (XO p) | Zpos p, true -> Zpos (XI p)
+    | Zneg _, _ -> assert false) Z0 (go 0 [])
+
+let hex_of_positive p =
+  let rec bits = function XH -> [ 1 ] | XO p -> 0 :: bits p | XI p -> 1 :: bits p in
+  let rec digits = function
+    | [] -> ""
+    | b -> let digit, rest = List.filteri (fun i _ -> i < 4) b, List.filteri (fun i _ -> i >= 4) b in
+           digits rest ^ Printf.sprintf "%x" (List.fold_right (fun b d -> b + (2 * d)) digit 0) in
+  digits (bits p)
+
+let hex_of_z = function Z0 -> "0" | Zpos p -> hex_of_positive p | Zneg p -> "-" ^ hex_of_positive p
+
+let hex x = String.concat "" (List.map (fun b -> Printf.sprintf "%02x" (int_of_n b)) x)
+
+let unhex s =
+  List.init (String.length s / 2) (fun i ->
+    match int_of_string_opt ("0x" ^ String.sub s (2 * i) 2) with Some b -> byte.(b) | None -> fail "bad hex: %s" s)
+
+(* Instruction sets: registers of what a form works on (proofs/isa), and forms that use what is in no kernel. *)
+
+type set = {
+  name : string;
+  isa : isa;
+  general : int;                  (* the general register of the image *)
+  image_at : int;                 (* the one with its address *)
+  stack : int;
+  scratch : int list;             (* what a form may leave changed besides *)
+  stores : string list;           (* forms that write to the image *)
+  outside : string -> bool
+}
+
+let sets = [
+  { name = "X86_64"; isa = x86_64; general = 0; image_at = 7; stack = 4; scratch = [];
+    stores = [ "vmovdqu_store" ];
+    outside = fun form ->
+      List.mem form [ "vpslldq_255"; "vpsrldq_255"; "vpalignr_31"; "vpalignr_255"; "cmp_0_ja"; "jmp" ] ||
+      List.exists (fun prefix -> String.starts_with ~prefix form)
+        [ "vmovdqu_ymm"; "vpxor_ymm"; "vaesenc_ymm"; "vmovdqu64"; "vpxorq"; "vaesenc_zmm"; "vbroadcasti"; "zmm" ] };
+]
+
+let set_of name = match List.find_opt (fun set -> set.name = name) sets with
+  | Some set -> set
+  | None -> fail "unknown instruction set: %s" name
+
+(* -- Decoding ------------------------------------------------------------------------------------------------------ *)
+
+let rec number = function
+  | Gpr r -> Printf.sprintf "(gpr %d)" (int_of_nat r)
+  | Imm z -> hex_of_z z
+  | Add (a, b) -> Printf.sprintf "(add %s %s)" (number a) (number b)
+  | Sub (a, b) -> Printf.sprintf "(sub %s %s)" (number a) (number b)
+
+let rec condition = function
+  | Below (a, b) -> Printf.sprintf "(below %s %s)" (number a) (number b)
+  | Equal (a, b) -> Printf.sprintf "(equal %s %s)" (number a) (number b)
+  | Carry -> "carry"
+  | Zero_flag -> "zero"
+  | Not c -> Printf.sprintf "(not %s)" (condition c)
+  | And (c, d) -> Printf.sprintf "(and %s %s)" (condition c) (condition d)
+
+let address a = Printf.sprintf "%d %s" (int_of_nat a.base) (hex_of_z a.displacement)
+
+let rec bytes = function
+  | Vec r -> Printf.sprintf "(vec %d)" (int_of_nat r)
+  | Load (a, n) -> Printf.sprintf "(load %s %d)" (address a) (int_of_nat n)
+  | Bytes x -> Printf.sprintf "(bytes %s)" (hex x)
+  | Of_gpr r -> Printf.sprintf "(gpr %d)" (int_of_nat r)
+  | Xor (x, y) -> Printf.sprintf "(xor %s %s)" (bytes x) (bytes y)
+  | Slice (from, len, x) -> Printf.sprintf "(slice %d %d %s)" (int_of_nat from) (int_of_nat len) (bytes x)
+  | Append (x, y) -> Printf.sprintf "(append %s %s)" (bytes x) (bytes y)
+  | Sub_shift x -> Printf.sprintf "(sub_shift %s)" (bytes x)
+  | Mix x -> Printf.sprintf "(mix %s)" (bytes x)
+
+let effect = function
+  | Set_gpr (r, x) -> Printf.sprintf "(set_gpr %d %s)" (int_of_nat r) (number x)
+  | Set_carry c -> Printf.sprintf "(set_carry %s)" (condition c)
+  | Set_zero c -> Printf.sprintf "(set_zero %s)" (condition c)
+  | Set_vec (r, x, keep) -> Printf.sprintf "(set_vec %d %s %b)" (int_of_nat r) (bytes x) keep
+  | Store (a, x) -> Printf.sprintf "(store %s %s)" (address a) (bytes x)
+  | Branch (c, offset) -> Printf.sprintf "(branch %s %s)" (condition c) (hex_of_z offset)
+  | Jump r -> Printf.sprintf "(jump %d)" (int_of_nat r)
+  | Pop_jump r -> Printf.sprintf "(pop_jump %d)" (int_of_nat r)
+
+(* As [fetch] does: the least length at which the bytes are an instruction. *)
+let decoded isa x =
+  let rec go = function
+    | [] -> "-"
+    | n :: ns ->
+        let n = int_of_nat n in
+        if n > List.length x then "-" else
+        match isa.decode (List.filteri (fun i _ -> i < n) x) with
+        | Some effects -> String.concat " " (string_of_int n :: List.map effect effects)
+        | None -> go ns in
+  go isa.lengths
+
+let decode_lines () =
+  try
+    while true do
+      match String.split_on_char ' ' (input_line stdin) with
+      | [ name; x ] -> print_endline (decoded (set_of name).isa (unhex x))
+      | _ -> fail "malformed line"
+    done
+  with End_of_file -> ()
+
+(* -- Runs ---------------------------------------------------------------------------------------------------------- *)
+
+let contents file =
+  let channel = open_in_bin file in
+  let s = really_input_string channel (in_channel_length channel) in
+  close_in channel; s
+
+let code_at = 0x10000
+let image_at = 0x20000
+let stack_at = 0x30000
+
+(* What stands in registers that no form has in its image. *)
+let other_gpr i = z_of_int (0x1234567 * (i + 1))
+let other_vec full i = List.init full (fun j -> byte.((17 * i + j) land 255))
+
+(* The image after the code has run on it, and whether all else is as it must be. *)
+let after set form code image =
+  let full = int_of_nat set.isa.full in
+  let width = (String.length image - 8) / 2 in
+  let vec i =
+    if i > 1 then other_vec full i
+    else List.init full (fun j -> if j < width then byte.(Char.code image.[(i * width) + j]) else byte.(0)) in
+  let vectors = Array.init 32 vec in
+  let gprs = Array.init 32 (fun i ->
+    if i = set.general then z_of_word image (2 * width) else if i = set.image_at then z_of_int image_at
+    else if i = set.stack then z_of_int stack_at else other_gpr i) in
+  let finish = code_at + String.length code in
+  let mem a = match a with
+    | Zneg _ -> byte.(0)
+    | _ ->
+        let a = int_of_z a in
+        if a >= code_at && a < finish then byte.(Char.code code.[a - code_at])
+        else if a >= image_at && a < image_at + String.length image then byte.(Char.code image.[a - image_at])
+        else if a >= stack_at && a < stack_at + 8 then byte.(finish lsr (8 * (a - stack_at)) land 255)
+        else byte.(0) in
+  (* A return begins where its address has been pushed. *)
+  let from = if form = "ret" then String.index code '\xc3' else 0 in
+  let start = { pc = z_of_int (code_at + from); gpr = (fun r -> gprs.(int_of_nat r));
+                vec = (fun r -> vectors.(int_of_nat r)); carry = false; zero_flag = false; mem; trace = [] } in
+  let rec go fuel m =
+    if m.pc = z_of_int finish then Some m
+    else if fuel = 0 then None
+    else match step set.isa m with Some m -> go (fuel - 1) m | None -> None in
+  match go 16 start with
+  | None -> None
+  | Some m ->
+      let new_vec i = m.vec (nat_of_int i) and new_gpr i = m.gpr (nat_of_int i) in
+      let same = ref true in
+      for i = 0 to 31 do
+        if i > 1 && new_vec i <> vectors.(i) then same := false;
+        let expected = if form = "ret" && i = set.stack then z_of_int (stack_at + 8) else gprs.(i) in
+        if i <> set.general && not (List.mem i set.scratch) && new_gpr i <> expected then same := false
+      done;
+      let low i = hex (List.filteri (fun j _ -> j < width) (new_vec i)) in
+      let stored = List.init (String.length image) (fun i -> m.mem (z_of_int (image_at + i))) in
+      if !same then Some (low 0 ^ low 1, new_gpr set.general, hex stored) else None
+
+let hex_of_string s =
+  String.concat "" (List.map (fun c -> Printf.sprintf "%02x" (Char.code c)) (List.of_seq (String.to_seq s)))
+
+(* The registers are those after the run; memory is the image before it, or, after a form that stores, that after. *)
+let agrees set form code before expected =
+  let width = (String.length before - 8) / 2 in
+  match after set form code before with
+  | None -> false
+  | Some (vectors, general, stored) ->
+      vectors = hex_of_string (String.sub expected 0 (2 * width)) &&
+      general = z_of_word expected (2 * width) &&
+      stored = hex_of_string (if List.mem form set.stores then expected else before)
+
+let compare_runs folder wanted =
+  let failed = ref 0 and forms = ref 0 and runs_of_all = ref 0 in
+  let wrong fmt = Printf.ksprintf (fun s -> print_endline ("FAILED: " ^ s); incr failed) fmt in
+  List.iter (fun set ->
+    let codes = Filename.concat (Filename.concat folder "code") set.name in
+    if not (Sys.file_exists codes) then
+      Printf.printf "semantics: %s skipped, because nothing has executed it\n" set.name
+    else
+      Array.iter (fun form ->
+        let code = contents (Filename.concat codes form) in
+        let runs = contents (Filename.concat (Filename.concat folder set.name) form) in
+        let len = if String.ends_with ~suffix:"above" form then 136 else 40 in
+        let count = String.length runs / (2 * len) in
+        let piece i = String.sub runs (i * len) len in
+        if set.outside form then begin
+          if after set form code (String.make len '\000') <> None then
+            wrong "%s %s is decoded, and no kernel has it" set.name form
+        end else if count = 0 then
+          Printf.printf "semantics: %s %s skipped, because no CPU that has it has executed it\n" set.name form
+        else begin
+          let differing = ref [] in
+          for i = count - 1 downto 0 do
+            if not (agrees set form code (piece (2 * i)) (piece ((2 * i) + 1))) then differing := i :: !differing
+          done;
+          (match !differing with
+           | [] -> ()
+           | first :: _ -> wrong "%s %s: %d of %d runs differ, the first is %s -> %s" set.name form
+               (List.length !differing) count (hex_of_string (piece (2 * first)))
+               (hex_of_string (piece ((2 * first) + 1))));
+          incr forms; runs_of_all := !runs_of_all + count
+        end) (let all = Array.of_list (List.filter wanted (Array.to_list (Sys.readdir codes))) in
+              Array.sort compare all; all)) sets;
+  Printf.printf "semantics: %d forms, %d runs, %d forms failed\n" !forms !runs_of_all !failed;
+  if !failed > 0 || !forms = 0 then exit 1
+
+let () =
+  match Array.to_list Sys.argv with
+  | [ _; "decode" ] -> decode_lines ()
+  | [ _; "runs"; folder ] -> compare_runs folder (fun _ -> true)
+  | [ _; "runs"; folder; form ] -> compare_runs folder (( = ) form)
+  | _ -> fail "semantics decode | semantics runs FOLDER [FORM]"

@@ -1,0 +1,62 @@
+# Plant a defect in the semantics or the decoder in a copy, build the executable semantics there: what compares it with
+# CPU or library must say so.  mutants_semantics.sh FOLDER, with the runs of veriplex-isa
+
+runs=$(cd "$1" && pwd) || exit 1
+
+# build NAME FILE SED
+build() {
+  dir=build/mutants/$1
+  rm -rf "$dir"; mkdir -p "$dir"
+  cp -p Makefile vectors.awk kernels.awk ./*.v ./*.vo "$dir"/
+  cp -rp extract "$dir"/
+  sed -i "$3" "$dir/$2"
+  if cmp -s "$2" "$dir/$2"; then echo "$1: the defect does not apply to $2" >&2; exit 1; fi
+  if ! log=$(make -C "$dir" -s semantics VECTORS= KERNELS= 2>&1); then echo "$1: $log" >&2; exit 1; fi
+}
+
+# wrong NAME FILE SED ARCHITECTURE FORM: a run of this form must differ.
+wrong() {
+  build "$1" "$2" "$3"
+  log=$("$dir"/semantics runs "$runs" "$5") && { echo "$1: not found" >&2; exit 1; }
+  echo "$log" | grep -q "^FAILED: $4 $5:" || { echo "$1: expected $5 to differ, but it was: $log" >&2; exit 1; }
+  echo "$1: $5 differs from the CPU, as it must"
+  rm -rf "$dir"
+}
+
+# misread NAME FILE SED TEST: this test of proofs/lift/tests/rocq.rs must say that the decoders differ.
+misread() {
+  build "$1" "$2" "$3"
+  log=$(VERIPLEX_SEMANTICS=$PWD/$dir/semantics ${CARGO:-cargo} test --quiet --package veriplex-lift --test rocq \
+    -- --ignored --exact "$4" 2>&1) && { echo "$1: not found" >&2; exit 1; }
+  echo "$log" | grep -q ", and not " || { echo "$1: expected other instructions, but it was: $log" >&2; exit 1; }
+  echo "$1: other instructions than the library's, as it must"
+  rm -rf "$dir"
+}
+
+wrong load_next X86_64.v 's/Memory a => Load a 16/Memory a => Load (Address (base a) (displacement a + 1)) 16/' X86_64 vmovdqu_load
+wrong store_half X86_64.v 's/\[Store a (Vec s)\]/[Store a (Slice 0 8 (Vec s))]/' X86_64 vmovdqu_store
+wrong move_back X86_64.v 's/Register r => vector r (Vec s)/Register r => vector s (Vec r)/' X86_64 vmovdqu_store_register
+wrong vmovdqu_keeps X86_64.v 's/^Definition vmovdqu d s := .*/Definition vmovdqu d s := [Set_vec d (source s) true]./' X86_64 vmovdqu_register_above
+wrong vpxor_next X86_64.v 's/Xor (Vec x) (source y)/Xor (Vec (x + 1)) (source y)/' X86_64 vpxor_register
+wrong vpslldq_less X86_64.v 's/Slice 0 16/Slice 1 16/' X86_64 vpslldq_8
+wrong vpsrldq_turns X86_64.v 's/(Append (Vec x) (Bytes (zero 16)))/(Append (Vec x) (Vec x))/' X86_64 vpsrldq_2
+wrong vpalignr_swapped X86_64.v 's/Append (source y) (Vec x)/Append (Vec x) (source y)/' X86_64 vpalignr_14
+wrong vaesenc_key_first X86_64.v 's/Xor (Mix (Sub_shift (Vec x))) (source key)/Mix (Sub_shift (Xor (Vec x) (source key)))/' X86_64 vaesenc_register
+wrong movq_clears X86_64.v 's/(zero 8))) true\]/(zero 8))) false]/' X86_64 movq_above
+wrong movabs_half X86_64.v 's/Set_gpr r (Imm z)/Set_gpr r (Imm (z mod 2 ^ 32))/' X86_64 movabs
+wrong add_borrows X86_64.v 's/Below sum (Imm z)/Below (Imm z) sum/' X86_64 add_94_ja_near
+wrong dec_carries X86_64.v 's/Imm 1) in \[/&Set_carry (Below (Gpr r) (Imm 1)); /' X86_64 cmp_3_dec_ja_near
+wrong cmp_less X86_64.v 's/Set_zero (Equal (Gpr r) (Imm z))/Set_zero (Equal (Gpr r) (Imm 0))/' X86_64 cmp_3_ja_near
+wrong ja_is_jae X86_64.v 's/And (Not Carry) (Not Zero_flag)/Not Carry/' X86_64 cmp_3_ja_near
+wrong jmp_from_start X86_64.v 's/(Imm 0)) offset\]/(Imm 0)) (offset - 5)]/' X86_64 jmp_near
+wrong ret_pops_twice Machine.v 's/wrap (gpr m r + 8)/wrap (gpr m r + 16)/' X86_64 ret
+
+misread register_off_by_one X86_64.v 's/let rm := field m 0 3 in/let rm := field m 0 3 + 1 in/' x86_64_decodes_as_iced
+misread reg_field_low X86_64.v 's/field m 3 3/field m 2 3/' x86_64_decodes_as_iced
+misread rex_b_missing X86_64.v 's/match modrm 0 b x with/match modrm 0 0 x with/' x86_64_decodes_as_iced
+misread rex_r_missing X86_64.v 's/modrm (field rex 2 1) (field rex 0 1)/modrm 0 (field rex 0 1)/' x86_64_decodes_as_iced
+misread w_ignored X86_64.v 's/field rex 3 5 =? 9/field rex 4 4 =? 4/' x86_64_decodes_as_iced
+misread vvvv_as_it_is X86_64.v 's/(15 - field p 3 4)/(field p 3 4)/' x86_64_decodes_as_iced
+misread vvvv_ignored X86_64.v 's/if v =? 0 then Some (vmovdqu d rm) else None/Some (vmovdqu d rm)/' x86_64_decodes_as_iced
+misread displacement_unsigned X86_64.v 's/signed \[d\]/unsigned [d]/' x86_64_decodes_as_iced
+misread sib_ignored X86_64.v 's/if rm =? 4 then None else Some (reg, at_ (signed \[d\])/if rm =? 8 then None else Some (reg, at_ (signed [d])/' x86_64_decodes_as_iced
