@@ -10,7 +10,7 @@ use object::{
 use crate::Error;
 use crate::proved::ARCHITECTURES;
 
-/// What one object file or linked binary holds.
+/// The contents of one object file or linked binary.
 pub(crate) struct Image<'data> {
     /// The member of the archive, or the slice of the universal binary.
     pub(crate) part: Option<String>,
@@ -23,13 +23,13 @@ pub(crate) struct Image<'data> {
 /// Contiguous bytes that are executable or not writable: a segment of a linked binary, a section of an object file.
 pub(crate) struct Region<'data> {
     pub(crate) executable: bool,
-    /// Whether the program can change it when it runs.
+    /// Whether the running program can change it.
     pub(crate) writable: bool,
-    /// The section, in an object file, where every section has addresses of its own.
+    /// The section, in an object file, because each section there has its own addresses.
     section: Option<SectionIndex>,
     pub(crate) address: u64,
     pub(crate) bytes: &'data [u8],
-    /// Start and end of what the linker or the loader will change.
+    /// The start and end of each place that the linker or the loader will change.
     pub(crate) relocated: Vec<(u64, u64)>,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Symbol {
     pub(crate) name: String,
     section: Option<SectionIndex>,
     pub(crate) address: u64,
-    /// Zero where the format has no sizes.
+    /// Zero if the format has no sizes.
     pub(crate) size: u64,
 }
 
@@ -54,33 +54,33 @@ impl Symbol {
 
 /// Every image in a file: one, or those of the members of an archive or of a universal binary.
 ///
-/// Images of architectures without kernels are left out.
+/// Leaves out images for architectures without kernels.
 pub(crate) fn images(data: &[u8]) -> Result<Vec<Image<'_>>, Error> {
     let mut images = Vec::new();
     collect(data, &[], &mut images)?;
     Ok(images)
 }
 
-/// How deep containers nest: a universal binary of archives of objects.
+/// The maximum nesting of containers: a universal binary of archives of objects.
 const MAX_DEPTH: usize = 3;
 
 fn collect<'data>(data: &'data [u8], part: &[String], images: &mut Vec<Image<'data>>) -> Result<(), Error> {
     let kind = FileKind::parse(data).ok().filter(|&kind| is_known(kind));
     if part.len() >= MAX_DEPTH {
-        return Err(Error::new("archives nest too deep"));
+        return Err(Error::new("archives are nested too deeply"));
     }
     match kind {
         None => return Err(Error::new("neither ELF nor Mach-O nor an archive of them")),
         Some(FileKind::Archive) => {
             let archive = ArchiveFile::parse(data)?;
             if archive.is_thin() {
-                return Err(Error::new("a thin archive has no code in it"));
+                return Err(Error::new("a thin archive contains no code"));
             }
             for member in archive.members() {
                 let member = member?;
                 let name = String::from_utf8_lossy(member.name()).into_owned();
                 let member = member.data(data)?;
-                // Rust's libraries have a member of metadata.
+                // Rust's libraries have a member with metadata.
                 if FileKind::parse(member).is_ok_and(is_known) {
                     collect(member, &inner(part, name), images)?;
                 }
@@ -151,7 +151,7 @@ fn image<'data>(
     } else {
         segments(file)?
     };
-    // Bytes of the file that are mapped many times would make the search take forever.
+    // If bytes of the file were mapped many times, the search would take forever.
     let searched = regions.iter().map(|region| region.bytes.len()).sum::<usize>();
     if searched > 2 * file_len {
         return Err(Error::new("segments overlap"));
@@ -202,7 +202,7 @@ fn sections<'data>(file: &File<'data>) -> Result<Vec<Region<'data>>, Error> {
         .collect()
 }
 
-/// The segments, not the sections, are what is run.
+/// What runs are the segments, not the sections.
 fn segments<'data>(file: &File<'data>) -> Result<Vec<Region<'data>>, Error> {
     let relocated: Vec<_> = file
         .dynamic_relocations()
@@ -225,7 +225,7 @@ fn segments<'data>(file: &File<'data>) -> Result<Vec<Region<'data>>, Error> {
         .collect()
 }
 
-/// Where a relocation begins and ends; eight bytes where its size is unknown.
+/// Where a relocation begins and ends. It has eight bytes if its size is unknown.
 fn extent(start: u64, bits: u8) -> (u64, u64) {
     let len = match bits {
         0 => 8,

@@ -1,8 +1,8 @@
-//! Says whether the Veriplex kernels in a binary are the bytes that were proved.
+//! Checks whether the Veriplex kernels in a binary are the bytes that were proved.
 //!
-//! Kernels are looked for in two ways, always both: by symbol, and by their bytes in all executable code. What
-//! has the name of a kernel, or at least half of its bytes, must have the SHA-256 of the manifest. A kernel is
-//! position-independent and was proved as linked: nothing in it is relocated, so a relocation in it is a
+//! It always looks for kernels in two ways: by symbol, and by their bytes in all executable code. Whatever has the
+//! name of a kernel, or at least half of its bytes, must have the SHA-256 in the manifest. A kernel is
+//! position-independent and was proved as linked, with nothing in it relocated, so a relocation in it is a
 //! difference too. The table of round constants, which the kernels read, is checked in the same way.
 
 mod image;
@@ -42,7 +42,7 @@ impl From<object::read::Error> for Error {
     }
 }
 
-/// A kernel that was found.
+/// A kernel found in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The symbol of the kernel in the manifest.
@@ -57,7 +57,7 @@ pub struct Finding {
     pub file_offset: usize,
     /// How many bytes were proved.
     pub len: usize,
-    /// How the bytes differ from the proved ones, if they do.
+    /// How the bytes differ from the proved bytes, if they do.
     pub difference: Option<String>,
 }
 
@@ -75,7 +75,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Everything in a file that is or should be one of the kernels, by kernel and place.
+/// Everything in a file that is or should be one of the kernels, sorted by kernel and place.
 ///
 /// # Errors
 ///
@@ -94,9 +94,9 @@ pub fn audit(file: &[u8], proved: &Proved) -> Result<Vec<Finding>, Error> {
         let (_, kernels, finder) = finders
             .iter()
             .find(|(architecture, ..)| **architecture == image.architecture)
-            .ok_or_else(|| Error::new("an architecture without kernels"))?;
+            .ok_or_else(|| Error::new("there are no kernels for this architecture"))?;
         for region in &image.regions {
-            // By place, so that what is found by symbol and by bytes is one finding.
+            // By place, so that a kernel found both by symbol and by bytes is one finding.
             let mut candidates: BTreeMap<(usize, usize), u64> = finder
                 .find(region.bytes, region.executable)
                 .into_iter()
@@ -125,7 +125,7 @@ pub fn audit(file: &[u8], proved: &Proved) -> Result<Vec<Finding>, Error> {
                 }
             }));
         }
-        // What is elsewhere, say in writable memory, cannot be what it is called.
+        // A symbol elsewhere, say in writable memory, cannot be the kernel that it names.
         for symbol in &image.symbols {
             if let Some(kernel) = kernels.iter().find(|k| k.symbol == unversioned(&symbol.name))
                 && !image
@@ -149,7 +149,7 @@ pub fn audit(file: &[u8], proved: &Proved) -> Result<Vec<Finding>, Error> {
     Ok(findings)
 }
 
-/// For which of [`ARCHITECTURES`] there is code in a file.
+/// The [`ARCHITECTURES`] for which a file contains code.
 ///
 /// # Errors
 ///
@@ -161,11 +161,11 @@ pub fn architectures(file: &[u8]) -> Result<BTreeSet<&'static str>, Error> {
         .collect())
 }
 
-/// The text of `kernels.txt`, from files that have every kernel of this manifest under its symbol.
+/// The text of `kernels.txt`, from files that contain every kernel of this manifest under its symbol.
 ///
 /// # Errors
 ///
-/// As [`audit`], and if no symbol of a kernel has the bytes of the manifest.
+/// As [`audit`]; and if, for some kernel, no symbol has the bytes of the manifest.
 pub fn bytes_of(files: &[Vec<u8>], manifest: &str) -> Result<String, Error> {
     let mut images = Vec::new();
     for file in files {
@@ -194,14 +194,17 @@ pub fn bytes_of(files: &[Vec<u8>], manifest: &str) -> Result<String, Error> {
     Ok(listing(found.iter().map(|(name, bytes)| (name.as_str(), *bytes))))
 }
 
-/// What keeps the code at `offset` from being the proved bytes. `size` is zero where it is not known.
+/// Why the code at `offset` is not the proved bytes. `size` is zero if it is unknown.
 fn difference(kernel: &Kernel, region: &Region<'_>, offset: usize, size: u64) -> Option<String> {
     let rest = &region.bytes[offset..];
     let Some(found) = rest.get(..kernel.len) else {
-        return Some(format!("{} of {} bytes", rest.len(), kernel.len));
+        return Some(format!("only {} of {} bytes", rest.len(), kernel.len));
     };
     if size != 0 && size != kernel.len as u64 {
-        return Some(format!("the symbol has {size} bytes, {} were proved", kernel.len));
+        return Some(format!(
+            "the symbol has {size} bytes, but {} were proved",
+            kernel.len
+        ));
     }
     if hash(found) != kernel.sha256 {
         let mut differing = (0..kernel.len).filter(|&i| found[i] != kernel.bytes[i]);
@@ -213,7 +216,7 @@ fn difference(kernel: &Kernel, region: &Region<'_>, offset: usize, size: u64) ->
         ));
     }
     if region.writable {
-        return Some("the proved bytes, in memory that can be written".to_owned());
+        return Some("the proved bytes, but in writable memory".to_owned());
     }
     let start = region.address.saturating_add(offset as u64);
     let end = start.saturating_add(kernel.len as u64);

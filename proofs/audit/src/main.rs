@@ -10,21 +10,21 @@ use veriplex_audit::{Finding, MANIFEST, Proved, architectures, audit, bytes_of};
 const USAGE: &str = "\
 veriplex-audit [--partial] FILE...
 
-Says for each Veriplex kernel in a binary or static library (ELF or Mach-O; x86-64, AArch64)
-whether its bytes are those that were proved, and so for their table of round constants.
-Kernels are found by symbol and by their bytes, so also in a stripped file. Every copy is
-checked.
+Checks whether the Veriplex kernels in a binary or static library (ELF or Mach-O; x86-64,
+AArch64), and their table of round constants, have the bytes that were proved. It finds
+kernels by symbol and by their bytes, so it also works on stripped files. It checks every
+copy.
 
-  --partial  a kernel that is not found is no failure: a linker leaves out what is not called.
-             A kernel that is very different in a stripped file is not found either
-  --list     prints the proved kernels: architecture, symbol, length, SHA-256
-  --bytes    prints proofs/generated/kernels.txt, after `make proofs` has changed the manifest,
+  --partial  accept missing kernels: a linker leaves out what is not called. In a stripped
+             file, this also accepts a kernel so different that it is not recognised
+  --list     print the proved kernels: architecture, symbol, length, SHA-256
+  --bytes    print proofs/generated/kernels.txt, after `make proofs` has changed the manifest,
              from FILEs that together have the symbols of all kernels
 
 Exit status:
   0          each file has every kernel (--partial: at least one), and all have the proved bytes
   1          a kernel differs or was not found
-  2          a file cannot be read or is not such a file; wrong command line
+  2          a file cannot be read or has another format; wrong command line
 ";
 
 fn main() -> ExitCode {
@@ -76,7 +76,7 @@ fn main() -> ExitCode {
     ExitCode::from(status)
 }
 
-/// Prints what was found in a file. True if it is good.
+/// Prints the findings in a file. Returns true if all is well.
 fn print(
     name: &str,
     architectures: &BTreeSet<&str>,

@@ -13,7 +13,7 @@ pub const MANIFEST: &str = include_str!("../../generated/manifest.json");
 /// The architectures that have kernels.
 pub const ARCHITECTURES: [&str; 2] = ["x86-64", "armv8"];
 
-/// A manifest; other fields than these are of no interest here.
+/// The fields of a manifest that we need.
 #[derive(Deserialize)]
 struct Manifest {
     objects: BTreeMap<String, Object>,
@@ -24,7 +24,8 @@ struct Manifest {
 #[derive(Deserialize)]
 struct Object {
     symbol: String,
-    /// Which of [`ARCHITECTURES`] it is for. What has none is data, for all: what kernels read beside their arguments.
+    /// Which of [`ARCHITECTURES`] it is for. Without one it is data for all of them, which kernels read besides their
+    /// arguments.
     target: Option<String>,
     length: usize,
     sha256: String,
@@ -52,7 +53,7 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// Whether it must be executable; else it must not be writable.
+    /// Whether it must be in executable memory. If not, it is data, and must not be in writable memory.
     #[must_use]
     pub fn is_code(&self) -> bool {
         self.architecture.is_some()
@@ -72,7 +73,7 @@ pub struct Proved {
 }
 
 impl Proved {
-    /// Those of the manifest with which this program was built.
+    /// The kernels of the manifest that this program was built with.
     ///
     /// # Errors
     ///
@@ -81,11 +82,11 @@ impl Proved {
         Self::new(MANIFEST, include_str!("../../generated/kernels.txt"))
     }
 
-    /// Those of this manifest; `bytes` has the form of `kernels.txt` ([`listing`]).
+    /// The kernels of this manifest. `bytes` has the format of `kernels.txt` ([`listing`]).
     ///
     /// # Errors
     ///
-    /// If the texts are malformed, have no kernel in them, or do not belong together.
+    /// If the texts are malformed, have no kernel, or do not belong together.
     pub fn new(manifest: &str, bytes: &str) -> Result<Self, Error> {
         let mut bytes = parse_listing(bytes)?;
         let kernels = kernels(manifest)?
@@ -115,11 +116,11 @@ impl Proved {
     }
 }
 
-/// What a manifest says of each object, by name, without its bytes.
+/// What a manifest says about each object, by name, without its bytes.
 ///
 /// # Errors
 ///
-/// If the manifest is malformed, has no kernel in it, or has one about which nothing was proved.
+/// If the manifest is malformed, has no kernel, or has a kernel about which nothing was proved.
 pub fn kernels(manifest: &str) -> Result<BTreeMap<String, Kernel>, Error> {
     let manifest: Manifest =
         serde_json::from_str(manifest).map_err(|e| Error::new(format!("manifest: {e}")))?;
@@ -162,7 +163,7 @@ pub fn kernels(manifest: &str) -> Result<BTreeMap<String, Kernel>, Error> {
     Ok(kernels)
 }
 
-/// A symbol without the version that keeps two versions of the crate apart (`_v0_1`).
+/// A symbol without its version suffix (`_v0_1`), which keeps two versions of the crate apart.
 pub(crate) fn unversioned(symbol: &str) -> &str {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     match symbol.rsplit_once("_v") {
@@ -177,7 +178,7 @@ pub(crate) fn unversioned(symbol: &str) -> &str {
     }
 }
 
-/// The text of `kernels.txt`: each name on a line with a colon, then its bytes, 32 on a line, in hexadecimal.
+/// The text of `kernels.txt`: each name on its own line with a colon, then its bytes in hexadecimal, 32 per line.
 #[must_use]
 pub fn listing<'k>(kernels: impl IntoIterator<Item = (&'k str, &'k [u8])>) -> String {
     let mut text = String::new();

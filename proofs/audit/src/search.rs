@@ -4,23 +4,23 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::proved::Kernel;
 
-/// Eight bytes are enough to find a place worth a comparison.
+/// Eight bytes are enough to find a place worth comparing.
 type Anchor = [u8; 8];
 
 /// A place that looks like a kernel.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Place {
-    /// The number of bytes that differ from the proved ones; first, so that the best place sorts first.
+    /// The number of bytes that differ from the proved bytes. The first field, so that the best place sorts first.
     pub(crate) differing: usize,
     pub(crate) offset: usize,
     pub(crate) kernel: usize,
 }
 
-/// Where every eighth position of every kernel is to be found, by the bytes there.
+/// An index of every eighth position of every kernel, by the bytes there.
 pub(crate) struct Finder<'k> {
     kernels: &'k [Kernel],
     anchors: HashMap<Anchor, Vec<(usize, usize)>>,
-    /// Whether an anchor begins with these two bytes: spares most look-ups.
+    /// Whether an anchor begins with these two bytes, which avoids most look-ups.
     begins: Vec<bool>,
 }
 
@@ -41,8 +41,8 @@ impl<'k> Finder<'k> {
         }
     }
 
-    /// The places where most bytes are those of a kernel (see [`Finder::compare`]), without those that overlap a
-    /// better one: the kernels resemble each other. Code is looked for in executable bytes only.
+    /// The places where most bytes match a kernel (see [`Finder::compare`]), except those that overlap a better one,
+    /// because the kernels resemble each other. Looks for code in executable bytes only.
     pub(crate) fn find(&self, code: &[u8], executable: bool) -> Vec<Place> {
         let mut tried = HashSet::new();
         let mut places = BTreeSet::new();
@@ -77,7 +77,8 @@ impl<'k> Finder<'k> {
             .collect()
     }
 
-    /// Code must have half of the bytes. A table needs nearly all: most of its bytes are zero, as elsewhere.
+    /// Code must match in half of the bytes. A table must match in nearly all: most of its bytes are zero, and zeros
+    /// are common.
     fn compare(&self, kernel: usize, offset: usize, code: &[u8]) -> Option<Place> {
         let bytes = &self.kernels[kernel].bytes;
         let found = code.get(offset..)?.get(..bytes.len())?;

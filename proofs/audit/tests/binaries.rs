@@ -1,4 +1,4 @@
-//! Files of every kind, made here: right, changed, cut and mutated.
+//! Files of every kind, made here: right, changed, truncated and mutated.
 
 #[path = "../../../tests/common/random.rs"]
 mod random;
@@ -15,7 +15,7 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 use veriplex_audit::{Finding, Proved, architectures, audit, bytes_of, kernels, listing};
 
-/// What is data, for all architectures.
+/// The data, for all architectures.
 const TABLE: &str = "simpira1024_round_constants";
 
 const NAMES: [&str; 3] = [
@@ -24,7 +24,7 @@ const NAMES: [&str; 3] = [
     "veriplex_squeeze_blocks",
 ];
 
-/// Bytes in the place of code; the kernels share their second half, as real ones share the permutation.
+/// Bytes in place of code. The kernels share their second half, as real ones share the permutation.
 fn code() -> Vec<(&'static str, Vec<u8>)> {
     let mut random = Random(1);
     let shared: Vec<u8> = (0..60).flat_map(|_| random.next().to_le_bytes()).collect();
@@ -32,14 +32,14 @@ fn code() -> Vec<(&'static str, Vec<u8>)> {
         .iter()
         .map(|&name| {
             let own = (0..68).flat_map(|_| random.next().to_le_bytes());
-            // Lengths that are no multiple of anything.
+            // Lengths that are not multiples of anything.
             let own = own.skip(name.len()).collect::<Vec<u8>>();
             (name, [own, shared.clone()].concat())
         })
         .collect()
 }
 
-/// The names of a kernel on each architecture, or the one name of a table.
+/// The names of a kernel on each architecture, or the single name of a table.
 fn names(symbol: &str) -> Vec<String> {
     let name = symbol.trim_start_matches("veriplex_");
     if name == TABLE {
@@ -49,7 +49,7 @@ fn names(symbol: &str) -> Vec<String> {
     }
 }
 
-/// Every kernel is there for both architectures, with the same bytes.
+/// A manifest with every kernel for both architectures, with the same bytes.
 fn manifest(code: &[(&str, Vec<u8>)]) -> String {
     let objects: serde_json::Map<_, _> = code
         .iter()
@@ -73,7 +73,7 @@ fn manifest(code: &[(&str, Vec<u8>)]) -> String {
     json!({ "tools": {}, "files": {}, "objects": objects, "theorems": theorems }).to_string()
 }
 
-/// The bytes of `manifest`.
+/// The bytes for `manifest`.
 fn listed(code: &[(&str, Vec<u8>)]) -> String {
     let named: BTreeMap<String, &[u8]> = code
         .iter()
@@ -91,7 +91,7 @@ fn proved() -> Proved {
     Proved::new(&manifest(&code), &listed(&code)).unwrap()
 }
 
-/// An object file with this code under these symbols, with other code before, between and after.
+/// An object file with this code under these symbols, and other code before, between and after.
 fn object_file(format: BinaryFormat, code: &[(&str, Vec<u8>)]) -> Object<'static> {
     object_file_for(Architecture::X86_64, format, code)
 }
@@ -123,11 +123,11 @@ fn object_file_for(
     object
 }
 
-/// ELF's numbers of the architectures.
+/// ELF's numbers for the architectures.
 const X86_64: u64 = 0x3e;
 const AARCH64: u64 = 0xb7;
 
-/// An executable with one segment and neither sections nor symbols: a stripped binary at its barest.
+/// An executable with one segment and neither sections nor symbols: a minimal stripped binary.
 fn executable(machine: u64, code: &[(&str, Vec<u8>)]) -> Vec<u8> {
     const HEADERS: usize = 64 + 56;
     let text: Vec<u8> = code
@@ -191,7 +191,7 @@ fn archive(members: &[(&str, Vec<u8>)]) -> Vec<u8> {
     file
 }
 
-/// A universal binary: PowerPC, which is not read, and another architecture by its number in Mach-O.
+/// A universal binary: PowerPC, which the audit skips, and another architecture, given by its number in Mach-O.
 fn universal(cpu: u32, slice: &[u8]) -> Vec<u8> {
     let mut file = Vec::new();
     let len = u32::try_from(slice.len()).unwrap();
@@ -322,7 +322,7 @@ fn both_of_two_copies_are_checked() {
 }
 
 #[test]
-fn code_that_can_be_written_is_not_what_was_proved() {
+fn code_in_writable_memory_is_refused() {
     let mut file = executable(X86_64, &code());
     let flags = 64 + 4;
     assert_eq!(file[flags], 5);
@@ -332,7 +332,7 @@ fn code_that_can_be_written_is_not_what_was_proved() {
     assert_eq!(right(&findings), [""; 0]);
 }
 
-/// What has the name of a kernel is held to be one, whatever its bytes.
+/// Whatever has the name of a kernel is checked as that kernel, whatever its bytes.
 #[test]
 fn a_symbol_is_enough() {
     let mut code = code();
@@ -346,7 +346,7 @@ fn a_symbol_is_enough() {
     code[1].1 = [self::code()[1].1.as_slice(), &[0xc3]].concat();
     let findings = audit(&object_file(BinaryFormat::Elf, &code).write().unwrap(), &proved()).unwrap();
     assert_eq!(right(&findings), [NAMES[0], NAMES[2]]);
-    // Cut by the end of the section.
+    // Truncated by the end of the section.
     code.truncate(1);
     code[0].1.truncate(100);
     let findings = audit(
@@ -396,7 +396,7 @@ fn data_is_not_code() {
     assert_eq!(audit(&object.write().unwrap(), &proved()).unwrap(), []);
 }
 
-/// The table is found in constant data, and in code, where some linkers put it; not in what can be written.
+/// The table is accepted in constant data, and in code, where some linkers put it, but not in writable memory.
 #[test]
 fn tables_are_checked() {
     let table: Vec<u8> = (1..=72_u32)
@@ -409,7 +409,7 @@ fn tables_are_checked() {
     let with = |kind, symbol: &[u8], bytes: &[u8]| {
         let mut object = Object::new(BinaryFormat::Elf, Architecture::X86_64, Endianness::Little);
         let section = object.add_section(vec![], b".a_section".to_vec(), kind);
-        // Small numbers and zeros, which a table is not to be mistaken for.
+        // Small numbers and zeros, which must not be mistaken for a table.
         let other: Vec<u8> = (0..3000_u32).flat_map(|i| (i % 128).to_le_bytes()).collect();
         object.append_section_data(section, &other, 1);
         let value = object.append_section_data(section, bytes, 64);
@@ -453,7 +453,8 @@ fn other_files_have_none() {
     assert_eq!(audit(&metadata, &proved()).unwrap(), []);
 }
 
-/// Cut and mutated files: an answer or an error, no panic and no endless search; never more right than there is.
+/// Truncated and mutated files give an answer or an error, never a panic, an endless search, or a kernel that is not
+/// there.
 #[test]
 fn bad_files_are_no_panic() {
     let mut random = Random(3);
@@ -470,7 +471,7 @@ fn bad_files_are_no_panic() {
         for _ in 0..2000 {
             let mut changed = file.clone();
             for _ in 0..=random.below(4) {
-                // Headers are at the start and, in object files, at the end.
+                // Headers are at the start of a file and, in object files, at the end.
                 let at = match random.below(3) {
                     0 => random.below(200.min(file.len())),
                     1 => file.len() - 1 - random.below(800.min(file.len())),
@@ -520,7 +521,7 @@ fn bytes_come_from_symbols() {
     }
 }
 
-/// What is proved for one architecture is not for another, even under the same symbol.
+/// Bytes proved for one architecture do not count for another, even under the same symbol.
 #[test]
 fn architectures_are_kept_apart() {
     let x86_64 = code();

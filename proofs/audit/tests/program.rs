@@ -1,11 +1,11 @@
-//! The program itself: its lines and its exit status.
+//! The program itself: its output and its exit status.
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
 use veriplex_audit::Proved;
 
-/// A folder that is removed with its contents.
+/// A folder that is removed on drop, with its contents.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -28,7 +28,7 @@ impl Drop for Folder {
     }
 }
 
-/// An executable of the proved bytes, with a byte between the kernels: no sections, no symbols.
+/// An executable with the proved bytes and one byte between the kernels, without sections and symbols.
 fn executable(kernels: &[Vec<u8>]) -> Vec<u8> {
     let text: Vec<u8> = kernels
         .iter()
@@ -56,7 +56,7 @@ fn executable(kernels: &[Vec<u8>]) -> Vec<u8> {
     file
 }
 
-/// Those for x86-64, and the table.
+/// The kernels for x86-64, and the table.
 fn kernels() -> Vec<Vec<u8>> {
     let mut kernels: Vec<(&str, Vec<u8>)> = Vec::new();
     for line in include_str!("../../generated/kernels.txt").lines() {
@@ -156,7 +156,7 @@ fn lines_and_exit_status() {
         exits(&output, 1, &[&line(kernel, "DIFFERENT at 0x"), &different], "");
     }
 
-    // So different, and without a symbol, that it is not recognised any more.
+    // Without a symbol, and so different that the audit no longer recognises it.
     let mut other = kernels.clone();
     other[0].fill(0x90);
     let other = folder.file("other", &executable(&other));

@@ -1,6 +1,6 @@
-/* One function for each form of instruction: void form_NAME(uint64_t m[6]). It works on v0, v1 and x1, which come
- * from m[0..2], m[2..4] and m[4] and go back there; those that use memory use these same 40 bytes. What each must do is
- * in spec/cryptol/test/FormsAArch64.cry. */
+/* One function for each form of instruction: void form_NAME(uint64_t m[6]). It works on v0, v1 and x1, which it loads
+ * from m[0..2], m[2..4] and m[4] and stores back. Forms that use memory use these same 40 bytes. What each form must do
+ * is in spec/cryptol/test/FormsAArch64.cry. */
 
 	.arch_extension aes
 
@@ -44,7 +44,7 @@ form movi_2d_0xa5, movi v0.2d, #0xff00ff0000ff00ff
 form movi_8h_0x81_8, movi v0.8h, #0x81, lsl #8
 form movi_8h_0x81_0, movi v0.8h, #0x81
 
-// At 8 from the start of the 40 bytes, with the smallest and the largest offset that the instruction takes.
+// At byte 8 of the 40, with the smallest and the largest offset that the instruction allows.
 form_begin ldp_least
 	add	x2, x0, #1032
 	ldp	q0, q1, [x2, #-1024]
@@ -63,7 +63,7 @@ form_begin stp_most
 	stp	q0, q1, [x2, #1008]
 	form_load
 form_end stp_most
-// At 13.
+// At byte 13.
 form_begin ldur_least
 	add	x2, x0, #269
 	ldur	q0, [x2, #-256]
@@ -89,7 +89,7 @@ form add_4095, add x1, x1, #4095
 form sub_1, sub x1, x1, #1
 form sub_4095, sub x1, x1, #4095
 
-// v0 stays as it is if the branch is taken.
+// If the branch is taken, v0 does not change.
 form_begin cbnz
 	cbnz	x1, 1f
 	mov	v0.16b, v1.16b

@@ -1,12 +1,13 @@
-//! `veriplex-isa FOLDER SEED`: executes each form of instruction that is in a kernel on random registers, and writes the
-//! runs to `FOLDER/ARCHITECTURE/FORM`, for `veriplex-tools isa` to compare with `spec/cryptol/isa`.
+//! `veriplex-isa FOLDER SEED`: executes each form of instruction that occurs in a kernel on random registers, and
+//! writes the runs to `FOLDER/ARCHITECTURE/FORM`, for `veriplex-tools isa` to compare with `spec/cryptol/isa`. The
+//! bytes of the form itself go to `FOLDER/code/ARCHITECTURE/FORM`, for `proofs/rocq` to execute by its own semantics.
 //!
-//! A run is the image of the registers (`spec/cryptol/test/Forms.cry`) before and after. The file of a form that this CPU
-//! does not have is empty.
+//! A run is the image of the registers (`spec/cryptol/test/Forms.cry`) before and after. If this CPU lacks a form, the
+//! form's file is empty.
 
 #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
 fn main() {
-    eprintln!("veriplex-isa: has no forms for this system");
+    eprintln!("veriplex-isa: there are no forms for this system");
     std::process::exit(1);
 }
 
@@ -20,24 +21,27 @@ mod forms {
     use std::io::{Error, Write as _};
     use std::{env, fs};
 
-    /// Runs of each form.
+    /// The number of runs of each form.
     const RUNS: usize = 10_000;
 
-    /// Two vector registers and a general one, as far as a set has them.
+    /// Two vector registers and a general one, as wide as the set uses them.
     type Image = [u64; 17];
 
-    /// Forms on the same registers.
+    /// Forms that work on the same registers.
     struct Set {
-        /// How many words of the image they are.
+        /// The number of words of the image that these registers take up.
         words: usize,
-        /// What a CPU must have.
+        /// The features that a CPU needs.
         features: &'static str,
         runs_here: fn() -> bool,
+        /// What each function does before the form, and after it.
+        frame: [&'static [u8]; 2],
         forms: &'static [(&'static str, unsafe extern "C" fn(*mut Image))],
     }
 
     macro_rules! forms {
-        ($architecture:literal: $($words:literal words, $detect:ident($($feature:tt),*): $($name:ident)*;)*) => {
+        ($architecture:literal:
+         $($words:literal words, $frame:ident, $detect:ident($($feature:tt),*): $($name:ident)*;)*) => {
             const ARCHITECTURE: &str = $architecture;
             mod functions {
                 unsafe extern "C" {
@@ -49,6 +53,7 @@ mod forms {
                 words: $words,
                 features: concat!($(" ", $feature),*),
                 runs_here: || true $(&& std::arch::$detect!($feature))*,
+                frame: $frame,
                 forms: &[$((stringify!($name), functions::$name)),*],
             }),*];
         };
@@ -62,16 +67,34 @@ mod forms {
         ".popsection",
         options(att_syntax)
     );
+    // The first two vector registers and the general one from memory, and back.
+    #[cfg(target_arch = "x86_64")]
+    const NARROW: [&[u8]; 2] = [
+        b"\xc5\xfa\x6f\x07\xc5\xfa\x6f\x4f\x10\x48\x8b\x47\x20",
+        b"\xc5\xfa\x7f\x07\xc5\xfa\x7f\x4f\x10\x48\x89\x47\x20\xc3",
+    ];
+    #[cfg(target_arch = "x86_64")]
+    const WIDE: [&[u8]; 2] = [
+        b"\x62\xf1\xfe\x48\x6f\x07\x62\xf1\xfe\x48\x6f\x4f\x01\x48\x8b\x87\x80\0\0\0",
+        b"\x62\xf1\xfe\x48\x7f\x07\x62\xf1\xfe\x48\x7f\x4f\x01\x48\x89\x87\x80\0\0\0\xc5\xf8\x77\xc3",
+    ];
+    #[cfg(target_arch = "aarch64")]
+    const NARROW: [&[u8]; 2] = [
+        b"\x00\x04\x40\xad\x01\x10\x40\xf9",
+        b"\x00\x04\x00\xad\x01\x10\x00\xf9\xc0\x03\x5f\xd6",
+    ];
+
     #[cfg(target_arch = "x86_64")]
     forms! { "X86_64":
-        5 words, is_x86_feature_detected("aes", "avx"):
+        5 words, NARROW, is_x86_feature_detected("aes", "avx"):
         vpxor_register vpxor_memory vpxor_zero vaesenc_register vaesenc_memory
         vmovdqu_register vmovdqu_store_register vmovdqu_load vmovdqu_store
         vpslldq_0 vpslldq_8 vpslldq_14 vpslldq_15 vpslldq_16 vpslldq_255
         vpsrldq_0 vpsrldq_2 vpsrldq_14 vpsrldq_15 vpsrldq_16 vpsrldq_255
         vpalignr_0 vpalignr_14 vpalignr_15 vpalignr_16 vpalignr_31 vpalignr_255
-        movq movabs add_94 dec cmp_0_ja jmp;
-        17 words, is_x86_feature_detected("vaes", "avx512f"):
+        movq movabs add_94 dec cmp_0_ja jmp
+        add_94_ja_near cmp_3_ja_near cmp_3_dec_ja_near jmp_near ret;
+        17 words, WIDE, is_x86_feature_detected("vaes", "avx512f"):
         vpxor_above vpxor_zero_above vaesenc_above vmovdqu_register_above vmovdqu_load_above
         vpslldq_above vpsrldq_above vpalignr_above movq_above
         vmovdqu_ymm_register vmovdqu_ymm_store_register vmovdqu_ymm_load vmovdqu_ymm_store
@@ -89,7 +112,7 @@ mod forms {
     );
     #[cfg(target_arch = "aarch64")]
     forms! { "AArch64":
-        5 words, is_aarch64_feature_detected("aes"):
+        5 words, NARROW, is_aarch64_feature_detected("aes"):
         aese aesmc eor ext_0 ext_1 ext_2 ext_14 ext_15 mov movi_2d_0 movi_2d_0xa5 movi_8h_0x81_8 movi_8h_0x81_0
         ldp_least ldp_most stp_least stp_most ldur_least ldur_most stur_least stur_most
         add_94 add_128 add_4095 sub_1 sub_4095 cbnz b;
@@ -101,8 +124,10 @@ mod forms {
         else {
             return Err(Error::other("veriplex-isa FOLDER SEED"));
         };
+        let codes = std::path::Path::new(&folder).join("code").join(ARCHITECTURE);
         let folder = std::path::Path::new(&folder).join(ARCHITECTURE);
         fs::create_dir_all(&folder)?;
+        fs::create_dir_all(&codes)?;
         let mut random = Random(seed);
         for set in SETS {
             let runs_here = (set.runs_here)();
@@ -111,23 +136,40 @@ mod forms {
                 for _ in 0..if runs_here { RUNS } else { 0 } {
                     let mut image = [(); 17].map(|()| random.number());
                     write(&mut runs, &image[..set.words])?;
-                    // SAFETY: the CPU has the instruction, and the function touches this image alone.
+                    // SAFETY: the CPU has the instruction, and the function touches only this image.
                     unsafe { function(&raw mut image) };
                     write(&mut runs, &image[..set.words])?;
                 }
                 fs::write(folder.join(name), runs)?;
+                fs::write(codes.join(name), code(*function, set.frame)?)?;
             }
             let count = set.forms.len();
             if runs_here {
                 println!("veriplex-isa: {ARCHITECTURE}: {count} forms, {RUNS} runs each");
             } else {
                 println!(
-                    "veriplex-isa: {ARCHITECTURE}: {count} forms not executed, for want of{}",
+                    "veriplex-isa: {ARCHITECTURE}: {count} forms not executed, because this CPU lacks{}",
                     set.features
                 );
             }
         }
         Ok(())
+    }
+
+    /// The bytes of a function between those that are in every one.
+    fn code(
+        function: unsafe extern "C" fn(*mut Image),
+        [before, after]: [&[u8]; 2],
+    ) -> std::io::Result<Vec<u8>> {
+        let start = function as *const u8;
+        let mut code = Vec::new();
+        while !code.ends_with(after) {
+            // SAFETY: every function has these bytes at its end, and what is before them belongs to it.
+            code.push(unsafe { start.add(code.len()).read() });
+        }
+        code.truncate(code.len() - after.len());
+        let form = code.strip_prefix(before).map(<[u8]>::to_vec);
+        form.ok_or_else(|| Error::other("a form that begins in another way"))
     }
 
     fn write(to: &mut Vec<u8>, image: &[u64]) -> std::io::Result<()> {
@@ -147,7 +189,7 @@ mod forms {
             z ^ (z >> 31)
         }
 
-        /// Any number, and one time in four a small one, one of few bits, or one near the end.
+        /// Any number; one time in four a small one, one with a single bit set or cleared, or one near the maximum.
         fn number(&mut self) -> u64 {
             match self.next() % 16 {
                 0 => self.next() % 4,

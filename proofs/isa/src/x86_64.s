@@ -1,5 +1,5 @@
-# More forms, with the macros of proofs/saw/lib/instructions.s: the clearing of a register, which is a definition of its own,
-# and constants at the edges.
+# More forms, with the macros of proofs/saw/lib/instructions.s: clearing a register, which has its own definition, and
+# constants at the limits.
 form vpxor_zero, vpxor %xmm0, %xmm0, %xmm0
 form vpslldq_0, vpslldq $0, %xmm1, %xmm0
 form vpslldq_15, vpslldq $15, %xmm1, %xmm0
@@ -15,7 +15,43 @@ form vpalignr_16, vpalignr $16, %xmm1, %xmm0, %xmm0
 form vpalignr_31, vpalignr $31, %xmm1, %xmm0, %xmm0
 form vpalignr_255, vpalignr $255, %xmm1, %xmm0, %xmm0
 
-# On the whole registers: void form_NAME(uint64_t m[17]), zmm0, zmm1 and rax from m[0..8], m[8..16] and m[16].
+# Jumps in the encoding of the kernels, and what they see of the flags of the instructions before them.
+.macro ja_near
+	.byte 0x0f, 0x87
+	.long 1f - 0f
+0:
+	vmovdqu %xmm1, %xmm0
+1:
+.endm
+begin add_94_ja_near
+	addq $94, %rax
+	ja_near
+end add_94_ja_near
+begin cmp_3_ja_near
+	cmpq $3, %rax
+	ja_near
+end cmp_3_ja_near
+begin cmp_3_dec_ja_near
+	cmpq $3, %rax
+	decq %rax
+	ja_near
+end cmp_3_dec_ja_near
+begin jmp_near
+	.byte 0xe9
+	.long 1f - 0f
+0:
+	vmovdqu %xmm1, %xmm0
+1:
+end jmp_near
+begin ret
+	leaq 1f(%rip), %rcx
+	pushq %rcx
+	ret
+	vmovdqu %xmm1, %xmm0
+1:
+end ret
+
+# On whole registers: void form_NAME(uint64_t m[17]), zmm0, zmm1 and rax from m[0..8], m[8..16] and m[16].
 .macro wide_begin name
 	.p2align 4
 	.globl form_\name
@@ -41,7 +77,7 @@ form_\name:
 	wide_end \name
 .endm
 
-# What 16-byte forms do above.
+# What 16-byte forms do to the higher bytes.
 wide vpxor_above, vpxor %xmm1, %xmm0, %xmm0
 wide vpxor_zero_above, vpxor %xmm0, %xmm0, %xmm0
 wide vaesenc_above, vaesenc %xmm1, %xmm0, %xmm0

@@ -19,6 +19,7 @@ use std::time::Instant;
 use std::{fs, io};
 use veriplex_lift::lift_symbols;
 use veriplex_lift::object_file::{Symbol, symbols};
+use veriplex_lift::table::TABLE;
 
 /// What a script must not contain: the commands with which SAW takes something for granted, asks a solver whose answer
 /// it does not look at, or reads a file that [`manifest::files_of`] does not see; and conditions on a call, since no
@@ -89,6 +90,7 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
         None => bytes::build(root, &out, None)?,
     };
     let mut kernels = symbols(&library)?;
+    kernels.retain(|symbol| TABLE.is_proved(symbol.architecture, &symbol.name));
     bytes::link(root, &kernels, &out)?;
     bytes::prototypes(root, &kernels, &out)?;
     bytes::constants(&kernels, &out)?;
@@ -102,6 +104,7 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
         armv8 = lifted::armv8(root, &out)?;
         if let Some(library) = &armv8 {
             kernels.extend(symbols(library)?);
+            kernels.retain(|symbol| TABLE.is_proved(symbol.architecture, &symbol.name));
         }
         lifted::one_table(&mut kernels)?;
         modules = lift_symbols(&kernels)?;

@@ -40,7 +40,7 @@ pub fn write(
         .collect();
     // Where kernels could not be assembled, they are what they were: the lifted modules are.
     let old: Value = serde_json::from_slice(&fs::read(&path).unwrap_or_default()).unwrap_or_default();
-    for (level, kernel) in TABLE.all() {
+    for (level, kernel) in TABLE.proved() {
         let name = format!("{}/{}", level.name, kernel.name);
         if let Some(value) = old["objects"].get(&name) {
             objects.entry(name).or_insert_with(|| value.clone());
@@ -174,7 +174,7 @@ pub fn files_of(root: &Path, script: &str) -> io::Result<Vec<String>> {
             _ => (),
         }
         // The hash in such a module is that of the code, which is not always assembled anew.
-        for (level, kernel) in TABLE.all() {
+        for (level, kernel) in TABLE.proved() {
             let module = format!("{}/{}/{}.cry", lifted::FOLDER, level.name, kernel.name);
             if file == module && level.source != "jazz" {
                 let folder = format!("jasmin/{}", level.name);
