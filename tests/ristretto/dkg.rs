@@ -23,20 +23,20 @@ fn start(context: &[u8], number: u16, threshold: u16, signers: u16) -> (Awaiting
     started
 }
 
-/// The others, as participant `number` sees them.
+/// The commitments of everyone except participant `number`.
 fn others(commitments: &[Commitment], number: u16) -> Vec<Commitment> {
     let others = commitments.iter().filter(|c| c.identifier() != id(number));
     others.cloned().collect()
 }
 
-/// The first round of everyone; each sees what `see` makes of it.
+/// The first round of all participants.
 fn commitments(threshold: u16, signers: u16) -> (Vec<AwaitingCommitments>, Vec<Commitment>) {
     (1..=signers)
         .map(|n| start(b"context", n, threshold, signers))
         .unzip()
 }
 
-/// The second round of all, if the first went well.
+/// The second round of all participants, when everyone follows the protocol.
 fn shares(threshold: u16, signers: u16) -> (Vec<AwaitingShares>, Vec<Share>) {
     let (states, commitments) = commitments(threshold, signers);
     let (states, shares): (Vec<_>, Vec<_>) = (1..)
@@ -69,7 +69,7 @@ fn run(threshold: u16, signers: u16) -> (GroupKey, Vec<KeyShare>) {
     (groups[0].clone(), keys)
 }
 
-/// Three of five make ordinary signatures with the key that nobody made.
+/// Three of five produce ordinary signatures under a key that no one of them ever held.
 #[test]
 fn generated_keys_sign() {
     let (group, shares) = run(3, 5);
@@ -80,7 +80,7 @@ fn generated_keys_sign() {
     signs(&group, &shares, &[0, 1, 2, 3, 4]);
 }
 
-/// The element that a message commits to in this place.
+/// The group element for this coefficient in the commitment.
 fn coefficient(commitment: &Commitment, place: usize) -> RistrettoPoint {
     let bytes = commitment.to_bytes()[2 + 32 * place..][..32].try_into().unwrap();
     CompressedRistretto(bytes).decompress().unwrap()
@@ -91,7 +91,7 @@ fn constant(commitment: &Commitment) -> RistrettoPoint {
     coefficient(commitment, 0)
 }
 
-/// The public key is the sum of all constant coefficients: each participant has a part in it.
+/// The public key is the sum of all constant coefficients, so every participant contributes to it.
 #[test]
 fn every_participant_contributes() {
     let (_, all) = commitments(2, 3);
@@ -109,7 +109,7 @@ fn impossible_numbers() {
     }
 }
 
-/// What a run with these commitments from the others ends in, for participant 1 of 3.
+/// The error, if any, that participant 1 of 3 reports for these commitments.
 fn receive(others: &[Commitment]) -> Option<Error> {
     start(b"context", 1, 2, 3).0.receive(others).err()
 }
@@ -129,7 +129,7 @@ fn commitments_are_checked() {
     let four = start(b"context", 4, 2, 4).1;
     assert_eq!(receive(&[two.clone(), four]), participants);
 
-    // Every bit of a commitment counts.
+    // Every bit of a commitment matters.
     let bytes = three.to_bytes();
     assert_eq!(Commitment::from_bytes(&bytes), Ok(three.clone()));
     for bit in 0..8 * bytes.len() {
@@ -145,7 +145,7 @@ fn commitments_are_checked() {
         assert!(cut.is_err() || receive(&[two.clone(), cut.unwrap()]) == Some(Error::BadParticipant(id(3))));
     }
 
-    // Of a run with another context, threshold or number of participants.
+    // From a run with another context, threshold or number of participants.
     for other in [
         start(b"other", 3, 2, 3).1,
         start(b"context", 3, 3, 3).1,
@@ -153,14 +153,14 @@ fn commitments_are_checked() {
     ] {
         assert_eq!(receive(&[two.clone(), other]), Some(Error::BadParticipant(id(3))));
     }
-    // Another's commitment under one's own number: who did so would not know the polynomial.
+    // Participant 2's commitment under number 3: participant 3 does not know its polynomial.
     let mut stolen = two.to_bytes();
     stolen[1] = 3;
     let stolen = Commitment::from_bytes(&stolen).unwrap();
     assert_eq!(receive(&[two, stolen]), Some(Error::BadParticipant(id(3))));
 }
 
-/// Participant 3 commits to a polynomial of its choice, with the proof as `frost::dkg` documents it.
+/// Participant 3 commits to a polynomial of its choice, with the proof that `frost::dkg` documents.
 fn commitment_to(coefficients: &[u8]) -> Commitment {
     let elements = coefficients[1..]
         .iter()
@@ -169,7 +169,7 @@ fn commitment_to(coefficients: &[u8]) -> Commitment {
     commitment_to_elements(coefficients[0], elements).unwrap()
 }
 
-/// The same, where it knows the first coefficient only.
+/// The same, but participant 3 knows only the first coefficient.
 fn commitment_to_elements(first: u8, others: Vec<RistrettoPoint>) -> Result<Commitment, Error> {
     let [a, k] = [first, 77].map(Scalar::from);
     let coefficients = std::iter::once(RistrettoPoint::mul_base(&a))
@@ -195,8 +195,8 @@ fn commitment_to_elements(first: u8, others: Vec<RistrettoPoint>) -> Result<Comm
     Commitment::from_bytes(&bytes)
 }
 
-/// For coefficients but the first no proof is asked. Who cancels the others' (which would lower the threshold) knows
-/// no share.
+/// The protocol asks for a proof of the first coefficient only. A participant who cancels the others' further
+/// coefficients (which would lower the threshold) cannot compute valid shares.
 #[test]
 fn coefficients_that_cancel_others_have_no_shares() {
     let (_, all) = commitments(2, 3);
@@ -207,7 +207,7 @@ fn coefficients_that_cancel_others_have_no_shares() {
         .receive(&[all[1].clone(), rogue.clone()]);
     let two = start(b"context", 2, 2, 3).0.receive(&[all[0].clone(), rogue]);
     let ((one, to_others), (_, from_two)) = (one.unwrap(), two.unwrap());
-    // What it can send: scalars of its choice, also what it was sent itself.
+    // Participant 3 can send any scalars it likes, such as the one it received itself.
     let received = to_others.iter().find(|share| share.receiver() == id(3)).unwrap();
     let from_two = addressed(&from_two, 1).remove(0);
     let mut share = received.to_bytes();
@@ -232,7 +232,8 @@ fn coefficients_that_cancel_others_have_no_shares() {
     );
 }
 
-/// No coefficient is zero: not the first, whose proof would be easy, nor the last, which would lower the degree.
+/// A zero coefficient is refused: the first, because its proof would be trivial, and the last, because it would lower
+/// the degree.
 #[test]
 fn zero_coefficients_are_refused() {
     let identity = || vec![RistrettoPoint::mul_base(&Scalar::ZERO)];
@@ -241,7 +242,7 @@ fn zero_coefficients_are_refused() {
     assert_eq!(zero, Err(Error::InvalidKey));
 }
 
-/// A coefficient too many would raise the threshold for everyone, one too few does not belong to this group.
+/// One coefficient too many would raise the threshold for everyone; one too few belongs to a group with a lower one.
 #[test]
 fn polynomials_of_another_degree_are_refused() {
     let (_, all) = commitments(2, 3);
@@ -251,7 +252,7 @@ fn polynomials_of_another_degree_are_refused() {
     assert_eq!(receive(&[5, 6, 7]), Some(Error::BadParticipant(id(3))));
 }
 
-/// A commitment that would cancel the others' and make the group's key one's own: there is no proof for it.
+/// A commitment that would cancel the others', so that participant 3 alone held the group's key. It has no valid proof.
 #[test]
 fn a_key_that_cancels_others_is_refused() {
     let (_, all) = commitments(2, 3);
@@ -265,7 +266,7 @@ fn a_key_that_cancels_others_is_refused() {
     );
 }
 
-/// What participant 1 of 3 says to these shares.
+/// The error, if any, that participant 1 of 3 reports for these shares.
 fn finish(shares: &[Share]) -> Option<Error> {
     let (_, all) = commitments(2, 3);
     let (state, _) = start(b"context", 1, 2, 3).0.receive(&others(&all, 1)).unwrap();
@@ -290,7 +291,7 @@ fn shares_are_checked() {
         .find(|s| s.sender() == id(3) && s.receiver() == id(2))
         .unwrap();
     assert_eq!(finish(&[two.clone(), another.clone()]), participants);
-    // Another's share, readdressed.
+    // A share for participant 2, readdressed.
     let mut readdressed = another.to_bytes();
     readdressed[3] = 1;
     let readdressed = Share::from_bytes(&readdressed).unwrap();
@@ -328,9 +329,9 @@ fn shares_are_checked() {
     assert_eq!(format!("{three:?}"), "Share { sender: 3, receiver: 1, .. }");
 }
 
-/// Participant 3 sends one commitment to participant 1, another to participant 2. Each would fit its shares.
+/// Participant 3 sends different commitments to participants 1 and 2. Each fits the shares that it sends along.
 #[test]
-fn who_tells_different_things_is_found_out() {
+fn inconsistent_commitments_are_detected() {
     let (_, all) = commitments(2, 3);
     let mut rng = Recorded::new([99; 128]);
     let (_, other) = dkg::start(DOMAIN, b"context", id(3), 2, 3, &mut rng).unwrap();

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 use veriplex::frost::{
     self, GroupKey, Identifier, KeyShare, SignatureShare, SigningCommitments, SigningNonces, SigningPackage,
+    UsedNonces,
 };
 use veriplex::keys::PublicKey;
 use veriplex::sig::Signature;
@@ -108,7 +109,78 @@ pub fn signs(group: &GroupKey, shares: &[KeyShare], signers: &[usize]) -> Signat
     signature
 }
 
-/// All sets of at least three, and lists in any order.
+/// A signer whose generator repeats, as after a snapshot is restored.
+#[test]
+fn contexts_separate_nonces_of_one_generator() {
+    let (_, shares) = group();
+    let rng = || Recorded::new([2; 64]);
+    let in_context = |context: &[u8]| {
+        shares[0]
+            .commit_in_context(DOMAIN, context, &mut rng())
+            .unwrap()
+            .1
+    };
+    let all = [
+        commit(&shares[0]).1,
+        in_context(b""),
+        in_context(b"1"),
+        in_context(b"2"),
+        shares[1].commit_in_context(DOMAIN, b"1", &mut rng()).unwrap().1,
+        shares[0]
+            .commit_in_context(label!("other"), b"1", &mut rng())
+            .unwrap()
+            .1,
+        shares[0]
+            .commit_in_context(DOMAIN, b"1", &mut Recorded::new([3; 64]))
+            .unwrap()
+            .1,
+    ];
+    let nonces: std::collections::BTreeSet<Vec<u8>> = all
+        .iter()
+        .flat_map(|c| c.to_bytes()[2..].as_chunks::<32>().0.to_vec())
+        .map(Vec::from)
+        .collect();
+    assert_eq!(nonces.len(), 2 * all.len());
+    assert_eq!(
+        in_context(b"1"),
+        all[2],
+        "the generator and the context are all there is"
+    );
+}
+
+/// The signer forgets that it signed, its generator repeats, and the attacker asks for another message.
+#[test]
+fn a_restored_signer_refuses_used_nonces() {
+    let (group, shares) = group();
+    let all = commitments(&shares, &[0, 1, 2]);
+    let package = |message: &[u8]| SigningPackage::new(DOMAIN, &group, &all, message).unwrap();
+    let mut used = UsedNonces::new();
+    let (one, two) = (package(b"one"), package(b"two"));
+    assert!(shares[0].sign_once(commit(&shares[0]).0, &one, &mut used).is_ok());
+    let mut used = UsedNonces::from_bytes(&used.to_bytes()).unwrap();
+    for package in [&one, &two] {
+        let again = shares[0].sign_once(commit(&shares[0]).0, package, &mut used);
+        assert_eq!(again, Err(Error::NoncesUsed));
+    }
+    // Another signer's are others, and nonces are used up also when they do not belong to the package.
+    assert!(shares[1].sign_once(commit(&shares[1]).0, &one, &mut used).is_ok());
+    let foreign = |used: &UsedNonces| shares[3].sign_once(commit(&shares[3]).0, &one, &mut used.clone());
+    assert_eq!(foreign(&used), Err(Error::Participants));
+    let _ = shares[3].sign_once(commit(&shares[3]).0, &one, &mut used);
+    assert_eq!(foreign(&used), Err(Error::NoncesUsed));
+
+    let bytes = used.to_bytes();
+    assert_eq!(bytes.len(), 3 * 32);
+    assert_eq!(UsedNonces::from_bytes(&bytes), Ok(used));
+    for n in (0..bytes.len()).filter(|n| n % 32 != 0) {
+        assert_eq!(UsedNonces::from_bytes(&bytes[..n]), Err(Error::InvalidState));
+    }
+    for other in [[&bytes[32..64], &bytes[..32]].concat(), bytes[..32].repeat(2)] {
+        assert_eq!(UsedNonces::from_bytes(&other), Err(Error::InvalidState));
+    }
+}
+
+/// Every set of at least three signers, with the lists in any order.
 #[test]
 fn any_three_sign_in_any_order() {
     let (group, shares) = group();
@@ -124,7 +196,7 @@ fn any_three_sign_in_any_order() {
         let signature = signs(&group, &shares, &signers);
         let reversed: Vec<usize> = signers.iter().rev().copied().collect();
         assert_eq!(signs(&group, &shares, &reversed), signature);
-        // Not even the lists of one session need the same order.
+        // Even the lists within one session may differ in order.
         let package =
             SigningPackage::new(DOMAIN, &group, &commitments(&shares, &reversed), b"message").unwrap();
         assert_eq!(
@@ -145,7 +217,7 @@ fn impossible_numbers() {
     }
 }
 
-/// A dealer who hands out a share that is not on the polynomial, or another group's.
+/// The dealer hands out a share that is not on the polynomial, or one from another group.
 #[test]
 fn shares_of_keys_are_verified() {
     let (group, shares) = group();
@@ -176,13 +248,13 @@ fn wrong_signers_are_refused() {
     refused(&of(&[0, 1]));
     refused(&of(&[0, 1, 1]));
     refused(&of(&[0, 1, 2, 0]));
-    // One commits twice, with different nonces.
+    // A signer commits twice, with different nonces.
     let again = shares[0].commit(DOMAIN, &mut Recorded::new([9; 64])).unwrap().1;
     refused(&[of(&[0, 1, 2]), vec![again]].concat());
-    // Someone who is not of the group.
+    // A signer who is not in the group.
     let (_, larger) = frost::deal(DOMAIN, 3, 6, &mut Recorded::new([1; 64])).unwrap();
     refused(&[of(&[0, 1, 2]), commitments(&larger, &[5])].concat());
-    // The number zero is no identifier.
+    // Zero is not a valid identifier.
     for bytes in [of(&[0])[0].to_bytes().to_vec(), shares[0].to_bytes().to_vec()] {
         let mut zero = bytes;
         zero[..2].fill(0);
@@ -201,7 +273,7 @@ fn a_signer_signs_only_its_own_session() {
     let refused = |share: &KeyShare, nonces, package: &SigningPackage<'_>| {
         assert_eq!(share.sign(nonces, package), Err(Error::Participants));
     };
-    // Not among the signers; with other nonces than were committed to; with another's.
+    // The signer is not in the package; its nonces differ from those it committed to; its nonces are another signer's.
     refused(&shares[3], commit(&shares[3]).0, &package);
     let other_nonces = shares[0].commit(DOMAIN, &mut Recorded::new([9; 64])).unwrap().0;
     refused(&shares[0], other_nonces, &package);
@@ -245,7 +317,7 @@ fn the_bad_signer_is_named() {
             Err(Error::BadParticipant(culprit))
         );
     }
-    // All of several are found.
+    // Every bad signer is found, not only the first.
     let bad: Vec<_> = [changed(0), good[1], changed(2)]
         .iter()
         .filter(|share| package.verify_share(share).is_err())
@@ -253,7 +325,7 @@ fn the_bad_signer_is_named() {
         .collect();
     assert_eq!(bad, [id(5), id(3)]);
 
-    // A share of the same signer for another message, and another signer's share under a wrong name.
+    // The same signer's share for another message, and another signer's share under this signer's identifier.
     let other = SigningPackage::new(DOMAIN, &group, &commitments, b"other").unwrap();
     let replayed = sign(&shares, &[4], &other)[0];
     assert_eq!(
@@ -268,7 +340,7 @@ fn the_bad_signer_is_named() {
         Err(Error::BadParticipant(id(5)))
     );
 
-    // Missing, twice, from someone else, too many; and in another order it is the same signature.
+    // Missing, repeated, foreign and surplus shares. Another order gives the same signature.
     let stranger = {
         let signers = [0, 1, 2];
         let commitments = self::commitments(&shares, &signers);
@@ -289,7 +361,7 @@ fn the_bad_signer_is_named() {
     assert_eq!(package.aggregate(&[good[1], good[2], good[0]]), Ok(signature));
 }
 
-/// Fewer than the threshold cannot pretend that the threshold is lower.
+/// Fewer signers than the threshold cannot sign by claiming a lower threshold.
 #[test]
 fn too_few_make_no_signature() {
     let (group, shares) = group();
@@ -341,7 +413,7 @@ fn bad_encodings() {
         }
     }
     for n in 0..g.len() {
-        // A prefix is the key of a group with a lower threshold; the tail of zeros holds the identity.
+        // A prefix can be the key of a group with a lower threshold; the trailing zeros encode the identity.
         assert_eq!(
             GroupKey::from_bytes(&g[..n]).is_ok(),
             n == 66 || n == 98,

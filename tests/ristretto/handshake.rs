@@ -1,10 +1,11 @@
 //! The handshake: known answers and bad input.
 
 use veriplex::handshake::{CONFIRMATION_LEN, Initiator, REQUEST_LEN, RESPONSE_LEN, Responder, Session};
+use veriplex::hazmat::unhedged;
 use veriplex::keys::PrivateKey;
 use veriplex::{Error, Label, Protocol, label};
 
-use crate::common::{Recorded, array, bytes, cases, text, vectors};
+use crate::common::{Recorded, array, cases, text, vectors};
 use crate::key;
 
 fn random(byte: u8) -> Recorded {
@@ -17,14 +18,13 @@ fn known_answers() {
         let domain = Label::new(text(case, "domain").as_bytes()).unwrap();
         let initiator_key = PrivateKey::from_bytes(&array(case, "initiator_private")).unwrap();
         let responder_key = PrivateKey::from_bytes(&array(case, "responder_private")).unwrap();
-        let mut rng = Recorded::new(bytes(case, "initiator_rand"));
-        let (initiator, request) = Initiator::start(domain, &initiator_key, &mut rng);
-        assert!(rng.is_used_up());
+        let chosen = PrivateKey::from_uniform_bytes(array(case, "initiator_rand")).unwrap();
+        let (initiator, request) = unhedged::handshake_start(domain, b"", &initiator_key, chosen);
         assert_eq!(request, array(case, "request"));
 
-        let mut rng = Recorded::new(bytes(case, "responder_rand"));
-        let (responder, response) = Responder::respond(domain, &responder_key, &request, &mut rng).unwrap();
-        assert!(rng.is_used_up());
+        let chosen = PrivateKey::from_uniform_bytes(array(case, "responder_rand")).unwrap();
+        let (responder, response) =
+            unhedged::handshake_respond(domain, b"", &responder_key, &request, chosen).unwrap();
         assert_eq!(response, array(case, "response"));
 
         let claimed = initiator.receive(&response).unwrap();
@@ -44,7 +44,7 @@ fn known_answers() {
     }
 }
 
-/// Runs a handshake in which the response and the confirmation are replaced.
+/// Runs a handshake, changing each message on its way.
 fn run(
     change_request: impl FnOnce(&mut Vec<u8>),
     change_response: impl FnOnce(&mut Vec<u8>),
@@ -69,7 +69,7 @@ fn nothing(_: &mut Vec<u8>) {}
 fn every_flipped_bit_is_an_error() {
     assert!(run(nothing, nothing, nothing).is_ok());
     for bit in 0..8 * REQUEST_LEN {
-        // Another key may be made of it; then the response does not open.
+        // The result may be another valid key. Then the response does not open.
         assert!(
             run(|m| m[bit / 8] ^= 1 << (bit % 8), nothing, nothing).is_err(),
             "{bit}"
@@ -117,7 +117,7 @@ fn the_identity_is_refused() {
     );
 }
 
-/// The product of a key's scalar and an element, encoded.
+/// The encoded product of a key's scalar and an element.
 fn times(key: &PrivateKey, element: &[u8]) -> [u8; 32] {
     use curve25519_dalek::{Scalar, ristretto::CompressedRistretto};
     let scalar = Scalar::from_canonical_bytes(key.to_bytes()).unwrap();
@@ -127,7 +127,7 @@ fn times(key: &PrivateKey, element: &[u8]) -> [u8; 32] {
     (scalar * element).compress().to_bytes()
 }
 
-/// The transcript up to the shared secret of the ephemeral keys, as either side has it.
+/// The transcript up to the shared secret of the ephemeral keys, as both sides have it.
 fn ephemerals(ie: &[u8], re: &[u8], shared: &[u8]) -> Protocol {
     let mut protocol = Protocol::new(label!("test"));
     protocol.mix(label!("ie"), ie);
@@ -136,10 +136,10 @@ fn ephemerals(ie: &[u8], re: &[u8], shared: &[u8]) -> Protocol {
     protocol
 }
 
-/// Only a key may be sealed where the long-term key belongs. With the identity there, what follows would
-/// not depend on it.
+/// The peer must seal a valid long-term key. If it could seal the identity, the rest of the handshake would not
+/// depend on its key.
 #[test]
-fn no_key_is_no_peer() {
+fn invalid_long_term_keys_are_refused() {
     let sealed_instead = |bytes: [u8; 32]| {
         let (initiator, request) = Initiator::start(label!("test"), &key(1), &mut random(2));
         let re = key(4);
@@ -175,7 +175,63 @@ fn domains_separate() {
     assert_eq!(initiator.receive(&response).unwrap_err(), Error::Verification);
 }
 
-/// What a session's owner says to a message from one who reached this transcript.
+/// Ephemeral keys that depend on nothing else would be those of whoever can predict the generator, and the same in
+/// every session if it repeats.
+#[test]
+fn a_generator_that_repeats_gives_other_ephemeral_keys() {
+    let request = |own| Initiator::start(label!("test"), &key(own), &mut random(2)).1;
+    let response = |own, request: &[u8]| {
+        let responded = Responder::respond(label!("test"), &key(own), request, &mut random(2));
+        <[u8; 32]>::try_from(&responded.unwrap().1[..32]).unwrap()
+    };
+    let other = Initiator::start_with_prologue(label!("test"), b"prologue", &key(1), &mut random(2)).1;
+    let (one, two) = (request(1), request(3));
+    let all = [
+        one,
+        two,
+        other,
+        response(1, &one),
+        response(1, &two),
+        response(3, &one),
+    ];
+    let distinct: std::collections::BTreeSet<_> = all.iter().collect();
+    assert_eq!(distinct.len(), all.len());
+    assert!(!distinct.contains(key(2).public_key().as_bytes()));
+    assert_eq!((request(1), response(1, &one)), (one, all[3]));
+}
+
+/// What both sides know beforehand is part of the session, and none at all is the same as an empty one.
+#[test]
+fn prologues_separate() {
+    let with = |ours: &[u8], theirs: &[u8]| {
+        let (initiator, request) =
+            Initiator::start_with_prologue(label!("test"), ours, &key(1), &mut random(2));
+        let (responder, response) =
+            Responder::respond_with_prologue(label!("test"), theirs, &key(3), &request, &mut random(4))?;
+        let (initiated, confirmation) = initiator.receive(&response)?.accept();
+        let responded = responder.receive(&confirmation)?.accept();
+        assert_eq!(initiated.send, responded.recv);
+        assert_eq!(initiated.recv, responded.send);
+        Ok(initiated.send)
+    };
+    let [initiated, _] = run(nothing, nothing, nothing).unwrap();
+    assert_eq!(with(b"", b""), Ok(initiated.send.clone()));
+    let with_prologue = with(b"version 2", b"version 2").unwrap();
+    assert_ne!(with_prologue, initiated.send);
+    assert_ne!(with(b"version 3", b"version 3").unwrap(), with_prologue);
+    let long = [b'p'; 1000];
+    for (ours, theirs) in [
+        (&b"a"[..], &b"b"[..]),
+        (b"", b"a"),
+        (b"a", b""),
+        (b"a", b"a\0"),
+        (&long, &long[1..]),
+    ] {
+        assert_eq!(with(ours, theirs), Err(Error::Verification));
+    }
+}
+
+/// Whether a session accepts a message from a peer who got as far as this transcript.
 fn hears(
     recv: &Protocol,
     mut transcript: Protocol,
@@ -191,10 +247,10 @@ fn hears(
     recv.clone().open_vec(label!("message"), &message).map(drop)
 }
 
-/// Whoever claims another's key as an initiator gets as far as a session, and no further: the product of that key and
-/// the responder's ephemeral one is missing.
+/// An initiator who claims someone else's key can bring the responder to open a session, but the responder accepts
+/// none of its messages: it cannot compute the product of that key and the responder's ephemeral key.
 #[test]
-fn a_claimed_initiator_is_not_heard() {
+fn an_impersonated_initiator_is_refused() {
     let (victim, ie) = (key(1), key(2));
     let request = ie.public_key().to_bytes();
     let (responder, response) =
@@ -214,9 +270,9 @@ fn a_claimed_initiator_is_not_heard() {
     assert_eq!(hears(&recv, protocol, Some(times(&victim, re)), 1), Ok(()));
 }
 
-/// The same for a responder, who misses the product of the key and the initiator's ephemeral one.
+/// The same for a responder, who cannot compute the product of the key and the initiator's ephemeral key.
 #[test]
-fn a_claimed_responder_is_not_heard() {
+fn an_impersonated_responder_is_refused() {
     let (victim, re) = (key(3), key(4));
     let (initiator, ie) = Initiator::start(label!("test"), &key(1), &mut random(2));
     let mut protocol = ephemerals(&ie, re.public_key().as_bytes(), &times(&re, &ie));

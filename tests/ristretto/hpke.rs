@@ -2,6 +2,7 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
+use veriplex::hazmat::unhedged;
 use veriplex::hpke::{self, OVERHEAD};
 use veriplex::keys::{PrivateKey, PublicKey};
 use veriplex::{Error, Label, label};
@@ -19,28 +20,60 @@ fn known_answers() {
             assert_eq!(sender.public_key().to_bytes(), array(case, "sender_public"));
             assert_eq!(receiver.public_key().to_bytes(), array(case, "receiver_public"));
             let (plaintext, ciphertext) = (bytes(case, "plaintext"), bytes(case, "ciphertext"));
-            let mut rng = Recorded::new(bytes(case, "rand"));
-            let sealed = hpke::seal_vec(domain, &sender, receiver.public_key(), &mut rng, &plaintext);
-            assert_eq!(sealed.unwrap(), ciphertext);
-            assert!(rng.is_used_up());
+            let chosen = PrivateKey::from_uniform_bytes(array(case, "rand")).unwrap();
+            let (ephemeral, mut protocol) =
+                unhedged::hpke_setup_sender(domain, &sender, receiver.public_key(), &chosen).unwrap();
+            let sealed = protocol.seal_vec(label!("message"), &plaintext);
+            assert_eq!([&ephemeral[..], &sealed].concat(), ciphertext);
             let opened = hpke::open_vec(domain, &receiver, sender.public_key(), &ciphertext);
             assert_eq!(opened.unwrap(), plaintext);
         }
     });
 }
 
-/// What was set up is what the messages are sealed with.
+/// `setup` gives the protocol that `seal` seals messages with.
 #[test]
 fn setup_is_the_beginning_of_seal() {
     let (domain, alice, bob) = (label!("hpke"), key(1), key(2));
-    let mut rng = Recorded::new([3; 128]);
-    let sealed = hpke::seal_vec(domain, &alice, bob.public_key(), &mut rng, b"message").unwrap();
+    let mut rng = Recorded::new([3; 64]);
     let (ephemeral, mut sender) = hpke::setup_sender(domain, &alice, bob.public_key(), &mut rng).unwrap();
     let mut receiver = hpke::setup_receiver(domain, &bob, alice.public_key(), &ephemeral).unwrap();
     assert_eq!(sender, receiver);
     let rest = sender.seal_vec(label!("message"), b"message");
-    assert_eq!(sealed, [ephemeral.as_slice(), &rest].concat());
     assert_eq!(receiver.open_vec(label!("message"), &rest).unwrap(), b"message");
+    let sealed = [ephemeral.as_slice(), &rest].concat();
+    assert_eq!(
+        hpke::open_vec(domain, &bob, alice.public_key(), &sealed),
+        Ok(b"message".into())
+    );
+}
+
+/// With one ephemeral key, two messages would be encrypted with one key stream.
+#[test]
+fn a_generator_that_repeats_reveals_equal_messages_only() {
+    let (domain, alice, bob) = (label!("hpke"), key(1), key(2));
+    let rng = || Recorded::new([3; 64]);
+    let seal = |domain, sender: &PrivateKey, receiver: &PrivateKey, message: &[u8]| {
+        hpke::seal_vec(domain, sender, receiver.public_key(), &mut rng(), message).unwrap()
+    };
+    let sealed = seal(domain, &alice, &bob, b"message");
+    assert_eq!(seal(domain, &alice, &bob, b"message"), sealed);
+    let setup = hpke::setup_sender(domain, &alice, bob.public_key(), &mut rng())
+        .unwrap()
+        .0;
+    let others = [
+        seal(domain, &alice, &bob, b"massage"),
+        seal(domain, &alice, &bob, b""),
+        seal(label!("other"), &alice, &bob, b"message"),
+        seal(domain, &key(3), &bob, b"message"),
+        seal(domain, &alice, &key(3), b"message"),
+        setup.to_vec(),
+    ];
+    let all = others.iter().chain([&sealed]).map(|sealed| &sealed[..32]);
+    let ephemerals: std::collections::BTreeSet<_> = all.collect();
+    assert_eq!(ephemerals.len(), others.len() + 1);
+    // Nor is it the key that the generator's bytes give.
+    assert!(!ephemerals.contains(&key(3).public_key().as_bytes()[..]));
 }
 
 #[test]
@@ -84,7 +117,7 @@ fn anything_changed_is_refused() {
     assert_eq!(open(domain, &eve, a, &sealed), wrong);
     assert_eq!(open(domain, &bob, eve.public_key(), &sealed), wrong);
     assert_eq!(open(domain, &bob, b, &sealed), wrong);
-    // The identity as the ephemeral key, with which anyone could compute one of the two secrets.
+    // The identity as the ephemeral key: anyone could compute one of the two secrets.
     let identity = [&[0; 32], &sealed[32..]].concat();
     assert_eq!(open(domain, &bob, a, &identity), wrong);
     assert!(hpke::setup_receiver(domain, &bob, a, &[0; 32]).is_err());

@@ -3,7 +3,7 @@
 use veriplex::Error;
 use veriplex::keys::{PrivateKey, PublicKey};
 
-use crate::common::{array, cases, vectors};
+use crate::common::{Recorded, array, cases, vectors};
 use crate::order;
 
 #[test]
@@ -36,10 +36,54 @@ fn any_other_length_is_refused() {
     assert_eq!(PrivateKey::try_from(&long[..32]), Ok(key));
 }
 
-/// Reads a text and writes it.
+/// Bytes that give zero are passed over once. A generator that gives no others ends in a panic, not in a loop.
+#[test]
+fn a_generator_of_zeros_gives_no_key() {
+    let key = PrivateKey::from_uniform_bytes([7; 64]).unwrap();
+    assert_eq!(
+        PrivateKey::generate(&mut Recorded::new([[0; 64], [7; 64]].concat())),
+        key
+    );
+    // The order of the group is zero, too.
+    let wide_order = [order(), [0; 32]].concat();
+    assert_eq!(
+        PrivateKey::generate(&mut Recorded::new([wide_order, vec![7; 64]].concat())),
+        key
+    );
+    let panicked = std::panic::catch_unwind(|| PrivateKey::generate(&mut Zeros)).unwrap_err();
+    let message = panicked.downcast_ref::<String>().unwrap();
+    assert!(
+        message.contains("a generator that gives other bytes than zeros"),
+        "{message}"
+    );
+}
+
+/// Does not end by itself, as `Recorded` would.
+struct Zeros;
+
+impl rand_core::TryRng for Zeros {
+    type Error = std::convert::Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
+        Ok(0)
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
+        Ok(0)
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Self::Error> {
+        bytes.fill(0);
+        Ok(())
+    }
+}
+
+impl rand_core::TryCryptoRng for Zeros {}
+
+/// Parses a text and formats the result.
 type Again = fn(&str) -> Option<String>;
 
-/// One text for each key: whatever is changed, cut or added, it is no key, or another one that is written so.
+/// Each key has exactly one text in each format: a changed text either fails to parse, or is the text of another key.
 #[test]
 fn texts_are_canonical() {
     let private = PrivateKey::from_uniform_bytes([7; 64]).unwrap();
@@ -78,7 +122,7 @@ fn texts_are_canonical() {
         assert_eq!(again(&text).as_ref(), Some(&text));
         let is_pem = text.ends_with('\n');
         for n in 0..text.len() {
-            // Only the last line's end may be missing.
+            // Only the final newline may be missing.
             assert_eq!(again(&text[..n]).is_some(), is_pem && n == text.len() - 1);
             for other in [' ', '\n', '-', '=', 'A', 'a', '0', '\u{e9}'] {
                 let mut changed = text.clone();
@@ -136,11 +180,11 @@ fn drop_wipes() {
     let mut key = ManuallyDrop::new(PrivateKey::from_uniform_bytes([7; 64]).unwrap());
     let secret = key.to_bytes();
     let at: *const u8 = (&raw const *key).cast();
-    // SAFETY: the memory stays this function's, and a key has no padding: it is made of arrays of u64 and u8.
+    // SAFETY: this function still owns the memory, and a key has no padding: it consists of arrays of u64 and u8.
     let bytes = || unsafe { std::slice::from_raw_parts(at, size_of::<PrivateKey>()) }.to_vec();
     let holds_secret = |bytes: &[u8]| bytes.windows(8).any(|w| secret.windows(8).any(|s| s == w));
     assert!(holds_secret(&bytes()));
-    // SAFETY: dropped once.
+    // SAFETY: the key is dropped only once.
     unsafe { ManuallyDrop::drop(&mut key) };
     assert!(!holds_secret(&bytes()));
 }

@@ -19,12 +19,12 @@ mod vrf;
 
 use veriplex::keys::PrivateKey;
 
-/// The key of this number.
+/// The private key with this number.
 fn key(number: u8) -> PrivateKey {
     PrivateKey::from_uniform_bytes([number; 64]).unwrap_or_else(|_| key(number ^ 0x80))
 }
 
-/// The order of the group: not the encoding of a scalar.
+/// The order of the group, which is not the encoding of any scalar.
 fn order() -> [u8; 32] {
     let hex = "edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010";
     hex::decode(hex).unwrap().try_into().unwrap()

@@ -2,14 +2,17 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use veriplex::keys::PrivateKey;
-use veriplex::oprf::{self, BlindedElement, EvaluatedElement, Proof, VerifiableBlind};
+use veriplex::hazmat::unhedged;
+use veriplex::keys::{PrivateKey, PublicKey};
+use veriplex::oprf::{
+    self, BlindedElement, EvaluatedElement, Proof, ServerKey, ServerPublicKey, VerifiableBlind,
+};
 use veriplex::{Error, Label, label};
 
 use crate::common::{Recorded, array, bytes, cases, number, on_each_backend, text, vectors};
 use crate::{key, order};
 
-/// The one element of an array of recorded bytes.
+/// A generator that yields the bytes in this array of a known answer.
 fn recorded(case: &serde_json::Value, key: &str) -> Recorded {
     Recorded::new(
         cases(&case[key])
@@ -23,7 +26,7 @@ fn known_answers() {
     on_each_backend(|_| {
         for case in cases(&vectors("oprf")) {
             let domain = Label::new(text(case, "domain").as_bytes()).unwrap();
-            let server = PrivateKey::from_bytes(&array(case, "private")).unwrap();
+            let server = ServerKey::from_bytes(&array(case, "private")).unwrap();
             assert_eq!(server.public_key().to_bytes(), array(case, "public"));
             let input = bytes(case, "input");
             let expected = bytes(case, "output");
@@ -40,10 +43,11 @@ fn known_answers() {
 
             let mut rng = recorded(case, "blind_rand");
             let (blind, blinded) = oprf::blind_verifiable(domain, &input, &mut rng).unwrap();
-            let mut rng = recorded(case, "proof_rand");
-            let ([evaluated], proof) =
-                oprf::blind_evaluate_verifiable(domain, &server, &[blinded], &mut rng).unwrap();
-            assert!(rng.is_used_up());
+            let [nonce] = cases(&case["proof_rand"]) else {
+                panic!("one nonce")
+            };
+            let nonce = hex::decode(nonce.as_str().unwrap()).unwrap().try_into().unwrap();
+            let (evaluated, proof) = unhedged::oprf_blind_evaluate(domain, &server, &blinded, nonce).unwrap();
             assert_eq!(evaluated.to_bytes(), array(case, "evaluated"));
             let parts = [bytes(case, "proof_c"), bytes(case, "proof_s")].concat();
             assert_eq!(proof.to_bytes().as_slice(), parts);
@@ -56,11 +60,49 @@ fn known_answers() {
     });
 }
 
-/// A finished exchange of three, up to the client's last step.
+/// An exchange for three inputs, up to the client's last step.
 struct Batch {
     blinds: [VerifiableBlind; 3],
     evaluated: [EvaluatedElement; 3],
     proof: Proof,
+}
+
+fn server(number: u8) -> ServerKey {
+    ServerKey::from_bytes(&key(number).to_bytes()).unwrap()
+}
+
+/// Whoever may ask a server can break every other use of its key. So no text of one is a text of the other. That no
+/// function takes one for the other is in the examples of `ServerKey`, which must not compile.
+#[test]
+fn the_key_of_a_server_is_no_other_key() {
+    let (server, private) = (server(1), key(1));
+    assert_eq!(ServerKey::from_pem(&server.to_pem()), Ok(server.clone()));
+    assert_eq!(PrivateKey::from_pem(&server.to_pem()), Err(Error::InvalidKey));
+    assert_eq!(PublicKey::from_pem(&server.to_pem()), Err(Error::InvalidKey));
+    assert_eq!(ServerKey::from_pem(&private.to_pem()), Err(Error::InvalidKey));
+    assert_eq!(format!("{server:?}"), "ServerKey { .. }");
+    let label = "VERIPLEX OPRF SERVER KEY";
+    let named = private.to_pem().replace("VERIPLEX PRIVATE KEY", label);
+    assert_eq!(server.to_pem(), named);
+}
+
+#[test]
+fn keys_of_other_lengths_are_refused() {
+    let (server, public) = (server(1), *server(1).public_key());
+    let [long, long_public] = [server.to_bytes(), public.to_bytes()].map(|key| [&key[..], &[0]].concat());
+    for n in (0..32).chain([33]) {
+        assert_eq!(ServerKey::try_from(&long[..n]), Err(Error::InvalidKey));
+        assert_eq!(
+            ServerPublicKey::try_from(&long_public[..n]),
+            Err(Error::InvalidKey)
+        );
+    }
+    assert_eq!(ServerKey::try_from(&long[..32]), Ok(server));
+    assert_eq!(ServerPublicKey::try_from(&long_public[..32]), Ok(public));
+    for bytes in [[0; 32], [0xff; 32]] {
+        assert_eq!(ServerKey::from_bytes(&bytes), Err(Error::InvalidKey));
+        assert_eq!(ServerPublicKey::from_bytes(&bytes), Err(Error::InvalidKey));
+    }
 }
 
 const DOMAIN: Label<'static> = label!("oprf");
@@ -70,7 +112,7 @@ fn batch() -> Batch {
     let mut rng = Recorded::new((0..=255).cycle().take(1000));
     let blinds = INPUTS.map(|input| oprf::blind_verifiable(DOMAIN, input, &mut rng).unwrap());
     let blinded = blinds.each_ref().map(|(_, blinded)| *blinded);
-    let (evaluated, proof) = oprf::blind_evaluate_verifiable(DOMAIN, &key(1), &blinded, &mut rng).unwrap();
+    let (evaluated, proof) = oprf::blind_evaluate_verifiable(DOMAIN, &server(1), &blinded, &mut rng).unwrap();
     Batch {
         blinds: blinds.map(|(blind, _)| blind),
         evaluated,
@@ -78,7 +120,7 @@ fn batch() -> Batch {
     }
 }
 
-/// Finalizes, in both forms, which agree.
+/// Finalizes in both forms, which must agree.
 fn finalize(
     domain: Label<'_>,
     server: u8,
@@ -88,10 +130,10 @@ fn finalize(
     let (mut evaluated, mut proof) = (first.evaluated, first.proof.to_bytes());
     change(&mut evaluated, &mut proof);
     let proof = Proof::from_bytes(&proof)?;
-    let server = *key(server).public_key();
-    let outputs = VerifiableBlind::finalize_batch::<3, 32>(first.blinds, domain, &server, &evaluated, &proof);
+    let public = *self::server(server).public_key();
+    let outputs = VerifiableBlind::finalize_batch::<3, 32>(first.blinds, domain, &public, &evaluated, &proof);
     let blinds = Vec::from(second.blinds);
-    let again = VerifiableBlind::finalize_vec(blinds, domain, &server, &evaluated, &proof, 32);
+    let again = VerifiableBlind::finalize_vec(blinds, domain, &public, &evaluated, &proof, 32);
     assert_eq!(
         again,
         outputs.map(|outputs| outputs.map(|output| output.to_vec()).to_vec())
@@ -104,7 +146,7 @@ fn one_proof_for_a_batch() {
     let outputs = finalize(DOMAIN, 1, |_, _| {}).unwrap();
     for (input, output) in INPUTS.iter().zip(outputs) {
         let mut direct = [0; 32];
-        oprf::evaluate(DOMAIN, &key(1), input, &mut direct).unwrap();
+        oprf::evaluate(DOMAIN, &server(1), input, &mut direct).unwrap();
         assert_eq!(output, direct);
     }
     assert_eq!(outputs[0], outputs[2]);
@@ -120,10 +162,10 @@ fn anything_changed_is_refused() {
     }
     assert_eq!(finalize(label!("other"), 1, |_, _| {}), wrong);
     assert_eq!(finalize(DOMAIN, 2, |_, _| {}), wrong);
-    // An answer under another key, answers in another order, and one twice.
+    // An answer under another key, answers in another order, and a repeated answer.
     let other = finalize(DOMAIN, 1, |evaluated, _| {
         let blinded = BlindedElement::from_bytes(&evaluated[1].to_bytes()).unwrap();
-        evaluated[1] = oprf::blind_evaluate(&key(2), &blinded).unwrap();
+        evaluated[1] = oprf::blind_evaluate(&server(2), &blinded).unwrap();
     });
     assert_eq!(other, wrong);
     assert_eq!(finalize(DOMAIN, 1, |evaluated, _| evaluated.swap(0, 2)), wrong);
@@ -132,14 +174,14 @@ fn anything_changed_is_refused() {
         wrong
     );
 
-    // More or fewer answers than there were requests, or none.
+    // More or fewer answers than requests, or none.
     for n in 0..3 {
         let Batch {
             blinds,
             evaluated,
             proof,
         } = batch();
-        let public = *key(1).public_key();
+        let public = *server(1).public_key();
         let finalized =
             VerifiableBlind::finalize_vec(blinds.into(), DOMAIN, &public, &evaluated[..n], &proof, 8);
         assert_eq!(finalized, Err(Error::Verification));
@@ -147,33 +189,33 @@ fn anything_changed_is_refused() {
         let finalized = VerifiableBlind::finalize_vec(few, DOMAIN, &public, &evaluated, &proof, 8);
         assert_eq!(finalized, Err(Error::Verification));
     }
-    let public = *key(1).public_key();
+    let public = *server(1).public_key();
     let nothing = VerifiableBlind::finalize_vec(vec![], DOMAIN, &public, &[], &batch().proof, 8);
     assert_eq!(nothing, Err(Error::Verification));
     let mut rng = Recorded::new([0; 64]);
-    let nothing = oprf::blind_evaluate_verifiable_vec(DOMAIN, &key(1), &[], &mut rng);
+    let nothing = oprf::blind_evaluate_verifiable_vec(DOMAIN, &server(1), &[], &mut rng);
     assert_eq!(nothing, Err(Error::BufferLength));
 }
 
 #[test]
 fn one_answer_is_verified() {
-    let answer = |server: u8, domain| {
+    let answer = |number: u8, domain| {
         let mut rng = Recorded::new([4; 192]);
         let (blind, blinded) = oprf::blind_verifiable(DOMAIN, b"input", &mut rng).unwrap();
         let ([evaluated], proof) =
-            oprf::blind_evaluate_verifiable(domain, &key(server), &[blinded], &mut rng).unwrap();
+            oprf::blind_evaluate_verifiable(domain, &server(number), &[blinded], &mut rng).unwrap();
         (blind, evaluated, proof)
     };
     let finalize = |domain, blind: VerifiableBlind, evaluated, proof| {
         let mut output = [0xaa; 32];
-        let result = blind.finalize(domain, key(1).public_key(), &evaluated, &proof, &mut output);
+        let result = blind.finalize(domain, server(1).public_key(), &evaluated, &proof, &mut output);
         assert_eq!(result.is_err(), output == [0xaa; 32]);
         result
     };
     let (blind, evaluated, proof) = answer(1, DOMAIN);
     assert_eq!(finalize(DOMAIN, blind, evaluated, proof), Ok(()));
     let wrong = Err(Error::Verification);
-    // Another key's answer, with the proof of that key and with that of the right one; an answer in another domain.
+    // An answer under another key, with that key's proof and with the right key's proof; an answer in another domain.
     let (blind, other, other_proof) = answer(2, DOMAIN);
     assert_eq!(finalize(DOMAIN, blind, other, other_proof), wrong);
     assert_eq!(finalize(DOMAIN, answer(1, DOMAIN).0, other, proof), wrong);
@@ -185,12 +227,12 @@ fn one_answer_is_verified() {
     );
 }
 
-/// A proof that holds for fewer answers than there were requests, and for fewer than came.
+/// A proof over fewer answers than there were requests, or than were received.
 #[test]
 fn a_proof_is_for_the_whole_batch() {
     let mut rng = Recorded::new((0..=255).cycle().take(1000));
     let blinded = INPUTS.map(|input| oprf::blind_verifiable(DOMAIN, input, &mut rng).unwrap().1);
-    let server = key(1);
+    let server = server(1);
     let (two, proof) = oprf::blind_evaluate_verifiable_vec(DOMAIN, &server, &blinded[..2], &mut rng).unwrap();
     let third = oprf::blind_evaluate(&server, &blinded[2]).unwrap();
     let finalize = |n: usize, evaluated: &[EvaluatedElement]| {
@@ -203,6 +245,32 @@ fn a_proof_is_for_the_whole_batch() {
         finalize(2, &[two.as_slice(), &[third]].concat()),
         Err(Error::Verification)
     );
+}
+
+/// Two proofs with one nonce are two equations for the key.
+#[test]
+fn a_generator_that_repeats_does_not_give_the_key_away() {
+    use curve25519_dalek::Scalar;
+    let rng = || Recorded::new([9; 64]);
+    let prove = |input: &[u8]| {
+        let blinded = oprf::blind(DOMAIN, input, &mut Recorded::new([1; 64])).unwrap().1;
+        let proof = oprf::blind_evaluate_verifiable(DOMAIN, &server(1), &[blinded], &mut rng())
+            .unwrap()
+            .1;
+        let scalar = |part: [u8; 32]| Scalar::from_canonical_bytes(part).unwrap();
+        let [challenge, response] = *proof.to_bytes().as_chunks().0 else {
+            unreachable!("64 bytes")
+        };
+        [scalar(challenge), scalar(response)]
+    };
+    let [[c1, s1], [c2, s2]] = [prove(b"one"), prove(b"two")];
+    assert_ne!(c1, c2);
+    let key = (s1 - s2) * (c2 - c1).invert();
+    assert_ne!(key.to_bytes(), server(1).to_bytes());
+    // The nonce is not that of the generator's bytes either.
+    let nonce = Scalar::from_bytes_mod_order_wide(&[9; 64]);
+    assert_ne!(((nonce - s1) * c1.invert()).to_bytes(), server(1).to_bytes());
+    assert_eq!(prove(b"one"), [c1, s1]);
 }
 
 /// Two wrong answers whose errors cancel in an unweighted sum.
@@ -248,7 +316,7 @@ fn bad_encodings() {
     }
 }
 
-/// A generator that is broken so that the blind is zero.
+/// A broken generator that makes the blind zero.
 #[test]
 fn a_zero_blind_is_refused() {
     let zero = || Recorded::new([0; 64]);
@@ -261,7 +329,7 @@ fn a_zero_blind_is_refused() {
 }
 
 proptest! {
-    /// The output depends on key, input and length, and not on the blind.
+    /// The output depends on key, input and length, but not on the blind.
     #[test]
     fn round_trips(
         private in any::<[u8; 64]>(),
@@ -269,7 +337,7 @@ proptest! {
         input in vec(any::<u8>(), 0..300),
         n in 0..200_usize,
     ) {
-        let server = PrivateKey::from_uniform_bytes(private).unwrap();
+        let server = ServerKey::generate(&mut Recorded::new(private));
         let (mut output, mut direct) = (vec![0; n], vec![0; n]);
         let (blind, blinded) = oprf::blind(DOMAIN, &input, &mut Recorded::new(blind)).unwrap();
         let received = BlindedElement::from_bytes(&blinded.to_bytes()).unwrap();

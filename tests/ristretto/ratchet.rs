@@ -1,16 +1,18 @@
 //! The double ratchet: known answers and bad input.
 
 use proptest::prelude::*;
-use veriplex::keys::PrivateKey;
+use veriplex::keys::{PrivateKey, PublicKey};
 use veriplex::ratchet::{HEADER_LEN, MAX_SKIPPED, MAX_STORED, MAX_UNANSWERED, OVERHEAD, Ratchet};
 use veriplex::{Error, Label, Protocol, label};
+
+const STATE_KEY: [u8; 32] = [7; 32];
 
 use crate::common::{Recorded, array, bytes, cases, text, vectors};
 use crate::key;
 
 #[test]
 fn known_answers() {
-    // The file has its name from Newplex, and keeps it, so that `VERIPLEX_VECTORS` can name Newplex's own folder.
+    // The file keeps Newplex's name for it, so that `VERIPLEX_VECTORS` can name Newplex's own folder.
     for case in cases(&vectors("adratchet")) {
         let mut base = Protocol::new(Label::new(text(case, "domain").as_bytes()).unwrap());
         base.mix(label!("key"), &bytes(case, "key"));
@@ -39,7 +41,7 @@ fn known_answers() {
                 }
                 other => panic!("{other}"),
             }
-            // What is restored goes on in the same way.
+            // A restored ratchet continues in the same way.
             for side in &mut sides {
                 *side = restored(side);
             }
@@ -47,7 +49,7 @@ fn known_answers() {
     }
 }
 
-/// The generator that gives each of a list of recorded bytes.
+/// A generator that yields the byte strings of a list in turn.
 fn random(list: &serde_json::Value) -> Recorded {
     let list = list.as_array().expect("a list");
     Recorded::new(
@@ -57,17 +59,17 @@ fn random(list: &serde_json::Value) -> Recorded {
 }
 
 fn state(ratchet: &Ratchet) -> Vec<u8> {
-    ratchet.seal_state(label!("test.state"), b"key")
+    ratchet.seal_state(label!("test.state"), &STATE_KEY.into(), b"ad")
 }
 
 fn restored(ratchet: &Ratchet) -> Ratchet {
     let sealed = state(ratchet);
-    let restored = Ratchet::open_state(label!("test.state"), b"key", &sealed).unwrap();
+    let restored = Ratchet::open_state(label!("test.state"), &STATE_KEY.into(), b"ad", &sealed).unwrap();
     assert_eq!(state(&restored), sealed);
     restored
 }
 
-/// A generator that never gives the same twice.
+/// A source of generators, none of which yields the same bytes as another.
 struct Counter(u64);
 
 impl Counter {
@@ -101,17 +103,17 @@ fn beginning() -> ([Ratchet; 2], Counter) {
     ([a, Ratchet::responder(base, b, a_public)], rng)
 }
 
-/// Refused, and nothing changed.
+/// Checks that the message is refused, and that the state does not change.
 #[track_caller]
 fn refused(ratchet: &mut Ratchet, message: &[u8]) {
     let before = state(ratchet);
-    // No randomness is asked for either.
+    // It needs no randomness either.
     let opened = ratchet.open_vec(message, &mut Recorded::new([]));
     assert_eq!(opened, Err(Error::Verification));
     assert!(state(ratchet) == before, "the state changed");
 }
 
-/// In the original the state is changed before the tag is checked.
+/// In the original, the state changes before the tag is checked.
 #[test]
 fn a_forged_message_changes_nothing() {
     let ([mut a, mut b], mut rng) = conversation();
@@ -136,14 +138,14 @@ fn a_forged_message_changes_nothing() {
         }
         refused(&mut b, &[&message[..], &[0]].concat());
         assert_eq!(b.open_vec(&message, &mut rng.next()), Ok(plaintext.into()));
-        // And not twice.
+        // But it does not open twice.
         refused(&mut b, &message);
     }
 }
 
-/// Headers that no peer sends: invalid keys, other people's keys, and numbers at every edge.
+/// Headers that no peer sends: invalid keys, other people's keys, and numbers at every limit.
 #[test]
-fn headers_of_an_attacker_change_nothing() {
+fn forged_headers_change_nothing() {
     let ([mut a, mut b], mut rng) = conversation();
     let genuine = a.seal_vec(b"message").unwrap();
     let numbers = [
@@ -179,7 +181,7 @@ fn reflected_messages_are_refused() {
     refused(&mut a, &message);
 }
 
-/// In the original an attempt that fails deletes the key.
+/// In the original, a failed attempt deletes the key.
 #[test]
 fn a_failed_attempt_keeps_the_skipped_key() {
     let ([mut a, mut b], mut rng) = conversation();
@@ -207,9 +209,9 @@ fn at_most_1000_messages_are_skipped() {
     }
 }
 
-/// The length of the chain before is a number of the sender's, too.
+/// The sender also chooses the length of the previous chain.
 #[test]
-fn at_most_1000_messages_of_the_chain_before_are_skipped() {
+fn at_most_1000_messages_of_the_previous_chain_are_skipped() {
     for (count, opens) in [(MAX_SKIPPED + 1, true), (MAX_SKIPPED + 2, false)] {
         let ([mut a, mut b], mut rng) = conversation();
         let first = a.seal_vec(b"").unwrap();
@@ -227,7 +229,210 @@ fn at_most_1000_messages_of_the_chain_before_are_skipped() {
     }
 }
 
-/// In the original skipped keys grow without bound.
+/// Neither the next messages nor those after a voluntary step can be opened, until one is with a higher limit.
+#[test]
+fn a_direction_survives_any_number_of_lost_messages() {
+    const LOST: u32 = 3 * MAX_SKIPPED;
+    for steps in 0..3 {
+        let ([mut a, mut b], mut rng) = conversation();
+        let first = a.seal_vec(b"").unwrap();
+        b.open_vec(&first, &mut rng.next()).unwrap();
+        let lost: Vec<_> = (0..LOST).map(|_| a.seal_vec(b"late").unwrap()).collect();
+        for _ in 0..steps {
+            a.ratchet(&mut rng.next()).unwrap();
+        }
+        let message = a.seal_vec(b"message").unwrap();
+        assert_eq!(b.missing(&message), Ok(LOST));
+        refused(&mut b, &message);
+        let skip = |b: &mut Ratchet, message: &[u8], limit, rng: &mut Counter| {
+            let before = state(b);
+            let opened = b.open_vec_skipping(message, limit, &mut rng.next());
+            assert!(opened.is_ok() || state(b) == before, "the state changed");
+            opened
+        };
+        assert_eq!(
+            skip(&mut b, &message, LOST - 1, &mut rng),
+            Err(Error::Verification)
+        );
+        let mut forged = message.clone();
+        *forged.last_mut().unwrap() ^= 1;
+        assert_eq!(skip(&mut b, &forged, LOST, &mut rng), Err(Error::Verification));
+        assert_eq!(skip(&mut b, &message, LOST, &mut rng), Ok(b"message".into()));
+
+        // What was passed before the last 1000 is given up; those are kept, and the usual limit does again.
+        let mut b = restored(&b);
+        let kept = (LOST - MAX_SKIPPED) as usize;
+        refused(&mut b, &lost[kept - 1]);
+        for late in [&lost[kept], lost.last().unwrap()] {
+            assert_eq!(b.missing(late), Ok(0));
+            assert_eq!(b.open_vec(late, &mut Recorded::new([])), Ok(b"late".into()));
+        }
+        for _ in 0..2 {
+            let next = a.seal_vec(b"next").unwrap();
+            assert_eq!(b.missing(&next), Ok(0));
+            assert_eq!(b.open_vec(&next, &mut rng.next()), Ok(b"next".into()));
+            let answer = b.seal_vec(b"answer").unwrap();
+            assert_eq!(a.open_vec(&answer, &mut rng.next()), Ok(b"answer".into()));
+        }
+        assert_eq!(b.missing(&message[..HEADER_LEN - 1]), Err(Error::Verification));
+    }
+}
+
+/// A peer that holds the shared secret and sends what it likes: any keys, any numbers.
+struct Adversary {
+    chain: Protocol,
+    to: PublicKey,
+}
+
+impl Adversary {
+    /// The initiator of `beginning`, before its first step.
+    fn new() -> Self {
+        let mut base = Protocol::new(label!("test"));
+        base.mix(label!("key"), &[7; 32]);
+        let [chain, _] = base.fork(label!("role"), ["initiator", "responder"]);
+        let to = *key(2).public_key();
+        Self { chain, to }
+    }
+
+    /// Begins a chain under the key of this number, from another chain at its end.
+    fn begin(&mut self, number: u8) {
+        use curve25519_dalek::{Scalar, ristretto::CompressedRistretto};
+        let scalar = Scalar::from_canonical_bytes(key(number).to_bytes()).unwrap();
+        let element = CompressedRistretto(self.to.to_bytes()).decompress().unwrap();
+        let shared = (scalar * element).compress().to_bytes();
+        self.chain.mix(label!("dh"), &shared);
+    }
+
+    /// Messages number `from` to `to` of the chain, of which only the last is sealed.
+    fn seal(&mut self, number: u8, n: std::ops::RangeInclusive<u32>, prev_n: u32) -> Vec<u8> {
+        let end = *n.end();
+        let mut message = Vec::new();
+        for n in n {
+            self.chain.mix(label!("n"), &n.to_le_bytes());
+            let mut key_of_n = self.chain.clone();
+            self.chain.ratchet(label!("step"));
+            if n == end {
+                message.extend(key(number).public_key().as_bytes());
+                message.extend([n.to_le_bytes(), prev_n.to_le_bytes()].concat());
+                key_of_n.mix(label!("header"), &message);
+                message.extend(key_of_n.seal_vec(label!("message"), b"message"));
+            }
+        }
+        message
+    }
+}
+
+/// Keys A, B, A of a peer: what was missing of the first chain and of the third would be kept under one key, in no
+/// order, and the state could not be restored.
+#[test]
+fn a_key_that_was_used_before_is_refused() {
+    let ([_, mut b], mut rng) = beginning();
+    let mut peer = Adversary::new();
+    peer.begin(11);
+    let late = peer.chain.clone();
+    let first = peer.seal(11, 0..=5, 0);
+    assert_eq!(b.open_vec(&first, &mut rng.next()), Ok(b"message".into()));
+    peer.begin(12);
+    let second = peer.seal(12, 0..=2, 6);
+    assert_eq!(b.open_vec(&second, &mut rng.next()), Ok(b"message".into()));
+    let before = peer.chain.clone();
+    peer.begin(11);
+    // Beyond the numbers whose keys are kept, and at one of them.
+    for n in [9, 3] {
+        let third = Adversary {
+            chain: peer.chain.clone(),
+            ..peer
+        }
+        .seal(11, 0..=n, 3);
+        refused(&mut b, &third);
+    }
+    b = restored(&b);
+
+    // What was missing still comes; then nothing is kept, and nothing can be confused.
+    let missing = |n| {
+        Adversary {
+            chain: late.clone(),
+            to: peer.to,
+        }
+        .seal(11, 0..=n, 0)
+    };
+    for n in 0..5 {
+        assert_eq!(
+            b.open_vec(&missing(n), &mut Recorded::new([])),
+            Ok(b"message".into())
+        );
+    }
+    peer.chain = before;
+    peer.begin(11);
+    let third = peer.seal(11, 0..=3, 3);
+    assert_eq!(b.open_vec(&third, &mut rng.next()), Ok(b"message".into()));
+    restored(&b);
+}
+
+#[test]
+fn old_keys_can_be_forgotten() {
+    let ([mut a, mut b], mut rng) = conversation();
+    let late: Vec<_> = (0..3)
+        .map(|_| {
+            let late = a.seal_vec(b"late").unwrap();
+            let message = a.seal_vec(b"message").unwrap();
+            b.open_vec(&message, &mut rng.next()).unwrap();
+            a.ratchet(&mut rng.next()).unwrap();
+            late
+        })
+        .collect();
+    b.forget_missing(3);
+    assert_eq!(b.open_vec(&late[0], &mut Recorded::new([])), Ok(b"late".into()));
+    b.forget_missing(1);
+    refused(&mut b, &late[1]);
+    let mut b = restored(&b);
+    assert_eq!(b.open_vec(&late[2], &mut Recorded::new([])), Ok(b"late".into()));
+    let _ = a.seal_vec(b"lost").unwrap();
+    let message = a.seal_vec(b"message").unwrap();
+    b.open_vec(&message, &mut rng.next()).unwrap();
+    let with_keys = state(&b).len();
+    b.forget_missing(0);
+    assert!(state(&b).len() < with_keys);
+    restored(&b);
+}
+
+/// The message is verified before anything large comes, and both sides have one protocol for that.
+#[test]
+fn protocols_for_large_messages() {
+    let ([mut a, mut b], mut rng) = conversation();
+    let late = a.setup_sender().unwrap();
+    let [now, other] = [(); 2].map(|()| a.setup_sender().unwrap());
+    for (message, sender) in [now, late] {
+        assert_eq!(message.len(), OVERHEAD);
+        for bit in 0..8 * OVERHEAD {
+            let mut forged = message;
+            forged[bit / 8] ^= 1 << (bit % 8);
+            let before = state(&b);
+            let opened = b.setup_receiver(&forged, MAX_SKIPPED, &mut Recorded::new([]));
+            assert_eq!(opened, Err(Error::Verification));
+            assert!(state(&b) == before, "the state changed");
+        }
+        for len in (0..OVERHEAD).chain([OVERHEAD + 1]) {
+            let mut cut = message.to_vec();
+            cut.resize(len, 0);
+            let opened = b.setup_receiver(&cut, MAX_SKIPPED, &mut Recorded::new([]));
+            assert_eq!(opened, Err(Error::Verification), "{len}");
+        }
+        assert_eq!(
+            b.setup_receiver(&message, MAX_SKIPPED, &mut rng.next()),
+            Ok(sender)
+        );
+        refused(&mut b, &message);
+    }
+    // It is the message of an empty plaintext, and its number is used up.
+    assert_eq!(b.open_vec(&other.0, &mut rng.next()), Ok(vec![]));
+    let message = a.seal_vec(b"message").unwrap();
+    let opened = b.setup_receiver(&message, MAX_SKIPPED, &mut Recorded::new([]));
+    assert_eq!(opened, Err(Error::Verification));
+    assert_eq!(b.open_vec(&message, &mut rng.next()), Ok(b"message".into()));
+}
+
+/// In the original, the number of skipped keys is unbounded.
 #[test]
 fn stored_keys_are_bounded_and_the_oldest_go() {
     let ([mut a, mut b], mut rng) = conversation();
@@ -271,11 +476,12 @@ fn the_oldest_keys_of_a_chain_go() {
     assert!(b.open_vec(lost.last().unwrap(), &mut Recorded::new([])).is_ok());
 }
 
-/// In the original the peer cannot open what comes after a voluntary step.
+/// In the original, the peer cannot open the messages after a voluntary step.
 #[test]
 fn voluntary_steps_in_every_state() {
     for start in [beginning, conversation] {
-        // How often each side steps before and after it sends, and whether its message arrives before the other steps.
+        // For each side: whether it steps twice before it sends, whether it steps after that, and whether it then sends
+        // a second message.
         for bits in 0..1 << 6 {
             let ([mut a, mut b], mut rng) = start();
             let bit = |i: u32| bits >> i & 1;
@@ -316,14 +522,14 @@ fn unanswered_chains_are_bounded() {
             assert_eq!(error, Error::LimitReached);
             break;
         }
-        // Not counted, because nothing was sent: that chain is replaced.
+        // This step does not count: nothing was sent on the last chain, so it is replaced.
         a.ratchet(&mut rng.next()).unwrap();
     }
     assert_eq!(messages.len(), MAX_UNANSWERED);
     for message in messages {
         b.open_vec(&message, &mut rng.next()).unwrap();
     }
-    // The other side still knows the first of these keys only.
+    // The peer's answer makes room for another chain.
     let answer = b.seal_vec(b"").unwrap();
     a.open_vec(&answer, &mut rng.next()).unwrap();
     a.ratchet(&mut rng.next()).unwrap();
@@ -336,31 +542,35 @@ fn states_are_authenticated() {
     let message = a.seal_vec(b"").unwrap();
     b.open_vec(&message, &mut rng.next()).unwrap();
     let sealed = state(&b);
-    let open = |domain, key: &[u8], sealed: &[u8]| Ratchet::open_state(domain, key, sealed).map(drop);
-    assert_eq!(open(label!("test.state"), b"key", &sealed), Ok(()));
+    let open = |domain, key: [u8; 32], sealed: &[u8]| {
+        Ratchet::open_state(domain, &key.into(), b"ad", sealed).map(drop)
+    };
+    assert_eq!(open(label!("test.state"), STATE_KEY, &sealed), Ok(()));
     assert_eq!(
-        open(label!("test.state"), b"kez", &sealed),
+        open(label!("test.state"), [8; 32], &sealed),
         Err(Error::Verification)
     );
     assert_eq!(
-        open(label!("test.stats"), b"key", &sealed),
+        open(label!("test.stats"), STATE_KEY, &sealed),
         Err(Error::Verification)
     );
+    let other = Ratchet::open_state(label!("test.state"), &STATE_KEY.into(), b"AD", &sealed).map(drop);
+    assert_eq!(other, Err(Error::Verification));
     for i in 0..sealed.len() {
         let mut changed = sealed.clone();
         changed[i] ^= 1;
         assert_eq!(
-            open(label!("test.state"), b"key", &changed),
+            open(label!("test.state"), STATE_KEY, &changed),
             Err(Error::Verification)
         );
         assert_eq!(
-            open(label!("test.state"), b"key", &sealed[..i]),
+            open(label!("test.state"), STATE_KEY, &sealed[..i]),
             Err(Error::Verification)
         );
     }
 }
 
-/// States under the right key that no version of this library writes.
+/// States sealed under the right key, but with contents that no version of this library writes.
 #[test]
 fn malformed_states_are_refused() {
     use veriplex::siv::Siv;
@@ -368,26 +578,26 @@ fn malformed_states_are_refused() {
     let _ = a.seal_vec(b"").unwrap();
     let message = a.seal_vec(b"").unwrap();
     b.open_vec(&message, &mut rng.next()).unwrap();
-    let siv = Siv::new(label!("test.state"), b"key");
-    let plain = siv.open_vec(b"", b"", &state(&b)).unwrap();
+    let siv = Siv::new(label!("test.state"), &STATE_KEY.into());
+    let plain = siv.open_vec(b"", b"ad", &state(&b)).unwrap();
     let open = |plain: &[u8]| {
-        let sealed = siv.seal_vec(b"", b"", plain);
-        Ratchet::open_state(label!("test.state"), b"key", &sealed).map(drop)
+        let sealed = siv.seal_vec(b"", b"ad", plain);
+        Ratchet::open_state(label!("test.state"), &STATE_KEY.into(), b"ad", &sealed).map(drop)
     };
     assert_eq!(open(&plain), Ok(()));
     for len in 0..plain.len() {
         assert_eq!(open(&plain[..len]), Err(Error::InvalidState), "{len}");
     }
     assert_eq!(open(&[&plain[..], &[0]].concat()), Err(Error::InvalidState));
-    // Version; rate index; current private key; how many older ones.
+    // Version; rate index; current private key; number of older keys.
     for (at, byte) in [(0, 2), (1, 94), (139 + 31, 0xff), (139 + 32, 17)] {
         let mut changed = plain.clone();
         changed[at] = byte;
         assert_eq!(open(&changed), Err(Error::InvalidState), "{at}");
     }
-    // As many older keys as there may be, and then one more to come, when something is sent.
+    // The maximum number of older keys, while the next message would add one more.
     let fresh_at = 139 + 33 + 32 * usize::from(plain[139 + 32]);
-    assert_eq!(plain[fresh_at], 1, "a chain that was not used yet");
+    assert_eq!(plain[fresh_at], 1, "the chain must be unused");
     let mut full = plain.clone();
     full[139 + 32] = 16;
     let more = plain[139..139 + 32].repeat(16 - usize::from(plain[139 + 32]));
@@ -405,7 +615,7 @@ fn debug_shows_nothing() {
 enum Action {
     Seal(usize),
     Step(usize),
-    /// To this side, the one of its messages that this number names; it stays, and may be delivered again.
+    /// Deliver to this side the message with this number. The message stays, and may be delivered again.
     Deliver(usize, usize),
     Restore(usize),
 }
@@ -421,12 +631,13 @@ fn action() -> impl Strategy<Value = Action> {
 }
 
 proptest! {
-    /// Any order, loss and repetition, with voluntary steps: a message opens once, unless all of the chain before its
-    /// own is missing; otherwise nothing changes.
+    /// Any order, loss and repetition, with voluntary steps. A message opens once, provided its chain is at most one
+    /// after the latest chain of which a message has opened. Otherwise it is refused and nothing changes.
     #[test]
     fn random_conversations(actions in prop::collection::vec(action(), 1..200)) {
         let (mut sides, mut rng) = beginning();
-        // Each message with the number of its chain and its number there. The responder has a chain 0 from the start.
+        // Each message with the numbers of its chain and of its place there. The responder's chain 0 exists from the
+        // start.
         let mut sent: [Vec<([usize; 2], Vec<u8>)>; 2] = Default::default();
         let mut opened: [Vec<[usize; 2]>; 2] = Default::default();
         let mut publics = [1, 2].map(|number| vec![key(number).public_key().to_bytes()]);

@@ -1,4 +1,4 @@
-//! Values that hold secrets: they are not copied, not printed, and leave nothing in memory that is given back.
+//! Values that hold secrets: they are not copied, not printed, and leave no secret in memory that they free.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -10,7 +10,8 @@ use veriplex::keys::PrivateKey;
 use veriplex::oprf::{self, Blind, VerifiableBlind};
 use veriplex::pake::{self, Names};
 use veriplex::ratchet::Ratchet;
-use veriplex::{Label, Protocol, label};
+use veriplex::{Key, Label, Protocol, label};
+use veriplex_spec as spec;
 
 use crate::common::Recorded;
 use crate::key;
@@ -27,7 +28,7 @@ macro_rules! used_once {
             impl<T> IsCloned<()> for T {}
             struct Cloned;
             impl<T: Clone> IsCloned<Cloned> for T {}
-            // With two implementations it is not known which is meant.
+            // With two implementations, the call is ambiguous.
             let _ = <$type as IsCloned<_>>::f;
         };
     )*};
@@ -40,6 +41,7 @@ used_once!(
     ClaimedInitiator,
     Session,
     pake::Initiator,
+    pake::Unconfirmed,
     Ratchet,
     Blind,
     VerifiableBlind,
@@ -77,6 +79,8 @@ fn nothing_secret_is_printed() {
     );
     let (initiator, _) = pake::Initiator::start(DOMAIN, &NAMES, b"secret", &mut random(1)).unwrap();
     assert_eq!(format!("{initiator:?}"), "Initiator { .. }");
+    let unconfirmed = initiator.finish(key(1).public_key().as_bytes()).unwrap();
+    assert_eq!(format!("{unconfirmed:?}"), "Unconfirmed { .. }");
     let (blind, _) = oprf::blind(DOMAIN, &INPUT, &mut random(1)).unwrap();
     assert_eq!(format!("{blind:?}"), "Blind { .. }");
     let (blind, _) = oprf::blind_verifiable(DOMAIN, &INPUT, &mut random(1)).unwrap();
@@ -106,11 +110,11 @@ fn participant(number: u8) -> (dkg::AwaitingCommitments, dkg::Commitment) {
     .unwrap()
 }
 
-/// Looks for secrets in all memory that is given back.
+/// Searches all memory that is freed for secrets.
 struct Watch;
 
 thread_local! {
-    /// What this thread looks for, and how often it has found any of it.
+    /// The secrets that this thread searches for, and how often it has found one.
     static WATCHED: Cell<&'static [[u8; 32]]> = const { Cell::new(&[]) };
     static FOUND: Cell<usize> = const { Cell::new(0) };
 }
@@ -118,31 +122,31 @@ thread_local! {
 #[global_allocator]
 static WATCH: Watch = Watch;
 
-// SAFETY: it is the system's allocator. `realloc` is that of the trait, which allocates, copies and gives back.
+// SAFETY: the system's allocator does the work. `realloc` is the trait's default, which allocates, copies and frees.
 unsafe impl GlobalAlloc for Watch {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's. Zeroed, so that all of it can be read.
+        // SAFETY: the caller upholds the trait's contract. We zero the memory, so that all of it can be read.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
         let watched = WATCHED.get();
         if !watched.is_empty() {
-            // SAFETY: the caller gives this memory back, so nobody else uses it; it was zeroed, at least.
+            // SAFETY: the caller frees this memory, so nobody else uses it, and it has been initialised since `alloc`.
             let bytes = unsafe { std::slice::from_raw_parts(memory, layout.size()) };
             let found = |secret: &&[u8; 32]| bytes.windows(32).any(|window| window == *secret);
             FOUND.set(FOUND.get() + watched.iter().filter(found).count());
         }
-        // SAFETY: the caller's.
+        // SAFETY: the caller upholds the trait's contract.
         unsafe { System.dealloc(memory, layout) }
     }
 }
 
-/// How often one of these secrets is left in memory that `run` gives back.
+/// How often one of these secrets is left in memory that `run` frees.
 fn left_behind(secrets: &[[u8; 32]], run: impl FnOnce()) -> usize {
     assert!(
         secrets.iter().all(|secret| *secret != [0; 32]),
-        "found everywhere"
+        "zeros would be found everywhere"
     );
     WATCHED.set(secrets.to_vec().leak());
     FOUND.set(0);
@@ -151,18 +155,18 @@ fn left_behind(secrets: &[[u8; 32]], run: impl FnOnce()) -> usize {
     FOUND.get()
 }
 
-/// Holds a value in memory of its own, and drops it there.
+/// Moves a value to the heap, and drops it there.
 fn dropped<T>(value: T) {
     drop(black_box(Box::new(value)));
 }
 
-/// A part of a protocol's state: not the beginning, which Ratchet overwrites, nor the end, which is zeros at first.
+/// Part of a protocol's state: not the beginning, which Ratchet overwrites, nor the end, which is zero at first.
 #[cfg(feature = "zeroize")]
 fn part(protocol: &Protocol) -> [u8; 32] {
     protocol.to_bytes()[42..74].try_into().unwrap()
 }
 
-/// The scalar of 64 times this byte.
+/// The scalar made from 64 copies of this byte.
 fn scalar(byte: u8) -> [u8; 32] {
     key(byte).to_bytes()
 }
@@ -171,7 +175,7 @@ fn scalar(byte: u8) -> [u8; 32] {
 fn what_is_left_behind_is_found() {
     let secret = scalar(1);
     assert_eq!(left_behind(&[secret], || dropped(secret)), 1);
-    // A vector that grows leaves a copy, although what is in it is wiped.
+    // A vector that grows leaves a copy behind, although its elements wipe themselves.
     let grown = || {
         let mut keys = vec![key(1)];
         keys.push(key(2));
@@ -184,7 +188,7 @@ fn what_is_left_behind_is_found() {
 #[cfg(feature = "zeroize")]
 #[test]
 fn dropped_values_are_wiped() {
-    // The scalars: of the long-term keys 1 and 3, of the ephemeral keys 2 and 4.
+    // The scalars of the long-term keys 1 and 3 and of the ephemeral keys 2 and 4.
     let handshake = || {
         let (initiator, request) = Initiator::start(DOMAIN, &key(1), &mut random(2));
         let (responder, response) = Responder::respond(DOMAIN, &key(3), &request, &mut random(4)).unwrap();
@@ -192,7 +196,16 @@ fn dropped_values_are_wiped() {
     };
     let (initiator, responder, response) = handshake();
     let (session, confirmation) = initiator.receive(&response).unwrap().accept();
-    let mut secrets = [1, 2, 3, 4].map(scalar).to_vec();
+    let (_, request) = Initiator::start(DOMAIN, &key(1), &mut random(2));
+    let ie = spec::handshake::initiator_ephemeral(b"test", b"", scalar(1), &[2; 64]);
+    let re = spec::handshake::responder_ephemeral(b"test", b"", scalar(3), &[4; 64], request);
+    assert_eq!(request, spec::handshake::request(&ie));
+    let mut secrets = vec![
+        scalar(1),
+        scalar(3),
+        spec::group::wide(&ie),
+        spec::group::wide(&re),
+    ];
     secrets.extend([part(&session.send), part(&session.recv)]);
     drop((session, responder));
     let run = || {
@@ -206,34 +219,57 @@ fn dropped_values_are_wiped() {
         let (initiator, responder, _) = handshake();
         dropped(initiator.receive(&response).unwrap().accept());
         dropped(responder.receive(&confirmation).unwrap().accept());
-        // Errors take the values too.
+        // Methods that fail consume the values too.
         let (initiator, responder, _) = handshake();
         assert!(initiator.receive(&[0; 80]).is_err() && responder.receive(&[0; 48]).is_err());
     };
     assert_eq!(left_behind(&secrets, run), 0, "handshake");
 
     let pake = || pake::Initiator::start(DOMAIN, &NAMES, b"secret", &mut random(1)).unwrap();
-    let (protocol, response) = pake::respond(DOMAIN, &NAMES, b"secret", &pake().1, &mut random(2)).unwrap();
-    let secrets = [scalar(1), scalar(2), part(&protocol)];
+    let respond = || pake::respond(DOMAIN, &NAMES, b"secret", &pake().1, &mut random(2)).unwrap();
+    let (responder, response) = respond();
+    let confirmation = responder.confirmation();
+    let confirmed = pake()
+        .0
+        .finish(&response)
+        .unwrap()
+        .confirm(&confirmation)
+        .unwrap();
+    let unconfirmed = responder.without_confirmation();
+    let secrets = [scalar(1), scalar(2), part(&unconfirmed), part(&confirmed)];
     let run = || {
         dropped(pake().0);
+        dropped(respond().0);
         dropped(pake().0.finish(&response).unwrap());
+        dropped(
+            pake()
+                .0
+                .finish(&response)
+                .unwrap()
+                .confirm(&confirmation)
+                .unwrap(),
+        );
+        pake().0.finish(&response).unwrap().confirm(&[0; 32]).unwrap_err();
     };
     assert_eq!(left_behind(&secrets, run), 0, "pake");
 
     let mut prf = Protocol::new(DOMAIN);
     prf.mix(label!("input"), &INPUT);
     let [_, prf] = prf.fork(label!("output"), ["element", "prf"]);
-    let secrets = [scalar(1), scalar(9), part(&prf)];
     let blind = || oprf::blind_verifiable(DOMAIN, &INPUT, &mut random(1)).unwrap();
+    let blinded = blind().1.to_bytes();
+    let evaluated = spec::group::times(scalar(3), blinded);
+    let nonce = spec::oprf::nonce(b"test", scalar(3), &[blinded; 3], &[evaluated; 3], &[9; 64]);
+    let secrets = [scalar(1), scalar(3), spec::group::wide(&nonce), part(&prf)];
     let run = || {
         dropped(oprf::blind(DOMAIN, &INPUT, &mut random(1)).unwrap());
         dropped(blind());
         let blinded = [blind().1; 3];
+        let server = oprf::ServerKey::generate(&mut random(3));
         let (answers, proof) =
-            oprf::blind_evaluate_verifiable(DOMAIN, &key(3), &blinded, &mut random(9)).unwrap();
+            oprf::blind_evaluate_verifiable(DOMAIN, &server, &blinded, &mut random(9)).unwrap();
         let blinds = (0..3).map(|_| blind().0).collect();
-        let public = *key(3).public_key();
+        let public = *server.public_key();
         VerifiableBlind::finalize_vec(blinds, DOMAIN, &public, &answers, &proof, 8).unwrap();
         let blinds = (0..3).map(|_| blind().0).collect();
         VerifiableBlind::finalize_vec(blinds, DOMAIN, &public, &answers[..2], &proof, 8).unwrap_err();
@@ -256,7 +292,7 @@ fn dropped_shares_are_wiped() {
     };
     assert_eq!(left_behind(&secrets, run), 0, "dealer");
 
-    // The nonces and the polynomial are made inside: as they are documented.
+    // The library makes the nonces and the polynomial internally, so we derive them as documented.
     let share = &deal()[0];
     let mut protocol = Protocol::new(DOMAIN);
     let [_, mut protocol] = protocol.fork(label!("process"), ["keygen", "commitment"]);
@@ -319,7 +355,7 @@ fn dropped_ratchets_are_wiped() {
         base.mix(label!("key"), &[7; 32]);
         base
     };
-    // Long-term keys 1 and 2; those of steps have numbers from 10.
+    // Long-term keys 1 and 2, and the keys of the steps, from 10.
     let mut secrets: Vec<[u8; 32]> = [1, 2].into_iter().chain(10..20).map(scalar).collect();
     secrets.extend([part(&base()), part(&from_initiator)]);
     let run = || {
@@ -336,8 +372,8 @@ fn dropped_ratchets_are_wiped() {
         }
         let answer = bob.seal_vec(b"answer").unwrap();
         alice.open_vec(&answer, &mut random(12)).unwrap();
-        let state = bob.seal_state(DOMAIN, b"key");
-        dropped(Ratchet::open_state(DOMAIN, b"key", &state).unwrap());
+        let state = bob.seal_state(DOMAIN, &Key::from([7; 32]), b"");
+        dropped(Ratchet::open_state(DOMAIN, &Key::from([7; 32]), b"", &state).unwrap());
         let _ = alice.seal_vec(b"last").unwrap();
         drop(black_box((alice, bob)));
     };

@@ -41,7 +41,7 @@ fn known_answers() {
     });
 }
 
-/// Every bit of a signature counts, and so do message, key and domain.
+/// Every bit of a signature matters, and so do message, key and domain.
 #[test]
 fn anything_changed_is_refused() {
     let (domain, key) = (label!("sig"), key(1));
@@ -74,7 +74,7 @@ fn bad_encodings() {
         assert_eq!(Signature::try_from(&long[..n]), Err(Error::Verification));
     }
     assert_eq!(Signature::try_from(&long[..64]), Ok(signature));
-    // The same scalar, plus the order of the group: what makes signatures malleable where it is accepted.
+    // The same scalar plus the group order. Accepting it would make signatures malleable.
     let mut bytes = signature.to_bytes();
     let mut carry = 0;
     for (byte, addend) in bytes[32..].iter_mut().zip(order()) {
@@ -115,12 +115,12 @@ fn a_batch_is_as_strict_as_its_signatures() {
         let mut wrong = all.clone();
         wrong[n].1 = b"another message";
         assert_eq!(sig::verify_batch(domain, &wrong), Err(Error::Verification));
-        // Everything is there, in another order.
+        // The right signatures in another order.
         wrong = all.clone();
         let next = (n + 1) % 9;
         (wrong[n].2, wrong[next].2) = (wrong[next].2, wrong[n].2);
         assert_eq!(sig::verify_batch(domain, &wrong), Err(Error::Verification));
-        // The commitment is no element, or is another one.
+        // The commitment is not a group element, or is a different one.
         for place in [0, 31] {
             let mut bytes = signatures[n].to_bytes();
             bytes[place] ^= 1;
@@ -149,7 +149,7 @@ fn errors_in_a_batch_do_not_cancel() {
     assert_eq!(sig::verify_batch(domain, &items), Err(Error::Verification));
 }
 
-/// The scalar, changed by adding another one.
+/// The signature with `by` added to its scalar.
 fn shifted(signature: &Signature, by: Scalar) -> Signature {
     let mut bytes = signature.to_bytes();
     let proof = Scalar::from_canonical_bytes(bytes[32..].try_into().unwrap()).unwrap();
@@ -157,8 +157,8 @@ fn shifted(signature: &Signature, by: Scalar) -> Signature {
     Signature::from_bytes(&bytes).unwrap()
 }
 
-/// Two wrong signatures whose errors would cancel if the weights did not depend on all of the signatures: the attacker
-/// computes those weights, and divides the errors by them.
+/// Two wrong signatures whose errors would cancel if the weights did not depend on the whole of every signature: the
+/// attacker computes the weights and chooses the errors to match.
 #[test]
 fn weights_depend_on_the_signatures() {
     let (domain, keys) = (label!("batch"), [key(1), key(2)]);
@@ -176,7 +176,7 @@ fn weights_depend_on_the_signatures() {
         verifier.mix(label!("commitment"), &good[n].to_bytes()[..32]);
         Scalar::from_bytes_mod_order_wide(&verifier.derive_array(label!("challenge")))
     };
-    // Weights that depend on the commitments, or on no part of a signature; of both, or of the first alone.
+    // Weights that depend on the commitments or on no part of the signatures, of both signers or of the first alone.
     for (mixed, both) in [(32, true), (0, true), (32, false), (0, false)] {
         let mut weights = Protocol::new(domain);
         for n in 0..=usize::from(both) {
@@ -191,7 +191,7 @@ fn weights_depend_on_the_signatures() {
         let forged = [shifted(&good[0], two), shifted(&good[1], -one)];
         assert_eq!(batch(&forged), Err(Error::Verification), "{mixed}");
     }
-    // Nor if one is there twice, wrong in opposite ways.
+    // The same signature twice, with opposite errors.
     let key = keys[0].public_key();
     let wrong = [shifted(&good[0], Scalar::ONE), shifted(&good[0], -Scalar::ONE)];
     let items = [0, 1].map(|n| (key, &b"message"[..], &wrong[n]));

@@ -74,7 +74,7 @@ fn anything_changed_is_refused() {
     assert_eq!(open(domain, &bob, a, &identity), wrong);
 }
 
-/// The receiver knows what masks the message and its signature, and can mask another message with them.
+/// The receiver knows what masks the message and its signature, and can mask another message in the same way.
 #[test]
 fn the_receiver_cannot_forge() {
     use veriplex_spec::{group, protocol, signcrypt as spec};
@@ -107,7 +107,7 @@ fn the_receiver_cannot_forge() {
     assert_eq!(forged, Err(Error::Verification));
 }
 
-/// With a generator that repeats, another message still has another ephemeral key and another nonce.
+/// Even if the generator repeats, another message gets another ephemeral key and another nonce.
 #[test]
 fn randomness_is_hedged() {
     let (domain, alice, bob) = (label!("signcrypt"), key(1), key(2));

@@ -1,5 +1,5 @@
-//! The schemes against the specification (`spec/hacspec`) on random input, on every backend: what is made, and what is
-//! refused. `VERIPLEX_CASES` sets the number of cases, as for `tests/twin.rs` (a twentieth of it for each scheme).
+//! The schemes against the specification (`spec/hacspec`) on random input, on every backend: what they produce, and
+//! what they refuse. `VERIPLEX_CASES` sets the number of cases, as for `tests/twin.rs`: each scheme runs a twentieth.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -9,7 +9,7 @@ use veriplex::keys::PrivateKey;
 use veriplex::oprf::{BlindedElement, VerifiableBlind};
 use veriplex::pake::{self, Names};
 use veriplex::sig::Signature;
-use veriplex::{Label, Protocol, hpke, oprf, sig, signcrypt, vrf};
+use veriplex::{Label, Protocol, hpke, label, oprf, sig, signcrypt, vrf};
 use veriplex_spec as spec;
 
 use crate::common::{Recorded, on_each_backend};
@@ -34,7 +34,7 @@ fn key() -> impl Strategy<Value = PrivateKey> {
     any::<[u8; 64]>().prop_map(|uniform| PrivateKey::from_uniform_bytes(uniform).unwrap())
 }
 
-/// A bit that is changed, a length to which something is cut, or neither.
+/// A changed bit, a truncation, or no change.
 type Change = (u8, Index, u8);
 
 fn change() -> impl Strategy<Value = Change> {
@@ -52,7 +52,7 @@ fn changed(bytes: &[u8], (kind, place, bit): Change) -> Vec<u8> {
     bytes
 }
 
-/// A state of the twin as the crate serialises it.
+/// A state of the twin, serialised like the crate's.
 fn bytes(p: spec::duplex::Duplex) -> Vec<u8> {
     [&[p.rate_idx, p.frame_idx], &p.state[..]].concat()
 }
@@ -95,7 +95,8 @@ proptest! {
         let specified = |by_hpke: bool| {
             let (d, s, r) = (&domain, sender.to_bytes(), receiver.to_bytes());
             let sealed = if by_hpke {
-                spec::hpke::seal_message(d, s, b.to_bytes(), &randomness, &message)
+                let uniform = spec::hpke::ephemeral(d, s, b.to_bytes(), &randomness, Some(&message));
+                spec::hpke::seal_message(d, s, b.to_bytes(), &uniform, &message)
             } else {
                 spec::signcrypt::seal(d, s, b.to_bytes(), &randomness, &message)
             };
@@ -109,11 +110,17 @@ proptest! {
             (sealed, other, opened.ok.then_some(opened.plaintext))
         };
         let (by_hpke, by_signcrypt) = (specified(true), specified(false));
+        let (s, b_bytes) = (sender.to_bytes(), b.to_bytes());
+        let uniform = spec::hpke::ephemeral(&domain, s, b_bytes, &randomness, None);
+        let by_setup = spec::hpke::seal_message(&domain, s, b_bytes, &uniform, &message);
         on_each_backend(|_| {
             let domain = Label::new(&domain).unwrap();
             let rng = || Recorded::new(randomness);
             let (sealed, other, opened) = &by_hpke;
             assert_eq!(&hpke::seal_vec(domain, &sender, b, &mut rng(), &message).unwrap(), sealed);
+            let (ephemeral, mut protocol) = hpke::setup_sender(domain, &sender, b, &mut rng()).unwrap();
+            let message_after = protocol.seal_vec(label!("message"), &message);
+            assert_eq!([&ephemeral[..], &message_after].concat(), by_setup);
             assert_eq!(&hpke::open_vec(domain, &receiver, a, other).ok(), opened);
             let (sealed, other, opened) = &by_signcrypt;
             assert_eq!(&signcrypt::seal_vec(domain, &sender, b, &mut rng(), &message).unwrap(), sealed);
@@ -121,26 +128,31 @@ proptest! {
         });
     }
 
-    /// A change of the response, or else of the confirmation, or neither.
+    /// A change to the response or to the confirmation, or no change.
     #[test]
     fn handshakes(
         (domain, initiator, responder) in (domain(), key(), key()),
+        prologue in prop_oneof![Just(vec![]), data()],
         (ours, theirs) in (any::<[u8; 64]>(), any::<[u8; 64]>()),
         (which, change) in (any::<bool>(), change()),
     ) {
         let other = |message: &[u8], this| if which == this { changed(message, change) } else { message.to_vec() };
-        let request = spec::handshake::request(&ours);
-        let (p, response) = spec::handshake::respond(&domain, responder.to_bytes(), &theirs, request);
+        let (own, their_own) = (initiator.to_bytes(), responder.to_bytes());
+        let i_uniform = spec::handshake::initiator_ephemeral(&domain, &prologue, own, &ours);
+        let request = spec::handshake::request(&i_uniform);
+        let r_uniform = spec::handshake::responder_ephemeral(&domain, &prologue, their_own, &theirs, request);
+        let (p, response) = spec::handshake::respond(&domain, &prologue, their_own, &r_uniform, request);
         let got_response = other(&response, false);
-        let confirmed = spec::handshake::confirm(&domain, initiator.to_bytes(), &ours, &got_response);
+        let confirmed = spec::handshake::confirm(&domain, &prologue, own, &i_uniform, &got_response);
         prop_assert_eq!(confirmed.is_some(), got_response == response);
         let got_confirmation = confirmed.as_ref().map(|(_, confirmation)| other(confirmation, true));
-        let finished = got_confirmation.as_ref().map(|got| spec::handshake::finish(p, &theirs, got));
+        let finished = got_confirmation.as_ref().map(|got| spec::handshake::finish(p, &r_uniform, got));
         on_each_backend(|_| {
             let domain = Label::new(&domain).unwrap();
-            let (i, sent) = Initiator::start(domain, &initiator, &mut Recorded::new(ours));
+            let (i, sent) = Initiator::start_with_prologue(domain, &prologue, &initiator, &mut Recorded::new(ours));
             assert_eq!(sent, request);
-            let responded = Responder::respond(domain, &responder, &sent, &mut Recorded::new(theirs));
+            let mut rng = Recorded::new(theirs);
+            let responded = Responder::respond_with_prologue(domain, &prologue, &responder, &sent, &mut rng);
             let (r, sent) = responded.unwrap();
             assert_eq!(sent[..], response);
             let claimed = i.receive(&got_response);
@@ -167,13 +179,15 @@ proptest! {
 
     #[test]
     fn password_protocols(
-        (domain, [initiator, responder, session, password]) in (domain(), [data(), data(), data(), data()]),
+        (domain, [initiator, responder, password]) in (domain(), [data(), data(), data()]),
+        session in vec(any::<u8>(), 1..300),
         (ours, theirs) in (any::<[u8; 64]>(), any::<[u8; 64]>()),
     ) {
         let (p, generator) = spec::pake::start(&domain, &initiator, &responder, &session, &password);
         let [i, r] = [&ours, &theirs].map(|randomness| spec::pake::message(generator, randomness));
-        let end = bytes(spec::pake::finish(p, &ours, r, i, r));
-        prop_assert_eq!(&end, &bytes(spec::pake::finish(p, &theirs, i, i, r)));
+        let end = spec::pake::finish(p, &ours, r, i, r);
+        prop_assert_eq!(end, spec::pake::finish(p, &theirs, i, i, r));
+        let (confirmed, from_initiator, from_responder) = spec::pake::confirm(end);
         on_each_backend(|_| {
             let domain = Label::new(&domain).unwrap();
             let names = Names { initiator: &initiator, responder: &responder, session: &session };
@@ -183,7 +197,11 @@ proptest! {
             let (at_responder, response) = answer.unwrap();
             assert_eq!((request, response), (i, r));
             let at_initiator = waiting.finish(&response).unwrap();
-            assert_eq!((at_initiator.to_bytes().to_vec(), at_responder.to_bytes().to_vec()), (end.clone(), end.clone()));
+            assert_eq!(at_initiator.confirmation()[..], from_initiator);
+            assert_eq!(at_responder.confirmation()[..], from_responder);
+            let at_initiator = at_initiator.confirm(&from_responder).unwrap();
+            assert_eq!(at_initiator.to_bytes()[..], bytes(confirmed));
+            assert_eq!(at_responder.without_confirmation().to_bytes()[..], bytes(end));
         });
     }
 
@@ -212,11 +230,12 @@ proptest! {
 
     #[test]
     fn oblivious_functions(
-        (domain, server) in (domain(), key()),
+        (domain, key) in (domain(), key()),
         requests in vec((data(), any::<[u8; 64]>()), 1..4),
         (randomness, n) in (any::<[u8; 64]>(), 0..100_usize),
         (change, swap) in (change(), any::<bool>()),
     ) {
+        let server = oprf::ServerKey::from_bytes(&key.to_bytes()).unwrap();
         let public = server.public_key();
         let blinded: Vec<[u8; 32]> = requests
             .iter()
@@ -224,7 +243,8 @@ proptest! {
             .collect();
         let evaluated: Vec<[u8; 32]> =
             blinded.iter().map(|element| spec::group::times(server.to_bytes(), *element)).collect();
-        let proof = spec::oprf::prove(&domain, server.to_bytes(), &blinded, &evaluated, &randomness);
+        let uniform = spec::oprf::nonce(&domain, server.to_bytes(), &blinded, &evaluated, &randomness);
+        let proof = spec::oprf::prove(&domain, server.to_bytes(), &blinded, &evaluated, &uniform);
         let outputs: Vec<Vec<u8>> = requests
             .iter()
             .zip(&evaluated)

@@ -66,9 +66,9 @@ fn anything_changed_is_refused() {
         wrong
     );
     assert_eq!(verify(domain, public, b"other", &bytes, 40), wrong);
-    // Another length is another output.
+    // Another length gives another output.
     assert_eq!(verify(domain, public, b"input", &bytes, 39), wrong);
-    // The identity as gamma, and scalars that are not reduced.
+    // The identity as gamma, and unreduced scalars.
     for (place, encoding) in [(0, [0; 32]), (32, order()), (64, order())] {
         let mut changed = bytes;
         changed[place..place + 32].copy_from_slice(&encoding);
@@ -77,7 +77,7 @@ fn anything_changed_is_refused() {
 }
 
 proptest! {
-    /// One output for each key, input and length, whatever the randomness.
+    /// There is one output per key, input and length, whatever the randomness.
     #[test]
     fn outputs_are_unique(
         private in any::<[u8; 64]>(),

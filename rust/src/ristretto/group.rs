@@ -6,7 +6,7 @@ use curve25519_dalek::{RistrettoPoint, Scalar};
 use rand_core::CryptoRng;
 
 use crate::wipe::Secret;
-use crate::{Error, Label, Protocol};
+use crate::{Error, Label, Protocol, label};
 
 /// Size in bytes of an encoded element.
 pub(crate) const ELEMENT_LEN: usize = 32;
@@ -23,6 +23,15 @@ pub(crate) fn random_bytes<R: CryptoRng + ?Sized>(rng: &mut R) -> Secret<[u8; 64
 /// A uniform scalar out of a generator: 64 bytes of it, reduced.
 pub(crate) fn random_scalar<R: CryptoRng + ?Sized>(rng: &mut R) -> Secret<Scalar> {
     Secret::new(Scalar::from_bytes_mod_order_wide(&random_bytes(rng)))
+}
+
+/// The transcript with a private key and 64 bytes of a generator mixed in. What is derived from it is unpredictable if
+/// either is, and repeats only if the generator repeats in one transcript.
+pub(crate) fn hedge<R: CryptoRng + ?Sized>(transcript: &Protocol, private: &Scalar, rng: &mut R) -> Protocol {
+    let mut hidden = transcript.clone();
+    hidden.mix(label!("own-private"), private.as_bytes());
+    hidden.mix(label!("rand"), random_bytes(rng).as_slice());
+    hidden
 }
 
 /// Derive of a uniform scalar.

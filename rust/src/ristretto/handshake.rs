@@ -32,10 +32,29 @@
 //! peer can read what is sent under [`Session::send`]. Only the holder of the key that the responder claimed can read
 //! the initiator's key; any initiator can read the responder's.
 //!
-//! The session is bound to the domain, the keys and the messages, and to nothing else.
+//! The session is bound to the domain, the prologue, the keys and the messages, and to nothing else. The *prologue* is
+//! context that both sides know and neither sends here: the version of the protocol and what was negotiated before, the
+//! identifier of the channel underneath, the roles or names. It may be public. If the two differ, no session begins:
 //!
-//! The ephemeral keys are random bytes alone: a predictable generator on one side costs forward secrecy, on both sides
-//! everything.
+#![cfg_attr(feature = "getrandom", doc = "```")]
+#![cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+//! # use veriplex::{handshake::{Initiator, Responder}, keys::PrivateKey, label};
+//! # let mut rng = veriplex::os_rng();
+//! # let (alice, bob) = (PrivateKey::generate(&mut rng), PrivateKey::generate(&mut rng));
+//! # let domain = label!("com.example.handshake");
+//! let (initiator, request) = Initiator::start_with_prologue(domain, b"version 2", &alice, &mut rng);
+//! // An attacker made the responder believe that the initiator has version 1 only.
+//! let (_, response) = Responder::respond_with_prologue(domain, b"version 1", &bob, &request, &mut rng)?;
+//! assert!(initiator.receive(&response).is_err());
+//! # Ok::<(), veriplex::Error>(())
+//! ```
+//!
+//! Several values need an encoding that keeps them apart, of fixed lengths or with lengths in front.
+//!
+//! The ephemeral keys depend on randomness, on the long-term key and on what is known of the handshake by then. Whoever
+//! can predict the generator of one side learns nothing without that side's long-term key; with it, there is no forward
+//! secrecy. A generator that repeats gives the initiator's ephemeral key again, and the responder's in answer to the
+//! same request; if both do, the keys of the session are those of an earlier one.
 //!
 //! # Values that are used once
 //!
@@ -60,6 +79,7 @@
 
 use rand_core::CryptoRng;
 
+use super::group;
 use crate::keys::{PrivateKey, PublicKey};
 use crate::{Error, Label, Protocol, TAG_LEN, label};
 
@@ -88,9 +108,28 @@ impl Initiator {
         own: &PrivateKey,
         rng: &mut R,
     ) -> (Self, [u8; REQUEST_LEN]) {
-        let ephemeral = PrivateKey::generate(rng);
+        Self::start_with_prologue(domain, b"", own, rng)
+    }
+
+    /// [`Initiator::start`], where the responder must have the same prologue. An empty one is the same as none.
+    pub fn start_with_prologue<R: CryptoRng + ?Sized>(
+        domain: Label<'_>,
+        prologue: &[u8],
+        own: &PrivateKey,
+        rng: &mut R,
+    ) -> (Self, [u8; REQUEST_LEN]) {
+        let protocol = begin(domain, prologue);
+        let hidden = group::hedge(&protocol, own.scalar(), rng);
+        Self::from_ephemeral(protocol, own, PrivateKey::ephemeral(hidden))
+    }
+
+    /// The start with this ephemeral key.
+    pub(in crate::ristretto) fn from_ephemeral(
+        mut protocol: Protocol,
+        own: &PrivateKey,
+        ephemeral: PrivateKey,
+    ) -> (Self, [u8; REQUEST_LEN]) {
         let request = ephemeral.public_key().to_bytes();
-        let mut protocol = Protocol::new(domain);
         protocol.mix(label!("ie"), &request);
         let initiator = Self {
             protocol,
@@ -104,8 +143,8 @@ impl Initiator {
     ///
     /// # Errors
     ///
-    /// [`Error::Verification`] if it is not 80 bytes long, does not answer this request in this domain, or has an
-    /// invalid key in it.
+    /// [`Error::Verification`] if it is not 80 bytes long, does not answer this request in this domain with this
+    /// prologue, or has an invalid key in it.
     pub fn receive(self, response: &[u8]) -> Result<ClaimedResponder, Error> {
         let response: &[u8; RESPONSE_LEN] = response.try_into().map_err(|_| Error::Verification)?;
         let Self {
@@ -151,18 +190,53 @@ impl Responder {
         request: &[u8],
         rng: &mut R,
     ) -> Result<(Self, [u8; RESPONSE_LEN]), Error> {
+        Self::respond_with_prologue(domain, b"", own, request, rng)
+    }
+
+    /// [`Responder::respond`], where the initiator must have the same prologue. An empty one is the same as none.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Verification`] as there. Another prologue is an error of the initiator.
+    pub fn respond_with_prologue<R: CryptoRng + ?Sized>(
+        domain: Label<'_>,
+        prologue: &[u8],
+        own: &PrivateKey,
+        request: &[u8],
+        rng: &mut R,
+    ) -> Result<(Self, [u8; RESPONSE_LEN]), Error> {
+        let (protocol, ie) = Self::receive_request(domain, prologue, request)?;
+        let hidden = group::hedge(&protocol, own.scalar(), rng);
+        Self::from_ephemeral(protocol, own, &ie, PrivateKey::ephemeral(hidden))
+    }
+
+    /// The transcript of a request, and the key in it.
+    pub(in crate::ristretto) fn receive_request(
+        domain: Label<'_>,
+        prologue: &[u8],
+        request: &[u8],
+    ) -> Result<(Protocol, PublicKey), Error> {
         let request: &[u8; REQUEST_LEN] = request.try_into().map_err(|_| Error::Verification)?;
         let ie = key(request)?;
-        let ephemeral = PrivateKey::generate(rng);
-        let mut protocol = Protocol::new(domain);
+        let mut protocol = begin(domain, prologue);
         protocol.mix(label!("ie"), ie.as_bytes());
+        Ok((protocol, ie))
+    }
+
+    /// The answer with this ephemeral key.
+    pub(in crate::ristretto) fn from_ephemeral(
+        mut protocol: Protocol,
+        own: &PrivateKey,
+        ie: &PublicKey,
+        ephemeral: PrivateKey,
+    ) -> Result<(Self, [u8; RESPONSE_LEN]), Error> {
         protocol.mix(label!("re"), ephemeral.public_key().as_bytes());
-        ephemeral.mix_shared(&ie, &mut protocol, label!("ie-re"))?;
+        ephemeral.mix_shared(ie, &mut protocol, label!("ie-re"))?;
         let mut response = [0; RESPONSE_LEN];
         let (re, sealed) = response.split_at_mut(PublicKey::LEN);
         re.copy_from_slice(ephemeral.public_key().as_bytes());
         protocol.seal_into(label!("rs"), own.public_key().as_bytes(), sealed)?;
-        own.mix_shared(&ie, &mut protocol, label!("ie-rs"))?;
+        own.mix_shared(ie, &mut protocol, label!("ie-rs"))?;
         Ok((Self { protocol, ephemeral }, response))
     }
 
@@ -236,6 +310,15 @@ pub struct Session {
     pub recv: Protocol,
     /// The peer's public key.
     pub peer: PublicKey,
+}
+
+/// The transcript before the first message.
+pub(in crate::ristretto) fn begin(domain: Label<'_>, prologue: &[u8]) -> Protocol {
+    let mut protocol = Protocol::new(domain);
+    if !prologue.is_empty() {
+        protocol.mix(label!("prologue"), prologue);
+    }
+    protocol
 }
 
 fn open_key(protocol: &mut Protocol, label: Label<'_>, sealed: &[u8]) -> Result<PublicKey, Error> {

@@ -12,7 +12,9 @@
 //!   receiver's key, can forge messages to it. For a sender who cannot deny a message, see
 //!   [`signcrypt`](crate::signcrypt).
 //! - Messages can be repeated and reordered without notice.
-//! - The ephemeral key is random bytes alone. If the generator repeats, key streams can repeat.
+//! - The ephemeral key depends on the sender's key, the receiver, the message and randomness. A generator that repeats
+//!   or fails reveals equal messages to the same receiver, and no more. [`setup_sender`] does not know the message:
+//!   there a generator that repeats gives the same protocol again.
 //!
 //! A sealed message is [`OVERHEAD`] = 48 bytes longer: the ephemeral public key (32 bytes), ciphertext, tag (16 bytes).
 //!
@@ -34,6 +36,7 @@
 
 use rand_core::CryptoRng;
 
+use super::group;
 use crate::in_out::{self, InOut};
 use crate::keys::{PrivateKey, PublicKey};
 use crate::wipe::wipe;
@@ -46,6 +49,9 @@ pub const OVERHEAD: usize = PublicKey::LEN + TAG_LEN;
 ///
 /// Use the protocol for one thing only: do not also seal messages in this domain with [`seal_into`].
 ///
+/// The ephemeral key depends on domain, sender, receiver and 64 bytes of the generator. If these may repeat, mix
+/// something into the protocol that does not, before the first message.
+///
 /// # Errors
 ///
 /// [`Error::InvalidKey`] if a Diffie-Hellman step gives the identity, which it never does with valid keys.
@@ -55,11 +61,23 @@ pub fn setup_sender<R: CryptoRng + ?Sized>(
     receiver: &PublicKey,
     rng: &mut R,
 ) -> Result<([u8; PublicKey::LEN], Protocol), Error> {
-    let ephemeral = PrivateKey::generate(rng);
-    let mut protocol = start(domain, sender.public_key(), receiver, ephemeral.public_key());
+    let protocol = start(domain, sender.public_key(), receiver);
+    let hidden = group::hedge(&protocol, sender.scalar(), rng);
+    setup(protocol, sender, receiver, &PrivateKey::ephemeral(hidden))
+}
+
+/// The sender's protocol, with this ephemeral key.
+pub(in crate::ristretto) fn setup(
+    mut protocol: Protocol,
+    sender: &PrivateKey,
+    receiver: &PublicKey,
+    ephemeral: &PrivateKey,
+) -> Result<([u8; PublicKey::LEN], Protocol), Error> {
+    let public = ephemeral.public_key().to_bytes();
+    protocol.mix(label!("ephemeral"), &public);
     ephemeral.mix_shared(receiver, &mut protocol, label!("ephemeral ecdh"))?;
     sender.mix_shared(receiver, &mut protocol, label!("static ecdh"))?;
-    Ok((ephemeral.public_key().to_bytes(), protocol))
+    Ok((public, protocol))
 }
 
 /// The receiver's protocol, from the 32 bytes of [`setup_sender`].
@@ -76,7 +94,8 @@ pub fn setup_receiver(
     ephemeral: &[u8; PublicKey::LEN],
 ) -> Result<Protocol, Error> {
     let ephemeral = PublicKey::from_bytes(ephemeral).map_err(|_| Error::Verification)?;
-    let mut protocol = start(domain, sender, receiver.public_key(), &ephemeral);
+    let mut protocol = start(domain, sender, receiver.public_key());
+    protocol.mix(label!("ephemeral"), ephemeral.as_bytes());
     receiver
         .mix_shared(&ephemeral, &mut protocol, label!("ephemeral ecdh"))
         .and_then(|()| receiver.mix_shared(sender, &mut protocol, label!("static ecdh")))
@@ -120,7 +139,8 @@ pub fn open_in_place_detached(
 ///
 /// # Errors
 ///
-/// [`Error::BufferLength`] if `in_out` has fewer than [`OVERHEAD`] bytes; [`Error::InvalidKey`] as for [`setup_sender`].
+/// [`Error::BufferLength`] if `in_out` has fewer than [`OVERHEAD`] bytes; [`Error::InvalidKey`] as for
+/// [`setup_sender`].
 pub fn seal_in_place<R: CryptoRng + ?Sized>(
     domain: Label<'_>,
     sender: &PrivateKey,
@@ -225,7 +245,10 @@ fn seal<R: CryptoRng + ?Sized>(
     rng: &mut R,
     data: InOut<'_>,
 ) -> Result<([u8; PublicKey::LEN], [u8; TAG_LEN]), Error> {
-    let (ephemeral, mut protocol) = setup_sender(domain, sender, receiver, rng)?;
+    let protocol = start(domain, sender.public_key(), receiver);
+    let mut hidden = group::hedge(&protocol, sender.scalar(), rng);
+    hidden.mix(label!("message"), data.input());
+    let (ephemeral, mut protocol) = setup(protocol, sender, receiver, &PrivateKey::ephemeral(hidden))?;
     Ok((ephemeral, protocol.seal(label!("message"), data)))
 }
 
@@ -246,10 +269,10 @@ fn open(
     opened
 }
 
-fn start(domain: Label<'_>, sender: &PublicKey, receiver: &PublicKey, ephemeral: &PublicKey) -> Protocol {
+/// The transcript before the ephemeral key.
+pub(in crate::ristretto) fn start(domain: Label<'_>, sender: &PublicKey, receiver: &PublicKey) -> Protocol {
     let mut protocol = Protocol::new(domain);
     protocol.mix(label!("sender"), sender.as_bytes());
     protocol.mix(label!("receiver"), receiver.as_bytes());
-    protocol.mix(label!("ephemeral"), ephemeral.as_bytes());
     protocol
 }

@@ -2,7 +2,7 @@
 
 #[cfg(feature = "alloc")]
 pub mod frost;
-mod group;
+pub(crate) mod group;
 pub mod handshake;
 pub mod hpke;
 pub mod keys;
@@ -12,4 +12,5 @@ pub mod pake;
 pub mod ratchet;
 pub mod sig;
 pub mod signcrypt;
+pub(crate) mod unhedged;
 pub mod vrf;

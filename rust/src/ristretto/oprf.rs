@@ -6,7 +6,8 @@
 //! 2014), but a transcript replaces the hash functions: **the two do not interoperate**.
 //!
 //! **Use an OPRF key for nothing else.** The server applies its key to any element, whatever the domain, so whoever
-//! may ask can break every other use of the same key.
+//! may ask can break every other use of the same key. Therefore it has a type of its own, [`ServerKey`], that no other
+//! scheme takes.
 //!
 //! In order:
 //!
@@ -22,17 +23,17 @@
 //! depends on its length. Whoever may ask can search low-entropy inputs: limit the requests.
 //!
 //! The proof is Chaum and Pedersen's for a random combination of the batch. Each weight comes from a transcript of
-//! the pairs up to its own, so no server can choose pairs whose errors cancel. Its nonce is 64 bytes of the
-//! generator, **not** hedged: a generator that returns the same bytes for two different proofs gives the key away.
+//! the pairs up to its own, so no server can choose pairs whose errors cancel. Its nonce depends on the key, the batch
+//! and randomness: a generator that repeats does no harm to the key.
 //!
 //! Sizes: an element 32 bytes, a proof 64 bytes.
 //!
 //! ```
 //! # #[cfg(feature = "getrandom")] {
-//! use veriplex::{keys::PrivateKey, label, oprf, os_rng};
+//! use veriplex::{label, oprf, os_rng};
 //!
 //! let domain = label!("com.example.oprf");
-//! let server = PrivateKey::generate(&mut os_rng());
+//! let server = oprf::ServerKey::generate(&mut os_rng());
 //! let mut output = [0; 32];
 //!
 //! let (blind, request) = oprf::blind_verifiable(domain, b"input", &mut os_rng())?;
@@ -69,6 +70,8 @@
 //! # }
 //! ```
 
+mod key;
+
 use core::fmt;
 
 use curve25519_dalek::traits::Identity;
@@ -76,9 +79,11 @@ use curve25519_dalek::{RistrettoPoint, Scalar};
 use rand_core::CryptoRng;
 
 use super::group::{self, ELEMENT_LEN, SCALAR_LEN};
-use crate::keys::{PrivateKey, PublicKey};
+use crate::keys::PublicKey;
+use crate::timing::Timing;
 use crate::wipe::Secret;
 use crate::{Error, Label, Protocol, label};
+pub use key::{ServerKey, ServerPublicKey};
 
 /// What a client sends: its input, blinded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -221,6 +226,7 @@ pub fn blind<R: CryptoRng + ?Sized>(
     input: &[u8],
     rng: &mut R,
 ) -> Result<(Blind, BlindedElement), Error> {
+    let _timing = Timing::independent();
     let (prf, point) = start(domain, input)?;
     let scalar = group::random_scalar(rng);
     let blinded = BlindedElement(PublicKey::from_element(*scalar * *point)?);
@@ -246,8 +252,9 @@ pub fn blind_verifiable<R: CryptoRng + ?Sized>(
 /// # Errors
 ///
 /// [`Error::InvalidKey`] if it is the identity, which it never is for a valid element.
-pub fn blind_evaluate(key: &PrivateKey, blinded: &BlindedElement) -> Result<EvaluatedElement, Error> {
-    PublicKey::from_element(**key.scalar() * blinded.0.element()).map(EvaluatedElement)
+pub fn blind_evaluate(key: &ServerKey, blinded: &BlindedElement) -> Result<EvaluatedElement, Error> {
+    let _timing = Timing::independent();
+    PublicKey::from_element(**key.key.scalar() * blinded.0.element()).map(EvaluatedElement)
 }
 
 /// The server's answers to at least one element, with one proof for all, in the order of the elements.
@@ -260,21 +267,21 @@ pub fn blind_evaluate(key: &PrivateKey, blinded: &BlindedElement) -> Result<Eval
 /// An empty batch does not compile:
 ///
 /// ```compile_fail,E0080
-/// # use veriplex::{keys::PrivateKey, label, oprf, os_rng};
+/// # use veriplex::{label, oprf, os_rng};
 /// # fn main() {
-/// let key = PrivateKey::generate(&mut os_rng());
+/// let key = oprf::ServerKey::generate(&mut os_rng());
 /// let answers = oprf::blind_evaluate_verifiable(label!("oprf"), &key, &[], &mut os_rng());
 /// # }
 /// ```
 pub fn blind_evaluate_verifiable<R: CryptoRng + ?Sized, const N: usize>(
     domain: Label<'_>,
-    key: &PrivateKey,
+    key: &ServerKey,
     blinded: &[BlindedElement; N],
     rng: &mut R,
 ) -> Result<([EvaluatedElement; N], Proof), Error> {
     const { assert!(N > 0, "a batch has at least one element") };
-    let mut evaluated = [EvaluatedElement(*key.public_key()); N];
-    let proof = evaluate_batch(domain, key, blinded, &mut evaluated, rng)?;
+    let mut evaluated = [EvaluatedElement(key.public_key().0); N];
+    let proof = evaluate_batch(domain, key, blinded, &mut evaluated, hedged(key, rng))?;
     Ok((evaluated, proof))
 }
 
@@ -286,12 +293,12 @@ pub fn blind_evaluate_verifiable<R: CryptoRng + ?Sized, const N: usize>(
 #[cfg(feature = "alloc")]
 pub fn blind_evaluate_verifiable_vec<R: CryptoRng + ?Sized>(
     domain: Label<'_>,
-    key: &PrivateKey,
+    key: &ServerKey,
     blinded: &[BlindedElement],
     rng: &mut R,
 ) -> Result<(alloc::vec::Vec<EvaluatedElement>, Proof), Error> {
-    let mut evaluated = alloc::vec![EvaluatedElement(*key.public_key()); blinded.len()];
-    let proof = evaluate_batch(domain, key, blinded, &mut evaluated, rng)?;
+    let mut evaluated = alloc::vec![EvaluatedElement(key.public_key().0); blinded.len()];
+    let proof = evaluate_batch(domain, key, blinded, &mut evaluated, hedged(key, rng))?;
     Ok((evaluated, proof))
 }
 
@@ -300,9 +307,10 @@ pub fn blind_evaluate_verifiable_vec<R: CryptoRng + ?Sized>(
 /// # Errors
 ///
 /// [`Error::InvalidKey`] if the input is mapped to the identity (a probability of 2^-252).
-pub fn evaluate(domain: Label<'_>, key: &PrivateKey, input: &[u8], output: &mut [u8]) -> Result<(), Error> {
+pub fn evaluate(domain: Label<'_>, key: &ServerKey, input: &[u8], output: &mut [u8]) -> Result<(), Error> {
+    let _timing = Timing::independent();
     let (prf, point) = start(domain, input)?;
-    finish(prf, &Secret::new(**key.scalar() * *point), output)
+    finish(prf, &Secret::new(**key.key.scalar() * *point), output)
 }
 
 impl Blind {
@@ -317,6 +325,7 @@ impl Blind {
 
     /// By reference: what is moved out of a vector stays in its memory, and is not wiped there.
     fn output(&self, evaluated: &EvaluatedElement, output: &mut [u8]) -> Result<(), Error> {
+        let _timing = Timing::independent();
         let inverse = Secret::new(self.scalar.invert());
         let element = Secret::new(*inverse * evaluated.0.element());
         finish(self.prf.clone(), &element, output)
@@ -333,7 +342,7 @@ impl VerifiableBlind {
     pub fn finalize(
         self,
         domain: Label<'_>,
-        server: &PublicKey,
+        server: &ServerPublicKey,
         evaluated: &EvaluatedElement,
         proof: &Proof,
         output: &mut [u8],
@@ -354,7 +363,7 @@ impl VerifiableBlind {
     pub fn finalize_batch<const N: usize, const OUTPUT_LEN: usize>(
         blinds: [Self; N],
         domain: Label<'_>,
-        server: &PublicKey,
+        server: &ServerPublicKey,
         evaluated: &[EvaluatedElement; N],
         proof: &Proof,
     ) -> Result<[[u8; OUTPUT_LEN]; N], Error> {
@@ -381,7 +390,7 @@ impl VerifiableBlind {
     pub fn finalize_vec(
         blinds: alloc::vec::Vec<Self>,
         domain: Label<'_>,
-        server: &PublicKey,
+        server: &ServerPublicKey,
         evaluated: &[EvaluatedElement],
         proof: &Proof,
         output_len: usize,
@@ -429,13 +438,23 @@ fn finish(mut prf: Protocol, element: &Secret<RistrettoPoint>, output: &mut [u8]
     Ok(())
 }
 
-fn evaluate_batch<R: CryptoRng + ?Sized>(
+/// The nonce of a proof, from the transcript of what it is about.
+fn hedged<R: CryptoRng + ?Sized>(key: &ServerKey, rng: &mut R) -> impl FnOnce(&Protocol) -> Secret<Scalar> {
+    move |statement| {
+        let mut hidden = group::hedge(statement, key.key.scalar(), rng);
+        group::derive_scalar(&mut hidden, label!("commitment"))
+    }
+}
+
+/// The answers, and the proof of them with the nonce that `nonce` gives.
+pub(in crate::ristretto) fn evaluate_batch(
     domain: Label<'_>,
-    key: &PrivateKey,
+    key: &ServerKey,
     blinded: &[BlindedElement],
     evaluated: &mut [EvaluatedElement],
-    rng: &mut R,
+    nonce: impl FnOnce(&Protocol) -> Secret<Scalar>,
 ) -> Result<Proof, Error> {
+    let _timing = Timing::independent();
     if blinded.is_empty() {
         return Err(Error::BufferLength);
     }
@@ -448,20 +467,21 @@ fn evaluate_batch<R: CryptoRng + ?Sized>(
         m += weights.next(blinded, evaluated) * blinded.0.element();
     }
     let m = PublicKey::from_element(m)?;
-    let z = PublicKey::from_element(**key.scalar() * m.element())?;
-    let nonce = group::random_scalar(rng);
+    let z = PublicKey::from_element(**key.key.scalar() * m.element())?;
+    let statement = statement(domain, key.public_key(), [&m, &z]);
+    let nonce = nonce(&statement);
     let commitments = [RistrettoPoint::mul_base(&nonce), *nonce * m.element()];
-    let challenge = challenge(domain, key.public_key(), [&m, &z], commitments);
+    let challenge = challenge(statement, commitments);
     Ok(Proof {
         challenge,
-        response: *nonce - challenge * **key.scalar(),
+        response: *nonce - challenge * **key.key.scalar(),
     })
 }
 
 /// In variable time: everything here is public.
 fn verify(
     domain: Label<'_>,
-    server: &PublicKey,
+    server: &ServerPublicKey,
     pairs: &[(BlindedElement, EvaluatedElement)],
     proof: &Proof,
 ) -> Result<(), Error> {
@@ -477,11 +497,11 @@ fn verify(
     let (m, z) = (m?, z?);
     let t2 = RistrettoPoint::vartime_double_scalar_mul_basepoint(
         &proof.challenge,
-        server.element(),
+        server.0.element(),
         &proof.response,
     );
     let t3 = proof.response * m.element() + proof.challenge * z.element();
-    if challenge(domain, server, [&m, &z], [t2, t3]) == proof.challenge {
+    if challenge(statement(domain, server, [&m, &z]), [t2, t3]) == proof.challenge {
         Ok(())
     } else {
         Err(Error::Verification)
@@ -492,9 +512,9 @@ fn verify(
 struct Weights(Protocol);
 
 impl Weights {
-    fn new(domain: Label<'_>, server: &PublicKey) -> Self {
+    fn new(domain: Label<'_>, server: &ServerPublicKey) -> Self {
         let mut protocol = Protocol::new(domain);
-        protocol.mix(label!("b"), server.as_bytes());
+        protocol.mix(label!("b"), server.0.as_bytes());
         Self(protocol)
     }
 
@@ -505,16 +525,16 @@ impl Weights {
     }
 }
 
-fn challenge(
-    domain: Label<'_>,
-    server: &PublicKey,
-    [m, z]: [&PublicKey; 2],
-    [t2, t3]: [RistrettoPoint; 2],
-) -> Scalar {
+/// The transcript of what a proof is about.
+fn statement(domain: Label<'_>, server: &ServerPublicKey, [m, z]: [&PublicKey; 2]) -> Protocol {
     let mut protocol = Protocol::new(domain);
-    protocol.mix(label!("b"), server.as_bytes());
+    protocol.mix(label!("b"), server.0.as_bytes());
     protocol.mix(label!("m"), m.as_bytes());
     protocol.mix(label!("z"), z.as_bytes());
+    protocol
+}
+
+fn challenge(mut protocol: Protocol, [t2, t3]: [RistrettoPoint; 2]) -> Scalar {
     protocol.mix(label!("t2"), t2.compress().as_bytes());
     protocol.mix(label!("t3"), t3.compress().as_bytes());
     *group::derive_scalar(&mut protocol, label!("challenge"))

@@ -1,6 +1,7 @@
-//! A protocol keyed by a password, in two messages. An eavesdropper can test no guess at the password, and an active
-//! attacker one guess per run (in the style of `CPace`, draft-irtf-cfrg-cpace). It is **balanced**: both sides hold the
-//! password itself, so whoever steals it from one side can pose as the other.
+//! A protocol keyed by a password, in two messages and a confirmation from each side. An eavesdropper can test no guess
+//! at the password, and an active attacker one guess per run (in the style of `CPace`, draft-irtf-cfrg-cpace). It is
+//! **balanced**: both sides hold the password itself, so whoever steals it from one side can pose as the other. A hash
+//! instead of it, as from [`mhf`](crate::mhf), slows the search for the password down, but serves the thief as well.
 //!
 //! The state that both sides reach depends on the password, on both names, on the session and on both messages.
 //! Something else must tell both who begins.
@@ -13,18 +14,19 @@
 //! let names = Names { initiator: b"phone", responder: b"laptop", session: b"2026-11-21/17" };
 //!
 //! let (initiator, request) = Initiator::start(domain, &names, b"482 913", &mut rng)?;
-//! let (mut laptop, response) = respond(domain, &names, b"482 913", &request, &mut rng)?;
-//! let mut phone = initiator.finish(&response)?;
+//! let (laptop, response) = respond(domain, &names, b"482 913", &request, &mut rng)?;
+//! let phone = initiator.finish(&response)?;
 //!
-//! // Neither knows yet that the other had the same password: let each show it.
-//! let proof: [u8; 32] = laptop.derive_array(label!("responder"));
-//! let expected: [u8; 32] = phone.derive_array(label!("responder"));
-//! assert_eq!(proof, expected); // in practice with `subtle`; then the phone shows its `initiator`
+//! // Neither knows yet whether the other had the same password. Each sends its confirmation, in any order.
+//! let (from_laptop, from_phone) = (laptop.confirmation(), phone.confirmation());
+//! let phone = phone.confirm(&from_laptop)?;
+//! let laptop = laptop.confirm(&from_phone)?;
+//! assert_eq!(phone, laptop); // the same protocol, with a secret that only these two have
 //! # Ok::<(), veriplex::Error>(())
 //! ```
 //!
-//! A wrong password gives no error here, only a different state, as unpredictable as any key. Use the protocol only
-//! after the peer has proved that it has the same one, and count the failures: each is a guess.
+//! A wrong password is an error of [`Unconfirmed::confirm`]. Count them, and runs that the peer breaks off: whoever
+//! has received a confirmation knows whether its guess was right. Nothing here limits the guesses.
 //!
 //! The initiator is used once:
 //!
@@ -39,13 +41,18 @@ use core::fmt;
 
 use curve25519_dalek::{RistrettoPoint, Scalar};
 use rand_core::CryptoRng;
+use subtle::ConstantTimeEq;
 
 use super::group::{self, ELEMENT_LEN};
+use crate::in_out;
+use crate::timing::Timing;
 use crate::wipe::Secret;
 use crate::{Error, Label, Protocol, label};
 
 /// Size in bytes of either message.
 pub const MESSAGE_LEN: usize = ELEMENT_LEN;
+/// Size in bytes of either confirmation.
+pub const CONFIRMATION_LEN: usize = 32;
 
 /// Who runs the protocol, and for what. Nothing here is secret; both sides must have the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +61,8 @@ pub struct Names<'a> {
     pub initiator: &'a [u8],
     /// The name of the responder. If it can be the initiator's, an attacker can reflect messages.
     pub responder: &'a [u8],
-    /// An identifier of this run that both sides know. It should be unique; it may be empty.
+    /// An identifier of this run that both sides know, of at least one byte: unique, such as a counter, the identifier
+    /// of a connection, or random bytes of both sides.
     pub session: &'a [u8],
 }
 
@@ -71,8 +79,8 @@ impl Initiator {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidKey`] if the password is mapped to the identity or the random scalar is zero (a probability of
-    /// 2^-251).
+    /// [`Error::BufferLength`] if the session is empty; [`Error::InvalidKey`] if the password is mapped to the identity
+    /// or the random scalar is zero (a probability of 2^-251).
     pub fn start<R: CryptoRng + ?Sized>(
         domain: Label<'_>,
         names: &Names<'_>,
@@ -88,14 +96,88 @@ impl Initiator {
         Ok((initiator, message))
     }
 
-    /// Reads the response: the protocol that the responder has too if the passwords were the same.
+    /// Reads the response. Whether the passwords were the same is not known yet.
     ///
     /// # Errors
     ///
     /// [`Error::Verification`] unless the response is 32 bytes that encode an element other than the identity.
-    pub fn finish(self, response: &[u8]) -> Result<Protocol, Error> {
+    pub fn finish(self, response: &[u8]) -> Result<Unconfirmed, Error> {
         let (response, element) = decode(response)?;
-        finish(self.protocol, &self.scalar, &element, [&self.message, response])
+        let protocol = finish(self.protocol, &self.scalar, &element, [&self.message, response])?;
+        let own = Side::Initiator;
+        Ok(Unconfirmed { protocol, own })
+    }
+}
+
+/// The end of a run of which it is not known whether the passwords were the same.
+///
+/// There is no protocol before the peer's confirmation:
+///
+/// ```compile_fail,E0308
+/// # use veriplex::{Error, Protocol, pake};
+/// # fn unconfirmed(initiator: pake::Initiator, response: &[u8]) -> Result<Protocol, Error> {
+/// initiator.finish(response)
+/// # }
+/// ```
+#[must_use]
+pub struct Unconfirmed {
+    protocol: Protocol,
+    own: Side,
+}
+
+#[derive(Clone, Copy)]
+enum Side {
+    Initiator,
+    Responder,
+}
+
+impl Unconfirmed {
+    /// What goes to the peer: 32 bytes that show it that the passwords were the same.
+    #[must_use]
+    pub fn confirmation(&self) -> [u8; CONFIRMATION_LEN] {
+        let (_, [own, _]) = self.confirmations();
+        *own
+    }
+
+    /// Reads the peer's confirmation: the protocol that the peer has too.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Verification`] unless it is the one of a peer with the same password, names, session, domain and
+    /// messages.
+    pub fn confirm(self, confirmation: &[u8]) -> Result<Protocol, Error> {
+        let confirmation: &[u8; CONFIRMATION_LEN] =
+            confirmation.try_into().map_err(|_| Error::Verification)?;
+        let (protocol, [_, expected]) = self.confirmations();
+        in_out::keep_if(expected.ct_eq(confirmation), &mut [])?;
+        Ok(protocol)
+    }
+
+    /// The protocol as it is before the confirmations, for a protocol that has its own. After a wrong password it is
+    /// another than the peer's, as unpredictable as any key, and **there is no error**: use it for nothing before the
+    /// peer has proved that it has the same one.
+    #[must_use]
+    pub fn without_confirmation(self) -> Protocol {
+        self.protocol
+    }
+
+    /// The protocol after the confirmations, one's own confirmation and the peer's.
+    fn confirmations(&self) -> (Protocol, [Secret<[u8; CONFIRMATION_LEN]>; 2]) {
+        let mut protocol = self.protocol.clone();
+        let [initiator, responder] = protocol
+            .fork(label!("confirmation"), ["initiator", "responder"])
+            .map(|mut branch| Secret::new(branch.derive_array(label!("tag"))));
+        let confirmations = match self.own {
+            Side::Initiator => [initiator, responder],
+            Side::Responder => [responder, initiator],
+        };
+        (protocol, confirmations)
+    }
+}
+
+impl fmt::Debug for Unconfirmed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Unconfirmed").finish_non_exhaustive()
     }
 }
 
@@ -105,24 +187,24 @@ impl fmt::Debug for Initiator {
     }
 }
 
-/// Answers an initiator's message: the protocol that the initiator will have too if the passwords were the same, and
-/// the message of 32 bytes that goes to it.
+/// Answers an initiator's message of 32 bytes with another. Whether the passwords were the same is not known yet.
 ///
 /// # Errors
 ///
 /// [`Error::Verification`] unless the message is 32 bytes that encode an element other than the identity;
-/// [`Error::InvalidKey`] as for [`Initiator::start`].
+/// [`Error::BufferLength`] and [`Error::InvalidKey`] as for [`Initiator::start`].
 pub fn respond<R: CryptoRng + ?Sized>(
     domain: Label<'_>,
     names: &Names<'_>,
     password: &[u8],
     message: &[u8],
     rng: &mut R,
-) -> Result<(Protocol, [u8; MESSAGE_LEN]), Error> {
+) -> Result<(Unconfirmed, [u8; MESSAGE_LEN]), Error> {
     let (message, element) = decode(message)?;
     let (protocol, scalar, response) = start(domain, names, password, rng)?;
     let protocol = finish(protocol, &scalar, &element, [message, &response])?;
-    Ok((protocol, response))
+    let own = Side::Responder;
+    Ok((Unconfirmed { protocol, own }, response))
 }
 
 fn start<R: CryptoRng + ?Sized>(
@@ -131,6 +213,10 @@ fn start<R: CryptoRng + ?Sized>(
     password: &[u8],
     rng: &mut R,
 ) -> Result<(Protocol, Secret<Scalar>, [u8; MESSAGE_LEN]), Error> {
+    let _timing = Timing::independent();
+    if names.session.is_empty() {
+        return Err(Error::BufferLength);
+    }
     let mut protocol = Protocol::new(domain);
     protocol.mix(label!("initiator"), names.initiator);
     protocol.mix(label!("responder"), names.responder);
@@ -155,6 +241,7 @@ fn finish(
     element: &RistrettoPoint,
     [initiator, responder]: [&[u8; MESSAGE_LEN]; 2],
 ) -> Result<Protocol, Error> {
+    let _timing = Timing::independent();
     protocol.mix(label!("initiator-message"), initiator);
     protocol.mix(label!("responder-message"), responder);
     let shared = Secret::new(element * **scalar);

@@ -40,6 +40,7 @@ use subtle::{Choice, ConstantTimeEq};
 use super::group::{self, ELEMENT_LEN, SCALAR_LEN};
 use crate::in_out::{self, InOut};
 use crate::keys::{PrivateKey, PublicKey};
+use crate::timing::Timing;
 use crate::wipe::Secret;
 use crate::{Error, Label, Protocol, label};
 
@@ -140,6 +141,7 @@ fn seal<R: CryptoRng + ?Sized>(
     rng: &mut R,
     data: InOut<'_>,
 ) -> Result<([u8; PublicKey::LEN], [u8; PROOF_LEN]), Error> {
+    let _timing = Timing::independent();
     let mut proof = [0; PROOF_LEN];
     let [mut hidden, mut shared] = start(domain, sender.public_key(), receiver);
     hidden.mix(label!("sender-private"), sender.scalar().as_bytes());
@@ -236,6 +238,7 @@ fn unmask_and_verify(
     data: InOut<'_>,
     proof: [u8; PROOF_LEN],
 ) -> Result<Choice, Error> {
+    let _timing = Timing::independent();
     let ephemeral = PublicKey::from_bytes(ephemeral)?;
     let [_, mut shared] = start(domain, sender, receiver.public_key());
     shared.mix(label!("ephemeral"), ephemeral.as_bytes());

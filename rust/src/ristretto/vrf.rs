@@ -33,6 +33,7 @@ use rand_core::CryptoRng;
 
 use super::group::{self, ELEMENT_LEN, SCALAR_LEN};
 use crate::keys::{PrivateKey, PublicKey};
+use crate::timing::Timing;
 use crate::wipe::wipe;
 use crate::{Error, Label, Protocol, label};
 
@@ -97,6 +98,7 @@ pub fn prove<R: CryptoRng + ?Sized>(
     rng: &mut R,
     output: &mut [u8],
 ) -> Result<Proof, Error> {
+    let _timing = Timing::independent();
     let (mut protocol, point) = start(domain, key.public_key(), input)?;
     let gamma = PublicKey::from_element(**key.scalar() * point)?;
     let [mut prover, verifier] = evaluate(&mut protocol, &gamma, output);

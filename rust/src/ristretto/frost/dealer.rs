@@ -7,6 +7,7 @@ use rand_core::CryptoRng;
 use super::polynomial::Polynomial;
 use super::{GroupKey, KeyShare, check_numbers, identifiers, processes};
 use crate::keys::PrivateKey;
+use crate::timing::Timing;
 use crate::{Error, Label};
 
 /// A trusted dealer makes a key for a group and the shares of all its participants. It takes `threshold` of them
@@ -24,6 +25,7 @@ pub fn deal<R: CryptoRng + ?Sized>(
     signers: u16,
     rng: &mut R,
 ) -> Result<(GroupKey, Vec<KeyShare>), Error> {
+    let _timing = Timing::independent();
     check_numbers(threshold, signers)?;
     let [keygen, _] = processes(domain);
     let polynomial = Polynomial::derive(keygen, threshold, rng);

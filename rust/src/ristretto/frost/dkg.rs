@@ -77,6 +77,7 @@ use super::{
 use crate::keys::{PrivateKey, PublicKey};
 use crate::ristretto::group::{self, SCALAR_LEN};
 use crate::sig::{self, Signature};
+use crate::timing::Timing;
 use crate::wipe::Secret;
 use crate::{Error, Label, Protocol, label};
 
@@ -246,6 +247,7 @@ pub fn start<R: CryptoRng + ?Sized>(
     signers: u16,
     rng: &mut R,
 ) -> Result<(AwaitingCommitments, Commitment), Error> {
+    let _timing = Timing::independent();
     check_numbers(threshold, signers)?;
     if identifier.get() > signers {
         return Err(Error::Participants);
@@ -282,6 +284,7 @@ impl AwaitingCommitments {
     /// [`Error::Participants`] if there is not exactly one commitment of each other participant;
     /// [`Error::BadParticipant`] with the first whose commitment has the wrong length or whose proof is wrong.
     pub fn receive(self, others: &[Commitment]) -> Result<(AwaitingShares, Vec<Share>), Error> {
+        let _timing = Timing::independent();
         let own = self.own.identifier;
         let mut commitments = others.to_vec();
         commitments.push(self.own);
@@ -335,6 +338,7 @@ impl AwaitingShares {
     /// someone told different things to different participants; [`Error::BadParticipant`] with the first whose share
     /// is not the one it committed to; [`Error::InvalidKey`] if a sum is zero (a probability of about t * 2^-252).
     pub fn finish(self, shares: &[Share]) -> Result<(GroupKey, KeyShare), Error> {
+        let _timing = Timing::independent();
         let mut senders: Vec<Identifier> = shares.iter().map(|share| share.sender).collect();
         senders.push(self.own);
         senders.sort_unstable();

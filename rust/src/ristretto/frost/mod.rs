@@ -8,7 +8,9 @@
 //! session, and is named if shares come over authenticated channels.
 //!
 //! **A generator that repeats gives the share away,** within three sessions: nonces come from the share and random
-//! bytes, because the message is not known yet. Beware of virtual machines that are restored from a snapshot.
+//! bytes, because the message is not known yet. Beware of virtual machines that are restored from a snapshot. Two
+//! things help, as far as what they need is not restored with the machine: [`KeyShare::commit_in_context`] binds nonces
+//! to a counter or whatever else does not repeat, and [`KeyShare::sign_once`] refuses nonces that were used before.
 //!
 //! 1. Keys: a trusted dealer makes them ([`deal`]), or the participants make them together ([`dkg`]). Each has a
 //!    [`KeyShare`]; all have the same [`GroupKey`].
@@ -34,8 +36,8 @@
 //! }
 //!
 //! let (alice, carol) = (&shares[0], &shares[2]);
-//! let (alices_nonces, alices_commitments) = alice.commit(domain, &mut os_rng())?;
-//! let (carols_nonces, carols_commitments) = carol.commit(domain, &mut os_rng())?;
+//! let (alices_nonces, alices_commitments) = alice.commit_in_context(domain, b"session 1", &mut os_rng())?;
+//! let (carols_nonces, carols_commitments) = carol.commit_in_context(domain, b"session 1", &mut os_rng())?;
 //!
 //! let commitments = [carols_commitments, alices_commitments];
 //! let package = frost::SigningPackage::new(domain, &group, &commitments, b"message")?;
@@ -84,7 +86,7 @@ use curve25519_dalek::Scalar;
 use crate::{Error, Label, Protocol, label};
 pub use dealer::deal;
 pub use keys::{GroupKey, KeyShare};
-pub use nonces::{SigningCommitments, SigningNonces};
+pub use nonces::{SigningCommitments, SigningNonces, UsedNonces};
 pub use signing::{SignatureShare, SigningPackage};
 
 /// The number of a participant, from 1.

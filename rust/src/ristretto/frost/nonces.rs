@@ -1,5 +1,7 @@
 //! The first round: nonces, and commitments to them.
 
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
 use core::fmt;
 
 use rand_core::CryptoRng;
@@ -7,10 +9,12 @@ use rand_core::CryptoRng;
 use super::{IDENTIFIER_LEN, Identifier, KeyShare, join_identifier, processes, split_identifier};
 use crate::keys::{PrivateKey, PublicKey};
 use crate::ristretto::group::{self, ELEMENT_LEN};
-use crate::{Error, Label, label};
+use crate::{Error, Label, Protocol, label};
 
 impl KeyShare {
     /// First round: nonces for one signature in this domain, and the commitments to send to the other signers.
+    ///
+    /// **If the generator repeats, so do the nonces, and the share is lost:** prefer [`KeyShare::commit_in_context`].
     ///
     /// # Errors
     ///
@@ -20,9 +24,39 @@ impl KeyShare {
         domain: Label<'_>,
         rng: &mut R,
     ) -> Result<(SigningNonces, SigningCommitments), Error> {
+        self.commit_from(self.nonces(domain, rng))
+    }
+
+    /// [`KeyShare::commit`] for a context that never repeats: a counter that no snapshot takes back, an identifier of
+    /// the session that others choose, or the message, if it is known by now. In different contexts the nonces differ
+    /// also if the generator repeats.
+    ///
+    /// In one context they repeat with the generator: a message that is signed again needs more than itself as context.
+    /// Other signers need not know the context.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidKey`] if a nonce is zero (a probability of 2^-251).
+    pub fn commit_in_context<R: CryptoRng + ?Sized>(
+        &self,
+        domain: Label<'_>,
+        context: &[u8],
+        rng: &mut R,
+    ) -> Result<(SigningNonces, SigningCommitments), Error> {
+        let mut protocol = self.nonces(domain, rng);
+        protocol.mix(label!("context"), context);
+        self.commit_from(protocol)
+    }
+
+    /// What the nonces come from.
+    fn nonces<R: CryptoRng + ?Sized>(&self, domain: Label<'_>, rng: &mut R) -> Protocol {
         let [_, mut protocol] = processes(domain);
         protocol.mix(label!("signing-share"), self.key.scalar().as_bytes());
         protocol.mix(label!("rand"), group::random_bytes(rng).as_slice());
+        protocol
+    }
+
+    fn commit_from(&self, mut protocol: Protocol) -> Result<(SigningNonces, SigningCommitments), Error> {
         let hiding = PrivateKey::from_scalar(group::derive_scalar(&mut protocol, label!("hiding-nonce")))?;
         let binding = PrivateKey::from_scalar(group::derive_scalar(&mut protocol, label!("binding-nonce")))?;
         let commitments = SigningCommitments {
@@ -96,5 +130,77 @@ impl TryFrom<&[u8]> for SigningCommitments {
     /// [`SigningCommitments::from_bytes`], where any length but 66 is an error too.
     fn try_from(bytes: &[u8]) -> Result<Self, Error> {
         Self::from_bytes(bytes.try_into().map_err(|_| Error::InvalidKey)?)
+    }
+}
+
+/// Which nonces a signer has used: what [`KeyShare::sign_once`] refuses.
+///
+/// It is of use only where a restored signer does not restore it too: keep it outside of the virtual machine, say. It
+/// is not secret, but who can shorten it undoes it. It grows by 32 bytes with each signature.
+///
+/// ```
+/// # #[cfg(feature = "getrandom")] {
+/// use veriplex::{frost::{self, UsedNonces}, label, os_rng};
+///
+/// let domain = label!("com.example.frost");
+/// let (group, shares) = frost::deal(domain, 2, 2, &mut os_rng())?;
+/// let mut used = [UsedNonces::new(), UsedNonces::new()]; // in practice, each signer's, from where it is kept
+///
+/// let (first, first_commitments) = shares[0].commit_in_context(domain, b"session 1", &mut os_rng())?;
+/// let (second, second_commitments) = shares[1].commit_in_context(domain, b"session 1", &mut os_rng())?;
+/// let commitments = [first_commitments, second_commitments];
+/// let package = frost::SigningPackage::new(domain, &group, &commitments, b"message")?;
+/// let share = shares[0].sign_once(first, &package, &mut used[0])?;
+/// let stored = used[0].to_bytes(); // store this before the share is sent
+/// # let other = shares[1].sign_once(second, &package, &mut used[1])?;
+/// # package.aggregate(&[share, other])?;
+/// # assert_eq!(UsedNonces::from_bytes(&stored)?, used[0]);
+/// # }
+/// # Ok::<(), veriplex::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UsedNonces {
+    /// Of each pair the public hiding nonce. Both nonces come from one state, so neither repeats alone.
+    hiding: BTreeSet<[u8; ELEMENT_LEN]>,
+}
+
+impl UsedNonces {
+    /// No nonces.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            hiding: BTreeSet::new(),
+        }
+    }
+
+    /// Decodes what [`UsedNonces::to_bytes`] gives.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidState`] for anything else.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        let (hiding, rest) = bytes.as_chunks();
+        if !rest.is_empty() || !hiding.is_sorted_by(|a, b| a < b) {
+            return Err(Error::InvalidState);
+        }
+        let hiding = hiding.iter().copied().collect();
+        Ok(Self { hiding })
+    }
+
+    /// 32 bytes for each pair of nonces, in ascending order.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        self.hiding.iter().flatten().copied().collect()
+    }
+
+    /// # Errors
+    ///
+    /// [`Error::NoncesUsed`] if these are among them.
+    pub(super) fn add(&mut self, nonces: &SigningNonces) -> Result<(), Error> {
+        if self.hiding.insert(nonces.hiding.public_key().to_bytes()) {
+            Ok(())
+        } else {
+            Err(Error::NoncesUsed)
+        }
     }
 }

@@ -7,10 +7,11 @@ use curve25519_dalek::{RistrettoPoint, Scalar};
 
 use super::polynomial::lagrange_coefficient;
 use super::{
-    GroupKey, IDENTIFIER_LEN, Identifier, KeyShare, SigningCommitments, SigningNonces, join_identifier,
-    scalar, split_identifier,
+    GroupKey, IDENTIFIER_LEN, Identifier, KeyShare, SigningCommitments, SigningNonces, UsedNonces,
+    join_identifier, scalar, split_identifier,
 };
 use crate::ristretto::group::{self, SCALAR_LEN};
+use crate::timing::Timing;
 use crate::wipe::Secret;
 use crate::{Error, Label, Protocol, label, sig};
 
@@ -109,6 +110,23 @@ impl<'g> SigningPackage<'g> {
 }
 
 impl KeyShare {
+    /// [`KeyShare::sign`], unless these nonces are among the used ones, to which it adds them. Store those **before the
+    /// share is sent**, where a restored signer does not restore them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoncesUsed`] if the nonces were used before: the generator repeats, or the signer was restored.
+    /// [`Error::Participants`] as for [`KeyShare::sign`].
+    pub fn sign_once(
+        &self,
+        nonces: SigningNonces,
+        package: &SigningPackage<'_>,
+        used: &mut UsedNonces,
+    ) -> Result<SignatureShare, Error> {
+        used.add(&nonces)?;
+        self.sign(nonces, package)
+    }
+
     /// Second round: this signer's share of the signature. It uses the nonces up, also when it fails.
     ///
     /// # Errors
@@ -116,6 +134,7 @@ impl KeyShare {
     /// [`Error::Participants`] if the package is of another group, or this signer's commitments in it are not those
     /// of the nonces.
     pub fn sign(&self, nonces: SigningNonces, package: &SigningPackage<'_>) -> Result<SignatureShare, Error> {
+        let _timing = Timing::independent();
         let SigningNonces { hiding, binding } = nonces;
         let signer = package.signer(self.identifier)?;
         if package.group.public_key() != &self.group

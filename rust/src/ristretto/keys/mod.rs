@@ -1,7 +1,8 @@
 //! Private and public keys over Ristretto255 (RFC 9496).
 //!
-//! One kind of key works with every scheme. Use a key for one scheme only, or give each scheme its own domain. **Never
-//! use the key of an [`oprf`](crate::oprf) server for anything else:** no domain protects it.
+//! One kind of key works with every scheme but [`oprf`](crate::oprf), whose servers have a kind of their own. **Use a
+//! key for one scheme only.** Domains keep the transcripts of two schemes apart, but not what each reveals by applying
+//! the key.
 //!
 //! Both kinds have three encodings. Each accepts exactly the form that it writes:
 //!
@@ -25,7 +26,7 @@
 //! # Ok::<(), veriplex::Error>(())
 //! ```
 
-mod text;
+pub(crate) mod text;
 
 #[cfg(feature = "alloc")]
 use alloc::string::String;
@@ -36,8 +37,9 @@ use rand_core::CryptoRng;
 use subtle::{Choice, ConstantTimeEq};
 
 use crate::ristretto::group::{self, ELEMENT_LEN, SCALAR_LEN};
+use crate::timing::Timing;
 use crate::wipe::Secret;
-use crate::{Error, Label, Protocol};
+use crate::{Error, Label, Protocol, label};
 
 /// A private key: a scalar other than zero, with its public key.
 ///
@@ -54,15 +56,17 @@ impl PrivateKey {
 
     const PEM_LABEL: &str = "VERIPLEX PRIVATE KEY";
 
-    /// A random key. It takes 64 bytes from the generator, and 64 more as long as they give zero.
+    /// A random key. It takes 64 bytes from the generator, and 64 more if they give zero.
+    ///
+    /// # Panics
+    ///
+    /// If these give zero too. That has a probability of 2^-504, unless the generator is broken: whoever uses it could
+    /// guess the key. [`PrivateKey::from_uniform_bytes`] gives an error instead.
     #[must_use]
     pub fn generate<R: CryptoRng + ?Sized>(rng: &mut R) -> Self {
-        loop {
-            // Zero has a probability of 2^-252.
-            if let Ok(key) = Self::from_scalar(group::random_scalar(rng)) {
-                return key;
-            }
-        }
+        Self::from_scalar(group::random_scalar(rng))
+            .or_else(|_| Self::from_scalar(group::random_scalar(rng)))
+            .expect("a generator that gives other bytes than zeros")
     }
 
     /// The key of 64 uniformly random bytes.
@@ -112,17 +116,28 @@ impl PrivateKey {
     ///
     /// [`Error::InvalidKey`] for anything else than [`PrivateKey::to_pem`] writes.
     pub fn from_pem(pem: &str) -> Result<Self, Error> {
-        Self::from_bytes(&*text::from_pem(Self::PEM_LABEL, pem)?)
+        Self::from_pem_labelled(Self::PEM_LABEL, pem)
     }
 
     /// The key in PEM, three lines that are as secret as the key.
     #[cfg(feature = "alloc")]
     #[must_use]
     pub fn to_pem(&self) -> String {
+        self.to_pem_labelled(Self::PEM_LABEL)
+    }
+
+    /// [`PrivateKey::from_pem`] with another label.
+    pub(crate) fn from_pem_labelled(label: &str, pem: &str) -> Result<Self, Error> {
+        Self::from_bytes(&*text::from_pem(label, pem)?)
+    }
+
+    /// [`PrivateKey::to_pem`] with another label.
+    #[cfg(feature = "alloc")]
+    pub(crate) fn to_pem_labelled(&self, label: &str) -> String {
         String::from(text::pem(
-            Self::PEM_LABEL,
+            label,
             self.scalar.as_bytes(),
-            &mut text::pem_buffer(),
+            text::pem_buffer().as_mut_slice(),
         ))
     }
 
@@ -136,10 +151,22 @@ impl PrivateKey {
     ///
     /// [`Error::InvalidKey`] for zero.
     pub(crate) fn from_scalar(scalar: Secret<Scalar>) -> Result<Self, Error> {
+        let _timing = Timing::independent();
         Ok(Self {
             public: PublicKey::from_element(RistrettoPoint::mul_base(&scalar))?,
             scalar,
         })
+    }
+
+    /// An ephemeral key out of what [`group::hedge`] gives.
+    pub(crate) fn ephemeral(mut hidden: Protocol) -> Self {
+        loop {
+            // Zero has a probability of 2^-252, and each Derive gives another scalar.
+            if let Ok(key) = Self::from_scalar(group::derive_scalar(&mut hidden, label!("ephemeral-private")))
+            {
+                return key;
+            }
+        }
     }
 
     pub(crate) const fn scalar(&self) -> &Secret<Scalar> {
@@ -158,6 +185,7 @@ impl PrivateKey {
         protocol: &mut Protocol,
         label: Label<'_>,
     ) -> Result<(), Error> {
+        let _timing = Timing::independent();
         let shared = Secret::new(**self.scalar() * other.element());
         group::mix_secret_element(protocol, label, &shared)
     }
@@ -261,7 +289,11 @@ impl PublicKey {
     #[cfg(feature = "alloc")]
     #[must_use]
     pub fn to_pem(&self) -> String {
-        String::from(text::pem(Self::PEM_LABEL, &self.bytes, &mut text::pem_buffer()))
+        String::from(text::pem(
+            Self::PEM_LABEL,
+            &self.bytes,
+            text::pem_buffer().as_mut_slice(),
+        ))
     }
 
     /// # Errors

@@ -21,7 +21,8 @@ pub(super) struct Sending {
     /// shrinks leaves copies.
     #[allow(clippy::vec_box)]
     pub(super) older: Vec<Box<PrivateKey>>,
-    /// Where this chain began, as long as nothing was sent on it. Boxed, because what is taken out of an option stays there.
+    /// Where this chain began, as long as nothing was sent on it. Boxed, because what is taken out of an option stays
+    /// there.
     pub(super) fresh: Option<Box<Fresh>>,
 }
 
@@ -72,14 +73,18 @@ impl Receiving {
         key
     }
 
-    /// Goes on to message `n`, and gives the keys of those before it.
-    pub(super) fn skip_to(&mut self, n: u32) -> Result<Vec<MessageKey>, Error> {
+    /// Goes on to message `n`, over `limit` messages at most, and gives the keys of the last of those before it: as
+    /// many as are kept.
+    pub(super) fn skip_to(&mut self, n: u32, limit: u32) -> Result<Vec<MessageKey>, Error> {
         let count = n.checked_sub(self.n).ok_or(Error::Verification)?;
         // The last number is never sent, so that the next one is always a number.
-        if count > MAX_SKIPPED || n == u32::MAX {
+        if count > limit || n == u32::MAX {
             return Err(Error::Verification);
         }
-        Ok((0..count)
+        for _ in MAX_SKIPPED..count {
+            drop(self.step());
+        }
+        Ok((0..count.min(MAX_SKIPPED))
             .map(|_| MessageKey {
                 n: self.n,
                 protocol: Box::new(self.step()),

@@ -32,14 +32,27 @@
 //!
 //! # Bounds
 //!
-//! At most 1000 messages in a row may be missing from a chain, or the next is refused: if more are lost, that
-//! direction can stop for good. The keys of missing messages are kept: 1000 of a chain and 2000 in all, about 300 KiB.
-//! Then the oldest go, and their messages can no longer be opened. A message that cannot be opened changes nothing. It
-//! costs at most 1000 steps of the symmetric chain and, for each key of ours that the peer may have (most often one or
-//! two, 17 at most), a Diffie-Hellman step and 1000 more.
+//! At most 1000 messages in a row may be missing from a chain, or the next is refused. The keys of missing messages are
+//! kept: 1000 of a chain and 2000 in all, about 300 KiB. Then the oldest go, and their messages can no longer be
+//! opened. A message that cannot be opened changes nothing. It costs at most 1000 steps of the symmetric chain and, for
+//! each key of ours that the peer may have (most often one or two, 17 at most), a Diffie-Hellman step and 1000 more.
+//!
+//! If more are lost, everything that follows in that direction is refused, until one message is opened by
+//! [`Ratchet::open_vec_skipping`] with a larger limit: [`Ratchet::missing`] says which. The older keys of missing
+//! messages are then given up, and the usual limit suffices again. A forger can make us take as many steps as the limit
+//! allows, each a few permutations, so raise it only for messages that are likely to be the peer's.
 //!
 //! Chains follow from each other: of a chain that [`Ratchet::ratchet`] ended, the peer needs at least one
 //! message before it can open those of the next. Without voluntary steps that is always so.
+//!
+//! What is missing may come as long as its key is kept, and a stolen state opens it as long. So give up old keys when
+//! their messages are no longer expected: [`Ratchet::forget_missing`].
+//!
+//! A message has one tag, at its end. So a forged one with a new public key is decrypted to its end with each key of
+//! ours that the peer may have. Before large messages, send a small one that is verified first:
+//! [`Ratchet::setup_sender`] gives one, and a protocol for the rest.
+//!
+//! A peer's public key that has been used before is refused as long as keys of missing messages of its chain are kept.
 //!
 //! # Copies
 //!
@@ -138,6 +151,35 @@ impl Ratchet {
     ///
     /// [`Error::LimitReached`] if the chain has 2^32 - 1 messages: [`Ratchet::ratchet`] begins another.
     pub fn seal_vec(&mut self, plaintext: &[u8]) -> Result<Vec<u8>, Error> {
+        let (header, mut key) = self.next_key()?;
+        let mut message = Vec::with_capacity(plaintext.len() + OVERHEAD);
+        message.extend_from_slice(&header);
+        message.extend_from_slice(plaintext);
+        let tag = key.seal_in_place_detached(label!("message"), &mut message[HEADER_LEN..]);
+        message.extend_from_slice(&tag);
+        Ok(message)
+    }
+
+    /// A protocol for something large, and the message of 56 bytes from which the peer computes it with
+    /// [`Ratchet::setup_receiver`]. The message is that of an empty plaintext.
+    ///
+    /// A forged message of [`Ratchet::seal_vec`] is decrypted once for each key of ours that the peer may have. Here
+    /// only the 56 bytes are, and the rest once, with the right key.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::LimitReached`] as for [`Ratchet::seal_vec`].
+    pub fn setup_sender(&mut self) -> Result<([u8; OVERHEAD], Protocol), Error> {
+        let (header, mut key) = self.next_key()?;
+        let tag = key.seal_in_place_detached(label!("message"), &mut []);
+        let mut message = [0; OVERHEAD];
+        message[..HEADER_LEN].copy_from_slice(&header);
+        message[HEADER_LEN..].copy_from_slice(&tag);
+        Ok((message, key))
+    }
+
+    /// The header of the next message, and its key.
+    fn next_key(&mut self) -> Result<([u8; HEADER_LEN], Protocol), Error> {
         let sending = &mut self.sending;
         let next = sending.n.checked_add(1).ok_or(Error::LimitReached)?;
         if let Some(fresh) = sending.fresh.take() {
@@ -153,13 +195,7 @@ impl Ratchet {
         let mut key = step(&mut sending.protocol, sending.n);
         sending.n = next;
         key.mix(label!("header"), &header);
-
-        let mut message = Vec::with_capacity(plaintext.len() + OVERHEAD);
-        message.extend_from_slice(&header);
-        message.extend_from_slice(plaintext);
-        let tag = key.seal_in_place_detached(label!("message"), &mut message[HEADER_LEN..]);
-        message.extend_from_slice(&tag);
-        Ok(message)
+        Ok((header, key))
     }
 
     /// Opens a message. The first message of a new chain makes us step too, which takes 64 bytes from `rng`.
@@ -169,29 +205,103 @@ impl Ratchet {
     /// [`Error::Verification`] if the message is not one that the peer sealed, was opened before, comes after more than
     /// 1000 missing ones, or its key was dropped. The ratchet is then as it was.
     pub fn open_vec<R: CryptoRng + ?Sized>(&mut self, message: &[u8], rng: &mut R) -> Result<Vec<u8>, Error> {
+        self.open_vec_skipping(message, MAX_SKIPPED, rng)
+    }
+
+    /// How many messages are missing before this one, as its header has it: the smallest limit with which
+    /// [`Ratchet::open_vec_skipping`] can open it. Nothing is verified.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Verification`] if it is too short for a header.
+    pub fn missing(&self, message: &[u8]) -> Result<u32, Error> {
+        let (header, _) = message.split_first_chunk().ok_or(Error::Verification)?;
+        let Header { public, n, prev_n } = Header::from_bytes(header);
+        let skipped = |n: u32| n.saturating_sub(self.receiving.n);
+        Ok(if self.skipped.get(&public, n).is_some() {
+            0
+        } else if public == *self.receiving.remote.as_bytes() {
+            skipped(n)
+        } else {
+            skipped(prev_n).max(n)
+        })
+    }
+
+    /// [`Ratchet::open_vec`] where up to `limit` messages in a row may be missing, instead of 1000. The keys of the
+    /// last 1000 of them are kept, the others are given up: their messages can no longer be opened.
+    ///
+    /// Before it is known whether the message is the peer's, it may cost `limit` steps of the symmetric chain, and as
+    /// many more for each key of ours that the peer may have.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Verification`] as there, with this limit. The ratchet is then as it was.
+    pub fn open_vec_skipping<R: CryptoRng + ?Sized>(
+        &mut self,
+        message: &[u8],
+        limit: u32,
+        rng: &mut R,
+    ) -> Result<Vec<u8>, Error> {
+        self.open(message, limit, rng, |mut key, sealed| {
+            key.open_vec(label!("message"), sealed)
+        })
+    }
+
+    /// The protocol of [`Ratchet::setup_sender`]. It is the peer's: the message is verified.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Verification`] as for [`Ratchet::open_vec_skipping`], or if there are not 56 bytes. The ratchet is then
+    /// as it was.
+    pub fn setup_receiver<R: CryptoRng + ?Sized>(
+        &mut self,
+        message: &[u8],
+        limit: u32,
+        rng: &mut R,
+    ) -> Result<Protocol, Error> {
+        self.open(message, limit, rng, |mut key, tag| {
+            let tag = tag.try_into().map_err(|_| Error::Verification)?;
+            key.open_in_place_detached(label!("message"), &mut [], tag)?;
+            Ok(key)
+        })
+    }
+
+    /// Finds the key of a message: the one with which `open` succeeds.
+    fn open<T, R: CryptoRng + ?Sized>(
+        &mut self,
+        message: &[u8],
+        limit: u32,
+        rng: &mut R,
+        open: impl Fn(Protocol, &[u8]) -> Result<T, Error>,
+    ) -> Result<T, Error> {
         let (header, sealed) = message.split_first_chunk().ok_or(Error::Verification)?;
         let Header { public, n, prev_n } = Header::from_bytes(header);
         let open = |mut key: Protocol| {
             key.mix(label!("header"), header);
-            key.open_vec(label!("message"), sealed)
+            open(key, sealed)
         };
 
         if let Some(key) = self.skipped.get(&public, n) {
-            let plaintext = open(key.clone())?;
+            let opened = open(key.clone())?;
             self.skipped.remove(&public, n);
-            return Ok(plaintext);
+            return Ok(opened);
         }
         let mut receiving = self.receiving.clone();
         if public == *receiving.remote.as_bytes() {
-            let missing = receiving.skip_to(n)?;
-            let plaintext = open(receiving.step())?;
+            let missing = receiving.skip_to(n, limit)?;
+            let opened = open(receiving.step())?;
             self.skipped.add(public, missing);
             self.receiving = receiving;
-            return Ok(plaintext);
+            return Ok(opened);
+        }
+        // A key of an earlier chain. No honest peer uses one twice, and two chains under one key could not be told
+        // apart.
+        if self.skipped.has(&public) {
+            return Err(Error::Verification);
         }
 
         let remote = PublicKey::from_bytes(&public).map_err(|_| Error::Verification)?;
-        let missing_before = receiving.skip_to(prev_n)?;
+        let missing_before = receiving.skip_to(prev_n, limit)?;
         let before = receiving.remote;
         for index in (0..=self.sending.older.len()).rev() {
             let local = self
@@ -205,8 +315,8 @@ impl Ratchet {
                 remote,
             };
             local.mix_shared(&remote, &mut receiving.protocol, label!("dh"))?;
-            let missing = receiving.skip_to(n)?;
-            if let Ok(plaintext) = open(receiving.step()) {
+            let missing = receiving.skip_to(n, limit)?;
+            if let Ok(opened) = open(receiving.step()) {
                 // The peer has this key, and will not go back to an older one.
                 let older = self.sending.older.len() - index;
                 // A full list means that the peer has not answered for long: the chain goes on as it is.
@@ -221,10 +331,16 @@ impl Ratchet {
                 self.receiving = receiving;
                 self.skipped.add(before.to_bytes(), missing_before);
                 self.skipped.add(public, missing);
-                return Ok(plaintext);
+                return Ok(opened);
             }
         }
         Err(Error::Verification)
+    }
+
+    /// Gives up the keys of missing messages of all chains but the newest `chains`: their messages can no longer be
+    /// opened, also by whoever steals the state later. 0 gives up all of them.
+    pub fn forget_missing(&mut self, chains: usize) {
+        self.skipped.keep(chains);
     }
 
     /// A step on one's own initiative: a new key, and with it a new chain. Works in every state, also several times.

@@ -42,6 +42,19 @@ impl Skipped {
         Some(&self.chains[chain].keys[key].protocol)
     }
 
+    /// Whether there are keys of this chain.
+    pub(super) fn has(&self, public: &[u8; PublicKey::LEN]) -> bool {
+        self.chains.iter().any(|chain| chain.public == *public)
+    }
+
+    /// Drops all but the newest chains.
+    pub(super) fn keep(&mut self, chains: usize) {
+        while self.chains.len() > chains {
+            let oldest = self.chains.pop_front();
+            self.len -= oldest.map_or(0, |chain| chain.keys.len());
+        }
+    }
+
     pub(super) fn remove(&mut self, public: &[u8; PublicKey::LEN], n: u32) {
         if let Some((chain, key)) = self.find(public, n) {
             self.remove_at(chain, key);

@@ -23,7 +23,7 @@ use super::{MAX_SKIPPED, MAX_STORED, MAX_UNANSWERED, Ratchet};
 use crate::keys::{PrivateKey, PublicKey};
 use crate::siv::Siv;
 use crate::wipe::Secret;
-use crate::{Error, Label, Protocol, TAG_LEN};
+use crate::{Error, Key, Label, Protocol, TAG_LEN};
 
 impl Ratchet {
     const VERSION: u8 = 1;
@@ -38,9 +38,13 @@ impl Ratchet {
     /// The state as bytes, encrypted and authenticated under a key of the caller ([`Siv`] without nonce: equal states
     /// give equal bytes). They are 600 bytes to 300 KiB long, which tells how many keys are stored.
     ///
+    /// The associated data `ad` is needed again to restore the state, and not part of the bytes: whose conversation
+    /// this is, say, so that states cannot be exchanged, or a counter that is kept elsewhere, so that old ones are
+    /// refused.
+    ///
     /// Two ratchets must not go on from one state: see "Copies" in [the module](crate::ratchet).
     #[must_use]
-    pub fn seal_state(&self, domain: Label<'_>, key: &[u8]) -> Vec<u8> {
+    pub fn seal_state(&self, domain: Label<'_>, key: &Key, ad: &[u8]) -> Vec<u8> {
         let mut state = Vec::with_capacity(self.encoded_len() + TAG_LEN);
         self.encode(&mut state);
         debug_assert_eq!(
@@ -48,7 +52,7 @@ impl Ratchet {
             self.encoded_len(),
             "a vector that grows leaves copies"
         );
-        let tag = Siv::new(domain, key).seal_in_place_detached(b"", b"", &mut state);
+        let tag = Siv::new(domain, key).seal_in_place_detached(b"", ad, &mut state);
         state.extend_from_slice(&tag);
         state
     }
@@ -57,10 +61,10 @@ impl Ratchet {
     ///
     /// # Errors
     ///
-    /// [`Error::Verification`] if domain, key or state are not those of [`Ratchet::seal_state`];
+    /// [`Error::Verification`] if domain, key, associated data or state are not those of [`Ratchet::seal_state`];
     /// [`Error::InvalidState`] if another version made it.
-    pub fn open_state(domain: Label<'_>, key: &[u8], sealed: &[u8]) -> Result<Self, Error> {
-        let state = Secret::new(Siv::new(domain, key).open_vec(b"", b"", sealed)?);
+    pub fn open_state(domain: Label<'_>, key: &Key, ad: &[u8], sealed: &[u8]) -> Result<Self, Error> {
+        let state = Secret::new(Siv::new(domain, key).open_vec(b"", ad, sealed)?);
         Self::decode(&state).ok_or(Error::InvalidState)
     }
 
