@@ -1,0 +1,498 @@
+//! A connection after its handshake.
+
+use std::io;
+use std::ops::Range;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker, ready};
+use std::time::Duration;
+
+use tokio::io::{AsyncBufRead, AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::Instant;
+use veriplex::hybrid::PublicKey;
+use veriplex::os_rng;
+use veriplex::tunnel::{
+    DATA_OVERHEAD, Frame, MAX_DATA_LEN, MAX_RECORD_LEN, Receiver, RenewalKeys, Sender, Session,
+};
+use zeroize::Zeroize;
+
+use crate::{Config, Error};
+
+/// Where the data of a record begin.
+const DATA: usize = veriplex::tunnel::HEADER_LEN + 1;
+
+/// How often a peer may renew within the time of one renewal, beside those after much data. An honest one does once.
+const MAX_RENEWALS: u32 = 16;
+/// How much are much data: an honest peer renews after four times that.
+const MUCH: u64 = 1 << 30;
+
+/// A connection to a peer that has proved who it is.
+///
+/// - Nothing is read that was not verified. The end of the peer's direction reads as the end; a connection that closes
+///   without one is an error of the kind [`UnexpectedEof`](io::ErrorKind::UnexpectedEof), anything that was changed one
+///   of the kind [`InvalidData`](io::ErrorKind::InvalidData). Errors stay.
+/// - What is written leaves at once if the stream below takes it, in a record per call. Otherwise it is kept, up to 64
+///   KiB, and then leaves as one record: with the next call, or `flush`.
+/// - `shutdown` ends this direction, and then shuts the stream below down. The other direction goes on.
+/// - Calls whose futures are dropped lose nothing: the next call goes on where they were.
+/// - It holds at most three buffers of 64 KiB, and none once it is flushed and waits for the peer.
+///
+/// The keys of each direction are renewed as [`Config`] says, by the end that sends, with data that it sends anyway. An
+/// end that only reads renews its own when the peer has, so that the keys that the peer renews against do not get old
+/// either.
+///
+/// To read and write at the same time, use `tokio::io::split`. `AsyncBufRead` gives what was verified without a copy.
+#[derive(Debug)]
+pub struct Stream<S> {
+    inner: S,
+    peer: PublicKey,
+    keys: RenewalKeys,
+    write: Writing,
+    read: Reading,
+    interval: Duration,
+    max_bytes: u64,
+}
+
+#[derive(Debug)]
+struct Writing {
+    /// None after the end.
+    sender: Option<Sender>,
+    /// A record to be: room for its header, the type, data so far.
+    filling: Vec<u8>,
+    /// Sealed records, sent up to a point.
+    sending: Vec<u8>,
+    sent: usize,
+    /// When the keys were renewed, and the bytes since.
+    renewed: Instant,
+    bytes: u64,
+    renewals: u64,
+    /// Of the task that waits until the stream takes more.
+    waker: Option<Waker>,
+    error: Option<io::ErrorKind>,
+}
+
+#[derive(Debug)]
+struct Reading {
+    receiver: Receiver,
+    buffer: Vec<u8>,
+    /// Where in the buffer verified data are, and after them what was not opened yet.
+    data: Range<usize>,
+    sealed: Range<usize>,
+    has_ended: bool,
+    renewals: u64,
+    /// Renewals since a time, and bytes since the last of them.
+    recent: u32,
+    since: Instant,
+    bytes: u64,
+    error: Option<io::ErrorKind>,
+}
+
+impl<S> Stream<S> {
+    pub(crate) fn new(inner: S, session: Session, config: &Config) -> Self {
+        let now = Instant::now();
+        Self {
+            inner,
+            peer: session.peer,
+            keys: session.keys,
+            write: Writing {
+                sender: Some(session.sender),
+                filling: Vec::new(),
+                sending: Vec::new(),
+                sent: 0,
+                renewed: now,
+                bytes: 0,
+                renewals: 0,
+                waker: None,
+                error: None,
+            },
+            read: Reading {
+                receiver: session.receiver,
+                buffer: Vec::new(),
+                data: 0..0,
+                sealed: 0..0,
+                has_ended: false,
+                renewals: 0,
+                recent: 0,
+                since: now,
+                bytes: 0,
+                error: None,
+            },
+            interval: config.renewal_interval,
+            max_bytes: config.renewal_bytes,
+        }
+    }
+
+    /// The peer's public key.
+    #[must_use]
+    pub fn peer(&self) -> &PublicKey {
+        &self.peer
+    }
+
+    /// The stream below.
+    #[must_use]
+    pub fn get_ref(&self) -> &S {
+        &self.inner
+    }
+
+    /// How often the keys of this end's and of the peer's direction were renewed.
+    #[must_use]
+    pub fn renewals(&self) -> (u64, u64) {
+        (self.write.renewals, self.read.renewals)
+    }
+
+    /// Whether the peer has ended its direction, and all of it was read.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.read.has_ended
+    }
+
+    /// A record without data.
+    pub(crate) fn seal_empty(&mut self) -> Result<(), Error> {
+        self.write.fill(&[]);
+        Ok(self.write.seal()?)
+    }
+
+    /// The frame of the record that proved who the peer is.
+    pub(crate) fn take_first(&mut self, frame: &Frame<'_>) -> Result<(), Error> {
+        match frame {
+            Frame::Data(data) => {
+                self.read.buffer = data.to_vec();
+                self.read.data = 0..data.len();
+                self.read.sealed = data.len()..data.len();
+            }
+            Frame::Renewal => self.read.count_renewal(self.interval)?,
+            Frame::End => self.read.has_ended = true,
+        }
+        Ok(())
+    }
+
+    /// Whether this end's keys are old.
+    fn is_due(&self) -> bool {
+        self.write.bytes >= self.max_bytes || self.write.renewed.elapsed() >= self.interval
+    }
+
+    /// Renews them, behind what is being sent.
+    fn renew(&mut self) -> io::Result<()> {
+        if let Some(sender) = &mut self.write.sender {
+            let record = sender
+                .renew(&mut self.keys, &mut os_rng())
+                .map_err(io::Error::other)?;
+            self.write.sending.extend_from_slice(&record);
+            self.write.renewed = Instant::now();
+            self.write.bytes = 0;
+            self.write.renewals += 1;
+        }
+        Ok(())
+    }
+}
+
+impl Writing {
+    /// Takes as many data as there is room for.
+    fn fill(&mut self, data: &[u8]) -> usize {
+        if self.filling.is_empty() {
+            // All of it, so that it never moves: it would leave a copy behind.
+            self.filling.reserve_exact(MAX_RECORD_LEN);
+            self.filling.resize(DATA, 0);
+        }
+        let n = data.len().min(DATA + MAX_DATA_LEN - self.filling.len());
+        self.filling.extend_from_slice(&data[..n]);
+        n
+    }
+
+    /// Seals what there is; everything before was sent.
+    fn seal(&mut self) -> io::Result<()> {
+        let sender = self.sender.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
+        self.bytes += u64::try_from(self.filling.len() - DATA).map_err(io::Error::other)?;
+        self.filling.resize(self.filling.len() + DATA_OVERHEAD - DATA, 0);
+        sender.seal(&mut self.filling).map_err(io::Error::other)?;
+        std::mem::swap(&mut self.filling, &mut self.sending);
+        Ok(())
+    }
+
+    /// Sends what is sealed.
+    fn poll_send<S: AsyncWrite + Unpin>(
+        &mut self,
+        stream: &mut S,
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<()>> {
+        if let Some(kind) = self.error {
+            return Poll::Ready(Err(kind.into()));
+        }
+        while self.sent < self.sending.len() {
+            let error = match Pin::new(&mut *stream).poll_write(cx, &self.sending[self.sent..]) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(Ok(n)) if n > 0 => {
+                    self.sent += n;
+                    continue;
+                }
+                Poll::Ready(Ok(_)) => io::ErrorKind::WriteZero.into(),
+                Poll::Ready(Err(error)) => error,
+            };
+            self.error = Some(error.kind());
+            return Poll::Ready(Err(error));
+        }
+        self.sending.clear();
+        self.sent = 0;
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl Drop for Writing {
+    fn drop(&mut self) {
+        self.filling.zeroize();
+    }
+}
+
+impl Reading {
+    /// Counts a renewal of the peer.
+    fn count_renewal(&mut self, interval: Duration) -> io::Result<()> {
+        self.renewals += 1;
+        if self.since.elapsed() >= interval {
+            (self.since, self.recent) = (Instant::now(), 0);
+        }
+        if std::mem::take(&mut self.bytes) < MUCH {
+            self.recent += 1;
+        }
+        if self.recent > MAX_RENEWALS {
+            return Err(invalid("the peer renews its keys all the time"));
+        }
+        Ok(())
+    }
+
+    /// The length of the record that comes next, if its header is there.
+    fn record_len(&self) -> io::Result<Option<usize>> {
+        match self.buffer[self.sealed.clone()].first_chunk() {
+            Some(header) => {
+                let len = self.receiver.record_len(header);
+                Ok(Some(len.map_err(|_| invalid("verification failed"))?))
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// Gives the buffer back. What was in it is wiped.
+    fn release(&mut self) {
+        self.buffer[..self.sealed.end].zeroize();
+        self.buffer = Vec::new();
+        (self.data, self.sealed) = (0..0, 0..0);
+    }
+}
+
+impl Drop for Reading {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
+fn invalid(reason: &'static str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, reason)
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> Stream<S> {
+    /// Reads until there are data, or the end.
+    fn poll_data(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        while self.read.data.is_empty() && !self.read.has_ended {
+            let wanted = match self.read.record_len()? {
+                Some(len) if len <= self.read.sealed.len() => {
+                    self.open(len)?;
+                    continue;
+                }
+                Some(len) => len,
+                None => DATA,
+            };
+            let read = &mut self.read;
+            if read.buffer.len() < MAX_RECORD_LEN {
+                // None, or that of the first record, which is used up.
+                let mut buffer = vec![0; MAX_RECORD_LEN];
+                let rest = read.sealed.len();
+                buffer[..rest].copy_from_slice(&read.buffer[read.sealed.clone()]);
+                read.release();
+                (read.buffer, read.sealed) = (buffer, 0..rest);
+            } else if read.sealed.is_empty() || read.sealed.start + wanted > read.buffer.len() {
+                read.buffer.copy_within(read.sealed.clone(), 0);
+                (read.data, read.sealed) = (0..0, 0..read.sealed.len());
+            }
+            let mut room = ReadBuf::new(&mut read.buffer[read.sealed.end..]);
+            match Pin::new(&mut self.inner).poll_read(cx, &mut room) {
+                Poll::Ready(result) => result?,
+                Poll::Pending => {
+                    if read.sealed.is_empty() {
+                        read.release();
+                    }
+                    return Poll::Pending;
+                }
+            }
+            match room.filled().len() {
+                0 => return Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into())),
+                n => read.sealed.end += n,
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    /// Opens the next record.
+    fn open(&mut self, len: usize) -> io::Result<()> {
+        let read = &mut self.read;
+        let start = read.sealed.start;
+        read.sealed.start += len;
+        let record = &mut read.buffer[start..start + len];
+        match read.receiver.open(record, &mut self.keys) {
+            Ok(Frame::Data(data)) => {
+                read.bytes += u64::try_from(data.len()).map_err(io::Error::other)?;
+                read.data = start + DATA..start + DATA + data.len();
+                Ok(())
+            }
+            Ok(Frame::Renewal) => {
+                read.count_renewal(self.interval)?;
+                if self.is_due() && self.write.error.is_none() {
+                    self.renew()?;
+                }
+                Ok(())
+            }
+            Ok(Frame::End) if read.sealed.is_empty() => {
+                read.has_ended = true;
+                read.release();
+                Ok(())
+            }
+            Ok(Frame::End) => Err(invalid("data after the end")),
+            Err(_) => Err(invalid("verification failed")),
+        }
+    }
+
+    /// Sends a renewal that reading has caused, if nobody writes. Another task may wait for the stream to take more: then
+    /// both are woken.
+    fn send_along(&mut self, cx: &Context<'_>) {
+        if self.write.sent < self.write.sending.len() {
+            let waker = Waker::from(Arc::new(Both {
+                reader: cx.waker().clone(),
+                writer: self.write.waker.clone(),
+            }));
+            let cx = &mut Context::from_waker(&waker);
+            // An error stays, for who writes.
+            if let Poll::Ready(Ok(())) = self.write.poll_send(&mut self.inner, cx) {
+                let _ = Pin::new(&mut self.inner).poll_flush(cx);
+            }
+        }
+    }
+}
+
+/// Wakes the tasks of both directions.
+struct Both {
+    reader: Waker,
+    writer: Option<Waker>,
+}
+
+impl Wake for Both {
+    fn wake(self: Arc<Self>) {
+        self.reader.wake_by_ref();
+        if let Some(writer) = &self.writer {
+            writer.wake_by_ref();
+        }
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncBufRead for Stream<S> {
+    fn poll_fill_buf(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<&[u8]>> {
+        let this = self.get_mut();
+        if let Some(kind) = this.read.error {
+            return Poll::Ready(Err(kind.into()));
+        }
+        let result = this.poll_data(cx);
+        this.send_along(cx);
+        if let Err(error) = ready!(result) {
+            this.read.error = Some(error.kind());
+            this.read.release();
+            return Poll::Ready(Err(error));
+        }
+        Poll::Ready(Ok(&this.read.buffer[this.read.data.clone()]))
+    }
+
+    fn consume(self: Pin<&mut Self>, n: usize) {
+        let data = &mut self.get_mut().read.data;
+        data.start = data.end.min(data.start + n);
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Stream<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if buf.remaining() == 0 {
+            return Poll::Ready(Ok(()));
+        }
+        let data = ready!(self.as_mut().poll_fill_buf(cx))?;
+        let n = buf.remaining().min(data.len());
+        buf.put_slice(&data[..n]);
+        self.consume(n);
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Stream<S> {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        let this = self.get_mut();
+        if this.write.sender.is_none() {
+            return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
+        }
+        if buf.is_empty() {
+            return Poll::Ready(Ok(0));
+        }
+        loop {
+            match this.write.poll_send(&mut this.inner, cx)? {
+                Poll::Ready(()) if this.is_due() => this.renew()?,
+                Poll::Ready(()) => {
+                    let n = this.write.fill(buf);
+                    this.write.seal()?;
+                    if n == 0 {
+                        continue; // the record was full
+                    }
+                    if this.write.poll_send(&mut this.inner, cx)?.is_pending() {
+                        this.write.waker = Some(cx.waker().clone());
+                    }
+                    return Poll::Ready(Ok(n));
+                }
+                Poll::Pending => {
+                    this.write.waker = Some(cx.waker().clone());
+                    return match this.write.fill(buf) {
+                        0 => Poll::Pending,
+                        n => Poll::Ready(Ok(n)),
+                    };
+                }
+            }
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        loop {
+            this.write.waker = Some(cx.waker().clone());
+            ready!(this.write.poll_send(&mut this.inner, cx))?;
+            if this.write.filling.is_empty() {
+                break;
+            }
+            this.write.seal()?;
+        }
+        ready!(Pin::new(&mut this.inner).poll_flush(cx))?;
+        this.write.waker = None;
+        this.write.filling = Vec::new();
+        this.write.sending = Vec::new();
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        ready!(Pin::new(&mut *this).poll_flush(cx))?;
+        if let Some(sender) = this.write.sender.take() {
+            let end = sender.finish().map_err(io::Error::other)?;
+            this.write.sending.extend_from_slice(&end);
+            ready!(Pin::new(&mut *this).poll_flush(cx))?;
+        }
+        Pin::new(&mut this.inner).poll_shutdown(cx)
+    }
+}
+
+/// A record of data has no other room.
+const _: () =
+    assert!(DATA_OVERHEAD == DATA + veriplex::TAG_LEN && MAX_RECORD_LEN == MAX_DATA_LEN + DATA_OVERHEAD);
