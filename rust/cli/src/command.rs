@@ -1,18 +1,21 @@
 //! The command line, and what each command does.
 
-use std::io::{self, IsTerminal};
+mod sum;
+
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::LazyLock;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use veriplex::digest::DIGEST_LEN;
+use veriplex::keys::PrivateKey;
 use veriplex::mhf::Mhf;
 
-use crate::crypt::{Job, Secret};
+use crate::crypt::{Job, Range, Secret};
 use crate::error::{Error, Status};
 use crate::password::Source;
-use crate::{crypt, files, keyfile, keypair, password, sealed, signature, sums, tunnel};
+use crate::{crypt, files, keyfile, keypair, names, pages, password, sealed, signature, sums, tunnel};
 
 static VERSION: LazyLock<String> =
     LazyLock::new(|| format!("{} (backend {})", env!("CARGO_PKG_VERSION"), veriplex::backend()));
@@ -40,9 +43,8 @@ struct Cli {
     no_progress: bool,
 }
 
-/// The default cost of passwords, and the default maximum: 5 * 2^n KiB of memory, so 320 MiB and 1.25 GiB.
+/// The default cost of passwords: 320 MiB.
 const COST: &str = "16";
-const MAX_COST: &str = "18";
 
 #[derive(Subcommand)]
 enum Command {
@@ -62,6 +64,10 @@ enum Command {
         #[command(flatten)]
         sums: Sums,
     },
+    /// Print the digest of each file, computed on all cores, or check a list of digests
+    ///
+    /// The digest is another than that of `digest`. With an outboard, parts of a file can be verified by it.
+    Sum(sum::Args),
     /// Make a random key file, which only its owner may read
     Keygen {
         /// The file to make, which must not exist; - prints the key
@@ -70,10 +76,18 @@ enum Command {
         /// Make a private key, for sign, seal, unseal and tunnel, instead of a secret one for mac and encrypt
         #[arg(long)]
         private: bool,
+        /// Put the private key under a password, which is asked for
+        #[arg(short, long, requires = "private")]
+        password: bool,
+        /// The same; take the first line of a file for the password, - for standard input
+        #[arg(long, value_name = "FILE", requires = "private", conflicts_with = "password")]
+        password_file: Option<PathBuf>,
+        #[command(flatten)]
+        cost: Cost,
     },
     /// Print the public key of a private key
     Pubkey(PrivateKeyFile),
-    /// Encrypt a file or standard input; FILE becomes FILE.vpx
+    /// Encrypt files or standard input; FILE becomes FILE.vpx
     Encrypt {
         #[command(flatten)]
         secret: SecretArgs,
@@ -85,9 +99,13 @@ enum Command {
         #[arg(long, conflicts_with_all = ["cost", "password", "password_file"])]
         deterministic: bool,
         #[command(flatten)]
+        armor: Armor,
+        #[command(flatten)]
+        threads: Threads,
+        #[command(flatten)]
         files: Files,
     },
-    /// Decrypt and verify a file or standard input; FILE.vpx becomes FILE
+    /// Decrypt and verify files or standard input; FILE.vpx becomes FILE
     ///
     /// A file appears only when all of it was verified. A pipe is given each block as soon as it is
     /// verified: use what came out of it only if the exit status is 0.
@@ -96,6 +114,14 @@ enum Command {
         secret: SecretArgs,
         #[command(flatten)]
         max_cost: MaxCost,
+        /// Give only the plaintext from this byte on; of a seekable file, only what is needed is read
+        #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+        offset: u64,
+        /// Give at most this many bytes of it
+        #[arg(short, long, value_name = "N")]
+        length: Option<u64>,
+        #[command(flatten)]
+        threads: Threads,
         #[command(flatten)]
         files: Files,
     },
@@ -116,34 +142,40 @@ enum Command {
         #[arg(value_name = "HASHFILE")]
         hash: PathBuf,
     },
-    /// Sign a file or standard input; the signature of FILE becomes FILE.sig
+    /// Sign files or standard input; the signature of FILE becomes FILE.vpsig
     Sign {
         #[command(flatten)]
         key: PrivateKeyFile,
+        /// What to sign with the file, for whoever verifies it; without it, the time and the file's name
+        #[arg(short, long, value_name = "TEXT")]
+        comment: Option<String>,
         #[command(flatten)]
         files: Files,
     },
-    /// Verify the signature of a file or standard input
+    /// Verify the signatures of files or standard input
     Verify {
         /// The signer's public key: 64 hexadecimal digits, or a file with them
         #[arg(long, value_name = "PUBKEY")]
         from: String,
-        /// The signature, if it is not FILE.sig
+        /// The signature of the one FILE, if it is not FILE.vpsig
         #[arg(short, long, value_name = "SIG")]
         signature: Option<PathBuf>,
-        /// The file; - or none for standard input
+        /// The files; - or none for standard input
         #[arg(value_name = "FILE", default_value = "-", hide_default_value = true)]
-        file: PathBuf,
+        files: Vec<PathBuf>,
     },
-    /// Encrypt a file or standard input to a public key; FILE becomes FILE.sealed
+    /// Encrypt files or standard input to public keys; FILE becomes FILE.sealed
     ///
-    /// The receiver learns that the file comes from the holder of your private key, and can prove it to nobody else.
+    /// The receiver learns that the file comes from the holder of your private key, and can prove it to nobody else. Of
+    /// several receivers, each could have changed what the others get: sign what that matters for.
     Seal {
         #[command(flatten)]
         key: PrivateKeyFile,
-        /// The receiver's public key: 64 hexadecimal digits, or a file with them
-        #[arg(long, value_name = "PUBKEY")]
-        to: String,
+        /// A receiver's public key: 64 hexadecimal digits, or a file with one in each line; may be repeated
+        #[arg(long, value_name = "PUBKEY", required = true)]
+        to: Vec<String>,
+        #[command(flatten)]
+        armor: Armor,
         #[command(flatten)]
         files: Files,
     },
@@ -160,64 +192,52 @@ enum Command {
         #[command(flatten)]
         files: Files,
     },
-    /// Tunnel TCP connections, encrypted and authenticated by public keys
+    /// Tunnel connections, encrypted and authenticated by hybrid post-quantum keys
     #[command(subcommand)]
-    Tunnel(Tunnel),
-}
-
-#[derive(Subcommand)]
-enum Tunnel {
-    /// Take tunnels of known clients, and connect each to one place
-    Serve(TunnelEnd),
-    /// Take connections, and pass each through a tunnel to a server
-    Connect(TunnelEnd),
-}
-
-#[derive(Args)]
-struct TunnelEnd {
-    #[command(flatten)]
-    key: PrivateKeyFile,
-    /// A public key that the other end may have: 64 hexadecimal digits, or a file with one in each line; may be
-    /// repeated
-    #[arg(long = "peer", value_name = "PUBKEY", required = true)]
-    peers: Vec<String>,
-    /// Where connections are taken; port 0 for any
-    #[arg(long, value_name = "HOST:PORT")]
-    listen: String,
-    /// Where they go: the server's destination, or the client's server
-    #[arg(long, value_name = "HOST:PORT")]
-    connect: String,
-    /// How many may be open at a time; each takes two file descriptors
-    #[arg(long, value_name = "N", default_value_t = 400, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    max_connections: u32,
-    /// How many may be in their handshake at a time; more push out the oldest
-    #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    max_pending: u32,
-    /// How long a handshake may take, and a connection to HOST:PORT
-    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=3600))]
-    timeout: u32,
-}
-
-impl TunnelEnd {
-    fn options(&self, quiet: bool) -> tunnel::Options<'_> {
-        tunnel::Options {
-            key_file: &self.key.key_file,
-            peers: &self.peers,
-            listen: &self.listen,
-            connect: &self.connect,
-            max_connections: self.max_connections,
-            max_pending: self.max_pending,
-            timeout: self.timeout,
-            quiet,
-        }
-    }
+    Tunnel(tunnel::Command),
+    /// Print what a shell needs to complete command lines
+    Completions {
+        #[arg(value_name = "SHELL")]
+        shell: clap_complete::Shell,
+    },
+    /// Write the man pages into a folder
+    #[command(hide = true)]
+    ManPages {
+        #[arg(value_name = "FOLDER")]
+        folder: PathBuf,
+    },
 }
 
 #[derive(Args)]
 struct PrivateKeyFile {
-    /// Your private key, made by `veriplex keygen --private`
+    /// Your private key, made by `veriplex keygen --private`; - for standard input
     #[arg(short, long = "key-file", value_name = "KEYFILE")]
     key_file: PathBuf,
+    /// Take the first line of a file for the key's password, if it has one, rather than ask for it; - for standard input
+    #[arg(long, value_name = "FILE")]
+    key_password_file: Option<PathBuf>,
+}
+
+impl PrivateKeyFile {
+    fn source(&self) -> Source {
+        source(self.key_password_file.as_deref())
+    }
+
+    /// Reads the key; these are the inputs besides.
+    fn read(&self, inputs: &[PathBuf]) -> Result<PrivateKey, Error> {
+        let key = ("key", self.key_file.as_path());
+        let password = self.key_password_file.as_deref().map(|path| ("password", path));
+        for input in inputs {
+            only_one_stdin(key, ("input", input))?;
+            if let Some(password) = password {
+                only_one_stdin(password, ("input", input))?;
+            }
+        }
+        if let Some(password) = password {
+            only_one_stdin(password, key)?;
+        }
+        keypair::read_private(&self.key_file, &self.source())
+    }
 }
 
 #[derive(Args)]
@@ -250,7 +270,7 @@ struct PasswordFile {
 
 #[derive(Args)]
 struct Cost {
-    /// What a guess of the password costs: 5 * 2^N KiB of memory
+    /// What a guess of the password costs: 5 * 2^N KiB of memory; 12 to 18 are of use
     #[arg(long, value_name = "N", default_value = COST,
         value_parser = clap::value_parser!(u8).range(..=i64::from(Mhf::MAX_COST)))]
     cost: u8,
@@ -259,7 +279,7 @@ struct Cost {
 #[derive(Args)]
 struct MaxCost {
     /// Refuse what needs more than 5 * 2^N KiB of memory
-    #[arg(long, value_name = "N", default_value = MAX_COST,
+    #[arg(long, value_name = "N", default_value_t = *password::COSTS.end(),
         value_parser = clap::value_parser!(u8).range(..=i64::from(Mhf::MAX_COST)))]
     max_cost: u8,
 }
@@ -272,40 +292,118 @@ struct Sums {
     /// Take each FILE for a list that this command printed, and check the files in it
     #[arg(short, long)]
     check: bool,
+    /// Say in each line what it is, so that no other program takes it for its own
+    #[arg(long, conflicts_with = "check")]
+    tag: bool,
+    /// Of folders, take all the files in them and below; links are not followed
+    #[arg(short, long, conflicts_with = "check")]
+    recursive: bool,
+}
+
+impl Sums {
+    fn run(&self, kind: &sums::Kind, quiet: bool, show_progress: bool) -> Result<Status, Error> {
+        if self.check {
+            return sums::check(kind, &self.files, quiet, show_progress);
+        }
+        let style = sums::Style {
+            tag: self.tag,
+            recursive: self.recursive,
+            show_progress,
+        };
+        sums::print(kind, &self.files, style)
+    }
+}
+
+#[derive(Args)]
+struct Threads {
+    /// How many threads work; without it, as many as there are cores
+    #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+}
+
+impl Threads {
+    fn set(&self) -> Result<(), Error> {
+        let Some(threads) = self.threads else {
+            return Ok(());
+        };
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(threads.into())
+            .build_global()
+            .map_err(|error| Error::io("threads", error))
+    }
+}
+
+#[derive(Args)]
+struct Armor {
+    /// Write text, for where bytes do not pass; it is recognised by itself when it is opened
+    #[arg(short, long)]
+    armor: bool,
 }
 
 #[derive(Args)]
 struct Files {
-    /// Where the result goes; - for standard output
+    /// Where the result of the one FILE goes; - for standard output
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
     /// Replace an existing output; write ciphertext even to a terminal
     #[arg(short, long)]
     force: bool,
-    /// The input; - or none for standard input
+    /// The inputs; - or none for standard input
     #[arg(value_name = "FILE", default_value = "-", hide_default_value = true)]
-    file: PathBuf,
+    inputs: Vec<PathBuf>,
 }
 
 impl Files {
-    fn job(&self, show_progress: bool) -> Job<'_> {
-        Job {
-            input: &self.file,
-            output: self.output.as_deref(),
-            force: self.force,
-            show_progress,
+    /// Does this with each; an error with one does not stop the others.
+    fn each(
+        &self,
+        armor: bool,
+        show_progress: bool,
+        work: impl Fn(&Job<'_>) -> Result<(), Error>,
+    ) -> Result<Status, Error> {
+        if self.output.is_some() && self.inputs.len() > 1 {
+            return Err(Error::usage("--output", "is for one file"));
+        }
+        each(&self.inputs, |input| {
+            work(&Job {
+                input,
+                output: self.output.as_deref(),
+                force: self.force,
+                armor,
+                show_progress,
+            })
+        })
+    }
+}
+
+fn each(files: &[PathBuf], work: impl Fn(&Path) -> Result<(), Error>) -> Result<Status, Error> {
+    let mut status = Status::Ok;
+    for file in files {
+        match work(file) {
+            Ok(()) => {}
+            // If nobody reads the results, there is no point in going on.
+            Err(error) if error.status == Status::Closed => return Err(error),
+            Err(error) => status = status.and(error.report()),
         }
     }
+    Ok(status)
 }
 
 impl SecretArgs {
     /// Reads the key or the password, which is a new one for encryption.
     fn read(&self, files: &Files, new: bool) -> Result<Secret, Error> {
         if let Some(path) = &self.key_file {
+            for file in &files.inputs {
+                only_one_stdin(("key", path), ("input", file))?;
+            }
             return keyfile::read(path).map(Secret::Key);
         }
         let source = source(self.password_file.as_deref());
-        only_one_stdin(&source, &files.file)?;
+        if let Some(path) = &self.password_file {
+            for file in &files.inputs {
+                only_one_stdin(("password", path), ("input", file))?;
+            }
+        }
         let password = if new { source.read_new() } else { source.read() };
         password.map(Secret::Password)
     }
@@ -315,12 +413,12 @@ fn source(password_file: Option<&Path>) -> Source {
     password_file.map_or(Source::Terminal, |path| Source::File(path.to_owned()))
 }
 
-/// Standard input is either the password or the input.
-fn only_one_stdin(source: &Source, input: &Path) -> Result<(), Error> {
-    if source.is_stdin() && files::is_stdio(input) {
+/// Standard input cannot be both.
+fn only_one_stdin(one: (&str, &Path), other: (&str, &Path)) -> Result<(), Error> {
+    if files::is_stdio(one.1) && files::is_stdio(other.1) {
         return Err(Error::usage(
             "standard input",
-            "cannot be both password and input",
+            format_args!("cannot be both {} and {}", one.0, other.0),
         ));
     }
     Ok(())
@@ -328,53 +426,112 @@ fn only_one_stdin(source: &Source, input: &Path) -> Result<(), Error> {
 
 /// Does what the command line says, and reports errors on standard error.
 pub fn main() -> ExitCode {
-    let status = match run(&Cli::parse()) {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return told(&error),
+    };
+    let status = match run(&cli) {
         Ok(status) => status,
         Err(error) => error.report(),
     };
     status.into()
 }
 
+/// Help, or what is wrong with the command line. That may hold the name of a file, which a shell put in for `*`.
+fn told(error: &clap::Error) -> ExitCode {
+    let text = names::visible(&error.render().to_string());
+    // Not `print!`, which panics if it cannot write.
+    let written = if error.use_stderr() {
+        io::stderr().write_all(text.as_bytes())
+    } else {
+        let mut stdout = io::stdout();
+        stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush())
+    };
+    match written {
+        Err(failed) if !error.use_stderr() => Error::write("standard output", &failed).report().into(),
+        _ if error.use_stderr() => Status::Usage.into(),
+        _ => Status::Ok.into(),
+    }
+}
+
+#[allow(clippy::too_many_lines)] // one arm per command
 fn run(cli: &Cli) -> Result<Status, Error> {
     let show_progress = !cli.quiet && !cli.no_progress && io::stderr().is_terminal();
-    let sums = |kind: &sums::Kind, sums: &Sums| {
-        if sums.check {
-            sums::check(kind, &sums.files, cli.quiet, show_progress)
-        } else {
-            sums::print(kind, &sums.files, show_progress)
-        }
-    };
     match &cli.command {
         Command::Digest { length, sums: files } => {
             let length = usize::try_from(*length).expect("at most 2^14");
-            sums(&sums::Kind::Digest(length), files)
+            files.run(&sums::Kind::Digest(length), cli.quiet, show_progress)
         }
-        Command::Mac { key, sums: files } => sums(&sums::Kind::Mac(keyfile::read(&key.key_file)?), files),
-        Command::Keygen { path, private: false } => keyfile::generate(path).map(|()| Status::Ok),
-        Command::Keygen { path, private: true } => keypair::generate(path).map(|()| Status::Ok),
-        Command::Pubkey(key) => keypair::print_public(&key.key_file).map(|()| Status::Ok),
+        Command::Mac { key, sums: files } => {
+            for file in &files.files {
+                only_one_stdin(("key", &key.key_file), ("input", file))?;
+            }
+            let key = keyfile::read(&key.key_file)?;
+            files.run(&sums::Kind::Mac(key), cli.quiet, show_progress)
+        }
+        Command::Sum(args) => sum::run(args, cli.quiet, show_progress),
+        Command::Keygen {
+            path, private: false, ..
+        } => keyfile::generate(path).map(|()| Status::Ok),
+        Command::Keygen {
+            path,
+            password,
+            password_file,
+            cost,
+            ..
+        } => {
+            let is_protected = *password || password_file.is_some();
+            let password = is_protected
+                .then(|| {
+                    password::warn_of_cost(cost.cost);
+                    source(password_file.as_deref()).read_new()
+                })
+                .transpose()?;
+            let protection = password.as_ref().map(|password| (password, cost.cost));
+            keypair::generate(path, protection).map(|()| Status::Ok)
+        }
+        Command::Pubkey(key) => {
+            let key = key.read(&[])?;
+            keypair::print_public(key.public_key()).map(|()| Status::Ok)
+        }
         Command::Encrypt {
             secret,
             cost,
             deterministic,
+            armor,
+            threads,
             files,
         } => {
-            let job = files.job(show_progress);
-            match secret.read(files, true)? {
-                Secret::Key(key) if *deterministic => crypt::encrypt_deterministically(&job, &key),
-                secret => crypt::encrypt(&job, &secret, cost.cost),
+            threads.set()?;
+            if secret.key_file.is_none() {
+                password::warn_of_cost(cost.cost);
             }
-            .map(|()| Status::Ok)
+            let secret = secret.read(files, true)?;
+            files.each(armor.armor, show_progress, |job| match &secret {
+                Secret::Key(key) if *deterministic => crypt::encrypt_deterministically(job, key),
+                secret => crypt::encrypt(job, secret, cost.cost),
+            })
         }
         Command::Decrypt {
             secret,
             max_cost,
+            offset,
+            length,
+            threads,
             files,
         } => {
+            threads.set()?;
+            let range = Range {
+                offset: *offset,
+                length: *length,
+            };
             let secret = secret.read(files, false)?;
-            crypt::decrypt(&files.job(show_progress), &secret, max_cost.max_cost).map(|()| Status::Ok)
+            files.each(false, show_progress, |job| {
+                crypt::decrypt(job, &secret, max_cost.max_cost, range)
+            })
         }
         Command::HashPassword { password, cost } => {
+            password::warn_of_cost(cost.cost);
             password::hash(&source(password.password_file.as_deref()), cost.cost).map(|()| Status::Ok)
         }
         Command::VerifyPassword {
@@ -383,28 +540,51 @@ fn run(cli: &Cli) -> Result<Status, Error> {
             hash,
         } => {
             let source = source(password.password_file.as_deref());
-            only_one_stdin(&source, hash)?;
+            if let Some(path) = &password.password_file {
+                only_one_stdin(("password", path), ("hash", hash))?;
+            }
             password::verify(hash, &source, max_cost.max_cost).map(|()| Status::Ok)
         }
-        Command::Sign { key, files } => {
-            signature::sign(&files.job(show_progress), &key.key_file).map(|()| Status::Ok)
+        Command::Sign { key, comment, files } => {
+            let key = key.read(&files.inputs)?;
+            files.each(false, show_progress, |job| {
+                signature::sign(job, &key, comment.as_deref())
+            })
         }
         Command::Verify {
             from,
             signature,
-            file,
+            files,
         } => {
-            signature::verify(from, file, signature.as_deref(), cli.quiet, show_progress).map(|()| Status::Ok)
+            let key = keypair::one(from)?;
+            if signature.is_some() && files.len() > 1 {
+                return Err(Error::usage("--signature", "is for one file"));
+            }
+            each(files, |file| {
+                signature::verify(&key, file, signature.as_deref(), cli.quiet, show_progress)
+            })
         }
-        Command::Seal { key, to, files } => {
-            sealed::seal_file(&files.job(show_progress), &key.key_file, to).map(|()| Status::Ok)
+        Command::Seal {
+            key,
+            to,
+            armor,
+            files,
+        } => {
+            let key = key.read(&files.inputs)?;
+            let to = keypair::all(to)?;
+            files.each(armor.armor, show_progress, |job| {
+                sealed::seal_file(job, &key, &to)
+            })
         }
         Command::Unseal { key, from, files } => {
-            sealed::unseal_file(&files.job(show_progress), &key.key_file, from).map(|()| Status::Ok)
+            let key = key.read(&files.inputs)?;
+            let from = keypair::one(from)?;
+            files.each(false, show_progress, |job| sealed::unseal_file(job, &key, &from))
         }
-        Command::Tunnel(Tunnel::Serve(end)) => tunnel::serve(&end.options(cli.quiet)).map(|()| Status::Ok),
-        Command::Tunnel(Tunnel::Connect(end)) => {
-            tunnel::connect(&end.options(cli.quiet)).map(|()| Status::Ok)
+        Command::Tunnel(command) => tunnel::run(command, cli.quiet).map(|()| Status::Ok),
+        Command::Completions { shell } => {
+            pages::print_completions(Cli::command(), *shell).map(|()| Status::Ok)
         }
+        Command::ManPages { folder } => pages::write_man_pages(Cli::command(), folder).map(|()| Status::Ok),
     }
 }

@@ -4,6 +4,8 @@ use std::fmt;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use crate::armor::Malformed;
+
 /// The exit statuses; part of the interface, listed in `--help` and in `README.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
@@ -56,6 +58,14 @@ impl Error {
         Self::new(Status::Io, name, reason)
     }
 
+    /// A failed read, of armor perhaps.
+    pub fn read(name: &str, error: &io::Error) -> Self {
+        match error.get_ref() {
+            Some(inner) if inner.is::<Malformed>() => Self::unverified(name, inner),
+            _ => Self::io(name, error),
+        }
+    }
+
     /// A failed write. Whoever closed a pipe already knows that it is closed.
     pub fn write(name: &str, error: &io::Error) -> Self {
         let status = match error.kind() {
@@ -78,6 +88,12 @@ impl Error {
             warn(&self.message);
         }
         self.status
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
     }
 }
 

@@ -1,15 +1,21 @@
 //! Inputs, and outputs that appear whole or not at all.
 
-use std::fs::{self, File, OpenOptions, Permissions};
-use std::io::{self, IsTerminal, Read, Write};
+#[cfg(unix)]
+use std::fs::Permissions;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use tempfile::NamedTempFile;
+#[cfg(unix)]
+use rustix::fs::OFlags;
 use veriplex::hazmat::RATE;
 use zeroize::Zeroizing;
 
+use crate::armor;
 use crate::error::Error;
+use crate::names::quoted;
 use crate::progress::Progress;
+use crate::temporary::Temporary;
 
 /// How much is read at a time: about 94 KiB, whole blocks of the duplex.
 pub const CHUNK: usize = 1024 * RATE;
@@ -19,27 +25,19 @@ pub fn is_stdio(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// The path for a message of one line.
-pub fn printable(path: &Path) -> String {
-    let mut text = String::new();
-    for c in path.to_string_lossy().chars() {
-        if c.is_control() {
-            text.extend(c.escape_default());
-        } else {
-            text.push(c);
-        }
-    }
-    text
-}
-
 /// A file or standard input, its progress shown.
 pub struct Input {
-    reader: Box<dyn Read>,
+    reader: Reader,
     progress: Progress,
-    /// Whether it can be opened again to read the same.
-    pub is_regular: bool,
+    /// Of a file, which can be opened again to read the same.
+    len: Option<u64>,
     /// For messages.
     pub name: String,
+}
+
+enum Reader {
+    File(File),
+    Other(Box<dyn Read>),
 }
 
 impl Input {
@@ -48,13 +46,13 @@ impl Input {
         if is_stdio(path) {
             // Not locked: the list of a check may be read from there at the same time.
             return Ok(Self {
-                reader: Box::new(io::stdin()),
+                reader: Reader::Other(Box::new(io::stdin())),
                 progress: Progress::new(show_progress, None),
-                is_regular: false,
+                len: None,
                 name: "standard input".into(),
             });
         }
-        let name = printable(path);
+        let name = quoted(path);
         let open = || {
             let file = File::open(path)?;
             let metadata = file.metadata()?;
@@ -62,11 +60,85 @@ impl Input {
         };
         let (file, len) = open().map_err(|error: io::Error| Error::io(&name, error))?;
         Ok(Self {
-            reader: Box::new(file),
+            reader: Reader::File(file),
             progress: Progress::new(show_progress, len),
-            is_regular: len.is_some(),
+            len,
             name,
         })
+    }
+
+    /// Opens what may be in armor, and reads what that holds.
+    pub fn open_ciphertext(path: &Path, show_progress: bool) -> Result<Self, Error> {
+        let mut input = Self::open(path, show_progress)?;
+        let failed = |error| Error::io(&quoted(path), error);
+        let mut first = Vec::new();
+        let begins = armor::BEGIN.len() as u64;
+        // A piece at a time: other input must not be waited for.
+        while input.reader().take(1).read_to_end(&mut first).map_err(failed)? > 0 {
+            if !armor::BEGIN.starts_with(&first) || first.len() as u64 == begins {
+                break;
+            }
+        }
+        let is_armored = first == armor::BEGIN;
+        if is_armored {
+            // What it holds is shorter.
+            input.progress = Progress::new(show_progress, None);
+        }
+        if let (Reader::File(file), false) = (&mut input.reader, is_armored || input.len.is_none()) {
+            file.rewind().map_err(failed)?;
+            return Ok(input);
+        }
+        let rest: Box<dyn Read> = match input.reader {
+            Reader::File(file) => Box::new(file),
+            Reader::Other(reader) => reader,
+        };
+        let whole = io::Cursor::new(first).chain(rest);
+        input.reader = Reader::Other(if is_armored {
+            Box::new(armor::Decoder::new(whole))
+        } else {
+            Box::new(whole)
+        });
+        Ok(input)
+    }
+
+    /// A file that is read on from where it is.
+    pub fn from_file(file: File, progress: Progress, name: String) -> Self {
+        Self {
+            reader: Reader::File(file),
+            progress,
+            len: None,
+            name,
+        }
+    }
+
+    fn reader(&mut self) -> &mut dyn Read {
+        match &mut self.reader {
+            Reader::File(file) => file,
+            Reader::Other(reader) => reader,
+        }
+    }
+
+    /// Whether it can be opened again to read the same.
+    pub fn is_regular(&self) -> bool {
+        self.len.is_some()
+    }
+
+    /// Size in bytes of a file, when it was opened.
+    pub fn len(&self) -> Option<u64> {
+        self.len
+    }
+
+    /// Whether any place of it can be read.
+    pub fn can_seek(&self) -> bool {
+        self.len.is_some() && matches!(self.reader, Reader::File(_))
+    }
+
+    /// A file of which any place can be read, with its length and name.
+    pub fn into_file(self) -> Result<(File, u64, Progress, String), Self> {
+        match (self.reader, self.len) {
+            (Reader::File(file), Some(len)) => Ok((file, len, self.progress, self.name)),
+            (reader, _) => Err(Self { reader, ..self }),
+        }
     }
 
     /// Passes everything to `sink`, a piece at a time.
@@ -76,7 +148,7 @@ impl Input {
             match self.read(&mut buffer) {
                 Ok(0) => return Ok(()),
                 Ok(n) => sink(&mut buffer[..n])?,
-                Err(error) => return Err(Error::io(&self.name, error)),
+                Err(error) => return Err(Error::read(&self.name, &error)),
             }
         }
     }
@@ -86,10 +158,19 @@ impl Read for Input {
     /// Never gives up for a signal.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
-            match self.reader.read(buffer) {
+            match self.reader().read(buffer) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                result => return result.inspect(|&n| self.progress.advance(n)),
+                result => return result.inspect(|&n| self.progress.advance(n as u64)),
             }
+        }
+    }
+}
+
+impl Seek for Input {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        match &mut self.reader {
+            Reader::File(file) => file.seek(to),
+            Reader::Other(_) => Err(io::ErrorKind::NotSeekable.into()),
         }
     }
 }
@@ -97,6 +178,7 @@ impl Read for Input {
 /// Where a result goes. Only [`Output::commit`] makes a file appear; without it nothing is left behind.
 pub struct Output {
     sink: Sink,
+    armor: Option<armor::Encoder>,
     /// For messages.
     pub name: String,
 }
@@ -105,40 +187,91 @@ enum Sink {
     Stdout(io::Stdout),
     /// A device or named pipe, which must not be replaced by a file.
     Special(File),
-    File {
-        temporary: NamedTempFile,
-        destination: PathBuf,
-        replace: bool,
-    },
+    File(NewFile),
+}
+
+/// Who may read a new file; one that replaces another of the same owner has the mode of that one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Readers {
+    /// Its owner only.
+    Owner,
+    /// Whoever may read any new file: set by the umask.
+    Any,
+}
+
+/// What may be at the place of an output.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Existing {
+    /// Nothing.
+    Refused,
+    /// The same; `--force` would change that.
+    Kept,
+    /// A file that is replaced, or something else that is written to.
+    Replaced,
 }
 
 impl Output {
-    /// Standard output for `-`, else a file, which may exist only if `replace`.
+    /// Standard output for `-`, else a file.
     ///
     /// A replaced file keeps its mode, and a symbolic link to it stays one.
-    pub fn create(path: &Path, replace: bool) -> Result<Self, Error> {
+    pub fn create(path: &Path, existing: Existing, readers: Readers) -> Result<Self, Error> {
         if is_stdio(path) {
             return Ok(Self {
                 sink: Sink::Stdout(io::stdout()),
+                armor: None,
                 name: "standard output".into(),
             });
         }
-        let name = printable(path);
-        let sink = match fs::metadata(path) {
-            Ok(found) if found.is_file() && !replace => return Err(exists(&name)),
-            Ok(found) if found.is_file() => fs::canonicalize(path)
-                .and_then(|path| Sink::temporary(path, replace, Some(found.permissions()))),
-            Ok(found) if found.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
-            Ok(_) => OpenOptions::new().write(true).open(path).map(Sink::Special),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                Sink::temporary(path.to_owned(), replace, None)
+        let name = quoted(path);
+        let failed = |error| Error::io(&name, error);
+        let replace = existing == Existing::Replaced;
+        let mode = Mode::from(readers);
+        let found = match fs::symlink_metadata(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            found => Some(found.map_err(failed)?),
+        };
+        let new =
+            |destination: PathBuf, mode| NewFile::create(destination, existing, mode, true).map(Sink::File);
+        let sink = match found {
+            None => new(path.to_owned(), mode),
+            Some(found) if found.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+            // Whoever can make files in that folder would be given what belongs in the new one.
+            Some(found) if !replace && !found.is_file() && !found.is_symlink() => {
+                return Err(Error::io(&name, "not a regular file (--force writes to it)"));
             }
-            Err(error) => Err(error),
+            Some(_) if !replace => return Err(existing.error(&name)),
+            Some(link) => match fs::metadata(path) {
+                // A link to nothing is replaced.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => new(path.to_owned(), mode),
+                Err(error) => Err(error),
+                Ok(found) if found.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+                Ok(found) if found.is_file() => {
+                    fs::canonicalize(path).and_then(|path| new(path, mode.or_that_of(&found)))
+                }
+                Ok(_) => open_special(path, link.is_symlink()).map(Sink::Special),
+            },
         };
         match sink {
-            Ok(sink) => Ok(Self { sink, name }),
-            Err(error) => Err(Error::io(&name, error)),
+            Ok(sink) => Ok(Self {
+                sink,
+                armor: None,
+                name,
+            }),
+            Err(error) => Err(failed(error)),
         }
+    }
+
+    /// The same as for a new file, where there are no files without a name: for the tests.
+    pub fn create_named(path: &Path, readers: Readers) -> Result<Self, Error> {
+        let name = quoted(path);
+        let mode = Mode::from(readers);
+        NewFile::create(path.to_owned(), Existing::Kept, mode, false)
+            .map_err(|error| Error::io(&name, error))
+            .map(|file| Self {
+                sink: Sink::File(file),
+                armor: None,
+                name: name.clone(),
+            })
     }
 
     /// Whether nothing is seen of it before [`Output::commit`].
@@ -150,88 +283,266 @@ impl Output {
         match &self.sink {
             Sink::Stdout(stdout) => stdout.is_terminal(),
             Sink::Special(file) => file.is_terminal(),
-            Sink::File { .. } => false,
+            Sink::File(_) => false,
+        }
+    }
+
+    /// From now on writes text.
+    #[must_use]
+    pub fn armored(self) -> Self {
+        Self {
+            armor: Some(armor::Encoder::new()),
+            ..self
+        }
+    }
+
+    /// A file that can be written in any order.
+    pub fn file(&mut self) -> Option<&mut File> {
+        match &mut self.sink {
+            Sink::File(new) => Some(&mut new.file),
+            _ => None,
         }
     }
 
     /// What was written is whole: lets the file appear under its name.
-    pub fn commit(self) -> Result<(), Error> {
-        let Self { sink, name } = self;
+    pub fn commit(mut self) -> Result<(), Error> {
+        if let Some(armor) = self.armor.take() {
+            armor
+                .finish(&mut self.sink)
+                .map_err(|error| Error::write(&self.name, &error))?;
+        }
+        let Self { sink, name, .. } = self;
         match sink {
             Sink::Stdout(mut stdout) => stdout.flush().map_err(|error| Error::write(&name, &error)),
             Sink::Special(_) => Ok(()),
-            Sink::File {
-                temporary,
-                destination,
-                replace,
-            } => {
-                // On disk before it has a name, so that a crash leaves no empty file under that name.
-                temporary
-                    .as_file()
-                    .sync_all()
-                    .map_err(|error| Error::io(&name, error))?;
-                let result = if replace {
-                    temporary.persist(&destination)
-                } else {
-                    temporary.persist_noclobber(&destination)
-                };
-                result.map_err(|failed| match failed.error.kind() {
-                    io::ErrorKind::AlreadyExists => exists(&name),
-                    _ => Error::io(&name, failed.error),
-                })?;
-                // The name too, where the system can; the output is whole either way.
-                if let Ok(folder) = File::open(folder_of(&destination)) {
-                    let _ = folder.sync_all();
-                }
-                Ok(())
+            Sink::File(file) => {
+                let existing = file.existing;
+                file.commit().map_err(|error| match error.kind() {
+                    io::ErrorKind::AlreadyExists => existing.error(&name),
+                    _ => Error::io(&name, error),
+                })
             }
         }
     }
 }
 
-impl Sink {
-    fn temporary(destination: PathBuf, replace: bool, permissions: Option<Permissions>) -> io::Result<Self> {
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".veriplex-").suffix(".tmp");
-        // The crate's own choice is 0600; this is that of any new file, which the umask narrows. For a
-        // replaced file it must never be wider than the old mode: whoever opens it early can read it later.
-        #[cfg(unix)]
-        builder.permissions({
-            use std::os::unix::fs::PermissionsExt;
-            let mode = permissions.as_ref().map_or(0o666, PermissionsExt::mode);
-            Permissions::from_mode(mode & 0o777)
-        });
-        let temporary = builder.tempfile_in(folder_of(&destination))?;
-        if let Some(permissions) = permissions {
-            temporary.as_file().set_permissions(permissions)?;
+impl Existing {
+    /// What `--force` on the command line says.
+    pub fn forced(force: bool) -> Self {
+        if force { Self::Replaced } else { Self::Kept }
+    }
+
+    fn error(self, name: &str) -> Error {
+        Error::io(
+            name,
+            match self {
+                Self::Refused => "exists already",
+                Self::Kept | Self::Replaced => "exists already (--force replaces it)",
+            },
+        )
+    }
+}
+
+/// Opens what is not a file. What is found must not have become something else since it was looked at.
+fn open_special(path: &Path, is_link: bool) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        let follow = if is_link {
+            OFlags::empty()
+        } else {
+            OFlags::NOFOLLOW
+        };
+        options.custom_flags((follow | OFlags::NOCTTY).bits().cast_signed());
+    }
+    #[cfg(not(unix))]
+    let _ = is_link;
+    let file = options.open(path)?;
+    if file.metadata()?.is_file() {
+        return Err(io::Error::other("changed while it was opened"));
+    }
+    Ok(file)
+}
+
+/// The mode of a file from its name on; before, it is 0600.
+#[derive(Clone, Copy)]
+enum Mode {
+    Exactly(u32),
+    Umask,
+}
+
+impl From<Readers> for Mode {
+    fn from(readers: Readers) -> Self {
+        match readers {
+            Readers::Owner => Self::Exactly(0o600),
+            Readers::Any => Self::Umask,
         }
-        Ok(Self::File {
+    }
+}
+
+impl Mode {
+    /// That of a replaced file, without the bits that give its content the rights of its owner or group. A file of
+    /// somebody else does not say who may read ours.
+    #[cfg(unix)]
+    fn or_that_of(self, replaced: &fs::Metadata) -> Self {
+        use std::os::unix::fs::{MetadataExt, PermissionsExt};
+        if replaced.uid() == rustix::process::geteuid().as_raw() {
+            Self::Exactly(replaced.permissions().mode() & 0o777)
+        } else {
+            self
+        }
+    }
+
+    #[cfg(not(unix))]
+    fn or_that_of(self, _: &fs::Metadata) -> Self {
+        self
+    }
+
+    #[cfg(unix)]
+    fn set(self, file: &File) -> io::Result<()> {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = match self {
+            Self::Exactly(mode) => mode,
+            Self::Umask => 0o666 & !umask(),
+        };
+        file.set_permissions(Permissions::from_mode(mode))
+    }
+
+    #[cfg(not(unix))]
+    fn set(self, _: &File) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// It can be read only by setting it; no other thread makes files meanwhile.
+#[cfg(unix)]
+fn umask() -> u32 {
+    use rustix::fs::Mode;
+    let mask = rustix::process::umask(Mode::from_raw_mode(0o077));
+    rustix::process::umask(mask);
+    mask.as_raw_mode()
+}
+
+/// A file that appears when it is whole.
+struct NewFile {
+    file: File,
+    /// None where a file needs no name.
+    temporary: Option<Temporary>,
+    destination: PathBuf,
+    existing: Existing,
+    mode: Mode,
+}
+
+impl NewFile {
+    fn create(destination: PathBuf, existing: Existing, mode: Mode, unnamed: bool) -> io::Result<Self> {
+        let folder = folder_of(&destination);
+        let (temporary, file) = if let Some(file) = unnamed.then(|| open_unnamed(folder)).flatten() {
+            (None, file)
+        } else {
+            let (temporary, file) = Temporary::make(folder, |path| {
+                let mut options = OpenOptions::new();
+                options.read(true).write(true).create_new(true);
+                #[cfg(unix)]
+                std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+                options.open(path)
+            })?;
+            (Some(temporary), file)
+        };
+        Ok(Self {
+            file,
             temporary,
             destination,
-            replace,
+            existing,
+            mode,
         })
     }
+
+    fn commit(self) -> io::Result<()> {
+        let replace = self.existing == Existing::Replaced;
+        self.mode.set(&self.file)?;
+        // On disk before it has a name, so that a crash leaves no empty file under that name.
+        self.file.sync_all()?;
+        let folder = folder_of(&self.destination);
+        match self.temporary {
+            Some(temporary) => temporary.persist(&self.destination, replace)?,
+            None if replace => {
+                // Only a rename replaces a file.
+                let (temporary, ()) = Temporary::make(folder, |path| link(&self.file, path))?;
+                temporary.persist(&self.destination, true)?;
+            }
+            None => link(&self.file, &self.destination)?,
+        }
+        // The name too, where the system can; the output is whole either way.
+        if let Ok(folder) = File::open(folder) {
+            let _ = folder.sync_all();
+        }
+        Ok(())
+    }
+}
+
+/// A file in this folder without a name, where the system has that and can give it one later.
+#[cfg(target_os = "linux")]
+fn open_unnamed(folder: &Path) -> Option<File> {
+    use rustix::fs::Mode;
+    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+    let file = File::from(rustix::fs::open(folder, flags, Mode::RUSR | Mode::WUSR).ok()?);
+    // Without /proc it could have no name.
+    fs::metadata(in_proc(&file)).is_ok().then_some(file)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn open_unnamed(_: &Path) -> Option<File> {
+    None
+}
+
+#[cfg(target_os = "linux")]
+fn in_proc(file: &File) -> PathBuf {
+    use std::os::fd::AsRawFd;
+    format!("/proc/self/fd/{}", file.as_raw_fd()).into()
+}
+
+/// Gives a file of [`open_unnamed`] a name that is free.
+#[cfg(target_os = "linux")]
+fn link(file: &File, path: &Path) -> io::Result<()> {
+    use rustix::fs::{AtFlags, CWD, linkat};
+    Ok(linkat(CWD, in_proc(file), CWD, path, AtFlags::SYMLINK_FOLLOW)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn link(_: &File, _: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match &mut self.sink {
-            Sink::Stdout(stdout) => stdout.write(bytes),
-            Sink::Special(file) => file.write(bytes),
-            Sink::File { temporary, .. } => temporary.as_file_mut().write(bytes),
+        match &mut self.armor {
+            Some(armor) => armor.encode(bytes, &mut self.sink).map(|()| bytes.len()),
+            None => self.sink.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match &mut self.sink {
-            Sink::Stdout(stdout) => stdout.flush(),
-            Sink::Special(_) | Sink::File { .. } => Ok(()),
-        }
+        self.sink.flush()
     }
 }
 
-fn exists(name: &str) -> Error {
-    Error::io(name, "exists already (--force replaces it)")
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Stdout(stdout) => stdout.write(bytes),
+            Self::Special(file) => file.write(bytes),
+            Self::File(new) => new.file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Stdout(stdout) => stdout.flush(),
+            Self::Special(_) | Self::File(_) => Ok(()),
+        }
+    }
 }
 
 fn folder_of(path: &Path) -> &Path {
@@ -263,9 +574,9 @@ mod tests {
     #[test]
     fn signals_do_not_matter() {
         let mut input = Input {
-            reader: Box::new(Signals(false).take(3)),
+            reader: Reader::Other(Box::new(Signals(false).take(3))),
             progress: Progress::new(false, None),
-            is_regular: false,
+            len: None,
             name: String::new(),
         };
         let mut buffer = [0; 2];

@@ -2,7 +2,7 @@
 //!
 //! The line may lack its newline, because some stores of secrets drop it; nothing else may differ.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
@@ -10,7 +10,8 @@ use veriplex::Key;
 use zeroize::Zeroizing;
 
 use crate::error::Error;
-use crate::files;
+use crate::files::{Existing, Output, Readers, is_stdio};
+use crate::names::quoted;
 
 const KEY_LEN: usize = 32;
 const PREFIX: &[u8; 16] = b"veriplex-key-v1 ";
@@ -23,20 +24,24 @@ pub fn read(path: &Path) -> Result<Key, Error> {
     let mut text = Zeroizing::new([0; LINE_LEN + 1]);
     parse(read_text(path, text.as_mut_slice())?).ok_or_else(|| {
         Error::io(
-            &files::printable(path),
+            &quoted(path),
             "not a key file (one line: veriplex-key-v1 and 64 hexadecimal digits)",
         )
     })
 }
 
-/// The beginning of a file, as much as the buffer holds.
+/// The beginning of a file, or of standard input for `-`, as much as the buffer holds.
 pub fn read_text<'b>(path: &Path, buffer: &'b mut [u8]) -> Result<&'b [u8], Error> {
-    let n = read_up_to(path, buffer).map_err(|error| Error::io(&files::printable(path), error))?;
+    let n = read_up_to(path, buffer).map_err(|error| Error::io(&quoted(path), error))?;
     Ok(&buffer[..n])
 }
 
 fn read_up_to(path: &Path, buffer: &mut [u8]) -> io::Result<usize> {
-    let mut file = File::open(path)?;
+    let mut file: Box<dyn Read> = if is_stdio(path) {
+        Box::new(io::stdin())
+    } else {
+        Box::new(File::open(path)?)
+    };
     let mut n = 0;
     while n < buffer.len() {
         match file.read(&mut buffer[n..]) {
@@ -52,8 +57,9 @@ fn read_up_to(path: &Path, buffer: &mut [u8]) -> io::Result<usize> {
 fn parse(text: &[u8]) -> Option<Key> {
     let digits = text.strip_suffix(b"\n").unwrap_or(text).strip_prefix(PREFIX)?;
     let mut key = Zeroizing::new([0; KEY_LEN]);
-    hex::decode_to_slice(digits, key.as_mut_slice()).ok()?;
-    Some(Key::from(*key))
+    // Neither branches nor looks up by a digit.
+    let decoded = base16ct::mixed::decode(digits, key.as_mut_slice()).ok()?;
+    (decoded.len() == KEY_LEN).then(|| Key::from(*key))
 }
 
 /// Makes a random key file, which only its owner may read and which must not exist yet; `-` prints it.
@@ -63,29 +69,19 @@ pub fn generate(path: &Path) -> Result<(), Error> {
     let mut line = Zeroizing::new([b'\n'; LINE_LEN]);
     let (prefix, digits) = line.split_at_mut(PREFIX.len());
     prefix.copy_from_slice(PREFIX);
-    hex::encode_to_slice(*key, &mut digits[..2 * KEY_LEN]).map_err(|error| Error::io("key", error))?;
+    base16ct::lower::encode(key.as_slice(), &mut digits[..2 * KEY_LEN])
+        .map_err(|error| Error::io("key", error))?;
     write(path, line.as_slice())
 }
 
 /// Makes a file for a secret, which only its owner may read and which must not exist yet; `-` prints it.
 pub fn write(path: &Path, text: &[u8]) -> Result<(), Error> {
-    if files::is_stdio(path) {
-        let mut stdout = io::stdout();
-        let result = stdout.write_all(text).and_then(|()| stdout.flush());
-        return result.map_err(|error| Error::write("standard output", &error));
-    }
-    let name = files::printable(path);
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path).map_err(|error| Error::io(&name, error))?;
-    let result = file.write_all(text).and_then(|()| file.sync_all());
-    result.map_err(|error| {
-        // Half a key is of no use, and it would be in the way of the next try.
-        let _ = fs::remove_file(path);
-        Error::io(&name, error)
-    })
+    let mut output = Output::create(path, Existing::Refused, Readers::Owner)?;
+    output
+        .write_all(text)
+        .and_then(|()| output.flush())
+        .map_err(|error| Error::write(&output.name, &error))?;
+    output.commit()
 }
 
 #[cfg(test)]

@@ -1,27 +1,38 @@
 //! The inside of the program `veriplex`, for its tests and its fuzz targets. It is not an interface for others.
 //!
 //! The formats are part of the program's interface: [`sums`] has the lists and their domains, [`keyfile`] the key
-//! files, [`crypt`] the encrypted files, [`password`] the hashes, [`keypair`] the keys of [`signature`],
-//! [`sealed`] and [`tunnel`], which have theirs, [`error`] the exit statuses. `README.md` describes them for users.
+//! files, [`crypt`] and [`segments`] the encrypted files, [`armor`] their text, [`outboards`] the outboards,
+//! [`password`] the hashes, [`keypair`] the keys of [`signature`], [`sealed`] and [`tunnel`], which have theirs,
+//! [`error`] the exit statuses. `README.md` describes them for users.
 
 #![doc(hidden)]
 #![forbid(unsafe_code)]
 // Only a program uses it.
 #![allow(
     missing_debug_implementations,
+    clippy::implicit_hasher,
+    clippy::len_without_is_empty,
     clippy::must_use_candidate,
+    clippy::result_large_err,
     clippy::return_self_not_must_use
 )]
 
+pub mod armor;
 pub mod command;
 pub mod crypt;
 pub mod error;
 pub mod files;
 pub mod keyfile;
 pub mod keypair;
+pub mod names;
+pub mod outboards;
+mod pages;
 pub mod password;
 pub mod progress;
 pub mod sealed;
+pub mod segments;
 pub mod signature;
 pub mod sums;
+mod temporary;
+pub mod treesum;
 pub mod tunnel;

@@ -4,6 +4,7 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use password_hash::phc::PasswordHash;
@@ -13,14 +14,34 @@ use veriplex::rustcrypto::{Domain, password_hash as phc};
 use veriplex::{Key, Label, label};
 use zeroize::Zeroizing;
 
-use crate::error::Error;
-use crate::files::{is_stdio, printable};
+use crate::error::{Error, warn};
+use crate::files::is_stdio;
+use crate::names::quoted;
 
 /// The longest password, in bytes.
 const MAX_LEN: usize = 1024;
 /// The longest line that can be a hash.
 const MAX_HASH_LEN: usize = 256;
 const SALT_LEN: usize = 16;
+
+/// The costs that are of use: from 20 MiB, which slows down whoever guesses, to 1.25 GiB, which most machines have. What
+/// is made with these can be opened everywhere with the default limit.
+pub const COSTS: RangeInclusive<u8> = 12..=18;
+
+/// Warns of a cost that was asked for and is not one of [`COSTS`].
+pub fn warn_of_cost(cost: u8) {
+    if cost < *COSTS.start() {
+        warn(format_args!(
+            "cost {cost} is below {}: passwords can be guessed fast",
+            COSTS.start()
+        ));
+    } else if cost > *COSTS.end() {
+        warn(format_args!(
+            "cost {cost} is above {}: it will be refused without --max-cost {cost}",
+            COSTS.end()
+        ));
+    }
+}
 
 /// A password, wiped on drop.
 pub type Password = Zeroizing<Vec<u8>>;
@@ -33,10 +54,6 @@ pub enum Source {
 }
 
 impl Source {
-    pub fn is_stdin(&self) -> bool {
-        matches!(self, Self::File(path) if is_stdio(path))
-    }
-
     /// Reads a password that exists already.
     pub fn read(&self) -> Result<Password, Error> {
         match self {
@@ -45,12 +62,20 @@ impl Source {
         }
     }
 
+    /// Reads the password of this file.
+    pub fn read_for(&self, name: &str) -> Result<Password, Error> {
+        match self {
+            Self::Terminal => prompt(&format!("Password of {name}: ")),
+            Self::File(_) => self.read(),
+        }
+    }
+
     /// Reads a new password, on a terminal twice. It must not be empty.
     pub fn read_new(&self) -> Result<Password, Error> {
         let password = self.read()?;
         let name = match self {
             Self::Terminal => "terminal".into(),
-            Self::File(path) => printable(path),
+            Self::File(path) => quoted(path),
         };
         if password.is_empty() {
             return Err(Error::usage(&name, "the password is empty"));
@@ -63,7 +88,12 @@ impl Source {
 }
 
 fn prompt(prompt: &str) -> Result<Password, Error> {
-    let password = rpassword::prompt_password(prompt).map_err(|error| Error::io("terminal", error))?;
+    let password = rpassword::prompt_password(prompt).map_err(|error| {
+        Error::io(
+            "terminal",
+            format_args!("cannot ask for a password (--password-file reads one from a file): {error}"),
+        )
+    })?;
     let password = Zeroizing::new(password.into_bytes());
     if password.len() > MAX_LEN {
         return Err(too_long("terminal", MAX_LEN));
@@ -77,7 +107,7 @@ fn too_long(name: &str, max_len: usize) -> Error {
 
 /// The first line, without its end.
 fn first_line(path: &Path, max_len: usize) -> Result<Zeroizing<Vec<u8>>, Error> {
-    let name = printable(path);
+    let name = quoted(path);
     // As large as it can get: growing would leave copies.
     let mut line = Zeroizing::new(Vec::with_capacity(max_len + 2));
     let read = |line: &mut Vec<u8>| {
@@ -114,8 +144,13 @@ pub fn check_cost(name: &str, cost: u8, max_cost: u8) -> Result<(), Error> {
 
 /// The key of a file.
 pub fn stretch(password: &Password, cost: u8, salt: &[u8]) -> Result<Key, Error> {
+    stretch_in(label!("veriplex.file.password.v1"), password, cost, salt)
+}
+
+/// The key in a domain.
+pub fn stretch_in(domain: Label<'_>, password: &Password, cost: u8, salt: &[u8]) -> Result<Key, Error> {
     let mut key = Zeroizing::new([0; Key::<32>::LEN]);
-    Mhf::new(label!("veriplex.file.password.v1"), cost)
+    Mhf::with_any_cost(domain, cost)
         .and_then(|mhf| mhf.hash_into(password, salt, key.as_mut_slice()))
         .map_err(|error| Error::io("password", error))?;
     Ok(Key::from(*key))
@@ -147,7 +182,7 @@ pub fn hash(source: &Source, cost: u8) -> Result<(), Error> {
 
 /// Verifies a password against a hash that [`hash`] printed, with a cost of at most `max_cost`.
 pub fn verify(hash_file: &Path, source: &Source, max_cost: u8) -> Result<(), Error> {
-    let name = printable(hash_file);
+    let name = quoted(hash_file);
     let line = first_line(hash_file, MAX_HASH_LEN)?;
     let hash = str::from_utf8(&line)
         .ok()
@@ -159,7 +194,7 @@ pub fn verify(hash_file: &Path, source: &Source, max_cost: u8) -> Result<(), Err
     phc::Mhf::<Stored>::new(params, max_cost)
         .verify_password(&password, &hash)
         .map_err(|error| match error {
-            password_hash::Error::PasswordInvalid => Error::unverified(&name, "the password is not this one"),
+            password_hash::Error::PasswordInvalid => Error::unverified(&name, "wrong password"),
             error => Error::io(&name, error),
         })
 }

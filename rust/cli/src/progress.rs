@@ -13,7 +13,8 @@ pub struct Progress {
     /// The bytes expected, if known.
     total: Option<u64>,
     done: u64,
-    start: Instant,
+    /// When the work began: waiting for a password before is none.
+    start: Option<Instant>,
     bar: Option<ProgressBar>,
 }
 
@@ -23,21 +24,24 @@ impl Progress {
             enabled,
             total,
             done: 0,
-            start: Instant::now(),
+            start: None,
             bar: None,
         }
     }
 
-    pub fn advance(&mut self, bytes: usize) {
-        self.done += bytes as u64;
+    pub fn advance(&mut self, bytes: u64) {
+        self.done += bytes;
         if let Some(bar) = &self.bar {
             bar.set_position(self.done);
-        } else if self.enabled && self.start.elapsed() >= DELAY {
-            self.bar = Some(self.show());
+        } else if self.enabled {
+            let worked = self.start.get_or_insert_with(Instant::now).elapsed();
+            if worked >= DELAY {
+                self.bar = Some(self.show(worked));
+            }
         }
     }
 
-    fn show(&self) -> ProgressBar {
+    fn show(&self, worked: Duration) -> ProgressBar {
         let template = match self.total {
             Some(_) => "{wide_bar} {bytes}/{total_bytes}  {bytes_per_sec}  {eta}",
             None => "{spinner} {bytes}  {bytes_per_sec}",
@@ -45,7 +49,7 @@ impl Progress {
         let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
         let bar = ProgressBar::with_draw_target(self.total, ProgressDrawTarget::stderr())
             .with_style(style)
-            .with_elapsed(self.start.elapsed());
+            .with_elapsed(worked);
         bar.set_position(self.done);
         bar
     }
@@ -56,5 +60,21 @@ impl Drop for Progress {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waiting_before_the_work_does_not_count() {
+        let mut progress = Progress::new(true, Some(3));
+        std::thread::sleep(DELAY + Duration::from_millis(50));
+        progress.advance(1);
+        assert!(progress.bar.is_none());
+        std::thread::sleep(DELAY);
+        progress.advance(1);
+        assert!(progress.bar.is_some());
     }
 }

@@ -1,99 +1,211 @@
-//! Detached signatures: one line, `veriplex-signature-v1 ` and 128 hexadecimal digits, over a file of any size.
+//! Detached signatures, over a file of any size, of two lines:
 //!
-//! The signature is that of `veriplex::sig` in the domain `veriplex.sign.v1`.
+//! ```text
+//! veriplex-signature-v2 KEYID SIGNATURE
+//! trusted comment: COMMENT
+//! ```
+//!
+//! KEYID are the 16 hexadecimal digits of `veriplex::digest` with 8 bytes, in the domain `veriplex.key-id.v1`, of the public
+//! key. SIGNATURE are 128 hexadecimal digits: a `veriplex::sig` in the domain `veriplex.sign.v2`, over the length of the
+//! comment (8 bytes, little-endian), the comment, and the file. The comment has at most 1024 bytes of printable UTF-8.
+//!
+//! Version 1, which is verified still, is one line, `veriplex-signature-v1 ` and 128 hexadecimal digits, in the domain
+//! `veriplex.sign.v1` over the file.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
+use veriplex::digest::Hasher;
+use veriplex::keys::{PrivateKey, PublicKey};
 use veriplex::sig::{Signature, Signer, Verifier};
 use veriplex::{Label, label};
 
 use crate::crypt::Job;
 use crate::error::Error;
-use crate::files::{Input, Output, is_stdio, printable};
-use crate::{keyfile, keypair};
+use crate::files::{Input, is_stdio};
+use crate::keyfile;
+use crate::names::{is_printable, quoted};
 
 const DOMAIN: Label<'static> = label!("veriplex.sign.v1");
+const DOMAIN_2: Label<'static> = label!("veriplex.sign.v2");
 const PREFIX: &str = "veriplex-signature-v1 ";
-const LINE_LEN: usize = PREFIX.len() + 2 * Signature::LEN + 1;
-/// The extension of a signature.
-const EXTENSION: &str = "sig";
+const PREFIX_2: &str = "veriplex-signature-v2 ";
+const COMMENT: &str = "trusted comment: ";
+const KEY_ID_LEN: usize = 8;
+const MAX_COMMENT_LEN: usize = 1024;
+const MAX_LEN: usize =
+    PREFIX_2.len() + 2 * KEY_ID_LEN + 1 + 2 * Signature::LEN + 1 + COMMENT.len() + MAX_COMMENT_LEN + 1;
+/// The extension of a signature, and the one that it had: `GnuPG` takes `.sig` for its own.
+const EXTENSION: &str = "vpsig";
+const OLD_EXTENSION: &str = "sig";
 
-/// Where the signature of `file` is by default.
-fn beside(file: &Path) -> PathBuf {
+/// A file's name with an extension added.
+fn beside(file: &Path, extension: &str) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     if !is_stdio(file) {
         name.push(".");
-        name.push(EXTENSION);
+        name.push(extension);
     }
     name.into()
 }
 
-pub fn sign(job: &Job<'_>, key_file: &Path) -> Result<(), Error> {
-    let key = keypair::read_private(key_file)?;
-    let mut output = Output::create(job.output.unwrap_or(&beside(job.input)), job.force)?;
-    let mut signer = Signer::new(DOMAIN, &key);
+/// By which a signature names its key: not a secret, and no proof.
+pub fn key_id(key: &PublicKey) -> String {
+    let mut hasher = Hasher::new(label!("veriplex.key-id.v1"));
+    hasher.update(&key.to_bytes());
+    let mut id = [0; KEY_ID_LEN];
+    hasher.finalize_into(&mut id);
+    base16ct::lower::encode_string(&id)
+}
+
+/// When and of what.
+fn default_comment(file: &Path) -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let time = format!("timestamp:{}", now.as_secs());
+    match file.file_name() {
+        Some(name) if !is_stdio(file) => format!("{time} file:{}", quoted(Path::new(name))),
+        _ => time,
+    }
+}
+
+fn is_comment(comment: &str) -> bool {
+    comment.len() <= MAX_COMMENT_LEN && is_printable(comment)
+}
+
+/// What is signed before the file.
+fn prefix(comment: &str) -> Vec<u8> {
+    [&(comment.len() as u64).to_le_bytes(), comment.as_bytes()].concat()
+}
+
+pub fn sign(job: &Job<'_>, key: &PrivateKey, comment: Option<&str>) -> Result<(), Error> {
+    let comment = comment.map_or_else(|| default_comment(job.input), str::to_owned);
+    if !is_comment(&comment) {
+        let reason = format_args!("has more than {MAX_COMMENT_LEN} bytes, or one that cannot be shown");
+        return Err(Error::usage("the comment", reason));
+    }
+    let place = beside(job.input, EXTENSION);
+    let mut output = job.public_output(job.output.unwrap_or(&place))?;
+    let mut signer = Signer::new(DOMAIN_2, key);
+    signer.update(&prefix(&comment));
     Input::open(job.input, job.show_progress)?.pump(|chunk| {
         signer.update(chunk);
         Ok(())
     })?;
-    let signature = signer.sign(&mut veriplex::os_rng());
-    writeln!(output, "{PREFIX}{}", hex::encode(signature.to_bytes()))
+    let signature = base16ct::lower::encode_string(&signer.sign(&mut veriplex::os_rng()).to_bytes());
+    let id = key_id(key.public_key());
+    writeln!(output, "{PREFIX_2}{id} {signature}\n{COMMENT}{comment}")
         .map_err(|error| Error::write(&output.name, &error))?;
     output.commit()
 }
 
+/// Verifies the signature of a file, which is beside it if no other is named.
 pub fn verify(
-    from: &str,
+    key: &PublicKey,
     file: &Path,
     signature: Option<&Path>,
     quiet: bool,
     show_progress: bool,
 ) -> Result<(), Error> {
-    let key = keypair::one(from)?;
-    if is_stdio(file) && signature.is_none() {
-        return Err(Error::usage(
-            "standard input",
-            "name its signature with --signature",
-        ));
-    }
-    let signature = read(signature.unwrap_or(&beside(file)))?;
-    let mut verifier = Verifier::new(DOMAIN, &key);
+    let signature = match signature {
+        Some(path) => read(path)?,
+        None if is_stdio(file) => {
+            return Err(Error::usage(
+                "standard input",
+                "name its signature with --signature",
+            ));
+        }
+        None => {
+            let [new, old] = [EXTENSION, OLD_EXTENSION].map(|extension| beside(file, extension));
+            let is_old = !new.exists() && old.exists();
+            read(if is_old { &old } else { &new })?
+        }
+    };
     let input = Input::open(file, show_progress)?;
     let name = input.name.clone();
+    let mut verifier = match &signature.signed {
+        None => Verifier::new(DOMAIN, key),
+        Some(signed) => {
+            let id = key_id(key);
+            if signed.key_id != id {
+                let reason = format_args!("signed by the key {}, not by {id}", signed.key_id);
+                return Err(Error::unverified(&name, reason));
+            }
+            let mut verifier = Verifier::new(DOMAIN_2, key);
+            verifier.update(&prefix(&signed.comment));
+            verifier
+        }
+    };
     input.pump(|chunk| {
         verifier.update(chunk);
         Ok(())
     })?;
     verifier
-        .verify(&signature)
+        .verify(&signature.signature)
         .map_err(|_| Error::unverified(&name, "the signature is not one of this key for this file"))?;
     if quiet {
         return Ok(());
     }
+    let comment = match signature.signed {
+        Some(signed) if !signed.comment.is_empty() => format!("{COMMENT}{}\n", signed.comment),
+        _ => String::new(),
+    };
     let mut stdout = io::stdout();
-    writeln!(stdout, "{name}: OK")
+    write!(stdout, "{name}: OK\n{comment}")
         .and_then(|()| stdout.flush())
         .map_err(|error| Error::write("standard output", &error))
 }
 
-fn read(path: &Path) -> Result<Signature, Error> {
-    let mut text = [0; LINE_LEN + 1];
+/// What a signature file says.
+struct Stored {
+    signature: Signature,
+    /// Not in version 1.
+    signed: Option<Signed>,
+}
+
+struct Signed {
+    key_id: String,
+    comment: String,
+}
+
+fn read(path: &Path) -> Result<Stored, Error> {
+    let mut text = [0; MAX_LEN + 1];
     let text = keyfile::read_text(path, &mut text)?;
-    parse(text).ok_or_else(|| {
-        Error::unverified(
-            &printable(path),
-            "not a signature (one line: veriplex-signature-v1 and 128 hexadecimal digits)",
-        )
+    str::from_utf8(text)
+        .ok()
+        .and_then(parse)
+        .ok_or_else(|| Error::unverified(&quoted(path), "not a signature made by veriplex"))
+}
+
+fn parse(text: &str) -> Option<Stored> {
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    if let Some(digits) = text.strip_prefix(PREFIX) {
+        return Some(Stored {
+            signature: parse_signature(digits)?,
+            signed: None,
+        });
+    }
+    let (first, second) = text.strip_prefix(PREFIX_2)?.split_once('\n')?;
+    let (id, digits) = first.split_once(' ')?;
+    let is_id = id.len() == 2 * KEY_ID_LEN && id.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+    let comment = second
+        .strip_prefix(COMMENT)
+        .filter(|comment| is_comment(comment))?;
+    Some(Stored {
+        signature: parse_signature(digits)?,
+        signed: is_id
+            .then(|| Signed {
+                key_id: id.into(),
+                comment: comment.into(),
+            })?
+            .into(),
     })
 }
 
-fn parse(text: &[u8]) -> Option<Signature> {
-    let digits = text
-        .strip_suffix(b"\n")
-        .unwrap_or(text)
-        .strip_prefix(PREFIX.as_bytes())?;
+fn parse_signature(digits: &str) -> Option<Signature> {
     let mut bytes = [0; Signature::LEN];
-    hex::decode_to_slice(digits, &mut bytes).ok()?;
+    base16ct::mixed::decode(digits, &mut bytes)
+        .ok()
+        .filter(|decoded| decoded.len() == Signature::LEN)?;
     Signature::from_bytes(&bytes).ok()
 }

@@ -1,19 +1,24 @@
 //! Digests and tags of files, and lists of them.
 //!
-//! A line is the digest or tag in hexadecimal, two spaces, and the file's name. If the name has a
-//! backslash, newline or carriage return, these are written `\\`, `\n`, `\r`, and the line begins with a
+//! A line is the digest or tag in hexadecimal, two spaces, and the file's name; or, so that no other program takes it for
+//! its own, what it is, the name in parentheses, ` = `, and the digest or tag. If the name has a backslash, newline or carriage return, these are written `\\`, `\n`, `\r`, and the line begins with a
 //! backslash, as those of b3sum and sha256sum do.
 
 use std::ffi::OsString;
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::fs;
+use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
+use subtle::ConstantTimeEq;
 use veriplex::digest::Hasher;
 use veriplex::mac::Mac;
+use veriplex::tree::Tree;
 use veriplex::{Key, TAG_LEN, label};
 
 use crate::error::{Error, Status, warn};
 use crate::files::Input;
+use crate::names::quoted;
+use crate::treesum;
 
 /// Longer lines are malformed: a list need not fit in memory.
 const MAX_LINE: u64 = 1 << 16;
@@ -26,19 +31,41 @@ pub enum Kind {
     Digest(usize),
     /// The tag in domain `veriplex.mac.v1` under this key.
     Mac(Key),
+    /// The digest of this many bytes by this tree.
+    Tree(Tree, usize),
 }
 
 enum Sum {
     Digest(Hasher, usize),
     Mac(Mac),
+    Tree(Vec<u8>),
+}
+
+/// How files are found, and how lists look.
+#[derive(Clone, Copy)]
+pub struct Style {
+    /// Lines say what they are.
+    pub tag: bool,
+    /// Of folders, all the files in them.
+    pub recursive: bool,
+    pub show_progress: bool,
 }
 
 impl Kind {
     /// Size in bytes of what is computed.
     const fn len(&self) -> usize {
         match self {
-            Self::Digest(len) => *len,
+            Self::Digest(len) | Self::Tree(_, len) => *len,
             Self::Mac(_) => TAG_LEN,
+        }
+    }
+
+    /// What lines say that they are.
+    const fn tag(&self) -> &'static str {
+        match self {
+            Self::Digest(_) => "VERIPLEX-DIGEST",
+            Self::Mac(_) => "VERIPLEX-MAC",
+            Self::Tree(..) => "VERIPLEX-SUM",
         }
     }
 
@@ -46,11 +73,17 @@ impl Kind {
         let mut sum = match self {
             Self::Digest(len) => Sum::Digest(Hasher::new(label!("veriplex.digest.v1")), *len),
             Self::Mac(key) => Sum::Mac(Mac::new(label!("veriplex.mac.v1"), key)),
+            Self::Tree(tree, len) => {
+                let mut digest = vec![0; *len];
+                treesum::sum(tree, path, show_progress, &mut digest)?;
+                return Ok(Sum::Tree(digest));
+            }
         };
         Input::open(path, show_progress)?.pump(|chunk| {
             match &mut sum {
                 Sum::Digest(hasher, _) => hasher.update(chunk),
                 Sum::Mac(mac) => mac.update(chunk),
+                Sum::Tree(_) => {}
             }
             Ok(())
         })?;
@@ -61,8 +94,9 @@ impl Kind {
 impl Sum {
     fn hex(self) -> String {
         match self {
-            Self::Digest(hasher, len) => hex::encode(digest(hasher, len)),
-            Self::Mac(mac) => hex::encode(mac.finalize()),
+            Self::Digest(hasher, len) => base16ct::lower::encode_string(&digest(hasher, len)),
+            Self::Mac(mac) => base16ct::lower::encode_string(mac.finalize().as_bytes()),
+            Self::Tree(digest) => base16ct::lower::encode_string(&digest),
         }
     }
 
@@ -71,6 +105,7 @@ impl Sum {
             Self::Digest(hasher, len) => digest(hasher, len) == expected,
             // In constant time: a right tag must not be guessed byte by byte.
             Self::Mac(mac) => mac.verify(expected).is_ok(),
+            Self::Tree(digest) => digest.ct_eq(expected).into(),
         }
     }
 }
@@ -82,18 +117,72 @@ fn digest(hasher: Hasher, len: usize) -> Vec<u8> {
 }
 
 /// Prints a line for each file; one that cannot be read does not stop the others.
-pub fn print(kind: &Kind, paths: &[PathBuf], show_progress: bool) -> Result<Status, Error> {
+pub fn print(kind: &Kind, paths: &[PathBuf], style: Style) -> Result<Status, Error> {
     let mut status = Status::Ok;
-    for path in paths {
-        match kind.sum(path, show_progress) {
-            Ok(sum) => {
-                let sum = sum.hex() + "  ";
-                print_line(sum.as_bytes(), path, b"")?;
+    let mut print = |path: Result<&Path, Error>| {
+        let summed = path.and_then(|path| Ok((path, kind.sum(path, style.show_progress)?)));
+        match summed {
+            Ok((path, sum)) => print_sum(kind, style.tag, &sum.hex(), path),
+            Err(error) => {
+                status = status.and(error.report());
+                Ok(())
             }
-            Err(error) => status = status.and(error.report()),
+        }
+    };
+    for path in paths {
+        if style.recursive && path.is_dir() {
+            each_file_below(path, &mut print)?;
+        } else {
+            print(Ok(path))?;
         }
     }
     Ok(status)
+}
+
+/// Prints the line of a file.
+pub fn print_sum(kind: &Kind, tag: bool, digits: &str, path: &Path) -> Result<(), Error> {
+    if tag {
+        let before = format!("{} (", kind.tag());
+        print_line(before.as_bytes(), path, format!(") = {digits}").as_bytes())
+    } else {
+        print_line(format!("{digits}  ").as_bytes(), path, b"")
+    }
+}
+
+/// The files in a folder and in those below, in the order of their names. Links are not followed, and what is no file is
+/// left out.
+fn each_file_below(
+    folder: &Path,
+    take: &mut impl FnMut(Result<&Path, Error>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    // What is still to be done, the next last.
+    let mut paths = vec![folder.to_owned()];
+    while let Some(path) = paths.pop() {
+        let failed = |error| Error::io(&quoted(&path), error);
+        // The folder that was named may be a link.
+        let metadata = if path == folder {
+            path.metadata()
+        } else {
+            path.symlink_metadata()
+        };
+        match metadata {
+            Ok(found) if found.is_file() => take(Ok(&path))?,
+            Ok(found) if found.is_dir() => {
+                let entries: io::Result<Vec<PathBuf>> =
+                    fs::read_dir(&path).and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect());
+                match entries {
+                    Ok(mut entries) => {
+                        entries.sort_unstable_by(|a, b| b.cmp(a));
+                        paths.append(&mut entries);
+                    }
+                    Err(error) => take(Err(failed(error)))?,
+                }
+            }
+            Ok(_) => {}
+            Err(error) => take(Err(failed(error)))?,
+        }
+    }
+    Ok(())
 }
 
 /// Verifies lists that [`print`] made.
@@ -135,7 +224,7 @@ fn check_list(kind: &Kind, list: Input, quiet: bool, show_progress: bool) -> Res
             list.skip_until(b'\n').map_err(failed)?;
         }
         let too_long = n as u64 == MAX_LINE;
-        let Some((expected, path)) = parse(&line, kind.len()).filter(|_| !too_long) else {
+        let Some((expected, path)) = parse(&line, kind.tag(), kind.len()).filter(|_| !too_long) else {
             warn(format_args!("{list_name}: line {number} is malformed"));
             status = status.and(Status::Unverified);
             continue;
@@ -159,7 +248,7 @@ fn check_list(kind: &Kind, list: Input, quiet: bool, show_progress: bool) -> Res
                 b": FAILED open or read"
             }
         };
-        print_line(b"", &path, verdict)?;
+        print_verdict(&path, verdict)?;
     }
     if wrong > 0 {
         warn(format_args!(
@@ -172,8 +261,8 @@ fn check_list(kind: &Kind, list: Input, quiet: bool, show_progress: bool) -> Res
     Ok(status)
 }
 
-/// Takes a line of a list apart.
-pub fn parse(line: &[u8], sum_len: usize) -> Option<(Vec<u8>, PathBuf)> {
+/// Takes a line of a list apart, of either form.
+pub fn parse(line: &[u8], tag: &str, sum_len: usize) -> Option<(Vec<u8>, PathBuf)> {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     // A list may have passed through a system that ends lines so; in names it is escaped.
     let line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -181,10 +270,19 @@ pub fn parse(line: &[u8], sum_len: usize) -> Option<(Vec<u8>, PathBuf)> {
         Some(line) => (true, line),
         None => (false, line),
     };
-    let (digits, name) = line.split_at_checked(2 * sum_len)?;
-    let name = name.strip_prefix(b"  ").filter(|name| !name.is_empty())?;
+    let tagged = line.strip_prefix(tag.as_bytes());
+    let (digits, name) = if let Some(rest) = tagged.and_then(|rest| rest.strip_prefix(b" (")) {
+        let (name, digits) = rest.split_at_checked(rest.len().checked_sub(2 * sum_len)?)?;
+        (digits, name.strip_suffix(b") = ")?)
+    } else {
+        let (digits, name) = line.split_at_checked(2 * sum_len)?;
+        (digits, name.strip_prefix(b"  ")?)
+    };
+    if name.is_empty() {
+        return None;
+    }
     let name = if escaped { unescape(name)? } else { name.to_vec() };
-    Some((hex::decode(digits).ok()?, path_of(name)?))
+    Some((base16ct::mixed::decode_vec(digits).ok()?, path_of(name)?))
 }
 
 fn unescape(escaped: &[u8]) -> Option<Vec<u8>> {
@@ -218,11 +316,21 @@ fn path_of(name: Vec<u8>) -> Option<PathBuf> {
         .map(|name| OsString::from(name).into())
 }
 
+/// Prints what was found of a file.
+pub fn print_verdict(path: &Path, verdict: &[u8]) -> Result<(), Error> {
+    print_line(b"", path, verdict)
+}
+
 /// Prints a line with a name in it.
 fn print_line(before: &[u8], path: &Path, after: &[u8]) -> Result<(), Error> {
     let mut stdout = io::stdout();
+    let line = if stdout.is_terminal() {
+        [before, quoted(path).as_bytes(), after, b"\n"].concat()
+    } else {
+        line(before, path, after)
+    };
     stdout
-        .write_all(&line(before, path, after))
+        .write_all(&line)
         .and_then(|()| stdout.flush())
         .map_err(|error| Error::write("standard output", &error))
 }

@@ -1,67 +1,211 @@
 //! Connections that have not shown who they are.
 //!
-//! Their number is bounded, and the newest pushes out the oldest. So whoever opens many silent connections keeps others
-//! out only by opening them faster than a handshake takes.
+//! Their number is bounded, in all and for each source. A connection that is too many pushes one out: of its own source,
+//! if that has its share; else of the source that has the most. Which one of them is left to chance, so that a flood cannot
+//! choose. So a source that opens many silent connections keeps out its own, and no others.
 
-use std::collections::VecDeque;
+use std::collections::HashMap;
 use std::future::Future;
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 
+/// Where connections come from: an IPv4 address, a network of 64 bits of IPv6, or this machine through a Unix socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Source {
+    V4([u8; 4]),
+    V6([u8; 8]),
+    Local,
+}
+
+impl From<IpAddr> for Source {
+    fn from(address: IpAddr) -> Self {
+        match address.to_canonical() {
+            IpAddr::V4(address) => Self::V4(address.octets()),
+            IpAddr::V6(address) => {
+                let [a, b, c, d, e, f, g, h, ..] = address.octets();
+                Self::V6([a, b, c, d, e, f, g, h])
+            }
+        }
+    }
+}
+
 pub struct Pending {
     limit: usize,
-    queue: Mutex<Queue>,
+    limit_per_source: usize,
+    places: Mutex<Places>,
 }
 
 #[derive(Default)]
-struct Queue {
+struct Places {
     next: u64,
-    /// In order of arrival. Dropping a sender pushes its connection out.
-    places: VecDeque<(u64, oneshot::Sender<()>)>,
+    len: usize,
+    /// Dropping a sender pushes its connection out. No list is empty.
+    sources: HashMap<Source, Vec<(u64, oneshot::Sender<()>)>>,
+}
+
+impl Places {
+    fn len_of(&self, source: Source) -> usize {
+        self.sources.get(&source).map_or(0, Vec::len)
+    }
+
+    /// Removes the place that `choose` finds.
+    fn remove(
+        &mut self,
+        source: Source,
+        choose: impl FnOnce(&[(u64, oneshot::Sender<()>)]) -> Option<usize>,
+    ) {
+        if let Some(places) = self.sources.get_mut(&source)
+            && let Some(at) = choose(places)
+        {
+            places.swap_remove(at);
+            self.len -= 1;
+            if places.is_empty() {
+                self.sources.remove(&source);
+            }
+        }
+    }
+
+    /// Pushes one of a source out, but not its newest.
+    fn push_out(&mut self, source: Source) {
+        self.remove(source, |places| match places.len() {
+            0 => None,
+            1 => Some(0),
+            len => Some(usize::try_from(random() % (len as u64 - 1)).unwrap_or(0)),
+        });
+    }
+
+    /// The source with the most places.
+    fn largest(&self) -> Option<Source> {
+        let largest = self.sources.iter().max_by_key(|(_, places)| places.len());
+        largest.map(|(source, _)| *source)
+    }
 }
 
 impl Pending {
-    pub fn new(limit: usize) -> Arc<Self> {
+    pub fn new(limit: usize, limit_per_source: usize) -> Arc<Self> {
         Arc::new(Self {
             limit,
-            queue: Mutex::default(),
+            limit_per_source,
+            places: Mutex::default(),
         })
     }
 
     /// A place, which is given back on drop, and what is ready when it was taken away.
-    pub fn enter(self: &Arc<Self>) -> (Place, impl Future<Output = ()> + use<>) {
+    pub fn enter(self: &Arc<Self>, source: Source) -> (Place, impl Future<Output = ()> + use<>) {
         let (sender, receiver) = oneshot::channel();
-        let mut queue = self.queue();
-        let number = queue.next;
-        queue.next += 1;
-        queue.places.push_back((number, sender));
-        if queue.places.len() > self.limit {
-            queue.places.pop_front();
+        let mut places = self.places();
+        // Before the newcomer is there: it is not pushed out itself.
+        if places.len_of(source) >= self.limit_per_source {
+            places.push_out(source);
+        } else if places.len >= self.limit
+            && let Some(largest) = places.largest()
+        {
+            places.push_out(largest);
         }
+        let number = places.next;
+        places.next += 1;
+        places.len += 1;
+        places.sources.entry(source).or_default().push((number, sender));
         let place = Place {
             pending: self.clone(),
+            source,
             number,
         };
         // Nothing is ever sent.
         (place, async { drop(receiver.await) })
     }
 
-    fn queue(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.places().len
     }
+
+    fn places(&self) -> MutexGuard<'_, Places> {
+        self.places.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Not for secrets. Without random numbers of the system it is always the same, and the flood can choose.
+fn random() -> u64 {
+    getrandom::u64().unwrap_or(0)
 }
 
 pub struct Place {
     pending: Arc<Pending>,
+    source: Source,
     number: u64,
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let mut queue = self.pending.queue();
-        if let Ok(at) = queue.places.binary_search_by_key(&self.number, |place| place.0) {
-            queue.places.remove(at);
+        let (source, number) = (self.source, self.number);
+        self.pending
+            .places()
+            .remove(source, |places| places.iter().position(|place| place.0 == number));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{Ipv4Addr, Ipv6Addr};
+    use std::pin::Pin;
+    use std::task::{Context, Waker};
+
+    use super::*;
+
+    type Entered = (Place, Pin<Box<dyn Future<Output = ()>>>);
+
+    fn enter(pending: &Arc<Pending>, source: Source) -> Entered {
+        let (place, out) = pending.enter(source);
+        (place, Box::pin(out))
+    }
+
+    fn is_out((_, future): &mut Entered) -> bool {
+        future
+            .as_mut()
+            .poll(&mut Context::from_waker(Waker::noop()))
+            .is_ready()
+    }
+
+    fn v4(last: u8) -> Source {
+        IpAddr::V4(Ipv4Addr::new(192, 0, 2, last)).into()
+    }
+
+    #[test]
+    fn sources() {
+        let v6 = |text: &str| Source::from(IpAddr::V6(text.parse::<Ipv6Addr>().unwrap()));
+        assert_eq!(v6("2001:db8:1:2::1"), v6("2001:db8:1:2:ffff::9"));
+        assert_ne!(v6("2001:db8:1:2::1"), v6("2001:db8:1:3::1"));
+        assert_eq!(v6("::ffff:192.0.2.7"), v4(7));
+    }
+
+    /// One source opens any number of connections: those of others stay.
+    #[test]
+    fn a_flood_pushes_out_its_own() {
+        let pending = Pending::new(20, 100);
+        let mut honest: Vec<_> = (0..9).map(|i| enter(&pending, v4(i))).collect();
+        let mut flood = Vec::new();
+        for _ in 0..10_000 {
+            flood.push(enter(&pending, v4(100)));
+            assert!(pending.len() <= 20);
         }
+        assert!(!honest.iter_mut().any(is_out));
+        let left = flood.iter_mut().map(is_out).filter(|is_out| !is_out);
+        assert_eq!(left.count(), 11);
+        // Places that were taken away give nothing back.
+        drop(flood);
+        assert_eq!(pending.len(), 9);
+        drop(honest);
+        assert_eq!((pending.len(), pending.places().sources.len()), (0, 0));
+    }
+
+    #[test]
+    fn a_source_has_its_share_only() {
+        let pending = Pending::new(100, 3);
+        let mut places: Vec<_> = (0..10).map(|_| enter(&pending, v4(1))).collect();
+        assert_eq!(pending.len(), 3);
+        assert!(!is_out(places.last_mut().unwrap()), "the newest has its chance");
     }
 }

@@ -1,103 +1,166 @@
-//! What goes through a tunnel: the bytes of a TCP connection, each direction with an end of its own.
+//! What goes through a tunnel: the bytes of a connection, each direction with an end of its own.
 
 use std::io;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll, ready};
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
-use tokio::net::tcp::{ReadHalf, WriteHalf};
-use veriplex::TAG_LEN;
-use veriplex::aestream::{MAX_BLOCK_LEN, OVERHEAD, Opener, Sealer};
-use zeroize::Zeroizing;
+use tokio::io::{AsyncBufRead, AsyncRead, AsyncWrite, ReadBuf};
+use veriplex_tunnel::Stream;
+use zeroize::Zeroize;
 
-use super::Reason;
-use super::wire::Channel;
+/// How much is read of a connection at a time: what goes into one record.
+const PIECE_LEN: usize = 65_535;
 
-/// Relays until both directions have ended. If one fails, both connections are reset: a cut must not look like an end.
-pub async fn relay(mut plain: TcpStream, mut tunnel: TcpStream, channel: Channel) -> Result<(), Reason> {
-    let result = {
-        let (plain_read, plain_write) = plain.split();
-        let (tunnel_read, tunnel_write) = tunnel.split();
-        tokio::try_join!(
-            seal(plain_read, tunnel_write, channel.sealer),
-            open(tunnel_read, plain_write, channel.opener),
-        )
-    };
-    if result.is_err() {
-        reset(&plain);
-        reset(&tunnel);
-    }
-    result.map(drop)
+/// Bytes into the tunnel and out of it.
+#[derive(Default)]
+pub struct Bytes {
+    pub sent: AtomicU64,
+    pub received: AtomicU64,
 }
 
-/// Makes the drop of a connection a reset. If it cannot be done, the other end sees it closed.
-pub fn reset(stream: &TcpStream) {
-    let _ = stream.set_zero_linger();
+/// Why relaying stopped: which side failed.
+#[derive(Debug)]
+pub enum Failure {
+    Connection(io::Error),
+    Tunnel(io::Error),
+}
+
+/// Relays until both directions have ended. The caller resets both connections if one fails: a cut must not look like an
+/// end.
+pub async fn relay<P, S>(plain: &mut P, tunnel: &mut Stream<S>, bytes: &Bytes) -> Result<(), Failure>
+where
+    P: AsyncRead + AsyncWrite + Unpin,
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    let (mut seal, mut open) = (Seal::default(), Open::default());
+    std::future::poll_fn(|cx| {
+        let sealed = seal.poll(plain, tunnel, bytes, cx)?;
+        let opened = open.poll(plain, tunnel, bytes, cx)?;
+        match (sealed, opened) {
+            (Poll::Ready(()), Poll::Ready(())) => Poll::Ready(Ok(())),
+            _ => Poll::Pending,
+        }
+    })
+    .await
 }
 
 /// From the connection into the tunnel.
-async fn seal(from: ReadHalf<'_>, mut to: WriteHalf<'_>, mut sealer: Sealer) -> Result<(), Reason> {
-    // Only while there is data: an idle connection has no buffer.
-    let mut block = Vec::new();
-    loop {
-        if block.is_empty() {
-            block = vec![0; MAX_BLOCK_LEN + OVERHEAD];
+#[derive(Default)]
+struct Seal {
+    /// Only while there are data: an idle connection has no buffer.
+    piece: Vec<u8>,
+    /// What of it is filled, and what of that was written.
+    filled: usize,
+    written: usize,
+    has_ended: bool,
+    is_done: bool,
+}
+
+impl Seal {
+    fn poll<P, S>(
+        &mut self,
+        plain: &mut P,
+        tunnel: &mut Stream<S>,
+        bytes: &Bytes,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<(), Failure>>
+    where
+        P: AsyncRead + Unpin,
+        S: AsyncRead + AsyncWrite + Unpin,
+    {
+        if self.is_done {
+            return Poll::Ready(Ok(()));
         }
-        match from.try_read(Sealer::room(&mut block)) {
-            Ok(0) => break,
-            Ok(n) => {
-                let block = &mut block[..n + OVERHEAD];
-                sealer.seal_block(block).map_err(|error| error.to_string())?;
-                to.write_all(block).await.map_err(in_tunnel)?;
+        loop {
+            while self.written < self.filled {
+                let rest = &self.piece[self.written..self.filled];
+                let n = ready!(Pin::new(&mut *tunnel).poll_write(cx, rest)).map_err(Failure::Tunnel)?;
+                self.written += n;
+                bytes.sent.fetch_add(n as u64, Ordering::Relaxed);
             }
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                block = Vec::new();
-                from.readable().await.map_err(in_connection)?;
+            if self.has_ended {
+                ready!(Pin::new(&mut *tunnel).poll_shutdown(cx)).map_err(Failure::Tunnel)?;
+                self.is_done = true;
+                return Poll::Ready(Ok(()));
             }
-            Err(error) => return Err(in_connection(error)),
+            if self.piece.is_empty() {
+                self.piece = vec![0; PIECE_LEN];
+            }
+            let mut room = ReadBuf::new(&mut self.piece);
+            match Pin::new(&mut *plain).poll_read(cx, &mut room) {
+                Poll::Ready(result) => result.map_err(Failure::Connection)?,
+                Poll::Pending => {
+                    self.release();
+                    ready!(Pin::new(&mut *tunnel).poll_flush(cx)).map_err(Failure::Tunnel)?;
+                    return Poll::Pending;
+                }
+            }
+            (self.written, self.filled) = (0, room.filled().len());
+            if self.filled == 0 {
+                self.has_ended = true;
+                self.release();
+            }
         }
     }
-    let (end, _) = sealer.finish();
-    to.write_all(&end).await.map_err(in_tunnel)?;
-    to.shutdown().await.map_err(in_tunnel)
+
+    fn release(&mut self) {
+        self.piece[..self.filled].zeroize();
+        self.piece = Vec::new();
+        (self.filled, self.written) = (0, 0);
+    }
+}
+
+impl Drop for Seal {
+    fn drop(&mut self) {
+        self.piece[..self.filled].zeroize();
+    }
 }
 
 /// From the tunnel into the connection.
-async fn open(mut from: ReadHalf<'_>, mut to: WriteHalf<'_>, mut opener: Opener) -> Result<(), Reason> {
-    // Only while there is data; 64 KiB, whatever a header says.
-    let mut buffer = Zeroizing::new(Vec::new());
-    while !opener.is_finished() {
-        if buffer.is_empty() {
-            buffer = Zeroizing::new(vec![0; MAX_BLOCK_LEN + TAG_LEN]);
-        }
-        let input = &mut buffer[..opener.wanted()];
-        match from.try_read(input) {
-            Ok(n) => from.read_exact(&mut input[n..]).await.map_err(in_tunnel)?,
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                buffer = Zeroizing::new(Vec::new());
-                from.readable().await.map_err(in_tunnel)?;
-                continue;
+#[derive(Default)]
+struct Open {
+    is_flushed: bool,
+    is_done: bool,
+}
+
+impl Open {
+    fn poll<P, S>(
+        &mut self,
+        plain: &mut P,
+        tunnel: &mut Stream<S>,
+        bytes: &Bytes,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<(), Failure>>
+    where
+        P: AsyncWrite + Unpin,
+        S: AsyncRead + AsyncWrite + Unpin,
+    {
+        while !self.is_done {
+            let data = match Pin::new(&mut *tunnel).poll_fill_buf(cx) {
+                Poll::Ready(data) => data.map_err(Failure::Tunnel)?,
+                Poll::Pending => {
+                    // Standard output, say, holds data back.
+                    if !self.is_flushed {
+                        ready!(Pin::new(&mut *plain).poll_flush(cx)).map_err(Failure::Connection)?;
+                        self.is_flushed = true;
+                    }
+                    return Poll::Pending;
+                }
+            };
+            if data.is_empty() {
+                ready!(Pin::new(&mut *plain).poll_shutdown(cx)).map_err(Failure::Connection)?;
+                self.is_done = true;
+            } else {
+                let n = ready!(Pin::new(&mut *plain).poll_write(cx, data)).map_err(Failure::Connection)?;
+                if n == 0 {
+                    return Poll::Ready(Err(Failure::Connection(io::ErrorKind::WriteZero.into())));
+                }
+                self.is_flushed = false;
+                Pin::new(&mut *tunnel).consume(n);
+                bytes.received.fetch_add(n as u64, Ordering::Relaxed);
             }
-            Err(error) => return Err(in_tunnel(error)),
-        };
-        let plaintext = opener.open(input).map_err(unverified)?;
-        to.write_all(plaintext).await.map_err(in_connection)?;
+        }
+        Poll::Ready(Ok(()))
     }
-    to.shutdown().await.map_err(in_connection)
-}
-
-#[allow(clippy::needless_pass_by_value)] // as map_err gives it
-fn in_connection(error: io::Error) -> Reason {
-    format!("the connection: {error}")
-}
-
-#[allow(clippy::needless_pass_by_value)] // as map_err gives it
-fn in_tunnel(error: io::Error) -> Reason {
-    if error.kind() == io::ErrorKind::UnexpectedEof {
-        return "the tunnel was cut".into();
-    }
-    format!("the tunnel: {error}")
-}
-
-fn unverified(_: veriplex::Error) -> Reason {
-    "the tunnel: verification failed".into()
 }

@@ -1,0 +1,97 @@
+//! The command `sum`.
+
+use std::path::{Path, PathBuf};
+
+use super::{Sums, Threads, only_one_stdin};
+use crate::error::{Error, Status};
+use crate::files::is_stdio;
+use crate::outboards::{self, Part};
+use crate::sums::{self, Kind};
+use crate::{keyfile, treesum};
+
+#[derive(clap::Args)]
+pub struct Args {
+    /// Size of a digest in bytes
+    #[arg(short, long, value_name = "N", default_value_t = veriplex::tree::DIGEST_LEN as u64,
+        value_parser = clap::value_parser!(u64).range(1..=sums::MAX_DIGEST_LEN))]
+    length: u64,
+    /// Compute the digest under a key, made by `veriplex keygen`; - for standard input
+    #[arg(short, long, value_name = "KEYFILE")]
+    keyed: Option<PathBuf>,
+    /// Write the outboard of the one FILE here, or use it with --verify: by it, a part of FILE can be verified alone
+    #[arg(short, long, value_name = "OUTBOARD", conflicts_with_all = ["check", "recursive", "length"])]
+    outboard: Option<PathBuf>,
+    /// Replace an existing outboard
+    #[arg(short, long, requires = "outboard")]
+    force: bool,
+    /// Verify FILE, or what --part and --range say, by its outboard and this digest (64 hexadecimal digits)
+    #[arg(long, value_name = "DIGEST", requires = "outboard", conflicts_with_all = ["tag", "force"])]
+    verify: Option<String>,
+    /// FILE is only a part of what was hashed, and begins at this byte of it: a multiple of 4096
+    #[arg(long, value_name = "OFFSET", requires = "verify")]
+    part: Option<u64>,
+    /// Read and verify only the bytes from START to before END of what was hashed; either may be left out
+    #[arg(long, value_name = "START:END", requires = "verify", value_parser = parse_range)]
+    range: Option<(Option<u64>, Option<u64>)>,
+    #[command(flatten)]
+    threads: Threads,
+    #[command(flatten)]
+    sums: Sums,
+}
+
+fn parse_range(text: &str) -> Result<(Option<u64>, Option<u64>), String> {
+    let parse = |number: &str| match number {
+        "" => Ok(None),
+        _ => number
+            .parse()
+            .map(Some)
+            .map_err(|_| format!("{number} is no number of bytes")),
+    };
+    let (start, end) = text.split_once(':').ok_or("START:END is needed")?;
+    Ok((parse(start)?, parse(end)?))
+}
+
+pub fn run(args: &Args, quiet: bool, show_progress: bool) -> Result<Status, Error> {
+    args.threads.set()?;
+    if let Some(key) = &args.keyed {
+        for file in &args.sums.files {
+            only_one_stdin(("key", key), ("input", file))?;
+        }
+    }
+    let key = args.keyed.as_deref().map(keyfile::read).transpose()?;
+    let tree = treesum::tree(key.as_ref());
+    let length = usize::try_from(args.length).expect("at most 2^14");
+    let Some(outboard) = &args.outboard else {
+        return args.sums.run(&Kind::Tree(tree, length), quiet, show_progress);
+    };
+    let file = the_one(&args.sums.files)?;
+    if is_stdio(outboard) {
+        return Err(Error::usage("-", "is no file, which an outboard must be"));
+    }
+    if let Some(digest) = &args.verify {
+        let digest = outboards::parse_digest(digest)?;
+        let (start, end) = args.range.unwrap_or_default();
+        let part = Part {
+            offset: args.part,
+            start,
+            end,
+        };
+        outboards::verify(&tree, &digest, file, outboard, part, show_progress)?;
+        return if quiet {
+            Ok(Status::Ok)
+        } else {
+            sums::print_verdict(file, b": OK").map(|()| Status::Ok)
+        };
+    }
+    let digest = outboards::write(&tree, file, outboard, args.force, show_progress)?;
+    let digits = base16ct::lower::encode_string(&digest);
+    sums::print_sum(&Kind::Tree(tree, length), args.sums.tag, &digits, file)?;
+    Ok(Status::Ok)
+}
+
+fn the_one(files: &[PathBuf]) -> Result<&Path, Error> {
+    match files {
+        [file] => Ok(file),
+        _ => Err(Error::usage("--outboard", "is for one file")),
+    }
+}

@@ -1,0 +1,186 @@
+//! Outboards of tree digests: files by which a part of another file can be verified without the rest.
+//!
+//! | bytes | what |
+//! |---|---|
+//! | 8 | `VPX-TREE` |
+//! | 1 | version, 0x01 |
+//! | 8 | the length of the file that was hashed, little-endian |
+//! | the rest | its `veriplex::tree::outboard` in the domain `veriplex.sum.v1` |
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
+use std::path::Path;
+
+use veriplex::tree::outboard::{Reader, Writer, outboard_len};
+use veriplex::tree::{CHUNK_LEN, DIGEST_LEN, Tree};
+
+use crate::crypt::read_array;
+use crate::error::Error;
+use crate::files::{Existing, Input, Output, Readers};
+use crate::names::quoted;
+use crate::treesum::each_piece;
+
+const HEADER: &[u8; 9] = b"VPX-TREE\x01";
+/// How it is made.
+const MADE: &str = "an outboard made";
+
+/// Writes the outboard of a file; returns its digest.
+pub fn write(
+    tree: &Tree,
+    path: &Path,
+    outboard: &Path,
+    force: bool,
+    show_progress: bool,
+) -> Result<[u8; DIGEST_LEN], Error> {
+    let mut output = Output::create(outboard, Existing::forced(force), Readers::Any)?;
+    let name = output.name.clone();
+    let file = output
+        .file()
+        .ok_or_else(|| Error::usage(&name, "is no file, which an outboard must be"))?;
+    let input = Input::open(path, show_progress)?;
+    let input_name = input.name.clone();
+    let len = input
+        .len()
+        .ok_or_else(|| Error::usage(&input_name, "is no file, which an outboard needs"))?;
+    let failed = |error: io::Error| match error.kind() {
+        io::ErrorKind::InvalidInput => Error::io(&input_name, "changed while it was read"),
+        _ => Error::write(&name, &error),
+    };
+    file.write_all(HEADER)
+        .and_then(|()| file.write_all(&len.to_le_bytes()))
+        .map_err(failed)?;
+    let mut writer = Writer::new(tree, len, file).map_err(failed)?;
+    each_piece(input, |piece| writer.update_rayon(piece).map_err(failed))?;
+    let (digest, _) = writer.finalize().map_err(failed)?;
+    output.commit()?;
+    Ok(digest)
+}
+
+/// What is to be verified of a file.
+#[derive(Clone, Copy)]
+pub struct Part {
+    /// Where in what was hashed the file at hand begins, if that is a part of it.
+    pub offset: Option<u64>,
+    /// What of it, counted from the start of what was hashed; all, if not given.
+    pub start: Option<u64>,
+    pub end: Option<u64>,
+}
+
+impl Part {
+    /// Where the file begins, and what of it is wanted.
+    fn of(self, name: &str, file_len: u64, len: u64) -> Result<(u64, Range<u64>), Error> {
+        let chunk = CHUNK_LEN as u64;
+        let offset = self.offset.unwrap_or(0);
+        let end = offset.saturating_add(file_len);
+        if end > len || self.offset.is_none() && end != len {
+            let reason = format_args!("ends at {end}, but {len} bytes were hashed");
+            return Err(Error::unverified(name, reason));
+        }
+        if !offset.is_multiple_of(chunk) || end != len && !end.is_multiple_of(chunk) {
+            let reason =
+                format_args!("a part begins at a multiple of {chunk}, and ends at one or at the end");
+            return Err(Error::usage(name, reason));
+        }
+        let range = self.start.unwrap_or(offset)..self.end.unwrap_or(end);
+        if range.start < offset || range.end > end || range.is_empty() && len > 0 {
+            return Err(Error::usage(name, "does not have these bytes"));
+        }
+        Ok((offset, range))
+    }
+}
+
+/// Verifies a part of a file by the digest and the outboard of the whole. Nothing else of the file is read.
+pub fn verify(
+    tree: &Tree,
+    digest: &[u8; DIGEST_LEN],
+    path: &Path,
+    outboard: &Path,
+    part: Part,
+    show_progress: bool,
+) -> Result<(), Error> {
+    let mut strings = Input::open(outboard, false)?;
+    let outboard_name = strings.name.clone();
+    let header: [u8; HEADER.len()] = read_array(&mut strings, MADE)?;
+    if header != *HEADER {
+        return Err(Error::unverified(
+            &outboard_name,
+            "not an outboard made by veriplex",
+        ));
+    }
+    let len = u64::from_le_bytes(read_array(&mut strings, MADE)?);
+    let no_file = |name: &str| Error::usage(name, "is no file, which a part is verified of");
+    let (strings, strings_len, ..) = strings.into_file().map_err(|input| no_file(&input.name))?;
+    if strings_len.checked_sub(17) != Some(outboard_len(len)) {
+        return Err(Error::unverified(&outboard_name, "cut short or extended"));
+    }
+    let (file, file_len, mut progress, name) =
+        (Input::open(path, show_progress)?.into_file()).map_err(|input| no_file(&input.name))?;
+    let (offset, range) = part.of(&name, file_len, len)?;
+    let message = Shifted { file, offset };
+    let mut reader =
+        Reader::new(tree, digest, len, message, strings).map_err(|error| Error::io(&name, error))?;
+    let mut buffer = [0; CHUNK_LEN];
+    let mut at = range.start;
+    reader
+        .seek(SeekFrom::Start(at))
+        .map_err(|error| Error::io(&name, error))?;
+    loop {
+        match reader.read(&mut buffer) {
+            Ok(n) => {
+                at += n as u64;
+                progress.advance(n as u64);
+                if n == 0 || at >= range.end {
+                    return Ok(());
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                return Err(Error::unverified(
+                    &name,
+                    format_args!("near byte {at}: not what was hashed, or the outboard is not of it"),
+                ));
+            }
+            Err(error) => return Err(Error::io(&name, error)),
+        }
+    }
+}
+
+/// A file that holds the bytes of another from `offset` on.
+struct Shifted {
+    file: File,
+    offset: u64,
+}
+
+impl Read for Shifted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.file.read(buffer)
+    }
+}
+
+impl Seek for Shifted {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        match to {
+            SeekFrom::Start(place) => {
+                let place = place
+                    .checked_sub(self.offset)
+                    .ok_or(io::ErrorKind::UnexpectedEof)?;
+                self.file.seek(SeekFrom::Start(place))?;
+            }
+            // Only asked where it begins.
+            _ => return Ok(0),
+        }
+        Ok(0)
+    }
+}
+
+/// The digest on a command line.
+pub fn parse_digest(digits: &str) -> Result<[u8; DIGEST_LEN], Error> {
+    let mut digest = [0; DIGEST_LEN];
+    match base16ct::mixed::decode(digits, &mut digest) {
+        Ok(decoded) if decoded.len() == DIGEST_LEN => Ok(digest),
+        _ => Err(Error::usage(
+            &quoted(Path::new(digits)),
+            "not a digest of 64 hexadecimal digits",
+        )),
+    }
+}

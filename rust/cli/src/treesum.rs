@@ -1,0 +1,207 @@
+//! The tree digests of files, on all cores and in bounded memory.
+//!
+//! A file is read by all threads, each part by the one that hashes it. It is not mapped: whoever shortens a mapped file
+//! ends the process with a signal, while a read only fails; and a copy that stays in the cache of a core costs less than
+//! the hash. Holes of sparse files are not read: all their chaining values are the same.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use rayon::prelude::*;
+use veriplex::tree::Tree;
+use veriplex::{Key, label};
+use zeroize::Zeroizing;
+
+use crate::error::Error;
+use crate::files::Input;
+use crate::progress::Progress;
+
+/// The hash of the command `sum`.
+pub fn tree(key: Option<&Key>) -> Tree {
+    let domain = label!("veriplex.sum.v1");
+    key.map_or_else(|| Tree::new(domain), |key| Tree::keyed(domain, key))
+}
+
+/// How much is read at a time of what cannot be read in parts.
+const PIECE: usize = 1 << 22;
+/// Below this, handing the work to threads costs more than it saves.
+const SMALL: usize = 1 << 17;
+/// What one chaining value of this level covers is read and hashed at a time by one thread.
+const LEVEL: usize = 1;
+const UNIT: usize = 1 << 19;
+/// Above this, a file is worth more than one thread.
+const LARGE: u64 = 2 * UNIT as u64;
+/// How many units each thread has at a time, on average. Twice as many groups as threads are handed out.
+const UNITS: usize = 32;
+
+/// The output for a file, or for standard input.
+pub fn sum(tree: &Tree, path: &Path, show_progress: bool, output: &mut [u8]) -> Result<(), Error> {
+    let input = Input::open(path, show_progress)?;
+    match input.into_file() {
+        Ok((file, len, mut progress, name)) if len > LARGE => {
+            large(tree, &file, len, &mut progress, output).map_err(|error| Error::io(&name, error))
+        }
+        Ok((file, _, progress, name)) => pieces(tree, Input::from_file(file, progress, name), output),
+        Err(input) => pieces(tree, input, output),
+    }
+}
+
+fn pieces(tree: &Tree, input: Input, output: &mut [u8]) -> Result<(), Error> {
+    let mut hasher = tree.hasher();
+    each_piece(input, |piece| {
+        if piece.len() < SMALL {
+            hasher.update(piece);
+        } else {
+            hasher.update_rayon(piece);
+        }
+        Ok(())
+    })?;
+    hasher.finalize_into(output);
+    Ok(())
+}
+
+/// Reads large pieces, however small those are that come.
+pub fn each_piece(mut input: Input, mut take: impl FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
+    // A small file needs no more.
+    let room = input.len().map_or(PIECE, |len| {
+        usize::try_from(len).unwrap_or(PIECE).clamp(1 << 12, PIECE - 1) + 1
+    });
+    let mut buffer = Zeroizing::new(vec![0; room]);
+    loop {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            match input.read(&mut buffer[filled..]) {
+                Ok(0) => break,
+                Ok(n) => filled += n,
+                Err(error) => return Err(Error::io(&input.name, error)),
+            }
+        }
+        take(&buffer[..filled])?;
+        if filled < buffer.len() {
+            return Ok(());
+        }
+    }
+}
+
+/// A file of this length, of which each part can be read by itself.
+fn large(tree: &Tree, file: &File, len: u64, progress: &mut Progress, output: &mut [u8]) -> io::Result<()> {
+    let threads = rayon::current_num_threads();
+    let mut buffers: Vec<_> = (0..2 * threads).map(|_| Zeroizing::new(vec![0; UNIT])).collect();
+    let mut values = vec![[0; 32]; UNITS * threads];
+    let group = values.len().div_ceil(buffers.len());
+    let mut zeros = None;
+    let mut combiner = tree.combiner(LEVEL).map_err(io::Error::other)?;
+    let unit = UNIT as u64;
+    let units = len.div_ceil(unit);
+    let mut next = 0;
+    while next < units {
+        let count = usize::try_from(units - next).map_or(values.len(), |left| left.min(values.len()));
+        let values = &mut values[..count];
+        // Whole units only: the last one of the file is shorter, or there is data in it.
+        let hole = (data_from(file, next * unit, len) / unit).min(len / unit);
+        let done = if hole > next {
+            let count = usize::try_from(hole - next).map_or(count, |units| units.min(count));
+            let zeros = zeros.get_or_insert_with(|| {
+                let mut value = [0; 32];
+                tree.chaining_values_into(LEVEL, &vec![0; UNIT], &mut value)
+                    .map(|()| value)
+            });
+            values[..count].fill(zeros.map_err(io::Error::other)?);
+            count
+        } else {
+            (values.par_chunks_mut(group).zip(&mut buffers).enumerate()).try_for_each(
+                |(i, (values, buffer))| {
+                    let first = next + (i * group) as u64;
+                    (first..).zip(values).try_for_each(|(index, value)| {
+                        let offset = index * unit;
+                        let part_len = usize::try_from(len - offset).map_or(UNIT, |left| left.min(UNIT));
+                        let part = &mut buffer[..part_len];
+                        read_exact_at(file, offset, part)?;
+                        (tree.chaining_values_into(LEVEL, part, value)).map_err(io::Error::other)
+                    })
+                },
+            )?;
+            count
+        };
+        combiner
+            .update(values[..done].as_flattened())
+            .map_err(io::Error::other)?;
+        let before = next * unit;
+        next += done as u64;
+        progress.advance(len.min(next * unit) - before);
+    }
+    combiner.finalize_into(len, output).map_err(io::Error::other)
+}
+
+fn shorter(error: io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => io::Error::other("became shorter while it was read"),
+        _ => error,
+    }
+}
+
+#[cfg(unix)]
+fn read_exact_at(file: &File, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, buffer, offset).map_err(shorter)
+}
+
+#[cfg(windows)]
+fn read_exact_at(file: &File, mut offset: u64, mut buffer: &mut [u8]) -> io::Result<()> {
+    while !buffer.is_empty() {
+        match std::os::windows::fs::FileExt::seek_read(file, buffer, offset)? {
+            0 => return Err(shorter(io::ErrorKind::UnexpectedEof.into())),
+            n => {
+                offset += n as u64;
+                buffer = &mut buffer[n..];
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Where the next data are, from `offset` on, or `len`: between are zeros that need not be read. Where the system does not
+/// know, that is `offset`.
+#[cfg(any(target_os = "linux", target_os = "freebsd"))]
+fn data_from(file: &File, offset: u64, len: u64) -> u64 {
+    match rustix::fs::seek(file, rustix::fs::SeekFrom::Data(offset)) {
+        Ok(data) => data.max(offset),
+        // There are none. Of a file that became shorter, the rest is not zeros.
+        Err(rustix::io::Errno::NXIO) if file.metadata().is_ok_and(|now| now.len() >= len) => len,
+        Err(_) => offset,
+    }
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "freebsd")))]
+fn data_from(_: &File, offset: u64, _: u64) -> u64 {
+    offset
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn a_file_that_becomes_shorter_is_an_error() {
+        let mut file = tempfile::tempfile().unwrap();
+        for len in [0, 100, UNIT, 3 * UNIT] {
+            file.set_len(0).unwrap();
+            io::Seek::rewind(&mut file).unwrap();
+            file.write_all(&vec![1; len]).unwrap();
+            let said = 4 * UNIT as u64;
+            let result = large(
+                &tree(None),
+                &file,
+                said,
+                &mut Progress::new(false, None),
+                &mut [0; 32],
+            );
+            assert!(
+                result.unwrap_err().to_string().contains("became shorter"),
+                "{len}"
+            );
+        }
+    }
+}

@@ -1,0 +1,618 @@
+//! Files in segments and parts of them, in armor, for several receivers; signatures with comments; keys under passwords.
+
+use std::process::Output;
+
+use veriplex::aestream::SealWriter;
+use veriplex::siv::Siv;
+
+use super::*;
+
+const DECRYPT: [&str; 3] = ["decrypt", "--key-file", "key"];
+
+#[test]
+fn damaged_segments_are_refused() {
+    let folder = Folder::new();
+    let plaintext = noise(3 * SEGMENT_LEN + 100);
+    let sealed = in_segments(&KEY, &[9; 32], &plaintext);
+    let slot = SEGMENT_LEN + 16;
+    let file = |bytes: &[u8], reason: &str| {
+        folder.write("bad.vpx", bytes);
+        let before = folder.names();
+        let output = folder.run(&["decrypt", "--key-file", "key", "bad.vpx"]);
+        fails(&output, UNVERIFIED, "bad.vpx", reason);
+        assert_eq!(folder.names(), before);
+        // Of a file, the end is verified first: nothing of a cut one is given out.
+        let output = folder.run(&["decrypt", "--key-file", "key", "-o", "-", "bad.vpx"]);
+        fails(&output, UNVERIFIED, "bad.vpx", reason);
+        output.stdout
+    };
+    let pipe = |bytes: &[u8]| {
+        let output = folder.pipe(&DECRYPT, bytes);
+        fails(&output, UNVERIFIED, "standard input", "");
+        assert!(plaintext.starts_with(&output.stdout));
+        output.stdout.len()
+    };
+    succeeds(&folder.pipe(&DECRYPT, &sealed));
+    for at in [0, 8, 9, 40, 41, 56] {
+        let mut damaged = sealed.clone();
+        damaged[at] ^= 1;
+        let reason = if at < 9 { "" } else { "wrong key" };
+        assert_eq!(file(&damaged, reason), b"");
+        assert_eq!(pipe(&damaged), 0);
+        assert_eq!(file(&sealed[..at], "too short"), b"");
+    }
+    for at in [SEGMENTS, SEGMENTS + slot - 1, SEGMENTS + slot, sealed.len() - 1] {
+        let mut damaged = sealed.clone();
+        damaged[at] ^= 1;
+        let given = file(&damaged, "verification failed");
+        assert!(plaintext[..(at - SEGMENTS) / slot * SEGMENT_LEN].starts_with(&given));
+        pipe(&damaged);
+    }
+    // Cut, also between segments; extended; reordered; a segment dropped.
+    for cut in [
+        SEGMENTS,
+        SEGMENTS + 1,
+        SEGMENTS + slot,
+        SEGMENTS + 2 * slot,
+        SEGMENTS + 2 * slot + 16,
+        sealed.len() - 1,
+    ] {
+        assert_eq!(file(&sealed[..cut], ""), b"");
+        pipe(&sealed[..cut]);
+    }
+    let [a, b] = [SEGMENTS, SEGMENTS + slot].map(|at| &sealed[at..at + slot]);
+    let head = &sealed[..SEGMENTS];
+    let rest = &sealed[SEGMENTS + 2 * slot..];
+    file(&[&sealed[..], &[0]].concat(), "verification failed");
+    file(&[head, b, a, rest].concat(), "verification failed");
+    file(&[head, b, rest].concat(), "verification failed");
+    // Another key is told from damage.
+    folder.write("bad.vpx", &in_segments(&[1; 32], &[9; 32], b"x"));
+    fails(
+        &folder.run(&["decrypt", "-k", "key", "bad.vpx"]),
+        UNVERIFIED,
+        "bad.vpx",
+        "wrong key",
+    );
+    // What is no veriplex file is called so.
+    fails(
+        &folder.pipe(&DECRYPT, b"some other file"),
+        UNVERIFIED,
+        "standard input",
+        "not a veriplex file",
+    );
+    fails(
+        &folder.pipe(&DECRYPT, b"VPX-SEAL\x01"),
+        UNVERIFIED,
+        "standard input",
+        "veriplex unseal opens it",
+    );
+}
+
+/// All that a command line that is refused has in common is that it says how.
+#[track_caller]
+fn fails_usage(output: &Output) {
+    assert_eq!(output.status.code(), Some(USAGE), "{output:?}");
+    assert_eq!(output.stdout, b"");
+}
+
+#[test]
+fn parts_of_plaintexts() {
+    let folder = Folder::new();
+    let plaintext = noise(100_000);
+    folder.write("4.vpx", &in_segments(&KEY, &[9; 32], &plaintext));
+    let (first, second) = plaintext.split_at(65_535);
+    folder.write("1.vpx", &encrypted(&KEY, &[9; 32], &[first, second]));
+    folder.write("3", &plaintext);
+    succeeds(&folder.run(&["encrypt", "--deterministic", "-k", "key", "3"]));
+    folder.write("plain", &plaintext);
+    succeeds(&folder.run(&["encrypt", "--armor", "-k", "key", "-o", "armored", "plain"]));
+    for (offset, length) in [
+        (0, Some(0)),
+        (0, Some(1)),
+        (16_383, Some(2)),
+        (16_384, Some(16_384)),
+        (99_999, Some(1)),
+        (99_999, Some(50)),
+        (70_000, None),
+        (100_000, None),
+        (0, Some(u64::MAX)),
+    ] {
+        let start = usize::try_from(offset).unwrap();
+        let len = length.map_or(usize::MAX, |length: u64| usize::try_from(length).unwrap());
+        let expected = &plaintext[start..start.saturating_add(len).min(plaintext.len())];
+        let mut options = vec![format!("--offset={offset}")];
+        options.extend(length.map(|length| format!("--length={length}")));
+        let options: Vec<&str> = options.iter().map(String::as_str).collect();
+        for name in ["4.vpx", "1.vpx", "armored"] {
+            let output = folder.run(&[&DECRYPT[..], &options, &["-o", "-", name]].concat());
+            succeeds(&output);
+            assert!(output.stdout == expected, "{name} {options:?}");
+            let output = folder.pipe(&[&DECRYPT[..], &options].concat(), &folder.read(name));
+            succeeds(&output);
+            assert!(output.stdout == expected, "piped {name} {options:?}");
+        }
+        succeeds(&folder.run(&[&DECRYPT[..], &options, &["-fo", "out", "3.vpx"]].concat()));
+        assert!(folder.read("out") == expected);
+    }
+    for name in ["4.vpx", "1.vpx", "3.vpx", "armored"] {
+        let output = folder.run(&[&DECRYPT[..], &["--offset", "100001", "-fo", "none", name]].concat());
+        fails(&output, USAGE, name, "has 100000 bytes of plaintext");
+        assert!(!folder.path("none").exists());
+    }
+
+    // Only what is wanted is opened, and the end: damage elsewhere does not matter, a cut does.
+    let mut damaged = folder.read("4.vpx");
+    damaged[SEGMENTS + 5] ^= 1;
+    folder.write("damaged.vpx", &damaged);
+    let part = [&DECRYPT[..], &["--offset", "20000", "--length", "10", "-o", "-"]].concat();
+    let output = folder.run(&[&part[..], &["damaged.vpx"]].concat());
+    succeeds(&output);
+    assert_eq!(output.stdout, &plaintext[20_000..20_010]);
+    folder.write("damaged.vpx", &damaged[..SEGMENTS + 2 * (SEGMENT_LEN + 16)]);
+    let output = folder.run(&[&part[..], &["damaged.vpx"]].concat());
+    fails(&output, UNVERIFIED, "damaged.vpx", "verification failed");
+    assert_eq!(output.stdout, b"");
+    damaged[SEGMENTS + 5] ^= 1;
+    damaged[SEGMENTS + SEGMENT_LEN + 16 + 5] ^= 1;
+    folder.write("damaged.vpx", &damaged);
+    let output = folder.run(&[&part[..], &["damaged.vpx"]].concat());
+    fails(&output, UNVERIFIED, "damaged.vpx", "verification failed");
+    assert_eq!(output.stdout, b"");
+}
+
+#[test]
+fn threads_do_not_change_files() {
+    let folder = Folder::new();
+    let plaintext = noise(3_000_000);
+    folder.write("file", &plaintext);
+    for threads in ["1", "2", "7"] {
+        succeeds(&folder.run(&["encrypt", "-j", threads, "-k", "key", "-fo", "out", "file"]));
+        let sealed = folder.read("out");
+        let salt = sealed[HEADER_LEN..BLOCKS].try_into().unwrap();
+        assert!(sealed == in_segments(&KEY, salt, &plaintext));
+        let output = folder.run(&["decrypt", "--threads", threads, "-k", "key", "-o", "-", "out"]);
+        succeeds(&output);
+        assert!(output.stdout == plaintext);
+        let output = folder.pipe(&["decrypt", "--threads", threads, "-k", "key"], &sealed);
+        assert!(output.stdout == plaintext);
+    }
+    fails_usage(&folder.run(&["encrypt", "-j", "0", "-k", "key", "file"]));
+}
+
+#[test]
+fn several_files() {
+    let folder = Folder::with_private_keys();
+    for name in ["a", "b", "c"] {
+        folder.write(name, name.as_bytes());
+    }
+    let names = |ending: &str| ["a", "b", "c"].map(|name| format!("{name}.{ending}"));
+    let with = |args: &[&str], files: &[String; 3]| {
+        let files = files.each_ref().map(String::as_str);
+        folder.run(&[args, &files].concat())
+    };
+    let plain = ["a", "b", "c"].map(String::from);
+    let to = public(2);
+    let from = public(1);
+    for (make, open, ending) in [
+        (
+            &["encrypt", "-k", "key"][..],
+            &["decrypt", "-k", "key"][..],
+            "vpx",
+        ),
+        (
+            &["seal", "-k", "1", "--to", &to],
+            &["unseal", "-k", "2", "--from", &from],
+            "sealed",
+        ),
+    ] {
+        succeeds(&with(make, &plain));
+        for name in &plain {
+            fs::remove_file(folder.path(name)).unwrap();
+        }
+        succeeds(&with(open, &names(ending)));
+        for name in &plain {
+            assert_eq!(folder.read(name), name.as_bytes());
+        }
+        // One that fails does not stop the others.
+        fs::remove_file(folder.path("a")).unwrap();
+        fs::remove_file(folder.path("c")).unwrap();
+        let output = with(open, &names(ending));
+        fails(&output, IO, "b", "exists already");
+        assert_eq!(folder.read("c"), b"c");
+        let one = [make, &["-o", "out", "a", "b"]].concat();
+        fails(&folder.run(&one), USAGE, "--output", "one file");
+    }
+    succeeds(&with(&["sign", "-k", "1"], &plain));
+    let verify = ["verify", "--from", &from];
+    succeeds(&with(&verify, &plain));
+    folder.write("b", b"changed");
+    let output = with(&verify, &plain);
+    fails(&output, UNVERIFIED, "b", "the signature is not one");
+    assert!(stdout(&output).contains("c: OK\n"));
+    let output = with(&["verify", "--from", &from, "--signature", "a.vpsig"], &plain);
+    fails(&output, USAGE, "--signature", "one file");
+}
+
+#[test]
+fn armor() {
+    let folder = Folder::with_private_keys();
+    let plaintext = noise(100_000);
+    folder.write("file", &plaintext);
+    folder.write("password", b"password");
+    let receiver = public(2);
+    let sender = public(1);
+    for (make, open) in [
+        (&["encrypt", "-k", "key"][..], &["decrypt", "-k", "key"][..]),
+        (
+            &["encrypt", "--deterministic", "-k", "key"],
+            &["decrypt", "-k", "key"],
+        ),
+        (
+            &["seal", "-k", "1", "--to", &receiver],
+            &["unseal", "-k", "2", "--from", &sender],
+        ),
+    ] {
+        succeeds(&folder.run(&[make, &["--armor", "-fo", "text", "file"]].concat()));
+        let text = String::from_utf8(folder.read("text")).unwrap();
+        assert!(text.starts_with("-----BEGIN VERIPLEX FILE-----\n"));
+        assert!(text.ends_with("\n-----END VERIPLEX FILE-----\n"));
+        assert!(text.lines().all(|line| line.len() <= 64));
+        succeeds(&folder.run(&[open, &["-fo", "out", "text"]].concat()));
+        assert!(folder.read("out") == plaintext);
+        if !make.contains(&"--deterministic") {
+            let crlf = text.replace('\n', "\r\n");
+            let output = folder.pipe(open, crlf.as_bytes());
+            succeeds(&output);
+            assert!(output.stdout == plaintext);
+            let output = folder.pipe(&[make, &["-a"]].concat(), &plaintext);
+            assert!(output.stdout.starts_with(b"-----BEGIN"));
+            assert!(folder.pipe(open, &output.stdout).stdout == plaintext);
+        }
+        // Damaged text is damaged text; damaged content is refused as ever.
+        for (bad, reason) in [
+            (
+                text[..text.len() / 2].to_owned(),
+                "in armor: cut short or damaged",
+            ),
+            (
+                text.replace("-----END", "-----FIN"),
+                "in armor: cut short or damaged",
+            ),
+            (format!("{text}more"), "in armor: cut short or damaged"),
+        ] {
+            folder.write("bad", bad.as_bytes());
+            let output = folder.run(&[open, &["-o", "none", "bad"]].concat());
+            fails(&output, UNVERIFIED, "bad", reason);
+            assert!(!folder.path("none").exists());
+        }
+    }
+    // To a terminal, text may go.
+    #[cfg(target_os = "linux")]
+    {
+        let shown =
+            hardening::on_a_terminal(&mut folder.command(&["encrypt", "-k", "key", "-a", "-o", "-", "key"]));
+        assert!(shown.starts_with("-----BEGIN VERIPLEX FILE-----\r\n"), "{shown}");
+    }
+}
+
+#[test]
+fn sealed_to_several() {
+    let folder = Folder::with_private_keys();
+    let plaintext = noise(70_000);
+    folder.write("file", &plaintext);
+    folder.write(
+        "list",
+        format!("{} bob\n{} carol\n", public(2), public(3)).as_bytes(),
+    );
+    let unseal = |receiver: &str, sender: u8, sealed: &[u8]| {
+        folder.pipe(&["unseal", "-k", receiver, "--from", &public(sender)], sealed)
+    };
+    for to in [
+        &["--to", &public(2), "--to", &public(3)][..],
+        &["--to", "list"],
+        &["--to", &public(2), "--to", "list", "--to", &public(3)],
+    ] {
+        succeeds(&folder.run(&[&["seal", "-k", "1", "-f", "file"][..], to].concat()));
+        let sealed = folder.read("file.sealed");
+        assert_eq!(sealed[..10], *b"VPX-SEAL\x02\x02");
+        for receiver in ["2", "3"] {
+            let output = unseal(receiver, 1, &sealed);
+            succeeds(&output);
+            assert!(output.stdout == plaintext);
+            assert_eq!(unseal(receiver, 2, &sealed).status.code(), Some(UNVERIFIED));
+        }
+        let output = unseal("1", 1, &sealed);
+        fails(
+            &output,
+            UNVERIFIED,
+            "standard input",
+            "not sealed to this key by this sender",
+        );
+        assert_eq!(output.stdout, b"");
+    }
+    // Twice the same is one, in the format for one.
+    succeeds(&folder.run(&[
+        "seal",
+        "-k",
+        "1",
+        "-f",
+        "file",
+        "--to",
+        &public(2),
+        "--to",
+        &public(2),
+    ]));
+    assert_eq!(folder.read("file.sealed")[..9], *b"VPX-SEAL\x01");
+
+    // Everything counts.
+    let sealed = folder
+        .pipe(&["seal", "-k", "1", "--to", "list"], b"plaintext")
+        .stdout;
+    let body = 10 + 2 * 80;
+    assert_eq!(sealed.len(), body + 9 + 2 * OVERHEAD);
+    for at in (0..body).chain([body, body + 2, sealed.len() - 1]) {
+        let mut damaged = sealed.clone();
+        damaged[at] ^= 1;
+        let output = unseal("2", 1, &damaged);
+        fails(&output, UNVERIFIED, "standard input", "");
+        if at < body + 9 {
+            assert_eq!(output.stdout, b"", "{at}");
+        }
+    }
+    for cut in 8..body {
+        fails(
+            &unseal("2", 1, &sealed[..cut]),
+            UNVERIFIED,
+            "standard input",
+            "too short to be sealed",
+        );
+    }
+
+    // By hand, as documented.
+    let mut file = b"VPX-SEAL\x02\x02".to_vec();
+    for receiver in [3, 2] {
+        let (ephemeral, mut protocol) = hpke::setup_sender(
+            label!("veriplex.seal.v2"),
+            &private(1),
+            private(receiver).public_key(),
+            &mut veriplex::os_rng(),
+        )
+        .unwrap();
+        protocol.mix(label!("header"), b"VPX-SEAL\x02\x02");
+        let mut key = [7; 32];
+        let tag = protocol.seal_in_place_detached(label!("file-key"), &mut key);
+        file.extend([&ephemeral[..], &key, &tag].concat());
+    }
+    let mut protocol = Protocol::new(label!("veriplex.seal.v2.stream"));
+    protocol.mix(label!("header"), &file);
+    protocol.mix(label!("key"), &[7; 32]);
+    let mut writer = SealWriter::from_protocol(protocol, file);
+    writer.write_all(b"by hand").unwrap();
+    let file = writer.finish().unwrap();
+    for receiver in ["2", "3"] {
+        let output = unseal(receiver, 1, &file);
+        succeeds(&output);
+        assert_eq!(output.stdout, b"by hand");
+    }
+}
+
+fn key_id(key: u8) -> String {
+    let mut hasher = digest::Hasher::new(label!("veriplex.key-id.v1"));
+    hasher.update(&private(key).public_key().to_bytes());
+    let mut id = [0; 8];
+    hasher.finalize_into(&mut id);
+    hex::encode(id)
+}
+
+#[test]
+fn signatures_with_comments() {
+    let folder = Folder::with_private_keys();
+    folder.write("file", b"content");
+    let verify = |key| folder.run(&["verify", "--from", &public(key), "file"]);
+    succeeds(&folder.run(&["sign", "-k", "1", "file"]));
+    let text = String::from_utf8(folder.read("file.vpsig")).unwrap();
+    let (first, second) = text.split_once('\n').unwrap();
+    assert!(
+        first.starts_with(&format!("veriplex-signature-v2 {} ", key_id(1))),
+        "{text}"
+    );
+    assert!(
+        second.starts_with("trusted comment: timestamp:") && second.ends_with(" file:file\n"),
+        "{text}"
+    );
+    let output = verify(1);
+    succeeds(&output);
+    assert_eq!(stdout(&output), format!("file: OK\n{second}"));
+    // Another key is named.
+    fails(
+        &verify(2),
+        UNVERIFIED,
+        "file",
+        &format!("signed by the key {}, not by {}", key_id(1), key_id(2)),
+    );
+
+    // By hand, as documented.
+    for comment in ["", "release 1.2", "naïve 文件"] {
+        let message = [
+            &(comment.len() as u64).to_le_bytes(),
+            comment.as_bytes(),
+            b"content",
+        ]
+        .concat();
+        let signature = sig::sign(
+            label!("veriplex.sign.v2"),
+            &private(1),
+            &message,
+            &mut veriplex::os_rng(),
+        );
+        let digits = hex::encode(signature.to_bytes());
+        let good = format!(
+            "veriplex-signature-v2 {} {digits}\ntrusted comment: {comment}\n",
+            key_id(1)
+        );
+        folder.write("file.vpsig", good.as_bytes());
+        let output = verify(1);
+        succeeds(&output);
+        let shown = if comment.is_empty() {
+            String::new()
+        } else {
+            format!("trusted comment: {comment}\n")
+        };
+        assert_eq!(stdout(&output), format!("file: OK\n{shown}"));
+        for (bad, reason) in [
+            (
+                good.replace("comment: ", "comment: x"),
+                "the signature is not one",
+            ),
+            (good.replace(&key_id(1), &key_id(2)), "signed by the key"),
+            (
+                good.replace(&key_id(1), &key_id(1).to_uppercase()),
+                "not a signature",
+            ),
+            (format!("{good}\n"), "not a signature"),
+            (format!("{good}more\n"), "not a signature"),
+            (good.replace("comment: ", "comment: \u{1b}[8m"), "not a signature"),
+            (good.replace("comment: ", "comment: \u{202e}"), "not a signature"),
+            (good.replace("trusted ", ""), "not a signature"),
+            (good.replace("\ntrusted", " trusted"), "not a signature"),
+            (
+                good.replace("comment: ", &format!("comment: {}", "x".repeat(1025))),
+                "not a signature",
+            ),
+        ] {
+            folder.write("file.vpsig", bad.as_bytes());
+            let name = if reason == "not a signature" {
+                "file.vpsig"
+            } else {
+                "file"
+            };
+            let output = verify(1);
+            fails(&output, UNVERIFIED, name, reason);
+            assert_eq!(stdout(&output), "");
+        }
+    }
+    fs::remove_file(folder.path("file.vpsig")).unwrap();
+    succeeds(&folder.run(&["sign", "-k", "1", "--comment", "for you", "file"]));
+    assert!(
+        folder
+            .read("file.vpsig")
+            .ends_with(b"\ntrusted comment: for you\n")
+    );
+    for bad in ["two\nlines", "\u{1b}[8m", &"x".repeat(1025)] {
+        let output = folder.run(&["sign", "-k", "1", "-f", "--comment", bad, "file"]);
+        fails(&output, USAGE, "the comment", "");
+    }
+}
+
+#[test]
+fn private_keys_under_passwords() {
+    let folder = Folder::new();
+    folder.write("password", b"correct horse\n");
+    folder.write("wrong", b"correct horsf\n");
+    folder.write("file", b"content");
+    let make = [
+        "keygen",
+        "--private",
+        "--password-file",
+        "password",
+        "--cost",
+        "3",
+        "mine",
+    ];
+    let made = folder.run(&make);
+    succeeds_at_low_cost(&made);
+    let public = stdout(&made).to_owned();
+    let text = String::from_utf8(folder.read("mine")).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    let [first, one, two, last] = lines[..] else {
+        panic!("{text}");
+    };
+    assert_eq!(first, "-----BEGIN VERIPLEX ENCRYPTED PRIVATE KEY-----");
+    assert_eq!(last, "-----END VERIPLEX ENCRYPTED PRIVATE KEY-----");
+    assert_eq!((one.len(), two.len()), (64, 48));
+    let printed = |file: &str| folder.run(&["pubkey", "-k", "mine", "--key-password-file", file]);
+    let output = printed("password");
+    succeeds(&output);
+    assert_eq!(stdout(&output), public);
+    let output = printed("wrong");
+    fails(&output, UNVERIFIED, "mine", "wrong password");
+    assert_eq!(stdout(&output), "");
+    let with_password = ["-k", "mine", "--key-password-file", "password"];
+    succeeds(&folder.run(&[&["sign"][..], &with_password, &["file"]].concat()));
+    succeeds(&folder.run(&["verify", "--from", public.trim_end(), "file"]));
+    let both = folder.pipe(&["sign", "-k", "mine", "--key-password-file", "-"], b"");
+    fails(
+        &both,
+        USAGE,
+        "standard input",
+        "cannot be both password and input",
+    );
+
+    // By hand, as documented.
+    let mut bytes = vec![1, 3];
+    bytes.extend([9; 32]);
+    let mut key = [0; 32];
+    Mhf::with_any_cost(label!("veriplex.key.password.v1"), 3)
+        .and_then(|mhf| mhf.hash_into(b"correct horse", &[9; 32], &mut key))
+        .unwrap();
+    let mut sealed = private(1).to_bytes();
+    let tag =
+        Siv::new(label!("veriplex.key.v1"), &key.into()).seal_in_place_detached(b"", &bytes, &mut sealed);
+    bytes.extend(sealed);
+    bytes.extend(tag);
+    let base64 = base64(&bytes);
+    let by_hand = format!("{first}\n{}\n{}\n{last}\n", &base64[..64], &base64[64..]);
+    folder.write("mine", by_hand.as_bytes());
+    let output = printed("password");
+    succeeds(&output);
+    assert_eq!(stdout(&output), format!("{}\n", super::public(1)));
+    // Everything counts; a cost from outside is bounded.
+    for at in 0..bytes.len() {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= if at == 1 { 1 } else { 0x80 };
+        folder.write(
+            "mine",
+            format!("{first}\n{}\n{last}\n", self::base64(&damaged)).as_bytes(),
+        );
+        let output = printed("password");
+        let status = if at == 0 { IO } else { UNVERIFIED };
+        fails(&output, status, "mine", "");
+    }
+    bytes[1] = 19;
+    folder.write(
+        "mine",
+        format!("{first}\n{}\n{last}\n", self::base64(&bytes)).as_bytes(),
+    );
+    fails(&printed("password"), UNVERIFIED, "mine", "above the limit");
+    for bad in [
+        by_hand.replace("ENCRYPTED ", ""),
+        by_hand.replacen("ENCRYPTED ", "", 1),
+        by_hand.repeat(2),
+        format!("{by_hand}{}", private(1).to_pem()),
+        format!("{first}\n{}\n{last}\n", &base64[..108]),
+    ] {
+        folder.write("mine", bad.as_bytes());
+        fails(&printed("password"), IO, "mine", "not a private key file");
+    }
+    fails_usage(&folder.run(&["keygen", "--password-file", "password", "new"]));
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for group in bytes.chunks(3) {
+        let mut padded = [0; 4];
+        padded[1..=group.len()].copy_from_slice(group);
+        let number = u32::from_be_bytes(padded);
+        for i in 0..4 {
+            let digit = number >> (18 - 6 * i) & 63;
+            text.push(if i <= group.len() {
+                char::from(DIGITS[digit as usize])
+            } else {
+                '='
+            });
+        }
+    }
+    text
+}

@@ -1,0 +1,503 @@
+//! What an attacker can put in the way: files that are not files, names that are not names, and interruptions.
+#![cfg(unix)]
+
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::process::Child;
+
+use rustix::process::{Pid, Signal, kill_process};
+use veriplex_cli::files::{Output as NewFile, Readers};
+
+use super::*;
+
+fn mode(folder: &Folder, name: &str) -> u32 {
+    fs::metadata(folder.path(name)).unwrap().permissions().mode() & 0o7777
+}
+
+fn set_mode(folder: &Folder, name: &str, mode: u32) {
+    fs::set_permissions(folder.path(name), fs::Permissions::from_mode(mode)).unwrap();
+}
+
+fn make_fifo(folder: &Folder, name: &str) {
+    let status = Command::new("mkfifo").arg(folder.path(name)).status().unwrap();
+    assert!(status.success());
+}
+
+fn signal(child: &Child, signal: Signal) {
+    kill_process(Pid::from_child(child), signal).unwrap();
+}
+
+/// Waits until the process has made its output in this folder, with a name or without.
+#[cfg(target_os = "linux")]
+pub fn wait_for_output(folder: &Folder, child: &Child) {
+    let inside = fs::canonicalize(folder.0.path()).unwrap();
+    let fds = PathBuf::from(format!("/proc/{}/fd", child.id()));
+    let begun = || {
+        let open = fs::read_dir(&fds).unwrap();
+        open.filter_map(|fd| fs::read_link(fd.ok()?.path()).ok())
+            .any(|place| place.starts_with(&inside) && place.metadata().is_err())
+    };
+    for _ in 0..2000 {
+        if begun() || folder.names().iter().any(|name| name.starts_with(".veriplex-")) {
+            return;
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    panic!("it makes no output");
+}
+
+#[test]
+fn a_pipe_does_not_get_the_plaintext_unasked() {
+    let folder = Folder::new();
+    folder.write("file.vpx", &encrypted(&KEY, &[9; 32], &[b"plaintext"]));
+    make_fifo(&folder, "file");
+    symlink("file", folder.path("link")).unwrap();
+    let decrypt = ["decrypt", "--key-file", "key", "file.vpx"];
+    // Somebody waits for it.
+    let pipe = File::options()
+        .read(true)
+        .write(true)
+        .open(folder.path("file"))
+        .unwrap();
+    fails(&folder.run(&decrypt), IO, "file", "not a regular file");
+    let to_link = [&decrypt[..], &["-o", "link"]].concat();
+    fails(&folder.run(&to_link), IO, "link", "exists already");
+    fails(
+        &folder.run(&["encrypt", "--key-file", "key", "-o", "/dev/null", "key"]),
+        IO,
+        "/dev/null",
+        "not a regular",
+    );
+    // Asked for, it is given.
+    for args in [&decrypt[..], &to_link] {
+        succeeds(&folder.run(&[args, &["--force"]].concat()));
+        let mut got = [0; 9];
+        (&pipe).read_exact(&mut got).unwrap();
+        assert_eq!(&got, b"plaintext");
+    }
+    assert_eq!(folder.names(), ["file", "file.vpx", "link"]);
+}
+
+#[test]
+fn modes_of_new_files_and_of_replaced_ones() {
+    let folder = Folder::new();
+    folder.write("plain", b"plaintext");
+    let decrypt = ["decrypt", "--key-file", "key", "-fo", "out", "plain.vpx"];
+    succeeds(&folder.run(&["encrypt", "--key-file", "key", "plain"]));
+    assert_eq!(mode(&folder, "plain.vpx"), mode(&folder, "plain"));
+    succeeds(&folder.run(&decrypt));
+    assert_eq!(mode(&folder, "out"), 0o600);
+    // A replaced file says who may read it, and not more: its set-user-ID bit was for what it was.
+    for (old, new) in [
+        (0o644, 0o644),
+        (0o400, 0o400),
+        (0o4755, 0o755),
+        (0o2775, 0o775),
+        (0o1666, 0o666),
+    ] {
+        set_mode(&folder, "out", old);
+        assert_eq!(mode(&folder, "out"), old);
+        succeeds(&folder.run(&decrypt));
+        assert_eq!(mode(&folder, "out"), new);
+    }
+    succeeds(&folder.run(&["keygen", "new"]));
+    assert_eq!(mode(&folder, "new"), 0o600);
+}
+
+/// A file of somebody else, which can have any mode, does not open ours to others. Only root can make one.
+#[test]
+fn modes_of_other_owners_do_not_count() {
+    let folder = Folder::new();
+    folder.write("file.vpx", &encrypted(&KEY, &[9; 32], &[b"plaintext"]));
+    folder.write("file", b"trap");
+    set_mode(&folder, "file", 0o666);
+    if std::os::unix::fs::chown(folder.path("file"), Some(12345), None).is_err() {
+        return;
+    }
+    succeeds(&folder.run(&["decrypt", "--key-file", "key", "-f", "file.vpx"]));
+    assert_eq!(mode(&folder, "file"), 0o600);
+    assert_ne!(fs::metadata(folder.path("file")).unwrap().uid(), 12345);
+}
+
+/// Half of a plaintext is in the output when the signal comes.
+#[test]
+#[cfg(target_os = "linux")]
+fn signals_leave_nothing_behind() {
+    use std::os::unix::process::ExitStatusExt;
+
+    let folder = Folder::new();
+    let sealed = encrypted(&KEY, &[7; 32], &[&noise(60_000), b"second"]);
+    for (kind, number) in [(Signal::INT, 2), (Signal::TERM, 15), (Signal::HUP, 1)] {
+        let mut child = folder
+            .command(&["decrypt", "--key-file", "key", "-o", "out"])
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(&sealed[..sealed.len() - 10]).unwrap();
+        wait_for_output(&folder, &child);
+        for name in folder.names() {
+            assert_eq!(mode(&folder, &name), 0o600, "{name}: others can read it");
+        }
+        signal(&child, kind);
+        let status = child.wait().unwrap();
+        assert_eq!(status.signal(), Some(number));
+        assert!(folder.names().is_empty(), "{:?}", folder.names());
+    }
+}
+
+/// The same where files need a name: in a process that is this test once more.
+#[test]
+fn signals_remove_temporary_files() {
+    use std::os::unix::process::ExitStatusExt;
+
+    const FOLDER: &str = "VERIPLEX_TEST_FOLDER";
+    let name = "hardening::signals_remove_temporary_files";
+    if let Some(folder) = std::env::var_os(FOLDER) {
+        let mut output = NewFile::create_named(&PathBuf::from(folder).join("out"), Readers::Any)
+            .ok()
+            .unwrap();
+        output.write_all(b"plaintext").unwrap();
+        loop {
+            thread::sleep(Duration::from_secs(1));
+        }
+    }
+    let begin = |folder: &Folder, ignoring: &str| {
+        // The shell is replaced by the test. Who runs this in the background may ignore SIGINT.
+        let default = if cfg!(target_os = "linux") {
+            "env --default-signal=INT,TERM"
+        } else {
+            ""
+        };
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("{ignoring} exec {default} \"$0\" \"$@\"")]);
+        command.arg(std::env::current_exe().unwrap());
+        let child = command.args(["--exact", name]).env(FOLDER, folder.0.path());
+        let child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let written = || {
+            let names = folder.names();
+            names
+                .first()
+                .is_some_and(|name| folder.read(name) == b"plaintext")
+        };
+        for _ in 0..2000 {
+            if written() {
+                break;
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        assert!(written(), "it makes no output");
+        child
+    };
+    for (kind, number) in [(Signal::INT, 2), (Signal::TERM, 15), (Signal::HUP, 1)] {
+        let folder = Folder::new();
+        let mut child = begin(&folder, "");
+        let names = folder.names();
+        assert!(names[0].starts_with(".veriplex-"));
+        assert_eq!(mode(&folder, &names[0]), 0o600);
+        signal(&child, kind);
+        assert_eq!(child.wait().unwrap().signal(), Some(number));
+        assert!(folder.names().is_empty(), "{:?}", folder.names());
+    }
+    // One that is to be ignored, as under nohup, still is.
+    #[cfg(target_os = "linux")]
+    {
+        let folder = Folder::new();
+        let mut child = begin(&folder, "trap '' HUP;");
+        signal(&child, Signal::HUP);
+        thread::sleep(Duration::from_millis(200));
+        assert_eq!(child.try_wait().unwrap(), None);
+        signal(&child, Signal::TERM);
+        child.wait().unwrap();
+        assert!(folder.names().is_empty());
+    }
+}
+
+/// Appears with the mode and content of any other, and not in the place of something else.
+#[test]
+fn outputs_with_a_temporary_name() {
+    let folder = Folder::new();
+    let path = folder.path("out");
+    for readers in [Readers::Owner, Readers::Any] {
+        let mut output = NewFile::create_named(&path, readers).ok().unwrap();
+        output.write_all(b"content").unwrap();
+        output.commit().ok().unwrap();
+        assert_eq!(folder.read("out"), b"content");
+        folder.write("any", b"");
+        let expected = if readers == Readers::Owner {
+            0o600
+        } else {
+            mode(&folder, "any")
+        };
+        assert_eq!(mode(&folder, "out"), expected);
+        let output = NewFile::create_named(&path, readers).ok().unwrap();
+        let refused = output.commit().err().unwrap();
+        assert!(format!("{refused:?}").contains("exists already"));
+        drop(NewFile::create_named(&path, readers).ok().unwrap());
+        assert_eq!(folder.names(), ["any", "out"]);
+        fs::remove_file(&path).unwrap();
+    }
+}
+
+/// What a program writes to a terminal.
+#[cfg(target_os = "linux")]
+pub fn on_a_terminal(command: &mut Command) -> String {
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&master).unwrap();
+    unlockpt(&master).unwrap();
+    let name = ptsname(&master, Vec::new()).unwrap().into_string().unwrap();
+    let slave = File::options().read(true).write(true).open(name).unwrap();
+    command.stdout(slave.try_clone().unwrap()).stderr(slave);
+    let mut child = command.spawn().unwrap();
+    command.stdout(Stdio::null()).stderr(Stdio::null()); // the slave is closed here
+    let mut shown = Vec::new();
+    // The end of a pseudoterminal is an error.
+    let _ = File::from(master).read_to_end(&mut shown);
+    child.wait().unwrap();
+    String::from_utf8(shown).unwrap()
+}
+
+/// Names that hide what a check says of them, or write a line of their own.
+const DECEPTIVE: [(&str, &str); 3] = [
+    ("bad\u{1b}[8m", r"'bad'$'\033''[8m'"),
+    ("ab\u{202e}dc", r"'ab'$'\342\200\256''dc'"),
+    ("x\u{9b}31m", r"'x'$'\302\233''31m'"),
+];
+
+#[test]
+#[cfg(target_os = "linux")]
+fn names_do_not_act_on_the_terminal() {
+    let folder = Folder::new();
+    for (name, quoted) in DECEPTIVE {
+        folder.write(name, b"changed");
+        folder.write(
+            "list",
+            format!("{}  {name}\n", hex_digest(b"as it was")).as_bytes(),
+        );
+        let shown = on_a_terminal(&mut folder.command(&["digest", "--check", "list"]));
+        assert!(shown.contains(&format!("{quoted}: FAILED\r\n")), "{shown:?}");
+        assert!(!shown.contains(name), "{shown:?}");
+        let shown = on_a_terminal(&mut folder.command(&["digest", name]));
+        assert_eq!(shown, format!("{}  {quoted}\r\n", hex_digest(b"changed")));
+        // Where no terminal is, names are as they are: another program reads them.
+        let output = folder.run(&["digest", name]);
+        assert_eq!(stdout(&output), format!("{}  {name}\n", hex_digest(b"changed")));
+        fs::remove_file(folder.path(name)).unwrap();
+        // Messages are for people, wherever they go.
+        fails(&folder.run(&["digest", name]), IO, quoted, "No such file");
+        // A name that a shell gives for `*`, and that looks like an option.
+        let output = folder.run(&["digest", &format!("--{name}")]);
+        assert_eq!(output.status.code(), Some(USAGE));
+        assert!(!stderr(&output).contains(name), "{output:?}");
+    }
+    let output = folder.run(&["--help"]);
+    assert!(stdout(&output).starts_with("Digest, authenticate"));
+}
+
+#[test]
+fn a_public_key_is_not_the_name_of_a_file() {
+    let folder = Folder::with_private_keys();
+    folder.write("file", b"plaintext");
+    // Where a name in upper case was looked for, there is another key.
+    let upper = public(2).to_uppercase();
+    folder.write(&upper, public(3).as_bytes());
+    succeeds(&folder.run(&["seal", "--key-file", "1", "--to", &upper, "file"]));
+    let unseal = |receiver| {
+        folder.run(&[
+            "unseal",
+            "--key-file",
+            receiver,
+            "--from",
+            &public(1),
+            "-o",
+            "-",
+            "file.sealed",
+        ])
+    };
+    let output = unseal("2");
+    succeeds(&output);
+    assert_eq!(stdout(&output), "plaintext");
+    assert_eq!(unseal("3").status.code(), Some(UNVERIFIED));
+    // 64 digits that are no key are an error, even if there is such a file.
+    let zeros = "0".repeat(64);
+    folder.write(&zeros, public(3).as_bytes());
+    let output = folder.run(&["seal", "--key-file", "1", "--to", &zeros, "-fo", "out", "file"]);
+    fails(&output, USAGE, &zeros, "not a public key");
+    succeeds(&folder.run(&[
+        "seal",
+        "--key-file",
+        "1",
+        "--to",
+        &format!("./{zeros}"),
+        "-o",
+        "out",
+        "file",
+    ]));
+    // In a list too.
+    folder.write("list", format!("{upper} bob\n").as_bytes());
+    succeeds(&folder.run(&["seal", "--key-file", "1", "--to", "list", "-fo", "out", "file"]));
+}
+
+#[test]
+fn lists_of_keys_end() {
+    let folder = Folder::with_private_keys();
+    folder.write("file", b"plaintext");
+    let output = soon(move || folder.run(&["seal", "--key-file", "1", "--to", "/dev/zero", "file"]));
+    fails(&output, IO, "/dev/zero", "too large");
+}
+
+#[test]
+fn costs_out_of_range_are_warned_of() {
+    let folder = Folder::new();
+    folder.write("password", b"password");
+    folder.write("file", b"plaintext");
+    let encrypt = |cost: &str| {
+        folder.run(&[
+            "encrypt",
+            "--password-file",
+            "password",
+            "--cost",
+            cost,
+            "-fo",
+            "out",
+            "file",
+        ])
+    };
+    let decrypt = |options: &[&str]| {
+        let decrypt = ["decrypt", "--password-file", "password", "-o", "-", "out"];
+        folder.run(&[&decrypt[..], options].concat())
+    };
+    let weak = encrypt("0");
+    assert_eq!(weak.status.code(), Some(0));
+    assert!(
+        stderr(&weak).starts_with("veriplex: cost 0 is below 12: "),
+        "{weak:?}"
+    );
+    succeeds(&decrypt(&[]));
+    succeeds(&encrypt("12"));
+    succeeds(&decrypt(&[]));
+    let weak = folder.run(&["hash-password", "--password-file", "password", "--cost", "11"]);
+    assert!(stderr(&weak).contains("cost 11 is below 12: "), "{weak:?}");
+    // What is refused without an option is not made without a word. (Nobody waits for it.)
+    let mut child = folder
+        .command(&[
+            "encrypt",
+            "--password-file",
+            "password",
+            "--cost",
+            "26",
+            "-o",
+            "high",
+            "file",
+        ])
+        .spawn()
+        .unwrap();
+    let mut first = [0; 54];
+    child.stderr.take().unwrap().read_exact(&mut first).unwrap();
+    let _ = child.kill();
+    child.wait().unwrap();
+    assert_eq!(
+        str::from_utf8(&first).unwrap(),
+        "veriplex: cost 26 is above 18: it will be refused with"
+    );
+}
+
+#[test]
+fn keys_from_standard_input() {
+    let folder = Folder::with_private_keys();
+    folder.write("file", b"plaintext");
+    let made = folder.run(&["keygen", "--private", "-"]);
+    let key = PrivateKey::from_pem(stdout(&made)).unwrap();
+    assert_eq!(
+        stderr(&made),
+        format!("veriplex: public key: {}\n", key.public_key())
+    );
+    let printed = folder.pipe(&["pubkey", "-k", "-"], &made.stdout);
+    succeeds(&printed);
+    assert_eq!(stdout(&printed), format!("{}\n", key.public_key()));
+    // To a file, for the next command.
+    let made = folder.run(&["keygen", "--private", "new"]);
+    succeeds(&made);
+    let key = PrivateKey::from_pem(str::from_utf8(&folder.read("new")).unwrap()).unwrap();
+    assert_eq!(stdout(&made), format!("{}\n", key.public_key()));
+
+    let signed = folder.pipe(&["sign", "-k", "-", "file"], private(1).to_pem().as_bytes());
+    succeeds(&signed);
+    succeeds(&folder.run(&["verify", "--from", &public(1), "file"]));
+    let tags = folder.pipe(&["mac", "-k", "-", "file"], key_line(&KEY).as_bytes());
+    succeeds(&tags);
+    assert_eq!(stdout(&tags), format!("{}  file\n", hex_tag(b"plaintext")));
+    for args in [
+        &["sign", "-k", "-"][..],
+        &["seal", "-k", "-", "--to", &public(1), "-"],
+        &["unseal", "-k", "-", "--from", &public(1)],
+        &["mac", "-k", "-", "file", "-"],
+        &["encrypt", "-k", "-"],
+        &["decrypt", "-k", "-"],
+    ] {
+        fails(
+            &folder.pipe(args, b""),
+            USAGE,
+            "standard input",
+            "cannot be both key and input",
+        );
+    }
+}
+
+#[test]
+fn key_files_as_rfc_7468_has_them() {
+    let folder = Folder::new();
+    let pem = private(1).to_pem();
+    let (first, rest) = pem.split_once('\n').unwrap();
+    let (body, last) = rest.split_once('\n').unwrap();
+    let (start, end) = body.split_at(20);
+    let public = public(1);
+    let printed = |text: &str| {
+        folder.write("private", text.as_bytes());
+        folder.run(&["pubkey", "-k", "private"])
+    };
+    for good in [
+        pem.clone(),
+        pem.trim_end().to_owned(),
+        pem.replace('\n', "\r\n"),
+        format!("Alice's key, of 2026\n{pem}"),
+        format!("{pem}\n\nKeep it secret.\n"),
+        format!("a\r\n\r\n{}b\r\n", pem.replace('\n', "\r\n")),
+        format!("{first}  \n{start}\n{end}\t\n{last}"),
+        format!("-----BEGIN CERTIFICATE-----\n\n{pem}"),
+    ] {
+        let output = printed(&good);
+        succeeds(&output);
+        assert_eq!(stdout(&output), format!("{public}\n"), "{good:?}");
+    }
+    for bad in [
+        pem.repeat(2),
+        format!("> {pem}"),
+        format!("{first}\n{body}\n"),
+        format!("{first}\n{body}\n-----END VERIPLEX PUBLIC KEY-----\n"),
+        format!("{first}\nheader: x\n\n{body}\n{last}"),
+        format!("{first}\n{start}={end}\n{last}"),
+        format!("{first}\n{body}AAAA\n{last}"),
+        format!("{}{pem}", "x\n".repeat(10_000)),
+    ] {
+        fails(&printed(&bad), IO, "private", "not a private key file");
+    }
+}
+
+/// With nobody to ask, it says what else to do.
+#[test]
+#[cfg(target_os = "linux")]
+fn without_a_terminal_a_password_file_is_named() {
+    let folder = Folder::new();
+    folder.write("file", b"plaintext");
+    let output = Command::new("setsid")
+        .arg("--wait")
+        .arg(env!("CARGO_BIN_EXE_veriplex"))
+        .args(["encrypt", "--password", "file"])
+        .current_dir(folder.0.path())
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    fails(&output, IO, "terminal", "--password-file");
+}

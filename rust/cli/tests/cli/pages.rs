@@ -1,0 +1,95 @@
+//! Completions and man pages, and their installation.
+
+use super::*;
+
+const COMMANDS: [&str; 14] = [
+    "digest",
+    "mac",
+    "sum",
+    "keygen",
+    "pubkey",
+    "encrypt",
+    "decrypt",
+    "hash-password",
+    "verify-password",
+    "sign",
+    "verify",
+    "seal",
+    "unseal",
+    "completions",
+];
+
+#[test]
+fn completions_for_every_shell() {
+    let folder = Folder::new();
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let output = folder.run(&["completions", shell]);
+        succeeds(&output);
+        for name in COMMANDS {
+            assert!(stdout(&output).contains(name), "{shell}: {name}");
+        }
+    }
+    let script = folder.run(&["completions", "bash"]).stdout;
+    if let Ok(mut bash) = Command::new("bash").arg("-n").stdin(Stdio::piped()).spawn() {
+        bash.stdin.take().unwrap().write_all(&script).unwrap();
+        assert!(bash.wait().unwrap().success());
+    }
+    assert_eq!(
+        folder.run(&["completions", "nonsense"]).status.code(),
+        Some(USAGE)
+    );
+}
+
+#[test]
+fn man_pages_for_every_command() {
+    let folder = Folder::new();
+    fs::create_dir(folder.path("man")).unwrap();
+    succeeds(&folder.run(&["man-pages", "man"]));
+    for name in COMMANDS {
+        let page = String::from_utf8(folder.read(&format!("man/veriplex-{name}.1"))).unwrap();
+        assert!(page.contains(".TH"), "{name}");
+    }
+    let page = String::from_utf8(folder.read("man/veriplex.1")).unwrap();
+    assert!(page.contains("Exit status"));
+    assert!(!folder.path("man/veriplex-man-pages.1").exists());
+    fails(
+        &folder.run(&["man-pages", "missing"]),
+        IO,
+        "missing/veriplex.1",
+        "No such file",
+    );
+}
+
+/// `make install` with this build of the program.
+#[test]
+#[cfg(target_os = "linux")]
+fn installation() {
+    let folder = Folder::new();
+    let root = folder.0.path().to_str().unwrap();
+    let program = env!("CARGO_BIN_EXE_veriplex");
+    let output = Command::new("make")
+        .args(["-C", concat!(env!("CARGO_MANIFEST_DIR"), "/../.."), "install"])
+        .args([
+            format!("DESTDIR={root}"),
+            "PREFIX=/opt".into(),
+            format!("PROGRAM={program}"),
+        ])
+        .env_remove("MAKEFLAGS")
+        .output();
+    let Ok(output) = output else { return };
+    assert!(output.status.success(), "{output:?}");
+    let help = Command::new(folder.path("opt/bin/veriplex"))
+        .arg("--help")
+        .output()
+        .unwrap();
+    succeeds(&help);
+    for file in [
+        "share/man/man1/veriplex.1",
+        "share/man/man1/veriplex-sum.1",
+        "share/bash-completion/completions/veriplex",
+        "share/zsh/site-functions/_veriplex",
+        "share/fish/vendor_completions.d/veriplex.fish",
+    ] {
+        assert_ne!(folder.read(&format!("opt/{file}")), b"", "{file}");
+    }
+}

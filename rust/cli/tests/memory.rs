@@ -1,0 +1,129 @@
+//! How much memory is allocated at a time: it does not depend on the file.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
+use std::sync::atomic::{AtomicIsize, Ordering::Relaxed};
+
+use veriplex::{Key, label};
+use veriplex_cli::crypt::{self, Job, Range, Secret};
+use veriplex_cli::{outboards, treesum};
+
+/// Bytes that all threads have allocated, now and at most.
+static NOW: AtomicIsize = AtomicIsize::new(0);
+static MOST: AtomicIsize = AtomicIsize::new(0);
+
+struct Counting;
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+fn count(more: isize) {
+    let now = NOW.fetch_add(more, Relaxed) + more;
+    MOST.fetch_max(now, Relaxed);
+}
+
+// SAFETY: the system's allocator does the work; counting does not allocate.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size().cast_signed());
+        // SAFETY: the caller's promise.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        count(-layout.size().cast_signed());
+        // SAFETY: the caller's promise.
+        unsafe { System.dealloc(at, layout) }
+    }
+}
+
+/// The most that is allocated at a time while this runs, in KiB.
+fn most(work: impl FnOnce()) -> isize {
+    let before = NOW.load(Relaxed);
+    MOST.store(before, Relaxed);
+    work();
+    (MOST.load(Relaxed) - before) / 1024
+}
+
+fn write_noise(path: &Path, len: usize) {
+    let mut file = File::create(path).unwrap();
+    let mut protocol = veriplex::Protocol::new(label!("veriplex.test"));
+    let noise = protocol.derive_vec(label!("noise"), 1 << 20);
+    for _ in 0..len >> 20 {
+        file.write_all(&noise).unwrap();
+    }
+}
+
+/// One test, so that nothing else allocates meanwhile.
+#[test]
+fn memory_does_not_grow_with_files() {
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(2)
+        .build_global()
+        .unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name);
+    let tree = treesum::tree(None);
+    let secret = Secret::Key(Key::from([7; 32]));
+    let used = |len: usize| {
+        write_noise(&place("plain"), len);
+        let job = |input: &'static str, output: &'static str| {
+            let (input, output) = (place(input), place(output));
+            move |decrypt: bool, secret: &Secret| {
+                let job = Job {
+                    input: &input,
+                    output: Some(&output),
+                    force: true,
+                    armor: false,
+                    show_progress: false,
+                };
+                let done = if decrypt {
+                    crypt::decrypt(&job, secret, 0, Range::default())
+                } else {
+                    crypt::encrypt(&job, secret, 0)
+                };
+                done.ok().unwrap();
+            }
+        };
+        let mut digest = [0; 32];
+        let used = [
+            most(|| {
+                treesum::sum(&tree, &place("plain"), false, &mut digest)
+                    .ok()
+                    .unwrap();
+            }),
+            most(|| {
+                let written = outboards::write(&tree, &place("plain"), &place("outboard"), true, false);
+                assert_eq!(written.ok().unwrap(), digest);
+            }),
+            most(|| job("plain", "sealed")(false, &secret)),
+            most(|| job("sealed", "opened")(true, &secret)),
+        ];
+        assert!(fs::read(place("opened")).unwrap() == fs::read(place("plain")).unwrap());
+        used
+    };
+    used(8 << 20); // what is allocated once
+    let small = used(8 << 20);
+    let large = used(48 << 20);
+    println!("{small:?} {large:?} KiB");
+    for (small, large) in small.into_iter().zip(large) {
+        // A megabyte for what depends on when the threads run.
+        assert!(
+            large < small + 1024 && large < 12 << 10,
+            "{small} KiB, then {large} KiB"
+        );
+    }
+    // 1 TiB of zeros that are not stored.
+    if cfg!(target_os = "linux") {
+        File::create(place("sparse")).unwrap().set_len(1 << 40).unwrap();
+        let mut digest = [0; 32];
+        let used = most(|| {
+            treesum::sum(&tree, &place("sparse"), false, &mut digest)
+                .ok()
+                .unwrap();
+        });
+        assert!(used < 12 << 10, "{used} KiB");
+    }
+}
