@@ -2,14 +2,14 @@
 //!
 //! Confidential under chosen plaintexts as long as no nonce repeats under a key; a forgery succeeds with
 //! probability 2^-128 per try. The tag commits to key, nonce, associated data and message (to about 64 bits
-//! against collisions, like any tag of 16 bytes). Random nonces should have 24 bytes or more. Keys may have any
-//! length; use at least 32 random bytes. A repeated nonce shows how far two messages agree, and the XOR of what
-//! follows: if nonces may repeat, use [`siv`](crate::siv).
+//! against collisions, like any tag of 16 bytes). Random nonces should have 24 bytes or more. A repeated nonce shows how
+//! far two messages agree, and the XOR of what follows: if nonces may repeat, use [`siv`](crate::siv).
 //!
 //! ```
-//! use veriplex::{aead::Aead, label};
+//! use veriplex::{Key, aead::Aead, label};
 //!
-//! let aead = Aead::<24>::new(label!("com.example.aead"), &[7; 32]);
+//! let key = Key::from([7; 32]); // in practice, random: `Key::generate`
+//! let aead = Aead::<24>::new(label!("com.example.aead"), &key);
 //! let nonce = [1; 24]; // in practice, fresh and random for every message
 //! let mut message = *b"message";
 //! let tag = aead.seal_in_place_detached(&nonce, b"header", &mut message);
@@ -18,14 +18,25 @@
 //! # Ok::<(), veriplex::Error>(())
 //! ```
 
-use crate::{Error, Label, Protocol, TAG_LEN, label};
+use subtle::ConstantTimeEq as _;
+
+use crate::lanes::Direction;
+use crate::protocol::many;
+use crate::{Error, Key, Label, Protocol, TAG_LEN, in_out, label};
 
 /// An AEAD under one key, with nonces of `NONCE_LEN` bytes, which must be at least 16:
 ///
-/// ```compile_fail
+/// ```compile_fail,E0080
 /// # fn main() {
-/// let aead = veriplex::aead::Aead::<15>::new(veriplex::label!("example"), &[7; 32]);
+/// let key = veriplex::Key::from([7; 32]);
+/// let aead = veriplex::aead::Aead::<15>::new(veriplex::label!("example"), &key);
 /// # }
+/// ```
+///
+/// A password is no key, and neither is an empty string:
+///
+/// ```compile_fail,E0308
+/// let aead = veriplex::aead::Aead::<24>::new(veriplex::label!("example"), "password");
 /// ```
 #[derive(Clone, Debug)]
 pub struct Aead<const NONCE_LEN: usize>(Protocol);
@@ -33,11 +44,17 @@ pub struct Aead<const NONCE_LEN: usize>(Protocol);
 impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
     /// An AEAD under this key.
     #[must_use]
-    pub fn new(domain: Label<'_>, key: &(impl AsRef<[u8]> + ?Sized)) -> Self {
+    pub fn new(domain: Label<'_>, key: &Key) -> Self {
+        Self::from_protocol(Protocol::keyed(domain, key))
+    }
+
+    /// An AEAD under the key in a protocol: for keys of other lengths, or for what a longer transcript agreed on.
+    ///
+    /// [`Aead::new`] is this with Init `domain`, Mix `key`. Without a secret in `keyed`, anyone can open and forge.
+    #[must_use]
+    pub fn from_protocol(keyed: Protocol) -> Self {
         const { assert!(NONCE_LEN >= 16, "a nonce has at least 16 bytes") };
-        let mut protocol = Protocol::new(domain);
-        protocol.mix(label!("key"), key.as_ref());
-        Self(protocol)
+        Self(keyed)
     }
 
     /// Encrypts in place and returns the tag.
@@ -149,10 +166,91 @@ impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
         self.message(nonce, ad).open_vec(label!("message"), sealed)
     }
 
-    fn message(&self, nonce: &[u8; NONCE_LEN], ad: &[u8]) -> Protocol {
-        let mut protocol = self.0.clone();
-        protocol.mix(label!("nonce"), nonce);
-        protocol.mix(label!("ad"), ad);
-        protocol
+    /// [`Aead::seal_in_place`] of many messages: eight at a time, and so faster where the CPU has the instructions. Messages of
+    /// about the same length are the fastest.
+    ///
+    /// ```
+    /// use veriplex::{Key, aead::{Aead, Message}, label};
+    ///
+    /// let key = Key::from([7; 32]); // in practice, random: `Key::generate`
+    /// let aead = Aead::<16>::new(label!("com.example.packets"), &key);
+    /// let nonces: [[u8; 16]; 2] = [[1; 16], [2; 16]]; // in practice, from a counter that never goes back
+    /// let mut packets = [*b"a packet................", *b"another................."]; // with room for the tags
+    /// let mut messages: Vec<_> = (packets.iter_mut().zip(&nonces))
+    ///     .map(|(packet, nonce)| Message { nonce, ad: b"header", in_out: packet })
+    ///     .collect();
+    /// aead.seal_many(&mut messages)?;
+    ///
+    /// messages[1].in_out[3] ^= 1; // damaged on the way
+    /// aead.open_many(&mut messages, |i, opened| match i {
+    ///     0 => assert_eq!(opened.unwrap(), b"a packet"),
+    ///     _ => assert!(opened.is_err()),
+    /// });
+    /// # Ok::<(), veriplex::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BufferLength`] if a message has fewer than 16 bytes; then none is sealed.
+    pub fn seal_many(&self, messages: &mut [Message<'_, NONCE_LEN>]) -> Result<(), Error> {
+        if messages.iter().any(|message| message.in_out.len() < TAG_LEN) {
+            return Err(Error::BufferLength);
+        }
+        let jobs = messages.iter_mut().filter_map(|message| {
+            let (in_out, tag) = message.in_out.split_last_chunk_mut()?;
+            Some(many::Message {
+                mixes: [(label!("nonce"), message.nonce), (label!("ad"), message.ad)],
+                direction: Direction::Encrypt,
+                in_out,
+                tag: [0; TAG_LEN],
+                then: tag,
+            })
+        });
+        many::run(&self.0, jobs, |job| *job.then = job.tag);
+        Ok(())
     }
+
+    /// [`Aead::open_in_place`] of many messages. `take` gets the place of each in the slice, with its plaintext or its
+    /// error, in no certain order: [`Error::Verification`] if nonce, associated data or `in_out` are not what was
+    /// sealed, and then the ciphertext is overwritten with zeros, or if there are fewer than 16 bytes. A message that is
+    /// wrong makes no other fail.
+    pub fn open_many(
+        &self,
+        messages: &mut [Message<'_, NONCE_LEN>],
+        mut take: impl FnMut(usize, Result<&mut [u8], Error>),
+    ) {
+        for (i, _) in (messages.iter().enumerate()).filter(|(_, message)| message.in_out.len() < TAG_LEN) {
+            take(i, Err(Error::Verification));
+        }
+        let jobs = messages.iter_mut().enumerate().filter_map(|(i, message)| {
+            let (in_out, tag) = message.in_out.split_last_chunk_mut::<TAG_LEN>()?;
+            Some(many::Message {
+                mixes: [(label!("nonce"), message.nonce), (label!("ad"), message.ad)],
+                direction: Direction::Decrypt,
+                in_out,
+                tag: [0; TAG_LEN],
+                then: (i, &*tag),
+            })
+        });
+        many::run(&self.0, jobs, |job| {
+            let (i, tag) = job.then;
+            let verified = in_out::keep_if(job.tag.ct_eq(tag), job.in_out);
+            take(i, verified.map(|()| job.in_out));
+        });
+    }
+
+    fn message(&self, nonce: &[u8; NONCE_LEN], ad: &[u8]) -> Protocol {
+        self.0.message(nonce, ad)
+    }
+}
+
+/// One of many messages.
+#[derive(Debug)]
+pub struct Message<'a, const NONCE_LEN: usize> {
+    /// The nonce, which must never repeat under the key.
+    pub nonce: &'a [u8; NONCE_LEN],
+    /// The associated data.
+    pub ad: &'a [u8],
+    /// The plaintext and room for the tag of 16 bytes, or the ciphertext and the tag.
+    pub in_out: &'a mut [u8],
 }

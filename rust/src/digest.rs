@@ -14,7 +14,8 @@
 //! assert_eq!(hasher.finalize(), digest::digest(label!("com.example.hash"), b"one message"));
 //! ```
 
-use crate::{Label, Protocol, label};
+use crate::protocol::many;
+use crate::{Error, Label, Protocol, label};
 
 /// Size in bytes of a digest.
 pub const DIGEST_LEN: usize = 32;
@@ -34,6 +35,35 @@ pub fn digest_into(domain: Label<'_>, message: &[u8], output: &mut [u8]) {
     let mut protocol = Protocol::new(domain);
     protocol.mix(label!("message"), message);
     protocol.derive(label!("digest"), output);
+}
+
+/// The digests of many messages, each that of [`digest()`]: eight at a time, and so faster where the CPU has the instructions.
+///
+/// Messages of about the same length are the fastest.
+///
+/// ```
+/// use veriplex::{digest, label};
+///
+/// let mut digests = [[0; 32]; 2];
+/// digest::digest_many(label!("com.example.hash"), &[b"one".as_slice(), b"another"], &mut digests)?;
+/// assert_eq!(digests[1], digest::digest(label!("com.example.hash"), b"another"));
+/// # Ok::<(), veriplex::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// [`Error::BufferLength`] if there are not as many digests as messages.
+pub fn digest_many(
+    domain: Label<'_>,
+    messages: &[impl AsRef<[u8]>],
+    digests: &mut [[u8; DIGEST_LEN]],
+) -> Result<(), Error> {
+    if messages.len() != digests.len() {
+        return Err(Error::BufferLength);
+    }
+    let messages = messages.iter().map(AsRef::as_ref);
+    many::derive(&Hasher::new(domain).0, label!("digest"), messages, digests);
+    Ok(())
 }
 
 /// Computes a digest piece by piece.

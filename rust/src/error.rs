@@ -33,6 +33,8 @@ pub enum Error {
     BadParticipant(NonZeroU16),
     /// The cost of a memory-hard hash is above [`Mhf::MAX_COST`](crate::mhf::Mhf::MAX_COST).
     CostTooHigh,
+    /// The cost of a memory-hard hash is below [`Mhf::MIN_COST`](crate::mhf::Mhf::MIN_COST).
+    CostTooLow,
     /// There is not enough memory for a memory-hard hash.
     OutOfMemory,
     /// A bound of the scheme is reached; the function that returns it says which.
@@ -41,6 +43,8 @@ pub enum Error {
     SelfTest,
     /// A number is outside of the range that the function names.
     OutOfRange,
+    /// Nonces of a signature were used before: the generator repeats, or the signer was restored.
+    NoncesUsed,
 }
 
 impl fmt::Display for Error {
@@ -57,10 +61,12 @@ impl fmt::Display for Error {
                 return write!(f, "participant {identifier} sent something wrong");
             }
             Self::CostTooHigh => "cost too high",
+            Self::CostTooLow => "cost too low",
             Self::OutOfMemory => "not enough memory",
             Self::LimitReached => "a bound of the scheme is reached",
             Self::SelfTest => "self-test failed",
             Self::OutOfRange => "number out of range",
+            Self::NoncesUsed => "nonces were used before",
         })
     }
 }

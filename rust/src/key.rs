@@ -10,8 +10,8 @@ use crate::wipe::wipe;
 
 /// A symmetric key of `N` bytes, for every scheme that takes a key.
 ///
-/// Wiped on drop (feature `zeroize`), compared in constant time, and never printed. The schemes accept
-/// anything that has bytes as a key: a `&Key`, an array, a slice.
+/// Wiped on drop (feature `zeroize`), compared in constant time, and never printed. A key is random
+/// (`Key::generate`) or derived: from other secrets by [`kdf`](crate::kdf), from a password by [`mhf`](crate::mhf).
 ///
 /// ```
 /// use veriplex::{Key, aead::Aead, label};
@@ -41,6 +41,11 @@ impl<const N: usize> Key<N> {
         let mut key = Self([0; N]);
         rng.fill_bytes(&mut key.0);
         key
+    }
+
+    /// For who derives a key in its place.
+    pub(crate) const fn as_mut_bytes(&mut self) -> &mut [u8; N] {
+        &mut self.0
     }
 
     /// The bytes of the key.

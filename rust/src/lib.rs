@@ -29,40 +29,57 @@
 //!
 //! # Where to look
 //!
+//! The [`guide`] goes from what you want to do to the item.
+//!
 //! | module | what |
 //! |---|---|
 //! | [`Protocol`] | the framework: Init, Mix, Derive, Mask, Seal, Fork, Ratchet |
 //! | [`digest`] | hash and extendable output |
 //! | [`tree`] | the same over chunks, in parallel; parts of a message verified alone |
 //! | [`mac`] | message authentication (keyed digest) |
+//! | [`kdf`] | keys from other secrets |
 //! | [`stream`] | unauthenticated stream cipher |
 //! | [`aead`] | authenticated encryption with a nonce |
 //! | [`siv`] | authenticated encryption that survives a repeated nonce |
+//! | [`committing`] | the same two with tags of 32 bytes, which commit to the key at 128 bits |
 //! | [`aestream`] | authenticated encryption of streams |
 //! | [`oae2`] | authenticated encryption of streams in blocks of one size |
 //! | [`seekable`] | authenticated encryption in segments, in parallel and with random access |
 //! | [`mhf`] | memory-hard hash, for passwords |
 //! | [`Key`] | a symmetric key that is wiped and not printed |
-//! | [`keys`] | private and public keys over Ristretto255 |
-//! | [`sig`] | signatures |
-//! | [`hpke`] | encryption to a public key, authenticated by the sender's key |
-//! | [`signcrypt`] | encryption to a public key with the sender's signature inside |
-//! | [`handshake`] | mutual authentication with forward secrecy |
-//! | [`pake`] | a protocol keyed by a password |
-//! | [`ratchet`] | messages that may be lost or reordered, each under its own key (double ratchet) |
-//! | [`vrf`] | verifiable random function |
-//! | [`oprf`] | oblivious pseudorandom function, also verifiable |
-//! | [`frost`] | threshold signatures, with a dealer or distributed key generation |
-//! | [`poly1305`] | one-time authenticator: one key, one message |
-//! | [`adiantum`] | length-preserving encryption of disk sectors: Adiantum, `HPolyC`, HBSH |
-//! | [`xoofff`] | the deck function Xoofff over Xoodoo, and its modes SANE, SANSE, WBC and WBC-AE |
-//! | [`rustcrypto`] | traits of `digest`, `aead`, `cipher`, `password-hash`, `rand_core`, `signature`, `universal-hash` |
 //! | [`hazmat`] | the raw duplex and permutation, the choice of backend; Xoodoo, `ChaCha`, NH, Poly1305's backends |
+//!
+//! With feature `ristretto` (`ratchet` and `frost` also need `alloc`):
+//!
+//! | module | what |
+//! |---|---|
+//! | `keys` | private and public keys over Ristretto255 |
+//! | `sig` | signatures |
+//! | `hpke` | encryption to a public key, authenticated by the sender's key |
+//! | `signcrypt` | encryption to a public key with the sender's signature inside |
+//! | `handshake` | mutual authentication with forward secrecy |
+//! | `pake` | a protocol keyed by a password |
+//! | `ratchet` | messages that may be lost or reordered, each under its own key (double ratchet) |
+//! | `vrf` | verifiable random function |
+//! | `oprf` | oblivious pseudorandom function, also verifiable |
+//! | `frost` | threshold signatures, with a dealer or distributed key generation |
+//!
+//! With the feature of the same name:
+//!
+//! | module | what |
+//! |---|---|
+//! | `hybrid` | post-quantum keys: Ristretto255 and ML-KEM-768 side by side; encryption to them |
+//! | `tunnel` | handshake and records of a connection between hybrid keys; with feature `hybrid` |
+//! | `poly1305` | one-time authenticator: one key, one message |
+//! | `adiantum` | length-preserving encryption of disk sectors: Adiantum, `HPolyC`, HBSH |
+//! | `xoofff` | the deck function Xoofff over Xoodoo, and its modes SANE, SANSE, WBC and WBC-AE |
+//! | `rustcrypto` | traits of `digest`, `aead`, `cipher`, `password-hash`, `rand_core`, `signature`, `universal-hash` |
 //!
 //! # Features
 //!
 //! `std` (default; `std::io` adapters, implies `alloc`), `alloc` (`Vec` conveniences), `zeroize`
-//! (default; secrets are wiped on drop), `ristretto` (public-key and multi-party schemes), `poly1305`, `adiantum`
+//! (default; secrets are wiped on drop), `ristretto` (public-key and multi-party schemes), `hybrid`
+//! (post-quantum keys and the tunnel; implies `ristretto` and `alloc`), `poly1305`, `adiantum`
 //! (implies `poly1305`), `xoofff`, `rustcrypto` (that project's traits; exempt from semantic versioning), `tokio`
 //! (asynchronous readers and writers; implies `std`), `rayon` (all cores for `tree` and `seekable`; implies `std`),
 //! `getrandom` (randomness of the operating system). Without features the crate is `no_std` and does not allocate.
@@ -92,15 +109,23 @@ pub mod aestream;
 mod backend;
 #[cfg(feature = "adiantum")]
 mod chacha;
+pub mod committing;
 pub mod digest;
 mod duplex;
 mod error;
+#[doc = include_str!("guide.md")]
+pub mod guide {}
 pub mod hazmat;
+#[cfg(feature = "hybrid")]
+pub mod hybrid;
 mod in_out;
 #[cfg(feature = "std")]
 mod io;
+pub mod kdf;
 mod key;
 mod label;
+mod lane_backend;
+mod lanes;
 pub mod mac;
 pub mod mhf;
 pub mod oae2;
@@ -115,7 +140,10 @@ pub mod seekable;
 mod simpira1024;
 pub mod siv;
 pub mod stream;
+mod timing;
 pub mod tree;
+#[cfg(feature = "hybrid")]
+pub mod tunnel;
 mod wipe;
 #[cfg(feature = "xoofff")]
 mod xoodoo;
@@ -132,6 +160,9 @@ pub use protocol::{MaskStream, MixStream, Protocol, UnmaskStream};
 pub use ristretto::{frost, ratchet};
 #[cfg(feature = "ristretto")]
 pub use ristretto::{handshake, hpke, keys, oprf, pake, sig, signcrypt, vrf};
+pub use timing::with_data_independent_timing;
+#[cfg(feature = "zeroize")]
+pub use wipe::with_wiped_stack;
 
 /// The crate whose `CryptoRng` every function that makes keys or nonces takes.
 #[cfg(any(feature = "getrandom", feature = "ristretto", feature = "rustcrypto"))]

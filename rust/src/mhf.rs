@@ -14,16 +14,17 @@
 //! after the first 3N blocks, and needs less memory for it. Apart from this, time depends only on the password's
 //! length.
 //!
-//! Choose the largest cost that your users can wait for, and at least 10 (5 MiB). The salt must be different for
-//! every password: 16 random bytes, stored with cost and output.
+//! Choose the largest cost that your users can wait for: [`Mhf::RECOMMENDED_COST`] unless you have measured. The
+//! salt must be different for every password: 16 random bytes, stored with cost and output.
 //!
 #![cfg_attr(feature = "alloc", doc = "```")]
 #![cfg_attr(not(feature = "alloc"), doc = "```ignore")]
 //! use veriplex::{label, mhf::Mhf};
 //!
-//! let mhf = Mhf::new(label!("com.example.passwords"), 10)?;
+//! let mhf = Mhf::new(label!("com.example.passwords"), Mhf::RECOMMENDED_COST)?;
+//! let salt = b"16 random bytes."; // in practice random, for each password anew
 //! let mut key = [0; 32];
-//! mhf.hash_into(b"password", b"16 random bytes.", &mut key)?;
+//! mhf.hash_into(b"password", salt, &mut key)?;
 //! # Ok::<(), veriplex::Error>(())
 //! ```
 
@@ -56,13 +57,31 @@ impl<'d> Mhf<'d> {
         cost
     };
 
+    /// The smallest cost of [`Mhf::new`]: 10 (5 MiB).
+    pub const MIN_COST: u8 = 10;
+    /// A cost for logins and files: 14 (80 MiB).
+    pub const RECOMMENDED_COST: u8 = 14;
+
     /// A hash that needs 5 * 2^cost KiB of memory.
     ///
     /// # Errors
     ///
-    /// [`Error::CostTooHigh`] above [`Mhf::MAX_COST`]. That still allows more memory than most machines have:
-    /// set your own limit for a cost that comes from outside.
+    /// [`Error::CostTooLow`] below [`Mhf::MIN_COST`], [`Error::CostTooHigh`] above [`Mhf::MAX_COST`]. That still allows
+    /// more memory than most machines have: set your own limit for a cost that comes from outside.
     pub const fn new(domain: Label<'d>, cost: u8) -> Result<Self, Error> {
+        if cost < Self::MIN_COST {
+            return Err(Error::CostTooLow);
+        }
+        Self::with_any_cost(domain, cost)
+    }
+
+    /// The same without a lower bound: for tests, and for hashes that were made so. A cost below [`Mhf::MIN_COST`]
+    /// hardly slows down who tries passwords.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::CostTooHigh`] above [`Mhf::MAX_COST`].
+    pub const fn with_any_cost(domain: Label<'d>, cost: u8) -> Result<Self, Error> {
         if cost > Self::MAX_COST {
             return Err(Error::CostTooHigh);
         }

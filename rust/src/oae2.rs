@@ -1,4 +1,4 @@
-//! Authenticated encryption of a stream in blocks of one fixed size, over a [`Protocol`] that holds a key.
+//! Authenticated encryption of a stream in blocks of one fixed size: Mix `key`, Mix `nonce`, then the blocks.
 //!
 //! A block of `BLOCK_LEN` bytes is Seal `block`. The last block, always there, has fewer bytes of message, padded
 //! with 0x80 and zeros, and is Seal `final`; so a message that fills its blocks gets one more, of padding only.
@@ -6,33 +6,34 @@
 //! bytes. Blocks cannot be changed, dropped, repeated or reordered, nor the end cut off, without an error: every block
 //! depends on all before it. It is the notion `OAE2` of Hoang, Reyhanitabar, Rogaway and Vizár ("Online
 //! Authenticated-Encryption and its Nonce-Reuse Misuse-Resistance", CRYPTO 2015,
-//! [eprint 2015/189](https://eprint.iacr.org/2015/189)) as long as no two streams start from the same state: mix in
-//! a nonce first. A forged block is accepted with probability 2^-128 per try. Two streams that start from the same
-//! state show how far their messages agree, and the XOR of the bytes that follow.
+//! [eprint 2015/189](https://eprint.iacr.org/2015/189)) as long as no nonce repeats under a key. A forged block is
+//! accepted with probability 2^-128 per try. Two streams with the same nonce show how far their messages agree, and the
+//! XOR of the bytes that follow.
 //!
 //! [`aestream`](crate::aestream) has blocks of any size instead, can be flushed, and ends by itself; here the end
 //! is that of the input, so that a reader must know whether there is more before it opens a block.
 //!
-//! `seal_vec` and `open_vec` take whole messages. [`Sealer`] and [`Opener`] work on single blocks in the caller's
-//! buffers; with feature `std`, `SealWriter` and `OpenReader` do the rest, with feature `tokio` also asynchronously.
+//! [`Sealer`] and [`Opener`] work on single blocks in the caller's buffers, and with feature `alloc` on whole messages
+//! (`seal_vec`, `open_vec`); with feature `std`, `SealWriter` and `OpenReader` do the rest, with feature `tokio` also
+//! asynchronously.
 //!
 #![cfg_attr(feature = "std", doc = "```")]
 #![cfg_attr(not(feature = "std"), doc = "```ignore")]
 //! use std::io::{Read, Write};
-//! use veriplex::{Protocol, label, oae2::{OpenReader, SealWriter}};
+//! use veriplex::{Key, label, oae2::{OpenReader, SealWriter}};
 //!
 //! # fn main() -> std::io::Result<()> {
-//! let mut keyed = Protocol::new(label!("com.example.blocks"));
-//! keyed.mix(label!("key"), &[7; 32]);
-//! keyed.mix(label!("nonce"), &[1; 32]); // in practice, fresh and random for every stream
+//! let domain = label!("com.example.blocks");
+//! // In practice both are random, and the nonce is fresh for every stream: send it along.
+//! let (key, nonce) = (Key::from([7; 32]), [1; 24]);
 //!
-//! let mut writer = SealWriter::<_, 1024>::new(keyed.clone(), Vec::new());
+//! let mut writer = SealWriter::<_, 1024>::new(domain, &key, &nonce, Vec::new());
 //! writer.write_all(b"message")?;
 //! let sealed = writer.finish()?;
 //! assert_eq!(sealed.len(), 1024 + 16);
 //!
 //! let mut message = Vec::new();
-//! OpenReader::<_, 1024>::new(keyed, sealed.as_slice()).read_to_end(&mut message)?;
+//! OpenReader::<_, 1024>::new(domain, &key, &nonce, sealed.as_slice()).read_to_end(&mut message)?;
 //! assert_eq!(message, b"message");
 //! # Ok(())
 //! # }
@@ -42,7 +43,7 @@
 use alloc::vec::Vec;
 
 use crate::wipe::wipe;
-use crate::{Error, Protocol, TAG_LEN, label};
+use crate::{Error, Key, Label, Protocol, TAG_LEN, label};
 
 /// Size in bytes of a sealed block; that `BLOCK_LEN` is not 0 is checked at compile time.
 const fn sealed_len<const BLOCK_LEN: usize>() -> usize {
@@ -50,63 +51,12 @@ const fn sealed_len<const BLOCK_LEN: usize>() -> usize {
     const { BLOCK_LEN + TAG_LEN }
 }
 
-/// Seals a whole message into a new vector, as a [`Sealer`] does.
-#[cfg(feature = "alloc")]
-#[must_use]
-#[allow(clippy::missing_panics_doc)] // the lengths are right
-pub fn seal_vec<const BLOCK_LEN: usize>(keyed: Protocol, message: &[u8]) -> Vec<u8> {
-    let sealed_len = sealed_len::<BLOCK_LEN>();
-    let (blocks, last) = message.as_chunks::<BLOCK_LEN>();
-    // More than fits into memory must not wrap around to less, which it could with 32 bits.
-    let mut sealed = alloc::vec![0; (blocks.len() + 1).saturating_mul(sealed_len)];
-    let (full, end) = sealed.split_at_mut(blocks.len() * sealed_len);
-    let mut sealer = Sealer::<BLOCK_LEN>::new(keyed);
-    for (block, sealed) in blocks.iter().zip(full.chunks_exact_mut(sealed_len)) {
-        sealed[..BLOCK_LEN].copy_from_slice(block);
-        sealer.seal_block(sealed).expect("it has that length");
-    }
-    end[..last.len()].copy_from_slice(last);
-    sealer.finish(end, last.len()).expect("it has that length");
-    sealed
-}
-
-/// Opens a whole message into a new vector, as an [`Opener`] does.
-///
-/// # Errors
-///
-/// [`Error::Verification`] if `sealed` is not what was sealed.
-#[cfg(feature = "alloc")]
-pub fn open_vec<const BLOCK_LEN: usize>(keyed: Protocol, sealed: &[u8]) -> Result<Vec<u8>, Error> {
-    let last = sealed.len().div_ceil(sealed_len::<BLOCK_LEN>()).saturating_sub(1);
-    let mut message = Vec::with_capacity(sealed.len());
-    let mut opener = Opener::<BLOCK_LEN>::new(keyed);
-    for (i, block) in sealed.chunks(sealed_len::<BLOCK_LEN>()).enumerate() {
-        let start = message.len();
-        message.extend_from_slice(block);
-        let block = &mut message[start..];
-        let plaintext = if i < last {
-            opener.open_block(block)
-        } else {
-            opener.open_last(block)
-        };
-        let Ok(plaintext) = plaintext else { break };
-        let end = start + plaintext.len();
-        message.truncate(end);
-    }
-    if opener.is_finished() {
-        Ok(message)
-    } else {
-        wipe(&mut message);
-        Err(Error::Verification)
-    }
-}
-
 /// Seals a stream in blocks of `BLOCK_LEN` bytes, at least one:
 ///
 /// ```compile_fail
 /// # fn main() {
 /// let keyed = veriplex::Protocol::new(veriplex::label!("example"));
-/// let sealer = veriplex::oae2::Sealer::<0>::new(keyed);
+/// let sealer = veriplex::oae2::Sealer::<0>::from_protocol(keyed);
 /// # }
 /// ```
 #[derive(Clone, Debug)]
@@ -116,12 +66,37 @@ impl<const BLOCK_LEN: usize> Sealer<BLOCK_LEN> {
     /// Size in bytes of a sealed block.
     pub const SEALED_LEN: usize = sealed_len::<BLOCK_LEN>();
 
-    /// A stream under the key in `keyed`. Two streams must not start from the same state: mix in a
-    /// nonce first.
+    /// A stream under a key. Never use a nonce for another stream under the same key; it has at least 16 bytes, and 24
+    /// if it is random.
     #[must_use]
-    pub const fn new(keyed: Protocol) -> Self {
+    pub fn new<const N: usize>(domain: Label<'_>, key: &Key, nonce: &[u8; N]) -> Self {
+        Self::from_protocol(Protocol::keyed_with_nonce(domain, key, nonce))
+    }
+
+    /// A stream under the key in a protocol, for what a longer transcript agreed on. No two streams may start from the
+    /// same state: mix in a nonce first. [`Sealer::new`] is this with Init `domain`, Mix `key`, Mix `nonce`.
+    #[must_use]
+    pub const fn from_protocol(keyed: Protocol) -> Self {
         let _ = Self::SEALED_LEN;
         Self(keyed)
+    }
+
+    /// Seals the rest of the stream into a new vector.
+    #[cfg(feature = "alloc")]
+    #[must_use]
+    #[allow(clippy::missing_panics_doc)] // the lengths are right
+    pub fn seal_vec(mut self, message: &[u8]) -> Vec<u8> {
+        let (blocks, last) = message.as_chunks::<BLOCK_LEN>();
+        // More than fits into memory must not wrap around to less, which it could with 32 bits.
+        let mut sealed = alloc::vec![0; (blocks.len() + 1).saturating_mul(Self::SEALED_LEN)];
+        let (full, end) = sealed.split_at_mut(blocks.len() * Self::SEALED_LEN);
+        for (block, sealed) in blocks.iter().zip(full.chunks_exact_mut(Self::SEALED_LEN)) {
+            sealed[..BLOCK_LEN].copy_from_slice(block);
+            self.seal_block(sealed).expect("it has that length");
+        }
+        end[..last.len()].copy_from_slice(last);
+        self.finish(end, last.len()).expect("it has that length");
+        sealed
     }
 
     /// Seals a full block in place: `BLOCK_LEN` bytes of plaintext, 16 bytes of room.
@@ -179,13 +154,49 @@ impl<const BLOCK_LEN: usize> Opener<BLOCK_LEN> {
     /// Size in bytes of a sealed block.
     pub const SEALED_LEN: usize = sealed_len::<BLOCK_LEN>();
 
-    /// The stream that a [`Sealer`] began in the same state.
+    /// The stream that a [`Sealer`] began with the same arguments.
     #[must_use]
-    pub const fn new(keyed: Protocol) -> Self {
+    pub fn new<const N: usize>(domain: Label<'_>, key: &Key, nonce: &[u8; N]) -> Self {
+        Self::from_protocol(Protocol::keyed_with_nonce(domain, key, nonce))
+    }
+
+    /// The stream that a [`Sealer`] began with the same protocol.
+    #[must_use]
+    pub const fn from_protocol(keyed: Protocol) -> Self {
         let _ = Self::SEALED_LEN;
         Self {
             protocol: keyed,
             progress: Progress::Open,
+        }
+    }
+
+    /// Opens the rest of the stream into a new vector.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Verification`] if `sealed` is not what was sealed.
+    #[cfg(feature = "alloc")]
+    pub fn open_vec(mut self, sealed: &[u8]) -> Result<Vec<u8>, Error> {
+        let last = sealed.len().div_ceil(Self::SEALED_LEN).saturating_sub(1);
+        let mut message = Vec::with_capacity(sealed.len());
+        for (i, block) in sealed.chunks(Self::SEALED_LEN).enumerate() {
+            let start = message.len();
+            message.extend_from_slice(block);
+            let block = &mut message[start..];
+            let plaintext = if i < last {
+                self.open_block(block)
+            } else {
+                self.open_last(block)
+            };
+            let Ok(plaintext) = plaintext else { break };
+            let end = start + plaintext.len();
+            message.truncate(end);
+        }
+        if self.is_finished() {
+            Ok(message)
+        } else {
+            wipe(&mut message);
+            Err(Error::Verification)
         }
     }
 
@@ -263,14 +274,30 @@ mod io {
     use std::vec::Vec;
 
     use super::{Opener, Sealer};
-    use crate::io::{Open, Opening, Seal, Sealing};
-    use crate::{Error, Protocol, TAG_LEN};
+    use crate::io::{Open, Opening, Seal, Sealing, open_reader, seal_writer};
+    use crate::{Error, Key, Label, Protocol, TAG_LEN};
 
     /// Seals what is written to it and passes the blocks on.
     ///
     /// `finish` must be called (or `shutdown` of the asynchronous writer): it writes the last block. Flushing
     /// does not end a block, so up to `BLOCK_LEN - 1` bytes wait. It holds one block.
-    pub type SealWriter<W, const BLOCK_LEN: usize> = crate::io::SealWriter<Sealing<Sealer<BLOCK_LEN>>, W>;
+    #[must_use = "call `finish` at the end: without it the stream has no end"]
+    pub struct SealWriter<W, const BLOCK_LEN: usize>(crate::io::SealWriter<Sealing<Sealer<BLOCK_LEN>>, W>);
+
+    impl<W, const BLOCK_LEN: usize> SealWriter<W, BLOCK_LEN> {
+        /// Starts a stream under a key. Never use a nonce for another stream under the same key; it has at least 16
+        /// bytes, and 24 if it is random.
+        pub fn new<const N: usize>(domain: Label<'_>, key: &Key, nonce: &[u8; N], inner: W) -> Self {
+            Self::from_protocol(Protocol::keyed_with_nonce(domain, key, nonce), inner)
+        }
+
+        /// Starts a stream under the key and the nonce in a protocol: [`Sealer::from_protocol`].
+        pub fn from_protocol(keyed: Protocol, inner: W) -> Self {
+            Self(crate::io::SealWriter::new(keyed, inner))
+        }
+    }
+
+    seal_writer!(SealWriter, [const BLOCK_LEN: usize], [BLOCK_LEN]);
 
     /// Reads a stream to the end of the inner reader and returns only what was verified.
     ///
@@ -278,7 +305,32 @@ mod io {
     /// `UnexpectedEof`, any other damage one of kind `InvalidData`, also a cut between two blocks; after these
     /// every call is an error. An error of the inner reader changes nothing: the call can be repeated. It holds one
     /// block.
-    pub type OpenReader<R, const BLOCK_LEN: usize> = crate::io::OpenReader<Opening<Opener<BLOCK_LEN>>, R>;
+    pub struct OpenReader<R, const BLOCK_LEN: usize>(crate::io::OpenReader<Opening<Opener<BLOCK_LEN>>, R>);
+
+    impl<R, const BLOCK_LEN: usize> OpenReader<R, BLOCK_LEN> {
+        /// Starts to read the stream that a writer began with the same arguments.
+        #[must_use]
+        pub fn new<const N: usize>(domain: Label<'_>, key: &Key, nonce: &[u8; N], inner: R) -> Self {
+            Self::from_protocol(Protocol::keyed_with_nonce(domain, key, nonce), inner)
+        }
+
+        /// Starts to read the stream that a writer began with the same protocol.
+        #[must_use]
+        pub fn from_protocol(keyed: Protocol, inner: R) -> Self {
+            Self(crate::io::OpenReader::new(keyed, inner))
+        }
+
+        /// The protocol after the verified end of the stream, and the inner reader.
+        ///
+        /// # Errors
+        ///
+        /// [`Error::Verification`] before the end or after an error.
+        pub fn finish(self) -> Result<(Protocol, R), Error> {
+            self.0.finish()
+        }
+    }
+
+    open_reader!(OpenReader, [const BLOCK_LEN: usize], [BLOCK_LEN]);
 
     impl<const BLOCK_LEN: usize> Seal for Sealer<BLOCK_LEN> {
         const PREFIX: usize = 0;
@@ -287,7 +339,7 @@ mod io {
         const EARLY: bool = false;
 
         fn new(keyed: Protocol) -> Self {
-            Self::new(keyed)
+            Self::from_protocol(keyed)
         }
 
         fn seal_block(&mut self, block: &mut [u8]) {
@@ -307,7 +359,7 @@ mod io {
         const LOOKAHEAD: usize = 1;
 
         fn new(keyed: Protocol) -> Self {
-            Self::new(keyed)
+            Self::from_protocol(keyed)
         }
 
         fn wanted(&self) -> usize {

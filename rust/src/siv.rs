@@ -4,13 +4,13 @@
 //! Deterministic authenticated encryption: a repeated nonce reveals only whether nonce, associated data and message
 //! were all the same, as long as no two different messages have the same tag. Expect that only after about 2^64
 //! messages under one key. A forgery succeeds with probability 2^-128 per try. The nonce may have any length, even
-//! zero; the ciphertext is 16 bytes longer than the message, which is read twice. Keys may have any length; use at
-//! least 32 random bytes.
+//! zero; the ciphertext is 16 bytes longer than the message, which is read twice.
 //!
 //! ```
-//! use veriplex::{label, siv::Siv};
+//! use veriplex::{Key, label, siv::Siv};
 //!
-//! let siv = Siv::new(label!("com.example.siv"), &[7; 32]);
+//! let key = Key::from([7; 32]); // in practice, random: `Key::generate`
+//! let siv = Siv::new(label!("com.example.siv"), &key);
 //! let mut message = *b"message";
 //! let tag = siv.seal_in_place_detached(b"", b"header", &mut message);
 //! siv.open_in_place_detached(b"", b"header", &mut message, &tag)?;
@@ -24,19 +24,29 @@ use core::convert::Infallible;
 use subtle::ConstantTimeEq;
 
 use crate::in_out::{self, InOut};
-use crate::{Error, Label, Protocol, TAG_LEN, label};
+use crate::{Error, Key, Label, Protocol, TAG_LEN, label};
 
-/// A SIV cipher under one key.
+/// A SIV cipher under one key, which is a [`Key`], not a password:
+///
+/// ```compile_fail,E0308
+/// let siv = veriplex::siv::Siv::new(veriplex::label!("example"), "password");
+/// ```
 #[derive(Clone, Debug)]
 pub struct Siv(Protocol);
 
 impl Siv {
     /// A SIV cipher under this key.
     #[must_use]
-    pub fn new(domain: Label<'_>, key: &(impl AsRef<[u8]> + ?Sized)) -> Self {
-        let mut protocol = Protocol::new(domain);
-        protocol.mix(label!("key"), key.as_ref());
-        Self(protocol)
+    pub fn new(domain: Label<'_>, key: &Key) -> Self {
+        Self::from_protocol(Protocol::keyed(domain, key))
+    }
+
+    /// A SIV cipher under the key in a protocol: for keys of other lengths, or for what a longer transcript agreed on.
+    ///
+    /// [`Siv::new`] is this with Init `domain`, Mix `key`. Without a secret in `keyed`, anyone can open and forge.
+    #[must_use]
+    pub const fn from_protocol(keyed: Protocol) -> Self {
+        Self(keyed)
     }
 
     /// Encrypts in place and returns the tag.
@@ -138,38 +148,45 @@ impl Siv {
 
     /// Encrypts in every form.
     fn seal(&self, nonce: &[u8], ad: &[u8], data: InOut<'_>) -> [u8; TAG_LEN] {
-        let [auth, mut conf] = self.branches(nonce, ad);
-        let tag = tag(auth, data.input());
-        conf.mix(label!("tag"), &tag);
-        conf.mask_begin(label!("message"));
-        conf.mask_more(data);
-        tag
+        seal(&self.0, nonce, ad, data)
     }
 
     /// Decrypts in every form. If the tag is wrong, the output is all zeros.
-    fn open(
-        &self,
-        nonce: &[u8],
-        ad: &[u8],
-        mut data: InOut<'_>,
-        received: &[u8; TAG_LEN],
-    ) -> Result<(), Error> {
-        let [auth, mut conf] = self.branches(nonce, ad);
-        conf.mix(label!("tag"), received);
-        conf.mask_begin(label!("message"));
-        conf.unmask_more(data.reborrow());
-        in_out::keep_if(tag(auth, data.output()).ct_eq(received), data.output())
-    }
-
-    fn branches(&self, nonce: &[u8], ad: &[u8]) -> [Protocol; 2] {
-        let mut protocol = self.0.clone();
-        protocol.mix(label!("nonce"), nonce);
-        protocol.mix(label!("ad"), ad);
-        protocol.fork(label!("role"), ["auth", "conf"])
+    fn open(&self, nonce: &[u8], ad: &[u8], data: InOut<'_>, received: &[u8; TAG_LEN]) -> Result<(), Error> {
+        open(&self.0, nonce, ad, data, received)
     }
 }
 
-fn tag(mut auth: Protocol, plaintext: &[u8]) -> [u8; TAG_LEN] {
+/// Encrypts under the key in `keyed`, with a tag of `N` bytes.
+pub(crate) fn seal<const N: usize>(keyed: &Protocol, nonce: &[u8], ad: &[u8], data: InOut<'_>) -> [u8; N] {
+    let [auth, mut conf] = branches(keyed, nonce, ad);
+    let tag = tag(auth, data.input());
+    conf.mix(label!("tag"), &tag);
+    conf.mask_begin(label!("message"));
+    conf.mask_more(data);
+    tag
+}
+
+/// Decrypts. If the tag is wrong, the output is all zeros.
+pub(crate) fn open<const N: usize>(
+    keyed: &Protocol,
+    nonce: &[u8],
+    ad: &[u8],
+    mut data: InOut<'_>,
+    received: &[u8; N],
+) -> Result<(), Error> {
+    let [auth, mut conf] = branches(keyed, nonce, ad);
+    conf.mix(label!("tag"), received);
+    conf.mask_begin(label!("message"));
+    conf.unmask_more(data.reborrow());
+    in_out::keep_if(tag::<N>(auth, data.output()).ct_eq(received), data.output())
+}
+
+fn branches(keyed: &Protocol, nonce: &[u8], ad: &[u8]) -> [Protocol; 2] {
+    keyed.message(nonce, ad).fork(label!("role"), ["auth", "conf"])
+}
+
+fn tag<const N: usize>(mut auth: Protocol, plaintext: &[u8]) -> [u8; N] {
     auth.mix(label!("message"), plaintext);
     auth.derive_array(label!("tag"))
 }

@@ -2,15 +2,15 @@
 //!
 //! Indistinguishable from random under chosen plaintexts as long as no nonce repeats under a key; the ciphertext is as
 //! long as the message. It does not notice changes: prefer [`aead`](crate::aead). A repeated nonce shows how far two
-//! messages agree, and the XOR of what follows. Keys may have any length; use at least 32 random bytes.
-//! Nonces may have any length too; random ones should have 24 bytes or more.
+//! messages agree, and the XOR of what follows. A nonce has 16 bytes or more; random ones should have 24 or more.
 //!
 //! The keystream depends on the ciphertext before it, so there is no seeking, and decryption differs from encryption.
 //!
 //! ```
-//! use veriplex::{label, stream};
+//! use veriplex::{Key, label, stream};
 //!
-//! let (key, nonce) = ([7; 32], [1; 24]); // in practice both random, and the nonce fresh for every message
+//! // In practice both are random, and the nonce is fresh for every message.
+//! let (key, nonce) = (Key::from([7; 32]), [1; 24]);
 //! let mut message = *b"message";
 //! stream::encrypt(label!("com.example.stream"), &key, &nonce, &mut message);
 //! stream::decrypt(label!("com.example.stream"), &key, &nonce, &mut message);
@@ -23,15 +23,15 @@ use alloc::vec::Vec;
 use crate::in_out::InOut;
 #[cfg(feature = "alloc")]
 use crate::in_out::transform_vec;
-use crate::{Error, Label, Protocol, label};
+use crate::{Error, Key, Label, Protocol, label};
 
 /// Encrypts in place.
-pub fn encrypt(domain: Label<'_>, key: &(impl AsRef<[u8]> + ?Sized), nonce: &[u8], in_out: &mut [u8]) {
+pub fn encrypt<const N: usize>(domain: Label<'_>, key: &Key, nonce: &[u8; N], in_out: &mut [u8]) {
     Encryptor::new(domain, key, nonce).update(in_out);
 }
 
 /// Decrypts in place.
-pub fn decrypt(domain: Label<'_>, key: &(impl AsRef<[u8]> + ?Sized), nonce: &[u8], in_out: &mut [u8]) {
+pub fn decrypt<const N: usize>(domain: Label<'_>, key: &Key, nonce: &[u8; N], in_out: &mut [u8]) {
     Decryptor::new(domain, key, nonce).update(in_out);
 }
 
@@ -40,15 +40,15 @@ pub fn decrypt(domain: Label<'_>, key: &(impl AsRef<[u8]> + ?Sized), nonce: &[u8
 /// # Errors
 ///
 /// [`Error::BufferLength`] if the lengths differ.
-pub fn encrypt_into(
+pub fn encrypt_into<const N: usize>(
     domain: Label<'_>,
-    key: &(impl AsRef<[u8]> + ?Sized),
-    nonce: &[u8],
+    key: &Key,
+    nonce: &[u8; N],
     plaintext: &[u8],
     ciphertext: &mut [u8],
 ) -> Result<(), Error> {
     let data = InOut::apart(plaintext, ciphertext)?;
-    begin(domain, key.as_ref(), nonce).mask_more(data);
+    begin(domain, key, nonce).mask_more(data);
     Ok(())
 }
 
@@ -57,43 +57,43 @@ pub fn encrypt_into(
 /// # Errors
 ///
 /// [`Error::BufferLength`] if the lengths differ.
-pub fn decrypt_into(
+pub fn decrypt_into<const N: usize>(
     domain: Label<'_>,
-    key: &(impl AsRef<[u8]> + ?Sized),
-    nonce: &[u8],
+    key: &Key,
+    nonce: &[u8; N],
     ciphertext: &[u8],
     plaintext: &mut [u8],
 ) -> Result<(), Error> {
     let data = InOut::apart(ciphertext, plaintext)?;
-    begin(domain, key.as_ref(), nonce).unmask_more(data);
+    begin(domain, key, nonce).unmask_more(data);
     Ok(())
 }
 
 /// Encrypts into a new vector.
 #[cfg(feature = "alloc")]
 #[must_use]
-pub fn encrypt_vec(
+pub fn encrypt_vec<const N: usize>(
     domain: Label<'_>,
-    key: &(impl AsRef<[u8]> + ?Sized),
-    nonce: &[u8],
+    key: &Key,
+    nonce: &[u8; N],
     plaintext: &[u8],
 ) -> Vec<u8> {
     transform_vec(plaintext, |data| {
-        begin(domain, key.as_ref(), nonce).mask_more(data);
+        begin(domain, key, nonce).mask_more(data);
     })
 }
 
 /// Decrypts into a new vector.
 #[cfg(feature = "alloc")]
 #[must_use]
-pub fn decrypt_vec(
+pub fn decrypt_vec<const N: usize>(
     domain: Label<'_>,
-    key: &(impl AsRef<[u8]> + ?Sized),
-    nonce: &[u8],
+    key: &Key,
+    nonce: &[u8; N],
     ciphertext: &[u8],
 ) -> Vec<u8> {
     transform_vec(ciphertext, |data| {
-        begin(domain, key.as_ref(), nonce).unmask_more(data);
+        begin(domain, key, nonce).unmask_more(data);
     })
 }
 
@@ -104,8 +104,15 @@ pub struct Encryptor(Protocol);
 impl Encryptor {
     /// Starts a message.
     #[must_use]
-    pub fn new(domain: Label<'_>, key: &(impl AsRef<[u8]> + ?Sized), nonce: &[u8]) -> Self {
-        Self(begin(domain, key.as_ref(), nonce))
+    pub fn new<const N: usize>(domain: Label<'_>, key: &Key, nonce: &[u8; N]) -> Self {
+        Self(begin(domain, key, nonce))
+    }
+
+    /// Starts a message under the key and the nonce in a protocol: for keys and nonces of other lengths, or for what a
+    /// longer transcript agreed on. [`Self::new`] is this with Init `domain`, Mix `key`, Mix `nonce`.
+    #[must_use]
+    pub fn from_protocol(keyed: Protocol) -> Self {
+        Self(begin_in(keyed))
     }
 
     /// Encrypts the next piece in place.
@@ -121,8 +128,15 @@ pub struct Decryptor(Protocol);
 impl Decryptor {
     /// Starts a message.
     #[must_use]
-    pub fn new(domain: Label<'_>, key: &(impl AsRef<[u8]> + ?Sized), nonce: &[u8]) -> Self {
-        Self(begin(domain, key.as_ref(), nonce))
+    pub fn new<const N: usize>(domain: Label<'_>, key: &Key, nonce: &[u8; N]) -> Self {
+        Self(begin(domain, key, nonce))
+    }
+
+    /// Starts a message under the key and the nonce in a protocol: for keys and nonces of other lengths, or for what a
+    /// longer transcript agreed on. [`Self::new`] is this with Init `domain`, Mix `key`, Mix `nonce`.
+    #[must_use]
+    pub fn from_protocol(keyed: Protocol) -> Self {
+        Self(begin_in(keyed))
     }
 
     /// Decrypts the next piece in place.
@@ -131,17 +145,13 @@ impl Decryptor {
     }
 }
 
-fn begin(domain: Label<'_>, key: &[u8], nonce: &[u8]) -> Protocol {
-    let mut protocol = keyed(domain, key, nonce);
-    protocol.mask_begin(label!("message"));
-    protocol
+fn begin<const N: usize>(domain: Label<'_>, key: &Key, nonce: &[u8; N]) -> Protocol {
+    begin_in(Protocol::keyed_with_nonce(domain, key, nonce))
 }
 
-fn keyed(domain: Label<'_>, key: &[u8], nonce: &[u8]) -> Protocol {
-    let mut protocol = Protocol::new(domain);
-    protocol.mix(label!("key"), key);
-    protocol.mix(label!("nonce"), nonce);
-    protocol
+fn begin_in(mut keyed: Protocol) -> Protocol {
+    keyed.mask_begin(label!("message"));
+    keyed
 }
 
 #[cfg(feature = "std")]

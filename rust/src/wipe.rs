@@ -9,6 +9,52 @@ pub(crate) fn wipe(bytes: &mut [u8]) {
     zeroize::optimization_barrier(bytes);
 }
 
+/// How much of the stack [`with_wiped_stack`] overwrites, in bytes.
+#[cfg(feature = "zeroize")]
+const STACK_LEN: usize = 1 << 16;
+
+/// Runs `f`, and then overwrites 64 KiB of the stack below the caller, where `f` had its variables: also copies of
+/// secrets that the compiler made, and that no destructor knows of.
+///
+/// What `f` returns, and what it captures, is outside of that part: put secrets into a `Box`. Registers are not wiped,
+/// nor is anything if `f` panics or without the feature `zeroize`. The calling thread needs this much free stack.
+///
+/// ```
+/// # #[cfg(feature = "ristretto")]
+/// # fn main() -> Result<(), veriplex::Error> {
+/// use veriplex::{keys::PrivateKey, label, sig};
+///
+/// let key = Box::new(PrivateKey::from_uniform_bytes([7; 64])?); // in practice, 64 random bytes
+/// let signature = veriplex::with_wiped_stack(|| sig::sign_deterministic(label!("com.example"), &key, b"message"));
+/// sig::verify(label!("com.example"), key.public_key(), b"message", &signature)?;
+/// # Ok(())
+/// # }
+/// # #[cfg(not(feature = "ristretto"))]
+/// # fn main() {}
+/// ```
+#[cfg(any(feature = "hybrid", feature = "zeroize"))]
+pub fn with_wiped_stack<R>(f: impl FnOnce() -> R) -> R {
+    let result = apart(f);
+    #[cfg(feature = "zeroize")]
+    overwrite_stack();
+    result
+}
+
+/// Runs `f` in a frame of its own, below the caller's.
+#[cfg(any(feature = "hybrid", feature = "zeroize"))]
+#[inline(never)]
+fn apart<R>(f: impl FnOnce() -> R) -> R {
+    f()
+}
+
+#[cfg(feature = "zeroize")]
+#[inline(never)]
+#[allow(clippy::large_stack_arrays)] // that is the purpose
+fn overwrite_stack() {
+    let mut stack = [0; STACK_LEN];
+    wipe(&mut stack);
+}
+
 /// Bytes in memory that are wiped on drop.
 #[cfg(any(feature = "std", feature = "rustcrypto", feature = "xoofff"))]
 #[derive(Clone)]

@@ -56,6 +56,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::in_out::copy;
+use crate::timing::Timing;
 use crate::wipe::Secret;
 use crate::{Error, Key};
 pub use parts::{Aes256, NhPoly1305, PaddedPoly1305, XChaCha};
@@ -292,6 +293,7 @@ impl<S: StreamCipher, B: BlockCipher, H: Hash> Hbsh<S, B, H> {
 
     /// Encryption and decryption differ only in what they do to the middle block; its encrypted form serves as the nonce.
     fn run(&self, tweak: &[u8], in_out: &mut [u8], encrypt: bool) -> Result<(), Error> {
+        let _timing = Timing::independent();
         self.check(tweak.len(), in_out.len())?;
         let (left, right) = in_out.split_last_chunk_mut().ok_or(Error::BufferLength)?;
         let tweaked = self.hash.tweak(tweak, left.len());

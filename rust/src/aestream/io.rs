@@ -4,15 +4,38 @@ use core::ops::Range;
 use std::vec::Vec;
 
 use super::{HEADER_LEN, MAX_BLOCK_LEN, OVERHEAD, Opener, Sealer};
-use crate::io::{Open, Opening, Seal, Sealing};
-use crate::{Error, Protocol, TAG_LEN};
+use crate::io::{Open, Opening, Seal, Sealing, open_reader, seal_writer};
+use crate::{Error, Key, Label, Protocol, TAG_LEN};
 
 /// Seals what is written to it and passes the blocks on.
 ///
 /// Blocks are as large as possible, but flushing ends one early. `finish` must be called (or `shutdown` of the
 /// asynchronous writer): without it the stream has no end and the reader will report it as cut. It holds one block,
 /// 64 KiB.
-pub type SealWriter<W> = crate::io::SealWriter<Sealing<Sealer>, W>;
+///
+/// A protocol without a key is not taken for a key:
+///
+/// ```compile_fail,E0061
+/// let keyed = veriplex::Protocol::new(veriplex::label!("example"));
+/// let writer = veriplex::aestream::SealWriter::new(keyed, Vec::new());
+/// ```
+#[must_use = "call `finish` at the end: without it the stream has no end"]
+pub struct SealWriter<W>(crate::io::SealWriter<Sealing<Sealer>, W>);
+
+impl<W> SealWriter<W> {
+    /// Starts a stream under a key. Never use a nonce for another stream under the same key; it has at least 16 bytes,
+    /// and 24 if it is random.
+    pub fn new<const N: usize>(domain: Label<'_>, key: &Key, nonce: &[u8; N], inner: W) -> Self {
+        Self::from_protocol(Protocol::keyed_with_nonce(domain, key, nonce), inner)
+    }
+
+    /// Starts a stream under the key and the nonce in a protocol: [`Sealer::from_protocol`].
+    pub fn from_protocol(keyed: Protocol, inner: W) -> Self {
+        Self(crate::io::SealWriter::new(keyed, inner))
+    }
+}
+
+seal_writer!(SealWriter, [], []);
 
 /// Reads a stream and returns only what was verified.
 ///
@@ -20,7 +43,32 @@ pub type SealWriter<W> = crate::io::SealWriter<Sealing<Sealer>, W>;
 /// of kind `InvalidData` (but a changed header may claim more than there is, which looks like a cut). After these,
 /// every call is an error. An error of the inner reader changes nothing: the call can be repeated. It holds one block,
 /// 64 KiB, whatever the headers claim. What follows the stream is left in the inner reader.
-pub type OpenReader<R> = crate::io::OpenReader<Opening<Opener>, R>;
+pub struct OpenReader<R>(crate::io::OpenReader<Opening<Opener>, R>);
+
+impl<R> OpenReader<R> {
+    /// Starts to read the stream that a writer began with the same arguments.
+    #[must_use]
+    pub fn new<const N: usize>(domain: Label<'_>, key: &Key, nonce: &[u8; N], inner: R) -> Self {
+        Self::from_protocol(Protocol::keyed_with_nonce(domain, key, nonce), inner)
+    }
+
+    /// Starts to read the stream that a writer began with the same protocol.
+    #[must_use]
+    pub fn from_protocol(keyed: Protocol, inner: R) -> Self {
+        Self(crate::io::OpenReader::new(keyed, inner))
+    }
+
+    /// The protocol after the verified end of the stream, and the inner reader.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Verification`] before the end or after an error.
+    pub fn finish(self) -> Result<(Protocol, R), Error> {
+        self.0.finish()
+    }
+}
+
+open_reader!(OpenReader, [], []);
 
 impl Seal for Sealer {
     const PREFIX: usize = HEADER_LEN;
@@ -29,7 +77,7 @@ impl Seal for Sealer {
     const EARLY: bool = true;
 
     fn new(keyed: Protocol) -> Self {
-        Self::new(keyed)
+        Self::from_protocol(keyed)
     }
 
     fn seal_block(&mut self, block: &mut [u8]) {
@@ -54,7 +102,7 @@ impl Open for Opener {
     const LOOKAHEAD: usize = 0;
 
     fn new(keyed: Protocol) -> Self {
-        Self::new(keyed)
+        Self::from_protocol(keyed)
     }
 
     fn wanted(&self) -> usize {

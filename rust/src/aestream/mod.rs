@@ -1,4 +1,4 @@
-//! Authenticated encryption of a stream, block by block, over a [`Protocol`] that holds a key.
+//! Authenticated encryption of a stream, block by block: Mix `key`, Mix `nonce`, then the blocks.
 //!
 //! A block of 1..=65535 bytes is Mask `header` (its length, two bytes, big endian), Seal `block`, Ratchet
 //! `block`; the end is a block of length 0. Blocks cannot be changed, dropped, repeated or reordered, nor the
@@ -6,33 +6,35 @@
 //! 18 for the end.
 //!
 //! It is confidential under chosen plaintexts, and a forged block is accepted with probability 2^-128 per try, as long
-//! as no two streams start from the same state: mix in a nonce first. Two streams that start from the same state show
-//! how far their messages agree, and the XOR of the bytes that follow. Whoever learns the state after a block learns
+//! as no nonce repeats under a key. Two streams with the same nonce show how far their messages agree, and the XOR of
+//! the bytes that follow. Whoever learns the state after a block learns
 //! nothing about that block or those before it.
 //!
 //! The lengths of blocks are masked, but only against passive observers. The sealed stream shows how long it is, and
-//! whoever sees when its parts are sent may tell the blocks apart. An active attacker who flips bits in a header, and
-//! watches how much the receiver then reads, learns the masked length.
+//! whoever sees when its parts are sent may tell the blocks apart. **An active attacker who flips bits in a header, and
+//! watches how much the receiver then reads, learns the masked length:** the header has no tag of its own. If lengths
+//! are secret, pad to one of few lengths, or use [`oae2`](crate::oae2), whose blocks all have one.
 //!
-//! `seal_vec` and `open_vec` take whole messages. [`Sealer`] and [`Opener`] work on single blocks in the caller's
-//! buffers; with feature `std`, `SealWriter` and `OpenReader` do the rest, with feature `tokio` also asynchronously.
+//! [`Sealer`] and [`Opener`] work on single blocks in the caller's buffers, and with feature `alloc` on whole messages
+//! (`seal_vec`, `open_vec`); with feature `std`, `SealWriter` and `OpenReader` do the rest, with feature `tokio` also
+//! asynchronously.
 //!
 #![cfg_attr(feature = "std", doc = "```")]
 #![cfg_attr(not(feature = "std"), doc = "```ignore")]
 //! use std::io::{Read, Write};
-//! use veriplex::{Protocol, aestream::{OpenReader, SealWriter}, label};
+//! use veriplex::{Key, aestream::{OpenReader, SealWriter}, label};
 //!
 //! # fn main() -> std::io::Result<()> {
-//! let mut keyed = Protocol::new(label!("com.example.stream"));
-//! keyed.mix(label!("key"), &[7; 32]);
-//! keyed.mix(label!("nonce"), &[1; 32]); // in practice, fresh and random for every stream
+//! let domain = label!("com.example.stream");
+//! // In practice both are random, and the nonce is fresh for every stream: send it along.
+//! let (key, nonce) = (Key::from([7; 32]), [1; 24]);
 //!
-//! let mut writer = SealWriter::new(keyed.clone(), Vec::new());
+//! let mut writer = SealWriter::new(domain, &key, &nonce, Vec::new());
 //! writer.write_all(b"message")?;
 //! let sealed = writer.finish()?;
 //!
 //! let mut message = Vec::new();
-//! OpenReader::new(keyed, sealed.as_slice()).read_to_end(&mut message)?;
+//! OpenReader::new(domain, &key, &nonce, sealed.as_slice()).read_to_end(&mut message)?;
 //! assert_eq!(message, b"message");
 //! # Ok(())
 //! # }
@@ -49,7 +51,7 @@ use alloc::vec::Vec;
 
 #[cfg(feature = "alloc")]
 use crate::wipe::wipe;
-use crate::{Error, Protocol, TAG_LEN, label};
+use crate::{Error, Key, Label, Protocol, TAG_LEN, label};
 
 /// Size in bytes of a masked block header.
 pub const HEADER_LEN: usize = 2;
@@ -58,71 +60,41 @@ pub const OVERHEAD: usize = HEADER_LEN + TAG_LEN;
 /// The largest plaintext of one block, in bytes.
 pub const MAX_BLOCK_LEN: usize = 0xffff;
 
-/// Seals a whole message into a new vector, as a [`Sealer`] does, in blocks as large as possible.
-#[cfg(feature = "alloc")]
-#[must_use]
-#[allow(clippy::missing_panics_doc)] // the lengths are right
-pub fn seal_vec(keyed: Protocol, message: &[u8]) -> Vec<u8> {
-    let blocks = message.len().div_ceil(MAX_BLOCK_LEN);
-    let mut sealed = Vec::with_capacity(message.len() + (blocks + 1) * OVERHEAD);
-    let mut sealer = Sealer::new(keyed);
-    for block in message.chunks(MAX_BLOCK_LEN) {
-        let start = sealed.len();
-        sealed.resize(start + block.len() + OVERHEAD, 0);
-        let sealed = &mut sealed[start..];
-        Sealer::room(sealed).copy_from_slice(block);
-        sealer.seal_block(sealed).expect("it has such a length");
-    }
-    sealed.extend_from_slice(&sealer.finish().0);
-    sealed
-}
-
-/// Opens a whole message into a new vector, as an [`Opener`] does, of blocks of any size.
-///
-/// # Errors
-///
-/// [`Error::Verification`] if `sealed` is not what was sealed, or if anything follows the end of the stream.
-#[cfg(feature = "alloc")]
-pub fn open_vec(keyed: Protocol, sealed: &[u8]) -> Result<Vec<u8>, Error> {
-    let mut message = Vec::with_capacity(sealed.len());
-    let opened = open_blocks(keyed, sealed, &mut message);
-    if opened.is_err() {
-        wipe(&mut message);
-    }
-    opened.map(|()| message)
-}
-
-/// Appends the message, or a part of it before an error.
-#[cfg(feature = "alloc")]
-fn open_blocks(keyed: Protocol, mut sealed: &[u8], message: &mut Vec<u8>) -> Result<(), Error> {
-    let mut opener = Opener::new(keyed);
-    while !opener.is_finished() {
-        let (part, rest) = sealed
-            .split_at_checked(opener.wanted())
-            .ok_or(Error::Verification)?;
-        sealed = rest;
-        let start = message.len();
-        message.extend_from_slice(part);
-        let len = opener.open(&mut message[start..])?.len();
-        message.truncate(start + len);
-    }
-    if sealed.is_empty() {
-        Ok(())
-    } else {
-        Err(Error::Verification)
-    }
-}
-
 /// Seals a stream block by block.
 #[derive(Clone, Debug)]
 pub struct Sealer(Protocol);
 
 impl Sealer {
-    /// A stream under the key in `keyed`. Two streams must not start from the same state: mix in a
-    /// nonce first.
+    /// A stream under a key. Never use a nonce for another stream under the same key; it has at least 16 bytes, and 24
+    /// if it is random.
     #[must_use]
-    pub const fn new(keyed: Protocol) -> Self {
+    pub fn new<const N: usize>(domain: Label<'_>, key: &Key, nonce: &[u8; N]) -> Self {
+        Self::from_protocol(Protocol::keyed_with_nonce(domain, key, nonce))
+    }
+
+    /// A stream under the key in a protocol, for what a longer transcript agreed on. No two streams may start from the
+    /// same state: mix in a nonce first. [`Sealer::new`] is this with Init `domain`, Mix `key`, Mix `nonce`.
+    #[must_use]
+    pub const fn from_protocol(keyed: Protocol) -> Self {
         Self(keyed)
+    }
+
+    /// Seals the rest of the stream and its end into a new vector, in blocks as large as possible.
+    #[cfg(feature = "alloc")]
+    #[must_use]
+    #[allow(clippy::missing_panics_doc)] // the lengths are right
+    pub fn seal_vec(mut self, message: &[u8]) -> Vec<u8> {
+        let blocks = message.len().div_ceil(MAX_BLOCK_LEN);
+        let mut sealed = Vec::with_capacity(message.len() + (blocks + 1) * OVERHEAD);
+        for block in message.chunks(MAX_BLOCK_LEN) {
+            let start = sealed.len();
+            sealed.resize(start + block.len() + OVERHEAD, 0);
+            let sealed = &mut sealed[start..];
+            Self::room(sealed).copy_from_slice(block);
+            self.seal_block(sealed).expect("it has such a length");
+        }
+        sealed.extend_from_slice(&self.finish().0);
+        sealed
     }
 
     /// Where the plaintext of a block belongs: all of the buffer but the room for header and tag; nothing of a buffer
@@ -189,12 +161,53 @@ enum Progress {
 }
 
 impl Opener {
-    /// The stream that a [`Sealer`] began in the same state.
+    /// The stream that a [`Sealer`] began with the same arguments.
     #[must_use]
-    pub const fn new(keyed: Protocol) -> Self {
+    pub fn new<const N: usize>(domain: Label<'_>, key: &Key, nonce: &[u8; N]) -> Self {
+        Self::from_protocol(Protocol::keyed_with_nonce(domain, key, nonce))
+    }
+
+    /// The stream that a [`Sealer`] began with the same protocol.
+    #[must_use]
+    pub const fn from_protocol(keyed: Protocol) -> Self {
         Self {
             protocol: keyed,
             progress: Progress::Open,
+        }
+    }
+
+    /// Opens the rest of the stream into a new vector, with blocks of any size.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Verification`] if `sealed` is not what was sealed, or if anything follows the end of the stream.
+    #[cfg(feature = "alloc")]
+    pub fn open_vec(self, sealed: &[u8]) -> Result<Vec<u8>, Error> {
+        let mut message = Vec::with_capacity(sealed.len());
+        let opened = self.open_blocks(sealed, &mut message);
+        if opened.is_err() {
+            wipe(&mut message);
+        }
+        opened.map(|()| message)
+    }
+
+    /// Appends the message, or a part of it before an error.
+    #[cfg(feature = "alloc")]
+    fn open_blocks(mut self, mut sealed: &[u8], message: &mut Vec<u8>) -> Result<(), Error> {
+        while !self.is_finished() {
+            let (part, rest) = sealed
+                .split_at_checked(self.wanted())
+                .ok_or(Error::Verification)?;
+            sealed = rest;
+            let start = message.len();
+            message.extend_from_slice(part);
+            let len = self.open(&mut message[start..])?.len();
+            message.truncate(start + len);
+        }
+        if sealed.is_empty() {
+            Ok(())
+        } else {
+            Err(Error::Verification)
         }
     }
 
@@ -213,20 +226,20 @@ impl Opener {
     /// at the verified end. For a loop that knows nothing of blocks:
     ///
     /// ```
-    /// use veriplex::{Protocol, aestream::{Opener, Sealer}, label};
+    /// use veriplex::{Key, aestream::{Opener, Sealer}, label};
     ///
-    /// let mut keyed = Protocol::new(label!("com.example.stream"));
-    /// keyed.mix(label!("key"), &[7; 32]);
-    /// keyed.mix(label!("nonce"), &[1; 32]); // never twice under one key
+    /// let domain = label!("com.example.stream");
+    /// // In practice both are random, and the nonce is fresh for every stream.
+    /// let (key, nonce) = (Key::from([7; 32]), [1; 24]);
     ///
-    /// let mut sealer = Sealer::new(keyed.clone());
+    /// let mut sealer = Sealer::new(domain, &key, &nonce);
     /// let mut stream = [0; 7 + 18 + 18];
     /// let (block, end) = stream.split_at_mut(7 + 18);
     /// Sealer::room(block).copy_from_slice(b"message");
     /// sealer.seal_block(block)?;
     /// end.copy_from_slice(&sealer.finish().0);
     ///
-    /// let mut opener = Opener::new(keyed);
+    /// let mut opener = Opener::new(domain, &key, &nonce);
     /// let mut rest = stream.as_mut_slice();
     /// while !opener.is_finished() {
     ///     let (input, after) = rest.split_at_mut_checked(opener.wanted()).ok_or(veriplex::Error::Verification)?;
@@ -257,6 +270,9 @@ impl Opener {
     }
 
     /// Reads the header of a block. Read its body into a buffer, and open it with what is returned.
+    ///
+    /// The length is not verified before the body is. Whoever changes bits of the header changes the same bits of the
+    /// length, and learns it from how much is read.
     ///
     /// # Errors
     ///

@@ -1,6 +1,5 @@
 //! Readers and writers of sealed streams: one state machine for each, driven by `std::io` and tokio.
 
-use core::fmt;
 use core::ops::Range;
 use std::boxed::Box;
 use std::io::{self, Read, SeekFrom, Write};
@@ -97,15 +96,15 @@ pub(crate) fn seek(to: SeekFrom, position: u64, len: u64) -> io::Result<u64> {
     place.ok_or_else(|| io::ErrorKind::InvalidInput.into())
 }
 
-/// Seals what is written to it and passes the blocks on.
-pub struct SealWriter<S, W> {
+/// What is behind every writer that seals.
+pub(crate) struct SealWriter<S, W> {
     pub(crate) sealing: S,
     pub(crate) inner: W,
 }
 
 /// The plaintext of the current block, then the sealed block until it is written.
 #[derive(Debug)]
-pub struct Sealing<S> {
+pub(crate) struct Sealing<S> {
     sealer: S,
     /// Never longer than its capacity: it does not move, and leaves no plaintext behind.
     buffer: Wiped<Vec<u8>>,
@@ -124,7 +123,6 @@ enum Phase {
     Ended,
 }
 
-#[allow(private_bounds)]
 impl<S: Seal> Sealing<S> {
     fn new(keyed: Protocol) -> Self {
         let mut buffer = Vec::with_capacity(S::PREFIX + S::MAX_LEN + TAG_LEN + S::END_LEN);
@@ -193,12 +191,10 @@ impl<S: Seal> Outgoing for Sealing<S> {
     }
 }
 
-#[allow(private_bounds)]
 impl<S: Seal, W> SealWriter<Sealing<S>, W> {
     /// Starts a stream under the key in `keyed`. Two streams must not start from the same state: mix in a nonce
     /// first.
-    #[must_use]
-    pub fn new(keyed: Protocol, inner: W) -> Self {
+    pub(crate) fn new(keyed: Protocol, inner: W) -> Self {
         Self {
             sealing: Sealing::new(keyed),
             inner,
@@ -206,7 +202,6 @@ impl<S: Seal, W> SealWriter<Sealing<S>, W> {
     }
 }
 
-#[allow(private_bounds)]
 impl<S: Outgoing, W: Write> SealWriter<S, W> {
     /// Writes what is left and the end of the stream, flushes the inner writer and gives it back.
     ///
@@ -214,7 +209,7 @@ impl<S: Outgoing, W: Write> SealWriter<S, W> {
     ///
     /// Those of the inner writer. What was not written is then lost. Use [`SealWriter::try_finish`] if you can
     /// repair that.
-    pub fn finish(mut self) -> io::Result<W> {
+    pub(crate) fn finish(mut self) -> io::Result<W> {
         self.try_finish()?;
         Ok(self.inner)
     }
@@ -224,7 +219,7 @@ impl<S: Outgoing, W: Write> SealWriter<S, W> {
     /// # Errors
     ///
     /// Those of the inner writer; the call can be repeated.
-    pub fn try_finish(&mut self) -> io::Result<()> {
+    pub(crate) fn try_finish(&mut self) -> io::Result<()> {
         self.write_pending()?;
         self.sealing.end();
         self.write_pending()?;
@@ -243,7 +238,6 @@ impl<S: Outgoing, W: Write> SealWriter<S, W> {
     }
 }
 
-#[allow(private_bounds)]
 impl<S: Outgoing, W: Write> Write for SealWriter<S, W> {
     /// Takes plaintext. An error is one of the inner writer; then nothing was taken, and the call can be repeated.
     fn write(&mut self, input: &[u8]) -> io::Result<usize> {
@@ -261,21 +255,15 @@ impl<S: Outgoing, W: Write> Write for SealWriter<S, W> {
     }
 }
 
-impl<S, W> fmt::Debug for SealWriter<S, W> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SealWriter").finish_non_exhaustive()
-    }
-}
-
-/// Reads a stream and returns only what was verified.
-pub struct OpenReader<O, R> {
+/// What is behind every reader that opens.
+pub(crate) struct OpenReader<O, R> {
     pub(crate) opening: O,
     pub(crate) inner: R,
 }
 
 /// What was read of a stream, and what of that was opened.
 #[derive(Debug)]
-pub struct Opening<O> {
+pub(crate) struct Opening<O> {
     opener: O,
     buffer: Wiped<Box<[u8]>>,
     /// How much of `buffer` was read.
@@ -287,7 +275,6 @@ pub struct Opening<O> {
     failed: bool,
 }
 
-#[allow(private_bounds)]
 impl<O: Open> Opening<O> {
     fn new(keyed: Protocol) -> Self {
         Self {
@@ -344,11 +331,9 @@ impl<O: Open> Incoming for Opening<O> {
     }
 }
 
-#[allow(private_bounds)]
 impl<O: Open, R> OpenReader<Opening<O>, R> {
     /// Starts to read the stream that a writer began in the same state.
-    #[must_use]
-    pub fn new(keyed: Protocol, inner: R) -> Self {
+    pub(crate) fn new(keyed: Protocol, inner: R) -> Self {
         Self {
             opening: Opening::new(keyed),
             inner,
@@ -360,21 +345,18 @@ impl<O: Open, R> OpenReader<Opening<O>, R> {
     /// # Errors
     ///
     /// [`Error::Verification`] before the end or after an error.
-    pub fn finish(self) -> Result<(Protocol, R), Error> {
+    pub(crate) fn finish(self) -> Result<(Protocol, R), Error> {
         Ok((self.opening.opener.finish()?, self.inner))
     }
 }
 
-#[allow(private_bounds)]
 impl<O: Incoming, R> OpenReader<O, R> {
     /// Whether the end of the stream was reached and verified.
-    #[must_use]
-    pub fn is_finished(&self) -> bool {
+    pub(crate) fn is_finished(&self) -> bool {
         self.opening.is_finished()
     }
 }
 
-#[allow(private_bounds)]
 impl<O: Incoming, R: Read> Read for OpenReader<O, R> {
     fn read(&mut self, output: &mut [u8]) -> io::Result<usize> {
         loop {
@@ -387,11 +369,117 @@ impl<O: Incoming, R: Read> Read for OpenReader<O, R> {
     }
 }
 
-impl<O, R> fmt::Debug for OpenReader<O, R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OpenReader").finish_non_exhaustive()
-    }
+/// The methods of a public writer `$name<W, $used>` around a [`SealWriter`].
+macro_rules! seal_writer {
+    ($name:ident, [$($declared:tt)*], [$($used:tt)*]) => {
+        impl<W: std::io::Write, $($declared)*> $name<W, $($used)*> {
+            /// Writes what is left and the end of the stream, flushes the inner writer and gives it back.
+            ///
+            /// # Errors
+            ///
+            /// Those of the inner writer. What was not written is then lost. Use `try_finish` if you can repair that.
+            pub fn finish(self) -> std::io::Result<W> {
+                self.0.finish()
+            }
+
+            /// Writes what is left and the end of the stream, and flushes the inner writer. Nothing can be written
+            /// afterwards.
+            ///
+            /// # Errors
+            ///
+            /// Those of the inner writer; the call can be repeated.
+            pub fn try_finish(&mut self) -> std::io::Result<()> {
+                self.0.try_finish()
+            }
+        }
+
+        impl<W: std::io::Write, $($declared)*> std::io::Write for $name<W, $($used)*> {
+            /// Takes plaintext. An error is one of the inner writer; then nothing was taken, and the call can be
+            /// repeated.
+            fn write(&mut self, input: &[u8]) -> std::io::Result<usize> {
+                self.0.write(input)
+            }
+
+            /// Writes what was sealed, and where blocks may end early also seals and writes what was taken so far as a
+            /// block of its own; then flushes the inner writer.
+            fn flush(&mut self) -> std::io::Result<()> {
+                self.0.flush()
+            }
+        }
+
+        impl<W, $($declared)*> core::fmt::Debug for $name<W, $($used)*> {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.debug_struct(stringify!($name)).finish_non_exhaustive()
+            }
+        }
+
+        #[cfg(feature = "tokio")]
+        impl<W: tokio::io::AsyncWrite + Unpin, $($declared)*> tokio::io::AsyncWrite for $name<W, $($used)*> {
+            /// As the `write` of `std::io::Write`.
+            fn poll_write(
+                mut self: core::pin::Pin<&mut Self>,
+                cx: &mut core::task::Context<'_>,
+                input: &[u8],
+            ) -> core::task::Poll<std::io::Result<usize>> {
+                core::pin::Pin::new(&mut self.0).poll_write(cx, input)
+            }
+
+            /// As the `flush` of `std::io::Write`.
+            fn poll_flush(
+                mut self: core::pin::Pin<&mut Self>,
+                cx: &mut core::task::Context<'_>,
+            ) -> core::task::Poll<std::io::Result<()>> {
+                core::pin::Pin::new(&mut self.0).poll_flush(cx)
+            }
+
+            /// Writes what is left and the end of the stream, then shuts the inner writer down.
+            fn poll_shutdown(
+                mut self: core::pin::Pin<&mut Self>,
+                cx: &mut core::task::Context<'_>,
+            ) -> core::task::Poll<std::io::Result<()>> {
+                core::pin::Pin::new(&mut self.0).poll_shutdown(cx)
+            }
+        }
+    };
 }
+pub(crate) use seal_writer;
+
+/// The methods of a public reader `$name<R, $used>` around an [`OpenReader`].
+macro_rules! open_reader {
+    ($name:ident, [$($declared:tt)*], [$($used:tt)*]) => {
+        impl<R, $($declared)*> $name<R, $($used)*> {
+            /// Whether the end of the stream was reached and verified.
+            #[must_use]
+            pub fn is_finished(&self) -> bool {
+                self.0.is_finished()
+            }
+        }
+
+        impl<R: std::io::Read, $($declared)*> std::io::Read for $name<R, $($used)*> {
+            fn read(&mut self, output: &mut [u8]) -> std::io::Result<usize> {
+                self.0.read(output)
+            }
+        }
+
+        impl<R, $($declared)*> core::fmt::Debug for $name<R, $($used)*> {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.debug_struct(stringify!($name)).finish_non_exhaustive()
+            }
+        }
+
+        #[cfg(feature = "tokio")]
+        impl<R: tokio::io::AsyncRead + Unpin, $($declared)*> tokio::io::AsyncRead for $name<R, $($used)*> {
+            fn poll_read(
+                mut self: core::pin::Pin<&mut Self>,
+                cx: &mut core::task::Context<'_>,
+                output: &mut tokio::io::ReadBuf<'_>,
+            ) -> core::task::Poll<std::io::Result<()>> {
+                core::pin::Pin::new(&mut self.0).poll_read(cx, output)
+            }
+        }
+    };
+}
+pub(crate) use open_reader;
 
 #[cfg(feature = "tokio")]
 mod asynchronous {
@@ -403,7 +491,6 @@ mod asynchronous {
 
     use super::{Incoming, OpenReader, Outgoing, SealWriter};
 
-    #[allow(private_bounds)]
     impl<O: Incoming, R: AsyncRead + Unpin> AsyncRead for OpenReader<O, R> {
         fn poll_read(
             mut self: Pin<&mut Self>,
@@ -424,7 +511,6 @@ mod asynchronous {
         }
     }
 
-    #[allow(private_bounds)]
     impl<S: Outgoing, W: AsyncWrite + Unpin> SealWriter<S, W> {
         fn poll_write_pending(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
             while !self.sealing.pending().is_empty() {
@@ -435,7 +521,6 @@ mod asynchronous {
         }
     }
 
-    #[allow(private_bounds)]
     impl<S: Outgoing, W: AsyncWrite + Unpin> AsyncWrite for SealWriter<S, W> {
         /// As the `write` of `std::io::Write`.
         fn poll_write(

@@ -40,6 +40,7 @@ use core::fmt;
 
 use subtle::ConstantTimeEq;
 
+use crate::timing::Timing;
 use crate::wipe::Secret;
 use crate::{Error, Key, TAG_LEN};
 use backend::{Backend, MAX_BLOCK_LEN, State};
@@ -139,6 +140,7 @@ impl Poly1305 {
 
     /// Starts a message on a given backend, tested or not.
     pub(crate) fn on(backend: Backend, key: &[u8; KEY_LEN], bytes_hint: usize) -> Self {
+        let _timing = Timing::independent();
         Self {
             state: backend.start(key, bytes_hint),
             buffer: Secret::new([0; MAX_BLOCK_LEN]),
@@ -148,6 +150,7 @@ impl Poly1305 {
 
     /// Absorbs the next piece of the message.
     pub fn update(&mut self, mut input: &[u8]) {
+        let _timing = Timing::independent();
         let block_len = self.state.backend().block_len();
         if self.filled > 0 {
             let (piece, rest) = input.split_at(input.len().min(block_len - self.filled));
@@ -168,6 +171,7 @@ impl Poly1305 {
     /// Returns the tag, 16 bytes. Compare tags only with [`Poly1305::verify`].
     #[must_use]
     pub fn finalize(self) -> [u8; TAG_LEN] {
+        let _timing = Timing::independent();
         self.state.tag(&self.buffer[..self.filled])
     }
 

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "std")]
 pub(crate) mod io;
+pub(crate) mod many;
 #[cfg(all(test, feature = "std"))]
 mod model;
 mod stream;
@@ -16,7 +17,8 @@ pub use stream::{MaskStream, MixStream, UnmaskStream};
 
 use crate::duplex::Duplex;
 use crate::in_out::{self, InOut};
-use crate::{Error, Label, TAG_LEN};
+use crate::timing::Timing;
+use crate::{Error, Key, Label, TAG_LEN, label};
 
 /// The operation codes that frame the operations of a transcript.
 #[derive(Clone, Copy)]
@@ -62,9 +64,33 @@ impl Protocol {
         protocol
     }
 
+    /// How the symmetric schemes begin: Init, Mix `key`.
+    pub(crate) fn keyed(domain: Label<'_>, key: &Key) -> Self {
+        let mut protocol = Self::new(domain);
+        protocol.mix(label!("key"), key.as_bytes());
+        protocol
+    }
+
+    /// How a message begins under a key: on a copy, Mix `nonce`, Mix `ad`.
+    pub(crate) fn message(&self, nonce: &[u8], ad: &[u8]) -> Self {
+        let mut protocol = self.clone();
+        protocol.mix(label!("nonce"), nonce);
+        protocol.mix(label!("ad"), ad);
+        protocol
+    }
+
+    /// How the streams begin: the same, then Mix `nonce`.
+    pub(crate) fn keyed_with_nonce<const N: usize>(domain: Label<'_>, key: &Key, nonce: &[u8; N]) -> Self {
+        const { assert!(N >= 16, "a nonce has at least 16 bytes") };
+        let mut protocol = Self::keyed(domain, key);
+        protocol.mix(label!("nonce"), nonce);
+        protocol
+    }
+
     /// Mix: takes `input` of any length into the transcript.
     #[inline]
     pub fn mix(&mut self, label: Label<'_>, input: &[u8]) {
+        let _timing = Timing::independent();
         self.header(Op::Mix, label);
         self.duplex.absorb(input);
     }
@@ -88,6 +114,7 @@ impl Protocol {
     /// Derive: fills `output` with pseudorandom bytes that depend on the transcript and on their number.
     #[inline]
     pub fn derive(&mut self, label: Label<'_>, output: &mut [u8]) {
+        let _timing = Timing::independent();
         self.derive_begin(label, output.len());
         self.duplex.squeeze(output);
     }
@@ -283,6 +310,7 @@ impl Protocol {
     /// ```
     #[must_use]
     pub fn fork<const N: usize, V: AsRef<[u8]>>(&mut self, label: Label<'_>, values: [V; N]) -> [Self; N] {
+        let _timing = Timing::independent();
         const { assert!(N <= Self::MAX_BRANCHES, "at most 255 branches") };
         self.header(Op::Fork, label);
         let mut number = 0;
@@ -307,6 +335,7 @@ impl Protocol {
         values: &[&[u8]],
         mut take: impl FnMut(u8, Self),
     ) -> Result<(), Error> {
+        let _timing = Timing::independent();
         let count = u8::try_from(values.len()).map_err(|_| Error::TooManyBranches)?;
         self.header(Op::Fork, label);
         for (number, value) in (1..=count).zip(values) {
@@ -330,6 +359,7 @@ impl Protocol {
 
     /// Ratchet: makes it infeasible to run the state backwards.
     pub fn ratchet(&mut self, label: Label<'_>) {
+        let _timing = Timing::independent();
         self.header(Op::Ratchet, label);
         self.duplex.ratchet();
     }
@@ -350,8 +380,15 @@ impl Protocol {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidState`] if the bytes cannot come from [`Protocol::to_bytes`].
+    /// [`Error::InvalidState`] if an index is not below 94, or the frame index is neither 0 nor below the rate index.
+    /// No protocol has such indices; all others, with any 128 bytes, are taken for a state.
     pub fn from_bytes(bytes: &[u8; Self::SERIALIZED_LEN]) -> Result<Self, Error> {
+        // An operation absorbs at least the byte that begins its last frame. So that byte, if it is in this block, lies
+        // before the cursor.
+        let [rate_idx, frame_idx, ..] = *bytes;
+        if frame_idx != 0 && frame_idx >= rate_idx {
+            return Err(Error::InvalidState);
+        }
         Duplex::from_bytes(bytes).map(|duplex| Self { duplex })
     }
 
@@ -367,17 +404,20 @@ impl Protocol {
 
     /// Data of the Mix that [`Protocol::mix_begin`] opened.
     pub(crate) fn mix_more(&mut self, input: &[u8]) {
+        let _timing = Timing::independent();
         self.duplex.absorb(input);
     }
 
     /// Opens a Mask or an Unmask whose data follows through [`Protocol::mask_more`] or [`Protocol::unmask_more`].
     pub(crate) fn mask_begin(&mut self, label: Label<'_>) {
+        let _timing = Timing::independent();
         self.header(Op::Mask, label);
         self.duplex.permute();
     }
 
     /// Encrypts data of the Mask that [`Protocol::mask_begin`] opened.
     pub(crate) fn mask_more<'b>(&mut self, data: impl Into<InOut<'b>>) {
+        let _timing = Timing::independent();
         match data.into().buffers() {
             (None, in_out) => self.duplex.encrypt(in_out),
             (Some(plaintext), ciphertext) => self.duplex.encrypt_into(plaintext, ciphertext),
@@ -386,6 +426,7 @@ impl Protocol {
 
     /// Decrypts data of the Unmask that [`Protocol::mask_begin`] opened.
     pub(crate) fn unmask_more<'b>(&mut self, data: impl Into<InOut<'b>>) {
+        let _timing = Timing::independent();
         match data.into().buffers() {
             (None, in_out) => self.duplex.decrypt(in_out),
             (Some(ciphertext), plaintext) => self.duplex.decrypt_into(ciphertext, plaintext),
@@ -394,6 +435,7 @@ impl Protocol {
 
     /// Seal in every form.
     pub(crate) fn seal<'b>(&mut self, label: Label<'_>, data: impl Into<InOut<'b>>) -> [u8; TAG_LEN] {
+        let _timing = Timing::independent();
         let data = data.into();
         self.seal_begin(label, data.len());
         self.mask_more(data);
@@ -407,6 +449,7 @@ impl Protocol {
         data: impl Into<InOut<'b>>,
         tag: &[u8; TAG_LEN],
     ) -> Result<(), Error> {
+        let _timing = Timing::independent();
         let mut data = data.into();
         let before = self.clone();
         self.seal_begin(label, data.len());
@@ -431,6 +474,7 @@ impl Protocol {
 
     /// [`Protocol::derive`], whose output is also data of the Mix that is open in `other`.
     pub(crate) fn derive_and_mix(&mut self, label: Label<'_>, output: &mut [u8], other: &mut Self) {
+        let _timing = Timing::independent();
         self.derive_begin(label, output.len());
         self.duplex.squeeze_and_absorb(output, &mut other.duplex);
     }
@@ -438,6 +482,7 @@ impl Protocol {
     /// Opens a Derive of `len` bytes, which [`Protocol::derive_more`] gives.
     #[inline]
     pub(crate) fn derive_begin(&mut self, label: Label<'_>, len: usize) {
+        let _timing = Timing::independent();
         self.header(Op::Derive, label);
         self.absorb_leb128(len);
         self.duplex.permute();
@@ -446,6 +491,7 @@ impl Protocol {
     /// The next bytes of the Derive that [`Protocol::derive_begin`] opened.
     #[cfg(feature = "rustcrypto")]
     pub(crate) fn derive_more(&mut self, output: &mut [u8]) {
+        let _timing = Timing::independent();
         self.duplex.squeeze(output);
     }
 
@@ -502,5 +548,43 @@ impl TryFrom<&[u8]> for Protocol {
 impl fmt::Debug for Protocol {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Protocol").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The definition: digits of seven bits, the least first, the top bit set on all but the last, none of them needless.
+    fn digits(number: u64) -> ([u8; 10], usize) {
+        let mut digits = [0; 10];
+        let len = (u64::BITS - number.leading_zeros()).div_ceil(7).max(1) as usize;
+        for (i, digit) in digits[..len].iter_mut().enumerate() {
+            *digit = u8::try_from((number >> (7 * i)) & 0x7f).unwrap() | if i + 1 < len { 0x80 } else { 0 };
+        }
+        (digits, len)
+    }
+
+    #[test]
+    fn numbers_are_leb128_at_every_boundary() {
+        assert_eq!(digits(0), ([0; 10], 1));
+        assert_eq!(digits(300), ([0xac, 0x02, 0, 0, 0, 0, 0, 0, 0, 0], 2));
+        assert_eq!(digits(u64::MAX).1, 10);
+        let start = Protocol::new(crate::label!("veriplex.test.leb128"));
+        let powers = (0..u64::BITS).map(|k| 1 << k);
+        for number in powers
+            .flat_map(|power: u64| [power - 1, power, power + 1])
+            .chain([u64::MAX - 1, u64::MAX])
+        {
+            // Where `usize` is smaller there is no such length.
+            let Ok(length) = usize::try_from(number) else {
+                continue;
+            };
+            let (digits, len) = digits(number);
+            let (mut computed, mut defined) = (start.clone(), start.clone());
+            computed.absorb_leb128(length);
+            defined.duplex.absorb(&digits[..len]);
+            assert_eq!(computed.to_bytes(), defined.to_bytes(), "{number}");
+        }
     }
 }

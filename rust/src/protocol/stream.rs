@@ -1,6 +1,7 @@
 //! Mix, Mask and Unmask in pieces.
 
 use crate::duplex::Duplex;
+use crate::timing::Timing;
 
 /// An open Mix, by [`Protocol::mix_stream`](crate::Protocol::mix_stream). Dropping it ends the operation.
 ///
@@ -11,6 +12,7 @@ pub struct MixStream<'p>(pub(super) &'p mut Duplex);
 impl MixStream<'_> {
     /// Takes the next piece.
     pub fn update(&mut self, input: &[u8]) {
+        let _timing = Timing::independent();
         self.0.absorb(input);
     }
 }
@@ -22,6 +24,7 @@ pub struct MaskStream<'p>(pub(super) &'p mut Duplex);
 impl MaskStream<'_> {
     /// Encrypts the next piece in place.
     pub fn update(&mut self, in_out: &mut [u8]) {
+        let _timing = Timing::independent();
         self.0.encrypt(in_out);
     }
 }
@@ -33,6 +36,7 @@ pub struct UnmaskStream<'p>(pub(super) &'p mut Duplex);
 impl UnmaskStream<'_> {
     /// Decrypts the next piece in place.
     pub fn update(&mut self, in_out: &mut [u8]) {
+        let _timing = Timing::independent();
         self.0.decrypt(in_out);
     }
 }

@@ -8,7 +8,7 @@ use ::aead::consts::U16;
 use ::aead::inout::InOutBuf;
 use ::aead::{AeadCore, AeadInOut, Error, Key, KeyInit, KeySizeUser, Nonce, Tag, TagPosition};
 
-use super::{Domain, KeySize};
+use super::{Domain, KeySize, native_key};
 use crate::{aead, siv};
 
 /// [`aead::Aead`] under `aead::AeadInOut`, with nonces of `NONCE_LEN` bytes, which must be at least 16. The tag of 16
@@ -47,7 +47,7 @@ pub struct Siv<D, const NONCE_LEN: usize> {
 impl<D: Domain, const NONCE_LEN: usize> KeyInit for Aead<D, NONCE_LEN> {
     fn new(key: &Key<Self>) -> Self {
         Self {
-            native: aead::Aead::new(D::DOMAIN, key),
+            native: aead::Aead::new(D::DOMAIN, &native_key(key)),
             domain: PhantomData,
         }
     }
@@ -56,7 +56,7 @@ impl<D: Domain, const NONCE_LEN: usize> KeyInit for Aead<D, NONCE_LEN> {
 impl<D: Domain, const NONCE_LEN: usize> KeyInit for Siv<D, NONCE_LEN> {
     fn new(key: &Key<Self>) -> Self {
         Self {
-            native: siv::Siv::new(D::DOMAIN, key),
+            native: siv::Siv::new(D::DOMAIN, &native_key(key)),
             domain: PhantomData,
         }
     }

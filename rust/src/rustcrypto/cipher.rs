@@ -8,7 +8,7 @@
 use core::fmt;
 use core::marker::PhantomData;
 
-use ::cipher::array::{Array, AssocArraySize};
+use ::cipher::array::{Array, ArraySize, AssocArraySize};
 use ::cipher::common::ParBlocksSizeUser;
 use ::cipher::consts::{U1, U470};
 use ::cipher::{
@@ -17,10 +17,11 @@ use ::cipher::{
     KeySizeUser, ParBlocks,
 };
 
-use super::{Domain, KeySize};
+use super::{Domain, KeySize, native_key};
 use crate::stream;
 
-/// [`stream::Encryptor`] under `cipher::BlockModeEncrypt`, with nonces ("IV") of `NONCE_LEN` bytes.
+/// [`stream::Encryptor`] under `cipher::BlockModeEncrypt`, with nonces ("IV") of `NONCE_LEN` bytes, which must be
+/// at least 16.
 ///
 /// ```
 /// use cipher::array::Array;
@@ -118,11 +119,11 @@ macro_rules! cipher_traits {
 
         impl<D: Domain, const NONCE_LEN: usize> KeyIvInit for $name<D, NONCE_LEN>
         where
-            [u8; NONCE_LEN]: AssocArraySize,
+            [u8; NONCE_LEN]: AssocArraySize<Size: ArraySize<ArrayType<u8> = [u8; NONCE_LEN]>>,
         {
             fn new(key: &Key<Self>, nonce: &Iv<Self>) -> Self {
                 Self {
-                    cipher: stream::$name::new(D::DOMAIN, key, nonce),
+                    cipher: stream::$name::new(D::DOMAIN, &native_key(key), &nonce.0),
                     domain: PhantomData,
                 }
             }

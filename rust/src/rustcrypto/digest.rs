@@ -11,7 +11,7 @@ use ::digest::{
     MacMarker, Output, OutputSizeUser, Reset, Update, XofReader,
 };
 
-use super::{Domain, KeySize};
+use super::{Domain, KeySize, native_key};
 use crate::digest::DIGEST_LEN;
 use crate::{Protocol, digest, label, mac};
 
@@ -166,7 +166,7 @@ impl<D> KeySizeUser for Mac<D> {
 impl<D: Domain> KeyInit for Mac<D> {
     fn new(key: &Key<Self>) -> Self {
         Self {
-            mac: mac::Mac::new(D::DOMAIN, key),
+            mac: mac::Mac::new(D::DOMAIN, &native_key(key)),
             domain: PhantomData,
         }
     }
@@ -184,6 +184,6 @@ impl<D> OutputSizeUser for Mac<D> {
 
 impl<D> FixedOutput for Mac<D> {
     fn finalize_into(self, out: &mut Output<Self>) {
-        *out = self.mac.finalize().into();
+        *out = self.mac.finalize().into_bytes().into();
     }
 }

@@ -57,3 +57,8 @@ pub trait Domain {
 
 /// Size in bytes of a key.
 type KeySize = ::digest::consts::U32;
+
+/// The key of a native scheme.
+fn native_key(key: &::digest::array::Array<u8, KeySize>) -> crate::Key {
+    crate::Key::from(key.0)
+}

@@ -171,7 +171,8 @@ impl<D: Domain> CustomizedPasswordHasher<PasswordHash> for Mhf<D> {
         if params.cost > self.max_cost {
             return Err(Error::ParamInvalid { name: COST });
         }
-        let mhf = mhf::Mhf::new(D::DOMAIN, params.cost).map_err(|_| Error::ParamInvalid { name: COST })?;
+        let mhf = mhf::Mhf::with_any_cost(D::DOMAIN, params.cost)
+            .map_err(|_| Error::ParamInvalid { name: COST })?;
         let salt = Salt::new(salt)?;
         let mut buffer = [0; Output::MAX_LENGTH];
         let output = buffer.get_mut(..params.output_len).ok_or(Error::OutputSize)?;

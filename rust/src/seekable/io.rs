@@ -7,7 +7,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::vec;
 
 use super::{Error, LANES, Layout, MAX_SEGMENT_LEN, Message, Opener, TAG_LEN, Threads};
-use crate::io::{Incoming, Outgoing, earlier_error};
+use crate::io::{Incoming, OpenReader, Outgoing, SealWriter, earlier_error, open_reader, seal_writer};
 use crate::wipe::{Wiped, wipe};
 
 /// Seals the data written to it and passes the segments on, many at a time.
@@ -15,7 +15,8 @@ use crate::wipe::{Wiped, wipe};
 /// Call `finish` (or `shutdown` on the asynchronous writer) at the end: it writes the remaining data and ends the message.
 /// Flushing seals nothing. The writer buffers 128 KiB or 8 segments, whichever is more, but at most 8 MiB or one segment;
 /// with `new_rayon`, that much for each thread, up to 64 MiB.
-pub type Writer<W> = crate::io::SealWriter<Sealing, W>;
+#[must_use = "call `finish` at the end: without it the message has no end"]
+pub struct Writer<W>(SealWriter<Sealing, W>);
 
 /// Reads a sealed message from start to end of the inner reader, which need not seek, and releases only verified plaintext.
 ///
@@ -23,7 +24,7 @@ pub type Writer<W> = crate::io::SealWriter<Sealing, W>;
 /// `InvalidData`, and every later call fails too. Truncation between two segments is detected only at the end, so do not
 /// act on the data until then. After an error of the inner reader the call can be repeated. It buffers as much as a
 /// [`Writer`].
-pub type StreamReader<R> = crate::io::OpenReader<Opening, R>;
+pub struct StreamReader<R>(OpenReader<Opening, R>);
 
 /// How many segments one thread seals or opens at a time.
 pub(super) fn at_a_time(segment_len: usize) -> usize {
@@ -49,7 +50,7 @@ pub(super) fn damaged(error: Error) -> io::Error {
 
 /// Segments being filled, then the sealed ones until they are written.
 #[derive(Debug)]
-pub struct Sealing {
+pub(super) struct Sealing {
     message: Message,
     threads: Threads,
     /// Room for full sealed segments and one more byte: once that byte arrives, none of them is the last segment.
@@ -146,28 +147,28 @@ impl Outgoing for Sealing {
 
 impl<W> Writer<W> {
     /// Starts to write a sealed message. Seal only one plaintext with a message: a second one would reuse the nonce.
-    #[must_use]
     pub fn new(message: &Message, inner: W) -> Self {
-        Self {
+        Self(SealWriter {
             sealing: Sealing::new(message, Threads::One),
             inner,
-        }
+        })
     }
 
     /// The same on all threads of the current rayon pool, with as much memory for each thread.
     #[cfg(feature = "rayon")]
-    #[must_use]
     pub fn new_rayon(message: &Message, inner: W) -> Self {
-        Self {
+        Self(SealWriter {
             sealing: Sealing::new(message, Threads::All),
             inner,
-        }
+        })
     }
 }
 
+seal_writer!(Writer, [], []);
+
 /// Sealed segments, then the opened ones until they are released.
 #[derive(Debug)]
-pub struct Opening {
+pub(super) struct Opening {
     message: Message,
     threads: Threads,
     /// Room for full sealed segments and one more byte: once that byte arrives, none of them is the last segment.
@@ -255,6 +256,8 @@ impl Incoming for Opening {
     }
 }
 
+open_reader!(StreamReader, [], []);
+
 /// Copies plaintext out of opened slots, from the place `ready.start` on in what they say.
 fn copy_out(message: &Message, slots: &[u8], ready: &mut Range<usize>, output: &mut [u8]) -> usize {
     let mut filled = 0;
@@ -278,20 +281,20 @@ impl<R> StreamReader<R> {
     /// Starts to read a sealed message.
     #[must_use]
     pub fn new(message: &Message, inner: R) -> Self {
-        Self {
+        Self(OpenReader {
             opening: Opening::new(message, Threads::One),
             inner,
-        }
+        })
     }
 
     /// The same on all threads of the current rayon pool, with as much memory for each thread.
     #[cfg(feature = "rayon")]
     #[must_use]
     pub fn new_rayon(message: &Message, inner: R) -> Self {
-        Self {
+        Self(OpenReader {
             opening: Opening::new(message, Threads::All),
             inner,
-        }
+        })
     }
 
     /// The inner reader, after the verified end of the message.
@@ -300,8 +303,8 @@ impl<R> StreamReader<R> {
     ///
     /// [`Error::Verification`] before the end or after an error.
     pub fn finish(self) -> Result<R, Error> {
-        if self.opening.is_finished() {
-            Ok(self.inner)
+        if self.0.is_finished() {
+            Ok(self.0.inner)
         } else {
             Err(Error::Verification)
         }

@@ -73,9 +73,13 @@ use core::ops::Range;
 
 #[cfg(feature = "std")]
 pub use io::{Reader, StreamReader, Writer};
+use subtle::ConstantTimeEq as _;
 
+use crate::lane_backend::LANES;
+use crate::lanes::Direction;
+use crate::protocol::many;
 use crate::wipe::wipe;
-use crate::{Error, Key, Label, Protocol, TAG_LEN, label};
+use crate::{Error, Key, Label, Protocol, TAG_LEN, in_out, label};
 
 /// Size in bytes of a key.
 pub const KEY_LEN: usize = 32;
@@ -85,9 +89,6 @@ pub const MIN_SEGMENT_LEN: usize = 64;
 pub const MAX_SEGMENT_LEN: usize = 1 << 24;
 /// The usual size of a segment, in bytes of plaintext.
 pub const DEFAULT_SEGMENT_LEN: usize = 16384;
-
-/// How many segments one call of the innermost functions processes.
-const LANES: usize = 8;
 
 /// The encryption under one key, with nonces of `NONCE_LEN` bytes, which must be at least 24:
 ///
@@ -108,10 +109,8 @@ impl<const NONCE_LEN: usize> Seekable<NONCE_LEN> {
     #[must_use]
     pub fn new(domain: Label<'_>, key: &Key<KEY_LEN>) -> Self {
         const { assert!(NONCE_LEN >= 24, "a nonce has at least 24 bytes") };
-        let mut keyed = Protocol::new(domain);
-        keyed.mix(label!("key"), key.as_bytes());
         Self {
-            keyed,
+            keyed: Protocol::keyed(domain, key),
             segment_len: DEFAULT_SEGMENT_LEN,
         }
     }
@@ -129,9 +128,7 @@ impl<const NONCE_LEN: usize> Seekable<NONCE_LEN> {
     /// The message with this nonce. Never use a nonce for another message under the same key; 24 random bytes are enough.
     #[must_use]
     pub fn message(&self, nonce: &[u8; NONCE_LEN], ad: &[u8]) -> Message {
-        let mut base = self.keyed.clone();
-        base.mix(label!("nonce"), nonce);
-        base.mix(label!("ad"), ad);
+        let mut base = self.keyed.message(nonce, ad);
         base.mix(label!("segment-length"), &self.segment_len.to_le_bytes()[..4]);
         Message {
             base,
@@ -420,23 +417,13 @@ impl Message {
         LANES * self.slot_len()
     }
 
-    fn segment(&self, index: u64, last: bool) -> Protocol {
-        let mut segment = self.base.clone();
-        let mut place = [0; 9];
-        place[..8].copy_from_slice(&index.to_le_bytes());
-        place[8] = u8::from(last);
-        segment.mix(label!("segment"), &place);
-        segment
-    }
-
     /// Seals at most [`LANES`] segments, with independent transcripts, starting at number `first`; `ends` says whether the last
     /// of them ends the message.
     fn seal_lanes(&self, first: u64, ends: bool, segments: &mut [&mut [u8]], tags: &mut [[u8; TAG_LEN]]) {
-        let count = segments.len();
-        for (i, (segment, tag)) in segments.iter_mut().zip(tags).enumerate() {
-            *tag = (self.segment(first + i as u64, ends && i + 1 == count))
-                .seal_in_place_detached(label!("message"), segment);
-        }
+        let places = places(first, ends, segments.len());
+        let jobs = (segments.iter_mut().zip(tags).zip(&places))
+            .map(|((segment, tag), place)| transcript(Direction::Encrypt, place, segment, tag));
+        many::run(&self.base, jobs, |job| *job.then = job.tag);
     }
 
     /// The inverse. After an error some segments may hold plaintext; the caller must wipe it.
@@ -447,15 +434,15 @@ impl Message {
         segments: &mut [&mut [u8]],
         tags: &[[u8; TAG_LEN]],
     ) -> Result<(), Error> {
-        let count = segments.len();
-        for (i, (segment, tag)) in segments.iter_mut().zip(tags).enumerate() {
-            (self.segment(first + i as u64, ends && i + 1 == count)).open_in_place_detached(
-                label!("message"),
-                segment,
-                tag,
-            )?;
-        }
-        Ok(())
+        let places = places(first, ends, segments.len());
+        let jobs = (segments.iter_mut().zip(tags).zip(&places))
+            .map(|((segment, tag), place)| transcript(Direction::Decrypt, place, segment, tag));
+        let mut opened = Ok(());
+        many::run(&self.base, jobs, |job| {
+            let verified = in_out::keep_if(job.tag.ct_eq(job.then), job.in_out);
+            opened = opened.and(verified);
+        });
+        opened
     }
 
     /// Seals a batch in place: each segment is followed by room for its tag.
@@ -648,6 +635,31 @@ impl Message {
             }
         }
         .inspect_err(|_| wipe(plaintext))
+    }
+}
+
+/// What the transcripts of segments mix in: number, and whether it is the last.
+fn places(first: u64, ends: bool, count: usize) -> [[u8; 9]; LANES] {
+    let mut places = [[0; 9]; LANES];
+    for (i, place) in places.iter_mut().enumerate() {
+        place[..8].copy_from_slice(&first.wrapping_add(i as u64).to_le_bytes());
+        place[8] = u8::from(ends && i + 1 == count);
+    }
+    places
+}
+
+fn transcript<'a, T>(
+    direction: Direction,
+    place: &'a [u8; 9],
+    in_out: &'a mut [u8],
+    tag: T,
+) -> many::Message<'a, T, 1> {
+    many::Message {
+        mixes: [(label!("segment"), place)],
+        direction,
+        in_out,
+        tag: [0; TAG_LEN],
+        then: tag,
     }
 }
 

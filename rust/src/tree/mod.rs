@@ -40,11 +40,15 @@
 //! a transcript; a collision of the tree is a collision of Derive with 32 bytes, or of the root's Derive.
 //! The construction is Veriplex's own, similar to the tree modes of BLAKE3 and `KangarooTwelve` (RFC 9861).
 
+mod combine;
 pub mod outboard;
 
 use core::fmt;
 
-use crate::{Error, Label, Protocol, label};
+pub use combine::Combiner;
+
+use crate::protocol::many;
+use crate::{Error, Key, Label, Protocol, label};
 
 /// Size in bytes of a chunk.
 pub const CHUNK_LEN: usize = 4096;
@@ -60,14 +64,14 @@ const CHUNK_BITS: usize = 12;
 const FANOUT_BITS: usize = 7;
 const _: () = assert!(CHUNK_LEN == 1 << CHUNK_BITS && CHUNK_LEN / CV_LEN == 1 << FANOUT_BITS);
 
-/// How many chunks one call of the innermost function processes.
-const LANES: usize = 8;
+/// How many chunks are processed between two uses of their chaining values: several times what fits into the lanes.
+const BATCH: usize = 32;
 /// How many chunks are handed to the cores at a time: 16 MiB, whose chaining values are 128 KiB.
 #[cfg(feature = "rayon")]
 const WINDOW: usize = 4096;
 /// How many of them one core processes at a time.
 #[cfg(feature = "rayon")]
-const TASK: usize = 8 * LANES;
+const TASK: usize = 2 * BATCH;
 
 /// The digest of a message, 32 bytes.
 #[must_use]
@@ -88,14 +92,20 @@ impl Tree {
     /// The hash without a key.
     #[must_use]
     pub fn new(domain: Label<'_>) -> Self {
-        Self(Protocol::new(domain))
+        Self::from_protocol(Protocol::new(domain))
     }
 
-    /// The hash under a key of any length; use at least 32 random bytes. Compare its digests in constant time.
+    /// The hash under a key. Compare its digests in constant time.
     #[must_use]
-    pub fn keyed(domain: Label<'_>, key: &(impl AsRef<[u8]> + ?Sized)) -> Self {
-        let mut base = Protocol::new(domain);
-        base.mix(label!("key"), key.as_ref());
+    pub fn keyed(domain: Label<'_>, key: &Key) -> Self {
+        Self::from_protocol(Protocol::keyed(domain, key))
+    }
+
+    /// The hash over a protocol: for keys of other lengths, or for what a longer transcript agreed on.
+    ///
+    /// [`Tree::new`] is this with Init `domain`, [`Tree::keyed`] with Init `domain`, Mix `key`.
+    #[must_use]
+    pub const fn from_protocol(base: Protocol) -> Self {
         Self(base)
     }
 
@@ -230,25 +240,15 @@ impl Tree {
 
     /// The chaining values of chunks of one level, the last of which may be shorter.
     fn cvs(&self, level: usize, x: &[u8], cvs: &mut [[u8; CV_LEN]]) {
-        let begun = self.begin(level);
-        let (chunks, rest) = x.as_chunks();
-        for (chunks, cvs) in chunks.chunks(LANES).zip(cvs.chunks_mut(LANES)) {
-            batch(&begun, chunks, cvs);
-        }
-        if let [.., last] = cvs
-            && !rest.is_empty()
-        {
-            *last = cv(&begun, rest);
-        }
+        many::derive(&self.begin(level), label!("cv"), x.chunks(CHUNK_LEN), cvs);
     }
 
     /// Gives the chaining values of chunks of one level to `take`, in order, some at a time.
     fn each_batch(&self, level: usize, chunks: &[[u8; CHUNK_LEN]], take: &mut dyn FnMut(&[u8])) {
-        let begun = self.begin(level);
-        for chunks in chunks.chunks(LANES) {
-            let mut cvs = [[0; CV_LEN]; LANES];
+        for chunks in chunks.chunks(BATCH) {
+            let mut cvs = [[0; CV_LEN]; BATCH];
             let cvs = &mut cvs[..chunks.len()];
-            batch(&begun, chunks, cvs);
+            self.cvs(level, chunks.as_flattened(), cvs);
             take(cvs.as_flattened());
         }
     }
@@ -266,19 +266,6 @@ impl Tree {
             take(cvs.as_flattened());
         }
     }
-}
-
-/// The chaining values of at most [`LANES`] whole chunks, whose transcripts are independent.
-fn batch(begun: &Protocol, chunks: &[[u8; CHUNK_LEN]], cvs: &mut [[u8; CV_LEN]]) {
-    for (chunk, value) in chunks.iter().zip(cvs) {
-        *value = cv(begun, chunk);
-    }
-}
-
-fn cv(begun: &Protocol, x: &[u8]) -> [u8; CV_LEN] {
-    let mut node = begun.clone();
-    node.mix_more(x);
-    close(node)
 }
 
 fn close(mut node: Protocol) -> [u8; CV_LEN] {

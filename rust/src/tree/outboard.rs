@@ -3,7 +3,7 @@
 //! An outboard is the concatenated strings of the levels of a [`Tree`], from the root's level down to level 1: 0.79 % of
 //! the message, and nothing for a message of at most 4096 bytes. It does not contain the length of the message, from which
 //! its own layout follows: the digest commits to the length, and the verifier must know it. The digest, the length and the
-//! outboard suffice to verify any range of chunks. A single chunk needs only a [`proof`](Outboard::proof): from each level
+//! outboard suffice to verify any range of chunks. A single chunk needs only a proof (`Outboard::proof`): from each level
 //! above, one chunk of at most 4096 bytes, in the same order.
 //!
 //! Only the digest and the length are trusted: outboards and proofs may come from anyone. Use [`Tree::keyed`] if people who
@@ -37,9 +37,9 @@ use alloc::vec::Vec;
 use subtle::ConstantTimeEq;
 
 #[cfg(feature = "std")]
-pub use io::Reader;
+pub use io::{Reader, Writer};
 
-use super::{CHUNK_LEN, CV_LEN, DIGEST_LEN, FANOUT_BITS, LANES, MAX_LEVELS, Shape, Tree};
+use super::{BATCH, CHUNK_LEN, CV_LEN, DIGEST_LEN, FANOUT_BITS, MAX_LEVELS, Shape, Tree};
 #[cfg(feature = "alloc")]
 use super::{Nodes, Sink};
 use crate::Error;
@@ -199,7 +199,7 @@ fn verify<'a>(
         let x = string(level);
         let (cvs, _) = above.as_chunks::<CV_LEN>();
         let expected = &cvs[usize::from(skipped)..][..x.len().div_ceil(CHUNK_LEN)];
-        for (x, expected) in x.chunks(LANES * CHUNK_LEN).zip(expected.chunks(LANES)) {
+        for (x, expected) in x.chunks(BATCH * CHUNK_LEN).zip(expected.chunks(BATCH)) {
             verify_nodes(tree, level, x, expected)?;
         }
         above = x;
@@ -213,9 +213,9 @@ fn verify_root(tree: &Tree, digest: &[u8; DIGEST_LEN], shape: &Shape, x: &[u8]) 
     accept(computed.ct_eq(digest))
 }
 
-/// At most [`LANES`] chunks, the last of which may be shorter.
+/// At most [`BATCH`] chunks, the last of which may be shorter.
 fn verify_nodes(tree: &Tree, level: usize, x: &[u8], expected: &[[u8; CV_LEN]]) -> Result<(), Error> {
-    let mut computed = [[0; CV_LEN]; LANES];
+    let mut computed = [[0; CV_LEN]; BATCH];
     let computed = &mut computed[..expected.len()];
     tree.cvs(level, x, computed);
     accept(computed.as_flattened().ct_eq(expected.as_flattened()))

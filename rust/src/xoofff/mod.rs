@@ -72,6 +72,7 @@ use core::fmt;
 
 use crate::Error;
 use crate::in_out::copy;
+use crate::timing::Timing;
 use crate::wipe::Wiped;
 use crate::xoodoo::xoodoo;
 use blocks::{BLOCK_LEN, Block, ROUNDS};
@@ -262,6 +263,7 @@ impl Xoofff {
 
     /// Absorbs more of the string.
     pub fn absorb(&mut self, mut input: &[u8]) {
+        let _timing = Timing::independent();
         if self.used > 0 {
             let free = &mut self.block.0[self.used..];
             let (more, rest) = input.split_at(input.len().min(free.len()));
@@ -325,6 +327,7 @@ impl Xoofff {
 
     /// The output over the strings that have ended.
     fn output(&self, offset: Offset) -> Output {
+        let _timing = Timing::independent();
         let mut output = self.history.output(true);
         output.squeeze(&mut Wiped([0; BLOCK_LEN]).0[..offset.0]);
         output
@@ -374,6 +377,7 @@ impl Output {
         put: fn(&mut [u8], &[u8]),
         put_blocks: impl FnOnce(&mut Block, &Block, &mut [Block]),
     ) {
+        let _timing = Timing::independent();
         let (first, rest) = out.split_at_mut(out.len().min(BLOCK_LEN - self.used));
         put(first, &self.block.0[self.used..][..first.len()]);
         self.used += first.len();

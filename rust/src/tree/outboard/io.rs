@@ -1,9 +1,13 @@
 //! A reader of a message that verifies what it gives by an outboard.
 
+mod writer;
+
 use core::fmt;
 use core::ops::Range;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::vec::Vec;
+
+pub use writer::Writer;
 
 use super::{up, verify_nodes, verify_root};
 use crate::Error;

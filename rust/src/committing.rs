@@ -1,0 +1,330 @@
+//! Authenticated encryption with tags of 32 bytes, which commit to key, nonce, associated data and message at 128 bits.
+//!
+//! Whoever chooses everything, also the keys, finds two messages with one tag of 16 bytes in about 2^64 work, and with
+//! one of 32 bytes in about 2^128. That matters where one ciphertext must not open under two keys: passwords or other
+//! keys that an attacker may choose, a choice among many keys by trial, messages that a third party judges. Against
+//! forgers, who do not know the key, tags of 16 bytes are long enough: [`aead`](crate::aead), [`siv`].
+//!
+//! [`Aead`] and [`Siv`] promise what those do, and cost as much. They begin with Mix `key`, `tag-length`, so that
+//! nothing that one of the four makes is opened by another, under the same domain and key either. Then:
+//!
+//! - [`Aead`]: Mix `nonce`, `ad`; Mask `message`; Derive `tag`. The nonce **must never repeat** under a key: that
+//!   shows how far two messages agree, and the XOR of what follows.
+//! - [`Siv`]: Mix `nonce`, `ad`; Fork `role`; one branch derives the tag from the plaintext, the other masks the
+//!   plaintext under the tag. A repeated nonce shows only whether nonce, associated data and message were all the same.
+//!
+//! The notion is CMT-4 of Bellare and Hoang ("Efficient Schemes for
+//! Committing Authenticated Encryption", 2022).
+//!
+//! ```
+//! use veriplex::{Key, committing::Aead, label};
+//!
+//! let key = Key::from([7; 32]); // in practice, random: `Key::generate`
+//! let aead = Aead::<24>::new(label!("com.example.aead"), &key);
+//! let nonce = [1; 24]; // in practice, fresh and random for every message
+//! let mut message = *b"message";
+//! let tag = aead.seal_in_place_detached(&nonce, b"header", &mut message);
+//! aead.open_in_place_detached(&nonce, b"header", &mut message, &tag)?;
+//! assert_eq!(message, *b"message");
+//! # Ok::<(), veriplex::Error>(())
+//! ```
+
+#[cfg(feature = "alloc")]
+use core::convert::Infallible;
+
+use subtle::ConstantTimeEq;
+
+use crate::in_out::{self, InOut};
+use crate::{Error, Key, Label, Protocol, label, siv};
+
+/// Size in bytes of a tag.
+pub const TAG_LEN: usize = 32;
+
+/// An AEAD under one key, with nonces of `NONCE_LEN` bytes, which must be at least 16:
+///
+/// ```compile_fail,E0080
+/// # fn main() {
+/// let key = veriplex::Key::from([7; 32]);
+/// let aead = veriplex::committing::Aead::<15>::new(veriplex::label!("example"), &key);
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Aead<const NONCE_LEN: usize>(Protocol);
+
+impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
+    /// An AEAD under this key.
+    #[must_use]
+    pub fn new(domain: Label<'_>, key: &Key) -> Self {
+        Self::from_protocol(Protocol::keyed(domain, key))
+    }
+
+    /// An AEAD under the key in a protocol: for keys of other lengths, or for what a longer transcript agreed on.
+    ///
+    /// [`Aead::new`] is this with Init `domain`, Mix `key`. Without a secret in `keyed`, anyone can open and forge.
+    #[must_use]
+    pub fn from_protocol(keyed: Protocol) -> Self {
+        const { assert!(NONCE_LEN >= 16, "a nonce has at least 16 bytes") };
+        Self(with_tag_length(keyed))
+    }
+
+    /// Encrypts in place and returns the tag.
+    #[must_use]
+    pub fn seal_in_place_detached(
+        &self,
+        nonce: &[u8; NONCE_LEN],
+        ad: &[u8],
+        in_out: &mut [u8],
+    ) -> [u8; TAG_LEN] {
+        self.seal(nonce, ad, in_out.into())
+    }
+
+    /// Decrypts in place.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Verification`] if nonce, associated data, ciphertext or tag are not what was sealed; `in_out` is then
+    /// all zeros.
+    pub fn open_in_place_detached(
+        &self,
+        nonce: &[u8; NONCE_LEN],
+        ad: &[u8],
+        in_out: &mut [u8],
+        tag: &[u8; TAG_LEN],
+    ) -> Result<(), Error> {
+        self.open(nonce, ad, in_out.into(), tag)
+    }
+
+    /// Encrypts in place: the last 32 bytes of `in_out` are room for the tag.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BufferLength`] if `in_out` has fewer than 32 bytes.
+    pub fn seal_in_place(&self, nonce: &[u8; NONCE_LEN], ad: &[u8], in_out: &mut [u8]) -> Result<(), Error> {
+        in_out::seal_in_place(in_out, |data| Ok(([], self.seal(nonce, ad, data))))
+    }
+
+    /// Decrypts in place: `in_out` is the ciphertext with its tag of 32 bytes; returns the plaintext.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Verification`] if nonce, associated data or `in_out` are not what was sealed, and then the ciphertext
+    /// is overwritten with zeros, or if there are fewer than 32 bytes.
+    pub fn open_in_place<'b>(
+        &self,
+        nonce: &[u8; NONCE_LEN],
+        ad: &[u8],
+        in_out: &'b mut [u8],
+    ) -> Result<&'b mut [u8], Error> {
+        in_out::open_in_place(in_out, |[], data, tag| self.open(nonce, ad, data, tag))
+    }
+
+    /// Encrypts from one buffer into another, which is 32 bytes longer: ciphertext, then tag.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BufferLength`] if it is not.
+    pub fn seal_into(
+        &self,
+        nonce: &[u8; NONCE_LEN],
+        ad: &[u8],
+        plaintext: &[u8],
+        sealed: &mut [u8],
+    ) -> Result<(), Error> {
+        in_out::seal_into(plaintext, sealed, |data| Ok(([], self.seal(nonce, ad, data))))
+    }
+
+    /// Decrypts from one buffer into another, which is 32 bytes shorter.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Verification`] if nonce, associated data or `sealed` are not what was sealed, and then `plaintext` is
+    /// all zeros, or if `sealed` has fewer than 32 bytes; [`Error::BufferLength`] if `plaintext` has the wrong length.
+    pub fn open_into(
+        &self,
+        nonce: &[u8; NONCE_LEN],
+        ad: &[u8],
+        sealed: &[u8],
+        plaintext: &mut [u8],
+    ) -> Result<(), Error> {
+        in_out::open_into(sealed, plaintext, |[], data, tag| self.open(nonce, ad, data, tag))
+    }
+
+    /// Encrypts into a new vector: ciphertext, then tag.
+    #[cfg(feature = "alloc")]
+    #[must_use]
+    pub fn seal_vec(&self, nonce: &[u8; NONCE_LEN], ad: &[u8], plaintext: &[u8]) -> alloc::vec::Vec<u8> {
+        let seal = |data: InOut<'_>| Ok::<_, Infallible>(([], self.seal(nonce, ad, data)));
+        let Ok(sealed) = in_out::seal_vec(plaintext, seal);
+        sealed
+    }
+
+    /// Decrypts into a new vector.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Verification`] if nonce, associated data or `sealed` are not what was sealed.
+    #[cfg(feature = "alloc")]
+    pub fn open_vec(
+        &self,
+        nonce: &[u8; NONCE_LEN],
+        ad: &[u8],
+        sealed: &[u8],
+    ) -> Result<alloc::vec::Vec<u8>, Error> {
+        in_out::open_vec(sealed, |[], data, tag| self.open(nonce, ad, data, tag))
+    }
+
+    /// Encrypts in every form.
+    fn seal(&self, nonce: &[u8; NONCE_LEN], ad: &[u8], data: InOut<'_>) -> [u8; TAG_LEN] {
+        let mut protocol = self.0.message(nonce, ad);
+        protocol.mask_begin(label!("message"));
+        protocol.mask_more(data);
+        protocol.derive_array(label!("tag"))
+    }
+
+    /// Decrypts in every form. If the tag is wrong, the output is all zeros.
+    fn open(
+        &self,
+        nonce: &[u8; NONCE_LEN],
+        ad: &[u8],
+        mut data: InOut<'_>,
+        received: &[u8; TAG_LEN],
+    ) -> Result<(), Error> {
+        let mut protocol = self.0.message(nonce, ad);
+        protocol.mask_begin(label!("message"));
+        protocol.unmask_more(data.reborrow());
+        let tag: [u8; TAG_LEN] = protocol.derive_array(label!("tag"));
+        in_out::keep_if(tag.ct_eq(received), data.output())
+    }
+}
+
+/// A SIV cipher under one key, with nonces of any length.
+#[derive(Clone, Debug)]
+pub struct Siv(Protocol);
+
+impl Siv {
+    /// A SIV cipher under this key.
+    #[must_use]
+    pub fn new(domain: Label<'_>, key: &Key) -> Self {
+        Self::from_protocol(Protocol::keyed(domain, key))
+    }
+
+    /// A SIV cipher under the key in a protocol: for keys of other lengths, or for what a longer transcript agreed on.
+    ///
+    /// [`Siv::new`] is this with Init `domain`, Mix `key`. Without a secret in `keyed`, anyone can open and forge.
+    #[must_use]
+    pub fn from_protocol(keyed: Protocol) -> Self {
+        Self(with_tag_length(keyed))
+    }
+
+    /// Encrypts in place and returns the tag.
+    #[must_use]
+    pub fn seal_in_place_detached(&self, nonce: &[u8], ad: &[u8], in_out: &mut [u8]) -> [u8; TAG_LEN] {
+        self.seal(nonce, ad, in_out.into())
+    }
+
+    /// Decrypts in place.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Verification`] if nonce, associated data, ciphertext or tag are not what was sealed; `in_out` is then
+    /// all zeros.
+    pub fn open_in_place_detached(
+        &self,
+        nonce: &[u8],
+        ad: &[u8],
+        in_out: &mut [u8],
+        tag: &[u8; TAG_LEN],
+    ) -> Result<(), Error> {
+        self.open(nonce, ad, in_out.into(), tag)
+    }
+
+    /// Encrypts in place: the last 32 bytes of `in_out` are room for the tag.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BufferLength`] if `in_out` has fewer than 32 bytes.
+    pub fn seal_in_place(&self, nonce: &[u8], ad: &[u8], in_out: &mut [u8]) -> Result<(), Error> {
+        in_out::seal_in_place(in_out, |data| Ok(([], self.seal(nonce, ad, data))))
+    }
+
+    /// Decrypts in place: `in_out` is the ciphertext with its tag of 32 bytes; returns the plaintext.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Verification`] if nonce, associated data or `in_out` are not what was sealed, and then the ciphertext
+    /// is overwritten with zeros, or if there are fewer than 32 bytes.
+    pub fn open_in_place<'b>(
+        &self,
+        nonce: &[u8],
+        ad: &[u8],
+        in_out: &'b mut [u8],
+    ) -> Result<&'b mut [u8], Error> {
+        in_out::open_in_place(in_out, |[], data, tag| self.open(nonce, ad, data, tag))
+    }
+
+    /// Encrypts from one buffer into another, which is 32 bytes longer: ciphertext, then tag.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BufferLength`] if it is not.
+    pub fn seal_into(
+        &self,
+        nonce: &[u8],
+        ad: &[u8],
+        plaintext: &[u8],
+        sealed: &mut [u8],
+    ) -> Result<(), Error> {
+        in_out::seal_into(plaintext, sealed, |data| Ok(([], self.seal(nonce, ad, data))))
+    }
+
+    /// Decrypts from one buffer into another, which is 32 bytes shorter.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Verification`] if nonce, associated data or `sealed` are not what was sealed, and then `plaintext` is
+    /// all zeros, or if `sealed` has fewer than 32 bytes; [`Error::BufferLength`] if `plaintext` has the wrong length.
+    pub fn open_into(
+        &self,
+        nonce: &[u8],
+        ad: &[u8],
+        sealed: &[u8],
+        plaintext: &mut [u8],
+    ) -> Result<(), Error> {
+        in_out::open_into(sealed, plaintext, |[], data, tag| self.open(nonce, ad, data, tag))
+    }
+
+    /// Encrypts into a new vector: ciphertext, then tag.
+    #[cfg(feature = "alloc")]
+    #[must_use]
+    pub fn seal_vec(&self, nonce: &[u8], ad: &[u8], plaintext: &[u8]) -> alloc::vec::Vec<u8> {
+        let seal = |data: InOut<'_>| Ok::<_, Infallible>(([], self.seal(nonce, ad, data)));
+        let Ok(sealed) = in_out::seal_vec(plaintext, seal);
+        sealed
+    }
+
+    /// Decrypts into a new vector.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Verification`] if nonce, associated data or `sealed` are not what was sealed.
+    #[cfg(feature = "alloc")]
+    pub fn open_vec(&self, nonce: &[u8], ad: &[u8], sealed: &[u8]) -> Result<alloc::vec::Vec<u8>, Error> {
+        in_out::open_vec(sealed, |[], data, tag| self.open(nonce, ad, data, tag))
+    }
+
+    /// Encrypts in every form.
+    fn seal(&self, nonce: &[u8], ad: &[u8], data: InOut<'_>) -> [u8; TAG_LEN] {
+        siv::seal(&self.0, nonce, ad, data)
+    }
+
+    /// Decrypts in every form. If the tag is wrong, the output is all zeros.
+    fn open(&self, nonce: &[u8], ad: &[u8], data: InOut<'_>, received: &[u8; TAG_LEN]) -> Result<(), Error> {
+        siv::open(&self.0, nonce, ad, data, received)
+    }
+}
+
+/// What keeps apart from the schemes with tags of 16 bytes.
+fn with_tag_length(mut keyed: Protocol) -> Protocol {
+    keyed.mix(label!("tag-length"), &[32]);
+    keyed
+}

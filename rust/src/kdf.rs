@@ -1,0 +1,64 @@
+//! Key derivation: Mix `salt`, Mix `secret`; then, for each key, Mix `info`, Derive `key`.
+//!
+//! It turns secrets that are hard to guess (another key, the result of a Diffie-Hellman exchange) into keys that look
+//! random and independent of each other, as HKDF's extract and expand do (RFC 5869). Keys of different domains, salts,
+//! secrets, contexts or lengths reveal nothing about each other. It is fast, so it does not protect secrets that can be
+//! guessed: for passwords use [`mhf`](crate::mhf).
+//!
+//! ```
+//! use veriplex::{Key, kdf, label};
+//!
+//! let master = Key::from([7; 32]); // in practice, random: `Key::generate`
+//! let for_files: Key = kdf::derive_key(label!("com.example.keys"), master.as_bytes(), b"files v1");
+//! let for_logs: Key = kdf::derive_key(label!("com.example.keys"), master.as_bytes(), b"logs v1");
+//! assert_ne!(for_files, for_logs);
+//! ```
+
+use crate::{Key, Label, Protocol, label};
+
+/// A key of `N` bytes from a secret: [`Kdf::extract`] without a salt, then [`Kdf::expand`].
+///
+/// The context says what the key is for. It need not be secret.
+#[must_use]
+pub fn derive_key<const N: usize>(domain: Label<'_>, secret: &[u8], context: &[u8]) -> Key<N> {
+    Kdf::extract(domain, b"", secret).expand(context)
+}
+
+/// What keys are derived from: the domain, a salt and a secret.
+#[derive(Clone, Debug)]
+pub struct Kdf(Protocol);
+
+impl Kdf {
+    /// Takes in the salt, which may be public or empty, and the secret.
+    #[must_use]
+    pub fn extract(domain: Label<'_>, salt: &[u8], secret: &[u8]) -> Self {
+        let mut protocol = Protocol::new(domain);
+        protocol.mix(label!("salt"), salt);
+        protocol.mix(label!("secret"), secret);
+        Self(protocol)
+    }
+
+    /// The key of `N` bytes for a context (RFC 5869 calls it `info`).
+    ///
+    /// ```
+    /// use veriplex::{Key, kdf::Kdf, label};
+    ///
+    /// let shared = [7; 32]; // in practice, the result of a key exchange
+    /// let kdf = Kdf::extract(label!("com.example.session"), b"transcript of the exchange", &shared);
+    /// let (to_client, to_server) = (kdf.expand::<32>(b"to client"), kdf.expand::<32>(b"to server"));
+    /// assert_ne!(to_client, to_server);
+    /// ```
+    #[must_use]
+    pub fn expand<const N: usize>(&self, info: &[u8]) -> Key<N> {
+        let mut key = Key::from([0; N]);
+        self.expand_into(info, key.as_mut_bytes());
+        key
+    }
+
+    /// Fills `output`, of any length. One length's output is not the beginning of another's.
+    pub fn expand_into(&self, info: &[u8], output: &mut [u8]) {
+        let mut protocol = self.0.clone();
+        protocol.mix(label!("info"), info);
+        protocol.derive(label!("key"), output);
+    }
+}
