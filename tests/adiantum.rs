@@ -81,7 +81,7 @@ fn counted(first: u8, n: u8) -> Vec<u8> {
     (first..first + n).collect()
 }
 
-/// The worked example of the description: its parts, and all numbers of rounds.
+/// The worked example in the description: each part, and every number of rounds.
 #[test]
 fn worked_example() {
     let (key, tweak, message) = (counted(0, 32), counted(0x40, 16), counted(0x80, 40));
@@ -186,7 +186,7 @@ fn published_answers_of_the_parts() {
     );
 }
 
-/// Every length around the lanes, and every place to start, beside one block at a time.
+/// Every length around the lane width, from several first blocks, against one block at a time.
 #[test]
 fn streams_of_any_length() {
     let (key, nonce) = ([7; 32], [9; 8]);
@@ -217,7 +217,7 @@ fn streams_of_any_length() {
         assert_eq!(
             data.iter().all(|byte| *byte == 0x5a),
             !ok || n == 0,
-            "nothing has changed"
+            "the data changed"
         );
     }
 }
@@ -234,13 +234,13 @@ fn nh_takes_1_to_1024_bytes() {
             spec::nh::nh(&[7; nh::KEY_LEN], &message)
         );
     }
-    // The largest products.
+    // The largest possible products.
     let nh = Nh::new(&[0xff; nh::KEY_LEN]);
     let expected = spec::nh::nh(&[0xff; nh::KEY_LEN], &[0; 1024]);
     assert_eq!(nh.hash(&[0; 1024]).unwrap()[..], expected);
 }
 
-/// Nothing changes where something is refused.
+/// Rejected input changes nothing.
 #[test]
 fn bad_input() {
     for n in (0..100).filter(|n| *n != 32) {
@@ -298,7 +298,7 @@ fn bad_input() {
         assert_ne!(image[..16], image[16..32]);
         cipher.encrypt_sectors(16, u64::MAX, &mut []).unwrap();
     }
-    // Zeros that are never read, so that they take no memory.
+    // These zeros are never read, so they take up no memory.
     let long = vec![0; 1 << 29];
     let mut data = [0x5a; 16];
     assert_eq!(
@@ -318,7 +318,7 @@ fn bad_input() {
     assert_eq!(adiantum.check(usize::MAX, 16), Ok(()));
 }
 
-/// A sector is a message whose tweak is its number in 32 bytes.
+/// A sector is a message whose tweak is the sector number in 32 bytes.
 #[test]
 fn sectors_are_messages() {
     let cipher = Adiantum::<8>::new(&[7; 32]).unwrap();
@@ -340,7 +340,7 @@ fn sectors_are_messages() {
     }
 }
 
-/// Every bit of the message and of the tweak, and the length of the tweak, change the whole result.
+/// The whole result changes with every bit of the message and of the tweak, and with the tweak's length.
 #[test]
 fn everything_depends_on_everything() {
     fn differ(a: &[u8], b: &[u8]) {
@@ -373,7 +373,7 @@ fn everything_depends_on_everything() {
     }
 }
 
-/// HBSH over other parts: the four steps, by hand.
+/// HBSH with other components: the four steps, by hand.
 #[test]
 fn any_parts() {
     struct Xor;
@@ -406,7 +406,7 @@ fn any_parts() {
     }
     let cipher = Hbsh::from_parts(Xor, Not, Sum);
     let mut data = [1, 2, 0x20, 0x10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x30];
-    // H = -1 - (5 + 2 + 3) = -11: 0x1020 - 11 = 0x1015, turned to 10 00 .. 30 15.
+    // H = -1 - (5 + 2 + 3) = -11: 0x1020 - 11 = 0x1015, which gives the bytes 10 00 .. 30 15.
     cipher.encrypt_in_place(&[5], &mut data).unwrap();
     let sum = u128::from_le_bytes([0x10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x30, 0x15]);
     let right = (sum + 1 + (5 + 2 + 0x11 + 0x12)).to_le_bytes();
@@ -423,7 +423,7 @@ fn any_parts() {
     );
 }
 
-/// One value serves all threads, and is not printed.
+/// Threads can share one value, and `Debug` does not print it.
 #[test]
 fn shared_and_not_printed() {
     fn shared<T: Send + Sync + Clone + 'static>(_: &T) {}
@@ -453,7 +453,7 @@ fn shared_and_not_printed() {
     assert_eq!(adiantum.clone().encrypt_vec(b"", &[1; 100]).unwrap(), expected);
 }
 
-/// Around the pieces of NH more often.
+/// More often around the boundaries of NH's pieces.
 fn message() -> impl Strategy<Value = Vec<u8>> {
     let length = prop_oneof![
         6 => 16..300_usize,

@@ -20,8 +20,8 @@ fn the_core_needs_no_features() {
         digest::digest(label!("d"), b"b")
     );
 
-    // A failure wipes the output also without `zeroize`.
-    let aead = Aead::<16>::new(label!("d"), &[7; 32]);
+    // A failure wipes the output even without `zeroize`.
+    let aead = Aead::<16>::new(label!("d"), &Key::from([7; 32]));
     let mut data = [0x5a; 24];
     let mut tag = aead.seal_in_place_detached(&[1; 16], b"", &mut data);
     tag[15] ^= 1;
@@ -31,23 +31,23 @@ fn the_core_needs_no_features() {
     );
     assert_eq!(data, [0; 24]);
 
-    // OAE2 block by block, and the memory-hard hash in memory of the caller.
-    let mut sealer = oae2::Sealer::<8>::new(a.clone());
+    // OAE2 block by block, and the memory-hard hash in the caller's memory.
+    let mut sealer = oae2::Sealer::<8>::from_protocol(a.clone());
     let (mut block, mut last) = ([0x5a; 24], [0x5a; 24]);
     sealer.seal_block(&mut block).unwrap();
     let after = sealer.finish(&mut last, 3).unwrap();
-    let mut opener = oae2::Opener::<8>::new(a);
+    let mut opener = oae2::Opener::<8>::from_protocol(a);
     assert_eq!(opener.open_block(&mut block).unwrap(), [0x5a; 8]);
     assert_eq!(opener.open_last(&mut last).unwrap(), [0x5a; 3]);
     assert_eq!(opener.finish().unwrap(), after);
-    let mhf = Mhf::new(label!("d"), 0).unwrap();
+    let mhf = Mhf::with_any_cost(label!("d"), 0).unwrap();
     let (mut memory, mut output) = ([[0; BLOCK_LEN]; 5], [0; 32]);
     mhf.hash_into_with_memory(b"p", b"s", &mut output, &mut memory)
         .unwrap();
     assert_ne!(output, [0; 32]);
 
     // Trees and segments.
-    let tree = Tree::keyed(label!("d"), &[7; 32]);
+    let tree = Tree::keyed(label!("d"), &Key::from([7; 32]));
     let mut hasher = tree.hasher();
     [0x5a; 5000].chunks(777).for_each(|piece| hasher.update(piece));
     assert_eq!(hasher.finalize(), tree.digest(&[0x5a; 5000]));

@@ -1,4 +1,4 @@
-//! How much memory is allocated at a time: what the documentation says, whatever the input claims.
+//! How much memory is allocated at once: as much as the documentation says, whatever the input claims.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -10,7 +10,7 @@ use veriplex::tree::{Tree, outboard};
 use veriplex::{Key, Protocol, aestream, label, oae2};
 
 thread_local! {
-    /// Bytes that this thread has allocated, now and at most.
+    /// The number of bytes that this thread has allocated: now, and at the peak.
     static ALLOCATED: Cell<(isize, isize)> = const { Cell::new((0, 0)) };
 }
 
@@ -19,7 +19,7 @@ struct Counting;
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-#[allow(clippy::cast_possible_wrap)] // no layout is larger
+#[allow(clippy::cast_possible_wrap)] // no layout exceeds isize::MAX
 fn count(more: isize) {
     let (now, most) = ALLOCATED.get();
     ALLOCATED.set((now + more, most.max(now + more)));
@@ -29,24 +29,24 @@ fn count(more: isize) {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size().cast_signed());
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller upholds the trait's contract.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
         count(-layout.size().cast_signed());
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller upholds the trait's contract.
         unsafe { System.dealloc(at, layout) }
     }
 }
 
-/// The most that is allocated at a time while this runs.
+/// The peak allocation while `work` runs.
 fn most(work: impl FnOnce()) -> usize {
     let (before, _) = ALLOCATED.get();
     ALLOCATED.set((before, before));
     work();
     let (after, most) = ALLOCATED.get();
-    assert_eq!(after, before, "all of it was freed");
+    assert_eq!(after, before, "not everything was freed");
     (most - before).cast_unsigned()
 }
 
@@ -56,7 +56,7 @@ fn keyed() -> Protocol {
     protocol
 }
 
-/// Reads until there is no more, or an error.
+/// Reads until the end or an error.
 fn drain(mut reader: impl Read) {
     let mut buffer = [0; 1000];
     while reader.read(&mut buffer).is_ok_and(|n| n > 0) {}
@@ -66,27 +66,27 @@ fn drain(mut reader: impl Read) {
 fn streams_hold_one_block() {
     let message = vec![7; 1 << 20];
     for sealed in [
-        aestream::seal_vec(keyed(), &message),
+        aestream::Sealer::from_protocol(keyed()).seal_vec(&message),
         // Headers that claim anything.
         vec![0xff; 1 << 20],
         (0..=255).cycle().take(1 << 20).collect(),
     ] {
         for start in 0..20 {
             let input = &sealed[start..];
-            let held = most(|| drain(aestream::OpenReader::new(keyed(), input)));
+            let held = most(|| drain(aestream::OpenReader::from_protocol(keyed(), input)));
             assert!(held <= aestream::MAX_BLOCK_LEN + 200, "{held}");
-            let held = most(|| drain(oae2::OpenReader::<_, 1000>::new(keyed(), input)));
+            let held = most(|| drain(oae2::OpenReader::<_, 1000>::from_protocol(keyed(), input)));
             assert!(held <= 1200, "{held}");
         }
     }
     let held = most(|| {
-        let mut writer = aestream::SealWriter::new(keyed(), io::sink());
+        let mut writer = aestream::SealWriter::from_protocol(keyed(), io::sink());
         writer.write_all(&message).unwrap();
         writer.finish().unwrap();
     });
     assert!(held <= aestream::MAX_BLOCK_LEN + 200, "{held}");
     let held = most(|| {
-        let mut writer = oae2::SealWriter::<_, 1000>::new(keyed(), io::sink());
+        let mut writer = oae2::SealWriter::<_, 1000>::from_protocol(keyed(), io::sink());
         writer.write_all(&message).unwrap();
         writer.finish().unwrap();
     });
@@ -94,18 +94,18 @@ fn streams_hold_one_block() {
 }
 
 #[test]
-fn memory_hard_hashes_need_what_they_say() {
+fn memory_hard_hashes_use_the_documented_memory() {
     for cost in 0..=8 {
-        let mhf = Mhf::new(label!("memory"), cost).unwrap();
+        let mhf = Mhf::with_any_cost(label!("memory"), cost).unwrap();
         let mut output = [0; 32];
         let held = most(|| mhf.hash_into(b"password", b"salt", &mut output).unwrap());
         assert_eq!(held, (5 << 10) << cost);
     }
 }
 
-/// However long the message is; with `new_rayon` for each thread.
+/// However long the message is. (With `new_rayon`, the bound is per thread.)
 #[test]
-fn segments_are_held_in_the_size_that_is_said() {
+fn segments_use_the_documented_memory() {
     let seekable = Seekable::<24>::new(label!("memory"), &Key::from([7; 32]));
     let plaintext = vec![7; 40 << 20];
     for (segment_len, room) in [
@@ -118,9 +118,9 @@ fn segments_are_held_in_the_size_that_is_said() {
     ] {
         let message = seekable.clone().with_segment_len(segment_len).unwrap();
         let message = message.message(&[1; 24], b"");
-        // And the tags, and a little.
+        // Room for the tags, and a little more.
         let bound = room + room / segment_len * 16 + 100;
-        // Segments of 64 bytes cost more time.
+        // Small segments take longer, so use fewer of them.
         let plaintext = &plaintext[..plaintext.len().min(segment_len << 12)];
         let held = most(|| {
             let mut writer = Writer::new(&message, io::sink());
@@ -133,7 +133,7 @@ fn segments_are_held_in_the_size_that_is_said() {
         let sealed = message.seal_vec(plaintext);
         let held = most(|| drain(StreamReader::new(&message, sealed.as_slice())));
         assert!(held <= bound, "{segment_len}: {held}");
-        // The last segment is opened first, by itself, and one more before there are many.
+        // The reader opens the last segment first, by itself, and one more before it opens many at once.
         let held = most(|| {
             let mut reader = Reader::new(&message, Cursor::new(&sealed)).unwrap();
             reader.seek(SeekFrom::Start(5)).unwrap();
@@ -157,7 +157,7 @@ fn trees_hold_no_data() {
     let mut builder = outboard::Builder::new(&tree);
     builder.update(&message);
     let (digest, strings) = builder.finalize();
-    // A chunk of each of three levels, and one more while it is verified.
+    // One chunk for each of three levels, and one more while it is verified.
     let held = most(|| {
         let [message, strings] = [&message, &strings].map(Cursor::new);
         let length = message.get_ref().len() as u64;
@@ -168,7 +168,7 @@ fn trees_hold_no_data() {
 
 #[cfg(feature = "rayon")]
 #[test]
-fn all_cores_hold_what_is_said() {
+fn rayon_uses_the_documented_memory() {
     let tree = Tree::new(label!("memory"));
     let message = Seekable::<24>::new(label!("memory"), &Key::from([7; 32])).message(&[1; 24], b"");
     let plaintext = vec![7; 80 << 20];
@@ -182,7 +182,7 @@ fn all_cores_hold_what_is_said() {
         writer.write_all(plaintext).unwrap();
         writer.finish().unwrap();
     };
-    // The pool keeps what it allocates when it is first used. The buffers are this thread's, which counts.
+    // The pool keeps what it allocates on first use, so warm it up. The buffers belong to this thread, which counts.
     hash(&plaintext);
     seal(&plaintext);
     let (before, _) = ALLOCATED.get();

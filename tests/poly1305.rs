@@ -1,4 +1,4 @@
-//! Poly1305: known answers, the twin of the specification, every backend, every cut.
+//! Poly1305: known answers, the twin of the specification, every backend, every split.
 
 mod common;
 
@@ -11,7 +11,7 @@ use veriplex::poly1305::{self, Poly1305};
 use veriplex::{Error, Key};
 use veriplex_spec::poly1305 as spec;
 
-/// Bytes by the rule of the known answers.
+/// Expands a seed by the rule that the known answers use.
 fn by_rule(seed: u64, n: usize) -> Vec<u8> {
     let mut x = seed;
     let mut next = || {
@@ -33,7 +33,7 @@ fn message(case: &Value) -> Vec<u8> {
     }
 }
 
-/// The tag by every way of a backend.
+/// Computes the tag in every way that a backend offers.
 fn check_backend(backend: Backend, key: &[u8; 32], message: &[u8], tag: [u8; 16]) {
     assert_eq!(backend.auth(key, message), tag, "{backend:?}");
     let block_len = backend.block_len();
@@ -82,7 +82,8 @@ fn known_answers() {
     assert_eq!(wrong, 13);
 }
 
-/// The other total of poly1305-opt's self-test, of its first release; also the lengths 0 to 255 of each byte.
+/// The other checksum in the self-test of poly1305-opt, from its first release. It covers, for each n up to 255, a
+/// message of n bytes n.
 #[test]
 fn the_total_of_the_first_release() {
     let total = |s_is_n: bool| {
@@ -125,7 +126,7 @@ fn backends_pass_their_self_test() {
     assert_ne!(names[0], names[1]);
 }
 
-/// One message for all: every cut in two, every hint of the usual mistakes, unaligned.
+/// One message in every way: each split in two, hints with the usual mistakes, unaligned.
 #[test]
 fn every_cut_and_every_hint() {
     let (key, data) = (by_rule(3, 32), by_rule(4, 300));
@@ -158,7 +159,7 @@ fn every_cut_and_every_hint() {
     }
 }
 
-/// All bits of r and of the message set: the largest limbs. Overflow checks are on in this build.
+/// Every bit of r and of the message is set, which gives the largest limbs. Overflow checks are on in this build.
 #[test]
 fn all_ones() {
     for n in [15, 16, 17, 31, 32, 64, 320, 8192, 8193, 100_000] {
@@ -172,12 +173,12 @@ fn all_ones() {
     }
 }
 
-/// With r = 1 the sum is that of the blocks: around p, 2^130 and the edges of every limb.
+/// With r = 1 the result is the sum of the blocks. Tests sums near p, 2^130 and the limb boundaries.
 #[test]
 fn sums_around_edges() {
     let mut key = [0; 32];
     key[0] = 1;
-    // Two blocks add 2^129, so the first ones are chosen to bring the sum to 2^130 and a little more or less.
+    // Each block adds 2^128 as its padding bit, so these values bring the sum near 2^130.
     let blocks = |values: &[u128]| values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
     let mut sums = 0;
     let edges = [26, 32, 44, 52, 64, 78, 88, 104, 127].map(|bits| 1_u128 << bits);
@@ -196,7 +197,7 @@ fn sums_around_edges() {
         }
     }
     assert_eq!(sums, 10 * 27 * 7);
-    // Every sum from p - 6 to 2^130 + 9: three blocks of 2^128 and the rest.
+    // Every sum from p - 6 to p + 9: three padding bits of 2^128, and the rest.
     for above in 0..16 {
         let message = blocks(&[u128::MAX - 10, above, 0]);
         let tag = spec::poly1305(&key, &message);
@@ -212,7 +213,7 @@ fn sums_around_edges() {
     }
 }
 
-/// Clamped bits change nothing, each of the others does.
+/// A clamped bit changes nothing. Every other bit changes the tag.
 #[test]
 fn the_clamp() {
     let key: [u8; 32] = by_rule(9, 32).try_into().unwrap();
@@ -267,7 +268,7 @@ fn bad_input() {
         for bad in (1..3 * n).filter(|bad| !bad.is_multiple_of(n)) {
             let mut state = start();
             assert_eq!(state.blocks(&[1; 100][..bad]), Err(Error::BufferLength));
-            assert_eq!(state.finish(&message[96..]), Ok(tag), "nothing has changed");
+            assert_eq!(state.finish(&message[96..]), Ok(tag), "the state changed");
         }
         for bad in n..3 * n {
             assert_eq!(start().finish(&[1; 100][..bad]), Err(Error::BufferLength));
@@ -286,7 +287,7 @@ fn debug_shows_no_state() {
     assert_eq!(format!("{state:?}"), "State { backend: Backend(portable64), .. }");
 }
 
-/// As `std::io` writes it.
+/// Writing through `std::io::Write` gives the same tag.
 #[test]
 fn write() {
     let message = by_rule(11, 1000);
@@ -315,7 +316,7 @@ fn universal_hash_trait() {
     assert!(poly.clone().verify(&tag(97).into()).is_err());
     assert_eq!(poly.compute_unpadded(rest)[..], tag(100));
 
-    // Padding makes a full block of a short one.
+    // Padding fills up the last block with zeros.
     let mut poly = Poly1305::new(&key.into());
     poly.update_padded(&message);
     let mut padded = message.clone();
@@ -323,7 +324,7 @@ fn universal_hash_trait() {
     assert_eq!(poly.finalize()[..], spec::poly1305(&key, &padded));
 }
 
-/// Bytes in runs, so that limbs of all zeros and all ones occur.
+/// Random bytes, some of them in runs, so that limbs of all zeros and all ones occur.
 fn data() -> impl Strategy<Value = Vec<u8>> {
     let byte = prop_oneof![2 => any::<u8>(), 1 => Just(0xff), 1 => Just(0)];
     prop_oneof![
@@ -333,7 +334,7 @@ fn data() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// A key in which few bits of r are set, or any.
+/// A key with only a few bits of r set, or any key.
 fn key() -> impl Strategy<Value = [u8; 32]> {
     let few = |bits: Vec<usize>| {
         let mut key = [0; 32];

@@ -1,5 +1,5 @@
-//! Properties of the operations on random input. That the backends agree is one of them; the others run on
-//! whichever is in use.
+//! Properties of the operations on random input. One of them is that the backends agree; the others run on
+//! whichever backend is in use.
 
 mod common;
 
@@ -12,7 +12,7 @@ use proptest::sample::Index;
 use veriplex::aead::Aead;
 use veriplex::aestream::{MAX_BLOCK_LEN, OpenReader, SealWriter};
 use veriplex::hazmat::{Backend, Duplex, RATE, STATE_LEN, set_hardware_enabled};
-use veriplex::mac::Mac;
+use veriplex::mac::{Mac, Tag};
 use veriplex::mhf::{BLOCK_LEN, Mhf};
 use veriplex::siv::Siv;
 use veriplex::{Error, Key, Label, Protocol, aestream, digest, label, mac, oae2, stream};
@@ -25,7 +25,7 @@ fn state() -> impl Strategy<Value = [u8; STATE_LEN]> {
     vec(any::<u8>(), STATE_LEN).prop_map(|v| v.try_into().unwrap())
 }
 
-/// A protocol in some state, at any position in the block.
+/// A protocol in an arbitrary state, at any position in the block.
 fn protocol() -> impl Strategy<Value = Protocol> {
     (bytes(91), bytes(300)).prop_map(|(domain, data)| {
         let mut protocol = Protocol::new(Label::new(&domain).unwrap());
@@ -34,13 +34,17 @@ fn protocol() -> impl Strategy<Value = Protocol> {
     })
 }
 
-/// The pieces of `data` between sorted cuts.
+/// Splits `data` at the cuts.
 fn pieces<'d>(data: &'d [u8], cuts: &[Index]) -> Vec<&'d [u8]> {
     let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(data.len() + 1)).collect();
     cuts.sort_unstable();
     let starts = std::iter::once(0).chain(cuts.iter().copied());
     let ends = cuts.iter().copied().chain(std::iter::once(data.len()));
     starts.zip(ends).map(|(start, end)| &data[start..end]).collect()
+}
+
+fn key() -> impl Strategy<Value = Key> {
+    any::<[u8; 32]>().prop_map(Key::from)
 }
 
 fn cuts() -> impl Strategy<Value = Vec<Index>> {
@@ -69,7 +73,7 @@ proptest! {
         }
     }
 
-    /// The bulk operations and the byte-wise path are one function.
+    /// The bulk operations give the same result as the byte-wise path.
     #[test]
     fn bulk_is_bytewise(protocol in protocol(), data in bytes(400)) {
         type Operation = fn(&mut Duplex, &mut [u8]);
@@ -131,7 +135,7 @@ proptest! {
     }
 
     #[test]
-    fn digest_and_mac_split_anywhere(data in bytes(400), key in bytes(100), cuts in cuts()) {
+    fn digest_and_mac_split_anywhere(data in bytes(400), key in key(), cuts in cuts()) {
         let mut hasher = digest::Hasher::new(label!("d"));
         let mut mac = Mac::new(label!("d"), &key);
         let mut whole = mac.clone();
@@ -145,7 +149,7 @@ proptest! {
     }
 
     #[test]
-    fn outputs_of_any_length(data in bytes(300), key in bytes(50), n in 0..300_usize) {
+    fn outputs_of_any_length(data in bytes(300), key in key(), n in 0..300_usize) {
         let [mut whole, mut pieces] = [vec![0; n], vec![0; n]];
         let mut hasher = digest::Hasher::new(label!("d"));
         hasher.update(&data);
@@ -160,14 +164,15 @@ proptest! {
         keyed.update(&data);
         let mut tag = [0; 16];
         keyed.clone().finalize_into(&mut tag);
-        prop_assert_eq!(tag, mac::mac(label!("d"), &key, &data));
+        prop_assert_eq!(Tag::from(tag), mac::mac(label!("d"), &key, &data));
+        prop_assert_eq!(keyed.clone().finalize_array::<16>(), Tag::from(tag));
         keyed.clone().finalize_into(&mut whole);
         keyed.finalize_into(&mut longer);
         prop_assert!(n < 8 || longer[..n] != whole);
     }
 
     #[test]
-    fn stream_splits_anywhere(data in bytes(400), key in bytes(50), nonce in bytes(50), cuts in cuts()) {
+    fn stream_splits_anywhere(data in bytes(400), key in key(), nonce in any::<[u8; 24]>(), cuts in cuts()) {
         let mut whole = data.clone();
         stream::encrypt(label!("d"), &key, &nonce, &mut whole);
         let mut out = Vec::new();
@@ -192,7 +197,7 @@ proptest! {
     }
 
     #[test]
-    fn siv_in_place_is_out_of_place(data in bytes(400), key in bytes(50), nonce in bytes(50), ad in bytes(50)) {
+    fn siv_in_place_is_out_of_place(data in bytes(400), key in key(), nonce in bytes(50), ad in bytes(50)) {
         let siv = Siv::new(label!("d"), &key);
         let (mut in_place, mut into) = (data.clone(), vec![0; data.len() + 16]);
         let tag = siv.seal_in_place_detached(&nonce, &ad, &mut in_place);
@@ -212,7 +217,7 @@ proptest! {
     }
 
     #[test]
-    fn aead_in_place_is_out_of_place(data in bytes(400), key in bytes(50), nonce in any::<[u8; 24]>(), ad in bytes(50)) {
+    fn aead_in_place_is_out_of_place(data in bytes(400), key in key(), nonce in any::<[u8; 24]>(), ad in bytes(50)) {
         let aead = Aead::<24>::new(label!("d"), &key);
         let (mut in_place, mut into) = (data.clone(), vec![0; data.len() + 16]);
         let tag = aead.seal_in_place_detached(&nonce, &ad, &mut in_place);
@@ -231,16 +236,18 @@ proptest! {
         prop_assert_eq!(&in_place, &data);
     }
 
-    /// A key is what its bytes are, to every scheme.
     #[test]
-    fn keys_are_their_bytes(a in any::<[u8; 32]>(), place in 0..32_usize, change in 1_u8.., data in bytes(100)) {
+    fn keys_and_tags_are_their_bytes(a in any::<[u8; 32]>(), place in 0..32_usize, change in 1_u8..) {
         let (key, mut b) = (Key::from(a), a);
         b[place] ^= change;
         prop_assert_eq!(&key, &Key::try_from(a.as_slice()).unwrap());
         prop_assert_ne!(&key, &Key::from(b));
         prop_assert_eq!(key.as_bytes(), &a);
-        prop_assert_eq!(mac::mac(label!("d"), &key, &data), mac::mac(label!("d"), &a, &data));
-        prop_assert_eq!(mac::mac(label!("d"), &key, &data), mac::mac(label!("d"), a.as_slice(), &data));
+        prop_assert_eq!(Tag::from(a), Tag::from(a));
+        prop_assert_ne!(Tag::from(a), Tag::from(b));
+        prop_assert_eq!(*Tag::from(a).as_bytes(), a);
+        prop_assert_eq!(Tag::from(a).into_bytes(), a);
+        prop_assert_eq!(format!("{:?}", Tag::from(a)), "Tag { .. }");
     }
 
     #[test]
@@ -295,7 +302,7 @@ proptest! {
 
         let mut other = start;
         if let [first, second, third, ..] = *values {
-            // A fork of fewer branches has the same first branches and the same root.
+            // A fork with fewer branches has the same first branches and the same root.
             let fewer = other.fork(label!("l"), [first, second, third]);
             prop_assert_eq!(&fewer[..], &all[..3]);
             prop_assert_eq!(other, root);
@@ -314,7 +321,7 @@ proptest! {
         prop_assert_ne!(ratcheted, start);
     }
 
-    /// A restored protocol continues as the saved one, and a changed byte is noticed.
+    /// A protocol that is restored from a state with one changed byte is not equal to the original.
     #[test]
     fn equality_sees_every_byte(start in protocol(), position in 2..130_usize, change in 1_u8..) {
         let mut bytes = start.to_bytes();
@@ -322,12 +329,12 @@ proptest! {
         prop_assert_ne!(Protocol::from_bytes(&bytes).unwrap(), start);
     }
 
-    /// However a stream is written and read, it is the same stream of blocks or at least the same message.
+    /// However a stream is written and read, the message stays the same.
     #[test]
     fn aestream_reads_what_was_written(
         keyed in protocol(), data in bytes(4000), cuts in cuts(), flush in any::<bool>(), step in 1_usize..600,
     ) {
-        let mut writer = SealWriter::new(keyed.clone(), Vec::new());
+        let mut writer = SealWriter::from_protocol(keyed.clone(), Vec::new());
         for piece in pieces(&data, &cuts) {
             writer.write_all(piece).unwrap();
             if flush {
@@ -335,7 +342,7 @@ proptest! {
             }
         }
         let sealed = writer.finish().unwrap();
-        let mut reader = OpenReader::new(keyed, sealed.as_slice());
+        let mut reader = OpenReader::from_protocol(keyed, sealed.as_slice());
         let (mut message, mut buffer) = (Vec::new(), vec![0; step]);
         loop {
             let n = reader.read(&mut buffer).unwrap();
@@ -349,18 +356,26 @@ proptest! {
     }
 }
 
-/// However a stream is written and read, it is what the one-shot form makes of the message.
+/// However a stream is written and read, it equals what the one-shot form makes of the message.
 fn oae2_reads_what_was_written<const N: usize>(keyed: &Protocol, data: &[u8], cuts: &[Index], step: usize) {
-    let mut writer = oae2::SealWriter::<_, N>::new(keyed.clone(), Vec::new());
+    let mut writer = oae2::SealWriter::<_, N>::from_protocol(keyed.clone(), Vec::new());
     for piece in pieces(data, cuts) {
         writer.write_all(piece).unwrap();
         writer.flush().unwrap();
     }
     let sealed = writer.finish().unwrap();
     assert_eq!(sealed.len(), (data.len() / N + 1) * (N + 16));
-    assert_eq!(sealed, oae2::seal_vec::<N>(keyed.clone(), data));
-    assert_eq!(oae2::open_vec::<N>(keyed.clone(), &sealed).unwrap(), data);
-    let mut reader = oae2::OpenReader::<_, N>::new(keyed.clone(), sealed.as_slice());
+    assert_eq!(
+        sealed,
+        oae2::Sealer::<N>::from_protocol(keyed.clone()).seal_vec(data)
+    );
+    assert_eq!(
+        oae2::Opener::<N>::from_protocol(keyed.clone())
+            .open_vec(&sealed)
+            .unwrap(),
+        data
+    );
+    let mut reader = oae2::OpenReader::<_, N>::from_protocol(keyed.clone(), sealed.as_slice());
     let (mut message, mut buffer) = (Vec::new(), vec![0; step]);
     loop {
         let n = reader.read(&mut buffer).unwrap();
@@ -371,8 +386,8 @@ fn oae2_reads_what_was_written<const N: usize>(keyed: &Protocol, data: &[u8], cu
     }
     assert!(reader.is_finished());
     assert_eq!(message, data);
-    // Both sides go on with the same protocol.
-    let mut sealer = oae2::Sealer::<N>::new(keyed.clone());
+    // Both sides continue with the same protocol.
+    let mut sealer = oae2::Sealer::<N>::from_protocol(keyed.clone());
     let (blocks, last) = data.as_chunks::<N>();
     for block in blocks {
         sealer
@@ -394,11 +409,11 @@ proptest! {
     }
 }
 
-/// The caller's memory gives what allocated memory gives, and is wiped.
+/// The hash is the same in the caller's memory as in allocated memory, and the caller's memory is wiped.
 #[test]
 fn mhf_in_memory() {
     for cost in 0..6 {
-        let mhf = Mhf::new(label!("d"), cost).unwrap();
+        let mhf = Mhf::with_any_cost(label!("d"), cost).unwrap();
         let [mut allocated, mut given, mut other] = [[0; 40]; 3];
         let mut memory = vec![[0x5a; BLOCK_LEN]; mhf.memory_blocks()];
         mhf.hash_into(b"password", b"salt", &mut allocated).unwrap();
@@ -406,14 +421,14 @@ fn mhf_in_memory() {
             .unwrap();
         assert_eq!(allocated, given);
         assert!(memory.as_flattened().iter().all(|&byte| byte == 0));
-        // Everything counts: password, salt, cost, domain, length.
+        // Every input matters: password, salt, cost, domain, length.
         for (domain, password, salt, cost) in [
             (label!("e"), "password", "salt", cost),
             (label!("d"), "passwords", "alt", cost),
             (label!("d"), "password", "salu", cost),
             (label!("d"), "password", "salt", cost + 1),
         ] {
-            let mhf = Mhf::new(domain, cost).unwrap();
+            let mhf = Mhf::with_any_cost(domain, cost).unwrap();
             mhf.hash_into(password.as_bytes(), salt.as_bytes(), &mut other)
                 .unwrap();
             assert_ne!(allocated, other);
@@ -453,20 +468,23 @@ fn aestream_blocks_are_as_large_as_possible() {
         (200_000, 4),
     ] {
         let data = vec![7; len];
-        let mut writer = SealWriter::new(keyed.clone(), Vec::new());
+        let mut writer = SealWriter::from_protocol(keyed.clone(), Vec::new());
         writer.write_all(&data).unwrap();
         let sealed = writer.finish().unwrap();
         assert_eq!(sealed.len(), len + 18 * (blocks + 1));
-        assert_eq!(sealed, aestream::seal_vec(keyed.clone(), &data));
+        assert_eq!(
+            sealed,
+            aestream::Sealer::from_protocol(keyed.clone()).seal_vec(&data)
+        );
         let mut opened = Vec::new();
-        OpenReader::new(keyed.clone(), sealed.as_slice())
+        OpenReader::from_protocol(keyed.clone(), sealed.as_slice())
             .read_to_end(&mut opened)
             .unwrap();
         assert_eq!(opened, data);
     }
 }
 
-/// Serialise and restore at every rate position, with every backend, and continue.
+/// A protocol that is serialised and restored continues in the same way, at every rate position, on every backend.
 #[test]
 fn serialise_and_restore_at_every_position() {
     on_each_backend(|_| {
@@ -484,7 +502,7 @@ fn serialise_and_restore_at_every_position() {
                 restored.derive_array::<32>(label!("o"))
             );
         }
-        // Also the states that no transcript reaches: frame index without data before it.
+        // Also states that no transcript reaches: a frame index with no data before it.
         for position in 0..94 {
             for frame in 0..94 {
                 let mut bytes = [0x5a; 130];
@@ -526,19 +544,19 @@ fn fork_has_255_branches_at_most() {
     assert_eq!(again, root);
 }
 
-/// `Debug` of whatever holds a state prints none of it.
+/// `Debug` prints nothing of a state.
 #[test]
 fn debug_shows_no_state() {
     let mut protocol = Protocol::new(label!("d"));
     protocol.mix(label!("key"), &[0xab; 32]);
-    let siv = Siv::new(label!("d"), &[0xab; 32]);
+    let siv = Siv::new(label!("d"), &Key::from([0xab; 32]));
     assert_eq!(format!("{protocol:?}"), "Protocol { .. }");
     assert_eq!(format!("{siv:?}"), "Siv(Protocol { .. })");
     assert_eq!(format!("{:?}", Duplex::new()), "Duplex { .. }");
     assert_eq!(format!("{:?}", Key::from([0xab; 32])), "Key { .. }");
-    let writer = oae2::SealWriter::<_, 16>::new(protocol.clone(), Vec::<u8>::new());
+    let writer = oae2::SealWriter::<_, 16>::from_protocol(protocol.clone(), Vec::<u8>::new());
     assert_eq!(format!("{writer:?}"), "SealWriter { .. }");
-    let reader = oae2::OpenReader::<_, 16>::new(protocol, [0xab; 64].as_slice());
+    let reader = oae2::OpenReader::<_, 16>::from_protocol(protocol, [0xab; 64].as_slice());
     assert_eq!(format!("{reader:?}"), "OpenReader { .. }");
 }
 
@@ -550,26 +568,26 @@ fn clear_leaves_nothing() {
     assert_eq!(protocol.to_bytes(), [0; 130]);
 }
 
-/// The bytes of the memory of a value after it was dropped: all of them must be initialised.
+/// The memory of a value after its drop. All of its bytes must be initialised.
 #[cfg(feature = "zeroize")]
 fn dropped<T>(value: T) -> Vec<u8> {
     let mut value = std::mem::ManuallyDrop::new(value);
     let at: *const u8 = (&raw const *value).cast();
-    // SAFETY: dropped once, and the memory stays this function's; the caller's type has no padding.
+    // SAFETY: the value is dropped once, its memory still belongs to this function, and `T` has no padding.
     unsafe {
         std::mem::ManuallyDrop::drop(&mut value);
         std::slice::from_raw_parts(at, size_of::<T>()).to_vec()
     }
 }
 
-/// The memory of a dropped protocol or key holds zeros.
+/// Dropping a protocol or a key zeroes its memory.
 #[cfg(feature = "zeroize")]
 #[test]
 fn drop_wipes() {
     let mut protocol = Protocol::new(label!("d"));
     protocol.mix(label!("key"), &[0xab; 32]);
     let after = dropped(protocol);
-    // Two indices may remain; they are not secret.
+    // The two indices may remain: they are not secret.
     assert!(after.iter().filter(|&&byte| byte != 0).count() <= 2, "{after:?}");
     assert_eq!(dropped(Key::from([0xab; 32])), [0; 32]);
 }

@@ -1,5 +1,6 @@
-//! The implementations of foreign traits give what the native API gives, and pass the trait crates' own tests: the
-//! functions behind their test macros, on answers of the native API, which `tests/vectors.rs` holds to the known ones.
+//! The implementations of foreign traits give the same results as the native API. They also pass the trait crates'
+//! own tests: we call the functions behind those crates' test macros with answers from the native API, which
+//! `tests/vectors.rs` checks against the known answers.
 
 mod common;
 
@@ -43,7 +44,7 @@ fn noise(purpose: &[u8], len: usize) -> Vec<u8> {
     protocol.derive_vec(label!("noise"), len)
 }
 
-/// The test functions take nothing shorter-lived.
+/// The trait crates' test functions take only `'static` data.
 fn leak(bytes: Vec<u8>) -> &'static [u8] {
     bytes.leak()
 }
@@ -88,7 +89,7 @@ fn digests() {
     });
 }
 
-/// What `rustcrypto::digest::Reader` says that it gives.
+/// The output that the documentation of `rustcrypto::digest::Reader` promises.
 fn extended(message: &[u8], len: usize) -> Vec<u8> {
     let mut protocol = Protocol::new(Test::DOMAIN);
     protocol.mix(label!("message"), message);
@@ -125,7 +126,7 @@ fn extendable_output_in_any_pieces() {
             reader.read(piece);
             reader.read(&mut []);
         }
-        assert!(output == expected, "pieces of {piece}");
+        assert!(output == expected, "piece length {piece}");
     }
 }
 
@@ -133,12 +134,12 @@ fn extendable_output_in_any_pieces() {
 fn macs() {
     on_each_backend(|_| {
         for (key, message) in keys_and_messages() {
-            let mut native = mac::Mac::new(Test::DOMAIN, &key);
+            let mut native = mac::Mac::new(Test::DOMAIN, &key.into());
             native.update(message);
             let vector = MacTestVector {
                 key: leak(key.to_vec()),
                 input: message,
-                tag: leak(native.finalize().to_vec()),
+                tag: leak(native.finalize().as_bytes().to_vec()),
             };
             assert_eq!(mac_test::<Mac<Test>>(&vector, MacTruncSide::None), Ok(()));
             assert!(mac_test::<Mac<Other>>(&vector, MacTruncSide::None).is_err());
@@ -150,7 +151,7 @@ fn macs() {
 
 // -- aead ------------------------------------------------------------------------------------------------
 
-/// The tests of the trait crate, with a good vector and with every kind of bad one.
+/// The trait crate's tests, with a valid vector and with each kind of invalid one.
 fn check_aead<C: AeadInOut + KeyInit>(vector: &AeadVector) {
     assert_eq!(aead::dev::pass_test::<C>(vector), Ok(()));
     let change = |bytes: &[u8]| {
@@ -197,7 +198,7 @@ fn check_aead<C: AeadInOut + KeyInit>(vector: &AeadVector) {
     }
 }
 
-/// A failed opening leaves zeros, also where the ciphertext is elsewhere.
+/// A failed opening leaves zeros, even when the ciphertext is in another buffer.
 fn check_wiped<C: AeadInOut + KeyInit>(vector: &AeadVector) {
     let cipher = C::new_from_slice(vector.key).unwrap();
     let nonce = vector.nonce.try_into().unwrap();
@@ -220,7 +221,7 @@ fn aeads() {
         [u8; N]: aead::array::AssocArraySize<Size: aead::array::ArraySize<ArrayType<u8> = [u8; N]>>,
     {
         let (nonce, ad) = (noise(b"nonce", N), leak(noise(b"ad", message.len() % 50)));
-        let native = veriplex::aead::Aead::<N>::new(Test::DOMAIN, &key);
+        let native = veriplex::aead::Aead::<N>::new(Test::DOMAIN, &key.into());
         let vector = AeadVector {
             key: leak(key.to_vec()),
             nonce: leak(nonce.clone()),
@@ -253,7 +254,7 @@ fn sivs() {
             nonce,
             aad: ad,
             plaintext: message,
-            ciphertext: leak(siv::Siv::new(Test::DOMAIN, &key).seal_vec(nonce, ad, message)),
+            ciphertext: leak(siv::Siv::new(Test::DOMAIN, &key.into()).seal_vec(nonce, ad, message)),
         };
         check_aead::<Siv<Test, N>>(&vector);
         check_wiped::<Siv<Test, N>>(&vector);
@@ -273,12 +274,12 @@ fn sivs() {
 fn stream_ciphers() {
     on_each_backend(|_| {
         for (key, message) in keys_and_messages() {
-            let nonce = noise(b"nonce", 16);
+            let nonce: [u8; 16] = noise(b"nonce", 16).try_into().unwrap();
             let mut ciphertext = message.to_vec();
-            stream::encrypt(Test::DOMAIN, &key, &nonce, &mut ciphertext);
+            stream::encrypt(Test::DOMAIN, &key.into(), &nonce, &mut ciphertext);
             let vector = CipherVector {
                 key: leak(key.to_vec()),
-                iv: leak(nonce),
+                iv: leak(nonce.to_vec()),
                 plaintext: message,
                 ciphertext: leak(ciphertext),
             };
@@ -296,7 +297,7 @@ fn stream_ciphers() {
 fn stream_cipher_in_any_pieces() {
     let (key, nonce, message) = ([7; 32], [1; 24], noise(b"message", 3000));
     let mut expected = message.clone();
-    stream::encrypt(Test::DOMAIN, &key, &nonce, &mut expected);
+    stream::encrypt(Test::DOMAIN, &key.into(), &nonce, &mut expected);
     for piece in [1, 93, 94, 469, 470, 471, 1000, 3000] {
         let mut encryptor = Encryptor::<Test, 24>::new(&key.into(), &nonce.into());
         let mut decryptor = Decryptor::<Test, 24>::new(&key.into(), &nonce.into());
@@ -304,11 +305,11 @@ fn stream_cipher_in_any_pieces() {
         for piece in data.chunks_mut(piece) {
             encryptor.encrypt_blocks(Array::cast_slice_from_core_mut(piece.as_chunks_mut().0));
         }
-        assert!(data == expected, "pieces of {piece}");
+        assert!(data == expected, "piece length {piece}");
         for piece in data.chunks_mut(piece) {
             decryptor.decrypt_blocks(Array::cast_slice_from_core_mut(piece.as_chunks_mut().0));
         }
-        assert!(data == message, "pieces of {piece}");
+        assert!(data == message, "piece length {piece}");
     }
 }
 
@@ -320,7 +321,7 @@ impl Domain for Known {
     const DOMAIN: Label<'static> = label!("example.mhf");
 }
 
-/// The known answers that a PHC string can hold: the text of each, and the password.
+/// The known answers that fit a PHC string: each string with its password.
 fn known_hashes() -> Vec<(String, Vec<u8>)> {
     let file = vectors("mhf");
     let mut hashes = Vec::new();
@@ -401,7 +402,7 @@ fn password_hash_costs_are_limited_before_any_work() {
             "{cost}"
         );
     }
-    // No limit of the caller's lifts the one of the hash.
+    // No limit that the caller sets can raise the hash's own limit.
     assert_eq!(
         Mhf::<Known>::new(Params::default(), 255).verify_password(&password, &with("c=27")),
         refused
@@ -459,7 +460,7 @@ fn other_password_hashes_are_refused() {
 
 // -- rand_core -------------------------------------------------------------------------------------------
 
-/// What [`Generator`] says that it gives.
+/// The output that the documentation of [`Generator`] promises.
 fn generated(mut protocol: Protocol, len: usize) -> Vec<u8> {
     let mut output = Vec::new();
     while output.len() < len {
@@ -483,7 +484,7 @@ fn generator() {
                 generator.fill_bytes(piece);
                 generator.fill_bytes(&mut []);
             }
-            assert!(output == expected, "pieces of {piece}");
+            assert!(output == expected, "piece length {piece}");
         }
         let mut generator = Generator::new(seeded.clone());
         let mut words = Vec::new();

@@ -1,4 +1,4 @@
-//! Encryption in segments: known answers, the twin, pieces, random access, and everything that is not what was sealed.
+//! Encryption in segments: known answers, the twin, pieces, random access, and input that differs from what was sealed.
 
 mod common;
 #[path = "common/random.rs"]
@@ -18,7 +18,7 @@ use veriplex::seekable::{
 use veriplex::{Error, Key, Label, TAG_LEN, label};
 use veriplex_spec as spec;
 
-/// The message of a nonce of any length that occurs.
+/// A message with a nonce of any length that the tests use.
 fn message_with(domain: Label<'_>, key: &Key, nonce: &[u8], ad: &[u8], segment_len: usize) -> Message {
     macro_rules! by_length {
         ($($n:literal)*) => {
@@ -47,7 +47,7 @@ fn message_of(case: &Value) -> Message {
     )
 }
 
-/// A message that most tests use, in segments of this many bytes.
+/// The message that most tests use, in segments of this many bytes.
 fn message(segment_len: usize) -> Message {
     message_with(label!("test"), &Key::from([7; 32]), &[1; 24], b"ad", segment_len)
 }
@@ -61,7 +61,7 @@ fn written(message: &Message, plaintext: &[u8], piece: usize) -> Vec<u8> {
     writer.finish().unwrap()
 }
 
-/// Reads to the end, or to the first error, which stays.
+/// Reads to the end or to the first error, which must persist.
 fn streamed(message: &Message, sealed: &[u8], piece: usize) -> (Vec<u8>, Result<(), ErrorKind>) {
     let mut reader = StreamReader::new(message, sealed);
     let (mut plaintext, mut buffer) = (Vec::new(), vec![0; piece]);
@@ -75,10 +75,7 @@ fn streamed(message: &Message, sealed: &[u8], piece: usize) -> (Vec<u8>, Result<
             Ok(n) => plaintext.extend_from_slice(&buffer[..n]),
             Err(error) => {
                 assert!(!reader.is_finished());
-                assert!(
-                    reader.read(&mut buffer).is_err(),
-                    "and nothing more after an error"
-                );
+                assert!(reader.read(&mut buffer).is_err(), "an error must persist");
                 assert_eq!(reader.finish().err(), Some(Error::Verification));
                 return (plaintext, Err(error.kind()));
             }
@@ -93,7 +90,7 @@ fn known_answers() {
         for case in cases(&file["seekable"]) {
             let (message, len) = (message_of(case), usize::try_from(number(case, "len")).unwrap());
             if len > 500_000 && backend.name() == "portable" {
-                continue; // it would need a minute
+                continue; // it would take a minute
             }
             let plaintext = data(number(case, "seed"), len);
             let sealed = message.seal_vec(&plaintext);
@@ -149,7 +146,7 @@ proptest! {
     ) {
         let base = spec::seekable::base(s, &domain, &key, &nonce, &ad);
         let expected = spec::seekable::seal(base, s, &plaintext);
-        // Changed, or cut, or with a segment of another place.
+        // Changed, truncated, or extended with a segment from another place.
         let mut changed = expected.clone();
         let place = change.index(expected.len());
         match bit {
@@ -183,7 +180,7 @@ fn pieces_do_not_matter() {
     let mut random = Random(1);
     for segment_len in [64, 100, 16384] {
         let message = message(segment_len);
-        // Also around what writer and reader hold: 128 KiB.
+        // Also around the 128 KiB that writer and reader hold.
         let held = ((1 << 17) / segment_len).max(8) * segment_len;
         for len in lengths(segment_len).into_iter().chain([
             held - 1,
@@ -208,7 +205,7 @@ fn pieces_do_not_matter() {
     }
 }
 
-/// Every length that no message gives is an error everywhere, before anything is read of it.
+/// A length that no message can have is an error everywhere, before any of the input is read.
 #[test]
 fn lengths_that_no_message_gives() {
     for segment_len in [64, 65, 100] {
@@ -254,7 +251,7 @@ fn lengths_that_no_message_gives() {
     }
 }
 
-/// Buffers of the wrong length, lengths of segments, and lengths that nothing in memory has.
+/// Buffers of the wrong length, invalid segment lengths, and lengths that nothing in memory can have.
 #[test]
 fn hostile_lengths() {
     let message = message(64);
@@ -325,21 +322,22 @@ fn hostile_lengths() {
     }
 }
 
-/// All ways to open what is not the message: an error, nothing given out, outputs wiped.
+/// Opens, in every way, input that is not the sealed message: each gives an error, releases no wrong plaintext, and
+/// wipes its outputs.
 fn check_refused(message: &Message, sealed: &[u8], plaintext: &[u8]) {
     assert_eq!(message.open_vec(sealed), Err(Error::Verification));
     let mut in_out = sealed.to_vec();
     assert_eq!(message.open_in_place(&mut in_out), Err(Error::Verification));
-    assert!(in_out.iter().all(|byte| *byte == 0), "wiped");
+    assert!(in_out.iter().all(|byte| *byte == 0), "not wiped");
     if let Ok(layout) = Layout::of_sealed(sealed.len() as u64, 64) {
         let mut output = vec![0xa5; usize::try_from(layout.plaintext_len()).unwrap()];
         assert_eq!(message.open_into(sealed, &mut output), Err(Error::Verification));
-        assert!(output.iter().all(|byte| *byte == 0), "wiped");
+        assert!(output.iter().all(|byte| *byte == 0), "not wiped");
     }
     let (given, end) = streamed(message, sealed, 1000);
     assert_eq!(end, Err(ErrorKind::InvalidData));
     assert!(plaintext.starts_with(&given));
-    // Either the end is refused at once, or else every segment is opened alone.
+    // Either the reader refuses the end at once, or it opens each segment by itself.
     match Reader::new(message, Cursor::new(sealed)) {
         Err(error) => assert_eq!(error.kind(), ErrorKind::InvalidData),
         Ok(mut reader) => {
@@ -374,7 +372,7 @@ fn every_change_cut_and_extension_is_an_error() {
             );
         }
     }
-    // The same in a message of many batches: at each segment, a byte of it or of its tag.
+    // The same in a message of many batches: random bits of segments or their tags.
     let plaintext = data(2, 3000 * 64);
     let sealed = message.seal_vec(&plaintext);
     let mut random = Random(2);
@@ -385,7 +383,7 @@ fn every_change_cut_and_extension_is_an_error() {
     }
 }
 
-/// Above 1 MiB, in every segment, with a segment of the usual size: no tag goes unchecked.
+/// In a message above 1 MiB with segments of the default size, every segment's tag is checked.
 #[test]
 fn every_tag_is_checked_in_long_messages() {
     let message = message(DEFAULT_SEGMENT_LEN);
@@ -396,7 +394,7 @@ fn every_tag_is_checked_in_long_messages() {
     for segment in (0..sealed.len().div_ceil(slot_len)).step_by(step) {
         let end = sealed.len().min((segment + 1) * slot_len);
         let mut changed = sealed.clone();
-        changed[end - 1 - segment % 40] ^= 1; // of the tag, or of the ciphertext before it
+        changed[end - 1 - segment % 40] ^= 1; // in the tag, or in the ciphertext before it
         assert_eq!(message.open_vec(&changed), Err(Error::Verification), "{segment}");
         assert_eq!(
             message.open_in_place(&mut changed.clone()),
@@ -447,7 +445,7 @@ fn moved_segments_are_an_error() {
         check_refused(&message, &added.concat(), &plaintext);
         check_refused(&message, &segments[..a].concat(), &plaintext);
     }
-    // Segments of another message of the same key, at their place.
+    // Segments from another message under the same key, at the same place.
     let other = message_with(label!("test"), &Key::from([7; 32]), &[2; 24], b"ad", 64).seal_vec(&plaintext);
     for (i, segment) in other.chunks(80).enumerate() {
         let mut exchanged = segments.clone();
@@ -482,7 +480,7 @@ fn another_context_is_an_error() {
     }
 }
 
-/// A cut between two segments: before the first byte with random access, at the end of a stream.
+/// A cut between two segments: found before the first byte with random access, and at the end of a stream.
 #[test]
 fn cuts_between_segments() {
     let message = message(64);
@@ -506,7 +504,7 @@ fn cuts_between_segments() {
     }
 }
 
-/// An inner reader that counts what is read of it.
+/// An inner reader that counts the bytes read from it.
 struct Counting<'a> {
     inner: Cursor<&'a [u8]>,
     read: &'a Cell<usize>,
@@ -567,7 +565,7 @@ fn reader_against_a_cursor() {
     }
 }
 
-/// Reading at random reads one segment, and a change elsewhere does no harm.
+/// A read at a random place reads one segment, and damage elsewhere does not matter.
 #[test]
 fn random_access_reads_what_it_needs() {
     let message = message(1024);
@@ -596,7 +594,7 @@ fn random_access_reads_what_it_needs() {
             let n = result.unwrap();
             assert_eq!(output[..n], plaintext[place..place + n]);
         }
-        // One segment, unless the place before was in the one before this one, and then not much.
+        // One segment. More only if the previous read was in the segment before, and then not many.
         let read = read.get() - before;
         assert!(
             read <= 1040 || segment > 0 && earlier == segment - 1 && read <= 1040 * 128,
@@ -604,7 +602,7 @@ fn random_access_reads_what_it_needs() {
         );
         earlier = segment;
     }
-    // And all of it but that.
+    // Everything but the damaged segment opens.
     for segment in 0..976 {
         let mut output = [0; 1024];
         reader.seek(SeekFrom::Start(segment * 1024)).unwrap();
@@ -616,7 +614,7 @@ fn random_access_reads_what_it_needs() {
     }
 }
 
-/// Damage far on in what is read together does not make each segment before it as dear as all of them.
+/// Damage late in a batch does not make the reader read the whole batch again for each segment before it.
 #[test]
 fn damage_is_not_read_again_and_again() {
     let message = message(64);
@@ -674,7 +672,7 @@ fn read_at_needs_no_state() {
             assert_eq!(n, wanted.min(len.saturating_sub(start)));
             assert_eq!(output[..n], plaintext[start.min(len)..][..n]);
             assert!(output[n..].iter().all(|byte| *byte == 0xa5));
-            // Whole segments, and none that is not needed.
+            // Whole segments, and only those needed.
             let read: usize = reads.borrow().iter().sum();
             let needed = if n == 0 {
                 0..0
@@ -692,13 +690,13 @@ fn read_at_needs_no_state() {
             } else {
                 let expected = &plaintext[needed.start * segment_len..len.min(needed.end * segment_len)];
                 assert_eq!(opened.unwrap(), expected);
-                // At another place, or cut.
+                // At the wrong place, or truncated.
                 for (first, cut) in [(needed.start + 1, 0), (needed.start, 1), (usize::MAX, 0)] {
                     let mut slots = sealed[place(range.start)..place(range.end) - cut].to_vec();
                     assert_eq!(opener.open(first as u64, &mut slots), Err(Error::Verification));
                     assert!(slots.iter().all(|byte| *byte == 0));
                 }
-                // A change in any of them.
+                // With a change in one of them.
                 let mut changed = sealed.clone();
                 changed[place(range.start) + random.below(read)] ^= 1 << random.below(8);
                 let error =
@@ -713,13 +711,13 @@ fn read_at_needs_no_state() {
         }
         let mut output = [0xa5; 10];
         for offset in [len as u64, u64::MAX - 5, u64::MAX] {
-            let never = |_, _: &mut [u8]| panic!("nothing to read there");
+            let never = |_, _: &mut [u8]| panic!("there is nothing to read there");
             assert_eq!(opener.read_at(offset, &mut output, never).unwrap(), 0);
         }
     }
 }
 
-/// An inner reader or writer that fails or is interrupted in every other call, and else takes or gives a byte or two.
+/// An inner reader or writer that fails or is interrupted on every other call, and otherwise moves a byte or two.
 struct Flaky<T> {
     inner: T,
     calls: usize,
@@ -761,7 +759,7 @@ impl Write for Flaky<Vec<u8>> {
     }
 }
 
-/// Makes a call again as long as it has an error that may go away.
+/// Repeats a call while it gives a transient error.
 fn again<T>(mut call: impl FnMut() -> io::Result<T>) -> T {
     loop {
         match call() {
@@ -823,7 +821,7 @@ fn inner_errors_can_be_retried() {
             )
         });
         all.clear();
-        // A whole segment is read at once, with `Interrupted` in between.
+        // The reader reads a whole segment at once, across `Interrupted` errors.
         reader.seek(SeekFrom::Start(0)).unwrap();
         while all.len() < len.min(1000) {
             let n = again(|| reader.read(&mut buffer[..10]));

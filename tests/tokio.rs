@@ -1,4 +1,4 @@
-//! The asynchronous readers and writers: the bytes of the others, whatever the inner ones do.
+//! The asynchronous readers and writers give the same bytes as the synchronous ones, whatever the inner ones do.
 
 use std::cell::Cell;
 use std::io::{self, ErrorKind};
@@ -14,22 +14,22 @@ fn keyed() -> Protocol {
     protocol
 }
 
-/// What the inner reader or writer does in every other call, and what is done about it.
+/// What the inner reader or writer does on every other call, and how the caller responds.
 #[derive(Clone, Copy)]
 enum Trouble {
-    /// Nothing else.
+    /// Nothing unusual.
     Never,
-    /// It is pending, and polled again.
+    /// It is pending, and the caller polls again.
     Pending,
-    /// It is pending, and the call is cancelled and made anew.
+    /// It is pending, and the caller cancels the call and repeats it.
     Cancelled,
-    /// It fails, and the call is made anew.
+    /// It fails, and the caller repeats the call.
     Failed,
 }
 
 use Trouble::{Cancelled, Failed, Never, Pending};
 
-/// In the calls without trouble, takes or gives `step` bytes.
+/// An inner reader or writer that moves up to `step` bytes in each call without trouble.
 struct Slow<T> {
     inner: T,
     step: usize,
@@ -97,7 +97,7 @@ impl AsyncWrite for Slow<Vec<u8>> {
     }
 }
 
-/// Runs a future whose wakers do nothing, as often as there is trouble.
+/// Runs a future with a waker that does nothing, and repeats it after trouble.
 fn run<T>(trouble: Trouble, mut make: impl AsyncFnMut() -> io::Result<T>) -> io::Result<T> {
     let mut cx = Context::from_waker(Waker::noop());
     loop {
@@ -113,7 +113,7 @@ fn run<T>(trouble: Trouble, mut make: impl AsyncFnMut() -> io::Result<T>) -> io:
     }
 }
 
-/// Writes in pieces through a slow writer. Every call is one that may be repeated: `write`, `flush`, `shutdown`.
+/// Writes in pieces through a slow writer. It uses only calls that may be repeated: `write`, `flush`, `shutdown`.
 fn seal(writer: &mut (impl AsyncWrite + Unpin), message: &[u8], trouble: Trouble, flush: bool) {
     for mut piece in message.chunks(33) {
         while !piece.is_empty() {
@@ -129,7 +129,7 @@ fn seal(writer: &mut (impl AsyncWrite + Unpin), message: &[u8], trouble: Trouble
     run(trouble, async || writer.shutdown().await).unwrap();
 }
 
-/// Reads to the end, or to the first error.
+/// Reads to the end or to the first error.
 fn read(reader: &mut (impl AsyncRead + Unpin), trouble: Trouble) -> (Vec<u8>, io::Result<()>) {
     let mut message = Vec::new();
     let mut buffer = [0; 50];
@@ -139,17 +139,17 @@ fn read(reader: &mut (impl AsyncRead + Unpin), trouble: Trouble) -> (Vec<u8>, io
             Ok(n) => message.extend_from_slice(&buffer[..n]),
             Err(error) => {
                 let again = run(trouble, async || reader.read(&mut buffer).await);
-                assert!(again.is_err(), "and nothing more after an error");
+                assert!(again.is_err(), "an error must persist");
                 return (message, Err(error));
             }
         }
     }
 }
 
-/// What a reader gave out, and how many bytes it left at the verified end, or else its error.
+/// What a reader released, and either how many bytes it left after the verified end, or its error.
 type Opened = (Vec<u8>, Result<usize, ErrorKind>);
 
-/// A scheme: what `std::io` makes of a message, and the asynchronous writer and reader.
+/// A scheme: how `std::io` seals a message, and the asynchronous writer and reader.
 struct Scheme {
     sealed: fn(&[u8], bool) -> Vec<u8>,
     seal: fn(&mut Slow<Vec<u8>>, &[u8], Trouble, bool),
@@ -172,7 +172,7 @@ macro_rules! open {
 
 const AESTREAM: Scheme = Scheme {
     sealed: |message, flush| {
-        let mut writer = aestream::SealWriter::new(keyed(), Vec::new());
+        let mut writer = aestream::SealWriter::from_protocol(keyed(), Vec::new());
         for piece in message.chunks(33) {
             io::Write::write_all(&mut writer, piece).unwrap();
             if flush {
@@ -183,7 +183,7 @@ const AESTREAM: Scheme = Scheme {
     },
     seal: |inner, message, trouble, flush| {
         seal(
-            &mut aestream::SealWriter::new(keyed(), inner),
+            &mut aestream::SealWriter::from_protocol(keyed(), inner),
             message,
             trouble,
             flush,
@@ -191,15 +191,15 @@ const AESTREAM: Scheme = Scheme {
     },
     open: |inner| {
         let trouble = inner.trouble;
-        open!(aestream::OpenReader::new(keyed(), inner), trouble)
+        open!(aestream::OpenReader::from_protocol(keyed(), inner), trouble)
     },
 };
 
 const OAE2: Scheme = Scheme {
-    sealed: |message, _| oae2::seal_vec::<16>(keyed(), message),
+    sealed: |message, _| oae2::Sealer::<16>::from_protocol(keyed()).seal_vec(message),
     seal: |inner, message, trouble, flush| {
         seal(
-            &mut oae2::SealWriter::<_, 16>::new(keyed(), inner),
+            &mut oae2::SealWriter::<_, 16>::from_protocol(keyed(), inner),
             message,
             trouble,
             flush,
@@ -207,7 +207,7 @@ const OAE2: Scheme = Scheme {
     },
     open: |inner| {
         let trouble = inner.trouble;
-        open!(oae2::OpenReader::<_, 16>::new(keyed(), inner), trouble)
+        open!(oae2::OpenReader::<_, 16>::from_protocol(keyed(), inner), trouble)
     },
 };
 
@@ -241,11 +241,11 @@ const SEEKABLE: Scheme = Scheme {
     },
 };
 
-/// The asynchronous readers at random: those of `Slow` go to a place, and then to another before they are there.
+/// An inner reader that can seek, with the trouble of `Slow` in reads and seeks.
 struct Anywhere<'a> {
     all: &'a [u8],
     slow: Slow<&'a [u8]>,
-    /// Has the trouble of seeks.
+    /// Produces the trouble in seeks.
     seeks: Slow<()>,
     trouble: &'a Cell<Trouble>,
     going: Option<usize>,
@@ -269,7 +269,7 @@ impl AsyncRead for Anywhere<'_> {
         cx: &mut Context<'_>,
         output: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        assert!(self.going.is_none(), "the seek is complete");
+        assert!(self.going.is_none(), "a read before the seek is complete");
         self.slow.trouble = self.trouble.get();
         Pin::new(&mut self.slow).poll_read(cx, output)
     }
@@ -277,13 +277,13 @@ impl AsyncRead for Anywhere<'_> {
 
 impl AsyncSeek for Anywhere<'_> {
     fn start_seek(mut self: Pin<&mut Self>, to: io::SeekFrom) -> io::Result<()> {
-        assert!(self.going.is_none(), "no other seek is on its way");
+        assert!(self.going.is_none(), "a seek before the last one is complete");
         let position = self.all.len() - self.slow.inner.len();
         let place = match to {
             io::SeekFrom::Start(place) => usize::try_from(place).unwrap(),
             io::SeekFrom::Current(0) => position,
             io::SeekFrom::End(0) => self.all.len(),
-            _ => panic!("no other is asked for"),
+            _ => panic!("the reader needs no other seek"),
         };
         self.going = Some(place);
         Ok(())
@@ -328,7 +328,7 @@ fn random_access_is_that_of_std() {
         let mut place = 1_u64;
         for _ in 0..50 {
             place = place * 7_919 % 21_000;
-            // A read begun elsewhere, and given up.
+            // A read that was started elsewhere and then cancelled.
             let mut cx = Context::from_waker(Waker::noop());
             let _ = pin!(reader.read(&mut [0; 5])).as_mut().poll(&mut cx);
             let at = run(trouble, async || reader.seek(io::SeekFrom::Start(place)).await).unwrap();
@@ -353,7 +353,7 @@ fn random_access_is_that_of_std() {
         }
         assert_eq!(all, plaintext[5000..]);
     }
-    // A cut is an error at once, other damage where it is.
+    // A truncated message is an error at once. Other damage is an error where it occurs.
     let never = Cell::new(Never);
     for length in 0..200 {
         let error = run(Never, async || {
@@ -417,7 +417,7 @@ fn what_follows_an_aestream_stays_in_the_inner_reader() {
     }
 }
 
-/// A stream cut at any byte is an error, and what came before it is what was sealed.
+/// A stream cut at any byte gives an error, and what was released before is a prefix of what was sealed.
 #[test]
 fn every_cut_is_an_error() {
     let message: Vec<u8> = (0..100).collect();
@@ -426,7 +426,7 @@ fn every_cut_is_an_error() {
         for trouble in [Pending, Cancelled, Failed] {
             for length in 0..sealed.len() {
                 let (opened, end) = (scheme.open)(Slow::new(&sealed[..length], 5, trouble));
-                // Between two blocks of OAE2 the first of them is taken for the last.
+                // If OAE2 is cut between blocks, the reader takes the last complete block for the final one.
                 let kind = match block_len {
                     Some(n) if length > 0 && length % n == 0 => ErrorKind::InvalidData,
                     _ => ErrorKind::UnexpectedEof,
@@ -438,11 +438,11 @@ fn every_cut_is_an_error() {
     }
 }
 
-/// A changed byte anywhere is an error too.
+/// A changed byte anywhere gives an error too.
 #[test]
 fn every_change_is_an_error() {
     let message: Vec<u8> = (0..100).collect();
-    // A changed header of aestream may claim more than there is.
+    // A changed aestream header may claim more bytes than there are.
     for (scheme, has_headers) in [(AESTREAM, true), (OAE2, false)] {
         let sealed = (scheme.sealed)(&message, true);
         for at in 0..sealed.len() {
@@ -456,14 +456,17 @@ fn every_change_is_an_error() {
     }
 }
 
-/// Whatever a forged header claims, no more than one block is read ahead of its verification.
+/// Whatever a forged header claims, the reader reads at most one block before it verifies it.
 #[test]
 fn a_forged_header_reads_one_block_at_most() {
     let mut forged = vec![0xff; 1 << 20];
     for header in 0..20 {
         forged[0] = header;
         let mut inner = Slow::new(&forged[..], 1000, Pending);
-        let (opened, result) = read(&mut aestream::OpenReader::new(keyed(), &mut inner), Pending);
+        let (opened, result) = read(
+            &mut aestream::OpenReader::from_protocol(keyed(), &mut inner),
+            Pending,
+        );
         assert!(opened.is_empty());
         assert_eq!(result.unwrap_err().kind(), ErrorKind::InvalidData);
         let read = forged.len() - inner.inner.len();
@@ -471,7 +474,7 @@ fn a_forged_header_reads_one_block_at_most() {
     }
 }
 
-/// The same of segments. Where the cut leaves whole ones, the last of them is refused.
+/// The same for segments. When the cut falls between segments, the last whole one is refused.
 #[test]
 fn every_cut_and_change_of_segments_is_an_error() {
     let plaintext: Vec<u8> = (0..=250).take(200).collect();

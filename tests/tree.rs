@@ -7,21 +7,21 @@ mod random;
 use std::io::{Cursor, ErrorKind, Read, Seek, SeekFrom, Write};
 
 use common::{
-    array, bytes, cases, data, family_vectors, fewer_cases, fingerprint, number, on_each_backend, text,
+    array, bytes, cases, data, family_vectors, fewer_cases, fingerprint, keyed, number, on_each_backend, text,
 };
 use proptest::prelude::*;
 use random::Random;
 use serde_json::Value;
-use veriplex::tree::outboard::{Builder, Outboard, Reader, outboard_len, verify_chunk};
+use veriplex::tree::outboard::{Builder, Outboard, Reader, Writer, outboard_len, verify_chunk};
 use veriplex::tree::{self, CHUNK_LEN, Hasher, Tree};
-use veriplex::{Error, Label, label};
+use veriplex::{Error, Key, Label, label};
 use veriplex_spec as spec;
 
 fn tree_of(case: &Value) -> Tree {
     let domain = Label::try_from(text(case, "domain")).unwrap();
     match case.get("key") {
         None | Some(Value::Null) => Tree::new(domain),
-        Some(_) => Tree::keyed(domain, &bytes(case, "key")),
+        Some(_) => Tree::from_protocol(keyed(domain, &bytes(case, "key"))),
     }
 }
 
@@ -38,7 +38,7 @@ fn output(hasher: Hasher, len: usize) -> Vec<u8> {
     output
 }
 
-/// Lengths at the edges of everything, and others.
+/// Lengths at the edges of chunks and levels, and a few others.
 fn lengths() -> Vec<usize> {
     let edges = [1, 2, 7, 8, 9, 127, 128, 129, 256, 300].map(|chunks| chunks * CHUNK_LEN);
     let mut lengths = vec![0, 1, 31, 100];
@@ -54,7 +54,7 @@ fn known_answers() {
     on_each_backend(|backend| {
         for case in cases(&file["tree"]) {
             let message = message_of(case);
-            // The portable backend, and an emulated CPU, would need minutes for these.
+            // These would take minutes on the portable backend, or on an emulated CPU.
             if message.len() > LONG && (backend.name() == "portable" || fewer_cases()) {
                 continue;
             }
@@ -103,7 +103,7 @@ fn outboard_known_answers() {
     }
 }
 
-/// What the specification says of a message's digest, of its outboard, and of its chaining values.
+/// The digest and the outboard of a message, from the specification.
 fn specified(domain: &[u8], key: Option<&[u8]>, message: &[u8], len: usize) -> (Vec<u8>, Vec<u8>) {
     let base = key.map_or_else(
         || spec::tree::base(domain),
@@ -137,7 +137,7 @@ proptest! {
         let message = data(seed, len);
         let (digest, strings) = specified(&domain, key.as_deref(), &message, out_len);
         let label = Label::new(&domain).unwrap();
-        let tree = key.as_ref().map_or_else(|| Tree::new(label), |key| Tree::keyed(label, key));
+        let tree = key.as_ref().map_or_else(|| Tree::new(label), |key| Tree::from_protocol(keyed(label, key)));
         on_each_backend(|_| {
             let mut hasher = tree.hasher();
             message.chunks(piece).for_each(|piece| hasher.update(piece));
@@ -149,7 +149,7 @@ proptest! {
     }
 }
 
-/// The twin takes a quarter of a second for a chunk. `VERIPLEX_CASES` as in `tests/twin.rs`.
+/// A fiftieth of `VERIPLEX_CASES`, because the twin takes a quarter of a second per chunk.
 fn twin_cases() -> u32 {
     let asked = common::asked_cases();
     asked.div_ceil(50)
@@ -158,7 +158,7 @@ fn twin_cases() -> u32 {
 #[test]
 fn pieces_do_not_matter() {
     let mut random = Random(1);
-    let tree = Tree::keyed(label!("pieces"), &[7; 32]);
+    let tree = Tree::keyed(label!("pieces"), &Key::from([7; 32]));
     for len in lengths() {
         let message = data(5, len);
         let expected = tree.digest(&message);
@@ -167,7 +167,7 @@ fn pieces_do_not_matter() {
         while !rest.is_empty() {
             let most = [3, 5000, 100_000][random.below(3)];
             let (now, later) = rest.split_at(random.below(most).min(rest.len()));
-            // A copy goes its own way.
+            // A copy is independent.
             let mut copy = hasher.clone();
             copy.update(b"other");
             hasher.write_all(now).unwrap();
@@ -178,7 +178,7 @@ fn pieces_do_not_matter() {
     }
 }
 
-/// Each difference in domain, key, length and content is one in the digest; so are zeros at the end.
+/// The digest differs if domain, key, length or content differ, even by zeros at the end.
 #[test]
 fn digests_differ() {
     let mut seen = std::collections::BTreeSet::new();
@@ -187,8 +187,8 @@ fn digests_differ() {
         let zeros = vec![0; len];
         differs(tree::digest(label!("a"), &zeros));
         differs(tree::digest(label!("b"), &zeros));
-        differs(Tree::keyed(label!("a"), &[]).digest(&zeros));
-        differs(Tree::keyed(label!("a"), &[0; 32]).digest(&zeros));
+        differs(Tree::from_protocol(keyed(label!("a"), &[])).digest(&zeros));
+        differs(Tree::keyed(label!("a"), &Key::from([0; 32])).digest(&zeros));
     }
     let message = data(1, 300 * CHUNK_LEN);
     for place in [0, 4095, 4096, 128 * 4096 - 1, 128 * 4096, message.len() - 1] {
@@ -196,13 +196,13 @@ fn digests_differ() {
         changed[place] ^= 1;
         differs(tree::digest(label!("a"), &changed));
     }
-    // The string of level 1 as a message, of the same chunk.
+    // The level-1 string as a message, against the message it came from.
     let (_, strings) = Builder::new(&Tree::new(label!("a")))
         .also(&message[..8192])
         .finalize();
     differs(tree::digest(label!("a"), &message[..8192]));
     differs(tree::digest(label!("a"), &strings));
-    // Outputs of other lengths are others.
+    // A longer output does not begin with the shorter one.
     let mut long = [0; 64];
     tree::digest_into(label!("a"), &message, &mut long);
     assert_ne!(long[..32], tree::digest(label!("a"), &message));
@@ -221,7 +221,7 @@ impl Also for Builder {
 
 #[test]
 fn parts_on_several_machines() {
-    let tree = Tree::keyed(label!("parts"), &[7; 32]);
+    let tree = Tree::keyed(label!("parts"), &Key::from([7; 32]));
     for len in lengths().into_iter().chain([128 * 128 * CHUNK_LEN + 5]) {
         let message = data(9, len);
         for level in 0..=2 {
@@ -230,7 +230,7 @@ fn parts_on_several_machines() {
             let mut output = [0xa5; 50];
             let units = len.div_ceil(unit);
             let mut values = vec![0xa5; units * 32];
-            // Parts of one, two, ... units.
+            // Parts of one, two, three, ... units.
             let (mut start, mut part) = (0, 1);
             while start < units {
                 let end = units.min(start + part);
@@ -249,7 +249,7 @@ fn parts_on_several_machines() {
             let mut expected = [0; 50];
             tree.digest_into(&message, &mut expected);
             assert_eq!(output, expected, "{len} {level}");
-            // The length is part of the digest, and decides how many values there are.
+            // The length enters the digest, and determines the number of values.
             if !len.is_multiple_of(unit) {
                 tree.combine_into(level, &values, len as u64 + 1, &mut output)
                     .unwrap();
@@ -292,11 +292,122 @@ fn parts_on_several_machines() {
     }
 }
 
-/// Lengths that nothing in memory has.
+/// Lengths that nothing in memory can have.
+#[test]
+fn values_piece_by_piece() {
+    let tree = Tree::new(label!("com.example.tree"));
+    for len in [4097, 10_000, (1 << 19) + 1, 1 << 20, 3_000_000] {
+        let message = data(7, len);
+        for level in 0..2 {
+            let unit = usize::try_from(Tree::unit_len(level).unwrap()).unwrap();
+            let mut values = vec![0; len.div_ceil(unit) * 32];
+            tree.chaining_values_into(level, &message, &mut values).unwrap();
+            for piece in [32, 96, 4096, 1 << 20] {
+                let mut combiner = tree.combiner(level).unwrap();
+                for values in values.chunks(piece) {
+                    combiner.update(values).unwrap();
+                }
+                let mut output = [0; 77];
+                let result = combiner.clone().finalize_into(len as u64, &mut output);
+                if len <= unit {
+                    assert_eq!(result, Err(Error::LimitReached));
+                    continue;
+                }
+                result.unwrap();
+                let mut expected = [0; 77];
+                tree.digest_into(&message, &mut expected);
+                assert_eq!(output, expected);
+                // One value too few, one too many, and lengths that others have.
+                let mut more = combiner.clone();
+                more.update(&[0; 32]).unwrap();
+                for result in [
+                    more.finalize_into(len as u64, &mut output),
+                    combiner.clone().finalize_into((len + unit) as u64, &mut output),
+                    combiner.finalize_into((len - unit) as u64, &mut output),
+                ] {
+                    assert!(result.is_err());
+                }
+            }
+        }
+    }
+    assert_eq!(tree.combiner(8).unwrap_err(), Error::LimitReached);
+    let mut combiner = tree.combiner(0).unwrap();
+    assert_eq!(combiner.update(&[0; 33]), Err(Error::BufferLength));
+    // More than a message below 2^64 bytes can have, at the highest level: 2^64 / unit values.
+    let mut combiner = tree.combiner(7).unwrap();
+    let most = usize::try_from(u64::MAX.div_ceil(Tree::unit_len(7).unwrap())).unwrap();
+    combiner.update(&vec![0; most * 32]).unwrap();
+    assert_eq!(combiner.update(&[0; 32]), Err(Error::LimitReached));
+    combiner.finalize_into(u64::MAX, &mut [0; 32]).unwrap();
+}
+
+/// Takes everything at any place: an outboard for a message of 2^64 bytes begins far away.
+struct Nowhere;
+
+impl Write for Nowhere {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Seek for Nowhere {
+    fn seek(&mut self, to: SeekFrom) -> std::io::Result<u64> {
+        Ok(if let SeekFrom::Start(place) = to { place } else { 0 })
+    }
+}
+
+#[test]
+fn outboards_into_a_writer() {
+    let tree = Tree::new(label!("com.example.tree"));
+    for len in [0, 1, 4096, 4097, 600_000, 10_000_000] {
+        let message = data(7, len);
+        let expected = with_outboard_of(&tree, &message);
+        for piece in [1000, 100_000, 1 << 24] {
+            let mut inner = Cursor::new(b"before".to_vec());
+            inner.seek(SeekFrom::End(0)).unwrap();
+            let mut writer = Writer::new(&tree, len as u64, inner).unwrap();
+            for piece in message.chunks(piece) {
+                writer.update(piece).unwrap();
+            }
+            let (digest, inner) = writer.finalize().unwrap();
+            assert_eq!(digest, expected.0);
+            assert!(inner.into_inner() == [&b"before"[..], &expected.1].concat());
+        }
+        // Another length than was said.
+        for said in [
+            len as u64 + 1,
+            (len as u64).saturating_sub(1),
+            len as u64 / 2,
+            u64::MAX,
+        ] {
+            if said == len as u64 {
+                continue;
+            }
+            let mut writer = Writer::new(&tree, said, Nowhere).unwrap();
+            let updated = writer.update(&message).err();
+            let failed = updated.or_else(|| writer.finalize().err()).unwrap();
+            assert_eq!(failed.kind(), ErrorKind::InvalidInput, "{len} {said}");
+        }
+    }
+    // A writer that is full.
+    let message = data(7, 10_000_000);
+    let mut room = vec![0; 70_000];
+    let mut writer = Writer::new(&tree, 10_000_000, Cursor::new(&mut room[..])).unwrap();
+    let failed = message
+        .chunks(1 << 20)
+        .find_map(|piece| writer.update(piece).err());
+    let failed = failed.or_else(|| writer.finalize().err()).unwrap();
+    assert_eq!(failed.kind(), ErrorKind::WriteZero);
+}
+
 #[test]
 fn hostile_lengths() {
     let tree = Tree::new(label!("hostile"));
-    // 2^52 chunks, and above them 2^45, 2^38, ..., 1 or 2 of 32 bytes each.
+    // 2^52 chunks, and above them 2^45, 2^38, ..., 1 or 2 chunks, with 32 bytes for each.
     assert_eq!(
         outboard_len(u64::MAX),
         (0..8).map(|level| 1_u64 << (57 - 7 * level)).sum::<u64>()
@@ -331,7 +442,7 @@ fn hostile_lengths() {
         assert!(reader.seek(SeekFrom::Current(i64::MIN)).is_err() || len >= 1 << 63);
         assert!(reader.seek(SeekFrom::End(i64::MAX)).is_err() || len <= 1 << 63);
     }
-    // Message or outboard begin so far on that their places are numbers of more than 64 bits.
+    // The message or the outboard begins so late that positions in it exceed 64 bits.
     let (message, digest, strings) = with_outboard(&tree, 5000);
     for origins in [[u64::MAX - 3, 0], [0, u64::MAX], [u64::MAX; 2]] {
         let [mut inner, mut outboard] = [Cursor::new(&message), Cursor::new(&strings)];
@@ -360,7 +471,7 @@ fn hostile_lengths() {
     assert_eq!(outboard.proof(u64::MAX), Err(Error::BufferLength));
 }
 
-/// A message of every shape with its digest and outboard.
+/// A message of the given length, with its digest and its outboard.
 fn with_outboard(tree: &Tree, len: usize) -> (Vec<u8>, [u8; 32], Vec<u8>) {
     let message = data(3, len);
     let (digest, strings) = Builder::new(tree).also(&message).finalize();
@@ -395,13 +506,13 @@ fn ranges_and_proofs() {
                 Ok(())
             );
 
-            // Another place, digest, tree, length, content.
+            // Wrong digest, tree, length, place or content.
             let refused = |result| assert_eq!(result, Err(Error::Verification));
             let mut other = digest;
             other[random.below(32)] ^= 1 << random.below(8);
             refused(outboard.verify_range(&tree, &other, start as u64, range));
             refused(verify_chunk(&tree, &other, len as u64, index, chunk, &proof));
-            let other = Tree::keyed(label!("ranges"), &[]);
+            let other = Tree::keyed(label!("ranges"), &Key::from([0; 32]));
             refused(outboard.verify_range(&other, &digest, start as u64, range));
             refused(verify_chunk(&tree, &digest, len as u64 + 1, index, chunk, &proof));
             if first > 0 {
@@ -449,7 +560,7 @@ fn ranges_and_proofs() {
                 &[&proof[..], &[0]].concat(),
             ));
         }
-        // A range that is none.
+        // Ranges that are not whole chunks.
         for (start, end) in [(0, len.saturating_sub(1)), (1, len), (0, 1)] {
             if start <= end && end < len.max(1) || start == 1 && len > 1 {
                 let result = outboard.verify_range(&tree, &digest, start as u64, &message[start..end]);
@@ -468,7 +579,7 @@ fn ranges_and_proofs() {
     }
 }
 
-/// A changed byte of an outboard is found by whoever needs it, and by no one else.
+/// Whoever needs a changed byte of an outboard notices the change, and no one else does.
 #[test]
 fn changed_outboards() {
     let mut random = Random(3);
@@ -486,7 +597,7 @@ fn changed_outboards() {
         let mut changed = strings.clone();
         changed[place] ^= 1 << random.below(8);
         let outboard = Outboard::new(&changed, len as u64).unwrap();
-        // The chunks of the message whose path goes over the chunk of the outboard that has changed.
+        // The chunks of the message whose path goes through the changed chunk of the outboard.
         let below = match place.checked_sub(96) {
             None => 0..301,
             Some(place) => place / 4096 * 128..(place / 4096 * 128 + 128).min(301),
@@ -536,7 +647,7 @@ fn reader_against_a_cursor() {
     let tree = Tree::new(label!("reader"));
     for len in [0, 1, 4096, 4097, 20_000, 128 * 4096 + 1, 300 * 4096 + 7] {
         let (message, digest, strings) = with_outboard(&tree, len);
-        // Neither begins where its reader does.
+        // The message and the outboard each start after a header, not at the start of their file.
         let with_header = |bytes: &[u8]| {
             let mut cursor = Cursor::new([b"header", bytes].concat());
             cursor.set_position(6);
@@ -568,7 +679,8 @@ fn reader_against_a_cursor() {
         reader.read_to_end(&mut all).unwrap();
         assert_eq!(all, message);
 
-        // Another digest gives nothing at all, also of an empty message; a cut message not what was cut.
+        // With the wrong digest the reader gives nothing at all, even for an empty message. A truncated message gives
+        // only its whole chunks.
         let (inner, outboard) = (with_header(&message), with_header(&strings));
         let mut reader = Reader::new(&tree, &[0; 32], len as u64, inner, outboard).unwrap();
         let mut nothing = Vec::new();
@@ -593,7 +705,7 @@ fn reader_against_a_cursor() {
 #[cfg(feature = "rayon")]
 #[test]
 fn threads_do_not_matter() {
-    let tree = Tree::keyed(label!("threads"), &[7; 32]);
+    let tree = Tree::keyed(label!("threads"), &Key::from([7; 32]));
     for len in lengths()
         .into_iter()
         .chain([4096 * CHUNK_LEN, 4096 * CHUNK_LEN + 1, 5_000 * CHUNK_LEN + 9])

@@ -1,23 +1,24 @@
 //! The crate against the specification (`spec/hacspec`, the twin of `spec/cryptol`) on random input, on every
-//! backend. `VERIPLEX_CASES` sets the number of transcripts (2,000); the other tests run a share of it.
+//! backend. `VERIPLEX_CASES` sets the number of transcripts (default: 2,000). The other tests run a fraction of it.
 
 mod common;
 
 use std::io::{Read, Write};
 
-use common::on_each_backend;
+use common::{keyed, keyed_with_nonce, on_each_backend};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use veriplex::aead::Aead;
 use veriplex::digest::{self, Hasher};
 use veriplex::hazmat::{Backend, Duplex, RATE};
-use veriplex::mac::Mac;
+use veriplex::kdf::{Kdf, derive_key};
+use veriplex::mac::{self, Mac, Tag};
 use veriplex::mhf::Mhf;
 use veriplex::siv::Siv;
-use veriplex::{Label, Protocol, TAG_LEN, aestream, oae2, stream};
+use veriplex::{Key, Label, Protocol, TAG_LEN, aestream, oae2, stream};
 use veriplex_spec as spec;
 
-/// One case in `share` of those asked for.
+/// The configured number of cases, divided by `share`.
 fn cases(share: u32) -> ProptestConfig {
     let asked = common::asked_cases();
     ProptestConfig {
@@ -26,7 +27,7 @@ fn cases(share: u32) -> ProptestConfig {
     }
 }
 
-/// Up to 400 bytes, the edges of blocks more often, and now and then 10 kB.
+/// Up to 400 bytes, more often near block boundaries, and now and then 10 kB.
 fn data() -> impl Strategy<Value = Vec<u8>> {
     let length = prop_oneof![
         120 => 0..=400_usize,
@@ -54,11 +55,11 @@ enum Op {
     Mask(Vec<u8>),
     Unmask(Vec<u8>),
     Seal(Vec<u8>),
-    /// Open what Seal would make of this.
+    /// Open the sealed form of this.
     Open(Vec<u8>),
-    /// Open this, which nobody sealed.
+    /// Try to open this, which nobody sealed.
     Refuse(Vec<u8>),
-    /// Fork, and go on with one of the branches or with the root.
+    /// Fork, and continue with one of the branches or with the root.
     Fork(Vec<Vec<u8>>, prop::sample::Index),
     Ratchet,
 }
@@ -78,7 +79,7 @@ fn operation() -> impl Strategy<Value = (Vec<u8>, Op)> {
     (label(), op)
 }
 
-/// What an operation outputs, as bytes: for a fork, all the states.
+/// The output of an operation as bytes: for a fork, all the states.
 fn specified(p: spec::duplex::Duplex, label: &[u8], op: &Op) -> (spec::duplex::Duplex, Vec<u8>) {
     use spec::protocol;
     let opened = |(next, opened): (_, protocol::Opened)| {
@@ -305,13 +306,83 @@ proptest! {
             let mut output = vec![0; n];
             hasher.finalize_into(&mut output);
             assert_eq!(output, long);
-            let mut mac = Mac::new(domain, &key);
+            let mut mac = Mac::from_protocol(keyed(domain, &key));
             mac.update(&message);
-            assert_eq!(mac.clone().finalize(), tag);
+            assert_eq!(mac.clone().finalize(), Tag::from(tag));
             mac.clone().finalize_into(&mut output);
             assert_eq!(output, long_tag);
             assert!(mac.verify(&tag).is_ok());
         });
+    }
+
+    #[test]
+    fn key_derivation(domain in label(), salt in data(), secret in data(), info in data(), n in 0..=400_usize) {
+        let long = spec::kdf::kdf(&domain, &salt, &secret, &info, n);
+        let key = spec::kdf::kdf(&domain, &salt, &secret, &info, 32);
+        let unsalted = spec::kdf::kdf(&domain, b"", &secret, &info, 32);
+        on_each_backend(|_| {
+            let kdf = Kdf::extract(as_label(&domain), &salt, &secret);
+            let mut output = vec![0; n];
+            kdf.expand_into(&info, &mut output);
+            assert_eq!(output, long);
+            assert_eq!(kdf.expand::<32>(&info).as_bytes()[..], key);
+            let key = derive_key::<32>(as_label(&domain), &secret, &info);
+            assert_eq!(key.as_bytes()[..], unsalted);
+        });
+    }
+
+    /// The safe constructors are those over a protocol, with the key (and the nonce) mixed in.
+    #[test]
+    fn new_is_mix_of_key_and_nonce(
+        (domain, key, nonce) in (label(), any::<[u8; 32]>(), any::<[u8; 24]>()),
+        message in data(),
+    ) {
+        let domain = as_label(&domain);
+        let (keyed, both) = (keyed(domain, &key), keyed_with_nonce(domain, &key, &nonce));
+        let key = Key::from(key);
+        let sealed = Aead::<24>::from_protocol(keyed.clone()).seal_vec(&nonce, b"ad", &message);
+        prop_assert_eq!(Aead::<24>::new(domain, &key).seal_vec(&nonce, b"ad", &message), sealed);
+        let sealed = Siv::from_protocol(keyed.clone()).seal_vec(&nonce, b"ad", &message);
+        prop_assert_eq!(Siv::new(domain, &key).seal_vec(&nonce, b"ad", &message), sealed);
+        let mut mac = Mac::from_protocol(keyed);
+        mac.update(&message);
+        prop_assert_eq!(mac::mac(domain, &key, &message), mac.finalize());
+
+        let mut masked = message.clone();
+        stream::Encryptor::from_protocol(both.clone()).update(&mut masked);
+        prop_assert_eq!(&stream::encrypt_vec(domain, &key, &nonce, &message), &masked);
+        prop_assert_eq!(&stream::decrypt_vec(domain, &key, &nonce, &masked), &message);
+        let mut out = message.clone();
+        stream::encrypt(domain, &key, &nonce, &mut out);
+        prop_assert_eq!(&out, &masked);
+        stream::decrypt(domain, &key, &nonce, &mut out);
+        prop_assert_eq!(&out, &message);
+        stream::encrypt_into(domain, &key, &nonce, &message, &mut out).unwrap();
+        prop_assert_eq!(&out, &masked);
+        stream::decrypt_into(domain, &key, &nonce, &masked, &mut out).unwrap();
+        prop_assert_eq!(&out, &message);
+
+        let sealed = aestream::Sealer::from_protocol(both.clone()).seal_vec(&message);
+        prop_assert_eq!(&aestream::Sealer::new(domain, &key, &nonce).seal_vec(&message), &sealed);
+        let opened = aestream::Opener::new(domain, &key, &nonce).open_vec(&sealed);
+        prop_assert_eq!(opened.as_ref(), Ok(&message));
+        let mut writer = aestream::SealWriter::new(domain, &key, &nonce, Vec::new());
+        writer.write_all(&message).unwrap();
+        prop_assert_eq!(&writer.finish().unwrap(), &sealed);
+        let mut out = Vec::new();
+        aestream::OpenReader::new(domain, &key, &nonce, sealed.as_slice()).read_to_end(&mut out).unwrap();
+        prop_assert_eq!(&out, &message);
+
+        let sealed = oae2::Sealer::<16>::from_protocol(both).seal_vec(&message);
+        prop_assert_eq!(&oae2::Sealer::<16>::new(domain, &key, &nonce).seal_vec(&message), &sealed);
+        let opened = oae2::Opener::<16>::new(domain, &key, &nonce).open_vec(&sealed);
+        prop_assert_eq!(opened.as_ref(), Ok(&message));
+        let mut writer = oae2::SealWriter::<_, 16>::new(domain, &key, &nonce, Vec::new());
+        writer.write_all(&message).unwrap();
+        prop_assert_eq!(&writer.finish().unwrap(), &sealed);
+        let mut out = Vec::new();
+        oae2::OpenReader::<_, 16>::new(domain, &key, &nonce, sealed.as_slice()).read_to_end(&mut out).unwrap();
+        prop_assert_eq!(&out, &message);
     }
 
     #[test]
@@ -320,22 +391,17 @@ proptest! {
         let decrypted = spec::stream::decrypt(&domain, &key, &nonce, &message);
         on_each_backend(|_| {
             let domain = as_label(&domain);
+            let keyed = keyed_with_nonce(domain, &key, &nonce);
             let mut out = message.clone();
-            stream::encrypt(domain, &key, &nonce, &mut out);
+            stream::Encryptor::from_protocol(keyed.clone()).update(&mut out);
             assert_eq!(out, encrypted);
             out.clone_from(&message);
-            stream::decrypt(domain, &key, &nonce, &mut out);
-            assert_eq!(out, decrypted);
-            assert_eq!(stream::encrypt_vec(domain, &key, &nonce, &message), encrypted);
-            assert_eq!(stream::decrypt_vec(domain, &key, &nonce, &message), decrypted);
-            stream::encrypt_into(domain, &key, &nonce, &message, &mut out).unwrap();
-            assert_eq!(out, encrypted);
-            stream::decrypt_into(domain, &key, &nonce, &message, &mut out).unwrap();
+            stream::Decryptor::from_protocol(keyed).update(&mut out);
             assert_eq!(out, decrypted);
         });
     }
 
-    /// Both authenticated schemes: what they seal, that they open it, and that they refuse a changed bit.
+    /// Both authenticated schemes seal as specified, open what they sealed, and refuse it with a changed bit.
     #[test]
     fn aead_and_siv(
         (domain, key, nonce) in (label(), data(), any::<[u8; 16]>()),
@@ -357,11 +423,12 @@ proptest! {
         prop_assert_eq!(&spec::aead::open(&domain, &key, &nonce, &ad, &forged_aead), &refused);
         prop_assert_eq!(&spec::siv::open(&domain, &key, &nonce, &ad, &forged_siv), &refused);
         on_each_backend(|_| {
-            let aead = Aead::<16>::new(as_label(&domain), &key);
+            let keyed = keyed(as_label(&domain), &key);
+            let aead = Aead::<16>::from_protocol(keyed.clone());
             assert_eq!(aead.seal_vec(&nonce, &ad, &message), by_aead);
             assert_eq!(aead.open_vec(&nonce, &ad, &by_aead).as_ref(), Ok(&message));
             assert!(aead.open_vec(&nonce, &ad, &forged_aead).is_err());
-            let siv = Siv::new(as_label(&domain), &key);
+            let siv = Siv::from_protocol(keyed);
             assert_eq!(siv.seal_vec(&nonce, &ad, &message), by_siv);
             assert_eq!(siv.open_vec(&nonce, &ad, &by_siv).as_ref(), Ok(&message));
             assert!(siv.open_vec(&nonce, &ad, &forged_siv).is_err());
@@ -369,10 +436,9 @@ proptest! {
     }
 }
 
-/// A protocol with a key, and the specified transcript in the same state.
-fn keyed(domain: &[u8], key: &[u8]) -> (Protocol, spec::duplex::Duplex) {
-    let mut protocol = Protocol::new(as_label(domain));
-    protocol.mix(as_label(b"key"), key);
+/// A protocol with a key, and the twin's transcript in the same state.
+fn both_keyed(domain: &[u8], key: &[u8]) -> (Protocol, spec::duplex::Duplex) {
+    let protocol = keyed(as_label(domain), key);
     let transcript = spec::protocol::mix(spec::protocol::init(domain), b"key", key);
     (protocol, transcript)
 }
@@ -389,7 +455,7 @@ fn forge(sealed: &[u8], place: prop::sample::Index, how: u8) -> Vec<u8> {
 }
 
 fn check_oae2<const B: usize>(domain: &[u8], key: &[u8], message: &[u8], forgery: (prop::sample::Index, u8)) {
-    let (keyed, transcript) = keyed(domain, key);
+    let (keyed, transcript) = both_keyed(domain, key);
     let (after, stream) = spec::oae2::seal(transcript, B, message);
     let opened = spec::oae2::open(transcript, B, &stream);
     assert!(opened.ok && opened.plaintext == message);
@@ -397,19 +463,34 @@ fn check_oae2<const B: usize>(domain: &[u8], key: &[u8], message: &[u8], forgery
     let refused = spec::oae2::open(transcript, B, &forged);
     assert!(!refused.ok && refused.plaintext.is_empty());
     on_each_backend(|_| {
-        assert_eq!(oae2::seal_vec::<B>(keyed.clone(), message), stream);
-        assert_eq!(oae2::open_vec::<B>(keyed.clone(), &stream).unwrap(), message);
-        assert!(oae2::open_vec::<B>(keyed.clone(), &forged).is_err());
-        let mut reader = oae2::OpenReader::<_, B>::new(keyed.clone(), stream.as_slice());
+        assert_eq!(
+            oae2::Sealer::<B>::from_protocol(keyed.clone()).seal_vec(message),
+            stream
+        );
+        assert_eq!(
+            oae2::Opener::<B>::from_protocol(keyed.clone())
+                .open_vec(&stream)
+                .unwrap(),
+            message
+        );
+        assert!(
+            oae2::Opener::<B>::from_protocol(keyed.clone())
+                .open_vec(&forged)
+                .is_err()
+        );
+        let mut reader = oae2::OpenReader::<_, B>::from_protocol(keyed.clone(), stream.as_slice());
         let mut out = Vec::new();
         reader.read_to_end(&mut out).unwrap();
         assert_eq!(out, message);
         let (protocol, _) = reader.finish().unwrap();
         assert_eq!(protocol.to_bytes(), spec::duplex::serialize(after));
         let mut out = Vec::new();
-        let mut reader = oae2::OpenReader::<_, B>::new(keyed.clone(), forged.as_slice());
+        let mut reader = oae2::OpenReader::<_, B>::from_protocol(keyed.clone(), forged.as_slice());
         assert!(reader.read_to_end(&mut out).is_err());
-        assert!(message.starts_with(&out), "only what was sealed is given out");
+        assert!(
+            message.starts_with(&out),
+            "the reader released something that was not sealed"
+        );
     });
 }
 
@@ -421,7 +502,7 @@ proptest! {
         blocks in vec(vec(any::<u8>(), 1..200), 0..4),
         (place, how) in (any::<prop::sample::Index>(), 0..12_u8),
     ) {
-        let (keyed, transcript) = keyed(&domain, &key);
+        let (keyed, transcript) = both_keyed(&domain, &key);
         let (after, stream) = spec::aestream::seal(transcript, &blocks);
         let message = blocks.concat();
         let opened = spec::aestream::open(transcript, &stream);
@@ -432,26 +513,26 @@ proptest! {
         let whole: Vec<_> = message.chunks(aestream::MAX_BLOCK_LEN).map(<[u8]>::to_vec).collect();
         let (_, whole) = spec::aestream::seal(transcript, &whole);
         on_each_backend(|_| {
-            let mut writer = aestream::SealWriter::new(keyed.clone(), Vec::new());
+            let mut writer = aestream::SealWriter::from_protocol(keyed.clone(), Vec::new());
             for block in &blocks {
                 writer.write_all(block).unwrap();
                 writer.flush().unwrap();
             }
             assert_eq!(writer.finish().unwrap(), stream);
-            assert_eq!(aestream::seal_vec(keyed.clone(), &message), whole);
-            assert_eq!(aestream::open_vec(keyed.clone(), &stream).as_ref(), Ok(&message));
-            assert!(aestream::open_vec(keyed.clone(), &forged).is_err());
-            let mut reader = aestream::OpenReader::new(keyed.clone(), stream.as_slice());
+            assert_eq!(aestream::Sealer::from_protocol(keyed.clone()).seal_vec(&message), whole);
+            assert_eq!(aestream::Opener::from_protocol(keyed.clone()).open_vec(&stream).as_ref(), Ok(&message));
+            assert!(aestream::Opener::from_protocol(keyed.clone()).open_vec(&forged).is_err());
+            let mut reader = aestream::OpenReader::from_protocol(keyed.clone(), stream.as_slice());
             let mut out = Vec::new();
             reader.read_to_end(&mut out).unwrap();
             assert_eq!(out, message);
             let (protocol, _) = reader.finish().unwrap();
             assert_eq!(protocol.to_bytes(), spec::duplex::serialize(after));
-            let mut reader = aestream::OpenReader::new(keyed.clone(), forged.as_slice());
+            let mut reader = aestream::OpenReader::from_protocol(keyed.clone(), forged.as_slice());
             let mut out = Vec::new();
             let result = reader.read_to_end(&mut out);
-            assert!(message.starts_with(&out), "only what was sealed is given out");
-            // The reader leaves what follows the end to its caller, which the specification refuses.
+            assert!(message.starts_with(&out), "the reader released something that was not sealed");
+            // The reader leaves what follows the end to its caller. The specification refuses such input.
             let rest = reader.finish().map_or(0, |(_, rest)| rest.len());
             assert_eq!(result.is_ok(), forged.starts_with(&stream));
             assert_eq!(rest, forged.len().saturating_sub(stream.len()));
@@ -480,7 +561,7 @@ proptest! {
         let output = spec::mhf::hash(cost, &domain, &password, &salt, n);
         on_each_backend(|_| {
             let mut got = vec![0; n];
-            Mhf::new(as_label(&domain), cost).unwrap().hash_into(&password, &salt, &mut got).unwrap();
+            Mhf::with_any_cost(as_label(&domain), cost).unwrap().hash_into(&password, &salt, &mut got).unwrap();
             assert_eq!(got, output);
         });
     }

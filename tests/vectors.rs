@@ -1,9 +1,9 @@
-//! The known answers of Newplex, on every backend.
+//! Newplex's known answers, on every backend.
 
 mod common;
 
 use common::vectors::{FAMILIES, choose};
-use common::{array, bytes, cases, number, on_each_backend, text, vectors};
+use common::{array, bytes, cases, keyed, keyed_with_nonce, number, on_each_backend, text, vectors};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,10 +11,10 @@ use std::path::Path;
 use veriplex::aead::Aead;
 use veriplex::aestream::{Opener, Sealer};
 use veriplex::hazmat::Duplex;
-use veriplex::mac::Mac;
+use veriplex::mac::{Mac, Tag};
 use veriplex::mhf::Mhf;
 use veriplex::siv::Siv;
-use veriplex::{Error, Label, Protocol, aestream, digest, label, oae2, stream};
+use veriplex::{Error, Label, Protocol, digest, oae2, stream};
 
 #[test]
 fn simpira1024() {
@@ -82,7 +82,7 @@ fn run_duplex(duplex: &mut Duplex, op: &Value) {
     }
 }
 
-/// The serialised state that a case ends in.
+/// The serialised final state of a case.
 fn state(case: &Value) -> [u8; 130] {
     let mut serialised = [0; 130];
     serialised[0] = u8::try_from(number(case, "rate_idx")).unwrap();
@@ -147,7 +147,7 @@ fn run_protocol(protocol: &mut Protocol, op: &Value) {
                 assert_eq!(hex::encode(branch.to_bytes()), expected.as_str().unwrap());
             }
             assert_eq!(hex::encode(protocol.to_bytes()), text(op, "root_state"));
-            // 0 is the root, i the i-th branch.
+            // 0 is the root, and i is branch i.
             if let Some(i) = usize::try_from(number(op, "continue_with"))
                 .unwrap()
                 .checked_sub(1)
@@ -160,7 +160,7 @@ fn run_protocol(protocol: &mut Protocol, op: &Value) {
     }
 }
 
-/// The collision of the original is real on the raw duplex, and the public API refuses its label.
+/// The original's collision is real on the raw duplex, and the public API refuses its label.
 #[test]
 fn label_92_collision() {
     fn replay(domain: &str, ops: &[Value]) -> [u8; 130] {
@@ -214,9 +214,9 @@ fn digest_and_mac() {
 }
 
 fn check_mac(domain: Label<'_>, key: &[u8], message: &[u8], tag: &[u8; 16]) {
-    let mut mac = Mac::new(domain, key);
+    let mut mac = Mac::from_protocol(keyed(domain, key));
     mac.update(message);
-    assert_eq!(mac.clone().finalize(), *tag);
+    assert_eq!(mac.clone().finalize(), Tag::from(*tag));
     assert_eq!(mac.verify(tag), Ok(()));
 }
 
@@ -234,9 +234,10 @@ fn mac_and_stream() {
             );
             let domain = Label::try_from(text(case, "stream_domain")).unwrap();
             let mut data = message.clone();
-            stream::encrypt(domain, &key, &nonce, &mut data);
+            let keyed = keyed_with_nonce(domain, &key, &nonce);
+            stream::Encryptor::from_protocol(keyed.clone()).update(&mut data);
             assert_eq!(data, bytes(case, "ciphertext"));
-            stream::decrypt(domain, &key, &nonce, &mut data);
+            stream::Decryptor::from_protocol(keyed).update(&mut data);
             assert_eq!(data, message);
         }
     });
@@ -245,10 +246,8 @@ fn mac_and_stream() {
 #[test]
 fn aead() {
     fn check<const N: usize>(case: &Value) {
-        let aead = Aead::<N>::new(
-            Label::try_from(text(case, "domain")).unwrap(),
-            &bytes(case, "key"),
-        );
+        let domain = Label::try_from(text(case, "domain")).unwrap();
+        let aead = Aead::<N>::from_protocol(keyed(domain, &bytes(case, "key")));
         let (nonce, ad, sealed) = (array(case, "nonce"), bytes(case, "ad"), bytes(case, "ciphertext"));
         if case["valid"].as_bool().unwrap() {
             let plaintext = bytes(case, "plaintext");
@@ -279,10 +278,8 @@ fn siv() {
     let file = vectors("siv");
     on_each_backend(|_| {
         for case in cases(&file) {
-            let siv = Siv::new(
-                Label::try_from(text(case, "domain")).unwrap(),
-                &bytes(case, "key"),
-            );
+            let domain = Label::try_from(text(case, "domain")).unwrap();
+            let siv = Siv::from_protocol(keyed(domain, &bytes(case, "key")));
             let (nonce, ad, sealed) = (bytes(case, "nonce"), bytes(case, "ad"), bytes(case, "ciphertext"));
             if case["valid"].as_bool().unwrap() {
                 let plaintext = bytes(case, "plaintext");
@@ -300,13 +297,13 @@ fn aestream() {
     let file = vectors("aestream");
     on_each_backend(|_| {
         for case in cases(&file) {
-            let mut keyed = Protocol::new(Label::try_from(text(case, "domain")).unwrap());
-            keyed.mix(label!("key"), &bytes(case, "key"));
+            let domain = Label::try_from(text(case, "domain")).unwrap();
+            let keyed = keyed(domain, &bytes(case, "key"));
             let writes: Vec<Vec<u8>> = (case["writes"].as_array().unwrap().iter())
                 .map(|write| hex::decode(write.as_str().unwrap()).unwrap())
                 .collect();
 
-            let mut sealer = Sealer::new(keyed.clone());
+            let mut sealer = Sealer::from_protocol(keyed.clone());
             let mut sealed = Vec::new();
             for block in writes.iter().flat_map(|write| write.chunks(0xffff)) {
                 let start = sealed.len();
@@ -320,7 +317,7 @@ fn aestream() {
             assert_eq!(sealed, bytes(case, "ciphertext"));
             assert_eq!(hex::encode(protocol.to_bytes()), text(case, "final_state"));
 
-            let mut opener = Opener::new(keyed.clone());
+            let mut opener = Opener::from_protocol(keyed.clone());
             let mut opened = Vec::new();
             let mut rest = sealed.as_mut_slice();
             while !opener.is_finished() {
@@ -334,7 +331,10 @@ fn aestream() {
             }
             assert!(rest.is_empty());
             assert_eq!(opened, writes.concat());
-            assert_eq!(aestream::open_vec(keyed, &bytes(case, "ciphertext")), Ok(opened));
+            assert_eq!(
+                Opener::from_protocol(keyed).open_vec(&bytes(case, "ciphertext")),
+                Ok(opened)
+            );
             assert_eq!(opener.finish().unwrap(), protocol);
         }
     });
@@ -343,12 +343,12 @@ fn aestream() {
 #[test]
 fn oae2() {
     fn check<const N: usize>(case: &Value) {
-        let mut keyed = Protocol::new(Label::try_from(text(case, "domain")).unwrap());
-        keyed.mix(label!("key"), &bytes(case, "key"));
+        let domain = Label::try_from(text(case, "domain")).unwrap();
+        let keyed = keyed(domain, &bytes(case, "key"));
         let plaintext = bytes(case, "plaintext");
         let (blocks, rest) = plaintext.as_chunks::<N>();
 
-        let mut sealer = oae2::Sealer::<N>::new(keyed.clone());
+        let mut sealer = oae2::Sealer::<N>::from_protocol(keyed.clone());
         let mut sealed = Vec::new();
         for block in blocks {
             let mut block = [block.as_slice(), &[0; 16]].concat();
@@ -360,7 +360,7 @@ fn oae2() {
         sealed.extend_from_slice(&last);
         assert_eq!(sealed, bytes(case, "ciphertext"));
 
-        let mut opener = oae2::Opener::<N>::new(keyed);
+        let mut opener = oae2::Opener::<N>::from_protocol(keyed);
         let mut opened = Vec::new();
         let (full, last) = sealed.split_at_mut(blocks.len() * (N + 16));
         for block in full.chunks_mut(N + 16) {
@@ -391,7 +391,7 @@ fn mhf() {
     on_each_backend(|backend| {
         for case in cases(&file) {
             let cost = u8::try_from(number(case, "cost")).unwrap();
-            let mhf = Mhf::new(Label::try_from(text(case, "domain")).unwrap(), cost).unwrap();
+            let mhf = Mhf::with_any_cost(Label::try_from(text(case, "domain")).unwrap(), cost).unwrap();
             let mut output = vec![0xa5; usize::try_from(number(case, "n")).unwrap()];
             mhf.hash_into(&bytes(case, "password"), &bytes(case, "salt"), &mut output)
                 .unwrap();
@@ -414,13 +414,13 @@ fn a_given_folder_is_read_or_refused() {
     let given = std::env::temp_dir().join(format!("veriplex-vectors-{}", std::process::id()));
     let own = Path::new("own");
     let refused = || std::panic::catch_unwind(|| choose("newplex", own, Some(&given))).is_err();
-    assert!(refused(), "it is not there");
+    assert!(refused(), "a missing folder was accepted");
     fs::create_dir(&given).unwrap();
-    assert!(refused(), "it is empty");
+    assert!(refused(), "an empty folder was accepted");
     fs::create_dir(given.join("newplex")).unwrap();
     assert_eq!(choose("newplex", own, Some(&given)), given.join("newplex"));
     assert_eq!(choose("newplex", own, None), own.join("newplex"));
     fs::create_dir(given.join("nobody")).unwrap();
-    assert!(refused(), "no test reads one of its folders");
+    assert!(refused(), "a folder that no test reads was accepted");
     fs::remove_dir_all(&given).unwrap();
 }

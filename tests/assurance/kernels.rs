@@ -1,6 +1,6 @@
-//! The kernels as they are linked: that they keep to the ABI and to their buffers, leave nothing behind, and compute what
-//! the portable backend computes. And that what there is of them is what `jasmin/kernels.toml` says: sources, assembly
-//! made from them, declarations.
+//! The kernels as they are linked: they keep to the ABI and to their buffers, leave nothing behind, and compute what
+//! the portable backend computes. Also, the files about them match `jasmin/kernels.toml`: sources, the assembly made
+//! from them, declarations.
 //!
 //! None of this needs Jasmin.
 
@@ -20,7 +20,8 @@ fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|e| panic!("{path}: {e}"))
 }
 
-/// What is wrong with an assembly file: it must have the hashes of the files it was made from and of its own body.
+/// Reports what is wrong with an assembly file. It must contain the hashes of the files it was made from and of its
+/// own body.
 fn provenance(level: &Level, kernel: &Kernel, text: &str) -> Result<(), String> {
     let sha256 = |bytes: &[u8]| hex::encode(Sha256::digest(bytes));
     let mut from = Vec::new();
@@ -59,7 +60,7 @@ fn provenance(level: &Level, kernel: &Kernel, text: &str) -> Result<(), String> 
     Err("no hash of the body".into())
 }
 
-/// A folder of `jasmin/` has the files of the kernels of its level, and no others.
+/// Each folder of `jasmin/` has the files of its level's kernels, and no others.
 #[test]
 fn sources_are_those_of_the_table() {
     for level in &TABLE.levels {
@@ -85,7 +86,8 @@ fn sources_are_those_of_the_table() {
     assert_eq!(folders, levels, "the levels");
 }
 
-/// The banner of a source names the same definition, which there is; what its types call secret is what the table does.
+/// The banner of a source names the same definition as the table, and the definition exists. The source's types mark
+/// the same arguments as secret as the table does.
 #[test]
 fn sources_say_what_the_table_says() {
     for (level, kernel) in TABLE.all() {
@@ -107,8 +109,9 @@ fn sources_say_what_the_table_says() {
             kernel.cryptol
         );
         if level.source == "jazz" {
-            // Jasmin knows what is in an array; of blocks it has the address.
+            // Jasmin types the contents of an array, but blocks are passed by address.
             let secrecy = |argument: &Argument| match argument.buffer() {
+                // Of pointers too it has the addresses.
                 Some(buffer) if buffer.stride.is_none() && argument.is_secret() => "secret",
                 _ => "public",
             };
@@ -125,7 +128,7 @@ fn assembly_comes_from_its_sources() {
         let text = read(&format!("jasmin/{}/{}.s", level.name, kernel.name));
         assert_eq!(provenance(level, kernel, &text), Ok(()), "{}", kernel.name);
 
-        // The check sees an edited output, a source that is not the one that was compiled, and missing lines.
+        // The check notices an edited output, a source other than the one that was compiled, and missing lines.
         let edits = [
             text.replacen("vaesenc", "vaesdec", 1),
             format!("{text}\tnop\n"),
@@ -147,7 +150,7 @@ fn assembly_comes_from_its_sources() {
     }
 }
 
-/// The declarations of a level's kernels, for the crate.
+/// The Rust declarations of a level's kernels, for the crate.
 fn declarations(level: &Level) -> String {
     let mut features = BTreeSet::new();
     let mut includes: Vec<&Option<String>> = Vec::new();
@@ -166,7 +169,7 @@ fn declarations(level: &Level) -> String {
         features.into_iter().collect::<Vec<_>>().join(" ")
     );
     for include in includes {
-        // What Jasmin includes is in its output. Macros are to be undone after each kernel.
+        // Jasmin's output contains what its source includes. Macros must be undone after each kernel.
         let (mut file, mut macros) = (String::new(), Vec::new());
         if let (Some(include), true) = (include, level.source != "jazz") {
             file = format!("{include:?}");
@@ -204,9 +207,10 @@ fn declarations(level: &Level) -> String {
 }
 
 fn described(argument: &Argument) -> String {
-    let Some(buffer) = argument.buffer() else {
+    if argument.is_count() {
         return "how many blocks, 0 or more".to_owned();
-    };
+    }
+    let buffer = argument.of_lane(&argument.name);
     if let Some(table) = argument.table() {
         return format!("the {} bytes of `{table}`, read", buffer.len);
     }
@@ -214,6 +218,10 @@ fn described(argument: &Argument) -> String {
         None => format!("{} bytes", buffer.len),
         Some(stride) if stride == buffer.len => format!("blocks of {} bytes", buffer.len),
         Some(stride) => format!("blocks of {} bytes, {stride} from one to the next", buffer.len),
+    };
+    let blocks = match argument.pointers() {
+        None => blocks,
+        Some(pointers) => format!("{pointers} pointers, each to {blocks}"),
     };
     let access = match argument.access() {
         Access::Read => "read",
@@ -237,7 +245,7 @@ fn declarations_are_those_of_the_table() {
         } else {
             assert!(
                 read(&path) == text,
-                "{path} is not what jasmin/kernels.toml says: VERIPLEX_UPDATE=1 cargo test -p veriplex-assurance --test kernels"
+                "{path} differs from what jasmin/kernels.toml says: run VERIPLEX_UPDATE=1 cargo test -p veriplex-assurance --test kernels"
             );
         }
     }
@@ -291,37 +299,58 @@ mod linked {
         ("Duplex::squeeze_blocks", Backend::squeeze_blocks),
     ];
 
-    /// The bytes of a table of constants: `K(1)` to `K(72)` of the specification.
+    /// The bytes of a table of constants: `K(1)` to `K(72)` of the specification, each once or four times.
     fn constants(name: &str) -> Vec<u8> {
-        assert_eq!(name, "simpira1024_round_constants", "say here what is in it");
+        let times = match name {
+            "simpira1024_round_constants" => 1,
+            "simpira1024_round_constants_x4" => 4,
+            _ => panic!("{name}: say here what is in it"),
+        };
+        let constant = |c: u32| [0x00, 0x10, 0x20, 0x30].map(|word| (word ^ 8 ^ c).to_le_bytes());
         (1..=72_u32)
-            .flat_map(|c| [0x00, 0x10, 0x20, 0x30].map(|word| (word ^ 8 ^ c).to_le_bytes()))
-            .flatten()
+            .flat_map(|c| constant(c).concat().repeat(times))
             .collect()
     }
 
-    /// The kernels of this program, as the table has them.
+    /// The kernels of this program that this CPU can run, as the table has them.
     fn kernels() -> Vec<(&'static Kernel, *const ())> {
         let kernels: Vec<_> = (addresses::addresses().into_iter())
-            .map(|(symbol, address)| (TABLE.find(ARCHITECTURE, symbol).unwrap().1, address.cast()))
+            .map(|(symbol, address)| (TABLE.find(ARCHITECTURE, symbol).unwrap(), address.cast()))
             .collect();
         let all = TABLE
             .all()
             .filter(|(level, _)| level.target.architecture == ARCHITECTURE);
         assert_eq!(kernels.len(), all.count());
-        kernels
+        let has = |feature: &String| {
+            let found = isa::has(feature);
+            if !found {
+                println!("not run here, for want of {feature}: some kernels");
+            }
+            found
+        };
+        (kernels.into_iter())
+            .filter(|((level, kernel), _)| kernel.levels[&level.name].features.iter().all(has))
+            .map(|((_, kernel), address)| (kernel, address))
+            .collect()
     }
 
-    /// The argument whose buffer an argument has in such a call.
+    /// The argument whose buffer this argument uses in such a call.
     fn owner(argument: &Argument, in_place: bool) -> &str {
         argument.may_be().filter(|_| in_place).unwrap_or(&argument.name)
     }
 
-    /// What the buffers have in them before a call, by argument.
-    fn contents(kernel: &Kernel, n: usize, in_place: bool, seed: usize) -> BTreeMap<&str, Vec<u8>> {
-        let mut contents = BTreeMap::new();
-        for argument in &kernel.arguments {
-            let Some(buffer) = argument.buffer() else { continue };
+    /// The buffer that the pointer of a lane points to.
+    fn of_lane(argument: &Argument, lane: u32) -> String {
+        format!("{}[{lane}]", argument.name)
+    }
+
+    type Buffers = BTreeMap<String, Vec<u8>>;
+
+    /// What the buffers have in them before a call, by argument. Pointers are zero: where they point to is not yet known.
+    fn contents(kernel: &Kernel, n: usize, in_place: bool, seed: usize) -> Buffers {
+        let mut contents = Buffers::new();
+        for argument in kernel.arguments.iter().filter(|argument| !argument.is_count()) {
+            let buffer = argument.of_lane(&argument.name);
             let [len, stride] =
                 [buffer.len, buffer.stride.unwrap_or(0)].map(|len| usize::try_from(len).unwrap());
             let len = match (buffer.stride, n) {
@@ -329,35 +358,93 @@ mod linked {
                 (Some(_), 0) => 0,
                 (Some(_), n) => (n - 1) * stride + len,
             };
+            if let Some(pointers) = argument.pointers() {
+                for lane in 0..pointers {
+                    let bytes = bytes(seed + contents.len(), len);
+                    contents.insert(of_lane(argument, lane), bytes);
+                }
+                contents.insert(argument.name.clone(), vec![0; 8 * pointers as usize]);
+                continue;
+            }
             let bytes = argument
                 .table()
                 .map_or_else(|| bytes(seed + contents.len(), len), constants);
             assert_eq!(bytes.len(), len, "{}", argument.name);
-            contents.insert(owner(argument, in_place), bytes);
+            contents.insert(owner(argument, in_place).to_owned(), bytes);
         }
         contents
     }
 
+    /// The pointers to the buffers of lanes, as they are in memory.
+    fn pointers(kernel: &Kernel, mut at: impl FnMut(&str) -> usize) -> Buffers {
+        let mut pointers = Buffers::new();
+        for argument in &kernel.arguments {
+            if let Some(count) = argument.pointers() {
+                let bytes = (0..count).flat_map(|lane| at(&of_lane(argument, lane)).to_ne_bytes());
+                pointers.insert(argument.name.clone(), bytes.collect());
+            }
+        }
+        pointers
+    }
+
     /// What they must have in them afterwards: what the portable backend makes of it.
-    fn expected<'a>(
-        kernel: &'a Kernel,
-        in_place: bool,
-        before: &BTreeMap<&'a str, Vec<u8>>,
-    ) -> BTreeMap<&'a str, Vec<u8>> {
-        let (_, operation) = (OPERATIONS.iter())
-            .find(|(definition, _)| *definition == kernel.cryptol)
-            .unwrap_or_else(|| panic!("{}: say in OPERATIONS what it computes", kernel.cryptol));
+    fn expected(kernel: &Kernel, in_place: bool, before: &Buffers) -> Buffers {
+        if let Some(definition) = kernel.cryptol.strip_prefix("Lanes::") {
+            return expected_of_lanes(definition, kernel, before);
+        }
+        let operation = operation(&kernel.cryptol);
         let mut after = before.clone();
         let mut state: State = before["state"].as_slice().try_into().unwrap();
         let output = kernel.arguments.iter().find(|argument| argument.name == "output");
         let output = output.map(|argument| owner(argument, in_place));
-        // A kernel with both puts into the output what becomes of the input.
+        // A kernel with both an input and an output writes the transformed input to the output.
         let from = ["input", "output"].into_iter().find_map(|name| before.get(name));
         let mut data = from.cloned().unwrap_or_default();
         operation(Backend::PORTABLE, &mut state, data.as_chunks_mut().0);
-        after.insert("state", state.to_vec());
+        after.insert("state".to_owned(), state.to_vec());
         if let Some(output) = output {
-            after.insert(output, data);
+            after.insert(output.to_owned(), data);
+        }
+        after
+    }
+
+    fn operation(definition: &str) -> Operation {
+        (OPERATIONS.iter())
+            .find(|(name, _)| *name == definition)
+            .unwrap_or_else(|| panic!("{definition}: say in OPERATIONS what it computes"))
+            .1
+    }
+
+    /// The same for several lanes, whose words of 16 bytes are 128 bytes from one to the next.
+    fn expected_of_lanes(definition: &str, kernel: &Kernel, before: &Buffers) -> Buffers {
+        let (name, lanes) = definition.rsplit_once("_x").unwrap();
+        let module = if name == "permute" {
+            "Simpira1024"
+        } else {
+            "Duplex"
+        };
+        let operation = operation(&format!("{module}::{name}"));
+        let pointers = (kernel.arguments.iter()).find(|argument| argument.pointers().is_some());
+        let mut after = before.clone();
+        for lane in 0..lanes.parse().unwrap() {
+            let words = |i: usize| 128 * i + 16 * lane as usize..128 * i + 16 * lane as usize + 16;
+            let states = &before["states"];
+            let mut state: State = (0..8)
+                .map(|i| &states[words(i)])
+                .collect::<Vec<_>>()
+                .concat()
+                .try_into()
+                .unwrap();
+            let buffer = pointers.map(|argument| of_lane(argument, lane));
+            let mut data = buffer.as_ref().map_or_else(Vec::new, |name| before[name].clone());
+            operation(Backend::PORTABLE, &mut state, data.as_chunks_mut().0);
+            let states = after.get_mut("states").unwrap();
+            for (i, word) in state.as_chunks::<16>().0.iter().enumerate() {
+                states[words(i)].copy_from_slice(word);
+            }
+            if let Some(name) = buffer {
+                after.insert(name, data);
+            }
         }
         after
     }
@@ -375,7 +462,7 @@ mod linked {
         registers
     }
 
-    /// For every number of blocks and, where a kernel allows that, in place.
+    /// Each number of blocks, and, if the kernel allows it, each of them in place too.
     fn cases(kernel: &Kernel) -> impl Iterator<Item = (usize, bool)> + use<> {
         let in_place: &[bool] = if kernel.in_place() {
             &[false, true]
@@ -404,23 +491,31 @@ mod linked {
             for (n, in_place) in cases(kernel) {
                 let what = format!("{} {n} {in_place}", kernel.name);
                 let mut buffers = contents(kernel, n, in_place, n);
-                let expected = expected(kernel, in_place, &buffers);
-                let arguments = arguments(kernel, n, in_place, |name| {
-                    buffers.get_mut(name).unwrap().as_mut_ptr().expose_provenance()
-                });
+                let mut expected = expected(kernel, in_place, &buffers);
+                let mut at = |name: &str| buffers.get_mut(name).unwrap().as_mut_ptr().expose_provenance();
+                let pointers = pointers(kernel, &mut at);
+                let arguments = arguments(kernel, n, in_place, at);
+                for (name, bytes) in pointers {
+                    buffers.get_mut(&name).unwrap().copy_from_slice(&bytes);
+                    expected.insert(name, bytes);
+                }
                 assert_eq!(isa::violations(address, arguments), [""; 0], "{what}");
                 assert_eq!(buffers, expected, "{what}");
             }
         }
     }
 
-    /// The tables of constants in this program are as long as the kernels take them to be.
+    /// The tables of constants in this program have the contents and the length that the kernels expect.
     #[test]
     fn constants_are_those_of_the_table() {
         assert!(!addresses::addresses().is_empty());
         let linked = object_file::symbols(&std::env::current_exe().unwrap()).unwrap();
         for table in &TABLE.constants {
-            let symbol = linked.iter().find(|symbol| symbol.name == table.name).unwrap();
+            // One that no kernel of this architecture reads is not linked.
+            let Some(symbol) = linked.iter().find(|symbol| symbol.name == table.name) else {
+                assert!(table.unproved.is_some() && ARCHITECTURE != Architecture::X86_64);
+                continue;
+            };
             assert_eq!(symbol.bytes, constants(&table.name));
             assert_eq!(u32::try_from(symbol.bytes.len()), Ok(table.bytes));
         }
@@ -441,7 +536,7 @@ mod linked {
 
     // --- Buffers between guard pages ---
 
-    /// Pages that can be used between two that cannot, all writable bytes set to a canary.
+    /// Writable pages between two inaccessible ones. All writable bytes are set to a canary.
     struct Guarded {
         base: *mut u8,
         page: usize,
@@ -451,7 +546,7 @@ mod linked {
 
     impl Guarded {
         fn new() -> Self {
-            // SAFETY: an anonymous mapping of four pages, of which the outer two are then made inaccessible.
+            // SAFETY: this maps four anonymous pages, and then makes the outer two inaccessible.
             unsafe {
                 let page = usize::try_from(libc::sysconf(libc::_SC_PAGESIZE)).unwrap();
                 let flags = libc::MAP_PRIVATE | libc::MAP_ANON;
@@ -476,11 +571,11 @@ mod linked {
         }
 
         fn usable(&mut self) -> &mut [u8] {
-            // SAFETY: the two inner pages.
+            // SAFETY: these are the two inner pages.
             unsafe { std::slice::from_raw_parts_mut(self.base.add(self.page), 2 * self.page) }
         }
 
-        /// Where `len` bytes go that begin `distance` after the first page, or end `distance` before the last.
+        /// The place of `len` bytes that begin `distance` after the first page, or end `distance` before the last.
         fn place(&self, len: usize, distance: usize, at_end: bool) -> Range<usize> {
             let start = if at_end {
                 2 * self.page - len - distance
@@ -490,7 +585,7 @@ mod linked {
             start..start + len
         }
 
-        /// Everything outside the range is as it was; then the range is set to the canary again.
+        /// Checks that nothing outside the range has changed, and sets the range to the canary again.
         fn check_and_reset(&mut self, range: Range<usize>) {
             let usable = self.usable();
             usable[range].fill(CANARY);
@@ -503,40 +598,49 @@ mod linked {
 
     impl Drop for Guarded {
         fn drop(&mut self) {
-            // SAFETY: what `new` mapped.
+            // SAFETY: `new` mapped these pages.
             unsafe { libc::munmap(self.base.cast(), 4 * self.page) };
         }
     }
 
-    /// Every kernel, in place and from buffer to buffer, every alignment, at both ends of the pages.
+    /// Every kernel, in place and from buffer to buffer, at every alignment, at both ends of the pages.
     #[test]
     fn kernels_stay_inside_their_buffers() {
         if !runs_here() {
             return;
         }
         for (kernel, address) in kernels() {
-            let mut pages: BTreeMap<&str, Guarded> = (kernel.arguments.iter())
-                .map(|argument| (argument.name.as_str(), Guarded::new()))
-                .collect();
+            let names = contents(kernel, 0, false, 0).into_keys();
+            let mut pages: BTreeMap<String, Guarded> = names.map(|name| (name, Guarded::new())).collect();
             for ((n, in_place), distance) in cases(kernel).flat_map(|case| (0..64).map(move |d| (case, d))) {
-                let before = contents(kernel, n, in_place, n + distance);
-                let expected = expected(kernel, in_place, &before);
+                let mut before = contents(kernel, n, in_place, n + distance);
+                let mut expected = expected(kernel, in_place, &before);
+                let lens: BTreeMap<String, usize> = before
+                    .iter()
+                    .map(|(name, bytes)| (name.clone(), bytes.len()))
+                    .collect();
                 for at_end in [false, true] {
-                    let place = |name: &str, page: &Guarded| page.place(before[name].len(), distance, at_end);
+                    let place = |name: &str, page: &Guarded| page.place(lens[name], distance, at_end);
+                    let mut address_of = |name: &str| {
+                        let page = pages.get_mut(name).unwrap();
+                        let at = place(name, page);
+                        page.usable()[at].as_mut_ptr().expose_provenance()
+                    };
+                    let pointers = pointers(kernel, &mut address_of);
+                    let arguments = arguments(kernel, n, in_place, address_of);
+                    for (name, bytes) in pointers {
+                        before.insert(name.clone(), bytes.clone());
+                        expected.insert(name, bytes);
+                    }
                     for (name, bytes) in &before {
                         let page = pages.get_mut(name).unwrap();
                         let at = place(name, page);
                         page.usable()[at].copy_from_slice(bytes);
                     }
-                    let arguments = arguments(kernel, n, in_place, |name| {
-                        let page = pages.get_mut(name).unwrap();
-                        let at = place(name, page);
-                        page.usable()[at].as_mut_ptr().expose_provenance()
-                    });
                     assert_eq!(isa::violations(address, arguments), [""; 0]);
                     for (name, page) in &mut pages {
-                        // The page of an argument that has another's buffer, or none, stays as it was.
-                        let at = if expected.contains_key(name) {
+                        // The page of an argument that uses another's buffer, or none, must not change.
+                        let at = if expected.contains_key(name.as_str()) {
                             place(name, page)
                         } else {
                             0..0

@@ -1,4 +1,4 @@
-//! The layers of the library: a module uses those of its own layer and of the ones below.
+//! The layers of the library: a module uses only modules of its own layer and of lower ones.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,14 +10,14 @@ use syn::{Attribute, Item, UseTree};
 
 /// From the lowest to the highest. A new module of `rust/src` belongs in one of these lists.
 const LAYERS: [(&str, &[&str]); 7] = [
-    // Sizes and constants of the permutation are what backends are made of.
+    // Backends need the sizes and constants of the permutation.
     (
         "base",
-        &["error", "in_out", "key", "label", "simpira1024", "wipe"],
+        &["error", "in_out", "key", "label", "simpira1024", "timing", "wipe"],
     ),
-    ("backend", &["backend"]),
+    ("backend", &["backend", "lane_backend"]),
     ("primitives", &["chacha", "poly1305", "xoodoo"]),
-    ("duplex", &["duplex"]),
+    ("duplex", &["duplex", "lanes"]),
     ("protocol", &["protocol"]),
     (
         "schemes",
@@ -25,7 +25,10 @@ const LAYERS: [(&str, &[&str]); 7] = [
             "adiantum",
             "aead",
             "aestream",
+            "committing",
             "digest",
+            "hybrid",
+            "kdf",
             "mac",
             "mhf",
             "oae2",
@@ -34,27 +37,28 @@ const LAYERS: [(&str, &[&str]); 7] = [
             "siv",
             "stream",
             "tree",
+            "tunnel",
             "xoofff",
         ],
     ),
-    // And every module `io` of another one: readers and writers.
+    // Also every submodule `io`, with readers and writers.
     ("adapters", &["hazmat", "io", "rustcrypto"]),
 ];
 
 /// The path of a module or an item inside the crate.
 type ItemPath = Vec<String>;
 
-/// What the sources use, and where.
+/// The paths that the sources use, and where.
 #[derive(Default)]
 struct Uses {
-    /// Module, and a path that it names.
+    /// A module, and a path that it names.
     all: Vec<(ItemPath, ItemPath)>,
-    /// The names at the root of the crate, and the modules that they come from. What is defined there is of no module.
+    /// The names at the root of the crate, and their modules. An item defined at the root has no module.
     root: BTreeMap<String, ItemPath>,
 }
 
 impl Uses {
-    /// The modules from this file on, but those for tests.
+    /// Loads this file and its modules, except test modules.
     fn load(&mut self, file: &Path, folder: &Path, module: &ItemPath) {
         let text = fs::read_to_string(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
         let parsed = syn::parse_file(&text).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
@@ -75,7 +79,7 @@ impl Uses {
                         None => self.load(&own.with_extension("rs"), &own, &inner),
                     }
                 }
-                // The root may name everything: it says what of it is public, and under which name.
+                // The root may name everything, because it says what is public and under which name.
                 Item::Use(item) if module.is_empty() => self.names(&item.tree, &mut Vec::new()),
                 item if module.is_empty() => {
                     for token in item.to_token_stream() {
@@ -112,7 +116,7 @@ impl Uses {
         }
     }
 
-    /// The paths that begin with `crate` or `super`, in macros as well.
+    /// The paths that begin with `crate` or `super`, including those in macros.
     fn paths(&mut self, tokens: TokenStream, module: &ItemPath) {
         let mut rest: Vec<TokenTree> = tokens.into_iter().collect();
         rest.reverse();
@@ -128,7 +132,7 @@ impl Uses {
         }
     }
 
-    /// What comes behind such a beginning.
+    /// The rest of such a path.
     fn path(&mut self, rest: &mut Vec<TokenTree>, mut path: ItemPath, module: &ItemPath) {
         let is_colon =
             |token: Option<&TokenTree>| matches!(token, Some(TokenTree::Punct(p)) if p.as_char() == ':');
@@ -168,7 +172,7 @@ impl Uses {
         }
     }
 
-    /// Uses of higher layers, and modules of none.
+    /// Uses of higher layers, and modules that belong to no layer.
     fn wrong(&self) -> Vec<String> {
         let mut wrong = Vec::new();
         for (module, path) in &self.all {
@@ -180,17 +184,13 @@ impl Uses {
                 },
                 _ => path.clone(),
             };
-            // What is left is the root itself, as in `super::*` of a module there.
+            // What remains is the root itself, as in `super::*` in a top-level module.
             if target.is_empty() {
                 continue;
             }
             let [from, to] = [module, &target].map(|path| {
-                layer(path).ok_or_else(|| {
-                    format!(
-                        "{}: say in LAYERS of tests/assurance/layers.rs where it belongs",
-                        path[0]
-                    )
-                })
+                layer(path)
+                    .ok_or_else(|| format!("{}: add it to LAYERS in tests/assurance/layers.rs", path[0]))
             });
             match (from, to) {
                 (Ok(from), Ok(to)) if to > from => wrong.push(format!(
@@ -217,7 +217,7 @@ fn layer(path: &[String]) -> Option<usize> {
     LAYERS.iter().position(|(_, modules)| modules.contains(&name))
 }
 
-/// Whether it is compiled for tests only.
+/// Whether an item is compiled for tests only.
 fn is_for_tests(attributes: &[Attribute]) -> bool {
     attributes
         .iter()
@@ -269,7 +269,7 @@ fn planted_uses_are_seen() {
             "backend (backend) uses duplex (duplex)",
             "backend (backend) uses duplex::Duplex (duplex)",
             "duplex (duplex) uses A (schemes)",
-            "novel: say in LAYERS of tests/assurance/layers.rs where it belongs",
+            "novel: add it to LAYERS in tests/assurance/layers.rs",
             "protocol (protocol) uses siv::open (schemes)",
         ]
     );

@@ -1,1 +1,1 @@
-//! Nothing: the tests of this package are its files.
+//! Empty: this package consists of its tests.

@@ -1,6 +1,6 @@
-//! `proofs/generated/manifest.json` against what is here: the theorems are those of `proofs/THEOREMS.txt`, the files that they
-//! depend on are unchanged, and the kernels in this very program are the bytes that were proved. `make proofs` writes
-//! the manifest anew.
+//! Checks `proofs/generated/manifest.json`: its theorems are those in `proofs/THEOREMS.txt`, the files that they depend
+//! on are unchanged, and the kernels in this very program are the bytes that were proved. `make proofs` rewrites the
+//! manifest.
 
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -39,7 +39,7 @@ fn theorems(manifest: &Value) -> impl Iterator<Item = &Value> {
     manifest["theorems"].as_array().unwrap().iter()
 }
 
-/// Whether the theorems of a script are about a lifted kernel, or about one that is cut: by what it includes.
+/// Whether a script's theorems are about a lifted kernel, or about one that is cut: what the script includes shows it.
 fn includes(manifest: &Value, script: &str, file: &str) -> bool {
     let files = manifest["scripts"][script].as_array().unwrap();
     files.iter().any(|f| *f == *format!("proofs/saw/lib/{file}"))
@@ -90,7 +90,7 @@ fn every_assumption_has_its_entry() {
     }
 }
 
-/// Assumptions are written by hand; what solver, object and script say by themselves, they must say too.
+/// Assumptions are written by hand. They must include those that the solver, the object and the script imply.
 #[test]
 fn assumptions_fit_the_theorems() {
     let manifest = manifest();
@@ -103,7 +103,7 @@ fn assumptions_fit_the_theorems() {
             // A part of SAW.
             "rme" => (),
             "yices" | "z3" => needed.push(solver),
-            _ => panic!("{name}: {solver} is no solver that is known"),
+            _ => panic!("{name}: unknown solver {solver}"),
         }
         match object {
             "spec" | "instructions" => (),
@@ -125,11 +125,12 @@ fn assumptions_fit_the_theorems() {
     }
 }
 
-/// SAW takes a module from the first folder that has one of its name.
+/// SAW loads a module from the first folder that has one with its name.
 #[test]
-fn no_module_hides_one_of_the_specification() {
+fn no_module_shadows_the_specification() {
     let names = |folder: &str| -> BTreeSet<String> {
-        let entries = std::fs::read_dir(root().join(folder)).unwrap();
+        // A level without proofs has no such folder.
+        let entries = std::fs::read_dir(root().join(folder)).into_iter().flatten();
         (entries.map(|entry| entry.unwrap().file_name().into_string().unwrap())).collect()
     };
     let specification = names("spec/cryptol");
@@ -143,14 +144,14 @@ fn no_module_hides_one_of_the_specification() {
         assert!(hiding.is_empty(), "{folder}: {hiding:?}");
         assert!(!root().join(folder).join("isa").exists(), "{folder}");
     }
-    // And every theorem about code is about that specification.
+    // Every theorem about code is about that specification.
     let manifest = manifest();
     for (script, files) in entries(&manifest, "scripts") {
         let has = |file: &str| files.as_array().unwrap().iter().any(|f| *f == *file);
         for file in ["AES", "Simpira1024", "Duplex"].map(|name| format!("spec/cryptol/{name}.cry")) {
-            assert!(has(&file), "{script}: not about {file}");
+            assert!(has(&file), "{script} does not use {file}");
         }
-        // What makes an iteration of the loop every number of them; how the kernel is cut.
+        // The theorem that extends one iteration to any number; the code that cuts the kernel.
         let lifted = includes(&manifest, script, "lifted.saw");
         assert_eq!(has("proofs/rocq/Blocks.v"), lifted, "{script}");
         let cut = includes(&manifest, script, "loop.saw");
@@ -158,7 +159,8 @@ fn no_module_hides_one_of_the_specification() {
     }
 }
 
-/// There is no assembly but the kernels: these tests find those by their symbols.
+/// The kernels are the only assembly, except for the instructions that set PSTATE.DIT. These tests find kernels by their
+/// symbols, and would miss other assembly.
 #[test]
 fn kernels_are_all_the_assembly() {
     let mut folders = vec![root().join("rust/src")];
@@ -173,20 +175,22 @@ fn kernels_are_all_the_assembly() {
             }
         }
     }
-    assert_eq!(with_assembly, [root().join("rust/src/backend/kernels.rs")]);
+    with_assembly.sort();
+    let known = ["rust/src/backend/kernels.rs", "rust/src/timing.rs"];
+    assert_eq!(with_assembly, known.map(|file| root().join(file)));
 }
 
-/// What a kernel of the table lacks: its script, its theorems, or a run of `make proofs` since it is there.
+/// Every kernel in the table has its script, its theorems, and a run of `make proofs`.
 #[test]
 fn every_kernel_of_the_table_has_its_proof() {
     let manifest = manifest();
     let list = std::fs::read_to_string(root().join("proofs/THEOREMS.txt")).unwrap();
     let mut missing = Vec::new();
-    for (level, kernel) in TABLE.all() {
+    for (level, kernel) in TABLE.proved() {
         let object = format!("{}/{}", level.name, kernel.name);
         let script = format!("proofs/saw/{object}.saw");
         if !root().join(&script).is_file() {
-            missing.push(format!("{script} is not there"));
+            missing.push(format!("{script} does not exist"));
         }
         let own = format!("{}{}_", level.theorems, kernel.name);
         let listed = list
@@ -202,23 +206,61 @@ fn every_kernel_of_the_table_has_its_proof() {
             missing.push(format!("{object} is not proved: run `make proofs`"));
         }
     }
-    for table in &TABLE.constants {
+    for table in TABLE.proved_constants() {
         if manifest["objects"].get(&table.name).is_none() {
             missing.push(format!("{} is not proved: run `make proofs`", table.name));
         }
     }
-    let objects = TABLE.all().count() + TABLE.constants.len();
+    let objects = TABLE.proved().count() + TABLE.proved_constants().count();
     if entries(&manifest, "objects").count() != objects {
-        missing.push(format!("proofs/generated/manifest.json {STALE}: it has others"));
+        missing.push(format!(
+            "proofs/generated/manifest.json {STALE}: it has other objects"
+        ));
     }
     assert!(missing.is_empty(), "{}", missing.join("\n"));
+}
+
+/// A kernel has no proof if it is in `jasmin/unproved.toml`, which says what is missing, and only then. SOUNDNESS.md names
+/// each, so that nobody takes it for proved.
+#[test]
+fn kernels_without_proof_are_named() {
+    let manifest = manifest();
+    let list = std::fs::read_to_string(root().join("proofs/THEOREMS.txt")).unwrap();
+    let soundness = std::fs::read_to_string(root().join("SOUNDNESS.md")).unwrap();
+    let proved = std::fs::read_to_string(root().join("jasmin/kernels.toml")).unwrap();
+    assert!(
+        !proved.contains("unproved"),
+        "jasmin/kernels.toml: what is proved"
+    );
+    let mut wrong = Vec::new();
+    for (level, kernel) in TABLE.all() {
+        let object = format!("{}/{}", level.name, kernel.name);
+        if kernel.unproved.is_some() == proved.contains(&format!("name = \"{}\"\n", kernel.name)) {
+            wrong.push(format!(
+                "{object}: in jasmin/kernels.toml or in jasmin/unproved.toml"
+            ));
+        }
+        if kernel.unproved.is_none() {
+            continue;
+        }
+        if !soundness.contains(&format!("`jasmin/{object}.{}`", level.source)) {
+            wrong.push(format!("SOUNDNESS.md does not name {object}"));
+        }
+        let claimed = |line: &str| line.split_whitespace().nth(1) == Some(&object);
+        if manifest["objects"].get(&object).is_some() || list.lines().any(claimed) {
+            wrong.push(format!(
+                "{object} has theorems: it belongs in jasmin/kernels.toml"
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// The modules of the lifted kernels, for architectures that this is not as well, are about the proved bytes.
 #[test]
 fn lifted_modules_are_of_the_proved_bytes() {
     let manifest = manifest();
-    for (level, kernel) in TABLE.all() {
+    for (level, kernel) in TABLE.proved() {
         let name = format!("{}/{}", level.name, kernel.name);
         let file = format!("proofs/generated/lifted/{name}.cry");
         let module = std::fs::read_to_string(root().join(&file)).unwrap_or_default();
@@ -249,11 +291,11 @@ fn the_files_are_those_of_the_proofs() {
     }
 }
 
-/// The theorems about bitcode name all the Rust that it was made from, and the compiler.
+/// The theorems about bitcode name all the Rust files that it was compiled from, and the compiler.
 #[test]
 fn the_rust_is_that_of_the_proofs() {
     let manifest = manifest();
-    // Of `label.rs` it is the length of a label.
+    // From `label.rs` comes the length of a label.
     let mut sources = ["backend/mod.rs", "duplex.rs", "label.rs", "simpira1024.rs"]
         .map(|name| format!("rust/src/{name}"))
         .to_vec();
@@ -296,7 +338,7 @@ fn the_rust_is_that_of_the_proofs() {
     assert!(flags.contains("veriplex_backend=\"portable\""), "{flags}");
 }
 
-/// The kernels that are linked into this program.
+/// The kernels linked into this program.
 #[cfg(all(
     any(target_arch = "x86_64", target_arch = "aarch64"),
     target_os = "linux",
@@ -313,22 +355,34 @@ mod kernels {
         Architecture::Aarch64
     };
 
-    /// The objects of the manifest that this program must have: the kernels of its architecture, and the tables.
+    /// The objects in the manifest that this program must contain: the kernels of its architecture, and the tables.
     fn objects(manifest: &Value) -> impl Iterator<Item = (&str, &Value)> {
-        let own: BTreeSet<String> = (TABLE.all())
+        let own: BTreeSet<String> = (TABLE.proved())
             .filter(|(level, _)| level.target.architecture == ARCHITECTURE)
             .map(|(level, kernel)| format!("{}/{}", level.name, kernel.name))
             .collect();
         entries(manifest, "objects").filter(move |(name, _)| own.contains(*name) || TABLE.is_constants(name))
     }
 
-    /// The kernels and the tables in this program's file.
+    /// The kernels and the tables in this program's file that are proved.
     fn linked() -> Vec<Symbol> {
         let kernels = crate::addresses::addresses().len();
-        let linked = symbols(&std::env::current_exe().unwrap()).unwrap();
-        // Each once: what is compared below is what runs.
-        assert_eq!(linked.len(), kernels + TABLE.constants.len());
+        let mut linked = symbols(&std::env::current_exe().unwrap()).unwrap();
+        // Each once: what is compared below is what runs. Tables without a user on this architecture are not linked.
+        let tables = linked
+            .iter()
+            .filter(|symbol| TABLE.is_constants(&symbol.name))
+            .count();
+        assert_eq!(linked.len(), kernels + tables);
+        linked.retain(|symbol| TABLE.is_proved(ARCHITECTURE, &symbol.name));
         linked
+    }
+
+    /// The kernels of this program that are proved.
+    fn proved() -> Vec<(&'static str, *const u8)> {
+        let mut addresses = crate::addresses::addresses();
+        addresses.retain(|(name, _)| TABLE.is_proved(ARCHITECTURE, name));
+        addresses
     }
 
     #[test]
@@ -358,10 +412,10 @@ mod kernels {
     #[test]
     fn the_code_that_runs_is_the_code_that_was_proved() {
         let manifest = manifest();
-        let addresses = crate::addresses::addresses();
+        let addresses = proved();
         // All but the tables, which are no code.
         assert_eq!(
-            addresses.len() + TABLE.constants.len(),
+            addresses.len() + TABLE.proved_constants().count(),
             objects(&manifest).count()
         );
         for (name, address) in addresses {
@@ -374,12 +428,12 @@ mod kernels {
         }
     }
 
-    /// Lifted anew, they are the modules of `proofs/generated/lifted`. To be lifted is also to be constant-time, to stay inside the
-    /// buffers and to keep the caller's registers.
+    /// Lifting the kernels again gives the modules in `proofs/generated/lifted`. A kernel that lifts is also
+    /// constant-time, stays inside its buffers and preserves the caller's registers.
     #[test]
     fn every_kernel_in_this_program_lifts_to_its_module() {
         let lifted = veriplex_lift::lift_symbols(&linked()).unwrap();
-        assert_eq!(lifted.len(), crate::addresses::addresses().len());
+        assert_eq!(lifted.len(), proved().len());
         for kernel in lifted {
             let path = root().join("proofs/generated/lifted").join(kernel.path());
             let committed = std::fs::read_to_string(&path).unwrap();

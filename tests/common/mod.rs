@@ -6,21 +6,22 @@ pub mod vectors;
 use std::sync::{Mutex, PoisonError};
 
 use serde_json::Value;
-use veriplex::hazmat::{Backend, set_hardware_enabled};
+use veriplex::hazmat::{Backend, LaneBackend, set_hardware_enabled, set_lane_backend};
+use veriplex::{Label, Protocol, label};
 
-/// The known answers of this name, of the family `newplex`.
+/// The known answers with this name, from the family `newplex`.
 pub fn vectors(name: &str) -> Value {
     family_vectors("newplex", name)
 }
 
-/// The known answers of this name.
+/// The known answers with this name, from any family.
 pub fn family_vectors(family: &str, name: &str) -> Value {
     let path = vectors::folder(family).join(name).with_extension("json");
     let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// The bytes that a seed of the known answers stands for.
+/// Expands a seed in the known answers to the bytes it stands for.
 pub fn data(seed: u64, len: usize) -> Vec<u8> {
     let mut x = seed;
     let next = || {
@@ -32,12 +33,12 @@ pub fn data(seed: u64, len: usize) -> Vec<u8> {
     std::iter::repeat_with(next).take(len).collect()
 }
 
-/// What stands for a long output in the known answers.
+/// The digest that the known answers give in place of a long output.
 pub fn fingerprint(output: &[u8]) -> [u8; 32] {
     veriplex::digest::digest(veriplex::label!("veriplex.test.digest"), output)
 }
 
-/// The elements of an array; none at all would make a test pass that tests nothing.
+/// The elements of an array. Panics if it is empty, since a test of no cases would pass.
 pub fn cases(value: &Value) -> &[Value] {
     let cases = value.as_array().expect("an array");
     assert!(!cases.is_empty(), "no cases");
@@ -57,7 +58,7 @@ pub fn bytes(case: &Value, key: &str) -> Vec<u8> {
 pub fn array<const N: usize>(case: &Value, key: &str) -> [u8; N] {
     bytes(case, key)
         .try_into()
-        .unwrap_or_else(|_| panic!("{key} has not {N} bytes"))
+        .unwrap_or_else(|_| panic!("{key} is not {N} bytes long"))
 }
 
 pub fn number(case: &Value, key: &str) -> u64 {
@@ -66,17 +67,18 @@ pub fn number(case: &Value, key: &str) -> u64 {
         .unwrap_or_else(|| panic!("no number {key} in {case}"))
 }
 
-/// Runs a test under each backend that this CPU has, and makes sure that the library uses it.
+// The choice applies to the whole process, so run one test at a time.
+static CHOICE: Mutex<()> = Mutex::new(());
+
+/// Runs a test on each backend that this CPU supports, and checks that the library uses it.
 pub fn on_each_backend(mut test: impl FnMut(Backend)) {
-    // The choice is the process's: one test at a time.
-    static CHOICE: Mutex<()> = Mutex::new(());
     let _guard = CHOICE.lock().unwrap_or_else(PoisonError::into_inner);
     for backend in Backend::available() {
         set_hardware_enabled(backend.name() != "portable");
         if cfg!(any(veriplex_backend = "x86_64", veriplex_backend = "aarch64"))
             && backend.name() == "portable"
         {
-            continue; // compiled in for direct calls, but the library cannot be made to use it
+            continue; // compiled in for direct calls, but the library never uses it here
         }
         assert_eq!(veriplex::backend(), backend.name());
         test(backend);
@@ -84,7 +86,38 @@ pub fn on_each_backend(mut test: impl FnMut(Backend)) {
     set_hardware_enabled(true);
 }
 
-/// A generator that gives recorded bytes, and panics when they do not suffice.
+/// Runs a test under each way to process eight states at once, and makes sure that the library uses it.
+pub fn on_each_lane_backend(mut test: impl FnMut(LaneBackend)) {
+    let _guard = CHOICE.lock().unwrap_or_else(PoisonError::into_inner);
+    for backend in LaneBackend::available() {
+        let portable = backend.name() == LaneBackend::PORTABLE.name();
+        if portable && cfg!(any(veriplex_backend = "x86_64", veriplex_backend = "aarch64")) {
+            continue; // as above
+        }
+        set_hardware_enabled(!portable);
+        set_lane_backend(Some(backend));
+        assert_eq!(LaneBackend::current().name(), backend.name());
+        test(backend);
+    }
+    set_hardware_enabled(true);
+    set_lane_backend(None);
+}
+
+/// Init `domain`, Mix `key`: what the schemes' `new` begin with, for a key of any length.
+pub fn keyed(domain: Label<'_>, key: &[u8]) -> Protocol {
+    let mut protocol = Protocol::new(domain);
+    protocol.mix(label!("key"), key);
+    protocol
+}
+
+/// The same, then Mix `nonce`.
+pub fn keyed_with_nonce(domain: Label<'_>, key: &[u8], nonce: &[u8]) -> Protocol {
+    let mut protocol = keyed(domain, key);
+    protocol.mix(label!("nonce"), nonce);
+    protocol
+}
+
+/// A generator that yields recorded bytes, and panics when they run out.
 pub struct Recorded(std::collections::VecDeque<u8>);
 
 impl Recorded {
@@ -92,7 +125,7 @@ impl Recorded {
         Self(bytes.into_iter().collect())
     }
 
-    /// Whether every byte was asked for.
+    /// Whether every byte was consumed.
     pub fn is_used_up(&self) -> bool {
         self.0.is_empty()
     }
@@ -124,17 +157,17 @@ impl rand_core::TryCryptoRng for Recorded {}
 /// The usual number of random cases.
 const USUAL_CASES: u32 = 2000;
 
-/// The number of random cases that `VERIPLEX_CASES` asks for.
+/// The number of random cases that `VERIPLEX_CASES` sets.
 pub fn asked_cases() -> u32 {
     std::env::var("VERIPLEX_CASES").map_or(USUAL_CASES, |text| text.parse().expect("a number"))
 }
 
-/// Whether fewer cases are asked for than usual, as where the CPU is emulated: long messages are left out then.
+/// Whether `VERIPLEX_CASES` is below the usual number, as on an emulated CPU. Tests then skip long messages.
 pub fn fewer_cases() -> bool {
     asked_cases() < USUAL_CASES
 }
 
-/// For proptest: a tenth of the number that `VERIPLEX_CASES` sets (2,000).
+/// For proptest: a tenth of the number that `VERIPLEX_CASES` sets (default: 2,000).
 pub fn random_cases() -> proptest::prelude::ProptestConfig {
     let asked = asked_cases();
     proptest::prelude::ProptestConfig {

@@ -1,4 +1,4 @@
-//! A small generator (Marsaglia's xorshift64), so that every run has the same inputs.
+//! A small generator (Marsaglia's xorshift64), so that every run gets the same inputs.
 
 pub struct Random(pub u64);
 

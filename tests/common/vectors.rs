@@ -1,16 +1,18 @@
-//! Where the known answers are: `tests/vectors`, with a folder for each family, or the folder that `VERIPLEX_VECTORS`
-//! names, which is laid out like it.
+//! Where the known answers are: `tests/vectors`, with one folder per family, or the folder that `VERIPLEX_VECTORS`
+//! names, with the same layout.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 /// The families that tests read.
-pub const FAMILIES: [&str; 6] = ["adiantum", "newplex", "poly1305", "seekable", "tree", "xoofff"];
+pub const FAMILIES: [&str; 7] = [
+    "adiantum", "newplex", "poly1305", "seekable", "tree", "tunnel", "xoofff",
+];
 
-/// The folder of a family: below `VERIPLEX_VECTORS` if it is there, else below `tests/vectors`.
+/// The folder of a family: the one in `VERIPLEX_VECTORS` if it exists, else the one in `tests/vectors`.
 ///
-/// A folder that no test reads is an error: its answers would seem to be checked.
+/// A folder that no test reads is an error: its answers would appear to be checked.
 pub fn folder(family: &str) -> PathBuf {
     let own = Path::new(env!("CARGO_MANIFEST_DIR"))
         .ancestors()
@@ -21,7 +23,7 @@ pub fn folder(family: &str) -> PathBuf {
     choose(family, &own, other.as_deref())
 }
 
-/// [`folder`], of the families below `own` and below another folder.
+/// [`folder`], given `tests/vectors` as `own` and `VERIPLEX_VECTORS` as `other`.
 pub fn choose(family: &str, own: &Path, other: Option<&Path>) -> PathBuf {
     assert!(FAMILIES.contains(&family), "{family} is not in FAMILIES");
     let Some(other) = other else {
@@ -40,7 +42,7 @@ pub fn choose(family: &str, own: &Path, other: Option<&Path>) -> PathBuf {
             .any(|family| path.file_name() == Some(OsStr::new(family)));
         assert!(is_read, "VERIPLEX_VECTORS: no test reads {}", path.display());
     }
-    assert!(!none, "VERIPLEX_VECTORS: no folder in {}", other.display());
+    assert!(!none, "VERIPLEX_VECTORS: {} has no folders", other.display());
     let given = other.join(family);
     if given.is_dir() { given } else { own.join(family) }
 }

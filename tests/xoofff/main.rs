@@ -16,7 +16,7 @@ use veriplex::xoofff::{DomainBits, Offset, Output, Sane, Sanse, Wbc, WbcAe, Xoof
 
 const KEY: [u8; 32] = [7; 32];
 
-/// How data are cut into pieces: the size of each but the last.
+/// The sizes of the pieces into which data is split. The last piece may be shorter.
 const PIECES: [usize; 8] = [1, 7, 16, 47, 48, 49, 500, usize::MAX];
 
 fn domain_bits(string: &Value) -> DomainBits {
@@ -28,7 +28,7 @@ fn data(len: usize) -> Vec<u8> {
     (0..len).map(|i| (i * i + i / 255).to_le_bytes()[0]).collect()
 }
 
-/// An output of this key and string without domain bits.
+/// The output for this string under `KEY`, without domain bits.
 fn output(string: &[u8]) -> Output {
     let mut strings = Xoofff::new(&KEY).unwrap();
     strings.absorb(string);
@@ -49,7 +49,7 @@ fn xoodoo_known_answers() {
     }
 }
 
-/// The bytes of an output in pieces, squeezed and as a keystream.
+/// Checks an output in pieces, both squeezed and applied as a keystream.
 fn check_output(output: Output, piece: usize, expected: &[u8]) -> Xoofff {
     let mut xored = expected.to_vec();
     let mut by_xor = output.clone();
@@ -88,7 +88,7 @@ fn xoofff_known_answers() {
     }
 }
 
-/// A session of each mode, by the names of the two.
+/// Runs the known answers of a session mode, given its constructor and its name in the file.
 macro_rules! session_known_answers {
     ($case:ident => $start:expr, $name:literal) => {{
         let (mut sealed, mut refused) = (0, 0);
@@ -105,7 +105,7 @@ macro_rules! session_known_answers {
                 if message.get("valid").is_some() {
                     assert_eq!(opened, Err(Error::Verification));
                     assert_eq!(in_out, vec![0; ciphertext.len()]);
-                    // What the other party then sends is still accepted.
+                    // The receiver still accepts the next genuine message.
                     let genuine = sender.seal_vec(b"", b"genuine");
                     assert_eq!(receiver.open_vec(b"", &genuine).unwrap(), b"genuine");
                     refused += 1;
@@ -171,7 +171,7 @@ fn wbc_ae_known_answers() {
 
 // -- The deck function -----------------------------------------------------------------------------------
 
-/// Every way to cut a string in three, and an output.
+/// Every way to split a string in three, and the output likewise.
 #[test]
 fn pieces_do_not_matter() {
     let string = data(150);
@@ -195,7 +195,7 @@ fn pieces_do_not_matter() {
     }
 }
 
-/// The two may be mixed.
+/// Squeezing and applying the keystream may be mixed.
 #[test]
 fn a_keystream_is_the_output() {
     let expected = output(b"string").squeeze_vec(5000);
@@ -234,7 +234,7 @@ fn an_offset_skips_bytes_of_one_output() {
     }
 }
 
-/// Copies go on alone, from the middle of a string and of an output.
+/// Clones continue independently, from the middle of a string or of an output.
 #[test]
 fn clones_are_branches() {
     let string = data(1000);
@@ -260,7 +260,7 @@ fn clones_are_branches() {
     assert_ne!(first, second);
 }
 
-/// Sequences that are easily confused: each has its own output.
+/// Sequences that are easily confused have different outputs.
 #[test]
 fn sequences_are_told_apart() {
     let none = DomainBits::NONE;
@@ -329,7 +329,7 @@ fn traits_give_the_same_bytes() {
 
 // -- Sessions and messages that are refused ----------------------------------------------------------------
 
-/// Something other than `original`: a bit changed, cut, or longer.
+/// Something other than `original`: truncated, extended, or with a changed bit.
 fn mutate(random: &mut Random, original: &[u8]) -> Vec<u8> {
     let mut changed = original.to_vec();
     match random.below(4) {
@@ -341,7 +341,7 @@ fn mutate(random: &mut Random, original: &[u8]) -> Vec<u8> {
     changed
 }
 
-/// What a session must keep to, whichever it is. `$start` makes one.
+/// The tests that every session mode must pass. `$start` makes a session.
 macro_rules! session_tests {
     ($name:ident, $type:ident, $start:expr) => {
         mod $name {
@@ -377,7 +377,7 @@ macro_rules! session_tests {
                         let other = mutate(&mut random, &ad);
                         assert_eq!(receiver.open_vec(&other, &sealed), Err(Error::Verification));
                     }
-                    // A message that was accepted before, and one of another session.
+                    // A message that was accepted before, and one from another session.
                     let replayed = start().seal_vec(&ad, &message);
                     if i > 0 {
                         assert_eq!(receiver.open_vec(&ad, &replayed), Err(Error::Verification));
@@ -391,7 +391,7 @@ macro_rules! session_tests {
                 }
             }
 
-            /// Also long ones, on both sides of powers of two: the twin's bytes, and nothing else is accepted.
+            /// Long messages, around powers of two, give the twin's bytes, and nothing else is accepted.
             #[test]
             fn long_messages() {
                 for exponent in 10..=22 {
@@ -476,7 +476,7 @@ macro_rules! session_tests {
                 assert_eq!(receiver.open_vec(b"", &sealed), Ok(message));
             }
 
-            /// The number of messages is part of a tag, also where they are empty.
+            /// A tag depends on the number of messages so far, even if they are empty.
             #[test]
             fn empty_messages_are_messages() {
                 let mut sender = start();
@@ -514,7 +514,7 @@ fn the_first_tag_shows_key_and_nonce() {
     let mut session = Sane::new(&KEY, b"nonce").unwrap();
     let sealed = session.seal_vec(b"ad", b"message");
     assert_eq!(sealed[7..], *session.tag());
-    // A refused message is not in the tag.
+    // A refused message does not enter the tag.
     assert!(session.open_vec(b"ad", &sealed).is_err());
     assert_eq!(sealed[7..], *session.tag());
 }
@@ -579,7 +579,7 @@ fn long_wbc_ae_messages() {
     }
 }
 
-/// A plaintext whose last bytes are nearly zeros.
+/// Plaintexts that end in zeros except for one byte.
 #[test]
 fn all_sixteen_zeros_are_checked() {
     let (wbc, cipher) = (Wbc::new(&KEY).unwrap(), WbcAe::new(&KEY).unwrap());
@@ -621,7 +621,7 @@ fn numbers_out_of_range() {
     }
     assert_eq!(Offset::new(0), Ok(Offset::ZERO));
     for bits in 0..=u8::MAX {
-        // Bits above those that count are ignored.
+        // Bits beyond the given length are ignored.
         assert_eq!(DomainBits::new(bits, 0), Ok(DomainBits::NONE));
         assert_eq!(DomainBits::new(bits, 3), DomainBits::new(bits % 8, 3));
         assert_eq!(DomainBits::new(bits, 3) == DomainBits::new(0, 3), bits % 8 == 0);

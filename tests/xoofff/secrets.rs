@@ -1,4 +1,4 @@
-//! Values that hold secrets are not printed, and nothing is left of them where they were dropped.
+//! Values that hold secrets are not printed, and leave nothing in memory when they are dropped.
 
 use veriplex::xoofff::{DomainBits, Offset, Sane, Sanse, Wbc, WbcAe, Xoofff};
 
@@ -21,22 +21,22 @@ fn nothing_secret_is_printed() {
     assert_eq!(format!("{:?}", WbcAe::new(&KEY).unwrap()), "WbcAe { .. }");
 }
 
-/// How many bytes of a value are not zero, before and after it is dropped where it is.
+/// The number of nonzero bytes in a value before and after it is dropped in place.
 fn remains<T>(value: T) -> (usize, usize) {
     let mut value = Box::new(std::mem::ManuallyDrop::new(value));
     let count = |at: *const T| {
         let bytes = at.cast::<u8>();
-        // SAFETY: the box holds that many bytes; those of padding have whatever value, which is read as volatile.
+        // SAFETY: the box holds that many bytes. Padding bytes may have any value, so the read is volatile.
         let byte = |i| unsafe { bytes.add(i).read_volatile() };
         (0..size_of::<T>()).filter(|i| byte(*i) != 0).count()
     };
     let before = count((&raw const *value).cast());
-    // SAFETY: it is not used as a value any more.
+    // SAFETY: the value is not used after this.
     unsafe { std::mem::ManuallyDrop::drop(&mut value) };
     (before, count((&raw const *value).cast()))
 }
 
-/// The public rest is a position in a block, a bit and, in a session with a nonce, the last tag.
+/// What may remain is public: a position in a block, a bit and, in a session with a nonce, the last tag.
 #[cfg(feature = "zeroize")]
 #[test]
 fn dropped_values_are_wiped() {
@@ -56,10 +56,10 @@ fn dropped_values_are_wiped() {
         ("Wbc", remains(Wbc::new(&KEY).unwrap()), 8),
         ("WbcAe", remains(WbcAe::new(&KEY).unwrap()), 8),
     ] {
-        // A mask at least, of 48 bytes.
+        // There is at least a mask of 48 bytes.
         assert!(before > public + 30, "{name}: {before}");
         assert!(after <= public, "{name}: {after}");
     }
-    // The test sees what is not wiped.
+    // The test notices what is not wiped.
     assert_eq!(remains([1_u8; 100]), (100, 100));
 }

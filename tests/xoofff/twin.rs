@@ -1,5 +1,5 @@
-//! Beside the twin of the specification, on random input. `VERIPLEX_CASES` sets the number of sequences (2,000); the
-//! other tests run a share of it.
+//! Against the twin of the specification, on random input. `VERIPLEX_CASES` sets the number of sequences (default:
+//! 2,000). The other tests run a fraction of it.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -10,7 +10,7 @@ use veriplex_spec::{self as spec, protocol::Opened};
 
 use crate::KEY;
 
-/// What a session seals first, as ciphertext and tag.
+/// The first message of a session: ciphertext and tag.
 pub fn sane(ad: &[u8], message: &[u8]) -> Vec<u8> {
     let (_, ciphertext, tag) = spec::xoofff_sane::seal(spec::xoofff_sane::start(&KEY, b"nonce"), ad, message);
     [ciphertext, tag].concat()
@@ -25,7 +25,7 @@ pub fn wbc_ae(ad: &[u8], message: &[u8]) -> Vec<u8> {
     spec::xoofff_wbc::seal(&KEY, ad, message)
 }
 
-/// One case in `share` of those asked for.
+/// The configured number of cases, divided by `share`.
 fn cases(share: u32) -> ProptestConfig {
     let asked = crate::common::asked_cases();
     ProptestConfig {
@@ -34,7 +34,7 @@ fn cases(share: u32) -> ProptestConfig {
     }
 }
 
-/// Mostly short, the edges of blocks and of what is done with several at a time more often, now and then long.
+/// Mostly short, more often near the edges of blocks and of batches, and now and then long.
 fn data() -> impl Strategy<Value = Vec<u8>> {
     let length = prop_oneof![
         60 => 0..=150_usize,
@@ -52,7 +52,7 @@ fn length() -> impl Strategy<Value = usize> {
     prop_oneof![3 => 0..=150_usize, 1 => 0..=2500_usize]
 }
 
-/// The pieces of `data` between cuts.
+/// Splits `data` at the cuts.
 fn pieces<'d>(data: &'d [u8], cuts: &[Index]) -> Vec<&'d [u8]> {
     let mut rest = data;
     let mut pieces: Vec<&[u8]> = Vec::new();
@@ -65,7 +65,8 @@ fn pieces<'d>(data: &'d [u8], cuts: &[Index]) -> Vec<&'d [u8]> {
     pieces
 }
 
-/// A string, its cuts and its end; an offset, how much is output, and whether the sequence goes on from a branch.
+/// A string with its cuts and domain bits; an offset, an output length and its cuts; and whether the sequence continues
+/// from a branch.
 type Step = ((Vec<u8>, Vec<Index>, u8, u8), (usize, usize, Vec<Index>), bool);
 
 fn step() -> impl Strategy<Value = Step> {
@@ -118,7 +119,7 @@ proptest! {
     }
 }
 
-/// Changes a message on its way.
+/// Changes a message in transit.
 fn forge(ciphertext: &mut Vec<u8>, tag: &mut [u8], place: Index, how: u8) {
     let n = ciphertext.len();
     match how {
@@ -143,7 +144,7 @@ fn message() -> impl Strategy<Value = Message> {
     (ad, data(), prop::option::of((any::<Index>(), 0..10_u8)))
 }
 
-/// A session of messages, some of them forged before the genuine one arrives.
+/// A session in which, for some messages, a forgery arrives before the genuine one.
 macro_rules! session {
     ($mode:ident, $messages:ident, $session:expr, $twin:expr) => {{
         use spec::$mode::{open, seal};

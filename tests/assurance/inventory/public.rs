@@ -10,7 +10,8 @@ use syn::{Attribute, Ident, ImplItem, Item, ItemImpl, ItemMacro, TraitItem, Type
 /// The path of a module or an item inside the crate.
 type ItemPath = Vec<String>;
 
-/// Macros of others that are called where items stand, and define nothing public: `include` has the declarations of kernels.
+/// Foreign macros that are called in item position and define nothing public: `include` reads the kernels'
+/// declarations.
 const FOREIGN_MACROS: [&str; 3] = ["cpufeatures::new", "global_asm", "include"];
 
 /// Crates that are public under their own names: their items are not ours.
@@ -26,7 +27,7 @@ struct Sources {
 
 /// Every public item: `digest::Hasher::update`, `Error::Verification`, `Label as TryFrom`, `label!`.
 ///
-/// Cargo features and targets make no difference: what any of them has is here. Derived implementations are not.
+/// Includes the items of all Cargo features and targets, but no derived implementations.
 pub fn items(lib: &Path) -> BTreeSet<String> {
     let mut sources = Sources::default();
     sources.load(lib, &lib.with_file_name(""), vec![]);
@@ -34,13 +35,13 @@ pub fn items(lib: &Path) -> BTreeSet<String> {
 
     let mut public = BTreeMap::new();
     sources.exports(&vec![], &[], &mut public);
-    // An alias is another name of its type.
+    // An alias is another name for its type.
     for (path, names) in public.clone() {
         if let Some(Item::Type(alias)) = sources.definition(&path)
             && let target = type_path(&alias.ty)
             && !target.is_empty()
         {
-            // One of another crate has no items here.
+            // A type from another crate has no items here.
             if let Some(target) = sources.find(&path[..path.len() - 1].to_vec(), &target) {
                 public.entry(target).or_default().extend(names);
             }
@@ -62,9 +63,9 @@ pub fn items(lib: &Path) -> BTreeSet<String> {
             }
         }
         if matches!(definition, Some(Item::Union(_))) {
-            panic!("{ident}: public unions are not provided for: extend tests/inventory/public.rs");
+            panic!("{ident}: public unions are not supported: extend tests/assurance/inventory/public.rs");
         }
-        // An alias of a type with one argument fixed may have implementations of its own.
+        // An alias that fixes an argument of a type may have its own implementations.
         if !matches!(definition, Some(Item::Struct(_) | Item::Enum(_) | Item::Type(_))) {
             continue;
         }
@@ -103,7 +104,7 @@ pub fn items(lib: &Path) -> BTreeSet<String> {
 }
 
 impl Sources {
-    /// Reads a file and the modules that it declares, which lie in `folder`.
+    /// Reads a file and the modules that it declares, which are in `folder`.
     fn load(&mut self, file: &Path, folder: &Path, path: ItemPath) {
         let text = fs::read_to_string(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
         let parsed = syn::parse_file(&text).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
@@ -119,7 +120,7 @@ impl Sources {
             if let Item::Mod(module) = item {
                 assert!(
                     !module.attrs.iter().any(|a| a.path().is_ident("path")),
-                    "{path:?}: a module elsewhere"
+                    "{path:?}: a module with #[path]"
                 );
                 let name = module.ident.to_string();
                 let inner = [path.as_slice(), std::slice::from_ref(&name)].concat();
@@ -149,7 +150,7 @@ impl Sources {
         self.modules.entry(path).or_default().extend(items);
     }
 
-    /// Replaces calls of the crate's macros by what they define, where that may be public.
+    /// Replaces calls of the crate's macros with what they define, if that may be public.
     fn expand(&mut self) {
         let macros = &self.macros;
         for items in self.modules.values_mut() {
@@ -168,8 +169,8 @@ impl Sources {
                     let rules = macros
                         .get(name)
                         .unwrap_or_else(|| panic!("{name}!: an unknown macro"));
-                    // The others may implement a trait.
-                    if has_public(rules) || repeated(rules).is_some() {
+                    // Other macros may implement a trait.
+                    if has_public(rules) || repeated(rules).is_some() || adapter(rules).is_some() {
                         expansion(name, rules, &call.tokens.to_string())
                     } else {
                         Vec::new()
@@ -180,7 +181,7 @@ impl Sources {
         }
     }
 
-    /// Collects the names under which the items of a public module can be reached, by path of definition.
+    /// Collects the names under which the items of a public module are reachable, by the path of the definition.
     fn exports(&self, module: &ItemPath, name: &[String], public: &mut BTreeMap<ItemPath, BTreeSet<String>>) {
         for item in &self.modules[module] {
             let (visibility, ident) = match item {
@@ -225,7 +226,7 @@ impl Sources {
         }
     }
 
-    /// Where the item is defined that a `use` in this module names.
+    /// Where the item that a `use` in this module names is defined.
     fn resolve(&self, module: &ItemPath, path: &[String]) -> ItemPath {
         self.find(module, path)
             .unwrap_or_else(|| panic!("{path:?} in {module:?}: not found"))
@@ -240,7 +241,7 @@ impl Sources {
         let (ident, module) = path.split_last().unwrap();
         let module = module.to_vec();
         if !self.modules.contains_key(&module) {
-            // A module that the root has from elsewhere.
+            // A module that the root re-exports.
             let (again, _) = self.uses(&Vec::new()).find(|(_, name)| *name == path[0])?;
             return self.find(&Vec::new(), &[again.as_slice(), &path[1..]].concat());
         }
@@ -248,7 +249,7 @@ impl Sources {
         self.find(&module, &again)
     }
 
-    /// What a module uses, and the names of that in it.
+    /// What a module imports, and under which names.
     fn uses(&self, module: &ItemPath) -> impl Iterator<Item = (Vec<String>, String)> {
         self.modules
             .get(module)
@@ -287,7 +288,7 @@ impl Sources {
     }
 }
 
-/// A path inside the crate, as one in this module names it.
+/// The absolute path in the crate that a path in this module refers to.
 fn absolute(module: &ItemPath, path: &[String]) -> ItemPath {
     match path[0].as_str() {
         "crate" => path[1..].to_vec(),
@@ -297,10 +298,14 @@ fn absolute(module: &ItemPath, path: &[String]) -> ItemPath {
     }
 }
 
-/// What a macro of the form `($($x:ident),*) => {$( items )*}` defines.
+/// The items that a macro defines, if it has the form `($($x:ident),*) => {$( items )*}` or that of [`adapter`].
 fn expansion(name: &str, rules: &str, arguments: &str) -> Vec<Item> {
+    if let Some(body) = adapter(rules) {
+        let items = syn::parse_file(&adapted(body, arguments));
+        return items.unwrap_or_else(|e| panic!("{name}!: {e}")).items;
+    }
     let (variable, body) = repeated(rules).unwrap_or_else(|| {
-        panic!("{name}!: defines public items in a way that tests/inventory/public.rs cannot read")
+        panic!("{name}!: defines public items in a form that tests/assurance/inventory/public.rs cannot read")
     });
     arguments
         .split(',')
@@ -313,7 +318,7 @@ fn expansion(name: &str, rules: &str, arguments: &str) -> Vec<Item> {
         .collect()
 }
 
-/// Variable and transcriber of a macro of that form.
+/// The variable and the transcriber of a macro of that form.
 fn repeated(rules: &str) -> Option<(&str, &str)> {
     let (matcher, body) = rules.split_once("=>")?;
     let (variable, rest) = matcher.trim().strip_prefix("($(")?.split_once(':')?;
@@ -327,7 +332,28 @@ fn repeated(rules: &str) -> Option<(&str, &str)> {
     (rest.replace(' ', "") == "ident),*)").then_some((variable.trim(), body))
 }
 
-/// Whether a macro has the word `pub` in it, other than in `pub(crate)` and the like.
+/// Transcriber of a macro of the form `($name:ident, [$($declared:tt)*], [$($used:tt)*]) => { items }`.
+fn adapter(rules: &str) -> Option<&str> {
+    let (matcher, body) = rules.split_once("=>")?;
+    let form = "($name:ident,[$($declared:tt)*],[$($used:tt)*])";
+    let body = body.trim().trim_end_matches(';').trim();
+    let body = body.strip_prefix('{')?.strip_suffix('}')?;
+    (matcher.replace(' ', "") == form).then_some(body)
+}
+
+/// That transcriber with its variables replaced. A name and two lists in brackets are the arguments.
+fn adapted(body: &str, arguments: &str) -> String {
+    let mut arguments = arguments
+        .splitn(3, ',')
+        .map(|argument| argument.trim().trim_matches(['[', ']']));
+    ["$name", "$($declared)*", "$($used)*"]
+        .iter()
+        .fold(body.replace(") *", ")*"), |body, variable| {
+            body.replace(variable, arguments.next().unwrap_or_default())
+        })
+}
+
+/// Whether a macro contains the word `pub`, other than in `pub(crate)` and the like.
 fn has_public(rules: &str) -> bool {
     rules.split("pub ").skip(1).any(|rest| !rest.starts_with('('))
 }
@@ -353,7 +379,7 @@ fn attributes(item: &Item) -> &[Attribute] {
     }
 }
 
-/// The paths that a `use` names, each with the name that it gives.
+/// The paths that a `use` names, each with its new name.
 fn leaves(tree: &UseTree, mut path: ItemPath) -> Vec<(ItemPath, String)> {
     match tree {
         UseTree::Path(tree) => {
@@ -369,12 +395,12 @@ fn leaves(tree: &UseTree, mut path: ItemPath) -> Vec<(ItemPath, String)> {
             vec![(path, tree.rename.to_string())]
         }
         UseTree::Group(tree) => tree.items.iter().flat_map(|t| leaves(t, path.clone())).collect(),
-        // It names an item `*`, which does not exist: a public one is refused when it is resolved.
+        // This names an item `*`, which does not exist, so a public glob fails when it is resolved.
         UseTree::Glob(_) => vec![([path, vec!["*".into()]].concat(), "*".into())],
     }
 }
 
-/// The path of a type that has one, without arguments.
+/// The path of a type without its arguments, if it has one.
 fn type_path(of: &Type) -> ItemPath {
     match of {
         Type::Path(path) => path.path.segments.iter().map(|s| s.ident.to_string()).collect(),
@@ -398,7 +424,7 @@ fn members(item: &ItemImpl) -> Vec<String> {
             ImplItem::Fn(i) if is_public(&i.vis) => Some(format!("::{}", i.sig.ident)),
             ImplItem::Const(i) if is_public(&i.vis) => Some(format!("::{}", i.ident)),
             ImplItem::Fn(_) | ImplItem::Const(_) => None,
-            _ => panic!("an inherent implementation with something else than functions and constants"),
+            _ => panic!("an inherent implementation with something other than functions and constants"),
         })
         .collect()
 }
@@ -408,7 +434,7 @@ fn trait_member(item: &TraitItem) -> &Ident {
         TraitItem::Const(i) => &i.ident,
         TraitItem::Fn(i) => &i.sig.ident,
         TraitItem::Type(i) => &i.ident,
-        _ => panic!("a trait with something else than constants, functions and types"),
+        _ => panic!("a trait with something other than constants, functions and types"),
     }
 }
 

@@ -1,4 +1,4 @@
-//! What an AArch64 kernel may not do: the procedure call standard (AAPCS64), and what the banners of the kernels say.
+//! What an AArch64 kernel must not do, by the procedure call standard (AAPCS64) and by the kernels' banners.
 
 use std::arch::naked_asm;
 use std::mem::offset_of;
@@ -19,14 +19,14 @@ const CALLEE_SAVED: [u64; 11] = [
     0xaaaa_aaaa_aaaa_aaaa,
     0xbbbb_bbbb_bbbb_bbbb,
 ];
-/// For x18, which is the platform's. On Linux it is a register like others; some systems change it at any time.
+/// For x18, which belongs to the platform. On Linux it is an ordinary register; some systems may change it any time.
 const PLATFORM: u64 = 0xcccc_cccc_cccc_cccc;
 const STACK: u64 = 0xa5a5_a5a5_a5a5_a5a5;
 const ONES: [u64; 2] = [u64::MAX; 2];
 const WORDS_BELOW: usize = 512;
 const WORDS_ABOVE: usize = 8;
 
-/// One observed call: what goes in, and what the trampoline saw afterwards.
+/// One observed call: its inputs, and what the trampoline saw afterwards.
 #[repr(C, align(16))]
 #[derive(Clone)]
 struct Call {
@@ -38,12 +38,12 @@ struct Call {
     callee_saved: [u64; 11],
     /// x18, before and after.
     platform: u64,
-    /// How far x30 is from the return address afterwards.
+    /// The difference between x30 and the return address afterwards.
     link: u64,
     /// Before and after.
     stack_pointer: [u64; 2],
     fpcr: [u64; 2],
-    /// The stack below the frame, and the caller's.
+    /// The stack below the frame, and the caller's stack.
     below: [u64; WORDS_BELOW],
     above: [u64; WORDS_ABOVE],
 }
@@ -92,8 +92,8 @@ macro_rules! on_linux {
     };
 }
 
-/// Sets every callee-saved register, every vector register and the stack above and below the frame, calls, and records
-/// what is there.
+/// Sets every callee-saved register, every vector register and the stack above and below the frame, calls the function,
+/// and records what they hold afterwards.
 #[unsafe(naked)]
 unsafe extern "C" fn observe(call: *mut Call) {
     naked_asm!(
@@ -170,6 +170,11 @@ unsafe extern "C" fn observe(call: *mut Call) {
     )
 }
 
+/// Whether this CPU has a feature of the table: the tests run where there is a hardware backend, which needs it.
+pub fn has(feature: &str) -> bool {
+    feature == "aes"
+}
+
 /// What the call did that it may not do, by name.
 pub fn violations(function: *const (), arguments: [usize; 6]) -> Vec<&'static str> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -187,7 +192,7 @@ pub fn violations(function: *const (), arguments: [usize; 6]) -> Vec<&'static st
         below: [0; WORDS_BELOW],
         above: [0; WORDS_ABOVE],
     };
-    // SAFETY: the trampoline restores what the procedure call standard asks for; the caller vouches for the arguments.
+    // SAFETY: the trampoline restores what the call standard requires, and the caller vouches for the arguments.
     unsafe { observe(&raw mut call) };
     let (saved, cleared): (Vec<_>, Vec<_>) = (0..32).partition(|i| (8..16).contains(i));
     let checks = [
@@ -196,7 +201,7 @@ pub fn violations(function: *const (), arguments: [usize; 6]) -> Vec<&'static st
         ("link register", call.link != 0),
         ("stack pointer", call.stack_pointer[0] != call.stack_pointer[1]),
         ("fpcr", call.fpcr[0] != call.fpcr[1]),
-        // Only the lower half is callee-saved; a kernel leaves all of it alone.
+        // Only the lower half is callee-saved, but a kernel leaves all of it alone.
         (
             "callee-saved vector register",
             saved.iter().any(|&i| call.vectors[i] != ONES),
@@ -214,8 +219,8 @@ pub fn violations(function: *const (), arguments: [usize; 6]) -> Vec<&'static st
         .collect()
 }
 
-/// Functions that each break one rule, after what a kernel does at its end: the name of the rule, and what else they
-/// cannot help doing.
+/// Functions that end like a kernel, but each break one rule: the name of the rule, and of any rule that they
+/// unavoidably break along with it.
 pub fn bad_kernels() -> Vec<(&'static str, &'static [&'static str], *const ())> {
     macro_rules! bad {
         ($($name:literal: $($instruction:literal),+;)*) => {

@@ -1,4 +1,4 @@
-//! What an x86-64 kernel may not do: the System V ABI, and what the banners of the kernels say.
+//! What an x86-64 kernel must not do, by the System V ABI and by the kernels' banners.
 
 use std::arch::naked_asm;
 use std::ptr;
@@ -16,7 +16,7 @@ const STACK: u64 = 0xa5a5_a5a5_a5a5_a5a5;
 const WORDS_BELOW: usize = 512;
 const WORDS_ABOVE: usize = 8;
 
-/// One observed call: what goes in, and what the trampoline saw afterwards.
+/// One observed call: its inputs, and what the trampoline saw afterwards.
 #[repr(C)]
 #[derive(Clone)]
 struct Call {
@@ -30,19 +30,21 @@ struct Call {
     vectors: [[u64; 4]; 16],   // 144
     below: [u64; WORDS_BELOW], // 656: the stack below the frame
     above: [u64; WORDS_ABOVE], // 4752: and the caller's
+    wide: u64,                 // 4816: whether there are registers of 512 bits
+    all: [[u64; 8]; 32],       // 4824: these
 }
 
 static mut CURRENT: *mut Call = ptr::null_mut();
 
-/// Sets every callee-saved register, every vector register and the stack on both sides of the return address,
-/// calls, and records what is there.
+/// Sets every callee-saved register, every vector register and the stack on both sides of the return address, calls
+/// the function, and records what they hold afterwards.
 #[unsafe(naked)]
 unsafe extern "sysv64" fn observe(call: *mut Call) {
     naked_asm!(
         "push rbx", "push rbp", "push r12", "push r13", "push r14", "push r15", "push rdi",
         "mov [rip + {current}], rdi",
         "mov rax, {stack}",
-        // Above: the caller's frame. Below: what the function may use, and the return address's place.
+        // Above: the caller's frame. Below: what the function may use, and the slot of the return address.
         ".rept {above}", "push rax", ".endr",
         "lea r10, [rsp - 8 * {below}]",
         "mov r11, rsp",
@@ -56,6 +58,12 @@ unsafe extern "sysv64" fn observe(call: *mut Call) {
         "vmovdqa ymm5, ymm0", "vmovdqa ymm6, ymm0", "vmovdqa ymm7, ymm0", "vmovdqa ymm8, ymm0",
         "vmovdqa ymm9, ymm0", "vmovdqa ymm10, ymm0", "vmovdqa ymm11, ymm0", "vmovdqa ymm12, ymm0",
         "vmovdqa ymm13, ymm0", "vmovdqa ymm14, ymm0", "vmovdqa ymm15, ymm0",
+        "cmp qword ptr [rdi + 4816], 0", "je 3f",
+        // Ones in all 32 registers, to their full width.
+        ".irp n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31",
+        "vpternlogd zmm\\n, zmm\\n, zmm\\n, 255",
+        ".endr",
+        "3:",
         "mov rax, rdi",
         "mov rbx, {rbx}", "mov rbp, {rbp}", "mov r12, {r12}", "mov r13, {r13}", "mov r14, {r14}", "mov r15, {r15}",
         "mov rdi, [rax + 8]", "mov rsi, [rax + 16]", "mov rdx, [rax + 24]", "mov rcx, [rax + 32]",
@@ -74,9 +82,14 @@ unsafe extern "sysv64" fn observe(call: *mut Call) {
         "vmovdqu [rax + 432], ymm9", "vmovdqu [rax + 464], ymm10", "vmovdqu [rax + 496], ymm11",
         "vmovdqu [rax + 528], ymm12", "vmovdqu [rax + 560], ymm13", "vmovdqu [rax + 592], ymm14",
         "vmovdqu [rax + 624], ymm15",
+        "cmp qword ptr [rax + 4816], 0", "je 4f",
+        ".irp n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31",
+        "vmovdqu64 [rax + 4824 + 64 * \\n], zmm\\n",
+        ".endr",
+        "4:",
         "lea rsi, [rsp - 8 * {below}]",
         "lea rdi, [rax + 656]",
-        // The flags last: the direction decides where the copy goes. Pushed where the return address was.
+        // Last the flags, because the direction flag affects the copy. They go where the return address was.
         "pushfq", "pop rdx", "mov [rax + 120], rdx",
         "cld",
         "mov ecx, {below} + {above}",
@@ -96,6 +109,19 @@ unsafe extern "sysv64" fn observe(call: *mut Call) {
     )
 }
 
+/// Whether this CPU has a feature of the table, and the operating system supports it.
+pub fn has(feature: &str) -> bool {
+    match feature {
+        "aes" => is_x86_feature_detected!("aes"),
+        "avx" => is_x86_feature_detected!("avx"),
+        "avx2" => is_x86_feature_detected!("avx2"),
+        "avx512bw" => is_x86_feature_detected!("avx512bw"),
+        "avx512f" => is_x86_feature_detected!("avx512f"),
+        "vaes" => is_x86_feature_detected!("vaes"),
+        _ => panic!("{feature}: say here how it is detected"),
+    }
+}
+
 /// What the call did that it may not do, by name.
 pub fn violations(function: *const (), arguments: [usize; 6]) -> Vec<&'static str> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -111,11 +137,17 @@ pub fn violations(function: *const (), arguments: [usize; 6]) -> Vec<&'static st
         vectors: [[1; 4]; 16],
         below: [0; WORDS_BELOW],
         above: [0; WORDS_ABOVE],
+        wide: has("avx512f").into(),
+        all: [[0; 8]; 32],
     };
-    // SAFETY: the trampoline restores what the ABI asks for; the caller vouches for the arguments.
+    // SAFETY: the trampoline restores what the ABI requires, and the caller vouches for the arguments.
     unsafe { observe(&raw mut call) };
-    // The call itself writes the return address, and the flags were pushed in its place.
+    // The call itself wrote the return address, and the trampoline pushed the flags in its place.
     let below = &call.below[..WORDS_BELOW - 1];
+    // Registers that a kernel does not use may have what they had.
+    let of_kernel = |register: &[u64; 8]| *register != [0; 8];
+    let of_either = |register: &[u64; 8]| of_kernel(register) && *register != [u64::MAX; 8];
+    let wide = call.all[..16].iter().any(of_kernel) || call.all[16..].iter().any(of_either);
     let checks = [
         ("callee-saved register", call.callee_saved != CALLEE_SAVED),
         ("stack pointer", call.stack_pointer[0] != call.stack_pointer[1]),
@@ -123,7 +155,10 @@ pub fn violations(function: *const (), arguments: [usize; 6]) -> Vec<&'static st
         // The low six bits are sticky exception flags, which a function may raise.
         ("mxcsr", (call.mxcsr[0] ^ call.mxcsr[1]) & !0x3f != 0),
         ("x87 control word", call.x87_control[0] != call.x87_control[1]),
-        ("vector registers not cleared", call.vectors != [[0; 4]; 16]),
+        (
+            "vector registers not cleared",
+            call.vectors != [[0; 4]; 16] || wide,
+        ),
         ("caller's stack", call.above != [STACK; WORDS_ABOVE]),
         ("stack used", below.iter().any(|&word| word != STACK)),
     ];
@@ -133,8 +168,8 @@ pub fn violations(function: *const (), arguments: [usize; 6]) -> Vec<&'static st
         .collect()
 }
 
-/// Functions that each break one rule, after what a kernel does at its end: the name of the rule, and what else they
-/// cannot help doing.
+/// Functions that end like a kernel, but each break one rule: the name of the rule, and of any rule that they
+/// unavoidably break along with it.
 pub fn bad_kernels() -> Vec<(&'static str, &'static [&'static str], *const ())> {
     macro_rules! bad {
         ($($name:literal $(and $other:literal)?: $($instruction:literal),+;)*) => {
@@ -147,7 +182,15 @@ pub fn bad_kernels() -> Vec<(&'static str, &'static [&'static str], *const ())> 
             }),*]
         };
     }
-    bad! {
+    let mut wide = Vec::new();
+    if has("avx512f") {
+        wide = bad! {
+            "vector registers not cleared": "vpsrlq zmm31, zmm31, 1";
+            "vector registers not cleared":
+                "vpternlogd zmm3, zmm3, zmm3, 255", "vinserti64x4 zmm3, zmm3, ymm0, 0";
+        };
+    }
+    let narrow = bad! {
         "": "nop";
         "callee-saved register": "xor ebx, ebx";
         "callee-saved register": "inc rbp";
@@ -164,5 +207,6 @@ pub fn bad_kernels() -> Vec<(&'static str, &'static [&'static str], *const ())> 
         "caller's stack": "mov qword ptr [rsp + 16], 0";
         "stack used": "mov qword ptr [rsp - 16], 0";
         "stack used": "push rdi", "pop rdi";
-    }
+    };
+    [narrow, wide].concat()
 }

@@ -20,8 +20,8 @@ fn load(path: &str) -> Value {
     serde_json::from_slice(&std::fs::read(path).expect("a file")).expect("JSON")
 }
 
-/// On every backend, and in pieces on the one in use. Whether a tag is right is public, and only that: the comparison is
-/// made here as `Poly1305::verify` makes it, which branches on its result.
+/// Runs every backend, and in pieces the one in use. Only whether a tag is right is public. `Poly1305::verify` branches
+/// on that, so we make the same comparison here.
 fn poly1305() -> usize {
     let file = load("poly1305/poly1305.json");
     let mut n = 0;
@@ -46,7 +46,7 @@ fn poly1305() -> usize {
     n
 }
 
-/// The cases of 12 rounds, both ways.
+/// The cases with 12 rounds, in both directions.
 fn hbsh() -> usize {
     let file = load("adiantum/hbsh.json");
     let mut n = 0;

@@ -12,8 +12,8 @@ const MAKE_MEM_DEFINED: usize = MEMCHECK + 2;
 /// The sequence of instructions that valgrind recognises, as `valgrind.h` defines it.
 fn request(arguments: [usize; 6]) -> usize {
     let result;
-    // SAFETY: without valgrind the rotations add up to 128 bits and the exchange is of a register with itself; with
-    // it, the requests above change only valgrind's own books.
+    // SAFETY: without valgrind, the rotations add up to 128 bits and the exchange swaps a register with itself. With
+    // valgrind, the requests above change only valgrind's own records.
     unsafe {
         asm!(
             "rol rdi, 3",
@@ -38,7 +38,7 @@ pub fn errors() -> usize {
     request([COUNT_ERRORS, 0, 0, 0, 0, 0])
 }
 
-/// From here on a branch or an address that depends on these bytes is an error.
+/// From now on, a branch or an address that depends on these bytes is an error.
 pub fn secret(bytes: &mut [u8]) {
     request([
         MAKE_MEM_UNDEFINED,
@@ -50,7 +50,7 @@ pub fn secret(bytes: &mut [u8]) {
     ]);
 }
 
-/// From here on these bytes may be known to everyone.
+/// From now on, these bytes are public.
 pub fn public(bytes: &mut [u8]) {
     request([MAKE_MEM_DEFINED, bytes.as_mut_ptr().addr(), bytes.len(), 0, 0, 0]);
 }

@@ -1,20 +1,22 @@
 //! The schemes over Ristretto255 with secret keys, randomness and messages.
 //!
-//! Some things are public of secrets, and branched on. `public.supp` lets valgrind pass over them, by the function that
-//! branches:
+//! Some facts about secrets are public, and the library branches on them. `public.supp` tells valgrind to ignore these
+//! branches, by the function that makes them:
 //!
-//! - that an element is not the identity, and that bytes are a canonical scalar: otherwise there is an error, which a peer
-//!   or an attacker sees;
-//! - that a text has hexadecimal digits only: likewise;
-//! - that what was opened in a handshake is a key, and that a tag and the signature in a signcryption are right: likewise.
-//!   The key and the tag that was expected stay secret.
+//! - whether an element is the identity, and whether bytes are a canonical scalar: the library returns an error, which
+//!   a peer or an attacker sees;
+//! - whether a text consists of hexadecimal digits only: likewise;
+//! - whether what was opened in a handshake is a key, and whether a tag, or the signature in a signcryption, is right:
+//!   likewise. The key and the expected tag stay secret.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
 
+use rand_core::Rng as _;
 use serde_json::Value;
 use veriplex::frost::{self, SigningNonces, SigningPackage};
 use veriplex::handshake::{self, Responder, Session};
+use veriplex::hazmat::unhedged;
 use veriplex::keys::{PrivateKey, PublicKey};
 use veriplex::pake::{self, Names};
 use veriplex::ratchet::Ratchet;
@@ -23,7 +25,7 @@ use veriplex::{Error, Label, Protocol, hpke, label, oprf, sig, signcrypt, vrf};
 use crate::linux::{cases, domain, expect, file, hidden, known};
 use crate::memcheck::{public, secret};
 
-/// A generator of recorded bytes, which are secret.
+/// A generator that yields recorded bytes, marked secret.
 struct Recorded(VecDeque<u8>);
 
 impl Recorded {
@@ -31,7 +33,7 @@ impl Recorded {
         Self(hidden(case, key).into())
     }
 
-    /// Of a list of recorded bytes.
+    /// From a list of recorded byte strings.
     fn list(case: &Value, key: &str) -> Self {
         let each = cases(&case[key])
             .iter()
@@ -46,15 +48,15 @@ impl rand_core::TryRng for Recorded {
     type Error = Infallible;
 
     fn try_next_u32(&mut self) -> Result<u32, Infallible> {
-        unimplemented!("the schemes ask for bytes")
+        unimplemented!("the schemes ask only for bytes")
     }
 
     fn try_next_u64(&mut self) -> Result<u64, Infallible> {
-        unimplemented!("the schemes ask for bytes")
+        unimplemented!("the schemes ask only for bytes")
     }
 
     fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
-        bytes.fill_with(|| self.0.pop_front().expect("as much as was recorded"));
+        bytes.fill_with(|| self.0.pop_front().expect("enough recorded bytes"));
         Ok(())
     }
 }
@@ -69,7 +71,7 @@ fn public_key(case: &Value, key: &str) -> PublicKey {
     PublicKey::try_from(known(case, key).as_slice()).expect("a public key")
 }
 
-/// Runs the known answers; returns how many.
+/// Runs the known answers, and returns their number.
 pub fn vectors() -> usize {
     type Run = fn(&Value);
     let runs: [(&str, Run); 9] = [
@@ -81,7 +83,7 @@ pub fn vectors() -> usize {
         ("frost", threshold),
         ("handshake", authentication),
         ("pake", password),
-        ("adratchet", conversation), // Newplex's name of the ratchet
+        ("adratchet", conversation), // Newplex's name for the ratchet
     ];
     let mut n = 0;
     for (name, run) in runs {
@@ -109,7 +111,7 @@ fn signature(case: &Value) {
     texts(&key, &known(case, "private"));
 }
 
-/// A private key as hex, and back. Not as PEM: whether each piece of base64 is padding is asked by branches.
+/// A private key as hex, and back. Not as PEM: the base64 decoder branches on whether each piece is padding.
 fn texts(key: &PrivateKey, expected: &[u8]) {
     let hex = key.to_hex();
     let again = PrivateKey::from_hex(&hex).expect("a private key");
@@ -118,17 +120,29 @@ fn texts(key: &PrivateKey, expected: &[u8]) {
 }
 
 fn encryption(case: &Value) {
-    seal_and_open(case, hpke::seal_vec, hpke::open_vec);
+    let (sender, receiver) = (
+        private(case, "sender_private"),
+        public_key(case, "receiver_public"),
+    );
+    let chosen = PrivateKey::generate(&mut Recorded::new(case, "rand"));
+    let setup = unhedged::hpke_setup_sender(domain(case, "domain"), &sender, &receiver, &chosen);
+    let (ephemeral, mut protocol) = setup.expect("set up");
+    let sealed = protocol.seal_vec(label!("message"), &hidden(case, "plaintext"));
+    expect([&ephemeral[..], &sealed].concat(), &known(case, "ciphertext"));
+    opens(case, hpke::open_vec, &known(case, "ciphertext"));
+    // With the ephemeral key that `hpke` makes: public as it is sent.
+    opens(case, hpke::open_vec, &published(&seals(case, hpke::seal_vec)));
 }
 
 fn signcryption(case: &Value) {
-    seal_and_open(case, signcrypt::seal_vec, signcrypt::open_vec);
+    expect(seals(case, signcrypt::seal_vec), &known(case, "ciphertext"));
+    opens(case, signcrypt::open_vec, &known(case, "ciphertext"));
 }
 
 type Seal = fn(Label<'_>, &PrivateKey, &PublicKey, &mut Recorded, &[u8]) -> Result<Vec<u8>, Error>;
 type Open = fn(Label<'_>, &PrivateKey, &PublicKey, &[u8]) -> Result<Vec<u8>, Error>;
 
-fn seal_and_open(case: &Value, seal: Seal, open: Open) {
+fn seals(case: &Value, seal: Seal) -> Vec<u8> {
     let sealed = seal(
         domain(case, "domain"),
         &private(case, "sender_private"),
@@ -136,12 +150,15 @@ fn seal_and_open(case: &Value, seal: Seal, open: Open) {
         &mut Recorded::new(case, "rand"),
         &hidden(case, "plaintext"),
     );
-    expect(sealed.expect("sealed"), &known(case, "ciphertext"));
+    sealed.expect("sealed")
+}
+
+fn opens(case: &Value, open: Open, sealed: &[u8]) {
     let opened = open(
         domain(case, "domain"),
         &private(case, "receiver_private"),
         &public_key(case, "sender_public"),
-        &known(case, "ciphertext"),
+        sealed,
     );
     expect(opened.expect("opened"), &known(case, "plaintext"));
 }
@@ -160,7 +177,7 @@ fn verifiable(case: &Value) {
 }
 
 fn oblivious(case: &Value) {
-    let key = private(case, "private");
+    let key = oprf::ServerKey::try_from(hidden(case, "private").as_slice()).expect("a private key");
     let mut rng = Recorded::list(case, "blind_rand");
     let (blind, blinded) =
         oprf::blind(domain(case, "domain"), &hidden(case, "input"), &mut rng).expect("blinded");
@@ -170,31 +187,43 @@ fn oblivious(case: &Value) {
     expect(evaluated.to_bytes().to_vec(), &known(case, "evaluated"));
     expect(output, &known(case, "output"));
 
-    // The server with a proof, and alone. The client's verification is of public values, in variable time.
+    // The server, with and without a proof. The client verifies public values, in variable time.
     let received = oprf::BlindedElement::try_from(known(case, "blinded").as_slice()).expect("an element");
-    let mut rng = Recorded::list(case, "proof_rand");
-    let ([evaluated], proof) =
-        oprf::blind_evaluate_verifiable(domain(case, "domain"), &key, &[received], &mut rng)
-            .expect("evaluated");
+    let mut nonce = [0; 64];
+    Recorded::list(case, "proof_rand").fill_bytes(&mut nonce);
+    let (evaluated, proof) =
+        unhedged::oprf_blind_evaluate(domain(case, "domain"), &key, &received, nonce).expect("evaluated");
     expect(evaluated.to_bytes().to_vec(), &known(case, "evaluated"));
     let expected = [known(case, "proof_c"), known(case, "proof_s")].concat();
     expect(proof.to_bytes().to_vec(), &expected);
+    let mut rng = Recorded::list(case, "proof_rand");
+    let hedged = oprf::blind_evaluate_verifiable(domain(case, "domain"), &key, &[received], &mut rng);
+    expect(
+        hedged.expect("evaluated").0[0].to_bytes().to_vec(),
+        &known(case, "evaluated"),
+    );
     let mut output = known(case, "output");
     oprf::evaluate(domain(case, "domain"), &key, &hidden(case, "input"), &mut output).expect("evaluated");
     expect(output, &known(case, "output"));
 }
 
-/// What is sent, as it arrives.
+/// A handshake. What is sent is public when it arrives.
 fn authentication(case: &Value) {
     let state =
         |protocol: &Protocol, name| expect(protocol.to_bytes()[2..].to_vec(), &known(case, name)[2..]);
     let own = private(case, "initiator_private");
-    let mut rng = Recorded::new(case, "initiator_rand");
-    let (initiator, request) = handshake::Initiator::start(domain(case, "domain"), &own, &mut rng);
+    let ephemeral = PrivateKey::generate(&mut Recorded::new(case, "initiator_rand"));
+    let (initiator, request) = unhedged::handshake_start(domain(case, "domain"), b"", &own, ephemeral);
     expect(request.to_vec(), &known(case, "request"));
+    let mut rng = Recorded::new(case, "initiator_rand");
+    let _ = handshake::Initiator::start(domain(case, "domain"), &own, &mut rng);
     let own = private(case, "responder_private");
     let mut rng = Recorded::new(case, "responder_rand");
-    let responded = Responder::respond(domain(case, "domain"), &own, &known(case, "request"), &mut rng);
+    let _ = Responder::respond(domain(case, "domain"), &own, &known(case, "request"), &mut rng)
+        .expect("responded");
+    let ephemeral = PrivateKey::generate(&mut Recorded::new(case, "responder_rand"));
+    let request = known(case, "request");
+    let responded = unhedged::handshake_respond(domain(case, "domain"), b"", &own, &request, ephemeral);
     let (responder, response) = responded.expect("responded");
     expect(response.to_vec(), &known(case, "response"));
 
@@ -230,12 +259,16 @@ fn password(case: &Value) {
     let other = initiator
         .finish(&known(case, "responder_message"))
         .expect("finished");
-    for protocol in [protocol, other] {
-        expect(protocol.to_bytes()[2..].to_vec(), &known(case, "state")[2..]);
-    }
+    let mut confirmation = protocol.confirmation();
+    public(&mut confirmation); // as it is sent
+    let _ = other.confirm(&confirmation).expect("confirmed");
+    expect(
+        protocol.without_confirmation().to_bytes()[2..].to_vec(),
+        &known(case, "state")[2..],
+    );
 }
 
-/// Both sides of a double ratchet: what they seal, and what they open, also late.
+/// Both sides of a double ratchet: what they seal, and what they open, including late messages.
 fn conversation(case: &Value) {
     let mut base = Protocol::new(domain(case, "domain"));
     base.mix(label!("key"), &hidden(case, "key"));
@@ -260,16 +293,16 @@ fn conversation(case: &Value) {
     }
 }
 
-/// These bytes, public.
+/// A public copy of these bytes.
 fn published(bytes: &[u8]) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     public(&mut bytes);
     bytes
 }
 
-/// Makes these bytes public where they are part of the nonces, and nothing else.
+/// Makes the bytes of `part` public where they occur in the nonces, and no others.
 fn publish(nonces: &mut SigningNonces, part: &[u8]) {
-    // SAFETY: nonces are arrays of integers, without padding, and any bytes may stand in them; none is changed.
+    // SAFETY: nonces are arrays of integers without padding, so any bytes are valid, and we change none of them.
     let memory = unsafe {
         std::slice::from_raw_parts_mut((&raw mut *nonces).cast::<u8>(), size_of::<SigningNonces>())
     };
@@ -303,7 +336,7 @@ fn threshold(case: &Value) {
                 .expect("committed")
         })
         .unzip();
-    // What is sent is public from there on, also where it is kept beside a secret.
+    // What is sent is public from here on, even where it is stored next to a secret.
     let group = frost::GroupKey::from_bytes(&published(&group.to_bytes())).expect("a group");
     let commitments: Vec<_> = commitments.iter().map(|c| published(&c.to_bytes())).collect();
     for (nonces, commitments) in nonces.iter_mut().zip(&commitments) {

@@ -1,7 +1,7 @@
-//! The known answers of Xoofff and its modes, with keys, strings and plaintexts secret; lengths, domain bits and
+//! The known answers of Xoofff and its modes. Keys, strings and plaintexts are secret; lengths, domain bits and
 //! ciphertexts are public.
 //!
-//! That a tag is right is public, also in the function that opens: see `public.supp`.
+//! Whether a tag is right is public, also inside the function that opens: see `public.supp`.
 
 use serde_json::Value;
 use veriplex::Error;
@@ -55,7 +55,7 @@ fn deck_function(file: &Value) -> usize {
             let [bits, len] = ["domain", "domain_bits"].map(|key| number(&string[key]).to_le_bytes()[0]);
             let mut output = strings.finalize(DomainBits::new(bits, len.into()).expect("few bits"), offset);
             for (place, key) in [(string, "output_after"), (case, "output")] {
-                // The case's own output is that after its last string, which has no other.
+                // The output of the case itself is the one after its last string, which has none of its own.
                 if place.get(key).is_some()
                     && (key == "output_after" || case["strings"].as_array().map(Vec::len) == Some(1))
                 {

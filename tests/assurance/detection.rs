@@ -1,0 +1,101 @@
+//! The hardware backend is chosen only where the CPU has every feature that its code uses.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use veriplex_lift::table::TABLE;
+
+fn source(path: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path);
+    std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// The strings between two texts.
+fn quoted(text: &str, before: &str, after: &str) -> BTreeSet<String> {
+    let (_, rest) = text.split_once(before).unwrap_or_else(|| panic!("no {before}"));
+    let list = rest.split_once(after).unwrap().0;
+    list.split('"').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+/// What is asked for is what the kernels and the intrinsics are compiled with.
+#[test]
+fn what_is_detected_is_what_the_code_uses() {
+    for level in &TABLE.levels {
+        let backend = format!("rust/src/backend/{}", level.backend);
+        let detected = quoted(&source(&format!("{backend}/declarations.rs")), "features [", "]");
+        let needed = TABLE
+            .of_level(level)
+            .flat_map(|kernel| &kernel.levels[&level.name].features);
+        assert_eq!(detected, needed.cloned().collect(), "{backend}/declarations.rs");
+
+        // The levels for lanes have kernels only.
+        let path = format!("{backend}/intrinsics.rs");
+        if !Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../..")
+            .join(&path)
+            .exists()
+        {
+            continue;
+        }
+        let intrinsics = source(&path);
+        let detected = quoted(&intrinsics, "cpufeatures::new!(features, ", ");");
+        let mut enabled = BTreeSet::new();
+        for list in intrinsics.split("target_feature(enable = \"").skip(1) {
+            enabled.extend(list.split('"').next().unwrap().split(',').map(str::to_owned));
+        }
+        // Every AArch64 of Rust's with an operating system has it.
+        enabled.remove("neon");
+        assert!(!enabled.is_empty());
+        assert_eq!(detected, enabled, "{backend}/intrinsics.rs");
+    }
+    // The list goes whole into the detection, and that into the token.
+    let kernels = source("rust/src/backend/kernels.rs");
+    assert!(kernels.contains("cpufeatures::new!(features, $($feature),*);"));
+    assert!(kernels.contains("$detect.then_some(Self(()))"));
+}
+
+/// Prints the backend that this process uses, for the test below.
+#[test]
+#[ignore = "a part of the test below"]
+fn backend_here() {
+    println!("backend {}.", veriplex::backend());
+}
+
+/// On CPUs that lack one of the features the portable backend is used. qemu plays them.
+#[cfg(all(
+    target_arch = "x86_64",
+    target_os = "linux",
+    not(veriplex_backend = "portable")
+))]
+#[test]
+fn a_cpu_without_a_feature_uses_the_portable_backend() {
+    use std::process::Command;
+    let on = |cpu: &str| {
+        let mut command = Command::new("qemu-x86_64");
+        command.args(["-cpu", cpu]).arg(std::env::current_exe().unwrap());
+        let output = command
+            .args(["--ignored", "--exact", "backend_here", "--nocapture"])
+            .output()
+            .ok()?;
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let name = text
+            .split_once("backend ")
+            .and_then(|(_, rest)| rest.split_once('.'));
+        Some(
+            name.unwrap_or_else(|| panic!("{cpu}: {text}{}", String::from_utf8_lossy(&output.stderr)))
+                .0
+                .to_owned(),
+        )
+    };
+    let Some(with_all) = on("max") else {
+        println!("skipped, because qemu-x86_64 is not on PATH");
+        assert!(
+            std::env::var("STRICT").unwrap_or_default().is_empty(),
+            "no qemu-x86_64"
+        );
+        return;
+    };
+    assert_eq!(with_all, "x86_64");
+    for cpu in ["max,-aes", "max,-avx", "max,-aes,-avx", "Westmere", "Nehalem"] {
+        assert_eq!(on(cpu).unwrap(), "portable", "{cpu}");
+    }
+}
