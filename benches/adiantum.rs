@@ -1,4 +1,4 @@
-//! Poly1305, `XChaCha`, NH, Adiantum and `HPolyC`, beside the crates `poly1305` and `chacha20`.
+//! Poly1305, `XChaCha`, NH, Adiantum and `HPolyC`, compared with the crates `poly1305` and `chacha20`.
 
 use std::hint::black_box;
 

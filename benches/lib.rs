@@ -1,1 +1,1 @@
-//! Nothing: the benchmarks are the package. `cargo bench -p veriplex-benches --bench permutation` runs one of them.
+//! Empty: this package consists of its benchmarks. `cargo bench -p veriplex-benches --bench permutation` runs one.

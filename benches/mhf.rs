@@ -1,5 +1,5 @@
-//! The memory-hard hash in MiB of memory filled per second, compared with its definition as a plain loop over
-//! `Protocol`, and with one Mix and one Derive of as many bytes as its nodes take in and output.
+//! The memory-hard hash, in MiB of memory filled per second. Compared with its definition as a plain loop over
+//! `Protocol`, and with one Mix and one Derive of as many bytes as its nodes absorb and output.
 
 // The sizes are small.
 #![allow(
@@ -28,7 +28,7 @@ fn leb128(mut n: usize) -> Vec<u8> {
     bytes
 }
 
-/// The parents of a group of three blocks, as the definition lists them.
+/// The parents of a group of three blocks, in the order of the definition.
 fn parents(independent: &Protocol, columns: usize, u: usize) -> Vec<usize> {
     let mut parents = Vec::new();
     if u >= 1 {
@@ -87,7 +87,7 @@ fn naive(cost: u8, output: &mut [u8]) {
 
 fn bulk(cost: u8, buffer: &mut [u8]) {
     let mut protocol = Protocol::new(label!("bench.mhf"));
-    // Of 5N nodes all take in a block, and 4N of them (but for a few) a second one.
+    // All 5N nodes absorb one block, and all but a few of 4N absorb a second one.
     protocol.mix(label!("in"), &buffer[..(9 * BLOCK_LEN) << cost]);
     protocol.derive(label!("out"), &mut buffer[..(5 * BLOCK_LEN) << cost]);
 }
@@ -98,7 +98,7 @@ fn mhf(c: &mut Criterion) {
         let mut group = c.benchmark_group(format!("mhf/{}", backend.name()));
         group.sample_size(20);
         for cost in [10, 14] {
-            let mhf = Mhf::new(label!("bench.mhf"), cost).unwrap();
+            let mhf = Mhf::with_any_cost(label!("bench.mhf"), cost).unwrap();
             let (mut ours, mut naives) = ([0; 32], [0; 32]);
             mhf.hash_into(PASSWORD, SALT, &mut ours).unwrap();
             naive(cost, &mut naives);

@@ -1,5 +1,5 @@
-//! The bare permutation and the bulk operations on each backend; on x86-64 compared with the chain of 36
-//! dependent AES rounds that bounds them from below, with their ratio to it.
+//! The bare permutation and the bulk operations on each backend. On x86-64, each also as a ratio to its lower bound,
+//! a chain of 36 dependent AES rounds.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use veriplex::hazmat::{Backend, RATE, STATE_LEN};
 use veriplex::{digest, label};
 
 const BLOCKS: usize = 64;
-/// Each round times every subject once, so that a change of the machine's speed meets all of them.
+/// Each round times every subject once, so that a change in the machine's speed affects all of them.
 const ROUNDS: usize = 400;
 
 /// 36 dependent AES rounds, `BLOCKS` times.
@@ -28,7 +28,7 @@ fn aes_chain() -> Option<Subject> {
         _mm_cvtsi128_si64(x)
     }
     (is_x86_feature_detected!("aes") && is_x86_feature_detected!("avx")).then(|| {
-        // SAFETY: the features were detected.
+        // SAFETY: we have just detected the features.
         Subject::new("36 dependent AES rounds", || unsafe {
             black_box(chain(black_box(BLOCKS)));
         })
@@ -55,7 +55,7 @@ impl Subject {
         }
     }
 
-    /// The least time of one of the `BLOCKS` repetitions.
+    /// The shortest time of one of the `BLOCKS` repetitions.
     #[allow(clippy::cast_precision_loss)] // far below 2^52
     fn nanoseconds(&self) -> f64 {
         self.best.as_nanos() as f64 / BLOCKS as f64
@@ -95,7 +95,7 @@ fn subjects(backend: Backend) -> Vec<Subject> {
 
 /// The cost of small messages, on the backend in use.
 fn small() -> Vec<Subject> {
-    let aead = veriplex::aead::Aead::<16>::new(label!("bench.aead"), &[7; 32]);
+    let aead = veriplex::aead::Aead::<16>::new(label!("bench.aead"), &veriplex::Key::from([7; 32]));
     vec![
         Subject::new("hash of 16 bytes", || {
             for _ in 0..BLOCKS {
@@ -111,7 +111,7 @@ fn small() -> Vec<Subject> {
 }
 
 fn main() {
-    // `cargo test` runs benches once, to see that they work.
+    // `cargo test` runs each benchmark once, to check that it works.
     let rounds = if std::env::args().any(|a| a == "--bench") {
         ROUNDS
     } else {

@@ -1,5 +1,5 @@
-//! Operations per second of the schemes over Ristretto255, with messages of 64 bytes. The first group is the group's
-//! own operations, which bound the others from below: compare within one run.
+//! Operations per second of the schemes over Ristretto255, with messages of 64 bytes. The first group has the group's
+//! own operations, which are a lower bound for the others: compare within one run.
 
 use std::hint::black_box;
 
@@ -15,10 +15,10 @@ use veriplex::{Label, Protocol, hpke, label, os_rng, sig, signcrypt, vrf};
 
 const DOMAIN: Label<'static> = label!("bench");
 const MESSAGE: [u8; 64] = [0x5a; 64];
-/// Signatures in a batch, and inputs in one of the VOPRF.
+/// The number of signatures in a batch, and of inputs in a VOPRF batch.
 const BATCH: usize = 64;
 
-/// Benchmarks of one scheme: name, how many things are done at a time, what is done.
+/// Benchmarks of one scheme: the name, the number of operations per call, and the call.
 macro_rules! group {
     ($criterion:ident, $scheme:literal, $($name:literal * $count:expr => $run:expr),* $(,)?) => {
         let mut group = $criterion.benchmark_group($scheme);
@@ -88,30 +88,32 @@ fn functions(c: &mut Criterion) {
         "verify" * 1 => vrf::verify(DOMAIN, public, &MESSAGE, &proof, &mut output).unwrap(),
     );
 
-    // What a client does, in one function, because a blind is used once.
+    let server = oprf::ServerKey::generate(&mut os_rng());
+    // Both client steps in one function, because a blind can be used only once.
     let blinded = oprf::blind(DOMAIN, &MESSAGE, &mut os_rng()).unwrap().1;
-    let evaluated = oprf::blind_evaluate(&key, &blinded).unwrap();
+    let evaluated = oprf::blind_evaluate(&server, &blinded).unwrap();
     let many = [blinded; BATCH];
-    // The same bytes always, for one batch and its proof.
+    // A generator that always yields the same bytes, for one batch and its proof.
     let blinds = || {
         let mut rng = veriplex::rustcrypto::rand_core::Generator::new(Protocol::new(DOMAIN));
         std::array::from_fn(|_| oprf::blind_verifiable(DOMAIN, &MESSAGE, &mut rng).unwrap())
     };
     let requests: [(VerifiableBlind, oprf::BlindedElement); BATCH] = blinds();
     let requests = requests.map(|(_, blinded)| blinded);
-    let (answers, proof) = oprf::blind_evaluate_verifiable(DOMAIN, &key, &requests, &mut os_rng()).unwrap();
+    let (answers, proof) =
+        oprf::blind_evaluate_verifiable(DOMAIN, &server, &requests, &mut os_rng()).unwrap();
     group!(c, "oprf",
         "client" * 1 => {
             let (blind, _) = oprf::blind(DOMAIN, &MESSAGE, &mut os_rng()).unwrap();
             blind.finalize(&evaluated, &mut output).unwrap();
         },
-        "server" * 1 => oprf::blind_evaluate(&key, &blinded).unwrap(),
+        "server" * 1 => oprf::blind_evaluate(&server, &blinded).unwrap(),
         "client, verifying 64 at a time" * BATCH => {
             let blinds = blinds().map(|(blind, _)| blind);
-            VerifiableBlind::finalize_batch::<BATCH, 32>(blinds, DOMAIN, public, &answers, &proof).unwrap()
+            VerifiableBlind::finalize_batch::<BATCH, 32>(blinds, DOMAIN, server.public_key(), &answers, &proof).unwrap()
         },
         "server, proving 64 at a time" * BATCH =>
-            oprf::blind_evaluate_verifiable(DOMAIN, &key, &many, &mut os_rng()).unwrap(),
+            oprf::blind_evaluate_verifiable(DOMAIN, &server, &many, &mut os_rng()).unwrap(),
     );
 }
 
@@ -163,7 +165,7 @@ fn threshold(c: &mut Criterion) {
     );
 }
 
-/// What takes more than one message.
+/// The schemes that take more than one message.
 fn sessions(c: &mut Criterion) {
     let [alice, bob] = [(); 2].map(|()| PrivateKey::generate(&mut os_rng()));
     let request = Initiator::start(DOMAIN, &alice, &mut os_rng()).1;
@@ -181,14 +183,16 @@ fn sessions(c: &mut Criterion) {
     let names = Names {
         initiator: b"alice",
         responder: b"bob",
-        session: b"",
+        session: b"session",
     };
     group!(c, "pake",
         "both sides" * 1 => {
             let (initiator, request) = pake::Initiator::start(DOMAIN, &names, b"password", &mut os_rng()).unwrap();
             let answer = pake::respond(DOMAIN, &names, b"password", &request, &mut os_rng());
-            let (protocol, response) = answer.unwrap();
-            (initiator.finish(&response).unwrap(), protocol)
+            let (responder, response) = answer.unwrap();
+            let initiator = initiator.finish(&response).unwrap();
+            let [from_initiator, from_responder] = [initiator.confirmation(), responder.confirmation()];
+            (initiator.confirm(&from_responder).unwrap(), responder.confirm(&from_initiator).unwrap())
         },
     );
 

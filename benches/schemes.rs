@@ -6,7 +6,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use veriplex::aead::Aead;
 use veriplex::hazmat::{Backend, set_hardware_enabled};
 use veriplex::mac::Mac;
-use veriplex::{Protocol, digest, label, stream};
+use veriplex::{Key, Protocol, digest, label, stream};
 
 const SIZES: [(&str, usize); 6] = [
     ("16B", 16),
@@ -42,7 +42,7 @@ fn hash(c: &mut Criterion) {
 
 fn mac(c: &mut Criterion) {
     sizes(c, "mac", |data| {
-        let mut mac = Mac::new(label!("bench.mac"), &KEY);
+        let mut mac = Mac::new(label!("bench.mac"), &Key::from(KEY));
         mac.update(data);
         black_box(mac.finalize());
     });
@@ -59,12 +59,12 @@ fn prf(c: &mut Criterion) {
 
 fn stream_cipher(c: &mut Criterion) {
     sizes(c, "stream", |data| {
-        stream::encrypt(label!("bench.stream"), &KEY, &[1; 16], data);
+        stream::encrypt(label!("bench.stream"), &Key::from(KEY), &[1; 16], data);
     });
 }
 
 fn aead(c: &mut Criterion) {
-    let aead = Aead::<16>::new(label!("bench.aead"), &KEY);
+    let aead = Aead::<16>::new(label!("bench.aead"), &Key::from(KEY));
     sizes(c, "aead", |data| {
         black_box(aead.seal_in_place_detached(&[1; 16], b"", data));
     });

@@ -1,4 +1,4 @@
-//! The siblings of Newplex beside the crates that they replace, on the same data.
+//! The siblings of Newplex compared with the crates that they replace, on the same data.
 
 use std::hint::black_box;
 
@@ -34,7 +34,7 @@ fn xoofff(c: &mut Criterion) {
     }
 }
 
-/// The permutation alone, of both.
+/// The bare permutation of each.
 fn xoodoo(c: &mut Criterion) {
     let (mut state, mut words) = ([0x5a; 48], [0x5a5a_5a5a; 12]);
     let mut group = c.benchmark_group("xoodoo/12 rounds");

@@ -1,4 +1,4 @@
-//! Poly1305, Adiantum, `HPolyC` and their parts beside the twin of their specification.
+//! Poly1305, Adiantum, `HPolyC` and their parts, compared with the twin of their specification.
 
 #![no_main]
 
@@ -114,7 +114,7 @@ fuzz_target!(|case: Case| {
     }
 });
 
-/// Both directions, and the refusal of what is too short.
+/// Both directions, and that messages that are too short are refused.
 fn check(cipher: &dyn WideBlockCipher, tweak: &[u8], message: &[u8], expected: impl FnOnce() -> Vec<u8>) {
     let encrypted = cipher.encrypt_vec(tweak, message);
     if message.len() < 16 {

@@ -1,5 +1,5 @@
-//! The files of the program `veriplex`, changed: through the program's own functions a genuine one is opened, and another
-//! is refused with the right exit status and leaves nothing behind.
+//! The files of the program `veriplex`, with changes. The program's own functions open a genuine file; they refuse any
+//! other with the right exit status and leave nothing behind.
 
 #![no_main]
 
@@ -11,10 +11,12 @@ use libfuzzer_sys::fuzz_target;
 use password_hash::PasswordHasher;
 use rand_core::SeedableRng;
 use veriplex::keys::PrivateKey;
+use veriplex::mac::Mac;
 use veriplex::mhf::Mhf;
 use veriplex::rustcrypto::{Domain, password_hash as phc, rand_core::Generator};
-use veriplex::{Label, Protocol, aestream, hpke, label, sig, siv::Siv};
-use veriplex_cli::crypt::{self, Job, Secret};
+use veriplex::seekable::Seekable;
+use veriplex::{Key, Label, Protocol, aestream, hpke, label, sig, siv::Siv};
+use veriplex_cli::crypt::{self, Job, Range, Secret};
 use veriplex_cli::error::{Error, Status};
 use veriplex_cli::{keyfile, keypair, password, sealed, signature, sums};
 use veriplex_fuzz::{Change, Data};
@@ -22,7 +24,7 @@ use veriplex_fuzz::{Change, Data};
 #[derive(Arbitrary, Debug)]
 struct Case {
     kind: Kind,
-    /// The receiver has a password where a key is needed, or the reverse.
+    /// The receiver uses a password where a key is needed, or a key where a password is needed.
     wrong_secret: bool,
     seed: [u8; 32],
     plaintext: Data,
@@ -32,9 +34,10 @@ struct Case {
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Kind {
     Key,
-    /// Of this cost, modulo 4: 3 is above the limit.
+    /// With this cost modulo 4. A cost of 3 is above the limit.
     Password(u8),
     Deterministic,
+    Segments,
     Sealed,
     Signature,
     KeyFile,
@@ -46,6 +49,8 @@ enum Kind {
 const KEY: [u8; 32] = [7; 32];
 const PASSWORD: &[u8] = b"password";
 const MAX_COST: u8 = 2;
+/// What lines of digests may say that they are.
+const TAG: &str = "VERIPLEX-DIGEST";
 
 fuzz_target!(|case: Case| {
     let folder = tempfile::tempdir().unwrap();
@@ -60,7 +65,7 @@ fuzz_target!(|case: Case| {
     let mut rng = Generator::from_seed(case.seed);
     let [sender, receiver] = [(); 2].map(|()| PrivateKey::generate(&mut rng));
     let (input, output) = (place("input"), place("output"));
-    // Opens what arrives instead of a genuine file, which only that is.
+    // Opens what arrives in place of a genuine file. Only the genuine file may open.
     let check = |genuine: &[u8], is_allowed: bool, open: &dyn Fn(&Job<'_>) -> Result<(), Error>| {
         let received = changed(genuine);
         write("input", &received);
@@ -69,6 +74,7 @@ fuzz_target!(|case: Case| {
             input: &input,
             output: Some(&output),
             force: false,
+            armor: false,
             show_progress: false,
         };
         match open(&job) {
@@ -87,47 +93,58 @@ fuzz_target!(|case: Case| {
         Kind::Key => {
             let genuine = stream(b"VERIPLEX\x01", &KEY, &case.seed, &plaintext);
             check(&genuine, !case.wrong_secret, &|job| {
-                crypt::decrypt(job, &secret(case.wrong_secret), MAX_COST)
+                crypt::decrypt(job, &secret(case.wrong_secret), MAX_COST, Range::default())
             });
         }
         Kind::Password(cost) => {
             let cost = cost % 4;
             let mut key = [0; 32];
-            Mhf::new(label!("veriplex.file.password.v1"), cost)
+            Mhf::with_any_cost(label!("veriplex.file.password.v1"), cost)
                 .and_then(|mhf| mhf.hash_into(PASSWORD, &case.seed, &mut key))
                 .unwrap();
             let header = [b"VERIPLEX\x02".as_slice(), &[cost]].concat();
             let genuine = stream(&header, &key, &case.seed, &plaintext);
             check(&genuine, !case.wrong_secret && cost <= MAX_COST, &|job| {
-                crypt::decrypt(job, &secret(!case.wrong_secret), MAX_COST)
+                crypt::decrypt(job, &secret(!case.wrong_secret), MAX_COST, Range::default())
             });
         }
         Kind::Deterministic => {
             let header = b"VERIPLEX\x03";
             let mut message = plaintext.clone();
-            let tag = Siv::new(label!("veriplex.file.siv.v1"), &KEY).seal_in_place_detached(
+            let tag = Siv::new(label!("veriplex.file.siv.v1"), &Key::from(KEY)).seal_in_place_detached(
                 b"",
                 header,
                 &mut message,
             );
             let genuine = [header.as_slice(), &tag, &message].concat();
             check(&genuine, !case.wrong_secret, &|job| {
-                crypt::decrypt(job, &secret(case.wrong_secret), MAX_COST)
+                crypt::decrypt(job, &secret(case.wrong_secret), MAX_COST, Range::default())
+            });
+        }
+        Kind::Segments => {
+            let header = b"VERIPLEX\x04";
+            let mut mac = Mac::new(label!("veriplex.file.header.v1"), &Key::from(KEY));
+            mac.update(header);
+            mac.update(&case.seed);
+            let message = Seekable::<32>::new(label!("veriplex.file.seekable.v1"), &KEY.into())
+                .message(&case.seed, header);
+            let sealed = message.seal_vec(&plaintext);
+            let genuine = [header.as_slice(), &case.seed, mac.finalize().as_bytes(), &sealed].concat();
+            check(&genuine, !case.wrong_secret, &|job| {
+                crypt::decrypt(job, &secret(case.wrong_secret), MAX_COST, Range::default())
             });
         }
         Kind::Sealed => {
-            write("key", receiver.to_pem().as_bytes());
             let domain = label!("veriplex.seal.v1");
             let (ephemeral, mut protocol) =
                 hpke::setup_sender(domain, &sender, receiver.public_key(), &mut rng).unwrap();
             let header = b"VPX-SEAL\x01";
             protocol.mix(label!("header"), header);
-            let stream = aestream::seal_vec(protocol, &plaintext);
+            let stream = aestream::Sealer::from_protocol(protocol).seal_vec(&plaintext);
             let genuine = [header.as_slice(), &ephemeral, &stream].concat();
             let from = if case.wrong_secret { &receiver } else { &sender };
-            let from = from.public_key().to_hex();
             check(&genuine, !case.wrong_secret, &|job| {
-                sealed::unseal_file(job, &place("key"), &from)
+                sealed::unseal_file(job, &receiver, from.public_key())
             });
         }
         Kind::Signature => {
@@ -136,8 +153,13 @@ fuzz_target!(|case: Case| {
             let received = changed(genuine.as_bytes());
             write("input", &plaintext);
             write("signature", &received);
-            let from = sender.public_key().to_hex();
-            match signature::verify(&from, &input, Some(&place("signature")), true, false) {
+            match signature::verify(
+                sender.public_key(),
+                &input,
+                Some(&place("signature")),
+                true,
+                false,
+            ) {
                 Ok(()) => assert!(is_line(&genuine, &received)),
                 Err(error) => assert_eq!(
                     (error.status, received != genuine.as_bytes()),
@@ -161,11 +183,19 @@ fuzz_target!(|case: Case| {
             let genuine = sender.to_pem();
             let received = changed(genuine.as_bytes());
             write("key", &received);
-            match keypair::read_private(&place("key")) {
-                Ok(key) => assert_eq!(
-                    key.to_pem().as_bytes().trim_ascii_end(),
-                    received.trim_ascii_end()
-                ),
+            write("password", PASSWORD);
+            let source = password::Source::File(place("password"));
+            match keypair::read_private(&place("key"), &source) {
+                // There may be white space in it, and text around it.
+                Ok(key) => {
+                    let body = key.to_pem().lines().nth(1).unwrap().as_bytes().to_vec();
+                    let dense: Vec<u8> = received
+                        .iter()
+                        .copied()
+                        .filter(|byte| !byte.is_ascii_whitespace())
+                        .collect();
+                    assert!(dense.windows(body.len()).any(|window| window == body));
+                }
                 Err(error) => assert_eq!((error.status, received != genuine.as_bytes()), (Status::Io, true)),
             }
         }
@@ -184,7 +214,7 @@ fuzz_target!(|case: Case| {
             let source = password::Source::File(place("password"));
             match password::verify(&place("hash"), &source, MAX_COST) {
                 Ok(()) => {
-                    // Whatever follows the line does not matter.
+                    // What follows the line does not matter.
                     let line = received.split(|&byte| byte == b'\n').next().unwrap();
                     assert_eq!(line.strip_suffix(b"\r").unwrap_or(line), genuine.as_bytes());
                 }
@@ -202,10 +232,10 @@ fuzz_target!(|case: Case| {
             };
             let genuine = line(&parsed);
             if !parsed.1.as_os_str().is_empty() {
-                assert_eq!(sums::parse(&genuine, 32).as_ref(), Some(&parsed));
+                assert_eq!(sums::parse(&genuine, TAG, 32).as_ref(), Some(&parsed));
             }
-            if let Some(other) = sums::parse(&changed(&genuine), 32) {
-                assert_eq!(sums::parse(&line(&other), 32), Some(other));
+            if let Some(other) = sums::parse(&changed(&genuine), TAG, 32) {
+                assert_eq!(sums::parse(&line(&other), TAG, 32), Some(other));
             }
         }
     }
@@ -225,16 +255,21 @@ fn secret(is_password: bool) -> Secret {
     }
 }
 
-/// An encrypted file, written down by its format.
+/// An encrypted file, written independently from the description of the format.
 fn stream(header: &[u8], key: &[u8; 32], salt: &[u8; 32], plaintext: &[u8]) -> Vec<u8> {
     let mut protocol = Protocol::new(label!("veriplex.file.v1"));
     protocol.mix(label!("header"), header);
     protocol.mix(label!("key"), key);
     protocol.mix(label!("nonce"), salt);
-    [header, salt, &aestream::seal_vec(protocol, plaintext)].concat()
+    [
+        header,
+        salt,
+        &aestream::Sealer::from_protocol(protocol).seal_vec(plaintext),
+    ]
+    .concat()
 }
 
-/// Whether this is the line, whose end may be missing, and whose digits may be of either case.
+/// Whether `received` is the line. Its newline may be missing, and its digits may be in either case.
 fn is_line(line: &str, received: &[u8]) -> bool {
     let line = line.trim_end().as_bytes();
     let received = received.strip_suffix(b"\n").unwrap_or(received);

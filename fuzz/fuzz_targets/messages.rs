@@ -1,4 +1,4 @@
-//! Receivers of single messages, given genuine ones with changes: only the unchanged message is accepted.
+//! Receivers of single messages, given genuine messages with changes: they accept only an unchanged message.
 
 #![no_main]
 
@@ -37,7 +37,7 @@ fuzz_target!(|case: Case| {
     let rng = &mut rng;
     let (alice, bob) = (PrivateKey::generate(rng), PrivateKey::generate(rng));
     let message = case.message.as_slice();
-    // A message of a type: what is received, unless it cannot even be read.
+    // The received message, unless it does not even parse.
     macro_rules! sent {
         ($parse:expr, $genuine:expr) => {{
             let genuine = $genuine.to_bytes();
@@ -93,14 +93,15 @@ fuzz_target!(|case: Case| {
             assert_eq!(verified, if right { proved } else { [0; 32] });
         }
         Scheme::Oprf => {
+            let server = oprf::ServerKey::generate(rng);
             let (blind, request) = oprf::blind_verifiable(DOMAIN, message, rng).unwrap();
             let ([response], proof) =
-                oprf::blind_evaluate_verifiable(DOMAIN, &alice, &[request], rng).unwrap();
+                oprf::blind_evaluate_verifiable(DOMAIN, &server, &[request], rng).unwrap();
             let (response, right) = sent!(oprf::EvaluatedElement::try_from, response);
             let (mut output, mut direct) = ([0; 32], [0; 32]);
-            let verdict = blind.finalize(DOMAIN, alice.public_key(), &response, &proof, &mut output);
+            let verdict = blind.finalize(DOMAIN, server.public_key(), &response, &proof, &mut output);
             assert_eq!(verdict.is_ok(), right);
-            oprf::evaluate(DOMAIN, &alice, message, &mut direct).unwrap();
+            oprf::evaluate(DOMAIN, &server, message, &mut direct).unwrap();
             assert_eq!(output, if right { direct } else { [0; 32] });
         }
         Scheme::Frost => {
@@ -124,7 +125,7 @@ fuzz_target!(|case: Case| {
                 |number| dkg::start(DOMAIN, message, Identifier::new(number).unwrap(), 2, 2, rng).unwrap();
             let (alice, from_alice) = start(1);
             let (bob, from_bob) = start(2);
-            // The change is to the commitment or to the share.
+            // Change either the commitment or the share.
             let (alice, bob, to_alice) = if case.seed[0].is_multiple_of(2) {
                 let (from_bob, right) = sent!(dkg::Commitment::from_bytes, from_bob);
                 let received = alice.receive(&[from_bob]);

@@ -1,4 +1,4 @@
-//! Everything that reads an encoding, given genuine ones with changes: what is accepted is written again as it came.
+//! Everything that parses an encoding, given genuine ones with changes: what it accepts encodes to the same bytes.
 
 #![no_main]
 
@@ -12,7 +12,7 @@ use veriplex::keys::{PrivateKey, PublicKey};
 use veriplex::ratchet::Ratchet;
 use veriplex::rustcrypto::password_hash::{Mhf, Params};
 use veriplex::rustcrypto::{Domain, rand_core::Generator};
-use veriplex::{Error, Label, Protocol, hazmat, label, oprf, sig, vrf};
+use veriplex::{Error, Key, Label, Protocol, hazmat, label, oprf, sig, vrf};
 use veriplex_fuzz::Change;
 
 const DOMAIN: Label<'static> = label!("veriplex.fuzz");
@@ -109,12 +109,13 @@ fuzz_target!(|case: Case| {
             let (_, blinded) = oprf::blind(DOMAIN, b"", rng).unwrap();
             canonical!(
                 oprf::EvaluatedElement::try_from,
-                oprf::blind_evaluate(&key, &blinded).unwrap()
+                oprf::blind_evaluate(&oprf::ServerKey::generate(rng), &blinded).unwrap()
             );
         }
         Kind::OprfProof => {
             let (_, blinded) = oprf::blind(DOMAIN, b"", rng).unwrap();
-            let evaluated = oprf::blind_evaluate_verifiable(DOMAIN, &key, &[blinded], rng);
+            let server = oprf::ServerKey::generate(rng);
+            let evaluated = oprf::blind_evaluate_verifiable(DOMAIN, &server, &[blinded], rng);
             canonical!(oprf::Proof::try_from, evaluated.unwrap().1);
         }
         Kind::GroupKey => canonical!(
@@ -151,12 +152,13 @@ fuzz_target!(|case: Case| {
         Kind::RatchetState => {
             let peer = *PrivateKey::generate(rng).public_key();
             let ratchet = Ratchet::initiator(keyed(&case.seed), key, peer, rng).unwrap();
-            let genuine = ratchet.seal_state(DOMAIN, &case.seed);
+            let key = Key::from([7; 32]);
+            let genuine = ratchet.seal_state(DOMAIN, &key, b"");
             let received = changed(&genuine);
-            match Ratchet::open_state(DOMAIN, &case.seed, &received) {
+            match Ratchet::open_state(DOMAIN, &key, b"", &received) {
                 Ok(restored) => {
                     assert_eq!(received, genuine);
-                    assert_eq!(restored.seal_state(DOMAIN, &case.seed), genuine);
+                    assert_eq!(restored.seal_state(DOMAIN, &key, b""), genuine);
                 }
                 Err(error) => assert_eq!((error, received != genuine), (Error::Verification, true)),
             }
@@ -175,7 +177,7 @@ fn start(number: u16, rng: &mut Generator) -> (dkg::AwaitingCommitments, dkg::Co
     dkg::start(DOMAIN, b"", Identifier::new(number).unwrap(), 2, 2, rng).unwrap()
 }
 
-/// Any state that is accepted can be worked with.
+/// Any accepted state is usable.
 fn state(bytes: &[u8]) {
     let raw = <&[u8; 130]>::try_from(bytes).map(hazmat::Duplex::from_bytes);
     let Ok(mut protocol) = Protocol::try_from(bytes) else {
@@ -204,7 +206,7 @@ fn name(bytes: &[u8]) {
     }
 }
 
-/// Each key has one text; only the end of its last line may differ.
+/// Each key has exactly one text, except for the end of the last line.
 fn text<T>(
     changed: impl Fn(&[u8]) -> Vec<u8>,
     genuine: String,
@@ -226,7 +228,7 @@ impl Domain for Passwords {
     const DOMAIN: Label<'static> = DOMAIN;
 }
 
-/// The limit of 2 holds: nothing here takes long.
+/// The limit of 2 holds, so nothing here takes long.
 fn password_hash(changed: impl Fn(&[u8]) -> Vec<u8>, seed: &[u8; 32]) {
     let hasher = Mhf::<Passwords>::new(
         Params {

@@ -16,12 +16,12 @@ enum Op {
     Mask(Vec<Data>),
     Unmask(Vec<Data>),
     Seal(Data),
-    /// Open what Seal makes of this, with changes.
+    /// Open the sealed form of this, with changes.
     Open(Data, Vec<Change>),
-    /// Go on with one of the branches, or with the root.
+    /// Continue with one of the branches, or with the root.
     Fork(Vec<Vec<u8>>, u8),
     Ratchet,
-    /// Through its bytes, and from these bytes if they are a state.
+    /// Serialise and restore the state, and then restore from these bytes, if they are a state.
     Restore(Vec<u8>),
 }
 
@@ -125,6 +125,8 @@ fn step(protocol: &mut Protocol, twin: Duplex, name: &Name, op: &Op) -> Duplex {
                 return twin;
             };
             let (valid, other) = deserialize(bytes);
+            // A duplex can begin a frame without data before it, a protocol cannot.
+            let valid = valid && (bytes[1] == 0 || bytes[1] < bytes[0]);
             match Protocol::from_bytes(&bytes) {
                 Ok(restored) => {
                     assert!(valid);

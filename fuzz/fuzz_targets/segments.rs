@@ -1,4 +1,4 @@
-//! `seekable` and `tree`: on a hostile way only what was sealed or hashed comes out, at any place, in any pieces.
+//! `seekable` and `tree` over a hostile channel: only what was sealed or hashed comes out, at any place, in any pieces.
 
 #![no_main]
 
@@ -18,13 +18,13 @@ struct Case {
     ad: Data,
     segment_len: u8,
     writes: Vec<Data>,
-    /// Puts two segments in each other's place.
+    /// Swap two segments.
     swap: Option<(u8, u8)>,
     changes: Vec<Change>,
-    /// How much is read at a time, less one, and from where.
+    /// The number of bytes per read, less one, and where to read.
     read: u16,
     places: Vec<u16>,
-    /// So often the writes are repeated in the message of the tree, and changes of its outboard or proof.
+    /// How often the tree's message repeats the writes, and changes to its outboard or proof.
     more: u8,
     of_outboard: Vec<Change>,
 }
@@ -48,7 +48,7 @@ impl Case {
         writes.iter().for_each(|write| writer.write_all(write).unwrap());
         let genuine = writer.finish().unwrap();
         assert_eq!(message.seal_vec(&plaintext), genuine);
-        // The twin takes its time.
+        // The twin is slow.
         if plaintext.len() <= 600 {
             let base = spec::seekable::base(segment_len, b"veriplex.fuzz", &key, &self.nonce, &ad);
             assert_eq!(spec::seekable::seal(base, segment_len, &plaintext), genuine);
@@ -78,14 +78,14 @@ impl Case {
         self.at_random(&message, &received, &plaintext, is_genuine);
     }
 
-    /// Each place gives what is there, or an error.
+    /// A read at each place gives the plaintext there, or an error.
     fn at_random(&self, message: &Message, received: &[u8], plaintext: &[u8], is_genuine: bool) {
         let layout = Layout::of_sealed(received.len() as u64, 64 + usize::from(self.segment_len));
         let Ok(mut reader) = Reader::new(message, Cursor::new(received)) else {
             assert!(!is_genuine);
             return;
         };
-        // Its end was sealed at this place.
+        // The reader has verified the end, so the length is right.
         assert_eq!(layout.unwrap().plaintext_len(), plaintext.len() as u64);
         for place in &self.places {
             reader.seek(SeekFrom::Start(u64::from(*place))).unwrap();
@@ -101,7 +101,7 @@ impl Case {
         }
     }
 
-    /// All that is given, and whether the end came.
+    /// Everything that the reader releases, and whether it reached the end.
     fn drain(&self, reader: &mut impl Read) -> (Vec<u8>, bool) {
         let mut given = Vec::new();
         let mut buffer = vec![0; usize::from(self.read) + 1];
@@ -115,9 +115,9 @@ impl Case {
     }
 
     fn tree(&self, writes: &[Vec<u8>]) {
-        let tree = Tree::keyed(label!("veriplex.fuzz"), &self.nonce);
+        let tree = Tree::keyed(label!("veriplex.fuzz"), &Key::from([7; 32]));
         let message = writes.concat().repeat(usize::from(self.more));
-        // Nothing is learned from more than a few levels.
+        // More levels would test nothing new.
         let message = &message[..message.len().min(1 << 20)];
         let len = message.len() as u64;
         let mut builder = outboard::Builder::new(&tree);

@@ -11,7 +11,7 @@ use veriplex::handshake::{self, Session};
 use veriplex::keys::PrivateKey;
 use veriplex::ratchet::Ratchet;
 use veriplex::rustcrypto::rand_core::Generator;
-use veriplex::{Label, Protocol, label, pake};
+use veriplex::{Key, Label, Protocol, label, pake};
 use veriplex_fuzz::Change;
 
 const DOMAIN: Label<'static> = label!("veriplex.fuzz");
@@ -32,11 +32,11 @@ enum Step {
         from: bool,
         message: Vec<u8>,
     },
-    /// The oldest message on the way.
+    /// Receive the oldest message in transit.
     Receive {
         by: bool,
     },
-    /// Another message on the way, perhaps changed, perhaps to come again.
+    /// Receive some message in transit, possibly changed, and possibly leave it to arrive again.
     Disorder {
         by: bool,
         which: u8,
@@ -60,7 +60,7 @@ fuzz_target!(|case: Case| {
     }
 });
 
-/// What arrives, and whether it is what was sent.
+/// The message that arrives, and whether it is unchanged.
 fn sent(message: &[u8], changes: &[Change]) -> (Vec<u8>, bool) {
     let mut received = message.to_vec();
     changes.iter().for_each(|change| change.apply(&mut received));
@@ -99,7 +99,7 @@ fn pake(passwords: &[Vec<u8>; 2], changes: &[Vec<Change>; 2], rng: &mut Generato
     let names = pake::Names {
         initiator: b"alice",
         responder: b"bob",
-        session: b"",
+        session: b"session",
     };
     let (initiator, message) = pake::Initiator::start(DOMAIN, &names, &passwords[0], rng).unwrap();
     let (message, same_message) = sent(&message, &changes[0]);
@@ -112,14 +112,19 @@ fn pake(passwords: &[Vec<u8>; 2], changes: &[Vec<Change>; 2], rng: &mut Generato
         return assert!(!same_response);
     };
     let same_password = passwords[0] == passwords[1];
-    assert_eq!(alice == bob, same_message && same_response && same_password);
+    let [from_alice, from_bob] = [alice.confirmation(), bob.confirmation()];
+    let agree = same_message && same_response && same_password;
+    match [alice.confirm(&from_bob), bob.confirm(&from_alice)] {
+        [Ok(alice), Ok(bob)] => assert!(agree && alice == bob),
+        both => assert!(!agree && both.iter().all(Result::is_err)),
+    }
 }
 
 struct Side {
     ratchet: Ratchet,
-    /// Messages to this side: sealed, plaintext, whether it arrived already.
+    /// Messages to this side: sealed, plaintext, and whether it has already arrived.
     inbox: VecDeque<(Vec<u8>, Vec<u8>, bool)>,
-    /// Whether the messages arrived in their order until now, none left out.
+    /// Whether the messages have arrived in order so far, with none missing.
     in_order: bool,
 }
 
@@ -133,10 +138,10 @@ impl Side {
     }
 
     fn state(&self) -> Vec<u8> {
-        self.ratchet.seal_state(DOMAIN, b"state")
+        self.ratchet.seal_state(DOMAIN, &Key::from([7; 32]), b"")
     }
 
-    /// Opens a message, or is as it was.
+    /// Opens a message, or else leaves the state unchanged.
     fn open(&mut self, message: &[u8], rng: &mut Generator) -> Option<Vec<u8>> {
         let before = self.state();
         let opened = self.ratchet.open_vec(message, rng).ok();
@@ -170,7 +175,10 @@ fn ratchet(steps: &[Step], rng: &mut Generator) {
                 let opened = side.open(&sealed, rng);
                 assert!(opened.is_none() || opened == Some(message));
                 assert!(opened.is_none() || !arrived, "opened twice");
-                assert!(opened.is_some() || !side.in_order, "refused in order");
+                assert!(
+                    opened.is_some() || !side.in_order,
+                    "refused a message that arrived in order"
+                );
             }
             Step::Disorder {
                 by,
@@ -202,7 +210,7 @@ fn ratchet(steps: &[Step], rng: &mut Generator) {
             Step::Restore { of } => {
                 let side = &mut sides[usize::from(*of)];
                 let state = side.state();
-                side.ratchet = Ratchet::open_state(DOMAIN, b"state", &state).unwrap();
+                side.ratchet = Ratchet::open_state(DOMAIN, &Key::from([7; 32]), b"", &state).unwrap();
                 assert_eq!(side.state(), state);
             }
         }

@@ -1,5 +1,5 @@
-//! aestream and OAE2 on a hostile way: what comes out is what went in, from its beginning, and the end is there only if
-//! all is.
+//! aestream and OAE2 over a hostile channel: what comes out is a prefix of what went in, and the end comes out only if
+//! everything before it did.
 
 #![no_main]
 
@@ -14,10 +14,10 @@ use veriplex_fuzz::Change;
 struct Case {
     format: Format,
     writes: Vec<Vec<u8>>,
-    /// Puts two blocks in each other's place.
+    /// Swap two blocks.
     swap: Option<(u8, u8)>,
     changes: Vec<Change>,
-    /// How much is read at a time, less one.
+    /// The number of bytes per read, less one.
     read: u16,
 }
 
@@ -37,7 +37,7 @@ fuzz_target!(|case: Case| {
     let plaintext = case.writes.concat();
     match case.format {
         Format::Aestream => {
-            let mut writer = aestream::SealWriter::new(keyed.clone(), Vec::new());
+            let mut writer = aestream::SealWriter::from_protocol(keyed.clone(), Vec::new());
             for write in &case.writes {
                 writer.write_all(write).unwrap();
                 writer.flush().unwrap();
@@ -45,11 +45,11 @@ fuzz_target!(|case: Case| {
             let genuine = writer.finish().unwrap();
             let lens = case.writes.iter().map(Vec::len).filter(|&len| len > 0);
             let received = case.received(&genuine, lens.map(|len| len + 18));
-            let mut reader = aestream::OpenReader::new(keyed.clone(), received.as_slice());
+            let mut reader = aestream::OpenReader::from_protocol(keyed.clone(), received.as_slice());
             let (opened, error) = read(&mut reader, piece);
             assert!(plaintext.starts_with(&opened));
             assert_eq!(reader.is_finished(), error.is_none());
-            // What follows the end belongs to somebody else.
+            // What follows the end is not part of the stream.
             if let Some(after) = received.strip_prefix(genuine.as_slice()) {
                 assert_eq!((error, &opened), (None, &plaintext));
                 assert_eq!(reader.finish().unwrap().1, after);
@@ -63,26 +63,30 @@ fuzz_target!(|case: Case| {
             assert_eq!(aestream_by_blocks(keyed, &received), (opened, error.is_none()));
         }
         Format::Oae2 => {
-            let mut writer = oae2::SealWriter::<_, BLOCK_LEN>::new(keyed.clone(), Vec::new());
+            let mut writer = oae2::SealWriter::<_, BLOCK_LEN>::from_protocol(keyed.clone(), Vec::new());
             case.writes
                 .iter()
                 .for_each(|write| writer.write_all(write).unwrap());
             let genuine = writer.finish().unwrap();
-            assert_eq!(genuine, oae2::seal_vec::<BLOCK_LEN>(keyed.clone(), &plaintext));
+            assert_eq!(
+                genuine,
+                oae2::Sealer::<BLOCK_LEN>::from_protocol(keyed.clone()).seal_vec(&plaintext)
+            );
             let blocks = plaintext.len() / BLOCK_LEN;
             let received = case.received(&genuine, std::iter::repeat_n(BLOCK_LEN + 16, blocks));
-            let mut reader = oae2::OpenReader::<_, BLOCK_LEN>::new(keyed.clone(), received.as_slice());
+            let mut reader =
+                oae2::OpenReader::<_, BLOCK_LEN>::from_protocol(keyed.clone(), received.as_slice());
             let (opened, error) = read(&mut reader, piece);
             assert!(plaintext.starts_with(&opened));
             assert_eq!(error.is_none(), received == genuine);
-            let whole = oae2::open_vec::<BLOCK_LEN>(keyed, &received);
+            let whole = oae2::Opener::<BLOCK_LEN>::from_protocol(keyed).open_vec(&received);
             assert_eq!(whole.ok(), error.is_none().then_some(opened));
         }
     }
 });
 
 impl Case {
-    /// What arrives of a stream whose blocks, except the last, have these lengths.
+    /// What arrives from a stream whose blocks, except the last, have these lengths.
     fn received(&self, genuine: &[u8], lens: impl Iterator<Item = usize>) -> Vec<u8> {
         let mut rest = genuine;
         let mut blocks: Vec<&[u8]> = lens.map(|len| rest.split_off(..len).unwrap()).collect();
@@ -106,7 +110,7 @@ fn read(reader: &mut impl Read, piece: usize) -> (Vec<u8>, Option<ErrorKind>) {
             Ok(0) => return (opened, None),
             Ok(n) => opened.extend_from_slice(&buffer[..n]),
             Err(error) => {
-                // No way back.
+                // An error must persist.
                 assert!(reader.read(&mut buffer).is_err());
                 return (opened, Some(error.kind()));
             }
@@ -114,9 +118,9 @@ fn read(reader: &mut impl Read, piece: usize) -> (Vec<u8>, Option<ErrorKind>) {
     }
 }
 
-/// The same without `std::io`: what was opened, and whether the end was there.
+/// The same without `std::io`: what was opened, and whether the end was reached.
 fn aestream_by_blocks(keyed: Protocol, received: &[u8]) -> (Vec<u8>, bool) {
-    let mut opener = aestream::Opener::new(keyed);
+    let mut opener = aestream::Opener::from_protocol(keyed);
     let mut opened = Vec::new();
     let mut received = received.to_vec();
     let mut rest = received.as_mut_slice();

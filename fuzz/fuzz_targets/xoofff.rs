@@ -1,5 +1,5 @@
-//! Xoofff and its modes beside the twin of their specification: strings, outputs and messages in any pieces and order,
-//! and what becomes of changed messages.
+//! Xoofff and its modes, compared with the twin of their specification: strings, outputs and messages in any pieces and
+//! order, and changed messages.
 
 #![no_main]
 
@@ -29,11 +29,11 @@ enum What {
 struct Str {
     pieces: Vec<Data>,
     domain: u8,
-    /// Also those that are refused.
+    /// Including values that are refused.
     bits: u8,
     offset: u8,
     outputs: Vec<u16>,
-    /// Go on from a copy that was made before anything was output.
+    /// Continue from a copy made before any output.
     branch: bool,
 }
 
@@ -44,7 +44,7 @@ struct Message {
     forged: Vec<Change>,
 }
 
-/// A session of either mode, whose messages come genuine after they came changed.
+/// A session of either mode, in which each message arrives changed first and then genuine.
 macro_rules! session {
     ($mode:ident, $type:ident, $start:expr, $twin:expr, $messages:expr) => {{
         let (mut sender, mut receiver, mut twin) = ($start(), $start(), $twin);

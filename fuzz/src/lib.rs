@@ -4,7 +4,7 @@ use arbitrary::Arbitrary;
 use veriplex::Label;
 use veriplex::hazmat::RATE;
 
-/// The bytes of a label or domain: the first 91 of those that came.
+/// A label or a domain: the first 91 bytes of the input.
 #[derive(Clone, Arbitrary, Debug)]
 pub struct Name(Vec<u8>);
 
@@ -18,7 +18,7 @@ impl Name {
     }
 }
 
-/// Data that are often longer than the input that they are made of, so that blocks are soon filled.
+/// Data that is often longer than the input it is made from, so that it soon fills blocks.
 #[derive(Clone, Arbitrary, Debug)]
 pub enum Data {
     Bytes(Vec<u8>),
@@ -26,7 +26,7 @@ pub enum Data {
         byte: u8,
         len: u16,
     },
-    /// Around the size of this many blocks of the duplex.
+    /// About the size of this many duplex blocks.
     Edge {
         byte: u8,
         blocks: u8,
@@ -46,7 +46,7 @@ impl Data {
     }
 }
 
-/// A change to bytes on their way.
+/// A change to bytes in transit.
 #[derive(Clone, Arbitrary, Debug)]
 pub enum Change {
     Flip { place: usize, bit: u8 },
@@ -59,7 +59,7 @@ pub enum Change {
 
 impl Change {
     pub fn apply(&self, bytes: &mut Vec<u8>) {
-        // Places are taken modulo what there is, so that nearly every change is one.
+        // We reduce places modulo the length, so that nearly every change has an effect.
         let within = |place: usize, n: usize| place.checked_rem(n).unwrap_or(0);
         let n = bytes.len();
         let range = |start, len| {
@@ -75,7 +75,7 @@ impl Change {
                 bytes.splice(place..place, more.iter().copied());
             }
             Self::Remove { start, len } => drop(bytes.drain(range(*start, *len))),
-            // Not twice as much again and again.
+            // Stop repeated doubling.
             Self::Repeat { .. } if n > 1 << 16 => {}
             Self::Repeat { start, len } => {
                 let again = bytes[range(*start, *len)].to_vec();
