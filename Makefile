@@ -2,25 +2,47 @@
 CARGO ?= cargo
 SECONDS = 60
 export CARGO STRICT
-# Of the random inputs of `make isa`.
+# The seed of the random inputs of `make isa`.
 SEED ?= $(shell date +%s)
 PACKAGES = build-essential coq cvc5 gcc-aarch64-linux-gnu libc6-dev-arm64-cross ocaml-findlib qemu-user valgrind z3
-# For `make test-aarch64` where rustc has no standard library for it (as `rustup target add` brings). It adds /usr/bin/rustc.
+# For `make test-aarch64`, if rustc has no standard library for AArch64 (`rustup target add` installs one). They install
+# /usr/bin/rustc.
 CROSS_PACKAGES = rustc-web libstd-rust-web-dev:arm64
 
-# The backend override that this machine can have, and one that it cannot.
+# The backend override that this machine supports, and one that it does not.
 ARCH := $(if $(filter aarch64 arm64,$(shell uname -m)),aarch64,x86_64)
 IMPOSSIBLE := $(if $(filter aarch64,$(ARCH)),x86_64,aarch64)
 
-.PHONY: help test test-aarch64 lint features fuzz bench deps spec isa proofs rocq kernels kernels-check ct audit replay mutants
+# Of `make mutate`: one shard of so many.
+SHARD ?= 0/1
 
-help: ## this list
+.PHONY: help install test test-sizes mutate test-aarch64 lint features fuzz bench deps spec isa isa-runs proofs rocq kernels kernels-check ct audit replay mutants
+
+help: ## print this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 
-test: ## every test, with all features, without any, and with the backend fixed
+PREFIX = /usr/local
+# What `make install` installs; another build than the release can be named.
+PROGRAM = target/release/veriplex
+
+install: ## install the program, its man pages and its completions, under PREFIX (/usr/local)
+	@[ "$(PROGRAM)" != target/release/veriplex ] || $(CARGO) build --release --package veriplex-cli
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/veriplex
+	$(PROGRAM) man-pages $(DESTDIR)$(PREFIX)/share/man/man1
+	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions \
+	    $(DESTDIR)$(PREFIX)/share/zsh/site-functions $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+	$(PROGRAM) completions bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/veriplex
+	$(PROGRAM) completions zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_veriplex
+	$(PROGRAM) completions fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/veriplex.fish
+
+test: ## run every test, with all features, without any, and with a fixed backend
 	$(CARGO) test --workspace --all-features --tests
 	RUSTDOC=$(CURDIR)/tests/rustdoc $(CARGO) test --workspace --all-features --doc
 	$(CARGO) test --no-default-features --tests
+	for example in examples/*.rs; do \
+	    $(CARGO) run --quiet --all-features --example $$(basename $$example .rs) >/dev/null || exit 1; \
+	done
 	RUSTFLAGS='--cfg veriplex_backend="portable"' $(CARGO) test --target-dir target/override --test vectors
 	RUSTFLAGS='--cfg veriplex_intrinsics' $(CARGO) test --target-dir target/override --test vectors
 	RUSTFLAGS='--cfg veriplex_backend="$(ARCH)"' $(CARGO) check --lib --target-dir target/override
@@ -31,10 +53,17 @@ test: ## every test, with all features, without any, and with the backend fixed
 	    grep "error: .*veriplex_backend=\"$$backend\"" target/override/log; \
 	done
 
-test-aarch64: ## the tests of crate and kernels on AArch64, under qemu; fewer random cases
+test-aarch64: ## run the tests of the crate and the kernels on AArch64 under qemu, with fewer random cases
 	@VERIPLEX_CASES=400 VERIPLEX_MUTATIONS=20000 tests/on-aarch64 test --package veriplex --package veriplex-assurance --all-features --tests -- --test-threads=1
 
-lint: ## formatting, clippy and rustdoc without warnings (needs a C++ compiler, for the fuzz targets)
+test-sizes: ## run the tests of large messages that `make test` leaves out: minutes, and 4 GiB of address space
+	$(CARGO) test --release --test sizes -- --ignored
+
+mutate: ## run mutation tests of rust/src and proofs/lift/src: survivors are those listed in tests/mutation (needs cargo-mutants); SHARD=0/40 for a part
+	@if command -v cargo-mutants >/dev/null; then tests/mutation/run $(SHARD); \
+	else echo "make mutate: skipped, no cargo-mutants on PATH (cargo install cargo-mutants)"; [ -z "$(STRICT)" ]; fi
+
+lint: ## check formatting, clippy and rustdoc (needs a C++ compiler, for the fuzz targets)
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --all-features -- -D warnings
 	$(CARGO) clippy --lib --no-default-features -- -D warnings
@@ -42,24 +71,26 @@ lint: ## formatting, clippy and rustdoc without warnings (needs a C++ compiler, 
 	$(CARGO) clippy --manifest-path fuzz/Cargo.toml -- -D warnings
 	RUSTFLAGS='--cfg veriplex_hax' $(CARGO) check --quiet --package veriplex-spec --target-dir target/override
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --all-features --no-deps
+	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --lib --no-deps
+	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --lib --no-default-features --no-deps
 
-features: ## clippy on the crate with many sets of features (tests/feature-sets)
+features: ## run clippy on the crate with many sets of features (tests/feature-sets)
 	@tests/feature-sets | while read -r set; do \
 	    $(CARGO) clippy --quiet --lib --no-default-features --features "$$set" -- -D warnings || { echo "features: $$set" >&2; exit 1; }; \
 	done
 
-kernels: ## the assembly of jasmin/x86-64 from its Jasmin (needs jasminc)
+kernels: ## compile the assembly in jasmin/x86-64 from its Jasmin source (needs jasminc)
 	$(CARGO) run --quiet --package veriplex-tools -- kernels
 
-kernels-check: ## the kernels lift to proofs/generated; their assembly is what the Jasmin compiles to, constant-time and memory-safe (needs jasminc, jasmin-ct)
+kernels-check: ## check that the kernels lift to proofs/generated, and that their assembly is what the Jasmin compiles to, constant-time and memory-safe (needs jasminc, jasmin-ct)
 	$(CARGO) run --quiet --package veriplex-tools -- lift
 	$(CARGO) run --quiet --package veriplex-tools -- kernels --check $(if $(STRICT),--strict)
 
-ct: ## under valgrind, on the known answers: no branch and no address depends on a secret (needs valgrind)
+ct: ## check under valgrind, on the known answers, that no branch and no address depends on a secret (needs valgrind)
 	$(CARGO) run --quiet --release --package veriplex-ct -- $(if $(STRICT),--strict)
 	RUSTFLAGS='--cfg veriplex_intrinsics' $(CARGO) run --quiet --release --target-dir target/intrinsics --package veriplex-ct -- $(if $(STRICT),--strict)
 
-fuzz: ## every fuzz target in turn, for SECONDS (60) each (needs cargo-fuzz and a C++ compiler)
+fuzz: ## run every fuzz target in turn, for SECONDS (60) each (needs cargo-fuzz and a C++ compiler)
 	@if command -v cargo-fuzz >/dev/null; then cd fuzz && \
 	    for target in $$($(CARGO) fuzz list); do \
 	        $(CARGO) fuzz run --release --sanitizer none --no-trace-compares $$target -- \
@@ -67,43 +98,48 @@ fuzz: ## every fuzz target in turn, for SECONDS (60) each (needs cargo-fuzz and 
 	    done; \
 	else echo "make fuzz: skipped, no cargo-fuzz on PATH (cargo install cargo-fuzz)"; [ -z "$(STRICT)" ]; fi
 
-bench: ## measure: the permutation against its lower bound, the schemes, the memory-hard hash against a plain loop
-	for bench in permutation schemes mhf ristretto adiantum siblings; do $(CARGO) bench --package veriplex-benches --bench $$bench || exit 1; done
+bench: ## measure the permutation and the lanes against their bounds, the schemes, the memory-hard hash against a plain loop, the tunnel against plain TCP
+	for bench in permutation lanes schemes mhf ristretto adiantum siblings tunnel; do $(CARGO) bench --package veriplex-benches --bench $$bench || exit 1; done
 
-deps: ## install the Debian packages that these targets need; removes none, and replaces no rustc or cargo on PATH
+deps: ## install the Debian packages that these targets need; removes no package, and replaces no rustc or cargo on PATH
 	apt-get update
 	apt-get install --no-install-recommends --no-remove --yes $(PACKAGES)
 	@if ! STRICT=1 tests/on-aarch64 --rustc; then \
 	    dpkg --add-architecture arm64 && apt-get update && \
 	    apt-get install --no-install-recommends --no-remove --yes $(CROSS_PACKAGES) || \
-	    echo "make deps: without $(CROSS_PACKAGES); rustup target add aarch64-unknown-linux-gnu does as well"; fi
+	    echo "make deps: could not install $(CROSS_PACKAGES); rustup target add aarch64-unknown-linux-gnu works too"; fi
 
-spec: ## the Cryptol: types, properties, known answers; compared with the Rust twin (needs cryptol, z3)
+spec: ## check the Cryptol: types, properties, known answers; compare it with the Rust twin (needs cryptol, z3)
 	$(CARGO) run --quiet --package veriplex-tools -- spec $(if $(STRICT),--strict)
 
-isa: ## the Cryptol of each instruction in a kernel, compared with 10,000 runs on random inputs (needs cryptol)
+isa-runs: # runs each instruction in a kernel on 10,000 random inputs
 	rm -rf target/isa
 	$(CARGO) run --quiet --package veriplex-isa -- target/isa $(SEED)
 	@tests/on-aarch64 run --quiet --package veriplex-isa -- target/isa $(SEED)
+
+isa: isa-runs ## compare the Cryptol of each instruction in a kernel with 10,000 runs on random inputs (needs cryptol)
 	$(CARGO) run --quiet --package veriplex-tools -- isa $(if $(STRICT),--strict)
 
-audit: ## the kernels in the program as it ships are the proved bytes
+audit: ## check that the kernels in the shipped program are the proved bytes
 	$(CARGO) build --release --package veriplex-cli
 	$(CARGO) run --quiet --package veriplex-audit -- target/release/veriplex
 
-rocq: ## the Rocq theorems: proofs, mutants, and the model compared with the code (needs coq)
+rocq: ## check the Rocq theorems: proofs, mutants; the model against the code, the semantics against the CPU (needs coq)
 	@if command -v coqc >/dev/null; then \
-	    $(MAKE) -C proofs/rocq check mutants model && \
+	    $(MAKE) isa-runs && $(MAKE) -C proofs/rocq check mutants model semantics && \
+	    proofs/rocq/semantics runs target/isa && \
+	    $(CARGO) test --package veriplex-lift --test rocq x86_64_decodes_as_iced -- --ignored --nocapture && \
+	    CARGO="$(CARGO)" $(MAKE) -C proofs/rocq mutants-semantics && \
 	    $(CARGO) test --lib the_model_feeds_the_same_blocks -- --ignored --nocapture; \
 	else echo "make rocq: skipped, no coqc on PATH: the theorems of proofs/rocq were not checked"; \
 	    [ -z "$(STRICT)" ]; fi
 
-proofs: rocq ## every theorem, from Rocq and from SAW; writes proofs/generated (needs coq, saw, z3, yices)
+proofs: rocq ## prove every theorem, in Rocq and in SAW; writes proofs/generated (needs coq, saw, z3, yices)
 	$(CARGO) run --quiet --package veriplex-tools -- proofs $(if $(STRICT),--strict)
 
-replay: ## the goals that z3 was given, solved again without SAW (needs z3 or cvc5)
+replay: ## solve again, without SAW, the goals that SAW gave to z3 (needs z3 or cvc5)
 	$(CARGO) run --quiet --package veriplex-tools -- replay $(if $(STRICT),--strict)
 
-mutants: ## planted defects, which manifest and proofs must see; broken kernels, which must refute theorems (needs saw, yices, z3, cryptol)
+mutants: ## plant defects, which the manifest and the proofs must notice, and break kernels, which must refute theorems (needs saw, yices, z3, cryptol)
 	$(CARGO) run --quiet --package veriplex-tools -- lifted-mutants $(if $(STRICT),--strict)
 	$(CARGO) run --quiet --package veriplex-tools -- mutants $(if $(STRICT),--strict)
