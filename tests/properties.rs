@@ -15,7 +15,7 @@ use veriplex::hazmat::{Backend, Duplex, RATE, STATE_LEN, set_hardware_enabled};
 use veriplex::mac::{Mac, Tag};
 use veriplex::mhf::{BLOCK_LEN, Mhf};
 use veriplex::siv::Siv;
-use veriplex::{Error, Key, Label, Protocol, aestream, digest, label, mac, oae2, stream};
+use veriplex::{Error, Key, Label, MixStream, Protocol, aestream, digest, label, mac, oae2, stream};
 
 fn bytes(max: usize) -> impl Strategy<Value = Vec<u8>> {
     vec(any::<u8>(), 0..=max)
@@ -94,9 +94,13 @@ proptest! {
     fn mix_splits_anywhere(start in protocol(), data in bytes(400), cuts in cuts()) {
         let (mut whole, mut split) = (start.clone(), start);
         whole.mix(label!("l"), &data);
-        let mut stream = split.mix_stream(label!("l"));
-        for piece in pieces(&data, &cuts) {
-            stream.write_all(piece).unwrap();
+        let mut stream: MixStream<'_> = split.mix_stream(label!("l"));
+        for (i, piece) in pieces(&data, &cuts).into_iter().enumerate() {
+            if i % 2 == 0 {
+                stream.write_all(piece).unwrap();
+            } else {
+                stream.update(piece);
+            }
         }
         prop_assert_eq!(whole, split);
     }
@@ -124,6 +128,20 @@ proptest! {
         prop_assert_eq!(&out, &data);
         prop_assert_eq!(&whole, &split);
         prop_assert_eq!(&whole, &receiver);
+
+        let (mut updating, mut back) = (start.clone(), start.clone());
+        let (mut mask, mut unmask) = (updating.mask_stream(label!("l")), back.unmask_stream(label!("l")));
+        let mut changed = data.clone();
+        let mut rest = changed.as_mut_slice();
+        for piece in pieces(&data, &cuts) {
+            let (now, later) = rest.split_at_mut(piece.len());
+            mask.update(now);
+            let mut opened = now.to_vec();
+            unmask.update(&mut opened);
+            prop_assert_eq!(opened, piece);
+            rest = later;
+        }
+        prop_assert_eq!(&changed, &ciphertext);
 
         let (mut reading, mut writing) = (start.clone(), start);
         let mut out = Vec::new();
@@ -594,7 +612,8 @@ fn drop_wipes() {
 
 #[test]
 fn the_hardware_backend_can_be_disabled() {
-    on_each_backend(|_| {
+    on_each_backend(|backend| {
+        assert_eq!(Backend::current().name(), backend.name());
         set_hardware_enabled(false);
         if cfg!(not(any(
             veriplex_backend = "x86_64",

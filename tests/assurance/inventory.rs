@@ -1,6 +1,8 @@
 //! Checks that `proofs/inventory.toml` covers the public API and names only what exists, and that `proofs/INVENTORY.md`
 //! is up to date with it, `jasmin/kernels.toml` and `proofs/THEOREMS.txt`.
 
+#[path = "inventory/cited.rs"]
+mod cited;
 #[path = "inventory/public.rs"]
 mod public;
 
@@ -85,6 +87,9 @@ struct Api {
     #[serde(default)]
     theorems: Vec<String>,
     tests: Vec<String>,
+    /// Tests that use the items without naming any, and how.
+    #[serde(default)]
+    indirect: BTreeMap<String, String>,
     #[serde(default)]
     assumptions: Vec<String>,
 }
@@ -602,6 +607,61 @@ fn assumptions_of_theorems_are_those_of_their_entries() {
             };
             for name in rests.iter().filter(|name| !assumptions.contains(name)) {
                 wrong.push(format!("{entry}: {theorem} assumes {name}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "proofs/inventory.toml:\n{}", wrong.join("\n"));
+}
+
+/// A cited test names an item of its entry, and each function of an entry is named by a test of it.
+#[test]
+fn cited_tests_use_the_items() {
+    let mut reached = cited::Reached::new(root());
+    let mut wrong = Vec::new();
+    let inventory = inventory();
+    // Of `module::Type::function` and `module::Type as Trait`.
+    let path = |item: &str| item.split(" as ").next().unwrap_or(item).to_owned();
+    let last = |item: &str| {
+        let path = path(item);
+        let last = path.rsplit("::").next().unwrap_or_default();
+        last.trim_end_matches('!').to_owned()
+    };
+    let mut entries_with: BTreeMap<String, usize> = BTreeMap::new();
+    for entry in &inventory.api {
+        let names: BTreeSet<String> = entry.items.iter().map(|item| last(item)).collect();
+        for name in names {
+            *entries_with.entry(name).or_default() += 1;
+        }
+    }
+    for entry in &inventory.api {
+        for test in entry.indirect.keys().filter(|test| !entry.tests.contains(test)) {
+            wrong.push(format!("{}: {test} is not a test of it", entry.what));
+        }
+        let mut all = BTreeSet::new();
+        for test in entry.tests.iter().filter(|test| !test.starts_with("make ")) {
+            let names = reached.by(test);
+            let imported = reached.imported(test);
+            // Of a function in several entries, as `new` is, its module or type counts, also if the test's file imports it.
+            let uses = |item: &String| {
+                let path = path(item);
+                let parts: Vec<&str> = path.split("::").collect();
+                let common = usize::from(parts.len() > 1 && entries_with[&last(item)] > 1);
+                let named = |part: &str| names.contains(part) || imported.contains(part);
+                (parts[..parts.len() - common].iter()).any(|part| named(part.trim_end_matches('!')))
+            };
+            if entry.items.iter().any(uses) == entry.indirect.contains_key(test) {
+                wrong.push(format!(
+                    "{}: {test} uses none of the items, or is called indirect and names one",
+                    entry.what
+                ));
+            }
+            all.extend(names);
+        }
+        for item in &entry.items {
+            let function = !item.contains(" as ") && last(item).starts_with(|c: char| c.is_ascii_lowercase());
+            let covered = all.contains(&last(item)) || !entry.indirect.is_empty();
+            if function && entry.status != "not-covered" && !covered {
+                wrong.push(format!("{}: no test calls {item}", entry.what));
             }
         }
     }

@@ -46,6 +46,20 @@ fn every_change_is_an_error() {
 }
 
 #[test]
+fn both_ends_get_the_same_protocol() {
+    let (alice, bob) = (key(1), key(3));
+    let (encapsulation, mut sender) =
+        hybrid::setup_sender(DOMAIN, &alice, bob.public_key(), &mut rng(2)).unwrap();
+    let setup = |sender| hybrid::setup_receiver(DOMAIN, &bob, sender, &encapsulation).unwrap();
+    let mut receiver = setup(alice.public_key());
+    let mut other = setup(bob.public_key());
+    let sealed = sender.seal_vec(label!("first"), b"message");
+    assert_eq!(receiver.open_vec(label!("first"), &sealed).unwrap(), b"message");
+    assert_eq!(other.open_vec(label!("first"), &sealed), Err(Error::Verification));
+    assert_eq!(sender, receiver);
+}
+
+#[test]
 fn a_broken_generator_is_an_error() {
     let sealed = hybrid::seal(
         DOMAIN,

@@ -620,6 +620,8 @@ fn numbers_out_of_range() {
         assert_eq!(Offset::new(bytes), Err(Error::OutOfRange));
     }
     assert_eq!(Offset::new(0), Ok(Offset::ZERO));
+    assert_eq!(Offset::new(48), Ok(Offset::constant::<48>()));
+    assert_eq!(DomainBits::new(5, 3), Ok(DomainBits::constant::<5, 3>()));
     for bits in 0..=u8::MAX {
         // Bits beyond the given length are ignored.
         assert_eq!(DomainBits::new(bits, 0), Ok(DomainBits::NONE));
