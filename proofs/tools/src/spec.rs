@@ -9,6 +9,7 @@
 mod cases;
 mod cross;
 pub mod cryptol;
+mod tunnel;
 mod vectors;
 mod xoofff;
 
@@ -54,6 +55,7 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
     jobs.extend(vectors::segment_jobs(root, &folders, all)?);
     jobs.extend(vectors::hbsh_jobs(root, &folders, all)?);
     jobs.extend(xoofff::jobs(root, &folders, all)?);
+    jobs.extend(tunnel::jobs(root, &folders)?);
     jobs.extend(cross::jobs(&folders, seed)?);
     if let Some(text) = only {
         jobs.retain(|job| job.name.contains(text));

@@ -1,5 +1,5 @@
 //! Hybrid keys, the handshake of the tunnel, its renewal, and encryption to hybrid keys (design.md, "Tunnel"): `tunnel`
-//! with both key exchanges. There is no Cryptol twin.
+//! with both key exchanges. Cryptol has only the tunnel's symmetric part.
 
 use crate::duplex::Duplex;
 use crate::group::{generator, is_element, is_scalar, part, times};

@@ -4,6 +4,16 @@ use crate::duplex::Duplex;
 use crate::protocol::{Opened, fork_branch, init, mask, mix, open, ratchet, seal, unmask};
 use alloc::vec::Vec;
 
+/// The bytes of an element, of a ciphertext of ML-KEM, of an encapsulation key, and of a public key: an element and such a
+/// key.
+pub const ELEMENT: usize = 32;
+/// See [`ELEMENT`].
+pub const CIPHERTEXT: usize = 1088;
+/// See [`ELEMENT`].
+pub const KEM_KEY: usize = 1184;
+/// See [`ELEMENT`].
+pub const PUBLIC_KEY: usize = ELEMENT + KEM_KEY;
+
 /// The longest frame.
 pub const MAX_FRAME: usize = 65536;
 

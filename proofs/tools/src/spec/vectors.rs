@@ -19,7 +19,7 @@ const TREE_OF_TWO_CHUNKS: usize = 4097;
 /// Messages of the tree above this length are left out even with `--all`.
 const LONG: usize = 20_000;
 /// About this many permutations make one run of Cryptol.
-const BATCH: usize = 100;
+pub const BATCH: usize = 100;
 
 type ToCase = fn(&Json) -> Case;
 
@@ -40,7 +40,7 @@ impl<'a> Json<'a> {
     fn str(&self) -> &'a str {
         self.0.as_str().unwrap_or_else(|| panic!("no string: {}", self.0))
     }
-    fn text(&self, key: &str) -> Vec<u8> {
+    pub fn text(&self, key: &str) -> Vec<u8> {
         self.get(key).str().as_bytes().to_vec()
     }
     pub fn unhex(&self) -> Vec<u8> {
