@@ -11,8 +11,8 @@ use cipher::dev::block_mode::{self, TestVector as CipherVector};
 use cipher::{Array, BlockModeDecrypt, BlockModeEncrypt, KeyIvInit};
 use common::{bytes, cases, number, on_each_backend, text, vectors};
 use digest::dev::{MacTestVector, MacTruncSide, TestVector as DigestVector};
-use digest::dev::{fixed_reset_test, fixed_test, mac_test, xof_reset_test};
-use digest::{Digest, ExtendableOutput, Update, XofReader};
+use digest::dev::{fixed_reset_test, fixed_test, mac_test, reset_mac_test, xof_reset_test};
+use digest::{Digest, ExtendableOutput, FixedOutput, Update, XofReader};
 use password_hash::phc::{Output, PasswordHash, Salt};
 use password_hash::{CustomizedPasswordHasher, Error, PasswordHasher, PasswordVerifier};
 use rand_core::{Rng, SeedableRng};
@@ -130,6 +130,42 @@ fn extendable_output_in_any_pieces() {
     }
 }
 
+fn mac_of(key: [u8; 32]) -> mac::Mac {
+    let mut mac = mac::Mac::new(Test::DOMAIN, &key.into());
+    mac.update(b"message");
+    mac
+}
+
+/// A keyed digest of `LEN` bytes.
+fn longer<const LEN: usize>() -> [u8; LEN]
+where
+    [u8; LEN]: digest::array::AssocArraySize,
+{
+    let mac = Mac::<Test, LEN>::new(&[7; 32].into());
+    let mut output = [0; LEN];
+    output.copy_from_slice(&FixedOutput::finalize_fixed(mac.chain(b"message")));
+    output
+}
+
+/// HMAC, which code that is generic over `Digest` and `BlockSizeUser` builds: RFC 2104 with blocks of 94 bytes.
+#[test]
+fn hmac_over_the_hash() {
+    use hmac::SimpleHmac;
+
+    for len in [0, 32, 94, 95, 200] {
+        let key = vec![7; len];
+        let mut hmac = SimpleHmac::<Hasher<Test>>::new_from_slice(&key).unwrap();
+        Update::update(&mut hmac, b"message");
+        let hash = |bytes: &[u8]| veriplex::digest::digest(Test::DOMAIN, bytes).to_vec();
+        let mut block = if len > 94 { hash(&key) } else { key };
+        block.resize(94, 0);
+        let pad = |with: u8| block.iter().map(|byte| byte ^ with).collect::<Vec<_>>();
+        let inner = hash(&[pad(0x36), b"message".to_vec()].concat());
+        let expected = hash(&[pad(0x5c), inner].concat());
+        assert_eq!(digest::Mac::finalize(hmac).into_bytes()[..], expected);
+    }
+}
+
 #[test]
 fn macs() {
     on_each_backend(|_| {
@@ -142,9 +178,12 @@ fn macs() {
                 tag: leak(native.finalize().as_bytes().to_vec()),
             };
             assert_eq!(mac_test::<Mac<Test>>(&vector, MacTruncSide::None), Ok(()));
+            assert_eq!(reset_mac_test::<Mac<Test>>(&vector, MacTruncSide::None), Ok(()));
             assert!(mac_test::<Mac<Other>>(&vector, MacTruncSide::None).is_err());
         }
     });
+    assert_eq!(longer::<32>(), mac_of([7; 32]).finalize_array().into_bytes());
+    assert_eq!(longer::<64>(), mac_of([7; 32]).finalize_array().into_bytes());
     assert!(Mac::<Test>::new_from_slice(&[0; 31]).is_err());
     assert!(Mac::<Test>::new_from_slice(&[0; 33]).is_err());
 }
@@ -344,12 +383,12 @@ fn parse(phc: &str) -> PasswordHash {
 
 #[test]
 fn password_hashes_are_the_known_answers() {
-    let hasher = Mhf::<Known>::default();
+    let hasher = Mhf::<Known>::with_any_cost(Params::default(), 16);
     for (phc, password) in known_hashes() {
         let hash = parse(&phc);
         assert_eq!(hasher.verify_password(&password, &hash), Ok(()), "{phc}");
         let params = Params::try_from(&hash).unwrap();
-        let hasher = Mhf::<Known>::new(params, params.cost);
+        let hasher = Mhf::<Known>::with_any_cost(params, params.cost);
         let again = hasher.hash_password_with_salt(&password, &hash.salt.unwrap());
         assert_eq!(again.unwrap().to_string(), phc);
 
@@ -386,16 +425,25 @@ fn password_hash_costs_are_limited_before_any_work() {
     let hash = parse(&phc);
     let cost = Params::try_from(&hash).unwrap().cost;
     let with = |params: &str| parse(&phc.replace(&format!("c={cost}"), params));
-    let enough = Mhf::<Known>::new(Params::default(), cost);
+    let enough = Mhf::<Known>::with_any_cost(Params::default(), cost);
     assert_eq!(enough.verify_password(&password, &hash), Ok(()));
     let refused = Err(Error::ParamInvalid { name: "c" });
-    let low = Mhf::<Known>::new(Params::default(), cost - 1);
+    let low = Mhf::<Known>::with_any_cost(Params::default(), cost - 1);
     assert_eq!(low.verify_password(&password, &hash), refused);
     assert_eq!(
         low.hash_password_with_salt(&password, &[0; 16]).map(drop),
         refused
     );
-    for cost in ["c=17", "c=26", "c=27", "c=255", "c=256", "c=4294967295"] {
+    for cost in [
+        "c=0",
+        "c=9",
+        "c=17",
+        "c=26",
+        "c=27",
+        "c=255",
+        "c=256",
+        "c=4294967295",
+    ] {
         assert_eq!(
             Mhf::<Known>::default().verify_password(&password, &with(cost)),
             refused,
@@ -404,7 +452,7 @@ fn password_hash_costs_are_limited_before_any_work() {
     }
     // No limit that the caller sets can raise the hash's own limit.
     assert_eq!(
-        Mhf::<Known>::new(Params::default(), 255).verify_password(&password, &with("c=27")),
+        Mhf::<Known>::with_any_cost(Params::default(), 255).verify_password(&password, &with("c=27")),
         refused
     );
     for cost in ["c=x", "c=1EB", "c=01", "c=-1"] {
@@ -426,7 +474,7 @@ fn password_hash_costs_are_limited_before_any_work() {
 #[test]
 fn other_password_hashes_are_refused() {
     let (phc, password) = known_hashes().swap_remove(0);
-    let hasher = Mhf::<Known>::default();
+    let hasher = Mhf::<Known>::with_any_cost(Params::default(), 16);
     let verdict = |phc: &str| hasher.verify_password(&password, &parse(phc));
     assert_eq!(verdict(&phc), Ok(()));
     assert_eq!(verdict(&phc.replace("v=1", "v=2")), Err(Error::Version));

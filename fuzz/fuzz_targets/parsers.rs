@@ -73,16 +73,23 @@ fuzz_target!(|case: Case| {
         Kind::Name => name(&changed(&case.seed)),
         Kind::PrivateKey => canonical!(PrivateKey::try_from, key),
         Kind::PublicKey => canonical!(PublicKey::try_from, key.public_key()),
-        Kind::PrivateHex => text(changed, key.to_hex(), PrivateKey::from_hex, PrivateKey::to_hex),
+        Kind::PrivateHex => text(
+            changed,
+            key.to_hex().to_string(),
+            str::parse,
+            |key: &PrivateKey| key.to_hex().to_string(),
+        ),
         Kind::PublicHex => {
             text(
                 changed,
-                key.public_key().to_hex(),
-                PublicKey::from_hex,
-                PublicKey::to_hex,
+                key.public_key().to_string(),
+                str::parse,
+                PublicKey::to_string,
             );
         }
-        Kind::PrivatePem => text(changed, key.to_pem(), PrivateKey::from_pem, PrivateKey::to_pem),
+        Kind::PrivatePem => text(changed, key.to_pem().to_string(), PrivateKey::from_pem, |key| {
+            key.to_pem().to_string()
+        }),
         Kind::PublicPem => {
             text(
                 changed,
@@ -230,7 +237,7 @@ impl Domain for Passwords {
 
 /// The limit of 2 holds, so nothing here takes long.
 fn password_hash(changed: impl Fn(&[u8]) -> Vec<u8>, seed: &[u8; 32]) {
-    let hasher = Mhf::<Passwords>::new(
+    let hasher = Mhf::<Passwords>::with_any_cost(
         Params {
             cost: 1,
             output_len: 32,

@@ -1,10 +1,14 @@
 //! Symmetric keys.
 
 use core::fmt;
+use core::str::FromStr;
 
 use subtle::{Choice, ConstantTimeEq};
 
 use crate::Error;
+use crate::encoding::decode_hex;
+#[cfg(feature = "serde")]
+use crate::serde::Encoded;
 #[cfg(feature = "zeroize")]
 use crate::wipe::wipe;
 
@@ -68,6 +72,26 @@ impl<const N: usize> TryFrom<&[u8]> for Key<N> {
     /// [`Error::InvalidKey`] unless there are `N` bytes.
     fn try_from(bytes: &[u8]) -> Result<Self, Error> {
         bytes.try_into().map(Self).map_err(|_| Error::InvalidKey)
+    }
+}
+
+impl<const N: usize> FromStr for Key<N> {
+    type Err = Error;
+
+    /// # Errors
+    ///
+    /// [`Error::InvalidKey`] unless the text is 2 N hexadecimal digits, lower case.
+    fn from_str(hex: &str) -> Result<Self, Error> {
+        let mut key = Self([0; N]);
+        decode_hex(hex, &mut key.0, Error::InvalidKey)?;
+        Ok(key)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<const N: usize> Encoded for Key<N> {
+    fn with_bytes<R>(&self, f: impl FnOnce(&[u8]) -> R) -> R {
+        f(&self.0)
     }
 }
 

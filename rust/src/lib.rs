@@ -55,7 +55,7 @@
 //! |---|---|
 //! | `keys` | private and public keys over Ristretto255 |
 //! | `sig` | signatures |
-//! | `hpke` | encryption to a public key, authenticated by the sender's key |
+//! | `hpke` | encryption to a public key, authenticated by the sender's key or anonymous |
 //! | `signcrypt` | encryption to a public key with the sender's signature inside |
 //! | `handshake` | mutual authentication with forward secrecy |
 //! | `pake` | a protocol keyed by a password |
@@ -73,15 +73,16 @@
 //! | `poly1305` | one-time authenticator: one key, one message |
 //! | `adiantum` | length-preserving encryption of disk sectors: Adiantum, `HPolyC`, HBSH |
 //! | `xoofff` | the deck function Xoofff over Xoodoo, and its modes SANE, SANSE, WBC and WBC-AE |
+//! | `serde` | values under the traits of `serde`, secrets only in a wrapper |
 //! | `rustcrypto` | traits of `digest`, `aead`, `cipher`, `password-hash`, `rand_core`, `signature`, `universal-hash` |
 //!
 //! # Features
 //!
 //! `std` (default; `std::io` adapters, implies `alloc`), `alloc` (`Vec` conveniences), `zeroize`
-//! (default; secrets are wiped on drop), `ristretto` (public-key and multi-party schemes), `hybrid`
+//! (default; secrets are wiped on drop), `ristretto` (public-key and multi-party schemes; implies `zeroize`), `hybrid`
 //! (post-quantum keys and the tunnel; implies `ristretto` and `alloc`), `poly1305`, `adiantum`
 //! (implies `poly1305`), `xoofff`, `rustcrypto` (that project's traits; exempt from semantic versioning), `tokio`
-//! (asynchronous readers and writers; implies `std`), `rayon` (all cores for `tree` and `seekable`; implies `std`),
+//! (asynchronous readers and writers; implies `std`), `serde` (keys, signatures and other values), `rayon` (all cores for `tree` and `seekable`; implies `std`),
 //! `getrandom` (randomness of the operating system). Without features the crate is `no_std` and does not allocate.
 //!
 //! # Backends
@@ -112,6 +113,7 @@ mod chacha;
 pub mod committing;
 pub mod digest;
 mod duplex;
+mod encoding;
 mod error;
 #[doc = include_str!("guide.md")]
 pub mod guide {}
@@ -137,6 +139,8 @@ mod ristretto;
 #[cfg(feature = "rustcrypto")]
 pub mod rustcrypto;
 pub mod seekable;
+#[cfg(feature = "serde")]
+pub mod serde;
 mod simpira1024;
 pub mod siv;
 pub mod stream;
@@ -163,6 +167,10 @@ pub use ristretto::{handshake, hpke, keys, oprf, pake, sig, signcrypt, vrf};
 pub use timing::with_data_independent_timing;
 #[cfg(feature = "zeroize")]
 pub use wipe::with_wiped_stack;
+
+/// The crate of `Zeroizing`, in which secrets are returned.
+#[cfg(feature = "zeroize")]
+pub use zeroize;
 
 /// The crate whose `CryptoRng` every function that makes keys or nonces takes.
 #[cfg(any(feature = "getrandom", feature = "ristretto", feature = "rustcrypto"))]

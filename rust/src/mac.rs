@@ -15,9 +15,11 @@
 //! ```
 
 use core::fmt;
+use core::str::FromStr;
 
 use subtle::{Choice, ConstantTimeEq};
 
+use crate::encoding::decode_hex;
 use crate::protocol::many;
 use crate::{Error, Key, Label, Protocol, TAG_LEN, label};
 
@@ -135,7 +137,9 @@ impl std::io::Write for Mac {
     }
 }
 
-/// A tag of `N` bytes. Two tags compare in constant time; a tag does not compare with an array, which would not:
+/// A tag of `N` bytes. Two tags compare in constant time; a tag does not compare with an array, which would not. For the
+/// same reason it has no `AsRef`, `Ord` or `Hash`. It is parsed from hexadecimal digits, and does not display itself, as
+/// it may be a secret.
 ///
 /// ```compile_fail,E0308
 /// let key = veriplex::Key::from([7; 32]);
@@ -162,6 +166,48 @@ impl<const N: usize> Tag<N> {
 impl<const N: usize> From<[u8; N]> for Tag<N> {
     fn from(bytes: [u8; N]) -> Self {
         Self(bytes)
+    }
+}
+
+impl<const N: usize> From<Tag<N>> for [u8; N] {
+    fn from(tag: Tag<N>) -> Self {
+        tag.0
+    }
+}
+
+impl<const N: usize> TryFrom<&[u8]> for Tag<N> {
+    type Error = Error;
+
+    /// [`Error::Verification`] unless there are `N` bytes.
+    fn try_from(bytes: &[u8]) -> Result<Self, Error> {
+        bytes.try_into().map(Self).map_err(|_| Error::Verification)
+    }
+}
+
+impl<const N: usize> FromStr for Tag<N> {
+    type Err = Error;
+
+    /// # Errors
+    ///
+    /// [`Error::Verification`] unless the text is 2 N hexadecimal digits, lower case.
+    fn from_str(hex: &str) -> Result<Self, Error> {
+        let mut tag = Self([0; N]);
+        decode_hex(hex, &mut tag.0, Error::Verification)?;
+        Ok(tag)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<const N: usize> ::serde::Serialize for Tag<N> {
+    fn serialize<S: ::serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        crate::serde::serialize(&self.0, serializer)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'de, const N: usize> ::serde::Deserialize<'de> for Tag<N> {
+    fn deserialize<D: ::serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        crate::serde::deserialize(deserializer)
     }
 }
 

@@ -13,7 +13,17 @@ const LAYERS: [(&str, &[&str]); 7] = [
     // Backends need the sizes and constants of the permutation.
     (
         "base",
-        &["error", "in_out", "key", "label", "simpira1024", "timing", "wipe"],
+        &[
+            "encoding",
+            "error",
+            "in_out",
+            "key",
+            "label",
+            "serde",
+            "simpira1024",
+            "timing",
+            "wipe",
+        ],
     ),
     ("backend", &["backend", "lane_backend"]),
     ("primitives", &["chacha", "poly1305", "xoodoo"]),

@@ -26,7 +26,15 @@ fn encodings_round_trip() {
         assert_eq!(fingerprint.to_string().to_uppercase().parse(), Ok(fingerprint));
         assert_eq!(Fingerprint::from_bytes(*fingerprint.as_bytes()), fingerprint);
         assert_eq!(format!("{public:?}"), format!("PublicKey({fingerprint})"));
-        assert_eq!(format!("{key:?}"), "PrivateKey { .. }");
+        let shown = format!("PrivateKey {{ public_key: PublicKey({fingerprint}), .. }}");
+        assert_eq!(format!("{key:?}"), shown);
+        let text = public.to_string();
+        assert_eq!(text, hex::encode(public.as_ref()));
+        assert_eq!(&text.parse::<PublicKey>().unwrap(), public);
+        assert_eq!(PublicKey::try_from(public.to_bytes()).as_ref(), Ok(public));
+        assert_eq!(text[2..].parse::<PublicKey>().err(), Some(Error::InvalidKey));
+        #[cfg(feature = "serde")]
+        serde_has(&key);
     }
     assert_ne!(key(1), key(2));
     assert_ne!(key(1).public_key(), key(2).public_key());
@@ -134,4 +142,25 @@ fn wrong_text_is_no_key() {
     ] {
         assert_eq!(text.parse::<Fingerprint>(), Err(WRONG), "{text}");
     }
+}
+
+#[cfg(feature = "serde")]
+fn serde_has(key: &PrivateKey) {
+    use veriplex::serde::Exposed;
+
+    let json = serde_json::to_string(key.public_key()).unwrap();
+    assert_eq!(json, format!("\"{}\"", key.public_key()));
+    assert_eq!(
+        &serde_json::from_str::<PublicKey>(&json).unwrap(),
+        key.public_key()
+    );
+    let json = serde_json::to_string(&Exposed(key.clone())).unwrap();
+    assert_eq!(json, format!("\"{}\"", hex::encode(key.to_bytes())));
+    assert_eq!(
+        &serde_json::from_str::<Exposed<PrivateKey>>(&json).unwrap().0,
+        key
+    );
+    let fingerprint = key.public_key().fingerprint();
+    let json = serde_json::to_string(&fingerprint).unwrap();
+    assert_eq!(serde_json::from_str::<Fingerprint>(&json).unwrap(), fingerprint);
 }

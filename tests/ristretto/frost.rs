@@ -445,8 +445,44 @@ fn bad_encodings() {
 fn debug_shows_no_secrets() {
     let (_, shares) = group();
     let (nonces, _) = commit(&shares[0]);
-    assert_eq!(format!("{:?}", shares[0]), "KeyShare { identifier: 1, .. }");
+    assert_eq!(
+        format!("{:?}", shares[0]),
+        format!("KeyShare {{ identifier: 1, group: {:?}, .. }}", shares[0].group())
+    );
     assert_eq!(format!("{nonces:?}"), "SigningNonces { .. }");
+}
+
+/// Stored nonces sign as if they had not been stored, once: their bytes are wiped, and a copy of them is refused.
+#[test]
+fn stored_nonces_serve_once() {
+    let (group, shares) = group();
+    let (nonces, commitments): (Vec<_>, Vec<_>) = shares.iter().map(commit).unzip();
+    let package = SigningPackage::new(DOMAIN, &group, &commitments, b"message").unwrap();
+    for (share, nonces) in shares.iter().zip(nonces) {
+        let mut stored = nonces.into_bytes();
+        let (mut first, mut used) = (*stored, UsedNonces::new());
+        let expected = share.sign(commit(share).0, &package).unwrap();
+        let restored = SigningNonces::from_bytes(&mut first, &mut used).unwrap();
+        assert_eq!(first, [0; SigningNonces::LEN]);
+        assert_eq!(used.to_bytes(), &commit(share).1.to_bytes()[2..34]);
+        let again = SigningNonces::from_bytes(&mut stored, &mut used);
+        assert_eq!(again.err(), Some(Error::NoncesUsed));
+        assert_eq!(*stored, [0; SigningNonces::LEN]);
+        assert_eq!(share.sign(restored, &package), Ok(expected));
+    }
+    let mut used = UsedNonces::new();
+    for bad in [
+        [[0; 32], [1; 32]],
+        [[1; 32], order()],
+        [order(), [1; 32]],
+        [[1; 32], [0; 32]],
+    ] {
+        let mut bad: [u8; 64] = bad.concat().try_into().unwrap();
+        let refused = SigningNonces::from_bytes(&mut bad, &mut used);
+        assert_eq!(refused.err(), Some(Error::InvalidState));
+        assert_eq!(bad, [0; 64]);
+    }
+    assert_eq!(used, UsedNonces::new());
 }
 
 /// The nonces depend on the share as well as on the randomness.

@@ -3,7 +3,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use veriplex::hazmat::unhedged;
-use veriplex::hpke::{self, OVERHEAD};
+use veriplex::hpke::{self, OVERHEAD, Opener, Sealer};
 use veriplex::keys::{PrivateKey, PublicKey};
 use veriplex::{Error, Label, label};
 
@@ -139,6 +139,172 @@ fn wrong_buffer_lengths() {
     }
     for n in (0..20).filter(|n| *n != 7) {
         assert_eq!(hpke::open_into(domain, &bob, a, &sealed, &mut vec![0; n]), wrong);
+    }
+}
+
+/// The bytes of the format with context, so that it stays as it is. `twin.rs` compares it with the specification.
+#[test]
+fn context_known_answers() {
+    let (domain, alice, bob) = (label!("hpke"), key(1), key(2));
+    for (sealer, expected) in [
+        (
+            Sealer::anonymous(domain, bob.public_key()),
+            "5c3a625f105e97239394af74dcf280cbb60287cda1f73647d4c7645bc4498a7bfabed88abdb7bb89d338630d6bd6a1d2188e89dedb7baa",
+        ),
+        (
+            Sealer::authenticated(domain, &alice, bob.public_key()),
+            "bcb0bd24b38bc411431debbcbc2cd50a090a2ab744a06ae8a43bd6c26c582f5ca864be9a07e50f8e17189804ed11ad649fe2b678c84ca7",
+        ),
+    ] {
+        let mut rng = Recorded::new([3; 64]);
+        let sealed = sealer
+            .with_info(b"info")
+            .seal_vec(b"ad", &mut rng, b"message")
+            .unwrap();
+        assert_eq!(hex::encode(sealed), expected);
+    }
+}
+
+/// What is sealed opens with the same domain, keys, info, associated data and mode, and with no others.
+#[test]
+fn context_must_be_the_same() {
+    let (domain, alice, bob, eve) = (label!("hpke"), key(1), key(2), key(3));
+    let (a, b, e) = (alice.public_key(), bob.public_key(), eve.public_key());
+    let rng = || Recorded::new([3; 64]);
+    let anonymous = Opener::anonymous(domain, &bob);
+    let authenticated = Opener::authenticated(domain, &bob, a);
+    let sealers = [
+        Sealer::anonymous(domain, b),
+        Sealer::authenticated(domain, &alice, b),
+    ];
+    for (sealer, right) in sealers.into_iter().zip([anonymous, authenticated]) {
+        let (sealer, right) = (sealer.with_info(b"info"), right.with_info(b"info"));
+        let sealed = sealer.seal_vec(b"ad", &mut rng(), b"message").unwrap();
+        assert_eq!(sealed.len(), 7 + OVERHEAD);
+        assert_eq!(right.open_vec(b"ad", &sealed).unwrap(), b"message");
+        let wrong = [
+            right.with_info(b"inf"),
+            right.with_info(b""),
+            Opener::anonymous(domain, &eve).with_info(b"info"),
+            Opener::anonymous(label!("other"), &bob).with_info(b"info"),
+            Opener::authenticated(domain, &eve, a).with_info(b"info"),
+            Opener::authenticated(domain, &bob, e).with_info(b"info"),
+            Opener::authenticated(label!("other"), &bob, a).with_info(b"info"),
+        ];
+        let mut output = [1; 7];
+        for opener in wrong {
+            assert_eq!(opener.open_vec(b"ad", &sealed), Err(Error::Verification));
+            assert_eq!(
+                opener.open_into(b"ad", &sealed, &mut output),
+                Err(Error::Verification)
+            );
+            assert_eq!(output, [0; 7]);
+            output = [1; 7];
+        }
+        for ad in [&b""[..], b"a", b"ad "] {
+            assert_eq!(right.open_vec(ad, &sealed), Err(Error::Verification));
+        }
+        for bit in 0..8 * sealed.len() {
+            let mut changed = sealed.clone();
+            changed[bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(
+                right.open_vec(b"ad", &changed),
+                Err(Error::Verification),
+                "bit {bit}"
+            );
+        }
+        for n in 0..sealed.len() {
+            assert_eq!(
+                right.open_vec(b"ad", &sealed[..n]),
+                Err(Error::Verification),
+                "{n} bytes"
+            );
+        }
+        let identity = [&[0; 32], &sealed[32..]].concat();
+        assert_eq!(right.open_vec(b"ad", &identity), Err(Error::Verification));
+        assert!(right.setup(&[0; 32]).is_err());
+
+        // All forms are the same.
+        let mut into = [0; 7 + OVERHEAD];
+        sealer
+            .seal_into(b"ad", &mut rng(), b"message", &mut into)
+            .unwrap();
+        assert_eq!(into[..], sealed);
+        right.open_into(b"ad", &sealed, &mut output).unwrap();
+        assert_eq!(&output, b"message");
+        let (ephemeral, tag) = sealer
+            .seal_in_place_detached(b"ad", &mut rng(), &mut output)
+            .unwrap();
+        assert_eq!([&ephemeral[..], &output, &tag].concat(), sealed);
+        right
+            .open_in_place_detached(b"ad", &ephemeral, &mut output, &tag)
+            .unwrap();
+        assert_eq!(&output, b"message");
+        let short = sealer.seal_into(b"ad", &mut rng(), b"message", &mut into[1..]);
+        assert_eq!(short, Err(Error::BufferLength));
+    }
+}
+
+/// The formats of this module never meet: not with one another, and not with that of `seal_vec`.
+#[test]
+fn modes_are_apart() {
+    let (domain, alice, bob) = (label!("hpke"), key(1), key(2));
+    let (a, b) = (alice.public_key(), bob.public_key());
+    let rng = || Recorded::new([3; 64]);
+    let base = Sealer::anonymous(domain, b)
+        .seal_vec(b"", &mut rng(), b"message")
+        .unwrap();
+    let auth = Sealer::authenticated(domain, &alice, b)
+        .seal_vec(b"", &mut rng(), b"message")
+        .unwrap();
+    let plain = hpke::seal_vec(domain, &alice, b, &mut rng(), b"message").unwrap();
+    let (anonymous, authenticated) = (
+        Opener::anonymous(domain, &bob),
+        Opener::authenticated(domain, &bob, a),
+    );
+    for sealed in [&auth, &plain] {
+        assert!(anonymous.open_vec(b"", sealed).is_err());
+    }
+    for sealed in [&base, &plain] {
+        assert!(authenticated.open_vec(b"", sealed).is_err());
+    }
+    for sealed in [&base, &auth] {
+        assert!(hpke::open_vec(domain, &bob, a, sealed).is_err());
+        // Nor does a protocol open a message.
+        let (ephemeral, rest) = sealed.split_first_chunk().unwrap();
+        for opener in [anonymous, authenticated] {
+            let mut protocol = opener.setup(ephemeral).unwrap();
+            protocol.mix(label!("ad"), b"");
+            assert!(protocol.open_vec(label!("message"), rest).is_err());
+        }
+    }
+}
+
+/// With one ephemeral key, two messages would be encrypted with one key stream.
+#[test]
+fn a_generator_that_repeats_gives_other_ephemeral_keys_in_other_contexts() {
+    let (domain, alice, bob) = (label!("hpke"), key(1), key(2));
+    let b = bob.public_key();
+    let mut ephemerals = std::collections::BTreeSet::new();
+    for sealer in [
+        Sealer::anonymous(domain, b),
+        Sealer::authenticated(domain, &alice, b),
+    ] {
+        for (info, ad, message) in [
+            ("", "", "one"),
+            ("", "", "two"),
+            ("", "a", "one"),
+            ("i", "", "one"),
+        ] {
+            let sealer = sealer.with_info(info.as_bytes());
+            let mut rng = Recorded::new([3; 64]);
+            let sealed = sealer
+                .seal_vec(ad.as_bytes(), &mut rng, message.as_bytes())
+                .unwrap();
+            assert!(ephemerals.insert(sealed[..32].to_vec()));
+        }
+        let (ephemeral, _) = sealer.setup(&mut Recorded::new([3; 64])).unwrap();
+        assert!(ephemerals.insert(ephemeral.to_vec()));
     }
 }
 

@@ -88,7 +88,7 @@ type Again = fn(&str) -> Option<String>;
 fn texts_are_canonical() {
     let private = PrivateKey::from_uniform_bytes([7; 64]).unwrap();
     let public = *private.public_key();
-    assert_eq!(private.to_hex(), hex::encode(private.to_bytes()));
+    assert_eq!(*private.to_hex(), hex::encode(private.to_bytes()));
     assert_eq!(public.to_string(), hex::encode(public.to_bytes()));
     assert_eq!(format!("{public:?}"), format!("PublicKey({public})"));
     assert_eq!(
@@ -98,21 +98,22 @@ fn texts_are_canonical() {
             three
         })
         .unwrap()
-        .to_pem(),
+        .to_pem()
+        .as_str(),
         "-----BEGIN VERIPLEX PRIVATE KEY-----\nAwAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n\
          -----END VERIPLEX PRIVATE KEY-----\n"
     );
     let private_texts: [(String, Again); 2] = [
-        (private.to_hex(), |t| {
-            PrivateKey::from_hex(t).ok().map(|k| k.to_hex())
+        (private.to_hex().to_string(), |t| {
+            t.parse().ok().map(|k: PrivateKey| k.to_hex().to_string())
         }),
-        (private.to_pem(), |t| {
-            PrivateKey::from_pem(t).ok().map(|k| k.to_pem())
+        (private.to_pem().to_string(), |t| {
+            PrivateKey::from_pem(t).ok().map(|k| k.to_pem().to_string())
         }),
     ];
     let public_texts: [(String, Again); 2] = [
-        (public.to_hex(), |t| {
-            PublicKey::from_hex(t).ok().map(|k| k.to_hex())
+        (public.to_string(), |t| {
+            t.parse().ok().map(|k: PublicKey| k.to_string())
         }),
         (public.to_pem(), |t| {
             PublicKey::from_pem(t).ok().map(|k| k.to_pem())
@@ -152,7 +153,7 @@ fn texts_are_canonical() {
     }
     assert_eq!(PublicKey::from_pem(&private.to_pem()), Err(Error::InvalidKey));
     assert_eq!(PrivateKey::from_pem(&public.to_pem()), Err(Error::InvalidKey));
-    assert_eq!(PublicKey::from_hex(&"0".repeat(64)), Err(Error::InvalidKey));
+    assert_eq!("0".repeat(64).parse::<PublicKey>(), Err(Error::InvalidKey));
 }
 
 #[test]
@@ -190,7 +191,11 @@ fn drop_wipes() {
 }
 
 #[test]
-fn debug_shows_no_private_key() {
+fn debug_shows_the_public_key_only() {
     let key = PrivateKey::from_uniform_bytes([7; 64]).unwrap();
-    assert_eq!(format!("{key:?}"), "PrivateKey { .. }");
+    let public = key.public_key();
+    assert_eq!(
+        format!("{key:?}"),
+        format!("PrivateKey {{ public_key: PublicKey({public}), .. }}")
+    );
 }

@@ -14,6 +14,8 @@ mod ratchet;
 mod secrets;
 mod sig;
 mod signcrypt;
+#[cfg(feature = "serde")]
+mod traits;
 mod twin;
 mod vrf;
 

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use veriplex::hazmat::unhedged;
 use veriplex::keys::{PrivateKey, PublicKey};
 use veriplex::oprf::{
-    self, BlindedElement, EvaluatedElement, Proof, ServerKey, ServerPublicKey, VerifiableBlind,
+    self, Blind, BlindedElement, EvaluatedElement, Proof, ServerKey, ServerPublicKey, VerifiableBlind,
 };
 use veriplex::{Error, Label, label};
 
@@ -80,10 +80,14 @@ fn the_key_of_a_server_is_no_other_key() {
     assert_eq!(PrivateKey::from_pem(&server.to_pem()), Err(Error::InvalidKey));
     assert_eq!(PublicKey::from_pem(&server.to_pem()), Err(Error::InvalidKey));
     assert_eq!(ServerKey::from_pem(&private.to_pem()), Err(Error::InvalidKey));
-    assert_eq!(format!("{server:?}"), "ServerKey { .. }");
+    let public = server.public_key();
+    assert_eq!(
+        format!("{server:?}"),
+        format!("ServerKey {{ public_key: ServerPublicKey({public}), .. }}")
+    );
     let label = "VERIPLEX OPRF SERVER KEY";
     let named = private.to_pem().replace("VERIPLEX PRIVATE KEY", label);
-    assert_eq!(server.to_pem(), named);
+    assert_eq!(*server.to_pem(), named);
 }
 
 #[test]
@@ -314,6 +318,60 @@ fn bad_encodings() {
         proof[place..place + 32].copy_from_slice(&order());
         assert_eq!(Proof::from_bytes(&proof), Err(Error::Verification));
     }
+}
+
+/// A stored blind gives the same output, and its bytes are wiped.
+#[test]
+fn stored_blinds() {
+    let server = server(1);
+    let rng = || Recorded::new([9; 64 * 8]);
+    let (plain, blinded) = oprf::blind(DOMAIN, b"input", &mut rng()).unwrap();
+    let (verifiable, _) = oprf::blind_verifiable(DOMAIN, b"input", &mut rng()).unwrap();
+    let ([evaluated], proof) =
+        oprf::blind_evaluate_verifiable(DOMAIN, &server, &[blinded], &mut rng()).unwrap();
+    let (mut direct, mut output) = ([0; 32], [0; 32]);
+    oprf::evaluate(DOMAIN, &server, b"input", &mut direct).unwrap();
+
+    let mut stored = plain.into_bytes();
+    let good = *stored;
+    let plain = Blind::from_bytes(&mut stored).unwrap();
+    assert_eq!(*stored, [0; Blind::LEN]);
+    plain.finalize(&evaluated, &mut output).unwrap();
+    assert_eq!(output, direct);
+
+    output = [0; 32];
+    let mut stored = verifiable.into_bytes();
+    assert_eq!(stored[..Blind::LEN], good);
+    assert_eq!(&stored[Blind::LEN..], blinded.as_bytes());
+    let mut other = *stored;
+    let verifiable = VerifiableBlind::from_bytes(&mut stored).unwrap();
+    assert_eq!(*stored, [0; VerifiableBlind::LEN]);
+    verifiable
+        .finalize(DOMAIN, server.public_key(), &evaluated, &proof, &mut output)
+        .unwrap();
+    assert_eq!(output, direct);
+
+    // The element that was sent is stored, as it must be what the proof is about.
+    other[Blind::LEN..].copy_from_slice(key(2).public_key().as_bytes());
+    let changed = VerifiableBlind::from_bytes(&mut other).unwrap();
+    let finalized = changed.finalize(DOMAIN, server.public_key(), &evaluated, &proof, &mut output);
+    assert_eq!(finalized, Err(Error::Verification));
+    let mut identity = [0; VerifiableBlind::LEN];
+    identity[..Blind::LEN].copy_from_slice(&good);
+    assert_eq!(
+        VerifiableBlind::from_bytes(&mut identity).err(),
+        Some(Error::InvalidState)
+    );
+    assert_eq!(identity, [0; VerifiableBlind::LEN]);
+    for scalar in [[0; 32], order()] {
+        let mut bad = good;
+        bad[Blind::LEN - 32..].copy_from_slice(&scalar);
+        assert_eq!(Blind::from_bytes(&mut bad).err(), Some(Error::InvalidState));
+        assert_eq!(bad, [0; Blind::LEN]);
+    }
+    let mut bad = good;
+    bad[..2].fill(0xff);
+    assert_eq!(Blind::from_bytes(&mut bad).err(), Some(Error::InvalidState));
 }
 
 /// A broken generator that makes the blind zero.

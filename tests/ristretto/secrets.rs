@@ -6,7 +6,7 @@ use std::hint::black_box;
 
 use veriplex::frost::{self, Identifier, SigningNonces, dkg};
 use veriplex::handshake::{ClaimedInitiator, ClaimedResponder, Initiator, Responder, Session};
-use veriplex::keys::PrivateKey;
+use veriplex::keys::{PrivateKey, PublicKey};
 use veriplex::oprf::{self, Blind, VerifiableBlind};
 use veriplex::pake::{self, Names};
 use veriplex::ratchet::Ratchet;
@@ -60,14 +60,21 @@ fn random(byte: u8) -> Recorded {
 fn nothing_secret_is_printed() {
     let (initiator, request) = Initiator::start(DOMAIN, &key(1), &mut random(2));
     let (responder, response) = Responder::respond(DOMAIN, &key(3), &request, &mut random(4)).unwrap();
-    let own = "PrivateKey { .. }, own: PrivateKey { .. }";
+    let ephemeral = |bytes: &[u8]| {
+        let public = PublicKey::try_from(&bytes[..32]).unwrap();
+        format!("PrivateKey {{ public_key: {public:?}, .. }}")
+    };
+    let (initiators, responders) = (ephemeral(&request), ephemeral(&response));
     assert_eq!(
         format!("{initiator:?}"),
-        format!("Initiator {{ protocol: Protocol {{ .. }}, ephemeral: {own} }}")
+        format!(
+            "Initiator {{ protocol: Protocol {{ .. }}, ephemeral: {initiators}, own: {:?} }}",
+            key(1)
+        )
     );
     assert_eq!(
         format!("{responder:?}"),
-        "Responder { protocol: Protocol { .. }, ephemeral: PrivateKey { .. } }"
+        format!("Responder {{ protocol: Protocol {{ .. }}, ephemeral: {responders} }}")
     );
     let (session, _) = initiator.receive(&response).unwrap().accept();
     assert_eq!(

@@ -5,7 +5,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use veriplex::handshake::{Initiator, Responder, Session};
-use veriplex::keys::PrivateKey;
+use veriplex::hpke::{Opener, Sealer};
+use veriplex::keys::{PrivateKey, PublicKey};
 use veriplex::oprf::{BlindedElement, VerifiableBlind};
 use veriplex::pake::{self, Names};
 use veriplex::sig::Signature;
@@ -129,6 +130,53 @@ proptest! {
     }
 
     /// A change to the response or to the confirmation, or no change.
+    #[test]
+    fn public_key_encryption_with_context(
+        (domain, sender, receiver) in (domain(), proptest::option::of(key()), key()),
+        (info, ad, message) in (data(), data(), data()),
+        randomness in any::<[u8; 64]>(),
+        change in change(),
+    ) {
+        let (s, public) = (sender.as_ref().map(PrivateKey::to_bytes), receiver.public_key());
+        let a = sender.as_ref().map(PrivateKey::public_key);
+        let a_bytes = a.map(PublicKey::to_bytes);
+        let sealed =
+            spec::hpke::seal_mode(&domain, &info, s, public.to_bytes(), &ad, &randomness, &message);
+        let other = changed(&sealed, change);
+        let opened = spec::hpke::open_mode(&domain, &info, receiver.to_bytes(), a_bytes, &ad, &other);
+        prop_assert_eq!(opened.ok, other == sealed);
+        let setup = || {
+            let mode: &[u8] = if s.is_some() { b"auth-setup" } else { b"base-setup" };
+            spec::hpke::start_mode(&domain, mode, &info, a_bytes, public.to_bytes())
+        };
+        let e = spec::group::wide(&spec::hpke::ephemeral_of_mode(setup(), s, &randomness, None));
+        let times = spec::group::times;
+        let set_up = spec::hpke::agree_mode(
+            setup(),
+            times(e, spec::group::generator()),
+            times(e, public.to_bytes()),
+            s.map(|s| times(s, public.to_bytes())),
+        );
+        on_each_backend(|_| {
+            let domain = Label::new(&domain).unwrap();
+            let (sealer, opener) = match (&sender, a) {
+                (Some(sender), Some(a)) => (
+                    Sealer::authenticated(domain, sender, public),
+                    Opener::authenticated(domain, &receiver, a),
+                ),
+                _ => (Sealer::anonymous(domain, public), Opener::anonymous(domain, &receiver)),
+            };
+            let (sealer, opener) = (sealer.with_info(&info), opener.with_info(&info));
+            let rng = || Recorded::new(randomness);
+            assert_eq!(sealer.seal_vec(&ad, &mut rng(), &message).unwrap(), sealed);
+            let opened = opened.ok.then(|| opened.plaintext.clone());
+            assert_eq!(opener.open_vec(&ad, &other).ok(), opened);
+            let (ephemeral, protocol) = sealer.setup(&mut rng()).unwrap();
+            assert_eq!(protocol.to_bytes()[..], bytes(set_up));
+            assert_eq!(opener.setup(&ephemeral).unwrap(), protocol);
+        });
+    }
+
     #[test]
     fn handshakes(
         (domain, initiator, responder) in (domain(), key(), key()),

@@ -45,7 +45,7 @@ pub fn generate(path: &Path, protection: Option<(&Password, u8)>) -> Result<(), 
     getrandom::fill(uniform.as_mut_slice()).map_err(|error| Error::io("random numbers", error))?;
     let key = PrivateKey::from_uniform_bytes(*uniform).map_err(|error| Error::io("key", error))?;
     let pem = match protection {
-        None => Zeroizing::new(key.to_pem()),
+        None => key.to_pem(),
         Some((password, cost)) => protect(&key, password, cost)?.into(),
     };
     keyfile::write(path, pem.as_bytes())?;
@@ -192,7 +192,7 @@ fn keys_of(argument: &str) -> Result<HashSet<PublicKey>, Error> {
 
 /// A public key of 64 hexadecimal digits of either case.
 fn parse_public(text: &str) -> Option<PublicKey> {
-    PublicKey::from_hex(&text.to_ascii_lowercase()).ok()
+    text.to_ascii_lowercase().parse().ok()
 }
 
 /// All keys that these arguments name; at least one.

@@ -171,7 +171,7 @@ pub fn hash(source: &Source, cost: u8) -> Result<(), Error> {
         cost,
         ..phc::Params::default()
     };
-    let hash = phc::Mhf::<Stored>::new(params, cost)
+    let hash = phc::Mhf::<Stored>::with_any_cost(params, cost)
         .hash_password_with_salt(&password, &salt)
         .map_err(|error| Error::io("password", error))?;
     let mut stdout = io::stdout();
@@ -191,7 +191,7 @@ pub fn verify(hash_file: &Path, source: &Source, max_cost: u8) -> Result<(), Err
     let params = phc::Params::try_from(&hash).map_err(|error| Error::io(&name, error))?;
     check_cost(&name, params.cost, max_cost)?;
     let password = source.read()?;
-    phc::Mhf::<Stored>::new(params, max_cost)
+    phc::Mhf::<Stored>::with_any_cost(params, max_cost)
         .verify_password(&password, &hash)
         .map_err(|error| match error {
             password_hash::Error::PasswordInvalid => Error::unverified(&name, "wrong password"),

@@ -57,8 +57,10 @@ pub use envelope::{ENCAPSULATION_LEN, OVERHEAD, open, seal, setup_receiver, setu
 
 use rand_core::CryptoRng;
 use subtle::{Choice, ConstantTimeEq};
+use zeroize::Zeroizing;
 
 use self::kem::{Ciphertext, DecapsulationKey, ENCAPSULATION_KEY_LEN, SECRET_LEN, SEED_LEN};
+use crate::encoding::{decoded, public, public_bytes, secret};
 use crate::keys::text;
 use crate::ristretto::group::{self, ELEMENT_LEN, SCALAR_LEN};
 use crate::wipe::{Secret, with_wiped_stack};
@@ -82,6 +84,7 @@ impl PrivateKey {
     /// Size in bytes of an encoded private key.
     pub const LEN: usize = SCALAR_LEN + SEED_LEN;
 
+    const INVALID: Error = Error::InvalidKey;
     const PEM_LABEL: &str = "VERIPLEX HYBRID PRIVATE KEY";
     /// The text has 208 bytes.
     const PEM_MAX: usize = 256;
@@ -137,15 +140,12 @@ impl PrivateKey {
 
     /// The key in PEM, four lines that are as secret as the key.
     #[must_use]
-    pub fn to_pem(&self) -> String {
+    pub fn to_pem(&self) -> Zeroizing<String> {
         with_wiped_stack(|| {
             let bytes = Secret::new(self.to_bytes());
             let mut buffer = Secret::new([0; Self::PEM_MAX]);
-            String::from(text::pem(
-                Self::PEM_LABEL,
-                bytes.as_slice(),
-                buffer.as_mut_slice(),
-            ))
+            let pem = text::pem(Self::PEM_LABEL, bytes.as_slice(), buffer.as_mut_slice());
+            Zeroizing::new(String::from(pem))
         })
     }
 
@@ -218,20 +218,18 @@ impl PartialEq for PrivateKey {
 
 impl Eq for PrivateKey {}
 
+/// Shows the fingerprint of the public key.
 impl fmt::Debug for PrivateKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PrivateKey").finish_non_exhaustive()
+        f.debug_struct("PrivateKey")
+            .field("public_key", self.public_key())
+            .finish_non_exhaustive()
     }
 }
 
-impl TryFrom<&[u8]> for PrivateKey {
-    type Error = Error;
-
-    /// [`PrivateKey::from_bytes`], where any length but 96 is an error too.
-    fn try_from(bytes: &[u8]) -> Result<Self, Error> {
-        Self::from_bytes(bytes.try_into().map_err(|_| Error::InvalidKey)?)
-    }
-}
+decoded!(PrivateKey, PublicKey);
+secret!(PrivateKey);
+public!(PublicKey);
 
 /// A public key: an element other than the identity and an encapsulation key. Copies share one place in memory.
 #[derive(Clone)]
@@ -246,6 +244,7 @@ impl PublicKey {
     /// Size in bytes of an encoded public key.
     pub const LEN: usize = ELEMENT_LEN + ENCAPSULATION_KEY_LEN;
 
+    const INVALID: Error = Error::InvalidKey;
     const PEM_LABEL: &str = "VERIPLEX HYBRID PUBLIC KEY";
     /// The text has 1724 bytes.
     const PEM_MAX: usize = 1800;
@@ -264,6 +263,12 @@ impl PublicKey {
             return Err(Error::InvalidKey);
         }
         Ok(Self::of(element, encapsulation))
+    }
+
+    /// The key as 1216 bytes.
+    #[must_use]
+    pub fn to_bytes(&self) -> [u8; Self::LEN] {
+        self.0.bytes
     }
 
     /// The key as 1216 bytes.
@@ -327,6 +332,12 @@ impl PublicKey {
     }
 }
 
+impl AsRef<[u8]> for PublicKey {
+    fn as_ref(&self) -> &[u8] {
+        self.as_bytes()
+    }
+}
+
 impl PartialEq for PublicKey {
     fn eq(&self, other: &Self) -> bool {
         self.0.bytes == other.0.bytes
@@ -335,12 +346,6 @@ impl PartialEq for PublicKey {
 
 impl Eq for PublicKey {}
 
-impl core::hash::Hash for PublicKey {
-    fn hash<H: core::hash::Hasher>(&self, state: &mut H) {
-        self.0.bytes.hash(state);
-    }
-}
-
 /// Shows the fingerprint.
 impl fmt::Debug for PublicKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -348,20 +353,11 @@ impl fmt::Debug for PublicKey {
     }
 }
 
-impl TryFrom<&[u8]> for PublicKey {
-    type Error = Error;
-
-    /// [`PublicKey::from_bytes`], where any length but 1216 is an error too.
-    fn try_from(bytes: &[u8]) -> Result<Self, Error> {
-        Self::from_bytes(bytes.try_into().map_err(|_| Error::InvalidKey)?)
-    }
-}
-
 /// The digest of a public key, of 32 bytes, in the domain `veriplex.hybrid.fingerprint.v1`. Nobody can make two keys
 /// with one fingerprint.
 ///
 /// It displays as 64 hexadecimal digits in lower case, and is parsed from 64 in either case.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Fingerprint([u8; Self::LEN]);
 
 impl Fingerprint {
@@ -376,22 +372,19 @@ impl Fingerprint {
 
     /// Its bytes.
     #[must_use]
+    pub const fn to_bytes(&self) -> [u8; Self::LEN] {
+        self.0
+    }
+
+    /// Its bytes.
+    #[must_use]
     pub const fn as_bytes(&self) -> &[u8; Self::LEN] {
         &self.0
     }
 }
 
-impl fmt::Display for Fingerprint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
-}
-
-impl fmt::Debug for Fingerprint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Fingerprint({self})")
-    }
-}
+public!(Fingerprint);
+public_bytes!(Fingerprint);
 
 impl FromStr for Fingerprint {
     type Err = Error;
@@ -405,5 +398,20 @@ impl FromStr for Fingerprint {
             Ok(decoded) if decoded.len() == Self::LEN => Ok(Self(bytes)),
             _ => Err(Error::InvalidKey),
         }
+    }
+}
+
+impl From<[u8; Self::LEN]> for Fingerprint {
+    fn from(bytes: [u8; Self::LEN]) -> Self {
+        Self(bytes)
+    }
+}
+
+impl TryFrom<&[u8]> for Fingerprint {
+    type Error = Error;
+
+    /// [`Error::InvalidKey`] unless there are 32 bytes.
+    fn try_from(bytes: &[u8]) -> Result<Self, Error> {
+        bytes.try_into().map(Self).map_err(|_| Error::InvalidKey)
     }
 }

@@ -30,8 +30,13 @@ pub(crate) fn random_scalar<R: CryptoRng + ?Sized>(rng: &mut R) -> Secret<Scalar
 pub(crate) fn hedge<R: CryptoRng + ?Sized>(transcript: &Protocol, private: &Scalar, rng: &mut R) -> Protocol {
     let mut hidden = transcript.clone();
     hidden.mix(label!("own-private"), private.as_bytes());
-    hidden.mix(label!("rand"), random_bytes(rng).as_slice());
-    hidden
+    randomized(hidden, rng)
+}
+
+/// A transcript with 64 bytes of a generator mixed in.
+pub(crate) fn randomized<R: CryptoRng + ?Sized>(mut transcript: Protocol, rng: &mut R) -> Protocol {
+    transcript.mix(label!("rand"), random_bytes(rng).as_slice());
+    transcript
 }
 
 /// Derive of a uniform scalar.
@@ -101,6 +106,11 @@ pub(crate) fn not_identity(element: RistrettoPoint) -> Result<RistrettoPoint, Er
 #[inline(never)] // as above
 pub(crate) fn decode_scalar(bytes: &[u8; SCALAR_LEN]) -> Result<Scalar, Error> {
     Option::from(Scalar::from_canonical_bytes(*bytes)).ok_or(Error::InvalidKey)
+}
+
+/// The scalar of an encoding that [`decode_scalar`] accepted.
+pub(crate) fn decoded_scalar(bytes: &[u8; SCALAR_LEN]) -> Scalar {
+    Scalar::from_bytes_mod_order(*bytes)
 }
 
 /// Concatenates encodings; N is their length together.

@@ -16,6 +16,9 @@
 //!   or fails reveals equal messages to the same receiver, and no more. [`setup_sender`] does not know the message:
 //!   there a generator that repeats gives the same protocol again.
 //!
+//! [`Sealer`] and [`Opener`] are for messages with associated data, with info, or without a sender's key. Their format is
+//! another: what they seal does not open with the functions, nor the other way round.
+//!
 //! A sealed message is [`OVERHEAD`] = 48 bytes longer: the ephemeral public key (32 bytes), ciphertext, tag (16 bytes).
 //!
 //! ```
@@ -34,6 +37,8 @@
 //! For a stream of any length, or an answer, use the keyed protocol of [`setup_sender`] and [`setup_receiver`], in a
 //! domain of its own: with [`aestream`](crate::aestream), say.
 
+mod context;
+
 use rand_core::CryptoRng;
 
 use super::group;
@@ -41,6 +46,7 @@ use crate::in_out::{self, InOut};
 use crate::keys::{PrivateKey, PublicKey};
 use crate::wipe::wipe;
 use crate::{Error, Label, Protocol, TAG_LEN, label};
+pub use context::{Opener, Sealer};
 
 /// How many bytes longer a sealed message is: an ephemeral key and a tag.
 pub const OVERHEAD: usize = PublicKey::LEN + TAG_LEN;

@@ -15,7 +15,7 @@
 //! 2. Server: [`blind_evaluate`], or [`blind_evaluate_verifiable`] for several elements and one proof about all of
 //!    them.
 //! 3. Client: [`Blind::finalize`], or [`VerifiableBlind::finalize`] and its forms for batches. They take the blind by
-//!    value, so that it is used once.
+//!    value, so that it is used once. [`Blind::into_bytes`] stores it, if the answer comes to another process.
 //!
 //! The input is hidden unconditionally: a blinded element is uniform. Outputs are pseudorandom if the one-more gap
 //! Diffie-Hellman problem is hard, in the random oracle model; as with every PRF of this form, a server that answers
@@ -26,7 +26,7 @@
 //! the pairs up to its own, so no server can choose pairs whose errors cancel. Its nonce depends on the key, the batch
 //! and randomness: a generator that repeats does no harm to the key.
 //!
-//! Sizes: an element 32 bytes, a proof 64 bytes.
+//! Sizes: an element 32 bytes, a proof 64 bytes; a stored [`Blind`] 162 bytes, a [`VerifiableBlind`] 194.
 //!
 //! ```
 //! # #[cfg(feature = "getrandom")] {
@@ -77,25 +77,29 @@ use core::fmt;
 use curve25519_dalek::traits::Identity;
 use curve25519_dalek::{RistrettoPoint, Scalar};
 use rand_core::CryptoRng;
+use zeroize::Zeroizing;
 
 use super::group::{self, ELEMENT_LEN, SCALAR_LEN};
-use crate::keys::PublicKey;
+use crate::encoding::{decoded, public, public_bytes};
+use crate::keys::{PrivateKey, PublicKey};
 use crate::timing::Timing;
-use crate::wipe::Secret;
+use crate::wipe::{Secret, wipe};
 use crate::{Error, Label, Protocol, label};
 pub use key::{ServerKey, ServerPublicKey};
 
 /// What a client sends: its input, blinded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct BlindedElement(PublicKey);
 
 /// What a server answers: the blinded element under its key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct EvaluatedElement(PublicKey);
 
 impl BlindedElement {
     /// Size in bytes of an encoded element.
     pub const LEN: usize = ELEMENT_LEN;
+
+    const INVALID: Error = Error::InvalidKey;
 
     /// Decodes an element.
     ///
@@ -110,6 +114,12 @@ impl BlindedElement {
     #[must_use]
     pub const fn to_bytes(&self) -> [u8; Self::LEN] {
         self.0.to_bytes()
+    }
+
+    /// The element as 32 bytes.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &[u8; Self::LEN] {
+        self.0.as_bytes()
     }
 }
 
@@ -117,6 +127,8 @@ impl EvaluatedElement {
     /// Size in bytes of an encoded element.
     pub const LEN: usize = ELEMENT_LEN;
 
+    const INVALID: Error = Error::InvalidKey;
+
     /// Decodes an element.
     ///
     /// # Errors
@@ -131,36 +143,27 @@ impl EvaluatedElement {
     pub const fn to_bytes(&self) -> [u8; Self::LEN] {
         self.0.to_bytes()
     }
-}
 
-impl TryFrom<&[u8]> for BlindedElement {
-    type Error = Error;
-
-    /// [`BlindedElement::from_bytes`], where any length but 32 is an error too.
-    fn try_from(bytes: &[u8]) -> Result<Self, Error> {
-        PublicKey::try_from(bytes).map(Self)
-    }
-}
-
-impl TryFrom<&[u8]> for EvaluatedElement {
-    type Error = Error;
-
-    /// [`EvaluatedElement::from_bytes`], where any length but 32 is an error too.
-    fn try_from(bytes: &[u8]) -> Result<Self, Error> {
-        PublicKey::try_from(bytes).map(Self)
+    /// The element as 32 bytes.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &[u8; Self::LEN] {
+        self.0.as_bytes()
     }
 }
 
 /// A proof that a batch of elements was evaluated under one key: two canonical scalars.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Proof {
-    challenge: Scalar,
-    response: Scalar,
-}
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Proof([u8; 2 * SCALAR_LEN]);
+
+decoded!(BlindedElement, EvaluatedElement, Proof);
+public!(BlindedElement, EvaluatedElement, Proof);
+public_bytes!(BlindedElement, EvaluatedElement, Proof);
 
 impl Proof {
     /// Size in bytes of an encoded proof.
     pub const LEN: usize = 2 * SCALAR_LEN;
+
+    const INVALID: Error = Error::Verification;
 
     /// Decodes a proof.
     ///
@@ -168,27 +171,28 @@ impl Proof {
     ///
     /// [`Error::Verification`] if a scalar is not canonical.
     pub fn from_bytes(bytes: &[u8; Self::LEN]) -> Result<Self, Error> {
-        let parts = bytes.as_chunks().0;
-        let decode = |part| group::decode_scalar(part).map_err(|_| Error::Verification);
-        Ok(Self {
-            challenge: decode(&parts[0])?,
-            response: decode(&parts[1])?,
-        })
+        for scalar in bytes.as_chunks().0 {
+            group::decode_scalar(scalar).map_err(|_| Self::INVALID)?;
+        }
+        Ok(Self(*bytes))
     }
 
     /// The proof as 64 bytes: challenge, response.
     #[must_use]
-    pub fn to_bytes(&self) -> [u8; Self::LEN] {
-        group::join([self.challenge.as_bytes(), self.response.as_bytes()])
+    pub const fn to_bytes(&self) -> [u8; Self::LEN] {
+        self.0
     }
-}
 
-impl TryFrom<&[u8]> for Proof {
-    type Error = Error;
+    /// The proof as 64 bytes: challenge, response.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &[u8; Self::LEN] {
+        &self.0
+    }
 
-    /// [`Proof::from_bytes`], where any length but 64 is an error too.
-    fn try_from(bytes: &[u8]) -> Result<Self, Error> {
-        Self::from_bytes(bytes.try_into().map_err(|_| Error::Verification)?)
+    /// Challenge and response.
+    fn scalars(&self) -> [Scalar; 2] {
+        let parts = self.0.as_chunks().0;
+        [0, 1].map(|part| group::decoded_scalar(&parts[part]))
     }
 }
 
@@ -314,6 +318,60 @@ pub fn evaluate(domain: Label<'_>, key: &ServerKey, input: &[u8], output: &mut [
 }
 
 impl Blind {
+    /// Size in bytes of a stored blind.
+    pub const LEN: usize = Protocol::SERIALIZED_LEN + SCALAR_LEN;
+
+    /// The blind, to be stored until the answer comes: state of the transcript, scalar. Whoever has it, and what was sent,
+    /// can test guesses at the input.
+    #[must_use]
+    pub fn into_bytes(self) -> Zeroizing<[u8; Self::LEN]> {
+        let mut stored = Zeroizing::new([0; Self::LEN]);
+        self.write(stored.as_mut_slice());
+        stored
+    }
+
+    /// The blind that was stored; `stored` is then all zeros. Delete other copies: a blind is used once.
+    ///
+    #[cfg_attr(feature = "getrandom", doc = "```")]
+    #[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+    /// use veriplex::{label, oprf, os_rng};
+    ///
+    /// let server = oprf::ServerKey::generate(&mut os_rng());
+    /// let (blind, request) = oprf::blind(label!("com.example.oprf"), b"input", &mut os_rng())?;
+    /// let mut stored = blind.into_bytes();
+    /// // The answer comes, perhaps to another process:
+    /// let answer = oprf::blind_evaluate(&server, &request)?;
+    /// let mut output = [0; 32];
+    /// oprf::Blind::from_bytes(&mut stored)?.finalize(&answer, &mut output)?;
+    /// # Ok::<(), veriplex::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidState`] if it is not a stored blind.
+    pub fn from_bytes(stored: &mut [u8; Self::LEN]) -> Result<Self, Error> {
+        let blind = Self::read(stored);
+        wipe(stored);
+        blind
+    }
+
+    fn write(&self, stored: &mut [u8]) {
+        let (prf, scalar) = stored.split_at_mut(Protocol::SERIALIZED_LEN);
+        prf.copy_from_slice(Zeroizing::new(self.prf.to_bytes()).as_slice());
+        scalar.copy_from_slice(self.scalar.as_bytes());
+    }
+
+    fn read(stored: &[u8]) -> Result<Self, Error> {
+        let (prf, scalar) = stored.split_first_chunk().ok_or(Error::InvalidState)?;
+        let scalar = scalar.try_into().map_err(|_| Error::InvalidState)?;
+        // Zero is no blind.
+        let scalar = PrivateKey::from_bytes(scalar).map_err(|_| Error::InvalidState)?;
+        Ok(Self {
+            prf: Protocol::from_bytes(prf)?,
+            scalar: scalar.scalar().clone(),
+        })
+    }
+
     /// Fills `output` from the server's answer. Nothing shows that the server used the right key.
     ///
     /// # Errors
@@ -333,6 +391,34 @@ impl Blind {
 }
 
 impl VerifiableBlind {
+    /// Size in bytes of a stored blind.
+    pub const LEN: usize = Blind::LEN + ELEMENT_LEN;
+
+    /// As [`Blind::into_bytes`], and then the element that was sent.
+    #[must_use]
+    pub fn into_bytes(self) -> Zeroizing<[u8; Self::LEN]> {
+        let mut stored = Zeroizing::new([0; Self::LEN]);
+        let (blind, blinded) = stored.split_at_mut(Blind::LEN);
+        self.blind.write(blind);
+        blinded.copy_from_slice(self.blinded.as_bytes());
+        stored
+    }
+
+    /// As [`Blind::from_bytes`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidState`] if it is not a stored blind.
+    pub fn from_bytes(stored: &mut [u8; Self::LEN]) -> Result<Self, Error> {
+        let (blind, blinded) = stored.split_at(Blind::LEN);
+        let read = Blind::read(blind).and_then(|blind| {
+            let blinded = blinded.try_into().map_err(|_| Error::InvalidState)?;
+            Ok(Self { blind, blinded })
+        });
+        wipe(stored);
+        read
+    }
+
     /// Fills `output` from the server's answer, if the proof for it holds.
     ///
     /// # Errors
@@ -472,10 +558,8 @@ pub(in crate::ristretto) fn evaluate_batch(
     let nonce = nonce(&statement);
     let commitments = [RistrettoPoint::mul_base(&nonce), *nonce * m.element()];
     let challenge = challenge(statement, commitments);
-    Ok(Proof {
-        challenge,
-        response: *nonce - challenge * **key.key.scalar(),
-    })
+    let response = *nonce - challenge * **key.key.scalar();
+    Ok(Proof(group::join([challenge.as_bytes(), response.as_bytes()])))
 }
 
 /// In variable time: everything here is public.
@@ -495,13 +579,10 @@ fn verify(
     // An empty batch ends here too.
     let [m, z] = [m, z].map(|element| PublicKey::from_element(element).map_err(|_| Error::Verification));
     let (m, z) = (m?, z?);
-    let t2 = RistrettoPoint::vartime_double_scalar_mul_basepoint(
-        &proof.challenge,
-        server.0.element(),
-        &proof.response,
-    );
-    let t3 = proof.response * m.element() + proof.challenge * z.element();
-    if challenge(statement(domain, server, [&m, &z]), [t2, t3]) == proof.challenge {
+    let [proved, response] = proof.scalars();
+    let t2 = RistrettoPoint::vartime_double_scalar_mul_basepoint(&proved, server.0.element(), &response);
+    let t3 = response * m.element() + proved * z.element();
+    if challenge(statement(domain, server, [&m, &z]), [t2, t3]) == proved {
         Ok(())
     } else {
         Err(Error::Verification)

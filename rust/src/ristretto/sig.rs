@@ -31,20 +31,26 @@ use curve25519_dalek::{RistrettoPoint, Scalar};
 use rand_core::CryptoRng;
 
 use super::group::{self, ELEMENT_LEN, SCALAR_LEN};
+use crate::encoding::{decoded, public, public_bytes};
 use crate::keys::{PrivateKey, PublicKey};
 use crate::timing::Timing;
 use crate::{Error, Label, Protocol, label};
 
 /// A signature: a commitment and a canonical scalar.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Signature {
-    commitment: [u8; ELEMENT_LEN],
-    proof: Scalar,
-}
+///
+/// It displays as 128 hexadecimal digits in lower case, and is parsed from them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Signature([u8; ELEMENT_LEN + SCALAR_LEN]);
+
+decoded!(Signature);
+public!(Signature);
+public_bytes!(Signature);
 
 impl Signature {
     /// Size in bytes of an encoded signature.
     pub const LEN: usize = ELEMENT_LEN + SCALAR_LEN;
+
+    const INVALID: Error = Error::Verification;
 
     /// Decodes a signature.
     ///
@@ -52,34 +58,33 @@ impl Signature {
     ///
     /// [`Error::Verification`] if the scalar is not canonical.
     pub fn from_bytes(bytes: &[u8; Self::LEN]) -> Result<Self, Error> {
-        let parts = bytes.as_chunks().0;
-        Ok(Self {
-            commitment: parts[0],
-            proof: group::decode_scalar(&parts[1]).map_err(|_| Error::Verification)?,
-        })
+        group::decode_scalar(&bytes.as_chunks().0[1]).map_err(|_| Self::INVALID)?;
+        Ok(Self(*bytes))
     }
 
     /// The signature as 64 bytes.
     #[must_use]
-    pub fn to_bytes(&self) -> [u8; Self::LEN] {
-        group::join([&self.commitment, self.proof.as_bytes()])
+    pub const fn to_bytes(&self) -> [u8; Self::LEN] {
+        self.0
+    }
+
+    /// The signature as 64 bytes.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &[u8; Self::LEN] {
+        &self.0
     }
 
     #[cfg(feature = "alloc")]
     pub(crate) fn new(commitment: &RistrettoPoint, proof: Scalar) -> Self {
-        Self {
-            commitment: commitment.compress().to_bytes(),
-            proof,
-        }
+        Self(group::join([commitment.compress().as_bytes(), proof.as_bytes()]))
     }
-}
 
-impl TryFrom<&[u8]> for Signature {
-    type Error = Error;
+    fn commitment(&self) -> &[u8; ELEMENT_LEN] {
+        &self.0.as_chunks().0[0]
+    }
 
-    /// [`Signature::from_bytes`], where any length but 64 is an error too.
-    fn try_from(bytes: &[u8]) -> Result<Self, Error> {
-        Self::from_bytes(bytes.try_into().map_err(|_| Error::Verification)?)
+    fn proof(&self) -> Scalar {
+        group::decoded_scalar(&self.0.as_chunks().0[1])
     }
 }
 
@@ -249,10 +254,10 @@ pub fn verify_batch(domain: Label<'_>, items: &[(&PublicKey, &[u8], &Signature)]
     let mut weights = Protocol::new(domain);
     let mut challenges = Vec::with_capacity(items.len());
     for (key, message, signature) in items {
-        let challenge = challenge_of(domain, key, message, &signature.commitment);
+        let challenge = challenge_of(domain, key, message, signature.commitment());
         weights.mix(label!("signer"), key.as_bytes());
         weights.mix(label!("challenge"), challenge.as_bytes());
-        weights.mix(label!("signature"), &signature.to_bytes());
+        weights.mix(label!("signature"), signature.as_bytes());
         challenges.push(challenge);
     }
 
@@ -261,9 +266,9 @@ pub fn verify_batch(domain: Label<'_>, items: &[(&PublicKey, &[u8], &Signature)]
     let mut proofs = Scalar::ZERO;
     for ((key, _, signature), challenge) in items.iter().zip(challenges) {
         let weight = Scalar::from(u128::from_le_bytes(weights.derive_array(label!("weight"))));
-        proofs += weight * signature.proof;
+        proofs += weight * signature.proof();
         scalars.extend([weight, weight * challenge]);
-        elements.extend([group::decompress(&signature.commitment), Some(*key.element())]);
+        elements.extend([group::decompress(signature.commitment()), Some(*key.element())]);
     }
     scalars.push(-proofs);
     elements.push(Some(curve25519_dalek::constants::RISTRETTO_BASEPOINT_POINT));
@@ -314,16 +319,16 @@ pub(crate) fn prove(protocol: Protocol, key: &PrivateKey, hedge: &[u8]) -> Signa
     let nonce = group::derive_scalar(&mut prover, label!("commitment"));
     let commitment = RistrettoPoint::mul_base(&nonce).compress().to_bytes();
     let proof = *nonce + **key.scalar() * challenge(verifier, &commitment);
-    Signature { commitment, proof }
+    Signature(group::join([&commitment, proof.as_bytes()]))
 }
 
 /// Checks a proof of [`prove`]. In variable time: key, transcript and signature are public.
 pub(crate) fn check(protocol: Protocol, key: &PublicKey, signature: &Signature) -> Result<(), Error> {
     let [_, verifier] = roles(protocol);
-    let challenge = challenge(verifier, &signature.commitment);
+    let challenge = challenge(verifier, signature.commitment());
     let commitment =
-        RistrettoPoint::vartime_double_scalar_mul_basepoint(&-challenge, key.element(), &signature.proof);
-    if commitment.compress().as_bytes() == &signature.commitment {
+        RistrettoPoint::vartime_double_scalar_mul_basepoint(&-challenge, key.element(), &signature.proof());
+    if commitment.compress().as_bytes() == signature.commitment() {
         Ok(())
     } else {
         Err(Error::Verification)

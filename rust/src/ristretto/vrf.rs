@@ -32,22 +32,30 @@ use curve25519_dalek::{RistrettoPoint, Scalar, constants};
 use rand_core::CryptoRng;
 
 use super::group::{self, ELEMENT_LEN, SCALAR_LEN};
+use crate::encoding::{decoded, public, public_bytes};
 use crate::keys::{PrivateKey, PublicKey};
 use crate::timing::Timing;
 use crate::wipe::wipe;
 use crate::{Error, Label, Protocol, label};
 
 /// A proof: an element other than the identity, and two canonical scalars.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+///
+/// It displays as 192 hexadecimal digits in lower case, and is parsed from them.
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Proof {
     gamma: PublicKey,
-    challenge: Scalar,
-    response: Scalar,
+    bytes: [u8; ELEMENT_LEN + 2 * SCALAR_LEN],
 }
+
+decoded!(Proof);
+public!(Proof);
+public_bytes!(Proof);
 
 impl Proof {
     /// Size in bytes of an encoded proof.
     pub const LEN: usize = ELEMENT_LEN + 2 * SCALAR_LEN;
+
+    const INVALID: Error = Error::Verification;
 
     /// Decodes a proof.
     ///
@@ -57,32 +65,32 @@ impl Proof {
     pub fn from_bytes(bytes: &[u8; Self::LEN]) -> Result<Self, Error> {
         let parts = bytes.as_chunks().0;
         let decode = || {
+            group::decode_scalar(&parts[1])?;
+            group::decode_scalar(&parts[2])?;
             Ok(Self {
                 gamma: PublicKey::from_bytes(&parts[0])?,
-                challenge: group::decode_scalar(&parts[1])?,
-                response: group::decode_scalar(&parts[2])?,
+                bytes: *bytes,
             })
         };
-        decode().map_err(|_: Error| Error::Verification)
+        decode().map_err(|_: Error| Self::INVALID)
     }
 
     /// The proof as 96 bytes: gamma, challenge, response.
     #[must_use]
-    pub fn to_bytes(&self) -> [u8; Self::LEN] {
-        group::join([
-            self.gamma.as_bytes(),
-            self.challenge.as_bytes(),
-            self.response.as_bytes(),
-        ])
+    pub const fn to_bytes(&self) -> [u8; Self::LEN] {
+        self.bytes
     }
-}
 
-impl TryFrom<&[u8]> for Proof {
-    type Error = Error;
+    /// The proof as 96 bytes: gamma, challenge, response.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &[u8; Self::LEN] {
+        &self.bytes
+    }
 
-    /// [`Proof::from_bytes`], where any length but 96 is an error too.
-    fn try_from(bytes: &[u8]) -> Result<Self, Error> {
-        Self::from_bytes(bytes.try_into().map_err(|_| Error::Verification)?)
+    /// Challenge and response.
+    fn scalars(&self) -> [Scalar; 2] {
+        let parts = self.bytes.as_chunks().0;
+        [1, 2].map(|part| group::decoded_scalar(&parts[part]))
     }
 }
 
@@ -107,10 +115,10 @@ pub fn prove<R: CryptoRng + ?Sized>(
     let nonce = group::derive_scalar(&mut prover, label!("commitment"));
     let commitments = [RistrettoPoint::mul_base(&nonce), *nonce * point];
     let challenge = challenge(verifier, commitments);
+    let response = *nonce + challenge * **key.scalar();
     Ok(Proof {
         gamma,
-        challenge,
-        response: *nonce + challenge * **key.scalar(),
+        bytes: group::join([gamma.as_bytes(), challenge.as_bytes(), response.as_bytes()]),
     })
 }
 
@@ -130,10 +138,11 @@ pub fn verify(
     // Everything here is public: time may depend on it.
     let verified = start(domain, key, input).and_then(|(mut protocol, point)| {
         let [_, verifier] = evaluate(&mut protocol, &proof.gamma, output);
-        let minus = -proof.challenge;
-        let u = RistrettoPoint::vartime_double_scalar_mul_basepoint(&minus, key.element(), &proof.response);
-        let v = proof.response * point + minus * proof.gamma.element();
-        if challenge(verifier, [u, v]) == proof.challenge {
+        let [proved, response] = proof.scalars();
+        let minus = -proved;
+        let u = RistrettoPoint::vartime_double_scalar_mul_basepoint(&minus, key.element(), &response);
+        let v = response * point + minus * proof.gamma.element();
+        if challenge(verifier, [u, v]) == proved {
             Ok(())
         } else {
             Err(Error::Verification)

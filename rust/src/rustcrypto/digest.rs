@@ -4,8 +4,8 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use ::digest::array::AssocArraySize;
-use ::digest::common::KeySizeUser;
-use ::digest::consts::U16;
+use ::digest::common::{BlockSizeUser, KeySizeUser};
+use ::digest::consts::U94;
 use ::digest::{
     ExtendableOutput, ExtendableOutputReset, FixedOutput, FixedOutputReset, HashMarker, Key, KeyInit,
     MacMarker, Output, OutputSizeUser, Reset, Update, XofReader,
@@ -13,7 +13,7 @@ use ::digest::{
 
 use super::{Domain, KeySize, native_key};
 use crate::digest::DIGEST_LEN;
-use crate::{Protocol, digest, label, mac};
+use crate::{Protocol, TAG_LEN, digest, label, mac};
 
 /// The digest of `LEN` bytes, by default 32: that of [`digest::Hasher`], under `digest::Digest`.
 ///
@@ -49,6 +49,12 @@ impl<D, const LEN: usize> fmt::Debug for Hasher<D, LEN> {
 }
 
 impl<D, const LEN: usize> HashMarker for Hasher<D, LEN> {}
+
+/// The rate of the duplex, 94 bytes, for code such as HMAC that needs a number. The hash has no blocks of the message that
+/// begin at multiples of it, as the domain comes first. For a keyed digest, [`Mac`] is faster.
+impl<D, const LEN: usize> BlockSizeUser for Hasher<D, LEN> {
+    type BlockSize = U94;
+}
 
 impl<D, const LEN: usize> Update for Hasher<D, LEN> {
     fn update(&mut self, data: &[u8]) {
@@ -136,54 +142,82 @@ impl XofReader for Reader {
     }
 }
 
-/// The tag of [`mac::Mac`], under `digest::Mac`. To compute many tags under one key, clone it.
-pub struct Mac<D> {
-    mac: mac::Mac,
+/// The tag of [`mac::Mac`] under `digest::Mac`, or a keyed digest of `LEN` bytes. To compute many tags under one key, clone
+/// or reset it.
+pub struct Mac<D, const LEN: usize = TAG_LEN> {
+    /// Before the message, for `Reset`.
+    keyed: mac::Mac,
+    state: mac::Mac,
     domain: PhantomData<fn() -> D>,
 }
 
-impl<D> Clone for Mac<D> {
+impl<D, const LEN: usize> Clone for Mac<D, LEN> {
     fn clone(&self) -> Self {
         Self {
-            mac: self.mac.clone(),
+            keyed: self.keyed.clone(),
+            state: self.state.clone(),
             domain: PhantomData,
         }
     }
 }
 
-impl<D> fmt::Debug for Mac<D> {
+impl<D, const LEN: usize> fmt::Debug for Mac<D, LEN> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Mac").finish_non_exhaustive()
     }
 }
 
-impl<D> MacMarker for Mac<D> {}
+impl<D, const LEN: usize> MacMarker for Mac<D, LEN> {}
 
-impl<D> KeySizeUser for Mac<D> {
+impl<D, const LEN: usize> KeySizeUser for Mac<D, LEN> {
     type KeySize = KeySize;
 }
 
-impl<D: Domain> KeyInit for Mac<D> {
+impl<D: Domain, const LEN: usize> KeyInit for Mac<D, LEN> {
     fn new(key: &Key<Self>) -> Self {
+        let keyed = mac::Mac::new(D::DOMAIN, &native_key(key));
         Self {
-            mac: mac::Mac::new(D::DOMAIN, &native_key(key)),
+            state: keyed.clone(),
+            keyed,
             domain: PhantomData,
         }
     }
 }
 
-impl<D> Update for Mac<D> {
+impl<D, const LEN: usize> Update for Mac<D, LEN> {
     fn update(&mut self, data: &[u8]) {
-        self.mac.update(data);
+        self.state.update(data);
     }
 }
 
-impl<D> OutputSizeUser for Mac<D> {
-    type OutputSize = U16;
+impl<D, const LEN: usize> Reset for Mac<D, LEN> {
+    fn reset(&mut self) {
+        self.state = self.keyed.clone();
+    }
 }
 
-impl<D> FixedOutput for Mac<D> {
+impl<D, const LEN: usize> OutputSizeUser for Mac<D, LEN>
+where
+    [u8; LEN]: AssocArraySize,
+{
+    type OutputSize = <[u8; LEN] as AssocArraySize>::Size;
+}
+
+impl<D, const LEN: usize> FixedOutput for Mac<D, LEN>
+where
+    [u8; LEN]: AssocArraySize,
+{
     fn finalize_into(self, out: &mut Output<Self>) {
-        *out = self.mac.finalize().into_bytes().into();
+        self.state.finalize_into(out);
+    }
+}
+
+impl<D, const LEN: usize> FixedOutputReset for Mac<D, LEN>
+where
+    [u8; LEN]: AssocArraySize,
+{
+    fn finalize_into_reset(&mut self, out: &mut Output<Self>) {
+        self.state.clone().finalize_into(out);
+        self.reset();
     }
 }

@@ -98,17 +98,30 @@ impl TryFrom<&PasswordHash> for Params {
 /// ```
 pub struct Mhf<D> {
     params: Params,
+    min_cost: u8,
     max_cost: u8,
     domain: PhantomData<fn() -> D>,
 }
 
 impl<D> Mhf<D> {
     /// Makes hashes with these parameters, and neither makes nor verifies one of a cost above `max_cost`: who can write
-    /// the string to be verified could otherwise make the verifier use up its time and memory.
+    /// the string to be verified could otherwise make the verifier use up its time and memory. Nor one below
+    /// [`mhf::Mhf::MIN_COST`].
     #[must_use]
     pub const fn new(params: Params, max_cost: u8) -> Self {
         Self {
+            min_cost: mhf::Mhf::MIN_COST,
+            ..Self::with_any_cost(params, max_cost)
+        }
+    }
+
+    /// The same without a lower bound: for tests, and for hashes that were made so, as
+    /// [`mhf::Mhf::with_any_cost`].
+    #[must_use]
+    pub const fn with_any_cost(params: Params, max_cost: u8) -> Self {
+        Self {
             params,
+            min_cost: 0,
             max_cost,
             domain: PhantomData,
         }
@@ -132,6 +145,7 @@ impl<D> fmt::Debug for Mhf<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Mhf")
             .field("params", &self.params)
+            .field("min_cost", &self.min_cost)
             .field("max_cost", &self.max_cost)
             .finish_non_exhaustive()
     }
@@ -151,8 +165,8 @@ impl<D: Domain> CustomizedPasswordHasher<PasswordHash> for Mhf<D> {
 
     /// # Errors
     ///
-    /// [`Error::Algorithm`], [`Error::Version`] for those of another; [`Error::ParamInvalid`] for a cost above the
-    /// limit; [`Error::SaltInvalid`], [`Error::OutputSize`] for lengths that the PHC string cannot hold; all these
+    /// [`Error::Algorithm`], [`Error::Version`] for those of another; [`Error::ParamInvalid`] for a cost outside
+    /// of the limits; [`Error::SaltInvalid`], [`Error::OutputSize`] for lengths that the PHC string cannot hold; all these
     /// before any work. [`Error::OutOfMemory`].
     fn hash_password_customized(
         &self,
@@ -168,7 +182,7 @@ impl<D: Domain> CustomizedPasswordHasher<PasswordHash> for Mhf<D> {
         if version.is_some_and(|version| version != VERSION) {
             return Err(Error::Version);
         }
-        if params.cost > self.max_cost {
+        if !(self.min_cost..=self.max_cost).contains(&params.cost) {
             return Err(Error::ParamInvalid { name: COST });
         }
         let mhf = mhf::Mhf::with_any_cost(D::DOMAIN, params.cost)

@@ -162,12 +162,6 @@ impl<D: Domain> MultipartVerifier<Signature> for VerifyingKey<D> {
     }
 }
 
-impl From<Signature> for [u8; Signature::LEN] {
-    fn from(signature: Signature) -> Self {
-        signature.to_bytes()
-    }
-}
-
 impl SignatureEncoding for Signature {
     type Repr = [u8; Self::LEN];
 }

@@ -15,7 +15,7 @@ type ItemPath = Vec<String>;
 const FOREIGN_MACROS: [&str; 3] = ["cpufeatures::new", "global_asm", "include"];
 
 /// Crates that are public under their own names: their items are not ours.
-const FOREIGN_CRATES: [&str; 1] = ["rand_core"];
+const FOREIGN_CRATES: [&str; 2] = ["rand_core", "zeroize"];
 
 #[derive(Default)]
 struct Sources {

@@ -114,9 +114,9 @@ fn signature(case: &Value) {
 /// A private key as hex, and back. Not as PEM: the base64 decoder branches on whether each piece is padding.
 fn texts(key: &PrivateKey, expected: &[u8]) {
     let hex = key.to_hex();
-    let again = PrivateKey::from_hex(&hex).expect("a private key");
+    let again: PrivateKey = hex.parse().expect("a private key");
     expect(again.to_bytes().to_vec(), expected);
-    expect(hex.into_bytes(), hex::encode(expected).as_bytes());
+    expect(hex.as_bytes().to_vec(), hex::encode(expected).as_bytes());
 }
 
 fn encryption(case: &Value) {

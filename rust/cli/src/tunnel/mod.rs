@@ -54,7 +54,7 @@ pub fn run(command: &Command, quiet: bool) -> Result<(), Error> {
 /// Makes a private key file and, beside it, a public key file.
 fn keygen(path: &Path) -> Result<(), Error> {
     let key = PrivateKey::generate(&mut veriplex::os_rng()).map_err(|error| Error::io("key", error))?;
-    keyfile::write(path, Zeroizing::new(key.to_pem()).as_bytes())?;
+    keyfile::write(path, key.to_pem().as_bytes())?;
     let mut public = path.as_os_str().to_owned();
     public.push(".pub");
     let public = Path::new(&public);

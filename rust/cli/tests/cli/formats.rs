@@ -589,7 +589,7 @@ fn private_keys_under_passwords() {
         by_hand.replace("ENCRYPTED ", ""),
         by_hand.replacen("ENCRYPTED ", "", 1),
         by_hand.repeat(2),
-        format!("{by_hand}{}", private(1).to_pem()),
+        format!("{by_hand}{}", *private(1).to_pem()),
         format!("{first}\n{}\n{last}\n", &base64[..108]),
     ] {
         folder.write("mine", bad.as_bytes());

@@ -121,7 +121,7 @@ fn modes_of_other_owners_do_not_count() {
 /// Whether this process ignores a signal, as what it starts then does.
 #[cfg(target_os = "linux")]
 fn ignored(number: i32) -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
         .is_some_and(|mask| mask >> (number - 1) & 1 == 1)
@@ -462,7 +462,7 @@ fn keys_from_standard_input() {
 #[test]
 fn key_files_as_rfc_7468_has_them() {
     let folder = Folder::new();
-    let pem = private(1).to_pem();
+    let pem = private(1).to_pem().to_string();
     let (first, rest) = pem.split_once('\n').unwrap();
     let (body, last) = rest.split_once('\n').unwrap();
     let (start, end) = body.split_at(20);

@@ -588,7 +588,7 @@ fn private(number: u8) -> PrivateKey {
 }
 
 fn public(number: u8) -> String {
-    private(number).public_key().to_hex()
+    private(number).public_key().to_string()
 }
 
 impl Folder {

@@ -74,6 +74,7 @@ use super::{
     GroupKey, IDENTIFIER_LEN, Identifier, KeyShare, check_numbers, identifiers, join_identifier,
     split_identifier,
 };
+use crate::encoding::{decoded, decoded_slice, public, secret};
 use crate::keys::{PrivateKey, PublicKey};
 use crate::ristretto::group::{self, SCALAR_LEN};
 use crate::sig::{self, Signature};
@@ -92,7 +93,12 @@ pub struct Commitment {
     proof: Signature,
 }
 
+decoded_slice!(Commitment);
+public!(Commitment);
+
 impl Commitment {
+    const INVALID: Error = Error::InvalidKey;
+
     /// Whose it is.
     #[must_use]
     pub const fn identifier(&self) -> Identifier {
@@ -140,6 +146,8 @@ impl Share {
     /// Size in bytes of an encoded share.
     pub const LEN: usize = 2 * IDENTIFIER_LEN + SCALAR_LEN + VIEW_LEN;
 
+    const INVALID: Error = Error::InvalidKey;
+
     /// Who made it.
     #[must_use]
     pub const fn sender(&self) -> Identifier {
@@ -184,15 +192,10 @@ impl Share {
     }
 }
 
-impl TryFrom<&[u8]> for Share {
-    type Error = Error;
+decoded!(Share);
+secret!(Share);
 
-    /// [`Share::from_bytes`], where any length but 68 is an error too.
-    fn try_from(bytes: &[u8]) -> Result<Self, Error> {
-        Self::from_bytes(bytes.try_into().map_err(|_| Error::InvalidKey)?)
-    }
-}
-
+/// Shows from whom to whom it goes.
 impl fmt::Debug for Share {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Share")

@@ -6,6 +6,7 @@ use core::fmt;
 use super::polynomial::{decode_commitment, evaluate_commitment};
 use super::{IDENTIFIER_LEN, Identifier, check_numbers, join_identifier, split_identifier};
 use crate::Error;
+use crate::encoding::{decoded, decoded_slice, public, secret};
 use crate::keys::{PrivateKey, PublicKey};
 use crate::ristretto::group::{ELEMENT_LEN, SCALAR_LEN};
 use crate::wipe::Secret;
@@ -18,7 +19,12 @@ pub struct GroupKey {
     pub(super) signers: u16,
 }
 
+decoded_slice!(GroupKey);
+public!(GroupKey);
+
 impl GroupKey {
+    const INVALID: Error = Error::InvalidKey;
+
     /// The key that verifies the group's signatures.
     #[must_use]
     pub fn public_key(&self) -> &PublicKey {
@@ -95,6 +101,8 @@ impl KeyShare {
     /// Size in bytes of an encoded share.
     pub const LEN: usize = IDENTIFIER_LEN + SCALAR_LEN + ELEMENT_LEN;
 
+    const INVALID: Error = Error::InvalidKey;
+
     /// Whose share it is.
     #[must_use]
     pub const fn identifier(&self) -> Identifier {
@@ -149,19 +157,15 @@ impl KeyShare {
     }
 }
 
-impl TryFrom<&[u8]> for KeyShare {
-    type Error = Error;
+decoded!(KeyShare);
+secret!(KeyShare);
 
-    /// [`KeyShare::from_bytes`], where any length but 66 is an error too.
-    fn try_from(bytes: &[u8]) -> Result<Self, Error> {
-        Self::from_bytes(bytes.try_into().map_err(|_| Error::InvalidKey)?)
-    }
-}
-
+/// Shows whose share it is of which key.
 impl fmt::Debug for KeyShare {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("KeyShare")
             .field("identifier", &self.identifier)
+            .field("group", &self.group)
             .finish_non_exhaustive()
     }
 }

@@ -23,7 +23,8 @@
 //! Participants have numbers from 1 to n. Everything is matched by number, not by its place in a list. Numbers that are
 //! unknown or occur twice are refused.
 //!
-//! Sizes in bytes: [`GroupKey`] 2 + 32 t, [`KeyShare`] 66, [`SigningCommitments`] 66, [`SignatureShare`] 34.
+//! Sizes in bytes: [`GroupKey`] 2 + 32 t, [`KeyShare`] 66, [`SigningCommitments`] 66, [`SignatureShare`] 34,
+//! stored [`SigningNonces`] 64.
 //!
 //! ```
 //! # #[cfg(feature = "getrandom")] {
@@ -52,7 +53,8 @@
 //! # Ok::<(), veriplex::Error>(())
 //! ```
 //!
-//! Used nonces are gone. They cannot be copied or stored:
+//! Used nonces are gone, and cannot be copied. If they have to be stored, [`SigningNonces::from_bytes`] takes them out of
+//! the store once:
 //!
 //! ```compile_fail,E0382
 //! # use veriplex::{Error, frost::*};

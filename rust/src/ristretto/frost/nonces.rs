@@ -5,10 +5,13 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use rand_core::CryptoRng;
+use zeroize::Zeroizing;
 
 use super::{IDENTIFIER_LEN, Identifier, KeyShare, join_identifier, processes, split_identifier};
+use crate::encoding::{decoded, decoded_slice, public};
 use crate::keys::{PrivateKey, PublicKey};
-use crate::ristretto::group::{self, ELEMENT_LEN};
+use crate::ristretto::group::{self, ELEMENT_LEN, SCALAR_LEN};
+use crate::wipe::wipe;
 use crate::{Error, Label, Protocol, label};
 
 impl KeyShare {
@@ -74,6 +77,56 @@ pub struct SigningNonces {
     pub(super) binding: PrivateKey,
 }
 
+impl SigningNonces {
+    /// Size in bytes of stored nonces.
+    pub const LEN: usize = 2 * SCALAR_LEN;
+
+    /// The nonces, to be stored until the second round: hiding, binding. **Whoever has them and the signature share learns
+    /// the key share, and so does everyone if they are used twice.**
+    #[must_use]
+    pub fn into_bytes(self) -> Zeroizing<[u8; Self::LEN]> {
+        let [hiding, binding] = [&self.hiding, &self.binding].map(|nonce| Zeroizing::new(nonce.to_bytes()));
+        Zeroizing::new(group::join([&hiding, &binding]))
+    }
+
+    /// The nonces that were stored; `stored` is then all zeros. They are added to the used ones: store those **before
+    /// signing**, where a restored signer does not restore them. Then use [`KeyShare::sign`], not
+    /// [`KeyShare::sign_once`], which would refuse them.
+    ///
+    #[cfg_attr(feature = "getrandom", doc = "```")]
+    #[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+    /// use veriplex::frost::{self, SigningNonces, UsedNonces};
+    /// use veriplex::{label, os_rng};
+    ///
+    /// let (group, shares) = frost::deal(label!("com.example.frost"), 2, 2, &mut os_rng())?;
+    /// let mut used = UsedNonces::new(); // in practice, from where it is kept
+    /// let (nonces, _) = shares[0].commit_in_context(label!("com.example.frost"), b"session 1", &mut os_rng())?;
+    /// let mut stored = nonces.into_bytes();
+    /// let mut copy = stored.clone();
+    ///
+    /// let nonces = SigningNonces::from_bytes(&mut stored, &mut used)?;
+    /// let used = &mut UsedNonces::from_bytes(&used.to_bytes())?; // stored, and read again
+    /// assert!(SigningNonces::from_bytes(&mut copy, used).is_err());
+    /// # Ok::<(), veriplex::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoncesUsed`] if they were used before; [`Error::InvalidState`] if these are no nonces.
+    pub fn from_bytes(stored: &mut [u8; Self::LEN], used: &mut UsedNonces) -> Result<Self, Error> {
+        let parts = stored.as_chunks().0;
+        let decode = |part| PrivateKey::from_bytes(part).map_err(|_| Error::InvalidState);
+        let nonces = decode(&parts[0]).and_then(|hiding| {
+            let binding = decode(&parts[1])?;
+            Ok(Self { hiding, binding })
+        });
+        wipe(stored);
+        let nonces = nonces?;
+        used.add(&nonces)?;
+        Ok(nonces)
+    }
+}
+
 impl fmt::Debug for SigningNonces {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SigningNonces").finish_non_exhaustive()
@@ -91,6 +144,8 @@ pub struct SigningCommitments {
 impl SigningCommitments {
     /// Size in bytes when encoded.
     pub const LEN: usize = IDENTIFIER_LEN + 2 * ELEMENT_LEN;
+
+    const INVALID: Error = Error::InvalidKey;
 
     /// Whose they are.
     #[must_use]
@@ -124,14 +179,8 @@ impl SigningCommitments {
     }
 }
 
-impl TryFrom<&[u8]> for SigningCommitments {
-    type Error = Error;
-
-    /// [`SigningCommitments::from_bytes`], where any length but 66 is an error too.
-    fn try_from(bytes: &[u8]) -> Result<Self, Error> {
-        Self::from_bytes(bytes.try_into().map_err(|_| Error::InvalidKey)?)
-    }
-}
+decoded!(SigningCommitments);
+public!(SigningCommitments);
 
 /// Which nonces a signer has used: what [`KeyShare::sign_once`] refuses.
 ///
@@ -164,7 +213,12 @@ pub struct UsedNonces {
     hiding: BTreeSet<[u8; ELEMENT_LEN]>,
 }
 
+decoded_slice!(UsedNonces);
+public!(UsedNonces);
+
 impl UsedNonces {
+    const INVALID: Error = Error::InvalidState;
+
     /// No nonces.
     #[must_use]
     pub const fn new() -> Self {
@@ -181,7 +235,7 @@ impl UsedNonces {
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let (hiding, rest) = bytes.as_chunks();
         if !rest.is_empty() || !hiding.is_sorted_by(|a, b| a < b) {
-            return Err(Error::InvalidState);
+            return Err(Self::INVALID);
         }
         let hiding = hiding.iter().copied().collect();
         Ok(Self { hiding })

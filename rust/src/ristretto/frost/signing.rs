@@ -10,6 +10,7 @@ use super::{
     GroupKey, IDENTIFIER_LEN, Identifier, KeyShare, SigningCommitments, SigningNonces, UsedNonces,
     join_identifier, scalar, split_identifier,
 };
+use crate::encoding::{decoded, public};
 use crate::ristretto::group::{self, SCALAR_LEN};
 use crate::timing::Timing;
 use crate::wipe::Secret;
@@ -163,6 +164,8 @@ impl SignatureShare {
     /// Size in bytes of an encoded share.
     pub const LEN: usize = IDENTIFIER_LEN + SCALAR_LEN;
 
+    const INVALID: Error = Error::Verification;
+
     /// Whose share it is.
     #[must_use]
     pub const fn identifier(&self) -> Identifier {
@@ -178,7 +181,7 @@ impl SignatureShare {
         let (identifier, rest) = split_identifier(bytes)?;
         Ok(Self {
             identifier,
-            response: group::decode_scalar(&rest.as_chunks().0[0]).map_err(|_| Error::Verification)?,
+            response: group::decode_scalar(&rest.as_chunks().0[0]).map_err(|_| Self::INVALID)?,
         })
     }
 
@@ -189,11 +192,5 @@ impl SignatureShare {
     }
 }
 
-impl TryFrom<&[u8]> for SignatureShare {
-    type Error = Error;
-
-    /// [`SignatureShare::from_bytes`], where any length but 34 is an error too.
-    fn try_from(bytes: &[u8]) -> Result<Self, Error> {
-        Self::from_bytes(bytes.try_into().map_err(|_| Error::Verification)?)
-    }
-}
+decoded!(SignatureShare);
+public!(SignatureShare);

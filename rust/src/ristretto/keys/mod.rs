@@ -19,7 +19,7 @@
 //! # #[cfg(feature = "alloc")] {
 //! # use veriplex::keys::{PrivateKey, PublicKey};
 //! let private = PrivateKey::from_uniform_bytes([7; 64])?; // in practice, 64 random bytes
-//! let public = PublicKey::from_hex(&private.public_key().to_hex())?;
+//! let public: PublicKey = private.public_key().to_string().parse()?;
 //! assert_eq!(&public, private.public_key());
 //! assert_eq!(private, PrivateKey::from_pem(&private.to_pem())?);
 //! # }
@@ -35,7 +35,10 @@ use core::fmt;
 use curve25519_dalek::{RistrettoPoint, Scalar};
 use rand_core::CryptoRng;
 use subtle::{Choice, ConstantTimeEq};
+#[cfg(feature = "alloc")]
+use zeroize::Zeroizing;
 
+use crate::encoding::{decoded, public, public_bytes, secret};
 use crate::ristretto::group::{self, ELEMENT_LEN, SCALAR_LEN};
 use crate::timing::Timing;
 use crate::wipe::Secret;
@@ -54,6 +57,7 @@ impl PrivateKey {
     /// Size in bytes of an encoded private key.
     pub const LEN: usize = SCALAR_LEN;
 
+    const INVALID: Error = Error::InvalidKey;
     const PEM_LABEL: &str = "VERIPLEX PRIVATE KEY";
 
     /// A random key. It takes 64 bytes from the generator, and 64 more if they give zero.
@@ -94,20 +98,12 @@ impl PrivateKey {
         self.scalar.to_bytes()
     }
 
-    /// Decodes a key of 64 hexadecimal digits.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::InvalidKey`] for anything else than [`PrivateKey::to_hex`] writes.
-    pub fn from_hex(hex: &str) -> Result<Self, Error> {
-        Self::from_bytes(&*text::from_hex(hex)?)
-    }
-
-    /// The key as 64 hexadecimal digits, which are as secret as the key.
+    /// The key as 64 hexadecimal digits, which are as secret as the key. `parse` decodes them.
     #[cfg(feature = "alloc")]
     #[must_use]
-    pub fn to_hex(&self) -> String {
-        String::from(text::hex(self.scalar.as_bytes(), &mut text::hex_buffer()))
+    pub fn to_hex(&self) -> Zeroizing<String> {
+        let mut hex = Secret::new([0; 2 * Self::LEN]);
+        Zeroizing::new(String::from(text::hex(self.scalar.as_bytes(), &mut hex)))
     }
 
     /// Decodes a key in PEM.
@@ -122,7 +118,7 @@ impl PrivateKey {
     /// The key in PEM, three lines that are as secret as the key.
     #[cfg(feature = "alloc")]
     #[must_use]
-    pub fn to_pem(&self) -> String {
+    pub fn to_pem(&self) -> Zeroizing<String> {
         self.to_pem_labelled(Self::PEM_LABEL)
     }
 
@@ -133,12 +129,12 @@ impl PrivateKey {
 
     /// [`PrivateKey::to_pem`] with another label.
     #[cfg(feature = "alloc")]
-    pub(crate) fn to_pem_labelled(&self, label: &str) -> String {
-        String::from(text::pem(
+    pub(crate) fn to_pem_labelled(&self, label: &str) -> Zeroizing<String> {
+        Zeroizing::new(String::from(text::pem(
             label,
             self.scalar.as_bytes(),
             text::pem_buffer().as_mut_slice(),
-        ))
+        )))
     }
 
     /// The public key.
@@ -205,25 +201,25 @@ impl PartialEq for PrivateKey {
 
 impl Eq for PrivateKey {}
 
+/// Shows the public key.
 impl fmt::Debug for PrivateKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PrivateKey").finish_non_exhaustive()
+        f.debug_struct("PrivateKey")
+            .field("public_key", &self.public)
+            .finish_non_exhaustive()
     }
 }
 
-#[cfg(feature = "zeroize")]
 impl zeroize::ZeroizeOnDrop for PrivateKey {}
 
-impl TryFrom<&[u8]> for PrivateKey {
-    type Error = Error;
-
-    /// [`PrivateKey::from_bytes`], where any length but 32 is an error too.
-    fn try_from(bytes: &[u8]) -> Result<Self, Error> {
-        Self::from_bytes(bytes.try_into().map_err(|_| Error::InvalidKey)?)
-    }
-}
+decoded!(PrivateKey, PublicKey);
+secret!(PrivateKey);
+public!(PublicKey);
+public_bytes!(PublicKey);
 
 /// A public key: an element other than the identity.
+///
+/// It displays as 64 hexadecimal digits in lower case, and is parsed from them.
 #[derive(Clone, Copy)]
 pub struct PublicKey {
     element: RistrettoPoint,
@@ -234,6 +230,7 @@ impl PublicKey {
     /// Size in bytes of an encoded public key.
     pub const LEN: usize = ELEMENT_LEN;
 
+    const INVALID: Error = Error::InvalidKey;
     const PEM_LABEL: &str = "VERIPLEX PUBLIC KEY";
 
     /// Decodes a key of 32 bytes.
@@ -258,22 +255,6 @@ impl PublicKey {
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; Self::LEN] {
         &self.bytes
-    }
-
-    /// Decodes a key of 64 hexadecimal digits.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::InvalidKey`] for anything else than [`PublicKey::to_hex`] writes.
-    pub fn from_hex(hex: &str) -> Result<Self, Error> {
-        Self::from_bytes(&*text::from_hex(hex)?)
-    }
-
-    /// The key as 64 hexadecimal digits: also what it displays as.
-    #[cfg(feature = "alloc")]
-    #[must_use]
-    pub fn to_hex(&self) -> String {
-        String::from(text::hex(&self.bytes, &mut text::hex_buffer()))
     }
 
     /// Decodes a key in PEM.
@@ -319,30 +300,3 @@ impl PartialEq for PublicKey {
 }
 
 impl Eq for PublicKey {}
-
-impl core::hash::Hash for PublicKey {
-    fn hash<H: core::hash::Hasher>(&self, state: &mut H) {
-        self.bytes.hash(state);
-    }
-}
-
-impl fmt::Display for PublicKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(text::hex(&self.bytes, &mut text::hex_buffer()))
-    }
-}
-
-impl fmt::Debug for PublicKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "PublicKey({self})")
-    }
-}
-
-impl TryFrom<&[u8]> for PublicKey {
-    type Error = Error;
-
-    /// [`PublicKey::from_bytes`], where any length but 32 is an error too.
-    fn try_from(bytes: &[u8]) -> Result<Self, Error> {
-        Self::from_bytes(bytes.try_into().map_err(|_| Error::InvalidKey)?)
-    }
-}

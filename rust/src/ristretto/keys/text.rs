@@ -10,25 +10,10 @@ const LEN: usize = 32;
 /// The longest PEM, of the key of an OPRF server, has 125 bytes.
 const PEM_MAX: usize = 128;
 
-pub(super) fn hex_buffer() -> Secret<[u8; 2 * LEN]> {
-    Secret::new([0; 2 * LEN])
-}
-
 /// Writes hex.
+#[cfg(feature = "alloc")]
 pub(super) fn hex<'b>(bytes: &[u8; LEN], buffer: &'b mut [u8; 2 * LEN]) -> &'b str {
     base16ct::lower::encode_str(bytes, buffer).expect("the buffer has the length of the text")
-}
-
-/// # Errors
-///
-/// [`Error::InvalidKey`] unless the text is 64 hexadecimal digits, lower case.
-#[inline(never)] // tests/ct knows it by name: the answer is public
-pub(super) fn from_hex(text: &str) -> Result<Secret<[u8; LEN]>, Error> {
-    let mut bytes = Secret::new([0; LEN]);
-    match base16ct::lower::decode(text, bytes.as_mut_slice()) {
-        Ok(decoded) if decoded.len() == LEN => Ok(bytes),
-        _ => Err(Error::InvalidKey),
-    }
 }
 
 #[cfg(feature = "alloc")]

@@ -4,8 +4,11 @@ use core::fmt;
 
 use rand_core::CryptoRng;
 use subtle::{Choice, ConstantTimeEq};
+#[cfg(feature = "alloc")]
+use zeroize::Zeroizing;
 
 use crate::Error;
+use crate::encoding::{decoded, public, public_bytes, secret};
 use crate::keys::{PrivateKey, PublicKey};
 
 /// The private key of a server. No other scheme takes it, and no function makes it of a
@@ -48,6 +51,8 @@ impl ServerKey {
     /// Size in bytes of an encoded key.
     pub const LEN: usize = PrivateKey::LEN;
 
+    const INVALID: Error = Error::InvalidKey;
+
     const PEM_LABEL: &str = "VERIPLEX OPRF SERVER KEY";
 
     /// A random key, as [`PrivateKey::generate`](crate::keys::PrivateKey::generate) makes one.
@@ -83,7 +88,7 @@ impl ServerKey {
     /// The key in PEM, three lines that are as secret as the key.
     #[cfg(feature = "alloc")]
     #[must_use]
-    pub fn to_pem(&self) -> alloc::string::String {
+    pub fn to_pem(&self) -> Zeroizing<alloc::string::String> {
         self.key.to_pem_labelled(Self::PEM_LABEL)
     }
 
@@ -107,31 +112,26 @@ impl ConstantTimeEq for ServerKey {
     }
 }
 
+/// Shows the public key.
 impl fmt::Debug for ServerKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ServerKey").finish_non_exhaustive()
+        f.debug_struct("ServerKey")
+            .field("public_key", &self.public)
+            .finish_non_exhaustive()
     }
 }
 
-#[cfg(feature = "zeroize")]
 impl zeroize::ZeroizeOnDrop for ServerKey {}
 
-impl TryFrom<&[u8]> for ServerKey {
-    type Error = Error;
-
-    /// [`ServerKey::from_bytes`], where any length but 32 is an error too.
-    fn try_from(bytes: &[u8]) -> Result<Self, Error> {
-        PrivateKey::try_from(bytes).map(Self::new)
-    }
-}
-
 /// The public key of a server. Nothing can be sealed to it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct ServerPublicKey(pub(super) PublicKey);
 
 impl ServerPublicKey {
     /// Size in bytes of an encoded key.
     pub const LEN: usize = PublicKey::LEN;
+
+    const INVALID: Error = Error::InvalidKey;
 
     /// Decodes a key of 32 bytes.
     ///
@@ -147,13 +147,15 @@ impl ServerPublicKey {
     pub const fn to_bytes(&self) -> [u8; Self::LEN] {
         self.0.to_bytes()
     }
-}
 
-impl TryFrom<&[u8]> for ServerPublicKey {
-    type Error = Error;
-
-    /// [`ServerPublicKey::from_bytes`], where any length but 32 is an error too.
-    fn try_from(bytes: &[u8]) -> Result<Self, Error> {
-        PublicKey::try_from(bytes).map(Self)
+    /// The key as 32 bytes.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &[u8; Self::LEN] {
+        self.0.as_bytes()
     }
 }
+
+decoded!(ServerKey, ServerPublicKey);
+secret!(ServerKey);
+public!(ServerPublicKey);
+public_bytes!(ServerPublicKey);
