@@ -16,7 +16,7 @@ IMPOSSIBLE := $(if $(filter aarch64,$(ARCH)),x86_64,aarch64)
 # Of `make mutate`: one shard of so many.
 SHARD ?= 0/1
 
-.PHONY: help install test test-sizes mutate test-aarch64 lint features fuzz bench deps spec isa isa-runs proofs rocq kernels kernels-check ct audit replay mutants
+.PHONY: help install test test-sizes mutate test-aarch64 lint features fuzz bench deps spec isa isa-runs proofs rocq kernels kernels-check ct audit replay mutants reproducible dist dist-check
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -62,6 +62,15 @@ test-sizes: ## run the tests of large messages that `make test` leaves out: minu
 mutate: ## run mutation tests of rust/src and proofs/lift/src: survivors are those listed in tests/mutation (needs cargo-mutants); SHARD=0/40 for a part
 	@if command -v cargo-mutants >/dev/null; then tests/mutation/run $(SHARD); \
 	else echo "make mutate: skipped, no cargo-mutants on PATH (cargo install cargo-mutants)"; [ -z "$(STRICT)" ]; fi
+
+reproducible: ## build program, library and packages twice, each time under other conditions, and compare every byte; SBOM, SHA256SUMS (needs cargo-auditable)
+	packaging/reproducible target/reproducible
+
+dist: ## make the source archive, with all crates in it, which builds without a network
+	packaging/dist target/dist
+
+dist-check: ## make that archive twice, compare the bytes, and run its tests without a network
+	packaging/dist-check target/dist-check
 
 lint: ## check formatting, clippy and rustdoc (needs a C++ compiler, for the fuzz targets)
 	$(CARGO) fmt --all --check

@@ -7,6 +7,7 @@ mod kernels;
 mod mutants;
 mod proofs;
 mod replay;
+mod sbom;
 mod spec;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,6 +47,8 @@ veriplex-tools COMMAND [OPTIONS]
   kernels  generate the assembly of jasmin/ from its Jasmin
            --check      compare with what is committed instead; check constant time and memory safety
            --strict     fail if jasminc or jasmin-ct is not installed
+  sbom     print the software bill of materials of the program (CycloneDX, JSON)
+           --program F  instead, check that this program lists all its crates
 ";
 
 fn main() -> ExitCode {
@@ -59,6 +62,7 @@ fn main() -> ExitCode {
         Some("replay") => replay::main(args, &root()),
         Some("mutants") => mutants::main(args, &root()),
         Some("kernels") => kernels::main(args, &root()),
+        Some("sbom") => sbom::main(args, &root()),
         Some("help" | "--help") => {
             print!("{USAGE}");
             ExitCode::SUCCESS
