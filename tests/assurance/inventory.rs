@@ -11,88 +11,10 @@ use std::fmt::Write;
 use std::fs;
 use std::path::PathBuf;
 
-use serde::Deserialize;
-use veriplex_lift::table::{Argument, Kernel, Level, TABLE};
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Inventory {
-    statuses: BTreeMap<String, String>,
-    assumptions: BTreeMap<String, Assumption>,
-    kernels: Vec<Kernels>,
-    unproved_kernels: Unproved,
-    operation: Vec<Operation>,
-    api: Vec<Api>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Assumption {
-    what: String,
-    /// Why it is plausible.
-    because: String,
-    #[serde(default)]
-    theorems: Vec<String>,
-    /// Commands and tests that would reveal a mistake.
-    #[serde(default)]
-    checks: Vec<String>,
-}
-
-/// What the kernels of a level share. The rest of each entry comes from the table and the theorems.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Kernels {
-    level: String,
-    constant_time: Vec<String>,
-    tests: Vec<String>,
-    /// In addition to the assumptions of the theorems.
-    assumptions: Vec<String>,
-}
-
-/// What kernels that are not proved have in common.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Unproved {
-    constant_time: Vec<String>,
-    tests: Vec<String>,
-    assumptions: Vec<String>,
-}
-
-/// An operation of a backend: the code that does the computing.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Operation {
-    names: Vec<String>,
-    backend: String,
-    #[serde(default)]
-    code: Vec<String>,
-    status: String,
-    #[serde(default)]
-    theorems: Vec<String>,
-    #[serde(default)]
-    constant_time: Vec<String>,
-    tests: Vec<String>,
-    assumptions: Vec<String>,
-}
-
-/// Public items, and the Rust code between them and the operations.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Api {
-    what: String,
-    items: Vec<String>,
-    #[serde(default)]
-    operations: Vec<String>,
-    status: String,
-    #[serde(default)]
-    theorems: Vec<String>,
-    tests: Vec<String>,
-    /// Tests that use the items without naming any, and how.
-    #[serde(default)]
-    indirect: BTreeMap<String, String>,
-    #[serde(default)]
-    assumptions: Vec<String>,
-}
+use veriplex_assurance::evidence::{
+    EVERY_N, Inventory, Operation, inventory, needed, read, rocq_theorems, root, saw_theorems, spread,
+};
+use veriplex_lift::table::TABLE;
 
 /// The operations of a backend without kernels.
 const OPERATIONS: [&str; 5] = [
@@ -105,137 +27,12 @@ const OPERATIONS: [&str; 5] = [
 const BACKENDS: [&str; 3] = ["x86_64 intrinsics", "aarch64 intrinsics", "portable"];
 const PAGE: &str = "proofs/INVENTORY.md";
 
-fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-fn read(path: &str) -> String {
-    fs::read_to_string(root().join(path)).unwrap_or_else(|e| panic!("{path}: {e}"))
-}
-
-fn inventory() -> Inventory {
-    let mut inventory: Inventory = toml::from_str(&read("proofs/inventory.toml"))
-        .unwrap_or_else(|e| panic!("proofs/inventory.toml: {e}"));
-    let mut operations = Vec::new();
-    for (level, kernel) in TABLE.all() {
-        if kernel.unproved.is_some() {
-            operations.push(unproved_entry(level, kernel, &inventory.unproved_kernels));
-            continue;
-        }
-        let common = inventory
-            .kernels
-            .iter()
-            .find(|kernels| kernels.level == level.name);
-        let common =
-            common.unwrap_or_else(|| panic!("proofs/inventory.toml: no [[kernels]] for {}", level.name));
-        operations.push(kernel_entry(level, kernel, common));
-    }
-    operations.append(&mut inventory.operation);
-    inventory.operation = operations;
-    inventory
-}
-
-/// The theorem that extends one loop iteration to any number of blocks.
-const EVERY_N: &str = "blocks_for_every_n";
-
-/// The theorems that together prove a kernel for every input and any number of blocks. The permutation takes no blocks.
-/// A loop needs its step (in place too, if the kernel allows it) and its exit.
-fn needed(level: &Level, kernel: &Kernel) -> Vec<String> {
-    let parts: &[&str] = match (kernel.has_count(), kernel.in_place()) {
-        (false, _) => &["thm"],
-        (true, false) => &["step_thm", "exit_thm"],
-        (true, true) => &["step_thm", "step_in_place_thm", "exit_thm"],
-    };
-    parts
-        .iter()
-        .map(|part| format!("{}{}_lifted_{part}", level.theorems, kernel.name))
-        .collect()
-}
-
-fn unproved_entry(level: &Level, kernel: &Kernel, common: &Unproved) -> Operation {
-    Operation {
-        names: vec![kernel.name.clone()],
-        backend: format!("{} kernels", level.name),
-        code: Vec::new(),
-        status: "tested".to_owned(),
-        theorems: Vec::new(),
-        constant_time: common.constant_time.clone(),
-        tests: common.tests.clone(),
-        assumptions: common.assumptions.clone(),
-    }
-}
-
-fn kernel_entry(level: &Level, kernel: &Kernel, common: &Kernels) -> Operation {
-    let object = format!("{}/{}", level.name, kernel.name);
-    let tables: Vec<&str> = kernel.arguments.iter().filter_map(Argument::table).collect();
-    let saw = saw_theorems();
-    let own = saw
-        .iter()
-        .filter(|(_, (of, _))| *of == object || tables.contains(&of.as_str()));
-    let mut assumptions: BTreeSet<String> = common.assumptions.iter().cloned().collect();
-    let mut theorems = Vec::new();
-    for (name, (_, rests)) in own {
-        theorems.push(name.clone());
-        assumptions.extend(rests.iter().cloned());
-    }
-    let complete = needed(level, kernel).iter().all(|name| theorems.contains(name));
-    if kernel.has_count() {
-        theorems.insert(0, EVERY_N.to_owned());
-        assumptions.insert("rocq".to_owned());
-    }
-    Operation {
-        names: vec![kernel.name.clone()],
-        backend: format!("{} kernels", level.name),
-        code: Vec::new(),
-        status: if complete { "proved" } else { "proved-bounded" }.to_owned(),
-        theorems,
-        constant_time: common.constant_time.clone(),
-        tests: common.tests.clone(),
-        assumptions: assumptions.into_iter().collect(),
-    }
-}
-
-/// `NAME_0..4` stands for five names.
-fn spread(name: &str) -> Vec<String> {
-    let parts = name.split_once("..").and_then(|(head, last)| {
-        let (stem, first) = head.rsplit_once('_')?;
-        Some((stem, first.parse::<u32>().ok()?, last.parse::<u32>().ok()?))
-    });
-    match parts {
-        Some((stem, first, last)) => (first..=last).map(|i| format!("{stem}_{i}")).collect(),
-        None => vec![name.to_owned()],
-    }
-}
-
-/// SAW's theorems, each with its object and its assumptions.
-fn saw_theorems() -> BTreeMap<String, (String, Vec<String>)> {
-    read("proofs/THEOREMS.txt")
-        .lines()
-        .map(|line| line.split('#').next().unwrap_or(""))
-        .filter_map(|line| {
-            let mut words = line.split_whitespace().map(str::to_owned);
-            Some((words.next()?, (words.next()?, words.collect())))
-        })
-        .collect()
-}
-
 /// The object of the theorems about an operation of a backend. Intrinsics have no theorems.
 fn object_of(backend: &str, operation: &str) -> Option<String> {
     match backend.strip_suffix(" kernels") {
         Some(level) => Some(format!("{level}/{operation}")),
         None => (backend == "portable").then(|| backend.to_owned()),
     }
-}
-
-/// The theorems that `make rocq` checks.
-fn rocq_theorems() -> BTreeSet<String> {
-    let names: BTreeSet<String> = read("proofs/rocq/Statements.v")
-        .lines()
-        .filter_map(|line| line.strip_prefix("Print Assumptions ")?.strip_suffix('.'))
-        .map(|path| path.rsplit('.').next().unwrap_or(path).to_owned())
-        .collect();
-    assert!(!names.is_empty(), "no final theorem in proofs/rocq/Statements.v");
-    names
 }
 
 /// Whether `make TARGET` or `FILE::TEST` exists. An ignored test counts only if the Makefile runs it by name.

@@ -1,1 +1,3 @@
-//! Empty: this package consists of its tests.
+//! What the tests of this package and the site both read.
+
+pub mod evidence;
