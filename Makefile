@@ -16,7 +16,7 @@ IMPOSSIBLE := $(if $(filter aarch64,$(ARCH)),x86_64,aarch64)
 # Of `make mutate`: one shard of so many.
 SHARD ?= 0/1
 
-.PHONY: help install test test-sizes mutate test-aarch64 lint features fuzz bench deps spec isa isa-runs proofs rocq kernels kernels-check ct audit replay mutants reproducible dist dist-check
+.PHONY: help install test test-sizes package mutate test-aarch64 lint features fuzz bench deps spec isa isa-runs proofs rocq kernels kernels-check ct audit replay mutants reproducible dist dist-check
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -58,6 +58,9 @@ test-aarch64: ## run the tests of the crate and the kernels on AArch64 under qem
 
 test-sizes: ## run the tests of large messages that `make test` leaves out: minutes, and 4 GiB of address space
 	$(CARGO) test --release --test sizes -- --ignored
+
+package: ## package the published crates, and build, test and use them elsewhere, with nothing of this repository beside them
+	@tests/package
 
 mutate: ## run mutation tests of rust/src and proofs/lift/src: survivors are those listed in tests/mutation (needs cargo-mutants); SHARD=0/40 for a part
 	@if command -v cargo-mutants >/dev/null; then tests/mutation/run $(SHARD); \

@@ -1,0 +1,266 @@
+//! What is published is complete: each dependency has its reason in `DEPENDENCIES.md`, a licence and a source that
+//! `deny.toml` allows; each crate says where it comes from; no packaged page links to a file that is not packaged.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+use serde::Deserialize;
+
+/// The published crates, in the order in which they are published, and their folders.
+const CRATES: [(&str, &str); 3] = [
+    ("veriplex", ""),
+    ("veriplex-tunnel", "rust/tunnel"),
+    ("veriplex-cli", "rust/cli"),
+];
+
+#[derive(Deserialize)]
+struct Metadata {
+    packages: Vec<Package>,
+    resolve: Resolve,
+}
+
+#[derive(Deserialize)]
+struct Package {
+    id: String,
+    name: String,
+    source: Option<String>,
+    license: Option<String>,
+    repository: Option<String>,
+    homepage: Option<String>,
+    documentation: Option<String>,
+    description: Option<String>,
+    rust_version: Option<String>,
+    readme: Option<String>,
+    dependencies: Vec<Dependency>,
+    publish: Option<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+struct Dependency {
+    name: String,
+    kind: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Resolve {
+    nodes: Vec<Node>,
+}
+
+#[derive(Deserialize)]
+struct Node {
+    id: String,
+    deps: Vec<Dep>,
+}
+
+#[derive(Deserialize)]
+struct Dep {
+    pkg: String,
+    dep_kinds: Vec<DepKind>,
+}
+
+#[derive(Deserialize)]
+struct DepKind {
+    kind: Option<String>,
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn read(path: &str) -> String {
+    fs::read_to_string(root().join(path)).unwrap_or_else(|e| panic!("{path}: {e}"))
+}
+
+fn metadata() -> Metadata {
+    let output = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()))
+        .args(["metadata", "--format-version=1", "--locked", "--all-features"])
+        .current_dir(root())
+        .output()
+        .expect("cargo metadata");
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    serde_json::from_slice(&output.stdout).expect("the form of cargo metadata")
+}
+
+/// The crates in the first column of the table under a heading.
+fn reasons(page: &str, heading: &str) -> BTreeSet<String> {
+    page.split("\n## ")
+        .find_map(|section| section.strip_prefix(heading)?.strip_prefix('\n'))
+        .unwrap_or_else(|| panic!("DEPENDENCIES.md: no section {heading}"))
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split('`').next())
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Whether a licence expression can be met: `AND` binds before `OR` only in parentheses here.
+fn is_allowed(expression: &str, allowed: &BTreeSet<String>) -> bool {
+    let expression = expression.replace('/', " OR ");
+    expression.split(" AND ").all(|part| {
+        let part = part.trim_matches(|c| "() ".contains(c));
+        part.split(" OR ").any(|name| allowed.contains(name.trim()))
+    })
+}
+
+#[test]
+fn every_dependency_has_a_reason() {
+    let page = read("DEPENDENCIES.md");
+    let metadata = metadata();
+    for (name, _) in CRATES {
+        let package = metadata
+            .packages
+            .iter()
+            .find(|p| p.name == name)
+            .expect("a member");
+        let needed: BTreeSet<_> = package
+            .dependencies
+            .iter()
+            .filter(|d| d.kind.as_deref() != Some("dev"))
+            .map(|d| d.name.clone())
+            .collect();
+        assert!(!needed.is_empty());
+        assert_eq!(reasons(&page, name), needed, "DEPENDENCIES.md: {name}");
+    }
+}
+
+#[test]
+fn licences_and_sources_are_allowed() {
+    #[derive(Deserialize)]
+    struct Deny {
+        licenses: Licenses,
+    }
+    #[derive(Deserialize)]
+    struct Licenses {
+        allow: BTreeSet<String>,
+    }
+    let deny: Deny = toml::from_str(&read("deny.toml")).unwrap();
+    let metadata = metadata();
+    let packages: BTreeMap<_, _> = metadata.packages.iter().map(|p| (&p.id, p)).collect();
+    let nodes: BTreeMap<_, _> = metadata.resolve.nodes.iter().map(|n| (&n.id, n)).collect();
+    let published = |p: &&Package| CRATES.iter().any(|(name, _)| *name == p.name);
+    let mut open: Vec<&String> = metadata
+        .packages
+        .iter()
+        .filter(published)
+        .map(|p| &p.id)
+        .collect();
+    let mut seen = BTreeSet::new();
+    while let Some(id) = open.pop() {
+        if !seen.insert(id) {
+            continue;
+        }
+        let package = packages[id];
+        let licence = package.license.as_deref().unwrap_or_default();
+        assert!(
+            is_allowed(licence, &deny.licenses.allow),
+            "{}: {licence}",
+            package.name
+        );
+        let source = package.source.as_deref();
+        let is_registry = source == Some("registry+https://github.com/rust-lang/crates.io-index");
+        assert!(is_registry || published(&package), "{}: {source:?}", package.name);
+        let needed = nodes[id].deps.iter().filter(|dep| {
+            dep.dep_kinds
+                .iter()
+                .any(|kind| kind.kind.as_deref() != Some("dev"))
+        });
+        open.extend(needed.map(|dep| &dep.pkg));
+    }
+    assert!(seen.len() > 100);
+}
+
+#[test]
+fn licence_expressions() {
+    let allowed = ["MIT", "Unicode-3.0"].map(str::to_owned).into();
+    for good in [
+        "MIT",
+        "Apache-2.0 OR MIT",
+        "GPL-3.0/MIT",
+        "(MIT OR Apache-2.0) AND Unicode-3.0",
+    ] {
+        assert!(is_allowed(good, &allowed), "{good}");
+    }
+    for bad in [
+        "",
+        "GPL-3.0",
+        "MIT AND GPL-3.0",
+        "(MIT OR Apache-2.0) AND GPL-3.0",
+        "MIT-0",
+    ] {
+        assert!(!is_allowed(bad, &allowed), "{bad}");
+    }
+}
+
+#[test]
+fn crates_say_where_they_come_from() {
+    let metadata = metadata();
+    let published: Vec<_> = metadata
+        .packages
+        .iter()
+        .filter(|p| p.source.is_none() && p.publish.is_none())
+        .map(|p| p.name.as_str())
+        .collect();
+    assert_eq!(
+        published.iter().collect::<BTreeSet<_>>(),
+        CRATES.iter().map(|(name, _)| name).collect()
+    );
+    for package in metadata
+        .packages
+        .iter()
+        .filter(|p| published.contains(&p.name.as_str()))
+    {
+        let name = &package.name;
+        for field in [
+            &package.repository,
+            &package.homepage,
+            &package.documentation,
+            &package.description,
+            &package.license,
+            &package.rust_version,
+            &package.readme,
+        ] {
+            assert!(
+                field.is_some(),
+                "{name}: repository, homepage, documentation, description, licence, rust-version or readme is missing"
+            );
+        }
+        let (_, folder) = CRATES.iter().find(|(of, _)| of == name).unwrap();
+        for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
+            let packaged = Path::new(folder).join(licence);
+            assert_eq!(read(packaged.to_str().unwrap()), read(licence));
+        }
+    }
+}
+
+#[test]
+fn packaged_pages_have_absolute_links() {
+    let mut links = 0;
+    for page in [
+        "README.md",
+        "CHANGELOG.md",
+        "rust/cli/README.md",
+        "rust/tunnel/README.md",
+    ] {
+        for link in read(page).split("](").skip(1) {
+            let target = link.split(')').next().unwrap_or_default();
+            links += 1;
+            assert!(
+                target.starts_with("https://") || target.starts_with('#'),
+                "{page}: {target}"
+            );
+            // One of ours leads to a file that is there.
+            if let Some((_, path)) = target.split_once("veriplex/veriplex/")
+                && let Some((_, path)) = path.split_once("/main/")
+            {
+                let path = path.split('#').next().unwrap_or_default();
+                assert!(root().join(path).exists(), "{page}: {target}");
+            }
+        }
+    }
+    assert!(links > 20);
+}
