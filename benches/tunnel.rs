@@ -10,7 +10,7 @@ use tokio::runtime::{Builder, Runtime};
 use veriplex::aestream::{MAX_BLOCK_LEN, OVERHEAD, Opener, Sealer};
 use veriplex::hybrid::PrivateKey;
 use veriplex::tunnel::{DATA_OVERHEAD, Initiator, Responder};
-use veriplex::{Label, Protocol, label, os_rng};
+use veriplex::{Label, Protocol, label, os_rng, with_wiped_stack};
 use veriplex_tunnel::{Config, accept, connect};
 
 const DOMAIN: Label<'static> = label!("bench");
@@ -38,6 +38,10 @@ fn handshake(c: &mut Criterion) {
             session.sender.seal(&mut record).unwrap();
             black_box(responder.confirm(&mut record).unwrap().0)
         });
+    });
+    // A handshake does so six times, with both sides.
+    group.bench_function("overwriting the stack once", |b| {
+        b.iter(|| with_wiped_stack(|| black_box(())));
     });
     group.bench_function("a key pair", |b| b.iter(keys));
     group.finish();

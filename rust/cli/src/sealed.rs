@@ -28,7 +28,7 @@
 use std::collections::HashSet;
 
 use veriplex::keys::{PrivateKey, PublicKey};
-use veriplex::{Label, Protocol, TAG_LEN, hpke, label};
+use veriplex::{Label, Protocol, TAG_LEN, hpke, label, with_wiped_stack};
 use zeroize::Zeroizing;
 
 use crate::crypt::{Job, Range, open_stream, read_array, seal_stream};
@@ -73,7 +73,8 @@ pub fn seal_file(job: &Job<'_>, sender: &PrivateKey, receivers: &HashSet<PublicK
     let receivers: Vec<&PublicKey> = receivers.iter().collect();
     let (head, keyed) = if let [receiver] = receivers[..] {
         let mut head = header(VERSION_1);
-        let (ephemeral, protocol) = hpke::setup_sender(DOMAIN, sender, receiver, &mut rng).map_err(failed)?;
+        let (ephemeral, protocol) =
+            with_wiped_stack(|| hpke::setup_sender(DOMAIN, sender, receiver, &mut rng)).map_err(failed)?;
         let keyed = with_header(protocol, &head);
         head.extend_from_slice(&ephemeral);
         (head, keyed)
@@ -87,7 +88,8 @@ pub fn seal_file(job: &Job<'_>, sender: &PrivateKey, receivers: &HashSet<PublicK
         let first = head.clone();
         for receiver in receivers {
             let (ephemeral, protocol) =
-                hpke::setup_sender(DOMAIN_2, sender, receiver, &mut rng).map_err(failed)?;
+                with_wiped_stack(|| hpke::setup_sender(DOMAIN_2, sender, receiver, &mut rng))
+                    .map_err(failed)?;
             let mut sealed = file_key.clone();
             let tag = with_header(protocol, &first)
                 .seal_in_place_detached(label!("file-key"), sealed.as_mut_slice());
@@ -119,7 +121,7 @@ pub fn unseal_file(job: &Job<'_>, receiver: &PrivateKey, sender: &PublicKey) -> 
     let keyed = match read_array(&mut input, SEALED)? {
         [VERSION_1] => {
             let ephemeral = read_array(&mut input, SEALED)?;
-            let protocol = hpke::setup_receiver(DOMAIN, receiver, sender, &ephemeral)
+            let protocol = with_wiped_stack(|| hpke::setup_receiver(DOMAIN, receiver, sender, &ephemeral))
                 .map_err(|error| Error::unverified(&input.name, error))?;
             with_header(protocol, &header(VERSION_1))
         }
@@ -166,7 +168,7 @@ fn open_stanza(
     let (ephemeral, rest) = stanza.split_first_chunk()?;
     let (sealed, tag) = rest.split_first_chunk()?;
     let mut file_key = Zeroizing::new(*sealed);
-    let protocol = hpke::setup_receiver(DOMAIN_2, receiver, sender, ephemeral).ok()?;
+    let protocol = with_wiped_stack(|| hpke::setup_receiver(DOMAIN_2, receiver, sender, ephemeral)).ok()?;
     with_header(protocol, first)
         .open_in_place_detached(label!("file-key"), file_key.as_mut_slice(), tag.try_into().ok()?)
         .ok()?;

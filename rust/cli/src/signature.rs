@@ -19,7 +19,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use veriplex::digest::Hasher;
 use veriplex::keys::{PrivateKey, PublicKey};
 use veriplex::sig::{Signature, Signer, Verifier};
-use veriplex::{Label, label};
+use veriplex::{Label, label, with_wiped_stack};
 
 use crate::crypt::Job;
 use crate::error::Error;
@@ -92,7 +92,8 @@ pub fn sign(job: &Job<'_>, key: &PrivateKey, comment: Option<&str>) -> Result<()
         signer.update(chunk);
         Ok(())
     })?;
-    let signature = base16ct::lower::encode_string(&signer.sign(&mut veriplex::os_rng()).to_bytes());
+    let signature = with_wiped_stack(|| signer.sign(&mut veriplex::os_rng()));
+    let signature = base16ct::lower::encode_string(&signature.to_bytes());
     let id = key_id(key.public_key());
     writeln!(output, "{PREFIX_2}{id} {signature}\n{COMMENT}{comment}")
         .map_err(|error| Error::write(&output.name, &error))?;

@@ -134,33 +134,35 @@ impl Initiator {
     /// [`Error::Verification`] if it is not the answer of the responder to this request.
     pub fn receive(self, response: &[u8]) -> Result<Session, Error> {
         with_wiped_stack(|| {
+            // What is moved out of a box stays in its memory.
+            let mut waiting = self.0;
             let Initiating {
-                mut protocol,
+                protocol,
                 ephemeral: ie,
                 own,
                 peer,
-            } = *self.0;
+            } = &mut *waiting;
             let rest = &mut <&[u8; RESPONSE_LEN]>::try_from(response)
                 .map_err(|_| Error::Verification)?
                 .as_slice();
 
             let re = peers(keys::PublicKey::from_bytes(part(rest)?))?;
             protocol.mix(label!("re-ec"), re.as_bytes());
-            peers(ie.element().mix_shared(&re, &mut protocol, label!("ie-re")))?;
-            peers(own.element().mix_shared(&re, &mut protocol, label!("is-re")))?;
+            peers(ie.element().mix_shared(&re, protocol, label!("ie-re")))?;
+            peers(own.element().mix_shared(&re, protocol, label!("is-re")))?;
             let mut ciphertext: Ciphertext = *part(rest)?;
             protocol.unmask(label!("is-ct"), &mut ciphertext);
-            mix_secret(&mut protocol, label!("is-ss"), &own.decapsulate(&ciphertext));
+            mix_secret(protocol, label!("is-ss"), &own.decapsulate(&ciphertext));
             let sealed: &[u8; SEALED_CIPHERTEXT_LEN] = part(rest)?;
             protocol.open_into(label!("ie-ct"), sealed, &mut ciphertext)?;
-            mix_secret(&mut protocol, label!("ie-ss"), &ie.decapsulate(&ciphertext));
+            mix_secret(protocol, label!("ie-ss"), &ie.decapsulate(&ciphertext));
             let mut encapsulation = [0; ENCAPSULATION_KEY_LEN];
             let sealed: &[u8; SEALED_ENCAPSULATION_KEY_LEN] = part(rest)?;
             protocol.open_into(label!("re-kem"), sealed, &mut encapsulation)?;
 
-            let keys = RenewalKeys::new(&ie, ephemeral(re, &encapsulation)?);
+            let keys = RenewalKeys::new(ie, ephemeral(re, &encapsulation)?);
             let [recv, send] = directions(protocol);
-            Ok(Session::new(send, recv, keys, peer))
+            Ok(Session::new(send, recv, keys, peer.clone()))
         })
     }
 }
@@ -199,11 +201,12 @@ impl ClaimedInitiator {
         rng: &mut R,
     ) -> Result<(Responder, Box<[u8; RESPONSE_LEN]>), Error> {
         with_wiped_stack(|| {
+            let mut claimed = self.0;
             let Claimed {
-                mut protocol,
+                protocol,
                 ephemeral: ie,
                 peer: is,
-            } = *self.0;
+            } = &mut *claimed;
             let mut response = Box::new([0; RESPONSE_LEN]);
             let mut message = Message(response.as_mut_slice());
             let ephemeral = PrivateKey::generate(rng)?;
@@ -211,19 +214,19 @@ impl ClaimedInitiator {
 
             message.put(re.element().as_bytes());
             protocol.mix(label!("re-ec"), re.element().as_bytes());
-            ephemeral.mix_shared(&ie, &mut protocol, label!("ie-re"))?;
-            ephemeral.mix_shared(&is, &mut protocol, label!("is-re"))?;
+            ephemeral.mix_shared(ie, protocol, label!("ie-re"))?;
+            ephemeral.mix_shared(is, protocol, label!("is-re"))?;
             let (ciphertext, secret) = is.encapsulate(rng);
             protocol.mask_into(label!("is-ct"), &ciphertext, message.room(CIPHERTEXT_LEN))?;
-            mix_secret(&mut protocol, label!("is-ss"), &secret);
+            mix_secret(protocol, label!("is-ss"), &secret);
             let (ciphertext, secret) = ie.encapsulate(rng);
-            message.seal(&mut protocol, label!("ie-ct"), &ciphertext)?;
-            mix_secret(&mut protocol, label!("ie-ss"), &secret);
-            message.seal(&mut protocol, label!("re-kem"), re.encapsulation_key())?;
+            message.seal(protocol, label!("ie-ct"), &ciphertext)?;
+            mix_secret(protocol, label!("ie-ss"), &secret);
+            message.seal(protocol, label!("re-kem"), re.encapsulation_key())?;
 
-            let keys = RenewalKeys::new(&ephemeral, ie);
+            let keys = RenewalKeys::new(&ephemeral, ie.clone());
             let [send, recv] = directions(protocol);
-            Ok((Responder(Session::new(send, recv, keys, is)), response))
+            Ok((Responder(Session::new(send, recv, keys, is.clone())), response))
         })
     }
 }
@@ -325,7 +328,7 @@ impl Session {
 }
 
 /// What the responder sends with, and what the initiator sends with.
-fn directions(mut protocol: Protocol) -> [Protocol; 2] {
+fn directions(protocol: &mut Protocol) -> [Protocol; 2] {
     protocol.ratchet(label!("handshake"));
     protocol.fork(label!("sender"), ["responder", "initiator"])
 }

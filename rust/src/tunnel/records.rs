@@ -61,39 +61,30 @@ impl Chain {
         Self { protocol, next: 0 }
     }
 
-    /// The protocol of the next record.
-    fn record(&self) -> Protocol {
+    /// Uses the protocol of the next record where it is made: what is moved leaves a copy, from which earlier records
+    /// can be computed.
+    fn with_record<R>(&self, work: impl FnOnce(&mut Protocol) -> R) -> R {
         let mut record = self.protocol.clone();
         record.mix(label!("record"), &self.next.to_le_bytes());
-        record
+        work(&mut record)
     }
 
-    fn advance(&mut self) -> Result<(), Error> {
-        self.next = self.next.checked_add(1).ok_or(Error::LimitReached)?;
-        Ok(())
+    fn following(&self) -> Result<u64, Error> {
+        self.next.checked_add(1).ok_or(Error::LimitReached)
     }
 
     /// Seals the frame between header and tag.
     pub(super) fn seal(&mut self, record: &mut [u8]) -> Result<(), Error> {
-        let mut protocol = self.record();
-        self.advance()?;
         let len = record.len() - HEADER_LEN - TAG_LEN;
         let (header, sealed) = record.split_at_mut(HEADER_LEN);
         header.copy_from_slice(&u32::try_from(len).map_err(|_| Error::BufferLength)?.to_be_bytes()[1..]);
-        protocol.mask(label!("len"), header);
-        protocol.seal_in_place(label!("frame"), sealed)
-    }
-
-    /// The length of the frame, which is not verified, and the protocol that verifies it.
-    fn header(&self, header: [u8; HEADER_LEN]) -> Result<(usize, Protocol), Error> {
-        let mut protocol = self.record();
-        let mut len = [0; 4];
-        len[1..].copy_from_slice(&header);
-        protocol.unmask(label!("len"), &mut len[1..]);
-        match usize::try_from(u32::from_be_bytes(len)) {
-            Ok(len @ 1..=MAX_FRAME_LEN) => Ok((len, protocol)),
-            _ => Err(Error::Verification),
-        }
+        let next = self.following()?;
+        self.with_record(|protocol| {
+            protocol.mask(label!("len"), header);
+            protocol.seal_in_place(label!("frame"), sealed)
+        })?;
+        self.next = next;
+        Ok(())
     }
 
     /// After a renewal: the frame, and what both sides computed from it.
@@ -105,6 +96,17 @@ impl Chain {
 
     pub(super) fn protocol(&self) -> &Protocol {
         &self.protocol
+    }
+}
+
+/// The length of the frame, which is not verified.
+fn unmask_len(record: &mut Protocol, header: [u8; HEADER_LEN]) -> Result<usize, Error> {
+    let mut len = [0; 4];
+    len[1..].copy_from_slice(&header);
+    record.unmask(label!("len"), &mut len[1..]);
+    match usize::try_from(u32::from_be_bytes(len)) {
+        Ok(len @ 1..=MAX_FRAME_LEN) => Ok(len),
+        _ => Err(Error::Verification),
     }
 }
 
@@ -192,7 +194,8 @@ impl Receiver {
         if self.has_ended {
             return Err(Error::Verification);
         }
-        Ok(HEADER_LEN + self.chain.header(*header)?.0 + TAG_LEN)
+        let len = self.chain.with_record(|record| unmask_len(record, *header))?;
+        Ok(HEADER_LEN + len + TAG_LEN)
     }
 
     /// Opens the next record in place.
@@ -208,14 +211,15 @@ impl Receiver {
         if self.has_ended {
             return wrong;
         }
-        let (len, mut protocol) = self.chain.header(*header)?;
-        if sealed.len() != len + TAG_LEN {
-            return wrong;
-        }
-        let frame = protocol.open_in_place(label!("frame"), sealed)?;
+        let frame = self.chain.with_record(|record| {
+            if sealed.len() != unmask_len(record, *header)? + TAG_LEN {
+                return Err(Error::Verification);
+            }
+            record.open_in_place(label!("frame"), sealed)
+        })?;
         match frame {
             [DATA, data @ ..] => {
-                self.chain.advance()?;
+                self.chain.next = self.chain.following()?;
                 Ok(Frame::Data(data))
             }
             [RENEWAL, ..] => {
