@@ -60,10 +60,15 @@ pub use stream::Stream;
 
 /// How often keys are renewed at least, while there are data.
 const RENEWAL_INTERVAL: Duration = Duration::from_secs(120);
+/// More often would be for ever: an end that reads a renewal and is due renews too.
+const MIN_RENEWAL_INTERVAL: Duration = Duration::from_secs(1);
 /// After how many bytes keys are renewed at the latest.
 const RENEWAL_BYTES: u64 = 1 << 32;
 
 /// What both ends agree on, and when this end renews its keys.
+///
+/// Both ends should renew equally often: an end takes 16 renewals within its own interval, and any that come after a
+/// quarter of its own bytes. More are an error.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
     domain: Label<'static>,
@@ -84,20 +89,20 @@ impl Config {
         }
     }
 
-    /// Renews more often: at these intervals, of at most two minutes.
+    /// Renews more often: at these intervals, of one second to two minutes. Others count as the nearest of these.
     #[must_use]
     pub fn renewal_interval(self, interval: Duration) -> Self {
         Self {
-            renewal_interval: interval.min(RENEWAL_INTERVAL),
+            renewal_interval: interval.clamp(MIN_RENEWAL_INTERVAL, RENEWAL_INTERVAL),
             ..self
         }
     }
 
-    /// Renews more often: after this many bytes, at most 2^32.
+    /// Renews more often: after this many bytes, 1 to 2^32. Others count as the nearest of these.
     #[must_use]
     pub fn renewal_bytes(self, bytes: u64) -> Self {
         Self {
-            renewal_bytes: bytes.min(RENEWAL_BYTES),
+            renewal_bytes: bytes.clamp(1, RENEWAL_BYTES),
             ..self
         }
     }

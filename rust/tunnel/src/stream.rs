@@ -23,8 +23,8 @@ const DATA: usize = veriplex::tunnel::HEADER_LEN + 1;
 
 /// How often a peer may renew within the time of one renewal, beside those after much data. An honest one does once.
 const MAX_RENEWALS: u32 = 16;
-/// How much are much data: an honest peer renews after four times that.
-const MUCH: u64 = 1 << 30;
+/// How often an honest peer would have sent much data before it renews.
+const MUCH_IN_RENEWAL: u64 = 4;
 
 /// A connection to a peer that has proved who it is.
 ///
@@ -160,7 +160,7 @@ impl<S> Stream<S> {
                 self.read.data = 0..data.len();
                 self.read.sealed = data.len()..data.len();
             }
-            Frame::Renewal => self.read.count_renewal(self.interval)?,
+            Frame::Renewal => self.read.count_renewal(self.interval, self.max_bytes)?,
             Frame::End => self.read.has_ended = true,
         }
         Ok(())
@@ -245,12 +245,12 @@ impl Drop for Writing {
 
 impl Reading {
     /// Counts a renewal of the peer.
-    fn count_renewal(&mut self, interval: Duration) -> io::Result<()> {
+    fn count_renewal(&mut self, interval: Duration, max_bytes: u64) -> io::Result<()> {
         self.renewals += 1;
         if self.since.elapsed() >= interval {
             (self.since, self.recent) = (Instant::now(), 0);
         }
-        if std::mem::take(&mut self.bytes) < MUCH {
+        if std::mem::take(&mut self.bytes) < max_bytes / MUCH_IN_RENEWAL {
             self.recent += 1;
         }
         if self.recent > MAX_RENEWALS {
@@ -343,7 +343,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Stream<S> {
                 Ok(())
             }
             Ok(Frame::Renewal) => {
-                read.count_renewal(self.interval)?;
+                read.count_renewal(self.interval, self.max_bytes)?;
                 if self.is_due() && self.write.error.is_none() {
                     self.renew()?;
                 }

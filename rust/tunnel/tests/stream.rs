@@ -423,7 +423,8 @@ async fn keys_are_renewed_by_bytes() {
     let config = CONFIG.renewal_bytes(100_000);
     let (mut a, mut b) = ends(a, b, &config).await;
     let sent = data(60_000);
-    for _ in 0..20 {
+    // More often than the 16 times that a peer may renew without data.
+    for _ in 0..40 {
         let mut received = vec![0; sent.len()];
         let (written, read) = tokio::join!(a.write_all(&sent), b.read_exact(&mut received));
         written.unwrap();
@@ -431,14 +432,42 @@ async fn keys_are_renewed_by_bytes() {
         assert!(received == sent);
     }
     // Before the record that finds 100,000 bytes or more: every second one.
-    assert_eq!((a.renewals().0, b.renewals().1), (9, 9));
+    assert_eq!((a.renewals().0, b.renewals().1), (19, 19));
+}
+
+/// The least that can be asked for is a renewal for each record, and one a second.
+#[tokio::test(start_paused = true)]
+async fn renewals_end() {
+    let config = CONFIG.renewal_bytes(0).renewal_interval(Duration::ZERO);
+    let (a, b) = duplex(100_000);
+    let (mut a, mut b) = ends(a, b, &config).await;
+    for i in 0..40 {
+        a.write_all(b"data").await.unwrap();
+        b.read_exact(&mut [0; 4]).await.unwrap();
+        assert_eq!((a.renewals().0, b.renewals().1), (i, i));
+    }
+    // An end that hears of a renewal when it is due renews too. They do not go on for ever.
+    advance(Duration::from_secs(1)).await;
+    a.write_all(b"data").await.unwrap();
+    b.read_exact(&mut [0; 4]).await.unwrap();
+    let mut seen = Vec::new();
+    for _ in 0..20 {
+        assert!(once(pin!(a.read(&mut [0; 1]))).await.is_none());
+        assert!(once(pin!(b.read(&mut [0; 1]))).await.is_none());
+        seen.push((a.renewals(), b.renewals()));
+    }
+    assert_eq!(b.renewals().0, 1);
+    assert!(
+        seen[10..].iter().all(|renewals| *renewals == seen[19]),
+        "{seen:?}"
+    );
 }
 
 /// One task reads and another writes, both blocked at times, with renewals from both: nobody sleeps for ever.
 #[tokio::test(start_paused = true)]
 async fn tasks_wake_each_other() {
     let (a, b) = duplex(64);
-    let config = CONFIG.renewal_interval(Duration::from_millis(10));
+    let config = CONFIG.renewal_interval(Duration::from_secs(1));
     let (a, b) = ends(a, b, &config).await;
     let sent = data(200_000);
     let run = |stream: Stream<DuplexStream>, pause: u64| {
@@ -450,7 +479,7 @@ async fn tasks_wake_each_other() {
                 for (i, piece) in sent.chunks(1000).enumerate() {
                     writer.write_all(piece).await.unwrap();
                     if i % 16 == 0 {
-                        sleep(Duration::from_millis(pause)).await;
+                        sleep(Duration::from_secs(pause)).await;
                     }
                 }
                 writer.shutdown().await.unwrap();
@@ -463,7 +492,7 @@ async fn tasks_wake_each_other() {
             stream.renewals()
         }
     };
-    let both = async { tokio::join!(run(a, 7), run(b, 13)) };
+    let both = async { tokio::join!(run(a, 1), run(b, 2)) };
     let (a, b) = tokio::time::timeout(Duration::from_secs(3600), both)
         .await
         .expect("somebody sleeps for ever");
