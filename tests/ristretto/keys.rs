@@ -1,7 +1,7 @@
 //! Keys and their encodings: known answers and bad input.
 
-use veriplex::Error;
 use veriplex::keys::{PrivateKey, PublicKey};
+use veriplex::{Error, Protocol, label};
 
 use crate::common::{Recorded, array, cases, vectors};
 use crate::order;
@@ -56,6 +56,44 @@ fn a_generator_of_zeros_gives_no_key() {
         message.contains("a generator that gives other bytes than zeros"),
         "{message}"
     );
+}
+
+/// Nothing waits for a better generator: what needs none has a result, the rest an error or a panic.
+#[test]
+fn everything_ends_with_a_generator_of_zeros() {
+    use veriplex::{frost, handshake, hpke, oprf, pake, ratchet, sig, signcrypt, vrf};
+    let domain = label!("test");
+    let key = PrivateKey::from_uniform_bytes([7; 64]).unwrap();
+    let public = key.public_key();
+    let zeros = &mut Zeros;
+    // Hedged.
+    let _ = sig::sign(domain, &key, b"", zeros);
+    let _ = vrf::prove(domain, &key, b"", zeros, &mut [0; 32]).unwrap();
+    hpke::seal_vec(domain, &key, public, zeros, b"").unwrap();
+    signcrypt::seal_vec(domain, &key, public, zeros, b"").unwrap();
+    let (_, request) = handshake::Initiator::start(domain, &key, zeros);
+    let _ = handshake::Responder::respond(domain, &key, &request, zeros).unwrap();
+    let (_, shares) = frost::deal(domain, 2, 3, zeros).unwrap();
+    let _ = shares[0].commit(domain, zeros).unwrap();
+    let _ = frost::dkg::start(domain, b"", shares[0].identifier(), 2, 3, zeros).unwrap();
+    let server = oprf::ServerKey::from_bytes(&key.to_bytes()).unwrap();
+    let element = oprf::BlindedElement::from_bytes(&public.to_bytes()).unwrap();
+    oprf::blind_evaluate_verifiable(domain, &server, &[element], zeros).unwrap();
+    // Not.
+    assert_eq!(oprf::blind(domain, b"", zeros).err(), Some(Error::InvalidKey));
+    let names = pake::Names {
+        initiator: b"a",
+        responder: b"b",
+        session: b"1",
+    };
+    let refused = pake::Initiator::start(domain, &names, b"password", zeros).err();
+    assert_eq!(refused, Some(Error::InvalidKey));
+    let message = public.to_bytes();
+    let refused = pake::respond(domain, &names, b"password", &message, zeros).err();
+    assert_eq!(refused, Some(Error::InvalidKey));
+    let _ = std::panic::catch_unwind(|| oprf::ServerKey::generate(&mut Zeros)).unwrap_err();
+    let begin = || ratchet::Ratchet::initiator(Protocol::new(domain), key.clone(), *public, &mut Zeros);
+    let _ = std::panic::catch_unwind(begin).unwrap_err();
 }
 
 /// Does not end by itself, as `Recorded` would.

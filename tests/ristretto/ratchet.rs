@@ -603,6 +603,18 @@ fn malformed_states_are_refused() {
     let more = plain[139..139 + 32].repeat(16 - usize::from(plain[139 + 32]));
     full.splice(fresh_at..fresh_at, more);
     assert_eq!(open(&full), Err(Error::InvalidState));
+    // A chain twice: its keys would not be in order, so that what is stored next is refused.
+    let chain_at = plain.len() - (32 + 2 + 4 + Protocol::SERIALIZED_LEN);
+    let mut twice = [&plain[..], &plain[chain_at..]].concat();
+    assert_eq!(twice[chain_at - 2..chain_at], [1, 0]);
+    twice[chain_at - 2] = 2;
+    assert_eq!(open(&twice), Err(Error::InvalidState));
+    // A key of the present chain that is still to come, for the same reason. (It has received up to number 1.)
+    let mut ahead = plain;
+    ahead[chain_at + 34] = 1;
+    assert_eq!(open(&ahead), Ok(()));
+    ahead[chain_at + 34] = 2;
+    assert_eq!(open(&ahead), Err(Error::InvalidState));
 }
 
 #[test]

@@ -164,8 +164,10 @@ impl Ratchet {
                 })
                 .collect::<Option<Vec<_>>>()?;
             let ascending = keys.is_sorted_by(|a, b| a.n < b.n);
+            // Those of the present chain are behind it: more will follow them.
+            let passed = public != *receiving.remote.as_bytes() || keys.last()?.n < receiving.n;
             let fits = keys.len() <= MAX_SKIPPED as usize && skipped.len + keys.len() <= MAX_STORED;
-            if keys.is_empty() || !ascending || !fits {
+            if keys.is_empty() || skipped.has(&public) || !ascending || !passed || !fits {
                 return None;
             }
             skipped.add(public, keys);
