@@ -483,6 +483,7 @@ fn run(cli: &Cli) -> Result<Status, Error> {
             let is_protected = *password || password_file.is_some();
             let password = is_protected
                 .then(|| {
+                    keypair::check_cost(cost.cost)?;
                     password::warn_of_cost(cost.cost);
                     source(password_file.as_deref()).read_new()
                 })

@@ -213,7 +213,8 @@ pub enum Existing {
 impl Output {
     /// Standard output for `-`, else a file.
     ///
-    /// A replaced file keeps its mode, and a symbolic link to it stays one.
+    /// A replaced file keeps its mode, and a symbolic link to it stays one, unless the link is somebody else's, which is an
+    /// error.
     pub fn create(path: &Path, existing: Existing, readers: Readers) -> Result<Self, Error> {
         if is_stdio(path) {
             return Ok(Self {
@@ -240,6 +241,13 @@ impl Output {
                 return Err(Error::io(&name, "not a regular file (--force writes to it)"));
             }
             Some(_) if !replace => return Err(existing.error(&name)),
+            // In a shared folder its owner would choose which of our files is replaced.
+            Some(found) if found.is_symlink() && !is_own(&found) => {
+                return Err(Error::io(
+                    &name,
+                    "a symbolic link of somebody else (name what it points to)",
+                ));
+            }
             Some(link) => match fs::metadata(path) {
                 // A link to nothing is replaced.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => new(path.to_owned(), mode),
@@ -364,6 +372,18 @@ fn open_special(path: &Path, is_link: bool) -> io::Result<File> {
         return Err(io::Error::other("changed while it was opened"));
     }
     Ok(file)
+}
+
+/// Whether it belongs to this user, or to the system's administrator.
+#[cfg(unix)]
+fn is_own(found: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    [rustix::process::geteuid().as_raw(), 0].contains(&found.uid())
+}
+
+#[cfg(not(unix))]
+fn is_own(_: &fs::Metadata) -> bool {
+    true
 }
 
 /// The mode of a file from its name on; before, it is 0600.

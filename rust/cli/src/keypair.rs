@@ -17,7 +17,7 @@ use std::path::Path;
 use base64ct::{Base64, Encoding};
 use veriplex::keys::{PrivateKey, PublicKey};
 use veriplex::siv::Siv;
-use veriplex::{TAG_LEN, label};
+use veriplex::{TAG_LEN, label, with_wiped_stack};
 use zeroize::Zeroizing;
 
 use crate::error::{Error, warn};
@@ -37,6 +37,15 @@ const END_PROTECTED: &str = "-----END VERIPLEX ENCRYPTED PRIVATE KEY-----";
 
 /// The longest private key file, with the comments around the key.
 const MAX_KEY_FILE_LEN: usize = 1 << 14;
+
+/// Whether a private key under a password of this cost can be read: no command that does has an option for more.
+pub fn check_cost(cost: u8) -> Result<(), Error> {
+    if cost > *password::COSTS.end() {
+        let reason = format_args!("a private key's is at most {}", password::COSTS.end());
+        return Err(Error::usage("the cost", reason));
+    }
+    Ok(())
+}
 
 /// Makes a private key file, which only its owner may read and which must not exist yet; `-` prints it. The public key
 /// is printed too, where it does not get between the private key and who reads that.
@@ -118,6 +127,10 @@ fn not_a_key(name: &str) -> Error {
 
 /// Reads a private key file, whose password comes from `source` if it has one.
 pub fn read_private(path: &Path, source: &Source) -> Result<PrivateKey, Error> {
+    with_wiped_stack(|| read(path, source))
+}
+
+fn read(path: &Path, source: &Source) -> Result<PrivateKey, Error> {
     // Longer than any, to notice that more follows; no growing buffer, which would leave copies.
     let mut text = Zeroizing::new(vec![0; MAX_KEY_FILE_LEN + 1]);
     let text = keyfile::read_text(path, &mut text)?;

@@ -1,4 +1,4 @@
-//! Temporary files with a name. They do not outlive the process: SIGINT, SIGTERM and SIGHUP remove them too.
+//! Temporary files with a name. They do not outlive the process: SIGINT, SIGTERM, SIGHUP and SIGQUIT remove them too.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -62,7 +62,7 @@ mod signals {
     use std::sync::Once;
     use std::{fs, thread};
 
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
     use signal_hook::iterator::Signals;
     use signal_hook::low_level::emulate_default_handler;
 
@@ -71,7 +71,7 @@ mod signals {
         static HANDLED: Once = Once::new();
         HANDLED.call_once(|| {
             let ignored = ignored();
-            let wanted = [SIGINT, SIGTERM, SIGHUP];
+            let wanted = [SIGINT, SIGTERM, SIGHUP, SIGQUIT];
             let signals = Signals::new(wanted.iter().filter(|&&signal| ignored >> (signal - 1) & 1 == 0));
             // Without a handler, or a thread for it, a signal does what it always did.
             let Ok(mut signals) = signals else { return };

@@ -7,7 +7,7 @@ use std::path::Path;
 use veriplex::hybrid::{Fingerprint, PublicKey};
 
 use crate::error::Error;
-use crate::names::quoted;
+use crate::names::{quoted, visible};
 
 /// The longest list of peers in bytes.
 const MAX_LIST_LEN: u64 = 1 << 20;
@@ -67,7 +67,7 @@ impl Allowed {
         let name = if name.is_empty() {
             fingerprint.to_string()
         } else {
-            name.escape_debug().to_string()
+            visible(name)
         };
         self.0.insert(fingerprint, name);
     }
@@ -114,13 +114,13 @@ mod tests {
         let [one, two] = [[1; 32], [2; 32]].map(Fingerprint::from_bytes);
         let list = file(
             "list",
-            &format!("# all\n\n{one} Alice's laptop\n  {two}\t\u{1b}[8mBob\n"),
+            &format!("# all\n\n{one} Alice's laptop\n  {two}\t\u{1b}[8mBob\u{200b}\u{fe0f}\n"),
         );
         let pem = file("carol.pub", &key.public_key().to_pem());
         let third = Fingerprint::from_bytes([3; 32]);
         let allowed = Allowed::read(&[list, pem, third.to_string().to_uppercase()]).unwrap();
-        assert_eq!(allowed.name(&one), Some("Alice\\'s laptop"));
-        assert_eq!(allowed.name(&two), Some("\\u{1b}[8mBob"));
+        assert_eq!(allowed.name(&one), Some("Alice's laptop"));
+        assert_eq!(allowed.name(&two), Some("\\u{1b}[8mBob\\u{200b}\\u{fe0f}"));
         assert_eq!(allowed.name(&fingerprint), Some("carol"));
         assert_eq!(allowed.name(&third), Some(third.to_string().as_str()));
         assert_eq!(allowed.name(&Fingerprint::from_bytes([4; 32])), None);

@@ -1,11 +1,11 @@
 //! Connections through an authenticated and encrypted tunnel: `veriplex-tunnel` between sockets.
 
-mod allow;
+pub mod allow;
 pub mod args;
 mod log;
 mod metrics;
 mod pending;
-mod relay;
+pub mod relay;
 mod socket;
 
 use std::collections::HashMap;

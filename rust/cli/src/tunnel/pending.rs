@@ -76,10 +76,14 @@ impl Places {
         });
     }
 
-    /// The source with the most places.
+    /// The source with the most places; one of them, if there are several.
     fn largest(&self) -> Option<Source> {
-        let largest = self.sources.iter().max_by_key(|(_, places)| places.len());
-        largest.map(|(source, _)| *source)
+        let most = self.sources.values().map(Vec::len).max()?;
+        let mut largest = self.sources.iter().filter(|(_, places)| places.len() == most);
+        let which = random() % (largest.clone().count() as u64);
+        largest
+            .nth(usize::try_from(which).unwrap_or(0))
+            .map(|(source, _)| *source)
     }
 }
 
@@ -199,6 +203,21 @@ mod tests {
         assert_eq!(pending.len(), 9);
         drop(honest);
         assert_eq!((pending.len(), pending.places().sources.len()), (0, 0));
+    }
+
+    /// Sources with one connection each: it is not always the same that makes room.
+    #[test]
+    fn among_equals_chance_decides() {
+        let pending = Pending::new(20, 3);
+        let mut places: Vec<_> = (0..20).map(|i| enter(&pending, v4(i))).collect();
+        let mut victims = std::collections::HashSet::new();
+        for _ in 0..200 {
+            drop(enter(&pending, v4(100)));
+            let victim = places.iter_mut().position(is_out).expect("one made room");
+            victims.insert(victim);
+            places[victim] = enter(&pending, v4(u8::try_from(victim).unwrap()));
+        }
+        assert!(victims.len() > 10, "{victims:?}");
     }
 
     #[test]

@@ -149,6 +149,8 @@ impl Open {
                 }
             };
             if data.is_empty() {
+                // The shutdown of standard output does not: what was written last would be lost.
+                ready!(Pin::new(&mut *plain).poll_flush(cx)).map_err(Failure::Connection)?;
                 ready!(Pin::new(&mut *plain).poll_shutdown(cx)).map_err(Failure::Connection)?;
                 self.is_done = true;
             } else {
@@ -162,5 +164,62 @@ impl Open {
             }
         }
         Poll::Ready(Ok(()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncWriteExt, duplex};
+    use veriplex::hybrid::PrivateKey;
+    use veriplex::{label, os_rng};
+    use veriplex_tunnel::{Config, accept, connect};
+
+    use super::*;
+
+    /// Has nothing to read, and passes nothing on before a flush, as standard output.
+    #[derive(Default)]
+    struct Lazy {
+        held: Vec<u8>,
+        passed_on: Vec<u8>,
+    }
+
+    impl AsyncRead for Lazy {
+        fn poll_read(self: Pin<&mut Self>, _: &mut Context<'_>, _: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    impl AsyncWrite for Lazy {
+        fn poll_write(mut self: Pin<&mut Self>, _: &mut Context<'_>, data: &[u8]) -> Poll<io::Result<usize>> {
+            self.held.extend_from_slice(data);
+            Poll::Ready(Ok(data.len()))
+        }
+
+        fn poll_flush(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            let held = std::mem::take(&mut self.held);
+            self.passed_on.extend(held);
+            Poll::Ready(Ok(()))
+        }
+
+        fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    #[tokio::test]
+    async fn what_comes_last_is_not_lost() {
+        let [own, peer] = [(); 2].map(|()| PrivateKey::generate(&mut os_rng()).unwrap());
+        let config = Config::new(label!("test"));
+        let (a, b) = duplex(1 << 20);
+        let (a, b) = tokio::join!(
+            connect(a, &config, &own, peer.public_key()),
+            accept(b, &config, &peer, |_| true),
+        );
+        let (mut a, mut b) = (a.unwrap(), b.unwrap());
+        a.write_all(b"the last words").await.unwrap();
+        a.shutdown().await.unwrap();
+        let mut plain = Lazy::default();
+        relay(&mut plain, &mut b, &Bytes::default()).await.unwrap();
+        assert_eq!(plain.passed_on, b"the last words");
     }
 }

@@ -127,6 +127,24 @@ fn ignored(number: i32) -> bool {
         .is_some_and(|mask| mask >> (number - 1) & 1 == 1)
 }
 
+/// A link of somebody else in a shared folder does not say which file of ours is replaced. Only root can make one.
+#[test]
+fn links_of_other_owners_are_not_followed() {
+    let folder = Folder::new();
+    folder.write("file.vpx", &encrypted(&KEY, &[9; 32], &[b"plaintext"]));
+    folder.write("ours", b"as it was");
+    symlink("ours", folder.path("file")).unwrap();
+    if std::os::unix::fs::lchown(folder.path("file"), Some(12345), None).is_err() {
+        return;
+    }
+    let decrypt = ["decrypt", "--key-file", "key", "-f", "file.vpx"];
+    fails(&folder.run(&decrypt), IO, "file", "link of somebody else");
+    assert_eq!(folder.read("ours"), b"as it was");
+    std::os::unix::fs::lchown(folder.path("file"), Some(0), None).unwrap();
+    succeeds(&folder.run(&decrypt));
+    assert_eq!(folder.read("ours"), b"plaintext");
+}
+
 /// Half of a plaintext is in the output when the signal comes.
 #[test]
 #[cfg(target_os = "linux")]
@@ -178,7 +196,7 @@ fn signals_remove_temporary_files() {
     let begin = |folder: &Folder, ignoring: &str| {
         // The shell is replaced by the test. Who runs this in the background may ignore SIGINT.
         let default = if cfg!(target_os = "linux") {
-            "env --default-signal=INT,TERM"
+            "env --default-signal=INT,TERM,QUIT"
         } else {
             ""
         };
@@ -202,9 +220,16 @@ fn signals_remove_temporary_files() {
         assert!(written(), "it makes no output");
         child
     };
-    for (kind, number) in [(Signal::INT, 2), (Signal::TERM, 15), (Signal::HUP, 1)] {
+    let signals = [
+        (Signal::INT, 2),
+        (Signal::TERM, 15),
+        (Signal::HUP, 1),
+        (Signal::QUIT, 3),
+    ];
+    for (kind, number) in signals {
         let folder = Folder::new();
-        let mut child = begin(&folder, "");
+        // SIGQUIT need not write a core file here.
+        let mut child = begin(&folder, "ulimit -c 0;");
         let names = folder.names();
         assert!(names[0].starts_with(".veriplex-"));
         assert_eq!(mode(&folder, &names[0]), 0o600);
@@ -415,6 +440,24 @@ fn costs_out_of_range_are_warned_of() {
         str::from_utf8(&first).unwrap(),
         "veriplex: cost 26 is above 18: it will be refused with"
     );
+}
+
+/// A private key is read up to a fixed cost, so that it is not made with more.
+#[test]
+fn keys_that_nobody_could_read_are_not_made() {
+    let folder = Folder::new();
+    folder.write("password", b"password");
+    let keygen = [
+        "keygen",
+        "--private",
+        "--password-file",
+        "password",
+        "--cost",
+        "19",
+        "new",
+    ];
+    fails(&folder.run(&keygen), USAGE, "the cost", "at most 18");
+    assert!(!folder.names().contains(&"new".to_owned()));
 }
 
 #[test]
