@@ -1,8 +1,11 @@
 //! What the fuzz targets share.
 
+pub mod pipe;
+
 use arbitrary::Arbitrary;
 use veriplex::Label;
 use veriplex::hazmat::RATE;
+use veriplex::keys::PrivateKey;
 
 /// A label or a domain: the first 91 bytes of the input.
 #[derive(Clone, Arbitrary, Debug)]
@@ -16,6 +19,26 @@ impl Name {
     pub fn label(&self) -> Label<'_> {
         Label::new(self.bytes()).expect("at most 91 bytes")
     }
+}
+
+/// A key, named by a small number, so that the same ones come again.
+#[derive(Clone, Copy, Arbitrary, Debug, PartialEq, Eq)]
+pub struct Named(pub u8);
+
+/// The private key of this name: a canonical scalar, not zero.
+pub fn scalar(name: u8) -> [u8; 32] {
+    let mut scalar = [0; 32];
+    scalar[0] = name;
+    scalar[1] = 1;
+    scalar
+}
+
+/// The public key of this name.
+pub fn element(name: u8) -> [u8; 32] {
+    *PrivateKey::from_bytes(&scalar(name))
+        .expect("a scalar")
+        .public_key()
+        .as_bytes()
 }
 
 /// Data that is often longer than the input it is made from, so that it soon fills blocks.

@@ -1,0 +1,277 @@
+//! Lists of public keys and of peers, public keys in PEM, and signatures, as the program reads them from files of others.
+//! What it takes is what a second description of each format says.
+
+#![no_main]
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::sync::LazyLock;
+
+use arbitrary::Arbitrary;
+use libfuzzer_sys::fuzz_target;
+use tempfile::TempDir;
+use veriplex::hybrid::{self, Fingerprint};
+use veriplex::keys::{PrivateKey, PublicKey};
+use veriplex::{digest, label, sig};
+use veriplex_cli::error::Status;
+use veriplex_cli::names::is_printable;
+use veriplex_cli::tunnel::allow::{self, Allowed};
+use veriplex_cli::{keypair, signature};
+use veriplex_fuzz::{Change, element, scalar};
+
+#[derive(Arbitrary, Debug)]
+enum Case {
+    Keys(Text),
+    /// A key as an argument of its own.
+    Argument(Word, Vec<Change>),
+    Peers(Text),
+    HybridKey(Vec<Change>),
+    Signature {
+        is_new: bool,
+        comment: String,
+        file: Vec<u8>,
+        changes: Vec<Change>,
+    },
+}
+
+/// A list, line by line.
+#[derive(Arbitrary, Debug)]
+struct Text {
+    lines: Vec<Line>,
+    changes: Vec<Change>,
+}
+
+#[derive(Arbitrary, Debug)]
+enum Line {
+    Key {
+        indent: bool,
+        word: Word,
+        rest: Option<String>,
+        crlf: bool,
+    },
+    Comment(String),
+    Blank,
+    Any(Vec<u8>),
+}
+
+/// 64 hexadecimal digits.
+#[derive(Arbitrary, Debug)]
+enum Word {
+    Key { name: u8, upper: bool },
+    Any([u8; 32]),
+}
+
+impl Word {
+    fn text(&self) -> String {
+        match self {
+            Self::Key { name, upper: false } => hex::encode(element(*name)),
+            Self::Key { name, upper: true } => hex::encode_upper(element(*name)),
+            Self::Any(bytes) => hex::encode(bytes),
+        }
+    }
+}
+
+impl Text {
+    fn bytes(&self) -> Vec<u8> {
+        let mut text = Vec::new();
+        for line in &self.lines {
+            match line {
+                Line::Key {
+                    indent,
+                    word,
+                    rest,
+                    crlf,
+                } => {
+                    text.extend(if *indent { "\t " } else { "" }.bytes());
+                    text.extend(word.text().bytes());
+                    text.extend(rest.iter().flat_map(|rest| [" ", rest]).flat_map(str::bytes));
+                    text.extend(if *crlf { "\r\n" } else { "\n" }.bytes());
+                }
+                Line::Comment(comment) => text.extend(format!("#{comment}\n").bytes()),
+                Line::Blank => text.push(b'\n'),
+                Line::Any(bytes) => text.extend(bytes),
+            }
+        }
+        self.changes.iter().for_each(|change| change.apply(&mut text));
+        text
+    }
+}
+
+/// The lines that say something: the first word of each.
+fn words(text: &[u8], comments_may_be_indented: bool) -> Option<Vec<(String, String)>> {
+    let text = str::from_utf8(text).ok()?;
+    let lines = text
+        .split('\n')
+        .map(|line| line.strip_suffix('\r').unwrap_or(line))
+        .filter(|line| {
+            let begins = if comments_may_be_indented {
+                line.trim_start()
+            } else {
+                line
+            };
+            !line.trim().is_empty() && !begins.starts_with('#')
+        });
+    let split = |line: &str| {
+        let line = line.trim();
+        let end = line.find(char::is_whitespace).unwrap_or(line.len());
+        (line[..end].to_owned(), line[end..].trim().to_owned())
+    };
+    Some(lines.map(split).collect())
+}
+
+fn digits(word: &str) -> Option<[u8; 32]> {
+    hex::decode(word).ok()?.try_into().ok()
+}
+
+fn public_key(word: &str) -> Option<PublicKey> {
+    PublicKey::from_bytes(&digits(word)?).ok()
+}
+
+static FOLDER: LazyLock<TempDir> = LazyLock::new(|| tempfile::tempdir().unwrap());
+
+static HYBRID: LazyLock<hybrid::PublicKey> = LazyLock::new(|| {
+    let bytes = [scalar(1).as_slice(), &[1; 64]].concat();
+    let key = hybrid::PrivateKey::try_from(bytes.as_slice()).unwrap();
+    key.public_key().clone()
+});
+
+/// A file with this in it.
+fn file(name: &str, bytes: &[u8]) -> String {
+    let path = FOLDER.path().join(name);
+    fs::write(&path, bytes).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+fuzz_target!(|case: Case| {
+    match case {
+        Case::Keys(text) => {
+            let text = text.bytes();
+            let path = file("keys", &text);
+            let expected: Option<HashSet<PublicKey>> = words(&text, false)
+                .and_then(|words| words.iter().map(|(word, _)| public_key(word)).collect());
+            let several = keypair::all(std::slice::from_ref(&path));
+            let one = keypair::one(&path);
+            match expected {
+                Some(keys) if !keys.is_empty() => {
+                    assert_eq!(several.ok(), Some(keys.clone()));
+                    assert_eq!(one.ok(), keys.iter().copied().next().filter(|_| keys.len() == 1));
+                }
+                _ => assert!(several.is_err() && one.is_err()),
+            }
+        }
+        Case::Argument(word, changes) => {
+            let mut text = word.text().into_bytes();
+            changes.iter().for_each(|change| change.apply(&mut text));
+            // Others are names of files, which are not to be opened here.
+            let Ok(text) = String::from_utf8(text) else { return };
+            if text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+                return;
+            }
+            match keypair::one(&text) {
+                Ok(key) => assert_eq!(Some(key), public_key(&text)),
+                Err(error) => {
+                    assert_eq!(error.status, Status::Usage);
+                    assert!(public_key(&text).is_none());
+                }
+            }
+        }
+        Case::Peers(text) => {
+            let text = text.bytes();
+            let allowed = Allowed::read(&[file("peers", &text)]);
+            let expected: Option<HashMap<[u8; 32], String>> = words(&text, true).and_then(|words| {
+                let peer = |(word, name): (String, String)| Some((digits(&word)?, name));
+                words.into_iter().map(peer).collect()
+            });
+            match expected {
+                Some(peers) if !peers.is_empty() => {
+                    let allowed = allowed.expect("a list");
+                    for (peer, name) in peers {
+                        let shown = allowed
+                            .name(&Fingerprint::from_bytes(peer))
+                            .expect("it is allowed");
+                        assert!(is_printable(shown), "{shown:?}");
+                        if name.is_empty() {
+                            assert_eq!(shown, hex::encode(peer));
+                        } else if is_printable(&name) {
+                            assert_eq!(shown, name);
+                        }
+                    }
+                    assert_eq!(allowed.name(&Fingerprint::from_bytes([0x5a; 32])), None);
+                }
+                // A public key in PEM cannot come from these lines.
+                _ => assert!(allowed.is_err()),
+            }
+        }
+        Case::HybridKey(changes) => {
+            let genuine = HYBRID.to_pem();
+            let mut text = genuine.clone().into_bytes();
+            changes.iter().for_each(|change| change.apply(&mut text));
+            let path = file("key.pub", &text);
+            match allow::read_public(path.as_ref()) {
+                Ok(key) => {
+                    assert_eq!(key.to_pem().as_bytes(), text);
+                    let allowed = Allowed::read(&[path]).unwrap();
+                    assert_eq!(allowed.name(&key.fingerprint()), Some("key"));
+                }
+                Err(_) => assert!(text != genuine.as_bytes()),
+            }
+        }
+        Case::Signature {
+            is_new,
+            comment,
+            file: contents,
+            changes,
+        } => {
+            let key = PrivateKey::from_bytes(&scalar(1)).unwrap();
+            let is_shown = comment.len() <= 1024 && is_printable(&comment);
+            let genuine = if is_new {
+                let signed = [
+                    &(comment.len() as u64).to_le_bytes(),
+                    comment.as_bytes(),
+                    &contents,
+                ]
+                .concat();
+                let signature = sig::sign_deterministic(label!("veriplex.sign.v2"), &key, &signed).to_bytes();
+                let mut id = [0; 8];
+                let mut hasher = digest::Hasher::new(label!("veriplex.key-id.v1"));
+                hasher.update(key.public_key().as_bytes());
+                hasher.finalize_into(&mut id);
+                let (id, signature) = (hex::encode(id), hex::encode(signature));
+                format!("veriplex-signature-v2 {id} {signature}\ntrusted comment: {comment}\n")
+            } else {
+                let signature =
+                    sig::sign_deterministic(label!("veriplex.sign.v1"), &key, &contents).to_bytes();
+                format!("veriplex-signature-v1 {}\n", hex::encode(signature))
+            };
+            let mut text = genuine.clone().into_bytes();
+            changes.iter().for_each(|change| change.apply(&mut text));
+            let (signature, signed) = (file("signature", &text), file("signed", &contents));
+            let verdict = signature::verify(
+                key.public_key(),
+                signed.as_ref(),
+                Some(signature.as_ref()),
+                true,
+                false,
+            );
+            match verdict {
+                Ok(()) => {
+                    // The last newline may be missing, and the signature's digits may be in either case.
+                    let text = str::from_utf8(&text).unwrap();
+                    let same = |a: &str, b: &str| {
+                        let [a, b] = [a, b].map(|text| text.strip_suffix('\n').unwrap_or(text));
+                        let digits = a.len() - a.find('\n').map_or(0, |at| a.len() - at);
+                        a.len() == b.len()
+                            && a[..digits].eq_ignore_ascii_case(&b[..digits])
+                            && a[digits..] == b[digits..]
+                    };
+                    assert!(same(&genuine, text), "{text:?}");
+                    assert!(text.starts_with("veriplex-signature-v"));
+                }
+                Err(error) => {
+                    assert_eq!(error.status, Status::Unverified);
+                    assert!(text != genuine.as_bytes() || is_new && !is_shown);
+                }
+            }
+        }
+    }
+});
