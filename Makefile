@@ -86,10 +86,11 @@ lint: ## check formatting, clippy and rustdoc (needs a C++ compiler, for the fuz
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --lib --no-deps
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --lib --no-default-features --no-deps
 
-features: ## run clippy on the crate with many sets of features (tests/feature-sets)
+features: ## run clippy on the crate with many sets of features (tests/feature-sets), and build it for bare targets
 	@tests/feature-sets | while read -r set; do \
 	    $(CARGO) clippy --quiet --lib --no-default-features --features "$$set" -- -D warnings || { echo "features: $$set" >&2; exit 1; }; \
 	done
+	@STRICT= tests/bare-targets
 
 kernels: ## compile the assembly in jasmin/x86-64 from its Jasmin source (needs jasminc)
 	$(CARGO) run --quiet --package veriplex-tools -- kernels
