@@ -16,7 +16,7 @@ IMPOSSIBLE := $(if $(filter aarch64,$(ARCH)),x86_64,aarch64)
 # Of `make mutate`: one shard of so many.
 SHARD ?= 0/1
 
-.PHONY: help install test test-sizes package mutate test-aarch64 lint features fuzz bench deps spec isa isa-runs proofs rocq kernels kernels-check ct audit replay mutants reproducible dist dist-check
+.PHONY: help install test test-sizes package mutate test-aarch64 lint features fuzz bench deps spec isa isa-runs proofs rocq kernels kernels-check ct audit replay mutants reproducible dist dist-check site site-test report
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -74,6 +74,25 @@ dist: ## make the source archive, with all crates in it, which builds without a 
 
 dist-check: ## make that archive twice, compare the bytes, and run its tests without a network
 	packaging/dist-check target/dist-check
+
+# The program that `make site-test` audits.
+SITE_PROGRAM = target/release/veriplex
+
+site: ## write the site to target/site (its audit page needs a rustc for WebAssembly)
+	site/build target/site
+
+site-test: site ## look at the site in a browser: links, search, audits, both themes, two widths (needs Chromium and its driver)
+	@if ! command -v chromedriver >/dev/null; then \
+	    echo "make site-test: skipped, no chromedriver on PATH (Debian: chromium-driver)"; [ -z "$(STRICT)" ]; \
+	else \
+	    { [ "$(SITE_PROGRAM)" != target/release/veriplex ] || $(CARGO) build --release --package veriplex-cli; } && \
+	    SITE=$(CURDIR)/target/site PROGRAM=$(abspath $(SITE_PROGRAM)) $(CARGO) test --package veriplex-site --test browser -- --ignored; \
+	fi
+
+report: site ## print what the site says to target/report.pdf, as one document (needs Chromium)
+	@if ! command -v chromium >/dev/null; then \
+	    echo "make report: skipped, no chromium on PATH (Debian: chromium)"; [ -z "$(STRICT)" ]; \
+	else site/report target/site target/report.pdf; fi
 
 lint: ## check formatting, clippy and rustdoc (needs a C++ compiler, for the fuzz targets)
 	$(CARGO) fmt --all --check

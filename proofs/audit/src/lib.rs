@@ -149,6 +149,28 @@ pub fn audit(file: &[u8], proved: &Proved) -> Result<Vec<Finding>, Error> {
     Ok(findings)
 }
 
+/// The kernels that a file with code for these architectures could have, and of which nothing was found.
+#[must_use]
+pub fn missing<'p>(
+    architectures: &BTreeSet<&'static str>,
+    findings: &[Finding],
+    proved: &'p Proved,
+) -> Vec<(&'static str, &'p Kernel)> {
+    let mut missing = Vec::new();
+    for &architecture in architectures {
+        let own = proved
+            .kernels()
+            .iter()
+            .filter(|kernel| kernel.is_for(architecture));
+        missing.extend(own.map(|kernel| (architecture, kernel)).filter(|(_, kernel)| {
+            !findings
+                .iter()
+                .any(|finding| finding.architecture == architecture && finding.symbol == kernel.symbol)
+        }));
+    }
+    missing
+}
+
 /// The [`ARCHITECTURES`] for which a file contains code.
 ///
 /// # Errors

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use veriplex_audit::{Finding, MANIFEST, Proved, architectures, audit, bytes_of};
+use veriplex_audit::{Finding, MANIFEST, Proved, architectures, audit, bytes_of, missing};
 
 const USAGE: &str = "\
 veriplex-audit [--partial] FILE...
@@ -79,7 +79,7 @@ fn main() -> ExitCode {
 /// Prints the findings in a file. Returns true if all is well.
 fn print(
     name: &str,
-    architectures: &BTreeSet<&str>,
+    architectures: &BTreeSet<&'static str>,
     findings: &[Finding],
     proved: &Proved,
     partial: bool,
@@ -89,22 +89,12 @@ fn print(
     for finding in findings {
         writeln!(out, "  {finding}")?;
     }
-    let mut missing = 0;
-    for &architecture in architectures {
-        for kernel in proved
-            .kernels()
-            .iter()
-            .filter(|kernel| kernel.is_for(architecture))
-        {
-            let is_it = |f: &Finding| f.architecture == architecture && f.symbol == kernel.symbol;
-            if !findings.iter().any(is_it) {
-                writeln!(out, "  {:<38}not found ({architecture})", kernel.symbol)?;
-                missing += 1;
-            }
-        }
+    let missing = missing(architectures, findings, proved);
+    for (architecture, kernel) in &missing {
+        writeln!(out, "  {:<38}not found ({architecture})", kernel.symbol)?;
     }
     let differs = findings.iter().any(|finding| finding.difference.is_some());
-    let bad = differs || findings.is_empty() || (missing > 0 && !partial);
+    let bad = differs || findings.is_empty() || (!missing.is_empty() && !partial);
     Ok(!bad)
 }
 

@@ -157,6 +157,16 @@ pub fn lift_symbols(symbols: &[object_file::Symbol]) -> io::Result<Vec<Lifted>> 
     Ok(lifted)
 }
 
+/// The instructions of a kernel of this level, in order: where each begins, its length, its text.
+///
+/// # Errors
+///
+/// If one is not in the list of instructions.
+pub fn listing(level: &table::Level, code: &[u8]) -> Result<Vec<(u64, u64, String)>, Error> {
+    let instructions = (level.target.decode)(code)?.into_values();
+    Ok(instructions.map(|i| (i.offset, i.len, i.text)).collect())
+}
+
 /// What acceptance shows, for people.
 #[derive(Debug)]
 pub struct Report<'a>(pub &'a [Lifted]);

@@ -1,0 +1,73 @@
+//! The audit of a binary as WebAssembly: the page puts a file into our memory, and reads a report from it.
+//!
+//! The first line of the report is `good`, `part` or `bad`, the second the verdict; then comes a line for each kernel.
+
+use std::fmt::Write as _;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use veriplex_audit::{Proved, architectures, audit, missing};
+
+static FILE: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+static REPORT: Mutex<String> = Mutex::new(String::new());
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Room for a file of so many bytes, until the next call.
+// SAFETY: no other symbol in the module has this name; so it is for those below.
+#[unsafe(no_mangle)]
+pub extern "C" fn allocate(len: usize) -> *mut u8 {
+    let mut file = lock(&FILE);
+    *file = vec![0; len];
+    file.as_mut_ptr()
+}
+
+/// Audits that file. The report is here until the next call.
+// SAFETY: as above.
+#[unsafe(no_mangle)]
+pub extern "C" fn audit_file() -> *const u8 {
+    let mut report = lock(&REPORT);
+    *report = report_on(&lock(&FILE)).unwrap_or_else(|error| format!("bad\n{error}"));
+    report.as_ptr()
+}
+
+/// The length of the report.
+// SAFETY: as above.
+#[unsafe(no_mangle)]
+pub extern "C" fn report_len() -> usize {
+    lock(&REPORT).len()
+}
+
+/// The report on a file.
+///
+/// # Errors
+///
+/// If it is not a binary that can be audited.
+pub fn report_on(file: &[u8]) -> Result<String, veriplex_audit::Error> {
+    let proved = Proved::embedded()?;
+    let findings = audit(file, &proved)?;
+    let missing = missing(&architectures(file)?, &findings, &proved);
+    let different = findings
+        .iter()
+        .filter(|finding| finding.difference.is_some())
+        .count();
+    let mut report = match (findings.len(), different, missing.len()) {
+        (0, ..) => "bad\nno Veriplex kernel was found".to_owned(),
+        (found, 0, 0) => {
+            format!("good\nall kernels are there, and each of the {found} places has the proved bytes")
+        }
+        (found, 0, n) => format!(
+            "part\neach of the {found} places found has the proved bytes; {n} kernels were not found: a linker leaves out \
+             what is not called, and in a stripped file a very different kernel is not recognised"
+        ),
+        (found, n, _) => format!("bad\n{n} of {found} places do NOT have the proved bytes"),
+    };
+    for finding in &findings {
+        let _ = write!(report, "\n{finding}");
+    }
+    for (architecture, kernel) in missing {
+        let _ = write!(report, "\n{:<38}not found ({architecture})", kernel.symbol);
+    }
+    Ok(report)
+}

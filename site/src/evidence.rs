@@ -1,0 +1,295 @@
+//! What the pages show, read from the files of the repository.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::process::Command;
+use std::{fs, io};
+
+use serde::Deserialize;
+use veriplex_assurance::evidence::{Api, Inventory, Operation, inventory, read, root, saw_theorems, spread};
+
+use crate::html::{code, escape};
+
+/// `proofs/generated/manifest.json`.
+#[derive(Deserialize)]
+pub struct Manifest {
+    pub objects: BTreeMap<String, Object>,
+    pub theorems: Vec<Theorem>,
+    pub tools: BTreeMap<String, String>,
+}
+
+/// The bytes of a kernel, or a table, about which there are theorems.
+#[derive(Deserialize)]
+pub struct Object {
+    pub symbol: String,
+    pub length: usize,
+    pub sha256: String,
+}
+
+#[derive(Deserialize)]
+pub struct Theorem {
+    pub name: String,
+    pub result: String,
+    pub script: String,
+    pub solver: Option<String>,
+}
+
+/// A run that was made: `site/runs.toml`.
+#[derive(Deserialize)]
+pub struct Run {
+    pub command: String,
+    pub date: String,
+    pub machine: String,
+    pub result: String,
+}
+
+#[derive(Deserialize)]
+struct Runs {
+    run: Vec<Run>,
+}
+
+pub struct Evidence {
+    pub inventory: Inventory,
+    /// The object and the assumptions of each theorem of SAW.
+    pub saw: BTreeMap<String, (String, Vec<String>)>,
+    pub manifest: Manifest,
+    /// The proved bytes, by object.
+    pub bytes: BTreeMap<String, Vec<u8>>,
+    /// The proofs' scripts and sources, by path.
+    pub proofs: BTreeMap<String, String>,
+    pub runs: Vec<Run>,
+    /// When `make proofs` last changed what it writes, if git knows.
+    pub proved: Option<String>,
+}
+
+impl Evidence {
+    pub fn read() -> io::Result<Self> {
+        let mut proofs = BTreeMap::new();
+        for folder in ["proofs/rocq", "proofs/saw"] {
+            collect(&root(), folder, &["v", "saw"], &mut proofs)?;
+        }
+        let runs: Runs = toml::from_str(&read("site/runs.toml")).map_err(io::Error::other)?;
+        Ok(Self {
+            inventory: inventory(),
+            saw: saw_theorems(),
+            manifest: serde_json::from_str(&read("proofs/generated/manifest.json"))?,
+            bytes: bytes(&read("proofs/generated/kernels.txt"))?,
+            proofs,
+            runs: runs.run,
+            proved: last_change("proofs/generated"),
+        })
+    }
+
+    /// The operations with which an item computes on this backend.
+    pub fn operations(&self, api: &Api, backend: &str) -> Vec<&Operation> {
+        let is_of = |operation: &Operation, name: &String| {
+            operation
+                .names
+                .iter()
+                .any(|own| own == name || own.ends_with(&format!("_{name}")))
+        };
+        let own = self
+            .inventory
+            .operation
+            .iter()
+            .filter(|operation| operation.backend == backend);
+        own.filter(|operation| api.operations.iter().any(|name| is_of(operation, name)))
+            .collect()
+    }
+
+    /// What is assumed by those who call an item on this backend.
+    pub fn assumptions<'a>(&'a self, api: &'a Api, backend: &str) -> BTreeSet<&'a str> {
+        let operations = self.operations(api, backend);
+        let inner = operations.iter().flat_map(|operation| &operation.assumptions);
+        api.assumptions.iter().chain(inner).map(String::as_str).collect()
+    }
+
+    /// A theorem: its name, its statement as it is in the sources, and where that is.
+    pub fn theorem(&self, name: &str) -> String {
+        let found = self.statement(name);
+        let script = (self.manifest.theorems.iter()).find(|theorem| theorem.name == name);
+        let place = match (&found, script) {
+            (Some((path, _)), _) => format!(" in {}", code(path)),
+            (None, Some(theorem)) => format!(" in {}", code(&theorem.script)),
+            (None, None) => String::new(),
+        };
+        let result = script.map_or(String::new(), |theorem| {
+            let solver = theorem
+                .solver
+                .as_deref()
+                .map_or(String::new(), |solver| format!(" with {solver}"));
+            format!(": {}{}", escape(&theorem.result), escape(&solver))
+        });
+        let text = found.map_or(String::new(), |(_, text)| {
+            format!("<pre tabindex=\"0\">{}</pre>", escape(&text))
+        });
+        format!(
+            "<details class=\"theorem\"><summary>{}{place}{result}</summary><p>{}</p>{text}</details>",
+            code(name),
+            escape(words(name))
+        )
+    }
+
+    /// The file with a theorem, and the statement.
+    pub fn statement(&self, name: &str) -> Option<(&str, String)> {
+        let bare = name.strip_prefix("armv8_").unwrap_or(name);
+        self.proofs.iter().find_map(|(path, text)| {
+            let (start, end) = if path.starts_with("proofs/rocq/") {
+                let start = text.find(&format!("\nTheorem {name} "))? + 1;
+                (start, start + text[start..].find("\nProof")?)
+            } else {
+                let quoted = text.find(&format!("\"{bare}\""))?;
+                let start = text[..quoted].rfind('\n').map_or(0, |at| at + 1);
+                (start, quoted + text[quoted..].find(";\n")? + 1)
+            };
+            Some((path.as_str(), text[start..end].trim_end().to_owned()))
+        })
+    }
+
+    /// The last run of a command that is recorded.
+    pub fn last_run(&self, command: &str) -> String {
+        if let Some(run) = self
+            .runs
+            .iter()
+            .rev()
+            .find(|run| run.command.starts_with(command))
+        {
+            return format!(
+                "{}, {}: {}",
+                escape(&run.date),
+                escape(&run.machine),
+                escape(&run.result)
+            );
+        }
+        match (&self.proved, command) {
+            (Some(date), "make proofs") => {
+                let tools: Vec<String> = self
+                    .manifest
+                    .tools
+                    .values()
+                    .map(|version| escape(version))
+                    .collect();
+                format!("{date} (the commit of what it wrote), with {}", tools.join("; "))
+            }
+            _ => "no run is recorded".to_owned(),
+        }
+    }
+}
+
+/// What theorems with such a name say.
+fn words(name: &str) -> &'static str {
+    const WORDS: [(&str, &str); 13] = [
+        (
+            "_lifted_thm",
+            "For every state: what the machine code, lifted to Cryptol, does to the state is what the specification says, and the vector registers are zero at the end.",
+        ),
+        (
+            "_lifted_step_thm",
+            "One iteration of the kernel's loop does to the state, and gives out, what one block of the specification does, for every state and block.",
+        ),
+        (
+            "_lifted_step_in_place_thm",
+            "The same for one buffer that is both input and output.",
+        ),
+        (
+            "_lifted_exit_thm",
+            "After the loop the state in memory is that of the specification, and the vector registers are zero.",
+        ),
+        (
+            "_enter_thm",
+            "What the machine code does before the first test of the loop is right (SAW's own decoder).",
+        ),
+        (
+            "_step_thm",
+            "One iteration of the loop, of the kernel cut at the head of its loop, is one block of the specification (SAW's own decoder).",
+        ),
+        (
+            "_step_in_place_thm",
+            "The same for one buffer that is both input and output.",
+        ),
+        (
+            "_leave_thm",
+            "What the machine code does after the loop is right (SAW's own decoder).",
+        ),
+        (
+            "round_constants_thm",
+            "The table of round constants in the build holds K(1) to K(72) of the specification.",
+        ),
+        (
+            "blocks_for_every_n",
+            "If one iteration computes one block, then n iterations compute n blocks, for every n (Rocq; by induction).",
+        ),
+        (
+            "_x86_64",
+            "For every memory in which the buffers lie apart and every number of blocks: these bytes return, state and output are the specification's, no other byte changes, the registers of the caller are kept, and the trace of accesses does not depend on data (Rocq).",
+        ),
+        (
+            "_thm",
+            "The code equals its definition in the specification, for every state and the lengths that the statement names.",
+        ),
+        ("", "See the statement."),
+    ];
+    let numbered = name
+        .trim_end_matches(|c: char| c.is_ascii_digit())
+        .trim_end_matches('_');
+    WORDS
+        .iter()
+        .find(|(end, _)| numbered.ends_with(end))
+        .map_or("", |(_, words)| words)
+}
+
+/// Theorems by their names, `NAME_0..4` among them.
+pub fn names(theorems: &[String]) -> Vec<String> {
+    theorems.iter().flat_map(|name| spread(name)).collect()
+}
+
+/// The files with these endings in a folder and in those in it, by path from the root.
+pub fn collect(
+    root: &Path,
+    folder: &str,
+    endings: &[&str],
+    files: &mut BTreeMap<String, String>,
+) -> io::Result<()> {
+    for entry in fs::read_dir(root.join(folder))? {
+        let entry = entry?;
+        let path = format!("{folder}/{}", entry.file_name().to_string_lossy());
+        if entry.file_type()?.is_dir() {
+            collect(root, &path, endings, files)?;
+        } else if path
+            .rsplit_once('.')
+            .is_some_and(|(_, ending)| endings.contains(&ending))
+        {
+            files.insert(path.clone(), read(&path));
+        }
+    }
+    Ok(())
+}
+
+/// The day of the last commit that changed a path.
+fn last_change(path: &str) -> Option<String> {
+    let mut git = Command::new("git");
+    let output = git
+        .current_dir(root())
+        .args(["log", "-1", "--format=%cs", "--", path])
+        .output()
+        .ok()?;
+    let date = String::from_utf8(output.stdout).ok()?.trim().to_owned();
+    (!date.is_empty()).then_some(date)
+}
+
+/// Reads `kernels.txt`.
+fn bytes(text: &str) -> io::Result<BTreeMap<String, Vec<u8>>> {
+    let mut kernels: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+    let mut name = String::new();
+    for line in text.lines() {
+        if let Some(next) = line.strip_suffix(':') {
+            next.clone_into(&mut name);
+        } else {
+            kernels
+                .entry(name.clone())
+                .or_default()
+                .extend(hex::decode(line).map_err(io::Error::other)?);
+        }
+    }
+    Ok(kernels)
+}

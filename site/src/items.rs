@@ -1,0 +1,274 @@
+//! What is known about each public item, and what whoever calls it has to trust.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::io;
+
+use veriplex_assurance::evidence::{Api, Operation};
+
+use crate::Site;
+use crate::evidence::{Evidence, names};
+use crate::html::{code, escape, list, page, slug};
+use crate::kernels;
+
+/// The code that the same item runs on different machines: a name, a backend of the inventory, and when.
+const WAYS: [(&str, &str, &str); 3] = [
+    (
+        "x86-64",
+        "x86-64 kernels",
+        "on x86-64, except Windows and UEFI, if the CPU has AES and AVX",
+    ),
+    (
+        "AArch64",
+        "armv8 kernels",
+        "on AArch64, except Windows and UEFI, if the CPU has AES",
+    ),
+    ("portable", "portable", "everywhere else"),
+];
+
+/// Said wherever kernels are used.
+const LANES: &str = "Where the CPU has the instructions, <code>tree</code>, <code>seekable</code>, <code>digest_many</code>, \
+    <code>mac_many</code>, <code>seal_many</code> and <code>open_many</code> run kernels for several lanes, which are \
+    tested, not proved.";
+
+pub fn write(site: &Site, evidence: &Evidence) -> io::Result<()> {
+    site.write(
+        "items.html",
+        &page("What is proved", 0, &["items.js"], &table(evidence)),
+    )?;
+    for api in &evidence.inventory.api {
+        let path = format!("parts/{}.html", slug(&api.what));
+        site.write(&path, &page(&api.what, 1, &[], &part(evidence, api)))?;
+    }
+    site.write(
+        "assumptions.html",
+        &page("Assumptions", 0, &[], &assumptions(evidence)),
+    )
+}
+
+/// Every item in one table. Scripts only hide rows of it.
+fn table(evidence: &Evidence) -> String {
+    let mut rows: Vec<(&String, &Api)> = evidence
+        .inventory
+        .api
+        .iter()
+        .flat_map(|api| api.items.iter().map(move |item| (item, api)))
+        .collect();
+    rows.sort_by_key(|(item, _)| *item);
+    let options = |names: &mut dyn Iterator<Item = &String>| {
+        names.fold(String::new(), |text, name| {
+            format!("{text}<option>{}</option>", escape(name))
+        })
+    };
+    let ways = WAYS.map(|(name, ..)| format!("<option>{name}</option>")).concat();
+    let mut body = format!(
+        "<p>Each public item of the crate: what is known about its own Rust, and, under the name of a machine, what it rests on \
+         there, down to the theorems about machine code. {} items.</p>\n\
+         <form class=\"filters\" role=\"search\" hidden><label>Name <input type=\"search\" id=\"text\"></label>\
+         <label>Status <select id=\"status\"><option value=\"\">any</option>{}</select></label>\
+         <label>Machine <select id=\"way\">{ways}</select></label>\
+         <label>Trusts <select id=\"trust\"><option value=\"\">anything</option>{}</select></label>\
+         <output id=\"count\"></output></form>\n\
+         <div class=\"wide\" tabindex=\"0\"><table id=\"items\"><thead><tr><th>Item</th><th>Its Rust</th><th>What it runs, and what that rests on</th>\
+         </tr></thead><tbody>\n",
+        rows.len(),
+        options(&mut evidence.inventory.statuses.keys()),
+        options(&mut evidence.inventory.assumptions.keys()),
+    );
+    for (item, api) in rows {
+        let file = format!("parts/{}.html", slug(&api.what));
+        let mut links = String::new();
+        for (name, backend, _) in WAYS {
+            let assumed: Vec<&str> = evidence.assumptions(api, backend).into_iter().collect();
+            let statuses: BTreeSet<&str> = evidence
+                .operations(api, backend)
+                .iter()
+                .map(|operation| operation.status.as_str())
+                .collect();
+            let statuses = if statuses.is_empty() {
+                "no kernel".to_owned()
+            } else {
+                Vec::from_iter(statuses).join(", ")
+            };
+            let _ = write!(
+                links,
+                "<a href=\"{file}#{}\" data-way=\"{name}\" data-status=\"{statuses}\" data-trust=\"{}\">{name}: {statuses}</a> ",
+                slug(name),
+                assumed.join(" "),
+            );
+        }
+        let _ = writeln!(
+            body,
+            "<tr><td><a href=\"{file}\">{}</a></td><td>{}</td><td class=\"ways\">{links}</td></tr>",
+            code(item),
+            status(&api.status),
+        );
+    }
+    body + "</tbody></table></div>\n"
+}
+
+pub fn status(name: &str) -> String {
+    format!("<span class=\"status {0}\">{0}</span>", escape(name))
+}
+
+/// The way down from some items, on each machine.
+fn part(evidence: &Evidence, api: &Api) -> String {
+    let meaning = evidence
+        .inventory
+        .statuses
+        .get(&api.status)
+        .map_or("", String::as_str);
+    let mut body = format!(
+        "<h2>Items</h2>{}<h2>Their Rust</h2><p>{}: {}.</p>",
+        list(api.items.iter().map(|item| code(item))),
+        status(&api.status),
+        escape(meaning),
+    );
+    body += &theorems(evidence, &api.theorems);
+    body += &format!("<h3>Tests</h3>{}", commands(evidence, &api.tests));
+    for (name, backend, when) in WAYS {
+        let _ = write!(
+            body,
+            "<h2 id=\"{}\">On {name}</h2><p>{}.</p>",
+            slug(name),
+            capital(when)
+        );
+        let operations = evidence.operations(api, backend);
+        if operations.is_empty() {
+            body += "<p>These items run no kernel and nothing in its place.</p>";
+        } else {
+            body += &format!("<p>{LANES}</p>");
+        }
+        for operation in operations {
+            body += &self::operation(evidence, operation, &api.operations);
+        }
+        body += &format!(
+            "<h3>What you must trust there</h3>{}",
+            trust(evidence, &evidence.assumptions(api, backend))
+        );
+    }
+    body
+}
+
+fn capital(text: &str) -> String {
+    text[..1].to_uppercase() + &text[1..]
+}
+
+/// The code that computes: kernels, or the functions of a backend.
+fn operation(evidence: &Evidence, operation: &Operation, used: &[String]) -> String {
+    let is_used = |name: &&String| {
+        used.iter()
+            .any(|own| *name == own || name.ends_with(&format!("_{own}")))
+    };
+    let mut text = String::new();
+    for name in operation.names.iter().filter(is_used) {
+        let level = operation.backend.strip_suffix(" kernels");
+        let place = level.map_or_else(|| code(name), |level| kernels::link(level, name, "../"));
+        let _ = write!(text, "<h3>{place}</h3><p>{}</p>", status(&operation.status));
+    }
+    text += &list(operation.code.iter().map(|file| code(file))).replace("<p>None.</p>", "");
+    text += &theorems(evidence, &operation.theorems);
+    text += &format!(
+        "<p>Constant time:</p>{}",
+        commands(evidence, &operation.constant_time)
+    );
+    text + &format!("<p>Tests:</p>{}", commands(evidence, &operation.tests))
+}
+
+fn theorems(evidence: &Evidence, theorems: &[String]) -> String {
+    if theorems.is_empty() {
+        return "<p>No theorem.</p>".to_owned();
+    }
+    let all: String = names(theorems)
+        .iter()
+        .map(|name| evidence.theorem(name))
+        .collect();
+    format!(
+        "<p>Theorems (<code>make proofs STRICT=1</code>; last run: {}):</p>{all}",
+        evidence.last_run("make proofs")
+    )
+}
+
+/// The commands that repeat these tests.
+pub fn commands(evidence: &Evidence, tests: &[String]) -> String {
+    list(tests.iter().map(|test| {
+        let command = command(test);
+        let run = if test.starts_with("make ") {
+            format!(" <small>({})</small>", evidence.last_run(test))
+        } else {
+            String::new()
+        };
+        if command == *test {
+            code(test) + &run
+        } else {
+            format!("{}: {}", code(test), code(&command))
+        }
+    }))
+}
+
+/// Where the tests of packages are; those of `veriplex` are in `tests`.
+const PACKAGES: [(&str, &str); 5] = [
+    ("tests/assurance/", "veriplex-assurance"),
+    ("proofs/lift/tests/", "veriplex-lift"),
+    ("proofs/audit/tests/", "veriplex-audit"),
+    ("rust/cli/tests/", "veriplex-cli"),
+    ("rust/tunnel/tests/", "veriplex-tunnel"),
+];
+
+/// The command that runs one test, `FILE::NAME`.
+fn command(test: &str) -> String {
+    let Some((file, name)) = test.split_once("::") else {
+        return test.to_owned();
+    };
+    let package = PACKAGES
+        .iter()
+        .find_map(|(folder, package)| Some((file.strip_prefix(folder)?, *package)));
+    match package.or_else(|| Some((file.strip_prefix("tests/")?, "veriplex"))) {
+        Some((inner, package)) => {
+            let target = inner.split(['/', '.']).next().unwrap_or(inner);
+            let features = if package == "veriplex" {
+                " --all-features"
+            } else {
+                ""
+            };
+            format!("cargo test -p {package}{features} --test {target} {name}")
+        }
+        None => format!("cargo test --all-features --lib {name}"),
+    }
+}
+
+/// The assumptions, with why, and the checks that would show them to be wrong.
+fn trust(evidence: &Evidence, names: &BTreeSet<&str>) -> String {
+    list(names.iter().map(|name| {
+        let what = evidence
+            .inventory
+            .assumptions
+            .get(*name)
+            .map_or("", |assumption| &assumption.what);
+        format!(
+            "<a href=\"../assumptions.html#{name}\"><strong>{name}</strong></a>: {}",
+            escape(what)
+        )
+    }))
+}
+
+pub fn assumptions(evidence: &Evidence) -> String {
+    let mut body = String::from(
+        "<p>What theorems and tests take for granted, why that is plausible, and what would show it to be wrong.</p>",
+    );
+    for (name, assumption) in &evidence.inventory.assumptions {
+        let _ = write!(
+            body,
+            "<h2 id=\"{name}\">{name}</h2><p>{}.</p><p>Because {}.</p>{}",
+            escape(&capital(&assumption.what)),
+            escape(&assumption.because),
+            commands(evidence, &assumption.checks),
+        );
+        body.extend(
+            names(&assumption.theorems)
+                .iter()
+                .map(|name| evidence.theorem(name)),
+        );
+    }
+    body
+}

@@ -1,0 +1,124 @@
+//! The first page, and the page that audits a file.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io;
+
+use crate::Site;
+use crate::evidence::Evidence;
+use crate::html::{code, escape, page};
+use crate::items::status;
+
+/// What this project claims, each with the command that repeats it.
+const CLAIMS: [(&str, &str); 8] = [
+    (
+        "every test passes: known answers, random inputs beside an executable specification, hostile input",
+        "make test",
+    ),
+    (
+        "the kernels' machine code equals the specification for every input and every number of blocks",
+        "make proofs STRICT=1",
+    ),
+    (
+        "theorems in Rocq: the framing is injective; the x86-64 kernels' bytes compute the specification",
+        "make rocq STRICT=1",
+    ),
+    ("the kernels in the program are the proved bytes", "make audit"),
+    (
+        "known answers run without a branch or address that depends on a secret (x86-64)",
+        "make ct STRICT=1",
+    ),
+    (
+        "two builds, each under other conditions, are equal byte for byte",
+        "make reproducible STRICT=1",
+    ),
+    (
+        "the source archive builds and passes its tests without a network",
+        "make dist-check STRICT=1",
+    ),
+    ("this site works in a browser", "make site-test STRICT=1"),
+];
+
+pub fn write(site: &Site, evidence: &Evidence) -> io::Result<()> {
+    site.write("index.html", &page("Veriplex", 0, &[], &overview(evidence)))?;
+    site.write(
+        "audit.html",
+        &page("Audit a binary", 0, &["audit-module.js", "audit.js"], AUDIT),
+    )
+}
+
+/// The table of claims.
+pub fn claims(evidence: &Evidence) -> String {
+    let rows = CLAIMS.iter().fold(String::new(), |mut rows, (claim, command)| {
+        let last = evidence.last_run(command.trim_end_matches(" STRICT=1"));
+        let _ = writeln!(
+            rows,
+            "<tr><td>{}</td><td>{}</td><td>{last}</td></tr>",
+            escape(claim),
+            code(command)
+        );
+        rows
+    });
+    format!(
+        "<div class=\"wide\" tabindex=\"0\"><table><thead><tr><th>Claim</th><th>Command</th><th>Last recorded run</th></tr></thead>\
+         <tbody>{rows}</tbody></table></div>"
+    )
+}
+
+/// How many operations and items have each status.
+pub fn statuses(evidence: &Evidence) -> String {
+    let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    for operation in &evidence.inventory.operation {
+        counts.entry(&operation.status).or_default().0 += operation.names.len();
+    }
+    for api in &evidence.inventory.api {
+        counts.entry(&api.status).or_default().1 += api.items.len();
+    }
+    let rows = evidence
+        .inventory
+        .statuses
+        .iter()
+        .fold(String::new(), |mut rows, (name, meaning)| {
+            let (operations, items) = counts.get(name.as_str()).copied().unwrap_or_default();
+            let _ = writeln!(
+                rows,
+                "<tr><td>{}</td><td>{}</td><td>{operations}</td><td>{items}</td></tr>",
+                status(name),
+                escape(meaning)
+            );
+            rows
+        });
+    format!(
+        "<div class=\"wide\" tabindex=\"0\"><table><thead><tr><th>Status</th><th>Meaning</th><th>Operations</th><th>Items around them</th></tr></thead>\
+         <tbody>{rows}</tbody></table></div>"
+    )
+}
+
+fn overview(evidence: &Evidence) -> String {
+    format!(
+        "<p>Veriplex is a Rust library for symmetric cryptography: the Newplex duplex over Simpira-1024, and what is built on it. \
+         This site shows what is known about each part of it, on what that rests, and how you repeat it. It was made from the \
+         files of the repository.</p>\
+         <p><strong>Proved</strong> is the machine code of the serial kernels. <strong>Tested</strong> is everything else. \
+         <strong>Neither</strong> is whether the design is secure: there has been little cryptanalysis. \
+         <a href=\"text/soundness.html\">Soundness</a> says all of this in full.</p>\
+         <h2>What is known</h2>{}\
+         <p>Operations are the code that computes, on each backend. <a href=\"items.html\">Items</a> are what a program calls.</p>\
+         <h2>How to repeat it</h2>{}\
+         <p>{}</p>\
+         <p>All of this as one document: <a href=\"report.html\">report</a> ({}). What theorems rest on: \
+         <a href=\"assumptions.html\">assumptions</a>.</p>",
+        statuses(evidence),
+        claims(evidence),
+        "Each needs only the repository, Rust and the tools that <a href=\"text/contributing.html#checks\">Contributing</a> names.",
+        code("make report"),
+    )
+}
+
+const AUDIT: &str = "<p>Choose a program or static library for Linux or macOS (ELF or Mach-O; x86-64 or AArch64), or drop it on this \
+    page. The audit finds the Veriplex kernels in it, by symbol and by their bytes, and says whether they are the bytes that \
+    were proved. It is the code of <code>veriplex-audit</code>, as WebAssembly. The file stays in your browser: this page may \
+    load nothing and send nothing.</p>\
+    <noscript><p>This page needs scripts. Without: <code>cargo run -p veriplex-audit -- FILE</code></p></noscript>\
+    <p id=\"drop\"><label>File to audit <input type=\"file\" id=\"file\"></label></p>\
+    <p id=\"verdict\" role=\"status\"></p><pre id=\"findings\" tabindex=\"0\" hidden></pre>";

@@ -1,0 +1,493 @@
+//! The site in a browser: `make site-test`, which has made it. `SITE` is its folder, `PROGRAM` a program with the proved
+//! kernels; `AXE`, if it is set, is the file of axe-core, which then looks at each kind of page.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+/// One page of each kind.
+const PAGES: [&str; 8] = [
+    "index.html",
+    "items.html",
+    "parts/aead.html",
+    "kernels.html",
+    "kernels/armv8-duplex_absorb_blocks.html",
+    "text/spec-cryptol-duplex-cry.html",
+    "text/soundness.html",
+    "audit.html",
+];
+const WIDTHS: [u32; 2] = [390, 1280];
+
+fn folder(variable: &str) -> PathBuf {
+    PathBuf::from(
+        std::env::var_os(variable).unwrap_or_else(|| panic!("{variable} is not set: use make site-test")),
+    )
+}
+
+/// The files of the site, by their paths in it.
+fn files(folder: &Path, under: &str, found: &mut BTreeSet<String>) {
+    for entry in fs::read_dir(folder.join(under)).unwrap() {
+        let entry = entry.unwrap();
+        let path = format!("{under}{}", entry.file_name().to_string_lossy());
+        if entry.path().is_dir() {
+            files(folder, &format!("{path}/"), found);
+        } else {
+            found.insert(path);
+        }
+    }
+}
+
+/// The values of an attribute.
+fn attributes<'t>(text: &'t str, name: &str) -> Vec<&'t str> {
+    let start = format!(" {name}=\"");
+    text.split(start.as_str())
+        .skip(1)
+        .filter_map(|rest| rest.split('"').next())
+        .collect()
+}
+
+/// Each link of each page leads to a file of the site and a place in it. Nothing is loaded from elsewhere.
+#[test]
+#[ignore = "needs the site: make site-test"]
+fn every_link_leads_somewhere() {
+    let site = folder("SITE");
+    let mut all = BTreeSet::new();
+    files(&site, "", &mut all);
+    let pages: Vec<&String> = all
+        .iter()
+        .filter(|name| name.rsplit('.').next() == Some("html"))
+        .collect();
+    assert!(pages.len() > 100, "{}", pages.len());
+    let mut wrong = Vec::new();
+    let mut links = 0;
+    for page in pages {
+        let text = fs::read_to_string(site.join(page)).unwrap();
+        for source in attributes(&text, "src") {
+            assert!(!source.contains(':'), "{page} loads {source}");
+        }
+        for link in attributes(&text, "href")
+            .into_iter()
+            .chain(attributes(&text, "src"))
+        {
+            if link.contains("://") {
+                continue;
+            }
+            links += 1;
+            let (path, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let mut parts: Vec<&str> = page.split('/').collect();
+            if !path.is_empty() {
+                parts.pop();
+            }
+            for part in path.split('/').filter(|part| !part.is_empty()) {
+                if part == ".." {
+                    parts.pop();
+                } else {
+                    parts.push(part);
+                }
+            }
+            let target = parts.join("/");
+            let anchor = anchor.replace("%27", "'");
+            if !all.contains(&target) {
+                wrong.push(format!("{page}: no {target}"));
+            } else if !anchor.is_empty() {
+                let text = fs::read_to_string(site.join(&target)).unwrap();
+                if !attributes(&text, "id").contains(&anchor.as_str()) {
+                    wrong.push(format!("{page}: no {target}#{anchor}"));
+                }
+            }
+        }
+    }
+    assert!(links > 5000, "{links}");
+    assert!(
+        wrong.is_empty(),
+        "{} of {links} links:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
+
+/// Serves a folder on this machine, as any web server would.
+fn serve(folder: PathBuf) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let (mut stream, folder) = (stream.unwrap(), folder.clone());
+            thread::spawn(move || {
+                let mut line = String::new();
+                BufReader::new(&stream).read_line(&mut line).unwrap_or_default();
+                let path = line
+                    .split(' ')
+                    .nth(1)
+                    .unwrap_or("/")
+                    .trim_start_matches('/')
+                    .to_owned();
+                let kind = match path.rsplit('.').next() {
+                    Some("html") => "text/html",
+                    Some("css") => "text/css",
+                    Some("js") => "text/javascript",
+                    Some("svg") => "image/svg+xml",
+                    _ => "application/octet-stream",
+                };
+                let (status, body) = match fs::read(folder.join(&path)) {
+                    Ok(body) => ("200 OK", body),
+                    Err(_) => ("404 Not Found", Vec::new()),
+                };
+                let head = format!(
+                    "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+                    body.len()
+                );
+                // A browser that goes away is no concern of ours.
+                let _ = stream
+                    .write_all(head.as_bytes())
+                    .and_then(|()| stream.write_all(&body));
+            });
+        }
+    });
+    format!("http://{address}/")
+}
+
+/// Chromium, as its driver drives it.
+struct Browser {
+    driver: Child,
+    port: u16,
+    session: String,
+    profile: PathBuf,
+    site: String,
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        let _ = self.driver.kill();
+        let _ = self.driver.wait();
+        let _ = fs::remove_dir_all(&self.profile);
+    }
+}
+
+impl Browser {
+    fn start(site: String) -> Self {
+        let port = TcpListener::bind("127.0.0.1:0")
+            .unwrap()
+            .local_addr()
+            .unwrap()
+            .port();
+        let profile = std::env::temp_dir().join(format!("veriplex-site-{}", std::process::id()));
+        fs::create_dir_all(&profile).unwrap();
+        let driver = Command::new("chromedriver")
+            .arg(format!("--port={port}"))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut browser = Self {
+            driver,
+            port,
+            session: String::new(),
+            profile,
+            site,
+        };
+        let start = Instant::now();
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            assert!(
+                start.elapsed() < Duration::from_secs(60),
+                "chromedriver does not start"
+            );
+            thread::sleep(Duration::from_millis(50));
+        }
+        let arguments = [
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-quic",
+            "--no-first-run",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+            &format!("--user-data-dir={}", browser.profile.display()),
+        ];
+        let options = json!({ "capabilities": { "alwaysMatch": {
+            "goog:chromeOptions": { "args": arguments },
+            "goog:loggingPrefs": { "browser": "ALL" },
+        } } });
+        let session = browser.request("POST", "/session", &options);
+        session["sessionId"]
+            .as_str()
+            .unwrap()
+            .clone_into(&mut browser.session);
+        browser
+    }
+
+    fn request(&self, method: &str, path: &str, body: &Value) -> Value {
+        let body = body.to_string();
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        write!(
+            stream,
+            "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
+             Connection: close\r\n\r\n{body}",
+            body.len()
+        )
+        .unwrap();
+        // The driver keeps the connection open, so its answer ends where its length says.
+        let mut reader = BufReader::new(stream);
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            reader.read_line(&mut line).unwrap();
+            if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
+                length = value.trim().parse().unwrap();
+            }
+            if line.trim().is_empty() {
+                break;
+            }
+        }
+        let mut answer = vec![0; length];
+        reader.read_exact(&mut answer).unwrap();
+        let value: Value = serde_json::from_slice(&answer).unwrap();
+        assert!(value["value"]["error"].is_null(), "{path}: {}", value["value"]);
+        value["value"].clone()
+    }
+
+    fn post(&self, path: &str, body: &Value) -> Value {
+        self.request("POST", &format!("/session/{}/{path}", self.session), body)
+    }
+
+    fn open(&self, page: &str) {
+        self.post("url", &json!({ "url": format!("{}{page}", self.site) }));
+    }
+
+    fn run(&self, script: &str) -> Value {
+        self.post("execute/sync", &json!({ "script": script, "args": [] }))
+    }
+
+    fn devtools(&self, command: &str, parameters: &Value) -> Value {
+        self.post(
+            "goog/cdp/execute",
+            &json!({ "cmd": command, "params": parameters }),
+        )
+    }
+
+    /// The message of errors on pages since the last call, among them what the policy refused.
+    fn errors(&self) -> Vec<String> {
+        let entries = self.post("se/log", &json!({ "type": "browser" }));
+        let entries = entries.as_array().cloned().unwrap_or_default();
+        entries.iter().map(|entry| entry["message"].to_string()).collect()
+    }
+
+    fn look(&self, theme: &str, width: u32) {
+        let media = json!({ "features": [{ "name": "prefers-color-scheme", "value": theme }] });
+        self.devtools("Emulation.setEmulatedMedia", &media);
+        let metrics = json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600 });
+        self.devtools("Emulation.setDeviceMetricsOverride", &metrics);
+    }
+
+    fn screenshot(&self, name: &str) {
+        let path = format!("/session/{}/screenshot", self.session);
+        let picture = self.request("GET", &path, &json!({}));
+        let folder = folder("SITE").with_extension("pictures");
+        fs::create_dir_all(&folder).unwrap();
+        let bytes = <base64ct::Base64 as base64ct::Encoding>::decode_vec(picture.as_str().unwrap()).unwrap();
+        fs::write(folder.join(format!("{name}.png")), bytes).unwrap();
+    }
+
+    /// Gives a file to the page, as a choice or dropped, and waits for its verdict.
+    fn audit(&self, file: &Path, dropped: bool) -> (String, String) {
+        self.open("audit.html");
+        if dropped {
+            // What is chosen in an input of our own is what we drop.
+            self.run(
+                "const own = document.createElement('input'); own.type = 'file'; own.id = 'own'; document.body.append(own);",
+            );
+        }
+        let input = self.post(
+            "element",
+            &json!({ "using": "css selector", "value": if dropped { "#own" } else { "#file" } }),
+        );
+        let id = input
+            .as_object()
+            .unwrap()
+            .values()
+            .next()
+            .unwrap()
+            .as_str()
+            .unwrap()
+            .to_owned();
+        self.post(
+            &format!("element/{id}/value"),
+            &json!({ "text": file.to_str().unwrap() }),
+        );
+        if dropped {
+            self.run(
+                "const data = new DataTransfer(); data.items.add(document.getElementById('own').files[0]); \
+                 document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }));",
+            );
+        }
+        let start = Instant::now();
+        loop {
+            let verdict = self
+                .run("const v = document.getElementById('verdict'); return [v.className, v.textContent];");
+            if let (Some(kind @ ("good" | "part" | "bad")), Some(text)) =
+                (verdict[0].as_str(), verdict[1].as_str())
+            {
+                return (kind.to_owned(), text.to_owned());
+            }
+            assert!(
+                start.elapsed() < Duration::from_secs(120),
+                "no verdict: {verdict}"
+            );
+            thread::sleep(Duration::from_millis(100));
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs the site, Chromium and its driver: make site-test"]
+fn the_site_works_in_chromium() {
+    let browser = Browser::start(serve(folder("SITE")));
+    pages(&browser);
+    search(&browser);
+    audits(&browser);
+    assert_eq!(browser.errors(), Vec::<String>::new());
+    no_other_host(&browser);
+}
+
+/// Every kind of page, in both themes and two widths: nothing is wider than the window, and all text can be read.
+fn pages(browser: &Browser) {
+    for page in PAGES {
+        browser.open(page);
+        for width in WIDTHS {
+            let mut backgrounds = BTreeSet::new();
+            for theme in ["light", "dark"] {
+                browser.look(theme, width);
+                let seen = browser.run(LOOK);
+                let wide = seen["wide"].as_i64().unwrap();
+                assert!(
+                    wide <= i64::from(width),
+                    "{page} is {wide} wide in a window of {width}"
+                );
+                assert_eq!(seen["pale"], json!([]), "{page}, {theme}: too little contrast");
+                backgrounds.insert(seen["background"].to_string());
+                let name = format!("{}-{theme}-{width}", page.replace(['/', '.'], "-"));
+                browser.screenshot(&name);
+            }
+            assert_eq!(backgrounds.len(), 2, "{page} looks the same in both themes");
+        }
+        assert_eq!(browser.errors(), Vec::<String>::new(), "{page}");
+        if let Some(axe) = std::env::var_os("AXE") {
+            browser.run(&fs::read_to_string(axe).unwrap());
+            let found = browser.post("execute/async", &json!({ "args": [], "script":
+                "const done = arguments[0]; axe.run().then((r) => done(r.violations.map((v) => `${v.id}: ${v.nodes[0].html}`)));" }));
+            assert_eq!(found, json!([]), "{page}");
+        }
+    }
+    browser.look("light", 1280);
+}
+
+/// The width of the page, its background, and the texts that have less than 4.5 times its luminance, or the reverse.
+const LOOK: &str = "
+const numbers = (colour) => colour.match(/[0-9.]+/g).map(Number);
+const luminance = (colour) => {
+  const [r, g, b] = numbers(colour).map((c) => c / 255).map((c) => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+};
+const behind = (element) => {
+  for (let e = element; e; e = e.parentElement) {
+    const colour = getComputedStyle(e).backgroundColor;
+    if ((numbers(colour)[3] ?? 1) > 0) return colour;
+  }
+  return 'rgb(255, 255, 255)';
+};
+const pale = [];
+for (const e of document.querySelectorAll('p, a, code, td, th, li, summary, label, h1, h2, pre, .status')) {
+  const [a, b] = [luminance(getComputedStyle(e).color), luminance(behind(e))].sort((a, b) => b - a);
+  if ((a + 0.05) / (b + 0.05) < 4.5) pale.push(e.outerHTML.slice(0, 80));
+}
+return { wide: document.documentElement.scrollWidth, background: behind(document.body), pale: pale.slice(0, 3) };
+";
+
+/// What must I trust if I call `aead::Aead::seal` on `AArch64`?
+fn search(browser: &Browser) {
+    browser.open("items.html");
+    let shown = "return [...document.querySelectorAll('#items tbody tr')].filter((r) => !r.hidden).length;";
+    let all = browser.run(shown).as_i64().unwrap();
+    assert!(all > 500, "{all}");
+    let set = |id: &str, value: &str| {
+        browser.run(&format!(
+            "const e = document.getElementById('{id}'); e.value = '{value}'; e.dispatchEvent(new Event('input', {{ bubbles: true }}));"
+        ));
+    };
+    set("text", "aead::aead::seal");
+    let few = browser.run(shown).as_i64().unwrap();
+    assert!((1..20).contains(&few), "{few}");
+    set("way", "AArch64");
+    browser.run("[...document.querySelectorAll('#items tbody tr')].find((r) => !r.hidden).querySelector('.ways a:not([hidden])').click();");
+    let place = browser
+        .run("return [location.pathname, location.hash, document.querySelector(location.hash).textContent];");
+    assert_eq!(place, json!(["/parts/aead.html", "#aarch64", "On AArch64"]));
+    let text = browser.run("return document.querySelector('main').textContent;");
+    assert!(text.as_str().unwrap().contains("What you must trust there"));
+    browser.open("items.html");
+    for (id, value) in [
+        ("status", "not-covered"),
+        ("trust", "macaw"),
+        ("text", "no such item"),
+    ] {
+        set(id, value);
+        let count = browser.run(shown).as_i64().unwrap();
+        assert!(count < all && (count > 0 || id == "text"), "{id}: {count}");
+        set(id, "");
+    }
+    assert_eq!(browser.run(shown), json!(all));
+}
+
+fn audits(browser: &Browser) {
+    if fs::read(folder("SITE").join("audit-module.js"))
+        .unwrap()
+        .is_empty()
+    {
+        println!(
+            "site-test: audits were skipped, because the site was made without WebAssembly (see make site)"
+        );
+        assert!(std::env::var_os("STRICT").is_none_or(|strict| strict.is_empty()));
+        return;
+    }
+    let program = folder("PROGRAM").canonicalize().unwrap();
+    let folder = folder("SITE").with_extension("files");
+    fs::create_dir_all(&folder).unwrap();
+    let mut bytes = fs::read(&program).unwrap();
+    let proved = veriplex_audit::Proved::embedded().unwrap();
+    let findings = veriplex_audit::audit(&bytes, &proved).unwrap();
+    let flipped = folder.join("flipped");
+    bytes[findings[0].file_offset + findings[0].len / 2] ^= 1;
+    fs::write(&flipped, &bytes).unwrap();
+    let text = folder.join("text");
+    fs::write(&text, "no program").unwrap();
+    for dropped in [false, true] {
+        for (file, kind) in [(&program, "good"), (&flipped, "bad"), (&text, "bad")] {
+            let (found, verdict) = browser.audit(file, dropped);
+            assert_eq!(found, kind, "{}: {verdict}", file.display());
+        }
+    }
+    let (_, verdict) = browser.audit(&flipped, true);
+    assert!(verdict.contains("1 of"), "{verdict}");
+    browser.screenshot("audit-flipped");
+}
+
+/// The policy refuses what a page might try to load or send.
+fn no_other_host(browser: &Browser) {
+    browser.open("audit.html");
+    let tried = browser.post(
+        "execute/async",
+        &json!({ "args": [], "script":
+            "const done = arguments[0]; \
+             const refused = []; document.addEventListener('securitypolicyviolation', (e) => refused.push(e.violatedDirective)); \
+             fetch('/style.css').then(() => done('fetched'), () => setTimeout(() => done(refused), 200));" }),
+    );
+    assert_eq!(tried, json!(["connect-src"]));
+}
