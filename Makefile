@@ -16,7 +16,7 @@ IMPOSSIBLE := $(if $(filter aarch64,$(ARCH)),x86_64,aarch64)
 # Of `make mutate`: one shard of so many.
 SHARD ?= 0/1
 
-.PHONY: help install test test-sizes package mutate test-aarch64 lint features fuzz bench deps spec isa isa-runs proofs rocq kernels kernels-check ct audit replay mutants reproducible dist dist-check site site-test report
+.PHONY: help install test test-sizes package minimal-versions mutate test-aarch64 lint features fuzz bench deps spec isa isa-runs proofs rocq kernels kernels-check ct audit replay mutants reproducible dist dist-check site site-test report
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -110,6 +110,9 @@ features: ## run clippy on the crate with many sets of features (tests/feature-s
 	    $(CARGO) clippy --quiet --lib --no-default-features --features "$$set" -- -D warnings || { echo "features: $$set" >&2; exit 1; }; \
 	done
 	@STRICT= tests/bare-targets
+
+minimal-versions: ## check the packaged crate with the oldest versions of its dependencies that it allows (needs the registry)
+	@tests/minimal-versions
 
 kernels: ## compile the assembly in jasmin/x86-64 from its Jasmin source (needs jasminc)
 	$(CARGO) run --quiet --package veriplex-tools -- kernels
