@@ -236,15 +236,23 @@ pub fn spread(name: &str) -> Vec<String> {
     }
 }
 
-/// SAW's theorems, each with its object and its assumptions.
+/// SAW's theorems, each with its object and its assumptions, as `make proofs` found them.
+///
+/// # Panics
+///
+/// If the manifest is not as `make proofs` writes it.
 #[must_use]
 pub fn saw_theorems() -> BTreeMap<String, (String, Vec<String>)> {
-    read("proofs/THEOREMS.txt")
-        .lines()
-        .map(|line| line.split('#').next().unwrap_or(""))
-        .filter_map(|line| {
-            let mut words = line.split_whitespace().map(str::to_owned);
-            Some((words.next()?, (words.next()?, words.collect())))
+    let manifest: serde_json::Value =
+        serde_json::from_str(&read("proofs/generated/manifest.json")).expect("the manifest is JSON");
+    let text = |value: &serde_json::Value| value.as_str().expect("a text").to_owned();
+    let theorems = manifest["theorems"].as_array().expect("a list of theorems");
+    theorems
+        .iter()
+        .map(|theorem| {
+            let assumptions = text(&theorem["assumptions"]);
+            let assumptions = assumptions.split_whitespace().map(str::to_owned).collect();
+            (text(&theorem["name"]), (text(&theorem["object"]), assumptions))
         })
         .collect()
 }

@@ -10,6 +10,7 @@ pub mod lifted;
 mod manifest;
 mod rust;
 mod saw;
+mod summary;
 
 use crate::{Options, subcommand};
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,6 +18,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 use std::{fs, io};
+use summary::Evidence;
 use veriplex_lift::lift_symbols;
 use veriplex_lift::object_file::{Symbol, symbols};
 use veriplex_lift::table::TABLE;
@@ -55,11 +57,19 @@ const ADMITTING: [&str; 28] = [
     "conditional_points_to",
 ];
 
-/// One line of `proofs/THEOREMS.txt`: a name, what it is about, and on what it rests.
+/// One line of `proofs/THEOREMS.txt`: a name, and what it is about.
 pub struct Expected {
     pub name: String,
     pub object: String,
-    pub assumptions: Vec<String>,
+}
+
+/// A theorem that was proved.
+pub struct Proved {
+    theorem: saw::Theorem,
+    /// The files that its script depends on, itself first.
+    files: Vec<String>,
+    /// On what it rests: see `proofs/README.md`.
+    assumptions: Vec<String>,
 }
 
 pub fn main(args: impl Iterator<Item = String>, root: &Path) -> ExitCode {
@@ -111,7 +121,7 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
         lifted::write(root, &modules, &out.join("lifted"))?;
     }
     saw::recorder(&out)?;
-    rust::bitcode(root, &out)?;
+    let bitcode = rust::bitcode(root, &out)?;
 
     let mut wrong = Vec::new();
     for of_script in &files {
@@ -129,18 +139,8 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
             wrong.extend(admitted(&text).map(|what| format!("{file}: {what}")));
         }
     }
-    let mut theorems = BTreeMap::new();
-    for (run, files) in saw::run_all(root, &scripts)?.into_iter().zip(files) {
-        wrong.extend(run.failure);
-        for theorem in run.proved {
-            let (first, _) = theorems
-                .entry(theorem.name.clone())
-                .or_insert_with(|| (theorem.clone(), files.clone()));
-            if first.goals != theorem.goals {
-                wrong.push(format!("{}: its goals are not always the same", theorem.name));
-            }
-        }
-    }
+    let runs = saw::run_all(root, &scripts)?.into_iter().zip(files);
+    let theorems = collect(runs, &expected, &bitcode, &mut wrong);
 
     if only.is_none() {
         wrong.extend(unlisted(&expected, &theorems, &kernels));
@@ -173,12 +173,49 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
     Ok(wrong.is_empty() && whole)
 }
 
-/// What is in THEOREMS.txt and was not proved, and the other way round; kernels without a theorem.
-fn unlisted(
+/// What the runs proved, by name; what was wrong with them is added.
+fn collect(
+    runs: impl Iterator<Item = (saw::Run, Vec<String>)>,
     expected: &[Expected],
-    theorems: &BTreeMap<String, (saw::Theorem, Vec<String>)>,
-    kernels: &[Symbol],
-) -> Vec<String> {
+    bitcode: &str,
+    wrong: &mut Vec<String>,
+) -> BTreeMap<String, Proved> {
+    let objects: BTreeMap<&str, &str> = expected.iter().map(|e| (&*e.name, &*e.object)).collect();
+    let mut theorems: BTreeMap<String, Proved> = BTreeMap::new();
+    for (run, files) in runs {
+        wrong.extend(run.failure);
+        for theorem in run.proved {
+            if let Some(first) = theorems.get(&theorem.name) {
+                if first.theorem.goals != theorem.goals {
+                    wrong.push(format!("{}: its goals are not always the same", theorem.name));
+                }
+                continue;
+            }
+            let lifted = files.iter().any(|file| file == manifest::LIFTED);
+            let assumptions = match objects.get(&*theorem.name) {
+                Some(object) => assumptions(object, lifted, &theorem.evidence, bitcode),
+                None => Ok(Vec::new()),
+            };
+            let assumptions = assumptions.unwrap_or_else(|why| {
+                wrong.push(format!("{}: {why}", theorem.name));
+                Vec::new()
+            });
+            let files = files.clone();
+            theorems.insert(
+                theorem.name.clone(),
+                Proved {
+                    theorem,
+                    files,
+                    assumptions,
+                },
+            );
+        }
+    }
+    theorems
+}
+
+/// What is in THEOREMS.txt and was not proved, and the other way round; kernels without a theorem.
+fn unlisted(expected: &[Expected], theorems: &BTreeMap<String, Proved>, kernels: &[Symbol]) -> Vec<String> {
     let names: BTreeSet<&str> = expected.iter().map(|e| e.name.as_str()).collect();
     let proved: BTreeSet<&str> = theorems.keys().map(String::as_str).collect();
     let objects: BTreeSet<&str> = expected.iter().map(|e| e.object.as_str()).collect();
@@ -195,7 +232,81 @@ fn unlisted(
         .collect()
 }
 
-/// The lines of THEOREMS.txt: name, object, assumptions after a colon; `#` begins a comment.
+/// On what a theorem about this object rests, as its run shows: what it is proved of must be the object.
+fn assumptions(
+    object: &str,
+    lifted: bool,
+    evidence: &Evidence,
+    bitcode: &str,
+) -> Result<Vec<String>, String> {
+    let methods: BTreeSet<&str> = evidence.methods.iter().map(String::as_str).collect();
+    let about = |what: &dyn Fn(&str) -> bool| {
+        if !methods.is_empty() && methods.iter().all(|method| what(method)) {
+            Ok(())
+        } else {
+            Err(format!("about {methods:?}, not about {object}"))
+        }
+    };
+    let mut rests = vec!["saw"];
+    // `rme` is a part of SAW.
+    rests.extend((evidence.all_solvers.iter().map(String::as_str)).filter(|solver| *solver != "rme"));
+    let kernel = object.split_once('/').and_then(|(_, name)| TABLE.kernel(name));
+    let has_table = kernel.is_some_and(|kernel| kernel.arguments.iter().any(|a| a.table().is_some()));
+    match (object, kernel) {
+        (_, Some(_)) if lifted => {
+            rests.extend(["lift", "isa"]);
+            rests.extend(has_table.then_some("table"));
+        }
+        (_, Some(kernel)) => {
+            rests.extend(["macaw", "registers"]);
+            let cuts = ["_enter", "_step", "_leave"].map(|cut| format!("{}{cut}", kernel.name));
+            if methods.iter().any(|method| cuts.iter().any(|cut| cut == method)) {
+                about(&|method| cuts.iter().any(|cut| cut == method))?;
+                rests.push("cut");
+                // Before and after the loop the table is not read.
+                rests.extend((has_table && methods.contains(&*cuts[1])).then_some("table"));
+            } else {
+                about(&|method| method == kernel.name)?;
+                rests.extend(has_table.then_some("table"));
+                rests.extend(kernel.has_count().then_some("blocks"));
+            }
+        }
+        ("instructions", _) => about(&|method| method.starts_with("form_"))?,
+        ("portable" | "duplex", _) => {
+            about(&|method| method.contains(object))?;
+            for method in &methods {
+                if rust::takes_length(bitcode, method)
+                    .ok_or_else(|| format!("{method} is not in the bitcode"))?
+                {
+                    rests.push("lengths");
+                    break;
+                }
+            }
+        }
+        _ if methods.is_empty() => (),
+        _ => return Err(format!("about {methods:?}, and {object} is no code")),
+    }
+    let mut rests: Vec<String> = rests.into_iter().map(str::to_owned).collect();
+    rests.sort_by_key(|name| ORDER.iter().position(|of| of == name));
+    Ok(rests)
+}
+
+/// In which assumptions are listed.
+const ORDER: [&str; 11] = [
+    "saw",
+    "macaw",
+    "yices",
+    "z3",
+    "lift",
+    "isa",
+    "registers",
+    "table",
+    "blocks",
+    "cut",
+    "lengths",
+];
+
+/// The lines of THEOREMS.txt: name and object; `#` begins a comment.
 fn expected(text: &str) -> io::Result<Vec<Expected>> {
     let lines = text
         .lines()
@@ -203,12 +314,11 @@ fn expected(text: &str) -> io::Result<Vec<Expected>> {
         .filter(|line| !line.is_empty() && !line.starts_with('#'));
     lines
         .map(|line| {
-            let mut words = line.split_whitespace().map(str::to_owned);
-            match (words.next(), words.next()) {
-                (Some(name), Some(object)) => Ok(Expected {
-                    name,
-                    object,
-                    assumptions: words.collect(),
+            let words: Vec<&str> = line.split_whitespace().collect();
+            match words[..] {
+                [name, object] => Ok(Expected {
+                    name: name.to_owned(),
+                    object: object.to_owned(),
                 }),
                 _ => Err(io::Error::other(format!("proofs/THEOREMS.txt: {line}"))),
             }
@@ -246,18 +356,14 @@ fn admitted(text: &str) -> impl Iterator<Item = String> {
         .map(|word| format!("uses {word}"))
 }
 
-fn print_table(
-    expected: &[Expected],
-    theorems: &BTreeMap<String, (saw::Theorem, Vec<String>)>,
-    kernels: &[Symbol],
-) {
+fn print_table(expected: &[Expected], theorems: &BTreeMap<String, Proved>, kernels: &[Symbol]) {
     let width = theorems.keys().map(String::len).max().unwrap_or(0);
     println!(
         "\n{:width$}  {:<28} {:>5}  {:<8} {:>6}  assumptions",
         "theorem", "object", "bytes", "solver", "time"
     );
     for e in expected {
-        let Some((theorem, _)) = theorems.get(&e.name) else {
+        let Some(proved) = theorems.get(&e.name) else {
             continue;
         };
         let bytes = kernels
@@ -268,9 +374,9 @@ fn print_table(
             "{:width$}  {:<28} {bytes:>5}  {:<8} {:>4.1} s  {}",
             e.name,
             e.object,
-            theorem.solver,
-            theorem.time.as_secs_f64(),
-            e.assumptions.join(" ")
+            proved.theorem.evidence.solver(),
+            proved.theorem.time.as_secs_f64(),
+            proved.assumptions.join(" ")
         );
     }
 }

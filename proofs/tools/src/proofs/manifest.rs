@@ -1,9 +1,7 @@
 //! `proofs/generated/manifest.json`: which theorems hold of which bytes, and by which files and tools.
 
-use super::Expected;
 use super::lifted::{self, object_name};
-use super::saw::Theorem;
-use super::{bytes, rust};
+use super::{Expected, Proved, bytes, rust};
 use crate::{replay, sha256};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,6 +13,9 @@ use veriplex_lift::table::TABLE;
 
 const PATH: &str = "proofs/generated/manifest.json";
 
+/// The folders of the programs that run the proofs.
+const RUNNERS: [&str; 2] = ["proofs/lift/src", "proofs/tools/src"];
+
 /// What a script about a lifted kernel includes.
 pub const LIFTED: &str = "proofs/saw/lib/lifted.saw";
 
@@ -22,7 +23,7 @@ pub const LIFTED: &str = "proofs/saw/lib/lifted.saw";
 pub fn write(
     root: &Path,
     expected: &[Expected],
-    theorems: &BTreeMap<String, (Theorem, Vec<String>)>,
+    theorems: &BTreeMap<String, Proved>,
     kernels: &[Symbol],
 ) -> io::Result<String> {
     let path = root.join(PATH);
@@ -47,24 +48,27 @@ pub fn write(
         }
     }
     let mut files = BTreeMap::new();
-    for file in theorems.values().flat_map(|(_, files)| files) {
+    let runners = runners(root)?;
+    for file in theorems.values().flat_map(|proved| &proved.files).chain(&runners) {
         files.insert(file.as_str(), sha256(&fs::read(root.join(file))?));
     }
-    let scripts: BTreeMap<&String, &Vec<String>> =
-        theorems.values().map(|(_, files)| (&files[0], files)).collect();
+    let scripts: BTreeMap<&String, &Vec<String>> = theorems
+        .values()
+        .map(|proved| (&proved.files[0], &proved.files))
+        .collect();
     replay::clear(root)?;
     let theorems = expected
         .iter()
         .filter_map(|e| theorems.get(&e.name).map(|t| (e, t)))
-        .map(|(e, (theorem, files))| {
-            let (goals, rewritten) = replay::write(root, &e.name, &theorem.goals)?;
+        .map(|(e, proved)| {
+            let (goals, rewritten) = replay::write(root, &e.name, &proved.theorem.goals)?;
             Ok(json!({
                 "name": e.name,
                 "object": e.object,
-                "solver": theorem.solver,
+                "solver": proved.theorem.evidence.solver(),
                 "result": "proved",
-                "assumptions": e.assumptions.join(" "),
-                "script": files[0],
+                "assumptions": proved.assumptions.join(" "),
+                "script": proved.files[0],
                 "goals": goals,
                 "rewritten": rewritten,
             }))
@@ -90,6 +94,25 @@ pub fn write(
     let manifest = format!("{manifest:#}\n");
     fs::write(path, &manifest)?;
     Ok(manifest)
+}
+
+/// What runs the proofs, on which each of them rests: the tools, the lifter, their dependencies, and the list of theorems.
+fn runners(root: &Path) -> io::Result<Vec<String>> {
+    let mut files = vec!["Cargo.lock".to_owned(), "proofs/THEOREMS.txt".to_owned()];
+    let mut folders = RUNNERS.map(str::to_owned).to_vec();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(root.join(&folder))? {
+            let entry = entry?;
+            let path = format!("{folder}/{}", entry.file_name().to_string_lossy());
+            if entry.file_type()?.is_dir() {
+                &mut folders
+            } else {
+                &mut files
+            }
+            .push(path);
+        }
+    }
+    Ok(files)
 }
 
 /// Whether a file is not the one that the manifest has.

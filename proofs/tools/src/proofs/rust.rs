@@ -26,8 +26,8 @@ pub const SOURCES: [&str; 6] = [
 const MODULES: [&str; 2] = ["portable", "duplex"];
 
 /// Compiles the crate to `portable.bc`, and lists its functions in `portable.saw`, for scripts to include:
-/// `duplex_Duplex_absorb` is the symbol of `veriplex::duplex::Duplex::absorb`.
-pub fn bitcode(root: &Path, out: &Path) -> io::Result<()> {
+/// `duplex_Duplex_absorb` is the symbol of `veriplex::duplex::Duplex::absorb`. Returns the module in LLVM's text form.
+pub fn bitcode(root: &Path, out: &Path) -> io::Result<String> {
     let target = out.join("bitcode");
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     super::call(
@@ -43,12 +43,23 @@ pub fn bitcode(root: &Path, out: &Path) -> io::Result<()> {
     )?;
     let folder = target.join("release/deps");
     fs::copy(only(&folder, ".bc")?, out.join("portable.bc"))?;
-    let functions = functions(&fs::read_to_string(only(&folder, ".ll")?)?);
+    let module = fs::read_to_string(only(&folder, ".ll")?)?;
+    let functions = functions(&module);
     let text = functions.iter().fold(String::new(), |mut text, (name, symbol)| {
         let _ = writeln!(text, "let {name} = \"{symbol}\";");
         text
     });
-    fs::write(out.join("portable.saw"), text)
+    fs::write(out.join("portable.saw"), text)?;
+    Ok(module)
+}
+
+/// Whether a function of the module gets a length: SAW then runs it for some lengths only.
+pub fn takes_length(module: &str, symbol: &str) -> Option<bool> {
+    let defined = [format!("@{symbol}("), format!("@\"{symbol}\"(")];
+    let line = (module.lines())
+        .find(|line| line.starts_with("define ") && defined.iter().any(|name| line.contains(name)))?;
+    let (_, parameters) = line.split_once('@')?;
+    Some(parameters.contains("i64 noundef"))
 }
 
 /// The release profile in this `Cargo.toml`.

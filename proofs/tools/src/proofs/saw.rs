@@ -1,11 +1,11 @@
-//! Running a script: the theorems are the lines that `theorem` in `common.saw` prints, and their goals are what SAW
-//! then writes to z3.
+//! Running a script: a theorem is what SAW's own summary has after it, and its goals are what SAW then writes to z3.
 
-use std::collections::BTreeMap;
+use super::summary::{Evidence, Summaries};
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use std::{env, fs, io, thread};
 
@@ -13,7 +13,7 @@ use std::{env, fs, io, thread};
 #[derive(Clone)]
 pub struct Theorem {
     pub name: String,
-    pub solver: String,
+    pub evidence: Evidence,
     pub time: Duration,
     /// What z3 was asked, byte for byte.
     pub goals: Vec<String>,
@@ -27,8 +27,10 @@ pub struct Run {
     pub failure: Option<String>,
 }
 
-/// How much memory (in kilobytes) and how many seconds a script may have.
-const LIMITS: &str = "ulimit -v 8000000; exec timeout \"${VERIPLEX_SECONDS:-900}\" saw";
+/// How many seconds, and how many megabytes of resident memory, a run may have, with its solvers. Two runs at once then fit
+/// into 12 GB.
+const SECONDS: u64 = 900;
+const MEGABYTES: u64 = 5_000;
 
 /// What stands in for z3: it keeps what z3 is asked, in a file NUMBER.THEOREM.
 const RECORDER: &str = r#"#!/bin/bash
@@ -78,15 +80,20 @@ fn recorded(folder: &Path) -> io::Result<BTreeMap<String, Vec<String>>> {
 
 /// Runs the scripts, as many at once as there are processors, and returns what came of each, in their order.
 pub fn run_all(root: &Path, scripts: &[String]) -> io::Result<Vec<Run>> {
+    let mut jobs = Vec::new();
+    for script in scripts {
+        let parts = parts(&fs::read_to_string(root.join(script))?)?;
+        jobs.extend((0..parts).map(|part| (script, (parts > 1).then_some((part, parts)))));
+    }
     let next = AtomicUsize::new(0);
     let take_turns = || {
         let mut runs = Vec::new();
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(script) = scripts.get(index) else {
+            let Some((script, part)) = jobs.get(index) else {
                 return Ok(runs);
             };
-            runs.push((index, run(root, script)?));
+            runs.push((index, run(root, script, *part)?));
         }
     };
     let mut runs = thread::scope(|scope| {
@@ -100,91 +107,310 @@ pub fn run_all(root: &Path, scripts: &[String]) -> io::Result<Vec<Run>> {
     })?
     .concat();
     runs.sort_by_key(|(index, _)| *index);
-    Ok(runs.into_iter().map(|(_, run)| run).collect())
+    let mut runs = runs.into_iter().map(|(_, run)| run);
+    Ok(jobs
+        .chunk_by(|one, other| one.0 == other.0)
+        .map(|of_script| whole(of_script[0].0, runs.by_ref().take(of_script.len()).collect()))
+        .collect())
 }
 
-/// Runs a script in its folder. What it prints goes to `target/proofs/FOLDER-NAME.log`.
-fn run(root: &Path, script: &str) -> io::Result<Run> {
-    let (folder, file) = script.rsplit_once('/').unwrap_or(("", script));
-    let name = script.trim_start_matches("proofs/saw/").replace('/', "-");
+/// In how many parts a script runs: its first line may say so.
+fn parts(text: &str) -> io::Result<u8> {
+    match text
+        .lines()
+        .next()
+        .and_then(|line| line.strip_prefix("// parts: "))
+    {
+        Some(number) => (number.parse().ok().filter(|parts| (1..=94).contains(parts)))
+            .ok_or_else(|| io::Error::other(format!("no number of parts: {number}"))),
+        None => Ok(1),
+    }
+}
+
+/// What the parts of a script show together: each must have proved the same theorems, of its own rate indices.
+fn whole(script: &str, parts: Vec<Run>) -> Run {
+    let mut parts = parts.into_iter();
+    let Some(mut run) = parts.next() else {
+        unreachable!("a script has a part");
+    };
+    for part in parts {
+        run.failure = run.failure.or(part.failure);
+        let names = |run: &[Theorem]| run.iter().map(|t| t.name.clone()).collect::<Vec<_>>();
+        if run.failure.is_none() && names(&run.proved) != names(&part.proved) {
+            run.failure = Some(format!("{script}: its parts prove different theorems"));
+        }
+        for (theorem, other) in run.proved.iter_mut().zip(part.proved) {
+            theorem.time += other.time;
+            theorem.evidence.solvers.extend(other.evidence.solvers);
+            theorem.evidence.all_solvers.extend(other.evidence.all_solvers);
+            theorem.evidence.methods.extend(other.evidence.methods);
+            if run.failure.is_none() && theorem.goals != other.goals {
+                run.failure = Some(format!("{script}: {}: other goals in another part", theorem.name));
+            }
+        }
+    }
+    run
+}
+
+/// Runs a script in its folder, or one of its parts. What it prints goes to `target/proofs/FOLDER-NAME.log`.
+fn run(root: &Path, script: &str, part: Option<(u8, u8)>) -> io::Result<Run> {
+    let mut name = script.trim_start_matches("proofs/saw/").replace('/', "-");
     let out = root.join("target/proofs");
+    let path = match part {
+        None => root.join(script),
+        Some((part, parts)) => {
+            name = format!("{part}-{name}");
+            let indices: Vec<String> = (part..94)
+                .step_by(usize::from(parts))
+                .map(|i| i.to_string())
+                .collect();
+            let text = format!(
+                "let indices = eval_list {{{{ [{}] : [{}][8] }}}};\ninclude \"../../{script}\";\n",
+                indices.join(", "),
+                indices.len()
+            );
+            let path = out.join(&name);
+            fs::write(&path, text)?;
+            path
+        }
+    };
     let log = out.join(format!("{name}.log"));
     let goals = out.join(format!("{name}.goals"));
+    let summaries = out.join(format!("{name}.summaries"));
     let theorem = out.join(format!("{name}.theorem"));
     fs::create_dir(&goals)?;
+    fs::create_dir(&summaries)?;
     fs::write(&theorem, "")?;
-    let path = env::var_os("PATH").unwrap_or_default();
-    let path = env::join_paths([out.join("bin")].into_iter().chain(env::split_paths(&path)))
+    let folders = env::var_os("PATH").unwrap_or_default();
+    let folders = env::join_paths([out.join("bin")].into_iter().chain(env::split_paths(&folders)))
         .map_err(io::Error::other)?;
     let mut child = Command::new("sh")
-        .args(["-c", &format!("{LIMITS} {file} 2>&1")])
-        .current_dir(root.join(folder))
+        .args(["-c", "exec saw \"$(basename \"$0\")\" 2>&1"])
+        .arg(&path)
+        .current_dir(path.parent().unwrap_or(root))
         .env(
             "CRYPTOLPATH",
             format!("{0}/spec/cryptol:{0}/proofs/saw/lib", root.display()),
         )
         .env("VERIPLEX_Z3", program("z3")?)
         .env("VERIPLEX_GOALS", &goals)
+        .env("VERIPLEX_SUMMARIES", &summaries)
         .env("VERIPLEX_THEOREM", theorem)
-        .env("PATH", path)
+        .env("PATH", folders)
         // Nothing is proved by what was proved another time.
         .env_remove("SAW_SOLVER_CACHE_PATH")
         .env_remove("SAW_IMPORT_PATH")
         .stdout(Stdio::piped())
         .spawn()?;
+    let output = child.stdout.take().ok_or_else(|| io::Error::other("no output"))?;
+    let done = AtomicBool::new(false);
+    let limits = [("VERIPLEX_SECONDS", SECONDS), ("VERIPLEX_MEGABYTES", MEGABYTES)]
+        .map(|(name, usual)| env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(usual));
+    let (read, ended, stopped) = thread::scope(|scope| {
+        let watch = scope.spawn(|| watch(&mut child, &done, limits));
+        let read = read(script, output);
+        done.store(true, Ordering::Relaxed);
+        let (ended, stopped) = watch.join().expect("the watch does not panic");
+        (read, ended, stopped)
+    });
+    let (begun, text) = read?;
+    fs::write(&log, text)?;
+
+    let mut failure = stopped;
+    if failure.is_none() && !ended?.success() {
+        failure = Some("an error".to_owned());
+    }
+    let (proved, at, missing) = proved(begun, &summaries);
+    failure = failure.or(missing);
+    let mut run = Run {
+        proved,
+        failure: None,
+    };
+    if let Some(why) = failure {
+        run.failure = Some(format!("{script} failed at {at}: see {} ({why})", log.display()));
+        return Ok(run);
+    }
+    let mut goals = recorded(&goals)?;
+    for theorem in &mut run.proved {
+        theorem.goals = goals.remove(&theorem.name).unwrap_or_default();
+        // The other solvers' goals are not kept.
+        if theorem.goals.is_empty() && theorem.evidence.solvers.contains("z3") {
+            run.failure = Some(format!("{script}: no goal of {} was recorded", theorem.name));
+        }
+    }
+    if let Some((name, _)) = goals.first_key_value() {
+        run.failure = Some(format!(
+            "{script}: a goal was recorded outside of the theorems ({name:?})"
+        ));
+    }
+    Ok(run)
+}
+
+/// The theorems for which there is evidence; where the script ended; and why, if evidence is missing.
+fn proved(begun: Vec<Begun>, summaries: &Path) -> (Vec<Theorem>, String, Option<String>) {
     let mut proved = Vec::new();
-    let mut begun: Option<(String, Instant)> = None;
+    let mut before = Summaries::default();
+    for Begun { name, time } in begun {
+        let Some(time) = time else {
+            return (proved, name, Some("it did not end".to_owned()));
+        };
+        let evidence = fs::read_to_string(summaries.join(format!("{name}.json")))
+            .map_err(|e| e.to_string())
+            .and_then(|json| before.evidence(&json));
+        match evidence {
+            Ok(evidence) => proved.push(Theorem {
+                name,
+                evidence,
+                time,
+                goals: Vec::new(),
+            }),
+            Err(why) => return (proved, name, Some(why)),
+        }
+    }
+    (proved, "its end".to_owned(), None)
+}
+
+/// A theorem whose proof a script began, and how long that took if it ended.
+#[derive(Debug, PartialEq, Eq)]
+struct Begun {
+    name: String,
+    time: Option<Duration>,
+}
+
+/// The theorems that a script began, in their order, and all that it printed.
+fn read(script: &str, output: impl io::Read) -> io::Result<(Vec<Begun>, String)> {
+    let mut theorems: Vec<Begun> = Vec::new();
+    let mut names = BTreeSet::new();
+    let mut start = Instant::now();
     let mut text = String::new();
-    for line in BufReader::new(child.stdout.take().ok_or_else(|| io::Error::other("no output"))?).lines() {
+    for line in BufReader::new(output).lines() {
         let line = line?;
         text += &line;
         text.push('\n');
-        let mut words = line.split(' ');
-        match (words.next(), words.next()) {
-            (Some("BEGIN"), Some(theorem)) => begun = Some((theorem.to_owned(), Instant::now())),
-            (Some("PROVED"), Some(theorem)) => {
-                let (name, start) = begun
-                    .take()
-                    .ok_or_else(|| io::Error::other("PROVED without BEGIN"))?;
-                if name != theorem {
-                    return Err(io::Error::other(format!("{theorem} inside {name}")));
-                }
-                let time = start.elapsed();
-                println!("{script}: {theorem} {:.1} s", time.as_secs_f64());
-                let solver = line
-                    .split_once(" BY ")
-                    .map_or("", |(_, solver)| solver)
-                    .to_owned();
-                proved.push(Theorem {
-                    name,
-                    solver,
-                    time,
-                    goals: Vec::new(),
+        let running = theorems.last_mut().filter(|begun| begun.time.is_none());
+        match (line.split_once(' '), running) {
+            (Some(("BEGIN", name)), None) if names.insert(name.to_owned()) => {
+                theorems.push(Begun {
+                    name: name.to_owned(),
+                    time: None,
                 });
+                start = Instant::now();
+            }
+            (Some(("END", name)), Some(begun)) if begun.name == name => {
+                let elapsed = start.elapsed();
+                println!("{script}: {name} {:.1} s", elapsed.as_secs_f64());
+                begun.time = Some(elapsed);
+            }
+            (Some(("BEGIN" | "END", _)), _) => {
+                return Err(io::Error::other(format!("{script}: out of order: {line}")));
             }
             _ => (),
         }
     }
-    fs::write(&log, text)?;
-    let status = child.wait()?;
-    let mut failure = (!status.success() || begun.is_some()).then(|| {
-        let at = begun.map_or_else(|| "outside of a theorem".to_owned(), |(name, _)| name);
-        format!("{script} failed at {at}: see {}", log.display())
-    });
-    if failure.is_none() {
-        let mut goals = recorded(&goals)?;
-        for theorem in &mut proved {
-            theorem.goals = goals.remove(&theorem.name).unwrap_or_default();
-            // The other solvers' goals are not kept.
-            if theorem.goals.is_empty() && theorem.solver == "z3" {
-                failure = Some(format!("{script}: no goal of {} was recorded", theorem.name));
-            }
-        }
-        if let Some((name, _)) = goals.first_key_value() {
-            failure = Some(format!(
-                "{script}: a goal was recorded outside of the theorems ({name:?})"
-            ));
+    Ok((theorems, text))
+}
+
+/// Waits for the end of a run, and ends it when it uses too much. Returns why, if so.
+fn watch(
+    child: &mut Child,
+    done: &AtomicBool,
+    [seconds, megabytes]: [u64; 2],
+) -> (io::Result<ExitStatus>, Option<String>) {
+    let start = Instant::now();
+    let mut stopped = None;
+    while !done.load(Ordering::Relaxed) && stopped.is_none() {
+        thread::sleep(Duration::from_millis(200));
+        if start.elapsed().as_secs() > seconds {
+            stopped = Some(format!("longer than {seconds} s"));
+        } else if family(child.id()).values().sum::<u64>() / 256 > megabytes {
+            stopped = Some(format!("out of memory: more than {megabytes} MB"));
         }
     }
-    Ok(Run { proved, failure })
+    if stopped.is_some() {
+        let ids = family(child.id()).into_keys().map(|id| id.to_string());
+        // Those that ended in the meantime make this fail.
+        let killed = Command::new("kill").arg("-KILL").args(ids).status();
+        if let Err(e) = killed.and_then(|_| child.kill()) {
+            return (Err(e), stopped);
+        }
+    }
+    (child.wait(), stopped)
+}
+
+/// A process and what it started, SAW and its solvers, each with its resident pages of 4 KiB: none where there is no `/proc`.
+fn family(of: u32) -> BTreeMap<u32, u64> {
+    let mut processes: Vec<(u32, u32, u64)> = (fs::read_dir("/proc").into_iter().flatten().flatten())
+        .filter_map(|process| {
+            let id = process.file_name().to_str()?.parse().ok()?;
+            let stat = fs::read_to_string(process.path().join("stat")).ok()?;
+            // After the name, which may hold anything: state, parent, ...; the 22nd is the number of pages.
+            let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+            Some((id, fields.get(1)?.parse().ok()?, fields.get(21)?.parse().ok()?))
+        })
+        .collect();
+    let mut family = BTreeMap::new();
+    loop {
+        let before = family.len();
+        processes.retain(|&(id, parent, pages)| {
+            let belongs = id == of || family.contains_key(&parent);
+            if belongs {
+                family.insert(id, pages);
+            }
+            !belongs
+        });
+        if family.len() == before {
+            return family;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_out_of_order_are_refused() {
+        let names = |text: &str| -> io::Result<Vec<(String, bool)>> {
+            let (theorems, all) = read("a.saw", text.as_bytes())?;
+            assert_eq!(all, text);
+            Ok(theorems
+                .into_iter()
+                .map(|begun| (begun.name, begun.time.is_some()))
+                .collect())
+        };
+        assert_eq!(names("BEGIN a\nx\nEND a\n").unwrap(), [("a".to_owned(), true)]);
+        assert_eq!(names("BEGIN a\n").unwrap(), [("a".to_owned(), false)]);
+        for text in [
+            "END a\n",
+            "BEGIN a\nBEGIN b\n",
+            "BEGIN a\nEND b\n",
+            "BEGIN a\nEND a\nBEGIN a\n",
+        ] {
+            assert!(names(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_script_says_its_parts() {
+        assert_eq!(parts("// Proves\n").unwrap(), 1);
+        assert_eq!(parts("// parts: 4\n").unwrap(), 4);
+        assert!(parts("// parts: 0\n").is_err());
+        assert!(parts("// parts: many\n").is_err());
+    }
+
+    /// Of a shell, so that there is more than the process that was started.
+    fn watched(script: &str, limits: [u64; 2]) -> (bool, Option<String>) {
+        let mut child = (Command::new("sh").args(["-c", script]).spawn()).unwrap();
+        let (status, stopped) = watch(&mut child, &AtomicBool::new(false), limits);
+        (status.unwrap().success(), stopped)
+    }
+
+    #[test]
+    fn a_run_that_uses_too_much_is_ended() {
+        let large = "head -c 300000000 /dev/zero | sort; exit 0";
+        let (_, stopped) = watched(large, [60, 100]);
+        assert_eq!(stopped.unwrap(), "out of memory: more than 100 MB");
+        let (success, stopped) = watched("sleep 60 | cat", [0, 100]);
+        assert_eq!((success, stopped.unwrap()), (false, "longer than 0 s".to_owned()));
+    }
 }
