@@ -1,6 +1,6 @@
 # One function for each form of instruction that occurs in a kernel: void form_NAME(uint64_t m[6]). It works on
-# xmm0, xmm1 and rax, which come from m[0..2], m[2..4] and m[4] and go back there. SAW proves what its model makes of
-# each (x86-64/instructions.saw); tests/assurance/instructions.rs runs the same bytes on the CPU.
+# xmm0, xmm1 and rax, which are loaded from m[0..2], m[2..4] and m[4] and stored back. SAW proves what each does in its
+# model (x86-64/instructions.saw); tests/assurance/instructions.rs runs the same bytes on the CPU.
 
 .macro begin name
 	.p2align 4
