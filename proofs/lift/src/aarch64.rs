@@ -1,5 +1,5 @@
-//! The 64-bit Arm architecture: the instructions that a kernel may have. All are in Arm's list of instructions with data-independent timing
-//! (PSTATE.DIT). Their meaning is in `spec/cryptol/isa/AArch64.cry`.
+//! The 64-bit Arm architecture: the instructions that a kernel may have. All are in Arm's list of instructions with
+//! data-independent timing (PSTATE.DIT). Their meaning is in `spec/cryptol/isa/AArch64.cry`.
 
 use crate::machine::{Address, Effect, Instruction, Operand, Register, VECTOR, View};
 use crate::{Error, Target};
@@ -12,7 +12,7 @@ use yaxpeax_arm::armv8::a64::{
 
 const STACK_POINTER: u8 = 31;
 const LINK: u8 = 30;
-/// RET by the link register.
+/// RET through the link register.
 const RET: u32 = 0xd65f_03c0;
 
 /// The AAPCS64.
@@ -21,7 +21,7 @@ pub const TARGET: Target = Target {
     name: "armv8",
     module: "isa::AArch64",
     arguments: &[0, 1, 2, 3, 4, 5, 6, 7],
-    // x18 is the platform's. Of v8 to v15 only the lower halves are the caller's; the kernels use neither half.
+    // x18 belongs to the platform. Of v8 to v15 only the lower halves are callee-saved; the kernels use neither half.
     callee_saved: &[
         Register::General(18),
         Register::General(19),
@@ -56,8 +56,8 @@ pub const TARGET: Target = Target {
     code_len,
 };
 
-/// The bits of an instruction that are not its operands, and what they are. A decoder that left one out of account would
-/// take an instruction that does not exist for one of these.
+/// The bits of an instruction that are not operands, and their values. A decoder that ignored one of them would take an
+/// instruction that does not exist for one of these.
 const ENCODINGS: [(u32, u32); 17] = [
     (0xffff_fc00, 0x4e28_4800), // AESE
     (0xffff_fc00, 0x4e28_6800), // AESMC
@@ -116,7 +116,7 @@ fn decode(code: &[u8]) -> Result<BTreeMap<u64, Instruction>, Error> {
     Ok(instructions)
 }
 
-/// The features of the CPU that it needs, by their names in Rust; not those of every ARMv8-A with vectors.
+/// The CPU features that it needs, by their names in Rust, except those that every ARMv8-A with vectors has.
 fn features(opcode: Opcode) -> Vec<String> {
     match opcode {
         Opcode::AESE | Opcode::AESMC => vec!["aes".to_owned()],
@@ -244,7 +244,7 @@ fn q(part: Part) -> Result<View, String> {
     }
 }
 
-/// A general register of 64 bits that is no zero register. Where 31 is the stack pointer it is left out as well.
+/// A general register of 64 bits, but not the zero register. Where 31 is the stack pointer, it is excluded too.
 fn general(part: Part) -> Result<Register, String> {
     match part {
         Part::Register(SizeCode::X, n) | Part::RegisterOrSP(SizeCode::X, n) if n < STACK_POINTER.into() => {
@@ -254,7 +254,7 @@ fn general(part: Part) -> Result<Register, String> {
     }
 }
 
-/// A base register, which may be the stack pointer, and a constant. It is not written back.
+/// A base register, which may be the stack pointer, plus a constant; no write-back.
 fn address(part: Part) -> Result<Address, String> {
     match part {
         Part::RegPreIndex(base, offset, false) => Ok(Address {
@@ -262,7 +262,7 @@ fn address(part: Part) -> Result<Address, String> {
             index: None,
             offset: offset.into(),
         }),
-        _ => Err("an address that is not a register and a constant".into()),
+        _ => Err("an address that is not a register plus a constant".into()),
     }
 }
 

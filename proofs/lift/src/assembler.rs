@@ -1,4 +1,4 @@
-//! Machine code from assembly, for the tests: rustc assembles it, as it does for the crate.
+//! Machine code from assembly, for the tests. rustc assembles it, as for the crate.
 
 use crate::object_file::symbols;
 use crate::table::{Kernel, Level};
@@ -9,7 +9,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 use std::{fs, io};
 
-/// A compiler with a standard library for this instruction set, on Linux, if there is one. No linker is needed.
+/// A compiler with a standard library for this instruction set on Linux, if there is one. It needs no linker.
 #[must_use]
 pub fn rustc(target: &Target) -> Option<&'static str> {
     static FOUND: [OnceLock<Option<&'static str>>; TARGETS.len()] =
@@ -44,14 +44,14 @@ pub fn triple(target: &Target) -> &'static str {
     }
 }
 
-/// The assembly of a kernel as it is committed, what it includes before it.
+/// The assembly of a kernel as committed, after the file that it includes.
 ///
 /// # Errors
 ///
 /// If a file cannot be read.
 pub fn source(root: &Path, level: &Level, kernel: &Kernel) -> io::Result<String> {
     let folder = root.join("jasmin").join(&level.name);
-    // The assembly that was made of Jasmin has everything in it.
+    // The assembly made from Jasmin includes nothing.
     if level.source == "jazz" {
         return fs::read_to_string(folder.join(format!("{}.s", kernel.name)));
     }
@@ -91,7 +91,8 @@ pub fn assemble_all(
     };
     let mut text = String::from("#![no_std]\n");
     for (i, source) in sources.iter().enumerate() {
-        // So many digits keep their order when `symbols` sorts them. A macro may come before the first instruction.
+        // With four digits, the names keep their order when `symbols` sorts them. Macros may precede the first
+        // instruction.
         let name = format!("veriplex_mutant_{i:04}_v0");
         let _ = writeln!(
             text,

@@ -1,4 +1,4 @@
-//! A kernel as a module of Cryptol.
+//! Writes a kernel as a Cryptol module.
 
 use crate::machine::{Code, Data, Effect, End, Machine, Operand, Register, Segment, VECTOR, Value};
 use crate::table::{Buffer, Kernel, Level};
@@ -53,7 +53,7 @@ pub fn lift(kernel: &Kernel, level: &Level, code: &[u8]) -> Result<Lifted, Error
                 if (again.entry(), again.exit()) != (cut.entry(), cut.exit()) {
                     return Err(Error::new(
                         0,
-                        "in place, something else happens before or after the loop",
+                        "in place, the code before or after the loop differs",
                     ));
                 }
                 text += &again.step("step_in_place");
@@ -90,7 +90,7 @@ pub fn lift(kernel: &Kernel, level: &Level, code: &[u8]) -> Result<Lifted, Error
     })
 }
 
-/// The operation of an effect, and its constants, if it has some.
+/// The operation of an effect and its constants, if it has any.
 fn constants(effect: &Effect) -> Option<(&'static str, Vec<u64>)> {
     let (function, constants) = match effect {
         Effect::Compute {
@@ -116,7 +116,7 @@ struct Loop {
     entry: Segment,
     step: Segment,
     exit: Segment,
-    /// The registers with data that go from one test to the next, as they are at the test.
+    /// The registers that carry data from one test to the next, as they are at the test.
     live: Vec<(Register, Data)>,
 }
 
@@ -128,7 +128,7 @@ impl Loop {
         passed: &mut BTreeSet<u64>,
         lanes: bool,
     ) -> Result<Self, Error> {
-        // What every iteration finds in the registers. What one of them would find otherwise is not known, and must not be used.
+        // What every iteration finds in the registers. Where iterations differ, it is unknown and must not be used.
         let mut head = entry.machine.clone();
         for (register, value) in &mut head.registers {
             if let Value::Data(data) = value {
@@ -163,11 +163,11 @@ impl Loop {
         for (segment, place) in [(&entry, 0), (&step, body)] {
             let written =
                 |(buffer, contents): &(Buffer, String)| buffer.stride.is_none() && *contents != buffer.name;
-            // Kernels for lanes keep words of the states in memory: what an iteration leaves there is in its result.
+            // Kernels for lanes keep words of the states in memory: an iteration returns what it leaves there.
             if !lanes && segment.machine.buffers.iter().any(written) {
                 return Err(Error::new(
                     place,
-                    "a buffer that is not one of blocks is written before the loop is done",
+                    "a buffer without blocks is written before the loop ends",
                 ));
             }
         }
@@ -224,7 +224,7 @@ impl Loop {
     fn live_type(&self) -> String {
         let types: Vec<String> = self.live.iter().map(|(_, data)| type_of(data.bytes)).collect();
         format!(
-            "\n/** The registers with data that go from one test of the counter to the next. */\ntype Live = {}\n",
+            "\n/** The registers that carry data from one test of the counter to the next. */\ntype Live = {}\n",
             wrapped("(", &types, ")")
         )
     }
@@ -253,7 +253,7 @@ impl Loop {
             result_type = format!("({result_type}, [{}][8])", buffer.len);
             result = format!("({result}, {contents})");
         }
-        let what = "An iteration, from one test of the counter to the next, on the block that is its turn.";
+        let what = "An iteration, from one test of the counter to the next, on the current block.";
         function(
             what,
             name,
@@ -265,7 +265,7 @@ impl Loop {
     }
 
     fn exit(&self) -> String {
-        let what = "From the last test of the counter to the return: the state, and what is left in vector registers.";
+        let what = "From the last test of the counter to the return: the state, and what remains in vector registers.";
         function(
             what,
             "exit",
@@ -279,12 +279,12 @@ impl Loop {
 
 /// A kernel without a loop.
 fn straight(segment: &Segment, name: &str) -> String {
-    let what = "From the call to the return: the state, and what is left in vector registers.";
+    let what = "From the call to the return: the state, and what remains in vector registers.";
     function(what, name, segment, false, None, returned(segment))
 }
 
-/// A function of the module. Its arguments are the buffers that the segment is given: the fixed ones, and within the loop a
-/// block of each of the others; and the live registers.
+/// A function of the module. Its arguments are the buffers that the segment may use (the fixed ones, and within the
+/// loop a block of each of the others) and the live registers.
 fn function(
     what: &str,
     name: &str,
@@ -322,7 +322,7 @@ fn function(
     text
 }
 
-/// The type and the value of what a return leaves.
+/// The type and the value of what a return leaves in buffers and vector registers.
 fn returned(segment: &Segment) -> (String, String) {
     let mut types = Vec::new();
     let mut values = Vec::new();

@@ -1,13 +1,13 @@
 //! Lifts the machine code of the Veriplex kernels to Cryptol, one definition for each instruction, so that it can be
 //! proved equal to the specification.
 //!
-//! The decoder is a library's (`iced-x86`, `yaxpeax-arm`). What is ours, and what a proof rests on: the list of
-//! instructions with the Cryptol name of each (`x86_64.rs`, `aarch64.rs`), the abstract machine that follows buffers,
-//! counter and data (`machine.rs`), and the text that comes out (`emit.rs`). How each kernel is called is in [`table`].
+//! Libraries decode (`iced-x86`, `yaxpeax-arm`). The proofs also rest on code of our own: the list of instructions with
+//! the Cryptol name of each (`x86_64.rs`, `aarch64.rs`), the abstract machine that tracks buffers, counter and data
+//! (`machine.rs`), and the emitted text (`emit.rs`). [`table`] says how each kernel is called.
 //!
-//! What is not in the lists is refused. As no operation of the machine lets data become an address or a condition,
-//! **acceptance is the proof that the kernel's time and addresses do not depend on secrets**, as far as the listed
-//! instructions take a time that does not depend on their operands.
+//! The lifter refuses everything that is not in the lists. No operation of the machine lets data become an address or a
+//! condition. So **acceptance proves that the kernel's time and addresses do not depend on secrets**, provided that the
+//! time of the listed instructions does not depend on their operands.
 
 mod aarch64;
 pub mod assembler;
@@ -37,23 +37,23 @@ type Decode = fn(&[u8]) -> Result<BTreeMap<u64, Instruction>, Error>;
 /// An instruction set and its calling convention.
 #[derive(Debug)]
 pub struct Target {
-    /// That of its object files.
+    /// The architecture in its object files.
     pub architecture: Architecture,
-    /// In `jasmin/kernels.toml`.
+    /// Its name in `jasmin/kernels.toml`.
     pub name: &'static str,
     /// The Cryptol module with the meaning of its instructions.
     pub(crate) module: &'static str,
     /// The general registers of the arguments, in order.
     pub(crate) arguments: &'static [u8],
-    /// What a kernel leaves as it was.
+    /// The registers that a kernel must preserve.
     pub(crate) callee_saved: &'static [Register],
-    /// The name of so many low bytes of vector register n is this and n, the least first.
+    /// For each width in bytes, smallest first: the prefix of a vector register's name before its number.
     pub(crate) vector_prefixes: &'static [(u8, &'static str)],
     pub(crate) vector_count: u8,
     pub(crate) general_names: &'static [&'static str],
     /// The decoder and the list of instructions.
     pub(crate) decode: Decode,
-    /// How many of these bytes there are up to the last return.
+    /// The number of these bytes up to the last return.
     pub(crate) code_len: fn(&[u8]) -> u64,
 }
 
@@ -94,36 +94,36 @@ pub const TARGETS: [&Target; 2] = [&X86_64, &ARMV8];
 pub struct Lifted {
     /// The name of the kernel.
     pub name: String,
-    /// That of its level.
+    /// The name of its level.
     pub level: String,
     /// The length of its code.
     pub bytes: usize,
-    /// How many instructions that are.
+    /// The number of its instructions.
     pub instructions: usize,
-    /// Its operations on constants, by name: `spec/cryptol/test/Forms*.cry` must have each with the same ones.
+    /// Its operations on constants, by name: `spec/cryptol/test/Forms*.cry` must have each with the same constants.
     pub constants: BTreeSet<(&'static str, Vec<u64>)>,
-    /// The module of Cryptol.
+    /// The Cryptol module.
     pub module: String,
 }
 
 impl Lifted {
-    /// The file of the module, relative to the folder of all: `x86-64/simpira1024_permute.cry`.
+    /// The file of the module, relative to the folder of all modules: `x86-64/simpira1024_permute.cry`.
     #[must_use]
     pub fn path(&self) -> String {
         format!("{}/{}.cry", self.level, self.name)
     }
 }
 
-/// Lifts every kernel of a file that is proved.
+/// Lifts every proved kernel of a file.
 ///
 /// # Errors
 ///
-/// If there is none, if one is missing, and if one is refused.
+/// If there is none, if one is missing, or if one is refused.
 pub fn lift_file(file: &Path) -> io::Result<Vec<Lifted>> {
     lift_symbols(&object_file::symbols(file)?)
 }
 
-/// Lifts the kernels that were found, which must be all that there are for their instruction sets and are proved.
+/// Lifts the proved kernels among these symbols. Those of every instruction set that occurs must all be there.
 ///
 /// # Errors
 ///
@@ -167,7 +167,7 @@ pub fn listing(level: &table::Level, code: &[u8]) -> Result<Vec<(u64, u64, Strin
     Ok(instructions.map(|i| (i.offset, i.len, i.text)).collect())
 }
 
-/// What acceptance shows, for people.
+/// What acceptance shows, as text for people.
 #[derive(Debug)]
 pub struct Report<'a>(pub &'a [Lifted]);
 
@@ -191,9 +191,9 @@ impl fmt::Display for Report<'_> {
         f.write_str(
             "Accepted, that is, for every input:\n  \
              constant time: every instruction is in the list of those with data-independent timing, every branch\n  \
-             depends on n alone, and every address is that of an argument plus a constant (plus the stride for each block);\n  \
+             depends on n alone, and every address is an argument plus a constant (plus the stride for each block);\n  \
              memory: every access is inside a buffer of the call; input and table are not written; no stack is used;\n  \
-             registers: at the return those of the caller are as they were.\n",
+             registers: at the return the callee-saved ones are unchanged.\n",
         )
     }
 }
@@ -201,7 +201,7 @@ impl fmt::Display for Report<'_> {
 /// Why a kernel is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
-    /// Where in the kernel.
+    /// The offset in the kernel.
     pub offset: u64,
     /// What is not allowed.
     pub reason: String,

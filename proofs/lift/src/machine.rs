@@ -1,8 +1,8 @@
-//! An abstract machine. It runs a kernel with symbols for data, and refuses whatever would make the time or the addresses
-//! of the kernel depend on data: there is no operation for it.
+//! An abstract machine. It runs a kernel with symbols for data, and refuses whatever would make the kernel's time or
+//! addresses depend on data: there is no operation for it.
 //!
-//! A register holds a public thing (an address inside a buffer, the counter) or data, never both. Data goes from
-//! definition to definition; it cannot become an address, and no branch can see it. So every run of an accepted
+//! A register holds something public (an address inside a buffer, the counter) or data, never both. Data flows from
+//! definition to definition; it cannot become an address, and no branch can depend on it. So every run of an accepted
 //! kernel executes the same instructions at the same addresses, whatever the secrets are.
 
 use crate::table::{Buffer, Kernel};
@@ -10,7 +10,7 @@ use crate::{Error, Target};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The bytes of the vector registers that both instruction sets have: Cryptol's type `Vector`.
+/// Size in bytes of the vector registers that both instruction sets have: Cryptol's type `Vector`.
 pub const VECTOR: u8 = 16;
 
 /// A register, by the number that its instruction set gives it.
@@ -27,7 +27,7 @@ pub struct View {
     pub bytes: u8,
 }
 
-/// Base plus constant; with an index, from the start of the blocks of a lane.
+/// Base plus constant; with an index, the base is the start of the blocks of a lane.
 #[derive(Clone, Copy, Debug)]
 pub struct Address {
     pub base: Register,
@@ -39,48 +39,49 @@ pub struct Address {
 #[derive(Clone, Copy, Debug)]
 pub enum Operand {
     Register(View),
-    /// So many bytes of memory.
+    /// Memory, with its size in bytes.
     Memory(Address, u8),
-    /// A constant, printed as a Cryptol number of so many bits.
+    /// A constant, with the size in bits of its Cryptol number.
     Constant(u64, u8),
 }
 
-/// What an instruction does. These are all the things that a kernel can do.
+/// What an instruction does. A kernel can do nothing else.
 #[derive(Clone, Debug)]
 pub enum Effect {
-    /// `destination = function operands`, a definition of the Cryptol module of this instruction set. What the register
-    /// has above it becomes zero, or is kept.
+    /// `destination = function operands`, with a function of the instruction set's Cryptol module. The register's
+    /// higher bytes become zero, or are kept.
     Compute {
         destination: View,
         function: &'static str,
         operands: Vec<Operand>,
         keeps_above: bool,
     },
-    /// From memory for each destination, in a row, by a definition of one of the modules; zero above.
+    /// Loads consecutive words into the destinations, by a definition of one of the modules; the higher bytes become
+    /// zero.
     Load {
         destinations: Vec<View>,
         function: &'static str,
         address: Address,
     },
-    /// To memory from each source, in a row.
+    /// Stores the sources to consecutive words.
     Store {
         sources: Vec<View>,
         function: &'static str,
         address: Address,
     },
-    /// To memory the 16 bytes of a source that a constant says, by a definition of the Cryptol module.
+    /// Stores 16 bytes of the source, selected by a constant, by a definition of the Cryptol module.
     StorePart {
         source: View,
         function: &'static str,
         part: u64,
         address: Address,
     },
-    /// A pointer from an argument that has some.
+    /// Loads a pointer from an argument that points to pointers.
     LoadPointer {
         register: Register,
         address: Address,
     },
-    /// Zero: how far the block that is its turn is from the first.
+    /// Sets an index to zero. It is the distance of the current block from the first.
     SetIndex {
         register: Register,
     },
@@ -89,22 +90,22 @@ pub enum Effect {
         register: Register,
         constant: i64,
     },
-    /// From now on the flags say whether this register is zero.
+    /// Sets the flags to whether this register is zero.
     Compare {
         register: Register,
     },
-    /// The flags say nothing of use.
+    /// Leaves nothing useful in the flags.
     ClobberFlags,
     Jump {
         target: u64,
     },
-    /// On the flags, or on a register.
+    /// Branches on the flags, or on a register.
     Branch {
         target: u64,
         if_zero: bool,
         register: Option<Register>,
     },
-    /// To the caller; `link` is the register that holds the address where that is not the stack.
+    /// Returns to the caller; `link` is the register that holds the return address, if it is not on the stack.
     Return {
         link: Option<Register>,
     },
@@ -117,7 +118,7 @@ pub struct Instruction {
     pub len: u64,
     /// The disassembly.
     pub text: String,
-    /// The features of the CPU that it needs, by their names in Rust; not those that every CPU has.
+    /// The CPU features that it needs, by their names in Rust, except those that every CPU has.
     pub features: Vec<String>,
     pub effects: Vec<Effect>,
 }
@@ -127,17 +128,17 @@ pub struct Instruction {
 pub enum Value {
     /// What it held when the kernel was called.
     Caller,
-    /// This far into a buffer, or into the block that is its turn.
+    /// This offset in a buffer, or in its current block.
     Address { buffer: usize, offset: i64 },
-    /// The start of the blocks of a buffer, whichever is its turn.
+    /// The start of the blocks of a buffer, whichever block is the current one.
     Start { buffer: usize },
-    /// As many blocks' lengths as there were iterations, and this.
+    /// The stride times the number of iterations so far, plus this.
     Index(i64),
-    /// n - i of the present iteration, less this.
+    /// n - i in the current iteration i, minus this.
     Count(i64),
     /// The value of a definition.
     Data(Data),
-    /// Something else in each iteration: it may not be used.
+    /// Different in each iteration: it may not be used.
     Unknown,
 }
 
@@ -146,7 +147,7 @@ pub enum Value {
 pub struct Data {
     pub definition: String,
     pub bytes: u8,
-    /// Is the register zero above them? Otherwise it has there what it had at the call.
+    /// Are the register's higher bytes zero? Otherwise they are as at the call.
     pub zero_above: bool,
 }
 
@@ -164,7 +165,7 @@ impl Data {
         (self.bytes, self.zero_above) == (other.bytes, other.zero_above)
     }
 
-    /// Read as so many bytes, in Cryptol.
+    /// Its low bytes, or all of it and zeros above, in Cryptol.
     #[must_use]
     pub fn read_as(&self, bytes: u8) -> String {
         let bits = 8 * u32::from(bytes);
@@ -189,11 +190,12 @@ pub struct Definition {
 pub struct Machine {
     pub registers: BTreeMap<Register, Value>,
     flags: Option<Value>,
-    /// Each buffer, and the definition of its present contents.
+    /// Each buffer, and the definition of its current contents.
     pub buffers: Vec<(Buffer, String)>,
-    /// Buffers that hold pointers, each with the buffer that its first one points to; the next ones follow.
+    /// Buffers that hold pointers, each with the buffer that its first pointer points to. The other pointers' buffers
+    /// follow that one.
     pointers: BTreeMap<usize, usize>,
-    /// How far it is from one block to the next in the buffers of lanes.
+    /// The distance from one block to the next in the buffers of lanes.
     lane_stride: i64,
 }
 
@@ -201,25 +203,25 @@ pub struct Machine {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     Return,
-    /// At a test of the counter: the next instruction where it is not zero, and where it is.
+    /// At a test of the counter: the next instruction if it is not zero, and if it is.
     Test {
         body: u64,
         exit: u64,
     },
 }
 
-/// A run from one place to the next test of the counter, or to the return.
+/// A run from some instruction to the next test of the counter, or to the return.
 #[derive(Clone, Debug)]
 pub struct Segment {
     pub definitions: Vec<Definition>,
     pub machine: Machine,
     pub end: End,
-    /// What was read of the definitions that were there before: of the registers at the test.
+    /// The earlier definitions that were read: those of the registers at the test.
     pub uses: BTreeSet<String>,
 }
 
 impl Machine {
-    /// As the caller leaves it. With `in_place`, the arguments that may have one buffer do.
+    /// The machine at the call. With `in_place`, arguments that may share a buffer do.
     #[must_use]
     pub fn at_call(kernel: &Kernel, target: &Target, in_place: bool) -> Self {
         let mut registers: BTreeMap<_, _> = (target.vectors().map(Register::Vector))
@@ -287,7 +289,7 @@ impl Machine {
         }
     }
 
-    /// What vector registers hold of the kernel's data.
+    /// The kernel's data in vector registers.
     pub fn left(&self) -> impl Iterator<Item = &Data> {
         self.registers
             .iter()
@@ -297,13 +299,13 @@ impl Machine {
             })
     }
 
-    /// The bytes of the widest of that.
+    /// The size in bytes of the widest of these.
     #[must_use]
     pub fn widest_left(&self) -> u8 {
         self.left().map(|data| data.bytes).max().unwrap_or(VECTOR)
     }
 
-    /// The registers at the test of an iteration, in the terms of the next one: blocks and counter are one further.
+    /// The registers at the test that ends an iteration, in terms of the next one: blocks and counter are one further.
     #[must_use]
     pub fn in_next_iteration(&self) -> BTreeMap<Register, Value> {
         let mut registers = self.registers.clone();
@@ -335,12 +337,13 @@ struct Run<'a> {
     definitions: Vec<Definition>,
     defined: BTreeSet<String>,
     uses: BTreeSet<String>,
-    /// Is a block there to be used?
+    /// May blocks be used?
     in_loop: bool,
 }
 
 impl Code<'_> {
-    /// Runs from `start` until the counter is tested, or the kernel returns. `passed` gets the instructions on the way.
+    /// Runs from `start` until the counter is tested or the kernel returns. Adds the instructions on the way to
+    /// `passed`.
     ///
     /// # Errors
     ///
@@ -366,7 +369,7 @@ impl Code<'_> {
             let instruction = self
                 .instructions
                 .get(&at)
-                .ok_or_else(|| Error::new(at, "the code goes on where no instruction begins"))?;
+                .ok_or_else(|| Error::new(at, "the code continues where no instruction begins"))?;
             if !seen.insert(at) {
                 return Err(Error::new(at, "a loop without the counter"));
             }
@@ -472,7 +475,7 @@ impl Run<'_> {
                 Effect::Add { register, constant } => match self.machine.registers.get_mut(register) {
                     Some(Value::Address { offset, .. } | Value::Index(offset)) => *offset += constant,
                     Some(Value::Count(less)) => *less -= constant,
-                    _ => return Err("arithmetic on what is neither an address nor the counter".into()),
+                    _ => return Err("arithmetic on neither an address nor the counter".into()),
                 },
                 Effect::Compare { register } => {
                     self.machine.flags = self.machine.registers.get(register).cloned();
@@ -488,9 +491,9 @@ impl Run<'_> {
                         Some(register) => self.machine.registers.get(register),
                         None => self.machine.flags.as_ref(),
                     };
-                    // The entry has not counted yet, an iteration has counted once.
+                    // The entry has not counted yet; an iteration has counted once.
                     if tested != Some(&Value::Count(i64::from(self.in_loop))) {
-                        return Err("a branch on something else than the counter".into());
+                        return Err("a branch on something other than the counter".into());
                     }
                     let (exit, body) = if *if_zero {
                         (*target, next)
@@ -508,12 +511,12 @@ impl Run<'_> {
         Ok(flow)
     }
 
-    /// What a register holds, which must be data, in Cryptol.
+    /// A register's contents in Cryptol. They must be data.
     fn data(&mut self, view: View) -> Result<String, String> {
         let name = self.target.view_name(view);
         match self.machine.registers.get(&view.register) {
             Some(Value::Data(data)) if view.bytes > data.bytes && !data.zero_above => Err(format!(
-                "{name} is read, and only its low {} bytes were written",
+                "{name} is read, but only its low {} bytes were written",
                 data.bytes
             )),
             Some(Value::Data(data)) => {
@@ -521,23 +524,23 @@ impl Run<'_> {
                 self.read(&data.definition);
                 Ok(data.read_as(view.bytes))
             }
-            Some(Value::Caller) => Err(format!("{name} is read, and nothing was written to it")),
+            Some(Value::Caller) => Err(format!("{name} is read before anything is written to it")),
             Some(Value::Unknown) => Err(format!(
-                "{name} is read, and differs from one iteration to the next"
+                "{name} is read, but differs from one iteration to the next"
             )),
             _ => Err(format!(
-                "{name} is used as data, and is an address or the counter"
+                "{name} is used as data, but is an address or the counter"
             )),
         }
     }
 
-    /// Whether the register is zero above what is about to be written. What is there must be that or the caller's.
+    /// Are the register's bytes above the view zero? If not, they must be the caller's.
     fn is_zero_above(&self, view: View) -> Result<bool, String> {
         match self.machine.registers.get(&view.register) {
             Some(Value::Data(data)) if data.bytes <= view.bytes => Ok(data.zero_above),
             Some(Value::Caller) => Ok(false),
             _ => Err(format!(
-                "{} is written, and what it has above is kept",
+                "{} is written, but its higher bytes are kept",
                 self.target.view_name(view)
             )),
         }
@@ -569,7 +572,7 @@ impl Run<'_> {
         });
     }
 
-    /// The buffer and place of so many words of so many bytes, which must be inside.
+    /// The buffer and offset of `words` words of `bytes` bytes, which must lie inside it.
     #[allow(clippy::match_same_arms)] // an address, and a start with an index
     fn place(&self, address: Address, words: usize, bytes: u8) -> Result<(usize, i64), String> {
         let name = self.target.register_name(address.base);
@@ -577,7 +580,7 @@ impl Run<'_> {
         let (buffer, offset) = match (value(address.base), address.index.map(value)) {
             (Some(Value::Address { buffer, offset }), None) => (buffer, offset),
             (Some(Value::Start { buffer }), Some(Some(Value::Index(offset)))) => (buffer, offset),
-            _ => return Err(format!("an address from {name}, which is not one")),
+            _ => return Err(format!("{name} is used as an address, but is not one")),
         };
         let at = offset + address.offset;
         let end = at + i64::from(bytes) * i64::try_from(words).map_err(|e| e.to_string())?;
@@ -591,7 +594,7 @@ impl Run<'_> {
             ));
         }
         if declared.stride.is_some() && !self.in_loop {
-            return Err(format!("a block of {}, outside of the loop", declared.name));
+            return Err(format!("a block of {}, outside the loop", declared.name));
         }
         Ok((*buffer, at))
     }
@@ -616,7 +619,7 @@ impl Run<'_> {
         self.put(address, bytes, sources.len(), function, &values?, instruction)
     }
 
-    /// Writes so many words, which have these definitions.
+    /// Writes `words` words with these definitions.
     fn put(
         &mut self,
         address: Address,
@@ -629,7 +632,7 @@ impl Run<'_> {
         let (buffer, at) = self.place(address, words, bytes)?;
         let declared = &self.machine.buffers[buffer].0;
         if !declared.writable {
-            return Err(format!("a store to {}, which is read only", declared.name));
+            return Err(format!("a store to {}, which is read-only", declared.name));
         }
         let name = format!("{}_{:03x}", declared.name, instruction.offset);
         let mut expression = format!(
@@ -648,12 +651,12 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// What the ABI leaves to the caller must be as it was, and the vector registers be known.
+    /// The callee-saved registers must be unchanged, and the vector registers known.
     fn check_return(&self, link: Option<Register>) -> Result<(), String> {
         for register in self.target.callee_saved.iter().copied().chain(link) {
             if self.machine.registers.get(&register) != Some(&Value::Caller) {
                 return Err(format!(
-                    "{} is not what the caller left there",
+                    "{} is not as the caller left it",
                     self.target.register_name(register)
                 ));
             }
@@ -661,10 +664,10 @@ impl Run<'_> {
         let widest = self.machine.widest_left();
         for (register, value) in &self.machine.registers {
             let why = match (register, value) {
-                // It is in no result, so that no theorem could say that it is wiped.
-                (Register::Vector(_), Value::Unknown) => "is left as an iteration had it",
+                // No result includes it, so no theorem could say that it is wiped.
+                (Register::Vector(_), Value::Unknown) => "is as an iteration left it",
                 (Register::Vector(_), Value::Data(data)) if data.bytes < widest && !data.zero_above => {
-                    "is left among wider ones, and only its low bytes were written"
+                    "is left with only its low bytes written, beside wider ones"
                 }
                 _ => continue,
             };
@@ -674,7 +677,7 @@ impl Run<'_> {
     }
 }
 
-/// A load or store of words of so many bytes, at a place of a buffer.
+/// A load or store of words of `bytes` bytes, at an offset in a buffer.
 fn access(function: &str, at: i64, bytes: u8) -> String {
     match bytes {
         VECTOR => format!("{function}`{{{at}}}"),

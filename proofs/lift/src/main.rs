@@ -7,10 +7,10 @@ use veriplex_lift::{Report, lift_file};
 const USAGE: &str = "\
 veriplex-lift FILE [--write FOLDER | --check FOLDER]
 
-Lifts every Veriplex kernel in an object file, a static library or a program to Cryptol, and says what that shows.
+Lifts every Veriplex kernel in an object file, a static library or a program to Cryptol, and prints what that shows.
 
   --write  write the modules to FOLDER/ARCHITECTURE/KERNEL.cry
-  --check  fail if one of them is not what is there
+  --check  fail if a module differs from the file there
 ";
 
 fn main() -> ExitCode {

@@ -1,4 +1,5 @@
-//! Broken kernels, each of which must be refused or make a theorem false: what the lifter and the proofs see, by name.
+//! Broken kernels. Each must be refused, or make a theorem false: the defects that the lifter and the proofs notice, by
+//! name.
 //!
 //! `tests/mutants.rs` lifts them all; `veriplex-tools lifted-mutants` refutes the theorems about those that lift.
 
@@ -7,16 +8,16 @@ use crate::{Lifted, assembler, lift};
 use std::path::Path;
 use std::{fs, io};
 
-/// What becomes of a broken kernel.
+/// What happens to a broken kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The lifter refuses it, with this in its reason.
     Refused(&'static str),
-    /// It lifts, and this theorem is false of it.
+    /// It lifts, and this theorem is false for it.
     Refuted(&'static str),
 }
 
-/// A change of the assembly of a kernel.
+/// A change to the assembly of a kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct Mutant {
     /// What is wrong with it.
@@ -25,20 +26,21 @@ pub struct Mutant {
     pub level: &'static str,
     /// The kernel.
     pub kernel: &'static str,
-    /// The first place with this text
+    /// The first occurrence of this text
     pub find: &'static str,
-    /// gets this one.
+    /// is replaced by this one.
     pub replace: &'static str,
-    /// What becomes of it.
+    /// What happens to it.
     pub outcome: Outcome,
 }
 
 impl Mutant {
-    /// The kernel with the change, and lifted.
+    /// Lifts the kernel with the change.
     ///
     /// # Errors
     ///
-    /// If there is no place for the change, or it cannot be assembled; as the inner error, why the lifter refuses it.
+    /// If the text to change is missing, or the result cannot be assembled. The inner error says why the lifter refuses
+    /// it.
     pub fn lift(&self, rustc: &str, root: &Path, folder: &Path) -> io::Result<Result<Lifted, crate::Error>> {
         let (level, kernel) = self.subject()?;
         let source = assembler::source(root, level, kernel)?;
@@ -55,7 +57,7 @@ impl Mutant {
     ///
     /// # Errors
     ///
-    /// If there is none of its name.
+    /// If there is none of that name.
     pub fn subject(&self) -> io::Result<(&'static Level, &'static Kernel)> {
         (TABLE.level(self.level).zip(TABLE.kernel(self.kernel)))
             .ok_or_else(|| io::Error::other(format!("{}/{}: no such kernel", self.level, self.kernel)))
@@ -85,15 +87,15 @@ pub const MUTANTS: &[Mutant] = mutants! {
         "register not wiped": "\tvpxor\t%xmm5, %xmm5, %xmm5\n" => "", Refuted "simpira1024_permute_lifted_thm";
         "last round of AES": "vaesenc\t16(%rsi)" => "vaesenclast\t16(%rsi)", Refused "not in the list of instructions";
         "round constant beyond the table": "vaesenc\t1136(%rsi)" => "vaesenc\t1137(%rsi)", Refused "bytes 1137 to 1152 of round_constants, which has 1152";
-        "store to the table": "vmovdqu\t%xmm0, (%rdi)" => "vmovdqu\t%xmm0, (%rsi)", Refused "a store to round_constants, which is read only";
+        "store to the table": "vmovdqu\t%xmm0, (%rdi)" => "vmovdqu\t%xmm0, (%rsi)", Refused "a store to round_constants, which is read-only";
         "store before the state": "vmovdqu\t%xmm0, (%rdi)" => "vmovdqu\t%xmm0, -1(%rdi)", Refused "bytes -1 to 14 of state";
-        "relative to the code": "vmovdqu\t(%rdi), %xmm0" => "vmovdqu\t0(%rip), %xmm0", Refused "an address that is not a register and a constant";
-        "through a segment": "vmovdqu\t(%rdi), %xmm0" => "vmovdqu\t%fs:(%rdi), %xmm0", Refused "an address that is not a register and a constant";
-        "address of 32 bits": "vmovdqu\t(%rdi), %xmm0" => "vmovdqu\t(%edi), %xmm0", Refused "an address that is not a register and a constant";
-        "saved on the stack": "vmovdqu\t(%rdi), %xmm0" => "vmovdqu\t%xmm6, -16(%rsp)", Refused "an address from rsp, which is not one";
-        "register of the caller read": "vmovdqu\t(%rdi), %xmm0" => "vmovdqu\t%xmm15, %xmm0", Refused "xmm15 is read, and nothing was written to it";
+        "relative to the code": "vmovdqu\t(%rdi), %xmm0" => "vmovdqu\t0(%rip), %xmm0", Refused "an address that is not a register plus a constant";
+        "through a segment": "vmovdqu\t(%rdi), %xmm0" => "vmovdqu\t%fs:(%rdi), %xmm0", Refused "an address that is not a register plus a constant";
+        "address of 32 bits": "vmovdqu\t(%rdi), %xmm0" => "vmovdqu\t(%edi), %xmm0", Refused "an address that is not a register plus a constant";
+        "saved on the stack": "vmovdqu\t(%rdi), %xmm0" => "vmovdqu\t%xmm6, -16(%rsp)", Refused "rsp is used as an address, but is not one";
+        "register of the caller read": "vmovdqu\t(%rdi), %xmm0" => "vmovdqu\t%xmm15, %xmm0", Refused "xmm15 is read before anything is written to it";
         "code after the return": "\tret" => "\tret\n\tret", Refused "an instruction that no call executes";
-        "runs off its end": "\tret" => "", Refused "the code goes on where no instruction begins";
+        "runs off its end": "\tret" => "", Refused "the code continues where no instruction begins";
         "jump into an instruction": "\tret" => "\tjmp .+1\n\tret", Refused "no instruction begins";
         "loop without a counter": "\tret" => "3:\tjmp\t3b", Refused "a loop without the counter";
         "a prefix that processors read differently": "\tret" => "\t.byte 0x66\n\tret", Refused "not the canonical encoding";
@@ -102,32 +104,32 @@ pub const MUTANTS: &[Mutant] = mutants! {
     "x86-64" duplex_absorb_blocks {
         "padding dropped": "\tvpxor\t%xmm0, %xmm9, %xmm9\n" => "", Refuted "duplex_absorb_blocks_lifted_step_thm";
         "wrong shift count": "vpsrldq\t$2" => "vpsrldq\t$3", Refuted "duplex_absorb_blocks_lifted_step_thm";
-        "branch on data": "\tjmp\t1f" => "\tcmpq\t$0, %rax\n\tja\t3f\n3:\tjmp\t1f", Refused "a branch on something else than the counter";
-        "address from data": "\tjmp\t1f" => "\tvmovdqu\t(%rax), %xmm1\n\tjmp\t1f", Refused "an address from rax, which is not one";
-        "index from data": "\tjmp\t1f" => "\tvmovdqu\t(%rdi,%rax), %xmm1\n\tjmp\t1f", Refused "an address from rdi, which is not one";
-        "counter as data": "\tmovq\t%rax, %xmm0" => "\tmovq\t%rdx, %xmm0", Refused "rdx is used as data, and is an address or the counter";
-        "block before the loop": "\tjmp\t1f" => "\tvmovdqu\t(%rsi), %xmm1\n\tjmp\t1f", Refused "a block of input, outside of the loop";
-        "pointer goes on by 93": "addq\t$94, %rsi" => "addq\t$93, %rsi", Refused "an address from rsi, which is not one";
-        "counted twice": "\tdecq\t%rdx" => "\tdecq\t%rdx\n\tdecq\t%rdx", Refused "a branch on something else than the counter";
-        "not counted": "\tdecq\t%rdx\n" => "", Refused "a branch on something else than the counter";
-        "two loops": "\tret" => "3:\tdecq\t%rdx\n\tcmpq\t$0, %rdx\n\tja\t3b\n\tret", Refused "a branch on something else than the counter";
-        "state written in the loop": "\taddq\t$94" => "\tvmovdqu\t%xmm0, (%rdi)\n\taddq\t$94", Refused "is written before the loop is done";
-        "left over from the iteration before": "\taddq\t$94" => "\tvpxor\t%xmm11, %xmm12, %xmm12\n\taddq\t$94", Refused "xmm12 is read, and nothing was written to it";
-        "callee-saved register clobbered": "\tjmp\t1f" => "\tmovq\t$-9151314442816847872, %rbx\n\tjmp\t1f", Refused "rbx is not what the caller left there";
-        "stack pointer moved": "\tret" => "\taddq\t$8, %rsp\n\tret", Refused "arithmetic on what is neither an address nor the counter";
-        "scratch register not wiped": "\tvpxor\t%xmm11, %xmm11, %xmm11\n" => "", Refused "xmm11 is left as an iteration had it";
+        "branch on data": "\tjmp\t1f" => "\tcmpq\t$0, %rax\n\tja\t3f\n3:\tjmp\t1f", Refused "a branch on something other than the counter";
+        "address from data": "\tjmp\t1f" => "\tvmovdqu\t(%rax), %xmm1\n\tjmp\t1f", Refused "rax is used as an address, but is not one";
+        "index from data": "\tjmp\t1f" => "\tvmovdqu\t(%rdi,%rax), %xmm1\n\tjmp\t1f", Refused "rdi is used as an address, but is not one";
+        "counter as data": "\tmovq\t%rax, %xmm0" => "\tmovq\t%rdx, %xmm0", Refused "rdx is used as data, but is an address or the counter";
+        "block before the loop": "\tjmp\t1f" => "\tvmovdqu\t(%rsi), %xmm1\n\tjmp\t1f", Refused "a block of input, outside the loop";
+        "pointer advances by 93": "addq\t$94, %rsi" => "addq\t$93, %rsi", Refused "rsi is used as an address, but is not one";
+        "counted twice": "\tdecq\t%rdx" => "\tdecq\t%rdx\n\tdecq\t%rdx", Refused "a branch on something other than the counter";
+        "not counted": "\tdecq\t%rdx\n" => "", Refused "a branch on something other than the counter";
+        "two loops": "\tret" => "3:\tdecq\t%rdx\n\tcmpq\t$0, %rdx\n\tja\t3b\n\tret", Refused "a branch on something other than the counter";
+        "state written in the loop": "\taddq\t$94" => "\tvmovdqu\t%xmm0, (%rdi)\n\taddq\t$94", Refused "is written before the loop ends";
+        "left over from the iteration before": "\taddq\t$94" => "\tvpxor\t%xmm11, %xmm12, %xmm12\n\taddq\t$94", Refused "xmm12 is read before anything is written to it";
+        "callee-saved register clobbered": "\tjmp\t1f" => "\tmovq\t$-9151314442816847872, %rbx\n\tjmp\t1f", Refused "rbx is not as the caller left it";
+        "stack pointer moved": "\tret" => "\taddq\t$8, %rsp\n\tret", Refused "arithmetic on neither an address nor the counter";
+        "scratch register not wiped": "\tvpxor\t%xmm11, %xmm11, %xmm11\n" => "", Refused "xmm11 is as an iteration left it";
         "legacy encoding": "vpxor\t%xmm0, %xmm9, %xmm9" => "pxor\t%xmm0, %xmm9", Refused "not in the list of instructions";
     }
     "x86-64" duplex_squeeze_blocks {
         "bytes of another place": "vpalignr\t$14" => "vpalignr\t$13", Refuted "duplex_squeeze_blocks_lifted_step_thm";
-        "capacity given out": "78(%rsi)" => "79(%rsi)", Refused "bytes 79 to 94 of output, which has 94";
+        "capacity leaked": "78(%rsi)" => "79(%rsi)", Refused "bytes 79 to 94 of output, which has 94";
     }
     "x86-64" duplex_encrypt_blocks {
         "XOR dropped": "\tvpxor\t%xmm5, %xmm10, %xmm10\n" => "", Refuted "duplex_encrypt_blocks_lifted_step_thm";
         "output left out": "\tvmovdqu\t%xmm1, 32(%rdx)\n" => "", Refuted "duplex_encrypt_blocks_lifted_step_thm";
         "input read after it was overwritten": "\tvmovdqu\t%xmm5, (%rdx)\n\tvpxor\t16(%rsi), %xmm1, %xmm7\n\tvmovdqu\t%xmm7, 16(%rdx)\n"
             => "\tvmovdqu\t%xmm5, (%rdx)\n\tvmovdqu\t%xmm5, 16(%rdx)\n\tvpxor\t16(%rsi), %xmm1, %xmm7\n\tvmovdqu\t%xmm7, 16(%rdx)\n", Refuted "duplex_encrypt_blocks_lifted_step_in_place_thm";
-        "store to the input": "vmovdqu\t%xmm5, (%rdx)" => "vmovdqu\t%xmm5, (%rsi)", Refused "a store to input, which is read only";
+        "store to the input": "vmovdqu\t%xmm5, (%rdx)" => "vmovdqu\t%xmm5, (%rsi)", Refused "a store to input, which is read-only";
     }
     "x86-64" duplex_decrypt_blocks {
         "capacity cleared": "vpsrldq\t$14" => "vpsrldq\t$15", Refuted "duplex_decrypt_blocks_lifted_step_thm";
@@ -141,9 +143,9 @@ pub const MUTANTS: &[Mutant] = mutants! {
         "round constants beyond the table": "add\tx1, x1, #128" => "add\tx1, x1, #144", Refused "bytes 1136 to 1167 of round_constants, which has 1152";
         "inverse round": "\taesmc\tv16.16b, v16.16b\n" => "\taesimc\tv16.16b, v16.16b\n", Refused "not in the list of instructions";
         "half of a register": "ldp\tq\\q\\()0, q\\q\\()1" => "ldp\td\\q\\()0, d\\q\\()1", Refused "not in the list of registers";
-        "base written back": "ldp\tq28, q29, [\\k, #\\offset]" => "ldp\tq28, q29, [\\k, #\\offset]!", Refused "an address that is not a register and a constant";
+        "base written back": "ldp\tq28, q29, [\\k, #\\offset]" => "ldp\tq28, q29, [\\k, #\\offset]!", Refused "an address that is not a register plus a constant";
         "store beyond the state": "stp\tq26, q27, [\\state, #96]" => "stp\tq26, q27, [\\state, #112]", Refused "bytes 112 to 143 of state, which has 128";
-        "callee-saved vector register clobbered": "movi\tv16.2d, #0" => "movi\tv16.2d, #0\n\tmovi\tv8.2d, #0", Refused "v8 is not what the caller left there";
+        "callee-saved vector register clobbered": "movi\tv16.2d, #0" => "movi\tv16.2d, #0\n\tmovi\tv8.2d, #0", Refused "v8 is not as the caller left it";
         "not an instruction": "\tret" => "\t.inst 0xffffffff", Refused "not an instruction";
         "return elsewhere": "\tret" => "\tret\tx1", Refused "not in the list of instructions";
     }
@@ -151,14 +153,14 @@ pub const MUTANTS: &[Mutant] = mutants! {
         "wrong lane": "ext\tv5.16b, v5.16b, v28.16b, #2" => "ext\tv5.16b, v5.16b, v28.16b, #3", Refuted "armv8_duplex_absorb_blocks_lifted_step_thm";
         "XOR dropped": "\teor\tv3.16b, v3.16b, v23.16b\n" => "", Refuted "armv8_duplex_absorb_blocks_lifted_step_thm";
         "secret in a general register": "\tcbnz\tx2, 2b" => "\tumov\tx2, v20.d[0]\n\tcbnz\tx2, 2b", Refused "not in the list of instructions";
-        "branch on a pointer": "\tcbnz\tx2, 2b" => "\tcbnz\tx1, 2b", Refused "a branch on something else than the counter";
+        "branch on a pointer": "\tcbnz\tx2, 2b" => "\tcbnz\tx1, 2b", Refused "a branch on something other than the counter";
         "branch on half of the counter": "\tcbnz\tx2, 2b" => "\tcbnz\tw2, 2b", Refused "not in the list of registers";
         "table lookup": "\tmov\tv6.16b, v26.16b" => "\ttbl\tv6.16b, {v26.16b}, v27.16b", Refused "not in the list of instructions";
-        "callee-saved register clobbered": "\tret" => "\tadd\tx19, x19, #1\n\tret", Refused "arithmetic on what is neither an address nor the counter";
-        "pointer goes on by 96": "add\tx1, x1, #94" => "add\tx1, x1, #96", Refused "an address from x1, which is not one";
+        "callee-saved register clobbered": "\tret" => "\tadd\tx19, x19, #1\n\tret", Refused "arithmetic on neither an address nor the counter";
+        "pointer advances by 96": "add\tx1, x1, #94" => "add\tx1, x1, #96", Refused "x1 is used as an address, but is not one";
     }
     "armv8" duplex_squeeze_blocks {
-        "capacity given out": "stur\tq\\end, [\\out, #78]" => "stur\tq\\end, [\\out, #79]", Refused "bytes 79 to 94 of output, which has 94";
+        "capacity leaked": "stur\tq\\end, [\\out, #78]" => "stur\tq\\end, [\\out, #79]", Refused "bytes 79 to 94 of output, which has 94";
         "padding of other bytes": "#0x81, lsl #8" => "#0x81", Refuted "armv8_duplex_squeeze_blocks_lifted_step_thm";
     }
     "armv8" duplex_encrypt_blocks {

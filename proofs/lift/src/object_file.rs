@@ -10,7 +10,7 @@ use std::{fs, io};
 pub struct Symbol {
     /// Its symbol without `veriplex_` and the version.
     pub name: String,
-    /// Its whole name.
+    /// Its whole symbol.
     pub symbol: String,
     /// The instruction set of the file.
     pub architecture: Architecture,
@@ -82,8 +82,8 @@ fn symbols_of_object(data: &[u8]) -> io::Result<Vec<Symbol>> {
     Ok(symbols)
 }
 
-/// The length of what a symbol names. Mach-O has none: there it is all up to the next symbol, and of code no more than
-/// to the last return, as what follows that is alignment. A kernel that goes on behind it is refused later.
+/// The size of a symbol. Mach-O has none: there it extends to the next symbol, and for code only to the last return, as
+/// what follows is alignment. A kernel that continues after its last return is refused later.
 fn size(
     object: &object::File<'_>,
     symbol: &object::Symbol<'_, '_>,
@@ -109,7 +109,7 @@ fn size(
     }
 }
 
-/// `simpira1024_permute` of `veriplex_simpira1024_permute_v0_1`.
+/// `simpira1024_permute` from `veriplex_simpira1024_permute_v0_1`.
 fn basename(symbol: &str) -> Option<&str> {
     let (name, version) = symbol.strip_prefix("veriplex_")?.rsplit_once("_v")?;
     version

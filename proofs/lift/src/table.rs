@@ -1,4 +1,5 @@
-//! `jasmin/kernels.toml` and `jasmin/unproved.toml`: how each kernel is called. Nothing else here knows a kernel by its name.
+//! `jasmin/kernels.toml` and `jasmin/unproved.toml`: how each kernel is called. Nothing else in this crate knows a
+//! kernel by its name.
 
 use crate::{TARGETS, Target};
 use object::Architecture;
@@ -7,7 +8,7 @@ use serde::{Deserialize, Deserializer};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-/// The table of this repository, as this program was built with it.
+/// The table of this repository, compiled into this program.
 pub static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let proved = include_str!("../../../jasmin/kernels.toml");
     let unproved = include_str!("../../../jasmin/unproved.toml");
@@ -22,7 +23,7 @@ pub struct Table {
     /// The dispatch levels.
     #[serde(rename = "level", default)]
     pub levels: Vec<Level>,
-    /// What kernels read beside what a caller gives them.
+    /// The constants that kernels read.
     #[serde(rename = "table", default)]
     pub constants: Vec<Constants>,
     /// The kernels.
@@ -34,18 +35,18 @@ pub struct Table {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Level {
-    /// Of its folders.
+    /// The name of its folders.
     pub name: String,
     /// Its instruction set.
     #[serde(deserialize_with = "target")]
     pub target: &'static Target,
-    /// The ending of its sources.
+    /// The file extension of its sources.
     pub source: String,
     /// The folder of `rust/src/backend` that declares its kernels.
     pub backend: String,
-    /// How the names of theorems about it begin.
+    /// The prefix of the names of theorems about it.
     pub theorems: String,
-    /// What is behind the kernel's name in a symbol.
+    /// What follows the kernel's name in a symbol.
     #[serde(default)]
     pub symbols: String,
 }
@@ -62,7 +63,7 @@ pub struct Constants {
     pub unproved: Option<String>,
 }
 
-/// A kernel, on whatever levels there is one.
+/// A kernel, on the levels that have it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Kernel {
@@ -72,9 +73,9 @@ pub struct Kernel {
     pub cryptol: String,
     /// What is missing of its proof.
     pub unproved: Option<String>,
-    /// In the order of the argument registers.
+    /// The arguments, in the order of the argument registers.
     pub arguments: Vec<Argument>,
-    /// Per level what it needs.
+    /// What it needs, per level.
     pub levels: BTreeMap<String, Needs>,
 }
 
@@ -82,9 +83,9 @@ pub struct Kernel {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Needs {
-    /// The features of the CPU, by their names in Rust.
+    /// The CPU features, by their names in Rust.
     pub features: Vec<String>,
-    /// The file of the same folder that its source includes.
+    /// The file in the same folder that its source includes.
     pub include: Option<String>,
 }
 
@@ -92,7 +93,7 @@ pub struct Needs {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Argument {
-    /// In declarations and in Cryptol.
+    /// Its name in declarations and in Cryptol.
     pub name: String,
     #[serde(default)]
     count: bool,
@@ -119,15 +120,15 @@ pub enum Access {
     ReadWrite,
 }
 
-/// A memory object of a call. No two overlap, and each has all its bytes: the caller's part of the contract.
+/// A memory object of a call. The caller guarantees that no two overlap, and that each has all its bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Buffer {
     /// Its name in the Cryptol.
     pub name: String,
-    /// In bytes; of one block where it is a buffer of blocks.
+    /// Its size in bytes; for a buffer of blocks, the size of one block.
     pub len: i64,
-    /// How far it is from one block to the next where there are blocks, as many as the count says: only an iteration of
-    /// the loop may use it, and only the block that is its turn.
+    /// For a buffer of blocks, the distance from one block to the next; the count says how many there are. Only an
+    /// iteration of the loop may use the buffer, and only its current block.
     pub stride: Option<i64>,
     /// May it be written?
     pub writable: bool,
@@ -146,19 +147,19 @@ impl Argument {
         self.table.as_deref()
     }
 
-    /// How many pointers it points to, each to a buffer of its own: those of [`Argument::of_lane`].
+    /// How many pointers it points to, each to a separate buffer: see [`Argument::of_lane`].
     #[must_use]
     pub fn pointers(&self) -> Option<u32> {
         self.pointers
     }
 
-    /// What it points to, if that is no pointers.
+    /// What it points to, unless these are pointers.
     #[must_use]
     pub fn buffer(&self) -> Option<Buffer> {
         (!self.count && self.pointers.is_none()).then(|| self.of_lane(&self.name))
     }
 
-    /// What the pointer of a lane points to, under this name.
+    /// What the pointer of a lane points to, named `name`.
     #[must_use]
     pub fn of_lane(&self, name: &str) -> Buffer {
         Buffer {
@@ -169,7 +170,7 @@ impl Argument {
         }
     }
 
-    /// What is done with what it points to.
+    /// What the kernel does with what it points to.
     #[must_use]
     pub fn access(&self) -> Access {
         self.access.unwrap_or(Access::Read)
@@ -181,7 +182,7 @@ impl Argument {
         self.secret == Some(true)
     }
 
-    /// The argument whose buffer it may be as well.
+    /// The argument whose buffer it may share.
     #[must_use]
     pub fn may_be(&self) -> Option<&str> {
         self.may_be.as_deref()
@@ -201,7 +202,7 @@ impl Argument {
 }
 
 impl Kernel {
-    /// Whether there are two arguments whose buffers may be one: then the step of the loop is lifted for that case as well.
+    /// Whether two arguments may share a buffer. If so, the step of the loop is lifted for that case too.
     #[must_use]
     pub fn in_place(&self) -> bool {
         self.arguments.iter().any(|argument| argument.may_be.is_some())
@@ -237,12 +238,12 @@ impl Table {
     ///
     /// # Errors
     ///
-    /// If it is malformed or says what cannot be.
+    /// If it is malformed or contradictory.
     pub fn parse(text: &str) -> Result<Self, String> {
         Self::parse_all(&[text])
     }
 
-    /// Reads a table that is in several texts.
+    /// Reads a table split into several texts.
     ///
     /// # Errors
     ///
@@ -281,30 +282,30 @@ impl Table {
         let mut symbols = BTreeSet::new();
         for constants in &self.constants {
             if !is_name(&constants.name) || constants.bytes == 0 {
-                return Err(format!("{:?}: a name and a length", constants.name));
+                return Err(format!("{:?}: needs a name and a length", constants.name));
             }
             if !symbols.insert((None, constants.name.clone())) {
-                return Err(format!("{}: a table twice", constants.name));
+                return Err(format!("{}: a table is there twice", constants.name));
             }
         }
         let mut levels = BTreeSet::new();
         if let Some(level) = self.levels.iter().find(|level| !levels.insert(&level.name)) {
-            return Err(format!("{}: a level twice", level.name));
+            return Err(format!("{}: a level is there twice", level.name));
         }
         for kernel in &self.kernels {
             let at = |reason: &str| Err(format!("{}: {reason}", kernel.name));
             if !is_name(&kernel.name) || kernel.levels.is_empty() {
-                return at("a name, and at least one level");
+                return at("needs a name and at least one level");
             }
             for name in kernel.levels.keys() {
                 let Some(level) = self.level(name) else {
                     return at(&format!("no level {name}"));
                 };
                 if !symbols.insert((Some(level.target.name), level.symbol(kernel))) {
-                    return at("its symbol is not its own");
+                    return at("its symbol is not unique");
                 }
                 if kernel.arguments.len() > level.target.arguments.len() {
-                    return at("more arguments than registers for them");
+                    return at("more arguments than argument registers");
                 }
             }
             kernel.check().or_else(|reason| at(&reason))?;
@@ -312,13 +313,13 @@ impl Table {
         Ok(())
     }
 
-    /// The level of this name.
+    /// The level with this name.
     #[must_use]
     pub fn level(&self, name: &str) -> Option<&Level> {
         self.levels.iter().find(|level| level.name == name)
     }
 
-    /// The kernel of this name.
+    /// The kernel with this name.
     #[must_use]
     pub fn kernel(&self, name: &str) -> Option<&Kernel> {
         self.kernels.iter().find(|kernel| kernel.name == name)
@@ -335,17 +336,17 @@ impl Table {
         (self.levels.iter()).flat_map(|level| self.of_level(level).map(move |kernel| (level, kernel)))
     }
 
-    /// Those that are proved.
+    /// The proved kernels, on each of their levels.
     pub fn proved(&self) -> impl Iterator<Item = (&Level, &Kernel)> {
         self.all().filter(|(_, kernel)| kernel.unproved.is_none())
     }
 
-    /// The tables of constants that are proved.
+    /// The proved tables of constants.
     pub fn proved_constants(&self) -> impl Iterator<Item = &Constants> {
         (self.constants.iter()).filter(|constants| constants.unproved.is_none())
     }
 
-    /// Whether this is the symbol, without `veriplex_` and version, of a kernel or of a table of constants that is proved.
+    /// Whether this is the symbol, without `veriplex_` and version, of a proved kernel or a proved table of constants.
     #[must_use]
     pub fn is_proved(&self, architecture: Architecture, symbol: &str) -> bool {
         let kernel = self.find(architecture, symbol);
@@ -382,7 +383,7 @@ impl Kernel {
         for argument in &self.arguments {
             let Argument { name, .. } = argument;
             if !is_name(name) || !names.insert(name) {
-                return Err(format!("{name:?}: not a name of its own"));
+                return Err(format!("{name:?}: not a unique name"));
             }
             let described = argument.access.is_some() && argument.secret.is_some();
             let bare = argument.access.is_none() && argument.secret.is_none() && argument.may_be.is_none();
@@ -402,7 +403,7 @@ impl Kernel {
                 || argument.stride.is_some_and(|stride| stride < argument.bytes)
                 || argument.pointers.is_some() && argument.blocks.is_none()
             {
-                return Err(format!("{name}: blocks of no count, or that overlap"));
+                return Err(format!("{name}: blocks without a count, or that overlap"));
             }
             if let Some(other) = &argument.may_be {
                 let other = self.arguments.iter().find(|a| a.name == *other);
@@ -411,7 +412,7 @@ impl Kernel {
                     |other: &Argument| other.access == Some(Access::Read) && shape(other) == shape(argument);
                 if argument.access == Some(Access::Read) || !other.is_some_and(fits) {
                     return Err(format!(
-                        "{name}: it may be no other argument's than a read one's of its shape"
+                        "{name}: may_be is for a written argument, and names a read one of its shape"
                     ));
                 }
             }

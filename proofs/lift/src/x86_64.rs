@@ -1,7 +1,7 @@
-//! x86-64: the instructions that a kernel may have, each by its one encoding. Their meaning is in
-//! `spec/cryptol/isa/X86_64.cry`. Those of 16 bytes are in Intel's list of instructions with data-independent timing. Those
-//! of 32 and 64 bytes, and the others that only kernels without proof have, were not looked up there: do so before one of
-//! these counts as proved. Nor are those all defined in `spec/cryptol/isa/X86_64.cry`.
+//! x86-64: the instructions that a kernel may have, each in its canonical encoding. `spec/cryptol/isa/X86_64.cry` says
+//! what they do. Those on 16 bytes are in Intel's list of instructions with data-independent timing. Those on 32 and 64
+//! bytes, and the others that only kernels without a proof use, have not been looked up there: do so before such a
+//! kernel counts as proved. Not all of these are defined in `spec/cryptol/isa/X86_64.cry`.
 
 use crate::machine::{Address, Effect, Instruction, Operand, Register, VECTOR, View};
 use crate::{Error, Target};
@@ -77,11 +77,11 @@ fn decode(code: &[u8]) -> Result<BTreeMap<u64, Instruction>, Error> {
     Ok(instructions)
 }
 
-/// Whether the instruction, encoded again, gives the bytes that it was decoded from. This excludes prefixes and bits that
-/// the instruction does not need. Processors ignore some of these, and do not agree on all: 66 before a jump or a return
-/// makes it one of 16 bits on some.
+/// Whether encoding the instruction again gives the bytes that it was decoded from. This excludes prefixes and bits
+/// that the instruction does not need. Processors ignore some of them, and disagree about others: on some, 66 before a
+/// jump or a return makes it a 16-bit one.
 fn is_canonical(decoded: &iced_x86::Instruction, code: &[u8]) -> bool {
-    // The encoder repeats these. The decoder refuses LOCK.
+    // The encoder would repeat these. The decoder refuses LOCK.
     if decoded.has_rep_prefix() || decoded.has_repne_prefix() || decoded.has_segment_prefix() {
         return false;
     }
@@ -96,7 +96,7 @@ fn is_canonical(decoded: &iced_x86::Instruction, code: &[u8]) -> bool {
             .is_some_and(|rest| rest.starts_with(&encoder.take_buffer()))
 }
 
-/// The features of the CPU that it needs, by their names in Rust; not those of every x86-64.
+/// The CPU features that it needs, by their names in Rust, except those that every x86-64 has.
 fn features(decoded: &iced_x86::Instruction) -> Vec<String> {
     use CpuidFeature::{CMOV, INTEL186, INTEL286, INTEL386, INTEL486, INTEL8086, SSE, SSE2, X64};
     let base = [
@@ -113,7 +113,7 @@ fn features(decoded: &iced_x86::Instruction) -> Vec<String> {
 fn effects(i: &iced_x86::Instruction) -> Result<Vec<Effect>, String> {
     let compute = |function: &'static str, operands: Vec<Operand>| -> Result<Vec<Effect>, String> {
         let destination = view(i, 0)?;
-        // A legacy encoding leaves the rest of a vector register as it was. VEX and EVEX ones set it to zero.
+        // A legacy encoding keeps the rest of a vector register. VEX and EVEX encodings zero it.
         let legacy = i.encoding() == EncodingKind::Legacy;
         Ok(vec![Effect::Compute {
             destination,
@@ -122,7 +122,7 @@ fn effects(i: &iced_x86::Instruction) -> Result<Vec<Effect>, String> {
             keeps_above: legacy && matches!(destination.register, Register::Vector(_)),
         }])
     };
-    // Of a register, or between one and memory.
+    // From register to register, or between a register and memory.
     let transfer = |function: &'static str| match (i.op0_kind(), i.op1_kind()) {
         (OpKind::Memory, _) => Ok(vec![Effect::Store {
             sources: vec![view(i, 1)?],
@@ -196,12 +196,12 @@ fn effects(i: &iced_x86::Instruction) -> Result<Vec<Effect>, String> {
                 address: address(i)?,
             }])
         }
-        // The XOR of three.
+        // The XOR of three registers.
         Code::EVEX_Vpternlogq_zmm_k1z_zmm_zmmm512b64_imm8 if i.immediate(3) == 0x96 => compute(
             "vpternlogq_xor",
             vec![operand(i, 0)?, operand(i, 1)?, operand(i, 2)?],
         ),
-        // Of the sixteen registers that there were before AVX-512, to their full width.
+        // The sixteen registers from before AVX-512, to their full width.
         Code::VEX_Vzeroall => Ok((0..16)
             .map(|number| Effect::Compute {
                 destination: View {
@@ -223,7 +223,7 @@ fn effects(i: &iced_x86::Instruction) -> Result<Vec<Effect>, String> {
                 register: view(i, 0)?.register,
             }])
         }
-        // A write to the low half clears the high one.
+        // A write to the low half clears the high half.
         Code::Xor_r32_rm32 | Code::Xor_rm32_r32
             if i.op1_kind() == OpKind::Register && i.op0_register() == i.op1_register() =>
         {
@@ -261,7 +261,7 @@ fn effects(i: &iced_x86::Instruction) -> Result<Vec<Effect>, String> {
                 register: view(i, 0)?.register,
             }])
         }
-        // After a comparison with zero, above is "not equal".
+        // After a comparison with zero, "above" means "not equal".
         Code::Ja_rel8_64 | Code::Ja_rel32_64 | Code::Jne_rel8_64 | Code::Jne_rel32_64 => branch(false),
         Code::Jbe_rel8_64 | Code::Jbe_rel32_64 | Code::Je_rel8_64 | Code::Je_rel32_64 => branch(true),
         Code::Jmp_rel8_64 | Code::Jmp_rel32_64 => Ok(vec![Effect::Jump {
@@ -294,8 +294,7 @@ fn view(i: &iced_x86::Instruction, index: u32) -> Result<View, String> {
     Ok(View { register, bytes })
 }
 
-/// A 64-bit base register and a constant, perhaps with an index that is not scaled; no segment, not relative to the
-/// instruction.
+/// A 64-bit base register plus a constant, perhaps plus an unscaled index; no segment, not relative to the instruction.
 fn address(i: &iced_x86::Instruction) -> Result<Address, String> {
     let base = i.memory_base();
     let general = |register: iced_x86::Register| {
@@ -306,7 +305,7 @@ fn address(i: &iced_x86::Instruction) -> Result<Address, String> {
     };
     let index = match i.memory_index() {
         iced_x86::Register::None => None,
-        index => Some(general(index).ok_or("an index that is no general register")?),
+        index => Some(general(index).ok_or("an index that is not a general register")?),
     };
     if let Some(base) = general(base)
         && !i.has_segment_prefix()
@@ -315,6 +314,6 @@ fn address(i: &iced_x86::Instruction) -> Result<Address, String> {
         let offset = i.memory_displacement64().cast_signed();
         Ok(Address { base, index, offset })
     } else {
-        Err("an address that is not a register and a constant".into())
+        Err("an address that is not a register plus a constant".into())
     }
 }

@@ -301,7 +301,7 @@ mod aarch64 {
                     }
                 }
                 // A jump out of the code ends there: as far from this word as objdump says, modulo 2^64.
-                Err(e) if e.offset != at as u64 && e.reason.starts_with("the code goes on") => {
+                Err(e) if e.offset != at as u64 && e.reason.starts_with("the code continues") => {
                     let target = text
                         .strip_prefix("b\t0x")
                         .and_then(|t| u64::from_str_radix(t, 16).ok());
@@ -364,7 +364,7 @@ mod aarch64 {
             ];
             let outcome = lifter.lift("counted", &code(&counted));
             let why = outcome.map(|lifted| lifted.module).expect_err(text);
-            if !why.reason.starts_with("the code goes on") {
+            if !why.reason.starts_with("the code continues") {
                 continue;
             }
             if let Some(printed) = printed("cbz") {

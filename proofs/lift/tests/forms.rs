@@ -302,7 +302,7 @@ fn the_callers_registers_are_kept() {
         assert!(
             result
                 .err()
-                .is_none_or(|e| e.contains("is not what the caller left there"))
+                .is_none_or(|e| e.contains("is not as the caller left it"))
         );
     }
     for register in 0..32 {
@@ -315,7 +315,7 @@ fn the_callers_registers_are_kept() {
         assert!(
             result
                 .err()
-                .is_none_or(|e| e.contains("is not what the caller left there"))
+                .is_none_or(|e| e.contains("is not as the caller left it"))
         );
     }
 }
@@ -359,7 +359,7 @@ fn straight_code_in_place() {
     check(
         "in-place-refused",
         "copy",
-        &[(source, Err("a store to input, which is read only"))],
+        &[(source, Err("a store to input, which is read-only"))],
     );
 }
 
@@ -377,7 +377,7 @@ const LOOP: &str = "\tvmovdqu (%rdi), %xmm0
 #[test]
 #[allow(clippy::too_many_lines)] // a list of cases
 fn the_loop_is_the_one_that_the_proof_needs() {
-    let other = "a branch on something else than the counter";
+    let other = "a branch on something other than the counter";
     let cases = [
         ("", "", Ok("xmm0_006 = vpxor xmm0 (load`{0} input) ")),
         // Other ways to say the same.
@@ -398,7 +398,7 @@ fn the_loop_is_the_one_that_the_proof_needs() {
         (
             "(%rsi), %xmm0, %xmm0\n\taddq $16, %rsi",
             "(%rsi), %xmm0, %xmm0\n\taddq $15, %rsi",
-            Err("an address from rsi, which is not one"),
+            Err("rsi is used as an address, but is not one"),
         ),
         (
             "jmp 1f",
@@ -408,7 +408,7 @@ fn the_loop_is_the_one_that_the_proof_needs() {
         (
             "\tvpxor (%rsi)",
             "\taddq $16, %rsi\n\tvpxor -16(%rsi)",
-            Err("arithmetic on what is neither an address nor the counter"),
+            Err("arithmetic on neither an address nor the counter"),
         ),
         // The flags are the comparison's until something else sets them.
         ("cmpq $0, %rdx", "cmpq $0, %rdx\n\taddq $0, %rdi", Err(other)),
@@ -429,7 +429,7 @@ fn the_loop_is_the_one_that_the_proof_needs() {
         ("decq %rdx", "addq $0, %rdx", Err(other)),
         ("\tjmp 1f", "\tdecq %rdx\n\tjmp 1f", Err(other)),
         ("\tjmp 1f", "\taddq $1, %rdx\n\tjmp 1f", Err(other)),
-        ("\tjmp 1f\n", "", Err("a block of input, outside of the loop")),
+        ("\tjmp 1f\n", "", Err("a block of input, outside the loop")),
         ("ja 2b", "jbe 2b", Err("")),
         ("ja 2b", "je 2b", Err("")),
         // Tests of the counter behind the loop and inside it.
@@ -437,7 +437,7 @@ fn the_loop_is_the_one_that_the_proof_needs() {
         (
             "\tvmovdqu %xmm0, (%rdi)\n",
             "\tvmovdqu (%rsi), %xmm1\n\tvmovdqu %xmm0, (%rdi)\n",
-            Err("a block of input, outside of the loop"),
+            Err("a block of input, outside the loop"),
         ),
         (
             "\tdecq %rdx\n",
@@ -448,30 +448,30 @@ fn the_loop_is_the_one_that_the_proof_needs() {
         (
             "jmp 1f",
             "movabsq $0, %rax\n\taddq $1, %rax\n\tjmp 1f",
-            Err("arithmetic on what is neither an address nor the counter"),
+            Err("arithmetic on neither an address nor the counter"),
         ),
         (
             "jmp 1f",
             "movabsq $0, %rax\n\tdecq %rax\n\tjmp 1f",
-            Err("arithmetic on what is neither an address nor the counter"),
+            Err("arithmetic on neither an address nor the counter"),
         ),
         // The state is not written before the end, whether in the loop or before it.
         (
             "jmp 1f",
             "vmovdqu %xmm0, (%rdi)\n\tjmp 1f",
-            Err("is written before the loop is done"),
+            Err("is written before the loop ends"),
         ),
         (
             "decq",
             "vmovdqu %xmm0, (%rdi)\n\tdecq",
-            Err("is written before the loop is done"),
+            Err("is written before the loop ends"),
         ),
         // What one iteration leaves for the next must have been there before the first.
         ("jmp 1f", "jmp 1f", Ok("type Live = (Vector)")),
         (
             "\tvpxor (%rsi)",
             "\tvmovdqu %xmm1, %xmm2\n\tvpxor (%rsi)",
-            Err("xmm1 is read, and nothing was written to it"),
+            Err("xmm1 is read before anything is written to it"),
         ),
         (
             "\tdecq",
@@ -481,7 +481,7 @@ fn the_loop_is_the_one_that_the_proof_needs() {
         (
             "\taddq $16",
             "\tvmovdqu (%rsi), %xmm3\n\taddq $16",
-            Err("xmm3 is left as an iteration had it"),
+            Err("xmm3 is as an iteration left it"),
         ),
         (
             "\tvmovdqu %xmm0, (%rdi)\n",
@@ -616,8 +616,8 @@ fn other_aarch64_instructions_are_refused() {
         (0x6f00_f400, other),                        // FMOV v0.2d, #2.0
         (0x4f00_0420, ""),                           // MOVI v0.4s, #1
         (0x4f00_e420, ""),                           // MOVI v0.16b, #1
-        (0xadc0_0803, "an address that is not a register and a constant"), // LDP with pre-index
-        (0xacc0_0803, "an address that is not a register and a constant"), // with post-index
+        (0xadc0_0803, "an address that is not a register plus a constant"), // LDP with pre-index
+        (0xacc0_0803, "an address that is not a register plus a constant"), // with post-index
         (0x6d40_0803, register),                     // LDP d3, d2
         (0x2d40_0803, register),                     // LDP s3, s2
         (0xa940_0803, register),                     // LDP x3, x2

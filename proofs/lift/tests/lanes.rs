@@ -46,7 +46,7 @@ fn what_kernels_for_lanes_may_not_do_is_refused() {
             "duplex_absorb_blocks_x8",
             "\taddq\t$94, %rax",
             "\taddq\t$95, %rax",
-            "an address from",
+            "is used as an address",
         ),
         (
             "x86-64-avx512",
@@ -81,14 +81,14 @@ fn what_kernels_for_lanes_may_not_do_is_refused() {
             "duplex_absorb_blocks_x4",
             "\tvzeroall",
             "\tvmovdqu %ymm0, (%r8,%rax)\n\tvzeroall",
-            "an address from r8",
+            "r8 is used as an address",
         ),
         (
             "x86-64-vaes",
             "duplex_absorb_blocks_x4",
             "\tvpsrldq\t$2, %ymm1, %ymm1",
             "\tvmovdqu\t%ymm1, (%r8,%rax)",
-            "read only",
+            "read-only",
         ),
     ];
     for (level, kernel, from, to, reason) in changes {

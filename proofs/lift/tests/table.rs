@@ -113,26 +113,38 @@ fn what_leaves_a_buffer_is_refused() {
         (
             "%xmm1, 48(%rcx)",
             "%xmm1, 48(%rdx)",
-            "a store to right, which is read only",
+            "a store to right, which is read-only",
         ),
         (
             "%xmm1, 48(%rcx)",
             "%xmm1, 32(%r9)",
-            "a store to keys, which is read only",
+            "a store to keys, which is read-only",
         ),
         // Each pointer goes on by its own stride.
-        ("$96, %rsi", "$64, %rsi", "an address from rsi, which is not one"),
-        ("$64, %rdx", "$96, %rdx", "an address from rdx, which is not one"),
-        ("\taddq\t$64, %rcx\n", "", "an address from rcx, which is not one"),
+        (
+            "$96, %rsi",
+            "$64, %rsi",
+            "rsi is used as an address, but is not one",
+        ),
+        (
+            "$64, %rdx",
+            "$96, %rdx",
+            "rdx is used as an address, but is not one",
+        ),
+        (
+            "\taddq\t$64, %rcx\n",
+            "",
+            "rcx is used as an address, but is not one",
+        ),
         (
             "decq\t%r8",
             "decq\t%r9",
-            "a branch on something else than the counter",
+            "a branch on something other than the counter",
         ),
         (
             "\tjmp\t1f",
             "\tvmovdqu\t(%rdx), %xmm0\n\tjmp\t1f",
-            "a block of right, outside of the loop",
+            "a block of right, outside the loop",
         ),
     ];
     for (i, (find, replace, reason)) in refused.into_iter().enumerate() {
@@ -161,33 +173,33 @@ fn a_table_that_cannot_be_is_refused() {
         (
             "name = \"mix_blocks\"",
             "name = \"Mix blocks\"",
-            "a name, and at least one level",
+            "needs a name and at least one level",
         ),
-        ("name = \"right\"", "name = \"left\"", "not a name of its own"),
-        ("{ name = \"n\", count = true },", "", "blocks of no count"),
+        ("name = \"right\"", "name = \"left\"", "not a unique name"),
+        ("{ name = \"n\", count = true },", "", "blocks without a count"),
         ("count = true }", "count = true, bytes = 8 }", "neither a count"),
         ("bytes = 32, access", "bytes = 0, access", "neither a count"),
         (", secret = false", "", "neither a count"),
-        ("blocks = \"n\", stride", "stride", "blocks of no count"),
+        ("blocks = \"n\", stride", "stride", "blocks without a count"),
         (
             "stride = 96",
             "stride = 63",
-            "blocks of no count, or that overlap",
+            "blocks without a count, or that overlap",
         ),
         (
             "may_be = \"right\"",
             "may_be = \"left\"",
-            "it may be no other argument's",
+            "may_be is for a written argument",
         ),
         (
             "may_be = \"right\"",
             "may_be = \"state\"",
-            "it may be no other argument's",
+            "may_be is for a written argument",
         ),
         (
             "may_be = \"right\"",
             "may_be = \"other\"",
-            "it may be no other argument's",
+            "may_be is for a written argument",
         ),
         (
             "{ name = \"keys\", table = \"keys\" }",
@@ -198,17 +210,17 @@ fn a_table_that_cannot_be_is_refused() {
         (
             "made-up = { features = [\"avx\"] }",
             "",
-            "a name, and at least one level",
+            "needs a name and at least one level",
         ),
         (
             "name = \"mix_blocks\"",
             "name = \"2_blocks\"",
-            "a name, and at least one level",
+            "needs a name and at least one level",
         ),
         (
             "name = \"mix_blocks\"",
             "name = \"mix-blocks\"",
-            "a name, and at least one level",
+            "needs a name and at least one level",
         ),
         (
             "name = \"keys\"\nbytes",
@@ -218,12 +230,12 @@ fn a_table_that_cannot_be_is_refused() {
         (
             "access = \"write\"",
             "access = \"read\"",
-            "it may be no other argument's",
+            "may_be is for a written argument",
         ),
         (
             "{ name = \"n\", count = true },",
             "{ name = \"n\", count = true }, { name = \"seventh\", bytes = 1, access = \"read\", secret = true },",
-            "more arguments than registers",
+            "more arguments than argument registers",
         ),
     ] {
         assert!(right.contains(find), "{find}");
@@ -233,15 +245,15 @@ fn a_table_that_cannot_be_is_refused() {
     // A table, a level, a kernel twice; two buffers that may be others.
     let twice = |text: &str| Table::parse(&format!("{text}{right}")).unwrap_err();
     let why = twice("[[table]]\nname = \"keys\"\nbytes = 48\n");
-    assert!(why.contains("a table twice"), "{why}");
+    assert!(why.contains("a table is there twice"), "{why}");
     let why = twice(&LEVEL.replace("keys", "others"));
-    assert!(why.contains("a level twice"), "{why}");
+    assert!(why.contains("a level is there twice"), "{why}");
     let argument = "{ name = \"second\", bytes = 64, blocks = \"n\", access = \"write\", secret = true, may_be = \"right\" }";
     let why =
         Table::parse(&right.replacen("{ name = \"keys\", table = \"keys\" }", argument, 1)).unwrap_err();
     assert!(why.contains("more than one buffer that may be another"), "{why}");
     let why = Table::parse(&format!("{right}{KERNEL}")).unwrap_err();
-    assert!(why.contains("its symbol is not its own"), "{why}");
+    assert!(why.contains("its symbol is not unique"), "{why}");
 }
 
 #[test]

@@ -147,19 +147,19 @@ fn what_is_not_exact_is_refused() {
         // A legacy form keeps what is above.
         (
             "movq\t%rax, %xmm1\n\tvmovdqu\t%ymm1, (%rdi)",
-            "ymm1 is read, and only its low 16 bytes were written",
+            "ymm1 is read, but only its low 16 bytes were written",
         ),
         (
             "movq\t%rax, %xmm0",
-            "xmm0 is written, and what it has above is kept",
+            "xmm0 is written, but its higher bytes are kept",
         ),
         (
             "movq\t%rax, %xmm1",
-            "xmm1 is left among wider ones, and only its low bytes were written",
+            "xmm1 is left with only its low bytes written, beside wider ones",
         ),
         (
             "vmovdqu\t%ymm5, (%rdi)",
-            "ymm5 is read, and nothing was written to it",
+            "ymm5 is read before anything is written to it",
         ),
         (
             "vmovdqu\t97(%rdi), %ymm1",
@@ -181,7 +181,7 @@ fn what_is_not_exact_is_refused() {
             "vmovdqu64\t%zmm0, 65(%rdi)",
             "bytes 65 to 128 of state, which has 128",
         ),
-        ("vmovdqu\t%ymm0, (%rsi)", "a store to table, which is read only"),
+        ("vmovdqu\t%ymm0, (%rsi)", "a store to table, which is read-only"),
     ];
     for (i, (line, reason)) in refused.into_iter().enumerate() {
         let Some(lifted) = lifted(&format!("refused-{i}"), &format!("{load}\t{line}\n\tret\n")) else {
