@@ -1,7 +1,7 @@
-//! `veriplex-tools isa`: the semantics of `spec/cryptol/isa` beside what `veriplex-isa` has seen the instructions do.
+//! `veriplex-tools isa`: compares the semantics of `spec/cryptol/isa` with what instructions did under `veriplex-isa`.
 //!
 //! Every definition of a semantics must occur in a form (`spec/cryptol/test/Forms*.cry`), every form must have been
-//! executed, and whatever was executed must have its form.
+//! executed, and whatever was executed must have a form.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -15,10 +15,10 @@ use crate::{Options, subcommand};
 
 const ARCHITECTURES: [&str; 2] = ["X86_64", "AArch64"];
 
-/// Runs of each form.
+/// The number of runs of each form.
 const RUNS: usize = 10_000;
 
-/// Runs that Cryptol reads at once: its time for one grows with their number.
+/// The number of runs that Cryptol reads at once: its time per run grows with their number.
 const BATCH: usize = 20;
 
 pub fn main(args: impl Iterator<Item = String>, root: &Path) -> ExitCode {
@@ -32,7 +32,7 @@ pub fn main(args: impl Iterator<Item = String>, root: &Path) -> ExitCode {
     })
 }
 
-/// How many comparisons failed, and how many architectures or forms nothing has executed.
+/// How many comparisons failed, and how many architectures or forms were not executed.
 fn run(root: &Path, runs: &Path) -> io::Result<(usize, usize)> {
     let runs = runs.canonicalize()?;
     let folders = Folders::make(root)?;
@@ -40,7 +40,7 @@ fn run(root: &Path, runs: &Path) -> io::Result<(usize, usize)> {
     for architecture in ARCHITECTURES {
         let folder = runs.join(architecture);
         if !folder.is_dir() {
-            println!("isa: {architecture} skipped, because nothing has executed it");
+            println!("isa: {architecture} skipped, because it was not executed");
             skipped += 1;
             continue;
         }
@@ -58,7 +58,9 @@ fn run(root: &Path, runs: &Path) -> io::Result<(usize, usize)> {
         );
         for form in &executed {
             if fs::metadata(folder.join(form))?.len() == 0 {
-                println!("isa: {architecture} {form} skipped, because no CPU that has it has executed it");
+                println!(
+                    "isa: {architecture} {form} skipped, because it was not executed on a CPU that has it"
+                );
                 skipped += 1;
             } else {
                 jobs.push(job(&folders, architecture, &folder, form)?);
@@ -74,7 +76,7 @@ fn run(root: &Path, runs: &Path) -> io::Result<(usize, usize)> {
     Ok((failed, skipped))
 }
 
-/// What a semantics, its forms and the executed forms do not have in common.
+/// How a semantics, its forms and the executed forms differ.
 fn differences(semantics: &str, forms: &str, executed: &BTreeSet<String>) -> Vec<String> {
     let identifiers: BTreeSet<&str> = forms
         .lines()
@@ -107,7 +109,7 @@ fn signatures(source: &str) -> impl Iterator<Item = &str> {
         .flat_map(|(names, _)| names.split(", "))
 }
 
-/// The comparison of one form's runs.
+/// A job that compares one form's runs.
 fn job(folders: &Folders, architecture: &str, runs: &Path, form: &str) -> io::Result<Job> {
     let file = runs.join(form);
     let mut script = format!(":load test/Forms{architecture}.cry\n");
@@ -123,7 +125,7 @@ fn job(folders: &Folders, architecture: &str, runs: &Path, form: &str) -> io::Re
         script,
         verdict: Box::new(move |output| {
             cryptol::quiet(output)?;
-            let differing = answers(output).ok_or("not the answers to all runs")?;
+            let differing = answers(output).ok_or("no answers for all runs")?;
             let count = differing.iter().filter(|&&differs| differs).count();
             match differing.iter().position(|&differs| differs) {
                 None => Ok("the same".into()),
@@ -133,7 +135,7 @@ fn job(folders: &Folders, architecture: &str, runs: &Path, form: &str) -> io::Re
     })
 }
 
-/// For each run whether it differs: the bits of the numbers that Cryptol prints, one number for a batch.
+/// Whether each run differs: the bits of the numbers that Cryptol prints, one number per batch.
 fn answers(output: &str) -> Option<Vec<bool>> {
     let mut runs = Vec::new();
     for digits in output.lines().filter_map(|line| line.strip_prefix("0x")) {
@@ -148,7 +150,7 @@ fn answers(output: &str) -> Option<Vec<bool>> {
     (runs.len() == RUNS).then_some(runs)
 }
 
-/// An image as hexadecimal numbers: two vector registers and the general one of 8 bytes.
+/// An image as hexadecimal numbers: two vector registers and a general register of 8 bytes.
 fn registers(image: &[u8]) -> [String; 3] {
     let (vectors, general) = image.split_at(image.len().saturating_sub(8));
     let (x, y) = vectors.split_at(vectors.len() / 2);

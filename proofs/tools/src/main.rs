@@ -1,6 +1,6 @@
 //! Runs the checks and proofs of this repository, one subcommand for each kind.
 //!
-//! A tool that is not installed is no error: what was skipped is said in one line. With `--strict` it is an error.
+//! A missing tool is not an error: one line says what was skipped. With `--strict` it is an error.
 
 mod isa;
 mod kernels;
@@ -29,22 +29,22 @@ veriplex-tools COMMAND [OPTIONS]
            --seed N     the seed of the random inputs
   proofs   prove the theorems of proofs/saw about the code that this crate's build makes,
            and write proofs/generated
-           --strict     fail if saw or z3 is not installed
+           --strict     fail if saw, yices or z3 is not installed
            --only TEXT  only the scripts whose name contains TEXT; such a run never passes as a whole
-           --object F   about the kernels in this object, library or executable; nor does such a run
+           --object F   about the kernels in this object, library or executable; such a run never passes either
   isa      compare spec/cryptol/isa with the runs of instructions that veriplex-isa wrote
            --strict     fail if cryptol is not installed, or an architecture or a form was not executed
-           --runs DIR   where it wrote them, if that is not target/isa
+           --runs DIR   where it wrote them, if not to target/isa
   lift     compare proofs/generated/lifted with what the code of this crate's build lifts to
-  lifted-mutants  show that the theorems about lifted kernels are false of broken ones
+  lifted-mutants  show that the theorems about lifted kernels are false for broken ones
            --strict     fail if cryptol is not installed
   replay   solve the goals of these theorems, as kept in proofs/generated/replay, without SAW, by every solver
            that is installed: z3, cvc5
            --strict     fail if neither is
-  mutants  plant defects in a copy, and expect that the manifest's test and a proof see each
-           --strict     fail if saw, z3 or git is not installed
-           --only TEXT  only in what scripts whose name contains TEXT prove; such a run never passes as a whole
-  kernels  generate the assembly of jasmin/ from its Jasmin
+  mutants  plant defects in a copy, and expect the manifest's test and a proof to notice each
+           --strict     fail if saw, yices, z3 or git is not installed
+           --only TEXT  only defects for scripts whose name contains TEXT; such a run never passes as a whole
+  kernels  generate the assembly of jasmin/ from its Jasmin source
            --check      compare with what is committed instead; check constant time and memory safety
            --strict     fail if jasminc or jasmin-ct is not installed
   sbom     print the software bill of materials of the program (CycloneDX, JSON)
@@ -74,14 +74,14 @@ fn main() -> ExitCode {
     }
 }
 
-/// What follows a subcommand.
+/// The options after a subcommand.
 struct Options {
     flags: BTreeSet<String>,
     values: BTreeMap<String, String>,
 }
 
 impl Options {
-    /// Of these flags, and of these options that have a value.
+    /// Parses these flags, and these options that have a value.
     fn parse(mut args: impl Iterator<Item = String>, flags: &[&str], values: &[&str]) -> Option<Self> {
         let mut options = Self {
             flags: BTreeSet::new(),
@@ -108,7 +108,7 @@ impl Options {
     }
 }
 
-/// A subcommand: runs it if its options are right and its tools are here. It says whether all was well.
+/// Runs a subcommand if its options are right and its tools are installed.
 fn subcommand(
     name: &str,
     options: Option<Options>,

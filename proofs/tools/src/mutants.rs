@@ -1,5 +1,5 @@
-//! `veriplex-tools mutants`: defects planted in a copy of the repository, each of which the manifest's test and a proof
-//! must see. The copy as it is must pass both.
+//! `veriplex-tools mutants`: plants defects in a copy of the repository. The manifest's test and a proof must notice
+//! each of them. The copy without a defect must pass both.
 
 use crate::{Options, proofs, subcommand};
 use std::collections::BTreeMap;
@@ -8,12 +8,12 @@ use std::process::{Command, ExitCode};
 use std::time::Instant;
 use std::{env, fs, io};
 
-/// A defect: in a file, a text that occurs once becomes another.
+/// A defect: in a file, texts that occur once are replaced.
 struct Mutant {
     what: &'static str,
     file: &'static str,
     edits: &'static [(&'static str, &'static str)],
-    /// The theorem that must not be proved, and its script.
+    /// The theorem that must fail, and its script.
     theorem: &'static str,
     script: &'static str,
 }
@@ -44,21 +44,21 @@ const MUTANTS: [Mutant; 16] = [
         script: "rust/simpira1024_round_constants",
     },
     Mutant {
-        what: "no padding: a vpxor left out",
+        what: "a vpxor left out: no padding",
         file: "jasmin/x86-64/duplex_encrypt_blocks.s",
         edits: &[("\tvpxor\t%xmm0, %xmm5, %xmm5\n", "")],
         theorem: "duplex_encrypt_blocks_thm_1",
         script: "x86-64/duplex_encrypt_blocks_macaw",
     },
     Mutant {
-        what: "the next block one byte early",
+        what: "the next block begins one byte early",
         file: "jasmin/x86-64/duplex_absorb_blocks.s",
         edits: &[("addq\t$94, %rsi", "addq\t$93, %rsi")],
         theorem: "duplex_absorb_blocks_thm_2",
         script: "x86-64/duplex_absorb_blocks_macaw",
     },
     Mutant {
-        what: "in place: the last bytes of the input are read after they were overwritten",
+        what: "in place, the end of the input is read after being overwritten",
         file: "jasmin/x86-64/duplex_decrypt_blocks.s",
         edits: &[(
             "\tvmovdqu\t%xmm9, 78(%rdx)\n",
@@ -75,7 +75,7 @@ const MUTANTS: [Mutant; 16] = [
         script: "x86-64/duplex_squeeze_blocks_macaw",
     },
     Mutant {
-        what: "the count in a byte: right for fewer than 256 blocks",
+        what: "the count kept in one byte: wrong only from 256 blocks on",
         file: "jasmin/x86-64/duplex_absorb_blocks.s",
         edits: &[("decq\t%rdx", "decb\t%dl")],
         theorem: "duplex_absorb_blocks_step_thm",
@@ -89,7 +89,7 @@ const MUTANTS: [Mutant; 16] = [
         script: "rust/portable",
     },
     Mutant {
-        what: "ShiftRows: row 1 by two columns",
+        what: "ShiftRows rotates row 1 by two columns",
         file: "rust/src/backend/portable/aes.rs",
         edits: &[(
             "(y >> 4) & 0x0000_0000_0fff_0000",
@@ -155,7 +155,7 @@ pub fn main(args: impl Iterator<Item = String>, root: &Path) -> ExitCode {
     })
 }
 
-/// Everything, in order. True if every defect was seen.
+/// Runs everything in order. True if every defect was noticed.
 fn run(root: &Path, only: Option<&str>) -> io::Result<bool> {
     let copy = Copy::make(root)?;
     let failed = copy.manifest_test()?;
@@ -168,8 +168,8 @@ fn run(root: &Path, only: Option<&str>) -> io::Result<bool> {
         .iter()
         .filter(|mutant| only.is_none_or(|text| mutant.script.contains(text)))
         .collect();
-    // A false theorem that takes much longer than the true one counts as not proved: SAW looks for a counterexample, and
-    // may not find one.
+    // A false theorem that takes much longer than the true one counts as not proved: SAW searches for a counterexample,
+    // and may not find one.
     let mut limits: BTreeMap<&str, Option<u64>> =
         mutants.iter().map(|mutant| (mutant.script, None)).collect();
     for (script, limit) in &mut limits {
@@ -220,7 +220,7 @@ fn run(root: &Path, only: Option<&str>) -> io::Result<bool> {
             }
         );
     }
-    println!("\n{} defects, {unseen} not seen", mutants.len());
+    println!("\n{} defects, {unseen} not noticed", mutants.len());
     Ok(unseen == 0 && only.is_none())
 }
 
@@ -231,7 +231,7 @@ struct Copy {
 }
 
 impl Copy {
-    /// Of the files that git knows, as they are.
+    /// Copies the files that git knows or does not ignore, as they are in the work tree.
     fn make(root: &Path) -> io::Result<Self> {
         let folder = root.join("target/mutants/copy");
         if folder.exists() {
@@ -252,7 +252,7 @@ impl Copy {
             fs::create_dir_all(to.parent().unwrap_or(&folder))?;
             fs::copy(root.join(file), to)?;
         }
-        // Not the target folder of the repository itself: cargo would take the copy's code for its.
+        // Not the repository's own target folder: cargo would confuse the copy's code with the repository's.
         let target = root.join("target/mutants/target");
         Ok(Self { folder, target })
     }
@@ -291,7 +291,7 @@ impl Copy {
         Ok(failed)
     }
 
-    /// The theorem at which a script fails, if one does, within so many seconds.
+    /// The theorem at which a script fails, if any, within `limit` seconds.
     fn unproved(&self, script: &str, limit: Option<u64>) -> io::Result<Option<String>> {
         let mut command = Command::new(env::current_exe()?);
         command

@@ -1,9 +1,10 @@
-//! `veriplex-tools proofs`: the theorems of `proofs/saw`, proved anew about the code that this crate's build makes.
+//! `veriplex-tools proofs`: proves the theorems of `proofs/saw` again, about the code that this crate's build makes.
 //!
-//! The crate is built into a static library. A kernel's bytes are cut out of it as they are (a kernel with a
-//! relocation is refused), laid into a small executable that SAW can load, and proved there. What was proved about
-//! which bytes goes to `proofs/generated/manifest.json`; `tests/assurance/manifest.rs` compares that with what ships, without SAW. The
-//! goals that were left to z3 go to `proofs/generated/replay`, the bytes to `proofs/generated/kernels.txt`.
+//! It builds the crate into a static library. It cuts a kernel's bytes out of it unchanged (refusing a kernel with a
+//! relocation), puts them into a small executable that SAW can load, and proves them there. It records in
+//! `proofs/generated/manifest.json` what was proved about which bytes; `tests/assurance/manifest.rs` compares that with
+//! what ships, without SAW. The goals for z3 go to `proofs/generated/replay`, the bytes to
+//! `proofs/generated/kernels.txt`.
 
 pub mod bytes;
 pub mod lifted;
@@ -23,9 +24,9 @@ use veriplex_lift::lift_symbols;
 use veriplex_lift::object_file::{Symbol, symbols};
 use veriplex_lift::table::TABLE;
 
-/// What a script must not contain: the commands with which SAW takes something for granted, asks a solver whose answer
-/// it does not look at, or reads a file that [`manifest::files_of`] does not see; and conditions on a call, since no
-/// theorem needs one, and one that nothing meets would make it empty.
+/// What a script must not contain: commands by which SAW assumes something, ignores a solver's answer, or reads a file
+/// that [`manifest::files_of`] does not see; and conditions on a call, since no theorem needs one, and a condition that
+/// nothing meets would make a theorem empty.
 const ADMITTING: [&str; 28] = [
     "assume_unsat",
     "assume_valid",
@@ -57,7 +58,7 @@ const ADMITTING: [&str; 28] = [
     "conditional_points_to",
 ];
 
-/// One line of `proofs/THEOREMS.txt`: a name, and what it is about.
+/// One line of `proofs/THEOREMS.txt`: a theorem's name, and its object.
 pub struct Expected {
     pub name: String,
     pub object: String,
@@ -68,7 +69,7 @@ pub struct Proved {
     theorem: saw::Theorem,
     /// The files that its script depends on, itself first.
     files: Vec<String>,
-    /// On what it rests: see `proofs/README.md`.
+    /// What it rests on: see `proofs/README.md`.
     assumptions: Vec<String>,
 }
 
@@ -79,7 +80,7 @@ pub fn main(args: impl Iterator<Item = String>, root: &Path) -> ExitCode {
     })
 }
 
-/// Everything, in order. True if all of it holds.
+/// Runs everything in order. True if all of it holds.
 fn run(root: &Path, options: &Options) -> io::Result<bool> {
     let start = Instant::now();
     let out = root.join("target/proofs");
@@ -168,12 +169,12 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
             println!("wrote proofs/generated/kernels.txt");
         }
     } else {
-        println!("proofs/generated left as it was");
+        println!("proofs/generated was not changed");
     }
     Ok(wrong.is_empty() && whole)
 }
 
-/// What the runs proved, by name; what was wrong with them is added.
+/// What the runs proved, by name. Adds what went wrong to `wrong`.
 fn collect(
     runs: impl Iterator<Item = (saw::Run, Vec<String>)>,
     expected: &[Expected],
@@ -214,7 +215,7 @@ fn collect(
     theorems
 }
 
-/// What is in THEOREMS.txt and was not proved, and the other way round; kernels without a theorem.
+/// What is in THEOREMS.txt but was not proved, and the reverse; kernels without a theorem.
 fn unlisted(expected: &[Expected], theorems: &BTreeMap<String, Proved>, kernels: &[Symbol]) -> Vec<String> {
     let names: BTreeSet<&str> = expected.iter().map(|e| e.name.as_str()).collect();
     let proved: BTreeSet<&str> = theorems.keys().map(String::as_str).collect();
@@ -226,13 +227,13 @@ fn unlisted(expected: &[Expected], theorems: &BTreeMap<String, Proved>, kernels:
         .map(lifted::object_name)
         .filter(|name| !objects.contains(name.as_str()));
     not_proved
-        .map(|name| format!("{name}: in THEOREMS.txt, not proved"))
-        .chain(not_listed.map(|name| format!("{name}: proved, not in THEOREMS.txt")))
+        .map(|name| format!("{name}: in THEOREMS.txt, but not proved"))
+        .chain(not_listed.map(|name| format!("{name}: proved, but not in THEOREMS.txt")))
         .chain(bare.map(|name| format!("{name}: no theorem")))
         .collect()
 }
 
-/// On what a theorem about this object rests, as its run shows: what it is proved of must be the object.
+/// What a theorem about this object rests on, as its run shows. An error if it is about something else.
 fn assumptions(
     object: &str,
     lifted: bool,
@@ -248,7 +249,7 @@ fn assumptions(
         }
     };
     let mut rests = vec!["saw"];
-    // `rme` is a part of SAW.
+    // `rme` is part of SAW.
     rests.extend((evidence.all_solvers.iter().map(String::as_str)).filter(|solver| *solver != "rme"));
     let kernel = object.split_once('/').and_then(|(_, name)| TABLE.kernel(name));
     let has_table = kernel.is_some_and(|kernel| kernel.arguments.iter().any(|a| a.table().is_some()));
@@ -263,7 +264,7 @@ fn assumptions(
             if methods.iter().any(|method| cuts.iter().any(|cut| cut == method)) {
                 about(&|method| cuts.iter().any(|cut| cut == method))?;
                 rests.push("cut");
-                // Before and after the loop the table is not read.
+                // Outside the loop the table is not read.
                 rests.extend((has_table && methods.contains(&*cuts[1])).then_some("table"));
             } else {
                 about(&|method| method == kernel.name)?;
@@ -284,14 +285,14 @@ fn assumptions(
             }
         }
         _ if methods.is_empty() => (),
-        _ => return Err(format!("about {methods:?}, and {object} is no code")),
+        _ => return Err(format!("about {methods:?}, but {object} is not code")),
     }
     let mut rests: Vec<String> = rests.into_iter().map(str::to_owned).collect();
     rests.sort_by_key(|name| ORDER.iter().position(|of| of == name));
     Ok(rests)
 }
 
-/// In which assumptions are listed.
+/// The order in which assumptions are listed.
 const ORDER: [&str; 11] = [
     "saw",
     "macaw",
@@ -326,7 +327,7 @@ fn expected(text: &str) -> io::Result<Vec<Expected>> {
         .collect()
 }
 
-/// The scripts that are run: those in the folders of `proofs/saw`, but `lib`, which has what they include.
+/// The scripts to run: those in the folders of `proofs/saw`, except `lib`, which has what they include.
 fn scripts(root: &Path) -> io::Result<Vec<String>> {
     let mut scripts = BTreeSet::new();
     for folder in fs::read_dir(root.join("proofs/saw"))? {
@@ -342,8 +343,8 @@ fn scripts(root: &Path) -> io::Result<Vec<String>> {
     Ok(scripts.into_iter().collect())
 }
 
-/// The admitting commands in a script. Lines that are comments are left out; after code there may be none, as `//` may
-/// stand in a string.
+/// The admitting commands in a script. Comment lines are ignored. Comments after code are not, because `//` may be part
+/// of a string.
 fn admitted(text: &str) -> impl Iterator<Item = String> {
     let code: String = text
         .lines()
@@ -381,7 +382,7 @@ fn print_table(expected: &[Expected], theorems: &BTreeMap<String, Proved>, kerne
     }
 }
 
-/// Runs a program of the build; what it said is in the error.
+/// Runs a program of the build. The error has its output.
 pub fn call(command: &mut Command) -> io::Result<String> {
     let output = command.output()?;
     if output.status.success() {

@@ -1,6 +1,6 @@
-//! `veriplex-tools replay`: the goals that SAW gave to z3, given to the solvers that are here, without SAW.
+//! `veriplex-tools replay`: gives the goals that SAW gave to z3 to the installed solvers, without SAW.
 //!
-//! `make proofs` leaves in `proofs/generated/replay` what z3 was asked, byte for byte, and their SHA-256 in
+//! `make proofs` keeps the goals in `proofs/generated/replay`, byte for byte, and their SHA-256 in
 //! `proofs/generated/manifest.json`. A goal holds if its assertion is unsatisfiable.
 
 use crate::{Options, installed, sha256, subcommand};
@@ -18,10 +18,10 @@ use std::{fs, io};
 const FOLDER: &str = "proofs/generated/replay";
 const MANIFEST: &str = "proofs/generated/manifest.json";
 
-/// How long a solver may think about one goal.
+/// How long a solver may take for one goal.
 const SECONDS: u32 = 300;
 
-/// The solvers, and for each the theorems that it is not asked, because it does not come to an end on their goals.
+/// The solvers, and for each the theorems that it is not given, because it does not solve their goals in time.
 const SOLVERS: [(&str, &[&str]); 2] = [
     ("z3", &[]),
     (
@@ -34,12 +34,12 @@ const SOLVERS: [(&str, &[&str]); 2] = [
     ),
 ];
 
-/// How z3 is told of tuples with one component, and the same in SMT-LIB 2.6, as cvc5 wants it.
+/// The declaration of tuples with one component for z3, and in SMT-LIB 2.6, as cvc5 wants it.
 const TUPLE_Z3: &str = "(declare-datatypes (T0) ((Struct1 (mk-struct1 (struct1-proj0 T0)))))";
 const TUPLE: &str = "(declare-datatypes ((Struct1 1)) ((par (T0) ((mk-struct1 (struct1-proj0 T0))))))";
 
-/// Writes the goals of a theorem, and returns what the manifest says of them. What SAW rewrote to `true` by itself,
-/// so that nothing was left to solve, is counted only.
+/// Writes the goals of a theorem, and returns what the manifest says about them. Goals that SAW rewrote to `true`
+/// itself are only counted.
 pub fn write(root: &Path, theorem: &str, goals: &[String]) -> io::Result<(Value, usize)> {
     let (rewritten, left): (Vec<&String>, Vec<&String>) =
         goals.iter().partition(|goal| goal.contains("\n(assert false)\n"));
@@ -76,16 +76,16 @@ struct Theorem {
     rewritten: u64,
 }
 
-/// Everything, in order. True if all goals hold; without a solver, if that is all right.
+/// Runs everything in order. True if all goals hold; without a solver, true unless the run is strict.
 fn run(root: &Path, options: &Options) -> io::Result<bool> {
     let theorems = theorems(&fs::read_to_string(root.join(MANIFEST))?)?;
     let texts = texts(&root.join(FOLDER), &theorems)?;
     let goals = texts.len();
-    println!("replay: {goals} goals, those of {MANIFEST}");
+    println!("replay: {goals} goals, which match {MANIFEST}");
 
     let solvers: Vec<_> = SOLVERS.into_iter().filter(|(name, _)| installed(name)).collect();
     if solvers.is_empty() {
-        println!("replay: solving is skipped, because neither z3 nor cvc5 is on PATH");
+        println!("replay: solving skipped, because neither z3 nor cvc5 is on PATH");
         return Ok(!options.has("--strict"));
     }
     let scratch = root.join("target/replay");
@@ -130,11 +130,11 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
         .filter(|t| !t.goals.is_empty() && solvers.iter().all(|(_, hard)| hard.contains(&t.name.as_str())))
         .collect();
     for theorem in &unsolved {
-        println!("FAILED: {}: no solver is here for it", theorem.name);
+        println!("FAILED: {}: no installed solver can solve it", theorem.name);
     }
     let result = failed == 0 && unsolved.is_empty();
     println!(
-        "\n{goals} goals with {}: {}; not asked, because the solver does not come to an end: {}",
+        "\n{goals} goals with {}: {}; not asked, because the solver takes too long: {}",
         asked.join(" and "),
         if result { "all hold" } else { "NOT all hold" },
         if left_out.is_empty() {
@@ -165,7 +165,7 @@ fn theorems(manifest: &str) -> io::Result<Vec<Theorem>> {
         .collect()
 }
 
-/// The texts of the goals, which are those of the manifest, all of them and no others.
+/// The texts of the goals. They must be exactly those of the manifest.
 fn texts(folder: &Path, theorems: &[Theorem]) -> io::Result<BTreeMap<String, String>> {
     let mut texts = BTreeMap::new();
     for (file, hash) in theorems.iter().flat_map(|t| &t.goals) {
@@ -174,7 +174,7 @@ fn texts(folder: &Path, theorems: &[Theorem]) -> io::Result<BTreeMap<String, Str
         let packed = fs::File::open(folder.join(file)).map_err(at)?;
         GzDecoder::new(packed).read_to_string(&mut text).map_err(at)?;
         if sha256(text.as_bytes()) != *hash {
-            return Err(at(io::Error::other("it is not the goal of the manifest")));
+            return Err(at(io::Error::other("it does not match the manifest")));
         }
         texts.insert(file.clone(), text);
     }
@@ -189,7 +189,7 @@ fn texts(folder: &Path, theorems: &[Theorem]) -> io::Result<BTreeMap<String, Str
     }
 }
 
-/// z3 gets what it got from SAW; cvc5 the same in its dialect.
+/// z3 gets what it got from SAW; cvc5 gets the same in its dialect.
 fn text_for(solver: &str, goal: &str) -> String {
     match solver {
         "cvc5" => goal.replace(TUPLE_Z3, TUPLE),
@@ -209,7 +209,8 @@ fn solve(solver: &str, file: &Path) -> Result<(), String> {
     verdict(&String::from_utf8_lossy(&output.stdout))
 }
 
-/// "unsat", and nothing else. An option that cvc5 does not know (z3's format of decimals) is "unsupported".
+/// Succeeds if the answer is "unsat" and nothing else. cvc5 may also print "unsupported", for an option that it does
+/// not know (z3's format of decimals).
 fn verdict(output: &str) -> Result<(), String> {
     match output.trim().trim_start_matches("unsupported\n") {
         "unsat" => Ok(()),

@@ -1,10 +1,10 @@
-//! `veriplex-tools spec`: everything that is claimed of `spec/cryptol`, established anew.
+//! `veriplex-tools spec`: establishes everything that is claimed about `spec/cryptol`.
 //!
-//! Cryptol interprets, so a permutation takes about half a second, and the term that a solver gets for one is large. So
+//! Cryptol is an interpreter, so a permutation takes about half a second, and a solver gets a large term for one. So
 //! everything outside AES runs on a copy, `table`, whose `AES.cry` differs in two definitions: the S-box is looked up in
-//! `fips197_table`, and a column is multiplied by doublings. Two properties proved on the text say that this makes no
-//! difference: `sub_byte_is_fips197_table` and `mix_column_is_by_doubling`. Evaluation takes half the time, and proofs
-//! about one permutation take seconds instead of minutes.
+//! `fips197_table`, and a column is multiplied by doublings. Two properties proved on the original text say that this
+//! makes no difference: `sub_byte_is_fips197_table` and `mix_column_is_by_doubling`. Evaluation takes half the time,
+//! and proofs about one permutation take seconds instead of minutes.
 
 mod cases;
 mod cross;
@@ -24,7 +24,7 @@ use std::{fs, io};
 /// How long one proof or one batch may take.
 pub const TIMEOUT: Duration = Duration::from_secs(30 * 60);
 
-/// Where the modules lie, below `spec/cryptol`.
+/// Where the modules are, below `spec/cryptol`.
 const FOLDERS: [&str; 3] = ["", "isa/", "test/"];
 
 pub fn main(args: impl Iterator<Item = String>, root: &Path) -> ExitCode {
@@ -32,7 +32,7 @@ pub fn main(args: impl Iterator<Item = String>, root: &Path) -> ExitCode {
     subcommand("spec", options, &["cryptol", "z3"], |options| run(root, options))
 }
 
-/// Everything, in order. True if all of it holds.
+/// Runs everything in order. True if all of it holds.
 fn run(root: &Path, options: &Options) -> io::Result<bool> {
     let start = Instant::now();
     let (all, only) = (options.has("--all"), options.value("--only"));
@@ -60,7 +60,7 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
     if let Some(text) = only {
         jobs.retain(|job| job.name.contains(text));
     }
-    // The longest first, so that the last one to end does not run alone for long.
+    // The longest jobs first, so that the last one to end does not run alone for long.
     jobs.sort_by_key(|job| job.method != "prove");
 
     let outcomes = cryptol::run_all(&jobs, TIMEOUT, &folders.scripts)?;
@@ -99,9 +99,9 @@ pub fn print_table(jobs: &[Job], outcomes: &[Outcome]) -> usize {
     outcomes.iter().filter(|outcome| outcome.result.is_err()).count()
 }
 
-/// Where the specification and its copies lie.
+/// Where the specification and its copies are.
 pub struct Folders {
-    /// The text itself.
+    /// The original text.
     pub text: PathBuf,
     /// The copy with the faster AES.
     pub table: PathBuf,
@@ -138,7 +138,7 @@ fn broken(message: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, message)
 }
 
-/// What stands between `start` and the next `end`, where `start` must begin one line.
+/// The text between `start` and the next `end`. `start` must begin exactly one line.
 fn between<'a>(text: &'a str, start: &str, end: &str) -> io::Result<&'a str> {
     let line = format!("\n{start}");
     let mut parts = text.split(line.as_str());
@@ -148,7 +148,7 @@ fn between<'a>(text: &'a str, start: &str, end: &str) -> io::Result<&'a str> {
     }
 }
 
-/// Copies the specification, with definitions in AES.cry replaced, each by how it begins.
+/// Copies the specification, with definitions in AES.cry replaced. Each is found by how it begins.
 fn copy(from: &Path, to: &Path, definitions: &[(&str, &str)]) -> io::Result<()> {
     for folder in FOLDERS {
         fs::create_dir_all(to.join(folder))?;
@@ -177,7 +177,7 @@ fn modules(folder: &Path) -> io::Result<BTreeSet<String>> {
     Ok(names)
 }
 
-/// Every module loads without a complaint.
+/// Jobs that check that every module loads without an error or warning.
 fn type_checks(folders: &Folders) -> io::Result<Vec<Job>> {
     let mut jobs = Vec::new();
     for folder in FOLDERS {
@@ -314,12 +314,12 @@ fn differences(properties: &[Property], declared: &BTreeSet<(String, String)>) -
     }
     for (module, name) in declared.difference(&listed) {
         found.push(format!(
-            "FAILED: {module}.cry declares {name}, PROPERTIES.txt does not list it"
+            "FAILED: {module}.cry declares {name}, but PROPERTIES.txt does not list it"
         ));
     }
     for (module, name) in listed.difference(declared) {
         found.push(format!(
-            "FAILED: PROPERTIES.txt lists {name}, {module}.cry does not declare it"
+            "FAILED: PROPERTIES.txt lists {name}, but {module}.cry does not declare it"
         ));
     }
     found

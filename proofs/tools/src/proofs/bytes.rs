@@ -1,4 +1,4 @@
-//! The kernels as the crate's build assembled them, and what SAW needs to look at them.
+//! The kernels as the crate's build assembled them, and what SAW needs to load them.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use veriplex_lift::{Target, assembler};
 /// One function for each form of instruction.
 pub const INSTRUCTIONS: &str = "proofs/saw/lib/instructions.s";
 
-/// Builds the crate as a static library: for this machine, or with a compiler for another.
+/// Builds the crate as a static library, for this machine or with a compiler for another.
 pub fn build(root: &Path, out: &Path, other: Option<(&str, &Target)>) -> io::Result<PathBuf> {
     let mut library = out.join("build");
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
@@ -39,7 +39,7 @@ pub fn build(root: &Path, out: &Path, other: Option<(&str, &Target)>) -> io::Res
     Ok(library.join("release/libveriplex.a"))
 }
 
-/// Whether the second proof, by SAW's own decoder and model of the instructions, is about this kernel.
+/// The kernel, if it has a second proof, with SAW's own decoder and model of the instructions.
 fn by_macaw(root: &Path, symbol: &Symbol) -> Option<&'static Kernel> {
     let (level, kernel) = TABLE.find(symbol.architecture, &symbol.name)?;
     let script = format!("proofs/saw/{}/{}_macaw.saw", level.name, kernel.name);
@@ -66,8 +66,8 @@ fn listed(bytes: &[u8]) -> String {
     bytes.iter().map(u8::to_string).collect::<Vec<_>>().join(",")
 }
 
-/// Lays the bytes of those kernels into a static executable, each under its name, with type and size; and the instructions
-/// one by one.
+/// Puts the bytes of those kernels into a static executable, each under its name, with type and size; and the
+/// instructions one by one.
 pub fn link(root: &Path, kernels: &[Symbol], out: &Path) -> io::Result<()> {
     let mut text = String::from(".text\n");
     let mut function = |name: &str, bytes: &[u8]| {
@@ -107,7 +107,7 @@ pub fn link(root: &Path, kernels: &[Symbol], out: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// A bulk kernel cut at the head of its loop. It is laid out as
+/// A bulk kernel, cut at the head of its loop. Its layout is
 ///
 /// ```text
 ///       (state into registers)
@@ -119,14 +119,14 @@ pub fn link(root: &Path, kernels: &[Symbol], out: &Path) -> io::Result<()> {
 ///       ret
 /// ```
 ///
-/// and the cuts are three functions, which get in r9 memory for the registers:
+/// and the cuts are three functions, which get in r9 a pointer to memory for the registers:
 ///
-/// - `NAME_enter`: the kernel from its start to `end`, but `ja` leaves to the stop: the registers go to memory, and
-///   whether `ja` was taken;
+/// - `NAME_enter`: the kernel from its start to `end`, but `ja` goes to code that stores the registers, and whether
+///   `ja` was taken;
 /// - `NAME_step`: the same code, entered at `head` with the xmm registers from memory;
 /// - `NAME_leave`: the kernel from `end` on, with the xmm registers from memory.
 ///
-/// The bytes are those of the kernel, except for the four that say where `ja` goes.
+/// The bytes are those of the kernel, except the four that hold the target of `ja`.
 fn cut(kernel: &Symbol) -> io::Result<String> {
     let Symbol { name, bytes, .. } = kernel;
     let distance = |at: usize| {
@@ -145,7 +145,9 @@ fn cut(kernel: &Symbol) -> io::Result<String> {
         }
     }
     let [(head, end)] = cuts[..] else {
-        return Err(io::Error::other(format!("{name}: it does not have the one loop")));
+        return Err(io::Error::other(format!(
+            "{name}: it does not have exactly one loop"
+        )));
     };
     let (start, rest) = (listed(&bytes[..end - 4]), listed(&bytes[end..]));
     let load: String = (0..16).fold(String::new(), |mut text, i| {
@@ -173,10 +175,11 @@ fn cut(kernel: &Symbol) -> io::Result<String> {
     )
 }
 
-/// The registers of the arguments of a cut kernel, before r9.
+/// The number of argument registers of a cut kernel before r9.
 const CUT_ARGUMENTS: usize = 5;
 
-/// The C prototypes of what `link` lays out, compiled to LLVM bitcode: SAW takes the types of the arguments from here.
+/// Compiles the prototypes of what `link` puts into the executable to LLVM bitcode, from which SAW takes the types of
+/// the arguments.
 pub fn prototypes(root: &Path, kernels: &[Symbol], out: &Path) -> io::Result<()> {
     let mut functions: Vec<(String, Vec<&str>)> = Vec::new();
     for symbol in kernels {
@@ -188,7 +191,7 @@ pub fn prototypes(root: &Path, kernels: &[Symbol], out: &Path) -> io::Result<()>
         if kernel.has_count() {
             if types.len() > CUT_ARGUMENTS {
                 return Err(io::Error::other(format!(
-                    "{}: too many arguments to be cut",
+                    "{}: too many arguments for a cut",
                     symbol.name
                 )));
             }

@@ -1,5 +1,6 @@
-//! The kernels as Cryptol (`veriplex-lift`). What is proved is what the code of this build lifts to; the modules in
-//! `proofs/generated/lifted` are the same, for people to read and for `tests/assurance/manifest.rs` to compare with what ships.
+//! The kernels as Cryptol (`veriplex-lift`). The proofs are about what the code of this build lifts to. The modules in
+//! `proofs/generated/lifted` are the same, for people to read and for `tests/assurance/manifest.rs` to compare with
+//! what ships.
 
 use super::{bytes, call};
 use crate::{Options, subcommand};
@@ -12,7 +13,7 @@ use veriplex_lift::object_file::{Symbol, symbols};
 use veriplex_lift::table::TABLE;
 use veriplex_lift::{ARMV8, Lifted, Report, assembler, lift_symbols};
 
-/// Where the kernels are put into the crate.
+/// The file that includes the kernels in the crate.
 pub const KERNELS_RS: &str = "rust/src/backend/kernels.rs";
 
 /// Where the modules are.
@@ -41,11 +42,11 @@ fn compare(root: &Path) -> io::Result<()> {
             )));
         }
     }
-    println!("{FOLDER} has these {} modules", modules.len());
+    println!("{FOLDER}: all {} modules are up to date", modules.len());
     Ok(())
 }
 
-/// The name of a kernel in the manifest: its level and its own. A table of constants has no level.
+/// The name of a kernel in the manifest: its level and its name. A table of constants has no level.
 pub fn object_name(symbol: &Symbol) -> String {
     match TABLE.find(symbol.architecture, &symbol.name) {
         Some((level, kernel)) => format!("{}/{}", level.name, kernel.name),
@@ -53,19 +54,19 @@ pub fn object_name(symbol: &Symbol) -> String {
     }
 }
 
-/// The library with the kernels of `jasmin/armv8`, if there is a compiler for them.
+/// Builds the library with the kernels of `jasmin/armv8`, if there is a compiler for them.
 pub fn armv8(root: &Path, out: &Path) -> io::Result<Option<PathBuf>> {
     let Some(rustc) = assembler::rustc(&ARMV8) else {
         println!(
-            "The ARMv8 kernels are not assembled anew, because no rustc here has a library for AArch64: those of \
-             {FOLDER} are proved"
+            "The ARMv8 kernels are not assembled again, because no rustc here has a library for AArch64: the proofs \
+             are about those of {FOLDER}"
         );
         return Ok(None);
     };
     bytes::build(root, out, Some((rustc, &ARMV8))).map(Some)
 }
 
-/// Whether kernels that are not made from Jasmin are made from this file.
+/// Whether kernels without Jasmin source are made from this file.
 pub fn is_assembled(file: &str) -> bool {
     let written = TABLE.levels.iter().filter(|level| level.source != "jazz");
     let folders = written.flat_map(|level| {
@@ -77,7 +78,7 @@ pub fn is_assembled(file: &str) -> bool {
     file == KERNELS_RS || folders.into_iter().any(|folder| file.starts_with(&folder))
 }
 
-/// A table of constants, which is proved once, must be the same for all.
+/// A table of constants is proved once, so all its copies must be the same. Keeps one of each.
 pub fn one_table(kernels: &mut Vec<Symbol>) -> io::Result<()> {
     let mut first: BTreeMap<String, Vec<u8>> = BTreeMap::new();
     let mut differ = None;
@@ -96,7 +97,7 @@ pub fn one_table(kernels: &mut Vec<Symbol>) -> io::Result<()> {
     })
 }
 
-/// Writes the modules into a folder. Those that there are none for come from `proofs/generated/lifted`.
+/// Writes the modules into a folder. Modules that are not given come from `proofs/generated/lifted`.
 pub fn write(root: &Path, modules: &[Lifted], folder: &Path) -> io::Result<()> {
     let committed = root.join(FOLDER);
     if folder != committed {
@@ -111,13 +112,14 @@ pub fn write(root: &Path, modules: &[Lifted], folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// `veriplex-tools lifted-mutants`: that the theorems about the broken kernels which lift are false.
+/// `veriplex-tools lifted-mutants`: shows that the theorems are false for the broken kernels that lift.
 pub fn mutants(args: impl Iterator<Item = String>, root: &Path) -> ExitCode {
     let options = Options::parse(args, &["--strict"], &[]);
     subcommand("lifted-mutants", options, &["cryptol"], |_| refute_mutants(root))
 }
 
-/// Each at its theorem, by an input for which it does not hold; the kernels as they are pass the same tests.
+/// Finds, for each broken kernel, an input for which its theorem does not hold. The unchanged kernels pass the same
+/// test.
 fn refute_mutants(root: &Path) -> io::Result<bool> {
     let folder = root.join("target/mutants");
     let mut of_kernels = BTreeMap::new();
@@ -154,11 +156,11 @@ fn refute_mutants(root: &Path) -> io::Result<bool> {
     Ok(fine)
 }
 
-/// Whether the statement of a theorem about a lifted kernel holds of a module, on two random inputs.
+/// Whether the statement of a theorem about a lifted kernel holds for a module, on two random inputs.
 fn holds(root: &Path, folder: &Path, kernel: &str, module: &str, theorem: &str) -> io::Result<bool> {
     let path = format!("proofs/saw/lib/{kernel}.saw");
     let script = fs::read_to_string(root.join(&path))?;
-    // What is before it names the level.
+    // What precedes it names the level.
     let name = theorem.find(kernel).map_or(theorem, |at| &theorem[at..]);
     let statement = script
         .split_once(&format!("lifted_theorem \"{name}\""))

@@ -1,4 +1,4 @@
-//! `proofs/generated/manifest.json`: which theorems hold of which bytes, and by which files and tools.
+//! `proofs/generated/manifest.json`: which theorems hold for which bytes, and by which files and tools.
 
 use super::lifted::{self, object_name};
 use super::{Expected, Proved, bytes, rust};
@@ -16,10 +16,10 @@ const PATH: &str = "proofs/generated/manifest.json";
 /// The folders of the programs that run the proofs.
 const RUNNERS: [&str; 2] = ["proofs/lift/src", "proofs/tools/src"];
 
-/// What a script about a lifted kernel includes.
+/// The file that every script about a lifted kernel includes.
 pub const LIFTED: &str = "proofs/saw/lib/lifted.saw";
 
-/// Writes the goals and the manifest, and returns it.
+/// Writes the goals and the manifest, and returns the manifest.
 pub fn write(
     root: &Path,
     expected: &[Expected],
@@ -30,7 +30,7 @@ pub fn write(
     let mut objects: BTreeMap<String, Value> = kernels
         .iter()
         .map(|k| {
-            // What has no instruction set is data.
+            // A symbol without an instruction set is data.
             let target = TABLE
                 .find(k.architecture, &k.name)
                 .map(|(level, _)| level.target.name);
@@ -39,7 +39,7 @@ pub fn write(
             (object_name(k), value)
         })
         .collect();
-    // Where kernels could not be assembled, they are what they were: the lifted modules are.
+    // Kernels that could not be assembled are unchanged, because their lifted modules are.
     let old: Value = serde_json::from_slice(&fs::read(&path).unwrap_or_default()).unwrap_or_default();
     for (level, kernel) in TABLE.proved() {
         let name = format!("{}/{}", level.name, kernel.name);
@@ -96,7 +96,8 @@ pub fn write(
     Ok(manifest)
 }
 
-/// What runs the proofs, on which each of them rests: the tools, the lifter, their dependencies, and the list of theorems.
+/// The files that run the proofs, on which every proof rests: the tools, the lifter, their dependencies, and the list
+/// of theorems.
 fn runners(root: &Path) -> io::Result<Vec<String>> {
     let mut files = vec!["Cargo.lock".to_owned(), "proofs/THEOREMS.txt".to_owned()];
     let mut folders = RUNNERS.map(str::to_owned).to_vec();
@@ -115,7 +116,7 @@ fn runners(root: &Path) -> io::Result<Vec<String>> {
     Ok(files)
 }
 
-/// Whether a file is not the one that the manifest has.
+/// Whether a file differs from the one in the manifest.
 pub fn changed(root: &Path, file: &str) -> io::Result<bool> {
     let manifest: Value = serde_json::from_slice(&fs::read(root.join(PATH))?)?;
     Ok(manifest["files"][file] != sha256(&fs::read(root.join(file))?))
@@ -123,7 +124,7 @@ pub fn changed(root: &Path, file: &str) -> io::Result<bool> {
 
 fn version(tool: &str) -> io::Result<String> {
     let output = Command::new(tool).arg("--version").output()?;
-    // SAW says it on the other stream.
+    // SAW prints it on standard error.
     let text = [output.stdout, output.stderr].concat();
     Ok(String::from_utf8_lossy(&text)
         .lines()
@@ -133,7 +134,7 @@ fn version(tool: &str) -> io::Result<String> {
         .to_owned())
 }
 
-/// A path without `..`, which stands in a file of this folder.
+/// The path that `name` in a file of this folder means, without `..`.
 fn path_from(folder: &str, name: &str) -> String {
     let mut parts: Vec<&str> = folder.split('/').collect();
     for part in name.split('/') {
@@ -152,7 +153,7 @@ pub fn files_of(root: &Path, script: &str) -> io::Result<Vec<String>> {
     let mut todo = vec![script.to_owned()];
     let mut files = Vec::new();
     while let Some(file) = todo.pop() {
-        // What the run makes of the build is no source, unless it is committed.
+        // What the run makes from the build is not a source, unless it is committed.
         let file = match file.strip_prefix("target/proofs/lifted/") {
             Some(module) => format!("{}/{module}", lifted::FOLDER),
             None if file.starts_with("target/") => continue,
@@ -162,7 +163,7 @@ pub fn files_of(root: &Path, script: &str) -> io::Result<Vec<String>> {
             continue;
         }
         let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
-        // The lifted module of a new kernel is not there before the first run.
+        // A new kernel has no lifted module before the first run.
         let text = match fs::read_to_string(root.join(&file)) {
             Err(_) if file.starts_with(lifted::FOLDER) => String::new(),
             text => text.map_err(|e| io::Error::other(format!("{file}: {e}")))?,
@@ -186,17 +187,17 @@ pub fn files_of(root: &Path, script: &str) -> io::Result<Vec<String>> {
             }
         }
         match file.as_str() {
-            // From which the prototypes are made.
+            // The prototypes are made from these.
             "proofs/saw/lib/common.saw" => {
                 todo.extend(["jasmin/kernels.toml", bytes::INSTRUCTIONS].map(str::to_owned));
             }
-            // How the kernel is cut; what makes an iteration every number of them.
+            // These say how the kernel is cut, and lead from one iteration to any number.
             "proofs/saw/lib/loop.saw" => todo.push("proofs/tools/src/proofs/bytes.rs".to_owned()),
             LIFTED => todo.push("proofs/rocq/Blocks.v".to_owned()),
             "proofs/saw/lib/rust.saw" => files.extend(rust::SOURCES.map(str::to_owned)),
             _ => (),
         }
-        // The hash in such a module is that of the code, which is not always assembled anew.
+        // The hash in such a module is of the code, which is not always assembled again.
         for (level, kernel) in TABLE.proved() {
             let module = format!("{}/{}/{}.cry", lifted::FOLDER, level.name, kernel.name);
             if file == module && level.source != "jazz" {

@@ -1,4 +1,4 @@
-//! The LLVM bitcode that rustc makes of the crate, and the names of its functions.
+//! The LLVM bitcode that rustc makes from the crate, and the names of its functions.
 
 use rustc_demangle::demangle;
 use std::collections::BTreeMap;
@@ -7,12 +7,12 @@ use std::path::Path;
 use std::process::Command;
 use std::{env, fs, io};
 
-/// What the crate is compiled with, on top of its release profile. `link-dead-code` keeps every function of the crate,
-/// private ones too; the cfg `veriplex_proofs` keeps the AES round out of line.
+/// The compiler options on top of the crate's release profile. `link-dead-code` keeps every function of the crate,
+/// including private ones; the cfg `veriplex_proofs` keeps the AES round out of line.
 pub const RUSTFLAGS: &str = "--cfg veriplex_backend=\"portable\" --cfg veriplex_proofs";
 pub const FLAGS: [&str; 3] = ["--emit=llvm-bc,llvm-ir", "-Ccodegen-units=1", "-Clink-dead-code"];
 
-/// What the functions that the scripts are about are made from. Of `label.rs` it is the length of labels.
+/// The sources of the functions that the scripts are about. From `label.rs` only the length of labels matters.
 pub const SOURCES: [&str; 6] = [
     "rust/src/backend/mod.rs",
     "rust/src/backend/portable/aes.rs",
@@ -53,7 +53,7 @@ pub fn bitcode(root: &Path, out: &Path) -> io::Result<String> {
     Ok(module)
 }
 
-/// Whether a function of the module gets a length: SAW then runs it for some lengths only.
+/// Whether a function of the module takes a length: SAW then runs it for some lengths only.
 pub fn takes_length(module: &str, symbol: &str) -> Option<bool> {
     let defined = [format!("@{symbol}("), format!("@\"{symbol}\"(")];
     let line = (module.lines())
@@ -78,7 +78,7 @@ pub fn profile(manifest: &str) -> String {
         .to_owned()
 }
 
-/// The file `veriplex-*` in a folder with this ending.
+/// The file `veriplex-*` with this ending in a folder.
 fn only(folder: &Path, ending: &str) -> io::Result<std::path::PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -94,14 +94,15 @@ fn only(folder: &Path, ending: &str) -> io::Result<std::path::PathBuf> {
     match (found.pop(), found.is_empty()) {
         (Some(path), true) => Ok(path),
         _ => Err(io::Error::other(format!(
-            "{}: not one veriplex-*{ending}",
+            "{}: not exactly one veriplex-*{ending}",
             folder.display()
         ))),
     }
 }
 
-/// The functions that a module in LLVM's text form defines: the names of those whose path is `veriplex::MODULE::...` or `veriplex::backend::MODULE::...`
-/// and made of plain names, and their symbols. A path that two functions share is left out.
+/// The functions that a module in LLVM's text form defines: names and symbols of those whose path consists of plain
+/// names and is `veriplex::MODULE::...` or `veriplex::backend::MODULE::...`. A path that two functions share is left
+/// out.
 fn functions(module: &str) -> BTreeMap<String, String> {
     let mut functions: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for line in module.lines().filter(|line| line.starts_with("define ")) {

@@ -1,4 +1,4 @@
-//! Running a script: a theorem is what SAW's own summary has after it, and its goals are what SAW then writes to z3.
+//! Runs a script. A theorem is what SAW's own summary has after it, and its goals are what SAW meanwhile sends to z3.
 
 use super::summary::{Evidence, Summaries};
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,24 +15,24 @@ pub struct Theorem {
     pub name: String,
     pub evidence: Evidence,
     pub time: Duration,
-    /// What z3 was asked, byte for byte.
+    /// The queries to z3, byte for byte.
     pub goals: Vec<String>,
 }
 
-/// What came of a script.
+/// The result of a script.
 #[derive(Clone)]
 pub struct Run {
     pub proved: Vec<Theorem>,
-    /// Why it ended before its end.
+    /// Why it failed, if it did.
     pub failure: Option<String>,
 }
 
-/// How many seconds, and how many megabytes of resident memory, a run may have, with its solvers. Two runs at once then fit
-/// into 12 GB.
+/// How many seconds, and how many megabytes of resident memory, a run may use, with its solvers. Two runs at once then
+/// fit into 12 GB.
 const SECONDS: u64 = 900;
 const MEGABYTES: u64 = 5_000;
 
-/// What stands in for z3: it keeps what z3 is asked, in a file NUMBER.THEOREM.
+/// Stands in for z3, and keeps each query in a file NUMBER.THEOREM.
 const RECORDER: &str = r#"#!/bin/bash
 [ "$*" = "-smt2 -in" ] || exec "$VERIPLEX_Z3" "$@"
 cd "$VERIPLEX_GOALS" || exit
@@ -48,7 +48,7 @@ pub fn recorder(out: &Path) -> io::Result<()> {
     super::call(Command::new("chmod").arg("+x").arg(&path)).map(drop)
 }
 
-/// The program, as PATH has it.
+/// The path of a program on PATH.
 fn program(name: &str) -> io::Result<PathBuf> {
     (env::split_paths(&env::var_os("PATH").unwrap_or_default()))
         .map(|folder| folder.join(name))
@@ -65,7 +65,7 @@ fn recorded(folder: &Path) -> io::Result<BTreeMap<String, Vec<String>>> {
     files.sort();
     for file in files {
         let text = fs::read_to_string(&file)?;
-        // Cryptol's type checker has questions too. They are no goals.
+        // Cryptol's type checker queries z3 too. Those queries are not goals.
         if text.contains("(declare-datatypes ((InfNat 0))") {
             continue;
         }
@@ -78,7 +78,7 @@ fn recorded(folder: &Path) -> io::Result<BTreeMap<String, Vec<String>>> {
     Ok(goals)
 }
 
-/// Runs the scripts, as many at once as there are processors, and returns what came of each, in their order.
+/// Runs the scripts, as many at once as there are processors, and returns their results in order.
 pub fn run_all(root: &Path, scripts: &[String]) -> io::Result<Vec<Run>> {
     let mut jobs = Vec::new();
     for script in scripts {
@@ -114,7 +114,7 @@ pub fn run_all(root: &Path, scripts: &[String]) -> io::Result<Vec<Run>> {
         .collect())
 }
 
-/// In how many parts a script runs: its first line may say so.
+/// The number of parts in which a script runs. Its first line may give it.
 fn parts(text: &str) -> io::Result<u8> {
     match text
         .lines()
@@ -122,12 +122,12 @@ fn parts(text: &str) -> io::Result<u8> {
         .and_then(|line| line.strip_prefix("// parts: "))
     {
         Some(number) => (number.parse().ok().filter(|parts| (1..=94).contains(parts)))
-            .ok_or_else(|| io::Error::other(format!("no number of parts: {number}"))),
+            .ok_or_else(|| io::Error::other(format!("not a number of parts: {number}"))),
         None => Ok(1),
     }
 }
 
-/// What the parts of a script show together: each must have proved the same theorems, of its own rate indices.
+/// What the parts of a script show together. Each must have proved the same theorems, for its own rate indices.
 fn whole(script: &str, parts: Vec<Run>) -> Run {
     let mut parts = parts.into_iter();
     let Some(mut run) = parts.next() else {
@@ -145,7 +145,10 @@ fn whole(script: &str, parts: Vec<Run>) -> Run {
             theorem.evidence.all_solvers.extend(other.evidence.all_solvers);
             theorem.evidence.methods.extend(other.evidence.methods);
             if run.failure.is_none() && theorem.goals != other.goals {
-                run.failure = Some(format!("{script}: {}: other goals in another part", theorem.name));
+                run.failure = Some(format!(
+                    "{script}: {}: its parts have different goals",
+                    theorem.name
+                ));
             }
         }
     }
@@ -197,7 +200,7 @@ fn run(root: &Path, script: &str, part: Option<(u8, u8)>) -> io::Result<Run> {
         .env("VERIPLEX_SUMMARIES", &summaries)
         .env("VERIPLEX_THEOREM", theorem)
         .env("PATH", folders)
-        // Nothing is proved by what was proved another time.
+        // No proof may use the results of an earlier run.
         .env_remove("SAW_SOLVER_CACHE_PATH")
         .env_remove("SAW_IMPORT_PATH")
         .stdout(Stdio::piped())
@@ -240,7 +243,7 @@ fn run(root: &Path, script: &str, part: Option<(u8, u8)>) -> io::Result<Run> {
     }
     if let Some((name, _)) = goals.first_key_value() {
         run.failure = Some(format!(
-            "{script}: a goal was recorded outside of the theorems ({name:?})"
+            "{script}: a goal was recorded outside the theorems ({name:?})"
         ));
     }
     Ok(run)
@@ -277,7 +280,7 @@ struct Begun {
     time: Option<Duration>,
 }
 
-/// The theorems that a script began, in their order, and all that it printed.
+/// The theorems that a script began, in order, and everything that it printed.
 fn read(script: &str, output: impl io::Read) -> io::Result<(Vec<Begun>, String)> {
     let mut theorems: Vec<Begun> = Vec::new();
     let mut names = BTreeSet::new();
@@ -310,7 +313,7 @@ fn read(script: &str, output: impl io::Read) -> io::Result<(Vec<Begun>, String)>
     Ok((theorems, text))
 }
 
-/// Waits for the end of a run, and ends it when it uses too much. Returns why, if so.
+/// Waits for a run to end, and kills it when it uses too much time or memory. Returns why, if so.
 fn watch(
     child: &mut Child,
     done: &AtomicBool,
@@ -328,7 +331,7 @@ fn watch(
     }
     if stopped.is_some() {
         let ids = family(child.id()).into_keys().map(|id| id.to_string());
-        // Those that ended in the meantime make this fail.
+        // The exit status does not matter: it is a failure if one of them has ended in the meantime.
         let killed = Command::new("kill").arg("-KILL").args(ids).status();
         if let Err(e) = killed.and_then(|_| child.kill()) {
             return (Err(e), stopped);
@@ -337,13 +340,14 @@ fn watch(
     (child.wait(), stopped)
 }
 
-/// A process and what it started, SAW and its solvers, each with its resident pages of 4 KiB: none where there is no `/proc`.
+/// A process and its descendants, SAW and its solvers, each with its number of resident pages of 4 KiB. Empty where
+/// there is no `/proc`.
 fn family(of: u32) -> BTreeMap<u32, u64> {
     let mut processes: Vec<(u32, u32, u64)> = (fs::read_dir("/proc").into_iter().flatten().flatten())
         .filter_map(|process| {
             let id = process.file_name().to_str()?.parse().ok()?;
             let stat = fs::read_to_string(process.path().join("stat")).ok()?;
-            // After the name, which may hold anything: state, parent, ...; the 22nd is the number of pages.
+            // After the name, which may contain anything: state, parent, ...; the 22nd is the number of pages.
             let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
             Some((id, fields.get(1)?.parse().ok()?, fields.get(21)?.parse().ok()?))
         })
@@ -398,7 +402,7 @@ mod tests {
         assert!(parts("// parts: many\n").is_err());
     }
 
-    /// Of a shell, so that there is more than the process that was started.
+    /// Runs a shell, so that there is more than one process.
     fn watched(script: &str, limits: [u64; 2]) -> (bool, Option<String>) {
         let mut child = (Command::new("sh").args(["-c", script]).spawn()).unwrap();
         let (status, stopped) = watch(&mut child, &AtomicBool::new(false), limits);

@@ -1,19 +1,19 @@
-//! SAW's own summary of what it verified. A theorem is what is new in it after its proof: what a script prints counts for
-//! nothing.
+//! SAW's own summary of what it verified. A theorem is what is new in it after its proof; what a script prints counts
+//! for nothing.
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A property (of terms) or a method (machine code or bitcode that was run), by SAW's number for it.
+/// A property (of terms) or a method (machine code or bitcode that was run), with SAW's number for it.
 type Id = (String, u64);
 
 /// What SAW says of one property or method.
 struct Entry {
-    /// The symbol, of a method.
+    /// The symbol, if it is a method.
     method: Option<String>,
-    /// Of its own goals.
+    /// The solvers of its own goals.
     solvers: BTreeSet<String>,
-    /// The entries on which it rests.
+    /// The entries that it rests on.
     rests_on: Vec<Id>,
 }
 
@@ -22,14 +22,14 @@ struct Entry {
 pub struct Evidence {
     /// The solvers that proved its goals: none if SAW's rewriting left no goal.
     pub solvers: BTreeSet<String>,
-    /// These, and those of everything on which it rests.
+    /// These, and those of everything that it rests on.
     pub all_solvers: BTreeSet<String>,
     /// The symbols of the code that was run, once for each run.
     pub methods: Vec<String>,
 }
 
 impl Evidence {
-    /// As the manifest names it: `saw` if no solver was asked.
+    /// Its name in the manifest: `saw` if no solver was asked.
     pub fn solver(&self) -> String {
         if self.solvers.is_empty() {
             return "saw".to_owned();
@@ -38,7 +38,7 @@ impl Evidence {
     }
 }
 
-/// The summaries of a script, in their order.
+/// The summaries of a script, in order.
 #[derive(Default)]
 pub struct Summaries(BTreeSet<Id>);
 
@@ -74,7 +74,7 @@ impl Summaries {
     }
 }
 
-/// The summary's entries. Those of its verification conditions are added to their methods.
+/// The summary's entries. Its verification conditions are merged into their methods.
 fn entries(json: &str) -> Result<BTreeMap<Id, Entry>, String> {
     let summary: Value = serde_json::from_str(json).map_err(|e| format!("SAW's summary: {e}"))?;
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
@@ -117,7 +117,7 @@ fn verified(value: &Value) -> Result<(), String> {
     }
 }
 
-/// By the names that the manifest has for them.
+/// The solvers, by their names in the manifest.
 fn solvers(value: &Value) -> Result<BTreeSet<String>, String> {
     let provers = value["provers"].as_array().into_iter().flatten();
     provers
@@ -154,7 +154,7 @@ mod tests {
         let mut summaries = Summaries::default();
         let lemma = summaries.evidence(&format!("[{LEMMA}]")).unwrap();
         assert_eq!((lemma.solvers, lemma.methods), (set(&["z3"]), vec![]));
-        // Nothing was proved since.
+        // Nothing has been proved since.
         assert!(summaries.evidence(&format!("[{LEMMA}]")).is_err());
         let both = format!("[{}, {LEMMA}]", method(1, "verified", "1"));
         let theorem = summaries.evidence(&both).unwrap();

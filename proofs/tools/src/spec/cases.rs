@@ -1,4 +1,4 @@
-//! Known answers as Cryptol text: one definition of type Bit for each case, true if the specification agrees.
+//! Known answers as Cryptol text: one definition of type Bit per case, true if the specification agrees.
 
 use super::Folders;
 use super::cryptol::{self, Job};
@@ -30,13 +30,13 @@ pub fn duplex(d: &Duplex) -> String {
     )
 }
 
-/// A case: what a module must import for it, a Cryptol expression of type Bit, and about how many permutations it takes.
+/// A case: a Cryptol expression of type Bit, and about how many permutations it takes.
 pub struct Case {
     pub expression: String,
     pub cost: usize,
 }
 
-/// A chain of operations: the lines of a `where`, and the conditions on what comes out.
+/// A chain of operations: the lines of a `where`, and the conditions on the results.
 pub struct Chain {
     lines: Vec<String>,
     conditions: Vec<String>,
@@ -52,18 +52,18 @@ impl Chain {
         }
     }
 
-    /// The present state.
+    /// The current state.
     pub fn now(&self) -> String {
         format!("d{}", self.step)
     }
 
-    /// Go on to the state that `expression` gives.
+    /// Continues to the state that `expression` gives.
     pub fn next(&mut self, expression: &str) {
         self.step += 1;
         self.lines.push(format!("d{} = {expression}", self.step));
     }
 
-    /// Go on to the state and the output that `expression` gives.
+    /// Continues to the state and the output that `expression` gives.
     pub fn next_with_output(&mut self, expression: &str, want: &[u8]) {
         self.step += 1;
         self.lines.push(format!("(d{0}, o{0}) = {expression}", self.step));
@@ -74,7 +74,7 @@ impl Chain {
         self.conditions.push(condition);
     }
 
-    /// The case: all conditions, and this state at the end.
+    /// The case: all conditions hold, and this is the final state.
     pub fn end(mut self, state: &Duplex, cost: usize) -> Case {
         let last = format!("{} == {}", self.now(), duplex(state));
         self.conditions.push(last);
@@ -87,7 +87,7 @@ impl Chain {
     }
 }
 
-/// One operation of a transcript, with what must come out.
+/// One operation of a transcript, with the expected results.
 pub enum Op {
     Mix {
         label: Vec<u8>,
@@ -128,7 +128,7 @@ pub enum Op {
     },
 }
 
-/// A transcript, the states serialized.
+/// A transcript, with serialized states.
 pub struct Transcript {
     pub domain: Vec<u8>,
     pub ops: Vec<Op>,
@@ -136,7 +136,7 @@ pub struct Transcript {
 }
 
 impl Transcript {
-    /// For a module that imports Duplex, with `ratchet` hidden, and Protocol.
+    /// A case for a module that imports Duplex, with `ratchet` hidden, and Protocol.
     pub fn case(&self) -> Case {
         let mut chain = Chain::from(&format!("init {}", bytes(&self.domain)));
         let mut cost = 1;

@@ -1,4 +1,4 @@
-//! The Cryptol against the Rust twin on random inputs.
+//! Compares the Cryptol with the Rust twin on random inputs.
 
 use super::Folders;
 use super::cases::{self, Case, Op, TRANSCRIPT_IMPORTS, Transcript, bytes};
@@ -45,7 +45,7 @@ pub fn jobs(folders: &Folders, seed: u64) -> io::Result<Vec<Job>> {
         &transcripts,
         BATCH,
     )?);
-    // The known answers that Cryptol can evaluate have hardly any.
+    // The known answers that Cryptol can evaluate have hardly any of these.
     let parents: Vec<Case> = (0..PARENTS).map(|_| parent(&mut random)).collect();
     let imports = "import Duplex\nimport Mhf\n";
     jobs.extend(cases::jobs(
@@ -92,7 +92,7 @@ impl Random {
     fn bytes(&mut self, n: usize) -> Vec<u8> {
         (0..n).map(|_| self.next().to_le_bytes()[0]).collect()
     }
-    /// Data of a random length: mostly short, some over the edge of a block.
+    /// Data of a random length: mostly short, sometimes across a block boundary.
     fn data(&mut self) -> Vec<u8> {
         let longest = [20, 100, 200][self.below(3)];
         let n = self.below(longest + 1);
@@ -105,7 +105,7 @@ impl Random {
     }
 }
 
-/// A random transcript of three to five operations, with what the twin says of it.
+/// A random transcript of three to five operations, with the twin's results.
 fn transcript(random: &mut Random) -> Transcript {
     let domain = random.label();
     let mut p = protocol::init(&domain);

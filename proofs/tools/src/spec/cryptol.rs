@@ -1,4 +1,4 @@
-//! Running Cryptol, and reading what it says.
+//! Runs Cryptol and reads its output.
 
 use std::fs::{self, File};
 use std::io;
@@ -16,7 +16,7 @@ pub type Verdict = Box<dyn Fn(&str) -> Result<String, String> + Send + Sync>;
 pub struct Job {
     pub name: String,
     pub method: String,
-    /// Where the modules lie.
+    /// Where the modules are.
     pub folder: PathBuf,
     pub script: String,
     pub verdict: Verdict,
@@ -27,7 +27,7 @@ pub struct Outcome {
     pub result: Result<String, String>,
 }
 
-/// Runs the jobs, at most two at a time (a proof may take gigabytes), and returns the outcomes in their order.
+/// Runs the jobs, at most two at a time (a proof may take gigabytes), and returns the outcomes in order.
 pub fn run_all(jobs: &[Job], timeout: Duration, scripts: &Path) -> io::Result<Vec<Outcome>> {
     let next = AtomicUsize::new(0);
     let done = AtomicUsize::new(0);
@@ -108,7 +108,7 @@ fn run(job: &Job, timeout: Duration, base: &Path) -> io::Result<Outcome> {
     })
 }
 
-/// Neither an error nor a warning.
+/// There is neither an error nor a warning.
 pub fn quiet(output: &str) -> Result<(), String> {
     match output
         .lines()

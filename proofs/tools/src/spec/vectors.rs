@@ -23,7 +23,7 @@ pub const BATCH: usize = 100;
 
 type ToCase = fn(&Json) -> Case;
 
-/// A JSON value, read strictly: what is not as expected stops the run.
+/// A JSON value, read strictly: anything unexpected stops the run.
 pub struct Json<'a>(pub &'a Value);
 
 impl<'a> Json<'a> {
@@ -266,7 +266,7 @@ fn tree(v: &Json) -> Case {
     }
 }
 
-/// The known answers hold so many bytes of a sealed message.
+/// The number of bytes of a sealed message in the known answers.
 const SHORT_SEALED: usize = 256;
 
 fn seekable(v: &Json) -> Case {
@@ -290,13 +290,13 @@ fn seekable(v: &Json) -> Case {
     }
 }
 
-/// The transcript with the key of a case.
+/// The transcript after mixing in the key of a case.
 fn keyed(v: &Json) -> String {
     let (domain, key) = (bytes(&v.text("domain")), bytes(&v.bytes("key")));
     format!("(mix (init {domain}) \"key\" {key})")
 }
 
-/// The writes one by one, each a block, then the end: sealed, and opened to the same state.
+/// Seals the writes one by one, each as a block, then the end. Opening reaches the same states.
 fn aestream(v: &Json) -> Case {
     let mut chain = Chain::from(&keyed(v));
     let ciphertext = v.bytes("ciphertext");
@@ -315,7 +315,7 @@ fn aestream(v: &Json) -> Case {
         ));
         cost += 12 + n / 47;
     }
-    assert!(rest.is_empty(), "blocks are longer than the stream");
+    assert!(rest.is_empty(), "the stream is longer than its blocks");
     let (ok, end) = duplex::deserialize(v.bytes("final_state").try_into().expect("130 bytes"));
     assert!(ok, "a state");
     chain.end(&end, cost)
@@ -516,7 +516,7 @@ fn transcript(v: &Json) -> (Transcript, usize) {
     )
 }
 
-/// The two transcripts with one state. A label of 92 bytes does not pass Mix, so its parts stand here.
+/// The two transcripts with the same state. Mix refuses a label of 92 bytes, so this spells out its parts.
 fn collision(v: &Json) -> Case {
     let run = |side: &str| {
         v.get(side)

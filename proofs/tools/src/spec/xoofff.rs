@@ -9,7 +9,7 @@ use std::path::Path;
 
 /// Cases with at most this much data, input and output together, are short.
 const SHORT: usize = 700;
-/// About this many permutations make one run of Cryptol. One takes a hundredth of what Simpira-1024 takes.
+/// About this many permutations make one run of Cryptol. A permutation takes a hundredth of the time of Simpira-1024.
 const BATCH: usize = 1500;
 
 /// The jobs for both files. With `all`, the long cases too.
@@ -46,8 +46,8 @@ pub fn jobs(root: &Path, folders: &Folders, all: bool) -> io::Result<Vec<Job>> {
     Ok(jobs)
 }
 
-/// A case of these conditions, with `lines` as their `where`, about so many bytes of data and so many strings and
-/// outputs.
+/// A case with these conditions, and with `lines` as their `where`. Its cost follows from the number of bytes of data,
+/// and of strings and outputs.
 fn case(conditions: &[String], lines: &[String], length: usize, strings: usize) -> (Case, usize) {
     let text = if lines.is_empty() {
         String::new()
@@ -97,7 +97,7 @@ fn deck_function(v: &Json) -> (Case, usize) {
     case(&conditions, &lines, length, 2 * step)
 }
 
-/// Both modes: that of the imported module.
+/// A case for either mode, whichever the module imports.
 fn session(v: &Json) -> (Case, usize) {
     let nonce = v
         .find("nonce")
