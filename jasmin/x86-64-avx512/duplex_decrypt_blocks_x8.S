@@ -18,7 +18,7 @@
 	jmp	1f
 2:
 	simpira_load_blocks_x8 %rsi, 0, %rax
-	// Bytes 78 to 93 of the output; then word 5: bytes 80 to 93 of the input, what the state has behind, the padding.
+	// Bytes 78 to 93 of the output; then word 5: bytes 80 to 93 of the input, the rest of the state's word, the padding.
 	vpalignr	$14, %zmm4, %zmm5, %zmm18
 	vpxorq	%zmm9, %zmm18, %zmm18
 	vpsrldq	$14, %zmm5, %zmm5

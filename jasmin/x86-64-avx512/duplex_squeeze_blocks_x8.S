@@ -22,7 +22,7 @@
 	simpira_put_x8 %rdi, 0, 0, 1, 2, 3, 4, 18
 	vpalignr	$14, %zmm14, %zmm15, %zmm18
 	simpira_put_x8 %rdi, 64, 10, 11, 12, 13, 14, 18
-	// What the state has behind them, with the padding.
+	// The state's bytes after them, with the padding.
 	vpsrldq	$14, %zmm5, %zmm5
 	vpslldq	$14, %zmm5, %zmm5
 	vpxorq	%zmm19, %zmm5, %zmm5

@@ -3,15 +3,15 @@
  * Cryptol: Simpira1024, Lanes (spec/cryptol). Macros only; the exports are in the other files of this folder.
  *
  * Registers: word i of the states in lanes 0 to 3 is in zmm<i>, that of lanes 4 to 7 in zmm1<i>; zmm24-zmm31 hold calls
- * of F, zmm19 the padding, the others what is on the way. In memory a word of lane 0 lies beside the same word of the
+ * of F, zmm19 the padding, the others intermediate values. In memory a word of lane 0 lies beside the same word of the
  * other lanes, as in the registers.
  *
- * The round constants are an argument, each of them four times: so AESENC takes them from memory, and no instruction for
- * vectors is spent on them. */
+ * The round constants are an argument, each four times, so that AESENC can take them from memory and no vector
+ * instruction is spent on them. */
 
 /* One round, on both halves of the lanes: four calls of F(c, x) = AESENC(AESENC(x, K(c)), 0) for four constants, which
- * lie at k + offset: word d ^= F(c, word s). The second AES round takes the destination as its key: the XOR costs
- * nothing. The eight calls do not depend on each other: as many as keep the AES units busy. */
+ * lie at k + offset: word d ^= F(c, word s). The second AES round takes the destination as its key, so the XOR costs
+ * nothing. The eight calls do not depend on each other: enough to keep the AES units busy. */
 .macro simpira_round_x8 k, offset, s0, d0, s1, d1, s2, d2, s3, d3
 	vaesenc	\offset(\k), %zmm\s0, %zmm24
 	vaesenc	\offset(\k), %zmm1\s0, %zmm28
@@ -47,8 +47,8 @@
 	simpira_pass_x8 \k, 3072
 .endm
 
-/* The same, and between the first rounds the output of the block before it, whose words simpira_put_x8 left in the
- * memory of the states: loads and stores, which need none of the units that AESENC needs. */
+/* The same, with the output of the previous block between the first rounds. simpira_put_x8 left its words in the memory
+ * of the states. This takes loads and stores, which need none of the units that AESENC needs. */
 .macro simpira_permutation_and_output_x8 k, states, pointers, offset
 	simpira_round_x8 \k, 0, 0, 1, 2, 3, 4, 5, 6, 7
 	simpira_output_x8 \states, \pointers, \offset, 0, 0
@@ -114,9 +114,9 @@
 	vshufi64x2	$0, %zmm8, %zmm8, %zmm19
 .endm
 
-/* The blocks of four lanes, offset bytes behind the pointers that lie at `pointers` and `first` bytes on: words 0 to 3 in
- * zmm20-zmm23, word 4 in zmm8, bytes 78 to 93 in zmm9. Of lane l, 64 bytes are in one register when they come from memory;
- * then 16 bytes of each lane are. Changes r8-r11. */
+/* The blocks of four lanes, offset bytes after the pointers that lie at `pointers` plus `first` bytes: words 0 to 3 in
+ * zmm20-zmm23, word 4 in zmm8, bytes 78 to 93 in zmm9. A load puts 64 bytes of one lane into a register; afterwards it
+ * holds 16 bytes of each lane. Changes r8-r11. */
 .macro simpira_load_blocks_x8 pointers, first, offset
 	movq	\first(\pointers), %r8
 	movq	\first+8(\pointers), %r9
@@ -143,8 +143,8 @@
 	vpalignr	$2, %zmm18, %zmm9, %zmm8
 .endm
 
-/* Words 0 to 4 and bytes 78 to 93 of a block of four lanes into the memory of the states, where simpira_output_x8 takes
- * them: the first five words, and the last. What is there is in registers while the loop runs. */
+/* Moves words 0 to 4 and bytes 78 to 93 of a block of four lanes into the memory of the states, to the first five words
+ * and the last. simpira_output_x8 takes them from there. While the loop runs, the states are in registers. */
 .macro simpira_put_x8 states, first, w0, w1, w2, w3, w4, end
 	vmovdqu64	%zmm\w0, \first(\states)
 	vmovdqu64	%zmm\w1, \first+128(\states)
@@ -154,7 +154,7 @@
 	vmovdqu64	%zmm\end, \first+896(\states)
 .endm
 
-/* The block of one lane to its place. Changes r8, zmm8 and zmm9. */
+/* Writes the block of one lane to its place. Changes r8, zmm8 and zmm9. */
 .macro simpira_output_x8 states, pointers, offset, pointer, first
 	movq	\pointer(\pointers), %r8
 	vmovdqu	\first(\states), %xmm8

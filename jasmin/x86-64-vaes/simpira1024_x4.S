@@ -4,17 +4,17 @@
  * these instructions, but not VZEROUPPER, without which later code that uses SSE would be slow.
  *
  * Registers: word i of the states in lanes 0 and 1 is in ymm<i>, that of lanes 2 and 3 in ymm<8 + i>. In memory a word of
- * a lane lies beside that of the other lanes, of which there are eight: from one word to the next it is 128 bytes.
+ * a lane lies beside the same word of the other lanes. There are eight lanes, so words are 128 bytes apart.
  *
- * No register is left for what is on the way. So one word of each state is always in its place in memory, and what is on
- * the way is in its registers. It is another word in each round: that which is next to be a destination is written there,
+ * No register is left for intermediate values. So one word of each state is always in its place in memory, and its
+ * registers hold the intermediate values. It is a different word in each round: the next destination is written there,
  * and the AES round that takes it as its key reads it there. Before and after the permutation it is word 1.
  *
- * The round constants are an argument, each of them four times: so AESENC takes them from memory. */
+ * The round constants are an argument, each four times, so that AESENC can take them from memory. */
 
 /* A call of F(c, x) = AESENC(AESENC(x, K(c)), 0) on all four lanes: word d ^= F(c, word s), with K(c) at k + offset. The
- * second AES round takes the destination as its key: the XOR costs nothing. Word m is in memory. A register of lanes 2
- * and 3 is the one behind that of lanes 0 and 1. */
+ * second AES round takes the destination as its key, so the XOR costs nothing. Word m is in memory. Registers of
+ * lanes 2 and 3 are eight after those of lanes 0 and 1. */
 .macro simpira_call_x4 k, offset, m, m2, s, s2, d, d2
 	vaesenc	\offset(\k), %ymm\s, %ymm\m
 	vaesenc	\offset(\k), %ymm\s2, %ymm\m2

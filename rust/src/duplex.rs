@@ -9,14 +9,15 @@ use crate::simpira1024::{Block, STATE_LEN, State};
 use crate::wipe::wipe;
 use crate::{Error, Label};
 
-/// The rate in bytes: what a full block fills of the state. Bytes 94 and 95 are for the padding, 96..128 the capacity.
+/// The rate in bytes: the part of the state that a full block fills. Bytes 94 and 95 are for padding, 96..128 are the
+/// capacity.
 pub const RATE: usize = 94;
 const _: () = assert!(size_of::<Block>() == RATE);
 
 /// The duplex over Simpira-1024: rate 94 bytes, capacity 32 bytes, one byte of padding.
 ///
 /// Bytes go in and out at the rate index. A full block, or [`Duplex::permute`], pads and permutes. Frames
-/// mark boundaries: each writes the index of the frame before it, and the padding holds that of the last.
+/// mark boundaries: each writes the index of the frame before it, and the padding holds the index of the last.
 /// See `design.md`, section "Duplex".
 ///
 /// Equality is in constant time. The state is wiped on drop (feature `zeroize`).
@@ -31,7 +32,7 @@ impl Duplex {
     /// Size in bytes of a serialised duplex: rate index, frame index, state.
     pub const SERIALIZED_LEN: usize = 2 + STATE_LEN;
 
-    /// Becomes a copy. Overwriting needs no wiping.
+    /// Becomes a copy. The old state is overwritten, so it needs no wiping.
     pub(crate) fn copy_from(&mut self, other: &Self) {
         self.state = other.state;
         self.rate_idx = other.rate_idx;
@@ -78,15 +79,15 @@ impl Duplex {
         self.squeeze_partial(tail);
     }
 
-    /// Squeezes `output` and absorbs it in `other`: the permutations of the two alternate and do not wait for each
-    /// other, so that a CPU that executes out of order overlaps them.
+    /// Squeezes `output` and absorbs it in `other`. The permutations of the two alternate and do not depend on each
+    /// other, so a CPU that executes out of order overlaps them.
     pub(crate) fn squeeze_and_absorb(&mut self, output: &mut [u8], other: &mut Self) {
         let [head, first] = [self.head_len(output.len()), other.block_rest()];
         if output.len() < head + RATE {
             self.squeeze(output);
             return other.absorb(output);
         }
-        // Afterwards both are at the beginning of a block, and every block of `other` is squeezed before it is absorbed.
+        // After this, both are at the beginning of a block, and every block is squeezed before `other` absorbs it.
         self.squeeze(&mut output[..head + RATE]);
         other.absorb(&output[..first]);
         let backend = Backend::current();
@@ -102,7 +103,7 @@ impl Duplex {
         other.absorb(&output[absorbed..]);
     }
 
-    /// XORs `in_out` into the rate and replaces it by the result.
+    /// XORs `in_out` into the rate and replaces it with the result.
     pub fn encrypt(&mut self, in_out: &mut [u8]) {
         let (head, rest) = in_out.split_at_mut(self.head_len(in_out.len()));
         self.encrypt_partial(head);
@@ -113,7 +114,7 @@ impl Duplex {
         self.encrypt_partial(tail);
     }
 
-    /// Replaces `in_out` by its XOR with the rate, and the rate by the old `in_out`: the inverse of
+    /// Replaces `in_out` with its XOR with the rate, and the rate with the old `in_out`: the inverse of
     /// [`Duplex::encrypt`].
     pub fn decrypt(&mut self, in_out: &mut [u8]) {
         let (head, rest) = in_out.split_at_mut(self.head_len(in_out.len()));
@@ -125,17 +126,17 @@ impl Duplex {
         self.decrypt_partial(tail);
     }
 
-    /// [`Duplex::encrypt`] from one buffer into another of the same length.
+    /// [`Duplex::encrypt`] from one buffer to another of the same length.
     pub(crate) fn encrypt_into(&mut self, input: &[u8], output: &mut [u8]) {
         self.apart(input, output, Self::encrypt_partial, Backend::encrypt_blocks_into);
     }
 
-    /// [`Duplex::decrypt`] from one buffer into another of the same length.
+    /// [`Duplex::decrypt`] from one buffer to another of the same length.
     pub(crate) fn decrypt_into(&mut self, input: &[u8], output: &mut [u8]) {
         self.apart(input, output, Self::decrypt_partial, Backend::decrypt_blocks_into);
     }
 
-    /// Encrypts or decrypts: what is no full block in place, after it was copied.
+    /// Encrypts or decrypts full blocks from buffer to buffer, and copies the rest and processes it in place.
     fn apart(
         &mut self,
         input: &[u8],
@@ -166,14 +167,14 @@ impl Duplex {
         self.absorb_byte(id);
     }
 
-    /// The frame `op`, `label`, and the frame `op | 0x80`: what every operation of a protocol begins with.
-    #[inline(always)] // for constant labels little of it is left
+    /// The frame `op`, `label`, and the frame `op | 0x80`: the beginning of every operation of a protocol.
+    #[inline(always)] // with a constant label, little code remains
     pub(crate) fn header(&mut self, op: u8, label: &[u8]) {
         let [start, len] = [usize::from(self.rate_idx), label.len()];
         if start + len + 4 >= RATE {
             return self.header_across_blocks(op, label);
         }
-        // The same bytes as below, where no block is completed on the way: XORed at once.
+        // If this does not complete a block, XOR the same bytes as `header_across_blocks`, all at once.
         let mut bytes = [0; Label::MAX_LEN + 4];
         bytes[0] = self.frame_idx;
         bytes[1] = op;
@@ -206,7 +207,7 @@ impl Duplex {
     }
 
     /// Makes the state impossible to run backwards: permutes unless a block has just begun, then
-    /// overwrites 32 bytes, as many as the capacity has, with zeros.
+    /// overwrites 32 bytes, the size of the capacity, with zeros.
     pub fn ratchet(&mut self) {
         const ERASED: u8 = 32;
         if self.rate_idx > 0 {
@@ -243,7 +244,7 @@ impl Duplex {
         })
     }
 
-    /// Back to the all-zero state, secrets wiped.
+    /// Returns to the all-zero state, wiping secrets.
     pub fn clear(&mut self) {
         wipe(&mut self.state);
         self.rate_idx = 0;
@@ -251,7 +252,7 @@ impl Duplex {
     }
 
     /// How much of an input of `len` bytes comes before the first block that a bulk operation can take:
-    /// nothing at the start of a block, else what completes the block begun.
+    /// nothing at the start of a block, otherwise what completes the current block.
     #[inline]
     fn head_len(&self, len: usize) -> usize {
         if self.rate_idx == 0 && self.frame_idx == 0 {
@@ -267,13 +268,13 @@ impl Duplex {
         RATE - usize::from(self.rate_idx)
     }
 
-    /// The part of the rate that the next `len` bytes meet; they must fit into the block.
+    /// The part of the rate that the next `len` bytes affect; they must fit into the block.
     #[inline]
     fn window(&mut self, len: usize) -> &mut [u8] {
         &mut self.state[usize::from(self.rate_idx)..][..len]
     }
 
-    /// Moves the rate index over `len` bytes that fit into the block; a full block is permuted.
+    /// Advances the rate index by `len` bytes, which must fit into the block. Permutes if the block is then full.
     #[inline]
     #[allow(clippy::cast_possible_truncation)] // the sum is at most 94
     fn advance(&mut self, len: usize) {
@@ -300,7 +301,7 @@ impl Duplex {
     #[inline]
     fn squeeze_partial(&mut self, output: &mut [u8]) {
         if output.is_empty() {
-            return; // without calls of memcpy and memset for nothing
+            return; // avoids pointless calls of memcpy and memset
         }
         let window = self.window(output.len());
         output.copy_from_slice(window);
@@ -328,7 +329,7 @@ impl Duplex {
     }
 }
 
-/// An index below 94 as it is stored.
+/// An index below 94, as a byte.
 #[inline(always)]
 #[allow(clippy::cast_possible_truncation)]
 fn index(i: usize) -> u8 {

@@ -12,13 +12,13 @@ use crate::Error;
 ///
 /// # Why 91 bytes
 ///
-/// Newplex takes labels of any length, and then its framing is not injective. A frame that begins at rate
+/// Newplex allows labels of any length, and so its framing is not injective. A frame that begins at rate
 /// position 93 leaves no trace in the state, because the byte that it writes there completes the block
 /// and resets the frame index. With a label of 92 bytes (or 92 more than a multiple of the 94-byte rate)
-/// both frames of one operation can fall on that position, and then a transcript with that operation reaches
-/// the same state as a different one without it. With at most 91 bytes at most one of the two can
-/// vanish, and a transcript can be decoded in only one way. All labels up to 91 bytes give the same bytes
-/// as Newplex.
+/// both frames of one operation can fall on that position. Then a transcript with that operation reaches
+/// the same state as a different one without it. With at most 91 bytes, at most one of the two frames can
+/// vanish, and a transcript can be decoded in only one way. With labels of up to 91 bytes, the outputs are
+/// those of Newplex.
 ///
 /// ```
 /// use veriplex::{Error, Label, label};
@@ -33,7 +33,7 @@ use crate::Error;
 pub struct Label<'a>(&'a [u8]);
 
 impl<'a> Label<'a> {
-    /// The longest label in bytes: the rate of 94 less three.
+    /// The longest label in bytes: the rate of 94 minus three.
     pub const MAX_LEN: usize = 91;
 
     /// A label of these bytes.
@@ -91,7 +91,7 @@ impl fmt::Debug for Label<'_> {
 /// veriplex::label!("92 bytes: ..................................................................................");
 /// ```
 ///
-/// One of 91 bytes does:
+/// A label of 91 bytes does:
 ///
 /// ```
 /// veriplex::label!("91 bytes: .................................................................................");

@@ -1,13 +1,12 @@
-//! What the backends share of Simpira-1024 (Simpira v2 with b = 8, eprint 2016/122): the sizes, the
-//! constants and the order of the round function.
+//! What the backends share of Simpira-1024 (Simpira v2 with b = 8, eprint 2016/122): sizes and constants.
 
 /// Size of the state in bytes.
 pub(crate) const STATE_LEN: usize = 128;
 pub(crate) type State = [u8; STATE_LEN];
-/// The bytes of the state that a full block of the duplex fills: as many as its rate.
+/// A full block of the duplex: as many bytes as its rate.
 pub(crate) type Block = [u8; 94];
 
-/// Calls of the function F in one permutation.
+/// The number of calls of the function F in one permutation.
 const CALLS: usize = 72;
 
 /// `K(c)` of the specification for c = 1..=72, as the four words of an AES round key.

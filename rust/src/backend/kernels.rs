@@ -1,7 +1,7 @@
-//! A backend made of the kernels of `jasmin/`, included as assembly: the same on every instruction set.
+//! A backend made from the kernels of `jasmin/`, included as assembly: the same for every instruction set.
 
-/// The linker symbol of a kernel: the crate's version is in it as far as Cargo lets two versions of the crate
-/// be linked together, so that these do not clash.
+/// The linker symbol of a kernel. It has the part of the crate's version by which Cargo allows two versions to be
+/// linked together, so that these do not clash.
 macro_rules! symbol {
     ($name:literal) => {
         concat!(
@@ -17,7 +17,7 @@ macro_rules! symbol {
 pub(crate) use symbol;
 
 /// The kernels that a generated `declarations.rs` lists, and `features`, which says whether this CPU has what they need.
-/// Before the list: the folder, the ending of the files, the assembler's options, the calling convention.
+/// Before the list come the folder, the file extension, the assembler's options and the calling convention.
 macro_rules! kernels {
     (
         $folder:literal, $extension:literal, $options:tt, $abi:literal;
@@ -35,8 +35,9 @@ macro_rules! kernels {
 }
 pub(crate) use kernels;
 
-/// One kernel: its assembly under its symbol, as a hidden function with type and size where there are such things.
-/// What it includes comes before it. The next kernel may be in the same unit, and defines the macros of that again.
+/// One kernel: its assembly under its symbol, as a hidden function, with type and size where the format has them.
+/// The file that it includes comes first. The macros of that file are purged afterwards, because the next kernel may be
+/// in the same unit and define them again.
 macro_rules! kernel {
     (
         $folder:literal, $extension:literal, [$($options:tt)*], $abi:literal, [$($include:literal)?], [$($macro:literal)*];
@@ -91,7 +92,7 @@ macro_rules! backend {
         #[repr(C, align(64))]
         struct Keys([[u32; 4]; 72]);
 
-        // Under a symbol, for the proofs to find it.
+        // Under a symbol, so that the proofs find it.
         #[unsafe(export_name = $crate::backend::kernels::symbol!("simpira1024_round_constants"))]
         static KEYS: Keys = Keys(ROUND_CONSTANTS);
 
@@ -99,7 +100,7 @@ macro_rules! backend {
         #[derive(Clone, Copy)]
         pub(crate) struct Token(());
 
-        #[allow(clippy::unused_self)] // it is there to have been made: it vouches for the features
+        #[allow(clippy::unused_self)] // `self` is proof that the CPU has the features
         impl Token {
             #[inline]
             pub(crate) fn detect() -> Option<Self> {
@@ -108,8 +109,8 @@ macro_rules! backend {
 
             #[inline]
             pub(crate) fn permute(self, state: &mut State) {
-                // SAFETY: a Token exists only where the CPU has the features; the kernel reads and writes the 128
-                // bytes of the state and nothing else.
+                // SAFETY: a Token exists only where the CPU has the features; the kernel reads the round constants,
+                // reads and writes the 128 bytes of the state, and touches nothing else.
                 unsafe { simpira1024_permute(state.as_mut_ptr(), (&raw const KEYS).cast()) };
             }
 
@@ -129,8 +130,8 @@ macro_rules! backend {
             #[inline]
             pub(crate) fn encrypt_blocks(self, state: &mut State, blocks: &mut [Block]) {
                 let (in_out, n) = (blocks.as_mut_ptr().cast(), blocks.len());
-                // SAFETY: as in `permute`; the kernel also reads and writes the n blocks of 94 bytes, each block
-                // after it has been read, so that input and output may be one buffer.
+                // SAFETY: as in `permute`; the kernel also reads and writes the n blocks of 94 bytes. It reads each
+                // block before writing it, so input and output may be the same buffer.
                 unsafe {
                     duplex_encrypt_blocks(
                         state.as_mut_ptr(),

@@ -1,9 +1,9 @@
-//! Chooses the backend: the one place that knows which there are.
+//! Chooses the backend: the one place that knows which ones exist.
 //!
-//! Every backend has the same five operations: the permutation, and absorb, encrypt, decrypt and squeeze
-//! over any number of full 94-byte blocks, with the state kept in registers across blocks. Encrypt and
-//! decrypt also go from one buffer into another. The bulk operations start and end at rate index and frame index 0; after each block the state is padded
-//! (byte 95 ^= 0x81) and permuted.
+//! Every backend has the same five operations: the permutation, and absorb, encrypt, decrypt and squeeze over any
+//! number of full 94-byte blocks, with the state kept in registers across blocks. Encrypt and decrypt also work from
+//! one buffer to another. The bulk operations start and end at rate index and frame index 0; after each block the state
+//! is padded (byte 95 ^= 0x81) and permuted.
 
 use core::fmt;
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -30,7 +30,7 @@ use x86_64 as hardware;
 
 /// An implementation of the permutation that this CPU can run.
 ///
-/// A value exists only where the instructions that it needs exist.
+/// A value exists only on a CPU that has the instructions that it needs.
 #[derive(Clone, Copy)]
 pub struct Backend(Kind);
 
@@ -44,15 +44,15 @@ enum Kind {
 /// Set while [`set_hardware_enabled`] forbids the hardware backend.
 static HARDWARE_DISABLED: AtomicBool = AtomicBool::new(false);
 
-/// Allows (as at the start) or forbids the hardware backend in this process.
+/// Allows or forbids the hardware backend in this process. At the start it is allowed.
 ///
-/// It changes speed, not results; it is meant for tests and for measurements. It has no effect
-/// where `--cfg veriplex_backend` fixes the backend.
+/// This changes speed, not results; it is meant for tests and measurements. It has no effect if
+/// `--cfg veriplex_backend` fixes the backend.
 pub fn set_hardware_enabled(enabled: bool) {
     HARDWARE_DISABLED.store(!enabled, Ordering::Relaxed);
 }
 
-/// Calls the same operation of whichever backend it is.
+/// Calls an operation of whichever backend it is.
 macro_rules! dispatch {
     ($backend:expr, $operation:ident($($argument:expr),*)) => {
         match $backend.0 {
@@ -124,26 +124,26 @@ impl Backend {
         dispatch!(self, absorb_blocks(state, blocks));
     }
 
-    /// Per block: XOR it into the state and replace it by the result; pad; permute.
+    /// Per block: XOR it into the state and replace it with the result; pad; permute.
     #[inline]
     pub fn encrypt_blocks(self, state: &mut State, blocks: &mut [Block]) {
         dispatch!(self, encrypt_blocks(state, blocks));
     }
 
-    /// [`Backend::encrypt_blocks`] from one buffer into another; of two of different lengths, as much as the shorter has.
+    /// [`Backend::encrypt_blocks`] from one buffer to another. If their lengths differ, the shorter one counts.
     #[inline]
     pub fn encrypt_blocks_into(self, state: &mut State, input: &[Block], output: &mut [Block]) {
         dispatch!(self, encrypt_blocks_into(state, input, output));
     }
 
-    /// Per block: replace it by its XOR with the state, and the state's bytes by the old block; pad;
+    /// Per block: replace it with its XOR with the state, and the state's bytes with the old block; pad;
     /// permute.
     #[inline]
     pub fn decrypt_blocks(self, state: &mut State, blocks: &mut [Block]) {
         dispatch!(self, decrypt_blocks(state, blocks));
     }
 
-    /// [`Backend::decrypt_blocks`] from one buffer into another; of two of different lengths, as much as the shorter has.
+    /// [`Backend::decrypt_blocks`] from one buffer to another. If their lengths differ, the shorter one counts.
     #[inline]
     pub fn decrypt_blocks_into(self, state: &mut State, input: &[Block], output: &mut [Block]) {
         dispatch!(self, decrypt_blocks_into(state, input, output));

@@ -7,7 +7,7 @@ use crate::simpira1024::State;
 
 pub(super) type Planes = [u64; 8];
 
-/// The blocks of one group (0: even, 1: odd) into planes.
+/// Packs the blocks of one group (0: even, 1: odd) into planes.
 #[inline(always)]
 pub(super) fn pack(state: &State, group: usize) -> Planes {
     let mut q = [0; 8];
@@ -38,7 +38,7 @@ pub(super) fn unpack(planes: &Planes, state: &mut State, group: usize) {
     }
 }
 
-/// The bytes of `a` to the even, those of `b` to the odd places.
+/// Moves the bytes of `a` to the even places, and those of `b` to the odd places.
 #[inline(always)]
 fn interleave(a: u32, b: u32) -> u64 {
     let spread = |x: u32| {
@@ -50,7 +50,7 @@ fn interleave(a: u32, b: u32) -> u64 {
 }
 
 #[inline(always)]
-#[allow(clippy::cast_possible_truncation)] // the upper half is what the masks have cleared
+#[allow(clippy::cast_possible_truncation)] // the upper half of `gather` is to be dropped
 fn deinterleave(x: u64) -> (u32, u32) {
     let gather = |x: u64| {
         let x = x & 0x00ff_00ff_00ff_00ff;
@@ -60,7 +60,7 @@ fn deinterleave(x: u64) -> (u32, u32) {
     (gather(x), gather(x >> 8))
 }
 
-/// Transposes the 8 by 8 bits that each byte position holds across the eight words. Its own inverse.
+/// Transposes the 8 by 8 bits that each byte position holds across the eight words. It is its own inverse.
 #[inline(always)]
 fn transpose(q: &mut Planes) {
     const STEPS: [(usize, u64); 3] = [
@@ -80,7 +80,7 @@ fn transpose(q: &mut Planes) {
 }
 
 /// MixColumns(ShiftRows(SubBytes(x))).
-// The proofs (proofs/saw/lib/portable.saw) keep it a function of its own, so that the permutation's can build on its.
+// The proofs (proofs/saw/lib/portable.saw) keep it a separate function: the permutation's proof builds on its proof.
 #[cfg_attr(not(veriplex_proofs), inline(always))]
 #[cfg_attr(veriplex_proofs, inline(never))]
 pub(super) fn round(x: &mut Planes) {
@@ -89,7 +89,7 @@ pub(super) fn round(x: &mut Planes) {
     mix_columns(x);
 }
 
-/// FIPS 197, section 5.1.2: row r moves left by r columns.
+/// ShiftRows (FIPS 197, section 5.1.2): row r moves left by r columns.
 #[inline(always)]
 fn shift_rows(x: &mut Planes) {
     for x in x {

@@ -1,8 +1,8 @@
 //! The portable backend: Simpira-1024 and the bulk operations in safe, constant-time Rust.
 //!
 //! The even-numbered blocks of the state form one bitsliced group, the odd-numbered ones the other; lane k
-//! of a group is block 2k or 2k + 1. Every round then reads one group and writes the other, and the way
-//! from source to destination lane is k, k ^ 3 or k ^ 1, in turn.
+//! of a group is block 2k or 2k + 1. Every round then reads one group and writes the other, and source lane k
+//! goes to destination lane k, k ^ 3 or k ^ 1, in turn.
 
 mod aes;
 
@@ -14,8 +14,7 @@ use aes::Planes;
 const ROUNDS: usize = 18;
 const RATE: usize = size_of::<Block>();
 
-/// The lane of the source that call j of a round reads, by round modulo 3 (each pattern also serves the
-/// round three later, where the groups have changed sides).
+/// The lane of the source that call j of a round reads, by round modulo 6.
 const SOURCE_LANE: [[usize; 4]; 6] = [
     [0, 1, 2, 3],
     [0, 3, 1, 2],
@@ -25,7 +24,7 @@ const SOURCE_LANE: [[usize; 4]; 6] = [
     [1, 3, 2, 0],
 ];
 
-/// The round constants, bitsliced: for each round the keys of its four calls, each in its source's lane.
+/// The round constants, bitsliced: for each round the keys of its four calls, each in the lane of its source.
 static KEYS: [Planes; ROUNDS] = keys();
 
 const fn keys() -> [Planes; ROUNDS] {
@@ -100,7 +99,7 @@ pub(crate) fn permute(state: &mut State) {
     aes::unpack(&odd, state, 1);
 }
 
-/// What this thread feeds to the permutation, for the comparison with the model in `proofs/rocq`.
+/// The inputs to the permutation in this thread, for the comparison with the model in `proofs/rocq`.
 #[cfg(test)]
 #[cfg(feature = "std")]
 pub(crate) mod record {
@@ -161,7 +160,7 @@ pub(crate) fn decrypt_blocks(state: &mut State, blocks: &mut [Block]) {
     }
 }
 
-/// A block at a time: the copies cost nothing beside the permutation.
+/// One block at a time: copying costs nothing compared with the permutation.
 pub(crate) fn encrypt_blocks_into(state: &mut State, input: &[Block], output: &mut [Block]) {
     for (input, output) in input.iter().zip(output) {
         *output = *input;
@@ -189,7 +188,7 @@ pub(crate) fn squeeze_blocks(state: &mut State, blocks: &mut [Block]) {
 mod tests {
     use super::*;
 
-    /// The round function as the specification writes it, over bytes, with the S-box from its definition.
+    /// The round function as in the specification, on bytes, with the S-box from its definition.
     fn reference(state: &State) -> State {
         fn gf_mul(a: u8, b: u8) -> u8 {
             (0..8)
