@@ -1,7 +1,7 @@
 (** * AES: one round, as algebra (FIPS 197)
 
-    The definitions of spec/cryptol/AES.cry, under their names and in their order.  A byte is a
-    number below 256. *)
+    The definitions of spec/cryptol/AES.cry, with the same names and in the same order.  A byte is
+    a number below 256. *)
 
 From Coq Require Import List Arith NArith Lia.
 Import ListNotations.
@@ -62,7 +62,7 @@ Proof.
   exists (N.to_nat b); rewrite N2Nat.id, in_seq; lia.
 Qed.
 
-(** ShiftRows: row r turns left by r places (section 5.1.2).  Byte i is row i mod 4 of column
+(** ShiftRows: row r rotates left by r places (section 5.1.2).  Byte i is row i mod 4 of column
     i / 4 (section 3.4). *)
 Definition shift_rows (x : list byte) : list byte :=
   map (fun i : nat => nth ((i + 4 * (i mod 4)) mod 16)%nat x 0) (seq 0 16).

@@ -2,13 +2,13 @@
 
    A lifted kernel with a loop is three functions on bytes (proofs/lift): from the call to the first test of the counter
    (entry), an iteration (step), and from the last test to the return (exit). SAW proves two facts about them: a step
-   takes what the entry makes of a state to what the entry makes of the next state, and writes the block that it should;
-   and the exit gives the state back (proofs/saw/lifted.saw). Here the loop is put together, in a memory of bytes with
-   addresses, and the theorem says for every n what a call leaves in memory.
+   takes the entry of a state to the entry of the next state, and writes the right block; and the exit gives the state
+   back (proofs/saw/lib/lifted.saw). Here the loop is put together, in a memory of bytes with addresses, and the theorem
+   says for every n what a call leaves in memory.
 
-   What is given to the lifter to check, because it is about instructions: that the loop is this loop. The pointers go
-   on by the size of a block, the counter goes down by one and is compared with zero, and every access is inside the
-   state, the table or the block that is its turn. *)
+   The lifter checks that the loop is this loop, because that is about instructions: the pointers advance by the size of
+   a block, the counter goes down by one and is compared with zero, and every access is inside the state, the table or
+   the current block. *)
 
 From Coq Require Import Arith Lia List.
 Import ListNotations.
@@ -17,7 +17,7 @@ Section Memory.
 
 Variable Byte : Type.
 
-(* Memory by addresses. A buffer does not go beyond the last address, so no address wraps. *)
+(* Memory by addresses. No buffer extends beyond the last address, so no address wraps. *)
 Definition memory := nat -> Byte.
 
 Definition read (m : memory) (at_ len : nat) : list Byte := map m (seq at_ len).
@@ -76,15 +76,15 @@ Variables state_len table_len in_len out_len : nat.
 (* The registers with data at the test of the counter. *)
 Variable Live : Type.
 
-(* The kernel: the parts that are lifted. Each gets the bytes that it may read, and says which it writes. *)
+(* The lifted parts of the kernel. Each gets the bytes that it may read, and returns those that it writes. *)
 Variable entry : list Byte -> list Byte -> Live.
 Variable step : list Byte -> list Byte -> list Byte -> list Byte -> Live -> Live * list Byte.
 Variable exit : list Byte -> list Byte -> Live -> list Byte.
 
-(* The specification: one block; the next state, and the block that is written. *)
+(* The specification of one block: the next state, and the block that is written. *)
 Variable block : list Byte -> list Byte -> list Byte * list Byte.
 
-(* Its n blocks, as spec/cryptol/Duplex.cry says them: foldl, and a comprehension over scanl. *)
+(* Its n blocks, as in spec/cryptol/Duplex.cry: foldl, and a comprehension over scanl. *)
 Fixpoint scanl (s : list Byte) (cs : list (list Byte)) : list (list Byte) :=
   match cs with
   | [] => [s]
@@ -108,7 +108,7 @@ Proof.
   clear. revert y. induction ys as [|z ys IH]; intros y; [reflexivity|]. simpl in *. apply IH.
 Qed.
 
-(* The loop, from a test of the counter on. *)
+(* The loop, from a test of the counter. *)
 Fixpoint loop (state table input output n : nat) (live : Live) (m : memory) : Live * memory :=
   match n with
   | 0 => (live, m)
@@ -141,7 +141,7 @@ Hypothesis block_state : forall s c,
 Hypothesis block_output : forall s c,
   length s = state_len -> length c = in_len -> length (snd (block s c)) = out_len.
 
-(* Input and output are one buffer, or they have no byte in common. *)
+(* Input and output are the same buffer, or have no byte in common. *)
 Definition placed (input output n : nat) : Prop :=
   (input = output /\ in_len = out_len) \/ disjoint input (in_len * n) output (out_len * n).
 

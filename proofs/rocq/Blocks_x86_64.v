@@ -1,4 +1,4 @@
-(** * Blocks_x86_64: the machine code of the kernels that go over blocks *)
+(** * Blocks_x86_64: the machine code of the kernels that process blocks *)
 
 From Coq Require Import List Bool Arith NArith ZArith Lia.
 From Veriplex Require Import AES Simpira1024 Machine Symbolic Checker Segment X86_64 Call_x86_64 Loop_x86_64 Operations DuplexBlocks.
@@ -56,7 +56,7 @@ Lemma state_next K op arg m i : state_after K op arg m (S i) =
   fst (on_bytes op (state_after K op arg m i) (block_at K arg (mem m) i)).
 Proof. reflexivity. Qed.
 
-(** The operations are those of DuplexBlocks. *)
+(** The operations are those of DuplexBlocks.v. *)
 Lemma squeeze_is s cs : on_bytes squeeze_op s cs = (fst (squeeze_block s), [snd (squeeze_block s)]).
 Proof. reflexivity. Qed.
 Lemma absorb_is s c : on_bytes absorb_op s [c] = (absorb_block s c, [c]).
@@ -99,7 +99,7 @@ Qed.
 Lemma chunks_length m a n : length (chunks m a n) = n.
 Proof. unfold chunks; rewrite map_length, seq_length; reflexivity. Qed.
 
-(** What holds at the return of a kernel, with its buffers, its accesses, the state after it, and its output. *)
+(** What holds when a kernel returns: about its buffers, its accesses, the state after it, and its output. *)
 Definition ends (code : list byte) (buffers : list (bool * (Z * Z))) (accesses : list event) (m : machine)
     (state : list byte) (output : option (Z * list (list byte))) : Prop :=
   Forall (allowed code buffers m) accesses /\

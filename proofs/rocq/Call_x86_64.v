@@ -1,11 +1,11 @@
-(** * Call_x86_64: a call of a kernel, by the System V ABI; the permutation *)
+(** * Call_x86_64: a call of a kernel, by the System V ABI *)
 
 From Coq Require Import List Bool Arith NArith ZArith Lia.
 From Veriplex Require Import AES Simpira1024 Machine Symbolic Checker Segment X86_64 Kernels_x86_64.
 Import ListNotations.
 Local Open Scope Z_scope.
 
-(** ** What is said of a call *)
+(** ** Statements about a call *)
 
 (** Parts of memory: a start and a length in bytes. *)
 Notation part := (Z * Z)%type (only parsing).
@@ -17,14 +17,14 @@ Definition disjoint (p q : part) : Prop := fst p + snd p <= fst q \/ fst q + snd
 (** A buffer: whether it is written, and where it is. *)
 Notation buffer := (bool * (Z * Z))%type (only parsing).
 
-(** Apart, if one of the two is written. *)
+(** Two buffers do not overlap if one of them is written. *)
 Definition compatible (b c : buffer) : Prop := fst b = true \/ fst c = true -> disjoint (snd b) (snd c).
 
 Definition code_part (code : list byte) (m : machine) : buffer := (false, (pc m, Z.of_nat (length code))).
 Definition return_address (m : machine) : buffer := (false, (gpr m rsp, 8)).
 
 (** The call: the code is in memory at the program counter; code, return address and buffers lie in the address
-    space; what is written is apart from all else. *)
+    space; a buffer that is written overlaps nothing else. *)
 Record called (code : list byte) (buffers : list buffer) (m : machine) : Prop := Called {
   c_code : read (mem m) (pc m) (length code) = code;
   c_vec : forall r, length (vec m r) = 64%nat;
@@ -33,8 +33,8 @@ Record called (code : list byte) (buffers : list buffer) (m : machine) : Prop :=
   c_apart : ForallOrdPairs compatible (code_part code m :: return_address m :: buffers)
 }.
 
-(** What a kernel may touch: it fetches its code, reads the buffers and the return address, and writes the buffers
-    that are written. *)
+(** What a kernel may touch: it may fetch its code, read the buffers and the return address, and write those buffers
+    that are marked as written. *)
 Definition allowed (code : list byte) (buffers : list buffer) (m : machine) (e : event) : Prop :=
   match e with
   | Fetch a n => within a (Z.of_nat n) (snd (code_part code m))
@@ -42,8 +42,8 @@ Definition allowed (code : list byte) (buffers : list buffer) (m : machine) (e :
   | Write a n => Exists (fun b => fst b = true /\ within a (Z.of_nat n) (snd b)) buffers
   end.
 
-(** The return: to the return address, which is taken from the stack; registers of the caller as they were, and
-    nothing left in vector registers. *)
+(** The return: to the return address, which is popped from the stack; the callee-saved registers are unchanged, and
+    the vector registers are zero. *)
 Record returned (m m' : machine) : Prop := Returned {
   d_pc : pc m' = wrap (number_of (read (mem m) (gpr m rsp) 8));
   d_rsp : gpr m' rsp = wrap (gpr m rsp + 8);
@@ -168,7 +168,7 @@ Proof.
 Qed.
 End Regions.
 
-(** Checks that all pieces share: each argument of a node is older, registers of the caller are untouched, every
+(** Checks that all pieces share: each argument of a node is older, callee-saved registers are untouched, every
     access is inside a region. *)
 Definition sane (code : list byte) (L : list (nat * bool * nat)) (s : symbolic) : bool :=
   well_founded (s_nodes s) && forallb (unknown (s_gpr s)) [rbx; rsp; rbp; 12; 13; 14; 15]%nat &&

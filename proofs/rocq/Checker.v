@@ -1,22 +1,22 @@
-(** * Checker: code run on symbolic bytes, for all memories at once
+(** * Checker: runs code on symbolic bytes, for all memories at once
 
     [srun] runs code of Machine.v on symbolic registers and memory, from one place to another.
-    [srun_sound]: what it finds holds for every machine that starts as described. *)
+    [srun_sound] says that what it finds holds for every machine that starts as described. *)
 
 From Coq Require Import List Bool Arith NArith ZArith Lia.
 From Veriplex Require Import AES Simpira1024 Machine Symbolic.
 Import ListNotations.
 Local Open Scope Z_scope.
 
-(** A number of 64 bits: a constant, or a constant beyond an unknown of this name. *)
+(** A number of 64 bits: a constant, or an unknown of this name plus a constant. *)
 Definition snumber := (option nat * Z)%type.
 
-(** Part of memory from such an unknown on. *)
+(** A part of memory that starts at such an unknown. *)
 Record region := Region { start : nat; writable : bool; content : list sbyte }.
 
 Inductive sevent := SFetch (at_ : Z) (n : nat) | SRead (r : nat) (at_ : Z) (n : nat) | SWrite (r : nat) (at_ : Z) (n : nat).
 
-(** [None] for a register: as it was at the start.  The flag of a vector register: all above is zero. *)
+(** [None] for a register: as at the start.  The flag of a vector register: all higher bytes are zero. *)
 Record symbolic := Sym {
   s_pc : Z;                                     (* from the start of the code *)
   s_gpr : list (option snumber);
@@ -215,7 +215,7 @@ Definition sstep (s : symbolic) : option symbolic :=
     end
   else None.
 
-(** At least one step, until the given place. *)
+(** At least one step, up to the given place. *)
 Fixpoint srun (fuel : nat) (to : Z) (s : symbolic) : option symbolic :=
   match fuel with
   | O => None
@@ -667,7 +667,7 @@ Proof.
 Qed.
 End Run.
 
-(** For all inputs: symbolic bytes have values, and the machine does what was found. *)
+(** For all inputs, the symbolic bytes have values, and the machine does what [srun] found. *)
 Theorem srun_for_all I code nonzero fuel to s s' : srun I code nonzero fuel to s = Some s' ->
   well_founded (s_nodes s') = true ->
   forall inputs B code_at m0 L, placed code nonzero B code_at m0 L ->

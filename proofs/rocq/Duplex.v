@@ -4,20 +4,20 @@
 
     1. [duplex] is the machine of the format, operation for operation: 128 bytes of state, 94 of
        them usable, the two indices, XOR where the code XORs and overwriting where the code
-       overwrites.  One field is added that the code does not have: [inputs], the list of all
-       states that were handed to the permutation so far.  The permutation [P] is any function
-       that keeps the length; nothing else is asked of it.
+       overwrites.  It has one field that the code does not have: [inputs], the list of all
+       inputs to the permutation so far.  The permutation [P] is any function that keeps the
+       length; nothing else is required.
     2. [tape] is the same machine seen from outside the permutation: the sequence of blocks
        (at most 94 bytes and a frame index) that were XORed into the state.  Overwriting counts
-       as XOR with the old value, so a tape does not show which of the two took place: exactly
-       as little as the real state shows.
+       as XOR with the difference, so a tape does not show which of the two happened.  Neither
+       does the real state.
     3. [render] turns a tape into a duplex; [render_inj] says that the permutation inputs and
        the last state determine the tape, for every [P].
     4. [duplex_collision]: the framing alone is not injective.
 
     Bytes are numbers of type [N] with no upper bound.  The code's transcripts are those whose
     bytes are all below 256; XOR, the indices (at most 94) and the opcodes never leave that
-    range, so the machine here is the code's on them.  The theorems do not need the bound. *)
+    range, so on them this machine is the code's.  The theorems do not need the bound. *)
 
 From Coq Require Import List Bool NArith Arith Lia.
 Import ListNotations.
@@ -64,7 +64,7 @@ Definition permute (d : duplex) : duplex :=
   let s := xor_at (rate + 1) 128%N s in
   Duplex (P s) 0 0 (inputs d ++ [s]).
 
-(** Store [s] and move on by one byte. *)
+(** Store [s] and advance by one byte. *)
 Definition advance (s : list byte) (d : duplex) : duplex :=
   let d' := Duplex s (rate_idx d + 1) (frame_idx d) (inputs d) in
   if rate_idx d' =? rate then permute d' else d'.
@@ -112,7 +112,7 @@ Definition ratchet (d : duplex) : duplex :=
   Duplex (repeat 0%N 32 ++ skipn 32 (state d')) 32 (frame_idx d') (inputs d').
 
 (** Every step is an absorb: overwriting a byte is XORing it with the difference.  So a
-    squeeze absorbs the bytes it gives out, a decryption absorbs the plaintext. *)
+    squeeze absorbs the bytes that it outputs, and a decryption absorbs the plaintext. *)
 
 Lemma set_is_xor i b s : set_at i b s = xor_at i (N.lxor (get i s) b) s.
 Proof.
@@ -224,7 +224,7 @@ Definition render (t : tape) : duplex :=
   Duplex (xors s (cur t)) (length (cur t)) (fi t) ins.
 End Render.
 
-(** What every tape made by [feed] and [mark] satisfies. *)
+(** A property of every tape made by [feed] and [mark]. *)
 Definition wf (t : tape) : Prop :=
   length (cur t) < rate /\ (fi t = 0 \/ fi t < length (cur t)) /\
   Forall (fun b => length (fst b) <= rate) (closed t).
@@ -300,8 +300,8 @@ Proof.
   rewrite !xor_at_length, app_length, repeat_length; lia.
 Qed.
 
-(** The data is recovered up to the frame index, the index after it, and the first 1 bit after
-    that is the last but one set: so blocks of different length differ. *)
+(** A padded block determines the length of its data: the terminating 1 is the last bit set but
+    one.  So blocks of different lengths differ. *)
 Lemma get_pad x f j :
   length x <= rate -> j < rate + 2 ->
   get j (pad (x, f)) =
@@ -509,8 +509,8 @@ Proof.
 Qed.
 
 (** Within a block the state byte at [rate_idx] is still the permutation's: what a squeeze
-    gives out, or an encryption uses as keystream, depends on the last permutation input and
-    the position alone. *)
+    outputs, or an encryption uses as keystream, depends only on the last permutation input and
+    the position. *)
 Theorem next_byte t : closed t <> [] ->
   let d := render P t in
   get (rate_idx d) (state d) = get (rate_idx d) (P (last (inputs d) [])).
@@ -525,8 +525,8 @@ End Simulation.
 
     A frame that starts at position 93 feeds its first byte, the old frame index, at 93.  That
     closes the block, so the new frame starts at 0, and 0 means "no frame": it leaves no trace.
-    The two event sequences below differ and are one sequence of bytes to the permutation,
-    under every [P].  (No condition on [P]: the two runs are the same computation.) *)
+    The two event sequences below differ, but feed the permutation the same bytes, for every
+    [P].  (There is no condition on [P]: the two runs are the same computation.) *)
 
 Lemma frame_vanishes P id d : rate_idx d = rate - 1 ->
   frame P id d = absorb P [N.of_nat (frame_idx d); id] d.

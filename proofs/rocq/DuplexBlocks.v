@@ -1,6 +1,6 @@
 (** * DuplexBlocks: whole blocks of the duplex, on the bare state
 
-    The definitions of spec/cryptol/Duplex.cry, part "Whole blocks", under their names. *)
+    The definitions of spec/cryptol/Duplex.cry, part "Whole blocks", with the same names. *)
 
 From Coq Require Import List NArith.
 From Veriplex Require Import AES Simpira1024.

@@ -1,8 +1,8 @@
 (** * DuplexMachine: transcripts computed by calls of kernels
 
-    [ran] says what bytes a caller has who follows the format and has the kernels do the permutation and whole blocks.
-    Which bytes go through a kernel for blocks and which one by one, is left to the caller.  [duplex_machine]: if the
-    kernels compute what they are to compute, state, indices and outputs are those of the model (Protocol.v). *)
+    [ran] says which bytes a caller gets that follows the format and leaves the permutation and whole blocks to kernels.
+    The caller may choose which bytes go through a kernel for blocks and which one by one.  [duplex_machine]: if the
+    kernels compute the specification, state, indices and outputs are those of the model (Protocol.v). *)
 
 From Coq Require Import List Bool NArith Arith Lia.
 From Veriplex Require Import AES Simpira1024 DuplexBlocks Duplex Protocol.
@@ -11,7 +11,7 @@ Import ListNotations.
 
 Notation P := Simpira1024.permute.
 
-(** What kernels compute: of the state before, the data, the state after, the output. *)
+(** What kernels compute, as relations of the state before, the data, the state after, and the output. *)
 Record kernels := Kernels {
   permutes : list byte -> list byte -> Prop;
   absorbs : list byte -> list (list byte) -> list byte -> Prop;
@@ -20,7 +20,7 @@ Record kernels := Kernels {
   decrypts : list byte -> list (list byte) -> list byte -> list (list byte) -> Prop
 }.
 
-(** That they compute the specification (DuplexBlocks.v). *)
+(** The kernels compute the specification (DuplexBlocks.v). *)
 Record faithful (K : kernels) : Prop := Faithful {
   permutes_is s s' : permutes K s s' -> s' = P s;
   absorbs_is s cs s' : absorbs K s cs s' -> s' = absorb_blocks s cs;
@@ -31,10 +31,10 @@ Record faithful (K : kernels) : Prop := Faithful {
 
 (** ** The duplex of a caller *)
 
-(** What a program has: the duplex without the list that was added for the proofs. *)
+(** The duplex as a program has it, without the list that was added for the proofs. *)
 Record bare := Bare { held : list byte; rate_at : nat; frame_at : nat }.
 
-(** How bytes go through: what stays of a byte y of the state and a byte x of the data; what comes out; which kernel. *)
+(** A mode of processing: what a byte y of the state and a byte x of the data become; what they output; the kernel. *)
 Record mode := Mode {
   stays : byte -> byte -> byte;
   gives : byte -> byte -> byte;
@@ -55,11 +55,11 @@ Definition permuted (b b' : bare) : Prop :=
     b))))
     (held b').
 
-(** Store [s] and move on by one byte. *)
+(** Store [s] and advance by one byte. *)
 Definition advanced (s : list byte) (b b' : bare) : Prop :=
   if rate_at b + 1 =? rate then permuted (Bare s rate (frame_at b)) b' else b' = Bare s (rate_at b + 1) (frame_at b).
 
-(** Bytes one by one, and whole blocks at the beginning of one without a frame. *)
+(** Bytes one by one, and whole blocks at the beginning of a block without a frame. *)
 Inductive passed (M : mode) : list byte -> bare -> list byte -> bare -> Prop :=
   | passed_none b : passed M [] b [] b
   | passed_byte x xs b b1 ys b2 :
@@ -81,7 +81,7 @@ Definition framed (id : byte) (b b' : bare) : Prop :=
 Definition headed (c : N) (l : list byte) (b b' : bare) : Prop :=
   exists b1 b2, framed c b b1 /\ absorbed l b1 b2 /\ framed (c + 128)%N b2 b'.
 
-(** After the header: what goes out, also at the receiver, who puts it in. *)
+(** After the header: the output, which at the receiver is the input. *)
 Inductive acted : op -> bare -> list byte -> bare -> Prop :=
   | acted_init l b : acted (Init l) b [] b
   | acted_mix l x b b' : absorbed x b b' -> acted (Mix l x) b [] b'
@@ -110,7 +110,7 @@ Inductive ran_from : list op -> bare -> list (list byte) -> bare -> Prop :=
 Definition ran (T : list op) : list (list byte) -> bare -> Prop := ran_from T (Bare (repeat 0%N width) 0 0).
 End Caller.
 
-(** ** The same of the model *)
+(** ** The same for the model *)
 
 Definition bare_of (d : duplex) : bare := Bare (state d) (rate_idx d) (frame_idx d).
 
@@ -304,7 +304,7 @@ Proof.
 Qed.
 End Mode_.
 
-(** ** The kernels' blocks are those *)
+(** ** The kernels' blocks are the model's *)
 
 Section Faithful.
 Variable K : kernels.
@@ -322,7 +322,7 @@ Proof.
   rewrite skipn_length, W; reflexivity.
 Qed.
 
-(** The four modes have kernels that do with blocks what they do with bytes. *)
+(** The four modes have kernels that do on blocks what the modes do on bytes. *)
 Definition does_blocks (M : mode) : Prop := forall s cs s' ds,
   length s = width -> Forall (fun c => length c = rate) cs -> in_blocks M s cs s' ds -> blocks_of P M cs s = (s', ds).
 
@@ -453,7 +453,7 @@ Proof.
   rewrite each_encrypts in S by exact N; exact S.
 Qed.
 
-(** The receiver's are the sender's. *)
+(** The receiver's outputs and duplex are the sender's. *)
 Lemma decrypted_stands p b c b' d : passed K (decrypting K) c b p b' -> stands b d ->
   c = fst (encrypt P p d) /\ stands b' (snd (encrypt P p d)) /\ length p = length c.
 Proof.
@@ -528,7 +528,7 @@ Proof.
 Qed.
 End Faithful.
 
-(** Whoever has the inputs of the permutation and the bytes of the duplex has the transcript. *)
+(** The inputs of the permutation and the bytes of the duplex determine the transcript. *)
 Theorem sound K (HK : faithful K) T1 T2 outs1 outs2 b1 b2 :
   (forall o, In o (T1 ++ T2) -> length (label o) <= Framing.label_max) ->
   ran K T1 outs1 b1 -> ran K T2 outs2 b2 ->
@@ -541,7 +541,7 @@ Proof.
   unfold bare_of in B; cbn [state rate_idx frame_idx] in B; congruence.
 Qed.
 
-(** ** Every transcript can be run, with the permutation alone *)
+(** ** Every transcript can be run, with the permutation kernel alone *)
 
 Section Total.
 Variable K : kernels.

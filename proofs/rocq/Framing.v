@@ -7,16 +7,16 @@
     The argument.  The frame index of a tape points at the last visible frame of the block, so
     "a visible frame ends here" can be read off a tape ([mark_stop]); tokens never look like
     one.  Two headers that give the same tape are compared at their last visible frame, going
-    from right to left.  A frame vanishes where its first byte falls on position 93.  Between
-    the two frames of a header lie |label| + 2 bytes, so both can only vanish when that is a
-    multiple of 94; [label_max] excludes it, so each header leaves at least one visible frame,
-    whose id says which of the two it is. *)
+    from right to left.  A frame vanishes if its first byte falls on position 93.  The first bytes
+    of the two frames of a header are |label| + 2 bytes apart, so both can vanish only if that is
+    a multiple of 94.  [label_max] excludes this, so each header leaves at least one visible
+    frame, whose id says which of the two it is. *)
 
 From Coq Require Import List Bool NArith Arith Lia.
 From Veriplex Require Import Duplex.
 Import ListNotations.
 
-(** The limit on labels and domains.  All uses are below in this file; with 92 the lemma
+(** The limit on labels and domains.  All its uses are in this file.  With 92 the lemma
     [one_frame_visible] is false, and the proof stops there. *)
 Definition label_max : nat := 91.
 
@@ -138,7 +138,7 @@ Proof.
   unfold feed, fold_left; rewrite (feed1_full (backref t) t) by (unfold rate in *; lia); auto.
 Qed.
 
-(** Just after a visible frame the frame index points at the last byte; after a token it
+(** Just after a visible frame, the frame index points at the last byte; after a token, it
     points further back. *)
 Lemma mark_stop id t u k : wf t -> wf u -> visible t -> mark id t = feed1 u k -> False.
 Proof.
@@ -202,7 +202,7 @@ Qed.
 Lemma visible_dec t : {visible t} + {~ visible t}.
 Proof. unfold visible; destruct (Nat.eq_dec (length (cur t)) (rate - 1)); auto. Qed.
 
-(** The one place that needs the exact limit: if the first frame vanishes, the second stays. *)
+(** The only lemma that needs the exact limit: if the first frame vanishes, the second stays. *)
 Lemma one_frame_visible c l t : wf t -> length l <= label_max -> ~ visible t ->
   visible (feed (bytes l) (mark c t)).
 Proof.
@@ -211,8 +211,8 @@ Proof.
     unfold label_max, rate in *; lia.
 Qed.
 
-(** An opening frame that is visible cannot be the last one before a position where the next
-    header's opening frame vanishes: the block it is in would have to be passed. *)
+(** A visible opening frame cannot be the last one before a position where the next header's
+    opening frame vanishes: that position would have to be in a later block. *)
 Lemma open_mark_not_ready c x t : wf t -> visible t -> (c < 128)%N ->
   length x + 2 <= label_max ->
   ready (feed (bytes x) (mark c t)) -> ~ visible (feed (bytes x) (mark c t)) -> False.

@@ -1,4 +1,4 @@
-(** * KnownAnswers: the specification evaluated, by Rocq's kernel, on published answers *)
+(** * KnownAnswers: the specification, evaluated by Rocq's kernel on published answers *)
 
 From Coq Require Import Ascii String List Bool NArith.
 From Veriplex Require Import AES Simpira1024 Duplex Protocol.
@@ -44,7 +44,7 @@ Example round_example :
   aes_round start key = unhex "a49c7ff2689f352b6b5bea43026a5049".
 Proof. vm_compute; repeat split. Qed.
 
-(** Every round but the last of appendix C.1: the state at the start of rounds 1 to 10, and the
+(** Every round of appendix C.1 except the last: the state at the start of rounds 1 to 10, and the
     keys of rounds 1 to 9. *)
 Definition fips_197_starts : list string :=
   ["00102030405060708090a0b0c0d0e0f0"; "89d810e8855ace682d1843d8cb128fe4"; "4915598f55e5d7a0daca94fa1f0a63f7";
@@ -61,7 +61,7 @@ Example rounds_example :
   = map unhex (tl fips_197_starts).
 Proof. vm_compute; reflexivity. Qed.
 
-(** ** The duplex: operations with what they must give out, and the state after them *)
+(** ** The duplex: operations with their expected output, and the state after them *)
 
 Inductive operation :=
   | Do_absorb (data : string) | Do_absorb_leb128 (value : N) | Do_squeeze (out : string)

@@ -1,11 +1,11 @@
-(** * Loop_x86_64: kernels that go over blocks of 94 bytes, for every number of blocks *)
+(** * Loop_x86_64: kernels that process blocks of 94 bytes, for every number of blocks *)
 
 From Coq Require Import List Bool Arith NArith ZArith Lia.
 From Veriplex Require Import AES Simpira1024 Machine Symbolic Checker Segment X86_64 Call_x86_64.
 Import ListNotations.
 Local Open Scope Z_scope.
 
-(** What a kernel does with a block: from the state and the block of each buffer, the state after it and what the
+(** What a kernel does with a block: given the state and the block of each buffer, the state after it and what the
     buffers then hold; and the same on symbolic bytes. *)
 Record operation := Operation {
   on_bytes : list byte -> list (list byte) -> list byte * list (list byte);
@@ -14,16 +14,16 @@ Record operation := Operation {
     consistent env nodes' -> on_bytes (evs env s) (map (evs env) cs) = (evs env s', map (evs env) cs')
 }.
 
-(** Where a kernel has what.  The state is at rdi. *)
+(** Where a kernel keeps things.  The state is at rdi. *)
 Record kernel := Kernel {
   code : list byte;
   head : Z;                     (* the test of the counter, from the start of the code *)
   table : nat;                  (* the register with the address of the round constants *)
-  count : nat;                  (* with the number of blocks *)
-  data : list (nat * bool);     (* with the buffers, and whether they are written *)
+  count : nat;                  (* the register with the number of blocks *)
+  data : list (nat * bool);     (* the registers with the buffers, and whether they are written *)
   alias : list (nat * nat);     (* a register with the same buffer as another *)
   word_in : list (nat * nat);   (* vector registers with words of the state, at the test *)
-  pad_in : nat                  (* with the padding *)
+  pad_in : nat                  (* the vector register with the padding *)
 }.
 
 Definition padding : list byte := zero 15 ++ [0x81%N].
@@ -48,7 +48,7 @@ Definition blocks : list region := data_regions 128 (data K).
 
 Definition last_at : Z := Z.of_nat (length (code K)) - 1.
 
-(** The three pieces: to the first test, from a test to the next, from the last test to the return. *)
+(** The three pieces: to the first test, from one test to the next, from the last test to the return. *)
 Definition entry_layout := [(rdi, false, 128%nat)].
 Definition step_layout := (table K, false, 1152%nat) :: map (fun d => (fst d, snd d, 94%nat)) (data K).
 Definition exit_layout := [(rdi, true, 128%nat)].
@@ -121,7 +121,7 @@ Hypothesis COUNT : arg (count K) = Z.of_nat n.
 Hypothesis SMALL : Z.of_nat n < 2 ^ 64.
 Hypothesis ALIAS : Forall (fun a => gpr m0 (fst a) = arg (snd a)) (alias K).
 
-(** Where the unknowns of the checker are in round i. *)
+(** The values of the checker's unknowns in round i. *)
 Definition B (i : nat) (u : nat) : Z :=
   if existsb (Nat.eqb u) (map fst (data K)) then arg u + 94 * Z.of_nat i
   else if (u =? count K)%nat then arg u - Z.of_nat i else arg u.

@@ -1,10 +1,10 @@
-(** * Machine: what both instruction sets are made of
+(** * Machine: what an instruction set is made of
 
-    An instruction is a list of effects on registers, flags and memory.  X86_64.v and AArch64.v say
-    which bytes are which instruction, and which effects it has; here is what an effect does.
+    An instruction is a list of effects on registers, flags and memory.  X86_64.v says which bytes
+    are which instruction, and which effects it has; this file says what an effect does.
 
-    Every address that is fetched from, read or written goes into a trace.  An access that would
-    pass the end of the address space, and bytes that are no instruction of the table, stop the
+    Every address that is fetched from, read or written goes into a trace.  An access beyond the
+    end of the address space, and bytes that are not an instruction of the table, stop the
     machine: there is no next state. *)
 
 From Coq Require Import List Bool Arith NArith ZArith Lia.
@@ -27,9 +27,9 @@ Definition write (m : memory) (a : Z) (x : list byte) : memory :=
 Inductive event := Fetch (a : Z) (n : nat) | Read (a : Z) (n : nat) | Write (a : Z) (n : nat).
 
 Record machine := Machine {
-  pc : Z;                    (* where the next instruction is *)
+  pc : Z;                    (* the address of the next instruction *)
   gpr : nat -> Z;            (* general registers, of 64 bits *)
-  vec : nat -> list byte;    (* vector registers in their full width, byte 0 the lowest *)
+  vec : nat -> list byte;    (* vector registers at their full width, byte 0 the lowest *)
   carry : bool;              (* the flags that an instruction of the tables reads *)
   zero_flag : bool;
   mem : memory;
@@ -60,7 +60,7 @@ Inductive number := Gpr (r : nat) | Imm (z : Z) | Add (a b : number) | Sub (a b 
 Inductive condition :=
   | Below (a b : number) | Equal (a b : number) | Carry | Zero_flag | Not (c : condition) | And (c d : condition).
 
-(** Strings of bytes, byte 0 the lowest of a register. *)
+(** Strings of bytes; byte 0 is the lowest of a register. *)
 Inductive bytes :=
   | Vec (r : nat)                        (* the lowest 16 bytes *)
   | Load (a : address) (n : nat)
@@ -76,9 +76,9 @@ Inductive effect :=
   | Set_gpr (r : nat) (x : number)
   | Set_carry (c : condition)
   | Set_zero (c : condition)
-  | Set_vec (r : nat) (x : bytes) (keep : bool)   (* above 16 bytes: kept, or set to zero *)
+  | Set_vec (r : nat) (x : bytes) (keep : bool)   (* the bytes above 16: kept, or set to zero *)
   | Store (a : address) (x : bytes)
-  | Branch (c : condition) (offset : Z)           (* from the end of the instruction *)
+  | Branch (c : condition) (offset : Z)           (* relative to the end of the instruction *)
   | Jump (r : nat)
   | Pop_jump (r : nat).                           (* to the 8 bytes at r, which goes up by 8 *)
 
@@ -115,7 +115,7 @@ Fixpoint bytes_in (m : machine) (x : bytes) : list byte :=
   | Mix x => mix_columns (bytes_in m x)
   end.
 
-(** What it reads from memory on the way. *)
+(** Its reads from memory. *)
 Fixpoint loads (x : bytes) : list (address * nat) :=
   match x with
   | Load a n => [(a, n)]
@@ -135,8 +135,8 @@ Definition load_events (m : machine) (x : bytes) : list event :=
 Fixpoint number_of (x : list byte) : Z :=
   match x with [] => 0 | b :: x => Z.of_N b + 256 * number_of x end.
 
-(** An instruction set: the lengths that are tried, in this order; what the bytes of an instruction
-    do, none more and none less; the bytes of a vector register. *)
+(** An instruction set: the lengths to try, in this order; what exactly these bytes do as an
+    instruction; the size of a vector register in bytes. *)
 Record isa := Isa { lengths : list nat; decode : list byte -> option (list effect); full : nat }.
 
 Section Run.
@@ -235,7 +235,7 @@ Proof.
   intro H; unfold write; destruct (Z.leb_spec a b), (Z.ltb_spec b (a + Z.of_nat (length x))); auto; lia.
 Qed.
 
-(** Replace bytes from place [k] on. *)
+(** Replace bytes from position [k] on. *)
 Definition splice {A} (k : nat) (w x : list A) : list A := firstn k x ++ w ++ skipn (k + length w) x.
 
 Lemma read_write m a n k w : (k + length w <= n)%nat ->

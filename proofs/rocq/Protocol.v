@@ -12,23 +12,24 @@
     - [transcript_injective_padded]: the same where the last partial block is seen only as the
       next (padded) permutation input;
     - [output_points_injective], [output_byte], [output_blocks_distinct]: the same for the
-      places inside an operation where output is given out, which is the form that arguments
+      places inside an operation where output is taken, which is the form that arguments
       about a random permutation need;
     - [label_92_collision], [label_limit_sharp]: 91 is the largest limit that works.
 
     How output is modelled, and why that is faithful.  It is not abstracted: [step] overwrites
     the state where the code does (squeeze: 0, decrypt: the ciphertext, ratchet: 32 zeros).  The
-    proof uses that overwriting a byte is XORing it with a difference, so that every operation
-    is a sequence of bytes XORed in and early closings of a block ([body]); for Derive and a
-    tag the bytes XORed in are the output itself, whatever it is.  The theorems therefore hold
-    even if an adversary could choose the outputs, and they never need to see whether a byte
-    was overwritten or XORed.
+    proof uses that overwriting a byte is XORing it with a difference.  So every operation is a
+    sequence of bytes XORed in and early closings of a block ([body]); for Derive and a tag the
+    bytes XORed in are the output itself, whatever it is.  The theorems therefore hold even if
+    an adversary could choose the outputs, and they do not depend on whether a byte was
+    overwritten or XORed.
 
     Transcripts are written with plaintexts: Unmask and Open reach the state of Mask and Seal of
-    the plaintext they return ([unmask_is_mask], [unseal_is_seal], also when the tag is wrong).
+    the plaintext that they return ([unmask_is_mask], [unseal_is_seal], even if the tag is wrong).
     Mix, Mask and Unmask in pieces are the operation on the whole ([mix_pieces],
-    [mask_pieces]).  Fork: branch i continues from the transcript with [Fork l i v], the root
-    from the one with [Fork l 0 []], so each state of a tree of protocols is one transcript. *)
+    [mask_pieces]).  After a fork, branch i continues from the transcript with [Fork l i v], and
+    the root from the one with [Fork l 0 []].  So each state in a tree of protocols is one
+    transcript. *)
 
 From Coq Require Import List Bool NArith Arith Lia.
 From Veriplex Require Import Duplex Framing.
@@ -36,7 +37,7 @@ Import ListNotations.
 
 (** ** Operations *)
 
-(** Unsigned LEB128 in its shortest form.  The fuel is the number of bits, which is enough. *)
+(** Unsigned LEB128 in its shortest form.  The number of bits is enough fuel. *)
 Fixpoint leb_fuel (fuel : nat) (x : N) : list byte :=
   match fuel with
   | O => [x]
@@ -108,12 +109,12 @@ Definition unseal (l c tag : list byte) (d : duplex) : option (list byte) * dupl
   let (pt, d') := opened l c d in
   (if list_eq_dec N.eq_dec (snd pt) tag then Some (fst pt) else None, d').
 
-(** A place inside an operation where the next output byte is about to be given out. *)
+(** A place inside an operation, just before its next output byte. *)
 Inductive point :=
-  | AtDerive (l : list byte) (n k : nat)        (* n bytes asked for, k given out *)
+  | AtDerive (l : list byte) (n k : nat)        (* n bytes requested, k output so far *)
   | AtMask (l p : list byte)                    (* p encrypted so far *)
   | AtSeal (l : list byte) (n : nat) (p : list byte)  (* of n bytes, p encrypted so far *)
-  | AtTag (l p : list byte) (k : nat).          (* p encrypted, k bytes of the tag given out *)
+  | AtTag (l p : list byte) (k : nat).          (* p encrypted, k bytes of the tag output so far *)
 
 Definition point_code (q : point) : N :=
   match q with AtDerive _ _ _ => 3 | AtMask _ _ => 4 | AtSeal _ _ _ | AtTag _ _ _ => 5 end.
@@ -138,7 +139,7 @@ Definition reach (T : list op) (q : point) : duplex :=
 (** ** The same on tapes *)
 
 (** What an operation feeds after its header.  [d] is the duplex after the header: the bytes of
-    an output are those the duplex really gives. *)
+    an output are those that this duplex outputs. *)
 Definition body (o : op) (d : duplex) : list token :=
   match o with
   | Init _ => []
@@ -178,8 +179,8 @@ Definition tape_reach (T : list op) (q : point) : tape :=
   let h := tape_header (point_code q) (point_label q) (tape_run T) in
   feed (body_to q (render P h)) h.
 
-(** The padded blocks that a transcript feeds: the k-th permutation input is the state that the
-    one before left, XORed with the k-th of these. *)
+(** The padded blocks that a transcript feeds: the k-th permutation input is the state after the
+    previous permutation, XORed with the k-th of these. *)
 Definition fed (T : list op) : list (list byte) := map pad (closed (tape_run T)).
 
 Definition short (o : op) : Prop := length (label o) <= label_max.
@@ -404,7 +405,7 @@ Proof.
   rewrite tape_run_snoc; apply ready_feed, ready_header, IH.
 Qed.
 
-(** An operation leaves something behind: the last thing fed shows. *)
+(** An operation leaves a trace: the last thing fed shows. *)
 Lemma feed1_not_blank t k : feed1 t k <> blank.
 Proof.
   destruct k; simpl; [destruct (_ =? _)|]; intro E; injection E; intros;
@@ -419,8 +420,8 @@ Proof.
   - rewrite feed_app; apply feed1_not_blank.
 Qed.
 
-(** The fed blocks, closed and open, determine the transcript.  The permutation does not even
-    have to be the same: the blocks alone can be decoded. *)
+(** The fed blocks, closed and open, determine the transcript.  The permutation need not even be
+    the same: the blocks alone can be decoded. *)
 Theorem tape_injective P Q T1 : forall T2,
   Forall short T1 -> Forall short T2 ->
   tape_run P T1 = tape_run Q T2 -> T1 = T2.
@@ -476,10 +477,10 @@ Qed.
 
 (** Output.  At a point with [rate_idx] 0 the duplex stands at the start of a block: its state
     is [P (last (inputs d))], and the output bytes (or keystream) of this block are bytes of it
-    ([next_byte]), up to 94 or the end of the operation.  So an output byte is fixed by such a
-    point and an offset, and this theorem says that different points have different sequences
-    of permutation inputs: no output block of one transcript is the output block of another
-    one, or of another place in the same one. *)
+    ([next_byte]), up to 94 or the end of the operation.  So an output byte is determined by such
+    a point and an offset.  This theorem says that different points have different sequences of
+    permutation inputs: no output block of one transcript is the output block of another, or of
+    another place in the same one. *)
 Theorem output_points_injective :
   forall (P : list byte -> list byte) (T1 T2 : list op) (q1 q2 : point),
   (forall s, length s = width -> length (P s) = width) ->
@@ -537,7 +538,7 @@ Proof.
     lazy; reflexivity.
 Qed.
 
-(** So a limit [m] on labels and domains makes transcripts injective just when [m <= 91]. *)
+(** So a limit [m] on labels and domains makes transcripts injective if and only if [m <= 91]. *)
 Theorem label_limit_sharp : forall m : nat,
   (forall (P : list byte -> list byte) (T1 T2 : list op),
      (forall s, length s = width -> length (P s) = width) ->
@@ -626,8 +627,8 @@ Proof.
   now rewrite E in X.
 Qed.
 
-(** Opening always reaches the state of sealing the bytes it decrypted; it returns them just
-    when the tag is that sealing's. *)
+(** Opening always reaches the state of sealing the bytes that it decrypted; it returns them if
+    and only if the tag is that of this sealing. *)
 Lemma opened_is_seal l c d p t d' : sane d ->
   opened P l c d = ((p, t), d') ->
   step P (Seal l p) d = (c ++ t, d') /\ length t = tag_length.
@@ -669,8 +670,8 @@ End Receiving.
 (** ** Where an output byte comes from
 
     Every point lies in the block of a point with [rate_idx] 0, reached by the same operation
-    with the same permutation inputs, and the byte given out (or used as keystream) there is
-    the byte at [rate_idx] of the permutation's last output. *)
+    with the same permutation inputs.  The byte output there (or used as keystream) is the byte
+    at [rate_idx] of the permutation's last output. *)
 
 (** [begins q0 q]: [q] is [q0] some bytes later. *)
 Inductive begins : point -> point -> Prop :=
@@ -683,8 +684,8 @@ Section Output.
 Variable P : list byte -> list byte.
 Hypothesis HP : keeps_length P.
 
-(** Feeding bytes from the start of a block: some of them end at the start of the block that
-    all of them end in. *)
+(** When bytes are fed from the start of a block, the block in which they end begins after some
+    of them. *)
 Lemma block_start x t : cur t = [] ->
   exists y z, x = y ++ z /\ cur (feed (bytes y) t) = [] /\
               closed (feed (bytes y) t) = closed (feed (bytes x) t).
@@ -771,7 +772,7 @@ Proof.
 Qed.
 End Output.
 
-(** Two output bytes whose permutation inputs agree are in the same block of the same
+(** Two output bytes with the same permutation inputs are in the same block of the same
     operation after the same transcript; their offsets in it are the two [rate_idx]. *)
 Theorem output_blocks_distinct :
   forall (P : list byte -> list byte) (T1 T2 : list op) (q1 q2 : point),

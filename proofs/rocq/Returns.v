@@ -1,6 +1,6 @@
-(** * Returns: the first time that a machine stands at an address
+(** * Returns: the first time that a machine reaches an address
 
-    A call ends when the machine first stands at the return address.  So the machine alone says which state that is:
+    A call ends when the machine first reaches the return address.  So the machine alone determines the final state:
     [reaches_unique]. *)
 
 From Coq Require Import List Arith ZArith Lia.
@@ -24,7 +24,7 @@ Proof.
   - destruct (F1 k2 m2 L R2 P2).
 Qed.
 
-(** ** What has been executed is in the trace *)
+(** ** The trace has everything that was executed *)
 
 Lemma apply_trace e m m' : apply I e m = Some m' -> exists t, trace m' = t ++ trace m.
 Proof.
@@ -74,7 +74,7 @@ Proof.
   rewrite Q; apply in_or_app; right; apply in_or_app; right; now left.
 Qed.
 
-(** A run that stays inside the code and ends outside of it, at [a]. *)
+(** A run that stays inside the code and ends outside it, at [a]. *)
 Theorem reaches_end k m m' new a (inside : Z -> Prop) : run I k m = Some m' -> trace m' = new ++ trace m ->
   (forall x n, In n (lengths I) -> In (Fetch x n) new -> inside x) -> pc m' = a -> ~ inside a -> reaches a m m'.
 Proof.

@@ -5,7 +5,7 @@ From Veriplex Require Import AES Simpira1024 Machine Symbolic Checker.
 Import ListNotations.
 Local Open Scope Z_scope.
 
-(** Registers by a list of those that are known. *)
+(** Registers, from a list of the known ones. *)
 Definition build {A} (n : nat) (l : list (nat * A)) : list (option A) :=
   fold_right (fun ra t => update (fst ra) (Some (snd ra)) t) (repeat None n) l.
 
@@ -26,7 +26,7 @@ Proof.
   - apply nth_update_some in E as [[-> ->]|E]; [now left|right; auto].
 Qed.
 
-(** The bytes of the inputs, as atoms from [a] on. *)
+(** The bytes of the inputs, as atoms from number [a] on. *)
 Definition input (a n : nat) : list sbyte := map (fun i => atom (N.of_nat i)) (seq a n).
 
 Definition inputs (all : list byte) : N -> byte := fun a => nth (N.to_nat a) all 0%N.

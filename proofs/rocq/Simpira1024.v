@@ -1,7 +1,7 @@
 (** * Simpira1024: Simpira v2 with b = 8, a permutation of 1024 bits (eprint 2016/122)
 
-    The definitions of spec/cryptol/Simpira1024.cry, under their names and in their order.  The
-    state is 128 bytes, x0 || x1 || ... || x7. *)
+    The definitions of spec/cryptol/Simpira1024.cry, with the same names and in the same order.
+    The state is 128 bytes, x0 || x1 || ... || x7. *)
 
 From Coq Require Import List Arith NArith Lia.
 From Veriplex Require Import AES.
@@ -14,7 +14,7 @@ Fixpoint little_endian (len : nat) (x : N) : list byte :=
   | S len => (x mod 256)%N :: little_endian len (x / 256)%N
   end.
 
-(** Cut into [n] pieces of [len] bytes, and put together again with [concat]. *)
+(** Cut into [n] pieces of [len] bytes; [concat] joins them again. *)
 Fixpoint split (len n : nat) (x : list byte) : list (list byte) :=
   match n with
   | O => []
@@ -46,7 +46,7 @@ Definition edges (r : nat) : list (nat * nat) :=
   let t i := nth (i mod 2) [2; 7] 0 in
   [(s r, s (r + 1)); (t r, s (r + 5)); (s (r + 4), s (r + 3)); (s (r + 2), t (r + 1))].
 
-(** Round r: all is computed from the blocks before the round, then the four are replaced. *)
+(** Round r: everything is computed from the blocks before the round, then the four are replaced. *)
 Definition round (x : list (list byte)) (r : nat) : list (list byte) :=
   let new := map (fun ec => let '((from, to), c) := ec in
                             (to, xor (nth to x []) (feistel c (nth from x []))))

@@ -1,4 +1,4 @@
-(** * Sound_x86_64: who runs these bytes computes transcripts that can be decoded in only one way *)
+(** * Sound_x86_64: running these bytes computes transcripts that can be decoded in only one way *)
 
 From Coq Require Import List Bool Arith NArith ZArith Lia.
 From Veriplex Require Import AES Simpira1024 Machine X86_64 Call_x86_64 DuplexBlocks Returns Blocks_x86_64
@@ -11,7 +11,7 @@ Local Open Scope Z_scope.
 
 Definition return_to (m : machine) : Z := wrap (number_of (read (mem m) (gpr m rsp) 8)).
 
-(** A call that may be made, and the machine when it first stands at the return address. *)
+(** A valid call, and the machine when it first reaches the return address. *)
 Record call (code : list byte) (buffers : list (bool * (Z * Z))) (m m' : machine) : Prop := Call {
   k_called : called code buffers m;
   k_registers : forall r, 0 <= gpr m r < 2 ^ 64;
@@ -21,7 +21,7 @@ Record call (code : list byte) (buffers : list (bool * (Z * Z))) (m m' : machine
 
 Definition constants_at (m : machine) (r : nat) : Prop := read (mem m) (gpr m r) 1152 = round_constants.
 
-(** Of a call in any memory: the state before, at rdi, and after. *)
+(** A call in any memory: the state at rdi before and after. *)
 Definition from_to (m m' : machine) (s s' : list byte) : Prop :=
   read (mem m) (gpr m rdi) 128 = s /\ read (mem m') (gpr m rdi) 128 = s'.
 
@@ -58,7 +58,7 @@ Definition kernels_x86_64 : kernels :=
 
 Opaque read chunks Simpira1024.permute absorb_block squeeze_block encrypt_block decrypt_block round_constants.
 
-(** The end that a theorem about a kernel has is the end of the call. *)
+(** The end that a theorem about a kernel states is the end of the call. *)
 Lemma reaches_of code buffers m k m1 accesses :
   Forall (allowed code buffers m) accesses -> run x86_64 k m = Some m1 -> returned m m1 ->
   trace m1 = accesses ++ trace m -> ~ (pc m <= return_to m < pc m + Z.of_nat (length code)) ->
@@ -129,13 +129,13 @@ Theorem veriplex_x86_64_sound (T1 T2 : list Protocol.op) outs1 outs2 b1 b2 :
    b1 = b2 -> T1 = T2).
 Proof. apply sound, kernels_x86_64_faithful. Qed.
 
-(** ** There are such calls *)
+(** ** Such calls exist *)
 
 Section Exists_.
 Variable s : list byte.
 Hypothesis LENGTH : length s = 128%nat.
 
-(** Code, return address (0), state and constants at some places. *)
+(** Code, return address (0), state and constants at some addresses. *)
 Definition placed_memory : memory :=
   write (write (write (fun _ => 0%N) 4096 Kernels_x86_64.permute) 131072 s) 262144 round_constants.
 

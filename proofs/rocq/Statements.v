@@ -1,5 +1,5 @@
-(* What `make check` compares with statements.txt: each final theorem with its whole type, so that an assumption
-   which a section adds is seen; the definitions in which the theorems are stated; and what each theorem rests on. *)
+(* What `make check` compares with statements.txt: each final theorem with its whole type, which shows any assumption
+   that a section adds; the definitions that the statements use; and what each theorem rests on. *)
 
 From Veriplex Require Blocks Duplex Framing Protocol AES Simpira1024 KnownAnswers VectorsHold Veriplex
   Machine X86_64 Call_x86_64 Kernels_x86_64 Permute_x86_64

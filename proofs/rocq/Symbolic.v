@@ -2,8 +2,8 @@
 
     A symbolic byte is a constant and a set of atoms, which stand for their XOR.  An atom is an
     unknown byte of the input, or a byte of a node: of ShiftRows of SubBytes, or of MixColumns, of a
-    string of 16 symbolic bytes.  Equal arguments have one node (value numbering); so the value of
-    a permutation is small although written out it would be exponential. *)
+    string of 16 symbolic bytes.  Equal arguments share one node (value numbering), so the value of
+    a permutation is small, although written out it would be exponential. *)
 
 From Coq Require Import List Bool Arith NArith Lia.
 From Veriplex Require Import AES Simpira1024.
@@ -22,7 +22,7 @@ Definition atoms_of (id : nat) : list N := map (fun i => first + 16 * N.of_nat i
 Lemma atoms_of_is id : atoms_of id = map (fun i => first + 16 * N.of_nat id + N.of_nat i)%N (seq 0 16).
 Proof. reflexivity. Qed.
 
-(* Or [injection] and others evaluate it. *)
+(* Otherwise [injection] and others evaluate it. *)
 Opaque atoms_of.
 
 Fixpoint merge (x : list N) : list N -> list N :=
@@ -60,7 +60,7 @@ Definition sbyte_eqb (x y : sbyte) : bool := (fst x =? fst y)%N && list_eqb N.eq
 Definition word_eqb : list sbyte -> list sbyte -> bool := list_eqb sbyte_eqb.
 Definition node_eqb (x y : node) : bool := Bool.eqb (fst x) (fst y) && word_eqb (snd x) (snd y).
 
-(** Nodes, newest first; the number of a node is how many are older. *)
+(** Nodes, newest first; the number of a node is the number of older ones. *)
 Fixpoint find_node (n : node) (nodes : list node) : option nat :=
   match nodes with
   | [] => None
@@ -73,7 +73,7 @@ Definition intern (op : bool) (x : list sbyte) (nodes : list node) : list sbyte 
   | None => (map atom (atoms_of (length nodes)), (op, x) :: nodes)
   end.
 
-(** Every argument has only atoms that are older: then each choice of inputs has values for all. *)
+(** Every argument has only older atoms: then all atoms have values for each choice of inputs. *)
 Fixpoint well_founded (nodes : list node) : bool :=
   match nodes with
   | [] => true
@@ -237,7 +237,7 @@ Proof.
     specialize (W a J); apply N.ltb_lt in W; apply H; lia.
 Qed.
 
-(** Every choice of inputs goes with values for all nodes. *)
+(** For every choice of inputs there are values for all nodes. *)
 Lemma values_exist inputs nodes : well_founded nodes = true ->
   exists env, (forall a, (a < first)%N -> env a = inputs a) /\ consistent env nodes.
 Proof.

@@ -1,6 +1,6 @@
 (** * Veriplex: the theorems about transcripts, for the permutation of Veriplex
 
-    Protocol.v has them for every function from 128 bytes to 128 bytes; here that function is
+    Protocol.v has them for every function from 128 bytes to 128 bytes; here the function is
     Simpira-1024. *)
 
 From Coq Require Import List.

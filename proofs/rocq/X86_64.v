@@ -1,11 +1,11 @@
 (** * X86_64: the instructions of the kernels
 
-    By Intel's "64 and IA-32 Architectures Software Developer's Manual", volume 2: the forms that
-    occur in the kernels, and no others.  Names are those of spec/cryptol/isa/X86_64.cry.
+    The forms that occur in the kernels, and no others, as in Intel's "64 and IA-32 Architectures
+    Software Developer's Manual", volume 2.  Names are those of spec/cryptol/isa/X86_64.cry.
 
-    Vector registers have 64 bytes.  VEX forms of 128 bits set all above 16 bytes to zero; the
-    legacy form (MOVQ) keeps it.  Of the flags only CF and ZF are read by any form here, so the
-    others are left out.  Operands in memory need no alignment in these forms. *)
+    Vector registers have 64 bytes.  VEX forms of 128 bits zero the bytes above 16; the legacy
+    form (MOVQ) keeps them.  The forms here read only the flags CF and ZF, so the others are left
+    out.  Operands in memory need no alignment in these forms. *)
 
 From Coq Require Import List Bool NArith ZArith.
 From Veriplex Require Import AES Simpira1024 Machine.
@@ -37,7 +37,7 @@ Definition movq d r := [Set_vec d (Append (Of_gpr r) (Bytes (zero 8))) true].
 
 Definition movabs r z := [Set_gpr r (Imm z)].
 
-(** The carry of an addition: the sum is below what was added. *)
+(** The carry of an addition: the sum is below the addend. *)
 Definition add r z :=
   let sum := Add (Gpr r) (Imm z) in [Set_carry (Below sum (Imm z)); Set_zero (Equal sum (Imm 0)); Set_gpr r sum].
 Definition dec r := let d := Sub (Gpr r) (Imm 1) in [Set_zero (Equal d (Imm 0)); Set_gpr r d].
@@ -129,7 +129,7 @@ Definition rex_w (r b : N) (x : list byte) : option (list effect) :=
   | _ => None
   end.
 
-(** The instruction whose bytes these are, none more and none less. *)
+(** The instruction that consists of exactly these bytes. *)
 Definition instruction (x : list byte) : option (list effect) :=
   match x with
   | [0xc3] => Some ret

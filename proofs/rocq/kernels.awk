@@ -1,6 +1,6 @@
 # Writes the bytes of the kernels and of the table for Rocq, from the hexadecimal in proofs/generated/kernels.txt:
 #   awk -v level=x86_64 -f kernels.awk kernels.txt > Kernels_x86_64.v
-# Each kernel has its name without prefixes, as in spec/cryptol.
+# Kernels are named without prefixes, as in spec/cryptol.
 
 BEGIN {
   print "(* Written by kernels.awk. *)"

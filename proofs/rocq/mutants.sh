@@ -1,6 +1,6 @@
-# Plants each defect in a copy and runs `make check` there. It must fail, and in the named place.
+# Plants each defect in a copy and runs `make check` there. It must fail, in the named place.
 
-# plant NAME FILE SED WANT: WANT is the lemma in which the compiler stops, or a message of the Makefile.
+# plant NAME FILE SED WANT: WANT is the lemma at which the compiler stops, or a message of the Makefile.
 plant() {
   dir=build/mutants/$1
   rm -rf "$dir"; mkdir -p "$dir"

@@ -1,5 +1,5 @@
-# Plant a defect in the semantics or the decoder in a copy, build the executable semantics there: what compares it with
-# CPU or library must say so.  mutants_semantics.sh FOLDER, with the runs of veriplex-isa
+# mutants_semantics.sh FOLDER, with the runs of veriplex-isa: plants defects in the semantics or the decoder of a copy,
+# and builds the executable semantics there. The comparison with CPU or library must notice each.
 
 runs=$(cd "$1" && pwd) || exit 1
 
@@ -23,7 +23,7 @@ wrong() {
   rm -rf "$dir"
 }
 
-# misread NAME FILE SED TEST: this test of proofs/lift/tests/rocq.rs must say that the decoders differ.
+# misread NAME FILE SED TEST: this test of proofs/lift/tests/rocq.rs must report that the decoders differ.
 misread() {
   build "$1" "$2" "$3"
   log=$(VERIPLEX_SEMANTICS=$PWD/$dir/semantics ${CARGO:-cargo} test --quiet --package veriplex-lift --test rocq \

@@ -1,4 +1,4 @@
-(** Extraction of the executable model: the very functions the theorems are about.  Only bool,
+(** Extraction of the executable model: the same functions that the theorems are about.  Only bool,
     option, pairs and lists become OCaml's own types; numbers stay Coq's. *)
 From Coq Require Import Extraction ExtrOcamlBasic.
 From Veriplex Require Import Duplex Protocol.

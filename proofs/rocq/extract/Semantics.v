@@ -1,4 +1,4 @@
-(** Extraction of the semantics: the very decoder and machine that the theorems are about.  Only bool, option, pairs
+(** Extraction of the semantics: the same decoder and machine that the theorems are about.  Only bool, option, pairs
     and lists become OCaml's own types; numbers stay Coq's. *)
 From Coq Require Import Extraction ExtrOcamlBasic.
 From Veriplex Require Import Machine X86_64.

@@ -1,14 +1,14 @@
 (* Runs the model of Duplex.v and Protocol.v on transcripts read from standard input.
 
    The permutation is not part of the model, so the caller supplies it as a table: the pairs
-   (input, output) that the real permutation made.  An input that the model produces and the
-   table does not have is an error, so a run that ends well has agreed with the caller on every
-   permutation input.
+   (input, output) of the real permutation.  It is an error if the model produces an input that
+   the table does not have.  So a successful run agreed with the caller on every permutation
+   input.
 
    Input, one item a line, fields separated by one space.  HEX is lower-case hex, "-" for the
    empty string.  Blank lines and lines that start with # are skipped.
 
-     perm IN OUT              128 bytes each; may stand anywhere before the line that needs it
+     perm IN OUT              128 bytes each; anywhere before the line that needs it
      begin NAME               a new transcript, from the zero state
      init DOMAIN              strings are HEX
      mix LABEL DATA
@@ -17,7 +17,7 @@
      unmask LABEL CIPHERTEXT
      seal LABEL PLAINTEXT
      open LABEL CIPHERTEXT TAG
-     fork LABEL I DATA        this transcript goes on as branch I (decimal); the root is "0 -"
+     fork LABEL I DATA        this transcript continues as branch I (decimal); the root is "0 -"
      ratchet LABEL
      end
 
@@ -100,7 +100,7 @@ let ops = ref []
 
 let out l = Printf.printf "out %s\n" (hex l)
 
-(* What an operation gives out is printed if it gives out anything by its nature. *)
+(* Prints the output of an operation, if it is one that has an output. *)
 let apply ?(quiet = false) o =
   let o', d = step perm o !current in
   if not quiet then out o';
@@ -131,7 +131,7 @@ let line s =
   | [ "fork"; l; i; v ] -> apply ~quiet:true (Fork (unhex l, n_of_int (number i), unhex v))
   | [ "ratchet"; l ] -> apply ~quiet:true (Ratchet (unhex l))
   | [ "unmask"; l; c ] ->
-      (* the transcript holds the plaintext; the state is [unmask]'s own *)
+      (* the transcript holds the plaintext; the state is the one from [unmask] *)
       let p, d = unmask perm (unhex l) (unhex c) !current in
       out p;
       current := d;

@@ -1,11 +1,11 @@
-(* The decoder and the semantics of Machine.v and of the instruction sets, beside what they are to describe.
+(* Compares the decoder and the semantics of Machine.v and of the instruction sets with what they describe.
 
      semantics decode          for each line "ARCHITECTURE HEX" of standard input: the effects of the first instruction
-     semantics runs FOLDER [FORM]  the runs that veriplex-isa has written there, of all forms or of one, repeated:
+     semantics runs FOLDER [FORM]  repeats the runs that veriplex-isa wrote there, of all forms or of one:
                                exit status 1 if one differs
 
-   The answer to a line is "-" if these bytes begin with no instruction of the tables; else the length of the
-   instruction and its effects (Machine.v) as lists in parentheses. *)
+   The answer to a line is "-" if the bytes do not begin with an instruction of the tables. Otherwise it is the length
+   of the instruction, and its effects (Machine.v) as lists in parentheses. *)
 
 open Semantics_of
 
@@ -59,15 +59,15 @@ let unhex s =
   List.init (String.length s / 2) (fun i ->
     match int_of_string_opt ("0x" ^ String.sub s (2 * i) 2) with Some b -> byte.(b) | None -> fail "bad hex: %s" s)
 
-(* Instruction sets: registers of what a form works on (proofs/isa), and forms that use what is in no kernel. *)
+(* Instruction sets: the registers that a form works on (proofs/isa), and forms that use what no kernel has. *)
 
 type set = {
   name : string;
   isa : isa;
   general : int;                  (* the general register of the image *)
-  image_at : int;                 (* the one with its address *)
+  image_at : int;                 (* the register with its address *)
   stack : int;
-  scratch : int list;             (* what a form may leave changed besides *)
+  scratch : int list;             (* what else a form may change *)
   stores : string list;           (* forms that write to the image *)
   outside : string -> bool
 }
@@ -124,7 +124,7 @@ let effect = function
   | Jump r -> Printf.sprintf "(jump %d)" (int_of_nat r)
   | Pop_jump r -> Printf.sprintf "(pop_jump %d)" (int_of_nat r)
 
-(* As [fetch] does: the least length at which the bytes are an instruction. *)
+(* The least length at which the bytes are an instruction, as in [fetch]. *)
 let decoded isa x =
   let rec go = function
     | [] -> "-"
@@ -156,11 +156,11 @@ let code_at = 0x10000
 let image_at = 0x20000
 let stack_at = 0x30000
 
-(* What stands in registers that no form has in its image. *)
+(* The contents of registers that no form has in its image. *)
 let other_gpr i = z_of_int (0x1234567 * (i + 1))
 let other_vec full i = List.init full (fun j -> byte.((17 * i + j) land 255))
 
-(* The image after the code has run on it, and whether all else is as it must be. *)
+(* The image after the code has run on it, and whether everything else is as it must be. *)
 let after set form code image =
   let full = int_of_nat set.isa.full in
   let width = (String.length image - 8) / 2 in
@@ -180,7 +180,7 @@ let after set form code image =
         else if a >= image_at && a < image_at + String.length image then byte.(Char.code image.[a - image_at])
         else if a >= stack_at && a < stack_at + 8 then byte.(finish lsr (8 * (a - stack_at)) land 255)
         else byte.(0) in
-  (* A return begins where its address has been pushed. *)
+  (* A return starts with its address on the stack. *)
   let from = if form = "ret" then String.index code '\xc3' else 0 in
   let start = { pc = z_of_int (code_at + from); gpr = (fun r -> gprs.(int_of_nat r));
                 vec = (fun r -> vectors.(int_of_nat r)); carry = false; zero_flag = false; mem; trace = [] } in
@@ -205,7 +205,7 @@ let after set form code image =
 let hex_of_string s =
   String.concat "" (List.map (fun c -> Printf.sprintf "%02x" (Char.code c)) (List.of_seq (String.to_seq s)))
 
-(* The registers are those after the run; memory is the image before it, or, after a form that stores, that after. *)
+(* The registers are those after the run. Memory is the image before it or, for a form that stores, after it. *)
 let agrees set form code before expected =
   let width = (String.length before - 8) / 2 in
   match after set form code before with
