@@ -322,7 +322,7 @@ fn watch(
     let start = Instant::now();
     let mut stopped = None;
     while !done.load(Ordering::Relaxed) && stopped.is_none() {
-        thread::sleep(Duration::from_millis(200));
+        thread::sleep(Duration::from_millis(500));
         if start.elapsed().as_secs() > seconds {
             stopped = Some(format!("longer than {seconds} s"));
         } else if family(child.id()).values().sum::<u64>() / 256 > megabytes {

@@ -122,7 +122,7 @@ fn solvers(value: &Value) -> Result<BTreeSet<String>, String> {
     let provers = value["provers"].as_array().into_iter().flatten();
     provers
         .map(|prover| match prover.as_str() {
-            Some("RME") => Ok("rme".to_owned()),
+            Some("RME" | "W4 ->RME") => Ok("rme".to_owned()),
             Some("W4 ->z3") => Ok("z3".to_owned()),
             Some("W4 ->yices") => Ok("yices".to_owned()),
             _ => Err(format!("SAW's summary: unknown solver {prover}")),
