@@ -89,7 +89,7 @@ pub(super) fn round(x: &mut Planes) {
     mix_columns(x);
 }
 
-/// ShiftRows (FIPS 197, section 5.1.2): row r moves left by r columns.
+/// `ShiftRows` (FIPS 197, section 5.1.2): row r moves left by r columns.
 #[inline(always)]
 fn shift_rows(x: &mut Planes) {
     for x in x {
