@@ -371,7 +371,7 @@ fn dkg(case: &Dkg, rng: &mut Generator) {
     let mut genuine = Vec::new();
     for i in 0..3 {
         let (state, commitment) = start(i, b"context", 2, rng);
-        states.push(Some(state));
+        states.push(state);
         genuine.push(commitment);
     }
     // What `to` receives of `from`.
@@ -407,7 +407,7 @@ fn dkg(case: &Dkg, rng: &mut Generator) {
         }
     };
     let mut waiting = Vec::new();
-    for i in 0..3 {
+    for (i, state) in states.into_iter().enumerate() {
         let others = (0..3).filter(|other| *other != i);
         let others: Option<Vec<_>> = if case.is_bad[i] {
             // A bad one goes on from what was meant.
@@ -415,7 +415,7 @@ fn dkg(case: &Dkg, rng: &mut Generator) {
         } else {
             others.map(|other| received(other, i)).collect()
         };
-        let received = others.map(|others| states[i].take().unwrap().receive(&others));
+        let received = others.map(|others| state.receive(&others));
         match received {
             Some(Ok((state, shares))) => waiting.push((i, state, shares)),
             Some(Err(error)) => {

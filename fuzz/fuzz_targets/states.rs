@@ -75,13 +75,16 @@ enum Step {
     Forged(Vec<u8>),
 }
 
+/// The public key of a chain, and its skipped states by number.
+type Chain = ([u8; 32], Vec<(u32, [u8; Protocol::SERIALIZED_LEN])>);
+
 /// What is in the bytes of a state, read by the description of the format.
 struct Parsed {
     sending: Vec<[u8; 32]>,
     received_with: [u8; Protocol::SERIALIZED_LEN],
     n: u32,
     remote: [u8; 32],
-    chains: Vec<([u8; 32], Vec<(u32, [u8; Protocol::SERIALIZED_LEN])>)>,
+    chains: Vec<Chain>,
 }
 
 fn siv() -> Siv {
