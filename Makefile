@@ -16,7 +16,7 @@ IMPOSSIBLE := $(if $(filter aarch64,$(ARCH)),x86_64,aarch64)
 # Of `make mutate`: one shard of so many.
 SHARD ?= 0/1
 
-.PHONY: help install test test-sizes package minimal-versions mutate test-aarch64 lint features fuzz bench deps spec isa isa-runs proofs rocq kernels kernels-check ct audit replay mutants reproducible dist dist-check site site-test report
+.PHONY: help install test test-sizes package minimal-versions mutate test-aarch64 lint features fuzz bench deps spec isa isa-runs proofs rocq kernels kernels-check ct audit replay mutants reproducible dist dist-check site site-test report nix
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -74,6 +74,9 @@ dist: ## make the source archive, with all crates in it, which builds without a 
 
 dist-check: ## make that archive twice, compare the bytes, and run its tests without a network
 	packaging/dist-check target/dist-check
+
+nix: ## evaluate the flake and build its packages with this machine's tools, and compare them with those of `make reproducible` (needs nix; so far evaluated, never built)
+	nix/check target/nix
 
 # The program that `make site-test` audits.
 SITE_PROGRAM = target/release/veriplex
