@@ -38,13 +38,15 @@ install: ## install the program, its man pages and its completions, under PREFIX
 
 test: ## run every test, with all features, without any, and with a fixed backend
 	$(CARGO) test --workspace --all-features --tests
-	RUSTDOC=$(CURDIR)/tests/rustdoc $(CARGO) test --workspace --all-features --doc
+	RUSTDOC=$(CURDIR)/tests/rustdoc $(CARGO) test --workspace --exclude veriplex-benches --all-features --doc
 	$(CARGO) test --no-default-features --tests
 	for example in examples/*.rs; do \
 	    $(CARGO) run --quiet --all-features --example $$(basename $$example .rs) >/dev/null || exit 1; \
 	done
-	RUSTFLAGS='--cfg veriplex_backend="portable"' $(CARGO) test --target-dir target/override --test vectors
-	RUSTFLAGS='--cfg veriplex_intrinsics' $(CARGO) test --target-dir target/override --test vectors
+	for backend in portable intrinsics; do \
+	    RUSTC_WORKSPACE_WRAPPER=$(CURDIR)/tests/rustc/$$backend \
+	        $(CARGO) test --workspace --all-features --test vectors || exit 1; \
+	done
 	RUSTFLAGS='--cfg veriplex_backend="$(ARCH)"' $(CARGO) check --lib --target-dir target/override
 	@for backend in $(IMPOSSIBLE) unknown; do \
 	    if RUSTFLAGS="--cfg veriplex_backend=\"$$backend\"" \
