@@ -168,7 +168,8 @@ rocq: ## check the Rocq theorems: proofs, mutants; the model against the code, t
 	@if command -v coqc >/dev/null; then \
 	    $(MAKE) isa-runs && $(MAKE) -C proofs/rocq check mutants model semantics && \
 	    proofs/rocq/semantics runs target/isa && \
-	    $(CARGO) test --package veriplex-lift --test rocq x86_64_decodes_as_iced -- --ignored --nocapture && \
+	    $(CARGO) test --package veriplex-lift --test rocq -- --ignored --nocapture \
+	        x86_64_decodes_as_iced aarch64_decodes_as_yaxpeax && \
 	    CARGO="$(CARGO)" $(MAKE) -C proofs/rocq mutants-semantics && \
 	    $(CARGO) test --lib the_model_feeds_the_same_blocks -- --ignored --nocapture; \
 	else echo "make rocq: skipped, no coqc on PATH: the theorems of proofs/rocq were not checked"; \

@@ -1,7 +1,7 @@
 (** * Operations: what each kernel does with a block, on bytes and on symbolic bytes *)
 
 From Coq Require Import List NArith.
-From Veriplex Require Import AES Simpira1024 DuplexBlocks Symbolic Loop_x86_64.
+From Veriplex Require Import AES Simpira1024 DuplexBlocks Symbolic Loop.
 Import ListNotations.
 
 Definition send_block (s : list sbyte) (nodes : list node) : list sbyte * list node :=

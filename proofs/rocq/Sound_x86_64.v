@@ -1,9 +1,9 @@
 (** * Sound_x86_64: running these bytes computes transcripts that can be decoded in only one way *)
 
 From Coq Require Import List Bool Arith NArith ZArith Lia.
-From Veriplex Require Import AES Simpira1024 Machine X86_64 Call_x86_64 DuplexBlocks Returns Blocks_x86_64
-  DuplexMachine.
-From Veriplex Require Permute_x86_64 Kernels_x86_64 Protocol Framing Duplex.
+From Veriplex Require Import AES Simpira1024 Machine Call X86_64 Call_x86_64 DuplexBlocks BlockKernels Returns
+  Blocks_x86_64 DuplexMachine.
+From Veriplex Require Permute Permute_x86_64 Kernels_x86_64 Protocol Framing Duplex.
 Import ListNotations.
 Local Open Scope Z_scope.
 
@@ -79,15 +79,6 @@ Proof.
   intros [_ _ O E] AL R RT TR; exact (reaches_unique _ _ _ _ _ (reaches_of _ _ _ _ _ _ AL R RT TR O) E).
 Qed.
 
-Lemma squeeze_blocks_length n : forall s, length (snd (squeeze_blocks n s)) = n.
-Proof. induction n as [|n IH]; intro s; cbn [squeeze_blocks snd length]; [reflexivity|]; now rewrite IH. Qed.
-
-Lemma encrypt_blocks_length cs : forall s, length (snd (encrypt_blocks s cs)) = length cs.
-Proof. induction cs as [|c cs IH]; intro s; cbn [encrypt_blocks snd length]; [reflexivity|]; now rewrite IH. Qed.
-
-Lemma decrypt_blocks_length cs : forall s, length (snd (decrypt_blocks s cs)) = length cs.
-Proof. induction cs as [|c cs IH]; intro s; cbn [decrypt_blocks snd length]; [reflexivity|]; now rewrite IH. Qed.
-
 Local Ltac conclude C H :=
   destruct (H (k_called _ _ _ _ C)) as (AL & k & m1 & R & RT & ST & O & _ & TR); auto; try apply C;
   pose proof (end_of _ _ _ _ _ _ _ C AL R RT TR); subst m1.
@@ -144,19 +135,9 @@ Definition placed_machine : machine :=
     65536 else 0)
     (fun _ => zero 64) false false placed_memory [].
 
-Lemma read_written m a x : read (write m a x) a (length x) = x.
-Proof.
-  pose proof (read_write m a (length x) 0 x ltac:(lia)) as H; rewrite Z.add_0_r in H; rewrite H; unfold splice.
-  rewrite skipn_all2 by (rewrite read_length; lia); rewrite app_nil_r; reflexivity.
-Qed.
-
-Lemma read_beside m b x a n : a + Z.of_nat n <= b \/ b + Z.of_nat (length x) <= a -> read (write m b x) a n = read m
-  a n.
-Proof. intro D; apply read_same; intros c C; apply write_outside; lia. Qed.
-
 Lemma permutes_exists : exists s', permutes_x86_64 s s' /\ length s' = 128%nat.
 Proof.
-  pose proof Permute_x86_64.code_length as CL; pose proof Permute_x86_64.table_length as TL.
+  pose proof Permute_x86_64.code_length as CL; pose proof Permute.table_length as TL.
   unfold Permute_x86_64.code in CL; set (m := placed_machine).
   assert (CODE : read (mem m) 4096 (length Kernels_x86_64.permute) = Kernels_x86_64.permute).
   { cbn [m placed_machine mem]; unfold placed_memory; rewrite !read_beside by (rewrite ?TL, ?LENGTH, CL; lia);

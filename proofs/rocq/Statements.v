@@ -2,8 +2,9 @@
    that a section adds; the definitions that the statements use; and what each theorem rests on. *)
 
 From Veriplex Require Blocks Duplex Framing Protocol AES Simpira1024 KnownAnswers VectorsHold Veriplex
-  Machine X86_64 Call_x86_64 Kernels_x86_64 Permute_x86_64
-  DuplexBlocks Blocks_x86_64 Returns DuplexMachine Sound_x86_64.
+  Machine X86_64 Call Call_x86_64 Kernels_x86_64 Permute_x86_64
+  DuplexBlocks Blocks_x86_64 Returns DuplexMachine Sound_x86_64
+  AArch64 Call_aarch64 Kernels_aarch64 Permute_aarch64 Blocks_aarch64 Sound_aarch64.
 Set Printing Width 110.
 
 (* -- The specification ------------------------------------------------------------------------------------------- *)
@@ -237,16 +238,18 @@ Print X86_64.vex.
 Print X86_64.rex_w.
 Print X86_64.instruction.
 Print X86_64.x86_64.
-Print Call_x86_64.within.
-Print Call_x86_64.disjoint.
-Print Call_x86_64.compatible.
-Print Call_x86_64.code_part.
+Print Call.within.
+Print Call.disjoint.
+Print Call.compatible.
+Print Call.code_part.
 Print Call_x86_64.return_address.
 Print Call_x86_64.called.
 Print Call_x86_64.allowed.
 Print Call_x86_64.returned.
 Print Permute_x86_64.code.
 Print Permute_x86_64.buffers.
+Check Permute_x86_64.table_is.
+Print Assumptions Permute_x86_64.table_is.
 Check Permute_x86_64.permute_x86_64.
 Print Assumptions Permute_x86_64.permute_x86_64.
 Print DuplexBlocks.end_block.
@@ -258,7 +261,7 @@ Print DuplexBlocks.absorb_blocks.
 Print DuplexBlocks.squeeze_blocks.
 Print DuplexBlocks.encrypt_blocks.
 Print DuplexBlocks.decrypt_blocks.
-Print Blocks_x86_64.chunks.
+Print Call.chunks.
 Print Blocks_x86_64.ends.
 Check Blocks_x86_64.absorb_blocks_x86_64.
 Print Assumptions Blocks_x86_64.absorb_blocks_x86_64.
@@ -272,6 +275,60 @@ Check Blocks_x86_64.decrypt_blocks_x86_64.
 Print Assumptions Blocks_x86_64.decrypt_blocks_x86_64.
 Check Blocks_x86_64.decrypt_blocks_in_place_x86_64.
 Print Assumptions Blocks_x86_64.decrypt_blocks_in_place_x86_64.
+
+(* -- AArch64 ------------------------------------------------------------------------------------------------------ *)
+
+Section Numbers.
+Import Coq.NArith.BinNat Coq.ZArith.BinInt.
+Local Open Scope Z_scope.
+Local Open Scope hex_N_scope.
+Print AArch64.vector.
+Print AArch64.aese.
+Print AArch64.aesmc.
+Print AArch64.eor.
+Print AArch64.ext.
+Print AArch64.mov.
+Print AArch64.movi_2d.
+Print AArch64.movi_8h.
+Print AArch64.ldp.
+Print AArch64.ldur.
+Print AArch64.stp.
+Print AArch64.stur.
+Print AArch64.add.
+Print AArch64.sub.
+Print AArch64.cbnz.
+Print AArch64.b.
+Print AArch64.ret.
+Print AArch64.field.
+Print AArch64.register.
+Print AArch64.signed.
+Print AArch64.unsigned.
+Print AArch64.if_general.
+Print AArch64.forms.
+Print AArch64.first_form.
+Print AArch64.instruction.
+Print AArch64.aarch64.
+Print Call_aarch64.called.
+Print Call_aarch64.allowed.
+Print Call_aarch64.returned.
+Print Permute_aarch64.code.
+Print Permute_aarch64.buffers.
+Check Permute_aarch64.permute_aarch64.
+Print Assumptions Permute_aarch64.permute_aarch64.
+Print Blocks_aarch64.ends.
+Check Blocks_aarch64.absorb_blocks_aarch64.
+Print Assumptions Blocks_aarch64.absorb_blocks_aarch64.
+Check Blocks_aarch64.squeeze_blocks_aarch64.
+Print Assumptions Blocks_aarch64.squeeze_blocks_aarch64.
+Check Blocks_aarch64.encrypt_blocks_aarch64.
+Print Assumptions Blocks_aarch64.encrypt_blocks_aarch64.
+Check Blocks_aarch64.encrypt_blocks_in_place_aarch64.
+Print Assumptions Blocks_aarch64.encrypt_blocks_in_place_aarch64.
+Check Blocks_aarch64.decrypt_blocks_aarch64.
+Print Assumptions Blocks_aarch64.decrypt_blocks_aarch64.
+Check Blocks_aarch64.decrypt_blocks_in_place_aarch64.
+Print Assumptions Blocks_aarch64.decrypt_blocks_in_place_aarch64.
+End Numbers.
 
 (* -- The duplex on the machine ---------------------------------------------------------------------------------------- *)
 
@@ -316,6 +373,26 @@ Check Sound_x86_64.veriplex_x86_64_sound.
 Print Assumptions Sound_x86_64.veriplex_x86_64_sound.
 Check Sound_x86_64.veriplex_x86_64_runs.
 Print Assumptions Sound_x86_64.veriplex_x86_64_runs.
+
+Section Numbers_of_calls.
+Import Coq.NArith.BinNat Coq.ZArith.BinInt.
+Local Open Scope Z_scope.
+Print Sound_aarch64.return_to.
+Print Sound_aarch64.call.
+Print Sound_aarch64.constants_at.
+Print Sound_aarch64.from_to.
+Print Sound_aarch64.permutes_aarch64.
+Print Sound_aarch64.absorbs_aarch64.
+Print Sound_aarch64.squeezes_aarch64.
+Print Sound_aarch64.crypts_aarch64.
+Print Sound_aarch64.kernels_aarch64.
+Check Sound_aarch64.kernels_aarch64_faithful.
+Print Assumptions Sound_aarch64.kernels_aarch64_faithful.
+Check Sound_aarch64.veriplex_aarch64_sound.
+Print Assumptions Sound_aarch64.veriplex_aarch64_sound.
+Check Sound_aarch64.veriplex_aarch64_runs.
+Print Assumptions Sound_aarch64.veriplex_aarch64_runs.
+End Numbers_of_calls.
 
 (* -- The loop of the lifted kernels ---------------------------------------------------------------------------------- *)
 

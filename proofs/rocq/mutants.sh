@@ -34,8 +34,20 @@ plant rex_b_ignored X86_64.v 's/Register (N.to_nat (8 \* b + rm))/Register (N.to
 plant shift_rows_after AES.v 's/(i + 4 \* (i mod 4))/(i + 4 * (i mod 4) + 4)/' round_example
 plant vex_keeps_above X86_64.v 's/^Definition vector .*/Definition vector (r : nat) (x : bytes) : list effect := [Set_vec r x true]./' checks_hold
 plant squeeze_keeps_rate Operations.v 's/zero 94 ++ skipn 94 s) (fun s cs => \[firstn/firstn 94 s ++ skipn 94 s) (fun s cs => [firstn/
-  s/map const (zero 94) ++ skipn/firstn 94 s ++ skipn/' squeeze_checks
+  s/map const (zero 94) ++ skipn/firstn 94 s ++ skipn/' squeeze_is
 plant blocks_after_a_frame DuplexMachine.v 's/(concat cs ++ xs) (Bare s 0 0)/(concat cs ++ xs) (Bare s 0 1)/' passed_stands
 plant decrypt_absorbs DuplexMachine.v 's/decrypting := Mode (fun _ x => x)/decrypting := Mode N.lxor/' decrypting_blocks
 plant return_to_next Sound_x86_64.v 's/^Definition return_to .*/Definition return_to (m : machine) : Z := gpr m rsp./' reaches_of
 plant kernel_byte Kernels_x86_64.v '/^Definition permute/,$s/0xdc; 0x\(..\); 0x10/0xdc; 0x\1; 0x20/' checks_hold
+plant aarch64_m_field_high AArch64.v 's/register w 16 in/register w 17 in/' checks_hold
+plant aarch64_keeps_above AArch64.v 's/^Definition vector .*/Definition vector (r : nat) (x : bytes) : list effect := [Set_vec r x true]./' checks_hold
+plant aarch64_key_last AArch64.v 's/Sub_shift (Xor (Vec d) (Vec n))/Xor (Sub_shift (Vec d)) (Vec n)/' checks_hold
+plant aarch64_offset_unsigned AArch64.v 's/16 \* signed w 15 7/16 * unsigned w 15 7/' checks_hold
+plant aarch64_kernel_byte Kernels_aarch64.v '/^Definition permute/,$s/0x10; 0x4b; 0x28; 0x4e/0x11; 0x4b; 0x28; 0x4e/' checks_hold
+plant aarch64_v7_kept Call_aarch64.v '/ 32 32 /s/(seq 8 8)/(seq 7 9)/' checks_hold
+plant aarch64_x1_saved Call_aarch64.v '/ 32 32 /s/(seq 18 14)/(seq 1 31)/' checks_hold
+plant aarch64_return_elsewhere AArch64.v 's/Jump 30/Jump 29/' return_step_aarch64
+plant aarch64_cbnz_is_cbz AArch64.v 's/Not (Equal (Gpr t) (Imm 0))/Equal (Gpr t) (Imm 0)/' absorb_checks
+plant aarch64_sub_adds AArch64.v '/^Definition sub/s/Sub (Gpr/Add (Gpr/' absorb_checks
+plant aarch64_stur_at_79 Kernels_aarch64.v '/^Definition squeeze/,/^Definition permute/s/0x3c; 0xe0; 0x84; 0x3c/0x3c; 0xf0; 0x84; 0x3c/' squeeze_checks
+plant aarch64_return_to_next Sound_aarch64.v 's/^Definition return_to .*/Definition return_to (m : machine) : Z := gpr m 30%nat + 4./' reaches_of

@@ -110,9 +110,9 @@ fn kernel_page(
                 .join(", "),
         );
     }
-    // Rocq's theorems about these bytes have the name of the operation and of the level.
+    // Rocq's theorems about these bytes have the name of the operation and of the instruction set.
     let short = kernel.name.split_once('_').map_or("", |(_, short)| short);
-    let level_name = level.name.replace('-', "_");
+    let level_name = level.name.replace('-', "_").replace("armv8", "aarch64");
     let rocq: String = [
         format!("{short}_{level_name}"),
         format!("{short}_in_place_{level_name}"),

@@ -20,7 +20,7 @@ const CLAIMS: [(&str, &str); 8] = [
         "make proofs STRICT=1",
     ),
     (
-        "theorems in Rocq: the framing is injective; the x86-64 kernels' bytes compute the specification",
+        "theorems in Rocq: the framing is injective; the kernels' bytes compute the specification",
         "make rocq STRICT=1",
     ),
     ("the kernels in the program are the proved bytes", "make audit"),

@@ -100,6 +100,14 @@ form_begin b
 	mov	v0.16b, v1.16b
 1:
 form_end b
+form_begin ret
+	mov	x2, x30
+	adr	x30, 1f
+	ret
+	mov	v0.16b, v1.16b
+1:
+	mov	x30, x2
+form_end ret
 
 	.purgem form_load
 	.purgem form_begin

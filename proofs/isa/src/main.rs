@@ -115,7 +115,7 @@ mod forms {
         5 words, NARROW, is_aarch64_feature_detected("aes"):
         aese aesmc eor ext_0 ext_1 ext_2 ext_14 ext_15 mov movi_2d_0 movi_2d_0xa5 movi_8h_0x81_8 movi_8h_0x81_0
         ldp_least ldp_most stp_least stp_most ldur_least ldur_most stur_least stur_most
-        add_94 add_128 add_4095 sub_1 sub_4095 cbnz b;
+        add_94 add_128 add_4095 sub_1 sub_4095 cbnz b ret;
     }
 
     pub fn run() -> std::io::Result<()> {

@@ -10,25 +10,66 @@ use std::process::{Command, Stdio};
 /// Random strings.
 const RANDOM: usize = 20_000;
 
-/// The longest instruction of x86-64.
-const LONGEST: usize = 15;
+/// An instruction set.
+struct Set {
+    /// The folder of its kernels.
+    level: &'static str,
+    /// Its name for the executable semantics.
+    name: &'static str,
+    /// The length of its longest instruction.
+    longest: usize,
+    /// The length of the instruction with which a kernel's bytes go on.
+    length: fn(&[u8]) -> usize,
+    /// The answer for bytes that begin with any instruction.
+    expected: fn(&[u8]) -> Option<String>,
+    /// Keeps a part of an instruction of a kernel in random bytes.
+    mixed: fn(&mut Random, &mut [u8], &[u8]),
+}
 
 #[test]
 #[ignore = "needs the executable semantics, which `make rocq` builds, and then runs this"]
 fn x86_64_decodes_as_iced() {
-    compare("x86-64", "X86_64", x86_64::length, x86_64::expected);
+    compare(&Set {
+        level: "x86-64",
+        name: "X86_64",
+        longest: 15,
+        length: x86_64::length,
+        expected: x86_64::expected,
+        mixed: |random, bytes, start| {
+            let kept = random.below(start.len());
+            bytes[..kept].copy_from_slice(&start[..kept]);
+        },
+    });
 }
 
-/// What both say about the same bytes. `length` is that of the instruction with which a kernel's bytes go on, and
-/// `expected` the answer for bytes that begin with any instruction.
-fn compare(level: &str, name: &str, length: fn(&[u8]) -> usize, expected: fn(&[u8]) -> Option<String>) {
+#[test]
+#[ignore = "needs the executable semantics, which `make rocq` builds, and then runs this"]
+fn aarch64_decodes_as_yaxpeax() {
+    compare(&Set {
+        level: "armv8",
+        name: "AArch64",
+        longest: 4,
+        length: |_| 4,
+        expected: aarch64::expected,
+        // What says which instruction it is may be anywhere in the word: about one bit in eight is random.
+        mixed: |random, bytes, start| {
+            for (byte, start) in bytes.iter_mut().zip(start) {
+                *byte = start ^ (*byte & random.byte() & random.byte());
+            }
+        },
+    });
+}
+
+/// What both say about the same bytes.
+fn compare(set: &Set) {
+    let (name, expected) = (set.name, set.expected);
     let mut in_kernels = BTreeSet::new();
-    for code in kernels(level) {
+    for code in kernels(set.level) {
         let mut at = 0;
         while at < code.len() {
-            let len = length(&code[at..]);
+            let len = (set.length)(&code[at..]);
             let mut bytes = code[at..at + len].to_vec();
-            bytes.resize(LONGEST, 0);
+            bytes.resize(set.longest, 0);
             in_kernels.insert((bytes, len));
             at += len;
         }
@@ -42,15 +83,14 @@ fn compare(level: &str, name: &str, length: fn(&[u8]) -> usize, expected: fn(&[u
             strings.insert(flipped);
         }
     }
-    // Every other one begins as an instruction of a kernel.
+    // Every other one has a part of an instruction of a kernel.
     let starts: Vec<_> = in_kernels.iter().collect();
     let mut random = Random(0x1357_9bdf);
     for number in 0..RANDOM {
-        let mut bytes: Vec<u8> = (0..LONGEST).map(|_| random.byte()).collect();
+        let mut bytes: Vec<u8> = (0..set.longest).map(|_| random.byte()).collect();
         if number % 2 == 0 {
             let (start, len) = starts[random.below(starts.len())];
-            let kept = random.below(*len);
-            bytes[..kept].copy_from_slice(&start[..kept]);
+            (set.mixed)(&mut random, &mut bytes, &start[..*len]);
         }
         strings.insert(bytes);
     }
@@ -281,6 +321,127 @@ mod x86_64 {
             Code::Jmp_rel32_64 => Some(format!("(branch (equal 0 0) {})", offset())),
             Code::Ja_rel32_64 => Some(format!("(branch (and (not carry) (not zero)) {})", offset())),
             Code::Retnq => Some("(pop_jump 4)".to_owned()),
+            _ => None,
+        }
+    }
+}
+
+mod aarch64 {
+    use super::signed;
+    use std::fmt::Write as _;
+    use yaxpeax_arch::{Decoder as _, U8Reader};
+    use yaxpeax_arm::armv8::a64::{InstDecoder, Instruction, Opcode, Operand, SIMDSizeCode, SizeCode};
+
+    /// Length and effects, by the manual's description of each form in the table of `AArch64.v`.
+    pub fn expected(bytes: &[u8]) -> Option<String> {
+        let i = InstDecoder::default().decode(&mut U8Reader::new(bytes)).ok()?;
+        // The library takes words for MOVI that the manual does not allocate (bit 11, o2).
+        if i.opcode == Opcode::MOVI && bytes[1] & 8 != 0 {
+            return None;
+        }
+        Some(format!("4 {}", effects(&i)?))
+    }
+
+    /// A whole vector register, as 16 bytes or as one value.
+    fn vector(operand: Operand) -> Option<u16> {
+        match operand {
+            Operand::SIMDRegisterElements(SIMDSizeCode::Q, r, SIMDSizeCode::B)
+            | Operand::SIMDRegister(SIMDSizeCode::Q, r) => Some(r),
+            _ => None,
+        }
+    }
+
+    /// A general register of 64 bits, not the stack pointer or zero.
+    fn general(operand: Operand) -> Option<u16> {
+        match operand {
+            Operand::Register(SizeCode::X, r) | Operand::RegisterOrSP(SizeCode::X, r) => {
+                (r < 31).then_some(r)
+            }
+            _ => None,
+        }
+    }
+
+    fn address(operand: Operand) -> Option<(u16, i64)> {
+        match operand {
+            Operand::RegPreIndex(r, offset, false) if r < 31 => Some((r, offset.into())),
+            _ => None,
+        }
+    }
+
+    fn effects(i: &Instruction) -> Option<String> {
+        let [a, b, c, d] = i.operands;
+        let set = |r: u16, value: String| Some(format!("(set_vec {r} {value} false)"));
+        let constant = |r: u16, bytes: &[u8]| {
+            let hex = bytes.iter().fold(String::new(), |mut hex, byte| {
+                let _ = write!(hex, "{byte:02x}");
+                hex
+            });
+            set(r, format!("(bytes {hex})"))
+        };
+        // Relative to the end of the instruction.
+        let branch =
+            |condition: &str, offset: i64| Some(format!("(branch {condition} {})", signed(offset - 4)));
+        match i.opcode {
+            Opcode::AESE => {
+                let (d, n) = (vector(a)?, vector(b)?);
+                set(d, format!("(sub_shift (xor (vec {d}) (vec {n})))"))
+            }
+            Opcode::AESMC => set(vector(a)?, format!("(mix (vec {}))", vector(b)?)),
+            Opcode::EOR => set(
+                vector(a)?,
+                format!("(xor (vec {}) (vec {}))", vector(b)?, vector(c)?),
+            ),
+            Opcode::ORR if vector(b)? == vector(c)? => set(vector(a)?, format!("(vec {})", vector(b)?)),
+            Opcode::EXT => {
+                let Operand::Imm16(index) = d else { return None };
+                let both = format!("(append (vec {}) (vec {}))", vector(b)?, vector(c)?);
+                set(vector(a)?, format!("(slice {index} 16 {both})"))
+            }
+            Opcode::MOVI => match (a, b) {
+                (
+                    Operand::SIMDRegisterElements(SIMDSizeCode::Q, r, SIMDSizeCode::D),
+                    Operand::Imm64(lane),
+                ) => constant(r, &[lane.to_le_bytes(); 2].concat()),
+                (
+                    Operand::SIMDRegisterElements(SIMDSizeCode::Q, r, SIMDSizeCode::H),
+                    Operand::ImmShift(value, amount),
+                ) => constant(r, &(value << amount).to_le_bytes().repeat(8)),
+                _ => None,
+            },
+            Opcode::LDP | Opcode::STP => {
+                let (t1, t2, (n, offset)) = (vector(a)?, vector(b)?, address(c)?);
+                let (first, second) = (signed(offset), signed(offset + 16));
+                if i.opcode == Opcode::STP {
+                    return Some(format!(
+                        "(store {n} {first} (vec {t1})) (store {n} {second} (vec {t2}))"
+                    ));
+                }
+                let load = |t: u16, at: &str| set(t, format!("(load {n} {at} 16)"));
+                (t1 != t2).then(|| Some(format!("{} {}", load(t1, &first)?, load(t2, &second)?)))?
+            }
+            Opcode::LDUR => {
+                let (t, (n, offset)) = (vector(a)?, address(b)?);
+                set(t, format!("(load {n} {} 16)", signed(offset)))
+            }
+            Opcode::STUR => {
+                let (t, (n, offset)) = (vector(a)?, address(b)?);
+                Some(format!("(store {n} {} (vec {t}))", signed(offset)))
+            }
+            Opcode::ADD | Opcode::SUB => {
+                let (d, n) = (general(a)?, general(b)?);
+                let Operand::Immediate(imm) = c else { return None };
+                let operator = if i.opcode == Opcode::ADD { "add" } else { "sub" };
+                Some(format!("(set_gpr {d} ({operator} (gpr {n}) {imm:x}))"))
+            }
+            Opcode::CBNZ => {
+                let Operand::PCOffset(offset) = b else { return None };
+                branch(&format!("(not (equal (gpr {}) 0))", general(a)?), offset)
+            }
+            Opcode::B => {
+                let Operand::PCOffset(offset) = a else { return None };
+                branch("(equal 0 0)", offset)
+            }
+            Opcode::RET => (general(a)? == 30).then(|| "(jump 30)".to_owned()),
             _ => None,
         }
     }

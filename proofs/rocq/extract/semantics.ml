@@ -67,18 +67,27 @@ type set = {
   general : int;                  (* the general register of the image *)
   image_at : int;                 (* the register with its address *)
   stack : int;
+  link : int option;              (* the register with the return address, if it is not on the stack *)
+  returning : string;             (* the bytes of the return *)
+  resumed : string;               (* what a form has after the place to which it returns *)
+  reload : string;                (* what a form may have at its end to load the general register again *)
   scratch : int list;             (* what else a form may change *)
   stores : string list;           (* forms that write to the image *)
   outside : string -> bool
 }
 
 let sets = [
-  { name = "X86_64"; isa = x86_64; general = 0; image_at = 7; stack = 4; scratch = [];
+  { name = "X86_64"; isa = x86_64; general = 0; image_at = 7; stack = 4; link = None; returning = "\xc3"; resumed = "";
+    reload = ""; scratch = [];
     stores = [ "vmovdqu_store" ];
     outside = fun form ->
       List.mem form [ "vpslldq_255"; "vpsrldq_255"; "vpalignr_31"; "vpalignr_255"; "cmp_0_ja"; "jmp" ] ||
       List.exists (fun prefix -> String.starts_with ~prefix form)
         [ "vmovdqu_ymm"; "vpxor_ymm"; "vaesenc_ymm"; "vmovdqu64"; "vpxorq"; "vaesenc_zmm"; "vbroadcasti"; "zmm" ] };
+  { name = "AArch64"; isa = aarch64 (nat_of_int 16); general = 1; image_at = 0; stack = 31; link = Some 30;
+    returning = "\xc0\x03\x5f\xd6"; resumed = "\xfe\x03\x02\xaa"; reload = "\x01\x10\x40\xf9"; scratch = [ 2 ];
+    stores = [ "stp_least"; "stp_most"; "stur_least"; "stur_most" ];
+    outside = fun _ -> false };
 ]
 
 let set_of name = match List.find_opt (fun set -> set.name = name) sets with
@@ -160,6 +169,15 @@ let stack_at = 0x30000
 let other_gpr i = z_of_int (0x1234567 * (i + 1))
 let other_vec full i = List.init full (fun j -> byte.((17 * i + j) land 255))
 
+(* Where these bytes begin. *)
+let rec find s part at =
+  if String.sub s at (String.length part) = part then at else find s part (at + 1)
+
+let reloads set code = set.reload <> "" && String.ends_with ~suffix:set.reload code
+
+(* What the tables do not have at the end of a form. *)
+let unmodelled set form code = if form = "ret" then set.resumed else if reloads set code then set.reload else ""
+
 (* The image after the code has run on it, and whether everything else is as it must be. *)
 let after set form code image =
   let full = int_of_nat set.isa.full in
@@ -168,20 +186,21 @@ let after set form code image =
     if i > 1 then other_vec full i
     else List.init full (fun j -> if j < width then byte.(Char.code image.[(i * width) + j]) else byte.(0)) in
   let vectors = Array.init 32 vec in
+  let finish = code_at + String.length code - String.length (unmodelled set form code) in
   let gprs = Array.init 32 (fun i ->
     if i = set.general then z_of_word image (2 * width) else if i = set.image_at then z_of_int image_at
-    else if i = set.stack then z_of_int stack_at else other_gpr i) in
-  let finish = code_at + String.length code in
+    else if i = set.stack then z_of_int stack_at
+    else if form = "ret" && set.link = Some i then z_of_int finish else other_gpr i) in
   let mem a = match a with
     | Zneg _ -> byte.(0)
     | _ ->
         let a = int_of_z a in
-        if a >= code_at && a < finish then byte.(Char.code code.[a - code_at])
+        if a >= code_at && a < code_at + String.length code then byte.(Char.code code.[a - code_at])
         else if a >= image_at && a < image_at + String.length image then byte.(Char.code image.[a - image_at])
         else if a >= stack_at && a < stack_at + 8 then byte.(finish lsr (8 * (a - stack_at)) land 255)
         else byte.(0) in
-  (* A return starts with its address on the stack. *)
-  let from = if form = "ret" then String.index code '\xc3' else 0 in
+  (* A return starts with its address on the stack or in the register. *)
+  let from = if form = "ret" then find code set.returning 0 else 0 in
   let start = { pc = z_of_int (code_at + from); gpr = (fun r -> gprs.(int_of_nat r));
                 vec = (fun r -> vectors.(int_of_nat r)); carry = false; zero_flag = false; mem; trace = [] } in
   let rec go fuel m =
@@ -195,7 +214,8 @@ let after set form code image =
       let same = ref true in
       for i = 0 to 31 do
         if i > 1 && new_vec i <> vectors.(i) then same := false;
-        let expected = if form = "ret" && i = set.stack then z_of_int (stack_at + 8) else gprs.(i) in
+        let popped = form = "ret" && i = set.stack && set.link = None in
+        let expected = if popped then z_of_int (stack_at + 8) else gprs.(i) in
         if i <> set.general && not (List.mem i set.scratch) && new_gpr i <> expected then same := false
       done;
       let low i = hex (List.filteri (fun j _ -> j < width) (new_vec i)) in
@@ -212,7 +232,7 @@ let agrees set form code before expected =
   | None -> false
   | Some (vectors, general, stored) ->
       vectors = hex_of_string (String.sub expected 0 (2 * width)) &&
-      general = z_of_word expected (2 * width) &&
+      general = z_of_word (if reloads set code then before else expected) (2 * width) &&
       stored = hex_of_string (if List.mem form set.stores then expected else before)
 
 let compare_runs folder wanted =

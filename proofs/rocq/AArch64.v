@@ -1,0 +1,103 @@
+(** * AArch64: the instructions of the kernels
+
+    The forms that occur in the kernels, and no others, as in the "Arm Architecture Reference Manual for A-profile
+    architecture" (DDI 0487), chapters C6.2 and C7.2.  Names are those of spec/cryptol/isa/AArch64.cry.
+
+    A general register has its number.  The forms here do not use number 31, which is the stack pointer in some forms
+    and zero in others.  Vector registers have [width] bytes: 16, or more on a CPU with SVE, where a write to a vector
+    register zeroes the bytes above 16.  None of the forms reads or writes a flag.  Data is little-endian, and operands
+    in memory need no alignment. *)
+
+From Coq Require Import List Bool NArith ZArith.
+From Veriplex Require Import AES Simpira1024 Machine.
+Import ListNotations.
+
+(** ** What the instructions do *)
+
+Definition vector (r : nat) (x : bytes) : list effect := [Set_vec r x false].
+
+(** The key is added first. *)
+Definition aese d n := vector d (Sub_shift (Xor (Vec d) (Vec n))).
+Definition aesmc d n := vector d (Mix (Vec n)).
+Definition eor d n m := vector d (Xor (Vec n) (Vec m)).
+Definition ext d n m index := vector d (Slice index 16 (Append (Vec n) (Vec m))).
+
+(** ORR with one register twice. *)
+Definition mov d n := vector d (Vec n).
+
+(** Each bit stands for eight. *)
+Definition movi_2d d (imm8 : N) :=
+  let lane := map (fun i => if N.testbit imm8 (N.of_nat i) then 0xff else 0)%N (seq 0 8) in
+  vector d (Bytes (lane ++ lane)).
+
+Definition movi_8h d (imm8 amount : N) := vector d (Bytes (concat (repeat (little_endian 2 (imm8 * 2 ^ amount)) 8))).
+
+(** Two values, or one: first at the address, then 16 bytes on. *)
+Definition ldp t1 t2 n imm := vector t1 (Load (Address n imm) 16) ++ vector t2 (Load (Address n (imm + 16)) 16).
+Definition ldur t n imm := vector t (Load (Address n imm) 16).
+Definition stp t1 t2 n imm := [Store (Address n imm) (Vec t1); Store (Address n (imm + 16)) (Vec t2)].
+Definition stur t n imm := [Store (Address n imm) (Vec t)].
+
+Definition add d n imm := [Set_gpr d (Add (Gpr n) (Imm imm))].
+Definition sub d n imm := [Set_gpr d (Sub (Gpr n) (Imm imm))].
+
+(** Offsets of branches are relative to the instruction, those of Machine.v to its end. *)
+Definition cbnz t offset := [Branch (Not (Equal (Gpr t) (Imm 0))) (offset - 4)%Z].
+Definition b offset := [Branch (Equal (Imm 0) (Imm 0)) (offset - 4)%Z].
+Definition ret := [Jump 30].
+
+(** ** Words of 32 bits *)
+
+Local Open Scope N_scope.
+
+Definition field (word low bits : N) : N := word / 2 ^ low mod 2 ^ bits.
+Definition register (word low : N) : nat := N.to_nat (field word low 5).
+
+(** Two's complement. *)
+Definition signed (word low bits : N) : Z :=
+  let z := Z.of_N (field word low bits) in
+  let bits := Z.of_N bits in
+  if (z <? 2 ^ (bits - 1))%Z then z else (z - 2 ^ bits)%Z.
+
+Definition unsigned (word low bits : N) : Z := Z.of_N (field word low bits).
+
+(** For forms in which number 31 is not a register. *)
+Definition if_general (registers : list nat) (effects : list effect) : option (list effect) :=
+  if forallb (fun r => (r <? 31)%nat) registers then Some effects else None.
+
+(** Each form: the bits that are not operands, their values, and the effects. *)
+Definition forms : list (N * N * (N -> option (list effect))) :=
+  let d w := register w 0 in let n w := register w 5 in let t2 w := register w 10 in let m w := register w 16 in
+  [ (0xfffffc00, 0x4e284800, fun w => Some (aese (d w) (n w)));
+    (0xfffffc00, 0x4e286800, fun w => Some (aesmc (d w) (n w)));
+    (0xffe0fc00, 0x6e201c00, fun w => Some (eor (d w) (n w) (m w)));
+    (0xffe0fc00, 0x4ea01c00, fun w => if (n w =? m w)%nat then Some (mov (d w) (n w)) else None);
+    (0xffe08400, 0x6e000000, fun w => Some (ext (d w) (n w) (m w) (N.to_nat (field w 11 4))));
+    (0xfff8fc00, 0x6f00e400, fun w => Some (movi_2d (d w) (32 * field w 16 3 + field w 5 5)));
+    (0xfff8dc00, 0x4f008400, fun w => Some (movi_8h (d w) (32 * field w 16 3 + field w 5 5) (8 * field w 13 1)));
+    (0xffc00000, 0xad400000, fun w =>
+      (* the architecture does not say what a load of two values into one register does *)
+      if (d w =? t2 w)%nat then None else if_general [n w] (ldp (d w) (t2 w) (n w) (16 * signed w 15 7)));
+    (0xffc00000, 0xad000000, fun w => if_general [n w] (stp (d w) (t2 w) (n w) (16 * signed w 15 7)));
+    (0xffe00c00, 0x3cc00000, fun w => if_general [n w] (ldur (d w) (n w) (signed w 12 9)));
+    (0xffe00c00, 0x3c800000, fun w => if_general [n w] (stur (d w) (n w) (signed w 12 9)));
+    (0xffc00000, 0x91000000, fun w => if_general [d w; n w] (add (d w) (n w) (unsigned w 10 12)));
+    (0xffc00000, 0xd1000000, fun w => if_general [d w; n w] (sub (d w) (n w) (unsigned w 10 12)));
+    (0xff000000, 0xb5000000, fun w => if_general [d w] (cbnz (d w) (4 * signed w 5 19)));
+    (0xfc000000, 0x14000000, fun w => Some (b (4 * signed w 0 26)));
+    (0xffffffff, 0xd65f03c0, fun w => Some ret) ].
+
+Fixpoint first_form (word : N) (fs : list (N * N * (N -> option (list effect)))) : option (list effect) :=
+  match fs with
+  | [] => None
+  | (mask, bits, effects) :: fs => if N.land word mask =? bits then effects word else first_form word fs
+  end.
+
+(** The instruction that consists of exactly these bytes. *)
+Definition instruction (x : list byte) : option (list effect) :=
+  match x with
+  | [b0; b1; b2; b3] => first_form (b0 + 2 ^ 8 * b1 + 2 ^ 16 * b2 + 2 ^ 24 * b3) forms
+  | _ => None
+  end.
+
+Definition aarch64 (width : nat) : isa := Isa [4%nat] instruction width.

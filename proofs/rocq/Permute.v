@@ -1,0 +1,119 @@
+(** * Permute: the theorem about the kernel of the permutation, for any calling convention *)
+
+From Coq Require Import List Bool Arith NArith ZArith Lia.
+From Veriplex Require Import AES Simpira1024 Machine Symbolic Checker Segment Call.
+Import ListNotations.
+Local Open Scope Z_scope.
+
+Definition goal : list sbyte * list node := spermute (input 0 128) [].
+
+Lemma goal_sound env : extends [] (snd goal) /\ (consistent env (snd goal) -> evs env (fst goal) = permute (evs env (input 0 128))).
+Proof. unfold goal; destruct (spermute (input 0 128) []) as [w n] eqn:E; apply (spermute_sound env) in E; exact E. Qed.
+
+Lemma table_length : length round_constants = 1152%nat.
+Proof. vm_compute; reflexivity. Qed.
+
+Lemma input_length a n : length (input a n) = n.
+Proof. unfold input; now rewrite map_length, seq_length. Qed.
+
+Section Permute.
+Variable A : abi.
+Variable code : list byte.
+
+Definition state : nat := argument A 0.
+Definition table : nat := argument A 1.
+
+Definition regions : list region := [Region state true (input 0 128); Region table false (map const round_constants)].
+
+Definition layout : list (nat * bool * nat) := [(state, true, 128%nat); (table, false, 1152%nat)].
+
+Definition found : option symbolic :=
+  srun (isa_of A) code None 2000 (last_at A code)
+    (started 0 [(state, (Some state, 0)); (table, (Some table, 0))] [] regions (snd goal) (gprs A) (vecs A)).
+
+Definition checks : bool :=
+  negb (state =? table)%nat &&
+  match found with
+  | Some s =>
+      (s_pc s =? last_at A code) && sane A code layout s && forallb (cleared_ok (s_vec s)) (cleared A) &&
+      match s_mem s with g :: _ => word_eqb (content g) (fst goal) | [] => false end
+  | None => false
+  end.
+End Permute.
+
+Opaque goal round_constants input permute.
+
+Definition buffers (A : abi) (m : machine) : list buffer :=
+  [(true, (gpr m (state A), 128)); (false, (gpr m (table A), 1152))].
+
+Theorem permute_sound (V : convention) (code : list byte) :
+  let A := abi_of V in
+  checks A code = true -> ends_in_return A code ->
+  exists accesses : Z -> Z -> Z -> Z -> list event, forall m : machine,
+  called V code (buffers A m) m ->
+  read (mem m) (gpr m (table A)) 1152 = round_constants ->
+  Forall (touches (snd (code_part code m)) (beside V m ++ buffers A m) (buffers A m))
+    (accesses (pc m) (pointer V m) (gpr m (state A)) (gpr m (table A))) /\
+  exists k m', run (isa_of A) k m = Some m' /\ returned V m m' /\
+    read (mem m') (gpr m (state A)) 128 = permute (read (mem m) (gpr m (state A)) 128) /\
+    same_outside (buffers A m) (mem m) (mem m') /\
+    trace m' = accesses (pc m) (pointer V m) (gpr m (state A)) (gpr m (table A)) ++ trace m.
+Proof.
+  intros A H EN; unfold checks in H; apply andb_prop in H as [ST H]; apply Bool.negb_true_iff in ST.
+  destruct (found A code) as [s|] eqn:E; [|discriminate]; unfold found in E.
+  apply andb_prop in H as [H HG]; apply andb_prop in H as [H HC]; apply andb_prop in H as [HPC HS].
+  apply sane_is in HS as (HW & HU & HK & HE); rewrite forallb_forall in HU, HK; apply Z.eqb_eq in HPC.
+  exists (fun at_ p s_at t_at => last_accesses V p (at_ + last_at A code) ++
+    map (event_is (fun u => if (u =? state A)%nat then s_at else t_at) at_) (s_trace s)).
+  intros m CALL CT; pose proof (called_valid V _ _ _ CALL) as VA.
+  set (B := fun u => if (u =? state A)%nat then gpr m (state A) else gpr m (table A)).
+  assert (BS : B (state A) = gpr m (state A)) by (unfold B; rewrite Nat.eqb_refl; reflexivity).
+  assert (BT : B (table A) = gpr m (table A)) by (unfold B; rewrite Nat.eqb_sym, ST; reflexivity).
+  pose proof (v_range _ _ _ _ VA) as CR; inversion CR as [|? ? R1 R2]; subst; apply Forall_app in R2 as [_ R2].
+  inversion R2 as [|? ? R3 R4]; subst; inversion R4 as [|? ? R5 _]; subst.
+  unfold in_space, code_part in R1, R3, R5; cbn [fst snd] in R1, R3, R5.
+  pose proof (pairs_without _ _ _ _ (v_apart _ _ _ _ VA)) as CA.
+  assert (F : Forall2 (lies B) (layout A) (buffers A m)).
+  { constructor; [|constructor; [|constructor]]; (split; [auto; discriminate|]); rewrite ?BS, ?BT; unfold within; cbn [fst snd]; lia. }
+  assert (LAY : map layout_of (regions A) = layout A).
+  { unfold regions, layout, layout_of; cbn [map start writable content]; rewrite map_length, input_length, table_length; reflexivity. }
+  assert (LA : 0 <= last_at A code < Z.of_nat (length code)) by (destruct EN as [L _]; unfold last_at; lia).
+  split.
+  - apply Forall_app; split; [exact (last_touches V _ _ _ EN CALL)|].
+    apply (events_touch B code (pc m) (beside V m ++ buffers A m) (buffers A m) (layout A)); [apply incl_appr, incl_refl|exact F|exact HE].
+  - assert (P : placed code None B (pc m) m (map layout_of (regions A))).
+    { rewrite LAY; apply placed_in with (buffers A m); auto; [exact (v_code _ _ _ _ VA)|exact (v_vec _ _ _ _ VA)]. }
+    destruct (segment (isa_of A) code None _ _ _ _ _ _ _ _ _ s E HW (read (mem m) (gpr m (state A)) 128) B (pc m) m P)
+      as (env & k & m1 & AG & C & R & REL).
+    + rewrite Z.add_0_r, wrap_small by lia; reflexivity.
+    + repeat constructor; cbn [fst snd number_is]; rewrite ?BS, ?BT, Z.add_0_r, wrap_small by lia; reflexivity.
+    + intros env Q; constructor.
+    + intros env Q; constructor; [|constructor; [|constructor]]; unfold holds; cbn [start content].
+      * rewrite BS, input_length, (input_is env (read (mem m) (gpr m (state A)) 128)) by (auto; rewrite ?read_length; lia).
+        cbn [skipn]; rewrite firstn_all2 by (rewrite read_length; lia); reflexivity.
+      * rewrite BT, evs_const, map_length, table_length; exact CT.
+    + assert (FR : same_outside (buffers A m) (mem m) (mem m1)).
+      { intros a NA; apply (r_frame _ _ _ _ _ _ _ _ REL); rewrite LAY; intros (g & J & W & K).
+        inversion NA as [|? ? N1 _]; subst; destruct J as [<-|[<-|[]]]; [|discriminate].
+        unfold inside in K; rewrite BS in K; exact (N1 eq_refl K). }
+      assert (AT : at_return A code m m1).
+      { constructor.
+        - rewrite (r_pc _ _ _ _ _ _ _ _ REL), HPC; apply wrap_small; lia.
+        - intros r J; apply (same_gpr _ _ _ _ _ _ _ _ REL), HU; exact J.
+        - intros r J; apply (same_vec _ _ _ _ _ _ _ _ REL), HK; exact J.
+        - intros r J; pose proof (cleared_end _ _ _ _ _ _ _ _ REL _ HC) as Y; rewrite Forall_forall in Y; exact (Y r J). }
+      destruct (return_step V _ _ _ _ EN CALL AT FR) as (m2 & S2 & RT & ME & TR).
+      exists (k + 1)%nat, m2; split; [rewrite (run_app _ _ _ _ _ R); cbn [run]; fold A in S2; rewrite S2; reflexivity|].
+      split; [exact RT|]; rewrite ME, TR; split; [|split; [exact FR|]].
+      * destruct (goal_sound env) as [_ GS].
+        pose proof (r_layout _ _ _ _ _ _ _ _ REL) as LY; rewrite LAY in LY.
+        pose proof (r_mem _ _ _ _ _ _ _ _ REL) as MM.
+        destruct (s_mem s) as [|g gs]; [discriminate|]; inversion MM as [|? ? MG MS]; subst.
+        pose proof (f_equal (fun l => match l with g :: _ => g | [] => (0%nat, false, 0%nat) end) LY) as H1; cbn [map layout] in H1.
+        pose proof (f_equal (fun t => fst (fst t)) H1) as G1; pose proof (f_equal snd H1) as G2; unfold layout_of in G1, G2; cbn [fst snd] in G1, G2.
+        apply word_eqb_eq in HG; rewrite G1, G2, BS in MG; rewrite MG, HG, GS.
+        -- rewrite (input_is env (read (mem m) (gpr m (state A)) 128)) by (auto; rewrite ?read_length; lia).
+           cbn [skipn]; rewrite firstn_all2 by (rewrite read_length; lia); reflexivity.
+        -- eapply consistent_older; [|exact C]; exact (srun_extends _ _ _ env _ _ _ _ E).
+      * rewrite (r_trace _ _ _ _ _ _ _ _ REL), <- app_assoc; reflexivity.
+Qed.
