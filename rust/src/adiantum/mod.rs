@@ -246,6 +246,7 @@ impl<const ROUNDS: usize> Hbsh<XChaCha<ROUNDS>, Aes256, NhPoly1305> {
     ///
     /// [`Error::InvalidKey`] for a key of another length, [`Error::SelfTest`] if Poly1305 fails its self-test.
     pub fn new(key: &(impl AsRef<[u8]> + ?Sized)) -> Result<Self, Error> {
+        let _timing = Timing::independent();
         let stream = stream(key.as_ref())?;
         let keys = stream.derive::<{ KEY_LEN + NhPoly1305::KEY_LEN }>();
         let (block, hash) = keys.split_first_chunk().expect("a key of AES-256, and the rest");
@@ -262,6 +263,7 @@ impl<const ROUNDS: usize> Hbsh<XChaCha<ROUNDS>, Aes256, PaddedPoly1305> {
     ///
     /// [`Error::InvalidKey`] for a key of another length, [`Error::SelfTest`] if Poly1305 fails its self-test.
     pub fn new(key: &(impl AsRef<[u8]> + ?Sized)) -> Result<Self, Error> {
+        let _timing = Timing::independent();
         let stream = stream(key.as_ref())?;
         let keys = stream.derive::<{ KEY_LEN + 16 }>();
         let (block, hash) = keys.split_first_chunk().expect("a key of AES-256, and the rest");

@@ -6,6 +6,7 @@ use alloc::boxed::Box;
 
 use libcrux_ml_kem::mlkem768::{self, MlKem768PrivateKey, MlKem768PublicKey};
 
+use crate::timing::Timing;
 use crate::wipe::{Secret, wipe};
 
 /// Size in bytes of an encapsulation key.
@@ -31,12 +32,14 @@ impl Drop for DecapsulationKey {
 impl DecapsulationKey {
     /// The shared secret; for a ciphertext that nobody made for this key, one that nobody else knows.
     pub(crate) fn decapsulate(&self, ciphertext: &Ciphertext) -> Secret<[u8; SECRET_LEN]> {
+        let _timing = Timing::independent();
         Secret::new(mlkem768::decapsulate(&self.0, &ciphertext.into()))
     }
 }
 
 /// The key pair of a seed.
 pub(crate) fn generate(seed: &[u8; SEED_LEN]) -> (DecapsulationKey, [u8; ENCAPSULATION_KEY_LEN]) {
+    let _timing = Timing::independent();
     let (private, public) = mlkem768::generate_key_pair(*seed).into_parts();
     (DecapsulationKey(Box::new(private)), public.into())
 }
@@ -51,6 +54,7 @@ pub(crate) fn encapsulate(
     key: &[u8; ENCAPSULATION_KEY_LEN],
     randomness: &[u8; SECRET_LEN],
 ) -> (Ciphertext, Secret<[u8; SECRET_LEN]>) {
+    let _timing = Timing::independent();
     let (ciphertext, secret) = mlkem768::encapsulate(&MlKem768PublicKey::from(key), *randomness);
     (ciphertext.into(), Secret::new(secret))
 }

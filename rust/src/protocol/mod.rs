@@ -107,6 +107,7 @@ impl Protocol {
     /// stream.update(b"more");
     /// ```
     pub fn mix_stream(&mut self, label: Label<'_>) -> MixStream<'_> {
+        let _timing = Timing::independent();
         self.header(Op::Mix, label);
         MixStream(&mut self.duplex)
     }
@@ -399,6 +400,7 @@ impl Protocol {
 
     /// Opens a Mix whose data follows through [`Protocol::mix_more`]: for schemes that own their protocol.
     pub(crate) fn mix_begin(&mut self, label: Label<'_>) {
+        let _timing = Timing::independent();
         self.header(Op::Mix, label);
     }
 
@@ -469,6 +471,7 @@ impl Protocol {
 
     /// A number as data of that Mix, as unsigned LEB128.
     pub(crate) fn mix_more_leb128(&mut self, number: usize) {
+        let _timing = Timing::independent();
         self.absorb_leb128(number);
     }
 

@@ -5,6 +5,7 @@ use curve25519_dalek::traits::IsIdentity;
 use curve25519_dalek::{RistrettoPoint, Scalar};
 use rand_core::CryptoRng;
 
+use crate::timing::Timing;
 use crate::wipe::Secret;
 use crate::{Error, Label, Protocol, label};
 
@@ -22,7 +23,9 @@ pub(crate) fn random_bytes<R: CryptoRng + ?Sized>(rng: &mut R) -> Secret<[u8; 64
 
 /// A uniform scalar out of a generator: 64 bytes of it, reduced.
 pub(crate) fn random_scalar<R: CryptoRng + ?Sized>(rng: &mut R) -> Secret<Scalar> {
-    Secret::new(Scalar::from_bytes_mod_order_wide(&random_bytes(rng)))
+    let uniform = random_bytes(rng);
+    let _timing = Timing::independent();
+    Secret::new(Scalar::from_bytes_mod_order_wide(&uniform))
 }
 
 /// The transcript with a private key and 64 bytes of a generator mixed in. What is derived from it is unpredictable if
@@ -41,6 +44,7 @@ pub(crate) fn randomized<R: CryptoRng + ?Sized>(mut transcript: Protocol, rng: &
 
 /// Derive of a uniform scalar.
 pub(crate) fn derive_scalar(protocol: &mut Protocol, label: Label<'_>) -> Secret<Scalar> {
+    let _timing = Timing::independent();
     let mut uniform = Secret::new([0; 64]);
     protocol.derive(label, uniform.as_mut_slice());
     Secret::new(Scalar::from_bytes_mod_order_wide(&uniform))
@@ -52,6 +56,7 @@ pub(crate) fn derive_scalar(protocol: &mut Protocol, label: Label<'_>) -> Secret
 ///
 /// [`Error::InvalidKey`] for the identity (a probability of 2^-252).
 pub(crate) fn derive_element(protocol: &mut Protocol, label: Label<'_>) -> Result<RistrettoPoint, Error> {
+    let _timing = Timing::independent();
     let mut uniform = Secret::new([0; 64]);
     protocol.derive(label, uniform.as_mut_slice());
     not_identity(RistrettoPoint::from_uniform_bytes(&uniform))
@@ -67,6 +72,7 @@ pub(crate) fn mix_secret_element(
     label: Label<'_>,
     element: &Secret<RistrettoPoint>,
 ) -> Result<(), Error> {
+    let _timing = Timing::independent();
     not_identity(**element)?;
     protocol.mix(label, Secret::new(element.compress().to_bytes()).as_slice());
     Ok(())

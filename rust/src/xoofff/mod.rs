@@ -244,6 +244,7 @@ impl Xoofff {
         if key.len() > Self::MAX_KEY_LEN {
             return Err(Error::InvalidKey);
         }
+        let _timing = Timing::independent();
         let mut mask = Wiped([0; BLOCK_LEN]);
         mask.0[..key.len()].copy_from_slice(key);
         mask.0[key.len()] = 1;
@@ -304,6 +305,7 @@ impl Xoofff {
 
     /// Ends the string and begins the next one.
     fn end(&mut self, bits: DomainBits) {
+        let _timing = Timing::independent();
         // A full block was absorbed at once, so there is room.
         self.block.0[self.used] = bits.0;
         self.block.0[self.used + 1..].fill(0);

@@ -4,6 +4,7 @@ use subtle::{Choice, ConstantTimeEq};
 
 use super::{BLOCK_LEN, DomainBits, Offset, Xoofff};
 use crate::in_out::keep_if;
+use crate::timing::Timing;
 use crate::{Error, TAG_LEN};
 
 /// What ends a left part and a right part as strings.
@@ -54,6 +55,7 @@ impl Wbc {
 
     /// Enciphers in place.
     pub fn encipher(&self, tweak: &[u8], in_out: &mut [u8]) {
+        let _timing = Timing::independent();
         let (left, right) = in_out.split_at_mut(split(in_out.len()));
         let tweaked = self.0.with(tweak, DomainBits::NONE);
         self.xor_short(right, left, LEFT);
@@ -64,6 +66,7 @@ impl Wbc {
 
     /// Deciphers in place.
     pub fn decipher(&self, tweak: &[u8], in_out: &mut [u8]) {
+        let _timing = Timing::independent();
         let (left, right) = in_out.split_at_mut(split(in_out.len()));
         let tweaked = self.0.with(tweak, DomainBits::NONE);
         self.xor_short(left, right, RIGHT);

@@ -79,6 +79,7 @@ impl PrivateKey {
     ///
     /// [`Error::InvalidKey`] if they give zero.
     pub fn from_uniform_bytes(uniform: [u8; 64]) -> Result<Self, Error> {
+        let _timing = Timing::independent();
         let uniform = Secret::new(uniform);
         Self::from_scalar(Secret::new(Scalar::from_bytes_mod_order_wide(&uniform)))
     }
