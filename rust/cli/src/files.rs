@@ -248,6 +248,8 @@ impl Output {
                     "a symbolic link of somebody else (name what it points to)",
                 ));
             }
+            // As it was found: who puts a link there meanwhile chooses nothing, since a rename replaces that too.
+            Some(found) if found.is_file() => new(path.to_owned(), mode.or_that_of(&found)),
             Some(link) => match fs::metadata(path) {
                 // A link to nothing is replaced.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => new(path.to_owned(), mode),
@@ -589,6 +591,28 @@ mod tests {
                 Ok(1)
             }
         }
+    }
+
+    /// Its name is not looked up again, when it may have become a link. One to it is: it stays a link.
+    #[test]
+    #[cfg(unix)]
+    fn what_was_found_to_be_a_file_is_replaced_by_name() {
+        let folder = tempfile::TempDir::new().unwrap();
+        fs::create_dir(folder.path().join("sub")).unwrap();
+        let [file, link] = ["file", "link"].map(|name| folder.path().join("sub/..").join(name));
+        fs::write(&file, "old").unwrap();
+        std::os::unix::fs::symlink("file", &link).unwrap();
+        let destination = |path: &Path| {
+            let output = Output::create(path, Existing::Replaced, Readers::Owner)
+                .ok()
+                .unwrap();
+            match output.sink {
+                Sink::File(new) => new.destination,
+                _ => panic!("it is a file"),
+            }
+        };
+        assert_eq!(destination(&file), file);
+        assert_eq!(destination(&link), fs::canonicalize(&file).unwrap());
     }
 
     #[test]

@@ -23,7 +23,7 @@ use zeroize::Zeroizing;
 use crate::error::{Error, warn};
 use crate::files::is_stdio;
 use crate::keyfile;
-use crate::names::quoted;
+use crate::names::{as_digits, quoted};
 use crate::password::{self, Password, Source};
 
 /// The longest file that is read as a list of public keys.
@@ -180,9 +180,9 @@ fn find_private(text: &[u8]) -> Option<(bool, Zeroizing<Vec<u8>>)> {
 fn keys_of(argument: &str) -> Result<HashSet<PublicKey>, Error> {
     let path = Path::new(argument);
     let name = quoted(path);
-    // Never the name of a file: whoever can make one could put another key there.
-    if argument.len() == 2 * PublicKey::LEN && argument.bytes().all(|b| b.is_ascii_hexdigit()) {
-        let key = parse_public(argument).ok_or_else(|| Error::usage(&name, "not a public key"))?;
+    if let Some(digits) = as_digits(argument) {
+        let wrong = || Error::usage(&name, "not a public key (if it is a file, write ./ before it)");
+        let key = parse_public(digits).ok_or_else(wrong)?;
         return Ok(HashSet::from([key]));
     }
     let mut text = String::new();

@@ -9,10 +9,21 @@ use std::path::Path;
 fn is_deceptive(c: char) -> bool {
     c.is_control()
         || matches!(c,
-            '\u{ad}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
-            | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
-            | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
-            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffb}' | '\u{13430}'..='\u{1343f}' | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// The key or fingerprint that an argument is meant to be, if it looks like one, right or wrong: nearly nothing but
+/// hexadecimal digits. Then it is never the name of a file, since whoever can make one could put another key there. So a
+/// digit too many or too few, a blank or `\r` that was copied along, and `0x` make no difference.
+pub fn as_digits(argument: &str) -> Option<&str> {
+    let digits = argument.trim();
+    let after_prefix = digits.strip_prefix("0x").unwrap_or(digits);
+    let is_like_one = after_prefix.len() > 32 && after_prefix.bytes().all(|b| b.is_ascii_hexdigit());
+    is_like_one.then_some(digits)
 }
 
 /// Whether a shell takes it for itself.
@@ -100,6 +111,7 @@ mod tests {
             ("\u{1b}[8m: FAILED", r"''$'\033''[8m: FAILED'"),
             ("a\u{202e}b", r"'a'$'\342\200\256''b'"),
             ("two\r\u{7}", r"'two'$'\r\007'"),
+            ("a\u{34f}b", r"'a'$'\315\217''b'"),
         ] {
             assert_eq!(quoted(Path::new(name)), expected);
         }

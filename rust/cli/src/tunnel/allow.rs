@@ -7,7 +7,7 @@ use std::path::Path;
 use veriplex::hybrid::{Fingerprint, PublicKey};
 
 use crate::error::Error;
-use crate::names::{quoted, visible};
+use crate::names::{as_digits, quoted, visible};
 
 /// The longest list of peers in bytes.
 const MAX_LIST_LEN: u64 = 1 << 20;
@@ -36,12 +36,13 @@ impl Allowed {
     }
 
     fn add(&mut self, argument: &str) -> Result<(), Error> {
-        if let Ok(fingerprint) = argument.parse() {
-            self.insert(fingerprint, "");
-            return Ok(());
-        }
         let path = Path::new(argument);
         let name = quoted(path);
+        if let Some(digits) = as_digits(argument) {
+            let wrong = |_| Error::usage(&name, "not a fingerprint (if it is a file, write ./ before it)");
+            self.insert(digits.parse().map_err(wrong)?, "");
+            return Ok(());
+        }
         let text = read_text(path)?;
         if let Ok(key) = PublicKey::from_pem(&text) {
             let stem = path.file_stem().unwrap_or_default().to_string_lossy();
@@ -124,6 +125,19 @@ mod tests {
         assert_eq!(allowed.name(&fingerprint), Some("carol"));
         assert_eq!(allowed.name(&third), Some(third.to_string().as_str()));
         assert_eq!(allowed.name(&Fingerprint::from_bytes([4; 32])), None);
+
+        // What looks like a fingerprint is no file, even where there is one; a blank around it is none of it.
+        assert_eq!(Allowed::read(&[format!(" {third}\r")]).unwrap().0.len(), 1);
+        for damaged in [
+            format!("{third}0"),
+            third.to_string()[1..].into(),
+            format!("0x{third}"),
+        ] {
+            let Err(error) = Allowed::read(std::slice::from_ref(&damaged)) else {
+                panic!("{damaged}")
+            };
+            assert!(format!("{error:?}").contains("not a fingerprint"), "{error:?}");
+        }
 
         let wrong = file("wrong", &format!("{one}\nnobody\n"));
         let empty = file("empty", "# nobody\n");

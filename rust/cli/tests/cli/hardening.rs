@@ -373,6 +373,25 @@ fn a_public_key_is_not_the_name_of_a_file() {
         "out",
         "file",
     ]));
+    // Nor is what was copied with too much or too little. A blank around it does not matter.
+    for damaged in [&upper[1..], &format!("{upper}0"), &format!("0x{upper}")] {
+        folder.write(damaged, public(3).as_bytes());
+        let output = folder.run(&["seal", "--key-file", "1", "--to", damaged, "-fo", "out", "file"]);
+        fails(&output, USAGE, damaged, "not a public key");
+    }
+    let padded = format!(" {upper}\r");
+    folder.write(&padded, public(3).as_bytes());
+    succeeds(&folder.run(&[
+        "seal",
+        "--key-file",
+        "1",
+        "--to",
+        &padded,
+        "-fo",
+        "file.sealed",
+        "file",
+    ]));
+    assert_eq!(stdout(&unseal("2")), "plaintext");
     // In a list too.
     folder.write("list", format!("{upper} bob\n").as_bytes());
     succeeds(&folder.run(&["seal", "--key-file", "1", "--to", "list", "-fo", "out", "file"]));

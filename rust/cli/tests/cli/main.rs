@@ -1614,4 +1614,7 @@ fn digits_are_decoded_in_constant_time() {
     let (dependencies, _) = rest.split_once("\n[").unwrap();
     let has = |name: &str| dependencies.lines().any(|line| line.starts_with(name));
     assert!(has("base16ct ") && !has("hex "));
+    let keyfile = include_str!("../../src/keyfile.rs");
+    assert!(keyfile.contains("= base16ct::mixed::decode(digits, "));
+    assert!(!keyfile.contains("from_str_radix") && !keyfile.contains("to_digit"));
 }
