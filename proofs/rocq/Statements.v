@@ -4,7 +4,8 @@
 From Veriplex Require Blocks Duplex Framing Protocol AES Simpira1024 KnownAnswers VectorsHold Veriplex
   Machine X86_64 Call Call_x86_64 Kernels_x86_64 Permute_x86_64
   DuplexBlocks Blocks_x86_64 Returns DuplexMachine Sound_x86_64
-  AArch64 Call_aarch64 Kernels_aarch64 Permute_aarch64 Blocks_aarch64 Sound_aarch64.
+  AArch64 Call_aarch64 Kernels_aarch64 Permute_aarch64 Blocks_aarch64 Sound_aarch64
+  Tree Seekable ParallelAnswers ParallelHold.
 Set Printing Width 110.
 
 (* -- The specification ------------------------------------------------------------------------------------------- *)
@@ -163,6 +164,111 @@ Check Veriplex.veriplex_transcript_injective_padded.
 Print Assumptions Veriplex.veriplex_transcript_injective_padded.
 Check Veriplex.veriplex_output_blocks_distinct.
 Print Assumptions Veriplex.veriplex_output_blocks_distinct.
+
+(* -- The parallel digest ------------------------------------------------------------------------------------------ *)
+
+Print Tree.text.
+Print Tree.cv_len.
+Print Tree.chunk_len.
+Print Tree.cut_fuel.
+Print Tree.cut.
+Print Tree.query.
+Print Tree.base.
+Print Tree.begin.
+Print Tree.node.
+Print Tree.root.
+Print Tree.above.
+Print Tree.climb.
+Print Tree.top.
+Print Tree.tree.
+Print Tree.nodes.
+Print Tree.asked.
+Print Tree.up.
+Print Tree.value.
+Print Tree.nodes_below.
+Print Tree.bytes_eq_dec.
+Print Tree.differ.
+Print Tree.descend.
+Print Tree.collide.
+Print Tree.collide_values.
+Print Tree.collision.
+Print Tree.derive.
+Print Tree.inputs_of.
+Check Tree.levels.
+Print Assumptions Tree.levels.
+Check Tree.climb_step.
+Print Assumptions Tree.climb_step.
+Check Tree.node_injective.
+Print Assumptions Tree.node_injective.
+Check Tree.root_injective.
+Print Assumptions Tree.root_injective.
+Check Tree.node_is_no_root.
+Print Assumptions Tree.node_is_no_root.
+Check Tree.base_injective.
+Print Assumptions Tree.base_injective.
+Check Tree.tree_collision.
+Print Assumptions Tree.tree_collision.
+Check Tree.digest_collision.
+Print Assumptions Tree.digest_collision.
+Check Tree.value_collision.
+Print Assumptions Tree.value_collision.
+Check Tree.tree_collision_protocol.
+Print Assumptions Tree.tree_collision_protocol.
+Check Tree.tree_collision_states.
+Print Assumptions Tree.tree_collision_states.
+
+(* -- Encryption in segments --------------------------------------------------------------------------------------- *)
+
+Print Seekable.context.
+Print Seekable.segment.
+Print Seekable.sealing.
+Print Seekable.places.
+Print Seekable.transcripts.
+Print Seekable.slots.
+Print Seekable.fits.
+Print Seekable.plaintext_len.
+Print Seekable.seal_segment.
+Print Seekable.seal.
+Print Seekable.accept.
+Print Seekable.stream_from.
+Print Seekable.stream.
+Print Seekable.finished.
+Print Seekable.open_last.
+Print Seekable.read_segment.
+Print Seekable.accepted.
+Print Seekable.accepted_by_stream.
+Print Seekable.accepted_at.
+Print Seekable.sealed.
+Print Seekable.forged.
+Print Seekable.tag_inputs.
+Print Seekable.in_range.
+Check Seekable.segment_injective.
+Print Assumptions Seekable.segment_injective.
+Check Seekable.sealing_injective.
+Print Assumptions Seekable.sealing_injective.
+Check Seekable.accept_is_seal.
+Print Assumptions Seekable.accept_is_seal.
+Check Seekable.stream_sound.
+Print Assumptions Seekable.stream_sound.
+Check Seekable.random_sound.
+Print Assumptions Seekable.random_sound.
+Check Seekable.forged_is_new.
+Print Assumptions Seekable.forged_is_new.
+
+(* -- Known answers of both ---------------------------------------------------------------------------------------- *)
+
+Print ParallelAnswers.data_from.
+Print ParallelAnswers.data.
+Print ParallelAnswers.tree_answer.
+Print ParallelAnswers.tree_holds.
+Print ParallelAnswers.seekable_answer.
+Print ParallelAnswers.seekable_holds.
+Check ParallelHold.parallel_counts.
+Print Assumptions ParallelHold.parallel_counts.
+Check ParallelHold.trees_hold.
+Print Assumptions ParallelHold.trees_hold.
+Check ParallelHold.messages_hold.
+Print Assumptions ParallelHold.messages_hold.
 
 (* -- The machine ---------------------------------------------------------------------------------------------------- *)
 
