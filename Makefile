@@ -16,7 +16,7 @@ IMPOSSIBLE := $(if $(filter aarch64,$(ARCH)),x86_64,aarch64)
 # Of `make mutate`: one shard of so many.
 SHARD ?= 0/1
 
-.PHONY: help install test test-sizes package minimal-versions mutate test-aarch64 lint features fuzz bench deps spec isa isa-runs proofs rocq kernels kernels-check ct audit replay mutants reproducible dist dist-check site site-test report nix
+.PHONY: help install test test-sizes package minimal-versions mutate test-aarch64 lint features fuzz bench deps spec isa isa-runs proofs rocq kernels kernels-check ct audit replay mutants model reproducible dist dist-check site site-test report nix
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -177,6 +177,11 @@ rocq: ## check the Rocq theorems: proofs, mutants; the model against the code, t
 
 proofs: rocq ## prove every theorem, in Rocq and in SAW; writes proofs/generated (needs coq, saw, z3, yices)
 	$(CARGO) run --quiet --package veriplex-tools -- proofs $(if $(STRICT),--strict)
+
+model: ## look for attacks on the tunnel in a symbolic model, with broken and planted parts (needs verifpal)
+	@if ! command -v verifpal >/dev/null; then \
+	    echo "make model: skipped, no verifpal on PATH (cargo install verifpal --version 1.6.7)"; [ -z "$(STRICT)" ]; \
+	else proofs/model/check; fi
 
 replay: ## solve again, without SAW, the goals that SAW gave to z3 (needs z3 or cvc5)
 	$(CARGO) run --quiet --package veriplex-tools -- replay $(if $(STRICT),--strict)
