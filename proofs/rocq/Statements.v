@@ -5,7 +5,7 @@ From Veriplex Require Blocks Duplex Framing Protocol AES Simpira1024 KnownAnswer
   Machine X86_64 Call Call_x86_64 Kernels_x86_64 Permute_x86_64
   DuplexBlocks Blocks_x86_64 Returns DuplexMachine Sound_x86_64
   AArch64 Call_aarch64 Kernels_aarch64 Permute_aarch64 Blocks_aarch64 Sound_aarch64
-  Tree Seekable ParallelAnswers ParallelHold.
+  Tree Outboard Seekable ParallelAnswers ParallelHold.
 Set Printing Width 110.
 
 (* -- The specification ------------------------------------------------------------------------------------------- *)
@@ -216,6 +216,31 @@ Check Tree.tree_collision_protocol.
 Print Assumptions Tree.tree_collision_protocol.
 Check Tree.tree_collision_states.
 Print Assumptions Tree.tree_collision_states.
+
+(* -- A chunk and its proof ---------------------------------------------------------------------------------------- *)
+
+Print Outboard.count.
+Print Outboard.verify_from.
+Print Outboard.verify.
+Print Outboard.proof_from.
+Print Outboard.proof_of.
+Print Outboard.differ_above.
+Print Outboard.collide_proof.
+Print Outboard.without.
+Print Outboard.sum.
+Print Outboard.content.
+Print Outboard.example.
+Print Outboard.example_message.
+Check Outboard.chunk_sound.
+Print Assumptions Outboard.chunk_sound.
+Check Outboard.value_needs_level.
+Print Assumptions Outboard.value_needs_level.
+Check Outboard.tree_needs_level_or_length.
+Print Assumptions Outboard.tree_needs_level_or_length.
+Check Outboard.verify_example.
+Print Assumptions Outboard.verify_example.
+Check Outboard.verify_needs_length.
+Print Assumptions Outboard.verify_needs_length.
 
 (* -- Encryption in segments --------------------------------------------------------------------------------------- *)
 

@@ -56,6 +56,8 @@ plant tree_without_length Tree.v 's/(begin k x ++ \[Mix (text "length") (little_
 plant tree_any_answer Tree.v 's/^Hypothesis D_length .*//' node_length
 plant tree_last_chunk Tree.v 's/  | \[\] => \[x\]$/  | [] => []/; s/      | \[\] => \[x\]$/      | [] => []/' cut_fuel_enough
 plant tree_label Tree.v 's/text "cv"/text "vc"/' trees_hold
+plant proof_without_root Outboard.v 's/ && same (D (root B k p (N.of_nat total) (length digest))) digest$//' differ_above_sound
+plant proof_any_value Outboard.v 's/skipn (cv_len \* (i mod 128)) q))/skipn 0 q))/' differ_above_sound
 plant segment_without_last Seekable.v 's/ ++ \[if last then 1%N else 0%N\])\]\./)]./' segment_injective
 plant segment_without_its_length Seekable.v '/Mix (text "segment-length")/d' segment_injective
 plant nonce_twice Seekable.v 's/^Hypothesis once .*//' stream_sound
