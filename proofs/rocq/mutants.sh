@@ -44,8 +44,8 @@ plant aarch64_keeps_above AArch64.v 's/^Definition vector .*/Definition vector (
 plant aarch64_key_last AArch64.v 's/Sub_shift (Xor (Vec d) (Vec n))/Xor (Sub_shift (Vec d)) (Vec n)/' checks_hold
 plant aarch64_offset_unsigned AArch64.v 's/16 \* signed w 15 7/16 * unsigned w 15 7/' checks_hold
 plant aarch64_kernel_byte Kernels_aarch64.v '/^Definition permute/,$s/0x10; 0x4b; 0x28; 0x4e/0x11; 0x4b; 0x28; 0x4e/' checks_hold
-plant aarch64_v7_kept Call_aarch64.v '/ 32 32 /s/(seq 8 8)/(seq 7 9)/' checks_hold
-plant aarch64_x1_saved Call_aarch64.v '/ 32 32 /s/(seq 18 14)/(seq 1 31)/' checks_hold
+plant aarch64_v7_kept Call_aarch64.v 's/(seq 8 8)/(seq 7 9)/' checks_hold
+plant aarch64_x1_saved Call_aarch64.v 's/(seq 18 14)/(seq 1 31)/' checks_hold
 plant aarch64_return_elsewhere AArch64.v 's/Jump 30/Jump 29/' return_step_aarch64
 plant aarch64_cbnz_is_cbz AArch64.v 's/Not (Equal (Gpr t) (Imm 0))/Equal (Gpr t) (Imm 0)/' absorb_checks
 plant aarch64_sub_adds AArch64.v '/^Definition sub/s/Sub (Gpr/Add (Gpr/' absorb_checks
