@@ -138,8 +138,8 @@ fuzz: ## run every fuzz target in turn, for SECONDS (60) each (needs cargo-fuzz 
 	    done; \
 	else echo "make fuzz: skipped, no cargo-fuzz on PATH (cargo install cargo-fuzz)"; [ -z "$(STRICT)" ]; fi
 
-bench: ## measure the permutation and the lanes against their bounds, the schemes, the memory-hard hash against a plain loop, the tunnel against plain TCP
-	for bench in permutation lanes schemes mhf ristretto adiantum siblings tunnel; do $(CARGO) bench --package veriplex-benches --bench $$bench || exit 1; done
+bench: ## measure the permutation, the lanes and bulk data against their bounds, the schemes, the memory-hard hash against a plain loop, the tunnel against plain TCP
+	for bench in permutation lanes bulk schemes mhf ristretto adiantum siblings tunnel; do $(CARGO) bench --package veriplex-benches --bench $$bench || exit 1; done
 
 deps: ## install the Debian packages that these targets need; removes no package, and replaces no rustc or cargo on PATH
 	apt-get update

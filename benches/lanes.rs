@@ -2,114 +2,15 @@
 //! messages at once beside one by one. All in one run, each row the best of many rounds.
 
 use std::hint::black_box;
-use std::time::{Duration, Instant};
 
 use veriplex::aead::{Aead, Message};
 use veriplex::hazmat::{LANES, LaneBackend, RATE, States, set_hardware_enabled, set_lane_backend};
 use veriplex::{digest, label};
+use veriplex_benches::{Subject, rounds, throughput_bounds};
 
 const BLOCKS: usize = 64;
 const MESSAGES: usize = 1024;
 const ROUNDS: usize = 300;
-
-// Registers that do not wait for each other: 1152 rounds of 16 bytes each time.
-#[cfg(target_arch = "x86_64")]
-std::arch::global_asm!(
-    ".irp width,x,y,z",
-    ".globl bench_aes_\\width",
-    ".p2align 5",
-    "bench_aes_\\width:",
-    "vzeroall",
-    "1:",
-    ".ifc \\width,x",
-    ".set repetitions, 96",
-    ".endif",
-    ".ifc \\width,y",
-    ".set repetitions, 48",
-    ".endif",
-    ".ifc \\width,z",
-    ".set repetitions, 24",
-    ".endif",
-    ".rept repetitions",
-    ".irp n,0,1,2,3,4,5,6,7,8,9,10,11",
-    "vaesenc \\width\\()mm\\n, \\width\\()mm\\n, \\width\\()mm15",
-    ".endr",
-    ".endr",
-    "dec rdi",
-    "jnz 1b",
-    "vzeroall",
-    "ret",
-    ".endr",
-);
-
-/// The AES instructions of eight permutations, `BLOCKS` times, on registers that do not wait for each other.
-#[cfg(target_arch = "x86_64")]
-fn bounds() -> Vec<(&'static str, Subject)> {
-    unsafe extern "sysv64" {
-        fn bench_aes_x(n: usize);
-        fn bench_aes_y(n: usize);
-        fn bench_aes_z(n: usize);
-    }
-    let all: [(&str, &str, bool, unsafe extern "sysv64" fn(usize)); 3] = [
-        (
-            "x86-64-avx512",
-            "288 AES instructions, zmm",
-            is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("vaes"),
-            bench_aes_z,
-        ),
-        (
-            "x86-64-vaes",
-            "576 AES instructions, ymm",
-            is_x86_feature_detected!("avx2") && is_x86_feature_detected!("vaes"),
-            bench_aes_y,
-        ),
-        (
-            "x86-64",
-            "1152 AES instructions, xmm",
-            is_x86_feature_detected!("avx") && is_x86_feature_detected!("aes"),
-            bench_aes_x,
-        ),
-    ];
-    (all.into_iter().filter(|(_, _, found, _)| *found))
-        .map(|(level, name, _, function)| {
-            // SAFETY: the features were detected.
-            (level, Subject::new(name, move || unsafe { function(BLOCKS) }))
-        })
-        .collect()
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn bounds() -> Vec<(&'static str, Subject)> {
-    Vec::new()
-}
-
-struct Subject {
-    name: String,
-    run: Box<dyn FnMut()>,
-    best: Duration,
-}
-
-impl Subject {
-    fn new(name: impl Into<String>, run: impl FnMut() + 'static) -> Self {
-        Self {
-            name: name.into(),
-            run: Box::new(run),
-            best: Duration::MAX,
-        }
-    }
-
-    fn time(&mut self) {
-        let start = Instant::now();
-        (self.run)();
-        self.best = self.best.min(start.elapsed());
-    }
-
-    /// The time per state and block.
-    #[allow(clippy::cast_precision_loss)] // far below 2^52
-    fn nanoseconds(&self) -> f64 {
-        self.best.as_nanos() as f64 / (BLOCKS * LANES) as f64
-    }
-}
 
 /// The operations of a backend.
 fn operations(backend: LaneBackend) -> Vec<Subject> {
@@ -194,13 +95,8 @@ fn many(len: usize) -> [(String, [Subject; 2]); 2] {
 }
 
 fn main() {
-    // `cargo test` runs benches once, to see that they work.
-    let rounds = if std::env::args().any(|a| a == "--bench") {
-        ROUNDS
-    } else {
-        1
-    };
-    let mut bounds = bounds();
+    let rounds = rounds(ROUNDS);
+    let mut bounds = throughput_bounds(BLOCKS);
     let mut backends: Vec<(LaneBackend, Vec<Subject>)> = (LaneBackend::available())
         .filter(|backend| backend.name() != LaneBackend::PORTABLE.name())
         .map(|backend| (backend, operations(backend)))
@@ -223,8 +119,8 @@ fn main() {
             .find(|(level, _)| *level == backend.name())
             .map(|(_, bound)| bound);
         for subject in bound.into_iter().chain(subjects) {
-            let ns = subject.nanoseconds();
-            let ratio = bound.map_or(f64::NAN, |bound| ns / bound.nanoseconds());
+            let ns = subject.nanoseconds_per(BLOCKS * LANES);
+            let ratio = bound.map_or(f64::NAN, |bound| ns / bound.nanoseconds_per(BLOCKS * LANES));
             println!("{:16} {:34} {ns:10.2} {ratio:9.3}", backend.name(), subject.name);
         }
     }
@@ -241,8 +137,7 @@ fn main() {
                 for _ in 0..rounds.div_ceil(10) {
                     pair.iter_mut().for_each(Subject::time);
                 }
-                #[allow(clippy::cast_precision_loss)]
-                let [serial, at_once] = pair.map(|subject| subject.best.as_nanos() as f64 / MESSAGES as f64);
+                let [serial, at_once] = pair.map(|subject| subject.nanoseconds_per(MESSAGES));
                 println!(
                     "{:16} {name:44} {serial:10.1} {at_once:10.1} {:8.2}",
                     backend.name(),

@@ -2,13 +2,12 @@
 //! a chain of 36 dependent AES rounds.
 
 use std::hint::black_box;
-use std::time::{Duration, Instant};
 
 use veriplex::hazmat::{Backend, RATE, STATE_LEN};
 use veriplex::{digest, label};
+use veriplex_benches::{Subject, rounds};
 
 const BLOCKS: usize = 64;
-/// Each round times every subject once, so that a change in the machine's speed affects all of them.
 const ROUNDS: usize = 400;
 
 /// 36 dependent AES rounds, `BLOCKS` times.
@@ -38,28 +37,6 @@ fn aes_chain() -> Option<Subject> {
 #[cfg(not(target_arch = "x86_64"))]
 fn aes_chain() -> Option<Subject> {
     None
-}
-
-struct Subject {
-    name: String,
-    run: Box<dyn FnMut()>,
-    best: Duration,
-}
-
-impl Subject {
-    fn new(name: impl Into<String>, run: impl FnMut() + 'static) -> Self {
-        Self {
-            name: name.into(),
-            run: Box::new(run),
-            best: Duration::MAX,
-        }
-    }
-
-    /// The shortest time of one of the `BLOCKS` repetitions.
-    #[allow(clippy::cast_precision_loss)] // far below 2^52
-    fn nanoseconds(&self) -> f64 {
-        self.best.as_nanos() as f64 / BLOCKS as f64
-    }
 }
 
 fn subjects(backend: Backend) -> Vec<Subject> {
@@ -111,37 +88,27 @@ fn small() -> Vec<Subject> {
 }
 
 fn main() {
-    // `cargo test` runs each benchmark once, to check that it works.
-    let rounds = if std::env::args().any(|a| a == "--bench") {
-        ROUNDS
-    } else {
-        1
-    };
     let mut subjects: Vec<Subject> = aes_chain()
         .into_iter()
         .chain(Backend::available().flat_map(subjects))
         .chain(small())
         .collect();
-    for _ in 0..rounds {
-        for subject in &mut subjects {
-            let start = Instant::now();
-            (subject.run)();
-            subject.best = subject.best.min(start.elapsed());
-        }
+    for _ in 0..rounds(ROUNDS) {
+        subjects.iter_mut().for_each(Subject::time);
     }
 
-    let first = subjects[0].nanoseconds();
+    let first = subjects[0].nanoseconds_per(BLOCKS);
     let current = format!("{}/permute", veriplex::backend());
     let permute = subjects
         .iter()
         .find(|s| s.name == current)
-        .map_or(f64::NAN, Subject::nanoseconds);
+        .map_or(f64::NAN, |s| s.nanoseconds_per(BLOCKS));
     println!(
         "{:26} {:>10} {:>12} {:>12}",
         "per call or block", "ns", "/ first row", "/ permute"
     );
     for subject in &subjects {
-        let ns = subject.nanoseconds();
+        let ns = subject.nanoseconds_per(BLOCKS);
         println!(
             "{:26} {ns:10.1} {:12.3} {:12.3}",
             subject.name,
