@@ -171,7 +171,8 @@ rocq: ## check the Rocq theorems: proofs, mutants; the model against the code, t
 	    $(CARGO) test --package veriplex-lift --test rocq -- --ignored --nocapture \
 	        x86_64_decodes_as_iced aarch64_decodes_as_yaxpeax && \
 	    CARGO="$(CARGO)" $(MAKE) -C proofs/rocq mutants-semantics && \
-	    $(CARGO) test --lib the_model_feeds_the_same_blocks -- --ignored --nocapture; \
+	    $(CARGO) test --lib -- --ignored --nocapture the_model_feeds_the_same_blocks the_model_hashes_the_same_trees \
+	        the_model_reads_the_same_segments; \
 	else echo "make rocq: skipped, no coqc on PATH: the theorems of proofs/rocq were not checked"; \
 	    [ -z "$(STRICT)" ]; fi
 

@@ -1,4 +1,5 @@
-(* Runs the model of Duplex.v and Protocol.v on transcripts read from standard input.
+(* Runs the model of Duplex.v and Protocol.v on transcripts read from standard input, and those of Tree.v and Seekable.v
+   on messages.
 
    The permutation is not part of the model, so the caller supplies it as a table: the pairs
    (input, output) of the real permutation.  It is an error if the model produces an input that
@@ -20,11 +21,17 @@
      fork LABEL I DATA        this transcript continues as branch I (decimal); the root is "0 -"
      ratchet LABEL
      end
+     tree DOMAIN KEY N MESSAGE                   KEY is "none" for a tree without one
+     segments DOMAIN KEY NONCE AD S MESSAGE      S decimal: the segment length
+     stream DOMAIN KEY NONCE AD S SEALED         what a reader from start to end gives out
 
    Output:
 
      begin NAME
-     out HEX                  after derive, mask, unmask, seal (ciphertext and tag), open
+     out HEX                  after derive, mask, unmask, seal (ciphertext and tag), open; after tree and segments;
+                              after stream, for each segment
+     finished true LENGTH     then, if it accepted the end: the length of the plaintext
+     finished false           else
      out failed               after open with a wrong tag
      in HEX                   at "end": each permutation input, 128 bytes, oldest first
      fed HEX                  then each padded block, 96 bytes: in[k] XOR (output of in[k-1])
@@ -35,6 +42,8 @@
    Exit status 1 on a missing table entry or a malformed line, with a message. *)
 
 open Machine
+
+type string = String.t (* not Coq's *)
 
 let fail fmt = Printf.ksprintf (fun s -> prerr_endline ("model: " ^ s); exit 1) fmt
 
@@ -117,6 +126,11 @@ let finish () =
   Printf.printf "state %d %d %s\nend\n" (int_of_nat d.rate_idx) (int_of_nat d.frame_idx)
     (hex d.state)
 
+(* Tree and seekable *)
+
+let context domain key nonce ad s =
+  { domain = unhex domain; key = unhex key; nonce = unhex nonce; ad = unhex ad; segment_len = nat_of_int (number s) }
+
 let line s =
   match String.split_on_char ' ' s with
   | [ "perm"; i; o ] -> Hashtbl.replace table i (unhex o)
@@ -143,6 +157,15 @@ let line s =
       current := d;
       ops := Seal (unhex l, p) :: !ops
   | [ "end" ] -> finish ()
+  | [ "tree"; domain; key; n; m ] ->
+      let b = base (unhex domain) (if key = "none" then None else Some (unhex key)) in
+      out (tree (derive perm) b (unhex m) (nat_of_int (number n)))
+  | [ "segments"; domain; key; nonce; ad; s; m ] -> out (seal perm (context domain key nonce ad s) (unhex m))
+  | [ "stream"; domain; key; nonce; ad; s; c ] ->
+      let x = context domain key nonce ad s and c = unhex c in
+      List.iter out (stream perm x c);
+      if finished perm x c then Printf.printf "finished true %d\n" (int_of_nat (plaintext_len x c))
+      else print_endline "finished false"
   | _ -> fail "malformed line: %s" (String.sub s 0 (min 60 (String.length s)))
 
 let () =

@@ -1,6 +1,7 @@
 //! The model of `proofs/rocq`, which the theorems are about, compared with this code: on the transcripts of the known
 //! answers (each branch and root of each fork is one) and on random ones, both feed the same inputs to
-//! the permutation and give the same outputs and states.
+//! the permutation and give the same outputs and states. The same for the messages of the known answers of `tree` and
+//! `seekable`, and for sealed messages that were changed or cut.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -12,9 +13,11 @@ use std::{println, vec};
 use serde_json::Value;
 
 use super::Protocol;
-use crate::Label;
 use crate::backend::portable::{self, record};
 use crate::backend::set_hardware_enabled;
+use crate::seekable::{Message, Seekable};
+use crate::tree::Tree;
+use crate::{Key, Label};
 
 #[path = "../../../tests/common/vectors.rs"]
 mod vectors;
@@ -259,19 +262,192 @@ fn the_model_feeds_the_same_blocks() {
         }
     }
 
-    let mut model = Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/proofs/rocq/model"))
+    assert_answers(request, &expected);
+}
+
+/// Gives a request to the model, whose answer must be this.
+fn assert_answers(request: String, expected: &str) {
+    // It handles lists by recursion.
+    let program = concat!(env!("CARGO_MANIFEST_DIR"), "/proofs/rocq/model");
+    let mut model = Command::new("sh")
+        .args(["-c", "ulimit -s $(ulimit -H -s) && exec \"$0\"", program])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
-        .expect("proofs/rocq/model, built by `make rocq`");
+        .unwrap();
     let mut stdin = model.stdin.take().unwrap();
     let writer = std::thread::spawn(move || stdin.write_all(request.as_bytes()));
     let answer = model.wait_with_output().unwrap();
     writer.join().unwrap().unwrap();
-    assert!(answer.status.success());
+    assert!(answer.status.success(), "proofs/rocq/model, built by `make rocq`");
     let answer = String::from_utf8(answer.stdout).unwrap();
     for (a, e) in answer.lines().zip(expected.lines()) {
         assert_eq!(a, e);
     }
     assert_eq!(answer.lines().count(), expected.lines().count());
+}
+
+/// The inputs since the last call, and what the permutation makes of them, for the model.
+fn write_table(request: &mut String) {
+    for input in record::take() {
+        let mut output = input;
+        portable::permute(&mut output);
+        writeln!(request, "perm {} {}", hex(&input), hex(&output)).unwrap();
+    }
+    record::take();
+}
+
+/// The messages of the known answers.
+fn data(seed: u64, len: usize) -> Vec<u8> {
+    let mut x = seed;
+    let next = || {
+        x = x
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        x.to_be_bytes()[0]
+    };
+    std::iter::repeat_with(next).take(len).collect()
+}
+
+fn answers(family: &str) -> Vec<Value> {
+    let path = vectors::folder(family).join(std::format!("{family}.json"));
+    let file: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    file[family].as_array().unwrap().clone()
+}
+
+fn number(case: &Value, name: &str) -> usize {
+    usize::try_from(case[name].as_u64().unwrap()).unwrap()
+}
+
+fn bytes(case: &Value, name: &str) -> Vec<u8> {
+    hex::decode(case[name].as_str().unwrap()).unwrap()
+}
+
+#[test]
+#[ignore = "needs the executable model, which `make rocq` builds, and then runs this"]
+fn the_model_hashes_the_same_trees() {
+    set_hardware_enabled(false);
+    let (mut request, mut expected, mut count) = (String::new(), String::new(), 0);
+    for case in answers("tree") {
+        let len = number(&case, "len");
+        // Of two levels above the message the shortest.
+        if len > 40_000 && len != 524_289 {
+            continue;
+        }
+        count += 1;
+        let domain = case["domain"].as_str().unwrap();
+        let message = data(case["seed"].as_u64().unwrap(), len);
+        let mut digest = vec![0; number(&case, "out_len")];
+        record::take();
+        let mut base = Protocol::new(Label::new(domain.as_bytes()).unwrap());
+        let mut key_text = "none".to_string();
+        if case["key"].is_string() {
+            let key = bytes(&case, "key");
+            base.mix(crate::label!("key"), &key);
+            key_text = hex(&key);
+        }
+        Tree::from_protocol(base).digest_into(&message, &mut digest);
+        assert_eq!(digest, bytes(&case, "digest"));
+        write_table(&mut request);
+        let domain = hex(domain.as_bytes());
+        writeln!(
+            request,
+            "tree {domain} {key_text} {} {}",
+            digest.len(),
+            hex(&message)
+        )
+        .unwrap();
+        writeln!(expected, "out {}", hex(&digest)).unwrap();
+    }
+    println!("{count} trees of the known answers");
+    assert!(count >= 35, "{count} trees");
+    assert_answers(request, &expected);
+}
+
+fn seekable_message(domain: Label<'_>, key: &Key, nonce: &[u8], ad: &[u8], segment_len: usize) -> Message {
+    macro_rules! by_length {
+        ($($n:literal)*) => {
+            match nonce.len() {
+                $($n => {
+                    let seekable = Seekable::<$n>::new(domain, key).with_segment_len(segment_len).unwrap();
+                    seekable.message(nonce.try_into().unwrap(), ad)
+                })*
+                n => panic!("add {n} to the list of nonce lengths"),
+            }
+        };
+    }
+    by_length!(24 25 26 27 28 29 30 31 32)
+}
+
+#[test]
+#[ignore = "needs the executable model, which `make rocq` builds, and then runs this"]
+fn the_model_reads_the_same_segments() {
+    set_hardware_enabled(false);
+    let (mut request, mut expected) = (String::new(), String::new());
+    let (mut sealed_ones, mut refused) = (0, 0);
+    for case in answers("seekable") {
+        let (len, segment_len) = (number(&case, "len"), number(&case, "segment_len"));
+        if len > 20_000 {
+            continue;
+        }
+        let domain = case["domain"].as_str().unwrap().as_bytes();
+        let (key, nonce, ad) = (bytes(&case, "key"), bytes(&case, "nonce"), bytes(&case, "ad"));
+        let plaintext = data(case["seed"].as_u64().unwrap(), len);
+        let context = std::format!(
+            "{} {} {} {} {segment_len}",
+            hex(domain),
+            hex(&key),
+            hex(&nonce),
+            hex(&ad)
+        );
+        record::take();
+        let message = seekable_message(
+            Label::new(domain).unwrap(),
+            &Key::try_from(key.as_slice()).unwrap(),
+            &nonce,
+            &ad,
+            segment_len,
+        );
+        let sealed = message.seal_vec(&plaintext);
+        assert!(hex(&sealed).starts_with(case["ciphertext_first_256"].as_str().unwrap()));
+        write_table(&mut request);
+        writeln!(request, "segments {context} {}", hex(&plaintext)).unwrap();
+        writeln!(expected, "out {}", hex(&sealed)).unwrap();
+        sealed_ones += 1;
+
+        // As it was sealed, with one byte changed, cut after the first segment and before the last, and made longer.
+        let slot_len = segment_len + 16;
+        let mut changed = sealed.clone();
+        changed[sealed.len() / 2] ^= 1;
+        let slots = sealed.len().div_ceil(slot_len);
+        let longer = [sealed.as_slice(), &vec![0; if len == 0 { 1 } else { slot_len }]].concat();
+        for (read, accepted) in [
+            (sealed.as_slice(), slots),
+            (&changed, sealed.len() / 2 / slot_len),
+            (&sealed[..slot_len.min(sealed.len() - 1)], 0),
+            (&sealed[..(slots - 1) * slot_len], slots.saturating_sub(2)),
+            (&longer, slots - 1),
+        ] {
+            let opened = message.open_vec(read);
+            assert_eq!(opened.is_ok(), accepted == slots && read.len() == sealed.len());
+            write_table(&mut request);
+            writeln!(request, "stream {context} {}", hex(read)).unwrap();
+            let segments: Vec<&[u8]> = match plaintext.as_slice() {
+                [] => vec![&[]],
+                plaintext => plaintext.chunks(segment_len).collect(),
+            };
+            for segment in &segments[..accepted] {
+                writeln!(expected, "out {}", hex(segment)).unwrap();
+            }
+            if let Ok(opened) = opened {
+                writeln!(expected, "finished true {}", opened.len()).unwrap();
+            } else {
+                refused += 1;
+                writeln!(expected, "finished false").unwrap();
+            }
+        }
+    }
+    println!("{sealed_ones} sealed messages of the known answers, {refused} others refused");
+    assert!(sealed_ones >= 50, "{sealed_ones} messages");
+    assert_answers(request, &expected);
 }
