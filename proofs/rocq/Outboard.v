@@ -264,6 +264,16 @@ Definition example (q : query) : list byte :=
 
 Definition example_message : list byte := map (fun i => N.of_nat (i mod 251)) (seq 0 4101).
 
+(** [collide], run: all chunks have one chaining value here, and two messages differ in the last byte. *)
+Example collide_example :
+  let D (q : query) := let '(_, l, n) := q in if bytes_eq_dec l (text "cv") then repeat 0%N n else example q in
+  let B := base (text "example") (Some [7%N]) in
+  let m1 := example_message in
+  let m2 := firstn 4100 m1 ++ [9%N] in
+  (same (tree D B m1 32) (tree D B m2 32), collide D B m1 32 B m2 32)
+  = (true, (node B 0 (skipn 4096 m1), node B 0 (skipn 4096 m2))).
+Proof. vm_compute; reflexivity. Qed.
+
 (** A true chunk is accepted; another one and a wrong length are not. *)
 Example verify_example :
   let B := base (text "example") None in

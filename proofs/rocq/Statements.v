@@ -237,6 +237,8 @@ Check Outboard.value_needs_level.
 Print Assumptions Outboard.value_needs_level.
 Check Outboard.tree_needs_level_or_length.
 Print Assumptions Outboard.tree_needs_level_or_length.
+Check Outboard.collide_example.
+Print Assumptions Outboard.collide_example.
 Check Outboard.verify_example.
 Print Assumptions Outboard.verify_example.
 Check Outboard.verify_needs_length.
