@@ -17,6 +17,7 @@ use serde_json::Value;
 use veriplex::frost::{self, SigningNonces, SigningPackage};
 use veriplex::handshake::{self, Responder, Session};
 use veriplex::hazmat::unhedged;
+use veriplex::hpke::{Opener, Sealer};
 use veriplex::keys::{PrivateKey, PublicKey};
 use veriplex::pake::{self, Names};
 use veriplex::ratchet::Ratchet;
@@ -132,6 +133,40 @@ fn encryption(case: &Value) {
     opens(case, hpke::open_vec, &known(case, "ciphertext"));
     // With the ephemeral key that `hpke` makes: public as it is sent.
     opens(case, hpke::open_vec, &published(&seals(case, hpke::seal_vec)));
+    with_context(case, Some(&sender));
+    with_context(case, None);
+}
+
+/// Info, associated data, and a sender's key or none: what is sealed opens.
+fn with_context(case: &Value, sender: Option<&PrivateKey>) {
+    let receiver = private(case, "receiver_private");
+    let (to, from) = (
+        public_key(case, "receiver_public"),
+        public_key(case, "sender_public"),
+    );
+    let domain = domain(case, "domain");
+    let (sealer, opener) = match sender {
+        Some(sender) => (
+            Sealer::authenticated(domain, sender, &to),
+            Opener::authenticated(domain, &receiver, &from),
+        ),
+        None => (
+            Sealer::anonymous(domain, &to),
+            Opener::anonymous(domain, &receiver),
+        ),
+    };
+    let (sealer, opener) = (sealer.with_info(b"info"), opener.with_info(b"info"));
+    let mut rng = Recorded::new(case, "rand");
+    let sealed = sealer.seal_vec(b"ad", &mut rng, &hidden(case, "plaintext"));
+    let opened = opener.open_vec(b"ad", &published(&sealed.expect("sealed")));
+    expect(opened.expect("opened"), &known(case, "plaintext"));
+
+    let (ephemeral, mut sending) = sealer.setup(&mut Recorded::new(case, "rand")).expect("set up");
+    let ephemeral = published(&ephemeral).try_into().expect("32 bytes");
+    let mut receiving = opener.setup(&ephemeral).expect("set up");
+    let sealed = sending.seal_vec(label!("message"), &hidden(case, "plaintext"));
+    let opened = receiving.open_vec(label!("message"), &published(&sealed));
+    expect(opened.expect("opened"), &known(case, "plaintext"));
 }
 
 fn signcryption(case: &Value) {
