@@ -8,6 +8,9 @@ PACKAGES = build-essential coq cvc5 gcc-aarch64-linux-gnu libc6-dev-arm64-cross 
 # For `make test-aarch64`, if rustc has no standard library for AArch64 (`rustup target add` installs one). They install
 # /usr/bin/rustc.
 CROSS_PACKAGES = rustc-web libstd-rust-web-dev:arm64
+# For `make test-i686`. The second line as above.
+I686_PACKAGES = gcc-i686-linux-gnu libc6-dev-i386-cross
+I686_CROSS_PACKAGES = rustc-web libstd-rust-web-dev:i386
 
 # The backend override that this machine supports, and one that it does not.
 ARCH := $(if $(filter aarch64 arm64,$(shell uname -m)),aarch64,x86_64)
@@ -16,7 +19,7 @@ IMPOSSIBLE := $(if $(filter aarch64,$(ARCH)),x86_64,aarch64)
 # Of `make mutate`: one shard of so many.
 SHARD ?= 0/1
 
-.PHONY: help install test test-sizes package minimal-versions mutate test-aarch64 lint features fuzz bench deps spec isa isa-runs proofs rocq kernels kernels-check ct audit replay mutants model reproducible dist dist-check site site-test report nix
+.PHONY: help install test test-sizes package publish-dry-run minimal-versions bare-targets msrv deny semver mutate test-aarch64 test-i686 test-windows lint features fuzz bench deps spec isa isa-runs proofs rocq kernels kernels-check ct audit replay mutants model reproducible dist dist-check site site-test report nix
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -56,7 +59,14 @@ test: ## run every test, with all features, without any, and with a fixed backen
 	done
 
 test-aarch64: ## run the tests of the crate and the kernels on AArch64 under qemu, with fewer random cases
-	@VERIPLEX_CASES=400 VERIPLEX_MUTATIONS=20000 tests/on-aarch64 test --package veriplex --package veriplex-assurance --all-features --tests -- --test-threads=1
+	@VERIPLEX_CASES=400 VERIPLEX_MUTATIONS=20000 tests/on aarch64 test --package veriplex --package veriplex-assurance --all-features --tests -- --test-threads=1
+
+test-i686: ## run the tests of the crate with pointers of 32 bits, with fewer random cases
+	@VERIPLEX_CASES=400 VERIPLEX_MUTATIONS=20000 tests/on i686 test --package veriplex --all-features --tests -- --test-threads=1
+
+test-windows: ## run the tests of the crate on Windows, which wine plays: symmetric schemes, lanes, tree, with fewer random cases
+	@VERIPLEX_CASES=400 VERIPLEX_MUTATIONS=20000 tests/on windows test --features rayon --lib \
+	    --test vectors --test properties --test lanes --test twin --test tree --test seekable
 
 test-sizes: ## run the tests of large messages that `make test` leaves out: minutes, and 4 GiB of address space
 	$(CARGO) test --release --test sizes -- --ignored
@@ -116,6 +126,24 @@ features: ## run clippy on the crate with many sets of features (tests/feature-s
 	done
 	@STRICT= tests/bare-targets
 
+publish-dry-run: ## package the published crates in order, as for crates.io, up to the upload (needs the registry)
+	$(CARGO) publish --dry-run --no-verify -p veriplex -p veriplex-tunnel -p veriplex-cli
+
+bare-targets: # the part of `features` that a workflow runs alone
+	@tests/bare-targets
+
+msrv: ## build the published crates with the oldest Rust that each allows (needs Rust 1.88 and 1.94)
+	@tests/msrv
+
+deny: ## check the dependencies: advisories, licences, bans, sources (needs cargo-deny and a network)
+	@if command -v cargo-deny >/dev/null; then $(CARGO) deny check; \
+	else echo "make deny: skipped, no cargo-deny on PATH (cargo install cargo-deny)"; [ -z "$(STRICT)" ]; fi
+
+semver: ## compare the public interface with that of the last release, or of the commit in BASELINE (needs cargo-semver-checks)
+	@if command -v cargo-semver-checks >/dev/null; then \
+	    $(CARGO) semver-checks --package veriplex --package veriplex-tunnel $(if $(BASELINE),--baseline-rev $(BASELINE)); \
+	else echo "make semver: skipped, no cargo-semver-checks on PATH (cargo install cargo-semver-checks)"; [ -z "$(STRICT)" ]; fi
+
 minimal-versions: ## check the packaged crate with the oldest versions of its dependencies that it allows (needs the registry)
 	@tests/minimal-versions
 
@@ -144,10 +172,15 @@ bench: ## measure the permutation, the lanes and bulk data against their bounds,
 deps: ## install the Debian packages that these targets need; removes no package, and replaces no rustc or cargo on PATH
 	apt-get update
 	apt-get install --no-install-recommends --no-remove --yes $(PACKAGES)
-	@if ! STRICT=1 tests/on-aarch64 --rustc; then \
+	@if ! STRICT=1 tests/on aarch64 --rustc; then \
 	    dpkg --add-architecture arm64 && apt-get update && \
 	    apt-get install --no-install-recommends --no-remove --yes $(CROSS_PACKAGES) || \
 	    echo "make deps: could not install $(CROSS_PACKAGES); rustup target add aarch64-unknown-linux-gnu works too"; fi
+	-apt-get install --no-install-recommends --no-remove --yes $(I686_PACKAGES)
+	@if ! STRICT=1 tests/on i686 --rustc; then \
+	    dpkg --add-architecture i386 && apt-get update && \
+	    apt-get install --no-install-recommends --no-remove --yes $(I686_CROSS_PACKAGES) || \
+	    echo "make deps: could not install $(I686_CROSS_PACKAGES); rustup target add i686-unknown-linux-gnu works too"; fi
 
 spec: ## check the Cryptol: types, properties, known answers; compare it with the Rust twin (needs cryptol, z3)
 	$(CARGO) run --quiet --package veriplex-tools -- spec $(if $(STRICT),--strict)
@@ -155,7 +188,7 @@ spec: ## check the Cryptol: types, properties, known answers; compare it with th
 isa-runs: # runs each instruction in a kernel on 10,000 random inputs
 	rm -rf target/isa
 	$(CARGO) run --quiet --package veriplex-isa -- target/isa $(SEED)
-	@tests/on-aarch64 run --quiet --package veriplex-isa -- target/isa $(SEED)
+	@tests/on aarch64 run --quiet --package veriplex-isa -- target/isa $(SEED)
 
 isa: isa-runs ## compare the Cryptol of each instruction in a kernel with 10,000 runs on random inputs (needs cryptol)
 	$(CARGO) run --quiet --package veriplex-tools -- isa $(if $(STRICT),--strict)

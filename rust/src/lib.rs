@@ -80,7 +80,7 @@
 //!
 //! `std` (default; `std::io` adapters, implies `alloc`), `alloc` (`Vec` conveniences), `zeroize`
 //! (default; secrets are wiped on drop), `ristretto` (public-key and multi-party schemes; implies `zeroize`), `hybrid`
-//! (post-quantum keys and the tunnel; implies `ristretto` and `alloc`), `poly1305`, `adiantum`
+//! (post-quantum keys and the tunnel; implies `ristretto` and `alloc`; needs Rust 1.94), `poly1305`, `adiantum`
 //! (implies `poly1305`), `xoofff`, `rustcrypto` (that project's traits; exempt from semantic versioning), `tokio`
 //! (asynchronous readers and writers; implies `std`), `serde` (keys, signatures and other values), `rayon` (all cores for `tree` and `seekable`; implies `std`),
 //! `getrandom` (randomness of the operating system). Without features the crate is `no_std` and does not allocate.

@@ -16,7 +16,7 @@ use veriplex::tunnel::{DATA_OVERHEAD, Frame, Initiator, RESPONSE_LEN, Session, r
 use veriplex::{Protocol, label, os_rng};
 
 /// Nothing here takes as long, unless it hangs.
-const LONG: Duration = Duration::from_secs(60);
+const LONG: Duration = Duration::from_mins(1);
 
 /// One end of a tunnel, or several; killed on drop.
 struct End {

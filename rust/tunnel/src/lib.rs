@@ -59,7 +59,7 @@ pub use handshake::{accept, connect};
 pub use stream::Stream;
 
 /// How often keys are renewed at least, while there are data.
-const RENEWAL_INTERVAL: Duration = Duration::from_secs(120);
+const RENEWAL_INTERVAL: Duration = Duration::from_mins(2);
 /// More often would be for ever: an end that reads a renewal and is due renews too.
 const MIN_RENEWAL_INTERVAL: Duration = Duration::from_secs(1);
 /// After how many bytes keys are renewed at the latest.

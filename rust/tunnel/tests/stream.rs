@@ -243,7 +243,7 @@ async fn a_copy_of_a_request_gives_nothing() {
         a.write_all(request.as_slice()).await.unwrap();
         a.write_all(&guess).await.unwrap();
         let accepting = accept(b, &CONFIG, bob, |_| true);
-        let accepted = tokio::time::timeout(Duration::from_secs(60), accepting).await;
+        let accepted = tokio::time::timeout(Duration::from_mins(1), accepting).await;
         assert!(!matches!(accepted, Ok(Ok(_))), "{} bytes", guess.len());
     }
 }
@@ -375,7 +375,7 @@ async fn keys_are_renewed_for_a_day() {
     let (mut a, mut b) = connected(10_000).await;
     let mut word = [0; 4];
     for _ in 0..24 * 60 {
-        advance(Duration::from_secs(60)).await;
+        advance(Duration::from_mins(1)).await;
         a.write_all(b"ping").await.unwrap();
         b.read_exact(&mut word).await.unwrap();
         b.write_all(b"pong").await.unwrap();
@@ -390,7 +390,7 @@ async fn keys_are_renewed_for_a_day() {
 async fn a_side_that_only_reads_renews() {
     let (mut a, mut b) = connected(10_000).await;
     for _ in 0..24 * 60 {
-        advance(Duration::from_secs(60)).await;
+        advance(Duration::from_mins(1)).await;
         a.write_all(b"data").await.unwrap();
         b.read_exact(&mut [0; 4]).await.unwrap();
         // Nobody at a's end writes or flushes more than that; reading takes what b has sent.
@@ -409,7 +409,7 @@ async fn an_idle_connection_is_silent() {
     let (mut a, mut b) = ends(counted, other, &CONFIG).await;
     let before = *written.lock().unwrap();
     for _ in 0..100 {
-        advance(Duration::from_secs(600)).await;
+        advance(Duration::from_mins(10)).await;
         assert!(once(pin!(a.read(&mut [0; 1]))).await.is_none());
         assert!(once(pin!(b.read(&mut [0; 1]))).await.is_none());
     }
@@ -493,7 +493,7 @@ async fn tasks_wake_each_other() {
         }
     };
     let both = async { tokio::join!(run(a, 1), run(b, 2)) };
-    let (a, b) = tokio::time::timeout(Duration::from_secs(3600), both)
+    let (a, b) = tokio::time::timeout(Duration::from_hours(1), both)
         .await
         .expect("somebody sleeps for ever");
     assert!(a.0 > 2 && b.0 > 2 && a.0 == b.1 && b.0 == a.1, "{a:?} {b:?}");

@@ -12,7 +12,7 @@ use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use super::pending::Source;
 
 /// How long after its last data a connection is asked whether its other end still exists.
-const KEEPALIVE: Duration = Duration::from_secs(60);
+const KEEPALIVE: Duration = Duration::from_mins(1);
 
 /// `HOST:PORT` or `unix:PATH`.
 #[derive(Clone, Debug)]
