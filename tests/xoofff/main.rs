@@ -25,7 +25,9 @@ fn domain_bits(string: &Value) -> DomainBits {
 }
 
 fn data(len: usize) -> Vec<u8> {
-    (0..len).map(|i| (i * i + i / 255).to_le_bytes()[0]).collect()
+    (0..len)
+        .map(|i| i.wrapping_mul(i).wrapping_add(i / 255).to_le_bytes()[0])
+        .collect()
 }
 
 /// The output for this string under `KEY`, without domain bits.
