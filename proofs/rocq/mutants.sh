@@ -55,7 +55,7 @@ plant tree_without_level Tree.v 's/B ++ \[Mix (text "level") \[N.of_nat k\]; /B 
 plant tree_without_length Tree.v 's/(begin k x ++ \[Mix (text "length") (little_endian 8 len)\], /(begin k x, /' root_injective
 plant tree_any_answer Tree.v 's/^Hypothesis D_length .*//' node_length
 plant tree_last_chunk Tree.v 's/  | \[\] => \[x\]$/  | [] => []/; s/      | \[\] => \[x\]$/      | [] => []/' cut_fuel_enough
-plant tree_label Tree.v 's/text "cv"/text "vc"/' trees_hold
+plant tree_label Tree.v 's/text "node"/text "edon"/' trees_hold
 plant proof_without_root Outboard.v 's/ && same (D (root B k p (N.of_nat total) (length digest))) digest$//' differ_above_sound
 plant proof_any_value Outboard.v 's/skipn (cv_len \* (i mod 128)) q))/skipn 0 q))/' differ_above_sound
 plant segment_without_last Seekable.v 's/ ++ \[if last then 1%N else 0%N\])\]\./)]./' segment_injective
