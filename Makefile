@@ -19,7 +19,7 @@ IMPOSSIBLE := $(if $(filter aarch64,$(ARCH)),x86_64,aarch64)
 # Of `make mutate`: one shard of so many.
 SHARD ?= 0/1
 
-.PHONY: help install test test-sizes package publish-dry-run minimal-versions bare-targets msrv deny semver mutate test-aarch64 test-i686 test-windows lint features fuzz bench deps spec isa isa-runs proofs rocq kernels kernels-check ct audit replay mutants model reproducible dist dist-check site site-test report nix
+.PHONY: help install test test-sizes store-test package publish-dry-run minimal-versions bare-targets msrv deny semver mutate test-aarch64 test-i686 test-windows lint features fuzz bench deps spec isa isa-runs proofs rocq kernels kernels-check ct audit replay mutants model reproducible dist dist-check site site-test report nix
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -70,6 +70,13 @@ test-windows: ## run the tests of the crate on Windows, which wine plays: symmet
 
 test-sizes: ## run the tests of large messages that `make test` leaves out: minutes, and 4 GiB of address space
 	$(CARGO) test --release --test sizes -- --ignored
+
+store-test: ## check and test the encrypted object store, which is a crate with its own lock file (needs the registry)
+	$(CARGO) fmt --manifest-path rust/store/Cargo.toml --check
+	$(CARGO) clippy --manifest-path rust/store/Cargo.toml --locked --all-targets -- -D warnings
+	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --manifest-path rust/store/Cargo.toml --locked --no-deps
+	$(CARGO) test --manifest-path rust/store/Cargo.toml --locked
+	$(CARGO) run --quiet --manifest-path rust/store/Cargo.toml --locked --example tree_workers
 
 package: ## package the published crates, and build, test and use them elsewhere, with nothing of this repository beside them
 	@tests/package
