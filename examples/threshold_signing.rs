@@ -7,7 +7,7 @@ use veriplex::{Error, label, os_rng, sig};
 fn main() -> Result<(), Error> {
     let domain = label!("com.example.treasury");
 
-    // Each starts, and sends a commitment to all others.
+    // Each starts, and sends a commitment to all others. The context names this run: another run needs another.
     let (states, commitments): (Vec<_>, Vec<_>) = (1..=3)
         .filter_map(Identifier::new)
         .map(|identifier| dkg::start(domain, b"treasury of 2026", identifier, 2, 3, &mut os_rng()))

@@ -5,15 +5,19 @@
 //! against collisions, like any tag of 16 bytes). Random nonces should have 24 bytes or more. A repeated nonce shows how
 //! far two messages agree, and the XOR of what follows: if nonces may repeat, use [`siv`](crate::siv).
 //!
-//! ```
-//! use veriplex::{Key, aead::Aead, label};
+//! Sizes in bytes: key 32, nonce 16 or more, tag 16, which a sealed message is longer. For what does not fit in
+//! memory see [`aestream`](crate::aestream) and [`seekable`](crate::seekable).
 //!
-//! let key = Key::from([7; 32]); // in practice, random: `Key::generate`
+#![cfg_attr(feature = "getrandom", doc = "```")]
+#![cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+//! use veriplex::{Key, aead::Aead, label, os_rng};
+//!
+//! let key = Key::generate(&mut os_rng());
 //! let aead = Aead::<24>::new(label!("com.example.aead"), &key);
-//! let nonce = [1; 24]; // in practice, fresh and random for every message
+//! let nonce = Key::<24>::generate(&mut os_rng()); // fresh for every message: send it along
 //! let mut message = *b"message";
-//! let tag = aead.seal_in_place_detached(&nonce, b"header", &mut message);
-//! aead.open_in_place_detached(&nonce, b"header", &mut message, &tag)?;
+//! let tag = aead.seal_in_place_detached(nonce.as_bytes(), b"header", &mut message);
+//! aead.open_in_place_detached(nonce.as_bytes(), b"header", &mut message, &tag)?;
 //! assert_eq!(message, *b"message");
 //! # Ok::<(), veriplex::Error>(())
 //! ```
@@ -169,12 +173,13 @@ impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
     /// [`Aead::seal_in_place`] of many messages: eight at a time, and so faster where the CPU has the instructions. Messages of
     /// about the same length are the fastest.
     ///
-    /// ```
-    /// use veriplex::{Key, aead::{Aead, Message}, label};
+    #[cfg_attr(feature = "getrandom", doc = "```")]
+    #[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+    /// use veriplex::{Key, aead::{Aead, Message}, label, os_rng};
     ///
-    /// let key = Key::from([7; 32]); // in practice, random: `Key::generate`
+    /// let key = Key::generate(&mut os_rng());
     /// let aead = Aead::<16>::new(label!("com.example.packets"), &key);
-    /// let nonces: [[u8; 16]; 2] = [[1; 16], [2; 16]]; // in practice, from a counter that never goes back
+    /// let nonces = [0_u128, 1].map(u128::to_be_bytes); // a counter, which never goes back under one key
     /// let mut packets = [*b"a packet................", *b"another................."]; // with room for the tags
     /// let mut messages: Vec<_> = (packets.iter_mut().zip(&nonces))
     ///     .map(|(packet, nonce)| Message { nonce, ad: b"header", in_out: packet })

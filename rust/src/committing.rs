@@ -1,5 +1,7 @@
 //! Authenticated encryption with tags of 32 bytes, which commit to key, nonce, associated data and message at 128 bits.
 //!
+//! Sizes in bytes: key 32, nonce 16 or more ([`Aead`]) or of any length ([`Siv`]), tag 32.
+//!
 //! Whoever chooses everything, also the keys, finds two messages with one tag of 16 bytes in about 2^64 work, and with
 //! one of 32 bytes in about 2^128. That matters where one ciphertext must not open under two keys: passwords or other
 //! keys that an attacker may choose, a choice among many keys by trial, messages that a third party judges. Against
@@ -16,15 +18,16 @@
 //! The notion is CMT-4 of Bellare and Hoang ("Efficient Schemes for
 //! Committing Authenticated Encryption", 2022).
 //!
-//! ```
-//! use veriplex::{Key, committing::Aead, label};
+#![cfg_attr(feature = "getrandom", doc = "```")]
+#![cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+//! use veriplex::{Key, committing::Aead, label, os_rng};
 //!
-//! let key = Key::from([7; 32]); // in practice, random: `Key::generate`
+//! let key = Key::generate(&mut os_rng());
 //! let aead = Aead::<24>::new(label!("com.example.aead"), &key);
-//! let nonce = [1; 24]; // in practice, fresh and random for every message
+//! let nonce = Key::<24>::generate(&mut os_rng()); // fresh for every message: send it along
 //! let mut message = *b"message";
-//! let tag = aead.seal_in_place_detached(&nonce, b"header", &mut message);
-//! aead.open_in_place_detached(&nonce, b"header", &mut message, &tag)?;
+//! let tag = aead.seal_in_place_detached(nonce.as_bytes(), b"header", &mut message);
+//! aead.open_in_place_detached(nonce.as_bytes(), b"header", &mut message, &tag)?;
 //! assert_eq!(message, *b"message");
 //! # Ok::<(), veriplex::Error>(())
 //! ```

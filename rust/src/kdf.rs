@@ -5,10 +5,11 @@
 //! secrets, contexts or lengths reveal nothing about each other. It is fast, so it does not protect secrets that can be
 //! guessed: for passwords use [`mhf`](crate::mhf).
 //!
-//! ```
-//! use veriplex::{Key, kdf, label};
+#![cfg_attr(feature = "getrandom", doc = "```")]
+#![cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+//! use veriplex::{Key, kdf, label, os_rng};
 //!
-//! let master = Key::from([7; 32]); // in practice, random: `Key::generate`
+//! let master: Key = Key::generate(&mut os_rng());
 //! let for_files: Key = kdf::derive_key(label!("com.example.keys"), master.as_bytes(), b"files v1");
 //! let for_logs: Key = kdf::derive_key(label!("com.example.keys"), master.as_bytes(), b"logs v1");
 //! assert_ne!(for_files, for_logs);
@@ -40,11 +41,12 @@ impl Kdf {
 
     /// The key of `N` bytes for a context (RFC 5869 calls it `info`).
     ///
-    /// ```
-    /// use veriplex::{Key, kdf::Kdf, label};
+    #[cfg_attr(feature = "getrandom", doc = "```")]
+    #[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+    /// use veriplex::{Key, kdf::Kdf, label, os_rng};
     ///
-    /// let shared = [7; 32]; // in practice, the result of a key exchange
-    /// let kdf = Kdf::extract(label!("com.example.session"), b"transcript of the exchange", &shared);
+    /// let shared: Key = Key::generate(&mut os_rng()); // stands for the result of a key exchange
+    /// let kdf = Kdf::extract(label!("com.example.session"), b"transcript of the exchange", shared.as_bytes());
     /// let (to_client, to_server) = (kdf.expand::<32>(b"to client"), kdf.expand::<32>(b"to server"));
     /// assert_ne!(to_client, to_server);
     /// ```

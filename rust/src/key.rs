@@ -14,13 +14,16 @@ use crate::wipe::wipe;
 
 /// A symmetric key of `N` bytes, for every scheme that takes a key.
 ///
-/// Wiped on drop (feature `zeroize`), compared in constant time, and never printed. A key is random
-/// (`Key::generate`) or derived: from other secrets by [`kdf`](crate::kdf), from a password by [`mhf`](crate::mhf).
+/// Wiped on drop (feature `zeroize`), compared in constant time, and never printed. A key is random (`Key::generate`)
+/// or derived: from other secrets by [`kdf`](crate::kdf), from a password by [`mhf`](crate::mhf). It is parsed from
+/// hexadecimal digits in lower case, two for each byte. Random nonces and salts come the same way:
+/// `Key::<24>::generate`, and `as_bytes`.
 ///
-/// ```
-/// use veriplex::{Key, aead::Aead, label};
+#[cfg_attr(feature = "getrandom", doc = "```")]
+#[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+/// use veriplex::{Key, aead::Aead, label, os_rng};
 ///
-/// let key = Key::from([7; 32]); // in practice, 32 random bytes: see `Key::generate`
+/// let key = Key::generate(&mut os_rng());
 /// let aead = Aead::<24>::new(label!("com.example.aead"), &key);
 /// assert_eq!(format!("{key:?}"), "Key { .. }");
 /// # let _ = aead;

@@ -9,13 +9,17 @@
 //! the design is secure. What is not part of Newplex has no kernels and no proofs. The repository's README,
 //! `SOUNDNESS.md` and `SECURITY.md` have the details.
 //!
-//! ```
-//! use veriplex::{Protocol, label};
+#![cfg_attr(feature = "getrandom", doc = "```")]
+#![cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+//! use veriplex::{Key, Protocol, label, os_rng};
 //!
 //! # fn main() -> Result<(), veriplex::Error> {
+//! let key: Key = Key::generate(&mut os_rng());
+//! let nonce = Key::<24>::generate(&mut os_rng()); // fresh for every message: send it along
+//!
 //! let mut sender = Protocol::new(label!("com.example.messages"));
-//! sender.mix(label!("key"), b"a secret of 32 or more bytes...."); // in practice, 32 random bytes
-//! sender.mix(label!("nonce"), &[1; 32]); // in practice, fresh random bytes for every message: send them along
+//! sender.mix(label!("key"), key.as_bytes());
+//! sender.mix(label!("nonce"), nonce.as_bytes());
 //! let mut receiver = sender.clone();
 //!
 //! let mut message = *b"attack at dawn..................";
@@ -29,7 +33,8 @@
 //!
 //! # Where to look
 //!
-//! The [`guide`] goes from what you want to do to the item.
+//! The [`guide`] goes from what you want to do to the item. Import modules by name, not with `*`: some have the names of
+//! crates (`digest`, `aead`, `serde`), which are then `::digest` and so on.
 //!
 //! | module | what |
 //! |---|---|

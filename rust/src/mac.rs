@@ -2,12 +2,14 @@
 //!
 //! A pseudorandom function of the message. The tag has 16 bytes: a forgery succeeds with probability 2^-128 per
 //! try. A keyed digest has any length, and collides no sooner than a digest of that length, even for those who know the
-//! key. There is no nonce.
+//! key. There is no nonce. The key has 32 bytes. Whoever can verify a tag can make one: if that must not be, see `sig`
+//! (feature `ristretto`).
 //!
-//! ```
-//! use veriplex::{Key, label, mac::Mac};
+#![cfg_attr(feature = "getrandom", doc = "```")]
+#![cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+//! use veriplex::{Key, label, mac::Mac, os_rng};
 //!
-//! let key = Key::from([7; 32]); // in practice, random: `Key::generate`
+//! let key = Key::generate(&mut os_rng());
 //! let mut mac = Mac::new(label!("com.example.mac"), &key);
 //! mac.update(b"message");
 //! let tag = mac.clone().finalize();
@@ -91,10 +93,11 @@ impl Mac {
 
     /// A keyed digest of `N` bytes, such as 32 or 64: [`Mac::finalize_into`].
     ///
-    /// ```
-    /// use veriplex::{Key, label, mac::Mac};
+    #[cfg_attr(feature = "getrandom", doc = "```")]
+    #[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+    /// use veriplex::{Key, label, mac::Mac, os_rng};
     ///
-    /// let key = Key::from([7; 32]); // in practice, random: `Key::generate`
+    /// let key = Key::generate(&mut os_rng());
     /// let mut mac = Mac::new(label!("com.example.digest"), &key);
     /// mac.update(b"message");
     /// let digest = mac.finalize_array::<64>();

@@ -15,16 +15,17 @@
 //! length.
 //!
 //! Choose the largest cost that your users can wait for: [`Mhf::RECOMMENDED_COST`] unless you have measured. The
-//! salt must be different for every password: 16 random bytes, stored with cost and output.
+//! salt must be different for every password: 16 random bytes, stored with cost and output. Secrets that cannot be guessed
+//! need none of this: use [`kdf`](crate::kdf).
 //!
-#![cfg_attr(feature = "alloc", doc = "```")]
-#![cfg_attr(not(feature = "alloc"), doc = "```ignore")]
-//! use veriplex::{label, mhf::Mhf};
+#![cfg_attr(all(feature = "alloc", feature = "getrandom"), doc = "```")]
+#![cfg_attr(not(all(feature = "alloc", feature = "getrandom")), doc = "```ignore")]
+//! use veriplex::{Key, label, mhf::Mhf, os_rng};
 //!
 //! let mhf = Mhf::new(label!("com.example.passwords"), Mhf::RECOMMENDED_COST)?;
-//! let salt = b"16 random bytes."; // in practice random, for each password anew
+//! let salt = Key::<16>::generate(&mut os_rng()); // another one for each password: store it
 //! let mut key = [0; 32];
-//! mhf.hash_into(b"password", salt, &mut key)?;
+//! mhf.hash_into(b"password", salt.as_bytes(), &mut key)?;
 //! # Ok::<(), veriplex::Error>(())
 //! ```
 

@@ -1,14 +1,14 @@
 //! Authenticated encryption of a stream in blocks of one fixed size: Mix `key`, Mix `nonce`, then the blocks.
 //!
-//! A block of `BLOCK_LEN` bytes is Seal `block`. The last block, always there, has fewer bytes of message, padded
-//! with 0x80 and zeros, and is Seal `final`; so a message that fills its blocks gets one more, of padding only.
-//! Every block grows by a tag of 16 bytes. The sealed stream shows how many blocks the message has, not how many
-//! bytes. Blocks cannot be changed, dropped, repeated or reordered, nor the end cut off, without an error: every block
-//! depends on all before it. It is the notion `OAE2` of Hoang, Reyhanitabar, Rogaway and Vizár ("Online
-//! Authenticated-Encryption and its Nonce-Reuse Misuse-Resistance", CRYPTO 2015,
-//! [eprint 2015/189](https://eprint.iacr.org/2015/189)) as long as no nonce repeats under a key. A forged block is
-//! accepted with probability 2^-128 per try. Two streams with the same nonce show how far their messages agree, and the
-//! XOR of the bytes that follow.
+//! A block of `BLOCK_LEN` bytes is Seal `block`. The last block, always there, has fewer bytes of message, padded with
+//! 0x80 and zeros, and is Seal `final`; so a message that fills its blocks gets one more, of padding only. Every block
+//! grows by a tag of 16 bytes. The key has 32 bytes, the nonce 16 or more (24 if it is random). The sealed stream shows
+//! how many blocks the message has, not how many bytes. Blocks cannot be changed, dropped, repeated or reordered, nor
+//! the end cut off, without an error: every block depends on all before it. It is the notion `OAE2` of Hoang,
+//! Reyhanitabar, Rogaway and Vizár ("Online Authenticated-Encryption and its Nonce-Reuse Misuse-Resistance", CRYPTO
+//! 2015, [eprint 2015/189](https://eprint.iacr.org/2015/189)) as long as no nonce repeats under a key. A forged block
+//! is accepted with probability 2^-128 per try. Two streams with the same nonce show how far their messages agree, and
+//! the XOR of the bytes that follow.
 //!
 //! [`aestream`](crate::aestream) has blocks of any size instead, can be flushed, and ends by itself; here the end
 //! is that of the input, so that a reader must know whether there is more before it opens a block.
@@ -17,23 +17,23 @@
 //! (`seal_vec`, `open_vec`); with feature `std`, `SealWriter` and `OpenReader` do the rest, with feature `tokio` also
 //! asynchronously.
 //!
-#![cfg_attr(feature = "std", doc = "```")]
-#![cfg_attr(not(feature = "std"), doc = "```ignore")]
+#![cfg_attr(all(feature = "std", feature = "getrandom"), doc = "```")]
+#![cfg_attr(not(all(feature = "std", feature = "getrandom")), doc = "```ignore")]
 //! use std::io::{Read, Write};
-//! use veriplex::{Key, label, oae2::{OpenReader, SealWriter}};
+//! use veriplex::{Key, label, oae2::{OpenReader, SealWriter}, os_rng};
 //!
 //! # fn main() -> std::io::Result<()> {
 //! let domain = label!("com.example.blocks");
-//! // In practice both are random, and the nonce is fresh for every stream: send it along.
-//! let (key, nonce) = (Key::from([7; 32]), [1; 24]);
+//! let key = Key::generate(&mut os_rng());
+//! let nonce = Key::<24>::generate(&mut os_rng()); // fresh for every stream: send it along
 //!
-//! let mut writer = SealWriter::<_, 1024>::new(domain, &key, &nonce, Vec::new());
+//! let mut writer = SealWriter::<_, 1024>::new(domain, &key, nonce.as_bytes(), Vec::new());
 //! writer.write_all(b"message")?;
 //! let sealed = writer.finish()?;
 //! assert_eq!(sealed.len(), 1024 + 16);
 //!
 //! let mut message = Vec::new();
-//! OpenReader::<_, 1024>::new(domain, &key, &nonce, sealed.as_slice()).read_to_end(&mut message)?;
+//! OpenReader::<_, 1024>::new(domain, &key, nonce.as_bytes(), sealed.as_slice()).read_to_end(&mut message)?;
 //! assert_eq!(message, b"message");
 //! # Ok(())
 //! # }

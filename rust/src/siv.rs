@@ -4,12 +4,14 @@
 //! Deterministic authenticated encryption: a repeated nonce reveals only whether nonce, associated data and message
 //! were all the same, as long as no two different messages have the same tag. Expect that only after about 2^64
 //! messages under one key. A forgery succeeds with probability 2^-128 per try. The nonce may have any length, even
-//! zero; the ciphertext is 16 bytes longer than the message, which is read twice.
+//! zero; the key has 32 bytes; the ciphertext is 16 bytes longer than the message, which is read twice. If nonces never
+//! repeat, [`aead`](crate::aead) is about twice as fast.
 //!
-//! ```
-//! use veriplex::{Key, label, siv::Siv};
+#![cfg_attr(feature = "getrandom", doc = "```")]
+#![cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+//! use veriplex::{Key, label, os_rng, siv::Siv};
 //!
-//! let key = Key::from([7; 32]); // in practice, random: `Key::generate`
+//! let key = Key::generate(&mut os_rng());
 //! let siv = Siv::new(label!("com.example.siv"), &key);
 //! let mut message = *b"message";
 //! let tag = siv.seal_in_place_detached(b"", b"header", &mut message);

@@ -2,18 +2,20 @@
 //!
 //! Indistinguishable from random under chosen plaintexts as long as no nonce repeats under a key; the ciphertext is as
 //! long as the message. It does not notice changes: prefer [`aead`](crate::aead). A repeated nonce shows how far two
-//! messages agree, and the XOR of what follows. A nonce has 16 bytes or more; random ones should have 24 or more.
+//! messages agree, and the XOR of what follows. A key has 32 bytes, a nonce 16 or more; random ones should have
+//! 24 or more.
 //!
 //! The keystream depends on the ciphertext before it, so there is no seeking, and decryption differs from encryption.
 //!
-//! ```
-//! use veriplex::{Key, label, stream};
+#![cfg_attr(feature = "getrandom", doc = "```")]
+#![cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+//! use veriplex::{Key, label, os_rng, stream};
 //!
-//! // In practice both are random, and the nonce is fresh for every message.
-//! let (key, nonce) = (Key::from([7; 32]), [1; 24]);
+//! let key = Key::generate(&mut os_rng());
+//! let nonce = Key::<24>::generate(&mut os_rng()); // fresh for every message: send it along
 //! let mut message = *b"message";
-//! stream::encrypt(label!("com.example.stream"), &key, &nonce, &mut message);
-//! stream::decrypt(label!("com.example.stream"), &key, &nonce, &mut message);
+//! stream::encrypt(label!("com.example.stream"), &key, nonce.as_bytes(), &mut message);
+//! stream::decrypt(label!("com.example.stream"), &key, nonce.as_bytes(), &mut message);
 //! assert_eq!(message, *b"message");
 //! ```
 
@@ -97,7 +99,7 @@ pub fn decrypt_vec<const N: usize>(
     })
 }
 
-/// Encrypts a message in pieces.
+/// Encrypts a message in pieces: any pieces give the same ciphertext.
 #[derive(Clone, Debug)]
 pub struct Encryptor(Protocol);
 

@@ -22,14 +22,15 @@
 //! | [`Adiantum`] | NH, then Poly1305 | disk sectors: the fastest | of any length |
 //! | [`HPolyC`] | Poly1305 | short messages: its expanded keys are a tenth the size and quicker to set up | below 2^29 bytes |
 //!
-//! Twelve rounds are the usual choice; 20 give a larger safety margin, 8 a smaller one. An attacker's advantage with q
+//! Keys have 32 bytes. Twelve rounds are the usual choice; 20 give a larger safety margin, 8 a smaller one. An attacker's advantage with q
 //! messages of 4 KiB is about q^2 / 2^101; encrypt at most 2^55 bytes under one key. Use each key with only one cipher
 //! and one number of rounds.
 //!
-//! ```
-//! use veriplex::adiantum::{Adiantum, WideBlockCipher};
+#![cfg_attr(feature = "getrandom", doc = "```")]
+#![cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+//! use veriplex::{Key, adiantum::{Adiantum, WideBlockCipher}, os_rng};
 //!
-//! let key = [7; 32]; // use a random key
+//! let key: Key = Key::generate(&mut os_rng());
 //! let cipher = Adiantum::<12>::new(&key)?;
 //! let mut message = *b"sixteen bytes, or more";
 //! cipher.encrypt_in_place(b"tweak", &mut message)?;

@@ -1,9 +1,9 @@
 //! Authenticated encryption of a stream, block by block: Mix `key`, Mix `nonce`, then the blocks.
 //!
-//! A block of 1..=65535 bytes is Mask `header` (its length, two bytes, big endian), Seal `block`, Ratchet
-//! `block`; the end is a block of length 0. Blocks cannot be changed, dropped, repeated or reordered, nor the
-//! end cut off, without an error: every block depends on all before it. The overhead is 18 bytes a block and
-//! 18 for the end.
+//! A block of 1..=65535 bytes is Mask `header` (its length, two bytes, big endian), Seal `block`, Ratchet `block`; the
+//! end is a block of length 0. Blocks cannot be changed, dropped, repeated or reordered, nor the end cut off, without
+//! an error: every block depends on all before it. The key has 32 bytes, the nonce 16 or more (24 if it is random). The
+//! overhead is 18 bytes a block and 18 for the end. To read at any place, use [`seekable`](crate::seekable).
 //!
 //! It is confidential under chosen plaintexts, and a forged block is accepted with probability 2^-128 per try, as long
 //! as no nonce repeats under a key. Two streams with the same nonce show how far their messages agree, and the XOR of
@@ -19,25 +19,42 @@
 //! (`seal_vec`, `open_vec`); with feature `std`, `SealWriter` and `OpenReader` do the rest, with feature `tokio` also
 //! asynchronously.
 //!
-#![cfg_attr(feature = "std", doc = "```")]
-#![cfg_attr(not(feature = "std"), doc = "```ignore")]
+#![cfg_attr(all(feature = "std", feature = "getrandom"), doc = "```")]
+#![cfg_attr(not(all(feature = "std", feature = "getrandom")), doc = "```ignore")]
 //! use std::io::{Read, Write};
-//! use veriplex::{Key, aestream::{OpenReader, SealWriter}, label};
+//! use veriplex::{Key, aestream::{OpenReader, SealWriter}, label, os_rng};
 //!
 //! # fn main() -> std::io::Result<()> {
 //! let domain = label!("com.example.stream");
-//! // In practice both are random, and the nonce is fresh for every stream: send it along.
-//! let (key, nonce) = (Key::from([7; 32]), [1; 24]);
+//! let key = Key::generate(&mut os_rng());
+//! let nonce = Key::<24>::generate(&mut os_rng()); // fresh for every stream: send it along
 //!
-//! let mut writer = SealWriter::new(domain, &key, &nonce, Vec::new());
+//! let mut writer = SealWriter::new(domain, &key, nonce.as_bytes(), Vec::new());
 //! writer.write_all(b"message")?;
 //! let sealed = writer.finish()?;
 //!
 //! let mut message = Vec::new();
-//! OpenReader::new(domain, &key, &nonce, sealed.as_slice()).read_to_end(&mut message)?;
+//! OpenReader::new(domain, &key, nonce.as_bytes(), sealed.as_slice()).read_to_end(&mut message)?;
 //! assert_eq!(message, b"message");
 //! # Ok(())
 //! # }
+//! ```
+//!
+//! With feature `tokio` both are also asynchronous. There `shutdown` ends the stream instead of `finish`. It shuts down
+//! the inner writer, too, which you keep if you lend it:
+//!
+#![cfg_attr(all(feature = "tokio", feature = "getrandom"), doc = "```")]
+#![cfg_attr(not(all(feature = "tokio", feature = "getrandom")), doc = "```ignore")]
+//! use tokio::io::{AsyncWrite, AsyncWriteExt};
+//! use veriplex::{Key, aestream::SealWriter, label, os_rng};
+//!
+//! async fn send(to: &mut (impl AsyncWrite + Unpin), key: &Key) -> std::io::Result<()> {
+//!     let nonce = Key::<24>::generate(&mut os_rng());
+//!     to.write_all(nonce.as_bytes()).await?; // the receiver reads it first
+//!     let mut writer = SealWriter::new(label!("com.example.stream"), key, nonce.as_bytes(), to);
+//!     writer.write_all(b"message").await?;
+//!     writer.shutdown().await
+//! }
 //! ```
 
 #[cfg(feature = "std")]
@@ -225,21 +242,22 @@ impl Opener {
     /// Opens the next [`Opener::wanted`] bytes of the stream in place: the plaintext, which is empty after a header and
     /// at the verified end. For a loop that knows nothing of blocks:
     ///
-    /// ```
-    /// use veriplex::{Key, aestream::{Opener, Sealer}, label};
+    #[cfg_attr(feature = "getrandom", doc = "```")]
+    #[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+    /// use veriplex::{Key, aestream::{Opener, Sealer}, label, os_rng};
     ///
     /// let domain = label!("com.example.stream");
-    /// // In practice both are random, and the nonce is fresh for every stream.
-    /// let (key, nonce) = (Key::from([7; 32]), [1; 24]);
+    /// let key = Key::generate(&mut os_rng());
+    /// let nonce = Key::<24>::generate(&mut os_rng()); // fresh for every stream: send it along
     ///
-    /// let mut sealer = Sealer::new(domain, &key, &nonce);
+    /// let mut sealer = Sealer::new(domain, &key, nonce.as_bytes());
     /// let mut stream = [0; 7 + 18 + 18];
     /// let (block, end) = stream.split_at_mut(7 + 18);
     /// Sealer::room(block).copy_from_slice(b"message");
     /// sealer.seal_block(block)?;
     /// end.copy_from_slice(&sealer.finish().0);
     ///
-    /// let mut opener = Opener::new(domain, &key, &nonce);
+    /// let mut opener = Opener::new(domain, &key, nonce.as_bytes());
     /// let mut rest = stream.as_mut_slice();
     /// while !opener.is_finished() {
     ///     let (input, after) = rest.split_at_mut_checked(opener.wanted()).ok_or(veriplex::Error::Verification)?;

@@ -8,7 +8,7 @@
 //! key is 1216 bytes: the element (32) and the encapsulation key (1184). In PEM (RFC 7468, with its strict grammar) they
 //! are base64 between `-----BEGIN VERIPLEX HYBRID PRIVATE KEY-----` and `-----END VERIPLEX HYBRID PRIVATE KEY-----` (or
 //! `PUBLIC`). Each encoding accepts exactly the form that it writes. As public keys are long, people compare
-//! [fingerprints](Fingerprint).
+//! [fingerprints](Fingerprint). `parse` reads hexadecimal digits, not PEM.
 //!
 #![cfg_attr(feature = "getrandom", doc = "```")]
 #![cfg_attr(not(feature = "getrandom"), doc = "```ignore")]

@@ -7,19 +7,20 @@
 //!
 //! With a random key, a forgery of n 16-byte blocks succeeds with probability at most 8 n / 2^106. The key consists of r
 //! and s, 16 bytes each; 22 bits of r are cleared, so keys that differ only in these bits are equivalent. The running time
-//! depends only on the length of the message.
+//! depends only on the length of the message. A tag has 16 bytes.
 //!
 //! On first use the code tests itself with known answers: see [`backend()`].
 //!
-//! ```
-//! use veriplex::poly1305::Poly1305;
+#![cfg_attr(feature = "getrandom", doc = "```")]
+#![cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+//! use veriplex::{Key, os_rng, poly1305::{self, Poly1305}};
 //!
-//! let key = [7; 32]; // use 32 random bytes, for this message only
-//! let mut poly = Poly1305::new(key)?;
+//! let key: Key = Key::generate(&mut os_rng()); // for this message only
+//! let mut poly = Poly1305::new(key.clone())?;
 //! poly.update(b"mess");
 //! poly.update(b"age");
 //! let tag = poly.finalize();
-//! assert!(veriplex::poly1305::verify(key, b"message", &tag).is_ok());
+//! assert!(poly1305::verify(key, b"message", &tag).is_ok());
 //! # Ok::<(), veriplex::Error>(())
 //! ```
 //!
@@ -54,8 +55,9 @@ pub const KEY_LEN: usize = 32;
 ///
 /// [`Error::SelfTest`] if every backend fails its self-test.
 ///
-/// ```
-/// let key = [7; 32]; // use 32 random bytes, for this message only
+#[cfg_attr(feature = "getrandom", doc = "```")]
+#[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+/// let key: veriplex::Key = veriplex::Key::generate(&mut veriplex::os_rng()); // for this message only
 /// let tag = veriplex::poly1305::auth(key, b"message")?;
 /// # Ok::<(), veriplex::Error>(())
 /// ```

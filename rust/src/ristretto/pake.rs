@@ -3,6 +3,8 @@
 //! **balanced**: both sides hold the password itself, so whoever steals it from one side can pose as the other. A hash
 //! instead of it, as from [`mhf`](crate::mhf), slows the search for the password down, but serves the thief as well.
 //!
+//! Each message and each confirmation has 32 bytes.
+//!
 //! The state that both sides reach depends on the password, on both names, on the session and on both messages.
 //! Something else must tell both who begins.
 //!

@@ -11,11 +11,12 @@
 //!
 //! A signature is the encoded commitment (32 bytes) and the proof scalar (32 bytes).
 //!
-//! ```
-//! use veriplex::{keys::PrivateKey, label, sig};
+#![cfg_attr(feature = "getrandom", doc = "```")]
+#![cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+//! use veriplex::{keys::PrivateKey, label, os_rng, sig};
 //!
-//! let key = PrivateKey::from_uniform_bytes([7; 64])?; // in practice, 64 random bytes
-//! let signature = sig::sign_deterministic(label!("com.example.sig"), &key, b"message");
+//! let key = PrivateKey::generate(&mut os_rng());
+//! let signature = sig::sign(label!("com.example.sig"), &key, b"message", &mut os_rng());
 //! sig::verify(label!("com.example.sig"), key.public_key(), b"message", &signature)?;
 //!
 //! let mut verifier = sig::Verifier::new(label!("com.example.sig"), key.public_key());

@@ -14,21 +14,23 @@ use crate::{aead, siv};
 /// [`aead::Aead`] under `aead::AeadInOut`, with nonces of `NONCE_LEN` bytes, which must be at least 16. The tag of 16
 /// bytes follows the ciphertext; a failed opening leaves zeros in the output.
 ///
-/// ```
+#[cfg_attr(feature = "getrandom", doc = "```")]
+#[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
 /// use aead::{AeadInOut, KeyInit};
 /// use veriplex::rustcrypto::{Domain, aead::Aead};
-/// use veriplex::{Label, label};
+/// use veriplex::{Key, Label, label, os_rng};
 ///
 /// enum Messages {}
 /// impl Domain for Messages {
 ///     const DOMAIN: Label<'static> = label!("com.example.aead");
 /// }
 ///
-/// let aead = Aead::<Messages, 24>::new(&[7; 32].into()); // in practice, 32 random bytes
-/// let nonce = [1; 24].into(); // never twice under one key
+/// let (key, nonce) = (Key::<32>::generate(&mut os_rng()), Key::<24>::generate(&mut os_rng()));
+/// let aead = Aead::<Messages, 24>::new(key.as_bytes().into());
+/// let nonce = nonce.as_bytes().into(); // never twice under one key
 /// let mut message = *b"message";
-/// let tag = aead.encrypt_inout_detached(&nonce, b"header", message.as_mut_slice().into())?;
-/// aead.decrypt_inout_detached(&nonce, b"header", message.as_mut_slice().into(), &tag)?;
+/// let tag = aead.encrypt_inout_detached(nonce, b"header", message.as_mut_slice().into())?;
+/// aead.decrypt_inout_detached(nonce, b"header", message.as_mut_slice().into(), &tag)?;
 /// assert_eq!(message, *b"message");
 /// # Ok::<(), aead::Error>(())
 /// ```

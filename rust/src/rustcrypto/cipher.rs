@@ -23,22 +23,24 @@ use crate::stream;
 /// [`stream::Encryptor`] under `cipher::BlockModeEncrypt`, with nonces ("IV") of `NONCE_LEN` bytes, which must be
 /// at least 16.
 ///
-/// ```
+#[cfg_attr(feature = "getrandom", doc = "```")]
+#[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
 /// use cipher::array::Array;
 /// use cipher::{BlockModeDecrypt, BlockModeEncrypt, KeyIvInit};
 /// use veriplex::rustcrypto::{Domain, cipher::{Decryptor, Encryptor}};
-/// use veriplex::{Label, label};
+/// use veriplex::{Key, Label, label, os_rng};
 ///
 /// enum Streams {}
 /// impl Domain for Streams {
 ///     const DOMAIN: Label<'static> = label!("com.example.stream");
 /// }
 ///
-/// let (key, nonce) = ([7; 32].into(), [1; 16].into());
+/// let (key, nonce) = (Key::<32>::generate(&mut os_rng()), Key::<24>::generate(&mut os_rng()));
+/// let (key, nonce) = (key.as_bytes().into(), nonce.as_bytes().into()); // never the same nonce twice under one key
 /// let mut message = *b"message";
 /// let bytes = Array::cast_slice_from_core_mut(message.as_chunks_mut().0);
-/// Encryptor::<Streams, 16>::new(&key, &nonce).encrypt_blocks(bytes);
-/// Decryptor::<Streams, 16>::new(&key, &nonce).decrypt_blocks(bytes);
+/// Encryptor::<Streams, 24>::new(key, nonce).encrypt_blocks(bytes);
+/// Decryptor::<Streams, 24>::new(key, nonce).decrypt_blocks(bytes);
 /// assert_eq!(message, *b"message");
 /// ```
 pub struct Encryptor<D, const NONCE_LEN: usize> {

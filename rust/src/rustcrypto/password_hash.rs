@@ -75,7 +75,8 @@ impl TryFrom<&PasswordHash> for Params {
 
 /// [`mhf::Mhf`] as a `PasswordHasher` and a `PasswordVerifier`.
 ///
-/// ```
+#[cfg_attr(feature = "getrandom", doc = "```")]
+#[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
 /// use password_hash::phc::PasswordHash;
 /// use password_hash::{PasswordHasher, PasswordVerifier};
 /// use veriplex::rustcrypto::{Domain, password_hash::{Mhf, Params}};
@@ -87,8 +88,7 @@ impl TryFrom<&PasswordHash> for Params {
 /// }
 ///
 /// let hasher = Mhf::<Passwords>::new(Params { cost: 10, output_len: 32 }, 16);
-/// let salt = b"16 random bytes."; // with feature `getrandom`, `hash_password` chooses one
-/// let hash = hasher.hash_password_with_salt(b"password", salt)?;
+/// let hash = hasher.hash_password(b"password")?; // with a random salt (feature `getrandom`)
 /// let text = hash.to_string(); // $veriplex-mhf$v=1$c=10$...
 ///
 /// let hash = PasswordHash::new(&text)?;

@@ -17,17 +17,18 @@ use crate::wipe::Secret;
 /// A private key under `signature::Signer` (without randomness) and `signature::RandomizedSigner`, and their forms for
 /// messages in parts, which are concatenated.
 ///
-/// ```
+#[cfg_attr(feature = "getrandom", doc = "```")]
+#[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
 /// use signature::{Keypair, Signer, Verifier};
 /// use veriplex::rustcrypto::{Domain, signature::SigningKey};
-/// use veriplex::{Label, keys::PrivateKey, label};
+/// use veriplex::{Label, keys::PrivateKey, label, os_rng};
 ///
 /// enum Letters {}
 /// impl Domain for Letters {
 ///     const DOMAIN: Label<'static> = label!("com.example.letters");
 /// }
 ///
-/// let key = SigningKey::<Letters>::new(PrivateKey::from_uniform_bytes([7; 64])?); // in practice, 64 random bytes
+/// let key = SigningKey::<Letters>::new(PrivateKey::generate(&mut os_rng()));
 /// let signature = key.sign(b"message");
 /// assert!(key.verifying_key().verify(b"message", &signature).is_ok());
 /// # Ok::<(), veriplex::Error>(())

@@ -10,11 +10,13 @@
 //! a segment succeeds with probability 2^-128. The length is not hidden. A segment cannot be rewritten in place, since that
 //! would reuse the nonce: seal the whole message again under a new nonce. Each segment adds 16 bytes.
 //!
-//! ```
-//! use veriplex::{Key, label, seekable::Seekable};
+#![cfg_attr(feature = "getrandom", doc = "```")]
+#![cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+//! use veriplex::{Key, label, os_rng, seekable::Seekable};
 //!
-//! let message = Seekable::<24>::new(label!("com.example.files"), &Key::from([7; 32])) // use 32 random bytes
-//!     .message(&[1; 24], b"header"); // a nonce, never reused under one key, and associated data
+//! let key = Key::generate(&mut os_rng());
+//! let nonce = Key::<24>::generate(&mut os_rng()); // fresh for every message: send it along
+//! let message = Seekable::<24>::new(label!("com.example.files"), &key).message(nonce.as_bytes(), b"header");
 //!
 //! let mut sealed = [0; 7 + 16];
 //! message.seal_into(b"message", &mut sealed)?;
@@ -29,13 +31,14 @@
     doc = "With `std::io`; with feature `tokio` also asynchronously:"
 )]
 #![cfg_attr(feature = "std", doc = "")]
-#![cfg_attr(feature = "std", doc = "```")]
-#![cfg_attr(not(feature = "std"), doc = "```ignore")]
+#![cfg_attr(all(feature = "std", feature = "getrandom"), doc = "```")]
+#![cfg_attr(not(all(feature = "std", feature = "getrandom")), doc = "```ignore")]
 //! use std::io::{Cursor, Read, Seek, SeekFrom, Write};
-//! use veriplex::{Key, label, seekable::{Reader, Seekable, Writer}};
+//! use veriplex::{Key, label, os_rng, seekable::{Reader, Seekable, Writer}};
 //!
 //! # fn main() -> std::io::Result<()> {
-//! let message = Seekable::<24>::new(label!("com.example.files"), &Key::from([7; 32])).message(&[1; 24], b"");
+//! let (key, nonce) = (Key::generate(&mut os_rng()), Key::<24>::generate(&mut os_rng()));
+//! let message = Seekable::<24>::new(label!("com.example.files"), &key).message(nonce.as_bytes(), b"");
 //! let mut writer = Writer::new(&message, Vec::new());
 //! writer.write_all(&[5; 100_000])?;
 //! let sealed = writer.finish()?;

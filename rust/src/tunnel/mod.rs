@@ -2,6 +2,9 @@
 //! messages, records, and renewal of the keys as the connection goes on. Pure state machines: bytes in, bytes out. The
 //! crate `veriplex-tunnel` runs them over any stream.
 //!
+//! Sizes in bytes: request 3552, response 3424; a record has at most 65535 bytes of data, and 20 more. If no quantum
+//! computer is to be feared, [`handshake`](crate::handshake) is smaller.
+//!
 //! It is secure if either Ristretto255 (RFC 9496) or ML-KEM-768 (FIPS 203) is. The shape is that of
 //! [Yrgourd](https://github.com/codahale/yrgourd). `design.md`, section "Tunnel", has the format and the argument.
 //!

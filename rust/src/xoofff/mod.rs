@@ -42,10 +42,12 @@
 //! `("ab", "c")`, `("a", "bc")` and `("abc")` are different sequences, and so are a string without and with domain bits.
 //! Output produced in between makes no difference.
 //!
-//! ```
+#![cfg_attr(feature = "getrandom", doc = "```")]
+#![cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
 //! use veriplex::xoofff::{DomainBits, Offset, Xoofff};
+//! use veriplex::{Key, os_rng};
 //!
-//! let key = [7; 32]; // 32 random bytes
+//! let key: Key = Key::generate(&mut os_rng());
 //! let mut strings = Xoofff::new(&key)?;
 //! strings.absorb(b"one st");
 //! strings.absorb(b"ring");

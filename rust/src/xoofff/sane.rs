@@ -16,12 +16,14 @@ use crate::in_out::keep_if;
 /// The ciphertext is as long as the plaintext. Sealing and opening both read the message twice: the tag is checked before
 /// anything is decrypted.
 ///
-/// ```
-/// use veriplex::{Error, xoofff::Sane};
+#[cfg_attr(feature = "getrandom", doc = "```")]
+#[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+/// use veriplex::{Error, Key, os_rng, xoofff::Sane};
 ///
-/// let (key, nonce) = ([7; 32], [1; 24]); // random; never reuse the nonce under one key
-/// let mut sender = Sane::new(&key, &nonce)?;
-/// let mut receiver = Sane::new(&key, &nonce)?;
+/// let key: Key = Key::generate(&mut os_rng());
+/// let nonce = Key::<24>::generate(&mut os_rng()); // fresh for every session: send it along
+/// let mut sender = Sane::new(&key, nonce.as_bytes())?;
+/// let mut receiver = Sane::new(&key, nonce.as_bytes())?;
 ///
 /// let first = sender.seal_vec(b"header", b"first message");
 /// let second = sender.seal_vec(b"", b"second message");

@@ -15,10 +15,11 @@ use crate::in_out::keep_if;
 ///
 /// The ciphertext is as long as the plaintext. Sealing and opening both read the message twice.
 ///
-/// ```
-/// use veriplex::{Error, xoofff::Sanse};
+#[cfg_attr(feature = "getrandom", doc = "```")]
+#[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+/// use veriplex::{Error, Key, os_rng, xoofff::Sanse};
 ///
-/// let key = [7; 32]; // 32 random bytes
+/// let key: Key = Key::generate(&mut os_rng());
 /// let (mut sender, mut receiver) = (Sanse::new(&key)?, Sanse::new(&key)?);
 /// let first = sender.seal_vec(b"header", b"first message");
 /// let second = sender.seal_vec(b"", b"second message");

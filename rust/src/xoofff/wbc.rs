@@ -30,10 +30,12 @@ const fn split(n: usize) -> usize {
 /// that. Use it for disks and fixed-size fields; where there is room for a tag, use [`WbcAe`], [`Sanse`](super::Sanse) or
 /// [`Sane`](super::Sane).
 ///
-/// ```
-/// use veriplex::xoofff::Wbc;
+#[cfg_attr(feature = "getrandom", doc = "```")]
+#[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+/// use veriplex::{Key, os_rng, xoofff::Wbc};
 ///
-/// let cipher = Wbc::new(&[7; 32])?; // 32 random bytes
+/// let key: Key = Key::generate(&mut os_rng());
+/// let cipher = Wbc::new(&key)?;
 /// let mut sector = [0x5a; 512];
 /// cipher.encipher(b"sector 1", &mut sector);
 /// cipher.decipher(b"sector 1", &mut sector);
@@ -97,10 +99,12 @@ fn xor(part: &mut [u8], tweaked: &Xoofff, other: &[u8], bits: DomainBits) {
 /// associated data. The ciphertext is 16 bytes longer than the message. Each forgery attempt succeeds with probability
 /// 2^-128.
 ///
-/// ```
-/// use veriplex::{Error, xoofff::WbcAe};
+#[cfg_attr(feature = "getrandom", doc = "```")]
+#[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+/// use veriplex::{Error, Key, os_rng, xoofff::WbcAe};
 ///
-/// let cipher = WbcAe::new(&[7; 32])?; // 32 random bytes
+/// let key: Key = Key::generate(&mut os_rng());
+/// let cipher = WbcAe::new(&key)?;
 /// let sealed = cipher.seal_vec(b"header", b"message");
 /// assert_eq!(cipher.open_vec(b"header", &sealed)?, b"message");
 /// assert_eq!(cipher.open_vec(b"another", &sealed), Err(Error::Verification));

@@ -15,14 +15,14 @@
 //! Zero and the identity are not keys. In a valid text, no digit decides a branch or an address: for hex, `make ct`
 //! checks it; for PEM, the library for base64 (`base64ct`) is made for that.
 //!
-//! ```
-//! # #[cfg(feature = "alloc")] {
-//! # use veriplex::keys::{PrivateKey, PublicKey};
-//! let private = PrivateKey::from_uniform_bytes([7; 64])?; // in practice, 64 random bytes
+#![cfg_attr(all(feature = "alloc", feature = "getrandom"), doc = "```")]
+#![cfg_attr(not(all(feature = "alloc", feature = "getrandom")), doc = "```ignore")]
+//! use veriplex::{keys::{PrivateKey, PublicKey}, os_rng};
+//!
+//! let private = PrivateKey::generate(&mut os_rng());
 //! let public: PublicKey = private.public_key().to_string().parse()?;
 //! assert_eq!(&public, private.public_key());
 //! assert_eq!(private, PrivateKey::from_pem(&private.to_pem())?);
-//! # }
 //! # Ok::<(), veriplex::Error>(())
 //! ```
 

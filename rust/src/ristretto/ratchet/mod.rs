@@ -2,18 +2,20 @@
 //! that may be lost, reordered or repeated, each under a key of its own, with a new Diffie-Hellman step whenever the
 //! direction changes or on demand.
 //!
+//! A message is [`OVERHEAD`] = 56 bytes longer than its plaintext.
+//!
 //! Both start from a [`Protocol`] that holds a shared secret. The initiator knows the responder's first public key, the
 //! responder the initiator's.
 //!
 #![cfg_attr(feature = "getrandom", doc = "```")]
 #![cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
-//! use veriplex::{Protocol, keys::PrivateKey, label, ratchet::Ratchet};
+//! use veriplex::{Key, Protocol, keys::PrivateKey, label, ratchet::Ratchet};
 //!
 //! let mut rng = veriplex::os_rng();
 //! let (alice, bob) = (PrivateKey::generate(&mut rng), PrivateKey::generate(&mut rng));
 //! let (alice_public, bob_public) = (*alice.public_key(), *bob.public_key());
 //! let mut base = Protocol::new(label!("com.example.chat"));
-//! base.mix(label!("key"), &[7; 32]); // in practice, from a handshake
+//! base.mix(label!("key"), Key::<32>::generate(&mut rng).as_bytes()); // stands for the secret of a handshake
 //!
 //! let mut alice = Ratchet::initiator(base.clone(), alice, bob_public, &mut rng)?;
 //! let mut bob = Ratchet::responder(base, bob, alice_public);
