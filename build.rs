@@ -28,18 +28,18 @@ fn main() {
     };
     if compile_hardware {
         println!("cargo::rustc-cfg=veriplex_hardware");
-        if has_kernels() {
+        if has_kernels(&arch) {
             println!("cargo::rustc-cfg=veriplex_kernels");
         }
     }
 }
 
-/// Whether the kernels work on this target: they need ELF or Mach-O objects and 64-bit pointers. With
+/// Whether the kernels work on this target: they need 64-bit pointers, and those for `AArch64` no COFF. With
 /// `--cfg veriplex_intrinsics` the answer is no, so that we can test the intrinsics on any system.
-fn has_kernels() -> bool {
+fn has_kernels(arch: &str) -> bool {
     let os = env::var("CARGO_CFG_TARGET_OS").unwrap_or_default();
     let pointer_width = env::var("CARGO_CFG_TARGET_POINTER_WIDTH").unwrap_or_default();
-    !matches!(os.as_str(), "windows" | "uefi" | "cygwin")
+    (arch == "x86_64" || !matches!(os.as_str(), "windows" | "uefi" | "cygwin"))
         && pointer_width == "64"
         && env::var_os("CARGO_CFG_VERIPLEX_INTRINSICS").is_none()
 }

@@ -16,7 +16,7 @@ const WAYS: [(&str, &str, &str); 3] = [
     (
         "x86-64",
         "x86-64 kernels",
-        "on x86-64, except Windows and UEFI, if the CPU has AES and AVX",
+        "on x86-64, if the CPU has AES and AVX (proved for ELF and Mach-O; the same source on Windows)",
     ),
     (
         "AArch64",

@@ -43,7 +43,7 @@ macro_rules! kernel {
         $folder:literal, $extension:literal, [$($options:tt)*], $abi:literal, [$($include:literal)?], [$($macro:literal)*];
         $(#[$documentation:meta])* fn $name:ident($($argument:ident: $type:ty),*) = $symbol:literal
     ) => {
-        #[cfg(not(target_vendor = "apple"))]
+        #[cfg(not(any(target_vendor = "apple", windows, target_os = "uefi", target_os = "cygwin")))]
         core::arch::global_asm!(
             concat!(".pushsection .text.", $crate::backend::kernels::symbol!($symbol), ",\"ax\",@progbits"),
             $(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/jasmin/", $folder, "/", $include)),)?
@@ -71,6 +71,19 @@ macro_rules! kernel {
             include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/jasmin/", $folder, "/", stringify!($name), $extension)),
             $(concat!(".purgem ", $macro),)*
             ".popsection",
+            options($($options)*)
+        );
+        // Kernels do not touch the stack, so they need no unwind table.
+        #[cfg(any(windows, target_os = "uefi", target_os = "cygwin"))]
+        core::arch::global_asm!(
+            concat!(".section .text$", $crate::backend::kernels::symbol!($symbol), ",\"xr\""),
+            $(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/jasmin/", $folder, "/", $include)),)?
+            ".p2align 5",
+            concat!(".globl ", $crate::backend::kernels::symbol!($symbol)),
+            concat!($crate::backend::kernels::symbol!($symbol), ":"),
+            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/jasmin/", $folder, "/", stringify!($name), $extension)),
+            $(concat!(".purgem ", $macro),)*
+            ".text",
             options($($options)*)
         );
         unsafe extern $abi {

@@ -1,4 +1,4 @@
-//! The x86-64 backend: the Jasmin kernels on ELF and Mach-O, and the same with intrinsics elsewhere (Windows, UEFI). The
+//! The x86-64 backend: the Jasmin kernels, and the same with intrinsics where pointers have 32 bits (x32). The
 //! kernels for lanes have no intrinsics beside them: those of 64 bytes, and VAES, are newer than the oldest compiler.
 
 #[cfg(veriplex_kernels)]
