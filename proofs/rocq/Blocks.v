@@ -215,4 +215,363 @@ Proof.
 Qed.
 
 End Loop.
+
+(* Several lanes: a kernel that does the same to k states at once, each with a buffer of its own. The states lie in one
+   memory, where words of other lanes may lie between theirs. While the loop runs, the kernel keeps some of their words
+   there, and uses the place of the others for whatever it likes. *)
+Section Lanes.
+
+(* The number of lanes. Bytes of the memory of the states, of the pointers to the lanes' buffers, of the table; of the
+   state of a lane, and of a block of its input and of its output. *)
+Variables k memory_len pointers_len table_len state_len in_len out_len : nat.
+
+Variable Live : Type.
+
+(* The lifted parts of the kernel, which get the blocks of all lanes and return those that they write. *)
+Variable entry : list Byte -> list Byte -> list Byte -> Live.
+Variable step : list Byte -> list Byte -> list (list Byte) -> list (list Byte) -> list Byte -> Live
+  -> Live * list Byte * list (list Byte).
+Variable exit : list Byte -> list Byte -> list Byte -> Live -> list Byte.
+
+(* The specification of one block of one lane. *)
+Variable block : list Byte -> list Byte -> list Byte * list Byte.
+
+(* The states in a memory, the memory with other states in it, and with only those of their words that a kernel keeps
+   there (proofs/saw/lib/LiftedLanes.cry). A kernel that keeps none is one whose [held m s] is m. *)
+Variable lanes : list Byte -> list (list Byte).
+Variables with_lanes held : list Byte -> list (list Byte) -> list Byte.
+
+(* zipWith *)
+Definition each {A B C} (f : A -> B -> C) (xs : list A) (ys : list B) : list C :=
+  map (fun xy => f (fst xy) (snd xy)) (combine xs ys).
+
+Lemma each_length {A B C} (f : A -> B -> C) xs ys : length xs = length ys -> length (each f xs ys) = length xs.
+Proof. intros H. unfold each. rewrite map_length, combine_length. lia. Qed.
+
+Lemma each_nth {A B C} (f : A -> B -> C) xs ys i a b c :
+  length xs = length ys -> i < length xs -> nth i (each f xs ys) c = f (nth i xs a) (nth i ys b).
+Proof.
+  revert ys i. induction xs as [|x xs IH]; intros [|y ys] i H Hi; simpl in *; try lia.
+  destruct i; [reflexivity|]. apply (IH ys i); lia.
+Qed.
+
+Definition next_states ss cs := each (fun s c => fst (block s c)) ss cs.
+Definition blocks_out ss cs := each (fun s c => snd (block s c)) ss cs.
+
+(* The final states after all blocks of each lane, as in spec/cryptol/Lanes.cry. *)
+Definition finals ss css := each (final block) ss css.
+
+Fixpoint write_all (m : memory) (ps : list nat) (bs : list (list Byte)) : memory :=
+  match ps, bs with
+  | p :: ps, b :: bs => write_all (write m p b) ps bs
+  | _, _ => m
+  end.
+
+(* The loop, from a test of the counter. *)
+Fixpoint loop_lanes (states pointers table n : nat) (ins outs : list nat) (live : Live) (m : memory) : Live * memory :=
+  match n with
+  | 0 => (live, m)
+  | S n =>
+      let '(live, after, out) :=
+        step (read m states memory_len) (read m pointers pointers_len)
+          (map (fun p => read m p in_len) ins) (map (fun p => read m p out_len) outs) (read m table table_len) live in
+      loop_lanes states pointers table n (map (Nat.add in_len) ins) (map (Nat.add out_len) outs) live
+        (write_all (write m states after) outs out)
+  end.
+
+(* The whole call. *)
+Definition call_lanes (states pointers table n : nat) (ins outs : list nat) (m : memory) : memory :=
+  let live := entry (read m states memory_len) (read m pointers pointers_len) (read m table table_len) in
+  let (live, m) := loop_lanes states pointers table n ins outs live m in
+  write m states (exit (read m states memory_len) (read m pointers pointers_len) (read m table table_len) live).
+
+(* k states of the right length, k blocks. *)
+Definition sized (len : nat) (xs : list (list Byte)) : Prop :=
+  length xs = k /\ forall i, i < k -> length (nth i xs []) = len.
+
+(* What SAW proves, with T for the bytes of the table. *)
+Variable T : list Byte.
+
+Hypothesis step_thm : forall m m1 p p1 ss cs os,
+  length m = memory_len -> length m1 = memory_len ->
+  sized state_len ss -> sized in_len cs -> sized out_len os ->
+  let '(live, after, out) := step (held m ss) p cs os T (entry (with_lanes m1 ss) p1 T) in
+  let next := next_states ss cs in
+  live = entry (with_lanes m1 next) p1 T /\ out = blocks_out ss cs /\
+  held after next = after /\ with_lanes after next = with_lanes m next.
+
+Hypothesis exit_thm : forall m m1 p p1 ss,
+  length m = memory_len -> length m1 = memory_len -> sized state_len ss ->
+  exit (held m ss) p T (entry (with_lanes m1 ss) p1 T) = with_lanes m ss.
+
+Hypothesis with_own_lanes : forall m, length m = memory_len -> with_lanes m (lanes m) = m.
+Hypothesis held_own_lanes : forall m, length m = memory_len -> held m (lanes m) = m.
+Hypothesis lanes_of_with : forall m ss, length m = memory_len -> sized state_len ss -> lanes (with_lanes m ss) = ss.
+Hypothesis with_lanes_twice : forall m ss ts, length m = memory_len -> sized state_len ss -> sized state_len ts ->
+  with_lanes (with_lanes m ss) ts = with_lanes m ts.
+
+(* The types of these functions. *)
+Hypothesis lanes_sized : forall m, length m = memory_len -> sized state_len (lanes m).
+Hypothesis with_lanes_length : forall m ss, length m = memory_len -> length (with_lanes m ss) = memory_len.
+Hypothesis step_length : forall m p cs os live,
+  length m = memory_len -> length (snd (fst (step m p cs os T live))) = memory_len.
+Hypothesis block_state : forall s c,
+  length s = state_len -> length c = in_len -> length (fst (block s c)) = state_len.
+Hypothesis block_output : forall s c,
+  length s = state_len -> length c = in_len -> length (snd (block s c)) = out_len.
+
+(* Which buffers have no byte in common, for n blocks. A lane's input and output may be the same buffer. *)
+Definition apart (states table n : nat) (ins outs : list nat) : Prop :=
+  length ins = k /\ length outs = k /\ disjoint states memory_len table table_len /\
+  (forall i, i < k ->
+    disjoint states memory_len (nth i ins 0) (in_len * n) /\
+    disjoint states memory_len (nth i outs 0) (out_len * n) /\
+    disjoint table table_len (nth i outs 0) (out_len * n) /\
+    ((nth i ins 0 = nth i outs 0 /\ in_len = out_len) \/
+     disjoint (nth i ins 0) (in_len * n) (nth i outs 0) (out_len * n))) /\
+  (forall i j, i < k -> j < k -> i <> j ->
+    disjoint (nth i ins 0) (in_len * n) (nth j outs 0) (out_len * n) /\
+    disjoint (nth i outs 0) (out_len * n) (nth j outs 0) (out_len * n)).
+
+Lemma write_all_outside ps : forall bs m a,
+  length ps = length bs ->
+  (forall i, i < length ps -> a < nth i ps 0 \/ nth i ps 0 + length (nth i bs []) <= a) ->
+  write_all m ps bs a = m a.
+Proof.
+  induction ps as [|p ps IH]; intros [|b bs] m a Hlen H; simpl in *; try lia; try reflexivity.
+  rewrite IH by (try lia; intros i Hi; apply (H (S i)); lia).
+  apply write_outside. apply (H 0). lia.
+Qed.
+
+Lemma read_write_all ps : forall bs m i,
+  length ps = length bs -> i < length ps ->
+  (forall j, j < length ps -> j <> i ->
+    disjoint (nth i ps 0) (length (nth i bs [])) (nth j ps 0) (length (nth j bs []))) ->
+  read (write_all m ps bs) (nth i ps 0) (length (nth i bs [])) = nth i bs [].
+Proof.
+  induction ps as [|p ps IH]; intros [|b bs] m i Hlen Hi H; simpl in *; try lia.
+  destruct i.
+  - transitivity (read (write m p b) p (length b)); [|apply read_write].
+    apply read_same. intros a Ha. apply write_all_outside; [lia|].
+    intros j Hj. specialize (H (S j) ltac:(lia) ltac:(lia)). simpl in H. unfold disjoint in H. lia.
+  - apply IH; try lia. intros j Hj Hne. apply (H (S j)); lia.
+Qed.
+
+Lemma nth_map_0 (f : nat -> nat) l i : i < length l -> nth i (map f l) 0 = f (nth i l 0).
+Proof. intros H. rewrite (nth_indep _ 0 (f 0)) by now rewrite map_length. apply map_nth. Qed.
+
+Lemma nth_map_list (f : nat -> list Byte) l i : i < length l -> nth i (map f l) [] = f (nth i l 0).
+Proof. intros H. rewrite (nth_indep _ [] (f 0)) by now rewrite map_length. apply map_nth. Qed.
+
+Lemma nth_map_lists (f : nat -> list (list Byte)) l i : i < length l -> nth i (map f l) [] = f (nth i l 0).
+Proof. intros H. rewrite (nth_indep _ [] (f 0)) by now rewrite map_length. apply map_nth. Qed.
+
+Lemma reads_sized m len ps : length ps = k -> sized len (map (fun p => read m p len) ps).
+Proof.
+  intros H. split; [now rewrite map_length|]. intros i Hi. rewrite nth_map_list by lia. apply read_length.
+Qed.
+
+Lemma next_sized ss cs : sized state_len ss -> sized in_len cs -> sized state_len (next_states ss cs).
+Proof.
+  intros [Hs Hss] [Hc Hcs]. split; [unfold next_states; rewrite each_length; lia|].
+  intros i Hi. unfold next_states. rewrite each_nth with (a := []) (b := []) by lia. auto.
+Qed.
+
+Lemma out_sized ss cs : sized state_len ss -> sized in_len cs -> sized out_len (blocks_out ss cs).
+Proof.
+  intros [Hs Hss] [Hc Hcs]. split; [unfold blocks_out; rewrite each_length; lia|].
+  intros i Hi. unfold blocks_out. rewrite each_nth with (a := []) (b := []) by lia. auto.
+Qed.
+
+Definition css_of (m : memory) (n : nat) (ins : list nat) := map (fun p => chunks m p in_len n) ins.
+
+Lemma chunks_sized m at_ size n : forall c, In c (chunks m at_ size n) -> length c = size.
+Proof.
+  revert at_. induction n as [|n IH]; intros at_ c H; [contradiction|].
+  destruct H as [<-|H]; [apply read_length|eauto].
+Qed.
+
+Lemma final_length cs : forall s,
+  length s = state_len -> (forall c, In c cs -> length c = in_len) -> length (final block s cs) = state_len.
+Proof.
+  induction cs as [|c cs IH]; intros s Hs H; [assumption|].
+  change (final block s (c :: cs)) with (final block (fst (block s c)) cs).
+  apply IH; [apply block_state; [assumption|apply H; now left]|intros; apply H; now right].
+Qed.
+
+Lemma finals_sized m n ss ins : length ins = k -> sized state_len ss -> sized state_len (finals ss (css_of m n ins)).
+Proof.
+  intros Hi [Hs Hss]. unfold finals, css_of. split; [rewrite each_length; rewrite ?map_length; lia|].
+  intros i H. rewrite each_nth with (a := []) (b := []) by (rewrite ?map_length; lia).
+  rewrite nth_map_lists by lia. apply final_length; [auto|]. apply chunks_sized.
+Qed.
+
+Lemma loop_lanes_blocks states pointers table m1 p1 : length m1 = memory_len -> forall n ins outs m mem ss,
+  apart states table n ins outs -> sized state_len ss -> read m table table_len = T ->
+  length mem = memory_len -> read m states memory_len = held mem ss ->
+  let (live, m') := loop_lanes states pointers table n ins outs (entry (with_lanes m1 ss) p1 T) m in
+  let last := finals ss (css_of m n ins) in
+  live = entry (with_lanes m1 last) p1 T /\
+  (exists mem', length mem' = memory_len /\ read m' states memory_len = held mem' last /\
+     with_lanes mem' last = with_lanes mem last) /\
+  (forall i, i < k ->
+     chunks m' (nth i outs 0) out_len n = outputs block (nth i ss []) (chunks m (nth i ins 0) in_len n)) /\
+  (forall a, (forall i, i < k -> a < nth i outs 0 \/ nth i outs 0 + out_len * n <= a) ->
+     a < states \/ states + memory_len <= a -> m' a = m a).
+Proof.
+  intros Hm1. induction n as [|n IH]; intros ins outs m mem ss Hapart Hss HT Hmem Hheld.
+  - assert (E : finals ss (css_of m 0 ins) = ss).
+    { destruct Hapart as (Hi & _). destruct Hss as [Hs _]. unfold finals, css_of.
+      apply nth_ext with (d := []) (d' := []).
+      - rewrite each_length; rewrite ?map_length; lia.
+      - intros i H. rewrite each_length in H by (rewrite map_length; lia).
+        rewrite each_nth with (a := []) (b := []) by (rewrite ?map_length; lia).
+        now rewrite nth_map_lists by lia. }
+    simpl. rewrite E. repeat split. now exists mem.
+  - pose proof Hapart as (Hins & Houts & Hst & Hone & Htwo).
+    simpl loop_lanes. rewrite Hheld, HT.
+    set (cs := map (fun p => read m p in_len) ins). set (os := map (fun p => read m p out_len) outs).
+    set (p := read m pointers pointers_len).
+    assert (Hcs : sized in_len cs) by now apply reads_sized.
+    assert (Hos : sized out_len os) by now apply reads_sized.
+    pose proof (step_thm mem m1 p p1 ss cs os Hmem Hm1 Hss Hcs Hos) as Hstep.
+    assert (Hlen : length (held mem ss) = memory_len) by (rewrite <- Hheld; apply read_length).
+    pose proof (step_length (held mem ss) p cs os (entry (with_lanes m1 ss) p1 T) Hlen) as Hafter.
+    destruct (step (held mem ss) p cs os T (entry (with_lanes m1 ss) p1 T)) as [[live after] out].
+    simpl in Hafter. cbv zeta in Hstep. destruct Hstep as (Hlive & Hout & Hkept & Hothers).
+    set (next := next_states ss cs) in *.
+    assert (Hnext : sized state_len next) by now apply next_sized.
+    assert (Hsized : sized out_len out) by (rewrite Hout; now apply out_sized).
+    set (ma := write m states after). set (mb := write_all ma outs out).
+    assert (Hb : forall a, (forall i, i < k -> a < nth i outs 0 \/ nth i outs 0 + out_len <= a) -> mb a = ma a).
+    { intros a Ha. apply write_all_outside; [destruct Hsized; lia|]. intros i Hi. destruct Hsized as [_ Hl].
+      rewrite Hl by lia. apply Ha. lia. }
+    assert (Ha : forall a, a < states \/ states + memory_len <= a -> ma a = m a).
+    { intros a H. apply write_outside. now rewrite Hafter. }
+    assert (Hrest : css_of mb n (map (Nat.add in_len) ins) = css_of m n (map (Nat.add in_len) ins)).
+    { unfold css_of. rewrite !map_map. apply nth_ext with (d := []) (d' := []); [now rewrite !map_length|].
+      intros i Hi. rewrite map_length in Hi. rewrite !nth_map_lists by lia.
+      apply chunks_same. intros a Hin. rewrite Hb, Ha; [reflexivity| |].
+      - destruct (Hone i ltac:(lia)) as (D & _). unfold disjoint in D. nia.
+      - intros j Hj. destruct (Nat.eq_dec i j) as [<-|Hne].
+        + destruct (Hone i ltac:(lia)) as (_ & _ & _ & [[E El]|D]); [|unfold disjoint in D]; nia.
+        + destruct (Htwo i j ltac:(lia) Hj Hne) as (D & _). unfold disjoint in D. nia. }
+    assert (Hlast : finals ss (css_of m (S n) ins) = finals next (css_of m n (map (Nat.add in_len) ins))).
+    { unfold finals, css_of, next, next_states. destruct Hss as [Hs _].
+      apply nth_ext with (d := []) (d' := []).
+      - rewrite !each_length; rewrite ?each_length, ?map_length; try lia; unfold cs; rewrite ?map_length; lia.
+      - intros i Hi. rewrite each_length in Hi by (rewrite map_length; lia).
+        assert (Hc : length cs = k) by now destruct Hcs.
+        rewrite !each_nth with (a := []) (b := []) by (rewrite ?each_length; rewrite ?map_length; lia).
+        rewrite !nth_map_lists by (rewrite ?map_length; lia). rewrite nth_map_0 by lia.
+        unfold cs. rewrite nth_map_list by lia. simpl chunks.
+        rewrite (Nat.add_comm (nth i ins 0) in_len). reflexivity. }
+    rewrite Hlive.
+    specialize (IH (map (Nat.add in_len) ins) (map (Nat.add out_len) outs) mb after next).
+    destruct (loop_lanes states pointers table n (map (Nat.add in_len) ins) (map (Nat.add out_len) outs)
+                (entry (with_lanes m1 next) p1 T) mb) as [live' m'] eqn:El.
+    destruct IH as (IHlive & (mem' & IHl & IHheld & IHothers) & IHout & IHframe).
+    + split; [now rewrite map_length|]. split; [now rewrite map_length|]. split; [assumption|]. split.
+      * intros i Hi. rewrite !nth_map_0 by lia. destruct (Hone i Hi) as (D1 & D2 & D3 & D4).
+        unfold disjoint in *. repeat split; nia.
+      * intros i j Hi Hj Hne. rewrite !nth_map_0 by lia. destruct (Htwo i j Hi Hj Hne) as (D5 & D6).
+        unfold disjoint in *. split; nia.
+    + assumption.
+    + rewrite <- HT. apply read_same. intros a Hin. rewrite Hb, Ha; [reflexivity| |].
+      * unfold disjoint in Hst. lia.
+      * intros i Hi. destruct (Hone i Hi) as (_ & _ & D & _). unfold disjoint in D. nia.
+    + assumption.
+    + rewrite Hkept. transitivity (read ma states (length after)); [|apply read_write].
+      rewrite Hafter. apply read_same. intros a Hin. apply Hb. intros i Hi.
+      destruct (Hone i Hi) as (_ & D & _). unfold disjoint in D. nia.
+    + rewrite Hrest in *. cbv zeta. rewrite Hlast.
+      assert (Hls : sized state_len (finals next (css_of m n (map (Nat.add in_len) ins)))).
+      { apply finals_sized; [now rewrite map_length|assumption]. }
+      repeat split.
+      * assumption.
+      * exists mem'. repeat split; try assumption.
+        rewrite IHothers.
+        rewrite <- (with_lanes_twice after next) by assumption.
+        rewrite Hothers. now apply with_lanes_twice.
+      * intros i Hi. simpl chunks.
+        change (outputs block (nth i ss []) (read m (nth i ins 0) in_len :: chunks m (nth i ins 0 + in_len) in_len n))
+          with (snd (block (nth i ss []) (read m (nth i ins 0) in_len)) ::
+                outputs block (fst (block (nth i ss []) (read m (nth i ins 0) in_len)))
+                  (chunks m (nth i ins 0 + in_len) in_len n)).
+        assert (Hs : length ss = k) by now destruct Hss.
+        assert (Hc : length cs = k) by now destruct Hcs.
+        assert (Eo : nth i out [] = snd (block (nth i ss []) (read m (nth i ins 0) in_len))).
+        { rewrite Hout. unfold blocks_out. rewrite each_nth with (a := []) (b := []) by lia.
+          unfold cs. now rewrite nth_map_list by lia. }
+        f_equal.
+        -- rewrite <- Eo. destruct Hsized as [Hl Hls'].
+           transitivity (read mb (nth i outs 0) (length (nth i out []))); [|apply read_write_all; try lia].
+           { rewrite (Hls' i Hi). apply read_same. intros a Hin. apply IHframe.
+             - intros j Hj. rewrite nth_map_0 by lia. destruct (Nat.eq_dec i j) as [<-|Hne]; [lia|].
+               destruct (Htwo i j Hi Hj Hne) as (_ & D). unfold disjoint in D. nia.
+             - destruct (Hone i Hi) as (_ & D & _). unfold disjoint in D. nia. }
+           { intros j Hj Hne. rewrite !Hls' by lia. destruct (Htwo i j Hi ltac:(lia) ltac:(lia)) as (_ & D).
+             unfold disjoint in *. nia. }
+        -- specialize (IHout i Hi). rewrite !nth_map_0 in IHout by lia.
+           rewrite (Nat.add_comm (nth i outs 0) out_len). rewrite IHout.
+           assert (En : nth i next [] = fst (block (nth i ss []) (read m (nth i ins 0) in_len))).
+           { unfold next, next_states. rewrite each_nth with (a := []) (b := []) by lia.
+             unfold cs. now rewrite nth_map_list by lia. }
+           rewrite En, (Nat.add_comm (nth i ins 0) in_len). f_equal.
+           assert (Ec : nth i (css_of mb n (map (Nat.add in_len) ins)) [] =
+                        nth i (css_of m n (map (Nat.add in_len) ins)) []) by now rewrite Hrest.
+           unfold css_of in Ec. rewrite !nth_map_lists in Ec by (rewrite map_length; lia).
+           rewrite nth_map_0 in Ec by lia. assumption.
+      * intros a Hout' Hin. rewrite IHframe, Hb, Ha; try assumption; [reflexivity| |].
+        -- intros i Hi. specialize (Hout' i Hi). nia.
+        -- intros i Hi. rewrite nth_map_0 by lia. specialize (Hout' i Hi). nia.
+Qed.
+
+(* A call, for every n: the states and the outputs are the specification's, and no other byte is changed. *)
+Theorem lanes_for_every_n : forall n states pointers table ins outs m,
+  read m table table_len = T -> apart states table n ins outs ->
+  let ss := lanes (read m states memory_len) in
+  let css := map (fun p => chunks m p in_len n) ins in
+  let m' := call_lanes states pointers table n ins outs m in
+  read m' states memory_len = with_lanes (read m states memory_len) (finals ss css) /\
+  lanes (read m' states memory_len) = finals ss css /\
+  (forall i, i < k -> chunks m' (nth i outs 0) out_len n = outputs block (nth i ss []) (nth i css [])) /\
+  (forall a, (forall i, i < k -> a < nth i outs 0 \/ nth i outs 0 + out_len * n <= a) ->
+     a < states \/ states + memory_len <= a -> m' a = m a).
+Proof.
+  intros n states pointers table ins outs m HT Hapart ss css m'.
+  set (s0 := read m states memory_len) in *.
+  assert (Hs0 : length s0 = memory_len) by apply read_length.
+  assert (Hss : sized state_len ss) by now apply lanes_sized.
+  pose proof Hapart as (Hins & Houts & Hst & Hone & _).
+  pose proof (loop_lanes_blocks states pointers table s0 (read m pointers pointers_len) Hs0 n ins outs m s0 ss
+    Hapart Hss HT Hs0) as H.
+  unfold m', call_lanes. rewrite HT. fold s0.
+  assert (Eheld : s0 = held s0 ss) by (symmetry; now apply held_own_lanes).
+  assert (Ewith : with_lanes s0 ss = s0) by now apply with_own_lanes.
+  specialize (H Eheld). rewrite Ewith in H.
+  destruct (loop_lanes states pointers table n ins outs (entry s0 (read m pointers pointers_len) T) m) as [live m1].
+  cbv zeta in H. change (css_of m n ins) with css in H.
+  destruct H as (Hlive & (mem' & Hl & Hheld & Hothers) & Hout & Hframe).
+  assert (Hlast : sized state_len (finals ss css)) by now apply finals_sized.
+  assert (HT1 : read m1 table table_len = T).
+  { rewrite <- HT. apply read_same. intros a Ha. apply Hframe.
+    - intros i Hi. destruct (Hone i Hi) as (_ & _ & D & _). unfold disjoint in D. nia.
+    - unfold disjoint in Hst. lia. }
+  rewrite HT1, Hheld, Hlive, exit_thm by assumption. rewrite Hothers.
+  assert (Hw : length (with_lanes s0 (finals ss css)) = memory_len) by now apply with_lanes_length.
+  assert (Hread : read (write m1 states (with_lanes s0 (finals ss css))) states memory_len =
+                  with_lanes s0 (finals ss css)).
+  { pose proof (read_write m1 states (with_lanes s0 (finals ss css))) as E. now rewrite Hw in E. }
+  rewrite Hread. repeat split.
+  - now apply lanes_of_with.
+  - intros i Hi. assert (E : nth i css [] = chunks m (nth i ins 0) in_len n).
+    { unfold css. now rewrite nth_map_lists by lia. }
+    rewrite E, <- Hout by assumption.
+    apply chunks_same. intros a Ha. apply write_outside. rewrite Hw.
+    destruct (Hone i Hi) as (_ & D & _). unfold disjoint in D. nia.
+  - intros a Ho Ha. rewrite write_outside by now rewrite Hw. now apply Hframe.
+Qed.
+
+End Lanes.
 End Memory.

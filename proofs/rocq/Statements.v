@@ -542,3 +542,15 @@ Print Blocks.call.
 Print Blocks.placed.
 Check Blocks.blocks_for_every_n.
 Print Assumptions Blocks.blocks_for_every_n.
+
+Print Blocks.each.
+Print Blocks.next_states.
+Print Blocks.blocks_out.
+Print Blocks.finals.
+Print Blocks.write_all.
+Print Blocks.loop_lanes.
+Print Blocks.call_lanes.
+Print Blocks.sized.
+Print Blocks.apart.
+Check Blocks.lanes_for_every_n.
+Print Assumptions Blocks.lanes_for_every_n.

@@ -162,8 +162,15 @@ pub fn inventory() -> Inventory {
     inventory
 }
 
-/// The theorem that extends one loop iteration to any number of blocks.
-pub const EVERY_N: &str = "blocks_for_every_n";
+/// The theorem that extends one loop iteration of a kernel to any number of blocks.
+#[must_use]
+pub fn every_n(kernel: &Kernel) -> &'static str {
+    if kernel.has_lanes() {
+        "lanes_for_every_n"
+    } else {
+        "blocks_for_every_n"
+    }
+}
 
 /// The theorems that together prove a kernel for every input and any number of blocks. The permutation takes no blocks.
 /// A loop needs its step (in place too, if the kernel allows it) and its exit.
@@ -208,7 +215,7 @@ fn kernel_entry(level: &Level, kernel: &Kernel, common: &Kernels) -> Operation {
     }
     let complete = needed(level, kernel).iter().all(|name| theorems.contains(name));
     if kernel.has_count() {
-        theorems.insert(0, EVERY_N.to_owned());
+        theorems.insert(0, every_n(kernel).to_owned());
         assumptions.insert("rocq".to_owned());
     }
     Operation {

@@ -12,7 +12,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use veriplex_assurance::evidence::{
-    EVERY_N, Inventory, Operation, inventory, needed, read, rocq_theorems, root, saw_theorems, spread,
+    Inventory, Operation, every_n, inventory, needed, read, rocq_theorems, root, saw_theorems, spread,
 };
 use veriplex_lift::table::TABLE;
 
@@ -324,7 +324,7 @@ fn evidence_supports_statuses() {
             };
             let has = |theorem: &str| theorems.iter().any(|t| t == theorem);
             needed(level, kernel).iter().all(|theorem| has(theorem))
-                && (!kernel.has_count() || rocq.contains(EVERY_N) && has(EVERY_N))
+                && (!kernel.has_count() || rocq.contains(every_n(kernel)) && has(every_n(kernel)))
         };
         let bitcode = |bounded: bool| {
             o.names.iter().all(|name| {

@@ -102,6 +102,7 @@ fn constants(effect: &Effect) -> Option<(&'static str, Vec<u64>)> {
             };
             (*function, operands.iter().filter_map(constant).collect())
         }
+        Effect::StorePart { function, part, .. } => (*function, vec![*part]),
         Effect::Add { constant, .. } => {
             let function = if *constant < 0 { "sub" } else { "add" };
             (function, vec![constant.unsigned_abs()])
@@ -163,8 +164,8 @@ impl Loop {
         for (segment, place) in [(&entry, 0), (&step, body)] {
             let written =
                 |(buffer, contents): &(Buffer, String)| buffer.stride.is_none() && *contents != buffer.name;
-            // Kernels for lanes keep words of the states in memory: an iteration returns what it leaves there.
-            if !lanes && segment.machine.buffers.iter().any(written) {
+            // In a kernel for lanes an iteration may: then it returns what it leaves there.
+            if !(lanes && place == body) && segment.machine.buffers.iter().any(written) {
                 return Err(Error::new(
                     place,
                     "a buffer without blocks is written before the loop ends",

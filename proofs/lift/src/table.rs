@@ -27,7 +27,7 @@ pub struct Table {
     #[serde(rename = "table", default)]
     pub constants: Vec<Constants>,
     /// The kernels.
-    #[serde(rename = "kernel")]
+    #[serde(rename = "kernel", default)]
     pub kernels: Vec<Kernel>,
 }
 
@@ -208,6 +208,12 @@ impl Kernel {
         self.arguments.iter().any(|argument| argument.may_be.is_some())
     }
 
+    /// Whether it works on several states, each with a buffer of its own. (A permutation has no other buffer.)
+    #[must_use]
+    pub fn has_lanes(&self) -> bool {
+        self.cryptol.starts_with("Lanes::")
+    }
+
     /// Whether it has a loop, over as many blocks as one of its arguments says.
     #[must_use]
     pub fn has_count(&self) -> bool {
@@ -359,6 +365,18 @@ impl Table {
     pub fn find(&self, architecture: Architecture, symbol: &str) -> Option<(&Level, &Kernel)> {
         (self.all()).find(|(level, kernel)| {
             level.target.architecture == architecture && level.symbol(kernel) == symbol
+        })
+    }
+
+    /// Whether a kernel for this architecture reads the table of constants with this name.
+    #[must_use]
+    pub fn reads_constants(&self, architecture: Architecture, name: &str) -> bool {
+        self.all().any(|(level, kernel)| {
+            level.target.architecture == architecture
+                && kernel
+                    .arguments
+                    .iter()
+                    .any(|argument| argument.table() == Some(name))
         })
     }
 
