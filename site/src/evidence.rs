@@ -178,7 +178,7 @@ impl Evidence {
 
 /// What theorems with such a name say.
 fn words(name: &str) -> &'static str {
-    const WORDS: [(&str, &str); 13] = [
+    const WORDS: [(&str, &str); 15] = [
         (
             "_lifted_thm",
             "For every state: what the machine code, lifted to Cryptol, does to the state is what the specification says, and the vector registers are zero at the end.",
@@ -216,8 +216,16 @@ fn words(name: &str) -> &'static str {
             "The table of round constants in the build holds K(1) to K(72) of the specification.",
         ),
         (
+            "round_constants_x4_thm",
+            "The table of round constants for lanes in the build holds K(1) to K(72), each four times.",
+        ),
+        (
             "blocks_for_every_n",
             "If one iteration computes one block, then n iterations compute n blocks, for every n (Rocq; by induction).",
+        ),
+        (
+            "lanes_for_every_n",
+            "The same for several lanes, each with its own buffer (Rocq; by induction).",
         ),
         (
             "_x86_64",

@@ -29,7 +29,7 @@ const WAYS: [(&str, &str, &str); 3] = [
 /// Said wherever kernels are used.
 const LANES: &str = "Where the CPU has the instructions, <code>tree</code>, <code>seekable</code>, <code>digest_many</code>, \
     <code>mac_many</code>, <code>seal_many</code> and <code>open_many</code> run kernels for several lanes, which are \
-    tested, not proved.";
+    proved like those for one; the Rust that fills the lanes is tested.";
 
 pub fn write(site: &Site, evidence: &Evidence) -> io::Result<()> {
     site.write(

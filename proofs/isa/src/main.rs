@@ -94,13 +94,19 @@ mod forms {
         vpalignr_0 vpalignr_14 vpalignr_15 vpalignr_16 vpalignr_31 vpalignr_255
         movq movabs add_94 dec cmp_0_ja jmp
         add_94_ja_near cmp_3_ja_near cmp_3_dec_ja_near jmp_near ret;
-        17 words, WIDE, is_x86_feature_detected("vaes", "avx512f"):
+        17 words, WIDE, is_x86_feature_detected("vaes", "avx512f", "avx512bw"):
         vpxor_above vpxor_zero_above vaesenc_above vmovdqu_register_above vmovdqu_load_above
         vpslldq_above vpsrldq_above vpalignr_above movq_above
         vmovdqu_ymm_register vmovdqu_ymm_store_register vmovdqu_ymm_load vmovdqu_ymm_store
         vpxor_ymm_register vpxor_ymm_memory vpxor_ymm_zero vaesenc_ymm vbroadcasti128
         vmovdqu64_register vmovdqu64_store_register vmovdqu64_load vmovdqu64_store
-        vpxorq_register vpxorq_memory vpxorq_zero vaesenc_zmm vbroadcasti32x4 zmm_high;
+        vpxorq_register vpxorq_memory vpxorq_zero vaesenc_zmm vbroadcasti32x4 zmm_high
+        vpslldq_ymm_14 vpsrldq_ymm_2 vpsrldq_ymm_14 vpalignr_ymm_14
+        vpslldq_zmm_14 vpsrldq_zmm_2 vpsrldq_zmm_14 vpalignr_zmm_2 vpalignr_zmm_14
+        vinserti128_0 vinserti128_1 vinserti128_memory_1 vinserti64x4_0 vinserti64x4_1 vinserti64x4_memory_1
+        vextracti128_0 vextracti128_1
+        vshufi64x2_0 vshufi64x2_27 vshufi64x2_68 vshufi64x2_136 vshufi64x2_221 vshufi64x2_238
+        vpternlogq_xor vmovq vzeroall vmovdqu_index xor_index mov_pointer;
     }
 
     #[cfg(target_arch = "aarch64")]

@@ -133,3 +133,61 @@ wide_begin zmm_high
 	vpxorq %zmm17, %zmm0, %zmm31
 	vmovdqu64 %zmm31, %zmm0
 wide_end zmm_high
+
+# On every 128 bits.
+wide vpslldq_ymm_14, vpslldq $14, %ymm1, %ymm0
+wide vpsrldq_ymm_2, vpsrldq $2, %ymm1, %ymm0
+wide vpsrldq_ymm_14, vpsrldq $14, %ymm1, %ymm0
+wide vpalignr_ymm_14, vpalignr $14, %ymm1, %ymm0, %ymm0
+wide vpslldq_zmm_14, vpslldq $14, %zmm1, %zmm0
+wide vpsrldq_zmm_2, vpsrldq $2, %zmm1, %zmm0
+wide vpsrldq_zmm_14, vpsrldq $14, %zmm1, %zmm0
+wide vpalignr_zmm_2, vpalignr $2, %zmm1, %zmm0, %zmm0
+wide vpalignr_zmm_14, vpalignr $14, %zmm1, %zmm0, %zmm0
+
+# Parts of registers.
+wide vinserti128_0, vinserti128 $0, %xmm1, %ymm0, %ymm0
+wide vinserti128_1, vinserti128 $1, %xmm1, %ymm0, %ymm0
+wide vinserti128_memory_1, vinserti128 $1, 8(%rdi), %ymm0, %ymm0
+wide vinserti64x4_0, vinserti64x4 $0, %ymm1, %zmm0, %zmm0
+wide vinserti64x4_1, vinserti64x4 $1, %ymm1, %zmm0, %zmm0
+wide vinserti64x4_memory_1, vinserti64x4 $1, 8(%rdi), %zmm0, %zmm0
+.macro wide_extract half
+wide_begin vextracti128_\half
+	vextracti128 $\half, %ymm1, 8(%rdi)
+	vmovdqu64 (%rdi), %zmm0
+	vmovdqu64 64(%rdi), %zmm1
+wide_end vextracti128_\half
+.endm
+wide_extract 0
+wide_extract 1
+wide vshufi64x2_0, vshufi64x2 $0, %zmm1, %zmm0, %zmm0
+wide vshufi64x2_27, vshufi64x2 $27, %zmm1, %zmm0, %zmm0
+wide vshufi64x2_68, vshufi64x2 $68, %zmm1, %zmm0, %zmm0
+wide vshufi64x2_136, vshufi64x2 $136, %zmm1, %zmm0, %zmm0
+wide vshufi64x2_221, vshufi64x2 $221, %zmm1, %zmm0, %zmm0
+wide vshufi64x2_238, vshufi64x2 $238, %zmm1, %zmm0, %zmm0
+wide_begin vpternlogq_xor
+	vpsrldq $2, %zmm0, %zmm2
+	vpternlogq $0x96, %zmm2, %zmm1, %zmm0
+wide_end vpternlogq_xor
+wide vmovq, vmovq %rax, %xmm0
+wide vzeroall, vzeroall
+
+# Indices and pointers from memory, which the lifter computes itself.
+wide_begin vmovdqu_index
+	xorl %eax, %eax
+	addq $8, %rax
+	vmovdqu (%rdi,%rax), %xmm0
+wide_end vmovdqu_index
+wide_begin xor_index
+	xorl %eax, %eax
+	vmovdqu (%rdi,%rax), %xmm0
+wide_end xor_index
+wide_begin mov_pointer
+	movq (%rdi), %rcx
+	movq %rdi, (%rdi)
+	movq (%rdi), %r8
+	movq %rcx, (%rdi)
+	vmovdqu 16(%r8), %xmm0
+wide_end mov_pointer

@@ -169,4 +169,33 @@ pub const MUTANTS: &[Mutant] = mutants! {
     "armv8" duplex_decrypt_blocks {
         "block kept in place of the state": "\teor\tv16.16b, v0.16b, v20.16b\n" => "\teor\tv0.16b, v0.16b, v20.16b\n\tmov\tv16.16b, v0.16b\n", Refuted "armv8_duplex_decrypt_blocks_lifted_step_thm";
     }
+    "x86-64" simpira1024_permute_x2 {
+        "lanes swapped": "vmovdqu\t16(%rdi), %xmm5" => "vmovdqu\t32(%rdi), %xmm5", Refuted "simpira1024_permute_x2_lifted_thm";
+        "another lane changed": "\tret" => "\tvmovdqu\t%xmm0, 32(%rdi)\n\tret", Refuted "simpira1024_permute_x2_lifted_thm";
+        "store beyond the states": "vmovdqu\t%xmm8, 912(%rdi)" => "vmovdqu\t%xmm8, 928(%rdi)", Refused "bytes 928 to 943 of states, which has 928";
+    }
+    "x86-64" duplex_absorb_blocks_x2 {
+        "block of another lane": "\tmovq\t8(%rsi), " => "\tmovq\t0(%rsi), ", Refuted "duplex_absorb_blocks_x2_lifted_step_thm";
+    }
+    "x86-64-vaes" simpira1024_permute_x4 {
+        "constant of another call": "\\offset+128, 1, 9, 4, 12, 5, 13" => "\\offset+192, 1, 9, 4, 12, 5, 13", Refuted "vaes_simpira1024_permute_x4_lifted_thm";
+    }
+    "x86-64-vaes" duplex_absorb_blocks_x4 {
+        "a lane's block for another's": "simpira_load_pair_x4 32, %r8, %r9" => "simpira_load_pair_x4 32, %r8, %r10", Refuted "vaes_duplex_absorb_blocks_x4_lifted_step_thm";
+        "word in memory not kept": "\tvmovdqu\t%ymm1, 160(%rdi)\n" => "", Refuted "vaes_duplex_absorb_blocks_x4_lifted_step_thm";
+        "state written before the loop": "\txorl\t%eax, %eax" => "\tvmovdqu\t%ymm0, (%rdi)\n\txorl\t%eax, %eax", Refused "is written before the loop ends";
+        "pointer of no lane": "movq\t24(\\pointers), %r11" => "movq\t32(\\pointers), %r11", Refused "bytes 32 to 39 of input_pointers, which has 32";
+    }
+    "x86-64-vaes" duplex_decrypt_blocks_x4 {
+        "high lane lost": "vinserti128\t$1, \\at" => "vinserti128\t$0, \\at", Refuted "vaes_duplex_decrypt_blocks_x4_lifted_step_thm";
+    }
+    "x86-64-avx512" duplex_encrypt_blocks_x8 {
+        "output of another lane": "simpira_output_x8 \\states, \\pointers, \\offset, 8, 16" => "simpira_output_x8 \\states, \\pointers, \\offset, 8, 32", Refuted "avx512_duplex_encrypt_blocks_x8_lifted_step_thm";
+        "lanes in another order": "vshufi64x2\t$0xdd, %zmm26" => "vshufi64x2\t$0x88, %zmm26", Refuted "avx512_duplex_encrypt_blocks_x8_lifted_step_thm";
+        "register above the sixteenth not wiped": "\tvpxorq\t%zmm31, %zmm31, %zmm31\n" => "", Refused "xmm31 is as an iteration left it";
+        "another function of three registers": "\tret" => "\tvpternlogq\t$0x97, %zmm0, %zmm1, %zmm2\n\tret", Refused "not in the list of instructions";
+    }
+    "x86-64-avx512" duplex_squeeze_blocks_x8 {
+        "state not cleared in one lane": "\tvpxorq\t%zmm14, %zmm14, %zmm14\n" => "", Refuted "avx512_duplex_squeeze_blocks_x8_lifted_step_thm";
+    }
 };

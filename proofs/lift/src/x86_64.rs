@@ -1,7 +1,9 @@
 //! x86-64: the instructions that a kernel may have, each in its canonical encoding. `spec/cryptol/isa/X86_64.cry` says
-//! what they do. Those on 16 bytes are in Intel's list of instructions with data-independent timing. Those on 32 and 64
-//! bytes, and the others that only kernels without a proof use, have not been looked up there: do so before such a
-//! kernel counts as proved. Not all of these are defined in `spec/cryptol/isa/X86_64.cry`.
+//! what they do. Those that work on data are in Intel's list "Data Operand Independent Timing Instructions", which goes
+//! by mnemonics. VAESENC, VBROADCASTI128, VBROADCASTI32X4, VEXTRACTI128, VINSERTI128, VINSERTI64X4, VMOVDQU64, VMOVQ,
+//! VPALIGNR, VPSLLDQ, VPSRLDQ, VPTERNLOGQ, VPXORQ, VSHUFI64X2 and VZEROALL were looked up in copies of it: one of
+//! August 2024 in the tool doit-enforcer, which has all of them, and Jasmin's, which has no forms on 64 bytes and no
+//! VZEROALL.
 
 use crate::machine::{Address, Effect, Instruction, Operand, Register, VECTOR, View};
 use crate::{Error, Target};

@@ -1,5 +1,5 @@
-//! Instructions on 32 and 64 bytes, which no kernel has yet: what they lift to, that it is what the same on 16 bytes
-//! lifts to, and what is refused.
+//! Instructions on 32 and 64 bytes: what they lift to, that it is what the same on 16 bytes lifts to, and what is
+//! refused.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -83,7 +83,9 @@ let sets = [
     outside = fun form ->
       List.mem form [ "vpslldq_255"; "vpsrldq_255"; "vpalignr_31"; "vpalignr_255"; "cmp_0_ja"; "jmp" ] ||
       List.exists (fun prefix -> String.starts_with ~prefix form)
-        [ "vmovdqu_ymm"; "vpxor_ymm"; "vaesenc_ymm"; "vmovdqu64"; "vpxorq"; "vaesenc_zmm"; "vbroadcasti"; "zmm" ] };
+        [ "vmovdqu_ymm"; "vpxor_ymm"; "vaesenc_ymm"; "vmovdqu64"; "vpxorq"; "vaesenc_zmm"; "vbroadcasti"; "zmm";
+          "vpslldq_ymm"; "vpsrldq_ymm"; "vpalignr_ymm"; "vpslldq_zmm"; "vpsrldq_zmm"; "vpalignr_zmm"; "vinserti";
+          "vextracti"; "vshufi"; "vpternlogq"; "vmovq"; "vzeroall"; "vmovdqu_index"; "xor_index"; "mov_pointer" ] };
   { name = "AArch64"; isa = aarch64 (nat_of_int 16); general = 1; image_at = 0; stack = 31; link = Some 30;
     returning = "\xc0\x03\x5f\xd6"; resumed = "\xfe\x03\x02\xaa"; reload = "\x01\x10\x40\xf9"; scratch = [ 2 ];
     stores = [ "stp_least"; "stp_most"; "stur_least"; "stur_most" ];

@@ -18,7 +18,7 @@ struct Mutant {
     script: &'static str,
 }
 
-const MUTANTS: [Mutant; 16] = [
+const MUTANTS: [Mutant; 17] = [
     Mutant {
         what: "two round constants swapped in a kernel",
         file: "jasmin/x86-64/simpira1024_permute.s",
@@ -135,6 +135,16 @@ const MUTANTS: [Mutant; 16] = [
         )],
         theorem: "duplex_absorb_thm",
         script: "rust/duplex_absorb",
+    },
+    Mutant {
+        what: "a lane takes the block of another",
+        file: "jasmin/x86-64-vaes/duplex_absorb_blocks_x4.S",
+        edits: &[(
+            "simpira_load_pair_x4 32, %r8, %r9",
+            "simpira_load_pair_x4 32, %r8, %r10",
+        )],
+        theorem: "vaes_duplex_absorb_blocks_x4_lifted_step_thm",
+        script: "x86-64-vaes/duplex_absorb_blocks_x4",
     },
     Mutant {
         what: "theorems about lifted kernels that prove nothing",

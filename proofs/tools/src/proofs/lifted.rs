@@ -66,9 +66,12 @@ pub fn armv8(root: &Path, out: &Path) -> io::Result<Option<PathBuf>> {
     bytes::build(root, out, Some((rustc, &ARMV8))).map(Some)
 }
 
-/// Whether kernels without Jasmin source are made from this file.
+/// Whether the kernels of `armv8` are made from this file.
 pub fn is_assembled(file: &str) -> bool {
-    let written = TABLE.levels.iter().filter(|level| level.source != "jazz");
+    let written = TABLE
+        .levels
+        .iter()
+        .filter(|level| level.target.name == ARMV8.name);
     let folders = written.flat_map(|level| {
         [
             format!("jasmin/{}/", level.name),
@@ -172,8 +175,9 @@ fn holds(root: &Path, folder: &Path, kernel: &str, module: &str, theorem: &str) 
     fs::write(
         folder.join("check.cry"),
         format!(
-            "module check where\nimport Simpira1024\nimport Duplex\nimport Words (block, round_constants)\n\
-             import {kernel} as kernel\ntable = join (map block round_constants)\nproperty theorem ={statement}\n"
+            "module check where\nimport Simpira1024\nimport Duplex\nimport Lanes\nimport LiftedLanes\n\
+             import Words (block, round_constants)\nimport {kernel} as kernel\n\
+             table = join (map block round_constants)\nproperty theorem ={statement}\n"
         ),
     )?;
     let output = Command::new("cryptol")

@@ -207,7 +207,15 @@ pub fn files_of(root: &Path, script: &str) -> io::Result<Vec<String>> {
                     (kernel.levels[&level.name].include.iter()).map(|include| format!("{folder}/{include}")),
                 );
                 let backend = format!("rust/src/backend/{}", level.backend);
-                todo.extend(["kernels.rs", "declarations.rs"].map(|name| format!("{backend}/{name}")));
+                // Levels for lanes have them in mod.rs.
+                let rust =
+                    ["kernels.rs", "mod.rs", "declarations.rs"].map(|name| format!("{backend}/{name}"));
+                let missing = !root.join(&rust[0]).is_file();
+                todo.extend(
+                    rust.into_iter()
+                        .skip(usize::from(missing))
+                        .filter(|file| missing || !file.ends_with("mod.rs")),
+                );
                 todo.push(lifted::KERNELS_RS.to_owned());
             }
         }
