@@ -207,15 +207,13 @@ pub fn files_of(root: &Path, script: &str) -> io::Result<Vec<String>> {
                     (kernel.levels[&level.name].include.iter()).map(|include| format!("{folder}/{include}")),
                 );
                 let backend = format!("rust/src/backend/{}", level.backend);
-                // Levels for lanes have them in mod.rs.
-                let rust =
-                    ["kernels.rs", "mod.rs", "declarations.rs"].map(|name| format!("{backend}/{name}"));
-                let missing = !root.join(&rust[0]).is_file();
-                todo.extend(
-                    rust.into_iter()
-                        .skip(usize::from(missing))
-                        .filter(|file| missing || !file.ends_with("mod.rs")),
-                );
+                // Levels for lanes have their kernels in mod.rs.
+                let kernels = ["kernels.rs", "mod.rs"]
+                    .map(|name| format!("{backend}/{name}"))
+                    .into_iter()
+                    .find(|file| root.join(file).is_file())
+                    .unwrap_or_else(|| format!("{backend}/kernels.rs"));
+                todo.extend([kernels, format!("{backend}/declarations.rs")]);
                 todo.push(lifted::KERNELS_RS.to_owned());
             }
         }
