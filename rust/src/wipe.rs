@@ -19,18 +19,14 @@ const STACK_LEN: usize = 1 << 16;
 /// What `f` returns, and what it captures, is outside of that part: put secrets into a `Box`. Registers are not wiped,
 /// nor is anything if `f` panics or without the feature `zeroize`. The calling thread needs this much free stack.
 ///
-/// ```
-/// # #[cfg(feature = "ristretto")]
-/// # fn main() -> Result<(), veriplex::Error> {
-/// use veriplex::{keys::PrivateKey, label, sig};
+#[cfg_attr(all(feature = "getrandom", feature = "ristretto"), doc = "```")]
+#[cfg_attr(not(all(feature = "getrandom", feature = "ristretto")), doc = "```ignore")]
+/// use veriplex::{keys::PrivateKey, label, os_rng, sig};
 ///
-/// let key = Box::new(PrivateKey::from_uniform_bytes([7; 64])?); // in practice, 64 random bytes
+/// let key = Box::new(PrivateKey::generate(&mut os_rng()));
 /// let signature = veriplex::with_wiped_stack(|| sig::sign_deterministic(label!("com.example"), &key, b"message"));
 /// sig::verify(label!("com.example"), key.public_key(), b"message", &signature)?;
-/// # Ok(())
-/// # }
-/// # #[cfg(not(feature = "ristretto"))]
-/// # fn main() {}
+/// # Ok::<(), veriplex::Error>(())
 /// ```
 #[cfg(any(feature = "hybrid", feature = "zeroize"))]
 pub fn with_wiped_stack<R>(f: impl FnOnce() -> R) -> R {

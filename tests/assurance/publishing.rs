@@ -264,3 +264,59 @@ fn packaged_pages_have_absolute_links() {
     }
     assert!(links > 20);
 }
+
+/// The lines of examples in doc comments that make a key or a nonce of a constant. Examples that must not compile may.
+fn constant_secrets(source: &str) -> Vec<&str> {
+    let (mut inside, mut must_fail) = (false, false);
+    let mut found = Vec::new();
+    for line in source.lines() {
+        if line.contains("not(") && line.contains("doc = \"```") {
+            continue; // the other half of a condition
+        }
+        if line.contains("```") {
+            inside = !inside;
+            must_fail = line.contains("compile_fail");
+        } else if inside
+            && !must_fail
+            && [
+                "Key::from([",
+                "from_uniform_bytes([",
+                "let nonce = [",
+                "[1; 24]",
+                "let key = [",
+            ]
+            .iter()
+            .any(|constant| line.contains(constant))
+        {
+            found.push(line);
+        }
+    }
+    found
+}
+
+#[test]
+fn examples_draw_keys_and_nonces_at_random() {
+    let planted = "//! ```\n//! let key = Key::from([7; 32]);\n//! ```\n//! let nonce = [1; 24];";
+    assert_eq!(constant_secrets(planted), ["//! let key = Key::from([7; 32]);"]);
+    let mut folders = vec![root().join("rust/src")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let source = fs::read_to_string(&path).unwrap();
+                let comments: Vec<_> = (source.lines().map(str::trim_start))
+                    .filter(|line| line.starts_with("//") || line.contains("doc = \"```"))
+                    .collect();
+                let comments = comments.join("\n");
+                assert!(
+                    constant_secrets(&comments).is_empty(),
+                    "{}: {:?}",
+                    path.display(),
+                    constant_secrets(&comments)
+                );
+            }
+        }
+    }
+}
