@@ -63,7 +63,7 @@ pub struct Finding {
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:<38}", self.symbol)?;
+        write!(f, "{:<40}", self.symbol)?;
         match &self.difference {
             None => write!(f, "proved bytes at {:#x} ({} bytes)", self.address, self.len)?,
             Some(difference) => write!(f, "DIFFERENT at {:#x} ({difference})", self.address)?,

@@ -91,7 +91,7 @@ fn print(
     }
     let missing = missing(architectures, findings, proved);
     for (architecture, kernel) in &missing {
-        writeln!(out, "  {:<38}not found ({architecture})", kernel.symbol)?;
+        writeln!(out, "  {:<40}not found ({architecture})", kernel.symbol)?;
     }
     let differs = findings.iter().any(|finding| finding.difference.is_some());
     let bad = differs || findings.is_empty() || (!missing.is_empty() && !partial);
@@ -112,7 +112,7 @@ fn list() -> io::Result<u8> {
         let architecture = kernel.architecture.unwrap_or("data");
         writeln!(
             io::stdout(),
-            "{architecture:<8}{:<38}{:>6}  {sha256}",
+            "{architecture:<8}{:<40}{:>6}  {sha256}",
             kernel.symbol,
             kernel.len
         )?;

@@ -108,7 +108,7 @@ fn lines_and_exit_status() {
 
     let good = folder.file("good", &executable(&kernels));
     let good = good.to_str().unwrap();
-    let line = |kernel: usize, text: &str| format!("  {:<38}{text}", proved[kernel].symbol);
+    let line = |kernel: usize, text: &str| format!("  {:<40}{text}", proved[kernel].symbol);
     let first = line(
         0,
         &format!("proved bytes at 0x400079 ({} bytes)\n", kernels[0].len()),

@@ -44,21 +44,21 @@ fn all_right(file: &[u8]) -> Vec<Finding> {
     findings
 }
 
-/// One bit in one kernel: that kernel is wrong, and no other.
+/// One bit in one kernel: that kernel is wrong, and no other. The places take turns, as an audit of so large a program takes
+/// a while.
 fn flipped_bits_are_seen(file: &[u8]) {
     let proved = Proved::embedded().unwrap();
-    for right in all_right(file) {
-        for at in [0, 1, right.len / 2, right.len - 1] {
-            let mut changed = file.to_vec();
-            changed[right.file_offset + at] ^= 0x04;
-            let wrong: BTreeSet<String> = audit(&changed, &proved)
-                .unwrap()
-                .into_iter()
-                .filter(|finding| finding.difference.is_some())
-                .map(|finding| finding.symbol)
-                .collect();
-            assert_eq!(wrong, BTreeSet::from([right.symbol.clone()]), "+{at:#x}");
-        }
+    for (number, right) in all_right(file).into_iter().enumerate() {
+        let at = [0, 1, right.len / 2, right.len - 1][number % 4];
+        let mut changed = file.to_vec();
+        changed[right.file_offset + at] ^= 0x04;
+        let wrong: BTreeSet<String> = audit(&changed, &proved)
+            .unwrap()
+            .into_iter()
+            .filter(|finding| finding.difference.is_some())
+            .map(|finding| finding.symbol)
+            .collect();
+        assert_eq!(wrong, BTreeSet::from([right.symbol.clone()]), "+{at:#x}");
     }
 }
 

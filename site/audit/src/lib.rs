@@ -67,7 +67,7 @@ pub fn report_on(file: &[u8]) -> Result<String, veriplex_audit::Error> {
         let _ = write!(report, "\n{finding}");
     }
     for (architecture, kernel) in missing {
-        let _ = write!(report, "\n{:<38}not found ({architecture})", kernel.symbol);
+        let _ = write!(report, "\n{:<40}not found ({architecture})", kernel.symbol);
     }
     Ok(report)
 }
