@@ -160,15 +160,23 @@ impl<T: ObjectStore> SealedStore<T> {
             let body = Body::new(self.format.batch(), path, opener.clone(), 0..n, &range);
             (opener, body.open(stream, buffer).await?)
         };
+        self.verified_answer(path, options, begun, opener, range, payload)
+            .map(Some)
+    }
+
+    /// What was found in an object whose end is verified, which is kept for later reads.
+    fn verified_answer(
+        &self,
+        path: &Path,
+        options: &GetOptions,
+        begun: Begun,
+        opener: Opener,
+        range: Range<u64>,
+        payload: BoxStream<'static, Result<Bytes>>,
+    ) -> Result<GetResult> {
         self.remember(path, options, &begun.verified(opener));
         let meta = self.plain_meta(path, begun.meta)?;
-        Ok(Some(answer(
-            meta,
-            begun.attributes,
-            begun.extensions,
-            range,
-            payload,
-        )))
+        Ok(answer(meta, begun.attributes, begun.extensions, range, payload))
     }
 
     /// The header; then the segments needed, and the last one.
@@ -211,15 +219,8 @@ impl<T: ObjectStore> SealedStore<T> {
             let body = Body::new(self.format.batch(), path, opener.clone(), segments, &range);
             (opener, body.open(stream, BytesMut::new()).await?)
         };
-        self.remember(path, options, &begun.verified(opener));
-        let meta = self.plain_meta(path, begun.meta)?;
-        Ok(Some(answer(
-            meta,
-            begun.attributes,
-            begun.extensions,
-            range,
-            payload,
-        )))
+        self.verified_answer(path, options, begun, opener, range, payload)
+            .map(Some)
     }
 
     pub(crate) async fn read_ranges(&self, path: &Path, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
