@@ -47,7 +47,7 @@ test: ## run every test, with all features, without any, and with a fixed backen
 	    $(CARGO) run --quiet --all-features --example $$(basename $$example .rs) >/dev/null || exit 1; \
 	done
 	for backend in portable intrinsics; do \
-	    RUSTC_WORKSPACE_WRAPPER=$(CURDIR)/tests/rustc/$$backend \
+	    VERIPLEX_COMPILED_FOR=$$backend RUSTC_WORKSPACE_WRAPPER=$(CURDIR)/tests/rustc/$$backend \
 	        $(CARGO) test --workspace --all-features --test vectors || exit 1; \
 	done
 	RUSTFLAGS='--cfg veriplex_backend="$(ARCH)"' $(CARGO) check --lib --target-dir target/override

@@ -16,6 +16,20 @@ use veriplex::mhf::Mhf;
 use veriplex::siv::Siv;
 use veriplex::{Error, Label, Protocol, digest, oae2, stream};
 
+/// `make test` compiles these tests again for backends that it names.
+#[test]
+fn compiled_for_the_backend_asked_for() {
+    let compiled_for = if cfg!(veriplex_backend = "portable") {
+        "portable"
+    } else if cfg!(veriplex_intrinsics) {
+        "intrinsics"
+    } else {
+        "any"
+    };
+    let asked_for = std::env::var("VERIPLEX_COMPILED_FOR").unwrap_or_else(|_| compiled_for.to_owned());
+    assert_eq!(compiled_for, asked_for);
+}
+
 #[test]
 fn simpira1024() {
     let file = vectors("simpira1024");
