@@ -1,17 +1,14 @@
-//! Poly1305, `XChaCha`, NH, Adiantum and `HPolyC`, compared with the crates `poly1305` and `chacha20`.
+//! Poly1305, NH, Adiantum and `HPolyC`, the first compared with the crate `poly1305`.
 
 use std::hint::black_box;
 
-use chacha20::cipher::{KeyIvInit, StreamCipher};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use poly1305::universal_hash::KeyInit;
 use veriplex::adiantum::{Adiantum, HPolyC, WideBlockCipher};
-use veriplex::hazmat::chacha::xchacha;
 use veriplex::hazmat::nh::{self, Nh};
 use veriplex::hazmat::poly1305::Backend;
 
 const KEY: [u8; 32] = [7; 32];
-const NONCE: [u8; 24] = [1; 24];
 
 /// A benchmark for each size.
 fn sizes(c: &mut Criterion, name: &str, sizes: &[usize], mut run: impl FnMut(&mut [u8])) {
@@ -41,22 +38,6 @@ fn authenticators(c: &mut Criterion) {
     });
 }
 
-fn streams(c: &mut Criterion) {
-    const SIZES: [usize; 2] = [64, 64 << 10];
-    sizes(c, "xchacha12/portable", &SIZES, |data| {
-        xchacha::<12>(&KEY, &NONCE, data);
-    });
-    sizes(c, "xchacha12/the crate", &SIZES, |data| {
-        chacha20::XChaCha12::new(&KEY.into(), &NONCE.into()).apply_keystream(data);
-    });
-    sizes(c, "xchacha20/portable", &SIZES, |data| {
-        xchacha::<20>(&KEY, &NONCE, data);
-    });
-    sizes(c, "xchacha20/the crate", &SIZES, |data| {
-        chacha20::XChaCha20::new(&KEY.into(), &NONCE.into()).apply_keystream(data);
-    });
-}
-
 fn wide_blocks(c: &mut Criterion) {
     const SIZES: [usize; 2] = [512, 4096];
     let (adiantum, hpolyc) = (
@@ -79,5 +60,5 @@ fn wide_blocks(c: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, authenticators, streams, wide_blocks);
+criterion_group!(benches, authenticators, wide_blocks);
 criterion_main!(benches);

@@ -1,5 +1,6 @@
 //! What the benchmarks share that time many subjects in turn. `cargo bench -p veriplex-benches --bench permutation` runs one.
 
+use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 /// Something to be timed: each round of a benchmark runs every subject once, so that a change in the machine's speed affects
@@ -50,6 +51,38 @@ pub fn rounds(rounds: usize) -> usize {
     } else {
         1
     }
+}
+
+/// 36 dependent AES rounds, `repetitions` times: one permutation after the other takes at least that long.
+#[cfg(target_arch = "x86_64")]
+#[must_use]
+pub fn latency_bound(repetitions: usize) -> Option<Subject> {
+    use std::arch::x86_64::{_mm_aesenc_si128, _mm_cvtsi128_si64, _mm_set1_epi64x, _mm_setzero_si128};
+
+    #[target_feature(enable = "aes,avx")]
+    fn chain(n: usize) -> i64 {
+        let mut x = _mm_setzero_si128();
+        let key = _mm_set1_epi64x(0x0123_4567_89ab_cdef);
+        for _ in 0..n {
+            for _ in 0..36 {
+                x = _mm_aesenc_si128(x, key);
+            }
+        }
+        _mm_cvtsi128_si64(x)
+    }
+    (is_x86_feature_detected!("aes") && is_x86_feature_detected!("avx")).then(|| {
+        // SAFETY: we have just detected the features.
+        Subject::new("36 dependent AES rounds", move || unsafe {
+            black_box(chain(black_box(repetitions)));
+        })
+    })
+}
+
+/// None is known here.
+#[cfg(not(target_arch = "x86_64"))]
+#[must_use]
+pub fn latency_bound(_repetitions: usize) -> Option<Subject> {
+    None
 }
 
 // Registers that do not wait for each other: 1152 rounds of 16 bytes each time.

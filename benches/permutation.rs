@@ -5,39 +5,10 @@ use std::hint::black_box;
 
 use veriplex::hazmat::{Backend, RATE, STATE_LEN};
 use veriplex::{digest, label};
-use veriplex_benches::{Subject, rounds};
+use veriplex_benches::{Subject, latency_bound, rounds};
 
 const BLOCKS: usize = 64;
 const ROUNDS: usize = 400;
-
-/// 36 dependent AES rounds, `BLOCKS` times.
-#[cfg(target_arch = "x86_64")]
-fn aes_chain() -> Option<Subject> {
-    use std::arch::x86_64::{_mm_aesenc_si128, _mm_cvtsi128_si64, _mm_set1_epi64x, _mm_setzero_si128};
-
-    #[target_feature(enable = "aes,avx")]
-    fn chain(n: usize) -> i64 {
-        let mut x = _mm_setzero_si128();
-        let key = _mm_set1_epi64x(0x0123_4567_89ab_cdef);
-        for _ in 0..n {
-            for _ in 0..36 {
-                x = _mm_aesenc_si128(x, key);
-            }
-        }
-        _mm_cvtsi128_si64(x)
-    }
-    (is_x86_feature_detected!("aes") && is_x86_feature_detected!("avx")).then(|| {
-        // SAFETY: we have just detected the features.
-        Subject::new("36 dependent AES rounds", || unsafe {
-            black_box(chain(black_box(BLOCKS)));
-        })
-    })
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn aes_chain() -> Option<Subject> {
-    None
-}
 
 fn subjects(backend: Backend) -> Vec<Subject> {
     let name = |operation: &str| format!("{}/{operation}", backend.name());
@@ -88,7 +59,7 @@ fn small() -> Vec<Subject> {
 }
 
 fn main() {
-    let mut subjects: Vec<Subject> = aes_chain()
+    let mut subjects: Vec<Subject> = latency_bound(BLOCKS)
         .into_iter()
         .chain(Backend::available().flat_map(subjects))
         .chain(small())

@@ -2,7 +2,10 @@
 
 use std::hint::black_box;
 
+use chacha20::cipher::{KeyIvInit, StreamCipher};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use veriplex::hazmat::chacha::xchacha;
+use veriplex::hazmat::set_hardware_enabled;
 use veriplex::xoofff::{DomainBits, Offset, Xoofff};
 
 const KEY: [u8; 32] = [7; 32];
@@ -46,5 +49,34 @@ fn xoodoo(c: &mut Criterion) {
     });
 }
 
-criterion_group!(benches, xoofff, xoodoo);
+/// XORs the stream of `XChaCha` with so many rounds into data of each size: with the kernels of this CPU, by the portable
+/// code, and by the crate `chacha20`.
+fn xchacha_rounds<const ROUNDS: usize, C: KeyIvInit + StreamCipher>(c: &mut Criterion) {
+    const NONCE: [u8; 24] = [1; 24];
+    for (name, len) in [("64B", 64), ("4KiB", 4 << 10), ("64KiB", 64 << 10)] {
+        let mut data = vec![0x5a; len];
+        let mut group = c.benchmark_group(format!("xchacha{ROUNDS}/{name}"));
+        group.throughput(Throughput::Bytes(len as u64));
+        for (of, enabled) in [("veriplex", true), ("veriplex portable", false)] {
+            set_hardware_enabled(enabled);
+            group.bench_function(BenchmarkId::from_parameter(of), |b| {
+                b.iter(|| xchacha::<ROUNDS>(&KEY, &NONCE, black_box(&mut data)));
+            });
+        }
+        set_hardware_enabled(true);
+        group.bench_function(BenchmarkId::from_parameter("crate chacha20"), |b| {
+            b.iter(|| {
+                let mut cipher = C::new_from_slices(&KEY, &NONCE).expect("their sizes");
+                cipher.apply_keystream(black_box(&mut data));
+            });
+        });
+    }
+}
+
+fn streams(c: &mut Criterion) {
+    xchacha_rounds::<12, chacha20::XChaCha12>(c);
+    xchacha_rounds::<20, chacha20::XChaCha20>(c);
+}
+
+criterion_group!(benches, xoofff, xoodoo, streams);
 criterion_main!(benches);

@@ -6,7 +6,13 @@ From Veriplex Require Blocks Duplex Framing Protocol AES Simpira1024 KnownAnswer
   DuplexBlocks Blocks_x86_64 Returns DuplexMachine Sound_x86_64
   AArch64 Call_aarch64 Kernels_aarch64 Permute_aarch64 Blocks_aarch64 Sound_aarch64
   Tree Outboard Seekable ParallelAnswers ParallelHold.
+(* So that numbers, lists and strings print as such. *)
+From Coq Require Import NArith String List.
+Import ListNotations.
+Open Scope list_scope.
 Set Printing Width 110.
+(* Nothing is left out of a long term. *)
+Set Printing Depth 1000000.
 
 (* -- The specification ------------------------------------------------------------------------------------------- *)
 

@@ -3,6 +3,8 @@
 
 use core::array::from_fn;
 
+#[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+use crate::backend::chacha as kernels;
 use crate::wipe::Secret;
 use crate::{Error, Key};
 
@@ -66,7 +68,43 @@ pub fn xchacha<const ROUNDS: usize>(key: &[u8; 32], nonce: &[u8; 24], in_out: &m
     );
 }
 
-fn stream<const ROUNDS: usize>(key: &[u8; 32], nonce: [u8; 8], mut counter: u64, mut in_out: &mut [u8]) {
+fn stream<const ROUNDS: usize>(key: &[u8; 32], nonce: [u8; 8], counter: u64, in_out: &mut [u8]) {
+    #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+    if in_out.len() > kernels::FEW * BLOCK_LEN
+        && let Some(token) = kernels::Token::current()
+    {
+        return by_kernels::<ROUNDS>(token, key, nonce, counter, in_out);
+    }
+    portable::<ROUNDS>(key, nonce, counter, in_out);
+}
+
+/// Whole groups of blocks in place; the rest of a long rest in a group that is not used up.
+#[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+fn by_kernels<const ROUNDS: usize>(
+    token: kernels::Token,
+    key: &[u8; 32],
+    nonce: [u8; 8],
+    counter: u64,
+    in_out: &mut [u8],
+) {
+    let mut last = [0; 16];
+    last[8..].copy_from_slice(&nonce);
+    let start = Secret::new(start::<1>(key, &last).map(|[word]| word));
+    let len = token.group_len();
+    let (groups, rest) = in_out.split_at_mut(in_out.len() / len * len);
+    token.xor_blocks::<ROUNDS>(&start, counter, groups);
+    let counter = counter.wrapping_add((groups.len() / BLOCK_LEN) as u64);
+    if rest.len() > kernels::FEW * BLOCK_LEN {
+        let mut group = Secret::new([0; kernels::MAX_LANES * BLOCK_LEN]);
+        group[..rest.len()].copy_from_slice(rest);
+        token.xor_blocks::<ROUNDS>(&start, counter, &mut group[..len]);
+        rest.copy_from_slice(&group[..rest.len()]);
+    } else {
+        portable::<ROUNDS>(key, nonce, counter, rest);
+    }
+}
+
+fn portable<const ROUNDS: usize>(key: &[u8; 32], nonce: [u8; 8], mut counter: u64, mut in_out: &mut [u8]) {
     if in_out.len() > FEW * BLOCK_LEN {
         let mut blocks = Blocks::<LANES>::new(key, nonce);
         while in_out.len() > FEW * BLOCK_LEN {
@@ -175,5 +213,37 @@ fn quarter_round<const N: usize>(x: &mut State<N>, [a, b, c, d]: [usize; 4]) {
             q[changed] = (q[changed] ^ q[to]).rotate_left(shift);
         }
         [x[a][i], x[b][i], x[c][i], x[d][i]] = q;
+    }
+}
+
+#[cfg(all(test, veriplex_kernels, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+
+    fn agrees<const ROUNDS: usize>(token: kernels::Token, counter: u64, len: usize) {
+        let mut bytes = (0..=u8::MAX).cycle();
+        let (key, nonce) = (
+            from_fn(|_| bytes.next().unwrap()),
+            from_fn(|_| bytes.next().unwrap()),
+        );
+        let mut portable: [u8; 40 * BLOCK_LEN] = from_fn(|_| bytes.next().unwrap());
+        let mut kernels = portable;
+        super::portable::<ROUNDS>(&key, nonce, counter, &mut portable[..len]);
+        by_kernels::<ROUNDS>(token, &key, nonce, counter, &mut kernels[..len]);
+        assert!(portable == kernels, "{ROUNDS} {counter} {len}");
+    }
+
+    /// All lengths up to two groups and a half, numbers that do not fit into 32 bits while they are counted, and the last.
+    #[test]
+    fn kernels_agree_with_portable() {
+        for token in kernels::Token::available() {
+            for len in 0..=40 * BLOCK_LEN {
+                for counter in [0, (1 << 32) - 3, u64::MAX - 39] {
+                    agrees::<8>(token, counter, len);
+                }
+                agrees::<12>(token, 1 << 32, len);
+                agrees::<20>(token, u64::MAX - 20, len);
+            }
+        }
     }
 }

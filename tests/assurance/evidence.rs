@@ -103,6 +103,9 @@ pub struct Api {
     /// What it calls.
     #[serde(default)]
     pub operations: Vec<String>,
+    /// Whether it also runs these operations on several states at once, where there are kernels for that.
+    #[serde(default)]
+    pub lanes: bool,
     /// One of the statuses.
     pub status: String,
     /// Of `THEOREMS.txt` and of Rocq.
@@ -165,7 +168,7 @@ pub fn inventory() -> Inventory {
 /// The theorem that extends one loop iteration of a kernel to any number of blocks.
 #[must_use]
 pub fn every_n(kernel: &Kernel) -> &'static str {
-    if kernel.has_lanes() {
+    if kernel.has_pointers() {
         "lanes_for_every_n"
     } else {
         "blocks_for_every_n"

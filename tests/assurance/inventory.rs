@@ -272,6 +272,38 @@ fn entries_name_only_what_exists() {
     assert!(wrong.is_empty(), "proofs/inventory.toml:\n{}", wrong.join("\n"));
 }
 
+/// The parts that run kernels for lanes are those of the modules that call what fills the lanes, and of `hazmat`, which
+/// offers them.
+#[test]
+fn parts_with_lanes() {
+    let inventory = inventory();
+    let named: BTreeSet<String> = (inventory.api.iter().filter(|api| api.lanes))
+        .flat_map(|api| &api.items)
+        .map(|item| item.split("::").next().unwrap_or(item).to_owned())
+        .collect();
+    let calls = |path: &str| {
+        let text = read(path);
+        text.contains("many::run(") || text.contains("many::derive(")
+    };
+    let mut calling = BTreeSet::from(["hazmat".to_owned()]);
+    for entry in fs::read_dir(root().join("rust/src")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let path = format!("rust/src/{name}");
+        let file = if name.contains('.') {
+            path
+        } else {
+            format!("{path}/mod.rs")
+        };
+        if calls(&file) {
+            calling.insert(name.trim_end_matches(".rs").to_owned());
+        }
+    }
+    assert_eq!(
+        named, calling,
+        "proofs/inventory.toml: `lanes = true` belongs to these"
+    );
+}
+
 /// Tests that compare with the twin have names that begin like this.
 const TWIN_TESTS: [&str; 6] = [
     "tests/twin.rs::",
@@ -593,6 +625,9 @@ Every public item and every operation: what is proved or tested about it, and wh
         writeln!(text, "\n### {}\n", a.what).unwrap();
         writeln!(text, "- status: {}", a.status).unwrap();
         text += &entry("uses", &a.operations);
+        if a.lanes {
+            text += "- these also on several states at once\n";
+        }
         text += &entry("theorems", &a.theorems);
         text += &entry("tests", &a.tests);
         text += &entry("rests on", &a.assumptions);

@@ -270,6 +270,7 @@ mod linked {
     use veriplex::hazmat::{Backend, Duplex, RATE, STATE_LEN, set_hardware_enabled};
     use veriplex_lift::table::{Argument, Kernel, TABLE};
     use veriplex_lift::{Architecture, object_file};
+    use veriplex_spec::{chacha, xoodoo, xoofff};
 
     #[path = "../linked.rs"]
     mod addresses;
@@ -299,8 +300,27 @@ mod linked {
         ("Duplex::squeeze_blocks", Backend::squeeze_blocks),
     ];
 
+    /// The constants of the last six rounds and the 7 of `roll_e`, each sixteen times; the dwords of 64 bytes that end with
+    /// a state in the order of its shift register, and back. The first four of each may be anything.
+    fn xoofff_constants() -> Vec<u8> {
+        let place = |i: u32| 3 * (i % 4) + i / 4;
+        let word = |place: u32| (0..12).find(|i| 3 * (i % 4) + i / 4 == place).unwrap();
+        let numbers = |f: &dyn Fn(u32) -> u32| -> Vec<u32> {
+            (0..16_u32).map(|j| f(if j < 4 { j } else { j - 4 })).collect()
+        };
+        let repeated = (xoodoo::ROUND_CONSTANTS[6..].iter().chain(&[7])).flat_map(|constant| [*constant; 16]);
+        repeated
+            .chain(numbers(&|place| 4 + word(place)))
+            .chain(numbers(&place))
+            .flat_map(u32::to_le_bytes)
+            .collect()
+    }
+
     /// The bytes of a table of constants: `K(1)` to `K(72)` of the specification, each once or four times.
     fn constants(name: &str) -> Vec<u8> {
+        if name == "xoofff_constants_x16" {
+            return xoofff_constants();
+        }
         let times = match name {
             "simpira1024_round_constants" => 1,
             "simpira1024_round_constants_x4" => 4,
@@ -392,6 +412,12 @@ mod linked {
         if let Some(definition) = kernel.cryptol.strip_prefix("Lanes::") {
             return expected_of_lanes(definition, kernel, before);
         }
+        if kernel.cryptol == "ChaCha::xor_blocks" {
+            return expected_of_chacha(kernel, before);
+        }
+        if kernel.cryptol.starts_with("Xoofff::") {
+            return expected_of_xoofff(&kernel.cryptol, before);
+        }
         let operation = operation(&kernel.cryptol);
         let mut after = before.clone();
         let mut state: State = before["state"].as_slice().try_into().unwrap();
@@ -446,6 +472,63 @@ mod linked {
                 after.insert(name, data);
             }
         }
+        after
+    }
+
+    /// Blocks of `ChaCha`, each with the number of its lane. The numbers of the even lanes come first.
+    fn expected_of_chacha(kernel: &Kernel, before: &Buffers) -> Buffers {
+        let (rounds, lanes) = (kernel.name.strip_prefix("chacha").unwrap())
+            .split_once("_xor_blocks_x")
+            .unwrap();
+        let (rounds, lanes): (usize, usize) = (rounds.parse().unwrap(), lanes.parse().unwrap());
+        let mut after = before.clone();
+        let mut numbers: Vec<u64> = (before["numbers"].as_chunks().0.iter())
+            .map(|number| u64::from_le_bytes(*number))
+            .collect();
+        assert_eq!(numbers.len(), lanes);
+        let data = after.get_mut("in_out").unwrap();
+        for (block, lane) in data.as_chunks_mut::<64>().0.iter_mut().zip((0..lanes).cycle()) {
+            let number = &mut numbers[lane % 2 * (lanes / 2) + lane / 2];
+            let mut start = before["start"].clone();
+            start[48..56].copy_from_slice(&number.to_le_bytes());
+            let start: chacha::State = chacha::le_words(&start).try_into().unwrap();
+            let stream = chacha::rounds(rounds, start)
+                .into_iter()
+                .zip(start)
+                .flat_map(|(x, y)| x.wrapping_add(y).to_le_bytes());
+            block.iter_mut().zip(stream).for_each(|(byte, of)| *byte ^= of);
+            *number = number.wrapping_add(lanes as u64);
+        }
+        let numbers = numbers.iter().flat_map(|number| number.to_le_bytes());
+        after.insert("numbers".to_owned(), numbers.collect());
+        after
+    }
+
+    /// Blocks of Xoofff, whatever their number is.
+    fn expected_of_xoofff(definition: &str, before: &Buffers) -> Buffers {
+        let mut after = before.clone();
+        let (deck, data, absorb) = match definition {
+            "Xoofff::absorb_blocks" => ("deck", "input", true),
+            "Xoofff::squeeze_blocks" => ("states", "output", false),
+            _ => panic!("{definition}: say here what it computes"),
+        };
+        let &[first, second] = before[deck].as_chunks().0 else {
+            panic!("{deck} is not two blocks");
+        };
+        let blocks = before[data].as_chunks().0;
+        let pair = if absorb {
+            let d = xoofff::Deck {
+                acc: first,
+                mask: second,
+            };
+            let d = xoofff::absorb_blocks(d, blocks);
+            [d.acc, d.mask]
+        } else {
+            let (state, output) = xoofff::squeeze_blocks(first, second, blocks.len());
+            after.insert(data.to_owned(), output.concat());
+            [first, state]
+        };
+        after.insert(deck.to_owned(), pair.concat());
         after
     }
 

@@ -19,6 +19,7 @@ const LAYERS: [(&str, &[&str]); 7] = [
             "in_out",
             "key",
             "label",
+            "nonce",
             "serde",
             "simpira1024",
             "timing",

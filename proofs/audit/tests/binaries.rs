@@ -290,12 +290,13 @@ fn proved_bytes_are_recognised() {
 
 #[test]
 fn every_flipped_byte_is_seen() {
+    let proved = proved();
     for (kind, file) in files(&code()) {
-        for finding in audit(&file, &proved()).unwrap() {
+        for finding in audit(&file, &proved).unwrap() {
             for at in 0..finding.len {
                 let mut changed = file.clone();
                 changed[finding.file_offset + at] ^= 1 << (at % 8);
-                let findings = audit(&changed, &proved()).unwrap();
+                let findings = audit(&changed, &proved).unwrap();
                 let wrong: Vec<_> = findings.iter().filter(|f| f.difference.is_some()).collect();
                 assert_eq!(wrong.len(), 1, "{kind} {at}: {findings:?}");
                 assert_eq!(
@@ -458,12 +459,13 @@ fn other_files_have_none() {
 #[test]
 fn bad_files_are_no_panic() {
     let mut random = Random(3);
+    let proved = proved();
     let (mut errors, mut answers) = (0, 0);
     for (kind, file) in files(&code()) {
         let mut cuts: Vec<_> = (0..300).collect();
         cuts.extend((0..100).map(|_| random.below(file.len())));
         for len in cuts {
-            match audit(&file[..len], &proved()) {
+            match audit(&file[..len], &proved) {
                 Ok(findings) => assert!(right(&findings).len() <= NAMES.len(), "{kind} {len}"),
                 Err(_) => errors += 1,
             }
@@ -483,7 +485,7 @@ fn bad_files_are_no_panic() {
                     _ => random.next().to_le_bytes()[0],
                 };
             }
-            match audit(&changed, &proved()) {
+            match audit(&changed, &proved) {
                 Ok(findings) => {
                     assert!(right(&findings).len() <= NAMES.len(), "{kind}: {findings:?}");
                     answers += 1;

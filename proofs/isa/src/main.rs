@@ -94,7 +94,7 @@ mod forms {
         vpalignr_0 vpalignr_14 vpalignr_15 vpalignr_16 vpalignr_31 vpalignr_255
         movq movabs add_94 dec cmp_0_ja jmp
         add_94_ja_near cmp_3_ja_near cmp_3_dec_ja_near jmp_near ret;
-        17 words, WIDE, is_x86_feature_detected("vaes", "avx512f", "avx512bw"):
+        17 words, WIDE, is_x86_feature_detected("vaes", "avx2", "avx512f", "avx512bw"):
         vpxor_above vpxor_zero_above vaesenc_above vmovdqu_register_above vmovdqu_load_above
         vpslldq_above vpsrldq_above vpalignr_above movq_above
         vmovdqu_ymm_register vmovdqu_ymm_store_register vmovdqu_ymm_load vmovdqu_ymm_store
@@ -106,7 +106,24 @@ mod forms {
         vinserti128_0 vinserti128_1 vinserti128_memory_1 vinserti64x4_0 vinserti64x4_1 vinserti64x4_memory_1
         vextracti128_0 vextracti128_1
         vshufi64x2_0 vshufi64x2_27 vshufi64x2_68 vshufi64x2_136 vshufi64x2_221 vshufi64x2_238
-        vpternlogq_xor vmovq vzeroall vmovdqu_index xor_index mov_pointer;
+        vpternlogq_xor vmovq vzeroall vmovdqu_index xor_index mov_pointer
+        vprold_zmm_1 vprold_zmm_3 vprold_zmm_5 vprold_zmm_7 vprold_zmm_8 vprold_zmm_11 vprold_zmm_12
+        vprold_zmm_13 vprold_zmm_14 vprold_zmm_16 vprold_zmm_31 vpslld_zmm_13 vpslld_zmm_31 vpslld_zmm_32
+        vpslld_zmm_255 vpsrld_zmm_19 vpsrld_zmm_31 vpsrld_zmm_32 vpsrld_zmm_255 vpslld_ymm_1 vpslld_ymm_3
+        vpslld_ymm_5 vpslld_ymm_7 vpslld_ymm_8 vpslld_ymm_11 vpslld_ymm_12 vpslld_ymm_13 vpslld_ymm_14
+        vpslld_ymm_16 vpslld_ymm_32 vpsrld_ymm_31 vpsrld_ymm_29 vpsrld_ymm_27 vpsrld_ymm_25 vpsrld_ymm_24
+        vpsrld_ymm_21 vpsrld_ymm_20 vpsrld_ymm_19 vpsrld_ymm_18 vpsrld_ymm_16 vpsrld_ymm_32 vpor_ymm_register
+        vpor_ymm_memory vpandn_ymm_register vpandn_ymm_memory vpand_ymm_register vpand_ymm_memory
+        vpunpckldq_ymm vpunpckldq_zmm vpunpckhdq_ymm vpunpckhdq_zmm vpunpcklqdq_ymm vpunpcklqdq_zmm
+        vpunpckhqdq_ymm vpunpckhqdq_zmm vpshufd_ymm_27 vpshufd_ymm_57 vpshufd_ymm_78 vpshufd_ymm_147
+        vperm2i128_3 vperm2i128_8 vperm2i128_32 vperm2i128_49 vperm2i128_136 vpermd_register vpermd_memory
+        valignd_0 valignd_1 valignd_2 valignd_3 valignd_4 valignd_5 valignd_6 valignd_7 valignd_8 valignd_9
+        valignd_10 valignd_11 valignd_12 valignd_13 valignd_14 valignd_15 valignd_17 vpternlogq_xor_andn
+        vpternlogq_xor_and vshufi64x2_36 vshufi64x2_73 vshufi64x2_78 vshufi64x2_146 vshufi64x2_177
+        vpternlogq_memory add_768 add_negative vpaddd_ymm_register vpaddd_ymm_memory vpaddd_zmm_register vpaddd_zmm_memory vpaddq_ymm_register
+        vpaddq_ymm_memory vpaddq_zmm_register vpaddq_zmm_memory vpmuludq_ymm_register vpmuludq_ymm_memory
+        vpmuludq_zmm_register vpmuludq_zmm_memory vpbroadcastd_ymm vpbroadcastd_zmm vpshufb_ymm_register
+        vpshufb_ymm_memory movabs_16 add_1024;
     }
 
     #[cfg(target_arch = "aarch64")]

@@ -191,3 +191,130 @@ wide_begin mov_pointer
 	movq %rcx, (%rdi)
 	vmovdqu 16(%r8), %xmm0
 wide_end mov_pointer
+
+# On every 32 bits, and moves of them.
+wide vprold_zmm_1, vprold $1, %zmm1, %zmm0
+wide vprold_zmm_3, vprold $3, %zmm1, %zmm0
+wide vprold_zmm_5, vprold $5, %zmm1, %zmm0
+wide vprold_zmm_7, vprold $7, %zmm1, %zmm0
+wide vprold_zmm_8, vprold $8, %zmm1, %zmm0
+wide vprold_zmm_11, vprold $11, %zmm1, %zmm0
+wide vprold_zmm_12, vprold $12, %zmm1, %zmm0
+wide vprold_zmm_13, vprold $13, %zmm1, %zmm0
+wide vprold_zmm_14, vprold $14, %zmm1, %zmm0
+wide vprold_zmm_16, vprold $16, %zmm1, %zmm0
+wide vprold_zmm_31, vprold $31, %zmm1, %zmm0
+wide vpslld_zmm_13, vpslld $13, %zmm1, %zmm0
+wide vpslld_zmm_31, vpslld $31, %zmm1, %zmm0
+wide vpslld_zmm_32, vpslld $32, %zmm1, %zmm0
+wide vpslld_zmm_255, vpslld $255, %zmm1, %zmm0
+wide vpsrld_zmm_19, vpsrld $19, %zmm1, %zmm0
+wide vpsrld_zmm_31, vpsrld $31, %zmm1, %zmm0
+wide vpsrld_zmm_32, vpsrld $32, %zmm1, %zmm0
+wide vpsrld_zmm_255, vpsrld $255, %zmm1, %zmm0
+wide vpslld_ymm_1, vpslld $1, %ymm1, %ymm0
+wide vpslld_ymm_3, vpslld $3, %ymm1, %ymm0
+wide vpslld_ymm_5, vpslld $5, %ymm1, %ymm0
+wide vpslld_ymm_7, vpslld $7, %ymm1, %ymm0
+wide vpslld_ymm_8, vpslld $8, %ymm1, %ymm0
+wide vpslld_ymm_11, vpslld $11, %ymm1, %ymm0
+wide vpslld_ymm_12, vpslld $12, %ymm1, %ymm0
+wide vpslld_ymm_13, vpslld $13, %ymm1, %ymm0
+wide vpslld_ymm_14, vpslld $14, %ymm1, %ymm0
+wide vpslld_ymm_16, vpslld $16, %ymm1, %ymm0
+wide vpslld_ymm_32, vpslld $32, %ymm1, %ymm0
+wide vpsrld_ymm_31, vpsrld $31, %ymm1, %ymm0
+wide vpsrld_ymm_29, vpsrld $29, %ymm1, %ymm0
+wide vpsrld_ymm_27, vpsrld $27, %ymm1, %ymm0
+wide vpsrld_ymm_25, vpsrld $25, %ymm1, %ymm0
+wide vpsrld_ymm_24, vpsrld $24, %ymm1, %ymm0
+wide vpsrld_ymm_21, vpsrld $21, %ymm1, %ymm0
+wide vpsrld_ymm_20, vpsrld $20, %ymm1, %ymm0
+wide vpsrld_ymm_19, vpsrld $19, %ymm1, %ymm0
+wide vpsrld_ymm_18, vpsrld $18, %ymm1, %ymm0
+wide vpsrld_ymm_16, vpsrld $16, %ymm1, %ymm0
+wide vpsrld_ymm_32, vpsrld $32, %ymm1, %ymm0
+wide vpor_ymm_register, vpor %ymm1, %ymm0, %ymm0
+wide vpor_ymm_memory, vpor 64(%rdi), %ymm0, %ymm0
+wide vpandn_ymm_register, vpandn %ymm1, %ymm0, %ymm0
+wide vpandn_ymm_memory, vpandn 64(%rdi), %ymm0, %ymm0
+wide vpand_ymm_register, vpand %ymm1, %ymm0, %ymm0
+wide vpand_ymm_memory, vpand 64(%rdi), %ymm0, %ymm0
+wide vpunpckldq_ymm, vpunpckldq %ymm1, %ymm0, %ymm0
+wide vpunpckldq_zmm, vpunpckldq %zmm1, %zmm0, %zmm0
+wide vpunpckhdq_ymm, vpunpckhdq %ymm1, %ymm0, %ymm0
+wide vpunpckhdq_zmm, vpunpckhdq %zmm1, %zmm0, %zmm0
+wide vpunpcklqdq_ymm, vpunpcklqdq %ymm1, %ymm0, %ymm0
+wide vpunpcklqdq_zmm, vpunpcklqdq %zmm1, %zmm0, %zmm0
+wide vpunpckhqdq_ymm, vpunpckhqdq %ymm1, %ymm0, %ymm0
+wide vpunpckhqdq_zmm, vpunpckhqdq %zmm1, %zmm0, %zmm0
+wide vpshufd_ymm_27, vpshufd $27, %ymm1, %ymm0
+wide vpshufd_ymm_57, vpshufd $57, %ymm1, %ymm0
+wide vpshufd_ymm_78, vpshufd $78, %ymm1, %ymm0
+wide vpshufd_ymm_147, vpshufd $147, %ymm1, %ymm0
+wide vperm2i128_3, vperm2i128 $3, %ymm1, %ymm0, %ymm0
+wide vperm2i128_8, vperm2i128 $8, %ymm1, %ymm0, %ymm0
+wide vperm2i128_32, vperm2i128 $32, %ymm1, %ymm0, %ymm0
+wide vperm2i128_49, vperm2i128 $49, %ymm1, %ymm0, %ymm0
+wide vperm2i128_136, vperm2i128 $136, %ymm1, %ymm0, %ymm0
+wide vpermd_register, vpermd %zmm1, %zmm0, %zmm0
+wide vpermd_memory, vpermd 64(%rdi), %zmm0, %zmm0
+wide valignd_0, valignd $0, %zmm1, %zmm0, %zmm0
+wide valignd_1, valignd $1, %zmm1, %zmm0, %zmm0
+wide valignd_2, valignd $2, %zmm1, %zmm0, %zmm0
+wide valignd_3, valignd $3, %zmm1, %zmm0, %zmm0
+wide valignd_4, valignd $4, %zmm1, %zmm0, %zmm0
+wide valignd_5, valignd $5, %zmm1, %zmm0, %zmm0
+wide valignd_6, valignd $6, %zmm1, %zmm0, %zmm0
+wide valignd_7, valignd $7, %zmm1, %zmm0, %zmm0
+wide valignd_8, valignd $8, %zmm1, %zmm0, %zmm0
+wide valignd_9, valignd $9, %zmm1, %zmm0, %zmm0
+wide valignd_10, valignd $10, %zmm1, %zmm0, %zmm0
+wide valignd_11, valignd $11, %zmm1, %zmm0, %zmm0
+wide valignd_12, valignd $12, %zmm1, %zmm0, %zmm0
+wide valignd_13, valignd $13, %zmm1, %zmm0, %zmm0
+wide valignd_14, valignd $14, %zmm1, %zmm0, %zmm0
+wide valignd_15, valignd $15, %zmm1, %zmm0, %zmm0
+wide valignd_17, valignd $17, %zmm1, %zmm0, %zmm0
+wide_begin vpternlogq_xor_andn
+	vpsrldq $2, %zmm0, %zmm2
+	vpternlogq $0xd2, %zmm2, %zmm1, %zmm0
+wide_end vpternlogq_xor_andn
+wide_begin vpternlogq_xor_and
+	vpsrldq $2, %zmm0, %zmm2
+	vpternlogq $0x78, %zmm2, %zmm1, %zmm0
+wide_end vpternlogq_xor_and
+wide vshufi64x2_36, vshufi64x2 $36, %zmm1, %zmm0, %zmm0
+wide vshufi64x2_73, vshufi64x2 $73, %zmm1, %zmm0, %zmm0
+wide vshufi64x2_78, vshufi64x2 $78, %zmm1, %zmm0, %zmm0
+wide vshufi64x2_146, vshufi64x2 $146, %zmm1, %zmm0, %zmm0
+wide vshufi64x2_177, vshufi64x2 $177, %zmm1, %zmm0, %zmm0
+wide_begin vpternlogq_memory
+	vpternlogq $0x96, 64(%rdi), %zmm0, %zmm0
+wide_end vpternlogq_memory
+
+# A constant of 32 bits, and its sign.
+wide add_768, addq $768, %rax
+wide add_negative, addq $-768, %rax
+
+# Arithmetic, copies and moves of bytes.
+wide vpaddd_ymm_register, vpaddd %ymm1, %ymm0, %ymm0
+wide vpaddd_ymm_memory, vpaddd 64(%rdi), %ymm0, %ymm0
+wide vpaddd_zmm_register, vpaddd %zmm1, %zmm0, %zmm0
+wide vpaddd_zmm_memory, vpaddd 64(%rdi), %zmm0, %zmm0
+wide vpaddq_ymm_register, vpaddq %ymm1, %ymm0, %ymm0
+wide vpaddq_ymm_memory, vpaddq 64(%rdi), %ymm0, %ymm0
+wide vpaddq_zmm_register, vpaddq %zmm1, %zmm0, %zmm0
+wide vpaddq_zmm_memory, vpaddq 64(%rdi), %zmm0, %zmm0
+wide vpmuludq_ymm_register, vpmuludq %ymm1, %ymm0, %ymm0
+wide vpmuludq_ymm_memory, vpmuludq 64(%rdi), %ymm0, %ymm0
+wide vpmuludq_zmm_register, vpmuludq %zmm1, %zmm0, %zmm0
+wide vpmuludq_zmm_memory, vpmuludq 64(%rdi), %zmm0, %zmm0
+wide vpbroadcastd_ymm, vpbroadcastd 68(%rdi), %ymm0
+wide vpbroadcastd_zmm, vpbroadcastd 68(%rdi), %zmm0
+wide vpshufb_ymm_register, vpshufb %ymm1, %ymm0, %ymm0
+wide vpshufb_ymm_memory, vpshufb 64(%rdi), %ymm0, %ymm0
+
+# Constants of the kernels of ChaCha.
+wide movabs_16, movabsq $16, %rax
+wide add_1024, addq $1024, %rax

@@ -195,6 +195,39 @@ pub const MUTANTS: &[Mutant] = mutants! {
         "register above the sixteenth not wiped": "\tvpxorq\t%zmm31, %zmm31, %zmm31\n" => "", Refused "xmm31 is as an iteration left it";
         "another function of three registers": "\tret" => "\tvpternlogq\t$0x97, %zmm0, %zmm1, %zmm2\n\tret", Refused "not in the list of instructions";
     }
+    "x86-64-avx512" chacha8_xor_blocks_x16 {
+        "rotation by another count": "chacha_quarter_x16 7," => "chacha_quarter_x16 8,", Refuted "avx512_chacha8_xor_blocks_x16_lifted_step_thm";
+        "columns in both rounds": "chacha_round_x16 5, 6, 7, 4, 10, 11, 8, 9, 15, 12, 13, 14" => "chacha_round_x16 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15", Refuted "avx512_chacha8_xor_blocks_x16_lifted_step_thm";
+        "start not added to one word": "\tchacha_add_x16 \\start, 60, 15\n" => "", Refuted "avx512_chacha8_xor_blocks_x16_lifted_step_thm";
+        "high half of the number not added": "\tvpaddd\t%zmm21, %zmm13, %zmm13\n" => "", Refuted "avx512_chacha8_xor_blocks_x16_lifted_step_thm";
+        "numbers of the odd lanes not counted": "\tvpaddq\t%zmm24, %zmm23, %zmm23\n" => "", Refuted "avx512_chacha8_xor_blocks_x16_lifted_step_thm";
+        "blocks of two lanes swapped": "chacha_output_x16 \\in_out, 64, 1, 5, 9, 13" => "chacha_output_x16 \\in_out, 64, 2, 5, 9, 13", Refuted "avx512_chacha8_xor_blocks_x16_lifted_step_thm";
+        "number left out": "\tvmovdqu64\t%zmm23, 64(\\numbers)\n" => "", Refuted "avx512_chacha8_xor_blocks_x16_lifted_exit_thm";
+        "register not wiped": "\tvpxorq\t%zmm16, %zmm16, %zmm16\n" => "", Refused "xmm16 is as an iteration left it";
+        "word of the start beyond it": "vpbroadcastd\t60(" => "vpbroadcastd\t61(", Refused "bytes 61 to 64 of start, which has 64";
+        "number as an address": "\tdecq\t\\n" => "\tvpbroadcastd\t(\\n), %zmm16\n\tdecq\t\\n", Refused "rcx is used as an address, but is not one";
+    }
+    "x86-64-avx512" xoofff_absorb_blocks_x16 {
+        "rotation by another count": "vprold\t$11, %zmm\\f" => "vprold\t$12, %zmm\\f", Refuted "avx512_xoofff_absorb_blocks_x16_lifted_step_thm";
+        "constant of another round": "xoodoo_round_x16 \\k, 192," => "xoodoo_round_x16 \\k, 256,", Refuted "avx512_xoofff_absorb_blocks_x16_lifted_step_thm";
+        "columns not moved": "xoodoo_round_x16 \\k, 64, 7, 4, 5, 6" => "xoodoo_round_x16 \\k, 64, 4, 5, 6, 7", Refuted "avx512_xoofff_absorb_blocks_x16_lifted_step_thm";
+        "another function of three registers": "vpternlogq\t$0xd2, %zmm\\t" => "vpternlogq\t$0x78, %zmm\\t", Refuted "avx512_xoofff_absorb_blocks_x16_lifted_step_thm";
+        "mask of another block": "xoofff_add_masks_x16 7, 10" => "xoofff_add_masks_x16 7, 11", Refuted "avx512_xoofff_absorb_blocks_x16_lifted_step_thm";
+        "last masks not rolled": "valignd\t$15, %zmm12, %zmm18, %zmm16" => "valignd\t$15, %zmm12, %zmm12, %zmm16", Refuted "avx512_xoofff_absorb_blocks_x16_lifted_step_thm";
+        "half of the lanes not added": "vshufi64x2\t$0x4e, %zmm16" => "vshufi64x2\t$0xb1, %zmm16", Refuted "avx512_xoofff_absorb_blocks_x16_lifted_step_thm";
+        "mask left out": "\tvmovdqu64\t%zmm16, 32(%rdi)\n" => "", Refuted "avx512_xoofff_absorb_blocks_x16_lifted_exit_thm";
+        "register not wiped": "\tvpxorq\t%zmm24, %zmm24, %zmm24\n" => "", Refuted "avx512_xoofff_absorb_blocks_x16_lifted_exit_thm";
+        "scratch register not wiped": "\tvpxorq\t%zmm20, %zmm20, %zmm20\n" => "", Refused "xmm20 is as an iteration left it";
+        "blocks advance by fifteen": "addq\t$768, %rsi" => "addq\t$720, %rsi", Refused "rsi is used as an address, but is not one";
+        "constants beyond the table": "vmovdqu64\t512(%rcx)" => "vmovdqu64\t513(%rcx)", Refused "bytes 513 to 576 of constants, which has 576";
+    }
+    "x86-64-avx512" xoofff_squeeze_blocks_x16 {
+        "roll without its constant": "vpternlogq\t$0x96, 384(\\k)" => "vpternlogq\t$0x96, 320(\\k)", Refuted "avx512_xoofff_squeeze_blocks_x16_lifted_step_thm";
+        "blocks of two lanes swapped": "xoodoo_transpose_words_x16 \\p, \\q, \\r, \\s, 16, 17, 18, 19" => "xoodoo_transpose_words_x16 \\p, \\q, \\r, \\s, 17, 16, 18, 19", Refuted "avx512_xoofff_squeeze_blocks_x16_lifted_step_thm";
+        "mask of another register": "xoofff_store_x16 %rsi, 64, 14" => "xoofff_store_x16 %rsi, 64, 13", Refuted "avx512_xoofff_squeeze_blocks_x16_lifted_step_thm";
+        "mask not put back": "\tvmovdqu\t%xmm15, 32(%rdi)\n" => "", Refuted "avx512_xoofff_squeeze_blocks_x16_lifted_exit_thm";
+        "output beyond the blocks": "vmovdqu64\t%zmm19, \\at+576(\\output)" => "vmovdqu64\t%zmm19, \\at+584(\\output)", Refused "of output, which has 768";
+    }
     "x86-64-avx512" duplex_squeeze_blocks_x8 {
         "state not cleared in one lane": "\tvpxorq\t%zmm14, %zmm14, %zmm14\n" => "", Refuted "avx512_duplex_squeeze_blocks_x8_lifted_step_thm";
     }

@@ -208,10 +208,17 @@ impl Kernel {
         self.arguments.iter().any(|argument| argument.may_be.is_some())
     }
 
-    /// Whether it works on several states, each with a buffer of its own. (A permutation has no other buffer.)
+    /// Whether it works on several states or blocks side by side: its name says how many.
     #[must_use]
     pub fn has_lanes(&self) -> bool {
-        self.cryptol.starts_with("Lanes::")
+        let lanes = self.name.rsplit_once("_x").map(|(_, lanes)| lanes.parse::<u8>());
+        lanes.is_some_and(|lanes| lanes.is_ok())
+    }
+
+    /// Whether each of its lanes has a buffer of its own.
+    #[must_use]
+    pub fn has_pointers(&self) -> bool {
+        self.arguments.iter().any(|argument| argument.pointers.is_some())
     }
 
     /// Whether it has a loop, over as many blocks as one of its arguments says.

@@ -1,9 +1,10 @@
 //! x86-64: the instructions that a kernel may have, each in its canonical encoding. `spec/cryptol/isa/X86_64.cry` says
 //! what they do. Those that work on data are in Intel's list "Data Operand Independent Timing Instructions", which goes
-//! by mnemonics. VAESENC, VBROADCASTI128, VBROADCASTI32X4, VEXTRACTI128, VINSERTI128, VINSERTI64X4, VMOVDQU64, VMOVQ,
-//! VPALIGNR, VPSLLDQ, VPSRLDQ, VPTERNLOGQ, VPXORQ, VSHUFI64X2 and VZEROALL were looked up in copies of it: one of
-//! August 2024 in the tool doit-enforcer, which has all of them, and Jasmin's, which has no forms on 64 bytes and no
-//! VZEROALL.
+//! by mnemonics. VAESENC, VALIGND, VBROADCASTI128, VBROADCASTI32X4, VEXTRACTI128, VINSERTI128, VINSERTI64X4, VMOVDQU64,
+//! VMOVQ, VPADDD, VPADDQ, VPALIGNR, VPAND, VPANDN, VPBROADCASTD, VPERM2I128, VPERMD, VPMULUDQ, VPOR, VPROLD, VPSHUFB,
+//! VPSHUFD, VPSLLD, VPSLLDQ, VPSRLD, VPSRLDQ, VPTERNLOGQ, VPUNPCKHDQ, VPUNPCKHQDQ, VPUNPCKLDQ, VPUNPCKLQDQ, VPXORQ,
+//! VSHUFI64X2 and VZEROALL were looked up in a copy of it: that of August 2024 in the tool doit-enforcer, which has all
+//! of them. Jasmin's copy has no forms on 64 bytes and no VZEROALL.
 
 use crate::machine::{Address, Effect, Instruction, Operand, Register, VECTOR, View};
 use crate::{Error, Target};
@@ -167,6 +168,23 @@ fn effects(i: &iced_x86::Instruction) -> Result<Vec<Effect>, String> {
         Code::VEX_Vaesenc_ymm_ymm_ymmm256 | Code::EVEX_Vaesenc_zmm_zmm_zmmm512 => {
             compute("vaesenc_wide", vec![operand(i, 1)?, operand(i, 2)?])
         }
+        // On every 32 or 64 bits.
+        Code::VEX_Vpaddd_ymm_ymm_ymmm256 | Code::EVEX_Vpaddd_zmm_k1z_zmm_zmmm512b32 => {
+            compute("vpaddd", vec![operand(i, 1)?, operand(i, 2)?])
+        }
+        Code::VEX_Vpaddq_ymm_ymm_ymmm256 | Code::EVEX_Vpaddq_zmm_k1z_zmm_zmmm512b64 => {
+            compute("vpaddq", vec![operand(i, 1)?, operand(i, 2)?])
+        }
+        Code::VEX_Vpmuludq_ymm_ymm_ymmm256 | Code::EVEX_Vpmuludq_zmm_k1z_zmm_zmmm512b64 => {
+            compute("vpmuludq", vec![operand(i, 1)?, operand(i, 2)?])
+        }
+        Code::VEX_Vpbroadcastd_ymm_xmmm32 if i.op1_kind() == OpKind::Memory => {
+            compute("vpbroadcastd`{8}", vec![operand(i, 1)?])
+        }
+        Code::EVEX_Vpbroadcastd_zmm_k1z_xmmm32 if i.op1_kind() == OpKind::Memory => {
+            compute("vpbroadcastd`{16}", vec![operand(i, 1)?])
+        }
+        Code::VEX_Vpshufb_ymm_ymm_ymmm256 => compute("vpshufb", vec![operand(i, 1)?, operand(i, 2)?]),
         Code::VEX_Vbroadcasti128_ymm_m128 => compute("vbroadcasti128", vec![operand(i, 1)?]),
         Code::EVEX_Vbroadcasti32x4_zmm_k1z_m128 => compute("vbroadcasti32x4", vec![operand(i, 1)?]),
         Code::VEX_Vpalignr_xmm_xmm_xmmm128_imm8 => {
@@ -198,11 +216,46 @@ fn effects(i: &iced_x86::Instruction) -> Result<Vec<Effect>, String> {
                 address: address(i)?,
             }])
         }
-        // The XOR of three registers.
-        Code::EVEX_Vpternlogq_zmm_k1z_zmm_zmmm512b64_imm8 if i.immediate(3) == 0x96 => compute(
-            "vpternlogq_xor",
-            vec![operand(i, 0)?, operand(i, 1)?, operand(i, 2)?],
-        ),
+        // The XOR of three registers; the XOR of one with two of which the first is complemented, or neither.
+        Code::EVEX_Vpternlogq_zmm_k1z_zmm_zmmm512b64_imm8 => {
+            let function = match i.immediate(3) {
+                0x96 => "vpternlogq_xor",
+                0xd2 => "vpternlogq_xor_andn",
+                0x78 => "vpternlogq_xor_and",
+                _ => return Err("not in the list of instructions".into()),
+            };
+            compute(function, vec![operand(i, 0)?, operand(i, 1)?, operand(i, 2)?])
+        }
+        Code::EVEX_Vprold_zmm_k1z_zmmm512b32_imm8 => compute("vprold", vec![operand(i, 1)?, count(2)]),
+        Code::VEX_Vpslld_ymm_ymm_imm8 | Code::EVEX_Vpslld_zmm_k1z_zmmm512b32_imm8 => {
+            compute("vpslld", vec![operand(i, 1)?, count(2)])
+        }
+        Code::VEX_Vpsrld_ymm_ymm_imm8 | Code::EVEX_Vpsrld_zmm_k1z_zmmm512b32_imm8 => {
+            compute("vpsrld", vec![operand(i, 1)?, count(2)])
+        }
+        Code::VEX_Vpor_ymm_ymm_ymmm256 => compute("vpor", vec![operand(i, 1)?, operand(i, 2)?]),
+        Code::VEX_Vpandn_ymm_ymm_ymmm256 => compute("vpandn", vec![operand(i, 1)?, operand(i, 2)?]),
+        Code::VEX_Vpand_ymm_ymm_ymmm256 => compute("vpand", vec![operand(i, 1)?, operand(i, 2)?]),
+        Code::VEX_Vpunpckldq_ymm_ymm_ymmm256 | Code::EVEX_Vpunpckldq_zmm_k1z_zmm_zmmm512b32 => {
+            compute("vpunpckldq", vec![operand(i, 1)?, operand(i, 2)?])
+        }
+        Code::VEX_Vpunpckhdq_ymm_ymm_ymmm256 | Code::EVEX_Vpunpckhdq_zmm_k1z_zmm_zmmm512b32 => {
+            compute("vpunpckhdq", vec![operand(i, 1)?, operand(i, 2)?])
+        }
+        Code::VEX_Vpunpcklqdq_ymm_ymm_ymmm256 | Code::EVEX_Vpunpcklqdq_zmm_k1z_zmm_zmmm512b64 => {
+            compute("vpunpcklqdq", vec![operand(i, 1)?, operand(i, 2)?])
+        }
+        Code::VEX_Vpunpckhqdq_ymm_ymm_ymmm256 | Code::EVEX_Vpunpckhqdq_zmm_k1z_zmm_zmmm512b64 => {
+            compute("vpunpckhqdq", vec![operand(i, 1)?, operand(i, 2)?])
+        }
+        Code::VEX_Vpshufd_ymm_ymmm256_imm8 => compute("vpshufd", vec![operand(i, 1)?, count(2)]),
+        Code::VEX_Vperm2i128_ymm_ymm_ymmm256_imm8 => {
+            compute("vperm2i128", vec![operand(i, 1)?, operand(i, 2)?, count(3)])
+        }
+        Code::EVEX_Vpermd_zmm_k1z_zmm_zmmm512b32 => compute("vpermd", vec![operand(i, 1)?, operand(i, 2)?]),
+        Code::EVEX_Valignd_zmm_k1z_zmm_zmmm512b32_imm8 => {
+            compute("valignd", vec![operand(i, 1)?, operand(i, 2)?, count(3)])
+        }
         // The sixteen registers from before AVX-512, to their full width.
         Code::VEX_Vzeroall => Ok((0..16)
             .map(|number| Effect::Compute {
@@ -241,7 +294,7 @@ fn effects(i: &iced_x86::Instruction) -> Result<Vec<Effect>, String> {
         Code::VEX_Vpsrldq_xmm_xmm_imm8 => compute("vpsrldq", vec![operand(i, 1)?, count(2)]),
         Code::Movq_xmm_rm64 if i.op1_kind() == OpKind::Register => compute("movq", vec![operand(i, 1)?]),
         Code::Mov_r64_imm64 => compute("mov", vec![Operand::Constant(i.immediate(1), 64)]),
-        Code::Add_rm64_imm8 if i.op0_kind() == OpKind::Register => {
+        Code::Add_rm64_imm8 | Code::Add_rm64_imm32 if i.op0_kind() == OpKind::Register => {
             let constant = i.immediate(1).cast_signed();
             Ok(vec![
                 Effect::Add {

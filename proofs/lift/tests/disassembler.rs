@@ -385,7 +385,7 @@ mod x86_64 {
     use super::*;
 
     /// Map, prefix and opcode of the forms that the list has with VEX.
-    const OPCODES: [(u8, u8, u8); 8] = [
+    const OPCODES: [(u8, u8, u8); 23] = [
         (1, 2, 0x6f), // VMOVDQU
         (1, 2, 0x7f),
         (1, 1, 0xef), // VPXOR
@@ -393,6 +393,21 @@ mod x86_64 {
         (3, 1, 0x0f), // VPALIGNR
         (1, 1, 0x73), // VPSLLDQ, VPSRLDQ
         (2, 1, 0x5a), // VBROADCASTI128
+        (1, 1, 0xfe), // VPADDD
+        (1, 1, 0xd4), // VPADDQ
+        (1, 1, 0xf4), // VPMULUDQ
+        (1, 1, 0xdb), // VPAND
+        (1, 1, 0xdf), // VPANDN
+        (1, 1, 0xeb), // VPOR
+        (1, 1, 0x62), // VPUNPCKLDQ
+        (1, 1, 0x6a), // VPUNPCKHDQ
+        (1, 1, 0x6c), // VPUNPCKLQDQ
+        (1, 1, 0x6d), // VPUNPCKHQDQ
+        (1, 1, 0x70), // VPSHUFD
+        (1, 1, 0x72), // VPSLLD, VPSRLD
+        (2, 1, 0x00), // VPSHUFB
+        (2, 1, 0x58), // VPBROADCASTD
+        (3, 1, 0x46), // VPERM2I128
         (1, 0, 0x5e), // VDIVPS, which is not in the list
     ];
 
@@ -436,7 +451,7 @@ mod x86_64 {
             bytes.resize(SLOT, 0x90);
             bytes.try_into().unwrap()
         };
-        (0..15_000).map(slot).collect()
+        (0..40_000).map(slot).collect()
     }
 
     /// All registers, in this width, loaded from the state; rdi is then 127 bytes into it.
@@ -532,6 +547,42 @@ mod x86_64 {
                     number(count)?
                 )
             }
+            (
+                "vpaddd" | "vpaddq" | "vpmuludq" | "vpand" | "vpandn" | "vpor" | "vpshufb" | "vpunpckhdq"
+                | "vpunpckhqdq" | "vpunpckldq" | "vpunpcklqdq",
+                [second, first, target],
+            ) if wide => {
+                format!(
+                    "{} {mnemonic} {} {}",
+                    result(target)?,
+                    register(first)?,
+                    operand(second)?
+                )
+            }
+            ("vpshufd" | "vpslld" | "vpsrld", [count, source, target]) if wide => {
+                format!(
+                    "{} {mnemonic} {} {}",
+                    result(target)?,
+                    operand(source)?,
+                    number(count)?
+                )
+            }
+            ("vperm2i128", [count, second, first, target]) if wide => {
+                format!(
+                    "{} vperm2i128 {} {} {}",
+                    result(target)?,
+                    register(first)?,
+                    operand(second)?,
+                    number(count)?
+                )
+            }
+            ("vpbroadcastd", [source, target]) if wide => {
+                format!(
+                    "{} vpbroadcastd`{{8}} (load_wide`{{{}, 4}} state)",
+                    result(target)?,
+                    place(source)?
+                )
+            }
             ("vbroadcasti128", [source, target]) if wide => {
                 format!(
                     "{} vbroadcasti128 (load`{{{}}} state)",
@@ -550,18 +601,16 @@ mod x86_64 {
         };
         let slots = slots(&mut Random(3));
         let texts = disassembled(program, "i386:x86-64", "x86-64", &slots.concat());
+        let texts: std::collections::HashMap<_, _> =
+            texts.iter().map(|(at, len, text)| (*at, (*len, text))).collect();
         let lifter = Lifter::new(&X86_64);
         let mut accepted = std::collections::BTreeMap::new();
         for (i, slot) in slots.iter().enumerate() {
-            let (_, len, text) = texts
-                .iter()
-                .find(|(at, ..)| *at == SLOT * i)
-                .expect("a slot begins an instruction");
+            let (len, text) = texts[&(SLOT * i)];
             for wide in [false, true] {
                 let prologue = prologue(wide);
                 let at = prologue.len();
-                let Ok(lifted) = lifter.lift("straight", &[&prologue, &slot[..*len], &[0xc3]].concat())
-                else {
+                let Ok(lifted) = lifter.lift("straight", &[&prologue, &slot[..len], &[0xc3]].concat()) else {
                     continue;
                 };
                 let found = definitions(&lifted, at);
@@ -587,6 +636,22 @@ mod x86_64 {
             ("vpsrldq", false),
             ("vpsrldq", true),
             ("vbroadcasti128", true),
+            ("vpaddd", true),
+            ("vpaddq", true),
+            ("vpmuludq", true),
+            ("vpand", true),
+            ("vpandn", true),
+            ("vpor", true),
+            ("vpunpckldq", true),
+            ("vpunpckhdq", true),
+            ("vpunpcklqdq", true),
+            ("vpunpckhqdq", true),
+            ("vpshufd", true),
+            ("vpslld", true),
+            ("vpsrld", true),
+            ("vpshufb", true),
+            ("vpbroadcastd", true),
+            ("vperm2i128", true),
         ] {
             let count = accepted.remove(&(mnemonic.to_owned(), wide)).unwrap_or(0);
             assert!(count >= 5, "{mnemonic} {wide}: only {count} were accepted");

@@ -134,6 +134,10 @@ fn x86_64_instructions_keep_their_operands_in_order() {
             "addq $-100, %rdi\n\tvmovdqu 116(%rdi), %xmm3",
             "xmm3_00d = load`{16} state ",
         ),
+        (
+            "addq $1000, %rdi\n\tvmovdqu -984(%rdi), %xmm3",
+            "xmm3_010 = load`{16} state ",
+        ),
         ("jmp 1f\n1:\tvmovdqu (%rdi), %xmm3", "xmm3_00b = load`{0} state "),
         (
             "vmovdqu (%rdi), %ymm3\n\tvmovdqu %ymm3, %ymm4",
@@ -190,7 +194,7 @@ fn other_x86_64_instructions_are_refused() {
         "movq $1, %rax",
         "movq %rdi, %rax",
         "addq %rax, %rdi",
-        "addq $1000, %rdi",
+        "addq $1000, (%rdi)",
         "addl $1, %edi",
         "addq $1, (%rdi)",
         "subq $1, %rdi",

@@ -59,8 +59,13 @@ fn has_form(level: &Level, function: &str, constants: &[u64]) -> bool {
         .filter(|line| line.starts_with("form_"))
         .flat_map(|line| line.split(['(', ',', ')']))
         .map(|application| application.split_whitespace().collect::<Vec<_>>())
-        .filter(|words| words.first() == Some(&function))
+        .filter(|words| words.first().map(|word| without_types(word)) == Some(without_types(function)))
         .any(|words| words.into_iter().filter_map(number).eq(constants.iter().copied()))
+}
+
+/// The name of a definition, without the sizes that it is used for.
+fn without_types(word: &str) -> &str {
+    word.split_once('`').map_or(word, |(name, _)| name)
 }
 
 #[test]

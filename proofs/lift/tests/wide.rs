@@ -140,6 +140,25 @@ fn what_is_not_exact_is_refused() {
         // EVEX forms of other widths, which nothing here executes.
         ("vmovdqu64\t(%rsi), %ymm1", "not in the list of instructions"),
         ("vpxord\t%zmm0, %zmm0, %zmm1", "not in the list of instructions"),
+        ("vprold\t$5, %zmm0, %zmm1{%k1}", "with a mask or a broadcast"),
+        ("vprold\t$5, %ymm0, %ymm1", "not in the list of instructions"),
+        ("vprolvd\t%zmm0, %zmm0, %zmm1", "not in the list of instructions"),
+        ("vpslld\t%xmm0, %ymm0, %ymm1", "not in the list of instructions"),
+        (
+            "vpternlogq\t$0xd3, %zmm0, %zmm0, %zmm1",
+            "not in the list of instructions",
+        ),
+        ("vpermd\t%ymm0, %ymm0, %ymm1", "not in the list of instructions"),
+        ("vpbroadcastd\t%xmm0, %zmm1", "not in the list of instructions"),
+        (
+            "vpaddd\t(%rsi){1to16}, %zmm0, %zmm1",
+            "with a mask or a broadcast",
+        ),
+        ("vpaddw\t%zmm0, %zmm0, %zmm1", "not in the list of instructions"),
+        (
+            "valignq\t$1, %zmm0, %zmm0, %zmm1",
+            "not in the list of instructions",
+        ),
         (
             "vaesenclast\t%ymm0, %ymm0, %ymm1",
             "not in the list of instructions",
@@ -221,5 +240,103 @@ fn widths_of_one_register() {
         };
         let module = lifted.unwrap().module;
         assert!(module.contains(expected), "{module}");
+    }
+}
+
+/// Operations on every 32 bits and moves of them: each operand in its place, constants included.
+#[test]
+fn operations_on_words_keep_their_operands_in_order() {
+    let load = "\tvmovdqu64\t(%rdi), %zmm0\n\tvmovdqu64\t64(%rdi), %zmm1\n";
+    let accepted = [
+        ("vprold $5, %zmm1, %zmm2", "zmm2_00d = vprold zmm1_006 5 "),
+        ("vpslld $13, %zmm1, %zmm2", "zmm2_00d = vpslld zmm1_006 13 "),
+        (
+            "vpslld $13, %ymm1, %ymm2",
+            "ymm2_00d = vpslld (low`{256} zmm1_006) 13 ",
+        ),
+        (
+            "vpsrld $19, %ymm1, %ymm2",
+            "ymm2_00d = vpsrld (low`{256} zmm1_006) 19 ",
+        ),
+        (
+            "vpternlogq $0xd2, %zmm0, %zmm1, %zmm0",
+            "zmm0_00d = vpternlogq_xor_andn zmm0_000 zmm1_006 zmm0_000 ",
+        ),
+        (
+            "vpternlogq $0x78, 64(%rsi), %zmm1, %zmm0",
+            "zmm0_00d = vpternlogq_xor_and zmm0_000 zmm1_006 (load_wide`{64, 64} table) ",
+        ),
+        (
+            "vpunpckldq %zmm1, %zmm0, %zmm2",
+            "zmm2_00d = vpunpckldq zmm0_000 zmm1_006 ",
+        ),
+        (
+            "vpunpckhqdq %ymm1, %ymm0, %ymm2",
+            "ymm2_00d = vpunpckhqdq (low`{256} zmm0_000) (low`{256} zmm1_006) ",
+        ),
+        (
+            "vpandn %ymm1, %ymm0, %ymm2",
+            "ymm2_00d = vpandn (low`{256} zmm0_000) (low`{256} zmm1_006) ",
+        ),
+        (
+            "vperm2i128 $49, %ymm1, %ymm0, %ymm2",
+            "ymm2_00d = vperm2i128 (low`{256} zmm0_000) (low`{256} zmm1_006) 49 ",
+        ),
+        (
+            "vpshufd $147, %ymm1, %ymm2",
+            "ymm2_00d = vpshufd (low`{256} zmm1_006) 147 ",
+        ),
+        (
+            "vpermd %zmm1, %zmm0, %zmm2",
+            "zmm2_00d = vpermd zmm0_000 zmm1_006 ",
+        ),
+        (
+            "vpermd 64(%rsi), %zmm0, %zmm2",
+            "zmm2_00d = vpermd zmm0_000 (load_wide`{64, 64} table) ",
+        ),
+        (
+            "valignd $11, %zmm1, %zmm0, %zmm2",
+            "zmm2_00d = valignd zmm0_000 zmm1_006 11 ",
+        ),
+        ("addq $512, %rsi\n\tvmovdqu (%rsi), %xmm2", "load`{512} table"),
+        (
+            "vpaddd %zmm1, %zmm0, %zmm2",
+            "zmm2_00d = vpaddd zmm0_000 zmm1_006 ",
+        ),
+        (
+            "vpaddq 64(%rsi), %zmm0, %zmm2",
+            "zmm2_00d = vpaddq zmm0_000 (load_wide`{64, 64} table) ",
+        ),
+        (
+            "vpmuludq %ymm1, %ymm0, %ymm2",
+            "ymm2_00d = vpmuludq (low`{256} zmm0_000) (low`{256} zmm1_006) ",
+        ),
+        (
+            "vpbroadcastd 12(%rsi), %zmm2",
+            "zmm2_00d = vpbroadcastd`{16} (load_wide`{12, 4} table) ",
+        ),
+        (
+            "vpbroadcastd 12(%rsi), %ymm2",
+            "ymm2_00d = vpbroadcastd`{8} (load_wide`{12, 4} table) ",
+        ),
+        (
+            "vpshufb %ymm1, %ymm0, %ymm2",
+            "ymm2_00d = vpshufb (low`{256} zmm0_000) (low`{256} zmm1_006) ",
+        ),
+    ];
+    let sources: Vec<String> = (accepted.iter())
+        .map(|(line, _)| format!("{load}\t{line}\n\tret\n"))
+        .collect();
+    let Some(rustc) = assembler::rustc(&X86_64) else {
+        println!("skipped, because no rustc here has a library for x86-64");
+        return;
+    };
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("wide-words");
+    let codes = assembler::assemble_all(rustc, &X86_64, &sources, &folder).unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    let table = Table::parse(TABLE).unwrap();
+    for (code, (line, expected)) in codes.iter().zip(accepted) {
+        let module = lift(&table.kernels[0], &table.levels[0], code).unwrap().module;
+        assert!(module.contains(expected), "{line}: {module}");
     }
 }

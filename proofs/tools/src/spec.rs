@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use std::{fs, io};
 
 /// How long one proof or one batch may take.
-pub const TIMEOUT: Duration = Duration::from_secs(30 * 60);
+pub const TIMEOUT: Duration = Duration::from_secs(10 * 60);
 
 /// Where the modules are, below `spec/cryptol`.
 const FOLDERS: [&str; 3] = ["", "isa/", "test/"];

@@ -88,6 +88,7 @@ macro_rules! kernel {
         );
         unsafe extern $abi {
             $(#[$documentation])*
+            #[allow(dead_code)] // while the feature that uses it is off
             #[link_name = $crate::backend::kernels::symbol!($symbol)]
             fn $name($($argument: $type),*);
         }

@@ -14,6 +14,9 @@ use crate::simpira1024::{Block, State};
 #[cfg(all(veriplex_hardware, target_arch = "aarch64"))]
 #[allow(unsafe_code)]
 mod aarch64;
+#[cfg(all(veriplex_kernels, target_arch = "x86_64", feature = "adiantum"))]
+#[allow(unsafe_code)]
+pub(crate) mod chacha;
 #[cfg(veriplex_kernels)]
 mod kernels;
 pub(crate) mod portable;
@@ -22,6 +25,9 @@ mod vector;
 #[cfg(all(veriplex_hardware, target_arch = "x86_64"))]
 #[allow(unsafe_code)]
 mod x86_64;
+#[cfg(all(veriplex_kernels, target_arch = "x86_64", feature = "xoofff"))]
+#[allow(unsafe_code)]
+pub(crate) mod xoofff;
 
 #[cfg(all(veriplex_hardware, target_arch = "aarch64"))]
 use aarch64 as hardware;

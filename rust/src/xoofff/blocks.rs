@@ -6,6 +6,8 @@
 
 use core::array::from_fn;
 
+#[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+use crate::backend::xoofff as kernels;
 use crate::xoodoo::{STATE_LEN, State, Words, load, permute, store};
 
 pub(super) const BLOCK_LEN: usize = STATE_LEN;
@@ -68,6 +70,18 @@ pub(super) fn roll(mask: &mut State) {
 /// Per block: XOR the mask into it; permute; XOR the result into the accumulator; roll the mask.
 #[inline(never)]
 pub(super) fn absorb_blocks(mask: &mut State, accumulator: &mut State, blocks: &[Block]) {
+    #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+    if blocks.len() >= kernels::FEWEST
+        && let Some(token) = kernels::Token::current()
+    {
+        let (groups, rest) = blocks.split_at(token.whole(blocks.len()));
+        token.absorb_blocks(mask, accumulator, groups);
+        return absorb_portably(mask, accumulator, rest);
+    }
+    absorb_portably(mask, accumulator, blocks);
+}
+
+fn absorb_portably(mask: &mut State, accumulator: &mut State, blocks: &[Block]) {
     let (groups, rest) = blocks.as_chunks();
     for group in groups {
         absorb::<INTERLEAVED>(mask, accumulator, group);
@@ -96,6 +110,18 @@ fn absorb<const N: usize>(mask: &mut State, accumulator: &mut State, blocks: &[B
 /// Per block: the permutation of the output state, XOR the mask; roll the output state.
 #[inline(never)]
 pub(super) fn squeeze_blocks(output: &mut State, mask: &State, blocks: &mut [Block]) {
+    #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+    if blocks.len() >= kernels::FEWEST
+        && let Some(token) = kernels::Token::current()
+    {
+        let (groups, rest) = blocks.split_at_mut(token.whole(blocks.len()));
+        token.squeeze_blocks(output, mask, groups);
+        return squeeze_portably(output, mask, rest);
+    }
+    squeeze_portably(output, mask, blocks);
+}
+
+fn squeeze_portably(output: &mut State, mask: &State, blocks: &mut [Block]) {
     let (groups, rest) = blocks.as_chunks_mut();
     for group in groups {
         squeeze::<INTERLEAVED>(output, mask, group);
@@ -114,5 +140,45 @@ fn squeeze<const N: usize>(output: &mut State, mask: &State, blocks: &mut [Block
     let mask = load(mask);
     for (j, block) in blocks.iter_mut().enumerate() {
         *block = store(from_fn(|i| states[i][j] ^ mask[i]));
+    }
+}
+
+#[cfg(all(test, veriplex_kernels, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+
+    /// Every number of blocks up to three groups and a half, from states without a pattern.
+    #[test]
+    fn kernels_agree_with_portable() {
+        const MOST: usize = 56;
+        let mut last = 1_u32;
+        let mut random = || {
+            last ^= last << 13;
+            last ^= last >> 17;
+            last ^= last << 5;
+            last.to_le_bytes()[0]
+        };
+        let mut block = || -> Block { from_fn(|_| random()) };
+        let input: [Block; MOST] = from_fn(|_| block());
+        for token in kernels::Token::available() {
+            for n in 0..=MOST {
+                let (mask, accumulator) = (block(), block());
+                let whole = token.whole(n);
+                let (mut m, mut a) = (mask, accumulator);
+                token.absorb_blocks(&mut m, &mut a, &input[..whole]);
+                absorb_portably(&mut m, &mut a, &input[whole..n]);
+                let (mut expected_m, mut expected_a) = (mask, accumulator);
+                absorb_portably(&mut expected_m, &mut expected_a, &input[..n]);
+                assert!((m, a) == (expected_m, expected_a), "{n} blocks of input");
+
+                let state = block();
+                let (mut s, mut output) = (state, input);
+                token.squeeze_blocks(&mut s, &mask, &mut output[..whole]);
+                squeeze_portably(&mut s, &mask, &mut output[whole..n]);
+                let (mut expected_s, mut expected) = (state, input);
+                squeeze_portably(&mut expected_s, &mask, &mut expected[..n]);
+                assert!((s, output) == (expected_s, expected), "{n} blocks of output");
+            }
+        }
     }
 }

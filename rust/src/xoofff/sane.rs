@@ -18,10 +18,10 @@ use crate::in_out::keep_if;
 ///
 #[cfg_attr(feature = "getrandom", doc = "```")]
 #[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
-/// use veriplex::{Error, Key, os_rng, xoofff::Sane};
+/// use veriplex::{Error, Key, Nonce, os_rng, xoofff::Sane};
 ///
 /// let key: Key = Key::generate(&mut os_rng());
-/// let nonce = Key::<24>::generate(&mut os_rng()); // fresh for every session: send it along
+/// let nonce = Nonce::<24>::generate(&mut os_rng()); // fresh for every session: send it along
 /// let mut sender = Sane::new(&key, nonce.as_bytes())?;
 /// let mut receiver = Sane::new(&key, nonce.as_bytes())?;
 ///

@@ -176,6 +176,8 @@ fn holds(root: &Path, folder: &Path, kernel: &str, module: &str, theorem: &str) 
         folder.join("check.cry"),
         format!(
             "module check where\nimport Simpira1024\nimport Duplex\nimport Lanes\nimport LiftedLanes\n\
+             import ChaCha as ChaCha\nimport LiftedChaCha\n\
+             import LiftedXoofff\n\
              import Words (block, round_constants)\nimport {kernel} as kernel\n\
              table = join (map block round_constants)\nproperty theorem ={statement}\n"
         ),

@@ -15,6 +15,14 @@ pub(crate) use intrinsics::Token;
 #[cfg(veriplex_kernels)]
 pub(crate) use kernels::Token;
 
+/// The kernels of `ChaCha`, the best first.
+#[cfg(all(veriplex_kernels, feature = "adiantum"))]
+pub(super) static CHACHA: [&crate::backend::chacha::Kernels; 1] = [&avx512::CHACHA_X16];
+
+/// The kernels of Xoofff, the best first.
+#[cfg(all(veriplex_kernels, feature = "xoofff"))]
+pub(super) static XOOFFF: [&crate::backend::xoofff::Kernels; 1] = [&avx512::XOOFFF_X16];
+
 #[cfg(veriplex_kernels)]
 impl crate::lane_backend::LaneBackend {
     /// The kernels for lanes, the best first.

@@ -37,4 +37,43 @@ kernels! {
         /// - `round_constants_x4`: the 4608 bytes of `simpira1024_round_constants_x4`, read
         fn duplex_squeeze_blocks_x8(states: *mut u8, output: *const *mut u8, n: usize, round_constants_x4: *const u8) = "duplex_squeeze_blocks_x8";
     }
+    include ["chacha_x16.S"] ["chacha_enter_x16" "chacha_start_x16" "chacha_quarter_x16" "chacha_round_x16" "chacha_rounds_x16" "chacha_add_x16" "chacha_feed_forward_x16" "chacha_transpose_words_x16" "chacha_output_x16" "chacha_xor_blocks_x16"] {
+        /// `ChaCha::xor_blocks`.
+        ///
+        /// - `numbers`: 128 bytes, read and written, public
+        /// - `start`: 64 bytes, read, secret
+        /// - `in_out`: blocks of 1024 bytes, read and written, secret
+        /// - `n`: how many blocks, 0 or more
+        fn chacha8_xor_blocks_x16(numbers: *mut u8, start: *const u8, in_out: *mut u8, n: usize) = "chacha8_xor_blocks_x16";
+        /// `ChaCha::xor_blocks`.
+        ///
+        /// - `numbers`: 128 bytes, read and written, public
+        /// - `start`: 64 bytes, read, secret
+        /// - `in_out`: blocks of 1024 bytes, read and written, secret
+        /// - `n`: how many blocks, 0 or more
+        fn chacha12_xor_blocks_x16(numbers: *mut u8, start: *const u8, in_out: *mut u8, n: usize) = "chacha12_xor_blocks_x16";
+        /// `ChaCha::xor_blocks`.
+        ///
+        /// - `numbers`: 128 bytes, read and written, public
+        /// - `start`: 64 bytes, read, secret
+        /// - `in_out`: blocks of 1024 bytes, read and written, secret
+        /// - `n`: how many blocks, 0 or more
+        fn chacha20_xor_blocks_x16(numbers: *mut u8, start: *const u8, in_out: *mut u8, n: usize) = "chacha20_xor_blocks_x16";
+    }
+    include ["xoodoo_x16.S"] ["xoodoo_round_x16" "xoodoo_chi_x16" "xoodoo_permutation_x16" "xoofff_register_x16" "xoofff_mask_words_x16" "xoofff_output_words_x16" "xoodoo_transpose_x16" "xoodoo_transpose_words_x16" "xoofff_load_x16" "xoofff_store_x16" "xoofff_add_masks_x16" "xoofff_fold_x16" "xoodoo_clear_x16"] {
+        /// `Xoofff::absorb_blocks`.
+        ///
+        /// - `deck`: 96 bytes, read and written, secret
+        /// - `input`: blocks of 768 bytes, read, secret
+        /// - `n`: how many blocks, 0 or more
+        /// - `constants`: the 576 bytes of `xoofff_constants_x16`, read
+        fn xoofff_absorb_blocks_x16(deck: *mut u8, input: *const u8, n: usize, constants: *const u8) = "xoofff_absorb_blocks_x16";
+        /// `Xoofff::squeeze_blocks`.
+        ///
+        /// - `states`: 96 bytes, read and written, secret
+        /// - `output`: blocks of 768 bytes, written, secret
+        /// - `n`: how many blocks, 0 or more
+        /// - `constants`: the 576 bytes of `xoofff_constants_x16`, read
+        fn xoofff_squeeze_blocks_x16(states: *mut u8, output: *mut u8, n: usize, constants: *const u8) = "xoofff_squeeze_blocks_x16";
+    }
 }

@@ -1,4 +1,5 @@
-//! The kernels of `jasmin/x86-64-avx512`: eight lanes, four in each register.
+//! The kernels of `jasmin/x86-64-avx512`: eight lanes of the duplex, four in each register; sixteen blocks of `ChaCha` and
+//! of Xoofff.
 
 use crate::backend::kernels::symbol;
 use crate::lane_backend::kernels::Kernels;
@@ -40,4 +41,49 @@ pub(crate) static X8: Kernels = Kernels {
     decrypt_blocks: duplex_decrypt_blocks_x8,
     squeeze_blocks: duplex_squeeze_blocks_x8,
     round_constants: &KEYS.0,
+};
+
+#[cfg(feature = "adiantum")]
+pub(crate) static CHACHA_X16: crate::backend::chacha::Kernels = crate::backend::chacha::Kernels {
+    lanes: 16,
+    detect: features::get,
+    xor_blocks_8: chacha8_xor_blocks_x16,
+    xor_blocks_12: chacha12_xor_blocks_x16,
+    xor_blocks_20: chacha20_xor_blocks_x16,
+};
+
+/// The constants of the last six rounds of Xoodoo and the 7 of the roll of output states, each sixteen times; the places of
+/// a shift register's words in the 64 bytes that end with a state; those of the state's words in the register. The
+/// first four of each are not used.
+#[repr(C, align(64))]
+struct XoofffConstants([u32; 9 * 16]);
+
+// Under a symbol, for proofs and tests to find it.
+#[unsafe(export_name = symbol!("xoofff_constants_x16"))]
+static XOOFFF_CONSTANTS: XoofffConstants = XoofffConstants(xoofff_constants());
+
+const fn xoofff_constants() -> [u32; 9 * 16] {
+    const REPEATED: [u32; 7] = [0x60, 0x2c, 0x380, 0xf0, 0x1a0, 0x12, 7];
+    const TO_REGISTER: [u32; 16] = [4, 8, 12, 5, 4, 8, 12, 5, 9, 13, 6, 10, 14, 7, 11, 15];
+    const TO_STATE: [u32; 16] = [0, 3, 6, 9, 0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11];
+    let mut constants = [0; 9 * 16];
+    let mut i = 0;
+    while i < constants.len() {
+        constants[i] = match i / 16 {
+            7 => TO_REGISTER[i % 16],
+            8 => TO_STATE[i % 16],
+            row => REPEATED[row],
+        };
+        i += 1;
+    }
+    constants
+}
+
+#[cfg(feature = "xoofff")]
+pub(crate) static XOOFFF_X16: crate::backend::xoofff::Kernels = crate::backend::xoofff::Kernels {
+    lanes: 16,
+    detect: features::get,
+    absorb_blocks: xoofff_absorb_blocks_x16,
+    squeeze_blocks: xoofff_squeeze_blocks_x16,
+    constants: &XOOFFF_CONSTANTS.0,
 };

@@ -1,0 +1,79 @@
+//! The kernels of `ChaCha` for several blocks at once.
+
+use crate::backend::Backend;
+
+/// From block numbers, start, input and output, and the number of groups of blocks.
+type XorBlocks = unsafe extern "sysv64" fn(*mut u8, *const u8, *mut u8, usize);
+
+/// The words of a block before the rounds.
+pub(crate) type Start = [u32; 16];
+
+/// Size in bytes of a block.
+pub(crate) const BLOCK_LEN: usize = 64;
+
+/// The most blocks that any kernel computes together.
+pub(crate) const MAX_LANES: usize = 16;
+
+/// As many blocks are faster one by one.
+pub(crate) const FEW: usize = 2;
+
+/// The kernels of a level.
+pub(crate) struct Kernels {
+    /// How many blocks are computed together: a group. An even number.
+    pub(crate) lanes: usize,
+    /// Whether this CPU and its operating system have what the kernels need.
+    pub(crate) detect: fn() -> bool,
+    pub(crate) xor_blocks_8: XorBlocks,
+    pub(crate) xor_blocks_12: XorBlocks,
+    pub(crate) xor_blocks_20: XorBlocks,
+}
+
+/// A witness that this CPU has the instructions of the kernels.
+#[derive(Clone, Copy)]
+pub(crate) struct Token(&'static Kernels);
+
+impl Token {
+    /// Those that this CPU can run, the best first.
+    pub(crate) fn available() -> impl Iterator<Item = Self> {
+        (super::x86_64::CHACHA.into_iter()).filter_map(|kernels| (kernels.detect)().then_some(Self(kernels)))
+    }
+
+    /// The one that the library uses now: none while the portable backend is in use.
+    #[inline]
+    pub(crate) fn current() -> Option<Self> {
+        let portable = Backend::current().name() == Backend::PORTABLE.name();
+        if portable { None } else { Self::available().next() }
+    }
+
+    /// Size in bytes of a group of blocks.
+    #[inline]
+    pub(crate) fn group_len(self) -> usize {
+        self.0.lanes * BLOCK_LEN
+    }
+
+    /// XORs the blocks from number `counter` on into whole groups of blocks. Words 12 and 13 of the start do not matter.
+    pub(crate) fn xor_blocks<const ROUNDS: usize>(self, start: &Start, counter: u64, groups: &mut [u8]) {
+        let Kernels { lanes, .. } = *self.0;
+        assert!(groups.len().is_multiple_of(self.group_len()));
+        let kernel = match ROUNDS {
+            8 => self.0.xor_blocks_8,
+            12 => self.0.xor_blocks_12,
+            _ => self.0.xor_blocks_20,
+        };
+        // Those of the even lanes, then those of the odd ones.
+        let mut numbers = [0_u64; MAX_LANES];
+        for (lane, i) in (0..lanes).zip(0..) {
+            numbers[lane % 2 * (lanes / 2) + lane / 2] = counter.wrapping_add(i);
+        }
+        // SAFETY: a Token exists only where the CPU has the features; the kernel reads and writes the number of each lane,
+        // reads the start, and reads and writes the n groups.
+        unsafe {
+            kernel(
+                numbers.as_mut_ptr().cast(),
+                start.as_ptr().cast(),
+                groups.as_mut_ptr(),
+                groups.len() / self.group_len(),
+            );
+        }
+    }
+}
