@@ -1,10 +1,10 @@
 //! A protocol of one's own, built from `Protocol`: a client and a server share a key, and exchange a request and an answer
-//! that are bound to each other. `cargo run --features getrandom --example custom_protocol`.
+//! that are bound to each other. `cargo run --example custom_protocol`.
 
-use veriplex::{Error, Key, Protocol, label, os_rng};
+use veriplex::{Error, Key, Nonce, Protocol, label, os_rng};
 
 /// What both sides know before the first message. Operations and labels are the protocol's specification.
-fn start(key: &Key, nonce: &Key<24>) -> Protocol {
+fn start(key: &Key, nonce: &Nonce) -> Protocol {
     let mut protocol = Protocol::new(label!("com.example.thermostat.v1"));
     protocol.mix(label!("key"), key.as_bytes());
     protocol.mix(label!("nonce"), nonce.as_bytes()); // without it, equal requests would be encrypted equally
@@ -15,7 +15,7 @@ fn main() -> Result<(), Error> {
     let key = Key::generate(&mut os_rng());
 
     // The client makes a nonce, which is public but must never repeat, and sends it with the request.
-    let nonce = Key::<24>::generate(&mut os_rng());
+    let nonce = Nonce::<24>::generate(&mut os_rng());
     let mut client = start(&key, &nonce);
     let request = client.seal_vec(label!("request"), b"set 21 degrees");
 

@@ -1,12 +1,12 @@
 //! Encrypts a file under a password, and reads a part of it back without decrypting the rest:
-//! `cargo run --features getrandom --example encrypt_file`.
+//! `cargo run --example encrypt_file`.
 
 use std::error::Error;
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom, Write};
 
 use veriplex::seekable::{Message, Reader, Seekable, Writer};
-use veriplex::{Key, label, mhf::Mhf, os_rng};
+use veriplex::{Key, Nonce, label, mhf::Mhf, os_rng};
 
 /// What the file begins with: the salt of the password, and the nonce. Neither is secret.
 const HEADER_LEN: usize = 16 + 24;
@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let path = std::env::temp_dir().join(format!("veriplex-example-{}", std::process::id()));
     let password = b"correct horse battery staple";
 
-    let header = Key::<HEADER_LEN>::generate(&mut os_rng());
+    let header = Nonce::<HEADER_LEN>::generate(&mut os_rng());
     let mut file = File::create(&path)?;
     file.write_all(header.as_bytes())?;
     let mut writer = Writer::new(&message(password, header.as_bytes())?, file);

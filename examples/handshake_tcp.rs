@@ -1,5 +1,5 @@
 //! A handshake over TCP, and a message in each direction:
-//! `cargo run --features getrandom,ristretto --example handshake_tcp`.
+//! `cargo run --features ristretto --example handshake_tcp`.
 
 use std::error::Error;
 use std::io::{Read, Write};

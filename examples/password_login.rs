@@ -1,5 +1,5 @@
 //! Stores a password so that it is hard to guess, and checks a login:
-//! `cargo run --features getrandom,rustcrypto --example password_login`.
+//! `cargo run --features rustcrypto --example password_login`.
 
 use password_hash::phc::PasswordHash;
 use password_hash::{PasswordHasher, PasswordVerifier};

@@ -1,5 +1,5 @@
 //! Signs a message and verifies it from what was stored as text:
-//! `cargo run --features getrandom,ristretto --example sign`.
+//! `cargo run --features ristretto --example sign`.
 
 use veriplex::{keys::PrivateKey, keys::PublicKey, label, os_rng, sig};
 

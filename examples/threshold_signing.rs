@@ -1,5 +1,5 @@
 //! Three people make a key that nobody has, and two of them sign with it:
-//! `cargo run --features getrandom,ristretto --example threshold_signing`.
+//! `cargo run --features ristretto --example threshold_signing`.
 
 use veriplex::frost::{Identifier, SigningPackage, dkg};
 use veriplex::{Error, label, os_rng, sig};

@@ -15,7 +15,7 @@ use veriplex::hazmat::{Backend, Duplex, RATE, STATE_LEN, set_hardware_enabled};
 use veriplex::mac::{Mac, Tag};
 use veriplex::mhf::{BLOCK_LEN, Mhf};
 use veriplex::siv::Siv;
-use veriplex::{Error, Key, Label, MixStream, Protocol, aestream, digest, label, mac, oae2, stream};
+use veriplex::{Error, Key, Label, MixStream, Nonce, Protocol, aestream, digest, label, mac, oae2, stream};
 
 fn bytes(max: usize) -> impl Strategy<Value = Vec<u8>> {
     vec(any::<u8>(), 0..=max)
@@ -266,6 +266,16 @@ proptest! {
         prop_assert_eq!(*Tag::from(a).as_bytes(), a);
         prop_assert_eq!(Tag::from(a).into_bytes(), a);
         prop_assert_eq!(format!("{:?}", Tag::from(a)), "Tag { .. }");
+
+        let (nonce, other) = (Nonce::from(a), Nonce::from(b));
+        prop_assert_eq!(nonce.as_bytes(), &a);
+        prop_assert_eq!(<[u8; 32]>::from(nonce), a);
+        prop_assert_eq!(nonce.cmp(&other), a.cmp(&b));
+        prop_assert_ne!(nonce, other);
+        prop_assert_eq!(Nonce::<31>::try_from(a.as_slice()), Err(Error::Verification));
+        prop_assert_eq!(Nonce::try_from(a.as_slice()), Ok(nonce));
+        prop_assert_eq!(nonce.to_string().parse(), Ok(nonce));
+        prop_assert_eq!(format!("{nonce:?}"), format!("Nonce({})", hex::encode(a)));
     }
 
     #[test]
@@ -461,6 +471,8 @@ fn mhf_in_memory() {
 fn random_keys_differ() {
     let [a, b]: [Key; 2] = [(); 2].map(|()| Key::generate(&mut veriplex::os_rng()));
     assert_ne!(a, b);
+    let [a, b]: [Nonce; 2] = [(); 2].map(|()| Nonce::generate(&mut veriplex::os_rng()));
+    assert_ne!(a, b);
 }
 
 #[cfg(any(feature = "getrandom", feature = "ristretto", feature = "rustcrypto"))]
@@ -471,6 +483,10 @@ fn generated_keys_are_the_generators_bytes() {
         Key::<32>::generate(&mut rng),
         Key::try_from((0..32).collect::<Vec<u8>>().as_slice()).unwrap()
     );
+    assert!(rng.is_used_up());
+    let mut rng = common::Recorded::new(0..24);
+    let nonce: Nonce = Nonce::generate(&mut rng);
+    assert_eq!(nonce.as_ref(), (0..24).collect::<Vec<u8>>());
     assert!(rng.is_used_up());
 }
 

@@ -734,7 +734,6 @@ fn threads_do_not_matter() {
     }
 }
 
-#[cfg(feature = "rayon")]
 fn with_outboard_of(tree: &Tree, message: &[u8]) -> ([u8; 32], Vec<u8>) {
     Builder::new(tree).also(message).finalize()
 }

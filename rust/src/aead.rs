@@ -10,11 +10,11 @@
 //!
 #![cfg_attr(feature = "getrandom", doc = "```")]
 #![cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
-//! use veriplex::{Key, aead::Aead, label, os_rng};
+//! use veriplex::{Key, Nonce, aead::Aead, label, os_rng};
 //!
 //! let key = Key::generate(&mut os_rng());
 //! let aead = Aead::<24>::new(label!("com.example.aead"), &key);
-//! let nonce = Key::<24>::generate(&mut os_rng()); // fresh for every message: send it along
+//! let nonce = Nonce::<24>::generate(&mut os_rng()); // fresh for every message: send it along
 //! let mut message = *b"message";
 //! let tag = aead.seal_in_place_detached(nonce.as_bytes(), b"header", &mut message);
 //! aead.open_in_place_detached(nonce.as_bytes(), b"header", &mut message, &tag)?;
@@ -41,6 +41,10 @@ use crate::{Error, Key, Label, Protocol, TAG_LEN, in_out, label};
 ///
 /// ```compile_fail,E0308
 /// let aead = veriplex::aead::Aead::<24>::new(veriplex::label!("example"), "password");
+/// ```
+///
+/// ```compile_fail,E0308
+/// let aead = veriplex::aead::Aead::<24>::new(veriplex::label!("example"), &veriplex::Key::from([]));
 /// ```
 #[derive(Clone, Debug)]
 pub struct Aead<const NONCE_LEN: usize>(Protocol);

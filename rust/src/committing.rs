@@ -20,11 +20,11 @@
 //!
 #![cfg_attr(feature = "getrandom", doc = "```")]
 #![cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
-//! use veriplex::{Key, committing::Aead, label, os_rng};
+//! use veriplex::{Key, Nonce, committing::Aead, label, os_rng};
 //!
 //! let key = Key::generate(&mut os_rng());
 //! let aead = Aead::<24>::new(label!("com.example.aead"), &key);
-//! let nonce = Key::<24>::generate(&mut os_rng()); // fresh for every message: send it along
+//! let nonce = Nonce::<24>::generate(&mut os_rng()); // fresh for every message: send it along
 //! let mut message = *b"message";
 //! let tag = aead.seal_in_place_detached(nonce.as_bytes(), b"header", &mut message);
 //! aead.open_in_place_detached(nonce.as_bytes(), b"header", &mut message, &tag)?;

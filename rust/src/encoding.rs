@@ -2,16 +2,13 @@
 //!
 //! Each macro names what it needs of a type. `INVALID` is the error for whatever is not an encoding of it.
 
-#[cfg(any(feature = "ristretto", feature = "serde"))]
 use core::fmt;
 
 use crate::Error;
 
 /// Displays bytes as hexadecimal digits, in lower case, without a table.
-#[cfg(any(feature = "ristretto", feature = "serde"))]
 pub(crate) struct Hex<'b>(pub(crate) &'b [u8]);
 
-#[cfg(any(feature = "ristretto", feature = "serde"))]
 impl fmt::Display for Hex<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|&byte| {

@@ -16,8 +16,8 @@ use crate::wipe::wipe;
 ///
 /// Wiped on drop (feature `zeroize`), compared in constant time, and never printed. A key is random (`Key::generate`)
 /// or derived: from other secrets by [`kdf`](crate::kdf), from a password by [`mhf`](crate::mhf). It is parsed from
-/// hexadecimal digits in lower case, two for each byte. Random nonces and salts come the same way:
-/// `Key::<24>::generate`, and `as_bytes`.
+/// hexadecimal digits in lower case, two for each byte, and `Key::to_hex` writes them. What is random but public is a
+/// [`Nonce`](crate::Nonce).
 ///
 #[cfg_attr(feature = "getrandom", doc = "```")]
 #[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
@@ -53,6 +53,23 @@ impl<const N: usize> Key<N> {
     /// For who derives a key in its place.
     pub(crate) const fn as_mut_bytes(&mut self) -> &mut [u8; N] {
         &mut self.0
+    }
+
+    /// The key as 2 N hexadecimal digits, lower case, which are as secret as the key. `parse` decodes them.
+    ///
+    /// ```
+    /// # #[cfg(feature = "getrandom")] {
+    /// let key: veriplex::Key = veriplex::Key::generate(&mut veriplex::os_rng());
+    /// assert_eq!(key.to_hex().parse(), Ok(key));
+    /// # }
+    /// ```
+    #[cfg(all(feature = "alloc", feature = "zeroize"))]
+    #[must_use]
+    #[allow(clippy::missing_panics_doc)] // the length is right
+    pub fn to_hex(&self) -> zeroize::Zeroizing<alloc::string::String> {
+        let mut hex = zeroize::Zeroizing::new(alloc::vec![0; 2 * N]);
+        let hex = base16ct::lower::encode_str(&self.0, &mut hex).expect("two digits for each byte");
+        zeroize::Zeroizing::new(hex.into())
     }
 
     /// The bytes of the key.

@@ -36,7 +36,19 @@ impl<'a> Label<'a> {
     /// The longest label in bytes: the rate of 94 minus three.
     pub const MAX_LEN: usize = 91;
 
-    /// A label of these bytes.
+    /// A label of these bytes. Any bytes will do, as in Newplex; of a string at run time,
+    /// `Label::try_from(text)` is the same as of its UTF-8.
+    ///
+    /// ```
+    /// use veriplex::{Label, label};
+    ///
+    /// let tenant = format!("com.example.app.{}", 7);
+    /// assert_eq!(Label::try_from(tenant.as_str())?, label!("com.example.app.7"));
+    /// # Ok::<(), veriplex::Error>(())
+    /// ```
+    ///
+    /// Two strings that look alike may have different bytes, and so be different labels. Do not put secrets into a
+    /// label: its length decides branches, and `Debug` shows it.
     ///
     /// # Errors
     ///

@@ -11,11 +11,11 @@
 //!
 #![cfg_attr(feature = "getrandom", doc = "```")]
 #![cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
-//! use veriplex::{Key, Protocol, label, os_rng};
+//! use veriplex::{Key, Nonce, Protocol, label, os_rng};
 //!
 //! # fn main() -> Result<(), veriplex::Error> {
 //! let key: Key = Key::generate(&mut os_rng());
-//! let nonce = Key::<24>::generate(&mut os_rng()); // fresh for every message: send it along
+//! let nonce = Nonce::<24>::generate(&mut os_rng()); // fresh for every message: send it along
 //!
 //! let mut sender = Protocol::new(label!("com.example.messages"));
 //! sender.mix(label!("key"), key.as_bytes());
@@ -52,6 +52,7 @@
 //! | [`seekable`] | authenticated encryption in segments, in parallel and with random access |
 //! | [`mhf`] | memory-hard hash, for passwords |
 //! | [`Key`] | a symmetric key that is wiped and not printed |
+//! | [`Nonce`] | a random nonce or salt |
 //! | [`hazmat`] | the raw duplex and permutation, the choice of backend; Xoodoo, `ChaCha`, NH, Poly1305's backends |
 //!
 //! With feature `ristretto` (`ratchet` and `frost` also need `alloc`):
@@ -88,7 +89,7 @@
 //! (post-quantum keys and the tunnel; implies `ristretto` and `alloc`; needs Rust 1.94), `poly1305`, `adiantum`
 //! (implies `poly1305`), `xoofff`, `rustcrypto` (that project's traits; exempt from semantic versioning), `tokio`
 //! (asynchronous readers and writers; implies `std`), `serde` (keys, signatures and other values), `rayon` (all cores for `tree` and `seekable`; implies `std`),
-//! `getrandom` (randomness of the operating system). Without features the crate is `no_std` and does not allocate.
+//! `getrandom` (default; randomness of the operating system). Without features the crate is `no_std` and does not allocate.
 //!
 //! # Backends
 //!
@@ -135,6 +136,7 @@ mod lane_backend;
 mod lanes;
 pub mod mac;
 pub mod mhf;
+mod nonce;
 pub mod oae2;
 #[cfg(feature = "poly1305")]
 pub mod poly1305;
@@ -162,6 +164,7 @@ pub mod xoofff;
 pub use error::Error;
 pub use key::Key;
 pub use label::Label;
+pub use nonce::Nonce;
 #[cfg(feature = "std")]
 pub use protocol::io::{Reader, Writer};
 pub use protocol::{MaskStream, MixStream, Protocol, UnmaskStream};

@@ -20,10 +20,10 @@
 //!
 #![cfg_attr(all(feature = "alloc", feature = "getrandom"), doc = "```")]
 #![cfg_attr(not(all(feature = "alloc", feature = "getrandom")), doc = "```ignore")]
-//! use veriplex::{Key, label, mhf::Mhf, os_rng};
+//! use veriplex::{Nonce, label, mhf::Mhf, os_rng};
 //!
 //! let mhf = Mhf::new(label!("com.example.passwords"), Mhf::RECOMMENDED_COST)?;
-//! let salt = Key::<16>::generate(&mut os_rng()); // another one for each password: store it
+//! let salt = Nonce::<16>::generate(&mut os_rng()); // another one for each password: store it
 //! let mut key = [0; 32];
 //! mhf.hash_into(b"password", salt.as_bytes(), &mut key)?;
 //! # Ok::<(), veriplex::Error>(())
@@ -68,7 +68,17 @@ impl<'d> Mhf<'d> {
     /// # Errors
     ///
     /// [`Error::CostTooLow`] below [`Mhf::MIN_COST`], [`Error::CostTooHigh`] above [`Mhf::MAX_COST`]. That still allows
-    /// more memory than most machines have: set your own limit for a cost that comes from outside.
+    /// more memory than most machines have: set your own limit for a cost that comes from outside. In a constant, a wrong
+    /// cost does not compile:
+    ///
+    /// ```compile_fail,E0080
+    /// use veriplex::{label, mhf::Mhf};
+    ///
+    /// const LOGINS: Mhf<'_> = match Mhf::new(label!("com.example.logins"), 0) {
+    ///     Ok(mhf) => mhf,
+    ///     Err(_) => panic!("the cost is too low or too high"),
+    /// };
+    /// ```
     pub const fn new(domain: Label<'d>, cost: u8) -> Result<Self, Error> {
         if cost < Self::MIN_COST {
             return Err(Error::CostTooLow);

@@ -20,12 +20,12 @@
 #![cfg_attr(all(feature = "std", feature = "getrandom"), doc = "```")]
 #![cfg_attr(not(all(feature = "std", feature = "getrandom")), doc = "```ignore")]
 //! use std::io::{Read, Write};
-//! use veriplex::{Key, label, oae2::{OpenReader, SealWriter}, os_rng};
+//! use veriplex::{Key, Nonce, label, oae2::{OpenReader, SealWriter}, os_rng};
 //!
 //! # fn main() -> std::io::Result<()> {
 //! let domain = label!("com.example.blocks");
 //! let key = Key::generate(&mut os_rng());
-//! let nonce = Key::<24>::generate(&mut os_rng()); // fresh for every stream: send it along
+//! let nonce = Nonce::<24>::generate(&mut os_rng()); // fresh for every stream: send it along
 //!
 //! let mut writer = SealWriter::<_, 1024>::new(domain, &key, nonce.as_bytes(), Vec::new());
 //! writer.write_all(b"message")?;

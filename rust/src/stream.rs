@@ -9,10 +9,10 @@
 //!
 #![cfg_attr(feature = "getrandom", doc = "```")]
 #![cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
-//! use veriplex::{Key, label, os_rng, stream};
+//! use veriplex::{Key, Nonce, label, os_rng, stream};
 //!
 //! let key = Key::generate(&mut os_rng());
-//! let nonce = Key::<24>::generate(&mut os_rng()); // fresh for every message: send it along
+//! let nonce = Nonce::<24>::generate(&mut os_rng()); // fresh for every message: send it along
 //! let mut message = *b"message";
 //! stream::encrypt(label!("com.example.stream"), &key, nonce.as_bytes(), &mut message);
 //! stream::decrypt(label!("com.example.stream"), &key, nonce.as_bytes(), &mut message);

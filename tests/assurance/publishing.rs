@@ -126,6 +126,15 @@ fn every_dependency_has_a_reason() {
         assert!(!needed.is_empty());
         assert_eq!(reasons(&page, name), needed, "DEPENDENCIES.md: {name}");
     }
+    // In a workspace of its own.
+    let store: toml::Table = toml::from_str(&read("rust/store/Cargo.toml")).unwrap();
+    let needed = store["dependencies"]
+        .as_table()
+        .unwrap()
+        .keys()
+        .cloned()
+        .collect();
+    assert_eq!(reasons(&page, "veriplex-store"), needed, "DEPENDENCIES.md");
 }
 
 #[test]
@@ -298,25 +307,71 @@ fn constant_secrets(source: &str) -> Vec<&str> {
 fn examples_draw_keys_and_nonces_at_random() {
     let planted = "//! ```\n//! let key = Key::from([7; 32]);\n//! ```\n//! let nonce = [1; 24];";
     assert_eq!(constant_secrets(planted), ["//! let key = Key::from([7; 32]);"]);
-    let mut folders = vec![root().join("rust/src")];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
-                let source = fs::read_to_string(&path).unwrap();
+    let mut paths: Vec<_> = ["README.md", "examples", "rust"]
+        .map(|path| root().join(path))
+        .into();
+    let mut pages = 0;
+    while let Some(path) = paths.pop() {
+        if path.ends_with("target") || path.ends_with("tests") {
+            continue;
+        }
+        if path.is_dir() {
+            paths.extend(fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
+            continue;
+        }
+        let text = |kind| (path.extension()? == kind).then(|| fs::read_to_string(&path).unwrap());
+        let examples = match (text("md"), text("rs")) {
+            (Some(page), _) => page,
+            (_, Some(program)) if path.starts_with(root().join("examples")) => format!("```\n{program}"),
+            (_, Some(source)) => {
                 let comments: Vec<_> = (source.lines().map(str::trim_start))
                     .filter(|line| line.starts_with("//") || line.contains("doc = \"```"))
                     .collect();
-                let comments = comments.join("\n");
-                assert!(
-                    constant_secrets(&comments).is_empty(),
-                    "{}: {:?}",
-                    path.display(),
-                    constant_secrets(&comments)
-                );
+                comments.join("\n")
             }
+            _ => continue,
+        };
+        pages += 1;
+        let found = constant_secrets(&examples);
+        assert!(found.is_empty(), "{}: {found:?}", path.display());
+    }
+    assert!(pages > 100);
+}
+
+/// The targets of the Makefile that a workflow runs: after `make`, or listed as `target`.
+fn targets(workflow: &str) -> BTreeSet<&str> {
+    let mut found = BTreeSet::new();
+    for line in workflow.lines() {
+        if let Some((_, command)) = line.split_once("run: make ") {
+            found.extend(command.split_whitespace().next());
+        } else if let Some((_, names)) = line.split_once("target: ") {
+            let (list, rest) = names
+                .strip_prefix('[')
+                .map_or((false, names), |list| (true, list));
+            let end = rest.find(if list { ']' } else { ' ' }).unwrap_or(rest.len());
+            found.extend(rest[..end].trim_end_matches(',').split(", "));
         }
+    }
+    found.remove("${{"); // names a variable of the matrix
+    found
+}
+
+#[test]
+fn the_workflow_runs_targets_that_exist() {
+    let planted = "- { target: one, add: x }\n- { target: two }\ntarget: [three, four]\n- run: make five X=1\n- run: make ${{ a }}";
+    let expected = ["one", "two", "three", "four", "five"];
+    assert_eq!(targets(planted), expected.into());
+
+    let workflow = read(".github/workflows/checks.yml");
+    let makefile = read("Makefile");
+    let targets = targets(&workflow);
+    assert!(targets.len() > 10);
+    for target in targets {
+        assert!(
+            makefile
+                .lines()
+                .any(|line| line.split_once(':').is_some_and(|(name, _)| name == target)),
+            "checks.yml: make {target}"
+        );
     }
 }

@@ -12,6 +12,7 @@ fn known_answers() {
         let private = PrivateKey::from_uniform_bytes(array(case, "private_uniform")).unwrap();
         assert_eq!(private.to_bytes(), array(case, "private"));
         assert_eq!(private.public_key().to_bytes(), array(case, "public"));
+        assert_eq!(&PublicKey::from(&private), private.public_key());
         assert_eq!(PrivateKey::from_bytes(&private.to_bytes()), Ok(private));
     }
 }

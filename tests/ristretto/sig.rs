@@ -229,8 +229,13 @@ fn traits_give_the_same_signatures() {
     }
     impl rand_core::TryCryptoRng for Broken {}
 
-    let signing = SigningKey::<Test>::new(key(1));
+    let signing = SigningKey::<Test>::from(key(1));
     let verifying: VerifyingKey<Test> = signing.verifying_key();
+    let same: [VerifyingKey<Test>; 2] = [(&signing).into(), (*key(1).public_key()).into()];
+    assert!(
+        same.iter()
+            .all(|same| format!("{same:?}") == format!("{verifying:?}"))
+    );
     let rng = || Recorded::new([9; 64]);
     let deterministic = sig::sign_deterministic(label!("sig"), &key(1), b"message");
     let hedged = sig::sign(label!("sig"), &key(1), b"message", &mut rng());

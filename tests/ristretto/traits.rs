@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use veriplex::frost::{self, dkg};
 use veriplex::keys::PrivateKey;
-use veriplex::{Error, Key, label, mac, oprf, sig, vrf};
+use veriplex::{Error, Key, Nonce, label, mac, oprf, sig, vrf};
 
 use crate::common::Recorded;
 use crate::key;
@@ -110,6 +110,7 @@ fn public_values() {
     let text = commitment.to_string();
     assert_eq!(text.parse::<dkg::Commitment>().unwrap(), commitment);
     assert_eq!(text, hex::encode(commitment.to_bytes()));
+    text_and_bytes(&Nonce::from([0xfa; 24]), &[0xfa; 24], Error::Verification);
 }
 
 /// The order is that of the bytes.
@@ -161,6 +162,9 @@ fn secrets_are_written_only_if_exposed() {
 fn texts_of_keys_and_tags() {
     let text = "07".repeat(32);
     assert_eq!(text.parse(), Ok(Key::from([7; 32])));
+    assert_eq!(*Key::from([7; 32]).to_hex(), text);
+    assert_eq!(*Key::from([0xfa, 0x05]).to_hex(), "fa05");
+    assert_eq!(*Key::from([]).to_hex(), "");
     for bad in [
         "",
         "07",

@@ -19,6 +19,41 @@ use crate::{Error, Key, Label, Protocol, TAG_LEN};
 /// let keyed = veriplex::Protocol::new(veriplex::label!("example"));
 /// let writer = veriplex::aestream::SealWriter::new(keyed, Vec::new());
 /// ```
+///
+/// Nor is a nonce of fewer than 16 bytes taken:
+///
+/// ```compile_fail,E0080
+/// # fn main() {
+/// let key = veriplex::Key::from([7; 32]);
+/// let writer = veriplex::aestream::SealWriter::new(veriplex::label!("example"), &key, b"", Vec::<u8>::new());
+/// # }
+/// ```
+///
+/// A writer that is not used at all is a warning. One that was written to and then dropped is not, but the reader sees it:
+///
+/// ```compile_fail
+/// #![deny(unused_must_use)]
+/// let key = veriplex::Key::from([7; 32]);
+/// veriplex::aestream::SealWriter::new(veriplex::label!("example"), &key, &[7; 24], Vec::<u8>::new());
+/// ```
+///
+#[cfg_attr(feature = "getrandom", doc = "```")]
+#[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+/// use std::io::{ErrorKind, Read, Write};
+/// use veriplex::{Key, Nonce, aestream::{OpenReader, SealWriter}, label, os_rng};
+///
+/// let domain = label!("com.example.stream");
+/// let (key, nonce) = (Key::generate(&mut os_rng()), Nonce::<24>::generate(&mut os_rng()));
+/// let mut sealed = Vec::new();
+/// let mut writer = SealWriter::new(domain, &key, nonce.as_bytes(), &mut sealed);
+/// writer.write_all(b"message")?;
+/// writer.flush()?;
+/// drop(writer); // without `finish`
+///
+/// let mut reader = OpenReader::new(domain, &key, nonce.as_bytes(), sealed.as_slice());
+/// assert_eq!(reader.read_to_end(&mut Vec::new()).unwrap_err().kind(), ErrorKind::UnexpectedEof);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[must_use = "call `finish` at the end: without it the stream has no end"]
 pub struct SealWriter<W>(crate::io::SealWriter<Sealing<Sealer>, W>);
 

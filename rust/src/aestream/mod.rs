@@ -22,12 +22,12 @@
 #![cfg_attr(all(feature = "std", feature = "getrandom"), doc = "```")]
 #![cfg_attr(not(all(feature = "std", feature = "getrandom")), doc = "```ignore")]
 //! use std::io::{Read, Write};
-//! use veriplex::{Key, aestream::{OpenReader, SealWriter}, label, os_rng};
+//! use veriplex::{Key, Nonce, aestream::{OpenReader, SealWriter}, label, os_rng};
 //!
 //! # fn main() -> std::io::Result<()> {
 //! let domain = label!("com.example.stream");
 //! let key = Key::generate(&mut os_rng());
-//! let nonce = Key::<24>::generate(&mut os_rng()); // fresh for every stream: send it along
+//! let nonce = Nonce::<24>::generate(&mut os_rng()); // fresh for every stream: send it along
 //!
 //! let mut writer = SealWriter::new(domain, &key, nonce.as_bytes(), Vec::new());
 //! writer.write_all(b"message")?;
@@ -46,10 +46,10 @@
 #![cfg_attr(all(feature = "tokio", feature = "getrandom"), doc = "```")]
 #![cfg_attr(not(all(feature = "tokio", feature = "getrandom")), doc = "```ignore")]
 //! use tokio::io::{AsyncWrite, AsyncWriteExt};
-//! use veriplex::{Key, aestream::SealWriter, label, os_rng};
+//! use veriplex::{Key, Nonce, aestream::SealWriter, label, os_rng};
 //!
 //! async fn send(to: &mut (impl AsyncWrite + Unpin), key: &Key) -> std::io::Result<()> {
-//!     let nonce = Key::<24>::generate(&mut os_rng());
+//!     let nonce = Nonce::<24>::generate(&mut os_rng());
 //!     to.write_all(nonce.as_bytes()).await?; // the receiver reads it first
 //!     let mut writer = SealWriter::new(label!("com.example.stream"), key, nonce.as_bytes(), to);
 //!     writer.write_all(b"message").await?;
@@ -244,11 +244,11 @@ impl Opener {
     ///
     #[cfg_attr(feature = "getrandom", doc = "```")]
     #[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
-    /// use veriplex::{Key, aestream::{Opener, Sealer}, label, os_rng};
+    /// use veriplex::{Key, Nonce, aestream::{Opener, Sealer}, label, os_rng};
     ///
     /// let domain = label!("com.example.stream");
     /// let key = Key::generate(&mut os_rng());
-    /// let nonce = Key::<24>::generate(&mut os_rng()); // fresh for every stream: send it along
+    /// let nonce = Nonce::<24>::generate(&mut os_rng()); // fresh for every stream: send it along
     ///
     /// let mut sealer = Sealer::new(domain, &key, nonce.as_bytes());
     /// let mut stream = [0; 7 + 18 + 18];

@@ -557,6 +557,7 @@ impl fmt::Debug for Protocol {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::duplex::RATE;
 
     /// The definition: digits of seven bits, the least first, the top bit set on all but the last, none of them needless.
     fn digits(number: u64) -> ([u8; 10], usize) {
@@ -588,6 +589,55 @@ mod tests {
             computed.absorb_leb128(length);
             defined.duplex.absorb(&digits[..len]);
             assert_eq!(computed.to_bytes(), defined.to_bytes(), "{number}");
+        }
+    }
+
+    /// At every position of a block, with and without a frame: from buffer to buffer as in place, and two duplexes in
+    /// turns as one after the other.
+    #[test]
+    fn forms_of_the_duplex_agree() {
+        let data: [u8; 300] = core::array::from_fn(|i| u8::try_from(i % 251).unwrap());
+        let at = |position: usize, framed: bool| {
+            let mut duplex = Duplex::new();
+            if framed {
+                duplex.frame(5);
+            }
+            duplex.absorb(&data[..position]);
+            duplex
+        };
+        for (position, framed) in (0..RATE).flat_map(|position| [(position, false), (position, true)]) {
+            for len in [0, 1, 43, 93, 94, 95, 188, 300] {
+                let (mut a, mut b) = (at(position, framed), at(position, framed));
+                let (mut apart, mut in_place) = ([0; 300], data);
+                a.encrypt_into(&data[..len], &mut apart[..len]);
+                b.encrypt(&mut in_place[..len]);
+                assert_eq!(apart[..len], in_place[..len], "encrypt {len} at {position}");
+                assert!(a == b, "encrypt {len} at {position}");
+
+                in_place = data;
+                a.decrypt_into(&data[..len], &mut apart[..len]);
+                b.decrypt(&mut in_place[..len]);
+                assert_eq!(apart[..len], in_place[..len], "decrypt {len} at {position}");
+                assert!(a == b, "decrypt {len} at {position}");
+
+                let (mut c, mut d) = (at(RATE - position, framed), at(RATE - position, framed));
+                a.squeeze_and_absorb(&mut apart[..len], &mut c);
+                b.squeeze(&mut in_place[..len]);
+                d.absorb(&in_place[..len]);
+                assert_eq!(apart[..len], in_place[..len], "squeeze {len} at {position}");
+                assert!(a == b && c == d, "squeeze {len} at {position}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_duplex_has_indices_below_the_rate() {
+        for (index, good) in [(0, true), (93, true), (94, false), (255, false)] {
+            for place in [0, 1] {
+                let mut bytes = [0; Duplex::SERIALIZED_LEN];
+                bytes[place] = index;
+                assert_eq!(Duplex::from_bytes(&bytes).is_ok(), good, "{index} at {place}");
+            }
         }
     }
 }

@@ -18,14 +18,14 @@ use crate::{aead, siv};
 #[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
 /// use aead::{AeadInOut, KeyInit};
 /// use veriplex::rustcrypto::{Domain, aead::Aead};
-/// use veriplex::{Key, Label, label, os_rng};
+/// use veriplex::{Key, Label, Nonce, label, os_rng};
 ///
 /// enum Messages {}
 /// impl Domain for Messages {
 ///     const DOMAIN: Label<'static> = label!("com.example.aead");
 /// }
 ///
-/// let (key, nonce) = (Key::<32>::generate(&mut os_rng()), Key::<24>::generate(&mut os_rng()));
+/// let (key, nonce) = (Key::<32>::generate(&mut os_rng()), Nonce::<24>::generate(&mut os_rng()));
 /// let aead = Aead::<Messages, 24>::new(key.as_bytes().into());
 /// let nonce = nonce.as_bytes().into(); // never twice under one key
 /// let mut message = *b"message";

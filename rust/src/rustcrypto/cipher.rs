@@ -28,14 +28,14 @@ use crate::stream;
 /// use cipher::array::Array;
 /// use cipher::{BlockModeDecrypt, BlockModeEncrypt, KeyIvInit};
 /// use veriplex::rustcrypto::{Domain, cipher::{Decryptor, Encryptor}};
-/// use veriplex::{Key, Label, label, os_rng};
+/// use veriplex::{Key, Label, Nonce, label, os_rng};
 ///
 /// enum Streams {}
 /// impl Domain for Streams {
 ///     const DOMAIN: Label<'static> = label!("com.example.stream");
 /// }
 ///
-/// let (key, nonce) = (Key::<32>::generate(&mut os_rng()), Key::<24>::generate(&mut os_rng()));
+/// let (key, nonce) = (Key::<32>::generate(&mut os_rng()), Nonce::<24>::generate(&mut os_rng()));
 /// let (key, nonce) = (key.as_bytes().into(), nonce.as_bytes().into()); // never the same nonce twice under one key
 /// let mut message = *b"message";
 /// let bytes = Array::cast_slice_from_core_mut(message.as_chunks_mut().0);

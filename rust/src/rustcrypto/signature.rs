@@ -28,7 +28,7 @@ use crate::wipe::Secret;
 ///     const DOMAIN: Label<'static> = label!("com.example.letters");
 /// }
 ///
-/// let key = SigningKey::<Letters>::new(PrivateKey::generate(&mut os_rng()));
+/// let key = SigningKey::<Letters>::from(PrivateKey::generate(&mut os_rng()));
 /// let signature = key.sign(b"message");
 /// assert!(key.verifying_key().verify(b"message", &signature).is_ok());
 /// # Ok::<(), veriplex::Error>(())
@@ -71,6 +71,24 @@ impl<D: Domain> VerifyingKey<D> {
             key,
             domain: PhantomData,
         }
+    }
+}
+
+impl<D: Domain> From<PrivateKey> for SigningKey<D> {
+    fn from(key: PrivateKey) -> Self {
+        Self::new(key)
+    }
+}
+
+impl<D: Domain> From<PublicKey> for VerifyingKey<D> {
+    fn from(key: PublicKey) -> Self {
+        Self::new(key)
+    }
+}
+
+impl<D: Domain> From<&SigningKey<D>> for VerifyingKey<D> {
+    fn from(key: &SigningKey<D>) -> Self {
+        key.verifying_key()
     }
 }
 

@@ -12,10 +12,10 @@
 //!
 #![cfg_attr(feature = "getrandom", doc = "```")]
 #![cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
-//! use veriplex::{Key, label, os_rng, seekable::Seekable};
+//! use veriplex::{Key, Nonce, label, os_rng, seekable::Seekable};
 //!
 //! let key = Key::generate(&mut os_rng());
-//! let nonce = Key::<24>::generate(&mut os_rng()); // fresh for every message: send it along
+//! let nonce = Nonce::<24>::generate(&mut os_rng()); // fresh for every message: send it along
 //! let message = Seekable::<24>::new(label!("com.example.files"), &key).message(nonce.as_bytes(), b"header");
 //!
 //! let mut sealed = [0; 7 + 16];
@@ -34,10 +34,10 @@
 #![cfg_attr(all(feature = "std", feature = "getrandom"), doc = "```")]
 #![cfg_attr(not(all(feature = "std", feature = "getrandom")), doc = "```ignore")]
 //! use std::io::{Cursor, Read, Seek, SeekFrom, Write};
-//! use veriplex::{Key, label, os_rng, seekable::{Reader, Seekable, Writer}};
+//! use veriplex::{Key, Nonce, label, os_rng, seekable::{Reader, Seekable, Writer}};
 //!
 //! # fn main() -> std::io::Result<()> {
-//! let (key, nonce) = (Key::generate(&mut os_rng()), Key::<24>::generate(&mut os_rng()));
+//! let (key, nonce) = (Key::generate(&mut os_rng()), Nonce::<24>::generate(&mut os_rng()));
 //! let message = Seekable::<24>::new(label!("com.example.files"), &key).message(nonce.as_bytes(), b"");
 //! let mut writer = Writer::new(&message, Vec::new());
 //! writer.write_all(&[5; 100_000])?;

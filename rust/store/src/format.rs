@@ -5,7 +5,7 @@ use object_store::{GetRange, ObjectMeta, PutPayload};
 use std::ops::Range;
 use veriplex::kdf::Kdf;
 use veriplex::seekable::{DEFAULT_SEGMENT_LEN, Layout, MAX_SEGMENT_LEN, MIN_SEGMENT_LEN, Message, Seekable};
-use veriplex::{Error, Key, label};
+use veriplex::{Error, Key, Nonce, label};
 
 use crate::{ObjectError, Reason};
 
@@ -51,7 +51,7 @@ impl Format {
 
     /// The header of a new object, and what seals its content.
     pub(crate) fn create(&self, path: &Path) -> Result<([u8; HEADER], Message), ObjectError> {
-        let nonce: Key<NONCE_LEN> = Key::generate(&mut veriplex::os_rng());
+        let nonce = Nonce::<NONCE_LEN>::generate(&mut veriplex::os_rng());
         let mut header = [0; HEADER];
         header[..8].copy_from_slice(&MAGIC);
         header[8..12].copy_from_slice(&self.segment_len.to_le_bytes()[..4]);

@@ -8,12 +8,12 @@
 //! use std::sync::Arc;
 //!
 //! use object_store::{ObjectStore, ObjectStoreExt as _, memory::InMemory, path::Path};
-//! use veriplex::Key;
+//! use veriplex::{Key, os_rng};
 //! use veriplex_store::SealedStore;
 //!
 //! # #[tokio::main]
 //! # async fn main() -> object_store::Result<()> {
-//! let key = Key::from([7; 32]); // in practice, random: `Key::generate`
+//! let key = Key::generate(&mut os_rng());
 //! let store: Arc<dyn ObjectStore> = Arc::new(SealedStore::new(InMemory::new(), &key, b"my bucket"));
 //!
 //! let path = Path::from("data/file");

@@ -294,6 +294,12 @@ impl PublicKey {
     }
 }
 
+impl From<&PrivateKey> for PublicKey {
+    fn from(key: &PrivateKey) -> Self {
+        key.public
+    }
+}
+
 impl PartialEq for PublicKey {
     fn eq(&self, other: &Self) -> bool {
         self.bytes == other.bytes
