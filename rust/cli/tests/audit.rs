@@ -36,6 +36,12 @@ fn all_right(file: &[u8]) -> Vec<Finding> {
         .kernels()
         .iter()
         .filter(|kernel| kernel.is_for(ARCHITECTURE))
+        // The program has no Adiantum and no Xoofff, so not their kernels either.
+        .filter(|kernel| {
+            ["veriplex_simpira1024", "veriplex_duplex"]
+                .iter()
+                .any(|own| kernel.symbol.starts_with(own))
+        })
         .map(|kernel| kernel.symbol.as_str())
         .collect();
     names.sort_unstable();
@@ -44,21 +50,30 @@ fn all_right(file: &[u8]) -> Vec<Finding> {
     findings
 }
 
-/// One bit in one kernel: that kernel is wrong, and no other. The places take turns, as an audit of so large a program takes
+/// One bit in every other kernel: those are wrong, and no others. Several at a time, as an audit of so large a program takes
 /// a while.
 fn flipped_bits_are_seen(file: &[u8]) {
     let proved = Proved::embedded().unwrap();
-    for (number, right) in all_right(file).into_iter().enumerate() {
-        let at = [0, 1, right.len / 2, right.len - 1][number % 4];
+    let right = all_right(file);
+    for parity in [0, 1] {
         let mut changed = file.to_vec();
-        changed[right.file_offset + at] ^= 0x04;
+        let mut expected = BTreeSet::new();
+        for (number, kernel) in right
+            .iter()
+            .enumerate()
+            .filter(|(number, _)| number % 2 == parity)
+        {
+            let at = [0, 1, kernel.len / 2, kernel.len - 1][number / 2 % 4];
+            changed[kernel.file_offset + at] ^= 0x04;
+            expected.insert(kernel.symbol.clone());
+        }
         let wrong: BTreeSet<String> = audit(&changed, &proved)
             .unwrap()
             .into_iter()
             .filter(|finding| finding.difference.is_some())
             .map(|finding| finding.symbol)
             .collect();
-        assert_eq!(wrong, BTreeSet::from([right.symbol.clone()]), "+{at:#x}");
+        assert_eq!(wrong, expected);
     }
 }
 

@@ -1,7 +1,11 @@
 //! Runs both ends of a tunnel as their users do, and ends of others that misbehave.
 
+#[path = "tunnel/load.rs"]
+mod load;
 #[path = "tunnel/memory.rs"]
 mod memory;
+#[path = "tunnel/operation.rs"]
+mod operation;
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -34,6 +38,11 @@ impl End {
         let folder = TempDir::new().unwrap();
         let mut command = command(role, &folder, key, peers, connect);
         command.args(["--listen", listen]).args(options);
+        Self::spawn(command)
+    }
+
+    /// Runs a command that says where it listens.
+    fn spawn(mut command: Command) -> Self {
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut stderr = BufReader::new(child.stderr.take().unwrap());
         let mut line = String::new();
@@ -351,14 +360,14 @@ fn the_list_is_read_again() {
 
     write(&format!("{} the stranger\n", fingerprint(STRANGER)));
     server.signal("HUP");
-    server.says("", "was read again");
+    server.says("", "were read again");
     works(&other);
     is_reset(&mut client.connect());
     echo(&mut open);
 
     write("nonsense\n");
     server.signal("HUP");
-    server.says("", "stays as it was");
+    server.says("", "stay as they were");
     works(&other);
     echo(&mut open);
 }
@@ -883,13 +892,13 @@ fn figures() {
         short_connections(to, 1000, threads);
         1000.0 / start.elapsed().as_secs_f64()
     };
-    let (server, client) = ends(echo, &["--max-connections", "1000"]);
+    let (_server, client) = ends(echo, &["--max-connections", "1000"]);
     for threads in [1, 8] {
         let (direct, tunnel) = (short(echo, threads), short(client.address, threads));
         println!("connections/s, {threads} at a time: direct {direct:.0}, tunnel {tunnel:.0}");
     }
 
-    let sink = self::server(|mut stream| {
+    let sink = server(|mut stream| {
         let mut buffer = vec![0; 1 << 16];
         while let Ok(1..) = stream.read(&mut buffer) {}
     });
@@ -897,27 +906,5 @@ fn figures() {
     for _ in 0..3 {
         let (direct, tunnel) = (one_way(sink), one_way(sink_client.address));
         println!("GB/s, one way: direct {direct:.2}, tunnel {tunnel:.2}");
-    }
-
-    let memory = |end: &End| {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", end.child.id())).unwrap();
-        let line = status.lines().find(|line| line.starts_with("VmRSS")).unwrap();
-        line.split_whitespace().nth(1).unwrap().parse::<f64>().unwrap()
-    };
-    let before = [memory(&server), memory(&client)];
-    let idle: Vec<_> = (0..400)
-        .map(|_| {
-            let mut stream = client.connect();
-            stream.write_all(&vec![7; 100_000]).unwrap();
-            stream.read_exact(&mut vec![0; 100_000]).unwrap();
-            stream
-        })
-        .collect();
-    for (end, name, before) in [(&server, "server", before[0]), (&client, "client", before[1])] {
-        let each = (memory(end) - before) / 400.0;
-        println!(
-            "{name}: {each:.1} KiB for each of {} idle connections",
-            idle.len()
-        );
     }
 }

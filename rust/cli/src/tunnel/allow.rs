@@ -64,7 +64,7 @@ impl Allowed {
     }
 
     /// In the log a name is as it is, but for what a terminal would take for more than text.
-    fn insert(&mut self, fingerprint: Fingerprint, name: &str) {
+    pub fn insert(&mut self, fingerprint: Fingerprint, name: &str) {
         let name = if name.is_empty() {
             fingerprint.to_string()
         } else {
@@ -75,7 +75,7 @@ impl Allowed {
 }
 
 /// The text of a file that is not too long.
-fn read_text(path: &Path) -> Result<String, Error> {
+pub fn read_text(path: &Path) -> Result<String, Error> {
     let failed = |error| Error::io(&quoted(path), error);
     let mut text = String::new();
     let file = std::fs::File::open(path).map_err(failed)?;
@@ -83,7 +83,7 @@ fn read_text(path: &Path) -> Result<String, Error> {
         .read_to_string(&mut text)
         .map_err(failed)?;
     if text.len() as u64 > MAX_LIST_LEN {
-        return Err(Error::io(&quoted(path), "too long for a list of peers"));
+        return Err(Error::io(&quoted(path), "it is too long"));
     }
     Ok(text)
 }

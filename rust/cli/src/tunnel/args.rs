@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, value_parser};
+
+use super::settings::{CONNECTIONS, Format, GRACE, MAX_TIMEOUT, PENDING, PER_PEER, PER_SOURCE, TIMEOUT};
 
 #[derive(Subcommand)]
 pub enum Command {
@@ -17,46 +19,66 @@ pub enum Command {
     Connect(Connect),
     /// Pass standard input and output through a tunnel to a server, as ssh -W does
     Pipe(Server),
+    /// Give back whatever is sent, to try tunnels with
+    Echo {
+        /// Where connections are taken: HOST:PORT (port 0 for any) or unix:PATH
+        #[arg(long = "listen", value_name = "ADDRESS")]
+        address: String,
+    },
 }
 
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct Serve {
+    /// Read all of what follows from this file (in TOML, see the README), and again on SIGHUP
+    #[arg(long, value_name = "FILE", conflicts_with_all = [
+        "key_file", "peers", "connect", "max_pending", "max_per_source", "max_per_peer", "seconds", "addresses",
+        "max_connections", "grace_seconds", "metrics", "log",
+    ])]
+    pub config: Option<PathBuf>,
     /// The private key file (made by tunnel keygen)
-    #[arg(short, long, value_name = "FILE")]
-    pub key_file: PathBuf,
+    #[arg(short, long, value_name = "FILE", required_unless_present = "config")]
+    pub key_file: Option<PathBuf>,
     /// A client that is allowed: a fingerprint, a public key file, or a file with a fingerprint and a name in each
     /// line; may be repeated, and is read again on SIGHUP
-    #[arg(long = "peer", value_name = "PEER", required = true)]
+    #[arg(long = "peer", value_name = "PEER", required_unless_present = "config")]
     pub peers: Vec<String>,
+    /// Where connections are taken: HOST:PORT (port 0 for any), unix:PATH, or systemd:NAME for sockets that systemd
+    /// passes; may be repeated
+    #[arg(long = "listen", value_name = "ADDRESS", required_unless_present = "config")]
+    pub addresses: Vec<String>,
+    /// Where connections go: HOST:PORT or unix:PATH
+    #[arg(long, value_name = "ADDRESS", required_unless_present = "config")]
+    pub connect: Option<String>,
     #[command(flatten)]
     pub listen: Listen,
-    /// Where connections go: HOST:PORT or unix:PATH
-    #[arg(long, value_name = "ADDRESS")]
-    pub connect: String,
     /// How many connections may be in their handshake at a time
-    #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = PENDING, value_parser = value_parser!(u32).range(1..))]
     pub max_pending: u32,
     /// How many of these from one address (of IPv6: one network of 64 bits)
-    #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = PER_SOURCE, value_parser = value_parser!(u32).range(1..))]
     pub max_per_source: u32,
     /// How many connections one peer may have open
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = PER_PEER, value_parser = value_parser!(u32).range(1..))]
     pub max_per_peer: u32,
     /// How long connecting and a handshake may take each, in seconds
-    #[arg(long = "timeout", value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=3600))]
+    #[arg(long = "timeout", value_name = "SECONDS", default_value_t = TIMEOUT, value_parser = value_parser!(u32).range(1..=MAX_TIMEOUT.into()))]
     pub seconds: u32,
 }
 
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct Connect {
     #[command(flatten)]
     pub server: Server,
+    /// Where connections are taken: HOST:PORT (port 0 for any), unix:PATH, or systemd:NAME for sockets that systemd
+    /// passes; may be repeated
+    #[arg(long = "listen", value_name = "ADDRESS", required = true)]
+    pub addresses: Vec<String>,
     #[command(flatten)]
     pub listen: Listen,
 }
 
 /// The server, as a client knows it.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct Server {
     /// The private key file (made by tunnel keygen)
     #[arg(short, long, value_name = "FILE")]
@@ -68,22 +90,23 @@ pub struct Server {
     #[arg(long, value_name = "ADDRESS")]
     pub connect: String,
     /// How long connecting and a handshake may take each, in seconds
-    #[arg(long = "timeout", value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=3600))]
+    #[arg(long = "timeout", value_name = "SECONDS", default_value_t = TIMEOUT, value_parser = value_parser!(u32).range(1..=MAX_TIMEOUT.into()))]
     pub seconds: u32,
 }
 
-#[derive(Args)]
+/// How the connections that are taken are treated.
+#[derive(Args, Clone)]
 pub struct Listen {
-    /// Where connections are taken: HOST:PORT (port 0 for any) or unix:PATH; may be repeated
-    #[arg(long = "listen", value_name = "ADDRESS", required = true)]
-    pub addresses: Vec<String>,
     /// How many connections may be open at a time
-    #[arg(long, value_name = "N", default_value_t = 400, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = CONNECTIONS, value_parser = value_parser!(u32).range(1..))]
     pub max_connections: u32,
     /// How long open connections may go on after SIGTERM or SIGINT, in seconds
-    #[arg(long = "grace", value_name = "SECONDS", default_value_t = 30)]
+    #[arg(long = "grace", value_name = "SECONDS", default_value_t = GRACE)]
     pub grace_seconds: u32,
     /// Serve counters at this Unix socket, as text for Prometheus
     #[arg(long, value_name = "PATH")]
     pub metrics: Option<PathBuf>,
+    /// The form of lines on standard error
+    #[arg(long, value_name = "FORM", value_enum, default_value_t = Format::Text)]
+    pub log: Format,
 }

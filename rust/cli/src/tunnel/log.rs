@@ -1,12 +1,23 @@
 //! Lines on standard error that never make a connection wait: a queue that drops and counts when it is full, or when there
 //! are too many lines in a second. One thread writes.
 
-use std::fmt::Display;
+use std::fmt::{self, Write as _};
 use std::io::Write;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use tracing::field::{Field, Visit};
+use tracing::level_filters::LevelFilter;
+use tracing::{Event, Subscriber};
+use tracing_subscriber::fmt::format::Writer;
+use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
+use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields, MakeWriter};
+use tracing_subscriber::registry::LookupSpan;
+
+use super::settings::Format;
+use crate::names::visible;
 
 /// How many lines wait for a reader of standard error.
 const QUEUE: usize = 1000;
@@ -15,7 +26,7 @@ const RATE: u32 = 100;
 
 #[derive(Clone)]
 pub struct Log {
-    lines: SyncSender<String>,
+    lines: SyncSender<Vec<u8>>,
     state: Arc<Mutex<State>>,
 }
 
@@ -28,12 +39,34 @@ struct State {
 }
 
 impl Log {
-    /// To standard error.
-    pub fn new() -> Self {
-        Self::to(std::io::stderr())
+    /// Makes standard error the place for all events from now on; with `quiet`, only for warnings.
+    pub fn start(format: Format, quiet: bool) -> Self {
+        let log = Self::to(std::io::stderr(), format);
+        let level = if quiet {
+            LevelFilter::WARN
+        } else {
+            LevelFilter::INFO
+        };
+        let builder = tracing_subscriber::fmt()
+            .with_max_level(level)
+            .with_writer(log.clone());
+        // In one process it is started once.
+        let _ = match format {
+            Format::Text => tracing::subscriber::set_global_default(builder.event_format(Text).finish()),
+            Format::Json => tracing::subscriber::set_global_default(
+                builder
+                    .json()
+                    .flatten_event(true)
+                    .with_target(false)
+                    .with_current_span(false)
+                    .with_span_list(false)
+                    .finish(),
+            ),
+        };
+        log
     }
 
-    fn to(out: impl Write + Send + 'static) -> Self {
+    fn to(out: impl Write + Send + 'static, format: Format) -> Self {
         let (lines, receiver) = sync_channel(QUEUE);
         let state = Arc::new(Mutex::new(State {
             since: Instant::now(),
@@ -42,18 +75,18 @@ impl Log {
             dropped_in_all: 0,
         }));
         let shared = state.clone();
-        thread::spawn(move || write(out, &receiver, &shared));
+        thread::spawn(move || write(out, &receiver, &shared, format));
         Self { lines, state }
     }
 
-    /// Never waits.
-    pub fn line(&self, text: impl Display) {
+    /// Takes a line, with its end. Never waits.
+    fn line(&self, line: Vec<u8>) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.since.elapsed() >= Duration::from_secs(1) {
             (state.since, state.count) = (Instant::now(), 0);
         }
         state.count += 1;
-        if state.count > RATE || self.lines.try_send(text.to_string()).is_err() {
+        if state.count > RATE || self.lines.try_send(line).is_err() {
             state.dropped += 1;
             state.dropped_in_all += 1;
         }
@@ -70,7 +103,7 @@ impl Log {
 }
 
 /// Writes lines, and now and then how many are missing, until nobody can send any.
-fn write(mut out: impl Write, lines: &Receiver<String>, state: &Mutex<State>) {
+fn write(mut out: impl Write, lines: &Receiver<Vec<u8>>, state: &Mutex<State>, format: Format) {
     loop {
         let line = lines.recv_timeout(Duration::from_secs(1));
         let dropped = {
@@ -84,13 +117,95 @@ fn write(mut out: impl Write, lines: &Receiver<String>, state: &Mutex<State>) {
         };
         // What cannot be written is lost.
         if dropped > 0 {
-            let _ = writeln!(out, "veriplex: {dropped} lines were dropped");
+            let _ = out.write_all(missing(format, dropped).as_bytes());
         }
         match line {
-            Ok(line) => drop(writeln!(out, "veriplex: {line}")),
+            Ok(line) => drop(out.write_all(&line)),
             Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {}
             Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => return,
         }
+    }
+}
+
+/// The line that says so. It is no event, which could be dropped itself.
+fn missing(format: Format, dropped: u64) -> String {
+    match format {
+        Format::Text => format!("veriplex: {dropped} lines were dropped\n"),
+        Format::Json => {
+            let mut time = String::new();
+            let _ = SystemTime.format_time(&mut Writer::new(&mut time));
+            format!(
+                "{{\"timestamp\":\"{time}\",\"level\":\"WARN\",\"message\":\"lines were dropped\",\
+                 \"dropped\":{dropped}}}\n"
+            )
+        }
+    }
+}
+
+impl<'a> MakeWriter<'a> for Log {
+    type Writer = Line<'a>;
+
+    fn make_writer(&'a self) -> Line<'a> {
+        Line(self)
+    }
+}
+
+/// Of one event, which comes in one piece.
+pub struct Line<'a>(&'a Log);
+
+impl Write for Line<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.line(bytes.to_vec());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// `veriplex: SOURCE: PEER: message name=value`.
+struct Text;
+
+#[derive(Default)]
+struct Fields {
+    source: String,
+    peer: String,
+    message: String,
+    others: String,
+}
+
+impl Visit for Fields {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        let _ = match field.name() {
+            "source" => write!(self.source, "{value:?}: "),
+            "peer" => write!(self.peer, "{value:?}: "),
+            "message" => write!(self.message, "{value:?}"),
+            name => write!(self.others, " {name}={value:?}"),
+        };
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.record_debug(field, &format_args!("{value}"));
+    }
+}
+
+impl<S, N> FormatEvent<S, N> for Text
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    N: for<'a> FormatFields<'a> + 'static,
+{
+    fn format_event(&self, _: &FmtContext<'_, S, N>, mut to: Writer<'_>, event: &Event<'_>) -> fmt::Result {
+        let mut fields = Fields::default();
+        event.record(&mut fields);
+        let Fields {
+            source,
+            peer,
+            message,
+            others,
+        } = fields;
+        let text = visible(&format!("{source}{peer}{message}{others}"));
+        writeln!(to, "veriplex: {}", text.replace('\n', " "))
     }
 }
 
@@ -117,10 +232,10 @@ mod tests {
     fn lines_are_dropped_and_counted() {
         let sink = Sink::default();
         let blocked = sink.0.lock().unwrap();
-        let log = Log::to(sink.clone());
+        let log = Log::to(sink.clone(), Format::Text);
         let start = Instant::now();
         for i in 0..10_000 {
-            log.line(format_args!("line {i}"));
+            log.line(format!("veriplex: line {i}\n").into());
         }
         assert!(start.elapsed() < Duration::from_secs(30), "nobody waits");
         let dropped = log.dropped();
@@ -149,5 +264,63 @@ mod tests {
             assert!(Instant::now() < deadline, "{text}");
             thread::sleep(Duration::from_millis(10));
         }
+    }
+
+    /// The text of one line, and its fields as JSON.
+    fn written(format: Format, event: impl Fn()) -> String {
+        let sink = Sink::default();
+        let log = Log::to(sink.clone(), format);
+        let builder = tracing_subscriber::fmt().with_writer(log);
+        match format {
+            Format::Text => tracing::subscriber::with_default(builder.event_format(Text).finish(), event),
+            Format::Json => {
+                let builder = builder.json().flatten_event(true).with_target(false);
+                tracing::subscriber::with_default(builder.finish(), event);
+            }
+        }
+        let deadline = Instant::now() + Duration::from_mins(1);
+        loop {
+            let text = String::from_utf8(sink.0.lock().unwrap().clone()).unwrap();
+            if text.ends_with('\n') {
+                return text;
+            }
+            assert!(Instant::now() < deadline, "{text}");
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    #[test]
+    fn an_event_is_one_line() {
+        let event = || {
+            let hostile = "Bob\n\u{1b}[8m\"\u{202e}";
+            tracing::warn!(
+                source = "192.0.2.7:1",
+                peer = hostile,
+                reason = "cut",
+                sent = 3_u64,
+                "{hostile}!"
+            );
+        };
+        assert_eq!(
+            written(Format::Text, event),
+            "veriplex: 192.0.2.7:1: Bob \\u{1b}[8m\"\\u{202e}: Bob \\u{1b}[8m\"\\u{202e}! reason=cut sent=3\n"
+        );
+        let line = written(Format::Json, event);
+        assert_eq!(line.matches('\n').count(), 1);
+        let value: serde_json::Value = serde_json::from_str(&line).unwrap();
+        for (name, expected) in [
+            ("level", "WARN"),
+            ("source", "192.0.2.7:1"),
+            ("peer", "Bob\n\u{1b}[8m\"\u{202e}"),
+            ("reason", "cut"),
+            ("message", "Bob\n\u{1b}[8m\"\u{202e}!"),
+        ] {
+            assert_eq!(value[name], expected, "{line}");
+        }
+        assert_eq!(value["sent"], 3);
+        let is_time = |value: &serde_json::Value| value.as_str().is_some_and(|time| time.ends_with('Z'));
+        assert!(is_time(&value["timestamp"]), "{line}");
+        let value: serde_json::Value = serde_json::from_str(&missing(Format::Json, 7)).unwrap();
+        assert!(value["dropped"] == 7 && is_time(&value["timestamp"]), "{value}");
     }
 }

@@ -9,6 +9,7 @@ use super::relay::Bytes;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Reason {
+    Proxy,
     PushedOut,
     Timeout,
     Closed,
@@ -21,7 +22,8 @@ pub enum Reason {
     Other,
 }
 
-const REASONS: [&str; 10] = [
+const REASONS: [&str; 11] = [
+    "proxy",
     "pushed_out",
     "timeout",
     "closed",
@@ -33,6 +35,12 @@ const REASONS: [&str; 10] = [
     "cut",
     "other",
 ];
+
+impl Reason {
+    pub fn name(self) -> &'static str {
+        REASONS[self as usize]
+    }
+}
 
 #[derive(Default)]
 pub struct Metrics {

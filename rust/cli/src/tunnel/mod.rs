@@ -2,10 +2,14 @@
 
 pub mod allow;
 pub mod args;
+mod listeners;
 mod log;
 mod metrics;
+mod notify;
 mod pending;
+pub mod proxy;
 pub mod relay;
+pub mod settings;
 mod socket;
 
 use std::collections::HashMap;
@@ -15,26 +19,29 @@ use std::io::{self, Write as _};
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::io::AsyncWriteExt;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{Semaphore, watch};
 use tokio::time::{sleep, timeout};
-use veriplex::hybrid::{Fingerprint, PrivateKey, PublicKey};
+use tracing::{error, info, warn};
+use veriplex::hybrid::{Fingerprint, PrivateKey};
 use veriplex::label;
 use veriplex_tunnel::{Config, Stream};
 use zeroize::Zeroizing;
 
-use self::allow::Allowed;
 pub use self::args::Command;
-use self::args::{Connect, Listen, Serve, Server};
+use self::args::Server;
+use self::listeners::Listeners;
 use self::log::Log;
 use self::metrics::{Metrics, Reason};
-use self::pending::{Pending, Source};
+use self::notify::notify;
+use self::pending::{Limits, Pending, Place};
 use self::relay::{Failure, relay};
-use self::socket::{Address, Listener, Socket};
+use self::settings::{Origin, Proxy, Role, Settings};
+use self::socket::{Address, Client, Listener, Passed, Socket};
 use crate::error::Error;
 use crate::keyfile;
 use crate::names::quoted;
@@ -45,9 +52,10 @@ const CONFIG: Config = Config::new(label!("veriplex.tunnel.v2"));
 pub fn run(command: &Command, quiet: bool) -> Result<(), Error> {
     match command {
         Command::Keygen { file } => keygen(file),
-        Command::Serve(options) => serve(options, quiet),
-        Command::Connect(options) => connect(options, quiet),
+        Command::Serve(options) => listen(&Origin::Serve(options.clone()), quiet),
+        Command::Connect(options) => listen(&Origin::Connect(options.clone()), quiet),
         Command::Pipe(server) => pipe(server),
+        Command::Echo { address } => echo(address),
     }
 }
 
@@ -87,79 +95,71 @@ fn read_private(path: &Path) -> Result<PrivateKey, Error> {
 /// What the connections of one process share.
 struct Tunnel {
     key: PrivateKey,
-    connect: Address,
-    timeout: Duration,
-    connections: Arc<Semaphore>,
-    max_connections: usize,
+    settings: RwLock<Arc<Settings>>,
+    /// Those in their handshake, and those whose proxy has not said where they come from.
+    pending: Arc<Pending>,
+    unnamed: Arc<Pending>,
+    open: Arc<Open>,
     log: Log,
-    quiet: bool,
     metrics: Metrics,
-    role: Role,
-}
-
-enum Role {
-    Server {
-        arguments: Vec<String>,
-        allowed: RwLock<Arc<Allowed>>,
-        pending: Arc<Pending>,
-        peers: Arc<Peers>,
-    },
-    Client {
-        peer: PublicKey,
-    },
 }
 
 impl Tunnel {
-    fn tell(&self, message: impl Display) {
-        if !self.quiet {
-            self.log.line(message);
-        }
+    fn settings(&self) -> Arc<Settings> {
+        self.settings
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
-    /// Connects to where the command line says.
+    fn failed(&self, source: &str, Failed { reason, peer, why }: Failed) {
+        self.metrics.fail(reason);
+        let reason = reason.name();
+        if let Some(peer) = peer {
+            warn!(source, peer, reason, "{why}");
+        } else {
+            warn!(source, reason, "{why}");
+        }
+    }
+}
+
+impl Settings {
+    /// Connects to where connections go.
     async fn dial(&self) -> Result<Socket, Failed> {
-        match timeout(self.timeout, self.connect.connect()).await {
-            Ok(Ok(socket)) => Ok(socket),
-            Ok(Err(error)) => Err(Failed(Reason::Unreachable, format!("{}: {error}", self.connect))),
-            Err(_) => Err(Failed(
-                Reason::Unreachable,
-                format!("{}: no answer in time", self.connect),
-            )),
-        }
+        let why = match timeout(self.timeout, self.connect.connect()).await {
+            Ok(Ok(socket)) => return Ok(socket),
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => "no answer in time".into(),
+        };
+        Err(Failed::new(
+            Reason::Unreachable,
+            format!("{}: {why}", self.connect),
+        ))
     }
 
-    fn pending(&self) -> usize {
-        match &self.role {
-            Role::Server { pending, .. } => pending.len(),
-            Role::Client { .. } => 0,
-        }
-    }
-
-    fn open(&self) -> usize {
-        self.max_connections - self.connections.available_permits()
-    }
-
-    /// Reads the list of peers again. If that fails, the old one stays.
-    fn reload(&self) {
-        if let Role::Server {
-            arguments, allowed, ..
-        } = &self.role
-        {
-            match Allowed::read(arguments) {
-                Ok(new) => {
-                    *allowed.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(new);
-                    self.tell("the list of peers was read again");
-                }
-                Err(error) => self
-                    .log
-                    .line(format_args!("the list of peers stays as it was: {error}")),
-            }
-        }
+    /// The proxies that an address has.
+    fn proxies(&self, address: &Address) -> Option<&[Proxy]> {
+        let listening = self
+            .listeners
+            .iter()
+            .find(|listening| listening.address == *address)?;
+        listening.proxies.as_deref()
     }
 }
 
 /// Why a connection failed: for the counters, and in words that tell nothing about a secret.
-struct Failed(Reason, String);
+struct Failed {
+    reason: Reason,
+    peer: Option<String>,
+    why: String,
+}
+
+impl Failed {
+    fn new(reason: Reason, why: impl Into<String>) -> Self {
+        let (peer, why) = (None, why.into());
+        Self { reason, peer, why }
+    }
+}
 
 impl From<veriplex_tunnel::Error> for Failed {
     fn from(error: veriplex_tunnel::Error) -> Self {
@@ -170,38 +170,65 @@ impl From<veriplex_tunnel::Error> for Failed {
             E::Refused => Reason::Refused,
             _ => Reason::Other,
         };
-        Self(reason, error.to_string())
+        Self::new(reason, error.to_string())
     }
 }
 
-/// How many connections each peer has open.
-struct Peers {
-    limit: usize,
-    open: Mutex<HashMap<Fingerprint, usize>>,
+/// How many connections are open, in all and of each peer.
+struct Open {
+    all: watch::Sender<usize>,
+    of_peers: Mutex<HashMap<Fingerprint, usize>>,
 }
 
 /// One of them, given back on drop.
-struct OfPeer(Arc<Peers>, Fingerprint);
+struct OpenPlace(Arc<Open>);
 
-impl Peers {
-    fn enter(self: &Arc<Self>, peer: Fingerprint) -> Option<OfPeer> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = open.entry(peer).or_default();
-        if *count >= self.limit {
-            return None;
+/// The same of a peer.
+struct OfPeer(Arc<Open>, Fingerprint);
+
+impl Open {
+    fn len(&self) -> usize {
+        *self.all.borrow()
+    }
+
+    fn enter(self: &Arc<Self>, limit: usize) -> Result<OpenPlace, Failed> {
+        let is_free = self.all.send_if_modified(|len| {
+            let is_free = *len < limit;
+            *len += usize::from(is_free);
+            is_free
+        });
+        if is_free {
+            Ok(OpenPlace(self.clone()))
+        } else {
+            Err(Failed::new(Reason::TooMany, "too many connections"))
+        }
+    }
+
+    fn enter_as(self: &Arc<Self>, peer: Fingerprint, limit: usize) -> Result<OfPeer, Failed> {
+        let mut peers = self.of_peers.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = peers.entry(peer).or_default();
+        if *count >= limit {
+            let why = "too many connections of this peer";
+            return Err(Failed::new(Reason::TooManyOfPeer, why));
         }
         *count += 1;
-        Some(OfPeer(self.clone(), peer))
+        Ok(OfPeer(self.clone(), peer))
+    }
+}
+
+impl Drop for OpenPlace {
+    fn drop(&mut self) {
+        self.0.all.send_modify(|len| *len -= 1);
     }
 }
 
 impl Drop for OfPeer {
     fn drop(&mut self) {
-        let mut open = self.0.open.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(count) = open.get_mut(&self.1) {
+        let mut peers = self.0.of_peers.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = peers.get_mut(&self.1) {
             *count -= 1;
             if *count == 0 {
-                open.remove(&self.1);
+                peers.remove(&self.1);
             }
         }
     }
@@ -212,40 +239,8 @@ struct Opened {
     tunnel: Stream<Socket>,
     plain: Socket,
     peer: String,
-    _permit: OwnedSemaphorePermit,
+    _place: OpenPlace,
     _of_peer: Option<OfPeer>,
-}
-
-/// Takes tunnels, and opens a connection for each peer on the list.
-fn serve(options: &Serve, quiet: bool) -> Result<(), Error> {
-    let role = Role::Server {
-        allowed: RwLock::new(Arc::new(Allowed::read(&options.peers)?)),
-        arguments: options.peers.clone(),
-        pending: Pending::new(options.max_pending as usize, options.max_per_source as usize),
-        peers: Arc::new(Peers {
-            limit: options.max_per_peer as usize,
-            open: Mutex::default(),
-        }),
-    };
-    let key = read_private(&options.key_file)?;
-    listen(
-        key,
-        &options.connect,
-        options.seconds,
-        &options.listen,
-        role,
-        quiet,
-    )
-}
-
-/// Takes connections, and opens a tunnel for each.
-fn connect(options: &Connect, quiet: bool) -> Result<(), Error> {
-    let server = &options.server;
-    let role = Role::Client {
-        peer: allow::read_public(&server.peer)?,
-    };
-    let key = read_private(&server.key_file)?;
-    listen(key, &server.connect, server.seconds, &options.listen, role, quiet)
 }
 
 /// Passes standard input and output through a tunnel.
@@ -286,117 +281,179 @@ fn pipe(server: &Server) -> Result<(), Error> {
     result
 }
 
-/// Takes its place among pending connections when it is called, not when it is first polled: in the order of arrival.
-fn serve_one(
+/// Gives back what it is sent, to a few at a time.
+fn echo(address: &str) -> Result<(), Error> {
+    let runtime = Runtime::new().map_err(|error| Error::io("runtime", error))?;
+    runtime.block_on(async {
+        let failed = |error| Error::io(address, error);
+        let listener = match Address::from(address) {
+            Address::Unix(path) => Listener::bind_unix(&path).await,
+            address => Listener::bind_tcp(&address.to_string()).await,
+        };
+        let listener = listener.map_err(failed)?;
+        crate::error::warn(format_args!("listening on {}", listener.name().map_err(failed)?));
+        let places = Arc::new(Semaphore::new(100));
+        loop {
+            let client = listener.accept().await.map_err(failed)?;
+            let Ok(place) = places.clone().try_acquire_owned() else {
+                continue;
+            };
+            tokio::spawn(async move {
+                let (mut reader, mut writer) = tokio::io::split(client.socket);
+                let _ = tokio::io::copy(&mut reader, &mut writer).await;
+                let _ = writer.shutdown().await;
+                drop(place);
+            });
+        }
+    })
+}
+
+/// The place of a connection that is pending, and what is ready when it was taken away.
+type Entered<F> = (Place, F);
+
+/// What a connection through a proxy begins with. Without a word of the proxy, it comes from the proxy.
+async fn through_proxy(
     tunnel: Arc<Tunnel>,
-    socket: Socket,
-    source: Source,
-) -> impl Future<Output = Result<Opened, Failed>> + Send {
-    let entered = match &tunnel.role {
-        Role::Server { pending, .. } => Some(pending.enter(source)),
-        Role::Client { .. } => None,
+    settings: Arc<Settings>,
+    limits: Limits,
+    mut client: Client,
+    (place, pushed_out): Entered<impl Future<Output = ()> + Send>,
+) {
+    let read = tokio::select! {
+        read = timeout(settings.timeout, proxy::read(&mut client.socket)) => match read {
+            Ok(Ok(claim)) => Ok(claim),
+            Ok(Err(error)) => Err(format!("from the proxy: {error}")),
+            Err(_) => Err("from the proxy: no header in time".into()),
+        },
+        () = pushed_out => Err("pushed out by other connections before its header".into()),
     };
-    async move {
-        let Role::Server { allowed, peers, .. } = &tunnel.role else {
-            unreachable!("only a server serves")
-        };
-        let (place, pushed_out) = entered.expect("a server has places");
-        let allowed = allowed.read().unwrap_or_else(PoisonError::into_inner).clone();
-        let accepting = veriplex_tunnel::accept(socket, &CONFIG, &tunnel.key, |peer| {
-            allowed.name(&peer.fingerprint()).is_some()
-        });
-        let stream = tokio::select! {
-            accepted = timeout(tunnel.timeout, accepting) => {
-                accepted.map_err(|_| Failed(Reason::Timeout, "no handshake in time".into()))??
-            }
-            () = pushed_out => return Err(Failed(
-                Reason::PushedOut,
-                "pushed out by other connections before its handshake".into(),
-            )),
-        };
-        drop(place);
-        let fingerprint = stream.peer().fingerprint();
-        let peer = allowed.name(&fingerprint).unwrap_or_default().to_owned();
-        // What comes from here on is for a peer that has proved who it is, and is the same to it: a reset.
-        let refuse = |reason, why: &str| {
-            stream.get_ref().reset();
-            Failed(reason, format!("{peer}: {why}"))
-        };
-        let of_peer = peers
-            .enter(fingerprint)
-            .ok_or_else(|| refuse(Reason::TooManyOfPeer, "too many connections of this peer"))?;
-        let permit = tunnel
-            .connections
-            .clone()
-            .try_acquire_owned()
-            .map_err(|_| refuse(Reason::TooMany, "too many connections"))?;
-        let dialled = tunnel.dial().await;
-        let plain = dialled.map_err(|Failed(reason, why)| refuse(reason, &why))?;
-        Ok(Opened {
-            tunnel: stream,
-            plain,
-            peer,
-            _permit: permit,
-            _of_peer: Some(of_peer),
-        })
+    drop(place);
+    let proxy = client.name();
+    match read {
+        Ok(claim) => {
+            let (source, name) = match claim {
+                Some(address) => (address.ip().into(), format!("{address} by {proxy}")),
+                None => (client.source(), proxy),
+            };
+            let entered = tunnel.pending.enter(source, limits);
+            let opening = serve_one(tunnel.clone(), settings, client.socket, entered);
+            carry(tunnel, name, opening).await;
+        }
+        Err(why) => tunnel.failed(&proxy, Failed::new(Reason::Proxy, why)),
     }
 }
 
-/// Takes its permit when it is called, as [`serve_one`] its place.
-fn connect_one(tunnel: Arc<Tunnel>, plain: Socket) -> impl Future<Output = Result<Opened, Failed>> + Send {
-    let permit = tunnel.connections.clone().try_acquire_owned();
+async fn serve_one(
+    tunnel: Arc<Tunnel>,
+    settings: Arc<Settings>,
+    socket: Socket,
+    (place, pushed_out): Entered<impl Future<Output = ()> + Send>,
+) -> Result<Opened, Failed> {
+    let Role::Server {
+        allowed,
+        max_per_peer,
+        ..
+    } = &settings.role
+    else {
+        unreachable!("only a server serves")
+    };
+    let accepting = veriplex_tunnel::accept(socket, &CONFIG, &tunnel.key, |peer| {
+        allowed.name(&peer.fingerprint()).is_some()
+    });
+    let stream = tokio::select! {
+        accepted = timeout(settings.timeout, accepting) => {
+            accepted.map_err(|_| Failed::new(Reason::Timeout, "no handshake in time"))??
+        }
+        () = pushed_out => return Err(Failed::new(
+            Reason::PushedOut,
+            "pushed out by other connections before its handshake",
+        )),
+    };
+    drop(place);
+    let fingerprint = stream.peer().fingerprint();
+    let peer = allowed.name(&fingerprint).unwrap_or_default().to_owned();
+    let opening = async {
+        let of_peer = tunnel.open.enter_as(fingerprint, *max_per_peer)?;
+        let place = tunnel.open.enter(settings.max_connections)?;
+        Ok((of_peer, place, settings.dial().await?))
+    };
+    match opening.await {
+        Ok((of_peer, place, plain)) => Ok(Opened {
+            tunnel: stream,
+            plain,
+            peer,
+            _place: place,
+            _of_peer: Some(of_peer),
+        }),
+        // The peer has proved who it is. All of these are the same to it: a reset.
+        Err(failed) => {
+            stream.get_ref().reset();
+            Err(Failed {
+                peer: Some(peer),
+                ..failed
+            })
+        }
+    }
+}
+
+/// Takes its place when it is called, not when it is first polled: in the order of arrival.
+fn connect_one(
+    tunnel: Arc<Tunnel>,
+    settings: Arc<Settings>,
+    plain: Socket,
+) -> impl Future<Output = Result<Opened, Failed>> + Send {
+    let place = tunnel.open.enter(settings.max_connections);
     async move {
-        let Role::Client { peer } = &tunnel.role else {
+        let Role::Client { peer } = &settings.role else {
             unreachable!("only a client connects")
         };
         let opening = async {
-            let permit = permit.map_err(|_| Failed(Reason::TooMany, "too many connections".into()))?;
-            let socket = tunnel.dial().await?;
+            let place = place?;
+            let socket = settings.dial().await?;
             let connecting = veriplex_tunnel::connect(socket, &CONFIG, &tunnel.key, peer);
-            let stream = timeout(tunnel.timeout, connecting)
+            let stream = timeout(settings.timeout, connecting)
                 .await
-                .map_err(|_| Failed(Reason::Timeout, "no handshake in time".into()))??;
-            Ok((stream, permit))
+                .map_err(|_| Failed::new(Reason::Timeout, "no handshake in time"))??;
+            Ok((stream, place))
         };
         match opening.await {
-            Ok((stream, permit)) => Ok(Opened {
+            Ok((stream, place)) => Ok(Opened {
                 tunnel: stream,
                 plain,
                 peer: peer.fingerprint().to_string(),
-                _permit: permit,
+                _place: place,
                 _of_peer: None,
             }),
-            Err(Failed(reason, why)) => {
+            Err(Failed { reason, peer, why }) => {
                 plain.reset();
                 let hint = match reason {
                     Reason::Closed => "; does the server allow this key?",
                     _ => "",
                 };
-                Err(Failed(reason, format!("{why}{hint}")))
+                let why = why + hint;
+                Err(Failed { reason, peer, why })
             }
         }
     }
 }
 
 /// Takes connections until a signal; nothing that happens to one of them ends the others.
-fn listen(
-    key: PrivateKey,
-    connect: &str,
-    seconds: u32,
-    options: &Listen,
-    role: Role,
-    quiet: bool,
-) -> Result<(), Error> {
+fn listen(origin: &Origin, quiet: bool) -> Result<(), Error> {
+    // Before there are threads.
+    let passed = Passed::take()?;
+    let settings = Arc::new(origin.read()?);
+    let mut listeners = Listeners::new(passed, &settings.listeners)?;
     let tunnel = Arc::new(Tunnel {
-        key,
-        connect: connect.into(),
-        timeout: Duration::from_secs(seconds.into()),
-        connections: Arc::new(Semaphore::new(options.max_connections as usize)),
-        max_connections: options.max_connections as usize,
-        log: Log::new(),
-        quiet,
+        key: read_private(&settings.key_file)?,
+        settings: RwLock::new(settings.clone()),
+        pending: Arc::default(),
+        unnamed: Arc::default(),
+        open: Arc::new(Open {
+            all: watch::Sender::new(0),
+            of_peers: Mutex::default(),
+        }),
+        log: Log::start(settings.log, quiet),
         metrics: Metrics::default(),
-        role,
     });
     let runtime = Runtime::new().map_err(|error| Error::io("runtime", error))?;
     let result = runtime.block_on(async {
@@ -404,40 +461,47 @@ fn listen(
         let mut hang_up = signal(SignalKind::hangup()).map_err(failed)?;
         let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
         let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
-        // Dropped, the sender tells the listeners to stop; they hold the other ends until they have.
-        let (stop, stopped) = watch::channel(());
-        for address in &options.addresses {
-            let failed = |error| Error::io(address, error);
-            let listener = Listener::bind(&address.as_str().into()).await.map_err(failed)?;
-            tunnel.tell(format_args!("listening on {}", listener.name().map_err(failed)?));
-            tokio::spawn(take(tunnel.clone(), listener, stopped.clone()));
-        }
-        if let Some(path) = &options.metrics {
-            let listener = Listener::bind(&Address::Unix(path.clone()))
-                .await
-                .map_err(|error| Error::io(&quoted(path), error))?;
-            tokio::spawn(show_metrics(tunnel.clone(), listener, stopped.clone()));
-        }
-        drop(stopped);
+        let prepared = listeners.prepare(&settings.listeners).await?;
+        let metrics = match &settings.metrics {
+            Some(path) => {
+                let listener = Listener::bind_unix(path)
+                    .await
+                    .map_err(|error| Error::io(&quoted(path), error))?;
+                Some(tokio::spawn(show_metrics(tunnel.clone(), listener)))
+            }
+            None => None,
+        };
+        listeners.change(&tunnel, prepared, &settings.listeners).await;
+        notify("READY=1");
         loop {
             tokio::select! {
-                _ = hang_up.recv() => tunnel.reload(),
+                _ = hang_up.recv() => {
+                    notify("RELOADING=1");
+                    reload(&tunnel, origin, &mut listeners).await;
+                    notify("READY=1");
+                }
                 _ = terminate.recv() => break,
                 _ = interrupt.recv() => break,
             }
         }
-        let open = tunnel.open();
-        tunnel.tell(format_args!("stopping; {open} connections are open"));
-        stop.send_replace(());
+        notify("STOPPING=1");
+        info!("stopping; {} connections are open", tunnel.open.len());
+        let grace = tunnel.settings().grace;
+        let mut open = tunnel.open.all.subscribe();
         let last = async {
-            stop.closed().await;
-            let all = u32::try_from(tunnel.max_connections).unwrap_or(u32::MAX);
-            drop(tunnel.connections.acquire_many(all).await);
+            listeners.stop().await;
+            // The sender is there as long as the tunnel.
+            let _ = open.wait_for(|len| *len == 0).await;
         };
         tokio::select! {
-            _ = timeout(Duration::from_secs(options.grace_seconds.into()), last) => {}
+            _ = timeout(grace, last) => {}
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}
+        }
+        if let Some(metrics) = metrics {
+            // Its listener removes the socket.
+            metrics.abort();
+            let _ = metrics.await;
         }
         Ok(())
     });
@@ -445,30 +509,80 @@ fn listen(
     result
 }
 
+/// Reads the settings again, and changes the listeners. Connections stay. If anything fails, everything stays as it was.
+async fn reload(tunnel: &Arc<Tunnel>, origin: &Origin, listeners: &mut Listeners) {
+    let read = async {
+        let settings = origin.read()?;
+        let prepared = listeners.prepare(&settings.listeners).await?;
+        Ok::<_, Error>((Arc::new(settings), prepared))
+    };
+    match read.await {
+        Ok((settings, prepared)) => {
+            let old = std::mem::replace(
+                &mut *tunnel.settings.write().unwrap_or_else(PoisonError::into_inner),
+                settings.clone(),
+            );
+            listeners.change(tunnel, prepared, &settings.listeners).await;
+            for (name, is_same) in [
+                ("key-file", old.key_file == settings.key_file),
+                ("metrics", old.metrics == settings.metrics),
+                ("log", old.log == settings.log),
+            ] {
+                if !is_same {
+                    warn!("the change of {name} needs a restart");
+                }
+            }
+            info!("the settings and the list of peers were read again");
+        }
+        Err(error) => error!("the settings and the list of peers stay as they were: {error}"),
+    }
+}
+
 /// Takes the connections of a listener.
-async fn take(tunnel: Arc<Tunnel>, listener: Listener, mut stopped: watch::Receiver<()>) {
+async fn take(tunnel: Arc<Tunnel>, listener: Listener, address: Address, mut stopped: watch::Receiver<()>) {
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             _ = stopped.changed() => return,
         };
         match accepted {
-            Ok((socket, address, source)) => {
+            Ok(client) => {
                 tunnel.metrics.accepted.fetch_add(1, Ordering::Relaxed);
-                match tunnel.role {
-                    Role::Server { .. } => {
-                        let opening = serve_one(tunnel.clone(), socket, source);
-                        tokio::spawn(carry(tunnel.clone(), address, opening));
+                let (tunnel, settings) = (tunnel.clone(), tunnel.settings());
+                // It takes its place here, not when its task first runs: in the order of arrival.
+                match (&settings.role, settings.proxies(&address)) {
+                    (Role::Client { .. }, _) => {
+                        let name = client.name();
+                        let opening = connect_one(tunnel.clone(), settings, client.socket);
+                        tokio::spawn(carry(tunnel, name, opening));
                     }
-                    Role::Client { .. } => {
-                        let opening = connect_one(tunnel.clone(), socket);
-                        tokio::spawn(carry(tunnel.clone(), address, opening));
+                    (Role::Server { pending, .. }, None) => {
+                        let name = client.name();
+                        let entered = tunnel.pending.enter(client.source(), *pending);
+                        let opening = serve_one(tunnel.clone(), settings, client.socket, entered);
+                        tokio::spawn(carry(tunnel, name, opening));
+                    }
+                    (Role::Server { pending, .. }, Some(proxies)) => {
+                        let ip = client.address.map(|address| address.ip());
+                        if !proxies.iter().any(|proxy| proxy.includes(ip)) {
+                            let why = "is no proxy of this listener";
+                            tunnel.failed(&client.name(), Failed::new(Reason::Proxy, why));
+                            continue;
+                        }
+                        let limits = *pending;
+                        // All of a proxy's come from the proxy, until it has said more.
+                        let all = Limits {
+                            per_source: limits.all,
+                            ..limits
+                        };
+                        let entered = tunnel.unnamed.enter(client.source(), all);
+                        tokio::spawn(through_proxy(tunnel, settings, limits, client, entered));
                     }
                 }
             }
             Err(error) => {
                 // That of one connection, or too many open files: others end meanwhile.
-                tunnel.log.line(format_args!("accepting: {error}"));
+                error!("accepting: {error}");
                 sleep(Duration::from_millis(100)).await;
             }
         }
@@ -476,58 +590,51 @@ async fn take(tunnel: Arc<Tunnel>, listener: Listener, mut stopped: watch::Recei
 }
 
 /// Opens a connection, and relays until it ends.
-async fn carry(tunnel: Arc<Tunnel>, address: String, opening: impl Future<Output = Result<Opened, Failed>>) {
+async fn carry(tunnel: Arc<Tunnel>, source: String, opening: impl Future<Output = Result<Opened, Failed>>) {
     let metrics = &tunnel.metrics;
     let mut opened = match opening.await {
         Ok(opened) => opened,
-        Err(Failed(reason, why)) => {
-            metrics.fail(reason);
-            return tunnel.log.line(format_args!("{address}: {why}"));
-        }
+        Err(failed) => return tunnel.failed(&source, failed),
     };
-    let peer = &opened.peer;
+    let peer = &*opened.peer;
     metrics.opened.fetch_add(1, Ordering::Relaxed);
-    tunnel.tell(format_args!("{address}: {peer}: open"));
+    info!(source, peer, "open");
+    let start = Instant::now();
     let result = relay(&mut opened.plain, &mut opened.tunnel, &metrics.bytes).await;
     metrics.closed.fetch_add(1, Ordering::Relaxed);
     let (sent, received) = opened.tunnel.renewals();
-    metrics.renewals.fetch_add(sent + received, Ordering::Relaxed);
-    let why = match result {
-        Ok(()) => return tunnel.tell(format_args!("{address}: {peer}: closed")),
-        Err(Failure::Connection(error)) => {
-            metrics.fail(Reason::Other);
-            format!("the connection: {error}")
+    let renewals = sent + received;
+    metrics.renewals.fetch_add(renewals, Ordering::Relaxed);
+    let (reason, why) = match result {
+        Ok(()) => {
+            let seconds = start.elapsed().as_secs();
+            return info!(source, peer, seconds, renewals, "closed");
         }
-        Err(Failure::Tunnel(error)) => {
-            let (reason, why) = match error.kind() {
-                io::ErrorKind::UnexpectedEof => (Reason::Cut, "the tunnel was cut".into()),
-                io::ErrorKind::InvalidData => (Reason::Verification, format!("the tunnel: {error}")),
-                _ => (Reason::Other, format!("the tunnel: {error}")),
-            };
-            metrics.fail(reason);
-            why
-        }
+        Err(Failure::Connection(error)) => (Reason::Other, format!("the connection: {error}")),
+        Err(Failure::Tunnel(error)) => match error.kind() {
+            io::ErrorKind::UnexpectedEof => (Reason::Cut, "the tunnel was cut".into()),
+            io::ErrorKind::InvalidData => (Reason::Verification, format!("the tunnel: {error}")),
+            _ => (Reason::Other, format!("the tunnel: {error}")),
+        },
     };
     // A cut must not look like an end.
     opened.plain.reset();
     opened.tunnel.get_ref().reset();
-    tunnel.log.line(format_args!("{address}: {peer}: {why}"));
+    let peer = Some(opened.peer);
+    tunnel.failed(&source, Failed { reason, peer, why });
 }
 
 /// Answers whoever connects, whatever is asked, as a server of HTTP.
-async fn show_metrics(tunnel: Arc<Tunnel>, listener: Listener, mut stopped: watch::Receiver<()>) {
+async fn show_metrics(tunnel: Arc<Tunnel>, listener: Listener) {
     loop {
-        let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
-            _ = stopped.changed() => return,
-        };
-        let Ok((mut socket, ..)) = accepted else {
+        let Ok(Client { mut socket, .. }) = listener.accept().await else {
             sleep(Duration::from_millis(100)).await;
             continue;
         };
+        let pending = tunnel.pending.len() + tunnel.unnamed.len();
         let text = tunnel
             .metrics
-            .text(tunnel.pending(), tunnel.open(), tunnel.log.dropped());
+            .text(pending, tunnel.open.len(), tunnel.log.dropped());
         let head = "HTTP/1.0 200 OK\r\nContent-Type: text/plain; version=0.0.4\r\n\r\n";
         let answer = async {
             socket.write_all(format!("{head}{text}").as_bytes()).await?;

@@ -31,9 +31,15 @@ impl From<IpAddr> for Source {
     }
 }
 
+/// How many connections may be pending.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    pub all: usize,
+    pub per_source: usize,
+}
+
+#[derive(Default)]
 pub struct Pending {
-    limit: usize,
-    limit_per_source: usize,
     places: Mutex<Places>,
 }
 
@@ -88,22 +94,18 @@ impl Places {
 }
 
 impl Pending {
-    pub fn new(limit: usize, limit_per_source: usize) -> Arc<Self> {
-        Arc::new(Self {
-            limit,
-            limit_per_source,
-            places: Mutex::default(),
-        })
-    }
-
     /// A place, which is given back on drop, and what is ready when it was taken away.
-    pub fn enter(self: &Arc<Self>, source: Source) -> (Place, impl Future<Output = ()> + use<>) {
+    pub fn enter(
+        self: &Arc<Self>,
+        source: Source,
+        limits: Limits,
+    ) -> (Place, impl Future<Output = ()> + Send + use<>) {
         let (sender, receiver) = oneshot::channel();
         let mut places = self.places();
         // Before the newcomer is there: it is not pushed out itself.
-        if places.len_of(source) >= self.limit_per_source {
+        if places.len_of(source) >= limits.per_source {
             places.push_out(source);
-        } else if places.len >= self.limit
+        } else if places.len >= limits.all
             && let Some(largest) = places.largest()
         {
             places.push_out(largest);
@@ -161,8 +163,8 @@ mod tests {
 
     type Entered = (Place, Pin<Box<dyn Future<Output = ()>>>);
 
-    fn enter(pending: &Arc<Pending>, source: Source) -> Entered {
-        let (place, out) = pending.enter(source);
+    fn enter(pending: &Arc<Pending>, source: Source, limits: Limits) -> Entered {
+        let (place, out) = pending.enter(source, limits);
         (place, Box::pin(out))
     }
 
@@ -171,6 +173,10 @@ mod tests {
             .as_mut()
             .poll(&mut Context::from_waker(Waker::noop()))
             .is_ready()
+    }
+
+    const fn limits(all: usize, per_source: usize) -> Limits {
+        Limits { all, per_source }
     }
 
     fn v4(last: u8) -> Source {
@@ -188,11 +194,11 @@ mod tests {
     /// One source opens any number of connections: those of others stay.
     #[test]
     fn a_flood_pushes_out_its_own() {
-        let pending = Pending::new(20, 100);
-        let mut honest: Vec<_> = (0..9).map(|i| enter(&pending, v4(i))).collect();
+        let (pending, limits) = (Arc::default(), limits(20, 100));
+        let mut honest: Vec<_> = (0..9).map(|i| enter(&pending, v4(i), limits)).collect();
         let mut flood = Vec::new();
         for _ in 0..10_000 {
-            flood.push(enter(&pending, v4(100)));
+            flood.push(enter(&pending, v4(100), limits));
             assert!(pending.len() <= 20);
         }
         assert!(!honest.iter_mut().any(is_out));
@@ -208,22 +214,22 @@ mod tests {
     /// Sources with one connection each: it is not always the same that makes room.
     #[test]
     fn among_equals_chance_decides() {
-        let pending = Pending::new(20, 3);
-        let mut places: Vec<_> = (0..20).map(|i| enter(&pending, v4(i))).collect();
+        let (pending, limits) = (Arc::default(), limits(20, 3));
+        let mut places: Vec<_> = (0..20).map(|i| enter(&pending, v4(i), limits)).collect();
         let mut victims = std::collections::HashSet::new();
         for _ in 0..200 {
-            drop(enter(&pending, v4(100)));
+            drop(enter(&pending, v4(100), limits));
             let victim = places.iter_mut().position(is_out).expect("one made room");
             victims.insert(victim);
-            places[victim] = enter(&pending, v4(u8::try_from(victim).unwrap()));
+            places[victim] = enter(&pending, v4(u8::try_from(victim).unwrap()), limits);
         }
         assert!(victims.len() > 10, "{victims:?}");
     }
 
     #[test]
     fn a_source_has_its_share_only() {
-        let pending = Pending::new(100, 3);
-        let mut places: Vec<_> = (0..10).map(|_| enter(&pending, v4(1))).collect();
+        let (pending, limits) = (Arc::default(), limits(100, 3));
+        let mut places: Vec<_> = (0..10).map(|_| enter(&pending, v4(1), limits)).collect();
         assert_eq!(pending.len(), 3);
         assert!(!is_out(places.last_mut().unwrap()), "the newest has its chance");
     }

@@ -1,6 +1,7 @@
-//! TCP and Unix sockets.
+//! TCP and Unix sockets, those among them that systemd passes.
 
-use std::path::PathBuf;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -10,22 +11,27 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 
 use super::pending::Source;
+use crate::error::Error;
 
 /// How long after its last data a connection is asked whether its other end still exists.
 const KEEPALIVE: Duration = Duration::from_mins(1);
 
-/// `HOST:PORT` or `unix:PATH`.
-#[derive(Clone, Debug)]
+/// `HOST:PORT`, `unix:PATH`, or `systemd:NAME`, which is only for listening.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
     Tcp(String),
     Unix(PathBuf),
+    Systemd(String),
 }
 
 impl From<&str> for Address {
     fn from(text: &str) -> Self {
-        match text.strip_prefix("unix:") {
-            Some(path) => Self::Unix(path.into()),
-            None => Self::Tcp(text.to_owned()),
+        if let Some(path) = text.strip_prefix("unix:") {
+            Self::Unix(path.into())
+        } else if let Some(name) = text.strip_prefix("systemd:") {
+            Self::Systemd(name.to_owned())
+        } else {
+            Self::Tcp(text.to_owned())
         }
     }
 }
@@ -35,59 +41,183 @@ impl fmt::Display for Address {
         match self {
             Self::Tcp(address) => f.write_str(address),
             Self::Unix(path) => write!(f, "unix:{}", path.display()),
+            Self::Systemd(name) => write!(f, "systemd:{name}"),
         }
     }
 }
 
 impl Address {
+    /// The same, with a path in this folder if it is not absolute.
+    pub fn relative_to(self, folder: &Path) -> Self {
+        match self {
+            Self::Unix(path) => Self::Unix(folder.join(path)),
+            other => other,
+        }
+    }
+
     pub async fn connect(&self) -> io::Result<Socket> {
         match self {
             Self::Tcp(address) => TcpStream::connect(address).await.map(Socket::tcp),
             Self::Unix(path) => UnixStream::connect(path).await.map(Socket::Unix),
+            Self::Systemd(_) => Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "systemd passes sockets only to listen on",
+            )),
         }
+    }
+}
+
+/// The sockets that systemd has passed, with the names that their units give them.
+#[derive(Default)]
+pub struct Passed(Vec<(String, PassedSocket)>);
+
+enum PassedSocket {
+    Tcp(std::net::TcpListener),
+    Unix(std::os::unix::net::UnixListener),
+}
+
+impl Passed {
+    /// Takes them; once, before there are threads, since it changes the environment.
+    pub fn take() -> Result<Self, Error> {
+        let names = std::env::var("LISTEN_FDNAMES").unwrap_or_default();
+        let mut names = names.split(':');
+        let mut fds = listenfd::ListenFd::from_env();
+        let mut passed = Vec::new();
+        for at in 0..fds.len() {
+            // What systemd's own library calls one without a name.
+            let name = names.next().filter(|name| !name.is_empty()).unwrap_or("unknown");
+            let failed = |error| Error::io(&format!("systemd:{name}"), error);
+            let tcp = fds.take_tcp_listener(at).ok().flatten().map(PassedSocket::Tcp);
+            let socket = match tcp {
+                Some(socket) => socket,
+                None => match fds.take_unix_listener(at).map_err(failed)? {
+                    Some(socket) => PassedSocket::Unix(socket),
+                    None => continue,
+                },
+            };
+            let is_listening = match &socket {
+                PassedSocket::Tcp(socket) => socket2::SockRef::from(socket).is_listener(),
+                PassedSocket::Unix(socket) => socket2::SockRef::from(socket).is_listener(),
+            };
+            if !is_listening.map_err(failed)? {
+                return Err(Error::io(
+                    &format!("systemd:{name}"),
+                    "does not listen (the unit of the socket must not say Accept=yes)",
+                ));
+            }
+            passed.push((name.to_owned(), socket));
+        }
+        Ok(Self(passed))
+    }
+
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// Listeners on those of a name. They can be listened on again later.
+    fn listeners(&self, name: &str) -> io::Result<Vec<Listener>> {
+        let named = self.0.iter().filter(|(other, _)| other == name);
+        let listeners: Vec<_> = named
+            .map(|(_, socket)| match socket {
+                PassedSocket::Tcp(socket) => {
+                    let socket = socket.try_clone()?;
+                    socket.set_nonblocking(true)?;
+                    TcpListener::from_std(socket).map(Listener::Tcp)
+                }
+                PassedSocket::Unix(socket) => {
+                    let socket = socket.try_clone()?;
+                    socket.set_nonblocking(true)?;
+                    let listener = UnixListener::from_std(socket)?;
+                    Ok(Listener::Unix(listener, None))
+                }
+            })
+            .collect::<io::Result<_>>()?;
+        if listeners.is_empty() {
+            return Err(io::Error::new(
+                io::ErrorKind::NotFound,
+                "systemd has passed no socket of this name",
+            ));
+        }
+        Ok(listeners)
     }
 }
 
 pub enum Listener {
     Tcp(TcpListener),
-    /// With the path, which is removed on drop.
-    Unix(UnixListener, PathBuf),
+    /// With the path, which is removed on drop, if it is ours.
+    Unix(UnixListener, Option<PathBuf>),
+}
+
+/// Who has connected.
+pub struct Client {
+    pub socket: Socket,
+    /// None through a Unix socket.
+    pub address: Option<SocketAddr>,
+}
+
+impl Client {
+    /// What the log calls it.
+    pub fn name(&self) -> String {
+        self.address
+            .map_or_else(|| "unix".into(), |address| address.to_string())
+    }
+
+    pub fn source(&self) -> Source {
+        self.address.map_or(Source::Local, |address| address.ip().into())
+    }
 }
 
 impl Listener {
-    pub async fn bind(address: &Address) -> io::Result<Self> {
+    /// One, or as many as systemd has passed.
+    pub async fn bind(address: &Address, passed: &Passed) -> io::Result<Vec<Self>> {
         match address {
-            Address::Tcp(address) => TcpListener::bind(address).await.map(Self::Tcp),
-            Address::Unix(path) => {
-                // What a process that was killed left behind: a socket on which nobody listens.
-                if let Err(error) = UnixStream::connect(path).await
-                    && error.kind() == io::ErrorKind::ConnectionRefused
-                {
-                    std::fs::remove_file(path)?;
-                }
-                UnixListener::bind(path).map(|listener| Self::Unix(listener, path.clone()))
-            }
+            Address::Tcp(address) => Ok(vec![Self::bind_tcp(address).await?]),
+            Address::Unix(path) => Ok(vec![Self::bind_unix(path).await?]),
+            Address::Systemd(name) => passed.listeners(name),
         }
+    }
+
+    pub async fn bind_tcp(address: &str) -> io::Result<Self> {
+        TcpListener::bind(address).await.map(Self::Tcp)
+    }
+
+    pub async fn bind_unix(path: &Path) -> io::Result<Self> {
+        // What a process that was killed left behind: a socket on which nobody listens.
+        if let Err(error) = UnixStream::connect(path).await
+            && error.kind() == io::ErrorKind::ConnectionRefused
+        {
+            std::fs::remove_file(path)?;
+        }
+        UnixListener::bind(path).map(|listener| Self::Unix(listener, Some(path.to_owned())))
     }
 
     /// Where it listens, for the log.
     pub fn name(&self) -> io::Result<String> {
         match self {
             Self::Tcp(listener) => listener.local_addr().map(|address| address.to_string()),
-            Self::Unix(_, path) => Ok(format!("unix:{}", path.display())),
+            Self::Unix(listener, _) => {
+                let address = listener.local_addr()?;
+                let path = address.as_pathname().unwrap_or(Path::new(""));
+                Ok(format!("unix:{}", path.display()))
+            }
         }
     }
 
-    /// A connection, what to call its other end, and where it counts.
-    pub async fn accept(&self) -> io::Result<(Socket, String, Source)> {
+    pub async fn accept(&self) -> io::Result<Client> {
         match self {
             Self::Tcp(listener) => {
                 let (stream, address) = listener.accept().await?;
-                Ok((Socket::tcp(stream), address.to_string(), address.ip().into()))
+                Ok(Client {
+                    socket: Socket::tcp(stream),
+                    address: Some(address),
+                })
             }
             Self::Unix(listener, _) => {
                 let (stream, _) = listener.accept().await?;
-                Ok((Socket::Unix(stream), "unix".into(), Source::Local))
+                Ok(Client {
+                    socket: Socket::Unix(stream),
+                    address: None,
+                })
             }
         }
     }
@@ -95,7 +225,7 @@ impl Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        if let Self::Unix(_, path) = self {
+        if let Self::Unix(_, Some(path)) = self {
             let _ = std::fs::remove_file(path);
         }
     }

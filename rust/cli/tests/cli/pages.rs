@@ -89,7 +89,30 @@ fn installation() {
         "share/bash-completion/completions/veriplex",
         "share/zsh/site-functions/_veriplex",
         "share/fish/vendor_completions.d/veriplex.fish",
+        "lib/systemd/system/veriplex-tunnel.socket",
+        "share/doc/veriplex/tunnel.toml",
     ] {
         assert_ne!(folder.read(&format!("opt/{file}")), b"", "{file}");
     }
+    units(&folder.path("opt/lib/systemd/system/veriplex-tunnel.service"));
+}
+
+/// The units name the program that was installed, and what systemd thinks of them, if it is here.
+#[cfg(target_os = "linux")]
+fn units(service: &std::path::Path) {
+    let text = fs::read_to_string(service).unwrap();
+    let command = "ExecStart=/opt/bin/veriplex tunnel serve --config /etc/veriplex/tunnel.toml\n";
+    assert!(text.contains(command), "{text}");
+    // systemd wants a program where the unit says.
+    fs::write(service, text.replace("/opt/bin/veriplex", "/bin/true")).unwrap();
+    let analyze = |arguments: &[&str]| {
+        let mut command = Command::new("systemd-analyze");
+        match command.args(arguments).arg(service).output() {
+            Ok(output) => assert!(output.status.success(), "{output:?}"),
+            Err(_) => println!("skipped: no systemd-analyze"),
+        }
+    };
+    analyze(&["verify", "--man=no"]);
+    // Of 10, in tenths: what is left is the network and Unix sockets.
+    analyze(&["security", "--offline=yes", "--threshold=15", "--no-pager"]);
 }

@@ -1,0 +1,103 @@
+//! The listeners that run, while settings change.
+
+use std::sync::Arc;
+
+use tokio::sync::watch;
+use tracing::info;
+
+use super::settings::Listening;
+use super::socket::{Address, Listener, Passed};
+use super::{Tunnel, take};
+use crate::error::Error;
+
+pub struct Listeners {
+    passed: Passed,
+    running: Vec<Running>,
+}
+
+/// One that takes connections, until it is told to stop. It holds the other end of the channel until it has.
+struct Running {
+    address: Address,
+    stop: watch::Sender<()>,
+}
+
+impl Running {
+    async fn stop(self) {
+        self.stop.send_replace(());
+        self.stop.closed().await;
+    }
+}
+
+/// Those that do not run yet.
+pub struct Prepared(Vec<(Address, Vec<Listener>)>);
+
+impl Listeners {
+    /// # Errors
+    ///
+    /// If systemd has passed a socket that is not wanted: its connections would wait for ever.
+    pub fn new(passed: Passed, wanted: &[Listening]) -> Result<Self, Error> {
+        let is_wanted = |name: &str| {
+            let address = Address::Systemd(name.to_owned());
+            wanted.iter().any(|listening| listening.address == address)
+        };
+        if let Some(name) = passed.names().find(|name| !is_wanted(name)) {
+            let address = format!("systemd:{name}");
+            return Err(Error::io(
+                &address,
+                "was passed by systemd, but nothing says to listen on it",
+            ));
+        }
+        Ok(Self {
+            passed,
+            running: Vec::new(),
+        })
+    }
+
+    /// Binds those that are wanted and do not run yet. If that fails, nothing has changed.
+    pub async fn prepare(&self, wanted: &[Listening]) -> Result<Prepared, Error> {
+        let mut prepared = Vec::new();
+        for Listening { address, .. } in wanted {
+            if !self.running.iter().any(|running| running.address == *address) {
+                let listeners = Listener::bind(address, &self.passed)
+                    .await
+                    .map_err(|error| Error::io(&address.to_string(), error))?;
+                prepared.push((address.clone(), listeners));
+            }
+        }
+        Ok(Prepared(prepared))
+    }
+
+    /// Starts those, and stops the ones that are not wanted any more.
+    pub async fn change(&mut self, tunnel: &Arc<Tunnel>, prepared: Prepared, wanted: &[Listening]) {
+        let is_wanted = |running: &mut Running| {
+            wanted
+                .iter()
+                .any(|listening| listening.address == running.address)
+        };
+        let unwanted: Vec<_> = self
+            .running
+            .extract_if(.., |running| !is_wanted(running))
+            .collect();
+        for running in unwanted {
+            info!("no longer listening on {}", running.address);
+            running.stop().await;
+        }
+        for (address, listeners) in prepared.0 {
+            let (stop, stopped) = watch::channel(());
+            for listener in listeners {
+                info!(
+                    "listening on {}",
+                    listener.name().unwrap_or_else(|_| address.to_string())
+                );
+                tokio::spawn(take(tunnel.clone(), listener, address.clone(), stopped.clone()));
+            }
+            self.running.push(Running { address, stop });
+        }
+    }
+
+    pub async fn stop(&mut self) {
+        for running in self.running.drain(..) {
+            running.stop().await;
+        }
+    }
+}

@@ -1,0 +1,536 @@
+//! What a tunnel is to do: from the command line, or from a file in TOML. All of it but the private key is read again on
+//! SIGHUP.
+
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::ValueEnum;
+use serde::Deserialize;
+use veriplex::hybrid::{Fingerprint, PublicKey};
+
+use super::allow::{self, Allowed};
+use super::args::{Connect, Listen, Serve};
+use super::pending::Limits;
+use super::socket::Address;
+use crate::error::Error;
+use crate::names::{quoted, visible};
+
+pub const CONNECTIONS: u32 = 400;
+pub const PER_PEER: u32 = 100;
+pub const PENDING: u32 = 128;
+pub const PER_SOURCE: u32 = 32;
+pub const TIMEOUT: u32 = 10;
+pub const MAX_TIMEOUT: u32 = 3600;
+pub const GRACE: u32 = 30;
+
+/// The form of lines in the log.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Format {
+    /// For people
+    #[default]
+    Text,
+    /// An object of JSON in each line, with the time
+    Json,
+}
+
+/// Where settings come from.
+#[derive(Clone)]
+pub enum Origin {
+    Serve(Serve),
+    Connect(Connect),
+}
+
+#[derive(Debug)]
+pub struct Settings {
+    pub key_file: PathBuf,
+    pub connect: Address,
+    pub listeners: Vec<Listening>,
+    pub timeout: Duration,
+    pub grace: Duration,
+    pub max_connections: usize,
+    pub metrics: Option<PathBuf>,
+    pub log: Format,
+    pub role: Role,
+}
+
+#[derive(Debug)]
+pub enum Role {
+    Server {
+        allowed: Allowed,
+        pending: Limits,
+        max_per_peer: usize,
+    },
+    Client {
+        peer: PublicKey,
+    },
+}
+
+/// A listener: its address, and the proxies that say who connects. If there are any, nobody else may.
+#[derive(Debug)]
+pub struct Listening {
+    pub address: Address,
+    pub proxies: Option<Vec<Proxy>>,
+}
+
+/// Who may send a header of the PROXY protocol: a network, or whoever reaches a Unix socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Proxy {
+    Network(IpAddr, u32),
+    Local,
+}
+
+impl Proxy {
+    fn parse(text: &str) -> Option<Self> {
+        if text == "unix" {
+            return Some(Self::Local);
+        }
+        let (address, len) = match text.split_once('/') {
+            Some((address, len)) => (address, Some(len)),
+            None => (text, None),
+        };
+        let address: IpAddr = address.parse().ok()?;
+        let max = if address.is_ipv4() { 32 } else { 128 };
+        let len = match len {
+            Some(digits) if digits.bytes().all(|b| b.is_ascii_digit()) => digits.parse().ok()?,
+            Some(_) => return None,
+            None => max,
+        };
+        (len <= max).then_some(Self::Network(address, len))
+    }
+
+    /// Whether a connection from this address (none: through a Unix socket) is from here.
+    pub fn includes(self, address: Option<IpAddr>) -> bool {
+        // Without the first bits, which a network of length 0 has none of.
+        let differ =
+            |a: u128, b: u128, bits: u32, len: u32| (a ^ b).checked_shr(bits - len).unwrap_or(0) != 0;
+        match (self, address.map(|address| address.to_canonical())) {
+            (Self::Local, None) => true,
+            (Self::Network(IpAddr::V4(network), len), Some(IpAddr::V4(address))) => {
+                !differ(network.to_bits().into(), address.to_bits().into(), 32, len)
+            }
+            (Self::Network(IpAddr::V6(network), len), Some(IpAddr::V6(address))) => {
+                !differ(network.to_bits(), address.to_bits(), 128, len)
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Origin {
+    pub fn read(&self) -> Result<Settings, Error> {
+        match self {
+            Self::Serve(Serve {
+                config: Some(path), ..
+            }) => read(path),
+            Self::Serve(options) => {
+                let role = Role::Server {
+                    allowed: Allowed::read(&options.peers)?,
+                    pending: Limits {
+                        all: options.max_pending as usize,
+                        per_source: options.max_per_source as usize,
+                    },
+                    max_per_peer: options.max_per_peer as usize,
+                };
+                // The command line has both, or a file.
+                let key_file = options.key_file.as_deref().unwrap_or(Path::new(""));
+                let connect = options.connect.as_deref().unwrap_or_default();
+                Ok(of_arguments(
+                    key_file,
+                    connect,
+                    options.seconds,
+                    &options.addresses,
+                    &options.listen,
+                    role,
+                ))
+            }
+            Self::Connect(options) => {
+                let server = &options.server;
+                let role = Role::Client {
+                    peer: allow::read_public(&server.peer)?,
+                };
+                Ok(of_arguments(
+                    &server.key_file,
+                    &server.connect,
+                    server.seconds,
+                    &options.addresses,
+                    &options.listen,
+                    role,
+                ))
+            }
+        }
+    }
+}
+
+fn of_arguments(
+    key_file: &Path,
+    connect: &str,
+    seconds: u32,
+    addresses: &[String],
+    listen: &Listen,
+    role: Role,
+) -> Settings {
+    let listening = |address: &String| Listening {
+        address: address.as_str().into(),
+        proxies: None,
+    };
+    Settings {
+        key_file: key_file.to_owned(),
+        connect: connect.into(),
+        listeners: addresses.iter().map(listening).collect(),
+        timeout: Duration::from_secs(seconds.into()),
+        grace: Duration::from_secs(listen.grace_seconds.into()),
+        max_connections: listen.max_connections as usize,
+        metrics: listen.metrics.clone(),
+        log: listen.log,
+        role,
+    }
+}
+
+/// The file, as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Written {
+    key_file: PathBuf,
+    connect: String,
+    listen: Vec<ListenTable>,
+    #[serde(default)]
+    peer: Vec<PeerTable>,
+    timeout: Option<u32>,
+    grace: Option<u32>,
+    max_connections: Option<u32>,
+    max_per_peer: Option<u32>,
+    max_pending: Option<u32>,
+    max_per_source: Option<u32>,
+    metrics: Option<PathBuf>,
+    #[serde(default)]
+    log: Format,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ListenTable {
+    address: String,
+    proxies: Option<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct PeerTable {
+    name: Option<String>,
+    fingerprint: Option<String>,
+    key_file: Option<PathBuf>,
+}
+
+/// Reads a file. Names of files in it are relative to its folder.
+fn read(path: &Path) -> Result<Settings, Error> {
+    let text = allow::read_text(path)?;
+    let name = quoted(path);
+    let folder = path.parent().unwrap_or(Path::new(""));
+    parse(&text, folder).map_err(|wrong| match wrong {
+        Wrong::Here(why) => Error::io(&name, visible(&why).replace('\n', " ")),
+        Wrong::There(error) => error,
+    })
+}
+
+/// What is wrong with a file, or with one that it names.
+enum Wrong {
+    Here(String),
+    There(Error),
+}
+
+impl From<Error> for Wrong {
+    fn from(error: Error) -> Self {
+        Self::There(error)
+    }
+}
+
+fn parse(text: &str, folder: &Path) -> Result<Settings, Wrong> {
+    let wrong = |why: String| Err(Wrong::Here(why));
+    let file: Written = toml::from_str(text).map_err(|error| {
+        let line = error
+            .span()
+            .map(|span| text[..span.start].matches('\n').count() + 1);
+        let line = line.map(|line| format!("line {line}: ")).unwrap_or_default();
+        Wrong::Here(format!("{line}{}", error.message()))
+    })?;
+    let number = |name: &str, given: Option<u32>, default: u32, range: std::ops::RangeInclusive<u32>| {
+        let value = given.unwrap_or(default);
+        if range.contains(&value) {
+            Ok(value)
+        } else {
+            let (from, to) = range.into_inner();
+            Err(Wrong::Here(format!("{name} is not from {from} to {to}")))
+        }
+    };
+    let count = |name, given, default| number(name, given, default, 1..=u32::MAX).map(|n| n as usize);
+
+    if file.listen.is_empty() {
+        return wrong("it listens nowhere".into());
+    }
+    let mut listeners: Vec<Listening> = Vec::new();
+    for table in &file.listen {
+        let address = Address::from(&*table.address).relative_to(folder);
+        if listeners.iter().any(|other| other.address == address) {
+            return wrong(format!("it listens on {address} twice"));
+        }
+        let proxies = match &table.proxies {
+            Some(texts) if texts.is_empty() => {
+                return wrong(format!("{address}: with no proxies, nobody could connect"));
+            }
+            Some(texts) => {
+                let mut proxies = Vec::new();
+                for text in texts {
+                    match Proxy::parse(text) {
+                        Some(proxy) => proxies.push(proxy),
+                        None => {
+                            return wrong(format!("{address}: {text} is no address, network, or \"unix\""));
+                        }
+                    }
+                }
+                Some(proxies)
+            }
+            None => None,
+        };
+        listeners.push(Listening { address, proxies });
+    }
+
+    let mut allowed = Allowed::default();
+    for (table, at) in file.peer.iter().zip(1..) {
+        let given = table.name.as_deref().unwrap_or_default();
+        let (fingerprint, name) = match (&table.fingerprint, &table.key_file) {
+            (Some(digits), None) => match digits.parse::<Fingerprint>() {
+                Ok(fingerprint) => (fingerprint, given.to_owned()),
+                Err(_) => return wrong(format!("peer {at} {given}: not a fingerprint")),
+            },
+            (None, Some(path)) => {
+                let path = folder.join(path);
+                let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+                let name = if given.is_empty() { &stem } else { given };
+                (allow::read_public(&path)?.fingerprint(), name.to_owned())
+            }
+            _ => {
+                return wrong(format!(
+                    "peer {at} {given}: has a fingerprint or a key-file, one of them"
+                ));
+            }
+        };
+        if allowed.name(&fingerprint).is_some() {
+            return wrong(format!("peer {at} {given}: is there twice"));
+        }
+        allowed.insert(fingerprint, &name);
+    }
+
+    Ok(Settings {
+        key_file: folder.join(&file.key_file),
+        connect: Address::from(&*file.connect).relative_to(folder),
+        listeners,
+        timeout: Duration::from_secs(number("timeout", file.timeout, TIMEOUT, 1..=MAX_TIMEOUT)?.into()),
+        grace: Duration::from_secs(file.grace.unwrap_or(GRACE).into()),
+        max_connections: count("max-connections", file.max_connections, CONNECTIONS)?,
+        metrics: file.metrics.map(|path| folder.join(path)),
+        log: file.log,
+        role: Role::Server {
+            allowed,
+            pending: Limits {
+                all: count("max-pending", file.max_pending, PENDING)?,
+                per_source: count("max-per-source", file.max_per_source, PER_SOURCE)?,
+            },
+            max_per_peer: count("max-per-peer", file.max_per_peer, PER_PEER)?,
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MINIMAL: &str =
+        "key-file = \"key\"\nconnect = \"localhost:80\"\n[[listen]]\naddress = \"[::]:1\"\n";
+
+    fn refused(text: &str) -> String {
+        match parse(text, Path::new("/etc")) {
+            Ok(_) => panic!("it was taken: {text}"),
+            Err(Wrong::Here(why)) => why,
+            Err(Wrong::There(error)) => error.to_string(),
+        }
+    }
+
+    fn taken(text: &str) -> Settings {
+        parse(text, Path::new("/etc")).unwrap_or_else(|_| panic!("it was refused: {}", refused(text)))
+    }
+
+    #[test]
+    fn files() {
+        let settings = taken(MINIMAL);
+        assert_eq!(settings.key_file, Path::new("/etc/key"));
+        assert_eq!(settings.connect, Address::Tcp("localhost:80".into()));
+        assert_eq!((settings.timeout.as_secs(), settings.grace.as_secs()), (10, 30));
+        assert_eq!((settings.max_connections, settings.log), (400, Format::Text));
+        assert!(settings.listeners[0].proxies.is_none() && settings.metrics.is_none());
+        let Role::Server {
+            pending,
+            max_per_peer,
+            ..
+        } = settings.role
+        else {
+            panic!("a client")
+        };
+        assert_eq!((pending.all, pending.per_source, max_per_peer), (128, 32, 100));
+
+        let [one, two] = [[1; 32], [2; 32]].map(Fingerprint::from_bytes);
+        let settings = taken(&format!(
+            "key-file = '/run/key'\nconnect = 'unix:sockets/web'\ntimeout = 3600\ngrace = 0\nmax-connections = 1\n\
+             max-per-peer = 2\nmax-pending = 3\nmax-per-source = 4\nmetrics = 'm'\nlog = 'json'\n\
+             [[listen]]\naddress = 'unix:/run/a'\nproxies = ['unix']\n\
+             [[listen]]\naddress = 'systemd:web'\nproxies = ['10.0.0.0/8', '2001:db8::1']\n\
+             [[peer]]\nname = \"Alice's\\u001b laptop\"\nfingerprint = '{one}'\n[[peer]]\nfingerprint = '{two}'\n"
+        ));
+        assert_eq!(settings.key_file, Path::new("/run/key"));
+        assert_eq!(settings.connect, Address::Unix("/etc/sockets/web".into()));
+        assert_eq!(settings.listeners[0].proxies, Some(vec![Proxy::Local]));
+        assert_eq!(settings.listeners[1].address, Address::Systemd("web".into()));
+        let proxies = settings.listeners[1].proxies.as_deref().unwrap();
+        assert_eq!(proxies.len(), 2);
+        assert_eq!(settings.metrics.as_deref(), Some(Path::new("/etc/m")));
+        assert_eq!((settings.timeout.as_secs(), settings.grace.as_secs()), (3600, 0));
+        assert_eq!((settings.max_connections, settings.log), (1, Format::Json));
+        let Role::Server {
+            allowed,
+            pending,
+            max_per_peer,
+        } = settings.role
+        else {
+            panic!("a client")
+        };
+        assert_eq!((pending.all, pending.per_source, max_per_peer), (3, 4, 2));
+        assert_eq!(allowed.name(&one), Some("Alice's\\u{1b} laptop"));
+        assert_eq!(allowed.name(&two), Some(two.to_string().as_str()));
+    }
+
+    #[test]
+    fn wrong_files() {
+        let one = Fingerprint::from_bytes([1; 32]);
+        for (text, why) in [
+            ("", "missing field"),
+            ("key-file", "line 1: "),
+            (&MINIMAL.replace("key-file", "key"), "line 1: unknown field"),
+            (&MINIMAL.replace("[[listen]]", "[[listn]]"), "unknown field"),
+            (&MINIMAL.replace("address", "adress"), "line 4: unknown field"),
+            (&MINIMAL.replace("\"key\"", "1"), "line 1: invalid type"),
+            (
+                &MINIMAL.replace("[[listen]]\naddress = \"[::]:1\"", "listen = []"),
+                "nowhere",
+            ),
+            (
+                &format!("timeout = 0\n{MINIMAL}"),
+                "timeout is not from 1 to 3600",
+            ),
+            (
+                &format!("timeout = 3601\n{MINIMAL}"),
+                "timeout is not from 1 to 3600",
+            ),
+            (&format!("timeout = -1\n{MINIMAL}"), "line 1: invalid value"),
+            (&format!("max-connections = 0\n{MINIMAL}"), "max-connections"),
+            (&format!("max-per-peer = 0\n{MINIMAL}"), "max-per-peer"),
+            (&format!("max-pending = 0\n{MINIMAL}"), "max-pending"),
+            (&format!("max-per-source = 4294967296\n{MINIMAL}"), "line 1"),
+            (&format!("log = 'xml'\n{MINIMAL}"), "line 1: unknown variant"),
+            (&format!("{MINIMAL}proxies = []"), "nobody could connect"),
+            (
+                &format!("{MINIMAL}proxies = ['10.0.0.0/33']"),
+                "10.0.0.0/33 is no address",
+            ),
+            (
+                &format!("{MINIMAL}[[listen]]\naddress = '[::]:1'"),
+                "listens on [::]:1 twice",
+            ),
+            (
+                &format!("{MINIMAL}[[peer]]\nname = 'x'"),
+                "peer 1 x: has a fingerprint or a key-file",
+            ),
+            (
+                &format!("{MINIMAL}[[peer]]\nfingerprint = '{one}'\nkey-file = 'x'"),
+                "one of them",
+            ),
+            (
+                &format!("{MINIMAL}[[peer]]\nfingerprint = '{one}0'"),
+                "not a fingerprint",
+            ),
+            (
+                &format!(
+                    "{MINIMAL}[[peer]]\nfingerprint = '{one}'\n[[peer]]\nname = 'y'\nfingerprint = '{one}'"
+                ),
+                "peer 2 y: is there twice",
+            ),
+            (
+                &format!("{MINIMAL}[[peer]]\nkey-file = 'none.pub'"),
+                "/etc/none.pub",
+            ),
+            (
+                &format!("{MINIMAL}[[peer]]\nfingerprints = '{one}'"),
+                "unknown field",
+            ),
+        ] {
+            let said = refused(text);
+            assert!(said.contains(why), "{text}: {said}");
+        }
+    }
+
+    /// The one that is installed with the unit.
+    #[test]
+    fn the_example_is_right() {
+        let text = include_str!("../../systemd/tunnel.toml");
+        let settings = taken(text);
+        assert_eq!(settings.listeners.len(), 1);
+        // Each line that is commented out can be taken in.
+        let all: String = text
+            .lines()
+            .map(|line| match line.strip_prefix('#') {
+                Some(rest) if !rest.starts_with(' ') && !rest.is_empty() => format!("{rest}\n"),
+                _ => format!("{line}\n"),
+            })
+            .collect();
+        assert!(all.lines().filter(|line| line.starts_with("max-")).count() == 4);
+        let settings = taken(&all);
+        assert_eq!(settings.listeners.len(), 3);
+        assert!(settings.metrics.is_some());
+    }
+
+    #[test]
+    fn proxies() {
+        let includes = |proxy: &str, address: &str| {
+            let address = (address != "unix").then(|| address.parse().unwrap());
+            Proxy::parse(proxy).unwrap().includes(address)
+        };
+        for (proxy, inside, outside) in [
+            ("192.0.2.7", "192.0.2.7", "192.0.2.6"),
+            ("192.0.2.0/24", "::ffff:192.0.2.255", "192.0.3.0"),
+            ("10.0.0.0/8", "10.255.0.1", "11.0.0.0"),
+            ("10.9.9.9/8", "10.0.0.1", "unix"),
+            ("0.0.0.0/0", "203.0.113.1", "::1"),
+            ("::/0", "::1", "203.0.113.1"),
+            ("2001:db8::/32", "2001:db8:ffff::1", "2001:db9::"),
+            ("::1", "::1", "::2"),
+            ("unix", "unix", "127.0.0.1"),
+        ] {
+            assert!(includes(proxy, inside), "{proxy} {inside}");
+            assert!(!includes(proxy, outside), "{proxy} {outside}");
+        }
+        for wrong in [
+            "",
+            "/",
+            "10.0.0.0/",
+            "10.0.0.0/33",
+            "::/129",
+            "10.0.0/8",
+            "10.0.0.0/+8",
+            "host",
+            "UNIX",
+            " ::1",
+        ] {
+            assert_eq!(Proxy::parse(wrong), None, "{wrong}");
+        }
+    }
+}

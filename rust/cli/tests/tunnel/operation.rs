@@ -1,0 +1,514 @@
+//! What operators have: a configuration file that is read again, proxies, systemd, logs in JSON.
+
+use std::net::UdpSocket;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
+use std::path::PathBuf;
+
+use super::*;
+
+/// The program with a configuration file, which can be changed.
+struct Configured {
+    folder: TempDir,
+}
+
+impl Configured {
+    fn new(text: &str) -> Self {
+        let folder = TempDir::new().unwrap();
+        std::fs::write(folder.path().join("key"), private(SERVER).to_pem()).unwrap();
+        let configured = Self { folder };
+        configured.write(text);
+        configured
+    }
+
+    /// With what all have.
+    fn write(&self, text: &str) {
+        std::fs::write(self.path("tunnel.toml"), format!("key-file = 'key'\n{text}")).unwrap();
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_veriplex"));
+        command
+            .args(["tunnel", "serve", "--config"])
+            .arg(self.path("tunnel.toml"));
+        command
+    }
+
+    fn start(&self) -> End {
+        End::spawn(self.command())
+    }
+
+    /// What it says if it does not start.
+    fn fails(&self) -> String {
+        fails(self.command())
+    }
+}
+
+/// What a program says that must not start. If it does, it is stopped, which is no failure.
+fn fails(mut command: Command) -> String {
+    let mut child = Killed(command.stderr(Stdio::piped()).spawn().unwrap());
+    let end = Instant::now() + LONG;
+    while child.0.try_wait().unwrap().is_none() && Instant::now() < end {
+        thread::sleep(Duration::from_millis(20));
+    }
+    let status = child.0.try_wait().unwrap();
+    let _ = child.0.kill();
+    let mut said = String::new();
+    let mut stderr = child.0.stderr.take().unwrap();
+    stderr.read_to_string(&mut said).unwrap();
+    assert_eq!(status.and_then(|status| status.code()), Some(3), "{said}");
+    said
+}
+
+/// Killed on drop, also when a test fails.
+struct Killed(Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn peer(name: &str, key: u8) -> String {
+    format!(
+        "[[peer]]\nname = '{name}'\nfingerprint = '{}'\n",
+        fingerprint(key)
+    )
+}
+
+#[test]
+fn a_file_is_read_again_without_dropping_connections() {
+    let echo = echo_server();
+    let head = format!("connect = '{echo}'\ntimeout = 5\n[[listen]]\naddress = '127.0.0.1:0'\n");
+    let at = |name: &str| format!("[[listen]]\naddress = 'unix:{name}'\n");
+    let configured = Configured::new(&format!("{head}{}{}", at("one"), peer("the client", CLIENT)));
+    let server = configured.start();
+    let client = End::start("connect", CLIENT, &[SERVER], server.address, &[]);
+    let stranger = End::start("connect", STRANGER, &[SERVER], server.address, &[]);
+    let through = |name: &str| {
+        let to = format!("unix:{}", configured.path(name).display());
+        End::start_at("connect", CLIENT, &[SERVER], &to, "127.0.0.1:0", &[])
+    };
+    let (one, two) = (through("one"), through("two"));
+    let mut open = client.connect();
+    let mut also = one.connect();
+    let echo_of = |stream: &mut TcpStream| {
+        stream.write_all(b"x").unwrap();
+        stream.read_exact(&mut [0]).unwrap();
+    };
+    echo_of(&mut open);
+    echo_of(&mut also);
+    works(&one);
+    is_reset(&mut two.connect());
+    is_reset(&mut stranger.connect());
+    server.says("the client", "open");
+
+    // Another listener, another peer by key file, a limit; all that was open goes on.
+    let key = private(STRANGER).public_key().to_pem();
+    std::fs::write(configured.path("new.pub"), key).unwrap();
+    configured.write(&format!(
+        "max-per-peer = 2\n{head}{}{}[[peer]]\nkey-file = 'new.pub'\n",
+        at("two"),
+        peer("still the client", CLIENT)
+    ));
+    server.signal("HUP");
+    server.says("settings", "were read again");
+    server.says("no longer listening on", "/one");
+    assert!(!configured.path("one").exists());
+    echo_of(&mut open);
+    echo_of(&mut also);
+    is_reset(&mut one.connect());
+    works(&stranger);
+    server.says("new", "closed");
+    is_reset(&mut client.connect());
+    server.says("still the client", "too many connections of this peer");
+    // Its place is given back when both ends have noticed.
+    drop(also);
+    let start = Instant::now();
+    while exchange(two.connect(), b"z").is_err() {
+        assert!(start.elapsed() < LONG);
+    }
+
+    // What is wrong changes nothing: a file that cannot be read, an address that cannot be listened on.
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let taken_by = TcpListener::bind(taken).unwrap();
+    for (times, text) in [
+        (1, "nonsense".to_owned()),
+        (
+            2,
+            format!("{head}[[listen]]\naddress = '{taken}'\n{}", at("three")),
+        ),
+    ] {
+        configured.write(&text);
+        server.signal("HUP");
+        server.says_times(times, "settings", "stay as they were");
+        works(&stranger);
+        echo_of(&mut open);
+    }
+    assert!(!configured.path("three").exists());
+    drop(taken_by);
+
+    // Nobody is allowed any more, and what cannot be changed is said.
+    configured.write(&format!("log = 'json'\nmetrics = 'metrics'\n{head}"));
+    server.signal("HUP");
+    server.says("log", "needs a restart");
+    server.says("metrics", "needs a restart");
+    server.says_times(2, "settings", "were read again");
+    is_reset(&mut client.connect());
+    is_reset(&mut stranger.connect());
+    echo_of(&mut open);
+}
+
+#[test]
+fn files_that_are_wrong() {
+    let good = "connect = '127.0.0.1:1'\n[[listen]]\naddress = '127.0.0.1:0'\n";
+    for (text, why) in [
+        (
+            format!("{good}[[peer]]\nkey-file = 'none'\n"),
+            "none: No such file",
+        ),
+        (
+            format!("conect = 'x'\n{good}"),
+            "tunnel.toml: line 2: unknown field `conect`",
+        ),
+        (format!("log = \"\u{1b}[8m\"\n{good}"), "tunnel.toml: line 2: "),
+        (
+            good.replace("127.0.0.1:0", "systemd:x"),
+            "systemd has passed no socket",
+        ),
+        (good.replace("127.0.0.1:0", "unix:no/where"), "no/where: "),
+        (format!("metrics = 'no/where'\n{good}"), "no/where: "),
+    ] {
+        let said = Configured::new(&text).fails();
+        assert!(said.contains(why) && said.lines().count() == 1, "{said}");
+        assert!(!said.contains('\u{1b}'), "{said:?}");
+    }
+    // A file is all, or nothing.
+    let output = Configured::new(good)
+        .command()
+        .args(["--max-pending", "2"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_veriplex"));
+    let output = command
+        .args(["tunnel", "serve", "--listen", "127.0.0.1:0"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+}
+
+/// The demonstration of the README, at ports that are free.
+#[test]
+fn five_commands() {
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap();
+    let block = page
+        .split("```sh\n")
+        .find(|block| block.contains("veriplex tunnel echo"))
+        .unwrap();
+    let mut block = block.split("```").next().unwrap().to_owned();
+    let ports = [(); 3].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
+    for (port, given) in ports.into_iter().zip(["7001", "7002", "7003"]) {
+        assert!(block.contains(given));
+        block = block.replace(given, &port.local_addr().unwrap().port().to_string());
+    }
+    let folder = TempDir::new().unwrap();
+    let run = |line: &str| {
+        let bin = std::path::Path::new(env!("CARGO_BIN_EXE_veriplex"))
+            .parent()
+            .unwrap();
+        let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+        let mut command = Command::new("sh");
+        command.args(["-c", line]).current_dir(&folder).env("PATH", path);
+        command
+    };
+    let lines: Vec<_> = block.lines().collect();
+    assert_eq!(lines.len(), 5, "{lines:?}");
+    let mut ends = Vec::new();
+    for line in &lines[..4] {
+        match line.strip_suffix(" &") {
+            Some(line) => ends.push(End::spawn(run(&format!("exec {line}")))),
+            None => assert!(run(line).output().unwrap().status.success()),
+        }
+    }
+    let output = run(lines[4]).output().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "Is anybody there?\n");
+    works(&ends[2]);
+}
+
+/// A client behind a proxy that says this.
+fn proxied(server: &End, header: &[u8]) -> Client {
+    let mut client = Client::new(server);
+    client.send(header);
+    client
+}
+
+fn echoes(client: &mut Client) {
+    let mut session = client.handshake(CLIENT);
+    let record = record(&mut session, b"hello");
+    let mut echo: [u8; DATA_OVERHEAD + 5] = client.send(&record).read();
+    let frame = session.receiver.open(&mut echo, &mut session.keys);
+    assert_eq!(frame, Ok(Frame::Data(b"hello")));
+}
+
+#[test]
+fn proxies_say_who_connects() {
+    let head = format!("connect = '{}'\ntimeout = 2\nmax-per-source = 3\n", echo_server());
+    let configured = Configured::new(&format!(
+        "{head}[[listen]]\naddress = '127.0.0.1:0'\nproxies = ['127.0.0.1', '127.0.7.0/24', 'unix']\n\
+         [[listen]]\naddress = 'unix:plain'\n[[listen]]\naddress = 'unix:proxy'\nproxies = ['unix']\n{}",
+        peer("the client", CLIENT)
+    ));
+    let server = configured.start();
+    let v2: &[u8] = b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c\xc0\0\x02\x08\x0a\0\0\x01\x12\x34\0\x50";
+    for (header, source) in [
+        (
+            &b"PROXY TCP4 192.0.2.7 10.0.0.1 4660 80\r\n"[..],
+            "192.0.2.7:4660 by 127.0.0.1:",
+        ),
+        (
+            b"PROXY TCP6 2001:db8::7 ::1 4660 80\r\n",
+            "[2001:db8::7]:4660 by 127.0.0.1:",
+        ),
+        (b"PROXY UNKNOWN\r\n", "veriplex: 127.0.0.1:"),
+        (v2, "192.0.2.8:4660 by 127.0.0.1:"),
+        (b"\r\n\r\n\0\r\nQUIT\n\x20\0\0\0", "veriplex: 127.0.0.1:"),
+    ] {
+        echoes(&mut proxied(&server, header));
+        server.says(source, "the client: open");
+    }
+
+    // No header, a wrong one, a part of one, none at all.
+    let (_, request) = start(CLIENT);
+    let silent = Client::new(&server);
+    let part = proxied(&server, b"PROXY TCP4 192.0.2.7");
+    proxied(&server, &request).refused(&server, "not a header of the PROXY protocol");
+    proxied(&server, b"PROXY TCP4 192.0.2.7 10.0.0.1 4660\r\n").refused(&server, "not a header");
+    proxied(&server, b"\r\n\r\n\0\r\nQUIT\n\x21\x11\xff\xff").refused(&server, "not a header");
+    let cut = proxied(&server, b"PROXY TCP4 192");
+    cut.0.shutdown(Shutdown::Write).unwrap();
+    cut.refused(&server, "from the proxy: ");
+    for late in [silent, part] {
+        late.refused(&server, "no header in time");
+    }
+
+    // From elsewhere there is no proxy, whatever it says.
+    let mut other = Client(connect_from(2, server.address));
+    other.0.set_read_timeout(Some(LONG)).unwrap();
+    // It may have been closed already.
+    let _ = other.0.write_all(b"PROXY TCP4 192.0.2.7 10.0.0.1 4660 80\r\n");
+    other.refused(&server, "is no proxy of this listener");
+
+    // Where no proxy is named, a header is what any other nonsense is.
+    let through = |name: &str, header: &[u8]| {
+        let mut stream = UnixStream::connect(configured.path(name)).unwrap();
+        stream.set_read_timeout(Some(LONG)).unwrap();
+        stream.write_all(header).unwrap();
+        let (initiator, request) = start(CLIENT);
+        stream.write_all(&request).unwrap();
+        let mut response = [0; RESPONSE_LEN];
+        stream.read_exact(&mut response)?;
+        assert!(initiator.receive(&response).is_ok());
+        io::Result::Ok(())
+    };
+    through("plain", b"").unwrap();
+    assert!(through("plain", b"PROXY UNKNOWN\r\n").is_err());
+    server.says("unix", "verification failed");
+    through("proxy", b"PROXY UNKNOWN\r\n").unwrap();
+    assert!(through("proxy", b"").is_err());
+    server.says("unix", "not a header");
+
+    // Limits are those of the source that the proxy names: it pushes out its own, and nobody else.
+    let mut honest = proxied(&server, b"PROXY TCP4 192.0.2.7 10.0.0.1 1 80\r\n");
+    let flood: Vec<_> = (0..9)
+        .map(|_| proxied(&server, b"PROXY TCP4 203.0.113.1 10.0.0.1 1 80\r\n"))
+        .collect();
+    server.says_times(6, "203.0.113.1:1 by", "pushed out");
+    echoes(&mut honest);
+    drop(flood);
+}
+
+/// The program as systemd starts it: with these sockets, from descriptor 3 on.
+fn activated(configured: &Configured, sockets: Vec<OwnedFd>, names: &str) -> Command {
+    let program = configured.command();
+    let mut command = Command::new("sh");
+    let count = sockets.len();
+    let mut sockets = sockets.into_iter();
+    command
+        .arg("-c")
+        .arg("exec 3<&0 4>&1 </dev/null >/dev/null; export LISTEN_PID=$$; exec \"$0\" \"$@\"")
+        .arg(program.get_program())
+        .args(program.get_args())
+        .env("LISTEN_FDS", count.to_string())
+        .env("LISTEN_FDNAMES", names);
+    command.stdin(sockets.next().unwrap());
+    if let Some(socket) = sockets.next() {
+        command.stdout(socket);
+    }
+    command
+}
+
+#[test]
+fn sockets_of_systemd() {
+    let head = format!("connect = '{}'\n", echo_server());
+    let text = |names: &[&str]| {
+        let listen = names
+            .iter()
+            .map(|name| format!("[[listen]]\naddress = 'systemd:{name}'\n"));
+        format!(
+            "{head}{}{}",
+            listen.collect::<String>(),
+            peer("the client", CLIENT)
+        )
+    };
+    let configured = Configured::new(&text(&["web", "local"]));
+    let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = tcp.local_addr().unwrap();
+    let path = configured.path("socket");
+    let unix = UnixListener::bind(&path).unwrap();
+    // Connections that came before the program wait.
+    let early = TcpStream::connect(address).unwrap();
+    let told = configured.path("notify");
+    let systemd = UnixDatagram::bind(&told).unwrap();
+    systemd.set_read_timeout(Some(LONG)).unwrap();
+    let hears = |expected: &str| {
+        let mut message = [0; 100];
+        let n = systemd.recv(&mut message).unwrap();
+        assert_eq!(str::from_utf8(&message[..n]).unwrap(), expected);
+    };
+    let mut command = activated(&configured, vec![tcp.into(), unix.into()], "web:local");
+    command.env("NOTIFY_SOCKET", &told);
+    let mut server = End::spawn(command);
+    assert_eq!(server.address, address);
+    hears("READY=1");
+    let client = End::start("connect", CLIENT, &[SERVER], address, &[]);
+    let local = format!("unix:{}", path.display());
+    let other = End::start_at("connect", CLIENT, &[SERVER], &local, "127.0.0.1:0", &[]);
+    works(&client);
+    works(&other);
+    let mut early = Client(early);
+    early.0.set_read_timeout(Some(LONG)).unwrap();
+    echoes(&mut early);
+
+    // One is given up, and taken up again.
+    configured.write(&text(&["web"]));
+    server.signal("HUP");
+    hears("RELOADING=1");
+    hears("READY=1");
+    works(&client);
+    configured.write(&text(&["web", "local"]));
+    server.signal("HUP");
+    hears("RELOADING=1");
+    hears("READY=1");
+    works(&other);
+    server.says_times(2, "settings", "were read again");
+    drop(early);
+
+    server.signal("TERM");
+    hears("STOPPING=1");
+    assert!(server.child.wait().unwrap().success());
+    assert!(path.exists(), "it is systemd's");
+}
+
+#[test]
+fn sockets_of_systemd_that_are_wrong() {
+    let text = |name: &str| format!("connect = '127.0.0.1:1'\n[[listen]]\naddress = 'systemd:{name}'\n");
+    let tcp = || -> OwnedFd { TcpListener::bind("127.0.0.1:0").unwrap().into() };
+    let refused = |name: &str, sockets: Vec<OwnedFd>, names: &str, why: &str| {
+        let configured = Configured::new(&text(name));
+        let said = fails(activated(&configured, sockets, names));
+        assert!(said.contains(why), "{said}");
+    };
+    refused(
+        "web",
+        vec![tcp()],
+        "other",
+        "systemd:other: was passed by systemd, but",
+    );
+    refused(
+        "web",
+        vec![tcp(), tcp()],
+        "web:more",
+        "systemd:more: was passed by systemd, but",
+    );
+    refused(
+        "web",
+        vec![tcp()],
+        "",
+        "systemd:unknown: was passed by systemd, but",
+    );
+    refused(
+        "web",
+        vec![UdpSocket::bind("127.0.0.1:0").unwrap().into()],
+        "web",
+        "systemd:web: fd 3",
+    );
+    let (_, connected) = UnixStream::pair().unwrap();
+    refused(
+        "web",
+        vec![connected.into()],
+        "web",
+        "systemd:web: does not listen",
+    );
+    // Those of another process are not ours.
+    let configured = Configured::new(&text("web"));
+    let mut command = configured.command();
+    command.envs([
+        ("LISTEN_PID", "1"),
+        ("LISTEN_FDS", "1"),
+        ("LISTEN_FDNAMES", "web"),
+    ]);
+    let said = fails(command);
+    assert!(
+        said.contains("systemd has passed no socket of this name"),
+        "{said}"
+    );
+}
+
+#[test]
+fn the_log_in_json() {
+    let head = format!("connect = '{}'\nlog = 'json'\n", echo_server());
+    let configured = Configured::new(&format!(
+        "{head}[[listen]]\naddress = 'unix:socket'\n{}",
+        peer("NAME", CLIENT).replace("'NAME'", r#""\u001bAlice \"A\"""#)
+    ));
+    let mut child = Killed(configured.command().stderr(Stdio::piped()).spawn().unwrap());
+    let mut lines = BufReader::new(child.0.stderr.take().unwrap()).lines();
+    let mut next = || -> serde_json::Value {
+        let line = lines.next().unwrap().unwrap();
+        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{line}: {error}"))
+    };
+    let value = next();
+    assert!(
+        value["message"]
+            .as_str()
+            .unwrap()
+            .starts_with("listening on unix:"),
+        "{value}"
+    );
+    assert_eq!(value["level"], "INFO");
+    let to = format!("unix:{}", configured.path("socket").display());
+    let client = End::start_at("connect", CLIENT, &[SERVER], &to, "127.0.0.1:0", &[]);
+    let stranger = End::start_at("connect", STRANGER, &[SERVER], &to, "127.0.0.1:0", &[]);
+    works(&client);
+    for message in ["open", "closed"] {
+        let value = next();
+        assert_eq!(value["message"], message, "{value}");
+        assert_eq!(
+            (&value["source"], &value["peer"]),
+            (&"unix".into(), &"\\u{1b}Alice \"A\"".into())
+        );
+    }
+    is_reset(&mut stranger.connect());
+    let value = next();
+    assert_eq!(
+        (&value["level"], &value["reason"]),
+        (&"WARN".into(), &"refused".into()),
+        "{value}"
+    );
+}
