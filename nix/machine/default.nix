@@ -15,7 +15,7 @@ let
   # A tool of PATH. As a package it is empty.
   tool = pname: mkDerivation { inherit pname; version = "0"; src = ./.; installPhase = "mkdir $out"; };
   names = [
-    "binutils" "cargo" "cargo-auditable" "cargo-fuzz" "cargo-mutants" "clippy" "coq" "cryptol" "cvc5" "git" "gnumake"
+    "binutils" "cargo" "cargo-auditable" "cargo-fuzz" "clippy" "coq" "cryptol" "cvc5" "git" "gnumake"
     "jasmin-compiler" "ocaml" "qemu" "rustc" "rustfmt" "saw-tools" "valgrind" "yices" "z3"
   ];
   machine = final: builtins.listToAttrs (map (name: { inherit name; value = tool name; }) names) // {

@@ -4,7 +4,7 @@ const [drop, file, verdict, findings] = ["drop", "file", "verdict", "findings"].
 
 function show(text, kind) {
   verdict.textContent = text;
-  verdict.className = kind;
+  verdict.className = `verdict ${kind}`;
 }
 
 async function audit(chosen) {

@@ -8,6 +8,8 @@ use std::{fs, io};
 use serde::Deserialize;
 use veriplex_assurance::evidence::{Api, Inventory, Operation, inventory, read, root, saw_theorems, spread};
 
+use veriplex_lift::table::TABLE;
+
 use crate::html::{code, escape};
 
 /// `proofs/generated/manifest.json`.
@@ -36,9 +38,12 @@ pub struct Theorem {
 
 /// A run that was made: `site/runs.toml`.
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Run {
     pub command: String,
     pub date: String,
+    /// What ran.
+    pub commit: String,
     pub machine: String,
     pub result: String,
 }
@@ -80,26 +85,18 @@ impl Evidence {
         })
     }
 
-    /// The operations with which an item computes on this backend.
-    pub fn operations(&self, api: &Api, backend: &str) -> Vec<&Operation> {
-        let is_of = |operation: &Operation, name: &String| {
-            operation
-                .names
-                .iter()
-                .any(|own| own == name || own.ends_with(&format!("_{name}")))
+    /// The operations with which an item computes on these backends.
+    pub fn operations(&self, api: &Api, backends: &[&str]) -> Vec<&Operation> {
+        let is_used = |operation: &&Operation| {
+            backends.contains(&operation.backend.as_str())
+                && operation.names.iter().any(|name| uses(api, name))
         };
-        let own = self
-            .inventory
-            .operation
-            .iter()
-            .filter(|operation| operation.backend == backend);
-        own.filter(|operation| api.operations.iter().any(|name| is_of(operation, name)))
-            .collect()
+        self.inventory.operation.iter().filter(is_used).collect()
     }
 
-    /// What is assumed by those who call an item on this backend.
-    pub fn assumptions<'a>(&'a self, api: &'a Api, backend: &str) -> BTreeSet<&'a str> {
-        let operations = self.operations(api, backend);
+    /// What is assumed by those who call an item on these backends.
+    pub fn assumptions<'a>(&'a self, api: &'a Api, backends: &[&str]) -> BTreeSet<&'a str> {
+        let operations = self.operations(api, backends);
         let inner = operations.iter().flat_map(|operation| &operation.assumptions);
         api.assumptions.iter().chain(inner).map(String::as_str).collect()
     }
@@ -124,15 +121,20 @@ impl Evidence {
             format!("<pre tabindex=\"0\">{}</pre>", escape(&text))
         });
         format!(
-            "<details class=\"theorem\"><summary>{}{place}{result}</summary><p>{}</p>{text}</details>",
+            "<details class=\"theorem\"><summary>{}{place}{result}</summary><p>{}{}</p>{text}</details>",
             code(name),
-            escape(words(name))
+            escape(words(name)),
+            lanes(name)
         )
     }
 
     /// The file with a theorem, and the statement.
     pub fn statement(&self, name: &str) -> Option<(&str, String)> {
-        let bare = name.strip_prefix("armv8_").unwrap_or(name);
+        // The scripts that levels share leave out what precedes a kernel's name.
+        let bare = (TABLE.levels.iter())
+            .filter(|level| !level.theorems.is_empty())
+            .find_map(|level| name.strip_prefix(level.theorems.as_str()))
+            .unwrap_or(name);
         self.proofs.iter().find_map(|(path, text)| {
             let (start, end) = if path.starts_with("proofs/rocq/") {
                 let start = text.find(&format!("\nTheorem {name} "))? + 1;
@@ -140,7 +142,7 @@ impl Evidence {
             } else {
                 let quoted = text.find(&format!("\"{bare}\""))?;
                 let start = text[..quoted].rfind('\n').map_or(0, |at| at + 1);
-                (start, quoted + text[quoted..].find(";\n")? + 1)
+                (start, start + end_of_command(&text[start..])?)
             };
             Some((path.as_str(), text[start..end].trim_end().to_owned()))
         })
@@ -152,22 +154,27 @@ impl Evidence {
             .runs
             .iter()
             .rev()
-            .find(|run| run.command.starts_with(command))
+            .find(|run| run.command.trim_end_matches(" STRICT=1") == command)
         {
             return format!(
-                "{}, {}: {}",
+                "{}, commit {}, on {}: {}",
                 escape(&run.date),
+                code(&run.commit),
                 escape(&run.machine),
                 escape(&run.result)
             );
         }
         match (&self.proved, command) {
             (Some(date), "make proofs") => {
-                let tools: Vec<String> = self
-                    .manifest
-                    .tools
-                    .values()
-                    .map(|version| escape(version))
+                let tools: Vec<String> = (self.manifest.tools.iter())
+                    .map(|(tool, version)| {
+                        let named = version.to_lowercase().contains(tool.as_str());
+                        escape(&if named {
+                            version.clone()
+                        } else {
+                            format!("{tool} {version}")
+                        })
+                    })
                     .collect();
                 format!("{date} (the commit of what it wrote), with {}", tools.join("; "))
             }
@@ -176,9 +183,47 @@ impl Evidence {
     }
 }
 
+/// Whether an item computes with the operation of this name; those for lanes end in their number.
+pub fn uses(api: &Api, operation: &str) -> bool {
+    let serial = operation.trim_end_matches(|c: char| c.is_ascii_digit());
+    let serial = match serial.strip_suffix("_x") {
+        Some(serial) if api.lanes => serial,
+        _ => operation,
+    };
+    (api.operations.iter()).any(|own| serial == own || serial.ends_with(&format!("_{own}")))
+}
+
+/// Where a command of a script ends: behind its first semicolon that is in no brackets.
+fn end_of_command(text: &str) -> Option<usize> {
+    let mut depth = 0;
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth -= 1,
+            ';' if depth == 0 => return Some(at + 1),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// What a theorem about a kernel for lanes says besides.
+fn lanes(theorem: &str) -> &'static str {
+    if theorem.contains("_x16_lifted") {
+        " A block here is a group of sixteen in a row, which the kernel works on side by side."
+    } else if ["_x2_lifted", "_x4_lifted", "_x8_lifted"]
+        .iter()
+        .any(|part| theorem.contains(part))
+    {
+        " This holds of all lanes of the kernel at once; other lanes in memory stay as they are."
+    } else {
+        ""
+    }
+}
+
 /// What theorems with such a name say.
 fn words(name: &str) -> &'static str {
-    const WORDS: [(&str, &str); 15] = [
+    const WORDS: &[(&str, &str)] = &[
         (
             "_lifted_thm",
             "For every state: what the machine code, lifted to Cryptol, does to the state is what the specification says, and the vector registers are zero at the end.",
@@ -218,6 +263,10 @@ fn words(name: &str) -> &'static str {
         (
             "round_constants_x4_thm",
             "The table of round constants for lanes in the build holds K(1) to K(72), each four times.",
+        ),
+        (
+            "xoofff_constants_x16_thm",
+            "The table of constants of Xoofff in the build holds those of the specification.",
         ),
         (
             "blocks_for_every_n",
@@ -300,4 +349,72 @@ fn bytes(text: &str) -> io::Result<BTreeMap<String, Vec<u8>>> {
         }
     }
     Ok(kernels)
+}
+
+#[cfg(test)]
+mod tests {
+    use veriplex_assurance::evidence::needed;
+
+    use super::*;
+
+    #[test]
+    fn theorems_of_kernels_are_shown() {
+        let evidence = Evidence::read().unwrap();
+        for (level, kernel) in TABLE.all().filter(|(_, kernel)| kernel.unproved.is_none()) {
+            for name in needed(level, kernel) {
+                let (path, text) = evidence
+                    .statement(&name)
+                    .unwrap_or_else(|| panic!("{name} has no statement"));
+                assert!(
+                    text.contains(&format!("\"{}_lifted", kernel.name)) && text.contains("{{"),
+                    "{path}: {text}"
+                );
+                assert!(!words(&name).is_empty(), "{name} is not said in words");
+                assert_eq!(lanes(&name).is_empty(), !kernel.has_lanes(), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn commands_are_whole() {
+        let evidence = Evidence::read().unwrap();
+        let (_, text) = evidence.statement("simpira1024_permute_thm").unwrap();
+        assert!(
+            text.contains("do {")
+                && text.ends_with(';')
+                && text.matches('{').count() == text.matches('}').count(),
+            "{text}"
+        );
+    }
+
+    /// Each command that a claim or a run names is there to be run.
+    #[test]
+    fn runs_are_of_targets() {
+        let makefile = read("Makefile");
+        let commands = Evidence::read().unwrap().runs.into_iter().map(|run| {
+            assert!(
+                run.date.len() == 10 && run.date.starts_with("20"),
+                "{}: {}",
+                run.command,
+                run.date
+            );
+            assert!(
+                !run.machine.is_empty() && !run.result.is_empty() && run.commit.len() >= 7,
+                "{}",
+                run.command
+            );
+            run.command
+        });
+        for command in commands.chain(
+            crate::start::CLAIMS
+                .iter()
+                .map(|(_, command)| (*command).to_owned()),
+        ) {
+            let target = (command
+                .strip_prefix("make ")
+                .and_then(|rest| rest.split(' ').next()))
+            .unwrap_or_default();
+            assert!(makefile.contains(&format!("\n{target}:")), "{command}");
+        }
+    }
 }

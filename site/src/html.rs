@@ -17,6 +17,13 @@ pub fn code(text: &str) -> String {
     format!("<code>{}</code>", escape(text))
 }
 
+/// Text in which code is between backticks.
+pub fn with_code(text: &str) -> String {
+    (text.split('`').enumerate())
+        .map(|(i, part)| if i % 2 == 1 { code(part) } else { escape(part) })
+        .collect()
+}
+
 /// A name as it can be in an address.
 pub fn slug(text: &str) -> String {
     let letters: String = text
@@ -46,12 +53,14 @@ pub fn list(items: impl IntoIterator<Item = String>) -> String {
 }
 
 /// The pages in the menu: file and title.
-pub const MENU: [(&str, &str); 5] = [
+pub const MENU: [(&str, &str); 7] = [
     ("index.html", "Overview"),
     ("items.html", "What is proved"),
     ("kernels.html", "Kernels"),
     ("specification.html", "Specification"),
+    ("speed.html", "Speed"),
     ("audit.html", "Audit a binary"),
+    ("try.html", "Try it"),
 ];
 
 /// A page. `depth` is the number of folders that it is in. It can load nothing from another host, and send nothing.
@@ -149,4 +158,5 @@ pub fn markdown(text: &str, link: impl Fn(&str) -> Option<String>) -> String {
     html::push_html(&mut out, events);
     out.replace("<table>", "<div class=\"wide\" tabindex=\"0\"><table>")
         .replace("</table>", "</table></div>")
+        .replace("<pre>", "<pre tabindex=\"0\">")
 }

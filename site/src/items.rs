@@ -7,29 +7,29 @@ use std::io;
 use veriplex_assurance::evidence::{Api, Operation};
 
 use crate::Site;
-use crate::evidence::{Evidence, names};
+use crate::evidence::{Evidence, names, uses};
 use crate::html::{code, escape, list, page, slug};
 use crate::kernels;
 
-/// The code that the same item runs on different machines: a name, a backend of the inventory, and when.
-const WAYS: [(&str, &str, &str); 3] = [
+/// The code that the same item runs on different machines: a name, backends of the inventory, and when.
+const WAYS: [(&str, &[&str], &str); 3] = [
     (
         "x86-64",
-        "x86-64 kernels",
+        &["x86-64 kernels", "x86-64-vaes kernels", "x86-64-avx512 kernels"],
         "on x86-64, if the CPU has AES and AVX (proved for ELF and Mach-O; the same source on Windows)",
     ),
     (
         "AArch64",
-        "armv8 kernels",
+        &["armv8 kernels"],
         "on AArch64, except Windows and UEFI, if the CPU has AES",
     ),
-    ("portable", "portable", "everywhere else"),
+    ("portable", &["portable"], "everywhere else"),
 ];
 
-/// Said wherever kernels are used.
-const LANES: &str = "Where the CPU has the instructions, <code>tree</code>, <code>seekable</code>, <code>digest_many</code>, \
-    <code>mac_many</code>, <code>seal_many</code> and <code>open_many</code> run kernels for several lanes, which are \
-    proved like those for one; the Rust that fills the lanes is tested.";
+/// Said of parts that use lanes, where there are kernels for them.
+const LANES: &str = "With several chunks, segments or messages at hand, these items fill lanes and run the kernels whose names end \
+    in the number of lanes: eight if the CPU has VAES and AVX-512, four if it has VAES and AVX2, else two. What is left runs on the \
+    kernels for one state. The Rust that fills the lanes is tested, not proved.";
 
 pub fn write(site: &Site, evidence: &Evidence) -> io::Result<()> {
     site.write(
@@ -78,10 +78,10 @@ fn table(evidence: &Evidence) -> String {
     for (item, api) in rows {
         let file = format!("parts/{}.html", slug(&api.what));
         let mut links = String::new();
-        for (name, backend, _) in WAYS {
-            let assumed: Vec<&str> = evidence.assumptions(api, backend).into_iter().collect();
+        for (name, backends, _) in WAYS {
+            let assumed: Vec<&str> = evidence.assumptions(api, backends).into_iter().collect();
             let statuses: BTreeSet<&str> = evidence
-                .operations(api, backend)
+                .operations(api, backends)
                 .iter()
                 .map(|operation| operation.status.as_str())
                 .collect();
@@ -126,25 +126,29 @@ fn part(evidence: &Evidence, api: &Api) -> String {
     );
     body += &theorems(evidence, &api.theorems);
     body += &format!("<h3>Tests</h3>{}", commands(evidence, &api.tests));
-    for (name, backend, when) in WAYS {
+    for (name, backends, when) in WAYS {
         let _ = write!(
             body,
             "<h2 id=\"{}\">On {name}</h2><p>{}.</p>",
             slug(name),
             capital(when)
         );
-        let operations = evidence.operations(api, backend);
+        let operations = evidence.operations(api, backends);
         if operations.is_empty() {
             body += "<p>These items run no kernel and nothing in its place.</p>";
-        } else {
+        } else if api.lanes
+            && operations
+                .iter()
+                .any(|operation| operation.backend.contains("avx512"))
+        {
             body += &format!("<p>{LANES}</p>");
         }
         for operation in operations {
-            body += &self::operation(evidence, operation, &api.operations);
+            body += &self::operation(evidence, operation, api);
         }
         body += &format!(
             "<h3>What you must trust there</h3>{}",
-            trust(evidence, &evidence.assumptions(api, backend))
+            trust(evidence, &evidence.assumptions(api, backends))
         );
     }
     body
@@ -155,13 +159,9 @@ fn capital(text: &str) -> String {
 }
 
 /// The code that computes: kernels, or the functions of a backend.
-fn operation(evidence: &Evidence, operation: &Operation, used: &[String]) -> String {
-    let is_used = |name: &&String| {
-        used.iter()
-            .any(|own| *name == own || name.ends_with(&format!("_{own}")))
-    };
+fn operation(evidence: &Evidence, operation: &Operation, api: &Api) -> String {
     let mut text = String::new();
-    for name in operation.names.iter().filter(is_used) {
+    for name in operation.names.iter().filter(|name| uses(api, name)) {
         let level = operation.backend.strip_suffix(" kernels");
         let place = level.map_or_else(|| code(name), |level| kernels::link(level, name, "../"));
         let _ = write!(text, "<h3>{place}</h3><p>{}</p>", status(&operation.status));

@@ -173,6 +173,18 @@ fn kernel_page(
     Ok(body)
 }
 
+fn access(argument: &Argument) -> &'static str {
+    match argument.access() {
+        Access::Read => "read",
+        Access::Write => "written",
+        Access::ReadWrite => "read and written",
+    }
+}
+
+fn secrecy(argument: &Argument) -> &'static str {
+    if argument.is_secret() { "secret" } else { "public" }
+}
+
 fn argument(argument: &Argument) -> String {
     let what = match argument.buffer() {
         _ if argument.is_count() => "the number of blocks, public".to_owned(),
@@ -180,22 +192,24 @@ fn argument(argument: &Argument) -> String {
             "a pointer to the table {}, read",
             code(argument.table().unwrap_or_default())
         ),
-        None => "pointers to one buffer for each lane".to_owned(),
+        None => format!(
+            "a pointer to {} pointers, one for each lane, each to blocks of {} bytes, {}; what is there may be {}",
+            argument.pointers().unwrap_or_default(),
+            argument.of_lane(&argument.name).len,
+            access(argument),
+            secrecy(argument),
+        ),
         Some(buffer) => {
-            let access = match argument.access() {
-                Access::Read => "read",
-                Access::Write => "written",
-                Access::ReadWrite => "read and written",
-            };
             let each = if buffer.stride.is_some() {
                 " in each block"
             } else {
                 ""
             };
-            let secret = if argument.is_secret() { "secret" } else { "public" };
             format!(
-                "a pointer to {} bytes{each}, {access}; what is there may be {secret}",
-                buffer.len
+                "a pointer to {} bytes{each}, {}; what is there may be {}",
+                buffer.len,
+                access(argument),
+                secrecy(argument)
             )
         }
     };

@@ -13,6 +13,7 @@ mod items;
 mod kernels;
 mod report;
 mod source;
+mod speed;
 mod start;
 
 use std::path::{Path, PathBuf};
@@ -22,10 +23,11 @@ use std::{env, fs, io};
 use evidence::Evidence;
 
 /// What is copied as it is.
-const ASSETS: [(&str, &str); 4] = [
+const ASSETS: [(&str, &str); 5] = [
     ("style.css", include_str!("../assets/style.css")),
     ("items.js", include_str!("../assets/items.js")),
     ("audit.js", include_str!("../assets/audit.js")),
+    ("demo.js", include_str!("../assets/demo.js")),
     ("icon.svg", include_str!("../assets/icon.svg")),
 ];
 
@@ -68,5 +70,6 @@ fn run(folder: &Path) -> io::Result<()> {
     items::write(&site, &evidence)?;
     kernels::write(&site, &evidence)?;
     source::write(&site)?;
+    speed::write(&site)?;
     report::write(&site, &evidence)
 }

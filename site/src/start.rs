@@ -1,4 +1,4 @@
-//! The first page, and the page that audits a file.
+//! The first page, and those with scripts for files: the audit and the demonstration.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -6,11 +6,11 @@ use std::io;
 
 use crate::Site;
 use crate::evidence::Evidence;
-use crate::html::{code, escape, page};
+use crate::html::{code, escape, page, with_code};
 use crate::items::status;
 
 /// What this project claims, each with the command that repeats it.
-const CLAIMS: [(&str, &str); 8] = [
+pub const CLAIMS: [(&str, &str); 8] = [
     (
         "every test passes: known answers, random inputs beside an executable specification, hostile input",
         "make test",
@@ -44,6 +44,10 @@ pub fn write(site: &Site, evidence: &Evidence) -> io::Result<()> {
     site.write(
         "audit.html",
         &page("Audit a binary", 0, &["audit-module.js", "audit.js"], AUDIT),
+    )?;
+    site.write(
+        "try.html",
+        &page("Try it", 0, &["demo-module.js", "demo.js"], DEMO),
     )
 }
 
@@ -84,7 +88,7 @@ pub fn statuses(evidence: &Evidence) -> String {
                 rows,
                 "<tr><td>{}</td><td>{}</td><td>{operations}</td><td>{items}</td></tr>",
                 status(name),
-                escape(meaning)
+                with_code(meaning)
             );
             rows
         });
@@ -99,7 +103,7 @@ fn overview(evidence: &Evidence) -> String {
         "<p>Veriplex is a Rust library for symmetric cryptography: the Newplex duplex over Simpira-1024, and what is built on it. \
          This site shows what is known about each part of it, on what that rests, and how you repeat it. It was made from the \
          files of the repository.</p>\
-         <p><strong>Proved</strong> is the machine code of the serial kernels. <strong>Tested</strong> is everything else. \
+         <p><strong>Proved</strong> is the machine code of the kernels, for one state and for several at once. <strong>Tested</strong> is everything else. \
          <strong>Neither</strong> is whether the design is secure: there has been little cryptanalysis. \
          <a href=\"text/soundness.html\">Soundness</a> says all of this in full.</p>\
          <h2>What is known</h2>{}\
@@ -121,4 +125,20 @@ const AUDIT: &str = "<p>Choose a program or static library for Linux or macOS (E
     load nothing and send nothing.</p>\
     <noscript><p>This page needs scripts. Without: <code>cargo run -p veriplex-audit -- FILE</code></p></noscript>\
     <p id=\"drop\"><label>File to audit <input type=\"file\" id=\"file\"></label></p>\
-    <p id=\"verdict\" role=\"status\"></p><pre id=\"findings\" tabindex=\"0\" hidden></pre>";
+    <p id=\"verdict\" class=\"verdict\" role=\"status\"></p><pre id=\"findings\" tabindex=\"0\" hidden></pre>";
+
+const DEMO: &str = "<p>Hash, encrypt and open a file: the library runs in your browser, as WebAssembly. The file stays there: this \
+    page may load nothing and send nothing. What it makes has the formats of the program <code>veriplex</code>, which opens it, \
+    and the other way round.</p>\
+    <p>This is a demonstration. The code is the backend <code id=\"backend\">portable</code>, which is slower than the kernels, \
+    and neither the browser nor this page wipes keys and files from memory. For your files, use the program.</p>\
+    <noscript><p>This page needs scripts. Without: <code>veriplex sum FILE</code>, <code>veriplex encrypt --key-file KEYFILE \
+    FILE</code></p></noscript>\
+    <h2>Hash and encrypt</h2><p><label>File <input type=\"file\" id=\"file\"></label></p>\
+    <p id=\"hashed\" class=\"verdict\" role=\"status\"></p><dl id=\"digests\" class=\"digests\"></dl>\
+    <p><button type=\"button\" id=\"encrypt\">Encrypt it under a new key</button></p>\
+    <p id=\"encrypted\" class=\"verdict\" role=\"status\"></p><ul id=\"made\"></ul>\
+    <h2>Open</h2><p><label>Encrypted file <input type=\"file\" id=\"sealed\"></label></p>\
+    <p><label>Key file <input type=\"file\" id=\"key\"></label></p>\
+    <p><button type=\"button\" id=\"open\">Open it</button></p>\
+    <p id=\"opened\" class=\"verdict\" role=\"status\"></p><ul id=\"plain\"></ul>";

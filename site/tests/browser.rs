@@ -1,5 +1,5 @@
 //! The site in a browser: `make site-test`, which has made it. `SITE` is its folder, `PROGRAM` a program with the proved
-//! kernels; `AXE`, if it is set, is the file of axe-core, which then looks at each kind of page.
+//! kernels; `AXE`, if it is not empty, is the file of axe-core, which then looks at each kind of page.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,17 +13,23 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 /// One page of each kind.
-const PAGES: [&str; 8] = [
+const PAGES: [&str; 12] = [
     "index.html",
     "items.html",
     "parts/aead.html",
     "kernels.html",
     "kernels/armv8-duplex_absorb_blocks.html",
+    "kernels/x86-64-duplex_encrypt_blocks_x2.html",
+    "kernels/x86-64-avx512-duplex_squeeze_blocks_x8.html",
     "text/spec-cryptol-duplex-cry.html",
     "text/soundness.html",
+    "speed.html",
     "audit.html",
+    "try.html",
 ];
 const WIDTHS: [u32; 2] = [390, 1280];
+/// What is not there after that is not coming.
+const PATIENCE: Duration = Duration::from_secs(300);
 
 fn folder(variable: &str) -> PathBuf {
     PathBuf::from(
@@ -165,6 +171,17 @@ struct Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
+        // The driver takes the browser with it when the session ends, and only then.
+        let end = format!(
+            "DELETE /session/{} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n",
+            self.session
+        );
+        if let Ok(mut stream) = TcpStream::connect(("127.0.0.1", self.port)) {
+            let _ = stream.set_read_timeout(Some(Duration::from_secs(30)));
+            let _ = stream
+                .write_all(end.as_bytes())
+                .and_then(|()| stream.read(&mut [0; 64]));
+        }
         let _ = self.driver.kill();
         let _ = self.driver.wait();
         let _ = fs::remove_dir_all(&self.profile);
@@ -195,10 +212,7 @@ impl Browser {
         };
         let start = Instant::now();
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
-            assert!(
-                start.elapsed() < Duration::from_secs(60),
-                "chromedriver does not start"
-            );
+            assert!(start.elapsed() < PATIENCE, "chromedriver does not start");
             thread::sleep(Duration::from_millis(50));
         }
         let arguments = [
@@ -215,6 +229,8 @@ impl Browser {
         let options = json!({ "capabilities": { "alwaysMatch": {
             "goog:chromeOptions": { "args": arguments },
             "goog:loggingPrefs": { "browser": "ALL" },
+            // A machine with other work is slow; nothing here waits for a timeout to pass.
+            "timeouts": { "script": 600_000, "pageLoad": 600_000 },
         } } });
         let session = browser.request("POST", "/session", &options);
         session["sessionId"]
@@ -296,6 +312,59 @@ impl Browser {
         fs::write(folder.join(format!("{name}.png")), bytes).unwrap();
     }
 
+    /// What axe finds wrong with the page: rules, each with the first element.
+    fn violations(&self, axe: &str) -> Value {
+        self.run(&format!("if (!window.axe) {{ {axe} }}"));
+        self.post("execute/async", &json!({ "args": [], "script":
+            "const done = arguments[0]; axe.run().then((r) => done(r.violations.map((v) => `${v.id}: ${v.nodes[0].html}`)));" }))
+    }
+
+    /// Chooses a file in an input.
+    fn choose(&self, input: &str, file: &Path) {
+        let element = self.post("element", &json!({ "using": "css selector", "value": input }));
+        let id = element
+            .as_object()
+            .unwrap()
+            .values()
+            .next()
+            .unwrap()
+            .as_str()
+            .unwrap();
+        self.post(
+            &format!("element/{id}/value"),
+            &json!({ "text": file.to_str().unwrap() }),
+        );
+    }
+
+    /// Waits for a verdict: its kind and its text.
+    fn verdict(&self, place: &str) -> (String, String) {
+        let start = Instant::now();
+        loop {
+            let verdict = self.run(&format!(
+                "const v = document.getElementById('{place}'); return [v.classList[1] ?? '', v.textContent];"
+            ));
+            if let (Some(kind @ ("good" | "part" | "bad")), Some(text)) =
+                (verdict[0].as_str(), verdict[1].as_str())
+            {
+                return (kind.to_owned(), text.to_owned());
+            }
+            assert!(start.elapsed() < PATIENCE, "no verdict: {verdict}");
+            thread::sleep(Duration::from_millis(100));
+        }
+    }
+
+    /// Saves what the page offers in a list under a name. The browser gives a file its name when it is whole.
+    fn download(&self, list: &str, folder: &Path, name: &str) {
+        self.run(&format!(
+            "document.querySelector('#{list} a[download=\"{name}\"]').click();"
+        ));
+        let start = Instant::now();
+        while !folder.join(name).exists() {
+            assert!(start.elapsed() < PATIENCE, "no {name}");
+            thread::sleep(Duration::from_millis(50));
+        }
+    }
+
     /// Gives a file to the page, as a choice or dropped, and waits for its verdict.
     fn audit(&self, file: &Path, dropped: bool) -> (String, String) {
         self.open("audit.html");
@@ -305,44 +374,14 @@ impl Browser {
                 "const own = document.createElement('input'); own.type = 'file'; own.id = 'own'; document.body.append(own);",
             );
         }
-        let input = self.post(
-            "element",
-            &json!({ "using": "css selector", "value": if dropped { "#own" } else { "#file" } }),
-        );
-        let id = input
-            .as_object()
-            .unwrap()
-            .values()
-            .next()
-            .unwrap()
-            .as_str()
-            .unwrap()
-            .to_owned();
-        self.post(
-            &format!("element/{id}/value"),
-            &json!({ "text": file.to_str().unwrap() }),
-        );
+        self.choose(if dropped { "#own" } else { "#file" }, file);
         if dropped {
             self.run(
                 "const data = new DataTransfer(); data.items.add(document.getElementById('own').files[0]); \
                  document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }));",
             );
         }
-        let start = Instant::now();
-        loop {
-            let verdict = self
-                .run("const v = document.getElementById('verdict'); return [v.className, v.textContent];");
-            if let (Some(kind @ ("good" | "part" | "bad")), Some(text)) =
-                (verdict[0].as_str(), verdict[1].as_str())
-            {
-                return (kind.to_owned(), text.to_owned());
-            }
-            assert!(
-                start.elapsed() < Duration::from_secs(120),
-                "no verdict: {verdict}"
-            );
-            thread::sleep(Duration::from_millis(100));
-        }
+        self.verdict("verdict")
     }
 }
 
@@ -353,12 +392,22 @@ fn the_site_works_in_chromium() {
     pages(&browser);
     search(&browser);
     audits(&browser);
+    demonstration(&browser);
     assert_eq!(browser.errors(), Vec::<String>::new());
     no_other_host(&browser);
 }
 
 /// Every kind of page, in both themes and two widths: nothing is wider than the window, and all text can be read.
 fn pages(browser: &Browser) {
+    let axe = std::env::var_os("AXE")
+        .filter(|file| !file.is_empty())
+        .map(|file| fs::read_to_string(file).unwrap());
+    if let Some(axe) = &axe {
+        sees(browser, axe);
+    } else {
+        println!("site-test: accessibility was skipped, because there is no axe-core (npm)");
+        assert!(!strict());
+    }
     for page in PAGES {
         browser.open(page);
         for width in WIDTHS {
@@ -375,18 +424,38 @@ fn pages(browser: &Browser) {
                 backgrounds.insert(seen["background"].to_string());
                 let name = format!("{}-{theme}-{width}", page.replace(['/', '.'], "-"));
                 browser.screenshot(&name);
+                // Each theme once: structure is that of both, and takes long to look at.
+                if let Some(axe) = axe
+                    .as_ref()
+                    .filter(|_| (theme == "light") == (width == WIDTHS[0]))
+                {
+                    assert_eq!(browser.violations(axe), json!([]), "{page}, {theme}, {width}");
+                }
             }
             assert_eq!(backgrounds.len(), 2, "{page} looks the same in both themes");
         }
         assert_eq!(browser.errors(), Vec::<String>::new(), "{page}");
-        if let Some(axe) = std::env::var_os("AXE") {
-            browser.run(&fs::read_to_string(axe).unwrap());
-            let found = browser.post("execute/async", &json!({ "args": [], "script":
-                "const done = arguments[0]; axe.run().then((r) => done(r.violations.map((v) => `${v.id}: ${v.nodes[0].html}`)));" }));
-            assert_eq!(found, json!([]), "{page}");
-        }
     }
     browser.look("light", 1280);
+}
+
+/// A page without faults, in which axe must then find those that are planted.
+fn sees(browser: &Browser, axe: &str) {
+    browser.open("index.html");
+    assert_eq!(browser.violations(axe), json!([]));
+    browser.run(
+        "document.getElementById('main').insertAdjacentHTML('beforeend', \
+         '<img src=\"icon.svg\"><input id=\"nameless\"><p id=\"pale\">pale</p><div role=\"none\"><dd>alone</dd></div>'); \
+         document.getElementById('pale').style.color = 'rgb(128, 128, 128)';",
+    );
+    let found = browser.violations(axe).to_string();
+    for rule in ["image-alt", "label", "dlitem", "color-contrast"] {
+        assert!(found.contains(&format!("\"{rule}: ")), "{rule} is not in {found}");
+    }
+}
+
+fn strict() -> bool {
+    std::env::var_os("STRICT").is_some_and(|strict| !strict.is_empty())
 }
 
 /// The width of the page, its background, and the texts that have less than 4.5 times its luminance, or the reverse.
@@ -404,7 +473,7 @@ const behind = (element) => {
   return 'rgb(255, 255, 255)';
 };
 const pale = [];
-for (const e of document.querySelectorAll('p, a, code, td, th, li, summary, label, h1, h2, pre, .status')) {
+for (const e of document.querySelectorAll('p, a, code, td, th, dt, dd, li, summary, label, button, h1, h2, pre, figcaption, text, .status')) {
   const [a, b] = [luminance(getComputedStyle(e).color), luminance(behind(e))].sort((a, b) => b - a);
   if ((a + 0.05) / (b + 0.05) < 4.5) pale.push(e.outerHTML.slice(0, 80));
 }
@@ -454,7 +523,7 @@ fn audits(browser: &Browser) {
         println!(
             "site-test: audits were skipped, because the site was made without WebAssembly (see make site)"
         );
-        assert!(std::env::var_os("STRICT").is_none_or(|strict| strict.is_empty()));
+        assert!(!strict());
         return;
     }
     let program = folder("PROGRAM").canonicalize().unwrap();
@@ -477,6 +546,116 @@ fn audits(browser: &Browser) {
     let (_, verdict) = browser.audit(&flipped, true);
     assert!(verdict.contains("1 of"), "{verdict}");
     browser.screenshot("audit-flipped");
+}
+
+/// The page that hashes, encrypts and opens, and the program, with the same files.
+fn demonstration(browser: &Browser) {
+    if fs::read(folder("SITE").join("demo-module.js"))
+        .unwrap()
+        .is_empty()
+    {
+        println!(
+            "site-test: files were skipped, because the site was made without WebAssembly (see make site)"
+        );
+        assert!(!strict());
+        return;
+    }
+    let folder = folder("SITE").with_extension("downloads");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    let folder = folder.canonicalize().unwrap();
+    let behaviour = json!({ "behavior": "allow", "downloadPath": folder.to_str().unwrap() });
+    browser.devtools("Browser.setDownloadBehavior", &behaviour);
+    for len in [0, 1, 16384, 100_000] {
+        let plaintext: Vec<u8> = (0..len).map(|i: u32| (i * 7 % 251).to_le_bytes()[0]).collect();
+        let name = format!("file{len}");
+        fs::write(folder.join(&name), &plaintext).unwrap();
+        page_encrypts(browser, &folder, &name, &plaintext);
+        page_opens(browser, &folder, &name, &plaintext);
+    }
+    browser.screenshot("try-refused");
+}
+
+/// Runs the program.
+fn program(folder: &Path, arguments: &[&str]) -> String {
+    let program = self::folder("PROGRAM").canonicalize().unwrap();
+    let output = Command::new(program)
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{arguments:?}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The page hashes as the program does, and the program opens what the page made.
+fn page_encrypts(browser: &Browser, folder: &Path, name: &str, plaintext: &[u8]) {
+    browser.open("try.html");
+    browser.choose("#file", &folder.join(name));
+    let hashed = format!("{name}: {} bytes", plaintext.len());
+    assert_eq!(browser.verdict("hashed"), ("good".to_owned(), hashed));
+    let shown =
+        browser.run("return [...document.querySelectorAll('#digests dd')].map((d) => d.textContent);");
+    let wanted = ["sum", "digest"].map(|command| program(folder, &[command, name])[..64].to_owned());
+    assert_eq!(shown, json!(wanted), "{name}");
+
+    browser.run("document.getElementById('encrypt').click();");
+    let (kind, text) = browser.verdict("encrypted");
+    assert_eq!(kind, "good", "{text}");
+    let (sealed, key) = (format!("{name}.vpx"), format!("{name}.key"));
+    browser.download("made", folder, &sealed);
+    browser.download("made", folder, &key);
+    program(folder, &["decrypt", "--key-file", &key, "-o", "opened", &sealed]);
+    assert_eq!(fs::read(folder.join("opened")).unwrap(), plaintext);
+    for file in ["opened", &sealed, &key] {
+        fs::remove_file(folder.join(file)).unwrap();
+    }
+}
+
+/// The page opens what the program encrypted, and nothing else.
+fn page_opens(browser: &Browser, folder: &Path, name: &str, plaintext: &[u8]) {
+    let open = |sealed: &str, key: &str| {
+        browser.open("try.html");
+        browser.choose("#sealed", &folder.join(sealed));
+        browser.choose("#key", &folder.join(key));
+        browser.run("document.getElementById('open').click();");
+        browser.verdict("opened")
+    };
+    let sealed = format!("{name}.vpx");
+    for key in ["key", "other"] {
+        let _ = fs::remove_file(folder.join(key));
+        program(folder, &["keygen", key]);
+    }
+    program(folder, &["encrypt", "--key-file", "key", name]);
+    fs::remove_file(folder.join(name)).unwrap();
+    assert_eq!(open(&sealed, "key").0, "good");
+    browser.download("plain", folder, name);
+    assert_eq!(fs::read(folder.join(name)).unwrap(), plaintext);
+
+    // Another key, no key at all, a changed byte in each part, cuts: an error, and nothing to save.
+    let good = fs::read(folder.join(&sealed)).unwrap();
+    let mut wrong = vec![(sealed.clone(), "other"), (sealed.clone(), name)];
+    for at in [0, 8, 20, 50, good.len() - 1] {
+        let mut changed = good.clone();
+        changed[at] ^= 1;
+        fs::write(folder.join(format!("changed{at}")), changed).unwrap();
+        wrong.push((format!("changed{at}"), "key"));
+    }
+    for len in [0, 30, 45, good.len() - 1] {
+        fs::write(folder.join(format!("cut{len}")), &good[..len]).unwrap();
+        wrong.push((format!("cut{len}"), "key"));
+    }
+    for (sealed, key) in wrong {
+        let (kind, text) = open(&sealed, key);
+        assert!(
+            kind == "bad" && text.starts_with("Failed: "),
+            "{sealed} with {key}: {text}"
+        );
+        assert_eq!(
+            browser.run("return document.querySelectorAll('#plain a').length;"),
+            json!(0)
+        );
+    }
 }
 
 /// The policy refuses what a page might try to load or send.
