@@ -19,16 +19,20 @@ IMPOSSIBLE := $(if $(filter aarch64,$(ARCH)),x86_64,aarch64)
 # Of `make mutate`: one shard of so many.
 SHARD ?= 0/1
 
-.PHONY: help install test test-sizes store-test package publish-dry-run minimal-versions bare-targets msrv deny semver mutate test-aarch64 test-i686 test-windows lint features fuzz bench deps spec isa isa-runs proofs rocq kernels kernels-check ct audit replay mutants model reproducible dist dist-check site site-test report nix
+.PHONY: help install test test-sizes store-test package publish-dry-run minimal-versions bare-targets msrv miri deny semver mutate test-aarch64 test-i686 test-windows lint features fuzz bench deps spec isa isa-runs proofs rocq kernels kernels-check ct audit replay mutants model reproducible dist dist-check site site-test plots report nix
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
+
+# The same packages each time: with others, dependencies have other features and are compiled again. The benchmarks
+# have no tests.
+TESTED = --workspace --exclude veriplex-benches --all-features
 
 PREFIX = /usr/local
 # What `make install` installs; another build than the release can be named.
 PROGRAM = target/release/veriplex
 
-install: ## install the program, its man pages and its completions, under PREFIX (/usr/local)
+install: ## install the program, its man pages, completions and systemd units, under PREFIX (/usr/local)
 	@[ "$(PROGRAM)" != target/release/veriplex ] || $(CARGO) build --release --package veriplex-cli
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/veriplex
@@ -38,17 +42,23 @@ install: ## install the program, its man pages and its completions, under PREFIX
 	$(PROGRAM) completions bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/veriplex
 	$(PROGRAM) completions zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_veriplex
 	$(PROGRAM) completions fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/veriplex.fish
+	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system $(DESTDIR)$(PREFIX)/share/doc/veriplex
+	sed 's,/usr/local/,$(PREFIX)/,' rust/cli/systemd/veriplex-tunnel.service \
+	    > $(DESTDIR)$(PREFIX)/lib/systemd/system/veriplex-tunnel.service
+	install -m 644 rust/cli/systemd/veriplex-tunnel.socket $(DESTDIR)$(PREFIX)/lib/systemd/system
+	install -m 644 rust/cli/systemd/tunnel.toml $(DESTDIR)$(PREFIX)/share/doc/veriplex
 
 test: ## run every test, with all features, without any, and with a fixed backend
-	$(CARGO) test --workspace --all-features --tests
-	RUSTDOC=$(CURDIR)/tests/rustdoc $(CARGO) test --workspace --exclude veriplex-benches --all-features --doc
+	$(CARGO) test $(TESTED) --tests
+	RUSTDOC=$(CURDIR)/tests/rustdoc $(CARGO) test $(TESTED) --doc
 	$(CARGO) test --no-default-features --tests
+	$(CARGO) build $(TESTED) --examples
 	for example in examples/*.rs; do \
-	    $(CARGO) run --quiet --all-features --example $$(basename $$example .rs) >/dev/null || exit 1; \
+	    $${CARGO_TARGET_DIR:-target}/debug/examples/$$(basename $$example .rs) >/dev/null || exit 1; \
 	done
 	for backend in portable intrinsics; do \
 	    VERIPLEX_COMPILED_FOR=$$backend RUSTC_WORKSPACE_WRAPPER=$(CURDIR)/tests/rustc/$$backend \
-	        $(CARGO) test --workspace --all-features --test vectors || exit 1; \
+	        $(CARGO) test $(TESTED) --test vectors || exit 1; \
 	done
 	RUSTFLAGS='--cfg veriplex_backend="$(ARCH)"' $(CARGO) check --lib --target-dir target/override
 	@for backend in $(IMPOSSIBLE) unknown; do \
@@ -81,9 +91,8 @@ store-test: ## check and test the encrypted object store, which is a crate with 
 package: ## package the published crates, and build, test and use them elsewhere, with nothing of this repository beside them
 	@tests/package
 
-mutate: ## run mutation tests of rust/src and proofs/lift/src: survivors are those listed in tests/mutation (needs cargo-mutants); SHARD=0/40 for a part
-	@if command -v cargo-mutants >/dev/null; then tests/mutation/run $(SHARD); \
-	else echo "make mutate: skipped, no cargo-mutants on PATH (cargo install cargo-mutants)"; [ -z "$(STRICT)" ]; fi
+mutate: ## run mutation tests of rust/src and proofs/lift/src: survivors are those listed in tests/mutation (needs the registry); SHARD=0/40 for a part, JOBS=2 tests at a time
+	$(CARGO) run --quiet --locked --manifest-path tests/mutation/Cargo.toml -- --shard $(SHARD)
 
 reproducible: ## build program, library and packages twice, each time under other conditions, and compare every byte; SBOM, SHA256SUMS (needs cargo-auditable)
 	packaging/reproducible target/reproducible
@@ -100,15 +109,28 @@ nix: ## evaluate the flake and build its packages with this machine's tools, and
 # The program that `make site-test` audits.
 SITE_PROGRAM = target/release/veriplex
 
-site: ## write the site to target/site (its audit page needs a rustc for WebAssembly)
+site: ## write the site to target/site (two of its pages need a rustc for WebAssembly)
 	site/build target/site
 
-site-test: site ## look at the site in a browser: links, search, audits, both themes, two widths (needs Chromium and its driver)
+plots: ## measure the speeds that the site's plots show, here and now (needs the registry, for the crates to compare with)
+	site/plots
+
+# `make site-test` checks accessibility with it. It is fetched from npm, and no part of the repository.
+AXE_VERSION = 4.14.1
+AXE = target/axe/package/axe.min.js
+
+$(AXE):
+	mkdir -p target/axe
+	cd target/axe && npm pack --silent axe-core@$(AXE_VERSION) && tar -xzf axe-core-$(AXE_VERSION).tgz
+
+site-test: site ## look at the site in a browser: links, search, audits, files, both themes, two widths, axe (needs Chromium, its driver, npm)
 	@if ! command -v chromedriver >/dev/null; then \
 	    echo "make site-test: skipped, no chromedriver on PATH (Debian: chromium-driver)"; [ -z "$(STRICT)" ]; \
 	else \
 	    { [ "$(SITE_PROGRAM)" != target/release/veriplex ] || $(CARGO) build --release --package veriplex-cli; } && \
-	    SITE=$(CURDIR)/target/site PROGRAM=$(abspath $(SITE_PROGRAM)) $(CARGO) test --package veriplex-site --test browser -- --ignored; \
+	    { $(MAKE) --quiet $(AXE) || { echo "make site-test: axe was skipped, npm could not get it"; [ -z "$(STRICT)" ]; }; } && \
+	    SITE=$(CURDIR)/target/site PROGRAM=$(abspath $(SITE_PROGRAM)) AXE=$$(ls $(CURDIR)/$(AXE) 2>/dev/null || :) \
+	        $(CARGO) test --package veriplex-site --test browser -- --ignored; \
 	fi
 
 report: site ## print what the site says to target/report.pdf, as one document (needs Chromium)
@@ -122,6 +144,8 @@ lint: ## check formatting, clippy and rustdoc (needs a C++ compiler, for the fuz
 	$(CARGO) clippy --lib --no-default-features -- -D warnings
 	$(CARGO) fmt --manifest-path fuzz/Cargo.toml --check
 	$(CARGO) clippy --manifest-path fuzz/Cargo.toml -- -D warnings
+	$(CARGO) fmt --manifest-path tests/mutation/Cargo.toml --check
+	$(CARGO) clippy --manifest-path tests/mutation/Cargo.toml --locked -- -D warnings
 	RUSTFLAGS='--cfg veriplex_hax' $(CARGO) check --quiet --package veriplex-spec --target-dir target/override
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --all-features --no-deps
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --lib --no-deps
@@ -135,6 +159,7 @@ features: ## run clippy on the crate with many sets of features (tests/feature-s
 
 publish-dry-run: ## package the published crates in order, as for crates.io, up to the upload (needs the registry)
 	$(CARGO) publish --dry-run --no-verify -p veriplex -p veriplex-tunnel -p veriplex-cli
+	$(CARGO) publish --dry-run --no-verify --manifest-path rust/store/Cargo.toml --config 'patch.crates-io.veriplex.path="$(CURDIR)"'
 
 bare-targets: # the part of `features` that a workflow runs alone
 	@tests/bare-targets
@@ -142,8 +167,12 @@ bare-targets: # the part of `features` that a workflow runs alone
 msrv: ## build the published crates with the oldest Rust that each allows (needs Rust 1.88 and 1.94)
 	@tests/msrv
 
+miri: ## look for undefined behaviour in the core, on the portable backend and with intrinsics (needs a nightly Rust with Miri)
+	@tests/miri
+
 deny: ## check the dependencies: advisories, licences, bans, sources (needs cargo-deny and a network)
-	@if command -v cargo-deny >/dev/null; then $(CARGO) deny check; \
+	@if command -v cargo-deny >/dev/null; then $(CARGO) deny check && \
+	    $(CARGO) deny --manifest-path rust/store/Cargo.toml --config $(CURDIR)/deny.toml check; \
 	else echo "make deny: skipped, no cargo-deny on PATH (cargo install cargo-deny)"; [ -z "$(STRICT)" ]; fi
 
 semver: ## compare the public interface with that of the last release, or of the commit in BASELINE (needs cargo-semver-checks)
@@ -176,18 +205,23 @@ fuzz: ## run every fuzz target in turn, for SECONDS (60) each (needs cargo-fuzz 
 bench: ## measure the permutation, the lanes and bulk data against their bounds, the schemes, the memory-hard hash against a plain loop, the tunnel against plain TCP
 	for bench in permutation lanes bulk schemes mhf ristretto adiantum siblings tunnel; do $(CARGO) bench --package veriplex-benches --bench $$bench || exit 1; done
 
+# Packages $(3), which are of Debian's architecture $(2), for `tests/on $(1)`, unless there is a rustc for it. If they
+# cannot be installed, the architecture goes again: with an index that cannot be had, the next `apt-get update` fails.
+define cross_deps
+@if ! STRICT=1 tests/on $(1) --rustc; then \
+    had=$$(dpkg --print-foreign-architectures | grep -x $(2)); \
+    dpkg --add-architecture $(2) && apt-get update && \
+    apt-get install --no-install-recommends --no-remove --yes $(3) || { \
+        echo "make deps: could not install $(3); rustup target add $(1)-unknown-linux-gnu works too"; \
+        [ -n "$$had" ] || { dpkg --remove-architecture $(2); apt-get update; }; }; fi
+endef
+
 deps: ## install the Debian packages that these targets need; removes no package, and replaces no rustc or cargo on PATH
 	apt-get update
 	apt-get install --no-install-recommends --no-remove --yes $(PACKAGES)
-	@if ! STRICT=1 tests/on aarch64 --rustc; then \
-	    dpkg --add-architecture arm64 && apt-get update && \
-	    apt-get install --no-install-recommends --no-remove --yes $(CROSS_PACKAGES) || \
-	    echo "make deps: could not install $(CROSS_PACKAGES); rustup target add aarch64-unknown-linux-gnu works too"; fi
+	$(call cross_deps,aarch64,arm64,$(CROSS_PACKAGES))
 	-apt-get install --no-install-recommends --no-remove --yes $(I686_PACKAGES)
-	@if ! STRICT=1 tests/on i686 --rustc; then \
-	    dpkg --add-architecture i386 && apt-get update && \
-	    apt-get install --no-install-recommends --no-remove --yes $(I686_CROSS_PACKAGES) || \
-	    echo "make deps: could not install $(I686_CROSS_PACKAGES); rustup target add i686-unknown-linux-gnu works too"; fi
+	$(call cross_deps,i686,i386,$(I686_CROSS_PACKAGES))
 
 spec: ## check the Cryptol: types, properties, known answers; compare it with the Rust twin (needs cryptol, z3)
 	$(CARGO) run --quiet --package veriplex-tools -- spec $(if $(STRICT),--strict)
@@ -200,9 +234,10 @@ isa-runs: # runs each instruction in a kernel on 10,000 random inputs
 isa: isa-runs ## compare the Cryptol of each instruction in a kernel with 10,000 runs on random inputs (needs cryptol)
 	$(CARGO) run --quiet --package veriplex-tools -- isa $(if $(STRICT),--strict)
 
+# Partial, as the program has no Adiantum and no Xoofff. Which kernels it must have is a test (rust/cli/tests/audit.rs).
 audit: ## check that the kernels in the shipped program are the proved bytes
 	$(CARGO) build --release --package veriplex-cli
-	$(CARGO) run --quiet --package veriplex-audit -- target/release/veriplex
+	$(CARGO) run --quiet --package veriplex-audit -- --partial target/release/veriplex
 
 rocq: ## check the Rocq theorems: proofs, mutants; the model against the code, the semantics against the CPU (needs coq)
 	@if command -v coqc >/dev/null; then \
