@@ -472,6 +472,7 @@ mod x86_64 {
     }
 
     /// What the lifter should make of the text.
+    #[allow(clippy::too_many_lines)] // a list of forms
     fn expected(text: &str, at: usize, wide: bool) -> Option<String> {
         let (mnemonic, operands) = text.split_once(char::is_whitespace)?;
         let operands: Vec<&str> = operands.trim().split(',').collect();

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 use veriplex_lift::table::{Kernel, Level, Table};
-use veriplex_lift::{ARMV8, Lifted, Target, X86_64, assembler, lift};
+use veriplex_lift::{ARMV8, Lifted, Target, X86_64, assembler, lift, listing};
 
-/// A kernel without a loop, one that may work in place, and one with a loop.
+/// A kernel without a loop, one that may work in place, one with a loop, and one with both.
 const TABLE: &str = r#"
 [[level]]
 name = "LEVEL"
@@ -41,6 +41,17 @@ cryptol = "none"
 arguments = [
     { name = "state", bytes = 16, access = "read-write", secret = true },
     { name = "input", bytes = 16, blocks = "n", access = "read", secret = true },
+    { name = "n", count = true },
+]
+levels.LEVEL.features = ["avx"]
+
+[[kernel]]
+name = "closed_blocks"
+cryptol = "none"
+arguments = [
+    { name = "input", bytes = 16, access = "read", secret = true },
+    { name = "output", bytes = 16, access = "write", secret = true, may_be = "input" },
+    { name = "data", bytes = 16, blocks = "n", access = "read", secret = true },
     { name = "n", count = true },
 ]
 levels.LEVEL.features = ["avx"]
@@ -227,6 +238,87 @@ fn other_x86_64_instructions_are_refused() {
         })
         .into();
     check("others", "straight", &cases);
+}
+
+/// Forms of listed instructions with other operands. Assemblers have other encodings for some of them.
+#[test]
+fn other_operands_are_refused() {
+    let other = "not in the list of instructions";
+    let address = "an address that is not a register plus a constant";
+    let refused: [(&[u8], &str); _] = [
+        (&[0xc4, 0xe3, 0x7d, 0x39, 0xcb, 0x01], other), // vextracti128 $1, %ymm1, %xmm3
+        (&[0xc4, 0xe1, 0xf9, 0x6e, 0x1f], other),       // vmovq (%rdi), %xmm3
+        (&[0x66, 0x48, 0x0f, 0x6e, 0x1f], other),       // movq (%rdi), %xmm3
+        (&[0x48, 0x8b, 0xc7], other),                   // movq %rdi, %rax
+        (&[0x48, 0xc7, 0x07, 0, 0, 0, 0], other),       // movq $0, (%rdi)
+        (&[0x31, 0xc8], other),                         // xorl %ecx, %eax
+        (&[0x33, 0xc1], other),                         // xorl %ecx, %eax
+        (&[0x33, 0x07], other),                         // xorl (%rdi), %eax
+        (&[0xc5, 0xfa, 0x6f, 0x1c, 0x47], address),     // vmovdqu (%rdi,%rax,2), %xmm3
+        // movq %rax, %xmm3
+        (
+            &[0x66, 0x48, 0x0f, 0x6e, 0xd8],
+            "rax is read before anything is written to it",
+        ),
+    ];
+    let load = [0xc5, 0xfe, 0x6f, 0x0f]; // vmovdqu (%rdi), %ymm1
+    for (code, reason) in refused {
+        let code = [&load, code, &[0xc3]].concat();
+        let why = lifted(&X86_64, "straight", &code)
+            .map(|lifted| lifted.module)
+            .unwrap_err();
+        assert!(
+            why.starts_with("at 0x4: ") && why.contains(reason),
+            "{code:02x?}: {why}"
+        );
+    }
+    // movq $0, %rax; ret
+    lifted(&X86_64, "straight", &[0x48, 0xc7, 0xc0, 0, 0, 0, 0, 0xc3]).unwrap();
+}
+
+/// A legacy form keeps what is above its 16 bytes. That is no obstacle to reading these.
+#[test]
+fn the_low_bytes_are_read_whatever_is_above() {
+    // movabs $0, %rax; movq %rax, %xmm3; vmovdqu %xmm3, (%rdi); ret
+    let code = [
+        0x48, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0x66, 0x48, 0x0f, 0x6e, 0xd8, 0xc5, 0xfa, 0x7f, 0x1f, 0xc3,
+    ];
+    let module = lifted(&X86_64, "straight", &code).unwrap().module;
+    assert!(
+        module.contains("state_00f = store`{0} state xmm3_00a "),
+        "{module}"
+    );
+}
+
+#[test]
+fn a_kernel_may_do_nothing() {
+    for (target, code) in [(&X86_64, vec![0xc3]), (&ARMV8, bytes(&[RET]))] {
+        let module = lifted(target, "straight", &code).unwrap().module;
+        assert!(
+            module.ends_with(
+                "run : [128][8] -> [48][8] -> ([128][8], [0]Vector)\nrun state keys =\n  (state, [])\n"
+            ),
+            "{module}"
+        );
+    }
+}
+
+#[test]
+fn instructions_are_listed() {
+    // vpxor %xmm1, %xmm1, %xmm1; ret
+    let x86_64 = [0xc5, 0xf1, 0xef, 0xc9, 0xc3];
+    let armv8 = bytes(&[MOVI_2D, RET]);
+    for (target, code, expected) in [
+        (&X86_64, &x86_64[..], [(0, 4, "vpxor"), (4, 1, "ret")]),
+        (&ARMV8, &armv8, [(0, 4, "movi"), (4, 4, "ret")]),
+    ] {
+        let listed = listing(&table(target).levels[0], code).unwrap();
+        let mnemonics = listed
+            .iter()
+            .map(|(at, len, text)| (*at, *len, text.split_whitespace().next().unwrap()));
+        assert!(mnemonics.eq(expected), "{listed:?}");
+    }
+    assert!(listing(&table(&X86_64).levels[0], &[0x90]).is_err());
 }
 
 /// Encodings with bytes or bits that the instruction does not need.
@@ -463,12 +555,12 @@ fn the_loop_is_the_one_that_the_proof_needs() {
         (
             "jmp 1f",
             "vmovdqu %xmm0, (%rdi)\n\tjmp 1f",
-            Err("is written before the loop ends"),
+            Err("at 0x0: a buffer without blocks is written before the loop ends"),
         ),
         (
             "decq",
             "vmovdqu %xmm0, (%rdi)\n\tdecq",
-            Err("is written before the loop ends"),
+            Err("at 0x6: a buffer without blocks is written before the loop ends"),
         ),
         // What one iteration leaves for the next must have been there before the first.
         ("jmp 1f", "jmp 1f", Ok("type Live = (Vector)")),
@@ -506,6 +598,31 @@ fn the_loop_is_the_one_that_the_proof_needs() {
         "fold_blocks",
         &[(used_after, Ok("exit state (xmm0, xmm1) ="))],
     );
+    // Written by a legacy form before the loop and by another in it: what is above differs.
+    let differs = LOOP
+        .replacen("jmp 1f", "movabsq $0, %rax\n\tmovq %rax, %xmm3\n\tjmp 1f", 1)
+        .replacen(
+            "\taddq",
+            "\tvpxor %xmm3, %xmm0, %xmm0\n\tvmovdqu (%rsi), %xmm3\n\taddq",
+            1,
+        );
+    // A register that could be an index stays what it is.
+    let index = LOOP.replacen("jmp 1f", "xorl %eax, %eax\n\tjmp 1f", 1).replacen(
+        "\tdecq",
+        "\taddq $0, %rax\n\tdecq",
+        1,
+    );
+    check(
+        "from-one-iteration-to-the-next",
+        "fold_blocks",
+        &[
+            (
+                differs,
+                Err("xmm3 is read, but differs from one iteration to the next"),
+            ),
+            (index, Ok("step state input (xmm0) =")),
+        ],
+    );
     let cases: Vec<_> = (cases.into_iter())
         .map(|(find, replace, expected)| {
             assert!(LOOP.contains(find), "{find}");
@@ -513,6 +630,23 @@ fn the_loop_is_the_one_that_the_proof_needs() {
         })
         .collect();
     check("loop", "fold_blocks", &cases);
+}
+
+/// A kernel with a loop may share only blocks: the code around the loop is lifted once.
+#[test]
+fn what_is_around_the_loop_is_the_same_in_place() {
+    let source = "\tvmovdqu (%rdi), %xmm0
+	jmp 1f
+2:	vpxor (%rdx), %xmm0, %xmm0
+	addq $16, %rdx
+	decq %rcx
+1:	cmpq $0, %rcx
+	ja 2b
+	vmovdqu %xmm0, (%rsi)
+	ret
+";
+    let reason = "at 0x0: in place, the code before or after the loop differs";
+    check("around", "closed_blocks", &[(source.to_owned(), Err(reason))]);
 }
 
 const RET: u32 = 0xd65f_03c0;
@@ -671,4 +805,11 @@ fn constants_are_listed() {
         ("sub", vec![20]),
     ];
     assert_eq!(constants, expected.into());
+    assert_eq!(armv8(&[ADD, RET]).unwrap().constants, [("add", vec![0])].into());
+    // vmovdqu (%rdi), %ymm1; vextracti128 $1, %ymm1, (%rdi); ret
+    let code = [0xc5, 0xfe, 0x6f, 0x0f, 0xc4, 0xe3, 0x7d, 0x39, 0x0f, 0x01, 0xc3];
+    assert_eq!(
+        lifted(&X86_64, "straight", &code).unwrap().constants,
+        [("vextracti128", vec![1])].into()
+    );
 }

@@ -18,6 +18,7 @@ const PADDING: [&[u8]; 2] = [
 fn kernels_of_mach_o_are_those_of_elf() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("macho");
+    let mut of_all = Vec::new();
     for (target, padding) in TARGETS.into_iter().zip(PADDING) {
         let Some(rustc) = assembler::rustc(target) else {
             println!(
@@ -82,6 +83,15 @@ fn kernels_of_mach_o_are_those_of_elf() {
                 lifted.path()
             );
         }
+        of_all.extend(symbols);
+    }
+    if let [first, .., last] = &of_all[..]
+        && first.architecture != last.architecture
+    {
+        // A file for several instruction sets.
+        assert_eq!(lift_symbols(&of_all).unwrap().len(), TABLE.proved().count());
+        of_all.pop();
+        assert!(lift_symbols(&of_all).is_err());
     }
 }
 
@@ -214,4 +224,111 @@ fn code_must_not_depend_on_its_place() {
         assert!(symbols(file).unwrap_err().contains("no kernel in it"));
     }
     std::fs::remove_file(&path).unwrap();
+}
+
+/// An object with these sections, each with its kind, its bytes, and symbols by name with offset and size.
+type Section<'a> = (SectionKind, &'a [u8], &'a [(&'a str, u64, u64)]);
+
+fn object(format: BinaryFormat, sections: &[Section<'_>]) -> Vec<u8> {
+    let mut object = Object::new(format, object::Architecture::X86_64, Endianness::Little);
+    for (i, (kind, bytes, symbols)) in sections.iter().enumerate() {
+        let section = object.add_section(b"__TEXT".into(), format!("__part{i}").into(), *kind);
+        object.append_section_data(section, bytes, 1);
+        for (name, value, size) in *symbols {
+            object.add_symbol(Symbol {
+                name: (*name).into(),
+                value: *value,
+                size: *size,
+                kind: SymbolKind::Text,
+                scope: SymbolScope::Linkage,
+                weak: false,
+                section: SymbolSection::Section(section),
+                flags: SymbolFlags::None,
+            });
+        }
+    }
+    object.write().unwrap()
+}
+
+/// The names and bytes that are found.
+fn found(name: &str, file: &[u8]) -> Result<Vec<(String, Vec<u8>)>, String> {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.o"));
+    std::fs::write(&path, file).unwrap();
+    let symbols = object_file::symbols(&path).map_err(|e| e.to_string());
+    std::fs::remove_file(&path).unwrap();
+    let pairs = symbols?.into_iter().map(|symbol| (symbol.name, symbol.bytes));
+    Ok(pairs.collect())
+}
+
+/// Code ends at its last return, whatever section precedes it; a table at the next symbol, or with its section.
+#[test]
+fn symbols_of_mach_o_end_where_they_should() {
+    let constants = [0xc3, 1, 2, 3, 0xc3, 5, 6, 7];
+    let code = [0x90, 0xc3, 0x90, 0x90, 0xc3, 0x90, 0xc3, 0x90];
+    let file = object(
+        BinaryFormat::MachO,
+        &[
+            (
+                SectionKind::ReadOnlyData,
+                &constants,
+                &[("veriplex_t_v0_1", 0, 0), ("veriplex_u_v0_1", 5, 0)],
+            ),
+            (
+                SectionKind::Text,
+                &code,
+                &[("veriplex_g_v0_1", 3, 0), ("veriplex_f_v0_1", 0, 0)],
+            ),
+        ],
+    );
+    let expected: [(&str, &[u8]); 4] = [
+        ("f", &code[..2]),
+        ("g", &code[3..7]),
+        ("t", &constants[..5]),
+        ("u", &constants[5..]),
+    ];
+    let found = found("sections", &file).unwrap();
+    let found: Vec<(&str, &[u8])> = found.iter().map(|(name, bytes)| (&**name, &**bytes)).collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn code_that_does_not_return_has_no_size() {
+    for architecture in TARGETS.map(|target| target.architecture) {
+        let mut object = Object::new(BinaryFormat::MachO, architecture, Endianness::Little);
+        let text = object.add_section(b"__TEXT".into(), b"__text".into(), SectionKind::Text);
+        object.append_section_data(text, &[0x90; 16], 4);
+        object.add_symbol(Symbol {
+            name: b"veriplex_f_v0_1".into(),
+            value: 0,
+            size: 0,
+            kind: SymbolKind::Text,
+            scope: SymbolScope::Linkage,
+            weak: false,
+            section: SymbolSection::Section(text),
+            flags: SymbolFlags::None,
+        });
+        let why = found("no-return", &object.write().unwrap()).unwrap_err();
+        assert!(why.contains("no size"), "{why}");
+    }
+}
+
+#[test]
+fn only_names_with_a_version_are_kernels() {
+    let names = [
+        "veriplex_f_v0_1",
+        "veriplex_f_vx1",
+        "veriplex_g_v12",
+        "veriplex_h_v0_1a",
+        "veriplex_h",
+        "_veriplex_h_v0_1",
+        "other_h_v0_1",
+        "veriplex_a_v0_1",
+    ];
+    let symbols: Vec<(&str, u64, u64)> = (0..).zip(names).map(|(at, name)| (name, at, 1)).collect();
+    let file = object(
+        BinaryFormat::Elf,
+        &[(SectionKind::Text, &[0, 1, 2, 3, 4, 5, 6, 7], &symbols)],
+    );
+    let expected = [("a", 7), ("f", 0), ("g", 2)].map(|(name, byte)| (name.to_owned(), vec![byte]));
+    assert_eq!(found("names", &file).unwrap(), expected);
 }

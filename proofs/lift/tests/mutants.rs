@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use veriplex_lift::mutants::{MUTANTS, Mutant, Outcome};
 use veriplex_lift::table::{Level, TABLE};
-use veriplex_lift::{ARMV8, Lifted, assembler, lift};
+use veriplex_lift::{ARMV8, Lifted, X86_64, assembler, lift};
 
 fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
@@ -106,4 +106,62 @@ fn broken_kernels_are_refused_or_change_their_module() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The first place is changed and no other; a place that is not there is an error; no file is left.
+#[test]
+fn a_mutant_is_one_change() {
+    let Some(rustc) = assembler::rustc(&X86_64) else {
+        println!("skipped, because no rustc here has a library for x86-64");
+        return;
+    };
+    let mut mutant = Mutant {
+        name: "one store less",
+        level: "x86-64",
+        kernel: "simpira1024_permute",
+        find: "\tvmovdqu\t%xmm",
+        replace: "\t# ",
+        outcome: Outcome::Refused(""),
+    };
+    let folder = folder("one change");
+    let lifted = mutant.lift(rustc, root(), &folder).unwrap().unwrap();
+    assert!(!folder.exists());
+    let whole = std::fs::read_to_string(root().join("proofs/generated/lifted").join(lifted.path())).unwrap();
+    // A line of the module for each instruction that defines something.
+    let lines = |module: &str| module.matches(" // ").count();
+    assert_eq!(lines(&lifted.module) + 1, lines(&whole));
+
+    mutant.find = "no such text";
+    let why = mutant.lift(rustc, root(), &folder).unwrap_err().to_string();
+    assert!(why.contains("one store less: no \"no such text\""), "{why}");
+    mutant.level = "no such level";
+    assert!(mutant.lift(rustc, root(), &folder).is_err());
+}
+
+#[test]
+fn what_cannot_be_assembled_is_an_error() {
+    // Without a compiler the tests of this crate say that they are skipped, and pass.
+    #[cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
+    assert!(assembler::rustc(&X86_64).is_some());
+    #[cfg(all(target_os = "linux", target_env = "gnu", target_arch = "aarch64"))]
+    assert!(assembler::rustc(&ARMV8).is_some());
+    let Some(rustc) = assembler::rustc(&X86_64) else {
+        println!("skipped, because no rustc here has a library for x86-64");
+        return;
+    };
+    for (i, (source, reason)) in [
+        ("\tno such instruction\n", "error: "),
+        // A kernel more than there are sources.
+        (
+            "\tret\n.globl veriplex_other_v0\n.type veriplex_other_v0,@function\nveriplex_other_v0:\n\tret\n.size veriplex_other_v0, 1\n",
+            "not every kernel was assembled",
+        ),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let folder = folder(&format!("not assembled {i}"));
+        let why = assembler::assemble(rustc, &X86_64, source, &folder).unwrap_err().to_string();
+        assert!(why.contains(reason), "{source}: {why}");
+    }
 }

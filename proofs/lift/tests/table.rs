@@ -3,7 +3,7 @@
 
 use std::path::Path;
 use veriplex_lift::table::{Argument, Table};
-use veriplex_lift::{Lifted, X86_64, assembler, lift};
+use veriplex_lift::{ARMV8, Lifted, X86_64, assembler, lift};
 
 const LEVEL: &str = r#"
 [[level]]
@@ -157,6 +157,7 @@ fn what_leaves_a_buffer_is_refused() {
 }
 
 #[test]
+#[allow(clippy::too_many_lines)] // a list of cases
 fn a_table_that_cannot_be_is_refused() {
     let right = format!("{LEVEL}{KERNEL}");
     Table::parse(&right).unwrap();
@@ -233,6 +234,26 @@ fn a_table_that_cannot_be_is_refused() {
             "may_be is for a written argument",
         ),
         (
+            "blocks = \"n\", access",
+            "blocks = \"m\", access",
+            "blocks without a count",
+        ),
+        (
+            "blocks = \"n\", access",
+            "blocks = \"left\", access",
+            "blocks without a count",
+        ),
+        (
+            "bytes = 32, access",
+            "bytes = 32, pointers = 2, access",
+            "blocks without a count",
+        ),
+        (
+            "count = true }",
+            "count = true, table = \"keys\" }",
+            "neither a count",
+        ),
+        (
             "{ name = \"n\", count = true },",
             "{ name = \"n\", count = true }, { name = \"seventh\", bytes = 1, access = \"read\", secret = true },",
             "more arguments than argument registers",
@@ -241,6 +262,23 @@ fn a_table_that_cannot_be_is_refused() {
         assert!(right.contains(find), "{find}");
         let why = Table::parse(&right.replacen(find, replace, 1)).unwrap_err();
         assert!(why.contains(reason), "{replace}: {why}");
+    }
+    // A count and a table are not described as a buffer is.
+    let alone = right.replacen(", may_be = \"right\"", "", 1);
+    for bare in ["count = true", "table = \"keys\""] {
+        for described in [
+            "access = \"read\"",
+            "secret = true",
+            "may_be = \"right\"",
+            "blocks = \"n\"",
+            "stride = 64",
+            "pointers = 2",
+        ] {
+            let both = alone.replacen(&format!("{bare} }}"), &format!("{bare}, {described} }}"), 1);
+            assert_ne!(both, alone);
+            let why = Table::parse(&both).unwrap_err();
+            assert!(why.contains("neither a count"), "{bare}, {described}: {why}");
+        }
     }
     // A table, a level, a kernel twice; two buffers that may be others.
     let twice = |text: &str| Table::parse(&format!("{text}{right}")).unwrap_err();
@@ -262,6 +300,7 @@ fn a_table_is_read() {
     for (find, replace) in [
         ("stride = 96", "stride = 64"),
         ("mix_blocks", "mix_2_blocks"),
+        ("bytes = 32, access", "bytes = 1, access"),
         ("theorems = \"\"", "theorems = \"\"\nsymbols = \"_x\""),
     ] {
         assert!(right.contains(find), "{find}");
@@ -272,14 +311,13 @@ fn a_table_is_read() {
     let (level, kernel) = table.find(X86_64.architecture, "mix_blocks_x").unwrap();
     assert_eq!((&*level.name, &*kernel.name), ("made-up", "mix_blocks"));
     assert!(table.find(X86_64.architecture, "mix_blocks").is_none());
-    assert!(
-        table
-            .find(veriplex_lift::ARMV8.architecture, "mix_blocks_x")
-            .is_none()
-    );
+    assert!(table.find(ARMV8.architecture, "mix_blocks_x").is_none());
     assert!(table.level("made-up").is_some() && table.level("x86-64").is_none());
     assert!(table.kernel("mix_blocks").is_some() && table.kernel("mix").is_none());
     assert!(table.is_constants("keys") && !table.is_constants("mix_blocks"));
+    assert!(table.reads_constants(X86_64.architecture, "keys"));
+    assert!(!table.reads_constants(X86_64.architecture, "right"));
+    assert!(!table.reads_constants(ARMV8.architecture, "keys"));
     assert_eq!(table.all().count(), 1);
     assert!(kernel.has_count() && kernel.in_place());
     assert_eq!(
@@ -302,4 +340,57 @@ fn a_table_is_read() {
         of(|a| a.buffer().is_some_and(|buffer| buffer.writable)),
         ["state", "output"]
     );
+}
+
+/// What is asked of the tables of this repository: two kernels, of which one is proved and reads constants, and two
+/// tables of constants, of which one is proved.
+#[test]
+fn what_is_proved_is_known() {
+    let other = KERNEL
+        .replace("mix_blocks", "mix")
+        .replace("cryptol", "unproved = \"all\"\ncryptol")
+        .replace(
+            "table = \"keys\"",
+            "bytes = 48, access = \"read\", secret = false",
+        );
+    let constants = "[[table]]\nname = \"others\"\nbytes = 16\nunproved = \"all\"\n";
+    let table = Table::parse(&format!("{LEVEL}{constants}{KERNEL}{other}")).unwrap();
+    let x86_64 = X86_64.architecture;
+    for (symbol, proved) in [
+        ("mix_blocks", true),
+        ("mix", false),
+        ("keys", true),
+        ("others", false),
+        ("left", false),
+    ] {
+        assert_eq!(table.is_proved(x86_64, symbol), proved, "{symbol}");
+    }
+    assert!(!table.is_proved(ARMV8.architecture, "mix_blocks"));
+    let names: Vec<_> = table.proved().map(|(_, kernel)| &*kernel.name).collect();
+    assert_eq!(names, ["mix_blocks"]);
+    let names: Vec<_> = table
+        .proved_constants()
+        .map(|constants| &*constants.name)
+        .collect();
+    assert_eq!(names, ["keys"]);
+    assert!(table.is_constants("keys") && table.is_constants("others"));
+    assert!(table.reads_constants(x86_64, "keys") && !table.reads_constants(x86_64, "others"));
+}
+
+#[test]
+fn kernels_for_lanes_are_known() {
+    let table = &*veriplex_lift::table::TABLE;
+    for (name, lanes, pointers) in [
+        ("simpira1024_permute", false, false),
+        ("simpira1024_permute_x4", true, false),
+        ("duplex_absorb_blocks", false, false),
+        ("duplex_absorb_blocks_x4", true, true),
+    ] {
+        let kernel = table.kernel(name).unwrap();
+        assert_eq!(
+            (kernel.has_lanes(), kernel.has_pointers()),
+            (lanes, pointers),
+            "{name}"
+        );
+    }
 }
