@@ -137,6 +137,7 @@ fn main() -> ExitCode {
         .canonicalize()
         .unwrap();
     let out = root.join("target/mutation");
+    std::fs::create_dir_all(&out).unwrap();
     let copy = if options.list {
         root.clone()
     } else {
@@ -393,6 +394,7 @@ pub fn counted() -> impl Iterator<Item = u8> { (0..3).map(|x| x + 1) }
 pub fn never_called(x: &mut u8) { *x += 1; }
 pub fn sum(mut n: u8) -> u8 { let mut sum = 0_u8; while n > 0 { sum = sum.wrapping_add(n); n -= 1; } sum }
 pub fn check(x: u8) -> Result<(), u8> { even(x)?; Ok(()) }
+pub fn next(x: Option<u8>) -> u8 { match x { Some(x) => x | 1, None => 0 } }
 fn even(x: u8) -> Result<(), u8> { match x % 2 { 1 => Err(x), _ => Ok(()) } }
 macro_rules! both { ($($name:ident),*) => {$( pub fn $name(x: u8) -> u8 { x ^ 0x55 } )*} }
 both!(a, b);
@@ -410,6 +412,7 @@ mod tests { fn not_mutated() -> u8 { 1 } #[test] fn it() { assert_eq!(not_mutate
     assert!(toy::is_small(3) && !toy::is_small(20));
     assert!(toy::counted().eq([1, 2, 3]));
     assert_eq!((toy::sum(3), toy::a(1)), (6, 0x54));
+    assert_eq!([Some(2), Some(1), None].map(toy::next), [3, 1, 0]);
 }
 #[test] fn checks() { assert!(toy::check(2).is_ok() && toy::check(3) == Err(3)); }
 #[test] #[ignore] fn ignored() { panic!() }

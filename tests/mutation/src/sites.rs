@@ -439,6 +439,15 @@ fn has_let(expression: &Expr) -> bool {
     }
 }
 
+/// A name in a pattern matches anything, if it is not one like `None`.
+fn matches_anything(pattern: &Pat) -> bool {
+    match pattern {
+        Pat::Wild(_) => true,
+        Pat::Ident(inner) => !inner.ident.to_string().starts_with(char::is_uppercase),
+        _ => false,
+    }
+}
+
 fn attributes_of(expression: &Expr) -> &[Attribute] {
     match expression {
         Expr::MethodCall(inner) => &inner.attrs,
@@ -791,9 +800,8 @@ impl<'ast> Visit<'ast> for Finder<'_> {
             Expr::While(inner) => self.condition(&inner.cond),
             Expr::Match(inner) => {
                 let last = inner.arms.len().saturating_sub(1);
-                let catches_all = inner.arms.last().is_some_and(|arm| {
-                    arm.guard.is_none() && matches!(&arm.pat, Pat::Wild(_) | Pat::Ident(_))
-                });
+                let catches_all = (inner.arms.last())
+                    .is_some_and(|arm| arm.guard.is_none() && matches_anything(&arm.pat));
                 for (i, arm) in inner.arms.iter().enumerate() {
                     if let Some((_, guard)) = &arm.guard {
                         self.condition(guard);
