@@ -475,7 +475,7 @@ fn random_keys_differ() {
     assert_ne!(a, b);
 }
 
-#[cfg(any(feature = "getrandom", feature = "ristretto", feature = "rustcrypto"))]
+#[cfg(feature = "rand_core")]
 #[test]
 fn generated_keys_are_the_generators_bytes() {
     let mut rng = common::Recorded::new(0..32);

@@ -42,7 +42,7 @@ impl<const N: usize> Key<N> {
     /// let key: veriplex::Key = veriplex::Key::generate(&mut veriplex::os_rng());
     /// # }
     /// ```
-    #[cfg(any(feature = "getrandom", feature = "ristretto", feature = "rustcrypto"))]
+    #[cfg(feature = "rand_core")]
     #[must_use]
     pub fn generate<R: rand_core::CryptoRng + ?Sized>(rng: &mut R) -> Self {
         let mut key = Self([0; N]);

@@ -89,7 +89,8 @@
 //! (post-quantum keys and the tunnel; implies `ristretto` and `alloc`; needs Rust 1.94), `poly1305`, `adiantum`
 //! (implies `poly1305`), `xoofff`, `rustcrypto` (that project's traits; exempt from semantic versioning), `tokio`
 //! (asynchronous readers and writers; implies `std`), `serde` (keys, signatures and other values), `rayon` (all cores for `tree` and `seekable`; implies `std`),
-//! `getrandom` (default; randomness of the operating system). Without features the crate is `no_std` and does not allocate.
+//! `getrandom` (default; randomness of the operating system; implies `rand_core`), `rand_core` (`generate` of keys and
+//! nonces, with a generator of your own). Without features the crate is `no_std` and does not allocate.
 //!
 //! # Backends
 //!
@@ -181,7 +182,7 @@ pub use wipe::with_wiped_stack;
 pub use zeroize;
 
 /// The crate whose `CryptoRng` every function that makes keys or nonces takes.
-#[cfg(any(feature = "getrandom", feature = "ristretto", feature = "rustcrypto"))]
+#[cfg(feature = "rand_core")]
 pub use rand_core;
 
 /// Size in bytes of the tag that [`Protocol::seal_in_place`] and the authenticated schemes append.

@@ -47,7 +47,7 @@ impl<const N: usize> Nonce<N> {
     /// let nonce: veriplex::Nonce = veriplex::Nonce::generate(&mut veriplex::os_rng());
     /// # }
     /// ```
-    #[cfg(any(feature = "getrandom", feature = "ristretto", feature = "rustcrypto"))]
+    #[cfg(feature = "rand_core")]
     #[must_use]
     pub fn generate<R: rand_core::CryptoRng + ?Sized>(rng: &mut R) -> Self {
         let mut nonce = Self([0; N]);
