@@ -4,10 +4,22 @@
 //! It is byte-compatible with [Newplex](https://github.com/codahale/newplex), except that it refuses labels longer than
 //! 91 bytes (see [`Label`]). The modules `poly1305`, `adiantum` and `xoofff` are not part of it.
 //!
-//! **Status: experimental.** This crate has not been audited, and nobody has analysed the design (Newplex)
-//! independently. The machine code of its kernels is proved equal to a specification; that says nothing about whether
-//! the design is secure. What is not part of Newplex has no kernels and no proofs. The repository's README,
-//! `SOUNDNESS.md` and `SECURITY.md` have the details.
+//! > **Status: experimental.**
+//! > - **Not audited.** No outside party has reviewed this code.
+//! > - **The design has not been analysed independently.** Newplex is new and not a standard. Its permutation,
+//! >   [Simpira v2](https://eprint.iacr.org/2016/122), has had far less study than AES or SHA-3.
+//! > - **What is proved instead:** the machine code of the permutation and of the four bulk operations of the duplex
+//! >   equals a formal specification, on x86-64 and ARMv8, for every input. The same holds for the kernels of `ChaCha`
+//! >   and Xoofff for AVX-512. A model of the framing is proved injective.
+//! > - **What that is worth:** it rules out a class of implementation bugs in that code. It says nothing about whether
+//! >   the design is secure. The Rust around the kernels is tested, and only part of it is proved.
+//! >   [SOUNDNESS.md](https://github.com/veriplex/veriplex/blob/main/SOUNDNESS.md) draws the line
+//! >   exactly, and [SECURITY.md](https://github.com/veriplex/veriplex/blob/main/SECURITY.md#threat-model) has
+//! >   the threat model.
+//! >
+//! > If you need a conservative choice today, use AES-GCM, BLAKE3, Ed25519 or Noise. The
+//! > [README](https://github.com/veriplex/veriplex/blob/main/README.md#this-or-something-else) compares
+//! > them with this crate, with measured speeds.
 //!
 #![cfg_attr(feature = "getrandom", doc = "```")]
 #![cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
@@ -59,28 +71,28 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | `keys` | private and public keys over Ristretto255 |
-//! | `sig` | signatures |
-//! | `hpke` | encryption to a public key, authenticated by the sender's key or anonymous |
-//! | `signcrypt` | encryption to a public key with the sender's signature inside |
-//! | `handshake` | mutual authentication with forward secrecy |
-//! | `pake` | a protocol keyed by a password |
-//! | `ratchet` | messages that may be lost or reordered, each under its own key (double ratchet) |
-//! | `vrf` | verifiable random function |
-//! | `oprf` | oblivious pseudorandom function, also verifiable |
-//! | `frost` | threshold signatures, with a dealer or distributed key generation |
+//! | [`keys`] | private and public keys over Ristretto255 |
+//! | [`sig`] | signatures |
+//! | [`hpke`] | encryption to a public key, authenticated by the sender's key or anonymous |
+//! | [`signcrypt`] | encryption to a public key with the sender's signature inside |
+//! | [`handshake`] | mutual authentication with forward secrecy |
+//! | [`pake`] | a protocol keyed by a password |
+//! | [`ratchet`] | messages that may be lost or reordered, each under its own key (double ratchet) |
+//! | [`vrf`] | verifiable random function |
+//! | [`oprf`] | oblivious pseudorandom function, also verifiable |
+//! | [`frost`] | threshold signatures, with a dealer or distributed key generation |
 //!
 //! With the feature of the same name:
 //!
 //! | module | what |
 //! |---|---|
-//! | `hybrid` | post-quantum keys: Ristretto255 and ML-KEM-768 side by side; encryption to them |
-//! | `tunnel` | handshake and records of a connection between hybrid keys; with feature `hybrid` |
-//! | `poly1305` | one-time authenticator: one key, one message |
-//! | `adiantum` | length-preserving encryption of disk sectors: Adiantum, `HPolyC`, HBSH |
-//! | `xoofff` | the deck function Xoofff over Xoodoo, and its modes SANE, SANSE, WBC and WBC-AE |
-//! | `serde` | values under the traits of `serde`, secrets only in a wrapper |
-//! | `rustcrypto` | traits of `digest`, `aead`, `cipher`, `password-hash`, `rand_core`, `signature`, `universal-hash` |
+//! | [`hybrid`] | post-quantum keys: Ristretto255 and ML-KEM-768 side by side; encryption to them |
+//! | [`tunnel`] | handshake and records of a connection between hybrid keys; with feature `hybrid` |
+//! | [`poly1305`] | one-time authenticator: one key, one message |
+//! | [`adiantum`] | length-preserving encryption of disk sectors: Adiantum, `HPolyC`, HBSH |
+//! | [`xoofff`] | the deck function Xoofff over Xoodoo, and its modes SANE, SANSE, WBC and WBC-AE |
+//! | [`serde`] | values under the traits of `serde`, secrets only in a wrapper |
+//! | [`rustcrypto`] | traits of `digest`, `aead`, `cipher`, `password-hash`, `rand_core`, `signature`, `universal-hash` |
 //!
 //! # Features
 //!
@@ -100,7 +112,9 @@
 //! (`-C target-feature=+aes,+avx`, or `+aes`).
 //! `RUSTFLAGS='--cfg veriplex_backend="portable"'` (or `"x86_64"`, `"aarch64"`) fixes the choice at compile time.
 //! [`backend`] names the one in use.
-
+// Pages of modules that are left out are on docs.rs.
+#![cfg_attr(all(feature = "adiantum", feature = "hybrid", feature = "rustcrypto", feature = "serde", feature = "xoofff"), doc = include_str!("links.md"))]
+#![cfg_attr(not(all(feature = "adiantum", feature = "hybrid", feature = "rustcrypto", feature = "serde", feature = "xoofff")), doc = include_str!("links_docs_rs.md"))]
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(unsafe_code)]
@@ -123,6 +137,8 @@ mod duplex;
 mod encoding;
 mod error;
 #[doc = include_str!("guide.md")]
+#[cfg_attr(all(feature = "adiantum", feature = "hybrid", feature = "rustcrypto", feature = "serde", feature = "xoofff"), doc = include_str!("links.md"))]
+#[cfg_attr(not(all(feature = "adiantum", feature = "hybrid", feature = "rustcrypto", feature = "serde", feature = "xoofff")), doc = include_str!("links_docs_rs.md"))]
 pub mod guide {}
 pub mod hazmat;
 #[cfg(feature = "hybrid")]

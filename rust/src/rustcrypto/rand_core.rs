@@ -25,14 +25,18 @@ use crate::{Protocol, label};
 /// use veriplex::rustcrypto::rand_core::Generator;
 /// use veriplex::{Protocol, label};
 ///
+/// // The same numbers each time: for simulations, never for keys or nonces.
 /// let mut protocol = Protocol::new(label!("com.example.simulation"));
-/// protocol.mix(label!("seed"), b"32 or more bytes, if it must be unpredictable");
+/// protocol.mix(label!("run"), b"1");
 /// let mut generator = Generator::new(protocol);
 /// let (first, second) = (generator.next_u64(), generator.next_u64());
 /// assert_ne!(first, second);
 ///
+/// // Unpredictable: 32 bytes from another generator.
+/// # #[cfg(feature = "getrandom")] {
 /// let mut random = [0; 100];
-/// Generator::from_seed([7; 32]).fill_bytes(&mut random);
+/// Generator::from_rng(&mut veriplex::os_rng()).fill_bytes(&mut random);
+/// # }
 /// ```
 #[derive(Clone)]
 pub struct Generator {
