@@ -285,3 +285,35 @@ fn planted_uses_are_seen() {
         ]
     );
 }
+
+/// Generated files are included in a module, where such a line cannot stand.
+const WITHOUT_LINE: &str = "declarations.rs";
+
+/// The files below a folder of the project that do not begin with a `//!` line.
+fn silent(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap();
+        if path.is_dir() {
+            if name != "target" {
+                silent(&path, files);
+            }
+        } else if path.extension().is_some_and(|extension| extension == "rs")
+            && name != WITHOUT_LINE
+            && !fs::read_to_string(&path).unwrap().starts_with("//! ")
+        {
+            files.push(path);
+        }
+    }
+}
+
+#[test]
+fn every_module_says_what_it_is_for() {
+    let mut files = Vec::new();
+    for folder in [
+        "benches", "examples", "fuzz", "proofs", "rust", "site", "spec", "tests",
+    ] {
+        silent(&Path::new("../..").join(folder), &mut files);
+    }
+    assert!(files.is_empty(), "without a //! line: {files:#?}");
+}

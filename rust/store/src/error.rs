@@ -1,3 +1,5 @@
+//! Why an object cannot be read or written.
+
 use std::error::Error;
 use std::fmt;
 

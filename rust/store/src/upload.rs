@@ -1,3 +1,5 @@
+//! Writing: sealing what comes in parts of any length, and uploading it.
+
 use std::fmt;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,3 +1,5 @@
+//! What was put is what is read, listed and copied, in memory and on disk.
+
 use futures_util::TryStreamExt as _;
 use object_store::local::LocalFileSystem;
 use object_store::memory::InMemory;

@@ -1,3 +1,5 @@
+//! Uploads in parts: of odd lengths, several at a time, abandoned.
+
 use futures_util::future::join_all;
 use object_store::path::Path;
 use object_store::{Error, ObjectStoreExt as _};
