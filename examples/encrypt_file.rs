@@ -44,10 +44,9 @@ fn message(password: &[u8], header: &[u8; HEADER_LEN]) -> Result<Message, veripl
         .split_first_chunk::<16>()
         .ok_or(veriplex::Error::BufferLength)?;
     let nonce = nonce.try_into().map_err(|_| veriplex::Error::BufferLength)?;
-    let mut key = [0; 32];
     let mhf = Mhf::new(label!("com.example.passwords"), Mhf::RECOMMENDED_COST)?;
-    mhf.hash_into(password, salt, &mut key)?;
-    Ok(Seekable::<24>::new(label!("com.example.files"), &Key::from(key)).message(nonce, header))
+    let key: Key = mhf.derive_key(password, salt)?;
+    Ok(Seekable::<24>::new(label!("com.example.files"), &key).message(nonce, header))
 }
 
 /// The file behind its header.

@@ -448,6 +448,7 @@ fn mhf_in_memory() {
         mhf.hash_into_with_memory(b"password", b"salt", &mut given, &mut memory)
             .unwrap();
         assert_eq!(allocated, given);
+        assert_eq!(mhf.derive_key(b"password", b"salt"), Ok(Key::from(allocated)));
         assert!(memory.as_flattened().iter().all(|&byte| byte == 0));
         // Every input matters: password, salt, cost, domain, length.
         for (domain, password, salt, cost) in [

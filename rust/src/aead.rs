@@ -8,17 +8,15 @@
 //! Sizes in bytes: key 32, nonce 16 or more, tag 16, which a sealed message is longer. For what does not fit in
 //! memory see [`aestream`](crate::aestream) and [`seekable`](crate::seekable).
 //!
-#![cfg_attr(feature = "getrandom", doc = "```")]
-#![cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+#![cfg_attr(all(feature = "alloc", feature = "getrandom"), doc = "```")]
+#![cfg_attr(not(all(feature = "alloc", feature = "getrandom")), doc = "```ignore")]
 //! use veriplex::{Key, Nonce, aead::Aead, label, os_rng};
 //!
 //! let key = Key::generate(&mut os_rng());
 //! let aead = Aead::<24>::new(label!("com.example.aead"), &key);
 //! let nonce = Nonce::<24>::generate(&mut os_rng()); // fresh for every message: send it along
-//! let mut message = *b"message";
-//! let tag = aead.seal_in_place_detached(nonce.as_bytes(), b"header", &mut message);
-//! aead.open_in_place_detached(nonce.as_bytes(), b"header", &mut message, &tag)?;
-//! assert_eq!(message, *b"message");
+//! let sealed = aead.seal_vec(nonce.as_bytes(), b"header", b"message");
+//! assert_eq!(aead.open_vec(nonce.as_bytes(), b"header", &sealed)?, b"message");
 //! # Ok::<(), veriplex::Error>(())
 //! ```
 

@@ -2,6 +2,17 @@
 //!
 //! Nothing here separates one use from another: the framing that does so is in `Protocol`. A raw [`Duplex`] also
 //! accepts the frame sequences that [`Label`](crate::Label) exists to refuse.
+//!
+//! ```
+//! use veriplex::hazmat::Duplex;
+//!
+//! let mut duplex = Duplex::new();
+//! duplex.absorb(b"input"); // into the rate
+//! duplex.permute();
+//! let mut output = [0; 32];
+//! duplex.squeeze(&mut output);
+//! # assert_ne!(output, [0; 32]);
+//! ```
 
 pub use crate::backend::{Backend, set_hardware_enabled};
 pub use crate::duplex::{Duplex, RATE};

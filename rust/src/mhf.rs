@@ -20,18 +20,20 @@
 //!
 #![cfg_attr(all(feature = "alloc", feature = "getrandom"), doc = "```")]
 #![cfg_attr(not(all(feature = "alloc", feature = "getrandom")), doc = "```ignore")]
-//! use veriplex::{Nonce, label, mhf::Mhf, os_rng};
+//! use veriplex::{Key, Nonce, label, mhf::Mhf, os_rng};
 //!
 //! let mhf = Mhf::new(label!("com.example.passwords"), Mhf::RECOMMENDED_COST)?;
 //! let salt = Nonce::<16>::generate(&mut os_rng()); // another one for each password: store it
-//! let mut key = [0; 32];
-//! mhf.hash_into(b"password", salt.as_bytes(), &mut key)?;
+//! let key: Key = mhf.derive_key(b"password", salt.as_bytes())?;
+//! # let _ = key;
 //! # Ok::<(), veriplex::Error>(())
 //! ```
 
 use core::hint::black_box;
 use core::mem::swap;
 
+#[cfg(feature = "alloc")]
+use crate::Key;
 use crate::wipe::wipe;
 use crate::{Error, Label, Protocol, label};
 
@@ -103,6 +105,18 @@ impl<'d> Mhf<'d> {
     #[must_use]
     pub const fn memory_blocks(&self) -> usize {
         5 << self.cost
+    }
+
+    /// A key of `N` bytes from a password: [`Mhf::hash_into`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`] if there is not enough.
+    #[cfg(feature = "alloc")]
+    pub fn derive_key<const N: usize>(&self, password: &[u8], salt: &[u8]) -> Result<Key<N>, Error> {
+        let mut key = Key::from([0; N]);
+        self.hash_into(password, salt, key.as_mut_bytes())?;
+        Ok(key)
     }
 
     /// Fills `output`, of any length, in memory that it allocates and wipes. One length's output is not the

@@ -7,16 +7,14 @@
 //! zero; the key has 32 bytes; the ciphertext is 16 bytes longer than the message, which is read twice. If nonces never
 //! repeat, [`aead`](crate::aead) is about twice as fast.
 //!
-#![cfg_attr(feature = "getrandom", doc = "```")]
-#![cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+#![cfg_attr(all(feature = "alloc", feature = "getrandom"), doc = "```")]
+#![cfg_attr(not(all(feature = "alloc", feature = "getrandom")), doc = "```ignore")]
 //! use veriplex::{Key, label, os_rng, siv::Siv};
 //!
 //! let key = Key::generate(&mut os_rng());
 //! let siv = Siv::new(label!("com.example.siv"), &key);
-//! let mut message = *b"message";
-//! let tag = siv.seal_in_place_detached(b"", b"header", &mut message);
-//! siv.open_in_place_detached(b"", b"header", &mut message, &tag)?;
-//! assert_eq!(message, *b"message");
+//! let sealed = siv.seal_vec(b"", b"header", b"message");
+//! assert_eq!(siv.open_vec(b"", b"header", &sealed)?, b"message");
 //! # Ok::<(), veriplex::Error>(())
 //! ```
 

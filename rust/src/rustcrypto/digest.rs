@@ -1,4 +1,25 @@
 //! Digest, extendable output and MAC under the traits of `digest` 0.11.
+//!
+#![cfg_attr(feature = "getrandom", doc = "```")]
+#![cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+//! use digest::{Digest, KeyInit, Mac as _};
+//! use veriplex::rustcrypto::{Domain, digest::{Hasher, Mac}};
+//! use veriplex::{Key, Label, label, os_rng};
+//!
+//! enum Files {}
+//! impl Domain for Files {
+//!     const DOMAIN: Label<'static> = label!("com.example.files");
+//! }
+//!
+//! let digest = Hasher::<Files>::digest(b"message"); // 32 bytes; `Hasher<Files, 64>` has 64
+//! # assert_eq!(digest.len(), 32);
+//!
+//! let key: Key = Key::generate(&mut os_rng());
+//! let mac = Mac::<Files>::new(key.as_bytes().into()).chain_update(b"message");
+//! let tag = mac.clone().finalize().into_bytes(); // 16 bytes
+//! mac.verify_slice(&tag)?;
+//! # Ok::<(), digest::MacError>(())
+//! ```
 
 use core::fmt;
 use core::marker::PhantomData;

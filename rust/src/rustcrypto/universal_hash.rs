@@ -1,4 +1,14 @@
 //! Poly1305 under the traits of `universal-hash` 0.6.
+//!
+#![cfg_attr(feature = "getrandom", doc = "```")]
+#![cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+//! use universal_hash::KeyInit;
+//! use veriplex::{Key, os_rng, rustcrypto::universal_hash::Poly1305};
+//!
+//! let key: Key = Key::generate(&mut os_rng()); // for this message only
+//! let tag = Poly1305::new(key.as_bytes().into()).compute_unpadded(b"message");
+//! assert!(veriplex::poly1305::verify(key, b"message", &tag).is_ok());
+//! ```
 
 use universal_hash::common::{BlockSizeUser, KeySizeUser, ParBlocksSizeUser};
 use universal_hash::consts::{U1, U16};
