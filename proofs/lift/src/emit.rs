@@ -176,22 +176,35 @@ impl Loop {
         for (buffer, contents) in &mut after.buffers {
             buffer.name.clone_into(contents);
         }
+        let exit_offset = exit;
         let exit = code.run(exit, after, false, passed)?;
         if exit.end != End::Return {
             return Err(Error::new(body, "a second loop"));
         }
-        let live = head
+        let (live, dead): (Vec<_>, Vec<_>) = head
             .registers
             .into_iter()
             .filter_map(|(register, value)| match value {
-                Value::Data(data)
-                    if step.uses.contains(&data.definition) || exit.uses.contains(&data.definition) =>
-                {
-                    Some((register, data))
-                }
+                Value::Data(data) => Some((register, data)),
                 _ => None,
             })
-            .collect();
+            .partition(|(_, data)| {
+                step.uses.contains(&data.definition) || exit.uses.contains(&data.definition)
+            });
+        // What the exit leaves in vector registers is a part of its result, and these are no argument of it.
+        for (register, data) in &dead {
+            if matches!(register, Register::Vector(_))
+                && exit.machine.registers.get(register) == Some(&Value::Data(data.clone()))
+            {
+                return Err(Error::new(
+                    exit_offset,
+                    format!(
+                        "{} is as an iteration left it",
+                        code.target.register_name(*register)
+                    ),
+                ));
+            }
+        }
         Ok(Self {
             entry,
             step,
