@@ -175,9 +175,13 @@ deny: ## check the dependencies: advisories, licences, bans, sources (needs carg
 	    $(CARGO) deny --manifest-path rust/store/Cargo.toml --config $(CURDIR)/deny.toml check; \
 	else echo "make deny: skipped, no cargo-deny on PATH (cargo install cargo-deny)"; [ -z "$(STRICT)" ]; fi
 
+# The last release is that of the last tag. Before the first one, every change of the interface is allowed.
 semver: ## compare the public interface with that of the last release, or of the commit in BASELINE (needs cargo-semver-checks)
-	@if command -v cargo-semver-checks >/dev/null; then \
-	    $(CARGO) semver-checks --package veriplex --package veriplex-tunnel $(if $(BASELINE),--baseline-rev $(BASELINE)); \
+	@baseline=$(or $(BASELINE),$$(git describe --tags --abbrev=0 --match 'v[0-9]*' 2>/dev/null)); \
+	if [ -z "$$baseline" ]; then \
+	    echo "make semver: nothing to compare with: there is no release yet, no tag v* (BASELINE=COMMIT compares with a commit)"; \
+	elif command -v cargo-semver-checks >/dev/null; then \
+	    $(CARGO) semver-checks --package veriplex --package veriplex-tunnel --baseline-rev "$$baseline"; \
 	else echo "make semver: skipped, no cargo-semver-checks on PATH (cargo install cargo-semver-checks)"; [ -z "$(STRICT)" ]; fi
 
 minimal-versions: ## check the packaged crate with the oldest versions of its dependencies that it allows (needs the registry)
