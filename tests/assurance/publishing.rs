@@ -375,3 +375,57 @@ fn the_workflow_runs_targets_that_exist() {
         );
     }
 }
+
+/// The public modules of the crate, and the comment that each page begins with.
+fn module_pages(root_page: &str) -> Vec<(String, String)> {
+    let mut names: Vec<_> = root_page
+        .lines()
+        .filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';'))
+        .collect();
+    for line in root_page.lines() {
+        if let Some(list) = line.strip_prefix("pub use ristretto::{") {
+            names.extend(list.trim_end_matches("};").split(", "));
+        }
+    }
+    let page = |name: &str| {
+        let file = [
+            format!("rust/src/{name}.rs"),
+            format!("rust/src/{name}/mod.rs"),
+            format!("rust/src/ristretto/{name}.rs"),
+            format!("rust/src/ristretto/{name}/mod.rs"),
+        ]
+        .into_iter()
+        .find(|file| root().join(file).exists())
+        .unwrap_or_else(|| panic!("{name} has no file"));
+        let is_page = |line: &&str| line.starts_with("//!") || line.starts_with("#![cfg_attr");
+        read(&file)
+            .lines()
+            .take_while(is_page)
+            .collect::<Vec<_>>()
+            .join("\n")
+    };
+    names
+        .into_iter()
+        .map(|name| (name.to_owned(), page(name)))
+        .collect()
+}
+
+#[test]
+fn every_module_page_has_an_example() {
+    let root_page = read("rust/src/lib.rs");
+    let pages = module_pages(&root_page);
+    assert!(pages.len() > 25);
+    let guide = read("rust/src/guide.md");
+    for (name, page) in pages {
+        // The page of a module of modules has a table instead.
+        assert!(page.contains("```") || page.contains("| module |"), "{name}");
+        assert!(
+            root_page.contains(&format!("//! | [`{name}`]")),
+            "{name} is not in lib.rs"
+        );
+        assert!(
+            name == "hazmat" || guide.contains(&format!("`{name}")),
+            "{name} is not in the guide"
+        );
+    }
+}
