@@ -289,12 +289,17 @@ fn parts_with_lanes() {
     for entry in fs::read_dir(root().join("rust/src")).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         let path = format!("rust/src/{name}");
-        let file = if name.contains('.') {
-            path
+        let files = if name.contains('.') {
+            vec![path]
         } else {
-            format!("{path}/mod.rs")
+            let files = fs::read_dir(root().join(&path)).unwrap();
+            let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+            names
+                .filter(|name| name.strip_suffix(".rs").is_some())
+                .map(|name| format!("{path}/{name}"))
+                .collect()
         };
-        if calls(&file) {
+        if files.iter().any(|file| calls(file)) {
             calling.insert(name.trim_end_matches(".rs").to_owned());
         }
     }

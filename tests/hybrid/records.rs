@@ -1,7 +1,7 @@
 //! Records and renewal.
 
 use veriplex::Error;
-use veriplex::tunnel::{DATA_OVERHEAD, Frame, MAX_DATA_LEN, MAX_RECORD_LEN, Session, room};
+use veriplex::tunnel::{self, DATA_OVERHEAD, Frame, MAX_DATA_LEN, MAX_RECORD_LEN, Session, room};
 
 use crate::random::Random;
 use crate::{Said, connected, open, rng, seal};
@@ -163,4 +163,174 @@ fn a_renewal_changes_the_key() {
     let record = seal(&mut other_a.sender, b"of another renewal");
     assert_eq!(open(&mut b.receiver, &mut b.keys, &record), WRONG);
     assert_eq!(open(&mut b.receiver, &mut b.keys, &renewal), WRONG);
+}
+
+/// What is in one stream of records: the same, whether they were sealed one by one or at once.
+fn sealed(sender: &mut tunnel::Sender, data: &[u8], share: usize) -> Vec<u8> {
+    let mut records = Vec::new();
+    for part in data.chunks(share) {
+        records.extend(seal(sender, part));
+    }
+    records
+}
+
+/// The same at once.
+fn sealed_at_once(sender: &mut tunnel::Sender, data: &[u8], share: usize) -> Vec<u8> {
+    let mut records = Vec::new();
+    for part in data.chunks(share) {
+        let mut record = vec![0; part.len() + DATA_OVERHEAD];
+        room(&mut record).unwrap().copy_from_slice(part);
+        records.extend(record);
+    }
+    sender.seal_many(&mut records, share + DATA_OVERHEAD).unwrap();
+    records
+}
+
+/// Opens all that is whole: what was said, and how many bytes it took.
+fn opened(to: &mut Session, records: &mut [u8]) -> (Vec<Said>, Result<usize, Error>) {
+    let (mut said, mut used) = (Vec::new(), 0);
+    loop {
+        let take = |frame: Frame<'_>| said.push(Said::from(frame));
+        match to.receiver.open_many(&mut records[used..], &mut to.keys, take) {
+            Ok(0) => return (said, Ok(used)),
+            Ok(n) => used += n,
+            Err(error) => return (said, Err(error)),
+        }
+    }
+}
+
+fn said(data: &[u8], share: usize) -> Vec<Said> {
+    data.chunks(share).map(|part| Said::Data(part.to_vec())).collect()
+}
+
+#[test]
+fn many_at_once_are_the_same_as_one_by_one() {
+    let ([mut a, _], [mut one, mut b]) = (connected(), connected());
+    // 1125 and 2309 bytes of data: records as long as a renewal.
+    for (len, share) in [
+        (1, 1),
+        (1, 100),
+        (7, 1),
+        (30, 1),
+        (300, 100),
+        (3000, 187),
+        (9000, 1125),
+        (9000, 2309),
+        (40_000, 4096),
+        (65_536, 8192),
+        (65_536, 65_535),
+        (200_000, 7000),
+    ] {
+        let data = crate::common::data(9, len);
+        let mut records = sealed_at_once(&mut a.sender, &data, share);
+        assert!(records == sealed(&mut one.sender, &data, share), "{len} {share}");
+        let all = records.len();
+        assert_eq!(opened(&mut b, &mut records), (said(&data, share), Ok(all)));
+    }
+    // They go on with the same number.
+    assert_eq!(seal(&mut a.sender, b"next"), seal(&mut one.sender, b"next"));
+}
+
+/// What is not whole stays as it is, and is opened when the rest has come.
+#[test]
+fn many_records_in_pieces() {
+    let data = crate::common::data(5, 12_000);
+    let [mut a, _] = connected();
+    let records = sealed_at_once(&mut a.sender, &data, 1000);
+    for piece in [1, 2, 700, 1019, 1020, 1021, 5000, 12_000] {
+        let [_, mut b] = connected();
+        let (mut rest, mut heard) = (Vec::new(), Vec::new());
+        for come in records.chunks(piece) {
+            rest.extend_from_slice(come);
+            let (said, used) = opened(&mut b, &mut rest);
+            heard.extend(said);
+            rest.drain(..used.unwrap());
+        }
+        assert_eq!((heard, rest.len()), (said(&data, 1000), 0), "{piece}");
+    }
+}
+
+/// Renewals and the end keep their places among records that are opened at once.
+#[test]
+fn many_records_and_others_among_them() {
+    let [mut a, mut b] = connected();
+    let mut all = Vec::new();
+    let mut expected = Vec::new();
+    for round in 0..4 {
+        let data = crate::common::data(round, 10_000);
+        all.extend(sealed_at_once(&mut a.sender, &data, 1200));
+        expected.extend(said(&data, 1200));
+        all.extend(a.sender.renew(&mut a.keys, &mut rng(round)).unwrap());
+        expected.push(Said::Renewal);
+    }
+    all.extend(a.sender.finish().unwrap());
+    expected.push(Said::End);
+    let len = all.len();
+    assert_eq!(opened(&mut b, &mut all), (expected, Ok(len)));
+    all.extend([0; 100]);
+    let (said, result) = opened(&mut b, &mut all[len..]);
+    assert_eq!(
+        (said, result),
+        (vec![], Err(Error::Verification)),
+        "after the end"
+    );
+}
+
+/// Records before the one that is wrong are right; of it and those opened with it nothing is left.
+#[test]
+fn many_records_one_of_them_wrong() {
+    let data = crate::common::data(3, 20_000);
+    let [mut a, _] = connected();
+    let records = sealed_at_once(&mut a.sender, &data, 2000);
+    for at in (0..records.len()).step_by(97) {
+        let mut changed = records.clone();
+        changed[at] ^= 4;
+        let [_, mut b] = connected();
+        let (heard, result) = opened(&mut b, &mut changed);
+        let right = at / 2020;
+        assert_eq!(heard, said(&data[..right * 2000], 2000), "{at}");
+        if at % 2020 < 3 {
+            // Another length: the rest is wrong, or does not come.
+            assert!(
+                result == Err(Error::Verification) || result == Ok(right * 2020),
+                "{at}"
+            );
+        } else {
+            assert_eq!(result, Err(Error::Verification), "{at}");
+            let end = ((right / 8 + 1) * 8 * 2020).min(records.len());
+            for (record, plaintext) in changed[right * 2020..end]
+                .chunks(2020)
+                .zip(data[right * 2000..].chunks(2000))
+            {
+                assert!(record[4..2004] != *plaintext, "{at}: not verified, and given out");
+                assert!(record[3..2004].iter().all(|byte| *byte == 0), "{at}");
+            }
+        }
+    }
+    // In another order.
+    let mut swapped = [&records[2020..4040], &records[..2020], &records[4040..]].concat();
+    let [_, mut b] = connected();
+    assert!(opened(&mut b, &mut swapped).0.is_empty());
+}
+
+#[test]
+fn many_records_of_lengths_that_none_has() {
+    let [mut a, mut b] = connected();
+    for (len, each) in [
+        (0, 100),
+        (100, 0),
+        (100, DATA_OVERHEAD - 1),
+        (100, 90),
+        (MAX_RECORD_LEN + 1, MAX_RECORD_LEN + 1),
+    ] {
+        let mut records = vec![0; len];
+        let result = a.sender.seal_many(&mut records, each);
+        assert_eq!(result, Err(Error::BufferLength), "{len} {each}");
+        assert_eq!(records, vec![0; len], "nothing is written");
+    }
+    for len in [0, 1, 1000, 10_000, 1 << 16, 1 << 30] {
+        let share = tunnel::share(len);
+        assert!((1..=MAX_DATA_LEN).contains(&share));
+    }
+    pass(&mut a, &mut b, b"the number did not change");
 }

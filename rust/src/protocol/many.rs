@@ -19,8 +19,8 @@ pub(crate) trait Job {
     /// What it does, step by step; `None` at the end.
     fn step(&self, number: usize) -> Option<Step<'_>>;
 
-    /// What is encrypted or decrypted in place.
-    fn data(&mut self) -> &mut [u8];
+    /// What this step encrypts or decrypts in place.
+    fn data(&mut self, number: usize) -> &mut [u8];
 
     /// What is squeezed.
     fn output(&mut self) -> &mut [u8];
@@ -32,6 +32,12 @@ pub(crate) enum Step<'a> {
     Mix(Label<'a>),
     /// The header of a Derive.
     Derive(Label<'a>),
+    /// The header of a Mask.
+    #[cfg_attr(
+        not(feature = "hybrid"),
+        expect(dead_code, reason = "only the tunnel has one")
+    )]
+    Mask(Label<'a>),
     /// The header of a Seal.
     Seal(Label<'a>),
     /// What was not known before.
@@ -96,6 +102,7 @@ impl<J: Job> Slot<J> {
             self.done += match step {
                 Step::Mix(label) => header(lanes, lane, done, Op::Mix, label),
                 Step::Derive(label) => header(lanes, lane, done, Op::Derive, label),
+                Step::Mask(label) => header(lanes, lane, done, Op::Mask, label),
                 Step::Seal(label) => header(lanes, lane, done, Op::Seal, label),
                 Step::Absorb(_) if blocks > 0 => return Next::Absorb(blocks),
                 Step::Absorb(bytes) => lanes.absorb_some(lane, &bytes[done..]),
@@ -116,7 +123,7 @@ impl<J: Job> Slot<J> {
 
     fn buffer(&mut self, direction: Direction) -> &mut [u8] {
         match direction {
-            Direction::Encrypt | Direction::Decrypt => self.job.data(),
+            Direction::Encrypt | Direction::Decrypt => self.job.data(self.step),
             Direction::Squeeze => self.job.output(),
         }
     }
@@ -125,7 +132,9 @@ impl<J: Job> Slot<J> {
     fn len(&mut self) -> usize {
         match self.job.step(self.step) {
             None | Some(Step::Permute) => 0,
-            Some(Step::Mix(label) | Step::Derive(label) | Step::Seal(label)) => label.as_bytes().len() + 4,
+            Some(Step::Mix(label) | Step::Derive(label) | Step::Mask(label) | Step::Seal(label)) => {
+                label.as_bytes().len() + 4
+            }
             Some(Step::Absorb(bytes)) => bytes.len(),
             Some(Step::Number(number)) => leb128_len(number),
             Some(Step::Transform(direction)) => self.buffer(direction).len(),
@@ -295,18 +304,19 @@ fn serially<J: Job>(start: &Protocol, job: &mut J) {
     let mut duplex = start.duplex.clone();
     let mut number = 0;
     while let Some(step) = job.step(number) {
-        number += 1;
         match step {
             Step::Mix(label) => duplex.header(Op::Mix as u8, label.as_bytes()),
             Step::Derive(label) => duplex.header(Op::Derive as u8, label.as_bytes()),
+            Step::Mask(label) => duplex.header(Op::Mask as u8, label.as_bytes()),
             Step::Seal(label) => duplex.header(Op::Seal as u8, label.as_bytes()),
             Step::Absorb(bytes) => duplex.absorb(bytes),
             Step::Number(n) => (0..leb128_len(n)).for_each(|place| duplex.absorb_byte(leb128(n, place))),
             Step::Permute => duplex.permute(),
-            Step::Transform(Direction::Encrypt) => duplex.encrypt(job.data()),
-            Step::Transform(Direction::Decrypt) => duplex.decrypt(job.data()),
+            Step::Transform(Direction::Encrypt) => duplex.encrypt(job.data(number)),
+            Step::Transform(Direction::Decrypt) => duplex.decrypt(job.data(number)),
             Step::Transform(Direction::Squeeze) => duplex.squeeze(job.output()),
         }
+        number += 1;
     }
 }
 
@@ -397,7 +407,7 @@ impl Job for Derivation<'_> {
         })
     }
 
-    fn data(&mut self) -> &mut [u8] {
+    fn data(&mut self, _: usize) -> &mut [u8] {
         &mut []
     }
 
@@ -435,7 +445,7 @@ impl<T, const MIXES: usize> Job for Message<'_, T, MIXES> {
         })
     }
 
-    fn data(&mut self) -> &mut [u8] {
+    fn data(&mut self, _: usize) -> &mut [u8] {
         self.in_out
     }
 

@@ -78,6 +78,6 @@ mod renewal;
 
 pub use handshake::{ClaimedInitiator, Initiator, REQUEST_LEN, RESPONSE_LEN, Responder, Session};
 pub use records::{
-    DATA_OVERHEAD, END_LEN, Frame, HEADER_LEN, MAX_DATA_LEN, MAX_RECORD_LEN, Receiver, Sender, room,
+    DATA_OVERHEAD, END_LEN, Frame, HEADER_LEN, MAX_DATA_LEN, MAX_RECORD_LEN, Receiver, Sender, room, share,
 };
 pub use renewal::RenewalKeys;

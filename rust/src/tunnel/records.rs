@@ -5,8 +5,13 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use rand_core::CryptoRng;
+use subtle::ConstantTimeEq;
 
-use super::renewal::RenewalKeys;
+use super::renewal::{self, RenewalKeys};
+use crate::lane_backend::{LANES, LaneBackend};
+use crate::lanes::Direction;
+use crate::protocol::many::{self, Step};
+use crate::wipe::wipe;
 use crate::{Error, Protocol, TAG_LEN, label};
 
 /// Size in bytes of what stands before a frame: its length, masked.
@@ -50,6 +55,83 @@ pub fn room(record: &mut [u8]) -> Result<&mut [u8], Error> {
     Ok(&mut record[HEADER_LEN + 1..end])
 }
 
+/// Less data than this in a record cost more than the lanes gain.
+const MIN_SHARE: usize = 1 << 10;
+/// More than this is not needed to fill the lanes.
+const MAX_SHARE: usize = 1 << 13;
+
+/// How much data a record should have when there are `len` bytes: less than all of them where the CPU is faster with
+/// several records at once ([`Sender::seal_many`]). At least 1, at most [`MAX_DATA_LEN`].
+#[must_use]
+pub fn share(len: usize) -> usize {
+    if LaneBackend::current().few() == LANES {
+        len.clamp(1, MAX_DATA_LEN)
+    } else {
+        len.div_ceil(LANES).clamp(MIN_SHARE, MAX_SHARE)
+    }
+}
+
+/// A record among others, up to its tag.
+struct Record<'r> {
+    number: [u8; 8],
+    direction: Direction,
+    header: &'r mut [u8; HEADER_LEN],
+    frame: &'r mut [u8],
+    /// The one that was computed, and the one in the record.
+    tag: [u8; TAG_LEN],
+    tag_room: &'r mut [u8; TAG_LEN],
+    place: usize,
+}
+
+impl<'r> Record<'r> {
+    fn new(record: &'r mut [u8], number: u64, direction: Direction, place: usize) -> Result<Self, Error> {
+        let parts = record
+            .split_first_chunk_mut()
+            .and_then(|(header, rest)| Some((header, rest.split_last_chunk_mut()?)));
+        let (header, (frame, tag_room)) = parts.ok_or(Error::BufferLength)?;
+        Ok(Self {
+            number: number.to_le_bytes(),
+            direction,
+            header,
+            frame,
+            tag: [0; TAG_LEN],
+            tag_room,
+            place,
+        })
+    }
+}
+
+/// What [`Chain::seal`] and [`Receiver::open`] do, step by step.
+impl many::Job for Record<'_> {
+    fn step(&self, number: usize) -> Option<Step<'_>> {
+        Some(match number {
+            0 => Step::Mix(label!("record")),
+            1 => Step::Absorb(&self.number),
+            2 => Step::Mask(label!("len")),
+            3 | 7 | 9 => Step::Permute,
+            4 | 8 => Step::Transform(self.direction),
+            5 => Step::Seal(label!("frame")),
+            6 => Step::Number(self.frame.len()),
+            10 => Step::Transform(Direction::Squeeze),
+            _ => return None,
+        })
+    }
+
+    fn data(&mut self, number: usize) -> &mut [u8] {
+        if number == 4 { self.header } else { self.frame }
+    }
+
+    fn output(&mut self) -> &mut [u8] {
+        &mut self.tag
+    }
+}
+
+/// The header of a frame of this many bytes, not yet masked.
+fn header(len: usize) -> Result<[u8; HEADER_LEN], Error> {
+    let [_, header @ ..] = u32::try_from(len).map_err(|_| Error::BufferLength)?.to_be_bytes();
+    Ok(header)
+}
+
 /// The protocol of a direction and the number of its next record.
 pub(super) struct Chain {
     protocol: Protocol,
@@ -63,26 +145,44 @@ impl Chain {
 
     /// Uses the protocol of the next record where it is made: what is moved leaves a copy, from which earlier records
     /// can be computed.
-    fn with_record<R>(&self, work: impl FnOnce(&mut Protocol) -> R) -> R {
+    fn with_record<R>(&self, number: u64, work: impl FnOnce(&mut Protocol) -> R) -> R {
         let mut record = self.protocol.clone();
-        record.mix(label!("record"), &self.next.to_le_bytes());
+        record.mix(label!("record"), &number.to_le_bytes());
         work(&mut record)
     }
 
-    fn following(&self) -> Result<u64, Error> {
-        self.next.checked_add(1).ok_or(Error::LimitReached)
+    /// The number of the record after so many.
+    fn after(&self, count: usize) -> Result<u64, Error> {
+        let count = u64::try_from(count).map_err(|_| Error::LimitReached)?;
+        self.next.checked_add(count).ok_or(Error::LimitReached)
     }
 
     /// Seals the frame between header and tag.
     pub(super) fn seal(&mut self, record: &mut [u8]) -> Result<(), Error> {
         let len = record.len() - HEADER_LEN - TAG_LEN;
-        let (header, sealed) = record.split_at_mut(HEADER_LEN);
-        header.copy_from_slice(&u32::try_from(len).map_err(|_| Error::BufferLength)?.to_be_bytes()[1..]);
-        let next = self.following()?;
-        self.with_record(|protocol| {
-            protocol.mask(label!("len"), header);
+        let (masked, sealed) = record.split_at_mut(HEADER_LEN);
+        masked.copy_from_slice(&header(len)?);
+        let next = self.after(1)?;
+        self.with_record(self.next, |protocol| {
+            protocol.mask(label!("len"), masked);
             protocol.seal_in_place(label!("frame"), sealed)
         })?;
+        self.next = next;
+        Ok(())
+    }
+
+    /// Seals the frames of records that follow one another.
+    fn seal_many(&mut self, records: &mut [u8], each: usize) -> Result<(), Error> {
+        let next = self.after(records.len().div_ceil(each))?;
+        for record in records.chunks_mut(each) {
+            let header = header(record.len() - HEADER_LEN - TAG_LEN)?;
+            record[..HEADER_LEN].copy_from_slice(&header);
+        }
+        let numbers = self.next..;
+        let jobs = records.chunks_mut(each).zip(numbers);
+        let jobs =
+            jobs.filter_map(|(record, number)| Record::new(record, number, Direction::Encrypt, 0).ok());
+        many::run(&self.protocol, jobs, |job| *job.tag_room = job.tag);
         self.next = next;
         Ok(())
     }
@@ -132,6 +232,26 @@ impl Sender {
         room(record)?;
         record[HEADER_LEN] = DATA;
         self.0.seal(record)
+    }
+
+    /// Seals records that follow one another in place: eight at a time, and so faster where the CPU has the instructions.
+    /// The result is that of [`Sender::seal`] on each. All have `each` bytes, but the last may have fewer; write the data
+    /// to the [`room`] of each before. [`share`] says how much belongs in one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BufferLength`] as for [`room`], and if there are none; [`Error::LimitReached`] as for [`Sender::seal`].
+    /// Then none is sealed.
+    pub fn seal_many(&mut self, records: &mut [u8], each: usize) -> Result<(), Error> {
+        let lens = DATA_OVERHEAD..=MAX_RECORD_LEN;
+        let last = records.len().checked_rem(each).ok_or(Error::BufferLength)?;
+        if records.is_empty() || !lens.contains(&each) || (last != 0 && !lens.contains(&last)) {
+            return Err(Error::BufferLength);
+        }
+        for record in records.chunks_mut(each) {
+            record[HEADER_LEN] = DATA;
+        }
+        self.0.seal_many(records, each)
     }
 
     /// Renews the key of this direction: the record goes to the peer, in order with the others.
@@ -191,10 +311,18 @@ impl Receiver {
     ///
     /// [`Error::Verification`] if no record has this header, or the direction has ended.
     pub fn record_len(&self, header: &[u8; HEADER_LEN]) -> Result<usize, Error> {
+        self.later_len(0, *header)
+    }
+
+    /// The length of the record that comes after so many.
+    fn later_len(&self, count: usize, header: [u8; HEADER_LEN]) -> Result<usize, Error> {
         if self.has_ended {
             return Err(Error::Verification);
         }
-        let len = self.chain.with_record(|record| unmask_len(record, *header))?;
+        let number = self.chain.after(count)?;
+        let len = self
+            .chain
+            .with_record(number, |record| unmask_len(record, header))?;
         Ok(HEADER_LEN + len + TAG_LEN)
     }
 
@@ -211,7 +339,7 @@ impl Receiver {
         if self.has_ended {
             return wrong;
         }
-        let frame = self.chain.with_record(|record| {
+        let frame = self.chain.with_record(self.chain.next, |record| {
             if sealed.len() != unmask_len(record, *header)? + TAG_LEN {
                 return Err(Error::Verification);
             }
@@ -219,7 +347,7 @@ impl Receiver {
         })?;
         match frame {
             [DATA, data @ ..] => {
-                self.chain.next = self.chain.following()?;
+                self.chain.next = self.chain.after(1)?;
                 Ok(Frame::Data(data))
             }
             [RENEWAL, ..] => {
@@ -232,5 +360,84 @@ impl Receiver {
             }
             _ => wrong,
         }
+    }
+
+    /// Opens in place the records that `bytes` begin with, up to eight of those that are whole: together, and so faster
+    /// where the CPU has the instructions. `take` gets their frames in order; the result is how many bytes they took, 0 if
+    /// not even the first is whole.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Verification`] as for [`Receiver::open`] and [`Receiver::record_len`]. `take` has had the frames before;
+    /// the record that is wrong is wiped, and what was opened together with it.
+    pub fn open_many<'r>(
+        &mut self,
+        bytes: &'r mut [u8],
+        keys: &mut RenewalKeys,
+        mut take: impl FnMut(Frame<'r>),
+    ) -> Result<usize, Error> {
+        let mut lens = [0; LANES];
+        let (mut count, mut total) = (0, 0);
+        while let Some(header) = bytes[total..].first_chunk()
+            && count < LANES
+        {
+            let len = match self.later_len(count, *header) {
+                Ok(len) => len,
+                Err(error) if count == 0 => return Err(error),
+                Err(_) => break, // the error of the next call
+            };
+            if len > bytes.len() - total {
+                break;
+            }
+            // What may be more than data is opened alone: after it, the keys may be others.
+            let is_alone = len == END_LEN || renewal::RECORD_LENS.contains(&len);
+            if is_alone && count > 0 {
+                break;
+            }
+            lens[count] = len;
+            count += 1;
+            total += len;
+            if is_alone {
+                break;
+            }
+        }
+        if count <= 1 {
+            if count == 1 {
+                take(self.open(&mut bytes[..total], keys)?);
+            }
+            return Ok(total);
+        }
+
+        self.chain.after(count)?;
+        let mut rest = bytes;
+        let next = self.chain.next..;
+        let mut opened = [const { None }; LANES];
+        let jobs = lens[..count]
+            .iter()
+            .zip(next)
+            .enumerate()
+            .filter_map(|(place, (len, number))| {
+                let (record, others) = core::mem::take(&mut rest).split_at_mut(*len);
+                rest = others;
+                Record::new(record, number, Direction::Decrypt, place).ok()
+            });
+        many::run(&self.chain.protocol, jobs, |job| {
+            let is_right = bool::from(job.tag.ct_eq(job.tag_room));
+            opened[job.place] = Some((is_right, job.frame));
+        });
+        let mut result = Ok(total);
+        for (is_right, frame) in opened.into_iter().flatten() {
+            match frame {
+                [DATA, ..] if is_right && result.is_ok() => {
+                    self.chain.next += 1;
+                    take(Frame::Data(&frame[1..]));
+                }
+                _ => {
+                    wipe(frame);
+                    result = Err(Error::Verification);
+                }
+            }
+        }
+        result
     }
 }

@@ -23,6 +23,9 @@ const ANNOUNCES: usize = CIPHERTEXT + CIPHERTEXT_LEN;
 const ENCAPSULATION_KEY: usize = ANNOUNCES + 1;
 const SHORT_LEN: usize = ENCAPSULATION_KEY;
 const LONG_LEN: usize = ENCAPSULATION_KEY + ENCAPSULATION_KEY_LEN;
+/// Of records that may renew.
+pub(super) const RECORD_LENS: [usize; 2] =
+    [HEADER_LEN + SHORT_LEN + TAG_LEN, HEADER_LEN + LONG_LEN + TAG_LEN];
 
 /// The ephemeral keys against which the two sides of a connection renew: its own, one or two, and the newest that the
 /// peer has announced. Use them with the sender and the receiver of the same [`Session`](super::Session).

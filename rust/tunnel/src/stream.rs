@@ -10,16 +10,19 @@ use std::time::Duration;
 use tokio::io::{AsyncBufRead, AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Instant;
 use veriplex::hybrid::PublicKey;
-use veriplex::os_rng;
 use veriplex::tunnel::{
-    DATA_OVERHEAD, Frame, MAX_DATA_LEN, MAX_RECORD_LEN, Receiver, RenewalKeys, Sender, Session,
+    DATA_OVERHEAD, Frame, HEADER_LEN, MAX_DATA_LEN, MAX_RECORD_LEN, Receiver, RenewalKeys, Sender, Session,
+    share,
 };
+use veriplex::{TAG_LEN, os_rng};
 use zeroize::Zeroize;
 
 use crate::{Config, Error};
 
 /// Where the data of a record begin.
-const DATA: usize = veriplex::tunnel::HEADER_LEN + 1;
+const DATA: usize = HEADER_LEN + 1;
+/// Of a buffer: for 64 KiB of data in records of 8 KiB, which are sealed and opened eight at a time; or for any record.
+const BUFFER_LEN: usize = (1 << 16) + 8 * DATA_OVERHEAD;
 
 /// How often a peer may renew within the time of one renewal, beside those after much data. An honest one does once.
 const MAX_RENEWALS: u32 = 16;
@@ -31,8 +34,8 @@ const MUCH_IN_RENEWAL: u64 = 4;
 /// - Nothing is read that was not verified. The end of the peer's direction reads as the end; a connection that closes
 ///   without one is an error of the kind [`UnexpectedEof`](io::ErrorKind::UnexpectedEof), anything that was changed one
 ///   of the kind [`InvalidData`](io::ErrorKind::InvalidData). Errors stay.
-/// - What is written leaves at once if the stream below takes it, in a record per call. Otherwise it is kept, up to 64
-///   KiB, and then leaves as one record: with the next call, or `flush`.
+/// - What is written leaves at once if the stream below takes it. Otherwise it is kept, up to 64 KiB, and then leaves in
+///   one piece: with the next call, or `flush`. Where the CPU seals several records at once, a piece has up to eight.
 /// - `shutdown` ends this direction, and then shuts the stream below down. The other direction goes on.
 /// - Calls whose futures are dropped lose nothing: the next call goes on where they were.
 /// - It holds at most three buffers of 64 KiB, and none once it is flushed and waits for the peer.
@@ -57,8 +60,10 @@ pub struct Stream<S> {
 struct Writing {
     /// None after the end.
     sender: Option<Sender>,
-    /// A record to be: room for its header, the type, data so far.
+    /// Records to be: room for the header, the type, data, room for the tag; of the last one, data so far.
     filling: Vec<u8>,
+    /// How much data a record takes.
+    share: usize,
     /// Sealed records, sent up to a point.
     sending: Vec<u8>,
     sent: usize,
@@ -78,7 +83,11 @@ struct Reading {
     /// Where in the buffer verified data are, and after them what was not opened yet.
     data: Range<usize>,
     sealed: Range<usize>,
+    /// How far anything but zeros was in it.
+    used: usize,
     has_ended: bool,
+    /// What comes after the data was not the peer's.
+    is_wrong: bool,
     renewals: u64,
     /// Renewals since a time, and bytes since the last of them.
     recent: u32,
@@ -97,6 +106,7 @@ impl<S> Stream<S> {
             write: Writing {
                 sender: Some(session.sender),
                 filling: Vec::new(),
+                share: MAX_DATA_LEN,
                 sending: Vec::new(),
                 sent: 0,
                 renewed: now,
@@ -110,7 +120,9 @@ impl<S> Stream<S> {
                 buffer: Vec::new(),
                 data: 0..0,
                 sealed: 0..0,
+                used: 0,
                 has_ended: false,
+                is_wrong: false,
                 renewals: 0,
                 recent: 0,
                 since: now,
@@ -148,7 +160,7 @@ impl<S> Stream<S> {
 
     /// A record without data.
     pub(crate) fn seal_empty(&mut self) -> Result<(), Error> {
-        self.write.fill(&[]);
+        self.write.fill(&[], MAX_DATA_LEN);
         Ok(self.write.seal()?)
     }
 
@@ -159,6 +171,7 @@ impl<S> Stream<S> {
                 self.read.buffer = data.to_vec();
                 self.read.data = 0..data.len();
                 self.read.sealed = data.len()..data.len();
+                self.read.used = data.len();
             }
             Frame::Renewal => self.read.count_renewal(self.interval, self.max_bytes)?,
             Frame::End => self.read.has_ended = true,
@@ -187,24 +200,56 @@ impl<S> Stream<S> {
 }
 
 impl Writing {
-    /// Takes as many data as there is room for.
-    fn fill(&mut self, data: &[u8]) -> usize {
+    /// Takes as many data as there is room for, so many into each record.
+    fn fill(&mut self, data: &[u8], share: usize) -> usize {
         if self.filling.is_empty() {
             // All of it, so that it never moves: it would leave a copy behind.
-            self.filling.reserve_exact(MAX_RECORD_LEN);
+            self.filling.reserve_exact(BUFFER_LEN);
+            self.share = share;
             self.filling.resize(DATA, 0);
         }
-        let n = data.len().min(DATA + MAX_DATA_LEN - self.filling.len());
-        self.filling.extend_from_slice(&data[..n]);
-        n
+        let mut rest = data;
+        loop {
+            let used = self.filling.len();
+            let room = match used % (self.share + DATA_OVERHEAD) {
+                0 if rest.is_empty() || BUFFER_LEN - used <= DATA_OVERHEAD => break,
+                0 => {
+                    self.filling.resize(used + DATA, 0);
+                    continue;
+                }
+                begun => (DATA + self.share - begun).min(BUFFER_LEN - TAG_LEN - used),
+            };
+            let (now, later) = rest.split_at(rest.len().min(room));
+            self.filling.extend_from_slice(now);
+            rest = later;
+            if now.len() < room || self.is_full() {
+                break;
+            }
+            self.filling.resize(self.filling.len() + TAG_LEN, 0);
+        }
+        data.len() - rest.len()
+    }
+
+    /// Whether the last record ends where the buffer does.
+    fn is_full(&self) -> bool {
+        self.filling.len() + TAG_LEN == BUFFER_LEN
     }
 
     /// Seals what there is; everything before was sent.
     fn seal(&mut self) -> io::Result<()> {
         let sender = self.sender.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
-        self.bytes += u64::try_from(self.filling.len() - DATA).map_err(io::Error::other)?;
-        self.filling.resize(self.filling.len() + DATA_OVERHEAD - DATA, 0);
-        sender.seal(&mut self.filling).map_err(io::Error::other)?;
+        let each = self.share + DATA_OVERHEAD;
+        if !self.filling.len().is_multiple_of(each) {
+            self.filling.resize(self.filling.len() + TAG_LEN, 0);
+        }
+        let records = self.filling.len().div_ceil(each);
+        self.bytes +=
+            u64::try_from(self.filling.len() - records * DATA_OVERHEAD).map_err(io::Error::other)?;
+        let sealed = match records {
+            1 => sender.seal(&mut self.filling),
+            _ => sender.seal_many(&mut self.filling, each),
+        };
+        sealed.map_err(io::Error::other)?;
         std::mem::swap(&mut self.filling, &mut self.sending);
         Ok(())
     }
@@ -259,22 +304,12 @@ impl Reading {
         Ok(())
     }
 
-    /// The length of the record that comes next, if its header is there.
-    fn record_len(&self) -> io::Result<Option<usize>> {
-        match self.buffer[self.sealed.clone()].first_chunk() {
-            Some(header) => {
-                let len = self.receiver.record_len(header);
-                Ok(Some(len.map_err(|_| invalid("verification failed"))?))
-            }
-            None => Ok(None),
-        }
-    }
-
     /// Gives the buffer back. What was in it is wiped.
     fn release(&mut self) {
-        self.buffer[..self.sealed.end].zeroize();
+        self.buffer[..self.used].zeroize();
+        debug_assert!(self.buffer.iter().all(|byte| *byte == 0));
         self.buffer = Vec::new();
-        (self.data, self.sealed) = (0..0, 0..0);
+        (self.data, self.sealed, self.used) = (0..0, 0..0, 0);
     }
 }
 
@@ -292,23 +327,22 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Stream<S> {
     /// Reads until there are data, or the end.
     fn poll_data(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         while self.read.data.is_empty() && !self.read.has_ended {
-            let wanted = match self.read.record_len()? {
-                Some(len) if len <= self.read.sealed.len() => {
-                    self.open(len)?;
-                    continue;
-                }
-                Some(len) => len,
-                None => DATA,
-            };
+            if self.read.is_wrong {
+                return Poll::Ready(Err(invalid("verification failed")));
+            }
+            if self.open()? {
+                continue;
+            }
             let read = &mut self.read;
-            if read.buffer.len() < MAX_RECORD_LEN {
+            if read.buffer.len() < BUFFER_LEN {
                 // None, or that of the first record, which is used up.
-                let mut buffer = vec![0; MAX_RECORD_LEN];
+                let mut buffer = vec![0; BUFFER_LEN];
                 let rest = read.sealed.len();
                 buffer[..rest].copy_from_slice(&read.buffer[read.sealed.clone()]);
                 read.release();
-                (read.buffer, read.sealed) = (buffer, 0..rest);
-            } else if read.sealed.is_empty() || read.sealed.start + wanted > read.buffer.len() {
+                (read.buffer, read.sealed, read.used) = (buffer, 0..rest, rest);
+            } else if read.sealed.start > 0 {
+                // As much room as there can be, so that several records come at once.
                 read.buffer.copy_within(read.sealed.clone(), 0);
                 (read.data, read.sealed) = (0..0, 0..read.sealed.len());
             }
@@ -324,39 +358,64 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Stream<S> {
             }
             match room.filled().len() {
                 0 => return Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into())),
-                n => read.sealed.end += n,
+                n => {
+                    read.sealed.end += n;
+                    read.used = read.used.max(read.sealed.end);
+                }
             }
         }
         Poll::Ready(Ok(()))
     }
 
-    /// Opens the next record.
-    fn open(&mut self, len: usize) -> io::Result<()> {
+    /// Opens what has come of the next records, if one is whole.
+    fn open(&mut self) -> io::Result<bool> {
         let read = &mut self.read;
         let start = read.sealed.start;
-        read.sealed.start += len;
-        let record = &mut read.buffer[start..start + len];
-        match read.receiver.open(record, &mut self.keys) {
-            Ok(Frame::Data(data)) => {
-                read.bytes += u64::try_from(data.len()).map_err(io::Error::other)?;
-                read.data = start + DATA..start + DATA + data.len();
-                Ok(())
-            }
-            Ok(Frame::Renewal) => {
-                read.count_renewal(self.interval, self.max_bytes)?;
-                if self.is_due() && self.write.error.is_none() {
-                    self.renew()?;
+        let (mut lens, mut count) = ([0; 8], 0);
+        let (mut has_renewed, mut has_ended) = (false, false);
+        let sealed = &mut read.buffer[read.sealed.clone()];
+        let opened = read
+            .receiver
+            .open_many(sealed, &mut self.keys, |frame| match frame {
+                Frame::Data(data) => {
+                    if let Some(len) = lens.get_mut(count) {
+                        *len = data.len();
+                        count += 1;
+                    }
                 }
-                Ok(())
+                Frame::Renewal => has_renewed = true,
+                Frame::End => has_ended = true,
+            });
+        // What was verified before comes first.
+        read.is_wrong = opened.is_err();
+        let mut n = 0;
+        if let Ok(used) = opened {
+            if used == 0 {
+                return Ok(false);
             }
-            Ok(Frame::End) if read.sealed.is_empty() => {
-                read.has_ended = true;
-                read.release();
-                Ok(())
-            }
-            Ok(Frame::End) => Err(invalid("data after the end")),
-            Err(_) => Err(invalid("verification failed")),
+            read.sealed.start += used;
         }
+        // In one piece.
+        let mut from = start + DATA;
+        for len in &lens[..count] {
+            read.buffer.copy_within(from..from + len, start + DATA + n);
+            (from, n) = (from + len + DATA_OVERHEAD, n + len);
+        }
+        read.data = start + DATA..start + DATA + n;
+        read.bytes += u64::try_from(n).map_err(io::Error::other)?;
+        if has_renewed {
+            read.count_renewal(self.interval, self.max_bytes)?;
+            if self.is_due() && self.write.error.is_none() {
+                self.renew()?;
+            }
+        } else if has_ended {
+            if !read.sealed.is_empty() {
+                return Err(invalid("data after the end"));
+            }
+            read.has_ended = true;
+            read.release();
+        }
+        Ok(true)
     }
 
     /// Sends a renewal that reading has caused, if nobody writes. Another task may wait for the stream to take more: then
@@ -443,7 +502,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Stream<S> {
             match this.write.poll_send(&mut this.inner, cx)? {
                 Poll::Ready(()) if this.is_due() => this.renew()?,
                 Poll::Ready(()) => {
-                    let n = this.write.fill(buf);
+                    let n = this.write.fill(buf, share(buf.len()));
                     this.write.seal()?;
                     if n == 0 {
                         continue; // the record was full
@@ -455,7 +514,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Stream<S> {
                 }
                 Poll::Pending => {
                     this.write.waker = Some(cx.waker().clone());
-                    return match this.write.fill(buf) {
+                    // Much may come until it goes on.
+                    return match this.write.fill(buf, share(BUFFER_LEN)) {
                         0 => Poll::Pending,
                         n => Poll::Ready(Ok(n)),
                     };
@@ -494,5 +554,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Stream<S> {
 }
 
 /// A record of data has no other room.
-const _: () =
-    assert!(DATA_OVERHEAD == DATA + veriplex::TAG_LEN && MAX_RECORD_LEN == MAX_DATA_LEN + DATA_OVERHEAD);
+const _: () = assert!(
+    DATA_OVERHEAD == DATA + TAG_LEN
+        && MAX_RECORD_LEN == MAX_DATA_LEN + DATA_OVERHEAD
+        && MAX_RECORD_LEN <= BUFFER_LEN
+);

@@ -9,8 +9,8 @@ use tokio::io::{AsyncBufRead, AsyncRead, AsyncWrite, ReadBuf};
 use veriplex_tunnel::Stream;
 use zeroize::Zeroize;
 
-/// How much is read of a connection at a time: what goes into one record.
-const PIECE_LEN: usize = 65_535;
+/// How much is read of a connection at a time: what a tunnel takes at once.
+const PIECE_LEN: usize = 1 << 16;
 
 /// Bytes into the tunnel and out of it.
 #[derive(Default)]
