@@ -21,7 +21,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{Semaphore, watch};
@@ -40,7 +40,7 @@ use self::metrics::{Metrics, Reason};
 use self::notify::notify;
 use self::pending::{Limits, Pending, Place};
 use self::relay::{Failure, relay};
-use self::settings::{Origin, Proxy, Role, Settings};
+use self::settings::{Listening, Origin, Role, Settings};
 use self::socket::{Address, Client, Listener, Passed, Socket};
 use crate::error::Error;
 use crate::keyfile;
@@ -137,13 +137,11 @@ impl Settings {
         ))
     }
 
-    /// The proxies that an address has.
-    fn proxies(&self, address: &Address) -> Option<&[Proxy]> {
-        let listening = self
-            .listeners
+    /// What is listened on there, if anything is.
+    fn listening(&self, address: &Address) -> Option<&Listening> {
+        self.listeners
             .iter()
-            .find(|listening| listening.address == *address)?;
-        listening.proxies.as_deref()
+            .find(|listening| listening.address == *address)
     }
 }
 
@@ -349,16 +347,16 @@ async fn serve_one(
     socket: Socket,
     (place, pushed_out): Entered<impl Future<Output = ()> + Send>,
 ) -> Result<Opened, Failed> {
-    let Role::Server {
-        allowed,
-        max_per_peer,
-        ..
-    } = &settings.role
-    else {
+    let Role::Server { max_per_peer, .. } = &settings.role else {
         unreachable!("only a server serves")
     };
+    // On the list of now: it may have been read again since this connection was taken.
+    let name_of = |fingerprint: &Fingerprint| match &tunnel.settings().role {
+        Role::Server { allowed, .. } => allowed.name(fingerprint).map(ToOwned::to_owned),
+        Role::Client { .. } => None,
+    };
     let accepting = veriplex_tunnel::accept(socket, &CONFIG, &tunnel.key, |peer| {
-        allowed.name(&peer.fingerprint()).is_some()
+        name_of(&peer.fingerprint()).is_some()
     });
     let stream = tokio::select! {
         accepted = timeout(settings.timeout, accepting) => {
@@ -371,7 +369,11 @@ async fn serve_one(
     };
     drop(place);
     let fingerprint = stream.peer().fingerprint();
-    let peer = allowed.name(&fingerprint).unwrap_or_default().to_owned();
+    // The proof may have taken long.
+    let Some(peer) = name_of(&fingerprint) else {
+        stream.get_ref().reset();
+        return Err(veriplex_tunnel::Error::Refused.into());
+    };
     let opening = async {
         let of_peer = tunnel.open.enter_as(fingerprint, *max_per_peer)?;
         let place = tunnel.open.enter(settings.max_connections)?;
@@ -549,8 +551,12 @@ async fn take(tunnel: Arc<Tunnel>, listener: Listener, address: Address, mut sto
             Ok(client) => {
                 tunnel.metrics.accepted.fetch_add(1, Ordering::Relaxed);
                 let (tunnel, settings) = (tunnel.clone(), tunnel.settings());
+                // The settings have changed, and this listener is about to stop.
+                let Some(listening) = settings.listening(&address) else {
+                    continue;
+                };
                 // It takes its place here, not when its task first runs: in the order of arrival.
-                match (&settings.role, settings.proxies(&address)) {
+                match (&settings.role, listening.proxies.clone()) {
                     (Role::Client { .. }, _) => {
                         let name = client.name();
                         let opening = connect_one(tunnel.clone(), settings, client.socket);
@@ -624,6 +630,9 @@ async fn carry(tunnel: Arc<Tunnel>, source: String, opening: impl Future<Output 
     tunnel.failed(&source, Failed { reason, peer, why });
 }
 
+/// How much of what is asked for the counters is read.
+const MAX_REQUEST_LEN: u64 = 1 << 16;
+
 /// Answers whoever connects, whatever is asked, as a server of HTTP.
 async fn show_metrics(tunnel: Arc<Tunnel>, listener: Listener) {
     loop {
@@ -638,7 +647,9 @@ async fn show_metrics(tunnel: Arc<Tunnel>, listener: Listener) {
         let head = "HTTP/1.0 200 OK\r\nContent-Type: text/plain; version=0.0.4\r\n\r\n";
         let answer = async {
             socket.write_all(format!("{head}{text}").as_bytes()).await?;
-            socket.shutdown().await
+            socket.shutdown().await?;
+            // What was asked, to its end: a socket that closes before it was read is a reset.
+            tokio::io::copy(&mut socket.take(MAX_REQUEST_LEN), &mut tokio::io::sink()).await
         };
         let _ = timeout(Duration::from_secs(1), answer).await;
     }

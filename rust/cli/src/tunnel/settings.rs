@@ -91,13 +91,18 @@ impl Proxy {
             None => (text, None),
         };
         let address: IpAddr = address.parse().ok()?;
-        let max = if address.is_ipv4() { 32 } else { 128 };
+        let max: u32 = if address.is_ipv4() { 32 } else { 128 };
         let len = match len {
             Some(digits) if digits.bytes().all(|b| b.is_ascii_digit()) => digits.parse().ok()?,
             Some(_) => return None,
             None => max,
         };
-        (len <= max).then_some(Self::Network(address, len))
+        let rest = max.checked_sub(len)?;
+        // IPv4 as IPv6 writes it is IPv4: connections are looked up so.
+        match address.to_canonical() {
+            IpAddr::V4(address) if rest <= 32 => Some(Self::Network(address.into(), 32 - rest)),
+            _ => Some(Self::Network(address, len)),
+        }
     }
 
     /// Whether a connection from this address (none: through a Unix socket) is from here.
@@ -507,6 +512,8 @@ mod tests {
         for (proxy, inside, outside) in [
             ("192.0.2.7", "192.0.2.7", "192.0.2.6"),
             ("192.0.2.0/24", "::ffff:192.0.2.255", "192.0.3.0"),
+            ("::ffff:192.0.2.0/120", "192.0.2.255", "192.0.3.0"),
+            ("::ffff:192.0.2.7", "::ffff:192.0.2.7", "192.0.2.6"),
             ("10.0.0.0/8", "10.255.0.1", "11.0.0.0"),
             ("10.9.9.9/8", "10.0.0.1", "unix"),
             ("0.0.0.0/0", "203.0.113.1", "::1"),

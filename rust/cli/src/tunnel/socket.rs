@@ -1,6 +1,7 @@
 //! TCP and Unix sockets, those among them that systemd passes.
 
 use std::net::SocketAddr;
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -182,9 +183,14 @@ impl Listener {
     }
 
     pub async fn bind_unix(path: &Path) -> io::Result<Self> {
-        // What a process that was killed left behind: a socket on which nobody listens.
+        // Without a name the system would choose one, in a place where everybody may connect.
+        if path.as_os_str().is_empty() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "no path"));
+        }
+        // What a process that was killed left behind: a socket on which nobody listens. Any other file refuses, too.
         if let Err(error) = UnixStream::connect(path).await
             && error.kind() == io::ErrorKind::ConnectionRefused
+            && std::fs::symlink_metadata(path)?.file_type().is_socket()
         {
             std::fs::remove_file(path)?;
         }

@@ -512,3 +512,99 @@ fn the_log_in_json() {
         "{value}"
     );
 }
+
+/// A socket that a killed process left behind is replaced; any other file stays, and is an error.
+#[test]
+fn what_is_no_socket_is_not_removed() {
+    let listen = |address: &str| format!("connect = '127.0.0.1:1'\n[[listen]]\naddress = '{address}'\n");
+    for text in [
+        listen("unix:precious"),
+        format!("metrics = 'precious'\n{}", listen("127.0.0.1:0")),
+    ] {
+        let configured = Configured::new(&text);
+        std::fs::write(configured.path("precious"), "data").unwrap();
+        let said = configured.fails();
+        assert!(said.contains("precious: Address already in use"), "{said}");
+        assert_eq!(std::fs::read(configured.path("precious")).unwrap(), b"data");
+    }
+    let configured = Configured::new(&listen("unix:left"));
+    drop(UnixListener::bind(configured.path("left")).unwrap());
+    assert!(configured.path("left").exists());
+    drop(configured.start());
+
+    // No path would be one that the system chooses.
+    let folder = TempDir::new().unwrap();
+    for role in ["serve", "connect"] {
+        let mut command = command(role, &folder, SERVER, &[CLIENT], "127.0.0.1:1");
+        command.args(["--listen", "unix:"]);
+        let said = fails(command);
+        assert!(said.contains("unix:: no path"), "{said}");
+    }
+}
+
+/// Who is on no list any more when the handshake ends is refused, also if the list was read again in the middle of it.
+#[test]
+fn peers_that_are_removed_during_their_handshake() {
+    let head = format!(
+        "connect = '{}'\n[[listen]]\naddress = '127.0.0.1:0'\n",
+        echo_server()
+    );
+    let allowed = format!(
+        "{head}{}{}",
+        peer("the client", CLIENT),
+        peer("another", STRANGER)
+    );
+    let configured = Configured::new(&allowed);
+    let server = configured.start();
+    let mut half = Client::new(&server);
+    let (_, request) = start(CLIENT);
+    half.send(&request[..1000]);
+    let mut unproved = Client::new(&server);
+    let mut session = unproved.handshake(CLIENT);
+    let mut other = Client::new(&server);
+    let mut others = other.handshake(STRANGER);
+
+    configured.write(&format!("{head}{}", peer("another", STRANGER)));
+    server.signal("HUP");
+    server.says("settings", "were read again");
+    half.send(&request[1000..]);
+    half.refused(&server, "the peer's key is not allowed");
+    unproved.send(&record(&mut session, b"hello"));
+    unproved.refused(&server, "the peer's key is not allowed");
+    // Nobody else is.
+    other.send(&record(&mut others, b"hello"));
+    let _: [u8; DATA_OVERHEAD + 5] = other.read();
+}
+
+/// Whoever asks as HTTP has it is answered, and told the end: curl takes a reset for a failure.
+#[test]
+fn counters_for_those_who_ask() {
+    let configured = Configured::new(
+        "connect = '127.0.0.1:1'\nmetrics = 'metrics'\n[[listen]]\naddress = '127.0.0.1:0'\n",
+    );
+    let _server = configured.start();
+    // It makes the socket before it says where it listens.
+    for pause in [0, 50, 0, 50] {
+        let mut stream = UnixStream::connect(configured.path("metrics")).unwrap();
+        stream.set_read_timeout(Some(LONG)).unwrap();
+        thread::sleep(Duration::from_millis(pause));
+        let request = b"GET / HTTP/1.1\r\nHost: localhost\r\nUser-Agent: test\r\nAccept: */*\r\n\r\n";
+        stream.write_all(request).unwrap();
+        thread::sleep(Duration::from_millis(pause));
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(
+            answer.starts_with("HTTP/1.0 200 OK\r\n") && answer.contains("_total 0\n"),
+            "{answer}"
+        );
+    }
+    // Nobody who says nothing keeps the others out.
+    let silent = UnixStream::connect(configured.path("metrics")).unwrap();
+    let mut stream = UnixStream::connect(configured.path("metrics")).unwrap();
+    stream.set_read_timeout(Some(LONG)).unwrap();
+    let mut answer = String::new();
+    stream.write_all(b"?").unwrap();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.contains("_total 0\n"));
+    drop(silent);
+}
