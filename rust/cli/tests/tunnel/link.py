@@ -1,7 +1,7 @@
 """A link between two network namespaces that delays, loses and reorders packets, as netem does, which few containers have.
 
 link.py NAME NAME DELAY JITTER LOSS: milliseconds, and a part of 1. The ends are 10.77.0.1 and 10.77.0.2. Says "ready", and goes
-on until standard input ends. Needs root."""
+on until standard input ends; then says how many packets it has lost, and how many came after later ones. Needs root."""
 
 import fcntl
 import heapq
@@ -40,11 +40,14 @@ def end(number, name):
 def carry(fds):
     queue = []
     other = {fds[0]: fds[1], fds[1]: fds[0]}
-    count = 0
+    count = lost = late = 0
+    newest = {fd: 0 for fd in fds}
     while True:
         now = time.monotonic()
         while queue and queue[0][0] <= now:
-            _, _, fd, packet = heapq.heappop(queue)
+            _, number, fd, packet = heapq.heappop(queue)
+            late += number < newest[fd]
+            newest[fd] = max(newest[fd], number)
             try:
                 os.write(fd, packet)
             except OSError:
@@ -52,10 +55,12 @@ def carry(fds):
         wait = max(0, queue[0][0] - now) if queue else None
         ready, _, _ = select.select([*fds, sys.stdin], [], [], wait)
         if sys.stdin in ready:
-            return
+            return lost, late
         for fd in ready:
             packet = os.read(fd, 65536)
-            if random.random() >= loss:
+            if random.random() < loss:
+                lost += 1
+            else:
                 count += 1
                 at = time.monotonic() + delay + random.random() * jitter
                 heapq.heappush(queue, (at, count, other[fd], packet))
@@ -64,7 +69,7 @@ def carry(fds):
 try:
     fds = [end(number, name) for number, name in enumerate(names, 1)]
     print("ready", flush=True)
-    carry(fds)
+    print(*carry(fds), flush=True)
 finally:
     for name in names:
         subprocess.run(["ip", "netns", "delete", name], stderr=subprocess.DEVNULL)

@@ -17,8 +17,13 @@ use super::*;
 
 /// How long something goes on, if the environment says so.
 fn duration() -> Option<Duration> {
-    let text = std::env::var("VERIPLEX_SECONDS").ok()?;
-    Some(Duration::from_secs(text.parse().unwrap()))
+    given("VERIPLEX_SECONDS").map(Duration::from_secs)
+}
+
+/// A number of the environment.
+fn given<N: std::str::FromStr<Err: std::fmt::Debug>>(name: &str) -> Option<N> {
+    let text = std::env::var(name).ok()?;
+    Some(text.parse().unwrap())
 }
 
 /// The echo server, without a thread for each connection.
@@ -65,6 +70,17 @@ fn memory(end: &End) -> f64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", end.child.id())).unwrap();
     let line = status.lines().find(|line| line.starts_with("VmRSS")).unwrap();
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+/// Seconds that a process has computed: they say more than the clock where others compute, too.
+fn computed(id: u32) -> f64 {
+    let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap();
+    let fields: Vec<_> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
+    let ticks: u64 = fields[11..13]
+        .iter()
+        .map(|field| field.parse::<u64>().unwrap())
+        .sum();
+    ticks as f64 / 100.0
 }
 
 async fn echo_through(stream: &mut AsyncStream, message: &[u8]) {
@@ -146,11 +162,12 @@ async fn bulk(to: SocketAddr, counter: Arc<AtomicU64>) {
 #[test]
 #[ignore = "measures: run by hand, in release mode, with --nocapture"]
 fn new_connections_beside_a_transfer() {
-    const RATE: u32 = 1000;
+    let rate: u32 = given("VERIPLEX_RATE").unwrap_or(1000);
     let duration = duration().unwrap_or(Duration::from_mins(1));
     let runtime = Runtime::new().unwrap();
-    let (_server, client) = roomy_ends(echo_tasks(&runtime));
+    let (server, client) = roomy_ends(echo_tasks(&runtime));
     let address = client.address;
+    let all = [server.child.id(), client.child.id(), std::process::id()];
     runtime.block_on(async {
         let bytes = Arc::new(AtomicU64::new(0));
         tokio::spawn(bulk(address, bytes.clone()));
@@ -160,12 +177,16 @@ fn new_connections_beside_a_transfer() {
         };
         sleep(Duration::from_secs(1)).await;
         bytes.swap(0, Ordering::Relaxed);
+        let before = all.map(computed);
         sleep(Duration::from_secs(5)).await;
+        let alone = [0, 1, 2].map(|i| computed(all[i]) - before[i]);
         println!("transfer alone: {:.0} MB/s each way", megabytes(Duration::from_secs(5)));
+        println!("seconds of both cores in 5 s: server {:.1}, client {:.1}, the test {:.1}", alone[0], alone[1], alone[2]);
 
         let (times, failed) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicUsize::new(0)));
-        let mut ticks = interval(Duration::from_secs(1) / RATE);
+        let mut ticks = interval(Duration::from_secs(1) / rate);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Burst);
+        let before = all.map(computed);
         let start = Instant::now();
         let mut tasks = Vec::new();
         // However long the others take: it does not wait for them.
@@ -193,6 +214,14 @@ fn new_connections_beside_a_transfer() {
         for task in tasks {
             task.await.unwrap();
         }
+        let used = [0, 1, 2].map(|i| computed(all[i]) - before[i]);
+        println!(
+            "within {:.0} s; seconds of both cores: server {:.1}, client {:.1}, the test {:.1}",
+            start.elapsed().as_secs_f64(),
+            used[0],
+            used[1],
+            used[2]
+        );
         let mut times = times.lock().unwrap().clone();
         times.sort();
         let at = |part: usize| times[(times.len() - 1) * part / 1000].as_secs_f64() * 1e3;
@@ -365,6 +394,7 @@ fn converse(
 /// A link between two network namespaces that delays, loses and reorders packets; none where that cannot be made.
 struct Link {
     child: Child,
+    says: BufReader<std::process::ChildStdout>,
     names: [String; 2],
 }
 
@@ -377,10 +407,19 @@ impl Link {
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().ok()?;
         let mut line = String::new();
-        let stdout = child.stdout.take().unwrap();
-        BufReader::new(stdout).read_line(&mut line).unwrap();
-        let link = Self { child, names };
+        let mut says = BufReader::new(child.stdout.take().unwrap());
+        says.read_line(&mut line).unwrap();
+        let link = Self { child, says, names };
         (line == "ready\n").then_some(link)
+    }
+
+    /// Ends it: how many packets it has lost, and how many came after later ones.
+    fn end(mut self) -> [u32; 2] {
+        drop(self.child.stdin.take());
+        let mut line = String::new();
+        self.says.read_line(&mut line).unwrap();
+        let mut numbers = line.split_whitespace().map(|number| number.parse().unwrap());
+        [(); 2].map(|()| numbers.next().unwrap())
     }
 
     /// The same command at one end of it.
@@ -448,9 +487,9 @@ fn a_link_that_loses_packets() {
             });
         }
     });
-    println!(
-        "620,001 bytes there and back in {:.1} s",
-        start.elapsed().as_secs_f64()
-    );
+    let seconds = start.elapsed().as_secs_f64();
     server.says_times(6, "10.77.0.1", "closed");
+    let [lost, late] = link.end();
+    println!("620,001 bytes there and back in {seconds:.1} s; {lost} packets were lost, {late} late");
+    assert!(lost > 0 && late > 0);
 }
