@@ -800,8 +800,8 @@ impl<'ast> Visit<'ast> for Finder<'_> {
             Expr::While(inner) => self.condition(&inner.cond),
             Expr::Match(inner) => {
                 let last = inner.arms.len().saturating_sub(1);
-                let catches_all = (inner.arms.last())
-                    .is_some_and(|arm| arm.guard.is_none() && matches_anything(&arm.pat));
+                let catches_all =
+                    (inner.arms.last()).is_some_and(|arm| arm.guard.is_none() && matches_anything(&arm.pat));
                 for (i, arm) in inner.arms.iter().enumerate() {
                     if let Some((_, guard)) = &arm.guard {
                         self.condition(guard);
