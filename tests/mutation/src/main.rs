@@ -28,7 +28,7 @@ survive. Results: target/mutation/<package>.results, one line per mutant.
   --tests    only these test programs, with commas between; `lib` is the crate's own
   --list     build nothing, and print the mutants
 
-JOBS is the number of tests that run at a time (2).
+JOBS is the number of tests that run at a time (2); those of the lifter run one by one, since they write files.
 ";
 
 /// A crate to mutate.
@@ -41,6 +41,8 @@ pub struct Package {
     /// A test that compiles fast: with it we find out which mutants do not compile.
     small: &'static [&'static str],
     environment: &'static [(&'static str, &'static str)],
+    /// Whether its tests write files, whose names are the same each time: then one runs at a time.
+    writes_files: bool,
     /// Tests that are not run: they read the mutated source itself, or measure what mutants in the build change.
     without: &'static [&'static str],
 }
@@ -53,6 +55,7 @@ const PACKAGES: [Package; 2] = [
         build: &["--package", "veriplex-lift", "--lib", "--tests"],
         small: &["--package", "veriplex-lift", "--test", "table"],
         environment: &[],
+        writes_files: true,
         without: &[],
     },
     Package {
@@ -63,6 +66,7 @@ const PACKAGES: [Package; 2] = [
         small: &["--package", "veriplex", "--all-features", "--test", "bare"],
         // Fewer random cases: a mutant that only the 2,000th finds is rare, and each waits for all.
         environment: &[("VERIPLEX_CASES", "60"), ("VERIPLEX_MUTATIONS", "2000")],
+        writes_files: false,
         without: &[],
     },
 ];
@@ -347,7 +351,7 @@ fn run_package(
     let log = Mutex::new(std::fs::File::options().append(true).open(&results).unwrap());
     let killers = run::Killers::default();
     let outcome = Mutex::new(outcome);
-    run::on_threads(to_run, |i| {
+    run::on_threads(to_run, package, |i| {
         let mutant = &all.mutants[i];
         let (killer, reached) = run::kill(i, mutant.function, &tests, package, &killers);
         let mut outcome = outcome.lock().unwrap();
@@ -382,6 +386,7 @@ mod tests {
         build: &["--package", "toy", "--tests"],
         small: &["--package", "toy", "--lib"],
         environment: &[],
+        writes_files: false,
         without: &[],
     };
 

@@ -131,12 +131,14 @@ fn list(programs: &[Program], package: &Package) -> Vec<Test> {
     tests
 }
 
-/// Does this for each, on as many threads as `JOBS` says.
-pub fn on_threads<T: Send>(items: Vec<T>, work: impl Fn(T) + Sync) {
-    let jobs = std::env::var("JOBS")
-        .ok()
-        .and_then(|jobs| jobs.parse().ok())
-        .unwrap_or(2);
+/// Does this for each, on as many threads as `JOBS` says and the package allows.
+pub fn on_threads<T: Send>(items: Vec<T>, package: &Package, work: impl Fn(T) + Sync) {
+    let asked = std::env::var("JOBS").ok().and_then(|jobs| jobs.parse().ok());
+    let jobs = if package.writes_files {
+        1
+    } else {
+        asked.unwrap_or(2)
+    };
     let items = Mutex::new(items.into_iter());
     std::thread::scope(|scope| {
         for _ in 0..jobs {
@@ -160,7 +162,7 @@ pub fn measure(programs: &[Program], package: &Package, folder: &Path) -> Vec<Te
     std::fs::create_dir_all(folder).unwrap();
     let done = Mutex::new(Vec::new());
     let number = AtomicUsize::new(0);
-    on_threads(tests, |mut test| {
+    on_threads(tests, package, |mut test| {
         if package.without.contains(&test.name.as_str()) {
             return;
         }
