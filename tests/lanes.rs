@@ -281,6 +281,46 @@ fn to_messages<'a>(
         .collect()
 }
 
+/// Headers, numbers and ends of messages at every place of a block, and numbers at the edges of LEB128.
+#[test]
+fn every_place_in_a_block() {
+    let key = Key::from([7; 32]);
+    let aead = Aead::<24>::new(label!("places"), &key);
+    let places = (0..2 * RATE + 2).map(|place| (place, 3 * place));
+    let edges = [127, 128, 129, (1 << 14) - 1, 1 << 14, (1 << 14) + 1].map(|len| (5, len));
+    let (ads, messages): (Vec<Vec<u8>>, Vec<Vec<u8>>) = places
+        .chain(edges)
+        .map(|(ad, message)| (common::data(1, ad), common::data(2, message)))
+        .unzip();
+    let nonces: Vec<[u8; 24]> = (0..messages.len())
+        .map(|i| [u8::try_from(i).unwrap(); 24])
+        .collect();
+    let sealed: Vec<Vec<u8>> = (messages.iter().zip(&nonces).zip(&ads))
+        .map(|((message, nonce), ad)| aead.seal_vec(nonce, ad, message))
+        .collect();
+    let digests: Vec<[u8; 32]> = messages
+        .iter()
+        .map(|message| digest::digest(label!("places"), message))
+        .collect();
+    on_each_lane_backend(|backend| {
+        let mut buffers: Vec<Vec<u8>> = messages
+            .iter()
+            .map(|m| [m.as_slice(), &[0; TAG_LEN]].concat())
+            .collect();
+        aead.seal_many(&mut to_messages(&nonces, &ads, &mut buffers))
+            .unwrap();
+        assert!(buffers == sealed, "{backend:?}");
+        let mut opened = vec![false; messages.len()];
+        aead.open_many(&mut to_messages(&nonces, &ads, &mut buffers), |i, message| {
+            opened[i] = message.as_deref() == Ok(messages[i].as_slice());
+        });
+        assert!(opened.iter().all(|&opened| opened), "{backend:?}");
+        let mut actual = vec![[0; 32]; messages.len()];
+        digest::digest_many(label!("places"), &messages, &mut actual).unwrap();
+        assert_eq!(actual, digests, "{backend:?}");
+    });
+}
+
 /// As many places as messages, and room for each tag: otherwise nothing is done.
 #[test]
 fn wrong_lengths_are_errors() {
