@@ -12,6 +12,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+#[path = "../../proofs/audit/tests/made/mod.rs"]
+mod made;
+
 /// One page of each kind.
 const PAGES: [&str; 12] = [
     "index.html",
@@ -537,12 +540,36 @@ fn audits(browser: &Browser) {
     fs::write(&flipped, &bytes).unwrap();
     let text = folder.join("text");
     fs::write(&text, "no program").unwrap();
+    // The program calls neither ChaCha nor Xoofff.
+    let whole = folder.join("whole");
+    fs::write(&whole, made::executable(&made::kernels())).unwrap();
     for dropped in [false, true] {
-        for (file, kind) in [(&program, "good"), (&flipped, "bad"), (&text, "bad")] {
+        for (file, kind) in [
+            (&whole, "good"),
+            (&program, "part"),
+            (&flipped, "bad"),
+            (&text, "bad"),
+        ] {
             let (found, verdict) = browser.audit(file, dropped);
             assert_eq!(found, kind, "{}: {verdict}", file.display());
         }
     }
+    browser.audit(&program, true);
+    browser.screenshot("audit-program");
+    let lines = browser.run("return document.getElementById('findings').textContent;");
+    let absent: Vec<&str> = lines
+        .as_str()
+        .unwrap()
+        .lines()
+        .filter(|line| line.contains("not found"))
+        .collect();
+    assert!(
+        !absent.is_empty()
+            && absent
+                .iter()
+                .all(|line| line.starts_with("veriplex_chacha") || line.starts_with("veriplex_xoofff")),
+        "{absent:?}"
+    );
     let (_, verdict) = browser.audit(&flipped, true);
     assert!(verdict.contains("1 of"), "{verdict}");
     browser.screenshot("audit-flipped");
