@@ -7,7 +7,6 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncBufRead, AsyncRead, AsyncWrite, ReadBuf};
 use veriplex_tunnel::Stream;
-use zeroize::Zeroize;
 
 /// How much is read of a connection at a time: what a tunnel takes at once.
 const PIECE_LEN: usize = 1 << 16;
@@ -105,15 +104,21 @@ impl Seal {
     }
 
     fn release(&mut self) {
-        self.piece[..self.filled].zeroize();
+        self.wipe();
         self.piece = Vec::new();
         (self.filled, self.written) = (0, 0);
+    }
+
+    /// All of it: an earlier read may have filled more than the last one.
+    fn wipe(&mut self) {
+        self.piece.fill(0);
+        zeroize::optimization_barrier(&self.piece);
     }
 }
 
 impl Drop for Seal {
     fn drop(&mut self) {
-        self.piece[..self.filled].zeroize();
+        self.wipe();
     }
 }
 
