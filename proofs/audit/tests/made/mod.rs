@@ -1,4 +1,4 @@
-//! A program with all kernels and nothing else, which the tests of the site audit.
+//! A program with all kernels and nothing else, which the tests of `veriplex-audit` and of the site audit.
 
 /// An executable with the proved bytes and one byte between the kernels, without sections and symbols.
 pub fn executable(kernels: &[Vec<u8>]) -> Vec<u8> {
