@@ -93,7 +93,7 @@ store-test: ## check and test the encrypted object store, which is a crate with 
 package: ## package the published crates, and build, test and use them elsewhere, with nothing of this repository beside them
 	@tests/package
 
-mutate: ## run mutation tests of rust/src and proofs/lift/src: survivors are those listed in tests/mutation (needs the registry); SHARD=0/40 for a part, JOBS=2 tests at a time
+mutate: ## run mutation tests of rust/src and proofs/lift/src: survivors are those listed in tests/mutation, where not-run.txt names the files that are left out (needs the registry); SHARD=0/40 for a part, JOBS=2 tests at a time
 	$(CARGO) run --quiet --locked --manifest-path tests/mutation/Cargo.toml -- --shard $(SHARD)
 
 reproducible: ## build program, library and packages twice, each time under other conditions, and compare every byte; SBOM, SHA256SUMS (needs cargo-auditable)

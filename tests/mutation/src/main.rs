@@ -19,11 +19,12 @@ veriplex-mutation [--shard K/N] [--package NAME] [--only TEXTS] [--again] [--tes
 
 Runs mutation tests of rust/src (veriplex) and proofs/lift/src (veriplex-lift), in a copy in target/mutation. Each mutant
 that no test kills must be in tests/mutation/survivors.txt with its reason; in a whole run each that is there must
-survive. Results: target/mutation/<package>.results, one line per mutant.
+survive. Files in tests/mutation/not-run.txt are left out. Results: target/mutation/<package>.results, one line per
+mutant.
 
   --shard    only the K-th of N parts, counted from 0
   --package  only this one
-  --only     only mutants with one of these texts in their names, with commas between
+  --only     only mutants with one of these texts in their names, with commas between, also in files that are left out
   --again    only those that were not killed the last time, or were not run
   --tests    only these test programs, with commas between; `lib` is the crate's own
   --list     build nothing, and print the mutants
@@ -79,6 +80,8 @@ struct Options {
     again: bool,
     list: bool,
     tests: Option<String>,
+    /// Files that are left out unless their mutants are asked for.
+    left_out: BTreeSet<String>,
 }
 
 impl Options {
@@ -132,7 +135,7 @@ fn options() -> Option<Options> {
 }
 
 fn main() -> ExitCode {
-    let Some(options) = options() else {
+    let Some(mut options) = options() else {
         eprint!("{USAGE}");
         return ExitCode::from(2);
     };
@@ -150,7 +153,13 @@ fn main() -> ExitCode {
     if !options.list {
         copy_tree(&root, &copy);
     }
-    let listed = listed(&std::fs::read_to_string(root.join("tests/mutation/survivors.txt")).unwrap());
+    let read = |name| std::fs::read_to_string(root.join("tests/mutation").join(name)).unwrap();
+    let listed = listed(&read("survivors.txt"));
+    options.left_out = read("not-run.txt")
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .map(str::to_owned)
+        .collect();
     let mut good = true;
     for package in &PACKAGES {
         if options.package.as_ref().is_none_or(|name| name == package.name) {
@@ -220,14 +229,20 @@ fn listed(text: &str) -> BTreeSet<String> {
 #[derive(Debug, Default)]
 struct Outcome {
     killed: usize,
-    /// Those of them that ran out of time.
+    /// Those of them that took too much processor time, and those that waited for ever.
     stopped: usize,
+    hung: usize,
     /// By name: the line, and whether a test reaches it.
     survived: BTreeMap<String, (usize, bool)>,
     uncompiled: usize,
     /// In functions that constants need.
     constant: usize,
     elsewhere: usize,
+    /// In files that are left out.
+    left_out: usize,
+    /// The names of all mutants, also those that are not run, and of their files.
+    all: BTreeSet<String>,
+    files: BTreeSet<String>,
 }
 
 fn test(options: &Options, package: &Package, root: &Path, copy: &Path, listed: &BTreeSet<String>) -> bool {
@@ -238,26 +253,35 @@ fn test(options: &Options, package: &Package, root: &Path, copy: &Path, listed: 
     };
     let unreached = outcome.survived.values().filter(|(_, reached)| !reached).count();
     println!(
-        "{}: {} killed, {} of them by their time; {} survive, {unreached} of them reached by no test\n\
-         not run: {} do not compile, {} are in constants, {} are not compiled here",
+        "{}: {} killed by a test that fails, {} by their processor time, {} because they wait for ever; {} survive, \
+         {unreached} of them reached by no test\n\
+         not run: {} do not compile, {} are in constants, {} are not compiled here, {} are in files of \
+         tests/mutation/not-run.txt",
         package.name,
-        outcome.killed,
+        outcome.killed - outcome.stopped - outcome.hung,
         outcome.stopped,
+        outcome.hung,
         outcome.survived.len(),
         outcome.uncompiled,
         outcome.constant,
-        outcome.elsewhere
+        outcome.elsewhere,
+        outcome.left_out
     );
     let folder = Path::new(package.root).parent().unwrap().to_str().unwrap();
-    let complaints = compare(&outcome, listed, folder, options.is_whole());
+    let complaints = compare(&outcome, listed, folder, options);
     for complaint in &complaints {
         println!("{complaint}");
     }
     complaints.is_empty()
 }
 
-/// What is wrong between the survivors and the list.
-fn compare(outcome: &Outcome, listed: &BTreeSet<String>, folder: &str, whole: bool) -> Vec<String> {
+/// The file of a mutant.
+fn file_of(name: &str) -> &str {
+    name.split(' ').next().unwrap()
+}
+
+/// What is wrong between the survivors and the lists.
+fn compare(outcome: &Outcome, listed: &BTreeSet<String>, folder: &str, options: &Options) -> Vec<String> {
     let new = outcome
         .survived
         .iter()
@@ -270,12 +294,32 @@ fn compare(outcome: &Outcome, listed: &BTreeSet<String>, folder: &str, whole: bo
             };
             format!("not in tests/mutation/survivors.txt (line {line}, {why}): {name}")
         });
+    let here = |names: &BTreeSet<String>| -> Vec<String> {
+        let names = names.iter().filter(|name| name.starts_with(folder));
+        names.cloned().collect()
+    };
     // A part of the mutants says nothing about the others.
-    let gone = listed
+    let killed = |name: &String| {
+        options.is_whole()
+            && !options.left_out.contains(file_of(name))
+            && !outcome.survived.contains_key(name)
+    };
+    let (listed, left_out) = (here(listed), here(&options.left_out));
+    let gone = listed.iter().filter_map(|name| {
+        let what = if !outcome.all.contains(name) {
+            "no mutant has this name"
+        } else if killed(name) {
+            "killed"
+        } else {
+            return None;
+        };
+        Some(format!("in tests/mutation/survivors.txt, but {what}: {name}"))
+    });
+    let no_files = left_out
         .iter()
-        .filter(|name| whole && name.starts_with(folder) && !outcome.survived.contains_key(*name))
-        .map(|name| format!("in tests/mutation/survivors.txt, but killed or gone: {name}"));
-    new.chain(gone).collect()
+        .filter(|file| !outcome.files.contains(*file))
+        .map(|file| format!("in tests/mutation/not-run.txt, but without mutants: {file}"));
+    new.chain(gone).chain(no_files).collect()
 }
 
 /// Runs the mutants of a package in the copy, which is not mutated. None if they were only to be listed.
@@ -313,8 +357,14 @@ fn run_package(
         None => Some(0),
         Some(texts) => texts.split(',').position(|text| name.contains(text)),
     };
+    let mut outcome = Outcome::default();
     for (i, mutant) in all.mutants.iter_mut().enumerate() {
+        let left_out = options.only.is_none() && options.left_out.contains(file_of(&mutant.name));
+        outcome.left_out += usize::from(left_out);
+        outcome.files.insert(file_of(&mutant.name).to_owned());
+        outcome.all.insert(mutant.name.clone());
         mutant.chosen = i % options.shard.1 == options.shard.0
+            && !left_out
             && asked_for(&mutant.name).is_some()
             && !killed_names.contains(mutant.name.as_str());
     }
@@ -322,7 +372,6 @@ fn run_package(
     let programs = all.build(copy, package, target, &options.programs(package));
 
     let mut log: String = killed.iter().map(|line| format!("{line}\n")).collect();
-    let mut outcome = Outcome::default();
     let mut to_run = Vec::new();
     for (i, mutant) in all.mutants.iter().enumerate().filter(|(_, mutant)| mutant.chosen) {
         let (word, count) = if !mutant.compiled {
@@ -358,6 +407,7 @@ fn run_package(
         let line = if let Some((test, end)) = killer {
             outcome.killed += 1;
             outcome.stopped += usize::from(end == run::End::Stopped);
+            outcome.hung += usize::from(end == run::End::Hung);
             format!("killed\t{}\t{}\t{end:?}\n", mutant.name, tests[test].title())
         } else {
             outcome
@@ -436,13 +486,16 @@ mod tests { fn not_mutated() -> u8 { 1 } #[test] fn it() { assert_eq!(not_mutate
             &copy.join("Cargo.lock"),
             "version = 4\n[[package]]\nname = \"toy\"\nversion = \"0.0.0\"\n",
         );
-        compile::write(&copy.join("src/lib.rs"), LIB);
         compile::write(&copy.join("tests/toy.rs"), TESTS);
-        let options = Options {
+        let run = |options: &Options| {
+            compile::write(&copy.join("src/lib.rs"), LIB);
+            run_package(options, &TOY, &copy, &out, &out.join("target")).unwrap()
+        };
+        let mut options = Options {
             shard: (0, 1),
             ..Options::default()
         };
-        let outcome = run_package(&options, &TOY, &copy, &out, &out.join("target")).unwrap();
+        let outcome = run(&options);
         let survived: Vec<(&str, bool)> = outcome
             .survived
             .iter()
@@ -471,17 +524,29 @@ mod tests { fn not_mutated() -> u8 { 1 } #[test] fn it() { assert_eq!(not_mutate
 
         let name = "src/lib.rs is_small: x < LIMIT: < => <=".to_owned();
         let others = outcome.survived.keys().filter(|other| **other != name).cloned();
-        let complaints = compare(
-            &outcome,
-            &others.chain(["src/lib.rs gone".to_owned()]).collect(),
-            "src",
-            true,
+        let gone = ["src/lib.rs gone", "src/lib.rs next: body => 0"];
+        let listed = others.chain(gone.map(str::to_owned)).collect();
+        options.left_out = ["src/gone.rs", "other/src/lib.rs"].map(str::to_owned).into();
+        let complaints = compare(&outcome, &listed, "src", &options);
+        let list = "in tests/mutation/survivors.txt, but";
+        assert_eq!(
+            complaints,
+            [
+                format!("not in tests/mutation/survivors.txt (line 5, no test fails): {name}"),
+                format!("{list} no mutant has this name: {}", gone[0]),
+                format!("{list} killed: {}", gone[1]),
+                "in tests/mutation/not-run.txt, but without mutants: src/gone.rs".to_owned(),
+            ]
         );
-        assert_eq!(complaints.len(), 2, "{complaints:?}");
-        assert!(
-            complaints[0].ends_with(&name) && complaints[1].ends_with("src/lib.rs gone"),
-            "{complaints:?}"
-        );
+
+        // A file that is left out says nothing about its mutants, unless they are asked for.
+        options.left_out = ["src/lib.rs".to_owned()].into();
+        assert_eq!(compare(&outcome, &listed, "src", &options).len(), 2);
+        let none = run(&options);
+        assert_eq!((none.left_out, none.killed), (none.all.len(), 0));
+        options.only = Some("src/lib.rs next".to_owned());
+        let some = run(&options);
+        assert_eq!((some.left_out, some.killed), (0, 5));
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Runs tests, each in its own process.
+//! Runs tests, each in its own process. Their limits count processor time, which does not depend on what else the machine
+//! does. It is read from `/proc`: this program needs Linux.
 
 use std::collections::{BTreeMap, HashSet};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
@@ -18,7 +19,10 @@ const MEMORY: u64 = 8 << 20;
 pub struct Test {
     program: Program,
     pub name: String,
+    /// On processors, with the processes that it started.
     time: Duration,
+    /// On the clock.
+    clock: Duration,
     /// The mutants that it reaches.
     pub reaches: HashSet<usize>,
 }
@@ -34,8 +38,81 @@ impl Test {
 pub enum End {
     Passed,
     Failed,
-    /// It took too long, as a loop without an end does.
+    /// It took too much processor time, as a loop without an end does.
     Stopped,
+    /// It waited for what did not come.
+    Hung,
+    /// Something else ended it, which says nothing about the mutant.
+    Lost,
+}
+
+impl End {
+    /// From what a process returned or the signal that ended it, the time it took, and its limit.
+    fn of(code: Option<i32>, signal: Option<i32>, used: Duration, limit: Duration) -> Self {
+        match (code, signal) {
+            (Some(0), _) => Self::Passed,
+            _ if used >= limit => Self::Stopped,
+            // SIGHUP, SIGINT, SIGKILL, SIGTERM.
+            (_, Some(1 | 2 | 9 | 15)) => Self::Lost,
+            _ => Self::Failed,
+        }
+    }
+}
+
+/// The unit of time in `/proc`.
+const TICK: Duration = Duration::from_millis(10);
+
+/// A line of `/proc/*/stat`.
+struct Stat {
+    state: char,
+    group: u32,
+    /// Processor time, with that of the processes below it that ended.
+    used: Duration,
+}
+
+impl Stat {
+    fn read(path: &Path) -> Option<Self> {
+        Self::parse(&std::fs::read_to_string(path).ok()?)
+    }
+
+    fn parse(line: &str) -> Option<Self> {
+        // The name before the last bracket may contain spaces and brackets.
+        let (_, rest) = line.rsplit_once(") ")?;
+        let fields: Vec<&str> = rest.split(' ').collect();
+        let ticks = fields.get(11..15)?.iter().map(|field| field.parse::<u32>().ok());
+        Some(Self {
+            state: fields[0].chars().next()?,
+            group: fields[2].parse().ok()?,
+            used: TICK * ticks.sum::<Option<u32>>()?,
+        })
+    }
+}
+
+/// The processor time of a group of processes, and whether one of their threads runs or would if a processor were free.
+fn activity(group: u32) -> (Duration, bool) {
+    let (mut used, mut awake) = (Duration::ZERO, false);
+    let numbered = |folder: &Path| -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(folder).into_iter().flatten();
+        let is_number = |path: &PathBuf| {
+            path.file_name()
+                .is_some_and(|name| name.as_encoded_bytes()[0].is_ascii_digit())
+        };
+        entries
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .filter(is_number)
+            .collect()
+    };
+    for process in numbered(Path::new("/proc")) {
+        let Some(stat) = Stat::read(&process.join("stat")).filter(|stat| stat.group == group) else {
+            continue;
+        };
+        used += stat.used;
+        awake |= numbered(&process.join("task"))
+            .iter()
+            .filter_map(|thread| Stat::read(&thread.join("stat")))
+            .any(|thread| matches!(thread.state, 'R' | 'D'));
+    }
+    (used, awake)
 }
 
 fn command(program: &Program, package: &Package, seconds: u64) -> Command {
@@ -43,7 +120,8 @@ fn command(program: &Program, package: &Package, seconds: u64) -> Command {
     command
         .args([
             "-c",
-            "ulimit -v \"$1\" -t \"$2\" -c 0; shift 2; exec \"$@\"",
+            // One by one: dash takes the first of several, and is silent about the others.
+            "ulimit -v \"$1\" && ulimit -t \"$2\" && ulimit -c 0 && shift 2 && exec \"$@\"",
             "sh",
         ])
         .args([MEMORY.to_string(), seconds.to_string()])
@@ -69,33 +147,64 @@ fn stop(child: &mut Child) {
     let _ = child.wait();
 }
 
-fn run(test: &Test, package: &Package, mutant: &str) -> (End, Duration) {
-    // Processor time, since the machine may do other work, and much more of the clock's for what waits.
-    let seconds = test.time.as_secs() * 3 + 4;
-    let mut command = command(&test.program, package, seconds);
+/// How long a test that has used up its time on the clock may do nothing.
+const IDLE: Duration = Duration::from_secs(10);
+
+/// How it ended, its processor time, and its time on the clock.
+fn run(test: &Test, package: &Package, mutant: &str) -> (End, Duration, Duration) {
+    let seconds = (test.time * 3).as_secs() + 4;
+    // The kernel counts less exactly than `/proc` does, and each process by itself.
+    let mut command = command(&test.program, package, seconds * 2);
     command
         .args(["--exact", &test.name, "--test-threads=1", "-q"])
         .stdout(Stdio::null());
     command.env("VERIPLEX_MUTANT", mutant);
+    wait(
+        command.spawn().expect("a test"),
+        Duration::from_secs(seconds),
+        test.clock * 20 + Duration::from_secs(20),
+    )
+}
+
+/// Waits for a process that leads its group. After so long on the clock it must do something, or want to: on a busy
+/// machine a test that does takes as long as it takes.
+fn wait(mut child: Child, limit: Duration, clock: Duration) -> (End, Duration, Duration) {
+    let stat = PathBuf::from(format!("/proc/{}/stat", child.id()));
     let start = Instant::now();
-    let mut child = command.spawn().expect("a test");
-    let mut pause = Duration::from_micros(500);
+    let (mut pause, mut longest) = (Duration::from_micros(500), Duration::from_millis(20));
+    let mut last: Option<(Duration, Instant)> = None;
     loop {
-        if let Some(status) = child.try_wait().expect("a test") {
-            let end = match status.code() {
-                Some(0) => End::Passed,
-                // SIGXCPU and what follows it.
-                None if matches!(status.signal(), Some(24 | 9)) => End::Stopped,
-                _ => End::Failed,
-            };
-            return (end, start.elapsed());
+        // Before `try_wait`, which removes the file.
+        let now = Stat::read(&stat).expect("a file of Linux");
+        if now.state == 'Z'
+            && let Some(status) = child.try_wait().expect("a test")
+        {
+            let end = End::of(status.code(), status.signal(), now.used, limit);
+            return (end, now.used, start.elapsed());
         }
-        if start.elapsed() > Duration::from_secs(seconds * 10 + 20) {
+        let (mut used, mut awake) = (now.used, true);
+        let late = start.elapsed() > clock;
+        if late || start.elapsed() > limit {
+            (used, awake) = activity(child.id());
+            longest = Duration::from_millis(200);
+        }
+        if used >= limit {
             stop(&mut child);
-            return (End::Stopped, start.elapsed());
+            return (End::Stopped, used, start.elapsed());
+        }
+        if late {
+            match last {
+                Some((before, since)) if !awake && used == before => {
+                    if since.elapsed() > IDLE {
+                        stop(&mut child);
+                        return (End::Hung, used, start.elapsed());
+                    }
+                }
+                _ => last = Some((used, Instant::now())),
+            }
         }
         std::thread::sleep(pause);
-        pause = (pause * 2).min(Duration::from_millis(20));
+        pause = (pause * 2).min(longest);
     }
 }
 
@@ -124,6 +233,7 @@ fn list(programs: &[Program], package: &Package) -> Vec<Test> {
                     program: program.clone(),
                     name,
                     time: Duration::from_secs(100),
+                    clock: Duration::from_secs(100),
                     reaches: HashSet::new(),
                 }),
         );
@@ -167,9 +277,13 @@ pub fn measure(programs: &[Program], package: &Package, folder: &Path) -> Vec<Te
             return;
         }
         let file = folder.join(number.fetch_add(1, Ordering::Relaxed).to_string());
-        let (end, time) = run(&test, package, file.to_str().unwrap());
-        assert!(end == End::Passed, "{} fails without a mutant", test.title());
-        test.time = time;
+        let (end, time, clock) = run(&test, package, file.to_str().unwrap());
+        assert!(
+            end == End::Passed,
+            "without a mutant {} ends thus: {end:?}",
+            test.title()
+        );
+        (test.time, test.clock) = (time, clock);
         test.reaches = reached(&file);
         done.lock().unwrap().push(test);
     });
@@ -227,8 +341,10 @@ pub fn kill(
     order.extend(rest);
     let number = mutant.to_string();
     for &test in &order {
-        let (end, _) = run(&tests[test], package, &number);
-        if end != End::Passed {
+        let (end, ..) = run(&tests[test], package, &number);
+        if end == End::Lost {
+            eprintln!("ended from elsewhere: {}", tests[test].title());
+        } else if end != End::Passed {
             let mut killers = killers.lock().unwrap();
             let list = killers.entry(function).or_default();
             list.retain(|&other| other != test);
@@ -243,4 +359,118 @@ pub fn kill(
         }
     }
     (None, !order.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn ends() {
+        let of = |code, signal, used: Duration| End::of(code, signal, used, SECOND * 4);
+        assert_eq!(of(Some(0), None, SECOND * 9), End::Passed);
+        assert_eq!(of(Some(101), None, SECOND), End::Failed);
+        // SIGABRT: a stack that is too deep, or no memory.
+        assert_eq!(of(None, Some(6), SECOND), End::Failed);
+        assert_eq!(of(None, Some(9), SECOND), End::Lost);
+        assert_eq!(of(None, Some(9), SECOND * 4), End::Stopped);
+        assert_eq!(of(Some(101), None, SECOND * 4), End::Stopped);
+    }
+
+    #[test]
+    fn limits_hold() {
+        let shell = Program {
+            name: String::new(),
+            path: "/bin/sh".into(),
+            folder: "/".into(),
+        };
+        let output = command(&shell, &crate::PACKAGES[0], 7)
+            .args(["-c", "ulimit -v; ulimit -t; ulimit -c"])
+            .output();
+        assert_eq!(output.unwrap().stdout, format!("{MEMORY}\n7\n0\n").as_bytes());
+    }
+
+    #[test]
+    fn lines_of_proc() {
+        let line = "12 (a b) c) S 1 77 12 0 -1 4194560 1 2 3 4 100 20 3 4 20 0 1 0 5";
+        let stat = Stat::parse(line).unwrap();
+        assert_eq!((stat.state, stat.group, stat.used), ('S', 77, TICK * 127));
+        assert!(Stat::parse("12 (a) S 1 2").is_none());
+        assert_eq!(
+            activity(u32::MAX),
+            (Duration::ZERO, false),
+            "a group that does not exist"
+        );
+    }
+
+    /// A shell with `seconds` of processor time and a limit on the clock, in milliseconds.
+    fn shell(script: &str, seconds: u64, clock: u64) -> (End, Duration, Duration) {
+        let child = Command::new("sh")
+            .args(["-c", &format!("ulimit -t 20; {script}")])
+            .process_group(0)
+            .spawn()
+            .unwrap();
+        wait(child, Duration::from_secs(seconds), Duration::from_millis(clock))
+    }
+
+    /// A loop without an end, in the process and below it, is told from a failure.
+    #[test]
+    fn a_loop_is_stopped() {
+        for script in [
+            "while :; do :; done",
+            "sh -c 'while :; do :; done'; exit 1",
+            "while :; do sh -c :; done",
+        ] {
+            let (end, used, _) = shell(script, 1, 0);
+            assert!(
+                end == End::Stopped && used >= SECOND,
+                "{script}: {end:?} {used:?}"
+            );
+        }
+        assert_eq!(shell("exit 1", 1, 0).0, End::Failed);
+        assert_eq!(shell("kill -9 $$", 1, 0).0, End::Lost);
+    }
+
+    /// What waits longer than its time on the clock is stopped, with what it started, and only when it does nothing.
+    #[test]
+    fn a_wait_is_stopped() {
+        let (end, used, clock) = shell("sleep 1000", 4, 100);
+        assert_eq!(end, End::Hung);
+        assert!(
+            used < SECOND && clock >= IDLE && clock < IDLE * 6,
+            "{used:?} {clock:?}"
+        );
+        let now_and_then = format!("for round in 1 2 3 4; do sleep 4; {}; done", busy("20 * round"));
+        let (end, used, clock) = shell(&now_and_then, 4, 100);
+        assert_eq!(end, End::Passed, "{used:?}");
+        assert!(clock > IDLE, "{clock:?}");
+    }
+
+    /// Runs until the shell has used so many ticks.
+    fn busy(ticks: &str) -> String {
+        format!(
+            "used=0; while [ $used -lt $(({ticks})) ]; do read -r line < /proc/$$/stat; set -- $line; \
+             used=$((${{14}} + ${{15}})); done"
+        )
+    }
+
+    /// While other processes take all processors from it, a test takes long on the clock, and passes.
+    #[test]
+    fn a_busy_machine_stops_nothing() {
+        let processors = std::thread::available_parallelism().unwrap().get();
+        let loops = (0..processors * 8).map(|_| {
+            Command::new("sh")
+                .args(["-c", "ulimit -t 60; while :; do :; done"])
+                .process_group(0)
+                .spawn()
+                .unwrap()
+        });
+        let mut others: Vec<Child> = loops.collect();
+        let (end, used, clock) = shell(&busy("150"), 4, 1);
+        others.iter_mut().for_each(stop);
+        assert_eq!(end, End::Passed, "{used:?}");
+        assert!(clock > IDLE, "not busy: {used:?} {clock:?}");
+    }
 }
