@@ -282,7 +282,9 @@ fn bad_input() {
         }
         let mut image = [0x5a; 64];
         for (sector_len, first, n, error) in [
+            (0, 0, 0, Error::BufferLength),
             (0, 0, 64, Error::BufferLength),
+            (15, 0, 0, Error::BufferLength),
             (15, 0, 60, Error::BufferLength),
             (16, 0, 63, Error::BufferLength),
             (48, 0, 64, Error::BufferLength),
@@ -453,6 +455,28 @@ fn shared_and_not_printed() {
     assert_eq!(adiantum.clone().encrypt_vec(b"", &[1; 100]).unwrap(), expected);
 }
 
+fn check_with_the_twin(key: &[u8; 32], tweak: &[u8], message: &[u8], rounds: usize) {
+    type Encrypt = fn(usize, &[u8], &[u8], &[u8]) -> Vec<u8>;
+    let ciphers: [(&str, bool, Encrypt); 3] = [
+        ("Adiantum", false, spec::adiantum::adiantum_encrypt),
+        ("HPolyC", false, spec::adiantum::hpolyc_encrypt),
+        ("HPolyC", true, spec::adiantum::hpolyc_go_encrypt),
+    ];
+    for (name, go, encrypt) in ciphers {
+        let cipher = cipher(&format!("{name}-XChaCha{rounds}-AES256"), go, key);
+        let expected = encrypt(rounds, key, tweak, message);
+        check(&*cipher, tweak, message, &expected);
+    }
+}
+
+/// With each number of bytes of the last block filled, and none.
+#[test]
+fn tweaks_of_any_length() {
+    for n in 0..=48 {
+        check_with_the_twin(&[7; 32], &counted(1, n), &[0x5a; 20], 8);
+    }
+}
+
 /// More often around the boundaries of NH's pieces.
 fn message() -> impl Strategy<Value = Vec<u8>> {
     let length = prop_oneof![
@@ -472,16 +496,7 @@ proptest! {
         message in message(),
         rounds in prop::sample::select(vec![8, 12, 20]),
     ) {
-        type Encrypt = fn(usize, &[u8], &[u8], &[u8]) -> Vec<u8>;
-        let ciphers: [(&str, bool, Encrypt); 3] = [
-            ("Adiantum", false, spec::adiantum::adiantum_encrypt),
-            ("HPolyC", false, spec::adiantum::hpolyc_encrypt),
-            ("HPolyC", true, spec::adiantum::hpolyc_go_encrypt),
-        ];
-        for (name, go, encrypt) in ciphers {
-            let expected = encrypt(rounds, &key, &tweak, &message);
-            check(&*cipher(&format!("{name}-XChaCha{rounds}-AES256"), go, &key), &tweak, &message, &expected);
-        }
+        check_with_the_twin(&key, &tweak, &message, rounds);
     }
 
     #[test]
