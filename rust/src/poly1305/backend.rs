@@ -128,9 +128,7 @@ impl Backend {
     ///
     /// [`Error::SelfTest`] if one differs.
     pub fn self_test(self) -> Result<(), Error> {
-        let blocks_first = [self.block_len(), 64, 32, 16];
-        let tag = |key: &[u8; KEY_LEN], message: &[u8], sizes: &[usize]| {
-            let tag = self.auth(key, message);
+        known_answers(self.block_len(), |key, message, sizes| {
             let mut poly = Poly1305::on(self, key, 0);
             let mut rest = message;
             for &size in sizes {
@@ -139,39 +137,50 @@ impl Backend {
                 rest = after;
             }
             poly.update(rest);
-            (tag == poly.finalize()).then_some(tag).ok_or(Error::SelfTest)
-        };
-        let is = |tag: [u8; TAG_LEN], known: u128| {
-            (tag == known.to_be_bytes()).then_some(()).ok_or(Error::SelfTest)
-        };
-
-        for sizes in [blocks_first.as_slice(), &[32, 64, 16, 8, 4, 2, 1, 1, 1, 1, 1]] {
-            is(
-                tag(&NACL_KEY, &NACL_MESSAGE, sizes)?,
-                0xf3ff_c770_3f94_00e5_2a7d_fb4b_3d33_05d9,
-            )?;
-        }
-
-        let mut key = [0; KEY_LEN];
-        key[0] = 2;
-        is(tag(&key, &[0xff; 16], &blocks_first)?, 3 << 120)?;
-        // With r = 1 the sum passes 2^130 by the carry of a block's addition alone.
-        key[0] = 1;
-        let mut carries = [0xff; 80];
-        carries[32..48].fill(0);
-        carries[32] = 1;
-        carries[64..].fill(0);
-        is(tag(&key, &carries, &blocks_first)?, 8 << 120)?;
-
-        let mut tags = [[0; TAG_LEN]; 256];
-        for (n, entry) in (0..=u8::MAX).zip(&mut tags) {
-            let mut key = [0xff; KEY_LEN];
-            key[..16].fill(n);
-            *entry = tag(&key, &[n; 256][..usize::from(n)], &blocks_first)?;
-        }
-        let total = tag(&TOTAL_KEY, tags.as_flattened(), &blocks_first)?;
-        is(total, 0xc69d_c3b9_75ee_5f6b_2899_5794_4127_d75e)
+            [self.auth(key, message), poly.finalize()]
+        })
     }
+}
+
+/// The self-test, of a function that computes a tag in one call and in pieces of these sizes and the rest.
+fn known_answers(
+    block_len: usize,
+    mut tags: impl FnMut(&[u8; KEY_LEN], &[u8], &[usize]) -> [[u8; TAG_LEN]; 2],
+) -> Result<(), Error> {
+    let blocks_first = [block_len, 64, 32, 16];
+    let mut tag = |key: &[u8; KEY_LEN], message: &[u8], sizes: &[usize]| {
+        let [whole, pieces] = tags(key, message, sizes);
+        (whole == pieces).then_some(whole).ok_or(Error::SelfTest)
+    };
+    let is =
+        |tag: [u8; TAG_LEN], known: u128| (tag == known.to_be_bytes()).then_some(()).ok_or(Error::SelfTest);
+
+    for sizes in [blocks_first.as_slice(), &[32, 64, 16, 8, 4, 2, 1, 1, 1, 1, 1]] {
+        is(
+            tag(&NACL_KEY, &NACL_MESSAGE, sizes)?,
+            0xf3ff_c770_3f94_00e5_2a7d_fb4b_3d33_05d9,
+        )?;
+    }
+
+    let mut key = [0; KEY_LEN];
+    key[0] = 2;
+    is(tag(&key, &[0xff; 16], &blocks_first)?, 3 << 120)?;
+    // With r = 1 the sum passes 2^130 by the carry of a block's addition alone.
+    key[0] = 1;
+    let mut carries = [0xff; 80];
+    carries[32..48].fill(0);
+    carries[32] = 1;
+    carries[64..].fill(0);
+    is(tag(&key, &carries, &blocks_first)?, 8 << 120)?;
+
+    let mut tags = [[0; TAG_LEN]; 256];
+    for (n, entry) in (0..=u8::MAX).zip(&mut tags) {
+        let mut key = [0xff; KEY_LEN];
+        key[..16].fill(n);
+        *entry = tag(&key, &[n; 256][..usize::from(n)], &blocks_first)?;
+    }
+    let total = tag(&TOTAL_KEY, tags.as_flattened(), &blocks_first)?;
+    is(total, 0xc69d_c3b9_75ee_5f6b_2899_5794_4127_d75e)
 }
 
 impl fmt::Debug for Backend {
@@ -326,6 +335,30 @@ mod tests {
         assert_eq!(reduce(7, 0), 7);
     }
 
+    /// One wrong answer, in one call, in pieces or in both, is enough to fail.
+    #[test]
+    fn the_self_test_sees_each_wrong_answer() {
+        let backend = Backend::PORTABLE_64;
+        let run = |wrong: Option<(usize, [u8; 2])>| {
+            let mut calls = 0;
+            let result = known_answers(backend.block_len(), |key, message, _| {
+                let mut tags = [backend.auth(key, message); 2];
+                for (i, tag) in tags.iter_mut().enumerate() {
+                    tag[7] ^= wrong.map_or(0, |(call, bits)| if call == calls { bits[i] } else { 0 });
+                }
+                calls += 1;
+                tags
+            });
+            (result, calls)
+        };
+        assert_eq!(run(None), (Ok(()), 261));
+        for call in 0..261 {
+            for bits in [[1, 0], [0, 1], [1, 1]] {
+                assert_eq!(run(Some((call, bits))).0, Err(Error::SelfTest), "{call} {bits:?}");
+            }
+        }
+    }
+
     /// A backend that fails is skipped; if all fail, the result is an error and no tag. This is the only test in this
     /// program that may use the chosen backend.
     #[test]
@@ -336,6 +369,7 @@ mod tests {
         assert_eq!(choose(|_| false), NONE);
 
         assert_eq!(Backend::current(), Ok(best));
+        assert_eq!(CHOSEN.load(Ordering::Relaxed), 1, "it is kept");
         assert_eq!(Backend::failed().unwrap().count(), 0);
         CHOSEN.store(2, Ordering::Relaxed);
         assert_eq!(Backend::current(), Ok(other));
