@@ -1,10 +1,14 @@
 //! `veriplex-tools spec`: establishes everything that is claimed about `spec/cryptol`.
 //!
-//! Cryptol is an interpreter, so a permutation takes about half a second, and a solver gets a large term for one. So
-//! everything outside AES runs on a copy, `table`, whose `AES.cry` differs in two definitions: the S-box is looked up in
-//! `fips197_table`, and a column is multiplied by doublings. Two properties proved on the original text say that this
-//! makes no difference: `sub_byte_is_fips197_table` and `mix_column_is_by_doubling`. Evaluation takes half the time,
-//! and proofs about one permutation take seconds instead of minutes.
+//! Cryptol is an interpreter: a permutation takes half a second, a byte of the duplex two milliseconds, and a solver
+//! gets a large term for one. So two copies of the specification differ from it in definitions that compute the
+//! same faster. Properties of the original text say that they are the same:
+//!
+//! - `table`: `AES.cry` looks the S-box up in `fips197_table` (`sub_byte_is_fips197_table`), multiplies a column by doublings
+//!   (`mix_column_is_by_doubling`), and computes a round by four lookups for each column (`column_is_sum_of_bytes`,
+//!   `shift_rows_is_a_permutation`). What is proved about anything but AES runs on it.
+//! - `blocks`: in addition, `Duplex.cry` takes a block at a time (`by_blocks_is_by_bytes...`, proved within a block, beyond it
+//!   checked on random inputs). Known answers and what is checked on random inputs run on it.
 
 mod cases;
 mod cross;
@@ -23,6 +27,13 @@ use std::{fs, io};
 
 /// How long one proof or one batch may take.
 pub const TIMEOUT: Duration = Duration::from_secs(10 * 60);
+
+/// A round with `t_table`. The indices are those of `shift_rows_is_a_permutation`.
+const ROUND_BY_TABLE: &str = "\
+aes_round_core x = column 0 5 10 15 # column 4 9 14 3 # column 8 13 2 7 # column 12 1 6 11
+  where
+    column : [4] -> [4] -> [4] -> [4] -> [4][8]
+    column a b c d = split (t_table @ (x @ a) ^ (t_table @ (x @ b) >>> 8) ^ (t_table @ (x @ c) >>> 16) ^ (t_table @ (x @ d) >>> 24))";
 
 /// Where the modules are, below `spec/cryptol`.
 const FOLDERS: [&str; 3] = ["", "isa/", "test/"];
@@ -105,6 +116,8 @@ pub struct Folders {
     pub text: PathBuf,
     /// The copy with the faster AES.
     pub table: PathBuf,
+    /// The copy with the faster AES and the faster duplex.
+    pub blocks: PathBuf,
     /// Scripts and their output.
     pub scripts: PathBuf,
 }
@@ -119,6 +132,7 @@ impl Folders {
         }
         let folders = Folders {
             table: target.join("table"),
+            blocks: target.join("blocks"),
             scripts: target.join("scripts"),
             text,
         };
@@ -126,10 +140,47 @@ impl Folders {
         let tests = fs::read_to_string(folders.text.join("test/TestAES.cry"))?;
         let table = between(&tests, "fips197_table =", "property")?;
         let by_doubling = between(&tests, "by_doubling [a, b, c, d] =", "property")?;
-        let sub_byte = format!("sub_byte x = table @ x\n\ntable : [256][8]\ntable ={table}");
-        let mix_column = format!("mix_column [a, b, c, d] ={by_doubling}");
-        let faster = [("sub_byte x =", &*sub_byte), ("mix_column column =", &mix_column)];
-        copy(&folders.text, &folders.table, &faster)?;
+        let t_table = cryptol::value(&folders.text, "test/TestAES.cry", "t_table", &folders.scripts)?;
+        let aes = [
+            (
+                "sub_byte x =",
+                format!("sub_byte x = table @ x\n\ntable : [256][8]\ntable ={table}"),
+            ),
+            (
+                "mix_column column =",
+                format!("mix_column [a, b, c, d] ={by_doubling}"),
+            ),
+            (
+                "aes_round_core x =",
+                format!("{ROUND_BY_TABLE}\n\nt_table : [256][32]\nt_table = {t_table}"),
+            ),
+        ];
+        copy(&folders.text, &folders.table)?;
+        redefine(&folders.table.join("AES.cry"), &aes)?;
+
+        let tests = fs::read_to_string(folders.text.join("test/TestDuplex.cry"))?;
+        let by_blocks = format!(
+            "by_blocks :{}",
+            between(&tests, "by_blocks :", "absorb_by_blocks d")?
+        );
+        let mut duplex = Vec::new();
+        for (name, arguments) in [
+            ("absorb", " d bytes "),
+            ("squeeze", " d "),
+            ("encrypt", " d plaintext "),
+            ("decrypt", " d ciphertext "),
+        ] {
+            let body = between(&tests, &format!("{name}_by_blocks{arguments}"), "\n")?;
+            duplex.push((
+                format!("{name}{arguments}="),
+                format!("{name}{arguments}{}", body.trim_start()),
+            ));
+        }
+        copy(&folders.table, &folders.blocks)?;
+        let path = folders.blocks.join("Duplex.cry");
+        redefine(&path, &duplex)?;
+        let source = fs::read_to_string(&path)?;
+        fs::write(&path, format!("{source}\n{by_blocks}"))?;
         Ok(folders)
     }
 }
@@ -148,21 +199,28 @@ fn between<'a>(text: &'a str, start: &str, end: &str) -> io::Result<&'a str> {
     }
 }
 
-/// Copies the specification, with definitions in AES.cry replaced. Each is found by how it begins.
-fn copy(from: &Path, to: &Path, definitions: &[(&str, &str)]) -> io::Result<()> {
+/// Copies the specification.
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
     for folder in FOLDERS {
         fs::create_dir_all(to.join(folder))?;
         for name in modules(&from.join(folder))? {
             fs::copy(from.join(folder).join(&name), to.join(folder).join(&name))?;
         }
     }
-    let mut aes = fs::read_to_string(from.join("AES.cry"))?;
+    Ok(())
+}
+
+/// Replaces definitions in a module. Each is found by how it begins, and ends where the documentation of the next one or
+/// a heading begins.
+fn redefine(path: &Path, definitions: &[(impl AsRef<str>, String)]) -> io::Result<()> {
+    let mut source = fs::read_to_string(path)?;
     for (start, definition) in definitions {
-        // A definition ends where the documentation of the next one begins.
-        let old = format!("\n{start}{}", between(&aes, start, "/**")?);
-        aes = aes.replace(&old, &format!("\n{definition}\n"));
+        let start = start.as_ref();
+        let rest = between(&source, start, "\n/**")?;
+        let rest = rest.split("\n// --").next().unwrap_or(rest);
+        source = source.replace(&format!("\n{start}{rest}"), &format!("\n{definition}\n"));
     }
-    fs::write(to.join("AES.cry"), aes)
+    fs::write(path, source)
 }
 
 /// The names of the Cryptol files in a folder.
@@ -235,7 +293,11 @@ fn properties(list: &str) -> io::Result<Vec<Property>> {
 impl Property {
     fn job(&self, folders: &Folders) -> Job {
         let Property { module, name, method } = self;
-        let aes = module == "TestAES";
+        let folder = match (&**module, method) {
+            ("TestAES", _) => &folders.text,
+            ("TestDuplex", _) | (_, Method::Prove) => &folders.table,
+            _ => &folders.blocks,
+        };
         let (method, command, verdict): (String, String, cryptol::Verdict) = match method {
             Method::Prove => (
                 "prove".into(),
@@ -262,7 +324,7 @@ impl Property {
         Job {
             name: format!("{module} {name}"),
             method,
-            folder: if aes { &folders.text } else { &folders.table }.clone(),
+            folder: folder.clone(),
             script: format!(":load {path}\n{command}"),
             verdict,
         }

@@ -252,7 +252,7 @@ pub fn jobs(
         room = room.saturating_sub(case.cost);
         batches.last_mut().expect("a batch").push(case);
     }
-    let folder = if on_text { &folders.text } else { &folders.table };
+    let folder = if on_text { &folders.text } else { &folders.blocks };
     let mut jobs = Vec::new();
     for (i, batch) in batches.iter().enumerate() {
         let module = format!("Answers_{name}_{i}");

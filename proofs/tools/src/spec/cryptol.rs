@@ -108,6 +108,23 @@ fn run(job: &Job, timeout: Duration, base: &Path) -> io::Result<Outcome> {
     })
 }
 
+/// The value of a name in a module, as Cryptol prints it.
+pub fn value(folder: &Path, module: &str, name: &str, scripts: &Path) -> io::Result<String> {
+    let job = Job {
+        name: name.into(),
+        method: "evaluate".into(),
+        folder: folder.into(),
+        script: format!(":load {module}\n{name}\n"),
+        verdict: Box::new(|output| {
+            quiet(output)?;
+            let lines = output.lines().filter(|line| !line.starts_with("Loading module "));
+            Ok(lines.collect::<Vec<_>>().join(" "))
+        }),
+    };
+    let outcome = run(&job, Duration::from_secs(60), &scripts.join(name))?;
+    outcome.result.map_err(io::Error::other)
+}
+
 /// There is neither an error nor a warning.
 pub fn quiet(output: &str) -> Result<(), String> {
     match output
