@@ -4,6 +4,8 @@ SECONDS = 60
 export CARGO STRICT
 # From a clean clone, what incremental builds store costs a fifth of the time to compile.
 export CARGO_INCREMENTAL ?= 0
+# Lines of code in backtraces cost another tenth.
+export CARGO_PROFILE_DEV_DEBUG ?= 0
 # The seed of the random inputs of `make isa`.
 SEED ?= $(shell date +%s)
 PACKAGES = build-essential coq cvc5 gcc-aarch64-linux-gnu libc6-dev-arm64-cross ocaml-findlib qemu-user valgrind z3
