@@ -1,7 +1,10 @@
 # Plants each defect in a copy and runs `make check` there. It must fail, in the named place.
 
+. ./lanes.sh
+
 # plant NAME FILE SED WANT: WANT is the lemma at which the compiler stops, or a message of the Makefile.
 plant() {
+  mine || return 0
   dir=build/mutants/$1
   rm -rf "$dir"; mkdir -p "$dir"
   cp -p Makefile statements.txt ./*.awk ./*.v ./*.vo "$dir"/

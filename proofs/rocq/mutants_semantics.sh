@@ -1,6 +1,8 @@
 # mutants_semantics.sh FOLDER, with the runs of veriplex-isa: plants defects in the semantics or the decoder of a copy,
 # and builds the executable semantics there. The comparison with CPU or library must notice each.
 
+. ./lanes.sh
+
 runs=$(cd "$1" && pwd) || exit 1
 
 # build NAME FILE SED
@@ -18,6 +20,7 @@ build() {
 
 # wrong NAME FILE SED ARCHITECTURE FORM: a run of this form must differ.
 wrong() {
+  mine || return 0
   if ! [ -e "$runs/code/$4/$5" ]; then echo "$1: skipped, because nothing has executed $4"; return; fi
   build "$1" "$2" "$3"
   log=$("$dir"/semantics runs "$runs" "$5") && { echo "$1: not found" >&2; exit 1; }
@@ -28,6 +31,7 @@ wrong() {
 
 # misread NAME FILE SED TEST: this test of proofs/lift/tests/rocq.rs must report that the decoders differ.
 misread() {
+  mine || return 0
   build "$1" "$2" "$3"
   log=$(VERIPLEX_SEMANTICS=$PWD/$dir/semantics ${CARGO:-cargo} test --quiet --package veriplex-lift --test rocq \
     -- --ignored --exact "$4" 2>&1) && { echo "$1: not found" >&2; exit 1; }

@@ -22,18 +22,27 @@ const RUNS: usize = 10_000;
 const BATCH: usize = 20;
 
 pub fn main(args: impl Iterator<Item = String>, root: &Path) -> ExitCode {
-    let options = Options::parse(args, &["--strict"], &["--runs"]);
+    let options = Options::parse(args, &["--strict"], &["--runs", "--first"]);
     subcommand("isa", options, &["cryptol"], |options| {
         let runs = options
             .value("--runs")
             .map_or_else(|| root.join("target/isa"), Into::into);
-        let (failed, skipped) = run(root, &runs)?;
+        let first = options
+            .value("--first")
+            .map_or(Ok(RUNS), str::parse)
+            .map_err(io::Error::other)?;
+        if first == 0 || first > RUNS || first % BATCH != 0 {
+            return Err(io::Error::other(format!(
+                "--first: a multiple of {BATCH} up to {RUNS}"
+            )));
+        }
+        let (failed, skipped) = run(root, &runs, first)?;
         Ok(failed == 0 && (skipped == 0 || !options.has("--strict")))
     })
 }
 
 /// How many comparisons failed, and how many architectures or forms were not executed.
-fn run(root: &Path, runs: &Path) -> io::Result<(usize, usize)> {
+fn run(root: &Path, runs: &Path, first: usize) -> io::Result<(usize, usize)> {
     let runs = runs.canonicalize()?;
     let folders = Folders::make(root)?;
     let (mut jobs, mut wrong, mut skipped) = (Vec::new(), Vec::new(), 0);
@@ -63,7 +72,7 @@ fn run(root: &Path, runs: &Path) -> io::Result<(usize, usize)> {
                 );
                 skipped += 1;
             } else {
-                jobs.push(job(&folders, architecture, &folder, form)?);
+                jobs.push(job(&folders, architecture, &folder, form, first)?);
             }
         }
     }
@@ -72,7 +81,10 @@ fn run(root: &Path, runs: &Path) -> io::Result<(usize, usize)> {
     for why in wrong {
         println!("FAILED: {why}");
     }
-    println!("\n{} forms, {failed} failed, {skipped} skipped", jobs.len());
+    println!(
+        "\n{} forms, {first} of {RUNS} runs of each, {failed} failed, {skipped} skipped",
+        jobs.len()
+    );
     Ok((failed, skipped))
 }
 
@@ -109,23 +121,23 @@ fn signatures(source: &str) -> impl Iterator<Item = &str> {
         .flat_map(|(names, _)| names.split(", "))
 }
 
-/// A job that compares one form's runs.
-fn job(folders: &Folders, architecture: &str, runs: &Path, form: &str) -> io::Result<Job> {
+/// A job that compares one form's first runs.
+fn job(folders: &Folders, architecture: &str, runs: &Path, form: &str, first: usize) -> io::Result<Job> {
     let file = runs.join(form);
     let mut script = format!(":load test/Forms{architecture}.cry\n");
     let runs = fs::read(&file)?;
-    for batch in runs.chunks(runs.len() / RUNS * BATCH) {
+    for batch in runs.chunks(runs.len() / RUNS * BATCH).take(first / BATCH) {
         let numbers: String = batch.chunks(runs.len() / RUNS / 2).flat_map(registers).collect();
         let _ = writeln!(script, "differing`{{{BATCH}}} form_{form} 0x{numbers}");
     }
     Ok(Job {
         name: format!("{architecture} {form}"),
-        method: format!("{RUNS} runs"),
+        method: format!("{first} runs"),
         folder: folders.table.clone(),
         script,
         verdict: Box::new(move |output| {
             cryptol::quiet(output)?;
-            let differing = answers(output).ok_or("no answers for all runs")?;
+            let differing = answers(output, first).ok_or("no answers for all runs")?;
             let count = differing.iter().filter(|&&differs| differs).count();
             match differing.iter().position(|&differs| differs) {
                 None => Ok("the same".into()),
@@ -136,7 +148,7 @@ fn job(folders: &Folders, architecture: &str, runs: &Path, form: &str) -> io::Re
 }
 
 /// Whether each run differs: the bits of the numbers that Cryptol prints, one number per batch.
-fn answers(output: &str) -> Option<Vec<bool>> {
+fn answers(output: &str, wanted: usize) -> Option<Vec<bool>> {
     let mut runs = Vec::new();
     for digits in output.lines().filter_map(|line| line.strip_prefix("0x")) {
         if digits.len() != BATCH / 4 {
@@ -147,7 +159,7 @@ fn answers(output: &str) -> Option<Vec<bool>> {
             runs.extend([8, 4, 2, 1].map(|bit| digit & bit != 0));
         }
     }
-    (runs.len() == RUNS).then_some(runs)
+    (runs.len() == wanted).then_some(runs)
 }
 
 /// An image as hexadecimal numbers: two vector registers and a general register of 8 bytes.
@@ -204,8 +216,8 @@ mod tests {
     fn only_whole_answers_are_read() {
         let zeros = format!("0x{}\n", "0".repeat(BATCH / 4));
         let all = zeros.repeat(RUNS / BATCH);
-        assert_eq!(answers(&format!("Loading\n{all}")), Some(vec![false; RUNS]));
-        let bits = answers(&all.replacen("0x0", "0x2", 2)).unwrap();
+        assert_eq!(answers(&format!("Loading\n{all}"), RUNS), Some(vec![false; RUNS]));
+        let bits = answers(&all.replacen("0x0", "0x2", 2), RUNS).unwrap();
         let differing: Vec<_> = (0..RUNS).filter(|&run| bits[run]).collect();
         assert_eq!(differing, [2, BATCH + 2]);
         for output in [
@@ -216,7 +228,7 @@ mod tests {
             &format!("{all}{zeros}"),
             &all.replacen("0x", "0x0", 1),
         ] {
-            assert_eq!(answers(output), None);
+            assert_eq!(answers(output, RUNS), None);
         }
     }
 }

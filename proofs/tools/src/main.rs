@@ -35,6 +35,7 @@ veriplex-tools COMMAND [OPTIONS]
   isa      compare spec/cryptol/isa with the runs of instructions that veriplex-isa wrote
            --strict     fail if cryptol is not installed, or an architecture or a form was not executed
            --runs DIR   where it wrote them, if not to target/isa
+           --first N    only the first N runs of each form
   lift     compare proofs/generated/lifted with what the code of this crate's build lifts to
   lifted-mutants  show that the theorems about lifted kernels are false for broken ones
            --strict     fail if cryptol is not installed
