@@ -211,6 +211,8 @@ fn end_of_command(text: &str) -> Option<usize> {
 fn lanes(theorem: &str) -> &'static str {
     if theorem.contains("_x16_lifted") {
         " A block here is a group of sixteen in a row, which the kernel works on side by side."
+    } else if theorem.contains("_x6_lifted") {
+        " A block here is a group of six in a row, which the kernel works on side by side."
     } else if ["_x2_lifted", "_x4_lifted", "_x8_lifted"]
         .iter()
         .any(|part| theorem.contains(part))

@@ -15,7 +15,12 @@ use crate::kernels;
 const WAYS: [(&str, &[&str], &str); 3] = [
     (
         "x86-64",
-        &["x86-64 kernels", "x86-64-vaes kernels", "x86-64-avx512 kernels"],
+        &[
+            "x86-64 kernels",
+            "x86-64-avx2 kernels",
+            "x86-64-vaes kernels",
+            "x86-64-avx512 kernels",
+        ],
         "on x86-64, if the CPU has AES and AVX (proved for ELF and Mach-O; the same source on Windows)",
     ),
     (

@@ -475,21 +475,29 @@ mod linked {
         after
     }
 
-    /// Blocks of `ChaCha`, each with the number of its lane. The numbers of the even lanes come first.
+    /// Blocks of `ChaCha`, each with the number of its lane: either the numbers of the even lanes come first, or there is
+    /// the last row of the first block before the rounds, and the numbers are in a row.
     fn expected_of_chacha(kernel: &Kernel, before: &Buffers) -> Buffers {
         let (rounds, lanes) = (kernel.name.strip_prefix("chacha").unwrap())
             .split_once("_xor_blocks_x")
             .unwrap();
         let (rounds, lanes): (usize, usize) = (rounds.parse().unwrap(), lanes.parse().unwrap());
         let mut after = before.clone();
-        let mut numbers: Vec<u64> = (before["numbers"].as_chunks().0.iter())
-            .map(|number| u64::from_le_bytes(*number))
-            .collect();
-        assert_eq!(numbers.len(), lanes);
+        let mut start = before["start"].clone();
+        let last_row = before.get("last_row");
+        let mut numbers: Vec<u64> = if let Some(last_row) = last_row {
+            start.extend(last_row);
+            let number = u64::from_le_bytes(*last_row.first_chunk().unwrap());
+            (0..lanes as u64).map(|lane| number.wrapping_add(lane)).collect()
+        } else {
+            let numbers = before["numbers"].as_chunks().0;
+            (0..lanes)
+                .map(|lane| u64::from_le_bytes(numbers[lane % 2 * (lanes / 2) + lane / 2]))
+                .collect()
+        };
         let data = after.get_mut("in_out").unwrap();
         for (block, lane) in data.as_chunks_mut::<64>().0.iter_mut().zip((0..lanes).cycle()) {
-            let number = &mut numbers[lane % 2 * (lanes / 2) + lane / 2];
-            let mut start = before["start"].clone();
+            let number = &mut numbers[lane];
             start[48..56].copy_from_slice(&number.to_le_bytes());
             let start: chacha::State = chacha::le_words(&start).try_into().unwrap();
             let stream = chacha::rounds(rounds, start)
@@ -499,8 +507,15 @@ mod linked {
             block.iter_mut().zip(stream).for_each(|(byte, of)| *byte ^= of);
             *number = number.wrapping_add(lanes as u64);
         }
-        let numbers = numbers.iter().flat_map(|number| number.to_le_bytes());
-        after.insert("numbers".to_owned(), numbers.collect());
+        if last_row.is_some() {
+            let number = &mut after.get_mut("last_row").unwrap()[..8];
+            number.copy_from_slice(&numbers[0].to_le_bytes());
+        } else {
+            let even = numbers.iter().step_by(2);
+            let odd = numbers.iter().skip(1).step_by(2);
+            let bytes = even.chain(odd).flat_map(|number| number.to_le_bytes());
+            after.insert("numbers".to_owned(), bytes.collect());
+        }
         after
     }
 

@@ -48,6 +48,7 @@ levels! { armv8 "../../rust/src/backend/aarch64/declarations.rs" }
 #[cfg(target_arch = "x86_64")]
 levels! {
     x86_64 "../../rust/src/backend/x86_64/declarations.rs",
+    avx2 "../../rust/src/backend/x86_64/avx2/declarations.rs",
     vaes "../../rust/src/backend/x86_64/vaes/declarations.rs",
     avx512 "../../rust/src/backend/x86_64/avx512/declarations.rs"
 }

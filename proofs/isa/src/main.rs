@@ -123,7 +123,9 @@ mod forms {
         vpternlogq_memory add_768 add_negative vpaddd_ymm_register vpaddd_ymm_memory vpaddd_zmm_register vpaddd_zmm_memory vpaddq_ymm_register
         vpaddq_ymm_memory vpaddq_zmm_register vpaddq_zmm_memory vpmuludq_ymm_register vpmuludq_ymm_memory
         vpmuludq_zmm_register vpmuludq_zmm_memory vpbroadcastd_ymm vpbroadcastd_zmm vpshufb_ymm_register
-        vpshufb_ymm_memory movabs_16 add_1024;
+        vpshufb_ymm_memory movabs_16 add_1024
+        movabs_1 movabs_2 movabs_0504070601000302 movabs_0d0c0f0e09080b0a movabs_0605040702010003
+        movabs_0e0d0c0f0a09080b add_384;
     }
 
     #[cfg(target_arch = "aarch64")]

@@ -318,3 +318,10 @@ wide vpshufb_ymm_memory, vpshufb 64(%rdi), %ymm0, %ymm0
 # Constants of the kernels of ChaCha.
 wide movabs_16, movabsq $16, %rax
 wide add_1024, addq $1024, %rax
+wide movabs_1, movabsq $1, %rax
+wide movabs_2, movabsq $2, %rax
+wide movabs_0504070601000302, movabsq $0x0504070601000302, %rax
+wide movabs_0d0c0f0e09080b0a, movabsq $0x0d0c0f0e09080b0a, %rax
+wide movabs_0605040702010003, movabsq $0x0605040702010003, %rax
+wide movabs_0e0d0c0f0a09080b, movabsq $0x0e0d0c0f0a09080b, %rax
+wide add_384, addq $384, %rax

@@ -195,6 +195,18 @@ pub const MUTANTS: &[Mutant] = mutants! {
         "register above the sixteenth not wiped": "\tvpxorq\t%zmm31, %zmm31, %zmm31\n" => "", Refused "xmm31 is as an iteration left it";
         "another function of three registers": "\tret" => "\tvpternlogq\t$0x97, %zmm0, %zmm1, %zmm2\n\tret", Refused "not in the list of instructions";
     }
+    "x86-64-avx2" chacha8_xor_blocks_x6 {
+        "rotation by another count": "chacha_shift_x6 7, 25" => "chacha_shift_x6 8, 24", Refuted "avx2_chacha8_xor_blocks_x6_lifted_step_thm";
+        "half of a rotation": "chacha_shift_x6 7, 25" => "chacha_shift_x6 7, 24", Refuted "avx2_chacha8_xor_blocks_x6_lifted_step_thm";
+        "shuffle of another rotation": "chacha_shuffle_x6 13," => "chacha_shuffle_x6 12,", Refuted "avx2_chacha8_xor_blocks_x6_lifted_step_thm";
+        "columns not moved back": "chacha_turn_x6 0x39, 0x93, 0x4e" => "chacha_turn_x6 0x93, 0x39, 0x4e", Refuted "avx2_chacha8_xor_blocks_x6_lifted_step_thm";
+        "start not added to one row": "\tvpaddd\t%ymm15, %ymm8, %ymm8\n" => "", Refuted "avx2_chacha8_xor_blocks_x6_lifted_step_thm";
+        "numbers not counted": "\tvpaddq\t%ymm15, %ymm14, %ymm14\n" => "", Refuted "avx2_chacha8_xor_blocks_x6_lifted_step_thm";
+        "blocks of two groups swapped": "chacha_output_x6 \\in_out, 128, 1, 4, 7, 10" => "chacha_output_x6 \\in_out, 128, 1, 4, 8, 10", Refuted "avx2_chacha8_xor_blocks_x6_lifted_step_thm";
+        "number left out": "\tvmovdqu\t%xmm14, (\\last_row)\n" => "", Refuted "avx2_chacha8_xor_blocks_x6_lifted_exit_thm";
+        "registers not wiped": "\tvzeroall\n" => "", Refused "xmm1 is as an iteration left it";
+        "row of the start beyond it": "vbroadcasti128\t32(\\start), %ymm15" => "vbroadcasti128\t33(\\start), %ymm15", Refused "bytes 33 to 48 of start, which has 48";
+    }
     "x86-64-avx512" chacha8_xor_blocks_x16 {
         "rotation by another count": "chacha_quarter_x16 7," => "chacha_quarter_x16 8,", Refuted "avx512_chacha8_xor_blocks_x16_lifted_step_thm";
         "columns in both rounds": "chacha_round_x16 5, 6, 7, 4, 10, 11, 8, 9, 15, 12, 13, 14" => "chacha_round_x16 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15", Refuted "avx512_chacha8_xor_blocks_x16_lifted_step_thm";

@@ -1,12 +1,16 @@
 //! The kernels of `ChaCha` for several blocks at once.
 
 use crate::backend::Backend;
+use crate::wipe::Secret;
 
-/// From block numbers, start, input and output, and the number of groups of blocks.
+/// From what has the block numbers, start, input and output, and the number of groups of blocks.
 type XorBlocks = unsafe extern "sysv64" fn(*mut u8, *const u8, *mut u8, usize);
 
 /// The words of a block before the rounds.
 pub(crate) type Start = [u32; 16];
+
+/// What has the block numbers of a group, in the form that a level's kernels take, and zeros.
+type Numbers = [u64; MAX_LANES];
 
 /// Size in bytes of a block.
 pub(crate) const BLOCK_LEN: usize = 64;
@@ -19,13 +23,32 @@ pub(crate) const FEW: usize = 2;
 
 /// The kernels of a level.
 pub(crate) struct Kernels {
-    /// How many blocks are computed together: a group. An even number.
+    /// How many blocks are computed together: a group.
     pub(crate) lanes: usize,
     /// Whether this CPU and its operating system have what the kernels need.
     pub(crate) detect: fn() -> bool,
+    /// From the number of the first block, and the start.
+    pub(crate) numbers: fn(u64, &Start) -> Numbers,
     pub(crate) xor_blocks_8: XorBlocks,
     pub(crate) xor_blocks_12: XorBlocks,
     pub(crate) xor_blocks_20: XorBlocks,
+}
+
+/// The number of each lane: those of the even lanes, then those of the odd ones.
+pub(crate) fn of_each_lane<const LANES: usize>(counter: u64, _: &Start) -> Numbers {
+    let mut numbers = [0; MAX_LANES];
+    for (lane, i) in (0..LANES).zip(0..) {
+        numbers[lane % 2 * (LANES / 2) + lane / 2] = counter.wrapping_add(i);
+    }
+    numbers
+}
+
+/// The last row of the first block before the rounds: its number, and the nonce.
+pub(crate) fn last_row(counter: u64, start: &Start) -> Numbers {
+    let mut numbers = [0; MAX_LANES];
+    numbers[0] = counter;
+    numbers[1] = u64::from(start[15]) << 32 | u64::from(start[14]);
+    numbers
 }
 
 /// A witness that this CPU has the instructions of the kernels.
@@ -53,20 +76,15 @@ impl Token {
 
     /// XORs the blocks from number `counter` on into whole groups of blocks. Words 12 and 13 of the start do not matter.
     pub(crate) fn xor_blocks<const ROUNDS: usize>(self, start: &Start, counter: u64, groups: &mut [u8]) {
-        let Kernels { lanes, .. } = *self.0;
         assert!(groups.len().is_multiple_of(self.group_len()));
         let kernel = match ROUNDS {
             8 => self.0.xor_blocks_8,
             12 => self.0.xor_blocks_12,
             _ => self.0.xor_blocks_20,
         };
-        // Those of the even lanes, then those of the odd ones.
-        let mut numbers = [0_u64; MAX_LANES];
-        for (lane, i) in (0..lanes).zip(0..) {
-            numbers[lane % 2 * (lanes / 2) + lane / 2] = counter.wrapping_add(i);
-        }
-        // SAFETY: a Token exists only where the CPU has the features; the kernel reads and writes the number of each lane,
-        // reads the start, and reads and writes the n groups.
+        let mut numbers = Secret::new((self.0.numbers)(counter, start));
+        // SAFETY: a Token exists only where the CPU has the features; the kernel reads and writes at most these numbers,
+        // reads at most the start, and reads and writes the n groups.
         unsafe {
             kernel(
                 numbers.as_mut_ptr().cast(),

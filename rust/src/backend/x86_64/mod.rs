@@ -2,6 +2,8 @@
 //! kernels for lanes have no intrinsics beside them: those of 64 bytes, and VAES, are newer than the oldest compiler.
 
 #[cfg(veriplex_kernels)]
+mod avx2;
+#[cfg(veriplex_kernels)]
 mod avx512;
 #[cfg(any(not(veriplex_kernels), test))]
 pub(crate) mod intrinsics;
@@ -17,7 +19,7 @@ pub(crate) use kernels::Token;
 
 /// The kernels of `ChaCha`, the best first.
 #[cfg(all(veriplex_kernels, feature = "adiantum"))]
-pub(super) static CHACHA: [&crate::backend::chacha::Kernels; 1] = [&avx512::CHACHA_X16];
+pub(super) static CHACHA: [&crate::backend::chacha::Kernels; 2] = [&avx512::CHACHA_X16, &avx2::CHACHA_X6];
 
 /// The kernels of Xoofff, the best first.
 #[cfg(all(veriplex_kernels, feature = "xoofff"))]

@@ -47,6 +47,7 @@ pub(crate) static X8: Kernels = Kernels {
 pub(crate) static CHACHA_X16: crate::backend::chacha::Kernels = crate::backend::chacha::Kernels {
     lanes: 16,
     detect: features::get,
+    numbers: crate::backend::chacha::of_each_lane::<16>,
     xor_blocks_8: chacha8_xor_blocks_x16,
     xor_blocks_12: chacha12_xor_blocks_x16,
     xor_blocks_20: chacha20_xor_blocks_x16,
