@@ -130,14 +130,11 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
             if armv8.is_none() && lifted::is_assembled(file) && manifest::changed(root, file)? {
                 wrong.push(format!("{file} has changed, and no rustc here can assemble it"));
             }
-            // A new kernel has no lifted module yet.
-            let text = fs::read_to_string(root.join(file));
-            let text = if file.starts_with(lifted::FOLDER) {
-                text.unwrap_or_default()
-            } else {
-                text?
-            };
-            wrong.extend(admitted(&text).map(|what| format!("{file}: {what}")));
+            // A lifted module is Cryptol, which has no commands; and an offset in its names may be abc.
+            if !file.starts_with(lifted::FOLDER) {
+                let text = fs::read_to_string(root.join(file))?;
+                wrong.extend(admitted(&text).map(|what| format!("{file}: {what}")));
+            }
         }
     }
     let runs = saw::run_all(root, &scripts)?.into_iter().zip(files);
