@@ -58,7 +58,7 @@ pub const TARGET: Target = Target {
 
 /// The bits of an instruction that are not operands, and their values. A decoder that ignored one of them would take an
 /// instruction that does not exist for one of these.
-const ENCODINGS: [(u32, u32); 17] = [
+const ENCODINGS: [(u32, u32); 18] = [
     (0xffff_fc00, 0x4e28_4800), // AESE
     (0xffff_fc00, 0x4e28_6800), // AESMC
     (0xffe0_fc00, 0x6e20_1c00), // EOR
@@ -67,6 +67,7 @@ const ENCODINGS: [(u32, u32); 17] = [
     (0xfff8_fc00, 0x6f00_e400), // MOVI, 2D
     (0xfff8_dc00, 0x4f00_8400), // MOVI, 8H
     (0xffc0_0000, 0xad40_0000), // LDP
+    (0xffc0_0000, 0xa940_0000), // LDP, 64 bits
     (0xffc0_0000, 0xad00_0000), // STP
     (0xffe0_0c00, 0x3cc0_0000), // LDUR
     (0xffe0_0c00, 0x3c80_0000), // STUR
@@ -124,6 +125,7 @@ fn features(opcode: Opcode) -> Vec<String> {
     }
 }
 
+#[allow(clippy::too_many_lines)] // a table: one arm per encoding
 fn effects(i: &Decoded, at: u64) -> Result<Vec<Effect>, String> {
     let compute = |function: &'static str, destination: View, operands: Vec<Operand>| {
         Ok(vec![Effect::Compute {
@@ -169,6 +171,29 @@ fn effects(i: &Decoded, at: u64) -> Result<Vec<Effect>, String> {
             compute("movi_8h", view(d)?, operands)
         }
         // The architecture does not say what a load of two values into one register does.
+        (
+            Opcode::LDP,
+            [
+                t1 @ Part::Register(SizeCode::X, _),
+                t2 @ Part::Register(SizeCode::X, _),
+                place,
+                Part::Nothing,
+            ],
+        ) if t1 != t2 => {
+            let first = address(place)?;
+            let second = Address {
+                offset: first.offset + 8,
+                ..first
+            };
+            let pointer = |t, address| {
+                Ok::<_, String>(Effect::LoadPointer {
+                    register: general(t)?,
+                    address,
+                    moves: true,
+                })
+            };
+            Ok(vec![pointer(t1, first)?, pointer(t2, second)?])
+        }
         (Opcode::LDP, [t1, t2, place, Part::Nothing]) if t1 != t2 => Ok(vec![Effect::Load {
             destinations: vec![q(t1)?, q(t2)?],
             function: "ldp",

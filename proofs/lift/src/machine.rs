@@ -76,10 +76,12 @@ pub enum Effect {
         part: u64,
         address: Address,
     },
-    /// Loads a pointer from an argument that points to pointers.
+    /// Loads a pointer from an argument that points to pointers: the start of a lane's blocks, to which an index is
+    /// added; or, before the loop, the address of its first block, which the kernel then moves from block to block.
     LoadPointer {
         register: Register,
         address: Address,
+        moves: bool,
     },
     /// Sets an index to zero. It is the distance of the current block from the first.
     SetIndex {
@@ -458,7 +460,11 @@ impl Run<'_> {
                     let value = format!("({function} {} {part})", self.data(*source)?);
                     self.put(*address, VECTOR, 1, "store", &[value], instruction)?;
                 }
-                Effect::LoadPointer { register, address } => {
+                Effect::LoadPointer {
+                    register,
+                    address,
+                    moves,
+                } => {
                     let (buffer, at) = self.place(*address, 1, 8)?;
                     let first = self.machine.pointers.get(&buffer);
                     let first = *first.ok_or("an address from memory that holds no pointers")?;
@@ -466,7 +472,12 @@ impl Run<'_> {
                         return Err("parts of two pointers".into());
                     }
                     let lane = usize::try_from(at / 8).map_err(|e| e.to_string())?;
-                    let value = Value::Start { buffer: first + lane };
+                    let buffer = first + lane;
+                    let value = match (moves, self.in_loop) {
+                        (false, _) => Value::Start { buffer },
+                        (true, false) => Value::Address { buffer, offset: 0 },
+                        (true, true) => return Err("the address of the first block, in the loop".into()),
+                    };
                     self.machine.registers.insert(*register, value);
                 }
                 Effect::SetIndex { register } => {

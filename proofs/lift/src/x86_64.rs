@@ -272,6 +272,7 @@ fn effects(i: &iced_x86::Instruction) -> Result<Vec<Effect>, String> {
         Code::Mov_r64_rm64 if i.op1_kind() == OpKind::Memory => Ok(vec![Effect::LoadPointer {
             register: view(i, 0)?.register,
             address: address(i)?,
+            moves: false,
         }]),
         Code::Mov_rm64_imm32 if i.op0_kind() == OpKind::Register && i.immediate(1) == 0 => {
             Ok(vec![Effect::SetIndex {

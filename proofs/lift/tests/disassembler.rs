@@ -8,7 +8,7 @@ use std::process::Command;
 use veriplex_lift::table::Table;
 use veriplex_lift::{ARMV8, Error, Lifted, Target, X86_64, lift};
 
-/// A kernel without a loop, and one with.
+/// A kernel without a loop, one with, and one with pointers to buffers.
 const TABLE: &str = r#"
 [[level]]
 name = "LEVEL"
@@ -27,6 +27,15 @@ levels.LEVEL.features = ["aes", "avx", "avx2", "vaes"]
 name = "counted"
 cryptol = "none"
 arguments = [{ name = "n", count = true }]
+levels.LEVEL.features = []
+
+[[kernel]]
+name = "pointed"
+cryptol = "none"
+arguments = [
+    { name = "input", pointers = 4, bytes = 16, blocks = "n", access = "read", secret = true },
+    { name = "n", count = true },
+]
 levels.LEVEL.features = []
 "#;
 
@@ -323,6 +332,68 @@ mod aarch64 {
             [],
             "accepted, and not in the list of this test"
         );
+    }
+
+    /// Which registers get which pointers.
+    #[test]
+    fn pointers_are_those_that_objdump_prints() {
+        let Some(program) = objdump(&["aarch64-linux-gnu-objdump", "objdump"], "aarch64", "pointers") else {
+            return;
+        };
+        let mut random = Random(3);
+        let words: Vec<u32> = (0..2_000)
+            .map(|_| {
+                // LDP of two general registers, often of the first pointers, from x0.
+                let mut word = 0xa940_0000 | random.word() & 0x003f_ffff;
+                if random.below(4) != 0 {
+                    word &= !0x003e_03e0 | random.word() & 0x0001_8000;
+                }
+                if random.below(4) == 0 {
+                    word ^= 1 << random.below(32);
+                }
+                word
+            })
+            .collect();
+        let texts = disassembled(program, "aarch64", "pointers", &code(&words));
+        let parsed = |text: &str| {
+            let (first, rest) = text.strip_prefix("ldp\tx")?.split_once(", x")?;
+            let (second, place) = rest.split_once(", [x0")?;
+            let place = match place.strip_prefix(", #") {
+                None if place == "]" => 0,
+                place => number(place?.strip_suffix(']')?)?,
+            };
+            Some((first.parse::<u32>().ok()?, second.parse::<u32>().ok()?, place))
+        };
+        let lifter = Lifter::new(&ARMV8);
+        let mut accepted = 0;
+        for (&word, (_, _, text)) in words.iter().zip(&texts) {
+            let printed = parsed(text);
+            let (first, second, place) = printed.unwrap_or((4, 5, 0));
+            let advance = |register: u32| ADD | 16 << 10 | register << 5 | register;
+            let words = [
+                word,
+                0x1400_0006, // to the branch
+                LDUR | first << 5,
+                LDUR | second << 5 | 1,
+                advance(first),
+                advance(second),
+                SUB | 1 << 10 | 1 << 5 | 1,
+                0xb500_0001 | (0x7_ffff & 5u32.wrapping_neg()) << 5, // CBNZ
+                0x6f00_e400,                                         // MOVI
+                0x6f00_e401,
+                RET,
+            ];
+            let Ok(lifted) = lifter.lift("pointed", &code(&words)) else {
+                continue;
+            };
+            assert!(printed.is_some(), "{word:08x} {text}: accepted");
+            for (at, line, place) in [(8, "v0_008", place), (12, "v1_00c", place + 8)] {
+                let line = format!("{line} = ldur`{{0}} input_{}", place / 8);
+                assert_eq!(definitions(&lifted, at), [line], "{word:08x} {text}");
+            }
+            accepted += 1;
+        }
+        assert!(accepted >= 100, "only {accepted} were accepted");
     }
 
     /// Where conditional branches go, and on which register.

@@ -4,7 +4,7 @@ use std::path::Path;
 use veriplex_lift::table::{Kernel, Level, Table};
 use veriplex_lift::{ARMV8, Lifted, Target, X86_64, assembler, lift, listing};
 
-/// A kernel without a loop, one that may work in place, one with a loop, and one with both.
+/// A kernel without a loop, one that may work in place, one with a loop, one with both, and one for lanes.
 const TABLE: &str = r#"
 [[level]]
 name = "LEVEL"
@@ -55,6 +55,16 @@ arguments = [
     { name = "n", count = true },
 ]
 levels.LEVEL.features = ["avx"]
+
+[[kernel]]
+name = "fold_lanes"
+cryptol = "none"
+arguments = [
+    { name = "state", bytes = 16, access = "read-write", secret = true },
+    { name = "input", pointers = 3, bytes = 16, blocks = "n", access = "read", secret = true },
+    { name = "n", count = true },
+]
+levels.LEVEL.features = []
 "#;
 
 fn table(target: &Target) -> Table {
@@ -661,6 +671,7 @@ const EXT: u32 = 0x6e00_0000;
 const MOVI_2D: u32 = 0x6f00_e400;
 const MOVI_8H: u32 = 0x4f00_8400;
 const LDP: u32 = 0xad40_0000;
+const LDP_X: u32 = 0xa940_0000;
 const STP: u32 = 0xad00_0000;
 const LDUR: u32 = 0x3cc0_0000;
 const STUR: u32 = 0x3c80_0000;
@@ -761,7 +772,12 @@ fn other_aarch64_instructions_are_refused() {
         (0xacc0_0803, "an address that is not a register plus a constant"), // with post-index
         (0x6d40_0803, register),                     // LDP d3, d2
         (0x2d40_0803, register),                     // LDP s3, s2
-        (0xa940_0803, register),                     // LDP x3, x2
+        (0xa940_0803, "memory that holds no pointers"), // LDP x3, x2
+        (0xa940_0c03, other),                        // LDP of one general register twice
+        (0x2940_0803, register),                     // LDP w3, w2
+        (0x6940_0803, other),                        // LDPSW x3, x2
+        (0xa900_0803, register),                     // STP x3, x2
+        (0xa9c0_0803, "an address that is not a register plus a constant"), // LDP x3, x2 with pre-index
         (0xac40_0803, other),                        // LDNP q3, q2
         (0xfc40_0003, register),                     // LDUR d3
         (0xf840_0003, register),                     // LDUR x3
@@ -787,6 +803,67 @@ fn other_aarch64_instructions_are_refused() {
     }
     // Half an instruction.
     assert!(lifted(&ARMV8, "straight", &bytes(&[RET])[..3]).is_err());
+}
+
+/// A kernel for lanes that loads two pointers with the first word, and sums the blocks at them. `more` is in its loop.
+fn fold_lanes(load: u32, first: u32, second: u32, more: Option<u32>) -> Result<String, String> {
+    let cbnz = |rt: u32, words: u32| 0xb500_0000 | rt | (words.wrapping_neg() & 0x7_ffff) << 5;
+    let body = [
+        LDUR | 1 | first << 5,
+        EOR | dnm(0, 0, 1),
+        LDUR | 1 | second << 5,
+        EOR | dnm(0, 0, 1),
+        ADD | dnm(first, first, 0) | 16 << 10,
+        ADD | dnm(second, second, 0) | 16 << 10,
+        SUB | dnm(2, 2, 0) | 1 << 10,
+    ];
+    let body: Vec<u32> = more.into_iter().chain(body).collect();
+    let len = u32::try_from(body.len()).unwrap();
+    let before = [load, LDUR, B | (len + 1)];
+    let after = [cbnz(2, len), STUR, MOVI_2D | 1, RET];
+    let words = [&before[..], &body, &after].concat();
+    lifted(&ARMV8, "fold_lanes", &bytes(&words)).map(|lifted| lifted.module)
+}
+
+#[test]
+fn aarch64_pointers_lead_to_their_lanes() {
+    let ldp =
+        |first: u32, second: u32, place: u32| LDP_X | first | 1 << 5 | second << 10 | (place & 0x7f) << 15;
+    for (first, second, place) in [(4, 5, 0), (5, 4, 0), (17, 3, 1)] {
+        let module = fold_lanes(ldp(first, second, place), first, second, None).unwrap();
+        for (at, lane) in [("00c", place), ("014", place + 1)] {
+            let line = format!("v1_{at} = ldur`{{0}} input_{lane} ");
+            assert!(module.contains(&line), "{line}: {module}");
+        }
+    }
+    let refused = [
+        (
+            ldp(4, 5, 2),
+            None,
+            "at 0x0: bytes 24 to 31 of input_pointers, which has 24",
+        ),
+        (ldp(4, 5, 127), None, "at 0x0: bytes -8 to -1 of input_pointers"),
+        (ldp(4, 4, 0), None, "at 0x0: not in the list of instructions"),
+        (ldp(4, 31, 0), None, "at 0x0: not in the list of registers"),
+        (ldp(1, 5, 0), None, "at 0x0: a block of input_0, outside the loop"),
+        (ldp(4, 19, 0), None, "x19 is not as the caller left it"),
+        // Not the first block there.
+        (
+            ldp(4, 5, 0),
+            Some(ldp(4, 5, 0)),
+            "at 0xc: the address of the first block, in the loop",
+        ),
+        (
+            ldp(4, 5, 0),
+            Some(ADD | dnm(4, 4, 0) | 1 << 10),
+            "bytes 1 to 16 of input_0, which has 16",
+        ),
+    ];
+    for (load, more, reason) in refused {
+        let second = if load == ldp(4, 19, 0) { 19 } else { 5 };
+        let why = fold_lanes(load, 4, second, more).unwrap_err();
+        assert!(why.contains(reason), "{load:08x}: {reason}: {why}");
+    }
 }
 
 /// The operations on constants, for which `make isa` must have forms.
