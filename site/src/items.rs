@@ -31,10 +31,13 @@ const WAYS: [(&str, &[&str], &str); 3] = [
     ("portable", &["portable"], "everywhere else"),
 ];
 
-/// Said of parts that use lanes, where there are kernels for them.
+/// Said of parts that use lanes, where there are kernels for them: on x86-64, and on AArch64.
 const LANES: &str = "With several chunks, segments or messages at hand, these items fill lanes and run the kernels whose names end \
     in the number of lanes: eight if the CPU has VAES and AVX-512, four if it has VAES and AVX2, else two. What is left runs on the \
     kernels for one state. The Rust that fills the lanes is tested, not proved.";
+const PAIRS: &str = "With several chunks, segments or messages at hand, these items fill lanes and run the kernels whose names end \
+    in x2, on two states at once. What is left runs on the kernels for one state. The Rust that fills the lanes is tested, not \
+    proved.";
 
 pub fn write(site: &Site, evidence: &Evidence) -> io::Result<()> {
     site.write(
@@ -141,12 +144,15 @@ fn part(evidence: &Evidence, api: &Api) -> String {
         let operations = evidence.operations(api, backends);
         if operations.is_empty() {
             body += "<p>These items run no kernel and nothing in its place.</p>";
-        } else if api.lanes
-            && operations
-                .iter()
-                .any(|operation| operation.backend.contains("avx512"))
-        {
-            body += &format!("<p>{LANES}</p>");
+        }
+        for (level, text) in [("avx512", LANES), ("armv8", PAIRS)] {
+            if api.lanes
+                && operations
+                    .iter()
+                    .any(|operation| operation.backend.contains(level))
+            {
+                let _ = write!(body, "<p>{text}</p>");
+            }
         }
         for operation in operations {
             body += &self::operation(evidence, operation, api);

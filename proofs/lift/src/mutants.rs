@@ -177,6 +177,30 @@ pub const MUTANTS: &[Mutant] = mutants! {
     "x86-64" duplex_absorb_blocks_x2 {
         "block of another lane": "\tmovq\t8(%rsi), " => "\tmovq\t0(%rsi), ", Refuted "duplex_absorb_blocks_x2_lifted_step_thm";
     }
+    "armv8" simpira1024_permute_x2 {
+        "lanes swapped": "stp\tq0, q20, [\\states]" => "stp\tq20, q0, [\\states]", Refuted "armv8_simpira1024_permute_x2_lifted_thm";
+        "AESMC dropped in one lane": "\taesmc\tv17.16b, v17.16b\n" => "", Refuted "armv8_simpira1024_permute_x2_lifted_thm";
+        "constant of another call": "simpira_half_x2\t28, 1, 6, 30, 3, 4" => "simpira_half_x2\t28, 1, 6, 29, 3, 4", Refuted "armv8_simpira1024_permute_x2_lifted_thm";
+        "another lane changed": "\tret" => "\tstur\tq0, [x0, #32]\n\tret", Refuted "armv8_simpira1024_permute_x2_lifted_thm";
+        "registers not wiped": "v24.2d, v25.2d, " => "", Refuted "armv8_simpira1024_permute_x2_lifted_thm";
+        "store beyond the states": "stp\tq7, q27, [\\states, #896]" => "stp\tq7, q27, [\\states, #912]", Refused "bytes 912 to 943 of states, which has 928";
+    }
+    "armv8" duplex_absorb_blocks_x2 {
+        "block of another lane": "ldp\tx4, x5, [x1]" => "ldp\tx5, x4, [x1]", Refuted "armv8_duplex_absorb_blocks_x2_lifted_step_thm";
+        "word in memory of another lane": "stp\tq1, q21, [\\states, #128]" => "stp\tq1, q1, [\\states, #128]", Refuted "armv8_duplex_absorb_blocks_x2_lifted_step_thm";
+        "word left out": "\tstp\tq7, q27, [\\states, #896]\n" => "", Refuted "armv8_duplex_absorb_blocks_x2_lifted_exit_thm";
+        "pointer of one lane not advanced": "\tadd\tx5, x5, #94\n" => "", Refused "x5 is used as an address, but is not one";
+        "pointer of no lane": "ldp\tx4, x5, [x1]" => "ldp\tx4, x5, [x1, #8]", Refused "bytes 16 to 23 of input_pointers, which has 16";
+    }
+    "armv8" duplex_encrypt_blocks_x2 {
+        "end of another lane's output": "ext\tv28.16b, v24.16b, v25.16b, #14" => "ext\tv28.16b, v4.16b, v5.16b, #14", Refuted "armv8_duplex_encrypt_blocks_x2_lifted_step_thm";
+    }
+    "armv8" duplex_decrypt_blocks_x2 {
+        "plaintext kept in the state of one lane": "\tmov\tv21.16b, v17.16b\n" => "", Refuted "armv8_duplex_decrypt_blocks_x2_lifted_step_thm";
+    }
+    "armv8" duplex_squeeze_blocks_x2 {
+        "state not cleared in one lane": "\tmovi\tv22.2d, #0\n" => "", Refuted "armv8_duplex_squeeze_blocks_x2_lifted_step_thm";
+    }
     "x86-64-vaes" simpira1024_permute_x4 {
         "constant of another call": "\\offset+128, 1, 9, 4, 12, 5, 13" => "\\offset+192, 1, 9, 4, 12, 5, 13", Refuted "vaes_simpira1024_permute_x4_lifted_thm";
     }

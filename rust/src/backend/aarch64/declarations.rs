@@ -39,4 +39,39 @@ kernels! {
         /// - `round_constants`: the 1152 bytes of `simpira1024_round_constants`, read
         fn duplex_squeeze_blocks(state: *mut u8, output: *mut u8, n: usize, round_constants: *const u8) = "duplex_squeeze_blocks";
     }
+    include ["simpira1024_x2.S"] ["simpira_half_x2" "simpira_constants_x2" "simpira_six_rounds_x2" "simpira_permutation_x2" "simpira_load_word_x2" "simpira_store_word_x2" "simpira_load_x2" "simpira_store_x2" "simpira_load_block_x2" "simpira_store_block_x2" "simpira_padding_x2" "simpira_absorb_x2" "simpira_clear_x2"] {
+        /// `Lanes::permute_x2`.
+        ///
+        /// - `states`: 928 bytes, read and written, secret
+        /// - `round_constants`: the 1152 bytes of `simpira1024_round_constants`, read
+        fn simpira1024_permute_x2(states: *mut u8, round_constants: *const u8) = "simpira1024_permute_x2";
+        /// `Lanes::absorb_blocks_x2`.
+        ///
+        /// - `states`: 928 bytes, read and written, secret
+        /// - `input`: 2 pointers, each to blocks of 94 bytes, read, secret
+        /// - `n`: how many blocks, 0 or more
+        /// - `round_constants`: the 1152 bytes of `simpira1024_round_constants`, read
+        fn duplex_absorb_blocks_x2(states: *mut u8, input: *const *const u8, n: usize, round_constants: *const u8) = "duplex_absorb_blocks_x2";
+        /// `Lanes::encrypt_blocks_x2`.
+        ///
+        /// - `states`: 928 bytes, read and written, secret
+        /// - `in_out`: 2 pointers, each to blocks of 94 bytes, read and written, secret
+        /// - `n`: how many blocks, 0 or more
+        /// - `round_constants`: the 1152 bytes of `simpira1024_round_constants`, read
+        fn duplex_encrypt_blocks_x2(states: *mut u8, in_out: *const *mut u8, n: usize, round_constants: *const u8) = "duplex_encrypt_blocks_x2";
+        /// `Lanes::decrypt_blocks_x2`.
+        ///
+        /// - `states`: 928 bytes, read and written, secret
+        /// - `in_out`: 2 pointers, each to blocks of 94 bytes, read and written, secret
+        /// - `n`: how many blocks, 0 or more
+        /// - `round_constants`: the 1152 bytes of `simpira1024_round_constants`, read
+        fn duplex_decrypt_blocks_x2(states: *mut u8, in_out: *const *mut u8, n: usize, round_constants: *const u8) = "duplex_decrypt_blocks_x2";
+        /// `Lanes::squeeze_blocks_x2`.
+        ///
+        /// - `states`: 928 bytes, read and written, secret
+        /// - `output`: 2 pointers, each to blocks of 94 bytes, written, secret
+        /// - `n`: how many blocks, 0 or more
+        /// - `round_constants`: the 1152 bytes of `simpira1024_round_constants`, read
+        fn duplex_squeeze_blocks_x2(states: *mut u8, output: *const *mut u8, n: usize, round_constants: *const u8) = "duplex_squeeze_blocks_x2";
+    }
 }
