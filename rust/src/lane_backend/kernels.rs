@@ -3,11 +3,21 @@
 use super::{LANES, States};
 use crate::simpira1024::Block;
 
+/// A function with the calling convention of the kernels.
+#[cfg(target_arch = "x86_64")]
+macro_rules! function {
+    ($($argument:ty),*) => { unsafe extern "sysv64" fn($($argument),*) };
+}
+#[cfg(target_arch = "aarch64")]
+macro_rules! function {
+    ($($argument:ty),*) => { unsafe extern "C" fn($($argument),*) };
+}
+
 /// From states and round constants.
-pub(crate) type Permute = unsafe extern "sysv64" fn(*mut u8, *const u8);
+pub(crate) type Permute = function!(*mut u8, *const u8);
 /// From states, a pointer to the blocks of each lane, their number, and round constants.
-pub(crate) type Absorb = unsafe extern "sysv64" fn(*mut u8, *const *const u8, usize, *const u8);
-pub(crate) type Transform = unsafe extern "sysv64" fn(*mut u8, *const *mut u8, usize, *const u8);
+pub(crate) type Absorb = function!(*mut u8, *const *const u8, usize, *const u8);
+pub(crate) type Transform = function!(*mut u8, *const *mut u8, usize, *const u8);
 
 /// The kernels of a level.
 pub(crate) struct Kernels {

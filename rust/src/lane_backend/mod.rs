@@ -8,7 +8,7 @@
 //! messages; eight pointers serve all, and cost one more load for each block of a lane. Encryption and decryption are in
 //! place only: eight more pointers would not fit into the registers, and a copy costs little.
 
-#[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+#[cfg(veriplex_kernels)]
 #[allow(unsafe_code)] // the kernel boundary
 pub(crate) mod kernels;
 
@@ -119,7 +119,7 @@ pub struct LaneBackend(Kind);
 enum Kind {
     /// One lane after the other.
     Serial(Backend),
-    #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+    #[cfg(veriplex_kernels)]
     Kernels(kernels::Token),
 }
 
@@ -148,9 +148,13 @@ impl LaneBackend {
     fn hardware() -> impl Iterator<Item = Option<Self>> {
         let serial = Backend::hardware().map(|serial| Self(Kind::Serial(serial)));
         #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
-        let kernels = (Self::of_x86_64().into_iter())
+        let levels = Self::of_x86_64();
+        #[cfg(all(veriplex_kernels, target_arch = "aarch64"))]
+        let levels = Self::of_aarch64();
+        #[cfg(veriplex_kernels)]
+        let kernels = (levels.into_iter())
             .map(|level| kernels::Token::detect(level).map(|token| Self(Kind::Kernels(token))));
-        #[cfg(not(all(veriplex_kernels, target_arch = "x86_64")))]
+        #[cfg(not(veriplex_kernels))]
         let kernels = core::iter::empty();
         kernels.chain([serial])
     }
@@ -182,8 +186,8 @@ impl LaneBackend {
             .unwrap_or(Self(Kind::Serial(serial)))
     }
 
-    /// The level of the kernels: `"x86-64-avx512"`, `"x86-64-vaes"`, `"x86-64"`; or the instructions and `serial` where the
-    /// lanes are processed one after the other.
+    /// The level of the kernels: `"x86-64-avx512"`, `"x86-64-vaes"`, `"x86-64"`, `"armv8"`; or the instructions and
+    /// `serial` where the lanes are processed one after the other.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self.0 {
@@ -192,7 +196,7 @@ impl LaneBackend {
                 "x86_64" => "x86-64 serial",
                 _ => "armv8 serial",
             },
-            #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+            #[cfg(veriplex_kernels)]
             Kind::Kernels(token) => token.name(),
         }
     }
@@ -202,7 +206,7 @@ impl LaneBackend {
     pub(crate) fn few(self) -> usize {
         match self.0 {
             Kind::Serial(_) => LANES,
-            #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+            #[cfg(veriplex_kernels)]
             Kind::Kernels(token) => token.few(),
         }
     }
@@ -214,7 +218,7 @@ impl LaneBackend {
             Kind::Serial(backend) => {
                 (0..LANES).for_each(|lane| states.serially(lane, |state| backend.permute(state)));
             }
-            #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+            #[cfg(veriplex_kernels)]
             Kind::Kernels(token) => token.permute(states),
         }
     }
@@ -229,7 +233,7 @@ impl LaneBackend {
                     states.serially(lane, |state| backend.absorb_blocks(state, &blocks[..n]));
                 }
             }
-            #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+            #[cfg(veriplex_kernels)]
             Kind::Kernels(token) => token.absorb_blocks(states, blocks, n),
         }
     }
@@ -244,7 +248,7 @@ impl LaneBackend {
                     states.serially(lane, |state| backend.encrypt_blocks(state, &mut blocks[..n]));
                 }
             }
-            #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+            #[cfg(veriplex_kernels)]
             Kind::Kernels(token) => token.encrypt_blocks(states, blocks, n),
         }
     }
@@ -259,7 +263,7 @@ impl LaneBackend {
                     states.serially(lane, |state| backend.decrypt_blocks(state, &mut blocks[..n]));
                 }
             }
-            #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+            #[cfg(veriplex_kernels)]
             Kind::Kernels(token) => token.decrypt_blocks(states, blocks, n),
         }
     }
@@ -274,7 +278,7 @@ impl LaneBackend {
                     states.serially(lane, |state| backend.squeeze_blocks(state, &mut blocks[..n]));
                 }
             }
-            #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+            #[cfg(veriplex_kernels)]
             Kind::Kernels(token) => token.squeeze_blocks(states, blocks, n),
         }
     }
@@ -283,7 +287,7 @@ impl LaneBackend {
     pub(crate) fn alone(self, states: &mut States, lane: usize, operation: impl FnOnce(Backend, &mut State)) {
         let backend = match self.0 {
             Kind::Serial(backend) => backend,
-            #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+            #[cfg(veriplex_kernels)]
             Kind::Kernels(_) => Backend::hardware().unwrap_or(Backend::PORTABLE),
         };
         states.serially(lane, |state| operation(backend, state));

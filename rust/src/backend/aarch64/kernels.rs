@@ -1,5 +1,7 @@
 //! The kernels of `jasmin/armv8`, included as they are written.
 
+use crate::lane_backend::kernels::Kernels;
+
 macro_rules! kernels {
     ($($declarations:tt)*) => {
         $crate::backend::kernels::kernels! { "armv8", ".S", [raw], "C"; $($declarations)* }
@@ -7,3 +9,17 @@ macro_rules! kernels {
 }
 include!("declarations.rs");
 crate::backend::kernels::backend!(features::get());
+
+/// Two lanes side by side. `few` is that of x86-64: it was not measured on such a CPU.
+pub(crate) static X2: Kernels = Kernels {
+    name: "armv8",
+    width: 2,
+    few: 4,
+    detect: features::get,
+    permute: simpira1024_permute_x2,
+    absorb_blocks: duplex_absorb_blocks_x2,
+    encrypt_blocks: duplex_encrypt_blocks_x2,
+    decrypt_blocks: duplex_decrypt_blocks_x2,
+    squeeze_blocks: duplex_squeeze_blocks_x2,
+    round_constants: &KEYS.0,
+};

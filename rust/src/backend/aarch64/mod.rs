@@ -12,3 +12,11 @@ mod kernels;
 pub(crate) use intrinsics::Token;
 #[cfg(veriplex_kernels)]
 pub(crate) use kernels::Token;
+
+#[cfg(veriplex_kernels)]
+impl crate::lane_backend::LaneBackend {
+    /// The kernels for lanes.
+    pub(crate) fn of_aarch64() -> [&'static crate::lane_backend::kernels::Kernels; 1] {
+        [&kernels::X2]
+    }
+}
