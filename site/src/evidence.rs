@@ -211,6 +211,8 @@ fn end_of_command(text: &str) -> Option<usize> {
 fn lanes(theorem: &str) -> &'static str {
     if theorem.contains("_x16_lifted") {
         " A block here is a group of sixteen in a row, which the kernel works on side by side."
+    } else if theorem.contains("xoofff") && theorem.contains("_x4_lifted") {
+        " A block here is a group of four in a row, which the kernel works on side by side."
     } else if theorem.contains("_x6_lifted") {
         " A block here is a group of six in a row, which the kernel works on side by side."
     } else if ["_x2_lifted", "_x4_lifted", "_x8_lifted"]
@@ -265,6 +267,10 @@ fn words(name: &str) -> &'static str {
         (
             "round_constants_x4_thm",
             "The table of round constants for lanes in the build holds K(1) to K(72), each four times.",
+        ),
+        (
+            "xoofff_constants_x4_thm",
+            "The table of constants of Xoofff for four blocks in the build holds those of the specification.",
         ),
         (
             "xoofff_constants_x16_thm",

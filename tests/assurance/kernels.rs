@@ -316,10 +316,24 @@ mod linked {
             .collect()
     }
 
+    /// Twice each: the constants of the last six rounds and three zeros; the bytes of a plane, moved by two columns and each
+    /// word rotated by 8; four times the 7 of `roll_e`.
+    fn xoofff_constants_x4() -> Vec<u8> {
+        let words = |words: [u32; 4]| words.map(u32::to_le_bytes).concat();
+        let rounds = xoodoo::ROUND_CONSTANTS[6..].iter().map(|c| words([*c, 0, 0, 0]));
+        let shuffle = (0..16_u8).map(|to| (to / 4 + 2) % 4 * 4 + (to + 3) % 4).collect();
+        rounds
+            .chain([shuffle, words([7; 4])])
+            .flat_map(|row| row.repeat(2))
+            .collect()
+    }
+
     /// The bytes of a table of constants: `K(1)` to `K(72)` of the specification, each once or four times.
     fn constants(name: &str) -> Vec<u8> {
-        if name == "xoofff_constants_x16" {
-            return xoofff_constants();
+        match name {
+            "xoofff_constants_x4" => return xoofff_constants_x4(),
+            "xoofff_constants_x16" => return xoofff_constants(),
+            _ => (),
         }
         let times = match name {
             "simpira1024_round_constants" => 1,

@@ -325,3 +325,7 @@ wide movabs_0d0c0f0e09080b0a, movabsq $0x0d0c0f0e09080b0a, %rax
 wide movabs_0605040702010003, movabsq $0x0605040702010003, %rax
 wide movabs_0e0d0c0f0a09080b, movabsq $0x0e0d0c0f0a09080b, %rax
 wide add_384, addq $384, %rax
+wide vpalignr_ymm_4, vpalignr $4, %ymm1, %ymm0, %ymm0
+wide vpalignr_ymm_8, vpalignr $8, %ymm1, %ymm0, %ymm0
+wide vperm2i128_33, vperm2i128 $33, %ymm1, %ymm0, %ymm0
+wide add_192, addq $192, %rax

@@ -231,6 +231,24 @@ pub const MUTANTS: &[Mutant] = mutants! {
         "registers not wiped": "\tvzeroall\n" => "", Refused "xmm1 is as an iteration left it";
         "row of the start beyond it": "vbroadcasti128\t32(\\start), %ymm15" => "vbroadcasti128\t33(\\start), %ymm15", Refused "bytes 33 to 48 of start, which has 48";
     }
+    "x86-64-avx2" xoofff_absorb_blocks_x4 {
+        "rotation by another count": "xoodoo_rotate_x4 11, 21" => "xoodoo_rotate_x4 12, 20", Refuted "avx2_xoofff_absorb_blocks_x4_lifted_step_thm";
+        "half of a rotation": "xoodoo_rotate_x4 1, 31" => "xoodoo_rotate_x4 1, 30", Refuted "avx2_xoofff_absorb_blocks_x4_lifted_step_thm";
+        "constant of another round": "xoodoo_round_x4 \\k, 96, 3" => "xoodoo_round_x4 \\k, 64, 3", Refuted "avx2_xoofff_absorb_blocks_x4_lifted_step_thm";
+        "operands of chi swapped": "vpandn\t%ymm\\c, %ymm\\b, %ymm12" => "vpandn\t%ymm\\b, %ymm\\c, %ymm12", Refuted "avx2_xoofff_absorb_blocks_x4_lifted_step_thm";
+        "mask of another block": "\tvpxor\t%ymm8, %ymm3, %ymm3\n" => "\tvpxor\t%ymm6, %ymm3, %ymm3\n", Refuted "avx2_xoofff_absorb_blocks_x4_lifted_step_thm";
+        "a roll too few": "vpalignr\t$8, %ymm6, %ymm12, %ymm12" => "vpalignr\t$4, %ymm6, %ymm12, %ymm12", Refuted "avx2_xoofff_absorb_blocks_x4_lifted_step_thm";
+        "half of the lanes not added": "\tvpxor\t%ymm3, %ymm9, %ymm9\n" => "", Refuted "avx2_xoofff_absorb_blocks_x4_lifted_step_thm";
+        "mask left out": "\tvmovdqu\t%xmm8, 80(%rdi)\n" => "", Refuted "avx2_xoofff_absorb_blocks_x4_lifted_exit_thm";
+        "blocks advance by three": "addq\t$192, %rsi" => "addq\t$144, %rsi", Refused "rsi is used as an address, but is not one";
+        "constants beyond the table": "vmovdqu\t192(\\k)" => "vmovdqu\t225(\\k)", Refused "bytes 225 to 256 of constants, which has 256";
+    }
+    "x86-64-avx2" xoofff_squeeze_blocks_x4 {
+        "roll without its constant": "vpxor\t224(\\k)" => "vpxor\t160(\\k)", Refuted "avx2_xoofff_squeeze_blocks_x4_lifted_step_thm";
+        "mask of another plane": "vpxor\t%ymm10, %ymm4, %ymm4" => "vpxor\t%ymm11, %ymm4, %ymm4", Refuted "avx2_xoofff_squeeze_blocks_x4_lifted_step_thm";
+        "mask not put back": "\tvmovdqu\t%xmm11, 32(%rdi)\n" => "", Refuted "avx2_xoofff_squeeze_blocks_x4_lifted_exit_thm";
+        "output beyond the blocks": "vextracti128\t$1, %ymm5, 176(%rsi)" => "vextracti128\t$1, %ymm5, 184(%rsi)", Refused "of output, which has 192";
+    }
     "x86-64-avx512" chacha8_xor_blocks_x16 {
         "rotation by another count": "chacha_quarter_x16 7," => "chacha_quarter_x16 8,", Refuted "avx512_chacha8_xor_blocks_x16_lifted_step_thm";
         "columns in both rounds": "chacha_round_x16 5, 6, 7, 4, 10, 11, 8, 9, 15, 12, 13, 14" => "chacha_round_x16 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15", Refuted "avx512_chacha8_xor_blocks_x16_lifted_step_thm";

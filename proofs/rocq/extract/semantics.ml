@@ -88,7 +88,7 @@ let sets = [
           "vpslldq_ymm"; "vpsrldq_ymm"; "vpalignr_ymm"; "vpslldq_zmm"; "vpsrldq_zmm"; "vpalignr_zmm"; "vinserti";
           "vextracti"; "vshufi"; "vpternlogq"; "vmovq"; "vzeroall"; "vmovdqu_index"; "xor_index"; "mov_pointer";
           "vprold"; "vpslld_"; "vpsrld_"; "vpor_"; "vpand"; "vpunpck"; "vpshufd"; "vperm"; "valignd"; "add_768";
-          "add_negative"; "vpadd"; "vpmuludq"; "vpbroadcastd"; "vpshufb"; "add_1024"; "add_384" ]);
+          "add_negative"; "vpadd"; "vpmuludq"; "vpbroadcastd"; "vpshufb"; "add_1024"; "add_384"; "add_192" ]);
     again = [ "movabs_16"; "movabs_1"; "movabs_2"; "movabs_0504070601000302"; "movabs_0d0c0f0e09080b0a";
       "movabs_0605040702010003"; "movabs_0e0d0c0f0a09080b" ] };
   { name = "AArch64"; isa = aarch64 (nat_of_int 16); general = 1; image_at = 0; stack = 31; link = Some 30;

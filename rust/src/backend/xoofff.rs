@@ -11,7 +11,7 @@ type Squeeze = unsafe extern "sysv64" fn(*mut u8, *mut u8, usize, *const u8);
 type Block = [u8; 48];
 
 /// The fewest blocks that any kernel processes together.
-pub(crate) const FEWEST: usize = 16;
+pub(crate) const FEWEST: usize = 4;
 
 /// The kernels of a level.
 pub(crate) struct Kernels {
@@ -35,11 +35,11 @@ impl Token {
         (super::x86_64::XOOFFF.into_iter()).filter_map(|kernels| (kernels.detect)().then_some(Self(kernels)))
     }
 
-    /// The one that the library uses now: none while the portable backend is in use.
+    /// Those that the library uses now, each for what the ones before leave: none while the portable backend is in use.
     #[inline]
-    pub(crate) fn current() -> Option<Self> {
+    pub(crate) fn current() -> impl Iterator<Item = Self> {
         let portable = Backend::current().name() == Backend::PORTABLE.name();
-        if portable { None } else { Self::available().next() }
+        Self::available().filter(move |_| !portable)
     }
 
     /// As many of so many blocks as whole groups have.

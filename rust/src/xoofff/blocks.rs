@@ -69,14 +69,17 @@ pub(super) fn roll(mask: &mut State) {
 
 /// Per block: XOR the mask into it; permute; XOR the result into the accumulator; roll the mask.
 #[inline(never)]
-pub(super) fn absorb_blocks(mask: &mut State, accumulator: &mut State, blocks: &[Block]) {
+#[cfg_attr(not(all(veriplex_kernels, target_arch = "x86_64")), allow(unused_mut))]
+pub(super) fn absorb_blocks(mask: &mut State, accumulator: &mut State, mut blocks: &[Block]) {
     #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
-    if blocks.len() >= kernels::FEWEST
-        && let Some(token) = kernels::Token::current()
-    {
-        let (groups, rest) = blocks.split_at(token.whole(blocks.len()));
-        token.absorb_blocks(mask, accumulator, groups);
-        return absorb_portably(mask, accumulator, rest);
+    if blocks.len() >= kernels::FEWEST {
+        for token in kernels::Token::current() {
+            let (groups, rest) = blocks.split_at(token.whole(blocks.len()));
+            if !groups.is_empty() {
+                token.absorb_blocks(mask, accumulator, groups);
+            }
+            blocks = rest;
+        }
     }
     absorb_portably(mask, accumulator, blocks);
 }
@@ -109,14 +112,17 @@ fn absorb<const N: usize>(mask: &mut State, accumulator: &mut State, blocks: &[B
 
 /// Per block: the permutation of the output state, XOR the mask; roll the output state.
 #[inline(never)]
-pub(super) fn squeeze_blocks(output: &mut State, mask: &State, blocks: &mut [Block]) {
+#[cfg_attr(not(all(veriplex_kernels, target_arch = "x86_64")), allow(unused_mut))]
+pub(super) fn squeeze_blocks(output: &mut State, mask: &State, mut blocks: &mut [Block]) {
     #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
-    if blocks.len() >= kernels::FEWEST
-        && let Some(token) = kernels::Token::current()
-    {
-        let (groups, rest) = blocks.split_at_mut(token.whole(blocks.len()));
-        token.squeeze_blocks(output, mask, groups);
-        return squeeze_portably(output, mask, rest);
+    if blocks.len() >= kernels::FEWEST {
+        for token in kernels::Token::current() {
+            let (groups, rest) = blocks.split_at_mut(token.whole(blocks.len()));
+            if !groups.is_empty() {
+                token.squeeze_blocks(output, mask, groups);
+            }
+            blocks = rest;
+        }
     }
     squeeze_portably(output, mask, blocks);
 }

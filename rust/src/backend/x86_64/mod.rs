@@ -23,7 +23,7 @@ pub(super) static CHACHA: [&crate::backend::chacha::Kernels; 2] = [&avx512::CHAC
 
 /// The kernels of Xoofff, the best first.
 #[cfg(all(veriplex_kernels, feature = "xoofff"))]
-pub(super) static XOOFFF: [&crate::backend::xoofff::Kernels; 1] = [&avx512::XOOFFF_X16];
+pub(super) static XOOFFF: [&crate::backend::xoofff::Kernels; 2] = [&avx512::XOOFFF_X16, &avx2::XOOFFF_X4];
 
 #[cfg(veriplex_kernels)]
 impl crate::lane_backend::LaneBackend {

@@ -25,4 +25,20 @@ kernels! {
         /// - `n`: how many blocks, 0 or more
         fn chacha20_xor_blocks_x6(last_row: *mut u8, start: *const u8, in_out: *mut u8, n: usize) = "chacha20_xor_blocks_x6";
     }
+    include ["xoodoo_x4.S"] ["xoodoo_rotate_x4" "xoodoo_round_x4" "xoodoo_permutation_x4" "xoofff_mask_words_x4" "xoofff_output_words_x4" "xoofff_planes_x4"] {
+        /// `Xoofff::absorb_blocks`.
+        ///
+        /// - `deck`: 96 bytes, read and written, secret
+        /// - `input`: blocks of 192 bytes, read, secret
+        /// - `n`: how many blocks, 0 or more
+        /// - `constants`: the 256 bytes of `xoofff_constants_x4`, read
+        fn xoofff_absorb_blocks_x4(deck: *mut u8, input: *const u8, n: usize, constants: *const u8) = "xoofff_absorb_blocks_x4";
+        /// `Xoofff::squeeze_blocks`.
+        ///
+        /// - `states`: 96 bytes, read and written, secret
+        /// - `output`: blocks of 192 bytes, written, secret
+        /// - `n`: how many blocks, 0 or more
+        /// - `constants`: the 256 bytes of `xoofff_constants_x4`, read
+        fn xoofff_squeeze_blocks_x4(states: *mut u8, output: *mut u8, n: usize, constants: *const u8) = "xoofff_squeeze_blocks_x4";
+    }
 }

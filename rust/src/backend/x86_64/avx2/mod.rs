@@ -1,4 +1,6 @@
-//! The kernels of `jasmin/x86-64-avx2`: six blocks of `ChaCha`, two in each register.
+//! The kernels of `jasmin/x86-64-avx2`: six blocks of `ChaCha`, four of Xoofff, two in each register.
+
+use crate::backend::kernels::symbol;
 
 macro_rules! kernels {
     ($($declarations:tt)*) => {
@@ -15,4 +17,43 @@ pub(crate) static CHACHA_X6: crate::backend::chacha::Kernels = crate::backend::c
     xor_blocks_8: chacha8_xor_blocks_x6,
     xor_blocks_12: chacha12_xor_blocks_x6,
     xor_blocks_20: chacha20_xor_blocks_x6,
+};
+
+/// For both halves of a register: the constants of the last six rounds of Xoodoo, in the first word of a plane; the shuffle
+/// that moves the words of a plane by two columns and rotates each by 8; the 7 of the roll of output states, in every
+/// word.
+#[repr(C, align(64))]
+struct XoofffConstants([u32; 8 * 8]);
+
+// Under a symbol, for proofs and tests to find it.
+#[unsafe(export_name = symbol!("xoofff_constants_x4"))]
+static XOOFFF_CONSTANTS: XoofffConstants = XoofffConstants(xoofff_constants());
+
+const fn xoofff_constants() -> [u32; 8 * 8] {
+    const ROWS: [[u32; 4]; 8] = [
+        [0x60, 0, 0, 0],
+        [0x2c, 0, 0, 0],
+        [0x380, 0, 0, 0],
+        [0xf0, 0, 0, 0],
+        [0x1a0, 0, 0, 0],
+        [0x12, 0, 0, 0],
+        [0x0a09_080b, 0x0e0d_0c0f, 0x0201_0003, 0x0605_0407],
+        [7; 4],
+    ];
+    let mut constants = [0; 8 * 8];
+    let mut i = 0;
+    while i < constants.len() {
+        constants[i] = ROWS[i / 8][i % 4];
+        i += 1;
+    }
+    constants
+}
+
+#[cfg(feature = "xoofff")]
+pub(crate) static XOOFFF_X4: crate::backend::xoofff::Kernels = crate::backend::xoofff::Kernels {
+    lanes: 4,
+    detect: features::get,
+    absorb_blocks: xoofff_absorb_blocks_x4,
+    squeeze_blocks: xoofff_squeeze_blocks_x4,
+    constants: &XOOFFF_CONSTANTS.0,
 };
