@@ -31,7 +31,7 @@ const WAYS: [(&str, &[&str], &str); 3] = [
     ("portable", &["portable"], "everywhere else"),
 ];
 
-/// Said of parts that use lanes, where there are kernels for them: on x86-64, and on AArch64.
+/// Said of parts that use lanes, where there are kernels for them: on x86-64, and on `AArch64`.
 const LANES: &str = "With several chunks, segments or messages at hand, these items fill lanes and run the kernels whose names end \
     in the number of lanes: eight if the CPU has VAES and AVX-512, four if it has VAES and AVX2, else two. What is left runs on the \
     kernels for one state. The Rust that fills the lanes is tested, not proved.";
