@@ -4,7 +4,7 @@ SECONDS = 60
 export CARGO STRICT
 # From a clean clone, what incremental builds store costs a fifth of the time to compile.
 export CARGO_INCREMENTAL ?= 0
-# Lines of code in backtraces cost another tenth.
+# Nor do the tests need lines of code in backtraces, which take time to compile.
 export CARGO_PROFILE_DEV_DEBUG ?= 0
 # The seed of the random inputs of `make isa`.
 SEED ?= $(shell date +%s)
@@ -237,7 +237,7 @@ isa-runs: # runs each instruction in a kernel on 10,000 random inputs
 	$(CARGO) run --quiet --package veriplex-isa -- target/isa $(SEED)
 	@tests/on aarch64 run --quiet --package veriplex-isa -- target/isa $(SEED)
 
-# How many of the runs Cryptol reads: a thousand of each form take it two minutes, all of them twenty.
+# How many of the runs Cryptol reads: each takes it about a millisecond, mostly to read the numbers.
 ISA_RUNS ?= 10000
 
 isa: isa-runs ## compare the Cryptol of each instruction in a kernel with 10,000 runs on random inputs, or the first ISA_RUNS of them (needs cryptol)
