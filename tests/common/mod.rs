@@ -167,6 +167,11 @@ pub fn fewer_cases() -> bool {
     asked_cases() < USUAL_CASES
 }
 
+/// Of the lengths around which a test of long messages tries some: 1 KiB to 4 MiB, or to 64 KiB with fewer cases.
+pub fn long_exponents() -> std::ops::RangeInclusive<u32> {
+    10..=if fewer_cases() { 16 } else { 22 }
+}
+
 /// For proptest: a tenth of the number that `VERIPLEX_CASES` sets (default: 2,000).
 pub fn random_cases() -> proptest::prelude::ProptestConfig {
     let asked = asked_cases();

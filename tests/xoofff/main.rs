@@ -396,7 +396,7 @@ macro_rules! session_tests {
             /// Long messages, around powers of two, give the twin's bytes, and nothing else is accepted.
             #[test]
             fn long_messages() {
-                for exponent in 10..=22 {
+                for exponent in common::long_exponents() {
                     for len in [(1 << exponent) - 1, 1 << exponent, (1 << exponent) + 1] {
                         let message = data(len);
                         let mut sealed = start().seal_vec(b"", &message);
@@ -558,7 +558,7 @@ fn wbc_ae_refuses_what_was_not_sealed() {
 #[test]
 fn long_wbc_ae_messages() {
     let cipher = WbcAe::new(&KEY).unwrap();
-    for exponent in 10..=22 {
+    for exponent in common::long_exponents() {
         for len in [(1 << exponent) - 1, 1 << exponent, (1 << exponent) + 1] {
             let message = data(len);
             let mut sealed = cipher.seal_vec(b"", &message);

@@ -214,10 +214,10 @@ proptest! {
     }
 }
 
-/// Lengths around powers of two, up to 4 MiB.
+/// Lengths around powers of two.
 #[test]
 fn long_strings_and_outputs() {
-    for exponent in 10..=22 {
+    for exponent in crate::common::long_exponents() {
         for n in [(1 << exponent) - 1, 1 << exponent, (1 << exponent) + 1] {
             let string = crate::data(n);
             let mut strings = Xoofff::new(&KEY).unwrap();
