@@ -29,6 +29,14 @@ mod x86_64;
 #[allow(unsafe_code)]
 pub(crate) mod xoofff;
 
+#[cfg(all(
+    veriplex_hardware,
+    target_arch = "x86_64",
+    target_feature = "sse2",
+    feature = "xoofff"
+))]
+pub(crate) use x86_64::xoodoo;
+
 #[cfg(all(veriplex_hardware, target_arch = "aarch64"))]
 use aarch64 as hardware;
 #[cfg(all(veriplex_hardware, target_arch = "x86_64"))]

@@ -8,7 +8,7 @@ use core::array::from_fn;
 
 #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
 use crate::backend::xoofff as kernels;
-use crate::xoodoo::{STATE_LEN, State, Words, load, permute, store};
+use crate::xoodoo::{STATE_LEN, State, Words, load, permute, store, xoodoo};
 
 pub(super) const BLOCK_LEN: usize = STATE_LEN;
 pub(super) type Block = State;
@@ -64,7 +64,17 @@ impl Register {
 
 /// One step of the mask.
 pub(super) fn roll(mask: &mut State) {
-    *mask = Register::run::<1>(mask, MASK).state(1);
+    step(mask, MASK);
+}
+
+/// One step of a shift register. Planes move whole, and the words of the first become those of the last.
+fn step(state: &mut State, feedback: Feedback) {
+    let words = load(state);
+    let last = feedback(words[0], words[4], words[8]);
+    let old = *state;
+    state[..32].copy_from_slice(&old[16..]);
+    state[32..44].copy_from_slice(&old[4..16]);
+    state[44..].copy_from_slice(&last.to_le_bytes());
 }
 
 /// Per block: XOR the mask into it; permute; XOR the result into the accumulator; roll the mask.
@@ -90,8 +100,15 @@ fn absorb_portably(mask: &mut State, accumulator: &mut State, blocks: &[Block]) 
         absorb::<INTERLEAVED>(mask, accumulator, group);
     }
     for block in rest {
-        absorb(mask, accumulator, core::array::from_ref(block));
+        let mut state = xor(block, mask);
+        roll(mask);
+        xoodoo::<ROUNDS>(&mut state);
+        *accumulator = xor(accumulator, &state);
     }
+}
+
+fn xor(a: &State, b: &State) -> State {
+    from_fn(|i| a[i] ^ b[i])
 }
 
 #[inline(always)]
@@ -133,7 +150,10 @@ fn squeeze_portably(output: &mut State, mask: &State, blocks: &mut [Block]) {
         squeeze::<INTERLEAVED>(output, mask, group);
     }
     for block in rest {
-        squeeze(output, mask, core::array::from_mut(block));
+        let mut state = *output;
+        step(output, OUTPUT);
+        xoodoo::<ROUNDS>(&mut state);
+        *block = xor(&state, mask);
     }
 }
 

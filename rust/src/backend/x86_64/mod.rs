@@ -11,11 +11,16 @@ pub(crate) mod intrinsics;
 mod kernels;
 #[cfg(veriplex_kernels)]
 mod vaes;
+#[cfg(all(feature = "xoofff", target_feature = "sse2"))]
+mod xoodoo;
 
 #[cfg(not(veriplex_kernels))]
 pub(crate) use intrinsics::Token;
 #[cfg(veriplex_kernels)]
 pub(crate) use kernels::Token;
+
+#[cfg(all(feature = "xoofff", target_feature = "sse2"))]
+pub(crate) use xoodoo::xoodoo;
 
 /// The kernels of `ChaCha`, the best first.
 #[cfg(all(veriplex_kernels, feature = "adiantum"))]
