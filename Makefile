@@ -73,7 +73,7 @@ test: ## run every test, with all features, without any, and with a fixed backen
 	done
 
 test-aarch64: ## run the tests of the crate and the kernels on AArch64 under qemu, with fewer random cases
-	@VERIPLEX_CASES=400 VERIPLEX_MUTATIONS=20000 tests/on aarch64 test --package veriplex --package veriplex-assurance --all-features --tests -- --test-threads=1
+	@VERIPLEX_CASES=400 VERIPLEX_MUTATIONS=20000 tests/on aarch64 test --package veriplex --package veriplex-assurance --all-features --tests -- --test-threads=2
 
 test-i686: ## run the tests of the crate with pointers of 32 bits, with fewer random cases
 	@VERIPLEX_CASES=400 VERIPLEX_MUTATIONS=20000 tests/on i686 test --package veriplex --all-features --tests -- --test-threads=1
