@@ -7,6 +7,7 @@ use poly1305::universal_hash::KeyInit;
 use veriplex::adiantum::{Adiantum, HPolyC, WideBlockCipher};
 use veriplex::hazmat::nh::{self, Nh};
 use veriplex::hazmat::poly1305::Backend;
+use veriplex::hazmat::set_hardware_enabled;
 
 const KEY: [u8; 32] = [7; 32];
 
@@ -33,9 +34,12 @@ fn authenticators(c: &mut Criterion) {
         black_box(poly1305::Poly1305::new(&KEY.into()).compute_unpadded(data));
     });
     let nh = Nh::new(&[7; nh::KEY_LEN]);
-    sizes(c, "nh/portable", &[1024], |data| {
-        black_box(nh.hash(data)).expect("at most 1024 bytes");
-    });
+    for (name, kernels) in [("nh/portable", false), ("nh/kernels", true)] {
+        set_hardware_enabled(kernels);
+        sizes(c, name, &[64, 1024], |data| {
+            black_box(nh.hash(data)).expect("at most 1024 bytes");
+        });
+    }
 }
 
 fn wide_blocks(c: &mut Criterion) {

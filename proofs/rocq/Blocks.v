@@ -574,4 +574,107 @@ Proof.
 Qed.
 
 End Lanes.
+
+(* A kernel that writes nothing but its state, and reads the blocks of several buffers at once. Blocks of a buffer may
+   overlap: the next one begins as many bytes later as the buffer's shape says. *)
+Lemma reads_lengths m (shapes : list (nat * nat)) : forall ps,
+  length ps = length shapes ->
+  map (@length Byte) (map (fun p => read m (fst p) (fst (snd p))) (combine ps shapes)) = map fst shapes.
+Proof.
+  induction shapes as [|s shapes IH]; intros [|p ps] H; try discriminate; [reflexivity|].
+  simpl in *. f_equal; [apply read_length|]. apply IH. lia.
+Qed.
+
+Section Reads.
+
+(* Bytes of the state. For each buffer: those of a block, and those from where it begins to where the next one does. *)
+Variable state_len : nat.
+Variable shapes : list (nat * nat).
+
+Variable Live : Type.
+
+(* The lifted parts of the kernel. *)
+Variable entry : list Byte -> Live.
+Variable step : list Byte -> list (list Byte) -> Live -> Live.
+Variable exit : list Byte -> Live -> list Byte.
+
+(* The specification of one block of each buffer: the next state. *)
+Variable block : list Byte -> list (list Byte) -> list Byte.
+
+(* The blocks at these addresses, and the addresses of the next ones. *)
+Definition current (m : memory) (ps : list nat) : list (list Byte) :=
+  map (fun p => read m (fst p) (fst (snd p))) (combine ps shapes).
+
+Definition further (ps : list nat) : list nat :=
+  map (fun p => fst p + snd (snd p)) (combine ps shapes).
+
+Fixpoint currents (m : memory) (ps : list nat) (n : nat) : list (list (list Byte)) :=
+  match n with
+  | 0 => []
+  | S n => current m ps :: currents m (further ps) n
+  end.
+
+(* The loop, from a test of the counter. *)
+Fixpoint loop_reads (state n : nat) (ps : list nat) (live : Live) (m : memory) : Live :=
+  match n with
+  | 0 => live
+  | S n => loop_reads state n (further ps) (step (read m state state_len) (current m ps) live) m
+  end.
+
+(* The whole call. *)
+Definition call_reads (state n : nat) (ps : list nat) (m : memory) : memory :=
+  let live := loop_reads state n ps (entry (read m state state_len)) m in
+  write m state (exit (read m state state_len) live).
+
+(* A block of each buffer. *)
+Definition shaped (cs : list (list Byte)) : Prop := map (@length Byte) cs = map fst shapes.
+
+(* What SAW proves. *)
+Hypothesis step_thm : forall s0 s cs,
+  length s0 = state_len -> length s = state_len -> shaped cs -> step s0 cs (entry s) = entry (block s cs).
+
+Hypothesis exit_thm : forall s0 s,
+  length s0 = state_len -> length s = state_len -> exit s0 (entry s) = s.
+
+(* The type of the specification. *)
+Hypothesis block_state : forall s cs, length s = state_len -> shaped cs -> length (block s cs) = state_len.
+
+Lemma current_shaped m ps : length ps = length shapes -> shaped (current m ps).
+Proof. apply reads_lengths. Qed.
+
+Lemma further_length ps : length ps = length shapes -> length (further ps) = length shapes.
+Proof. intros H. unfold further. rewrite map_length, combine_length. lia. Qed.
+
+Lemma loop_reads_blocks : forall n state ps m s,
+  length ps = length shapes -> length s = state_len ->
+  let last := fold_left block (currents m ps n) s in
+  loop_reads state n ps (entry s) m = entry last /\ length last = state_len.
+Proof.
+  induction n as [|n IH]; intros state ps m s Hps Hs last; [now split|].
+  assert (Hc : shaped (current m ps)) by now apply current_shaped.
+  unfold last. cbn [loop_reads currents fold_left].
+  rewrite step_thm by (try assumption; apply read_length).
+  apply IH; [now apply further_length|now apply block_state].
+Qed.
+
+(* A call, for every n: the state is the specification's, and no other byte is changed. *)
+Theorem reads_for_every_n : forall n state ps m,
+  length ps = length shapes ->
+  let s := read m state state_len in
+  let m' := call_reads state n ps m in
+  read m' state state_len = fold_left block (currents m ps n) s /\
+  (forall a, a < state \/ state + state_len <= a -> m' a = m a).
+Proof.
+  intros n state ps m Hps s m'.
+  assert (Hs : length s = state_len) by apply read_length.
+  destruct (loop_reads_blocks n state ps m s Hps Hs) as [Hlive Hlen].
+  set (last := fold_left block (currents m ps n) s) in *.
+  assert (Hm : m' = write m state last).
+  { unfold m', call_reads. fold s. rewrite Hlive. now rewrite exit_thm. }
+  rewrite Hm. split.
+  - pose proof (read_write m state last) as H. now rewrite Hlen in H.
+  - intros a Ha. apply write_outside. now rewrite Hlen.
+Qed.
+
+End Reads.
 End Memory.

@@ -560,3 +560,12 @@ Print Blocks.sized.
 Print Blocks.apart.
 Check Blocks.lanes_for_every_n.
 Print Assumptions Blocks.lanes_for_every_n.
+
+Print Blocks.current.
+Print Blocks.further.
+Print Blocks.currents.
+Print Blocks.loop_reads.
+Print Blocks.call_reads.
+Print Blocks.shaped.
+Check Blocks.reads_for_every_n.
+Print Assumptions Blocks.reads_for_every_n.

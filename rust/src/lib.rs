@@ -9,8 +9,8 @@
 //! > - **The design has not been analysed independently.** Newplex is new and not a standard. Its permutation,
 //! >   [Simpira v2](https://eprint.iacr.org/2016/122), has had far less study than AES or SHA-3.
 //! > - **What is proved instead:** the machine code of the permutation and of the four bulk operations of the duplex
-//! >   equals a formal specification, on x86-64 and ARMv8, for every input. The same holds for the kernels of `ChaCha`
-//! >   and Xoofff for AVX-512 and AVX2. A model of the framing is proved injective.
+//! >   equals a formal specification, on x86-64 and ARMv8, for every input. The same holds for the kernels of `ChaCha`,
+//! >   NH and Xoofff for AVX-512 and AVX2. A model of the framing is proved injective.
 //! > - **What that is worth:** it rules out a class of implementation bugs in that code. It says nothing about whether
 //! >   the design is secure. The Rust around the kernels is tested, and only part of it is proved.
 //! >   [SOUNDNESS.md](https://github.com/veriplex/veriplex/blob/main/SOUNDNESS.md) draws the line

@@ -209,7 +209,9 @@ fn end_of_command(text: &str) -> Option<usize> {
 
 /// What a theorem about a kernel for lanes says besides.
 fn lanes(theorem: &str) -> &'static str {
-    if theorem.contains("_x16_lifted") {
+    if theorem.contains("nh_add_units") {
+        " A block here is a unit of 16 bytes with its part of the key; the kernel works on passes side by side."
+    } else if theorem.contains("_x16_lifted") {
         " A block here is a group of sixteen in a row, which the kernel works on side by side."
     } else if theorem.contains("xoofff") && theorem.contains("_x4_lifted") {
         " A block here is a group of four in a row, which the kernel works on side by side."
@@ -283,6 +285,10 @@ fn words(name: &str) -> &'static str {
         (
             "lanes_for_every_n",
             "The same for several lanes, each with its own buffer (Rocq; by induction).",
+        ),
+        (
+            "reads_for_every_n",
+            "The same for a kernel that only reads, from several buffers whose blocks may overlap (Rocq; by induction).",
         ),
         (
             "_x86_64",

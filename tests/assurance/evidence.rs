@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use serde::Deserialize;
-use veriplex_lift::table::{Argument, Kernel, Level, TABLE};
+use veriplex_lift::table::{Argument, Buffer, Kernel, Level, TABLE};
 
 /// `proofs/inventory.toml`.
 #[derive(Debug, Deserialize)]
@@ -168,8 +168,12 @@ pub fn inventory() -> Inventory {
 /// The theorem that extends one loop iteration of a kernel to any number of blocks.
 #[must_use]
 pub fn every_n(kernel: &Kernel) -> &'static str {
+    let buffers = kernel.arguments.iter().filter_map(Argument::buffer);
+    let blocks: Vec<Buffer> = buffers.filter(|buffer| buffer.stride.is_some()).collect();
     if kernel.has_pointers() {
         "lanes_for_every_n"
+    } else if blocks.len() > 1 && !blocks.iter().any(|buffer| buffer.writable) {
+        "reads_for_every_n"
     } else {
         "blocks_for_every_n"
     }

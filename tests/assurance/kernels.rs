@@ -270,7 +270,7 @@ mod linked {
     use veriplex::hazmat::{Backend, Duplex, RATE, STATE_LEN, set_hardware_enabled};
     use veriplex_lift::table::{Argument, Kernel, TABLE};
     use veriplex_lift::{Architecture, object_file};
-    use veriplex_spec::{chacha, xoodoo, xoofff};
+    use veriplex_spec::{chacha, nh, xoodoo, xoofff};
 
     #[path = "../linked.rs"]
     mod addresses;
@@ -429,6 +429,9 @@ mod linked {
         if kernel.cryptol == "ChaCha::xor_blocks" {
             return expected_of_chacha(kernel, before);
         }
+        if kernel.cryptol == "NH::add_units" {
+            return expected_of_nh(before);
+        }
         if kernel.cryptol.starts_with("Xoofff::") {
             return expected_of_xoofff(&kernel.cryptol, before);
         }
@@ -530,6 +533,18 @@ mod linked {
             let bytes = even.chain(odd).flat_map(|number| number.to_le_bytes());
             after.insert("numbers".to_owned(), bytes.collect());
         }
+        after
+    }
+
+    /// Units of NH, each with its part of the key.
+    fn expected_of_nh(before: &Buffers) -> Buffers {
+        let units = |name: &str| -> Vec<[u32; 4]> { chacha::le_words(&before[name]).as_chunks().0.to_vec() };
+        let (sums, _) = before["sums"].as_chunks();
+        let sums = std::array::from_fn(|pass| [0, 1].map(|i| u64::from_le_bytes(sums[2 * pass + i])));
+        let sums = nh::add_units(sums, &units("input"), &units("key"));
+        let bytes = sums.as_flattened().iter().flat_map(|sum| sum.to_le_bytes());
+        let mut after = before.clone();
+        after.insert("sums".to_owned(), bytes.collect());
         after
     }
 

@@ -125,7 +125,8 @@ mod forms {
         vpmuludq_zmm_register vpmuludq_zmm_memory vpbroadcastd_ymm vpbroadcastd_zmm vpshufb_ymm_register
         vpshufb_ymm_memory movabs_16 add_1024
         movabs_1 movabs_2 movabs_0504070601000302 movabs_0d0c0f0e09080b0a movabs_0605040702010003
-        movabs_0e0d0c0f0a09080b add_384 vpalignr_ymm_4 vpalignr_ymm_8 vperm2i128_33 add_192;
+        movabs_0e0d0c0f0a09080b add_384 vpalignr_ymm_4 vpalignr_ymm_8 vperm2i128_33 add_192
+        vpshufd_ymm_16 vpshufd_ymm_50 vpshufd_zmm_16 vpshufd_zmm_50 vpshufd_zmm_147 add_16;
     }
 
     #[cfg(target_arch = "aarch64")]

@@ -329,3 +329,9 @@ wide vpalignr_ymm_4, vpalignr $4, %ymm1, %ymm0, %ymm0
 wide vpalignr_ymm_8, vpalignr $8, %ymm1, %ymm0, %ymm0
 wide vperm2i128_33, vperm2i128 $33, %ymm1, %ymm0, %ymm0
 wide add_192, addq $192, %rax
+wide vpshufd_ymm_16, vpshufd $16, %ymm1, %ymm0
+wide vpshufd_ymm_50, vpshufd $50, %ymm1, %ymm0
+wide vpshufd_zmm_16, vpshufd $16, %zmm1, %zmm0
+wide vpshufd_zmm_50, vpshufd $50, %zmm1, %zmm0
+wide vpshufd_zmm_147, vpshufd $147, %zmm1, %zmm0
+wide add_16, addq $16, %rax

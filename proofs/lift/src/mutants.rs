@@ -282,6 +282,24 @@ pub const MUTANTS: &[Mutant] = mutants! {
         "mask not put back": "\tvmovdqu\t%xmm15, 32(%rdi)\n" => "", Refuted "avx512_xoofff_squeeze_blocks_x16_lifted_exit_thm";
         "output beyond the blocks": "vmovdqu64\t%zmm19, \\at+576(\\output)" => "vmovdqu64\t%zmm19, \\at+584(\\output)", Refused "of output, which has 768";
     }
+    "x86-64-avx2" nh_add_units_x2 {
+        "key of another pass": "vpaddd\t32(%rdx)" => "vpaddd\t16(%rdx)", Refuted "avx2_nh_add_units_x2_lifted_step_thm";
+        "words of another shuffle": "vpshufd\t$0x32, %ymm3" => "vpshufd\t$0x23, %ymm3", Refuted "avx2_nh_add_units_x2_lifted_step_thm";
+        "sums of half the passes": "\tvpaddq\t%ymm3, %ymm1, %ymm1\n" => "", Refuted "avx2_nh_add_units_x2_lifted_step_thm";
+        "sums left out": "\tvmovdqu\t%ymm1, 32(%rdi)\n" => "", Refuted "avx2_nh_add_units_x2_lifted_exit_thm";
+        "key beyond the unit": "vpaddd\t32(%rdx)" => "vpaddd\t33(%rdx)", Refused "bytes 33 to 64 of key, which has 64";
+        "registers not wiped": "\tvzeroall\n" => "", Refused "xmm2 is as an iteration left it";
+    }
+    "x86-64-avx512" nh_add_units_x4 {
+        "words of another shuffle": "vpshufd\t$0x10" => "vpshufd\t$0x01", Refuted "avx512_nh_add_units_x4_lifted_step_thm";
+        "sums of words that carry": "vpaddd\t(%rdx)" => "vpaddq\t(%rdx)", Refuted "avx512_nh_add_units_x4_lifted_step_thm";
+        "sums that do not carry": "vpaddq\t%zmm1" => "vpaddd\t%zmm1", Refuted "avx512_nh_add_units_x4_lifted_step_thm";
+        "sums left out": "\tvmovdqu64\t%zmm0, (%rdi)\n" => "", Refuted "avx512_nh_add_units_x4_lifted_exit_thm";
+        "key advances by four units": "addq\t$16, %rdx" => "addq\t$64, %rdx", Refused "rdx is used as an address, but is not one";
+        "key beyond the unit": "vpaddd\t(%rdx)" => "vpaddd\t16(%rdx)", Refused "bytes 16 to 79 of key, which has 64";
+        "key written": "\tdecq\t%rcx\n" => "\tvmovdqu64\t%zmm0, -16(%rdx)\n\tdecq\t%rcx\n", Refused "a store to key, which is read-only";
+        "register not wiped": "\tvzeroall\n" => "", Refused "xmm1 is as an iteration left it";
+    }
     "x86-64-avx512" duplex_squeeze_blocks_x8 {
         "state not cleared in one lane": "\tvpxorq\t%zmm14, %zmm14, %zmm14\n" => "", Refuted "avx512_duplex_squeeze_blocks_x8_lifted_step_thm";
     }

@@ -128,7 +128,7 @@ pub struct Buffer {
     /// Its size in bytes; for a buffer of blocks, the size of one block.
     pub len: i64,
     /// For a buffer of blocks, the distance from one block to the next; the count says how many there are. Only an
-    /// iteration of the loop may use the buffer, and only its current block.
+    /// iteration of the loop may use the buffer, and only its current block. Blocks that are only read may overlap.
     pub stride: Option<i64>,
     /// May it be written?
     pub writable: bool,
@@ -425,10 +425,14 @@ impl Kernel {
             let is_count = |count: &String| self.arguments.iter().any(|a| a.count && a.name == *count);
             if argument.blocks.as_ref().is_some_and(|count| !is_count(count))
                 || argument.stride.is_some() && argument.blocks.is_none()
-                || argument.stride.is_some_and(|stride| stride < argument.bytes)
+                || argument
+                    .stride
+                    .is_some_and(|stride| stride < argument.bytes && argument.access() != Access::Read)
                 || argument.pointers.is_some() && argument.blocks.is_none()
             {
-                return Err(format!("{name}: blocks without a count, or that overlap"));
+                return Err(format!(
+                    "{name}: blocks without a count, or written ones that overlap"
+                ));
             }
             if let Some(other) = &argument.may_be {
                 let other = self.arguments.iter().find(|a| a.name == *other);

@@ -248,7 +248,9 @@ fn effects(i: &iced_x86::Instruction) -> Result<Vec<Effect>, String> {
         Code::VEX_Vpunpckhqdq_ymm_ymm_ymmm256 | Code::EVEX_Vpunpckhqdq_zmm_k1z_zmm_zmmm512b64 => {
             compute("vpunpckhqdq", vec![operand(i, 1)?, operand(i, 2)?])
         }
-        Code::VEX_Vpshufd_ymm_ymmm256_imm8 => compute("vpshufd", vec![operand(i, 1)?, count(2)]),
+        Code::VEX_Vpshufd_ymm_ymmm256_imm8 | Code::EVEX_Vpshufd_zmm_k1z_zmmm512b32_imm8 => {
+            compute("vpshufd", vec![operand(i, 1)?, count(2)])
+        }
         Code::VEX_Vperm2i128_ymm_ymm_ymmm256_imm8 => {
             compute("vperm2i128", vec![operand(i, 1)?, operand(i, 2)?, count(3)])
         }

@@ -286,6 +286,7 @@ fn operations_on_words_keep_their_operands_in_order() {
             "vpshufd $147, %ymm1, %ymm2",
             "ymm2_00d = vpshufd (low`{256} zmm1_006) 147 ",
         ),
+        ("vpshufd $147, %zmm1, %zmm2", "zmm2_00d = vpshufd zmm1_006 147 "),
         (
             "vpermd %zmm1, %zmm0, %zmm2",
             "zmm2_00d = vpermd zmm0_000 zmm1_006 ",

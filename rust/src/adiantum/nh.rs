@@ -3,6 +3,8 @@
 use core::array::from_fn;
 
 use crate::Error;
+#[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+use crate::backend::nh as kernels;
 use crate::wipe::Secret;
 
 /// Size in bytes of a hash.
@@ -17,6 +19,9 @@ const UNIT_LEN: usize = 16;
 
 /// Four words.
 type Unit = [u32; 4];
+
+/// The sums of the two products of the units, for each pass.
+type Sums = [[u64; 2]; PASSES];
 
 /// NH under one key: an almost universal hash. It is not a MAC, and its values must stay secret.
 ///
@@ -46,12 +51,9 @@ impl Nh {
 
     /// The same, but zeros for an empty message.
     pub(super) fn sums(&self, message: &[u8]) -> [u8; HASH_LEN] {
-        // The two products of a unit, for each pass.
-        let mut sums = Secret::new([[0_u64; 2]; PASSES]);
+        let mut sums: Secret<Sums> = Secret::new([[0; 2]; PASSES]);
         let (units, rest) = message.as_chunks();
-        for (m, key) in units.iter().zip(self.0.windows(PASSES)) {
-            add(&mut sums, unit(m), key);
-        }
+        add_units(&mut sums, units, self.0.as_slice());
         if !rest.is_empty() {
             let mut last = Secret::new([0; UNIT_LEN]);
             last[..rest.len()].copy_from_slice(rest);
@@ -65,9 +67,26 @@ impl Nh {
     }
 }
 
+/// Adds the products of units of the message; for each, the key begins one unit further on.
+fn add_units(sums: &mut Sums, units: &[[u8; UNIT_LEN]], key: &[Unit]) {
+    #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+    if units.len() >= kernels::FEWEST
+        && let Some(token) = kernels::Token::current()
+    {
+        return token.add_units(sums, units, key);
+    }
+    add_portably(sums, units, key);
+}
+
+fn add_portably(sums: &mut Sums, units: &[[u8; UNIT_LEN]], key: &[Unit]) {
+    for (m, key) in units.iter().zip(key.windows(PASSES)) {
+        add(sums, unit(m), key);
+    }
+}
+
 /// Adds the products of one unit of the message; each pass uses the key one unit further on.
 #[inline(always)]
-fn add(sums: &mut [[u64; 2]; PASSES], m: Unit, key: &[Unit]) {
+fn add(sums: &mut Sums, m: Unit, key: &[Unit]) {
     for (sum, k) in sums.iter_mut().zip(key) {
         let t: Unit = from_fn(|i| m[i].wrapping_add(k[i]));
         for i in 0..2 {
@@ -85,5 +104,46 @@ fn unit(bytes: &[u8; UNIT_LEN]) -> Unit {
 impl core::fmt::Debug for Nh {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Nh").finish_non_exhaustive()
+    }
+}
+
+#[cfg(all(test, veriplex_kernels, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+
+    /// Every number of units, from every part of the key that has enough, with sums without a pattern before them; then
+    /// the largest products.
+    #[test]
+    fn kernels_agree_with_portable() {
+        const MOST: usize = MAX_LEN / UNIT_LEN;
+        let mut last = 1_u64;
+        let mut random = || {
+            last ^= last << 13;
+            last ^= last >> 7;
+            last ^= last << 17;
+            last
+        };
+        let mut units: [[u8; UNIT_LEN]; MOST] = from_fn(|_| from_fn(|_| random().to_le_bytes()[0]));
+        let mut key: [Unit; KEY_LEN / UNIT_LEN] = from_fn(|_| unit(&from_fn(|_| random().to_le_bytes()[0])));
+        let mut agree = |token: kernels::Token, units: &[[u8; UNIT_LEN]], key: &[Unit]| {
+            let mut sums: Sums = from_fn(|_| from_fn(|_| random()));
+            let mut expected = sums;
+            token.add_units(&mut sums, units, key);
+            add_portably(&mut expected, units, key);
+            assert_eq!(sums, expected, "{} units", units.len());
+        };
+        for token in kernels::Token::available() {
+            for n in 0..=MOST {
+                for first in 0..=MOST - n {
+                    agree(token, &units[..n], &key[first..]);
+                    agree(token, &units[first..][..n], &key[first..first + n + PASSES - 1]);
+                }
+            }
+        }
+        units = [[0; UNIT_LEN]; MOST];
+        key = [[u32::MAX; 4]; KEY_LEN / UNIT_LEN];
+        for token in kernels::Token::available() {
+            agree(token, &units, &key);
+        }
     }
 }

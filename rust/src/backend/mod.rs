@@ -19,6 +19,9 @@ mod aarch64;
 pub(crate) mod chacha;
 #[cfg(veriplex_kernels)]
 mod kernels;
+#[cfg(all(veriplex_kernels, target_arch = "x86_64", feature = "adiantum"))]
+#[allow(unsafe_code)]
+pub(crate) mod nh;
 pub(crate) mod portable;
 #[cfg(all(veriplex_hardware, any(not(veriplex_kernels), test)))]
 mod vector;

@@ -13,9 +13,9 @@ pub const NH_BLOCK: usize = 1024;
 pub const NH_KEY: usize = 1072;
 
 /// The two products of a unit of four words with four words of the key.
-pub fn products(m: [u32; 4], k: [u32; 4]) -> u64 {
+pub fn products(m: [u32; 4], k: [u32; 4]) -> [u64; 2] {
     let t: [u64; 4] = from_fn(|i| u64::from(m[i].wrapping_add(k[i])));
-    (t[0] * t[2]).wrapping_add(t[1] * t[3])
+    [t[0] * t[2], t[1] * t[3]]
 }
 
 /// The sum of a pass: unit u of the message with unit u + pass of the key.
@@ -25,7 +25,8 @@ pub fn nh_pass(key: &[u32], words: &[u32], pass: usize) -> u64 {
     for u in 0..words.len() / 4 {
         let m = from_fn(|i| words[4 * u + i]);
         let k = from_fn(|i| key[4 * (u + pass) + i]);
-        sum = sum.wrapping_add(products(m, k));
+        let [x, y] = products(m, k);
+        sum = sum.wrapping_add(x).wrapping_add(y);
     }
     sum
 }
@@ -38,4 +39,25 @@ pub fn nh(key: &[u8], message: &[u8]) -> Vec<u8> {
     let (key, words) = (le_words(key), le_words(&filled));
     let sums: [[u8; 8]; 4] = from_fn(|pass| nh_pass(&key, &words, pass).to_le_bytes());
     sums.concat()
+}
+
+/// The two sums of each pass: of the first products of units, and of the second.
+pub type Sums = [[u64; 2]; 4];
+
+/// Adds the products of a unit. Pass p uses unit p of this part of the key.
+pub fn add_unit(sums: Sums, m: [u32; 4], key: [[u32; 4]; 4]) -> Sums {
+    from_fn(|pass| {
+        let [x, y] = products(m, key[pass]);
+        [sums[pass][0].wrapping_add(x), sums[pass][1].wrapping_add(y)]
+    })
+}
+
+/// Adds those of units in a row. For each, the key begins one unit further on.
+#[cfg_attr(veriplex_hax, hax_lib::requires(units.len() <= 64 && key.len() == units.len() + 3))]
+pub fn add_units(sums: Sums, units: &[[u32; 4]], key: &[[u32; 4]]) -> Sums {
+    let mut sums = sums;
+    for u in 0..units.len() {
+        sums = add_unit(sums, units[u], from_fn(|pass| key[u + pass]));
+    }
+    sums
 }

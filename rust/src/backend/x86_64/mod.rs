@@ -26,6 +26,10 @@ pub(crate) use xoodoo::xoodoo;
 #[cfg(all(veriplex_kernels, feature = "adiantum"))]
 pub(super) static CHACHA: [&crate::backend::chacha::Kernels; 2] = [&avx512::CHACHA_X16, &avx2::CHACHA_X6];
 
+/// The kernels of NH, the best first.
+#[cfg(all(veriplex_kernels, feature = "adiantum"))]
+pub(super) static NH: [&crate::backend::nh::Kernels; 2] = [&avx512::NH_X4, &avx2::NH_X2];
+
 /// The kernels of Xoofff, the best first.
 #[cfg(all(veriplex_kernels, feature = "xoofff"))]
 pub(super) static XOOFFF: [&crate::backend::xoofff::Kernels; 2] = [&avx512::XOOFFF_X16, &avx2::XOOFFF_X4];

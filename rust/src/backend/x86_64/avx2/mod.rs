@@ -1,4 +1,5 @@
-//! The kernels of `jasmin/x86-64-avx2`: six blocks of `ChaCha`, four of Xoofff, two in each register.
+//! The kernels of `jasmin/x86-64-avx2`: six blocks of `ChaCha`, four of Xoofff, the four passes of NH, two of each in a
+//! register.
 
 use crate::backend::kernels::symbol;
 
@@ -17,6 +18,12 @@ pub(crate) static CHACHA_X6: crate::backend::chacha::Kernels = crate::backend::c
     xor_blocks_8: chacha8_xor_blocks_x6,
     xor_blocks_12: chacha12_xor_blocks_x6,
     xor_blocks_20: chacha20_xor_blocks_x6,
+};
+
+#[cfg(feature = "adiantum")]
+pub(crate) static NH_X2: crate::backend::nh::Kernels = crate::backend::nh::Kernels {
+    detect: features::get,
+    add_units: nh_add_units_x2,
 };
 
 /// For both halves of a register: the constants of the last six rounds of Xoodoo, in the first word of a plane; the shuffle

@@ -60,6 +60,15 @@ kernels! {
         /// - `n`: how many blocks, 0 or more
         fn chacha20_xor_blocks_x16(numbers: *mut u8, start: *const u8, in_out: *mut u8, n: usize) = "chacha20_xor_blocks_x16";
     }
+    include [] [] {
+        /// `NH::add_units`.
+        ///
+        /// - `sums`: 64 bytes, read and written, secret
+        /// - `input`: blocks of 16 bytes, read, secret
+        /// - `key`: blocks of 64 bytes, 16 from one to the next, read, secret
+        /// - `n`: how many blocks, 0 or more
+        fn nh_add_units_x4(sums: *mut u8, input: *const u8, key: *const u8, n: usize) = "nh_add_units_x4";
+    }
     include ["xoodoo_x16.S"] ["xoodoo_round_x16" "xoodoo_chi_x16" "xoodoo_permutation_x16" "xoofff_register_x16" "xoofff_mask_words_x16" "xoofff_output_words_x16" "xoodoo_transpose_x16" "xoodoo_transpose_words_x16" "xoofff_load_x16" "xoofff_store_x16" "xoofff_add_masks_x16" "xoofff_fold_x16" "xoodoo_clear_x16"] {
         /// `Xoofff::absorb_blocks`.
         ///

@@ -1,5 +1,5 @@
 //! The kernels of `jasmin/x86-64-avx512`: eight lanes of the duplex, four in each register; sixteen blocks of `ChaCha` and
-//! of Xoofff.
+//! of Xoofff; the four passes of NH in a register.
 
 use crate::backend::kernels::symbol;
 use crate::lane_backend::kernels::Kernels;
@@ -51,6 +51,12 @@ pub(crate) static CHACHA_X16: crate::backend::chacha::Kernels = crate::backend::
     xor_blocks_8: chacha8_xor_blocks_x16,
     xor_blocks_12: chacha12_xor_blocks_x16,
     xor_blocks_20: chacha20_xor_blocks_x16,
+};
+
+#[cfg(feature = "adiantum")]
+pub(crate) static NH_X4: crate::backend::nh::Kernels = crate::backend::nh::Kernels {
+    detect: features::get,
+    add_units: nh_add_units_x4,
 };
 
 /// The constants of the last six rounds of Xoodoo and the 7 of the roll of output states, each sixteen times; the places of
