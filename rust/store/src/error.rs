@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::iter;
 
 use object_store::path::Path;
 
@@ -66,6 +67,12 @@ impl ObjectError {
             object_store::Error::Generic { source, .. } => source.downcast_ref(),
             _ => None,
         }
+    }
+
+    /// The error of this crate in what an engine made of it: it is searched for among the sources.
+    #[must_use]
+    pub fn in_chain<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a Self> {
+        iter::successors(Some(error), |&error| error.source()).find_map(|error| error.downcast_ref())
     }
 }
 

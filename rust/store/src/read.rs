@@ -1,14 +1,16 @@
 //! Reading: which bytes to fetch, and opening them.
 
+use std::mem;
 use std::ops::Range;
 
 use bytes::{Bytes, BytesMut};
 use futures_util::future::try_join;
 use futures_util::stream::{self, BoxStream, StreamExt as _, TryStreamExt as _};
+use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{
-    Attributes, Error, Extensions, GetOptions, GetRange, GetResult, GetResultPayload, ObjectMeta,
-    ObjectStore, Result,
+    Error, GetOptions, GetRange, GetResult, GetResultPayload, ObjectMeta, ObjectStore, ObjectStoreExt as _,
+    PutPayload, Result,
 };
 use veriplex::seekable::{Layout, Message, Opener};
 
@@ -22,8 +24,6 @@ const ATTEMPTS: usize = 5;
 /// An object whose header was read.
 struct Begun {
     meta: ObjectMeta,
-    attributes: Attributes,
-    extensions: Extensions,
     message: Message,
     layout: Layout,
 }
@@ -74,11 +74,10 @@ impl<T: ObjectStore> SealedStore<T> {
             ..result.meta
         })?;
         Ok(GetResult {
-            payload: GetResultPayload::Stream(stream::empty().boxed()),
+            payload: nothing(),
             range: resolve(path, range.as_ref(), meta.size)?,
             meta,
-            attributes: result.attributes,
-            extensions: result.extensions,
+            ..result
         })
     }
 
@@ -101,11 +100,7 @@ impl<T: ObjectStore> SealedStore<T> {
         if !verified.is(&result.meta) || result.range != stored {
             return Ok(None);
         }
-        let (meta, attributes, extensions) = (
-            result.meta.clone(),
-            result.attributes.clone(),
-            result.extensions.clone(),
-        );
+        let (about, stream) = split(result).await?;
         let body = Body::new(
             self.format.batch(),
             path,
@@ -113,9 +108,24 @@ impl<T: ObjectStore> SealedStore<T> {
             segments,
             &range,
         );
-        let payload = body.open(result.into_stream(), BytesMut::new()).await?;
-        let meta = self.plain_meta(path, meta)?;
-        Ok(Some(answer(meta, attributes, extensions, range, payload)))
+        let payload = body.open(stream, BytesMut::new()).await?;
+        self.answer(path, about, range, payload).map(Some)
+    }
+
+    /// What the store said of an object, with this range of the plaintext.
+    fn answer(
+        &self,
+        path: &Path,
+        about: GetResult,
+        range: Range<u64>,
+        payload: BoxStream<'static, Result<Bytes>>,
+    ) -> Result<GetResult> {
+        Ok(GetResult {
+            payload: GetResultPayload::Stream(payload),
+            meta: self.plain_meta(path, about.meta)?,
+            range,
+            ..about
+        })
     }
 
     fn plain_meta(&self, path: &Path, meta: ObjectMeta) -> Result<ObjectMeta> {
@@ -130,20 +140,13 @@ impl<T: ObjectStore> SealedStore<T> {
         if result.range != (0..result.meta.size) {
             return Err(ObjectError::new(path, Reason::Answer).into());
         }
-        let (meta, attributes, extensions) = (
-            result.meta.clone(),
-            result.attributes.clone(),
-            result.extensions.clone(),
-        );
-        let mut stream = result.into_stream();
+        let (about, mut stream) = split(result).await?;
         let mut buffer = BytesMut::new();
         fill(path, &mut stream, &mut buffer, HEADER).await?;
         let header = buffer.split_to(HEADER);
         let begun = Begun {
             message: self.message(path, &header)?,
-            meta,
-            attributes,
-            extensions,
+            meta: about.meta.clone(),
             layout,
         };
         let n = layout.segments();
@@ -160,28 +163,13 @@ impl<T: ObjectStore> SealedStore<T> {
             let body = Body::new(self.format.batch(), path, opener.clone(), 0..n, &range);
             (opener, body.open(stream, buffer).await?)
         };
-        self.verified_answer(path, options, begun, opener, range, payload)
-            .map(Some)
-    }
-
-    /// What was found in an object whose end is verified, which is kept for later reads.
-    fn verified_answer(
-        &self,
-        path: &Path,
-        options: &GetOptions,
-        begun: Begun,
-        opener: Opener,
-        range: Range<u64>,
-        payload: BoxStream<'static, Result<Bytes>>,
-    ) -> Result<GetResult> {
         self.remember(path, options, &begun.verified(opener));
-        let meta = self.plain_meta(path, begun.meta)?;
-        Ok(answer(meta, begun.attributes, begun.extensions, range, payload))
+        self.answer(path, about, range, payload).map(Some)
     }
 
     /// The header; then the segments needed, and the last one.
     async fn read_range(&self, path: &Path, options: &GetOptions, range: &GetRange) -> Unchanged<GetResult> {
-        let begun = self.begin(path, options).await?;
+        let (begun, about) = self.begin(path, options).await?;
         let layout = begun.layout;
         let n = layout.segments();
         let range = match resolve(path, Some(range), layout.plaintext_len()) {
@@ -219,8 +207,8 @@ impl<T: ObjectStore> SealedStore<T> {
             let body = Body::new(self.format.batch(), path, opener.clone(), segments, &range);
             (opener, body.open(stream, BytesMut::new()).await?)
         };
-        self.verified_answer(path, options, begun, opener, range, payload)
-            .map(Some)
+        self.remember(path, options, &begun.verified(opener));
+        self.answer(path, about, range, payload).map(Some)
     }
 
     pub(crate) async fn read_ranges(&self, path: &Path, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
@@ -308,7 +296,7 @@ impl<T: ObjectStore> SealedStore<T> {
     async fn verify(&self, path: &Path) -> Result<Verified> {
         let options = GetOptions::default();
         for _ in 0..ATTEMPTS {
-            let begun = self.begin(path, &options).await?;
+            let (begun, _) = self.begin(path, &options).await?;
             if let Some(opener) = self.open_last(path, &begun, &options).await? {
                 let verified = begun.verified(opener);
                 self.remember(path, &options, &verified);
@@ -329,8 +317,8 @@ impl<T: ObjectStore> SealedStore<T> {
         Ok(self.format.message(path, header)?)
     }
 
-    /// Fetches the header.
-    async fn begin(&self, path: &Path, options: &GetOptions) -> Result<Begun> {
+    /// Fetches the header. Returns what the store said of the object, too.
+    async fn begin(&self, path: &Path, options: &GetOptions) -> Result<(Begun, GetResult)> {
         let mut of_header = options.clone();
         of_header.range = Some(GetRange::Bounded(0..HEADER_LEN));
         let result = match self.inner.get_opts(path, of_header).await {
@@ -349,19 +337,15 @@ impl<T: ObjectStore> SealedStore<T> {
         if result.range != (0..HEADER_LEN) {
             return Err(ObjectError::new(path, Reason::Answer).into());
         }
-        let (meta, attributes, extensions) = (
-            result.meta.clone(),
-            result.attributes.clone(),
-            result.extensions.clone(),
-        );
-        let header = result.bytes().await?;
-        Ok(Begun {
+        let (about, mut stream) = split(result).await?;
+        let mut header = BytesMut::new();
+        fill(path, &mut stream, &mut header, HEADER).await?;
+        let begun = Begun {
             message: self.message(path, &header)?,
-            meta,
-            attributes,
-            extensions,
+            meta: about.meta.clone(),
             layout,
-        })
+        };
+        Ok((begun, about))
     }
 
     /// Fetches segments of an object whose header was read.
@@ -421,20 +405,39 @@ impl<T: ObjectStore> SealedStore<T> {
     }
 }
 
-fn answer(
-    meta: ObjectMeta,
-    attributes: Attributes,
-    extensions: Extensions,
-    range: Range<u64>,
-    payload: BoxStream<'static, Result<Bytes>>,
-) -> GetResult {
-    GetResult {
-        payload: GetResultPayload::Stream(payload),
-        meta,
-        range,
-        attributes,
-        extensions,
-    }
+fn nothing() -> GetResultPayload {
+    GetResultPayload::Stream(stream::empty().boxed())
+}
+
+/// What a store said of an object, and the bytes.
+///
+/// `GetResult` has other fields in `object_store` 0.13 than in 0.14. So answers are never made from parts: they are what
+/// the store said, with some fields replaced.
+#[allow(clippy::match_wildcard_for_single_variants)]
+async fn split(mut about: GetResult) -> Result<(GetResult, BoxStream<'static, Result<Bytes>>)> {
+    let bytes = match mem::replace(&mut about.payload, nothing()) {
+        GetResultPayload::Stream(stream) => stream,
+        // With the feature `fs` of `object_store` it may be a file, which has no name without that feature.
+        #[allow(unreachable_patterns)]
+        payload => {
+            let range = about.range.clone();
+            let any = any_result().await?;
+            let file = GetResult {
+                payload,
+                range,
+                ..any
+            };
+            file.into_stream()
+        }
+    };
+    Ok((about, bytes))
+}
+
+/// Some result: `GetResult` has no constructor.
+async fn any_result() -> Result<GetResult> {
+    let (store, path) = (InMemory::new(), Path::from("object"));
+    store.put(&path, PutPayload::new()).await?;
+    store.get(&path).await
 }
 
 fn len_in_memory(path: &Path, len: u64) -> Result<usize, ObjectError> {
