@@ -258,3 +258,30 @@ fn machine_code(level: &Level, kernel: &Kernel, bytes: &[u8]) -> io::Result<Stri
     }
     Ok(text + "</tbody></table></div>\n")
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use veriplex_audit::Proved;
+    use veriplex_lift::Architecture;
+
+    use super::*;
+
+    /// The audit looks for a table of constants where a kernel reads it, and nowhere else.
+    #[test]
+    fn tables_are_sought_where_they_are_read() {
+        let proved = Proved::embedded().unwrap();
+        for (architecture, name) in [(Architecture::X86_64, "x86-64"), (Architecture::Aarch64, "armv8")] {
+            let sought: BTreeSet<String> = (proved.kernels().iter())
+                .filter(|kernel| !kernel.is_code() && kernel.is_for(name))
+                .map(|kernel| kernel.symbol.clone())
+                .collect();
+            let read: BTreeSet<String> = (TABLE.proved_constants())
+                .filter(|table| TABLE.reads_constants(architecture, &table.name))
+                .map(|table| format!("veriplex_{}", table.name))
+                .collect();
+            assert_eq!(sought, read, "{name}");
+        }
+    }
+}

@@ -3,7 +3,7 @@
 //! It always looks for kernels in two ways: by symbol, and by their bytes in all executable code. Whatever has the
 //! name of a kernel, or at least half of its bytes, must have the SHA-256 in the manifest. A kernel is
 //! position-independent and was proved as linked, with nothing in it relocated, so a relocation in it is a
-//! difference too. The table of round constants, which the kernels read, is checked in the same way.
+//! difference too. The tables of constants, which the kernels read, are checked in the same way.
 
 mod image;
 mod proved;
@@ -42,11 +42,13 @@ impl From<object::read::Error> for Error {
     }
 }
 
-/// A kernel found in a file.
+/// A kernel or a table of constants found in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// The symbol of the kernel in the manifest.
+    /// Its symbol in the manifest.
     pub symbol: String,
+    /// Whether it is a kernel, not a table.
+    pub is_code: bool,
     /// Which of [`ARCHITECTURES`] the code around it is for.
     pub architecture: &'static str,
     /// The member of the archive, or the slice of the universal binary.
@@ -116,6 +118,7 @@ pub fn audit(file: &[u8], proved: &Proved) -> Result<Vec<Finding>, Error> {
                 let kernel = &kernels[kernel];
                 Finding {
                     symbol: kernel.symbol.clone(),
+                    is_code: kernel.is_code(),
                     architecture: image.architecture,
                     part: image.part.clone(),
                     address: region.address.saturating_add(offset as u64),
@@ -135,12 +138,13 @@ pub fn audit(file: &[u8], proved: &Proved) -> Result<Vec<Finding>, Error> {
             {
                 findings.push(Finding {
                     symbol: kernel.symbol.clone(),
+                    is_code: kernel.is_code(),
                     architecture: image.architecture,
                     part: image.part.clone(),
                     address: symbol.address,
                     file_offset: 0,
                     len: kernel.len,
-                    difference: Some("not in executable code or, for the table, in constant data".to_owned()),
+                    difference: Some("not in executable code or, for a table, in constant data".to_owned()),
                 });
             }
         }
@@ -149,7 +153,7 @@ pub fn audit(file: &[u8], proved: &Proved) -> Result<Vec<Finding>, Error> {
     Ok(findings)
 }
 
-/// The kernels that a file with code for these architectures could have, and of which nothing was found.
+/// The kernels and tables that a file with code for these architectures could have, and of which nothing was found.
 #[must_use]
 pub fn missing<'p>(
     architectures: &BTreeSet<&'static str>,

@@ -11,19 +11,20 @@ const USAGE: &str = "\
 veriplex-audit [--partial] FILE...
 
 Checks whether the Veriplex kernels in a binary or static library (ELF or Mach-O; x86-64,
-AArch64), and their table of round constants, have the bytes that were proved. It finds
-kernels by symbol and by their bytes, so it also works on stripped files. It checks every
-copy.
+AArch64), and the tables of constants that they read, have the bytes that were proved. It
+finds kernels by symbol and by their bytes, so it also works on stripped files. It checks
+every copy.
 
   --partial  accept missing kernels: a linker leaves out what is not called. In a stripped
              file, this also accepts a kernel so different that it is not recognised
-  --list     print the proved kernels: architecture, symbol, length, SHA-256
+  --list     print the proved kernels and tables: architecture, symbol, length, SHA-256
   --bytes    print proofs/generated/kernels.txt, after `make proofs` has changed the manifest,
              from FILEs that together have the symbols of all kernels
 
 Exit status:
-  0          each file has every kernel (--partial: at least one), and all have the proved bytes
-  1          a kernel differs or was not found
+  0          each file has every kernel and table (--partial: at least one kernel), and all
+             have the proved bytes
+  1          a kernel or a table differs or was not found
   2          a file cannot be read or has another format; wrong command line
 ";
 
@@ -94,7 +95,8 @@ fn print(
         writeln!(out, "  {:<40}not found ({architecture})", kernel.symbol)?;
     }
     let differs = findings.iter().any(|finding| finding.difference.is_some());
-    let bad = differs || findings.is_empty() || (!missing.is_empty() && !partial);
+    let none = !findings.iter().any(|finding| finding.is_code);
+    let bad = differs || none || (!missing.is_empty() && !partial);
     Ok(!bad)
 }
 

@@ -13,6 +13,14 @@ pub const MANIFEST: &str = include_str!("../../generated/manifest.json");
 /// The architectures that have kernels.
 pub const ARCHITECTURES: [&str; 2] = ["x86-64", "armv8"];
 
+/// The tables of constants that the kernels of one architecture alone read. `jasmin/kernels.toml` says which; a test of the
+/// site compares the two, as nothing here can read that file.
+const TABLES_OF_ONE: [(&str, &str); 3] = [
+    ("veriplex_simpira1024_round_constants_x4", "x86-64"),
+    ("veriplex_xoofff_constants_x16", "x86-64"),
+    ("veriplex_xoofff_constants_x4", "x86-64"),
+];
+
 /// The fields of a manifest that we need.
 #[derive(Deserialize)]
 struct Manifest {
@@ -24,8 +32,7 @@ struct Manifest {
 #[derive(Deserialize)]
 struct Object {
     symbol: String,
-    /// Which of [`ARCHITECTURES`] it is for. Without one it is data for all of them, which kernels read besides their
-    /// arguments.
+    /// Which of [`ARCHITECTURES`] it is for. Without one it is data, which kernels read besides their arguments.
     target: Option<String>,
     length: usize,
     sha256: String,
@@ -42,7 +49,7 @@ struct Theorem {
 pub struct Kernel {
     /// Its symbol, without the version of the crate.
     pub symbol: String,
-    /// Which of [`ARCHITECTURES`] it is for. Data is for all.
+    /// Which of [`ARCHITECTURES`] its code is for. Data has none.
     pub architecture: Option<&'static str>,
     /// The SHA-256 of the proved bytes. It alone decides.
     pub sha256: [u8; 32],
@@ -59,10 +66,12 @@ impl Kernel {
         self.architecture.is_some()
     }
 
-    /// Whether a file for this architecture may have it.
+    /// Whether a file for this architecture may have it: it is code for it, or data that such code reads.
     #[must_use]
     pub fn is_for(&self, architecture: &str) -> bool {
-        self.architecture.is_none_or(|own| own == architecture)
+        let reader = || TABLES_OF_ONE.iter().find(|(table, _)| *table == self.symbol);
+        let own = self.architecture.or_else(|| reader().map(|(_, own)| *own));
+        own.is_none_or(|own| own == architecture)
     }
 }
 

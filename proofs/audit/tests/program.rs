@@ -108,6 +108,19 @@ fn lines_and_exit_status() {
         "",
     );
 
+    // A table alone is no kernel: a program on the portable backend has one.
+    assert!(!proved[n - 1].is_code());
+    let table = folder.file("table", &executable(&kernels[n - 1..]));
+    exits(
+        &run(&["--partial", table.to_str().unwrap()]),
+        1,
+        &[
+            &line(n - 1, "proved bytes at 0x400079"),
+            &line(0, "not found (x86-64)\n"),
+        ],
+        "",
+    );
+
     for kernel in 0..n {
         let mut flipped = kernels.clone();
         flipped[kernel][5] ^= 0x40;

@@ -1,7 +1,9 @@
 //! The audit of a binary as WebAssembly: the page puts a file into our memory, and reads a report from it.
 //!
-//! The first line of the report is `good`, `part` or `bad`, the second the verdict; then comes a line for each kernel.
+//! The first line of the report is `good`, `part` or `bad`, the second the verdict; then comes a line for each kernel
+//! and each table of constants.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -48,20 +50,29 @@ pub fn report_on(file: &[u8]) -> Result<String, veriplex_audit::Error> {
     let proved = Proved::embedded()?;
     let findings = audit(file, &proved)?;
     let missing = missing(&architectures(file)?, &findings, &proved);
-    let different = findings
-        .iter()
+    let different = (findings.iter())
         .filter(|finding| finding.difference.is_some())
         .count();
-    let mut report = match (findings.len(), different, missing.len()) {
-        (0, ..) => "bad\nno Veriplex kernel was found".to_owned(),
-        (found, 0, 0) => {
-            format!("good\nall kernels are there, and each of the {found} places has the proved bytes")
-        }
-        (found, 0, n) => format!(
-            "part\neach of the {found} places found has the proved bytes; {n} kernels were not found: a linker leaves out \
-             what is not called, and in a stripped file a very different kernel is not recognised"
-        ),
-        (found, n, _) => format!("bad\n{n} of {found} places do NOT have the proved bytes"),
+    // Each once, in however many places it is.
+    let found: BTreeSet<_> = (findings.iter())
+        .map(|finding| (finding.architecture, &finding.symbol, finding.is_code))
+        .collect();
+    let found = counted(found.into_iter().map(|(.., is_code)| is_code));
+    let mut report = if !findings.iter().any(|finding| finding.is_code) {
+        "bad\nno Veriplex kernel was found".to_owned()
+    } else if different > 0 {
+        format!(
+            "bad\n{different} of {} places do NOT have the proved bytes",
+            findings.len()
+        )
+    } else if missing.is_empty() {
+        format!("good\nall {found} are there, and every place has the proved bytes")
+    } else {
+        format!(
+            "part\nevery place found has the proved bytes: {found}. Not found: {}. A linker leaves out what is not called, and in \
+             a stripped file a very different kernel is not recognised",
+            counted(missing.iter().map(|(_, kernel)| kernel.is_code())),
+        )
     };
     for finding in &findings {
         let _ = write!(report, "\n{finding}");
@@ -70,4 +81,18 @@ pub fn report_on(file: &[u8]) -> Result<String, veriplex_audit::Error> {
         let _ = write!(report, "\n{:<40}not found ({architecture})", kernel.symbol);
     }
     Ok(report)
+}
+
+/// How many there are: kernels, and the tables of constants that kernels read.
+fn counted(are_code: impl Iterator<Item = bool>) -> String {
+    let (kernels, tables): (Vec<bool>, Vec<bool>) = are_code.partition(|&is_code| is_code);
+    let parts = [
+        (kernels.len(), "kernel", "kernels"),
+        (tables.len(), "table of constants", "tables of constants"),
+    ];
+    let parts: Vec<String> = (parts.iter())
+        .filter(|(count, ..)| *count > 0)
+        .map(|(count, one, many)| format!("{count} {}", if *count == 1 { one } else { many }))
+        .collect();
+    parts.join(" and ")
 }

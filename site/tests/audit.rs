@@ -1,0 +1,102 @@
+//! What the page that audits a binary says of one.
+
+// The page's own code, which is no dependency: it is made for WebAssembly.
+#[path = "../audit/src/lib.rs"]
+mod page;
+
+#[path = "../../proofs/audit/tests/made/mod.rs"]
+mod made;
+
+use page::report_on;
+use veriplex_audit::{Kernel, Proved};
+
+/// The kind, the verdict and the lines of a report on an executable with these kernels and tables.
+fn report(kernels: &[Vec<u8>]) -> (String, String, Vec<String>) {
+    of(&made::executable(kernels))
+}
+
+fn of(file: &[u8]) -> (String, String, Vec<String>) {
+    let report = report_on(file).unwrap();
+    let mut lines = report.lines().map(str::to_owned);
+    let (kind, verdict) = (lines.next().unwrap(), lines.next().unwrap());
+    (kind, verdict, lines.collect())
+}
+
+/// Kernels and tables of constants are counted apart, and a table alone is no kernel.
+#[test]
+fn verdicts() {
+    let proved = Proved::embedded().unwrap();
+    let are_code: Vec<bool> = (proved.kernels().iter())
+        .filter(|kernel| kernel.is_for("x86-64"))
+        .map(Kernel::is_code)
+        .collect();
+    let all = made::kernels();
+    assert_eq!(all.len(), are_code.len());
+    let tables = are_code.iter().filter(|is_code| !**is_code).count();
+    let kernels = all.len() - tables;
+    assert!(kernels > 1 && tables > 2);
+
+    let (kind, verdict, lines) = report(&all);
+    assert_eq!(kind, "good");
+    let counts = format!("all {kernels} kernels and {tables} tables of constants are there");
+    assert!(verdict.starts_with(&counts), "{verdict}");
+    assert_eq!(lines.len(), all.len());
+    // Twice: more places, no more kernels.
+    let (kind, verdict, lines) = report(&[all.clone(), all.clone()].concat());
+    assert!(kind == "good" && verdict.starts_with(&counts), "{verdict}");
+    assert_eq!(lines.len(), 2 * all.len());
+
+    // Without one kernel and two tables.
+    let (mut code, mut data): (Vec<_>, Vec<_>) =
+        (all.iter().cloned().zip(&are_code)).partition(|(_, is_code)| **is_code);
+    code.truncate(kernels - 1);
+    data.truncate(tables - 2);
+    let some: Vec<Vec<u8>> = code.into_iter().chain(data).map(|(bytes, _)| bytes).collect();
+    let (kind, verdict, lines) = report(&some);
+    assert_eq!(kind, "part");
+    let not = "Not found: 1 kernel and 2 tables of constants. ";
+    assert!(
+        verdict.contains(&format!("{} kernels and {} tables", kernels - 1, tables - 2))
+            && verdict.contains(not),
+        "{verdict}"
+    );
+    assert_eq!(
+        lines
+            .iter()
+            .filter(|line| line.contains("not found (x86-64)"))
+            .count(),
+        3
+    );
+
+    let only: Vec<Vec<u8>> = (all.iter().zip(&are_code))
+        .filter(|(_, is_code)| !**is_code)
+        .map(|(bytes, _)| bytes.clone())
+        .collect();
+    let (kind, verdict, _) = report(&only);
+    assert_eq!(
+        (kind.as_str(), verdict.as_str()),
+        ("bad", "no Veriplex kernel was found")
+    );
+
+    let mut changed = all.clone();
+    changed[all.len() / 2][7] ^= 1;
+    let (kind, verdict, _) = report(&changed);
+    assert_eq!(kind, "bad");
+    assert!(
+        verdict.starts_with(&format!("1 of {} places", all.len())),
+        "{verdict}"
+    );
+
+    // For AArch64, the one table is missed that its kernels read.
+    let mut other = made::executable(&[]);
+    other[18] = 0xb7;
+    let (kind, _, lines) = of(&other);
+    assert_eq!(kind, "bad");
+    let missed: Vec<&String> = lines.iter().filter(|line| line.contains("constants")).collect();
+    assert!(
+        missed.len() == 1 && missed[0].ends_with("not found (armv8)"),
+        "{lines:?}"
+    );
+
+    assert!(report_on(b"no program").is_err());
+}
