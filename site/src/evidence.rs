@@ -65,6 +65,8 @@ pub struct Evidence {
     pub runs: Vec<Run>,
     /// When `make proofs` last changed what it writes, if git knows.
     pub proved: Option<String>,
+    /// The commit from which this is, and its day, if git knows.
+    pub commit: Option<(String, String)>,
 }
 
 impl Evidence {
@@ -81,7 +83,12 @@ impl Evidence {
             bytes: bytes(&read("proofs/generated/kernels.txt"))?,
             proofs,
             runs: runs.run,
-            proved: last_change("proofs/generated"),
+            proved: git(&["log", "-1", "--format=%cs", "--", "proofs/generated"]),
+            commit: git(&["describe", "--always", "--dirty", "--exclude=*"]).zip(git(&[
+                "log",
+                "-1",
+                "--format=%cs",
+            ])),
         })
     }
 
@@ -137,7 +144,15 @@ impl Evidence {
             .unwrap_or(name);
         self.proofs.iter().find_map(|(path, text)| {
             let (start, end) = if path.starts_with("proofs/rocq/") {
-                let start = text.find(&format!("\nTheorem {name} "))? + 1;
+                let start = ["Theorem", "Lemma", "Corollary", "Example"]
+                    .iter()
+                    .find_map(|word| {
+                        let line = format!("\n{word} {name}");
+                        let at = text.find(&line)?;
+                        text[at + line.len()..]
+                            .starts_with([' ', ':', '\n'])
+                            .then_some(at + 1)
+                    })?;
                 (start, start + text[start..].find("\nProof")?)
             } else {
                 let quoted = text.find(&format!("\"{bare}\""))?;
@@ -148,38 +163,53 @@ impl Evidence {
         })
     }
 
-    /// The last run of a command that is recorded.
+    /// The last run of a command that is recorded. Of the proofs, that is what they wrote, unless a run is later.
     pub fn last_run(&self, command: &str) -> String {
-        if let Some(run) = self
-            .runs
-            .iter()
-            .rev()
-            .find(|run| run.command.trim_end_matches(" STRICT=1") == command)
+        let run = (self.runs.iter().rev()).find(|run| run.command.trim_end_matches(" STRICT=1") == command);
+        if let (Some(date), "make proofs") = (&self.proved, command)
+            && run.is_none_or(|run| run.date <= *date)
         {
             return format!(
+                "{date} (the commit of what it wrote), with {}: {}",
+                self.tools().join("; "),
+                self.results()
+            );
+        }
+        run.map_or("no run is recorded".to_owned(), |run| {
+            format!(
                 "{}, commit {}, on {}: {}",
                 escape(&run.date),
                 code(&run.commit),
                 escape(&run.machine),
                 escape(&run.result)
-            );
-        }
-        match (&self.proved, command) {
-            (Some(date), "make proofs") => {
-                let tools: Vec<String> = (self.manifest.tools.iter())
-                    .map(|(tool, version)| {
-                        let named = version.to_lowercase().contains(tool.as_str());
-                        escape(&if named {
-                            version.clone()
-                        } else {
-                            format!("{tool} {version}")
-                        })
-                    })
-                    .collect();
-                format!("{date} (the commit of what it wrote), with {}", tools.join("; "))
-            }
-            _ => "no run is recorded".to_owned(),
-        }
+            )
+        })
+    }
+
+    /// The tools of the last proofs, with their versions.
+    pub fn tools(&self) -> Vec<String> {
+        (self.manifest.tools.iter())
+            .map(|(tool, version)| {
+                // Some say their names.
+                let named = version.to_lowercase().contains(tool.as_str());
+                escape(&if named {
+                    version.clone()
+                } else {
+                    format!("{tool} {version}")
+                })
+            })
+            .collect()
+    }
+
+    /// What came out of SAW's theorems.
+    pub fn results(&self) -> String {
+        let proved = (self.manifest.theorems.iter())
+            .filter(|theorem| theorem.result == "proved")
+            .count();
+        format!(
+            "{proved} of {} theorems proved in SAW",
+            self.manifest.theorems.len()
+        )
     }
 }
 
@@ -336,16 +366,12 @@ pub fn collect(
     Ok(())
 }
 
-/// The day of the last commit that changed a path.
-fn last_change(path: &str) -> Option<String> {
+/// What git says about the repository.
+fn git(arguments: &[&str]) -> Option<String> {
     let mut git = Command::new("git");
-    let output = git
-        .current_dir(root())
-        .args(["log", "-1", "--format=%cs", "--", path])
-        .output()
-        .ok()?;
-    let date = String::from_utf8(output.stdout).ok()?.trim().to_owned();
-    (!date.is_empty()).then_some(date)
+    let output = git.current_dir(root()).args(arguments).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?.trim().to_owned();
+    (output.status.success() && !text.is_empty()).then_some(text)
 }
 
 /// Reads `kernels.txt`.
@@ -367,7 +393,7 @@ fn bytes(text: &str) -> io::Result<BTreeMap<String, Vec<u8>>> {
 
 #[cfg(test)]
 mod tests {
-    use veriplex_assurance::evidence::needed;
+    use veriplex_assurance::evidence::{needed, rocq_theorems};
 
     use super::*;
 
@@ -386,6 +412,20 @@ mod tests {
                 assert!(!words(&name).is_empty(), "{name} is not said in words");
                 assert_eq!(lanes(&name).is_empty(), !kernel.has_lanes(), "{name}");
             }
+        }
+    }
+
+    /// The report says in which file each is.
+    #[test]
+    fn theorems_of_rocq_are_found() {
+        let evidence = Evidence::read().unwrap();
+        for name in rocq_theorems() {
+            let (path, text) =
+                (evidence.statement(&name)).unwrap_or_else(|| panic!("{name} has no statement"));
+            assert!(
+                path.starts_with("proofs/rocq/") && text.contains(&name),
+                "{path}: {text}"
+            );
         }
     }
 
@@ -419,11 +459,7 @@ mod tests {
             );
             run.command
         });
-        for command in commands.chain(
-            crate::start::CLAIMS
-                .iter()
-                .map(|(_, command)| (*command).to_owned()),
-        ) {
+        for command in commands.chain(crate::start::CLAIMS.iter().map(|claim| claim.command.to_owned())) {
             let target = (command
                 .strip_prefix("make ")
                 .and_then(|rest| rest.split(' ').next()))

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io;
 
-use veriplex_assurance::evidence::{Api, Operation};
+use veriplex_assurance::evidence::{Api, Operation, read};
 
 use crate::Site;
 use crate::evidence::{Evidence, names, uses};
-use crate::html::{code, escape, list, page, slug};
+use crate::html::{code, escape, list, page, slug, with_code};
 use crate::kernels;
 
 /// The code that the same item runs on different machines: a name, backends of the inventory, and when.
@@ -204,15 +204,15 @@ fn theorems(evidence: &Evidence, theorems: &[String]) -> String {
 pub fn commands(evidence: &Evidence, tests: &[String]) -> String {
     list(tests.iter().map(|test| {
         let command = command(test);
-        let run = if test.starts_with("make ") {
-            format!(" <small>({})</small>", evidence.last_run(test))
+        let run = if command.starts_with("make ") {
+            format!(" <small>({})</small>", evidence.last_run(&command))
         } else {
             String::new()
         };
         if command == *test {
             code(test) + &run
         } else {
-            format!("{}: {}", code(test), code(&command))
+            format!("{}: {}{run}", code(test), code(&command))
         }
     }))
 }
@@ -226,11 +226,35 @@ const PACKAGES: [(&str, &str); 5] = [
     ("rust/tunnel/tests/", "veriplex-tunnel"),
 ];
 
+/// The target of the Makefile that runs a test which cargo alone ignores, as it needs what the target makes before.
+fn target(file: &str, name: &str) -> Option<String> {
+    let text = read(file);
+    let (before, _) = text.split_once(&format!("fn {name}("))?;
+    let mut attributes = (before.lines().rev().map(str::trim))
+        .filter(|line| !line.is_empty())
+        .take_while(|line| line.starts_with("#[") || line.starts_with("//"));
+    if !attributes.any(|line| line.starts_with("#[ignore")) {
+        return None;
+    }
+    let makefile = read("Makefile");
+    let recipe = (makefile.lines()).position(|line| {
+        line.starts_with('\t') && (line.split_whitespace()).any(|word| word.trim_end_matches(';') == name)
+    })?;
+    let head = (makefile.lines().take(recipe))
+        .filter(|line| !line.starts_with(['\t', '#', '.', '$', ' ']))
+        .filter_map(|line| line.split_once(':'))
+        .last()?;
+    Some(head.0.to_owned())
+}
+
 /// The command that runs one test, `FILE::NAME`.
 fn command(test: &str) -> String {
     let Some((file, name)) = test.split_once("::") else {
         return test.to_owned();
     };
+    if let Some(target) = target(file, name) {
+        return format!("make {target}");
+    }
     let package = PACKAGES
         .iter()
         .find_map(|(folder, package)| Some((file.strip_prefix(folder)?, *package)));
@@ -258,7 +282,7 @@ fn trust(evidence: &Evidence, names: &BTreeSet<&str>) -> String {
             .map_or("", |assumption| &assumption.what);
         format!(
             "<a href=\"../assumptions.html#{name}\"><strong>{name}</strong></a>: {}",
-            escape(what)
+            with_code(what)
         )
     }))
 }
@@ -271,9 +295,13 @@ pub fn assumptions(evidence: &Evidence) -> String {
         let _ = write!(
             body,
             "<h2 id=\"{name}\">{name}</h2><p>{}.</p><p>Because {}.</p>{}",
-            escape(&capital(&assumption.what)),
-            escape(&assumption.because),
-            commands(evidence, &assumption.checks),
+            with_code(&capital(&assumption.what)),
+            with_code(&assumption.because),
+            if assumption.checks.is_empty() {
+                "<p>No check.</p>".to_owned()
+            } else {
+                commands(evidence, &assumption.checks)
+            },
         );
         body.extend(
             names(&assumption.theorems)
@@ -282,4 +310,117 @@ pub fn assumptions(evidence: &Evidence) -> String {
         );
     }
     body
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::process::Command;
+
+    use serde_json::Value;
+    use veriplex_assurance::evidence::{inventory, root};
+
+    use super::*;
+
+    /// The packages of the workspace, each with its name and its targets: kind, name, file.
+    fn packages() -> Vec<(String, Vec<[String; 3]>)> {
+        let output = Command::new(env!("CARGO"))
+            .args(["metadata", "--no-deps", "--offline", "--format-version", "1"])
+            .current_dir(root())
+            .output()
+            .unwrap();
+        let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let list = |value: &Value| value.as_array().unwrap().clone();
+        (list(&metadata["packages"]).iter())
+            .map(|package| {
+                let targets = (list(&package["targets"]).iter())
+                    .map(|target| [&target["kind"][0], &target["name"], &target["src_path"]].map(text))
+                    .collect();
+                (text(&package["name"]), targets)
+            })
+            .collect()
+    }
+
+    /// Each command that stands for a test names a package and a target with the test's file in it.
+    #[test]
+    fn commands_run_their_tests() {
+        let packages = packages();
+        let inventory = inventory();
+        let tests: BTreeSet<String> = (inventory.api.into_iter().flat_map(|api| api.tests))
+            .chain(
+                (inventory.operation.into_iter())
+                    .flat_map(|operation| [operation.tests, operation.constant_time].concat()),
+            )
+            .chain(
+                inventory
+                    .assumptions
+                    .into_values()
+                    .flat_map(|assumption| assumption.checks),
+            )
+            .collect();
+        assert!(tests.len() > 300, "{}", tests.len());
+        for test in tests.iter().filter(|test| !test.starts_with("make ")) {
+            let (file, name) = test.split_once("::").unwrap();
+            let command = command(test);
+            let words: Vec<&str> = command.split(' ').collect();
+            let (package, kind, target) = match words[..] {
+                ["make", _] => continue,
+                [
+                    "cargo",
+                    "test",
+                    "-p",
+                    package,
+                    "--all-features",
+                    "--test",
+                    target,
+                    test,
+                ]
+                | ["cargo", "test", "-p", package, "--test", target, test]
+                    if test == name =>
+                {
+                    (package, "test", target)
+                }
+                ["cargo", "test", "--all-features", "--lib", test] if test == name => {
+                    ("veriplex", "lib", "veriplex")
+                }
+                _ => panic!("{test}: {command}"),
+            };
+            let (_, targets) = (packages.iter())
+                .find(|(name, _)| name == package)
+                .unwrap_or_else(|| panic!("{command}: no such package"));
+            let [.., path] = (targets.iter())
+                .find(|[its_kind, its_name, _]| its_kind == kind && its_name == target)
+                .unwrap_or_else(|| panic!("{command}: no such target"));
+            // A target is a file, or the folder around it.
+            let path = Path::new(path);
+            let own = root().join(file).canonicalize().unwrap();
+            assert!(
+                own == path || own.starts_with(path.parent().unwrap()),
+                "{command}: {file}"
+            );
+            assert!(
+                kind == "lib" || own == path || path.ends_with("main.rs"),
+                "{command}: {file}"
+            );
+        }
+    }
+
+    /// Cargo alone would run no test, and say that all is well.
+    #[test]
+    fn ignored_tests_are_run_by_make() {
+        for (test, expected) in [
+            (
+                "rust/src/protocol/model.rs::the_model_reads_the_same_segments",
+                "make rocq",
+            ),
+            ("proofs/lift/tests/rocq.rs::x86_64_decodes_as_iced", "make rocq"),
+            (
+                "tests/vectors.rs::duplex",
+                "cargo test -p veriplex --all-features --test vectors duplex",
+            ),
+        ] {
+            assert_eq!(command(test), expected);
+        }
+    }
 }

@@ -9,35 +9,93 @@ use crate::evidence::Evidence;
 use crate::html::{code, escape, page, with_code};
 use crate::items::status;
 
-/// What this project claims, each with the command that repeats it.
-pub const CLAIMS: [(&str, &str); 8] = [
-    (
+/// What this project claims.
+pub struct Claim {
+    what: &'static str,
+    /// What repeats it.
+    pub command: &'static str,
+    /// Besides Rust.
+    needs: &'static str,
+}
+
+impl Claim {
+    const fn new(what: &'static str, command: &'static str, needs: &'static str) -> Self {
+        Self { what, command, needs }
+    }
+}
+
+/// Each is on the first page and in the report.
+pub const CLAIMS: [Claim; 13] = [
+    Claim::new(
         "every test passes: known answers, random inputs beside an executable specification, hostile input",
         "make test",
+        "",
     ),
-    (
+    Claim::new(
         "the kernels' machine code equals the specification for every input and every number of blocks",
         "make proofs STRICT=1",
+        "SAW*, yices*, z3, Coq",
     ),
-    (
+    Claim::new(
         "theorems in Rocq: the framing is injective; the kernels' bytes compute the specification",
         "make rocq STRICT=1",
+        "Coq, OCaml; for ARMv8 GCC and qemu-user",
     ),
-    ("the kernels in the program are the proved bytes", "make audit"),
-    (
+    Claim::new(
+        "the goals that SAW gave to z3 hold, solved again without SAW",
+        "make replay STRICT=1",
+        "z3 or cvc5",
+    ),
+    Claim::new(
+        "the specification has the properties that it should, and the known answers; its twin in Rust agrees",
+        "make spec STRICT=1",
+        "Cryptol*, z3",
+    ),
+    Claim::new(
+        "each instruction in a kernel does what the specification says, on the CPU (ARMv8: under qemu)",
+        "make isa STRICT=1",
+        "Cryptol*; for ARMv8 GCC and qemu-user",
+    ),
+    Claim::new(
+        "the kernels' assembly is what their Jasmin source compiles to, constant-time and memory-safe",
+        "make kernels-check STRICT=1",
+        "Jasmin*",
+    ),
+    Claim::new(
+        "the kernels in the program are the proved bytes",
+        "make audit",
+        "",
+    ),
+    Claim::new(
         "known answers run without a branch or address that depends on a secret (x86-64)",
         "make ct STRICT=1",
+        "valgrind",
     ),
-    (
+    Claim::new(
+        "the tests of the crate and of the kernels pass on AArch64",
+        "make test-aarch64 STRICT=1",
+        "for ARMv8 GCC and qemu-user",
+    ),
+    Claim::new(
         "two builds, each under other conditions, are equal byte for byte",
         "make reproducible STRICT=1",
+        "cargo-auditable",
     ),
-    (
+    Claim::new(
         "the source archive builds and passes its tests without a network",
         "make dist-check STRICT=1",
+        "unshare, ip",
     ),
-    ("this site works in a browser", "make site-test STRICT=1"),
+    Claim::new(
+        "this site works in a browser",
+        "make site-test STRICT=1",
+        "Chromium, its driver, npm; a rustc for WebAssembly",
+    ),
 ];
+
+/// Said of what the commands need.
+const NEEDS: &str = "Each needs the repository, Rust, and what the table names. Debian has all of that but what has a star, and \
+    cargo-auditable, which cargo installs. A command that lacks a tool says so in one line; with STRICT=1 that is an error.";
 
 pub fn write(site: &Site, evidence: &Evidence) -> io::Result<()> {
     site.write("index.html", &page("Veriplex", 0, &[], &overview(evidence)))?;
@@ -53,19 +111,20 @@ pub fn write(site: &Site, evidence: &Evidence) -> io::Result<()> {
 
 /// The table of claims.
 pub fn claims(evidence: &Evidence) -> String {
-    let rows = CLAIMS.iter().fold(String::new(), |mut rows, (claim, command)| {
-        let last = evidence.last_run(command.trim_end_matches(" STRICT=1"));
+    let rows = CLAIMS.iter().fold(String::new(), |mut rows, claim| {
+        let last = evidence.last_run(claim.command.trim_end_matches(" STRICT=1"));
         let _ = writeln!(
             rows,
-            "<tr><td>{}</td><td>{}</td><td>{last}</td></tr>",
-            escape(claim),
-            code(command)
+            "<tr><td>{}</td><td>{}</td><td>{}</td><td>{last}</td></tr>",
+            escape(claim.what),
+            code(claim.command),
+            escape(claim.needs)
         );
         rows
     });
     format!(
-        "<div class=\"wide\" tabindex=\"0\"><table><thead><tr><th>Claim</th><th>Command</th><th>Last recorded run</th></tr></thead>\
-         <tbody>{rows}</tbody></table></div>"
+        "<div class=\"wide\" tabindex=\"0\"><table><thead><tr><th>Claim</th><th>Command</th><th>Needs</th><th>Last recorded run</th></tr></thead>\
+         <tbody>{rows}</tbody></table></div><p>{NEEDS}</p>"
     )
 }
 
@@ -109,22 +168,22 @@ fn overview(evidence: &Evidence) -> String {
          <h2>What is known</h2>{}\
          <p>Operations are the code that computes, on each backend. <a href=\"items.html\">Items</a> are what a program calls.</p>\
          <h2>How to repeat it</h2>{}\
-         <p>{}</p>\
+         <p><a href=\"text/contributing.html#checks\">Contributing</a> has more commands. \
+         <a href=\"text/proofs-readme.html#tools\">Proofs</a> says how to get the tools.</p>\
          <p>All of this as one document: <a href=\"report.html\">report</a> ({}). What theorems rest on: \
          <a href=\"assumptions.html\">assumptions</a>.</p>",
         statuses(evidence),
         claims(evidence),
-        "Each needs only the repository, Rust and the tools that <a href=\"text/contributing.html#checks\">Contributing</a> names.",
         code("make report"),
     )
 }
 
 const AUDIT: &str = "<p>Choose a program or static library for Linux or macOS (ELF or Mach-O; x86-64 or AArch64), or drop it on this \
     page. The audit finds the Veriplex kernels in it, by symbol and by their bytes, and says whether they are the bytes that \
-    were proved. It is the code of <code>veriplex-audit</code>, as WebAssembly. The file stays in your browser: this page may \
-    load nothing and send nothing.</p>\
+    were proved; so too for the tables of constants that kernels read. It is the code of <code>veriplex-audit</code>, as \
+    WebAssembly. The file stays in your browser: this page may load nothing and send nothing.</p>\
     <p>A program has only the kernels that it may call. The program <code>veriplex</code> has those of the permutation and the \
-    duplex; those of ChaCha, NH and Xoofff are not found in it, and need not be.</p>\
+    duplex; those of ChaCha, NH and Xoofff, with the tables of Xoofff, are not found in it, and need not be.</p>\
     <noscript><p>This page needs scripts. Without: <code>cargo run -p veriplex-audit -- FILE</code></p></noscript>\
     <p id=\"drop\"><label>File to audit <input type=\"file\" id=\"file\"></label></p>\
     <p id=\"verdict\" class=\"verdict\" role=\"status\"></p><pre id=\"findings\" tabindex=\"0\" hidden></pre>";
