@@ -36,8 +36,31 @@ form eor, eor v0.16b, v0.16b, v1.16b
 form ext_0, ext v0.16b, v0.16b, v1.16b, #0
 form ext_1, ext v0.16b, v0.16b, v1.16b, #1
 form ext_2, ext v0.16b, v0.16b, v1.16b, #2
+form ext_4, ext v0.16b, v0.16b, v1.16b, #4
+form ext_8, ext v0.16b, v0.16b, v1.16b, #8
+form ext_12, ext v0.16b, v0.16b, v1.16b, #12
 form ext_14, ext v0.16b, v0.16b, v1.16b, #14
 form ext_15, ext v0.16b, v0.16b, v1.16b, #15
+form and_16b, and v0.16b, v0.16b, v1.16b
+form bic, bic v0.16b, v0.16b, v1.16b
+form shl_0, shl v0.4s, v1.4s, #0
+form shl_1, shl v0.4s, v1.4s, #1
+form shl_3, shl v0.4s, v1.4s, #3
+form shl_5, shl v0.4s, v1.4s, #5
+form shl_8, shl v0.4s, v1.4s, #8
+form shl_11, shl v0.4s, v1.4s, #11
+form shl_13, shl v0.4s, v1.4s, #13
+form shl_14, shl v0.4s, v1.4s, #14
+form shl_31, shl v0.4s, v1.4s, #31
+form sri_1, sri v0.4s, v1.4s, #1
+form sri_18, sri v0.4s, v1.4s, #18
+form sri_19, sri v0.4s, v1.4s, #19
+form sri_21, sri v0.4s, v1.4s, #21
+form sri_24, sri v0.4s, v1.4s, #24
+form sri_27, sri v0.4s, v1.4s, #27
+form sri_29, sri v0.4s, v1.4s, #29
+form sri_31, sri v0.4s, v1.4s, #31
+form sri_32, sri v0.4s, v1.4s, #32
 form mov, mov v0.16b, v1.16b
 form movi_2d_0, movi v0.2d, #0
 form movi_2d_0xa5, movi v0.2d, #0xff00ff0000ff00ff
@@ -85,6 +108,7 @@ form_end stur_most
 
 form add_94, add x1, x1, #94
 form add_128, add x1, x1, #128
+form add_192, add x1, x1, #192
 form add_4095, add x1, x1, #4095
 form sub_1, sub x1, x1, #1
 form sub_4095, sub x1, x1, #4095

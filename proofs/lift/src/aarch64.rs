@@ -58,11 +58,15 @@ pub const TARGET: Target = Target {
 
 /// The bits of an instruction that are not operands, and their values. A decoder that ignored one of them would take an
 /// instruction that does not exist for one of these.
-const ENCODINGS: [(u32, u32); 18] = [
+const ENCODINGS: [(u32, u32); 22] = [
     (0xffff_fc00, 0x4e28_4800), // AESE
     (0xffff_fc00, 0x4e28_6800), // AESMC
     (0xffe0_fc00, 0x6e20_1c00), // EOR
     (0xffe0_fc00, 0x4ea0_1c00), // ORR
+    (0xffe0_fc00, 0x4e20_1c00), // AND
+    (0xffe0_fc00, 0x4e60_1c00), // BIC
+    (0xffe0_fc00, 0x4f20_5400), // SHL, 4S
+    (0xffe0_fc00, 0x6f20_4400), // SRI, 4S
     (0xffe0_8400, 0x6e00_0000), // EXT
     (0xfff8_fc00, 0x6f00_e400), // MOVI, 2D
     (0xfff8_dc00, 0x4f00_8400), // MOVI, 8H
@@ -141,6 +145,22 @@ fn effects(i: &Decoded, at: u64) -> Result<Vec<Effect>, String> {
         (Opcode::AESMC, [d, n, Part::Nothing, _]) => compute("aesmc", vector(d)?, vec![value(n)?]),
         (Opcode::EOR, [d, n, m, Part::Nothing]) => compute("eor", vector(d)?, vec![value(n)?, value(m)?]),
         (Opcode::ORR, [d, n, m, Part::Nothing]) if n == m => compute("mov", vector(d)?, vec![value(n)?]),
+        (Opcode::AND, [d, n, m, Part::Nothing]) => compute("and_16b", vector(d)?, vec![value(n)?, value(m)?]),
+        (Opcode::BIC, [d, n, m, Part::Nothing]) => compute("bic", vector(d)?, vec![value(n)?, value(m)?]),
+        (Opcode::SHL, [d, n, Part::Immediate(shift), Part::Nothing]) => compute(
+            "shl_4s",
+            words(d)?,
+            vec![Operand::Register(words(n)?), Operand::Constant(shift.into(), 5)],
+        ),
+        (Opcode::SRI, [d, n, Part::Immediate(shift), Part::Nothing]) => compute(
+            "sri_4s",
+            words(d)?,
+            vec![
+                Operand::Register(words(d)?),
+                Operand::Register(words(n)?),
+                Operand::Constant(shift.into(), 6),
+            ],
+        ),
         (Opcode::EXT, [d, n, m, Part::Imm16(index)]) => compute(
             "ext",
             vector(d)?,
@@ -255,8 +275,17 @@ fn view(vector: u16) -> Result<View, String> {
 
 /// A whole vector register as 16 bytes.
 fn vector(part: Part) -> Result<View, String> {
+    elements(part, SIMDSizeCode::B)
+}
+
+/// A whole vector register as four words of 32 bits.
+fn words(part: Part) -> Result<View, String> {
+    elements(part, SIMDSizeCode::S)
+}
+
+fn elements(part: Part, of: SIMDSizeCode) -> Result<View, String> {
     match part {
-        Part::SIMDRegisterElements(SIMDSizeCode::Q, n, SIMDSizeCode::B) => view(n),
+        Part::SIMDRegisterElements(SIMDSizeCode::Q, n, size) if size == of => view(n),
         _ => Err("not in the list of registers".into()),
     }
 }

@@ -201,6 +201,30 @@ pub const MUTANTS: &[Mutant] = mutants! {
     "armv8" duplex_squeeze_blocks_x2 {
         "state not cleared in one lane": "\tmovi\tv22.2d, #0\n" => "", Refuted "armv8_duplex_squeeze_blocks_x2_lifted_step_thm";
     }
+    "armv8" xoofff_absorb_blocks_x4 {
+        "rotation by another count": "xoodoo_rotate_x4 11, 21" => "xoodoo_rotate_x4 12, 20", Refuted "armv8_xoofff_absorb_blocks_x4_lifted_step_thm";
+        "half of a rotation": "xoodoo_rotate_x4 1, 31" => "xoodoo_rotate_x4 1, 30", Refuted "armv8_xoofff_absorb_blocks_x4_lifted_step_thm";
+        "constant of another round": "xoodoo_rounds_x4 \\k, 96" => "xoodoo_rounds_x4 \\k, 64", Refuted "armv8_xoofff_absorb_blocks_x4_lifted_step_thm";
+        "operands of chi swapped": "bic\tv\\s\\().16b, v\\u\\().16b, v\\b\\().16b" => "bic\tv\\s\\().16b, v\\b\\().16b, v\\u\\().16b", Refuted "armv8_xoofff_absorb_blocks_x4_lifted_step_thm";
+        "columns moved the other way": "v\\s\\().16b, #12" => "v\\s\\().16b, #4", Refuted "armv8_xoofff_absorb_blocks_x4_lifted_step_thm";
+        "mask of another block": "eor\tv3.16b, v3.16b, v21.16b" => "eor\tv3.16b, v3.16b, v20.16b", Refuted "armv8_xoofff_absorb_blocks_x4_lifted_step_thm";
+        "a roll too few": "xoofff_sixth_plane_x4 20, 27, 29" => "xoofff_third_plane_x4 20, 27, 29", Refuted "armv8_xoofff_absorb_blocks_x4_lifted_step_thm";
+        "a plane not added": "\teor\tv25.16b, v25.16b, v19.16b\n" => "", Refuted "armv8_xoofff_absorb_blocks_x4_lifted_step_thm";
+        "mask left out": "\tstp\tq21, q22, [x0, #64]\n" => "", Refuted "armv8_xoofff_absorb_blocks_x4_lifted_exit_thm";
+        "blocks advance by three": "add\tx1, x1, #192" => "add\tx1, x1, #144", Refused "x1 is used as an address, but is not one";
+        "input beyond the blocks": "ldp\tq18, q19, [x1, #160]" => "ldp\tq18, q19, [x1, #176]", Refused "bytes 176 to 207 of input, which has 192";
+        "register of the caller": "\\offset, 3, 4, 5, 29, 30, 31" => "\\offset, 3, 4, 5, 29, 30, 8", Refused "v8 is not as the caller left it";
+        "register not wiped": "v26.2d, " => "", Refused "v26 is as an iteration left it";
+        "shift of words of 16 bits": "shl\tv\\to\\().4s, v\\from\\().4s, #\\left" => "shl\tv\\to\\().8h, v\\from\\().8h, #\\left", Refused "not in the list of registers";
+    }
+    "armv8" xoofff_squeeze_blocks_x4 {
+        "roll without its constant": "[\\k, #224]" => "[\\k, #160]", Refuted "armv8_xoofff_squeeze_blocks_x4_lifted_step_thm";
+        "roll of other planes": "xoofff_output_words_x4 x3, 22, 5, 20, 27, 28" => "xoofff_output_words_x4 x3, 22, 5, 21, 27, 28", Refuted "armv8_xoofff_squeeze_blocks_x4_lifted_step_thm";
+        "mask of another plane": "eor\tv4.16b, v4.16b, v24.16b" => "eor\tv4.16b, v4.16b, v25.16b", Refuted "armv8_xoofff_squeeze_blocks_x4_lifted_step_thm";
+        "mask not put back": "\tstp\tq23, q24, [x0]\n" => "", Refuted "armv8_xoofff_squeeze_blocks_x4_lifted_exit_thm";
+        "output beyond the blocks": "stp\tq18, q19, [x1, #160]" => "stp\tq18, q19, [x1, #176]", Refused "bytes 176 to 207 of output, which has 192";
+        "constants beyond the table": "[\\k, #224]" => "[\\k, #241]", Refused "bytes 241 to 256 of constants, which has 256";
+    }
     "x86-64-vaes" simpira1024_permute_x4 {
         "constant of another call": "\\offset+128, 1, 9, 4, 12, 5, 13" => "\\offset+192, 1, 9, 4, 12, 5, 13", Refuted "vaes_simpira1024_permute_x4_lifted_thm";
     }

@@ -149,11 +149,15 @@ mod aarch64 {
     const LDUR: u32 = 0x3cc0_0000;
 
     /// The bits of each instruction that are no operand.
-    const CLASSES: [(u32, u32); 17] = [
+    const CLASSES: [(u32, u32); 21] = [
         (0xffff_fc00, 0x4e28_4800), // AESE
         (0xffff_fc00, 0x4e28_6800), // AESMC
         (0xffe0_fc00, 0x6e20_1c00), // EOR
         (0xffe0_fc00, 0x4ea0_1c00), // ORR
+        (0xffe0_fc00, 0x4e20_1c00), // AND
+        (0xffe0_fc00, 0x4e60_1c00), // BIC
+        (0xffe0_fc00, 0x4f20_5400), // SHL, 4S
+        (0xffe0_fc00, 0x6f20_4400), // SRI, 4S
         (0xffe0_8400, 0x6e00_0000), // EXT
         (0xfff8_fc00, 0x6f00_e400), // MOVI, 2D
         (0xfff8_dc00, 0x4f00_8400), // MOVI, 8H
@@ -211,6 +215,7 @@ mod aarch64 {
         let (mnemonic, operands) = text.split_once('\t')?;
         let operands: Vec<&str> = operands.split("//").next()?.split(',').map(str::trim).collect();
         let whole = |i: usize| operands.get(i)?.strip_suffix(".16b").and_then(loaded);
+        let words = |i: usize| operands.get(i)?.strip_suffix(".4s").and_then(loaded);
         let d = |ending: &str| Some(format!("{}_{at:03x} =", operands[0].strip_suffix(ending)?));
         let q = |i: usize| Some(format!("v{}", operands.get(i)?.strip_prefix('q')?));
         // [x0] or [x0, #number], after the addition of the prologue.
@@ -227,6 +232,16 @@ mod aarch64 {
             "aese" => format!("{} aese {} {}", d(".16b")?, whole(0)?, whole(1)?),
             "aesmc" => format!("{} aesmc {}", d(".16b")?, whole(1)?),
             "eor" => format!("{} eor {} {}", d(".16b")?, whole(1)?, whole(2)?),
+            "and" => format!("{} and_16b {} {}", d(".16b")?, whole(1)?, whole(2)?),
+            "bic" => format!("{} bic {} {}", d(".16b")?, whole(1)?, whole(2)?),
+            "shl" => format!("{} shl_4s {} {}", d(".4s")?, words(1)?, number(operands.get(2)?)?),
+            "sri" => format!(
+                "{} sri_4s {} {} {}",
+                d(".4s")?,
+                words(0)?,
+                words(1)?,
+                number(operands.get(2)?)?
+            ),
             "mov" => format!("{} mov {}", d(".16b")?, whole(1)?),
             "ext" => format!(
                 "{} ext {} {} {}",
@@ -322,7 +337,8 @@ mod aarch64 {
             *accepted.entry(mnemonic).or_insert(0) += 1;
         }
         for mnemonic in [
-            "aese", "aesmc", "eor", "mov", "ext", "movi", "ldp", "stp", "ldur", "stur", "add", "sub", "b",
+            "aese", "aesmc", "eor", "and", "bic", "shl", "sri", "mov", "ext", "movi", "ldp", "stp", "ldur",
+            "stur", "add", "sub", "b",
         ] {
             let count = accepted.remove(mnemonic).unwrap_or(0);
             assert!(count >= 20, "{mnemonic}: only {count} were accepted");

@@ -667,6 +667,10 @@ const AESE: u32 = 0x4e28_4800;
 const AESMC: u32 = 0x4e28_6800;
 const EOR: u32 = 0x6e20_1c00;
 const ORR: u32 = 0x4ea0_1c00;
+const AND: u32 = 0x4e20_1c00;
+const BIC: u32 = 0x4e60_1c00;
+const SHL_4S: u32 = 0x4f20_5400;
+const SRI_4S: u32 = 0x6f20_4400;
 const EXT: u32 = 0x6e00_0000;
 const MOVI_2D: u32 = 0x6f00_e400;
 const MOVI_8H: u32 = 0x4f00_8400;
@@ -702,6 +706,12 @@ fn aarch64_instructions_keep_their_operands_in_order() {
         (&[AESMC | dnm(3, 2, 0)], "v3_004 = aesmc v2_000 "),
         (&[EOR | dnm(3, 1, 2)], "v3_004 = eor v1_000 v2_000 "),
         (&[ORR | dnm(3, 2, 2)], "v3_004 = mov v2_000 "),
+        (&[AND | dnm(3, 1, 2)], "v3_004 = and_16b v1_000 v2_000 "),
+        (&[BIC | dnm(3, 1, 2)], "v3_004 = bic v1_000 v2_000 "),
+        (&[SHL_4S | dnm(3, 2, 0)], "v3_004 = shl_4s v2_000 0 "),
+        (&[SHL_4S | dnm(3, 2, 31)], "v3_004 = shl_4s v2_000 31 "),
+        (&[SRI_4S | dnm(1, 2, 31)], "v1_004 = sri_4s v1_000 v2_000 1 "),
+        (&[SRI_4S | dnm(1, 2, 0)], "v1_004 = sri_4s v1_000 v2_000 32 "),
         (&[EXT | dnm(3, 1, 2) | 14 << 11], "v3_004 = ext v1_000 v2_000 14 "),
         (
             &[MOVI_2D | 3 | 0b101 << 16 | 0b00101 << 5],
@@ -758,8 +768,20 @@ fn other_aarch64_instructions_are_refused() {
         (0x4e28_7800, other),                        // AESIMC
         (0x2e22_1c23, register),                     // EOR v3.8b, v1.8b, v2.8b
         (0x6e62_1c23, other),                        // BSL
-        (0x4e22_1c23, other),                        // AND
         (0x4ee2_1c42, other),                        // ORN
+        (0x0e22_1c23, register),                     // AND v3.8b, v1.8b, v2.8b
+        (0x0e62_1c23, register),                     // BIC v3.8b, v1.8b, v2.8b
+        (0x6f00_1420, register),                     // BIC v0.4s, #1
+        (0x1202_0023, register),                     // AND w3, w1, #0x40000000
+        (0x0f20_5423, register),                     // SHL v3.2s, v1.2s, #0
+        (0x4f10_5423, register),                     // SHL v3.8h, v1.8h, #0
+        (0x4f40_5423, register),                     // SHL v3.2d, v1.2d, #0
+        (0x6f20_5423, other),                        // SLI v3.4s, v1.4s, #0
+        (0x4f20_7423, other),                        // SQSHL v3.4s, v1.4s, #0
+        (0x2f20_4422, register),                     // SRI v2.2s, v1.2s, #32
+        (0x6f10_4422, register),                     // SRI v2.8h, v1.8h, #16
+        (0x6f40_4422, register),                     // SRI v2.2d, v1.2d, #64
+        (0x6f20_0422, other),                        // USHR v2.4s, v1.4s, #32
         (0x2e02_0023, register),                     // EXT v3.8b
         (0x2f00_e400, ""),                           // MOVI d0, #0
         (0x0f00_8420, ""),                           // MOVI v0.4h, #1
@@ -872,16 +894,20 @@ fn constants_are_listed() {
     let words = [
         LOADED,
         EXT | dnm(3, 1, 2) | 14 << 11,
+        SHL_4S | dnm(3, 1, 5),
+        SRI_4S | dnm(3, 1, 5),
         MOVI_8H | 3 | 0b100 << 16 | 1 << 5 | 1 << 13,
         ADD | 32 << 10,
         SUB | 20 << 10,
         RET,
     ];
     let constants = armv8(&words).unwrap().constants;
-    let expected: [(&str, Vec<u64>); 4] = [
+    let expected: [(&str, Vec<u64>); 6] = [
         ("add", vec![32]),
         ("ext", vec![14]),
         ("movi_8h", vec![129, 8]),
+        ("shl_4s", vec![5]),
+        ("sri_4s", vec![27]),
         ("sub", vec![20]),
     ];
     assert_eq!(constants, expected.into());

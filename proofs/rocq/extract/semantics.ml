@@ -94,7 +94,9 @@ let sets = [
   { name = "AArch64"; isa = aarch64 (nat_of_int 16); general = 1; image_at = 0; stack = 31; link = Some 30;
     returning = "\xc0\x03\x5f\xd6"; resumed = "\xfe\x03\x02\xaa"; reload = "\x01\x10\x40\xf9"; scratch = [ 2 ];
     stores = [ "stp_least"; "stp_most"; "stur_least"; "stur_most" ];
-    outside = (fun _ -> false); again = [] };
+    outside = (fun form ->
+      List.exists (fun prefix -> String.starts_with ~prefix form) [ "and_16b"; "bic"; "shl_"; "sri_" ]);
+    again = [] };
 ]
 
 let set_of name = match List.find_opt (fun set -> set.name = name) sets with

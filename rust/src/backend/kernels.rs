@@ -16,6 +16,17 @@ macro_rules! symbol {
 }
 pub(crate) use symbol;
 
+/// A function with the calling convention of the kernels.
+#[cfg(target_arch = "x86_64")]
+macro_rules! function {
+    ($($argument:ty),*) => { unsafe extern "sysv64" fn($($argument),*) };
+}
+#[cfg(target_arch = "aarch64")]
+macro_rules! function {
+    ($($argument:ty),*) => { unsafe extern "C" fn($($argument),*) };
+}
+pub(crate) use function;
+
 /// The kernels that a generated `declarations.rs` lists, and `features`, which says whether this CPU has what they need.
 /// Before the list come the folder, the file extension, the assembler's options and the calling convention.
 macro_rules! kernels {

@@ -18,7 +18,10 @@ mod aarch64;
 #[allow(unsafe_code)]
 pub(crate) mod chacha;
 #[cfg(veriplex_kernels)]
-mod kernels;
+#[allow(unsafe_code)]
+mod constants;
+#[cfg(veriplex_kernels)]
+pub(crate) mod kernels;
 #[cfg(all(veriplex_kernels, target_arch = "x86_64", feature = "adiantum"))]
 #[allow(unsafe_code)]
 pub(crate) mod nh;
@@ -28,7 +31,7 @@ mod vector;
 #[cfg(all(veriplex_hardware, target_arch = "x86_64"))]
 #[allow(unsafe_code)]
 mod x86_64;
-#[cfg(all(veriplex_kernels, target_arch = "x86_64", feature = "xoofff"))]
+#[cfg(all(veriplex_kernels, feature = "xoofff"))]
 #[allow(unsafe_code)]
 pub(crate) mod xoofff;
 
@@ -115,6 +118,14 @@ impl Backend {
             Some(hardware) if !HARDWARE_DISABLED.load(Ordering::Relaxed) => hardware,
             _ => Self::PORTABLE,
         }
+    }
+
+    /// Whether kernels beside those of the permutation may be used. They ask for the CPU features that they need.
+    #[cfg(all(veriplex_kernels, any(feature = "xoofff", all(feature = "adiantum", target_arch = "x86_64"))))]
+    #[inline]
+    pub(crate) fn kernels_allowed() -> bool {
+        cfg!(any(veriplex_backend = "x86_64", veriplex_backend = "aarch64"))
+            || !HARDWARE_DISABLED.load(Ordering::Relaxed)
     }
 
     /// `"portable"`, `"x86_64"` or `"aarch64"`.

@@ -1,12 +1,13 @@
 //! The kernels of Xoofff for several blocks at once.
 
 use crate::backend::Backend;
+use crate::backend::kernels::function;
 use crate::wipe::Wiped;
 
 /// From accumulator and mask, input, the number of groups of blocks, and constants.
-type Absorb = unsafe extern "sysv64" fn(*mut u8, *const u8, usize, *const u8);
+type Absorb = function!(*mut u8, *const u8, usize, *const u8);
 /// From mask and output state, output, the number of groups of blocks, and constants.
-type Squeeze = unsafe extern "sysv64" fn(*mut u8, *mut u8, usize, *const u8);
+type Squeeze = function!(*mut u8, *mut u8, usize, *const u8);
 
 type Block = [u8; 48];
 
@@ -32,14 +33,14 @@ pub(crate) struct Token(&'static Kernels);
 impl Token {
     /// Those that this CPU can run, the best first.
     pub(crate) fn available() -> impl Iterator<Item = Self> {
-        (super::x86_64::XOOFFF.into_iter()).filter_map(|kernels| (kernels.detect)().then_some(Self(kernels)))
+        (super::hardware::XOOFFF.into_iter())
+            .filter_map(|kernels| (kernels.detect)().then_some(Self(kernels)))
     }
 
-    /// Those that the library uses now, each for what the ones before leave: none while the portable backend is in use.
+    /// Those that the library uses now, each for what the ones before leave: none while hardware backends are forbidden.
     #[inline]
     pub(crate) fn current() -> impl Iterator<Item = Self> {
-        let portable = Backend::current().name() == Backend::PORTABLE.name();
-        Self::available().filter(move |_| !portable)
+        Self::available().filter(|_| Backend::kernels_allowed())
     }
 
     /// As many of so many blocks as whole groups have.

@@ -1,17 +1,8 @@
 //! Kernels for two, four or eight lanes: eight lanes are as many calls as it takes.
 
 use super::{LANES, States};
+use crate::backend::kernels::function;
 use crate::simpira1024::Block;
-
-/// A function with the calling convention of the kernels.
-#[cfg(target_arch = "x86_64")]
-macro_rules! function {
-    ($($argument:ty),*) => { unsafe extern "sysv64" fn($($argument),*) };
-}
-#[cfg(target_arch = "aarch64")]
-macro_rules! function {
-    ($($argument:ty),*) => { unsafe extern "C" fn($($argument),*) };
-}
 
 /// From states and round constants.
 pub(crate) type Permute = function!(*mut u8, *const u8);

@@ -6,7 +6,7 @@
 
 use core::array::from_fn;
 
-#[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+#[cfg(veriplex_kernels)]
 use crate::backend::xoofff as kernels;
 use crate::xoodoo::{STATE_LEN, State, Words, load, permute, store, xoodoo};
 
@@ -79,9 +79,9 @@ fn step(state: &mut State, feedback: Feedback) {
 
 /// Per block: XOR the mask into it; permute; XOR the result into the accumulator; roll the mask.
 #[inline(never)]
-#[cfg_attr(not(all(veriplex_kernels, target_arch = "x86_64")), allow(unused_mut))]
+#[cfg_attr(not(veriplex_kernels), allow(unused_mut))]
 pub(super) fn absorb_blocks(mask: &mut State, accumulator: &mut State, mut blocks: &[Block]) {
-    #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+    #[cfg(veriplex_kernels)]
     if blocks.len() >= kernels::FEWEST {
         for token in kernels::Token::current() {
             let (groups, rest) = blocks.split_at(token.whole(blocks.len()));
@@ -129,9 +129,9 @@ fn absorb<const N: usize>(mask: &mut State, accumulator: &mut State, blocks: &[B
 
 /// Per block: the permutation of the output state, XOR the mask; roll the output state.
 #[inline(never)]
-#[cfg_attr(not(all(veriplex_kernels, target_arch = "x86_64")), allow(unused_mut))]
+#[cfg_attr(not(veriplex_kernels), allow(unused_mut))]
 pub(super) fn squeeze_blocks(output: &mut State, mask: &State, mut blocks: &mut [Block]) {
-    #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+    #[cfg(veriplex_kernels)]
     if blocks.len() >= kernels::FEWEST {
         for token in kernels::Token::current() {
             let (groups, rest) = blocks.split_at_mut(token.whole(blocks.len()));
@@ -169,7 +169,7 @@ fn squeeze<const N: usize>(output: &mut State, mask: &State, blocks: &mut [Block
     }
 }
 
-#[cfg(all(test, veriplex_kernels, target_arch = "x86_64"))]
+#[cfg(all(test, veriplex_kernels))]
 mod tests {
     use super::*;
 

@@ -23,3 +23,14 @@ pub(crate) static X2: Kernels = Kernels {
     squeeze_blocks: duplex_squeeze_blocks_x2,
     round_constants: &KEYS.0,
 };
+
+/// Four blocks, a plane in each register. They need no more than the vector instructions that every target with an
+/// operating system has.
+#[cfg(feature = "xoofff")]
+pub(crate) static XOOFFF_X4: crate::backend::xoofff::Kernels = crate::backend::xoofff::Kernels {
+    lanes: 4,
+    detect: || cfg!(target_feature = "neon"),
+    absorb_blocks: xoofff_absorb_blocks_x4,
+    squeeze_blocks: xoofff_squeeze_blocks_x4,
+    constants: &crate::backend::constants::XOOFFF_X4.0,
+};

@@ -13,6 +13,10 @@ pub(crate) use intrinsics::Token;
 #[cfg(veriplex_kernels)]
 pub(crate) use kernels::Token;
 
+/// The kernels of Xoofff.
+#[cfg(all(veriplex_kernels, feature = "xoofff"))]
+pub(super) static XOOFFF: [&crate::backend::xoofff::Kernels; 1] = [&kernels::XOOFFF_X4];
+
 #[cfg(veriplex_kernels)]
 impl crate::lane_backend::LaneBackend {
     /// The kernels for lanes.
