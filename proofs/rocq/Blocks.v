@@ -216,6 +216,218 @@ Qed.
 
 End Loop.
 
+(* Several blocks together: a kernel whose iteration computes a group, which is k blocks in a row of a specification
+   that has them one after the other. SAW proves that a step does to a state what the k blocks do, and gives out theirs.
+   Then n groups in a row are k n blocks in a row. *)
+Section Groups.
+
+(* Blocks in a group. The lengths are of the specification's state and blocks, and of the table. *)
+Variables k state_len table_len in_len out_len : nat.
+
+Variable Live : Type.
+Variable entry : list Byte -> list Byte -> Live.
+Variable step : list Byte -> list Byte -> list Byte -> list Byte -> Live -> Live * list Byte.
+Variable exit : list Byte -> list Byte -> Live -> list Byte.
+
+(* The specification of one block. *)
+Variable block : list Byte -> list Byte -> list Byte * list Byte.
+
+(* n pieces of a string, of so many bytes each. *)
+Fixpoint pieces (size n : nat) (bytes : list Byte) : list (list Byte) :=
+  match n with
+  | 0 => []
+  | S n => firstn size bytes :: pieces size n (skipn size bytes)
+  end.
+
+(* The k blocks of a group, as absorb_group and squeeze_group of proofs/saw/lib/LiftedXoofff.cry have them. *)
+Definition group (s c : list Byte) : list Byte * list Byte :=
+  let cs := pieces in_len k c in (final block s cs, concat (outputs block s cs)).
+
+Variable T : list Byte.
+
+Hypothesis group_step_thm : forall s0 s c o,
+  length s0 = state_len -> length s = state_len -> length c = in_len * k -> length o = out_len * k ->
+  step s0 T c o (entry s T) = (entry (fst (group s c)) T, snd (group s c)).
+
+Hypothesis exit_thm : forall s0 s,
+  length s0 = state_len -> length s = state_len -> exit s0 T (entry s T) = s.
+
+Hypothesis block_state : forall s c,
+  length s = state_len -> length c = in_len -> length (fst (block s c)) = state_len.
+Hypothesis block_output : forall s c,
+  length s = state_len -> length c = in_len -> length (snd (block s c)) = out_len.
+
+Lemma pieces_length size n : forall bytes, length (pieces size n bytes) = n.
+Proof. induction n as [|n IH]; intros bytes; [reflexivity|]. cbn [pieces length]. now rewrite IH. Qed.
+
+Lemma pieces_sized size : forall n bytes,
+  length bytes = size * n -> forall c, In c (pieces size n bytes) -> length c = size.
+Proof.
+  induction n as [|n IH]; intros bytes H c Hc; [contradiction|].
+  rewrite Nat.mul_succ_r in H. destruct Hc as [<-|Hc].
+  - rewrite firstn_length, H. apply Nat.min_l. nia.
+  - apply (IH (skipn size bytes)); [rewrite skipn_length, H; lia|assumption].
+Qed.
+
+Lemma pieces_concat size : forall xs,
+  (forall x : list Byte, In x xs -> length x = size) -> pieces size (length xs) (concat xs) = xs.
+Proof.
+  induction xs as [|x xs IH]; intros H; [reflexivity|]. cbn [length concat pieces].
+  assert (Hx : length x = size) by (apply H; now left). f_equal.
+  - rewrite <- Hx, firstn_app, firstn_all, Nat.sub_diag, firstn_O. apply app_nil_r.
+  - assert (E : skipn size (x ++ concat xs) = concat xs).
+    { rewrite <- Hx, skipn_app, skipn_all, Nat.sub_diag. reflexivity. }
+    rewrite E. apply IH. intros y Hy. apply H. now right.
+Qed.
+
+Lemma concat_sized size : forall xs,
+  (forall x : list Byte, In x xs -> length x = size) -> length (concat xs) = size * length xs.
+Proof.
+  induction xs as [|x xs IH]; intros H; [symmetry; apply Nat.mul_0_r|]. cbn [concat length].
+  rewrite app_length, (H x (or_introl eq_refl)), IH by (intros y Hy; apply H; now right).
+  rewrite Nat.mul_succ_r. lia.
+Qed.
+
+(* Blocks in memory, in a row. *)
+Lemma chunk_length m size n : forall p c, In c (chunks m p size n) -> length c = size.
+Proof.
+  induction n as [|n IH]; intros p c H; [contradiction|].
+  destruct H as [<-|H]; [apply read_length|exact (IH _ _ H)].
+Qed.
+
+Lemma chunks_app m size b : forall a p, chunks m p size (a + b) = chunks m p size a ++ chunks m (p + size * a) size b.
+Proof.
+  induction a as [|a IH]; intros p.
+  - rewrite Nat.mul_0_r, Nat.add_0_r. reflexivity.
+  - change (S a + b) with (S (a + b)). cbn [chunks app]. rewrite IH.
+    replace (p + size * S a) with (p + size + size * a) by (rewrite Nat.mul_succ_r; lia). reflexivity.
+Qed.
+
+Lemma pieces_read m size : forall n p, pieces size n (read m p (size * n)) = chunks m p size n.
+Proof.
+  induction n as [|n IH]; intros p; [reflexivity|]. cbn [pieces chunks].
+  assert (E : read m p (size * S n) = read m p size ++ read m (p + size) (size * n)).
+  { replace (size * S n) with (size + size * n) by (rewrite Nat.mul_succ_r; lia).
+    unfold read. now rewrite seq_app, map_app. }
+  assert (L : length (read m p size) = size) by apply read_length.
+  rewrite E. f_equal.
+  - rewrite firstn_app, L, Nat.sub_diag, firstn_O, app_nil_r. apply firstn_all2. lia.
+  - assert (Hnone : skipn size (read m p size) = []) by (apply skipn_all2; lia).
+    rewrite skipn_app, L, Nat.sub_diag, Hnone. exact (IH (p + size)).
+Qed.
+
+Lemma pieces_of_chunks m size : forall n p,
+  concat (map (pieces size k) (chunks m p (size * k) n)) = chunks m p size (k * n).
+Proof.
+  induction n as [|n IH]; intros p; [now rewrite Nat.mul_0_r|].
+  cbn [chunks map concat]. rewrite pieces_read, IH.
+  replace (k * S n) with (k + k * n) by (rewrite Nat.mul_succ_r; lia). now rewrite chunks_app.
+Qed.
+
+(* The specification's blocks in a row. *)
+Lemma final_app s cs ds : final block s (cs ++ ds) = final block (final block s cs) ds.
+Proof. unfold final. apply fold_left_app. Qed.
+
+Lemma outputs_app ds : forall cs s,
+  outputs block s (cs ++ ds) = outputs block s cs ++ outputs block (final block s cs) ds.
+Proof.
+  induction cs as [|c cs IH]; intros s; [reflexivity|].
+  change (outputs block s ((c :: cs) ++ ds)) with (snd (block s c) :: outputs block (fst (block s c)) (cs ++ ds)).
+  rewrite IH. reflexivity.
+Qed.
+
+Lemma outputs_length : forall cs s, length (outputs block s cs) = length cs.
+Proof.
+  induction cs as [|c cs IH]; intros s; [reflexivity|].
+  change (S (length (outputs block (fst (block s c)) cs)) = S (length cs)). now rewrite IH.
+Qed.
+
+Lemma final_sized : forall cs s,
+  length s = state_len -> (forall c, In c cs -> length c = in_len) -> length (final block s cs) = state_len.
+Proof.
+  induction cs as [|c cs IH]; intros s Hs H; [assumption|].
+  change (final block s (c :: cs)) with (final block (fst (block s c)) cs).
+  apply IH; [apply block_state; [assumption|apply H; now left]|intros d Hd; apply H; now right].
+Qed.
+
+Lemma outputs_sized : forall cs s,
+  length s = state_len -> (forall c, In c cs -> length c = in_len) ->
+  forall o, In o (outputs block s cs) -> length o = out_len.
+Proof.
+  induction cs as [|c cs IH]; intros s Hs H o Ho.
+  - change False in Ho. contradiction.
+  - assert (Hc : length c = in_len) by (apply H; now left).
+    change (snd (block s c) = o \/ In o (outputs block (fst (block s c)) cs)) in Ho. destruct Ho as [<-|Ho].
+    + now apply block_output.
+    + apply (IH (fst (block s c))); [now apply block_state|intros d Hd; apply H; now right|assumption].
+Qed.
+
+Lemma group_state s c : length s = state_len -> length c = in_len * k -> length (fst (group s c)) = state_len.
+Proof.
+  intros Hs Hc. change (length (final block s (pieces in_len k c)) = state_len).
+  apply final_sized; [assumption|]. exact (pieces_sized in_len k c Hc).
+Qed.
+
+Lemma group_output s c : length s = state_len -> length c = in_len * k -> length (snd (group s c)) = out_len * k.
+Proof.
+  intros Hs Hc. change (length (concat (outputs block s (pieces in_len k c))) = out_len * k).
+  rewrite (concat_sized out_len _ (outputs_sized _ s Hs (pieces_sized in_len k c Hc))).
+  now rewrite outputs_length, pieces_length.
+Qed.
+
+Lemma group_final : forall gs s, final group s gs = final block s (concat (map (pieces in_len k) gs)).
+Proof.
+  induction gs as [|g gs IH]; intros s; [reflexivity|]. cbn [map concat]. rewrite final_app.
+  change (final group s (g :: gs)) with (final group (final block s (pieces in_len k g)) gs). apply IH.
+Qed.
+
+Lemma group_outputs : forall gs s,
+  length s = state_len -> (forall g, In g gs -> length g = in_len * k) ->
+  concat (map (pieces out_len k) (outputs group s gs)) = outputs block s (concat (map (pieces in_len k) gs)).
+Proof.
+  induction gs as [|g gs IH]; intros s Hs H; [reflexivity|].
+  assert (Hg : length g = in_len * k) by (apply H; now left).
+  pose proof (pieces_sized in_len k g Hg) as Hc.
+  change (outputs group s (g :: gs)) with
+    (concat (outputs block s (pieces in_len k g)) :: outputs group (final block s (pieces in_len k g)) gs).
+  cbn [map concat]. rewrite outputs_app. f_equal.
+  - pose proof (pieces_concat out_len _ (outputs_sized _ s Hs Hc)) as P.
+    rewrite outputs_length, pieces_length in P. exact P.
+  - apply IH; [now apply final_sized|intros d Hd; apply H; now right].
+Qed.
+
+(* A call, for every n: the state and the output are those of k n blocks of the specification, and no other byte is
+   changed. *)
+Theorem groups_for_every_n : forall n state table input output m,
+  read m table table_len = T ->
+  placed (in_len * k) (out_len * k) input output n ->
+  disjoint table table_len output (out_len * (k * n)) ->
+  disjoint state state_len output (out_len * (k * n)) ->
+  disjoint state state_len table table_len ->
+  let s := read m state state_len in
+  let cs := chunks m input in_len (k * n) in
+  let m' := call state_len table_len (in_len * k) (out_len * k) Live entry step exit state table input output n m in
+  read m' state state_len = final block s cs /\
+  chunks m' output out_len (k * n) = outputs block s cs /\
+  (forall a, (a < output \/ output + out_len * (k * n) <= a) -> (a < state \/ state + state_len <= a) -> m' a = m a).
+Proof.
+  intros n state table input output m HT Hplaced Htable Hstate Hst s cs m'.
+  rewrite Nat.mul_assoc in Htable, Hstate |- *.
+  assert (H : read m' state state_len = final group s (chunks m input (in_len * k) n) /\
+    chunks m' output (out_len * k) n = outputs group s (chunks m input (in_len * k) n) /\
+    (forall a, (a < output \/ output + out_len * k * n <= a) -> (a < state \/ state + state_len <= a) -> m' a = m a)).
+  { exact (blocks_for_every_n state_len table_len (in_len * k) (out_len * k) Live entry step exit group T
+      group_step_thm exit_thm group_state group_output n state table input output m HT Hplaced Htable Hstate Hst). }
+  destruct H as (Hfinal & Hout & Hframe). repeat split; [| |exact Hframe].
+  - rewrite Hfinal, group_final. unfold cs. now rewrite pieces_of_chunks.
+  - transitivity (concat (map (pieces out_len k) (chunks m' output (out_len * k) n))).
+    { symmetry. apply pieces_of_chunks. }
+    rewrite Hout, group_outputs; [|apply read_length|intros g Hg; exact (chunk_length _ _ _ _ _ Hg)].
+    unfold cs. now rewrite pieces_of_chunks.
+Qed.
+
+End Groups.
+
 (* Several lanes: a kernel that does the same to k states at once, each with a buffer of its own. The states lie in one
    memory, where words of other lanes may lie between theirs. While the loop runs, the kernel keeps some of their words
    there, and uses the place of the others for whatever it likes. *)

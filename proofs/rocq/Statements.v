@@ -549,6 +549,11 @@ Print Blocks.placed.
 Check Blocks.blocks_for_every_n.
 Print Assumptions Blocks.blocks_for_every_n.
 
+Print Blocks.pieces.
+Print Blocks.group.
+Check Blocks.groups_for_every_n.
+Print Assumptions Blocks.groups_for_every_n.
+
 Print Blocks.each.
 Print Blocks.next_states.
 Print Blocks.blocks_out.

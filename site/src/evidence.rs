@@ -313,6 +313,10 @@ fn words(name: &str) -> &'static str {
             "If one iteration computes one block, then n iterations compute n blocks, for every n (Rocq; by induction).",
         ),
         (
+            "groups_for_every_n",
+            "The same if one iteration computes several blocks in a row (Rocq; by induction).",
+        ),
+        (
             "lanes_for_every_n",
             "The same for several lanes, each with its own buffer (Rocq; by induction).",
         ),

@@ -165,7 +165,8 @@ pub fn inventory() -> Inventory {
     inventory
 }
 
-/// The theorem that extends one loop iteration of a kernel to any number of blocks.
+/// The theorem that extends one loop iteration of a kernel to any number of blocks. Those of Xoofff compute several blocks in
+/// an iteration, and their specification one after the other.
 #[must_use]
 pub fn every_n(kernel: &Kernel) -> &'static str {
     let buffers = kernel.arguments.iter().filter_map(Argument::buffer);
@@ -174,6 +175,8 @@ pub fn every_n(kernel: &Kernel) -> &'static str {
         "lanes_for_every_n"
     } else if blocks.len() > 1 && !blocks.iter().any(|buffer| buffer.writable) {
         "reads_for_every_n"
+    } else if kernel.has_lanes() && kernel.cryptol.starts_with("Xoofff::") {
+        "groups_for_every_n"
     } else {
         "blocks_for_every_n"
     }
