@@ -3,7 +3,7 @@
 
 use core::array::from_fn;
 
-#[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+#[cfg(veriplex_kernels)]
 use crate::backend::chacha as kernels;
 use crate::wipe::Secret;
 use crate::{Error, Key};
@@ -69,7 +69,7 @@ pub fn xchacha<const ROUNDS: usize>(key: &[u8; 32], nonce: &[u8; 24], in_out: &m
 }
 
 fn stream<const ROUNDS: usize>(key: &[u8; 32], nonce: [u8; 8], counter: u64, in_out: &mut [u8]) {
-    #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+    #[cfg(veriplex_kernels)]
     if in_out.len() > kernels::FEW * BLOCK_LEN
         && let Some(token) = kernels::Token::current()
     {
@@ -79,7 +79,7 @@ fn stream<const ROUNDS: usize>(key: &[u8; 32], nonce: [u8; 8], counter: u64, in_
 }
 
 /// Whole groups of blocks in place; the rest of a long rest in a group that is not used up.
-#[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+#[cfg(veriplex_kernels)]
 fn by_kernels<const ROUNDS: usize>(
     token: kernels::Token,
     key: &[u8; 32],
@@ -216,7 +216,7 @@ fn quarter_round<const N: usize>(x: &mut State<N>, [a, b, c, d]: [usize; 4]) {
     }
 }
 
-#[cfg(all(test, veriplex_kernels, target_arch = "x86_64"))]
+#[cfg(all(test, veriplex_kernels))]
 mod tests {
     use super::*;
 

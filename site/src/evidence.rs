@@ -243,7 +243,7 @@ fn lanes(theorem: &str) -> &'static str {
         " A block here is a unit of 16 bytes with its part of the key; the kernel works on passes side by side."
     } else if theorem.contains("_x16_lifted") {
         " A block here is a group of sixteen in a row, which the kernel works on side by side."
-    } else if theorem.contains("xoofff") && theorem.contains("_x4_lifted") {
+    } else if ["chacha", "xoofff"].iter().any(|of| theorem.contains(of)) && theorem.contains("_x4_lifted") {
         " A block here is a group of four in a row, which the kernel works on side by side."
     } else if theorem.contains("_x6_lifted") {
         " A block here is a group of six in a row, which the kernel works on side by side."

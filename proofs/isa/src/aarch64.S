@@ -43,20 +43,28 @@ form ext_14, ext v0.16b, v0.16b, v1.16b, #14
 form ext_15, ext v0.16b, v0.16b, v1.16b, #15
 form and_16b, and v0.16b, v0.16b, v1.16b
 form bic, bic v0.16b, v0.16b, v1.16b
+form add_4s, add v0.4s, v0.4s, v1.4s
+form add_2d, add v0.2d, v0.2d, v1.2d
 form shl_0, shl v0.4s, v1.4s, #0
 form shl_1, shl v0.4s, v1.4s, #1
 form shl_3, shl v0.4s, v1.4s, #3
 form shl_5, shl v0.4s, v1.4s, #5
+form shl_7, shl v0.4s, v1.4s, #7
 form shl_8, shl v0.4s, v1.4s, #8
 form shl_11, shl v0.4s, v1.4s, #11
+form shl_12, shl v0.4s, v1.4s, #12
 form shl_13, shl v0.4s, v1.4s, #13
 form shl_14, shl v0.4s, v1.4s, #14
+form shl_16, shl v0.4s, v1.4s, #16
 form shl_31, shl v0.4s, v1.4s, #31
 form sri_1, sri v0.4s, v1.4s, #1
+form sri_16, sri v0.4s, v1.4s, #16
 form sri_18, sri v0.4s, v1.4s, #18
 form sri_19, sri v0.4s, v1.4s, #19
+form sri_20, sri v0.4s, v1.4s, #20
 form sri_21, sri v0.4s, v1.4s, #21
 form sri_24, sri v0.4s, v1.4s, #24
+form sri_25, sri v0.4s, v1.4s, #25
 form sri_27, sri v0.4s, v1.4s, #27
 form sri_29, sri v0.4s, v1.4s, #29
 form sri_31, sri v0.4s, v1.4s, #31
@@ -66,6 +74,7 @@ form movi_2d_0, movi v0.2d, #0
 form movi_2d_0xa5, movi v0.2d, #0xff00ff0000ff00ff
 form movi_8h_0x81_8, movi v0.8h, #0x81, lsl #8
 form movi_8h_0x81_0, movi v0.8h, #0x81
+form movi_8h_1_0, movi v0.8h, #1
 
 // At byte 8 of the 40, with the smallest and the largest offset that the instruction allows.
 form_begin ldp_least
@@ -109,6 +118,7 @@ form_end stur_most
 form add_94, add x1, x1, #94
 form add_128, add x1, x1, #128
 form add_192, add x1, x1, #192
+form add_256, add x1, x1, #256
 form add_4095, add x1, x1, #4095
 form sub_1, sub x1, x1, #1
 form sub_4095, sub x1, x1, #4095

@@ -58,13 +58,15 @@ pub const TARGET: Target = Target {
 
 /// The bits of an instruction that are not operands, and their values. A decoder that ignored one of them would take an
 /// instruction that does not exist for one of these.
-const ENCODINGS: [(u32, u32); 22] = [
+const ENCODINGS: [(u32, u32); 24] = [
     (0xffff_fc00, 0x4e28_4800), // AESE
     (0xffff_fc00, 0x4e28_6800), // AESMC
     (0xffe0_fc00, 0x6e20_1c00), // EOR
     (0xffe0_fc00, 0x4ea0_1c00), // ORR
     (0xffe0_fc00, 0x4e20_1c00), // AND
     (0xffe0_fc00, 0x4e60_1c00), // BIC
+    (0xffe0_fc00, 0x4ea0_8400), // ADD, 4S
+    (0xffe0_fc00, 0x4ee0_8400), // ADD, 2D
     (0xffe0_fc00, 0x4f20_5400), // SHL, 4S
     (0xffe0_fc00, 0x6f20_4400), // SRI, 4S
     (0xffe0_8400, 0x6e00_0000), // EXT
@@ -147,6 +149,23 @@ fn effects(i: &Decoded, at: u64) -> Result<Vec<Effect>, String> {
         (Opcode::ORR, [d, n, m, Part::Nothing]) if n == m => compute("mov", vector(d)?, vec![value(n)?]),
         (Opcode::AND, [d, n, m, Part::Nothing]) => compute("and_16b", vector(d)?, vec![value(n)?, value(m)?]),
         (Opcode::BIC, [d, n, m, Part::Nothing]) => compute("bic", vector(d)?, vec![value(n)?, value(m)?]),
+        (
+            Opcode::ADD,
+            [
+                Part::SIMDRegisterElements(SIMDSizeCode::Q, d, size),
+                n,
+                m,
+                Part::Nothing,
+            ],
+        ) if size == SIMDSizeCode::S || size == SIMDSizeCode::D => {
+            let function = if size == SIMDSizeCode::S {
+                "add_4s"
+            } else {
+                "add_2d"
+            };
+            let value = |part| Ok::<_, String>(Operand::Register(elements(part, size)?));
+            compute(function, view(d)?, vec![value(n)?, value(m)?])
+        }
         (Opcode::SHL, [d, n, Part::Immediate(shift), Part::Nothing]) => compute(
             "shl_4s",
             words(d)?,

@@ -225,6 +225,18 @@ pub const MUTANTS: &[Mutant] = mutants! {
         "output beyond the blocks": "stp\tq18, q19, [x1, #160]" => "stp\tq18, q19, [x1, #176]", Refused "bytes 176 to 207 of output, which has 192";
         "constants beyond the table": "[\\k, #224]" => "[\\k, #241]", Refused "bytes 241 to 256 of constants, which has 256";
     }
+    "armv8" chacha8_xor_blocks_x4 {
+        "rotation by another count": "chacha_step_x4 7, 25" => "chacha_step_x4 8, 24", Refuted "armv8_chacha8_xor_blocks_x4_lifted_step_thm";
+        "half of a rotation": "chacha_step_x4 7, 25" => "chacha_step_x4 7, 24", Refuted "armv8_chacha8_xor_blocks_x4_lifted_step_thm";
+        "columns not moved back": "chacha_turn_x4 4, 12, 8" => "chacha_turn_x4 12, 4, 8", Refuted "armv8_chacha8_xor_blocks_x4_lifted_step_thm";
+        "start not added to one row": "chacha_add_x4 26, 16, 17, 18, 19" => "chacha_add_x4 26, 16, 17, 18, 18", Refuted "armv8_chacha8_xor_blocks_x4_lifted_step_thm";
+        "numbers not counted": "\tadd\tv28.2d, v28.2d, v29.2d\n" => "", Refuted "armv8_chacha8_xor_blocks_x4_lifted_step_thm";
+        "sum of words of 16 bits": "add\tv28.2d, v28.2d, v29.2d" => "add\tv28.8h, v28.8h, v29.8h", Refused "not in the list of instructions";
+        "rows of two blocks swapped": "chacha_output_x4 \\in_out, 128, 2, 6, 18, 22" => "chacha_output_x4 \\in_out, 128, 2, 6, 19, 22", Refuted "armv8_chacha8_xor_blocks_x4_lifted_step_thm";
+        "number left out": "\tstur\tq28, [\\last_row]\n" => "", Refuted "armv8_chacha8_xor_blocks_x4_lifted_exit_thm";
+        "register not wiped": "v1.2d, " => "", Refused "v1 is as an iteration left it";
+        "row of the start beyond it": "ldur\tq16, [\\start, #32]" => "ldur\tq16, [\\start, #33]", Refused "bytes 33 to 48 of start, which has 48";
+    }
     "x86-64-vaes" simpira1024_permute_x4 {
         "constant of another call": "\\offset+128, 1, 9, 4, 12, 5, 13" => "\\offset+192, 1, 9, 4, 12, 5, 13", Refuted "vaes_simpira1024_permute_x4_lifted_thm";
     }

@@ -149,13 +149,15 @@ mod aarch64 {
     const LDUR: u32 = 0x3cc0_0000;
 
     /// The bits of each instruction that are no operand.
-    const CLASSES: [(u32, u32); 21] = [
+    const CLASSES: [(u32, u32); 23] = [
         (0xffff_fc00, 0x4e28_4800), // AESE
         (0xffff_fc00, 0x4e28_6800), // AESMC
         (0xffe0_fc00, 0x6e20_1c00), // EOR
         (0xffe0_fc00, 0x4ea0_1c00), // ORR
         (0xffe0_fc00, 0x4e20_1c00), // AND
         (0xffe0_fc00, 0x4e60_1c00), // BIC
+        (0xffe0_fc00, 0x4ea0_8400), // ADD, 4S
+        (0xffe0_fc00, 0x4ee0_8400), // ADD, 2D
         (0xffe0_fc00, 0x4f20_5400), // SHL, 4S
         (0xffe0_fc00, 0x6f20_4400), // SRI, 4S
         (0xffe0_8400, 0x6e00_0000), // EXT
@@ -234,6 +236,13 @@ mod aarch64 {
             "eor" => format!("{} eor {} {}", d(".16b")?, whole(1)?, whole(2)?),
             "and" => format!("{} and_16b {} {}", d(".16b")?, whole(1)?, whole(2)?),
             "bic" => format!("{} bic {} {}", d(".16b")?, whole(1)?, whole(2)?),
+            "add" if operands[0].ends_with(".4s") => {
+                format!("{} add_4s {} {}", d(".4s")?, words(1)?, words(2)?)
+            }
+            "add" => {
+                let halves = |i: usize| operands.get(i)?.strip_suffix(".2d").and_then(loaded);
+                format!("{} add_2d {} {}", d(".2d")?, halves(1)?, halves(2)?)
+            }
             "shl" => format!("{} shl_4s {} {}", d(".4s")?, words(1)?, number(operands.get(2)?)?),
             "sri" => format!(
                 "{} sri_4s {} {} {}",

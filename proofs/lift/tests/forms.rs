@@ -669,6 +669,8 @@ const EOR: u32 = 0x6e20_1c00;
 const ORR: u32 = 0x4ea0_1c00;
 const AND: u32 = 0x4e20_1c00;
 const BIC: u32 = 0x4e60_1c00;
+const ADD_4S: u32 = 0x4ea0_8400;
+const ADD_2D: u32 = 0x4ee0_8400;
 const SHL_4S: u32 = 0x4f20_5400;
 const SRI_4S: u32 = 0x6f20_4400;
 const EXT: u32 = 0x6e00_0000;
@@ -708,6 +710,8 @@ fn aarch64_instructions_keep_their_operands_in_order() {
         (&[ORR | dnm(3, 2, 2)], "v3_004 = mov v2_000 "),
         (&[AND | dnm(3, 1, 2)], "v3_004 = and_16b v1_000 v2_000 "),
         (&[BIC | dnm(3, 1, 2)], "v3_004 = bic v1_000 v2_000 "),
+        (&[ADD_4S | dnm(3, 1, 2)], "v3_004 = add_4s v1_000 v2_000 "),
+        (&[ADD_2D | dnm(3, 1, 2)], "v3_004 = add_2d v1_000 v2_000 "),
         (&[SHL_4S | dnm(3, 2, 0)], "v3_004 = shl_4s v2_000 0 "),
         (&[SHL_4S | dnm(3, 2, 31)], "v3_004 = shl_4s v2_000 31 "),
         (&[SRI_4S | dnm(1, 2, 31)], "v1_004 = sri_4s v1_000 v2_000 1 "),
@@ -773,6 +777,11 @@ fn other_aarch64_instructions_are_refused() {
         (0x0e62_1c23, register),                     // BIC v3.8b, v1.8b, v2.8b
         (0x6f00_1420, register),                     // BIC v0.4s, #1
         (0x1202_0023, register),                     // AND w3, w1, #0x40000000
+        (0x4e22_8423, other),                        // ADD v3.16b, v1.16b, v2.16b
+        (0x4e62_8423, other),                        // ADD v3.8h, v1.8h, v2.8h
+        (0x0ea2_8423, other),                        // ADD v3.2s, v1.2s, v2.2s
+        (0x6ea2_8423, other),                        // SUB v3.4s, v1.4s, v2.4s
+        (0x5ee2_8423, other),                        // ADD d3, d1, d2
         (0x0f20_5423, register),                     // SHL v3.2s, v1.2s, #0
         (0x4f10_5423, register),                     // SHL v3.8h, v1.8h, #0
         (0x4f40_5423, register),                     // SHL v3.2d, v1.2d, #0

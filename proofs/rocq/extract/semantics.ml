@@ -95,7 +95,8 @@ let sets = [
     returning = "\xc0\x03\x5f\xd6"; resumed = "\xfe\x03\x02\xaa"; reload = "\x01\x10\x40\xf9"; scratch = [ 2 ];
     stores = [ "stp_least"; "stp_most"; "stur_least"; "stur_most" ];
     outside = (fun form ->
-      List.exists (fun prefix -> String.starts_with ~prefix form) [ "and_16b"; "bic"; "shl_"; "sri_" ]);
+      List.exists (fun prefix -> String.starts_with ~prefix form)
+        [ "and_16b"; "bic"; "add_4s"; "add_2d"; "shl_"; "sri_" ]);
     again = [] };
 ]
 

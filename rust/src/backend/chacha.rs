@@ -1,10 +1,11 @@
 //! The kernels of `ChaCha` for several blocks at once.
 
 use crate::backend::Backend;
+use crate::backend::kernels::function;
 use crate::wipe::Secret;
 
 /// From what has the block numbers, start, input and output, and the number of groups of blocks.
-type XorBlocks = unsafe extern "sysv64" fn(*mut u8, *const u8, *mut u8, usize);
+type XorBlocks = function!(*mut u8, *const u8, *mut u8, usize);
 
 /// The words of a block before the rounds.
 pub(crate) type Start = [u32; 16];
@@ -35,6 +36,7 @@ pub(crate) struct Kernels {
 }
 
 /// The number of each lane: those of the even lanes, then those of the odd ones.
+#[cfg(target_arch = "x86_64")]
 pub(crate) fn of_each_lane<const LANES: usize>(counter: u64, _: &Start) -> Numbers {
     let mut numbers = [0; MAX_LANES];
     for (lane, i) in (0..LANES).zip(0..) {
@@ -58,7 +60,8 @@ pub(crate) struct Token(&'static Kernels);
 impl Token {
     /// Those that this CPU can run, the best first.
     pub(crate) fn available() -> impl Iterator<Item = Self> {
-        (super::x86_64::CHACHA.into_iter()).filter_map(|kernels| (kernels.detect)().then_some(Self(kernels)))
+        (super::hardware::CHACHA.into_iter())
+            .filter_map(|kernels| (kernels.detect)().then_some(Self(kernels)))
     }
 
     /// The one that the library uses now: none while hardware backends are forbidden.

@@ -14,7 +14,7 @@ use crate::simpira1024::{Block, State};
 #[cfg(all(veriplex_hardware, target_arch = "aarch64"))]
 #[allow(unsafe_code)]
 mod aarch64;
-#[cfg(all(veriplex_kernels, target_arch = "x86_64", feature = "adiantum"))]
+#[cfg(all(veriplex_kernels, feature = "adiantum"))]
 #[allow(unsafe_code)]
 pub(crate) mod chacha;
 #[cfg(veriplex_kernels)]
@@ -121,7 +121,7 @@ impl Backend {
     }
 
     /// Whether kernels beside those of the permutation may be used. They ask for the CPU features that they need.
-    #[cfg(all(veriplex_kernels, any(feature = "xoofff", all(feature = "adiantum", target_arch = "x86_64"))))]
+    #[cfg(all(veriplex_kernels, any(feature = "adiantum", feature = "xoofff")))]
     #[inline]
     pub(crate) fn kernels_allowed() -> bool {
         cfg!(any(veriplex_backend = "x86_64", veriplex_backend = "aarch64"))

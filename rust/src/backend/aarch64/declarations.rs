@@ -74,6 +74,29 @@ kernels! {
         /// - `round_constants`: the 1152 bytes of `simpira1024_round_constants`, read
         fn duplex_squeeze_blocks_x2(states: *mut u8, output: *const *mut u8, n: usize, round_constants: *const u8) = "duplex_squeeze_blocks_x2";
     }
+    include ["chacha_x4.S"] ["chacha_enter_x4" "chacha_start_x4" "chacha_step_x4" "chacha_columns_x4" "chacha_move_x4" "chacha_turn_x4" "chacha_rounds_x4" "chacha_add_x4" "chacha_add_last_x4" "chacha_feed_forward_x4" "chacha_output_x4" "chacha_clear_x4" "chacha_xor_blocks_x4"] {
+        /// `ChaCha::xor_blocks`.
+        ///
+        /// - `last_row`: 16 bytes, read and written, secret
+        /// - `start`: 48 bytes, read, secret
+        /// - `in_out`: blocks of 256 bytes, read and written, secret
+        /// - `n`: how many blocks, 0 or more
+        fn chacha8_xor_blocks_x4(last_row: *mut u8, start: *const u8, in_out: *mut u8, n: usize) = "chacha8_xor_blocks_x4";
+        /// `ChaCha::xor_blocks`.
+        ///
+        /// - `last_row`: 16 bytes, read and written, secret
+        /// - `start`: 48 bytes, read, secret
+        /// - `in_out`: blocks of 256 bytes, read and written, secret
+        /// - `n`: how many blocks, 0 or more
+        fn chacha12_xor_blocks_x4(last_row: *mut u8, start: *const u8, in_out: *mut u8, n: usize) = "chacha12_xor_blocks_x4";
+        /// `ChaCha::xor_blocks`.
+        ///
+        /// - `last_row`: 16 bytes, read and written, secret
+        /// - `start`: 48 bytes, read, secret
+        /// - `in_out`: blocks of 256 bytes, read and written, secret
+        /// - `n`: how many blocks, 0 or more
+        fn chacha20_xor_blocks_x4(last_row: *mut u8, start: *const u8, in_out: *mut u8, n: usize) = "chacha20_xor_blocks_x4";
+    }
     include ["xoodoo_x4.S"] ["xoodoo_rotate_x4" "xoodoo_round_x4" "xoodoo_rounds_x4" "xoodoo_permutation_x4" "xoofff_mask_words_x4" "xoofff_output_words_x4" "xoofff_third_plane_x4" "xoofff_sixth_plane_x4" "xoodoo_clear_x4"] {
         /// `Xoofff::absorb_blocks`.
         ///

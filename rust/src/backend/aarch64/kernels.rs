@@ -24,12 +24,27 @@ pub(crate) static X2: Kernels = Kernels {
     round_constants: &KEYS.0,
 };
 
-/// Four blocks, a plane in each register. They need no more than the vector instructions that every target with an
-/// operating system has.
+/// Whether there are vector instructions, as on every target with an operating system. The kernels for several blocks need no
+/// others.
+#[cfg(any(feature = "adiantum", feature = "xoofff"))]
+fn has_vectors() -> bool {
+    cfg!(target_feature = "neon")
+}
+
+#[cfg(feature = "adiantum")]
+pub(crate) static CHACHA_X4: crate::backend::chacha::Kernels = crate::backend::chacha::Kernels {
+    lanes: 4,
+    detect: has_vectors,
+    numbers: crate::backend::chacha::last_row,
+    xor_blocks_8: chacha8_xor_blocks_x4,
+    xor_blocks_12: chacha12_xor_blocks_x4,
+    xor_blocks_20: chacha20_xor_blocks_x4,
+};
+
 #[cfg(feature = "xoofff")]
 pub(crate) static XOOFFF_X4: crate::backend::xoofff::Kernels = crate::backend::xoofff::Kernels {
     lanes: 4,
-    detect: || cfg!(target_feature = "neon"),
+    detect: has_vectors,
     absorb_blocks: xoofff_absorb_blocks_x4,
     squeeze_blocks: xoofff_squeeze_blocks_x4,
     constants: &crate::backend::constants::XOOFFF_X4.0,

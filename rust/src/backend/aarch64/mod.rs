@@ -13,6 +13,10 @@ pub(crate) use intrinsics::Token;
 #[cfg(veriplex_kernels)]
 pub(crate) use kernels::Token;
 
+/// The kernels of `ChaCha`.
+#[cfg(all(veriplex_kernels, feature = "adiantum"))]
+pub(super) static CHACHA: [&crate::backend::chacha::Kernels; 1] = [&kernels::CHACHA_X4];
+
 /// The kernels of Xoofff.
 #[cfg(all(veriplex_kernels, feature = "xoofff"))]
 pub(super) static XOOFFF: [&crate::backend::xoofff::Kernels; 1] = [&kernels::XOOFFF_X4];
