@@ -22,6 +22,7 @@
 
 use subtle::ConstantTimeEq as _;
 
+use crate::in_out::InOut;
 use crate::lanes::Direction;
 use crate::protocol::many;
 use crate::{Error, Key, Label, Protocol, TAG_LEN, in_out, label};
@@ -45,7 +46,10 @@ use crate::{Error, Key, Label, Protocol, TAG_LEN, in_out, label};
 /// let aead = veriplex::aead::Aead::<24>::new(veriplex::label!("example"), &veriplex::Key::from([]));
 /// ```
 #[derive(Clone, Debug)]
-pub struct Aead<const NONCE_LEN: usize>(Protocol);
+pub struct Aead<const NONCE_LEN: usize>(
+    /// With the Mix of the nonce open.
+    Protocol,
+);
 
 impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
     /// An AEAD under this key.
@@ -58,8 +62,9 @@ impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
     ///
     /// [`Aead::new`] is this with Init `domain`, Mix `key`. Without a secret in `keyed`, anyone can open and forge.
     #[must_use]
-    pub fn from_protocol(keyed: Protocol) -> Self {
+    pub fn from_protocol(mut keyed: Protocol) -> Self {
         const { assert!(NONCE_LEN >= 16, "a nonce has at least 16 bytes") };
+        keyed.mix_begin(label!("nonce"));
         Self(keyed)
     }
 
@@ -88,8 +93,7 @@ impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
         in_out: &mut [u8],
         tag: &[u8; TAG_LEN],
     ) -> Result<(), Error> {
-        self.message(nonce, ad)
-            .open_in_place_detached(label!("message"), in_out, tag)
+        self.open(nonce, ad, in_out.into(), tag)
     }
 
     /// Encrypts in place: the last 16 bytes of `in_out` are room for the tag.
@@ -113,7 +117,7 @@ impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
         ad: &[u8],
         in_out: &'b mut [u8],
     ) -> Result<&'b mut [u8], Error> {
-        self.message(nonce, ad).open_in_place(label!("message"), in_out)
+        in_out::open_in_place(in_out, |[], data, tag| self.open(nonce, ad, data, tag))
     }
 
     /// Encrypts from one buffer into another, which is 16 bytes longer: ciphertext, then tag.
@@ -146,8 +150,7 @@ impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
         sealed: &[u8],
         plaintext: &mut [u8],
     ) -> Result<(), Error> {
-        self.message(nonce, ad)
-            .open_into(label!("message"), sealed, plaintext)
+        in_out::open_into(sealed, plaintext, |[], data, tag| self.open(nonce, ad, data, tag))
     }
 
     /// Encrypts into a new vector: ciphertext, then tag.
@@ -169,7 +172,7 @@ impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
         ad: &[u8],
         sealed: &[u8],
     ) -> Result<alloc::vec::Vec<u8>, Error> {
-        self.message(nonce, ad).open_vec(label!("message"), sealed)
+        in_out::open_vec(sealed, |[], data, tag| self.open(nonce, ad, data, tag))
     }
 
     /// [`Aead::seal_in_place`] of many messages: eight at a time, and so faster where the CPU has the instructions. Messages of
@@ -206,7 +209,8 @@ impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
         let jobs = messages.iter_mut().filter_map(|message| {
             let (in_out, tag) = message.in_out.split_last_chunk_mut()?;
             Some(many::Message {
-                mixes: [(label!("nonce"), message.nonce), (label!("ad"), message.ad)],
+                mixed: message.nonce,
+                ad: Some(message.ad),
                 direction: Direction::Encrypt,
                 in_out,
                 tag: [0; TAG_LEN],
@@ -232,7 +236,8 @@ impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
         let jobs = messages.iter_mut().enumerate().filter_map(|(i, message)| {
             let (in_out, tag) = message.in_out.split_last_chunk_mut::<TAG_LEN>()?;
             Some(many::Message {
-                mixes: [(label!("nonce"), message.nonce), (label!("ad"), message.ad)],
+                mixed: message.nonce,
+                ad: Some(message.ad),
                 direction: Direction::Decrypt,
                 in_out,
                 tag: [0; TAG_LEN],
@@ -247,7 +252,20 @@ impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
     }
 
     fn message(&self, nonce: &[u8; NONCE_LEN], ad: &[u8]) -> Protocol {
-        self.0.message(nonce, ad)
+        let mut protocol = self.0.clone();
+        protocol.mix_more(nonce);
+        protocol.mix(label!("ad"), ad);
+        protocol
+    }
+
+    fn open(
+        &self,
+        nonce: &[u8; NONCE_LEN],
+        ad: &[u8],
+        data: InOut<'_>,
+        tag: &[u8; TAG_LEN],
+    ) -> Result<(), Error> {
+        self.message(nonce, ad).open_last(label!("message"), data, tag)
     }
 }
 

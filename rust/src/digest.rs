@@ -37,7 +37,8 @@ pub fn digest_into(domain: Label<'_>, message: &[u8], output: &mut [u8]) {
     protocol.derive(label!("digest"), output);
 }
 
-/// The digests of many messages, each that of [`digest()`]: eight at a time, and so faster where the CPU has the instructions.
+/// The digests of many messages, each that of [`digest()`], or, if `N` is not 32, of [`digest_into`]: eight at a time, and so
+/// faster where the CPU has the instructions.
 ///
 /// Messages of about the same length are the fastest.
 ///
@@ -50,18 +51,39 @@ pub fn digest_into(domain: Label<'_>, message: &[u8], output: &mut [u8]) {
 /// # Ok::<(), veriplex::Error>(())
 /// ```
 ///
+/// The root of a Merkle tree over many small items, with a domain for items and one for inner nodes:
+///
+/// ```
+/// use veriplex::{digest, label};
+///
+/// let items: Vec<[u8; 8]> = (0..100_u64).map(u64::to_be_bytes).collect();
+/// let mut level = vec![[0; 32]; items.len()];
+/// digest::digest_many(label!("com.example.item"), &items, &mut level)?;
+/// while level.len() > 1 {
+///     let (pairs, last) = level.as_chunks::<2>();
+///     let pairs: Vec<&[u8]> = pairs.iter().map(|pair| pair.as_flattened()).collect();
+///     let mut parents = vec![[0; 32]; pairs.len()];
+///     digest::digest_many(label!("com.example.node"), &pairs, &mut parents)?;
+///     parents.extend_from_slice(last); // a digest without a neighbour goes up as it is
+///     level = parents;
+/// }
+/// # assert_eq!(level.len(), 1);
+/// # Ok::<(), veriplex::Error>(())
+/// ```
+///
 /// # Errors
 ///
 /// [`Error::BufferLength`] if there are not as many digests as messages.
-pub fn digest_many(
+pub fn digest_many<const N: usize>(
     domain: Label<'_>,
     messages: &[impl AsRef<[u8]>],
-    digests: &mut [[u8; DIGEST_LEN]],
+    digests: &mut [[u8; N]],
 ) -> Result<(), Error> {
     if messages.len() != digests.len() {
         return Err(Error::BufferLength);
     }
     let messages = messages.iter().map(AsRef::as_ref);
+    let digests = digests.iter_mut().map(<[u8; N]>::as_mut_slice);
     many::derive(&Hasher::new(domain).0, label!("digest"), messages, digests);
     Ok(())
 }

@@ -239,8 +239,29 @@ impl Lanes {
     #[inline]
     pub(crate) fn absorb_some(&mut self, lane: usize, input: &[u8]) -> usize {
         let window = self.window(lane, input.len());
-        self.staged[lane][window.clone()].copy_from_slice(&input[..window.len()]);
+        copy(&mut self.staged[lane][window.clone()], &input[..window.len()]);
         self.advance(lane, &window)
+    }
+
+    /// Absorbs a header, if that does not complete the block: the frame `op`, `label`, and the frame `op | 0x80`.
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // below 94
+    pub(crate) fn absorb_header(&mut self, lane: usize, op: u8, label: &[u8]) -> bool {
+        let start = usize::from(self.rate_idx[lane]);
+        let end = start + label.len() + 4;
+        if end >= RATE {
+            return false;
+        }
+        if let [frame, first, bytes @ .., inner, last] = &mut self.staged[lane][start..end] {
+            *frame = self.frame_idx[lane];
+            *first = op;
+            copy(bytes, label);
+            *inner = start as u8 + 1;
+            *last = op | 0x80;
+        }
+        self.frame_idx[lane] = end as u8 - 1;
+        self.rate_idx[lane] = end as u8;
+        true
     }
 
     #[inline]
@@ -278,7 +299,7 @@ impl Lanes {
                 <&mut [u8; WORD]>::try_from(&mut *now),
                 <&mut [u8; WORD]>::try_from(&mut *staged),
             ) {
-                (Ok(now), Ok(staged)) => transform_part(direction, now, word, staged), // without a loop
+                (Ok(now), Ok(staged)) => (*now, *staged) = transform_word(direction, *now, *word),
                 _ => transform_part(direction, now, &word[within..], staged),
             }
             at += len;
@@ -287,14 +308,20 @@ impl Lanes {
         self.advance(lane, &window)
     }
 
-    /// What is staged, with the padding of the block, goes into the state.
+    /// Stages the padding of the block.
     #[inline]
     fn pad(&mut self, lane: usize) {
         let staged = &mut self.staged[lane];
         let end = usize::from(self.rate_idx[lane]);
-        staged[end] ^= self.frame_idx[lane];
-        staged[end + 1] ^= 0x01;
-        staged[RATE + 1] ^= 0x80;
+        staged[end] = self.frame_idx[lane];
+        staged[end + 1] = 0x01;
+        staged[RATE + 1] |= 0x80;
+    }
+
+    /// What is staged goes into the state, and the next block begins.
+    #[inline]
+    fn unstage(&mut self, lane: usize) {
+        let staged = &mut self.staged[lane];
         for (i, staged) in staged.as_chunks().0.iter().enumerate() {
             xor_word(self.states.word(i, lane), staged);
         }
@@ -304,23 +331,41 @@ impl Lanes {
     }
 
     /// Pads and permutes these lanes. The others stay as they are.
-    pub(crate) fn permute_lanes(&mut self, lanes: [bool; LANES]) {
+    fn permute_lanes(&mut self, lanes: [bool; LANES]) {
         let count = lanes.iter().filter(|&&wanted| wanted).count();
-        for (lane, _) in lanes.iter().enumerate().filter(|(_, wanted)| **wanted) {
-            self.pad(lane);
-            if count <= self.few() {
-                self.backend.alone(&mut self.states, lane, Backend::permute);
+        if count <= self.few() {
+            for (lane, _) in lanes.iter().enumerate().filter(|(_, wanted)| **wanted) {
+                self.permute_alone(lane);
             }
+            return;
         }
-        if count > self.few() {
-            let before = (count < LANES).then(|| self.states.clone());
-            self.backend.permute(&mut self.states);
+        let before = (count < LANES).then(|| self.states.clone());
+        self.permute_busy(lanes);
+        if let Some(before) = before {
             for (lane, _) in lanes.iter().enumerate().filter(|(_, wanted)| !**wanted) {
-                if let Some(before) = &before {
-                    self.states.set_lane(lane, &before.lane(lane));
-                }
+                self.states.set_lane(lane, &before.lane(lane));
             }
         }
+    }
+
+    /// Pads and permutes these lanes. What the others hold is lost: they are to be loaded again.
+    #[inline]
+    pub(crate) fn permute_busy(&mut self, lanes: [bool; LANES]) {
+        // A word must be in memory before it can be loaded, if it was stored byte by byte. So first all bytes are stored.
+        for (lane, _) in lanes.iter().enumerate().filter(|(_, busy)| **busy) {
+            self.pad(lane);
+        }
+        for (lane, _) in lanes.iter().enumerate().filter(|(_, busy)| **busy) {
+            self.unstage(lane);
+        }
+        self.backend.permute(&mut self.states);
+    }
+
+    /// Pads and permutes one lane. The others stay as they are.
+    pub(crate) fn permute_alone(&mut self, lane: usize) {
+        self.pad(lane);
+        self.unstage(lane);
+        self.backend.alone(&mut self.states, lane, Backend::permute);
     }
 
     /// Every lane must be at the start of a block, or be done with: it is to be loaded again.
@@ -348,6 +393,19 @@ impl Lanes {
     }
 }
 
+/// Data and staged bytes then. By value: as references, the compiler does not know that they are apart.
+#[inline(always)]
+fn transform_word(direction: Direction, data: [u8; WORD], state: [u8; WORD]) -> ([u8; WORD], [u8; WORD]) {
+    let mut sum = data;
+    xor_word(&mut sum, &state);
+    match direction {
+        Direction::Encrypt => (sum, data),
+        // The state becomes the ciphertext, that is, the plaintext is XORed into it.
+        Direction::Decrypt => (sum, sum),
+        Direction::Squeeze => (state, state),
+    }
+}
+
 /// Equal lengths of data and staged bytes; the state's may be longer.
 #[inline(always)]
 fn transform_part(direction: Direction, data: &mut [u8], state: &[u8], staged: &mut [u8]) {
@@ -370,9 +428,37 @@ fn transform_part(direction: Direction, data: &mut [u8], state: &[u8], staged: &
     }
 }
 
+/// `to = from`, of equal lengths. A call of memcpy takes longer than what there is to copy, most often.
+#[inline(always)]
+fn copy(to: &mut [u8], from: &[u8]) {
+    /// The first bytes and the last ones: between `N` and `2 * N`, so that none is left out.
+    #[inline(always)]
+    fn ends<const N: usize>(to: &mut [u8], from: &[u8]) {
+        if let (Some(to), Some(from)) = (to.first_chunk_mut::<N>(), from.first_chunk()) {
+            *to = *from;
+        }
+        if let (Some(to), Some(from)) = (to.last_chunk_mut::<N>(), from.last_chunk()) {
+            *to = *from;
+        }
+    }
+    match from.len() {
+        0 => {}
+        1 => ends::<1>(to, from),
+        2..=4 => ends::<2>(to, from),
+        5..=8 => ends::<4>(to, from),
+        9..=16 => ends::<8>(to, from),
+        17..=32 => ends::<16>(to, from),
+        33..=64 => ends::<32>(to, from),
+        _ => to.copy_from_slice(from),
+    }
+}
+
+/// As bytes, which the compiler does in one vector register: halves would be stored, and then be waited for.
 #[inline(always)]
 fn xor_word(to: &mut [u8; WORD], from: &[u8; WORD]) {
-    *to = (u128::from_ne_bytes(*to) ^ u128::from_ne_bytes(*from)).to_ne_bytes();
+    for (to, from) in to.iter_mut().zip(from) {
+        *to ^= from;
+    }
 }
 
 impl Default for Lanes {

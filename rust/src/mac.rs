@@ -33,23 +33,35 @@ pub fn mac(domain: Label<'_>, key: &Key, message: &[u8]) -> Tag {
     mac.finalize()
 }
 
-/// The tags of many messages under one key, each that of [`mac()`]: eight at a time, and so faster where the CPU has the
-/// instructions. Messages of about the same length are the fastest.
+/// The tags of many messages under one key, each that of [`mac()`], or, if `N` is not 16, the keyed digest of
+/// [`Mac::finalize_array`]: eight at a time, and so faster where the CPU has the instructions. Messages of about the same
+/// length are the fastest.
+///
+#[cfg_attr(feature = "getrandom", doc = "```")]
+#[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+/// use veriplex::{Key, label, mac::{self, Tag}, os_rng};
+///
+/// let key = Key::generate(&mut os_rng());
+/// let rows = ["one", "two", "three"]; // pseudonyms of 32 bytes for them
+/// let mut pseudonyms = [Tag::from([0; 32]); 3];
+/// mac::mac_many(label!("com.example.pseudonym"), &key, &rows, &mut pseudonyms)?;
+/// # Ok::<(), veriplex::Error>(())
+/// ```
 ///
 /// # Errors
 ///
 /// [`Error::BufferLength`] if there are not as many tags as messages.
-pub fn mac_many(
+pub fn mac_many<const N: usize>(
     domain: Label<'_>,
     key: &Key,
     messages: &[impl AsRef<[u8]>],
-    tags: &mut [Tag],
+    tags: &mut [Tag<N>],
 ) -> Result<(), Error> {
     if messages.len() != tags.len() {
         return Err(Error::BufferLength);
     }
     let messages = messages.iter().map(AsRef::as_ref);
-    let tags = tags.iter_mut().map(|tag| &mut tag.0);
+    let tags = tags.iter_mut().map(|tag| tag.0.as_mut_slice());
     many::derive(&Mac::new(domain, key).0, label!("tag"), messages, tags);
     Ok(())
 }

@@ -179,8 +179,10 @@ impl LaneBackend {
         if serial.name() == Backend::PORTABLE.name() {
             return Self::PORTABLE;
         }
-        let choice = usize::from(CHOICE.load(Ordering::Relaxed));
-        let chosen = Self::hardware().nth(choice).flatten();
+        let chosen = match CHOICE.load(Ordering::Relaxed) {
+            BEST => None,
+            choice => Self::hardware().nth(choice.into()).flatten(),
+        };
         chosen
             .or_else(|| Self::hardware().flatten().next())
             .unwrap_or(Self(Kind::Serial(serial)))

@@ -28,25 +28,62 @@ pub(crate) trait Job {
 
 /// What operations are made of.
 pub(crate) enum Step<'a> {
-    /// The header of a Mix.
-    Mix(Label<'a>),
-    /// The header of a Derive.
-    Derive(Label<'a>),
-    /// The header of a Mask.
+    /// A Mix.
+    Mix(Label<'a>, &'a [u8]),
+    /// Data of a Mix that is open.
+    Absorb(&'a [u8]),
+    /// A Derive of so many bytes, as far as its output.
+    Derive(Label<'a>, usize),
+    /// A Mask, as far as its data.
     #[cfg_attr(
         not(feature = "hybrid"),
         expect(dead_code, reason = "only the tunnel has one")
     )]
     Mask(Label<'a>),
-    /// The header of a Seal.
-    Seal(Label<'a>),
-    /// What was not known before.
-    Absorb(&'a [u8]),
-    /// A number as unsigned LEB128.
-    Number(usize),
+    /// A Seal of so many bytes, as far as its data.
+    Seal(Label<'a>, usize),
     Permute,
     /// Of [`Job::data`], or, squeezed, of [`Job::output`].
     Transform(Direction),
+}
+
+impl<'a> Step<'a> {
+    #[inline]
+    fn input(&self) -> Input<'a> {
+        let (header, data, number, permute): (_, &[u8], _, _) = match *self {
+            Self::Mix(label, data) => (Some((Op::Mix, label)), data, None, false),
+            Self::Absorb(data) => (None, data, None, false),
+            Self::Derive(label, len) => (Some((Op::Derive, label)), &[], Some(len), true),
+            Self::Mask(label) => (Some((Op::Mask, label)), &[], None, true),
+            Self::Seal(label, len) => (Some((Op::Seal, label)), &[], Some(len), true),
+            Self::Permute => (None, &[], None, true),
+            Self::Transform(_) => (None, &[], None, false),
+        };
+        Input {
+            header,
+            data,
+            number,
+            permute,
+        }
+    }
+}
+
+/// What a step absorbs: header, data and number, in this order.
+struct Input<'a> {
+    header: Option<(Op, Label<'a>)>,
+    data: &'a [u8],
+    /// As unsigned LEB128.
+    number: Option<usize>,
+    /// Whether it permutes then, even if the block is not full.
+    permute: bool,
+}
+
+impl Input<'_> {
+    /// How many bytes come before the data.
+    #[inline]
+    fn header_len(&self) -> usize {
+        self.header.map_or(0, |(_, label)| header_len(label.as_bytes()))
+    }
 }
 
 /// What a lane waits for.
@@ -80,45 +117,54 @@ impl<J: Job> Slot<J> {
     }
 
     /// Runs to the next permutation, or to the end.
+    #[inline]
     fn advance(&mut self, lanes: &mut Lanes, lane: usize) -> Next {
-        while !lanes.is_full(lane) {
-            let (done, len) = (self.done, self.len());
-            let Some(step) = self.job.step(self.step) else {
-                return Next::Finished;
-            };
-            if done == len {
-                self.step += 1;
-                self.done = 0;
-                if matches!(step, Step::Permute) {
-                    return Next::Permute;
+        while let Some(step) = self.job.step(self.step) {
+            let mut permute = false;
+            if let Step::Transform(direction) = step {
+                let done = self.done;
+                let rest = &mut self.buffer(direction)[done..];
+                if rest.len() >= RATE && lanes.at_start(lane) {
+                    return Next::Transform(direction, rest.len() / RATE);
                 }
-                continue;
-            }
-            let blocks = if lanes.at_start(lane) {
-                (len - done) / RATE
+                let len = lanes.transform_some(direction, lane, rest);
+                self.done += len;
             } else {
-                0
-            };
-            self.done += match step {
-                Step::Mix(label) => header(lanes, lane, done, Op::Mix, label),
-                Step::Derive(label) => header(lanes, lane, done, Op::Derive, label),
-                Step::Mask(label) => header(lanes, lane, done, Op::Mask, label),
-                Step::Seal(label) => header(lanes, lane, done, Op::Seal, label),
-                Step::Absorb(_) if blocks > 0 => return Next::Absorb(blocks),
-                Step::Absorb(bytes) => lanes.absorb_some(lane, &bytes[done..]),
-                Step::Number(number) => {
-                    lanes.absorb_byte(lane, leb128(number, done));
-                    1
+                let input = step.input();
+                permute = input.permute;
+                let data_at = input.header_len();
+                let number_at = data_at + input.data.len();
+                if let Some((op, label)) = input.header
+                    && self.done < data_at
+                {
+                    self.done += header(lanes, lane, self.done, op, label);
                 }
-                Step::Permute => 0,
-                Step::Transform(direction) if blocks > 0 => return Next::Transform(direction, blocks),
-                Step::Transform(direction) => {
-                    let rest = &mut self.buffer(direction)[done..];
-                    lanes.transform_some(direction, lane, rest)
+                if self.done >= data_at && self.done < number_at && !lanes.is_full(lane) {
+                    let rest = &input.data[self.done - data_at..];
+                    if rest.len() >= RATE && lanes.at_start(lane) {
+                        return Next::Absorb(rest.len() / RATE);
+                    }
+                    self.done += lanes.absorb_some(lane, rest);
                 }
-            };
+                if let Some(number) = input.number {
+                    let end = number_at + leb128_len(number);
+                    while self.done >= number_at && self.done < end && !lanes.is_full(lane) {
+                        lanes.absorb_byte(lane, leb128(number, self.done - number_at));
+                        self.done += 1;
+                    }
+                }
+            }
+            // If the block is not full, the step is done. If it is, there may be more, if only a permutation.
+            if lanes.is_full(lane) {
+                return Next::Permute;
+            }
+            self.step += 1;
+            self.done = 0;
+            if permute {
+                return Next::Permute;
+            }
         }
-        Next::Permute
+        Next::Finished
     }
 
     fn buffer(&mut self, direction: Direction) -> &mut [u8] {
@@ -128,25 +174,12 @@ impl<J: Job> Slot<J> {
         }
     }
 
-    /// The length in bytes of the step.
-    fn len(&mut self) -> usize {
-        match self.job.step(self.step) {
-            None | Some(Step::Permute) => 0,
-            Some(Step::Mix(label) | Step::Derive(label) | Step::Mask(label) | Step::Seal(label)) => {
-                label.as_bytes().len() + 4
-            }
-            Some(Step::Absorb(bytes)) => bytes.len(),
-            Some(Step::Number(number)) => leb128_len(number),
-            Some(Step::Transform(direction)) => self.buffer(direction).len(),
-        }
-    }
-
     /// The next blocks to absorb.
     fn blocks(&self, count: usize) -> &[Block] {
-        match self.job.step(self.step) {
-            Some(Step::Absorb(bytes)) => &bytes[self.done..].as_chunks().0[..count],
-            _ => &[],
-        }
+        self.job.step(self.step).map_or(&[][..], |step| {
+            let input = step.input();
+            &input.data[self.done - input.header_len()..].as_chunks().0[..count]
+        })
     }
 
     /// The next blocks to transform.
@@ -159,7 +192,7 @@ impl<J: Job> Slot<J> {
     fn alone(&mut self, lanes: &mut Lanes, lane: usize, next: Next) {
         match next {
             Next::Idle | Next::Finished => {}
-            Next::Permute => lanes.permute_lanes(core::array::from_fn(|other| other == lane)),
+            Next::Permute => lanes.permute_alone(lane),
             Next::Absorb(count) => {
                 lanes.alone(lane, |backend, state| {
                     backend.absorb_blocks(state, self.blocks(count));
@@ -192,12 +225,25 @@ impl<J: Job> Slot<J> {
     }
 }
 
+/// The length in bytes of a header.
+const fn header_len(label: &[u8]) -> usize {
+    label.len() + 4
+}
+
 /// Absorbs of a header, from byte `done` on, as much as the block takes.
 #[inline]
 fn header(lanes: &mut Lanes, lane: usize, done: usize, op: Op, label: Label<'_>) -> usize {
     let (op, label) = (op as u8, label.as_bytes());
+    if done == 0 && lanes.absorb_header(lane, op, label) {
+        return header_len(label);
+    }
+    header_across_blocks(lanes, lane, done, op, label)
+}
+
+#[inline(never)]
+fn header_across_blocks(lanes: &mut Lanes, lane: usize, done: usize, op: u8, label: &[u8]) -> usize {
     let mut now = done;
-    while now < label.len() + 4 && !lanes.is_full(lane) {
+    while now < header_len(label) && !lanes.is_full(lane) {
         now += match now {
             0 => {
                 lanes.begin_frame(lane);
@@ -276,7 +322,7 @@ pub(crate) fn run<J: Job>(start: &Protocol, jobs: impl IntoIterator<Item = J>, m
                 }
             };
         }
-        let busy = next.iter().filter(|next| **next != Next::Idle).count();
+        let busy = next.iter().filter(|next| !matches!(next, Next::Idle)).count();
         if busy == 0 {
             return;
         }
@@ -294,7 +340,7 @@ pub(crate) fn run<J: Job>(start: &Protocol, jobs: impl IntoIterator<Item = J>, m
                     slot.one_block(&mut lanes, lane, next);
                 }
             }
-            lanes.permute_lanes(next.map(|next| next != Next::Idle));
+            lanes.permute_busy(next.map(|next| !matches!(next, Next::Idle)));
         }
     }
 }
@@ -304,17 +350,24 @@ fn serially<J: Job>(start: &Protocol, job: &mut J) {
     let mut duplex = start.duplex.clone();
     let mut number = 0;
     while let Some(step) = job.step(number) {
-        match step {
-            Step::Mix(label) => duplex.header(Op::Mix as u8, label.as_bytes()),
-            Step::Derive(label) => duplex.header(Op::Derive as u8, label.as_bytes()),
-            Step::Mask(label) => duplex.header(Op::Mask as u8, label.as_bytes()),
-            Step::Seal(label) => duplex.header(Op::Seal as u8, label.as_bytes()),
-            Step::Absorb(bytes) => duplex.absorb(bytes),
-            Step::Number(n) => (0..leb128_len(n)).for_each(|place| duplex.absorb_byte(leb128(n, place))),
-            Step::Permute => duplex.permute(),
-            Step::Transform(Direction::Encrypt) => duplex.encrypt(job.data(number)),
-            Step::Transform(Direction::Decrypt) => duplex.decrypt(job.data(number)),
-            Step::Transform(Direction::Squeeze) => duplex.squeeze(job.output()),
+        if let Step::Transform(direction) = step {
+            match direction {
+                Direction::Encrypt => duplex.encrypt(job.data(number)),
+                Direction::Decrypt => duplex.decrypt(job.data(number)),
+                Direction::Squeeze => duplex.squeeze(job.output()),
+            }
+        } else {
+            let input = step.input();
+            if let Some((op, label)) = input.header {
+                duplex.header(op as u8, label.as_bytes());
+            }
+            duplex.absorb(input.data);
+            if let Some(number) = input.number {
+                (0..leb128_len(number)).for_each(|place| duplex.absorb_byte(leb128(number, place)));
+            }
+            if input.permute {
+                duplex.permute();
+            }
         }
         number += 1;
     }
@@ -322,8 +375,11 @@ fn serially<J: Job>(start: &Protocol, job: &mut J) {
 
 /// What the lanes can do with full blocks together: all that have a job, and not at all if one needs something else.
 fn common(next: &[Next; LANES]) -> Option<Next> {
-    let mut busy = next.iter().filter(|next| **next != Next::Idle).copied();
+    let mut busy = next.iter().filter(|next| !matches!(next, Next::Idle)).copied();
     let first = busy.next()?;
+    if first == Next::Permute {
+        return None;
+    }
     busy.try_fold(first, |common, next| match (common, next) {
         (Next::Absorb(a), Next::Absorb(b)) => Some(Next::Absorb(a.min(b))),
         (Next::Transform(of, a), Next::Transform(other, b)) if of == other => {
@@ -331,12 +387,10 @@ fn common(next: &[Next; LANES]) -> Option<Next> {
         }
         _ => None,
     })
-    .filter(|common| !matches!(common, Next::Permute))
 }
 
 /// Processes full blocks in all lanes at once.
 fn together<J: Job>(lanes: &mut Lanes, slots: &mut [Option<Slot<J>>; LANES], next: Next) {
-    let idle = slots.iter().any(Option::is_none);
     let len = match next {
         Next::Idle | Next::Finished | Next::Permute => 0,
         Next::Absorb(count) => {
@@ -350,8 +404,18 @@ fn together<J: Job>(lanes: &mut Lanes, slots: &mut [Option<Slot<J>>; LANES], nex
             lanes.absorb_blocks(&blocks.map(|slot| slot.as_ref().map_or(any, |slot| slot.blocks(count))));
             count * RATE
         }
+        Next::Transform(direction, count) if slots.iter().all(Option::is_some) => {
+            let mut slots = slots.iter_mut().flatten();
+            let blocks = core::array::from_fn(|_| {
+                slots
+                    .next()
+                    .map_or(&mut [][..], |slot| slot.blocks_mut(direction, count))
+            });
+            lanes.transform_blocks(direction, blocks);
+            count * RATE
+        }
         Next::Transform(direction, count) => {
-            let count = if idle { count.min(SPARE) } else { count };
+            let count = count.min(SPARE);
             let mut spare = [[[0; RATE]; SPARE]; LANES];
             let mut pairs = slots.iter_mut().zip(&mut spare);
             let blocks = core::array::from_fn(|_| match pairs.next() {
@@ -360,9 +424,7 @@ fn together<J: Job>(lanes: &mut Lanes, slots: &mut [Option<Slot<J>>; LANES], nex
                 None => &mut [],
             });
             lanes.transform_blocks(direction, blocks);
-            if idle {
-                wipe(spare.as_flattened_mut().as_flattened_mut());
-            }
+            wipe(spare.as_flattened_mut().as_flattened_mut());
             count * RATE
         }
     };
@@ -372,11 +434,11 @@ fn together<J: Job>(lanes: &mut Lanes, slots: &mut [Option<Slot<J>>; LANES], nex
 }
 
 /// What a Mix that is open and a Derive give for each message: in as many places as there are messages.
-pub(crate) fn derive<'a, const N: usize>(
+pub(crate) fn derive<'a>(
     start: &Protocol,
     label: Label<'a>,
     messages: impl IntoIterator<Item = &'a [u8]>,
-    outputs: impl IntoIterator<Item = &'a mut [u8; N]>,
+    outputs: impl IntoIterator<Item = &'a mut [u8]>,
 ) {
     let jobs = messages
         .into_iter()
@@ -396,13 +458,12 @@ struct Derivation<'a> {
 }
 
 impl Job for Derivation<'_> {
+    #[inline]
     fn step(&self, number: usize) -> Option<Step<'_>> {
         Some(match number {
             0 => Step::Absorb(self.message),
-            1 => Step::Derive(self.label),
-            2 => Step::Number(self.output.len()),
-            3 => Step::Permute,
-            4 => Step::Transform(Direction::Squeeze),
+            1 => Step::Derive(self.label, self.output.len()),
+            2 => Step::Transform(Direction::Squeeze),
             _ => return None,
         })
     }
@@ -411,14 +472,16 @@ impl Job for Derivation<'_> {
         &mut []
     }
 
+    #[inline]
     fn output(&mut self) -> &mut [u8] {
         self.output
     }
 }
 
-/// Some Mixes, then a Seal or an Open of `message`: up to the tag.
-pub(crate) struct Message<'a, T, const MIXES: usize> {
-    pub(crate) mixes: [(Label<'a>, &'a [u8]); MIXES],
+/// What a Mix that is open takes, perhaps a Mix of associated data, and a Seal or an Open of `message`: up to the tag.
+pub(crate) struct Message<'a, T> {
+    pub(crate) mixed: &'a [u8],
+    pub(crate) ad: Option<&'a [u8]>,
     pub(crate) direction: Direction,
     pub(crate) in_out: &'a mut [u8],
     /// The one that was computed, when it is done.
@@ -427,28 +490,28 @@ pub(crate) struct Message<'a, T, const MIXES: usize> {
     pub(crate) then: T,
 }
 
-impl<T, const MIXES: usize> Job for Message<'_, T, MIXES> {
+impl<T> Job for Message<'_, T> {
+    #[inline]
     fn step(&self, number: usize) -> Option<Step<'_>> {
-        if let Some((label, input)) = self.mixes.get(number / 2) {
-            return Some(match number % 2 {
-                0 => Step::Mix(*label),
-                _ => Step::Absorb(input),
-            });
-        }
-        Some(match number - 2 * MIXES {
-            0 => Step::Seal(label!("message")),
-            1 => Step::Number(self.in_out.len()),
-            2 | 4 => Step::Permute,
+        Some(match number {
+            0 => Step::Absorb(self.mixed),
+            1 => self
+                .ad
+                .map_or(Step::Absorb(&[]), |ad| Step::Mix(label!("ad"), ad)),
+            2 => Step::Seal(label!("message"), self.in_out.len()),
             3 => Step::Transform(self.direction),
+            4 => Step::Permute,
             5 => Step::Transform(Direction::Squeeze),
             _ => return None,
         })
     }
 
+    #[inline]
     fn data(&mut self, _: usize) -> &mut [u8] {
         self.in_out
     }
 
+    #[inline]
     fn output(&mut self) -> &mut [u8] {
         &mut self.tag
     }

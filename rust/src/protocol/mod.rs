@@ -451,16 +451,26 @@ impl Protocol {
         data: impl Into<InOut<'b>>,
         tag: &[u8; TAG_LEN],
     ) -> Result<(), Error> {
-        let _timing = Timing::independent();
-        let mut data = data.into();
         let before = self.clone();
-        self.seal_begin(label, data.len());
-        self.unmask_more(data.reborrow());
-        let opened = in_out::keep_if(self.tag().ct_eq(tag), data.output());
+        let opened = self.open_last(label, data, tag);
         if opened.is_err() {
             *self = before;
         }
         opened
+    }
+
+    /// [`Protocol::open`], where a protocol that failed is not used again: it is not as it was.
+    pub(crate) fn open_last<'b>(
+        &mut self,
+        label: Label<'_>,
+        data: impl Into<InOut<'b>>,
+        tag: &[u8; TAG_LEN],
+    ) -> Result<(), Error> {
+        let _timing = Timing::independent();
+        let mut data = data.into();
+        self.seal_begin(label, data.len());
+        self.unmask_more(data.reborrow());
+        in_out::keep_if(self.tag().ct_eq(tag), data.output())
     }
 
     fn seal_begin(&mut self, label: Label<'_>, len: usize) {

@@ -133,6 +133,7 @@ impl<const NONCE_LEN: usize> Seekable<NONCE_LEN> {
     pub fn message(&self, nonce: &[u8; NONCE_LEN], ad: &[u8]) -> Message {
         let mut base = self.keyed.message(nonce, ad);
         base.mix(label!("segment-length"), &self.segment_len.to_le_bytes()[..4]);
+        base.mix_begin(label!("segment"));
         Message {
             base,
             segment_len: self.segment_len,
@@ -656,9 +657,10 @@ fn transcript<'a, T>(
     place: &'a [u8; 9],
     in_out: &'a mut [u8],
     tag: T,
-) -> many::Message<'a, T, 1> {
+) -> many::Message<'a, T> {
     many::Message {
-        mixes: [(label!("segment"), place)],
+        mixed: place,
+        ad: None,
         direction,
         in_out,
         tag: [0; TAG_LEN],

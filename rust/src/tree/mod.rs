@@ -119,20 +119,25 @@ impl Tree {
 
     /// An output of any length for a message. A shorter output is not a prefix of a longer one.
     pub fn digest_into(&self, message: &[u8], output: &mut [u8]) {
-        if message.len() <= CHUNK_LEN {
-            return self.root(0, message, message.len() as u64, output);
-        }
-        let mut hasher = self.hasher();
-        hasher.update(message);
-        hasher.finalize_into(output);
+        self.digest_at_once(message, output, Self::each_batch);
     }
 
     /// [`Tree::digest_into`] on all threads of the current rayon pool.
     #[cfg(feature = "rayon")]
     pub fn digest_into_rayon(&self, message: &[u8], output: &mut [u8]) {
-        let mut hasher = self.hasher();
-        hasher.update_rayon(message);
-        hasher.finalize_into(output);
+        self.digest_at_once(message, output, Self::each_window);
+    }
+
+    /// Where the length is known, the last chunk need not wait to become the root: it is computed together with others.
+    fn digest_at_once(&self, message: &[u8], output: &mut [u8], each: Each) {
+        let len = message.len() as u64;
+        if message.len() <= CHUNK_LEN {
+            return self.root(0, message, len, output);
+        }
+        let mut nodes = Nodes::new(self.clone(), ());
+        nodes.len = len;
+        each(self, 0, message, &mut |cvs| nodes.push(1, cvs, each));
+        nodes.finish(1, output);
     }
 
     /// Starts an incremental digest.
@@ -240,29 +245,31 @@ impl Tree {
 
     /// The chaining values of chunks of one level, the last of which may be shorter.
     fn cvs(&self, level: usize, x: &[u8], cvs: &mut [[u8; CV_LEN]]) {
+        let cvs = cvs.iter_mut().map(<[u8; CV_LEN]>::as_mut_slice);
         many::derive(&self.begin(level), label!("cv"), x.chunks(CHUNK_LEN), cvs);
     }
 
-    /// Gives the chaining values of chunks of one level to `take`, in order, some at a time.
-    fn each_batch(&self, level: usize, chunks: &[[u8; CHUNK_LEN]], take: &mut dyn FnMut(&[u8])) {
-        for chunks in chunks.chunks(BATCH) {
+    /// Gives the chaining values of chunks of one level, the last of which may be shorter, to `take`, in order, some at a
+    /// time.
+    fn each_batch(&self, level: usize, x: &[u8], take: &mut dyn FnMut(&[u8])) {
+        for chunks in x.chunks(BATCH * CHUNK_LEN) {
             let mut cvs = [[0; CV_LEN]; BATCH];
-            let cvs = &mut cvs[..chunks.len()];
-            self.cvs(level, chunks.as_flattened(), cvs);
+            let cvs = &mut cvs[..chunks.len().div_ceil(CHUNK_LEN)];
+            self.cvs(level, chunks, cvs);
             take(cvs.as_flattened());
         }
     }
 
     /// The same on all threads.
     #[cfg(feature = "rayon")]
-    fn each_window(&self, level: usize, chunks: &[[u8; CHUNK_LEN]], take: &mut dyn FnMut(&[u8])) {
+    fn each_window(&self, level: usize, x: &[u8], take: &mut dyn FnMut(&[u8])) {
         use rayon::prelude::*;
 
-        let mut cvs = alloc::vec![[0; CV_LEN]; chunks.len().min(WINDOW)];
-        for window in chunks.chunks(WINDOW) {
-            let cvs = &mut cvs[..window.len()];
-            (window.par_chunks(TASK).zip(cvs.par_chunks_mut(TASK)))
-                .for_each(|(chunks, cvs)| self.cvs(level, chunks.as_flattened(), cvs));
+        let mut cvs = alloc::vec![[0; CV_LEN]; x.len().div_ceil(CHUNK_LEN).min(WINDOW)];
+        for window in x.chunks(WINDOW * CHUNK_LEN) {
+            let cvs = &mut cvs[..window.len().div_ceil(CHUNK_LEN)];
+            (window.par_chunks(TASK * CHUNK_LEN).zip(cvs.par_chunks_mut(TASK)))
+                .for_each(|(chunks, cvs)| self.cvs(level, chunks, cvs));
             take(cvs.as_flattened());
         }
     }
@@ -333,7 +340,7 @@ impl Sink for () {
 }
 
 /// How the chaining values of many chunks are computed: [`Tree::each_batch`] or [`Tree::each_window`].
-type Each = fn(&Tree, usize, &[[u8; CHUNK_LEN]], &mut dyn FnMut(&[u8]));
+type Each = fn(&Tree, usize, &[u8], &mut dyn FnMut(&[u8]));
 
 /// The last chunk of each level, as far as it is known.
 #[derive(Clone)]
@@ -384,12 +391,12 @@ impl<S: Sink> Nodes<S> {
                     self.push(level + 1, &cv, each);
                 }
                 None => {
-                    let (chunks, _) = bytes[..bytes.len() - 1].as_chunks();
+                    let (chunks, last) = bytes.split_at((bytes.len() - 1) / CHUNK_LEN * CHUNK_LEN);
                     if !chunks.is_empty() {
                         let tree = self.tree.clone();
                         each(&tree, level, chunks, &mut |cvs| self.push(level + 1, cvs, each));
                     }
-                    bytes = &bytes[chunks.len() * CHUNK_LEN..];
+                    bytes = last;
                     self.open[level] = Some(Open {
                         node: self.tree.begin(level),
                         filled: 0,

@@ -105,20 +105,18 @@ impl<'r> Record<'r> {
 impl many::Job for Record<'_> {
     fn step(&self, number: usize) -> Option<Step<'_>> {
         Some(match number {
-            0 => Step::Mix(label!("record")),
-            1 => Step::Absorb(&self.number),
-            2 => Step::Mask(label!("len")),
-            3 | 7 | 9 => Step::Permute,
-            4 | 8 => Step::Transform(self.direction),
-            5 => Step::Seal(label!("frame")),
-            6 => Step::Number(self.frame.len()),
-            10 => Step::Transform(Direction::Squeeze),
+            0 => Step::Mix(label!("record"), &self.number),
+            1 => Step::Mask(label!("len")),
+            2 | 4 => Step::Transform(self.direction),
+            3 => Step::Seal(label!("frame"), self.frame.len()),
+            5 => Step::Permute,
+            6 => Step::Transform(Direction::Squeeze),
             _ => return None,
         })
     }
 
     fn data(&mut self, number: usize) -> &mut [u8] {
-        if number == 4 { self.header } else { self.frame }
+        if number == 2 { self.header } else { self.frame }
     }
 
     fn output(&mut self) -> &mut [u8] {
