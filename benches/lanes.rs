@@ -5,7 +5,8 @@ use std::hint::black_box;
 
 use veriplex::aead::{Aead, Message};
 use veriplex::hazmat::{LANES, LaneBackend, RATE, States, set_hardware_enabled, set_lane_backend};
-use veriplex::{digest, label};
+use veriplex::kdf::Kdf;
+use veriplex::{Key, digest, label};
 use veriplex_benches::{Subject, rounds, throughput_bounds};
 
 const BLOCKS: usize = 64;
@@ -48,7 +49,8 @@ fn operations(backend: LaneBackend) -> Vec<Subject> {
 }
 
 /// Many messages of one length, at once and one by one.
-fn many(len: usize) -> [(String, [Subject; 2]); 2] {
+fn many(len: usize) -> [(String, [Subject; 2]); 3] {
+    let kdf = Kdf::extract(label!("bench.kdf"), b"", &[7; 32]);
     let aead = Aead::<16>::new(label!("bench.aead"), &[7; 32].into());
     let messages = vec![vec![0x5a; len]; MESSAGES];
     let mut digests = vec![[0; 32]; MESSAGES];
@@ -58,6 +60,21 @@ fn many(len: usize) -> [(String, [Subject; 2]); 2] {
             for (message, digest) in black_box(&messages).iter().zip(&mut digests) {
                 *digest = digest::digest(label!("bench.hash"), message);
             }
+        })
+    };
+    let mut keys = vec![Key::from([0; 32]); MESSAGES];
+    let serial_keys = {
+        let (kdf, messages, mut keys) = (kdf.clone(), messages.clone(), keys.clone());
+        Subject::new("serial", move || {
+            for (message, key) in black_box(&messages).iter().zip(&mut keys) {
+                *key = kdf.expand(message);
+            }
+        })
+    };
+    let keys_at_once = {
+        let messages = messages.clone();
+        Subject::new("at once", move || {
+            kdf.expand_many(black_box(&messages), &mut keys).unwrap();
         })
     };
     let at_once = Subject::new("at once", move || {
@@ -86,6 +103,10 @@ fn many(len: usize) -> [(String, [Subject; 2]); 2] {
         (
             format!("digest_many of {MESSAGES} messages of {len} bytes"),
             [serial, at_once],
+        ),
+        (
+            format!("expand_many of {MESSAGES} contexts of {len} bytes"),
+            [serial_keys, keys_at_once],
         ),
         (
             format!("seal_many of {MESSAGES} messages of {len} bytes"),

@@ -7,7 +7,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use veriplex::aead::{Aead, Message};
 use veriplex::hazmat::{Backend, Duplex, LANES, LaneBackend, Lanes, RATE, STATE_LEN, States};
-use veriplex::mac::{self, Tag};
+use veriplex::kdf::Kdf;
+use veriplex::mac::{self, Mac, Tag};
 use veriplex::{Error, Key, Label, TAG_LEN, digest, label};
 use veriplex_spec as spec;
 
@@ -206,9 +207,30 @@ proptest! {
         let label = Label::new(&domain).unwrap();
         let digests: Vec<[u8; 32]> = messages.iter().map(|message| digest::digest(label, message)).collect();
         let tags: Vec<Tag> = messages.iter().map(|message| mac::mac(label, &key, message)).collect();
-        if let (Some(message), Some(digest), Some(tag)) = (messages.last(), digests.last(), tags.last()) {
-            prop_assert_eq!(&spec::digest::digest(&domain, message, 32), digest);
-            prop_assert_eq!(&spec::mac::mac(&domain, key.as_bytes(), message, TAG_LEN), tag.as_bytes());
+        let long: Vec<[u8; 100]> = (messages.iter())
+            .map(|message| {
+                let mut digest = [0; 100];
+                digest::digest_into(label, message, &mut digest);
+                digest
+            })
+            .collect();
+        let keyed: Vec<Tag<33>> = (messages.iter())
+            .map(|message| {
+                let mut mac = Mac::new(label, &key);
+                mac.update(message);
+                mac.finalize_array()
+            })
+            .collect();
+        let kdf = Kdf::extract(label, b"salt", key.as_bytes());
+        let keys: Vec<Key<64>> = messages.iter().map(|message| kdf.expand(message)).collect();
+        if let Some(i) = messages.len().checked_sub(1) {
+            let (message, secret) = (&messages[i], key.as_bytes());
+            prop_assert_eq!(&spec::digest::digest(&domain, message, 32), &digests[i]);
+            prop_assert_eq!(&spec::digest::digest(&domain, message, 100), &long[i]);
+            prop_assert_eq!(&spec::mac::mac(&domain, secret, message, TAG_LEN), tags[i].as_bytes());
+            prop_assert_eq!(&spec::mac::mac(&domain, secret, message, 33), keyed[i].as_bytes());
+            let twins = spec::kdf::kdf(&domain, b"salt", secret, message, 64);
+            prop_assert_eq!(&twins, keys[i].as_bytes());
         }
         on_each_lane_backend(|backend| {
             let mut actual = vec![[0; 32]; messages.len()];
@@ -217,6 +239,15 @@ proptest! {
             let mut actual = vec![Tag::from([0; TAG_LEN]); messages.len()];
             mac::mac_many(label, &key, &messages, &mut actual).unwrap();
             assert_eq!(actual, tags, "{backend:?}");
+            let mut actual = vec![[0; 100]; messages.len()];
+            digest::digest_many(label, &messages, &mut actual).unwrap();
+            assert_eq!(actual, long, "{backend:?}");
+            let mut actual = vec![Tag::from([0; 33]); messages.len()];
+            mac::mac_many(label, &key, &messages, &mut actual).unwrap();
+            assert_eq!(actual, keyed, "{backend:?}");
+            let mut actual = vec![Key::from([0; 64]); messages.len()];
+            kdf.expand_many(&messages, &mut actual).unwrap();
+            assert_eq!(actual, keys, "{backend:?}");
         });
     }
 
@@ -337,6 +368,10 @@ fn wrong_lengths_are_errors() {
         Err(Error::BufferLength)
     );
     assert_eq!(tags, [Tag::from([7; 16]); 4]);
+    let mut keys = [5; 2].map(|byte| Key::from([byte; 32]));
+    let kdf = Kdf::extract(label!("test"), b"", &[7; 32]);
+    assert_eq!(kdf.expand_many(&messages, &mut keys), Err(Error::BufferLength));
+    assert_eq!(keys.map(|key| *key.as_bytes()), [[5; 32]; 2]);
 
     let aead = Aead::<24>::new(label!("test"), &Key::from([7; 32]));
     let (nonces, ads) = ([[0; 24]; 3], [const { Vec::new() }; 3]);

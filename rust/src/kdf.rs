@@ -15,7 +15,8 @@
 //! assert_ne!(for_files, for_logs);
 //! ```
 
-use crate::{Key, Label, Protocol, label};
+use crate::protocol::many;
+use crate::{Error, Key, Label, Protocol, label};
 
 /// A key of `N` bytes from a secret: [`Kdf::extract`] without a salt, then [`Kdf::expand`].
 ///
@@ -55,6 +56,41 @@ impl Kdf {
         let mut key = Key::from([0; N]);
         self.expand_into(info, key.as_mut_bytes());
         key
+    }
+
+    /// The keys for many contexts, each that of [`Kdf::expand`]: eight at a time, and so faster where the CPU has the
+    /// instructions. Contexts of about the same length are the fastest.
+    ///
+    #[cfg_attr(feature = "getrandom", doc = "```")]
+    #[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+    /// use veriplex::{Key, kdf::Kdf, label, os_rng};
+    ///
+    /// let master: Key = Key::generate(&mut os_rng());
+    /// let kdf = Kdf::extract(label!("com.example.rows"), b"", master.as_bytes());
+    /// let rows: Vec<[u8; 8]> = (0..100_u64).map(u64::to_be_bytes).collect();
+    /// let mut keys = vec![Key::from([0; 32]); rows.len()];
+    /// kdf.expand_many(&rows, &mut keys)?;
+    /// assert_eq!(keys[7], kdf.expand(&rows[7]));
+    /// # Ok::<(), veriplex::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BufferLength`] if there are not as many keys as contexts.
+    pub fn expand_many<const N: usize>(
+        &self,
+        infos: &[impl AsRef<[u8]>],
+        keys: &mut [Key<N>],
+    ) -> Result<(), Error> {
+        if infos.len() != keys.len() {
+            return Err(Error::BufferLength);
+        }
+        let mut start = self.0.clone();
+        start.mix_begin(label!("info"));
+        let infos = infos.iter().map(AsRef::as_ref);
+        let keys = keys.iter_mut().map(|key| key.as_mut_bytes().as_mut_slice());
+        many::derive(&start, label!("key"), infos, keys);
+        Ok(())
     }
 
     /// Fills `output`, of any length. One length's output is not the beginning of another's.
