@@ -409,8 +409,7 @@ fn lanes_are_wiped() {
     // Absorbed, and not yet permuted.
     let mut lanes = Lanes::new();
     lanes.absorb([&[0xab; 150]; LANES]);
-    assert!(!dropped(lanes.clone()).contains(&0xab));
-    // The backend's choice and padding are all that may remain of more than 1000 bytes.
+    // Of more than 1000 bytes, all that may remain are padding and the backend's choice: any bytes, now and then 0xab.
     let after = dropped(lanes.clone());
     assert!(after.iter().filter(|&&byte| byte != 0).count() <= 64, "{after:?}");
     lanes.clear();
