@@ -23,7 +23,7 @@ IMPOSSIBLE := $(if $(filter aarch64,$(ARCH)),x86_64,aarch64)
 # Of `make mutate`: one shard of so many.
 SHARD ?= 0/1
 
-.PHONY: help install test test-sizes store-test package publish-dry-run minimal-versions bare-targets msrv miri deny semver mutate test-aarch64 test-i686 test-windows lint features fuzz bench deps spec isa isa-runs proofs rocq kernels kernels-check ct audit replay mutants model reproducible dist dist-check site site-test plots report nix
+.PHONY: help install test test-workspace test-sizes store-test package publish-dry-run minimal-versions bare-targets msrv miri deny semver mutate test-aarch64 test-i686 test-windows lint features fuzz bench deps spec isa isa-runs proofs rocq kernels kernels-check ct audit replay mutants model reproducible dist dist-check site site-test plots report nix
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -52,8 +52,7 @@ install: ## install the program, its man pages, completions and systemd units, u
 	install -m 644 rust/cli/systemd/veriplex-tunnel.socket $(DESTDIR)$(PREFIX)/lib/systemd/system
 	install -m 644 rust/cli/systemd/tunnel.toml $(DESTDIR)$(PREFIX)/share/doc/veriplex
 
-test: ## run every test, with all features, without any, and with a fixed backend
-	$(CARGO) test $(TESTED) --tests
+test: test-workspace ## run every test, with all features, without any, and with a fixed backend
 	RUSTDOC=$(CURDIR)/tests/rustdoc $(CARGO) test $(TESTED) --doc
 	$(CARGO) test --no-default-features --tests
 	$(CARGO) build $(TESTED) --examples
@@ -71,6 +70,9 @@ test: ## run every test, with all features, without any, and with a fixed backen
 	    then echo "veriplex_backend=\"$$backend\" must not build" >&2; exit 1; fi; \
 	    grep "error: .*veriplex_backend=\"$$backend\"" target/override/log; \
 	done
+
+test-workspace: # the part of `test` that `dist-check` runs alone
+	$(CARGO) test $(TESTED) --tests
 
 test-aarch64: ## run the tests of the crate and the kernels on AArch64 under qemu, with fewer random cases
 	@VERIPLEX_CASES=400 VERIPLEX_MUTATIONS=20000 tests/on aarch64 test --package veriplex --package veriplex-assurance --all-features --tests -- --test-threads=2
@@ -104,10 +106,10 @@ reproducible: ## build program, library and packages twice, each time under othe
 dist: ## make the source archive, with all crates in it, which builds without a network
 	packaging/dist target/dist
 
-dist-check: ## make that archive twice, compare the bytes, and run its tests without a network
+dist-check: ## make that archive twice, compare the bytes, find each lock file's crates in it, and run its tests without a network
 	packaging/dist-check target/dist-check
 
-nix: ## evaluate the flake and build its packages with this machine's tools, and compare them with those of `make reproducible` (needs nix; so far evaluated, never built)
+nix: ## evaluate the flake and build its packages in a store of their own, with this machine's tools, and compare them with those of `make reproducible` (needs nix, cargo-auditable)
 	nix/check target/nix
 
 # The program that `make site-test` audits.
