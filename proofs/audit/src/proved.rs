@@ -15,10 +15,9 @@ pub const ARCHITECTURES: [&str; 2] = ["x86-64", "armv8"];
 
 /// The tables of constants that the kernels of one architecture alone read. `jasmin/kernels.toml` says which; a test of the
 /// site compares the two, as nothing here can read that file.
-const TABLES_OF_ONE: [(&str, &str); 3] = [
+const TABLES_OF_ONE: [(&str, &str); 2] = [
     ("veriplex_simpira1024_round_constants_x4", "x86-64"),
     ("veriplex_xoofff_constants_x16", "x86-64"),
-    ("veriplex_xoofff_constants_x4", "x86-64"),
 ];
 
 /// The fields of a manifest that we need.
