@@ -87,12 +87,15 @@ test-windows: ## run the tests of the crate on Windows, which wine plays: symmet
 test-sizes: ## run the tests of large messages that `make test` leaves out: minutes, and 4 GiB of address space
 	$(CARGO) test --release --test sizes -- --ignored
 
-store-test: ## check and test the encrypted object store, which is a crate with its own lock file (needs the registry)
+store-test: ## check and test the encrypted object store, alone, under DataFusion and on an S3 server; they have their own lock files (needs the registry; minutes)
 	$(CARGO) fmt --manifest-path rust/store/Cargo.toml --check
 	$(CARGO) clippy --manifest-path rust/store/Cargo.toml --locked --all-targets -- -D warnings
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --manifest-path rust/store/Cargo.toml --locked --no-deps
 	$(CARGO) test --manifest-path rust/store/Cargo.toml --locked
 	$(CARGO) run --quiet --manifest-path rust/store/Cargo.toml --locked --example tree_workers
+	$(CARGO) fmt --manifest-path rust/store/datafusion/Cargo.toml --check
+	$(CARGO) test --manifest-path rust/store/datafusion/Cargo.toml --locked
+	$(CARGO) run --quiet --manifest-path rust/store/datafusion/Cargo.toml --locked --example query
 
 package: ## package the published crates, and build, test and use them elsewhere, with nothing of this repository beside them
 	@tests/package
