@@ -30,11 +30,10 @@ impl Token {
         (super::x86_64::NH.into_iter()).filter_map(|kernels| (kernels.detect)().then_some(Self(kernels)))
     }
 
-    /// The one that the library uses now: none while the portable backend is in use.
+    /// The one that the library uses now, if any.
     #[inline]
     pub(crate) fn current() -> Option<Self> {
-        let portable = Backend::current().name() == Backend::PORTABLE.name();
-        if portable { None } else { Self::available().next() }
+        Self::available().find(|_| Backend::kernels_allowed())
     }
 
     /// Adds the products of these units. Unit u uses the four units of the key from u on.
