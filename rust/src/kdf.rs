@@ -68,7 +68,7 @@ impl Kdf {
     /// let master: Key = Key::generate(&mut os_rng());
     /// let kdf = Kdf::extract(label!("com.example.rows"), b"", master.as_bytes());
     /// let rows: Vec<[u8; 8]> = (0..100_u64).map(u64::to_be_bytes).collect();
-    /// let mut keys = vec![Key::from([0; 32]); rows.len()];
+    /// let mut keys = vec![master.clone(); rows.len()]; // each is overwritten
     /// kdf.expand_many(&rows, &mut keys)?;
     /// assert_eq!(keys[7], kdf.expand(&rows[7]));
     /// # Ok::<(), veriplex::Error>(())
