@@ -31,34 +31,33 @@ const fn place(i: usize) -> usize {
     3 * (i % 4) + i / 4
 }
 
-/// A shift register and what it gives in at most `INTERLEAVED` steps.
+/// A shift register and what it gives in `INTERLEAVED` steps.
 struct Register([u32; 12 + INTERLEAVED]);
 
 impl Register {
-    /// From this state, `N` steps.
+    /// From this state on.
     #[inline(always)]
-    fn run<const N: usize>(state: &State, feedback: Feedback) -> Self {
-        const { assert!(N <= INTERLEAVED) };
+    fn run(state: &State, feedback: Feedback) -> Self {
         let mut u = [0; 12 + INTERLEAVED];
         for (i, word) in load(state).into_iter().enumerate() {
             u[place(i)] = word;
         }
-        for n in 0..N {
+        for n in 0..INTERLEAVED {
             u[n + 12] = feedback(u[n], u[n + 1], u[n + 2]);
         }
         Self(u)
     }
 
-    /// Word i of the first `N` states.
+    /// Word i of the states before each step.
     #[inline(always)]
-    fn words<const N: usize>(&self, i: usize) -> Words<N> {
+    fn words(&self, i: usize) -> Words<INTERLEAVED> {
         from_fn(|j| self.0[place(i) + j])
     }
 
-    /// The state after `n` steps.
+    /// The state after the steps.
     #[inline(always)]
-    fn state(&self, n: usize) -> State {
-        store(from_fn(|i| self.0[place(i) + n]))
+    fn last(&self) -> State {
+        store(from_fn(|i| self.0[place(i) + INTERLEAVED]))
     }
 }
 
@@ -97,7 +96,7 @@ pub(super) fn absorb_blocks(mask: &mut State, accumulator: &mut State, mut block
 fn absorb_portably(mask: &mut State, accumulator: &mut State, blocks: &[Block]) {
     let (groups, rest) = blocks.as_chunks();
     for group in groups {
-        absorb::<INTERLEAVED>(mask, accumulator, group);
+        absorb_group(mask, accumulator, group);
     }
     for block in rest {
         let mut state = xor(block, mask);
@@ -112,15 +111,15 @@ fn xor(a: &State, b: &State) -> State {
 }
 
 #[inline(always)]
-fn absorb<const N: usize>(mask: &mut State, accumulator: &mut State, blocks: &[Block; N]) {
-    let masks = Register::run::<N>(mask, MASK);
-    *mask = masks.state(N);
-    let blocks: [[u32; 12]; N] = from_fn(|j| load(&blocks[j]));
-    let mut states: [Words<N>; 12] = from_fn(|i| {
-        let mask = masks.words::<N>(i);
+fn absorb_group(mask: &mut State, accumulator: &mut State, blocks: &[Block; INTERLEAVED]) {
+    let masks = Register::run(mask, MASK);
+    *mask = masks.last();
+    let blocks: [[u32; 12]; INTERLEAVED] = from_fn(|j| load(&blocks[j]));
+    let mut states: [Words<INTERLEAVED>; 12] = from_fn(|i| {
+        let mask = masks.words(i);
         from_fn(|j| blocks[j][i] ^ mask[j])
     });
-    permute::<N, ROUNDS>(&mut states);
+    permute::<INTERLEAVED, ROUNDS>(&mut states);
     let before = load(accumulator);
     *accumulator = store(from_fn(|i| {
         states[i].iter().fold(before[i], |sum, word| sum ^ word)
@@ -147,7 +146,7 @@ pub(super) fn squeeze_blocks(output: &mut State, mask: &State, mut blocks: &mut 
 fn squeeze_portably(output: &mut State, mask: &State, blocks: &mut [Block]) {
     let (groups, rest) = blocks.as_chunks_mut();
     for group in groups {
-        squeeze::<INTERLEAVED>(output, mask, group);
+        squeeze_group(output, mask, group);
     }
     for block in rest {
         let mut state = *output;
@@ -158,11 +157,11 @@ fn squeeze_portably(output: &mut State, mask: &State, blocks: &mut [Block]) {
 }
 
 #[inline(always)]
-fn squeeze<const N: usize>(output: &mut State, mask: &State, blocks: &mut [Block; N]) {
-    let outputs = Register::run::<N>(output, OUTPUT);
-    *output = outputs.state(N);
-    let mut states: [Words<N>; 12] = from_fn(|i| outputs.words(i));
-    permute::<N, ROUNDS>(&mut states);
+fn squeeze_group(output: &mut State, mask: &State, blocks: &mut [Block; INTERLEAVED]) {
+    let outputs = Register::run(output, OUTPUT);
+    *output = outputs.last();
+    let mut states: [Words<INTERLEAVED>; 12] = from_fn(|i| outputs.words(i));
+    permute::<INTERLEAVED, ROUNDS>(&mut states);
     let mask = load(mask);
     for (j, block) in blocks.iter_mut().enumerate() {
         *block = store(from_fn(|i| states[i][j] ^ mask[i]));
