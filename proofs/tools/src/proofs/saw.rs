@@ -32,12 +32,12 @@ pub struct Run {
 const SECONDS: u64 = 900;
 const MEGABYTES: u64 = 5_000;
 
-/// Stands in for z3, and keeps each query in a file NUMBER.THEOREM.
+/// Stands in for z3, and keeps each query in a file MICROSECONDS.THEOREM. Cryptol's type checker calls it for each
+/// expression, so it starts no more processes than it must.
 const RECORDER: &str = r#"#!/bin/bash
 [ "$*" = "-smt2 -in" ] || exec "$VERIPLEX_Z3" "$@"
-cd "$VERIPLEX_GOALS" || exit
-printf -v file %06d.%s "$(ls | wc -l)" "$(cat "$VERIPLEX_THEOREM")"
-exec "$VERIPLEX_Z3" "$@" < <(exec tee "$file")
+read -r theorem <"$VERIPLEX_THEOREM"
+exec "$VERIPLEX_Z3" "$@" < <(exec tee "$VERIPLEX_GOALS/${EPOCHREALTIME/[.,]/}.$theorem")
 "#;
 
 /// Installs the recorder in a folder for PATH.
