@@ -48,8 +48,8 @@ fn operations(backend: LaneBackend) -> Vec<Subject> {
     subjects
 }
 
-/// Many messages of one length, at once and one by one.
-fn many(len: usize) -> [(String, [Subject; 2]); 3] {
+/// Many messages of one length, at once and one by one. Opening begins with a copy of the ciphertexts, both ways.
+fn many(len: usize) -> [(String, [Subject; 2]); 4] {
     let kdf = Kdf::extract(label!("bench.kdf"), b"", &[7; 32]);
     let aead = Aead::<16>::new(label!("bench.aead"), &[7; 32].into());
     let messages = vec![vec![0x5a; len]; MESSAGES];
@@ -89,6 +89,37 @@ fn many(len: usize) -> [(String, [Subject; 2]); 3] {
             }
         })
     };
+    let mut sealed = buffers.clone();
+    for buffer in &mut sealed {
+        aead.seal_in_place(&[1; 16], b"", buffer).unwrap();
+    }
+    let serial_open = {
+        let (aead, sealed, mut buffers) = (aead.clone(), sealed.clone(), buffers.clone());
+        Subject::new("serial", move || {
+            for (buffer, sealed) in buffers.iter_mut().zip(&sealed) {
+                buffer.copy_from_slice(black_box(sealed));
+                aead.open_in_place(&[1; 16], b"", buffer).unwrap();
+            }
+        })
+    };
+    let open_at_once = {
+        let (aead, mut buffers) = (aead.clone(), buffers.clone());
+        Subject::new("at once", move || {
+            let mut messages: Vec<_> = (buffers.iter_mut().zip(&sealed))
+                .map(|(buffer, sealed)| {
+                    buffer.copy_from_slice(black_box(sealed));
+                    Message {
+                        nonce: &[1; 16],
+                        ad: b"",
+                        in_out: buffer,
+                    }
+                })
+                .collect();
+            aead.open_many(&mut messages, |_, opened| {
+                opened.unwrap();
+            });
+        })
+    };
     let seal_at_once = Subject::new("at once", move || {
         let in_outs = buffers.iter_mut();
         let mut messages: Vec<_> = (in_outs.map(|in_out| Message {
@@ -111,6 +142,10 @@ fn many(len: usize) -> [(String, [Subject; 2]); 3] {
         (
             format!("seal_many of {MESSAGES} messages of {len} bytes"),
             [serial_seal, seal_at_once],
+        ),
+        (
+            format!("open_many of {MESSAGES} messages of {len} bytes"),
+            [serial_open, open_at_once],
         ),
     ]
 }
