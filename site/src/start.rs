@@ -95,7 +95,8 @@ pub const CLAIMS: [Claim; 13] = [
 
 /// Said of what the commands need.
 const NEEDS: &str = "Each needs the repository, Rust, and what the table names. Debian has all of that but what has a star, and \
-    cargo-auditable, which cargo installs. A command that lacks a tool says so in one line; with STRICT=1 that is an error.";
+    cargo-auditable, which cargo installs. Not every release has the version that is needed: the theorems in Rocq need Coq 8.16, of \
+    Debian 12. A command that lacks a tool says so in one line; with STRICT=1 that is an error.";
 
 pub fn write(site: &Site, evidence: &Evidence) -> io::Result<()> {
     site.write("index.html", &page("Veriplex", 0, &[], &overview(evidence)))?;
