@@ -85,11 +85,26 @@ pub fn write(site: &Site) -> io::Result<()> {
         let measured = parse(text).map_err(|error| io::Error::other(format!("{path}: {error}")))?;
         body += &section(path, &measured);
     }
+    body += &missing(files.keys().map(String::as_str));
     body += &format!(
         "<p>{} measures again, on the machine where it runs, and replaces the file that these plots are drawn from.</p>",
         code("make plots")
     );
     site.write("speed.html", &page("Speed", 0, &[], &body))
+}
+
+/// Which of the architectures with kernels nobody has measured.
+fn missing<'a>(measured: impl Iterator<Item = &'a str>) -> String {
+    let measured: BTreeSet<&str> = measured.collect();
+    [("x86_64", "x86-64"), ("aarch64", "AArch64")]
+        .into_iter()
+        .filter(|(file, _)| !measured.contains(format!("site/speed/{file}.toml").as_str()))
+        .fold(String::new(), |text, (_, name)| {
+            text + &format!(
+                "<p>{name} is missing: no machine of that kind was at hand. Under an emulator the code is only tested; \
+                 its speed there would say nothing.</p>"
+            )
+        })
 }
 
 fn parse(text: &str) -> Result<Measurements, String> {
@@ -351,6 +366,14 @@ mod tests {
         ] {
             assert!(series(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn an_architecture_without_measurements_is_named() {
+        let both = ["site/speed/aarch64.toml", "site/speed/x86_64.toml"];
+        assert_eq!(missing(both.into_iter()), "");
+        assert!(missing(both[1..].iter().copied()).contains("AArch64 is missing"));
+        assert!(missing(both[..1].iter().copied()).contains("x86-64 is missing"));
     }
 
     #[test]
