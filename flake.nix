@@ -27,7 +27,7 @@
       checks = each all (pkgs: import ./nix/checks.nix { inherit pkgs; });
 
       devShells = each all (pkgs: {
-        default = pkgs.mkShell { packages = pkgs.veriplexTools.rust ++ pkgs.veriplexTools.linux; };
+        default = pkgs.mkShell { packages = with pkgs.veriplexTools; rust ++ linux ++ others; };
       });
 
       apps = each all (pkgs: {

@@ -73,5 +73,16 @@ in
       yices
       z3
     ];
+    # For the targets that are no checks. Not here: Verifpal 1.6, of which nixpkgs has 0.27, and rustc for other systems.
+    others = if !final.stdenv.isLinux then [ ] else with final; [
+      cargo-deny
+      cargo-semver-checks
+      chromedriver
+      chromium
+      diffoscope
+      iproute2
+      nodejs
+      util-linux
+    ];
   };
 }

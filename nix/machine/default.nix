@@ -15,8 +15,9 @@ let
   # A tool of PATH. As a package it is empty.
   tool = pname: mkDerivation { inherit pname; version = "0"; src = ./.; installPhase = "mkdir $out"; };
   names = [
-    "binutils" "cargo" "cargo-auditable" "cargo-fuzz" "clippy" "coq" "cryptol" "cvc5" "git" "gnumake"
-    "jasmin-compiler" "ocaml" "qemu" "rustc" "rustfmt" "saw-tools" "valgrind" "yices" "z3"
+    "binutils" "cargo" "cargo-auditable" "cargo-deny" "cargo-fuzz" "cargo-semver-checks" "chromedriver" "chromium" "clippy"
+    "coq" "cryptol" "cvc5" "diffoscope" "git" "gnumake" "iproute2" "jasmin-compiler" "nodejs" "ocaml" "qemu" "rustc" "rustfmt"
+    "saw-tools" "util-linux" "valgrind" "yices" "z3"
   ];
   machine = final: builtins.listToAttrs (map (name: { inherit name; value = tool name; }) names) // {
     stdenv = {

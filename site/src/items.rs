@@ -202,11 +202,13 @@ fn theorems(evidence: &Evidence, theorems: &[String]) -> String {
 
 /// The commands that repeat these tests.
 pub fn commands(evidence: &Evidence, tests: &[String]) -> String {
-    list(tests.iter().map(|test| {
+    let mut of_cargo = false;
+    let commands = list(tests.iter().map(|test| {
         let command = command(test);
         let run = if command.starts_with("make ") {
             format!(" <small>({})</small>", evidence.last_run(&command))
         } else {
+            of_cargo = true;
             String::new()
         };
         if command == *test {
@@ -214,7 +216,15 @@ pub fn commands(evidence: &Evidence, tests: &[String]) -> String {
         } else {
             format!("{}: {}{run}", code(test), code(&command))
         }
-    }))
+    }));
+    if !of_cargo {
+        return commands;
+    }
+    format!(
+        "{commands}<p><small>{} runs those of cargo too ({}).</small></p>",
+        code("make test"),
+        evidence.last_run("make test")
+    )
 }
 
 /// Where the tests of packages are; those of `veriplex` are in `tests`.
