@@ -241,9 +241,8 @@ Lemma get_xor_at i j b s :
   get j (xor_at i b s) =
     if (i =? j) && (i <? length s) then N.lxor (get j s) b else get j s.
 Proof.
-  unfold get; revert i j; induction s as [|x s IH]; intros [|i] [|j]; simpl; auto.
-  - now rewrite andb_false_r.
-  - now rewrite IH.
+  unfold get; revert i j; induction s as [|x s IH]; intros [|i] [|j]; simpl;
+    rewrite ?andb_false_r, ?IH; auto.
 Qed.
 
 Lemma xors_length s x : length (xors s x) = length s.
