@@ -216,6 +216,128 @@ Qed.
 
 End Loop.
 
+(* The same for a kernel that keeps its state in memory between two iterations: a step writes the next one there. *)
+Section LoopInMemory.
+
+Variables state_len table_len in_len out_len : nat.
+Variable Live : Type.
+Variable entry : list Byte -> list Byte -> Live.
+(* The registers, the state and the block that an iteration leaves. *)
+Variable step : list Byte -> list Byte -> list Byte -> list Byte -> Live -> Live * list Byte * list Byte.
+Variable exit : list Byte -> list Byte -> Live -> list Byte.
+Variable block : list Byte -> list Byte -> list Byte * list Byte.
+
+Fixpoint loop_in_memory (state table input output n : nat) (live : Live) (m : memory) : Live * memory :=
+  match n with
+  | 0 => (live, m)
+  | S n =>
+      let '(live, next, out) :=
+        step (read m state state_len) (read m table table_len)
+          (read m input in_len) (read m output out_len) live in
+      loop_in_memory state table (input + in_len) (output + out_len) n live (write (write m state next) output out)
+  end.
+
+Definition call_in_memory (state table input output n : nat) (m : memory) : memory :=
+  let live := entry (read m state state_len) (read m table table_len) in
+  let (live, m) := loop_in_memory state table input output n live m in
+  write m state (exit (read m state state_len) (read m table table_len) live).
+
+Variable T : list Byte.
+
+Hypothesis step_thm : forall s c o,
+  length s = state_len -> length c = in_len -> length o = out_len ->
+  step s T c o (entry s T) = (entry (fst (block s c)) T, fst (block s c), snd (block s c)).
+
+Hypothesis exit_thm : forall s, length s = state_len -> exit s T (entry s T) = s.
+
+Hypothesis block_state : forall s c,
+  length s = state_len -> length c = in_len -> length (fst (block s c)) = state_len.
+Hypothesis block_output : forall s c,
+  length s = state_len -> length c = in_len -> length (snd (block s c)) = out_len.
+
+Lemma loop_blocks_in_memory : forall n state table input output m s,
+  read m state state_len = s -> read m table table_len = T ->
+  placed in_len out_len input output n ->
+  disjoint table table_len output (out_len * n) ->
+  disjoint state state_len output (out_len * n) ->
+  disjoint state state_len input (in_len * n) ->
+  disjoint state state_len table table_len ->
+  let (live, m') := loop_in_memory state table input output n (entry s T) m in
+  live = entry (final block s (chunks m input in_len n)) T /\
+  read m' state state_len = final block s (chunks m input in_len n) /\
+  read m' table table_len = T /\
+  chunks m' output out_len n = outputs block s (chunks m input in_len n) /\
+  (forall a, (a < output \/ output + out_len * n <= a) -> (a < state \/ state + state_len <= a) -> m' a = m a).
+Proof.
+  induction n as [|n IH]; intros state table input output m s Hs HT Hplaced Htable Hstate Hin Hst; [now simpl|].
+  assert (Hlen : length s = state_len) by (rewrite <- Hs; apply read_length).
+  simpl loop_in_memory. rewrite Hs, HT, step_thm by (auto using read_length).
+  set (c := read m input in_len). set (b := block s c).
+  assert (Hc : length c = in_len) by apply read_length.
+  assert (Hb : length (fst b) = state_len) by now apply block_state.
+  assert (Ho : length (snd b) = out_len) by now apply block_output.
+  set (m0 := write m state (fst b)). set (m1 := write m0 output (snd b)).
+  assert (Hm1 : forall a, (a < output \/ output + out_len <= a) -> (a < state \/ state + state_len <= a) -> m1 a = m a).
+  { intros a Ha Hb'. unfold m1, m0. rewrite write_outside by now rewrite Ho. apply write_outside. now rewrite Hb. }
+  assert (Hs1 : read m1 state state_len = fst b).
+  { transitivity (read m0 state state_len).
+    - apply read_same. intros a Ha. apply write_outside. rewrite Ho. unfold disjoint in Hstate. nia.
+    - rewrite <- Hb. apply read_write. }
+  assert (Hrest : chunks m1 (input + in_len) in_len n = chunks m (input + in_len) in_len n).
+  { apply chunks_same. intros a Ha. apply Hm1; unfold placed, disjoint in *; nia. }
+  specialize (IH state table (input + in_len) (output + out_len) m1 (fst b) Hs1).
+  destruct (loop_in_memory state table (input + in_len) (output + out_len) n (entry (fst b) T) m1) as [live m'].
+  destruct IH as (Hlive & Hfinal & HT' & Hout & Hframe).
+  - rewrite <- HT. apply read_same. intros a Ha. apply Hm1; unfold disjoint in *; nia.
+  - unfold placed, disjoint in *. nia.
+  - unfold disjoint in *. nia.
+  - unfold disjoint in *. nia.
+  - unfold disjoint in *. nia.
+  - assumption.
+  - rewrite Hrest in *. simpl chunks. fold c.
+    change (final block s (c :: chunks m (input + in_len) in_len n))
+      with (final block (fst b) (chunks m (input + in_len) in_len n)).
+    change (outputs block s (c :: chunks m (input + in_len) in_len n))
+      with (snd b :: outputs block (fst b) (chunks m (input + in_len) in_len n)).
+    repeat split; try assumption.
+    + f_equal; [|assumption].
+      transitivity (read m1 output out_len).
+      * apply read_same. intros a Ha. apply Hframe; unfold disjoint in *; nia.
+      * rewrite <- Ho. apply read_write.
+    + intros a Ha Hb'. rewrite Hframe by nia. apply Hm1; nia.
+Qed.
+
+(* A call, for every n, as in `blocks_for_every_n`. The input must not overlap the state, which is written in the loop. *)
+Theorem blocks_in_memory_for_every_n : forall n state table input output m,
+  read m table table_len = T ->
+  placed in_len out_len input output n ->
+  disjoint table table_len output (out_len * n) ->
+  disjoint state state_len output (out_len * n) ->
+  disjoint state state_len input (in_len * n) ->
+  disjoint state state_len table table_len ->
+  let s := read m state state_len in
+  let cs := chunks m input in_len n in
+  let m' := call_in_memory state table input output n m in
+  read m' state state_len = final block s cs /\
+  chunks m' output out_len n = outputs block s cs /\
+  (forall a, (a < output \/ output + out_len * n <= a) -> (a < state \/ state + state_len <= a) -> m' a = m a).
+Proof.
+  intros n state table input output m HT Hplaced Htable Hstate Hin Hst s cs m'.
+  pose proof (loop_blocks_in_memory n state table input output m s eq_refl HT Hplaced Htable Hstate Hin Hst) as H.
+  unfold m', call_in_memory. rewrite HT. fold s.
+  destruct (loop_in_memory state table input output n (entry s T) m) as [live m1].
+  destruct H as (Hlive & Hfinal & HT1 & Hout & Hframe). fold cs in Hlive, Hfinal, Hout.
+  assert (Hlen : length (final block s cs) = state_len) by (rewrite <- Hfinal; apply read_length).
+  rewrite HT1, Hfinal, Hlive, exit_thm by assumption.
+  repeat split.
+  - rewrite <- Hlen. apply read_write.
+  - rewrite <- Hout. apply chunks_same. intros a Ha. apply write_outside.
+    rewrite Hlen. unfold disjoint in Hstate. lia.
+  - intros a Ho Ha. rewrite write_outside by now rewrite Hlen. now apply Hframe.
+Qed.
+
+End LoopInMemory.
+
 (* Several blocks together: a kernel whose iteration computes a group, which is k blocks in a row of a specification
    that has them one after the other. SAW proves that a step does to a state what the k blocks do, and gives out theirs.
    Then n groups in a row are k n blocks in a row. *)
@@ -427,6 +549,64 @@ Proof.
 Qed.
 
 End Groups.
+
+(* The same for a kernel that keeps its state in memory between two groups. *)
+Section GroupsInMemory.
+
+Variables k state_len table_len in_len out_len : nat.
+Variable Live : Type.
+Variable entry : list Byte -> list Byte -> Live.
+Variable step : list Byte -> list Byte -> list Byte -> list Byte -> Live -> Live * list Byte * list Byte.
+Variable exit : list Byte -> list Byte -> Live -> list Byte.
+Variable block : list Byte -> list Byte -> list Byte * list Byte.
+Variable T : list Byte.
+
+Hypothesis group_step_thm : forall s c o,
+  length s = state_len -> length c = in_len * k -> length o = out_len * k ->
+  step s T c o (entry s T) =
+    (entry (fst (group k in_len block s c)) T, fst (group k in_len block s c), snd (group k in_len block s c)).
+
+Hypothesis exit_thm : forall s, length s = state_len -> exit s T (entry s T) = s.
+
+Hypothesis block_state : forall s c,
+  length s = state_len -> length c = in_len -> length (fst (block s c)) = state_len.
+Hypothesis block_output : forall s c,
+  length s = state_len -> length c = in_len -> length (snd (block s c)) = out_len.
+
+Theorem groups_in_memory_for_every_n : forall n state table input output m,
+  read m table table_len = T ->
+  placed (in_len * k) (out_len * k) input output n ->
+  disjoint table table_len output (out_len * (k * n)) ->
+  disjoint state state_len output (out_len * (k * n)) ->
+  disjoint state state_len input (in_len * (k * n)) ->
+  disjoint state state_len table table_len ->
+  let s := read m state state_len in
+  let cs := chunks m input in_len (k * n) in
+  let m' :=
+    call_in_memory state_len table_len (in_len * k) (out_len * k) Live entry step exit state table input output n m in
+  read m' state state_len = final block s cs /\
+  chunks m' output out_len (k * n) = outputs block s cs /\
+  (forall a, (a < output \/ output + out_len * (k * n) <= a) -> (a < state \/ state + state_len <= a) -> m' a = m a).
+Proof.
+  intros n state table input output m HT Hplaced Htable Hstate Hin Hst s cs m'.
+  rewrite Nat.mul_assoc in Htable, Hstate, Hin |- *.
+  pose proof (blocks_in_memory_for_every_n state_len table_len (in_len * k) (out_len * k) Live entry step exit
+    (group k in_len block) T group_step_thm exit_thm
+    (group_state k state_len in_len block block_state)
+    (group_output k state_len in_len out_len block block_state block_output)
+    n state table input output m HT Hplaced Htable Hstate Hin Hst) as H.
+  cbv zeta in H. fold m' s in H.
+  destruct H as (Hfinal & Hout & Hframe). repeat split; [| |exact Hframe].
+  - rewrite Hfinal, group_final. unfold cs. now rewrite pieces_of_chunks.
+  - transitivity (concat (map (pieces out_len k) (chunks m' output (out_len * k) n))).
+    { symmetry. apply pieces_of_chunks. }
+    rewrite Hout. unfold cs. rewrite <- pieces_of_chunks.
+    apply (group_outputs k state_len in_len out_len block block_state block_output).
+    + apply read_length.
+    + intros g Hg. exact (chunk_length _ _ _ _ _ Hg).
+Qed.
+
+End GroupsInMemory.
 
 (* Several lanes: a kernel that does the same to k states at once, each with a buffer of its own. The states lie in one
    memory, where words of other lanes may lie between theirs. While the loop runs, the kernel keeps some of their words

@@ -554,6 +554,13 @@ Print Blocks.group.
 Check Blocks.groups_for_every_n.
 Print Assumptions Blocks.groups_for_every_n.
 
+Print Blocks.loop_in_memory.
+Print Blocks.call_in_memory.
+Check Blocks.blocks_in_memory_for_every_n.
+Print Assumptions Blocks.blocks_in_memory_for_every_n.
+Check Blocks.groups_in_memory_for_every_n.
+Print Assumptions Blocks.groups_in_memory_for_every_n.
+
 Print Blocks.each.
 Print Blocks.next_states.
 Print Blocks.blocks_out.

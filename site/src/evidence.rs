@@ -245,6 +245,8 @@ fn lanes(theorem: &str) -> &'static str {
         " A block here is a group of sixteen in a row, which the kernel works on side by side."
     } else if ["chacha", "xoofff"].iter().any(|of| theorem.contains(of)) && theorem.contains("_x4_lifted") {
         " A block here is a group of four in a row, which the kernel works on side by side."
+    } else if theorem.contains("xoofff") && theorem.contains("_x8_lifted") {
+        " A block here is a group of eight in a row, which the kernel works on side by side."
     } else if theorem.contains("_x6_lifted") {
         " A block here is a group of six in a row, which the kernel works on side by side."
     } else if ["_x2_lifted", "_x4_lifted", "_x8_lifted"]
@@ -302,7 +304,7 @@ fn words(name: &str) -> &'static str {
         ),
         (
             "xoofff_constants_x4_thm",
-            "The table of constants of Xoofff for four blocks in the build holds those of the specification.",
+            "The table of constants of Xoofff for four and eight blocks in the build holds those of the specification.",
         ),
         (
             "xoofff_constants_x16_thm",
@@ -315,6 +317,10 @@ fn words(name: &str) -> &'static str {
         (
             "groups_for_every_n",
             "The same if one iteration computes several blocks in a row (Rocq; by induction).",
+        ),
+        (
+            "groups_in_memory_for_every_n",
+            "The same for a kernel that keeps its state in memory between two iterations (Rocq; by induction).",
         ),
         (
             "lanes_for_every_n",

@@ -166,15 +166,18 @@ pub fn inventory() -> Inventory {
 }
 
 /// The theorem that extends one loop iteration of a kernel to any number of blocks. Those of Xoofff compute several blocks in
-/// an iteration, and their specification one after the other.
+/// an iteration, and their specification one after the other; where registers do not suffice, their state is in memory.
 #[must_use]
-pub fn every_n(kernel: &Kernel) -> &'static str {
+pub fn every_n(level: &Level, kernel: &Kernel) -> &'static str {
+    let in_memory = (kernel.levels.get(&level.name)).is_some_and(|needs| needs.state_in_memory);
     let buffers = kernel.arguments.iter().filter_map(Argument::buffer);
     let blocks: Vec<Buffer> = buffers.filter(|buffer| buffer.stride.is_some()).collect();
     if kernel.has_pointers() {
         "lanes_for_every_n"
     } else if blocks.len() > 1 && !blocks.iter().any(|buffer| buffer.writable) {
         "reads_for_every_n"
+    } else if kernel.has_lanes() && kernel.cryptol.starts_with("Xoofff::") && in_memory {
+        "groups_in_memory_for_every_n"
     } else if kernel.has_lanes() && kernel.cryptol.starts_with("Xoofff::") {
         "groups_for_every_n"
     } else {
@@ -225,7 +228,7 @@ fn kernel_entry(level: &Level, kernel: &Kernel, common: &Kernels) -> Operation {
     }
     let complete = needed(level, kernel).iter().all(|name| theorems.contains(name));
     if kernel.has_count() {
-        theorems.insert(0, every_n(kernel).to_owned());
+        theorems.insert(0, every_n(level, kernel).to_owned());
         assumptions.insert("rocq".to_owned());
     }
     Operation {

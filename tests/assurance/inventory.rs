@@ -361,7 +361,8 @@ fn evidence_supports_statuses() {
             };
             let has = |theorem: &str| theorems.iter().any(|t| t == theorem);
             needed(level, kernel).iter().all(|theorem| has(theorem))
-                && (!kernel.has_count() || rocq.contains(every_n(kernel)) && has(every_n(kernel)))
+                && (!kernel.has_count()
+                    || rocq.contains(every_n(level, kernel)) && has(every_n(level, kernel)))
         };
         let bitcode = |bounded: bool| {
             o.names.iter().all(|name| {

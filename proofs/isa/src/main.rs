@@ -126,7 +126,12 @@ mod forms {
         vpshufb_ymm_memory movabs_16 add_1024
         movabs_1 movabs_2 movabs_0504070601000302 movabs_0d0c0f0e09080b0a movabs_0605040702010003
         movabs_0e0d0c0f0a09080b add_384 vpalignr_ymm_4 vpalignr_ymm_8 vperm2i128_33 add_192
-        vpshufd_ymm_16 vpshufd_ymm_50 vpshufd_zmm_16 vpshufd_zmm_50 vpshufd_zmm_147 add_16;
+        vpshufd_ymm_16 vpshufd_ymm_50 vpshufd_zmm_16 vpshufd_zmm_50 vpshufd_zmm_147 add_16
+        vpslld_xmm_1 vpslld_xmm_3 vpslld_xmm_5 vpslld_xmm_11 vpslld_xmm_13 vpslld_xmm_14 vpslld_xmm_32
+        vpsrld_xmm_31 vpsrld_xmm_29 vpsrld_xmm_27 vpsrld_xmm_21 vpsrld_xmm_19 vpsrld_xmm_18 vpsrld_xmm_32
+        vpor_xmm_register vpor_xmm_memory vpandn_xmm_register vpandn_xmm_memory vpand_xmm_register
+        vpand_xmm_memory vpshufb_xmm_register vpshufb_xmm_memory vpshufd_xmm_27 vpshufd_xmm_147
+        vpalignr_xmm_4 vpalignr_xmm_8 vpalignr_ymm_12;
     }
 
     #[cfg(target_arch = "aarch64")]

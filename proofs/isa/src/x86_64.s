@@ -335,3 +335,32 @@ wide vpshufd_zmm_16, vpshufd $16, %zmm1, %zmm0
 wide vpshufd_zmm_50, vpshufd $50, %zmm1, %zmm0
 wide vpshufd_zmm_147, vpshufd $147, %zmm1, %zmm0
 wide add_16, addq $16, %rax
+
+# Of 128 bits: the rest of the register becomes zero. And a move by three words.
+wide vpslld_xmm_1, vpslld $1, %xmm1, %xmm0
+wide vpslld_xmm_3, vpslld $3, %xmm1, %xmm0
+wide vpslld_xmm_5, vpslld $5, %xmm1, %xmm0
+wide vpslld_xmm_11, vpslld $11, %xmm1, %xmm0
+wide vpslld_xmm_13, vpslld $13, %xmm1, %xmm0
+wide vpslld_xmm_14, vpslld $14, %xmm1, %xmm0
+wide vpslld_xmm_32, vpslld $32, %xmm1, %xmm0
+wide vpsrld_xmm_31, vpsrld $31, %xmm1, %xmm0
+wide vpsrld_xmm_29, vpsrld $29, %xmm1, %xmm0
+wide vpsrld_xmm_27, vpsrld $27, %xmm1, %xmm0
+wide vpsrld_xmm_21, vpsrld $21, %xmm1, %xmm0
+wide vpsrld_xmm_19, vpsrld $19, %xmm1, %xmm0
+wide vpsrld_xmm_18, vpsrld $18, %xmm1, %xmm0
+wide vpsrld_xmm_32, vpsrld $32, %xmm1, %xmm0
+wide vpor_xmm_register, vpor %xmm1, %xmm0, %xmm0
+wide vpor_xmm_memory, vpor 64(%rdi), %xmm0, %xmm0
+wide vpandn_xmm_register, vpandn %xmm1, %xmm0, %xmm0
+wide vpandn_xmm_memory, vpandn 64(%rdi), %xmm0, %xmm0
+wide vpand_xmm_register, vpand %xmm1, %xmm0, %xmm0
+wide vpand_xmm_memory, vpand 64(%rdi), %xmm0, %xmm0
+wide vpshufb_xmm_register, vpshufb %xmm1, %xmm0, %xmm0
+wide vpshufb_xmm_memory, vpshufb 64(%rdi), %xmm0, %xmm0
+wide vpshufd_xmm_27, vpshufd $27, %xmm1, %xmm0
+wide vpshufd_xmm_147, vpshufd $147, %xmm1, %xmm0
+wide vpalignr_xmm_4, vpalignr $4, %xmm1, %xmm0, %xmm0
+wide vpalignr_xmm_8, vpalignr $8, %xmm1, %xmm0, %xmm0
+wide vpalignr_ymm_12, vpalignr $12, %ymm1, %ymm0, %ymm0

@@ -30,10 +30,11 @@ pub fn lift(kernel: &Kernel, level: &Level, code: &[u8]) -> Result<Lifted, Error
         target,
         instructions: &instructions,
     };
-    let lanes = kernel
-        .arguments
-        .iter()
-        .any(|argument| argument.pointers().is_some());
+    let in_memory = needs.is_some_and(|needs| needs.state_in_memory)
+        || kernel
+            .arguments
+            .iter()
+            .any(|argument| argument.pointers().is_some());
     let entry = code_at.run(0, Machine::at_call(kernel, target, false), false, &mut passed)?;
     let functions = match entry.end {
         End::Return => {
@@ -45,11 +46,11 @@ pub fn lift(kernel: &Kernel, level: &Level, code: &[u8]) -> Result<Lifted, Error
             text
         }
         End::Test { body, exit } => {
-            let cut = Loop::cut(&code_at, entry, (body, exit), &mut passed, lanes)?;
+            let cut = Loop::cut(&code_at, entry, (body, exit), &mut passed, in_memory)?;
             let mut text = cut.live_type() + &cut.entry() + &cut.step("step") + &cut.exit();
             if kernel.in_place() {
                 let entry = code_at.run(0, Machine::at_call(kernel, target, true), false, &mut passed)?;
-                let again = Loop::cut(&code_at, entry, (body, exit), &mut passed, lanes)?;
+                let again = Loop::cut(&code_at, entry, (body, exit), &mut passed, in_memory)?;
                 if (again.entry(), again.exit()) != (cut.entry(), cut.exit()) {
                     return Err(Error::new(
                         0,
@@ -127,7 +128,7 @@ impl Loop {
         entry: Segment,
         (body, exit): (u64, u64),
         passed: &mut BTreeSet<u64>,
-        lanes: bool,
+        in_memory: bool,
     ) -> Result<Self, Error> {
         // What every iteration finds in the registers. Where iterations differ, it is unknown and must not be used.
         let mut head = entry.machine.clone();
@@ -164,8 +165,8 @@ impl Loop {
         for (segment, place) in [(&entry, 0), (&step, body)] {
             let written =
                 |(buffer, contents): &(Buffer, String)| buffer.stride.is_none() && *contents != buffer.name;
-            // In a kernel for lanes an iteration may: then it returns what it leaves there.
-            if !(lanes && place == body) && segment.machine.buffers.iter().any(written) {
+            // In a kernel for lanes, or with its state in memory, an iteration may: then it returns what it leaves there.
+            if !(in_memory && place == body) && segment.machine.buffers.iter().any(written) {
                 return Err(Error::new(
                     place,
                     "a buffer without blocks is written before the loop ends",

@@ -134,6 +134,26 @@ pub const MUTANTS: &[Mutant] = mutants! {
     "x86-64" duplex_decrypt_blocks {
         "capacity cleared": "vpsrldq\t$14" => "vpsrldq\t$15", Refuted "duplex_decrypt_blocks_lifted_step_thm";
     }
+    "x86-64" xoofff_absorb_blocks_x4 {
+        "rotation by another count": "vpslld\t$11," => "vpslld\t$12,", Refuted "xoofff_absorb_blocks_x4_lifted_step_thm";
+        "half of a rotation": "vpsrld\t$31," => "vpsrld\t$30,", Refuted "xoofff_absorb_blocks_x4_lifted_step_thm";
+        "constant of another round": "vpxor\t96(%rcx)" => "vpxor\t64(%rcx)", Refuted "xoofff_absorb_blocks_x4_lifted_step_thm";
+        "operands of chi swapped": "vpandn\t%xmm5, %xmm4," => "vpandn\t%xmm4, %xmm5,", Refuted "xoofff_absorb_blocks_x4_lifted_step_thm";
+        "columns moved the other way": "vpshufd\t$147," => "vpshufd\t$57,", Refuted "xoofff_absorb_blocks_x4_lifted_step_thm";
+        "mask of another block": "vpxor\t48(%rsi), %xmm6, %xmm6" => "vpxor\t48(%rsi), %xmm9, %xmm6", Refuted "xoofff_absorb_blocks_x4_lifted_step_thm";
+        "a roll too few": "vpalignr\t$8," => "vpalignr\t$4,", Refuted "xoofff_absorb_blocks_x4_lifted_step_thm";
+        "a plane not added": "\tvpxor\t%xmm11, %xmm5, %xmm5\n\tvpxor\t32(%rdi)" => "\tvpxor\t32(%rdi)", Refuted "xoofff_absorb_blocks_x4_lifted_step_thm";
+        "mask left out": "\tvmovdqu\t%xmm3, 80(%rdi)\n" => "", Refuted "xoofff_absorb_blocks_x4_lifted_step_thm";
+        "registers not wiped": "\tvpxor\t%xmm14, %xmm14, %xmm14\n" => "", Refused "xmm14 is as an iteration left it";
+        "blocks advance by three": "addq\t$192, %rsi" => "addq\t$144, %rsi", Refused "rsi is used as an address, but is not one";
+        "constants beyond the table": "vpshufb\t192(%rcx)" => "vpshufb\t241(%rcx)", Refused "bytes 241 to 256 of constants, which has 256";
+    }
+    "x86-64" xoofff_squeeze_blocks_x4 {
+        "roll without its constant": "vpxor\t224(%rcx)" => "vpxor\t160(%rcx)", Refuted "xoofff_squeeze_blocks_x4_lifted_step_thm";
+        "mask of another plane": "vpxor\t16(%rdi), %xmm4" => "vpxor\t32(%rdi), %xmm4", Refuted "xoofff_squeeze_blocks_x4_lifted_step_thm";
+        "state not put back": "\tvmovdqu\t%xmm4, 80(%rdi)\n" => "", Refuted "xoofff_squeeze_blocks_x4_lifted_step_thm";
+        "output beyond the blocks": "176(%rsi)" => "184(%rsi)", Refused "of output, which has 192";
+    }
     "armv8" simpira1024_permute {
         "an encoding of no instruction": "movi\tv16.2d, #0" => ".inst 0x6f00ec10", Refused "not an encoding of an instruction in the list";
         "AESMC dropped": "\taesmc\tv16.16b, v16.16b\n" => "", Refuted "armv8_simpira1024_permute_lifted_thm";
@@ -267,23 +287,30 @@ pub const MUTANTS: &[Mutant] = mutants! {
         "registers not wiped": "\tvzeroall\n" => "", Refused "xmm1 is as an iteration left it";
         "row of the start beyond it": "vbroadcasti128\t32(\\start), %ymm15" => "vbroadcasti128\t33(\\start), %ymm15", Refused "bytes 33 to 48 of start, which has 48";
     }
-    "x86-64-avx2" xoofff_absorb_blocks_x4 {
-        "rotation by another count": "xoodoo_rotate_x4 11, 21" => "xoodoo_rotate_x4 12, 20", Refuted "avx2_xoofff_absorb_blocks_x4_lifted_step_thm";
-        "half of a rotation": "xoodoo_rotate_x4 1, 31" => "xoodoo_rotate_x4 1, 30", Refuted "avx2_xoofff_absorb_blocks_x4_lifted_step_thm";
-        "constant of another round": "xoodoo_round_x4 \\k, 96, 3" => "xoodoo_round_x4 \\k, 64, 3", Refuted "avx2_xoofff_absorb_blocks_x4_lifted_step_thm";
-        "operands of chi swapped": "vpandn\t%ymm\\c, %ymm\\b, %ymm12" => "vpandn\t%ymm\\b, %ymm\\c, %ymm12", Refuted "avx2_xoofff_absorb_blocks_x4_lifted_step_thm";
-        "mask of another block": "\tvpxor\t%ymm8, %ymm3, %ymm3\n" => "\tvpxor\t%ymm6, %ymm3, %ymm3\n", Refuted "avx2_xoofff_absorb_blocks_x4_lifted_step_thm";
-        "a roll too few": "vpalignr\t$8, %ymm6, %ymm12, %ymm12" => "vpalignr\t$4, %ymm6, %ymm12, %ymm12", Refuted "avx2_xoofff_absorb_blocks_x4_lifted_step_thm";
-        "half of the lanes not added": "\tvpxor\t%ymm3, %ymm9, %ymm9\n" => "", Refuted "avx2_xoofff_absorb_blocks_x4_lifted_step_thm";
-        "mask left out": "\tvmovdqu\t%xmm8, 80(%rdi)\n" => "", Refuted "avx2_xoofff_absorb_blocks_x4_lifted_exit_thm";
-        "blocks advance by three": "addq\t$192, %rsi" => "addq\t$144, %rsi", Refused "rsi is used as an address, but is not one";
-        "constants beyond the table": "vmovdqu\t192(\\k)" => "vmovdqu\t225(\\k)", Refused "bytes 225 to 256 of constants, which has 256";
+    "x86-64-avx2" xoofff_absorb_blocks_x8 {
+        "rotation by another count": "xoodoo_rotate_x8 11, 21" => "xoodoo_rotate_x8 12, 20", Refuted "avx2_xoofff_absorb_blocks_x8_lifted_step_thm";
+        "half of a rotation": "xoodoo_rotate_x8 1, 31" => "xoodoo_rotate_x8 1, 30", Refuted "avx2_xoofff_absorb_blocks_x8_lifted_step_thm";
+        "constant of another round": "xoodoo_rounds_x8 \\k, 96" => "xoodoo_rounds_x8 \\k, 64", Refuted "avx2_xoofff_absorb_blocks_x8_lifted_step_thm";
+        "operands of chi swapped": "vpandn\t%ymm\\c, %ymm\\b, %ymm12" => "vpandn\t%ymm\\b, %ymm\\c, %ymm12", Refuted "avx2_xoofff_absorb_blocks_x8_lifted_step_thm";
+        "mask of another block": "xoofff_input_x8 %rsi, 96, 2, 3" => "xoofff_input_x8 %rsi, 96, 1, 3", Refuted "avx2_xoofff_absorb_blocks_x8_lifted_step_thm";
+        "a roll too few": "vpalignr\t$8, %ymm0, %ymm12, %ymm8" => "vpalignr\t$4, %ymm0, %ymm12, %ymm8", Refuted "avx2_xoofff_absorb_blocks_x8_lifted_step_thm";
+        "blocks of two lanes swapped": "$1, \\at+48(\\input)" => "$0, \\at+48(\\input)", Refuted "avx2_xoofff_absorb_blocks_x8_lifted_step_thm";
+        "half of the lanes not added": "\tvpxor\t%xmm12, %xmm\\a, %xmm\\a\n" => "", Refuted "avx2_xoofff_absorb_blocks_x8_lifted_step_thm";
+        "accumulator not added to": "xoofff_add_x8 2, 5, 8, 11, 32(%rdi)" => "", Refuted "avx2_xoofff_absorb_blocks_x8_lifted_step_thm";
+        "mask left out": "\tvextracti128\t$1, %ymm13, 80(%rdi)\n" => "", Refuted "avx2_xoofff_absorb_blocks_x8_lifted_step_thm";
+        "mask in the place of the accumulator": "vmovdqu\t%ymm11, 48(%rdi)" => "vmovdqu\t%ymm11, 47(%rdi)", Refuted "avx2_xoofff_absorb_blocks_x8_lifted_step_thm";
+        "accumulator written after the loop": "\tvzeroall\n\tret" => "\tvmovdqu\t%xmm0, (%rdi)\n\tvzeroall\n\tret", Refused "xmm0 is read, but differs from one iteration to the next";
+        "registers not wiped": "\tvzeroall\n" => "", Refused "xmm0 is as an iteration left it";
+        "blocks advance by seven": "addq\t$384, %rsi" => "addq\t$336, %rsi", Refused "rsi is used as an address, but is not one";
+        "constants beyond the table": "vpshufb\t192(\\k)" => "vpshufb\t225(\\k)", Refused "bytes 225 to 256 of constants, which has 256";
     }
-    "x86-64-avx2" xoofff_squeeze_blocks_x4 {
-        "roll without its constant": "vpxor\t224(\\k)" => "vpxor\t160(\\k)", Refuted "avx2_xoofff_squeeze_blocks_x4_lifted_step_thm";
-        "mask of another plane": "vpxor\t%ymm10, %ymm4, %ymm4" => "vpxor\t%ymm11, %ymm4, %ymm4", Refuted "avx2_xoofff_squeeze_blocks_x4_lifted_step_thm";
-        "mask not put back": "\tvmovdqu\t%xmm11, 32(%rdi)\n" => "", Refuted "avx2_xoofff_squeeze_blocks_x4_lifted_exit_thm";
-        "output beyond the blocks": "vextracti128\t$1, %ymm5, 176(%rsi)" => "vextracti128\t$1, %ymm5, 184(%rsi)", Refused "of output, which has 192";
+    "x86-64-avx2" xoofff_squeeze_blocks_x8 {
+        "roll without its constant": "vpxor\t224(\\k)" => "vpxor\t160(\\k)", Refuted "avx2_xoofff_squeeze_blocks_x8_lifted_step_thm";
+        "roll of other planes": "xoofff_output_words_x8 %rcx, 1, 15, 4, 12" => "xoofff_output_words_x8 %rcx, 1, 15, 8, 12", Refuted "avx2_xoofff_squeeze_blocks_x8_lifted_step_thm";
+        "mask of another plane": "xoofff_output_x8 %rsi, 112, 13, 4" => "xoofff_output_x8 %rsi, 112, 14, 4", Refuted "avx2_xoofff_squeeze_blocks_x8_lifted_step_thm";
+        "planes in a register not those in memory": "vpalignr\t$12, %ymm1, %ymm12, %ymm15" => "vpalignr\t$8, %ymm1, %ymm12, %ymm15", Refuted "avx2_xoofff_squeeze_blocks_x8_lifted_step_thm";
+        "state not put back": "\tvmovdqu\t%xmm15, 80(%rdi)\n" => "", Refuted "avx2_xoofff_squeeze_blocks_x8_lifted_step_thm";
+        "output beyond the blocks": "xoofff_output_x8 %rsi, 320, 14, 11" => "xoofff_output_x8 %rsi, 328, 14, 11", Refused "of output, which has 384";
     }
     "x86-64-avx512" chacha8_xor_blocks_x16 {
         "rotation by another count": "chacha_quarter_x16 7," => "chacha_quarter_x16 8,", Refuted "avx512_chacha8_xor_blocks_x16_lifted_step_thm";

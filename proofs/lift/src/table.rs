@@ -87,6 +87,9 @@ pub struct Needs {
     pub features: Vec<String>,
     /// The file in the same folder that its source includes.
     pub include: Option<String>,
+    /// Whether its state is in memory between two iterations, which each write it, and not in registers.
+    #[serde(default)]
+    pub state_in_memory: bool,
 }
 
 /// An argument: the count, or a pointer to a buffer.

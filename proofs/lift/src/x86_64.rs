@@ -184,7 +184,9 @@ fn effects(i: &iced_x86::Instruction) -> Result<Vec<Effect>, String> {
         Code::EVEX_Vpbroadcastd_zmm_k1z_xmmm32 if i.op1_kind() == OpKind::Memory => {
             compute("vpbroadcastd`{16}", vec![operand(i, 1)?])
         }
-        Code::VEX_Vpshufb_ymm_ymm_ymmm256 => compute("vpshufb", vec![operand(i, 1)?, operand(i, 2)?]),
+        Code::VEX_Vpshufb_xmm_xmm_xmmm128 | Code::VEX_Vpshufb_ymm_ymm_ymmm256 => {
+            compute("vpshufb", vec![operand(i, 1)?, operand(i, 2)?])
+        }
         Code::VEX_Vbroadcasti128_ymm_m128 => compute("vbroadcasti128", vec![operand(i, 1)?]),
         Code::EVEX_Vbroadcasti32x4_zmm_k1z_m128 => compute("vbroadcasti32x4", vec![operand(i, 1)?]),
         Code::VEX_Vpalignr_xmm_xmm_xmmm128_imm8 => {
@@ -227,15 +229,21 @@ fn effects(i: &iced_x86::Instruction) -> Result<Vec<Effect>, String> {
             compute(function, vec![operand(i, 0)?, operand(i, 1)?, operand(i, 2)?])
         }
         Code::EVEX_Vprold_zmm_k1z_zmmm512b32_imm8 => compute("vprold", vec![operand(i, 1)?, count(2)]),
-        Code::VEX_Vpslld_ymm_ymm_imm8 | Code::EVEX_Vpslld_zmm_k1z_zmmm512b32_imm8 => {
-            compute("vpslld", vec![operand(i, 1)?, count(2)])
+        Code::VEX_Vpslld_xmm_xmm_imm8
+        | Code::VEX_Vpslld_ymm_ymm_imm8
+        | Code::EVEX_Vpslld_zmm_k1z_zmmm512b32_imm8 => compute("vpslld", vec![operand(i, 1)?, count(2)]),
+        Code::VEX_Vpsrld_xmm_xmm_imm8
+        | Code::VEX_Vpsrld_ymm_ymm_imm8
+        | Code::EVEX_Vpsrld_zmm_k1z_zmmm512b32_imm8 => compute("vpsrld", vec![operand(i, 1)?, count(2)]),
+        Code::VEX_Vpor_xmm_xmm_xmmm128 | Code::VEX_Vpor_ymm_ymm_ymmm256 => {
+            compute("vpor", vec![operand(i, 1)?, operand(i, 2)?])
         }
-        Code::VEX_Vpsrld_ymm_ymm_imm8 | Code::EVEX_Vpsrld_zmm_k1z_zmmm512b32_imm8 => {
-            compute("vpsrld", vec![operand(i, 1)?, count(2)])
+        Code::VEX_Vpandn_xmm_xmm_xmmm128 | Code::VEX_Vpandn_ymm_ymm_ymmm256 => {
+            compute("vpandn", vec![operand(i, 1)?, operand(i, 2)?])
         }
-        Code::VEX_Vpor_ymm_ymm_ymmm256 => compute("vpor", vec![operand(i, 1)?, operand(i, 2)?]),
-        Code::VEX_Vpandn_ymm_ymm_ymmm256 => compute("vpandn", vec![operand(i, 1)?, operand(i, 2)?]),
-        Code::VEX_Vpand_ymm_ymm_ymmm256 => compute("vpand", vec![operand(i, 1)?, operand(i, 2)?]),
+        Code::VEX_Vpand_xmm_xmm_xmmm128 | Code::VEX_Vpand_ymm_ymm_ymmm256 => {
+            compute("vpand", vec![operand(i, 1)?, operand(i, 2)?])
+        }
         Code::VEX_Vpunpckldq_ymm_ymm_ymmm256 | Code::EVEX_Vpunpckldq_zmm_k1z_zmm_zmmm512b32 => {
             compute("vpunpckldq", vec![operand(i, 1)?, operand(i, 2)?])
         }
@@ -248,9 +256,9 @@ fn effects(i: &iced_x86::Instruction) -> Result<Vec<Effect>, String> {
         Code::VEX_Vpunpckhqdq_ymm_ymm_ymmm256 | Code::EVEX_Vpunpckhqdq_zmm_k1z_zmm_zmmm512b64 => {
             compute("vpunpckhqdq", vec![operand(i, 1)?, operand(i, 2)?])
         }
-        Code::VEX_Vpshufd_ymm_ymmm256_imm8 | Code::EVEX_Vpshufd_zmm_k1z_zmmm512b32_imm8 => {
-            compute("vpshufd", vec![operand(i, 1)?, count(2)])
-        }
+        Code::VEX_Vpshufd_xmm_xmmm128_imm8
+        | Code::VEX_Vpshufd_ymm_ymmm256_imm8
+        | Code::EVEX_Vpshufd_zmm_k1z_zmmm512b32_imm8 => compute("vpshufd", vec![operand(i, 1)?, count(2)]),
         Code::VEX_Vperm2i128_ymm_ymm_ymmm256_imm8 => {
             compute("vperm2i128", vec![operand(i, 1)?, operand(i, 2)?, count(3)])
         }

@@ -74,4 +74,20 @@ kernels! {
         /// - `round_constants`: the 1152 bytes of `simpira1024_round_constants`, read
         fn duplex_squeeze_blocks_x2(states: *mut u8, output: *const *mut u8, n: usize, round_constants: *const u8) = "duplex_squeeze_blocks_x2";
     }
+    include [] [] {
+        /// `Xoofff::absorb_blocks`.
+        ///
+        /// - `deck`: 96 bytes, read and written, secret
+        /// - `input`: blocks of 192 bytes, read, secret
+        /// - `n`: how many blocks, 0 or more
+        /// - `constants`: the 256 bytes of `xoofff_constants_x4`, read
+        fn xoofff_absorb_blocks_x4(deck: *mut u8, input: *const u8, n: usize, constants: *const u8) = "xoofff_absorb_blocks_x4";
+        /// `Xoofff::squeeze_blocks`.
+        ///
+        /// - `states`: 96 bytes, read and written, secret
+        /// - `output`: blocks of 192 bytes, written, secret
+        /// - `n`: how many blocks, 0 or more
+        /// - `constants`: the 256 bytes of `xoofff_constants_x4`, read
+        fn xoofff_squeeze_blocks_x4(states: *mut u8, output: *mut u8, n: usize, constants: *const u8) = "xoofff_squeeze_blocks_x4";
+    }
 }

@@ -23,3 +23,13 @@ pub(crate) static X2: Kernels = Kernels {
     squeeze_blocks: duplex_squeeze_blocks_x2,
     round_constants: &KEYS.0,
 };
+
+/// Of the features of this level, these kernels need AVX alone.
+#[cfg(feature = "xoofff")]
+pub(crate) static XOOFFF_X4: crate::backend::xoofff::Kernels = crate::backend::xoofff::Kernels {
+    lanes: 4,
+    detect: features::get,
+    absorb_blocks: xoofff_absorb_blocks_x4,
+    squeeze_blocks: xoofff_squeeze_blocks_x4,
+    constants: &crate::backend::constants::XOOFFF_X4.0,
+};

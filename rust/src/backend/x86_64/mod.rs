@@ -32,7 +32,8 @@ pub(super) static NH: [&crate::backend::nh::Kernels; 2] = [&avx512::NH_X4, &avx2
 
 /// The kernels of Xoofff, the best first.
 #[cfg(all(veriplex_kernels, feature = "xoofff"))]
-pub(super) static XOOFFF: [&crate::backend::xoofff::Kernels; 2] = [&avx512::XOOFFF_X16, &avx2::XOOFFF_X4];
+pub(super) static XOOFFF: [&crate::backend::xoofff::Kernels; 3] =
+    [&avx512::XOOFFF_X16, &avx2::XOOFFF_X8, &kernels::XOOFFF_X4];
 
 #[cfg(veriplex_kernels)]
 impl crate::lane_backend::LaneBackend {

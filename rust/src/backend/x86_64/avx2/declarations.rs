@@ -34,20 +34,20 @@ kernels! {
         /// - `n`: how many blocks, 0 or more
         fn nh_add_units_x2(sums: *mut u8, input: *const u8, key: *const u8, n: usize) = "nh_add_units_x2";
     }
-    include ["xoodoo_x4.S"] ["xoodoo_rotate_x4" "xoodoo_round_x4" "xoodoo_permutation_x4" "xoofff_mask_words_x4" "xoofff_output_words_x4" "xoofff_planes_x4"] {
+    include ["xoodoo_x8.S"] ["xoodoo_rotate_x8" "xoodoo_round_x8" "xoodoo_rounds_x8" "xoodoo_permutation_x8" "xoofff_mask_words_x8" "xoofff_output_words_x8" "xoofff_planes_x8" "xoofff_input_x8" "xoofff_add_x8" "xoofff_output_x8"] {
         /// `Xoofff::absorb_blocks`.
         ///
         /// - `deck`: 96 bytes, read and written, secret
-        /// - `input`: blocks of 192 bytes, read, secret
+        /// - `input`: blocks of 384 bytes, read, secret
         /// - `n`: how many blocks, 0 or more
         /// - `constants`: the 256 bytes of `xoofff_constants_x4`, read
-        fn xoofff_absorb_blocks_x4(deck: *mut u8, input: *const u8, n: usize, constants: *const u8) = "xoofff_absorb_blocks_x4";
+        fn xoofff_absorb_blocks_x8(deck: *mut u8, input: *const u8, n: usize, constants: *const u8) = "xoofff_absorb_blocks_x8";
         /// `Xoofff::squeeze_blocks`.
         ///
         /// - `states`: 96 bytes, read and written, secret
-        /// - `output`: blocks of 192 bytes, written, secret
+        /// - `output`: blocks of 384 bytes, written, secret
         /// - `n`: how many blocks, 0 or more
         /// - `constants`: the 256 bytes of `xoofff_constants_x4`, read
-        fn xoofff_squeeze_blocks_x4(states: *mut u8, output: *mut u8, n: usize, constants: *const u8) = "xoofff_squeeze_blocks_x4";
+        fn xoofff_squeeze_blocks_x8(states: *mut u8, output: *mut u8, n: usize, constants: *const u8) = "xoofff_squeeze_blocks_x8";
     }
 }

@@ -1,4 +1,4 @@
-//! The kernels of `jasmin/x86-64-avx2`: six blocks of `ChaCha`, four of Xoofff, the four passes of NH, two of each in a
+//! The kernels of `jasmin/x86-64-avx2`: six blocks of `ChaCha`, eight of Xoofff, the four passes of NH, two of each in a
 //! register.
 
 macro_rules! kernels {
@@ -25,10 +25,10 @@ pub(crate) static NH_X2: crate::backend::nh::Kernels = crate::backend::nh::Kerne
 };
 
 #[cfg(feature = "xoofff")]
-pub(crate) static XOOFFF_X4: crate::backend::xoofff::Kernels = crate::backend::xoofff::Kernels {
-    lanes: 4,
+pub(crate) static XOOFFF_X8: crate::backend::xoofff::Kernels = crate::backend::xoofff::Kernels {
+    lanes: 8,
     detect: features::get,
-    absorb_blocks: xoofff_absorb_blocks_x4,
-    squeeze_blocks: xoofff_squeeze_blocks_x4,
+    absorb_blocks: xoofff_absorb_blocks_x8,
+    squeeze_blocks: xoofff_squeeze_blocks_x8,
     constants: &crate::backend::constants::XOOFFF_X4.0,
 };
