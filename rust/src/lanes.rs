@@ -10,8 +10,8 @@ use crate::simpira1024::{Block, State};
 use crate::wipe::wipe;
 
 /// Bytes of a state that an operation can change before the permutation: rate and padding.
-const PADDED: usize = RATE + 2;
-const WORD: usize = 16;
+pub(crate) const PADDED: usize = RATE + 2;
+pub(crate) const WORD: usize = 16;
 
 /// Eight duplexes in step: each operation runs on all of them, and their permutations are computed together.
 ///
@@ -39,7 +39,53 @@ pub struct Lanes {
     staged: [[u8; PADDED]; LANES],
     rate_idx: [u8; LANES],
     frame_idx: [u8; LANES],
-    backend: LaneBackend,
+    backends: Backends,
+}
+
+/// Which kernels process lanes: it depends on how many are wanted.
+#[derive(Clone, Copy)]
+pub(crate) struct Backends {
+    wide: LaneBackend,
+    /// For when only lanes of the first half are wanted.
+    narrow: LaneBackend,
+}
+
+impl Backends {
+    fn new(wide: LaneBackend) -> Self {
+        Self {
+            wide,
+            narrow: wide.narrow(),
+        }
+    }
+
+    pub(crate) fn current() -> Self {
+        Self::new(LaneBackend::current())
+    }
+
+    /// Whether there are kernels for lanes.
+    #[inline]
+    pub(crate) fn has_kernels(self) -> bool {
+        self.wide.few() < LANES
+    }
+
+    /// The backend for when all lanes that are wanted are among the first `used`.
+    #[inline]
+    pub(crate) fn of(self, used: usize) -> LaneBackend {
+        if used <= LANES / 2 { self.narrow } else { self.wide }
+    }
+
+    /// How many lanes are processed then.
+    #[inline]
+    pub(crate) fn covered(self, used: usize) -> usize {
+        self.of(used).covered(used)
+    }
+
+    /// As many lanes as are better processed one after the other then.
+    #[inline]
+    pub(crate) fn few(self, used: usize) -> usize {
+        let backend = self.of(used);
+        backend.few() * backend.covered(used) / LANES
+    }
 }
 
 /// What is done with full blocks.
@@ -65,7 +111,7 @@ impl Lanes {
             staged: [[0; PADDED]; LANES],
             rate_idx: [0; LANES],
             frame_idx: [0; LANES],
-            backend,
+            backends: Backends::new(backend),
         }
     }
 
@@ -105,7 +151,7 @@ impl Lanes {
         loop {
             if let Some(count) = self.full_blocks(rests.map(<[u8]>::len)) {
                 let blocks = rests.map(|rest| &rest.as_chunks().0[..count]);
-                self.absorb_blocks(&blocks);
+                self.absorb_blocks(&blocks, LANES);
                 rests = rests.map(|rest| &rest[count * RATE..]);
             }
             for (lane, rest) in rests.iter_mut().enumerate() {
@@ -159,7 +205,7 @@ impl Lanes {
             if let Some(count) = self.full_blocks(rests.each_ref().map(|rest| rest.len())) {
                 let mut parts = rests.map(|rest| rest.split_at_mut(count * RATE));
                 let blocks = parts.each_mut().map(|(blocks, _)| blocks.as_chunks_mut().0);
-                self.transform_blocks(direction, blocks);
+                self.transform_blocks(direction, blocks, LANES);
                 rests = parts.map(|(_, rest)| rest);
             }
             for (lane, rest) in rests.iter_mut().enumerate() {
@@ -202,10 +248,9 @@ impl Lanes {
         self.frame_idx[lane] = *frame_idx;
     }
 
-    /// As many lanes as are better processed one after the other.
     #[inline]
-    pub(crate) fn few(&self) -> usize {
-        self.backend.few()
+    pub(crate) const fn backends(&self) -> Backends {
+        self.backends
     }
 
     /// Is a block just begun, without a frame?
@@ -311,11 +356,11 @@ impl Lanes {
     /// Stages the padding of the block.
     #[inline]
     fn pad(&mut self, lane: usize) {
-        let staged = &mut self.staged[lane];
-        let end = usize::from(self.rate_idx[lane]);
-        staged[end] = self.frame_idx[lane];
-        staged[end + 1] = 0x01;
-        staged[RATE + 1] |= 0x80;
+        pad(
+            &mut self.staged[lane],
+            self.rate_idx[lane].into(),
+            self.frame_idx[lane],
+        );
     }
 
     /// What is staged goes into the state, and the next block begins.
@@ -333,7 +378,7 @@ impl Lanes {
     /// Pads and permutes these lanes. The others stay as they are.
     fn permute_lanes(&mut self, lanes: [bool; LANES]) {
         let count = lanes.iter().filter(|&&wanted| wanted).count();
-        if count <= self.few() {
+        if count <= self.backends.few(used(lanes)) {
             for (lane, _) in lanes.iter().enumerate().filter(|(_, wanted)| **wanted) {
                 self.permute_alone(lane);
             }
@@ -358,39 +403,65 @@ impl Lanes {
         for (lane, _) in lanes.iter().enumerate().filter(|(_, busy)| **busy) {
             self.unstage(lane);
         }
-        self.backend.permute(&mut self.states);
+        let used = used(lanes);
+        self.backends.of(used).permute_first(&mut self.states, used);
     }
 
     /// Pads and permutes one lane. The others stay as they are.
     pub(crate) fn permute_alone(&mut self, lane: usize) {
         self.pad(lane);
         self.unstage(lane);
-        self.backend.alone(&mut self.states, lane, Backend::permute);
+        self.backends.wide.alone(&mut self.states, lane, Backend::permute);
     }
 
-    /// Every lane must be at the start of a block, or be done with: it is to be loaded again.
+    /// Absorbs in the first `used` lanes. Each must be at the start of a block, or be done with: it is to be loaded again, and
+    /// so are those after them. Those that are [covered](Backends::covered) need blocks.
     #[inline]
-    pub(crate) fn absorb_blocks(&mut self, blocks: &[&[Block]; LANES]) {
-        self.backend.absorb_blocks(&mut self.states, blocks);
+    pub(crate) fn absorb_blocks(&mut self, blocks: &[&[Block]; LANES], used: usize) {
+        self.backends
+            .of(used)
+            .absorb_first(&mut self.states, blocks, used);
     }
 
     /// As [`Lanes::absorb_blocks`].
     #[inline]
-    pub(crate) fn transform_blocks(&mut self, direction: Direction, mut blocks: [&mut [Block]; LANES]) {
+    pub(crate) fn transform_blocks(
+        &mut self,
+        direction: Direction,
+        mut blocks: [&mut [Block]; LANES],
+        used: usize,
+    ) {
         let operation = match direction {
-            Direction::Encrypt => LaneBackend::encrypt_blocks,
-            Direction::Decrypt => LaneBackend::decrypt_blocks,
-            Direction::Squeeze => LaneBackend::squeeze_blocks,
+            Direction::Encrypt => LaneBackend::encrypt_first,
+            Direction::Decrypt => LaneBackend::decrypt_first,
+            Direction::Squeeze => LaneBackend::squeeze_first,
         };
-        operation(self.backend, &mut self.states, &mut blocks);
+        operation(self.backends.of(used), &mut self.states, &mut blocks, used);
     }
 
     /// An operation on full blocks of one lane, which must be at the start of a block.
     #[inline]
     pub(crate) fn alone(&mut self, lane: usize, operation: impl FnOnce(Backend, &mut State)) {
         debug_assert!(self.at_start(lane));
-        self.backend.alone(&mut self.states, lane, operation);
+        self.backends.wide.alone(&mut self.states, lane, operation);
     }
+}
+
+/// The number of the first lanes among which are all that are wanted.
+#[inline]
+fn used(wanted: [bool; LANES]) -> usize {
+    wanted
+        .iter()
+        .rposition(|&wanted| wanted)
+        .map_or(0, |last| last + 1)
+}
+
+/// Pads a block that ends here.
+#[inline]
+pub(crate) fn pad(block: &mut [u8; PADDED], end: usize, frame_idx: u8) {
+    block[end] = frame_idx;
+    block[end + 1] = 0x01;
+    block[RATE + 1] |= 0x80;
 }
 
 /// Data and staged bytes then. By value: as references, the compiler does not know that they are apart.
@@ -430,7 +501,7 @@ fn transform_part(direction: Direction, data: &mut [u8], state: &[u8], staged: &
 
 /// `to = from`, of equal lengths. A call of memcpy takes longer than what there is to copy, most often.
 #[inline(always)]
-fn copy(to: &mut [u8], from: &[u8]) {
+pub(crate) fn copy(to: &mut [u8], from: &[u8]) {
     /// The first bytes and the last ones: between `N` and `2 * N`, so that none is left out.
     #[inline(always)]
     fn ends<const N: usize>(to: &mut [u8], from: &[u8]) {
@@ -449,13 +520,14 @@ fn copy(to: &mut [u8], from: &[u8]) {
         9..=16 => ends::<8>(to, from),
         17..=32 => ends::<16>(to, from),
         33..=64 => ends::<32>(to, from),
+        65..=128 => ends::<64>(to, from),
         _ => to.copy_from_slice(from),
     }
 }
 
 /// As bytes, which the compiler does in one vector register: halves would be stored, and then be waited for.
 #[inline(always)]
-fn xor_word(to: &mut [u8; WORD], from: &[u8; WORD]) {
+pub(crate) fn xor_word(to: &mut [u8; WORD], from: &[u8; WORD]) {
     for (to, from) in to.iter_mut().zip(from) {
         *to ^= from;
     }

@@ -47,18 +47,41 @@ impl Token {
         self.0.few
     }
 
-    pub(crate) fn permute(self, states: &mut States) {
-        for first in (0..LANES).step_by(self.0.width) {
+    /// The number of lanes that are processed when so many of the first ones are wanted.
+    #[inline]
+    pub(crate) fn covered(self, lanes: usize) -> usize {
+        lanes.min(LANES).next_multiple_of(self.0.width)
+    }
+
+    /// `kernels`, if they do half of the lanes and these always do all.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) fn narrow(self, kernels: &'static Kernels) -> Option<Self> {
+        if self.0.width == LANES && kernels.width == LANES / 2 {
+            Self::detect(kernels)
+        } else {
+            None
+        }
+    }
+
+    pub(crate) fn permute(self, states: &mut States, lanes: usize) {
+        for first in (0..self.covered(lanes)).step_by(self.0.width) {
             // SAFETY: a Token exists only where the CPU has the features; the kernel reads and writes the words of its
             // lanes, which are in the states, and reads the round constants.
             unsafe { (self.0.permute)(at(states, first), self.0.round_constants.as_ptr().cast()) };
         }
     }
 
-    pub(crate) fn absorb_blocks(self, states: &mut States, blocks: &[&[Block]; LANES], n: usize) {
-        assert!(blocks.iter().all(|blocks| blocks.len() >= n));
+    pub(crate) fn absorb_blocks(
+        self,
+        states: &mut States,
+        blocks: &[&[Block]; LANES],
+        n: usize,
+        lanes: usize,
+    ) {
+        let covered = self.covered(lanes);
+        assert!(blocks[..covered].iter().all(|blocks| blocks.len() >= n));
         let pointers: [*const u8; LANES] = blocks.map(|blocks| blocks.as_ptr().cast());
-        for first in (0..LANES).step_by(self.0.width) {
+        for first in (0..covered).step_by(self.0.width) {
             // SAFETY: as in `permute`; the kernel also reads the pointers of its lanes, and n blocks of 94 bytes at each.
             unsafe {
                 (self.0.absorb_blocks)(
@@ -71,22 +94,48 @@ impl Token {
         }
     }
 
-    pub(crate) fn encrypt_blocks(self, states: &mut States, blocks: &mut [&mut [Block]; LANES], n: usize) {
-        self.transform(self.0.encrypt_blocks, states, blocks, n);
+    pub(crate) fn encrypt_blocks(
+        self,
+        states: &mut States,
+        blocks: &mut [&mut [Block]; LANES],
+        n: usize,
+        lanes: usize,
+    ) {
+        self.transform(self.0.encrypt_blocks, states, blocks, n, lanes);
     }
 
-    pub(crate) fn decrypt_blocks(self, states: &mut States, blocks: &mut [&mut [Block]; LANES], n: usize) {
-        self.transform(self.0.decrypt_blocks, states, blocks, n);
+    pub(crate) fn decrypt_blocks(
+        self,
+        states: &mut States,
+        blocks: &mut [&mut [Block]; LANES],
+        n: usize,
+        lanes: usize,
+    ) {
+        self.transform(self.0.decrypt_blocks, states, blocks, n, lanes);
     }
 
-    pub(crate) fn squeeze_blocks(self, states: &mut States, blocks: &mut [&mut [Block]; LANES], n: usize) {
-        self.transform(self.0.squeeze_blocks, states, blocks, n);
+    pub(crate) fn squeeze_blocks(
+        self,
+        states: &mut States,
+        blocks: &mut [&mut [Block]; LANES],
+        n: usize,
+        lanes: usize,
+    ) {
+        self.transform(self.0.squeeze_blocks, states, blocks, n, lanes);
     }
 
-    fn transform(self, kernel: Transform, states: &mut States, blocks: &mut [&mut [Block]; LANES], n: usize) {
-        assert!(blocks.iter().all(|blocks| blocks.len() >= n));
+    fn transform(
+        self,
+        kernel: Transform,
+        states: &mut States,
+        blocks: &mut [&mut [Block]; LANES],
+        n: usize,
+        lanes: usize,
+    ) {
+        let covered = self.covered(lanes);
+        assert!(blocks[..covered].iter().all(|blocks| blocks.len() >= n));
         let pointers: [*mut u8; LANES] = blocks.each_mut().map(|blocks| blocks.as_mut_ptr().cast());
-        for first in (0..LANES).step_by(self.0.width) {
+        for first in (0..covered).step_by(self.0.width) {
             // SAFETY: as in `absorb_blocks`; the kernel also writes these blocks, which do not overlap.
             unsafe {
                 kernel(

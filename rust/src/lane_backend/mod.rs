@@ -66,6 +66,12 @@ impl States {
         }
     }
 
+    /// Becomes a copy. The old states are overwritten, so they need no wiping.
+    #[inline]
+    pub(crate) fn copy_from(&mut self, other: &Self) {
+        self.0 = other.0;
+    }
+
     /// One word of a lane.
     #[inline(always)]
     pub(crate) fn word(&mut self, word: usize, lane: usize) -> &mut [u8; WORD] {
@@ -213,75 +219,130 @@ impl LaneBackend {
         }
     }
 
+    /// The backend for when only the first half of the lanes is wanted: other kernels, if these always do all.
+    #[must_use]
+    pub(crate) fn narrow(self) -> Self {
+        #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+        if let Kind::Kernels(token) = self.0 {
+            let mut narrower = Self::of_x86_64()
+                .into_iter()
+                .filter_map(|level| token.narrow(level));
+            return narrower.next().map_or(self, |token| Self(Kind::Kernels(token)));
+        }
+        self
+    }
+
+    /// How many lanes are processed when so many of the first ones are wanted.
+    #[inline]
+    pub(crate) fn covered(self, lanes: usize) -> usize {
+        match self.0 {
+            Kind::Serial(_) => lanes,
+            #[cfg(veriplex_kernels)]
+            Kind::Kernels(token) => token.covered(lanes),
+        }
+    }
+
     /// Simpira-1024 on each state.
     #[inline]
     pub fn permute(self, states: &mut States) {
+        self.permute_first(states, LANES);
+    }
+
+    /// [`LaneBackend::permute`] on the first `lanes` states. What the others hold then is not defined.
+    #[inline]
+    pub(crate) fn permute_first(self, states: &mut States, lanes: usize) {
         match self.0 {
             Kind::Serial(backend) => {
-                (0..LANES).for_each(|lane| states.serially(lane, |state| backend.permute(state)));
+                (0..lanes).for_each(|lane| states.serially(lane, |state| backend.permute(state)));
             }
             #[cfg(veriplex_kernels)]
-            Kind::Kernels(token) => token.permute(states),
+            Kind::Kernels(token) => token.permute(states, lanes),
         }
     }
 
     /// [`Backend::absorb_blocks`] on each state, of as many blocks as the lane with the fewest has.
     #[inline]
     pub fn absorb_blocks(self, states: &mut States, blocks: &[&[Block]; LANES]) {
-        let n = blocks.iter().map(|blocks| blocks.len()).min().unwrap_or(0);
+        self.absorb_first(states, blocks, LANES);
+    }
+
+    /// [`LaneBackend::absorb_blocks`] on the first `lanes` states. What the others hold then is not defined; those that are
+    /// [covered](LaneBackend::covered) need blocks.
+    #[inline]
+    pub(crate) fn absorb_first(self, states: &mut States, blocks: &[&[Block]; LANES], lanes: usize) {
+        let covered = blocks.iter().take(self.covered(lanes));
+        let n = covered.map(|blocks| blocks.len()).min().unwrap_or(0);
         match self.0 {
             Kind::Serial(backend) => {
-                for (lane, blocks) in blocks.iter().enumerate() {
+                for (lane, blocks) in blocks.iter().take(lanes).enumerate() {
                     states.serially(lane, |state| backend.absorb_blocks(state, &blocks[..n]));
                 }
             }
             #[cfg(veriplex_kernels)]
-            Kind::Kernels(token) => token.absorb_blocks(states, blocks, n),
+            Kind::Kernels(token) => token.absorb_blocks(states, blocks, n, lanes),
         }
     }
 
     /// [`Backend::encrypt_blocks`] on each state, of as many blocks as the lane with the fewest has.
     #[inline]
     pub fn encrypt_blocks(self, states: &mut States, blocks: &mut [&mut [Block]; LANES]) {
-        let n = fewest(blocks);
+        self.encrypt_first(states, blocks, LANES);
+    }
+
+    /// As [`LaneBackend::absorb_first`].
+    #[inline]
+    pub(crate) fn encrypt_first(self, states: &mut States, blocks: &mut [&mut [Block]; LANES], lanes: usize) {
+        let n = fewest(&blocks[..self.covered(lanes)]);
         match self.0 {
             Kind::Serial(backend) => {
-                for (lane, blocks) in blocks.iter_mut().enumerate() {
+                for (lane, blocks) in blocks.iter_mut().take(lanes).enumerate() {
                     states.serially(lane, |state| backend.encrypt_blocks(state, &mut blocks[..n]));
                 }
             }
             #[cfg(veriplex_kernels)]
-            Kind::Kernels(token) => token.encrypt_blocks(states, blocks, n),
+            Kind::Kernels(token) => token.encrypt_blocks(states, blocks, n, lanes),
         }
     }
 
     /// [`Backend::decrypt_blocks`] on each state, of as many blocks as the lane with the fewest has.
     #[inline]
     pub fn decrypt_blocks(self, states: &mut States, blocks: &mut [&mut [Block]; LANES]) {
-        let n = fewest(blocks);
+        self.decrypt_first(states, blocks, LANES);
+    }
+
+    /// As [`LaneBackend::absorb_first`].
+    #[inline]
+    pub(crate) fn decrypt_first(self, states: &mut States, blocks: &mut [&mut [Block]; LANES], lanes: usize) {
+        let n = fewest(&blocks[..self.covered(lanes)]);
         match self.0 {
             Kind::Serial(backend) => {
-                for (lane, blocks) in blocks.iter_mut().enumerate() {
+                for (lane, blocks) in blocks.iter_mut().take(lanes).enumerate() {
                     states.serially(lane, |state| backend.decrypt_blocks(state, &mut blocks[..n]));
                 }
             }
             #[cfg(veriplex_kernels)]
-            Kind::Kernels(token) => token.decrypt_blocks(states, blocks, n),
+            Kind::Kernels(token) => token.decrypt_blocks(states, blocks, n, lanes),
         }
     }
 
     /// [`Backend::squeeze_blocks`] on each state, of as many blocks as the lane with the fewest has.
     #[inline]
     pub fn squeeze_blocks(self, states: &mut States, blocks: &mut [&mut [Block]; LANES]) {
-        let n = fewest(blocks);
+        self.squeeze_first(states, blocks, LANES);
+    }
+
+    /// As [`LaneBackend::absorb_first`].
+    #[inline]
+    pub(crate) fn squeeze_first(self, states: &mut States, blocks: &mut [&mut [Block]; LANES], lanes: usize) {
+        let n = fewest(&blocks[..self.covered(lanes)]);
         match self.0 {
             Kind::Serial(backend) => {
-                for (lane, blocks) in blocks.iter_mut().enumerate() {
+                for (lane, blocks) in blocks.iter_mut().take(lanes).enumerate() {
                     states.serially(lane, |state| backend.squeeze_blocks(state, &mut blocks[..n]));
                 }
             }
             #[cfg(veriplex_kernels)]
-            Kind::Kernels(token) => token.squeeze_blocks(states, blocks, n),
+            Kind::Kernels(token) => token.squeeze_blocks(states, blocks, n, lanes),
         }
     }
 
@@ -297,7 +358,7 @@ impl LaneBackend {
 }
 
 #[inline]
-fn fewest(blocks: &[&mut [Block]; LANES]) -> usize {
+fn fewest(blocks: &[&mut [Block]]) -> usize {
     blocks.iter().map(|blocks| blocks.len()).min().unwrap_or(0)
 }
 

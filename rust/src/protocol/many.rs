@@ -226,7 +226,7 @@ impl<J: Job> Slot<J> {
 }
 
 /// The length in bytes of a header.
-const fn header_len(label: &[u8]) -> usize {
+pub(super) const fn header_len(label: &[u8]) -> usize {
     label.len() + 4
 }
 
@@ -269,17 +269,23 @@ fn header_across_blocks(lanes: &mut Lanes, lane: usize, done: usize, op: u8, lab
 
 /// A byte of a number as unsigned LEB128.
 #[allow(clippy::cast_possible_truncation)] // seven bits
-fn leb128(number: usize, place: usize) -> u8 {
+pub(super) fn leb128(number: usize, place: usize) -> u8 {
     let rest = number >> (7 * place);
     (rest & 0x7f) as u8 | if rest >= 0x80 { 0x80 } else { 0 }
 }
 
-fn leb128_len(number: usize) -> usize {
+pub(super) fn leb128_len(number: usize) -> usize {
     (number.max(1).ilog2() / 7 + 1) as usize
 }
 
 /// A serialised duplex, wiped on drop.
-struct Start([u8; Duplex::SERIALIZED_LEN]);
+pub(super) struct Start(pub(super) [u8; Duplex::SERIALIZED_LEN]);
+
+impl Start {
+    pub(super) fn of(protocol: &Protocol) -> Self {
+        Self(protocol.to_bytes())
+    }
+}
 
 impl Drop for Start {
     fn drop(&mut self) {
@@ -294,15 +300,14 @@ const SPARE: usize = 8;
 pub(crate) fn run<J: Job>(start: &Protocol, jobs: impl IntoIterator<Item = J>, mut done: impl FnMut(J)) {
     let _timing = Timing::independent();
     let mut lanes = Lanes::new();
-    if lanes.few() == LANES {
-        // No kernels for lanes.
+    if !lanes.backends().has_kernels() {
         for mut job in jobs {
             serially(start, &mut job);
             done(job);
         }
         return;
     }
-    let start = Start(start.to_bytes());
+    let start = Start::of(start);
     let mut jobs = jobs.into_iter().fuse();
     let mut slots: [Option<Slot<J>>; LANES] = [const { None }; LANES];
     loop {
@@ -322,25 +327,26 @@ pub(crate) fn run<J: Job>(start: &Protocol, jobs: impl IntoIterator<Item = J>, m
                 }
             };
         }
-        let busy = next.iter().filter(|next| !matches!(next, Next::Idle)).count();
-        if busy == 0 {
+        let busy = next.map(|next| !matches!(next, Next::Idle));
+        let Some(last) = busy.iter().rposition(|&busy| busy) else {
             return;
-        }
-        if busy <= lanes.few() {
+        };
+        let used = last + 1;
+        if busy.iter().filter(|&&busy| busy).count() <= lanes.backends().few(used) {
             for (lane, (slot, next)) in slots.iter_mut().zip(next).enumerate() {
                 if let Some(slot) = slot {
                     slot.alone(&mut lanes, lane, next);
                 }
             }
         } else if let Some(common) = common(&next) {
-            together(&mut lanes, &mut slots, common);
+            together(&mut lanes, &mut slots, common, used);
         } else {
             for (lane, (slot, next)) in slots.iter_mut().zip(next).enumerate() {
                 if let Some(slot) = slot {
                     slot.one_block(&mut lanes, lane, next);
                 }
             }
-            lanes.permute_busy(next.map(|next| !matches!(next, Next::Idle)));
+            lanes.permute_busy(busy);
         }
     }
 }
@@ -389,8 +395,8 @@ fn common(next: &[Next; LANES]) -> Option<Next> {
     })
 }
 
-/// Processes full blocks in all lanes at once.
-fn together<J: Job>(lanes: &mut Lanes, slots: &mut [Option<Slot<J>>; LANES], next: Next) {
+/// Processes full blocks in the first `used` lanes at once: those after them have no job.
+fn together<J: Job>(lanes: &mut Lanes, slots: &mut [Option<Slot<J>>; LANES], next: Next, used: usize) {
     let len = match next {
         Next::Idle | Next::Finished | Next::Permute => 0,
         Next::Absorb(count) => {
@@ -401,17 +407,22 @@ fn together<J: Job>(lanes: &mut Lanes, slots: &mut [Option<Slot<J>>; LANES], nex
                 .next()
                 .map_or(&[][..], |slot| slot.blocks(count));
             let blocks = slots.each_ref();
-            lanes.absorb_blocks(&blocks.map(|slot| slot.as_ref().map_or(any, |slot| slot.blocks(count))));
+            let blocks = blocks.map(|slot| slot.as_ref().map_or(any, |slot| slot.blocks(count)));
+            lanes.absorb_blocks(&blocks, used);
             count * RATE
         }
-        Next::Transform(direction, count) if slots.iter().all(Option::is_some) => {
+        Next::Transform(direction, count)
+            if slots[..lanes.backends().covered(used)]
+                .iter()
+                .all(Option::is_some) =>
+        {
             let mut slots = slots.iter_mut().flatten();
             let blocks = core::array::from_fn(|_| {
                 slots
                     .next()
                     .map_or(&mut [][..], |slot| slot.blocks_mut(direction, count))
             });
-            lanes.transform_blocks(direction, blocks);
+            lanes.transform_blocks(direction, blocks, used);
             count * RATE
         }
         Next::Transform(direction, count) => {
@@ -423,7 +434,7 @@ fn together<J: Job>(lanes: &mut Lanes, slots: &mut [Option<Slot<J>>; LANES], nex
                 Some((None, spare)) => &mut spare[..count],
                 None => &mut [],
             });
-            lanes.transform_blocks(direction, blocks);
+            lanes.transform_blocks(direction, blocks, used);
             wipe(spare.as_flattened_mut().as_flattened_mut());
             count * RATE
         }

@@ -1,5 +1,6 @@
 //! [`Protocol`]: the operations over the duplex, framed.
 
+pub(crate) mod alike;
 #[cfg(feature = "std")]
 pub(crate) mod io;
 pub(crate) mod many;
