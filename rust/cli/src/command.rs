@@ -1,5 +1,6 @@
 //! The command line, and what each command does.
 
+mod disk;
 mod sum;
 
 use std::io::{self, IsTerminal, Write};
@@ -192,6 +193,9 @@ enum Command {
         #[command(flatten)]
         files: Files,
     },
+    /// Encrypt and decrypt disk images and block devices, each sector in its place
+    #[command(subcommand)]
+    Disk(disk::Command),
     /// Tunnel connections, encrypted and authenticated by hybrid post-quantum keys
     #[command(subcommand)]
     Tunnel(tunnel::Command),
@@ -391,16 +395,16 @@ fn each(files: &[PathBuf], work: impl Fn(&Path) -> Result<(), Error>) -> Result<
 
 impl SecretArgs {
     /// Reads the key or the password, which is a new one for encryption.
-    fn read(&self, files: &Files, new: bool) -> Result<Secret, Error> {
+    fn read(&self, inputs: &[PathBuf], new: bool) -> Result<Secret, Error> {
         if let Some(path) = &self.key_file {
-            for file in &files.inputs {
+            for file in inputs {
                 only_one_stdin(("key", path), ("input", file))?;
             }
             return keyfile::read(path).map(Secret::Key);
         }
         let source = source(self.password_file.as_deref());
         if let Some(path) = &self.password_file {
-            for file in &files.inputs {
+            for file in inputs {
                 only_one_stdin(("password", path), ("input", file))?;
             }
         }
@@ -507,7 +511,7 @@ fn run(cli: &Cli) -> Result<Status, Error> {
             if secret.key_file.is_none() {
                 password::warn_of_cost(cost.cost);
             }
-            let secret = secret.read(files, true)?;
+            let secret = secret.read(&files.inputs, true)?;
             files.each(armor.armor, show_progress, |job| match &secret {
                 Secret::Key(key) if *deterministic => crypt::encrypt_deterministically(job, key),
                 secret => crypt::encrypt(job, secret, cost.cost),
@@ -526,7 +530,7 @@ fn run(cli: &Cli) -> Result<Status, Error> {
                 offset: *offset,
                 length: *length,
             };
-            let secret = secret.read(files, false)?;
+            let secret = secret.read(&files.inputs, false)?;
             files.each(false, show_progress, |job| {
                 crypt::decrypt(job, &secret, max_cost.max_cost, range)
             })
@@ -582,6 +586,7 @@ fn run(cli: &Cli) -> Result<Status, Error> {
             let from = keypair::one(from)?;
             files.each(false, show_progress, |job| sealed::unseal_file(job, &key, &from))
         }
+        Command::Disk(command) => disk::run(command, show_progress),
         Command::Tunnel(command) => tunnel::run(command, cli.quiet).map(|()| Status::Ok),
         Command::Completions { shell } => {
             pages::print_completions(Cli::command(), *shell).map(|()| Status::Ok)

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 use subtle::ConstantTimeEq;
 use veriplex::aestream::{OpenReader, SealWriter};
-use veriplex::{Key, Protocol, TAG_LEN, label};
+use veriplex::{Key, Label, Protocol, TAG_LEN, label};
 use zeroize::Zeroizing;
 
 use crate::armor::Malformed;
@@ -34,6 +34,8 @@ pub(crate) const SALT_LEN: usize = 32;
 const EXTENSION: &str = "vpx";
 /// How much plaintext is written at a time.
 const PIECE: usize = 1 << 20;
+/// The domain of versions 0x01 and 0x02.
+const STREAM: Label<'static> = label!("veriplex.file.v1");
 /// How it is made.
 const ENCRYPTED: &str = "encrypted";
 
@@ -83,8 +85,9 @@ impl Version {
     }
 }
 
-fn keyed(header: &[u8], key: &Key, salt: &[u8; SALT_LEN]) -> Protocol {
-    let mut protocol = Protocol::new(label!("veriplex.file.v1"));
+/// The protocol that this key has with a header and a salt.
+pub(crate) fn keyed(domain: Label<'_>, header: &[u8], key: &Key, salt: &[u8; SALT_LEN]) -> Protocol {
+    let mut protocol = Protocol::new(domain);
     protocol.mix(label!("header"), header);
     protocol.mix(label!("key"), key.as_bytes());
     protocol.mix(label!("nonce"), salt);
@@ -135,7 +138,7 @@ impl Range {
 
 impl Job<'_> {
     /// Where a file with this extension goes that is made of the input.
-    fn encrypted(&self, extension: &str) -> PathBuf {
+    pub fn encrypted(&self, extension: &str) -> PathBuf {
         self.output.map_or_else(
             || {
                 let mut name = self.input.as_os_str().to_owned();
@@ -244,8 +247,8 @@ pub fn decrypt(job: &Job<'_>, secret: &Secret, max_cost: u8, range: Range) -> Re
     let mut header = version.header();
     match (version, secret) {
         (Version::Key, Secret::Key(key)) => {
-            let keyed = keyed(&header, key, &read_array(&mut input, ENCRYPTED)?);
-            open_stream(keyed, input, output, range)
+            let salt = read_array(&mut input, ENCRYPTED)?;
+            open_stream(keyed(STREAM, &header, key, &salt), input, output, range)
         }
         (Version::SegmentsKey, Secret::Key(key)) => {
             let salt = read_array(&mut input, ENCRYPTED)?;
@@ -259,7 +262,7 @@ pub fn decrypt(job: &Job<'_>, secret: &Secret, max_cost: u8, range: Range) -> Re
             let salt = read_array(&mut input, ENCRYPTED)?;
             let key = password::stretch(password, cost, &salt)?;
             if let Version::Password = version {
-                return open_stream(keyed(&header, &key, &salt), input, output, range);
+                return open_stream(keyed(STREAM, &header, &key, &salt), input, output, range);
             }
             let wrong = "wrong password, or its first bytes are damaged";
             segments::open(&key, &header, &salt, input, output, range, wrong)

@@ -324,7 +324,11 @@ impl Output {
         let Self { sink, name, .. } = self;
         match sink {
             Sink::Stdout(mut stdout) => stdout.flush().map_err(|error| Error::write(&name, &error)),
-            Sink::Special(_) => Ok(()),
+            // Pipes and terminals keep nothing, and say that this is invalid.
+            Sink::Special(file) => match file.sync_all() {
+                Err(error) if error.kind() != io::ErrorKind::InvalidInput => Err(Error::write(&name, &error)),
+                _ => Ok(()),
+            },
             Sink::File(file) => {
                 let existing = file.existing;
                 file.commit().map_err(|error| match error.kind() {
@@ -567,7 +571,8 @@ impl Write for Sink {
     }
 }
 
-fn folder_of(path: &Path) -> &Path {
+/// The folder that a name is in.
+pub fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),

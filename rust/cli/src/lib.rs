@@ -2,8 +2,8 @@
 //!
 //! The formats are part of the program's interface: [`sums`] has the lists and their domains, [`keyfile`] the key
 //! files, [`crypt`] and [`segments`] the encrypted files, [`armor`] their text, [`outboards`] the outboards,
-//! [`password`] the hashes, [`keypair`] the keys of [`signature`], [`sealed`] and [`tunnel`], which have theirs,
-//! [`error`] the exit statuses. `README.md` describes them for users.
+//! [`password`] the hashes, [`keypair`] the keys of [`signature`], [`sealed`], [`disk`] and [`tunnel`], which have
+//! theirs, [`error`] the exit statuses. `README.md` describes them for users.
 
 #![doc(hidden)]
 #![forbid(unsafe_code)]
@@ -20,6 +20,7 @@
 pub mod armor;
 pub mod command;
 pub mod crypt;
+pub mod disk;
 pub mod error;
 pub mod files;
 pub mod keyfile;

@@ -1,5 +1,6 @@
 //! Runs the program as its users do.
 
+mod disk;
 mod formats;
 mod hardening;
 mod pages;

@@ -2,7 +2,7 @@
 
 use super::*;
 
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 15] = [
     "digest",
     "mac",
     "sum",
@@ -10,6 +10,7 @@ const COMMANDS: [&str; 14] = [
     "pubkey",
     "encrypt",
     "decrypt",
+    "disk",
     "hash-password",
     "verify-password",
     "sign",

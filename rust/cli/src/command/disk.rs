@@ -1,0 +1,182 @@
+//! The commands of `disk`.
+
+use std::path::PathBuf;
+
+use clap::builder::PossibleValuesParser;
+
+use super::{Cost, MaxCost, SecretArgs, Threads};
+use crate::crypt::{Job, Range};
+use crate::disk::convert::{self, BATCH, Files, Request};
+use crate::disk::header::SECTOR_LEN;
+use crate::disk::image::Image;
+use crate::disk::{Direction, copy};
+use crate::error::{Error, Status};
+use crate::password;
+
+#[derive(clap::Subcommand)]
+pub enum Command {
+    /// Encrypt an image or a block device; IMAGE becomes IMAGE.vpdisk, beside its header IMAGE.vpdisk.vphead
+    ///
+    /// Each sector is encrypted in its place, with a key of its own for each image. Nothing is authenticated: a change is
+    /// not noticed, and makes noise of its sector. Keep the header: without it nothing can be decrypted.
+    Encrypt {
+        #[command(flatten)]
+        secret: SecretArgs,
+        #[command(flatten)]
+        cost: Cost,
+        /// Size of a sector in bytes, 4096 if not given
+        #[arg(long, value_name = "N",
+            value_parser = PossibleValuesParser::new(["512", "1024", "2048", "4096", "8192", "16384", "32768", "65536"]))]
+        sector_size: Option<String>,
+        /// Encrypt from this byte on; what is before stays as it is
+        #[arg(long, value_name = "N")]
+        offset: Option<u64>,
+        /// Encrypt this many bytes; what is behind them stays as it is
+        #[arg(short, long, value_name = "N")]
+        length: Option<u64>,
+        #[command(flatten)]
+        target: Target,
+    },
+    /// Decrypt an image or a block device; IMAGE.vpdisk becomes IMAGE
+    ///
+    /// Nothing is verified but the key: sectors that were changed become noise, without an error.
+    Decrypt {
+        #[command(flatten)]
+        secret: SecretArgs,
+        #[command(flatten)]
+        max_cost: MaxCost,
+        /// Give only the decrypted image from this byte on
+        #[arg(long, value_name = "N", conflicts_with = "in_place")]
+        offset: Option<u64>,
+        /// Give at most this many bytes of it
+        #[arg(short, long, value_name = "N", conflicts_with = "in_place")]
+        length: Option<u64>,
+        #[command(flatten)]
+        target: Target,
+    },
+}
+
+#[derive(clap::Args)]
+pub struct Target {
+    /// Where the header is, if not in IMAGE.vphead; needed for block devices
+    #[arg(long, value_name = "FILE")]
+    header: Option<PathBuf>,
+    /// Change IMAGE itself; after an interruption, the same command goes on
+    #[arg(long)]
+    in_place: bool,
+    /// Where the result goes; - for standard output
+    #[arg(short, long, value_name = "FILE", conflicts_with = "in_place")]
+    output: Option<PathBuf>,
+    /// Replace an existing output and header, and write to a device
+    #[arg(short, long, conflicts_with = "in_place")]
+    force: bool,
+    #[command(flatten)]
+    threads: Threads,
+    /// The image or block device
+    #[arg(value_name = "IMAGE")]
+    image: PathBuf,
+}
+
+impl Target {
+    fn job(&self, show_progress: bool) -> Job<'_> {
+        Job {
+            input: &self.image,
+            output: self.output.as_deref(),
+            force: self.force,
+            armor: false,
+            show_progress,
+        }
+    }
+
+    fn in_place(&self, request: &Request, secret: &SecretArgs, show_progress: bool) -> Result<(), Error> {
+        let header = copy::header_path(&self.image, self.header.as_deref())?;
+        let files = Files::new(Image::open(&self.image, true)?, header);
+        convert::in_place(
+            &files,
+            |sector_len, offset, len| files.image.geometry(sector_len, offset, len),
+            request,
+            |new| secret.read(&[], new),
+            show_progress,
+        )
+    }
+}
+
+pub fn run(command: &Command, show_progress: bool) -> Result<Status, Error> {
+    match command {
+        Command::Encrypt {
+            secret,
+            cost,
+            sector_size,
+            offset,
+            length,
+            target,
+        } => {
+            target.threads.set()?;
+            if secret.key_file.is_none() {
+                password::warn_of_cost(cost.cost);
+            }
+            let sector_len = sector_size.as_ref().and_then(|size| size.parse().ok());
+            if target.in_place {
+                let request = Request {
+                    direction: Direction::Encrypt,
+                    sector_len,
+                    offset: *offset,
+                    len: *length,
+                    cost: cost.cost,
+                    // Of work that goes on.
+                    max_cost: cost.cost.max(*password::COSTS.end()),
+                    batch: BATCH,
+                };
+                target.in_place(&request, secret, show_progress)?;
+            } else {
+                let header = target.header.as_deref();
+                let secret = secret.read(&[], true)?;
+                copy::encrypt(
+                    &target.job(show_progress),
+                    sector_len.unwrap_or(SECTOR_LEN),
+                    offset.unwrap_or(0),
+                    *length,
+                    header,
+                    &secret,
+                    cost.cost,
+                )?;
+            }
+        }
+        Command::Decrypt {
+            secret,
+            max_cost,
+            offset,
+            length,
+            target,
+        } => {
+            target.threads.set()?;
+            if target.in_place {
+                let request = Request {
+                    direction: Direction::Decrypt,
+                    sector_len: None,
+                    offset: None,
+                    len: None,
+                    cost: 0,
+                    max_cost: max_cost.max_cost,
+                    batch: BATCH,
+                };
+                target.in_place(&request, secret, show_progress)?;
+            } else {
+                let range = Range {
+                    offset: offset.unwrap_or(0),
+                    length: *length,
+                };
+                let header = target.header.as_deref();
+                let secret = secret.read(&[], false)?;
+                copy::decrypt(
+                    &target.job(show_progress),
+                    header,
+                    &secret,
+                    max_cost.max_cost,
+                    range,
+                )?;
+            }
+        }
+    }
+    Ok(Status::Ok)
+}

@@ -1,0 +1,220 @@
+//! Encryption and decryption of an image into another file.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use zeroize::Zeroizing;
+
+use super::header::{Disk, Geometry, Header};
+use super::image::{self, Image};
+use super::{Direction, EXTENSION, HEADER_EXTENSION, beside, convert};
+use crate::crypt::{Job, Range, Secret};
+use crate::error::Error;
+use crate::files::{Existing, Output, Readers, is_stdio};
+use crate::names::quoted;
+use crate::progress::Progress;
+
+/// How much is written at a time: enough for all cores.
+const PIECE: usize = 1 << 22;
+
+/// Encrypts the sectors from `offset` on; the rest is copied as it is.
+pub fn encrypt(
+    job: &Job<'_>,
+    sector_len: usize,
+    offset: u64,
+    len: Option<u64>,
+    header: Option<&Path>,
+    secret: &Secret,
+    cost: u8,
+) -> Result<(), Error> {
+    let image = Image::open(job.input, false)?;
+    let geometry = image.geometry(sector_len, offset, len)?;
+    let destination = job.encrypted(EXTENSION);
+    check_other(job.input, &destination)?;
+    let header_path = header_path(&destination, header)?;
+    let output = job.output_of_ciphertext(EXTENSION)?;
+    let existing = Existing::forced(job.force);
+    let mut header_output = Output::create(&header_path, existing, Readers::Any)?;
+    let (header, disk) = Header::generate(geometry, secret, cost)?;
+    header_output
+        .write_all(header.bytes())
+        .map_err(|error| Error::write(&header_output.name, &error))?;
+    let output = transform(job, &image, &disk, Direction::Encrypt, Range::default(), output)?;
+    // An image never is beside the header of another one, which would decrypt it to noise without a word.
+    if job.force {
+        convert::remove(&header_path).map_err(|error| Error::io(&header_output.name, error))?;
+    }
+    output.commit()?;
+    header_output.commit()
+}
+
+/// Decrypts; of the image with its decrypted sectors, `range` is wanted.
+pub fn decrypt(
+    job: &Job<'_>,
+    header: Option<&Path>,
+    secret: &Secret,
+    max_cost: u8,
+    range: Range,
+) -> Result<(), Error> {
+    let (image, disk) = open(job.input, header, false, secret, max_cost)?;
+    let destination = job.decrypted(EXTENSION)?;
+    check_other(job.input, &destination)?;
+    let output = job.output_of_plaintext(&destination)?;
+    transform(job, &image, &disk, Direction::Decrypt, range, output)?.commit()
+}
+
+/// An error if both are the same: a crash would leave neither plaintext nor ciphertext.
+fn check_other(input: &Path, output: &Path) -> Result<(), Error> {
+    if !is_stdio(output) && image::are_same(input, output) {
+        return Err(Error::usage(
+            &quoted(output),
+            "is the input, which only --in-place changes",
+        ));
+    }
+    Ok(())
+}
+
+/// An encrypted image and its keys.
+pub fn open(
+    path: &Path,
+    header: Option<&Path>,
+    write: bool,
+    secret: &Secret,
+    max_cost: u8,
+) -> Result<(Image, Disk), Error> {
+    let header_path = header_path(path, header)?;
+    let name = quoted(&header_path);
+    let image = Image::open(path, write)?;
+    if convert::is_interrupted(&header_path) {
+        return Err(Error::usage(
+            &image.name,
+            "encryption or decryption in place was interrupted and must be finished first",
+        ));
+    }
+    if !header_path.exists() {
+        return Err(convert::no_header(&name));
+    }
+    let header = Header::read(&header_path)?;
+    image.check(&header.geometry)?;
+    let disk = header.unlock(&name, secret, max_cost)?;
+    Ok((image, disk))
+}
+
+/// Where the header of an image is. What is made in the folder of a device does not outlive the machine's next start.
+pub fn header_path(image: &Path, header: Option<&Path>) -> Result<PathBuf, Error> {
+    if let Some(header) = header {
+        return if is_stdio(header) {
+            Err(Error::usage("--header", "is a file"))
+        } else {
+            Ok(header.to_owned())
+        };
+    }
+    if is_stdio(image) || image::is_device(image).unwrap_or(false) {
+        return Err(Error::usage(
+            &quoted(image),
+            "is no file: say where its header is (--header)",
+        ));
+    }
+    Ok(beside(image, HEADER_EXTENSION))
+}
+
+fn transform(
+    job: &Job<'_>,
+    image: &Image,
+    disk: &Disk,
+    direction: Direction,
+    range: Range,
+    mut output: Output,
+) -> Result<Output, Error> {
+    if range.offset > image.len() {
+        return Err(range.beyond(&image.name, image.len()));
+    }
+    let end = range.length.map_or(image.len(), |len| {
+        range.offset.saturating_add(len).min(image.len())
+    });
+    let mut progress = Progress::new(
+        job.show_progress && !output.is_terminal(),
+        Some(end - range.offset),
+    );
+    let mut buffer = Zeroizing::new(vec![0; PIECE]);
+    let mut at = range.offset;
+    while at < end {
+        let Piece { start, len, sector } = piece(&disk.geometry, at, end);
+        let bytes = &mut buffer[..len];
+        let failed = |error: io::Error| Error::io(&image.name, error);
+        image.read_at(start, bytes).map_err(failed)?;
+        if let Some(first) = sector {
+            disk.apply(direction, first, bytes).map_err(failed)?;
+        }
+        let skipped = usize::try_from(at - start).expect("within a sector");
+        let wanted = usize::try_from(end - start).map_or(len, |left| left.min(len));
+        output
+            .write_all(&bytes[skipped..wanted])
+            .and_then(|()| output.flush())
+            .map_err(|error| Error::write(&output.name, &error))?;
+        progress.advance((wanted - skipped) as u64);
+        at = start + wanted as u64;
+    }
+    Ok(output)
+}
+
+/// What is read at once: bytes outside of the encrypted part, or whole sectors.
+#[derive(Debug, PartialEq, Eq)]
+struct Piece {
+    start: u64,
+    len: usize,
+    /// The number of the first sector.
+    sector: Option<u64>,
+}
+
+/// What is read at once so that `at` comes next; `end` is behind it.
+fn piece(geometry: &Geometry, at: u64, end: u64) -> Piece {
+    let within = |len: u64| usize::try_from(len).unwrap_or(PIECE).min(PIECE);
+    let sector_len = geometry.sector_len as u64;
+    if at < geometry.offset || at >= geometry.end() {
+        let end = if at < geometry.offset {
+            end.min(geometry.offset)
+        } else {
+            end
+        };
+        return Piece {
+            start: at,
+            len: within(end - at),
+            sector: None,
+        };
+    }
+    let first = (at - geometry.offset) / sector_len;
+    let start = geometry.offset + first * sector_len;
+    let len = (end.min(geometry.end()) - start).next_multiple_of(sector_len);
+    Piece {
+        start,
+        len: within(len),
+        sector: Some(first),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_are_whole_sectors() {
+        let geometry = Geometry::new(512, 1000, 1024).unwrap();
+        let expected = |start, len, sector| Piece { start, len, sector };
+        for (at, end, piece_expected) in [
+            (0, 3000, expected(0, 1000, None)),
+            (0, 10, expected(0, 10, None)),
+            (999, 3000, expected(999, 1, None)),
+            (1000, 3000, expected(1000, 1024, Some(0))),
+            (1000, 1001, expected(1000, 512, Some(0))),
+            (1511, 1513, expected(1000, 1024, Some(0))),
+            (1512, 1513, expected(1512, 512, Some(1))),
+            (2023, 2025, expected(1512, 512, Some(1))),
+            (2024, 3000, expected(2024, 976, None)),
+        ] {
+            assert_eq!(piece(&geometry, at, end), piece_expected, "{at} {end}");
+        }
+        let geometry = Geometry::new(512, 0, 1 << 40).unwrap();
+        assert_eq!(piece(&geometry, 513, 1 << 40), expected(512, PIECE, Some(1)));
+    }
+}

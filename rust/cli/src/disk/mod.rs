@@ -1,0 +1,35 @@
+//! Encrypted disks: images and block devices of which every sector is encrypted in its place with Adiantum.
+//!
+//! The ciphertext is as long as the plaintext, and is not authenticated. Beside it is a header ([`header`]), without which
+//! nothing can be decrypted. [`copy`] makes another file; [`convert`] works in place, with a journal.
+
+pub mod convert;
+pub mod copy;
+pub mod header;
+pub mod image;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// The extension of an encrypted image.
+pub const EXTENSION: &str = "vpdisk";
+/// The extension of its header.
+pub const HEADER_EXTENSION: &str = "vphead";
+/// The extension of the journal, after that of the header.
+pub const JOURNAL_EXTENSION: &str = "journal";
+
+/// What happens to the sectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Direction {
+    Encrypt = 1,
+    Decrypt = 2,
+}
+
+/// The name with an extension more.
+pub fn beside(path: &Path, extension: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(".");
+    name.push(extension);
+    name.into()
+}
