@@ -648,7 +648,7 @@ mod x86_64 {
                 "vpaddd" | "vpaddq" | "vpmuludq" | "vpand" | "vpandn" | "vpor" | "vpshufb" | "vpunpckhdq"
                 | "vpunpckhqdq" | "vpunpckldq" | "vpunpcklqdq",
                 [second, first, target],
-            ) if wide => {
+            ) if wide || matches!(mnemonic, "vpand" | "vpandn" | "vpor" | "vpshufb") => {
                 format!(
                     "{} {mnemonic} {} {}",
                     result(target)?,
@@ -656,7 +656,7 @@ mod x86_64 {
                     operand(second)?
                 )
             }
-            ("vpshufd" | "vpslld" | "vpsrld", [count, source, target]) if wide => {
+            ("vpshufd" | "vpslld" | "vpsrld", [count, source, target]) => {
                 format!(
                     "{} {mnemonic} {} {}",
                     result(target)?,
@@ -736,16 +736,23 @@ mod x86_64 {
             ("vpaddd", true),
             ("vpaddq", true),
             ("vpmuludq", true),
+            ("vpand", false),
             ("vpand", true),
+            ("vpandn", false),
             ("vpandn", true),
+            ("vpor", false),
             ("vpor", true),
             ("vpunpckldq", true),
             ("vpunpckhdq", true),
             ("vpunpcklqdq", true),
             ("vpunpckhqdq", true),
+            ("vpshufd", false),
             ("vpshufd", true),
+            ("vpslld", false),
             ("vpslld", true),
+            ("vpsrld", false),
             ("vpsrld", true),
+            ("vpshufb", false),
             ("vpshufb", true),
             ("vpbroadcastd", true),
             ("vperm2i128", true),

@@ -1,3 +1,5 @@
+//! Tests of the conversion: it is stopped at every write, and resumed.
+
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
