@@ -26,6 +26,7 @@ pub(crate) fn derive<const N: usize>(
     chunk_len: usize,
     outputs: &mut [[u8; N]],
 ) {
+    const { assert!(N <= RATE, "an output is from one state") };
     let whole = x.len() / chunk_len;
     let backends = Backends::current();
     let mut alike = whole / LANES * LANES;
