@@ -62,8 +62,9 @@ impl End {
     }
 
     fn signal(&self, name: &str) {
-        let pid = self.child.id().to_string();
-        let status = Command::new("kill").args(["-s", name, &pid]).status().unwrap();
+        // That of the shell: not every system has the program.
+        let kill = format!("kill -s {name} {}", self.child.id());
+        let status = Command::new("sh").args(["-c", &kill]).status().unwrap();
         assert!(status.success());
     }
 
