@@ -1,14 +1,12 @@
-(** * Permute: the theorem about the kernel of the permutation, for any calling convention *)
+(** * Permute: the theorem about kernels of the permutation, for any calling convention
+
+    The state, or several of them in lanes, is in one buffer of [size] bytes. [after] says what is there afterwards, and
+    [goal] the same on symbolic bytes. *)
 
 From Coq Require Import List Bool Arith NArith ZArith Lia.
 From Veriplex Require Import AES Simpira1024 Machine Symbolic Checker Segment Call.
 Import ListNotations.
 Local Open Scope Z_scope.
-
-Definition goal : list sbyte * list node := spermute (input 0 128) [].
-
-Lemma goal_sound env : extends [] (snd goal) /\ (consistent env (snd goal) -> evs env (fst goal) = permute (evs env (input 0 128))).
-Proof. unfold goal; destruct (spermute (input 0 128) []) as [w n] eqn:E; apply (spermute_sound env) in E; exact E. Qed.
 
 Lemma table_length : length round_constants = 1152%nat.
 Proof. vm_compute; reflexivity. Qed.
@@ -19,13 +17,15 @@ Proof. unfold input; now rewrite map_length, seq_length. Qed.
 Section Permute.
 Variable A : abi.
 Variable code : list byte.
+Variable size : nat.
+Variable goal : list sbyte * list node.
 
 Definition state : nat := argument A 0.
 Definition table : nat := argument A 1.
 
-Definition regions : list region := [Region state true (input 0 128); Region table false (map const round_constants)].
+Definition regions : list region := [Region state true (input 0 size); Region table false (map const round_constants)].
 
-Definition layout : list (nat * bool * nat) := [(state, true, 128%nat); (table, false, 1152%nat)].
+Definition layout : list (nat * bool * nat) := [(state, true, size); (table, false, 1152%nat)].
 
 Definition found : option symbolic :=
   srun (isa_of A) code None 2000 (last_at A code)
@@ -41,26 +41,35 @@ Definition checks : bool :=
   end.
 End Permute.
 
-Opaque goal round_constants input permute.
+(** One state: what the kernel computes, on symbolic bytes. *)
+Definition one : list sbyte * list node := spermute (input 0 128) [].
 
-Definition buffers (A : abi) (m : machine) : list buffer :=
-  [(true, (gpr m (state A), 128)); (false, (gpr m (table A), 1152))].
+Lemma one_sound env : consistent env (snd one) -> evs env (fst one) = permute (evs env (input 0 128)).
+Proof. unfold one; destruct (spermute (input 0 128) []) as [w n] eqn:E; apply (spermute_sound env) in E; apply E. Qed.
 
-Theorem permute_sound (V : convention) (code : list byte) :
+Opaque one round_constants input permute.
+
+Definition buffers (A : abi) (size : nat) (m : machine) : list buffer :=
+  [(true, (gpr m (state A), Z.of_nat size)); (false, (gpr m (table A), 1152))].
+
+Theorem permute_sound (V : convention) (code : list byte) (size : nat) (goal : list sbyte * list node)
+    (after : list byte -> list byte) :
   let A := abi_of V in
-  checks A code = true -> ends_in_return A code ->
+  (0 < size <= 4096)%nat ->
+  (forall env, consistent env (snd goal) -> evs env (fst goal) = after (evs env (input 0 size))) ->
+  checks A code size goal = true -> ends_in_return A code ->
   exists accesses : Z -> Z -> Z -> Z -> list event, forall m : machine,
-  called V code (buffers A m) m ->
+  called V code (buffers A size m) m ->
   read (mem m) (gpr m (table A)) 1152 = round_constants ->
-  Forall (touches (snd (code_part code m)) (beside V m ++ buffers A m) (buffers A m))
+  Forall (touches (snd (code_part code m)) (beside V m ++ buffers A size m) (buffers A size m))
     (accesses (pc m) (pointer V m) (gpr m (state A)) (gpr m (table A))) /\
   exists k m', run (isa_of A) k m = Some m' /\ returned V m m' /\
-    read (mem m') (gpr m (state A)) 128 = permute (read (mem m) (gpr m (state A)) 128) /\
-    same_outside (buffers A m) (mem m) (mem m') /\
+    read (mem m') (gpr m (state A)) size = after (read (mem m) (gpr m (state A)) size) /\
+    same_outside (buffers A size m) (mem m) (mem m') /\
     trace m' = accesses (pc m) (pointer V m) (gpr m (state A)) (gpr m (table A)) ++ trace m.
 Proof.
-  intros A H EN; unfold checks in H; apply andb_prop in H as [ST H]; apply Bool.negb_true_iff in ST.
-  destruct (found A code) as [s|] eqn:E; [|discriminate]; unfold found in E.
+  intros A SZ GS H EN; unfold checks in H; apply andb_prop in H as [ST H]; apply Bool.negb_true_iff in ST.
+  destruct (found A code size goal) as [s|] eqn:E; [|discriminate]; unfold found in E.
   apply andb_prop in H as [H HG]; apply andb_prop in H as [H HC]; apply andb_prop in H as [HPC HS].
   apply sane_is in HS as (HW & HU & HK & HE); rewrite forallb_forall in HU, HK; apply Z.eqb_eq in HPC.
   exists (fun at_ p s_at t_at => last_accesses V p (at_ + last_at A code) ++
@@ -73,26 +82,26 @@ Proof.
   inversion R2 as [|? ? R3 R4]; subst; inversion R4 as [|? ? R5 _]; subst.
   unfold in_space, code_part in R1, R3, R5; cbn [fst snd] in R1, R3, R5.
   pose proof (pairs_without _ _ _ _ (v_apart _ _ _ _ VA)) as CA.
-  assert (F : Forall2 (lies B) (layout A) (buffers A m)).
+  assert (F : Forall2 (lies B) (layout A size) (buffers A size m)).
   { constructor; [|constructor; [|constructor]]; (split; [auto; discriminate|]); rewrite ?BS, ?BT; unfold within; cbn [fst snd]; lia. }
-  assert (LAY : map layout_of (regions A) = layout A).
+  assert (LAY : map layout_of (regions A size) = layout A size).
   { unfold regions, layout, layout_of; cbn [map start writable content]; rewrite map_length, input_length, table_length; reflexivity. }
   assert (LA : 0 <= last_at A code < Z.of_nat (length code)) by (destruct EN as [L _]; unfold last_at; lia).
   split.
   - apply Forall_app; split; [exact (last_touches V _ _ _ EN CALL)|].
-    apply (events_touch B code (pc m) (beside V m ++ buffers A m) (buffers A m) (layout A)); [apply incl_appr, incl_refl|exact F|exact HE].
-  - assert (P : placed code None B (pc m) m (map layout_of (regions A))).
-    { rewrite LAY; apply placed_in with (buffers A m); auto; [exact (v_code _ _ _ _ VA)|exact (v_vec _ _ _ _ VA)]. }
-    destruct (segment (isa_of A) code None _ _ _ _ _ _ _ _ _ s E HW (read (mem m) (gpr m (state A)) 128) B (pc m) m P)
+    apply (events_touch B code (pc m) (beside V m ++ buffers A size m) (buffers A size m) (layout A size)); [apply incl_appr, incl_refl|exact F|exact HE].
+  - assert (P : placed code None B (pc m) m (map layout_of (regions A size))).
+    { rewrite LAY; apply placed_in with (buffers A size m); auto; [exact (v_code _ _ _ _ VA)|exact (v_vec _ _ _ _ VA)]. }
+    destruct (segment (isa_of A) code None _ _ _ _ _ _ _ _ _ s E HW (read (mem m) (gpr m (state A)) size) B (pc m) m P)
       as (env & k & m1 & AG & C & R & REL).
     + rewrite Z.add_0_r, wrap_small by lia; reflexivity.
     + repeat constructor; cbn [fst snd number_is]; rewrite ?BS, ?BT, Z.add_0_r, wrap_small by lia; reflexivity.
     + intros env Q; constructor.
     + intros env Q; constructor; [|constructor; [|constructor]]; unfold holds; cbn [start content].
-      * rewrite BS, input_length, (input_is env (read (mem m) (gpr m (state A)) 128)) by (auto; rewrite ?read_length; lia).
+      * rewrite BS, input_length, (input_is env (read (mem m) (gpr m (state A)) size)) by (auto; rewrite ?read_length; lia).
         cbn [skipn]; rewrite firstn_all2 by (rewrite read_length; lia); reflexivity.
       * rewrite BT, evs_const, map_length, table_length; exact CT.
-    + assert (FR : same_outside (buffers A m) (mem m) (mem m1)).
+    + assert (FR : same_outside (buffers A size m) (mem m) (mem m1)).
       { intros a NA; apply (r_frame _ _ _ _ _ _ _ _ REL); rewrite LAY; intros (g & J & W & K).
         inversion NA as [|? ? N1 _]; subst; destruct J as [<-|[<-|[]]]; [|discriminate].
         unfold inside in K; rewrite BS in K; exact (N1 eq_refl K). }
@@ -105,14 +114,13 @@ Proof.
       destruct (return_step V _ _ _ _ EN CALL AT FR) as (m2 & S2 & RT & ME & TR).
       exists (k + 1)%nat, m2; split; [rewrite (run_app _ _ _ _ _ R); cbn [run]; fold A in S2; rewrite S2; reflexivity|].
       split; [exact RT|]; rewrite ME, TR; split; [|split; [exact FR|]].
-      * destruct (goal_sound env) as [_ GS].
-        pose proof (r_layout _ _ _ _ _ _ _ _ REL) as LY; rewrite LAY in LY.
+      * pose proof (r_layout _ _ _ _ _ _ _ _ REL) as LY; rewrite LAY in LY.
         pose proof (r_mem _ _ _ _ _ _ _ _ REL) as MM.
         destruct (s_mem s) as [|g gs]; [discriminate|]; inversion MM as [|? ? MG MS]; subst.
         pose proof (f_equal (fun l => match l with g :: _ => g | [] => (0%nat, false, 0%nat) end) LY) as H1; cbn [map layout] in H1.
         pose proof (f_equal (fun t => fst (fst t)) H1) as G1; pose proof (f_equal snd H1) as G2; unfold layout_of in G1, G2; cbn [fst snd] in G1, G2.
         apply word_eqb_eq in HG; rewrite G1, G2, BS in MG; rewrite MG, HG, GS.
-        -- rewrite (input_is env (read (mem m) (gpr m (state A)) 128)) by (auto; rewrite ?read_length; lia).
+        -- rewrite (input_is env (read (mem m) (gpr m (state A)) size)) by (auto; rewrite ?read_length; lia).
            cbn [skipn]; rewrite firstn_all2 by (rewrite read_length; lia); reflexivity.
         -- eapply consistent_older; [|exact C]; exact (srun_extends _ _ _ env _ _ _ _ E).
       * rewrite (r_trace _ _ _ _ _ _ _ _ REL), <- app_assoc; reflexivity.

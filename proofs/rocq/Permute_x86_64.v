@@ -9,7 +9,7 @@ Local Open Scope Z_scope.
 
 Definition code := Kernels_x86_64.permute.
 
-Lemma checks_hold : Permute.checks abi_x86_64 code = true.
+Lemma checks_hold : Permute.checks abi_x86_64 code 128 Permute.one = true.
 Proof. vm_cast_no_check (eq_refl true). Qed.
 
 Lemma code_ends : ends_in_return abi_x86_64 code.
@@ -21,6 +21,10 @@ Proof. vm_compute; reflexivity. Qed.
 (** The table of the crate is that of the specification. *)
 Lemma table_is : Kernels_x86_64.round_constants = Simpira1024.round_constants.
 Proof. vm_compute; reflexivity. Qed.
+
+(** The state has 128 bytes. *)
+Lemma sizes : (0 < 128 <= 4096)%nat.
+Proof. lia. Qed.
 
 Opaque code Simpira1024.round_constants Kernels_x86_64.round_constants Simpira1024.permute.
 
@@ -36,7 +40,7 @@ Theorem permute_x86_64 :
     (forall a, ~ gpr m rdi <= a < gpr m rdi + 128 -> mem m' a = mem m a) /\
     trace m' = accesses (pc m) (gpr m rsp) (gpr m rdi) (gpr m rsi) ++ trace m.
 Proof.
-  destruct (Permute.permute_sound convention_x86_64 code checks_hold code_ends) as (acc & H).
+  destruct (Permute.permute_sound convention_x86_64 code 128 Permute.one Simpira1024.permute sizes Permute.one_sound checks_hold code_ends) as (acc & H).
   exists acc; intros m CALL CT; rewrite table_is in CT.
   destruct (H m CALL CT) as (AL & k & m' & R & RT & S & FR & TR).
   split; [exact AL|]; exists k, m'; repeat (split; [assumption|]); split; [|exact TR].

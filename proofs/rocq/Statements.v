@@ -5,6 +5,7 @@ From Veriplex Require Blocks Duplex Framing Protocol AES Simpira1024 KnownAnswer
   Machine X86_64 Call Call_x86_64 Kernels_x86_64 Permute_x86_64
   DuplexBlocks Blocks_x86_64 Returns DuplexMachine Sound_x86_64
   AArch64 Call_aarch64 Kernels_aarch64 Permute_aarch64 Blocks_aarch64 Sound_aarch64
+  Lanes Kernels_x2_x86_64 Lanes_x86_64 Kernels_x2_aarch64 Lanes_aarch64
   Tree Outboard Seekable ParallelAnswers ParallelHold.
 (* So that numbers, lists and strings print as such. *)
 From Coq Require Import NArith String List.
@@ -468,6 +469,20 @@ Print Assumptions Blocks_aarch64.decrypt_blocks_aarch64.
 Check Blocks_aarch64.decrypt_blocks_in_place_aarch64.
 Print Assumptions Blocks_aarch64.decrypt_blocks_in_place_aarch64.
 End Numbers.
+
+(* -- Two lanes ------------------------------------------------------------------------------------------------------ *)
+
+Print Lanes.lane_at.
+Print Lanes.lanes.
+Print Lanes.in_lanes.
+Print Lanes_x86_64.code.
+Print Lanes_x86_64.buffers.
+Check Lanes_x86_64.permute_x2_x86_64.
+Print Assumptions Lanes_x86_64.permute_x2_x86_64.
+Print Lanes_aarch64.code.
+Print Lanes_aarch64.buffers.
+Check Lanes_aarch64.permute_x2_aarch64.
+Print Assumptions Lanes_aarch64.permute_x2_aarch64.
 
 (* -- The duplex on the machine ---------------------------------------------------------------------------------------- *)
 

@@ -1,8 +1,10 @@
 # Writes the bytes of the kernels and of the table for Rocq, from the hexadecimal in proofs/generated/kernels.txt:
 #   awk -v level=x86_64 -f kernels.awk kernels.txt > Kernels_x86_64.v
-# Kernels are named without prefixes, as in spec/cryptol. Those for lanes are left out.
+# Kernels are named without prefixes, as in spec/cryptol. -v wanted=REGEXP chooses them by name; without it those for lanes
+# are left out.
 
 BEGIN {
+  if (!wanted) wanted = "[a-z]$"
   print "(* Written by kernels.awk. *)"
   print "From Coq Require Import List NArith."
   print "Import ListNotations."
@@ -14,7 +16,7 @@ BEGIN {
   sub(/\/.*/, "", folder); sub(/-/, "_", folder)
   name = $0
   sub(/:$/, "", name); sub(/^.*\//, "", name); sub(/^veriplex_/, "", name); sub(/^(simpira1024|duplex)_/, "", name)
-  if (folder == level && name !~ /_x[0-9]+$/) { printf "\nDefinition %s : list N := [", name; open = 1; separator = "\n  " }
+  if (folder == level && name ~ wanted) { printf "\nDefinition %s : list N := [", name; open = 1; separator = "\n  " }
   next
 }
 open { for (i = 1; i + 1 <= length($0); i += 2) { printf "%s0x%s", separator, substr($0, i, 2); separator = (i % 64 == 63) ? ";\n  " : "; " } }

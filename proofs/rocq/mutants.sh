@@ -57,6 +57,10 @@ plant aarch64_cbnz_is_cbz AArch64.v 's/Not (Equal (Gpr t) (Imm 0))/Equal (Gpr t)
 plant aarch64_sub_adds AArch64.v '/^Definition sub/s/Sub (Gpr/Add (Gpr/' absorb_checks
 plant aarch64_stur_at_79 Kernels_aarch64.v '/^Definition squeeze/,/^Definition permute/s/0x3c; 0xe0; 0x84; 0x3c/0x3c; 0xf0; 0x84; 0x3c/' squeeze_checks
 plant aarch64_return_to_next Sound_aarch64.v 's/^Definition return_to .*/Definition return_to (m : machine) : Z := gpr m 30%nat + 4./' reaches_of
+plant x2_stores_in_another_lane Kernels_x2_x86_64.v 's/0x7f; 0x8f; 0x10; 0x03/0x7f; 0x8f; 0x20; 0x03/' checks_hold
+plant aarch64_x2_other_constant Kernels_x2_aarch64.v 's/0x90; 0x4b; 0x28; 0x4e/0xb0; 0x4b; 0x28; 0x4e/' checks_hold
+plant x2_words_further_apart Lanes.v 's/states + 128 \* Z.of_nat i + 16 \* Z.of_nat l) 16/states + 256 * Z.of_nat i + 16 * Z.of_nat l) 16/' lane_is
+plant x2_other_lanes_may_change Lanes.v 's/<= a < states + 128 \* Z.of_nat i + 16 \* Z.of_nat k\.$/<= a < states + 128 * Z.of_nat i + 128./' statements
 plant tree_without_level Tree.v 's/B ++ \[Mix (text "level") \[N.of_nat k\]; /B ++ [/' begin_inj
 plant tree_without_length Tree.v 's/(begin k x ++ \[Mix (text "length") (little_endian 8 len)\], /(begin k x, /' root_injective
 plant tree_any_answer Tree.v 's/^Hypothesis D_length .*//' node_length

@@ -123,7 +123,7 @@ fn kernels(level: &str) -> Vec<Vec<u8>> {
     let mut wanted = false;
     for line in std::fs::read_to_string(file).unwrap().lines() {
         if let Some(name) = line.strip_suffix(':') {
-            // Rocq has nothing about the kernels for lanes.
+            // The kernel for lanes about which Rocq has theorems has no other forms.
             let kernel = name.strip_prefix(level).and_then(|rest| rest.strip_prefix('/'));
             wanted = kernel.is_some_and(|kernel| !TABLE.kernel(kernel).is_some_and(Kernel::has_lanes));
             if wanted {
