@@ -25,7 +25,7 @@ plant() {
 
 plant limit_92 Framing.v 's/^Definition label_max : nat := 91\./Definition label_max : nat := 92./' one_frame_visible
 plant limit_90 Framing.v 's/^Definition label_max : nat := 91\./Definition label_max : nat := 90./' label_limit_sharp
-plant hypothesis Blocks.v '/^Hypothesis group_step_thm : /i Hypothesis table_len_is : table_len = S table_len.' statements
+plant hypothesis Blocks.v '/^Theorem lanes_for_every_n/i Hypothesis state_len_is : state_len = S state_len.' statements
 plant group_backwards Blocks.v 's/concat (outputs block s cs))\./concat (rev (outputs block s cs)))./' group_output
 plant lanes_overlap Blocks.v 's/^    disjoint (nth i outs 0) (out_len \* n) (nth j outs 0) (out_len \* n))\./    True)./' loop_lanes_blocks
 plant lane_of_another Blocks.v 's/^Definition next_states .*/Definition next_states (ss cs : list (list Byte)) := ss./' next_sized
