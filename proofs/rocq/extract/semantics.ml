@@ -90,7 +90,8 @@ let sets = [
           "vprold"; "vpslld_"; "vpsrld_"; "vpor_"; "vpand"; "vpunpck"; "vpshufd"; "vperm"; "valignd"; "add_768";
           "add_negative"; "vpadd"; "vpmuludq"; "vpbroadcastd"; "vpshufb"; "add_1024"; "add_384"; "add_192" ]);
     again = [ "movabs_16"; "movabs_1"; "movabs_2"; "movabs_0504070601000302"; "movabs_0d0c0f0e09080b0a";
-      "movabs_0605040702010003"; "movabs_0e0d0c0f0a09080b"; "add_16" ] };
+      "movabs_0605040702010003"; "movabs_0e0d0c0f0a09080b"; "add_16"; "vpalignr_xmm_4";
+      "vpalignr_xmm_8" ] };
   { name = "AArch64"; isa = aarch64 (nat_of_int 16); general = 1; image_at = 0; stack = 31; link = Some 30;
     returning = "\xc0\x03\x5f\xd6"; resumed = "\xfe\x03\x02\xaa"; reload = "\x01\x10\x40\xf9"; scratch = [ 2 ];
     stores = [ "stp_least"; "stp_most"; "stur_least"; "stur_most" ];
