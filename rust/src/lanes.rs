@@ -449,7 +449,7 @@ impl Lanes {
 
 /// The number of the first lanes among which are all that are wanted.
 #[inline]
-fn used(wanted: [bool; LANES]) -> usize {
+pub(crate) fn used(wanted: [bool; LANES]) -> usize {
     wanted
         .iter()
         .rposition(|&wanted| wanted)

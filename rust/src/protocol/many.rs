@@ -8,7 +8,7 @@ use super::{Op, Protocol};
 use crate::backend::Backend;
 use crate::duplex::{Duplex, RATE};
 use crate::lane_backend::LANES;
-use crate::lanes::{Direction, Lanes};
+use crate::lanes::{Direction, Lanes, used};
 use crate::simpira1024::Block;
 use crate::timing::Timing;
 use crate::wipe::wipe;
@@ -328,10 +328,10 @@ pub(crate) fn run<J: Job>(start: &Protocol, jobs: impl IntoIterator<Item = J>, m
             };
         }
         let busy = next.map(|next| !matches!(next, Next::Idle));
-        let Some(last) = busy.iter().rposition(|&busy| busy) else {
+        let used = used(busy);
+        if used == 0 {
             return;
-        };
-        let used = last + 1;
+        }
         if busy.iter().filter(|&&busy| busy).count() <= lanes.backends().few(used) {
             for (lane, (slot, next)) in slots.iter_mut().zip(next).enumerate() {
                 if let Some(slot) = slot {
