@@ -137,6 +137,19 @@ fn x86_64_instructions_keep_their_operands_in_order() {
             "vpalignr $14, %xmm1, %xmm2, %xmm3",
             "xmm3_009 = vpalignr xmm2_004 xmm1_000 14 ",
         ),
+        ("vpand %xmm1, %xmm2, %xmm3", "xmm3_009 = vpand xmm2_004 xmm1_000 "),
+        (
+            "vpandn %xmm1, %xmm2, %xmm3",
+            "xmm3_009 = vpandn xmm2_004 xmm1_000 ",
+        ),
+        ("vpor %xmm1, %xmm2, %xmm3", "xmm3_009 = vpor xmm2_004 xmm1_000 "),
+        (
+            "vpshufb 16(%rsi), %xmm2, %xmm3",
+            "xmm3_009 = vpshufb xmm2_004 (load`{16} keys) ",
+        ),
+        ("vpshufd $147, %xmm1, %xmm3", "xmm3_009 = vpshufd xmm1_000 147 "),
+        ("vpslld $11, %xmm1, %xmm3", "xmm3_009 = vpslld xmm1_000 11 "),
+        ("vpsrld $21, %xmm1, %xmm3", "xmm3_009 = vpsrld xmm1_000 21 "),
         ("vpslldq $8, %xmm1, %xmm3", "xmm3_009 = vpslldq xmm1_000 8 "),
         ("vpsrldq $200, %xmm1, %xmm3", "xmm3_009 = vpsrldq xmm1_000 200 "),
         (
