@@ -23,7 +23,7 @@ use zeroize::Zeroizing;
 
 use crate::armor::Malformed;
 use crate::error::Error;
-use crate::files::{CHUNK, Existing, Input, Output, Readers, is_stdio};
+use crate::files::{CHUNK, Existing, Input, Output, Readers, beside, is_stdio};
 use crate::names::quoted;
 use crate::password::{self, Password};
 use crate::{sealed, segments};
@@ -85,6 +85,11 @@ impl Version {
     }
 }
 
+/// Fills the buffer with random numbers of the system.
+pub(crate) fn random(bytes: &mut [u8]) -> Result<(), Error> {
+    getrandom::fill(bytes).map_err(|error| Error::io("random numbers", error))
+}
+
 /// The protocol that this key has with a header and a salt.
 pub(crate) fn keyed(domain: Label<'_>, header: &[u8], key: &Key, salt: &[u8; SALT_LEN]) -> Protocol {
     let mut protocol = Protocol::new(domain);
@@ -139,17 +144,8 @@ impl Range {
 impl Job<'_> {
     /// Where a file with this extension goes that is made of the input.
     pub fn encrypted(&self, extension: &str) -> PathBuf {
-        self.output.map_or_else(
-            || {
-                let mut name = self.input.as_os_str().to_owned();
-                if !is_stdio(self.input) {
-                    name.push(".");
-                    name.push(extension);
-                }
-                name.into()
-            },
-            Path::to_owned,
-        )
+        self.output
+            .map_or_else(|| beside(self.input, extension), Path::to_owned)
     }
 
     /// Where the content of the input goes, which is a file with this extension.
@@ -215,7 +211,7 @@ pub fn encrypt(job: &Job<'_>, secret: &Secret, cost: u8) -> Result<(), Error> {
     let output = job.output_of_ciphertext(EXTENSION)?;
     let input = job.input(&output)?;
     let mut salt = [0; SALT_LEN];
-    getrandom::fill(&mut salt).map_err(|error| Error::io("random numbers", error))?;
+    random(&mut salt)?;
     match secret {
         Secret::Key(key) => segments::seal(key, &Version::SegmentsKey.header(), &salt, input, output),
         Secret::Password(password) => {

@@ -571,6 +571,34 @@ impl Write for Sink {
     }
 }
 
+/// A file's name with an extension added; `-` stays as it is.
+pub fn beside(file: &Path, extension: &str) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    if !is_stdio(file) {
+        name.push(".");
+        name.push(extension);
+    }
+    name.into()
+}
+
+/// Reads until the buffer is full or nothing more comes, and never gives up for a signal. `read` also gets how much came
+/// before.
+pub fn read_up_to(
+    buffer: &mut [u8],
+    mut read: impl FnMut(&mut [u8], usize) -> io::Result<usize>,
+) -> io::Result<usize> {
+    let mut n = 0;
+    while n < buffer.len() {
+        match read(&mut buffer[n..], n) {
+            Ok(0) => break,
+            Ok(more) => n += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(n)
+}
+
 /// The folder that a name is in.
 pub fn folder_of(path: &Path) -> &Path {
     match path.parent() {

@@ -9,8 +9,9 @@ use std::path::Path;
 use veriplex::Key;
 use zeroize::Zeroizing;
 
+use crate::crypt::random;
 use crate::error::Error;
-use crate::files::{Existing, Output, Readers, is_stdio};
+use crate::files::{Existing, Output, Readers, is_stdio, read_up_to};
 use crate::names::quoted;
 
 const KEY_LEN: usize = 32;
@@ -32,26 +33,14 @@ pub fn read(path: &Path) -> Result<Key, Error> {
 
 /// The beginning of a file, or of standard input for `-`, as much as the buffer holds.
 pub fn read_text<'b>(path: &Path, buffer: &'b mut [u8]) -> Result<&'b [u8], Error> {
-    let n = read_up_to(path, buffer).map_err(|error| Error::io(&quoted(path), error))?;
-    Ok(&buffer[..n])
-}
-
-fn read_up_to(path: &Path, buffer: &mut [u8]) -> io::Result<usize> {
+    let failed = |error| Error::io(&quoted(path), error);
     let mut file: Box<dyn Read> = if is_stdio(path) {
         Box::new(io::stdin())
     } else {
-        Box::new(File::open(path)?)
+        Box::new(File::open(path).map_err(failed)?)
     };
-    let mut n = 0;
-    while n < buffer.len() {
-        match file.read(&mut buffer[n..]) {
-            Ok(0) => break,
-            Ok(more) => n += more,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(n)
+    let n = read_up_to(buffer, |rest, _| file.read(rest)).map_err(failed)?;
+    Ok(&buffer[..n])
 }
 
 fn parse(text: &[u8]) -> Option<Key> {
@@ -65,7 +54,7 @@ fn parse(text: &[u8]) -> Option<Key> {
 /// Makes a random key file, which only its owner may read and which must not exist yet; `-` prints it.
 pub fn generate(path: &Path) -> Result<(), Error> {
     let mut key = Zeroizing::new([0; KEY_LEN]);
-    getrandom::fill(key.as_mut_slice()).map_err(|error| Error::io("random numbers", error))?;
+    random(key.as_mut_slice())?;
     let mut line = Zeroizing::new([b'\n'; LINE_LEN]);
     let (prefix, digits) = line.split_at_mut(PREFIX.len());
     prefix.copy_from_slice(PREFIX);

@@ -20,6 +20,7 @@ use veriplex::siv::Siv;
 use veriplex::{TAG_LEN, label, with_wiped_stack};
 use zeroize::Zeroizing;
 
+use crate::crypt::random;
 use crate::error::{Error, warn};
 use crate::files::is_stdio;
 use crate::keyfile;
@@ -51,7 +52,7 @@ pub fn check_cost(cost: u8) -> Result<(), Error> {
 /// is printed too, where it does not get between the private key and who reads that.
 pub fn generate(path: &Path, protection: Option<(&Password, u8)>) -> Result<(), Error> {
     let mut uniform = Zeroizing::new([0; 64]);
-    getrandom::fill(uniform.as_mut_slice()).map_err(|error| Error::io("random numbers", error))?;
+    random(uniform.as_mut_slice())?;
     let key = PrivateKey::from_uniform_bytes(*uniform).map_err(|error| Error::io("key", error))?;
     let pem = match protection {
         None => key.to_pem(),
@@ -91,7 +92,7 @@ fn protecting(password: &Password, cost: u8, salt: &[u8]) -> Result<Siv, Error> 
 fn protect(key: &PrivateKey, password: &Password, cost: u8) -> Result<String, Error> {
     let mut bytes = vec![PROTECTED_VERSION, cost];
     bytes.resize(HEADER_LEN, 0);
-    getrandom::fill(&mut bytes[2..]).map_err(|error| Error::io("random numbers", error))?;
+    random(&mut bytes[2..])?;
     let mut sealed = Zeroizing::new(*Zeroizing::new(key.to_bytes()));
     let siv = protecting(password, cost, &bytes[2..])?;
     let tag = siv.seal_in_place_detached(b"", &bytes, sealed.as_mut_slice());

@@ -14,6 +14,7 @@ use veriplex::rustcrypto::{Domain, password_hash as phc};
 use veriplex::{Key, Label, label};
 use zeroize::Zeroizing;
 
+use crate::crypt::random;
 use crate::error::{Error, warn};
 use crate::files::is_stdio;
 use crate::names::quoted;
@@ -166,7 +167,7 @@ impl Domain for Stored {
 pub fn hash(source: &Source, cost: u8) -> Result<(), Error> {
     let password = source.read_new()?;
     let mut salt = [0; SALT_LEN];
-    getrandom::fill(&mut salt).map_err(|error| Error::io("random numbers", error))?;
+    random(&mut salt)?;
     let params = phc::Params {
         cost,
         ..phc::Params::default()

@@ -31,7 +31,7 @@ use veriplex::keys::{PrivateKey, PublicKey};
 use veriplex::{Label, Protocol, TAG_LEN, hpke, label, with_wiped_stack};
 use zeroize::Zeroizing;
 
-use crate::crypt::{Job, Range, open_stream, read_array, seal_stream};
+use crate::crypt::{Job, Range, open_stream, random, read_array, seal_stream};
 use crate::error::Error;
 use crate::files::Input;
 
@@ -82,7 +82,7 @@ pub fn seal_file(job: &Job<'_>, sender: &PrivateKey, receivers: &HashSet<PublicK
         let count = u8::try_from(receivers.len())
             .map_err(|_| Error::usage("--to", format_args!("more than {MAX_RECEIVERS} receivers")))?;
         let mut file_key = Zeroizing::new([0; FILE_KEY_LEN]);
-        getrandom::fill(file_key.as_mut_slice()).map_err(|error| Error::io("random numbers", error))?;
+        random(file_key.as_mut_slice())?;
         let mut head = header(VERSION_2);
         head.push(count);
         let first = head.clone();

@@ -13,7 +13,7 @@
 //! `veriplex.sign.v1` over the file.
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use veriplex::digest::Hasher;
@@ -23,7 +23,7 @@ use veriplex::{Label, label, with_wiped_stack};
 
 use crate::crypt::Job;
 use crate::error::Error;
-use crate::files::{Input, is_stdio};
+use crate::files::{Input, beside, is_stdio};
 use crate::keyfile;
 use crate::names::{is_printable, quoted};
 
@@ -39,16 +39,6 @@ const MAX_LEN: usize =
 /// The extension of a signature, and the one that it had: `GnuPG` takes `.sig` for its own.
 const EXTENSION: &str = "vpsig";
 const OLD_EXTENSION: &str = "sig";
-
-/// A file's name with an extension added.
-fn beside(file: &Path, extension: &str) -> PathBuf {
-    let mut name = file.as_os_str().to_owned();
-    if !is_stdio(file) {
-        name.push(".");
-        name.push(extension);
-    }
-    name.into()
-}
 
 /// By which a signature names its key: not a secret, and no proof.
 pub fn key_id(key: &PublicKey) -> String {

@@ -34,7 +34,7 @@ use super::header::{self, Disk, Geometry, Header, SECTOR_LEN, SECTOR_LENS};
 use super::image::Image;
 use crate::crypt::Secret;
 use crate::error::Error;
-use crate::files::{Existing, Output, Readers, folder_of};
+use crate::files::{Existing, Output, Readers, beside, folder_of, read_up_to};
 use crate::names::quoted;
 use crate::progress::Progress;
 
@@ -476,7 +476,7 @@ pub struct Files {
 
 impl Files {
     pub fn new(image: Image, header: PathBuf) -> Self {
-        let journal = super::beside(&header, super::JOURNAL_EXTENSION);
+        let journal = beside(&header, super::JOURNAL_EXTENSION);
         Self {
             image,
             header,
@@ -504,27 +504,9 @@ impl Files {
 
 /// Whether there is a journal beside a header, so that the image is neither plaintext nor ciphertext.
 pub fn is_interrupted(header: &Path) -> bool {
-    super::beside(header, super::JOURNAL_EXTENSION)
+    beside(header, super::JOURNAL_EXTENSION)
         .symlink_metadata()
         .is_ok()
-}
-
-/// Reads as much as there is.
-fn read_up_to(
-    read: impl Fn(&mut [u8], u64) -> io::Result<usize>,
-    at: u64,
-    buffer: &mut [u8],
-) -> io::Result<usize> {
-    let mut n = 0;
-    while n < buffer.len() {
-        match read(&mut buffer[n..], at + n as u64) {
-            Ok(0) => break,
-            Ok(more) => n += more,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(n)
 }
 
 /// What is not there holds nothing.
@@ -541,16 +523,12 @@ impl Storage for Files {
     }
 
     fn read(&self, part: Part, at: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        let of_file =
+            |file: &File, buffer: &mut [u8]| read_up_to(buffer, |rest, n| file.read_at(rest, at + n as u64));
         match part {
-            Part::Image => read_up_to(|buffer, at| self.image.read_some_at(at, buffer), at, buffer),
-            Part::Header => if_there(
-                File::open(&self.header)
-                    .and_then(|file| read_up_to(|buffer, at| file.read_at(buffer, at), at, buffer)),
-            ),
-            Part::Journal => if_there(
-                self.journal()
-                    .and_then(|file| read_up_to(|buffer, at| file.read_at(buffer, at), at, buffer)),
-            ),
+            Part::Image => read_up_to(buffer, |rest, n| self.image.read_some_at(at + n as u64, rest)),
+            Part::Header => if_there(File::open(&self.header).and_then(|file| of_file(&file, buffer))),
+            Part::Journal => if_there(self.journal().and_then(|file| of_file(file, buffer))),
         }
     }
 

@@ -7,10 +7,10 @@ use zeroize::Zeroizing;
 
 use super::header::{Disk, Geometry, Header};
 use super::image::{self, Image};
-use super::{Direction, EXTENSION, HEADER_EXTENSION, beside, convert};
+use super::{Direction, EXTENSION, HEADER_EXTENSION, convert};
 use crate::crypt::{Job, Range, Secret};
 use crate::error::Error;
-use crate::files::{Existing, Output, Readers, is_stdio};
+use crate::files::{Existing, Output, Readers, beside, is_stdio};
 use crate::names::quoted;
 use crate::progress::Progress;
 

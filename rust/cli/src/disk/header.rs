@@ -28,7 +28,7 @@ use veriplex::{Key, TAG_LEN, label};
 use zeroize::Zeroizing;
 
 use super::Direction;
-use crate::crypt::{SALT_LEN, Secret, keyed, read_array};
+use crate::crypt::{SALT_LEN, Secret, keyed, random, read_array};
 use crate::error::Error;
 use crate::files::Input;
 use crate::password;
@@ -96,7 +96,7 @@ impl Header {
     /// Makes one with a fresh salt; a password is hashed with this cost.
     pub fn generate(geometry: Geometry, secret: &Secret, cost: u8) -> Result<(Self, Disk), Error> {
         let mut salt = [0; SALT_LEN];
-        getrandom::fill(&mut salt).map_err(|error| Error::io("random numbers", error))?;
+        random(&mut salt)?;
         let (version, cost) = match secret {
             Secret::Key(_) => (KEY, 0),
             Secret::Password(_) => (PASSWORD, cost),

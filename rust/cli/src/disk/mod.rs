@@ -8,9 +8,6 @@ pub mod copy;
 pub mod header;
 pub mod image;
 
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
-
 /// The extension of an encrypted image.
 pub const EXTENSION: &str = "vpdisk";
 /// The extension of its header.
@@ -24,12 +21,4 @@ pub const JOURNAL_EXTENSION: &str = "journal";
 pub enum Direction {
     Encrypt = 1,
     Decrypt = 2,
-}
-
-/// The name with an extension more.
-pub fn beside(path: &Path, extension: &str) -> PathBuf {
-    let mut name = OsString::from(path);
-    name.push(".");
-    name.push(extension);
-    name.into()
 }
