@@ -4,10 +4,12 @@
 use crate::{Options, sha256, subcommand};
 use std::collections::HashMap;
 use std::fmt::Write;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::sync::Mutex;
 use std::time::Instant;
-use std::{env, fs, io};
+use std::{env, fs, io, thread};
 use veriplex_lift::table::{Kernel, Level, TABLE};
 
 /// A kernel of a level whose sources are Jasmin.
@@ -39,48 +41,68 @@ fn generate_all(root: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Prints the table; an error if one of its cells is not "ok".
+/// Prints the table; an error if one of its cells is not "ok". One kernel on each processor at a time.
 fn check(root: &Path) -> Result<(), String> {
-    let mut failures = String::new();
     println!(
         "{:32} {:>10} {:>10} {:>10} {:>10} {:>8}",
         "export", "committed", "ct", "sct", "safety", "seconds"
     );
-    for export in exports() {
-        let (level, kernel) = export;
-        let name = format!("{}/{}", level.name, kernel.name);
-        let start = Instant::now();
-        let mut cell = |what: &str, result: Result<(), String>| match result {
-            Ok(()) => "ok",
-            Err(e) => {
-                let _ = write!(failures, "\n{name}: {what}: {e}");
-                "FAILED"
-            }
-        };
-        let committed = cell("committed", compare(root, export));
-        let ct = cell("ct", constant_time(root, export));
-        let sct = match speculative(root, export) {
-            Some(result) => cell("sct", result),
-            None => "not shown",
-        };
-        // The checker knows nothing of pointers that a kernel reads from memory. The lifter's check covers them.
-        let safety = if kernel
-            .arguments
-            .iter()
-            .any(|argument| argument.pointers().is_some())
-        {
-            "not shown"
-        } else {
-            cell("safety", safe(root, export))
-        };
-        let seconds = start.elapsed().as_secs_f64();
-        println!("{name:32} {committed:>10} {ct:>10} {sct:>10} {safety:>10} {seconds:8.1}");
-    }
+    let left = Mutex::new(exports());
+    let next = || left.lock().expect("no thread panics with it").next();
+    let failures = Mutex::new(String::new());
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, NonZero::get) {
+            scope.spawn(|| {
+                while let Some(export) = next() {
+                    let found = check_one(root, export);
+                    failures
+                        .lock()
+                        .expect("no thread panics with it")
+                        .push_str(&found);
+                }
+            });
+        }
+    });
+    let failures = failures.into_inner().expect("no thread panicked");
     if failures.is_empty() {
         Ok(())
     } else {
         Err(failures)
     }
+}
+
+/// Prints a row of the table. Returns what failed.
+fn check_one(root: &Path, export: Export) -> String {
+    let (level, kernel) = export;
+    let name = format!("{}/{}", level.name, kernel.name);
+    let start = Instant::now();
+    let mut failures = String::new();
+    let mut cell = |what: &str, result: Result<(), String>| match result {
+        Ok(()) => "ok",
+        Err(e) => {
+            let _ = write!(failures, "\n{name}: {what}: {e}");
+            "FAILED"
+        }
+    };
+    let committed = cell("committed", compare(root, export));
+    let ct = cell("ct", constant_time(root, export));
+    let sct = match speculative(root, export) {
+        Some(result) => cell("sct", result),
+        None => "not shown",
+    };
+    // The checker knows nothing of pointers that a kernel reads from memory. The lifter's check covers them.
+    let safety = if kernel
+        .arguments
+        .iter()
+        .any(|argument| argument.pointers().is_some())
+    {
+        "not shown"
+    } else {
+        cell("safety", safe(root, export))
+    };
+    let seconds = start.elapsed().as_secs_f64();
+    println!("{name:32} {committed:>10} {ct:>10} {sct:>10} {safety:>10} {seconds:8.1}");
+    failures
 }
 
 /// Is what is committed what the sources give?
@@ -116,7 +138,7 @@ fn speculative(root: &Path, export: Export) -> Option<Result<(), String>> {
         let (head, rest) = text.split_once("\nexport fn ").ok_or("no exported function")?;
         let text = format!("{head}\nfn {rest}");
         let folder = source.parent().ok_or("no folder")?;
-        let copy = scratch(&export.1.name, "jazz")?;
+        let copy = scratch(export, "jazz")?;
         // What it requires stands beside it.
         let text = text.replace("require \"", &format!("require \"{}/", folder.display()));
         fs::write(&copy, text).map_err(|e| format!("{}: {e}", copy.display()))?;
@@ -133,7 +155,7 @@ fn speculative(root: &Path, export: Export) -> Option<Result<(), String>> {
 /// when inlining and copies are done with: on the source as it is written it takes very much longer.
 fn safe(root: &Path, export: Export) -> Result<(), String> {
     let (level, kernel) = export;
-    let config = scratch(&kernel.name, "json")?;
+    let config = scratch(export, "json")?;
     fs::write(&config, SAFETY_CONFIG).map_err(|e| format!("{}: {e}", config.display()))?;
     let mut command = Command::new("jasminc");
     command.arg("-checksafety").arg("-safetyconfig").arg(&config);
@@ -197,10 +219,10 @@ fn path(root: &Path, (level, kernel): Export, extension: &str) -> PathBuf {
 }
 
 /// A file of this process for an intermediate result.
-fn scratch(name: &str, extension: &str) -> Result<PathBuf, String> {
+fn scratch((level, kernel): Export, extension: &str) -> Result<PathBuf, String> {
     let folder = env::temp_dir().join(format!("veriplex-kernels-{}", std::process::id()));
     fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-    Ok(folder.join(name).with_extension(extension))
+    Ok(folder.join(level.symbol(kernel)).with_extension(extension))
 }
 
 /// What the command says, if it succeeds.
@@ -218,7 +240,7 @@ fn run(command: &mut Command) -> Result<String, String> {
 fn generate(root: &Path, export: Export) -> Result<String, String> {
     let (level, kernel) = export;
     let name = &kernel.name;
-    let raw = scratch(name, "s")?;
+    let raw = scratch(export, "s")?;
     run(Command::new("jasminc")
         .arg("-o")
         .arg(&raw)

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::{fs, io};
-use veriplex_lift::mutants::{MUTANTS, Outcome};
+use veriplex_lift::mutants::{MUTANTS, Mutant, Outcome};
 use veriplex_lift::object_file::{Symbol, symbols};
 use veriplex_lift::table::TABLE;
 use veriplex_lift::{ARMV8, Lifted, Report, assembler, lift_symbols};
@@ -144,10 +144,10 @@ fn refute_mutants(root: &Path) -> io::Result<bool> {
             *of_kernel
         } else {
             let module = fs::read_to_string(root.join(FOLDER).join(lifted.path()))?;
-            holds(root, &folder, mutant.kernel, &module, theorem)?
+            holds(root, &folder, mutant, &module, theorem)?
         };
         of_kernels.insert(theorem, of_kernel);
-        let of_mutant = holds(root, &folder, mutant.kernel, &lifted.module, theorem)?;
+        let of_mutant = holds(root, &folder, mutant, &lifted.module, theorem)?;
         let verdict = match (of_kernel, of_mutant) {
             (true, false) => format!("refutes {theorem}, as it must"),
             (true, true) => format!("WRONG: {theorem} holds"),
@@ -160,16 +160,9 @@ fn refute_mutants(root: &Path) -> io::Result<bool> {
 }
 
 /// Whether the statement of a theorem about a lifted kernel holds for a module, on two random inputs.
-fn holds(root: &Path, folder: &Path, kernel: &str, module: &str, theorem: &str) -> io::Result<bool> {
-    let path = format!("proofs/saw/lib/{kernel}.saw");
-    let script = fs::read_to_string(root.join(&path))?;
-    // What precedes it names the level.
-    let name = theorem.find(kernel).map_or(theorem, |at| &theorem[at..]);
-    let statement = script
-        .split_once(&format!("lifted_theorem \"{name}\""))
-        .and_then(|(_, rest)| rest.split_once("{{")?.1.split_once("}}"))
-        .map(|(statement, _)| statement)
-        .ok_or_else(|| io::Error::other(format!("no theorem {name} in {path}")))?;
+fn holds(root: &Path, folder: &Path, mutant: &Mutant, module: &str, theorem: &str) -> io::Result<bool> {
+    let kernel = mutant.kernel;
+    let statement = statement(root, mutant, theorem)?;
     fs::create_dir_all(folder)?;
     fs::write(folder.join(format!("{kernel}.cry")), module)?;
     fs::write(
@@ -197,4 +190,28 @@ fn holds(root: &Path, folder: &Path, kernel: &str, module: &str, theorem: &str) 
         (false, true) => Ok(false),
         _ => Err(io::Error::other(said)),
     }
+}
+
+/// The statement of a theorem, as one of the files that the proof script of the kernel includes has it.
+fn statement(root: &Path, mutant: &Mutant, theorem: &str) -> io::Result<String> {
+    // What precedes it names the level.
+    let name = theorem.find(mutant.kernel).map_or(theorem, |at| &theorem[at..]);
+    let begin = format!("lifted_theorem \"{name}\"");
+    let folder = root.join("proofs/saw").join(mutant.level);
+    let script = fs::read_to_string(folder.join(format!("{}.saw", mutant.kernel)))?;
+    for included in script
+        .lines()
+        .filter_map(|line| line.strip_prefix("include \"")?.strip_suffix("\";"))
+    {
+        let text = fs::read_to_string(folder.join(included))?;
+        let statement =
+            (text.split_once(&begin)).and_then(|(_, rest)| rest.split_once("{{")?.1.split_once("}}"));
+        if let Some((statement, _)) = statement {
+            return Ok(statement.to_owned());
+        }
+    }
+    Err(io::Error::other(format!(
+        "no theorem {name} in what {}/{}.saw includes",
+        mutant.level, mutant.kernel
+    )))
 }

@@ -331,8 +331,12 @@ fn watch(
     }
     if stopped.is_some() {
         let ids = family(child.id()).into_keys().map(|id| id.to_string());
-        // The exit status does not matter: it is a failure if one of them has ended in the meantime.
-        let killed = Command::new("kill").arg("-KILL").args(ids).status();
+        // The shell has a `kill` of its own where no program of that name is installed. The exit status does not
+        // matter: it is a failure if one of them has ended in the meantime.
+        let killed = Command::new("sh")
+            .args(["-c", "kill -KILL \"$@\"", "sh"])
+            .args(ids)
+            .status();
         if let Err(e) = killed.and_then(|_| child.kill()) {
             return (Err(e), stopped);
         }
