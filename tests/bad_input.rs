@@ -5,7 +5,9 @@ mod common;
 #[path = "common/random.rs"]
 mod random;
 
-use std::io::{self, Read, Write};
+use std::collections::HashSet;
+use std::io::{self, BufWriter, Read, Write};
+use std::num::NonZeroU16;
 
 use common::on_each_backend;
 use random::Random;
@@ -286,6 +288,68 @@ fn labels() {
     assert!(Label::try_from("x".repeat(91).as_str()).is_ok());
     assert!(Label::try_from("x".repeat(92).as_str()).is_err());
     assert!(Label::try_from([0; 92].as_slice()).is_err());
+}
+
+/// What goes into a log tells which error it was, in one line.
+#[test]
+fn each_error_has_its_text() {
+    let participant = |number| Error::BadParticipant(NonZeroU16::new(number).unwrap());
+    let errors = [
+        Error::LabelTooLong,
+        Error::BufferLength,
+        Error::TooManyBranches,
+        Error::Verification,
+        Error::InvalidState,
+        Error::InvalidKey,
+        Error::Participants,
+        participant(7),
+        participant(65535),
+        Error::CostTooHigh,
+        Error::CostTooLow,
+        Error::OutOfMemory,
+        Error::LimitReached,
+        Error::SelfTest,
+        Error::OutOfRange,
+        Error::NoncesUsed,
+    ];
+    let texts = errors.map(|error| error.to_string());
+    assert!(texts.iter().all(|text| !text.is_empty() && !text.contains('\n')));
+    assert_eq!(
+        texts.iter().collect::<HashSet<_>>().len(),
+        texts.len(),
+        "{texts:?}"
+    );
+    assert!(participant(65535).to_string().contains(" 65535 "));
+}
+
+/// A label in a log is in one line, whatever its bytes are.
+#[test]
+fn labels_are_shown_escaped() {
+    assert_eq!(
+        format!("{:?}", label!("com.example.app")),
+        "Label(\"com.example.app\")"
+    );
+    let odd = Label::new(b"a\"b\n\xff\0").unwrap();
+    assert_eq!(format!("{odd:?}"), r#"Label("a\"b\n\xff\x00")"#);
+}
+
+/// A flush of the writers reaches the one that they write to.
+#[test]
+fn a_flush_reaches_the_inner_writer() {
+    let mut buffered = [(); 2].map(|()| BufWriter::new(Vec::new()));
+    let [first, second] = &mut buffered;
+    let mut protocol = keyed();
+    let mut writer = protocol.mask_stream(label!("m")).writer(first);
+    writer.write_all(&MESSAGE).unwrap();
+    writer.flush().unwrap();
+    let encryptor = stream::Encryptor::new(label!("d"), &Key::from([7; 32]), &[1; 16]);
+    let mut writer = encryptor.writer(second);
+    writer.write_all(&MESSAGE).unwrap();
+    writer.flush().unwrap();
+    for buffered in buffered {
+        assert!(buffered.buffer().is_empty());
+        assert_eq!(buffered.get_ref().len(), MESSAGE.len());
+    }
 }
 
 /// A stream of several blocks.
