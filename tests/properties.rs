@@ -261,10 +261,17 @@ proptest! {
         prop_assert_eq!(&key, &Key::try_from(a.as_slice()).unwrap());
         prop_assert_ne!(&key, &Key::from(b));
         prop_assert_eq!(key.as_bytes(), &a);
+        prop_assert_eq!(key.as_ref(), a);
+        prop_assert_eq!(&hex::encode(a).parse::<Key>().unwrap(), &key);
+        #[cfg(feature = "zeroize")]
+        prop_assert!(*key.to_hex() == hex::encode(a));
         prop_assert_eq!(Tag::from(a), Tag::from(a));
         prop_assert_ne!(Tag::from(a), Tag::from(b));
         prop_assert_eq!(*Tag::from(a).as_bytes(), a);
         prop_assert_eq!(Tag::from(a).into_bytes(), a);
+        prop_assert_eq!(<[u8; 32]>::from(Tag::from(a)), a);
+        prop_assert_eq!(hex::encode(a).parse(), Ok(Tag::from(a)));
+        prop_assert_eq!(Tag::try_from(a.as_slice()), Ok(Tag::from(a)));
         prop_assert_eq!(format!("{:?}", Tag::from(a)), "Tag { .. }");
 
         let (nonce, other) = (Nonce::from(a), Nonce::from(b));
@@ -625,6 +632,41 @@ fn drop_wipes() {
     // The two indices may remain: they are not secret.
     assert!(after.iter().filter(|&&byte| byte != 0).count() <= 2, "{after:?}");
     assert_eq!(dropped(Key::from([0xab; 32])), [0; 32]);
+}
+
+/// What a writer passed on does not stay on the stack: it is plaintext when the writer decrypts.
+#[cfg(all(feature = "zeroize", target_os = "linux", target_arch = "x86_64"))]
+#[test]
+fn writers_wipe_what_they_passed_on() {
+    use std::os::unix::fs::FileExt as _;
+
+    /// Where it was written from, and what.
+    #[derive(Default)]
+    struct Passed(u64, Vec<u8>);
+    impl Write for Passed {
+        fn write(&mut self, input: &[u8]) -> std::io::Result<usize> {
+            *self = Self(input.as_ptr().addr() as u64, input.to_vec());
+            Ok(input.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    let memory = std::fs::File::open("/proc/self/mem").unwrap();
+    let mut after = vec![0; 4096];
+    let mut protocol = Protocol::new(label!("d"));
+    let mut passed = Passed::default();
+    let mut writer = protocol.unmask_stream(label!("m")).writer(&mut passed);
+    writer.write_all(&[0; 4096]).unwrap();
+    memory.read_exact_at(&mut after, passed.0).unwrap();
+    // A few bytes agree by chance, and reading overwrites others.
+    let left = after
+        .iter()
+        .zip(&passed.1)
+        .filter(|(now, then)| now == then)
+        .count();
+    assert!(passed.1.len() == 4096 && left < 100, "{left}");
 }
 
 #[test]
