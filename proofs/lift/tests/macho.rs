@@ -73,6 +73,20 @@ fn kernels_of_mach_o_are_those_of_elf() {
         twice.last_mut().unwrap().bytes.push(0x90);
         assert!(why(&twice).contains("its copies differ"));
         assert!(why(&[]).contains("no kernel for a known instruction set"));
+        // Which is refused, and where.
+        let mut refused = symbols.clone();
+        let (level, kernel) = (TABLE.proved().find(|(level, _)| level.target.name == target.name)).unwrap();
+        let changed = refused
+            .iter_mut()
+            .find(|symbol| symbol.name == level.symbol(kernel))
+            .unwrap();
+        let (symbol, end) = (changed.symbol.clone(), changed.bytes.len());
+        changed.bytes.extend([0xff; 8]);
+        assert!(
+            why(&refused).starts_with(&format!("{symbol} at {end:#x}: ")),
+            "{}",
+            why(&refused)
+        );
         check_program(&file, &root);
 
         for lifted in lift_symbols(&symbols).unwrap() {

@@ -301,6 +301,11 @@ fn a_table_is_read() {
         ("stride = 96", "stride = 64"),
         // Blocks that are only read may overlap.
         ("stride = 96", "stride = 63"),
+        // Written ones may be side by side.
+        (
+            "blocks = \"n\", access = \"write\"",
+            "blocks = \"n\", stride = 64, access = \"write\"",
+        ),
         ("mix_blocks", "mix_2_blocks"),
         ("bytes = 32, access", "bytes = 1, access"),
         ("theorems = \"\"", "theorems = \"\"\nsymbols = \"_x\""),
@@ -344,8 +349,8 @@ fn a_table_is_read() {
     );
 }
 
-/// What is asked of the tables of this repository: two kernels, of which one is proved and reads constants, and two
-/// tables of constants, of which one is proved.
+/// What is asked of the tables of this repository: two kernels, of which one is proved and reads constants, and three
+/// tables of constants, of which two are proved.
 #[test]
 fn what_is_proved_is_known() {
     let other = KERNEL
@@ -355,13 +360,15 @@ fn what_is_proved_is_known() {
             "table = \"keys\"",
             "bytes = 48, access = \"read\", secret = false",
         );
-    let constants = "[[table]]\nname = \"others\"\nbytes = 16\nunproved = \"all\"\n";
+    let constants = "[[table]]\nname = \"others\"\nbytes = 16\nunproved = \"all\"\n\
+                     [[table]]\nname = \"more\"\nbytes = 16\n";
     let table = Table::parse(&format!("{LEVEL}{constants}{KERNEL}{other}")).unwrap();
     let x86_64 = X86_64.architecture;
     for (symbol, proved) in [
         ("mix_blocks", true),
         ("mix", false),
         ("keys", true),
+        ("more", true),
         ("others", false),
         ("left", false),
     ] {
@@ -374,7 +381,7 @@ fn what_is_proved_is_known() {
         .proved_constants()
         .map(|constants| &*constants.name)
         .collect();
-    assert_eq!(names, ["keys"]);
+    assert_eq!(names, ["keys", "more"]);
     assert!(table.is_constants("keys") && table.is_constants("others"));
     assert!(table.reads_constants(x86_64, "keys") && !table.reads_constants(x86_64, "others"));
 }
