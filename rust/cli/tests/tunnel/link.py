@@ -8,6 +8,7 @@ import heapq
 import os
 import random
 import select
+import shutil
 import struct
 import subprocess
 import sys
@@ -15,6 +16,9 @@ import time
 
 TUNSETIFF = 0x400454CA
 IFF_TUN_NO_PI = 0x1001
+
+if os.getuid() != 0 or not shutil.which("ip") or not os.path.exists("/dev/net/tun"):
+    sys.exit(1)  # who started this says what it needs
 
 names = sys.argv[1:3]
 delay, jitter, loss = (float(text) for text in sys.argv[3:6])
