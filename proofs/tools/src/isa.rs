@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{fs, io};
 
@@ -20,6 +20,9 @@ const RUNS: usize = 10_000;
 
 /// The number of runs that Cryptol reads at once: its time per run grows with their number.
 const BATCH: usize = 20;
+
+/// The number of forms that one process compares: to load the semantics takes longer than a thousand runs.
+const GROUP: usize = 8;
 
 pub fn main(args: impl Iterator<Item = String>, root: &Path) -> ExitCode {
     let options = Options::parse(args, &["--strict"], &["--runs", "--first"]);
@@ -45,7 +48,7 @@ pub fn main(args: impl Iterator<Item = String>, root: &Path) -> ExitCode {
 fn run(root: &Path, runs: &Path, first: usize) -> io::Result<(usize, usize)> {
     let runs = runs.canonicalize()?;
     let folders = Folders::make(root)?;
-    let (mut jobs, mut wrong, mut skipped) = (Vec::new(), Vec::new(), 0);
+    let (mut jobs, mut wrong, mut compared, mut skipped) = (Vec::new(), Vec::new(), 0, 0);
     for architecture in ARCHITECTURES {
         let folder = runs.join(architecture);
         if !folder.is_dir() {
@@ -65,6 +68,7 @@ fn run(root: &Path, runs: &Path, first: usize) -> io::Result<(usize, usize)> {
                 .into_iter()
                 .map(|why| format!("{architecture}: {why}")),
         );
+        let mut files = Vec::new();
         for form in &executed {
             if fs::metadata(folder.join(form))?.len() == 0 {
                 println!(
@@ -72,8 +76,12 @@ fn run(root: &Path, runs: &Path, first: usize) -> io::Result<(usize, usize)> {
                 );
                 skipped += 1;
             } else {
-                jobs.push(job(&folders, architecture, &folder, form, first)?);
+                files.push(folder.join(form));
             }
+        }
+        compared += files.len();
+        for files in files.chunks(GROUP) {
+            jobs.push(job(&folders, architecture, files, first)?);
         }
     }
     let outcomes = cryptol::run_all(&jobs, TIMEOUT, &folders.scripts)?;
@@ -81,10 +89,7 @@ fn run(root: &Path, runs: &Path, first: usize) -> io::Result<(usize, usize)> {
     for why in wrong {
         println!("FAILED: {why}");
     }
-    println!(
-        "\n{} forms, {first} of {RUNS} runs of each, {failed} failed, {skipped} skipped",
-        jobs.len()
-    );
+    println!("\n{compared} forms, {first} of {RUNS} runs of each, {failed} failed, {skipped} skipped");
     Ok((failed, skipped))
 }
 
@@ -121,27 +126,43 @@ fn signatures(source: &str) -> impl Iterator<Item = &str> {
         .flat_map(|(names, _)| names.split(", "))
 }
 
-/// A job that compares one form's first runs.
-fn job(folders: &Folders, architecture: &str, runs: &Path, form: &str, first: usize) -> io::Result<Job> {
-    let file = runs.join(form);
+/// A job that compares the first runs of some forms: the files with their runs.
+fn job(folders: &Folders, architecture: &str, files: &[PathBuf], first: usize) -> io::Result<Job> {
     let mut script = format!(":load test/Forms{architecture}.cry\n");
-    let runs = fs::read(&file)?;
-    for batch in runs.chunks(runs.len() / RUNS * BATCH).take(first / BATCH) {
-        let numbers: String = batch.chunks(runs.len() / RUNS / 2).flat_map(registers).collect();
-        let _ = writeln!(script, "differing`{{{BATCH}}} form_{form} 0x{numbers}");
+    let forms: Vec<(String, PathBuf)> = (files.iter())
+        .map(|file| {
+            let name = file.file_name().unwrap_or_default().to_string_lossy();
+            (name.into_owned(), file.clone())
+        })
+        .collect();
+    for (form, file) in &forms {
+        let runs = fs::read(file)?;
+        for batch in runs.chunks(runs.len() / RUNS * BATCH).take(first / BATCH) {
+            let numbers: String = batch.chunks(runs.len() / RUNS / 2).flat_map(registers).collect();
+            let _ = writeln!(script, "differing`{{{BATCH}}} form_{form} 0x{numbers}");
+        }
     }
+    let [begin, end] = [forms.first(), forms.last()].map(|form| form.map_or("", |(name, _)| name));
     Ok(Job {
-        name: format!("{architecture} {form}"),
+        name: format!("{architecture} {begin} to {end}"),
         method: format!("{first} runs"),
         folder: folders.table.clone(),
         script,
         verdict: Box::new(move |output| {
             cryptol::quiet(output)?;
-            let differing = answers(output, first).ok_or("no answers for all runs")?;
-            let count = differing.iter().filter(|&&differs| differs).count();
-            match differing.iter().position(|&differs| differs) {
-                None => Ok("the same".into()),
-                Some(first) => Err(format!("{count} differ, the first is {}", run_of(&file, first))),
+            let differing = answers(output, forms.len() * first).ok_or("no answers for all runs")?;
+            let wrong: Vec<String> = (forms.iter().zip(differing.chunks(first)))
+                .filter_map(|((form, file), differing)| {
+                    let number = differing.iter().position(|&differs| differs)?;
+                    let count = differing.iter().filter(|&&differs| differs).count();
+                    let run = run_of(file, number);
+                    Some(format!("{form}: {count} differ, the first is {run}"))
+                })
+                .collect();
+            if wrong.is_empty() {
+                Ok("the same".into())
+            } else {
+                Err(wrong.join("; "))
             }
         }),
     })
