@@ -2,8 +2,9 @@
 
 use crate::backend::kernels::symbol;
 
-/// For kernels with a plane of one state, or of two, in a register. Each row twice: the constants of the last six rounds of Xoodoo, in the first word of a plane; the shuffle that moves the
-/// words of a plane by two columns and rotates each by 8; the 7 of the roll of output states, in every word.
+/// For kernels with a plane of one state, or of two, in a register. Each row twice: the constants of the last six rounds
+/// of Xoodoo, in the first word of a plane; the shuffle that moves the words of a plane by two columns and rotates each
+/// by 8; the 7 of the roll of output states, in every word.
 #[repr(C, align(64))]
 pub(super) struct XoofffX4(pub(super) [u32; 8 * 8]);
 

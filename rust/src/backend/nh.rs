@@ -1,9 +1,10 @@
 //! The kernels of NH.
 
 use crate::backend::Backend;
+use crate::backend::kernels::function;
 
 /// From sums, units of input, key, and the number of units.
-type AddUnits = unsafe extern "sysv64" fn(*mut u8, *const u8, *const u8, usize);
+type AddUnits = function!(*mut u8, *const u8, *const u8, usize);
 
 const PASSES: usize = 4;
 
