@@ -6,8 +6,10 @@
 mod common;
 
 use common::{data, fewer_cases, on_each_backend};
-use veriplex::aead::Aead;
-use veriplex::{Error, Protocol, digest, label};
+use veriplex::aead::{Aead, Message};
+use veriplex::hazmat::{Duplex, LANES, LaneBackend, Lanes, RATE};
+use veriplex::siv::Siv;
+use veriplex::{Error, Key, Protocol, committing, digest, label};
 use veriplex_spec as spec;
 
 /// Every backend up to here.
@@ -83,6 +85,45 @@ fn backends_agree() {
 fn backends_agree_on_every_operation() {
     for len in sizes(20..MAX_LOG + 1) {
         compare(&OPERATIONS.map(|operation| (len, operation)));
+    }
+}
+
+/// Eight at once, of more blocks each than 16 bits count, are eight one by one.
+#[test]
+fn lanes_agree() {
+    type Operation = (
+        &'static str,
+        fn(&mut Lanes, [&mut [u8]; LANES]),
+        fn(&mut Duplex, &mut [u8]),
+    );
+    let operations: [Operation; 3] = [
+        ("encrypt", Lanes::encrypt, Duplex::encrypt),
+        ("decrypt", Lanes::decrypt, Duplex::decrypt),
+        ("squeeze", Lanes::squeeze, Duplex::squeeze),
+    ];
+    for backend in LaneBackend::available() {
+        // Without kernels there is no such count, and it takes long.
+        let few = fewer_cases() || backend.name() == LaneBackend::PORTABLE.name();
+        let len = RATE * ((1 << if few { 8 } else { 16 }) + 1) + 7;
+        let bytes = data(5, len + LANES);
+        let inputs: [&[u8]; LANES] = std::array::from_fn(|lane| &bytes[lane..][..len]);
+        let (mut lanes, mut duplexes) = (Lanes::with_backend(backend), <[Duplex; LANES]>::default());
+        lanes.absorb(inputs);
+        for (duplex, input) in duplexes.iter_mut().zip(inputs) {
+            duplex.absorb(input);
+        }
+        for (name, together, alone) in operations {
+            let mut found = inputs.map(<[u8]>::to_vec);
+            together(&mut lanes, found.each_mut().map(Vec::as_mut_slice));
+            for (lane, duplex) in duplexes.iter_mut().enumerate() {
+                let mut expected = inputs[lane].to_vec();
+                alone(duplex, &mut expected);
+                assert!(found[lane] == expected, "{backend:?}: {name} in lane {lane}");
+            }
+        }
+        for (lane, duplex) in duplexes.iter().enumerate() {
+            assert_eq!(lanes.lane(lane), *duplex, "{backend:?}: lane {lane}");
+        }
     }
 }
 
@@ -188,6 +229,78 @@ fn no_wrong_tag_opens() {
             }
         }
         assert!(aead.open_vec(&[1; 24], b"ad", &sealed).is_ok(), "{len}");
+    }
+}
+
+/// Of the schemes with code of their own that compares tags.
+#[test]
+fn no_wrong_tag_opens_under_any_scheme() {
+    type Scheme<'a> = (
+        &'static str,
+        &'a dyn Fn(&[u8]) -> Vec<u8>,
+        &'a dyn Fn(&[u8]) -> Result<Vec<u8>, Error>,
+    );
+    let (domain, key, nonce) = (label!("veriplex.test.sizes"), Key::from([7; 32]), [1; 24]);
+    let siv = Siv::new(domain, &key);
+    let long_aead = committing::Aead::<24>::new(domain, &key);
+    let long_siv = committing::Siv::new(domain, &key);
+    let schemes: [Scheme<'_>; 3] = [
+        (
+            "siv",
+            &|message| siv.seal_vec(&nonce, b"ad", message),
+            &|sealed| siv.open_vec(&nonce, b"ad", sealed),
+        ),
+        (
+            "committing aead",
+            &|message| long_aead.seal_vec(&nonce, b"ad", message),
+            &|sealed| long_aead.open_vec(&nonce, b"ad", sealed),
+        ),
+        (
+            "committing siv",
+            &|message| long_siv.seal_vec(&nonce, b"ad", message),
+            &|sealed| long_siv.open_vec(&nonce, b"ad", sealed),
+        ),
+    ];
+    let max = if fewer_cases() { 16 } else { 21 };
+    for len in sizes((0..max).step_by(5)) {
+        let message = data(6, len);
+        for (name, seal, open) in schemes {
+            let mut sealed = seal(&message);
+            assert!(open(&sealed).as_ref() == Ok(&message), "{name}, {len} bytes");
+            for place in [0, sealed.len() / 2, sealed.len() - 16, sealed.len() - 1] {
+                sealed[place] ^= 0x40;
+                assert!(
+                    open(&sealed) == Err(Error::Verification),
+                    "{name}, {len} bytes, byte {place}"
+                );
+                sealed[place] ^= 0x40;
+            }
+        }
+
+        // Of several at once only the one that was changed is refused.
+        let aead = Aead::<24>::new(domain, &key);
+        let sealed = aead.seal_vec(&nonce, b"ad", &message);
+        for place in [len / 2, sealed.len() - 1] {
+            let mut buffers = vec![sealed.clone(); LANES];
+            buffers[3][place] ^= 1;
+            let mut messages: Vec<_> = buffers
+                .iter_mut()
+                .map(|in_out| Message {
+                    nonce: &nonce,
+                    ad: b"ad",
+                    in_out,
+                })
+                .collect();
+            let mut opened = 0;
+            aead.open_many(&mut messages, |i, plaintext| {
+                assert!(
+                    plaintext.is_ok_and(|plaintext| plaintext == message) == (i != 3),
+                    "{len} bytes, message {i}"
+                );
+                opened += 1;
+            });
+            assert_eq!(opened, LANES);
+        }
     }
 }
 

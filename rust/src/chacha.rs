@@ -218,6 +218,8 @@ fn quarter_round<const N: usize>(x: &mut State<N>, [a, b, c, d]: [usize; 4]) {
 
 #[cfg(all(test, veriplex_kernels))]
 mod tests {
+    extern crate std;
+
     use super::*;
 
     fn agrees<const ROUNDS: usize>(token: kernels::Token, counter: u64, len: usize) {
@@ -244,6 +246,18 @@ mod tests {
                 agrees::<12>(token, 1 << 32, len);
                 agrees::<20>(token, u64::MAX - 20, len);
             }
+        }
+    }
+
+    #[test]
+    fn kernels_take_more_groups_than_16_bits_count() {
+        let (key, nonce) = ([7; 32], [1; 8]);
+        for token in kernels::Token::available() {
+            let len = token.group_len() * ((1 << 16) + 1);
+            let (mut portable, mut kernels) = (std::vec![0; len], std::vec![0; len]);
+            super::portable::<8>(&key, nonce, 5, &mut portable);
+            by_kernels::<8>(token, &key, nonce, 5, &mut kernels);
+            assert!(portable == kernels, "{len} bytes");
         }
     }
 }

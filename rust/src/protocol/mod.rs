@@ -600,6 +600,11 @@ mod tests {
             computed.absorb_leb128(length);
             defined.duplex.absorb(&digits[..len]);
             assert_eq!(computed.to_bytes(), defined.to_bytes(), "{number}");
+            // As many at once compute it, byte by byte.
+            assert_eq!(many::leb128_len(length), len, "{number}");
+            for (place, digit) in digits[..len].iter().enumerate() {
+                assert_eq!(many::leb128(length, place), *digit, "{number}, {place}");
+            }
         }
     }
 

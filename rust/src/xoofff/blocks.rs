@@ -170,6 +170,8 @@ fn squeeze_group(output: &mut State, mask: &State, blocks: &mut [Block; INTERLEA
 
 #[cfg(all(test, veriplex_kernels))]
 mod tests {
+    extern crate std;
+
     use super::*;
 
     /// Every number of blocks up to three groups and a half, from states without a pattern.
@@ -204,6 +206,33 @@ mod tests {
                 squeeze_portably(&mut expected_s, &mask, &mut expected[..n]);
                 assert!((s, output) == (expected_s, expected), "{n} blocks of output");
             }
+        }
+    }
+
+    #[test]
+    fn kernels_take_more_groups_than_16_bits_count() {
+        let start = || ([3; BLOCK_LEN], [5; BLOCK_LEN]);
+        for token in kernels::Token::available() {
+            let lanes = (1..=64).find(|&n| token.whole(n) == n).unwrap();
+            let mut blocks = std::vec![[0; BLOCK_LEN]; lanes * ((1 << 16) + 1)];
+            let (mut output, mask) = start();
+            token.squeeze_blocks(&mut output, &mask, &mut blocks);
+            let mut expected = std::vec![[0; BLOCK_LEN]; blocks.len()];
+            let (mut expected_output, mask) = start();
+            squeeze_portably(&mut expected_output, &mask, &mut expected);
+            assert!(
+                (output, &blocks) == (expected_output, &expected),
+                "{lanes} at once: output"
+            );
+
+            let (mut mask, mut accumulator) = start();
+            token.absorb_blocks(&mut mask, &mut accumulator, &blocks);
+            let (mut expected_mask, mut expected) = start();
+            absorb_portably(&mut expected_mask, &mut expected, &blocks);
+            assert!(
+                (mask, accumulator) == (expected_mask, expected),
+                "{lanes} at once: input"
+            );
         }
     }
 }
