@@ -161,6 +161,39 @@ fn kernels_are_all_the_assembly() {
     assert_eq!(with_assembly, known.map(|file| root().join(file)));
 }
 
+/// Kernels are called from the files that SOUNDNESS.md gives to read. What else is unsafe calls none.
+#[test]
+fn kernels_are_called_where_soundness_says() {
+    let mut unsafe_code = files_under("rust/src");
+    unsafe_code.retain(|path| std::fs::read_to_string(path).unwrap().contains("unsafe {"));
+    let names: BTreeSet<&str> = (unsafe_code.iter())
+        .map(|path| path.strip_prefix(root()).unwrap().to_str().unwrap())
+        .collect();
+    let calls = [
+        "rust/src/backend/chacha.rs",
+        "rust/src/backend/kernels.rs",
+        "rust/src/backend/nh.rs",
+        "rust/src/backend/xoofff.rs",
+        "rust/src/lane_backend/kernels.rs",
+    ];
+    let others = [
+        "rust/src/backend/aarch64/intrinsics.rs",
+        "rust/src/backend/vector.rs",
+        "rust/src/backend/x86_64/intrinsics.rs",
+        "rust/src/backend/x86_64/vaes/mod.rs",
+        "rust/src/backend/x86_64/xoodoo.rs",
+        "rust/src/timing.rs",
+    ];
+    assert_eq!(names, calls.into_iter().chain(others).collect());
+    let soundness = std::fs::read_to_string(root().join("SOUNDNESS.md")).unwrap();
+    for file in calls {
+        assert!(
+            soundness.contains(&format!("`{file}`")),
+            "SOUNDNESS.md: no {file}"
+        );
+    }
+}
+
 /// Every kernel in the table has its script, its theorems, and a run of `make proofs`.
 #[test]
 fn every_kernel_of_the_table_has_its_proof() {
