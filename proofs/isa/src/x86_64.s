@@ -364,3 +364,18 @@ wide vpshufd_xmm_147, vpshufd $147, %xmm1, %xmm0
 wide vpalignr_xmm_4, vpalignr $4, %xmm1, %xmm0, %xmm0
 wide vpalignr_xmm_8, vpalignr $8, %xmm1, %xmm0, %xmm0
 wide vpalignr_ymm_12, vpalignr $12, %ymm1, %ymm0, %ymm0
+
+# Shifts of words of 64 bits, and constants of the kernel of Poly1305.
+wide vpsllq_ymm_2, vpsllq $2, %ymm1, %ymm0
+wide vpsllq_ymm_12, vpsllq $12, %ymm1, %ymm0
+wide vpsllq_ymm_64, vpsllq $64, %ymm1, %ymm0
+wide vpsllq_ymm_255, vpsllq $255, %ymm1, %ymm0
+wide vpsrlq_ymm_14, vpsrlq $14, %ymm1, %ymm0
+wide vpsrlq_ymm_26, vpsrlq $26, %ymm1, %ymm0
+wide vpsrlq_ymm_40, vpsrlq $40, %ymm1, %ymm0
+wide vpsrlq_ymm_52, vpsrlq $52, %ymm1, %ymm0
+wide vpsrlq_ymm_64, vpsrlq $64, %ymm1, %ymm0
+wide vpsrlq_ymm_255, vpsrlq $255, %ymm1, %ymm0
+wide movabs_3ffffff, movabsq $0x3ffffff, %rax
+wide movabs_1000000, movabsq $0x1000000, %rax
+wide add_64, addq $64, %rax

@@ -2,9 +2,9 @@
 //! what they do. Those that work on data are in Intel's list "Data Operand Independent Timing Instructions", which goes
 //! by mnemonics. VAESENC, VALIGND, VBROADCASTI128, VBROADCASTI32X4, VEXTRACTI128, VINSERTI128, VINSERTI64X4, VMOVDQU64,
 //! VMOVQ, VPADDD, VPADDQ, VPALIGNR, VPAND, VPANDN, VPBROADCASTD, VPERM2I128, VPERMD, VPMULUDQ, VPOR, VPROLD, VPSHUFB,
-//! VPSHUFD, VPSLLD, VPSLLDQ, VPSRLD, VPSRLDQ, VPTERNLOGQ, VPUNPCKHDQ, VPUNPCKHQDQ, VPUNPCKLDQ, VPUNPCKLQDQ, VPXORQ,
-//! VSHUFI64X2 and VZEROALL were looked up in a copy of it: that of August 2024 in the tool doit-enforcer, which has all
-//! of them. Jasmin's copy has no forms on 64 bytes and no VZEROALL.
+//! VPSHUFD, VPSLLD, VPSLLDQ, VPSLLQ, VPSRLD, VPSRLDQ, VPSRLQ, VPTERNLOGQ, VPUNPCKHDQ, VPUNPCKHQDQ, VPUNPCKLDQ,
+//! VPUNPCKLQDQ, VPXORQ, VSHUFI64X2 and VZEROALL were looked up in a copy of it: that of August 2024 in the tool
+//! doit-enforcer, which has all of them. Jasmin's copy has no forms on 64 bytes and no VZEROALL.
 
 use crate::machine::{Address, Effect, Instruction, Operand, Register, VECTOR, View};
 use crate::{Error, Target};
@@ -235,6 +235,8 @@ fn effects(i: &iced_x86::Instruction) -> Result<Vec<Effect>, String> {
         Code::VEX_Vpsrld_xmm_xmm_imm8
         | Code::VEX_Vpsrld_ymm_ymm_imm8
         | Code::EVEX_Vpsrld_zmm_k1z_zmmm512b32_imm8 => compute("vpsrld", vec![operand(i, 1)?, count(2)]),
+        Code::VEX_Vpsllq_ymm_ymm_imm8 => compute("vpsllq", vec![operand(i, 1)?, count(2)]),
+        Code::VEX_Vpsrlq_ymm_ymm_imm8 => compute("vpsrlq", vec![operand(i, 1)?, count(2)]),
         Code::VEX_Vpor_xmm_xmm_xmmm128 | Code::VEX_Vpor_ymm_ymm_ymmm256 => {
             compute("vpor", vec![operand(i, 1)?, operand(i, 2)?])
         }

@@ -487,7 +487,7 @@ mod x86_64 {
         (1, 1, 0xef), // VPXOR
         (2, 1, 0xdc), // VAESENC
         (3, 1, 0x0f), // VPALIGNR
-        (1, 1, 0x73), // VPSLLDQ, VPSRLDQ
+        (1, 1, 0x73), // VPSLLDQ, VPSRLDQ, VPSLLQ, VPSRLQ
         (2, 1, 0x5a), // VBROADCASTI128
         (1, 1, 0xfe), // VPADDD
         (1, 1, 0xd4), // VPADDQ
@@ -656,6 +656,14 @@ mod x86_64 {
                     operand(second)?
                 )
             }
+            ("vpsllq" | "vpsrlq", [count, source, target]) if wide => {
+                format!(
+                    "{} {mnemonic} {} {}",
+                    result(target)?,
+                    register(source)?,
+                    number(count)?
+                )
+            }
             ("vpshufd" | "vpslld" | "vpsrld", [count, source, target]) => {
                 format!(
                     "{} {mnemonic} {} {}",
@@ -752,6 +760,8 @@ mod x86_64 {
             ("vpslld", true),
             ("vpsrld", false),
             ("vpsrld", true),
+            ("vpsllq", true),
+            ("vpsrlq", true),
             ("vpshufb", false),
             ("vpshufb", true),
             ("vpbroadcastd", true),

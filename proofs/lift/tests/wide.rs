@@ -259,6 +259,14 @@ fn operations_on_words_keep_their_operands_in_order() {
             "ymm2_00d = vpsrld (low`{256} zmm1_006) 19 ",
         ),
         (
+            "vpsllq $12, %ymm1, %ymm2",
+            "ymm2_00d = vpsllq (low`{256} zmm1_006) 12 ",
+        ),
+        (
+            "vpsrlq $40, %ymm1, %ymm2",
+            "ymm2_00d = vpsrlq (low`{256} zmm1_006) 40 ",
+        ),
+        (
             "vpternlogq $0xd2, %zmm0, %zmm1, %zmm0",
             "zmm0_00d = vpternlogq_xor_andn zmm0_000 zmm1_006 zmm0_000 ",
         ),
