@@ -4,6 +4,7 @@ use std::hint::black_box;
 
 use chacha20::cipher::{KeyIvInit, StreamCipher};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use poly1305::universal_hash::KeyInit;
 use veriplex::hazmat::chacha::xchacha;
 use veriplex::hazmat::set_hardware_enabled;
 use veriplex::xoofff::{DomainBits, Offset, Xoofff};
@@ -78,5 +79,24 @@ fn streams(c: &mut Criterion) {
     xchacha_rounds::<20, chacha20::XChaCha20>(c);
 }
 
-criterion_group!(benches, xoofff, xoodoo, streams);
+/// The tag of a message of each size: with the kernels of this CPU, by the portable code, and by the crate `poly1305`.
+fn poly1305_tags(c: &mut Criterion) {
+    for (name, len) in [("64B", 64), ("256B", 256), ("1KiB", 1 << 10), ("8KiB", 8 << 10)] {
+        let data = vec![0x5a; len];
+        let mut group = c.benchmark_group(format!("poly1305/{name}"));
+        group.throughput(Throughput::Bytes(len as u64));
+        for (of, enabled) in [("veriplex", true), ("veriplex portable", false)] {
+            set_hardware_enabled(enabled);
+            group.bench_function(BenchmarkId::from_parameter(of), |b| {
+                b.iter(|| veriplex::poly1305::auth(KEY, black_box(&data)));
+            });
+        }
+        set_hardware_enabled(true);
+        group.bench_function(BenchmarkId::from_parameter("crate poly1305"), |b| {
+            b.iter(|| poly1305::Poly1305::new(&KEY.into()).compute_unpadded(black_box(&data)));
+        });
+    }
+}
+
+criterion_group!(benches, xoofff, xoodoo, streams, poly1305_tags);
 criterion_main!(benches);

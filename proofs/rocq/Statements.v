@@ -6,7 +6,8 @@ From Veriplex Require Blocks Duplex Framing Protocol AES Simpira1024 KnownAnswer
   DuplexBlocks Blocks_x86_64 Returns DuplexMachine Sound_x86_64
   AArch64 Call_aarch64 Kernels_aarch64 Permute_aarch64 Blocks_aarch64 Sound_aarch64
   Lanes Kernels_x2_x86_64 Lanes_x86_64 Kernels_x2_aarch64 Lanes_aarch64
-  Tree Outboard Seekable ParallelAnswers ParallelHold.
+  Tree Outboard Seekable ParallelAnswers ParallelHold
+  Words64 Poly1305 Poly1305Limbs Poly1305Lanes Poly1305Vectors Poly1305Hold.
 (* So that numbers, lists and strings print as such. *)
 From Coq Require Import NArith String List.
 Import ListNotations.
@@ -596,3 +597,62 @@ Print Blocks.call_reads.
 Print Blocks.shaped.
 Check Blocks.reads_for_every_n.
 Print Assumptions Blocks.reads_for_every_n.
+
+(* -- Poly1305 --------------------------------------------------------------------------------------------------- *)
+
+From Coq Require Import ZArith.
+Open Scope Z_scope.
+
+Print Poly1305.prime.
+Print Poly1305.le_number.
+Print Poly1305.le_bytes.
+Print Poly1305.clamp.
+Print Poly1305.block_number.
+Print Poly1305.cut.
+Print Poly1305.blocks.
+Print Poly1305.add_block.
+Print Poly1305.polynomial.
+Print Poly1305.poly1305.
+Check Poly1305Hold.poly1305_count.
+Print Assumptions Poly1305Hold.poly1305_count.
+Check Poly1305Hold.poly1305_holds.
+Print Assumptions Poly1305Hold.poly1305_holds.
+
+Print Words64.plus.
+Print Words64.times.
+Print Words64.low_half.
+Print Words64.shift_right.
+Print Words64.shift_left.
+Print Words64.both.
+Print Words64.bind.
+Print Poly1305Limbs.low_product.
+Print Poly1305Limbs.block_limbs.
+Print Poly1305Limbs.add_limbs.
+Print Poly1305Limbs.multiply.
+Print Poly1305Limbs.add_full_block.
+Print Poly1305Limbs.sum_lanes.
+Print Poly1305Limbs.carry_limbs.
+Print Poly1305Limbs.reduce_limbs.
+Print Poly1305.limbs.
+Print Poly1305.multiplier.
+Print Poly1305.limbs_number.
+Print Poly1305.words.
+Print Poly1305.lane_blocks.
+Print Poly1305Lanes.congruent.
+Print Poly1305Lanes.below.
+Print Poly1305Lanes.carried.
+Print Poly1305Lanes.add_group.
+Print Poly1305Lanes.power.
+Print Poly1305Lanes.same_multipliers.
+Print Poly1305Lanes.last_multipliers.
+Print Poly1305Lanes.two_calls.
+Print Poly1305Lanes.whole.
+Print Poly1305Lanes.start.
+Check Poly1305Lanes.multiply_number.
+Print Assumptions Poly1305Lanes.multiply_number.
+Check Poly1305Lanes.reduce_limbs_number.
+Print Assumptions Poly1305Lanes.reduce_limbs_number.
+Check Poly1305Lanes.lanes_are_the_polynomial.
+Print Assumptions Poly1305Lanes.lanes_are_the_polynomial.
+Check Poly1305Lanes.lanes_are_poly1305.
+Print Assumptions Poly1305Lanes.lanes_are_poly1305.

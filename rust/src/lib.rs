@@ -10,7 +10,7 @@
 //! >   [Simpira v2](https://eprint.iacr.org/2016/122), has had far less study than AES or SHA-3.
 //! > - **What is proved instead:** the machine code of the permutation and of the four bulk operations of the duplex
 //! >   equals a formal specification, on x86-64 and ARMv8, for every input. The same holds for the kernels of `ChaCha`,
-//! >   NH and Xoofff, the first and the last on both too. A model of the framing is proved injective.
+//! >   NH, Poly1305 and Xoofff, the first and the last on both too. A model of the framing is proved injective.
 //! > - **What that is worth:** it rules out a class of implementation bugs in that code. It says nothing about whether
 //! >   the design is secure. The Rust around the kernels is tested, and only part of it is proved.
 //! >   [SOUNDNESS.md](https://github.com/veriplex/veriplex/blob/main/SOUNDNESS.md) draws the line

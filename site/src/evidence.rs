@@ -241,6 +241,8 @@ fn end_of_command(text: &str) -> Option<usize> {
 fn lanes(theorem: &str) -> &'static str {
     if theorem.contains("nh_add_units") {
         " A block here is a unit of 16 bytes with its part of the key; the kernel works on passes side by side."
+    } else if theorem.contains("poly1305_add_blocks") {
+        " A block here is a group of four in a row, one for each of the kernel's four sums."
     } else if theorem.contains("_x16_lifted") {
         " A block here is a group of sixteen in a row, which the kernel works on side by side."
     } else if ["chacha", "xoofff"].iter().any(|of| theorem.contains(of)) && theorem.contains("_x4_lifted") {
@@ -329,6 +331,23 @@ fn words(name: &str) -> &'static str {
         (
             "reads_for_every_n",
             "The same for a kernel that only reads, from several buffers whose blocks may overlap (Rocq; by induction).",
+        ),
+        (
+            "multiply_number",
+            "Nothing wraps when the kernel of Poly1305 multiplies, for all limbs within their bounds, and the result is the product modulo 2^130 - 5 (Rocq).",
+        ),
+        (
+            "reduce_limbs_number",
+            "The last reduction of Poly1305 is right for every number below 2p (Rocq).",
+        ),
+        (
+            "lanes_are_the_polynomial",
+            "Poly1305 in four lanes is the polynomial of the specification, for every number of groups of four blocks (Rocq; by induction).",
+        ),
+        ("lanes_are_poly1305", "The same with the tag (Rocq)."),
+        (
+            "poly1305_holds",
+            "The polynomial of the specification gives the known answers (Rocq; by evaluation).",
         ),
         (
             "_x86_64",

@@ -184,7 +184,7 @@ const AUDIT: &str = "<p>Choose a program or static library for Linux or macOS (E
     were proved; so too for the tables of constants that kernels read. It is the code of <code>veriplex-audit</code>, as \
     WebAssembly. The file stays in your browser: this page may load nothing and send nothing.</p>\
     <p>A program has only the kernels that it may call. The program <code>veriplex</code> has those of the permutation and the \
-    duplex; those of ChaCha, NH and Xoofff, with the tables of Xoofff, are not found in it, and need not be.</p>\
+    duplex; those of ChaCha, NH, Poly1305 and Xoofff, with the tables of Xoofff, are not found in it, and need not be.</p>\
     <noscript><p>This page needs scripts. Without: <code>cargo run -p veriplex-audit -- FILE</code></p></noscript>\
     <p id=\"drop\"><label>File to audit <input type=\"file\" id=\"file\"></label></p>\
     <p id=\"verdict\" class=\"verdict\" role=\"status\"></p><pre id=\"findings\" tabindex=\"0\" hidden></pre>";

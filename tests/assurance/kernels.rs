@@ -270,7 +270,7 @@ mod linked {
     use veriplex::hazmat::{Backend, Duplex, RATE, STATE_LEN, set_hardware_enabled};
     use veriplex_lift::table::{Argument, Kernel, TABLE};
     use veriplex_lift::{Architecture, object_file};
-    use veriplex_spec::{chacha, nh, xoodoo, xoofff};
+    use veriplex_spec::{chacha, nh, poly1305, xoodoo, xoofff};
 
     #[path = "../linked.rs"]
     mod addresses;
@@ -432,6 +432,9 @@ mod linked {
         if kernel.cryptol == "NH::add_units" {
             return expected_of_nh(before);
         }
+        if kernel.cryptol == "Poly1305::add_blocks" {
+            return expected_of_poly1305(before);
+        }
         if kernel.cryptol.starts_with("Xoofff::") {
             return expected_of_xoofff(&kernel.cryptol, before);
         }
@@ -543,6 +546,34 @@ mod linked {
         let sums = std::array::from_fn(|pass| [0, 1].map(|i| u64::from_le_bytes(sums[2 * pass + i])));
         let sums = nh::add_units(sums, &units("input"), &units("key"));
         let bytes = sums.as_flattened().iter().flat_map(|sum| sum.to_le_bytes());
+        let mut after = before.clone();
+        after.insert("sums".to_owned(), bytes.collect());
+        after
+    }
+
+    /// Groups of four blocks of Poly1305. Sums and multipliers have any bits, also words that wrap.
+    fn expected_of_poly1305(before: &Buffers) -> Buffers {
+        fn words<const N: usize>(bytes: &[u8]) -> Vec<[u64; N]> {
+            let words: Vec<u64> = bytes
+                .as_chunks()
+                .0
+                .iter()
+                .map(|word| u64::from_le_bytes(*word))
+                .collect();
+            words.as_chunks().0.to_vec()
+        }
+        fn lanes<const N: usize>(rows: &[[u64; 4]]) -> [[u64; N]; 4] {
+            std::array::from_fn(|lane| std::array::from_fn(|limb| rows[limb][lane]))
+        }
+        let groups: Vec<[[u64; 2]; 4]> = (words::<8>(&before["input"]).iter())
+            .map(|group| [0, 2, 1, 3].map(|block| [group[2 * block], group[2 * block + 1]]))
+            .collect();
+        let sums = poly1305::add_blocks(
+            lanes(&words(&before["sums"])),
+            lanes(&words(&before["multipliers"])),
+            &groups,
+        );
+        let bytes = (0..5).flat_map(|limb| sums.map(|lane| lane[limb].to_le_bytes()).concat());
         let mut after = before.clone();
         after.insert("sums".to_owned(), bytes.collect());
         after

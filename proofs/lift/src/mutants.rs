@@ -353,6 +353,21 @@ pub const MUTANTS: &[Mutant] = mutants! {
         "key beyond the unit": "vpaddd\t32(%rdx)" => "vpaddd\t33(%rdx)", Refused "bytes 33 to 64 of key, which has 64";
         "registers not wiped": "\tvzeroall\n" => "", Refused "xmm2 is as an iteration left it";
     }
+    "x86-64-avx2" poly1305_add_blocks_x4 {
+        "carry dropped": "\tvpaddq\t%ymm13, %ymm12, %ymm12\n\tvpsrlq\t$26, %ymm9" => "\tvpsrlq\t$26, %ymm9", Refuted "avx2_poly1305_add_blocks_x4_lifted_step_thm";
+        "carry of the highest limb times nine": "vpsllq\t$2" => "vpsllq\t$3", Refuted "avx2_poly1305_add_blocks_x4_lifted_step_thm";
+        "2^128 of a block left out": "\tvpaddq\t%ymm6, %ymm14, %ymm14\n" => "", Refuted "avx2_poly1305_add_blocks_x4_lifted_step_thm";
+        "bits of another place": "vpsrlq\t$14, %ymm8" => "vpsrlq\t$13, %ymm8", Refuted "avx2_poly1305_add_blocks_x4_lifted_step_thm";
+        "words of two lanes swapped": "vpunpckhqdq\t%ymm10, %ymm9" => "vpunpckhqdq\t%ymm9, %ymm10", Refuted "avx2_poly1305_add_blocks_x4_lifted_step_thm";
+        "limbs of 25 bits": "$0x3ffffff" => "$0x1ffffff", Refuted "avx2_poly1305_add_blocks_x4_lifted_step_thm";
+        "another limb of the multiplier": "vpmuludq\t224(%rsi), %ymm2" => "vpmuludq\t256(%rsi), %ymm2", Refuted "avx2_poly1305_add_blocks_x4_lifted_step_thm";
+        "sums of halves": "vpaddq\t%ymm15, %ymm12, %ymm12" => "vpaddd\t%ymm15, %ymm12, %ymm12", Refuted "avx2_poly1305_add_blocks_x4_lifted_step_thm";
+        "sums left out": "\tvmovdqu\t%ymm4, 128(%rdi)\n" => "", Refuted "avx2_poly1305_add_blocks_x4_lifted_exit_thm";
+        "multiplier beyond them": "vpmuludq\t256(%rsi), %ymm1" => "vpmuludq\t257(%rsi), %ymm1", Refused "bytes 257 to 288 of multipliers, which has 288";
+        "multiplier written": "\tdecq\t%rcx\n" => "\tvmovdqu\t%ymm0, (%rsi)\n\tdecq\t%rcx\n", Refused "a store to multipliers, which is read-only";
+        "groups advance by a block": "addq\t$64, %rdx" => "addq\t$16, %rdx", Refused "rdx is used as an address, but is not one";
+        "registers not wiped": "\tvzeroall\n" => "", Refused "xmm7 is as an iteration left it";
+    }
     "x86-64-avx512" nh_add_units_x4 {
         "words of another shuffle": "vpshufd\t$0x10" => "vpshufd\t$0x01", Refuted "avx512_nh_add_units_x4_lifted_step_thm";
         "sums of words that carry": "vpaddd\t(%rdx)" => "vpaddq\t(%rdx)", Refuted "avx512_nh_add_units_x4_lifted_step_thm";

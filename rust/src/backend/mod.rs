@@ -25,6 +25,9 @@ pub(crate) mod kernels;
 #[cfg(all(veriplex_kernels, target_arch = "x86_64", feature = "adiantum"))]
 #[allow(unsafe_code)]
 pub(crate) mod nh;
+#[cfg(all(veriplex_kernels, target_arch = "x86_64", feature = "poly1305"))]
+#[allow(unsafe_code)]
+pub(crate) mod poly1305;
 pub(crate) mod portable;
 #[cfg(all(veriplex_hardware, any(not(veriplex_kernels), test)))]
 mod vector;
@@ -121,7 +124,14 @@ impl Backend {
     }
 
     /// Whether kernels beside those of the permutation may be used. They ask for the CPU features that they need.
-    #[cfg(all(veriplex_kernels, any(feature = "adiantum", feature = "xoofff")))]
+    #[cfg(all(
+        veriplex_kernels,
+        any(
+            feature = "adiantum",
+            feature = "xoofff",
+            all(target_arch = "x86_64", feature = "poly1305")
+        )
+    ))]
     #[inline]
     pub(crate) fn kernels_allowed() -> bool {
         cfg!(any(veriplex_backend = "x86_64", veriplex_backend = "aarch64"))

@@ -3,9 +3,11 @@
 use core::fmt;
 use core::sync::atomic::{AtomicU8, Ordering};
 
-use subtle::Choice;
-
+#[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+use super::lanes;
 use super::{KEY_LEN, Poly1305, portable32, portable64};
+#[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+use crate::backend::poly1305::Token;
 use crate::wipe::Secret;
 use crate::{Error, TAG_LEN};
 
@@ -24,21 +26,25 @@ pub struct Backend(Kind);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
+    #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+    Lanes(Token),
     Portable64,
     Portable32,
 }
 
-/// From best to last resort. Both run anywhere.
-const BACKENDS: [Backend; 2] = if cfg!(target_pointer_width = "64") {
+/// Those that run anywhere, from best to last resort.
+const PORTABLE: [Backend; 2] = if cfg!(target_pointer_width = "64") {
     [Backend::PORTABLE_64, Backend::PORTABLE_32]
 } else {
     [Backend::PORTABLE_32, Backend::PORTABLE_64]
 };
 
-/// What the first use found: 1 plus the index in [`BACKENDS`], or [`NONE`]. Threads that arrive at the same time may all
-/// run the self-test; they all get the same result.
-static CHOSEN: AtomicU8 = AtomicU8::new(0);
-const NONE: u8 = u8::MAX;
+/// The result of each backend's self-test, which runs when the backend would be used first. Threads that arrive at the
+/// same time may all run it; they all get the same result.
+static RESULTS: [AtomicU8; 3] = [const { AtomicU8::new(UNKNOWN) }; 3];
+const UNKNOWN: u8 = 0;
+const PASSED: u8 = 1;
+const FAILED: u8 = 2;
 
 impl Backend {
     /// 64-bit limbs: for CPUs with 128-bit products.
@@ -48,24 +54,54 @@ impl Backend {
 
     /// Every backend that this CPU can run, from best to last resort.
     pub fn available() -> impl Iterator<Item = Self> {
-        BACKENDS.into_iter()
+        #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+        let lanes = Token::detect().map(|token| Self(Kind::Lanes(token)));
+        #[cfg(not(all(veriplex_kernels, target_arch = "x86_64")))]
+        let lanes = None;
+        lanes.into_iter().chain(PORTABLE)
     }
 
-    /// The backend that the library uses: the best one that passes its self-test. The self-test runs on the first call.
+    /// Those that the library may use now: no kernels while hardware backends are forbidden.
+    fn allowed() -> impl Iterator<Item = Self> {
+        Self::available().filter(|backend| match backend.0 {
+            #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+            Kind::Lanes(_) => crate::backend::Backend::kernels_allowed(),
+            Kind::Portable64 | Kind::Portable32 => true,
+        })
+    }
+
+    /// The backend that the library uses: the best one that passes its self-test, which runs on its first call. While
+    /// [`set_hardware_enabled`](crate::hazmat::set_hardware_enabled) forbids hardware backends, it is a portable one.
     ///
     /// # Errors
     ///
     /// [`Error::SelfTest`] if none does.
     pub fn current() -> Result<Self, Error> {
-        let mut chosen = CHOSEN.load(Ordering::Relaxed);
-        if chosen == 0 {
-            chosen = choose(|backend| backend.self_test().is_ok());
-            CHOSEN.store(chosen, Ordering::Relaxed);
-        }
-        BACKENDS
-            .get(usize::from(chosen) - 1)
-            .copied()
+        Self::allowed()
+            .find(|backend| backend.passed())
             .ok_or(Error::SelfTest)
+    }
+
+    /// Whether it has passed its self-test, which runs on the first call.
+    fn passed(self) -> bool {
+        let result = self.result();
+        match result.load(Ordering::Relaxed) {
+            UNKNOWN => {
+                let passed = self.self_test().is_ok();
+                result.store(if passed { PASSED } else { FAILED }, Ordering::Relaxed);
+                passed
+            }
+            known => known == PASSED,
+        }
+    }
+
+    const fn result(self) -> &'static AtomicU8 {
+        match self.0 {
+            Kind::Portable64 => &RESULTS[0],
+            Kind::Portable32 => &RESULTS[1],
+            #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+            Kind::Lanes(_) => &RESULTS[2],
+        }
     }
 
     /// Better backends that failed their self-test: none, unless the compiler or the machine is faulty.
@@ -75,13 +111,15 @@ impl Backend {
     /// [`Error::SelfTest`] if all did.
     pub fn failed() -> Result<impl Iterator<Item = Self>, Error> {
         let current = Self::current()?;
-        Ok(Self::available().take_while(move |backend| *backend != current))
+        Ok(Self::allowed().take_while(move |backend| *backend != current))
     }
 
-    /// `"portable64"` or `"portable32"`.
+    /// `"avx2"`, `"portable64"` or `"portable32"`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self.0 {
+            #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+            Kind::Lanes(token) => token.name(),
             Kind::Portable64 => "portable64",
             Kind::Portable32 => "portable32",
         }
@@ -90,21 +128,21 @@ impl Backend {
     /// Size in bytes of the blocks that [`State::blocks`] takes: a multiple of 16.
     #[must_use]
     pub const fn block_len(self) -> usize {
-        match self.0 {
-            Kind::Portable64 | Kind::Portable32 => 16,
-        }
+        16
     }
 
-    /// Starts a message of about `bytes_hint` bytes (0 if unknown). A wrong hint only costs time; these backends ignore it.
+    /// Starts a message of about `bytes_hint` bytes (0 if unknown). A wrong hint only costs time.
     #[must_use]
+    #[cfg_attr(not(all(veriplex_kernels, target_arch = "x86_64")), allow(unused_variables))]
     pub fn start(self, key: &[u8; KEY_LEN], bytes_hint: usize) -> State {
-        let _ = bytes_hint;
         let (halves, _) = key.as_chunks();
         let [r, s] = [0, 1].map(|i| u128::from_le_bytes(halves[i]));
         let r = r & 0x0fff_fffc_0fff_fffc_0fff_fffc_0fff_ffff;
         State {
             backend: self,
             accumulator: match self.0 {
+                #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+                Kind::Lanes(token) => Accumulator::Lanes(lanes::Accumulator::new(token, r, bytes_hint)),
                 Kind::Portable64 => Accumulator::Portable64(portable64::Accumulator::new(r)),
                 Kind::Portable32 => Accumulator::Portable32(portable32::Accumulator::new(r)),
             },
@@ -189,14 +227,6 @@ impl fmt::Debug for Backend {
     }
 }
 
-/// The first backend that passes, encoded as in [`CHOSEN`].
-fn choose(passes: impl FnMut(Backend) -> bool) -> u8 {
-    let place = Backend::available().position(passes);
-    place
-        .and_then(|place| u8::try_from(place + 1).ok())
-        .unwrap_or(NONE)
-}
-
 /// The sum over the blocks of a message so far; gives access to the block functions.
 ///
 /// Wiped on drop (feature `zeroize`).
@@ -209,6 +239,8 @@ pub struct State {
 
 #[derive(Clone)]
 enum Accumulator {
+    #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+    Lanes(lanes::Accumulator),
     Portable64(portable64::Accumulator),
     Portable32(portable32::Accumulator),
 }
@@ -254,6 +286,8 @@ impl State {
 
     fn add(&mut self, blocks: &[Block], high: u8) {
         match &mut self.accumulator {
+            #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+            Accumulator::Lanes(accumulator) => accumulator.blocks(blocks, high),
             Accumulator::Portable64(accumulator) => accumulator.blocks(blocks, high),
             Accumulator::Portable32(accumulator) => accumulator.blocks(blocks, high),
         }
@@ -269,10 +303,13 @@ impl State {
             self.add(&[*last], 0);
         }
         let (low, top) = match &self.accumulator {
+            #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+            Accumulator::Lanes(accumulator) => accumulator.value(),
             Accumulator::Portable64(accumulator) => accumulator.value(),
             Accumulator::Portable32(accumulator) => accumulator.value(),
         };
-        reduce(low, top).wrapping_add(*self.s).to_le_bytes()
+        let (h, _) = reduce(low, top);
+        h.wrapping_add(*self.s).to_le_bytes()
     }
 }
 
@@ -284,13 +321,13 @@ impl fmt::Debug for State {
     }
 }
 
-/// h mod p mod 2^128, for h = low + 2^128 top below 2p = 2^131 - 10: p is subtracted once, if h + 5 reaches 2^130.
-fn reduce(low: u128, top: u64) -> u128 {
-    let (difference, carry) = low.overflowing_add(5);
-    let reaches = ((top + u64::from(carry)) >> 2) & 1;
-    // With `subtle`, so that the compiler sees no selection that it could turn into a branch.
-    let mask = u128::from(Choice::from(reaches as u8).unwrap_u8()).wrapping_neg();
-    (low & !mask) | (difference & mask)
+/// h mod p, for h = low + 2^128 top below 2p = 2^131 - 10: p is subtracted once, if h + 5 reaches 2^130. To subtract p is
+/// to add 5 and to drop 2^130, so nothing is selected.
+pub(super) fn reduce(low: u128, top: u64) -> (u128, u64) {
+    let (_, carry) = low.overflowing_add(5);
+    let reaches = (top + u64::from(carry)) >> 2; // 0 or 1
+    let (low, carry) = low.overflowing_add(u128::from(5 * reaches));
+    (low, (top + u64::from(carry)) & 3)
 }
 
 /// The key of `NaCl`'s example.
@@ -325,14 +362,16 @@ mod tests {
     #[test]
     fn the_last_reduction() {
         let p = (u128::MAX - 4, 3); // 2^130 - 5
-        assert_eq!(reduce(p.0 - 1, p.1), p.0 - 1);
+        assert_eq!(reduce(p.0 - 1, p.1), (p.0 - 1, 3));
         for (above, expected) in (0..=4).zip(0..) {
-            assert_eq!(reduce(p.0 + above, p.1), expected);
+            assert_eq!(reduce(p.0 + above, p.1), (expected, 0));
         }
-        assert_eq!(reduce(0, 4), 5);
-        assert_eq!(reduce(1 << 66, 4), (1 << 66) + 5);
-        assert_eq!(reduce(u128::MAX, 2), u128::MAX);
-        assert_eq!(reduce(7, 0), 7);
+        assert_eq!(reduce(0, 4), (5, 0));
+        assert_eq!(reduce(1 << 66, 4), ((1 << 66) + 5, 0));
+        assert_eq!(reduce(u128::MAX, 2), (u128::MAX, 2));
+        assert_eq!(reduce(7, 0), (7, 0));
+        // 2p - 1, the largest.
+        assert_eq!(reduce(u128::MAX - 10, 7), (p.0 - 1, 3));
     }
 
     /// One wrong answer, in one call, in pieces or in both, is enough to fail.
@@ -363,18 +402,17 @@ mod tests {
     /// program that may use the chosen backend.
     #[test]
     fn a_failed_self_test_is_an_error() {
-        let [best, other] = BACKENDS;
-        assert_eq!(choose(|_| true), 1);
-        assert_eq!(choose(|backend| backend != best), 2);
-        assert_eq!(choose(|_| false), NONE);
+        let set = |backend: Backend, result| backend.result().store(result, Ordering::Relaxed);
+        let mut backends = Backend::available();
+        let [best, other] = [(); 2].map(|()| backends.next().unwrap());
 
         assert_eq!(Backend::current(), Ok(best));
-        assert_eq!(CHOSEN.load(Ordering::Relaxed), 1, "it is kept");
+        assert_eq!(best.result().load(Ordering::Relaxed), PASSED, "it is kept");
         assert_eq!(Backend::failed().unwrap().count(), 0);
-        CHOSEN.store(2, Ordering::Relaxed);
+        set(best, FAILED);
         assert_eq!(Backend::current(), Ok(other));
         assert!(Backend::failed().unwrap().eq([best]));
-        CHOSEN.store(NONE, Ordering::Relaxed);
+        Backend::available().for_each(|backend| set(backend, FAILED));
         assert_eq!(Backend::current(), Err(Error::SelfTest));
         assert_eq!(Backend::failed().err(), Some(Error::SelfTest));
         assert_eq!(super::super::backend().err(), Some(Error::SelfTest));
@@ -388,7 +426,11 @@ mod tests {
             assert_eq!(Adiantum::<12>::new(&[7; 32]).err(), Some(Error::SelfTest));
             assert_eq!(HPolyC::<12>::new(&[7; 32]).err(), Some(Error::SelfTest));
         }
-        CHOSEN.store(0, Ordering::Relaxed);
+        Backend::available().for_each(|backend| set(backend, UNKNOWN));
         assert_eq!(Backend::current(), Ok(best));
+
+        crate::hazmat::set_hardware_enabled(false);
+        assert_eq!(Backend::current(), Ok(PORTABLE[0]));
+        crate::hazmat::set_hardware_enabled(true);
     }
 }

@@ -34,6 +34,8 @@
 //! ```
 
 pub(crate) mod backend;
+#[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+mod lanes;
 mod portable32;
 mod portable64;
 
@@ -94,7 +96,7 @@ fn same(tag: &[u8; TAG_LEN], received: &[u8]) -> Result<(), Error> {
 ///
 /// ```
 /// let (name, mut failed) = veriplex::poly1305::backend()?;
-/// assert!(["portable64", "portable32"].contains(&name));
+/// assert!(["avx2", "portable64", "portable32"].contains(&name));
 /// assert_eq!(failed.next(), None);
 /// # Ok::<(), veriplex::Error>(())
 /// ```

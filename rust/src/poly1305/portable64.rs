@@ -43,6 +43,12 @@ impl Accumulator {
         *self.h = (h, top);
     }
 
+    /// Puts low + 2^128 top, below 2^130 + 2^66, in the place of h.
+    #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+    pub(super) fn set(&mut self, low: u128, top: u64) {
+        *self.h = (low, top);
+    }
+
     /// h as its low 128 bits and the rest. It is below 2^130 + 2^66: where `top` is 4, the last carry left little.
     pub(super) fn value(&self) -> (u128, u64) {
         *self.h

@@ -52,3 +52,137 @@ pub fn poly1305(key: &[u8], message: &[u8]) -> [u8; 16] {
 pub fn verify(key: &[u8], message: &[u8], tag: [u8; 16]) -> bool {
     poly1305(key, message) == tag
 }
+
+// -- As kernels compute it -------------------------------------------------------------------------------------------
+
+/// The low 26 bits.
+const MASK: u64 = 0x3ff_ffff;
+
+/// The product of the low halves of two words.
+pub fn low_product(x: u64, y: u64) -> u64 {
+    (x & 0xffff_ffff) * (y & 0xffff_ffff)
+}
+
+/// The limbs of a full block, which is given as two words: its number, 2^128 included.
+pub fn block_limbs(words: [u64; 2]) -> [u64; 5] {
+    let [low, high] = words;
+    [
+        low & MASK,
+        (low >> 26) & MASK,
+        (low >> 52) + ((high << 12) & MASK),
+        (high >> 14) & MASK,
+        (high >> 40) + 0x100_0000,
+    ]
+}
+
+/// The sum of two numbers, limb by limb.
+pub fn add_limbs(x: [u64; 5], y: [u64; 5]) -> [u64; 5] {
+    from_fn(|i| x[i].wrapping_add(y[i]))
+}
+
+/// A product modulo p. The second factor has the limbs r0 to r4; s1 to s4 are five times r1 to r4.
+pub fn multiply(a: [u64; 5], multiplier: [u64; 9]) -> [u64; 5] {
+    let [r0, r1, r2, r3, r4, s1, s2, s3, s4] = multiplier;
+    let sum = |factors: [u64; 5]| {
+        let mut d = 0_u64;
+        for j in 0..5 {
+            d = d.wrapping_add(low_product(a[j], factors[j]));
+        }
+        d
+    };
+    let d0 = sum([r0, s4, s3, s2, s1]);
+    let d1 = sum([r1, r0, s4, s3, s2]);
+    let d2 = sum([r2, r1, r0, s4, s3]);
+    let d3 = sum([r3, r2, r1, r0, s4]);
+    let d4 = sum([r4, r3, r2, r1, r0]);
+    let u1 = d1.wrapping_add(d0 >> 26);
+    let u4 = d4.wrapping_add(d3 >> 26);
+    let u2 = d2.wrapping_add(u1 >> 26);
+    let u0 = (d0 & MASK) + 5 * (u4 >> 26);
+    let u3 = (d3 & MASK) + (u2 >> 26);
+    [
+        u0 & MASK,
+        (u1 & MASK) + (u0 >> 26),
+        u2 & MASK,
+        u3 & MASK,
+        (u4 & MASK) + (u3 >> 26),
+    ]
+}
+
+/// A sum after one more block.
+pub fn add_full_block(h: [u64; 5], multiplier: [u64; 9], block: [u64; 2]) -> [u64; 5] {
+    multiply(add_limbs(h, block_limbs(block)), multiplier)
+}
+
+/// Four sums, each after one more block and with its own multiplier.
+pub fn add_group(sums: [[u64; 5]; 4], multipliers: [[u64; 9]; 4], blocks: [[u64; 2]; 4]) -> [[u64; 5]; 4] {
+    from_fn(|lane| add_full_block(sums[lane], multipliers[lane], blocks[lane]))
+}
+
+/// The same for groups of four blocks in a row, all with the same multipliers.
+pub fn add_blocks(
+    sums: [[u64; 5]; 4],
+    multipliers: [[u64; 9]; 4],
+    groups: &[[[u64; 2]; 4]],
+) -> [[u64; 5]; 4] {
+    let mut sums = sums;
+    for group in groups {
+        sums = add_group(sums, multipliers, *group);
+    }
+    sums
+}
+
+/// The sum of four numbers.
+pub fn sum_lanes(lanes: [[u64; 5]; 4]) -> [u64; 5] {
+    add_limbs(add_limbs(lanes[0], lanes[1]), add_limbs(lanes[2], lanes[3]))
+}
+
+/// The same number modulo p, with limbs of 26 bits; limb 1 may be a carry larger. It is below 2 p.
+pub fn carry_limbs(x: [u64; 5]) -> [u64; 5] {
+    let u1 = x[1].wrapping_add(x[0] >> 26);
+    let u2 = x[2].wrapping_add(u1 >> 26);
+    let u3 = x[3].wrapping_add(u2 >> 26);
+    let u4 = x[4].wrapping_add(u3 >> 26);
+    let u0 = (x[0] & MASK) + 5 * (u4 >> 26);
+    [
+        u0 & MASK,
+        (u1 & MASK) + (u0 >> 26),
+        u2 & MASK,
+        u3 & MASK,
+        u4 & MASK,
+    ]
+}
+
+/// The last reduction: subtracts p if h + 5 reaches 2^130. To subtract p is to add 5 and to drop 2^130.
+pub fn reduce_limbs(h: [u64; 5]) -> [u64; 5] {
+    let mut q = 5_u64;
+    for limb in h {
+        q = limb.wrapping_add(q) >> 26;
+    }
+    let mut carry = 5_u64.wrapping_mul(q);
+    let mut z = h;
+    for limb in &mut z {
+        let u = limb.wrapping_add(carry);
+        *limb = u & MASK;
+        carry = u >> 26;
+    }
+    z
+}
+
+/// The limbs of a number below 2^130, and five times all but the first.
+pub fn multiplier(x: &BigUint) -> [u64; 9] {
+    let limb = |i: usize| {
+        let limb = (x >> (26 * i)) & BigUint::from(MASK);
+        limb.iter_u64_digits().next().unwrap_or(0)
+    };
+    from_fn(|i| if i < 5 { limb(i) } else { 5 * limb(i - 4) })
+}
+
+/// The number with these limbs.
+pub fn limbs_number(limbs: [u64; 5]) -> BigUint {
+    let mut x = BigUint::ZERO;
+    for limb in limbs.into_iter().rev() {
+        x = (x << 26) + limb;
+    }
+    x
+}

@@ -171,6 +171,7 @@ fn holds(root: &Path, folder: &Path, mutant: &Mutant, module: &str, theorem: &st
             "module check where\nimport Simpira1024\nimport Duplex\nimport Lanes\nimport LiftedLanes\n\
              import ChaCha as ChaCha\nimport LiftedChaCha\n\
              import NH as NH\nimport LiftedNH\n\
+             import Poly1305 as Poly1305\nimport LiftedPoly1305\n\
              import LiftedXoofff\n\
              import Words (block, round_constants)\nimport {kernel} as kernel\n\
              table = join (map block round_constants)\nproperty theorem ={statement}\n"

@@ -1,5 +1,5 @@
-//! The kernels of `jasmin/x86-64-avx2`: six blocks of `ChaCha`, eight of Xoofff, the four passes of NH, two of each in a
-//! register.
+//! The kernels of `jasmin/x86-64-avx2`: six blocks of `ChaCha`, eight of Xoofff, four of Poly1305, the four passes of NH,
+//! two of each in a register.
 
 macro_rules! kernels {
     ($($declarations:tt)*) => {
@@ -22,6 +22,13 @@ pub(crate) static CHACHA_X6: crate::backend::chacha::Kernels = crate::backend::c
 pub(crate) static NH_X2: crate::backend::nh::Kernels = crate::backend::nh::Kernels {
     detect: features::get,
     add_units: nh_add_units_x2,
+};
+
+#[cfg(feature = "poly1305")]
+pub(crate) static POLY1305_X4: crate::backend::poly1305::Kernels = crate::backend::poly1305::Kernels {
+    name: "avx2",
+    detect: features::get,
+    add_blocks: poly1305_add_blocks_x4,
 };
 
 #[cfg(feature = "xoofff")]

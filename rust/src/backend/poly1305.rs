@@ -1,0 +1,67 @@
+//! The kernel of Poly1305.
+
+use crate::backend::kernels::function;
+
+/// From the sums of the lanes, their multipliers, groups of blocks, and the number of groups.
+type AddBlocks = function!(*mut u8, *const u8, *const u8, usize);
+
+/// How many blocks are added together, one to each lane.
+pub(crate) const LANES: usize = 4;
+
+/// Rows: one limb of each lane.
+pub(crate) type Rows<const N: usize> = [[u64; LANES]; N];
+
+/// The block that each lane has of a group.
+pub(crate) const BLOCKS: [usize; LANES] = [0, 2, 1, 3];
+
+/// The kernel of a level.
+pub(crate) struct Kernels {
+    /// The name of the backend.
+    pub(crate) name: &'static str,
+    /// Whether this CPU and its operating system have what the kernel needs.
+    pub(crate) detect: fn() -> bool,
+    pub(crate) add_blocks: AddBlocks,
+}
+
+/// A witness that this CPU has the instructions of the kernel.
+#[derive(Clone, Copy)]
+pub(crate) struct Token(&'static Kernels);
+
+impl Token {
+    /// The best one that this CPU can run.
+    #[inline]
+    pub(crate) fn detect() -> Option<Self> {
+        (super::hardware::POLY1305.into_iter())
+            .find(|kernels| (kernels.detect)())
+            .map(Self)
+    }
+
+    /// The name of the backend that it is a part of.
+    pub(crate) const fn name(self) -> &'static str {
+        self.0.name
+    }
+
+    /// Adds a group of full blocks to the sums and multiplies these, once for each group. Limbs of sums are below 2^27,
+    /// before and after; those of multipliers are below 2^26, five times the last four after all five.
+    pub(crate) fn add_blocks(self, sums: &mut Rows<5>, multipliers: &Rows<9>, groups: &[[[u8; 16]; LANES]]) {
+        // SAFETY: a Token exists only where the CPU has the features; the kernel reads and writes the 160 bytes of the
+        // sums, reads the 288 bytes of the multipliers and the n groups of 64 bytes, and touches nothing else.
+        unsafe {
+            (self.0.add_blocks)(
+                sums.as_mut_ptr().cast(),
+                multipliers.as_ptr().cast(),
+                groups.as_ptr().cast(),
+                groups.len(),
+            );
+        }
+    }
+}
+
+/// Tokens are equal where the CPU has the same kernel.
+impl PartialEq for Token {
+    fn eq(&self, other: &Self) -> bool {
+        core::ptr::eq(self.0, other.0)
+    }
+}
+
+impl Eq for Token {}

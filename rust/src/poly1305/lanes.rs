@@ -1,0 +1,195 @@
+//! Four blocks side by side with a kernel, and what is left one by one.
+//!
+//! Lane i adds every fourth block and multiplies by r^4; for the last four blocks, by r^4, r^3, r^2 or r. Then the sum of
+//! the lanes is the sum over all blocks. `spec/cryptol/Poly1305.cry` has the same functions, with the same names.
+
+use core::array::from_fn;
+use core::slice::from_ref;
+
+use super::backend::{Block, reduce};
+use super::portable64;
+use crate::backend::poly1305::{BLOCKS, LANES, Rows, Token};
+use crate::wipe::Secret;
+
+/// Fewer blocks are faster one by one.
+const FEWEST: usize = 16;
+
+const MASK: u64 = (1 << 26) - 1;
+
+/// Five limbs of 26 bits. Between two groups a carry may make them larger, up to 27 bits.
+type Limbs = [u64; 5];
+
+#[derive(Clone)]
+pub(super) struct Accumulator {
+    kernel: Token,
+    one_by_one: portable64::Accumulator,
+    /// r^4, r^3, r^2, r: the multipliers of a group's blocks. They are computed when they are needed first.
+    powers: Option<Secret<[Limbs; LANES]>>,
+}
+
+impl Accumulator {
+    /// h = 0, for a clamped r and a message of about this many bytes.
+    pub(super) fn new(kernel: Token, r: u128, bytes_hint: usize) -> Self {
+        let one_by_one = portable64::Accumulator::new(r);
+        let powers = (bytes_hint / size_of::<Block>() >= FEWEST).then(|| powers(&one_by_one));
+        Self {
+            kernel,
+            one_by_one,
+            powers,
+        }
+    }
+
+    /// Absorbs blocks, adding `high` times 2^128 to each.
+    pub(super) fn blocks(&mut self, blocks: &[Block], high: u8) {
+        let (groups, rest) = blocks.as_chunks();
+        if high == 1
+            && blocks.len() >= FEWEST
+            && let Some((last, groups)) = groups.split_last()
+        {
+            let powers = self.powers.get_or_insert_with(|| powers(&self.one_by_one));
+            let (low, top) = self.one_by_one.value();
+            let mut sums = Secret::new(limbs(low, top).map(|limb| [limb, 0, 0, 0]));
+            self.kernel
+                .add_blocks(&mut sums, &multipliers(powers, [0; LANES]), groups);
+            self.kernel
+                .add_blocks(&mut sums, &multipliers(powers, BLOCKS), from_ref(last));
+            let (low, top) = number(carry_limbs(sum_lanes(&sums)));
+            self.one_by_one.set(low, top);
+            self.one_by_one.blocks(rest, high);
+        } else {
+            self.one_by_one.blocks(blocks, high);
+        }
+    }
+
+    /// h as its low 128 bits and the rest.
+    pub(super) fn value(&self) -> (u128, u64) {
+        self.one_by_one.value()
+    }
+}
+
+fn powers(of_r: &portable64::Accumulator) -> Secret<[Limbs; LANES]> {
+    let mut powers = Secret::new([[0; 5]; LANES]);
+    let mut power = of_r.clone();
+    power.set(1, 0);
+    for limbs_of_power in powers.iter_mut().rev() {
+        // (h + 0) r
+        power.blocks(&[[0; 16]], 0);
+        let (low, top) = power.value();
+        let (low, top) = reduce(low, top);
+        *limbs_of_power = limbs(low, top);
+    }
+    powers
+}
+
+/// For each lane the limbs of one of the powers, and five times all but the first.
+fn multipliers(powers: &[Limbs; LANES], of_lanes: [usize; LANES]) -> Secret<Rows<9>> {
+    Secret::new(from_fn(|row| {
+        of_lanes.map(|power| match row {
+            0..5 => powers[power][row],
+            _ => 5 * powers[power][row - 4],
+        })
+    }))
+}
+
+/// Limbs of 26 bits, but for the last one.
+fn limbs(low: u128, top: u64) -> Limbs {
+    #[allow(clippy::cast_possible_truncation)] // the rest is masked
+    let [x0, x1, x2, x3, x4] = [0, 26, 52, 78, 104].map(|shift| (low >> shift) as u64 & MASK);
+    [x0, x1, x2, x3, x4 + (top << 24)]
+}
+
+/// The number with these limbs, as its low 128 bits and the rest.
+fn number([x0, x1, x2, x3, x4]: Limbs) -> (u128, u64) {
+    let low = u128::from(x0) + (u128::from(x1) << 26) + (u128::from(x2) << 52) + (u128::from(x3) << 78);
+    let (low, carry) = low.overflowing_add(u128::from(x4) << 104);
+    (low, (x4 >> 24) + u64::from(carry))
+}
+
+fn sum_lanes(sums: &Rows<5>) -> Limbs {
+    sums.map(|[a, b, c, d]| (a + b) + (c + d))
+}
+
+/// The same number modulo p, from limbs below 2^29. It is below 2^130 + 2^26.
+fn carry_limbs([x0, x1, x2, x3, x4]: Limbs) -> Limbs {
+    let (x1, h0) = (x1 + (x0 >> 26), x0 & MASK);
+    let (x2, h1) = (x2 + (x1 >> 26), x1 & MASK);
+    let (x3, h2) = (x3 + (x2 >> 26), x2 & MASK);
+    let (x4, h3) = (x4 + (x3 >> 26), x3 & MASK);
+    // The bits above bit 129 are added back times five.
+    let u0 = h0 + 5 * (x4 >> 26);
+    [u0 & MASK, h1 + (u0 >> 26), h2, h3, x4 & MASK]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// From 0 blocks to beyond three groups after the fewest, one by one and side by side: random messages, then those
+    /// with the largest limbs. Each from a sum that is not zero.
+    #[test]
+    fn the_kernel_agrees_with_portable64() {
+        let Some(kernel) = Token::detect() else {
+            return;
+        };
+        let mut last = 1_u64;
+        let mut random = || {
+            last ^= last << 13;
+            last ^= last >> 7;
+            last ^= last << 17;
+            last.to_le_bytes()[0]
+        };
+        let mut all_ones = [[0xff; 16]; FEWEST + 15];
+        all_ones[0] = [0xfb; 16];
+        for r in [u128::MAX, 0, 1, u128::from_le_bytes(from_fn(|_| random()))] {
+            let r = r & 0x0fff_fffc_0fff_fffc_0fff_fffc_0fff_ffff;
+            for hint in [0, usize::MAX] {
+                for message in [from_fn(|_| from_fn(|_| random())), all_ones] {
+                    for n in 0..=message.len() {
+                        let mut lanes = Accumulator::new(kernel, r, hint);
+                        let mut one_by_one = portable64::Accumulator::new(r);
+                        for piece in [&message[..1], &message[..n], &message[..n]] {
+                            lanes.blocks(piece, 1);
+                            one_by_one.blocks(piece, 1);
+                            let [(low, top), expected] = [lanes.value(), one_by_one.value()];
+                            assert_eq!(reduce(low, top), reduce(expected.0, expected.1), "{r:x} {n}");
+                        }
+                        // Without 2^128 the kernel is no use.
+                        lanes.blocks(&message, 0);
+                        one_by_one.blocks(&message, 0);
+                        let [(low, top), expected] = [lanes.value(), one_by_one.value()];
+                        assert_eq!(reduce(low, top), reduce(expected.0, expected.1), "{r:x} {n}");
+                    }
+                }
+            }
+        }
+    }
+
+    /// Of limbs up to the limit: the number modulo p, in limbs of 26 bits but for the second.
+    #[test]
+    fn carried_limbs_have_the_same_number() {
+        const MOST: u64 = (1 << 29) - 1;
+        for x in [
+            [0; 5],
+            [MOST; 5],
+            [MASK; 5],
+            [0, 0, 0, 0, MOST],
+            [MASK, MASK, MASK, MASK, MASK + 1],
+        ] {
+            let carried = carry_limbs(x);
+            for (limb, most) in carried.into_iter().zip([MASK, MASK + 1, MASK, MASK, MASK]) {
+                assert!(limb <= most, "{x:?}: {carried:?}");
+            }
+            // Both modulo p, from the highest limb on.
+            let modulo = |limbs: Limbs| {
+                limbs.into_iter().rev().fold((0_u128, 0_u64), |(low, top), limb| {
+                    let wide = (top << 26) + u64::try_from(low >> 102).unwrap();
+                    let (low, carry) = (low << 26).overflowing_add(u128::from(limb));
+                    let wide = wide + u64::from(carry);
+                    let (low, carry) = low.overflowing_add(u128::from(5 * (wide >> 2)));
+                    reduce(low, (wide & 3) + u64::from(carry))
+                })
+            };
+            assert_eq!(modulo(carried), modulo(x), "{x:?}");
+        }
+    }
+}
