@@ -215,8 +215,8 @@ fn sums_around_edges() {
     }
 }
 
-/// The same sums after enough blocks for kernels: the 2^128 of 16 blocks are 20 modulo p, and four blocks have the rest, all
-/// in one lane or one in each.
+/// The same sums after enough blocks for kernels: the 2^128 of 128 blocks are 160 modulo p, and four blocks have the rest,
+/// all in one lane or one in each.
 #[test]
 fn sums_around_p_in_lanes() {
     let mut key = [0; 32];
@@ -225,16 +225,16 @@ fn sums_around_p_in_lanes() {
         for places in [
             [0, 1, 2, 3],
             [0, 4, 8, 12],
-            [12, 13, 14, 15],
-            [3, 7, 11, 15],
-            [1, 6, 8, 15],
+            [124, 125, 126, 127],
+            [3, 7, 11, 127],
+            [1, 70, 80, 127],
         ] {
             for more in 0..6 {
-                let mut blocks = vec![0_u128; 16];
+                let mut blocks = vec![0_u128; 128];
                 for place in places {
                     blocks[place] = u128::MAX;
                 }
-                blocks[places[3]] -= 27 - above;
+                blocks[places[3]] -= 167 - above;
                 // Four blocks more add 2^130, which is 5 modulo p: take that away again.
                 blocks.extend([0; 4].repeat(more));
                 blocks[places[2]] -= 5 * more as u128;

@@ -12,7 +12,7 @@ use crate::backend::poly1305::{BLOCKS, LANES, Rows, Token};
 use crate::wipe::Secret;
 
 /// Fewer blocks are faster one by one.
-const FEWEST: usize = 16;
+const FEWEST: usize = 128;
 
 const MASK: u64 = (1 << 26) - 1;
 
