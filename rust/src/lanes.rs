@@ -555,3 +555,38 @@ impl fmt::Debug for Lanes {
         f.debug_struct("Lanes").finish_non_exhaustive()
     }
 }
+
+#[cfg(all(test, feature = "std"))]
+mod tests {
+    use super::*;
+
+    /// Results never depend on the choice, only the time does.
+    #[test]
+    fn no_more_lanes_are_processed_than_it_takes() {
+        for backend in LaneBackend::available() {
+            let backends = Backends::new(backend);
+            // Eight lanes at once take twice as long as four.
+            let narrow = match backend.name() {
+                "x86-64-avx512" => "x86-64-vaes",
+                name => name,
+            };
+            for used in 0..=LANES {
+                let name = if used <= LANES / 2 { narrow } else { backend.name() };
+                assert_eq!(backends.of(used).name(), name, "{used} of {backend:?}");
+                let covered = backends.covered(used);
+                assert!((used..=LANES).contains(&covered), "{used} of {backend:?}");
+                assert!(covered < used + LANES / 2, "{used} of {backend:?}");
+                // Lanes that are all wanted are processed together, if there are kernels for that.
+                let one_by_one = used <= backends.few(used);
+                let all_wanted = used > 0 && used == covered;
+                assert!(
+                    !(one_by_one && all_wanted && backends.has_kernels()),
+                    "{used} of {backend:?}"
+                );
+                assert!(one_by_one || backends.has_kernels());
+            }
+            // One alone is not worth a kernel for several.
+            assert_eq!(backends.few(1), 1, "{backend:?}");
+        }
+    }
+}
