@@ -8,8 +8,8 @@ export CARGO_INCREMENTAL ?= 0
 export CARGO_PROFILE_DEV_DEBUG ?= 0
 # The seed of the random inputs of `make isa`.
 SEED ?= $(shell date +%s)
-PACKAGES = build-essential coq cvc5 gcc-aarch64-linux-gnu iproute2 libc6-dev-arm64-cross ocaml-findlib procps python3 qemu-user \
-    valgrind z3
+PACKAGES = build-essential coq cvc5 e2fsprogs gcc-aarch64-linux-gnu iproute2 libc6-dev-arm64-cross libnbd-bin ocaml-findlib procps \
+    python3 qemu-user qemu-utils valgrind z3
 # For `make test-aarch64`, if rustc has no standard library for AArch64 (`rustup target add` installs one). They install
 # /usr/bin/rustc.
 CROSS_PACKAGES = rustc-web libstd-rust-web-dev:arm64

@@ -27,7 +27,7 @@
       checks = each all (pkgs: import ./nix/checks.nix { inherit pkgs; });
 
       devShells = each all (pkgs: {
-        default = pkgs.mkShell { packages = with pkgs.veriplexTools; rust ++ linux ++ others; };
+        default = pkgs.mkShell { packages = with pkgs.veriplexTools; rust ++ linux ++ disks ++ others; };
       });
 
       apps = each all (pkgs: {

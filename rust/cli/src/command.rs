@@ -586,7 +586,7 @@ fn run(cli: &Cli) -> Result<Status, Error> {
             let from = keypair::one(from)?;
             files.each(false, show_progress, |job| sealed::unseal_file(job, &key, &from))
         }
-        Command::Disk(command) => disk::run(command, show_progress),
+        Command::Disk(command) => disk::run(command, cli.quiet, show_progress),
         Command::Tunnel(command) => tunnel::run(command, cli.quiet).map(|()| Status::Ok),
         Command::Completions { shell } => {
             pages::print_completions(Cli::command(), *shell).map(|()| Status::Ok)

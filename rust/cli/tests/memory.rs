@@ -8,6 +8,9 @@ use std::sync::atomic::{AtomicIsize, Ordering::Relaxed};
 
 use veriplex::{Key, label};
 use veriplex_cli::crypt::{self, Job, Range, Secret};
+use veriplex_cli::disk::convert::{self, BATCH, Files, Request};
+use veriplex_cli::disk::image::Image;
+use veriplex_cli::disk::{Direction, copy};
 use veriplex_cli::{outboards, treesum};
 
 /// Bytes that all threads have allocated, now and at most.
@@ -100,7 +103,36 @@ fn memory_does_not_grow_with_files() {
             }),
             most(|| job("plain", "sealed")(false, &secret)),
             most(|| job("sealed", "opened")(true, &secret)),
+            most(|| {
+                let (input, output) = (place("plain"), place("disk"));
+                let job = Job {
+                    input: &input,
+                    output: Some(&output),
+                    force: true,
+                    armor: false,
+                    show_progress: false,
+                };
+                copy::encrypt(&job, 512, 0, None, None, &secret, 0).ok().unwrap();
+            }),
+            most(|| {
+                let image = Image::open(&place("disk"), true).ok().unwrap();
+                let files = Files::new(image, place("disk.vphead"));
+                let request = Request {
+                    direction: Direction::Decrypt,
+                    sector_len: None,
+                    offset: None,
+                    len: None,
+                    cost: 0,
+                    max_cost: 0,
+                    batch: BATCH,
+                };
+                let secret = Secret::Key(Key::from([7; 32]));
+                convert::in_place(&files, |_, _, _| unreachable!(), &request, |_| Ok(secret), false)
+                    .ok()
+                    .unwrap();
+            }),
         ];
+        assert!(fs::read(place("disk")).unwrap() == fs::read(place("plain")).unwrap());
         assert!(fs::read(place("opened")).unwrap() == fs::read(place("plain")).unwrap());
         used
     };

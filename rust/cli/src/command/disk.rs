@@ -9,7 +9,8 @@ use crate::crypt::{Job, Range};
 use crate::disk::convert::{self, BATCH, Files, Request};
 use crate::disk::header::SECTOR_LEN;
 use crate::disk::image::Image;
-use crate::disk::{Direction, copy};
+use crate::disk::serve::{Address, Export};
+use crate::disk::{Direction, copy, serve};
 use crate::error::{Error, Status};
 use crate::password;
 
@@ -54,6 +55,50 @@ pub enum Command {
         #[command(flatten)]
         target: Target,
     },
+    /// Serve an encrypted image, decrypted, as a block device for NBD clients of this machine
+    ///
+    /// It prints where they connect, and runs until SIGINT or SIGTERM. NBD asks nobody who they are: whoever can
+    /// connect has the disk. Through --socket that is only you.
+    Serve {
+        #[command(flatten)]
+        secret: SecretArgs,
+        #[command(flatten)]
+        max_cost: MaxCost,
+        #[command(flatten)]
+        address: AddressArgs,
+        /// Refuse what would change the image
+        #[arg(short, long)]
+        read_only: bool,
+        /// Where the header is, if not in IMAGE.vphead; needed for block devices
+        #[arg(long, value_name = "FILE")]
+        header: Option<PathBuf>,
+        #[command(flatten)]
+        threads: Threads,
+        /// The encrypted image or block device
+        #[arg(value_name = "IMAGE")]
+        image: PathBuf,
+    },
+}
+
+#[derive(clap::Args)]
+#[group(required = true, multiple = false)]
+pub struct AddressArgs {
+    /// Make a Unix socket here, through which only you may connect
+    #[arg(short, long, value_name = "PATH")]
+    socket: Option<PathBuf>,
+    /// Listen on TCP at a loopback address, such as 127.0.0.1:10809: everybody on this machine may connect
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<String>,
+}
+
+impl AddressArgs {
+    fn address(&self) -> Result<Address, Error> {
+        match (&self.socket, &self.listen) {
+            (Some(path), _) => Ok(Address::Unix(path.clone())),
+            (None, Some(listen)) => Address::tcp(listen),
+            (None, None) => Err(Error::usage("--socket", "is needed, or --listen")),
+        }
+    }
 }
 
 #[derive(clap::Args)]
@@ -101,7 +146,8 @@ impl Target {
     }
 }
 
-pub fn run(command: &Command, show_progress: bool) -> Result<Status, Error> {
+#[allow(clippy::too_many_lines)] // one arm per command
+pub fn run(command: &Command, quiet: bool, show_progress: bool) -> Result<Status, Error> {
     match command {
         Command::Encrypt {
             secret,
@@ -176,6 +222,21 @@ pub fn run(command: &Command, show_progress: bool) -> Result<Status, Error> {
                     range,
                 )?;
             }
+        }
+        Command::Serve {
+            secret,
+            max_cost,
+            address,
+            read_only,
+            header,
+            threads,
+            image,
+        } => {
+            threads.set()?;
+            let address = address.address()?;
+            let secret = secret.read(&[], false)?;
+            let (image, disk) = copy::open(image, header.as_deref(), !read_only, &secret, max_cost.max_cost)?;
+            return serve::serve(Export::new(image, disk, *read_only), &address, quiet);
         }
     }
     Ok(Status::Ok)

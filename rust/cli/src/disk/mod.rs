@@ -1,12 +1,15 @@
 //! Encrypted disks: images and block devices of which every sector is encrypted in its place with Adiantum.
 //!
 //! The ciphertext is as long as the plaintext, and is not authenticated. Beside it is a header ([`header`]), without which
-//! nothing can be decrypted. [`copy`] makes another file; [`convert`] works in place, with a journal.
+//! nothing can be decrypted. [`copy`] makes another file; [`convert`] works in place, with a journal; [`serve`] is a block
+//! device for clients of [`nbd`].
 
 pub mod convert;
 pub mod copy;
 pub mod header;
 pub mod image;
+pub mod nbd;
+pub mod serve;
 
 /// The extension of an encrypted image.
 pub const EXTENSION: &str = "vpdisk";

@@ -3,6 +3,7 @@
 mod disk;
 mod formats;
 mod hardening;
+mod nbd;
 mod pages;
 mod sum;
 

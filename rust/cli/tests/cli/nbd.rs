@@ -1,0 +1,492 @@
+//! `disk serve`, and clients of it: this test's own, and those of Debian.
+
+use std::io::{BufRead, BufReader};
+use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
+use std::process::Child;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::*;
+
+/// A server, and what it printed.
+struct Server {
+    child: Child,
+    uri: String,
+}
+
+impl Server {
+    fn start(folder: &Folder, more: &[&str]) -> Self {
+        let args = [&["disk", "serve", "--key-file", "key"], more].concat();
+        let mut child = folder.command(&args).spawn().unwrap();
+        let mut uri = String::new();
+        let stdout = child.stdout.take().unwrap();
+        BufReader::new(stdout).read_line(&mut uri).unwrap();
+        assert!(uri.starts_with("nbd"), "{uri:?} {:?}", child.wait_with_output());
+        Self {
+            child,
+            uri: uri.trim().to_owned(),
+        }
+    }
+
+    /// Ends it, as a service is ended.
+    fn stop(mut self) -> Output {
+        kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
+        let (stdout, mut stderr) = (Vec::new(), Vec::new());
+        self.child
+            .stderr
+            .take()
+            .unwrap()
+            .read_to_end(&mut stderr)
+            .unwrap();
+        Output {
+            status: self.child.wait().unwrap(),
+            stdout,
+            stderr,
+        }
+    }
+}
+
+/// No server outlives a test that fails.
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// An image of zeros, encrypted in place.
+fn make_image(folder: &Folder, name: &str, len: usize, sector_size: &str) {
+    folder.write(name, &vec![0; len]);
+    let encrypt = [
+        "disk",
+        "encrypt",
+        "--key-file",
+        "key",
+        "--in-place",
+        "--sector-size",
+        sector_size,
+        name,
+    ];
+    succeeds(&folder.run(&encrypt));
+}
+
+fn decrypted(folder: &Folder, name: &str) -> Vec<u8> {
+    let output = folder.run(&["disk", "decrypt", "--key-file", "key", "-o", "-", name]);
+    succeeds(&output);
+    output.stdout
+}
+
+/// A connection after its handshake.
+struct Client<S>(S);
+
+const READ: u16 = 0;
+const WRITE: u16 = 1;
+const DISC: u16 = 2;
+const FLUSH: u16 = 3;
+
+impl Client<UnixStream> {
+    fn connect(folder: &Folder, socket: &str, len: u64) -> Self {
+        Self::over(
+            UnixStream::connect(folder.path(socket)).unwrap(),
+            len,
+            0b1_0000_1101,
+        )
+    }
+}
+
+impl<S: Read + Write> Client<S> {
+    /// The oldest handshake.
+    fn over(mut stream: S, len: u64, flags: u16) -> Self {
+        let mut greeting = [0; 18];
+        stream.read_exact(&mut greeting).unwrap();
+        assert_eq!(&greeting, b"NBDMAGICIHAVEOPT\x00\x03");
+        let option = [
+            &3_u32.to_be_bytes()[..],
+            b"IHAVEOPT",
+            &1_u32.to_be_bytes(),
+            &[0; 4],
+        ];
+        stream.write_all(&option.concat()).unwrap();
+        let mut export = [0; 10];
+        stream.read_exact(&mut export).unwrap();
+        assert_eq!(export[..8], len.to_be_bytes());
+        assert_eq!(export[8..], flags.to_be_bytes());
+        Self(stream)
+    }
+
+    fn send(&mut self, kind: u16, at: u64, len: u32, data: &[u8]) {
+        let request = [
+            &0x2560_9513_u32.to_be_bytes()[..],
+            &[0; 2],
+            &kind.to_be_bytes(),
+            b"a cookie",
+            &at.to_be_bytes(),
+            &len.to_be_bytes(),
+            data,
+        ];
+        self.0.write_all(&request.concat()).unwrap();
+    }
+
+    /// The error of the answer.
+    fn answer(&mut self) -> u32 {
+        let mut answer = [0; 16];
+        self.0.read_exact(&mut answer).unwrap();
+        assert_eq!(
+            (&answer[..4], &answer[8..]),
+            (&[0x67, 0x44, 0x66, 0x98][..], &b"a cookie"[..])
+        );
+        u32::from_be_bytes(answer[4..8].try_into().unwrap())
+    }
+
+    fn read(&mut self, at: u64, len: usize) -> Vec<u8> {
+        self.send(READ, at, u32::try_from(len).unwrap(), b"");
+        assert_eq!(self.answer(), 0);
+        let mut data = vec![0; len];
+        self.0.read_exact(&mut data).unwrap();
+        data
+    }
+
+    fn write(&mut self, at: u64, data: &[u8]) {
+        self.send(WRITE, at, u32::try_from(data.len()).unwrap(), data);
+        assert_eq!(self.answer(), 0);
+    }
+}
+
+/// Numbers that are random enough.
+struct Numbers(Vec<u8>);
+
+impl Numbers {
+    fn below(&mut self, end: usize) -> usize {
+        let (number, rest) = self.0.split_first_chunk().unwrap();
+        let number = u32::from_le_bytes(*number) as usize % end;
+        self.0 = rest.to_vec();
+        number
+    }
+}
+
+/// Four clients, each with a part of the disk that begins and ends within a sector, beside a disk in memory.
+#[test]
+fn reads_and_writes_of_any_bytes() {
+    const LEN: usize = 2 << 20;
+    for sector_size in ["512", "4096"] {
+        let folder = Folder::new();
+        make_image(&folder, "image", LEN, sector_size);
+        let server = Server::start(&folder, &["image", "--socket", "socket"]);
+        let mut expected = vec![0; LEN];
+        thread::scope(|scope| {
+            for (i, part) in expected.chunks_mut(LEN / 4 + 100).enumerate() {
+                let folder = &folder;
+                scope.spawn(move || {
+                    let start = (i * (LEN / 4 + 100)) as u64;
+                    let mut client = Client::connect(folder, "socket", LEN as u64);
+                    let mut numbers = Numbers(noise(4000 + i));
+                    for _ in 0..150 {
+                        let at = numbers.below(part.len());
+                        let most = [10, 5000, 300_000][numbers.below(3)].min(part.len() - at);
+                        let len = numbers.below(most + 1);
+                        let place = start + at as u64;
+                        if numbers.below(2) == 0 {
+                            assert!(client.read(place, len) == part[at..at + len]);
+                        } else {
+                            let data = noise(at + len).split_off(at);
+                            client.write(place, &data);
+                            part[at..at + len].copy_from_slice(&data);
+                        }
+                    }
+                    client.send(FLUSH, 0, 0, b"");
+                    assert_eq!(client.answer(), 0);
+                    assert!(client.read(start, part.len()) == part);
+                    client.send(DISC, 0, 0, b"");
+                    assert_eq!(client.0.read(&mut [0]).unwrap(), 0);
+                });
+            }
+        });
+        let output = server.stop();
+        succeeds(&output);
+        assert!(!folder.path("socket").exists());
+        assert!(decrypted(&folder, "image") == expected);
+    }
+}
+
+/// Four clients, each with a part of the same sector: nobody puts back what another one has overwritten.
+#[test]
+fn parts_of_one_sector() {
+    const LEN: usize = 4096;
+    let folder = Folder::new();
+    make_image(&folder, "image", LEN, "4096");
+    let server = Server::start(&folder, &["image", "--socket", "socket"]);
+    let mut expected = vec![0; LEN];
+    thread::scope(|scope| {
+        for (i, part) in expected.chunks_mut(LEN / 4).enumerate() {
+            let folder = &folder;
+            scope.spawn(move || {
+                let place = (i * LEN / 4 + 10) as u64;
+                let mut client = Client::connect(folder, "socket", LEN as u64);
+                for n in 0..=255 {
+                    let data = [n; 1000];
+                    client.write(place, &data);
+                    assert!(client.read(place, 1000) == data, "client {i}, {n}");
+                }
+                part[10..1010].fill(255);
+            });
+        }
+    });
+    succeeds(&server.stop());
+    assert!(decrypted(&folder, "image") == expected);
+}
+
+/// What of the disk is not written stays, in a part of an image too.
+#[test]
+fn a_part_that_is_served() {
+    let folder = Folder::new();
+    let plain = noise(100_000);
+    folder.write("image", &plain);
+    let part = ["--offset", "777", "--length", "65536", "--sector-size", "1024"];
+    let encrypt = [
+        &["disk", "encrypt", "--key-file", "key", "--in-place", "image"],
+        &part[..],
+    ]
+    .concat();
+    succeeds(&folder.run(&encrypt));
+    let server = Server::start(&folder, &["image", "--listen", "127.0.0.1:0"]);
+    let address = server.uri.strip_prefix("nbd://").unwrap();
+    let mut client = Client::over(TcpStream::connect(address).unwrap(), 65536, 0b1_0000_1101);
+    assert!(client.read(0, 65536) == plain[777..][..65536]);
+    client.write(1023, b"three");
+    let mut expected = plain.clone();
+    expected[777 + 1023..][..5].copy_from_slice(b"three");
+    succeeds(&server.stop());
+    assert!(decrypted(&folder, "image") == expected);
+
+    let serve =
+        |address: &str| folder.run(&["disk", "serve", "--key-file", "key", "image", "--listen", address]);
+    fails(
+        &serve("0.0.0.0:0"),
+        USAGE,
+        "0.0.0.0:0",
+        "not an address of this machine",
+    );
+    fails(&serve("localhost"), USAGE, "localhost", "not an address");
+    let none = folder.run(&["disk", "serve", "--key-file", "key", "image"]);
+    assert_eq!(none.status.code(), Some(USAGE));
+}
+
+#[test]
+fn what_is_served_is_locked() {
+    let folder = Folder::new();
+    make_image(&folder, "image", 8192, "4096");
+    let before = folder.read("image");
+    let serve =
+        |socket: &str| folder.run(&["disk", "serve", "--key-file", "key", "image", "--socket", socket]);
+    folder.write("file", b"not a socket");
+    fails(&serve("file"), IO, "file", "in use");
+    assert_eq!(folder.read("file"), b"not a socket");
+    // A server that was killed leaves its socket, and the next one takes its place.
+    let mut killed = Server::start(&folder, &["image", "--socket", "socket"]);
+    fails(&serve("other"), IO, "image", "in use by another veriplex");
+    let decrypt = ["disk", "decrypt", "--key-file", "key", "image", "-o", "x"];
+    fails(&folder.run(&decrypt), IO, "image", "in use by another veriplex");
+    let socket = fs::symlink_metadata(folder.path("socket")).unwrap();
+    assert_eq!(socket.permissions().mode() & 0o777, 0o600);
+    killed.child.kill().unwrap();
+    killed.child.wait().unwrap();
+    assert!(folder.path("socket").exists());
+    let first = Server::start(&folder, &["image", "--socket", "socket", "--read-only"]);
+    let second = Server::start(&folder, &["image", "--socket", "with space", "-r"]);
+    assert!(second.uri.ends_with("/with%20space"), "{}", second.uri);
+    let stream = UnixStream::connect(folder.path("with space")).unwrap();
+    let mut client = Client::over(stream, 8192, 0b1_0000_1111);
+    assert_eq!(client.read(1, 8000), [0; 8000]);
+    client.send(WRITE, 0, 3, b"new");
+    assert_eq!(client.answer(), 1, "EPERM");
+    client.send(FLUSH, 0, 0, b"");
+    assert_eq!(client.answer(), 0);
+    fails(&serve("other"), IO, "image", "in use by another veriplex");
+    succeeds(&first.stop());
+    succeeds(&second.stop());
+    assert!(folder.read("image") == before);
+
+    folder.write("wrong", key_line(&[1; 32]).as_bytes());
+    let wrong = folder.run(&[
+        "disk",
+        "serve",
+        "--key-file",
+        "wrong",
+        "image",
+        "--socket",
+        "socket",
+    ]);
+    fails(&wrong, UNVERIFIED, "image.vphead", "wrong key");
+}
+
+/// The most memory that a process has had, in KiB.
+fn peak(child: &Child) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+/// Noise, requests that are too long, clients that say nothing and too many of them: others are served all the same, and in
+/// little memory.
+#[test]
+#[cfg(target_os = "linux")]
+fn bad_clients() {
+    const LEN: u64 = 64 << 20;
+    let folder = Folder::new();
+    make_image(&folder, "image", 64 << 20, "4096");
+    let server = Server::start(&folder, &["image", "--socket", "socket", "-j2"]);
+    let connect = || UnixStream::connect(folder.path("socket")).unwrap();
+    let mut good = Client::connect(&folder, "socket", LEN);
+    for len in [1, 4, 100, 100_000] {
+        let mut stream = connect();
+        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        // The server may close before it has read all.
+        let _ = stream.write_all(&noise(len));
+        let _ = stream.shutdown(std::net::Shutdown::Write);
+        let mut rest = Vec::new();
+        let _ = stream.read_to_end(&mut rest);
+        assert!(rest.len() <= 18 && rest.starts_with(b"NBDMAGIC"), "{rest:?}");
+        assert_eq!(good.read(5, 3), [0; 3]);
+    }
+    // The longest there is, of several at once.
+    thread::scope(|scope| {
+        for i in 0..4_u64 {
+            let folder = &folder;
+            scope.spawn(move || {
+                let mut client = Client::connect(folder, "socket", LEN);
+                assert!(client.read(i << 20 | 1, 32 << 20).iter().all(|&byte| byte == 0));
+                client.send(READ, 0, u32::MAX, b"");
+                assert_eq!(client.answer(), 75, "EOVERFLOW");
+                client.send(WRITE, LEN - 1, 40 << 20, &vec![1; 40 << 20]);
+                assert_eq!(client.answer(), 22, "EINVAL");
+                client.send(9, 0, 1, b"");
+                assert_eq!(client.answer(), 22, "EINVAL");
+                // It goes in the middle of its data.
+                client.send(WRITE, 0, 1 << 20, b"only these");
+            });
+        }
+    });
+    assert_eq!(good.read(0, 4096), [0; 4096]);
+    let peak = peak(&server.child);
+    println!("{peak} KiB");
+    assert!(peak < 48 << 10, "{peak} KiB");
+
+    // Those who say nothing are gone after ten seconds, and then there are places again.
+    let mut silent: Vec<_> = (0..40).map(|_| connect()).collect();
+    let mut greeted = 0;
+    for stream in &mut silent {
+        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        // One that has no place is closed, perhaps before it could be greeted.
+        greeted += usize::from(stream.read_exact(&mut [0; 18]).is_ok());
+    }
+    // Beside the good one, and those above if they are not gone yet.
+    assert!((27..=31).contains(&greeted), "{greeted}");
+    assert_eq!(good.read(0, 4096), [0; 4096]);
+    for stream in &mut silent {
+        match stream.read(&mut [0]) {
+            Ok(0) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => {}
+            other => panic!("{other:?}"),
+        }
+    }
+    let mut another = Client::connect(&folder, "socket", LEN);
+    assert_eq!(another.read(0, 10), [0; 10]);
+    let output = server.stop();
+    assert_eq!(output.status.code(), Some(0));
+    // What is no client is named, and not more.
+    assert!(
+        stderr(&output)
+            .lines()
+            .all(|line| line.contains("cut off") || line.contains("too many connections"))
+    );
+}
+
+/// A file system, through the clients of Debian. Nothing is mounted.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_file_system_through_other_clients() {
+    const LEN: usize = 24 << 20;
+    let tools = ["qemu-img", "qemu-io", "nbdcopy", "mkfs.ext4", "e2fsck", "debugfs"];
+    let path = format!("{}:/usr/sbin:/sbin", std::env::var("PATH").unwrap_or_default());
+    let is_there = |tool: &&str| std::env::split_paths(&path).any(|folder| folder.join(tool).is_file());
+    let missing: Vec<_> = tools.iter().filter(|tool| !is_there(tool)).collect();
+    if !missing.is_empty() {
+        println!("skipped: no {missing:?} (Debian: qemu-utils, libnbd-bin, e2fsprogs)");
+        assert!(
+            std::env::var_os("STRICT").is_none_or(|strict| strict.is_empty()),
+            "{missing:?}"
+        );
+        return;
+    }
+    let folder = Folder::new();
+    let tool = |args: &[&str]| {
+        let output = Command::new(args[0])
+            .args(&args[1..])
+            .env("PATH", &path)
+            .current_dir(folder.0.path())
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{args:?}: {output:?}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    File::create(folder.path("ext4"))
+        .unwrap()
+        .set_len(LEN as u64)
+        .unwrap();
+    tool(&["mkfs.ext4", "-q", "-F", "ext4"]);
+    let text = noise(300_000);
+    folder.write("text", &text);
+    tool(&["debugfs", "-w", "-R", "write text first", "ext4"]);
+    make_image(&folder, "image", LEN, "4096");
+
+    let server = Server::start(&folder, &["image", "--socket", "socket"]);
+    let uri = server.uri.as_str();
+    // Both ways with each of them.
+    tool(&["qemu-img", "convert", "-n", "-f", "raw", "-O", "raw", "ext4", uri]);
+    assert!(tool(&["qemu-img", "info", uri]).contains("24 MiB"));
+    tool(&["qemu-img", "compare", "-f", "raw", "-F", "raw", "ext4", uri]);
+    tool(&["nbdcopy", uri, "copy"]);
+    assert!(folder.read("copy") == folder.read("ext4"));
+    tool(&["e2fsck", "-fn", "copy"]);
+    tool(&["debugfs", "-R", "dump first back", "copy"]);
+    assert!(folder.read("back") == text);
+    // Reads and writes that begin and end within sectors, and what the server does not know: nothing is lost around it.
+    let io = |commands: &[&str]| {
+        let commands: Vec<_> = commands.iter().flat_map(|command| ["-c", command]).collect();
+        let printed = tool(&[&["qemu-io", "-f", "raw"], commands.as_slice(), &[uri]].concat());
+        assert!(!printed.contains("failed"), "{printed}");
+    };
+    io(&[
+        "write -P 0x5a 9001 12001",
+        "write -f -P 0x5b 8190 3",
+        "read -P 0x5a 9001 12001",
+        "read -P 0x5b 8190 3",
+        "write -z 20000 4000",
+        "read -P 0 20000 4000",
+        "flush",
+    ]);
+    let mut expected = folder.read("ext4");
+    expected[9001..21_002].fill(0x5a);
+    expected[8190..8193].fill(0x5b);
+    expected[20_000..24_000].fill(0);
+    tool(&["nbdcopy", uri, "changed"]);
+    assert!(folder.read("changed") == expected);
+    // What is changed outside comes back changed.
+    tool(&["debugfs", "-w", "-R", "write text second", "copy"]);
+    tool(&["debugfs", "-w", "-R", "rm first", "copy"]);
+    tool(&["nbdcopy", "--flush", "copy", uri]);
+    tool(&["qemu-img", "convert", "-f", "raw", "-O", "raw", uri, "again"]);
+    succeeds(&server.stop());
+    tool(&["e2fsck", "-fn", "again"]);
+    tool(&["debugfs", "-R", "dump second back", "again"]);
+    assert!(folder.read("back") == text);
+    let listed = tool(&["debugfs", "-R", "ls -l", "again"]);
+    assert!(listed.contains("second") && !listed.contains("first"), "{listed}");
+    assert!(decrypted(&folder, "image") == folder.read("copy"));
+    // And the image has none of it.
+    let image = folder.read("image");
+    assert!(image[1080..1082] != [0x53, 0xef] && folder.read("copy")[1080..1082] == [0x53, 0xef]);
+    assert!(!image.chunks(4096).any(|sector| sector == &text[..4096]));
+}
