@@ -1,3 +1,5 @@
+//! The NBD server, given bytes as a client sends them.
+
 use std::cell::{Cell, RefCell};
 
 use super::*;
