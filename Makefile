@@ -198,9 +198,11 @@ minimal-versions: ## check the packaged crate with the oldest versions of its de
 kernels: ## compile the assembly in jasmin/x86-64 from its Jasmin source (needs jasminc)
 	$(CARGO) run --quiet --package veriplex-tools -- kernels
 
-kernels-check: ## check that the kernels lift to proofs/generated, and that their assembly is what the Jasmin compiles to, constant-time and memory-safe (needs jasminc, jasmin-ct)
+kernels-check: ## check that the kernels lift to proofs/generated, and that their assembly is what the Jasmin compiles to, constant-time and memory-safe; that each instruction comes from the line in site/lines (needs jasminc, jasmin-ct, the cross gcc)
 	$(CARGO) run --quiet --package veriplex-tools -- lift
 	$(CARGO) run --quiet --package veriplex-tools -- kernels --check $(if $(STRICT),--strict)
+	@if command -v jasminc >/dev/null; then $(CARGO) run --quiet --package veriplex-site -- --lines --check; \
+	else echo "make kernels-check: skipped, no jasminc on PATH: the lines of the sources in site/lines"; [ -z "$(STRICT)" ]; fi
 
 ct: ## check under valgrind, on the known answers, that no branch and no address depends on a secret (needs valgrind)
 	$(CARGO) run --quiet --release --package veriplex-ct -- $(if $(STRICT),--strict)

@@ -10,7 +10,7 @@ use veriplex_assurance::evidence::{Api, Inventory, Operation, inventory, read, r
 
 use veriplex_lift::table::TABLE;
 
-use crate::html::{code, escape};
+use crate::html::{code, escape, with_code};
 
 /// `proofs/generated/manifest.json`.
 #[derive(Deserialize)]
@@ -62,6 +62,8 @@ pub struct Evidence {
     pub bytes: BTreeMap<String, Vec<u8>>,
     /// The proofs' scripts and sources, by path.
     pub proofs: BTreeMap<String, String>,
+    /// Theorems in words: those of Rocq, from the document about them.
+    pub said: BTreeMap<String, String>,
     pub runs: Vec<Run>,
     /// When `make proofs` last changed what it writes, if git knows.
     pub proved: Option<String>,
@@ -82,6 +84,7 @@ impl Evidence {
             manifest: serde_json::from_str(&read("proofs/generated/manifest.json"))?,
             bytes: bytes(&read("proofs/generated/kernels.txt"))?,
             proofs,
+            said: said(&read("proofs/rocq/README.md")),
             runs: runs.run,
             proved: git(&["log", "-1", "--format=%cs", "--", "proofs/generated"]),
             commit: git(&["describe", "--always", "--dirty", "--exclude=*"]).zip(git(&[
@@ -130,9 +133,16 @@ impl Evidence {
         format!(
             "<details class=\"theorem\"><summary>{}{place}{result}</summary><p>{}{}</p>{text}</details>",
             code(name),
-            escape(words(name)),
+            self.in_words(name).unwrap_or("See the statement.".to_owned()),
             lanes(name)
         )
+    }
+
+    /// What a theorem says.
+    pub fn in_words(&self, name: &str) -> Option<String> {
+        (self.said.get(name))
+            .map(|said| with_code(said))
+            .or_else(|| Some(escape(words(name))).filter(|words| !words.is_empty()))
     }
 
     /// The file with a theorem, and the statement.
@@ -142,6 +152,11 @@ impl Evidence {
             .filter(|level| !level.theorems.is_empty())
             .find_map(|level| name.strip_prefix(level.theorems.as_str()))
             .unwrap_or(name);
+        self.written(name, bare).or_else(|| self.composed(bare))
+    }
+
+    /// The statement of a theorem whose name stands in a source, or its bare name in a script.
+    fn written(&self, name: &str, bare: &str) -> Option<(&str, String)> {
         self.proofs.iter().find_map(|(path, text)| {
             let (start, end) = if path.starts_with("proofs/rocq/") {
                 let start = ["Theorem", "Lemma", "Corollary", "Example"]
@@ -160,6 +175,46 @@ impl Evidence {
                 (start, start + end_of_command(&text[start..])?)
             };
             Some((path.as_str(), text[start..end].trim_end().to_owned()))
+        })
+    }
+
+    /// The statement of a theorem whose name a script composes: the commands and definitions that make it.
+    fn composed(&self, name: &str) -> Option<(&str, String)> {
+        const MADE: [(&str, &str); 3] = [
+            ("_enter_thm", "enter_theorem"),
+            ("_leave_thm", "leave_theorem"),
+            ("_form", "form_theorem"),
+        ];
+        let scripts = || {
+            self.proofs
+                .iter()
+                .filter(|(path, _)| path.starts_with("proofs/saw/"))
+        };
+        let made = MADE
+            .iter()
+            .find_map(|(end, function)| Some((name.strip_suffix(end)?, *function)));
+        if let Some((of, function)) = made {
+            let call = format!("\n{function} \"{of}\"");
+            let (path, call) = scripts()
+                .find_map(|(path, text)| Some((path.as_str(), command(text, text.find(&call)? + 1)?)))?;
+            let definition = scripts().find_map(|(_, text)| definition(text, function))?;
+            return Some((path, format!("{call}\n\n{definition}")));
+        }
+        // A function makes one for each number.
+        let numbered = format!(
+            "str_concat \"{}\"",
+            name.trim_end_matches(|c: char| c.is_ascii_digit())
+        );
+        scripts().find_map(|(path, text)| {
+            let at = text.find(&numbered)?;
+            let start = (text[..at].rmatch_indices('\n').map(|(end, _)| end + 1))
+                .find(|&start| text[start..].starts_with(|c: char| c.is_ascii_alphabetic()))?;
+            let made = command(text, start)?;
+            let specifications = (made.split(|c: char| !c.is_alphanumeric() && c != '_'))
+                .filter(|word| word.ends_with("_spec"))
+                .filter_map(|word| definition(text, word))
+                .fold(String::new(), |all, one| format!("{all}{one}\n\n"));
+            Some((path.as_str(), format!("{specifications}{made}")))
         })
     }
 
@@ -223,6 +278,16 @@ pub fn uses(api: &Api, operation: &str) -> bool {
     (api.operations.iter()).any(|own| serial == own || serial.ends_with(&format!("_{own}")))
 }
 
+/// The command that begins there.
+fn command(text: &str, start: usize) -> Option<&str> {
+    text.get(start..start + end_of_command(&text[start..])?)
+}
+
+/// The definition of a name in a script.
+fn definition<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    command(text, text.find(&format!("\nlet {name} "))? + 1)
+}
+
 /// Where a command of a script ends: behind its first semicolon that is in no brackets.
 fn end_of_command(text: &str) -> Option<usize> {
     let mut depth = 0;
@@ -261,7 +326,7 @@ fn lanes(theorem: &str) -> &'static str {
     }
 }
 
-/// What theorems with such a name say.
+/// What theorems with such a name say, if no table does.
 fn words(name: &str) -> &'static str {
     const WORDS: &[(&str, &str)] = &[
         (
@@ -333,39 +398,51 @@ fn words(name: &str) -> &'static str {
             "The same for a kernel that only reads, from several buffers whose blocks may overlap (Rocq; by induction).",
         ),
         (
-            "multiply_number",
-            "Nothing wraps when the kernel of Poly1305 multiplies, for all limbs within their bounds, and the result is the product modulo 2^130 - 5 (Rocq).",
+            "_form",
+            "What SAW's own decoder makes of this form of instruction is the formula of the statement, for all operands. A test compares the formula with the CPU.",
         ),
         (
-            "reduce_limbs_number",
-            "The last reduction of Poly1305 is right for every number below 2p (Rocq).",
+            "permute_x2_",
+            "For every memory in which the states lie apart from the code: these bytes return, each of the two states becomes its permutation, no other byte changes, the registers of the caller are kept, and the trace of accesses does not depend on data (Rocq).",
         ),
         (
-            "lanes_are_the_polynomial",
-            "Poly1305 in four lanes is the polynomial of the specification, for every number of groups of four blocks (Rocq; by induction).",
-        ),
-        ("lanes_are_poly1305", "The same with the tag (Rocq)."),
-        (
-            "poly1305_holds",
-            "The polynomial of the specification gives the known answers (Rocq; by evaluation).",
-        ),
-        (
-            "_x86_64",
+            "_",
             "For every memory in which the buffers lie apart and every number of blocks: these bytes return, state and output are the specification's, no other byte changes, the registers of the caller are kept, and the trace of accesses does not depend on data (Rocq).",
         ),
         (
             "_thm",
             "The code equals its definition in the specification, for every state and the lengths that the statement names.",
         ),
-        ("", "See the statement."),
     ];
-    let numbered = name
-        .trim_end_matches(|c: char| c.is_ascii_digit())
-        .trim_end_matches('_');
+    // Of the bytes of a kernel for one architecture, or one of several with a number.
+    let of_bytes = ["x86_64", "aarch64"]
+        .iter()
+        .find_map(|end| name.strip_suffix(end));
+    let name = of_bytes.unwrap_or_else(|| {
+        name.trim_end_matches(|c: char| c.is_ascii_digit())
+            .trim_end_matches('_')
+    });
     WORDS
         .iter()
-        .find(|(end, _)| numbered.ends_with(end))
+        .find(|(end, _)| name.ends_with(end))
         .map_or("", |(_, words)| words)
+}
+
+/// What a document says about theorems in Rocq, in its tables: names, and the words for them.
+fn said(document: &str) -> BTreeMap<String, String> {
+    let mut said = BTreeMap::new();
+    let mut words = false;
+    for line in document.lines() {
+        if line == "| Theorem | In words |" {
+            words = true;
+        } else if !line.starts_with('|') {
+            words = false;
+        } else if words && let Some((names, text)) = line.trim_matches(['|', ' ']).split_once(" | ") {
+            let names = names.split('`').skip(1).step_by(2);
+            said.extend(names.map(|name| (name.to_owned(), text.to_owned())));
+        }
+    }
+    said
 }
 
 /// Theorems by their names, `NAME_0..4` among them.
@@ -438,7 +515,7 @@ mod tests {
                     text.contains(&format!("\"{}_lifted", kernel.name)) && text.contains("{{"),
                     "{path}: {text}"
                 );
-                assert!(!words(&name).is_empty(), "{name} is not said in words");
+                assert!(evidence.in_words(&name).is_some(), "{name} is not said in words");
                 assert_eq!(lanes(&name).is_empty(), !kernel.has_lanes(), "{name}");
             }
         }
@@ -455,6 +532,41 @@ mod tests {
                 path.starts_with("proofs/rocq/") && text.contains(&name),
                 "{path}: {text}"
             );
+        }
+    }
+
+    /// Of every theorem the statement is found, and of each that a page shows what it says.
+    #[test]
+    fn theorems_are_stated_and_said() {
+        let evidence = Evidence::read().unwrap();
+        let lost: Vec<&str> = (evidence.manifest.theorems.iter())
+            .map(|theorem| theorem.name.as_str())
+            .filter(|name| {
+                let found = evidence.statement(name);
+                !found.is_some_and(|(path, text)| {
+                    path.starts_with("proofs/saw/")
+                        && ["theorem", "lemma"].iter().any(|word| text.contains(word))
+                })
+            })
+            .collect();
+        assert_eq!(lost, Vec::<&str>::new(), "without a statement");
+        let inventory = &evidence.inventory;
+        let shown = (inventory.operation.iter().map(|operation| &operation.theorems))
+            .chain(inventory.api.iter().map(|api| &api.theorems))
+            .chain((inventory.assumptions.values()).map(|assumption| &assumption.theorems))
+            .flat_map(|theorems| names(theorems));
+        let silent: BTreeSet<String> = (shown.chain(rocq_theorems()))
+            .filter(|name| evidence.in_words(name).is_none())
+            .collect();
+        assert_eq!(silent, BTreeSet::new(), "not said in words");
+        // One for each number, and one with a name from another script.
+        for (name, part) in [
+            ("duplex_absorb_blocks_thm_3", "let absorb_blocks_spec "),
+            ("duplex_absorb_blocks_enter_thm", "in_the_loop_again"),
+            ("vpslldq_8_form", "(y << (8 * 8), y, r)"),
+        ] {
+            let (_, text) = evidence.statement(name).unwrap();
+            assert!(text.contains(part), "{name}: {text}");
         }
     }
 

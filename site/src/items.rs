@@ -77,7 +77,7 @@ fn table(evidence: &Evidence) -> String {
          <label>Machine <select id=\"way\">{ways}</select></label>\
          <label>Trusts <select id=\"trust\"><option value=\"\">anything</option>{}</select></label>\
          <output id=\"count\"></output></form>\n\
-         <div class=\"wide\" tabindex=\"0\"><table id=\"items\"><thead><tr><th>Item</th><th>Its Rust</th><th>What it runs, and what that rests on</th>\
+         <div class=\"wide\" tabindex=\"0\"><table id=\"items\" class=\"stacked\"><thead><tr><th>Item</th><th>Its Rust</th><th>What it runs, and what that rests on</th>\
          </tr></thead><tbody>\n",
         rows.len(),
         options(&mut evidence.inventory.statuses.keys()),

@@ -1,4 +1,4 @@
-//! A page for each kernel: source, machine code beside its lifting, specification, theorems.
+//! A page for each kernel: source beside specification, machine code beside its source and its lifting, theorems.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,6 +11,7 @@ use veriplex_lift::table::{Access, Argument, Kernel, Level, TABLE};
 use crate::Site;
 use crate::evidence::{Evidence, names};
 use crate::html::{code, escape, list, page};
+use crate::lines::{self, Line};
 use crate::{items, source};
 
 fn file(level: &str, kernel: &str) -> String {
@@ -39,7 +40,7 @@ pub fn write(site: &Site, evidence: &Evidence) -> io::Result<()> {
             .get(&format!("{}/{}", level.name, kernel.name));
         let _ = writeln!(
             rows,
-            "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
+            "<tr><td>{}</td><td>{}</td><td data-name=\"Computes\">{}</td><td>{}</td></tr>",
             link(&level.name, &kernel.name, ""),
             items::status(&operation.status),
             source::definition(&kernel.cryptol, ""),
@@ -58,7 +59,7 @@ pub fn write(site: &Site, evidence: &Evidence) -> io::Result<()> {
     let body = format!(
         "<p>The machine code that does the computing. For those that are proved, the theorems are about the bytes with this \
          SHA-256, and <a href=\"audit.html\">an audit</a> finds them in a program.</p>\
-         <div class=\"wide\" tabindex=\"0\"><table><thead><tr><th>Kernel</th><th>Status</th><th>Computes</th><th>Proved bytes</th></tr></thead>\
+         <div class=\"wide\" tabindex=\"0\"><table class=\"stacked\"><thead><tr><th>Kernel</th><th>Status</th><th>Computes</th><th>Proved bytes</th></tr></thead>\
          <tbody>{rows}</tbody></table></div>"
     );
     site.write("kernels.html", &page("Kernels", 0, &[], &body))
@@ -135,41 +136,25 @@ fn kernel_page(
         items::commands(evidence, &operation.tests),
         items::commands(evidence, &operation.constant_time),
     );
-    let folder = format!("jasmin/{}", level.name);
-    for name in [
-        Some(format!("{}.{}", kernel.name, level.source)),
-        needs.include.clone(),
-    ]
-    .into_iter()
-    .flatten()
-    {
-        // A level may have kernels in both languages.
-        let path = [name.clone(), name.replace(".jazz", ".S")].map(|name| format!("{folder}/{name}"));
-        if let Some(path) = path
-            .iter()
-            .find(|path| veriplex_assurance::evidence::root().join(path).is_file())
-        {
-            let _ = write!(
-                body,
-                "<h2>Source: {}</h2><pre tabindex=\"0\">{}</pre>",
-                code(path),
-                escape(&read(path))
-            );
-        }
-    }
-    if let Some(bytes) = evidence.bytes.get(&object) {
-        body += &machine_code(level, kernel, bytes)?;
+    body += "<div class=\"beside\"><section>";
+    let bytes = evidence.bytes.get(&object);
+    let rows = bytes.map_or(Ok(Vec::new()), |bytes| rows(level, kernel, bytes))?;
+    for (file, path) in lines::sources(level, kernel).iter().enumerate() {
+        body += &numbered(file, path, &rows);
     }
     let (module, name) = kernel.cryptol.split_once("::").unwrap_or(("", &kernel.cryptol));
     let _ = write!(
         body,
-        "<h2>Specification: {}</h2><pre tabindex=\"0\">{}</pre>",
+        "</section><section><h2>Specification: {}</h2><pre tabindex=\"0\">{}</pre></section></div>",
         source::definition(&kernel.cryptol, "../"),
         escape(&source::text_of(
             &read(&format!("spec/cryptol/{module}.cry")),
             name
         )),
     );
+    if bytes.is_some() {
+        body += &machine_code(level, kernel, &rows);
+    }
     Ok(body)
 }
 
@@ -216,10 +201,23 @@ fn argument(argument: &Argument) -> String {
     format!("{}: {what}", code(&argument.name))
 }
 
-/// Each instruction: its place, bytes and text, and beside it the definitions that the lifter made of it.
-fn machine_code(level: &Level, kernel: &Kernel, bytes: &[u8]) -> io::Result<String> {
-    let path = format!("proofs/generated/lifted/{}/{}.cry", level.name, kernel.name);
-    let module = read(&path);
+/// An instruction.
+struct Row {
+    offset: u64,
+    bytes: String,
+    text: String,
+    /// Where it comes from.
+    line: Line,
+    /// The definitions that the lifter made of it.
+    lifted: String,
+}
+
+fn lifted(level: &Level, kernel: &Kernel) -> String {
+    format!("proofs/generated/lifted/{}/{}.cry", level.name, kernel.name)
+}
+
+fn rows(level: &Level, kernel: &Kernel, bytes: &[u8]) -> io::Result<Vec<Row>> {
+    let module = read(&lifted(level, kernel));
     let mut lifted: BTreeMap<u64, String> = BTreeMap::new();
     for line in module.lines() {
         let comment = line
@@ -234,29 +232,98 @@ fn machine_code(level: &Level, kernel: &Kernel, bytes: &[u8]) -> io::Result<Stri
             *lifted.entry(offset).or_default() += &format!("{definition}\n");
         }
     }
+    let instructions = listing(level, bytes).map_err(io::Error::other)?;
+    let lines = lines::of(level, kernel)?;
+    if lines.len() != instructions.len() {
+        return Err(io::Error::other(format!(
+            "{}/{}: {} instructions and {} lines",
+            level.name,
+            kernel.name,
+            instructions.len(),
+            lines.len()
+        )));
+    }
+    let rows = instructions
+        .into_iter()
+        .zip(lines)
+        .map(|((offset, len, text), line)| {
+            let range = usize::try_from(offset)
+                .ok()
+                .zip(usize::try_from(offset + len).ok());
+            let own = range
+                .and_then(|(from, to)| bytes.get(from..to))
+                .unwrap_or_default();
+            Row {
+                offset,
+                bytes: hex::encode(own),
+                text,
+                line,
+                lifted: lifted
+                    .get(&offset)
+                    .map_or_else(String::new, |text| text.trim_end().to_owned()),
+            }
+        });
+    Ok(rows.collect())
+}
+
+/// A source with the numbers of its lines, each of which leads to its first instruction.
+fn numbered(file: usize, path: &str, rows: &[Row]) -> String {
+    let mut first: BTreeMap<usize, u64> = BTreeMap::new();
+    for row in rows.iter().filter(|row| row.line.0 == file) {
+        first.entry(row.line.1).or_insert(row.offset);
+    }
     let mut text = format!(
-        "<h2>Machine code, and what it was lifted to</h2><p>Each instruction with its bytes, and the definitions in {} that the \
-         lifter made of it. Instructions without one move pointers, count or jump.</p>\
-         <div class=\"wide\" tabindex=\"0\"><table class=\"code\"><thead><tr><th>At</th><th>Bytes</th><th>Instruction</th><th>Cryptol</th></tr>\
-         </thead><tbody>\n",
-        code(&path)
+        "<h2>Source: {}</h2><pre class=\"numbered\" tabindex=\"0\">",
+        code(path)
     );
-    for (offset, len, instruction) in listing(level, bytes).map_err(io::Error::other)? {
-        let range = usize::try_from(offset)
-            .ok()
-            .zip(usize::try_from(offset + len).ok());
-        let own = range
-            .and_then(|(from, to)| bytes.get(from..to))
+    for (number, line) in (1..).zip(read(path).lines()) {
+        let shown = match first.get(&number) {
+            Some(offset) => format!("<a href=\"#at-{offset:x}\">{number}</a>"),
+            None => number.to_string(),
+        };
+        let _ = writeln!(
+            text,
+            "<span class=\"line\" id=\"line-{file}-{number}\"><span class=\"number\">{shown}</span>{}</span>",
+            escape(line)
+        );
+    }
+    text + "</pre>"
+}
+
+/// Each instruction: its place, text and bytes, beside it the line of the source and the definitions that the lifter made.
+fn machine_code(level: &Level, kernel: &Kernel, rows: &[Row]) -> String {
+    let sources: Vec<String> = lines::sources(level, kernel)
+        .iter()
+        .map(|path| read(path))
+        .collect();
+    let mut text = format!(
+        "<h2>Machine code, its source, and what it was lifted to</h2><p>Each instruction with the line that it comes from, and the \
+         definitions in {} that the lifter made of it. Instructions without one move pointers, count or jump. In a macro, or a \
+         function that the compiler put in place, the line is the one there. {} compares the lines with what the compiler \
+         or the assembler says.</p>\
+         <div class=\"wide\" tabindex=\"0\"><table class=\"code\"><thead><tr><th>At</th><th>Instruction</th><th>Line</th><th>Source</th>\
+         <th>Cryptol</th><th>Bytes</th></tr></thead><tbody>\n",
+        code(&lifted(level, kernel)),
+        code("make kernels-check"),
+    );
+    for row in rows {
+        let (file, number) = row.line;
+        let source = sources
+            .get(file)
+            .and_then(|source| source.lines().nth(number - 1))
             .unwrap_or_default();
         let _ = writeln!(
             text,
-            "<tr id=\"at-{offset:x}\"><td><a href=\"#at-{offset:x}\">{offset:03x}</a></td><td>{}</td><td>{}</td><td>{}</td></tr>",
-            hex::encode(own),
-            escape(&instruction),
-            escape(lifted.get(&offset).map_or("", |text| text.trim_end())),
+            "<tr id=\"at-{0:x}\"><td><a href=\"#at-{0:x}\">{0:03x}</a></td><td>{1}</td>\
+             <td><a href=\"#line-{file}-{number}\">{number}</a></td><td>{2}</td><td>{3}</td><td>{4}</td></tr>",
+            row.offset,
+            escape(&row.text),
+            escape(&source.trim().replace('\t', " ")),
+            escape(&row.lifted),
+            row.bytes,
         );
     }
-    Ok(text + "</tbody></table></div>\n")
+    text + "</tbody></table></div>\n"
 }
 
 #[cfg(test)]

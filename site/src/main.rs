@@ -1,4 +1,4 @@
-//! `veriplex-site FOLDER`: writes the site.
+//! `veriplex-site FOLDER`: writes the site. `veriplex-site --lines [--check]`: writes `site/lines`, or compares it.
 //!
 //! Everything on it is read from the repository: the inventory, the theorems, the manifest, the kernels, the
 //! specification. It is plain HTML, made with `format!`: a generator of books, such as mdBook, would
@@ -11,11 +11,13 @@ mod evidence;
 mod html;
 mod items;
 mod kernels;
+mod lines;
 mod report;
 mod source;
 mod speed;
 mod start;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{env, fs, io};
@@ -45,11 +47,18 @@ impl Site {
 }
 
 fn main() -> ExitCode {
-    let Some(folder) = env::args_os().nth(1) else {
-        eprintln!("veriplex-site FOLDER");
-        return ExitCode::from(2);
+    let arguments: Vec<OsString> = env::args_os().skip(1).collect();
+    let texts: Vec<Option<&str>> = arguments.iter().map(|argument| argument.to_str()).collect();
+    let result = match (&texts[..], &arguments[..]) {
+        ([Some("--lines")], _) => lines::generate(false),
+        ([Some("--lines"), Some("--check")], _) => lines::generate(true),
+        (_, [folder]) => run(Path::new(folder)),
+        _ => {
+            eprintln!("veriplex-site FOLDER, or veriplex-site --lines [--check]");
+            return ExitCode::from(2);
+        }
     };
-    match run(Path::new(&folder)) {
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("veriplex-site: {error}");

@@ -141,7 +141,13 @@ fn rocq(evidence: &Evidence) -> String {
     let mut rows = String::new();
     for name in &theorems {
         let file = evidence.statement(name).map_or("", |(file, _)| file);
-        let _ = write!(rows, "<tr><td>{}</td><td>{}</td></tr>", code(name), code(file));
+        let _ = write!(
+            rows,
+            "<tr><td>{}</td><td>{}</td><td>{}</td></tr>",
+            code(name),
+            evidence.in_words(name).unwrap_or_default(),
+            code(file)
+        );
     }
     format!(
         "<p>{} theorems, each closed: without axioms and unfinished proofs. {} checks that, and compares the statements with \
@@ -150,6 +156,6 @@ fn rocq(evidence: &Evidence) -> String {
         code("make rocq STRICT=1"),
         code("proofs/rocq/statements.txt"),
         evidence.last_run("make rocq"),
-        table(&["Theorem", "In"], &rows)
+        table(&["Theorem", "In words", "In"], &rows)
     )
 }

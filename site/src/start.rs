@@ -25,7 +25,7 @@ impl Claim {
 }
 
 /// Each is on the first page and in the report.
-pub const CLAIMS: [Claim; 13] = [
+pub const CLAIMS: [Claim; 14] = [
     Claim::new(
         "every test passes: known answers, random inputs beside an executable specification, hostile input",
         "make test",
@@ -59,7 +59,7 @@ pub const CLAIMS: [Claim; 13] = [
     Claim::new(
         "the kernels' assembly is what their Jasmin source compiles to, constant-time and memory-safe",
         "make kernels-check STRICT=1",
-        "Jasmin*",
+        "Jasmin*; for ARMv8 GCC",
     ),
     Claim::new(
         "the kernels in the program are the proved bytes",
@@ -79,7 +79,12 @@ pub const CLAIMS: [Claim; 13] = [
     Claim::new(
         "two builds, each under other conditions, are equal byte for byte",
         "make reproducible STRICT=1",
-        "cargo-auditable",
+        "cargo-auditable; a locale besides C (locales-all)",
+    ),
+    Claim::new(
+        "the flake's packages, built with the tools of the machine in the place of nixpkgs, have the bytes of make reproducible",
+        "make nix STRICT=1",
+        "nix (nix-bin), cargo-auditable; make reproducible before",
     ),
     Claim::new(
         "the source archive builds and passes its tests without a network",
@@ -89,14 +94,15 @@ pub const CLAIMS: [Claim; 13] = [
     Claim::new(
         "this site works in a browser",
         "make site-test STRICT=1",
-        "Chromium, its driver, npm; a rustc for WebAssembly",
+        "Chromium and its driver (chromium-driver), npm; a rustc for WebAssembly (rustup target add wasm32-unknown-unknown)",
     ),
 ];
 
 /// Said of what the commands need.
-const NEEDS: &str = "Each needs the repository, Rust, and what the table names. Debian has all of that but what has a star, and \
-    cargo-auditable, which cargo installs. Not every release has the version that is needed: the theorems in Rocq need Coq 8.16, of \
-    Debian 12. A command that lacks a tool says so in one line; with STRICT=1 that is an error.";
+const NEEDS: &str = "Each needs the repository, Rust, and what the table names. On Debian, <code>make deps</code> installs the \
+    packages that proofs and tests need; the others are in brackets. Debian does not have what has a star, and cargo-auditable, \
+    which cargo installs. Not every release has the version that is needed: the theorems in Rocq need Coq 8.16, of Debian 12. A \
+    command that lacks a tool says so in one line; with STRICT=1 that is an error.";
 
 pub fn write(site: &Site, evidence: &Evidence) -> io::Result<()> {
     site.write("index.html", &page("Veriplex", 0, &[], &overview(evidence)))?;
@@ -116,7 +122,7 @@ pub fn claims(evidence: &Evidence) -> String {
         let last = evidence.last_run(claim.command.trim_end_matches(" STRICT=1"));
         let _ = writeln!(
             rows,
-            "<tr><td>{}</td><td>{}</td><td>{}</td><td>{last}</td></tr>",
+            "<tr><td>{}</td><td>{}</td><td data-name=\"Needs\">{}</td><td data-name=\"Last run\">{last}</td></tr>",
             escape(claim.what),
             code(claim.command),
             escape(claim.needs)
@@ -124,7 +130,7 @@ pub fn claims(evidence: &Evidence) -> String {
         rows
     });
     format!(
-        "<div class=\"wide\" tabindex=\"0\"><table><thead><tr><th>Claim</th><th>Command</th><th>Needs</th><th>Last recorded run</th></tr></thead>\
+        "<div class=\"wide\" tabindex=\"0\"><table class=\"stacked\"><thead><tr><th>Claim</th><th>Command</th><th>Needs</th><th>Last recorded run</th></tr></thead>\
          <tbody>{rows}</tbody></table></div><p>{NEEDS}</p>"
     )
 }
@@ -146,14 +152,15 @@ pub fn statuses(evidence: &Evidence) -> String {
             let (operations, items) = counts.get(name.as_str()).copied().unwrap_or_default();
             let _ = writeln!(
                 rows,
-                "<tr><td>{}</td><td>{}</td><td>{operations}</td><td>{items}</td></tr>",
+                "<tr><td>{}</td><td>{}</td><td data-name=\"Operations\">{operations}</td>\
+                 <td data-name=\"Items around them\">{items}</td></tr>",
                 status(name),
                 with_code(meaning)
             );
             rows
         });
     format!(
-        "<div class=\"wide\" tabindex=\"0\"><table><thead><tr><th>Status</th><th>Meaning</th><th>Operations</th><th>Items around them</th></tr></thead>\
+        "<div class=\"wide\" tabindex=\"0\"><table class=\"stacked\"><thead><tr><th>Status</th><th>Meaning</th><th>Operations</th><th>Items around them</th></tr></thead>\
          <tbody>{rows}</tbody></table></div>"
     )
 }

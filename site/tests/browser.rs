@@ -1,7 +1,7 @@
 //! The site in a browser: `make site-test`, which has made it. `SITE` is its folder, `PROGRAM` a program with the proved
 //! kernels; `AXE`, if it is not empty, is the file of axe-core, which then looks at each kind of page.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -16,9 +16,12 @@ use serde_json::{Value, json};
 mod made;
 
 /// One page of each kind.
-const PAGES: [&str; 12] = [
+const PAGES: [&str; 15] = [
     "index.html",
     "items.html",
+    "assumptions.html",
+    "specification.html",
+    "report.html",
     "parts/aead.html",
     "kernels.html",
     "kernels/armv8-duplex_absorb_blocks.html",
@@ -76,6 +79,7 @@ fn every_link_leads_somewhere() {
     assert!(pages.len() > 100, "{}", pages.len());
     let mut wrong = Vec::new();
     let mut links = 0;
+    let mut places: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for page in pages {
         let text = fs::read_to_string(site.join(page)).unwrap();
         for source in attributes(&text, "src") {
@@ -106,8 +110,11 @@ fn every_link_leads_somewhere() {
             if !all.contains(&target) {
                 wrong.push(format!("{page}: no {target}"));
             } else if !anchor.is_empty() {
-                let text = fs::read_to_string(site.join(&target)).unwrap();
-                if !attributes(&text, "id").contains(&anchor.as_str()) {
+                let ids = places.entry(target.clone()).or_insert_with(|| {
+                    let text = fs::read_to_string(site.join(&target)).unwrap();
+                    attributes(&text, "id").into_iter().map(str::to_owned).collect()
+                });
+                if !ids.contains(&anchor) {
                     wrong.push(format!("{page}: no {target}#{anchor}"));
                 }
             }
@@ -394,6 +401,8 @@ fn the_site_works_in_chromium() {
     let browser = Browser::start(serve(folder("SITE")));
     pages(&browser);
     search(&browser);
+    lines(&browser);
+    without_scripts(&browser);
     audits(&browser);
     demonstration(&browser);
     assert_eq!(browser.errors(), Vec::<String>::new());
@@ -424,6 +433,7 @@ fn pages(browser: &Browser) {
                     "{page} is {wide} wide in a window of {width}"
                 );
                 assert_eq!(seen["pale"], json!([]), "{page}, {theme}: too little contrast");
+                assert_eq!(seen["cut"], json!([]), "{page}, {width}: cells beside the window");
                 backgrounds.insert(seen["background"].to_string());
                 let name = format!("{}-{theme}-{width}", page.replace(['/', '.'], "-"));
                 browser.screenshot(&name);
@@ -461,7 +471,7 @@ fn strict() -> bool {
     std::env::var_os("STRICT").is_some_and(|strict| !strict.is_empty())
 }
 
-/// The width of the page, its background, and the texts that have less than 4.5 times its luminance, or the reverse.
+/// The width of the page, its background, cells that one has to scroll to, of tables that shall fit, and the texts that have less than 4.5 times its luminance, or the reverse.
 const LOOK: &str = "
 const numbers = (colour) => colour.match(/[0-9.]+/g).map(Number);
 const luminance = (colour) => {
@@ -480,7 +490,8 @@ for (const e of document.querySelectorAll('p, a, code, td, th, dt, dd, li, summa
   const [a, b] = [luminance(getComputedStyle(e).color), luminance(behind(e))].sort((a, b) => b - a);
   if ((a + 0.05) / (b + 0.05) < 4.5) pale.push(e.outerHTML.slice(0, 80));
 }
-return { wide: document.documentElement.scrollWidth, background: behind(document.body), pale: pale.slice(0, 3) };
+const cut = [...document.querySelectorAll('.stacked td')].filter((e) => e.getBoundingClientRect().right > innerWidth);
+return { cut: cut.slice(0, 3).map((e) => e.outerHTML.slice(0, 80)), wide: document.documentElement.scrollWidth, background: behind(document.body), pale: pale.slice(0, 3) };
 ";
 
 /// What must I trust if I call `aead::Aead::seal` on `AArch64`?
@@ -516,6 +527,50 @@ fn search(browser: &Browser) {
         set(id, "");
     }
     assert_eq!(browser.run(shown), json!(all));
+}
+
+/// Each instruction stands beside the line that it comes from; each leads to the other.
+fn lines(browser: &Browser) {
+    browser.open("kernels/armv8-duplex_absorb_blocks.html");
+    let found = browser.run(
+        "const text = (line) => [...line.childNodes].filter((n) => n.nodeType === 3).map((n) => n.data).join('').trim();
+         const rows = [...document.querySelectorAll('.code tbody tr')].map((row) => [
+           row.cells[3].textContent, text(document.querySelector(row.cells[2].firstChild.hash)).replaceAll('\\t', ' ')]);
+         const number = document.querySelector('.numbered a');
+         number.click();
+         const line = document.querySelector(location.hash).cells[2].textContent;
+         return [rows.length, rows.filter(([beside, source]) => beside !== source || !source), line === number.textContent];",
+    );
+    assert!(found[0].as_i64().unwrap() > 400, "{found}");
+    assert_eq!((&found[1], &found[2]), (&json!([]), &json!(true)));
+}
+
+/// Without scripts there is all of the text, and the command for what needs them.
+fn without_scripts(browser: &Browser) {
+    let scripts =
+        |off: bool| browser.devtools("Emulation.setScriptExecutionDisabled", &json!({ "value": off }));
+    // The driver runs what it is asked as a script of the page.
+    let ask = |expression: &str| {
+        let parameters = json!({ "expression": expression, "returnByValue": true });
+        browser.devtools("Runtime.evaluate", &parameters)["result"]["value"].clone()
+    };
+    scripts(true);
+    browser.open("items.html");
+    let seen = ask(
+        "const seen = (e) => e.checkVisibility(); const all = [...document.querySelectorAll('#items tbody tr')]; \
+         [all.length > 500, all.every((row) => seen(row) && [...row.querySelectorAll('.ways a')].every(seen)), \
+         seen(document.querySelector('.filters'))]",
+    );
+    assert_eq!(seen, json!([true, true, false]));
+    for (page, command) in [
+        ("audit.html", "cargo run -p veriplex-audit -- FILE"),
+        ("try.html", "veriplex encrypt --key-file KEYFILE FILE"),
+    ] {
+        browser.open(page);
+        let text = ask("document.querySelector('main').innerText");
+        assert!(text.as_str().unwrap().contains(command), "{page}: {text}");
+    }
+    scripts(false);
 }
 
 fn audits(browser: &Browser) {
