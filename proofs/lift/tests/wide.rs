@@ -245,6 +245,7 @@ fn widths_of_one_register() {
 
 /// Operations on every 32 bits and moves of them: each operand in its place, constants included.
 #[test]
+#[allow(clippy::too_many_lines)] // a table
 fn operations_on_words_keep_their_operands_in_order() {
     let load = "\tvmovdqu64\t(%rdi), %zmm0\n\tvmovdqu64\t64(%rdi), %zmm1\n";
     let accepted = [
