@@ -4,7 +4,7 @@
 
 use super::{bytes, call};
 use crate::{Options, subcommand};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::{fs, io};
@@ -165,15 +165,11 @@ fn holds(root: &Path, folder: &Path, mutant: &Mutant, module: &str, theorem: &st
     let statement = statement(root, mutant, theorem)?;
     fs::create_dir_all(folder)?;
     fs::write(folder.join(format!("{kernel}.cry")), module)?;
+    let imports = imports(&scripts(root, mutant)?);
     fs::write(
         folder.join("check.cry"),
         format!(
-            "module check where\nimport Simpira1024\nimport Duplex\nimport Lanes\nimport LiftedLanes\n\
-             import ChaCha as ChaCha\nimport LiftedChaCha\n\
-             import NH as NH\nimport LiftedNH\n\
-             import Poly1305 as Poly1305\nimport LiftedPoly1305\n\
-             import LiftedXoofff\n\
-             import Words (block, round_constants)\nimport {kernel} as kernel\n\
+            "module check where\n{imports}import {kernel} as kernel\n\
              table = join (map block round_constants)\nproperty theorem ={statement}\n"
         ),
     )?;
@@ -193,26 +189,49 @@ fn holds(root: &Path, folder: &Path, mutant: &Mutant, module: &str, theorem: &st
     }
 }
 
-/// The statement of a theorem, as one of the files that the proof script of the kernel includes has it.
+/// The statement of a theorem, as the proof script of the kernel has it.
 fn statement(root: &Path, mutant: &Mutant, theorem: &str) -> io::Result<String> {
     // What precedes it names the level.
     let name = theorem.find(mutant.kernel).map_or(theorem, |at| &theorem[at..]);
     let begin = format!("lifted_theorem \"{name}\"");
+    (scripts(root, mutant)?.iter())
+        .find_map(|text| text.split_once(&begin)?.1.split_once("{{")?.1.split_once("}}"))
+        .map(|(statement, _)| statement.to_owned())
+        .ok_or_else(|| {
+            let what = format!("no theorem {name} in {}/{}.saw", mutant.level, mutant.kernel);
+            io::Error::other(what)
+        })
+}
+
+/// The proof script of the kernel, and the files that it includes.
+fn scripts(root: &Path, mutant: &Mutant) -> io::Result<Vec<String>> {
     let folder = root.join("proofs/saw").join(mutant.level);
-    let script = fs::read_to_string(folder.join(format!("{}.saw", mutant.kernel)))?;
-    for included in script
-        .lines()
-        .filter_map(|line| line.strip_prefix("include \"")?.strip_suffix("\";"))
-    {
-        let text = fs::read_to_string(folder.join(included))?;
-        let statement =
-            (text.split_once(&begin)).and_then(|(_, rest)| rest.split_once("{{")?.1.split_once("}}"));
-        if let Some((statement, _)) = statement {
-            return Ok(statement.to_owned());
-        }
+    let mut texts = vec![fs::read_to_string(folder.join(format!("{}.saw", mutant.kernel)))?];
+    let mut next = 0;
+    while let Some(text) = texts.get(next) {
+        let names = (text.lines()).filter_map(|line| line.strip_prefix("include \"")?.strip_suffix("\";"));
+        let more: io::Result<Vec<String>> = names.map(|name| fs::read_to_string(folder.join(name))).collect();
+        texts.extend(more?);
+        next += 1;
     }
-    Err(io::Error::other(format!(
-        "no theorem {name} in what {}/{}.saw includes",
-        mutant.level, mutant.kernel
-    )))
+    Ok(texts)
+}
+
+/// What scripts import, as Cryptol has it: `import "../../../spec/cryptol/isa/Memory.cry" as memory;` is
+/// `import isa::Memory as memory`.
+fn imports(scripts: &[String]) -> String {
+    let imports: BTreeSet<String> = (scripts.iter().flat_map(|text| text.lines()))
+        .filter_map(|line| {
+            let (path, rest) = line.strip_prefix("import \"../")?.split_once(".cry\"")?;
+            let module = ["lib/", "../../spec/cryptol/"]
+                .iter()
+                .find_map(|folder| path.strip_prefix(folder))?;
+            Some(format!(
+                "import {}{}\n",
+                module.replace('/', "::"),
+                rest.strip_suffix(';')?
+            ))
+        })
+        .collect();
+    imports.into_iter().collect()
 }
