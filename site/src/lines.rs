@@ -11,7 +11,7 @@ use std::{env, fs, io};
 use serde::Deserialize;
 use veriplex_assurance::evidence::{read, root};
 use veriplex_lift::table::{Kernel, Level, TABLE};
-use veriplex_lift::{Architecture, listing};
+use veriplex_lift::{Architecture, listing, sha256};
 
 use crate::evidence::Evidence;
 
@@ -19,7 +19,7 @@ use crate::evidence::Evidence;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
-    /// A checksum of each of its sources: a change is to be noticed.
+    /// The SHA-256 of each of its sources: a change is to be noticed.
     sources: Vec<String>,
     /// For each instruction the number of the file and the line: `0:12`, or `0:12-15` for four in a row.
     lines: Vec<String>,
@@ -49,17 +49,9 @@ pub fn sources(level: &Level, kernel: &Kernel) -> Vec<String> {
         .collect()
 }
 
-/// FNV-1a.
-fn checksum(text: &str) -> String {
-    let sum = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
-        (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    format!("{sum:016x}")
-}
-
-fn checksums(level: &Level, kernel: &Kernel) -> Vec<String> {
+fn hashes(level: &Level, kernel: &Kernel) -> Vec<String> {
     (sources(level, kernel).iter())
-        .map(|path| checksum(&read(path)))
+        .map(|path| sha256(read(path).as_bytes()))
         .collect()
 }
 
@@ -71,7 +63,7 @@ pub fn of(level: &Level, kernel: &Kernel) -> io::Result<Vec<Line>> {
     let entry = entries
         .remove(&kernel.name)
         .ok_or_else(|| wrong("is not there"))?;
-    if entry.sources != checksums(level, kernel) {
+    if entry.sources != hashes(level, kernel) {
         return Err(wrong("is not of these sources"));
     }
     let counts: Vec<usize> = (sources(level, kernel).iter())
@@ -124,7 +116,7 @@ pub fn generate(check: bool) -> io::Result<()> {
                 text,
                 "\n[{}]\nsources = {:?}\nlines = [",
                 kernel.name,
-                checksums(level, kernel)
+                hashes(level, kernel)
             );
             for line in encode(&lines) {
                 let _ = writeln!(text, "    {line:?},");

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
+use veriplex_lift::sha256;
 use veriplex_lift::table::{Access, Argument, Kernel, Level, TABLE};
 
 fn root() -> PathBuf {
@@ -23,7 +23,6 @@ fn read(path: &str) -> String {
 /// Reports what is wrong with an assembly file. It must contain the hashes of the files it was made from and of its
 /// own body.
 fn provenance(level: &Level, kernel: &Kernel, text: &str) -> Result<(), String> {
-    let sha256 = |bytes: &[u8]| hex::encode(Sha256::digest(bytes));
     let mut from = Vec::new();
     let mut rest = text;
     while let Some((line, after)) = rest.split_once('\n') {

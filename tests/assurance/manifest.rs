@@ -3,9 +3,9 @@
 //! manifest.
 
 use serde_json::Value;
-use sha2::{Digest as _, Sha256};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use veriplex_lift::sha256;
 use veriplex_lift::table::TABLE;
 
 #[cfg(all(
@@ -56,10 +56,6 @@ fn theorems(manifest: &Value) -> impl Iterator<Item = &Value> {
 fn includes(manifest: &Value, script: &str, file: &str) -> bool {
     let files = manifest["scripts"][script].as_array().unwrap();
     files.iter().any(|f| *f == *format!("proofs/saw/lib/{file}"))
-}
-
-fn sha256(bytes: &[u8]) -> String {
-    hex::encode(Sha256::digest(bytes))
 }
 
 #[test]

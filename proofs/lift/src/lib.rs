@@ -224,7 +224,9 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-fn sha256(bytes: &[u8]) -> String {
+/// The SHA-256 of some bytes in hexadecimal, as the manifest and the generated files have it.
+#[must_use]
+pub fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes)
         .iter()
         .fold(String::new(), |mut text, byte| {

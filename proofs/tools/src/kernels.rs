@@ -1,15 +1,13 @@
 //! `veriplex-tools kernels`: the assembly of those kernels of `jasmin/` that have Jasmin, and with `--check` the proof that it
 //! still is what is committed, constant-time and memory-safe.
 
-use crate::{Options, sha256, subcommand};
+use crate::{Options, parallel, sha256, subcommand};
 use std::collections::HashMap;
 use std::fmt::Write;
-use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
-use std::sync::Mutex;
 use std::time::Instant;
-use std::{env, fs, io, thread};
+use std::{env, fs, io};
 use veriplex_lift::table::{Kernel, Level, TABLE};
 
 /// A kernel of a level whose sources are Jasmin.
@@ -41,29 +39,14 @@ fn generate_all(root: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Prints the table; an error if one of its cells is not "ok". One kernel on each processor at a time.
+/// Prints the table; an error if one of its cells is not "ok".
 fn check(root: &Path) -> Result<(), String> {
     println!(
         "{:32} {:>10} {:>10} {:>10} {:>10} {:>8}",
         "export", "committed", "ct", "sct", "safety", "seconds"
     );
-    let left = Mutex::new(exports());
-    let next = || left.lock().expect("no thread panics with it").next();
-    let failures = Mutex::new(String::new());
-    thread::scope(|scope| {
-        for _ in 0..thread::available_parallelism().map_or(1, NonZero::get) {
-            scope.spawn(|| {
-                while let Some(export) = next() {
-                    let found = check_one(root, export);
-                    failures
-                        .lock()
-                        .expect("no thread panics with it")
-                        .push_str(&found);
-                }
-            });
-        }
-    });
-    let failures = failures.into_inner().expect("no thread panicked");
+    let exports: Vec<Export> = exports().collect();
+    let failures = parallel::map(&exports, |export| check_one(root, *export)).concat();
     if failures.is_empty() {
         Ok(())
     } else {

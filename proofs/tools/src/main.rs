@@ -5,18 +5,18 @@
 mod isa;
 mod kernels;
 mod mutants;
+mod parallel;
 mod proofs;
 mod replay;
 mod sbom;
 mod spec;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::{env, io};
 
-use sha2::{Digest as _, Sha256};
+use veriplex_lift::sha256;
 
 const USAGE: &str = "\
 veriplex-tools COMMAND [OPTIONS]
@@ -149,14 +149,4 @@ fn root() -> PathBuf {
 fn installed(program: &str) -> bool {
     env::var_os("PATH")
         .is_some_and(|path| env::split_paths(&path).any(|folder| folder.join(program).is_file()))
-}
-
-/// The SHA-256 of some bytes in hexadecimal.
-fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes)
-        .iter()
-        .fold(String::new(), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
 }

@@ -1,11 +1,12 @@
 //! Runs a script. A theorem is what SAW's own summary has after it, and its goals are what SAW meanwhile sends to z3.
 
 use super::summary::{Evidence, Summaries};
+use crate::parallel;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use std::{env, fs, io, thread};
 
@@ -85,29 +86,8 @@ pub fn run_all(root: &Path, scripts: &[String]) -> io::Result<Vec<Run>> {
         let parts = parts(&fs::read_to_string(root.join(script))?)?;
         jobs.extend((0..parts).map(|part| (script, (parts > 1).then_some((part, parts)))));
     }
-    let next = AtomicUsize::new(0);
-    let take_turns = || {
-        let mut runs = Vec::new();
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some((script, part)) = jobs.get(index) else {
-                return Ok(runs);
-            };
-            runs.push((index, run(root, script, *part)?));
-        }
-    };
-    let mut runs = thread::scope(|scope| {
-        let workers: Vec<_> = (0..thread::available_parallelism()?.get())
-            .map(|_| scope.spawn(take_turns))
-            .collect();
-        let results = workers
-            .into_iter()
-            .map(|worker| worker.join().expect("a worker does not panic"));
-        results.collect::<io::Result<Vec<Vec<(usize, Run)>>>>()
-    })?
-    .concat();
-    runs.sort_by_key(|(index, _)| *index);
-    let mut runs = runs.into_iter().map(|(_, run)| run);
+    let runs = parallel::map(&jobs, |(script, part)| run(root, script, *part));
+    let mut runs = runs.into_iter().collect::<io::Result<Vec<_>>>()?.into_iter();
     Ok(jobs
         .chunk_by(|one, other| one.0 == other.0)
         .map(|of_script| whole(of_script[0].0, runs.by_ref().take(of_script.len()).collect()))

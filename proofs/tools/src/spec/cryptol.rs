@@ -1,10 +1,10 @@
 //! Runs Cryptol and reads its output.
 
+use crate::parallel;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -27,43 +27,20 @@ pub struct Outcome {
     pub result: Result<String, String>,
 }
 
-/// Runs the jobs, at most two at a time (a proof may take gigabytes), and returns the outcomes in order.
+/// Runs the jobs, one on each processor at a time (a proof may take gigabytes), and returns the outcomes in order.
 pub fn run_all(jobs: &[Job], timeout: Duration, scripts: &Path) -> io::Result<Vec<Outcome>> {
-    let next = AtomicUsize::new(0);
     let done = AtomicUsize::new(0);
-    let outcomes: Vec<Mutex<Option<io::Result<Outcome>>>> = jobs.iter().map(|_| Mutex::new(None)).collect();
-    thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                loop {
-                    let i = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(job) = jobs.get(i) else { break };
-                    let outcome = run(job, timeout, &scripts.join(format!("{i}")));
-                    if let Ok(Outcome { time, result }) = &outcome {
-                        let result = result
-                            .as_ref()
-                            .map_or_else(|why| format!("FAILED: {why}"), Clone::clone);
-                        let count = done.fetch_add(1, Ordering::Relaxed) + 1;
-                        eprintln!(
-                            "[{count}/{}] {} ({:.0} s): {result}",
-                            jobs.len(),
-                            job.name,
-                            time.as_secs_f64()
-                        );
-                    }
-                    *outcomes[i].lock().expect("no panic under the lock") = Some(outcome);
-                }
-            });
-        }
-    });
-    outcomes
-        .into_iter()
-        .map(|cell| {
-            cell.into_inner()
-                .expect("no panic under the lock")
-                .expect("every job ran")
-        })
-        .collect()
+    let numbered: Vec<(usize, &Job)> = jobs.iter().enumerate().collect();
+    parallel::map(&numbered, |(i, job)| {
+        let outcome = run(job, timeout, &scripts.join(format!("{i}")))?;
+        let result = (outcome.result.as_ref()).map_or_else(|why| format!("FAILED: {why}"), Clone::clone);
+        let count = done.fetch_add(1, Ordering::Relaxed) + 1;
+        let seconds = outcome.time.as_secs_f64();
+        eprintln!("[{count}/{}] {} ({seconds:.0} s): {result}", jobs.len(), job.name);
+        Ok(outcome)
+    })
+    .into_iter()
+    .collect()
 }
 
 fn run(job: &Job, timeout: Duration, base: &Path) -> io::Result<Outcome> {
