@@ -6,6 +6,17 @@ use veriplex::seekable::Seekable;
 use veriplex::tree::Tree;
 use veriplex::{Error, Key, Protocol, digest, label, oae2};
 
+/// Expands a seed of the known answers.
+fn expand<const N: usize>(seed: u64) -> [u8; N] {
+    let mut x = seed;
+    [(); N].map(|()| {
+        x = x
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        x.to_be_bytes()[0]
+    })
+}
+
 #[test]
 fn the_core_needs_no_features() {
     let mut a = Protocol::new(label!("d"));
@@ -50,7 +61,21 @@ fn the_core_needs_no_features() {
         .unwrap();
     assert_ne!(output, [0; 32]);
 
-    // Trees and segments.
+    // Trees and segments. Both digests are in tests/vectors/tree/tree.json.
+    let tree = Tree::new(label!("veriplex.public"));
+    let (message, expected) = (
+        expand::<32>(4),
+        "dcdfff9604b4bb48839b2a24079b8a5da836b60aa141d2573d2d355f87b60208",
+    );
+    assert_eq!(hex::encode(tree.digest(&message)), expected);
+    let (message, expected) = (
+        expand::<4097>(12),
+        "3c7dfb67b5d4a51d23fc0b8440b2c50dfdb5f142066bbdce04dc885ac5625271",
+    );
+    assert_eq!(hex::encode(tree.digest(&message)), expected);
+    let mut hasher = tree.hasher();
+    message.chunks(777).for_each(|piece| hasher.update(piece));
+    assert_eq!(hex::encode(hasher.finalize()), expected);
     let tree = Tree::keyed(label!("d"), &Key::from([7; 32]));
     let mut hasher = tree.hasher();
     [0x5a; 5000].chunks(777).for_each(|piece| hasher.update(piece));

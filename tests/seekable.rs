@@ -7,7 +7,10 @@ mod random;
 use std::cell::{Cell, RefCell};
 use std::io::{self, Cursor, ErrorKind, Read, Seek, SeekFrom, Write};
 
-use common::{bytes, cases, data, family_vectors, fewer_cases, fingerprint, number, on_each_backend, text};
+use common::{
+    bytes, cases, data, family_vectors, fewer_cases, fingerprint, number, on_each_backend,
+    on_each_lane_backend, text,
+};
 use proptest::prelude::*;
 use random::Random;
 use serde_json::Value;
@@ -201,6 +204,42 @@ fn pieces_do_not_matter() {
             assert_eq!(written(&message, &plaintext, len.max(1)), sealed);
             assert_eq!(streamed(&message, &sealed, piece), (plaintext.clone(), Ok(())));
             assert_eq!(streamed(&message, &sealed, len + 1), (plaintext, Ok(())));
+        }
+    }
+}
+
+/// However eight segments are processed at once, in place or from one buffer into another: one to more than two times
+/// eight, with the last of them shorter or not.
+#[test]
+fn lanes_do_not_matter() {
+    for segment_len in [64, 3500] {
+        let message = message(segment_len);
+        for segments in [1, 2, 3, 4, 5, 7, 8, 9, 12, 17] {
+            for len in [segments * segment_len, segments * segment_len - segment_len / 3] {
+                let plaintext = data(11, len);
+                let mut first = None;
+                on_each_lane_backend(|backend| {
+                    // It is slow.
+                    if backend.name() == "portable serial" && len > 1000 {
+                        return;
+                    }
+                    let sealed = message.seal_vec(&plaintext);
+                    let expected: &Vec<u8> = first.get_or_insert_with(|| sealed.clone());
+                    assert!(sealed == *expected, "{backend:?} {segment_len} {len}");
+                    assert!(message.open_vec(&sealed).unwrap() == plaintext);
+                    let mut in_out = [&plaintext[..], &vec![0xa5; sealed.len() - len]].concat();
+                    message.seal_in_place(&mut in_out).unwrap();
+                    assert!(in_out == *expected, "{backend:?} {segment_len} {len}");
+                    assert!(message.open_in_place(&mut in_out).unwrap() == plaintext);
+                    let mut changed = sealed;
+                    let middle = changed.len() / 2;
+                    changed[middle] ^= 1;
+                    let mut opened = vec![0xa5; len];
+                    assert_eq!(message.open_into(&changed, &mut opened), Err(Error::Verification));
+                    assert!(opened.iter().all(|byte| *byte == 0));
+                    assert_eq!(message.open_in_place(&mut changed), Err(Error::Verification));
+                });
+            }
         }
     }
 }

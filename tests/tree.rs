@@ -7,7 +7,8 @@ mod random;
 use std::io::{Cursor, ErrorKind, Read, Seek, SeekFrom, Write};
 
 use common::{
-    array, bytes, cases, data, family_vectors, fewer_cases, fingerprint, keyed, number, on_each_backend, text,
+    array, bytes, cases, data, family_vectors, fewer_cases, fingerprint, keyed, number, on_each_backend,
+    on_each_lane_backend, text,
 };
 use proptest::prelude::*;
 use random::Random;
@@ -175,6 +176,33 @@ fn pieces_do_not_matter() {
         }
         hasher.flush().unwrap();
         assert_eq!(hasher.finalize(), expected, "{len}");
+    }
+}
+
+/// However many chunks are processed at once.
+#[test]
+fn lanes_do_not_matter() {
+    let tree = Tree::keyed(label!("lanes"), &Key::from([7; 32]));
+    for chunks in 0..=18 {
+        for len in [chunks * CHUNK_LEN, chunks * CHUNK_LEN + 1 + 211 * chunks] {
+            let message = data(6, len);
+            let mut first = None;
+            on_each_lane_backend(|backend| {
+                // It is slow.
+                if backend.name() == "portable serial" && chunks > 1 {
+                    return;
+                }
+                let digest = tree.digest(&message);
+                assert_eq!(digest, *first.get_or_insert(digest), "{backend:?} {len}");
+                let mut values = vec![0; len.div_ceil(CHUNK_LEN) * 32];
+                if len > CHUNK_LEN {
+                    tree.chaining_values_into(0, &message, &mut values).unwrap();
+                    let mut combined = [0; 32];
+                    tree.combine_into(0, &values, len as u64, &mut combined).unwrap();
+                    assert_eq!(combined, digest, "{backend:?} {len}");
+                }
+            });
+        }
     }
 }
 
