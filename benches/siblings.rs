@@ -5,6 +5,7 @@ use std::hint::black_box;
 use chacha20::cipher::{KeyIvInit, StreamCipher};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use poly1305::universal_hash::KeyInit;
+use veriplex::adiantum::{Adiantum, HPolyC, WideBlockCipher};
 use veriplex::hazmat::chacha::xchacha;
 use veriplex::hazmat::set_hardware_enabled;
 use veriplex::xoofff::{DomainBits, Offset, Xoofff};
@@ -103,5 +104,38 @@ fn poly1305_tags(c: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, xoofff, xoodoo, streams, poly1305_tags);
+/// 256 sectors, one by one and with one call.
+fn sectors(c: &mut Criterion) {
+    let adiantum = Adiantum::<12>::new(&KEY).expect("32 bytes");
+    let hpolyc = HPolyC::<12>::new(&KEY).expect("32 bytes");
+    let ciphers: [(&str, &dyn WideBlockCipher); 2] = [("adiantum12", &adiantum), ("hpolyc12", &hpolyc)];
+    for (name, cipher) in ciphers {
+        for sector_len in [512, 4096] {
+            let mut data = vec![0x5a; 256 * sector_len];
+            let mut group = c.benchmark_group(format!("{name}/256 sectors of {sector_len}"));
+            group.throughput(Throughput::Bytes(data.len() as u64));
+            group.bench_function("one by one", |b| {
+                b.iter(|| {
+                    for (number, sector) in (0_u64..).zip(data.chunks_exact_mut(sector_len)) {
+                        let mut tweak = [0; 32];
+                        tweak[..8].copy_from_slice(&number.to_le_bytes());
+                        cipher
+                            .encrypt_in_place(&tweak, black_box(sector))
+                            .expect("a sector");
+                    }
+                });
+            });
+            group.bench_function("encrypt_sectors", |b| {
+                b.iter(|| {
+                    let data = black_box(data.as_mut_slice());
+                    cipher
+                        .encrypt_sectors(sector_len, 0, data)
+                        .expect("whole sectors");
+                });
+            });
+        }
+    }
+}
+
+criterion_group!(benches, xoofff, xoodoo, streams, poly1305_tags, sectors);
 criterion_main!(benches);

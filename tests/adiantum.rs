@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{bytes, cases, family_vectors, text};
+use common::{bytes, cases, family_vectors, on_each_backend, text};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use veriplex::adiantum::{
@@ -323,13 +323,32 @@ fn bad_input() {
 /// A sector is a message whose tweak is the sector number in 32 bytes.
 #[test]
 fn sectors_are_messages() {
-    let cipher = Adiantum::<8>::new(&[7; 32]).unwrap();
-    for (sector_len, count, first) in [
+    on_each_backend(|_| {
+        let key = [7; 32];
+        let ciphers: [Box<dyn WideBlockCipher>; 3] = [
+            Box::new(Adiantum::<8>::new(&key).unwrap()),
+            Box::new(Adiantum::<20>::new(&key).unwrap()),
+            Box::new(HPolyC::<12>::new(&key).unwrap()),
+        ];
+        for cipher in ciphers {
+            sectors_of_one_cipher_are_messages(&*cipher);
+        }
+    });
+}
+
+fn sectors_of_one_cipher_are_messages(cipher: &dyn WideBlockCipher) {
+    // Any number of sectors, also of those that are worked on at once; none that does not fit.
+    let few = (0..=40).map(|count| (32, count, 1 << 33));
+    for (sector_len, count, first) in few.chain([
         (16, 5, 0),
         (512, 3, 77),
+        (512, 50, 5),
         (4096, 2, u64::MAX - 1),
+        (4096, 9, 3),
+        (4096, 33, 3),
         (520, 4, 1 << 40),
-    ] {
+        (20_000, 3, 8),
+    ]) {
         let image: Vec<u8> = (0..=255).cycle().take(sector_len * count).collect();
         let mut encrypted = image.clone();
         cipher.encrypt_sectors(sector_len, first, &mut encrypted).unwrap();

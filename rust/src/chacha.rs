@@ -25,14 +25,25 @@ type State<const N: usize> = [Word<N>; 16];
 /// `ROUNDS` is 8, 12 or 20; other numbers do not compile.
 #[must_use]
 pub fn hchacha<const ROUNDS: usize>(key: &[u8; 32], nonce: &[u8; 16]) -> Key {
-    let mut x = Secret::new(start(key, nonce));
-    rounds::<ROUNDS, 1>(&mut x);
-    let mut subkey = Secret::new([0; 32]);
-    let words = x[..4].iter().chain(&x[12..]).flatten();
-    for (bytes, word) in subkey.as_chunks_mut().0.iter_mut().zip(words) {
-        *bytes = word.to_le_bytes();
+    let [subkey] = hchacha_each::<ROUNDS, 1>(key, &[*nonce]);
+    subkey
+}
+
+/// The same for each of several nonces.
+fn hchacha_each<const ROUNDS: usize, const N: usize>(key: &[u8; 32], nonces: &[[u8; 16]; N]) -> [Key; N] {
+    let mut x = Secret::new(start::<N>(key, &[0; 16]));
+    for (i, lanes) in x[12..].iter_mut().enumerate() {
+        *lanes = from_fn(|lane| word(&nonces[lane], i));
     }
-    Key::from(*subkey)
+    rounds::<ROUNDS, N>(&mut x);
+    from_fn(|lane| {
+        let mut subkey = Secret::new([0; 32]);
+        let words = x[..4].iter().chain(&x[12..]);
+        for (bytes, lanes) in subkey.as_chunks_mut().0.iter_mut().zip(words) {
+            *bytes = lanes[lane].to_le_bytes();
+        }
+        Key::from(*subkey)
+    })
 }
 
 /// XORs the stream, starting at block number `counter`, into `in_out`.
@@ -66,6 +77,19 @@ pub fn xchacha<const ROUNDS: usize>(key: &[u8; 32], nonce: &[u8; 24], in_out: &m
         0,
         in_out,
     );
+}
+
+/// The same for several messages; the nonce of each has the same last 8 bytes.
+pub(crate) fn xchacha_each<'a, const ROUNDS: usize, const N: usize>(
+    key: &[u8; 32],
+    nonces: &[[u8; 16]; N],
+    last: [u8; 8],
+    messages: impl Iterator<Item = &'a mut [u8]>,
+) {
+    let subkeys = hchacha_each::<ROUNDS, N>(key, nonces);
+    for (subkey, message) in subkeys.iter().zip(messages) {
+        stream::<ROUNDS>(subkey.as_bytes(), last, 0, message);
+    }
 }
 
 fn stream<const ROUNDS: usize>(key: &[u8; 32], nonce: [u8; 8], counter: u64, in_out: &mut [u8]) {

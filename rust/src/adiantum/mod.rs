@@ -54,6 +54,7 @@ mod parts;
 
 #[cfg(feature = "alloc")]
 use alloc::vec::Vec;
+use core::array::from_fn;
 use core::fmt;
 
 use crate::in_out::copy;
@@ -198,6 +199,13 @@ fn sectors<'a, C: WideBlockCipher + ?Sized>(
 pub trait StreamCipher {
     /// XORs the stream for this nonce into `in_out`.
     fn apply(&self, nonce: &[u8; 16], in_out: &mut [u8]);
+
+    /// XORs the stream for each nonce into the message in its place. There are as many messages as nonces.
+    fn apply_each(&self, nonces: &[[u8; 16]], messages: &mut dyn Iterator<Item = &mut [u8]>) {
+        for (nonce, message) in nonces.iter().zip(messages) {
+            self.apply(nonce, message);
+        }
+    }
 }
 
 /// A block cipher with 16-byte blocks, as HBSH requires.
@@ -206,6 +214,20 @@ pub trait BlockCipher {
     fn encrypt(&self, block: &mut [u8; 16]);
     /// Decrypts in place.
     fn decrypt(&self, block: &mut [u8; 16]);
+
+    /// Encrypts each block in place.
+    fn encrypt_each(&self, blocks: &mut [[u8; 16]]) {
+        for block in blocks {
+            self.encrypt(block);
+        }
+    }
+
+    /// Decrypts each block in place.
+    fn decrypt_each(&self, blocks: &mut [[u8; 16]]) {
+        for block in blocks {
+            self.decrypt(block);
+        }
+    }
 }
 
 /// A hash of tweak and message, as HBSH requires: almost universal with respect to differences modulo 2^128.
@@ -315,6 +337,63 @@ impl<S: StreamCipher, B: BlockCipher, H: Hash> Hbsh<S, B, H> {
         *right = middle.wrapping_sub(self.hash.hash(&tweaked, left)).to_le_bytes();
         Ok(())
     }
+
+    /// The same for sectors, each step for some of them at a time.
+    fn run_sectors(
+        &self,
+        sector_len: usize,
+        first: u64,
+        in_out: &mut [u8],
+        encrypt: bool,
+    ) -> Result<(), Error> {
+        let _timing = Timing::independent();
+        let mut sectors = sectors(self, sector_len, first, in_out)?;
+        // Not so many that the cache next to the core has lost a sector when its next step comes.
+        let most = (CACHED_LEN / sector_len).clamp(1, AT_ONCE);
+        loop {
+            let mut middles = Secret::new([[0; BLOCK_LEN]; AT_ONCE]);
+            let mut halves: [Option<Halves<'_, H::Tweaked>>; AT_ONCE] = from_fn(|_| None);
+            let mut n = 0;
+            for (tweak, sector) in sectors.by_ref().take(most) {
+                let (left, right) = sector.split_last_chunk_mut().ok_or(Error::BufferLength)?;
+                let tweaked = self.hash.tweak(&tweak, left.len());
+                let hash = self.hash.hash(&tweaked, left);
+                let sum = Secret::new(u128::from_le_bytes(*right).wrapping_add(hash));
+                middles[n] = sum.to_le_bytes();
+                halves[n] = Some(Halves { left, right, tweaked });
+                n += 1;
+            }
+            if n == 0 {
+                return Ok(());
+            }
+            let mut nonces = middles.clone();
+            if encrypt {
+                self.block.encrypt_each(&mut nonces[..n]);
+                *middles = *nonces;
+            } else {
+                self.block.decrypt_each(&mut middles[..n]);
+            }
+            let mut messages = halves.iter_mut().flatten().map(|halves| &mut *halves.left);
+            self.stream.apply_each(&nonces[..n], &mut messages);
+            for (middle, halves) in middles.iter().zip(halves.iter_mut().flatten()) {
+                let middle = Secret::new(u128::from_le_bytes(*middle));
+                let hash = self.hash.hash(&halves.tweaked, halves.left);
+                *halves.right = middle.wrapping_sub(hash).to_le_bytes();
+            }
+        }
+    }
+}
+
+/// How many sectors are worked on at once, at most.
+const AT_ONCE: usize = 16;
+/// How many bytes of them, unless one is longer.
+const CACHED_LEN: usize = 64 << 10;
+
+/// A sector that is worked on.
+struct Halves<'a, T> {
+    left: &'a mut [u8],
+    right: &'a mut [u8; BLOCK_LEN],
+    tweaked: T,
 }
 
 impl<S: StreamCipher, B: BlockCipher, H: Hash> WideBlockCipher for Hbsh<S, B, H> {
@@ -334,6 +413,14 @@ impl<S: StreamCipher, B: BlockCipher, H: Hash> WideBlockCipher for Hbsh<S, B, H>
 
     fn decrypt_in_place(&self, tweak: &[u8], in_out: &mut [u8]) -> Result<(), Error> {
         self.run(tweak, in_out, false)
+    }
+
+    fn encrypt_sectors(&self, sector_len: usize, first: u64, in_out: &mut [u8]) -> Result<(), Error> {
+        self.run_sectors(sector_len, first, in_out, true)
+    }
+
+    fn decrypt_sectors(&self, sector_len: usize, first: u64, in_out: &mut [u8]) -> Result<(), Error> {
+        self.run_sectors(sector_len, first, in_out, false)
     }
 }
 

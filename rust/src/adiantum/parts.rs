@@ -2,15 +2,18 @@
 
 use core::fmt;
 
-use aes::cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
+use aes::cipher::{Array, BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
 
 use super::nh::{self, Nh};
 use super::{BLOCK_LEN, Block, BlockCipher, Hash, StreamCipher};
-use crate::chacha::xchacha;
+use crate::chacha::{xchacha, xchacha_each};
 use crate::poly1305::Poly1305;
 use crate::poly1305::backend::Backend;
 use crate::wipe::Secret;
 use crate::{Error, Key};
+
+/// How many subkeys are computed together: enough for the compiler to vectorise across them.
+const LANES: usize = 16;
 
 /// `XChaCha` with 8, 12 or 20 rounds; each nonce is padded with a 1 byte and zeros.
 #[derive(Clone, Debug)]
@@ -40,6 +43,17 @@ impl<const ROUNDS: usize> StreamCipher for XChaCha<ROUNDS> {
         long[BLOCK_LEN] = 1;
         xchacha::<ROUNDS>(self.0.as_bytes(), &long, in_out);
     }
+
+    fn apply_each(&self, nonces: &[Block], messages: &mut dyn Iterator<Item = &mut [u8]>) {
+        let (groups, rest) = nonces.as_chunks::<LANES>();
+        for nonces in groups {
+            let messages = (&mut *messages).take(LANES);
+            xchacha_each::<ROUNDS, LANES>(self.0.as_bytes(), nonces, [1, 0, 0, 0, 0, 0, 0, 0], messages);
+        }
+        for (nonce, message) in rest.iter().zip(messages) {
+            self.apply(nonce, message);
+        }
+    }
 }
 
 /// AES-256 (FIPS 197), from the crate `aes`: AES instructions or bitsliced code, without tables.
@@ -61,6 +75,14 @@ impl BlockCipher for Aes256 {
 
     fn decrypt(&self, block: &mut Block) {
         self.0.decrypt_block(block.into());
+    }
+
+    fn encrypt_each(&self, blocks: &mut [Block]) {
+        self.0.encrypt_blocks(Array::cast_slice_from_core_mut(blocks));
+    }
+
+    fn decrypt_each(&self, blocks: &mut [Block]) {
+        self.0.decrypt_blocks(Array::cast_slice_from_core_mut(blocks));
     }
 }
 
