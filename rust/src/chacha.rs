@@ -5,7 +5,7 @@ use core::array::from_fn;
 
 #[cfg(veriplex_kernels)]
 use crate::backend::chacha as kernels;
-use crate::wipe::Secret;
+use crate::wipe::{Secret, Wiped};
 use crate::{Error, Key};
 
 const BLOCK_LEN: usize = 64;
@@ -37,12 +37,12 @@ fn hchacha_each<const ROUNDS: usize, const N: usize>(key: &[u8; 32], nonces: &[[
     }
     rounds::<ROUNDS, N>(&mut x);
     from_fn(|lane| {
-        let mut subkey = Secret::new([0; 32]);
+        let mut subkey = Wiped([0; 32]);
         let words = x[..4].iter().chain(&x[12..]);
-        for (bytes, lanes) in subkey.as_chunks_mut().0.iter_mut().zip(words) {
+        for (bytes, lanes) in subkey.0.as_chunks_mut().0.iter_mut().zip(words) {
             *bytes = lanes[lane].to_le_bytes();
         }
-        Key::from(*subkey)
+        Key::from(subkey.0)
     })
 }
 
@@ -119,10 +119,10 @@ fn by_kernels<const ROUNDS: usize>(
     token.xor_blocks::<ROUNDS>(&start, counter, groups);
     let counter = counter.wrapping_add((groups.len() / BLOCK_LEN) as u64);
     if rest.len() > kernels::FEW * BLOCK_LEN {
-        let mut group = Secret::new([0; kernels::MAX_LANES * BLOCK_LEN]);
-        group[..rest.len()].copy_from_slice(rest);
-        token.xor_blocks::<ROUNDS>(&start, counter, &mut group[..len]);
-        rest.copy_from_slice(&group[..rest.len()]);
+        let mut group = Wiped([0; kernels::MAX_LANES * BLOCK_LEN]);
+        group.0[..rest.len()].copy_from_slice(rest);
+        token.xor_blocks::<ROUNDS>(&start, counter, &mut group.0[..len]);
+        rest.copy_from_slice(&group.0[..rest.len()]);
     } else {
         portable::<ROUNDS>(key, nonce, counter, rest);
     }
@@ -194,6 +194,7 @@ impl<const N: usize> Drop for Blocks<N> {
 }
 
 /// The state before the rounds, with the same last four words in every block.
+#[inline(always)]
 fn start<const N: usize>(key: &[u8; 32], last: &[u8; 16]) -> State<N> {
     let constants = b"expand 32-byte k";
     from_fn(|i| match i {
@@ -204,6 +205,7 @@ fn start<const N: usize>(key: &[u8; 32], last: &[u8; 16]) -> State<N> {
 }
 
 /// The `i`-th word.
+#[inline(always)]
 fn word(bytes: &[u8], i: usize) -> u32 {
     u32::from_le_bytes(bytes.as_chunks().0[i])
 }

@@ -51,12 +51,23 @@ fn overwrite_stack() {
     wipe(&mut stack);
 }
 
-/// Bytes in memory that are wiped on drop.
-#[cfg(any(feature = "std", feature = "rustcrypto", feature = "xoofff"))]
+/// Bytes in memory that are wiped on drop, all at once: [`Secret`] wipes them one by one, which takes as long as hashing or
+/// encrypting them.
+#[cfg(any(
+    feature = "poly1305",
+    feature = "std",
+    feature = "rustcrypto",
+    feature = "xoofff"
+))]
 #[derive(Clone)]
 pub(crate) struct Wiped<T: AsMut<[u8]>>(pub(crate) T);
 
-#[cfg(any(feature = "std", feature = "rustcrypto", feature = "xoofff"))]
+#[cfg(any(
+    feature = "poly1305",
+    feature = "std",
+    feature = "rustcrypto",
+    feature = "xoofff"
+))]
 impl<T: AsMut<[u8]>> Drop for Wiped<T> {
     fn drop(&mut self) {
         wipe(self.0.as_mut());
@@ -102,7 +113,15 @@ impl<T> core::ops::DerefMut for Secret<T> {
     }
 }
 
-#[cfg(all(test, any(feature = "std", feature = "rustcrypto", feature = "xoofff")))]
+#[cfg(all(
+    test,
+    any(
+        feature = "poly1305",
+        feature = "std",
+        feature = "rustcrypto",
+        feature = "xoofff"
+    )
+))]
 mod tests {
     use super::Wiped;
 

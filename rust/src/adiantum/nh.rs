@@ -5,7 +5,7 @@ use core::array::from_fn;
 use crate::Error;
 #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
 use crate::backend::nh as kernels;
-use crate::wipe::Secret;
+use crate::wipe::{Secret, Wiped};
 
 /// Size in bytes of a hash.
 pub const HASH_LEN: usize = 32;
@@ -55,9 +55,9 @@ impl Nh {
         let (units, rest) = message.as_chunks();
         add_units(&mut sums, units, self.0.as_slice());
         if !rest.is_empty() {
-            let mut last = Secret::new([0; UNIT_LEN]);
-            last[..rest.len()].copy_from_slice(rest);
-            add(&mut sums, unit(&last), &self.0[units.len()..]);
+            let mut last = Wiped([0; UNIT_LEN]);
+            last.0[..rest.len()].copy_from_slice(rest);
+            add(&mut sums, unit(&last.0), &self.0[units.len()..]);
         }
         let mut hash = [0; HASH_LEN];
         for (bytes, [x, y]) in hash.as_chunks_mut().0.iter_mut().zip(*sums) {

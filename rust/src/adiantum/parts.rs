@@ -9,7 +9,7 @@ use super::{BLOCK_LEN, Block, BlockCipher, Hash, StreamCipher};
 use crate::chacha::{xchacha, xchacha_each};
 use crate::poly1305::Poly1305;
 use crate::poly1305::backend::Backend;
-use crate::wipe::Secret;
+use crate::wipe::{Secret, Wiped};
 use crate::{Error, Key};
 
 /// How many subkeys are computed together: enough for the compiler to vectorise across them.
@@ -38,10 +38,10 @@ impl<const ROUNDS: usize> XChaCha<ROUNDS> {
 
 impl<const ROUNDS: usize> StreamCipher for XChaCha<ROUNDS> {
     fn apply(&self, nonce: &Block, in_out: &mut [u8]) {
-        let mut long = Secret::new([0; 24]);
-        long[..BLOCK_LEN].copy_from_slice(nonce);
-        long[BLOCK_LEN] = 1;
-        xchacha::<ROUNDS>(self.0.as_bytes(), &long, in_out);
+        let mut long = Wiped([0; 24]);
+        long.0[..BLOCK_LEN].copy_from_slice(nonce);
+        long.0[BLOCK_LEN] = 1;
+        xchacha::<ROUNDS>(self.0.as_bytes(), &long.0, in_out);
     }
 
     fn apply_each(&self, nonces: &[Block], messages: &mut dyn Iterator<Item = &mut [u8]>) {
@@ -87,10 +87,10 @@ impl BlockCipher for Aes256 {
 }
 
 /// Poly1305 with a 16-byte key: the value of the polynomial is the hash; nothing is added to it.
-fn poly(key: &[u8]) -> Result<Poly1305, Error> {
-    let mut long = Secret::new([0; 32]);
-    long[..16].copy_from_slice(key);
-    Ok(Poly1305::on(Backend::current()?, &long, 0))
+fn poly(key: &[u8], bytes_hint: usize) -> Result<Poly1305, Error> {
+    let mut long = Wiped([0; 32]);
+    long.0[..16].copy_from_slice(key);
+    Ok(Poly1305::on(Backend::current()?, &long.0, bytes_hint))
 }
 
 fn value(poly: Poly1305) -> u128 {
@@ -116,8 +116,8 @@ impl NhPoly1305 {
     #[allow(clippy::missing_panics_doc)] // the length is right
     pub fn new(key: &[u8; Self::KEY_LEN]) -> Result<Self, Error> {
         Ok(Self {
-            tweak: poly(&key[..16])?,
-            message: poly(&key[16..32])?,
+            tweak: poly(&key[..16], 0)?,
+            message: poly(&key[16..32], 0)?,
             nh: Nh::new(key.last_chunk().expect("the rest")),
         })
     }
@@ -149,7 +149,7 @@ impl Hash for NhPoly1305 {
     fn hash(&self, tweaked: &Self::Tweaked, message: &[u8]) -> u128 {
         let mut poly = self.message.fork();
         for piece in message.chunks(nh::MAX_LEN) {
-            poly.update(&*Secret::new(self.nh.sums(piece)));
+            poly.update(&Wiped(self.nh.sums(piece)).0);
         }
         tweaked.0.wrapping_add(value(poly))
     }
@@ -157,9 +157,14 @@ impl Hash for NhPoly1305 {
 
 /// The hash of `HPolyC`: Poly1305 over the tweak, padded, and the message.
 pub struct PaddedPoly1305 {
-    poly: Poly1305,
+    short: Poly1305,
+    /// What a kernel needs for long messages is computed once, but it is more to copy.
+    long: Poly1305,
     go_padding: bool,
 }
+
+/// From this size in bytes on, a message is long: it has enough blocks for a kernel.
+const LONG: usize = 2048;
 
 impl PaddedPoly1305 {
     /// Creates the hash with this key.
@@ -169,7 +174,8 @@ impl PaddedPoly1305 {
     /// [`Error::SelfTest`] if Poly1305 fails its self-test.
     pub fn new(key: &[u8; 16]) -> Result<Self, Error> {
         Ok(Self {
-            poly: poly(key)?,
+            short: poly(key, 0)?,
+            long: poly(key, LONG)?,
             go_padding: false,
         })
     }
@@ -186,7 +192,8 @@ impl PaddedPoly1305 {
 impl Clone for PaddedPoly1305 {
     fn clone(&self) -> Self {
         Self {
-            poly: self.poly.fork(),
+            short: self.short.fork(),
+            long: self.long.fork(),
             ..*self
         }
     }
@@ -196,8 +203,12 @@ impl Hash for PaddedPoly1305 {
     const MAX_TWEAK_LEN: usize = (1 << 29) - 1;
     type Tweaked = Poly1305;
 
-    fn tweak(&self, tweak: &[u8], _: usize) -> Self::Tweaked {
-        let mut poly = self.poly.fork();
+    fn tweak(&self, tweak: &[u8], message_len: usize) -> Self::Tweaked {
+        let mut poly = if message_len < LONG {
+            self.short.fork()
+        } else {
+            self.long.fork()
+        };
         let bits = 8 * tweak.len() as u128; // below 2^32
         poly.update(&bits.to_le_bytes()[..4]);
         poly.update(tweak);

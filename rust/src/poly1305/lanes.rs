@@ -3,7 +3,6 @@
 //! Lane i adds every fourth block and multiplies by r^4; for the last four blocks, by r^4, r^3, r^2 or r. Then the sum of
 //! the lanes is the sum over all blocks. `spec/cryptol/Poly1305.cry` has the same functions, with the same names.
 
-use core::array::from_fn;
 use core::slice::from_ref;
 
 use super::backend::{Block, reduce};
@@ -83,12 +82,14 @@ fn powers(of_r: &portable64::Accumulator) -> Secret<[Limbs; LANES]> {
 
 /// For each lane the limbs of one of the powers, and five times all but the first.
 fn multipliers(powers: &[Limbs; LANES], of_lanes: [usize; LANES]) -> Secret<Rows<9>> {
-    Secret::new(from_fn(|row| {
-        of_lanes.map(|power| match row {
-            0..5 => powers[power][row],
-            _ => 5 * powers[power][row - 4],
-        })
-    }))
+    let mut rows = Secret::new([[0; LANES]; 9]);
+    for i in 0..5 {
+        rows[i] = of_lanes.map(|power| powers[power][i]);
+        if i > 0 {
+            rows[4 + i] = rows[i].map(|limb| 5 * limb);
+        }
+    }
+    rows
 }
 
 /// Limbs of 26 bits, but for the last one.
@@ -122,6 +123,8 @@ fn carry_limbs([x0, x1, x2, x3, x4]: Limbs) -> Limbs {
 
 #[cfg(test)]
 mod tests {
+    use core::array::from_fn;
+
     use super::*;
 
     /// From 0 blocks to beyond three groups after the fewest, one by one and side by side: random messages, then those

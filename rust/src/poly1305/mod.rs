@@ -44,7 +44,7 @@ use core::fmt;
 use subtle::ConstantTimeEq;
 
 use crate::timing::Timing;
-use crate::wipe::Secret;
+use crate::wipe::Wiped;
 use crate::{Error, Key, TAG_LEN};
 use backend::{Backend, MAX_BLOCK_LEN, State};
 
@@ -120,7 +120,7 @@ pub fn self_test() -> Result<(), Error> {
 pub struct Poly1305 {
     state: State,
     /// Bytes that do not fill a block yet.
-    buffer: Secret<[u8; MAX_BLOCK_LEN]>,
+    buffer: Wiped<[u8; MAX_BLOCK_LEN]>,
     filled: usize,
 }
 
@@ -148,7 +148,7 @@ impl Poly1305 {
         let _timing = Timing::independent();
         Self {
             state: backend.start(key, bytes_hint),
-            buffer: Secret::new([0; MAX_BLOCK_LEN]),
+            buffer: Wiped([0; MAX_BLOCK_LEN]),
             filled: 0,
         }
     }
@@ -159,17 +159,17 @@ impl Poly1305 {
         let block_len = self.state.backend().block_len();
         if self.filled > 0 {
             let (piece, rest) = input.split_at(input.len().min(block_len - self.filled));
-            self.buffer[self.filled..][..piece.len()].copy_from_slice(piece);
+            self.buffer.0[self.filled..][..piece.len()].copy_from_slice(piece);
             self.filled += piece.len();
             input = rest;
             if self.filled < block_len {
                 return;
             }
-            self.state.absorb(&self.buffer[..block_len]);
+            self.state.absorb(&self.buffer.0[..block_len]);
         }
         let (blocks, rest) = input.split_at(input.len() - input.len() % block_len);
         self.state.absorb(blocks);
-        self.buffer[..rest.len()].copy_from_slice(rest);
+        self.buffer.0[..rest.len()].copy_from_slice(rest);
         self.filled = rest.len();
     }
 
@@ -177,7 +177,7 @@ impl Poly1305 {
     #[must_use]
     pub fn finalize(self) -> [u8; TAG_LEN] {
         let _timing = Timing::independent();
-        self.state.tag(&self.buffer[..self.filled])
+        self.state.tag(&self.buffer.0[..self.filled])
     }
 
     /// Compares the tag with the received one in constant time.
