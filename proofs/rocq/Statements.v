@@ -7,7 +7,8 @@ From Veriplex Require Blocks Duplex Framing Protocol AES Simpira1024 KnownAnswer
   AArch64 Call_aarch64 Kernels_aarch64 Permute_aarch64 Blocks_aarch64 Sound_aarch64
   Lanes Kernels_x2_x86_64 Lanes_x86_64 Kernels_x2_aarch64 Lanes_aarch64
   Tree Outboard Seekable ParallelAnswers ParallelHold
-  Words64 Poly1305 Poly1305Limbs Poly1305Lanes Poly1305Vectors Poly1305Hold.
+  Words64 Poly1305 Poly1305Limbs Poly1305Lanes Poly1305Vectors Poly1305Hold
+  Rust TwinText Twin.
 (* So that numbers, lists and strings print as such. *)
 From Coq Require Import NArith String List.
 Import ListNotations.
@@ -163,6 +164,130 @@ Check Protocol.mix_pieces.
 Print Assumptions Protocol.mix_pieces.
 Check Protocol.mask_pieces.
 Print Assumptions Protocol.mask_pieces.
+
+(* -- The twin -------------------------------------------------------------------------------------------------- *)
+
+Import Rust.Notations.
+
+Print Rust.outcome.
+Print Rust.bind.
+Print Rust.add.
+Print Rust.sub.
+Print Rust.cast.
+Print Rust.le_bytes.
+Print Rust.len.
+Print Rust.index.
+Print Rust.update_at.
+Print Rust.update.
+Print Rust.copies.
+Print Rust.push.
+Print Rust.split_at.
+Print Rust.same.
+Print Rust.range.
+Print Rust.for_each.
+Print Rust.collect.
+Print Rust.from_fn.
+Print Rust.deep.
+Print TwinText.duplex_RATE.
+Print TwinText.Duplex.
+Print TwinText.duplex_EMPTY.
+Print TwinText.duplex_xor_at.
+Print TwinText.duplex_pad_permute.
+Print TwinText.duplex_get.
+Print TwinText.duplex_put.
+Print TwinText.duplex_xor_in.
+Print TwinText.duplex_absorb.
+Print TwinText.duplex_squeeze.
+Print TwinText.duplex_encrypt.
+Print TwinText.duplex_decrypt.
+Print TwinText.duplex_absorb_leb128_within.
+Print TwinText.duplex_absorb_leb128.
+Print TwinText.duplex_frame.
+Print TwinText.duplex_ratchet.
+Print TwinText.duplex_serialize.
+Print TwinText.duplex_deserialize.
+Print TwinText.duplex_end_block.
+Print TwinText.duplex_absorb_block.
+Print TwinText.duplex_squeeze_block.
+Print TwinText.duplex_encrypt_block.
+Print TwinText.duplex_decrypt_block.
+Print TwinText.duplex_absorb_blocks.
+Print TwinText.duplex_squeeze_blocks.
+Print TwinText.duplex_encrypt_blocks.
+Print TwinText.duplex_decrypt_blocks.
+Print TwinText.protocol_MAX_LABEL.
+Print TwinText.protocol_TAG_LEN.
+Print TwinText.protocol_header.
+Print TwinText.protocol_init.
+Print TwinText.protocol_mix.
+Print TwinText.protocol_derive.
+Print TwinText.protocol_mask.
+Print TwinText.protocol_unmask.
+Print TwinText.protocol_seal.
+Print TwinText.Opened.
+Print TwinText.protocol_open.
+Print TwinText.protocol_fork_branch.
+Print TwinText.protocol_fork_root.
+Print TwinText.protocol_ratchet.
+Print Twin.twin_of.
+Print Twin.twin_out.
+Print Twin.fits.
+Print Twin.opening.
+Print Twin.no_output.
+Print Twin.twin_step.
+Print Twin.twin_run.
+Print Twin.model_outputs.
+Print Twin.runs_on.
+Check Twin.pad_permute_is.
+Print Assumptions Twin.pad_permute_is.
+Check Twin.get_is.
+Print Assumptions Twin.get_is.
+Check Twin.put_is.
+Print Assumptions Twin.put_is.
+Check Twin.xor_in_is.
+Print Assumptions Twin.xor_in_is.
+Check Twin.absorb_is.
+Print Assumptions Twin.absorb_is.
+Check Twin.squeeze_is.
+Print Assumptions Twin.squeeze_is.
+Check Twin.encrypt_is.
+Print Assumptions Twin.encrypt_is.
+Check Twin.decrypt_is.
+Print Assumptions Twin.decrypt_is.
+Check Twin.absorb_leb128_is.
+Print Assumptions Twin.absorb_leb128_is.
+Check Twin.frame_is.
+Print Assumptions Twin.frame_is.
+Check Twin.ratchet_is.
+Print Assumptions Twin.ratchet_is.
+Check Twin.header_is.
+Print Assumptions Twin.header_is.
+Check Twin.init_is.
+Print Assumptions Twin.init_is.
+Check Twin.mix_is.
+Print Assumptions Twin.mix_is.
+Check Twin.derive_is.
+Print Assumptions Twin.derive_is.
+Check Twin.mask_is.
+Print Assumptions Twin.mask_is.
+Check Twin.unmask_is.
+Print Assumptions Twin.unmask_is.
+Check Twin.seal_is.
+Print Assumptions Twin.seal_is.
+Check Twin.open_is.
+Print Assumptions Twin.open_is.
+Check Twin.open_short.
+Print Assumptions Twin.open_short.
+Check Twin.fork_branch_is.
+Print Assumptions Twin.fork_branch_is.
+Check Twin.fork_root_is.
+Print Assumptions Twin.fork_root_is.
+Check Twin.protocol_ratchet_is.
+Print Assumptions Twin.protocol_ratchet_is.
+Check Twin.sane_run.
+Print Assumptions Twin.sane_run.
+Check Twin.model_is_twin.
+Print Assumptions Twin.model_is_twin.
 
 (* -- Duplex and Protocol, for Simpira-1024 --------------------------------------------------------------------------- *)
 

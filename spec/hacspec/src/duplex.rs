@@ -1,6 +1,7 @@
 //! The duplex: the permutation's state with a cursor (design.md, "Duplex").
 //!
-//! Cryptol twin: `spec/cryptol/Duplex.cry`. Keep the two in step, definition by definition.
+//! Cryptol twin: `spec/cryptol/Duplex.cry`. Keep the two in step, definition by definition. `proofs/twin` writes this
+//! file and `protocol.rs` for Rocq, and refuses forms that it does not know.
 
 use crate::simpira1024::{State, permute};
 use alloc::vec::Vec;
@@ -199,7 +200,7 @@ pub fn absorb_block(s: State, chunk: Chunk) -> State {
 
 /// Output one block and zero it.
 pub fn squeeze_block(s: State) -> (State, Chunk) {
-    let zeroed = from_fn(|i| if i < RATE { 0 } else { s[i] });
+    let zeroed: State = from_fn(|i| if i < RATE { 0 } else { s[i] });
     (end_block(zeroed), from_fn(|i| s[i]))
 }
 
@@ -210,7 +211,7 @@ pub fn encrypt_block(s: State, plaintext: Chunk) -> (State, Chunk) {
 
 /// Decrypt one block.
 pub fn decrypt_block(s: State, ciphertext: Chunk) -> (State, Chunk) {
-    let replaced = from_fn(|i| if i < RATE { ciphertext[i] } else { s[i] });
+    let replaced: State = from_fn(|i| if i < RATE { ciphertext[i] } else { s[i] });
     (end_block(replaced), from_fn(|i| s[i] ^ ciphertext[i]))
 }
 
