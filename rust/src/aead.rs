@@ -76,8 +76,9 @@ impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
         ad: &[u8],
         in_out: &mut [u8],
     ) -> [u8; TAG_LEN] {
-        self.message(nonce, ad)
-            .seal_in_place_detached(label!("message"), in_out)
+        self.with_message(nonce, ad, |protocol| {
+            protocol.seal_in_place_detached(label!("message"), in_out)
+        })
     }
 
     /// Decrypts in place.
@@ -102,7 +103,9 @@ impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
     ///
     /// [`Error::BufferLength`] if `in_out` has fewer than 16 bytes.
     pub fn seal_in_place(&self, nonce: &[u8; NONCE_LEN], ad: &[u8], in_out: &mut [u8]) -> Result<(), Error> {
-        self.message(nonce, ad).seal_in_place(label!("message"), in_out)
+        self.with_message(nonce, ad, |protocol| {
+            protocol.seal_in_place(label!("message"), in_out)
+        })
     }
 
     /// Decrypts in place: `in_out` is the ciphertext with its tag of 16 bytes; returns the plaintext.
@@ -132,8 +135,9 @@ impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
         plaintext: &[u8],
         sealed: &mut [u8],
     ) -> Result<(), Error> {
-        self.message(nonce, ad)
-            .seal_into(label!("message"), plaintext, sealed)
+        self.with_message(nonce, ad, |protocol| {
+            protocol.seal_into(label!("message"), plaintext, sealed)
+        })
     }
 
     /// Decrypts from one buffer into another, which is 16 bytes shorter.
@@ -157,7 +161,9 @@ impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
     #[cfg(feature = "alloc")]
     #[must_use]
     pub fn seal_vec(&self, nonce: &[u8; NONCE_LEN], ad: &[u8], plaintext: &[u8]) -> alloc::vec::Vec<u8> {
-        self.message(nonce, ad).seal_vec(label!("message"), plaintext)
+        self.with_message(nonce, ad, |protocol| {
+            protocol.seal_vec(label!("message"), plaintext)
+        })
     }
 
     /// Decrypts into a new vector.
@@ -251,11 +257,17 @@ impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
         });
     }
 
-    fn message(&self, nonce: &[u8; NONCE_LEN], ad: &[u8]) -> Protocol {
+    /// Goes on after what a message begins with. The protocol is not moved: a move waits for the XORs before it.
+    #[inline(always)]
+    fn with_message<T>(
+        &self,
+        nonce: &[u8; NONCE_LEN],
+        ad: &[u8],
+        then: impl FnOnce(&mut Protocol) -> T,
+    ) -> T {
         let mut protocol = self.0.clone();
-        protocol.mix_more(nonce);
-        protocol.mix(label!("ad"), ad);
-        protocol
+        mix_message(&mut protocol, nonce, ad);
+        then(&mut protocol)
     }
 
     fn open(
@@ -265,8 +277,17 @@ impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
         data: InOut<'_>,
         tag: &[u8; TAG_LEN],
     ) -> Result<(), Error> {
-        self.message(nonce, ad).open_last(label!("message"), data, tag)
+        self.with_message(nonce, ad, |protocol| {
+            protocol.open_last(label!("message"), data, tag)
+        })
     }
+}
+
+/// How a message begins.
+#[inline(never)] // its code is the same for all lengths of nonces
+fn mix_message(protocol: &mut Protocol, nonce: &[u8], ad: &[u8]) {
+    protocol.mix_more(nonce);
+    protocol.mix(label!("ad"), ad);
 }
 
 /// One of many messages.

@@ -32,9 +32,8 @@ pub fn digest(domain: Label<'_>, message: &[u8]) -> [u8; DIGEST_LEN] {
 /// An output of any length for a message: [`Hasher::finalize_into`].
 #[inline]
 pub fn digest_into(domain: Label<'_>, message: &[u8], output: &mut [u8]) {
-    let mut protocol = Protocol::new(domain);
-    protocol.mix(label!("message"), message);
-    protocol.derive(label!("digest"), output);
+    let inputs = [(label!("message"), message)];
+    Protocol::derive_from(domain, inputs, label!("digest"), output);
 }
 
 /// The digests of many messages, each that of [`digest()`], or, if `N` is not 32, of [`digest_into`]: eight at a time, and so

@@ -176,14 +176,17 @@ impl Duplex {
         }
         // If this does not complete a block, XOR the same bytes as `header_across_blocks`, all at once.
         let mut bytes = [0; Label::MAX_LEN + 4];
-        bytes[0] = self.frame_idx;
-        bytes[1] = op;
-        bytes[2..][..len].copy_from_slice(label);
-        bytes[2 + len] = index(start + 1);
-        bytes[3 + len] = op | 0x80;
+        write_header(&mut bytes, self.rate_idx, self.frame_idx, op, label);
         xor(self.window(len + 4), &bytes[..len + 4]);
-        self.frame_idx = index(start + len + 3);
-        self.rate_idx = index(start + len + 4);
+        self.end_header(len);
+    }
+
+    /// The indices after that, for a label of `len` bytes.
+    #[inline(always)]
+    fn end_header(&mut self, len: usize) {
+        let end = usize::from(self.rate_idx) + len + 4;
+        self.frame_idx = index(end - 1);
+        self.rate_idx = index(end);
     }
 
     #[cold]
@@ -327,6 +330,59 @@ impl Duplex {
         }
         self.advance(in_out.len());
     }
+}
+
+/// A new duplex whose first block is not complete. Its bytes are stored, not combined: a CPU delays a load that needs several
+/// of the stores before it, as small XORs one after the other do.
+///
+/// Its operations do what those of [`Duplex`] do, or return `None` if that would complete the block.
+pub(crate) struct FirstBlock(Duplex);
+
+impl FirstBlock {
+    #[inline(always)]
+    pub(crate) fn new() -> Self {
+        Self(Duplex::new())
+    }
+
+    /// [`Duplex::header`].
+    #[inline(always)]
+    pub(crate) fn header(&mut self, op: u8, label: &[u8]) -> Option<()> {
+        let (rate_idx, frame_idx) = (self.0.rate_idx, self.0.frame_idx);
+        let bytes = self.next(label.len() + 4)?;
+        write_header(bytes, rate_idx, frame_idx, op, label);
+        self.0.end_header(label.len());
+        Some(())
+    }
+
+    /// [`Duplex::absorb`].
+    #[inline(always)]
+    pub(crate) fn absorb(&mut self, input: &[u8]) -> Option<()> {
+        self.next(input.len())?.copy_from_slice(input);
+        self.0.rate_idx += index(input.len());
+        Some(())
+    }
+
+    /// The next `len` bytes of the block, still zero.
+    #[inline(always)]
+    fn next(&mut self, len: usize) -> Option<&mut [u8]> {
+        self.0.state[usize::from(self.0.rate_idx)..RATE - 1].get_mut(..len)
+    }
+
+    #[inline(always)]
+    pub(crate) fn as_duplex(&mut self) -> &mut Duplex {
+        &mut self.0
+    }
+}
+
+/// Writes the bytes of a header that does not complete the block.
+#[inline(always)]
+fn write_header(bytes: &mut [u8], rate_idx: u8, frame_idx: u8, op: u8, label: &[u8]) {
+    let len = label.len();
+    bytes[0] = frame_idx;
+    bytes[1] = op;
+    bytes[2..][..len].copy_from_slice(label);
+    bytes[2 + len] = rate_idx + 1;
+    bytes[3 + len] = op | 0x80;
 }
 
 /// An index below 94, as a byte.

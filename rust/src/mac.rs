@@ -28,9 +28,13 @@ use crate::{Error, Key, Label, Protocol, TAG_LEN, label};
 /// The tag of a message.
 #[must_use]
 pub fn mac(domain: Label<'_>, key: &Key, message: &[u8]) -> Tag {
-    let mut mac = Mac::new(domain, key);
-    mac.update(message);
-    mac.finalize()
+    let mut tag = Tag([0; TAG_LEN]);
+    let inputs = [
+        (label!("key"), key.as_bytes().as_slice()),
+        (label!("message"), message),
+    ];
+    Protocol::derive_from(domain, inputs, label!("tag"), &mut tag.0);
+    tag
 }
 
 /// The tags of many messages under one key, each that of [`mac()`], or, if `N` is not 16, the keyed digest of

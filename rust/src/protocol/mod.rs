@@ -16,7 +16,7 @@ use subtle::{Choice, ConstantTimeEq};
 
 pub use stream::{MaskStream, MixStream, UnmaskStream};
 
-use crate::duplex::Duplex;
+use crate::duplex::{Duplex, FirstBlock};
 use crate::in_out::{self, InOut};
 use crate::timing::Timing;
 use crate::{Error, Key, Label, TAG_LEN, label};
@@ -486,6 +486,47 @@ impl Protocol {
         self.absorb_leb128(number);
     }
 
+    /// Init, Mix of each input, Derive. What does not complete a block is put together at once.
+    #[inline]
+    pub(crate) fn derive_from<const N: usize>(
+        domain: Label<'_>,
+        inputs: [(Label<'_>, &[u8]); N],
+        label: Label<'_>,
+        output: &mut [u8],
+    ) {
+        let _timing = Timing::independent();
+        let mut block = FirstBlock::new();
+        if Self::derive_begin_in(&mut block, domain, inputs, label, output.len()).is_some() {
+            let duplex = block.as_duplex();
+            duplex.permute();
+            return duplex.squeeze(output);
+        }
+        let mut protocol = Self::new(domain);
+        for (label, input) in inputs {
+            protocol.mix(label, input);
+        }
+        protocol.derive(label, output);
+    }
+
+    #[inline(always)]
+    fn derive_begin_in<const N: usize>(
+        block: &mut FirstBlock,
+        domain: Label<'_>,
+        inputs: [(Label<'_>, &[u8]); N],
+        label: Label<'_>,
+        len: usize,
+    ) -> Option<()> {
+        // LEB128 of one byte.
+        let len = u8::try_from(len).ok().filter(|len| *len < 0x80)?;
+        block.header(Op::Init as u8, domain.as_bytes())?;
+        for (label, input) in inputs {
+            block.header(Op::Mix as u8, label.as_bytes())?;
+            block.absorb(input)?;
+        }
+        block.header(Op::Derive as u8, label.as_bytes())?;
+        block.absorb(&[len])
+    }
+
     /// [`Protocol::derive`], whose output is also data of the Mix that is open in `other`.
     pub(crate) fn derive_and_mix(&mut self, label: Label<'_>, output: &mut [u8], other: &mut Self) {
         let _timing = Timing::independent();
@@ -604,6 +645,41 @@ mod tests {
             assert_eq!(many::leb128_len(length), len, "{number}");
             for (place, digit) in digits[..len].iter().enumerate() {
                 assert_eq!(many::leb128(length, place), *digit, "{number}, {place}");
+            }
+        }
+    }
+
+    /// Whether or not it completes a block.
+    #[test]
+    fn derive_from_is_init_mix_derive() {
+        let data: [u8; 200] = core::array::from_fn(|i| u8::try_from(i).unwrap());
+        let label = |len: usize| Label::new(&data[100..][..len]).unwrap();
+        let check = |domain: usize, inputs: [(usize, usize); 2], derive: usize, len: usize| {
+            let [first, second] = inputs.map(|(name, len)| (label(name), &data[..len]));
+            let mut defined = Protocol::new(label(domain));
+            defined.mix(first.0, first.1);
+            let mut of_one = [0; 200];
+            defined.clone().derive(label(derive), &mut of_one[..len]);
+            defined.mix(second.0, second.1);
+            let mut of_two = [0; 200];
+            defined.derive(label(derive), &mut of_two[..len]);
+
+            let mut output = [0; 200];
+            Protocol::derive_from(label(domain), [first], label(derive), &mut output[..len]);
+            assert_eq!(output, of_one, "{domain} {inputs:?} {derive} {len}");
+            output.fill(0);
+            Protocol::derive_from(label(domain), [first, second], label(derive), &mut output[..len]);
+            assert_eq!(output, of_two, "{domain} {inputs:?} {derive} {len}");
+        };
+        for len in [0, 1, 16, 32, 127, 128, 200] {
+            for long in 0..=Label::MAX_LEN {
+                check(long, [(7, 16), (3, 2)], 6, len);
+                check(10, [(long, 16), (3, 2)], 6, len);
+                check(10, [(7, 16), (3, 2)], long, len);
+            }
+            for long in 0..=data.len() {
+                check(10, [(7, long), (3, 2)], 6, len);
+                check(10, [(7, 16), (3, long)], 6, len);
             }
         }
     }
