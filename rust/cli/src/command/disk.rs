@@ -9,7 +9,7 @@ use crate::crypt::{Job, Range};
 use crate::disk::convert::{self, BATCH, Files, Request};
 use crate::disk::header::SECTOR_LEN;
 use crate::disk::image::Image;
-use crate::disk::serve::{Address, Export};
+use crate::disk::serve::Address;
 use crate::disk::{Direction, copy, serve};
 use crate::error::{Error, Status};
 use crate::password;
@@ -234,9 +234,14 @@ pub fn run(command: &Command, quiet: bool, show_progress: bool) -> Result<Status
         } => {
             threads.set()?;
             let address = address.address()?;
-            let secret = secret.read(&[], false)?;
-            let (image, disk) = copy::open(image, header.as_deref(), !read_only, &secret, max_cost.max_cost)?;
-            return serve::serve(Export::new(image, disk, *read_only), &address, quiet);
+            let export = serve::open(
+                image,
+                header.as_deref(),
+                *read_only,
+                || secret.read(&[], false),
+                max_cost.max_cost,
+            )?;
+            serve::serve(export, &address, quiet)?;
         }
     }
     Ok(Status::Ok)

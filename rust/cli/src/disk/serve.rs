@@ -1,25 +1,30 @@
 //! An encrypted image as a block device for NBD clients of this machine.
 
 use std::fmt::Write as _;
+use std::fs;
 use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock, Weak};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
-use std::{fs, process, thread};
 
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
 use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
+use signal_hook::low_level::pipe;
+use veriplex::with_wiped_stack;
 use zeroize::Zeroizing;
 
-use super::Direction;
 use super::header::Disk;
 use super::image::Image;
 use super::nbd::{self, Device, Stream};
-use crate::error::{Error, Status, warn};
+use super::{Direction, copy};
+use crate::crypt::Secret;
+use crate::error::{Error, warn};
 use crate::names::quoted;
 
 /// How many connections there may be.
@@ -126,17 +131,6 @@ impl Export {
         encrypt(&mut sectors)?;
         self.image.write_at(place, &sectors)
     }
-
-    /// Waits for whoever writes, and lets nobody begin.
-    fn stop(&self) -> io::Result<()> {
-        let writing = self.writing.write().unwrap_or_else(PoisonError::into_inner);
-        std::mem::forget(writing);
-        if self.is_read_only {
-            Ok(())
-        } else {
-            self.image.sync()
-        }
-    }
 }
 
 struct Sectors {
@@ -200,15 +194,38 @@ impl Address {
     }
 }
 
+/// Accepting never waits.
 enum Listener {
     Unix(UnixListener, PathBuf),
     Tcp(TcpListener),
 }
 
+impl AsFd for Listener {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Unix(listener, _) => listener.as_fd(),
+            Self::Tcp(listener) => listener.as_fd(),
+        }
+    }
+}
+
+/// Removes the socket's file.
+impl Drop for Listener {
+    fn drop(&mut self) {
+        if let Self::Unix(_, path) = self {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
 impl Listener {
     fn bind(address: &Address) -> io::Result<Self> {
         match address {
-            Address::Tcp(address) => TcpListener::bind(address).map(Self::Tcp),
+            Address::Tcp(address) => {
+                let listener = TcpListener::bind(address)?;
+                listener.set_nonblocking(true)?;
+                Ok(Self::Tcp(listener))
+            }
             Address::Unix(path) => {
                 // Without a name the system would choose one, in a place where everybody may connect.
                 if path.as_os_str().is_empty() {
@@ -219,7 +236,9 @@ impl Listener {
                 let mask = rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o177));
                 let listener = UnixListener::bind(path);
                 rustix::process::umask(mask);
-                Ok(Self::Unix(listener?, path.clone()))
+                let listener = listener?;
+                listener.set_nonblocking(true)?;
+                Ok(Self::Unix(listener, path.clone()))
             }
         }
     }
@@ -244,17 +263,37 @@ impl Listener {
         }
     }
 
+    /// Waits for a client or a signal, and returns whether it was a signal.
+    fn wait(&self, signalled: &UnixStream) -> io::Result<bool> {
+        let mut both = [
+            PollFd::new(signalled, PollFlags::IN),
+            PollFd::new(self, PollFlags::IN),
+        ];
+        match poll(&mut both, None) {
+            Ok(_) => Ok(!both[0].revents().is_empty()),
+            // Perhaps by another signal.
+            Err(Errno::INTR) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     fn accept(&self) -> io::Result<Connection> {
+        // Where a system hands down that accepting does not wait, reading and writing must wait again.
         let socket = match self {
-            Self::Unix(listener, _) => Socket::Unix(listener.accept()?.0),
+            Self::Unix(listener, _) => {
+                let (stream, _) = listener.accept()?;
+                stream.set_nonblocking(false)?;
+                Socket::Unix(stream)
+            }
             Self::Tcp(listener) => {
                 let (stream, _) = listener.accept()?;
+                stream.set_nonblocking(false)?;
                 stream.set_nodelay(true)?;
                 Socket::Tcp(stream)
             }
         };
         Ok(Connection {
-            socket,
+            socket: Arc::new(socket),
             until: Some(Instant::now() + HANDSHAKE),
         })
     }
@@ -287,10 +326,19 @@ impl Socket {
                 .and_then(|()| stream.set_write_timeout(timeout)),
         }
     }
+
+    /// Whoever reads from it finds the end, and whoever writes to it fails.
+    fn shutdown(&self) {
+        // One that is closed already need not be.
+        let _ = match self {
+            Self::Unix(stream) => stream.shutdown(Shutdown::Both),
+            Self::Tcp(stream) => stream.shutdown(Shutdown::Both),
+        };
+    }
 }
 
 struct Connection {
-    socket: Socket,
+    socket: Arc<Socket>,
     /// When the handshake must be over, while it is not.
     until: Option<Instant>,
 }
@@ -311,9 +359,9 @@ impl Connection {
 impl Read for Connection {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.wait()?;
-        match &mut self.socket {
-            Socket::Unix(stream) => stream.read(buffer),
-            Socket::Tcp(stream) => stream.read(buffer),
+        match &*self.socket {
+            Socket::Unix(stream) => (&*stream).read(buffer),
+            Socket::Tcp(stream) => (&*stream).read(buffer),
         }
     }
 }
@@ -321,9 +369,9 @@ impl Read for Connection {
 impl Write for Connection {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.wait()?;
-        match &mut self.socket {
-            Socket::Unix(stream) => stream.write(bytes),
-            Socket::Tcp(stream) => stream.write(bytes),
+        match &*self.socket {
+            Socket::Unix(stream) => (&*stream).write(bytes),
+            Socket::Tcp(stream) => (&*stream).write(bytes),
         }
     }
 
@@ -339,52 +387,81 @@ impl Stream for Connection {
     }
 }
 
-/// One of the connections that there may be.
-struct Place(Arc<AtomicUsize>);
+/// The connections that there are.
+#[derive(Default)]
+struct Clients(Vec<Client>);
 
-impl Place {
-    fn take(taken: &Arc<AtomicUsize>) -> Option<Self> {
-        let before = taken.fetch_add(1, Ordering::Relaxed);
-        let place = Self(taken.clone());
-        (before < MAX_CONNECTIONS).then_some(place)
+struct Client {
+    /// Until the connection is closed.
+    socket: Weak<Socket>,
+    thread: JoinHandle<()>,
+}
+
+impl Clients {
+    /// Serves one more, if there are not too many.
+    fn serve(&mut self, mut connection: Connection, export: &Arc<Export>, quiet: bool) -> io::Result<()> {
+        self.0.retain(|client| !client.thread.is_finished());
+        if self.0.len() >= MAX_CONNECTIONS {
+            return Err(io::Error::other("too many connections"));
+        }
+        let socket = Arc::downgrade(&connection.socket);
+        let export = export.clone();
+        let thread = thread::Builder::new().spawn(move || {
+            // Clients come and go. What was none is told.
+            if let Err(error) = nbd::serve(&mut connection, &*export)
+                && error.kind() == io::ErrorKind::InvalidData
+                && !quiet
+            {
+                warn(format_args!("a client was cut off: {error}"));
+            }
+        })?;
+        self.0.push(Client { socket, thread });
+        Ok(())
+    }
+
+    /// Closes all connections, and waits for whoever writes.
+    fn end(self) {
+        for client in &self.0 {
+            if let Some(socket) = client.socket.upgrade() {
+                socket.shutdown();
+            }
+        }
+        for client in self.0 {
+            // A thread that panicked has dropped what it had.
+            let _ = client.thread.join();
+        }
     }
 }
 
-impl Drop for Place {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
+/// Opens an image to serve it. No copy of a key is left on the stack.
+pub fn open(
+    path: &Path,
+    header: Option<&Path>,
+    is_read_only: bool,
+    secret: impl FnOnce() -> Result<Secret, Error>,
+    max_cost: u8,
+) -> Result<Arc<Export>, Error> {
+    with_wiped_stack(|| {
+        let (image, disk) = copy::open(path, header, !is_read_only, &secret()?, max_cost)?;
+        Ok(Arc::new(Export::new(image, disk, is_read_only)))
+    })
 }
 
-/// Serves until a signal ends it.
-pub fn serve(export: Export, address: &Address, quiet: bool) -> Result<Status, Error> {
+/// Serves until SIGINT or SIGTERM. Then nobody is connected, what was written is on the disk, and the keys are wiped, if nobody
+/// else has the export.
+#[allow(clippy::needless_pass_by_value)] // its keys are wiped at the end
+pub fn serve(export: Arc<Export>, address: &Address, quiet: bool) -> Result<(), Error> {
     let name = match address {
         Address::Unix(path) => quoted(path),
         Address::Tcp(address) => address.to_string(),
     };
     let failed = |error: io::Error| Error::io(&name, error);
-    let export = Arc::new(export);
-    let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(failed)?;
+    let (signals, signalled) = UnixStream::pair().map_err(failed)?;
+    for signal in [SIGINT, SIGTERM] {
+        let signals = signals.try_clone().map_err(failed)?;
+        pipe::register(signal, signals).map_err(failed)?;
+    }
     let listener = Listener::bind(address).map_err(failed)?;
-    let socket = match &listener {
-        Listener::Unix(_, path) => Some(path.clone()),
-        Listener::Tcp(_) => None,
-    };
-    let stopped = export.clone();
-    let stop = move || {
-        if signals.forever().next().is_some() {
-            let synchronised = stopped.stop();
-            if let Some(path) = socket {
-                let _ = fs::remove_file(path);
-            }
-            let status = synchronised.map_or_else(
-                |error| Error::io(&stopped.image.name, error).report(),
-                |()| Status::Ok,
-            );
-            process::exit(status as i32);
-        }
-    };
-    thread::Builder::new().spawn(stop).map_err(failed)?;
     if !quiet {
         let uri = listener.uri().map_err(failed)?;
         let mut stdout = io::stdout();
@@ -392,31 +469,27 @@ pub fn serve(export: Export, address: &Address, quiet: bool) -> Result<Status, E
             .and_then(|()| stdout.flush())
             .map_err(|error| Error::write("standard output", &error))?;
     }
-    let taken = Arc::new(AtomicUsize::new(0));
-    loop {
-        let accepted = listener.accept().and_then(|mut connection| {
-            let Some(place) = Place::take(&taken) else {
-                return Err(io::Error::other("too many connections"));
-            };
-            let export = export.clone();
-            thread::Builder::new().spawn(move || {
-                let _place = place;
-                // Clients come and go. What was none is told.
-                if let Err(error) = nbd::serve(&mut connection, &*export)
-                    && error.kind() == io::ErrorKind::InvalidData
-                    && !quiet
-                {
-                    warn(format_args!("a client was cut off: {error}"));
+    let mut clients = Clients::default();
+    while !listener.wait(&signalled).map_err(failed)? {
+        let accepted = listener.accept();
+        match accepted.and_then(|connection| clients.serve(connection, &export, quiet)) {
+            Ok(()) => {}
+            // Whoever connected is gone.
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(error) => {
+                if !quiet {
+                    warn(format_args!("{name}: {error}"));
                 }
-            })?;
-            Ok(())
-        });
-        if let Err(error) = accepted {
-            if !quiet {
-                warn(format_args!("{name}: {error}"));
+                // Without descriptors, for example, the next try fails as well.
+                thread::sleep(Duration::from_millis(50));
             }
-            // Without descriptors, for example, the next try fails as well.
-            thread::sleep(Duration::from_millis(50));
         }
     }
+    drop(listener);
+    clients.end();
+    if !export.is_read_only {
+        let synchronised = export.image.sync();
+        synchronised.map_err(|error| Error::io(&export.image.name, error))?;
+    }
+    Ok(())
 }
