@@ -218,19 +218,10 @@ impl Evidence {
         })
     }
 
-    /// The last run of a command that is recorded. Of the proofs, that is what they wrote, unless a run is later.
+    /// The last run of a command that is recorded. Of the proofs, what they wrote as well.
     pub fn last_run(&self, command: &str) -> String {
         let run = (self.runs.iter().rev()).find(|run| run.command.trim_end_matches(" STRICT=1") == command);
-        if let (Some(date), "make proofs") = (&self.proved, command)
-            && run.is_none_or(|run| run.date <= *date)
-        {
-            return format!(
-                "{date} (the commit of what it wrote), with {}: {}",
-                self.tools().join("; "),
-                self.results()
-            );
-        }
-        run.map_or("no run is recorded".to_owned(), |run| {
+        let run = run.map_or("no run is recorded".to_owned(), |run| {
             format!(
                 "{}, commit {}, on {}: {}",
                 escape(&run.date),
@@ -238,7 +229,15 @@ impl Evidence {
                 escape(&run.machine),
                 escape(&run.result)
             )
-        })
+        });
+        match (&self.proved, command) {
+            (Some(date), "make proofs") => format!(
+                "{date} (the commit of what it wrote), with {}: {}. Last recorded run: {run}",
+                self.tools().join("; "),
+                self.results()
+            ),
+            _ => run,
+        }
     }
 
     /// The tools of the last proofs, with their versions.

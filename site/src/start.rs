@@ -1,6 +1,6 @@
 //! The first page, and those with scripts for files: the audit and the demonstration.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io;
 
@@ -108,7 +108,12 @@ pub fn write(site: &Site, evidence: &Evidence) -> io::Result<()> {
     site.write("index.html", &page("Veriplex", 0, &[], &overview(evidence)))?;
     site.write(
         "audit.html",
-        &page("Audit a binary", 0, &["audit-module.js", "audit.js"], AUDIT),
+        &page(
+            "Audit a binary",
+            0,
+            &["audit-module.js", "audit.js"],
+            &AUDIT.replace("PROGRAM", &in_the_program()),
+        ),
     )?;
     site.write(
         "try.html",
@@ -116,10 +121,15 @@ pub fn write(site: &Site, evidence: &Evidence) -> io::Result<()> {
     )
 }
 
-/// The table of claims.
+/// A command as its runs are found.
+fn bare(command: &str) -> &str {
+    command.trim_end_matches(" STRICT=1")
+}
+
+/// The table of claims, and of what else was run.
 pub fn claims(evidence: &Evidence) -> String {
     let rows = CLAIMS.iter().fold(String::new(), |mut rows, claim| {
-        let last = evidence.last_run(claim.command.trim_end_matches(" STRICT=1"));
+        let last = evidence.last_run(bare(claim.command));
         let _ = writeln!(
             rows,
             "<tr><td>{}</td><td>{}</td><td data-name=\"Needs\">{}</td><td data-name=\"Last run\">{last}</td></tr>",
@@ -129,9 +139,24 @@ pub fn claims(evidence: &Evidence) -> String {
         );
         rows
     });
+    let is_claimed = |command: &str| CLAIMS.iter().any(|claim| bare(claim.command) == command);
+    let others: BTreeSet<&str> = (evidence.runs.iter().map(|run| bare(&run.command)))
+        .filter(|command| !is_claimed(command))
+        .collect();
+    let others = others.iter().fold(String::new(), |mut rows, command| {
+        let last = evidence.last_run(command);
+        let _ = writeln!(
+            rows,
+            "<tr><td>{}</td><td data-name=\"Last run\">{last}</td></tr>",
+            code(command)
+        );
+        rows
+    });
     format!(
         "<div class=\"wide\" tabindex=\"0\"><table class=\"stacked\"><thead><tr><th>Claim</th><th>Command</th><th>Needs</th><th>Last recorded run</th></tr></thead>\
-         <tbody>{rows}</tbody></table></div><p>{NEEDS}</p>"
+         <tbody>{rows}</tbody></table></div><p>{NEEDS}</p><p>Other commands, which repeat no claim or a part of one:</p>\
+         <div class=\"wide\" tabindex=\"0\"><table class=\"stacked\"><thead><tr><th>Command</th><th>Last recorded run</th></tr></thead>\
+         <tbody>{others}</tbody></table></div>"
     )
 }
 
@@ -186,12 +211,19 @@ fn overview(evidence: &Evidence) -> String {
     )
 }
 
+/// Of which families the program has every kernel; `make site-test` looks whether it does.
+const IN_THE_PROGRAM: [&str; 5] = ["simpira1024", "duplex", "chacha12", "nh", "poly1305"];
+
+fn in_the_program() -> String {
+    IN_THE_PROGRAM.map(code).join(", ")
+}
+
 const AUDIT: &str = "<p>Choose a program or static library for Linux or macOS (ELF or Mach-O; x86-64 or AArch64), or drop it on this \
     page. The audit finds the Veriplex kernels in it, by symbol and by their bytes, and says whether they are the bytes that \
     were proved; so too for the tables of constants that kernels read. It is the code of <code>veriplex-audit</code>, as \
     WebAssembly. The file stays in your browser: this page may load nothing and send nothing.</p>\
-    <p>A program has only the kernels that it may call. The program <code>veriplex</code> has those of the permutation and the \
-    duplex; those of ChaCha, NH, Poly1305 and Xoofff, with the tables of Xoofff, are not found in it, and need not be.</p>\
+    <p>A program has only the kernels that it may call, and the tables of constants that those read. The program \
+    <code>veriplex</code> has those of <span id=\"program\">PROGRAM</span>; what is not found in it need not be there.</p>\
     <noscript><p>This page needs scripts. Without: <code>cargo run -p veriplex-audit -- FILE</code></p></noscript>\
     <p id=\"drop\"><label>File to audit <input type=\"file\" id=\"file\"></label></p>\
     <p id=\"verdict\" class=\"verdict\" role=\"status\"></p><pre id=\"findings\" tabindex=\"0\" hidden></pre>";
