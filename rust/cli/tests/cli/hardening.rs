@@ -193,12 +193,12 @@ fn signals_remove_temporary_files() {
             thread::sleep(Duration::from_secs(1));
         }
     }
-    let begin = |folder: &Folder, ignoring: &str| {
-        // The shell is replaced by the test. Who runs this in the background may ignore SIGINT.
+    let begin = |folder: &Folder, ignoring: &str, signals: &str| {
+        // The shell is replaced by the test. Who runs this in the background, or under nohup, ignores some of these signals.
         let default = if cfg!(target_os = "linux") {
-            "env --default-signal=INT,TERM,QUIT"
+            format!("env --default-signal={signals}")
         } else {
-            ""
+            String::new()
         };
         let mut command = Command::new("sh");
         command.args(["-c", &format!("{ignoring} exec {default} \"$0\" \"$@\"")]);
@@ -229,7 +229,7 @@ fn signals_remove_temporary_files() {
     for (kind, number) in signals {
         let folder = Folder::new();
         // SIGQUIT need not write a core file here.
-        let mut child = begin(&folder, "ulimit -c 0;");
+        let mut child = begin(&folder, "ulimit -c 0;", "INT,TERM,HUP,QUIT");
         let names = folder.names();
         assert!(names[0].starts_with(".veriplex-"));
         assert_eq!(mode(&folder, &names[0]), 0o600);
@@ -241,7 +241,7 @@ fn signals_remove_temporary_files() {
     #[cfg(target_os = "linux")]
     {
         let folder = Folder::new();
-        let mut child = begin(&folder, "trap '' HUP;");
+        let mut child = begin(&folder, "trap '' HUP;", "INT,TERM,QUIT");
         signal(&child, Signal::HUP);
         thread::sleep(Duration::from_millis(200));
         assert_eq!(child.try_wait().unwrap(), None);
