@@ -569,6 +569,31 @@ mod tests {
         }
     }
 
+    /// The documents, which the report contains, count as the manifest does.
+    #[test]
+    fn documents_count_right() {
+        let manifest: serde_json::Value =
+            serde_json::from_str(&read("proofs/generated/manifest.json")).unwrap();
+        let theorems = manifest["theorems"].as_array().unwrap();
+        let with_goals = (theorems.iter())
+            .filter(|theorem| !theorem["goals"].as_object().unwrap().is_empty())
+            .count();
+        let all = theorems.len();
+        for (document, said) in [
+            (
+                "SOUNDNESS.md",
+                format!("{with_goals} of {all} theorems have a goal"),
+            ),
+            (
+                "proofs/README.md",
+                format!("{with_goals} of the {all} theorems have a goal"),
+            ),
+        ] {
+            let text: Vec<String> = (read(document).split_whitespace()).map(str::to_owned).collect();
+            assert!(text.join(" ").contains(&said), "{document} does not say: {said}");
+        }
+    }
+
     #[test]
     fn commands_are_whole() {
         let evidence = Evidence::read().unwrap();
