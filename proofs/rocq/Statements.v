@@ -8,7 +8,7 @@ From Veriplex Require Blocks Duplex Framing Protocol AES Simpira1024 KnownAnswer
   Lanes Kernels_x2_x86_64 Lanes_x86_64 Kernels_x2_aarch64 Lanes_aarch64
   Tree Outboard Seekable ParallelAnswers ParallelHold
   Words64 Poly1305 Poly1305Limbs Poly1305Lanes Poly1305Vectors Poly1305Hold
-  Rust TwinText Twin.
+  Rust TwinText Twin TwinBlocks.
 (* So that numbers, lists and strings print as such. *)
 From Coq Require Import NArith String List.
 Import ListNotations.
@@ -288,6 +288,26 @@ Check Twin.sane_run.
 Print Assumptions Twin.sane_run.
 Check Twin.model_is_twin.
 Print Assumptions Twin.model_is_twin.
+
+Print TwinBlocks.blocks_of_rate.
+Check TwinBlocks.end_block_is.
+Print Assumptions TwinBlocks.end_block_is.
+Check TwinBlocks.absorb_block_is.
+Print Assumptions TwinBlocks.absorb_block_is.
+Check TwinBlocks.squeeze_block_is.
+Print Assumptions TwinBlocks.squeeze_block_is.
+Check TwinBlocks.encrypt_block_is.
+Print Assumptions TwinBlocks.encrypt_block_is.
+Check TwinBlocks.decrypt_block_is.
+Print Assumptions TwinBlocks.decrypt_block_is.
+Check TwinBlocks.absorb_blocks_is.
+Print Assumptions TwinBlocks.absorb_blocks_is.
+Check TwinBlocks.squeeze_blocks_is.
+Print Assumptions TwinBlocks.squeeze_blocks_is.
+Check TwinBlocks.encrypt_blocks_is.
+Print Assumptions TwinBlocks.encrypt_blocks_is.
+Check TwinBlocks.decrypt_blocks_is.
+Print Assumptions TwinBlocks.decrypt_blocks_is.
 
 (* -- Duplex and Protocol, for Simpira-1024 --------------------------------------------------------------------------- *)
 

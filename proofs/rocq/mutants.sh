@@ -118,3 +118,4 @@ plant twin_open_short protocol.rs 's/if sealed.len() < TAG_LEN {/if sealed.len()
 plant twin_fork_without_number protocol.rs 's/absorb(absorb(header(p, 0x06, label), &\[i\]), value)/absorb(header(p, 0x06, label), value)/' fork_branch_is
 plant twin_root_is_branch_1 protocol.rs 's/fork_branch(p, label, 0, &\[\])/fork_branch(p, label, 1, \&[])/' fork_root_is
 plant twin_ratchet_opcode protocol.rs 's/header(p, 0x07, label)/header(p, 0x06, label)/' protocol_ratchet_is
+plant twin_padding duplex.rs 's/s\[95\] ^= 0x01 ^ 0x80;/s[95] ^= 0x80;/' end_block_is

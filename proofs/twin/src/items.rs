@@ -206,6 +206,7 @@ impl Scope<'_> {
                 return Err(Refusal::at(pat, "a parameter that is not known"));
             };
             only(pat, &name.ident)?;
+            terms::local_name(&name.ident)?;
             parameters.push(Variable::new(&name.ident, self.read_type(ty)?));
         }
         let ReturnType::Type(_, result) = output else {

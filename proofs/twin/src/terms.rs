@@ -60,6 +60,17 @@ fn refuse<T>(node: &impl syn::spanned::Spanned, why: impl Into<String>) -> Resul
     Err(Refusal::at(node, why))
 }
 
+/// Refuses a name with a capital letter: it may be a constant of the program, or in Rocq the name of one.
+pub fn local_name(name: &Ident) -> Result<(), Refusal> {
+    if name
+        .to_string()
+        .contains(|letter: char| letter.is_ascii_uppercase())
+    {
+        return refuse(name, "a name that may be a constant's");
+    }
+    Ok(())
+}
+
 /// `let` in Rocq. A tuple needs an apostrophe before it.
 fn bind(word: &str, pattern: &str, term: &str) -> String {
     let mark = if pattern.starts_with('(') { "'" } else { "" };
@@ -214,12 +225,7 @@ impl<'a> Function<'a> {
             (Pat::Ident(name), _) => {
                 let (mutability, ident) = (&name.mutability, &name.ident);
                 only(name, &quote!(#mutability #ident))?;
-                if ident
-                    .to_string()
-                    .starts_with(|first: char| !first.is_ascii_lowercase())
-                {
-                    return refuse(name, "a pattern that may be a constant");
-                }
+                local_name(ident)?;
                 variables.push(Variable::new(ident, ty.clone()));
                 Ok(ident.to_string())
             }

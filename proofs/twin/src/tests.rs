@@ -144,7 +144,7 @@ fn what_is_not_known_is_refused_with_its_line() {
             "let Some(y) = g() else { return 1; }; y",
             "a form that is not known",
         ),
-        ("let RATE = x; RATE", "a pattern that may be a constant"),
+        ("let RATE = x; RATE", "a name that may be a constant's"),
         ("#[cfg(test)] let y = x; x", "a form that is not known"),
         ("match n { 0 | 1 => 5, _ => x }", "a pattern that is not known"),
         (
@@ -188,6 +188,10 @@ fn items_that_are_not_known_are_refused() {
         ("pub fn f<T>(x: u8) -> u8 { x }", "2: a form that is not known"),
         ("pub fn f(x: &mut u8) -> u8 { 1 }", "2: a type that is not known"),
         ("pub fn f(mut x: u8) -> u8 { x }", "2: a form that is not known"),
+        (
+            "pub fn f(m_RATE: u8) -> u8 { 1 }",
+            "2: a name that may be a constant's",
+        ),
         ("pub fn f(x: u16) -> u8 { 1 }", "2: a type that is not known: u16"),
         ("pub fn f(x: u8) {}", "2: a function without a result"),
         (
