@@ -95,6 +95,8 @@ store-test: ## check and test the encrypted object store, alone, under DataFusio
 	$(CARGO) test --manifest-path rust/store/Cargo.toml --locked
 	$(CARGO) run --quiet --manifest-path rust/store/Cargo.toml --locked --example tree_workers
 	$(CARGO) fmt --manifest-path rust/store/datafusion/Cargo.toml --check
+	$(CARGO) clippy --manifest-path rust/store/datafusion/Cargo.toml --locked --all-targets -- -D warnings
+	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --manifest-path rust/store/datafusion/Cargo.toml --locked --no-deps
 	$(CARGO) test --manifest-path rust/store/datafusion/Cargo.toml --locked
 	$(CARGO) run --quiet --manifest-path rust/store/datafusion/Cargo.toml --locked --example query
 

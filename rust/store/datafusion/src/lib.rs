@@ -104,10 +104,11 @@ pub fn value(row: i64) -> i64 {
 /// The text in this row, of 64 letters and digits.
 #[must_use]
 pub fn note(row: i64) -> String {
-    (0..4).map(|i| format!("{:016x}", mix(4 * row + i))).collect()
+    let [a, b, c, d] = [0, 1, 2, 3].map(|i| mix(4 * row + i));
+    format!("{a:016x}{b:016x}{c:016x}{d:016x}")
 }
 
-/// SplitMix64 (Steele, Lea and Flood: Fast splittable pseudorandom number generators, 2014).
+/// `SplitMix64` (Steele, Lea and Flood: Fast splittable pseudorandom number generators, 2014).
 fn mix(i: i64) -> i64 {
     let mut z = i
         .cast_unsigned()

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use bytes::Bytes;
-use datafusion::parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
+use datafusion::parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData};
 use futures_util::TryStreamExt as _;
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt as _};
@@ -71,7 +71,7 @@ impl Files {
     /// Those at the ends of files in which DataFusion looks for footers.
     pub fn with_footers(&self) -> Segments {
         let ends = self.0.iter().flat_map(|(path, (len, footer))| {
-            let chunks = (footer.row_groups().iter()).flat_map(|group| group.columns());
+            let chunks = (footer.row_groups().iter()).flat_map(RowGroupMetaData::columns);
             let data_end = chunks
                 .map(|chunk| chunk.byte_range().0 + chunk.byte_range().1)
                 .max();
