@@ -244,6 +244,61 @@ fn lanes_do_not_matter() {
     }
 }
 
+/// Segments that are sealed one by one, in any order and some at a time, are those that are sealed together.
+#[test]
+fn order_does_not_matter() {
+    let message = message(100);
+    let mut random = Random(8);
+    for len in [0, 1, 99, 100, 101, 850, 1600, 1601, 4321] {
+        let plaintext = data(3, len);
+        let expected = message.seal_vec(&plaintext);
+        let sealer = message.sealer(len as u64).unwrap();
+        assert_eq!(sealer.layout().sealed_len(), expected.len() as u64);
+        for _ in 0..10 {
+            let mut slots = vec![0xa5; expected.len()];
+            for (slot, segment) in slots.chunks_mut(116).zip(plaintext.chunks(100)) {
+                slot[..segment.len()].copy_from_slice(segment);
+            }
+            let mut parts = Vec::new();
+            let (mut first, mut rest) = (0, &mut slots[..]);
+            while !rest.is_empty() {
+                let (part, later) = rest.split_at_mut(rest.len().min(116 * (1 + random.below(20))));
+                parts.push((first, part));
+                first += parts.last().map_or(0, |(_, part)| part.len().div_ceil(116)) as u64;
+                rest = later;
+            }
+            while !parts.is_empty() {
+                let (first, part) = parts.swap_remove(random.below(parts.len()));
+                sealer.seal(first, part).unwrap();
+            }
+            assert!(slots == expected, "{len}");
+        }
+        // What the message does not have.
+        let segments = sealer.layout().segments();
+        for (first, len) in [
+            (0, 0),
+            (0, expected.len() + 1),
+            (0, expected.len() - 1),
+            (1, expected.len()),
+            (segments, 1),
+            (segments - 1, 15),
+            (u64::MAX, 116),
+        ] {
+            if len % 116 == 0 && len > 0 && len < expected.len() {
+                continue; // full segments
+            }
+            let mut part = vec![0x5a; len];
+            assert_eq!(
+                sealer.seal(first, &mut part),
+                Err(Error::BufferLength),
+                "{first} {len}"
+            );
+            assert!(part.iter().all(|byte| *byte == 0x5a));
+        }
+    }
+    assert_eq!(message.sealer(u64::MAX).err(), Some(Error::LimitReached));
+}
+
 /// A length that no message can have is an error everywhere, before any of the input is read.
 #[test]
 fn lengths_that_no_message_gives() {

@@ -284,6 +284,36 @@ impl Message {
         Layout::of_plaintext(plaintext_len, self.segment_len)
     }
 
+    /// What seals the segments of a plaintext of this many bytes one by one. Seal only one plaintext with a message.
+    ///
+    /// ```
+    /// use veriplex::{Key, label, seekable::Seekable};
+    ///
+    /// let seekable = Seekable::<24>::new(label!("com.example.files"), &Key::from([7; 32])); // a random key
+    /// let message = seekable.with_segment_len(64)?.message(&[1; 24], b""); // a nonce of its own for every message
+    /// let plaintext = [5; 100];
+    /// let sealer = message.sealer(100)?;
+    /// let mut sealed = [0; 132];
+    /// let (first, second) = sealed.split_at_mut(80); // for one machine and another
+    /// second[..36].copy_from_slice(&plaintext[64..]);
+    /// sealer.seal(1, second)?;
+    /// first[..64].copy_from_slice(&plaintext[..64]);
+    /// sealer.seal(0, first)?;
+    /// assert_eq!(message.open_in_place(&mut sealed)?, plaintext);
+    /// # Ok::<(), veriplex::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::LimitReached`] if the sealed message would have 2^64 bytes or more.
+    pub fn sealer(&self, plaintext_len: u64) -> Result<Sealer, Error> {
+        let layout = self.layout(plaintext_len)?;
+        Ok(Sealer {
+            message: self.clone(),
+            layout,
+        })
+    }
+
     /// Encrypts in place: the plaintext is at the start of `in_out`, and `in_out` is exactly as long as the sealed message,
     /// `layout(..)?.sealed_len()` bytes.
     ///
@@ -688,6 +718,39 @@ fn rayon_batches<I: IndexedParallelIterator>(batches: I, batch_len: usize) -> ra
 /// The length of something in memory.
 fn clamp(len: u64) -> usize {
     usize::try_from(len).unwrap_or(usize::MAX)
+}
+
+/// Seals segments of one message in any order, also on several threads; made by [`Message::sealer`].
+#[derive(Clone, Debug)]
+pub struct Sealer {
+    message: Message,
+    layout: Layout,
+}
+
+impl Sealer {
+    /// Where the segments lie.
+    #[must_use]
+    pub const fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Seals consecutive segments in place, starting at number `first`: in `in_out` each is followed by [`TAG_LEN`] bytes for
+    /// its tag, as at `layout().sealed_range(..)` of the sealed message.
+    ///
+    /// Seal each segment once: a second plaintext would reuse the nonce.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BufferLength`] if the message has no such segments with this length.
+    pub fn seal(&self, first: u64, in_out: &mut [u8]) -> Result<(), Error> {
+        let end = first.saturating_add(in_out.len().div_ceil(self.message.slot_len()) as u64);
+        let expected = self.layout.sealed_range(first..end);
+        if in_out.is_empty() || expected.end - expected.start != in_out.len() as u64 {
+            return Err(Error::BufferLength);
+        }
+        (self.message).seal_slots(first, end == self.layout.segments, in_out, Threads::One);
+        Ok(())
+    }
 }
 
 /// Opens segments of one sealed message in any order; made by [`Message::opener`], which verified the end.
