@@ -9,21 +9,31 @@
 //! everything before it as associated data. The tag is a `veriplex::mac` of everything before it, in the domain
 //! `veriplex.file.header.v1`: it tells a wrong key from a damaged file.
 
+use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
+use rayon::prelude::*;
 use veriplex::mac::Mac;
-use veriplex::seekable::{Message, Reader, Seekable, StreamReader, Writer};
+use veriplex::seekable::{DEFAULT_SEGMENT_LEN, Message, Reader, Seekable, StreamReader, Writer};
 use veriplex::{Key, TAG_LEN, label};
 use zeroize::Zeroizing;
 
 use crate::crypt::{Range, SALT_LEN, copy_out, read_array, read_error};
 use crate::error::Error;
 use crate::files::{Input, Output};
+use crate::progress::Progress;
+use crate::treesum::read_exact_at;
 
 /// How it is made.
 const ENCRYPTED: &str = "encrypted";
-/// How much is sealed at a time: enough for all threads.
+/// How much is read at a time of what cannot be read in parts: enough for all threads.
 const PIECE: usize = 1 << 20;
+/// The length of a sealed segment.
+const SLOT: usize = DEFAULT_SEGMENT_LEN + TAG_LEN;
+/// How many segments a thread reads and seals at a time: the lanes' number.
+const TASK: usize = 8;
+/// How many are sealed while those before them are written: 2 MiB.
+const ROUND: usize = 16 * TASK;
 
 fn message(key: &Key, header: &[u8], salt: &[u8; SALT_LEN]) -> Message {
     Seekable::<SALT_LEN>::new(label!("veriplex.file.seekable.v1"), key).message(salt, header)
@@ -41,7 +51,7 @@ pub fn seal(
     key: &Key,
     header: &[u8],
     salt: &[u8; SALT_LEN],
-    mut input: Input,
+    input: Input,
     mut output: Output,
 ) -> Result<(), Error> {
     let name = output.name.clone();
@@ -51,7 +61,19 @@ pub fn seal(
         .iter()
         .try_for_each(|part| output.write_all(part))
         .map_err(failed)?;
-    let mut writer = Writer::new_rayon(&message(key, header, salt), output);
+    let message = message(key, header, salt);
+    let mut input = match input.into_file() {
+        Ok((file, len, mut progress, input_name)) if len > PIECE as u64 => {
+            return match parts(&message, &file, len, &mut progress, &mut output) {
+                Ok(()) => output.commit(),
+                Err(Failure::Read(error)) => Err(Error::io(&input_name, error)),
+                Err(Failure::Write(error)) => Err(failed(error)),
+            };
+        }
+        Ok((file, _, progress, name)) => Input::from_file(file, progress, name),
+        Err(input) => input,
+    };
+    let mut writer = Writer::new_rayon(&message, output);
     let mut buffer = Zeroizing::new(vec![0; PIECE]);
     loop {
         match input.read(&mut buffer) {
@@ -61,6 +83,54 @@ pub fn seal(
         }
     }
     writer.finish().map_err(failed)?.commit()
+}
+
+/// What went wrong.
+enum Failure {
+    Read(io::Error),
+    Write(io::Error),
+}
+
+/// Seals a file of this length, of which each part can be read by itself: by the thread that seals it, to where it is
+/// sealed. What is added to the file meanwhile is left out.
+fn parts(
+    message: &Message,
+    file: &File,
+    len: u64,
+    progress: &mut Progress,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let sealer = (message.sealer(len)).map_err(|error| Failure::Read(io::Error::other(error)))?;
+    let layout = sealer.layout();
+    let read = |first: u64, slots: &mut [u8]| {
+        for (index, slot) in (first..).zip(slots.chunks_mut(SLOT)) {
+            let segment_len = slot.len() - TAG_LEN;
+            read_exact_at(file, index * DEFAULT_SEGMENT_LEN as u64, &mut slot[..segment_len])?;
+        }
+        sealer.seal(first, slots).map_err(io::Error::other)
+    };
+    let [mut next, mut before] = [(); 2].map(|()| Zeroizing::new(vec![0; ROUND * SLOT]));
+    let mut before_len = 0;
+    let mut first = 0;
+    while first < layout.segments() || before_len > 0 {
+        let range = layout.sealed_range(first..first + ROUND as u64);
+        let next_len = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
+        let (written, sealed) = rayon::join(
+            || output.write_all(&before[..before_len]),
+            || {
+                (next[..next_len].par_chunks_mut(TASK * SLOT).enumerate())
+                    .try_for_each(|(i, slots)| read(first + (i * TASK) as u64, slots))
+            },
+        );
+        written.map_err(Failure::Write)?;
+        sealed.map_err(Failure::Read)?;
+        let done = next_len.div_ceil(SLOT);
+        progress.advance((next_len - done * TAG_LEN) as u64);
+        std::mem::swap(&mut next, &mut before);
+        before_len = next_len;
+        first += done as u64;
+    }
+    Ok(())
 }
 
 /// Writes the plaintext of the segments that the rest of the input is; `wrong` says what it means that the header was not

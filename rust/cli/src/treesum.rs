@@ -7,6 +7,7 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
+use std::sync::Mutex;
 
 use rayon::prelude::*;
 use veriplex::tree::Tree;
@@ -32,8 +33,8 @@ const LEVEL: usize = 1;
 const UNIT: usize = 1 << 19;
 /// Above this, a file is worth more than one thread.
 const LARGE: u64 = 2 * UNIT as u64;
-/// How many units each thread has at a time, on average. Twice as many groups as threads are handed out.
-const UNITS: usize = 32;
+/// How many units are handed out at a time: 64 MiB, so that the threads rarely wait for the last one.
+const UNITS: usize = 128;
 
 /// The output for a file, or for standard input.
 pub fn sum(tree: &Tree, path: &Path, show_progress: bool, output: &mut [u8]) -> Result<(), Error> {
@@ -86,10 +87,11 @@ pub fn each_piece(mut input: Input, mut take: impl FnMut(&[u8]) -> Result<(), Er
 
 /// A file of this length, of which each part can be read by itself.
 fn large(tree: &Tree, file: &File, len: u64, progress: &mut Progress, output: &mut [u8]) -> io::Result<()> {
-    let threads = rayon::current_num_threads();
-    let mut buffers: Vec<_> = (0..2 * threads).map(|_| Zeroizing::new(vec![0; UNIT])).collect();
-    let mut values = vec![[0; 32]; UNITS * threads];
-    let group = values.len().div_ceil(buffers.len());
+    // One for each thread, which allocates it when it has something to read.
+    let buffers: Vec<_> = (0..rayon::current_num_threads())
+        .map(|_| Mutex::new(None))
+        .collect();
+    let mut values = vec![[0; 32]; UNITS];
     let mut zeros = None;
     let mut combiner = tree.combiner(LEVEL).map_err(io::Error::other)?;
     let unit = UNIT as u64;
@@ -110,18 +112,18 @@ fn large(tree: &Tree, file: &File, len: u64, progress: &mut Progress, output: &m
             values[..count].fill(zeros.map_err(io::Error::other)?);
             count
         } else {
-            (values.par_chunks_mut(group).zip(&mut buffers).enumerate()).try_for_each(
-                |(i, (values, buffer))| {
-                    let first = next + (i * group) as u64;
-                    (first..).zip(values).try_for_each(|(index, value)| {
-                        let offset = index * unit;
-                        let part_len = usize::try_from(len - offset).map_or(UNIT, |left| left.min(UNIT));
-                        let part = &mut buffer[..part_len];
-                        read_exact_at(file, offset, part)?;
-                        (tree.chaining_values_into(LEVEL, part, value)).map_err(io::Error::other)
-                    })
-                },
-            )?;
+            (values.par_iter_mut().enumerate()).try_for_each(|(i, value)| {
+                let thread = rayon::current_thread_index().unwrap_or(0);
+                let mut buffer = buffers[thread]
+                    .lock()
+                    .map_err(|_| io::Error::other("a thread has failed"))?;
+                let buffer = buffer.get_or_insert_with(|| Aligned::new(UNIT)).bytes();
+                let offset = (next + i as u64) * unit;
+                let part_len = usize::try_from(len - offset).map_or(UNIT, |left| left.min(UNIT));
+                let part = &mut buffer[..part_len];
+                read_exact_at(file, offset, part)?;
+                (tree.chaining_values_into(LEVEL, part, value)).map_err(io::Error::other)
+            })?;
             count
         };
         combiner
@@ -134,6 +136,29 @@ fn large(tree: &Tree, file: &File, len: u64, progress: &mut Progress, output: &m
     combiner.finalize_into(len, output).map_err(io::Error::other)
 }
 
+/// A buffer that begins where a page does: the system copies faster to there.
+struct Aligned {
+    room: Zeroizing<Vec<u8>>,
+    begin: usize,
+}
+
+impl Aligned {
+    const PAGE: usize = 4096;
+
+    fn new(len: usize) -> Self {
+        let room = vec![0; len + Self::PAGE];
+        Self {
+            begin: room.as_ptr().align_offset(Self::PAGE).min(Self::PAGE),
+            room: Zeroizing::new(room),
+        }
+    }
+
+    fn bytes(&mut self) -> &mut [u8] {
+        let len = self.room.len() - Self::PAGE;
+        &mut self.room[self.begin..][..len]
+    }
+}
+
 fn shorter(error: io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => io::Error::other("became shorter while it was read"),
@@ -142,12 +167,12 @@ fn shorter(error: io::Error) -> io::Error {
 }
 
 #[cfg(unix)]
-fn read_exact_at(file: &File, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+pub fn read_exact_at(file: &File, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, buffer, offset).map_err(shorter)
 }
 
 #[cfg(windows)]
-fn read_exact_at(file: &File, mut offset: u64, mut buffer: &mut [u8]) -> io::Result<()> {
+pub fn read_exact_at(file: &File, mut offset: u64, mut buffer: &mut [u8]) -> io::Result<()> {
     while !buffer.is_empty() {
         match std::os::windows::fs::FileExt::seek_read(file, buffer, offset)? {
             0 => return Err(shorter(io::ErrorKind::UnexpectedEof.into())),

@@ -866,7 +866,18 @@ fn sealed_files_and_pipes() {
 #[test]
 fn roundtrip_of_files_and_pipes() {
     let folder = Folder::new();
-    for len in [0, 1, 16_383, 16_384, 16_385, 131_072, 1 << 20] {
+    for len in [
+        0,
+        1,
+        16_383,
+        16_384,
+        16_385,
+        131_072,
+        1 << 20,
+        (1 << 20) + 1,
+        1 << 22,
+        (1 << 22) + 16_385,
+    ] {
         let plaintext = noise(len);
         folder.write("file", &plaintext);
         succeeds(&folder.run(&["encrypt", "--key-file", "key", "file"]));
@@ -909,6 +920,42 @@ fn format_is_as_documented() {
     let sealed = folder.pipe(&["encrypt", "--key-file", "key"], &plaintext).stdout;
     let salt = sealed[HEADER_LEN..BLOCKS].try_into().unwrap();
     assert!(sealed == in_segments(&KEY, salt, &plaintext));
+    // From a file, which several threads read.
+    let plaintext = noise(5_000_001);
+    folder.write("large", &plaintext);
+    let sealed = folder
+        .run(&["encrypt", "--key-file", "key", "-o", "-", "large"])
+        .stdout;
+    let salt = sealed[HEADER_LEN..BLOCKS].try_into().unwrap();
+    assert!(sealed == in_segments(&KEY, salt, &plaintext));
+}
+
+/// That a file becomes shorter while it is encrypted is an error; what is added to it is left out.
+#[test]
+#[cfg(unix)]
+fn encrypted_while_it_changes() {
+    let folder = Folder::new();
+    let plaintext = noise(16 << 20);
+    for len in [3 << 20, 17 << 20] {
+        folder.write("file", &plaintext);
+        let mut command = folder.command(&["encrypt", "--key-file", "key", "-o", "-", "file"]);
+        let mut child = command.spawn().unwrap();
+        let mut pipe = child.stdout.take().unwrap();
+        // Once there is a first byte it knows the length, and it goes on only when the pipe is read.
+        let mut sealed = vec![0];
+        pipe.read_exact(&mut sealed).unwrap();
+        let file = File::options().write(true).open(folder.path("file")).unwrap();
+        file.set_len(len).unwrap();
+        pipe.read_to_end(&mut sealed).unwrap();
+        let output = child.wait_with_output().unwrap();
+        if len < 16 << 20 {
+            fails(&output, IO, "file", "became shorter while it was read");
+        } else {
+            succeeds(&output);
+            let salt = sealed[HEADER_LEN..BLOCKS].try_into().unwrap();
+            assert!(sealed == in_segments(&KEY, salt, &plaintext));
+        }
+    }
 }
 
 /// Decrypts `damaged` to a file and to a pipe: each fails, the file does not appear, and the pipe got
