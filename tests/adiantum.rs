@@ -361,6 +361,33 @@ fn sectors_of_one_cipher_are_messages(cipher: &dyn WideBlockCipher) {
     }
 }
 
+/// Several blocks and several messages at once are one by one.
+#[test]
+fn parts_at_once_are_one_by_one() {
+    on_each_backend(|_| {
+        let (block, stream) = (Aes256::new(&[7; 32]), XChaCha::<12>::new(&[8; 32]));
+        for count in 0..=40 {
+            let blocks: Vec<[u8; 16]> = (0..count).map(|i| [i; 16]).collect();
+            let (mut at_once, mut one_by_one) = (blocks.clone(), blocks.clone());
+            block.encrypt_each(&mut at_once);
+            for x in &mut one_by_one {
+                block.encrypt(x);
+            }
+            assert_eq!(at_once, one_by_one, "{count}");
+            block.decrypt_each(&mut at_once);
+            assert_eq!(at_once, blocks, "{count}");
+
+            let messages: Vec<Vec<u8>> = (0..count).map(|i| vec![i; 13 * usize::from(i)]).collect();
+            let (mut at_once, mut one_by_one) = (messages.clone(), messages);
+            stream.apply_each(&blocks, &mut at_once.iter_mut().map(Vec::as_mut_slice));
+            for (nonce, message) in blocks.iter().zip(&mut one_by_one) {
+                stream.apply(nonce, message);
+            }
+            assert_eq!(at_once, one_by_one, "{count}");
+        }
+    });
+}
+
 /// The whole result changes with every bit of the message and of the tweak, and with the tweak's length.
 #[test]
 fn everything_depends_on_everything() {
