@@ -286,11 +286,13 @@ impl Message {
 
     /// What seals the segments of a plaintext of this many bytes one by one. Seal only one plaintext with a message.
     ///
-    /// ```
-    /// use veriplex::{Key, label, seekable::Seekable};
+    #[cfg_attr(feature = "getrandom", doc = "```")]
+    #[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+    /// use veriplex::{Key, Nonce, label, os_rng, seekable::Seekable};
     ///
-    /// let seekable = Seekable::<24>::new(label!("com.example.files"), &Key::from([7; 32])); // a random key
-    /// let message = seekable.with_segment_len(64)?.message(&[1; 24], b""); // a nonce of its own for every message
+    /// let (key, nonce) = (Key::generate(&mut os_rng()), Nonce::<24>::generate(&mut os_rng()));
+    /// let seekable = Seekable::<24>::new(label!("com.example.files"), &key).with_segment_len(64)?;
+    /// let message = seekable.message(nonce.as_bytes(), b"");
     /// let plaintext = [5; 100];
     /// let sealer = message.sealer(100)?;
     /// let mut sealed = [0; 132];
