@@ -5,7 +5,6 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock, Weak};
@@ -25,6 +24,7 @@ use super::nbd::{self, Device, Stream};
 use super::{Direction, copy};
 use crate::crypt::Secret;
 use crate::error::{Error, warn};
+use crate::files::remove_abandoned;
 use crate::names::quoted;
 
 /// How many connections there may be.
@@ -231,7 +231,7 @@ impl Listener {
                 if path.as_os_str().is_empty() {
                     return Err(io::Error::new(io::ErrorKind::InvalidInput, "no path"));
                 }
-                remove_abandoned(path)?;
+                remove_abandoned(path, UnixStream::connect(path).err())?;
                 // Nobody else connects, not even before a mode could be set.
                 let mask = rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o177));
                 let listener = UnixListener::bind(path);
@@ -297,17 +297,6 @@ impl Listener {
             until: Some(Instant::now() + HANDSHAKE),
         })
     }
-}
-
-/// Removes what a process that was killed left behind: a socket on which nobody listens.
-fn remove_abandoned(path: &Path) -> io::Result<()> {
-    if let Err(error) = UnixStream::connect(path)
-        && error.kind() == io::ErrorKind::ConnectionRefused
-        && fs::symlink_metadata(path)?.file_type().is_socket()
-    {
-        fs::remove_file(path)?;
-    }
-    Ok(())
 }
 
 enum Socket {

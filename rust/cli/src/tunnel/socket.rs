@@ -1,7 +1,6 @@
 //! TCP and Unix sockets, those among them that systemd passes.
 
 use std::net::SocketAddr;
-use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -13,6 +12,7 @@ use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 
 use super::pending::Source;
 use crate::error::Error;
+use crate::files::remove_abandoned;
 
 /// How long after its last data a connection is asked whether its other end still exists.
 const KEEPALIVE: Duration = Duration::from_mins(1);
@@ -187,13 +187,7 @@ impl Listener {
         if path.as_os_str().is_empty() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "no path"));
         }
-        // What a process that was killed left behind: a socket on which nobody listens. Any other file refuses, too.
-        if let Err(error) = UnixStream::connect(path).await
-            && error.kind() == io::ErrorKind::ConnectionRefused
-            && std::fs::symlink_metadata(path)?.file_type().is_socket()
-        {
-            std::fs::remove_file(path)?;
-        }
+        remove_abandoned(path, UnixStream::connect(path).await.err())?;
         UnixListener::bind(path).map(|listener| Self::Unix(listener, Some(path.to_owned())))
     }
 
