@@ -2,14 +2,16 @@
 //! does, before the process ends.
 #![cfg(target_os = "linux")]
 
+mod process;
+
 use std::env;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::os::unix::fs::FileExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
+use process::{count, memory};
 use rustix::process::{Pid, Signal, kill_process};
 use veriplex::{Protocol, label};
 use veriplex_cli::crypt::Secret;
@@ -41,25 +43,6 @@ fn sectors_key(header: &[u8]) -> [u8; 32] {
     protocol.mix(label!("nonce"), &header[30..62]);
     let _tag: [u8; 16] = protocol.derive_array(label!("tag"));
     protocol.derive_array(label!("sectors"))
-}
-
-/// How often these bytes are in the writable memory of a process.
-fn count(child: &Child, secret: &[u8]) -> usize {
-    let folder = format!("/proc/{}", child.id());
-    let memory = File::open(format!("{folder}/mem")).unwrap();
-    let maps = fs::read_to_string(format!("{folder}/maps")).unwrap();
-    let mut found = 0;
-    for line in maps.lines() {
-        let (range, rest) = line.split_once(' ').unwrap();
-        let (from, to) = range.split_once('-').unwrap();
-        let [from, to] = [from, to].map(|hex| u64::from_str_radix(hex, 16).unwrap());
-        let mut bytes = vec![0; usize::try_from(to - from).unwrap()];
-        if rest.starts_with("rw") && memory.read_exact_at(&mut bytes, from).is_ok() {
-            let first = bytes.iter().enumerate().filter(|(_, byte)| **byte == secret[0]);
-            found += first.filter(|(at, _)| bytes[*at..].starts_with(secret)).count();
-        }
-    }
-    found
 }
 
 /// Reads 1 MiB from the disk after the oldest handshake, and stays connected.
@@ -112,10 +95,10 @@ fn a_signal_wipes_the_keys() {
         let mut clients = [connect(folder.path()), connect(folder.path())];
         // One says nothing.
         clients[1] = UnixStream::connect(folder.path().join("socket")).unwrap();
-        let before = count(&child, &key);
+        let before = count(&memory(&child), &key);
         kill_process(Pid::from_child(&child), signal).unwrap();
         wait_for("ended");
-        let after = count(&child, &key);
+        let after = count(&memory(&child), &key);
         for client in &mut clients {
             // Its greeting, and the end.
             assert!(client.read_to_end(&mut Vec::new()).unwrap() <= 18);

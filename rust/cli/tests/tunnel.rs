@@ -6,6 +6,8 @@ mod load;
 mod memory;
 #[path = "tunnel/operation.rs"]
 mod operation;
+#[cfg(target_os = "linux")]
+mod process;
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};

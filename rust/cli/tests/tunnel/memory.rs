@@ -2,10 +2,8 @@
 //! on the wire.
 #![cfg(target_os = "linux")]
 
-use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::os::unix::fs::FileExt;
 use std::sync::mpsc;
 use std::thread;
 
@@ -14,43 +12,11 @@ use veriplex_spec::hybrid::{public, receive_request, receive_response, shared};
 use veriplex_spec::protocol::{mask, mix, open, seal, unmask};
 use veriplex_spec::{duplex::Duplex, kem, tunnel};
 
+use super::process::{count, memory};
 use super::{CLIENT, End, LONG, SERVER, echo_server, exchange, private};
 
 const REQUEST_LEN: usize = veriplex::tunnel::REQUEST_LEN;
 const RESPONSE_LEN: usize = veriplex::tunnel::RESPONSE_LEN;
-
-/// The writable memory of a process: stacks, heap and all else.
-fn memory(end: &End) -> Vec<Vec<u8>> {
-    let folder = format!("/proc/{}", end.child.id());
-    let memory = File::open(format!("{folder}/mem")).unwrap();
-    let maps = fs::read_to_string(format!("{folder}/maps")).unwrap();
-    let mut pieces = Vec::new();
-    for line in maps.lines() {
-        let (range, rest) = line.split_once(' ').unwrap();
-        let (from, to) = range.split_once('-').unwrap();
-        let [from, to] = [from, to].map(|hex| u64::from_str_radix(hex, 16).unwrap());
-        let mut bytes = vec![0; usize::try_from(to - from).unwrap()];
-        // What cannot be read is such as [vvar].
-        if rest.starts_with("rw") && memory.read_exact_at(&mut bytes, from).is_ok() {
-            pieces.push(bytes);
-        }
-    }
-    pieces
-}
-
-/// How often these bytes are there.
-fn count(memory: &[Vec<u8>], secret: &[u8]) -> usize {
-    let mut found = 0;
-    for piece in memory {
-        let mut rest = piece.as_slice();
-        // Most memory is zeros: looking for one byte skips them quickly.
-        while let Some(at) = rest.iter().position(|byte| *byte == secret[0]) {
-            found += usize::from(rest[at..].starts_with(secret));
-            rest = &rest[at + 1..];
-        }
-    }
-    found
-}
 
 /// The scalar of this public key, wherever in memory it is, and the 64 bytes after it.
 fn find_private(memory: &[Vec<u8>], element: &[u8]) -> Option<[u8; 96]> {
@@ -208,7 +174,7 @@ fn memory_gives_no_closed_connection_away() {
     let [asked, answer] = messages.recv_timeout(LONG).unwrap();
 
     // While the connection is young, each side has its key for renewals, once: the thief finds it, and can go on from there.
-    let both = [&client, &server].map(memory);
+    let both = [&client, &server].map(|end| memory(&end.child));
     let ie =
         find_private(&both[0], &asked[..32]).expect("the client keeps its ephemeral key until a renewal");
     let re =
@@ -259,7 +225,7 @@ fn memory_gives_no_closed_connection_away() {
         &[b"\x01", b"\x01data", b"\x03"],
     ));
     for (end, whose, long_term) in [(&client, "client", CLIENT), (&server, "server", SERVER)] {
-        let memory = memory(end);
+        let memory = memory(&end.child);
         for secret in &secrets {
             check("closed", &memory, whose, secret, 0);
         }
