@@ -11,6 +11,8 @@ use crate::wipe::wipe;
 
 /// Bytes of a state that an operation can change before the permutation: rate and padding.
 pub(crate) const PADDED: usize = RATE + 2;
+/// What a state is changed by there.
+pub(crate) type Staged = [u8; PADDED];
 pub(crate) const WORD: usize = 16;
 
 /// Eight duplexes in step: each operation runs on all of them, and their permutations are computed together.
@@ -36,7 +38,7 @@ pub struct Lanes {
     /// Without what is in `staged`.
     states: States,
     /// What each state is still to be changed by, with XOR, before it is permuted: zero from the rate index on.
-    staged: [[u8; PADDED]; LANES],
+    staged: [Staged; LANES],
     rate_idx: [u8; LANES],
     frame_idx: [u8; LANES],
     backends: Backends,
@@ -458,7 +460,7 @@ pub(crate) fn used(wanted: [bool; LANES]) -> usize {
 
 /// Pads a block that ends here.
 #[inline]
-pub(crate) fn pad(block: &mut [u8; PADDED], end: usize, frame_idx: u8) {
+pub(crate) fn pad(block: &mut Staged, end: usize, frame_idx: u8) {
     block[end] = frame_idx;
     block[end + 1] = 0x01;
     block[RATE + 1] |= 0x80;

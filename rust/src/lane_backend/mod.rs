@@ -367,3 +367,17 @@ impl fmt::Debug for LaneBackend {
         write!(f, "LaneBackend({})", self.name())
     }
 }
+
+/// Runs a test on each, and no other such test meanwhile.
+#[cfg(all(test, feature = "std"))]
+pub(crate) fn on_each_lane_backend(test: impl Fn(LaneBackend)) {
+    use std::sync::{Mutex, PoisonError};
+
+    static CHOOSING: Mutex<()> = Mutex::new(());
+    let _choosing = CHOOSING.lock().unwrap_or_else(PoisonError::into_inner);
+    for backend in LaneBackend::available() {
+        set_lane_backend(Some(backend));
+        test(backend);
+    }
+    set_lane_backend(None);
+}

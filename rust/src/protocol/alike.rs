@@ -10,13 +10,10 @@ use super::{Op, Protocol, many};
 use crate::Label;
 use crate::duplex::RATE;
 use crate::lane_backend::{LANES, States};
-use crate::lanes::{Backends, PADDED, WORD, copy, pad, xor_word};
+use crate::lanes::{Backends, PADDED, Staged, WORD, copy, pad, xor_word};
 use crate::simpira1024::State;
 use crate::timing::Timing;
 use crate::wipe::wipe;
-
-/// What a block is changed by, with its padding.
-type Staged = [u8; PADDED];
 
 /// [`many::derive`] for the chunks of `x`, of which the last may be shorter than `chunk_len`.
 pub(crate) fn derive<const N: usize>(
@@ -236,14 +233,13 @@ mod tests {
 
     use super::*;
     use crate::label;
-    use crate::lane_backend::{LaneBackend, set_lane_backend};
+    use crate::lane_backend::on_each_lane_backend;
 
     /// From every place of a block, with data and headers that end at many.
     #[test]
     fn the_same_as_one_by_one() {
         let label_bytes = [b'l'; 91];
-        for backend in LaneBackend::available() {
-            set_lane_backend(Some(backend));
+        on_each_lane_backend(|backend| {
             for case in 0..94 * 16_usize {
                 let (place, more) = (case % 94, case / 94);
                 let chunk_len = 1 + (case * 37) % 301;
@@ -263,7 +259,28 @@ mod tests {
                     assert_eq!(*output, alone.derive_array(label), "{backend:?}, case {case}");
                 }
             }
-        }
-        set_lane_backend(None);
+        });
+    }
+
+    /// Nothing is left of what was staged, nor of the states.
+    #[cfg(all(feature = "zeroize", target_os = "linux"))]
+    #[test]
+    fn dropped_transcripts_are_wiped() {
+        let mut start = Protocol::new(label!("test"));
+        start.mix(label!("key"), &[7; 200]);
+        start.mix_begin(label!("chunk"));
+        let chunk_len = 4096;
+        let mut alike = Alike::new(&start, label!("cv"), chunk_len, 32, Backends::current());
+        alike.derive(&vec![0xab; LANES * chunk_len], &mut [[0; 32]; LANES]);
+        let secret_len = LANES * (alike.first_window.len() + alike.last_window.len());
+        // Headers of constant labels, and where data go.
+        let public = alike.ends.as_flattened().iter().filter(|&&byte| byte != 0);
+        let public = public.count() + 100;
+        let [before, after] = crate::wipe::before_and_after_drop(alike);
+        let staged = |bytes: &[u8]| bytes.iter().filter(|&&byte| byte == 0xab).fold(0, |n, _| n + 1);
+        let used = |bytes: &[u8]| bytes.iter().filter(|&&byte| byte != 0).count();
+        assert!(staged(&before) >= secret_len && used(&before) > 2 * LANES * 128);
+        assert!(staged(&after) < 8, "{}", staged(&after));
+        assert!(used(&after) <= public, "{}", used(&after));
     }
 }

@@ -4,6 +4,7 @@
 //! kind, the kernels take as many of these as the lane with the fewest has. What a transcript gives never depends on
 //! the others.
 
+use super::short::Short;
 use super::{Op, Protocol};
 use crate::backend::Backend;
 use crate::duplex::{Duplex, RATE};
@@ -451,15 +452,18 @@ pub(crate) fn derive<'a>(
     messages: impl IntoIterator<Item = &'a [u8]>,
     outputs: impl IntoIterator<Item = &'a mut [u8]>,
 ) {
-    let jobs = messages
-        .into_iter()
-        .zip(outputs)
-        .map(|(message, output)| Derivation {
+    let _timing = Timing::independent();
+    let mut short = Short::new(Start::of(start), label);
+    let jobs = messages.into_iter().zip(outputs).filter_map(|(message, output)| {
+        let output = short.take(message, output)?;
+        Some(Derivation {
             message,
             label,
             output,
-        });
+        })
+    });
     run(start, jobs, drop);
+    short.finish();
 }
 
 struct Derivation<'a> {

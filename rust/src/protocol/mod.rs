@@ -6,6 +6,7 @@ pub(crate) mod io;
 pub(crate) mod many;
 #[cfg(all(test, feature = "std"))]
 mod model;
+mod short;
 mod stream;
 
 #[cfg(feature = "alloc")]
