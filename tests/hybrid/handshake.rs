@@ -6,7 +6,7 @@ use veriplex::tunnel::{
 };
 use veriplex::{Error, Protocol, label};
 
-use crate::common::Recorded;
+use crate::common::{Recorded, fewer_cases};
 use crate::{DOMAIN, key, rng, seal};
 
 const WRONG: Error = Error::Verification;
@@ -40,7 +40,8 @@ fn nothing(_: &mut Vec<u8>) {}
 #[test]
 fn every_changed_byte_is_an_error() {
     assert!(run(nothing, nothing, nothing).is_ok());
-    for at in 0..REQUEST_LEN {
+    let step = if fewer_cases() { 7 } else { 1 };
+    for at in (0..REQUEST_LEN).step_by(step) {
         let flip = |m: &mut Vec<u8>| m[at] ^= 1 << (at % 8);
         assert_eq!(
             run(flip, nothing, nothing).unwrap_err(),
@@ -48,7 +49,7 @@ fn every_changed_byte_is_an_error() {
             "request, byte {at}"
         );
     }
-    for at in 0..RESPONSE_LEN {
+    for at in (0..RESPONSE_LEN).step_by(step) {
         let flip = |m: &mut Vec<u8>| m[at] ^= 1 << (at % 8);
         assert_eq!(
             run(nothing, flip, nothing).unwrap_err(),
