@@ -75,8 +75,13 @@ test: test-workspace ## run every test, with all features, without any, and with
 test-workspace: # the part of `test` that `dist-check` runs alone
 	$(CARGO) test $(TESTED) --tests
 
+# Those of the crate itself. What else the assurance crate tests is the same on every architecture.
+CRATE_TESTS = $(patsubst tests/%.rs,--test %,$(wildcard tests/*.rs)) \
+  $(patsubst tests/%/main.rs,--test %,$(wildcard tests/*/main.rs))
+
 test-aarch64: ## run the tests of the crate and the kernels on AArch64 under qemu, with fewer random cases
-	@VERIPLEX_CASES=400 VERIPLEX_MUTATIONS=20000 tests/on aarch64 test --package veriplex --package veriplex-assurance --all-features --tests -- --test-threads=2
+	@VERIPLEX_CASES=400 VERIPLEX_MUTATIONS=20000 tests/on aarch64 test --package veriplex --package veriplex-assurance \
+	    --all-features --lib $(CRATE_TESTS) --test detection --test kernels --test manifest -- --test-threads=2
 
 test-i686: ## run the tests of the crate with pointers of 32 bits, with fewer random cases
 	@VERIPLEX_CASES=400 VERIPLEX_MUTATIONS=20000 tests/on i686 test --package veriplex --all-features --tests -- --test-threads=1
@@ -260,9 +265,8 @@ audit: ## check that the kernels in the shipped program are the proved bytes
 
 rocq: ## check the Rocq theorems: proofs, mutants; the model against the code, the semantics against the CPU (needs coq)
 	@if command -v coqc >/dev/null; then \
-	    $(MAKE) isa-runs && $(MAKE) -C proofs/rocq -j$$(getconf _NPROCESSORS_ONLN) check model semantics && \
-	    $(MAKE) -C proofs/rocq mutants && \
-	    proofs/rocq/semantics runs target/isa && \
+	    $(MAKE) isa-runs && \
+	    $(MAKE) -C proofs/rocq -j$$(getconf _NPROCESSORS_ONLN) check model runs mutants && \
 	    $(CARGO) test --package veriplex-lift --test rocq -- --ignored --nocapture \
 	        x86_64_decodes_as_iced aarch64_decodes_as_yaxpeax && \
 	    CARGO="$(CARGO)" $(MAKE) -C proofs/rocq mutants-semantics && \

@@ -1,16 +1,20 @@
-# A script that reads this runs once for each processor, and `mine` shares its calls out among the runs.
+# A script that reads this runs once for each processor, and each of its calls of `mine` is true in one of the runs: that
+# which comes to it first.
 
 if [ -z "${LANE-}" ]; then
-  LANES=$(getconf _NPROCESSORS_ONLN); export LANES
+  TAKEN=$(mktemp -d) || exit; export TAKEN
   runs=
-  for lane in $(seq "$LANES"); do LANE=$lane sh "$0" "$@" & runs="$runs $!"; done
+  for lane in $(seq "$(getconf _NPROCESSORS_ONLN)"); do LANE=$lane sh "$0" "$@" & runs="$runs $!"; done
   failed=0
   for run in $runs; do wait "$run" || failed=1; done
+  rm -r "$TAKEN"
   exit $failed
 fi
 
 calls=0
 mine() {
   calls=$((calls + 1))
-  [ $((calls % LANES + 1)) = "$LANE" ]
+  mkdir "$TAKEN/$calls" 2>/dev/null && return
+  [ -d "$TAKEN/$calls" ] || { echo "$TAKEN/$calls cannot be made" >&2; exit 1; }
+  return 1
 }

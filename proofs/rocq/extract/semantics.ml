@@ -1,8 +1,8 @@
 (* Compares the decoder and the semantics of Machine.v and of the instruction sets with what they describe.
 
      semantics decode          for each line "ARCHITECTURE HEX" of standard input: the effects of the first instruction
-     semantics runs FOLDER [FORM]  repeats the runs that veriplex-isa wrote there, of all forms or of one:
-                               exit status 1 if one differs
+     semantics runs FOLDER [SET|FORM]  repeats the runs that veriplex-isa wrote there, of all forms, of an instruction
+                               set's or of one: exit status 1 if one differs
 
    The answer to a line is "-" if the bytes do not begin with an instruction of the tables. Otherwise it is the length
    of the instruction, and its effects (Machine.v) as lists in parentheses. *)
@@ -53,7 +53,9 @@ let hex_of_positive p =
 
 let hex_of_z = function Z0 -> "0" | Zpos p -> hex_of_positive p | Zneg p -> "-" ^ hex_of_positive p
 
-let hex x = String.concat "" (List.map (fun b -> Printf.sprintf "%02x" (int_of_n b)) x)
+let hex_of_byte = Array.init 256 (Printf.sprintf "%02x")
+
+let hex x = String.concat "" (List.map (fun b -> hex_of_byte.(int_of_n b)) x)
 
 let unhex s =
   List.init (String.length s / 2) (fun i ->
@@ -172,8 +174,15 @@ let image_at = 0x20000
 let stack_at = 0x30000
 
 (* The contents of registers that no form has in its image. *)
-let other_gpr i = z_of_int (0x1234567 * (i + 1))
-let other_vec full i = List.init full (fun j -> byte.((17 * i + j) land 255))
+let other_gprs = Array.init 32 (fun i -> z_of_int (0x1234567 * (i + 1)))
+let other_vecs =
+  let of_width full = Array.init 32 (fun i -> List.init full (fun j -> byte.((17 * i + j) land 255))) in
+  List.map (fun set -> let full = int_of_nat set.isa.full in full, of_width full) sets
+
+let registers = Array.init 32 nat_of_int
+
+(* Most registers are as they were. *)
+let differ x y = x != y && x <> y
 
 (* Where these bytes begin. *)
 let rec find s part at =
@@ -187,16 +196,17 @@ let unmodelled set form code = if form = "ret" then set.resumed else if reloads 
 (* The image after the code has run on it, and whether everything else is as it must be. *)
 let after set form code image =
   let full = int_of_nat set.isa.full in
+  let others = List.assoc full other_vecs in
   let width = (String.length image - 8) / 2 in
   let vec i =
-    if i > 1 then other_vec full i
+    if i > 1 then others.(i)
     else List.init full (fun j -> if j < width then byte.(Char.code image.[(i * width) + j]) else byte.(0)) in
   let vectors = Array.init 32 vec in
   let finish = code_at + String.length code - String.length (unmodelled set form code) in
   let gprs = Array.init 32 (fun i ->
     if i = set.general then z_of_word image (2 * width) else if i = set.image_at then z_of_int image_at
     else if i = set.stack then z_of_int stack_at
-    else if form = "ret" && set.link = Some i then z_of_int finish else other_gpr i) in
+    else if form = "ret" && set.link = Some i then z_of_int finish else other_gprs.(i)) in
   let mem a = match a with
     | Zneg _ -> byte.(0)
     | _ ->
@@ -216,20 +226,20 @@ let after set form code image =
   match go 16 start with
   | None -> None
   | Some m ->
-      let new_vec i = m.vec (nat_of_int i) and new_gpr i = m.gpr (nat_of_int i) in
+      let new_vec i = m.vec registers.(i) and new_gpr i = m.gpr registers.(i) in
       let same = ref true in
       for i = 0 to 31 do
-        if i > 1 && new_vec i <> vectors.(i) then same := false;
+        if i > 1 && differ (new_vec i) vectors.(i) then same := false;
         let popped = form = "ret" && i = set.stack && set.link = None in
         let expected = if popped then z_of_int (stack_at + 8) else gprs.(i) in
-        if i <> set.general && not (List.mem i set.scratch) && new_gpr i <> expected then same := false
+        if i <> set.general && not (List.mem i set.scratch) && differ (new_gpr i) expected then same := false
       done;
       let low i = hex (List.filteri (fun j _ -> j < width) (new_vec i)) in
       let stored = List.init (String.length image) (fun i -> m.mem (z_of_int (image_at + i))) in
       if !same then Some (low 0 ^ low 1, new_gpr set.general, hex stored) else None
 
 let hex_of_string s =
-  String.concat "" (List.map (fun c -> Printf.sprintf "%02x" (Char.code c)) (List.of_seq (String.to_seq s)))
+  String.concat "" (List.map (fun c -> hex_of_byte.(Char.code c)) (List.of_seq (String.to_seq s)))
 
 (* The registers are those after the run. Memory is the image before it or, for a form that stores, after it. *)
 let agrees set form code before expected =
@@ -244,7 +254,7 @@ let agrees set form code before expected =
 (* How often proofs/isa executes a form. *)
 let runs_of_each = 10_000
 
-let compare_runs folder wanted =
+let compare_runs folder sets wanted =
   let failed = ref 0 and forms = ref 0 and runs_of_all = ref 0 in
   let wrong fmt = Printf.ksprintf (fun s -> print_endline ("FAILED: " ^ s); incr failed) fmt in
   List.iter (fun set ->
@@ -282,6 +292,9 @@ let compare_runs folder wanted =
 let () =
   match Array.to_list Sys.argv with
   | [ _; "decode" ] -> decode_lines ()
-  | [ _; "runs"; folder ] -> compare_runs folder (fun _ -> true)
-  | [ _; "runs"; folder; form ] -> compare_runs folder (( = ) form)
-  | _ -> fail "semantics decode | semantics runs FOLDER [FORM]"
+  | [ _; "runs"; folder ] -> compare_runs folder sets (fun _ -> true)
+  | [ _; "runs"; folder; wanted ] -> (
+      match List.filter (fun set -> set.name = wanted) sets with
+      | [] -> compare_runs folder sets (( = ) wanted)
+      | set -> compare_runs folder set (fun _ -> true))
+  | _ -> fail "semantics decode | semantics runs FOLDER [SET|FORM]"
