@@ -294,7 +294,7 @@ fn long_connection(client: &End, len: u64) {
             reader.read_exact(&mut received).unwrap();
             assert!(received == chunk, "chunk {number}");
         }
-        assert_eq!(reader.read(&mut received).unwrap(), 0);
+        assert_eq!(reader.read_to_end(&mut received).unwrap(), 0);
     });
 }
 
@@ -787,7 +787,7 @@ fn it_stops_gracefully() {
     }
     echo();
     open.shutdown(Shutdown::Write).unwrap();
-    assert_eq!(open.read(&mut [0]).unwrap(), 0);
+    assert_eq!(open.read_to_end(&mut Vec::new()).unwrap(), 0);
     assert!(server.child.wait().unwrap().success());
 }
 
@@ -825,7 +825,7 @@ fn open_connections_are_bounded() {
         stream.write_all(b"y").unwrap();
         stream.read_exact(&mut [0]).unwrap();
         stream.shutdown(Shutdown::Write).unwrap();
-        assert_eq!(stream.read(&mut [0]).unwrap(), 0);
+        assert_eq!(stream.read_to_end(&mut Vec::new()).unwrap(), 0);
     }
     server.says(&fingerprint(CLIENT), "closed");
     // The place is given back when both ends have noticed.
@@ -882,7 +882,7 @@ fn one_way(to: SocketAddr) -> f64 {
         stream.write_all(&chunk).unwrap();
     }
     stream.shutdown(Shutdown::Write).unwrap();
-    assert_eq!(stream.read(&mut [0]).unwrap(), 0);
+    assert_eq!(stream.read_to_end(&mut Vec::new()).unwrap(), 0);
     1.073_741_824 / start.elapsed().as_secs_f64()
 }
 
