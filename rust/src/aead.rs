@@ -223,7 +223,7 @@ impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
                 then: tag,
             })
         });
-        many::run(&self.0, jobs, |job| *job.then = job.tag);
+        many::messages(&self.0, jobs, |job| *job.then = job.tag);
         Ok(())
     }
 
@@ -250,7 +250,7 @@ impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
                 then: (i, &*tag),
             })
         });
-        many::run(&self.0, jobs, |job| {
+        many::messages(&self.0, jobs, |job| {
             let (i, tag) = job.then;
             let verified = in_out::keep_if(job.tag.ct_eq(tag), job.in_out);
             take(i, verified.map(|()| job.in_out));

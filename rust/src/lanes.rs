@@ -98,6 +98,18 @@ pub(crate) enum Direction {
     Squeeze,
 }
 
+impl Direction {
+    /// It on the first of the lanes.
+    #[inline]
+    pub(crate) fn operation(self) -> fn(LaneBackend, &mut States, &mut [&mut [Block]; LANES], usize) {
+        match self {
+            Self::Encrypt => LaneBackend::encrypt_first,
+            Self::Decrypt => LaneBackend::decrypt_first,
+            Self::Squeeze => LaneBackend::squeeze_first,
+        }
+    }
+}
+
 impl Lanes {
     /// Eight all-zero duplexes.
     #[must_use]
@@ -290,25 +302,17 @@ impl Lanes {
         self.advance(lane, &window)
     }
 
-    /// Absorbs a header, if that does not complete the block: the frame `op`, `label`, and the frame `op | 0x80`.
+    /// Absorbs a header, if that does not complete the block.
     #[inline]
     #[allow(clippy::cast_possible_truncation)] // below 94
     pub(crate) fn absorb_header(&mut self, lane: usize, op: u8, label: &[u8]) -> bool {
-        let start = usize::from(self.rate_idx[lane]);
-        let end = start + label.len() + 4;
-        if end >= RATE {
-            return false;
+        let (start, frame_idx) = (self.rate_idx[lane].into(), self.frame_idx[lane]);
+        let end = stage_header(&mut self.staged[lane], start, frame_idx, op, label);
+        if let Some(end) = end {
+            self.frame_idx[lane] = end as u8 - 1;
+            self.rate_idx[lane] = end as u8;
         }
-        if let [frame, first, bytes @ .., inner, last] = &mut self.staged[lane][start..end] {
-            *frame = self.frame_idx[lane];
-            *first = op;
-            copy(bytes, label);
-            *inner = start as u8 + 1;
-            *last = op | 0x80;
-        }
-        self.frame_idx[lane] = end as u8 - 1;
-        self.rate_idx[lane] = end as u8;
-        true
+        end.is_some()
     }
 
     #[inline]
@@ -433,12 +437,8 @@ impl Lanes {
         mut blocks: [&mut [Block]; LANES],
         used: usize,
     ) {
-        let operation = match direction {
-            Direction::Encrypt => LaneBackend::encrypt_first,
-            Direction::Decrypt => LaneBackend::decrypt_first,
-            Direction::Squeeze => LaneBackend::squeeze_first,
-        };
-        operation(self.backends.of(used), &mut self.states, &mut blocks, used);
+        let backend = self.backends.of(used);
+        direction.operation()(backend, &mut self.states, &mut blocks, used);
     }
 
     /// An operation on full blocks of one lane, which must be at the start of a block.
@@ -456,6 +456,31 @@ pub(crate) fn used(wanted: [bool; LANES]) -> usize {
         .iter()
         .rposition(|&wanted| wanted)
         .map_or(0, |last| last + 1)
+}
+
+/// Stages a header, if that does not complete the block: the frame `op`, `label`, and the frame `op | 0x80`, which is the
+/// last byte before the end that it gives.
+#[inline]
+#[allow(clippy::cast_possible_truncation)] // below 94
+pub(crate) fn stage_header(
+    staged: &mut Staged,
+    start: usize,
+    frame_idx: u8,
+    op: u8,
+    label: &[u8],
+) -> Option<usize> {
+    let end = start + label.len() + 4;
+    if end >= RATE {
+        return None;
+    }
+    if let [frame, first, bytes @ .., inner, last] = &mut staged[start..end] {
+        *frame = frame_idx;
+        *first = op;
+        copy(bytes, label);
+        *inner = start as u8 + 1;
+        *last = op | 0x80;
+    }
+    Some(end)
 }
 
 /// Pads a block that ends here.
@@ -524,6 +549,18 @@ pub(crate) fn copy(to: &mut [u8], from: &[u8]) {
         33..=64 => ends::<32>(to, from),
         65..=128 => ends::<64>(to, from),
         _ => to.copy_from_slice(from),
+    }
+}
+
+/// Squeezes at most a block from the state of a lane.
+#[inline]
+pub(crate) fn read(states: &mut States, lane: usize, output: &mut [u8]) {
+    let (words, rest) = output.as_chunks_mut();
+    for (i, word) in words.iter_mut().enumerate() {
+        *word = *states.word(i, lane);
+    }
+    if !rest.is_empty() {
+        copy(rest, &states.word(words.len(), lane)[..rest.len()]);
     }
 }
 

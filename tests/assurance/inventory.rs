@@ -283,7 +283,7 @@ fn parts_with_lanes() {
         .collect();
     let calls = |path: &str| {
         let text = read(path);
-        ["many::run(", "many::derive(", "alike::derive("]
+        ["many::run(", "many::messages(", "many::derive(", "alike::derive("]
             .iter()
             .any(|call| text.contains(call))
     };

@@ -1,12 +1,10 @@
 //! [`Protocol`]: the operations over the duplex, framed.
 
-pub(crate) mod alike;
 #[cfg(feature = "std")]
 pub(crate) mod io;
 pub(crate) mod many;
 #[cfg(all(test, feature = "std"))]
 mod model;
-mod short;
 mod stream;
 
 #[cfg(feature = "alloc")]

@@ -47,7 +47,7 @@ use core::fmt;
 
 pub use combine::Combiner;
 
-use crate::protocol::alike;
+use crate::protocol::many::alike;
 use crate::{Error, Key, Label, Protocol, label};
 
 /// Size in bytes of a chunk.

@@ -3,9 +3,21 @@
 //! A transcript runs to its next permutation; then all lanes permute together. Where all lanes are at full blocks of one
 //! kind, the kernels take as many of these as the lane with the fewest has. What a transcript gives never depends on
 //! the others.
+//!
+//! To find out for each lane what comes next takes longer than the permutations of a small message. So transcripts whose steps
+//! are known are put together without it: those of [`alike`], [`derivations`] and [`messages`].
 
-use super::short::Short;
+pub(crate) mod alike;
+mod blocks;
+mod derivations;
+mod group;
+mod messages;
+
+pub(crate) use derivations::derive;
+pub(crate) use messages::{Message, messages};
+
 use super::{Op, Protocol};
+use crate::Label;
 use crate::backend::Backend;
 use crate::duplex::{Duplex, RATE};
 use crate::lane_backend::LANES;
@@ -13,7 +25,6 @@ use crate::lanes::{Direction, Lanes, used};
 use crate::simpira1024::Block;
 use crate::timing::Timing;
 use crate::wipe::wipe;
-use crate::{Label, TAG_LEN, label};
 
 /// A transcript to be computed, and its buffers.
 pub(crate) trait Job {
@@ -227,7 +238,7 @@ impl<J: Job> Slot<J> {
 }
 
 /// The length in bytes of a header.
-pub(super) const fn header_len(label: &[u8]) -> usize {
+const fn header_len(label: &[u8]) -> usize {
     label.len() + 4
 }
 
@@ -280,10 +291,10 @@ pub(super) fn leb128_len(number: usize) -> usize {
 }
 
 /// A serialised duplex, wiped on drop.
-pub(super) struct Start(pub(super) [u8; Duplex::SERIALIZED_LEN]);
+struct Start([u8; Duplex::SERIALIZED_LEN]);
 
 impl Start {
-    pub(super) fn of(protocol: &Protocol) -> Self {
+    fn of(protocol: &Protocol) -> Self {
         Self(protocol.to_bytes())
     }
 }
@@ -442,92 +453,5 @@ fn together<J: Job>(lanes: &mut Lanes, slots: &mut [Option<Slot<J>>; LANES], nex
     };
     for slot in slots.iter_mut().flatten() {
         slot.done += len;
-    }
-}
-
-/// What a Mix that is open and a Derive give for each message: in as many places as there are messages.
-pub(crate) fn derive<'a>(
-    start: &Protocol,
-    label: Label<'a>,
-    messages: impl IntoIterator<Item = &'a [u8]>,
-    outputs: impl IntoIterator<Item = &'a mut [u8]>,
-) {
-    let _timing = Timing::independent();
-    let mut short = Short::new(Start::of(start), label);
-    let jobs = messages.into_iter().zip(outputs).filter_map(|(message, output)| {
-        let output = short.take(message, output)?;
-        Some(Derivation {
-            message,
-            label,
-            output,
-        })
-    });
-    run(start, jobs, drop);
-    short.finish();
-}
-
-struct Derivation<'a> {
-    message: &'a [u8],
-    label: Label<'a>,
-    output: &'a mut [u8],
-}
-
-impl Job for Derivation<'_> {
-    #[inline]
-    fn step(&self, number: usize) -> Option<Step<'_>> {
-        Some(match number {
-            0 => Step::Absorb(self.message),
-            1 => Step::Derive(self.label, self.output.len()),
-            2 => Step::Transform(Direction::Squeeze),
-            _ => return None,
-        })
-    }
-
-    fn data(&mut self, _: usize) -> &mut [u8] {
-        &mut []
-    }
-
-    #[inline]
-    fn output(&mut self) -> &mut [u8] {
-        self.output
-    }
-}
-
-/// What a Mix that is open takes, perhaps a Mix of associated data, and a Seal or an Open of `message`: up to the tag.
-pub(crate) struct Message<'a, T> {
-    pub(crate) mixed: &'a [u8],
-    pub(crate) ad: Option<&'a [u8]>,
-    pub(crate) direction: Direction,
-    pub(crate) in_out: &'a mut [u8],
-    /// The one that was computed, when it is done.
-    pub(crate) tag: [u8; TAG_LEN],
-    /// What the caller needs then.
-    pub(crate) then: T,
-}
-
-impl<T> Job for Message<'_, T> {
-    #[inline]
-    fn step(&self, number: usize) -> Option<Step<'_>> {
-        Some(match number {
-            0 => Step::Absorb(self.mixed),
-            1 => self
-                .ad
-                .map_or(Step::Absorb(&[]), |ad| Step::Mix(label!("ad"), ad)),
-            2 => Step::Seal(label!("message"), self.in_out.len()),
-            3 => Step::Transform(self.direction),
-            4 => Step::Permute,
-            5 => Step::Transform(Direction::Squeeze),
-            _ => return None,
-        })
-    }
-
-    #[inline]
-    fn data(&mut self, _: usize) -> &mut [u8] {
-        self.in_out
-    }
-
-    #[inline]
-    fn output(&mut self) -> &mut [u8] {
-        &mut self.tag
     }
 }
