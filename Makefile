@@ -8,8 +8,10 @@ export CARGO_INCREMENTAL ?= 0
 export CARGO_PROFILE_DEV_DEBUG ?= 0
 # The seed of the random inputs of `make isa`.
 SEED ?= $(shell date +%s)
-PACKAGES = build-essential coq cvc5 e2fsprogs gcc-aarch64-linux-gnu iproute2 libc6-dev-arm64-cross libnbd-bin ocaml-findlib procps \
-    python3 qemu-user qemu-utils valgrind z3
+PACKAGES = build-essential coq cvc5 e2fsprogs gcc-aarch64-linux-gnu iproute2 libc6-dev-arm64-cross libnbd-bin nix-bin ocaml-findlib \
+    procps python3 qemu-user qemu-utils valgrind z3
+# For `make site-test` and `make report`.
+SITE_PACKAGES = chromium chromium-driver npm
 # For `make test-aarch64`, if rustc has no standard library for AArch64 (`rustup target add` installs one). They install
 # /usr/bin/rustc.
 CROSS_PACKAGES = rustc-web libstd-rust-web-dev:arm64
@@ -24,7 +26,7 @@ IMPOSSIBLE := $(if $(filter aarch64,$(ARCH)),x86_64,aarch64)
 # Of `make mutate`: one shard of so many.
 SHARD ?= 0/1
 
-.PHONY: help install test test-workspace test-sizes store-test package publish-dry-run minimal-versions bare-targets msrv miri deny semver mutate test-aarch64 test-i686 test-windows lint features fuzz bench deps spec isa isa-runs proofs rocq kernels kernels-check ct audit replay mutants model reproducible dist dist-check site site-test plots report nix
+.PHONY: help install test test-workspace test-sizes store-test package publish-dry-run minimal-versions bare-targets msrv miri deny semver mutate test-aarch64 test-i686 test-windows lint features fuzz bench deps deps-site spec isa isa-runs proofs rocq kernels kernels-check ct audit replay mutants model reproducible dist dist-check site site-test plots report nix
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -142,7 +144,7 @@ $(AXE):
 
 site-test: site ## look at the site in a browser: links, search, audits, files, both themes, two widths, axe (needs Chromium, its driver, npm)
 	@if ! command -v chromedriver >/dev/null; then \
-	    echo "make site-test: skipped, no chromedriver on PATH (Debian: chromium-driver)"; [ -z "$(STRICT)" ]; \
+	    echo "make site-test: skipped, no chromedriver on PATH (make deps-site)"; [ -z "$(STRICT)" ]; \
 	else \
 	    { [ "$(SITE_PROGRAM)" != target/release/veriplex ] || $(CARGO) build --release --package veriplex-cli; } && \
 	    { $(MAKE) --quiet $(AXE) || { echo "make site-test: axe was skipped, npm could not get it"; [ -z "$(STRICT)" ]; }; } && \
@@ -152,7 +154,7 @@ site-test: site ## look at the site in a browser: links, search, audits, files, 
 
 report: site ## print what the site says to target/report.pdf, as one document (needs Chromium)
 	@if ! command -v chromium >/dev/null; then \
-	    echo "make report: skipped, no chromium on PATH (Debian: chromium)"; [ -z "$(STRICT)" ]; \
+	    echo "make report: skipped, no chromium on PATH (make deps-site)"; [ -z "$(STRICT)" ]; \
 	else site/report target/site target/report.pdf; fi
 
 lint: ## check formatting, clippy and rustdoc (needs a C++ compiler, for the fuzz targets)
@@ -243,6 +245,10 @@ deps: ## install the Debian packages that these targets need; removes no package
 	$(call cross_deps,aarch64,arm64,$(CROSS_PACKAGES))
 	-apt-get install --no-install-recommends --no-remove --yes $(I686_PACKAGES)
 	$(call cross_deps,i686,i386,$(I686_CROSS_PACKAGES))
+
+deps-site: ## install those that `site-test` and `report` need: a browser and npm
+	apt-get update
+	apt-get install --no-install-recommends --no-remove --yes $(SITE_PACKAGES)
 
 spec: ## check the Cryptol: types, properties, known answers; compare it with the Rust twin (needs cryptol, z3)
 	$(CARGO) run --quiet --package veriplex-tools -- spec $(if $(STRICT),--strict)
