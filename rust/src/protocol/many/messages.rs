@@ -86,6 +86,8 @@ struct Rows<'a, T, I, D> {
     group: Group,
     /// As many as are in the group.
     row: [Option<Message<'a, T>>; LANES],
+    /// How many were given since the last one that the row took.
+    given: usize,
     /// What is absorbed of the last block of each.
     staged: [Staged; LANES],
     /// What it is encrypted or decrypted to, and beyond it keystream.
@@ -97,17 +99,26 @@ impl<'a, T, I: Iterator<Item = Message<'a, T>>, D: FnMut(Message<'a, T>)> Iterat
 
     #[inline]
     fn next(&mut self) -> Option<Message<'a, T>> {
-        while let Some(job) = self.jobs.next() {
-            if let Some(job) = self.take(job) {
-                return Some(job);
+        loop {
+            // Rather a row of another shape.
+            if self.given >= LANES {
+                if self.group.count > 0 {
+                    return self.give();
+                }
+                self.given = 0;
+            }
+            let Some(job) = self.jobs.next() else { break };
+            let job = self.take(job);
+            self.given = if job.is_some() { self.given + 1 } else { 0 };
+            if job.is_some() {
+                return job;
             }
         }
         // Full blocks take a full row.
-        if self.row[0].as_ref()?.shape().1 == 0 {
-            return None;
+        match self.row[0].as_ref()?.shape() {
+            (_, 0) => None,
+            _ => self.give(),
         }
-        self.group.count -= 1;
-        self.row[self.group.count].take()
     }
 }
 
@@ -118,9 +129,16 @@ impl<'a, T, I, D: FnMut(Message<'a, T>)> Rows<'a, T, I, D> {
             done,
             group: Group::new(Start::of(start)),
             row: [const { None }; LANES],
+            given: 0,
             staged: [[0; PADDED]; LANES],
             outputs: [[0; PADDED]; LANES],
         }
+    }
+
+    /// Gives a message of the row back.
+    fn give(&mut self) -> Option<Message<'a, T>> {
+        self.group.count -= 1;
+        self.row[self.group.count].take()
     }
 
     /// Puts a message into the row, which is done if it is full, or gives it back.
