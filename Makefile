@@ -8,10 +8,11 @@ export CARGO_INCREMENTAL ?= 0
 export CARGO_PROFILE_DEV_DEBUG ?= 0
 # The seed of the random inputs of `make isa`.
 SEED ?= $(shell date +%s)
-PACKAGES = build-essential coq cvc5 e2fsprogs gcc-aarch64-linux-gnu iproute2 libc6-dev-arm64-cross libnbd-bin nix-bin ocaml-findlib \
-    procps python3 qemu-user qemu-utils valgrind z3
-# For `make site-test` and `make report`.
-SITE_PACKAGES = chromium chromium-driver npm
+PACKAGES = build-essential coq cvc5 e2fsprogs gcc-aarch64-linux-gnu iproute2 libc6-dev-arm64-cross libnbd-bin locales nix-bin \
+    ocaml-findlib procps python3 qemu-user qemu-utils valgrind z3
+# For `make site-test` and `make report`. The last two are a Rust for WebAssembly: they install /usr/bin/rustc, too, which
+# serves where the rustc on PATH has no such library (`rustup target add wasm32-unknown-unknown` installs one).
+SITE_PACKAGES = chromium chromium-driver npm rust-web-src lld-19
 # For `make test-aarch64`, if rustc has no standard library for AArch64 (`rustup target add` installs one). They install
 # /usr/bin/rustc.
 CROSS_PACKAGES = rustc-web libstd-rust-web-dev:arm64
