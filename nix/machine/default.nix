@@ -4,14 +4,21 @@
 { system, overlays ? [ ] }:
 let
   path = builtins.getEnv "VERIPLEX_PATH";
-  mkDerivation = attributes: derivation (attributes // {
-    name = "${attributes.pname}-${attributes.version}";
-    inherit system;
-    builder = "/bin/sh";
-    args = [ "-e" ./builder ];
-    PATH = path;
-    RUSTUP_HOME = builtins.getEnv "VERIPLEX_RUSTUP_HOME";
-  });
+  mkDerivation = attributes:
+    let
+      outputs = attributes.outputs or [ "out" ];
+      made = derivation (attributes // {
+        name = "${attributes.pname}-${attributes.version}";
+        inherit system outputs;
+        builder = "/bin/sh";
+        args = [ "-e" ./builder ];
+        PATH = path;
+        RUSTUP_HOME = builtins.getEnv "VERIPLEX_RUSTUP_HOME";
+      });
+      # As in nixpkgs. Without it, newer nix takes `veriplex.crates` for `veriplex`.
+      output = name: { inherit name; value = made.${name} // { outputSpecified = true; }; };
+    in
+    made // builtins.listToAttrs (map output outputs);
   # A tool of PATH. As a package it is empty.
   tool = pname: mkDerivation { inherit pname; version = "0"; src = ./.; installPhase = "mkdir $out"; };
   names = [
