@@ -49,6 +49,34 @@ fn known_answers() {
     }
 }
 
+/// The known answers have no number of two bytes. The header is the sender's key, the message's number and the length of
+/// the chain before, and the receiver reads them as they are written.
+#[test]
+fn headers_hold_numbers_of_more_than_a_byte() {
+    let ([mut a, mut b], mut rng) = beginning();
+    let first: Vec<_> = (0..0x0102).map(|_| a.seal_vec(b"").unwrap()).collect();
+    a.ratchet(&mut rng.next()).unwrap();
+    let second: Vec<_> = (0..0x0203).map(|_| a.seal_vec(b"last").unwrap()).collect();
+    let numbers = |message: &[u8]| message[32..HEADER_LEN].to_vec();
+    assert_eq!(numbers(&first[0x0101]), [1, 1, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(numbers(&second[0x0202]), [2, 2, 0, 0, 2, 1, 0, 0]);
+    let keys = [&first[0x0101], &second[0x0202]].map(|message| &message[..32]);
+    assert_ne!(keys[0], keys[1]);
+
+    assert_eq!(b.open_vec(&first[0], &mut rng.next()), Ok(b"".into()));
+    assert_eq!(b.missing(&first[0x0101]), Ok(0x0100));
+    assert_eq!(b.missing(&second[0]), Ok(0x0101));
+    assert_eq!(b.missing(&second[0x0202]), Ok(0x0202));
+    let opened = b.open_vec(&second[0x0202], &mut rng.next());
+    assert_eq!(opened, Ok(b"last".into()));
+    for message in &first[1..] {
+        assert_eq!(b.open_vec(message, &mut Recorded::new([])), Ok(b"".into()));
+    }
+    for message in &second[..0x0202] {
+        assert_eq!(b.open_vec(message, &mut Recorded::new([])), Ok(b"last".into()));
+    }
+}
+
 /// A generator that yields the byte strings of a list in turn.
 fn random(list: &serde_json::Value) -> Recorded {
     let list = list.as_array().expect("a list");
