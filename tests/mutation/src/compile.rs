@@ -1,6 +1,7 @@
 //! Builds the tests of the mutated crate, without the mutants that do not compile.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+use std::fmt::Write as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -9,13 +10,15 @@ use serde_json::Value;
 
 use crate::render::{Mutant, Place, Rendered, State};
 use crate::sites::{self, Configuration, File, Form};
-use crate::{Package, render};
+use crate::{Package, render, run};
 
 /// A crate with its mutants.
 pub struct Crate {
     pub files: Vec<File>,
     pub states: Vec<State>,
     pub mutants: Vec<Mutant>,
+    /// Of the files' texts, by their names.
+    hashes: HashMap<String, u64>,
     /// The files as they were written last, without their text.
     places: Vec<(PathBuf, Rendered)>,
 }
@@ -88,8 +91,11 @@ impl Crate {
     pub fn new(copy: &Path, package: &Package, out: &Path) -> Self {
         let configuration = configuration(copy, package, out);
         let files = sites::of_crate(copy, Path::new(package.root), &configuration);
+        let hashes = (files.iter())
+            .map(|file| (file.path.display().to_string(), run::hash(file.text.as_bytes())))
+            .collect();
         let (mut states, mut mutants) = (Vec::new(), Vec::<Mutant>::new());
-        let mut names = std::collections::HashMap::<String, usize>::new();
+        let mut names = HashMap::<String, usize>::new();
         for file in &files {
             for function in &file.functions {
                 let start = mutants.len();
@@ -123,6 +129,7 @@ impl Crate {
             files,
             states,
             mutants,
+            hashes,
             places: Vec::new(),
         }
     }
@@ -146,8 +153,46 @@ impl Crate {
         write(&copy.join(module), &render::module(self.mutants.len()));
     }
 
-    /// Builds, again and again without what does not compile.
-    pub fn build(&mut self, copy: &Path, package: &Package, target: &Path, what: &[String]) -> Vec<Program> {
+    /// Which mutants do not compile and which functions stay const, as `remember` reads it: each with the hash of its
+    /// file, so that it says nothing about another text.
+    fn dropped(&self) -> String {
+        let mut text = String::new();
+        for (i, mutant) in self.mutants.iter().enumerate() {
+            let state = &self.states[mutant.function];
+            let first = state.constant && i == state.mutants.start;
+            let words = [
+                ("uncompiled", mutant.compiled && mutant.dropped),
+                ("constant", first),
+            ];
+            for (word, _) in words.iter().filter(|(_, is)| *is) {
+                writeln!(text, "{word}\t{:x}\t{}", self.hash_of(i), mutant.name).unwrap();
+            }
+        }
+        text
+    }
+
+    /// Leaves out what did not compile in an earlier run.
+    pub fn remember(&mut self, text: &str) {
+        let known: BTreeSet<&str> = text.lines().collect();
+        for i in 0..self.mutants.len() {
+            let rest = format!("{:x}\t{}", self.hash_of(i), self.mutants[i].name);
+            self.mutants[i].dropped |= known.contains(&*format!("uncompiled\t{rest}"));
+            self.states[self.mutants[i].function].constant |= known.contains(&*format!("constant\t{rest}"));
+        }
+    }
+
+    fn hash_of(&self, mutant: usize) -> u64 {
+        self.hashes[self.mutants[mutant].name.split(' ').next().unwrap()]
+    }
+
+    /// Builds, again and again without what does not compile, which is noted in `known`.
+    pub fn build(
+        &mut self,
+        copy: &Path,
+        package: &Package,
+        (target, known): (&Path, &Path),
+        what: &[String],
+    ) -> Vec<Program> {
         let mut arguments = vec!["test", "--no-run"];
         arguments.extend(what.iter().map(String::as_str));
         loop {
@@ -194,6 +239,7 @@ impl Crate {
             for mutant in dropped {
                 self.mutants[mutant].dropped = true;
             }
+            write(known, &self.dropped());
         }
     }
 

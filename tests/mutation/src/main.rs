@@ -11,11 +11,13 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::sync::Mutex;
+use std::time::Duration;
 
 use compile::Crate;
+use run::Verdict;
 
 const USAGE: &str = "\
-veriplex-mutation [--shard K/N] [--package NAME] [--only TEXTS] [--again] [--tests NAMES] [--list]
+veriplex-mutation [--shard K/N] [--package NAME] [--only TEXTS] [--again] [--tests NAMES] [--budget N] [--list]
 
 Runs mutation tests of rust/src (veriplex) and proofs/lift/src (veriplex-lift), in a copy in target/mutation. Each mutant
 that no test kills must be in tests/mutation/survivors.txt with its reason; in a whole run each that is there must
@@ -27,6 +29,7 @@ mutant.
   --only     only mutants with one of these texts in their names, with commas between, also in files that are left out
   --again    only those that were not killed the last time, or were not run
   --tests    only these test programs, with commas between; `lib` is the crate's own
+  --budget   after so many seconds of processor time, leave a mutant that no test has killed yet: it is not decided
   --list     build nothing, and print the mutants
 
 JOBS is the number of tests that run at a time (2); those of the lifter run one by one, since they write files.
@@ -80,6 +83,7 @@ struct Options {
     again: bool,
     list: bool,
     tests: Option<String>,
+    budget: Option<Duration>,
     /// Files that are left out unless their mutants are asked for.
     left_out: BTreeSet<String>,
 }
@@ -87,7 +91,11 @@ struct Options {
 impl Options {
     /// Whether every mutant runs with every test.
     fn is_whole(&self) -> bool {
-        self.shard == (0, 1) && self.only.is_none() && self.tests.is_none() && !self.again
+        self.shard == (0, 1)
+            && self.only.is_none()
+            && self.tests.is_none()
+            && self.budget.is_none()
+            && !self.again
     }
 
     /// What cargo builds.
@@ -119,6 +127,7 @@ fn options() -> Option<Options> {
             "--list" => options.list = true,
             "--package" => options.package = Some(arguments.next()?),
             "--tests" => options.tests = Some(arguments.next()?),
+            "--budget" => options.budget = Some(Duration::from_secs(arguments.next()?.parse().ok()?)),
             "--only" => options.only = Some(arguments.next()?),
             "--shard" => {
                 let text = arguments.next()?;
@@ -234,6 +243,8 @@ struct Outcome {
     hung: usize,
     /// By name: the line, and whether a test reaches it.
     survived: BTreeMap<String, (usize, bool)>,
+    /// Those for which the budget was too small.
+    undecided: usize,
     uncompiled: usize,
     /// In functions that constants need.
     constant: usize,
@@ -254,7 +265,7 @@ fn test(options: &Options, package: &Package, root: &Path, copy: &Path, listed: 
     let unreached = outcome.survived.values().filter(|(_, reached)| !reached).count();
     println!(
         "{}: {} killed by a test that fails, {} by their processor time, {} because they wait for ever; {} survive, \
-         {unreached} of them reached by no test\n\
+         {unreached} of them reached by no test; {} are not decided\n\
          not run: {} do not compile, {} are in constants, {} are not compiled here, {} are in files of \
          tests/mutation/not-run.txt",
         package.name,
@@ -262,6 +273,7 @@ fn test(options: &Options, package: &Package, root: &Path, copy: &Path, listed: 
         outcome.stopped,
         outcome.hung,
         outcome.survived.len(),
+        outcome.undecided,
         outcome.uncompiled,
         outcome.constant,
         outcome.elsewhere,
@@ -272,7 +284,7 @@ fn test(options: &Options, package: &Package, root: &Path, copy: &Path, listed: 
     for complaint in &complaints {
         println!("{complaint}");
     }
-    complaints.is_empty()
+    complaints.is_empty() && outcome.undecided == 0
 }
 
 /// The file of a mutant.
@@ -363,17 +375,27 @@ fn run_package(
         outcome.left_out += usize::from(left_out);
         outcome.files.insert(file_of(&mutant.name).to_owned());
         outcome.all.insert(mutant.name.clone());
-        mutant.chosen = i % options.shard.1 == options.shard.0
-            && !left_out
-            && asked_for(&mutant.name).is_some()
-            && !killed_names.contains(mutant.name.as_str());
+        mutant.chosen =
+            i % options.shard.1 == options.shard.0 && !left_out && asked_for(&mutant.name).is_some();
     }
-    all.build(copy, package, target, &strings(package.small));
-    let programs = all.build(copy, package, target, &options.programs(package));
+    let known = out.join(format!("{}.dropped", package.name));
+    // A whole run looks for itself: a change in another file can be why one compiles now.
+    if !options.is_whole() {
+        all.remember(&std::fs::read_to_string(&known).unwrap_or_default());
+    }
+    all.build(copy, package, (target, &known), &strings(package.small));
+    let programs = all.build(copy, package, (target, &known), &options.programs(package));
 
     let mut log: String = killed.iter().map(|line| format!("{line}\n")).collect();
     let mut to_run = Vec::new();
-    for (i, mutant) in all.mutants.iter().enumerate().filter(|(_, mutant)| mutant.chosen) {
+    // Those that were killed stay in the build: without them all of it would be compiled again.
+    let chosen = |mutant: &render::Mutant| mutant.chosen && !killed_names.contains(mutant.name.as_str());
+    for (i, mutant) in all
+        .mutants
+        .iter()
+        .enumerate()
+        .filter(|(_, mutant)| chosen(mutant))
+    {
         let (word, count) = if !mutant.compiled {
             ("elsewhere", &mut outcome.elsewhere)
         } else if mutant.dropped {
@@ -389,7 +411,7 @@ fn run_package(
     }
     std::fs::write(&results, log).unwrap();
     to_run.sort_by_key(|&i| asked_for(&all.mutants[i].name));
-    let tests = run::measure(&programs, package, &out.join("reached"));
+    let tests = run::measure(&programs, package, out);
     println!(
         "{}: {} mutants to run, {} tests",
         package.name,
@@ -402,20 +424,34 @@ fn run_package(
     let outcome = Mutex::new(outcome);
     run::on_threads(to_run, package, |i| {
         let mutant = &all.mutants[i];
-        let (killer, reached) = run::kill(i, mutant.function, &tests, package, &killers);
+        let verdict = run::kill(i, mutant.function, &tests, package, &killers, options.budget);
         let mut outcome = outcome.lock().unwrap();
-        let line = if let Some((test, end)) = killer {
-            outcome.killed += 1;
-            outcome.stopped += usize::from(end == run::End::Stopped);
-            outcome.hung += usize::from(end == run::End::Hung);
-            format!("killed\t{}\t{}\t{end:?}\n", mutant.name, tests[test].title())
-        } else {
-            outcome
-                .survived
-                .insert(mutant.name.clone(), (mutant.line, reached));
-            let word = if reached { "survived" } else { "unreached" };
-            format!("{word}\t{}\tline {}\n", mutant.name, mutant.line)
+        let mut survives = |reached| {
+            let line = mutant.line;
+            outcome.survived.insert(mutant.name.clone(), (line, reached));
         };
+        let word = match verdict {
+            Verdict::Killed(test, end) => {
+                outcome.killed += 1;
+                outcome.stopped += usize::from(end == run::End::Stopped);
+                outcome.hung += usize::from(end == run::End::Hung);
+                let line = format!("killed\t{}\t{}\t{end:?}\n", mutant.name, tests[test].title());
+                return log.lock().unwrap().write_all(line.as_bytes()).unwrap();
+            }
+            Verdict::Survived => {
+                survives(true);
+                "survived"
+            }
+            Verdict::Unreached => {
+                survives(false);
+                "unreached"
+            }
+            Verdict::Undecided => {
+                outcome.undecided += 1;
+                "undecided"
+            }
+        };
+        let line = format!("{word}\t{}\tline {}\n", mutant.name, mutant.line);
         log.lock().unwrap().write_all(line.as_bytes()).unwrap();
     });
     Some(outcome.into_inner().unwrap())
@@ -521,6 +557,18 @@ mod tests { fn not_mutated() -> u8 { 1 } #[test] fn it() { assert_eq!(not_mutate
             ),
             (1, 1, 3, 3)
         );
+
+        // What was killed does not run again, what does not compile is remembered, and a budget can be too small.
+        options.again = true;
+        let again = run(&options);
+        assert_eq!((again.killed, again.uncompiled, again.constant), (0, 1, 3));
+        assert_eq!(again.survived, outcome.survived);
+        options.again = false;
+        options.budget = Some(Duration::ZERO);
+        let undecided = run(&options);
+        assert_eq!((undecided.killed, undecided.survived.len()), (0, 4));
+        assert_eq!(undecided.undecided, outcome.killed + 1);
+        options.budget = None;
 
         let name = "src/lib.rs is_small: x < LIMIT: < => <=".to_owned();
         let others = outcome.survived.keys().filter(|other| **other != name).cloned();

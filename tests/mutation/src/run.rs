@@ -2,6 +2,8 @@
 //! does. It is read from `/proc`: this program needs Linux.
 
 use std::collections::{BTreeMap, HashSet};
+use std::fmt::Write as _;
+use std::hash::{DefaultHasher, Hasher as _};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -30,6 +32,27 @@ pub struct Test {
 impl Test {
     pub fn title(&self) -> String {
         format!("{} {}", self.program.name, self.name)
+    }
+
+    /// What `recall` reads: the times in milliseconds, and the mutants that it reaches.
+    fn measured(&self) -> String {
+        let mut line = format!("{} {}", self.time.as_millis(), self.clock.as_millis());
+        for mutant in &self.reaches {
+            write!(line, " {mutant}").unwrap();
+        }
+        line
+    }
+
+    fn recall(&mut self, line: &str) -> bool {
+        let numbers = line.split(' ').map(|word| word.parse().ok());
+        let numbers: Option<Vec<usize>> = numbers.collect();
+        let Some([time, clock, reaches @ ..]) = numbers.as_deref() else {
+            return false;
+        };
+        let [time, clock] = [*time, *clock].map(|ms| Duration::from_millis(ms as u64));
+        (self.time, self.clock) = (time, clock);
+        self.reaches = reaches.iter().copied().collect();
+        true
     }
 }
 
@@ -150,18 +173,21 @@ fn stop(child: &mut Child) {
 /// How long a test that has used up its time on the clock may do nothing.
 const IDLE: Duration = Duration::from_secs(10);
 
+/// Processor time that every test has: caches and other threads of a core can cost some.
+const LEAST: Duration = Duration::from_millis(1500);
+
 /// How it ended, its processor time, and its time on the clock.
 fn run(test: &Test, package: &Package, mutant: &str) -> (End, Duration, Duration) {
-    let seconds = (test.time * 3).as_secs() + 4;
+    let limit = test.time * 3 + LEAST;
     // The kernel counts less exactly than `/proc` does, and each process by itself.
-    let mut command = command(&test.program, package, seconds * 2);
+    let mut command = command(&test.program, package, limit.as_secs() * 2 + 2);
     command
         .args(["--exact", &test.name, "--test-threads=1", "-q"])
         .stdout(Stdio::null());
     command.env("VERIPLEX_MUTANT", mutant);
     wait(
         command.spawn().expect("a test"),
-        Duration::from_secs(seconds),
+        limit,
         test.clock * 20 + Duration::from_secs(20),
     )
 }
@@ -264,16 +290,29 @@ pub fn on_threads<T: Send>(items: Vec<T>, package: &Package, work: impl Fn(T) + 
     });
 }
 
-/// Runs every test without a mutant, to see how long it takes and which mutants it reaches.
-pub fn measure(programs: &[Program], package: &Package, folder: &Path) -> Vec<Test> {
+/// Runs every test without a mutant, to see how long it takes and which mutants it reaches. Of a program that is the same
+/// as in the last run, what was seen then is still true.
+pub fn measure(programs: &[Program], package: &Package, out: &Path) -> Vec<Test> {
     let tests = list(programs, package);
     assert!(!tests.is_empty(), "no tests");
+    let folder = &out.join("reached");
     let _ = std::fs::remove_dir_all(folder);
     std::fs::create_dir_all(folder).unwrap();
+    let known = out.join(format!("{}.measured", package.name));
+    let before = std::fs::read_to_string(&known).unwrap_or_default();
+    let before: BTreeMap<&str, &str> = before.lines().filter_map(|line| line.split_once('\t')).collect();
+    let hashes: BTreeMap<&Path, u64> = (programs.iter())
+        .map(|program| (&*program.path, hash(&std::fs::read(&program.path).unwrap())))
+        .collect();
+    let key = |test: &Test| format!("{:x} {}", hashes[&*test.program.path], test.title());
     let done = Mutex::new(Vec::new());
     let number = AtomicUsize::new(0);
     on_threads(tests, package, |mut test| {
         if package.without.contains(&test.name.as_str()) {
+            return;
+        }
+        if before.get(&*key(&test)).is_some_and(|line| test.recall(line)) {
+            done.lock().unwrap().push(test);
             return;
         }
         let file = folder.join(number.fetch_add(1, Ordering::Relaxed).to_string());
@@ -289,7 +328,15 @@ pub fn measure(programs: &[Program], package: &Package, folder: &Path) -> Vec<Te
     });
     let mut tests = done.into_inner().unwrap();
     tests.sort_by_key(|test| test.time);
+    let lines = (tests.iter()).map(|test| format!("{}\t{}\n", key(test), test.measured()));
+    std::fs::write(known, lines.collect::<String>()).unwrap();
     tests
+}
+
+pub fn hash(bytes: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(bytes);
+    hasher.finish()
 }
 
 /// One file for each process that the test started.
@@ -317,14 +364,27 @@ fn reached(file: &Path) -> HashSet<usize> {
 /// Which tests killed mutants of each function: they are tried first.
 pub type Killers = Mutex<BTreeMap<usize, Vec<usize>>>;
 
-/// Runs the tests that reach this mutant until one fails, and returns it; whether there was one that reaches it.
+/// What is known of a mutant.
+#[derive(Debug)]
+pub enum Verdict {
+    /// By this test, which ended like this.
+    Killed(usize, End),
+    Survived,
+    /// It survives, since no test reaches it.
+    Unreached,
+    /// The tests so far took more time than they may.
+    Undecided,
+}
+
+/// Runs the tests that reach this mutant until one fails, or they have taken as much processor time as they may.
 pub fn kill(
     mutant: usize,
     function: usize,
     tests: &[Test],
     package: &Package,
     killers: &Killers,
-) -> (Option<(usize, End)>, bool) {
+    budget: Option<Duration>,
+) -> Verdict {
     let first = killers
         .lock()
         .unwrap()
@@ -339,9 +399,17 @@ pub fn kill(
     let rest =
         (0..tests.len()).filter(|test| !first.contains(test) && tests[*test].reaches.contains(&mutant));
     order.extend(rest);
+    if order.is_empty() {
+        return Verdict::Unreached;
+    }
     let number = mutant.to_string();
+    let mut taken = Duration::ZERO;
     for &test in &order {
-        let (end, ..) = run(&tests[test], package, &number);
+        if budget.is_some_and(|budget| taken >= budget) {
+            return Verdict::Undecided;
+        }
+        let (end, used, _) = run(&tests[test], package, &number);
+        taken += used;
         if end == End::Lost {
             eprintln!("ended from elsewhere: {}", tests[test].title());
         } else if end != End::Passed {
@@ -355,10 +423,10 @@ pub fn kill(
                 .unwrap_or(list.len())
                 .min(3);
             list.insert(place.min(list.len()), test);
-            return (Some((test, end)), true);
+            return Verdict::Killed(test, end);
         }
     }
-    (None, !order.is_empty())
+    Verdict::Survived
 }
 
 #[cfg(test)]
