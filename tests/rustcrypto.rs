@@ -568,6 +568,14 @@ fn nothing_secret_is_printed() {
         ),
         format!("{:?}", Generator::from_seed([7; 32])),
     ];
+    let params = Params {
+        cost: 1,
+        output_len: 32,
+    };
+    assert_eq!(
+        format!("{:?}", Mhf::<Test>::new(params, 3)),
+        "Mhf { params: Params { cost: 1, output_len: 32 }, min_cost: 10, max_cost: 3, .. }"
+    );
     for text in texts {
         assert!(text.contains("{ .. }"), "{text}");
     }

@@ -659,6 +659,23 @@ fn reader_against_a_cursor() {
     }
 }
 
+#[test]
+fn nothing_secret_is_printed() {
+    let message = message(64);
+    let sealed = message.seal_vec(&[0xab; 100]);
+    let mut random = Reader::new(&message, Cursor::new(&sealed)).unwrap();
+    random.read_exact(&mut [0; 10]).unwrap();
+    assert_eq!(format!("{random:?}"), "Reader { .. }");
+    let mut writer = Writer::new(&message, Vec::new());
+    writer.write_all(&[0xab; 10]).unwrap();
+    assert_eq!(format!("{writer:?}"), "Writer { .. }");
+    let mut stream = StreamReader::new(&message, &*sealed);
+    stream.read_exact(&mut [0; 10]).unwrap();
+    assert_eq!(format!("{stream:?}"), "StreamReader { .. }");
+    let shown = "Message { base: Protocol { .. }, segment_len: 64 }";
+    assert_eq!(format!("{message:?}"), shown);
+}
+
 /// A read at a random place reads one segment, and damage elsewhere does not matter.
 #[test]
 fn random_access_reads_what_it_needs() {

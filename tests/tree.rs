@@ -33,6 +33,18 @@ fn message_of(case: &Value) -> Vec<u8> {
     )
 }
 
+#[test]
+fn no_message_is_printed() {
+    let tree = Tree::new(label!("test"));
+    let mut hasher = tree.hasher();
+    hasher.update(b"message");
+    assert_eq!(format!("{hasher:?}"), "Hasher(Nodes { .. })");
+    let writer = Writer::new(&tree, 7, Cursor::new(Vec::new())).unwrap();
+    assert_eq!(format!("{writer:?}"), "Writer { .. }");
+    let reader = Reader::new(&tree, &[0; 32], 7, Cursor::new(b"message"), Cursor::new([])).unwrap();
+    assert_eq!(format!("{reader:?}"), "Reader { .. }");
+}
+
 fn output(hasher: Hasher, len: usize) -> Vec<u8> {
     let mut output = vec![0xa5; len];
     hasher.finalize_into(&mut output);

@@ -26,6 +26,18 @@ fn renew(from: &mut Session, to: &mut Session, seed: u64) -> bool {
 }
 
 #[test]
+fn nothing_secret_is_printed() {
+    let [a, _] = connected();
+    let chain = "Chain { .. }";
+    assert_eq!(format!("{:?}", a.sender), format!("Sender({chain})"));
+    assert_eq!(
+        format!("{:?}", a.receiver),
+        format!("Receiver {{ chain: {chain}, has_ended: false }}")
+    );
+    assert_eq!(format!("{:?}", a.keys), "RenewalKeys { .. }");
+}
+
+#[test]
 fn records_of_every_kind_of_length() {
     let [mut a, mut b] = connected();
     for len in (0..300).chain([4096, 65534, MAX_DATA_LEN]) {

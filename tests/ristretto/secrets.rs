@@ -92,6 +92,11 @@ fn nothing_secret_is_printed() {
     assert_eq!(format!("{blind:?}"), "Blind { .. }");
     let (blind, _) = oprf::blind_verifiable(DOMAIN, &INPUT, &mut random(1)).unwrap();
     assert_eq!(format!("{blind:?}"), "VerifiableBlind { .. }");
+    let signer_key = key(1);
+    assert_eq!(
+        format!("{:?}", veriplex::sig::Signer::new(DOMAIN, &signer_key)),
+        "Signer { .. }"
+    );
     let (one, other) = (participant(1), participant(2));
     assert_eq!(format!("{:?}", one.0), "AwaitingCommitments { .. }");
     let (awaiting, _) = one.0.receive(&[other.1]).unwrap();
