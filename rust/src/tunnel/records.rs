@@ -439,3 +439,72 @@ impl Receiver {
         result
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+
+    use super::*;
+    use crate::hybrid::PrivateKey;
+
+    fn chain(next: u64) -> Box<Chain> {
+        let protocol = Protocol::new(label!("test"));
+        Box::new(Chain { protocol, next })
+    }
+
+    fn keys() -> RenewalKeys {
+        let own = PrivateKey::from_bytes(&[1; PrivateKey::LEN]).unwrap();
+        RenewalKeys::new(&own, own.public_key().clone())
+    }
+
+    /// The last number is never sent, so that the next one is always a number.
+    #[test]
+    fn the_numbers_of_records_end() {
+        const EACH: usize = DATA_OVERHEAD + 10;
+        let numbers = u64::MAX - 2..;
+        let mut sender = Sender(chain(numbers.start));
+        let mut three = vec![7; 3 * EACH];
+        assert_eq!(sender.seal_many(&mut three, EACH), Err(Error::LimitReached));
+        assert_eq!(sender.0.next, numbers.start);
+        assert!(
+            three
+                .chunks(EACH)
+                .all(|record| record[HEADER_LEN + 1..] == [7; 26]),
+            "none is sealed"
+        );
+        let mut two = three[..2 * EACH].to_vec();
+        let mut one_by_one = two.clone();
+        sender.seal_many(&mut two, EACH).unwrap();
+        assert_eq!(sender.0.next, u64::MAX);
+        assert_eq!(sender.seal(&mut three[..EACH]), Err(Error::LimitReached));
+        let mut sender = Sender(chain(numbers.start));
+        for record in one_by_one.chunks_mut(EACH) {
+            sender.seal(record).unwrap();
+        }
+        assert!(one_by_one == two);
+        assert_eq!(sender.finish(), Err(Error::LimitReached));
+
+        // A peer that seals the last one nevertheless.
+        let mut last = two[..EACH].to_vec();
+        last[..HEADER_LEN].copy_from_slice(&header(11).unwrap());
+        last[HEADER_LEN..][..11].fill(DATA);
+        chain(0)
+            .with_record(u64::MAX, |protocol| {
+                let (masked, sealed) = last.split_at_mut(HEADER_LEN);
+                protocol.mask(label!("len"), masked);
+                protocol.seal_in_place(label!("frame"), sealed)
+            })
+            .unwrap();
+        let all = [&two[..], &last].concat();
+        let mut taken = 0;
+        let mut receiver = Receiver::new(chain(numbers.start));
+        let result = receiver.open_many(&mut all.clone(), &mut keys(), |_| taken += 1);
+        assert_eq!((result, taken), (Err(Error::LimitReached), 0));
+        assert_eq!(
+            receiver.open_many(&mut two, &mut keys(), |_| taken += 1),
+            Ok(2 * EACH)
+        );
+        assert_eq!((taken, receiver.chain.next), (2, u64::MAX));
+        assert_eq!(receiver.open(&mut last, &mut keys()), Err(Error::LimitReached));
+    }
+}

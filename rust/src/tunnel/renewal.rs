@@ -160,3 +160,72 @@ impl fmt::Debug for RenewalKeys {
         f.debug_struct("RenewalKeys").finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Protocol;
+    use crate::tunnel::{Receiver, Sender};
+
+    /// Bytes that differ each time.
+    struct Counter(Protocol);
+
+    impl rand_core::TryRng for Counter {
+        type Error = core::convert::Infallible;
+
+        fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
+            unreachable!()
+        }
+
+        fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
+            unreachable!()
+        }
+
+        fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Self::Error> {
+            self.0.derive(label!("bytes"), bytes);
+            Ok(())
+        }
+    }
+
+    impl rand_core::TryCryptoRng for Counter {}
+
+    fn rng() -> Counter {
+        Counter(Protocol::new(label!("test.rng")))
+    }
+
+    /// One direction, and the keys of the side that sends and of the one that receives.
+    fn direction() -> (Sender, Receiver, RenewalKeys, RenewalKeys) {
+        let mut rng = rng();
+        let [a, b] = [(); 2].map(|()| PrivateKey::generate(&mut rng).unwrap());
+        let chain = || Box::new(Chain::new(Protocol::new(label!("test"))));
+        (
+            Sender(chain()),
+            Receiver::new(chain()),
+            RenewalKeys::new(&a, b.public_key().clone()),
+            RenewalKeys::new(&b, a.public_key().clone()),
+        )
+    }
+
+    /// No key has a number above 2^32 - 1.
+    #[test]
+    fn the_numbers_of_keys_end() {
+        let mut rng = rng();
+        let (mut sender, mut receiver, mut peer, mut own) = direction();
+        (peer.number, own.peers_number) = (u32::MAX - 1, u32::MAX - 1);
+        let mut last = sender.renew(&mut peer, &mut rng).unwrap();
+        assert_eq!(last.len(), RECORD_LENS[1]);
+        assert!(receiver.open(&mut last, &mut own).is_ok());
+        assert_eq!(own.peers_number, u32::MAX);
+
+        let (mut sender, mut receiver, mut peer, mut own) = direction();
+        (peer.number, own.peers_number) = (u32::MAX, u32::MAX);
+        let mut renewal = sender.renew(&mut peer, &mut rng).unwrap();
+        assert_eq!(renewal.len(), RECORD_LENS[0], "announces none");
+        assert!(receiver.open(&mut renewal, &mut own).is_ok());
+        // One that announces it nevertheless.
+        peer.number = 0;
+        let mut renewal = sender.renew(&mut peer, &mut rng).unwrap();
+        assert_eq!(renewal.len(), RECORD_LENS[1]);
+        assert_eq!(receiver.open(&mut renewal, &mut own), Err(Error::Verification));
+    }
+}
