@@ -1,4 +1,5 @@
-//! How much memory is allocated at once: as much as the documentation says, whatever the input claims.
+//! How much memory is allocated at once: as much as the documentation says, whatever the input claims. And what is in it
+//! when it is freed after a failure: no plaintext.
 
 mod common;
 
@@ -6,15 +7,22 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 
+use veriplex::aead::Aead;
 use veriplex::mhf::Mhf;
 use veriplex::seekable::{Reader, Seekable, StreamReader, Writer};
+use veriplex::siv::Siv;
 use veriplex::tree::{Tree, outboard};
 use veriplex::{Key, Protocol, aestream, label, oae2};
 
 thread_local! {
     /// The number of bytes that this thread has allocated: now, and at the peak.
     static ALLOCATED: Cell<(isize, isize)> = const { Cell::new((0, 0)) };
+    /// Whether this thread looks at what it frees, and how often that had `MARKS` in it.
+    static SEARCH: Cell<(bool, usize)> = const { Cell::new((false, 0)) };
 }
+
+/// A plaintext that is found where some of it is left.
+const MARKS: [u8; 16] = [0xab; 16];
 
 struct Counting;
 
@@ -31,12 +39,18 @@ fn count(more: isize) {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size().cast_signed());
-        // SAFETY: the caller upholds the trait's contract.
-        unsafe { System.alloc(layout) }
+        // SAFETY: the caller upholds the trait's contract. We zero the memory, so that all of it can be read.
+        unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
         count(-layout.size().cast_signed());
+        if let (true, found) = SEARCH.get() {
+            // SAFETY: the caller frees this memory, so nobody else uses it, and it has been initialised since `alloc`.
+            let bytes = unsafe { std::slice::from_raw_parts(at, layout.size()) };
+            let has_marks = bytes.windows(MARKS.len()).any(|window| window == MARKS);
+            SEARCH.set((true, found + usize::from(has_marks)));
+        }
         // SAFETY: the caller upholds the trait's contract.
         unsafe { System.dealloc(at, layout) }
     }
@@ -50,6 +64,13 @@ fn most(work: impl FnOnce()) -> usize {
     let (after, most) = ALLOCATED.get();
     assert_eq!(after, before, "not everything was freed");
     (most - before).cast_unsigned()
+}
+
+/// How often memory that `work` frees has the marks in it.
+fn freed_with_marks(work: impl FnOnce()) -> usize {
+    SEARCH.set((true, 0));
+    work();
+    SEARCH.replace((false, 0)).1
 }
 
 fn keyed() -> Protocol {
@@ -195,4 +216,71 @@ fn rayon_uses_the_documented_memory() {
     let held = (most - before).cast_unsigned();
     let bound = (rayon::current_num_threads() << 17).max(130 << 10) + (1 << 16);
     assert!((1 << 17..=bound).contains(&held), "{held}");
+}
+
+/// What was decrypted before a failure is wiped, not only given back: memory that is freed may be read by others.
+#[test]
+fn no_plaintext_is_left_in_freed_memory() {
+    if cfg!(not(feature = "zeroize")) {
+        return; // wiping may be optimised away
+    }
+    let mut found = Vec::new();
+    let plaintext = vec![0xab; 3000];
+    assert_eq!(
+        freed_with_marks(|| drop(plaintext.clone())),
+        1,
+        "the search works"
+    );
+    let key = Key::from([7; 32]);
+
+    let mut sealed = keyed().seal_vec(label!("message"), &plaintext);
+    sealed[3000] ^= 1;
+    let left = freed_with_marks(|| assert!(keyed().open_vec(label!("message"), &sealed).is_err()));
+    found.push(("Protocol", left));
+
+    let aead = Aead::<24>::new(label!("memory"), &key);
+    let mut sealed = aead.seal_vec(&[1; 24], b"", &plaintext);
+    sealed[3000] ^= 1;
+    let left = freed_with_marks(|| assert!(aead.open_vec(&[1; 24], b"", &sealed).is_err()));
+    found.push(("aead", left));
+
+    let siv = Siv::new(label!("memory"), &key);
+    let mut sealed = siv.seal_vec(b"", b"", &plaintext);
+    sealed[0] ^= 1; // with another tag it would decrypt to something else
+    let left = freed_with_marks(|| assert!(siv.open_vec(b"", b"", &sealed).is_err()));
+    found.push(("siv", left));
+
+    // Streams that were cut: their blocks were right.
+    let sealed = aestream::Sealer::from_protocol(keyed()).seal_vec(&plaintext);
+    let cut = &sealed[..sealed.len() - 1];
+    let left = freed_with_marks(|| assert!(aestream::Opener::from_protocol(keyed()).open_vec(cut).is_err()));
+    found.push(("aestream", left));
+    let sealed = oae2::Sealer::<1000>::from_protocol(keyed()).seal_vec(&plaintext);
+    let cut = &sealed[..sealed.len() - 1];
+    let left = freed_with_marks(|| {
+        assert!(
+            oae2::Opener::<1000>::from_protocol(keyed())
+                .open_vec(cut)
+                .is_err()
+        )
+    });
+    found.push(("oae2", left));
+
+    let message = Seekable::<24>::new(label!("memory"), &key)
+        .with_segment_len(1000)
+        .unwrap()
+        .message(&[1; 24], b"");
+    let whole = message.seal_vec(&plaintext);
+    let mut sealed = whole.clone();
+    *sealed.last_mut().unwrap() ^= 1;
+    let left = freed_with_marks(|| assert!(message.open_vec(&sealed).is_err()));
+    found.push(("seekable", left));
+    let left = freed_with_marks(|| {
+        // A reader that is dropped before it has given out all that it opened.
+        let mut reader = StreamReader::new(&message, &*whole);
+        reader.read_exact(&mut [0; 10]).unwrap();
+    });
+    found.push(("seekable::StreamReader", left));
+    found.retain(|(_, left)| *left != 0);
+    assert!(found.is_empty(), "{found:?}");
 }
