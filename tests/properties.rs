@@ -312,13 +312,17 @@ proptest! {
         prop_assert_eq!(&sealed, &into);
         prop_assert_eq!(&c.seal_vec(label!("l"), &data), &sealed);
 
-        let [mut x, mut y, mut z] = [start.clone(), start.clone(), start];
+        let [mut w, mut x, mut y, mut z] = [start.clone(), start.clone(), start.clone(), start];
         let mut into = vec![0; n];
         x.open_into(label!("l"), &sealed, &mut into).unwrap();
         prop_assert_eq!(&into, &data);
         prop_assert_eq!(&y.open_vec(label!("l"), &sealed).unwrap(), &data);
+        let (message, tag) = sealed.split_at(n);
+        let (mut detached, tag) = (message.to_vec(), tag.try_into().unwrap());
+        w.open_in_place_detached(label!("l"), &mut detached, tag).unwrap();
+        prop_assert_eq!(&detached, &data);
         prop_assert_eq!(z.open_in_place(label!("l"), &mut sealed).unwrap(), &data);
-        for other in [&b, &c, &x, &y, &z] {
+        for other in [&b, &c, &w, &x, &y, &z] {
             prop_assert_eq!(&a, other);
         }
     }
@@ -557,6 +561,26 @@ fn serialise_and_restore_at_every_position() {
             }
         }
     });
+}
+
+/// Equality sees each bit of the state and of both indices.
+#[test]
+fn protocols_that_differ_in_a_bit_are_not_equal() {
+    let mut bytes = [0x5a; 130];
+    (bytes[0], bytes[1]) = (40, 8);
+    let protocol = Protocol::from_bytes(&bytes).unwrap();
+    let mut compared = 0;
+    for (at, bit) in (0..130).flat_map(|at| (0..8).map(move |bit| (at, bit))) {
+        let mut other = bytes;
+        other[at] ^= 1 << bit;
+        // Some changed indices no protocol has.
+        if let Ok(other) = Protocol::from_bytes(&other) {
+            assert_ne!(protocol, other, "bit {bit} of byte {at}");
+            compared += 1;
+        }
+    }
+    assert!(compared > 128 * 8 + 8, "{compared}");
+    assert_eq!(protocol, Protocol::from_bytes(&bytes).unwrap());
 }
 
 #[test]

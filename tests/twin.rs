@@ -109,6 +109,23 @@ fn specified(p: spec::duplex::Duplex, label: &[u8], op: &Op) -> (spec::duplex::D
     }
 }
 
+/// Into a vector and in place.
+fn open(p: &mut Protocol, label: Label<'_>, sealed: &[u8]) -> Vec<u8> {
+    let mut in_place = p.clone();
+    let opened = p.open_vec(label, sealed);
+    if let Some((message, tag)) = sealed.split_last_chunk() {
+        let mut message = message.to_vec();
+        let result = in_place.open_in_place_detached(label, &mut message, tag);
+        match &opened {
+            Ok(plaintext) => assert_eq!(*plaintext, message),
+            Err(_) => assert!(message.iter().all(|&byte| byte == 0)),
+        }
+        assert_eq!(result.err(), opened.as_ref().err().copied());
+        assert_eq!(*p, in_place);
+    }
+    opened.unwrap_or(b"refused".to_vec())
+}
+
 fn computed(p: &mut Protocol, label: &[u8], op: &Op) -> Vec<u8> {
     let label = as_label(label);
     match op {
@@ -117,14 +134,30 @@ fn computed(p: &mut Protocol, label: &[u8], op: &Op) -> Vec<u8> {
             Vec::new()
         }
         Op::Derive(n) => p.derive_vec(label, *n),
-        Op::Mask(plaintext) => p.mask_vec(label, plaintext),
-        Op::Unmask(ciphertext) => p.unmask_vec(label, ciphertext),
-        Op::Seal(plaintext) => p.seal_vec(label, plaintext),
-        Op::Open(plaintext) => {
-            let sealed = p.clone().seal_vec(label, plaintext);
-            p.open_vec(label, &sealed).unwrap_or(b"refused".to_vec())
+        Op::Mask(plaintext) => {
+            let (mut in_place, mut out) = (p.clone(), plaintext.clone());
+            in_place.mask(label, &mut out);
+            assert_eq!(p.mask_vec(label, plaintext), out);
+            assert_eq!(*p, in_place);
+            out
         }
-        Op::Refuse(sealed) => p.open_vec(label, sealed).unwrap_or(b"refused".to_vec()),
+        Op::Unmask(ciphertext) => {
+            let (mut in_place, mut out) = (p.clone(), ciphertext.clone());
+            in_place.unmask(label, &mut out);
+            assert_eq!(p.unmask_vec(label, ciphertext), out);
+            assert_eq!(*p, in_place);
+            out
+        }
+        Op::Seal(plaintext) => {
+            let (mut in_place, mut out) = (p.clone(), plaintext.clone());
+            let tag = in_place.seal_in_place_detached(label, &mut out);
+            out.extend(tag);
+            assert_eq!(p.seal_vec(label, plaintext), out);
+            assert_eq!(*p, in_place);
+            out
+        }
+        Op::Open(plaintext) => open(p, label, &p.clone().seal_vec(label, plaintext)),
+        Op::Refuse(sealed) => open(p, label, sealed),
         Op::Fork(values, next) => {
             let values: Vec<&[u8]> = values.iter().map(Vec::as_slice).collect();
             let mut states = p.fork_vec(label, &values).unwrap();
