@@ -379,11 +379,41 @@ fn parts_at_once_are_one_by_one() {
 
             let messages: Vec<Vec<u8>> = (0..count).map(|i| vec![i; 13 * usize::from(i)]).collect();
             let (mut at_once, mut one_by_one) = (messages.clone(), messages);
-            stream.apply_each(&blocks, &mut at_once.iter_mut().map(Vec::as_mut_slice));
+            stream.apply_each(&blocks, &mut at_once.iter_mut().map(Vec::as_mut_slice), 0);
             for (nonce, message) in blocks.iter().zip(&mut one_by_one) {
                 stream.apply(nonce, message);
             }
             assert_eq!(at_once, one_by_one, "{count}");
+        }
+    });
+}
+
+/// All but the spare bytes of a buffer get what the message alone gets, whether the stream goes on into them or not; also
+/// from a cipher that does not say how.
+#[test]
+fn spare_bytes_do_not_matter() {
+    struct Default(XChaCha<8>);
+    impl StreamCipher for Default {
+        fn apply(&self, nonce: &[u8; 16], in_out: &mut [u8]) {
+            self.0.apply(nonce, in_out);
+        }
+    }
+    on_each_backend(|_| {
+        let (stream, nonces) = (XChaCha::<8>::new(&[8; 32]), [[1; 16], [2; 16]]);
+        for len in (0..=300).chain([1008, 1009, 4080]) {
+            let mut message = vec![0x5a; len];
+            stream.apply(&nonces[1], &mut message);
+            for spare in [0, 1, 16, 64] {
+                let mut buffers = vec![vec![0x5a; len + spare]; 4];
+                stream.apply_before(&nonces[1], &mut buffers[0], spare);
+                Default(stream.clone()).apply_before(&nonces[1], &mut buffers[1], spare);
+                assert_eq!(buffers[1][len..], vec![0x5a; spare], "untouched");
+                let mut each = buffers[2..].iter_mut().map(Vec::as_mut_slice);
+                stream.apply_each(&nonces, &mut each, spare);
+                for i in [0, 1, 3] {
+                    assert_eq!(buffers[i][..len], message, "{len} {spare} {i}");
+                }
+            }
         }
     });
 }

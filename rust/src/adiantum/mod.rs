@@ -173,26 +173,28 @@ pub trait WideBlockCipher {
 /// Size in bytes of the tweak of a sector.
 const SECTOR_TWEAK_LEN: usize = 32;
 
+/// A sector, after its tweak.
+type Sector<'a> = ([u8; SECTOR_TWEAK_LEN], &'a mut [u8]);
+
 /// Iterates over the sectors with their tweaks.
 fn sectors<'a, C: WideBlockCipher + ?Sized>(
     cipher: &C,
     sector_len: usize,
     first: u64,
     in_out: &'a mut [u8],
-) -> Result<impl Iterator<Item = ([u8; SECTOR_TWEAK_LEN], &'a mut [u8])> + use<'a, C>, Error> {
+) -> Result<impl ExactSizeIterator<Item = Sector<'a>> + use<'a, C>, Error> {
     cipher.check(SECTOR_TWEAK_LEN, sector_len)?;
     if !in_out.len().is_multiple_of(sector_len) {
         return Err(Error::BufferLength);
     }
     let more = (in_out.len() / sector_len).saturating_sub(1);
-    let last = first.checked_add(more as u64).ok_or(Error::LimitReached)?;
-    Ok((first..=last)
-        .zip(in_out.chunks_exact_mut(sector_len))
-        .map(|(number, sector)| {
-            let mut tweak = [0; SECTOR_TWEAK_LEN];
-            tweak[..8].copy_from_slice(&number.to_le_bytes());
-            (tweak, sector)
-        }))
+    first.checked_add(more as u64).ok_or(Error::LimitReached)?;
+    let sectors = in_out.chunks_exact_mut(sector_len).enumerate();
+    Ok(sectors.map(move |(i, sector)| {
+        let mut tweak = [0; SECTOR_TWEAK_LEN];
+        tweak[..8].copy_from_slice(&(first + i as u64).to_le_bytes());
+        (tweak, sector)
+    }))
 }
 
 /// A stream cipher with 16-byte nonces, as HBSH requires.
@@ -200,10 +202,25 @@ pub trait StreamCipher {
     /// XORs the stream for this nonce into `in_out`.
     fn apply(&self, nonce: &[u8; 16], in_out: &mut [u8]);
 
-    /// XORs the stream for each nonce into the message in its place. There are as many messages as nonces.
-    fn apply_each(&self, nonces: &[[u8; 16]], messages: &mut dyn Iterator<Item = &mut [u8]>) {
-        for (nonce, message) in nonces.iter().zip(messages) {
-            self.apply(nonce, message);
+    /// The same for all but the last `spare` bytes of `buffer`. Those have no meaning afterwards: a cipher that works in
+    /// blocks need not stop within one.
+    ///
+    /// # Panics
+    ///
+    /// If there are fewer bytes.
+    fn apply_before(&self, nonce: &[u8; 16], buffer: &mut [u8], spare: usize) {
+        let len = buffer.len() - spare;
+        self.apply(nonce, &mut buffer[..len]);
+    }
+
+    /// [`StreamCipher::apply_before`] for each nonce, to the buffer in its place. There are as many buffers as nonces.
+    ///
+    /// # Panics
+    ///
+    /// If a buffer has fewer than `spare` bytes.
+    fn apply_each(&self, nonces: &[[u8; 16]], buffers: &mut dyn Iterator<Item = &mut [u8]>, spare: usize) {
+        for (nonce, buffer) in nonces.iter().zip(buffers) {
+            self.apply_before(nonce, buffer, spare);
         }
     }
 }
@@ -320,7 +337,7 @@ impl<S: StreamCipher, B: BlockCipher, H: Hash> Hbsh<S, B, H> {
     fn run(&self, tweak: &[u8], in_out: &mut [u8], encrypt: bool) -> Result<(), Error> {
         let _timing = Timing::independent();
         self.check(tweak.len(), in_out.len())?;
-        let (left, right) = in_out.split_last_chunk_mut().ok_or(Error::BufferLength)?;
+        let (left, right) = halves(in_out)?;
         let tweaked = self.hash.tweak(tweak, left.len());
 
         let sum = Secret::new(u128::from_le_bytes(*right).wrapping_add(self.hash.hash(&tweaked, left)));
@@ -332,7 +349,8 @@ impl<S: StreamCipher, B: BlockCipher, H: Hash> Hbsh<S, B, H> {
         } else {
             self.block.decrypt(&mut middle);
         }
-        self.stream.apply(&nonce, left);
+        self.stream.apply_before(&nonce, in_out, BLOCK_LEN);
+        let (left, right) = halves(in_out)?;
         let middle = Secret::new(u128::from_le_bytes(*middle));
         *right = middle.wrapping_sub(self.hash.hash(&tweaked, left)).to_le_bytes();
         Ok(())
@@ -349,51 +367,51 @@ impl<S: StreamCipher, B: BlockCipher, H: Hash> Hbsh<S, B, H> {
         let _timing = Timing::independent();
         let mut sectors = sectors(self, sector_len, first, in_out)?;
         // Not so many that the cache next to the core has lost a sector when its next step comes.
-        let most = (CACHED_LEN / sector_len).clamp(1, AT_ONCE);
-        loop {
-            let mut middles = Secret::new([[0; BLOCK_LEN]; AT_ONCE]);
-            let mut halves: [Option<Halves<'_, H::Tweaked>>; AT_ONCE] = from_fn(|_| None);
-            let mut n = 0;
-            for (tweak, sector) in sectors.by_ref().take(most) {
-                let (left, right) = sector.split_last_chunk_mut().ok_or(Error::BufferLength)?;
-                let tweaked = self.hash.tweak(&tweak, left.len());
-                let hash = self.hash.hash(&tweaked, left);
-                let sum = Secret::new(u128::from_le_bytes(*right).wrapping_add(hash));
-                middles[n] = sum.to_le_bytes();
-                halves[n] = Some(Halves { left, right, tweaked });
-                n += 1;
-            }
-            if n == 0 {
-                return Ok(());
-            }
-            let mut nonces = middles.clone();
-            if encrypt {
-                self.block.encrypt_each(&mut nonces[..n]);
-                *middles = *nonces;
-            } else {
-                self.block.decrypt_each(&mut middles[..n]);
-            }
-            let mut messages = halves.iter_mut().flatten().map(|halves| &mut *halves.left);
-            self.stream.apply_each(&nonces[..n], &mut messages);
-            for (middle, halves) in middles.iter().zip(halves.iter_mut().flatten()) {
-                let middle = Secret::new(u128::from_le_bytes(*middle));
-                let hash = self.hash.hash(&halves.tweaked, halves.left);
-                *halves.right = middle.wrapping_sub(hash).to_le_bytes();
-            }
+        while sector_len <= CACHED_LEN / AT_ONCE && sectors.len() >= AT_ONCE {
+            self.run_each(sectors.by_ref().take(AT_ONCE), encrypt)?;
         }
+        for (tweak, sector) in sectors {
+            self.run(&tweak, sector, encrypt)?;
+        }
+        Ok(())
+    }
+
+    fn run_each<'a>(&self, sectors: impl Iterator<Item = Sector<'a>>, encrypt: bool) -> Result<(), Error> {
+        let mut middles = Secret::new([[0; BLOCK_LEN]; AT_ONCE]);
+        let mut each: [Option<(&mut [u8], H::Tweaked)>; AT_ONCE] = from_fn(|_| None);
+        for ((tweak, sector), (middle, entry)) in sectors.zip(middles.iter_mut().zip(&mut each)) {
+            let (left, right) = halves(sector)?;
+            let tweaked = self.hash.tweak(&tweak, left.len());
+            let sum = Secret::new(u128::from_le_bytes(*right).wrapping_add(self.hash.hash(&tweaked, left)));
+            *middle = sum.to_le_bytes();
+            *entry = Some((sector, tweaked));
+        }
+        let mut nonces = middles.clone();
+        if encrypt {
+            self.block.encrypt_each(nonces.as_mut_slice());
+            *middles = *nonces;
+        } else {
+            self.block.decrypt_each(middles.as_mut_slice());
+        }
+        let mut sectors = each.iter_mut().flatten().map(|(sector, _)| &mut **sector);
+        self.stream.apply_each(nonces.as_slice(), &mut sectors, BLOCK_LEN);
+        for (middle, (sector, tweaked)) in middles.iter().zip(each.iter_mut().flatten()) {
+            let (left, right) = halves(sector)?;
+            let middle = Secret::new(u128::from_le_bytes(*middle));
+            *right = middle.wrapping_sub(self.hash.hash(tweaked, left)).to_le_bytes();
+        }
+        Ok(())
     }
 }
 
-/// How many sectors are worked on at once, at most.
+/// How many sectors are worked on at once.
 const AT_ONCE: usize = 16;
-/// How many bytes of them, unless one is longer.
+/// How many bytes of them, at most.
 const CACHED_LEN: usize = 64 << 10;
 
-/// A sector that is worked on.
-struct Halves<'a, T> {
-    left: &'a mut [u8],
-    right: &'a mut [u8; BLOCK_LEN],
-    tweaked: T,
+/// All but the last 16 bytes, and these.
+fn halves(in_out: &mut [u8]) -> Result<(&mut [u8], &mut Block), Error> {
+    in_out.split_last_chunk_mut().ok_or(Error::BufferLength)
 }
 
 impl<S: StreamCipher, B: BlockCipher, H: Hash> WideBlockCipher for Hbsh<S, B, H> {

@@ -7,13 +7,16 @@ use aes::cipher::{Array, BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
 use super::nh::{self, Nh};
 use super::{BLOCK_LEN, Block, BlockCipher, Hash, StreamCipher};
 use crate::chacha::{xchacha, xchacha_each};
-use crate::poly1305::Poly1305;
-use crate::poly1305::backend::Backend;
+use crate::poly1305::backend::{Backend, State};
+use crate::poly1305::short::Short;
 use crate::wipe::{Secret, Wiped};
 use crate::{Error, Key};
 
 /// How many subkeys are computed together: enough for the compiler to vectorise across them.
 const LANES: usize = 16;
+
+/// What a nonce is padded with.
+const AFTER_NONCE: [u8; 8] = [1, 0, 0, 0, 0, 0, 0, 0];
 
 /// `XChaCha` with 8, 12 or 20 rounds; each nonce is padded with a 1 byte and zeros.
 #[derive(Clone, Debug)]
@@ -38,21 +41,39 @@ impl<const ROUNDS: usize> XChaCha<ROUNDS> {
 
 impl<const ROUNDS: usize> StreamCipher for XChaCha<ROUNDS> {
     fn apply(&self, nonce: &Block, in_out: &mut [u8]) {
-        let mut long = Wiped([0; 24]);
-        long.0[..BLOCK_LEN].copy_from_slice(nonce);
-        long.0[BLOCK_LEN] = 1;
-        xchacha::<ROUNDS>(self.0.as_bytes(), &long.0, in_out);
+        self.apply_before(nonce, in_out, 0);
     }
 
-    fn apply_each(&self, nonces: &[Block], messages: &mut dyn Iterator<Item = &mut [u8]>) {
+    fn apply_before(&self, nonce: &Block, buffer: &mut [u8], spare: usize) {
+        let mut long = Wiped([0; 24]);
+        long.0[..BLOCK_LEN].copy_from_slice(nonce);
+        long.0[BLOCK_LEN..].copy_from_slice(&AFTER_NONCE);
+        xchacha::<ROUNDS>(self.0.as_bytes(), &long.0, to_whole_block(buffer, spare));
+    }
+
+    fn apply_each(&self, nonces: &[Block], buffers: &mut dyn Iterator<Item = &mut [u8]>, spare: usize) {
+        let mut buffers = buffers.map(|buffer| to_whole_block(buffer, spare));
         let (groups, rest) = nonces.as_chunks::<LANES>();
         for nonces in groups {
-            let messages = (&mut *messages).take(LANES);
-            xchacha_each::<ROUNDS, LANES>(self.0.as_bytes(), nonces, [1, 0, 0, 0, 0, 0, 0, 0], messages);
+            let buffers = (&mut buffers).take(LANES);
+            xchacha_each::<ROUNDS, LANES>(self.0.as_bytes(), nonces, AFTER_NONCE, buffers);
         }
-        for (nonce, message) in rest.iter().zip(messages) {
-            self.apply(nonce, message);
+        for (nonce, buffer) in rest.iter().zip(buffers) {
+            self.apply(nonce, buffer);
         }
+    }
+}
+
+/// Size in bytes of a block of `ChaCha`.
+const STREAM_BLOCK_LEN: usize = 64;
+
+/// Without the last `spare` bytes; but with them, if they only fill the last block.
+fn to_whole_block(buffer: &mut [u8], spare: usize) -> &mut [u8] {
+    let len = buffer.len() - spare;
+    if buffer.len() == len.next_multiple_of(STREAM_BLOCK_LEN) {
+        buffer
+    } else {
+        &mut buffer[..len]
     }
 }
 
@@ -87,20 +108,17 @@ impl BlockCipher for Aes256 {
 }
 
 /// Poly1305 with a 16-byte key: the value of the polynomial is the hash; nothing is added to it.
-fn poly(key: &[u8], bytes_hint: usize) -> Result<Poly1305, Error> {
+fn poly(key: &[u8], bytes_hint: usize) -> Result<State, Error> {
     let mut long = Wiped([0; 32]);
     long.0[..16].copy_from_slice(key);
-    Ok(Poly1305::on(Backend::current()?, &long.0, bytes_hint))
-}
-
-fn value(poly: Poly1305) -> u128 {
-    u128::from_le_bytes(poly.finalize())
+    Ok(Backend::current()?.start(&long.0, bytes_hint))
 }
 
 /// The hash of Adiantum: Poly1305 over the tweak, and over the NH of each KiB of the message.
+#[derive(Clone)]
 pub struct NhPoly1305 {
-    tweak: Poly1305,
-    message: Poly1305,
+    tweak: Short,
+    message: Short,
     nh: Nh,
 }
 
@@ -116,8 +134,8 @@ impl NhPoly1305 {
     #[allow(clippy::missing_panics_doc)] // the length is right
     pub fn new(key: &[u8; Self::KEY_LEN]) -> Result<Self, Error> {
         Ok(Self {
-            tweak: poly(&key[..16], 0)?,
-            message: poly(&key[16..32], 0)?,
+            tweak: poly(&key[..16], 0)?.short(),
+            message: poly(&key[16..32], 0)?.short(),
             nh: Nh::new(key.last_chunk().expect("the rest")),
         })
     }
@@ -126,44 +144,37 @@ impl NhPoly1305 {
 /// The hash of tweak and length.
 pub struct TweakHash(Secret<u128>);
 
-impl Clone for NhPoly1305 {
-    fn clone(&self) -> Self {
-        Self {
-            tweak: self.tweak.fork(),
-            message: self.message.fork(),
-            nh: self.nh.clone(),
-        }
-    }
-}
-
 impl Hash for NhPoly1305 {
     type Tweaked = TweakHash;
 
     fn tweak(&self, tweak: &[u8], message_len: usize) -> Self::Tweaked {
-        let mut poly = self.tweak.fork();
-        poly.update(&(8 * message_len as u128).to_le_bytes());
-        poly.update(tweak);
-        TweakHash(Secret::new(value(poly)))
+        let mut sum = self.tweak.clone();
+        sum.absorb(&[(8 * message_len as u128).to_le_bytes()]);
+        let (blocks, rest) = tweak.as_chunks();
+        sum.absorb(blocks);
+        TweakHash(Secret::new(sum.value(rest)))
     }
 
     fn hash(&self, tweaked: &Self::Tweaked, message: &[u8]) -> u128 {
-        let mut poly = self.message.fork();
+        let mut sum = self.message.clone();
         for piece in message.chunks(nh::MAX_LEN) {
-            poly.update(&Wiped(self.nh.sums(piece)).0);
+            let hash = Wiped(self.nh.sums(piece));
+            sum.absorb(hash.0.as_chunks().0);
         }
-        tweaked.0.wrapping_add(value(poly))
+        tweaked.0.wrapping_add(sum.value(&[]))
     }
 }
 
 /// The hash of `HPolyC`: Poly1305 over the tweak, padded, and the message.
+#[derive(Clone)]
 pub struct PaddedPoly1305 {
-    short: Poly1305,
-    /// What a kernel needs for long messages is computed once, but it is more to copy.
-    long: Poly1305,
+    tweak: Short,
+    /// Has what a kernel needs for long messages.
+    message: State,
     go_padding: bool,
 }
 
-/// From this size in bytes on, a message is long: it has enough blocks for a kernel.
+/// A message of this size in bytes has enough blocks for a kernel.
 const LONG: usize = 2048;
 
 impl PaddedPoly1305 {
@@ -173,9 +184,10 @@ impl PaddedPoly1305 {
     ///
     /// [`Error::SelfTest`] if Poly1305 fails its self-test.
     pub fn new(key: &[u8; 16]) -> Result<Self, Error> {
+        let message = poly(key, LONG)?;
         Ok(Self {
-            short: poly(key, 0)?,
-            long: poly(key, LONG)?,
+            tweak: message.short(),
+            message,
             go_padding: false,
         })
     }
@@ -189,42 +201,40 @@ impl PaddedPoly1305 {
     }
 }
 
-impl Clone for PaddedPoly1305 {
-    fn clone(&self) -> Self {
-        Self {
-            short: self.short.fork(),
-            long: self.long.fork(),
-            ..*self
-        }
-    }
-}
-
 impl Hash for PaddedPoly1305 {
     const MAX_TWEAK_LEN: usize = (1 << 29) - 1;
-    type Tweaked = Poly1305;
+    type Tweaked = TweakSum;
 
-    fn tweak(&self, tweak: &[u8], message_len: usize) -> Self::Tweaked {
-        let mut poly = if message_len < LONG {
-            self.short.fork()
-        } else {
-            self.long.fork()
-        };
+    fn tweak(&self, tweak: &[u8], _: usize) -> Self::Tweaked {
+        let mut sum = self.tweak.clone();
         let bits = 8 * tweak.len() as u128; // below 2^32
-        poly.update(&bits.to_le_bytes()[..4]);
-        poly.update(tweak);
-        let used = (4 + tweak.len()) % BLOCK_LEN;
-        if used > 0 || self.go_padding {
-            poly.update(&[0; BLOCK_LEN][used..]);
+        // The first block has the length before the tweak.
+        let (start, after) = tweak.split_at(tweak.len().min(BLOCK_LEN - 4));
+        let mut first = [0; BLOCK_LEN];
+        first[..4].copy_from_slice(&bits.to_le_bytes()[..4]);
+        first[4..][..start.len()].copy_from_slice(start);
+        sum.absorb(&[first]);
+        let (blocks, rest) = after.as_chunks();
+        sum.absorb(blocks);
+        let full = (4 + tweak.len()).is_multiple_of(BLOCK_LEN);
+        if !rest.is_empty() || full && self.go_padding {
+            let mut last = [0; BLOCK_LEN];
+            last[..rest.len()].copy_from_slice(rest);
+            sum.absorb(&[last]);
         }
-        poly
+        TweakSum(sum)
     }
 
     fn hash(&self, tweaked: &Self::Tweaked, message: &[u8]) -> u128 {
-        let mut poly = tweaked.fork();
-        poly.update(message);
-        value(poly)
+        let mut sum = tweaked.0.clone();
+        let (blocks, rest) = message.as_chunks();
+        self.message.absorb_into(&mut sum, blocks);
+        sum.value(rest)
     }
 }
+
+/// The sum over a tweak.
+pub struct TweakSum(Short);
 
 macro_rules! debug_without_keys {
     ($($name:ident),*) => {$(
@@ -236,4 +246,4 @@ macro_rules! debug_without_keys {
         }
     )*};
 }
-debug_without_keys!(Aes256, NhPoly1305, PaddedPoly1305, TweakHash);
+debug_without_keys!(Aes256, NhPoly1305, PaddedPoly1305, TweakHash, TweakSum);

@@ -5,6 +5,8 @@ use core::sync::atomic::{AtomicU8, Ordering};
 
 #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
 use super::lanes;
+#[cfg(feature = "adiantum")]
+use super::short::Short;
 use super::{KEY_LEN, Poly1305, portable32, portable64};
 #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
 use crate::backend::poly1305::Token;
@@ -297,10 +299,7 @@ impl State {
         let (blocks, rest) = rest.as_chunks();
         self.add(blocks, 1);
         if !rest.is_empty() {
-            let mut last = Secret::new([0; 16]);
-            last[..rest.len()].copy_from_slice(rest);
-            last[rest.len()] = 1;
-            self.add(&[*last], 0);
+            self.add(&[*padded(rest)], 0);
         }
         let (low, top) = match &self.accumulator {
             #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
@@ -311,6 +310,36 @@ impl State {
         let (h, _) = reduce(low, top);
         h.wrapping_add(*self.s).to_le_bytes()
     }
+}
+
+#[cfg(feature = "adiantum")]
+impl State {
+    /// The sum so far, without what a kernel needs.
+    pub(crate) fn short(&self) -> Short {
+        match &self.accumulator {
+            #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+            Accumulator::Lanes(accumulator) => Short::Portable64(accumulator.one_by_one().clone()),
+            Accumulator::Portable64(accumulator) => Short::Portable64(accumulator.clone()),
+            Accumulator::Portable32(accumulator) => Short::Portable32(accumulator.clone()),
+        }
+    }
+
+    /// Absorbs blocks into another sum under the same key, with what this state has computed for its kernel.
+    pub(crate) fn absorb_into(&self, sum: &mut Short, blocks: &[Block]) {
+        match (&self.accumulator, sum) {
+            #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+            (Accumulator::Lanes(accumulator), Short::Portable64(sum)) => accumulator.add_to(sum, blocks),
+            (_, sum) => sum.absorb(blocks),
+        }
+    }
+}
+
+/// The last block of a message: these bytes, fewer than 16, a 1 and zeros.
+pub(super) fn padded(rest: &[u8]) -> Secret<Block> {
+    let mut last = Secret::new([0; 16]);
+    last[..rest.len()].copy_from_slice(rest);
+    last[rest.len()] = 1;
+    last
 }
 
 impl fmt::Debug for State {

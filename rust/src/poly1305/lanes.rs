@@ -40,23 +40,26 @@ impl Accumulator {
 
     /// Absorbs blocks, adding `high` times 2^128 to each.
     pub(super) fn blocks(&mut self, blocks: &[Block], high: u8) {
-        let (groups, rest) = blocks.as_chunks();
-        if high == 1
-            && blocks.len() >= FEWEST
-            && let Some((last, groups)) = groups.split_last()
-        {
+        if high == 1 && blocks.len() >= FEWEST {
             let powers = self.powers.get_or_insert_with(|| powers(&self.one_by_one));
-            let (low, top) = self.one_by_one.value();
-            let mut sums = Secret::new(limbs(low, top).map(|limb| [limb, 0, 0, 0]));
-            self.kernel
-                .add_blocks(&mut sums, &multipliers(powers, [0; LANES]), groups);
-            self.kernel
-                .add_blocks(&mut sums, &multipliers(powers, BLOCKS), from_ref(last));
-            let (low, top) = number(carry_limbs(sum_lanes(&sums)));
-            self.one_by_one.set(low, top);
-            self.one_by_one.blocks(rest, high);
+            by_kernel(self.kernel, powers, &mut self.one_by_one, blocks);
         } else {
             self.one_by_one.blocks(blocks, high);
+        }
+    }
+
+    /// The sum so far.
+    #[cfg(feature = "adiantum")]
+    pub(super) fn one_by_one(&self) -> &portable64::Accumulator {
+        &self.one_by_one
+    }
+
+    /// Absorbs blocks into another sum under the same key, with the kernel if the powers have been computed.
+    #[cfg(feature = "adiantum")]
+    pub(super) fn add_to(&self, sum: &mut portable64::Accumulator, blocks: &[Block]) {
+        match &self.powers {
+            Some(powers) if blocks.len() >= FEWEST => by_kernel(self.kernel, powers, sum, blocks),
+            _ => sum.blocks(blocks, 1),
         }
     }
 
@@ -64,6 +67,20 @@ impl Accumulator {
     pub(super) fn value(&self) -> (u128, u64) {
         self.one_by_one.value()
     }
+}
+
+/// Absorbs full blocks: groups with the kernel, and what is left.
+fn by_kernel(kernel: Token, powers: &[Limbs; LANES], sum: &mut portable64::Accumulator, blocks: &[Block]) {
+    let (groups, rest) = blocks.as_chunks();
+    if let Some((last, groups)) = groups.split_last() {
+        let (low, top) = sum.value();
+        let mut sums = Secret::new(limbs(low, top).map(|limb| [limb, 0, 0, 0]));
+        kernel.add_blocks(&mut sums, &multipliers(powers, [0; LANES]), groups);
+        kernel.add_blocks(&mut sums, &multipliers(powers, BLOCKS), from_ref(last));
+        let (low, top) = number(carry_limbs(sum_lanes(&sums)));
+        sum.set(low, top);
+    }
+    sum.blocks(rest, 1);
 }
 
 fn powers(of_r: &portable64::Accumulator) -> Secret<[Limbs; LANES]> {

@@ -38,6 +38,8 @@ pub(crate) mod backend;
 mod lanes;
 mod portable32;
 mod portable64;
+#[cfg(feature = "adiantum")]
+pub(crate) mod short;
 
 use core::fmt;
 
@@ -190,8 +192,8 @@ impl Poly1305 {
     }
 }
 
-/// Two messages with a common prefix: for Poly1305 as a hash with secret values, and for traits that require it.
-#[cfg(any(feature = "adiantum", feature = "rustcrypto"))]
+/// Two messages with a common prefix, for traits that require it.
+#[cfg(feature = "rustcrypto")]
 impl Poly1305 {
     pub(crate) fn fork(&self) -> Self {
         Self {

@@ -6,7 +6,7 @@ use crate::wipe::Secret;
 const MASK: u32 = (1 << 26) - 1;
 
 #[derive(Clone)]
-pub(super) struct Accumulator {
+pub(crate) struct Accumulator {
     /// 5 r1, 5 r2, 5 r3, 5 r4, r0, r1, r2, r3, r4: the factor of limb j of h in the sum for limb i is at 4 + i - j.
     r: Secret<[u32; 9]>,
     /// h0 and h2 to h4 have 26 bits. h1 may be larger by a carry, which is below 2^11.

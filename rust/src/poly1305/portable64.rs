@@ -7,7 +7,7 @@ use super::backend::Block;
 use crate::wipe::Secret;
 
 #[derive(Clone)]
-pub(super) struct Accumulator {
+pub(crate) struct Accumulator {
     r: Secret<[u64; 2]>,
     h: Secret<(u128, u64)>,
 }
