@@ -121,11 +121,15 @@ fn backends_pass_their_self_test() {
         ["portable32", "portable64"]
     };
     #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
-    let kernels = is_x86_feature_detected!("avx2").then_some("avx2");
+    let [kernels, mulx] = [
+        is_x86_feature_detected!("avx2").then_some("avx2"),
+        (is_x86_feature_detected!("bmi2") && is_x86_feature_detected!("adx")).then_some("mulx"),
+    ];
     #[cfg(not(all(veriplex_kernels, target_arch = "x86_64")))]
-    let kernels = None;
+    let [kernels, mulx] = [None; 2];
     let names = Backend::available().map(Backend::name);
-    assert!(names.eq(kernels.into_iter().chain(portable)));
+    let [best, last] = portable;
+    assert!(names.eq(kernels.into_iter().chain([best]).chain(mulx).chain([last])));
 }
 
 /// One message in every way: each split in two, hints with the usual mistakes, unaligned.

@@ -47,6 +47,15 @@ fn what_is_detected_is_what_the_code_uses() {
         assert!(!enabled.is_empty());
         assert_eq!(detected, enabled, "{backend}/intrinsics.rs");
     }
+    // Poly1305 has portable code compiled with further features.
+    let poly1305 = source("rust/src/backend/poly1305.rs");
+    let detected = quoted(&poly1305, "cpufeatures::new!(mulx, ", ");");
+    let enabled = quoted(&poly1305, "target_feature(enable = ", ")]");
+    let enabled: BTreeSet<String> = enabled
+        .iter()
+        .flat_map(|list| list.split(',').map(str::to_owned))
+        .collect();
+    assert_eq!(detected, enabled, "rust/src/backend/poly1305.rs");
     // The list goes whole into the detection, and that into the token.
     let kernels = source("rust/src/backend/kernels.rs");
     assert!(kernels.contains("cpufeatures::new!(features, $($feature),*);"));

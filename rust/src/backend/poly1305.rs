@@ -1,4 +1,4 @@
-//! The kernel of Poly1305.
+//! The kernel of Poly1305, and portable code with instructions that not every CPU has.
 
 use crate::backend::kernels::function;
 
@@ -54,6 +54,30 @@ impl Token {
                 groups.len(),
             );
         }
+    }
+}
+
+/// A witness that this CPU has MULX, ADCX and ADOX.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Mulx(());
+
+cpufeatures::new!(mulx, "bmi2", "adx");
+
+impl Mulx {
+    #[inline]
+    pub(crate) fn detect() -> Option<Self> {
+        mulx::get().then_some(Self(()))
+    }
+
+    /// Calls `f`. What is inlined into it is compiled for such a CPU.
+    #[allow(clippy::unused_self)] // `self` is proof that the CPU has the features
+    pub(crate) fn run(self, f: impl FnOnce()) {
+        #[target_feature(enable = "bmi2,adx")]
+        fn compiled_for_it(f: impl FnOnce()) {
+            f();
+        }
+        // SAFETY: a Mulx exists only where the CPU has both features.
+        unsafe { compiled_for_it(f) }
     }
 }
 

@@ -98,7 +98,7 @@ fn same(tag: &[u8; TAG_LEN], received: &[u8]) -> Result<(), Error> {
 ///
 /// ```
 /// let (name, mut failed) = veriplex::poly1305::backend()?;
-/// assert!(["avx2", "portable64", "portable32"].contains(&name));
+/// assert!(["avx2", "mulx", "portable64", "portable32"].contains(&name));
 /// assert_eq!(failed.next(), None);
 /// # Ok::<(), veriplex::Error>(())
 /// ```
@@ -177,7 +177,7 @@ impl Poly1305 {
 
     /// Returns the tag, 16 bytes. Compare tags only with [`Poly1305::verify`].
     #[must_use]
-    pub fn finalize(self) -> [u8; TAG_LEN] {
+    pub fn finalize(mut self) -> [u8; TAG_LEN] {
         let _timing = Timing::independent();
         self.state.tag(&self.buffer.0[..self.filled])
     }

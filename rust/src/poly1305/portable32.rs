@@ -25,26 +25,9 @@ impl Accumulator {
 
     /// Absorbs blocks, adding `high` times 2^128 to each.
     pub(super) fn blocks(&mut self, blocks: &[Block], high: u8) {
-        let r = self.r.map(u64::from);
         let mut h = *self.h;
         for block in blocks {
-            let m = limbs(u128::from_le_bytes(*block));
-            for i in 0..5 {
-                h[i] += m[i];
-            }
-            h[4] += u32::from(high) << 24;
-
-            // Factors below 2^27.1 and 2^28.4: a sum of five products, with the carry, is below 2^59.
-            let mut carry = 0;
-            let mut next = [0; 5];
-            for i in 0..5 {
-                let sum = carry + (0..5).map(|j| u64::from(h[j]) * r[4 + i - j]).sum::<u64>();
-                (next[i], carry) = cut(sum);
-            }
-            // The bits above bit 129 are added back times five.
-            (next[0], carry) = cut(u64::from(next[0]) + 5 * carry);
-            (h[0], h[1]) = (next[0], next[1] + low(carry));
-            h[2..].copy_from_slice(&next[2..]);
+            add_block(&mut h, &self.r, u128::from_le_bytes(*block), u32::from(high));
         }
         *self.h = h;
     }
@@ -55,6 +38,30 @@ impl Accumulator {
         let (sum, carry) = (h0 + (h1 << 26) + (h2 << 52) + (h3 << 78)).overflowing_add(h4 << 104);
         (sum, u64::from(self.h[4] >> 24) + u64::from(carry))
     }
+}
+
+/// Adds a block, and `high` times 2^128, and multiplies. The proof is about this function: so it stays one where it is made.
+#[cfg_attr(not(veriplex_proofs), inline(always))]
+#[cfg_attr(veriplex_proofs, inline(never))]
+fn add_block(h: &mut [u32; 5], r: &[u32; 9], block: u128, high: u32) {
+    let r = r.map(u64::from);
+    let m = limbs(block);
+    for i in 0..5 {
+        h[i] += m[i];
+    }
+    h[4] += high << 24;
+
+    // Factors below 2^27.1 and 2^28.4: a sum of five products, with the carry, is below 2^59.
+    let mut carry = 0;
+    let mut next = [0; 5];
+    for i in 0..5 {
+        let sum = carry + (0..5).map(|j| u64::from(h[j]) * r[4 + i - j]).sum::<u64>();
+        (next[i], carry) = cut(sum);
+    }
+    // The bits above bit 129 are added back times five.
+    (next[0], carry) = cut(u64::from(next[0]) + 5 * carry);
+    (h[0], h[1]) = (next[0], next[1] + low(carry));
+    h[2..].copy_from_slice(&next[2..]);
 }
 
 /// The limbs of 26 bits.

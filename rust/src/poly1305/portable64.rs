@@ -23,22 +23,16 @@ impl Accumulator {
 
     /// Absorbs blocks, adding `high` times 2^128 to each.
     pub(super) fn blocks(&mut self, blocks: &[Block], high: u8) {
+        self.add(blocks, high);
+    }
+
+    /// The same, compiled anew for each caller: with the instructions that the caller may use.
+    #[inline(always)]
+    pub(super) fn add(&mut self, blocks: &[Block], high: u8) {
         let [r0, r1] = *self.r;
-        let s1 = r1 + (r1 >> 2);
         let (mut h, mut top) = *self.h;
         for block in blocks {
-            let (sum, carry) = h.overflowing_add(u128::from_le_bytes(*block));
-            let (h0, h1) = (low(sum), low(sum >> 64));
-            let h2 = top + u64::from(high) + u64::from(carry); // at most 4 + 1 + 1
-
-            // Below 2^126, 2^126 and 2^63: r0 and r1 have 60 bits, s1 is below 1.25 times 2^60.
-            let d0 = product(h0, r0) + product(h1, s1);
-            let d1 = product(h0, r1) + product(h1, r0) + u128::from(h2 * s1) + (d0 >> 64);
-            let d2 = h2 * r0 + low(d1 >> 64);
-
-            // The bits above bit 129 are added back times five.
-            let (sum, carry) = ((d1 << 64) | u128::from(low(d0))).overflowing_add(u128::from(5 * (d2 >> 2)));
-            (h, top) = (sum, (d2 & 3) + u64::from(carry));
+            (h, top) = add_block(h, top, r0, r1, u128::from_le_bytes(*block), u64::from(high));
         }
         *self.h = (h, top);
     }
@@ -53,6 +47,26 @@ impl Accumulator {
     pub(super) fn value(&self) -> (u128, u64) {
         *self.h
     }
+}
+
+/// h + 2^128 top after one more block, to which `high` times 2^128 is added. The proof is about this function: so it
+/// stays one where it is made.
+#[cfg_attr(not(veriplex_proofs), inline(always))]
+#[cfg_attr(veriplex_proofs, inline(never))]
+fn add_block(h: u128, top: u64, r0: u64, r1: u64, block: u128, high: u64) -> (u128, u64) {
+    let s1 = r1 + (r1 >> 2);
+    let (sum, carry) = h.overflowing_add(block);
+    let (h0, h1) = (low(sum), low(sum >> 64));
+    let h2 = top + high + u64::from(carry); // at most 4 + 1 + 1
+
+    // Below 2^126, 2^126 and 2^63: r0 and r1 have 60 bits, s1 is below 1.25 times 2^60.
+    let d0 = product(h0, r0) + product(h1, s1);
+    let d1 = product(h0, r1) + product(h1, r0) + u128::from(h2 * s1) + (d0 >> 64);
+    let d2 = h2 * r0 + low(d1 >> 64);
+
+    // The bits above bit 129 are added back times five.
+    let (sum, carry) = ((d1 << 64) | u128::from(low(d0))).overflowing_add(u128::from(5 * (d2 >> 2)));
+    (sum, (d2 & 3) + u64::from(carry))
 }
 
 #[allow(clippy::cast_possible_truncation)] // truncation is intended
