@@ -8,6 +8,7 @@ From Veriplex Require Blocks Duplex Framing Protocol AES Simpira1024 KnownAnswer
   Lanes Kernels_x2_x86_64 Lanes_x86_64 Kernels_x2_aarch64 Lanes_aarch64
   Tree Outboard Seekable ParallelAnswers ParallelHold
   Words64 Poly1305 Poly1305Limbs Poly1305Lanes Poly1305Vectors Poly1305Hold
+  WordsOfAnyWidth Poly1305Text Poly1305Words
   Rust TwinText Twin TwinBlocks.
 (* So that numbers, lists and strings print as such. *)
 From Coq Require Import NArith String List.
@@ -801,3 +802,53 @@ Check Poly1305Lanes.lanes_are_the_polynomial.
 Print Assumptions Poly1305Lanes.lanes_are_the_polynomial.
 Check Poly1305Lanes.lanes_are_poly1305.
 Print Assumptions Poly1305Lanes.lanes_are_poly1305.
+
+Print WordsOfAnyWidth.plus_at.
+Print WordsOfAnyWidth.times_at.
+Print WordsOfAnyWidth.shift_left_at.
+Print WordsOfAnyWidth.either.
+Print WordsOfAnyWidth.narrowed.
+Print WordsOfAnyWidth.widened.
+Print Poly1305Text.wide_product.
+Print Poly1305Text.word_product.
+Print Poly1305Text.carry_of.
+Print Poly1305Text.wide_block.
+Print Poly1305Text.reduce.
+Print Poly1305Text.small_limbs.
+Print Poly1305Text.small_block.
+Print Poly1305Text.small_value.
+Print Poly1305Words.word.
+Print Poly1305Words.halves.
+Print Poly1305Words.wide_multiplier.
+Print Poly1305Words.small_multiplier.
+Print Poly1305Words.wide_blocks.
+Print Poly1305Words.small_blocks.
+Print Poly1305Words.padded.
+Print Poly1305Words.tag_of.
+Print Poly1305Words.wide_tag.
+Print Poly1305Words.small_tag.
+Print Poly1305Words.number.
+Print Poly1305Words.sum_fits.
+Print Poly1305Words.remainder_of.
+Print Poly1305Words.full.
+Print Poly1305Words.is_clamped.
+Print Poly1305Words.small_fits.
+Print Poly1305Lanes.horner.
+Check Poly1305Words.clamped.
+Print Assumptions Poly1305Words.clamped.
+Check Poly1305Words.wide_block_number.
+Print Assumptions Poly1305Words.wide_block_number.
+Check Poly1305Words.reduce_number.
+Print Assumptions Poly1305Words.reduce_number.
+Check Poly1305Words.wide_blocks_are_horner.
+Print Assumptions Poly1305Words.wide_blocks_are_horner.
+Check Poly1305Words.wide_tag_is_poly1305.
+Print Assumptions Poly1305Words.wide_tag_is_poly1305.
+Check Poly1305Words.small_block_number.
+Print Assumptions Poly1305Words.small_block_number.
+Check Poly1305Words.small_value_number.
+Print Assumptions Poly1305Words.small_value_number.
+Check Poly1305Words.small_blocks_are_horner.
+Print Assumptions Poly1305Words.small_blocks_are_horner.
+Check Poly1305Words.small_tag_is_poly1305.
+Print Assumptions Poly1305Words.small_tag_is_poly1305.

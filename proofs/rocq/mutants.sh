@@ -16,7 +16,7 @@ plant() {
   esac
   sed -i "$3" "$dir/$2"
   if cmp -s "$original" "$dir/$2"; then echo "$1: the defect does not change $2" >&2; exit 1; fi
-  if log=$(make -C "$dir" -s check VECTORS= KERNELS= PARALLEL= POLY1305= LIMBS= \
+  if log=$(make -C "$dir" -s check VECTORS= KERNELS= PARALLEL= POLY1305= LIMBS= WORDS= \
       TWIN="$twin" 2>&1); then echo "$1: the check passes in spite of the defect" >&2; exit 1; fi
   place=$(echo "$log" | sed -n 's/^File "\([^"]*\)", line \([0-9]*\),.*/\2 \1/p' | tail -n 1)
   if [ -n "$place" ]; then
@@ -91,6 +91,20 @@ plant poly1305_clamp Poly1305.v 's/0x0ffffffc0ffffffc/0x0ffffffc0fffffff/' poly1
 plant poly1305_no_one_after_a_block Poly1305Limbs.v 's/plus t4 0x0000000001000000/plus t4 0/' block_limbs_number
 plant poly1305_lanes_in_another_order Poly1305.v 's/\[0; 2; 1; 3\]%nat/[0; 1; 2; 3]%nat/' add_group_numbers
 plant poly1305_multiplier_times_four Poly1305.v 's/map (Z.mul 5)/map (Z.mul 4)/' multiplier_limbs
+plant words_carry_of_a_block Poly1305Text.v 's/plus_at 64 h2_to_2 carry/plus_at 64 h2_to_2 0/' wide_block_number
+plant words_last_carry Poly1305Text.v 's/plus_at 64 d3 k/plus_at 64 d3 0/' wide_block_number
+plant words_carry_between_halves Poly1305Text.v 's/plus_at 128 d1_to_3 c0/plus_at 128 d1_to_3 0/' wide_block_number
+plant words_half_of_60_bits Poly1305Text.v 's/narrowed 64 c1/narrowed 60 c1/' wide_block_number
+plant words_multiplier_of_a_quarter Poly1305Text.v 's/plus_at 64 r1 q1/plus_at 64 r1 0/' wide_block_number
+plant words_any_sum Poly1305Words.v 's/< 2 ^ 130 + 2 ^ 66\./< 2 ^ 131./' wide_block_number
+plant words_no_last_reduction Poly1305Text.v 's/plus_at 128 low g/plus_at 128 low 0/' reduce_number
+plant words_reduction_at_2_130 Poly1305Text.v 's/plus_at 128 low 0x0*5/plus_at 128 low 0x0/' reduce_number
+plant words_no_clamp Poly1305Words.v 's/(clamp (firstn 16 key), /(word (firstn 16 key), /' wide_tag_is_poly1305
+plant words_no_one_after_the_rest Poly1305Words.v 's/rest ++ \[1%N\] ++/rest ++ [0%N] ++/' padded_word
+plant words_s_not_added Poly1305Words.v 's/(nth 0 (reduce h) 0) s)/(nth 0 (reduce h) 0) 0)/' tag_of_number
+plant words_sum_of_56_bits Poly1305Text.v 's/plus_at 64 d2_to_4 d2_5/plus_at 56 d2_to_4 d2_5/' small_block_number
+plant words_small_carry Poly1305Text.v 's/plus_at 64 d4 c3/plus_at 64 d4 0/' small_block_number
+plant words_small_top Poly1305Text.v 's/shift_right h4 24/shift_right h4 25/' small_value_number
 plant twin_rate duplex.rs 's/^pub const RATE: usize = 94;/pub const RATE: usize = 95;/' put_is
 plant twin_index_out_of_range duplex.rs 's/xor_at(framed, d.rate_idx + 1, 0x01), 95,/xor_at(framed, d.rate_idx + 1, 0x01), 128,/' pad_permute_full
 plant twin_sum_overflows duplex.rs 's/next.rate_idx += 1;/next.rate_idx += 255;/' put_is
