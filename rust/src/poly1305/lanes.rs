@@ -39,6 +39,7 @@ impl Accumulator {
     }
 
     /// Absorbs blocks, adding `high` times 2^128 to each.
+    #[inline] // a short message would pay for the call
     pub(super) fn blocks(&mut self, blocks: &[Block], high: u8) {
         if high == 1 && blocks.len() >= FEWEST {
             let powers = self.powers.get_or_insert_with(|| powers(&self.one_by_one));
