@@ -99,7 +99,7 @@ plant words_multiplier_of_a_quarter Poly1305Text.v 's/plus_at 64 r1 q1/plus_at 6
 plant words_any_sum Poly1305Words.v 's/< 2 ^ 130 + 2 ^ 66\./< 2 ^ 131./' wide_block_number
 plant words_no_last_reduction Poly1305Text.v 's/plus_at 128 low g/plus_at 128 low 0/' reduce_number
 plant words_reduction_at_2_130 Poly1305Text.v 's/plus_at 128 low 0x0*5/plus_at 128 low 0x0/' reduce_number
-plant words_no_clamp Poly1305Words.v 's/(clamp (firstn 16 key), /(word (firstn 16 key), /' wide_tag_is_poly1305
+plant words_r_cut_at_63 Poly1305Words.v 's/narrowed 64 (shift_right r 64)\]/narrowed 64 (shift_right r 63)]/' clamped
 plant words_no_one_after_the_rest Poly1305Words.v 's/rest ++ \[1%N\] ++/rest ++ [0%N] ++/' padded_word
 plant words_s_not_added Poly1305Words.v 's/(nth 0 (reduce h) 0) s)/(nth 0 (reduce h) 0) 0)/' tag_of_number
 plant words_sum_of_56_bits Poly1305Text.v 's/plus_at 64 d2_to_4 d2_5/plus_at 56 d2_to_4 d2_5/' small_block_number
