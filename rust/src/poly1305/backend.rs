@@ -146,6 +146,7 @@ impl Backend {
 
     /// Starts a message of about `bytes_hint` bytes (0 if unknown). A wrong hint only costs time.
     #[must_use]
+    #[inline]
     #[cfg_attr(not(all(veriplex_kernels, target_arch = "x86_64")), allow(unused_variables))]
     pub fn start(self, key: &[u8; KEY_LEN], bytes_hint: usize) -> State {
         let (halves, _) = key.as_chunks();

@@ -132,6 +132,7 @@ impl Poly1305 {
     /// # Errors
     ///
     /// [`Error::SelfTest`] if every backend fails its self-test.
+    #[inline]
     pub fn new(key: impl Into<Key<KEY_LEN>>) -> Result<Self, Error> {
         Self::with_bytes_hint(key, 0)
     }
@@ -141,11 +142,13 @@ impl Poly1305 {
     /// # Errors
     ///
     /// [`Error::SelfTest`] if every backend fails its self-test.
+    #[inline] // so that the state is not moved, which takes longer than a short message
     pub fn with_bytes_hint(key: impl Into<Key<KEY_LEN>>, bytes_hint: usize) -> Result<Self, Error> {
         Ok(Self::on(Backend::current()?, key.into().as_bytes(), bytes_hint))
     }
 
     /// Starts a message on a given backend, tested or not.
+    #[inline]
     pub(crate) fn on(backend: Backend, key: &[u8; KEY_LEN], bytes_hint: usize) -> Self {
         let _timing = Timing::independent();
         Self {
