@@ -213,7 +213,7 @@ fn the_features_suffice() {
         let (level, kernel) = TABLE.find(Architecture::X86_64, &name).unwrap();
         let features = &kernel.levels[&level.name].features;
         for feature in instructions.iter().flat_map(Instruction::cpuid_features) {
-            let feature = format!("{feature:?}").to_lowercase();
+            let feature = format!("{feature:?}").to_lowercase().replace('_', "");
             // What every x86-64 CPU has.
             let base = feature.starts_with("intel") || ["x64", "sse", "sse2", "cmov"].contains(&&*feature);
             if !base && !features.contains(&feature) {

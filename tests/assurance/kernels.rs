@@ -434,6 +434,9 @@ mod linked {
         if kernel.cryptol == "Poly1305::add_blocks" {
             return expected_of_poly1305(before);
         }
+        if kernel.cryptol == "Poly1305::add_blocks44" {
+            return expected_of_poly1305_44(before);
+        }
         if kernel.cryptol.starts_with("Xoofff::") {
             return expected_of_xoofff(&kernel.cryptol, before);
         }
@@ -550,20 +553,24 @@ mod linked {
         after
     }
 
+    /// The words of a buffer, in rows of N.
+    fn words<const N: usize>(bytes: &[u8]) -> Vec<[u64; N]> {
+        let words: Vec<u64> = bytes
+            .as_chunks()
+            .0
+            .iter()
+            .map(|word| u64::from_le_bytes(*word))
+            .collect();
+        words.as_chunks().0.to_vec()
+    }
+
+    /// The numbers of the lanes, from rows that have one limb of each.
+    fn lanes<const LIMBS: usize, const LANES: usize>(rows: &[[u64; LANES]]) -> [[u64; LIMBS]; LANES] {
+        std::array::from_fn(|lane| std::array::from_fn(|limb| rows[limb][lane]))
+    }
+
     /// Groups of four blocks of Poly1305. Sums and multipliers have any bits, also words that wrap.
     fn expected_of_poly1305(before: &Buffers) -> Buffers {
-        fn words<const N: usize>(bytes: &[u8]) -> Vec<[u64; N]> {
-            let words: Vec<u64> = bytes
-                .as_chunks()
-                .0
-                .iter()
-                .map(|word| u64::from_le_bytes(*word))
-                .collect();
-            words.as_chunks().0.to_vec()
-        }
-        fn lanes<const N: usize>(rows: &[[u64; 4]]) -> [[u64; N]; 4] {
-            std::array::from_fn(|lane| std::array::from_fn(|limb| rows[limb][lane]))
-        }
         let groups: Vec<[[u64; 2]; 4]> = (words::<8>(&before["input"]).iter())
             .map(|group| [0, 2, 1, 3].map(|block| [group[2 * block], group[2 * block + 1]]))
             .collect();
@@ -573,6 +580,25 @@ mod linked {
             &groups,
         );
         let bytes = (0..5).flat_map(|limb| sums.map(|lane| lane[limb].to_le_bytes()).concat());
+        let mut after = before.clone();
+        after.insert("sums".to_owned(), bytes.collect());
+        after
+    }
+
+    /// Groups of sixteen blocks of Poly1305, likewise.
+    fn expected_of_poly1305_44(before: &Buffers) -> Buffers {
+        let groups: Vec<[[u64; 2]; 16]> = (words::<32>(&before["input"]).iter())
+            .map(|group| {
+                [0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15]
+                    .map(|block| [group[2 * block], group[2 * block + 1]])
+            })
+            .collect();
+        let sums = poly1305::add_blocks44(
+            lanes(&words(&before["sums"])),
+            lanes(&words(&before["multipliers"])),
+            &groups,
+        );
+        let bytes = (0..3).flat_map(|limb| sums.map(|lane| lane[limb].to_le_bytes()).concat());
         let mut after = before.clone();
         after.insert("sums".to_owned(), bytes.collect());
         after

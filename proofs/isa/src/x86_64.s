@@ -379,3 +379,35 @@ wide vpsrlq_ymm_255, vpsrlq $255, %ymm1, %ymm0
 wide movabs_3ffffff, movabsq $0x3ffffff, %rax
 wide movabs_1000000, movabsq $0x1000000, %rax
 wide add_64, addq $64, %rax
+
+# Products of 52 bits, shifts and masks of whole registers, and constants of the kernel of Poly1305 for them.
+wide vpmadd52luq_register, vpmadd52luq %zmm1, %zmm0, %zmm0
+wide vpmadd52luq_memory, vpmadd52luq 64(%rdi), %zmm0, %zmm0
+wide_begin vpmadd52luq_three
+	vpsrldq $2, %zmm0, %zmm2
+	vpmadd52luq %zmm2, %zmm1, %zmm0
+wide_end vpmadd52luq_three
+wide vpmadd52huq_register, vpmadd52huq %zmm1, %zmm0, %zmm0
+wide vpmadd52huq_memory, vpmadd52huq 64(%rdi), %zmm0, %zmm0
+wide_begin vpmadd52huq_three
+	vpsrldq $2, %zmm0, %zmm2
+	vpmadd52huq %zmm2, %zmm1, %zmm0
+wide_end vpmadd52huq_three
+wide vpsllq_zmm_2, vpsllq $2, %zmm1, %zmm0
+wide vpsllq_zmm_8, vpsllq $8, %zmm1, %zmm0
+wide vpsllq_zmm_10, vpsllq $10, %zmm1, %zmm0
+wide vpsllq_zmm_20, vpsllq $20, %zmm1, %zmm0
+wide vpsllq_zmm_40, vpsllq $40, %zmm1, %zmm0
+wide vpsllq_zmm_64, vpsllq $64, %zmm1, %zmm0
+wide vpsllq_zmm_255, vpsllq $255, %zmm1, %zmm0
+wide vpsrlq_zmm_2, vpsrlq $2, %zmm1, %zmm0
+wide vpsrlq_zmm_24, vpsrlq $24, %zmm1, %zmm0
+wide vpsrlq_zmm_42, vpsrlq $42, %zmm1, %zmm0
+wide vpsrlq_zmm_43, vpsrlq $43, %zmm1, %zmm0
+wide vpsrlq_zmm_44, vpsrlq $44, %zmm1, %zmm0
+wide vpsrlq_zmm_64, vpsrlq $64, %zmm1, %zmm0
+wide vpsrlq_zmm_255, vpsrlq $255, %zmm1, %zmm0
+wide vpandq_register, vpandq %zmm1, %zmm0, %zmm0
+wide vpandq_memory, vpandq 64(%rdi), %zmm0, %zmm0
+wide movabs_fffffffffff, movabsq $0xfffffffffff, %rax
+wide add_256, addq $256, %rax

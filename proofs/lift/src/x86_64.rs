@@ -1,10 +1,10 @@
 //! x86-64: the instructions that a kernel may have, each in its canonical encoding. `spec/cryptol/isa/X86_64.cry` says
 //! what they do. Those that work on data are in Intel's list "Data Operand Independent Timing Instructions", which goes
 //! by mnemonics. VAESENC, VALIGND, VBROADCASTI128, VBROADCASTI32X4, VEXTRACTI128, VINSERTI128, VINSERTI64X4, VMOVDQU64,
-//! VMOVQ, VPADDD, VPADDQ, VPALIGNR, VPAND, VPANDN, VPBROADCASTD, VPERM2I128, VPERMD, VPMULUDQ, VPOR, VPROLD, VPSHUFB,
-//! VPSHUFD, VPSLLD, VPSLLDQ, VPSLLQ, VPSRLD, VPSRLDQ, VPSRLQ, VPTERNLOGQ, VPUNPCKHDQ, VPUNPCKHQDQ, VPUNPCKLDQ,
-//! VPUNPCKLQDQ, VPXORQ, VSHUFI64X2 and VZEROALL were looked up in a copy of it: that of August 2024 in the tool
-//! doit-enforcer, which has all of them. Jasmin's copy has no forms on 64 bytes and no VZEROALL.
+//! VMOVQ, VPADDD, VPADDQ, VPALIGNR, VPAND, VPANDN, VPANDQ, VPBROADCASTD, VPERM2I128, VPERMD, VPMADD52HUQ, VPMADD52LUQ,
+//! VPMULUDQ, VPOR, VPROLD, VPSHUFB, VPSHUFD, VPSLLD, VPSLLDQ, VPSLLQ, VPSRLD, VPSRLDQ, VPSRLQ, VPTERNLOGQ, VPUNPCKHDQ,
+//! VPUNPCKHQDQ, VPUNPCKLDQ, VPUNPCKLQDQ, VPXORQ, VSHUFI64X2 and VZEROALL were looked up in a copy of it: that of August
+//! 2024 in the tool doit-enforcer, which has all of them. Jasmin's copy has no forms on 64 bytes and no VZEROALL.
 
 use crate::machine::{Address, Effect, Instruction, Operand, Register, VECTOR, View};
 use crate::{Error, Target};
@@ -108,7 +108,7 @@ fn features(decoded: &iced_x86::Instruction) -> Vec<String> {
     let features = decoded.cpuid_features().iter();
     features
         .filter(|feature| !base.contains(feature))
-        .map(|feature| format!("{feature:?}").to_lowercase())
+        .map(|feature| format!("{feature:?}").to_lowercase().replace('_', ""))
         .collect()
 }
 
@@ -178,6 +178,15 @@ fn effects(i: &iced_x86::Instruction) -> Result<Vec<Effect>, String> {
         Code::VEX_Vpmuludq_ymm_ymm_ymmm256 | Code::EVEX_Vpmuludq_zmm_k1z_zmm_zmmm512b64 => {
             compute("vpmuludq", vec![operand(i, 1)?, operand(i, 2)?])
         }
+        // Each adds to its destination, which comes first.
+        Code::EVEX_Vpmadd52luq_zmm_k1z_zmm_zmmm512b64 => compute(
+            "vpmadd52luq",
+            vec![operand(i, 0)?, operand(i, 1)?, operand(i, 2)?],
+        ),
+        Code::EVEX_Vpmadd52huq_zmm_k1z_zmm_zmmm512b64 => compute(
+            "vpmadd52huq",
+            vec![operand(i, 0)?, operand(i, 1)?, operand(i, 2)?],
+        ),
         Code::VEX_Vpbroadcastd_ymm_xmmm32 if i.op1_kind() == OpKind::Memory => {
             compute("vpbroadcastd`{8}", vec![operand(i, 1)?])
         }
@@ -235,17 +244,21 @@ fn effects(i: &iced_x86::Instruction) -> Result<Vec<Effect>, String> {
         Code::VEX_Vpsrld_xmm_xmm_imm8
         | Code::VEX_Vpsrld_ymm_ymm_imm8
         | Code::EVEX_Vpsrld_zmm_k1z_zmmm512b32_imm8 => compute("vpsrld", vec![operand(i, 1)?, count(2)]),
-        Code::VEX_Vpsllq_ymm_ymm_imm8 => compute("vpsllq", vec![operand(i, 1)?, count(2)]),
-        Code::VEX_Vpsrlq_ymm_ymm_imm8 => compute("vpsrlq", vec![operand(i, 1)?, count(2)]),
+        Code::VEX_Vpsllq_ymm_ymm_imm8 | Code::EVEX_Vpsllq_zmm_k1z_zmmm512b64_imm8 => {
+            compute("vpsllq", vec![operand(i, 1)?, count(2)])
+        }
+        Code::VEX_Vpsrlq_ymm_ymm_imm8 | Code::EVEX_Vpsrlq_zmm_k1z_zmmm512b64_imm8 => {
+            compute("vpsrlq", vec![operand(i, 1)?, count(2)])
+        }
         Code::VEX_Vpor_xmm_xmm_xmmm128 | Code::VEX_Vpor_ymm_ymm_ymmm256 => {
             compute("vpor", vec![operand(i, 1)?, operand(i, 2)?])
         }
         Code::VEX_Vpandn_xmm_xmm_xmmm128 | Code::VEX_Vpandn_ymm_ymm_ymmm256 => {
             compute("vpandn", vec![operand(i, 1)?, operand(i, 2)?])
         }
-        Code::VEX_Vpand_xmm_xmm_xmmm128 | Code::VEX_Vpand_ymm_ymm_ymmm256 => {
-            compute("vpand", vec![operand(i, 1)?, operand(i, 2)?])
-        }
+        Code::VEX_Vpand_xmm_xmm_xmmm128
+        | Code::VEX_Vpand_ymm_ymm_ymmm256
+        | Code::EVEX_Vpandq_zmm_k1z_zmm_zmmm512b64 => compute("vpand", vec![operand(i, 1)?, operand(i, 2)?]),
         Code::VEX_Vpunpckldq_ymm_ymm_ymmm256 | Code::EVEX_Vpunpckldq_zmm_k1z_zmm_zmmm512b32 => {
             compute("vpunpckldq", vec![operand(i, 1)?, operand(i, 2)?])
         }

@@ -322,6 +322,20 @@ fn operations_on_words_keep_their_operands_in_order() {
             "ymm2_00d = vpmuludq (low`{256} zmm0_000) (low`{256} zmm1_006) ",
         ),
         (
+            "vpmadd52luq %zmm1, %zmm0, %zmm0",
+            "zmm0_00d = vpmadd52luq zmm0_000 zmm0_000 zmm1_006 ",
+        ),
+        (
+            "vpmadd52huq 64(%rsi), %zmm1, %zmm0",
+            "zmm0_00d = vpmadd52huq zmm0_000 zmm1_006 (load_wide`{64, 64} table) ",
+        ),
+        (
+            "vpandq %zmm1, %zmm0, %zmm2",
+            "zmm2_00d = vpand zmm0_000 zmm1_006 ",
+        ),
+        ("vpsllq $20, %zmm1, %zmm2", "zmm2_00d = vpsllq zmm1_006 20 "),
+        ("vpsrlq $44, %zmm1, %zmm2", "zmm2_00d = vpsrlq zmm1_006 44 "),
+        (
             "vpbroadcastd 12(%rsi), %zmm2",
             "zmm2_00d = vpbroadcastd`{16} (load_wide`{12, 4} table) ",
         ),

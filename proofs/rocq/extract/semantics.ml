@@ -89,7 +89,7 @@ let sets = [
           "vpslldq_ymm"; "vpsrldq_ymm"; "vpalignr_ymm"; "vpslldq_zmm"; "vpsrldq_zmm"; "vpalignr_zmm"; "vinserti";
           "vextracti"; "vshufi"; "vpternlogq"; "vmovq"; "vzeroall"; "vmovdqu_index"; "xor_index"; "mov_pointer";
           "vprold"; "vpslld_"; "vpsrld_"; "vpsllq_"; "vpsrlq_"; "vpor_"; "vpand"; "vpunpck"; "vpshufd"; "vperm";
-          "valignd"; "add_768"; "add_negative"; "vpadd"; "vpmuludq"; "vpbroadcastd"; "vpshufb"; "add_1024"; "add_384"; "add_192" ]) };
+          "valignd"; "add_768"; "add_negative"; "vpadd"; "vpmuludq"; "vpmadd52"; "vpbroadcastd"; "vpshufb"; "add_1024"; "add_384"; "add_192"; "add_256" ]) };
   { name = "AArch64"; isa = aarch64 (nat_of_int 16); general = 1; image_at = 0; stack = 31; link = Some 30;
     returning = "\xc0\x03\x5f\xd6"; resumed = "\xfe\x03\x02\xaa"; reload = "\x01\x10\x40\xf9"; scratch = [ 2 ];
     stores = [ "stp_least"; "stp_most"; "stur_least"; "stur_most" ];

@@ -3,13 +3,13 @@
 use core::fmt;
 use core::sync::atomic::{AtomicU8, Ordering};
 
-#[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
-use super::lanes;
 #[cfg(feature = "adiantum")]
 use super::short::Short;
 use super::{KEY_LEN, Poly1305, portable32, portable64};
 #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
-use crate::backend::poly1305::{Mulx, Token};
+use super::{lanes, lanes44};
+#[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+use crate::backend::poly1305::{Mulx, Token, limbs44};
 use crate::wipe::Secret;
 use crate::{Error, TAG_LEN};
 
@@ -29,6 +29,8 @@ pub struct Backend(Kind);
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+    Lanes44(limbs44::Token),
+    #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
     Lanes(Token),
     #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
     Mulx(Mulx),
@@ -45,7 +47,7 @@ const PORTABLE: [Backend; 2] = if cfg!(target_pointer_width = "64") {
 
 /// The result of each backend's self-test, which runs when the backend would be used first. Threads that arrive at the
 /// same time may all run it; they all get the same result.
-static RESULTS: [AtomicU8; 4] = [const { AtomicU8::new(UNKNOWN) }; 4];
+static RESULTS: [AtomicU8; 5] = [const { AtomicU8::new(UNKNOWN) }; 5];
 const UNKNOWN: u8 = 0;
 const PASSED: u8 = 1;
 const FAILED: u8 = 2;
@@ -59,22 +61,26 @@ impl Backend {
     /// Every backend that this CPU can run, from best to last resort.
     pub fn available() -> impl Iterator<Item = Self> {
         #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
-        let [lanes, mulx] = [
-            Token::detect().map(|token| Self(Kind::Lanes(token))),
+        let ([lanes44, lanes], mulx) = (
+            [
+                limbs44::Token::detect().map(|token| Self(Kind::Lanes44(token))),
+                Token::detect().map(|token| Self(Kind::Lanes(token))),
+            ],
             Mulx::detect().map(|mulx| Self(Kind::Mulx(mulx))),
-        ];
+        );
         #[cfg(not(all(veriplex_kernels, target_arch = "x86_64")))]
-        let [lanes, mulx] = [None; 2];
+        let ([lanes44, lanes], mulx) = ([None; 2], None);
         // Measured on Zen 4, `mulx` is slower than the first portable one, and faster than the second.
         let [best, last] = PORTABLE;
-        lanes.into_iter().chain([best]).chain(mulx).chain([last])
+        let fastest = lanes44.into_iter().chain(lanes).chain([best]);
+        fastest.chain(mulx).chain([last])
     }
 
     /// Those that the library may use now: no kernels while hardware backends are forbidden.
     fn allowed() -> impl Iterator<Item = Self> {
         Self::available().filter(|backend| match backend.0 {
             #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
-            Kind::Lanes(_) | Kind::Mulx(_) => crate::backend::Backend::kernels_allowed(),
+            Kind::Lanes44(_) | Kind::Lanes(_) | Kind::Mulx(_) => crate::backend::Backend::kernels_allowed(),
             Kind::Portable64 | Kind::Portable32 => true,
         })
     }
@@ -112,6 +118,8 @@ impl Backend {
             Kind::Lanes(_) => &RESULTS[2],
             #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
             Kind::Mulx(_) => &RESULTS[3],
+            #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+            Kind::Lanes44(_) => &RESULTS[4],
         }
     }
 
@@ -125,10 +133,12 @@ impl Backend {
         Ok(Self::allowed().take_while(move |backend| *backend != current))
     }
 
-    /// `"avx2"`, `"mulx"`, `"portable64"` or `"portable32"`.
+    /// `"avx512ifma"`, `"avx2"`, `"mulx"`, `"portable64"` or `"portable32"`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self.0 {
+            #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+            Kind::Lanes44(token) => token.name(),
             #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
             Kind::Lanes(token) => token.name(),
             #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
@@ -155,6 +165,8 @@ impl Backend {
         State {
             backend: self,
             accumulator: match self.0 {
+                #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+                Kind::Lanes44(token) => Accumulator::Lanes44(lanes44::Accumulator::new(token, r)),
                 #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
                 Kind::Lanes(token) => Accumulator::Lanes(lanes::Accumulator::new(token, r, bytes_hint)),
                 #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
@@ -256,6 +268,8 @@ pub struct State {
 #[derive(Clone)]
 enum Accumulator {
     #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+    Lanes44(lanes44::Accumulator),
+    #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
     Lanes(lanes::Accumulator),
     #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
     Mulx(Mulx, portable64::Accumulator),
@@ -305,6 +319,8 @@ impl State {
     fn add(&mut self, blocks: &[Block], high: u8) {
         match &mut self.accumulator {
             #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+            Accumulator::Lanes44(accumulator) => accumulator.blocks(blocks, high),
+            #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
             Accumulator::Lanes(accumulator) => accumulator.blocks(blocks, high),
             #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
             Accumulator::Mulx(mulx, accumulator) => mulx.run(|| accumulator.add(blocks, high)),
@@ -321,6 +337,8 @@ impl State {
             self.add(&[*padded(rest)], 0);
         }
         let (low, top) = match &self.accumulator {
+            #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+            Accumulator::Lanes44(accumulator) => accumulator.value(),
             #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
             Accumulator::Lanes(accumulator) => accumulator.value(),
             #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
@@ -339,6 +357,8 @@ impl State {
     pub(crate) fn short(&self) -> Short {
         match &self.accumulator {
             #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+            Accumulator::Lanes44(accumulator) => Short::Portable64(accumulator.one_by_one().clone()),
+            #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
             Accumulator::Lanes(accumulator) => Short::Portable64(accumulator.one_by_one().clone()),
             #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
             Accumulator::Mulx(_, accumulator) => Short::Portable64(accumulator.clone()),
@@ -350,6 +370,8 @@ impl State {
     /// Absorbs blocks into another sum under the same key, with what this state has computed for its kernel.
     pub(crate) fn absorb_into(&self, sum: &mut Short, blocks: &[Block]) {
         match (&self.accumulator, sum) {
+            #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+            (Accumulator::Lanes44(accumulator), Short::Portable64(sum)) => accumulator.add_to(sum, blocks),
             #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
             (Accumulator::Lanes(accumulator), Short::Portable64(sum)) => accumulator.add_to(sum, blocks),
             (_, sum) => sum.absorb(blocks),

@@ -186,3 +186,153 @@ pub fn limbs_number(limbs: [u64; 5]) -> BigUint {
     }
     x
 }
+
+// -- The same with limbs of 44, 44 and 42 bits ------------------------------------------------------------------------
+
+/// The low 44 bits.
+const MASK44: u64 = 0xfff_ffff_ffff;
+
+/// The low 42 bits.
+const MASK42: u64 = 0x3ff_ffff_ffff;
+
+/// The product of the low 52 bits of two words.
+fn product52(x: u64, y: u64) -> u128 {
+    let low = |x: u64| u128::from(x & 0xf_ffff_ffff_ffff);
+    low(x) * low(y)
+}
+
+/// The low 52 bits of the product of the low 52 bits of two words.
+pub fn low52(x: u64, y: u64) -> u64 {
+    (product52(x, y) & 0xf_ffff_ffff_ffff) as u64
+}
+
+/// The high 52 bits of the same product.
+pub fn high52(x: u64, y: u64) -> u64 {
+    (product52(x, y) >> 52) as u64
+}
+
+/// The limbs of a full block, which is given as two words: its number, 2^128 included.
+pub fn block_limbs44(words: [u64; 2]) -> [u64; 3] {
+    let [low, high] = words;
+    [
+        low & MASK44,
+        (low >> 44) + ((high << 20) & MASK44),
+        (high >> 24) + 0x100_0000_0000,
+    ]
+}
+
+/// The sum of two numbers, limb by limb.
+pub fn add_limbs44(x: [u64; 3], y: [u64; 3]) -> [u64; 3] {
+    from_fn(|i| x[i].wrapping_add(y[i]))
+}
+
+/// The sum of two products modulo p, a r + b t. The second factors have three limbs; the last two of their words are
+/// twenty times the last two limbs.
+pub fn multiply_two(a: [u64; 3], r: [u64; 5], b: [u64; 3], t: [u64; 5]) -> [u64; 3] {
+    let sum = |product: fn(u64, u64) -> u64, places: [usize; 3]| {
+        let mut d = 0_u64;
+        for (x, multiplier) in [(b, t), (a, r)] {
+            for j in 0..3 {
+                d = d.wrapping_add(product(x[j], multiplier[places[j]]));
+            }
+        }
+        d
+    };
+    let places = [[0, 4, 3], [1, 0, 4], [2, 1, 0]];
+    let low = places.map(|places| sum(low52, places));
+    let high = places.map(|places| sum(high52, places));
+    let v1 = low[1].wrapping_add((low[0] >> 44).wrapping_add(high[0] << 8));
+    let v2 = low[2].wrapping_add((v1 >> 44).wrapping_add(high[1] << 8));
+    let v0 = (low[0] & MASK44).wrapping_add((v2 >> 42).wrapping_add(high[2] << 10).wrapping_mul(5));
+    [v0 & MASK44, (v1 & MASK44) + (v0 >> 44), v2 & MASK42]
+}
+
+/// A sum after two more blocks, of which the first is added before the sum is multiplied.
+pub fn add_two_blocks(h: [u64; 3], r: [u64; 5], t: [u64; 5], block: [u64; 2], other: [u64; 2]) -> [u64; 3] {
+    multiply_two(add_limbs44(h, block_limbs44(block)), r, block_limbs44(other), t)
+}
+
+/// Eight sums, each after two more blocks: eight blocks that are added to the sums, and eight others.
+pub fn add_group44(
+    sums: [[u64; 3]; 8],
+    multipliers: [[u64; 5]; 16],
+    blocks: [[u64; 2]; 16],
+) -> [[u64; 3]; 8] {
+    from_fn(|lane| {
+        let other = lane + 8;
+        add_two_blocks(
+            sums[lane],
+            multipliers[lane],
+            multipliers[other],
+            blocks[lane],
+            blocks[other],
+        )
+    })
+}
+
+/// The same for groups of sixteen blocks in a row, all with the same multipliers.
+pub fn add_blocks44(
+    sums: [[u64; 3]; 8],
+    multipliers: [[u64; 5]; 16],
+    groups: &[[[u64; 2]; 16]],
+) -> [[u64; 3]; 8] {
+    let mut sums = sums;
+    for group in groups {
+        sums = add_group44(sums, multipliers, *group);
+    }
+    sums
+}
+
+/// The sum of four numbers.
+pub fn sum_four44(a: [u64; 3], b: [u64; 3], c: [u64; 3], d: [u64; 3]) -> [u64; 3] {
+    add_limbs44(add_limbs44(a, b), add_limbs44(c, d))
+}
+
+/// The sum of eight numbers.
+pub fn sum_lanes44(lanes: [[u64; 3]; 8]) -> [u64; 3] {
+    let [a, b, c, d, e, f, g, h] = lanes;
+    add_limbs44(sum_four44(a, b, c, d), sum_four44(e, f, g, h))
+}
+
+/// The same number modulo p, with limbs of 44, 44 and 42 bits; limb 1 may be a carry larger. It is below 2 p.
+pub fn carry_limbs44(x: [u64; 3]) -> [u64; 3] {
+    let u1 = x[1].wrapping_add(x[0] >> 44);
+    let u2 = x[2].wrapping_add(u1 >> 44);
+    let u0 = (x[0] & MASK44) + 5 * (u2 >> 42);
+    [u0 & MASK44, (u1 & MASK44) + (u0 >> 44), u2 & MASK42]
+}
+
+/// The last reduction: subtracts p if h + 5 reaches 2^130. To subtract p is to add 5 and to drop 2^130.
+pub fn reduce_limbs44(h: [u64; 3]) -> [u64; 3] {
+    let bits = [(44, MASK44), (44, MASK44), (42, MASK42)];
+    let mut q = 5_u64;
+    for (limb, (bits, _)) in h.into_iter().zip(bits) {
+        q = limb.wrapping_add(q) >> bits;
+    }
+    let mut carry = 5_u64.wrapping_mul(q);
+    let mut z = h;
+    for (limb, (bits, mask)) in z.iter_mut().zip(bits) {
+        let u = limb.wrapping_add(carry);
+        *limb = u & mask;
+        carry = u >> bits;
+    }
+    z
+}
+
+/// The limbs of a number below 2^130, and twenty times all but the first.
+pub fn multiplier44(x: &BigUint) -> [u64; 5] {
+    let limb = |i: usize| {
+        let limb = (x >> (44 * i)) & BigUint::from(MASK44);
+        limb.iter_u64_digits().next().unwrap_or(0)
+    };
+    from_fn(|i| if i < 3 { limb(i) } else { 20 * limb(i - 2) })
+}
+
+/// The number with these limbs.
+pub fn limbs_number44(limbs: [u64; 3]) -> BigUint {
+    let mut x = BigUint::ZERO;
+    for limb in limbs.into_iter().rev() {
+        x = (x << 44) + limb;
+    }
+    x
+}

@@ -51,7 +51,7 @@ const RUST_ONLY: [&str; 10] = [
 ];
 
 /// Definitions that exist on only one side, as (Cryptol file, name), each with its reason.
-const EXCEPTIONS: [(&str, &str); 4] = [
+const EXCEPTIONS: [(&str, &str); 7] = [
     // Cryptol's operator `^` is defined on sequences.
     ("Xoofff.cry", "xor"),
     // Several blocks at once, as the kernels compute them: in Rust a loop over `block`.
@@ -59,6 +59,10 @@ const EXCEPTIONS: [(&str, &str); 4] = [
     ("ChaCha.cry", "xor_group"),
     // Cryptol writes out the constant, which limbs.awk reads.
     ("Poly1305.cry", "mask"),
+    ("Poly1305.cry", "mask44"),
+    ("Poly1305.cry", "mask42"),
+    // Cryptol writes it out in both halves.
+    ("Poly1305.cry", "product52"),
 ];
 
 /// A name, up to the first character that no identifier contains.

@@ -117,6 +117,7 @@ pub fn has(feature: &str) -> bool {
         "avx2" => is_x86_feature_detected!("avx2"),
         "avx512bw" => is_x86_feature_detected!("avx512bw"),
         "avx512f" => is_x86_feature_detected!("avx512f"),
+        "avx512ifma" => is_x86_feature_detected!("avx512ifma"),
         "vaes" => is_x86_feature_detected!("vaes"),
         _ => panic!("{feature}: say here how it is detected"),
     }

@@ -34,6 +34,10 @@ pub(super) static NH: [&crate::backend::nh::Kernels; 2] = [&avx512::NH_X4, &avx2
 #[cfg(all(veriplex_kernels, feature = "poly1305"))]
 pub(super) static POLY1305: [&crate::backend::poly1305::Kernels; 1] = [&avx2::POLY1305_X4];
 
+/// The kernels of Poly1305 for limbs of 44 bits, the best first.
+#[cfg(all(veriplex_kernels, feature = "poly1305"))]
+pub(super) static POLY1305_44: [&crate::backend::poly1305::limbs44::Kernels; 1] = [&avx512::POLY1305_X16];
+
 /// The kernels of Xoofff, the best first.
 #[cfg(all(veriplex_kernels, feature = "xoofff"))]
 pub(super) static XOOFFF: [&crate::backend::xoofff::Kernels; 3] =

@@ -1,7 +1,7 @@
 // The kernels of `jasmin/x86-64-avx512`: written from `jasmin/kernels.toml` by
 // `VERIPLEX_UPDATE=1 cargo test -p veriplex-assurance --test kernels`, not to be edited.
 kernels! {
-    features ["avx" "avx512bw" "avx512f" "vaes"];
+    features ["avx" "avx512bw" "avx512f" "avx512ifma" "vaes"];
     include ["simpira1024_x8.S"] ["simpira_round_x8" "simpira_pass_x8" "simpira_permutation_x8" "simpira_permutation_and_output_x8" "simpira_load_x8" "simpira_store_x8" "simpira_padding_x8" "simpira_load_blocks_x8" "simpira_put_x8" "simpira_output_x8" "simpira_clear_x8"] {
         /// `Lanes::permute_x8`.
         ///
@@ -68,6 +68,13 @@ kernels! {
         /// - `key`: blocks of 64 bytes, 16 from one to the next, read, secret
         /// - `n`: how many blocks, 0 or more
         fn nh_add_units_x4(sums: *mut u8, input: *const u8, key: *const u8, n: usize) = "nh_add_units_x4";
+        /// `Poly1305::add_blocks44`.
+        ///
+        /// - `sums`: 192 bytes, read and written, secret
+        /// - `multipliers`: 640 bytes, read, secret
+        /// - `input`: blocks of 256 bytes, read, secret
+        /// - `n`: how many blocks, 0 or more
+        fn poly1305_add_blocks_x16(sums: *mut u8, multipliers: *const u8, input: *const u8, n: usize) = "poly1305_add_blocks_x16";
     }
     include ["xoodoo_x16.S"] ["xoodoo_round_x16" "xoodoo_chi_x16" "xoodoo_permutation_x16" "xoofff_register_x16" "xoofff_mask_words_x16" "xoofff_output_words_x16" "xoodoo_transpose_x16" "xoodoo_transpose_words_x16" "xoofff_load_x16" "xoofff_store_x16" "xoofff_add_masks_x16" "xoofff_fold_x16" "xoodoo_clear_x16"] {
         /// `Xoofff::absorb_blocks`.

@@ -1,5 +1,5 @@
-//! The kernels of `jasmin/x86-64-avx512`: eight lanes of the duplex, four in each register; sixteen blocks of `ChaCha` and
-//! of Xoofff; the four passes of NH in a register.
+//! The kernels of `jasmin/x86-64-avx512`: eight lanes of the duplex, four in each register; sixteen blocks of `ChaCha`, of
+//! Poly1305 and of Xoofff; the four passes of NH in a register.
 
 use crate::backend::kernels::symbol;
 use crate::lane_backend::kernels::Kernels;
@@ -58,6 +58,14 @@ pub(crate) static NH_X4: crate::backend::nh::Kernels = crate::backend::nh::Kerne
     detect: features::get,
     add_units: nh_add_units_x4,
 };
+
+#[cfg(feature = "poly1305")]
+pub(crate) static POLY1305_X16: crate::backend::poly1305::limbs44::Kernels =
+    crate::backend::poly1305::limbs44::Kernels {
+        name: "avx512ifma",
+        detect: features::get,
+        add_blocks: poly1305_add_blocks_x16,
+    };
 
 /// The constants of the last six rounds of Xoodoo and the 7 of the roll of output states, each sixteen times; the places of
 /// a shift register's words in the 64 bytes that end with a state; those of the state's words in the register. The

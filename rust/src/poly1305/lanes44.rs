@@ -1,0 +1,217 @@
+//! Sixteen blocks side by side with a kernel, and what is left one by one.
+//!
+//! Each of eight lanes adds every sixteenth block to its sum and multiplies by r^16; beside it, it multiplies the block that
+//! comes eight later by r^8. For the last sixteen blocks it multiplies by r^16 to r instead. Then the sum of the lanes is the
+//! sum over all blocks. `spec/cryptol/Poly1305.cry` has the same functions, with 44 in their names.
+
+use core::slice::from_ref;
+
+use super::backend::{Block, reduce};
+use super::portable64;
+use crate::backend::poly1305::limbs44::{BLOCKS, GROUP, LANES, Multipliers, Sums, Token};
+use crate::wipe::{Secret, Wiped};
+
+/// Fewer blocks are faster one by one.
+const FEWEST: usize = 64;
+
+const MASK: u64 = (1 << 44) - 1;
+const LAST_MASK: u64 = (1 << 42) - 1;
+
+/// Limbs of 44, 44 and 42 bits. Between two groups a carry may make the second one larger, up to 45 bits.
+type Limbs = [u64; 3];
+
+#[derive(Clone)]
+pub(super) struct Accumulator {
+    kernel: Token,
+    one_by_one: portable64::Accumulator,
+}
+
+impl Accumulator {
+    /// h = 0, for a clamped r.
+    pub(super) fn new(kernel: Token, r: u128) -> Self {
+        Self {
+            kernel,
+            one_by_one: portable64::Accumulator::new(r),
+        }
+    }
+
+    /// Absorbs blocks, adding `high` times 2^128 to each.
+    #[inline] // a short message would pay for the call
+    pub(super) fn blocks(&mut self, blocks: &[Block], high: u8) {
+        if high == 1 && blocks.len() >= FEWEST {
+            by_kernel(self.kernel, &mut self.one_by_one, blocks);
+        } else {
+            self.one_by_one.blocks(blocks, high);
+        }
+    }
+
+    /// The sum so far.
+    #[cfg(feature = "adiantum")]
+    pub(super) fn one_by_one(&self) -> &portable64::Accumulator {
+        &self.one_by_one
+    }
+
+    /// Absorbs blocks into another sum under the same key.
+    #[cfg(feature = "adiantum")]
+    pub(super) fn add_to(&self, sum: &mut portable64::Accumulator, blocks: &[Block]) {
+        if blocks.len() >= FEWEST {
+            by_kernel(self.kernel, sum, blocks);
+        } else {
+            sum.blocks(blocks, 1);
+        }
+    }
+
+    /// h as its low 128 bits and the rest.
+    pub(super) fn value(&self) -> (u128, u64) {
+        self.one_by_one.value()
+    }
+}
+
+/// Absorbs at least [`FEWEST`] full blocks: groups with the kernel, and what is left. The powers of r are not kept: the state
+/// would be much longer to move.
+fn by_kernel(kernel: Token, sum: &mut portable64::Accumulator, blocks: &[Block]) {
+    let (groups, rest) = blocks.as_chunks();
+    if let Some((last, groups)) = groups.split_last() {
+        let (low, top) = sum.value();
+        let mut sums = Secret::new(limbs(low, top).map(|limb| [limb, 0, 0, 0, 0, 0, 0, 0]));
+        let [mut of_last, mut of_loop] = [const { Wiped([0; size_of::<Multipliers>()]) }; 2];
+        powers(sum, &mut of_last.0, &mut of_loop.0);
+        kernel.add_blocks(&mut sums, &of_loop.0, groups);
+        kernel.add_blocks(&mut sums, &of_last.0, from_ref(last));
+        let (low, top) = number(carry_limbs(sum_lanes(&sums)));
+        sum.set(low, top);
+    }
+    sum.blocks(rest, 1);
+}
+
+/// The multipliers of the last group, and of the others: r^16 to r, and r^16 and r^8. They are written where they are used,
+/// because to move what was just written takes longer than to compute it.
+#[inline(never)]
+fn powers(of_r: &portable64::Accumulator, of_last: &mut Multipliers, of_loop: &mut Multipliers) {
+    let mut powers = Secret::new([[0; 3]; GROUP]);
+    let mut power = of_r.clone();
+    power.set(1, 0);
+    for limbs_of_power in powers.iter_mut() {
+        // (h + 0) r
+        power.blocks(&[[0; 16]], 0);
+        let (low, top) = power.value();
+        let (low, top) = reduce(low, top);
+        *limbs_of_power = limbs(low, top);
+    }
+    let words = |[x0, x1, x2]: Limbs| [x0, x1, x2, 20 * x1, 20 * x2].map(u64::to_le_bytes);
+    let rows = of_last.as_chunks_mut::<{ 8 * GROUP }>().0;
+    for (lane, block) in BLOCKS.into_iter().enumerate() {
+        for (column, block) in [(lane, block), (LANES + lane, LANES + block)] {
+            for (row, word) in rows.iter_mut().zip(words(powers[GROUP - 1 - block])) {
+                row[8 * column..][..8].copy_from_slice(&word);
+            }
+        }
+    }
+    let rows = of_loop.as_chunks_mut::<{ 8 * GROUP }>().0;
+    let [first, second] = [GROUP, LANES].map(|power| words(powers[power - 1]));
+    for ((row, first), second) in rows.iter_mut().zip(first).zip(second) {
+        let (columns, _) = row.as_chunks_mut();
+        columns[..LANES].fill(first);
+        columns[LANES..].fill(second);
+    }
+}
+
+/// Limbs of 44 bits, but for the last one.
+fn limbs(low: u128, top: u64) -> Limbs {
+    #[allow(clippy::cast_possible_truncation)] // the rest is masked
+    let [x0, x1, x2] = [0, 44, 88].map(|shift| (low >> shift) as u64 & MASK);
+    [x0, x1, x2 + (top << 40)]
+}
+
+/// The number with these limbs, as its low 128 bits and the rest.
+fn number([x0, x1, x2]: Limbs) -> (u128, u64) {
+    let low = u128::from(x0) + (u128::from(x1) << 44);
+    let (low, carry) = low.overflowing_add(u128::from(x2) << 88);
+    (low, (x2 >> 40) + u64::from(carry))
+}
+
+fn sum_lanes(sums: &Sums) -> Limbs {
+    sums.map(|[a, b, c, d, e, f, g, h]| ((a + b) + (c + d)) + ((e + f) + (g + h)))
+}
+
+/// The same number modulo p, from limbs below 2^48. It is below 2^130 + 2^45.
+fn carry_limbs([x0, x1, x2]: Limbs) -> Limbs {
+    let (x1, h0) = (x1 + (x0 >> 44), x0 & MASK);
+    let (x2, h1) = (x2 + (x1 >> 44), x1 & MASK);
+    // The bits above bit 129 are added back times five.
+    let u0 = h0 + 5 * (x2 >> 42);
+    [u0 & MASK, h1 + (u0 >> 44), x2 & LAST_MASK]
+}
+
+#[cfg(test)]
+mod tests {
+    use core::array::from_fn;
+
+    use super::*;
+
+    /// From 0 blocks to beyond two groups after the fewest, one by one and side by side: random messages, then those
+    /// with the largest limbs. Each from a sum that is not zero.
+    #[test]
+    fn the_kernel_agrees_with_portable64() {
+        let Some(kernel) = Token::detect() else {
+            return;
+        };
+        let mut last = 1_u64;
+        let mut random = || {
+            last ^= last << 13;
+            last ^= last >> 7;
+            last ^= last << 17;
+            last.to_le_bytes()[0]
+        };
+        let mut all_ones = [[0xff; 16]; FEWEST + 2 * GROUP + 3];
+        all_ones[0] = [0xfb; 16];
+        for r in [u128::MAX, 0, 1, u128::from_le_bytes(from_fn(|_| random()))] {
+            let r = r & 0x0fff_fffc_0fff_fffc_0fff_fffc_0fff_ffff;
+            for message in [from_fn(|_| from_fn(|_| random())), all_ones] {
+                for n in 0..=message.len() {
+                    let mut lanes = Accumulator::new(kernel, r);
+                    let mut one_by_one = portable64::Accumulator::new(r);
+                    for (piece, high) in [
+                        (&message[..1], 1),
+                        (&message[..n], 1),
+                        (&message[..n], 1),
+                        // Without 2^128 the kernel is no use.
+                        (&message, 0),
+                    ] {
+                        lanes.blocks(piece, high);
+                        one_by_one.blocks(piece, high);
+                        let [(low, top), expected] = [lanes.value(), one_by_one.value()];
+                        assert_eq!(reduce(low, top), reduce(expected.0, expected.1), "{r:x} {n}");
+                    }
+                }
+            }
+        }
+    }
+
+    /// Of limbs up to the limit: the number modulo p, in limbs of 44, 44 and 42 bits but for the second.
+    #[test]
+    fn carried_limbs_have_the_same_number() {
+        const MOST: u64 = (1 << 48) - 1;
+        // 2^88 (2^42 x + y) is 2^88 y + 5 x modulo p.
+        let modulo = |[x0, x1, x2]: Limbs| {
+            let (low, top) = number([x0, 0, x2 & LAST_MASK]);
+            let (low, carry) = low.overflowing_add((u128::from(x1) << 44) + u128::from(5 * (x2 >> 42)));
+            reduce(low, top + u64::from(carry))
+        };
+        for x in [
+            [0; 3],
+            [MOST; 3],
+            [MASK, MASK, LAST_MASK],
+            [0, 0, MOST],
+            [MASK, MASK, LAST_MASK + 1],
+            [MOST, 0, 0],
+            [0, MOST, 0],
+        ] {
+            let carried = carry_limbs(x);
+            for (limb, most) in carried.into_iter().zip([MASK, MASK + 1, LAST_MASK]) {
+                assert!(limb <= most, "{x:?}: {carried:?}");
+            }
+            assert_eq!(modulo(carried), modulo(x), "{x:?}");
+        }
+    }
+}
