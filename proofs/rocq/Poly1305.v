@@ -54,3 +54,18 @@ Definition words (block : list byte) : list Z := [le_number (firstn 8 block); le
 
 Definition lane_blocks (group : list byte) : list (list Z) :=
   map (fun i => words (firstn 16 (skipn (16 * i) group))) [0; 2; 1; 3]%nat.
+
+(* -- As kernels compute it: eight lanes, two blocks each, limbs of 44, 44 and 42 bits ----------------------------- *)
+
+(* The limbs of a number below 2^130, and twenty times all but the first. *)
+Definition limbs44 (x : Z) : list Z := map (fun i => x / 2 ^ (44 * i) mod 2 ^ 44) [0; 1; 2].
+
+Definition multiplier44 (x : Z) : list Z := limbs44 x ++ map (Z.mul 20) (skipn 1 (limbs44 x)).
+
+(* The number with these limbs. *)
+Definition limbs_number44 (x : list Z) : Z := fold_right (fun limb rest => limb + 2 ^ 44 * rest) 0 x.
+
+(* The blocks of a group in the order of the lanes (proofs/saw/lib/LiftedPoly1305.cry): those that are added to the sums,
+   and the others. *)
+Definition lane_blocks44 (group : list byte) : list (list Z) :=
+  map (fun i => words (firstn 16 (skipn (16 * i) group))) [0; 4; 1; 5; 2; 6; 3; 7; 8; 12; 9; 13; 10; 14; 11; 15]%nat.

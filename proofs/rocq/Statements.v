@@ -7,7 +7,7 @@ From Veriplex Require Blocks Duplex Framing Protocol AES Simpira1024 KnownAnswer
   AArch64 Call_aarch64 Kernels_aarch64 Permute_aarch64 Blocks_aarch64 Sound_aarch64
   Lanes Kernels_x2_x86_64 Lanes_x86_64 Kernels_x2_aarch64 Lanes_aarch64
   Tree Outboard Seekable ParallelAnswers ParallelHold
-  Words64 Poly1305 Poly1305Limbs Poly1305Lanes Poly1305Vectors Poly1305Hold
+  Words64 Poly1305 Poly1305Limbs Poly1305Lanes Poly1305Lanes44 Poly1305Vectors Poly1305Hold
   WordsOfAnyWidth Poly1305Text Poly1305Words
   Rust TwinText Twin TwinBlocks.
 (* So that numbers, lists and strings print as such. *)
@@ -852,3 +852,40 @@ Check Poly1305Words.small_blocks_are_horner.
 Print Assumptions Poly1305Words.small_blocks_are_horner.
 Check Poly1305Words.small_tag_is_poly1305.
 Print Assumptions Poly1305Words.small_tag_is_poly1305.
+
+Print Words64.product_52.
+Print Words64.low_52.
+Print Words64.high_52.
+Print Poly1305Limbs.low52.
+Print Poly1305Limbs.high52.
+Print Poly1305Limbs.block_limbs44.
+Print Poly1305Limbs.add_limbs44.
+Print Poly1305Limbs.multiply_two.
+Print Poly1305Limbs.add_two_blocks.
+Print Poly1305Limbs.sum_four44.
+Print Poly1305Limbs.sum_lanes44.
+Print Poly1305Limbs.carry_limbs44.
+Print Poly1305Limbs.reduce_limbs44.
+Print Poly1305.limbs44.
+Print Poly1305.multiplier44.
+Print Poly1305.limbs_number44.
+Print Poly1305.lane_blocks44.
+Print Poly1305Lanes44.below3.
+Print Poly1305Lanes44.carried44.
+Print Poly1305Lanes44.add_lanes.
+Print Poly1305Lanes44.add_group44.
+Print Poly1305Lanes44.exponents.
+Print Poly1305Lanes44.power44.
+Print Poly1305Lanes44.same_multipliers44.
+Print Poly1305Lanes44.last_multipliers44.
+Print Poly1305Lanes44.two_calls44.
+Print Poly1305Lanes44.whole44.
+Print Poly1305Lanes44.start44.
+Check Poly1305Lanes44.multiply_two_number.
+Print Assumptions Poly1305Lanes44.multiply_two_number.
+Check Poly1305Lanes44.reduce_limbs44_number.
+Print Assumptions Poly1305Lanes44.reduce_limbs44_number.
+Check Poly1305Lanes44.lanes44_are_the_polynomial.
+Print Assumptions Poly1305Lanes44.lanes44_are_the_polynomial.
+Check Poly1305Lanes44.lanes44_are_poly1305.
+Print Assumptions Poly1305Lanes44.lanes44_are_poly1305.

@@ -1,9 +1,11 @@
 # Writes the arithmetic on limbs of spec/cryptol/Poly1305.cry for Rocq: awk -f limbs.awk Poly1305.cry > Poly1305Limbs.v
-# Only these forms may occur between the first heading and the next; anything else is an error:
+# Only these forms may occur between a heading that begins with "As kernels compute it" and the next one; anything else is
+# an error:
 #   NAME : TYPE -> ... -> TYPE            a type is [64], [n][64] or [m][n][64]
 #   NAME ARGUMENT ... = EXPRESSION        an argument is a name or a list of names; applications and parentheses
 #   NAME ARGUMENT ... = [NAME, ...]       followed by `where` and a line for each of
-#       NAME = X >> N,  X << N,  X && CONSTANT,  TERM + ... + TERM;  a term is X, a constant or low_product X Y
+#       NAME = X >> N,  X << N,  X && CONSTANT,  TERM + ... + TERM
+#       a term is X, a constant, or low_product X Y, low52 X Y or high52 X Y, which are defined in one way only
 
 function fail(why) { print FILENAME ":" NR ": " why ": " $0 > "/dev/stderr"; failed = 1; exit 1 }
 
@@ -56,7 +58,7 @@ function step(name, operation) {
 
 BEGIN {
   atom = "([a-z][a-z0-9]*|0x[0-9a-f]+)"
-  term = "(low_product " atom " " atom "|" atom ")"
+  term = "((low_product|low52|high52) " atom " " atom "|" atom ")"
   print "(* Written by limbs.awk from spec/cryptol/Poly1305.cry. *)"
   print "From Coq Require Import List ZArith."
   print "From Veriplex Require Import Words64."
@@ -76,6 +78,18 @@ comment { if (/\*\//) comment = 0; next }
 /^low_product / {
   if ($0 != "low_product x y = zext (drop`{32} x) * zext (drop`{32} y)") fail("another product")
   print "\nDefinition low_product (x y : Z) : Z := times (low_half x) (low_half y)."
+  next
+}
+
+/^low52 / {
+  if ($0 != "low52 x y = zext (drop`{52} (zext`{104} (drop`{12} x) * zext (drop`{12} y)))") fail("another product")
+  print "\nDefinition low52 (x y : Z) : Z := low_52 (product_52 x y)."
+  next
+}
+
+/^high52 / {
+  if ($0 != "high52 x y = zext (take`{52} (zext`{104} (drop`{12} x) * zext (drop`{12} y)))") fail("another product")
+  print "\nDefinition high52 (x y : Z) : Z := high_52 (product_52 x y)."
   next
 }
 
@@ -104,7 +118,7 @@ comment { if (/\*\//) comment = 0; next }
     sum = ""
     for (i = 1; i <= n; i++) {
       t = terms[i]
-      if (t ~ /^low_product /) { step(defined "_" i, t); t = defined "_" i }
+      if (t ~ / /) { step(defined "_" i, t); t = defined "_" i }
       if (i == 1) { sum = t; continue }
       next_sum = (i == n) ? defined : defined "_to_" i
       step(next_sum, "plus " sum " " t)
@@ -118,5 +132,5 @@ comment { if (/\*\//) comment = 0; next }
 
 END {
   if (failed) exit 1
-  if (body || !done) { print "the section does not end" > "/dev/stderr"; exit 1 }
+  if (body || on || !done) { print "the section does not end" > "/dev/stderr"; exit 1 }
 }

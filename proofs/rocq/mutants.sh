@@ -105,6 +105,15 @@ plant words_s_not_added Poly1305Words.v 's/(nth 0 (reduce h) 0) s)/(nth 0 (reduc
 plant words_sum_of_56_bits Poly1305Text.v 's/plus_at 64 d2_to_4 d2_5/plus_at 56 d2_to_4 d2_5/' small_block_number
 plant words_small_carry Poly1305Text.v 's/plus_at 64 d4 c3/plus_at 64 d4 0/' small_block_number
 plant words_small_top Poly1305Text.v 's/shift_right h4 24/shift_right h4 25/' small_value_number
+plant poly1305_44_carry Poly1305Limbs.v 's/plus d2 j1/plus d2 0/' multiply_two_number
+plant poly1305_44_carry_times_nine Poly1305Limbs.v 's/shift_left j2 2/shift_left j2 3/' multiply_two_number
+plant poly1305_44_high_half Poly1305Limbs.v 's/shift_left g0 8/shift_left g0 9/' multiply_two_number
+plant poly1305_44_product_of_51_bits Words64.v 's/(y mod 2 ^ 52)\./(y mod 2 ^ 51)./' product_52_exact
+plant poly1305_44_factor_of_53_bits Poly1305Lanes44.v 's/below3 (2 ^ 46) a -> 0 <= x/below3 (2 ^ 52 + 1) a -> 0 <= x/' multiply_two_number
+plant poly1305_44_limb_of_43_bits Poly1305Limbs.v 's/shift_right t2 42/shift_right t2 43/' reduce_limbs44_number
+plant poly1305_44_no_one_after_a_block Poly1305Limbs.v 's/plus t2 0x0000010000000000/plus t2 0/' block_limbs44_number
+plant poly1305_44_lanes_in_another_order Poly1305.v 's/\[0; 4; 1; 5; 2; 6; 3; 7; 8/[0; 1; 4; 5; 2; 6; 3; 7; 8/' loop_group44
+plant poly1305_44_multiplier_times_nineteen Poly1305.v 's/map (Z.mul 20)/map (Z.mul 19)/' multiplier44_limbs
 plant twin_rate duplex.rs 's/^pub const RATE: usize = 94;/pub const RATE: usize = 95;/' put_is
 plant twin_index_out_of_range duplex.rs 's/xor_at(framed, d.rate_idx + 1, 0x01), 95,/xor_at(framed, d.rate_idx + 1, 0x01), 128,/' pad_permute_full
 plant twin_sum_overflows duplex.rs 's/next.rate_idx += 1;/next.rate_idx += 255;/' put_is

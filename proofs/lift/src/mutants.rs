@@ -368,6 +368,25 @@ pub const MUTANTS: &[Mutant] = mutants! {
         "groups advance by a block": "addq\t$64, %rdx" => "addq\t$16, %rdx", Refused "rdx is used as an address, but is not one";
         "registers not wiped": "\tvzeroall\n" => "", Refused "xmm7 is as an iteration left it";
     }
+    "x86-64-avx512" poly1305_add_blocks_x16 {
+        "carry dropped": "\tvpaddq\t%zmm24, %zmm18, %zmm18\n" => "", Refuted "avx512_poly1305_add_blocks_x16_lifted_step_thm";
+        "carry of the highest limb times nine": "vpsllq\t$2, %zmm26" => "vpsllq\t$3, %zmm26", Refuted "avx512_poly1305_add_blocks_x16_lifted_step_thm";
+        "high half of another place": "vpsllq\t$8, %zmm20" => "vpsllq\t$10, %zmm20", Refuted "avx512_poly1305_add_blocks_x16_lifted_step_thm";
+        "high half for low half": "vpmadd52luq\t%zmm13, %zmm22" => "vpmadd52huq\t%zmm13, %zmm22", Refuted "avx512_poly1305_add_blocks_x16_lifted_step_thm";
+        "2^128 of the other blocks left out": "\tvpaddq\t%zmm5, %zmm24, %zmm24\n\t// Their" => "\t// Their", Refuted "avx512_poly1305_add_blocks_x16_lifted_step_thm";
+        "bits of another place": "vpsrlq\t$24, %zmm26" => "vpsrlq\t$23, %zmm26", Refuted "avx512_poly1305_add_blocks_x16_lifted_step_thm";
+        "words of two lanes swapped": "vpunpckhqdq\t%zmm28, %zmm27" => "vpunpckhqdq\t%zmm27, %zmm28", Refuted "avx512_poly1305_add_blocks_x16_lifted_step_thm";
+        "limbs of 43 bits": "$0xfffffffffff" => "$0x7ffffffffff", Refuted "avx512_poly1305_add_blocks_x16_lifted_step_thm";
+        "another limb of the multiplier": "vpmadd52luq\t%zmm9, %zmm2" => "vpmadd52luq\t%zmm10, %zmm2", Refuted "avx512_poly1305_add_blocks_x16_lifted_step_thm";
+        "multiplier of the other blocks": "vmovdqu64\t(%rsi), %zmm6" => "vmovdqu64\t64(%rsi), %zmm6", Refuted "avx512_poly1305_add_blocks_x16_lifted_step_thm";
+        "sums of halves": "vpaddq\t%zmm28, %zmm26, %zmm26" => "vpaddd\t%zmm28, %zmm26, %zmm26", Refuted "avx512_poly1305_add_blocks_x16_lifted_step_thm";
+        "sums left out": "\tvmovdqu64\t%zmm2, 128(%rdi)\n" => "", Refuted "avx512_poly1305_add_blocks_x16_lifted_exit_thm";
+        "multiplier beyond them": "vmovdqu64\t576(%rsi)" => "vmovdqu64\t577(%rsi)", Refused "bytes 577 to 640 of multipliers, which has 640";
+        "multiplier written": "\tdecq\t%rcx\n" => "\tvmovdqu64\t%zmm0, (%rsi)\n\tdecq\t%rcx\n", Refused "a store to multipliers, which is read-only";
+        "groups advance by a block": "addq\t$256, %rdx" => "addq\t$16, %rdx", Refused "rdx is used as an address, but is not one";
+        "register not wiped": "\tvpxorq\t%zmm28, %zmm28, %zmm28\n" => "", Refused "xmm28 is as an iteration left it";
+        "factor broadcast": "vpmadd52luq\t%zmm11, %zmm22" => "vpmadd52luq\t(%rsi){1to8}, %zmm22", Refused "with a mask or a broadcast";
+    }
     "x86-64-avx512" nh_add_units_x4 {
         "words of another shuffle": "vpshufd\t$0x10" => "vpshufd\t$0x01", Refuted "avx512_nh_add_units_x4_lifted_step_thm";
         "sums of words that carry": "vpaddd\t(%rdx)" => "vpaddq\t(%rdx)", Refuted "avx512_nh_add_units_x4_lifted_step_thm";

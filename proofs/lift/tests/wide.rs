@@ -27,7 +27,7 @@ arguments = [
     { name = "table", table = "keys" },
 ]
 [kernel.levels]
-x86-64 = { features = ["aes", "avx", "avx2", "avx512f", "vaes"] }
+x86-64 = { features = ["aes", "avx", "avx2", "avx512f", "avx512ifma", "vaes"] }
 "#;
 
 fn root() -> PathBuf {
