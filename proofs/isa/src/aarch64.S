@@ -45,6 +45,7 @@ form and_16b, and v0.16b, v0.16b, v1.16b
 form bic, bic v0.16b, v0.16b, v1.16b
 form add_4s, add v0.4s, v0.4s, v1.4s
 form add_2d, add v0.2d, v0.2d, v1.2d
+form umlal_2d, umlal v0.2d, v0.2s, v1.2s
 form shl_0, shl v0.4s, v1.4s, #0
 form shl_1, shl v0.4s, v1.4s, #1
 form shl_3, shl v0.4s, v1.4s, #3
@@ -115,6 +116,7 @@ form_begin stur_most
 	form_load
 form_end stur_most
 
+form add_16, add x1, x1, #16
 form add_94, add x1, x1, #94
 form add_128, add x1, x1, #128
 form add_192, add x1, x1, #192

@@ -58,7 +58,7 @@ pub const TARGET: Target = Target {
 
 /// The bits of an instruction that are not operands, and their values. A decoder that ignored one of them would take an
 /// instruction that does not exist for one of these.
-const ENCODINGS: [(u32, u32); 24] = [
+const ENCODINGS: [(u32, u32); 25] = [
     (0xffff_fc00, 0x4e28_4800), // AESE
     (0xffff_fc00, 0x4e28_6800), // AESMC
     (0xffe0_fc00, 0x6e20_1c00), // EOR
@@ -67,6 +67,7 @@ const ENCODINGS: [(u32, u32); 24] = [
     (0xffe0_fc00, 0x4e60_1c00), // BIC
     (0xffe0_fc00, 0x4ea0_8400), // ADD, 4S
     (0xffe0_fc00, 0x4ee0_8400), // ADD, 2D
+    (0xffe0_fc00, 0x2ea0_8000), // UMLAL, 2D
     (0xffe0_fc00, 0x4f20_5400), // SHL, 4S
     (0xffe0_fc00, 0x6f20_4400), // SRI, 4S
     (0xffe0_8400, 0x6e00_0000), // EXT
@@ -165,6 +166,19 @@ fn effects(i: &Decoded, at: u64) -> Result<Vec<Effect>, String> {
             };
             let value = |part| Ok::<_, String>(Operand::Register(elements(part, size)?));
             compute(function, view(d)?, vec![value(n)?, value(m)?])
+        }
+        (
+            Opcode::UMLAL,
+            [
+                d,
+                n @ Part::SIMDRegisterElements(..),
+                m @ Part::SIMDRegisterElements(..),
+                Part::Nothing,
+            ],
+        ) => {
+            let d = elements(d, SIMDSizeCode::D)?;
+            let low = |part| Ok::<_, String>(Operand::Register(low_words(part)?));
+            compute("umlal_2d", d, vec![Operand::Register(d), low(n)?, low(m)?])
         }
         (Opcode::SHL, [d, n, Part::Immediate(shift), Part::Nothing]) => compute(
             "shl_4s",
@@ -300,6 +314,14 @@ fn vector(part: Part) -> Result<View, String> {
 /// A whole vector register as four words of 32 bits.
 fn words(part: Part) -> Result<View, String> {
     elements(part, SIMDSizeCode::S)
+}
+
+/// The low half of a vector register, two words of 32 bits. Its definition gets the whole register.
+fn low_words(part: Part) -> Result<View, String> {
+    match part {
+        Part::SIMDRegisterElements(SIMDSizeCode::D, n, SIMDSizeCode::S) => view(n),
+        _ => Err("not in the list of registers".into()),
+    }
 }
 
 fn elements(part: Part, of: SIMDSizeCode) -> Result<View, String> {

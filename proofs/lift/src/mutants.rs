@@ -345,6 +345,21 @@ pub const MUTANTS: &[Mutant] = mutants! {
         "mask not put back": "\tvmovdqu\t%xmm15, 32(%rdi)\n" => "", Refuted "avx512_xoofff_squeeze_blocks_x16_lifted_exit_thm";
         "output beyond the blocks": "vmovdqu64\t%zmm19, \\at+576(\\output)" => "vmovdqu64\t%zmm19, \\at+584(\\output)", Refused "of output, which has 768";
     }
+    "armv8" nh_add_units_x1 {
+        "key of another pass": "v6.4s, v4.4s" => "v5.4s, v4.4s", Refuted "armv8_nh_add_units_x1_lifted_step_thm";
+        "another half of a product": "umlal\tv1.2d, v6.2s, v18.2s" => "umlal\tv1.2d, v6.2s, v6.2s", Refuted "armv8_nh_add_units_x1_lifted_step_thm";
+        "words moved by one": "v5.16b, #8" => "v5.16b, #4", Refuted "armv8_nh_add_units_x1_lifted_step_thm";
+        "sums of words that carry": "add\tv5.4s, v5.4s, v4.4s" => "add\tv5.2d, v5.2d, v4.2d", Refuted "armv8_nh_add_units_x1_lifted_step_thm";
+        "products of one pass left out": "\tumlal\tv2.2d, v7.2s, v19.2s\n" => "", Refuted "armv8_nh_add_units_x1_lifted_step_thm";
+        "products with a sign": "umlal\tv0.2d, v5.2s, v17.2s" => "smlal\tv0.2d, v5.2s, v17.2s", Refused "not in the list of instructions";
+        "products of halves": "umlal\tv0.2d, v5.2s, v17.2s" => "umlal\tv0.4s, v5.4h, v17.4h", Refused "not in the list of registers";
+        "products of one word": "umlal\tv0.2d, v5.2s, v17.2s" => "umlal\tv0.2d, v5.2s, v17.s[0]", Refused "not in the list of instructions";
+        "sums left out": "\tstp\tq2, q3, [x0, #32]\n" => "", Refuted "armv8_nh_add_units_x1_lifted_exit_thm";
+        "key advances by four units": "add\tx2, x2, #16" => "add\tx2, x2, #64", Refused "x2 is used as an address, but is not one";
+        "key beyond the unit": "ldp\tq7, q16, [x2, #32]" => "ldp\tq7, q16, [x2, #48]", Refused "bytes 48 to 79 of key, which has 64";
+        "key written": "\tsub\tx3, x3, #1" => "\tstp\tq5, q6, [x2]\n\tsub\tx3, x3, #1", Refused "a store to key, which is read-only";
+        "register not wiped": ", v20.2d" => "", Refused "v20 is as an iteration left it";
+    }
     "x86-64-avx2" nh_add_units_x2 {
         "key of another pass": "vpaddd\t32(%rdx)" => "vpaddd\t16(%rdx)", Refuted "avx2_nh_add_units_x2_lifted_step_thm";
         "words of another shuffle": "vpshufd\t$0x32, %ymm3" => "vpshufd\t$0x23, %ymm3", Refuted "avx2_nh_add_units_x2_lifted_step_thm";

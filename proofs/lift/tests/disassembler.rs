@@ -149,7 +149,7 @@ mod aarch64 {
     const LDUR: u32 = 0x3cc0_0000;
 
     /// The bits of each instruction that are no operand.
-    const CLASSES: [(u32, u32); 23] = [
+    const CLASSES: [(u32, u32); 24] = [
         (0xffff_fc00, 0x4e28_4800), // AESE
         (0xffff_fc00, 0x4e28_6800), // AESMC
         (0xffe0_fc00, 0x6e20_1c00), // EOR
@@ -158,6 +158,7 @@ mod aarch64 {
         (0xffe0_fc00, 0x4e60_1c00), // BIC
         (0xffe0_fc00, 0x4ea0_8400), // ADD, 4S
         (0xffe0_fc00, 0x4ee0_8400), // ADD, 2D
+        (0xffe0_fc00, 0x2ea0_8000), // UMLAL, 2D
         (0xffe0_fc00, 0x4f20_5400), // SHL, 4S
         (0xffe0_fc00, 0x6f20_4400), // SRI, 4S
         (0xffe0_8400, 0x6e00_0000), // EXT
@@ -242,6 +243,11 @@ mod aarch64 {
             "add" => {
                 let halves = |i: usize| operands.get(i)?.strip_suffix(".2d").and_then(loaded);
                 format!("{} add_2d {} {}", d(".2d")?, halves(1)?, halves(2)?)
+            }
+            "umlal" => {
+                let low = |i: usize| operands.get(i)?.strip_suffix(".2s").and_then(loaded);
+                let sums = operands[0].strip_suffix(".2d").and_then(loaded)?;
+                format!("{} umlal_2d {sums} {} {}", d(".2d")?, low(1)?, low(2)?)
             }
             "shl" => format!("{} shl_4s {} {}", d(".4s")?, words(1)?, number(operands.get(2)?)?),
             "sri" => format!(
@@ -347,7 +353,7 @@ mod aarch64 {
         }
         for mnemonic in [
             "aese", "aesmc", "eor", "and", "bic", "shl", "sri", "mov", "ext", "movi", "ldp", "stp", "ldur",
-            "stur", "add", "sub", "b",
+            "stur", "add", "sub", "b", "umlal",
         ] {
             let count = accepted.remove(mnemonic).unwrap_or(0);
             assert!(count >= 20, "{mnemonic}: only {count} were accepted");

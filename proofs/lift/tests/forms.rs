@@ -685,6 +685,7 @@ const AND: u32 = 0x4e20_1c00;
 const BIC: u32 = 0x4e60_1c00;
 const ADD_4S: u32 = 0x4ea0_8400;
 const ADD_2D: u32 = 0x4ee0_8400;
+const UMLAL_2D: u32 = 0x2ea0_8000;
 const SHL_4S: u32 = 0x4f20_5400;
 const SRI_4S: u32 = 0x6f20_4400;
 const EXT: u32 = 0x6e00_0000;
@@ -726,6 +727,14 @@ fn aarch64_instructions_keep_their_operands_in_order() {
         (&[BIC | dnm(3, 1, 2)], "v3_004 = bic v1_000 v2_000 "),
         (&[ADD_4S | dnm(3, 1, 2)], "v3_004 = add_4s v1_000 v2_000 "),
         (&[ADD_2D | dnm(3, 1, 2)], "v3_004 = add_2d v1_000 v2_000 "),
+        (
+            &[UMLAL_2D | dnm(1, 2, 1)],
+            "v1_004 = umlal_2d v1_000 v2_000 v1_000 ",
+        ),
+        (
+            &[UMLAL_2D | dnm(2, 1, 2)],
+            "v2_004 = umlal_2d v2_000 v1_000 v2_000 ",
+        ),
         (&[SHL_4S | dnm(3, 2, 0)], "v3_004 = shl_4s v2_000 0 "),
         (&[SHL_4S | dnm(3, 2, 31)], "v3_004 = shl_4s v2_000 31 "),
         (&[SRI_4S | dnm(1, 2, 31)], "v1_004 = sri_4s v1_000 v2_000 1 "),
@@ -796,6 +805,11 @@ fn other_aarch64_instructions_are_refused() {
         (0x0ea2_8423, other),                        // ADD v3.2s, v1.2s, v2.2s
         (0x6ea2_8423, other),                        // SUB v3.4s, v1.4s, v2.4s
         (0x5ee2_8423, other),                        // ADD d3, d1, d2
+        (0x2e62_8022, register),                     // UMLAL v2.4s, v1.4h, v2.4h
+        (0x6ea2_8022, other),                        // UMLAL2 v2.2d, v1.4s, v2.4s
+        (0x2fa2_2022, other),                        // UMLAL v2.2d, v1.2s, v2.s[1]
+        (0x0ea2_8022, other),                        // SMLAL v2.2d, v1.2s, v2.2s
+        (0x2ea2_a022, other),                        // UMLSL v2.2d, v1.2s, v2.2s
         (0x0f20_5423, register),                     // SHL v3.2s, v1.2s, #0
         (0x4f10_5423, register),                     // SHL v3.8h, v1.8h, #0
         (0x4f40_5423, register),                     // SHL v3.2d, v1.2d, #0

@@ -3,7 +3,7 @@
 use core::array::from_fn;
 
 use crate::Error;
-#[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+#[cfg(veriplex_kernels)]
 use crate::backend::nh as kernels;
 use crate::wipe::{Secret, Wiped};
 
@@ -69,7 +69,7 @@ impl Nh {
 
 /// Adds the products of units of the message; for each, the key begins one unit further on.
 fn add_units(sums: &mut Sums, units: &[[u8; UNIT_LEN]], key: &[Unit]) {
-    #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+    #[cfg(veriplex_kernels)]
     if units.len() >= kernels::FEWEST
         && let Some(token) = kernels::Token::current()
     {
@@ -107,7 +107,7 @@ impl core::fmt::Debug for Nh {
     }
 }
 
-#[cfg(all(test, veriplex_kernels, target_arch = "x86_64"))]
+#[cfg(all(test, veriplex_kernels))]
 mod tests {
     use super::*;
 

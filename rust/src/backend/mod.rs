@@ -22,7 +22,7 @@ pub(crate) mod chacha;
 mod constants;
 #[cfg(veriplex_kernels)]
 pub(crate) mod kernels;
-#[cfg(all(veriplex_kernels, target_arch = "x86_64", feature = "adiantum"))]
+#[cfg(all(veriplex_kernels, feature = "adiantum"))]
 #[allow(unsafe_code)]
 pub(crate) mod nh;
 #[cfg(all(veriplex_kernels, target_arch = "x86_64", feature = "poly1305"))]

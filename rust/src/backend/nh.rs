@@ -28,7 +28,7 @@ pub(crate) struct Token(&'static Kernels);
 impl Token {
     /// Those that this CPU can run, the best first.
     pub(crate) fn available() -> impl Iterator<Item = Self> {
-        (super::x86_64::NH.into_iter()).filter_map(|kernels| (kernels.detect)().then_some(Self(kernels)))
+        (super::hardware::NH.into_iter()).filter_map(|kernels| (kernels.detect)().then_some(Self(kernels)))
     }
 
     /// The one that the library uses now, if any.

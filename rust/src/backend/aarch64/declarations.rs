@@ -97,6 +97,15 @@ kernels! {
         /// - `n`: how many blocks, 0 or more
         fn chacha20_xor_blocks_x4(last_row: *mut u8, start: *const u8, in_out: *mut u8, n: usize) = "chacha20_xor_blocks_x4";
     }
+    include [] [] {
+        /// `NH::add_units`.
+        ///
+        /// - `sums`: 64 bytes, read and written, secret
+        /// - `input`: blocks of 16 bytes, read, secret
+        /// - `key`: blocks of 64 bytes, 16 from one to the next, read, secret
+        /// - `n`: how many blocks, 0 or more
+        fn nh_add_units_x1(sums: *mut u8, input: *const u8, key: *const u8, n: usize) = "nh_add_units_x1";
+    }
     include ["xoodoo_x4.S"] ["xoodoo_rotate_x4" "xoodoo_round_x4" "xoodoo_rounds_x4" "xoodoo_permutation_x4" "xoofff_mask_words_x4" "xoofff_output_words_x4" "xoofff_third_plane_x4" "xoofff_sixth_plane_x4" "xoodoo_clear_x4"] {
         /// `Xoofff::absorb_blocks`.
         ///

@@ -24,8 +24,8 @@ pub(crate) static X2: Kernels = Kernels {
     round_constants: &KEYS.0,
 };
 
-/// Whether there are vector instructions, as on every target with an operating system. The kernels for several blocks need no
-/// others.
+/// Whether there are vector instructions, as on every target with an operating system. The kernels for several blocks, and
+/// that for NH, need no others.
 #[cfg(any(feature = "adiantum", feature = "xoofff"))]
 fn has_vectors() -> bool {
     cfg!(target_feature = "neon")
@@ -39,6 +39,13 @@ pub(crate) static CHACHA_X4: crate::backend::chacha::Kernels = crate::backend::c
     xor_blocks_8: chacha8_xor_blocks_x4,
     xor_blocks_12: chacha12_xor_blocks_x4,
     xor_blocks_20: chacha20_xor_blocks_x4,
+};
+
+/// One pass in a register.
+#[cfg(feature = "adiantum")]
+pub(crate) static NH_X1: crate::backend::nh::Kernels = crate::backend::nh::Kernels {
+    detect: has_vectors,
+    add_units: nh_add_units_x1,
 };
 
 #[cfg(feature = "xoofff")]

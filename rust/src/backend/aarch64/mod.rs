@@ -17,6 +17,10 @@ pub(crate) use kernels::Token;
 #[cfg(all(veriplex_kernels, feature = "adiantum"))]
 pub(super) static CHACHA: [&crate::backend::chacha::Kernels; 1] = [&kernels::CHACHA_X4];
 
+/// The kernels of NH.
+#[cfg(all(veriplex_kernels, feature = "adiantum"))]
+pub(super) static NH: [&crate::backend::nh::Kernels; 1] = [&kernels::NH_X1];
+
 /// The kernels of Xoofff.
 #[cfg(all(veriplex_kernels, feature = "xoofff"))]
 pub(super) static XOOFFF: [&crate::backend::xoofff::Kernels; 1] = [&kernels::XOOFFF_X4];
