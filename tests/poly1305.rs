@@ -121,21 +121,24 @@ fn backends_pass_their_self_test() {
         ["portable32", "portable64"]
     };
     #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
-    let ([avx512, avx2], mulx) = {
+    let (avx512, lanes, mulx) = {
         let avx512 = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw");
         let others = is_x86_feature_detected!("avx512ifma") && is_x86_feature_detected!("vaes");
         let mulx = is_x86_feature_detected!("bmi2") && is_x86_feature_detected!("adx");
         let avx2 = is_x86_feature_detected!("avx2").then_some("avx2");
         (
-            [(avx512 && others).then_some("avx512ifma"), avx2],
+            (avx512 && others).then_some("avx512ifma"),
+            avx2,
             mulx.then_some("mulx"),
         )
     };
-    #[cfg(not(all(veriplex_kernels, target_arch = "x86_64")))]
-    let ([avx512, avx2], mulx) = ([None; 2], None);
+    #[cfg(all(veriplex_kernels, target_arch = "aarch64"))]
+    let (avx512, lanes, mulx) = (None, cfg!(target_feature = "neon").then_some("neon"), None);
+    #[cfg(not(veriplex_kernels))]
+    let (avx512, lanes, mulx) = (None, None, None);
     let names = Backend::available().map(Backend::name);
     let [best, last] = portable;
-    let fastest = avx512.into_iter().chain(avx2).chain([best]);
+    let fastest = avx512.into_iter().chain(lanes).chain([best]);
     assert!(names.eq(fastest.chain(mulx).chain([last])));
 }
 

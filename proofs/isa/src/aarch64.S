@@ -46,10 +46,30 @@ form bic, bic v0.16b, v0.16b, v1.16b
 form add_4s, add v0.4s, v0.4s, v1.4s
 form add_2d, add v0.2d, v0.2d, v1.2d
 form umlal_2d, umlal v0.2d, v0.2s, v1.2s
+form umlal2_2d, umlal2 v0.2d, v0.4s, v1.4s
+form umull_2d, umull v0.2d, v0.2s, v1.2s
+form umull2_2d, umull2 v0.2d, v0.4s, v1.4s
+form uzp1_4s, uzp1 v0.4s, v0.4s, v1.4s
+form trn1_4s, trn1 v0.4s, v0.4s, v1.4s
+form zip1_2d, zip1 v0.2d, v0.2d, v1.2d
+form zip2_2d, zip2 v0.2d, v0.2d, v1.2d
+form bic_4s_0xfc_24, bic v0.4s, #0xfc, lsl #24
+form bic_4s_0xa5_0, bic v0.4s, #0xa5
+form shl_2d_0, shl v0.2d, v1.2d, #0
+form shl_2d_2, shl v0.2d, v1.2d, #2
+form shl_2d_63, shl v0.2d, v1.2d, #63
+form ushr_2d_1, ushr v0.2d, v1.2d, #1
+form ushr_2d_26, ushr v0.2d, v1.2d, #26
+form ushr_2d_38, ushr v0.2d, v1.2d, #38
+form ushr_2d_64, ushr v0.2d, v1.2d, #64
+form usra_2d_1, usra v0.2d, v1.2d, #1
+form usra_2d_26, usra v0.2d, v1.2d, #26
+form usra_2d_64, usra v0.2d, v1.2d, #64
 form shl_0, shl v0.4s, v1.4s, #0
 form shl_1, shl v0.4s, v1.4s, #1
 form shl_3, shl v0.4s, v1.4s, #3
 form shl_5, shl v0.4s, v1.4s, #5
+form shl_6, shl v0.4s, v1.4s, #6
 form shl_7, shl v0.4s, v1.4s, #7
 form shl_8, shl v0.4s, v1.4s, #8
 form shl_11, shl v0.4s, v1.4s, #11
@@ -57,8 +77,11 @@ form shl_12, shl v0.4s, v1.4s, #12
 form shl_13, shl v0.4s, v1.4s, #13
 form shl_14, shl v0.4s, v1.4s, #14
 form shl_16, shl v0.4s, v1.4s, #16
+form shl_18, shl v0.4s, v1.4s, #18
 form shl_31, shl v0.4s, v1.4s, #31
 form sri_1, sri v0.4s, v1.4s, #1
+form sri_8, sri v0.4s, v1.4s, #8
+form sri_14, sri v0.4s, v1.4s, #14
 form sri_16, sri v0.4s, v1.4s, #16
 form sri_18, sri v0.4s, v1.4s, #18
 form sri_19, sri v0.4s, v1.4s, #19
@@ -66,6 +89,7 @@ form sri_20, sri v0.4s, v1.4s, #20
 form sri_21, sri v0.4s, v1.4s, #21
 form sri_24, sri v0.4s, v1.4s, #24
 form sri_25, sri v0.4s, v1.4s, #25
+form sri_26, sri v0.4s, v1.4s, #26
 form sri_27, sri v0.4s, v1.4s, #27
 form sri_29, sri v0.4s, v1.4s, #29
 form sri_31, sri v0.4s, v1.4s, #31
@@ -76,6 +100,8 @@ form movi_2d_0xa5, movi v0.2d, #0xff00ff0000ff00ff
 form movi_8h_0x81_8, movi v0.8h, #0x81, lsl #8
 form movi_8h_0x81_0, movi v0.8h, #0x81
 form movi_8h_1_0, movi v0.8h, #1
+form movi_8h_1_8, movi v0.8h, #1, lsl #8
+form movi_2d_0xff, movi v0.2d, #0xffffffffffffffff
 
 // At byte 8 of the 40, with the smallest and the largest offset that the instruction allows.
 form_begin ldp_least
@@ -96,6 +122,19 @@ form_begin stp_most
 	stp	q0, q1, [x2, #1008]
 	form_load
 form_end stp_most
+// v0, v1, v1 and v0, in memory behind the 40 bytes. Of the four registers, two at a time.
+.macro form_ld4 name, first, second
+form_begin \name
+	stp	q0, q1, [x0, #48]
+	stp	q1, q0, [x0, #80]
+	add	x2, x0, #48
+	ld4	{v2.4s, v3.4s, v4.4s, v5.4s}, [x2]
+	mov	v0.16b, v\first\().16b
+	mov	v1.16b, v\second\().16b
+form_end \name
+.endm
+form_ld4 ld4_low, 2, 3
+form_ld4 ld4_high, 4, 5
 // At byte 13.
 form_begin ldur_least
 	add	x2, x0, #269
@@ -117,6 +156,7 @@ form_begin stur_most
 form_end stur_most
 
 form add_16, add x1, x1, #16
+form add_64, add x1, x1, #64
 form add_94, add x1, x1, #94
 form add_128, add x1, x1, #128
 form add_192, add x1, x1, #192
@@ -149,3 +189,4 @@ form_end ret
 	.purgem form_begin
 	.purgem form_end
 	.purgem form
+	.purgem form_ld4

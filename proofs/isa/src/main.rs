@@ -152,12 +152,14 @@ mod forms {
     #[cfg(target_arch = "aarch64")]
     forms! { "AArch64":
         5 words, NARROW, is_aarch64_feature_detected("aes"):
-        aese aesmc eor and_16b bic add_4s add_2d umlal_2d ext_0 ext_1 ext_2 ext_4 ext_8 ext_12 ext_14 ext_15
-        shl_0 shl_1 shl_3 shl_5 shl_7 shl_8 shl_11 shl_12 shl_13 shl_14 shl_16 shl_31
-        sri_1 sri_16 sri_18 sri_19 sri_20 sri_21 sri_24 sri_25 sri_27 sri_29 sri_31 sri_32
-        mov movi_2d_0 movi_2d_0xa5 movi_8h_0x81_8 movi_8h_0x81_0 movi_8h_1_0
-        ldp_least ldp_most stp_least stp_most ldur_least ldur_most stur_least stur_most
-        add_16 add_94 add_128 add_192 add_256 add_4095 sub_1 sub_4095 cbnz b ret;
+        aese aesmc eor and_16b bic add_4s add_2d umlal_2d umlal2_2d umull_2d umull2_2d uzp1_4s trn1_4s zip1_2d zip2_2d
+        bic_4s_0xfc_24 bic_4s_0xa5_0 shl_2d_0 shl_2d_2 shl_2d_63 ushr_2d_1 ushr_2d_26 ushr_2d_38 ushr_2d_64
+        usra_2d_1 usra_2d_26 usra_2d_64 ext_0 ext_1 ext_2 ext_4 ext_8 ext_12 ext_14 ext_15
+        shl_0 shl_1 shl_3 shl_5 shl_6 shl_7 shl_8 shl_11 shl_12 shl_13 shl_14 shl_16 shl_18 shl_31
+        sri_1 sri_8 sri_14 sri_16 sri_18 sri_19 sri_20 sri_21 sri_24 sri_25 sri_26 sri_27 sri_29 sri_31 sri_32
+        mov movi_2d_0 movi_2d_0xa5 movi_8h_0x81_8 movi_8h_0x81_0 movi_8h_1_0 movi_8h_1_8 movi_2d_0xff
+        ldp_least ldp_most stp_least stp_most ld4_low ld4_high ldur_least ldur_most stur_least stur_most
+        add_16 add_64 add_94 add_128 add_192 add_256 add_4095 sub_1 sub_4095 cbnz b ret;
     }
 
     pub fn run() -> std::io::Result<()> {

@@ -58,7 +58,7 @@ pub const TARGET: Target = Target {
 
 /// The bits of an instruction that are not operands, and their values. A decoder that ignored one of them would take an
 /// instruction that does not exist for one of these.
-const ENCODINGS: [(u32, u32); 25] = [
+const ENCODINGS: [(u32, u32); 37] = [
     (0xffff_fc00, 0x4e28_4800), // AESE
     (0xffff_fc00, 0x4e28_6800), // AESMC
     (0xffe0_fc00, 0x6e20_1c00), // EOR
@@ -68,6 +68,18 @@ const ENCODINGS: [(u32, u32); 25] = [
     (0xffe0_fc00, 0x4ea0_8400), // ADD, 4S
     (0xffe0_fc00, 0x4ee0_8400), // ADD, 2D
     (0xffe0_fc00, 0x2ea0_8000), // UMLAL, 2D
+    (0xffe0_fc00, 0x6ea0_8000), // UMLAL2, 2D
+    (0xffe0_fc00, 0x2ea0_c000), // UMULL, 2D
+    (0xffe0_fc00, 0x6ea0_c000), // UMULL2, 2D
+    (0xffe0_fc00, 0x4e80_1800), // UZP1, 4S
+    (0xffe0_fc00, 0x4e80_2800), // TRN1, 4S
+    (0xffe0_fc00, 0x4ec0_3800), // ZIP1, 2D
+    (0xffe0_fc00, 0x4ec0_7800), // ZIP2, 2D
+    (0xffc0_fc00, 0x4f40_5400), // SHL, 2D
+    (0xffc0_fc00, 0x6f40_0400), // USHR, 2D
+    (0xffc0_fc00, 0x6f40_1400), // USRA, 2D
+    (0xfff8_9c00, 0x6f00_1400), // BIC, 4S, with a constant
+    (0xffff_fc00, 0x4c40_0800), // LD4, 4S
     (0xffe0_fc00, 0x4f20_5400), // SHL, 4S
     (0xffe0_fc00, 0x6f20_4400), // SRI, 4S
     (0xffe0_8400, 0x6e00_0000), // EXT
@@ -143,13 +155,17 @@ fn effects(i: &Decoded, at: u64) -> Result<Vec<Effect>, String> {
         }])
     };
     let value = |part: Part| Ok::<_, String>(Operand::Register(vector(part)?));
+    let word = |part: Part| Ok::<_, String>(Operand::Register(words(part)?));
+    let half = |part: Part| Ok::<_, String>(Operand::Register(halves(part)?));
     match (i.opcode, i.operands) {
         (Opcode::AESE, [d, n, Part::Nothing, _]) => compute("aese", vector(d)?, vec![value(d)?, value(n)?]),
         (Opcode::AESMC, [d, n, Part::Nothing, _]) => compute("aesmc", vector(d)?, vec![value(n)?]),
         (Opcode::EOR, [d, n, m, Part::Nothing]) => compute("eor", vector(d)?, vec![value(n)?, value(m)?]),
         (Opcode::ORR, [d, n, m, Part::Nothing]) if n == m => compute("mov", vector(d)?, vec![value(n)?]),
         (Opcode::AND, [d, n, m, Part::Nothing]) => compute("and_16b", vector(d)?, vec![value(n)?, value(m)?]),
-        (Opcode::BIC, [d, n, m, Part::Nothing]) => compute("bic", vector(d)?, vec![value(n)?, value(m)?]),
+        (Opcode::BIC, [d, n, m @ Part::SIMDRegisterElements(..), Part::Nothing]) => {
+            compute("bic", vector(d)?, vec![value(n)?, value(m)?])
+        }
         (
             Opcode::ADD,
             [
@@ -168,7 +184,7 @@ fn effects(i: &Decoded, at: u64) -> Result<Vec<Effect>, String> {
             compute(function, view(d)?, vec![value(n)?, value(m)?])
         }
         (
-            Opcode::UMLAL,
+            Opcode::UMLAL | Opcode::UMLAL2 | Opcode::UMULL | Opcode::UMULL2,
             [
                 d,
                 n @ Part::SIMDRegisterElements(..),
@@ -176,10 +192,61 @@ fn effects(i: &Decoded, at: u64) -> Result<Vec<Effect>, String> {
                 Part::Nothing,
             ],
         ) => {
+            let (function, adds, half): (_, _, fn(Part) -> _) = match i.opcode {
+                Opcode::UMLAL => ("umlal_2d", true, low_words),
+                Opcode::UMLAL2 => ("umlal2_2d", true, words),
+                Opcode::UMULL => ("umull_2d", false, low_words),
+                _ => ("umull2_2d", false, words),
+            };
             let d = elements(d, SIMDSizeCode::D)?;
-            let low = |part| Ok::<_, String>(Operand::Register(low_words(part)?));
-            compute("umlal_2d", d, vec![Operand::Register(d), low(n)?, low(m)?])
+            let sums = adds.then_some(Operand::Register(d));
+            let factors = [n, m].map(|part| half(part).map(Operand::Register));
+            let operands = sums.into_iter().map(Ok).chain(factors);
+            compute(function, d, operands.collect::<Result<_, _>>()?)
         }
+        (Opcode::UZP1, [d, n, m, Part::Nothing]) => compute("uzp1_4s", words(d)?, vec![word(n)?, word(m)?]),
+        (Opcode::TRN1, [d, n, m, Part::Nothing]) => compute("trn1_4s", words(d)?, vec![word(n)?, word(m)?]),
+        (Opcode::ZIP1, [d, n, m, Part::Nothing]) => compute("zip1_2d", halves(d)?, vec![half(n)?, half(m)?]),
+        (Opcode::ZIP2, [d, n, m, Part::Nothing]) => compute("zip2_2d", halves(d)?, vec![half(n)?, half(m)?]),
+        (
+            Opcode::BIC,
+            [
+                Part::SIMDRegisterElements(SIMDSizeCode::Q, d, SIMDSizeCode::S),
+                Part::ImmShift(imm, amount),
+                _,
+                _,
+            ],
+        ) if imm < 256 => {
+            let operands = vec![
+                Operand::Register(view(d)?),
+                Operand::Constant(imm.into(), 8),
+                Operand::Constant(amount.into(), 5),
+            ];
+            compute("bic_4s", view(d)?, operands)
+        }
+        (
+            Opcode::SHL,
+            [
+                d @ Part::SIMDRegisterElements(_, _, SIMDSizeCode::D),
+                n,
+                Part::Immediate(shift),
+                _,
+            ],
+        ) => compute(
+            "shl_2d",
+            halves(d)?,
+            vec![half(n)?, Operand::Constant(shift.into(), 6)],
+        ),
+        (Opcode::USHR, [d, n, Part::Immediate(shift), _]) => compute(
+            "ushr_2d",
+            halves(d)?,
+            vec![half(n)?, Operand::Constant(shift.into(), 7)],
+        ),
+        (Opcode::USRA, [d, n, Part::Immediate(shift), _]) => compute(
+            "usra_2d",
+            halves(d)?,
+            vec![half(d)?, half(n)?, Operand::Constant(shift.into(), 7)],
+        ),
         (Opcode::SHL, [d, n, Part::Immediate(shift), Part::Nothing]) => compute(
             "shl_4s",
             words(d)?,
@@ -252,6 +319,22 @@ fn effects(i: &Decoded, at: u64) -> Result<Vec<Effect>, String> {
             function: "ldp",
             address: address(place)?,
         }]),
+        // The last register may be followed by the first one.
+        (
+            Opcode::LD4,
+            [
+                Part::SIMDRegisterGroup(SIMDSizeCode::Q, first, SIMDSizeCode::S, 4),
+                place,
+                Part::Nothing,
+                _,
+            ],
+        ) => Ok(vec![Effect::Load {
+            destinations: (first..first + 4)
+                .map(|n| view(n % 32))
+                .collect::<Result<_, _>>()?,
+            function: "ld4_4s",
+            address: address(place)?,
+        }]),
         (Opcode::LDUR, [t, place, Part::Nothing, _]) => Ok(vec![Effect::Load {
             destinations: vec![q(t)?],
             function: "ldur",
@@ -322,6 +405,11 @@ fn low_words(part: Part) -> Result<View, String> {
         Part::SIMDRegisterElements(SIMDSizeCode::D, n, SIMDSizeCode::S) => view(n),
         _ => Err("not in the list of registers".into()),
     }
+}
+
+/// A whole vector register as two words of 64 bits.
+fn halves(part: Part) -> Result<View, String> {
+    elements(part, SIMDSizeCode::D)
 }
 
 fn elements(part: Part, of: SIMDSizeCode) -> Result<View, String> {

@@ -349,7 +349,8 @@ pub const MUTANTS: &[Mutant] = mutants! {
         "key of another pass": "v6.4s, v4.4s" => "v5.4s, v4.4s", Refuted "armv8_nh_add_units_x1_lifted_step_thm";
         "another half of a product": "umlal\tv1.2d, v6.2s, v18.2s" => "umlal\tv1.2d, v6.2s, v6.2s", Refuted "armv8_nh_add_units_x1_lifted_step_thm";
         "words moved by one": "v5.16b, #8" => "v5.16b, #4", Refuted "armv8_nh_add_units_x1_lifted_step_thm";
-        "sums of words that carry": "add\tv5.4s, v5.4s, v4.4s" => "add\tv5.2d, v5.2d, v4.2d", Refuted "armv8_nh_add_units_x1_lifted_step_thm";
+        "sums of words that carry": "add\tv5.4s, v5.4s, v4.4s\n\tadd\tv6.4s, v6.4s, v4.4s\n\tadd\tv7.4s, v7.4s, v4.4s\n"
+            => "add\tv5.2d, v5.2d, v4.2d\n\tadd\tv6.2d, v6.2d, v4.2d\n\tadd\tv7.2d, v7.2d, v4.2d\n", Refuted "armv8_nh_add_units_x1_lifted_step_thm";
         "products of one pass left out": "\tumlal\tv2.2d, v7.2s, v19.2s\n" => "", Refuted "armv8_nh_add_units_x1_lifted_step_thm";
         "products with a sign": "umlal\tv0.2d, v5.2s, v17.2s" => "smlal\tv0.2d, v5.2s, v17.2s", Refused "not in the list of instructions";
         "products of halves": "umlal\tv0.2d, v5.2s, v17.2s" => "umlal\tv0.4s, v5.4h, v17.4h", Refused "not in the list of registers";
@@ -367,6 +368,30 @@ pub const MUTANTS: &[Mutant] = mutants! {
         "sums left out": "\tvmovdqu\t%ymm1, 32(%rdi)\n" => "", Refuted "avx2_nh_add_units_x2_lifted_exit_thm";
         "key beyond the unit": "vpaddd\t32(%rdx)" => "vpaddd\t33(%rdx)", Refused "bytes 33 to 64 of key, which has 64";
         "registers not wiped": "\tvzeroall\n" => "", Refused "xmm2 is as an iteration left it";
+    }
+    "armv8" poly1305_add_blocks_x4 {
+        "carry dropped": "\tusra\tv16.2d, v6.2d, #26\n" => "", Refuted "armv8_poly1305_add_blocks_x4_lifted_step_thm";
+        "carry not added but put in place": "usra\tv5.2d, v3.2d, #26" => "ushr\tv5.2d, v3.2d, #26", Refuted "armv8_poly1305_add_blocks_x4_lifted_step_thm";
+        "carry of the highest limb times nine": "shl\tv29.2d, v28.2d, #2" => "shl\tv29.2d, v28.2d, #3", Refuted "armv8_poly1305_add_blocks_x4_lifted_step_thm";
+        "2^128 of a block left out": "\tmovi\tv30.8h, #1, lsl #8\n" => "\tmovi\tv30.2d, #0\n", Refuted "armv8_poly1305_add_blocks_x4_lifted_step_thm";
+        "bits of another place": "sri\tv29.4s, v30.4s, #14" => "sri\tv29.4s, v30.4s, #13", Refuted "armv8_poly1305_add_blocks_x4_lifted_step_thm";
+        "limb of 28 bits": "bic\tv28.4s, #0xfc, lsl #24" => "bic\tv28.4s, #0xf0, lsl #24", Refuted "armv8_poly1305_add_blocks_x4_lifted_step_thm";
+        "limb not cut off": "\tbic\tv1.4s, #0xfc, lsl #24\n" => "", Refuted "armv8_poly1305_add_blocks_x4_lifted_step_thm";
+        "mask of 25 bits": "ushr\tv27.2d, v27.2d, #38" => "ushr\tv27.2d, v27.2d, #39", Refuted "armv8_poly1305_add_blocks_x4_lifted_step_thm";
+        "product in the place of a sum": "umlal\tv0.2d, v28.2s, v26.2s" => "umull\tv0.2d, v28.2s, v26.2s", Refuted "armv8_poly1305_add_blocks_x4_lifted_step_thm";
+        "products of the other half": "umlal2\tv3.2d, v28.4s, v18.4s" => "umlal\tv3.2d, v28.2s, v18.2s", Refuted "armv8_poly1305_add_blocks_x4_lifted_step_thm";
+        "another limb of the multiplier": "umlal\tv0.2d, v31.2s, v25.2s" => "umlal\tv0.2d, v31.2s, v26.2s", Refuted "armv8_poly1305_add_blocks_x4_lifted_step_thm";
+        "multipliers of two lanes swapped": "trn1\tv18.4s, v27.4s, v28.4s" => "uzp1\tv18.4s, v27.4s, v28.4s", Refuted "armv8_poly1305_add_blocks_x4_lifted_step_thm";
+        "sums of two lanes swapped": "uzp1\tv28.4s, v2.4s, v3.4s" => "uzp1\tv28.4s, v3.4s, v2.4s", Refuted "armv8_poly1305_add_blocks_x4_lifted_step_thm";
+        "sums of two lanes swapped at the end": "zip1\tv27.2d, v16.2d, v17.2d\n\tzip2\tv28.2d, v16.2d, v17.2d\n\tstp" => "mov\tv27.16b, v16.16b\n\tmov\tv28.16b, v17.16b\n\tstp", Refuted "armv8_poly1305_add_blocks_x4_lifted_exit_thm";
+        "sums left out": "\tstp\tq27, q28, [x0, #128]\n" => "", Refuted "armv8_poly1305_add_blocks_x4_lifted_exit_thm";
+        "words of half the registers": "ld4\t{v28.4s, v29.4s, v30.4s, v31.4s}" => "ld4\t{v28.2s, v29.2s, v30.2s, v31.2s}", Refused "not in the list of instructions";
+        "words not taken apart": "ld4\t{v28.4s, v29.4s, v30.4s, v31.4s}" => "ld1\t{v28.4s, v29.4s, v30.4s, v31.4s}", Refused "not in the list of instructions";
+        "multiplier beyond them": "ldp\tq27, q28, [x1, #256]" => "ldp\tq27, q28, [x1, #272]", Refused "bytes 272 to 303 of multipliers, which has 288";
+        "multiplier written": "\tsub\tx3, x3, #1\n" => "\tstp\tq0, q1, [x1]\n\tsub\tx3, x3, #1\n", Refused "a store to multipliers, which is read-only";
+        "groups advance by a block": "add\tx2, x2, #64" => "add\tx2, x2, #16", Refused "x2 is used as an address, but is not one";
+        "multiplier not wiped": "v26.2d, v27.2d, " => "v27.2d, ", Refuted "armv8_poly1305_add_blocks_x4_lifted_exit_thm";
+        "register not wiped": "v29.2d, v30.2d, v31.2d" => "v29.2d, v30.2d", Refused "v31 is as an iteration left it";
     }
     "x86-64-avx2" poly1305_add_blocks_x4 {
         "carry dropped": "\tvpaddq\t%ymm13, %ymm12, %ymm12\n\tvpsrlq\t$26, %ymm9" => "\tvpsrlq\t$26, %ymm9", Refuted "avx2_poly1305_add_blocks_x4_lifted_step_thm";

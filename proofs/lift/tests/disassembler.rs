@@ -149,7 +149,7 @@ mod aarch64 {
     const LDUR: u32 = 0x3cc0_0000;
 
     /// The bits of each instruction that are no operand.
-    const CLASSES: [(u32, u32); 24] = [
+    const CLASSES: [(u32, u32); 36] = [
         (0xffff_fc00, 0x4e28_4800), // AESE
         (0xffff_fc00, 0x4e28_6800), // AESMC
         (0xffe0_fc00, 0x6e20_1c00), // EOR
@@ -159,6 +159,18 @@ mod aarch64 {
         (0xffe0_fc00, 0x4ea0_8400), // ADD, 4S
         (0xffe0_fc00, 0x4ee0_8400), // ADD, 2D
         (0xffe0_fc00, 0x2ea0_8000), // UMLAL, 2D
+        (0xffe0_fc00, 0x6ea0_8000), // UMLAL2, 2D
+        (0xffe0_fc00, 0x2ea0_c000), // UMULL, 2D
+        (0xffe0_fc00, 0x6ea0_c000), // UMULL2, 2D
+        (0xffe0_fc00, 0x4e80_1800), // UZP1, 4S
+        (0xffe0_fc00, 0x4e80_2800), // TRN1, 4S
+        (0xffe0_fc00, 0x4ec0_3800), // ZIP1, 2D
+        (0xffe0_fc00, 0x4ec0_7800), // ZIP2, 2D
+        (0xffc0_fc00, 0x4f40_5400), // SHL, 2D
+        (0xffc0_fc00, 0x6f40_0400), // USHR, 2D
+        (0xffc0_fc00, 0x6f40_1400), // USRA, 2D
+        (0xfff8_9c00, 0x6f00_1400), // BIC, 4S, with a constant
+        (0xffff_fc00, 0x4c40_0800), // LD4, 4S
         (0xffe0_fc00, 0x4f20_5400), // SHL, 4S
         (0xffe0_fc00, 0x6f20_4400), // SRI, 4S
         (0xffe0_8400, 0x6e00_0000), // EXT
@@ -214,11 +226,13 @@ mod aarch64 {
     }
 
     /// What the lifter should make of the text, of an instruction that defines something.
+    #[allow(clippy::too_many_lines)] // a table: one arm per mnemonic
     fn expected(text: &str, at: usize) -> Option<Vec<String>> {
         let (mnemonic, operands) = text.split_once('\t')?;
         let operands: Vec<&str> = operands.split("//").next()?.split(',').map(str::trim).collect();
         let whole = |i: usize| operands.get(i)?.strip_suffix(".16b").and_then(loaded);
         let words = |i: usize| operands.get(i)?.strip_suffix(".4s").and_then(loaded);
+        let halves = |i: usize| operands.get(i)?.strip_suffix(".2d").and_then(loaded);
         let d = |ending: &str| Some(format!("{}_{at:03x} =", operands[0].strip_suffix(ending)?));
         let q = |i: usize| Some(format!("v{}", operands.get(i)?.strip_prefix('q')?));
         // [x0] or [x0, #number], after the addition of the prologue.
@@ -236,13 +250,58 @@ mod aarch64 {
             "aesmc" => format!("{} aesmc {}", d(".16b")?, whole(1)?),
             "eor" => format!("{} eor {} {}", d(".16b")?, whole(1)?, whole(2)?),
             "and" => format!("{} and_16b {} {}", d(".16b")?, whole(1)?, whole(2)?),
-            "bic" => format!("{} bic {} {}", d(".16b")?, whole(1)?, whole(2)?),
+            "bic" if operands[0].ends_with(".16b") => {
+                format!("{} bic {} {}", d(".16b")?, whole(1)?, whole(2)?)
+            }
             "add" if operands[0].ends_with(".4s") => {
                 format!("{} add_4s {} {}", d(".4s")?, words(1)?, words(2)?)
             }
-            "add" => {
-                let halves = |i: usize| operands.get(i)?.strip_suffix(".2d").and_then(loaded);
-                format!("{} add_2d {} {}", d(".2d")?, halves(1)?, halves(2)?)
+            "add" => format!("{} add_2d {} {}", d(".2d")?, halves(1)?, halves(2)?),
+            "umlal2" => {
+                let sums = operands[0].strip_suffix(".2d").and_then(loaded)?;
+                format!("{} umlal2_2d {sums} {} {}", d(".2d")?, words(1)?, words(2)?)
+            }
+            "umull" => {
+                let low = |i: usize| operands.get(i)?.strip_suffix(".2s").and_then(loaded);
+                format!("{} umull_2d {} {}", d(".2d")?, low(1)?, low(2)?)
+            }
+            "umull2" => format!("{} umull2_2d {} {}", d(".2d")?, words(1)?, words(2)?),
+            "uzp1" | "trn1" => format!("{} {mnemonic}_4s {} {}", d(".4s")?, words(1)?, words(2)?),
+            "zip1" | "zip2" => format!("{} {mnemonic}_2d {} {}", d(".2d")?, halves(1)?, halves(2)?),
+            "bic" if operands[0].ends_with(".4s") => {
+                let amount = operands
+                    .get(2)
+                    .map_or(Some(0), |text| number(text.strip_prefix("lsl ")?))?;
+                format!(
+                    "{} bic_4s {} {} {amount}",
+                    d(".4s")?,
+                    words(0)?,
+                    number(operands[1])?
+                )
+            }
+            "shl" | "ushr" if operands[0].ends_with(".2d") => format!(
+                "{} {mnemonic}_2d {} {}",
+                d(".2d")?,
+                halves(1)?,
+                number(operands.get(2)?)?
+            ),
+            "usra" => format!(
+                "{} usra_2d {} {} {}",
+                d(".2d")?,
+                halves(0)?,
+                halves(1)?,
+                number(operands.get(2)?)?
+            ),
+            "ld4" => {
+                let first = operands[0].strip_prefix("{v")?.split(['.', '-']).next()?;
+                let first: usize = first.parse().ok()?;
+                let base = operands.iter().position(|operand| operand.starts_with('['))?;
+                let place = place(base)?;
+                return Some(
+                    (0..4)
+                        .map(|i| format!("v{}_{at:03x} = (ld4_4s`{{{place}}} state).{i}", (first + i) % 32))
+                        .collect(),
+                );
             }
             "umlal" => {
                 let low = |i: usize| operands.get(i)?.strip_suffix(".2s").and_then(loaded);
@@ -353,7 +412,8 @@ mod aarch64 {
         }
         for mnemonic in [
             "aese", "aesmc", "eor", "and", "bic", "shl", "sri", "mov", "ext", "movi", "ldp", "stp", "ldur",
-            "stur", "add", "sub", "b", "umlal",
+            "stur", "add", "sub", "b", "umlal", "umlal2", "umull", "umull2", "uzp1", "trn1", "zip1", "zip2",
+            "ushr", "usra", "ld4",
         ] {
             let count = accepted.remove(mnemonic).unwrap_or(0);
             assert!(count >= 20, "{mnemonic}: only {count} were accepted");

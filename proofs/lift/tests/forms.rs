@@ -686,6 +686,18 @@ const BIC: u32 = 0x4e60_1c00;
 const ADD_4S: u32 = 0x4ea0_8400;
 const ADD_2D: u32 = 0x4ee0_8400;
 const UMLAL_2D: u32 = 0x2ea0_8000;
+const UMLAL2_2D: u32 = 0x6ea0_8000;
+const UMULL_2D: u32 = 0x2ea0_c000;
+const UMULL2_2D: u32 = 0x6ea0_c000;
+const UZP1_4S: u32 = 0x4e80_1800;
+const TRN1_4S: u32 = 0x4e80_2800;
+const ZIP1_2D: u32 = 0x4ec0_3800;
+const ZIP2_2D: u32 = 0x4ec0_7800;
+const BIC_4S: u32 = 0x6f00_1400;
+const SHL_2D: u32 = 0x4f40_5400;
+const USHR_2D: u32 = 0x6f40_0400;
+const USRA_2D: u32 = 0x6f40_1400;
+const LD4_4S: u32 = 0x4c40_0800;
 const SHL_4S: u32 = 0x4f20_5400;
 const SRI_4S: u32 = 0x6f20_4400;
 const EXT: u32 = 0x6e00_0000;
@@ -735,6 +747,40 @@ fn aarch64_instructions_keep_their_operands_in_order() {
             &[UMLAL_2D | dnm(2, 1, 2)],
             "v2_004 = umlal_2d v2_000 v1_000 v2_000 ",
         ),
+        (
+            &[UMLAL2_2D | dnm(1, 2, 1)],
+            "v1_004 = umlal2_2d v1_000 v2_000 v1_000 ",
+        ),
+        (&[UMULL_2D | dnm(3, 1, 2)], "v3_004 = umull_2d v1_000 v2_000 "),
+        (&[UMULL2_2D | dnm(3, 2, 1)], "v3_004 = umull2_2d v2_000 v1_000 "),
+        (&[UZP1_4S | dnm(3, 1, 2)], "v3_004 = uzp1_4s v1_000 v2_000 "),
+        (&[TRN1_4S | dnm(3, 1, 2)], "v3_004 = trn1_4s v1_000 v2_000 "),
+        (&[ZIP1_2D | dnm(3, 1, 2)], "v3_004 = zip1_2d v1_000 v2_000 "),
+        (&[ZIP2_2D | dnm(3, 2, 1)], "v3_004 = zip2_2d v2_000 v1_000 "),
+        (
+            &[BIC_4S | 1 | 0b101 << 16 | 0b00111 << 5],
+            "v1_004 = bic_4s v1_000 167 0 ",
+        ),
+        (
+            &[BIC_4S | 2 | 0b111 << 16 | 0b11100 << 5 | 3 << 13],
+            "v2_004 = bic_4s v2_000 252 24 ",
+        ),
+        (&[SHL_2D | dnm(3, 2, 0)], "v3_004 = shl_2d v2_000 0 "),
+        (&[SHL_2D | dnm(3, 2, 31)], "v3_004 = shl_2d v2_000 31 "),
+        (&[SHL_2D | 32 << 16 | dnm(3, 2, 31)], "v3_004 = shl_2d v2_000 63 "),
+        (&[USHR_2D | dnm(3, 2, 0)], "v3_004 = ushr_2d v2_000 64 "),
+        (
+            &[USHR_2D | 32 << 16 | dnm(3, 2, 31)],
+            "v3_004 = ushr_2d v2_000 1 ",
+        ),
+        (&[USRA_2D | dnm(1, 2, 0)], "v1_004 = usra_2d v1_000 v2_000 64 "),
+        (
+            &[USRA_2D | 32 << 16 | dnm(1, 2, 6)],
+            "v1_004 = usra_2d v1_000 v2_000 26 ",
+        ),
+        (&[ADD | 48 << 10, LD4_4S | 3], "v3_008 = (ld4_4s`{48} state).0 "),
+        (&[ADD | 48 << 10, LD4_4S | 3], "v6_008 = (ld4_4s`{48} state).3 "),
+        (&[LD4_4S | 31], "v2_004 = (ld4_4s`{0} state).3 "),
         (&[SHL_4S | dnm(3, 2, 0)], "v3_004 = shl_4s v2_000 0 "),
         (&[SHL_4S | dnm(3, 2, 31)], "v3_004 = shl_4s v2_000 31 "),
         (&[SRI_4S | dnm(1, 2, 31)], "v1_004 = sri_4s v1_000 v2_000 1 "),
@@ -778,6 +824,7 @@ fn aarch64_instructions_keep_their_operands_in_order() {
 }
 
 #[test]
+#[allow(clippy::too_many_lines)] // a table: one line per instruction
 fn other_aarch64_instructions_are_refused() {
     let register = "not in the list of registers";
     let other = "not in the list of instructions";
@@ -798,7 +845,6 @@ fn other_aarch64_instructions_are_refused() {
         (0x4ee2_1c42, other),                        // ORN
         (0x0e22_1c23, register),                     // AND v3.8b, v1.8b, v2.8b
         (0x0e62_1c23, register),                     // BIC v3.8b, v1.8b, v2.8b
-        (0x6f00_1420, register),                     // BIC v0.4s, #1
         (0x1202_0023, register),                     // AND w3, w1, #0x40000000
         (0x4e22_8423, other),                        // ADD v3.16b, v1.16b, v2.16b
         (0x4e62_8423, other),                        // ADD v3.8h, v1.8h, v2.8h
@@ -806,19 +852,42 @@ fn other_aarch64_instructions_are_refused() {
         (0x6ea2_8423, other),                        // SUB v3.4s, v1.4s, v2.4s
         (0x5ee2_8423, other),                        // ADD d3, d1, d2
         (0x2e62_8022, register),                     // UMLAL v2.4s, v1.4h, v2.4h
-        (0x6ea2_8022, other),                        // UMLAL2 v2.2d, v1.4s, v2.4s
+        (0x6e62_8022, register),                     // UMLAL2 v2.4s, v1.8h, v2.8h
+        (0x6fa2_2022, other),                        // UMLAL2 v2.2d, v1.4s, v2.s[1]
+        (0x2e62_c023, register),                     // UMULL v3.4s, v1.4h, v2.4h
+        (0x6e22_c023, register),                     // UMULL2 v3.8h, v1.16b, v2.16b
+        (0x0ea2_c023, other),                        // SMULL v3.2d, v1.2s, v2.2s
+        (0x0e82_1823, register),                     // UZP1 v3.2s, v1.2s, v2.2s
+        (0x4ec2_1823, register),                     // UZP1 v3.2d, v1.2d, v2.2d
+        (0x4e82_5823, other),                        // UZP2 v3.4s, v1.4s, v2.4s
+        (0x4ec2_2823, register),                     // TRN1 v3.2d, v1.2d, v2.2d
+        (0x4e82_6823, other),                        // TRN2 v3.4s, v1.4s, v2.4s
+        (0x4e82_3823, register),                     // ZIP1 v3.4s, v1.4s, v2.4s
+        (0x4e82_7823, register),                     // ZIP2 v3.4s, v1.4s, v2.4s
+        (0x6f00_9420, other),                        // BIC v0.8h, #1
+        (0x2f00_1420, other),                        // BIC v0.2s, #1
+        (0x5f40_5423, other),                        // SHL d3, d1, #0
+        (0x7f40_0422, other),                        // USHR d2, d1, #64
+        (0x6f20_1422, register),                     // USRA v2.4s, v1.4s, #32
+        (0x4f40_1422, other),                        // SSRA v2.2d, v1.2d, #64
+        (0x6f40_2422, other),                        // URSHR v2.2d, v1.2d, #64
+        (0x6f40_3422, other),                        // URSRA v2.2d, v1.2d, #64
+        (0x4cdf_0803, "an address that is not a register plus a constant"), // LD4 with post-index
+        (0x0c40_0803, other),                        // LD4 {v3.2s - v6.2s}
+        (0x4c40_0c03, other),                        // LD4 {v3.2d - v6.2d}
+        (0x4c40_2803, other),                        // LD1 {v3.4s - v6.4s}
+        (0x4d60_a003, other),                        // LD4 {v3.s - v6.s}[0]
         (0x2fa2_2022, other),                        // UMLAL v2.2d, v1.2s, v2.s[1]
         (0x0ea2_8022, other),                        // SMLAL v2.2d, v1.2s, v2.2s
         (0x2ea2_a022, other),                        // UMLSL v2.2d, v1.2s, v2.2s
         (0x0f20_5423, register),                     // SHL v3.2s, v1.2s, #0
         (0x4f10_5423, register),                     // SHL v3.8h, v1.8h, #0
-        (0x4f40_5423, register),                     // SHL v3.2d, v1.2d, #0
         (0x6f20_5423, other),                        // SLI v3.4s, v1.4s, #0
         (0x4f20_7423, other),                        // SQSHL v3.4s, v1.4s, #0
         (0x2f20_4422, register),                     // SRI v2.2s, v1.2s, #32
         (0x6f10_4422, register),                     // SRI v2.8h, v1.8h, #16
         (0x6f40_4422, register),                     // SRI v2.2d, v1.2d, #64
-        (0x6f20_0422, other),                        // USHR v2.4s, v1.4s, #32
+        (0x6f20_0422, register),                     // USHR v2.4s, v1.4s, #32
         (0x2e02_0023, register),                     // EXT v3.8b
         (0x2f00_e400, ""),                           // MOVI d0, #0
         (0x0f00_8420, ""),                           // MOVI v0.4h, #1

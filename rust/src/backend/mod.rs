@@ -25,7 +25,7 @@ pub(crate) mod kernels;
 #[cfg(all(veriplex_kernels, feature = "adiantum"))]
 #[allow(unsafe_code)]
 pub(crate) mod nh;
-#[cfg(all(veriplex_kernels, target_arch = "x86_64", feature = "poly1305"))]
+#[cfg(all(veriplex_kernels, feature = "poly1305"))]
 #[allow(unsafe_code)]
 pub(crate) mod poly1305;
 pub(crate) mod portable;
@@ -126,11 +126,7 @@ impl Backend {
     /// Whether kernels beside those of the permutation may be used. They ask for the CPU features that they need.
     #[cfg(all(
         veriplex_kernels,
-        any(
-            feature = "adiantum",
-            feature = "xoofff",
-            all(target_arch = "x86_64", feature = "poly1305")
-        )
+        any(feature = "adiantum", feature = "xoofff", feature = "poly1305")
     ))]
     #[inline]
     pub(crate) fn kernels_allowed() -> bool {

@@ -3,13 +3,17 @@
 use core::fmt;
 use core::sync::atomic::{AtomicU8, Ordering};
 
+#[cfg(veriplex_kernels)]
+use super::lanes;
+#[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+use super::lanes44;
 #[cfg(feature = "adiantum")]
 use super::short::Short;
 use super::{KEY_LEN, Poly1305, portable32, portable64};
+#[cfg(veriplex_kernels)]
+use crate::backend::poly1305::Token;
 #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
-use super::{lanes, lanes44};
-#[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
-use crate::backend::poly1305::{Mulx, Token, limbs44};
+use crate::backend::poly1305::{Mulx, limbs44};
 use crate::wipe::Secret;
 use crate::{Error, TAG_LEN};
 
@@ -30,7 +34,7 @@ pub struct Backend(Kind);
 enum Kind {
     #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
     Lanes44(limbs44::Token),
-    #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+    #[cfg(veriplex_kernels)]
     Lanes(Token),
     #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
     Mulx(Mulx),
@@ -61,15 +65,16 @@ impl Backend {
     /// Every backend that this CPU can run, from best to last resort.
     pub fn available() -> impl Iterator<Item = Self> {
         #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
-        let ([lanes44, lanes], mulx) = (
-            [
-                limbs44::Token::detect().map(|token| Self(Kind::Lanes44(token))),
-                Token::detect().map(|token| Self(Kind::Lanes(token))),
-            ],
+        let (lanes44, mulx) = (
+            limbs44::Token::detect().map(|token| Self(Kind::Lanes44(token))),
             Mulx::detect().map(|mulx| Self(Kind::Mulx(mulx))),
         );
         #[cfg(not(all(veriplex_kernels, target_arch = "x86_64")))]
-        let ([lanes44, lanes], mulx) = ([None; 2], None);
+        let (lanes44, mulx) = (None, None);
+        #[cfg(veriplex_kernels)]
+        let lanes = Token::detect().map(|token| Self(Kind::Lanes(token)));
+        #[cfg(not(veriplex_kernels))]
+        let lanes = None;
         // Measured on Zen 4, `mulx` is slower than the first portable one, and faster than the second.
         let [best, last] = PORTABLE;
         let fastest = lanes44.into_iter().chain(lanes).chain([best]);
@@ -80,7 +85,9 @@ impl Backend {
     fn allowed() -> impl Iterator<Item = Self> {
         Self::available().filter(|backend| match backend.0 {
             #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
-            Kind::Lanes44(_) | Kind::Lanes(_) | Kind::Mulx(_) => crate::backend::Backend::kernels_allowed(),
+            Kind::Lanes44(_) | Kind::Mulx(_) => crate::backend::Backend::kernels_allowed(),
+            #[cfg(veriplex_kernels)]
+            Kind::Lanes(_) => crate::backend::Backend::kernels_allowed(),
             Kind::Portable64 | Kind::Portable32 => true,
         })
     }
@@ -114,7 +121,7 @@ impl Backend {
         match self.0 {
             Kind::Portable64 => &RESULTS[0],
             Kind::Portable32 => &RESULTS[1],
-            #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+            #[cfg(veriplex_kernels)]
             Kind::Lanes(_) => &RESULTS[2],
             #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
             Kind::Mulx(_) => &RESULTS[3],
@@ -133,13 +140,13 @@ impl Backend {
         Ok(Self::allowed().take_while(move |backend| *backend != current))
     }
 
-    /// `"avx512ifma"`, `"avx2"`, `"mulx"`, `"portable64"` or `"portable32"`.
+    /// `"avx512ifma"`, `"avx2"`, `"neon"`, `"mulx"`, `"portable64"` or `"portable32"`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self.0 {
             #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
             Kind::Lanes44(token) => token.name(),
-            #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+            #[cfg(veriplex_kernels)]
             Kind::Lanes(token) => token.name(),
             #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
             Kind::Mulx(_) => "mulx",
@@ -157,7 +164,7 @@ impl Backend {
     /// Starts a message of about `bytes_hint` bytes (0 if unknown). A wrong hint only costs time.
     #[must_use]
     #[inline]
-    #[cfg_attr(not(all(veriplex_kernels, target_arch = "x86_64")), allow(unused_variables))]
+    #[cfg_attr(not(veriplex_kernels), allow(unused_variables))]
     pub fn start(self, key: &[u8; KEY_LEN], bytes_hint: usize) -> State {
         let (halves, _) = key.as_chunks();
         let [r, s] = [0, 1].map(|i| u128::from_le_bytes(halves[i]));
@@ -167,7 +174,7 @@ impl Backend {
             accumulator: match self.0 {
                 #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
                 Kind::Lanes44(token) => Accumulator::Lanes44(lanes44::Accumulator::new(token, r)),
-                #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+                #[cfg(veriplex_kernels)]
                 Kind::Lanes(token) => Accumulator::Lanes(lanes::Accumulator::new(token, r, bytes_hint)),
                 #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
                 Kind::Mulx(mulx) => Accumulator::Mulx(mulx, portable64::Accumulator::new(r)),
@@ -269,7 +276,7 @@ pub struct State {
 enum Accumulator {
     #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
     Lanes44(lanes44::Accumulator),
-    #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+    #[cfg(veriplex_kernels)]
     Lanes(lanes::Accumulator),
     #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
     Mulx(Mulx, portable64::Accumulator),
@@ -320,7 +327,7 @@ impl State {
         match &mut self.accumulator {
             #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
             Accumulator::Lanes44(accumulator) => accumulator.blocks(blocks, high),
-            #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+            #[cfg(veriplex_kernels)]
             Accumulator::Lanes(accumulator) => accumulator.blocks(blocks, high),
             #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
             Accumulator::Mulx(mulx, accumulator) => mulx.run(|| accumulator.add(blocks, high)),
@@ -339,7 +346,7 @@ impl State {
         let (low, top) = match &self.accumulator {
             #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
             Accumulator::Lanes44(accumulator) => accumulator.value(),
-            #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+            #[cfg(veriplex_kernels)]
             Accumulator::Lanes(accumulator) => accumulator.value(),
             #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
             Accumulator::Mulx(_, accumulator) => accumulator.value(),
@@ -358,7 +365,7 @@ impl State {
         match &self.accumulator {
             #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
             Accumulator::Lanes44(accumulator) => Short::Portable64(accumulator.one_by_one().clone()),
-            #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+            #[cfg(veriplex_kernels)]
             Accumulator::Lanes(accumulator) => Short::Portable64(accumulator.one_by_one().clone()),
             #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
             Accumulator::Mulx(_, accumulator) => Short::Portable64(accumulator.clone()),
@@ -372,7 +379,7 @@ impl State {
         match (&self.accumulator, sum) {
             #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
             (Accumulator::Lanes44(accumulator), Short::Portable64(sum)) => accumulator.add_to(sum, blocks),
-            #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+            #[cfg(veriplex_kernels)]
             (Accumulator::Lanes(accumulator), Short::Portable64(sum)) => accumulator.add_to(sum, blocks),
             (_, sum) => sum.absorb(blocks),
         }

@@ -34,7 +34,7 @@
 //! ```
 
 pub(crate) mod backend;
-#[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+#[cfg(veriplex_kernels)]
 mod lanes;
 #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
 mod lanes44;
@@ -100,7 +100,7 @@ fn same(tag: &[u8; TAG_LEN], received: &[u8]) -> Result<(), Error> {
 ///
 /// ```
 /// let (name, mut failed) = veriplex::poly1305::backend()?;
-/// assert!(["avx512ifma", "avx2", "mulx", "portable64", "portable32"].contains(&name));
+/// assert!(["avx512ifma", "avx2", "neon", "mulx", "portable64", "portable32"].contains(&name));
 /// assert_eq!(failed.next(), None);
 /// # Ok::<(), veriplex::Error>(())
 /// ```

@@ -38,7 +38,7 @@ impl Accumulator {
     }
 
     /// Puts low + 2^128 top, below 2^130 + 2^66, in the place of h.
-    #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+    #[cfg(veriplex_kernels)]
     pub(super) fn set(&mut self, low: u128, top: u64) {
         *self.h = (low, top);
     }

@@ -105,6 +105,13 @@ kernels! {
         /// - `key`: blocks of 64 bytes, 16 from one to the next, read, secret
         /// - `n`: how many blocks, 0 or more
         fn nh_add_units_x1(sums: *mut u8, input: *const u8, key: *const u8, n: usize) = "nh_add_units_x1";
+        /// `Poly1305::add_blocks`.
+        ///
+        /// - `sums`: 160 bytes, read and written, secret
+        /// - `multipliers`: 288 bytes, read, secret
+        /// - `input`: blocks of 64 bytes, read, secret
+        /// - `n`: how many blocks, 0 or more
+        fn poly1305_add_blocks_x4(sums: *mut u8, multipliers: *const u8, input: *const u8, n: usize) = "poly1305_add_blocks_x4";
     }
     include ["xoodoo_x4.S"] ["xoodoo_rotate_x4" "xoodoo_round_x4" "xoodoo_rounds_x4" "xoodoo_permutation_x4" "xoofff_mask_words_x4" "xoofff_output_words_x4" "xoofff_third_plane_x4" "xoofff_sixth_plane_x4" "xoodoo_clear_x4"] {
         /// `Xoofff::absorb_blocks`.

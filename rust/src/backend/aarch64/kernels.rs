@@ -25,8 +25,8 @@ pub(crate) static X2: Kernels = Kernels {
 };
 
 /// Whether there are vector instructions, as on every target with an operating system. The kernels for several blocks, and
-/// that for NH, need no others.
-#[cfg(any(feature = "adiantum", feature = "xoofff"))]
+/// those for NH and Poly1305, need no others.
+#[cfg(any(feature = "poly1305", feature = "xoofff"))]
 fn has_vectors() -> bool {
     cfg!(target_feature = "neon")
 }
@@ -46,6 +46,13 @@ pub(crate) static CHACHA_X4: crate::backend::chacha::Kernels = crate::backend::c
 pub(crate) static NH_X1: crate::backend::nh::Kernels = crate::backend::nh::Kernels {
     detect: has_vectors,
     add_units: nh_add_units_x1,
+};
+
+#[cfg(feature = "poly1305")]
+pub(crate) static POLY1305_X4: crate::backend::poly1305::Kernels = crate::backend::poly1305::Kernels {
+    name: "neon",
+    detect: has_vectors,
+    add_blocks: poly1305_add_blocks_x4,
 };
 
 #[cfg(feature = "xoofff")]

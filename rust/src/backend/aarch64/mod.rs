@@ -21,6 +21,10 @@ pub(super) static CHACHA: [&crate::backend::chacha::Kernels; 1] = [&kernels::CHA
 #[cfg(all(veriplex_kernels, feature = "adiantum"))]
 pub(super) static NH: [&crate::backend::nh::Kernels; 1] = [&kernels::NH_X1];
 
+/// The kernels of Poly1305.
+#[cfg(all(veriplex_kernels, feature = "poly1305"))]
+pub(super) static POLY1305: [&crate::backend::poly1305::Kernels; 1] = [&kernels::POLY1305_X4];
+
 /// The kernels of Xoofff.
 #[cfg(all(veriplex_kernels, feature = "xoofff"))]
 pub(super) static XOOFFF: [&crate::backend::xoofff::Kernels; 1] = [&kernels::XOOFFF_X4];
