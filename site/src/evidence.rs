@@ -315,6 +315,8 @@ fn lanes(theorem: &str) -> &'static str {
         " A block here is a group of four in a row, which the kernel works on side by side."
     } else if theorem.contains("xoofff") && theorem.contains("_x8_lifted") {
         " A block here is a group of eight in a row, which the kernel works on side by side."
+    } else if theorem.contains("_x3_lifted") {
+        " A block here is a group of three in a row, which the kernel works on side by side."
     } else if theorem.contains("_x6_lifted") {
         " A block here is a group of six in a row, which the kernel works on side by side."
     } else if ["_x2_lifted", "_x4_lifted", "_x8_lifted"]

@@ -131,6 +131,9 @@ mod forms {
         vpsrld_xmm_31 vpsrld_xmm_29 vpsrld_xmm_27 vpsrld_xmm_21 vpsrld_xmm_19 vpsrld_xmm_18 vpsrld_xmm_32
         vpor_xmm_register vpor_xmm_memory vpandn_xmm_register vpandn_xmm_memory vpand_xmm_register
         vpand_xmm_memory vpshufb_xmm_register vpshufb_xmm_memory vpshufd_xmm_27 vpshufd_xmm_147
+        vpslld_xmm_7 vpslld_xmm_12 vpsrld_xmm_25 vpsrld_xmm_20 vpaddd_xmm_register vpaddd_xmm_memory
+        vpaddq_xmm_register vpaddq_xmm_memory vpunpcklqdq_xmm vpshufd_xmm_57 vpshufd_xmm_78 vpsrldq_xmm_7
+        movabs_0100000000000000
         vpalignr_xmm_4 vpalignr_xmm_8 vpalignr_ymm_12 vpsllq_ymm_2 vpsllq_ymm_12 vpsllq_ymm_64 vpsllq_ymm_255
         vpsrlq_ymm_14 vpsrlq_ymm_26 vpsrlq_ymm_40 vpsrlq_ymm_52 vpsrlq_ymm_64 vpsrlq_ymm_255 movabs_3ffffff
         movabs_1000000 add_64

@@ -361,6 +361,19 @@ wide vpshufb_xmm_register, vpshufb %xmm1, %xmm0, %xmm0
 wide vpshufb_xmm_memory, vpshufb 64(%rdi), %xmm0, %xmm0
 wide vpshufd_xmm_27, vpshufd $27, %xmm1, %xmm0
 wide vpshufd_xmm_147, vpshufd $147, %xmm1, %xmm0
+wide vpslld_xmm_7, vpslld $7, %xmm1, %xmm0
+wide vpslld_xmm_12, vpslld $12, %xmm1, %xmm0
+wide vpsrld_xmm_25, vpsrld $25, %xmm1, %xmm0
+wide vpsrld_xmm_20, vpsrld $20, %xmm1, %xmm0
+wide vpaddd_xmm_register, vpaddd %xmm1, %xmm0, %xmm0
+wide vpaddd_xmm_memory, vpaddd 64(%rdi), %xmm0, %xmm0
+wide vpaddq_xmm_register, vpaddq %xmm1, %xmm0, %xmm0
+wide vpaddq_xmm_memory, vpaddq 64(%rdi), %xmm0, %xmm0
+wide vpunpcklqdq_xmm, vpunpcklqdq %xmm1, %xmm0, %xmm0
+wide vpshufd_xmm_57, vpshufd $57, %xmm1, %xmm0
+wide vpshufd_xmm_78, vpshufd $78, %xmm1, %xmm0
+wide vpsrldq_xmm_7, vpsrldq $7, %xmm1, %xmm0
+wide movabs_0100000000000000, movabsq $0x0100000000000000, %rax
 wide vpalignr_xmm_4, vpalignr $4, %xmm1, %xmm0, %xmm0
 wide vpalignr_xmm_8, vpalignr $8, %xmm1, %xmm0, %xmm0
 wide vpalignr_ymm_12, vpalignr $12, %ymm1, %ymm0, %ymm0

@@ -154,6 +154,17 @@ pub const MUTANTS: &[Mutant] = mutants! {
         "state not put back": "\tvmovdqu\t%xmm4, 80(%rdi)\n" => "", Refuted "xoofff_squeeze_blocks_x4_lifted_step_thm";
         "output beyond the blocks": "176(%rsi)" => "184(%rsi)", Refused "of output, which has 192";
     }
+    "x86-64" chacha8_xor_blocks_x3 {
+        "rotation by another count": "vpslld\t$7," => "vpslld\t$8,", Refuted "chacha8_xor_blocks_x3_lifted_step_thm";
+        "half of a rotation": "vpsrld\t$25," => "vpsrld\t$24,", Refuted "chacha8_xor_blocks_x3_lifted_step_thm";
+        "shuffle of another rotation": "vpshufb\t%xmm1," => "vpshufb\t%xmm0,", Refuted "chacha8_xor_blocks_x3_lifted_step_thm";
+        "columns moved the other way": "vpshufd\t$147," => "vpshufd\t$57,", Refuted "chacha8_xor_blocks_x3_lifted_step_thm";
+        "numbers not counted": "\tvpaddq\t%xmm12, %xmm14, %xmm14\n" => "", Refuted "chacha8_xor_blocks_x3_lifted_step_thm";
+        "rows of two blocks swapped": "vpxor\t144(%rdx), %xmm8, %xmm8" => "vpxor\t144(%rdx), %xmm7, %xmm8", Refuted "chacha8_xor_blocks_x3_lifted_step_thm";
+        "number left out": "\tvmovdqu\t%xmm14, (%rdi)\n" => "", Refuted "chacha8_xor_blocks_x3_lifted_exit_thm";
+        "registers not wiped": "\tvpxor\t%xmm14, %xmm14, %xmm14\n" => "", Refused "xmm14 is as an iteration left it";
+        "row of the start beyond it": "vmovdqu\t32(%rsi), %xmm9" => "vmovdqu\t33(%rsi), %xmm9", Refused "bytes 33 to 48 of start, which has 48";
+    }
     "armv8" simpira1024_permute {
         "an encoding of no instruction": "movi\tv16.2d, #0" => ".inst 0x6f00ec10", Refused "not an encoding of an instruction in the list";
         "AESMC dropped": "\taesmc\tv16.16b, v16.16b\n" => "", Refuted "armv8_simpira1024_permute_lifted_thm";

@@ -169,12 +169,12 @@ fn effects(i: &iced_x86::Instruction) -> Result<Vec<Effect>, String> {
             compute("vaesenc_wide", vec![operand(i, 1)?, operand(i, 2)?])
         }
         // On every 32 or 64 bits.
-        Code::VEX_Vpaddd_ymm_ymm_ymmm256 | Code::EVEX_Vpaddd_zmm_k1z_zmm_zmmm512b32 => {
-            compute("vpaddd", vec![operand(i, 1)?, operand(i, 2)?])
-        }
-        Code::VEX_Vpaddq_ymm_ymm_ymmm256 | Code::EVEX_Vpaddq_zmm_k1z_zmm_zmmm512b64 => {
-            compute("vpaddq", vec![operand(i, 1)?, operand(i, 2)?])
-        }
+        Code::VEX_Vpaddd_xmm_xmm_xmmm128
+        | Code::VEX_Vpaddd_ymm_ymm_ymmm256
+        | Code::EVEX_Vpaddd_zmm_k1z_zmm_zmmm512b32 => compute("vpaddd", vec![operand(i, 1)?, operand(i, 2)?]),
+        Code::VEX_Vpaddq_xmm_xmm_xmmm128
+        | Code::VEX_Vpaddq_ymm_ymm_ymmm256
+        | Code::EVEX_Vpaddq_zmm_k1z_zmm_zmmm512b64 => compute("vpaddq", vec![operand(i, 1)?, operand(i, 2)?]),
         Code::VEX_Vpmuludq_ymm_ymm_ymmm256 | Code::EVEX_Vpmuludq_zmm_k1z_zmm_zmmm512b64 => {
             compute("vpmuludq", vec![operand(i, 1)?, operand(i, 2)?])
         }
@@ -265,7 +265,9 @@ fn effects(i: &iced_x86::Instruction) -> Result<Vec<Effect>, String> {
         Code::VEX_Vpunpckhdq_ymm_ymm_ymmm256 | Code::EVEX_Vpunpckhdq_zmm_k1z_zmm_zmmm512b32 => {
             compute("vpunpckhdq", vec![operand(i, 1)?, operand(i, 2)?])
         }
-        Code::VEX_Vpunpcklqdq_ymm_ymm_ymmm256 | Code::EVEX_Vpunpcklqdq_zmm_k1z_zmm_zmmm512b64 => {
+        Code::VEX_Vpunpcklqdq_xmm_xmm_xmmm128
+        | Code::VEX_Vpunpcklqdq_ymm_ymm_ymmm256
+        | Code::EVEX_Vpunpcklqdq_zmm_k1z_zmm_zmmm512b64 => {
             compute("vpunpcklqdq", vec![operand(i, 1)?, operand(i, 2)?])
         }
         Code::VEX_Vpunpckhqdq_ymm_ymm_ymmm256 | Code::EVEX_Vpunpckhqdq_zmm_k1z_zmm_zmmm512b64 => {

@@ -75,6 +75,29 @@ kernels! {
         fn duplex_squeeze_blocks_x2(states: *mut u8, output: *const *mut u8, n: usize, round_constants: *const u8) = "duplex_squeeze_blocks_x2";
     }
     include [] [] {
+        /// `ChaCha::xor_blocks`.
+        ///
+        /// - `last_row`: 16 bytes, read and written, secret
+        /// - `start`: 48 bytes, read, secret
+        /// - `in_out`: blocks of 192 bytes, read and written, secret
+        /// - `n`: how many blocks, 0 or more
+        fn chacha8_xor_blocks_x3(last_row: *mut u8, start: *const u8, in_out: *mut u8, n: usize) = "chacha8_xor_blocks_x3";
+        /// `ChaCha::xor_blocks`.
+        ///
+        /// - `last_row`: 16 bytes, read and written, secret
+        /// - `start`: 48 bytes, read, secret
+        /// - `in_out`: blocks of 192 bytes, read and written, secret
+        /// - `n`: how many blocks, 0 or more
+        fn chacha12_xor_blocks_x3(last_row: *mut u8, start: *const u8, in_out: *mut u8, n: usize) = "chacha12_xor_blocks_x3";
+        /// `ChaCha::xor_blocks`.
+        ///
+        /// - `last_row`: 16 bytes, read and written, secret
+        /// - `start`: 48 bytes, read, secret
+        /// - `in_out`: blocks of 192 bytes, read and written, secret
+        /// - `n`: how many blocks, 0 or more
+        fn chacha20_xor_blocks_x3(last_row: *mut u8, start: *const u8, in_out: *mut u8, n: usize) = "chacha20_xor_blocks_x3";
+    }
+    include [] [] {
         /// `Xoofff::absorb_blocks`.
         ///
         /// - `deck`: 96 bytes, read and written, secret

@@ -24,7 +24,17 @@ pub(crate) static X2: Kernels = Kernels {
     round_constants: &KEYS.0,
 };
 
-/// Of the features of this level, these kernels need AVX alone.
+/// Of the features of this level, these kernels and those of Xoofff need AVX alone.
+#[cfg(feature = "adiantum")]
+pub(crate) static CHACHA_X3: crate::backend::chacha::Kernels = crate::backend::chacha::Kernels {
+    lanes: 3,
+    detect: features::get,
+    numbers: crate::backend::chacha::last_row,
+    xor_blocks_8: chacha8_xor_blocks_x3,
+    xor_blocks_12: chacha12_xor_blocks_x3,
+    xor_blocks_20: chacha20_xor_blocks_x3,
+};
+
 #[cfg(feature = "xoofff")]
 pub(crate) static XOOFFF_X4: crate::backend::xoofff::Kernels = crate::backend::xoofff::Kernels {
     lanes: 4,

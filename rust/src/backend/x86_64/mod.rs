@@ -24,7 +24,8 @@ pub(crate) use xoodoo::xoodoo;
 
 /// The kernels of `ChaCha`, the best first.
 #[cfg(all(veriplex_kernels, feature = "adiantum"))]
-pub(super) static CHACHA: [&crate::backend::chacha::Kernels; 2] = [&avx512::CHACHA_X16, &avx2::CHACHA_X6];
+pub(super) static CHACHA: [&crate::backend::chacha::Kernels; 3] =
+    [&avx512::CHACHA_X16, &avx2::CHACHA_X6, &kernels::CHACHA_X3];
 
 /// The kernels of NH, the best first.
 #[cfg(all(veriplex_kernels, feature = "adiantum"))]
