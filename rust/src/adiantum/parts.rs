@@ -7,7 +7,7 @@ use aes::cipher::{Array, BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
 use super::nh::{self, Nh};
 use super::{BLOCK_LEN, Block, BlockCipher, Hash, StreamCipher};
 use crate::chacha::{xchacha, xchacha_each};
-use crate::poly1305::backend::{Backend, State};
+use crate::poly1305::backend::{Backend, Long, State};
 use crate::poly1305::short::Short;
 use crate::wipe::{Secret, Wiped};
 use crate::{Error, Key};
@@ -169,8 +169,7 @@ impl Hash for NhPoly1305 {
 #[derive(Clone)]
 pub struct PaddedPoly1305 {
     tweak: Short,
-    /// Has what a kernel needs for long messages.
-    message: State,
+    message: Long,
     go_padding: bool,
 }
 
@@ -187,7 +186,7 @@ impl PaddedPoly1305 {
         let message = poly(key, LONG)?;
         Ok(Self {
             tweak: message.short(),
-            message,
+            message: message.long(),
             go_padding: false,
         })
     }

@@ -39,7 +39,10 @@ impl Accumulator {
     #[inline] // a short message would pay for the call
     pub(super) fn blocks(&mut self, blocks: &[Block], high: u8) {
         if high == 1 && blocks.len() >= FEWEST {
-            by_kernel(self.kernel, &mut self.one_by_one, blocks);
+            // They are not kept: the state would be much longer to move.
+            let mut powers = Powers::zero();
+            powers.set(&self.one_by_one);
+            by_kernel(self.kernel, &powers, &mut self.one_by_one, blocks);
         } else {
             self.one_by_one.blocks(blocks, high);
         }
@@ -51,11 +54,19 @@ impl Accumulator {
         &self.one_by_one
     }
 
+    /// What [`Accumulator::add_to`] needs.
+    #[cfg(feature = "adiantum")]
+    pub(super) fn powers(&self) -> Powers {
+        let mut powers = Powers::zero();
+        powers.set(&self.one_by_one);
+        powers
+    }
+
     /// Absorbs blocks into another sum under the same key.
     #[cfg(feature = "adiantum")]
-    pub(super) fn add_to(&self, sum: &mut portable64::Accumulator, blocks: &[Block]) {
+    pub(super) fn add_to(&self, powers: &Powers, sum: &mut portable64::Accumulator, blocks: &[Block]) {
         if blocks.len() >= FEWEST {
-            by_kernel(self.kernel, sum, blocks);
+            by_kernel(self.kernel, powers, sum, blocks);
         } else {
             sum.blocks(blocks, 1);
         }
@@ -67,52 +78,62 @@ impl Accumulator {
     }
 }
 
-/// Absorbs at least [`FEWEST`] full blocks: groups with the kernel, and what is left. The powers of r are not kept: the state
-/// would be much longer to move.
-fn by_kernel(kernel: Token, sum: &mut portable64::Accumulator, blocks: &[Block]) {
+/// Absorbs full blocks: groups with the kernel, and what is left.
+fn by_kernel(kernel: Token, powers: &Powers, sum: &mut portable64::Accumulator, blocks: &[Block]) {
     let (groups, rest) = blocks.as_chunks();
     if let Some((last, groups)) = groups.split_last() {
         let (low, top) = sum.value();
         let mut sums = Secret::new(limbs(low, top).map(|limb| [limb, 0, 0, 0, 0, 0, 0, 0]));
-        let [mut of_last, mut of_loop] = [const { Wiped([0; size_of::<Multipliers>()]) }; 2];
-        powers(sum, &mut of_last.0, &mut of_loop.0);
-        kernel.add_blocks(&mut sums, &of_loop.0, groups);
-        kernel.add_blocks(&mut sums, &of_last.0, from_ref(last));
+        kernel.add_blocks(&mut sums, &powers.of_loop.0, groups);
+        kernel.add_blocks(&mut sums, &powers.of_last.0, from_ref(last));
         let (low, top) = number(carry_limbs(sum_lanes(&sums)));
         sum.set(low, top);
     }
     sum.blocks(rest, 1);
 }
 
-/// The multipliers of the last group, and of the others: r^16 to r, and r^16 and r^8. They are written where they are used,
-/// because to move what was just written takes longer than to compute it.
-#[inline(never)]
-fn powers(of_r: &portable64::Accumulator, of_last: &mut Multipliers, of_loop: &mut Multipliers) {
-    let mut powers = Secret::new([[0; 3]; GROUP]);
-    let mut power = of_r.clone();
-    power.set(1, 0);
-    for limbs_of_power in powers.iter_mut() {
-        // (h + 0) r
-        power.blocks(&[[0; 16]], 0);
-        let (low, top) = power.value();
-        let (low, top) = reduce(low, top);
-        *limbs_of_power = limbs(low, top);
+/// The multipliers of the last group, and of the others: r^16 to r, and r^16 and r^8.
+#[derive(Clone)]
+pub(super) struct Powers {
+    of_last: Wiped<Multipliers>,
+    of_loop: Wiped<Multipliers>,
+}
+
+impl Powers {
+    fn zero() -> Self {
+        let [of_last, of_loop] = [const { Wiped([0; size_of::<Multipliers>()]) }; 2];
+        Self { of_last, of_loop }
     }
-    let words = |[x0, x1, x2]: Limbs| [x0, x1, x2, 20 * x1, 20 * x2].map(u64::to_le_bytes);
-    let rows = of_last.as_chunks_mut::<{ 8 * GROUP }>().0;
-    for (lane, block) in BLOCKS.into_iter().enumerate() {
-        for (column, block) in [(lane, block), (LANES + lane, LANES + block)] {
-            for (row, word) in rows.iter_mut().zip(words(powers[GROUP - 1 - block])) {
-                row[8 * column..][..8].copy_from_slice(&word);
+
+    /// Computes them where they are used, because to move what was just written takes longer than to compute it.
+    #[inline(never)]
+    fn set(&mut self, of_r: &portable64::Accumulator) {
+        let mut powers = Secret::new([[0; 3]; GROUP]);
+        let mut power = of_r.clone();
+        power.set(1, 0);
+        for limbs_of_power in powers.iter_mut() {
+            // (h + 0) r
+            power.blocks(&[[0; 16]], 0);
+            let (low, top) = power.value();
+            let (low, top) = reduce(low, top);
+            *limbs_of_power = limbs(low, top);
+        }
+        let words = |[x0, x1, x2]: Limbs| [x0, x1, x2, 20 * x1, 20 * x2].map(u64::to_le_bytes);
+        let rows = self.of_last.0.as_chunks_mut::<{ 8 * GROUP }>().0;
+        for (lane, block) in BLOCKS.into_iter().enumerate() {
+            for (column, block) in [(lane, block), (LANES + lane, LANES + block)] {
+                for (row, word) in rows.iter_mut().zip(words(powers[GROUP - 1 - block])) {
+                    row[8 * column..][..8].copy_from_slice(&word);
+                }
             }
         }
-    }
-    let rows = of_loop.as_chunks_mut::<{ 8 * GROUP }>().0;
-    let [first, second] = [GROUP, LANES].map(|power| words(powers[power - 1]));
-    for ((row, first), second) in rows.iter_mut().zip(first).zip(second) {
-        let (columns, _) = row.as_chunks_mut();
-        columns[..LANES].fill(first);
-        columns[LANES..].fill(second);
+        let rows = self.of_loop.0.as_chunks_mut::<{ 8 * GROUP }>().0;
+        let [first, second] = [GROUP, LANES].map(|power| words(powers[power - 1]));
+        for ((row, first), second) in rows.iter_mut().zip(first).zip(second) {
+            let (columns, _) = row.as_chunks_mut();
+            columns[..LANES].fill(first);
+            columns[LANES..].fill(second);
+        }
     }
 }
 
