@@ -9,7 +9,7 @@ From Veriplex Require Import AES Words64 WordsOfAnyWidth Poly1305 Poly1305Lanes 
 Import ListNotations.
 Local Open Scope Z_scope.
 
-(* -- Messages: by hand, definition by definition as in Poly1305Words.cry -------------------------------------------- *)
+(* -- Messages: by hand, definition by definition as in Poly1305Words.cry ------------------------------------------ *)
 
 Definition word : list byte -> Z := le_number.
 
@@ -41,7 +41,7 @@ Definition small_tag (key : list byte) (blocks : list (list byte)) (rest : list 
   let h := small_blocks [0; 0; 0; 0; 0] (small_multiplier r) blocks 1 in
   tag_of (small_value (if (length rest =? 0)%nat then h else small_blocks h (small_multiplier r) [padded rest] 0)) s.
 
-(* -- Operations ----------------------------------------------------------------------------------------------------- *)
+(* -- Operations --------------------------------------------------------------------------------------------------- *)
 
 Ltac take v H :=
   lazymatch goal with
@@ -87,7 +87,7 @@ Ltac next_at :=
 
 Ltac operations_at := repeat next_at.
 
-(* -- The clamp ------------------------------------------------------------------------------------------------------ *)
+(* -- The clamp ---------------------------------------------------------------------------------------------------- *)
 
 Definition mask : Z := 0x0ffffffc0ffffffc0ffffffc0fffffff.
 
@@ -119,7 +119,7 @@ Proof.
   - rewrite E. pose proof (Z.div_mod y (2 ^ 64)). lia.
 Qed.
 
-(* -- Words of 64 bits ------------------------------------------------------------------------------------------------ *)
+(* -- Words of 64 bits --------------------------------------------------------------------------------------------- *)
 
 Definition number (h : list Z) : Z := nth 0 h 0 + 2 ^ 128 * nth 1 h 0.
 
@@ -129,8 +129,8 @@ Definition sum_fits (h : list Z) : Prop :=
 
 Definition sum_of (x : Z) (h : list Z) : Prop := sum_fits h /\ congruent x (number h).
 
-(* No operation loses anything but what a carry keeps, for every sum that fits, block and r; and the result is the product
-   modulo p. *)
+(* No operation loses anything but what a carry keeps, for every sum that fits, block and r; and the result is the
+   product modulo p. *)
 Lemma wide_block_number h r0 t block high : sum_fits h -> 0 <= r0 <= 2 ^ 60 - 1 -> 0 <= t <= 2 ^ 58 - 1 ->
   0 <= block < 2 ^ 128 -> 0 <= high <= 1 ->
   sum_fits (wide_block h [r0; 4 * t] block high) /\
@@ -215,7 +215,7 @@ Proof.
   destruct (Z.ltb_spec (low + 2 ^ 128 * top) (2 ^ 130 - 5)); Z.div_mod_to_equations; lia.
 Qed.
 
-(* -- Every number of blocks ----------------------------------------------------------------------------------------- *)
+(* -- Every number of blocks --------------------------------------------------------------------------------------- *)
 
 Definition full (block : list byte) : Prop := length block = 16%nat /\ Forall (fun b => (b < 256)%N) block.
 
@@ -332,7 +332,7 @@ Proof.
     exact (proj2 (wide_block_step _ _ _ _ 0 (block_number rest) Hr Hh Hx B ltac:(lia) ltac:(lia))).
 Qed.
 
-(* -- Limbs of 26 bits in words of 32 --------------------------------------------------------------------------------- *)
+(* -- Limbs of 26 bits in words of 32 ------------------------------------------------------------------------------ *)
 
 (* What a sum is between two blocks: limb 1 may be a carry larger than 26 bits. *)
 Definition small_fits (h : list Z) : Prop :=
@@ -363,8 +363,8 @@ Qed.
 
 Definition small_sum_of (x : Z) (h : list Z) : Prop := small_fits h /\ congruent x (limbs_number h).
 
-(* No operation loses anything that another one does not take, for every sum that fits, block and r; and the result is the
-   product modulo p. *)
+(* No operation loses anything that another one does not take, for every sum that fits, block and r; and the result is
+   the product modulo p. *)
 Lemma small_block_number h r block high : small_fits h -> 0 <= r < 2 ^ 128 -> 0 <= block < 2 ^ 128 -> 0 <= high <= 1 ->
   small_fits (small_block h (small_multiplier r) (small_limbs block) high) /\
   congruent ((limbs_number h + block + 2 ^ 128 * high) * r)
@@ -394,7 +394,9 @@ Proof.
   repeat match goal with E : ?v = _ mod 2 ^ 32 |- _ => clear E v end.
   repeat match goal with E : ?v = ?x |- _ => is_var v; is_var x; subst v end.
   (* After both halves of a carry, only the upper one has a name. *)
-  repeat match goal with E : _ = ?x - 2 ^ 26 * (?x / 2 ^ 26), C : _ = ?x / 2 ^ 26 |- _ => rewrite <- C in E; clear C end.
+  repeat match goal with
+  | E : _ = ?x - 2 ^ 26 * (?x / 2 ^ 26), C : _ = ?x / 2 ^ 26 |- _ => rewrite <- C in E; clear C
+  end.
   match goal with E : _ = ?c * 5 |- _ =>
     exists ((h1 + m1) * r4 + (h2 + m2) * r3 + (h3 + m3) * r2 + (h4 + m4 + 2 ^ 24 * high) * r1
       + 2 ^ 26 * ((h2 + m2) * r4 + (h3 + m3) * r3 + (h4 + m4 + 2 ^ 24 * high) * r2)

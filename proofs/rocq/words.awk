@@ -1,12 +1,12 @@
-# Writes the operations of proofs/saw/lib/Poly1305Words.cry for Rocq: awk -f words.awk Poly1305Words.cry > Poly1305Text.v
+# Writes the operations of ../saw/lib/Poly1305Words.cry for Rocq: awk -f words.awk Poly1305Words.cry > Poly1305Text.v
 # From the heading "Operations" to the heading "Messages" only these forms may occur; anything else is an error:
 #   NAME : TYPE -> ... -> TYPE            a type is [w], [n][w] or ([128], [64]); w is 32, 64 or 128
-#   NAME ARGUMENT ... = [NAME, ...]       or a pair (NAME, NAME), in Rocq a list too; an argument is a name, a list of names
-#                                         or a pair of names; followed by `where` and a line for each of
+#   NAME ARGUMENT ... = [NAME, ...]       or a pair (NAME, NAME), in Rocq a list too; an argument is a name, a list of
+#                                         names or a pair of names; followed by `where` and a line for each of
 #       NAME = X >> N,  X << N,  X && CONSTANT,  X || Y,  zext X : [w],  drop X : [w],  carry_of X Y,  TERM + ... + TERM
-# A term is X, a constant, wide_product X Y or word_product X Y. Every name has a width, and every operation is checked to
-# have operands of its width; a constant has that of its digits. `limbs.awk` does the same for kernels, whose words have 64
-# bits.
+# A term is X, a constant, wide_product X Y or word_product X Y. Every name has a width, and every operation is checked
+# to have operands of its width; a constant has that of its digits. `limbs.awk` does the same for kernels, whose words
+# have 64 bits.
 
 function fail(why) { print FILENAME ":" NR ": " why ": " $0 > "/dev/stderr"; failed = 1; exit 1 }
 
@@ -137,8 +137,8 @@ comment { if (/\*\//) comment = 0; next }
 }
 
 /^carry_of / {
-  if ($0 != "carry_of sum term = if sum < term then 1 else 0" || types["carry_of"] != "[128] -> [128] -> [64]")
-    fail("another carry")
+  if ($0 != "carry_of sum term = zext (if sum < term then 0b1 else 0b0)") fail("another carry")
+  if (types["carry_of"] != "[128] -> [128] -> [64]") fail("another carry")
   print "\nDefinition carry_of (sum term : Z) : Z := if sum <? term then 1 else 0."
   next
 }
@@ -162,7 +162,10 @@ comment { if (/\*\//) comment = 0; next }
   if (right ~ ("^" atom " >> [0-9]+$")) step(defined, width($3), "shift_right " $3 " " $5)
   else if (right ~ ("^" atom " << [0-9]+$")) step(defined, width($3), "shift_left_at " width($3) " " $3 " " $5)
   else if (right ~ ("^" atom " && 0x[0-9a-f]+$")) { want($5, width($3)); step(defined, width($3), "both " $3 " " $5) }
-  else if (right ~ ("^" atom " \\|\\| " atom "$")) { want($5, width($3)); step(defined, width($3), "either " $3 " " $5) }
+  else if (right ~ ("^" atom " \\|\\| " atom "$")) {
+    want($5, width($3))
+    step(defined, width($3), "either " $3 " " $5)
+  }
   else if (right ~ ("^carry_of " atom " " atom "$")) { want($4, 128); want($5, 128); step(defined, 64, right) }
   else if (right ~ ("^(zext|drop) " atom " : \\[(32|64|128)\\]$")) {
     w = width_of($6, 0)

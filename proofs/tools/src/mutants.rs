@@ -18,7 +18,7 @@ struct Mutant {
     script: &'static str,
 }
 
-const MUTANTS: [Mutant; 17] = [
+const MUTANTS: [Mutant; 21] = [
     Mutant {
         what: "two round constants swapped in a kernel",
         file: "jasmin/x86-64/simpira1024_permute.s",
@@ -135,6 +135,43 @@ const MUTANTS: [Mutant; 17] = [
         )],
         theorem: "duplex_absorb_thm",
         script: "rust/duplex_absorb",
+    },
+    Mutant {
+        what: "Poly1305 in words of 64 bits drops the last carry",
+        file: "rust/src/poly1305/portable64.rs",
+        edits: &[(
+            "(d2 & 3) + u64::from(carry)",
+            "(d2 & 3) + u64::from(carry && h == 1)",
+        )],
+        theorem: "poly1305_wide_block_thm",
+        script: "rust/poly1305",
+    },
+    Mutant {
+        what: "Poly1305 in words of 32 bits: sums of 56 bits, too short for the largest limbs only",
+        file: "rust/src/poly1305/portable32.rs",
+        edits: &[(
+            "(next[i], carry) = cut(sum);",
+            "(next[i], carry) = cut(sum & (u64::MAX >> 8));",
+        )],
+        theorem: "poly1305_small_block_thm",
+        script: "rust/poly1305",
+    },
+    Mutant {
+        what: "Poly1305 never subtracts p",
+        file: "rust/src/poly1305/backend.rs",
+        edits: &[("u128::from(5 * reaches)", "u128::from(reaches & 0)")],
+        theorem: "poly1305_reduce_thm",
+        script: "rust/poly1305",
+    },
+    Mutant {
+        what: "Poly1305 clears two bits of r less",
+        file: "rust/src/poly1305/backend.rs",
+        edits: &[(
+            "r & 0x0fff_fffc_0fff_fffc_0fff_fffc_0fff_ffff",
+            "r & 0x0fff_ffff_0fff_fffc_0fff_fffc_0fff_ffff",
+        )],
+        theorem: "poly1305_wide_auth_thm",
+        script: "rust/poly1305",
     },
     Mutant {
         what: "a lane takes the block of another",

@@ -270,7 +270,7 @@ fn assumptions(
             }
         }
         ("instructions", _) => about(&|method| method.starts_with("form_"))?,
-        ("portable" | "duplex", _) => {
+        ("portable" | "duplex" | "poly1305", _) => {
             about(&|method| method.contains(object))?;
             for method in &methods {
                 if rust::takes_length(bitcode, method)

@@ -40,7 +40,8 @@ impl Accumulator {
     }
 }
 
-/// Adds a block, and `high` times 2^128, and multiplies. The proof is about this function: so it stays one where it is made.
+/// Adds a block, and `high` times 2^128, and multiplies. The proof is about this function: so it stays one where it is
+/// made.
 #[cfg_attr(not(veriplex_proofs), inline(always))]
 #[cfg_attr(veriplex_proofs, inline(never))]
 fn add_block(h: &mut [u32; 5], r: &[u32; 9], block: u128, high: u32) {

@@ -84,6 +84,7 @@ pub fn write(
         "bitcode": {
             "RUSTFLAGS": rust::RUSTFLAGS,
             "flags": rust::FLAGS.join(" "),
+            "features": rust::FEATURES,
             "profile": rust::profile(&fs::read_to_string(root.join("Cargo.toml"))?),
         },
         "objects": objects,

@@ -8,22 +8,29 @@ use std::process::Command;
 use std::{env, fs, io};
 
 /// The compiler options on top of the crate's release profile. `link-dead-code` keeps every function of the crate,
-/// including private ones; the cfg `veriplex_proofs` keeps the AES round out of line.
+/// including private ones; the cfg `veriplex_proofs` keeps the AES round and a block of Poly1305 out of line.
 pub const RUSTFLAGS: &str = "--cfg veriplex_backend=\"portable\" --cfg veriplex_proofs";
 pub const FLAGS: [&str; 3] = ["--emit=llvm-bc,llvm-ir", "-Ccodegen-units=1", "-Clink-dead-code"];
 
+/// The features on top of the default ones: what the theorems are about.
+pub const FEATURES: &str = "poly1305";
+
 /// The sources of the functions that the scripts are about. From `label.rs` only the length of labels matters.
-pub const SOURCES: [&str; 6] = [
+pub const SOURCES: [&str; 10] = [
     "rust/src/backend/mod.rs",
     "rust/src/backend/portable/aes.rs",
     "rust/src/backend/portable/mod.rs",
     "rust/src/duplex.rs",
     "rust/src/label.rs",
+    "rust/src/poly1305/backend.rs",
+    "rust/src/poly1305/mod.rs",
+    "rust/src/poly1305/portable32.rs",
+    "rust/src/poly1305/portable64.rs",
     "rust/src/simpira1024.rs",
 ];
 
 /// The modules whose functions the scripts name.
-const MODULES: [&str; 2] = ["portable", "duplex"];
+const MODULES: [&str; 3] = ["portable", "duplex", "poly1305"];
 
 /// Compiles the crate to `portable.bc`, and lists its functions in `portable.saw`, for scripts to include:
 /// `duplex_Duplex_absorb` is the symbol of `veriplex::duplex::Duplex::absorb`. Returns the module in LLVM's text form.
@@ -35,7 +42,15 @@ pub fn bitcode(root: &Path, out: &Path) -> io::Result<String> {
             .current_dir(root)
             .env("RUSTFLAGS", RUSTFLAGS)
             .env_remove("CARGO_ENCODED_RUSTFLAGS")
-            .args(["rustc", "--release", "--package", "veriplex", "--lib"])
+            .args([
+                "rustc",
+                "--release",
+                "--package",
+                "veriplex",
+                "--lib",
+                "--features",
+                FEATURES,
+            ])
             .args(["--crate-type", "rlib", "--target-dir"])
             .arg(&target)
             .arg("--")
@@ -58,8 +73,22 @@ pub fn takes_length(module: &str, symbol: &str) -> Option<bool> {
     let defined = [format!("@{symbol}("), format!("@\"{symbol}\"(")];
     let line = (module.lines())
         .find(|line| line.starts_with("define ") && defined.iter().any(|name| line.contains(name)))?;
-    let (_, parameters) = line.split_once('@')?;
-    Some(parameters.contains("i64 noundef"))
+    let (_, parameters) = line.split_once('@')?.1.split_once('(')?;
+    Some(has_length(parameters))
+}
+
+/// Whether a number follows a pointer in a list of parameters: a slice. Attributes of a parameter may have parentheses.
+fn has_length(parameters: &str) -> bool {
+    let mut depth = 0;
+    let flat = parameters.chars().filter(|&c| {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        depth == 0 && c != ')'
+    });
+    let flat: String = flat.collect();
+    let parameters: Vec<&str> = flat.split(", ").collect();
+    (parameters.windows(2)).any(|two| {
+        two[0].starts_with("ptr ") && !two[0].contains(" sret") && two[1].starts_with("i64 noundef")
+    })
 }
 
 /// The release profile in this `Cargo.toml`.
@@ -128,4 +157,24 @@ fn functions(module: &str) -> BTreeMap<String, String> {
         .into_iter()
         .filter_map(|(name, symbols)| (symbols.len() == 1).then(|| (name, symbols[0].clone())))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_length;
+
+    #[test]
+    fn a_slice_has_a_length() {
+        assert!(has_length(
+            "ptr noalias captures(address, read_provenance) %x, i64 noundef range(i64 0, 8) %n, i8 %y) #7"
+        ));
+        assert!(has_length(
+            "ptr sret([16 x i8]) %_0, i1 %self, ptr %x, i64 noundef %n)"
+        ));
+        assert!(!has_length(
+            "ptr sret([32 x i8]) align 16 initializes((0, 24)) %_0, i64 noundef %n)"
+        ));
+        assert!(!has_length("ptr %h, i128 noundef %block, i64 noundef %high)"));
+        assert!(!has_length("ptr %state)"));
+    }
 }
