@@ -17,13 +17,13 @@ Import ListNotations.
 Definition vector (r : nat) (x : bytes) : list effect := [Set_vec r x false].
 
 (** The key is added first. *)
-Definition aese d n := vector d (Sub_shift (Xor (Vec d) (Vec n))).
-Definition aesmc d n := vector d (Mix (Vec n)).
-Definition eor d n m := vector d (Xor (Vec n) (Vec m)).
-Definition ext d n m index := vector d (Slice index 16 (Append (Vec n) (Vec m))).
+Definition aese d n := vector d (Sub_shift (Xor (Vec d 16) (Vec n 16))).
+Definition aesmc d n := vector d (Mix (Vec n 16)).
+Definition eor d n m := vector d (Xor (Vec n 16) (Vec m 16)).
+Definition ext d n m index := vector d (Slice index 16 (Append (Vec n 16) (Vec m 16))).
 
 (** ORR with one register twice. *)
-Definition mov d n := vector d (Vec n).
+Definition mov d n := vector d (Vec n 16).
 
 (** Each bit stands for eight. *)
 Definition movi_2d d (imm8 : N) :=
@@ -33,10 +33,13 @@ Definition movi_2d d (imm8 : N) :=
 Definition movi_8h d (imm8 amount : N) := vector d (Bytes (concat (repeat (little_endian 2 (imm8 * 2 ^ amount)) 8))).
 
 (** Two values, or one: first at the address, then 16 bytes on. *)
-Definition ldp t1 t2 n imm := vector t1 (Load (Address n imm) 16) ++ vector t2 (Load (Address n (imm + 16)) 16).
-Definition ldur t n imm := vector t (Load (Address n imm) 16).
-Definition stp t1 t2 n imm := [Store (Address n imm) (Vec t1); Store (Address n (imm + 16)) (Vec t2)].
-Definition stur t n imm := [Store (Address n imm) (Vec t)].
+Definition ldp t1 t2 n imm := vector t1 (Load (Address n None imm) 16) ++ vector t2 (Load (Address n None (imm + 16)) 16).
+Definition ldur t n imm := vector t (Load (Address n None imm) 16).
+Definition stp t1 t2 n imm := [Store (Address n None imm) (Vec t1 16); Store (Address n None (imm + 16)) (Vec t2 16)].
+Definition stur t n imm := [Store (Address n None imm) (Vec t 16)].
+
+(** The same with general registers, 8 bytes each. *)
+Definition ldp_x t1 t2 n imm := [Load_gpr t1 (Address n None imm); Load_gpr t2 (Address n None (imm + 8))].
 
 Definition add d n imm := [Set_gpr d (Add (Gpr n) (Imm imm))].
 Definition sub d n imm := [Set_gpr d (Sub (Gpr n) (Imm imm))].
@@ -78,6 +81,10 @@ Definition forms : list (N * N * (N -> option (list effect))) :=
     (0xffc00000, 0xad400000, fun w =>
       (* the architecture does not say what a load of two values into one register does *)
       if (d w =? t2 w)%nat then None else if_general [n w] (ldp (d w) (t2 w) (n w) (16 * signed w 15 7)));
+    (0xffc00000, 0xa9400000, fun w =>
+      (* the first must not be the address of the second *)
+      if (d w =? t2 w)%nat || (d w =? n w)%nat then None
+      else if_general [d w; t2 w; n w] (ldp_x (d w) (t2 w) (n w) (8 * signed w 15 7)));
     (0xffc00000, 0xad000000, fun w => if_general [n w] (stp (d w) (t2 w) (n w) (16 * signed w 15 7)));
     (0xffe00c00, 0x3cc00000, fun w => if_general [n w] (ldur (d w) (n w) (signed w 12 9)));
     (0xffe00c00, 0x3c800000, fun w => if_general [n w] (stur (d w) (n w) (signed w 12 9)));

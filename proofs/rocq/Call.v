@@ -33,7 +33,8 @@ Definition in_space (b : buffer) : Prop := 0 <= fst (snd b) /\ fst (snd b) + snd
 Record abi := Abi {
   isa_of : isa;
   gprs : nat;                 (* how many general registers there are *)
-  vecs : nat;                 (* and vector registers *)
+  vecs : nat;                 (* and vector registers, *)
+  least : nat;                (* which have at least so many bytes *)
   arguments : list nat;       (* the registers with the arguments, in their order; the first has the state *)
   saved : list nat;           (* general registers that a kernel does not change *)
   kept : list nat;            (* vector registers that it does not change *)
@@ -46,9 +47,10 @@ Definition argument (A : abi) (i : nat) : nat := nth i (arguments A) 0%nat.
 
 (** The code is in memory; it, what the return reads ([beside]) and the buffers lie in the address space; a buffer that
     is written overlaps nothing else. *)
-Record valid (code : list byte) (beside buffers : list buffer) (m : machine) : Prop := Valid {
+Record valid (A : abi) (code : list byte) (beside buffers : list buffer) (m : machine) : Prop := Valid {
   v_code : read (mem m) (pc m) (length code) = code;
-  v_vec : forall r, (16 <= length (vec m r))%nat;
+  v_least : (least A <= full (isa_of A))%nat;
+  v_vec : forall r, length (vec m r) = full (isa_of A);
   v_range : Forall in_space (code_part code m :: beside ++ buffers);
   v_apart : ForallOrdPairs compatible (code_part code m :: beside ++ buffers)
 }.
@@ -77,7 +79,7 @@ Record at_return (A : abi) (code : list byte) (m m' : machine) : Prop := At_retu
   e_pc : pc m' = pc m + last_at A code;
   e_saved : forall r, In r (saved A) -> gpr m' r = gpr m r;
   e_kept : forall r, In r (kept A) -> vec m' r = vec m r;
-  e_cleared : forall r, In r (cleared A) -> vec m' r = zero 16 ++ zero (full (isa_of A) - 16)
+  e_cleared : forall r, In r (cleared A) -> vec m' r = zero (full (isa_of A))
 }.
 
 (** A calling convention: what is known at a call and at a return, and that the last instruction leads there. *)
@@ -88,7 +90,7 @@ Record convention := Convention {
   beside : machine -> list buffer;
   pointer : machine -> Z;                 (* the accesses of the return depend on it *)
   last_accesses : Z -> Z -> list event;   (* of the return: by that, and by the address of the instruction *)
-  called_valid : forall code buffers m, called code buffers m -> valid code (beside m) buffers m;
+  called_valid : forall code buffers m, called code buffers m -> valid abi_of code (beside m) buffers m;
   last_touches : forall code buffers m, ends_in_return abi_of code -> called code buffers m ->
     Forall (touches (snd (code_part code m)) (beside m ++ buffers) buffers)
       (last_accesses (pointer m) (pc m + last_at abi_of code));
@@ -124,12 +126,12 @@ Proof.
 Qed.
 
 (** Memory outside the written buffers, in particular code and what the return reads, is as it was. *)
-Lemma beside_same code bs buffers m m' b : valid code bs buffers m -> same_outside buffers (mem m) (mem m') ->
+Lemma beside_same abi_ code bs buffers m m' b : valid abi_ code bs buffers m -> same_outside buffers (mem m) (mem m') ->
   In b (code_part code m :: bs) -> fst b = false -> forall n, Z.of_nat n <= snd (snd b) ->
   read (mem m') (fst (snd b)) n = read (mem m) (fst (snd b)) n.
 Proof.
   intros V S I F n N; apply read_same; intros a A; apply S, Forall_forall; intros c J W K.
-  pose proof (pairs_app compatible (code_part code m :: bs) buffers (v_apart _ _ _ _ V) b c I J (or_intror W)) as D.
+  pose proof (pairs_app compatible (code_part code m :: bs) buffers (v_apart _ _ _ _ _ V) b c I J (or_intror W)) as D.
   unfold disjoint in D; lia.
 Qed.
 
@@ -164,17 +166,20 @@ Proof.
   pose proof (lies_inside _ _ _ G J); pose proof (lies_inside _ _ _ H K); unfold disjoint in D; lia.
 Qed.
 
-Lemma placed_in code code_at m nonzero L buffers :
+Lemma placed_in (I : isa) code code_at m known L buffers :
   0 <= code_at /\ code_at + Z.of_nat (length code) <= 2 ^ 64 ->
   read (mem m) code_at (length code) = code ->
-  (forall r, (16 <= length (vec m r))%nat) ->
-  match nonzero with Some u => 0 < B u < 2 ^ 64 | None => True end ->
+  (wide known <= full I)%nat ->
+  (forall r, length (vec m r) = full I) ->
+  match nonzero known with Some u => 0 < B u < 2 ^ 64 | None => True end ->
+  Forall (fun s => let '(u, v, w) := s in wrap (B u + B v) = wrap (B w)) (sums known) ->
+  Forall (fun p => let '(u, x, v) := p in wrap (number_of (read (mem m) (B u + x) 8)) = wrap (B v)) (pointers known) ->
   ForallOrdPairs compatible ((false, (code_at, Z.of_nat (length code))) :: buffers) ->
   Forall in_space buffers ->
   Forall2 lies L buffers ->
-  placed code nonzero B code_at m L.
+  placed I code known B code_at m L.
 Proof.
-  intros C M V N P R F; inversion P as [|? ? PC PB]; subst; constructor; auto.
+  intros C M WD V N SU PO P R F; inversion P as [|? ? PC PB]; subst; constructor; auto.
   - clear - R F; induction F as [|[[u w] n] b L bs G F IH]; [constructor|]; inversion R as [|? ? R1 R2]; subst; constructor; auto.
     destruct G as [_ G]; unfold within, in_space in *; lia.
   - clear - PB F; induction F as [|g b L bs G F IH]; cbn [apart]; [exact Logic.I|]; inversion PB as [|? ? Q QS]; subst; split; auto.
@@ -219,6 +224,9 @@ Lemma touches_more code readable readable' written written' e :
 Proof.
   intros I J; destruct e; cbn [touches]; auto; rewrite !Exists_exists; intros (b & K & H); exists b; auto.
 Qed.
+
+(** What is known of every call. *)
+Definition of_call (A : abi) (nonzero : option nat) : knowledge := Knowing (least A) nonzero [] [].
 
 (** Checks that all pieces share: each argument of a node is older, the registers that do not change are untouched, every
     access is inside a region. *)

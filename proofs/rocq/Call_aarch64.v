@@ -42,10 +42,10 @@ Record returned (m m' : machine) : Prop := Returned {
 (** ** The calling convention *)
 
 Definition abi_aarch64 : abi :=
-  Abi (aarch64 width) 32 32 [0; 1; 2; 3; 4]%nat (seq 18 14) (seq 8 8) (seq 0 8 ++ seq 16 16) ret 4.
+  Abi (aarch64 width) 32 32 16 [0; 1; 2; 3; 4]%nat (seq 18 14) (seq 8 8) (seq 0 8 ++ seq 16 16) ret 4.
 
-Lemma called_valid_aarch64 code buffers m : called code buffers m -> valid code [] buffers m.
-Proof. intros [_ C W V R P]; constructor; [exact C|intro r; rewrite V; exact W|exact R|exact P]. Qed.
+Lemma called_valid_aarch64 code buffers m : called code buffers m -> valid abi_aarch64 code [] buffers m.
+Proof. intros [_ C W V R P]; constructor; [exact C|exact W|exact V|exact R|exact P]. Qed.
 
 Definition last_accesses_aarch64 (_ at_ : Z) : list event := [Fetch at_ 4].
 
@@ -64,11 +64,11 @@ Lemma return_step_aarch64 code buffers m m' : ends_in_return abi_aarch64 code ->
 Proof.
   intros [L E] CALL [PC SV KP CL] FR; cbn [abi_aarch64 ending_length ending isa_of saved kept cleared] in *.
   pose proof (called_valid_aarch64 _ _ _ CALL) as V.
-  pose proof (v_range _ _ _ _ V) as RG; inversion RG as [|? ? R1 _]; subst.
+  pose proof (v_range _ _ _ _ _ V) as RG; inversion RG as [|? ? R1 _]; subst.
   unfold in_space, code_part in R1; cbn [fst snd] in R1.
   assert (CODE : read (mem m') (pc m) (length code) = code).
-  { rewrite <- (v_code _ _ _ _ V) at 2.
-    exact (beside_same _ _ _ m m' (code_part code m) V FR (or_introl eq_refl) eq_refl _ (Z.le_refl _)). }
+  { rewrite <- (v_code _ _ _ _ _ V) at 2.
+    exact (beside_same _ _ _ _ m m' (code_part code m) V FR (or_introl eq_refl) eq_refl _ (Z.le_refl _)). }
   assert (AT : pc m' = pc m + Z.of_nat (length code - 4)) by (rewrite PC; unfold last_at; cbn [abi_aarch64 ending_length]; lia).
   rewrite (step_in (aarch64 width) code m' (pc m) (length code - 4) ret 4 AT CODE) by (exact E || lia).
   unfold ret; cbn [apply_all apply log with_pc gpr mem pc].
@@ -77,8 +77,7 @@ Proof.
     + apply SV; cbn; tauto.
     + apply Forall_forall; intros r J; exact (SV r J).
     + apply Forall_forall; intros r J; exact (KP r J).
-    + apply Forall_forall; intros r J; rewrite (CL r J); unfold zero; cbn [full aarch64].
-      rewrite <- repeat_app; f_equal; pose proof (c_width _ _ _ CALL); lia.
+    + apply Forall_forall; intros r J; exact (CL r J).
   - cbn [trace log with_pc app]; unfold last_accesses_aarch64, last_at; cbn [abi_aarch64 ending_length app].
     do 2 f_equal; lia.
 Qed.

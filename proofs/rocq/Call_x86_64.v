@@ -40,10 +40,10 @@ Record returned (m m' : machine) : Prop := Returned {
 (** ** The calling convention *)
 
 Definition abi_x86_64 : abi :=
-  Abi x86_64 16 16 [rdi; rsi; rdx; rcx; r8] [rbx; rsp; rbp; 12; 13; 14; 15]%nat [] (seq 0 16) ret 1.
+  Abi x86_64 16 16 64 [rdi; rsi; rdx; rcx; r8] [rbx; rsp; rbp; 12; 13; 14; 15]%nat [] (seq 0 16) ret 1.
 
-Lemma called_valid_x86_64 code buffers m : called code buffers m -> valid code [return_address m] buffers m.
-Proof. intros [C V R P]; constructor; [exact C|intro r; rewrite V; lia|exact R|exact P]. Qed.
+Lemma called_valid_x86_64 code buffers m : called code buffers m -> valid abi_x86_64 code [return_address m] buffers m.
+Proof. intros [C V R P]; constructor; [exact C|apply le_n|exact V|exact R|exact P]. Qed.
 
 Definition last_accesses_x86_64 (stack at_ : Z) : list event := [Read stack 8; Fetch at_ 1].
 
@@ -63,13 +63,13 @@ Lemma return_step_x86_64 code buffers m m' : ends_in_return abi_x86_64 code -> c
 Proof.
   intros [L E] CALL [PC SV _ CL] FR; cbn [abi_x86_64 ending_length ending isa_of saved cleared] in *.
   pose proof (called_valid_x86_64 _ _ _ CALL) as V.
-  pose proof (v_range _ _ _ _ V) as RG; inversion RG as [|? ? R1 R2]; subst; inversion R2 as [|? ? R3 _]; subst.
+  pose proof (v_range _ _ _ _ _ V) as RG; inversion RG as [|? ? R1 R2]; subst; inversion R2 as [|? ? R3 _]; subst.
   unfold in_space, code_part, return_address in R1, R3; cbn [fst snd] in R1, R3.
   assert (CODE : read (mem m') (pc m) (length code) = code).
-  { rewrite <- (v_code _ _ _ _ V) at 2.
-    exact (beside_same _ _ _ m m' (code_part code m) V FR (or_introl eq_refl) eq_refl _ (Z.le_refl _)). }
+  { rewrite <- (v_code _ _ _ _ _ V) at 2.
+    exact (beside_same _ _ _ _ m m' (code_part code m) V FR (or_introl eq_refl) eq_refl _ (Z.le_refl _)). }
   assert (RA : read (mem m') (gpr m rsp) 8 = read (mem m) (gpr m rsp) 8).
-  { exact (beside_same _ _ _ m m' (return_address m) V FR (or_intror (or_introl eq_refl)) eq_refl 8%nat (Z.le_refl _)). }
+  { exact (beside_same _ _ _ _ m m' (return_address m) V FR (or_intror (or_introl eq_refl)) eq_refl 8%nat (Z.le_refl _)). }
   assert (SP : gpr m' rsp = gpr m rsp) by (apply SV; cbn; tauto).
   assert (AT : pc m' = pc m + Z.of_nat (length code - 1)) by (rewrite PC; unfold last_at; cbn [abi_x86_64 ending_length]; lia).
   rewrite (step_in x86_64 code m' (pc m) (length code - 1) ret 1 AT CODE) by (exact E || lia).

@@ -30,20 +30,43 @@ Record symbolic := Sym {
 
 Definition layout_of (g : region) : nat * bool * nat := (start g, writable g, length (content g)).
 
+(** What is known at the start, besides registers and regions. *)
+Record knowledge := Knowing {
+  wide : nat;                               (* a vector register has at least so many bytes *)
+  nonzero : option nat;                     (* an unknown that is not zero *)
+  sums : list (nat * nat * nat);            (* the first two unknowns add up to the third *)
+  pointers : list (nat * Z * nat)           (* the 8 bytes there, which are not written, are an unknown *)
+}.
+
 Section Run.
 Variable I : isa.
 Variable code : list byte.
-Variable nonzero : option nat.   (* an unknown that is not zero *)
+Variable known : knowledge.
+
+Fixpoint find_sum (u v : nat) (l : list (nat * nat * nat)) : option nat :=
+  match l with
+  | [] => None
+  | (a, b, c) :: l => if (u =? a)%nat && (v =? b)%nat then Some c else find_sum u v l
+  end.
+
+Fixpoint find_pointer (u : nat) (x : Z) (l : list (nat * Z * nat)) : option nat :=
+  match l with
+  | [] => None
+  | (a, y, c) :: l => if (u =? a)%nat && (x =? y) then Some c else find_pointer u x l
+  end.
+
+Definition plus (a b : snumber) : option snumber :=
+  match a, b with
+  | (u, x), (None, y) => Some (u, x + y)
+  | (Some u, x), (Some v, y) => match find_sum u v (sums known) with Some w => Some (Some w, x + y) | None => None end
+  | _, _ => None
+  end.
 
 Fixpoint snumber_in (s : symbolic) (x : number) : option snumber :=
   match x with
   | Gpr r => nth r (s_gpr s) None
   | Imm z => Some (None, z)
-  | Add a b =>
-      match snumber_in s a, snumber_in s b with
-      | Some (u, x), Some (None, y) => Some (u, x + y)
-      | _, _ => None
-      end
+  | Add a b => match snumber_in s a, snumber_in s b with Some a, Some b => plus a b | _, _ => None end
   | Sub a b =>
       match snumber_in s a, snumber_in s b with
       | Some (u, x), Some (None, y) => Some (u, x - y)
@@ -63,7 +86,7 @@ Fixpoint scondition_in (s : symbolic) (c : condition) : option bool :=
       match snumber_in s a, snumber_in s b with
       | Some (None, x), Some (None, y) => Some (wrap x =? wrap y)
       | Some (Some u, x), Some (None, y) =>
-          match nonzero with
+          match nonzero known with
           | Some v => if (u =? v)%nat && (x =? 0) && (wrap y =? 0) then Some false else None
           | None => None
           end
@@ -77,10 +100,13 @@ Fixpoint scondition_in (s : symbolic) (c : condition) : option bool :=
   end.
 
 Definition saddress (s : symbolic) (a : address) : option (nat * Z) :=
-  match nth (base a) (s_gpr s) None with
-  | Some (Some u, x) => Some (u, x + displacement a)
-  | _ => None
-  end.
+  let start :=
+    match nth (base a) (s_gpr s) None, index a with
+    | Some b, None => Some b
+    | Some b, Some i => match nth i (s_gpr s) None with Some c => plus b c | None => None end
+    | None, _ => None
+    end in
+  match start with Some (Some u, x) => Some (u, x + displacement a) | _ => None end.
 
 Fixpoint sload (u : nat) (x : Z) (n : nat) (gs : list region) : option (list sbyte) :=
   match gs with
@@ -102,16 +128,36 @@ Fixpoint sstore (u : nat) (x : Z) (w : list sbyte) (gs : list region) : option (
       else match sstore u x w gs with Some gs => Some (g :: gs) | None => None end
   end.
 
-(** The XOR of an unknown register with itself is zero. *)
-Definition cleared (s : symbolic) (x y : bytes) : bool :=
+(** The XOR of an unknown register with itself is zero: so many bytes. *)
+Definition cleared (s : symbolic) (x y : bytes) : option nat :=
   match x, y with
-  | Vec r, Vec q => (r =? q)%nat && match nth r (s_vec s) None with None => true | Some _ => false end
-  | _, _ => false
+  | Vec r n, Vec q k =>
+      if (r =? q)%nat && (n =? k)%nat && (n <=? wide known)%nat then
+        match nth r (s_vec s) None with None => Some n | Some _ => None end
+      else None
+  | _, _ => None
+  end.
+
+(** The lowest n bytes of a register. *)
+Definition lowest (n : nat) (v : list sbyte * bool) : option (list sbyte) :=
+  let (w, clear) := v in
+  if (n <=? length w)%nat then Some (firstn n w)
+  else if clear && (n <=? wide known)%nat then Some (w ++ map const (zero (n - length w))) else None.
+
+(** The region is not written. *)
+Fixpoint only_read (u : nat) (gs : list region) : bool :=
+  match gs with
+  | [] => false
+  | g :: gs => if (u =? start g)%nat then negb (writable g) else only_read u gs
   end.
 
 Fixpoint sbytes_in (s : symbolic) (x : bytes) (nodes : list node) : option (list sbyte * list node) :=
   match x with
-  | Vec r => match nth r (s_vec s) None with Some (w, _) => Some (w, nodes) | None => None end
+  | Vec r n =>
+      match nth r (s_vec s) None with
+      | Some v => match lowest n v with Some w => Some (w, nodes) | None => None end
+      | None => None
+      end
   | Load a n =>
       match saddress s a with
       | Some (u, x) => match sload u x n (s_mem s) with Some w => Some (w, nodes) | None => None end
@@ -124,11 +170,14 @@ Fixpoint sbytes_in (s : symbolic) (x : bytes) (nodes : list node) : option (list
       | _ => None
       end
   | Xor x y =>
-      if cleared s x y then Some (map const (zero 16), nodes) else
-      match sbytes_in s x nodes with
-      | Some (a, nodes) =>
-          match sbytes_in s y nodes with Some (b, nodes) => Some (sxor a b, nodes) | None => None end
-      | None => None
+      match cleared s x y with
+      | Some n => Some (map const (zero n), nodes)
+      | None =>
+          match sbytes_in s x nodes with
+          | Some (a, nodes) =>
+              match sbytes_in s y nodes with Some (b, nodes) => Some (sxor a b, nodes) | None => None end
+          | None => None
+          end
       end
   | Append x y =>
       match sbytes_in s x nodes with
@@ -164,12 +213,23 @@ Definition sapply (e : effect) (s : symbolic) : option symbolic :=
       | Some v => if (r <? length gpr)%nat then Some (Sym pc (update r (Some v) gpr) vec carry zero_flag mem trace nodes) else None
       | None => None
       end
+  | Load_gpr r a =>
+      match saddress s a with
+      | Some (u, x) =>
+          match sload u x 8 mem, find_pointer u x (pointers known) with
+          | Some _, Some v =>
+              if (r <? length gpr)%nat && only_read u mem
+              then Some (Sym pc (update r (Some (Some v, 0)) gpr) vec carry zero_flag mem (SRead u x 8 :: trace) nodes) else None
+          | _, _ => None
+          end
+      | None => None
+      end
   | Set_carry c => Some (Sym pc gpr vec (scondition_in s c) zero_flag mem trace nodes)
   | Set_zero c => Some (Sym pc gpr vec carry (scondition_in s c) mem trace nodes)
   | Set_vec r x keep =>
       match sbytes_in s x nodes, sload_events s (loads x) with
       | Some (w, nodes), Some es =>
-          if (r <? length vec)%nat && (length w =? 16)%nat
+          if (r <? length vec)%nat && (length w <=? wide known)%nat
           then Some (Sym pc gpr (update r (Some (w, negb keep)) vec) carry zero_flag mem (es ++ trace) nodes) else None
       | _, _ => None
       end
@@ -260,8 +320,12 @@ Record placed : Prop := Placed {
   p_code_range : 0 <= code_at /\ code_at + Z.of_nat (length code) <= 2 ^ 64;
   p_code : read (mem m0) code_at (length code) = code;
   p_code_apart : forall a, code_at <= a < code_at + Z.of_nat (length code) -> ~ in_writable a;
-  p_vec : forall r, (16 <= length (vec m0 r))%nat;
-  p_nonzero : match nonzero with Some u => 0 < B u < 2 ^ 64 | None => True end
+  p_wide : (wide known <= full I)%nat;
+  p_vec : forall r, length (vec m0 r) = full I;
+  p_nonzero : match nonzero known with Some u => 0 < B u < 2 ^ 64 | None => True end;
+  p_sums : Forall (fun s => let '(u, v, w) := s in wrap (B u + B v) = wrap (B w)) (sums known);
+  p_pointers : Forall (fun p => let '(u, x, v) := p in wrap (number_of (read (mem m0) (B u + x) 8)) = wrap (B v))
+    (pointers known)
 }.
 
 Record related (s : symbolic) (m : machine) : Prop := Related {
@@ -269,10 +333,11 @@ Record related (s : symbolic) (m : machine) : Prop := Related {
   r_gpr : forall r, gpr m r = match nth r (s_gpr s) None with Some v => number_is v | None => gpr m0 r end;
   r_vec : forall r,
     match nth r (s_vec s) None with
-    | Some (w, clear) => length w = 16%nat /\ firstn 16 (vec m r) = evs env w /\
-                         (clear = true -> vec m r = evs env w ++ zero (full I - 16))
+    | Some (w, clear) => (length w <= wide known)%nat /\ firstn (length w) (vec m r) = evs env w /\
+                         (clear = true -> vec m r = evs env w ++ zero (full I - length w))
     | None => vec m r = vec m0 r
     end;
+  r_width : forall r, length (vec m r) = full I;
   r_carry : forall b, s_carry s = Some b -> carry m = b;
   r_zero : forall b, s_zero s = Some b -> zero_flag m = b;
   r_mem : Forall (fun g => read (mem m) (B (start g)) (length (content g)) = evs env (content g)) (s_mem s);
@@ -283,15 +348,41 @@ Record related (s : symbolic) (m : machine) : Prop := Related {
 
 Hypothesis HP : placed.
 
+Lemma find_sum_in u v l w : find_sum u v l = Some w -> In (u, v, w) l.
+Proof.
+  induction l as [|[[a b] c] l IH]; cbn [find_sum]; intro E; [discriminate|].
+  destruct ((u =? a)%nat && (v =? b)%nat) eqn:Q; [|right; auto].
+  apply andb_prop in Q as [Q1 Q2]; apply Nat.eqb_eq in Q1 as ->; apply Nat.eqb_eq in Q2 as ->.
+  left; congruence.
+Qed.
+
+Lemma find_pointer_in u x l w : find_pointer u x l = Some w -> In (u, x, w) l.
+Proof.
+  induction l as [|[[a b] c] l IH]; cbn [find_pointer]; intro E; [discriminate|].
+  destruct ((u =? a)%nat && (x =? b)) eqn:Q; [|right; auto].
+  apply andb_prop in Q as [Q1 Q2]; apply Nat.eqb_eq in Q1 as ->; apply Z.eqb_eq in Q2 as ->.
+  left; congruence.
+Qed.
+
+Lemma plus_sound a b v : plus a b = Some v -> wrap (number_is a + number_is b) = number_is v.
+Proof.
+  destruct a as [a x], b as [[b|] y]; cbn [plus].
+  - destruct a as [a|]; [|discriminate]; destruct (find_sum a b (sums known)) as [w|] eqn:F; [|discriminate].
+    intro E; injection E as <-; apply find_sum_in in F.
+    pose proof (proj1 (Forall_forall _ _) (p_sums HP) _ F) as S; cbv beta iota in S.
+    cbn [number_is]; unfold wrap in *; rewrite <- Zplus_mod.
+    replace (B a + x + (B b + y)) with (B a + B b + (x + y)) by lia.
+    rewrite Zplus_mod, S, <- Zplus_mod; reflexivity.
+  - intro E; destruct a; injection E as <-; unfold number_is, wrap; rewrite <- Zplus_mod; f_equal; lia.
+Qed.
+
 Lemma number_sound s m x : related s m -> forall v, snumber_in s x = Some v -> number_in m x = number_is v.
 Proof.
   intros R; induction x as [r|z|a IHa b IHb|a IHa b IHb]; intros v E; cbn [snumber_in number_in] in *.
   - rewrite (r_gpr s m R r), E; reflexivity.
   - injection E as <-; reflexivity.
-  - destruct (snumber_in s a) as [[u x]|]; [|discriminate].
-    destruct (snumber_in s b) as [[[w|] y]|]; try discriminate; injection E as <-.
-    rewrite (IHa _ eq_refl), (IHb _ eq_refl); unfold number_is, wrap.
-    destruct u; rewrite <- Zplus_mod; f_equal; lia.
+  - destruct (snumber_in s a) as [x|]; [|discriminate]; destruct (snumber_in s b) as [y|]; [|discriminate].
+    rewrite (IHa _ eq_refl), (IHb _ eq_refl); apply plus_sound; exact E.
   - destruct (snumber_in s a) as [[u x]|]; [|discriminate].
     destruct (snumber_in s b) as [[[w|] y]|]; try discriminate; injection E as <-.
     rewrite (IHa _ eq_refl), (IHb _ eq_refl); unfold number_is, wrap.
@@ -315,7 +406,7 @@ Proof.
     destruct (snumber_in s y) as [[[w|] z]|] eqn:Y; [destruct u as [[?|] ?]; discriminate| |destruct u as [[?|] ?]; discriminate].
     rewrite (number_sound s m x R u X), (number_sound s m y R _ Y).
     destruct u as [[u|] k]; [|injection E as <-; reflexivity].
-    pose proof (p_nonzero HP) as N; destruct nonzero as [v|]; [|discriminate].
+    pose proof (p_nonzero HP) as N; destruct (nonzero known) as [v|]; [|discriminate].
     destruct ((u =? v)%nat && (k =? 0) && (wrap z =? 0)) eqn:Q; [|discriminate]; injection E as <-.
     apply andb_prop in Q as [Q Z0]; apply andb_prop in Q as [U K].
     apply Nat.eqb_eq in U as ->; apply Z.eqb_eq in K as ->; apply Z.eqb_eq in Z0.
@@ -352,9 +443,50 @@ Qed.
 
 Lemma effective_sound s m a u x : related s m -> saddress s a = Some (u, x) -> effective m a = wrap (B u + x).
 Proof.
-  unfold saddress, effective; intros R E; rewrite (r_gpr s m R (base a)).
-  destruct (nth (base a) (s_gpr s) None) as [[[v|] k]|]; try discriminate; injection E as <- <-.
-  unfold number_is; rewrite wrap_wrap; f_equal; lia.
+  unfold saddress, effective; intros R E; cbv zeta in E; rewrite (r_gpr s m R (base a)).
+  destruct (nth (base a) (s_gpr s) None) as [b|]; [|discriminate].
+  assert (X : forall c, c = (Some u, x - displacement a) ->
+    wrap (number_is c + displacement a) = wrap (B u + x)) by (intros c ->; cbn [number_is]; rewrite wrap_wrap; f_equal; lia).
+  destruct (index a) as [i|].
+  - rewrite (r_gpr s m R i); destruct (nth i (s_gpr s) None) as [c|]; [|discriminate].
+    destruct (plus b c) as [v|] eqn:P; [|discriminate]; rewrite <- wrap_wrap, (plus_sound b c v P); apply X.
+    destruct v as [[v|] k]; [|discriminate]; injection E as <- <-; f_equal; lia.
+  - rewrite Z.add_0_r; apply X.
+    destruct b as [[v|] k]; [|discriminate]; injection E as <- <-; f_equal; lia.
+Qed.
+
+Lemma only_read_in u gs : only_read u gs = true -> exists n, In (u, false, n) (map layout_of gs).
+Proof.
+  induction gs as [|g gs IH]; cbn [only_read map]; intro E; [discriminate|].
+  destruct (Nat.eqb_spec u (start g)) as [->|N].
+  - exists (length (content g)); left; unfold layout_of; destruct (writable g); [discriminate|reflexivity].
+  - destruct (IH E) as (n & J); exists n; now right.
+Qed.
+
+Lemma apart_in l g h : apart l -> In g l -> In h l -> g = h \/ separate g h \/ separate h g.
+Proof.
+  induction l as [|a l IH]; intros A G H; [destruct G|]; destruct A as [A1 A2]; rewrite Forall_forall in A1.
+  destruct G as [<-|G], H as [<-|H]; auto.
+Qed.
+
+(** A region that is only read is as it was. *)
+Lemma only_read_same s m u x n w : related s m -> only_read u (s_mem s) = true -> sload u x n (s_mem s) = Some w ->
+  read (mem m) (B u + x) n = read (mem m0) (B u + x) n.
+Proof.
+  intros R O E; assert (X : exists k, In (u, false, k) (map layout_of (s_mem s)) /\ 0 <= x /\ x + Z.of_nat n <= Z.of_nat k).
+  { clear R; induction (s_mem s) as [|g gs IH]; cbn [only_read sload map] in *; [discriminate|].
+    destruct (Nat.eqb_spec u (start g)) as [->|N].
+    - destruct ((0 <? n)%nat && (0 <=? x) && (x + Z.of_nat n <=? Z.of_nat (length (content g)))) eqn:Q; [|discriminate].
+      apply andb_prop in Q as [Q Q2]; apply andb_prop in Q as [_ Q1]; apply Z.leb_le in Q1, Q2.
+      exists (length (content g)); split; [left; unfold layout_of; destruct (writable g); [discriminate|reflexivity]|lia].
+    - destruct (IH O E) as (k & J & H); exists k; split; [now right|exact H]. }
+  destruct X as (k & J & X1 & X2); rewrite (r_layout s m R) in J.
+  apply read_same; intros a A; apply (r_frame s m R); intros (g & IG & W & K).
+  assert (JA : inside a (u, false, k)) by (unfold inside; lia).
+  destruct (apart_in L g (u, false, k) (p_apart HP) IG J) as [E1|[S|S]].
+  - subst g; discriminate.
+  - exact (S (or_introl W) a K JA).
+  - exact (S (or_intror W) a JA K).
 Qed.
 
 Lemma load_sound s m a n u x w : related s m -> saddress s a = Some (u, x) -> sload u x n (s_mem s) = Some w ->
@@ -385,13 +517,13 @@ Proof. intro E; split; congruence. Qed.
 
 Lemma sbytes_extends s x : forall nodes w nodes', sbytes_in s x nodes = Some (w, nodes') -> extends nodes nodes'.
 Proof.
-  induction x as [r|a n|x|r|x IHx y IHy|from len x IH|x IHx y IHy|x IH|x IH]; intros nodes w nodes' E;
+  induction x as [r n|a n|x|r|x IHx y IHy|from len x IH|x IHx y IHy|x IH|x IH]; intros nodes w nodes' E;
     cbn [sbytes_in] in E.
   - some E; some E; apply some_pair in E as [<- <-]; apply extends_refl.
   - some E; some E; some E; apply some_pair in E as [<- <-]; apply extends_refl.
   - apply some_pair in E as [<- <-]; apply extends_refl.
   - some E; some E; destruct a; [discriminate|]; apply some_pair in E as [<- <-]; apply extends_refl.
-  - destruct (cleared s x y); [apply some_pair in E as [<- <-]; apply extends_refl|].
+  - destruct (cleared s x y) as [k|]; [apply some_pair in E as [<- <-]; apply extends_refl|].
     some E; some E; some E; some E; apply some_pair in E as [<- <-]; eapply extends_trans; eauto.
   - some E; some E; apply some_pair in E as [<- <-]; eauto.
   - some E; some E; some E; some E; apply some_pair in E as [<- <-]; eapply extends_trans; eauto.
@@ -405,9 +537,11 @@ Lemma sapply_extends e s s' : sapply e s = Some s' -> extends (s_nodes s) (s_nod
 Proof.
   intro E; destruct s as [pc_ gprs vecs cf zf mem_ tr nodes]; unfold sapply in E; destruct e; cbn [s_nodes].
   - some E; destruct (r <? length gprs)%nat; [|discriminate]; injection E as <-; apply extends_refl.
+  - some E; some E; destruct (sload a0 b 8 mem_); [|discriminate]; some E.
+    destruct ((r <? length gprs)%nat && only_read a0 mem_); [|discriminate]; injection E as <-; apply extends_refl.
   - injection E as <-; apply extends_refl.
   - injection E as <-; apply extends_refl.
-  - some E; some E; some E; destruct ((r <? length vecs)%nat && (length a =? 16)%nat); [|discriminate].
+  - some E; some E; some E; destruct ((r <? length vecs)%nat && (length a <=? wide known)%nat); [|discriminate].
     injection E as <-; eapply sbytes_extends; eassumption.
   - some E; some E; some E; some E; some E; some E; injection E as <-; eapply sbytes_extends; eassumption.
   - some E; destruct v; injection E as <-; apply extends_refl.
@@ -425,27 +559,44 @@ Qed.
 Lemma xor_itself x : xor x x = zero (length x).
 Proof. induction x as [|a x IH]; cbn [xor length]; [reflexivity|]; rewrite N.lxor_nilpotent, IH; reflexivity. Qed.
 
-Lemma cleared_sound s m x y : related s m -> cleared s x y = true -> xor (bytes_in m x) (bytes_in m y) = zero 16.
+Lemma cleared_sound s m x y n : related s m -> cleared s x y = Some n -> xor (bytes_in m x) (bytes_in m y) = zero n.
 Proof.
-  intros R K; destruct x; try discriminate; destruct y; try discriminate; cbn [cleared bytes_in] in *.
-  apply andb_prop in K as [K U]; apply Nat.eqb_eq in K as <-.
-  pose proof (r_vec s m R r) as V; destruct (nth r (s_vec s) None); [discriminate|].
-  rewrite xor_itself, V, firstn_length; f_equal; pose proof (p_vec HP r); lia.
+  intros R K; destruct x as [r k| | | | | | | |]; try discriminate; destruct y as [q j| | | | | | | |]; try discriminate.
+  cbn [cleared bytes_in] in *.
+  destruct ((r =? q)%nat && (k =? j)%nat && (k <=? wide known)%nat) eqn:Q; [|discriminate].
+  apply andb_prop in Q as [Q W]; apply andb_prop in Q as [Q1 Q2].
+  apply Nat.eqb_eq in Q1 as <-; apply Nat.eqb_eq in Q2 as <-; apply Nat.leb_le in W.
+  destruct (nth r (s_vec s) None); [discriminate|]; injection K as <-.
+  rewrite xor_itself, firstn_length, (r_width s m R r); f_equal; pose proof (p_wide HP); lia.
+Qed.
+
+Lemma lowest_sound s m r n v w : related s m -> nth r (s_vec s) None = Some v -> lowest n v = Some w ->
+  firstn n (vec m r) = evs env w.
+Proof.
+  intros R N E; pose proof (r_vec s m R r) as V; rewrite N in V; destruct v as [x c]; destruct V as (LX & V & C).
+  unfold lowest in E; destruct (Nat.leb_spec n (length x)) as [Q|Q].
+  - injection E as <-; rewrite evs_firstn, <- V, firstn_firstn; f_equal; lia.
+  - destruct c; [|discriminate]; cbn [andb] in E; destruct (Nat.leb_spec n (wide known)) as [W|]; [|discriminate].
+    injection E as <-; rewrite (C eq_refl), evs_app, evs_const, firstn_app, evs_length, firstn_all2 by (rewrite evs_length; lia).
+    f_equal; unfold zero; pose proof (p_wide HP).
+    replace (full I - length x)%nat with ((n - length x) + (full I - n))%nat by lia.
+    rewrite repeat_app, firstn_app, repeat_length, Nat.sub_diag, firstn_O, app_nil_r, firstn_all2; [reflexivity|].
+    rewrite repeat_length; lia.
 Qed.
 
 Lemma bytes_sound s m x : related s m -> forall nodes w nodes', sbytes_in s x nodes = Some (w, nodes') ->
   extends nodes nodes' /\ (consistent env nodes' -> bytes_in m x = evs env w).
 Proof.
-  intro R; induction x as [r|a n|x|r|x IHx y IHy|from len x IH|x IHx y IHy|x IH|x IH]; intros nodes w nodes' E;
+  intro R; induction x as [r n|a n|x|r|x IHx y IHy|from len x IH|x IHx y IHy|x IH|x IH]; intros nodes w nodes' E;
     cbn [sbytes_in bytes_in] in *.
-  - pose proof (r_vec s m R r) as V; some E; some E; apply some_pair in E as [<- <-].
-    split; [apply extends_refl|]; intros _; apply V.
+  - some E; some E; apply some_pair in E as [<- <-].
+    split; [apply extends_refl|]; intros _; exact (lowest_sound s m r n _ _ R E0 E1).
   - some E; some E; some E; apply some_pair in E as [<- <-]; split; [apply extends_refl|]; intros _.
     apply (load_sound s m a n _ _ _ R E0 E1).
   - apply some_pair in E as [<- <-]; split; [apply extends_refl|]; now rewrite evs_const.
   - some E; some E; destruct a; [discriminate|]; apply some_pair in E as [<- <-]; split; [apply extends_refl|]; intros _.
     rewrite evs_const, (r_gpr s m R r), E0; reflexivity.
-  - destruct (cleared s x y) eqn:K.
+  - destruct (cleared s x y) as [k|] eqn:K.
     { apply some_pair in E as [<- <-]; split; [apply extends_refl|]; intros _.
       rewrite evs_const; apply cleared_sound with s; assumption. }
     some E; some E; some E; some E; apply some_pair in E as [<- <-].
@@ -535,30 +686,45 @@ Lemma apply_sound e s m s' : related s m -> sapply e s = Some s' ->
   (consistent env (s_nodes s') -> exists m', apply I e m = Some m' /\ related s' m').
 Proof.
   intros R E; pose proof R as R0; destruct s as [pc_ gprs vecs cf zf mem_ tr nodes]; unfold sapply in E.
-  destruct R as [Rpc Rgpr Rvec Rcf Rzf Rmem Rlay Rframe Rtrace]; cbn [s_pc s_gpr s_vec s_carry s_zero s_mem s_trace s_nodes] in *.
+  destruct R as [Rpc Rgpr Rvec Rwidth Rcf Rzf Rmem Rlay Rframe Rtrace]; cbn [s_pc s_gpr s_vec s_carry s_zero s_mem s_trace s_nodes] in *.
   set (s := Sym pc_ gprs vecs cf zf mem_ tr nodes) in *.
-  destruct e as [r x|c|c|r x keep|a x|c off|r|r]; cbn [apply].
+  destruct e as [r x|r a|c|c|r x keep|a x|c off|r|r]; cbn [apply].
   - some E; destruct (Nat.ltb_spec r (length gprs)); [|discriminate]; injection E as <-.
     split; [apply extends_refl|]; intros _; eexists; split; [reflexivity|].
     constructor; proj; auto; intro q; unfold set; rewrite nth_update by assumption.
     destruct (q =? r)%nat; [apply (number_sound s m x R0 v E0)|apply Rgpr].
+  - some E; destruct v as [u x]; destruct (sload u x 8 mem_) as [w|] eqn:EL; [|discriminate].
+    destruct (find_pointer u x (pointers known)) as [v|] eqn:EP; [|discriminate].
+    destruct ((r <? length gprs)%nat && only_read u mem_) eqn:Q; [|discriminate]; apply andb_prop in Q as [Q1 Q2].
+    apply Nat.ltb_lt in Q1; injection E as <-; split; [apply extends_refl|]; intros _.
+    destruct (load_sound s m a 8 u x w R0 E0 EL) as (EF & FT & _); rewrite FT; eexists; split; [reflexivity|].
+    constructor; proj; auto.
+    + intro q; unfold set; rewrite nth_update by assumption; destruct (q =? r)%nat; [|apply Rgpr].
+      rewrite EF, (only_read_same s m u x 8 w R0 Q2 EL); cbn [number_is]; rewrite Z.add_0_r.
+      apply find_pointer_in in EP; exact (proj1 (Forall_forall _ _) (p_pointers HP) _ EP).
+    + rewrite EF, Rtrace; reflexivity.
   - injection E as <-; split; [apply extends_refl|]; intros _; eexists; split; [reflexivity|].
     constructor; proj; auto; intros b Hb; apply (condition_sound s m c R0 b Hb).
   - injection E as <-; split; [apply extends_refl|]; intros _; eexists; split; [reflexivity|].
     constructor; proj; auto; intros b Hb; apply (condition_sound s m c R0 b Hb).
   - some E; some E; some E.
     destruct (Nat.ltb_spec r (length vecs)); [|discriminate]; cbn [andb] in E.
-    destruct (Nat.eqb_spec (length a) 16) as [L16|]; [|discriminate]; injection E as <-.
+    destruct (Nat.leb_spec (length a) (wide known)) as [LW|]; [|discriminate]; injection E as <-.
     apply (bytes_sound s m x R0) in E0 as [X S]; apply (loads_sound s m R0) in E1 as [F M].
     split; [exact X|]; intro C; specialize (S C).
     unfold loads_fit; rewrite F; eexists; split; [reflexivity|].
     constructor; proj; auto.
     + intro q; unfold set; rewrite nth_update by assumption.
       destruct (q =? r)%nat; [|apply Rvec].
-      assert (LB : length (bytes_in m x) = 16%nat) by (rewrite S, evs_length; assumption).
+      assert (LB : length (bytes_in m x) = length a) by (rewrite S; apply evs_length).
       split; [assumption|]; split.
       * rewrite firstn_app, LB, Nat.sub_diag, firstn_O, app_nil_r, firstn_all2 by lia; exact S.
-      * destruct keep; cbn [negb]; intro; [discriminate|]; rewrite S; reflexivity.
+      * destruct keep; cbn [negb]; intro; [discriminate|]; rewrite LB, S; reflexivity.
+    + intro q; unfold set; destruct (q =? r)%nat; [|apply Rwidth].
+      assert (LB : length (bytes_in m x) = length a) by (rewrite S; apply evs_length).
+      pose proof (p_wide HP); destruct keep; rewrite app_length, LB.
+      * rewrite skipn_length, Rwidth; lia.
+      * unfold zero; rewrite repeat_length; lia.
     + unfold load_events; rewrite M, Rtrace, map_app, app_assoc; reflexivity.
   - some E; some E; some E; some E; some E; some E; injection E as <-.
     apply (bytes_sound s m x R0) in E0 as [X S]; apply (loads_sound s m R0) in E1 as [F M].
@@ -635,7 +801,7 @@ Proof.
   rewrite FT.
   pose proof (fun RR => apply_all_sound a _ (log [Fetch (pc m) b] (with_pc (wrap (pc m + Z.of_nat b)) m)) s' RR E) as H.
   apply H; clear H.
-  destruct R as [Rpc Rgpr Rvec Rcf Rzf Rmem Rlay Rframe Rtrace]; cbn [s_pc s_gpr s_vec s_carry s_zero s_mem s_trace s_nodes] in *.
+  destruct R as [Rpc Rgpr Rvec Rwidth Rcf Rzf Rmem Rlay Rframe Rtrace]; cbn [s_pc s_gpr s_vec s_carry s_zero s_mem s_trace s_nodes] in *.
   constructor; proj; auto.
   - rewrite PC; f_equal; lia.
   - rewrite PC, Rtrace; reflexivity.
@@ -668,15 +834,15 @@ Qed.
 End Run.
 
 (** For all inputs, the symbolic bytes have values, and the machine does what [srun] found. *)
-Theorem srun_for_all I code nonzero fuel to s s' : srun I code nonzero fuel to s = Some s' ->
+Theorem srun_for_all I code known fuel to s s' : srun I code known fuel to s = Some s' ->
   well_founded (s_nodes s') = true ->
-  forall inputs B code_at m0 L, placed code nonzero B code_at m0 L ->
-  (forall env, (forall a, (a < first)%N -> env a = inputs a) -> related I env B code_at m0 L s m0) ->
+  forall inputs B code_at m0 L, placed I code known B code_at m0 L ->
+  (forall env, (forall a, (a < first)%N -> env a = inputs a) -> related I known env B code_at m0 L s m0) ->
   exists env k m', (forall a, (a < first)%N -> env a = inputs a) /\ consistent env (s_nodes s') /\
-    run I k m0 = Some m' /\ related I env B code_at m0 L s' m'.
+    run I k m0 = Some m' /\ related I known env B code_at m0 L s' m'.
 Proof.
   intros E W inputs B code_at m0 L HP R.
   destruct (values_exist inputs (s_nodes s') W) as (env & H & C).
-  destruct (srun_sound I code nonzero env B code_at m0 L HP fuel to s m0 s' (R env H) E C) as (k & m' & A & R').
+  destruct (srun_sound I code known env B code_at m0 L HP fuel to s m0 s' (R env H) E C) as (k & m' & A & R').
   exists env, k, m'; repeat split; assumption || apply R' || exact R'.
 Qed.

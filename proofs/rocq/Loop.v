@@ -11,7 +11,8 @@ Record operation := Operation {
   on_bytes : list byte -> list (list byte) -> list byte * list (list byte);
   on_symbols : list sbyte -> list (list sbyte) -> list node -> list sbyte * list (list sbyte) * list node;
   agree : forall env s cs nodes s' cs' nodes', on_symbols s cs nodes = (s', cs', nodes') ->
-    consistent env nodes' -> on_bytes (evs env s) (map (evs env) cs) = (evs env s', map (evs env) cs')
+    consistent env nodes' -> on_bytes (evs env s) (map (evs env) cs) = (evs env s', map (evs env) cs');
+  grow : forall s cs nodes s' cs' nodes', on_symbols s cs nodes = (s', cs', nodes') -> extends nodes nodes'
 }.
 
 (** Where a kernel keeps things.  The state is at the first argument. *)
@@ -57,16 +58,16 @@ Definition exit_layout := [(state, true, 128%nat)].
 Definition goal := on_symbols op (input 0 128) (map content blocks) [].
 
 Definition entry_found :=
-  srun isa_ (code K) None 100 (head K)
+  srun isa_ (code K) (of_call A None) 100 (head K)
     (started 0 (numbers (Some (count K), 0) 0 0) [] [Region state false (input 0 128)] [] (gprs A) (vecs A)).
 
 Definition step_found :=
-  srun isa_ (code K) (Some (count K)) 2000 (head K)
+  srun isa_ (code K) (of_call A (Some (count K))) 2000 (head K)
     (started (head K) (numbers (Some (count K), 0) 0 (shift K)) (words (input 0 128))
       (Region (table K) false (map const round_constants) :: blocks) (snd goal) (gprs A) (vecs A)).
 
 Definition exit_found :=
-  srun isa_ (code K) None 100 (last_at A (code K))
+  srun isa_ (code K) (of_call A None) 100 (last_at A (code K))
     (started (head K) (numbers (None, 0) 0 (shift K)) (words (input 0 128)) [Region state true (input 128 128)] []
       (gprs A) (vecs A)).
 
@@ -98,7 +99,7 @@ Definition found (f : option symbolic) (ok : symbolic -> bool) : bool :=
   match f with Some s => ok s | None => false end.
 
 Definition checks : bool :=
-  shape_ok && found entry_found entry_ok && found step_found step_ok && found exit_found exit_ok.
+  (16 <=? least A)%nat && shape_ok && found entry_found entry_ok && found step_found step_ok && found exit_found exit_ok.
 
 (** ** From the checks to the machine *)
 
@@ -114,7 +115,7 @@ Definition buffers : list (bool * (Z * Z)) :=
 
 Hypothesis AT : pc m0 = at_.
 Hypothesis ARG : forall r, In r used -> gpr m0 r = arg r.
-Hypothesis CALL : valid (code K) others buffers m0.
+Hypothesis CALL : valid A (code K) others buffers m0.
 Hypothesis TABLE : read (mem m0) (arg (table K)) 1152 = round_constants.
 Hypothesis COUNT : arg (count K) = Z.of_nat n.
 Hypothesis SMALL : Z.of_nat n < 2 ^ 64.
@@ -147,7 +148,7 @@ Record at_test (i : nat) (tr : list event) (m : machine) : Prop := At_test {
   t_length : length (state_after i) = 128%nat;
   t_saved : forall r, In r (saved A) -> gpr m r = gpr m0 r;
   t_kept : forall r, In r (kept A) -> vec m r = vec m0 r;
-  t_vec : forall r, (16 <= length (vec m r))%nat;
+  t_vec : forall r, length (vec m r) = full isa_;
   t_done : forall j, (j < i)%nat -> block_at (mem m) j = snd (on_bytes op (state_after j) (block_at (mem m0) j));
   t_frame : forall a, ~ touched i a -> mem m a = mem m0 a;
   t_trace : trace m = tr ++ trace m0
@@ -161,7 +162,7 @@ Lemma shape : distinct used = true /\
   forallb (fun rc => (length (snd rc) =? 16)%nat) (constants_in K) = true /\
   (length (data K) <= 2)%nat /\ length round_constants = 1152%nat.
 Proof.
-  pose proof CH as H; unfold checks in H; do 3 (apply andb_prop in H as [H _]); unfold shape_ok in H.
+  pose proof CH as H; unfold checks in H; do 3 (apply andb_prop in H as [H _]); apply andb_prop in H as [_ H]; unfold shape_ok in H.
   apply andb_prop in H as [H H6]; apply andb_prop in H as [H H5]; apply andb_prop in H as [H H4]; apply andb_prop in H as [H H3].
   apply andb_prop in H as [H1 H2]; apply Nat.leb_le in H5; apply Nat.eqb_eq in H6; auto 6.
 Qed.
@@ -223,19 +224,20 @@ Qed.
 
 Lemma words_start env s m : length s = 128%nat ->
   Forall (fun rw => firstn 16 (vec m (fst rw)) = snd rw) (words_of (evs env s)) ->
-  Forall (fun rw => length (snd rw) = 16%nat /\ firstn 16 (vec m (fst rw)) = evs env (snd rw)) (words s).
+  Forall (fun rw => (length (snd rw) <= least A)%nat /\ firstn (length (snd rw)) (vec m (fst rw)) = evs env (snd rw)) (words s).
 Proof.
-  intros L H; rewrite <- words_evs in H; apply Forall_forall; intros rw J; split.
-  - exact (proj1 (Forall_forall _ _) (words_lengths s L) rw J).
+  intros L H; rewrite <- words_evs in H; apply Forall_forall; intros rw J.
+  rewrite (proj1 (Forall_forall _ _) (words_lengths s L) rw J); split.
+  - pose proof CH as Q; unfold checks in Q; do 4 (apply andb_prop in Q as [Q _]); apply Nat.leb_le; exact Q.
   - rewrite Forall_forall in H; exact (H _ (in_map (fun rw => (fst rw, evs env (snd rw))) _ _ J)).
 Qed.
 
-Lemma words_stop env s m :
-  Forall (fun rw => firstn 16 (vec m (fst rw)) = evs env (snd rw)) (words s) ->
+Lemma words_stop env s m : length s = 128%nat ->
+  Forall (fun rw => firstn (length (snd rw)) (vec m (fst rw)) = evs env (snd rw)) (words s) ->
   Forall (fun rw => firstn 16 (vec m (fst rw)) = snd rw) (words_of (evs env s)).
 Proof.
-  intro H; rewrite <- words_evs; apply Forall_forall; intros rw J; apply in_map_iff in J as (x & <- & J).
-  exact (proj1 (Forall_forall _ _) H x J).
+  intros L H; rewrite <- words_evs; apply Forall_forall; intros rw J; apply in_map_iff in J as (x & <- & J).
+  rewrite <- (proj1 (Forall_forall _ _) (words_lengths s L) x J); exact (proj1 (Forall_forall _ _) H x J).
 Qed.
 
 Lemma numbers_next i m :
@@ -266,11 +268,11 @@ Definition buffer_of (d : nat * bool) : bool * (Z * Z) := (snd d, (arg (fst d), 
 Definition fixed : list (bool * (Z * Z)) := [(true, (arg state, 128)); (false, (arg (table K), 1152))].
 
 Lemma all_apart : ForallOrdPairs compatible (code_part (code K) m0 :: fixed ++ map buffer_of (data K)).
-Proof. exact (pairs_without _ _ _ _ (v_apart _ _ _ _ CALL)). Qed.
+Proof. exact (pairs_without _ _ _ _ (v_apart _ _ _ _ _ CALL)). Qed.
 
 Lemma all_range : Forall in_space (code_part (code K) m0 :: fixed ++ map buffer_of (data K)).
 Proof.
-  pose proof (v_range _ _ _ _ CALL) as R; inversion R as [|? ? R1 R2]; subst.
+  pose proof (v_range _ _ _ _ _ CALL) as R; inversion R as [|? ? R1 R2]; subst.
   apply Forall_app in R2; constructor; [exact R1|apply R2].
 Qed.
 
@@ -335,18 +337,18 @@ Qed.
 Lemma code_stays i m : (forall a, ~ touched i a -> mem m a = mem m0 a) -> (i <= n)%nat ->
   read (mem m) at_ (length (code K)) = code K.
 Proof.
-  intros F L; rewrite <- (v_code _ _ _ _ CALL) at 2; rewrite AT; apply read_same; intros a Q; apply F.
+  intros F L; rewrite <- (v_code _ _ _ _ _ CALL) at 2; rewrite AT; apply read_same; intros a Q; apply F.
   apply (untouched (code_part (code K) m0)); [now left| |exact L]; unfold code_part; cbn [fst snd]; rewrite AT; exact Q.
 Qed.
 
 (** *** The three pieces *)
 
-Lemma fits_space i m : (forall a, ~ touched i a -> mem m a = mem m0 a) -> (i <= n)%nat -> (forall r, (16 <= length (vec m r))%nat) ->
-  forall nonzero L bs, match nonzero with Some u => 0 < B i u < 2 ^ 64 | None => True end ->
+Lemma fits_space i m : (forall a, ~ touched i a -> mem m a = mem m0 a) -> (i <= n)%nat -> (forall r, length (vec m r) = full isa_) ->
+  forall nonzero_ L bs, match nonzero_ with Some u => 0 < B i u < 2 ^ 64 | None => True end ->
   ForallOrdPairs compatible (code_part (code K) m0 :: bs) -> Forall in_space bs ->
-  Forall2 (lies (B i)) L bs -> placed (code K) nonzero (B i) at_ m L.
+  Forall2 (lies (B i)) L bs -> placed isa_ (code K) (of_call A nonzero_) (B i) at_ m L.
 Proof.
-  intros F LE V nonzero L bs N P R Q; apply placed_in with bs; auto.
+  intros F LE V nonzero_ L bs N P R Q; apply placed_in with bs; auto; try exact (Forall_nil _); [| |exact (v_least _ _ _ _ _ CALL)|].
   - pose proof all_range as S; inversion S as [|? ? A1 A2]; subst; exact A1.
   - apply code_stays with i; assumption.
   - unfold code_part in P; rewrite AT in P; exact P.
@@ -380,11 +382,11 @@ Proof.
     apply X, incl_refl.
 Qed.
 
-Lemma keeps env L s m m' : related isa_ env (B 0) at_ m L s m' -> forall rs, forallb (unknown (s_vec s)) rs = true ->
+Lemma keeps known env L s m m' : related isa_ known env (B 0) at_ m L s m' -> forall rs, forallb (unknown (s_vec s)) rs = true ->
   forall r, In r rs -> vec m' r = vec m r.
 Proof.
   intros R rs H r J; rewrite forallb_forall in H.
-  exact (same_vec _ _ _ _ _ _ _ _ R r (H r J)).
+  exact (same_vec _ _ _ _ _ _ _ _ _ R r (H r J)).
 Qed.
 
 Lemma step_round s i tr m : step_found = Some s -> step_ok s = true -> (i < n)%nat -> at_test i tr m ->
@@ -405,7 +407,7 @@ Proof.
   { intros env Q; apply (data_holds env (mem m) (B i) (data K) 128 (state_after i)); auto; lia. }
   assert (LAY : map layout_of (Region (table K) false (map const round_constants) :: blocks) = step_layout).
   { unfold blocks, step_layout; cbn [map]; rewrite data_layout; reflexivity. }
-  assert (P : placed (code K) (Some (count K)) (B i) at_ m step_layout).
+  assert (P : placed isa_ (code K) (of_call A (Some (count K))) (B i) at_ m step_layout).
   { apply (fits_space i m Tframe ltac:(lia) Tvec (Some (count K)) step_layout
       ((false, (arg (table K), 1152)) :: map buffer_of (data K)));
       [cbv iota; rewrite B_count; lia|exact steps_apart|exact steps_range|exact (steps_lie i LT)]. }
@@ -423,16 +425,16 @@ Proof.
   { rewrite <- (block_fresh i i m Tframe) by lia; rewrite <- (INPUT env Q), <- (proj2 (DATA env Q)).
     apply (agree op env _ _ [] _ _ (snd goal)); [|exact CG]; unfold goal; destruct (on_symbols op _ _ _) as [[x y] z]; reflexivity. }
   exists k, m'; split; [exact R|]; constructor.
-  - rewrite (r_pc _ _ _ _ _ _ _ _ REL), HP; reflexivity.
-  - apply numbers_next; apply (numbers_end _ _ _ _ _ _ _ _ REL); exact HN.
-  - cbn [state_after]; rewrite OP; cbn [fst]; apply words_stop, (words_end _ _ _ _ _ _ _ _ REL); exact HV.
+  - rewrite (r_pc _ _ _ _ _ _ _ _ _ REL), HP; reflexivity.
+  - apply numbers_next; apply (numbers_end _ _ _ _ _ _ _ _ _ REL); exact HN.
+  - cbn [state_after]; rewrite OP; cbn [fst]; apply words_stop; [exact HL|]; apply (words_end _ _ _ _ _ _ _ _ _ REL); exact HV.
   - cbn [state_after]; rewrite OP; cbn [fst]; rewrite evs_length; exact HL.
-  - intros r J; rewrite <- (Tsaved r J); apply (same_gpr _ _ _ _ _ _ _ _ REL), HU; exact J.
-  - intros r J; rewrite <- (Tkept r J); apply (same_vec _ _ _ _ _ _ _ _ REL), HK; exact J.
-  - apply (vec_lengths _ _ _ _ _ _ _ _ REL Tvec).
+  - intros r J; rewrite <- (Tsaved r J); apply (same_gpr _ _ _ _ _ _ _ _ _ REL), HU; exact J.
+  - intros r J; rewrite <- (Tkept r J); apply (same_vec _ _ _ _ _ _ _ _ _ REL), HK; exact J.
+  - apply (vec_lengths _ _ _ _ _ _ _ _ _ REL).
   - intros j LJ; destruct (Nat.eq_dec j i) as [->|NJ].
     + rewrite OP; cbn [snd]; apply list_eqb_eq in HM; [|apply word_eqb_eq]; rewrite <- HM.
-      pose proof (r_mem _ _ _ _ _ _ _ _ REL) as MM; pose proof (r_layout _ _ _ _ _ _ _ _ REL) as LL.
+      pose proof (r_mem _ _ _ _ _ _ _ _ _ REL) as MM; pose proof (r_layout _ _ _ _ _ _ _ _ _ REL) as LL.
       destruct (s_mem s) as [|g gs]; [discriminate|]; inversion MM as [|? ? _ MG]; subst; cbn [tl].
       unfold step_layout in LL; cbn [map] in LL; apply (f_equal (@tl _)) in LL; cbn [tl] in LL.
       unfold block_at; clear - MG LL; revert gs MG LL; induction (data K) as [|[r w] ds IH]; intros [|g gs] MG LL; cbn [map] in LL; try discriminate; [reflexivity|].
@@ -442,12 +444,12 @@ Proof.
         split; [exact (f_equal (fun t => fst (fst t)) H1)|exact (f_equal snd H1)]. }
       destruct LG as [G3 G4]; rewrite G3, G4 in G1; rewrite G1; f_equal; apply IH; [exact G2|exact (f_equal (@tl _) LL)].
     + rewrite <- (Tdone j) by lia; apply map_ext_in; intros [r w] J; cbn [fst]; apply read_same; intros a Ha.
-      apply (r_frame _ _ _ _ _ _ _ _ REL); intro W; apply written in W as (q & Y & W).
+      apply (r_frame _ _ _ _ _ _ _ _ _ REL); intro W; apply written in W as (q & Y & W).
       rewrite (B_data j r w J) in Ha; destruct (Nat.eq_dec q r) as [->|N]; [nia|].
       pose proof (data_apart q true r w Y J N (or_introl eq_refl)) as D; unfold disjoint in D; cbn [fst snd] in D; nia.
-  - intros a NT; rewrite <- (Tframe a); [apply (r_frame _ _ _ _ _ _ _ _ REL); intro W; apply NT; apply written in W as (q & Y & W)|intro W; apply NT; destruct W as (q & Y & W)];
+  - intros a NT; rewrite <- (Tframe a); [apply (r_frame _ _ _ _ _ _ _ _ _ REL); intro W; apply NT; apply written in W as (q & Y & W)|intro W; apply NT; destruct W as (q & Y & W)];
       exists q; (split; [exact Y|nia]).
-  - rewrite (r_trace _ _ _ _ _ _ _ _ REL), Ttrace, app_assoc; reflexivity.
+  - rewrite (r_trace _ _ _ _ _ _ _ _ _ REL), Ttrace, app_assoc; reflexivity.
 Qed.
 
 Hypothesis REGS : forall r, 0 <= gpr m0 r < 2 ^ 64.
@@ -465,8 +467,8 @@ Proof.
   apply andb_prop in H as [H HV]; apply andb_prop in H as [H HN]; apply andb_prop in H as [HP HS]; apply Z.eqb_eq in HP.
   apply sane_is in HS as (HW & HU & HK & HE); rewrite forallb_forall in HU, HK.
   assert (B0 : forall u, B 0 u = arg u) by (intro u; unfold B; destruct (existsb _ _), (u =? count K)%nat; lia).
-  assert (P : placed (code K) None (B 0) at_ m0 entry_layout).
-  { apply (fits_space 0 m0 ltac:(reflexivity) ltac:(lia) (v_vec _ _ _ _ CALL) None entry_layout
+  assert (P : placed isa_ (code K) (of_call A None) (B 0) at_ m0 entry_layout).
+  { apply (fits_space 0 m0 ltac:(reflexivity) ltac:(lia) (v_vec _ _ _ _ _ CALL) None entry_layout
       [(true, (arg state, 128))]); [exact Logic.I|exact state_apart|constructor; [exact state_range|constructor]|].
     constructor; [|constructor]; split; [discriminate|]; rewrite B0; unfold within; cbn [fst snd]; lia. }
   destruct (segment isa_ (code K) _ _ _ _ _ _ _ _ _ _ s E HW (read (mem m0) (arg state) 128) (B 0) at_ m0 P)
@@ -490,16 +492,16 @@ Proof.
     { rewrite (input_is env _ 0 128 Q), skipn_O by (rewrite ?read_length; lia).
       apply firstn_all2; rewrite read_length; lia. }
     exists k, m; split; [exact R|]; constructor.
-    + rewrite (r_pc _ _ _ _ _ _ _ _ REL), HP; reflexivity.
-    + apply (numbers_end _ _ _ _ _ _ _ _ REL); exact HN.
-    + cbn [state_after]; rewrite <- INPUT; apply words_stop, (words_end _ _ _ _ _ _ _ _ REL); exact HV.
+    + rewrite (r_pc _ _ _ _ _ _ _ _ _ REL), HP; reflexivity.
+    + apply (numbers_end _ _ _ _ _ _ _ _ _ REL); exact HN.
+    + cbn [state_after]; rewrite <- INPUT; apply words_stop; [apply input_length|]; apply (words_end _ _ _ _ _ _ _ _ _ REL); exact HV.
     + apply read_length.
-    + intros r J; apply (same_gpr _ _ _ _ _ _ _ _ REL), HU; exact J.
-    + intros r J; apply (same_vec _ _ _ _ _ _ _ _ REL), HK; exact J.
-    + exact (vec_lengths _ _ _ _ _ _ _ _ REL (v_vec _ _ _ _ CALL)).
+    + intros r J; apply (same_gpr _ _ _ _ _ _ _ _ _ REL), HU; exact J.
+    + intros r J; apply (same_vec _ _ _ _ _ _ _ _ _ REL), HK; exact J.
+    + exact (vec_lengths _ _ _ _ _ _ _ _ _ REL).
     + intros j LJ; lia.
-    + intros a _; apply (r_frame _ _ _ _ _ _ _ _ REL); intros (g & [<-|[]] & W & _); discriminate.
-    + exact (r_trace _ _ _ _ _ _ _ _ REL).
+    + intros a _; apply (r_frame _ _ _ _ _ _ _ _ _ REL); intros (g & [<-|[]] & W & _); discriminate.
+    + exact (r_trace _ _ _ _ _ _ _ _ _ REL).
 Qed.
 
 Fixpoint rounds_trace (s : symbolic) (i : nat) : list event :=
@@ -533,7 +535,7 @@ Proof.
   assert (INPUT : forall env, agrees env all -> evs env (input 0 128) = state_after n).
   { intros env Q; rewrite (input_is env all 0 128 Q) by (unfold all; rewrite ?app_length; lia).
     unfold all; rewrite skipn_O, firstn_app, Tlen, Nat.sub_diag, firstn_O, app_nil_r; apply firstn_all2; lia. }
-  assert (P : placed (code K) None (B n) at_ m exit_layout).
+  assert (P : placed isa_ (code K) (of_call A None) (B n) at_ m exit_layout).
   { apply (fits_space n m Tframe ltac:(lia) Tvec None exit_layout [(true, (arg state, 128))]);
       [exact Logic.I|exact state_apart|constructor; [exact state_range|constructor]|].
     constructor; [|constructor]; split; [reflexivity|]; rewrite BR; unfold within; cbn [fst snd]; lia. }
@@ -548,27 +550,27 @@ Proof.
     rewrite firstn_all2 by (rewrite read_length; lia); reflexivity.
   - change (map layout_of _) with exit_layout in REL.
     assert (FRAME : forall a, ~ touched n a -> ~ arg state <= a < arg state + 128 -> mem m1 a = mem m0 a).
-    { intros a NT NS; rewrite <- (Tframe a NT); apply (r_frame _ _ _ _ _ _ _ _ REL).
+    { intros a NT NS; rewrite <- (Tframe a NT); apply (r_frame _ _ _ _ _ _ _ _ _ REL).
       intros (g & [<-|[]] & _ & W); unfold inside in W; rewrite BR in W; lia. }
     exists k, m1; split; [exact R|]; split; [constructor|split; [|split; [|split; [exact FRAME|]]]].
-    + rewrite (r_pc _ _ _ _ _ _ _ _ REL), HP, AT; apply wrap_small; pose proof code_space; lia.
-    + intros r J; rewrite <- (Tsaved r J); apply (same_gpr _ _ _ _ _ _ _ _ REL), HU; exact J.
-    + intros r J; rewrite <- (Tkept r J); apply (same_vec _ _ _ _ _ _ _ _ REL), HK; exact J.
-    + intros r J; pose proof (cleared_end _ _ _ _ _ _ _ _ REL _ HC) as Y; rewrite Forall_forall in Y; exact (Y r J).
+    + rewrite (r_pc _ _ _ _ _ _ _ _ _ REL), HP, AT; apply wrap_small; pose proof code_space; lia.
+    + intros r J; rewrite <- (Tsaved r J); apply (same_gpr _ _ _ _ _ _ _ _ _ REL), HU; exact J.
+    + intros r J; rewrite <- (Tkept r J); apply (same_vec _ _ _ _ _ _ _ _ _ REL), HK; exact J.
+    + intros r J; pose proof (cleared_end _ _ _ _ _ _ _ _ _ REL _ (v_least _ _ _ _ _ CALL) HC) as Y; rewrite Forall_forall in Y; exact (Y r J).
     + apply list_eqb_eq in HM; [|apply word_eqb_eq].
-      pose proof (r_mem _ _ _ _ _ _ _ _ REL) as MM; pose proof (r_layout _ _ _ _ _ _ _ _ REL) as LL.
+      pose proof (r_mem _ _ _ _ _ _ _ _ _ REL) as MM; pose proof (r_layout _ _ _ _ _ _ _ _ _ REL) as LL.
       destruct (s_mem s) as [|g gs]; [discriminate|]; inversion MM as [|? ? MG _]; subst.
       pose proof (f_equal (fun l => match l with x :: _ => x | [] => (0%nat, false, 0%nat) end) LL) as H1; cbn [map exit_layout] in H1.
       pose proof (f_equal (fun t => fst (fst t)) H1) as G3; pose proof (f_equal snd H1) as G4; unfold layout_of in G3, G4; cbn [fst snd] in G3, G4.
       pose proof (f_equal (fun l => match l with x :: _ => x | [] => [] end) HM) as H2; cbn [map] in H2.
       rewrite G3, G4, BR in MG; rewrite MG, H2; apply INPUT; exact Q.
     + intros j LJ; rewrite <- (Tdone j LJ); apply map_ext_in; intros [r w] J; cbn [fst]; apply read_same; intros a Ha.
-      apply (r_frame _ _ _ _ _ _ _ _ REL); intros (g & [<-|[]] & _ & W); unfold inside in W; rewrite BR in W.
+      apply (r_frame _ _ _ _ _ _ _ _ _ REL); intros (g & [<-|[]] & _ & W); unfold inside in W; rewrite BR in W.
       rewrite (B_data j r w J) in Ha.
       pose proof (pairs_app _ (code_part (code K) m0 :: fixed) _ all_apart (true, (arg state, 128)) (buffer_of (r, w))
         ltac:(cbn [fixed In]; tauto) (in_map buffer_of _ _ J)) as D.
       specialize (D (or_introl eq_refl)); unfold disjoint in D; cbn [buffer_of fst snd] in D; nia.
-    + rewrite (r_trace _ _ _ _ _ _ _ _ REL), Ttrace; reflexivity.
+    + rewrite (r_trace _ _ _ _ _ _ _ _ _ REL), Ttrace; reflexivity.
 Qed.
 
 (** *** The whole call, but for its last instruction *)

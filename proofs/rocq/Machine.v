@@ -51,8 +51,8 @@ Definition wrap (x : Z) : Z := x mod 2 ^ 64.
 
 (** ** Effects *)
 
-(** A general register and a constant. *)
-Record address := Address { base : nat; displacement : Z }.
+(** A general register, perhaps another one, and a constant. *)
+Record address := Address { base : nat; index : option nat; displacement : Z }.
 
 (** Numbers of 64 bits. *)
 Inductive number := Gpr (r : nat) | Imm (z : Z) | Add (a b : number) | Sub (a b : number).
@@ -62,7 +62,7 @@ Inductive condition :=
 
 (** Strings of bytes; byte 0 is the lowest of a register. *)
 Inductive bytes :=
-  | Vec (r : nat)                        (* the lowest 16 bytes *)
+  | Vec (r n : nat)                      (* the lowest n bytes *)
   | Load (a : address) (n : nat)
   | Bytes (x : list byte)
   | Of_gpr (r : nat)
@@ -74,9 +74,10 @@ Inductive bytes :=
 
 Inductive effect :=
   | Set_gpr (r : nat) (x : number)
+  | Load_gpr (r : nat) (a : address)              (* the 8 bytes there *)
   | Set_carry (c : condition)
   | Set_zero (c : condition)
-  | Set_vec (r : nat) (x : bytes) (keep : bool)   (* the bytes above 16: kept, or set to zero *)
+  | Set_vec (r : nat) (x : bytes) (keep : bool)   (* the bytes above x: kept, or set to zero *)
   | Store (a : address) (x : bytes)
   | Branch (c : condition) (offset : Z)           (* relative to the end of the instruction *)
   | Jump (r : nat)
@@ -100,11 +101,12 @@ Fixpoint condition_in (m : machine) (c : condition) : bool :=
   | And c d => condition_in m c && condition_in m d
   end.
 
-Definition effective (m : machine) (a : address) : Z := wrap (gpr m (base a) + displacement a).
+Definition effective (m : machine) (a : address) : Z :=
+  wrap (gpr m (base a) + match index a with Some i => gpr m i | None => 0 end + displacement a).
 
 Fixpoint bytes_in (m : machine) (x : bytes) : list byte :=
   match x with
-  | Vec r => firstn 16 (vec m r)
+  | Vec r n => firstn n (vec m r)
   | Load a n => read (mem m) (effective m a) n
   | Bytes x => x
   | Of_gpr r => little_endian 8 (Z.to_N (gpr m r))
@@ -119,7 +121,7 @@ Fixpoint bytes_in (m : machine) (x : bytes) : list byte :=
 Fixpoint loads (x : bytes) : list (address * nat) :=
   match x with
   | Load a n => [(a, n)]
-  | Vec _ | Bytes _ | Of_gpr _ => []
+  | Vec _ _ | Bytes _ | Of_gpr _ => []
   | Xor x y | Append x y => loads x ++ loads y
   | Slice _ _ x | Sub_shift x | Mix x => loads x
   end.
@@ -145,11 +147,16 @@ Variable I : isa.
 Definition apply (e : effect) (m : machine) : option machine :=
   match e with
   | Set_gpr r x => Some (with_gpr r (number_in m x) m)
+  | Load_gpr r a =>
+      if fits (effective m a) 8
+      then Some (log [Read (effective m a) 8] (with_gpr r (wrap (number_of (read (mem m) (effective m a) 8))) m))
+      else None
   | Set_carry c => Some (with_carry (condition_in m c) m)
   | Set_zero c => Some (with_zero (condition_in m c) m)
   | Set_vec r x keep =>
-      let above := if keep then skipn 16 (vec m r) else zero (full I - 16) in
-      if loads_fit m x then Some (log (load_events m x) (with_vec r (bytes_in m x ++ above) m)) else None
+      let value := bytes_in m x in
+      let above := if keep then skipn (length value) (vec m r) else zero (full I - length value) in
+      if loads_fit m x then Some (log (load_events m x) (with_vec r (value ++ above) m)) else None
   | Store a x =>
       let value := bytes_in m x in
       if loads_fit m x && fits (effective m a) (length value)

@@ -33,8 +33,14 @@ Proof.
   rewrite before_agrees, after_agrees, (send_block_agrees env _ _ _ _ E C); reflexivity.
 Qed.
 
+Lemma ends_grow s cs nodes s' cs' nodes' : ends_symbols s cs nodes = (s', cs', nodes') -> extends nodes nodes'.
+Proof.
+  unfold ends_symbols, send_block; destruct (spermute _ _) as [t n] eqn:E; intro F.
+  assert (X : n = nodes') by congruence; subst n; exact (proj1 (spermute_sound (fun _ => 0%N) _ _ _ _ E)).
+Qed.
+
 Definition ends : operation :=
-  Operation (fun s cs => (end_block (before s cs), after s cs)) ends_symbols ends_agree.
+  Operation (fun s cs => (end_block (before s cs), after s cs)) ends_symbols ends_agree ends_grow.
 End Ends.
 
 Lemma nth_map_evs env i cs : nth i (map (evs env) cs) [] = evs env (nth i cs []).

@@ -28,7 +28,7 @@ Definition regions : list region := [Region state true (input 0 size); Region ta
 Definition layout : list (nat * bool * nat) := [(state, true, size); (table, false, 1152%nat)].
 
 Definition found : option symbolic :=
-  srun (isa_of A) code None 2000 (last_at A code)
+  srun (isa_of A) code (of_call A None) 2000 (last_at A code)
     (started 0 [(state, (Some state, 0)); (table, (Some table, 0))] [] regions (snd goal) (gprs A) (vecs A)).
 
 Definition checks : bool :=
@@ -78,10 +78,10 @@ Proof.
   set (B := fun u => if (u =? state A)%nat then gpr m (state A) else gpr m (table A)).
   assert (BS : B (state A) = gpr m (state A)) by (unfold B; rewrite Nat.eqb_refl; reflexivity).
   assert (BT : B (table A) = gpr m (table A)) by (unfold B; rewrite Nat.eqb_sym, ST; reflexivity).
-  pose proof (v_range _ _ _ _ VA) as CR; inversion CR as [|? ? R1 R2]; subst; apply Forall_app in R2 as [_ R2].
+  pose proof (v_range _ _ _ _ _ VA) as CR; inversion CR as [|? ? R1 R2]; subst; apply Forall_app in R2 as [_ R2].
   inversion R2 as [|? ? R3 R4]; subst; inversion R4 as [|? ? R5 _]; subst.
   unfold in_space, code_part in R1, R3, R5; cbn [fst snd] in R1, R3, R5.
-  pose proof (pairs_without _ _ _ _ (v_apart _ _ _ _ VA)) as CA.
+  pose proof (pairs_without _ _ _ _ (v_apart _ _ _ _ _ VA)) as CA.
   assert (F : Forall2 (lies B) (layout A size) (buffers A size m)).
   { constructor; [|constructor; [|constructor]]; (split; [auto; discriminate|]); rewrite ?BS, ?BT; unfold within; cbn [fst snd]; lia. }
   assert (LAY : map layout_of (regions A size) = layout A size).
@@ -90,9 +90,10 @@ Proof.
   split.
   - apply Forall_app; split; [exact (last_touches V _ _ _ EN CALL)|].
     apply (events_touch B code (pc m) (beside V m ++ buffers A size m) (buffers A size m) (layout A size)); [apply incl_appr, incl_refl|exact F|exact HE].
-  - assert (P : placed code None B (pc m) m (map layout_of (regions A size))).
-    { rewrite LAY; apply placed_in with (buffers A size m); auto; [exact (v_code _ _ _ _ VA)|exact (v_vec _ _ _ _ VA)]. }
-    destruct (segment (isa_of A) code None _ _ _ _ _ _ _ _ _ s E HW (read (mem m) (gpr m (state A)) size) B (pc m) m P)
+  - assert (P : placed (isa_of A) code (of_call A None) B (pc m) m (map layout_of (regions A size))).
+    { rewrite LAY; apply placed_in with (buffers A size m); auto;
+        [exact (v_code _ _ _ _ _ VA)|exact (v_least _ _ _ _ _ VA)|exact (v_vec _ _ _ _ _ VA)|exact Logic.I|constructor|constructor]. }
+    destruct (segment (isa_of A) code (of_call A None) _ _ _ _ _ _ _ _ _ s E HW (read (mem m) (gpr m (state A)) size) B (pc m) m P)
       as (env & k & m1 & AG & C & R & REL).
     + rewrite Z.add_0_r, wrap_small by lia; reflexivity.
     + repeat constructor; cbn [fst snd number_is]; rewrite ?BS, ?BT, Z.add_0_r, wrap_small by lia; reflexivity.
@@ -102,20 +103,20 @@ Proof.
         cbn [skipn]; rewrite firstn_all2 by (rewrite read_length; lia); reflexivity.
       * rewrite BT, evs_const, map_length, table_length; exact CT.
     + assert (FR : same_outside (buffers A size m) (mem m) (mem m1)).
-      { intros a NA; apply (r_frame _ _ _ _ _ _ _ _ REL); rewrite LAY; intros (g & J & W & K).
+      { intros a NA; apply (r_frame _ _ _ _ _ _ _ _ _ REL); rewrite LAY; intros (g & J & W & K).
         inversion NA as [|? ? N1 _]; subst; destruct J as [<-|[<-|[]]]; [|discriminate].
         unfold inside in K; rewrite BS in K; exact (N1 eq_refl K). }
       assert (AT : at_return A code m m1).
       { constructor.
-        - rewrite (r_pc _ _ _ _ _ _ _ _ REL), HPC; apply wrap_small; lia.
-        - intros r J; apply (same_gpr _ _ _ _ _ _ _ _ REL), HU; exact J.
-        - intros r J; apply (same_vec _ _ _ _ _ _ _ _ REL), HK; exact J.
-        - intros r J; pose proof (cleared_end _ _ _ _ _ _ _ _ REL _ HC) as Y; rewrite Forall_forall in Y; exact (Y r J). }
+        - rewrite (r_pc _ _ _ _ _ _ _ _ _ REL), HPC; apply wrap_small; lia.
+        - intros r J; apply (same_gpr _ _ _ _ _ _ _ _ _ REL), HU; exact J.
+        - intros r J; apply (same_vec _ _ _ _ _ _ _ _ _ REL), HK; exact J.
+        - intros r J; pose proof (cleared_end _ _ _ _ _ _ _ _ _ REL _ (v_least _ _ _ _ _ VA) HC) as Y; rewrite Forall_forall in Y; exact (Y r J). }
       destruct (return_step V _ _ _ _ EN CALL AT FR) as (m2 & S2 & RT & ME & TR).
       exists (k + 1)%nat, m2; split; [rewrite (run_app _ _ _ _ _ R); cbn [run]; fold A in S2; rewrite S2; reflexivity|].
       split; [exact RT|]; rewrite ME, TR; split; [|split; [exact FR|]].
-      * pose proof (r_layout _ _ _ _ _ _ _ _ REL) as LY; rewrite LAY in LY.
-        pose proof (r_mem _ _ _ _ _ _ _ _ REL) as MM.
+      * pose proof (r_layout _ _ _ _ _ _ _ _ _ REL) as LY; rewrite LAY in LY.
+        pose proof (r_mem _ _ _ _ _ _ _ _ _ REL) as MM.
         destruct (s_mem s) as [|g gs]; [discriminate|]; inversion MM as [|? ? MG MS]; subst.
         pose proof (f_equal (fun l => match l with g :: _ => g | [] => (0%nat, false, 0%nat) end) LY) as H1; cbn [map layout] in H1.
         pose proof (f_equal (fun t => fst (fst t)) H1) as G1; pose proof (f_equal snd H1) as G2; unfold layout_of in G1, G2; cbn [fst snd] in G1, G2.
@@ -123,5 +124,5 @@ Proof.
         -- rewrite (input_is env (read (mem m) (gpr m (state A)) size)) by (auto; rewrite ?read_length; lia).
            cbn [skipn]; rewrite firstn_all2 by (rewrite read_length; lia); reflexivity.
         -- eapply consistent_older; [|exact C]; exact (srun_extends _ _ _ env _ _ _ _ E).
-      * rewrite (r_trace _ _ _ _ _ _ _ _ REL), <- app_assoc; reflexivity.
+      * rewrite (r_trace _ _ _ _ _ _ _ _ _ REL), <- app_assoc; reflexivity.
 Qed.

@@ -55,20 +55,21 @@ Definition started (at_ : Z) (numbers : list (nat * snumber)) (words : list (nat
     (regions : list region) (nodes : list node) (gprs vecs : nat) : symbolic :=
   Sym at_ (build gprs numbers) (build vecs (map (fun rw => (fst rw, (snd rw, false))) words)) None None regions [] nodes.
 
-Theorem segment nonzero fuel to at_ numbers words regions nodes gprs vecs s' :
-  srun I code nonzero fuel to (started at_ numbers words regions nodes gprs vecs) = Some s' ->
+Theorem segment known fuel to at_ numbers words regions nodes gprs vecs s' :
+  srun I code known fuel to (started at_ numbers words regions nodes gprs vecs) = Some s' ->
   well_founded (s_nodes s') = true ->
   forall all B code_at m,
-  placed code nonzero B code_at m (map layout_of regions) ->
+  placed I code known B code_at m (map layout_of regions) ->
   pc m = wrap (code_at + at_) ->
   Forall (fun rv => gpr m (fst rv) = number_is B (snd rv)) numbers ->
-  (forall env, agrees env all -> Forall (fun rw => length (snd rw) = 16%nat /\ firstn 16 (vec m (fst rw)) = evs env (snd rw)) words) ->
+  (forall env, agrees env all -> Forall (fun rw => (length (snd rw) <= wide known)%nat /\
+    firstn (length (snd rw)) (vec m (fst rw)) = evs env (snd rw)) words) ->
   (forall env, agrees env all -> Forall (holds env B (mem m)) regions) ->
   exists env k m', agrees env all /\ consistent env (s_nodes s') /\ run I k m = Some m' /\
-    related I env B code_at m (map layout_of regions) s' m'.
+    related I known env B code_at m (map layout_of regions) s' m'.
 Proof.
   intros E W all B code_at m P PC G V M.
-  destruct (srun_for_all I code nonzero fuel to _ s' E W (inputs all) B code_at m (map layout_of regions) P)
+  destruct (srun_for_all I code known fuel to _ s' E W (inputs all) B code_at m (map layout_of regions) P)
     as (env & k & m' & A & C & R & S); [|exists env, k, m'; auto].
   intros env A; constructor; cbn [started s_pc s_gpr s_vec s_carry s_zero s_mem s_trace]; try discriminate; auto.
   - intro r; destruct (nth r (build gprs numbers) None) as [v|] eqn:Q; [|reflexivity].
@@ -78,29 +79,26 @@ Proof.
     destruct (proj1 (Forall_forall _ _) (V env A) _ J) as [L F]; cbn [fst snd] in *.
     assert (X : q = r /\ v = w /\ c = false) by (repeat split; congruence); destruct X as (-> & -> & ->).
     repeat split; auto; discriminate.
+  - exact (p_vec _ _ _ _ _ _ _ P).
   - exact (M env A).
 Qed.
 
 (** What is read off the end. *)
 Section End_.
-Variables (env : N -> byte) (B : nat -> Z) (code_at : Z) (m0 : machine) (L : list (nat * bool * nat)).
+Variables (known : knowledge) (env : N -> byte) (B : nat -> Z) (code_at : Z) (m0 : machine) (L : list (nat * bool * nat)).
 Variables (s : symbolic) (m : machine).
-Hypothesis R : related I env B code_at m0 L s m.
+Hypothesis R : related I known env B code_at m0 L s m.
 
 Lemma same_gpr r : unknown (s_gpr s) r = true -> gpr m r = gpr m0 r.
-Proof. intro U; rewrite (r_gpr _ _ _ _ _ _ _ _ R r); unfold unknown in U; destruct (nth r (s_gpr s) None); [discriminate|reflexivity]. Qed.
+Proof. intro U; rewrite (r_gpr _ _ _ _ _ _ _ _ _ R r); unfold unknown in U; destruct (nth r (s_gpr s) None); [discriminate|reflexivity]. Qed.
 
 Lemma same_vec r : unknown (s_vec s) r = true -> vec m r = vec m0 r.
 Proof.
-  intro U; pose proof (r_vec _ _ _ _ _ _ _ _ R r) as V; unfold unknown in U; destruct (nth r (s_vec s) None); [discriminate|exact V].
+  intro U; pose proof (r_vec _ _ _ _ _ _ _ _ _ R r) as V; unfold unknown in U; destruct (nth r (s_vec s) None); [discriminate|exact V].
 Qed.
 
-Lemma vec_lengths : (forall r, (16 <= length (vec m0 r))%nat) -> forall r, (16 <= length (vec m r))%nat.
-Proof.
-  intros H r; pose proof (r_vec _ _ _ _ _ _ _ _ R r) as V; destruct (nth r (s_vec s) None) as [[w c]|]; [|rewrite V; apply H].
-  destruct V as (W & F & _); assert (Q : length (firstn 16 (vec m r)) = 16%nat) by (rewrite F, evs_length; exact W).
-  rewrite firstn_length in Q; lia.
-Qed.
+Lemma vec_lengths r : length (vec m r) = full I.
+Proof. exact (r_width _ _ _ _ _ _ _ _ _ R r). Qed.
 
 Definition snumber_eqb (a b : snumber) : bool :=
   match a, b with
@@ -116,35 +114,36 @@ Definition word_ok (l : list (option (list sbyte * bool))) (rw : nat * list sbyt
   match nth (fst rw) l None with Some (w, _) => word_eqb w (snd rw) | None => false end.
 
 Definition cleared_ok (l : list (option (list sbyte * bool))) (r : nat) : bool :=
-  match nth r l None with Some (w, c) => word_eqb w (map const (zero 16)) && c | None => false end.
+  match nth r l None with Some (w, c) => word_eqb w (map const (zero (length w))) && c | None => false end.
 
 Lemma numbers_end l : forallb (number_ok (s_gpr s)) l = true ->
   Forall (fun rv => gpr m (fst rv) = number_is B (snd rv)) l.
 Proof.
   intro H; apply Forall_forall; intros [r v] J; rewrite forallb_forall in H; specialize (H _ J).
-  unfold number_ok in H; cbn [fst snd] in *; rewrite (r_gpr _ _ _ _ _ _ _ _ R r).
+  unfold number_ok in H; cbn [fst snd] in *; rewrite (r_gpr _ _ _ _ _ _ _ _ _ R r).
   destruct (nth r (s_gpr s) None) as [[[u|] x]|]; [| |discriminate]; destruct v as [[v|] y]; try discriminate; cbn [snumber_eqb] in H.
   - apply andb_prop in H as [U X]; apply Nat.eqb_eq in U as ->; apply Z.eqb_eq in X as ->; reflexivity.
   - apply Z.eqb_eq in H as ->; reflexivity.
 Qed.
 
 Lemma words_end l : forallb (word_ok (s_vec s)) l = true ->
-  Forall (fun rw => firstn 16 (vec m (fst rw)) = evs env (snd rw)) l.
+  Forall (fun rw => firstn (length (snd rw)) (vec m (fst rw)) = evs env (snd rw)) l.
 Proof.
   intro H; apply Forall_forall; intros [r w] J; rewrite forallb_forall in H; specialize (H _ J).
-  unfold word_ok in H; cbn [fst snd] in *; pose proof (r_vec _ _ _ _ _ _ _ _ R r) as V.
+  unfold word_ok in H; cbn [fst snd] in *; pose proof (r_vec _ _ _ _ _ _ _ _ _ R r) as V.
   destruct (nth r (s_vec s) None) as [[w' c]|]; [|discriminate].
   apply word_eqb_eq in H as ->; apply V.
 Qed.
 
-Lemma cleared_end l : forallb (cleared_ok (s_vec s)) l = true ->
-  Forall (fun r => vec m r = zero 16 ++ zero (full I - 16)) l.
+Lemma cleared_end l : (wide known <= full I)%nat -> forallb (cleared_ok (s_vec s)) l = true ->
+  Forall (fun r => vec m r = zero (full I)) l.
 Proof.
-  intro H; apply Forall_forall; intros r J; rewrite forallb_forall in H; specialize (H _ J).
-  unfold cleared_ok in H; pose proof (r_vec _ _ _ _ _ _ _ _ R r) as V.
+  intros WD H; apply Forall_forall; intros r J; rewrite forallb_forall in H; specialize (H _ J).
+  unfold cleared_ok in H; pose proof (r_vec _ _ _ _ _ _ _ _ _ R r) as V.
   destruct (nth r (s_vec s) None) as [[w' c]|]; [|discriminate].
-  apply andb_prop in H as [H ->]; apply word_eqb_eq in H as ->.
-  destruct V as (_ & _ & V); rewrite (V eq_refl), evs_const; reflexivity.
+  apply andb_prop in H as [H ->]; apply word_eqb_eq in H.
+  destruct V as (LW & _ & V); rewrite (V eq_refl), H, evs_const, map_length; unfold zero; rewrite repeat_length, <- repeat_app.
+  f_equal; lia.
 Qed.
 
 (** Every access is inside a region, every write inside one that may be written, every fetch inside the code. *)

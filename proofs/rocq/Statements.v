@@ -6,6 +6,7 @@ From Veriplex Require Blocks Duplex Framing Protocol AES Simpira1024 KnownAnswer
   DuplexBlocks Blocks_x86_64 Returns DuplexMachine Sound_x86_64
   AArch64 Call_aarch64 Kernels_aarch64 Permute_aarch64 Blocks_aarch64 Sound_aarch64
   Lanes Kernels_x2_x86_64 Lanes_x86_64 Kernels_x2_aarch64 Lanes_aarch64
+  LaneKernels LaneBlocks_x86_64 LaneBlocks_aarch64
   Tree Outboard Seekable ParallelAnswers ParallelHold
   Words64 Poly1305 Poly1305Limbs Poly1305Lanes Poly1305Lanes44 Poly1305Vectors Poly1305Hold
   WordsOfAnyWidth Poly1305Text Poly1305Words
@@ -502,15 +503,27 @@ Print X86_64.r8.
 Print X86_64.operand.
 Print X86_64.source.
 Print X86_64.vector.
+Print X86_64.joined.
+Print X86_64.piece.
+Print X86_64.pieces.
 Print X86_64.vmovdqu.
 Print X86_64.vmovdqu_to.
 Print X86_64.vpxor.
 Print X86_64.vpslldq.
 Print X86_64.vpsrldq.
+Print X86_64.vpalignr_load.
 Print X86_64.vpalignr.
 Print X86_64.vaesenc.
 Print X86_64.movq.
+Print X86_64.vmovq.
+Print X86_64.vzeroall.
+Print X86_64.vinsert_1.
+Print X86_64.vextracti128_1.
+Print X86_64.vshufi64x2.
+Print X86_64.vpternlogq_xor.
 Print X86_64.movabs.
+Print X86_64.mov_load.
+Print X86_64.xor_itself.
 Print X86_64.add.
 Print X86_64.dec.
 Print X86_64.cmp.
@@ -520,8 +533,10 @@ Print X86_64.ret.
 Print X86_64.unsigned.
 Print X86_64.signed.
 Print X86_64.field.
+Print X86_64.memory_operand.
 Print X86_64.modrm.
 Print X86_64.vex.
+Print X86_64.evex.
 Print X86_64.rex_w.
 Print X86_64.instruction.
 Print X86_64.x86_64.
@@ -578,6 +593,7 @@ Print AArch64.mov.
 Print AArch64.movi_2d.
 Print AArch64.movi_8h.
 Print AArch64.ldp.
+Print AArch64.ldp_x.
 Print AArch64.ldur.
 Print AArch64.stp.
 Print AArch64.stur.
@@ -630,6 +646,31 @@ Print Lanes_aarch64.code.
 Print Lanes_aarch64.buffers.
 Check Lanes_aarch64.permute_x2_aarch64.
 Print Assumptions Lanes_aarch64.permute_x2_aarch64.
+Print LaneKernels.addresses_at.
+Print LaneBlocks_x86_64.buffers_of.
+Print LaneBlocks_x86_64.call.
+Print LaneBlocks_x86_64.ends.
+Print LaneBlocks_x86_64.blocks_of.
+Check LaneBlocks_x86_64.absorb_blocks_x2_x86_64.
+Print Assumptions LaneBlocks_x86_64.absorb_blocks_x2_x86_64.
+Check LaneBlocks_x86_64.squeeze_blocks_x2_x86_64.
+Print Assumptions LaneBlocks_x86_64.squeeze_blocks_x2_x86_64.
+Check LaneBlocks_x86_64.encrypt_blocks_x2_x86_64.
+Print Assumptions LaneBlocks_x86_64.encrypt_blocks_x2_x86_64.
+Check LaneBlocks_x86_64.decrypt_blocks_x2_x86_64.
+Print Assumptions LaneBlocks_x86_64.decrypt_blocks_x2_x86_64.
+Print LaneBlocks_aarch64.buffers_of.
+Print LaneBlocks_aarch64.call.
+Print LaneBlocks_aarch64.ends.
+Print LaneBlocks_aarch64.blocks_of.
+Check LaneBlocks_aarch64.absorb_blocks_x2_aarch64.
+Print Assumptions LaneBlocks_aarch64.absorb_blocks_x2_aarch64.
+Check LaneBlocks_aarch64.squeeze_blocks_x2_aarch64.
+Print Assumptions LaneBlocks_aarch64.squeeze_blocks_x2_aarch64.
+Check LaneBlocks_aarch64.encrypt_blocks_x2_aarch64.
+Print Assumptions LaneBlocks_aarch64.encrypt_blocks_x2_aarch64.
+Check LaneBlocks_aarch64.decrypt_blocks_x2_aarch64.
+Print Assumptions LaneBlocks_aarch64.decrypt_blocks_x2_aarch64.
 
 (* -- The duplex on the machine ---------------------------------------------------------------------------------------- *)
 

@@ -78,8 +78,8 @@ Fixpoint well_founded (nodes : list node) : bool :=
   match nodes with
   | [] => true
   | n :: r =>
-      forallb (fun b => forallb (fun a => (a <? first + 16 * N.of_nat (length r))%N) (snd b)) (snd n) &&
-      well_founded r
+      let bound := (first + 16 * N.of_nat (length r))%N in
+      forallb (fun b => forallb (fun a => (a <? bound)%N) (snd b)) (snd n) && well_founded r
   end.
 
 (** ** What symbolic bytes mean *)

@@ -3,7 +3,7 @@
     The forms that occur in the kernels, and no others, as in Intel's "64 and IA-32 Architectures
     Software Developer's Manual", volume 2.  Names are those of spec/cryptol/isa/X86_64.cry.
 
-    Vector registers have 64 bytes.  VEX forms of 128 bits zero the bytes above 16; the legacy
+    Vector registers have 64 bytes.  VEX and EVEX forms zero the bytes above their operands; the legacy
     form (MOVQ) keeps them.  The forms here read only the flags CF and ZF, so the others are left
     out.  Operands in memory need no alignment in these forms. *)
 
@@ -21,21 +21,45 @@ Definition r8 := 8.
 
 Inductive operand := Register (r : nat) | Memory (a : address).
 
-Definition source (o : operand) : bytes :=
-  match o with Register r => Vec r | Memory a => Load a 16 end.
+(** Operands in vectors have [w] bytes: 16, 32 or 64. *)
+Definition source (w : nat) (o : operand) : bytes :=
+  match o with Register r => Vec r w | Memory a => Load a w end.
 
 Definition vector (r : nat) (x : bytes) : list effect := [Set_vec r x false].
 
-Definition vmovdqu d s := vector d (source s).
-Definition vmovdqu_to d s := match d with Register r => vector r (Vec s) | Memory a => [Store a (Vec s)] end.
-Definition vpxor d x y := vector d (Xor (Vec x) (source y)).
-Definition vpslldq d x k := vector d (Slice 0 16 (Append (Bytes (zero k)) (Vec x))).
-Definition vpsrldq d x k := vector d (Slice k 16 (Append (Vec x) (Bytes (zero 16)))).
-Definition vpalignr d x y k := vector d (Slice k 16 (Append (source y) (Vec x))).
-Definition vaesenc d x key := vector d (Xor (Mix (Sub_shift (Vec x))) (source key)).
+(** Most forms work on each 16 bytes separately. *)
+Fixpoint joined (xs : list bytes) : bytes :=
+  match xs with [] => Bytes [] | [x] => x | x :: xs => Append x (joined xs) end.
+Definition piece (w r i : nat) : bytes := Slice (16 * i) 16 (Vec r w).
+Definition pieces (w : nat) (f : nat -> bytes) : bytes := joined (map f (seq 0 (Nat.div w 16))).
+
+Definition vmovdqu w d s := vector d (source w s).
+Definition vmovdqu_to w d s := match d with Register r => vector r (Vec s w) | Memory a => [Store a (Vec s w)] end.
+Definition vpxor w d x y := vector d (Xor (Vec x w) (source w y)).
+Definition vpslldq w d x k := vector d (pieces w (fun i => Slice 0 16 (Append (Bytes (zero k)) (piece w x i)))).
+Definition vpsrldq w d x k := vector d (pieces w (fun i => Slice k 16 (Append (piece w x i) (Bytes (zero 16))))).
+Definition vpalignr_load d x a k := vector d (Slice k 16 (Append (Load a 16) (Vec x 16))).
+Definition vpalignr w d x y k := vector d (pieces w (fun i => Slice k 16 (Append (piece w y i) (piece w x i)))).
+Definition vaesenc w d x key := vector d (Xor (pieces w (fun i => Mix (Sub_shift (piece w x i)))) (source w key)).
 Definition movq d r := [Set_vec d (Append (Of_gpr r) (Bytes (zero 8))) true].
+Definition vmovq d r := vector d (Append (Of_gpr r) (Bytes (zero 8))).
+Definition vzeroall := map (fun r => Set_vec r (Bytes (zero 16)) false) (seq 0 16).
+
+(** The upper half of 32 or 64 bytes. *)
+Definition vinsert_1 w d x y := vector d (Append (Vec x w) (source w y)).
+Definition vextracti128_1 a s := [Store a (Slice 16 16 (Vec s 32))].
+
+(** Two pieces of the first source, then two of the second. *)
+Definition vshufi64x2 d x y k :=
+  let n i := Nat.modulo (Nat.div k (Nat.pow 4 i)) 4 in
+  vector d (joined [piece 64 x (n 0); piece 64 x (n 1); piece 64 y (n 2); piece 64 y (n 3)]).
+Definition vpternlogq_xor d x y := vector d (Xor (Xor (Vec d 64) (Vec x 64)) (Vec y 64)).
 
 Definition movabs r z := [Set_gpr r (Imm z)].
+Definition mov_load r a := [Load_gpr r a].
+
+(** XOR of the lower half of a register with itself. *)
+Definition xor_itself r := [Set_carry (Below (Imm 0) (Imm 0)); Set_zero (Equal (Imm 0) (Imm 0)); Set_gpr r (Imm 0)].
 
 (** The carry of an addition: the sum is below the addend. *)
 Definition add r z :=
@@ -60,51 +84,122 @@ Definition signed (x : list byte) : Z :=
 
 Definition field (b low bits : N) : N := b / 2 ^ low mod 2 ^ bits.
 
-(** ModRM with its displacement: the operand in reg, the one in r/m, and what follows.  [r] and [b] are
-    the fourth bits (REX.R and REX.B).  No SIB byte and no address relative to the instruction. *)
-Definition modrm (r b : N) (x : list byte) : option (N * operand * list byte) :=
-  match x with
-  | [] => None
-  | m :: x =>
-      let reg := 8 * r + field m 3 3 in
-      let rm := field m 0 3 in
-      let at_ disp := Memory (Address (N.to_nat (8 * b + rm)) disp) in
-      match field m 6 2 with
-      | 3 => Some (reg, Register (N.to_nat (8 * b + rm)), x)
-      | 0 => if (rm =? 4) || (rm =? 5) then None else Some (reg, at_ 0%Z, x)
-      | 1 => match x with d :: x => if rm =? 4 then None else Some (reg, at_ (signed [d]), x) | _ => None end
-      | _ => match x with
-             | d0 :: d1 :: d2 :: d3 :: x =>
-                 if rm =? 4 then None else Some (reg, at_ (signed [d0; d1; d2; d3]), x)
-             | _ => None
-             end
+(** An address: what ModRM, with [mode] and [rm], and the bytes after it say, and what follows.  [x] and [b] are the
+    fourth bits of the index and of the base, and a displacement of one byte is in units of [unit].  No address relative
+    to the instruction; an index is not scaled. *)
+Definition memory_operand (x b unit_ mode rm : N) (bytes : list byte) : option (address * list byte) :=
+  let place :=
+    if rm =? 4 then
+      match bytes with
+      | sib :: bytes =>
+          let i := 8 * x + field sib 3 3 in
+          if (field sib 6 2 =? 0) && negb (i =? 4)
+          then Some (field sib 0 3, Some (N.to_nat i), bytes) else None
+      | [] => None
+      end
+    else if x =? 0 then Some (rm, None, bytes) else None in
+  match place with
+  | None => None
+  | Some (low, i, bytes) =>
+      let at_ disp := Address (N.to_nat (8 * b + low)) i disp in
+      match mode, bytes with
+      | 0, _ => if low =? 5 then None else Some (at_ 0%Z, bytes)
+      | 1, d :: bytes => Some (at_ (Z.of_N unit_ * signed [d])%Z, bytes)
+      | 2, d0 :: d1 :: d2 :: d3 :: bytes => Some (at_ (signed [d0; d1; d2; d3]), bytes)
+      | _, _ => None
       end
   end.
 
-(** What follows a VEX prefix of 128 bits with W = 0: [map] the opcode map, [pp] the implied prefix,
-    [v] the register in vvvv. *)
-Definition vex (map pp r b v : N) (x : list byte) : option (list effect) :=
-  match x with
+(** ModRM with what belongs to it: the operand in reg, the one in r/m, and what follows.  [r] and [b] are the upper bits
+    of these registers, [x] that of the index or, if [upper], one more of the second register. *)
+Definition modrm (upper : bool) (r x b unit_ : N) (bytes : list byte) : option (N * operand * list byte) :=
+  match bytes with
   | [] => None
-  | opcode :: x =>
-      match modrm r b x with
+  | m :: bytes =>
+      let reg := 8 * r + field m 3 3 in
+      if field m 6 2 =? 3 then
+        if upper || (x =? 0) then Some (reg, Register (N.to_nat (16 * x + 8 * b + field m 0 3)), bytes) else None
+      else match memory_operand x b unit_ (field m 6 2) (field m 0 3) bytes with
+           | Some (a, bytes) => Some (reg, Memory a, bytes)
+           | None => None
+           end
+  end.
+
+(** What follows a VEX prefix: [map] the opcode map, [pp] the implied prefix, [w] and [l] for W and the length of the
+    vectors, [v] the register in vvvv. *)
+Definition vex (map pp w l r x b v : N) (bytes : list byte) : option (list effect) :=
+  match bytes with
+  | [] => None
+  | [opcode] =>
+      match map, pp, w, l, opcode with
+      | 1, 0, 0, 1, 0x77 => if (v =? 0) && (r + x + b =? 0) then Some vzeroall else None
+      | _, _, _, _, _ => None
+      end
+  | opcode :: bytes =>
+      match modrm false r x b 1 bytes with
       | None => None
-      | Some (reg, rm, x) =>
+      | Some (reg, rm, bytes) =>
           let d := N.to_nat reg in
           let v' := N.to_nat v in
-          match map, pp, opcode, x with
-          | 1, 2, 0x6f, [] => if v =? 0 then Some (vmovdqu d rm) else None
-          | 1, 2, 0x7f, [] => if v =? 0 then Some (vmovdqu_to rm d) else None
-          | 1, 1, 0xef, [] => Some (vpxor d v' rm)
-          | 2, 1, 0xdc, [] => Some (vaesenc d v' rm)
-          | 3, 1, 0x0f, [k] => if k <=? 16 then Some (vpalignr d v' rm (N.to_nat k)) else None
-          | 1, 1, 0x73, [k] =>
+          let size := if l =? 0 then 16%nat else 32%nat in
+          match map, pp, w, opcode, bytes with
+          | 1, 2, 0, 0x6f, [] => if v =? 0 then Some (vmovdqu size d rm) else None
+          | 1, 2, 0, 0x7f, [] => if v =? 0 then Some (vmovdqu_to size rm d) else None
+          | 1, 1, 0, 0xef, [] => Some (vpxor size d v' rm)
+          | 2, 1, 0, 0xdc, [] => Some (vaesenc size d v' rm)
+          | 3, 1, 0, 0x0f, [k] =>
+              if k <=? 16 then
+                match rm with
+                | Register s => Some (vpalignr size d v' s (N.to_nat k))
+                | Memory a => if l =? 0 then Some (vpalignr_load d v' a (N.to_nat k)) else None
+                end
+              else None
+          | 1, 1, 0, 0x73, [k] =>
               match reg mod 8, rm with
-              | 3, Register s => if (k <=? 16) && (r =? 0) then Some (vpsrldq v' s (N.to_nat k)) else None
-              | 7, Register s => if (k <=? 16) && (r =? 0) then Some (vpslldq v' s (N.to_nat k)) else None
+              | 3, Register s => if (k <=? 16) && (r =? 0) then Some (vpsrldq size v' s (N.to_nat k)) else None
+              | 7, Register s => if (k <=? 16) && (r =? 0) then Some (vpslldq size v' s (N.to_nat k)) else None
               | _, _ => None
               end
-          | _, _, _, _ => None
+          | 1, 1, 1, 0x6e, [] =>
+              match rm with Register s => if (v =? 0) && (l =? 0) then Some (vmovq d s) else None | Memory _ => None end
+          | 3, 1, 0, 0x38, [1] => if l =? 1 then Some (vinsert_1 16 d v' rm) else None
+          | 3, 1, 0, 0x39, [1] =>
+              match rm with Memory a => if (v =? 0) && (l =? 1) then Some (vextracti128_1 a d) else None | Register _ => None end
+          | _, _, _, _, _ => None
+          end
+      end
+  end.
+
+(** What follows an EVEX prefix of 512 bits without masks: as for VEX, but with registers of five bits, and a
+    displacement of one byte counts whole operands. *)
+Definition evex (map pp w r x b v : N) (bytes : list byte) : option (list effect) :=
+  match bytes with
+  | [] => None
+  | opcode :: bytes =>
+      match modrm true r x b (if opcode =? 0x3a then 32 else 64) bytes with
+      | None => None
+      | Some (reg, rm, bytes) =>
+          let d := N.to_nat reg in
+          let v' := N.to_nat v in
+          match map, pp, w, opcode, bytes with
+          | 1, 2, 1, 0x6f, [] => if v =? 0 then Some (vmovdqu 64 d rm) else None
+          | 1, 2, 1, 0x7f, [] => if v =? 0 then Some (vmovdqu_to 64 rm d) else None
+          | 1, 1, 1, 0xef, [] => Some (vpxor 64 d v' rm)
+          | 2, 1, 0, 0xdc, [] => Some (vaesenc 64 d v' rm)
+          | 3, 1, 1, 0x3a, [1] => Some (vinsert_1 32 d v' rm)
+          | _, _, _, _, _ =>
+              match rm, map, pp, w, opcode, bytes with
+              | Register s, 3, 1, 0, 0x0f, [k] => if k <=? 16 then Some (vpalignr 64 d v' s (N.to_nat k)) else None
+              | Register s, 1, 1, 0, 0x73, [k] =>
+                  match reg mod 8 with
+                  | 3 => if (k <=? 16) && (r =? 0) then Some (vpsrldq 64 v' s (N.to_nat k)) else None
+                  | 7 => if (k <=? 16) && (r =? 0) then Some (vpslldq 64 v' s (N.to_nat k)) else None
+                  | _ => None
+                  end
+              | Register s, 3, 1, 1, 0x43, [k] => Some (vshufi64x2 d v' s (N.to_nat k))
+              | Register s, 3, 1, 1, 0x25, [0x96] => Some (vpternlogq_xor d v' s)
+              | _, _, _, _, _, _ => None
+              end
           end
       end
   end.
@@ -113,14 +208,21 @@ Definition vex (map pp r b v : N) (x : list byte) : option (list effect) :=
 Definition rex_w (r b : N) (x : list byte) : option (list effect) :=
   match x with
   | 0x83 :: x =>
-      match modrm 0 b x with
+      match modrm false 0 0 b 1 x with
       | Some (0, Register d, [z]) => if r =? 0 then Some (add d (signed [z])) else None
       | Some (7, Register d, [z]) => if r =? 0 then Some (cmp d (signed [z])) else None
       | _ => None
       end
   | 0xff :: x =>
-      match modrm 0 b x with
+      match modrm false 0 0 b 1 x with
       | Some (1, Register d, []) => if r =? 0 then Some (dec d) else None
+      | _ => None
+      end
+  | 0x8b :: x =>
+      match modrm false r 0 b 1 x with Some (d, Memory a, []) => Some (mov_load (N.to_nat d) a) | _ => None end
+  | [0xc7; m; z0; z1; z2; z3] =>
+      match modrm false 0 0 b 1 [m] with
+      | Some (0, Register d, []) => if r =? 0 then Some (movabs d (signed [z0; z1; z2; z3])) else None
       | _ => None
       end
   | [op; z0; z1; z2; z3; z4; z5; z6; z7] =>
@@ -137,14 +239,21 @@ Definition instruction (x : list byte) : option (list effect) :=
   | [0x0f; 0x87; a; b; c; d] => Some (ja (signed [a; b; c; d]))
   | 0xc5 :: p :: x =>
       (* R vvvv L pp, the first five inverted *)
-      if field p 2 1 =? 0 then vex 1 (field p 0 2) (1 - field p 7 1) 0 (15 - field p 3 4) x else None
+      vex 1 (field p 0 2) 0 (field p 2 1) (1 - field p 7 1) 0 0 (15 - field p 3 4) x
   | 0xc4 :: p :: q :: x =>
       (* R X B map, then W vvvv L pp; R, X, B and vvvv inverted *)
-      if (field p 6 1 =? 1) && (field q 7 1 =? 0) && (field q 2 1 =? 0)
-      then vex (field p 0 5) (field q 0 2) (1 - field p 7 1) (1 - field p 5 1) (15 - field q 3 4) x else None
+      vex (field p 0 5) (field q 0 2) (field q 7 1) (field q 2 1)
+        (1 - field p 7 1) (1 - field p 6 1) (1 - field p 5 1) (15 - field q 3 4) x
+  | 0x62 :: p :: q :: o :: x =>
+      (* R X B R' 0 map, then W vvvv 1 pp, then z L'L b V' aaa; R, X, B, R', vvvv and V' inverted *)
+      if (field p 3 1 =? 0) && (field q 2 1 =? 1) && (field o 4 4 =? 4) && (field o 0 3 =? 0)
+      then evex (field p 0 3) (field q 0 2) (field q 7 1) (2 * (1 - field p 4 1) + (1 - field p 7 1))
+        (1 - field p 6 1) (1 - field p 5 1) (16 * (1 - field o 3 1) + (15 - field q 3 4)) x
+      else None
+  | [0x31; m] => if (field m 6 2 =? 3) && (field m 3 3 =? field m 0 3) then Some (xor_itself (N.to_nat (field m 0 3))) else None
   | 0x66 :: rex :: 0x0f :: 0x6e :: x =>
       if (field rex 3 5 =? 9) && (field rex 1 1 =? 0) then
-        match modrm (field rex 2 1) (field rex 0 1) x with
+        match modrm false (field rex 2 1) 0 (field rex 0 1) 1 x with
         | Some (d, Register s, []) => Some (movq (N.to_nat d) s)
         | _ => None
         end

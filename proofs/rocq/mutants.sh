@@ -42,8 +42,8 @@ plant axiom Veriplex.v '/^Notation simpira1024/a Axiom no : False.' forbidden
 plant s_box AES.v 's/0x63/0x62/' sub_byte_example
 plant round_constant Simpira1024.v 's/(16 \* i) 8)/(16 * i) 4)/' permutations_hold
 plant fewer_answers Vectors.v '0,/^  ("0/{/^  ("0/d}' counts
-plant register_off_by_one X86_64.v 's/let rm := field m 0 3 in/let rm := field m 0 3 + 1 in/' checks_hold
-plant rex_b_ignored X86_64.v 's/Register (N.to_nat (8 \* b + rm))/Register (N.to_nat rm)/' checks_hold
+plant register_off_by_one X86_64.v 's/8 \* b + field m 0 3)/8 * b + field m 0 3 + 1)/' checks_hold
+plant rex_b_ignored X86_64.v 's/16 \* x + 8 \* b + field m 0 3)/16 * x + field m 0 3)/' checks_hold
 plant shift_rows_after AES.v 's/(i + 4 \* (i mod 4))/(i + 4 * (i mod 4) + 4)/' round_example
 plant vex_keeps_above X86_64.v 's/^Definition vector .*/Definition vector (r : nat) (x : bytes) : list effect := [Set_vec r x true]./' checks_hold
 plant squeeze_keeps_rate Operations.v 's/zero 94 ++ skipn 94 s) (fun s cs => \[firstn/firstn 94 s ++ skipn 94 s) (fun s cs => [firstn/
@@ -54,7 +54,7 @@ plant return_to_next Sound_x86_64.v 's/^Definition return_to .*/Definition retur
 plant kernel_byte Kernels_x86_64.v '/^Definition permute/,$s/0xdc; 0x\(..\); 0x10/0xdc; 0x\1; 0x20/' checks_hold
 plant aarch64_m_field_high AArch64.v 's/register w 16 in/register w 17 in/' checks_hold
 plant aarch64_keeps_above AArch64.v 's/^Definition vector .*/Definition vector (r : nat) (x : bytes) : list effect := [Set_vec r x true]./' checks_hold
-plant aarch64_key_last AArch64.v 's/Sub_shift (Xor (Vec d) (Vec n))/Xor (Sub_shift (Vec d)) (Vec n)/' checks_hold
+plant aarch64_key_last AArch64.v 's/Sub_shift (Xor (Vec d 16) (Vec n 16))/Xor (Sub_shift (Vec d 16)) (Vec n 16)/' checks_hold
 plant aarch64_offset_unsigned AArch64.v 's/16 \* signed w 15 7/16 * unsigned w 15 7/' checks_hold
 plant aarch64_kernel_byte Kernels_aarch64.v '/^Definition permute/,$s/0x10; 0x4b; 0x28; 0x4e/0x11; 0x4b; 0x28; 0x4e/' checks_hold
 plant aarch64_v7_kept Call_aarch64.v 's/(seq 8 8)/(seq 7 9)/' checks_hold
@@ -64,10 +64,18 @@ plant aarch64_cbnz_is_cbz AArch64.v 's/Not (Equal (Gpr t) (Imm 0))/Equal (Gpr t)
 plant aarch64_sub_adds AArch64.v '/^Definition sub/s/Sub (Gpr/Add (Gpr/' absorb_checks
 plant aarch64_stur_at_79 Kernels_aarch64.v '/^Definition squeeze/,/^Definition permute/s/0x3c; 0xe0; 0x84; 0x3c/0x3c; 0xf0; 0x84; 0x3c/' squeeze_checks
 plant aarch64_return_to_next Sound_aarch64.v 's/^Definition return_to .*/Definition return_to (m : machine) : Z := gpr m 30%nat + 4./' reaches_of
-plant x2_stores_in_another_lane Kernels_x2_x86_64.v 's/0x7f; 0x8f; 0x10; 0x03/0x7f; 0x8f; 0x20; 0x03/' checks_hold
-plant aarch64_x2_other_constant Kernels_x2_aarch64.v 's/0x90; 0x4b; 0x28; 0x4e/0xb0; 0x4b; 0x28; 0x4e/' checks_hold
+plant x2_stores_in_another_lane Kernels_x2_x86_64.v '/^Definition permute_x2/,$s/0x7f; 0x8f; 0x10; 0x03/0x7f; 0x8f; 0x20; 0x03/' checks_hold
+plant aarch64_x2_other_constant Kernels_x2_aarch64.v '/^Definition permute_x2/,$s/0x90; 0x4b; 0x28; 0x4e/0xb0; 0x4b; 0x28; 0x4e/' checks_hold
 plant x2_words_further_apart Lanes.v 's/states + 128 \* Z.of_nat i + 16 \* Z.of_nat l) 16/states + 256 * Z.of_nat i + 16 * Z.of_nat l) 16/' lane_is
-plant x2_other_lanes_may_change Lanes.v 's/<= a < states + 128 \* Z.of_nat i + 16 \* Z.of_nat k\.$/<= a < states + 128 * Z.of_nat i + 128./' statements
+plant x2_other_lanes_may_change Lanes.v 's/<= a < states + 128 \* Z.of_nat i + 16 \* Z.of_nat k\.$/<= a < states + 128 * Z.of_nat i + 128./' in_lanes_range
+plant x2_blocks_in_another_lane Kernels_x2_x86_64.v '/^Definition absorb/,/^Definition decrypt/s/0x7f; 0x9f; 0x80; 0x03/0x7f; 0x9f; 0xa0; 0x03/' absorb_checks
+plant x2_blocks_of_another_lane Kernels_x2_x86_64.v '/^Definition absorb/,/^Definition decrypt/s/0x4c; 0x8b; 0x4e; 0x08/0x4c; 0x8b; 0x4e; 0x00/' absorb_checks
+plant x2_index_ignored X86_64.v 's/Some (field sib 0 3, Some (N.to_nat i), bytes)/Some (field sib 0 3, None, bytes)/' absorb_checks
+plant x2_addresses_closer LaneKernels.v 's/read m (a + 8 \* Z.of_nat l) 8/read m (a + 4 * Z.of_nat l) 8/' lanes_sound
+plant x2_lane_unchecked LaneLoop.v 's/^    else sbyte_eqb (nth j x (const 0)) (atom (N.of_nat j))) (seq/    else true) (seq/' step_round
+plant x2_pointer_half Machine.v 's/(number_of (read (mem m) (effective m a) 8))) m)/(number_of (read (mem m) (effective m a) 4))) m)/' apply_sound
+plant aarch64_x2_addresses_swapped Kernels_x2_aarch64.v '/^Definition absorb/,/^Definition decrypt/s/0x24; 0x14; 0x40; 0xa9/0x25; 0x10; 0x40; 0xa9/' absorb_checks
+plant aarch64_x2_ldp_of_16 AArch64.v '/^Definition ldp_x/s/imm + 8/imm + 16/' absorb_checks
 plant tree_without_level Tree.v 's/B ++ \[Mix (text "level") \[N.of_nat k\]; /B ++ [/' begin_inj
 plant tree_without_length Tree.v 's/(begin k x ++ \[Mix (text "length") (little_endian 8 len)\], /(begin k x, /' root_injective
 plant tree_any_answer Tree.v 's/^Hypothesis D_length .*//' node_length

@@ -40,15 +40,28 @@ misread() {
   rm -rf "$dir"
 }
 
-wrong load_next X86_64.v 's/Memory a => Load a 16/Memory a => Load (Address (base a) (displacement a + 1)) 16/' X86_64 vmovdqu_load
-wrong store_half X86_64.v 's/\[Store a (Vec s)\]/[Store a (Slice 0 8 (Vec s))]/' X86_64 vmovdqu_store
-wrong move_back X86_64.v 's/Register r => vector r (Vec s)/Register r => vector s (Vec r)/' X86_64 vmovdqu_store_register
-wrong vmovdqu_keeps X86_64.v 's/^Definition vmovdqu d s := .*/Definition vmovdqu d s := [Set_vec d (source s) true]./' X86_64 vmovdqu_register_above
-wrong vpxor_next X86_64.v 's/Xor (Vec x) (source y)/Xor (Vec (x + 1)) (source y)/' X86_64 vpxor_register
-wrong vpslldq_less X86_64.v 's/Slice 0 16/Slice 1 16/' X86_64 vpslldq_8
-wrong vpsrldq_turns X86_64.v 's/(Append (Vec x) (Bytes (zero 16)))/(Append (Vec x) (Vec x))/' X86_64 vpsrldq_2
-wrong vpalignr_swapped X86_64.v 's/Append (source y) (Vec x)/Append (Vec x) (source y)/' X86_64 vpalignr_14
-wrong vaesenc_key_first X86_64.v 's/Xor (Mix (Sub_shift (Vec x))) (source key)/Mix (Sub_shift (Xor (Vec x) (source key)))/' X86_64 vaesenc_register
+wrong load_next X86_64.v 's/Memory a => Load a w/Memory a => Load (Address (base a) (index a) (displacement a + 1)) w/' X86_64 vmovdqu_load
+wrong store_half X86_64.v 's/\[Store a (Vec s w)\]/[Store a (Slice 0 8 (Vec s w))]/' X86_64 vmovdqu_store
+wrong move_back X86_64.v 's/Register r => vector r (Vec s w)/Register r => vector s (Vec r w)/' X86_64 vmovdqu_store_register
+wrong vmovdqu_keeps X86_64.v 's/^Definition vmovdqu w d s := .*/Definition vmovdqu w d s := [Set_vec d (source w s) true]./' X86_64 vmovdqu_register_above
+wrong vpxor_next X86_64.v 's/Xor (Vec x w) (source w y)/Xor (Vec (x + 1) w) (source w y)/' X86_64 vpxor_register
+wrong vpslldq_less X86_64.v 's/Slice 0 16 (Append/Slice 1 16 (Append/' X86_64 vpslldq_8
+wrong vpsrldq_turns X86_64.v 's/(Append (piece w x i) (Bytes (zero 16)))/(Append (piece w x i) (piece w x i))/' X86_64 vpsrldq_2
+wrong vpalignr_swapped X86_64.v 's/Append (piece w y i) (piece w x i)/Append (piece w x i) (piece w y i)/' X86_64 vpalignr_14
+wrong vaesenc_without_mix X86_64.v 's/Mix (Sub_shift (piece w x i))/Sub_shift (piece w x i)/' X86_64 vaesenc_register
+wrong vector_keeps X86_64.v 's/^Definition vector .*/Definition vector (r : nat) (x : bytes) : list effect := [Set_vec r x true]./' X86_64 vpxor_ymm_register
+wrong pieces_of_half X86_64.v 's/Nat.div w 16/Nat.div w 32/' X86_64 vaesenc_zmm
+wrong vmovq_half X86_64.v '/^Definition vmovq /s/Of_gpr r/Slice 0 4 (Of_gpr r)/' X86_64 vmovq
+wrong vzeroall_leaves X86_64.v '/^Definition vzeroall/s/seq 0 16/seq 1 15/' X86_64 vzeroall
+wrong vinserti128_swapped X86_64.v '/^Definition vinsert_1/s/(Vec x w) (source w y)/(source w y) (Vec x w)/' X86_64 vinserti128_1
+wrong vinserti64x4_swapped X86_64.v '/^Definition vinsert_1/s/(Vec x w) (source w y)/(source w y) (Vec x w)/' X86_64 vinserti64x4_1
+wrong vextracti128_low X86_64.v '/^Definition vextracti128_1/s/Slice 16 16/Slice 0 16/' X86_64 vextracti128_1
+wrong vshufi64x2_first X86_64.v 's/piece 64 y (n 2)/piece 64 x (n 2)/' X86_64 vshufi64x2_27
+wrong vpternlogq_of_two X86_64.v 's/(Xor (Vec d 64) (Vec x 64))/(Vec x 64)/' X86_64 vpternlogq_xor
+wrong index_ignored Machine.v 's/Some i => gpr m i | None/Some i => 0 | None/' X86_64 vmovdqu_index
+wrong mov_next X86_64.v '/^Definition mov_load/s/Load_gpr r a/Load_gpr r (Address (base a) (index a) (displacement a + 1))/' X86_64 mov_load
+wrong mov_unsigned X86_64.v 's/Some (movabs d (signed \[z0/Some (movabs d (unsigned [z0/' X86_64 mov_negative
+wrong xor_one X86_64.v '/^Definition xor_itself/s/Set_gpr r (Imm 0)/Set_gpr r (Imm 1)/' X86_64 xor_index
 wrong movq_clears X86_64.v 's/(zero 8))) true\]/(zero 8))) false]/' X86_64 movq_above
 wrong movabs_half X86_64.v 's/Set_gpr r (Imm z)/Set_gpr r (Imm (z mod 2 ^ 32))/' X86_64 movabs
 wrong add_borrows X86_64.v 's/Below sum (Imm z)/Below (Imm z) sum/' X86_64 add_94_ja_near
@@ -58,27 +71,41 @@ wrong ja_is_jae X86_64.v 's/And (Not Carry) (Not Zero_flag)/Not Carry/' X86_64 c
 wrong jmp_from_start X86_64.v 's/(Imm 0)) offset\]/(Imm 0)) (offset - 5)]/' X86_64 jmp_near
 wrong ret_pops_twice Machine.v 's/wrap (gpr m r + 8)/wrap (gpr m r + 16)/' X86_64 ret
 
-misread register_off_by_one X86_64.v 's/let rm := field m 0 3 in/let rm := field m 0 3 + 1 in/' x86_64_decodes_as_iced
+misread register_off_by_one X86_64.v 's/8 \* b + field m 0 3)/8 * b + field m 0 3 + 1)/' x86_64_decodes_as_iced
 misread reg_field_low X86_64.v 's/field m 3 3/field m 2 3/' x86_64_decodes_as_iced
-misread rex_b_missing X86_64.v 's/match modrm 0 b x with/match modrm 0 0 x with/' x86_64_decodes_as_iced
-misread rex_r_missing X86_64.v 's/modrm (field rex 2 1) (field rex 0 1)/modrm 0 (field rex 0 1)/' x86_64_decodes_as_iced
+misread rex_b_missing X86_64.v 's/modrm false 0 0 b 1 x/modrm false 0 0 0 1 x/' x86_64_decodes_as_iced
+misread rex_r_missing X86_64.v 's/modrm false (field rex 2 1) 0/modrm false 0 0/' x86_64_decodes_as_iced
 misread w_ignored X86_64.v 's/field rex 3 5 =? 9/field rex 4 4 =? 4/' x86_64_decodes_as_iced
 misread vvvv_as_it_is X86_64.v 's/(15 - field p 3 4)/(field p 3 4)/' x86_64_decodes_as_iced
-misread vvvv_ignored X86_64.v 's/if v =? 0 then Some (vmovdqu d rm) else None/Some (vmovdqu d rm)/' x86_64_decodes_as_iced
+misread vvvv_ignored X86_64.v 's/if v =? 0 then Some (vmovdqu size d rm) else None/Some (vmovdqu size d rm)/' x86_64_decodes_as_iced
 misread displacement_unsigned X86_64.v 's/signed \[d\]/unsigned [d]/' x86_64_decodes_as_iced
-misread sib_ignored X86_64.v 's/if rm =? 4 then None else Some (reg, at_ (signed \[d\])/if rm =? 8 then None else Some (reg, at_ (signed [d])/' x86_64_decodes_as_iced
+misread sib_ignored X86_64.v 's/^    if rm =? 4 then/    if rm =? 8 then/' x86_64_decodes_as_iced
+misread scale_ignored X86_64.v 's/(field sib 6 2 =? 0) && negb/negb/' x86_64_decodes_as_iced
+misread index_4 X86_64.v 's/ && negb (i =? 4)//' x86_64_decodes_as_iced
+misread index_low X86_64.v 's/let i := 8 \* x + field sib 3 3 in/let i := field sib 3 3 in/' x86_64_decodes_as_iced
+misread x_of_a_register X86_64.v 's/if upper || (x =? 0) then/if true then/' x86_64_decodes_as_iced
+misread length_ignored X86_64.v 's/let size := if l =? 0 then 16%nat else 32%nat in/let size := 16%nat in/' x86_64_decodes_as_iced
+misread vex_w_ignored X86_64.v 's/(field q 0 2) (field q 7 1) (field q 2 1)/(field q 0 2) 0 (field q 2 1)/' x86_64_decodes_as_iced
+misread displacement_unscaled X86_64.v 's/(if opcode =? 0x3a then 32 else 64)/1/' x86_64_decodes_as_iced
+misread half_operand_scaled X86_64.v 's/(if opcode =? 0x3a then 32 else 64)/64/' x86_64_decodes_as_iced
+misread evex_v_of_four_bits X86_64.v 's/(16 \* (1 - field o 3 1) + (15 - field q 3 4))/(15 - field q 3 4)/' x86_64_decodes_as_iced
+misread evex_r_of_four_bits X86_64.v 's/(2 \* (1 - field p 4 1) + (1 - field p 7 1))/(1 - field p 7 1)/' x86_64_decodes_as_iced
+misread mask_ignored X86_64.v 's/ && (field o 0 3 =? 0)$//' x86_64_decodes_as_iced
+misread broadcast_ignored X86_64.v 's/(field o 4 4 =? 4)/(field o 5 3 =? 2)/' x86_64_decodes_as_iced
+misread any_logic X86_64.v 's/0x25, \[0x96\]/0x25, [_]/' x86_64_decodes_as_iced
 
-wrong aese_key_last AArch64.v 's/Sub_shift (Xor (Vec d) (Vec n))/Xor (Sub_shift (Vec d)) (Vec n)/' AArch64 aese
-wrong aesmc_next AArch64.v 's/Mix (Vec n)/Mix (Vec (n + 1))/' AArch64 aesmc
-wrong eor_next AArch64.v 's/Xor (Vec n) (Vec m)/Xor (Vec n) (Vec (m + 1))/' AArch64 eor
-wrong ext_swapped AArch64.v 's/Append (Vec n) (Vec m)/Append (Vec m) (Vec n)/' AArch64 ext_14
-wrong orr_back AArch64.v 's/^Definition mov d n := .*/Definition mov d n := vector n (Vec d)./' AArch64 mov
+wrong aese_key_last AArch64.v 's/Sub_shift (Xor (Vec d 16) (Vec n 16))/Xor (Sub_shift (Vec d 16)) (Vec n 16)/' AArch64 aese
+wrong aesmc_next AArch64.v 's/Mix (Vec n 16)/Mix (Vec (n + 1) 16)/' AArch64 aesmc
+wrong eor_next AArch64.v 's/Xor (Vec n 16) (Vec m 16)/Xor (Vec n 16) (Vec (m + 1) 16)/' AArch64 eor
+wrong ext_swapped AArch64.v 's/Append (Vec n 16) (Vec m 16)/Append (Vec m 16) (Vec n 16)/' AArch64 ext_14
+wrong orr_back AArch64.v 's/^Definition mov d n := .*/Definition mov d n := vector n (Vec d 16)./' AArch64 mov
 wrong movi_bit AArch64.v 's/then 0xff else 0/then 0x01 else 0/' AArch64 movi_2d_0xa5
 wrong movi_unshifted AArch64.v 's/imm8 \* 2 ^ amount/imm8/' AArch64 movi_8h_0x81_8
-wrong ldp_overlaps AArch64.v '/^Definition ldp/s/imm + 16/imm + 8/' AArch64 ldp_least
-wrong ldur_next AArch64.v '/^Definition ldur/s/n imm) 16/n (imm + 1)) 16/' AArch64 ldur_most
-wrong stp_next AArch64.v '/^Definition stp/s/(Vec t1)/(Vec (t1 + 1))/' AArch64 stp_most
-wrong stur_half AArch64.v '/^Definition stur/s/(Vec t)\]/(Slice 0 8 (Vec t))]/' AArch64 stur_least
+wrong ldp_overlaps AArch64.v '/^Definition ldp /s/imm + 16/imm + 8/' AArch64 ldp_least
+wrong ldp_x_overlaps AArch64.v '/^Definition ldp_x/s/imm + 8/imm + 4/' AArch64 ldp_x_second
+wrong ldur_next AArch64.v '/^Definition ldur/s/n None imm) 16/n None (imm + 1)) 16/' AArch64 ldur_most
+wrong stp_next AArch64.v '/^Definition stp/s/(Vec t1 16)/(Vec (t1 + 1) 16)/' AArch64 stp_most
+wrong stur_half AArch64.v '/^Definition stur/s/(Vec t 16)\]/(Slice 0 8 (Vec t 16))]/' AArch64 stur_least
 wrong add_subtracts AArch64.v '/^Definition add/s/Add (Gpr/Sub (Gpr/' AArch64 add_94
 wrong sub_less AArch64.v '/^Definition sub/s/Imm imm/Imm (imm - 1)/' AArch64 sub_4095
 wrong cbnz_is_cbz AArch64.v 's/Not (Equal (Gpr t) (Imm 0))/Equal (Gpr t) (Imm 0)/' AArch64 cbnz
@@ -94,6 +121,8 @@ misread movi_op_ignored AArch64.v 's/0xfff8fc00, 0x6f00e400/0xdff8fc00, 0x4f00e4
 misread offset_unsigned AArch64.v 's/16 \* signed w 15 7/16 * unsigned w 15 7/' aarch64_decodes_as_yaxpeax
 misread offset_unscaled AArch64.v 's/16 \* signed w 15 7/signed w 15 7/' aarch64_decodes_as_yaxpeax
 misread one_register_twice AArch64.v 's/if (d w =? t2 w)%nat then None else//' aarch64_decodes_as_yaxpeax
+misread pair_scaled AArch64.v 's/8 \* signed w 15 7/16 * signed w 15 7/' aarch64_decodes_as_yaxpeax
+misread pair_over_address AArch64.v 's/ || (d w =? n w)%nat//' aarch64_decodes_as_yaxpeax
 misread number_31 AArch64.v 's/(r <? 31)/(r <? 32)/' aarch64_decodes_as_yaxpeax
 misread shift_ignored AArch64.v 's/0xffc00000, 0x91000000/0xff800000, 0x91000000/' aarch64_decodes_as_yaxpeax
 misread cbnz_of_32_bits AArch64.v 's/0xff000000, 0xb5000000/0x7f000000, 0x35000000/' aarch64_decodes_as_yaxpeax

@@ -112,6 +112,12 @@ form_begin ldp_most
 	sub	x2, x0, #1000
 	ldp	q0, q1, [x2, #1008]
 form_end ldp_most
+form_begin ldp_x_first
+	ldp	x1, x2, [x0, #8]
+form_end ldp_x_first
+form_begin ldp_x_second
+	ldp	x2, x1, [x0, #8]
+form_end ldp_x_second
 form_begin stp_least
 	add	x2, x0, #1032
 	stp	q0, q1, [x2, #-1024]

@@ -106,7 +106,7 @@ mod forms {
         vinserti128_0 vinserti128_1 vinserti128_memory_1 vinserti64x4_0 vinserti64x4_1 vinserti64x4_memory_1
         vextracti128_0 vextracti128_1
         vshufi64x2_0 vshufi64x2_27 vshufi64x2_68 vshufi64x2_136 vshufi64x2_221 vshufi64x2_238
-        vpternlogq_xor vmovq vzeroall vmovdqu_index xor_index mov_pointer
+        vpternlogq_xor vmovq vzeroall vmovdqu_index xor_index mov_pointer mov_load mov_negative
         vprold_zmm_1 vprold_zmm_3 vprold_zmm_5 vprold_zmm_7 vprold_zmm_8 vprold_zmm_11 vprold_zmm_12
         vprold_zmm_13 vprold_zmm_14 vprold_zmm_16 vprold_zmm_31 vpslld_zmm_13 vpslld_zmm_31 vpslld_zmm_32
         vpslld_zmm_255 vpsrld_zmm_19 vpsrld_zmm_31 vpsrld_zmm_32 vpsrld_zmm_255 vpslld_ymm_1 vpslld_ymm_3
@@ -161,7 +161,7 @@ mod forms {
         shl_0 shl_1 shl_3 shl_5 shl_6 shl_7 shl_8 shl_11 shl_12 shl_13 shl_14 shl_16 shl_18 shl_31
         sri_1 sri_8 sri_14 sri_16 sri_18 sri_19 sri_20 sri_21 sri_24 sri_25 sri_26 sri_27 sri_29 sri_31 sri_32
         mov movi_2d_0 movi_2d_0xa5 movi_8h_0x81_8 movi_8h_0x81_0 movi_8h_1_0 movi_8h_1_8 movi_2d_0xff
-        ldp_least ldp_most stp_least stp_most ld4_low ld4_high ldur_least ldur_most stur_least stur_most
+        ldp_least ldp_most ldp_x_first ldp_x_second stp_least stp_most ld4_low ld4_high ldur_least ldur_most stur_least stur_most
         add_16 add_64 add_94 add_128 add_192 add_256 add_4095 sub_1 sub_4095 cbnz b ret;
     }
 

@@ -191,6 +191,8 @@ wide_begin mov_pointer
 	movq %rcx, (%rdi)
 	vmovdqu 16(%r8), %xmm0
 wide_end mov_pointer
+wide mov_load, movq 8(%rdi), %rax
+wide mov_negative, movq $-94, %rax
 
 # On every 32 bits, and moves of them.
 wide vprold_zmm_1, vprold $1, %zmm1, %zmm0

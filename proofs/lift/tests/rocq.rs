@@ -1,26 +1,30 @@
-//! The decoder of `proofs/rocq` beside a library's: on every instruction of the kernels, with every single bit of it
-//! inverted, and on random bytes.
+//! The decoder of `proofs/rocq` beside a library's: on every instruction of the kernels, on some of each form with every
+//! single bit inverted, and on random bytes.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use veriplex_lift::table::{Kernel, TABLE};
 
 /// Random strings.
 const RANDOM: usize = 20_000;
 
+/// The instructions of each form and length of which each single bit is inverted.
+const OF_EACH: usize = 16;
+
 /// An instruction set.
 struct Set {
-    /// The folder of its kernels.
-    level: &'static str,
+    /// The folders of its kernels.
+    levels: &'static [&'static str],
     /// Its name for the executable semantics.
     name: &'static str,
     /// The length of its longest instruction.
     longest: usize,
     /// The length of the instruction with which a kernel's bytes go on.
     length: fn(&[u8]) -> usize,
+    /// What instructions of one form have in common.
+    form: fn(&[u8]) -> String,
     /// The answer for bytes that begin with any instruction.
     expected: fn(&[u8]) -> Option<String>,
     /// Keeps a part of an instruction of a kernel in random bytes.
@@ -31,10 +35,11 @@ struct Set {
 #[ignore = "needs the executable semantics, which `make rocq` builds, and then runs this"]
 fn x86_64_decodes_as_iced() {
     compare(&Set {
-        level: "x86-64",
+        levels: &["x86-64", "x86-64-vaes", "x86-64-avx512"],
         name: "X86_64",
         longest: 15,
         length: x86_64::length,
+        form: x86_64::form,
         expected: x86_64::expected,
         mixed: |random, bytes, start| {
             let kept = random.below(start.len());
@@ -47,10 +52,12 @@ fn x86_64_decodes_as_iced() {
 #[ignore = "needs the executable semantics, which `make rocq` builds, and then runs this"]
 fn aarch64_decodes_as_yaxpeax() {
     compare(&Set {
-        level: "armv8",
+        levels: &["armv8"],
         name: "AArch64",
         longest: 4,
         length: |_| 4,
+        // Bits of any word may say which it is.
+        form: hex,
         expected: aarch64::expected,
         // What says which instruction it is may be anywhere in the word: about one bit in eight is random.
         mixed: |random, bytes, start| {
@@ -65,7 +72,7 @@ fn aarch64_decodes_as_yaxpeax() {
 fn compare(set: &Set) {
     let (name, expected) = (set.name, set.expected);
     let mut in_kernels = BTreeSet::new();
-    for code in kernels(set.level) {
+    for code in kernels(set.levels) {
         let mut at = 0;
         while at < code.len() {
             let len = (set.length)(&code[at..]);
@@ -76,8 +83,14 @@ fn compare(set: &Set) {
         }
     }
     let mut strings: BTreeSet<Vec<u8>> = BTreeSet::new();
+    let mut inverted: BTreeMap<(String, usize), usize> = BTreeMap::new();
     for (bytes, len) in &in_kernels {
         strings.insert(bytes.clone());
+        let so_many = inverted.entry(((set.form)(bytes), *len)).or_default();
+        *so_many += 1;
+        if *so_many > OF_EACH {
+            continue;
+        }
         for bit in 0..8 * len {
             let mut flipped = bytes.clone();
             flipped[bit / 8] ^= 1 << (bit % 8);
@@ -116,16 +129,17 @@ fn compare(set: &Set) {
     );
 }
 
-/// The bytes of the kernels of this level, as `kernels.awk` reads them.
-fn kernels(level: &str) -> Vec<Vec<u8>> {
+/// The bytes of the kernels of the permutation and the duplex of these levels.
+fn kernels(levels: &[&str]) -> Vec<Vec<u8>> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../generated/kernels.txt");
     let mut kernels = Vec::new();
     let mut wanted = false;
     for line in std::fs::read_to_string(file).unwrap().lines() {
         if let Some(name) = line.strip_suffix(':') {
-            // The kernel for lanes about which Rocq has theorems has no other forms.
-            let kernel = name.strip_prefix(level).and_then(|rest| rest.strip_prefix('/'));
-            wanted = kernel.is_some_and(|kernel| !TABLE.kernel(kernel).is_some_and(Kernel::has_lanes));
+            wanted = name.split_once('/').is_some_and(|(level, kernel)| {
+                levels.contains(&level)
+                    && (kernel.starts_with("duplex_") || kernel.starts_with("simpira1024_"))
+            });
             if wanted {
                 kernels.push(Vec::new());
             }
@@ -135,7 +149,8 @@ fn kernels(level: &str) -> Vec<Vec<u8>> {
             kernels.last_mut().unwrap().extend(bytes);
         }
     }
-    assert_eq!(kernels.len(), 5);
+    // For one state and for two, on wider vectors for four and for eight.
+    assert_eq!(kernels.len(), if levels.len() == 1 { 10 } else { 20 });
     kernels
 }
 
@@ -217,6 +232,12 @@ mod x86_64 {
         decode(bytes).len()
     }
 
+    pub fn form(bytes: &[u8]) -> String {
+        let i = decode(bytes);
+        let kinds = (0..i.op_count()).map(|operand| i.op_kind(operand));
+        format!("{:?} {:?}", i.code(), kinds.collect::<Vec<_>>())
+    }
+
     /// Length and effects, by the manual's description of each form in the tables of `X86_64.v`.
     pub fn expected(bytes: &[u8]) -> Option<String> {
         let i = decode(bytes);
@@ -224,83 +245,202 @@ mod x86_64 {
         Some(format!("{} {effects}", i.len()))
     }
 
+    /// What the instruction does with each 16 bytes.
+    fn pieces(width: usize, piece: impl Fn(usize) -> String) -> String {
+        let pieces = (0..width / 16).rev().map(piece);
+        pieces
+            .reduce(|after, piece| format!("(append {piece} {after})"))
+            .unwrap()
+    }
+
     fn effects(i: &Instruction, bytes: &[u8]) -> Option<String> {
         let general = |operand| {
             let register = i.op_register(operand);
             (i.op_kind(operand) == OpKind::Register && register.is_gpr64()).then(|| register.number())
         };
+        // The place of ModRM.
+        let modrm = match bytes[0] {
+            0x62 => 5,
+            0xc4 => 4,
+            0xc5 => 3,
+            _ => 2,
+        };
+        let with_sib = bytes[modrm] & 7 == 4 && bytes[modrm] < 0xc0;
+        let in_memory = (0..i.op_count()).any(|operand| i.op_kind(operand) == OpKind::Memory);
         // Encodings of the same instructions that no kernel has are not in the tables.
-        let fields = bytes[0] & 0x40 != 0 && bytes[0] & 0b1110 == 0b1000;
+        let rex = bytes[0] & 0xfe == 0x48;
+        let w = bytes[2] & 0x80 != 0;
+        let x = bytes[1] & 0x40 == 0;
         let plain = match i.code() {
             Code::Retnq => bytes[0] == 0xc3,
             Code::Jmp_rel32_64 => bytes[0] == 0xe9,
             Code::Ja_rel32_64 => bytes[0] == 0x0f,
-            Code::Add_rm64_imm8 | Code::Cmp_rm64_imm8 => bytes[0] >> 4 == 4 && fields && bytes[1] == 0x83,
-            Code::Dec_rm64 => bytes[0] >> 4 == 4 && fields && bytes[1] == 0xff,
-            Code::Mov_r64_imm64 => bytes[0] >> 4 == 4 && fields && bytes[1] >> 3 == 0x17,
+            Code::Xor_rm32_r32 => bytes[0] == 0x31,
+            Code::Add_rm64_imm8 | Code::Cmp_rm64_imm8 => rex && bytes[1] == 0x83,
+            Code::Dec_rm64 => rex && bytes[1] == 0xff,
+            Code::Mov_r64_imm64 => rex && bytes[1] >> 3 == 0x17,
+            Code::Mov_rm64_imm32 => rex && bytes[1] == 0xc7,
+            Code::Mov_r64_rm64 => bytes[0] & 0xfa == 0x48 && bytes[1] == 0x8b,
             Code::Movq_xmm_rm64 => {
                 bytes[0] == 0x66 && bytes[1] >> 4 == 4 && bytes[1] & 2 == 0 && bytes[2] == 0x0f
             }
+            Code::VEX_Vzeroall => bytes[..2] == [0xc5, 0xfc] || bytes[..3] == [0xc4, 0xe1, 0x7c],
             _ => match bytes[0] {
                 0xc5 => true,
-                0xc4 => bytes[1] & 0x40 != 0 && bytes[2] & 0x80 == 0,
+                0xc4 => (!x || with_sib) && w == (i.code() == Code::VEX_Vmovq_xmm_rm64),
+                // 512 bits, no mask.
+                0x62 => bytes[3] & 0xf7 == 0x40 && (!x || with_sib || !in_memory),
                 _ => false,
             },
         };
         if !plain {
             return None;
         }
-        // ModRM of a VEX form.
-        let modrm = bytes[if bytes[0] == 0xc5 { 3 } else { 4 }];
-        let with_sib = modrm & 7 == 4 && modrm < 0xc0;
         let address = || {
             let base = i.memory_base();
-            if with_sib || !base.is_gpr64() {
+            if !base.is_gpr64() {
                 return None;
             }
-            Some(format!(
-                "{} {}",
-                base.number(),
-                signed(i.memory_displacement64().cast_signed())
-            ))
+            let index = match (with_sib, i.memory_index()) {
+                (false, _) => String::new(),
+                (true, index) if index.is_gpr64() && i.memory_index_scale() == 1 => {
+                    format!("+{}", index.number())
+                }
+                _ => return None,
+            };
+            let displacement = signed(i.memory_displacement64().cast_signed());
+            Some(format!("{}{index} {displacement}", base.number()))
         };
         let register = |operand| i.op_register(operand).number();
-        let source = |operand| match i.op_kind(operand) {
-            OpKind::Register => Some(format!("(vec {})", register(operand))),
-            OpKind::Memory => Some(format!("(load {} 16)", address()?)),
+        // Of the widest register: the others are pieces of such.
+        let registers = (0..i.op_count()).filter(|&operand| i.op_kind(operand) == OpKind::Register);
+        let width = registers
+            .map(|operand| i.op_register(operand).size())
+            .max()
+            .unwrap_or(0);
+        let source = |operand, width| match i.op_kind(operand) {
+            OpKind::Register => Some(format!("(vec {} {width})", register(operand))),
+            OpKind::Memory => Some(format!("(load {} {width})", address()?)),
             _ => None,
         };
+        let vec = |operand, width| format!("(vec {} {width})", register(operand));
+        let piece = |operand, number: usize| format!("(slice {} 16 {})", 16 * number, vec(operand, width));
         let vector = |value: String| Some(format!("(set_vec {} {value} false)", register(0)));
         let immediate = || usize::from(i.immediate8());
         let offset = || signed(i.near_branch64().wrapping_sub(i.len() as u64).cast_signed());
+        // The fields of a group of instructions extend nothing.
+        let group = || match bytes[0] {
+            0x62 => bytes[1] & 0x90 == 0x90,
+            _ => bytes[1] & 0x80 != 0,
+        };
         match i.code() {
-            Code::VEX_Vmovdqu_xmmm128_xmm if i.op0_kind() == OpKind::Memory => {
-                Some(format!("(store {} (vec {}))", address()?, register(1)))
+            Code::VEX_Vmovdqu_xmmm128_xmm
+            | Code::VEX_Vmovdqu_ymmm256_ymm
+            | Code::EVEX_Vmovdqu64_zmmm512_k1z_zmm
+                if i.op0_kind() == OpKind::Memory =>
+            {
+                Some(format!("(store {} {})", address()?, vec(1, width)))
             }
-            Code::VEX_Vmovdqu_xmm_xmmm128 | Code::VEX_Vmovdqu_xmmm128_xmm => vector(source(1)?),
-            Code::VEX_Vpxor_xmm_xmm_xmmm128 => vector(format!("(xor (vec {}) {})", register(1), source(2)?)),
-            Code::VEX_Vaesenc_xmm_xmm_xmmm128 => vector(format!(
-                "(xor (mix (sub_shift (vec {}))) {})",
-                register(1),
-                source(2)?
-            )),
-            Code::VEX_Vpalignr_xmm_xmm_xmmm128_imm8 if immediate() <= 16 => {
-                let both = format!("(append {} (vec {}))", source(2)?, register(1));
+            Code::VEX_Vmovdqu_xmm_xmmm128
+            | Code::VEX_Vmovdqu_xmmm128_xmm
+            | Code::VEX_Vmovdqu_ymm_ymmm256
+            | Code::VEX_Vmovdqu_ymmm256_ymm
+            | Code::EVEX_Vmovdqu64_zmm_k1z_zmmm512
+            | Code::EVEX_Vmovdqu64_zmmm512_k1z_zmm => vector(source(1, width)?),
+            Code::VEX_Vpxor_xmm_xmm_xmmm128
+            | Code::VEX_Vpxor_ymm_ymm_ymmm256
+            | Code::EVEX_Vpxorq_zmm_k1z_zmm_zmmm512b64 => {
+                vector(format!("(xor {} {})", vec(1, width), source(2, width)?))
+            }
+            Code::VEX_Vaesenc_xmm_xmm_xmmm128
+            | Code::VEX_Vaesenc_ymm_ymm_ymmm256
+            | Code::EVEX_Vaesenc_zmm_zmm_zmmm512
+                if bytes[0] != 0x62 || !w =>
+            {
+                let rounds = pieces(width, |number| format!("(mix (sub_shift {}))", piece(1, number)));
+                vector(format!("(xor {rounds} {})", source(2, width)?))
+            }
+            Code::VEX_Vpalignr_xmm_xmm_xmmm128_imm8 if immediate() <= 16 && in_memory => {
+                let both = format!("(append {} {})", source(2, 16)?, vec(1, 16));
                 vector(format!("(slice {} 16 {both})", immediate()))
             }
-            Code::VEX_Vpslldq_xmm_xmm_imm8 if immediate() <= 16 && bytes[1] & 0x80 != 0 => {
-                let both = format!("(append {} (vec {}))", zeros(immediate()), register(1));
-                vector(format!("(slice 0 16 {both})"))
+            Code::VEX_Vpalignr_xmm_xmm_xmmm128_imm8
+            | Code::VEX_Vpalignr_ymm_ymm_ymmm256_imm8
+            | Code::EVEX_Vpalignr_zmm_k1z_zmm_zmmm512_imm8
+                if immediate() <= 16 && !in_memory && (bytes[0] != 0x62 || !w) =>
+            {
+                vector(pieces(width, |number| {
+                    format!(
+                        "(slice {} 16 (append {} {}))",
+                        immediate(),
+                        piece(2, number),
+                        piece(1, number)
+                    )
+                }))
             }
-            Code::VEX_Vpsrldq_xmm_xmm_imm8 if immediate() <= 16 && bytes[1] & 0x80 != 0 => {
-                let both = format!("(append (vec {}) {})", register(1), zeros(16));
-                vector(format!("(slice {} 16 {both})", immediate()))
+            Code::VEX_Vpslldq_xmm_xmm_imm8
+            | Code::VEX_Vpslldq_ymm_ymm_imm8
+            | Code::EVEX_Vpslldq_zmm_zmmm512_imm8
+                if immediate() <= 16 && group() && !in_memory && (bytes[0] != 0x62 || !w) =>
+            {
+                vector(pieces(width, |number| {
+                    format!(
+                        "(slice 0 16 (append {} {}))",
+                        zeros(immediate()),
+                        piece(1, number)
+                    )
+                }))
             }
+            Code::VEX_Vpsrldq_xmm_xmm_imm8
+            | Code::VEX_Vpsrldq_ymm_ymm_imm8
+            | Code::EVEX_Vpsrldq_zmm_zmmm512_imm8
+                if immediate() <= 16 && group() && !in_memory && (bytes[0] != 0x62 || !w) =>
+            {
+                vector(pieces(width, |number| {
+                    format!(
+                        "(slice {} 16 (append {} {}))",
+                        immediate(),
+                        piece(1, number),
+                        zeros(16)
+                    )
+                }))
+            }
+            Code::VEX_Vinserti128_ymm_ymm_xmmm128_imm8 if immediate() == 1 => {
+                vector(format!("(append {} {})", vec(1, 16), source(2, 16)?))
+            }
+            Code::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8 if immediate() == 1 => {
+                vector(format!("(append {} {})", vec(1, 32), source(2, 32)?))
+            }
+            Code::VEX_Vextracti128_xmmm128_ymm_imm8 if immediate() == 1 && in_memory => {
+                Some(format!("(store {} (slice 16 16 {}))", address()?, vec(1, 32)))
+            }
+            Code::EVEX_Vshufi64x2_zmm_k1z_zmm_zmmm512b64_imm8 if !in_memory => vector(pieces(64, |number| {
+                piece(1 + number as u32 / 2, immediate() >> (2 * number) & 3)
+            })),
+            Code::EVEX_Vpternlogq_zmm_k1z_zmm_zmmm512b64_imm8 if immediate() == 0x96 && !in_memory => vector(
+                format!("(xor (xor {} {}) {})", vec(0, 64), vec(1, 64), vec(2, 64)),
+            ),
+            Code::VEX_Vzeroall => Some(
+                (0..16)
+                    .map(|r| format!("(set_vec {r} {} false)", zeros(16)))
+                    .collect::<Vec<_>>()
+                    .join(" "),
+            ),
             Code::Movq_xmm_rm64 => {
                 let value = format!("(append (gpr {}) {})", general(1)?, zeros(8));
                 Some(format!("(set_vec {} {value} true)", register(0)))
             }
+            Code::VEX_Vmovq_xmm_rm64 => vector(format!("(append (gpr {}) {})", general(1)?, zeros(8))),
             Code::Mov_r64_imm64 => Some(format!("(set_gpr {} {:x})", general(0)?, i.immediate64())),
+            Code::Mov_rm64_imm32 => {
+                let z = signed(i.immediate32to64());
+                Some(format!("(set_gpr {} {z})", general(0)?))
+            }
+            Code::Mov_r64_rm64 if in_memory => Some(format!("(load_gpr {} {})", register(0), address()?)),
+            Code::Xor_rm32_r32 if !in_memory && register(0) == register(1) => Some(format!(
+                "(set_carry (below 0 0)) (set_zero (equal 0 0)) (set_gpr {} 0)",
+                register(0)
+            )),
             Code::Add_rm64_imm8 => {
                 let (r, z) = (general(0)?, signed(i.immediate8to64()));
                 let sum = format!("(add (gpr {r}) {z})");
@@ -387,17 +527,17 @@ mod aarch64 {
         match i.opcode {
             Opcode::AESE => {
                 let (d, n) = (vector(a)?, vector(b)?);
-                set(d, format!("(sub_shift (xor (vec {d}) (vec {n})))"))
+                set(d, format!("(sub_shift (xor (vec {d} 16) (vec {n} 16)))"))
             }
-            Opcode::AESMC => set(vector(a)?, format!("(mix (vec {}))", vector(b)?)),
+            Opcode::AESMC => set(vector(a)?, format!("(mix (vec {} 16))", vector(b)?)),
             Opcode::EOR => set(
                 vector(a)?,
-                format!("(xor (vec {}) (vec {}))", vector(b)?, vector(c)?),
+                format!("(xor (vec {} 16) (vec {} 16))", vector(b)?, vector(c)?),
             ),
-            Opcode::ORR if vector(b)? == vector(c)? => set(vector(a)?, format!("(vec {})", vector(b)?)),
+            Opcode::ORR if vector(b)? == vector(c)? => set(vector(a)?, format!("(vec {} 16)", vector(b)?)),
             Opcode::EXT => {
                 let Operand::Imm16(index) = d else { return None };
-                let both = format!("(append (vec {}) (vec {}))", vector(b)?, vector(c)?);
+                let both = format!("(append (vec {} 16) (vec {} 16))", vector(b)?, vector(c)?);
                 set(vector(a)?, format!("(slice {index} 16 {both})"))
             }
             Opcode::MOVI => match (a, b) {
@@ -411,12 +551,18 @@ mod aarch64 {
                 ) => constant(r, &(value << amount).to_le_bytes().repeat(8)),
                 _ => None,
             },
+            Opcode::LDP if general(a).is_some() => {
+                let (t1, t2, (n, offset)) = (general(a)?, general(b)?, address(c)?);
+                let (first, second) = (signed(offset), signed(offset + 8));
+                (t1 != t2 && t1 != n)
+                    .then(|| format!("(load_gpr {t1} {n} {first}) (load_gpr {t2} {n} {second})"))
+            }
             Opcode::LDP | Opcode::STP => {
                 let (t1, t2, (n, offset)) = (vector(a)?, vector(b)?, address(c)?);
                 let (first, second) = (signed(offset), signed(offset + 16));
                 if i.opcode == Opcode::STP {
                     return Some(format!(
-                        "(store {n} {first} (vec {t1})) (store {n} {second} (vec {t2}))"
+                        "(store {n} {first} (vec {t1} 16)) (store {n} {second} (vec {t2} 16))"
                     ));
                 }
                 let load = |t: u16, at: &str| set(t, format!("(load {n} {at} 16)"));
@@ -428,7 +574,7 @@ mod aarch64 {
             }
             Opcode::STUR => {
                 let (t, (n, offset)) = (vector(a)?, address(b)?);
-                Some(format!("(store {n} {} (vec {t}))", signed(offset)))
+                Some(format!("(store {n} {} (vec {t} 16))", signed(offset)))
             }
             Opcode::ADD | Opcode::SUB => {
                 let (d, n) = (general(a)?, general(b)?);

@@ -1,0 +1,127 @@
+(** * LaneBlocks_aarch64: the machine code of the kernels that process blocks of two states *)
+
+From Coq Require Import List Bool Arith NArith ZArith Lia.
+From Veriplex Require Import AES Simpira1024 Machine Call Operations DuplexBlocks BlockKernels Lanes LaneKernels.
+From Veriplex Require Import AArch64 Call_aarch64.
+From Veriplex Require LaneLoop Kernels_x2_aarch64.
+Import ListNotations.
+Local Open Scope Z_scope.
+
+(** The bytes, where the test of the counter is, and which registers have words of the states there. Word 1 of each is in
+    memory; x4 and x5 go through the blocks. The code adds 128 to the address of the round constants. *)
+Section Width.
+Variable width : nat.
+
+Definition lane_words : list (nat * list (nat * nat)) :=
+  (flat_map (fun w => [(w, [(0, w)]); (20 + w, [(1, w)])]) [0; 2; 3; 4; 5; 6; 7])%nat.
+
+Definition kernel_of (code : list byte) (head : Z) (written : bool) : LaneLoop.kernel :=
+  LaneLoop.Kernel code head 2 round_constants 128 written
+    [(4, (Some (LaneLoop.lane_pointer 0), 0%Z), LaneLoop.lane_block 0);
+     (5, (Some (LaneLoop.lane_pointer 1), 0%Z), LaneLoop.lane_block 1)]%nat lane_words [] [] [1%nat].
+
+Definition absorb_kernel := kernel_of Kernels_x2_aarch64.absorb_blocks_x2 0xeac false.
+Definition squeeze_kernel := kernel_of Kernels_x2_aarch64.squeeze_blocks_x2 0xebc true.
+Definition encrypt_kernel := kernel_of Kernels_x2_aarch64.encrypt_blocks_x2 0xed4 true.
+Definition decrypt_kernel := kernel_of Kernels_x2_aarch64.decrypt_blocks_x2 0xf0c true.
+
+Lemma absorb_checks : LaneLoop.checks (abi_aarch64 width) absorb_kernel absorb_op = true.
+Proof. vm_cast_no_check (eq_refl true). Qed.
+Lemma squeeze_checks : LaneLoop.checks (abi_aarch64 width) squeeze_kernel squeeze_op = true.
+Proof. vm_cast_no_check (eq_refl true). Qed.
+Lemma encrypt_checks : LaneLoop.checks (abi_aarch64 width) encrypt_kernel encrypt_in_place_op = true.
+Proof. vm_cast_no_check (eq_refl true). Qed.
+Lemma decrypt_checks : LaneLoop.checks (abi_aarch64 width) decrypt_kernel decrypt_in_place_op = true.
+Proof. vm_cast_no_check (eq_refl true). Qed.
+
+Lemma absorb_ends : ends_in_return (abi_aarch64 width) Kernels_x2_aarch64.absorb_blocks_x2.
+Proof. split; [split; apply Nat.leb_le; vm_compute; reflexivity|vm_compute; reflexivity]. Qed.
+Lemma squeeze_ends : ends_in_return (abi_aarch64 width) Kernels_x2_aarch64.squeeze_blocks_x2.
+Proof. split; [split; apply Nat.leb_le; vm_compute; reflexivity|vm_compute; reflexivity]. Qed.
+Lemma encrypt_ends : ends_in_return (abi_aarch64 width) Kernels_x2_aarch64.encrypt_blocks_x2.
+Proof. split; [split; apply Nat.leb_le; vm_compute; reflexivity|vm_compute; reflexivity]. Qed.
+Lemma decrypt_ends : ends_in_return (abi_aarch64 width) Kernels_x2_aarch64.decrypt_blocks_x2.
+Proof. split; [split; apply Nat.leb_le; vm_compute; reflexivity|vm_compute; reflexivity]. Qed.
+
+Lemma table_size : length round_constants = 1152%nat.
+Proof. vm_compute; reflexivity. Qed.
+
+Lemma distinct_arguments : NoDup (arguments (abi_of (convention_aarch64 width))).
+Proof. repeat constructor; cbn; intuition discriminate. Qed.
+
+Lemma none (s : list byte) : (s, @nil (list byte)) = (s, []).
+Proof. reflexivity. Qed.
+
+(** ** The theorems *)
+
+Opaque end_block absorb_block squeeze_block encrypt_block decrypt_block round_constants read lane_at number_of
+  Kernels_x2_aarch64.absorb_blocks_x2 Kernels_x2_aarch64.squeeze_blocks_x2 Kernels_x2_aarch64.encrypt_blocks_x2
+  Kernels_x2_aarch64.decrypt_blocks_x2.
+
+(** The buffers: the states, the table, the addresses of the blocks, and the blocks. *)
+Definition buffers_of (written : bool) (m : machine) (n : nat) (blocks : list Z) : list (bool * (Z * Z)) :=
+  (true, (gpr m 0, 928)) :: (false, (gpr m 3, 1152)) :: (false, (gpr m 1, 16)) ::
+  map (fun p => (written, (p, 94 * Z.of_nat n))) blocks.
+
+(** The call: [n] blocks for each lane. *)
+Definition call (code : list byte) (written : bool) (m : machine) (n : nat) (blocks : list Z) : Prop :=
+  called width code (buffers_of written m n blocks) m /\ (forall r, 0 <= gpr m r < 2 ^ 64) /\
+  gpr m 2 = Z.of_nat n /\ read (mem m) (gpr m 3) 1152 = round_constants.
+
+(** What holds when a kernel returns: about its accesses, the state of each lane after it, and each lane's output. *)
+Definition ends (code : list byte) (written : bool) (m : machine) (n : nat) (blocks : list Z) (accesses : list event)
+    (states : list (list byte)) (outputs : option (list (list (list byte)))) : Prop :=
+  Forall (allowed code (buffers_of written m n blocks) m) accesses /\
+  exists k m', run (aarch64 width) k m = Some m' /\ returned width m m' /\
+    lanes 2 (mem m') (gpr m 0) = states /\
+    match outputs with Some o => map (fun p => chunks (mem m') p n) blocks = o | None => True end /\
+    (forall a, ~ in_lanes 2 (gpr m 0) a -> Forall (fun p => written = true -> ~ p <= a < p + 94 * Z.of_nat n) blocks ->
+       mem m' a = mem m a) /\
+    trace m' = accesses ++ trace m.
+
+(** One lane's blocks. *)
+Definition blocks_of (m : machine) (n : nat) (blocks : list Z) (l : nat) : list (list byte) := chunks (mem m) (nth l blocks 0) n.
+
+Local Ltac sound K op one many one_is none next checks ends :=
+  destruct (lanes_sound (convention_aarch64 width) distinct_arguments eq_refl K op one many one_is none next checks ends) as (acc & H);
+  exists (fun at_ => acc at_ 0); intros m n; cbv zeta; intros (CALL & REGS & COUNT & TABLE);
+  specialize (H m n); cbv zeta in H; cbn [LaneLoop.constants LaneLoop.many LaneLoop.code LaneLoop.written K kernel_of] in H;
+  rewrite table_size in H; specialize (H CALL REGS COUNT TABLE); destruct H as (AL & k & m' & R & RT & S & O & FR & TR);
+  split; [exact AL|]; exists k, m'; repeat (split; [first [assumption|exact S|exact O|exact Logic.I]|]); exact TR.
+
+Theorem absorb_blocks_x2_aarch64 :
+  exists accesses : Z -> Z -> Z -> list Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
+  let blocks := addresses_at (mem m) (gpr m 1) 2 in
+  call Kernels_x2_aarch64.absorb_blocks_x2 false m n blocks ->
+  ends Kernels_x2_aarch64.absorb_blocks_x2 false m n blocks
+    (accesses (pc m) (gpr m 0) (gpr m 1) blocks (gpr m 3) n)
+    (map (fun l => absorb_blocks (lane_at (mem m) (gpr m 0) l) (blocks_of m n blocks l)) (seq 0 2)) None.
+Proof. sound absorb_kernel absorb_op absorb_one absorb_many absorb_lane none absorb_many_next absorb_checks absorb_ends. Qed.
+
+Theorem squeeze_blocks_x2_aarch64 :
+  exists accesses : Z -> Z -> Z -> list Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
+  let blocks := addresses_at (mem m) (gpr m 1) 2 in
+  let after := map (fun l => squeeze_blocks n (lane_at (mem m) (gpr m 0) l)) (seq 0 2) in
+  call Kernels_x2_aarch64.squeeze_blocks_x2 true m n blocks ->
+  ends Kernels_x2_aarch64.squeeze_blocks_x2 true m n blocks
+    (accesses (pc m) (gpr m 0) (gpr m 1) blocks (gpr m 3) n) (map fst after) (Some (map snd after)).
+Proof. sound squeeze_kernel squeeze_op squeeze_one squeeze_many squeeze_lane none squeeze_many_next squeeze_checks squeeze_ends. Qed.
+
+Theorem encrypt_blocks_x2_aarch64 :
+  exists accesses : Z -> Z -> Z -> list Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
+  let blocks := addresses_at (mem m) (gpr m 1) 2 in
+  let after := map (fun l => encrypt_blocks (lane_at (mem m) (gpr m 0) l) (blocks_of m n blocks l)) (seq 0 2) in
+  call Kernels_x2_aarch64.encrypt_blocks_x2 true m n blocks ->
+  ends Kernels_x2_aarch64.encrypt_blocks_x2 true m n blocks
+    (accesses (pc m) (gpr m 0) (gpr m 1) blocks (gpr m 3) n) (map fst after) (Some (map snd after)).
+Proof. sound encrypt_kernel encrypt_in_place_op encrypt_block encrypt_many encrypt_in_place_is none encrypt_many_next encrypt_checks encrypt_ends. Qed.
+
+Theorem decrypt_blocks_x2_aarch64 :
+  exists accesses : Z -> Z -> Z -> list Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
+  let blocks := addresses_at (mem m) (gpr m 1) 2 in
+  let after := map (fun l => decrypt_blocks (lane_at (mem m) (gpr m 0) l) (blocks_of m n blocks l)) (seq 0 2) in
+  call Kernels_x2_aarch64.decrypt_blocks_x2 true m n blocks ->
+  ends Kernels_x2_aarch64.decrypt_blocks_x2 true m n blocks
+    (accesses (pc m) (gpr m 0) (gpr m 1) blocks (gpr m 3) n) (map fst after) (Some (map snd after)).
+Proof. sound decrypt_kernel decrypt_in_place_op decrypt_block decrypt_many decrypt_in_place_is none decrypt_many_next decrypt_checks decrypt_ends. Qed.
+End Width.

@@ -1,0 +1,122 @@
+(** * LaneBlocks_x86_64: the machine code of the kernels that process blocks of two states *)
+
+From Coq Require Import List Bool Arith NArith ZArith Lia.
+From Veriplex Require Import AES Simpira1024 Machine Call Operations DuplexBlocks BlockKernels Lanes LaneKernels.
+From Veriplex Require Import X86_64 Call_x86_64.
+From Veriplex Require LaneLoop Kernels_x2_x86_64.
+Import ListNotations.
+Local Open Scope Z_scope.
+
+(** The bytes, where the test of the counter is, and which registers have words of the states there. Word 1 of each is in
+    memory; r8 has what is added to the addresses of the blocks, rax the padding. *)
+Definition lane_words : list (nat * nat) :=
+  [(0, 0); (1, 0); (0, 2); (1, 2); (0, 3); (1, 3); (0, 4); (1, 4); (0, 5); (1, 5); (0, 6); (1, 6); (0, 7); (1, 7)]%nat.
+
+Definition kernel_of (code : list byte) (head : Z) (written : bool) (registers : list nat) : LaneLoop.kernel :=
+  LaneLoop.Kernel code head 2 round_constants 0 written [(8%nat, (None, 0), LaneLoop.offset)]
+    (combine registers (map (fun lw => [lw]) lane_words)) [] [(rax, 0x8100000000000000)] [1%nat].
+
+Definition absorb_kernel := kernel_of Kernels_x2_x86_64.absorb_blocks_x2 0xa5a false [2; 7; 15; 11; 0; 1; 8; 14; 4; 13; 5; 6; 3; 12]%nat.
+Definition squeeze_kernel := kernel_of Kernels_x2_x86_64.squeeze_blocks_x2 0xa94 true [2; 7; 9; 11; 0; 1; 8; 10; 4; 13; 5; 6; 3; 12]%nat.
+Definition encrypt_kernel := kernel_of Kernels_x2_x86_64.encrypt_blocks_x2 0xab8 true [2; 7; 15; 11; 0; 1; 8; 10; 13; 4; 5; 6; 3; 12]%nat.
+Definition decrypt_kernel := kernel_of Kernels_x2_x86_64.decrypt_blocks_x2 0xb72 true [2; 7; 11; 14; 0; 1; 8; 10; 13; 4; 5; 6; 3; 12]%nat.
+
+Lemma absorb_checks : LaneLoop.checks abi_x86_64 absorb_kernel absorb_op = true.
+Proof. vm_cast_no_check (eq_refl true). Qed.
+Lemma squeeze_checks : LaneLoop.checks abi_x86_64 squeeze_kernel squeeze_op = true.
+Proof. vm_cast_no_check (eq_refl true). Qed.
+Lemma encrypt_checks : LaneLoop.checks abi_x86_64 encrypt_kernel encrypt_in_place_op = true.
+Proof. vm_cast_no_check (eq_refl true). Qed.
+Lemma decrypt_checks : LaneLoop.checks abi_x86_64 decrypt_kernel decrypt_in_place_op = true.
+Proof. vm_cast_no_check (eq_refl true). Qed.
+
+Lemma absorb_ends : ends_in_return abi_x86_64 Kernels_x2_x86_64.absorb_blocks_x2.
+Proof. split; [split; apply Nat.leb_le; vm_compute; reflexivity|vm_compute; reflexivity]. Qed.
+Lemma squeeze_ends : ends_in_return abi_x86_64 Kernels_x2_x86_64.squeeze_blocks_x2.
+Proof. split; [split; apply Nat.leb_le; vm_compute; reflexivity|vm_compute; reflexivity]. Qed.
+Lemma encrypt_ends : ends_in_return abi_x86_64 Kernels_x2_x86_64.encrypt_blocks_x2.
+Proof. split; [split; apply Nat.leb_le; vm_compute; reflexivity|vm_compute; reflexivity]. Qed.
+Lemma decrypt_ends : ends_in_return abi_x86_64 Kernels_x2_x86_64.decrypt_blocks_x2.
+Proof. split; [split; apply Nat.leb_le; vm_compute; reflexivity|vm_compute; reflexivity]. Qed.
+
+Lemma table_size : length round_constants = 1152%nat.
+Proof. vm_compute; reflexivity. Qed.
+
+Lemma distinct_arguments : NoDup (arguments (abi_of convention_x86_64)).
+Proof. repeat constructor; cbn; intuition discriminate. Qed.
+
+Lemma none (s : list byte) : (s, @nil (list byte)) = (s, []).
+Proof. reflexivity. Qed.
+
+(** ** The theorems *)
+
+Opaque end_block absorb_block squeeze_block encrypt_block decrypt_block round_constants read lane_at number_of
+  Kernels_x2_x86_64.absorb_blocks_x2 Kernels_x2_x86_64.squeeze_blocks_x2 Kernels_x2_x86_64.encrypt_blocks_x2
+  Kernels_x2_x86_64.decrypt_blocks_x2.
+
+(** The buffers: the states, the table, the addresses of the blocks, and the blocks. *)
+Definition buffers_of (written : bool) (m : machine) (n : nat) (blocks : list Z) : list (bool * (Z * Z)) :=
+  (true, (gpr m rdi, 928)) :: (false, (gpr m rcx, 1152)) :: (false, (gpr m rsi, 16)) ::
+  map (fun p => (written, (p, 94 * Z.of_nat n))) blocks.
+
+(** The call: [n] blocks for each lane. *)
+Definition call (code : list byte) (written : bool) (m : machine) (n : nat) (blocks : list Z) : Prop :=
+  called code (buffers_of written m n blocks) m /\ (forall r, 0 <= gpr m r < 2 ^ 64) /\
+  gpr m rdx = Z.of_nat n /\ read (mem m) (gpr m rcx) 1152 = round_constants.
+
+(** What holds when a kernel returns: about its accesses, the state of each lane after it, and each lane's output. *)
+Definition ends (code : list byte) (written : bool) (m : machine) (n : nat) (blocks : list Z) (accesses : list event)
+    (states : list (list byte)) (outputs : option (list (list (list byte)))) : Prop :=
+  Forall (allowed code (buffers_of written m n blocks) m) accesses /\
+  exists k m', run x86_64 k m = Some m' /\ returned m m' /\
+    lanes 2 (mem m') (gpr m rdi) = states /\
+    match outputs with Some o => map (fun p => chunks (mem m') p n) blocks = o | None => True end /\
+    (forall a, ~ in_lanes 2 (gpr m rdi) a -> Forall (fun p => written = true -> ~ p <= a < p + 94 * Z.of_nat n) blocks ->
+       mem m' a = mem m a) /\
+    trace m' = accesses ++ trace m.
+
+(** One lane's blocks. *)
+Definition blocks_of (m : machine) (n : nat) (blocks : list Z) (l : nat) : list (list byte) := chunks (mem m) (nth l blocks 0) n.
+
+Local Ltac sound K op one many one_is none next checks ends :=
+  destruct (lanes_sound convention_x86_64 distinct_arguments eq_refl K op one many one_is none next checks ends) as (acc & H);
+  exists acc; intros m n; cbv zeta; intros (CALL & REGS & COUNT & TABLE);
+  specialize (H m n); cbv zeta in H; cbn [LaneLoop.constants LaneLoop.many LaneLoop.code LaneLoop.written K kernel_of] in H;
+  rewrite table_size in H; specialize (H CALL REGS COUNT TABLE); destruct H as (AL & k & m' & R & RT & S & O & FR & TR);
+  split; [exact AL|]; exists k, m'; repeat (split; [first [assumption|exact S|exact O|exact Logic.I]|]); exact TR.
+
+Theorem absorb_blocks_x2_x86_64 :
+  exists accesses : Z -> Z -> Z -> Z -> list Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
+  let blocks := addresses_at (mem m) (gpr m rsi) 2 in
+  call Kernels_x2_x86_64.absorb_blocks_x2 false m n blocks ->
+  ends Kernels_x2_x86_64.absorb_blocks_x2 false m n blocks
+    (accesses (pc m) (gpr m rsp) (gpr m rdi) (gpr m rsi) blocks (gpr m rcx) n)
+    (map (fun l => absorb_blocks (lane_at (mem m) (gpr m rdi) l) (blocks_of m n blocks l)) (seq 0 2)) None.
+Proof. sound absorb_kernel absorb_op absorb_one absorb_many absorb_lane none absorb_many_next absorb_checks absorb_ends. Qed.
+
+Theorem squeeze_blocks_x2_x86_64 :
+  exists accesses : Z -> Z -> Z -> Z -> list Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
+  let blocks := addresses_at (mem m) (gpr m rsi) 2 in
+  let after := map (fun l => squeeze_blocks n (lane_at (mem m) (gpr m rdi) l)) (seq 0 2) in
+  call Kernels_x2_x86_64.squeeze_blocks_x2 true m n blocks ->
+  ends Kernels_x2_x86_64.squeeze_blocks_x2 true m n blocks
+    (accesses (pc m) (gpr m rsp) (gpr m rdi) (gpr m rsi) blocks (gpr m rcx) n) (map fst after) (Some (map snd after)).
+Proof. sound squeeze_kernel squeeze_op squeeze_one squeeze_many squeeze_lane none squeeze_many_next squeeze_checks squeeze_ends. Qed.
+
+Theorem encrypt_blocks_x2_x86_64 :
+  exists accesses : Z -> Z -> Z -> Z -> list Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
+  let blocks := addresses_at (mem m) (gpr m rsi) 2 in
+  let after := map (fun l => encrypt_blocks (lane_at (mem m) (gpr m rdi) l) (blocks_of m n blocks l)) (seq 0 2) in
+  call Kernels_x2_x86_64.encrypt_blocks_x2 true m n blocks ->
+  ends Kernels_x2_x86_64.encrypt_blocks_x2 true m n blocks
+    (accesses (pc m) (gpr m rsp) (gpr m rdi) (gpr m rsi) blocks (gpr m rcx) n) (map fst after) (Some (map snd after)).
+Proof. sound encrypt_kernel encrypt_in_place_op encrypt_block encrypt_many encrypt_in_place_is none encrypt_many_next encrypt_checks encrypt_ends. Qed.
+
+Theorem decrypt_blocks_x2_x86_64 :
+  exists accesses : Z -> Z -> Z -> Z -> list Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
+  let blocks := addresses_at (mem m) (gpr m rsi) 2 in
+  let after := map (fun l => decrypt_blocks (lane_at (mem m) (gpr m rdi) l) (blocks_of m n blocks l)) (seq 0 2) in
+  call Kernels_x2_x86_64.decrypt_blocks_x2 true m n blocks ->
+  ends Kernels_x2_x86_64.decrypt_blocks_x2 true m n blocks
+    (accesses (pc m) (gpr m rsp) (gpr m rdi) (gpr m rsi) blocks (gpr m rcx) n) (map fst after) (Some (map snd after)).
+Proof. sound decrypt_kernel decrypt_in_place_op decrypt_block decrypt_many decrypt_in_place_is none decrypt_many_next decrypt_checks decrypt_ends. Qed.
