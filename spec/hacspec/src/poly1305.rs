@@ -202,11 +202,13 @@ fn product52(x: u64, y: u64) -> u128 {
 }
 
 /// The low 52 bits of the product of the low 52 bits of two words.
+#[allow(clippy::cast_possible_truncation, reason = "52 bits")]
 pub fn low52(x: u64, y: u64) -> u64 {
     (product52(x, y) & 0xf_ffff_ffff_ffff) as u64
 }
 
 /// The high 52 bits of the same product.
+#[allow(clippy::cast_possible_truncation, reason = "52 bits")]
 pub fn high52(x: u64, y: u64) -> u64 {
     (product52(x, y) >> 52) as u64
 }
