@@ -29,7 +29,8 @@ const SOLVERS: [(&str, &[&str]); 2] = [
         &[
             "avx2_poly1305_add_blocks_x4_lifted_step_thm",
             "permute_bytes_lemma",
-            "permute_words_lemma",            "permute_on_words_lemma",
+            "permute_words_lemma",
+            "permute_on_words_lemma",
             "poly1305_small_block_thm",
             "poly1305_wide_block_thm",
         ],
