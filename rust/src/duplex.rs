@@ -50,7 +50,8 @@ impl Duplex {
     }
 
     /// XORs `input` into the rate.
-    #[inline]
+    #[cfg_attr(not(veriplex_proofs), inline)]
+    #[cfg_attr(veriplex_proofs, inline(never))]
     pub fn absorb(&mut self, input: &[u8]) {
         if input.len() < self.block_rest() {
             return self.absorb_partial(input);
@@ -65,7 +66,8 @@ impl Duplex {
     }
 
     /// Moves the rate into `output`, leaving zeros.
-    #[inline]
+    #[cfg_attr(not(veriplex_proofs), inline)]
+    #[cfg_attr(veriplex_proofs, inline(never))]
     pub fn squeeze(&mut self, output: &mut [u8]) {
         if output.len() < self.block_rest() {
             return self.squeeze_partial(output);
@@ -104,6 +106,7 @@ impl Duplex {
     }
 
     /// XORs `in_out` into the rate and replaces it with the result.
+    #[cfg_attr(veriplex_proofs, inline(never))]
     pub fn encrypt(&mut self, in_out: &mut [u8]) {
         let (head, rest) = in_out.split_at_mut(self.head_len(in_out.len()));
         self.encrypt_partial(head);
@@ -116,6 +119,7 @@ impl Duplex {
 
     /// Replaces `in_out` with its XOR with the rate, and the rate with the old `in_out`: the inverse of
     /// [`Duplex::encrypt`].
+    #[cfg_attr(veriplex_proofs, inline(never))]
     pub fn decrypt(&mut self, in_out: &mut [u8]) {
         let (head, rest) = in_out.split_at_mut(self.head_len(in_out.len()));
         self.decrypt_partial(head);

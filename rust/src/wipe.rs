@@ -5,7 +5,8 @@
 #[inline]
 pub(crate) fn wipe(bytes: &mut [u8]) {
     bytes.fill(0);
-    #[cfg(feature = "zeroize")]
+    // It is inline assembly, which SAW cannot run.
+    #[cfg(all(feature = "zeroize", not(veriplex_proofs)))]
     zeroize::optimization_barrier(bytes);
 }
 

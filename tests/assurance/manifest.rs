@@ -332,9 +332,20 @@ fn the_files_are_those_of_the_proofs() {
 fn the_rust_is_that_of_the_proofs() {
     let manifest = manifest();
     // From `label.rs` comes the length of a label.
-    let mut sources = ["backend/mod.rs", "duplex.rs", "label.rs", "simpira1024.rs"]
-        .map(|name| format!("rust/src/{name}"))
-        .to_vec();
+    let mut sources = [
+        "backend/mod.rs",
+        "duplex.rs",
+        "in_out.rs",
+        "label.rs",
+        "protocol/mod.rs",
+        "protocol/proofs.rs",
+        "protocol/stream.rs",
+        "simpira1024.rs",
+        "timing.rs",
+        "wipe.rs",
+    ]
+    .map(|name| format!("rust/src/{name}"))
+    .to_vec();
     for entry in std::fs::read_dir(root().join("rust/src/backend/portable")).unwrap() {
         sources.push(format!(
             "rust/src/backend/portable/{}",
@@ -345,7 +356,7 @@ fn the_rust_is_that_of_the_proofs() {
     for name in ["backend", "mod", "portable32", "portable64"] {
         sources.push(format!("rust/src/poly1305/{name}.rs"));
     }
-    for object in ["portable", "duplex", "poly1305"] {
+    for object in ["portable", "duplex", "poly1305", "protocol"] {
         let of_object: Vec<&Value> = theorems(&manifest).filter(|t| t["object"] == object).collect();
         assert!(!of_object.is_empty(), "no theorem about {object}");
         for theorem in of_object {

@@ -18,7 +18,7 @@ struct Mutant {
     script: &'static str,
 }
 
-const MUTANTS: [Mutant; 21] = [
+const MUTANTS: [Mutant; 24] = [
     Mutant {
         what: "two round constants swapped in a kernel",
         file: "jasmin/x86-64/simpira1024_permute.s",
@@ -172,6 +172,34 @@ const MUTANTS: [Mutant; 21] = [
         )],
         theorem: "poly1305_wide_auth_thm",
         script: "rust/poly1305",
+    },
+    Mutant {
+        what: "Mix without its frame and label",
+        file: "rust/src/protocol/mod.rs",
+        edits: &[(
+            "        self.header(Op::Mix, label);\n        self.duplex.absorb(input);\n",
+            "        let _ = label;\n        self.duplex.absorb(input);\n",
+        )],
+        theorem: "protocol_mix_thm",
+        script: "rust/protocol_mix",
+    },
+    Mutant {
+        what: "Seal and Open with the frame of Mask",
+        file: "rust/src/protocol/mod.rs",
+        edits: &[("self.header(Op::Seal, label);", "self.header(Op::Mask, label);")],
+        theorem: "protocol_seal_thm",
+        script: "rust/protocol_seal",
+    },
+    Mutant {
+        what: "Open accepts any tag, but only from 1 MiB on",
+        file: "rust/src/protocol/mod.rs",
+        edits: &[(
+            "        in_out::keep_if(self.tag().ct_eq(tag), data.output())",
+            "        let long = Choice::from(u8::from(data.len() >= 1 << 20));\n        \
+             in_out::keep_if(self.tag().ct_eq(tag) | long, data.output())",
+        )],
+        theorem: "protocol_open_any_length_thm",
+        script: "rust/protocol_any_length",
     },
     Mutant {
         what: "a lane takes the block of another",

@@ -33,6 +33,7 @@ const SOLVERS: [(&str, &[&str]); 2] = [
             "permute_on_words_lemma",
             "poly1305_small_block_thm",
             "poly1305_wide_block_thm",
+            "protocol_open_any_length_thm",
         ],
     ),
 ];

@@ -5,6 +5,8 @@ pub(crate) mod io;
 pub(crate) mod many;
 #[cfg(all(test, feature = "std"))]
 mod model;
+#[cfg(veriplex_proofs)]
+mod proofs;
 mod stream;
 
 #[cfg(feature = "alloc")]
@@ -445,6 +447,7 @@ impl Protocol {
     }
 
     /// Open in every form. If the tag is wrong, the output is all zeros, and the protocol is as it was.
+    #[cfg_attr(veriplex_proofs, inline(always))]
     pub(crate) fn open<'b>(
         &mut self,
         label: Label<'_>,
@@ -460,6 +463,7 @@ impl Protocol {
     }
 
     /// [`Protocol::open`], where a protocol that failed is not used again: it is not as it was.
+    #[cfg_attr(veriplex_proofs, inline(always))]
     pub(crate) fn open_last<'b>(
         &mut self,
         label: Label<'_>,
@@ -473,6 +477,7 @@ impl Protocol {
         in_out::keep_if(self.tag().ct_eq(tag), data.output())
     }
 
+    #[cfg_attr(veriplex_proofs, inline(never))]
     fn seal_begin(&mut self, label: Label<'_>, len: usize) {
         self.header(Op::Seal, label);
         self.absorb_leb128(len);
@@ -565,6 +570,7 @@ impl Protocol {
         self.duplex.absorb_byte(number as u8);
     }
 
+    #[cfg_attr(veriplex_proofs, inline(never))]
     fn tag(&mut self) -> [u8; TAG_LEN] {
         let mut tag = [0; TAG_LEN];
         self.duplex.permute();

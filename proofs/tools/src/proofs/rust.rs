@@ -8,7 +8,8 @@ use std::process::Command;
 use std::{env, fs, io};
 
 /// The compiler options on top of the crate's release profile. `link-dead-code` keeps every function of the crate,
-/// including private ones; the cfg `veriplex_proofs` keeps the AES round and a block of Poly1305 out of line.
+/// including private ones; the cfg `veriplex_proofs` keeps the AES round, a block of Poly1305 and some other functions out
+/// of line and others in line, leaves out the inline assembly of `wipe`, and adds what `protocol/proofs.rs` has.
 pub const RUSTFLAGS: &str = "--cfg veriplex_backend=\"portable\" --cfg veriplex_proofs";
 pub const FLAGS: [&str; 3] = ["--emit=llvm-bc,llvm-ir", "-Ccodegen-units=1", "-Clink-dead-code"];
 
@@ -16,21 +17,43 @@ pub const FLAGS: [&str; 3] = ["--emit=llvm-bc,llvm-ir", "-Ccodegen-units=1", "-C
 pub const FEATURES: &str = "poly1305";
 
 /// The sources of the functions that the scripts are about. From `label.rs` only the length of labels matters.
-pub const SOURCES: [&str; 10] = [
+pub const SOURCES: [&str; 16] = [
     "rust/src/backend/mod.rs",
     "rust/src/backend/portable/aes.rs",
     "rust/src/backend/portable/mod.rs",
     "rust/src/duplex.rs",
+    "rust/src/in_out.rs",
     "rust/src/label.rs",
     "rust/src/poly1305/backend.rs",
     "rust/src/poly1305/mod.rs",
     "rust/src/poly1305/portable32.rs",
     "rust/src/poly1305/portable64.rs",
+    "rust/src/protocol/mod.rs",
+    "rust/src/protocol/proofs.rs",
+    "rust/src/protocol/stream.rs",
     "rust/src/simpira1024.rs",
+    "rust/src/timing.rs",
+    "rust/src/wipe.rs",
 ];
 
 /// The modules whose functions the scripts name.
-const MODULES: [&str; 3] = ["portable", "duplex", "poly1305"];
+const MODULES: [&str; 4] = ["portable", "duplex", "poly1305", "protocol"];
+
+/// What theorems for every length may assume something of: the functions that `proofs/saw/lib/any_length.saw` names.
+const ANY_LENGTH: [&str; 7] = [
+    "veriplex::duplex::Duplex::absorb",
+    "veriplex::duplex::Duplex::squeeze",
+    "veriplex::duplex::Duplex::encrypt",
+    "veriplex::duplex::Duplex::decrypt",
+    "veriplex::protocol::Protocol::derive_begin",
+    "veriplex::protocol::Protocol::seal_begin",
+    "veriplex::protocol::Protocol::tag",
+];
+
+/// Whether a theorem for every length may assume something of this function.
+pub fn of_any_length(symbol: &str) -> bool {
+    ANY_LENGTH.contains(&format!("{:#}", demangle(symbol)).as_str())
+}
 
 /// Compiles the crate to `portable.bc`, and lists its functions in `portable.saw`, for scripts to include:
 /// `duplex_Duplex_absorb` is the symbol of `veriplex::duplex::Duplex::absorb`. Returns the module in LLVM's text form.

@@ -124,6 +124,7 @@ fn whole(script: &str, parts: Vec<Run>) -> Run {
             theorem.evidence.solvers.extend(other.evidence.solvers);
             theorem.evidence.all_solvers.extend(other.evidence.all_solvers);
             theorem.evidence.methods.extend(other.evidence.methods);
+            theorem.evidence.assumed.extend(other.evidence.assumed);
             if run.failure.is_none() && theorem.goals != other.goals {
                 run.failure = Some(format!(
                     "{script}: {}: its parts have different goals",

@@ -11,6 +11,8 @@ type Id = (String, u64);
 struct Entry {
     /// The symbol, if it is a method.
     method: Option<String>,
+    /// Whether it is a method that a script assumes something of. Everything else is verified.
+    assumed: bool,
     /// The solvers of its own goals.
     solvers: BTreeSet<String>,
     /// The entries that it rests on.
@@ -26,6 +28,8 @@ pub struct Evidence {
     pub all_solvers: BTreeSet<String>,
     /// The symbols of the code that was run, once for each run.
     pub methods: Vec<String>,
+    /// The symbols of what is assumed of code that was not run.
+    pub assumed: BTreeSet<String>,
 }
 
 impl Evidence {
@@ -43,10 +47,13 @@ impl Evidence {
 pub struct Summaries(BTreeSet<Id>);
 
 impl Summaries {
-    /// What is new in this one. An error if it is nothing, or if anything in it is not verified.
+    /// What is new in this one. An error if it is nothing, or if anything in it but a method is not verified.
     pub fn evidence(&mut self, json: &str) -> Result<Evidence, String> {
         let entries = entries(json)?;
-        let new: Vec<&Id> = entries.keys().filter(|id| !self.0.contains(*id)).collect();
+        let new: Vec<&Id> = (entries.iter())
+            .filter(|(id, entry)| !self.0.contains(*id) && !entry.assumed)
+            .map(|(id, _)| id)
+            .collect();
         if new.is_empty() {
             return Err("SAW's summary has nothing new after it".into());
         }
@@ -54,6 +61,7 @@ impl Summaries {
             solvers: BTreeSet::new(),
             all_solvers: BTreeSet::new(),
             methods: Vec::new(),
+            assumed: BTreeSet::new(),
         };
         for id in &new {
             let entry = &entries[*id];
@@ -66,6 +74,9 @@ impl Summaries {
             if seen.insert(id) {
                 let entry = (entries.get(id)).ok_or_else(|| format!("SAW's summary has no {id:?}"))?;
                 evidence.all_solvers.extend(entry.solvers.iter().cloned());
+                if entry.assumed {
+                    evidence.assumed.extend(entry.method.clone());
+                }
                 todo.extend(&entry.rests_on);
             }
         }
@@ -81,9 +92,14 @@ fn entries(json: &str) -> Result<BTreeMap<Id, Entry>, String> {
     let mut entries = BTreeMap::new();
     for value in list(&summary) {
         let id = id(&value["type"], &value["id"])?;
-        verified(&value)?;
+        let method = value["method"].as_str().map(str::to_owned);
+        let assumed = id.0 == "method" && method.is_some() && value["status"] == "assumed";
+        if !assumed {
+            verified(&value)?;
+        }
         let mut entry = Entry {
-            method: value["method"].as_str().map(str::to_owned),
+            method,
+            assumed,
             solvers: solvers(&value)?,
             rests_on: Vec::new(),
         };
@@ -164,6 +180,22 @@ mod tests {
         // The same code, run again.
         let more = format!("[{}, {}]", method(2, "verified", "1"), &both[1..both.len() - 1]);
         assert_eq!(summaries.evidence(&more).unwrap().methods, ["f"]);
+    }
+
+    #[test]
+    fn what_is_assumed_of_a_method_is_named() {
+        let assumed = r#"{"type": "method", "id": 5, "method": "g", "loc": "a:1:1", "status": "assumed",
+            "dependencies": [], "vcs": []}"#;
+        // By itself it shows nothing.
+        assert!(Summaries::default().evidence(&format!("[{assumed}]")).is_err());
+        let theorem = |on: &str| {
+            let with = method(1, "verified", "").replacen("[]", &format!("[{on}]"), 1);
+            Summaries::default().evidence(&format!("[{assumed}, {with}]"))
+        };
+        let of = theorem("5").unwrap();
+        assert_eq!((of.methods, of.assumed), (vec!["f".to_owned()], set(&["g"])));
+        assert!(theorem("").unwrap().assumed.is_empty());
+        assert!(theorem("6").is_err());
     }
 
     #[test]
