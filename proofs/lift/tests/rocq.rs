@@ -253,6 +253,7 @@ mod x86_64 {
             .unwrap()
     }
 
+    #[allow(clippy::too_many_lines)] // one arm for each form
     fn effects(i: &Instruction, bytes: &[u8]) -> Option<String> {
         let general = |operand| {
             let register = i.op_register(operand);
@@ -415,7 +416,7 @@ mod x86_64 {
                 Some(format!("(store {} (slice 16 16 {}))", address()?, vec(1, 32)))
             }
             Code::EVEX_Vshufi64x2_zmm_k1z_zmm_zmmm512b64_imm8 if !in_memory => vector(pieces(64, |number| {
-                piece(1 + number as u32 / 2, immediate() >> (2 * number) & 3)
+                piece(1 + u32::from(number >= 2), (immediate() >> (2 * number)) & 3)
             })),
             Code::EVEX_Vpternlogq_zmm_k1z_zmm_zmmm512b64_imm8 if immediate() == 0x96 && !in_memory => vector(
                 format!("(xor (xor {} {}) {})", vec(0, 64), vec(1, 64), vec(2, 64)),
