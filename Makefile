@@ -293,6 +293,7 @@ model: ## look for attacks on the tunnel in a symbolic model, with broken and pl
 replay: ## solve again, without SAW, the goals that SAW gave to z3 (needs z3 or cvc5)
 	$(CARGO) run --quiet --package veriplex-tools -- replay $(if $(STRICT),--strict)
 
-mutants: ## plant defects, which the manifest and the proofs must notice, and break kernels, which must refute theorems (needs saw, yices, z3, cryptol)
+mutants: ## plant defects, which the manifest and the proofs, or the checks of the specification, must notice, and break kernels, which must refute theorems (needs saw, yices, z3, cryptol)
+	$(CARGO) run --quiet --package veriplex-tools -- spec-mutants $(if $(STRICT),--strict)
 	$(CARGO) run --quiet --package veriplex-tools -- lifted-mutants $(if $(STRICT),--strict)
 	$(CARGO) run --quiet --package veriplex-tools -- mutants $(if $(STRICT),--strict)

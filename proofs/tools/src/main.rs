@@ -45,6 +45,9 @@ veriplex-tools COMMAND [OPTIONS]
   mutants  plant defects in a copy, and expect the manifest's test and a proof to notice each
            --strict     fail if saw, yices, z3 or git is not installed
            --only TEXT  only defects for scripts whose name contains TEXT; such a run never passes as a whole
+  spec-mutants  plant defects in a copy of spec/cryptol, and expect a step of `spec` to find each false
+           --strict     fail if cryptol or z3 is not installed
+           --only TEXT  only defects in files whose name contains TEXT; such a run never passes as a whole
   kernels  generate the assembly of jasmin/ from its Jasmin source
            --check      compare with what is committed instead; check constant time and memory safety
            --strict     fail if jasminc or jasmin-ct is not installed
@@ -62,6 +65,7 @@ fn main() -> ExitCode {
         Some("lifted-mutants") => proofs::lifted::mutants(args, &root()),
         Some("replay") => replay::main(args, &root()),
         Some("mutants") => mutants::main(args, &root()),
+        Some("spec-mutants") => spec::mutants::main(args, &root()),
         Some("kernels") => kernels::main(args, &root()),
         Some("sbom") => sbom::main(args, &root()),
         Some("help" | "--help") => {

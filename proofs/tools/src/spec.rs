@@ -13,6 +13,7 @@
 mod cases;
 mod cross;
 pub mod cryptol;
+pub mod mutants;
 mod tunnel;
 mod vectors;
 mod xoofff;
@@ -60,14 +61,7 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
     }
     println!("seed of the random inputs: {seed}");
 
-    let mut jobs = type_checks(&folders)?;
-    jobs.extend(properties.iter().map(|p| p.job(&folders)));
-    jobs.extend(vectors::jobs(root, &folders, all)?);
-    jobs.extend(vectors::segment_jobs(root, &folders, all)?);
-    jobs.extend(vectors::hbsh_jobs(root, &folders, all)?);
-    jobs.extend(xoofff::jobs(root, &folders, all)?);
-    jobs.extend(tunnel::jobs(root, &folders)?);
-    jobs.extend(cross::jobs(&folders, seed)?);
+    let mut jobs = jobs(root, &folders, &properties, all, seed)?;
     if let Some(text) = only {
         jobs.retain(|job| job.name.contains(text));
     }
@@ -90,6 +84,25 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
         println!("not run: every step that --only left out");
     }
     Ok(failed == 0 && differences.is_empty() && only.is_none())
+}
+
+/// Every step.
+fn jobs(
+    root: &Path,
+    folders: &Folders,
+    properties: &[Property],
+    all: bool,
+    seed: u64,
+) -> io::Result<Vec<Job>> {
+    let mut jobs = type_checks(folders)?;
+    jobs.extend(properties.iter().map(|p| p.job(folders)));
+    jobs.extend(vectors::jobs(root, folders, all)?);
+    jobs.extend(vectors::segment_jobs(root, folders, all)?);
+    jobs.extend(vectors::hbsh_jobs(root, folders, all)?);
+    jobs.extend(xoofff::jobs(root, folders, all)?);
+    jobs.extend(tunnel::jobs(root, folders)?);
+    jobs.extend(cross::jobs(folders, seed)?);
+    Ok(jobs)
 }
 
 /// Prints one line for each step, in the order of the jobs, and returns how many failed.
@@ -120,20 +133,25 @@ pub struct Folders {
     pub blocks: PathBuf,
     /// Scripts and their output.
     pub scripts: PathBuf,
+    /// Whether each known answer has a run of its own.
+    pub one_by_one: bool,
 }
 
 impl Folders {
     pub fn make(root: &Path) -> io::Result<Folders> {
-        let text = root.join("spec/cryptol");
-        let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-        let target = target.join("spec");
+        Self::of(root.join("spec/cryptol"), &target(root).join("spec"))
+    }
+
+    /// Of the specification in `text`, with the copies in `target`, which is made anew.
+    fn of(text: PathBuf, target: &Path) -> io::Result<Folders> {
         if target.exists() {
-            fs::remove_dir_all(&target)?;
+            fs::remove_dir_all(target)?;
         }
         let folders = Folders {
             table: target.join("table"),
             blocks: target.join("blocks"),
             scripts: target.join("scripts"),
+            one_by_one: false,
             text,
         };
         fs::create_dir_all(&folders.scripts)?;
@@ -183,6 +201,10 @@ impl Folders {
         fs::write(&path, format!("{source}\n{by_blocks}"))?;
         Ok(folders)
     }
+}
+
+fn target(root: &Path) -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
 }
 
 fn broken(message: String) -> io::Error {

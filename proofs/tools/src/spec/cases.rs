@@ -247,7 +247,7 @@ pub fn jobs(
     for case in cases {
         if room < case.cost || batches.is_empty() {
             batches.push(Vec::new());
-            room = batch;
+            room = if folders.one_by_one { 0 } else { batch };
         }
         room = room.saturating_sub(case.cost);
         batches.last_mut().expect("a batch").push(case);

@@ -6,11 +6,12 @@ use super::cryptol::Job;
 use std::io;
 use std::time::SystemTime;
 use veriplex_spec::duplex::{self, Duplex};
-use veriplex_spec::{mhf, protocol, simpira1024};
+use veriplex_spec::{committing, kdf, mhf, protocol, simpira1024};
 
 const PERMUTATIONS: usize = 500;
 const TRANSCRIPTS: usize = 100;
 const PARENTS: usize = 25;
+const SCHEMES: usize = 6;
 const BATCH: usize = 125;
 
 /// A seed that differs from run to run.
@@ -47,6 +48,11 @@ pub fn jobs(folders: &Folders, seed: u64) -> io::Result<Vec<Job>> {
     )?);
     // The known answers that Cryptol can evaluate have hardly any of these.
     let parents: Vec<Case> = (0..PARENTS).map(|_| parent(&mut random)).collect();
+    // Kdf and Committing have no known answers.
+    for (name, imports, scheme) in SCHEMES_OF_A_KEY {
+        let cases: Vec<Case> = (0..SCHEMES).map(|_| scheme(&mut random)).collect();
+        jobs.extend(cases::jobs(folders, false, name, imports, &cases, BATCH)?);
+    }
     let imports = "import Duplex\nimport Mhf\n";
     jobs.extend(cases::jobs(
         folders,
@@ -57,6 +63,58 @@ pub fn jobs(folders: &Folders, seed: u64) -> io::Result<Vec<Job>> {
         BATCH,
     )?);
     Ok(jobs)
+}
+
+type ToCase = fn(&mut Random) -> Case;
+
+const SCHEMES_OF_A_KEY: [(&str, &str, ToCase); 2] = [
+    ("twin_kdf", "import Kdf\n", derived),
+    ("twin_committing_siv", "import Committing\n", |random| {
+        sealed(random, "siv_", committing::siv_seal)
+    }),
+];
+
+fn derived(random: &mut Random) -> Case {
+    let (domain, salt, secret, info) = (random.label(), random.data(), random.data(), random.data());
+    let n = 1 + random.data().len();
+    let output = kdf::kdf(&domain, &salt, &secret, &info, n);
+    let arguments = [domain, salt, secret, info]
+        .map(|argument| bytes(&argument))
+        .join(" ");
+    Case {
+        expression: format!("kdf`{{{n}}} {arguments} == {}", bytes(&output)),
+        cost: 16,
+    }
+}
+
+type Seal = fn(&[u8], &[u8], &[u8], &[u8], &[u8]) -> Vec<u8>;
+
+/// Sealed, opened, and refused with a bit changed.
+fn sealed(random: &mut Random, prefix: &str, seal: Seal) -> Case {
+    let (domain, key, nonce) = (random.label(), random.bytes(32), random.bytes(16));
+    let (ad, plaintext) = (random.data(), random.data());
+    let sealed = seal(&domain, &key, &nonce, &ad, &plaintext);
+    let mut forged = sealed.clone();
+    forged[random.below(sealed.len())] ^= 1 << random.below(8);
+    let context = [domain, key, nonce, ad]
+        .map(|argument| bytes(&argument))
+        .join(" ");
+    let (plain, n) = (bytes(&plaintext), plaintext.len());
+    let expression = [
+        format!("({prefix}seal {context} {plain} == {})", bytes(&sealed)),
+        format!(
+            "({prefix}open`{{m = {n}}} {context} {} == {{ ok = True, plaintext = {plain} }})",
+            bytes(&sealed)
+        ),
+        format!(
+            "({prefix}open`{{m = {n}}} {context} {} == {{ ok = False, plaintext = zero }})",
+            bytes(&forged)
+        ),
+    ];
+    Case {
+        expression: expression.join(" /\\ "),
+        cost: 45 + n / 8,
+    }
 }
 
 /// A block of the static graph of any cost, and its parent.

@@ -150,6 +150,13 @@ pub fn all_true(output: &str, count: usize) -> Result<(), String> {
     }
 }
 
+/// Whether a verdict above says that something is false, rather than that there was an error.
+pub fn is_false(why: &str) -> bool {
+    ["not proved", "a test failed", "case "]
+        .iter()
+        .any(|text| why.starts_with(text))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -167,5 +174,11 @@ mod tests {
         assert!(all_true("True\n", 2).is_err());
         assert!(all_true("True\nFalse\n", 2).is_err());
         assert!(all_true("True\nTrue\n[error] at A.cry\n", 2).is_err());
+        assert!(is_false(&all_true("True\nFalse\n", 2).unwrap_err()));
+        assert!(is_false(&checked("Testing... Counterexample\n", 5).unwrap_err()));
+        assert!(is_false(&proved("Counterexample\n").unwrap_err()));
+        assert!(!is_false(&all_true("True\n", 2).unwrap_err()));
+        assert!(!is_false(&all_true("[error] at A.cry\n", 0).unwrap_err()));
+        assert!(!is_false(&checked("[error] at A.cry\n", 5).unwrap_err()));
     }
 }
