@@ -73,19 +73,24 @@ fn check_one(root: &Path, export: Export) -> String {
         Some(result) => cell("sct", result),
         None => "not shown",
     };
-    // The checker knows nothing of pointers that a kernel reads from memory. The lifter's check covers them.
-    let safety = if kernel
-        .arguments
-        .iter()
-        .any(|argument| argument.pointers().is_some())
-    {
-        "not shown"
-    } else {
+    let safety = if has_safety_check(kernel) {
         cell("safety", safe(root, export))
+    } else {
+        "not shown"
     };
     let seconds = start.elapsed().as_secs_f64();
     println!("{name:32} {committed:>10} {ct:>10} {sct:>10} {safety:>10} {seconds:8.1}");
     failures
+}
+
+/// Not of pointers that a kernel reads from memory, of which the checker knows nothing, nor of ChaCha, for which it does not
+/// end in half an hour. The lifter's check of the bounds covers all kernels.
+fn has_safety_check(kernel: &Kernel) -> bool {
+    let lanes = kernel
+        .arguments
+        .iter()
+        .any(|argument| argument.pointers().is_some());
+    !lanes && !kernel.name.starts_with("chacha")
 }
 
 /// Is what is committed what the sources give?
