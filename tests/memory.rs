@@ -262,7 +262,7 @@ fn no_plaintext_is_left_in_freed_memory() {
             oae2::Opener::<1000>::from_protocol(keyed())
                 .open_vec(cut)
                 .is_err()
-        )
+        );
     });
     found.push(("oae2", left));
 

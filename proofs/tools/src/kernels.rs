@@ -83,8 +83,8 @@ fn check_one(root: &Path, export: Export) -> String {
     failures
 }
 
-/// Not of pointers that a kernel reads from memory, of which the checker knows nothing, nor of ChaCha, for which it does not
-/// end in half an hour. The lifter's check of the bounds covers all kernels.
+/// Not of pointers that a kernel reads from memory, of which the checker knows nothing, nor of `ChaCha`, for which it does
+/// not end in half an hour. The lifter's check of the bounds covers all kernels.
 fn has_safety_check(kernel: &Kernel) -> bool {
     let lanes = kernel
         .arguments
