@@ -2,7 +2,7 @@
 # compiler  Jasmin Compiler 2026.03.2
 # source    2bf80f8a1ed75696e4c867ed9b437a062be0847acb8d8eaade5a1f047445cfce jasmin/x86-64/duplex_encrypt_blocks_x2.jazz
 # source    03c9176667e720efcff76dd84bf3622f882469e7bb9d25af7773ce1b3f898d0d jasmin/x86-64/simpira1024_x2.jinc
-# generator d3054813264e90175ee2df6236feee49ca598870a6b35a6f92055f5d801ec47e proofs/tools/src/kernels.rs
+# generator ca4a8158ac2419cdd6f43ce3911d7819f2edd4af6e360c975ba0c204754a9544 proofs/tools/src/kernels.rs
 # body      473b499589d89a7d0deb08cc48a40eaa2615b436fd3b1bd1b233611584f2a1a2 the lines below
 	vmovdqu	(%rdi), %xmm2
 	vmovdqu	16(%rdi), %xmm7
