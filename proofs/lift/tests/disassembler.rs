@@ -714,7 +714,12 @@ mod x86_64 {
                 "vpaddd" | "vpaddq" | "vpmuludq" | "vpand" | "vpandn" | "vpor" | "vpshufb" | "vpunpckhdq"
                 | "vpunpckhqdq" | "vpunpckldq" | "vpunpcklqdq",
                 [second, first, target],
-            ) if wide || matches!(mnemonic, "vpand" | "vpandn" | "vpor" | "vpshufb") => {
+            ) if wide
+                || matches!(
+                    mnemonic,
+                    "vpaddd" | "vpaddq" | "vpand" | "vpandn" | "vpor" | "vpshufb" | "vpunpcklqdq"
+                ) =>
+            {
                 format!(
                     "{} {mnemonic} {} {}",
                     result(target)?,
@@ -807,7 +812,9 @@ mod x86_64 {
             ("vpsrldq", false),
             ("vpsrldq", true),
             ("vbroadcasti128", true),
+            ("vpaddd", false),
             ("vpaddd", true),
+            ("vpaddq", false),
             ("vpaddq", true),
             ("vpmuludq", true),
             ("vpand", false),
@@ -818,6 +825,7 @@ mod x86_64 {
             ("vpor", true),
             ("vpunpckldq", true),
             ("vpunpckhdq", true),
+            ("vpunpcklqdq", false),
             ("vpunpcklqdq", true),
             ("vpunpckhqdq", true),
             ("vpshufd", false),

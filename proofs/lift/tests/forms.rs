@@ -137,6 +137,18 @@ fn x86_64_instructions_keep_their_operands_in_order() {
             "vpalignr $14, %xmm1, %xmm2, %xmm3",
             "xmm3_009 = vpalignr xmm2_004 xmm1_000 14 ",
         ),
+        (
+            "vpaddd %xmm1, %xmm2, %xmm3",
+            "xmm3_009 = vpaddd xmm2_004 xmm1_000 ",
+        ),
+        (
+            "vpaddq 16(%rsi), %xmm2, %xmm3",
+            "xmm3_009 = vpaddq xmm2_004 (load`{16} keys) ",
+        ),
+        (
+            "vpunpcklqdq %xmm1, %xmm2, %xmm3",
+            "xmm3_009 = vpunpcklqdq xmm2_004 xmm1_000 ",
+        ),
         ("vpand %xmm1, %xmm2, %xmm3", "xmm3_009 = vpand xmm2_004 xmm1_000 "),
         (
             "vpandn %xmm1, %xmm2, %xmm3",
@@ -208,10 +220,10 @@ fn other_x86_64_instructions_are_refused() {
         // The same operands, another operation. Wide shifts, VMOVQ and XOR are forms of the kernels for lanes.
         "vdivps %xmm1, %xmm2, %xmm3",
         "vxorps %xmm1, %xmm2, %xmm3",
-        "vpaddd %xmm1, %xmm2, %xmm3",
+        "vpaddw %xmm1, %xmm2, %xmm3",
         "vpsubd %xmm1, %xmm2, %xmm3",
         "vorps %xmm1, %xmm2, %xmm3",
-        "vpaddq %xmm1, %xmm2, %xmm3",
+        "vpsubq %xmm1, %xmm2, %xmm3",
         "vaesdec %xmm1, %xmm2, %xmm3",
         "vaesenclast %xmm1, %xmm2, %xmm3",
         "vpsignb %xmm1, %xmm2, %xmm3",
