@@ -29,6 +29,7 @@ const SOLVERS: [(&str, &[&str]); 2] = [
         &[
             "armv8_poly1305_add_blocks_x4_lifted_step_thm",
             "avx2_poly1305_add_blocks_x4_lifted_step_thm",
+            "avx512_poly1305_add_blocks_x16_lifted_step_thm",
             "permute_bytes_lemma",
             "permute_words_lemma",
             "permute_on_words_lemma",
