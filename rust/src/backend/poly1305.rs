@@ -59,11 +59,14 @@ impl Token {
 }
 
 /// A witness that this CPU has MULX, ADCX and ADOX.
+#[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Mulx(());
 
+#[cfg(target_arch = "x86_64")]
 cpufeatures::new!(mulx, "bmi2", "adx");
 
+#[cfg(target_arch = "x86_64")]
 impl Mulx {
     #[inline]
     pub(crate) fn detect() -> Option<Self> {
