@@ -96,7 +96,8 @@ let sets = [
     stores = [ "stp_least"; "stp_most"; "stur_least"; "stur_most" ];
     outside = (fun form ->
       List.exists (fun prefix -> String.starts_with ~prefix form)
-        [ "and_16b"; "bic"; "add_4s"; "add_2d"; "shl_"; "sri_" ]) };
+        [ "and_16b"; "bic"; "add_4s"; "add_2d"; "umlal"; "umull"; "uzp1"; "trn1"; "zip"; "shl_"; "ushr_"; "usra_"; "sri_";
+          "ld4_" ]) };
 ]
 
 let set_of name = match List.find_opt (fun set -> set.name = name) sets with
