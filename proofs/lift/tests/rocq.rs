@@ -1,5 +1,5 @@
 //! The decoder of `proofs/rocq` beside a library's: on every instruction of the kernels, on some of each form with every
-//! single bit inverted, and on random bytes.
+//! single bit inverted and with every kind of operand, and on random bytes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 /// Random strings.
 const RANDOM: usize = 20_000;
 
-/// The instructions of each form and length of which each single bit is inverted.
+/// The instructions of each form and length of which each single bit is inverted and each operand tried.
 const OF_EACH: usize = 16;
 
 /// An instruction set.
@@ -27,6 +27,8 @@ struct Set {
     form: fn(&[u8]) -> String,
     /// The answer for bytes that begin with any instruction.
     expected: fn(&[u8]) -> Option<String>,
+    /// The instruction with each kind of operand in its place of a register or memory.
+    operands: fn(&mut Random, &[u8]) -> Vec<Vec<u8>>,
     /// Keeps a part of an instruction of a kernel in random bytes.
     mixed: fn(&mut Random, &mut [u8], &[u8]),
 }
@@ -41,6 +43,7 @@ fn x86_64_decodes_as_iced() {
         length: x86_64::length,
         form: x86_64::form,
         expected: x86_64::expected,
+        operands: x86_64::operands,
         mixed: |random, bytes, start| {
             let kept = random.below(start.len());
             bytes[..kept].copy_from_slice(&start[..kept]);
@@ -59,6 +62,8 @@ fn aarch64_decodes_as_yaxpeax() {
         // Bits of any word may say which it is.
         form: hex,
         expected: aarch64::expected,
+        // Each instruction has one kind of operand.
+        operands: |_, _| Vec::new(),
         // What says which instruction it is may be anywhere in the word: about one bit in eight is random.
         mixed: |random, bytes, start| {
             for (byte, start) in bytes.iter_mut().zip(start) {
@@ -84,6 +89,7 @@ fn compare(set: &Set) {
     }
     let mut strings: BTreeSet<Vec<u8>> = BTreeSet::new();
     let mut inverted: BTreeMap<(String, usize), usize> = BTreeMap::new();
+    let mut random = Random(0x1357_9bdf);
     for (bytes, len) in &in_kernels {
         strings.insert(bytes.clone());
         let so_many = inverted.entry(((set.form)(bytes), *len)).or_default();
@@ -96,10 +102,13 @@ fn compare(set: &Set) {
             flipped[bit / 8] ^= 1 << (bit % 8);
             strings.insert(flipped);
         }
+        for mut other in (set.operands)(&mut random, &bytes[..*len]) {
+            other.resize(set.longest, 0);
+            strings.insert(other);
+        }
     }
     // Every other one has a part of an instruction of a kernel.
     let starts: Vec<_> = in_kernels.iter().collect();
-    let mut random = Random(0x1357_9bdf);
     for number in 0..RANDOM {
         let mut bytes: Vec<u8> = (0..set.longest).map(|_| random.byte()).collect();
         if number % 2 == 0 {
@@ -221,7 +230,7 @@ impl Random {
 }
 
 mod x86_64 {
-    use super::{signed, zeros};
+    use super::{Random, signed, zeros};
     use iced_x86::{Code, Decoder, DecoderOptions, Instruction, OpKind};
 
     fn decode(bytes: &[u8]) -> Instruction {
@@ -236,6 +245,50 @@ mod x86_64 {
         let i = decode(bytes);
         let kinds = (0..i.op_count()).map(|operand| i.op_kind(operand));
         format!("{:?} {:?}", i.code(), kinds.collect::<Vec<_>>())
+    }
+
+    /// Where `ModRM` is.
+    fn modrm(bytes: &[u8]) -> usize {
+        match bytes[0] {
+            0x62 => 5,
+            0xc4 => 4,
+            0xc5 => 3,
+            _ => 2,
+        }
+    }
+
+    /// How long `ModRM`, SIB and displacement are together.
+    fn operand_length(modrm: u8) -> usize {
+        let (mode, rm) = (modrm >> 6, modrm & 7);
+        let displacement = match mode {
+            0 if rm == 5 => 4,
+            0 | 3 => 0,
+            1 => 1,
+            _ => 4,
+        };
+        1 + usize::from(mode != 3 && rm == 4) + displacement
+    }
+
+    pub fn operands(random: &mut Random, bytes: &[u8]) -> Vec<Vec<u8>> {
+        let at = modrm(bytes);
+        if at >= bytes.len() {
+            return Vec::new();
+        }
+        let immediate = at + operand_length(bytes[at]);
+        if immediate > bytes.len() {
+            return Vec::new();
+        }
+        let with = |operand: u8| {
+            let operand = bytes[at] & 0x38 | operand & 0xc7;
+            let mut other = [&bytes[..at], &[operand]].concat();
+            other.extend((1..operand_length(operand)).map(|_| random.byte()));
+            other.extend(&bytes[immediate..]);
+            other
+        };
+        (0..32)
+            .map(|kind| kind << 3 & 0xc0 | kind & 7)
+            .map(with)
+            .collect()
     }
 
     /// Length and effects, by the manual's description of each form in the tables of `X86_64.v`.
@@ -259,14 +312,8 @@ mod x86_64 {
             let register = i.op_register(operand);
             (i.op_kind(operand) == OpKind::Register && register.is_gpr64()).then(|| register.number())
         };
-        // The place of ModRM.
-        let modrm = match bytes[0] {
-            0x62 => 5,
-            0xc4 => 4,
-            0xc5 => 3,
-            _ => 2,
-        };
-        let with_sib = bytes[modrm] & 7 == 4 && bytes[modrm] < 0xc0;
+        let modrm = bytes[modrm(bytes)];
+        let with_sib = modrm & 7 == 4 && modrm < 0xc0;
         let in_memory = (0..i.op_count()).any(|operand| i.op_kind(operand) == OpKind::Memory);
         // Encodings of the same instructions that no kernel has are not in the tables.
         let rex = bytes[0] & 0xfe == 0x48;
