@@ -55,6 +55,10 @@ Definition words (block : list byte) : list Z := [le_number (firstn 8 block); le
 Definition lane_blocks (group : list byte) : list (list Z) :=
   map (fun i => words (firstn 16 (skipn (16 * i) group))) [0; 2; 1; 3]%nat.
 
+(* The same for groups of eight: the blocks that are added to the sums, and the others. *)
+Definition lane_pairs (group : list byte) : list (list Z) :=
+  map (fun i => words (firstn 16 (skipn (16 * i) group))) [0; 2; 1; 3; 4; 6; 5; 7]%nat.
+
 (* -- As kernels compute it: eight lanes, two blocks each, limbs of 44, 44 and 42 bits ----------------------------- *)
 
 (* The limbs of a number below 2^130, and twenty times all but the first. *)

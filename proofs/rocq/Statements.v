@@ -8,8 +8,8 @@ From Veriplex Require Blocks Duplex Framing Protocol AES Simpira1024 KnownAnswer
   Lanes Kernels_x2_x86_64 Lanes_x86_64 Kernels_x2_aarch64 Lanes_aarch64
   LaneKernels LaneBlocks_x86_64 LaneBlocks_aarch64
   Tree Outboard Seekable ParallelAnswers ParallelHold
-  Words64 Poly1305 Poly1305Limbs Poly1305Lanes Poly1305Lanes44 Poly1305Vectors Poly1305Hold
-  WordsOfAnyWidth Poly1305Text Poly1305Words
+  Words64 Poly1305 Poly1305Limbs Poly1305Lanes Poly1305Lanes44 Poly1305Pairs Poly1305Vectors
+  Poly1305Hold WordsOfAnyWidth Poly1305Text Poly1305Words
   Rust TwinText Twin TwinBlocks.
 (* So that numbers, lists and strings print as such. *)
 From Coq Require Import NArith String List.
@@ -930,3 +930,21 @@ Check Poly1305Lanes44.lanes44_are_the_polynomial.
 Print Assumptions Poly1305Lanes44.lanes44_are_the_polynomial.
 Check Poly1305Lanes44.lanes44_are_poly1305.
 Print Assumptions Poly1305Lanes44.lanes44_are_poly1305.
+
+Print Poly1305Limbs.product_limbs.
+Print Poly1305Limbs.multiply_pair.
+Print Poly1305Limbs.add_pair.
+Print Poly1305.lane_pairs.
+Print Poly1305Pairs.add_lane_pairs.
+Print Poly1305Pairs.add_group_of_pairs.
+Print Poly1305Pairs.pair_exponents.
+Print Poly1305Pairs.same_pairs.
+Print Poly1305Pairs.last_pairs.
+Print Poly1305Pairs.two_calls_of_pairs.
+Print Poly1305Pairs.whole_pairs.
+Check Poly1305Pairs.multiply_pair_number.
+Print Assumptions Poly1305Pairs.multiply_pair_number.
+Check Poly1305Pairs.pairs_are_the_polynomial.
+Print Assumptions Poly1305Pairs.pairs_are_the_polynomial.
+Check Poly1305Pairs.pairs_are_poly1305.
+Print Assumptions Poly1305Pairs.pairs_are_poly1305.

@@ -122,6 +122,11 @@ plant poly1305_44_limb_of_43_bits Poly1305Limbs.v 's/shift_right t2 42/shift_rig
 plant poly1305_44_no_one_after_a_block Poly1305Limbs.v 's/plus t2 0x0000010000000000/plus t2 0/' block_limbs44_number
 plant poly1305_44_lanes_in_another_order Poly1305.v 's/\[0; 4; 1; 5; 2; 6; 3; 7; 8/[0; 1; 4; 5; 2; 6; 3; 7; 8/' loop_group44
 plant poly1305_44_multiplier_times_nineteen Poly1305.v 's/map (Z.mul 20)/map (Z.mul 19)/' multiplier44_limbs
+plant poly1305_pairs_product Poly1305Limbs.v '/^Definition product_limbs/,/^Definition/s/low_product a1 s4/low_product a1 s3/' product_limbs_number
+plant poly1305_pairs_multiplier_of_the_other Poly1305Limbs.v 's/(product_limbs a r)/(product_limbs a t)/' multiply_pair_number
+plant poly1305_pairs_sums_near_2_64 Poly1305Pairs.v 's/below (2 ^ 61) x ->/below (2 ^ 64) x ->/' carry_products_number
+plant poly1305_pairs_lanes_in_another_order Poly1305.v 's/\[0; 2; 1; 3; 4; 6/[0; 1; 2; 3; 4; 6/' loop_pairs_group
+plant poly1305_pairs_power_of_the_other Poly1305Pairs.v 's/(fun e => power r (e - 4)) pair_exponents\./(fun e => power r e) pair_exponents./' last_pairs_number
 plant twin_rate duplex.rs 's/^pub const RATE: usize = 94;/pub const RATE: usize = 95;/' put_is
 plant twin_index_out_of_range duplex.rs 's/xor_at(framed, d.rate_idx + 1, 0x01), 95,/xor_at(framed, d.rate_idx + 1, 0x01), 128,/' pad_permute_full
 plant twin_sum_overflows duplex.rs 's/next.rate_idx += 1;/next.rate_idx += 255;/' put_is

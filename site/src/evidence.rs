@@ -307,6 +307,8 @@ fn lanes(theorem: &str) -> &'static str {
         " A block here is a unit of 16 bytes with its part of the key; the kernel works on passes side by side."
     } else if theorem.contains("poly1305_add_blocks_x16") {
         " A block here is a group of sixteen in a row, two for each of the kernel's eight sums."
+    } else if theorem.contains("poly1305_add_blocks_x8") {
+        " A block here is a group of eight in a row, two for each of the kernel's four sums."
     } else if theorem.contains("poly1305_add_blocks") {
         " A block here is a group of four in a row, one for each of the kernel's four sums."
     } else if theorem.contains("_x16_lifted") {

@@ -136,7 +136,7 @@ mod forms {
         movabs_0100000000000000
         vpalignr_xmm_4 vpalignr_xmm_8 vpalignr_ymm_12 vpsllq_ymm_2 vpsllq_ymm_12 vpsllq_ymm_64 vpsllq_ymm_255
         vpsrlq_ymm_14 vpsrlq_ymm_26 vpsrlq_ymm_40 vpsrlq_ymm_52 vpsrlq_ymm_64 vpsrlq_ymm_255 movabs_3ffffff
-        movabs_1000000 add_64
+        movabs_1000000 add_64 add_128
         vpsllq_zmm_2 vpsllq_zmm_8 vpsllq_zmm_10 vpsllq_zmm_20 vpsllq_zmm_40 vpsllq_zmm_64 vpsllq_zmm_255
         vpsrlq_zmm_2 vpsrlq_zmm_24 vpsrlq_zmm_42 vpsrlq_zmm_43 vpsrlq_zmm_44 vpsrlq_zmm_64 vpsrlq_zmm_255
         vpandq_register vpandq_memory movabs_fffffffffff add_256;

@@ -394,6 +394,7 @@ wide vpsrlq_ymm_255, vpsrlq $255, %ymm1, %ymm0
 wide movabs_3ffffff, movabsq $0x3ffffff, %rax
 wide movabs_1000000, movabsq $0x1000000, %rax
 wide add_64, addq $64, %rax
+wide add_128, addq $128, %rax
 
 # Products of 52 bits, shifts and masks of whole registers, and constants of the kernel of Poly1305 for them.
 wide vpmadd52luq_register, vpmadd52luq %zmm1, %zmm0, %zmm0

@@ -403,19 +403,20 @@ pub const MUTANTS: &[Mutant] = mutants! {
         "multiplier not wiped": "v26.2d, v27.2d, " => "v27.2d, ", Refuted "armv8_poly1305_add_blocks_x4_lifted_exit_thm";
         "register not wiped": "v29.2d, v30.2d, v31.2d" => "v29.2d, v30.2d", Refused "v31 is as an iteration left it";
     }
-    "x86-64-avx2" poly1305_add_blocks_x4 {
-        "carry dropped": "\tvpaddq\t%ymm13, %ymm12, %ymm12\n\tvpsrlq\t$26, %ymm9" => "\tvpsrlq\t$26, %ymm9", Refuted "avx2_poly1305_add_blocks_x4_lifted_step_thm";
-        "carry of the highest limb times nine": "vpsllq\t$2" => "vpsllq\t$3", Refuted "avx2_poly1305_add_blocks_x4_lifted_step_thm";
-        "2^128 of a block left out": "\tvpaddq\t%ymm6, %ymm14, %ymm14\n" => "", Refuted "avx2_poly1305_add_blocks_x4_lifted_step_thm";
-        "bits of another place": "vpsrlq\t$14, %ymm8" => "vpsrlq\t$13, %ymm8", Refuted "avx2_poly1305_add_blocks_x4_lifted_step_thm";
-        "words of two lanes swapped": "vpunpckhqdq\t%ymm10, %ymm9" => "vpunpckhqdq\t%ymm9, %ymm10", Refuted "avx2_poly1305_add_blocks_x4_lifted_step_thm";
-        "limbs of 25 bits": "$0x3ffffff" => "$0x1ffffff", Refuted "avx2_poly1305_add_blocks_x4_lifted_step_thm";
-        "another limb of the multiplier": "vpmuludq\t224(%rsi), %ymm2" => "vpmuludq\t256(%rsi), %ymm2", Refuted "avx2_poly1305_add_blocks_x4_lifted_step_thm";
-        "sums of halves": "vpaddq\t%ymm15, %ymm12, %ymm12" => "vpaddd\t%ymm15, %ymm12, %ymm12", Refuted "avx2_poly1305_add_blocks_x4_lifted_step_thm";
-        "sums left out": "\tvmovdqu\t%ymm4, 128(%rdi)\n" => "", Refuted "avx2_poly1305_add_blocks_x4_lifted_exit_thm";
-        "multiplier beyond them": "vpmuludq\t256(%rsi), %ymm1" => "vpmuludq\t257(%rsi), %ymm1", Refused "bytes 257 to 288 of multipliers, which has 288";
+    "x86-64-avx2" poly1305_add_blocks_x8 {
+        "carry dropped": "\tvpaddq\t%ymm15, %ymm11, %ymm11\n\tvpsrlq\t$26, %ymm11" => "\tvpsrlq\t$26, %ymm11", Refuted "avx2_poly1305_add_blocks_x8_lifted_step_thm";
+        "carry of the highest limb times nine": "vpsllq\t$2" => "vpsllq\t$3", Refuted "avx2_poly1305_add_blocks_x8_lifted_step_thm";
+        "2^128 of the other blocks left out": "\tvpaddq\t%ymm6, %ymm14, %ymm14\n" => "", Refuted "avx2_poly1305_add_blocks_x8_lifted_step_thm";
+        "bits of another place": "vpsrlq\t$14, %ymm13" => "vpsrlq\t$13, %ymm13", Refuted "avx2_poly1305_add_blocks_x8_lifted_step_thm";
+        "words of two lanes swapped": "vpunpckhqdq\t%ymm15, %ymm14" => "vpunpckhqdq\t%ymm14, %ymm15", Refuted "avx2_poly1305_add_blocks_x8_lifted_step_thm";
+        "limbs of 25 bits": "$0x3ffffff" => "$0x1ffffff", Refuted "avx2_poly1305_add_blocks_x8_lifted_step_thm";
+        "another limb of the multiplier": "vpmuludq\t448(%rsi), %ymm2" => "vpmuludq\t512(%rsi), %ymm2", Refuted "avx2_poly1305_add_blocks_x8_lifted_step_thm";
+        "multiplier of the other blocks": "vpmuludq\t64(%rsi), %ymm0" => "vpmuludq\t96(%rsi), %ymm0", Refuted "avx2_poly1305_add_blocks_x8_lifted_step_thm";
+        "sums of halves": "vpaddq\t%ymm15, %ymm7, %ymm7" => "vpaddd\t%ymm15, %ymm7, %ymm7", Refuted "avx2_poly1305_add_blocks_x8_lifted_step_thm";
+        "sums left out": "\tvmovdqu\t%ymm4, 128(%rdi)\n" => "", Refuted "avx2_poly1305_add_blocks_x8_lifted_exit_thm";
+        "multiplier beyond them": "vpmuludq\t544(%rsi), %ymm14, %ymm15" => "vpmuludq\t545(%rsi), %ymm14, %ymm15", Refused "bytes 545 to 576 of multipliers, which has 576";
         "multiplier written": "\tdecq\t%rcx\n" => "\tvmovdqu\t%ymm0, (%rsi)\n\tdecq\t%rcx\n", Refused "a store to multipliers, which is read-only";
-        "groups advance by a block": "addq\t$64, %rdx" => "addq\t$16, %rdx", Refused "rdx is used as an address, but is not one";
+        "groups advance by half a group": "addq\t$128, %rdx" => "addq\t$64, %rdx", Refused "rdx is used as an address, but is not one";
         "registers not wiped": "\tvzeroall\n" => "", Refused "xmm7 is as an iteration left it";
     }
     "x86-64-avx512" poly1305_add_blocks_x16 {

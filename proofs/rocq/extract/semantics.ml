@@ -89,7 +89,7 @@ let sets = [
           "vinserti64x4_0"; "vextracti128_0"; "vpternlogq_memory"; "vpternlogq_xor_and"; "vpternlogq_xor_andn" ] ||
       List.exists (fun prefix -> String.starts_with ~prefix form)
         [ "vbroadcasti"; "mov_pointer"; "vprold"; "vpslld_"; "vpsrld_"; "vpsllq_"; "vpsrlq_"; "vpor_"; "vpand"; "vpunpck"; "vpshufd"; "vperm";
-          "valignd"; "add_768"; "add_negative"; "vpadd"; "vpmuludq"; "vpmadd52"; "vpbroadcastd"; "vpshufb"; "add_1024"; "add_384"; "add_192"; "add_256" ]) };
+          "valignd"; "add_768"; "add_negative"; "vpadd"; "vpmuludq"; "vpmadd52"; "vpbroadcastd"; "vpshufb"; "add_1024"; "add_384"; "add_128"; "add_192"; "add_256" ]) };
   { name = "AArch64"; isa = aarch64 (nat_of_int 16); general = 1; image_at = 0; stack = 31; link = Some 30;
     returning = "\xc0\x03\x5f\xd6"; resumed = "\xfe\x03\x02\xaa"; reload = "\x01\x10\x40\xf9"; scratch = [ 2 ];
     scratch_vectors = [];

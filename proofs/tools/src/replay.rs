@@ -28,7 +28,7 @@ const SOLVERS: [(&str, &[&str]); 2] = [
         "cvc5",
         &[
             "armv8_poly1305_add_blocks_x4_lifted_step_thm",
-            "avx2_poly1305_add_blocks_x4_lifted_step_thm",
+            "avx2_poly1305_add_blocks_x8_lifted_step_thm",
             "avx512_poly1305_add_blocks_x16_lifted_step_thm",
             "permute_bytes_lemma",
             "permute_words_lemma",

@@ -6,14 +6,20 @@ use crate::backend::kernels::function;
 /// From the sums of the lanes, their multipliers, groups of blocks, and the number of groups.
 type AddBlocks = function!(*mut u8, *const u8, *const u8, usize);
 
-/// How many blocks are added together, one to each lane.
+/// How many sums there are.
 pub(crate) const LANES: usize = 4;
 
-/// Rows: one limb of each lane.
-pub(crate) type Rows<const N: usize> = [[u64; LANES]; N];
+/// How many blocks are added together: two to each lane on x86-64, elsewhere one.
+pub(crate) const GROUP: usize = if cfg!(target_arch = "x86_64") { 8 } else { LANES };
 
-/// The block that each lane has of a group.
+/// The block that each lane has of a group. The second one, if there is one, comes four later.
 pub(crate) const BLOCKS: [usize; LANES] = [0, 2, 1, 3];
+
+/// Rows, each with one limb of every sum.
+pub(crate) type Sums = [[u64; LANES]; 5];
+
+/// Rows as bytes, each with one limb of the multipliers of the lanes' first blocks, and then of their second ones.
+pub(crate) type Multipliers = [u8; 9 * GROUP * size_of::<u64>()];
 
 /// The kernel of a level.
 pub(crate) struct Kernels {
@@ -42,15 +48,17 @@ impl Token {
         self.0.name
     }
 
-    /// Adds a group of full blocks to the sums and multiplies these, once for each group. Limbs of sums are below 2^27,
-    /// before and after; those of multipliers are below 2^26, five times the last four after all five.
-    pub(crate) fn add_blocks(self, sums: &mut Rows<5>, multipliers: &Rows<9>, groups: &[[[u8; 16]; LANES]]) {
+    /// Of each group of full blocks, adds the first four to the sums, and multiplies both these and the other blocks, if
+    /// a group has eight. Limbs of sums are below 2^27, before and after; those of multipliers are below 2^26, five times
+    /// the last four after all five.
+    pub(crate) fn add_blocks(self, sums: &mut Sums, multipliers: &Multipliers, groups: &[[[u8; 16]; GROUP]]) {
         // SAFETY: a Token exists only where the CPU has the features; the kernel reads and writes the 160 bytes of the
-        // sums, reads the 288 bytes of the multipliers and the n groups of 64 bytes, and touches nothing else.
+        // sums, reads the 72 bytes of the multipliers for each block of a group, and the n groups of 16 bytes for each of
+        // their blocks, and touches nothing else.
         unsafe {
             (self.0.add_blocks)(
                 sums.as_mut_ptr().cast(),
-                multipliers.as_ptr().cast(),
+                multipliers.as_ptr(),
                 groups.as_ptr().cast(),
                 groups.len(),
             );

@@ -1,51 +1,77 @@
-//! Four blocks side by side with a kernel, and what is left one by one.
+//! Groups of blocks side by side with a kernel, and what is left one by one.
 //!
-//! Lane i adds every fourth block and multiplies by r^4; for the last four blocks, by r^4, r^3, r^2 or r. Then the sum of
-//! the lanes is the sum over all blocks. `spec/cryptol/Poly1305.cry` has the same functions, with the same names.
+//! Where a group has four blocks, each of four lanes adds every fourth block to its sum and multiplies by r^4; for the last
+//! four blocks, by r^4, r^3, r^2 or r. Then the sum of the lanes is the sum over all blocks. Where a group has eight, a lane
+//! multiplies by r^8, and beside it, it multiplies the block that comes four later by r^4; for the last eight blocks, by
+//! r^8 to r. `spec/cryptol/Poly1305.cry` has the same functions, with the same names.
 
 use core::slice::from_ref;
 
 use super::backend::{Block, reduce};
 use super::portable64;
-use crate::backend::poly1305::{BLOCKS, LANES, Rows, Token};
-use crate::wipe::Secret;
+use crate::backend::poly1305::{BLOCKS, GROUP, LANES, Multipliers, Sums, Token};
+use crate::wipe::{Secret, Wiped};
 
-/// Fewer blocks are faster one by one.
-const FEWEST: usize = 128;
+/// Fewer blocks are faster one by one: measured with AVX2, in groups of eight, and in an earlier kernel of four.
+const FEWEST: usize = if GROUP == 8 { 64 } else { 128 };
 
 const MASK: u64 = (1 << 26) - 1;
 
 /// Five limbs of 26 bits. Between two groups a carry may make them larger, up to 27 bits.
 type Limbs = [u64; 5];
 
+/// From r to the power of the number of blocks in a group down to r.
+type Powers = [Limbs; GROUP];
+
 #[derive(Clone)]
 pub(super) struct Accumulator {
     kernel: Token,
     one_by_one: portable64::Accumulator,
-    /// r^4, r^3, r^2, r: the multipliers of a group's blocks. They are computed when they are needed first.
-    powers: Option<Secret<[Limbs; LANES]>>,
+    /// The multipliers of a group's blocks. They are computed when they are needed first.
+    powers: Option<Secret<Powers>>,
 }
 
 impl Accumulator {
     /// h = 0, for a clamped r and a message of about this many bytes.
     pub(super) fn new(kernel: Token, r: u128, bytes_hint: usize) -> Self {
-        let one_by_one = portable64::Accumulator::new(r);
-        let powers = (bytes_hint / size_of::<Block>() >= FEWEST).then(|| powers(&one_by_one));
-        Self {
+        let mut accumulator = Self {
             kernel,
-            one_by_one,
-            powers,
+            one_by_one: portable64::Accumulator::new(r),
+            powers: None,
+        };
+        if bytes_hint / size_of::<Block>() >= FEWEST {
+            accumulator.compute_powers();
         }
+        accumulator
     }
 
     /// Absorbs blocks, adding `high` times 2^128 to each.
     #[inline] // a short message would pay for the call
     pub(super) fn blocks(&mut self, blocks: &[Block], high: u8) {
         if high == 1 && blocks.len() >= FEWEST {
-            let powers = self.powers.get_or_insert_with(|| powers(&self.one_by_one));
-            by_kernel(self.kernel, powers, &mut self.one_by_one, blocks);
+            if self.powers.is_none() {
+                self.compute_powers();
+            }
+            if let Some(powers) = &self.powers {
+                by_kernel(self.kernel, powers, &mut self.one_by_one, blocks);
+            }
         } else {
             self.one_by_one.blocks(blocks, high);
+        }
+    }
+
+    /// Computes them where they stay, because to move what was just written takes long.
+    #[inline(never)]
+    fn compute_powers(&mut self) {
+        let powers = self.powers.insert(Secret::new([[0; 5]; GROUP]));
+        let mut power = self.one_by_one.clone();
+        power.set(1, 0);
+        for limbs_of_power in powers.iter_mut().rev() {
+            // (h + 0) r
+            power.blocks(&[[0; 16]], 0);
+            let (low, top) = power.value();
+            let (low, top) = reduce(low, top);
+            *limbs_of_power = limbs(low, top);
         }
     }
 
@@ -71,43 +97,39 @@ impl Accumulator {
 }
 
 /// Absorbs full blocks: groups with the kernel, and what is left.
-fn by_kernel(kernel: Token, powers: &[Limbs; LANES], sum: &mut portable64::Accumulator, blocks: &[Block]) {
+fn by_kernel(kernel: Token, powers: &Powers, sum: &mut portable64::Accumulator, blocks: &[Block]) {
     let (groups, rest) = blocks.as_chunks();
     if let Some((last, groups)) = groups.split_last() {
         let (low, top) = sum.value();
         let mut sums = Secret::new(limbs(low, top).map(|limb| [limb, 0, 0, 0]));
-        kernel.add_blocks(&mut sums, &multipliers(powers, [0; LANES]), groups);
-        kernel.add_blocks(&mut sums, &multipliers(powers, BLOCKS), from_ref(last));
+        let mut multipliers = Wiped([0; size_of::<Multipliers>()]);
+        set_multipliers(&mut multipliers.0, powers, [0; LANES]);
+        kernel.add_blocks(&mut sums, &multipliers.0, groups);
+        set_multipliers(&mut multipliers.0, powers, BLOCKS);
+        kernel.add_blocks(&mut sums, &multipliers.0, from_ref(last));
         let (low, top) = number(carry_limbs(sum_lanes(&sums)));
         sum.set(low, top);
     }
     sum.blocks(rest, 1);
 }
 
-fn powers(of_r: &portable64::Accumulator) -> Secret<[Limbs; LANES]> {
-    let mut powers = Secret::new([[0; 5]; LANES]);
-    let mut power = of_r.clone();
-    power.set(1, 0);
-    for limbs_of_power in powers.iter_mut().rev() {
-        // (h + 0) r
-        power.blocks(&[[0; 16]], 0);
-        let (low, top) = power.value();
-        let (low, top) = reduce(low, top);
-        *limbs_of_power = limbs(low, top);
-    }
-    powers
-}
-
-/// For each lane the limbs of one of the powers, and five times all but the first.
-fn multipliers(powers: &[Limbs; LANES], of_lanes: [usize; LANES]) -> Secret<Rows<9>> {
-    let mut rows = Secret::new([[0; LANES]; 9]);
-    for i in 0..5 {
-        rows[i] = of_lanes.map(|power| powers[power][i]);
-        if i > 0 {
-            rows[4 + i] = rows[i].map(|limb| 5 * limb);
+/// For each lane the limbs of the multiplier of its first block and of its second one, if it has two, and five times all
+/// but the first limb. `of_lanes` has the power for the first block; that for the second one comes four later.
+#[inline(always)] // with what `of_lanes` is, no index is left
+fn set_multipliers(multipliers: &mut Multipliers, powers: &Powers, of_lanes: [usize; LANES]) {
+    let (rows, _) = multipliers.as_chunks_mut::<{ 8 * GROUP }>();
+    for column in 0..GROUP {
+        let mut set = |row: usize, limb: u64| {
+            rows[row][8 * column..][..8].copy_from_slice(&limb.to_le_bytes());
+        };
+        let power = powers[of_lanes[column % LANES] + column / LANES * LANES];
+        for (i, limb) in power.into_iter().enumerate() {
+            set(i, limb);
+            if i > 0 {
+                set(4 + i, 5 * limb);
+            }
         }
     }
-    rows
 }
 
 /// Limbs of 26 bits, but for the last one.
@@ -124,7 +146,7 @@ fn number([x0, x1, x2, x3, x4]: Limbs) -> (u128, u64) {
     (low, (x4 >> 24) + u64::from(carry))
 }
 
-fn sum_lanes(sums: &Rows<5>) -> Limbs {
+fn sum_lanes(sums: &Sums) -> Limbs {
     sums.map(|[a, b, c, d]| (a + b) + (c + d))
 }
 
@@ -159,7 +181,7 @@ mod tests {
             last ^= last << 17;
             last.to_le_bytes()[0]
         };
-        let mut all_ones = [[0xff; 16]; FEWEST + 15];
+        let mut all_ones = [[0xff; 16]; FEWEST + 3 * GROUP + 3];
         all_ones[0] = [0xfb; 16];
         for r in [u128::MAX, 0, 1, u128::from_le_bytes(from_fn(|_| random()))] {
             let r = r & 0x0fff_fffc_0fff_fffc_0fff_fffc_0fff_ffff;

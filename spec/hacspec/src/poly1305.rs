@@ -169,6 +169,55 @@ pub fn reduce_limbs(h: [u64; 5]) -> [u64; 5] {
     z
 }
 
+/// A product modulo p, like that of multiply, but not carried.
+pub fn product_limbs(a: [u64; 5], multiplier: [u64; 9]) -> [u64; 5] {
+    from_fn(|i| {
+        let mut d = 0_u64;
+        for (j, x) in a.into_iter().enumerate() {
+            let place = if j > i { 9 + i - j } else { i - j };
+            d = d.wrapping_add(low_product(x, multiplier[place]));
+        }
+        d
+    })
+}
+
+/// The sum of two products modulo p, a r + b t.
+pub fn multiply_pair(a: [u64; 5], r: [u64; 9], b: [u64; 5], t: [u64; 9]) -> [u64; 5] {
+    carry_limbs(add_limbs(product_limbs(b, t), product_limbs(a, r)))
+}
+
+/// A sum after two more blocks, of which the first is added before the sum is multiplied.
+pub fn add_pair(h: [u64; 5], r: [u64; 9], t: [u64; 9], block: [u64; 2], other: [u64; 2]) -> [u64; 5] {
+    multiply_pair(add_limbs(h, block_limbs(block)), r, block_limbs(other), t)
+}
+
+/// Four sums, each after two more blocks: four blocks that are added to the sums, and four others.
+pub fn add_group_of_pairs(
+    sums: [[u64; 5]; 4],
+    multipliers: [[u64; 9]; 8],
+    blocks: [[u64; 2]; 8],
+) -> [[u64; 5]; 4] {
+    from_fn(|lane| {
+        let other = lane + 4;
+        add_pair(
+            sums[lane],
+            multipliers[lane],
+            multipliers[other],
+            blocks[lane],
+            blocks[other],
+        )
+    })
+}
+
+/// The same for groups of eight blocks in a row, all with the same multipliers.
+pub fn add_pairs(sums: [[u64; 5]; 4], multipliers: [[u64; 9]; 8], groups: &[[[u64; 2]; 8]]) -> [[u64; 5]; 4] {
+    let mut sums = sums;
+    for group in groups {
+        sums = add_group_of_pairs(sums, multipliers, *group);
+    }
+    sums
+}
+
 /// The limbs of a number below 2^130, and five times all but the first.
 pub fn multiplier(x: &BigUint) -> [u64; 9] {
     let limb = |i: usize| {

@@ -33,13 +33,13 @@ kernels! {
         /// - `key`: blocks of 64 bytes, 16 from one to the next, read, secret
         /// - `n`: how many blocks, 0 or more
         fn nh_add_units_x2(sums: *mut u8, input: *const u8, key: *const u8, n: usize) = "nh_add_units_x2";
-        /// `Poly1305::add_blocks`.
+        /// `Poly1305::add_pairs`.
         ///
         /// - `sums`: 160 bytes, read and written, secret
-        /// - `multipliers`: 288 bytes, read, secret
-        /// - `input`: blocks of 64 bytes, read, secret
+        /// - `multipliers`: 576 bytes, read, secret
+        /// - `input`: blocks of 128 bytes, read, secret
         /// - `n`: how many blocks, 0 or more
-        fn poly1305_add_blocks_x4(sums: *mut u8, multipliers: *const u8, input: *const u8, n: usize) = "poly1305_add_blocks_x4";
+        fn poly1305_add_blocks_x8(sums: *mut u8, multipliers: *const u8, input: *const u8, n: usize) = "poly1305_add_blocks_x8";
     }
     include ["xoodoo_x8.S"] ["xoodoo_rotate_x8" "xoodoo_round_x8" "xoodoo_rounds_x8" "xoodoo_permutation_x8" "xoofff_mask_words_x8" "xoofff_output_words_x8" "xoofff_planes_x8" "xoofff_input_x8" "xoofff_add_x8" "xoofff_output_x8"] {
         /// `Xoofff::absorb_blocks`.

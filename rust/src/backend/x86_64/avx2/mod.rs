@@ -1,4 +1,4 @@
-//! The kernels of `jasmin/x86-64-avx2`: six blocks of `ChaCha`, eight of Xoofff, four of Poly1305, the four passes of NH,
+//! The kernels of `jasmin/x86-64-avx2`: six blocks of `ChaCha`, eight of Xoofff and of Poly1305, the four passes of NH,
 //! two of each in a register.
 
 macro_rules! kernels {
@@ -25,10 +25,10 @@ pub(crate) static NH_X2: crate::backend::nh::Kernels = crate::backend::nh::Kerne
 };
 
 #[cfg(feature = "poly1305")]
-pub(crate) static POLY1305_X4: crate::backend::poly1305::Kernels = crate::backend::poly1305::Kernels {
+pub(crate) static POLY1305_X8: crate::backend::poly1305::Kernels = crate::backend::poly1305::Kernels {
     name: "avx2",
     detect: features::get,
-    add_blocks: poly1305_add_blocks_x4,
+    add_blocks: poly1305_add_blocks_x8,
 };
 
 #[cfg(feature = "xoofff")]
