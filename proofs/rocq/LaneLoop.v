@@ -185,13 +185,15 @@ Definition memory_ok (x : list sbyte) (ss : list (list sbyte)) : bool :=
       negb (is_held (byte_of j / 16)) || sbyte_eqb (nth j x (const 0)) (nth (byte_of j) (nth (lane_of j) ss []) (const 0))
     else sbyte_eqb (nth j x (const 0)) (atom (N.of_nat j))) (seq 0 (size k)).
 
+(** [let], so that it is evaluated only once. *)
 Definition step_ok (s : symbolic) : bool :=
+  let after := goal in
   (s_pc s =? head K) && sane A (code K) (layout true ++ block_layout) s &&
   forallb (number_ok (s_gpr s)) (numbers (Some count, -1) (shift K) (moved 94)) &&
-  forallb (word_ok (s_vec s)) (words const (fst (fst goal))) &&
-  forallb (fun t => length t =? 128)%nat (fst (fst goal)) &&
-  list_eqb word_eqb (map content (skipn 3 (s_mem s))) (snd (fst goal)) &&
-  match s_mem s with g :: _ => memory_ok (content g) (fst (fst goal)) | [] => false end.
+  forallb (word_ok (s_vec s)) (words const (fst (fst after))) &&
+  forallb (fun t => length t =? 128)%nat (fst (fst after)) &&
+  list_eqb word_eqb (map content (skipn 3 (s_mem s))) (snd (fst after)) &&
+  match s_mem s with g :: _ => memory_ok (content g) (fst (fst after)) | [] => false end.
 
 Definition exit_ok (s : symbolic) : bool :=
   (s_pc s =? last_at A (code K)) && sane A (code K) (layout true) s && forallb (cleared_ok (s_vec s)) (cleared A) &&
@@ -678,7 +680,7 @@ Qed.
 Lemma step_round s i tr m : step_found = Some s -> step_ok s = true -> (i < n)%nat -> at_test i tr m ->
   exists j m', run isa_ j m = Some m' /\ at_test (S i) (map (event_is (B i) at_) (s_trace s) ++ tr) m'.
 Proof.
-  intros E H LT T; unfold step_found in E; unfold step_ok in H.
+  intros E H LT T; unfold step_found in E; unfold step_ok in H; cbv zeta in H.
   apply andb_prop in H as [H HY]; apply andb_prop in H as [H HM]; apply andb_prop in H as [H HL].
   apply andb_prop in H as [H HV]; apply andb_prop in H as [H HN]; apply andb_prop in H as [HP HS]; apply Z.eqb_eq in HP.
   apply sane_is in HS as (HW & HU & HK & HE); rewrite forallb_forall in HU, HK.
@@ -893,7 +895,7 @@ Proof.
     { rewrite app_nil_r; unfold entry_ok in H1; do 2 (apply andb_prop in H1 as [H1 _]); apply andb_prop in H1 as [_ H1].
       apply (sane_is _ _ _ _ H1). }
     assert (V2 : forallb (event_ok (code K) (layout true ++ block_layout)) (s_trace s2) = true).
-    { unfold step_ok in H2; do 5 (apply andb_prop in H2 as [H2 _]); apply andb_prop in H2 as [_ H2]; apply (sane_is _ _ _ _ H2). }
+    { unfold step_ok in H2; cbv zeta in H2; do 5 (apply andb_prop in H2 as [H2 _]); apply andb_prop in H2 as [_ H2]; apply (sane_is _ _ _ _ H2). }
     assert (V3 : forallb (event_ok (code K) (layout true ++ [])) (s_trace s3) = true).
     { rewrite app_nil_r; unfold exit_ok in H3; do 2 (apply andb_prop in H3 as [H3 _]); apply andb_prop in H3 as [_ H3].
       apply (sane_is _ _ _ _ H3). }

@@ -49,16 +49,17 @@ Fixpoint sxor (x y : list sbyte) : list sbyte :=
   | _, _ => []
   end.
 
+(** [if], because evaluation of [&&] would not stop at the first difference. *)
 Fixpoint list_eqb {A} (eqb : A -> A -> bool) (x y : list A) : bool :=
   match x, y with
   | [], [] => true
-  | a :: x, b :: y => eqb a b && list_eqb eqb x y
+  | a :: x, b :: y => if eqb a b then list_eqb eqb x y else false
   | _, _ => false
   end.
 
-Definition sbyte_eqb (x y : sbyte) : bool := (fst x =? fst y)%N && list_eqb N.eqb (snd x) (snd y).
+Definition sbyte_eqb (x y : sbyte) : bool := if (fst x =? fst y)%N then list_eqb N.eqb (snd x) (snd y) else false.
 Definition word_eqb : list sbyte -> list sbyte -> bool := list_eqb sbyte_eqb.
-Definition node_eqb (x y : node) : bool := Bool.eqb (fst x) (fst y) && word_eqb (snd x) (snd y).
+Definition node_eqb (x y : node) : bool := if Bool.eqb (fst x) (fst y) then word_eqb (snd x) (snd y) else false.
 
 (** Nodes, newest first; the number of a node is the number of older ones. *)
 Fixpoint find_node (n : node) (nodes : list node) : option nat :=
