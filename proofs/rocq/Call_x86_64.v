@@ -37,6 +37,12 @@ Record returned (m m' : machine) : Prop := Returned {
   d_cleared : Forall (fun r => vec m' r = zero 64) (seq 0 16)
 }.
 
+(** The return of a kernel that uses the 32 registers of AVX-512: these are zero, too. *)
+Record returned_avx512 (m m' : machine) : Prop := Returned_avx512 {
+  d_returned : returned m m';
+  d_cleared_too : Forall (fun r => vec m' r = zero 64) (seq 16 16)
+}.
+
 (** ** The calling convention *)
 
 Definition abi_x86_64 : abi :=
@@ -56,9 +62,9 @@ Proof.
   - unfold touches, within, code_part, last_at; cbn [fst snd abi_x86_64 ending_length] in *; lia.
 Qed.
 
-Lemma return_step_x86_64 code buffers m m' : ends_in_return abi_x86_64 code -> called code buffers m ->
+Lemma return_whole code buffers m m' : ends_in_return abi_x86_64 code -> called code buffers m ->
   at_return abi_x86_64 code m m' -> same_outside buffers (mem m) (mem m') ->
-  exists m'', step x86_64 m' = Some m'' /\ returned m m'' /\ mem m'' = mem m' /\
+  exists m'', step x86_64 m' = Some m'' /\ returned m m'' /\ vec m'' = vec m' /\ mem m'' = mem m' /\
     trace m'' = last_accesses_x86_64 (gpr m rsp) (pc m + last_at abi_x86_64 code) ++ trace m'.
 Proof.
   intros [L E] CALL [PC SV _ CL] FR; cbn [abi_x86_64 ending_length ending isa_of saved cleared] in *.
@@ -75,7 +81,7 @@ Proof.
   rewrite (step_in x86_64 code m' (pc m) (length code - 1) ret 1 AT CODE) by (exact E || lia).
   assert (T : fits (gpr m rsp) 8 = true) by (apply Z.leb_le; lia).
   unfold ret; cbn [apply_all apply log with_pc gpr mem pc]; rewrite SP, T.
-  eexists; split; [reflexivity|]; split; [|split; [reflexivity|]].
+  eexists; split; [reflexivity|]; split; [|split; [reflexivity|split; [reflexivity|]]].
   - constructor; cbn [pc gpr vec mem log with_pc with_gpr].
     + rewrite RA; reflexivity.
     + unfold Machine.set; cbn [Nat.eqb rsp]; reflexivity.
@@ -86,6 +92,38 @@ Proof.
     do 3 f_equal; lia.
 Qed.
 
+Lemma return_step_x86_64 code buffers m m' : ends_in_return abi_x86_64 code -> called code buffers m ->
+  at_return abi_x86_64 code m m' -> same_outside buffers (mem m) (mem m') ->
+  exists m'', step x86_64 m' = Some m'' /\ returned m m'' /\ mem m'' = mem m' /\
+    trace m'' = last_accesses_x86_64 (gpr m rsp) (pc m + last_at abi_x86_64 code) ++ trace m'.
+Proof.
+  intros E C AT FR; destruct (return_whole _ _ _ _ E C AT FR) as (m2 & S & RT & _ & ME & TR); exists m2; auto.
+Qed.
+
 Definition convention_x86_64 : convention :=
   Convention abi_x86_64 called returned (fun m => [return_address m]) (fun m => gpr m rsp) last_accesses_x86_64
     called_valid_x86_64 last_touches_x86_64 return_step_x86_64.
+
+(** With 32 vector registers. *)
+Definition abi_avx512 : abi :=
+  Abi x86_64 16 32 64 [rdi; rsi; rdx; rcx; r8] [rbx; rsp; rbp; 12; 13; 14; 15]%nat [] (seq 0 32) ret 1.
+
+Lemma called_valid_avx512 code buffers m : called code buffers m -> valid abi_avx512 code [return_address m] buffers m.
+Proof. intros [C V R P]; constructor; [exact C|apply le_n|exact V|exact R|exact P]. Qed.
+
+Lemma return_step_avx512 code buffers m m' : ends_in_return abi_avx512 code -> called code buffers m ->
+  at_return abi_avx512 code m m' -> same_outside buffers (mem m) (mem m') ->
+  exists m'', step x86_64 m' = Some m'' /\ returned_avx512 m m'' /\ mem m'' = mem m' /\
+    trace m'' = last_accesses_x86_64 (gpr m rsp) (pc m + last_at abi_avx512 code) ++ trace m'.
+Proof.
+  intros E C [PC SV KT CL] FR; cbn [abi_avx512 cleared] in CL.
+  assert (LESS : at_return abi_x86_64 code m m').
+  { constructor; [exact PC|exact SV|exact KT|]; intros r J; apply CL; cbn [abi_x86_64 cleared] in J; rewrite in_seq in *; lia. }
+  destruct (return_whole _ _ _ _ E C LESS FR) as (m2 & S & RT & VE & ME & TR).
+  exists m2; split; [exact S|]; split; [|split; [exact ME|exact TR]]; constructor; [exact RT|].
+  apply Forall_forall; intros r J; rewrite VE; apply CL; rewrite in_seq in *; lia.
+Qed.
+
+Definition convention_avx512 : convention :=
+  Convention abi_avx512 called returned_avx512 (fun m => [return_address m]) (fun m => gpr m rsp) last_accesses_x86_64
+    called_valid_avx512 last_touches_x86_64 return_step_avx512.

@@ -8,7 +8,7 @@ Local Open Scope Z_scope.
 
 Definition code := Kernels_x2_aarch64.permute_x2.
 
-Lemma checks_hold width : Permute.checks (abi_aarch64 width) code (size 2) (goal 2) = true.
+Lemma checks_hold width : Permute.checks (abi_aarch64 width) code round_constants (size 2) (goal 2) = true.
 Proof. vm_cast_no_check (eq_refl true). Qed.
 
 Lemma code_ends width : ends_in_return (abi_aarch64 width) code.
@@ -31,9 +31,10 @@ Theorem permute_x2_aarch64 (width : nat) :
     (forall a, ~ in_lanes 2 (gpr m 0) a -> mem m' a = mem m a) /\
     trace m' = accesses (pc m) (gpr m 0) (gpr m 1) ++ trace m.
 Proof.
-  destruct (Permute.permute_sound (convention_aarch64 width) code (size 2) (goal 2) (permuted 2) sizes (goal_sound 2)
+  destruct (Permute.permute_sound (convention_aarch64 width) code round_constants (size 2) (goal 2) (permuted 2) sizes (goal_sound 2)
     (checks_hold width) (code_ends width)) as (acc & H).
-  exists (fun at_ => acc at_ 0); intros m CALL CT; destruct (H m CALL CT) as (AL & k & m' & R & RT & S & FR & TR).
+  exists (fun at_ => acc at_ 0); intros m CALL CT; unfold Permute.buffers in H; rewrite Permute.table_length in H;
+    destruct (H m CALL CT) as (AL & k & m' & R & RT & S & FR & TR).
   destruct (lanes_permuted 2 (gpr m 0) (mem m) (mem m') ltac:(lia) S) as [L O].
   { intros a N; apply FR; constructor; [intros _; exact N|constructor; [discriminate|constructor]]. }
   split; [exact AL|]; exists k, m'; auto 6.

@@ -8,7 +8,7 @@ Local Open Scope Z_scope.
 
 Definition code := Kernels_x2_x86_64.permute_x2.
 
-Lemma checks_hold : Permute.checks abi_x86_64 code (size 2) (goal 2) = true.
+Lemma checks_hold : Permute.checks abi_x86_64 code round_constants (size 2) (goal 2) = true.
 Proof. vm_cast_no_check (eq_refl true). Qed.
 
 Lemma code_ends : ends_in_return abi_x86_64 code.
@@ -31,9 +31,10 @@ Theorem permute_x2_x86_64 :
     (forall a, ~ in_lanes 2 (gpr m rdi) a -> mem m' a = mem m a) /\
     trace m' = accesses (pc m) (gpr m rsp) (gpr m rdi) (gpr m rsi) ++ trace m.
 Proof.
-  destruct (Permute.permute_sound convention_x86_64 code (size 2) (goal 2) (permuted 2) sizes (goal_sound 2) checks_hold code_ends)
-    as (acc & H).
-  exists acc; intros m CALL CT; destruct (H m CALL CT) as (AL & k & m' & R & RT & S & FR & TR).
+  destruct (Permute.permute_sound convention_x86_64 code round_constants (size 2) (goal 2) (permuted 2) sizes (goal_sound 2)
+    checks_hold code_ends) as (acc & H).
+  exists acc; intros m CALL CT; unfold Permute.buffers in H; rewrite Permute.table_length in H;
+    destruct (H m CALL CT) as (AL & k & m' & R & RT & S & FR & TR).
   destruct (lanes_permuted 2 (gpr m rdi) (mem m) (mem m') ltac:(lia) S) as [L O].
   { intros a N; apply FR; constructor; [intros _; exact N|constructor; [discriminate|constructor]]. }
   split; [exact AL|]; exists k, m'; auto 6.

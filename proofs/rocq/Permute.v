@@ -1,7 +1,7 @@
 (** * Permute: the theorem about kernels of the permutation, for any calling convention
 
     The state, or several of them in lanes, is in one buffer of [size] bytes. [after] says what is there afterwards, and
-    [goal] the same on symbolic bytes. *)
+    [goal] the same on symbolic bytes. [constants] is the table that the kernel reads its round constants from. *)
 
 From Coq Require Import List Bool Arith NArith ZArith Lia.
 From Veriplex Require Import AES Simpira1024 Machine Symbolic Checker Segment Call.
@@ -16,23 +16,23 @@ Proof. unfold input; now rewrite map_length, seq_length. Qed.
 
 Section Permute.
 Variable A : abi.
-Variable code : list byte.
+Variables code constants : list byte.
 Variable size : nat.
 Variable goal : list sbyte * list node.
 
 Definition state : nat := argument A 0.
 Definition table : nat := argument A 1.
 
-Definition regions : list region := [Region state true (input 0 size); Region table false (map const round_constants)].
+Definition regions : list region := [Region state true (input 0 size); Region table false (map const constants)].
 
-Definition layout : list (nat * bool * nat) := [(state, true, size); (table, false, 1152%nat)].
+Definition layout : list (nat * bool * nat) := [(state, true, size); (table, false, length constants)].
 
 Definition found : option symbolic :=
   srun (isa_of A) code (of_call A None) 2000 (last_at A code)
     (started 0 [(state, (Some state, 0)); (table, (Some table, 0))] [] regions (snd goal) (gprs A) (vecs A)).
 
 Definition checks : bool :=
-  negb (state =? table)%nat &&
+  negb (state =? table)%nat && (0 <? length constants)%nat &&
   match found with
   | Some s =>
       (s_pc s =? last_at A code) && sane A code layout s && forallb (cleared_ok (s_vec s)) (cleared A) &&
@@ -49,27 +49,28 @@ Proof. unfold one; destruct (spermute (input 0 128) []) as [w n] eqn:E; apply (s
 
 Opaque one round_constants input permute.
 
-Definition buffers (A : abi) (size : nat) (m : machine) : list buffer :=
-  [(true, (gpr m (state A), Z.of_nat size)); (false, (gpr m (table A), 1152))].
+Definition buffers (A : abi) (constants : list byte) (size : nat) (m : machine) : list buffer :=
+  [(true, (gpr m (state A), Z.of_nat size)); (false, (gpr m (table A), Z.of_nat (length constants)))].
 
-Theorem permute_sound (V : convention) (code : list byte) (size : nat) (goal : list sbyte * list node)
+Theorem permute_sound (V : convention) (code constants : list byte) (size : nat) (goal : list sbyte * list node)
     (after : list byte -> list byte) :
   let A := abi_of V in
   (0 < size <= 4096)%nat ->
   (forall env, consistent env (snd goal) -> evs env (fst goal) = after (evs env (input 0 size))) ->
-  checks A code size goal = true -> ends_in_return A code ->
+  checks A code constants size goal = true -> ends_in_return A code ->
   exists accesses : Z -> Z -> Z -> Z -> list event, forall m : machine,
-  called V code (buffers A size m) m ->
-  read (mem m) (gpr m (table A)) 1152 = round_constants ->
-  Forall (touches (snd (code_part code m)) (beside V m ++ buffers A size m) (buffers A size m))
+  called V code (buffers A constants size m) m ->
+  read (mem m) (gpr m (table A)) (length constants) = constants ->
+  Forall (touches (snd (code_part code m)) (beside V m ++ buffers A constants size m) (buffers A constants size m))
     (accesses (pc m) (pointer V m) (gpr m (state A)) (gpr m (table A))) /\
   exists k m', run (isa_of A) k m = Some m' /\ returned V m m' /\
     read (mem m') (gpr m (state A)) size = after (read (mem m) (gpr m (state A)) size) /\
-    same_outside (buffers A size m) (mem m) (mem m') /\
+    same_outside (buffers A constants size m) (mem m) (mem m') /\
     trace m' = accesses (pc m) (pointer V m) (gpr m (state A)) (gpr m (table A)) ++ trace m.
 Proof.
-  intros A SZ GS H EN; unfold checks in H; apply andb_prop in H as [ST H]; apply Bool.negb_true_iff in ST.
-  destruct (found A code size goal) as [s|] eqn:E; [|discriminate]; unfold found in E.
+  intros A SZ GS H EN; unfold checks in H; apply andb_prop in H as [ST H]; apply andb_prop in ST as [ST TS].
+  apply Bool.negb_true_iff in ST; apply Nat.ltb_lt in TS.
+  destruct (found A code constants size goal) as [s|] eqn:E; [|discriminate]; unfold found in E.
   apply andb_prop in H as [H HG]; apply andb_prop in H as [H HC]; apply andb_prop in H as [HPC HS].
   apply sane_is in HS as (HW & HU & HK & HE); rewrite forallb_forall in HU, HK; apply Z.eqb_eq in HPC.
   exists (fun at_ p s_at t_at => last_accesses V p (at_ + last_at A code) ++
@@ -82,16 +83,16 @@ Proof.
   inversion R2 as [|? ? R3 R4]; subst; inversion R4 as [|? ? R5 _]; subst.
   unfold in_space, code_part in R1, R3, R5; cbn [fst snd] in R1, R3, R5.
   pose proof (pairs_without _ _ _ _ (v_apart _ _ _ _ _ VA)) as CA.
-  assert (F : Forall2 (lies B) (layout A size) (buffers A size m)).
+  assert (F : Forall2 (lies B) (layout A constants size) (buffers A constants size m)).
   { constructor; [|constructor; [|constructor]]; (split; [auto; discriminate|]); rewrite ?BS, ?BT; unfold within; cbn [fst snd]; lia. }
-  assert (LAY : map layout_of (regions A size) = layout A size).
-  { unfold regions, layout, layout_of; cbn [map start writable content]; rewrite map_length, input_length, table_length; reflexivity. }
+  assert (LAY : map layout_of (regions A constants size) = layout A constants size).
+  { unfold regions, layout, layout_of; cbn [map start writable content]; rewrite map_length, input_length; reflexivity. }
   assert (LA : 0 <= last_at A code < Z.of_nat (length code)) by (destruct EN as [L _]; unfold last_at; lia).
   split.
   - apply Forall_app; split; [exact (last_touches V _ _ _ EN CALL)|].
-    apply (events_touch B code (pc m) (beside V m ++ buffers A size m) (buffers A size m) (layout A size)); [apply incl_appr, incl_refl|exact F|exact HE].
-  - assert (P : placed (isa_of A) code (of_call A None) B (pc m) m (map layout_of (regions A size))).
-    { rewrite LAY; apply placed_in with (buffers A size m); auto;
+    apply (events_touch B code (pc m) (beside V m ++ buffers A constants size m) (buffers A constants size m) (layout A constants size)); [apply incl_appr, incl_refl|exact F|exact HE].
+  - assert (P : placed (isa_of A) code (of_call A None) B (pc m) m (map layout_of (regions A constants size))).
+    { rewrite LAY; apply placed_in with (buffers A constants size m); auto;
         [exact (v_code _ _ _ _ _ VA)|exact (v_least _ _ _ _ _ VA)|exact (v_vec _ _ _ _ _ VA)|exact Logic.I|constructor|constructor]. }
     destruct (segment (isa_of A) code (of_call A None) _ _ _ _ _ _ _ _ _ s E HW (read (mem m) (gpr m (state A)) size) B (pc m) m P)
       as (env & k & m1 & AG & C & R & REL).
@@ -101,8 +102,8 @@ Proof.
     + intros env Q; constructor; [|constructor; [|constructor]]; unfold holds; cbn [start content].
       * rewrite BS, input_length, (input_is env (read (mem m) (gpr m (state A)) size)) by (auto; rewrite ?read_length; lia).
         cbn [skipn]; rewrite firstn_all2 by (rewrite read_length; lia); reflexivity.
-      * rewrite BT, evs_const, map_length, table_length; exact CT.
-    + assert (FR : same_outside (buffers A size m) (mem m) (mem m1)).
+      * rewrite BT, evs_const, map_length; exact CT.
+    + assert (FR : same_outside (buffers A constants size m) (mem m) (mem m1)).
       { intros a NA; apply (r_frame _ _ _ _ _ _ _ _ _ REL); rewrite LAY; intros (g & J & W & K).
         inversion NA as [|? ? N1 _]; subst; destruct J as [<-|[<-|[]]]; [|discriminate].
         unfold inside in K; rewrite BS in K; exact (N1 eq_refl K). }

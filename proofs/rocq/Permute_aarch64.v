@@ -8,7 +8,7 @@ Local Open Scope Z_scope.
 
 Definition code := Kernels_aarch64.permute.
 
-Lemma checks_hold width : Permute.checks (abi_aarch64 width) code 128 Permute.one = true.
+Lemma checks_hold width : Permute.checks (abi_aarch64 width) code round_constants 128 Permute.one = true.
 Proof. vm_cast_no_check (eq_refl true). Qed.
 
 Lemma code_ends width : ends_in_return (abi_aarch64 width) code.
@@ -35,9 +35,9 @@ Theorem permute_aarch64 (width : nat) :
     (forall a, ~ gpr m 0 <= a < gpr m 0 + 128 -> mem m' a = mem m a) /\
     trace m' = accesses (pc m) (gpr m 0) (gpr m 1) ++ trace m.
 Proof.
-  destruct (Permute.permute_sound (convention_aarch64 width) code 128 Permute.one permute sizes Permute.one_sound (checks_hold width) (code_ends width)) as (acc & H).
+  destruct (Permute.permute_sound (convention_aarch64 width) code round_constants 128 Permute.one permute sizes Permute.one_sound (checks_hold width) (code_ends width)) as (acc & H).
   exists (fun at_ => acc at_ 0); intros m CALL CT.
-  destruct (H m CALL CT) as (AL & k & m' & R & RT & S & FR & TR).
+  unfold Permute.buffers in H; rewrite Permute.table_length in H; destruct (H m CALL CT) as (AL & k & m' & R & RT & S & FR & TR).
   split; [exact AL|]; exists k, m'; repeat (split; [assumption|]); split; [|exact TR].
   intros a N; apply FR; constructor; [intros _; exact N|constructor; [discriminate|constructor]].
 Qed.

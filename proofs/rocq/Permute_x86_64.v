@@ -9,7 +9,7 @@ Local Open Scope Z_scope.
 
 Definition code := Kernels_x86_64.permute.
 
-Lemma checks_hold : Permute.checks abi_x86_64 code 128 Permute.one = true.
+Lemma checks_hold : Permute.checks abi_x86_64 code Simpira1024.round_constants 128 Permute.one = true.
 Proof. vm_cast_no_check (eq_refl true). Qed.
 
 Lemma code_ends : ends_in_return abi_x86_64 code.
@@ -40,9 +40,9 @@ Theorem permute_x86_64 :
     (forall a, ~ gpr m rdi <= a < gpr m rdi + 128 -> mem m' a = mem m a) /\
     trace m' = accesses (pc m) (gpr m rsp) (gpr m rdi) (gpr m rsi) ++ trace m.
 Proof.
-  destruct (Permute.permute_sound convention_x86_64 code 128 Permute.one Simpira1024.permute sizes Permute.one_sound checks_hold code_ends) as (acc & H).
+  destruct (Permute.permute_sound convention_x86_64 code Simpira1024.round_constants 128 Permute.one Simpira1024.permute sizes Permute.one_sound checks_hold code_ends) as (acc & H).
   exists acc; intros m CALL CT; rewrite table_is in CT.
-  destruct (H m CALL CT) as (AL & k & m' & R & RT & S & FR & TR).
+  unfold Permute.buffers in H; rewrite Permute.table_length in H; destruct (H m CALL CT) as (AL & k & m' & R & RT & S & FR & TR).
   split; [exact AL|]; exists k, m'; repeat (split; [assumption|]); split; [|exact TR].
   intros a N; apply FR; constructor; [intros _; exact N|constructor; [discriminate|constructor]].
 Qed.

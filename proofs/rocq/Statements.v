@@ -7,6 +7,8 @@ From Veriplex Require Blocks Duplex Framing Protocol AES Simpira1024 KnownAnswer
   AArch64 Call_aarch64 Kernels_aarch64 Permute_aarch64 Blocks_aarch64 Sound_aarch64
   Lanes Kernels_x2_x86_64 Lanes_x86_64 Kernels_x2_aarch64 Lanes_aarch64
   LaneKernels LaneBlocks_x86_64 LaneBlocks_aarch64
+  WideLanes_x86_64 Kernels_x4_x86_64 Lanes_x4_x86_64 LaneBlocks_x4_x86_64
+  Kernels_x8_x86_64 Lanes_x8_x86_64 LaneBlocks_x8_x86_64
   Tree Outboard Seekable ParallelAnswers ParallelHold
   Words64 Poly1305 Poly1305Limbs Poly1305Lanes Poly1305Lanes44 Poly1305Pairs Poly1305Vectors
   Poly1305Hold WordsOfAnyWidth Poly1305Text Poly1305Words
@@ -671,6 +673,42 @@ Check LaneBlocks_aarch64.encrypt_blocks_x2_aarch64.
 Print Assumptions LaneBlocks_aarch64.encrypt_blocks_x2_aarch64.
 Check LaneBlocks_aarch64.decrypt_blocks_x2_aarch64.
 Print Assumptions LaneBlocks_aarch64.decrypt_blocks_x2_aarch64.
+
+(* -- Four and eight lanes ------------------------------------------------------------------------------------------- *)
+
+Print Lanes.size.
+Print WideLanes_x86_64.round_constants_x4.
+Print WideLanes_x86_64.buffers_of.
+Print WideLanes_x86_64.call.
+Print WideLanes_x86_64.ends.
+Print WideLanes_x86_64.blocks_of.
+Print Lanes_x4_x86_64.code.
+Print Lanes_x4_x86_64.buffers.
+Check Lanes_x4_x86_64.table_x4_is.
+Print Assumptions Lanes_x4_x86_64.table_x4_is.
+Check Lanes_x4_x86_64.permute_x4_x86_64.
+Print Assumptions Lanes_x4_x86_64.permute_x4_x86_64.
+Check LaneBlocks_x4_x86_64.absorb_blocks_x4_x86_64.
+Print Assumptions LaneBlocks_x4_x86_64.absorb_blocks_x4_x86_64.
+Check LaneBlocks_x4_x86_64.squeeze_blocks_x4_x86_64.
+Print Assumptions LaneBlocks_x4_x86_64.squeeze_blocks_x4_x86_64.
+Check LaneBlocks_x4_x86_64.encrypt_blocks_x4_x86_64.
+Print Assumptions LaneBlocks_x4_x86_64.encrypt_blocks_x4_x86_64.
+Check LaneBlocks_x4_x86_64.decrypt_blocks_x4_x86_64.
+Print Assumptions LaneBlocks_x4_x86_64.decrypt_blocks_x4_x86_64.
+Print Call_x86_64.returned_avx512.
+Print Lanes_x8_x86_64.code.
+Print Lanes_x8_x86_64.buffers.
+Check Lanes_x8_x86_64.permute_x8_x86_64.
+Print Assumptions Lanes_x8_x86_64.permute_x8_x86_64.
+Check LaneBlocks_x8_x86_64.absorb_blocks_x8_x86_64.
+Print Assumptions LaneBlocks_x8_x86_64.absorb_blocks_x8_x86_64.
+Check LaneBlocks_x8_x86_64.squeeze_blocks_x8_x86_64.
+Print Assumptions LaneBlocks_x8_x86_64.squeeze_blocks_x8_x86_64.
+Check LaneBlocks_x8_x86_64.encrypt_blocks_x8_x86_64.
+Print Assumptions LaneBlocks_x8_x86_64.encrypt_blocks_x8_x86_64.
+Check LaneBlocks_x8_x86_64.decrypt_blocks_x8_x86_64.
+Print Assumptions LaneBlocks_x8_x86_64.decrypt_blocks_x8_x86_64.
 
 (* -- The duplex on the machine ---------------------------------------------------------------------------------------- *)
 

@@ -76,6 +76,18 @@ plant x2_lane_unchecked LaneLoop.v 's/^    else sbyte_eqb (nth j x (const 0)) (a
 plant x2_pointer_half Machine.v 's/(number_of (read (mem m) (effective m a) 8))) m)/(number_of (read (mem m) (effective m a) 4))) m)/' apply_sound
 plant aarch64_x2_addresses_swapped Kernels_x2_aarch64.v '/^Definition absorb/,/^Definition decrypt/s/0x24; 0x14; 0x40; 0xa9/0x25; 0x10; 0x40; 0xa9/' absorb_checks
 plant aarch64_x2_ldp_of_16 AArch64.v '/^Definition ldp_x/s/imm + 8/imm + 16/' absorb_checks
+plant x4_other_constant Kernels_x4_x86_64.v '/^Definition permute_x4/,$s/0xdc; 0x4e; 0x40/0xdc; 0x4e; 0x00/' checks_hold
+plant x4_table_entry Kernels_x4_x86_64.v '/^Definition round_constants_x4/,/^Definition absorb/s/^  0x01;/  0x03;/' table_x4_is
+plant x4_block_of_another_lane Kernels_x4_x86_64.v '/^Definition absorb/,/^Definition decrypt/s/0x4c; 0x8b; 0x4e; 0x08/0x4c; 0x8b; 0x4e; 0x00/' absorb_checks
+plant x4_output_at_79 Kernels_x4_x86_64.v '/^Definition squeeze/,/^Definition permute/s/0x39; 0x4c; 0x01; 0x4e/0x39; 0x4c; 0x01; 0x4f/' squeeze_checks
+plant x4_tail_of_13 Kernels_x4_x86_64.v '/^Definition encrypt/,/^Definition squeeze/s/0x0f; 0xcc; 0x0e/0x0f; 0xcc; 0x0d/' encrypt_checks
+plant x4_padding Kernels_x4_x86_64.v '/^Definition decrypt/,/^Definition encrypt/s/0x00; 0x81; 0xc4/0x00; 0x80; 0xc4/' decrypt_checks
+plant avx512_33_registers Call_x86_64.v '/^  d_cleared_too/s/seq 16 16/seq 16 17/' return_step_avx512
+plant x8_keeps_zmm31 Kernels_x8_x86_64.v '/^Definition permute_x8/,$s/0x85; 0x40; 0xef; 0xff; 0xc3/0x8d; 0x40; 0xef; 0xf6; 0xc3/' checks_hold
+plant x8_wrong_half Kernels_x8_x86_64.v '/^Definition absorb/,/^Definition decrypt/s/0x43; 0xcd; 0xee/0x43; 0xcd; 0x44/' absorb_checks
+plant x8_output_of_another_lane Kernels_x8_x86_64.v '/^Definition squeeze/,/^Definition permute/s/0x4c; 0x8b; 0x46; 0x08/0x4c; 0x8b; 0x46; 0x10/' squeeze_checks
+plant x8_padding Kernels_x8_x86_64.v '/^Definition encrypt/,/^Definition squeeze/s/0x00; 0x81; 0xc4/0x00; 0x80; 0xc4/' encrypt_checks
+plant x8_end_without_shift Kernels_x8_x86_64.v '/^Definition decrypt/,/^Definition encrypt/s/0x35; 0x48; 0x73; 0xd9; 0x02/0x35; 0x48; 0x73; 0xd9; 0x00/' decrypt_checks
 plant tree_without_level Tree.v 's/B ++ \[Mix (text "level") \[N.of_nat k\]; /B ++ [/' begin_inj
 plant tree_without_length Tree.v 's/(begin k x ++ \[Mix (text "length") (little_endian 8 len)\], /(begin k x, /' root_injective
 plant tree_any_answer Tree.v 's/^Hypothesis D_length .*//' node_length

@@ -408,6 +408,22 @@ fn words(name: &str) -> &'static str {
             "What SAW's own decoder makes of this form of instruction is the formula of the statement, for all operands. A test compares the formula with the CPU.",
         ),
         (
+            "_blocks_x4_",
+            "For every memory in which the buffers lie apart and every number of blocks: these bytes return, state and output of each of the four lanes are the specification's, no other byte changes, the registers of the caller are kept, and the trace of accesses does not depend on data (Rocq).",
+        ),
+        (
+            "_blocks_x8_",
+            "The same of each of eight lanes (Rocq).",
+        ),
+        (
+            "permute_x4_",
+            "For every memory in which the states lie apart from the code: these bytes return, each of the four states becomes its permutation, no other byte changes, the registers of the caller are kept, and the trace of accesses does not depend on data (Rocq).",
+        ),
+        (
+            "permute_x8_",
+            "The same of each of eight states (Rocq).",
+        ),
+        (
             "_blocks_x2_",
             "For every memory in which the buffers lie apart and every number of blocks: these bytes return, state and output of each of the two lanes are the specification's, no other byte changes, the registers of the caller are kept, and the trace of accesses does not depend on data (Rocq).",
         ),
