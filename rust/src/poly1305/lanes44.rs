@@ -1,9 +1,10 @@
-//! Sixteen blocks side by side with a kernel, and what is left one by one.
+//! Sixteen blocks side by side with a kernel, and what fills no group one by one, or as the end of a group.
 //!
 //! Each of eight lanes adds every sixteenth block to its sum and multiplies by r^16; beside it, it multiplies the block that
 //! comes eight later by r^8. For the last sixteen blocks it multiplies by r^16 to r instead. Then the sum of the lanes is the
 //! sum over all blocks. `spec/cryptol/Poly1305.cry` has the same functions, with 44 in their names.
 
+use core::ops::Range;
 use core::slice::from_ref;
 
 use super::backend::{Block, reduce};
@@ -78,18 +79,43 @@ impl Accumulator {
     }
 }
 
-/// Absorbs full blocks: groups with the kernel, and what is left.
+/// Absorbs full blocks, in groups with the kernel. What fills no group comes first: one by one, or as the end of a group.
 fn by_kernel(kernel: Token, powers: &Powers, sum: &mut portable64::Accumulator, blocks: &[Block]) {
-    let (groups, rest) = blocks.as_chunks();
-    if let Some((last, groups)) = groups.split_last() {
+    let (some, groups) = blocks.as_rchunks();
+    let Some((last, groups)) = groups.split_last() else {
+        return sum.blocks(some, 1);
+    };
+    let missing = GROUP - some.len();
+    let mut sums = Secret::new([[0; LANES]; 3]);
+    if missing < LANES {
+        // With 2^128, which the kernel adds, this is p: so a block of zeros adds nothing.
+        set_lanes(&mut sums, 0..missing, u128::MAX - 4, 2);
         let (low, top) = sum.value();
-        let mut sums = Secret::new(limbs(low, top).map(|limb| [limb, 0, 0, 0, 0, 0, 0, 0]));
-        kernel.add_blocks(&mut sums, &powers.of_loop.0, groups);
-        kernel.add_blocks(&mut sums, &powers.of_last.0, from_ref(last));
-        let (low, top) = number(carry_limbs(sum_lanes(&sums)));
-        sum.set(low, top);
+        set_lanes(&mut sums, missing..missing + 1, low, top);
+        let mut group = Wiped([0; GROUP * size_of::<Block>()]);
+        let filled = group.0.as_chunks_mut().0;
+        filled[missing..].copy_from_slice(some);
+        kernel.add_blocks(&mut sums, &powers.of_loop.0, filled.as_chunks().0);
+    } else {
+        sum.blocks(some, 1);
+        let (low, top) = sum.value();
+        set_lanes(&mut sums, 0..1, low, top);
     }
-    sum.blocks(rest, 1);
+    kernel.add_blocks(&mut sums, &powers.of_loop.0, groups);
+    kernel.add_blocks(&mut sums, &powers.of_last.0, from_ref(last));
+    let (low, top) = number(carry_limbs(sum_lanes(&sums)));
+    sum.set(low, top);
+}
+
+/// Puts a number into the sum of each lane that has one of these blocks of a group as its first.
+fn set_lanes(sums: &mut Sums, blocks: Range<usize>, low: u128, top: u64) {
+    for (lane, block) in BLOCKS.into_iter().enumerate() {
+        if blocks.contains(&block) {
+            for (row, limb) in sums.iter_mut().zip(limbs(low, top)) {
+                row[lane] = limb;
+            }
+        }
+    }
 }
 
 /// The multipliers of the last group, and of the others: r^16 to r, and r^16 and r^8.
