@@ -6,7 +6,8 @@ use common::{bytes, cases, family_vectors, on_each_backend, text};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use veriplex::adiantum::{
-    Adiantum, Aes256, BlockCipher, HPolyC, Hash, Hbsh, StreamCipher, WideBlockCipher, XChaCha,
+    AT_ONCE, Adiantum, Aes256, BlockCipher, HPolyC, Hash, Hbsh, NhPoly1305, PaddedPoly1305, StreamCipher,
+    WideBlockCipher, XChaCha,
 };
 use veriplex::hazmat::chacha::{chacha, hchacha, xchacha};
 use veriplex::hazmat::nh::{self, Nh};
@@ -325,10 +326,11 @@ fn bad_input() {
 fn sectors_are_messages() {
     on_each_backend(|_| {
         let key = [7; 32];
-        let ciphers: [Box<dyn WideBlockCipher>; 3] = [
+        let ciphers: [Box<dyn WideBlockCipher>; 4] = [
             Box::new(Adiantum::<8>::new(&key).unwrap()),
             Box::new(Adiantum::<20>::new(&key).unwrap()),
             Box::new(HPolyC::<12>::new(&key).unwrap()),
+            Box::new(HPolyC::<12>::with_go_padding(&key).unwrap()),
         ];
         for cipher in ciphers {
             sectors_of_one_cipher_are_messages(&*cipher);
@@ -384,6 +386,42 @@ fn parts_at_once_are_one_by_one() {
                 stream.apply(nonce, message);
             }
             assert_eq!(at_once, one_by_one, "{count}");
+        }
+    });
+}
+
+/// Hashes of several messages at once are those of one by one: of tweaks and messages of every length around the limits of
+/// what is done side by side.
+#[test]
+fn hashes_at_once_are_one_by_one() {
+    fn agree<H: Hash>(hash: &H, tweak_len: usize, len: usize) {
+        let bytes = |i: usize, len: usize| -> Vec<u8> {
+            (0..len).map(|j| (151 * i + 7 * j + j / 97) as u8).collect()
+        };
+        let tweaks: [Vec<u8>; AT_ONCE] = std::array::from_fn(|i| bytes(i, tweak_len));
+        let mut messages: [Vec<u8>; AT_ONCE] = std::array::from_fn(|i| bytes(i + 1, len));
+        messages[3].fill(0xff);
+        let at_once = hash.tweak_each(tweaks.each_ref().map(Vec::as_slice), len);
+        let at_once = hash.hash_each(&at_once, messages.each_ref().map(Vec::as_slice));
+        for ((tweak, message), at_once) in tweaks.iter().zip(&messages).zip(at_once) {
+            let expected = hash.hash(&hash.tweak(tweak, len), message);
+            assert_eq!(at_once, expected, "tweak of {tweak_len} bytes, message of {len}");
+        }
+    }
+    on_each_backend(|_| {
+        let nh = NhPoly1305::new(&std::array::from_fn(|i| i as u8 ^ 0x5a)).unwrap();
+        let padded = PaddedPoly1305::new(&std::array::from_fn(|i| 0xff - i as u8)).unwrap();
+        for len in (0..=40)
+            .chain(1000..1060)
+            .chain(4070..4110)
+            .chain([496, 2032, 4080, 6000])
+        {
+            agree(&nh, 32, len);
+            agree(&padded, 32, len);
+        }
+        for tweak_len in 0..=150 {
+            agree(&nh, tweak_len, 496);
+            agree(&padded, tweak_len, 4080);
         }
     });
 }

@@ -35,6 +35,12 @@ fn hchacha_each<const ROUNDS: usize, const N: usize>(key: &[u8; 32], nonces: &[[
     for (i, lanes) in x[12..].iter_mut().enumerate() {
         *lanes = from_fn(|lane| word(&nonces[lane], i));
     }
+    #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+    match kernels::Avx2::current() {
+        Some(avx2) if N > 1 => avx2.run(|| rounds::<ROUNDS, N>(&mut x)),
+        _ => rounds::<ROUNDS, N>(&mut x),
+    }
+    #[cfg(not(all(veriplex_kernels, target_arch = "x86_64")))]
     rounds::<ROUNDS, N>(&mut x);
     from_fn(|lane| {
         let mut subkey = Wiped([0; 32]);
@@ -84,9 +90,10 @@ pub(crate) fn xchacha_each<'a, const ROUNDS: usize, const N: usize>(
     key: &[u8; 32],
     nonces: &[[u8; 16]; N],
     last: [u8; 8],
-    messages: impl Iterator<Item = &'a mut [u8]>,
+    messages: &mut impl Iterator<Item = &'a mut [u8]>,
 ) {
     let subkeys = hchacha_each::<ROUNDS, N>(key, nonces);
+    // In this order no message is taken without its subkey.
     for (subkey, message) in subkeys.iter().zip(messages) {
         stream::<ROUNDS>(subkey.as_bytes(), last, 0, message);
     }

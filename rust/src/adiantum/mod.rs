@@ -58,13 +58,17 @@ use core::array::from_fn;
 use core::fmt;
 
 use crate::in_out::copy;
+use crate::poly1305::short::EACH;
 use crate::timing::Timing;
-use crate::wipe::Secret;
+use crate::wipe::{Secret, Wiped, wipe};
 use crate::{Error, Key};
 pub use parts::{Aes256, NhPoly1305, PaddedPoly1305, XChaCha};
 
 /// Size in bytes of a key.
 pub const KEY_LEN: usize = 32;
+
+/// How many tweaks or messages [`Hash::tweak_each`] and [`Hash::hash_each`] take at once.
+pub const AT_ONCE: usize = EACH;
 
 /// Size in bytes of the shortest message.
 pub const MIN_LEN: usize = BLOCK_LEN;
@@ -260,6 +264,16 @@ pub trait Hash {
 
     /// The hash of a message of that size.
     fn hash(&self, tweaked: &Self::Tweaked, message: &[u8]) -> u128;
+
+    /// [`Hash::tweak`] of each of several tweaks. They have the same size.
+    fn tweak_each(&self, tweaks: [&[u8]; AT_ONCE], message_len: usize) -> [Self::Tweaked; AT_ONCE] {
+        tweaks.map(|tweak| self.tweak(tweak, message_len))
+    }
+
+    /// [`Hash::hash`] of each of several messages, with the tweak in its place. They have the same size.
+    fn hash_each(&self, tweaked: &[Self::Tweaked; AT_ONCE], messages: [&[u8]; AT_ONCE]) -> [u128; AT_ONCE] {
+        from_fn(|i| self.hash(&tweaked[i], messages[i]))
+    }
 }
 
 /// The construction HBSH: hash, block cipher, stream cipher, hash.
@@ -341,17 +355,17 @@ impl<S: StreamCipher, B: BlockCipher, H: Hash> Hbsh<S, B, H> {
         let tweaked = self.hash.tweak(tweak, left.len());
 
         let sum = Secret::new(u128::from_le_bytes(*right).wrapping_add(self.hash.hash(&tweaked, left)));
-        let mut middle = Secret::new(sum.to_le_bytes());
+        let mut middle = Wiped(sum.to_le_bytes());
         let mut nonce = middle.clone();
         if encrypt {
-            self.block.encrypt(&mut nonce);
-            *middle = *nonce;
+            self.block.encrypt(&mut nonce.0);
+            middle.0 = nonce.0;
         } else {
-            self.block.decrypt(&mut middle);
+            self.block.decrypt(&mut middle.0);
         }
-        self.stream.apply_before(&nonce, in_out, BLOCK_LEN);
+        self.stream.apply_before(&nonce.0, in_out, BLOCK_LEN);
         let (left, right) = halves(in_out)?;
-        let middle = Secret::new(u128::from_le_bytes(*middle));
+        let middle = Secret::new(u128::from_le_bytes(middle.0));
         *right = middle.wrapping_sub(self.hash.hash(&tweaked, left)).to_le_bytes();
         Ok(())
     }
@@ -366,9 +380,8 @@ impl<S: StreamCipher, B: BlockCipher, H: Hash> Hbsh<S, B, H> {
     ) -> Result<(), Error> {
         let _timing = Timing::independent();
         let mut sectors = sectors(self, sector_len, first, in_out)?;
-        // Not so many that the cache next to the core has lost a sector when its next step comes.
         while sector_len <= CACHED_LEN / AT_ONCE && sectors.len() >= AT_ONCE {
-            self.run_each(sectors.by_ref().take(AT_ONCE), encrypt)?;
+            self.run_each(&mut sectors, encrypt)?;
         }
         for (tweak, sector) in sectors {
             self.run(&tweak, sector, encrypt)?;
@@ -376,38 +389,62 @@ impl<S: StreamCipher, B: BlockCipher, H: Hash> Hbsh<S, B, H> {
         Ok(())
     }
 
-    fn run_each<'a>(&self, sectors: impl Iterator<Item = Sector<'a>>, encrypt: bool) -> Result<(), Error> {
-        let mut middles = Secret::new([[0; BLOCK_LEN]; AT_ONCE]);
-        let mut each: [Option<(&mut [u8], H::Tweaked)>; AT_ONCE] = from_fn(|_| None);
-        for ((tweak, sector), (middle, entry)) in sectors.zip(middles.iter_mut().zip(&mut each)) {
-            let (left, right) = halves(sector)?;
-            let tweaked = self.hash.tweak(&tweak, left.len());
-            let sum = Secret::new(u128::from_le_bytes(*right).wrapping_add(self.hash.hash(&tweaked, left)));
-            *middle = sum.to_le_bytes();
-            *entry = Some((sector, tweaked));
+    /// Takes the next sectors.
+    fn run_each<'a>(
+        &self,
+        sectors: &mut impl Iterator<Item = Sector<'a>>,
+        encrypt: bool,
+    ) -> Result<(), Error> {
+        let mut tweaks = [[0; SECTOR_TWEAK_LEN]; AT_ONCE];
+        let mut buffers: [&mut [u8]; AT_ONCE] = from_fn(|_| Default::default());
+        for ((tweak, buffer), sector) in tweaks.iter_mut().zip(&mut buffers).zip(sectors) {
+            (*tweak, *buffer) = sector;
+        }
+        let len = buffers[0].len() - BLOCK_LEN;
+        let tweaked = self
+            .hash
+            .tweak_each(tweaks.each_ref().map(<[u8; _]>::as_slice), len);
+
+        let lefts = buffers.each_ref().map(|buffer| &buffer[..len]);
+        let hashes = Secret::new(self.hash.hash_each(&tweaked, lefts));
+        let mut middles = Blocks([[0; BLOCK_LEN]; AT_ONCE]);
+        for ((middle, hash), buffer) in middles.0.iter_mut().zip(*hashes).zip(&mut buffers) {
+            let (_, right) = halves(buffer)?;
+            *middle = u128::from_le_bytes(*right).wrapping_add(hash).to_le_bytes();
         }
         let mut nonces = middles.clone();
         if encrypt {
-            self.block.encrypt_each(nonces.as_mut_slice());
-            *middles = *nonces;
+            self.block.encrypt_each(&mut nonces.0);
+            middles.0 = nonces.0;
         } else {
-            self.block.decrypt_each(middles.as_mut_slice());
+            self.block.decrypt_each(&mut middles.0);
         }
-        let mut sectors = each.iter_mut().flatten().map(|(sector, _)| &mut **sector);
-        self.stream.apply_each(nonces.as_slice(), &mut sectors, BLOCK_LEN);
-        for (middle, (sector, tweaked)) in middles.iter().zip(each.iter_mut().flatten()) {
-            let (left, right) = halves(sector)?;
-            let middle = Secret::new(u128::from_le_bytes(*middle));
-            *right = middle.wrapping_sub(self.hash.hash(tweaked, left)).to_le_bytes();
+        let mut each = buffers.iter_mut().map(|buffer| &mut **buffer);
+        self.stream.apply_each(&nonces.0, &mut each, BLOCK_LEN);
+
+        let lefts = buffers.each_ref().map(|buffer| &buffer[..len]);
+        let hashes = Secret::new(self.hash.hash_each(&tweaked, lefts));
+        for ((middle, hash), buffer) in middles.0.iter().zip(*hashes).zip(&mut buffers) {
+            let (_, right) = halves(buffer)?;
+            *right = u128::from_le_bytes(*middle).wrapping_sub(hash).to_le_bytes();
         }
         Ok(())
     }
 }
 
-/// How many sectors are worked on at once.
-const AT_ONCE: usize = 16;
-/// How many bytes of them, at most.
-const CACHED_LEN: usize = 64 << 10;
+/// A block of each of several sectors. Wiped at once.
+#[derive(Clone)]
+struct Blocks([Block; AT_ONCE]);
+
+impl Drop for Blocks {
+    fn drop(&mut self) {
+        wipe(self.0.as_flattened_mut());
+    }
+}
+
+/// How many bytes of sectors are worked on at once, at most: the cache next to the core shall still have most of them when
+/// their next step comes.
+const CACHED_LEN: usize = 32 << 10;
 
 /// All but the last 16 bytes, and these.
 fn halves(in_out: &mut [u8]) -> Result<(&mut [u8], &mut Block), Error> {

@@ -1,19 +1,17 @@
 //! The parts of Adiantum and `HPolyC`.
 
+use core::array::from_fn;
 use core::fmt;
 
 use aes::cipher::{Array, BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
 
 use super::nh::{self, Nh};
-use super::{BLOCK_LEN, Block, BlockCipher, Hash, StreamCipher};
+use super::{AT_ONCE, BLOCK_LEN, Block, BlockCipher, Hash, StreamCipher};
 use crate::chacha::{xchacha, xchacha_each};
-use crate::poly1305::backend::{Backend, Long, State};
-use crate::poly1305::short::Short;
-use crate::wipe::{Secret, Wiped};
+use crate::poly1305::backend::{BEFORE_NOTHING, Backend, Long, State};
+use crate::poly1305::short::{Each, Pairs, Short};
+use crate::wipe::{Secret, Wiped, wipe};
 use crate::{Error, Key};
-
-/// How many subkeys are computed together: enough for the compiler to vectorise across them.
-const LANES: usize = 16;
 
 /// What a nonce is padded with.
 const AFTER_NONCE: [u8; 8] = [1, 0, 0, 0, 0, 0, 0, 0];
@@ -53,10 +51,9 @@ impl<const ROUNDS: usize> StreamCipher for XChaCha<ROUNDS> {
 
     fn apply_each(&self, nonces: &[Block], buffers: &mut dyn Iterator<Item = &mut [u8]>, spare: usize) {
         let mut buffers = buffers.map(|buffer| to_whole_block(buffer, spare));
-        let (groups, rest) = nonces.as_chunks::<LANES>();
+        let (groups, rest) = nonces.as_chunks();
         for nonces in groups {
-            let buffers = (&mut buffers).take(LANES);
-            xchacha_each::<ROUNDS, LANES>(self.0.as_bytes(), nonces, AFTER_NONCE, buffers);
+            xchacha_each::<ROUNDS, AT_ONCE>(self.0.as_bytes(), nonces, AFTER_NONCE, &mut buffers);
         }
         for (nonce, buffer) in rest.iter().zip(buffers) {
             self.apply(nonce, buffer);
@@ -120,6 +117,9 @@ pub struct NhPoly1305 {
     tweak: Short,
     message: Short,
     nh: Nh,
+    /// For as many tweaks or messages at once.
+    tweaks: Option<Each>,
+    messages: Option<Each>,
 }
 
 impl NhPoly1305 {
@@ -133,10 +133,13 @@ impl NhPoly1305 {
     /// [`Error::SelfTest`] if Poly1305 fails its self-test.
     #[allow(clippy::missing_panics_doc)] // the length is right
     pub fn new(key: &[u8; Self::KEY_LEN]) -> Result<Self, Error> {
+        let (tweak, message) = (poly(&key[..16], 0)?, poly(&key[16..32], 0)?);
         Ok(Self {
-            tweak: poly(&key[..16], 0)?.short(),
-            message: poly(&key[16..32], 0)?.short(),
+            tweak: tweak.short(),
+            message: message.short(),
             nh: Nh::new(key.last_chunk().expect("the rest")),
+            tweaks: tweak.each(),
+            messages: message.each(),
         })
     }
 }
@@ -163,6 +166,73 @@ impl Hash for NhPoly1305 {
         }
         tweaked.0.wrapping_add(sum.value(&[]))
     }
+
+    fn tweak_each(&self, tweaks: [&[u8]; AT_ONCE], message_len: usize) -> [Self::Tweaked; AT_ONCE] {
+        let n = tweaks[0].len() / PAIR_LEN;
+        let (Some(of_tweaks), true) = (&self.tweaks, n <= MOST_PAIRS && tweaks[0].len() == n * PAIR_LEN)
+        else {
+            return tweaks.map(|tweak| self.tweak(tweak, message_len));
+        };
+        let mut start = self.tweak.clone();
+        start.absorb(&[(8 * message_len as u128).to_le_bytes()]);
+        let mut pairs = AllPairs::new();
+        for (i, tweak) in tweaks.iter().enumerate() {
+            pairs.put(i, tweak);
+        }
+        let values = of_tweaks.values(start.number(), &pairs.0[..n]);
+        values.map(|value| TweakHash(Secret::new(value)))
+    }
+
+    fn hash_each(&self, tweaked: &[Self::Tweaked; AT_ONCE], messages: [&[u8]; AT_ONCE]) -> [u128; AT_ONCE] {
+        let n = messages[0].len().div_ceil(nh::MAX_LEN);
+        let (Some(of_messages), true) = (&self.messages, n <= MOST_PAIRS) else {
+            return from_fn(|i| self.hash(&tweaked[i], messages[i]));
+        };
+        let mut pairs = AllPairs::new();
+        for (i, message) in messages.iter().enumerate() {
+            // All pieces of a message one after the other: data that lies in a row is read in a row.
+            for (pair, piece) in pairs.0.iter_mut().zip(message.chunks(nh::MAX_LEN)) {
+                let hash = Wiped(self.nh.sums(piece));
+                let (first, second) = hash.0.split_at(BLOCK_LEN);
+                pair[i].copy_from_slice(first);
+                pair[AT_ONCE + i].copy_from_slice(second);
+            }
+        }
+        let values = of_messages.values((0, 0), &pairs.0[..n]);
+        from_fn(|i| tweaked[i].0.wrapping_add(values[i]))
+    }
+}
+
+/// Size in bytes of two blocks: of what NH makes of a piece, and of the tweak of a sector.
+const PAIR_LEN: usize = 2 * BLOCK_LEN;
+
+/// How many of them are hashed side by side, at most: those of a sector of 4 KiB.
+const MOST_PAIRS: usize = 4;
+
+/// Blocks of several messages. Wiped at once.
+struct AllPairs([Pairs; MOST_PAIRS]);
+
+impl AllPairs {
+    fn new() -> Self {
+        Self([[[0; BLOCK_LEN]; 2 * AT_ONCE]; MOST_PAIRS])
+    }
+
+    /// Puts the blocks of message i in their places.
+    fn put(&mut self, i: usize, blocks: &[u8]) {
+        let places = self
+            .0
+            .iter_mut()
+            .flat_map(|pair| pair[i..].iter_mut().step_by(AT_ONCE));
+        for (place, block) in places.zip(blocks.as_chunks().0) {
+            *place = *block;
+        }
+    }
+}
+
+impl Drop for AllPairs {
+    fn drop(&mut self) {
+        wipe(self.0.as_flattened_mut().as_flattened_mut());
+    }
 }
 
 /// The hash of `HPolyC`: Poly1305 over the tweak, padded, and the message.
@@ -170,6 +240,8 @@ impl Hash for NhPoly1305 {
 pub struct PaddedPoly1305 {
     tweak: Short,
     message: Long,
+    /// For as many tweaks at once.
+    tweaks: Option<Each>,
     go_padding: bool,
 }
 
@@ -186,6 +258,7 @@ impl PaddedPoly1305 {
         let message = poly(key, LONG)?;
         Ok(Self {
             tweak: message.short(),
+            tweaks: message.each(),
             message: message.long(),
             go_padding: false,
         })
@@ -229,6 +302,39 @@ impl Hash for PaddedPoly1305 {
         let (blocks, rest) = message.as_chunks();
         self.message.absorb_into(&mut sum, blocks);
         sum.value(rest)
+    }
+
+    fn tweak_each(&self, tweaks: [&[u8]; AT_ONCE], message_len: usize) -> [Self::Tweaked; AT_ONCE] {
+        let len = 4 + tweaks[0].len();
+        let blocks = len.div_ceil(BLOCK_LEN);
+        let n = blocks.div_ceil(2);
+        let (Some(of_tweaks), true) = (&self.tweaks, n <= MOST_PAIRS && !self.go_padding) else {
+            return tweaks.map(|tweak| self.tweak(tweak, message_len));
+        };
+        // An odd number of blocks has zeros before them.
+        let (before, start) = if blocks.is_multiple_of(2) {
+            (0, (0, 0))
+        } else {
+            (BLOCK_LEN, BEFORE_NOTHING)
+        };
+        let mut pairs = AllPairs::new();
+        for (i, tweak) in tweaks.iter().enumerate() {
+            let bits = 8 * tweak.len() as u128; // below 2^32
+            let mut blocks = [0; MOST_PAIRS * PAIR_LEN];
+            blocks[before..][..4].copy_from_slice(&bits.to_le_bytes()[..4]);
+            blocks[before + 4..][..tweak.len()].copy_from_slice(tweak);
+            pairs.put(i, &blocks);
+        }
+        of_tweaks.sums(start, &pairs.0[..n]).map(TweakSum)
+    }
+
+    fn hash_each(&self, tweaked: &[Self::Tweaked; AT_ONCE], messages: [&[u8]; AT_ONCE]) -> [u128; AT_ONCE] {
+        let mut sums = tweaked.each_ref().map(|tweaked| tweaked.0.clone());
+        let split = messages.map(<[u8]>::as_chunks);
+        self.message
+            .absorb_into_each(&mut sums, split.map(|(blocks, _)| blocks));
+        let mut rests = split.iter();
+        sums.map(|sum| sum.value(rests.next().map_or(&[], |(_, rest)| rest)))
     }
 }
 

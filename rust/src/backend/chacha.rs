@@ -97,3 +97,31 @@ impl Token {
         }
     }
 }
+
+/// A witness that this CPU has AVX2, for portable code on eight blocks.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+pub(crate) struct Avx2(());
+
+#[cfg(target_arch = "x86_64")]
+cpufeatures::new!(avx2, "avx2");
+
+#[cfg(target_arch = "x86_64")]
+impl Avx2 {
+    /// If the library may use it now.
+    #[inline]
+    pub(crate) fn current() -> Option<Self> {
+        (avx2::get() && Backend::kernels_allowed()).then_some(Self(()))
+    }
+
+    /// Calls `f`. What is inlined into it is compiled for such a CPU.
+    #[allow(clippy::unused_self)] // `self` is proof that the CPU has it
+    pub(crate) fn run<R>(self, f: impl FnOnce() -> R) -> R {
+        #[target_feature(enable = "avx2")]
+        fn compiled_for_it<R>(f: impl FnOnce() -> R) -> R {
+            f()
+        }
+        // SAFETY: an Avx2 exists only where the CPU has AVX2.
+        unsafe { compiled_for_it(f) }
+    }
+}

@@ -8,7 +8,7 @@ use super::lanes;
 #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
 use super::lanes44;
 #[cfg(feature = "adiantum")]
-use super::short::Short;
+use super::short::{EACH, Each, Short};
 use super::{KEY_LEN, Poly1305, portable32, portable64};
 #[cfg(veriplex_kernels)]
 use crate::backend::poly1305::Token;
@@ -22,6 +22,10 @@ pub(super) type Block = [u8; 16];
 
 /// Size in bytes of the longest block of a backend.
 pub(super) const MAX_BLOCK_LEN: usize = 16;
+
+/// A sum that the 2^128 of a full block makes p: so a block of zeros then adds nothing. Its low 128 bits, and the rest.
+#[cfg(any(feature = "adiantum", all(veriplex_kernels, target_arch = "x86_64")))]
+pub(crate) const BEFORE_NOTHING: (u128, u64) = (u128::MAX - 4, 2);
 
 /// An implementation of Poly1305 that this CPU can run.
 ///
@@ -375,6 +379,21 @@ impl State {
         }
     }
 
+    /// For several messages under the same key.
+    pub(crate) fn each(&self) -> Option<Each> {
+        match &self.accumulator {
+            #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+            Accumulator::Lanes44(accumulator) => {
+                let of_r = accumulator.one_by_one().clone();
+                Some(Each::lanes44(of_r, lanes44::OfEach::new(accumulator)))
+            }
+            _ => match self.short() {
+                Short::Portable64(of_r) => Some(Each::portable64(of_r)),
+                Short::Portable32(_) => None,
+            },
+        }
+    }
+
     /// For long messages under the same key.
     pub(crate) fn long(self) -> Long {
         Long {
@@ -407,12 +426,25 @@ impl Long {
         if let (Accumulator::Lanes44(accumulator), Some(powers), Short::Portable64(sum)) =
             (&self.state.accumulator, &self.powers, &mut *sum)
         {
-            return accumulator.add_to(powers, sum, blocks);
+            return accumulator.add_to(powers, [sum], [blocks]);
         }
         match (&self.state.accumulator, sum) {
             #[cfg(veriplex_kernels)]
             (Accumulator::Lanes(accumulator), Short::Portable64(sum)) => accumulator.add_to(sum, blocks),
             (_, sum) => sum.absorb(blocks),
+        }
+    }
+
+    /// The same for several messages, with as many blocks each.
+    pub(crate) fn absorb_into_each(&self, sums: &mut [Short; EACH], messages: [&[Block]; EACH]) {
+        #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+        if let (Accumulator::Lanes44(accumulator), Some(powers)) = (&self.state.accumulator, &self.powers)
+            && let Some(sums) = super::short::portable64(sums)
+        {
+            return accumulator.add_to(powers, sums, messages);
+        }
+        for (sum, blocks) in sums.iter_mut().zip(messages) {
+            self.absorb_into(sum, blocks);
         }
     }
 }

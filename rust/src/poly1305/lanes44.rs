@@ -7,8 +7,10 @@
 use core::ops::Range;
 use core::slice::from_ref;
 
-use super::backend::{Block, reduce};
+use super::backend::{BEFORE_NOTHING, Block, reduce};
 use super::portable64;
+#[cfg(feature = "adiantum")]
+use super::short::Pairs;
 use crate::backend::poly1305::limbs44::{BLOCKS, GROUP, LANES, Multipliers, Sums, Token};
 use crate::wipe::{Secret, Wiped};
 
@@ -43,7 +45,7 @@ impl Accumulator {
             // They are not kept: the state would be much longer to move.
             let mut powers = Powers::zero();
             powers.set(&self.one_by_one);
-            by_kernel(self.kernel, &powers, &mut self.one_by_one, blocks);
+            by_kernel(self.kernel, &powers, [&mut self.one_by_one], [blocks]);
         } else {
             self.one_by_one.blocks(blocks, high);
         }
@@ -63,13 +65,20 @@ impl Accumulator {
         powers
     }
 
-    /// Absorbs blocks into another sum under the same key.
+    /// Absorbs blocks into other sums under the same key, as many into each.
     #[cfg(feature = "adiantum")]
-    pub(super) fn add_to(&self, powers: &Powers, sum: &mut portable64::Accumulator, blocks: &[Block]) {
-        if blocks.len() >= FEWEST {
-            by_kernel(self.kernel, powers, sum, blocks);
+    pub(super) fn add_to<const N: usize>(
+        &self,
+        powers: &Powers,
+        sums: [&mut portable64::Accumulator; N],
+        messages: [&[Block]; N],
+    ) {
+        if messages.iter().all(|blocks| blocks.len() >= FEWEST) {
+            by_kernel(self.kernel, powers, sums, messages);
         } else {
-            sum.blocks(blocks, 1);
+            for (sum, blocks) in sums.into_iter().zip(messages) {
+                sum.blocks(blocks, 1);
+            }
         }
     }
 
@@ -79,32 +88,57 @@ impl Accumulator {
     }
 }
 
-/// Absorbs full blocks, in groups with the kernel. What fills no group comes first: one by one, or as the end of a group.
-fn by_kernel(kernel: Token, powers: &Powers, sum: &mut portable64::Accumulator, blocks: &[Block]) {
-    let (some, groups) = blocks.as_rchunks();
-    let Some((last, groups)) = groups.split_last() else {
-        return sum.blocks(some, 1);
-    };
-    let missing = GROUP - some.len();
-    let mut sums = Secret::new([[0; LANES]; 3]);
-    if missing < LANES {
-        // With 2^128, which the kernel adds, this is p: so a block of zeros adds nothing.
-        set_lanes(&mut sums, 0..missing, u128::MAX - 4, 2);
+/// Absorbs full blocks, as many into each sum under the same key, in groups with the kernel. What fills no group comes first:
+/// one by one, or as the end of a group.
+///
+/// Calls about different messages follow each other, because they need not wait for each other's results.
+fn by_kernel<const N: usize>(
+    kernel: Token,
+    powers: &Powers,
+    mut of_messages: [&mut portable64::Accumulator; N],
+    messages: [&[Block]; N],
+) {
+    let mut all_sums = SumsOf([[[0; LANES]; 3]; N]);
+    let split = messages.map(<[Block]>::as_rchunks);
+    for ((sum, sums), (some, groups)) in of_messages.iter_mut().zip(&mut all_sums.0).zip(split) {
+        let missing = GROUP - some.len();
+        if groups.is_empty() || missing >= LANES {
+            sum.blocks(some, 1);
+            let (low, top) = sum.value();
+            set_lanes(sums, 0..1, low, top);
+            continue;
+        }
+        set_lanes(sums, 0..missing, BEFORE_NOTHING.0, BEFORE_NOTHING.1);
         let (low, top) = sum.value();
-        set_lanes(&mut sums, missing..missing + 1, low, top);
+        set_lanes(sums, missing..missing + 1, low, top);
         let mut group = Wiped([0; GROUP * size_of::<Block>()]);
         let filled = group.0.as_chunks_mut().0;
         filled[missing..].copy_from_slice(some);
-        kernel.add_blocks(&mut sums, &powers.of_loop.0, filled.as_chunks().0);
-    } else {
-        sum.blocks(some, 1);
-        let (low, top) = sum.value();
-        set_lanes(&mut sums, 0..1, low, top);
+        kernel.add_blocks(sums, &powers.of_loop.0, filled.as_chunks().0);
     }
-    kernel.add_blocks(&mut sums, &powers.of_loop.0, groups);
-    kernel.add_blocks(&mut sums, &powers.of_last.0, from_ref(last));
-    let (low, top) = number(carry_limbs(sum_lanes(&sums)));
-    sum.set(low, top);
+    for (sums, (_, groups)) in all_sums.0.iter_mut().zip(split) {
+        if let Some((_, groups)) = groups.split_last() {
+            kernel.add_blocks(sums, &powers.of_loop.0, groups);
+        }
+    }
+    for ((sum, sums), (_, groups)) in of_messages.iter_mut().zip(&mut all_sums.0).zip(split) {
+        if let Some(last) = groups.last() {
+            kernel.add_blocks(sums, &powers.of_last.0, from_ref(last));
+            let (low, top) = number(carry_limbs(sum_lanes(sums)));
+            sum.set(low, top);
+        }
+    }
+}
+
+/// The sums of the lanes, for each of several messages. Wiped at once.
+struct SumsOf<const N: usize>([Sums; N]);
+
+impl<const N: usize> Drop for SumsOf<N> {
+    fn drop(&mut self) {
+        self.0 = [[[0; LANES]; 3]; N];
+        #[cfg(feature = "zeroize")]
+        zeroize::optimization_barrier(self);
+    }
 }
 
 /// Puts a number into the sum of each lane that has one of these blocks of a group as its first.
@@ -138,13 +172,8 @@ impl Powers {
         let mut power = of_r.clone();
         power.set(1, 0);
         for limbs_of_power in powers.iter_mut() {
-            // (h + 0) r
-            power.blocks(&[[0; 16]], 0);
-            let (low, top) = power.value();
-            let (low, top) = reduce(low, top);
-            *limbs_of_power = limbs(low, top);
+            *limbs_of_power = next_power(&mut power);
         }
-        let words = |[x0, x1, x2]: Limbs| [x0, x1, x2, 20 * x1, 20 * x2].map(u64::to_le_bytes);
         let rows = self.of_last.0.as_chunks_mut::<{ 8 * GROUP }>().0;
         for (lane, block) in BLOCKS.into_iter().enumerate() {
             for (column, block) in [(lane, block), (LANES + lane, LANES + block)] {
@@ -153,13 +182,67 @@ impl Powers {
                 }
             }
         }
-        let rows = self.of_loop.0.as_chunks_mut::<{ 8 * GROUP }>().0;
         let [first, second] = [GROUP, LANES].map(|power| words(powers[power - 1]));
-        for ((row, first), second) in rows.iter_mut().zip(first).zip(second) {
-            let (columns, _) = row.as_chunks_mut();
-            columns[..LANES].fill(first);
-            columns[LANES..].fill(second);
+        fill(&mut self.of_loop.0, &first, &second);
+    }
+}
+
+/// Multiplies by r, and returns the limbs.
+fn next_power(power: &mut portable64::Accumulator) -> Limbs {
+    // (h + 0) r
+    power.blocks(&[[0; 16]], 0);
+    let (low, top) = power.value();
+    let (low, top) = reduce(low, top);
+    limbs(low, top)
+}
+
+/// The words of a multiplier.
+fn words([x0, x1, x2]: Limbs) -> [[u8; 8]; 5] {
+    [x0, x1, x2, 20 * x1, 20 * x2].map(u64::to_le_bytes)
+}
+
+/// Gives every lane these multipliers, for its first block and for its second one.
+fn fill(multipliers: &mut Multipliers, first: &[[u8; 8]; 5], second: &[[u8; 8]; 5]) {
+    let rows = multipliers.as_chunks_mut::<{ 8 * GROUP }>().0;
+    for ((row, first), second) in rows.iter_mut().zip(first).zip(second) {
+        let (columns, _) = row.as_chunks_mut();
+        columns[..LANES].fill(*first);
+        columns[LANES..].fill(*second);
+    }
+}
+
+/// Two multipliers of every lane: r^2 for its first block of a group, r for its second one. Then a lane has a message of its
+/// own: see [`Pairs`].
+#[cfg(feature = "adiantum")]
+#[derive(Clone)]
+pub(crate) struct OfEach {
+    kernel: Token,
+    multipliers: Wiped<Multipliers>,
+}
+
+#[cfg(feature = "adiantum")]
+impl OfEach {
+    pub(super) fn new(of_r: &Accumulator) -> Self {
+        let mut multipliers = Wiped([0; size_of::<Multipliers>()]);
+        let mut power = of_r.one_by_one.clone();
+        power.set(1, 0);
+        let [first_power, square] = [(); 2].map(|()| Secret::new(words(next_power(&mut power))));
+        fill(&mut multipliers.0, &square, &first_power);
+        Self {
+            kernel: of_r.kernel,
+            multipliers,
         }
+    }
+
+    /// The sums over all messages, each from `start`.
+    pub(super) fn numbers(&self, start: (u128, u64), pairs: &[Pairs]) -> [(u128, u64); LANES] {
+        let mut sums = SumsOf([limbs(start.0, start.1).map(|limb| [limb; LANES])]);
+        self.kernel.add_blocks(&mut sums.0[0], &self.multipliers.0, pairs);
+        let mut numbers = [(0, 0); LANES];
+        for (lane, message) in BLOCKS.into_iter().enumerate() {
+            numbers[message] = number(carry_limbs(sums.0[0].each_ref().map(|row| row[lane])));
+        }
+        numbers
     }
 }
 

@@ -4,6 +4,8 @@
 //! is h1 times s1 = 5 r1 / 4 modulo p.
 
 use super::backend::Block;
+#[cfg(feature = "adiantum")]
+use super::short::{EACH, Pairs};
 use crate::wipe::Secret;
 
 #[derive(Clone)]
@@ -38,7 +40,7 @@ impl Accumulator {
     }
 
     /// Puts low + 2^128 top, below 2^130 + 2^66, in the place of h.
-    #[cfg(veriplex_kernels)]
+    #[cfg(any(veriplex_kernels, feature = "adiantum"))]
     pub(super) fn set(&mut self, low: u128, top: u64) {
         *self.h = (low, top);
     }
@@ -46,6 +48,22 @@ impl Accumulator {
     /// h as its low 128 bits and the rest. It is below 2^130 + 2^66: where `top` is 4, the last carry left little.
     pub(super) fn value(&self) -> (u128, u64) {
         *self.h
+    }
+}
+
+#[cfg(feature = "adiantum")]
+impl Accumulator {
+    /// The sums over several messages under this key, each from `start`. A block waits for the one before in its own message
+    /// only.
+    pub(super) fn numbers(&self, start: (u128, u64), pairs: &[Pairs]) -> [(u128, u64); EACH] {
+        let [r0, r1] = *self.r;
+        let mut each = [start; EACH];
+        for blocks in pairs.as_flattened().as_chunks::<EACH>().0 {
+            for ((h, top), block) in each.iter_mut().zip(blocks) {
+                (*h, *top) = add_block(*h, *top, r0, r1, u128::from_le_bytes(*block), 1);
+            }
+        }
+        each
     }
 }
 

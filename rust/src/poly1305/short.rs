@@ -2,7 +2,10 @@
 //! copied for each message.
 
 use super::backend::{Block, padded, reduce};
+#[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+use super::lanes44;
 use super::{portable32, portable64};
+use crate::wipe::Secret;
 
 /// The sum over the blocks of a message so far.
 ///
@@ -34,11 +37,97 @@ impl Short {
         if !rest.is_empty() {
             self.add(&[*padded(rest)], 0);
         }
-        let (low, top) = match &self {
+        // Reduced in each arm: the compiler would merge the sums in memory, and wait for it.
+        match &self {
+            Self::Portable64(sum) => {
+                let (low, top) = sum.value();
+                reduce(low, top).0
+            }
+            Self::Portable32(sum) => {
+                let (low, top) = sum.value();
+                reduce(low, top).0
+            }
+        }
+    }
+
+    /// The sum as its low 128 bits and the rest.
+    #[inline]
+    pub(crate) fn number(&self) -> Number {
+        match self {
             Self::Portable64(sum) => sum.value(),
             Self::Portable32(sum) => sum.value(),
-        };
-        let (value, _) = reduce(low, top);
-        value
+        }
     }
+}
+
+/// The low 128 bits of a number, and the rest.
+pub(crate) type Number = (u128, u64);
+
+/// How many messages are hashed side by side.
+pub(crate) const EACH: usize = 8;
+
+/// A full block of each of several messages, and then the next one of each.
+pub(crate) type Pairs = [Block; 2 * EACH];
+
+/// For several messages under one key. Without products of 128 bits there is none.
+///
+/// Wiped on drop (feature `zeroize`).
+#[derive(Clone)]
+pub(crate) struct Each {
+    of_r: portable64::Accumulator,
+    #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+    lanes44: Option<lanes44::OfEach>,
+}
+
+impl Each {
+    pub(super) const fn portable64(of_r: portable64::Accumulator) -> Self {
+        Self {
+            of_r,
+            #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+            lanes44: None,
+        }
+    }
+
+    #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+    pub(super) const fn lanes44(of_r: portable64::Accumulator, lanes44: lanes44::OfEach) -> Self {
+        Self {
+            of_r,
+            lanes44: Some(lanes44),
+        }
+    }
+
+    /// The numbers of the sums over as many messages, each from a number that they have in common.
+    fn numbers(&self, start: Number, pairs: &[Pairs]) -> Secret<[Number; EACH]> {
+        #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+        if let Some(of_each) = &self.lanes44 {
+            return Secret::new(of_each.numbers(start, pairs));
+        }
+        Secret::new(self.of_r.numbers(start, pairs))
+    }
+
+    /// The values of these messages: see [`Short::value`].
+    pub(crate) fn values(&self, start: Number, pairs: &[Pairs]) -> Secret<[u128; EACH]> {
+        Secret::new(self.numbers(start, pairs).map(|(low, top)| reduce(low, top).0))
+    }
+
+    /// The sums over these messages.
+    pub(crate) fn sums(&self, start: Number, pairs: &[Pairs]) -> [Short; EACH] {
+        self.numbers(start, pairs).map(|(low, top)| {
+            let mut sum = self.of_r.clone();
+            sum.set(low, top);
+            Short::Portable64(sum)
+        })
+    }
+}
+
+/// All of them, if they are of this kind.
+#[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+pub(super) fn portable64(sums: &mut [Short; EACH]) -> Option<[&mut portable64::Accumulator; EACH]> {
+    let mut all = sums.each_mut().map(|sum| match sum {
+        Short::Portable64(sum) => Some(sum),
+        Short::Portable32(_) => None,
+    });
+    all.iter()
+        .all(Option::is_some)
+        .then(|| all.each_mut().map(|sum| sum.take().expect("all are")))
 }
