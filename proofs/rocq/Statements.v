@@ -12,7 +12,8 @@ From Veriplex Require Blocks Duplex Framing Protocol AES Simpira1024 KnownAnswer
   Tree Outboard Seekable ParallelAnswers ParallelHold
   Words64 Poly1305 Poly1305Limbs Poly1305Lanes Poly1305Lanes44 Poly1305Pairs Poly1305Vectors
   Poly1305Hold WordsOfAnyWidth Poly1305Text Poly1305Words
-  Rust TwinText Twin TwinBlocks.
+  Rust TwinText Twin TwinBlocks
+  ChaCha ChaChaHold.
 (* So that numbers, lists and strings print as such. *)
 From Coq Require Import NArith String List.
 Import ListNotations.
@@ -986,3 +987,39 @@ Check Poly1305Pairs.pairs_are_the_polynomial.
 Print Assumptions Poly1305Pairs.pairs_are_the_polynomial.
 Check Poly1305Pairs.pairs_are_poly1305.
 Print Assumptions Poly1305Pairs.pairs_are_poly1305.
+(* ChaCha. *)
+Print ChaCha.le_number.
+Print ChaCha.le_words.
+Print ChaCha.le_word_bytes.
+Print ChaCha.add_words.
+Print ChaCha.rotate_word.
+Print ChaCha.quarter_round.
+Print ChaCha.transpose.
+Print ChaCha.column_round.
+Print ChaCha.rotate_row.
+Print ChaCha.turn_rows.
+Print ChaCha.turn_rows_back.
+Print ChaCha.double_round.
+Print ChaCha.rounds.
+Print ChaCha.constants.
+Print ChaCha.start.
+Print ChaCha.hchacha.
+Print ChaCha.zip_with.
+Print ChaCha.block.
+Print ChaCha.stream.
+Print ChaCha.xchacha.
+Print ChaCha.xor_group.
+Print ChaCha.xor_blocks.
+Print ChaChaHold.counted.
+Check ChaChaHold.quarter_round_example.
+Print Assumptions ChaChaHold.quarter_round_example.
+Check ChaChaHold.block_example.
+Print Assumptions ChaChaHold.block_example.
+Check ChaChaHold.blocks_of_zero.
+Print Assumptions ChaChaHold.blocks_of_zero.
+Check ChaChaHold.stream_example.
+Print Assumptions ChaChaHold.stream_example.
+Check ChaChaHold.hchacha_example.
+Print Assumptions ChaChaHold.hchacha_example.
+Check ChaChaHold.xor_blocks_example.
+Print Assumptions ChaChaHold.xor_blocks_example.

@@ -167,3 +167,7 @@ plant twin_fork_without_number protocol.rs 's/absorb(absorb(header(p, 0x06, labe
 plant twin_root_is_branch_1 protocol.rs 's/fork_branch(p, label, 0, &\[\])/fork_branch(p, label, 1, \&[])/' fork_root_is
 plant twin_ratchet_opcode protocol.rs 's/header(p, 0x07, label)/header(p, 0x06, label)/' protocol_ratchet_is
 plant twin_padding duplex.rs 's/s\[95\] ^= 0x01 ^ 0x80;/s[95] ^= 0x80;/' end_block_is
+plant chacha_rotation ChaCha.v 's/(N.lxor b2 c2) 7/(N.lxor b2 c2) 8/' quarter_round_example
+plant chacha_diagonals ChaCha.v 's/turn_rows_back (column_round (turn_rows (column_round x)))/column_round (column_round x)/' block_example
+plant chacha_feed_forward ChaCha.v 's/zip_with add_words x (rounds n x)/rounds n x/' block_example
+plant chacha_number_of_a_lane ChaCha.v 's/block n key nonce (snd ci)/block n key nonce (hd 0 numbers)/' xor_blocks_example
