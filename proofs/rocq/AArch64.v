@@ -25,6 +25,15 @@ Definition ext d n m index := vector d (Slice index 16 (Append (Vec n 16) (Vec m
 (** ORR with one register twice. *)
 Definition mov d n := vector d (Vec n 16).
 
+(** Lanes of 32 bits, and of 64. *)
+Definition add_4s d n m := vector d (Plus 4 (Vec n 16) (Vec m 16)).
+Definition add_2d d n m := vector d (Plus 8 (Vec n 16) (Vec m 16)).
+Definition shl_4s d n shift := vector d (Shift_left 4 shift (Vec n 16)).
+
+(** The lanes of the second, shifted, below the upper bits of the first, which stay. *)
+Definition sri_4s d n shift :=
+  vector d (Xor (Shift_right 4 shift (Vec n 16)) (Shift_left 4 (32 - shift) (Shift_right 4 (32 - shift) (Vec d 16)))).
+
 (** Each bit stands for eight. *)
 Definition movi_2d d (imm8 : N) :=
   let lane := map (fun i => if N.testbit imm8 (N.of_nat i) then 0xff else 0)%N (seq 0 8) in
@@ -75,6 +84,10 @@ Definition forms : list (N * N * (N -> option (list effect))) :=
     (0xfffffc00, 0x4e286800, fun w => Some (aesmc (d w) (n w)));
     (0xffe0fc00, 0x6e201c00, fun w => Some (eor (d w) (n w) (m w)));
     (0xffe0fc00, 0x4ea01c00, fun w => if (n w =? m w)%nat then Some (mov (d w) (n w)) else None);
+    (0xffe0fc00, 0x4ea08400, fun w => Some (add_4s (d w) (n w) (m w)));
+    (0xffe0fc00, 0x4ee08400, fun w => Some (add_2d (d w) (n w) (m w)));
+    (0xffe0fc00, 0x4f205400, fun w => Some (shl_4s (d w) (n w) (N.to_nat (field w 16 5))));
+    (0xffe0fc00, 0x6f204400, fun w => Some (sri_4s (d w) (n w) (32 - N.to_nat (field w 16 5))));
     (0xffe08400, 0x6e000000, fun w => Some (ext (d w) (n w) (m w) (N.to_nat (field w 11 4))));
     (0xfff8fc00, 0x6f00e400, fun w => Some (movi_2d (d w) (32 * field w 16 3 + field w 5 5)));
     (0xfff8dc00, 0x4f008400, fun w => Some (movi_8h (d w) (32 * field w 16 3 + field w 5 5) (8 * field w 13 1)));

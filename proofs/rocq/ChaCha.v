@@ -105,3 +105,11 @@ Fixpoint xor_blocks (n : nat) (key nonce : list byte) (numbers : list N) (input 
       let rest := xor_blocks n key nonce (fst after) input in
       (fst rest, snd after :: snd rest)
   end.
+
+(** What the kernels get in memory: the words before the rounds but for the last row, the last row, and numbers in a
+    row. *)
+Definition first_rows (key : list byte) : list byte := constants ++ key.
+
+Definition last_row (i : N) (nonce : list byte) : list byte := little_endian 8 i ++ nonce.
+
+Definition numbers_from (i : N) (k : nat) : list N := map (fun l => (i + N.of_nat l) mod 2 ^ 64) (seq 0 k).

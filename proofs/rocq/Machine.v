@@ -8,7 +8,7 @@
     machine: there is no next state. *)
 
 From Coq Require Import List Bool Arith NArith ZArith Lia.
-From Veriplex Require Import AES Simpira1024.
+From Veriplex Require Import AES Simpira1024 Arx.
 Import ListNotations.
 Local Open Scope Z_scope.
 
@@ -70,7 +70,10 @@ Inductive bytes :=
   | Slice (from len : nat) (x : bytes)
   | Append (x y : bytes)
   | Sub_shift (x : bytes)                (* ShiftRows of SubBytes *)
-  | Mix (x : bytes).                     (* MixColumns *)
+  | Mix (x : bytes)                      (* MixColumns *)
+  | Plus (w : nat) (x y : bytes)         (* in lanes of w bytes *)
+  | Shift_left (w k : nat) (x : bytes)   (* by k bits, in such lanes *)
+  | Shift_right (w k : nat) (x : bytes).
 
 Inductive effect :=
   | Set_gpr (r : nat) (x : number)
@@ -115,6 +118,9 @@ Fixpoint bytes_in (m : machine) (x : bytes) : list byte :=
   | Append x y => bytes_in m x ++ bytes_in m y
   | Sub_shift x => shift_rows (sub_bytes (bytes_in m x))
   | Mix x => mix_columns (bytes_in m x)
+  | Plus w x y => plus_lanes w (bytes_in m x) (bytes_in m y)
+  | Shift_left w k x => shift_left w k (bytes_in m x)
+  | Shift_right w k x => shift_right w k (bytes_in m x)
   end.
 
 (** Its reads from memory. *)
@@ -122,8 +128,8 @@ Fixpoint loads (x : bytes) : list (address * nat) :=
   match x with
   | Load a n => [(a, n)]
   | Vec _ _ | Bytes _ | Of_gpr _ => []
-  | Xor x y | Append x y => loads x ++ loads y
-  | Slice _ _ x | Sub_shift x | Mix x => loads x
+  | Xor x y | Append x y | Plus _ x y => loads x ++ loads y
+  | Slice _ _ x | Sub_shift x | Mix x | Shift_left _ _ x | Shift_right _ _ x => loads x
   end.
 
 Definition fits (a : Z) (n : nat) : bool := a + Z.of_nat n <=? 2 ^ 64.

@@ -13,7 +13,7 @@ From Veriplex Require Blocks Duplex Framing Protocol AES Simpira1024 KnownAnswer
   Words64 Poly1305 Poly1305Limbs Poly1305Lanes Poly1305Lanes44 Poly1305Pairs Poly1305Vectors
   Poly1305Hold WordsOfAnyWidth Poly1305Text Poly1305Words
   Rust TwinText Twin TwinBlocks
-  ChaCha ChaChaHold.
+  Arx ChaCha ChaChaHold.
 (* So that numbers, lists and strings print as such. *)
 From Coq Require Import NArith String List.
 Import ListNotations.
@@ -457,6 +457,12 @@ Print Assumptions ParallelHold.messages_hold.
 
 (* -- The machine ---------------------------------------------------------------------------------------------------- *)
 
+Print Arx.lane_number.
+Print Arx.lanes.
+Print Arx.in_lanes.
+Print Arx.plus_lanes.
+Print Arx.shift_left.
+Print Arx.shift_right.
 Print Machine.memory.
 Print Machine.read.
 Print Machine.write.
@@ -593,6 +599,10 @@ Print AArch64.aesmc.
 Print AArch64.eor.
 Print AArch64.ext.
 Print AArch64.mov.
+Print AArch64.add_4s.
+Print AArch64.add_2d.
+Print AArch64.shl_4s.
+Print AArch64.sri_4s.
 Print AArch64.movi_2d.
 Print AArch64.movi_8h.
 Print AArch64.ldp.
@@ -1010,6 +1020,9 @@ Print ChaCha.stream.
 Print ChaCha.xchacha.
 Print ChaCha.xor_group.
 Print ChaCha.xor_blocks.
+Print ChaCha.first_rows.
+Print ChaCha.last_row.
+Print ChaCha.numbers_from.
 Print ChaChaHold.counted.
 Check ChaChaHold.quarter_round_example.
 Print Assumptions ChaChaHold.quarter_round_example.

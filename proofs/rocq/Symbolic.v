@@ -1,16 +1,20 @@
 (** * Symbolic: strings of bytes with unknowns
 
     A symbolic byte is a constant and a set of atoms, which stand for their XOR.  An atom is an
-    unknown byte of the input, or a byte of a node: of ShiftRows of SubBytes, or of MixColumns, of a
-    string of 16 symbolic bytes.  Equal arguments share one node (value numbering), so the value of
+    unknown byte of the input, or a byte of a node: of ShiftRows of SubBytes, of MixColumns, or of a sum or a shift in
+    lanes (Arx.v), of strings of 16 symbolic bytes.  Equal arguments share one node (value numbering), so the value of
     a permutation is small, although written out it would be exponential. *)
 
 From Coq Require Import List Bool Arith NArith Lia.
-From Veriplex Require Import AES Simpira1024.
+From Veriplex Require Import AES Simpira1024 Arx.
 Import ListNotations.
 
 Definition sbyte := (N * list N)%type.
-Definition node := (bool * list sbyte)%type.   (* whether it is MixColumns; its argument *)
+
+(** What a node computes: a sum of the two halves of its argument, in lanes of w bytes, or a shift of such lanes. *)
+Inductive kind := Sub_shifted | Mixed | Sum (w : nat) | Left (w k : nat) | Right (w k : nat).
+
+Definition node := (kind * list sbyte)%type.   (* with its argument *)
 
 Definition const (b : byte) : sbyte := (b, []).
 Definition atom (a : N) : sbyte := (0%N, [a]).
@@ -59,7 +63,16 @@ Fixpoint list_eqb {A} (eqb : A -> A -> bool) (x y : list A) : bool :=
 
 Definition sbyte_eqb (x y : sbyte) : bool := if (fst x =? fst y)%N then list_eqb N.eqb (snd x) (snd y) else false.
 Definition word_eqb : list sbyte -> list sbyte -> bool := list_eqb sbyte_eqb.
-Definition node_eqb (x y : node) : bool := if Bool.eqb (fst x) (fst y) then word_eqb (snd x) (snd y) else false.
+
+Definition kind_eqb (x y : kind) : bool :=
+  match x, y with
+  | Sub_shifted, Sub_shifted | Mixed, Mixed => true
+  | Sum w, Sum v => (w =? v)%nat
+  | Left w k, Left v j | Right w k, Right v j => (w =? v)%nat && (k =? j)%nat
+  | _, _ => false
+  end.
+
+Definition node_eqb (x y : node) : bool := if kind_eqb (fst x) (fst y) then word_eqb (snd x) (snd y) else false.
 
 (** Nodes, newest first; the number of a node is the number of older ones. *)
 Fixpoint find_node (n : node) (nodes : list node) : option nat :=
@@ -68,7 +81,7 @@ Fixpoint find_node (n : node) (nodes : list node) : option nat :=
   | m :: r => if node_eqb n m then Some (length r) else find_node n r
   end.
 
-Definition intern (op : bool) (x : list sbyte) (nodes : list node) : list sbyte * list node :=
+Definition intern (op : kind) (x : list sbyte) (nodes : list node) : list sbyte * list node :=
   match find_node (op, x) nodes with
   | Some id => (map atom (atoms_of id), nodes)
   | None => (map atom (atoms_of (length nodes)), (op, x) :: nodes)
@@ -92,15 +105,37 @@ Definition sum (l : list N) : byte := fold_right (fun a v => N.lxor (env a) v) 0
 Definition ev (x : sbyte) : byte := N.lxor (fst x) (sum (snd x)).
 Definition evs (x : list sbyte) : list byte := map ev x.
 
+(** Every value has 16 bytes. *)
+Definition filled (x : list byte) : list byte := firstn 16 (x ++ zero 16).
+
 Definition node_value (n : node) : list byte :=
-  if fst n then mix_columns (evs (snd n)) else shift_rows (sub_bytes (evs (snd n))).
+  match fst n with
+  | Sub_shifted => shift_rows (sub_bytes (evs (snd n)))
+  | Mixed => mix_columns (evs (snd n))
+  | Sum w => filled (plus_lanes w (firstn 16 (evs (snd n))) (skipn 16 (evs (snd n))))
+  | Left w k => filled (shift_left w k (evs (snd n)))
+  | Right w k => filled (shift_right w k (evs (snd n)))
+  end.
 
 Lemma node_value_is n :
-  node_value n = if fst n then mix_columns (evs (snd n)) else shift_rows (sub_bytes (evs (snd n))).
+  node_value n =
+  match fst n with
+  | Sub_shifted => shift_rows (sub_bytes (evs (snd n)))
+  | Mixed => mix_columns (evs (snd n))
+  | Sum w => filled (plus_lanes w (firstn 16 (evs (snd n))) (skipn 16 (evs (snd n))))
+  | Left w k => filled (shift_left w k (evs (snd n)))
+  | Right w k => filled (shift_right w k (evs (snd n)))
+  end.
 Proof. reflexivity. Qed.
 
+Lemma filled_length x : length (filled x) = 16.
+Proof. unfold filled, zero; rewrite firstn_length, app_length, repeat_length; lia. Qed.
+
+Lemma filled_is x : length x = 16 -> filled x = x.
+Proof. intro H; unfold filled; rewrite firstn_app, H, Nat.sub_diag, firstn_O, app_nil_r; apply firstn_all2; lia. Qed.
+
 Lemma node_value_length n : length (node_value n) = 16.
-Proof. unfold node_value; destruct (fst n); reflexivity. Qed.
+Proof. unfold node_value; destruct (fst n); solve [reflexivity | apply filled_length]. Qed.
 
 Fixpoint consistent (nodes : list node) : Prop :=
   match nodes with
@@ -188,13 +223,20 @@ Qed.
 Lemma word_eqb_eq x y : word_eqb x y = true -> x = y.
 Proof. apply list_eqb_eq, sbyte_eqb_eq. Qed.
 
+Lemma kind_eqb_eq x y : kind_eqb x y = true -> x = y.
+Proof.
+  destruct x, y; cbn [kind_eqb]; intro E; try discriminate E; try reflexivity;
+    try (apply andb_prop in E as [E F]; apply Nat.eqb_eq in F as ->); apply Nat.eqb_eq in E as ->; reflexivity.
+Qed.
+
 Lemma find_node_sound n nodes id : find_node n nodes = Some id -> consistent nodes ->
   map env (atoms_of id) = node_value n.
 Proof.
   induction nodes as [|m r IH]; cbn [find_node consistent]; intro F; [inversion F|].
   destruct (node_eqb n m) eqn:E; intros [C D]; [|exact (IH F D)].
   injection F as <-; rewrite C.
-  apply andb_prop in E as [E F]; apply Bool.eqb_prop in E; apply word_eqb_eq in F.
+  unfold node_eqb in E; destruct (kind_eqb (fst n) (fst m)) eqn:K; [|discriminate].
+  apply kind_eqb_eq in K; apply word_eqb_eq in E.
   destruct n, m; cbn [fst snd] in *; subst; reflexivity.
 Qed.
 
@@ -271,7 +313,7 @@ Qed.
 Notation "'let*' ( x , n ) := a 'in' b" := (match a with (x, n) => b end) (at level 200, x name, n name).
 
 Definition score (x : list sbyte) (nodes : list node) :=
-  let* (a, nodes) := intern false x nodes in intern true a nodes.
+  let* (a, nodes) := intern Sub_shifted x nodes in intern Mixed a nodes.
 
 Definition sround1 (x key : list sbyte) (nodes : list node) :=
   let* (a, nodes) := score x nodes in (sxor a key, nodes).
@@ -310,10 +352,10 @@ Definition spermute (x : list sbyte) (nodes : list node) :=
 Lemma feistel_is c x : feistel c x = aes_round (aes_round x (round_constant c)) (zero 16).
 Proof. reflexivity. Qed.
 
-Lemma node_value_mix env x : node_value env (true, x) = mix_columns (evs env x).
+Lemma node_value_mix env x : node_value env (Mixed, x) = mix_columns (evs env x).
 Proof. apply node_value_is. Qed.
 
-Lemma core_is env x : mix_columns (node_value env (false, x)) = aes_round_core (evs env x).
+Lemma core_is env x : mix_columns (node_value env (Sub_shifted, x)) = aes_round_core (evs env x).
 Proof. rewrite node_value_is; reflexivity. Qed.
 
 Local Opaque aes_round_core shift_rows sub_bytes mix_columns feistel.

@@ -97,6 +97,13 @@ misread any_logic X86_64.v 's/0x25, \[0x96\]/0x25, [_]/' x86_64_decodes_as_iced
 wrong aese_key_last AArch64.v 's/Sub_shift (Xor (Vec d 16) (Vec n 16))/Xor (Sub_shift (Vec d 16)) (Vec n 16)/' AArch64 aese
 wrong aesmc_next AArch64.v 's/Mix (Vec n 16)/Mix (Vec (n + 1) 16)/' AArch64 aesmc
 wrong eor_next AArch64.v 's/Xor (Vec n 16) (Vec m 16)/Xor (Vec n 16) (Vec (m + 1) 16)/' AArch64 eor
+wrong add_4s_carries AArch64.v '/^Definition add_4s/s/Plus 4/Plus 8/' AArch64 add_4s
+wrong add_2d_without_carry AArch64.v '/^Definition add_2d/s/Plus 8/Plus 4/' AArch64 add_2d
+wrong lanes_do_not_wrap Arx.v 's/in_lanes w (map (fun ab => fst ab + snd ab)/in_lanes w (map (fun ab => N.min (256 ^ N.of_nat w - 1) (fst ab + snd ab))/' AArch64 add_4s
+wrong shl_next AArch64.v '/^Definition shl_4s/s/(Vec n 16)/(Vec (n + 1) 16)/' AArch64 shl_7
+wrong shl_less AArch64.v '/^Definition shl_4s/s/4 shift (Vec/4 (shift - 1) (Vec/' AArch64 shl_16
+wrong sri_is_ushr AArch64.v 's/(Xor (Shift_right 4 shift (Vec n 16)) (Shift_left .*)))\./(Shift_right 4 shift (Vec n 16))./' AArch64 sri_25
+wrong sri_keeps_lower AArch64.v 's/Shift_left 4 (32 - shift) (Shift_right 4 (32 - shift) (Vec d 16))/Shift_right 4 shift (Shift_left 4 shift (Vec d 16))/' AArch64 sri_8
 wrong ext_swapped AArch64.v 's/Append (Vec n 16) (Vec m 16)/Append (Vec m 16) (Vec n 16)/' AArch64 ext_14
 wrong orr_back AArch64.v 's/^Definition mov d n := .*/Definition mov d n := vector n (Vec d 16)./' AArch64 mov
 wrong movi_bit AArch64.v 's/then 0xff else 0/then 0x01 else 0/' AArch64 movi_2d_0xa5
@@ -115,6 +122,12 @@ wrong ret_elsewhere AArch64.v 's/Jump 30/Jump 29/' AArch64 ret
 misread register_of_four_bits AArch64.v 's/field word low 5)/field word low 4)/' aarch64_decodes_as_yaxpeax
 misread n_field_low AArch64.v 's/register w 5 in/register w 4 in/' aarch64_decodes_as_yaxpeax
 misread m_field_high AArch64.v 's/register w 16 in/register w 17 in/' aarch64_decodes_as_yaxpeax
+misread add_of_other_lanes AArch64.v 's/0xffe0fc00, 0x4ea08400/0xff60fc00, 0x4e208400/' aarch64_decodes_as_yaxpeax
+misread add_of_half AArch64.v 's/0xffe0fc00, 0x4ea08400/0xbfe0fc00, 0x0ea08400/' aarch64_decodes_as_yaxpeax
+misread shl_of_other_lanes AArch64.v 's/0xffe0fc00, 0x4f205400/0xffc0fc00, 0x4f005400/' aarch64_decodes_as_yaxpeax
+misread shl_amount_of_four_bits AArch64.v 's/(shl_4s (d w) (n w) (N.to_nat (field w 16 5)))/(shl_4s (d w) (n w) (N.to_nat (field w 16 4)))/' aarch64_decodes_as_yaxpeax
+misread sri_amount_from_left AArch64.v 's/(32 - N.to_nat (field w 16 5))/(N.to_nat (field w 16 5))/' aarch64_decodes_as_yaxpeax
+misread sri_is_any_shift AArch64.v 's/0xffe0fc00, 0x6f204400/0xdfe0fc00, 0x4f204400/' aarch64_decodes_as_yaxpeax
 misread ext_bit_15_ignored AArch64.v 's/0xffe08400/0xffe00400/' aarch64_decodes_as_yaxpeax
 misread orr_of_two AArch64.v 's/if (n w =? m w)%nat then \(Some (mov (d w) (n w))\) else None/\1/' aarch64_decodes_as_yaxpeax
 misread movi_op_ignored AArch64.v 's/0xfff8fc00, 0x6f00e400/0xdff8fc00, 0x4f00e400/' aarch64_decodes_as_yaxpeax

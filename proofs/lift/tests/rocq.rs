@@ -138,7 +138,7 @@ fn compare(set: &Set) {
     );
 }
 
-/// The bytes of the kernels of the permutation and the duplex of these levels.
+/// The bytes of the kernels of the permutation and the duplex of these levels, and for ARMv8 of those of ChaCha.
 fn kernels(levels: &[&str]) -> Vec<Vec<u8>> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../generated/kernels.txt");
     let mut kernels = Vec::new();
@@ -147,7 +147,9 @@ fn kernels(levels: &[&str]) -> Vec<Vec<u8>> {
         if let Some(name) = line.strip_suffix(':') {
             wanted = name.split_once('/').is_some_and(|(level, kernel)| {
                 levels.contains(&level)
-                    && (kernel.starts_with("duplex_") || kernel.starts_with("simpira1024_"))
+                    && (kernel.starts_with("duplex_")
+                        || kernel.starts_with("simpira1024_")
+                        || level == "armv8" && kernel.starts_with("chacha"))
             });
             if wanted {
                 kernels.push(Vec::new());
@@ -158,8 +160,8 @@ fn kernels(levels: &[&str]) -> Vec<Vec<u8>> {
             kernels.last_mut().unwrap().extend(bytes);
         }
     }
-    // For one state and for two, on wider vectors for four and for eight.
-    assert_eq!(kernels.len(), if levels.len() == 1 { 10 } else { 20 });
+    // For one state and for two, on wider vectors for four and for eight; ChaCha for three numbers of rounds.
+    assert_eq!(kernels.len(), if levels.len() == 1 { 13 } else { 20 });
     kernels
 }
 
@@ -542,6 +544,15 @@ mod aarch64 {
         }
     }
 
+    /// A whole vector register as lanes of 32 or 64 bits, and the size of a lane in bytes.
+    fn lanes(operand: Operand) -> Option<(u16, u32)> {
+        match operand {
+            Operand::SIMDRegisterElements(SIMDSizeCode::Q, r, SIMDSizeCode::S) => Some((r, 4)),
+            Operand::SIMDRegisterElements(SIMDSizeCode::Q, r, SIMDSizeCode::D) => Some((r, 8)),
+            _ => None,
+        }
+    }
+
     /// A general register of 64 bits, not the stack pointer or zero.
     fn general(operand: Operand) -> Option<u16> {
         match operand {
@@ -583,6 +594,21 @@ mod aarch64 {
                 format!("(xor (vec {} 16) (vec {} 16))", vector(b)?, vector(c)?),
             ),
             Opcode::ORR if vector(b)? == vector(c)? => set(vector(a)?, format!("(vec {} 16)", vector(b)?)),
+            Opcode::ADD if lanes(a).is_some() => {
+                let ((d, w), (n, _), (m, _)) = (lanes(a)?, lanes(b)?, lanes(c)?);
+                set(d, format!("(plus {w} (vec {n} 16) (vec {m} 16))"))
+            }
+            Opcode::SHL | Opcode::SRI => {
+                let ((d, 4), (n, _), Operand::Immediate(shift)) = (lanes(a)?, lanes(b)?, c) else {
+                    return None;
+                };
+                if i.opcode == Opcode::SHL {
+                    return set(d, format!("(shift_left 4 {shift} (vec {n} 16))"));
+                }
+                let kept = 32 - shift;
+                let upper = format!("(shift_left 4 {kept} (shift_right 4 {kept} (vec {d} 16)))");
+                set(d, format!("(xor (shift_right 4 {shift} (vec {n} 16)) {upper})"))
+            }
             Opcode::EXT => {
                 let Operand::Imm16(index) = d else { return None };
                 let both = format!("(append (vec {} 16) (vec {} 16))", vector(b)?, vector(c)?);

@@ -96,8 +96,7 @@ let sets = [
     stores = [ "stp_least"; "stp_most"; "stur_least"; "stur_most" ];
     outside = (fun form ->
       List.exists (fun prefix -> String.starts_with ~prefix form)
-        [ "and_16b"; "bic"; "add_4s"; "add_2d"; "umlal"; "umull"; "uzp1"; "trn1"; "zip"; "shl_"; "ushr_"; "usra_"; "sri_";
-          "ld4_" ]) };
+        [ "and_16b"; "bic"; "umlal"; "umull"; "uzp1"; "trn1"; "zip"; "shl_2d"; "ushr_"; "usra_"; "ld4_" ]) };
 ]
 
 let set_of name = match List.find_opt (fun set -> set.name = name) sets with
@@ -134,6 +133,9 @@ let rec bytes = function
   | Append (x, y) -> Printf.sprintf "(append %s %s)" (bytes x) (bytes y)
   | Sub_shift x -> Printf.sprintf "(sub_shift %s)" (bytes x)
   | Mix x -> Printf.sprintf "(mix %s)" (bytes x)
+  | Plus (w, x, y) -> Printf.sprintf "(plus %d %s %s)" (int_of_nat w) (bytes x) (bytes y)
+  | Shift_left (w, k, x) -> Printf.sprintf "(shift_left %d %d %s)" (int_of_nat w) (int_of_nat k) (bytes x)
+  | Shift_right (w, k, x) -> Printf.sprintf "(shift_right %d %d %s)" (int_of_nat w) (int_of_nat k) (bytes x)
 
 let effect = function
   | Set_gpr (r, x) -> Printf.sprintf "(set_gpr %d %s)" (int_of_nat r) (number x)

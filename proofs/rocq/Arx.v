@@ -1,0 +1,124 @@
+(** * Arx: strings of bytes as lanes, which hold numbers in little-endian order: sums and shifts *)
+
+From Coq Require Import List Bool Arith NArith Lia.
+From Veriplex Require Import AES Simpira1024.
+Import ListNotations.
+Local Open Scope N_scope.
+
+Fixpoint lane_number (x : list byte) : N :=
+  match x with [] => 0 | b :: x => b + 256 * lane_number x end.
+
+(** The numbers in lanes of w bytes. *)
+Definition lanes (w : nat) (x : list byte) : list N := map lane_number (split w (length x / w) x).
+
+(** Lanes with these numbers, of which each keeps what fits. *)
+Definition in_lanes (w : nat) (numbers : list N) : list byte := flat_map (little_endian w) numbers.
+
+Definition plus_lanes (w : nat) (x y : list byte) : list byte :=
+  in_lanes w (map (fun ab => fst ab + snd ab) (combine (lanes w x) (lanes w y))).
+
+Definition shift_left (w k : nat) (x : list byte) : list byte :=
+  in_lanes w (map (fun a => a * 2 ^ N.of_nat k) (lanes w x)).
+
+Definition shift_right (w k : nat) (x : list byte) : list byte :=
+  in_lanes w (map (fun a => a / 2 ^ N.of_nat k) (lanes w x)).
+
+(** ** Lengths *)
+
+Lemma little_endian_length w : forall a, length (little_endian w a) = w.
+Proof. induction w as [|w IH]; intro a; cbn [little_endian length]; auto. Qed.
+
+Lemma in_lanes_length w l : length (in_lanes w l) = (w * length l)%nat.
+Proof.
+  induction l as [|a l IH]; cbn [in_lanes flat_map length]; [lia|].
+  rewrite app_length, little_endian_length; unfold in_lanes in IH; rewrite IH; lia.
+Qed.
+
+Lemma split_length len n : forall x, length (split len n x) = n.
+Proof. induction n as [|n IH]; intro x; cbn [split length]; auto. Qed.
+
+Lemma lanes_length w x : length (lanes w x) = (length x / w)%nat.
+Proof. unfold lanes; now rewrite map_length, split_length. Qed.
+
+(** The lanes that the checker knows: they fill a register of 16 bytes. *)
+Definition lane_ok (w : nat) : bool := ((w =? 4) || (w =? 8))%nat.
+
+Lemma lane_fills w n : lane_ok w = true -> n = 16%nat -> (w * (n / w) = 16 /\ w <> 0)%nat.
+Proof.
+  unfold lane_ok; intros H ->; apply orb_prop in H as [H|H]; apply Nat.eqb_eq in H as ->; split; reflexivity || lia.
+Qed.
+
+Lemma plus_lanes_length w x y : lane_ok w = true -> length x = 16%nat -> length y = 16%nat ->
+  length (plus_lanes w x y) = 16%nat.
+Proof.
+  intros H X Y; unfold plus_lanes; rewrite in_lanes_length, map_length, combine_length, !lanes_length, X, Y, Nat.min_id.
+  apply (lane_fills w 16 H eq_refl).
+Qed.
+
+Lemma shift_left_length w k x : lane_ok w = true -> length x = 16%nat -> length (shift_left w k x) = 16%nat.
+Proof.
+  intros H X; unfold shift_left; rewrite in_lanes_length, map_length, lanes_length, X; apply (lane_fills w 16 H eq_refl).
+Qed.
+
+Lemma shift_right_length w k x : lane_ok w = true -> length x = 16%nat -> length (shift_right w k x) = 16%nat.
+Proof.
+  intros H X; unfold shift_right; rewrite in_lanes_length, map_length, lanes_length, X; apply (lane_fills w 16 H eq_refl).
+Qed.
+
+(** ** Numbers *)
+
+Lemma lane_number_le w : forall a, lane_number (little_endian w a) = a mod 256 ^ N.of_nat w.
+Proof.
+  induction w as [|w IH]; intro a; cbn [little_endian lane_number].
+  - rewrite N.pow_0_r, N.mod_1_r; reflexivity.
+  - rewrite IH, Nat2N.inj_succ, N.pow_succ_r', N.mod_mul_r by (try apply N.pow_nonzero; lia); reflexivity.
+Qed.
+
+Lemma little_endian_mod w : forall a, little_endian w (a mod 256 ^ N.of_nat w) = little_endian w a.
+Proof.
+  induction w as [|w IH]; intro a; cbn [little_endian]; [reflexivity|].
+  rewrite Nat2N.inj_succ, N.pow_succ_r', N.mod_mul_r by (try apply N.pow_nonzero; lia).
+  f_equal.
+  - rewrite N.mul_comm, N.mod_add by lia; apply N.mod_mod; lia.
+  - rewrite N.mul_comm, N.div_add by lia.
+    rewrite N.div_small by (apply N.mod_lt; lia); cbn [N.add]; apply IH.
+Qed.
+
+Lemma split_in_lanes w l : split w (length l) (in_lanes w l) = map (little_endian w) l.
+Proof.
+  induction l as [|a l IH]; cbn [in_lanes flat_map length split map]; [reflexivity|].
+  rewrite firstn_app, skipn_app, little_endian_length, Nat.sub_diag, firstn_O, skipn_O, app_nil_r.
+  rewrite firstn_all2, skipn_all2 by (rewrite little_endian_length; lia); cbn [app]; f_equal; exact IH.
+Qed.
+
+Lemma lanes_in_lanes w l : w <> 0%nat -> lanes w (in_lanes w l) = map (fun a => a mod 256 ^ N.of_nat w) l.
+Proof.
+  intro W; unfold lanes; rewrite in_lanes_length, Nat.mul_comm, Nat.div_mul, split_in_lanes, map_map by assumption.
+  apply map_ext; intro a; apply lane_number_le.
+Qed.
+
+Lemma in_lanes_same {A} w (f g : A -> N) l : (forall a, In a l -> f a mod 256 ^ N.of_nat w = g a mod 256 ^ N.of_nat w) ->
+  in_lanes w (map f l) = in_lanes w (map g l).
+Proof.
+  intro H; unfold in_lanes; induction l as [|a l IH]; cbn [map flat_map]; [reflexivity|].
+  rewrite <- (little_endian_mod w (f a)), (H a), little_endian_mod by (now left); f_equal; apply IH; intros; apply H; now right.
+Qed.
+
+Lemma bits_of_bytes w : 256 ^ N.of_nat w = 2 ^ N.of_nat (8 * w).
+Proof. change 256 with (2 ^ 8); rewrite <- N.pow_mul_r; f_equal; lia. Qed.
+
+(** What came from a shift to the left is as it was after a shift to the right and back. *)
+Lemma shift_back w k x : lane_ok w = true -> (k <= 8 * w)%nat ->
+  shift_left w k (shift_right w k (shift_left w k x)) = shift_left w k x.
+Proof.
+  intros H K; assert (W : w <> 0%nat) by (intros ->; discriminate).
+  unfold shift_left, shift_right; rewrite !lanes_in_lanes, !map_map by assumption.
+  apply in_lanes_same; intros a _; rewrite bits_of_bytes.
+  set (p := 2 ^ N.of_nat k); set (q := 2 ^ N.of_nat (8 * w - k)).
+  assert (P : p <> 0) by (apply N.pow_nonzero; lia); assert (Q : q <> 0) by (apply N.pow_nonzero; lia).
+  replace (2 ^ N.of_nat (8 * w)) with (q * p) by (unfold p, q; rewrite <- N.pow_add_r; f_equal; lia).
+  rewrite (N.mul_mod_distr_r a q p) by assumption; rewrite N.div_mul by assumption.
+  rewrite (N.mod_small (a mod q)).
+  - rewrite !N.mul_mod_distr_r, N.mod_mod by assumption; reflexivity.
+  - apply N.lt_le_trans with q; [apply N.mod_lt; exact Q|]; nia.
+Qed.

@@ -1,0 +1,128 @@
+(** * ArxSymbolic: sums and shifts of symbolic bytes
+
+    Each is a node, but for a shift to the right and back of what came from the same shift to the left: an insertion of
+    shifted bits is made of that. *)
+
+From Coq Require Import List Bool Arith NArith Lia.
+From Veriplex Require Import AES Simpira1024 Arx Symbolic.
+Import ListNotations.
+
+(** The node whose bytes these are. *)
+Definition node_at (x : list sbyte) (nodes : list node) : option node :=
+  match x with
+  | (_, [a]) :: _ =>
+      let id := N.to_nat ((a - first) / 16) in
+      if (id <? length nodes)%nat then
+        match nth_error nodes (length nodes - 1 - id) with
+        | Some n => if word_eqb x (map atom (atoms_of id)) then Some n else None
+        | None => None
+        end
+      else None
+  | _ => None
+  end.
+
+Definition splus (w : nat) (x y : list sbyte) (nodes : list node) : option (list sbyte * list node) :=
+  if lane_ok w && (length x =? 16)%nat && (length y =? 16)%nat then Some (intern (Sum w) (x ++ y) nodes) else None.
+
+Definition sright (w k : nat) (x : list sbyte) (nodes : list node) : option (list sbyte * list node) :=
+  if lane_ok w && (length x =? 16)%nat then Some (intern (Right w k) x nodes) else None.
+
+(** What it is if it came from a shift to the left. *)
+Definition shifted_back (w k : nat) (x : list sbyte) (nodes : list node) : option (list sbyte) :=
+  match node_at x nodes with
+  | Some (Right v j, y) =>
+      if (v =? w)%nat && (j =? k)%nat then
+        match node_at y nodes with
+        | Some (Left v j, t) =>
+            if (v =? w)%nat && (j =? k)%nat && (k <=? 8 * w)%nat && (length t =? 16)%nat then Some y else None
+        | _ => None
+        end
+      else None
+  | _ => None
+  end.
+
+Definition sleft (w k : nat) (x : list sbyte) (nodes : list node) : option (list sbyte * list node) :=
+  if lane_ok w && (length x =? 16)%nat then
+    match shifted_back w k x nodes with
+    | Some y => if (length y =? 16)%nat then Some (y, nodes) else None
+    | None => Some (intern (Left w k) x nodes)
+    end
+  else None.
+
+Section Meaning.
+Variable env : N -> byte.
+Local Notation evs := (evs env).
+Local Notation consistent := (consistent env).
+
+Lemma consistent_at nodes : forall i n, nth_error nodes i = Some n -> consistent nodes ->
+  map env (atoms_of (length nodes - 1 - i)) = node_value env n.
+Proof.
+  induction nodes as [|m r IH]; intros [|i] n E; cbn [nth_error] in E; try discriminate; intros [C D].
+  - injection E as <-; cbn [length]; replace (S (length r) - 1 - 0)%nat with (length r) by lia; exact C.
+  - rewrite <- (IH i n E D); cbn [length]; do 2 f_equal; lia.
+Qed.
+
+Lemma node_at_sound x nodes n : node_at x nodes = Some n -> consistent nodes -> evs x = node_value env n.
+Proof.
+  unfold node_at; intros E C; destruct x as [|[b [|a [|? ?]]] x]; try discriminate.
+  set (id := N.to_nat ((a - first) / 16)) in *.
+  destruct (Nat.ltb_spec id (length nodes)) as [L|]; [|discriminate].
+  destruct (nth_error nodes (length nodes - 1 - id)) as [m|] eqn:F; [|discriminate].
+  destruct (word_eqb _ _) eqn:W; [|discriminate]; injection E as <-.
+  apply word_eqb_eq in W; rewrite W, evs_atom, <- (consistent_at nodes _ _ F C); do 2 f_equal; lia.
+Qed.
+
+Lemma splus_sound w x y nodes z nodes' : splus w x y nodes = Some (z, nodes') ->
+  extends nodes nodes' /\ (consistent nodes' -> evs z = plus_lanes w (evs x) (evs y)).
+Proof.
+  unfold splus; destruct (lane_ok w && (length x =? 16)%nat && (length y =? 16)%nat) eqn:Q; [|discriminate].
+  apply andb_prop in Q as [Q LY]; apply andb_prop in Q as [W LX]; apply Nat.eqb_eq in LX, LY; intro E.
+  assert (F : intern (Sum w) (x ++ y) nodes = (z, nodes')) by congruence.
+  apply (intern_sound env) in F as [X S]; split; [exact X|]; intro C; rewrite (S C), node_value_is; cbn [fst snd].
+  rewrite evs_app, firstn_app, skipn_app, evs_length, LX, Nat.sub_diag, firstn_O, skipn_O, app_nil_r.
+  rewrite firstn_all2, skipn_all2 by (rewrite evs_length; lia); cbn [app].
+  apply filled_is, plus_lanes_length; rewrite ?evs_length; assumption.
+Qed.
+
+Lemma sright_sound w k x nodes z nodes' : sright w k x nodes = Some (z, nodes') ->
+  extends nodes nodes' /\ (consistent nodes' -> evs z = shift_right w k (evs x)).
+Proof.
+  unfold sright; destruct (lane_ok w && (length x =? 16)%nat) eqn:Q; [|discriminate].
+  apply andb_prop in Q as [W LX]; apply Nat.eqb_eq in LX; intro E.
+  assert (F : intern (Right w k) x nodes = (z, nodes')) by congruence.
+  apply (intern_sound env) in F as [X S]; split; [exact X|]; intro C; rewrite (S C), node_value_is; cbn [fst snd].
+  apply filled_is, shift_right_length; rewrite ?evs_length; assumption.
+Qed.
+
+Lemma shifted_back_sound w k x nodes y : lane_ok w = true -> shifted_back w k x nodes = Some y -> length x = 16%nat ->
+  length y = 16%nat -> consistent nodes -> evs y = shift_left w k (evs x).
+Proof.
+  unfold shifted_back; intros W E LX LY C.
+  destruct (node_at x nodes) as [[[| | | |v j] u]|] eqn:A; try discriminate.
+  destruct ((v =? w)%nat && (j =? k)%nat) eqn:Q; [|discriminate].
+  apply andb_prop in Q as [Q1 Q2]; apply Nat.eqb_eq in Q1 as ->; apply Nat.eqb_eq in Q2 as ->.
+  destruct (node_at u nodes) as [[[| | |v j|] t]|] eqn:D; try discriminate.
+  destruct ((v =? w)%nat && (j =? k)%nat && (k <=? 8 * w)%nat && (length t =? 16)%nat) eqn:Q; [|discriminate].
+  injection E as <-; apply andb_prop in Q as [Q LT]; apply andb_prop in Q as [Q K]; apply Nat.eqb_eq in LT;
+  apply andb_prop in Q as [Q1 Q2]; apply Nat.eqb_eq in Q1 as ->; apply Nat.eqb_eq in Q2 as ->.
+  apply Nat.leb_le in K.
+  apply node_at_sound in A; [|exact C]; apply node_at_sound in D; [|exact C].
+  rewrite node_value_is in A, D; cbn [fst snd] in A, D.
+  rewrite filled_is in A by (apply shift_right_length; rewrite ?evs_length; assumption).
+  rewrite filled_is in D by (apply shift_left_length; rewrite ?evs_length; assumption).
+  rewrite A, D, shift_back by assumption; reflexivity.
+Qed.
+
+Lemma sleft_sound w k x nodes z nodes' : sleft w k x nodes = Some (z, nodes') ->
+  extends nodes nodes' /\ (consistent nodes' -> evs z = shift_left w k (evs x)).
+Proof.
+  unfold sleft; destruct (lane_ok w && (length x =? 16)%nat) eqn:Q; [|discriminate].
+  apply andb_prop in Q as [W LX]; apply Nat.eqb_eq in LX; destruct (shifted_back w k x nodes) as [y|] eqn:B.
+  - destruct (Nat.eqb_spec (length y) 16) as [LY|]; [|discriminate]; intro E.
+    assert (F : y = z /\ nodes = nodes') by (split; congruence); destruct F as [<- <-].
+    split; [apply extends_refl|]; intro C; exact (shifted_back_sound w k x nodes y W B LX LY C).
+  - intro E; assert (F : intern (Left w k) x nodes = (z, nodes')) by congruence.
+    apply (intern_sound env) in F as [X S]; split; [exact X|]; intro C; rewrite (S C), node_value_is; cbn [fst snd].
+    apply filled_is, shift_left_length; rewrite ?evs_length; assumption.
+Qed.
+End Meaning.
