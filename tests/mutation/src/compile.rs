@@ -49,7 +49,7 @@ fn cargo(copy: &Path, arguments: &[&str], target: &Path) -> Vec<Value> {
 }
 
 /// What rustc and the build script set. The script is run as cargo does, but before anything is built.
-fn configuration(copy: &Path, package: &Package, out: &Path) -> Configuration {
+fn configuration(tree: &Path, package: &Package, out: &Path) -> Configuration {
     let text = |output: std::process::Output| String::from_utf8(output.stdout).expect("text");
     let printed = text(
         Command::new("rustc")
@@ -63,7 +63,7 @@ fn configuration(copy: &Path, package: &Package, out: &Path) -> Configuration {
         let built = Command::new("rustc")
             .args(["--edition", "2024", "-o"])
             .arg(&program)
-            .arg(copy.join(script))
+            .arg(tree.join(script))
             .status();
         assert!(built.expect("rustc").success(), "{script}");
         let mut run = Command::new(program);
@@ -86,11 +86,16 @@ fn configuration(copy: &Path, package: &Package, out: &Path) -> Configuration {
     Configuration { set }
 }
 
+/// The file of the module that says which mutant runs.
+fn module(package: &Package) -> PathBuf {
+    Path::new(package.root).with_file_name("mutation.rs")
+}
+
 impl Crate {
     /// Finds the mutants of a package in a tree that is not mutated.
-    pub fn new(copy: &Path, package: &Package, out: &Path) -> Self {
-        let configuration = configuration(copy, package, out);
-        let files = sites::of_crate(copy, Path::new(package.root), &configuration);
+    pub fn new(tree: &Path, package: &Package, out: &Path) -> Self {
+        let configuration = configuration(tree, package, out);
+        let files = sites::of_crate(tree, Path::new(package.root), &configuration);
         let hashes = (files.iter())
             .map(|file| (file.path.display().to_string(), run::hash(file.text.as_bytes())))
             .collect();
@@ -134,6 +139,12 @@ impl Crate {
         }
     }
 
+    /// The files that `build` writes.
+    pub fn written(&self, package: &Package) -> BTreeSet<PathBuf> {
+        let mutated = self.files.iter().map(|file| file.path.clone());
+        mutated.chain([module(package)]).collect()
+    }
+
     fn write(&mut self, copy: &Path, package: &Package) {
         self.places.clear();
         let mut first = 0;
@@ -149,8 +160,7 @@ impl Crate {
             rendered.text.clear();
             self.places.push((file.path.clone(), rendered));
         }
-        let module = Path::new(package.root).with_file_name("mutation.rs");
-        write(&copy.join(module), &render::module(self.mutants.len()));
+        write(&copy.join(module(package)), &render::module(self.mutants.len()));
     }
 
     /// Which mutants do not compile and which functions stay const, as `remember` reads it: each with the hash of its

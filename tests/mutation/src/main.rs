@@ -154,14 +154,7 @@ fn main() -> ExitCode {
         .unwrap();
     let out = root.join("target/mutation");
     std::fs::create_dir_all(&out).unwrap();
-    let copy = if options.list {
-        root.clone()
-    } else {
-        out.join("copy")
-    };
-    if !options.list {
-        copy_tree(&root, &copy);
-    }
+    let copy = out.join("copy");
     let read = |name| std::fs::read_to_string(root.join("tests/mutation").join(name)).unwrap();
     let listed = listed(&read("survivors.txt"));
     options.left_out = read("not-run.txt")
@@ -182,22 +175,22 @@ fn main() -> ExitCode {
     }
 }
 
-/// What git has or could have, without what is no longer there.
-fn copy_tree(root: &Path, copy: &Path) {
+/// What git has or could have, without what is no longer there. Files that are mutated keep what the last run wrote to
+/// them, so that cargo need not compile them again if that is still right.
+fn copy_tree(root: &Path, copy: &Path, mutated: &BTreeSet<PathBuf>) {
     let output = Command::new("git")
         .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
         .current_dir(root)
         .output()
         .expect("git");
     let text = String::from_utf8(output.stdout).expect("names");
-    let mut kept = BTreeSet::new();
+    let mut kept: BTreeSet<PathBuf> = mutated.iter().map(|name| copy.join(name)).collect();
     for name in text.split('\0').filter(|name| !name.is_empty()) {
         let Ok(bytes) = std::fs::read(root.join(name)) else {
             continue;
         };
         let to = copy.join(name);
-        kept.insert(to.clone());
-        if std::fs::read(&to).is_ok_and(|now| now == bytes) {
+        if !kept.insert(to.clone()) || std::fs::read(&to).is_ok_and(|now| now == bytes) {
             continue;
         }
         std::fs::create_dir_all(to.parent().unwrap()).unwrap();
@@ -259,7 +252,11 @@ struct Outcome {
 fn test(options: &Options, package: &Package, root: &Path, copy: &Path, listed: &BTreeSet<String>) -> bool {
     let out = root.join("target/mutation");
     // Not `target`: cargo would take what it built in the copy for what it builds here.
-    let Some(outcome) = run_package(options, package, copy, &out, &out.join("target")) else {
+    let all = Crate::new(root, package, &out);
+    if !options.list {
+        copy_tree(root, copy, &all.written(package));
+    }
+    let Some(outcome) = run_package(all, options, package, copy, &out, &out.join("target")) else {
         return true;
     };
     let unreached = outcome.survived.values().filter(|(_, reached)| !reached).count();
@@ -334,15 +331,15 @@ fn compare(outcome: &Outcome, listed: &BTreeSet<String>, folder: &str, options: 
     new.chain(gone).chain(no_files).collect()
 }
 
-/// Runs the mutants of a package in the copy, which is not mutated. None if they were only to be listed.
+/// Runs the mutants of a package in the copy. None if they were only to be listed.
 fn run_package(
+    mut all: Crate,
     options: &Options,
     package: &Package,
     copy: &Path,
     out: &Path,
     target: &Path,
 ) -> Option<Outcome> {
-    let mut all = Crate::new(copy, package, out);
     for file in all.files.iter().filter(|file| !file.unparsed.is_empty()) {
         println!(
             "{}: not mutated: {}",
@@ -523,9 +520,11 @@ mod tests { fn not_mutated() -> u8 { 1 } #[test] fn it() { assert_eq!(not_mutate
             "version = 4\n[[package]]\nname = \"toy\"\nversion = \"0.0.0\"\n",
         );
         compile::write(&copy.join("tests/toy.rs"), TESTS);
+        let source = out.join("source");
+        compile::write(&source.join("src/lib.rs"), LIB);
         let run = |options: &Options| {
-            compile::write(&copy.join("src/lib.rs"), LIB);
-            run_package(options, &TOY, &copy, &out, &out.join("target")).unwrap()
+            let all = Crate::new(&source, &TOY, &out);
+            run_package(all, options, &TOY, &copy, &out, &out.join("target")).unwrap()
         };
         let mut options = Options {
             shard: (0, 1),
