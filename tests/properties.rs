@@ -9,6 +9,7 @@ use common::on_each_backend;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
+use subtle::ConstantTimeEq as _;
 use veriplex::aead::Aead;
 use veriplex::aestream::{MAX_BLOCK_LEN, OpenReader, SealWriter};
 use veriplex::hazmat::{Backend, Duplex, RATE, STATE_LEN, set_hardware_enabled};
@@ -576,11 +577,14 @@ fn protocols_that_differ_in_a_bit_are_not_equal() {
         // Some changed indices no protocol has.
         if let Ok(other) = Protocol::from_bytes(&other) {
             assert_ne!(protocol, other, "bit {bit} of byte {at}");
+            assert!(!bool::from(protocol.ct_eq(&other)), "bit {bit} of byte {at}");
             compared += 1;
         }
     }
     assert!(compared > 128 * 8 + 8, "{compared}");
-    assert_eq!(protocol, Protocol::from_bytes(&bytes).unwrap());
+    let same = Protocol::from_bytes(&bytes).unwrap();
+    assert_eq!(protocol, same);
+    assert!(bool::from(protocol.ct_eq(&same)));
 }
 
 #[test]
