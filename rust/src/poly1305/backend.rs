@@ -277,7 +277,6 @@ pub struct State {
 }
 
 #[derive(Clone)]
-#[allow(clippy::large_enum_variant)] // there is no allocator, and short messages are as fast with the larger one
 enum Accumulator {
     #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
     Lanes44(lanes44::Accumulator),
