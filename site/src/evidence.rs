@@ -413,7 +413,7 @@ fn words(name: &str) -> &'static str {
         ),
         (
             "_blocks_x8_",
-            "The same of each of eight lanes (Rocq).",
+            "For every memory in which the buffers lie apart and every number of blocks: these bytes return, state and output of each of the eight lanes are the specification's, no other byte changes, the registers of the caller are kept, and the trace of accesses does not depend on data (Rocq).",
         ),
         (
             "permute_x4_",
@@ -421,7 +421,7 @@ fn words(name: &str) -> &'static str {
         ),
         (
             "permute_x8_",
-            "The same of each of eight states (Rocq).",
+            "For every memory in which the states lie apart from the code: these bytes return, each of the eight states becomes its permutation, no other byte changes, the registers of the caller are kept, and the trace of accesses does not depend on data (Rocq).",
         ),
         (
             "_blocks_x2_",
