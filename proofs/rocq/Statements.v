@@ -13,7 +13,7 @@ From Veriplex Require Blocks Duplex Framing Protocol AES Simpira1024 KnownAnswer
   Words64 Poly1305 Poly1305Limbs Poly1305Lanes Poly1305Lanes44 Poly1305Pairs Poly1305Vectors
   Poly1305Hold WordsOfAnyWidth Poly1305Text Poly1305Words
   Rust TwinText Twin TwinBlocks
-  Arx ChaCha ChaChaHold.
+  Arx ChaCha ChaChaHold ChaChaKernels Kernels_chacha_aarch64 ChaCha_aarch64.
 (* So that numbers, lists and strings print as such. *)
 From Coq Require Import NArith String List.
 Import ListNotations.
@@ -1036,3 +1036,15 @@ Check ChaChaHold.hchacha_example.
 Print Assumptions ChaChaHold.hchacha_example.
 Check ChaChaHold.xor_blocks_example.
 Print Assumptions ChaChaHold.xor_blocks_example.
+
+(* ChaCha's machine code. *)
+Print ChaChaKernels.groups.
+Print ChaChaKernels.bytes_in_memory.
+Print ChaCha_aarch64.ends.
+Print ChaCha_aarch64.xors.
+Check ChaCha_aarch64.chacha8_xor_blocks_x4_aarch64.
+Print Assumptions ChaCha_aarch64.chacha8_xor_blocks_x4_aarch64.
+Check ChaCha_aarch64.chacha12_xor_blocks_x4_aarch64.
+Print Assumptions ChaCha_aarch64.chacha12_xor_blocks_x4_aarch64.
+Check ChaCha_aarch64.chacha20_xor_blocks_x4_aarch64.
+Print Assumptions ChaCha_aarch64.chacha20_xor_blocks_x4_aarch64.

@@ -171,3 +171,15 @@ plant chacha_rotation ChaCha.v 's/(N.lxor b2 c2) 7/(N.lxor b2 c2) 8/' quarter_ro
 plant chacha_diagonals ChaCha.v 's/turn_rows_back (column_round (turn_rows (column_round x)))/column_round (column_round x)/' block_example
 plant chacha_feed_forward ChaCha.v 's/zip_with add_words x (rounds n x)/rounds n x/' block_example
 plant chacha_number_of_a_lane ChaCha.v 's/block n key nonce (snd ci)/block n key nonce (hd 0 numbers)/' xor_blocks_example
+plant arx_shift_right_drops_a_bit Arx.v 's/map (fun a => a \/ 2 ^ N.of_nat k)/map (fun a => a \/ 2 ^ N.of_nat k \/ 2)/' shift_back
+plant arx_kinds_alike Symbolic.v 's/  | Sum w, Sum v => (w =? v)%nat/  | Sum w, Sum v => true/' kind_eqb_eq
+plant arx_other_shift_back ArxSymbolic.v 's/if (v =? w)%nat \&\& (j =? k)%nat \&\& (k <=? 8/if (v =? w)%nat \&\& (k <=? 8/' shifted_back_sound
+plant arx_sum_of_short_strings ArxSymbolic.v 's/ \&\& (length y =? 16)%nat then Some (intern (Sum/ then Some (intern (Sum/' splus_sound
+plant chacha_other_diagonals ChaChaRows.v 's/^Definition diagonals : turns := (12, 0, 4, 8)/Definition diagonals : turns := (4, 0, 12, 8)/' two_rounds_are
+plant chacha_output_unchecked ChaChaLoop.v '/^      list_eqb word_eqb (map content (s_mem s)) \[input 16 48; out\]/s/list_eqb.*/true/' step_round
+plant chacha_last_row_unchecked ChaChaLoop.v 's/(words last) \&\& (length last/(words (input 0 16)) \&\& (length last/' step_round
+plant chacha_memory_of_any_numbers ChaChaKernels.v 's/forall a, (m a < 256)%N/forall a : Z, True/' read_small
+plant chacha_aarch64_sri_less Kernels_chacha_aarch64.v '/^Definition chacha20/,/\]\./s/0x04; 0x47; 0x27; 0x6f/0x04; 0x47; 0x28; 0x6f/' chacha20_checks
+plant chacha_aarch64_number_at_1 Kernels_chacha_aarch64.v '/^Definition chacha8/,/\]\./s/0x1c; 0x00; 0x80; 0x3c/0x1c; 0x10; 0x80; 0x3c/' chacha8_checks
+plant chacha_aarch64_v31_left Kernels_chacha_aarch64.v '/^Definition chacha12/,/\]\./s/0x1f; 0xe4; 0x00; 0x6f/0x1e; 0xe4; 0x00; 0x6f/' chacha12_checks
+plant chacha_aarch64_counter_stays Kernels_chacha_aarch64.v '/^Definition chacha8/,/\]\./s/0x63; 0x04; 0x00; 0xd1/0x64; 0x04; 0x00; 0xd1/' chacha8_checks

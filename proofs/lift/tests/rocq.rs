@@ -138,7 +138,7 @@ fn compare(set: &Set) {
     );
 }
 
-/// The bytes of the kernels of the permutation and the duplex of these levels, and for ARMv8 of those of ChaCha.
+/// The bytes of the kernels of the permutation and the duplex of these levels, and in `armv8` of those of `ChaCha`.
 fn kernels(levels: &[&str]) -> Vec<Vec<u8>> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../generated/kernels.txt");
     let mut kernels = Vec::new();
