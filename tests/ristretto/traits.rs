@@ -1,6 +1,7 @@
 //! What every public value has in common: one text, the order of its bytes, `serde`; and secrets in their wrapper.
 
 use std::fmt::{Debug, Display};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::str::FromStr;
 
 use veriplex::frost::{self, dkg};
@@ -21,7 +22,7 @@ macro_rules! check {
 
 fn text_and_bytes<T>(value: &T, bytes: &[u8], wrong: Error)
 where
-    T: Clone + Debug + Display + Ord + std::hash::Hash + FromStr<Err = Error>,
+    T: Clone + Debug + Display + Ord + Hash + FromStr<Err = Error>,
     T: for<'b> TryFrom<&'b [u8], Error = Error>,
     T: serde::Serialize + for<'de> serde::Deserialize<'de>,
 {
@@ -39,6 +40,8 @@ where
     ] {
         assert_eq!(bad.parse::<T>().err(), Some(wrong), "{bad}");
     }
+    assert_eq!(hash(&T::try_from(bytes).unwrap()), hash(value));
+    assert_ne!(hash(value), hash(&()), "nothing of it is hashed");
 
     let json = serde_json::to_string(value).unwrap();
     assert_eq!(json, format!("\"{text}\""));
@@ -48,6 +51,12 @@ where
     assert_eq!(binary, postcard::to_allocvec(&Bytes(bytes)).unwrap());
     assert!(postcard::from_bytes::<T>(&binary).unwrap() == *value);
     assert!(postcard::from_bytes::<T>(&postcard::to_allocvec(&Bytes(&bytes[1..])).unwrap()).is_err());
+}
+
+fn hash(value: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
 }
 
 struct Bytes<'b>(&'b [u8]);
