@@ -282,6 +282,19 @@ mod tests {
         }
     }
 
+    /// Key, nonce and stream; only the last batch is still there, since each overwrites the one before.
+    #[cfg(all(feature = "std", feature = "zeroize", target_os = "linux"))]
+    #[test]
+    fn blocks_are_wiped() {
+        let mut blocks = Blocks::<LANES>::new(&[0xab; 32], [0xab; 8]);
+        blocks.xor::<20>(1 << 33, &mut [0; LANES * BLOCK_LEN]);
+        let used = |bytes: std::vec::Vec<u8>| bytes.iter().filter(|&&byte| byte != 0).count();
+        let [before, after] = crate::wipe::before_and_after_drop(blocks).map(used);
+        // Of three parts with 64 bytes for each block nearly all are in use.
+        assert!(before > 5 * LANES * BLOCK_LEN / 2, "{before}");
+        assert_eq!(after, 0);
+    }
+
     #[test]
     fn kernels_take_more_groups_than_16_bits_count() {
         let (key, nonce) = ([7; 32], [1; 8]);

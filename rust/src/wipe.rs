@@ -132,24 +132,29 @@ mod tests {
         drop(Wiped(&mut bytes[1..]));
         assert_eq!((bytes[0], &bytes[1..]), (0xa5, [0; 99].as_slice()));
     }
+
+    #[cfg(feature = "std")]
+    #[test]
+    fn nothing_is_printed() {
+        assert_eq!(std::format!("{:?}", Wiped([0xa5; 3])), "Wiped { .. }");
+    }
 }
 
 /// The bytes of a value where it lies, before it is dropped and after.
 #[cfg(all(test, feature = "std", feature = "zeroize", target_os = "linux"))]
 pub(crate) fn before_and_after_drop<T>(value: T) -> [std::vec::Vec<u8>; 2] {
-    use std::boxed::Box;
     use std::fs::File;
     use std::os::unix::fs::FileExt as _;
 
-    let mut place = Box::new(Some(value));
-    let at = (&raw const *place).addr() as u64;
+    let mut place = std::vec![value];
+    let at = place.as_ptr().addr() as u64;
     let memory = File::open("/proc/self/mem").unwrap();
     let bytes = || {
-        let mut bytes = std::vec![0; size_of::<Option<T>>()];
+        let mut bytes = std::vec![0; size_of::<T>()];
         memory.read_exact_at(&mut bytes, at).unwrap();
         bytes
     };
     let before = bytes();
-    *place = None;
+    place.clear();
     [before, bytes()]
 }

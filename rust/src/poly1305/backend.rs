@@ -110,10 +110,14 @@ impl Backend {
 
     /// Whether it has passed its self-test, which runs on the first call.
     fn passed(self) -> bool {
+        self.has_passed(Self::self_test)
+    }
+
+    fn has_passed(self, self_test: impl FnOnce(Self) -> Result<(), Error>) -> bool {
         let result = self.result();
         match result.load(Ordering::Relaxed) {
             UNKNOWN => {
-                let passed = self.self_test().is_ok();
+                let passed = self_test(self).is_ok();
                 result.store(if passed { PASSED } else { FAILED }, Ordering::Relaxed);
                 passed
             }
@@ -523,7 +527,14 @@ mod tests {
         let backend = Backend::PORTABLE_64;
         let run = |wrong: Option<(usize, [u8; 2])>| {
             let mut calls = 0;
-            let result = known_answers(backend.block_len(), |key, message, _| {
+            let result = known_answers(backend.block_len(), |key, message, sizes| {
+                // Once pieces of every kind, to the end of the message, and else whole blocks.
+                let right = if calls == 1 {
+                    sizes.iter().sum::<usize>() == message.len()
+                } else {
+                    sizes.iter().all(|size| size % 16 == 0)
+                };
+                assert!(right, "{sizes:?}");
                 let mut tags = [backend.auth(key, message); 2];
                 for (i, tag) in tags.iter_mut().enumerate() {
                     tag[7] ^= wrong.map_or(0, |(call, bits)| if call == calls { bits[i] } else { 0 });
@@ -548,6 +559,12 @@ mod tests {
         let set = |backend: Backend, result| backend.result().store(result, Ordering::Relaxed);
         let mut backends = Backend::available();
         let [best, other] = [(); 2].map(|()| backends.next().unwrap());
+        for (i, backend) in Backend::available().enumerate() {
+            for earlier in Backend::available().take(i) {
+                let shared = core::ptr::eq(backend.result(), earlier.result());
+                assert!(!shared, "{backend:?} and {earlier:?} have the same result");
+            }
+        }
 
         assert_eq!(Backend::current(), Ok(best));
         assert_eq!(best.result().load(Ordering::Relaxed), PASSED, "it is kept");
@@ -570,6 +587,10 @@ mod tests {
             assert_eq!(HPolyC::<12>::new(&[7; 32]).err(), Some(Error::SelfTest));
         }
         Backend::available().for_each(|backend| set(backend, UNKNOWN));
+        assert!(!best.has_passed(|_| Err(Error::SelfTest)));
+        assert!(!best.has_passed(|_| panic!("it runs once")));
+        assert_eq!(Backend::current(), Ok(other));
+        set(best, UNKNOWN);
         assert_eq!(Backend::current(), Ok(best));
 
         crate::hazmat::set_hardware_enabled(false);
