@@ -11,7 +11,7 @@ use super::lanes44;
 use super::short::{EACH, Each, Short};
 use super::{KEY_LEN, Poly1305, portable32, portable64};
 #[cfg(veriplex_kernels)]
-use crate::backend::poly1305::Token;
+use crate::backend::poly1305::limbs26;
 #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
 use crate::backend::poly1305::{Mulx, limbs44};
 use crate::wipe::Secret;
@@ -39,7 +39,7 @@ enum Kind {
     #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
     Lanes44(limbs44::Token),
     #[cfg(veriplex_kernels)]
-    Lanes(Token),
+    Lanes(limbs26::Token),
     #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
     Mulx(Mulx),
     Portable64,
@@ -76,7 +76,7 @@ impl Backend {
         #[cfg(not(all(veriplex_kernels, target_arch = "x86_64")))]
         let (lanes44, mulx) = (None, None);
         #[cfg(veriplex_kernels)]
-        let lanes = Token::detect().map(|token| Self(Kind::Lanes(token)));
+        let lanes = limbs26::Token::detect().map(|token| Self(Kind::Lanes(token)));
         #[cfg(not(veriplex_kernels))]
         let lanes = None;
         // Measured on Zen 4, `mulx` is slower than the first portable one, and faster than the second.

@@ -9,7 +9,7 @@ use core::slice::from_ref;
 
 use super::backend::{Block, reduce};
 use super::portable64;
-use crate::backend::poly1305::{BLOCKS, GROUP, LANES, Multipliers, Sums, Token};
+use crate::backend::poly1305::limbs26::{BLOCKS, GROUP, LANES, Multipliers, Sums, Token};
 use crate::wipe::{Secret, Wiped};
 
 /// Fewer blocks are faster one by one: measured with AVX2, in groups of eight, and in an earlier kernel of four.

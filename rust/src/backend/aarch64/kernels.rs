@@ -49,11 +49,8 @@ pub(crate) static NH_X1: crate::backend::nh::Kernels = crate::backend::nh::Kerne
 };
 
 #[cfg(feature = "poly1305")]
-pub(crate) static POLY1305_X4: crate::backend::poly1305::Kernels = crate::backend::poly1305::Kernels {
-    name: "neon",
-    detect: has_vectors,
-    add_blocks: poly1305_add_blocks_x4,
-};
+pub(crate) static POLY1305_X4: crate::backend::poly1305::limbs26::Kernels =
+    crate::backend::poly1305::Kernels::new("neon", has_vectors, poly1305_add_blocks_x4);
 
 #[cfg(feature = "xoofff")]
 pub(crate) static XOOFFF_X4: crate::backend::xoofff::Kernels = crate::backend::xoofff::Kernels {

@@ -21,9 +21,9 @@ pub(super) static CHACHA: [&crate::backend::chacha::Kernels; 1] = [&kernels::CHA
 #[cfg(all(veriplex_kernels, feature = "adiantum"))]
 pub(super) static NH: [&crate::backend::nh::Kernels; 1] = [&kernels::NH_X1];
 
-/// The kernels of Poly1305.
+/// The kernels of Poly1305, for limbs of 26 bits.
 #[cfg(all(veriplex_kernels, feature = "poly1305"))]
-pub(super) static POLY1305: [&crate::backend::poly1305::Kernels; 1] = [&kernels::POLY1305_X4];
+pub(super) static POLY1305_26: [&crate::backend::poly1305::limbs26::Kernels; 1] = [&kernels::POLY1305_X4];
 
 /// The kernels of Xoofff.
 #[cfg(all(veriplex_kernels, feature = "xoofff"))]

@@ -31,9 +31,9 @@ pub(super) static CHACHA: [&crate::backend::chacha::Kernels; 3] =
 #[cfg(all(veriplex_kernels, feature = "adiantum"))]
 pub(super) static NH: [&crate::backend::nh::Kernels; 2] = [&avx512::NH_X4, &avx2::NH_X2];
 
-/// The kernels of Poly1305, the best first.
+/// The kernels of Poly1305 for limbs of 26 bits, the best first.
 #[cfg(all(veriplex_kernels, feature = "poly1305"))]
-pub(super) static POLY1305: [&crate::backend::poly1305::Kernels; 1] = [&avx2::POLY1305_X8];
+pub(super) static POLY1305_26: [&crate::backend::poly1305::limbs26::Kernels; 1] = [&avx2::POLY1305_X8];
 
 /// The kernels of Poly1305 for limbs of 44 bits, the best first.
 #[cfg(all(veriplex_kernels, feature = "poly1305"))]

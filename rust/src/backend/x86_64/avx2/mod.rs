@@ -25,11 +25,8 @@ pub(crate) static NH_X2: crate::backend::nh::Kernels = crate::backend::nh::Kerne
 };
 
 #[cfg(feature = "poly1305")]
-pub(crate) static POLY1305_X8: crate::backend::poly1305::Kernels = crate::backend::poly1305::Kernels {
-    name: "avx2",
-    detect: features::get,
-    add_blocks: poly1305_add_blocks_x8,
-};
+pub(crate) static POLY1305_X8: crate::backend::poly1305::limbs26::Kernels =
+    crate::backend::poly1305::Kernels::new("avx2", features::get, poly1305_add_blocks_x8);
 
 #[cfg(feature = "xoofff")]
 pub(crate) static XOOFFF_X8: crate::backend::xoofff::Kernels = crate::backend::xoofff::Kernels {

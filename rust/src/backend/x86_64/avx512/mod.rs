@@ -61,11 +61,7 @@ pub(crate) static NH_X4: crate::backend::nh::Kernels = crate::backend::nh::Kerne
 
 #[cfg(feature = "poly1305")]
 pub(crate) static POLY1305_X16: crate::backend::poly1305::limbs44::Kernels =
-    crate::backend::poly1305::limbs44::Kernels {
-        name: "avx512ifma",
-        detect: features::get,
-        add_blocks: poly1305_add_blocks_x16,
-    };
+    crate::backend::poly1305::Kernels::new("avx512ifma", features::get, poly1305_add_blocks_x16);
 
 /// The constants of the last six rounds of Xoodoo and the 7 of the roll of output states, each sixteen times; the places of
 /// a shift register's words in the 64 bytes that end with a state; those of the state's words in the register. The
