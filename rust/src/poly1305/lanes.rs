@@ -161,47 +161,20 @@ fn carry_limbs([x0, x1, x2, x3, x4]: Limbs) -> Limbs {
 
 #[cfg(test)]
 mod tests {
-    use core::array::from_fn;
-
+    use super::super::beside::agree_with_portable64;
     use super::*;
 
-    /// From 0 blocks to beyond three groups after the fewest, one by one and side by side: random messages, then those
-    /// with the largest limbs. Each from a sum that is not zero.
     #[test]
     fn the_kernel_agrees_with_portable64() {
         let Some(kernel) = Token::detect() else {
             return;
         };
-        let mut last = 1_u64;
-        let mut random = || {
-            last ^= last << 13;
-            last ^= last >> 7;
-            last ^= last << 17;
-            last.to_le_bytes()[0]
-        };
-        let mut all_ones = [[0xff; 16]; FEWEST + 3 * GROUP + 3];
-        all_ones[0] = [0xfb; 16];
-        for r in [u128::MAX, 0, 1, u128::from_le_bytes(from_fn(|_| random()))] {
-            let r = r & 0x0fff_fffc_0fff_fffc_0fff_fffc_0fff_ffff;
-            for hint in [0, usize::MAX] {
-                for message in [from_fn(|_| from_fn(|_| random())), all_ones] {
-                    for n in 0..=message.len() {
-                        let mut lanes = Accumulator::new(kernel, r, hint);
-                        let mut one_by_one = portable64::Accumulator::new(r);
-                        for piece in [&message[..1], &message[..n], &message[..n]] {
-                            lanes.blocks(piece, 1);
-                            one_by_one.blocks(piece, 1);
-                            let [(low, top), expected] = [lanes.value(), one_by_one.value()];
-                            assert_eq!(reduce(low, top), reduce(expected.0, expected.1), "{r:x} {n}");
-                        }
-                        // Without 2^128 the kernel is no use.
-                        lanes.blocks(&message, 0);
-                        one_by_one.blocks(&message, 0);
-                        let [(low, top), expected] = [lanes.value(), one_by_one.value()];
-                        assert_eq!(reduce(low, top), reduce(expected.0, expected.1), "{r:x} {n}");
-                    }
-                }
-            }
+        for hint in [0, usize::MAX] {
+            agree_with_portable64::<_, { FEWEST + 3 * GROUP + 3 }>(
+                |r| Accumulator::new(kernel, r, hint),
+                Accumulator::blocks,
+                Accumulator::value,
+            );
         }
     }
 

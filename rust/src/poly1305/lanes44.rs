@@ -275,46 +275,17 @@ fn carry_limbs([x0, x1, x2]: Limbs) -> Limbs {
 
 #[cfg(test)]
 mod tests {
-    use core::array::from_fn;
-
+    use super::super::beside::agree_with_portable64;
     use super::*;
 
-    /// From 0 blocks to beyond two groups after the fewest, one by one and side by side: random messages, then those
-    /// with the largest limbs. Each from a sum that is not zero.
     #[test]
     fn the_kernel_agrees_with_portable64() {
-        let Some(kernel) = Token::detect() else {
-            return;
-        };
-        let mut last = 1_u64;
-        let mut random = || {
-            last ^= last << 13;
-            last ^= last >> 7;
-            last ^= last << 17;
-            last.to_le_bytes()[0]
-        };
-        let mut all_ones = [[0xff; 16]; FEWEST + 2 * GROUP + 3];
-        all_ones[0] = [0xfb; 16];
-        for r in [u128::MAX, 0, 1, u128::from_le_bytes(from_fn(|_| random()))] {
-            let r = r & 0x0fff_fffc_0fff_fffc_0fff_fffc_0fff_ffff;
-            for message in [from_fn(|_| from_fn(|_| random())), all_ones] {
-                for n in 0..=message.len() {
-                    let mut lanes = Accumulator::new(kernel, r);
-                    let mut one_by_one = portable64::Accumulator::new(r);
-                    for (piece, high) in [
-                        (&message[..1], 1),
-                        (&message[..n], 1),
-                        (&message[..n], 1),
-                        // Without 2^128 the kernel is no use.
-                        (&message, 0),
-                    ] {
-                        lanes.blocks(piece, high);
-                        one_by_one.blocks(piece, high);
-                        let [(low, top), expected] = [lanes.value(), one_by_one.value()];
-                        assert_eq!(reduce(low, top), reduce(expected.0, expected.1), "{r:x} {n}");
-                    }
-                }
-            }
+        if let Some(kernel) = Token::detect() {
+            agree_with_portable64::<_, { FEWEST + 2 * GROUP + 3 }>(
+                |r| Accumulator::new(kernel, r),
+                Accumulator::blocks,
+                Accumulator::value,
+            );
         }
     }
 

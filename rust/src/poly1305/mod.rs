@@ -34,6 +34,8 @@
 //! ```
 
 pub(crate) mod backend;
+#[cfg(all(test, veriplex_kernels))]
+mod beside;
 #[cfg(veriplex_kernels)]
 mod lanes;
 #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
