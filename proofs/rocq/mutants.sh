@@ -138,7 +138,7 @@ plant poly1305_pairs_product Poly1305Limbs.v '/^Definition product_limbs/,/^Defi
 plant poly1305_pairs_multiplier_of_the_other Poly1305Limbs.v 's/(product_limbs a r)/(product_limbs a t)/' multiply_pair_number
 plant poly1305_pairs_sums_near_2_64 Poly1305Pairs.v 's/below (2 ^ 61) x ->/below (2 ^ 64) x ->/' carry_products_number
 plant poly1305_pairs_lanes_in_another_order Poly1305.v 's/\[0; 2; 1; 3; 4; 6/[0; 1; 2; 3; 4; 6/' loop_pairs_group
-plant poly1305_pairs_power_of_the_other Poly1305Pairs.v 's/(fun e => power r (e - 4)) pair_exponents\./(fun e => power r e) pair_exponents./' last_pairs_number
+plant poly1305_pairs_powers_in_another_order Poly1305Pairs.v 's/\[8; 6; 7; 5\]/[8; 7; 6; 5]/' horner_pairs
 plant twin_rate duplex.rs 's/^pub const RATE: usize = 94;/pub const RATE: usize = 95;/' put_is
 plant twin_index_out_of_range duplex.rs 's/xor_at(framed, d.rate_idx + 1, 0x01), 95,/xor_at(framed, d.rate_idx + 1, 0x01), 128,/' pad_permute_full
 plant twin_sum_overflows duplex.rs 's/next.rate_idx += 1;/next.rate_idx += 255;/' put_is
