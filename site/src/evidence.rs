@@ -305,6 +305,8 @@ fn end_of_command(text: &str) -> Option<usize> {
 fn lanes(theorem: &str) -> &'static str {
     if theorem.contains("nh_add_units") {
         " A block here is a unit of 16 bytes with its part of the key; the kernel works on passes side by side."
+    } else if theorem.contains("nh_add_groups") {
+        " A block here is a group of four units with its part of the key, each unit in a lane of the kernel's sums."
     } else if theorem.contains("poly1305_add_blocks_x16") {
         " A block here is a group of sixteen in a row, two for each of the kernel's eight sums."
     } else if theorem.contains("poly1305_add_blocks_x8") {

@@ -431,6 +431,9 @@ mod linked {
         if kernel.cryptol == "NH::add_units" {
             return expected_of_nh(before);
         }
+        if kernel.cryptol == "NH::add_groups" {
+            return expected_of_nh_groups(before);
+        }
         if kernel.cryptol == "Poly1305::add_blocks" {
             return expected_of_poly1305(before);
         }
@@ -570,6 +573,26 @@ mod linked {
     /// The numbers of the lanes, from rows that have one limb of each.
     fn lanes<const LIMBS: usize, const LANES: usize>(rows: &[[u64; LANES]]) -> [[u64; LIMBS]; LANES] {
         std::array::from_fn(|lane| std::array::from_fn(|limb| rows[limb][lane]))
+    }
+
+    /// Groups of four units, each in a lane. Words 1 and 2 of the units of the key have changed places.
+    fn expected_of_nh_groups(before: &Buffers) -> Buffers {
+        let units = |name: &str| -> Vec<[u32; 4]> { chacha::le_words(&before[name]).as_chunks().0.to_vec() };
+        let mut key = units("key");
+        for unit in &mut key {
+            unit.swap(1, 2);
+        }
+        let (sums, _) = before["sums"].as_chunks();
+        let sum = |pass, lane, i| u64::from_le_bytes(sums[8 * pass + 2 * lane + i]);
+        let sums = std::array::from_fn(|pass| std::array::from_fn(|lane| [0, 1].map(|i| sum(pass, lane, i))));
+        let sums = nh::add_groups(sums, &units("input"), &key);
+        let bytes = sums.as_flattened().as_flattened().iter();
+        let mut after = before.clone();
+        after.insert(
+            "sums".to_owned(),
+            bytes.flat_map(|sum| sum.to_le_bytes()).collect(),
+        );
+        after
     }
 
     /// Groups of four blocks of Poly1305. Sums and multipliers have any bits, also words that wrap.

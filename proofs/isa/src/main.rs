@@ -126,7 +126,7 @@ mod forms {
         vpshufb_ymm_memory movabs_16 add_1024
         movabs_1 movabs_2 movabs_0504070601000302 movabs_0d0c0f0e09080b0a movabs_0605040702010003
         movabs_0e0d0c0f0a09080b add_384 vpalignr_ymm_4 vpalignr_ymm_8 vperm2i128_33 add_192
-        vpshufd_ymm_16 vpshufd_ymm_50 vpshufd_zmm_16 vpshufd_zmm_50 vpshufd_zmm_147 add_16
+        vpshufd_ymm_16 vpshufd_ymm_50 vpshufd_zmm_16 vpshufd_zmm_50 vpshufd_zmm_147 vpshufd_zmm_216 add_16
         vpslld_xmm_1 vpslld_xmm_3 vpslld_xmm_5 vpslld_xmm_11 vpslld_xmm_13 vpslld_xmm_14 vpslld_xmm_32
         vpsrld_xmm_31 vpsrld_xmm_29 vpsrld_xmm_27 vpsrld_xmm_21 vpsrld_xmm_19 vpsrld_xmm_18 vpsrld_xmm_32
         vpor_xmm_register vpor_xmm_memory vpandn_xmm_register vpandn_xmm_memory vpand_xmm_register
@@ -138,7 +138,7 @@ mod forms {
         vpsrlq_ymm_14 vpsrlq_ymm_26 vpsrlq_ymm_40 vpsrlq_ymm_52 vpsrlq_ymm_64 vpsrlq_ymm_255 movabs_3ffffff
         movabs_1000000 add_64 add_128
         vpsllq_zmm_2 vpsllq_zmm_8 vpsllq_zmm_10 vpsllq_zmm_20 vpsllq_zmm_40 vpsllq_zmm_64 vpsllq_zmm_255
-        vpsrlq_zmm_2 vpsrlq_zmm_24 vpsrlq_zmm_42 vpsrlq_zmm_43 vpsrlq_zmm_44 vpsrlq_zmm_64 vpsrlq_zmm_255
+        vpsrlq_zmm_2 vpsrlq_zmm_24 vpsrlq_zmm_32 vpsrlq_zmm_42 vpsrlq_zmm_43 vpsrlq_zmm_44 vpsrlq_zmm_64 vpsrlq_zmm_255
         vpandq_register vpandq_memory movabs_fffffffffff add_256;
         17 words, WIDE, is_x86_feature_detected("avx512f", "avx512bw", "avx512ifma"):
         vpmadd52luq_register vpmadd52luq_memory vpmadd52luq_three vpmadd52huq_register vpmadd52huq_memory

@@ -336,6 +336,7 @@ wide vpshufd_ymm_50, vpshufd $50, %ymm1, %ymm0
 wide vpshufd_zmm_16, vpshufd $16, %zmm1, %zmm0
 wide vpshufd_zmm_50, vpshufd $50, %zmm1, %zmm0
 wide vpshufd_zmm_147, vpshufd $147, %zmm1, %zmm0
+wide vpshufd_zmm_216, vpshufd $216, %zmm1, %zmm0
 wide add_16, addq $16, %rax
 
 # Of 128 bits: the rest of the register becomes zero. And a move by three words.
@@ -418,6 +419,7 @@ wide vpsllq_zmm_64, vpsllq $64, %zmm1, %zmm0
 wide vpsllq_zmm_255, vpsllq $255, %zmm1, %zmm0
 wide vpsrlq_zmm_2, vpsrlq $2, %zmm1, %zmm0
 wide vpsrlq_zmm_24, vpsrlq $24, %zmm1, %zmm0
+wide vpsrlq_zmm_32, vpsrlq $32, %zmm1, %zmm0
 wide vpsrlq_zmm_42, vpsrlq $42, %zmm1, %zmm0
 wide vpsrlq_zmm_43, vpsrlq $43, %zmm1, %zmm0
 wide vpsrlq_zmm_44, vpsrlq $44, %zmm1, %zmm0

@@ -448,6 +448,18 @@ pub const MUTANTS: &[Mutant] = mutants! {
         "key written": "\tdecq\t%rcx\n" => "\tvmovdqu64\t%zmm0, -16(%rdx)\n\tdecq\t%rcx\n", Refused "a store to key, which is read-only";
         "register not wiped": "\tvzeroall\n" => "", Refused "xmm1 is as an iteration left it";
     }
+    "x86-64-avx512" nh_add_groups_x4 {
+        "words of another shuffle": "vpshufd\t$0xd8" => "vpshufd\t$0x93", Refuted "avx512_nh_add_groups_x4_lifted_step_thm";
+        "words moved by less": "vpsrlq\t$32, %zmm3" => "vpsrlq\t$24, %zmm3", Refuted "avx512_nh_add_groups_x4_lifted_step_thm";
+        "sums of words that carry": "vpaddd\t(%rdx)" => "vpaddq\t(%rdx)", Refuted "avx512_nh_add_groups_x4_lifted_step_thm";
+        "sums that do not carry": "vpaddq\t%zmm1" => "vpaddd\t%zmm1", Refuted "avx512_nh_add_groups_x4_lifted_step_thm";
+        "sums left out": "\tvmovdqu64\t%zmm5, 64(%rdi)\n" => "", Refuted "avx512_nh_add_groups_x4_lifted_exit_thm";
+        "key advances by a unit": "addq\t$64, %rdx" => "addq\t$16, %rdx", Refused "rdx is used as an address, but is not one";
+        "key of another pass": "vpaddd\t32(%rdx)" => "vpaddd\t16(%rdx)", Refuted "avx512_nh_add_groups_x4_lifted_step_thm";
+        "key beyond the group": "vpaddd\t48(%rdx)" => "vpaddd\t49(%rdx)", Refused "bytes 49 to 112 of key, which has 112";
+        "key written": "\tdecq\t%rcx\n" => "\tvmovdqu64\t%zmm0, -64(%rdx)\n\tdecq\t%rcx\n", Refused "a store to key, which is read-only";
+        "register not wiped": "\tvzeroall\n" => "", Refused "xmm0 is as an iteration left it";
+    }
     "x86-64-avx512" duplex_squeeze_blocks_x8 {
         "state not cleared in one lane": "\tvpxorq\t%zmm14, %zmm14, %zmm14\n" => "", Refuted "avx512_duplex_squeeze_blocks_x8_lifted_step_thm";
     }

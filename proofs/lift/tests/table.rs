@@ -395,6 +395,7 @@ fn kernels_for_lanes_are_known() {
         ("duplex_absorb_blocks", false, false),
         ("duplex_absorb_blocks_x4", true, true),
         ("nh_add_units_x4", true, false),
+        ("nh_add_groups_x4", true, false),
         ("poly1305_add_blocks_x4", true, false),
         ("poly1305_add_blocks_x8", true, false),
         ("poly1305_add_blocks_x16", true, false),

@@ -27,14 +27,26 @@ type Sums = [[u64; 2]; PASSES];
 ///
 /// Wiped on drop (feature `zeroize`).
 #[derive(Clone)]
-pub struct Nh(Secret<[Unit; KEY_LEN / UNIT_LEN]>);
+pub struct Nh {
+    key: Secret<KeyUnits>,
+    /// With words 1 and 2 of each unit in each other's place: for a kernel.
+    #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+    swapped: Secret<KeyUnits>,
+}
+
+type KeyUnits = [Unit; KEY_LEN / UNIT_LEN];
 
 impl Nh {
     /// Creates the hash with this key.
     #[must_use]
     pub fn new(key: &[u8; KEY_LEN]) -> Self {
         let (units, _) = key.as_chunks();
-        Self(Secret::new(from_fn(|i| unit(&units[i]))))
+        let key: Secret<KeyUnits> = Secret::new(from_fn(|i| unit(&units[i])));
+        Self {
+            #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+            swapped: Secret::new(swapped(&key)),
+            key,
+        }
     }
 
     /// The hash of 1 to 1024 bytes, zero-padded to a multiple of 16.
@@ -46,18 +58,44 @@ impl Nh {
         if message.is_empty() || message.len() > MAX_LEN {
             return Err(Error::BufferLength);
         }
-        Ok(self.sums(message))
+        Ok(self.finish(Secret::new([[0; 2]; PASSES]), message, 0))
     }
 
-    /// The same, but zeros for an empty message.
-    pub(super) fn sums(&self, message: &[u8]) -> [u8; HASH_LEN] {
-        let mut sums: Secret<Sums> = Secret::new([[0; 2]; PASSES]);
+    /// Passes on the hash of each KiB of a message of any length, and of what is left.
+    #[inline]
+    pub(super) fn hash_pieces(&self, message: &[u8], mut then: impl FnMut(&[u8; HASH_LEN])) {
+        #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+        if message.len() > MAX_LEN
+            && let Some(token) = kernels::Token::current()
+        {
+            return self.hash_groups(token, message, then);
+        }
+        for piece in message.chunks(MAX_LEN) {
+            then(&Wiped(self.finish(Secret::new([[0; 2]; PASSES]), piece, 0)).0);
+        }
+    }
+
+    /// The same, as far as it can by a kernel for groups of units. For a shorter message it would take longer.
+    #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+    #[inline]
+    fn hash_groups(&self, token: kernels::Token, message: &[u8], mut then: impl FnMut(&[u8; HASH_LEN])) {
+        let mut lanes = kernels::LaneSums::default();
+        for piece in message.chunks(MAX_LEN) {
+            let mut sums = Secret::new([[0; 2]; PASSES]);
+            let (units, _) = piece.as_chunks();
+            let added = token.add_groups(&mut lanes, &mut sums, units, self.swapped.as_slice());
+            then(&Wiped(self.finish(sums, piece, added)).0);
+        }
+    }
+
+    /// The hash, from the sums of the first units: so many were added.
+    fn finish(&self, mut sums: Secret<Sums>, message: &[u8], added: usize) -> [u8; HASH_LEN] {
         let (units, rest) = message.as_chunks();
-        add_units(&mut sums, units, self.0.as_slice());
+        add_units(&mut sums, &units[added..], &self.key[added..]);
         if !rest.is_empty() {
             let mut last = Wiped([0; UNIT_LEN]);
             last.0[..rest.len()].copy_from_slice(rest);
-            add(&mut sums, unit(&last.0), &self.0[units.len()..]);
+            add(&mut sums, unit(&last.0), &self.key[units.len()..]);
         }
         let mut hash = [0; HASH_LEN];
         for (bytes, [x, y]) in hash.as_chunks_mut().0.iter_mut().zip(*sums) {
@@ -65,6 +103,11 @@ impl Nh {
         }
         hash
     }
+}
+
+#[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+fn swapped(key: &KeyUnits) -> KeyUnits {
+    key.map(|[k0, k1, k2, k3]| [k0, k2, k1, k3])
 }
 
 /// Adds the products of units of the message; for each, the key begins one unit further on.
@@ -111,6 +154,42 @@ impl core::fmt::Debug for Nh {
 mod tests {
     use super::*;
 
+    /// The same for groups, with what came before in the lanes.
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn kernels_for_groups_agree_with_portable() {
+        const MOST: usize = MAX_LEN / UNIT_LEN;
+        let mut last = 3_u64;
+        let mut random = || {
+            last ^= last << 13;
+            last ^= last >> 7;
+            last ^= last << 17;
+            last
+        };
+        let mut units: [[u8; UNIT_LEN]; MOST] = from_fn(|_| from_fn(|_| random().to_le_bytes()[0]));
+        let mut key: KeyUnits = from_fn(|_| unit(&from_fn(|_| random().to_le_bytes()[0])));
+        for token in kernels::Token::available() {
+            let mut lanes = kernels::LaneSums::default();
+            for largest in [false, true] {
+                if largest {
+                    units = [[0; UNIT_LEN]; MOST];
+                    key = [[u32::MAX; 4]; KEY_LEN / UNIT_LEN];
+                }
+                for n in 0..=MOST {
+                    for first in [0, 1, MOST - n] {
+                        let (units, first) = (&units[..n], first.min(MOST - n));
+                        let mut sums: Sums = from_fn(|_| from_fn(|_| random()));
+                        let mut expected = sums;
+                        let added = token.add_groups(&mut lanes, &mut sums, units, &swapped(&key)[first..]);
+                        assert!(added == n / 4 * 4 || added == 0);
+                        add_portably(&mut expected, &units[..added], &key[first..]);
+                        assert_eq!(sums, expected, "{n} units");
+                    }
+                }
+            }
+        }
+    }
+
     /// Every number of units, from every part of the key that has enough, with sums without a pattern before them; then
     /// the largest products.
     #[test]
@@ -124,7 +203,7 @@ mod tests {
             last
         };
         let mut units: [[u8; UNIT_LEN]; MOST] = from_fn(|_| from_fn(|_| random().to_le_bytes()[0]));
-        let mut key: [Unit; KEY_LEN / UNIT_LEN] = from_fn(|_| unit(&from_fn(|_| random().to_le_bytes()[0])));
+        let mut key: KeyUnits = from_fn(|_| unit(&from_fn(|_| random().to_le_bytes()[0])));
         let mut agree = |token: kernels::Token, units: &[[u8; UNIT_LEN]], key: &[Unit]| {
             let mut sums: Sums = from_fn(|_| from_fn(|_| random()));
             let mut expected = sums;

@@ -160,10 +160,8 @@ impl Hash for NhPoly1305 {
 
     fn hash(&self, tweaked: &Self::Tweaked, message: &[u8]) -> u128 {
         let mut sum = self.message.clone();
-        for piece in message.chunks(nh::MAX_LEN) {
-            let hash = Wiped(self.nh.sums(piece));
-            sum.absorb(hash.0.as_chunks().0);
-        }
+        self.nh
+            .hash_pieces(message, |hash| sum.absorb(hash.as_chunks().0));
         tweaked.0.wrapping_add(sum.value(&[]))
     }
 
@@ -191,12 +189,14 @@ impl Hash for NhPoly1305 {
         let mut pairs = AllPairs::new();
         for (i, message) in messages.iter().enumerate() {
             // All pieces of a message one after the other: data that lies in a row is read in a row.
-            for (pair, piece) in pairs.0.iter_mut().zip(message.chunks(nh::MAX_LEN)) {
-                let hash = Wiped(self.nh.sums(piece));
-                let (first, second) = hash.0.split_at(BLOCK_LEN);
-                pair[i].copy_from_slice(first);
-                pair[AT_ONCE + i].copy_from_slice(second);
-            }
+            let mut pairs = pairs.0.iter_mut();
+            self.nh.hash_pieces(message, |hash| {
+                if let Some(pair) = pairs.next() {
+                    let (first, second) = hash.split_at(BLOCK_LEN);
+                    pair[i].copy_from_slice(first);
+                    pair[AT_ONCE + i].copy_from_slice(second);
+                }
+            });
         }
         let values = of_messages.values((0, 0), &pairs.0[..n]);
         from_fn(|i| tweaked[i].0.wrapping_add(values[i]))

@@ -61,3 +61,27 @@ pub fn add_units(sums: Sums, units: &[[u32; 4]], key: &[[u32; 4]]) -> Sums {
     }
     sums
 }
+
+/// The two sums of each pass and each of four lanes.
+pub type LaneSums = [[[u64; 2]; 4]; 4];
+
+/// Adds the products of four units, each in its lane. Unit u uses unit u + p of this part of the key in pass p.
+pub fn add_group(sums: LaneSums, units: [[u32; 4]; 4], key: [[u32; 4]; 7]) -> LaneSums {
+    from_fn(|pass| {
+        from_fn(|u| {
+            let [x, y] = products(units[u], key[u + pass]);
+            let s: [u64; 2] = sums[pass][u];
+            [s[0].wrapping_add(x), s[1].wrapping_add(y)]
+        })
+    })
+}
+
+/// Adds those of groups in a row. For each, the key begins four units further on.
+#[cfg_attr(veriplex_hax, hax_lib::requires(units.len() % 4 == 0 && units.len() <= 64 && key.len() == units.len() + 3))]
+pub fn add_groups(sums: LaneSums, units: &[[u32; 4]], key: &[[u32; 4]]) -> LaneSums {
+    let mut sums = sums;
+    for g in 0..units.len() / 4 {
+        sums = add_group(sums, from_fn(|u| units[4 * g + u]), from_fn(|u| key[4 * g + u]));
+    }
+    sums
+}

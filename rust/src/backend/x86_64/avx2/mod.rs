@@ -22,6 +22,7 @@ pub(crate) static CHACHA_X6: crate::backend::chacha::Kernels = crate::backend::c
 pub(crate) static NH_X2: crate::backend::nh::Kernels = crate::backend::nh::Kernels {
     detect: features::get,
     add_units: nh_add_units_x2,
+    add_groups: None,
 };
 
 #[cfg(feature = "poly1305")]

@@ -68,6 +68,13 @@ kernels! {
         /// - `key`: blocks of 64 bytes, 16 from one to the next, read, secret
         /// - `n`: how many blocks, 0 or more
         fn nh_add_units_x4(sums: *mut u8, input: *const u8, key: *const u8, n: usize) = "nh_add_units_x4";
+        /// `NH::add_groups`.
+        ///
+        /// - `sums`: 256 bytes, read and written, secret
+        /// - `input`: blocks of 64 bytes, read, secret
+        /// - `key`: blocks of 112 bytes, 64 from one to the next, read, secret
+        /// - `n`: how many blocks, 0 or more
+        fn nh_add_groups_x4(sums: *mut u8, input: *const u8, key: *const u8, n: usize) = "nh_add_groups_x4";
         /// `Poly1305::add_blocks44`.
         ///
         /// - `sums`: 192 bytes, read and written, secret

@@ -57,6 +57,7 @@ pub(crate) static CHACHA_X16: crate::backend::chacha::Kernels = crate::backend::
 pub(crate) static NH_X4: crate::backend::nh::Kernels = crate::backend::nh::Kernels {
     detect: features::get,
     add_units: nh_add_units_x4,
+    add_groups: Some(nh_add_groups_x4),
 };
 
 #[cfg(feature = "poly1305")]
