@@ -245,6 +245,9 @@ pub struct PaddedPoly1305 {
     go_padding: bool,
 }
 
+/// From so many blocks on, a message takes less time by itself than beside others: their blocks would have to be copied.
+const FEWEST: usize = 64;
+
 /// A message of this size in bytes has enough blocks for a kernel.
 const LONG: usize = 2048;
 
@@ -331,8 +334,11 @@ impl Hash for PaddedPoly1305 {
     fn hash_each(&self, tweaked: &[Self::Tweaked; AT_ONCE], messages: [&[u8]; AT_ONCE]) -> [u128; AT_ONCE] {
         let mut sums = tweaked.each_ref().map(|tweaked| tweaked.0.clone());
         let split = messages.map(<[u8]>::as_chunks);
-        self.message
-            .absorb_into_each(&mut sums, split.map(|(blocks, _)| blocks));
+        let blocks = split.map(|(blocks, _)| blocks);
+        match &self.tweaks {
+            Some(of_each) if blocks[0].len() < FEWEST => of_each.absorb_blocks(&mut sums, blocks),
+            _ => self.message.absorb_into_each(&mut sums, blocks),
+        }
         let mut rests = split.iter();
         sums.map(|sum| sum.value(rests.next().map_or(&[], |(_, rest)| rest)))
     }

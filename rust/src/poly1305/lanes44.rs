@@ -10,7 +10,7 @@ use core::slice::from_ref;
 use super::backend::{BEFORE_NOTHING, Block, reduce};
 use super::portable64;
 #[cfg(feature = "adiantum")]
-use super::short::Pairs;
+use super::short::{Number, Pairs};
 use crate::backend::poly1305::limbs44::{BLOCKS, GROUP, LANES, Multipliers, Sums, Token};
 use crate::wipe::{Secret, Wiped};
 
@@ -234,15 +234,19 @@ impl OfEach {
         }
     }
 
-    /// The sums over all messages, each from `start`.
-    pub(super) fn numbers(&self, start: (u128, u64), pairs: &[Pairs]) -> [(u128, u64); LANES] {
-        let mut sums = SumsOf([limbs(start.0, start.1).map(|limb| [limb; LANES])]);
+    /// Adds the blocks of several messages to their sums.
+    pub(super) fn add_to_each(&self, numbers: &mut [Number; LANES], pairs: &[Pairs]) {
+        let mut sums = SumsOf([[[0; LANES]; 3]]);
+        for (lane, message) in BLOCKS.into_iter().enumerate() {
+            let (low, top) = numbers[message];
+            for (row, limb) in sums.0[0].iter_mut().zip(limbs(low, top)) {
+                row[lane] = limb;
+            }
+        }
         self.kernel.add_blocks(&mut sums.0[0], &self.multipliers.0, pairs);
-        let mut numbers = [(0, 0); LANES];
         for (lane, message) in BLOCKS.into_iter().enumerate() {
             numbers[message] = number(carry_limbs(sums.0[0].each_ref().map(|row| row[lane])));
         }
-        numbers
     }
 }
 

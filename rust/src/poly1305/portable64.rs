@@ -5,7 +5,7 @@
 
 use super::backend::Block;
 #[cfg(feature = "adiantum")]
-use super::short::{EACH, Pairs};
+use super::short::{EACH, Number, Pairs};
 use crate::wipe::Secret;
 
 #[derive(Clone)]
@@ -53,17 +53,15 @@ impl Accumulator {
 
 #[cfg(feature = "adiantum")]
 impl Accumulator {
-    /// The sums over several messages under this key, each from `start`. A block waits for the one before in its own message
+    /// Adds the blocks of several messages to their sums under this key. A block waits for the one before in its own message
     /// only.
-    pub(super) fn numbers(&self, start: (u128, u64), pairs: &[Pairs]) -> [(u128, u64); EACH] {
+    pub(super) fn add_to_each(&self, sums: &mut [Number; EACH], pairs: &[Pairs]) {
         let [r0, r1] = *self.r;
-        let mut each = [start; EACH];
         for blocks in pairs.as_flattened().as_chunks::<EACH>().0 {
-            for ((h, top), block) in each.iter_mut().zip(blocks) {
+            for ((h, top), block) in sums.iter_mut().zip(blocks) {
                 (*h, *top) = add_block(*h, *top, r0, r1, u128::from_le_bytes(*block), 1);
             }
         }
-        each
     }
 }
 

@@ -5,7 +5,7 @@ use super::backend::{Block, padded, reduce};
 #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
 use super::lanes44;
 use super::{portable32, portable64};
-use crate::wipe::Secret;
+use crate::wipe::{Secret, Wiped};
 
 /// The sum over the blocks of a message so far.
 ///
@@ -96,27 +96,56 @@ impl Each {
         }
     }
 
-    /// The numbers of the sums over as many messages, each from a number that they have in common.
-    fn numbers(&self, start: Number, pairs: &[Pairs]) -> Secret<[Number; EACH]> {
+    /// Absorbs blocks of as many messages into their sums.
+    fn absorb(&self, sums: &mut [Number; EACH], pairs: &[Pairs]) {
         #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
         if let Some(of_each) = &self.lanes44 {
-            return Secret::new(of_each.numbers(start, pairs));
+            return of_each.add_to_each(sums, pairs);
         }
-        Secret::new(self.of_r.numbers(start, pairs))
+        self.of_r.add_to_each(sums, pairs);
     }
 
-    /// The values of these messages: see [`Short::value`].
+    /// The values of these messages, each from a sum that they have in common: see [`Short::value`].
     pub(crate) fn values(&self, start: Number, pairs: &[Pairs]) -> Secret<[u128; EACH]> {
-        Secret::new(self.numbers(start, pairs).map(|(low, top)| reduce(low, top).0))
+        let mut sums = Secret::new([start; EACH]);
+        self.absorb(&mut sums, pairs);
+        Secret::new(sums.map(|(low, top)| reduce(low, top).0))
     }
 
     /// The sums over these messages.
     pub(crate) fn sums(&self, start: Number, pairs: &[Pairs]) -> [Short; EACH] {
-        self.numbers(start, pairs).map(|(low, top)| {
+        let mut sums = Secret::new([start; EACH]);
+        self.absorb(&mut sums, pairs);
+        sums.map(|(low, top)| {
             let mut sum = self.of_r.clone();
             sum.set(low, top);
             Short::Portable64(sum)
         })
+    }
+
+    /// Absorbs blocks of each message into its sum, as many of each.
+    pub(crate) fn absorb_blocks(&self, sums: &mut [Short; EACH], messages: [&[Block]; EACH]) {
+        const AT_ONCE: usize = 4;
+        let n = messages[0].len();
+        let mut numbers = Secret::new(sums.each_ref().map(Short::number));
+        let mut pairs = Wiped([0; AT_ONCE * size_of::<Pairs>()]);
+        let all: &mut [Pairs] = pairs.0.as_chunks_mut().0.as_chunks_mut().0;
+        for first in (0..n / 2).step_by(AT_ONCE) {
+            let pairs = &mut all[..AT_ONCE.min(n / 2 - first)];
+            for (j, message) in messages.iter().enumerate() {
+                let (blocks, _) = message[2 * first..].as_chunks::<2>();
+                for (pair, [a, b]) in pairs.iter_mut().zip(blocks) {
+                    (pair[j], pair[EACH + j]) = (*a, *b);
+                }
+            }
+            self.absorb(&mut numbers, pairs);
+        }
+        for ((sum, (low, top)), message) in sums.iter_mut().zip(*numbers).zip(messages) {
+            if let Short::Portable64(sum) = sum {
+                sum.set(low, top);
+            }
+            sum.absorb(&message[n / 2 * 2..]);
+        }
     }
 }
 
