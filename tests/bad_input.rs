@@ -713,6 +713,20 @@ fn oae2_padding() {
     assert_eq!(opener.open_last(&mut block).unwrap(), [1, 0x80, 2]);
 }
 
+/// Blocks that were sealed under the right key, but with more or less in them than a block has.
+#[test]
+fn oae2_blocks_of_other_lengths() {
+    for len in [0, 1, 7, 9, 16] {
+        let mut block = keyed().seal_vec(label!("block"), &vec![0x80; len]);
+        let mut opener = oae2::Opener::<8>::from_protocol(keyed());
+        assert_eq!(opener.open_block(&mut block), Err(Error::Verification), "{len}");
+        let mut block = keyed().seal_vec(label!("final"), &vec![0x80; len]);
+        let mut opener = oae2::Opener::<8>::from_protocol(keyed());
+        assert_eq!(opener.open_last(&mut block), Err(Error::Verification), "{len}");
+        assert!(!opener.is_finished() && opener.finish().is_err());
+    }
+}
+
 #[test]
 fn mhf() {
     for cost in Mhf::MAX_COST + 1..=u8::MAX {

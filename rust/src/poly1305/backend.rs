@@ -532,7 +532,7 @@ mod tests {
                 let right = if calls == 1 {
                     sizes.iter().sum::<usize>() == message.len()
                 } else {
-                    sizes.iter().all(|size| size % 16 == 0)
+                    sizes.iter().all(|size| size.is_multiple_of(16))
                 };
                 assert!(right, "{sizes:?}");
                 let mut tags = [backend.auth(key, message); 2];
