@@ -1,9 +1,9 @@
 //! Groups of blocks side by side with a kernel, and what is left one by one.
 //!
-//! Where a group has four blocks, each of four lanes adds every fourth block to its sum and multiplies by r^4; for the last
-//! four blocks, by r^4, r^3, r^2 or r. Then the sum of the lanes is the sum over all blocks. Where a group has eight, a lane
-//! multiplies by r^8, and beside it, it multiplies the block that comes four later by r^4; for the last eight blocks, by
-//! r^8 to r. `spec/cryptol/Poly1305.cry` has the same functions, with the same names.
+//! Where a group has four blocks, each of four lanes adds every fourth block to its sum and multiplies by r^4; for the
+//! last four blocks, by r^4, r^3, r^2 or r. Then the sum of the lanes is the sum over all blocks. Where a group has
+//! eight, a lane multiplies by r^8, and beside it, it multiplies the block that comes four later by r^4; for the last
+//! eight blocks, by r^8 to r. `spec/cryptol/Poly1305.cry` has the same functions, with the same names.
 
 use core::slice::from_ref;
 
@@ -20,8 +20,8 @@ const MASK: u64 = (1 << 26) - 1;
 /// Five limbs of 26 bits. Between two groups a carry may make them larger, up to 27 bits.
 type Limbs = [u64; 5];
 
-/// From r to the power of the number of blocks in a group down to r, in words of 64 bits. Limbs would take 320 bytes instead
-/// of 192, and a short message, which moves the state too, up to 6 ns more.
+/// From r to the power of the number of blocks in a group down to r, in words of 64 bits. Limbs would take 320 bytes
+/// instead of 192, and a short message, which moves the state too, up to 6 ns more.
 type Powers = [[u64; 3]; GROUP];
 
 #[derive(Clone)]
@@ -110,8 +110,8 @@ fn powers(of_r: &portable64::Accumulator) -> Secret<Powers> {
     powers
 }
 
-/// For each lane the limbs of the multiplier of its first block and of its second one, if it has two, and five times all
-/// but the first limb. `of_lanes` has the power for the first block; that for the second one comes four later.
+/// For each lane the limbs of the multiplier of its first block and of its second one, if it has two, and five times
+/// all but the first limb. `of_lanes` has the power for the first block; that for the second one comes four later.
 #[inline(always)] // with what `of_lanes` is, no index is left
 fn set_multipliers(multipliers: &mut Multipliers, powers: &Powers, of_lanes: [usize; LANES]) {
     let (rows, _) = multipliers.as_chunks_mut::<{ 8 * GROUP }>();
