@@ -18,7 +18,7 @@ Proof. split; [split; apply Nat.leb_le; vm_compute; reflexivity|vm_compute; refl
 Lemma table_x4_is : Kernels_x4_x86_64.round_constants_x4 = round_constants_x4.
 Proof. vm_compute; reflexivity. Qed.
 
-Opaque code round_constants_x4 permute goal.
+Opaque code round_constants_x4 permute goal read permuted size.
 
 Definition buffers (m : machine) : list buffer := [(true, (gpr m rdi, 960)); (false, (gpr m rsi, 4608))].
 
@@ -35,6 +35,8 @@ Proof.
   destruct (Permute.permute_sound convention_x86_64 code round_constants_x4 (size 4) (goal 4) (permuted 4)
     (sizes 4 ltac:(lia)) (goal_sound 4) checks_hold code_ends) as (acc & H).
   exists acc; intros m CALL CT; unfold Permute.buffers in H; rewrite table_length in H.
+  replace (Z.of_nat 4608) with 4608 in H by (vm_compute; reflexivity).
+  replace (Z.of_nat (size 4)) with 960 in H by (vm_compute; reflexivity).
   destruct (H m CALL CT) as (AL & k & m' & R & RT & S & FR & TR).
   destruct (lanes_permuted 4 (gpr m rdi) (mem m) (mem m') ltac:(lia) S) as [L O].
   { intros a N; apply FR; constructor; [intros _; exact N|constructor; [discriminate|constructor]]. }

@@ -14,7 +14,7 @@ Proof. vm_cast_no_check (eq_refl true). Qed.
 Lemma code_ends : ends_in_return abi_avx512 code.
 Proof. split; [split; apply Nat.leb_le; vm_compute; reflexivity|vm_compute; reflexivity]. Qed.
 
-Opaque code round_constants_x4 permute goal.
+Opaque code round_constants_x4 permute goal read permuted size.
 
 Definition buffers (m : machine) : list buffer := [(true, (gpr m rdi, 1024)); (false, (gpr m rsi, 4608))].
 
@@ -31,6 +31,8 @@ Proof.
   destruct (Permute.permute_sound convention_avx512 code round_constants_x4 (size 8) (goal 8) (permuted 8)
     (sizes 8 ltac:(lia)) (goal_sound 8) checks_hold code_ends) as (acc & H).
   exists acc; intros m CALL CT; unfold Permute.buffers in H; rewrite table_length in H.
+  replace (Z.of_nat 4608) with 4608 in H by (vm_compute; reflexivity).
+  replace (Z.of_nat (size 8)) with 1024 in H by (vm_compute; reflexivity).
   destruct (H m CALL CT) as (AL & k & m' & R & RT & S & FR & TR).
   destruct (lanes_permuted 8 (gpr m rdi) (mem m) (mem m') ltac:(lia) S) as [L O].
   { intros a N; apply FR; constructor; [intros _; exact N|constructor; [discriminate|constructor]]. }
