@@ -396,7 +396,9 @@ fn parts_at_once_are_one_by_one() {
 fn hashes_at_once_are_one_by_one() {
     fn agree<H: Hash>(hash: &H, tweak_len: usize, len: usize) {
         let bytes = |i: usize, len: usize| -> Vec<u8> {
-            (0..len).map(|j| (151 * i + 7 * j + j / 97) as u8).collect()
+            (0..len)
+                .map(|j| (151 * i + 7 * j + j / 97).to_le_bytes()[0])
+                .collect()
         };
         let tweaks: [Vec<u8>; AT_ONCE] = std::array::from_fn(|i| bytes(i, tweak_len));
         let mut messages: [Vec<u8>; AT_ONCE] = std::array::from_fn(|i| bytes(i + 1, len));
@@ -408,9 +410,19 @@ fn hashes_at_once_are_one_by_one() {
             assert_eq!(at_once, expected, "tweak of {tweak_len} bytes, message of {len}");
         }
     }
+    /// Those of different sizes are no error.
+    fn differ<H: Hash>(hash: &H) {
+        let bytes = [0x5a; 100];
+        let parts: [&[u8]; AT_ONCE] = std::array::from_fn(|i| &bytes[..[16, 40, 0, 33][i % 4]]);
+        let tweaked = hash.tweak_each(parts, 16);
+        let at_once = hash.hash_each(&tweaked, parts);
+        for (part, at_once) in parts.into_iter().zip(at_once) {
+            assert_eq!(at_once, hash.hash(&hash.tweak(part, 16), part));
+        }
+    }
     on_each_backend(|_| {
-        let nh = NhPoly1305::new(&std::array::from_fn(|i| i as u8 ^ 0x5a)).unwrap();
-        let padded = PaddedPoly1305::new(&std::array::from_fn(|i| 0xff - i as u8)).unwrap();
+        let nh = NhPoly1305::new(&std::array::from_fn(|i| i.to_le_bytes()[0] ^ 0x5a)).unwrap();
+        let padded = PaddedPoly1305::new(&std::array::from_fn(|i| !i.to_le_bytes()[0])).unwrap();
         for len in (0..=40)
             .chain(1000..1060)
             .chain(4070..4110)
@@ -423,6 +435,8 @@ fn hashes_at_once_are_one_by_one() {
             agree(&nh, tweak_len, 496);
             agree(&padded, tweak_len, 4080);
         }
+        differ(&nh);
+        differ(&padded);
     });
 }
 

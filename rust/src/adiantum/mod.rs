@@ -265,12 +265,12 @@ pub trait Hash {
     /// The hash of a message of that size.
     fn hash(&self, tweaked: &Self::Tweaked, message: &[u8]) -> u128;
 
-    /// [`Hash::tweak`] of each of several tweaks. They have the same size.
+    /// [`Hash::tweak`] of each of several tweaks. It is made for tweaks of the same size.
     fn tweak_each(&self, tweaks: [&[u8]; AT_ONCE], message_len: usize) -> [Self::Tweaked; AT_ONCE] {
         tweaks.map(|tweak| self.tweak(tweak, message_len))
     }
 
-    /// [`Hash::hash`] of each of several messages, with the tweak in its place. They have the same size.
+    /// [`Hash::hash`] of each of several messages, with the tweak in its place. It is made for messages of the same size.
     fn hash_each(&self, tweaked: &[Self::Tweaked; AT_ONCE], messages: [&[u8]; AT_ONCE]) -> [u128; AT_ONCE] {
         from_fn(|i| self.hash(&tweaked[i], messages[i]))
     }

@@ -167,8 +167,8 @@ impl Hash for NhPoly1305 {
 
     fn tweak_each(&self, tweaks: [&[u8]; AT_ONCE], message_len: usize) -> [Self::Tweaked; AT_ONCE] {
         let n = tweaks[0].len() / PAIR_LEN;
-        let (Some(of_tweaks), true) = (&self.tweaks, n <= MOST_PAIRS && tweaks[0].len() == n * PAIR_LEN)
-        else {
+        let fit = n <= MOST_PAIRS && tweaks[0].len() == n * PAIR_LEN;
+        let (Some(of_tweaks), true) = (&self.tweaks, fit && of_one_size(&tweaks)) else {
             return tweaks.map(|tweak| self.tweak(tweak, message_len));
         };
         let mut start = self.tweak.clone();
@@ -183,7 +183,7 @@ impl Hash for NhPoly1305 {
 
     fn hash_each(&self, tweaked: &[Self::Tweaked; AT_ONCE], messages: [&[u8]; AT_ONCE]) -> [u128; AT_ONCE] {
         let n = messages[0].len().div_ceil(nh::MAX_LEN);
-        let (Some(of_messages), true) = (&self.messages, n <= MOST_PAIRS) else {
+        let (Some(of_messages), true) = (&self.messages, n <= MOST_PAIRS && of_one_size(&messages)) else {
             return from_fn(|i| self.hash(&tweaked[i], messages[i]));
         };
         let mut pairs = AllPairs::new();
@@ -201,6 +201,11 @@ impl Hash for NhPoly1305 {
         let values = of_messages.values((0, 0), &pairs.0[..n]);
         from_fn(|i| tweaked[i].0.wrapping_add(values[i]))
     }
+}
+
+/// Whether none is longer than another. The callers that go side by side need this.
+fn of_one_size(messages: &[&[u8]; AT_ONCE]) -> bool {
+    messages.iter().all(|message| message.len() == messages[0].len())
 }
 
 /// Size in bytes of two blocks: of what NH makes of a piece, and of the tweak of a sector.
@@ -311,7 +316,8 @@ impl Hash for PaddedPoly1305 {
         let len = 4 + tweaks[0].len();
         let blocks = len.div_ceil(BLOCK_LEN);
         let n = blocks.div_ceil(2);
-        let (Some(of_tweaks), true) = (&self.tweaks, n <= MOST_PAIRS && !self.go_padding) else {
+        let fit = n <= MOST_PAIRS && !self.go_padding;
+        let (Some(of_tweaks), true) = (&self.tweaks, fit && of_one_size(&tweaks)) else {
             return tweaks.map(|tweak| self.tweak(tweak, message_len));
         };
         // An odd number of blocks has zeros before them.
@@ -336,7 +342,9 @@ impl Hash for PaddedPoly1305 {
         let split = messages.map(<[u8]>::as_chunks);
         let blocks = split.map(|(blocks, _)| blocks);
         match &self.tweaks {
-            Some(of_each) if blocks[0].len() < FEWEST => of_each.absorb_blocks(&mut sums, blocks),
+            Some(of_each) if blocks[0].len() < FEWEST && of_one_size(&messages) => {
+                of_each.absorb_blocks(&mut sums, blocks);
+            }
             _ => self.message.absorb_into_each(&mut sums, blocks),
         }
         let mut rests = split.iter();
