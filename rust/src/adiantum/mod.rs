@@ -20,7 +20,7 @@
 //! | cipher | hash | best for | tweaks |
 //! |---|---|---|---|
 //! | [`Adiantum`] | NH, then Poly1305 | disk sectors: the fastest | of any length |
-//! | [`HPolyC`] | Poly1305 | short messages: its expanded keys are a tenth the size and quicker to set up | below 2^29 bytes |
+//! | [`HPolyC`] | Poly1305 | little memory: its expanded keys are smaller | below 2^29 bytes |
 //!
 //! Keys have 32 bytes. Twelve rounds are the usual choice; 20 give a larger safety margin, 8 a smaller one. An attacker's advantage with q
 //! messages of 4 KiB is about q^2 / 2^101; encrypt at most 2^55 bytes under one key. Use each key with only one cipher
