@@ -8,8 +8,9 @@ Local Open Scope N_scope.
 Fixpoint lane_number (x : list byte) : N :=
   match x with [] => 0 | b :: x => b + 256 * lane_number x end.
 
-(** The numbers in lanes of w bytes. *)
-Definition lanes (w : nat) (x : list byte) : list N := map lane_number (split w (length x / w) x).
+(** The numbers in lanes of w bytes: below 2^(8 w), whatever the bytes are. *)
+Definition lanes (w : nat) (x : list byte) : list N :=
+  map (fun l => lane_number l mod 256 ^ N.of_nat w) (split w (length x / w) x).
 
 (** Lanes with these numbers, of which each keeps what fits. *)
 Definition in_lanes (w : nat) (numbers : list N) : list byte := flat_map (little_endian w) numbers.
@@ -22,6 +23,17 @@ Definition shift_left (w k : nat) (x : list byte) : list byte :=
 
 Definition shift_right (w k : nat) (x : list byte) : list byte :=
   in_lanes w (map (fun a => a / 2 ^ N.of_nat k) (lanes w x)).
+
+(** Byte by byte. *)
+Fixpoint or_bytes (x y : list byte) : list byte :=
+  match x, y with
+  | a :: x, b :: y => N.lor a b :: or_bytes x y
+  | _, _ => []
+  end.
+
+(** Bytes of 16, chosen by the lower half of each byte of another string; zero if its upper bit is set. *)
+Definition shuffle (x choice : list byte) : list byte :=
+  map (fun i => if N.testbit i 7 then 0 else nth (N.to_nat (i mod 16)) x 0) choice.
 
 (** ** Lengths *)
 
@@ -53,6 +65,12 @@ Lemma plus_lanes_length w x y : lane_ok w = true -> length x = 16%nat -> length 
 Proof.
   intros H X Y; unfold plus_lanes; rewrite in_lanes_length, map_length, combine_length, !lanes_length, X, Y, Nat.min_id.
   apply (lane_fills w 16 H eq_refl).
+Qed.
+
+Lemma plus_lanes_comm w : forall x y, plus_lanes w x y = plus_lanes w y x.
+Proof.
+  intros x y; unfold plus_lanes; f_equal; generalize (lanes w y); induction (lanes w x) as [|a l IH]; intros [|b m];
+    cbn [combine map fst snd]; [reflexivity..|]; rewrite N.add_comm, IH; reflexivity.
 Qed.
 
 Lemma shift_left_length w k x : lane_ok w = true -> length x = 16%nat -> length (shift_left w k x) = 16%nat.
@@ -94,7 +112,7 @@ Qed.
 Lemma lanes_in_lanes w l : w <> 0%nat -> lanes w (in_lanes w l) = map (fun a => a mod 256 ^ N.of_nat w) l.
 Proof.
   intro W; unfold lanes; rewrite in_lanes_length, Nat.mul_comm, Nat.div_mul, split_in_lanes, map_map by assumption.
-  apply map_ext; intro a; apply lane_number_le.
+  apply map_ext; intro a; rewrite lane_number_le; apply N.mod_mod, N.pow_nonzero; lia.
 Qed.
 
 Lemma in_lanes_same {A} w (f g : A -> N) l : (forall a, In a l -> f a mod 256 ^ N.of_nat w = g a mod 256 ^ N.of_nat w) ->
@@ -122,3 +140,59 @@ Proof.
   - rewrite !N.mul_mod_distr_r, N.mod_mod by assumption; reflexivity.
   - apply N.lt_le_trans with q; [apply N.mod_lt; exact Q|]; nia.
 Qed.
+
+(** ** Two shifts of which no bits meet *)
+
+Lemma or_little_endian w : forall a b, or_bytes (little_endian w a) (little_endian w b) = little_endian w (N.lor a b).
+Proof.
+  induction w as [|w IH]; intros a b; cbn [little_endian or_bytes]; [reflexivity|]; change 256 with (2 ^ 8); f_equal.
+  - rewrite <- !N.land_ones; symmetry; apply N.land_lor_distr_l.
+  - rewrite <- !N.shiftr_div_pow2, N.shiftr_lor; apply IH.
+Qed.
+
+Lemma xor_little_endian w : forall a b, xor (little_endian w a) (little_endian w b) = little_endian w (N.lxor a b).
+Proof.
+  induction w as [|w IH]; intros a b; cbn [little_endian xor]; [reflexivity|]; change 256 with (2 ^ 8); f_equal.
+  - rewrite <- !N.land_ones; apply N.bits_inj; intro i; rewrite N.lxor_spec, !N.land_spec, N.lxor_spec.
+    destruct (N.testbit a i), (N.testbit b i), (N.testbit (N.ones 8) i); reflexivity.
+  - rewrite <- !N.shiftr_div_pow2, N.shiftr_lxor; apply IH.
+Qed.
+
+Lemma or_app a b c d : length a = length c -> or_bytes (a ++ b) (c ++ d) = or_bytes a c ++ or_bytes b d.
+Proof.
+  revert c; induction a as [|x a IH]; intros [|y c] E; cbn [length] in E; try discriminate; [reflexivity|].
+  cbn [app or_bytes]; f_equal; apply IH; congruence.
+Qed.
+
+Lemma xor_apart a b c d : length a = length c -> xor (a ++ b) (c ++ d) = xor a c ++ xor b d.
+Proof.
+  revert c; induction a as [|x a IH]; intros [|y c] E; cbn [length] in E; try discriminate; [reflexivity|].
+  cbn [app xor]; f_equal; apply IH; congruence.
+Qed.
+
+Lemma or_is_xor w k j x y : lane_ok w = true -> length x = 16%nat -> length y = 16%nat -> (k + j = 8 * w)%nat ->
+  or_bytes (shift_left w k x) (shift_right w j y) = xor (shift_left w k x) (shift_right w j y).
+Proof.
+  intros W LX LY K; unfold shift_left, shift_right.
+  assert (L : length (lanes w x) = length (lanes w y)) by (rewrite !lanes_length, LX, LY; reflexivity).
+  assert (S : Forall (fun b => b < 2 ^ N.of_nat (8 * w)) (lanes w y)).
+  { unfold lanes; apply Forall_forall; intros b J; apply in_map_iff in J as (l & <- & _); rewrite <- bits_of_bytes.
+    apply N.mod_lt, N.pow_nonzero; lia. }
+  clear LX LY; revert L S; generalize (lanes w y); induction (lanes w x) as [|a l IH]; intros [|b m] L S;
+    cbn [length] in L; try discriminate; [reflexivity|].
+  inversion S as [|? ? B T]; subst; cbn [map in_lanes flat_map].
+  rewrite or_app, xor_apart by (rewrite !little_endian_length; reflexivity).
+  f_equal; [|apply IH; [congruence|exact T]].
+  rewrite or_little_endian, xor_little_endian; f_equal; symmetry; apply N.lxor_lor, N.bits_inj; intro i.
+  rewrite N.land_spec, N.bits_0, <- N.shiftl_mul_pow2, <- N.shiftr_div_pow2, N.shiftr_spec'.
+  destruct (N.lt_ge_cases i (N.of_nat k)) as [Q|Q]; [rewrite N.shiftl_spec_low by assumption; reflexivity|].
+  replace (N.testbit b (i + N.of_nat j)) with false; [apply andb_false_r|].
+  symmetry; destruct (N.eq_dec b 0) as [->|NZ]; [apply N.bits_0|].
+  apply N.bits_above_log2; apply N.log2_lt_pow2 in B; lia.
+Qed.
+
+Lemma or_comm x : forall y, or_bytes x y = or_bytes y x.
+Proof. induction x as [|a x IH]; intros [|b y]; cbn [or_bytes]; auto; rewrite N.lor_comm, IH; reflexivity. Qed.
+
+Lemma xor_sym x : forall y, xor x y = xor y x.
+Proof. induction x as [|a x IH]; intros [|b y]; cbn [xor]; auto; rewrite N.lxor_comm, IH; reflexivity. Qed.

@@ -7,13 +7,26 @@ From Coq Require Import List Bool Arith NArith Lia.
 From Veriplex Require Import AES Simpira1024 Arx Symbolic ArxSymbolic.
 Import ListNotations.
 
+Notation turns := (nat * nat * nat * nat)%type (only parsing).
+
+(** Some kernels rotate by whole bytes as they move bytes. *)
+Section Moves.
+Variable moves : bool.
+
 (** ** On bytes *)
 
 Definition rotate_lanes (k : nat) (x : list byte) : list byte := xor (shift_right 4 (32 - k) x) (shift_left 4 k x).
 
+Definition turn {A} (k : nat) (x : list A) : list A := skipn k x ++ firstn k x.
+
+Definition moved (k : nat) (x : list byte) : list byte := flat_map (turn (4 - k / 8)) (split 4 4 x).
+
+Definition rotated (k : nat) (x : list byte) : list byte :=
+  if moves && (k mod 8 =? 0)%nat then moved k x else rotate_lanes k x.
+
 (** x += y, z ^= x, and z rotates left. *)
 Definition step (k : nat) (x y z : list byte) : list byte * list byte :=
-  let x := plus_lanes 4 x y in (x, rotate_lanes k (xor z x)).
+  let x := plus_lanes 4 x y in (x, rotated k (xor z x)).
 
 Definition rows := (list byte * list byte * list byte * list byte)%type.
 
@@ -24,10 +37,6 @@ Definition columns (x : rows) : rows :=
   let (a, d) := step 8 a b d in
   let (c, b) := step 7 c d b in
   (a, b, c, d).
-
-Definition turn {A} (k : nat) (x : list A) : list A := skipn k x ++ firstn k x.
-
-Notation turns := (nat * nat * nat * nat)%type (only parsing).
 
 Definition turned {A} (k : turns) (x : list A * list A * list A * list A) : list A * list A * list A * list A :=
   let '(i, j, k, l) := k in let '(a, b, c, d) := x in (turn i a, turn j b, turn k c, turn l d).
@@ -71,6 +80,7 @@ Notation found A := (option (A * list node)).
 Notation srows := (list sbyte * list sbyte * list sbyte * list sbyte)%type.
 
 Definition srotate (k : nat) (x : list sbyte) (nodes : list node) : found (list sbyte) :=
+  if moves && (k mod 8 =? 0)%nat then Some (flat_map (turn (4 - k / 8)) (ssplit 4 4 x), nodes) else
   let? (a, nodes) := sright 4 (32 - k) x nodes in
   let? (b, nodes) := sleft 4 k x nodes in Some (sxor a b, nodes).
 
@@ -155,9 +165,15 @@ Local Ltac steps :=
   repeat match goal with |- finds (match _ with Some _ => _ | None => None end) _ _ => eapply finds_bind; [|intros ? ?; cbv beta] end.
 Local Ltac done := apply finds_some; cbv beta; intros.
 
-Lemma srotate_finds k x nodes : finds (srotate k x nodes) nodes (fun z => evs z = rotate_lanes k (evs x)).
+Lemma evs_turn {A B} (f : A -> B) k x : map f (turn k x) = turn k (map f x).
+Proof. unfold turn; rewrite map_app, firstn_map, skipn_map; reflexivity. Qed.
+
+Lemma srotate_finds k x nodes : finds (srotate k x nodes) nodes (fun z => evs z = rotated k (evs x)).
 Proof.
-  unfold srotate; steps; [intros z n; apply sright_sound|intros z n; apply sleft_sound|].
+  unfold srotate, rotated; destruct (moves && (k mod 8 =? 0)%nat).
+  { done; unfold moved; rewrite <- ssplit_evs, !flat_map_concat_map; unfold Symbolic.evs at 1; rewrite concat_map, !map_map.
+    f_equal; apply map_ext; intro l; apply evs_turn. }
+  steps; [intros z n; apply sright_sound|intros z n; apply sleft_sound|].
   done; unfold rotate_lanes; rewrite evs_xor; congruence.
 Qed.
 
@@ -175,11 +191,8 @@ Proof.
   rewrite <- H2, <- H1, <- H0, <- H; reflexivity.
 Qed.
 
-Lemma evs_turn k x : evs (turn k x) = turn k (evs x).
-Proof. unfold turn; rewrite evs_app, evs_firstn, evs_skipn; reflexivity. Qed.
-
 Lemma evs_turned k x : evs4 (turned k x) = turned k (evs4 x).
-Proof. destruct k as [[[i j] k] l], x as [[[a b] c] d]; cbn [turned evs4]; rewrite !evs_turn; reflexivity. Qed.
+Proof. destruct k as [[[i j] k] l], x as [[[a b] c] d]; cbn [turned evs4]; unfold Symbolic.evs; rewrite !evs_turn; reflexivity. Qed.
 
 Lemma stwo_rounds_finds there back x nodes :
   finds (stwo_rounds there back x nodes) nodes (fun r => evs4 r = two_rounds there back (evs4 x)).
@@ -227,3 +240,4 @@ Proof.
   rewrite evs_app, <- H, H1; reflexivity.
 Qed.
 End Meaning.
+End Moves.

@@ -21,8 +21,14 @@ Definition node_at (x : list sbyte) (nodes : list node) : option node :=
   | _ => None
   end.
 
+(** In the order in which it is already there. *)
 Definition splus (w : nat) (x y : list sbyte) (nodes : list node) : option (list sbyte * list node) :=
-  if lane_ok w && (length x =? 16)%nat && (length y =? 16)%nat then Some (intern (Sum w) (x ++ y) nodes) else None.
+  if lane_ok w && (length x =? 16)%nat && (length y =? 16)%nat then
+    match find_node (Sum w, y ++ x) nodes with
+    | Some _ => Some (intern (Sum w) (y ++ x) nodes)
+    | None => Some (intern (Sum w) (x ++ y) nodes)
+    end
+  else None.
 
 Definition sright (w k : nat) (x : list sbyte) (nodes : list node) : option (list sbyte * list node) :=
   if lane_ok w && (length x =? 16)%nat then Some (intern (Right w k) x nodes) else None.
@@ -48,6 +54,22 @@ Definition sleft (w k : nat) (x : list sbyte) (nodes : list node) : option (list
     | None => Some (intern (Left w k) x nodes)
     end
   else None.
+
+(** A shift to the left and one to the right whose bits do not meet. *)
+Definition apart_shifts (x y : list sbyte) (nodes : list node) : bool :=
+  match node_at x nodes, node_at y nodes with
+  | Some (Left w k, s), Some (Right v j, t) =>
+      (v =? w)%nat && lane_ok w && (k + j =? 8 * w)%nat && (length s =? 16)%nat && (length t =? 16)%nat
+  | _, _ => false
+  end.
+
+Definition sor (x y : list sbyte) (nodes : list node) : option (list sbyte * list node) :=
+  if apart_shifts x y nodes || apart_shifts y x nodes then Some (sxor x y, nodes) else None.
+
+(** By constants only. *)
+Definition sshuffle (x y : list sbyte) (nodes : list node) : option (list sbyte * list node) :=
+  if forallb (fun b => match snd b with [] => true | _ => false end) y
+  then Some (map (fun i => if N.testbit (fst i) 7 then const 0 else nth (N.to_nat (fst i mod 16)) x (const 0)) y, nodes) else None.
 
 Section Meaning.
 Variable env : N -> byte.
@@ -77,11 +99,14 @@ Lemma splus_sound w x y nodes z nodes' : splus w x y nodes = Some (z, nodes') ->
 Proof.
   unfold splus; destruct (lane_ok w && (length x =? 16)%nat && (length y =? 16)%nat) eqn:Q; [|discriminate].
   apply andb_prop in Q as [Q LY]; apply andb_prop in Q as [W LX]; apply Nat.eqb_eq in LX, LY; intro E.
-  assert (F : intern (Sum w) (x ++ y) nodes = (z, nodes')) by congruence.
-  apply (intern_sound env) in F as [X S]; split; [exact X|]; intro C; rewrite (S C), node_value_is; cbn [fst snd].
-  rewrite evs_app, firstn_app, skipn_app, evs_length, LX, Nat.sub_diag, firstn_O, skipn_O, app_nil_r.
-  rewrite firstn_all2, skipn_all2 by (rewrite evs_length; lia); cbn [app].
-  apply filled_is, plus_lanes_length; rewrite ?evs_length; assumption.
+  assert (O : forall u v, length u = 16%nat -> length v = 16%nat -> intern (Sum w) (u ++ v) nodes = (z, nodes') ->
+    extends nodes nodes' /\ (consistent nodes' -> evs z = plus_lanes w (evs u) (evs v))).
+  { intros u v LU LV F; apply (intern_sound env) in F as [X S]; split; [exact X|]; intro C; rewrite (S C), node_value_is.
+    cbn [fst snd]; rewrite evs_app, firstn_app, skipn_app, evs_length, LU, Nat.sub_diag, firstn_O, skipn_O, app_nil_r.
+    rewrite firstn_all2, skipn_all2 by (rewrite evs_length; lia); cbn [app].
+    apply filled_is, plus_lanes_length; rewrite ?evs_length; assumption. }
+  destruct (find_node (Sum w, y ++ x) nodes); [|apply O; auto; congruence].
+  rewrite plus_lanes_comm; apply O; auto; congruence.
 Qed.
 
 Lemma sright_sound w k x nodes z nodes' : sright w k x nodes = Some (z, nodes') ->
@@ -124,5 +149,42 @@ Proof.
   - intro E; assert (F : intern (Left w k) x nodes = (z, nodes')) by congruence.
     apply (intern_sound env) in F as [X S]; split; [exact X|]; intro C; rewrite (S C), node_value_is; cbn [fst snd].
     apply filled_is, shift_left_length; rewrite ?evs_length; assumption.
+Qed.
+
+Lemma apart_shifts_sound x y nodes : apart_shifts x y nodes = true -> consistent nodes ->
+  or_bytes (evs x) (evs y) = xor (evs x) (evs y).
+Proof.
+  unfold apart_shifts; intros E C.
+  destruct (node_at x nodes) as [[[| | |w k|] s]|] eqn:X; try discriminate.
+  destruct (node_at y nodes) as [[[| | | |v j] t]|] eqn:Y; try discriminate.
+  apply andb_prop in E as [E LT]; apply andb_prop in E as [E LS]; apply andb_prop in E as [E KJ]; apply andb_prop in E as [E W].
+  apply Nat.eqb_eq in E as ->; apply Nat.eqb_eq in KJ, LS, LT.
+  apply node_at_sound in X; [|exact C]; apply node_at_sound in Y; [|exact C].
+  rewrite node_value_is in X, Y; cbn [fst snd] in X, Y.
+  rewrite filled_is in X by (apply shift_left_length; rewrite ?evs_length; assumption).
+  rewrite filled_is in Y by (apply shift_right_length; rewrite ?evs_length; assumption).
+  rewrite X, Y; apply or_is_xor; rewrite ?evs_length; assumption.
+Qed.
+
+Lemma sor_sound x y nodes z nodes' : sor x y nodes = Some (z, nodes') ->
+  extends nodes nodes' /\ (consistent nodes' -> evs z = or_bytes (evs x) (evs y)).
+Proof.
+  unfold sor; destruct (apart_shifts x y nodes || apart_shifts y x nodes) eqn:Q; [|discriminate]; intro E.
+  assert (F : sxor x y = z /\ nodes = nodes') by (split; congruence); destruct F as [<- <-].
+  split; [apply extends_refl|]; intro C; rewrite evs_xor; apply orb_prop in Q as [Q|Q].
+  - rewrite (apart_shifts_sound _ _ _ Q C); reflexivity.
+  - rewrite or_comm, (apart_shifts_sound _ _ _ Q C); apply xor_sym.
+Qed.
+
+Lemma sshuffle_sound x y nodes z nodes' : sshuffle x y nodes = Some (z, nodes') ->
+  extends nodes nodes' /\ (consistent nodes' -> evs z = shuffle (evs x) (evs y)).
+Proof.
+  unfold sshuffle; match goal with |- context [forallb ?f y] => destruct (forallb f y) eqn:Q end; [|discriminate]; intro E.
+  match type of E with Some (?v, _) = _ => assert (F : v = z /\ nodes = nodes') by (split; congruence) end.
+  destruct F as [<- <-]; split; [apply extends_refl|]; intros _; unfold shuffle, Symbolic.evs; rewrite !map_map.
+  apply map_ext_in; intros [c [|? ?]] J; rewrite forallb_forall in Q; specialize (Q _ J); cbn [fst snd] in *; [|discriminate].
+  unfold ev at 2 3; cbn [fst snd Symbolic.sum fold_right]; rewrite N.lxor_0_r.
+  destruct (N.testbit c 7); [reflexivity|].
+  rewrite <- (ev_const env 0) at 2; symmetry; apply map_nth.
 Qed.
 End Meaning.

@@ -87,7 +87,7 @@ Proof.
   - rewrite !map_length, combine_length, split_length, map_length, seq_length; lia.
   - apply Forall_forall; intros b J; apply in_map_iff in J as ([d j] & <- & J); cbn [fst snd].
     apply in_combine_l in J; pose proof (proj1 (Forall_forall _ _) (split_lengths k c L) d J) as D; cbv beta in D.
-    rewrite xor_length; [exact D|]; rewrite D; symmetry; apply block_length; assumption.
+    rewrite xor_length; [exact D|]; rewrite D; symmetry; apply (block_length (moves K)); assumption.
 Qed.
 End Blocks.
 
@@ -150,7 +150,7 @@ Proof.
   assert (OG : forall x c, length c = (64 * k)%nat -> on_group A K arg m (ChaCha.last_row x nonce) c =
     (concat (snd (ChaCha.xor_group rounds key nonce (ChaCha.numbers_from x k) (split 64 k c))),
      ChaCha.last_row (x + N.of_nat k) nonce)).
-  { intros x c L; unfold on_group; rewrite OR, ROUNDS, THERE, BACK; apply xor_lanes_is; assumption. }
+  { intros x c L; unfold on_group; rewrite OR, ROUNDS, THERE, BACK; apply (xor_lanes_is (moves K)); assumption. }
   assert (SA : forall l, state_after A K arg m l = ChaCha.last_row (i + N.of_nat (k * l)) nonce).
   { induction l as [|l IH]; cbn [state_after].
     - unfold state; fold A; rewrite V0, Nat.mul_0_r, N.add_0_r; exact LAST.

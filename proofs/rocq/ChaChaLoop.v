@@ -13,6 +13,7 @@ Local Open Scope Z_scope.
 Record kernel := Kernel {
   code : list byte;
   head : Z;                     (* the test of the counter, from the start of the code *)
+  moves : bool;                 (* whether it rotates by whole bytes as ArxRounds.v moves bytes *)
   double_rounds : nat;
   there : turns;                (* by how many bytes the rows turn before the diagonals, *)
   back : turns;                 (* and after them *)
@@ -47,7 +48,7 @@ Definition step_layout := [(others_at, false, 48%nat); (data, true, size)].
 Definition exit_layout := [(state, true, 16%nat)].
 
 Definition goal :=
-  sxor_lanes (double_rounds K) (there K) (back K) (input 16 48) (lanes K) (input 0 16) (input 64 size) [].
+  sxor_lanes (moves K) (double_rounds K) (there K) (back K) (input 16 48) (lanes K) (input 0 16) (input 64 size) [].
 
 Definition entry_found :=
   srun isa_ (code K) (of_call A None) 100 (head K)
@@ -127,7 +128,7 @@ Definition other_rows : list byte := read (mem m0) (arg others_at) 48.
 
 (** A group: the output, and the last row for the next. *)
 Definition on_group (s c : list byte) : list byte * list byte :=
-  xor_lanes (double_rounds K) (there K) (back K) other_rows (lanes K) s c.
+  xor_lanes (moves K) (double_rounds K) (there K) (back K) other_rows (lanes K) s c.
 
 Fixpoint state_after (i : nat) : list byte :=
   match i with
@@ -358,7 +359,7 @@ Proof.
   assert (OP : on_group (state_after i) (group_at (mem m0) i) = (evs env out, evs env last)).
   { rewrite <- (group_fresh i i m Tframe) by lia; unfold on_group.
     rewrite <- (INPUT env Q), <- (OTHER env Q), <- (DATA env Q); symmetry.
-    destruct (sxor_lanes_finds env (double_rounds K) (there K) (back K) (input 16 48) (lanes K) (input 0 16)
+    destruct (sxor_lanes_finds (moves K) env (double_rounds K) (there K) (back K) (input 16 48) (lanes K) (input 0 16)
       (input 64 size) [] _ _ G) as [_ S]; exact (S CG). }
   exists k, m'; split; [exact R|]; constructor.
   - rewrite (r_pc _ _ _ _ _ _ _ _ _ REL), HP; reflexivity.

@@ -108,6 +108,54 @@ Proof.
   rewrite !rotate_is by (assumption || lia); reflexivity.
 Qed.
 
+(** Rotation by whole bytes moves them. *)
+Lemma moved_8 a : a < 2 ^ 32 -> turn 3 (little_endian 4 a) = little_endian 4 (rotate_word a 8).
+Proof.
+  intro H; rewrite <- (rotate_is a 8 H) by lia; rewrite little_endian_xor; change (2 ^ 32) with (256 ^ N.of_nat 4).
+  rewrite little_endian_mod; change (32 - 8) with 24; change (2 ^ 8) with 256; change (2 ^ 24) with (256 * (256 * 256)).
+  rewrite <- !N.div_div by lia; cbn [little_endian turn skipn firstn app xor].
+  rewrite N.mod_mul, N.div_mul, N.lxor_0_r by lia.
+  rewrite (N.div_small (a / 256 / 256 / 256) 256) by (rewrite !N.div_div by lia; apply N.div_lt_upper_bound; [lia|exact H]).
+  reflexivity.
+Qed.
+
+Lemma moved_16 a : a < 2 ^ 32 -> turn 2 (little_endian 4 a) = little_endian 4 (rotate_word a 16).
+Proof.
+  intro H; rewrite <- (rotate_is a 16 H) by lia; rewrite little_endian_xor; change (2 ^ 32) with (256 ^ N.of_nat 4).
+  rewrite little_endian_mod; change (32 - 16) with 16; change (2 ^ 16) with (256 * 256).
+  rewrite <- !N.div_div, N.mul_assoc by lia; cbn [little_endian turn skipn firstn app xor].
+  rewrite !N.div_mul, !N.mod_mul, !N.lxor_0_r by lia.
+  rewrite (N.div_small (a / 256 / 256 / 256) 256) by (rewrite !N.div_div by lia; apply N.div_lt_upper_bound; [lia|exact H]).
+  reflexivity.
+Qed.
+
+Lemma moved_4 k a b c d : k = 8%nat \/ k = 16%nat -> a < 2 ^ 32 -> b < 2 ^ 32 -> c < 2 ^ 32 -> d < 2 ^ 32 ->
+  moved k (in_lanes 4 [a; b; c; d]) =
+  in_lanes 4 [rotate_word a (N.of_nat k); rotate_word b (N.of_nat k); rotate_word c (N.of_nat k); rotate_word d (N.of_nat k)].
+Proof.
+  intros K A B C D; unfold moved; rewrite (split_in_lanes 4 [a; b; c; d] : split 4 4 _ = _).
+  cbn [map flat_map in_lanes]; destruct K as [-> | ->].
+  - change (4 - 8 / 8)%nat with 3%nat; rewrite !moved_8 by assumption; reflexivity.
+  - change (4 - 16 / 8)%nat with 2%nat; rewrite !moved_16 by assumption; reflexivity.
+Qed.
+
+Section Moves.
+Variable moves : bool.
+
+Local Notation step := (step moves).
+Local Notation columns := (columns moves).
+Local Notation two_rounds := (two_rounds moves).
+Local Notation xor_block := (xor_block moves).
+Local Notation xor_lanes := (xor_lanes moves).
+
+Lemma rotated_4 k a b c d : In k [16; 12; 8; 7]%nat -> a < 2 ^ 32 -> b < 2 ^ 32 -> c < 2 ^ 32 -> d < 2 ^ 32 ->
+  rotated moves k (in_lanes 4 [a; b; c; d]) =
+  in_lanes 4 [rotate_word a (N.of_nat k); rotate_word b (N.of_nat k); rotate_word c (N.of_nat k); rotate_word d (N.of_nat k)].
+Proof.
+  intros K A B C D; unfold rotated; destruct K as [<-|[<-|[<-|[<-|[]]]]]; destruct moves; cbn [andb];
+    try (apply rotate_4; auto; lia); try (apply moved_4; auto); apply rotate_4; auto; lia.
+Qed.
+
 (** ** Rounds *)
 
 Local Opaque ChaCha.add_words ChaCha.rotate_word.
@@ -124,23 +172,23 @@ Local Ltac sixteen x H :=
   repeat match goal with S : small _ (_ :: _) |- _ => inversion S; subst; clear S end;
   repeat match goal with S : Forall _ (_ :: _) |- _ => inversion S; subst; clear S end.
 
-Local Ltac words := match goal with |- (_ <= _)%nat => lia | _ => auto 15 using word_add, word_rotate, word_lxor end.
+Local Ltac words := match goal with |- In _ _ => cbn; tauto | _ => auto 15 using word_add, word_rotate, word_lxor end.
 
 Lemma quarter_words a b c d : a < 2 ^ 32 -> b < 2 ^ 32 -> c < 2 ^ 32 -> d < 2 ^ 32 ->
   exists e f g h, quarter_round [a; b; c; d] = [e; f; g; h] /\ e < 2 ^ 32 /\ f < 2 ^ 32 /\ g < 2 ^ 32 /\ h < 2 ^ 32.
 Proof. intros; unfold ChaCha.quarter_round; do 4 eexists; split; [reflexivity|]; repeat split; words. Qed.
 
 Lemma step_4 k a b c d e f g h i j l m :
-  i < 2 ^ 32 -> j < 2 ^ 32 -> l < 2 ^ 32 -> m < 2 ^ 32 -> (k <= 32)%nat ->
+  i < 2 ^ 32 -> j < 2 ^ 32 -> l < 2 ^ 32 -> m < 2 ^ 32 -> In k [16; 12; 8; 7]%nat ->
   step k (in_lanes 4 [a; b; c; d]) (in_lanes 4 [e; f; g; h]) (in_lanes 4 [i; j; l; m]) =
   (in_lanes 4 [add_words a e; add_words b f; add_words c g; add_words d h],
    in_lanes 4 [rotate_word (N.lxor i (add_words a e)) (N.of_nat k); rotate_word (N.lxor j (add_words b f)) (N.of_nat k);
                rotate_word (N.lxor l (add_words c g)) (N.of_nat k); rotate_word (N.lxor m (add_words d h)) (N.of_nat k)]).
-Proof. intros; unfold step; rewrite plus_4, xor_4, rotate_4 by words; reflexivity. Qed.
+Proof. intros; unfold ArxRounds.step; rewrite plus_4, xor_4, rotated_4 by words; reflexivity. Qed.
 
 Lemma columns_are x : state_ok x -> columns (rows_of x) = rows_of (ChaCha.column_round x).
 Proof.
-  intro H; sixteen x H; unfold rows_of at 1; cbn [firstn skipn]; unfold columns.
+  intro H; sixteen x H; unfold rows_of at 1; cbn [firstn skipn]; unfold ArxRounds.columns.
   rewrite step_4 by words; cbv beta iota; rewrite step_4 by words; cbv beta iota.
   rewrite step_4 by words; cbv beta iota; rewrite step_4 by words; cbv beta iota; reflexivity.
 Qed.
@@ -169,7 +217,7 @@ Definition columns_again : turns := (4, 0, 12, 8)%nat.
 
 Lemma two_rounds_are x : state_ok x -> two_rounds diagonals columns_again (rows_of x) = rows_of (ChaCha.double_round x).
 Proof.
-  intro H; unfold two_rounds, ChaCha.double_round; rewrite (columns_are x H); apply column_round_ok in H.
+  intro H; unfold ArxRounds.two_rounds, ChaCha.double_round; rewrite (columns_are x H); apply column_round_ok in H.
   set (y := ChaCha.column_round x) in *; clearbody y; clear x.
   (* The rows of the kernel are those of another state, whose columns are in another order. *)
   assert (T : turned diagonals (rows_of y) =
@@ -314,7 +362,7 @@ Lemma xor_block_is n key nonce i input : length key = 32%nat -> length nonce = 8
 Proof.
   intros KL NL KS NS IL; destruct (start_ok key nonce i KL NL KS NS) as (FL & LL & SM & E & O); unfold ChaCha.block.
   rewrite E; destruct (rounds_are n _ O) as [RO RE].
-  unfold xor_block, block_rows; rewrite <- (rows_of_bytes _ _ FL LL SM), RE, (plus_rows_are _ _ RO O).
+  unfold ArxRounds.xor_block, block_rows; rewrite <- (rows_of_bytes _ _ FL LL SM), RE, (plus_rows_are _ _ RO O).
   set (y := ChaCha.zip_with add_words _ _).
   assert (YL : length y = 16%nat) by (apply sum_length; [apply O|apply RO]).
   pose proof (rows_concat y YL) as RC; destruct (rows_of y) as [[[a b] c] d]; destruct RC as (-> & A & B & C & D).
@@ -347,13 +395,15 @@ Lemma xor_lanes_is n key nonce : length key = 32%nat -> length nonce = 8%nat -> 
   (concat (snd (ChaCha.xor_group n key nonce (ChaCha.numbers_from i k) (split 64 k input))), ChaCha.last_row (i + N.of_nat k) nonce).
 Proof.
   intros KL NL KS NS; induction k as [|k IH]; intros i input IL.
-  - cbn [xor_lanes ChaCha.xor_group snd split combine map concat N.of_nat]; rewrite N.add_0_r; reflexivity.
-  - cbn [xor_lanes]; rewrite next_row, IH by (assumption || rewrite skipn_length; lia).
+  - cbn [ArxRounds.xor_lanes ChaCha.xor_group snd split combine map concat N.of_nat]; rewrite N.add_0_r; reflexivity.
+  - cbn [ArxRounds.xor_lanes]; rewrite next_row, IH by (assumption || rewrite skipn_length; lia).
     rewrite xor_block_is by (assumption || rewrite firstn_length; lia).
     unfold ChaCha.xor_group; cbn [snd split]; unfold ChaCha.numbers_from; cbn [seq map combine concat fst snd].
     rewrite N.add_0_r, block_mod, <- seq_shift, map_map; f_equal; [|f_equal; lia].
     do 4 f_equal; apply map_ext; intro l; f_equal; lia.
 Qed.
+
+End Moves.
 
 (** The numbers of the next group are again in a row. *)
 Lemma numbers_next n key nonce i k cs : fst (ChaCha.xor_group n key nonce (ChaCha.numbers_from i k) cs) =

@@ -11,7 +11,7 @@ Variable width : nat.
 
 (** The bytes, and where the test of the counter is.  v28 has the last row there, v29 a one for its number. *)
 Definition kernel_of (code : list byte) (head : Z) (rounds : nat) : kernel :=
-  Kernel code head (rounds / 2) diagonals columns_again 4 28 [(29%nat, one)].
+  Kernel code head false (rounds / 2) diagonals columns_again 4 28 [(29%nat, one)].
 
 Definition chacha8_kernel : kernel := kernel_of Kernels_chacha_aarch64.chacha8_xor_blocks_x4 0xab0 8.
 Definition chacha12_kernel : kernel := kernel_of Kernels_chacha_aarch64.chacha12_xor_blocks_x4 0xf70 12.

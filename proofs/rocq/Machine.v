@@ -73,7 +73,9 @@ Inductive bytes :=
   | Mix (x : bytes)                      (* MixColumns *)
   | Plus (w : nat) (x y : bytes)         (* in lanes of w bytes *)
   | Shift_left (w k : nat) (x : bytes)   (* by k bits, in such lanes *)
-  | Shift_right (w k : nat) (x : bytes).
+  | Shift_right (w k : nat) (x : bytes)
+  | Or (x y : bytes)
+  | Shuffle (x y : bytes).               (* bytes of the first, chosen by the second *)
 
 Inductive effect :=
   | Set_gpr (r : nat) (x : number)
@@ -121,6 +123,8 @@ Fixpoint bytes_in (m : machine) (x : bytes) : list byte :=
   | Plus w x y => plus_lanes w (bytes_in m x) (bytes_in m y)
   | Shift_left w k x => shift_left w k (bytes_in m x)
   | Shift_right w k x => shift_right w k (bytes_in m x)
+  | Or x y => or_bytes (bytes_in m x) (bytes_in m y)
+  | Shuffle x y => shuffle (bytes_in m x) (bytes_in m y)
   end.
 
 (** Its reads from memory. *)
@@ -128,7 +132,7 @@ Fixpoint loads (x : bytes) : list (address * nat) :=
   match x with
   | Load a n => [(a, n)]
   | Vec _ _ | Bytes _ | Of_gpr _ => []
-  | Xor x y | Append x y | Plus _ x y => loads x ++ loads y
+  | Xor x y | Append x y | Plus _ x y | Or x y | Shuffle x y => loads x ++ loads y
   | Slice _ _ x | Sub_shift x | Mix x | Shift_left _ _ x | Shift_right _ _ x => loads x
   end.
 

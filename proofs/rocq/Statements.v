@@ -13,7 +13,8 @@ From Veriplex Require Blocks Duplex Framing Protocol AES Simpira1024 KnownAnswer
   Words64 Poly1305 Poly1305Limbs Poly1305Lanes Poly1305Lanes44 Poly1305Pairs Poly1305Vectors
   Poly1305Hold WordsOfAnyWidth Poly1305Text Poly1305Words
   Rust TwinText Twin TwinBlocks
-  Arx ChaCha ChaChaHold ChaChaKernels Kernels_chacha_aarch64 ChaCha_aarch64.
+  Arx ChaCha ChaChaHold ChaChaKernels Kernels_chacha_aarch64 ChaCha_aarch64
+  Kernels_chacha_x86_64 ChaCha_x86_64.
 (* So that numbers, lists and strings print as such. *)
 From Coq Require Import NArith String List.
 Import ListNotations.
@@ -463,6 +464,8 @@ Print Arx.in_lanes.
 Print Arx.plus_lanes.
 Print Arx.shift_left.
 Print Arx.shift_right.
+Print Arx.or_bytes.
+Print Arx.shuffle.
 Print Machine.memory.
 Print Machine.read.
 Print Machine.write.
@@ -526,6 +529,14 @@ Print X86_64.vaesenc.
 Print X86_64.movq.
 Print X86_64.vmovq.
 Print X86_64.vzeroall.
+Print X86_64.vpaddd.
+Print X86_64.vpaddq.
+Print X86_64.vpslld.
+Print X86_64.vpsrld.
+Print X86_64.vpor.
+Print X86_64.vpshufb.
+Print X86_64.vpshufd.
+Print X86_64.vpunpcklqdq.
 Print X86_64.vinsert_1.
 Print X86_64.vextracti128_1.
 Print X86_64.vshufi64x2.
@@ -1048,3 +1059,11 @@ Check ChaCha_aarch64.chacha12_xor_blocks_x4_aarch64.
 Print Assumptions ChaCha_aarch64.chacha12_xor_blocks_x4_aarch64.
 Check ChaCha_aarch64.chacha20_xor_blocks_x4_aarch64.
 Print Assumptions ChaCha_aarch64.chacha20_xor_blocks_x4_aarch64.
+Print ChaCha_x86_64.ends.
+Print ChaCha_x86_64.xors.
+Check ChaCha_x86_64.chacha8_xor_blocks_x3_x86_64.
+Print Assumptions ChaCha_x86_64.chacha8_xor_blocks_x3_x86_64.
+Check ChaCha_x86_64.chacha12_xor_blocks_x3_x86_64.
+Print Assumptions ChaCha_x86_64.chacha12_xor_blocks_x3_x86_64.
+Check ChaCha_x86_64.chacha20_xor_blocks_x3_x86_64.
+Print Assumptions ChaCha_x86_64.chacha20_xor_blocks_x3_x86_64.

@@ -45,6 +45,17 @@ Definition movq d r := [Set_vec d (Append (Of_gpr r) (Bytes (zero 8))) true].
 Definition vmovq d r := vector d (Append (Of_gpr r) (Bytes (zero 8))).
 Definition vzeroall := map (fun r => Set_vec r (Bytes (zero 16)) false) (seq 0 16).
 
+(** Lanes of 32 bits, and of 64, in 16 bytes. *)
+Definition vpaddd d x y := vector d (Plus 4 (Vec x 16) (source 16 y)).
+Definition vpaddq d x y := vector d (Plus 8 (Vec x 16) (source 16 y)).
+Definition vpslld d x k := vector d (Shift_left 4 k (Vec x 16)).
+Definition vpsrld d x k := vector d (Shift_right 4 k (Vec x 16)).
+Definition vpor d x y := vector d (Or (Vec x 16) (source 16 y)).
+Definition vpshufb d x y := vector d (Shuffle (Vec x 16) (source 16 y)).
+Definition vpshufd d x k :=
+  vector d (joined (map (fun i => Slice (4 * Nat.modulo (Nat.div k (Nat.pow 4 i)) 4) 4 (source 16 x)) (seq 0 4))).
+Definition vpunpcklqdq d x y := vector d (Append (Slice 0 8 (Vec x 16)) (Slice 0 8 (source 16 y))).
+
 (** The upper half of 32 or 64 bytes. *)
 Definition vinsert_1 w d x y := vector d (Append (Vec x w) (source w y)).
 Definition vextracti128_1 a s := [Store a (Slice 16 16 (Vec s 32))].
@@ -147,6 +158,18 @@ Definition vex (map pp w l r x b v : N) (bytes : list byte) : option (list effec
           | 1, 2, 0, 0x7f, [] => if v =? 0 then Some (vmovdqu_to size rm d) else None
           | 1, 1, 0, 0xef, [] => Some (vpxor size d v' rm)
           | 2, 1, 0, 0xdc, [] => Some (vaesenc size d v' rm)
+          | 1, 1, 0, 0xfe, [] => if l =? 0 then Some (vpaddd d v' rm) else None
+          | 1, 1, 0, 0xd4, [] => if l =? 0 then Some (vpaddq d v' rm) else None
+          | 1, 1, 0, 0xeb, [] => if l =? 0 then Some (vpor d v' rm) else None
+          | 1, 1, 0, 0x6c, [] => if l =? 0 then Some (vpunpcklqdq d v' rm) else None
+          | 2, 1, 0, 0x00, [] => if l =? 0 then Some (vpshufb d v' rm) else None
+          | 1, 1, 0, 0x70, [k] => if (v =? 0) && (l =? 0) then Some (vpshufd d rm (N.to_nat k)) else None
+          | 1, 1, 0, 0x72, [k] =>
+              match reg mod 8, rm with
+              | 2, Register s => if (r =? 0) && (l =? 0) then Some (vpsrld v' s (N.to_nat k)) else None
+              | 6, Register s => if (r =? 0) && (l =? 0) then Some (vpslld v' s (N.to_nat k)) else None
+              | _, _ => None
+              end
           | 3, 1, 0, 0x0f, [k] =>
               if k <=? 16 then
                 match rm with
@@ -220,6 +243,12 @@ Definition rex_w (r b : N) (x : list byte) : option (list effect) :=
       end
   | 0x8b :: x =>
       match modrm false r 0 b 1 x with Some (d, Memory a, []) => Some (mov_load (N.to_nat d) a) | _ => None end
+  | [0x05; z0; z1; z2; z3] => if r + b =? 0 then Some (add rax (signed [z0; z1; z2; z3])) else None
+  | [0x81; m; z0; z1; z2; z3] =>
+      match modrm false 0 0 b 1 [m] with
+      | Some (0, Register d, []) => if r =? 0 then Some (add d (signed [z0; z1; z2; z3])) else None
+      | _ => None
+      end
   | [0xc7; m; z0; z1; z2; z3] =>
       match modrm false 0 0 b 1 [m] with
       | Some (0, Register d, []) => if r =? 0 then Some (movabs d (signed [z0; z1; z2; z3])) else None

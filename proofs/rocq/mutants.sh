@@ -174,7 +174,7 @@ plant chacha_number_of_a_lane ChaCha.v 's/block n key nonce (snd ci)/block n key
 plant arx_shift_right_drops_a_bit Arx.v 's/map (fun a => a \/ 2 ^ N.of_nat k)/map (fun a => a \/ 2 ^ N.of_nat k \/ 2)/' shift_back
 plant arx_kinds_alike Symbolic.v 's/  | Sum w, Sum v => (w =? v)%nat/  | Sum w, Sum v => true/' kind_eqb_eq
 plant arx_other_shift_back ArxSymbolic.v 's/if (v =? w)%nat \&\& (j =? k)%nat \&\& (k <=? 8/if (v =? w)%nat \&\& (k <=? 8/' shifted_back_sound
-plant arx_sum_of_short_strings ArxSymbolic.v 's/ \&\& (length y =? 16)%nat then Some (intern (Sum/ then Some (intern (Sum/' splus_sound
+plant arx_sum_of_short_strings ArxSymbolic.v 's/ \&\& (length y =? 16)%nat then$/ then/' splus_sound
 plant chacha_other_diagonals ChaChaRows.v 's/^Definition diagonals : turns := (12, 0, 4, 8)/Definition diagonals : turns := (4, 0, 12, 8)/' two_rounds_are
 plant chacha_output_unchecked ChaChaLoop.v '/^      list_eqb word_eqb (map content (s_mem s)) \[input 16 48; out\]/s/list_eqb.*/true/' step_round
 plant chacha_last_row_unchecked ChaChaLoop.v 's/(words last) \&\& (length last/(words (input 0 16)) \&\& (length last/' step_round
@@ -183,3 +183,8 @@ plant chacha_aarch64_sri_less Kernels_chacha_aarch64.v '/^Definition chacha20/,/
 plant chacha_aarch64_number_at_1 Kernels_chacha_aarch64.v '/^Definition chacha8/,/\]\./s/0x1c; 0x00; 0x80; 0x3c/0x1c; 0x10; 0x80; 0x3c/' chacha8_checks
 plant chacha_aarch64_v31_left Kernels_chacha_aarch64.v '/^Definition chacha12/,/\]\./s/0x1f; 0xe4; 0x00; 0x6f/0x1e; 0xe4; 0x00; 0x6f/' chacha12_checks
 plant chacha_aarch64_counter_stays Kernels_chacha_aarch64.v '/^Definition chacha8/,/\]\./s/0x63; 0x04; 0x00; 0xd1/0x64; 0x04; 0x00; 0xd1/' chacha8_checks
+plant arx_or_of_bits_that_meet ArxSymbolic.v 's/(k + j =? 8 \* w)%nat/(k + j =? k + j)%nat/' apart_shifts_sound
+plant arx_shuffle_of_eight ArxSymbolic.v 's/nth (N.to_nat (fst i mod 16)) x/nth (N.to_nat (fst i mod 8)) x/' sshuffle_sound
+plant chacha_moves_less ArxRounds.v 's/^Definition moved .*/Definition moved (k : nat) (x : list byte) : list byte := flat_map (turn (3 - k \/ 8)) (split 4 4 x)./' srotate_finds
+plant chacha_x86_64_other_shuffle Kernels_chacha_x86_64.v '/^Definition chacha8/,/\]\./s/0x48; 0xb8; 0x02; 0x03;/0x48; 0xb8; 0x03; 0x02;/' chacha8_checks
+plant chacha_x86_64_groups_overlap Kernels_chacha_x86_64.v '/^Definition chacha20/,/\]\./s/0x48; 0x81; 0xc2; 0xc0/0x48; 0x81; 0xc2; 0x80/' chacha20_checks

@@ -53,6 +53,16 @@ wrong vector_keeps X86_64.v 's/^Definition vector .*/Definition vector (r : nat)
 wrong pieces_of_half X86_64.v 's/Nat.div w 16/Nat.div w 32/' X86_64 vaesenc_zmm
 wrong vmovq_half X86_64.v '/^Definition vmovq /s/Of_gpr r/Slice 0 4 (Of_gpr r)/' X86_64 vmovq
 wrong vzeroall_leaves X86_64.v '/^Definition vzeroall/s/seq 0 16/seq 1 15/' X86_64 vzeroall
+wrong vpaddd_carries X86_64.v '/^Definition vpaddd/s/Plus 4/Plus 8/' X86_64 vpaddd_xmm_register
+wrong vpaddq_without_carry X86_64.v '/^Definition vpaddq/s/Plus 8/Plus 4/' X86_64 vpaddq_xmm_register
+wrong vpslld_less X86_64.v '/^Definition vpslld /s/4 k (Vec/4 (k - 1) (Vec/' X86_64 vpslld_xmm_7
+wrong vpsrld_of_64_bits X86_64.v '/^Definition vpsrld /s/4 k (Vec/8 k (Vec/' X86_64 vpsrld_xmm_25
+wrong vpor_is_vpxor X86_64.v '/^Definition vpor/s/Or (Vec/Xor (Vec/' X86_64 vpor_xmm_register
+wrong vpshufb_without_zeros Machine.v 's/shuffle (bytes_in m x) (bytes_in m y)/shuffle (bytes_in m x) (map (fun b => b mod 128)%N (bytes_in m y))/' X86_64 vpshufb_xmm_register
+wrong vpshufb_swapped X86_64.v '/^Definition vpshufb/s/Shuffle (Vec x 16) (source 16 y)/Shuffle (source 16 y) (Vec x 16)/' X86_64 vpshufb_xmm_register
+wrong vpshufd_backwards X86_64.v '/^Definition vpshufd/,/seq 0 4/s/(seq 0 4)/(rev (seq 0 4))/' X86_64 vpshufd_xmm_147
+wrong vpunpcklqdq_high X86_64.v '/^Definition vpunpcklqdq/s/(Slice 0 8 (source/(Slice 8 8 (source/' X86_64 vpunpcklqdq_xmm
+wrong add_unsigned X86_64.v '/0x05; z0/s/signed/unsigned/' X86_64 add_negative
 wrong vinserti128_swapped X86_64.v '/^Definition vinsert_1/s/(Vec x w) (source w y)/(source w y) (Vec x w)/' X86_64 vinserti128_1
 wrong vinserti64x4_swapped X86_64.v '/^Definition vinsert_1/s/(Vec x w) (source w y)/(source w y) (Vec x w)/' X86_64 vinserti64x4_1
 wrong vextracti128_low X86_64.v '/^Definition vextracti128_1/s/Slice 16 16/Slice 0 16/' X86_64 vextracti128_1
@@ -92,6 +102,11 @@ misread evex_v_of_four_bits X86_64.v 's/(16 \* (1 - field o 3 1) + (15 - field q
 misread evex_r_of_four_bits X86_64.v 's/(2 \* (1 - field p 4 1) + (1 - field p 7 1))/(1 - field p 7 1)/' x86_64_decodes_as_iced
 misread mask_ignored X86_64.v 's/ && (field o 0 3 =? 0)$//' x86_64_decodes_as_iced
 misread broadcast_ignored X86_64.v 's/(field o 4 4 =? 4)/(field o 5 3 =? 2)/' x86_64_decodes_as_iced
+misread add_long_unsigned X86_64.v '/0x81; m; z0/,/end/s/signed \[z0/unsigned [z0/' x86_64_decodes_as_iced
+misread add_rax_any X86_64.v '/0x05; z0/s/if r + b =? 0/if r =? 0/' x86_64_decodes_as_iced
+misread sum_of_32_bytes X86_64.v 's/0xfe, \[\] => if l =? 0 then \(Some (vpaddd d v. rm)\) else None/0xfe, [] => \1/' x86_64_decodes_as_iced
+misread vpshufd_with_vvvv X86_64.v 's/if (v =? 0) \&\& (l =? 0) then Some (vpshufd/if l =? 0 then Some (vpshufd/' x86_64_decodes_as_iced
+misread arithmetic_shift X86_64.v 's/| 2, Register s => if (r =? 0) \&\& (l =? 0) then Some (vpsrld/| 4, Register s => if (r =? 0) \&\& (l =? 0) then Some (vpsrld/' x86_64_decodes_as_iced
 misread any_logic X86_64.v 's/0x25, \[0x96\]/0x25, [_]/' x86_64_decodes_as_iced
 
 wrong aese_key_last AArch64.v 's/Sub_shift (Xor (Vec d 16) (Vec n 16))/Xor (Sub_shift (Vec d 16)) (Vec n 16)/' AArch64 aese

@@ -138,7 +138,8 @@ fn compare(set: &Set) {
     );
 }
 
-/// The bytes of the kernels of the permutation and the duplex of these levels, and in `armv8` of those of `ChaCha`.
+/// The bytes of the kernels of the permutation and the duplex of these levels, and in `armv8` and `x86-64` of those
+/// of `ChaCha`.
 fn kernels(levels: &[&str]) -> Vec<Vec<u8>> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../generated/kernels.txt");
     let mut kernels = Vec::new();
@@ -149,7 +150,7 @@ fn kernels(levels: &[&str]) -> Vec<Vec<u8>> {
                 levels.contains(&level)
                     && (kernel.starts_with("duplex_")
                         || kernel.starts_with("simpira1024_")
-                        || level == "armv8" && kernel.starts_with("chacha"))
+                        || ["armv8", "x86-64"].contains(&level) && kernel.starts_with("chacha"))
             });
             if wanted {
                 kernels.push(Vec::new());
@@ -161,7 +162,7 @@ fn kernels(levels: &[&str]) -> Vec<Vec<u8>> {
         }
     }
     // For one state and for two, on wider vectors for four and for eight; ChaCha for three numbers of rounds.
-    assert_eq!(kernels.len(), if levels.len() == 1 { 13 } else { 20 });
+    assert_eq!(kernels.len(), if levels.len() == 1 { 13 } else { 23 });
     kernels
 }
 
@@ -327,6 +328,8 @@ mod x86_64 {
             Code::Ja_rel32_64 => bytes[0] == 0x0f,
             Code::Xor_rm32_r32 => bytes[0] == 0x31,
             Code::Add_rm64_imm8 | Code::Cmp_rm64_imm8 => rex && bytes[1] == 0x83,
+            Code::Add_rm64_imm32 => rex && bytes[1] == 0x81,
+            Code::Add_RAX_imm32 => bytes[..2] == [0x48, 0x05],
             Code::Dec_rm64 => rex && bytes[1] == 0xff,
             Code::Mov_r64_imm64 => rex && bytes[1] >> 3 == 0x17,
             Code::Mov_rm64_imm32 => rex && bytes[1] == 0xc7,
@@ -401,6 +404,30 @@ mod x86_64 {
             | Code::VEX_Vpxor_ymm_ymm_ymmm256
             | Code::EVEX_Vpxorq_zmm_k1z_zmm_zmmm512b64 => {
                 vector(format!("(xor {} {})", vec(1, width), source(2, width)?))
+            }
+            Code::VEX_Vpaddd_xmm_xmm_xmmm128 => vector(format!("(plus 4 {} {})", vec(1, 16), source(2, 16)?)),
+            Code::VEX_Vpaddq_xmm_xmm_xmmm128 => vector(format!("(plus 8 {} {})", vec(1, 16), source(2, 16)?)),
+            Code::VEX_Vpor_xmm_xmm_xmmm128 => vector(format!("(or {} {})", vec(1, 16), source(2, 16)?)),
+            Code::VEX_Vpshufb_xmm_xmm_xmmm128 => {
+                vector(format!("(shuffle {} {})", vec(1, 16), source(2, 16)?))
+            }
+            Code::VEX_Vpunpcklqdq_xmm_xmm_xmmm128 => vector(format!(
+                "(append (slice 0 8 {}) (slice 0 8 {}))",
+                vec(1, 16),
+                source(2, 16)?
+            )),
+            Code::VEX_Vpshufd_xmm_xmmm128_imm8 => {
+                let from = source(1, 16)?;
+                let word =
+                    |number: usize| format!("(slice {} 4 {from})", 4 * (immediate() >> (2 * number) & 3));
+                let [a, b, c, d] = [word(0), word(1), word(2), word(3)];
+                vector(format!("(append {a} (append {b} (append {c} {d})))"))
+            }
+            Code::VEX_Vpslld_xmm_xmm_imm8 if group() => {
+                vector(format!("(shift_left 4 {} {})", immediate(), vec(1, 16)))
+            }
+            Code::VEX_Vpsrld_xmm_xmm_imm8 if group() => {
+                vector(format!("(shift_right 4 {} {})", immediate(), vec(1, 16)))
             }
             Code::VEX_Vaesenc_xmm_xmm_xmmm128
             | Code::VEX_Vaesenc_ymm_ymm_ymmm256
@@ -491,8 +518,14 @@ mod x86_64 {
                 "(set_carry (below 0 0)) (set_zero (equal 0 0)) (set_gpr {} 0)",
                 register(0)
             )),
-            Code::Add_rm64_imm8 => {
-                let (r, z) = (general(0)?, signed(i.immediate8to64()));
+            Code::Add_rm64_imm8 | Code::Add_rm64_imm32 | Code::Add_RAX_imm32 => {
+                let long = i.code() != Code::Add_rm64_imm8;
+                let z = if long {
+                    i.immediate32to64()
+                } else {
+                    i.immediate8to64()
+                };
+                let (r, z) = (general(0)?, signed(z));
                 let sum = format!("(add (gpr {r}) {z})");
                 Some(format!(
                     "(set_carry (below {sum} {z})) (set_zero (equal {sum} 0)) (set_gpr {r} {sum})"

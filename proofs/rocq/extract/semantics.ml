@@ -88,8 +88,10 @@ let sets = [
         [ "vpslldq_255"; "vpsrldq_255"; "vpalignr_31"; "vpalignr_255"; "cmp_0_ja"; "jmp"; "vinserti128_0";
           "vinserti64x4_0"; "vextracti128_0"; "vpternlogq_memory"; "vpternlogq_xor_and"; "vpternlogq_xor_andn" ] ||
       List.exists (fun prefix -> String.starts_with ~prefix form)
-        [ "vbroadcasti"; "mov_pointer"; "vprold"; "vpslld_"; "vpsrld_"; "vpsllq_"; "vpsrlq_"; "vpor_"; "vpand"; "vpunpck"; "vpshufd"; "vperm";
-          "valignd"; "add_768"; "add_negative"; "vpadd"; "vpmuludq"; "vpmadd52"; "vpbroadcastd"; "vpshufb"; "add_1024"; "add_384"; "add_128"; "add_192"; "add_256" ]) };
+        [ "vbroadcasti"; "mov_pointer"; "vprold"; "vpslld_ymm"; "vpslld_zmm"; "vpsrld_ymm"; "vpsrld_zmm"; "vpsllq_";
+          "vpsrlq_"; "vpor_ymm"; "vpand"; "vpunpckh"; "vpunpckldq"; "vpunpcklqdq_ymm"; "vpunpcklqdq_zmm"; "vpshufd_ymm";
+          "vpshufd_zmm"; "vperm"; "valignd"; "vpaddd_ymm"; "vpaddd_zmm"; "vpaddq_ymm"; "vpaddq_zmm"; "vpmuludq";
+          "vpmadd52"; "vpbroadcastd"; "vpshufb_ymm" ]) };
   { name = "AArch64"; isa = aarch64 (nat_of_int 16); general = 1; image_at = 0; stack = 31; link = Some 30;
     returning = "\xc0\x03\x5f\xd6"; resumed = "\xfe\x03\x02\xaa"; reload = "\x01\x10\x40\xf9"; scratch = [ 2 ];
     scratch_vectors = [];
@@ -135,6 +137,8 @@ let rec bytes = function
   | Mix x -> Printf.sprintf "(mix %s)" (bytes x)
   | Plus (w, x, y) -> Printf.sprintf "(plus %d %s %s)" (int_of_nat w) (bytes x) (bytes y)
   | Shift_left (w, k, x) -> Printf.sprintf "(shift_left %d %d %s)" (int_of_nat w) (int_of_nat k) (bytes x)
+  | Or (x, y) -> Printf.sprintf "(or %s %s)" (bytes x) (bytes y)
+  | Shuffle (x, y) -> Printf.sprintf "(shuffle %s %s)" (bytes x) (bytes y)
   | Shift_right (w, k, x) -> Printf.sprintf "(shift_right %d %d %s)" (int_of_nat w) (int_of_nat k) (bytes x)
 
 let effect = function
