@@ -498,12 +498,53 @@ fn other_password_hashes_are_refused() {
         let hash = hasher.hash_password_with_params(b"password", &noise(b"salt", salt_len), params);
         assert_eq!(hash, Err(error));
     }
+    let of_version = |version| {
+        let hash = hasher.hash_password_customized(b"password", &[7; 8], None, Some(version), params(32));
+        hash.map(drop)
+    };
+    assert_eq!([1, 2].map(of_version), [Ok(()), Err(Error::Version)]);
     for params in [params(10), params(64)] {
         let hash = hasher
             .hash_password_with_params(b"password", &[7; 8], params)
             .unwrap();
         assert_eq!(hasher.verify_password(b"password", &hash), Ok(()));
     }
+}
+
+/// What needs more memory than there is fails, and what is refused needs none. Runs in a child process that is limited to
+/// 1 GiB.
+#[cfg(target_os = "linux")]
+#[cfg_attr(
+    target_arch = "aarch64",
+    ignore = "the test starts itself as a child process, which does not work under an emulator"
+)]
+#[test]
+fn password_hashes_out_of_memory() {
+    const CHILD: &str = "VERIPLEX_TEST_OUT_OF_MEMORY";
+    if std::env::var_os(CHILD).is_none() {
+        let status = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "password_hashes_out_of_memory"])
+            .env(CHILD, "1")
+            .status()
+            .unwrap();
+        assert!(status.success());
+        return;
+    }
+    let limit = libc::rlimit {
+        rlim_cur: 1 << 30,
+        rlim_max: 1 << 30,
+    };
+    // SAFETY: the call reads `limit` and writes to none of this program's memory.
+    assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) }, 0);
+    let hasher = Mhf::<Known>::new(Params::default(), 18);
+    let hash = |output_len| {
+        let params = Params { cost: 18, output_len };
+        hasher
+            .hash_password_with_params(b"password", &[7; 8], params)
+            .map(drop)
+    };
+    assert_eq!(hash(32), Err(Error::OutOfMemory));
+    assert_eq!([9, 65].map(hash), [Err(Error::OutputSize); 2]);
 }
 
 // -- rand_core -------------------------------------------------------------------------------------------
@@ -572,10 +613,15 @@ fn nothing_secret_is_printed() {
         cost: 1,
         output_len: 32,
     };
-    assert_eq!(
-        format!("{:?}", Mhf::<Test>::new(params, 3)),
-        "Mhf { params: Params { cost: 1, output_len: 32 }, min_cost: 10, max_cost: 3, .. }"
-    );
+    let hasher = Mhf::<Test>::new(params, 3);
+    for hasher in [hasher.clone(), hasher] {
+        assert_eq!(
+            format!("{hasher:?}"),
+            "Mhf { params: Params { cost: 1, output_len: 32 }, min_cost: 10, max_cost: 3, .. }"
+        );
+    }
+    let default = "Mhf { params: Params { cost: 14, output_len: 32 }, min_cost: 10, max_cost: 16, .. }";
+    assert_eq!(format!("{:?}", Mhf::<Test>::default()), default);
     for text in texts {
         assert!(text.contains("{ .. }"), "{text}");
     }

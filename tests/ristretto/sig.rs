@@ -231,6 +231,8 @@ fn traits_give_the_same_signatures() {
 
     let signing = SigningKey::<Test>::from(key(1));
     let verifying: VerifyingKey<Test> = signing.verifying_key();
+    let shown = format!("VerifyingKey({:?})", key(1).public_key());
+    assert_eq!(format!("{verifying:?}"), shown);
     let same: [VerifyingKey<Test>; 2] = [(&signing).into(), (*key(1).public_key()).into()];
     assert!(
         same.iter()

@@ -47,6 +47,11 @@ where
     assert_eq!(json, format!("\"{text}\""));
     assert!(serde_json::from_str::<T>(&json).unwrap() == *value);
     assert!(serde_json::from_str::<T>(&json.replacen(&text[..1], "g", 1)).is_err());
+    let error = serde_json::from_str::<T>("7").err().unwrap().to_string();
+    assert!(
+        error.contains("expected hexadecimal digits in lower case"),
+        "{error}"
+    );
     let binary = postcard::to_allocvec(value).unwrap();
     assert_eq!(binary, postcard::to_allocvec(&Bytes(bytes)).unwrap());
     assert!(postcard::from_bytes::<T>(&binary).unwrap() == *value);
