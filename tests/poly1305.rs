@@ -230,7 +230,7 @@ fn sums_around_edges() {
 }
 
 /// The same sums after enough blocks for kernels: the 2^128 of 128 blocks are 160 modulo p, and four blocks have the rest,
-/// all in one lane or one in each.
+/// all in one lane or one in each, for groups of four, eight and sixteen.
 #[test]
 fn sums_around_p_in_lanes() {
     let mut key = [0; 32];
@@ -239,6 +239,8 @@ fn sums_around_p_in_lanes() {
         for places in [
             [0, 1, 2, 3],
             [0, 4, 8, 12],
+            [0, 8, 16, 24],
+            [0, 16, 32, 48],
             [124, 125, 126, 127],
             [3, 7, 11, 127],
             [1, 70, 80, 127],

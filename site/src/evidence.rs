@@ -410,6 +410,14 @@ fn words(name: &str) -> &'static str {
             "What SAW's own decoder makes of this form of instruction is the formula of the statement, for all operands. A test compares the formula with the CPU.",
         ),
         (
+            "_xor_blocks_x3_",
+            "For every key, nonce and number of the first block, every memory in which the buffers lie apart and every number of groups of three blocks: these bytes return, the data is combined by XOR with that part of the key stream, no other byte changes but the number of the next block, the registers of the caller are kept, and the trace of accesses does not depend on data (Rocq).",
+        ),
+        (
+            "_xor_blocks_x4_",
+            "For every key, nonce and number of the first block, every memory in which the buffers lie apart and every number of groups of four blocks: these bytes return, the data is combined by XOR with that part of the key stream, no other byte changes but the number of the next block, the registers of the caller are kept, and the trace of accesses does not depend on data (Rocq).",
+        ),
+        (
             "_blocks_x4_",
             "For every memory in which the buffers lie apart and every number of blocks: these bytes return, state and output of each of the four lanes are the specification's, no other byte changes, the registers of the caller are kept, and the trace of accesses does not depend on data (Rocq).",
         ),
