@@ -210,17 +210,24 @@ impl Header {
         protocol.derive(label!("journal"), journal.as_mut_slice());
         let disk = Disk {
             geometry: self.geometry,
-            cipher: Adiantum::new(sectors.as_slice()).map_err(|error| Error::io("Adiantum", error))?,
+            cipher: cipher(&sectors)?,
             journal: Key::from(*journal),
         };
         Ok((disk, tag))
     }
 }
 
+/// The cipher of the sectors. Each move of its long keys leaves a copy on the stack, and only so much of that is wiped.
+fn cipher(key: &[u8; Key::<32>::LEN]) -> Result<Box<Adiantum>, Error> {
+    Adiantum::new(key)
+        .map(Box::new)
+        .map_err(|error| Error::io("Adiantum", error))
+}
+
 /// The keys of a disk.
 pub struct Disk {
     pub geometry: Geometry,
-    cipher: Adiantum,
+    cipher: Box<Adiantum>,
     journal: Key,
 }
 
