@@ -2,6 +2,9 @@
 //! no output, and leaves the state unchanged.
 
 mod common;
+#[cfg(target_os = "linux")]
+#[path = "common/limited.rs"]
+mod limited;
 #[path = "common/random.rs"]
 mod random;
 
@@ -760,22 +763,9 @@ fn mhf() {
 )]
 #[test]
 fn mhf_out_of_memory() {
-    const CHILD: &str = "VERIPLEX_TEST_OUT_OF_MEMORY";
-    if std::env::var_os(CHILD).is_none() {
-        let status = std::process::Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "mhf_out_of_memory"])
-            .env(CHILD, "1")
-            .status()
-            .unwrap();
-        assert!(status.success());
+    if !limited::is_limited_child("mhf_out_of_memory") {
         return;
     }
-    let limit = libc::rlimit {
-        rlim_cur: 1 << 30,
-        rlim_max: 1 << 30,
-    };
-    // SAFETY: the call reads `limit` and writes to none of this program's memory.
-    assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) }, 0);
     let mut output = [0xa5; 32];
     let mhf = Mhf::new(label!("d"), 18).unwrap();
     assert_eq!(mhf.hash_into(b"p", b"s", &mut output), Err(Error::OutOfMemory));

@@ -3,6 +3,9 @@
 //! `tests/vectors.rs` checks against the known answers.
 
 mod common;
+#[cfg(target_os = "linux")]
+#[path = "common/limited.rs"]
+mod limited;
 
 use aead::dev::TestVector as AeadVector;
 use aead::inout::InOutBuf;
@@ -520,22 +523,9 @@ fn other_password_hashes_are_refused() {
 )]
 #[test]
 fn password_hashes_out_of_memory() {
-    const CHILD: &str = "VERIPLEX_TEST_OUT_OF_MEMORY";
-    if std::env::var_os(CHILD).is_none() {
-        let status = std::process::Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "password_hashes_out_of_memory"])
-            .env(CHILD, "1")
-            .status()
-            .unwrap();
-        assert!(status.success());
+    if !limited::is_limited_child("password_hashes_out_of_memory") {
         return;
     }
-    let limit = libc::rlimit {
-        rlim_cur: 1 << 30,
-        rlim_max: 1 << 30,
-    };
-    // SAFETY: the call reads `limit` and writes to none of this program's memory.
-    assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) }, 0);
     let hasher = Mhf::<Known>::new(Params::default(), 18);
     let hash = |output_len| {
         let params = Params { cost: 18, output_len };

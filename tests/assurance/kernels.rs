@@ -575,6 +575,22 @@ mod linked {
         std::array::from_fn(|lane| std::array::from_fn(|limb| rows[limb][lane]))
     }
 
+    /// The same buffers with these sums in their rows.
+    fn with_sums<const LIMBS: usize, const LANES: usize>(
+        before: &Buffers,
+        sums: [[u64; LIMBS]; LANES],
+    ) -> Buffers {
+        let bytes = (0..LIMBS).flat_map(|limb| sums.map(|lane| lane[limb].to_le_bytes()).concat());
+        let mut after = before.clone();
+        after.insert("sums".to_owned(), bytes.collect());
+        after
+    }
+
+    /// A block of a group.
+    fn two_words(group: &[u64], block: usize) -> [u64; 2] {
+        [group[2 * block], group[2 * block + 1]]
+    }
+
     /// Groups of four units, each in a lane. Words 1 and 2 of the units of the key have changed places.
     fn expected_of_nh_groups(before: &Buffers) -> Buffers {
         let units = |name: &str| -> Vec<[u32; 4]> { chacha::le_words(&before[name]).as_chunks().0.to_vec() };
@@ -598,41 +614,34 @@ mod linked {
     /// Groups of four blocks of Poly1305. Sums and multipliers have any bits, also words that wrap.
     fn expected_of_poly1305(before: &Buffers) -> Buffers {
         let groups: Vec<[[u64; 2]; 4]> = (words::<8>(&before["input"]).iter())
-            .map(|group| [0, 2, 1, 3].map(|block| [group[2 * block], group[2 * block + 1]]))
+            .map(|group| [0, 2, 1, 3].map(|block| two_words(group, block)))
             .collect();
         let sums = poly1305::add_blocks(
             lanes(&words(&before["sums"])),
             lanes(&words(&before["multipliers"])),
             &groups,
         );
-        let bytes = (0..5).flat_map(|limb| sums.map(|lane| lane[limb].to_le_bytes()).concat());
-        let mut after = before.clone();
-        after.insert("sums".to_owned(), bytes.collect());
-        after
+        with_sums(before, sums)
     }
 
     /// Groups of eight blocks of Poly1305, likewise.
     fn expected_of_pairs(before: &Buffers) -> Buffers {
         let groups: Vec<[[u64; 2]; 8]> = (words::<16>(&before["input"]).iter())
-            .map(|group| [0, 2, 1, 3, 4, 6, 5, 7].map(|block| [group[2 * block], group[2 * block + 1]]))
+            .map(|group| [0, 2, 1, 3, 4, 6, 5, 7].map(|block| two_words(group, block)))
             .collect();
         let sums = poly1305::add_pairs(
             lanes(&words(&before["sums"])),
             lanes(&words(&before["multipliers"])),
             &groups,
         );
-        let bytes = (0..5).flat_map(|limb| sums.map(|lane| lane[limb].to_le_bytes()).concat());
-        let mut after = before.clone();
-        after.insert("sums".to_owned(), bytes.collect());
-        after
+        with_sums(before, sums)
     }
 
     /// Groups of sixteen blocks of Poly1305, likewise.
     fn expected_of_poly1305_44(before: &Buffers) -> Buffers {
         let groups: Vec<[[u64; 2]; 16]> = (words::<32>(&before["input"]).iter())
             .map(|group| {
-                [0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15]
-                    .map(|block| [group[2 * block], group[2 * block + 1]])
+                [0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15].map(|block| two_words(group, block))
             })
             .collect();
         let sums = poly1305::add_blocks44(
@@ -640,10 +649,7 @@ mod linked {
             lanes(&words(&before["multipliers"])),
             &groups,
         );
-        let bytes = (0..3).flat_map(|limb| sums.map(|lane| lane[limb].to_le_bytes()).concat());
-        let mut after = before.clone();
-        after.insert("sums".to_owned(), bytes.collect());
-        after
+        with_sums(before, sums)
     }
 
     /// Blocks of Xoofff, whatever their number is.

@@ -154,56 +154,33 @@ impl core::fmt::Debug for Nh {
 mod tests {
     use super::*;
 
-    /// The same for groups, with what came before in the lanes.
-    #[cfg(target_arch = "x86_64")]
-    #[test]
-    fn kernels_for_groups_agree_with_portable() {
-        const MOST: usize = MAX_LEN / UNIT_LEN;
-        let mut last = 3_u64;
-        let mut random = || {
+    const MOST: usize = MAX_LEN / UNIT_LEN;
+    type Inputs = ([[u8; UNIT_LEN]; MOST], KeyUnits);
+
+    /// With them the products are the largest.
+    const LARGEST: Inputs = ([[0; UNIT_LEN]; MOST], [[u32::MAX; 4]; KEY_LEN / UNIT_LEN]);
+
+    fn random(mut last: u64) -> impl FnMut() -> u64 {
+        move || {
             last ^= last << 13;
             last ^= last >> 7;
             last ^= last << 17;
             last
-        };
-        let mut units: [[u8; UNIT_LEN]; MOST] = from_fn(|_| from_fn(|_| random().to_le_bytes()[0]));
-        let mut key: KeyUnits = from_fn(|_| unit(&from_fn(|_| random().to_le_bytes()[0])));
-        for token in kernels::Token::available() {
-            let mut lanes = kernels::LaneSums::default();
-            for largest in [false, true] {
-                if largest {
-                    units = [[0; UNIT_LEN]; MOST];
-                    key = [[u32::MAX; 4]; KEY_LEN / UNIT_LEN];
-                }
-                for n in 0..=MOST {
-                    for first in [0, 1, MOST - n] {
-                        let (units, first) = (&units[..n], first.min(MOST - n));
-                        let mut sums: Sums = from_fn(|_| from_fn(|_| random()));
-                        let mut expected = sums;
-                        let added = token.add_groups(&mut lanes, &mut sums, units, &swapped(&key)[first..]);
-                        assert!(added == n / 4 * 4 || added == 0);
-                        add_portably(&mut expected, &units[..added], &key[first..]);
-                        assert_eq!(sums, expected, "{n} units");
-                    }
-                }
-            }
         }
+    }
+
+    fn inputs(random: &mut impl FnMut() -> u64) -> Inputs {
+        let mut byte = || random().to_le_bytes()[0];
+        let units = from_fn(|_| from_fn(|_| byte()));
+        (units, from_fn(|_| unit(&from_fn(|_| byte()))))
     }
 
     /// Every number of units, from every part of the key that has enough, with sums without a pattern before them; then
     /// the largest products.
     #[test]
     fn kernels_agree_with_portable() {
-        const MOST: usize = MAX_LEN / UNIT_LEN;
-        let mut last = 1_u64;
-        let mut random = || {
-            last ^= last << 13;
-            last ^= last >> 7;
-            last ^= last << 17;
-            last
-        };
-        let mut units: [[u8; UNIT_LEN]; MOST] = from_fn(|_| from_fn(|_| random().to_le_bytes()[0]));
-        let mut key: KeyUnits = from_fn(|_| unit(&from_fn(|_| random().to_le_bytes()[0])));
+        let mut random = random(1);
+        let (mut units, mut key) = inputs(&mut random);
         let mut agree = |token: kernels::Token, units: &[[u8; UNIT_LEN]], key: &[Unit]| {
             let mut sums: Sums = from_fn(|_| from_fn(|_| random()));
             let mut expected = sums;
@@ -219,10 +196,36 @@ mod tests {
                 }
             }
         }
-        units = [[0; UNIT_LEN]; MOST];
-        key = [[u32::MAX; 4]; KEY_LEN / UNIT_LEN];
+        (units, key) = LARGEST;
         for token in kernels::Token::available() {
             agree(token, &units, &key);
+        }
+    }
+
+    /// The same for groups, with what came before in the lanes.
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn kernels_for_groups_agree_with_portable() {
+        let mut random = random(3);
+        let (mut units, mut key) = inputs(&mut random);
+        for token in kernels::Token::available() {
+            let mut lanes = kernels::LaneSums::default();
+            for largest in [false, true] {
+                if largest {
+                    (units, key) = LARGEST;
+                }
+                for n in 0..=MOST {
+                    for first in [0, 1, MOST - n] {
+                        let (units, first) = (&units[..n], first.min(MOST - n));
+                        let mut sums: Sums = from_fn(|_| from_fn(|_| random()));
+                        let mut expected = sums;
+                        let added = token.add_groups(&mut lanes, &mut sums, units, &swapped(&key)[first..]);
+                        assert!(added == n / 4 * 4 || added == 0);
+                        add_portably(&mut expected, &units[..added], &key[first..]);
+                        assert_eq!(sums, expected, "{n} units");
+                    }
+                }
+            }
         }
     }
 }

@@ -145,10 +145,14 @@ impl<const N: usize> Drop for SumsOf<N> {
 fn set_lanes(sums: &mut Sums, blocks: Range<usize>, low: u128, top: u64) {
     for (lane, block) in BLOCKS.into_iter().enumerate() {
         if blocks.contains(&block) {
-            for (row, limb) in sums.iter_mut().zip(limbs(low, top)) {
-                row[lane] = limb;
-            }
+            set_lane(sums, lane, low, top);
         }
+    }
+}
+
+fn set_lane(sums: &mut Sums, lane: usize, low: u128, top: u64) {
+    for (row, limb) in sums.iter_mut().zip(limbs(low, top)) {
+        row[lane] = limb;
     }
 }
 
@@ -239,9 +243,7 @@ impl OfEach {
         let mut sums = SumsOf([[[0; LANES]; 3]]);
         for (lane, message) in BLOCKS.into_iter().enumerate() {
             let (low, top) = numbers[message];
-            for (row, limb) in sums.0[0].iter_mut().zip(limbs(low, top)) {
-                row[lane] = limb;
-            }
+            set_lane(&mut sums.0[0], lane, low, top);
         }
         self.kernel.add_blocks(&mut sums.0[0], &self.multipliers.0, pairs);
         for (lane, message) in BLOCKS.into_iter().enumerate() {
