@@ -93,7 +93,7 @@ Proof.
     apply (events_touch B code (pc m) (beside V m ++ buffers A constants size m) (buffers A constants size m) (layout A constants size)); [apply incl_appr, incl_refl|exact F|exact HE].
   - assert (P : placed (isa_of A) code (of_call A None) B (pc m) m (map layout_of (regions A constants size))).
     { rewrite LAY; apply placed_in with (buffers A constants size m); auto;
-        [exact (v_code _ _ _ _ _ VA)|exact (v_least _ _ _ _ _ VA)|exact (v_vec _ _ _ _ _ VA)|exact Logic.I|constructor|constructor]. }
+        first [exact (v_code _ _ _ _ _ VA)|exact (v_least _ _ _ _ _ VA)|exact (v_vec _ _ _ _ _ VA)|exact Logic.I|constructor]. }
     destruct (segment (isa_of A) code (of_call A None) _ _ _ _ _ _ _ _ _ s E HW (read (mem m) (gpr m (state A)) size) B (pc m) m P)
       as (env & k & m1 & AG & C & R & REL).
     + rewrite Z.add_0_r, wrap_small by lia; reflexivity.

@@ -1,5 +1,5 @@
 (* What `make check` compares with statements.txt: each final theorem with its whole type, which shows any assumption
-   that a section adds; the definitions that the statements use; and what each theorem rests on. *)
+   that a section adds; the definitions that the statements use. The Makefile adds what all theorems rest on. *)
 
 From Veriplex Require Blocks Duplex Framing Protocol AES Simpira1024 KnownAnswers VectorsHold Veriplex
   Machine X86_64 Call Call_x86_64 Kernels_x86_64 Permute_x86_64
@@ -51,23 +51,14 @@ Print Simpira1024.round.
 Print Simpira1024.permute.
 Print Simpira1024.round_constants.
 Check AES.sub_bytes_is.
-Print Assumptions AES.sub_bytes_is.
 Check Simpira1024.permute_length.
-Print Assumptions Simpira1024.permute_length.
 Check KnownAnswers.gf_mul_example.
-Print Assumptions KnownAnswers.gf_mul_example.
 Check KnownAnswers.sub_byte_example.
-Print Assumptions KnownAnswers.sub_byte_example.
 Check KnownAnswers.round_example.
-Print Assumptions KnownAnswers.round_example.
 Check KnownAnswers.rounds_example.
-Print Assumptions KnownAnswers.rounds_example.
 Check VectorsHold.counts.
-Print Assumptions VectorsHold.counts.
 Check VectorsHold.permutations_hold.
-Print Assumptions VectorsHold.permutations_hold.
 Check VectorsHold.sequences_hold.
-Print Assumptions VectorsHold.sequences_hold.
 
 (* -- Duplex and Protocol, for every permutation ---------------------------------------------------------------------- *)
 
@@ -139,37 +130,21 @@ Print Protocol.collision_right.
 Print Protocol.sane.
 Print Protocol.begins.
 Check Duplex.duplex_collision.
-Print Assumptions Duplex.duplex_collision.
 Check Protocol.label_92_collision.
-Print Assumptions Protocol.label_92_collision.
 Check Protocol.label_limit_sharp.
-Print Assumptions Protocol.label_limit_sharp.
 Check Protocol.transcript_injective.
-Print Assumptions Protocol.transcript_injective.
 Check Protocol.transcript_injective_padded.
-Print Assumptions Protocol.transcript_injective_padded.
 Check Protocol.output_points_injective.
-Print Assumptions Protocol.output_points_injective.
 Check Protocol.output_byte.
-Print Assumptions Protocol.output_byte.
 Check Protocol.output_blocks_distinct.
-Print Assumptions Protocol.output_blocks_distinct.
 Check Framing.header_injective.
-Print Assumptions Framing.header_injective.
 Check Protocol.tape_injective.
-Print Assumptions Protocol.tape_injective.
 Check Duplex.render_inj.
-Print Assumptions Duplex.render_inj.
 Check Protocol.run_agrees.
-Print Assumptions Protocol.run_agrees.
 Check Protocol.unmask_is_mask.
-Print Assumptions Protocol.unmask_is_mask.
 Check Protocol.unseal_is_seal.
-Print Assumptions Protocol.unseal_is_seal.
 Check Protocol.mix_pieces.
-Print Assumptions Protocol.mix_pieces.
 Check Protocol.mask_pieces.
-Print Assumptions Protocol.mask_pieces.
 
 (* -- The twin -------------------------------------------------------------------------------------------------- *)
 
@@ -245,84 +220,47 @@ Print Twin.twin_run.
 Print Twin.model_outputs.
 Print Twin.runs_on.
 Check Twin.pad_permute_is.
-Print Assumptions Twin.pad_permute_is.
 Check Twin.get_is.
-Print Assumptions Twin.get_is.
 Check Twin.put_is.
-Print Assumptions Twin.put_is.
 Check Twin.xor_in_is.
-Print Assumptions Twin.xor_in_is.
 Check Twin.absorb_is.
-Print Assumptions Twin.absorb_is.
 Check Twin.squeeze_is.
-Print Assumptions Twin.squeeze_is.
 Check Twin.encrypt_is.
-Print Assumptions Twin.encrypt_is.
 Check Twin.decrypt_is.
-Print Assumptions Twin.decrypt_is.
 Check Twin.absorb_leb128_is.
-Print Assumptions Twin.absorb_leb128_is.
 Check Twin.frame_is.
-Print Assumptions Twin.frame_is.
 Check Twin.ratchet_is.
-Print Assumptions Twin.ratchet_is.
 Check Twin.header_is.
-Print Assumptions Twin.header_is.
 Check Twin.init_is.
-Print Assumptions Twin.init_is.
 Check Twin.mix_is.
-Print Assumptions Twin.mix_is.
 Check Twin.derive_is.
-Print Assumptions Twin.derive_is.
 Check Twin.mask_is.
-Print Assumptions Twin.mask_is.
 Check Twin.unmask_is.
-Print Assumptions Twin.unmask_is.
 Check Twin.seal_is.
-Print Assumptions Twin.seal_is.
 Check Twin.open_is.
-Print Assumptions Twin.open_is.
 Check Twin.open_short.
-Print Assumptions Twin.open_short.
 Check Twin.fork_branch_is.
-Print Assumptions Twin.fork_branch_is.
 Check Twin.fork_root_is.
-Print Assumptions Twin.fork_root_is.
 Check Twin.protocol_ratchet_is.
-Print Assumptions Twin.protocol_ratchet_is.
 Check Twin.sane_run.
-Print Assumptions Twin.sane_run.
 Check Twin.model_is_twin.
-Print Assumptions Twin.model_is_twin.
 
 Print TwinBlocks.blocks_of_rate.
 Check TwinBlocks.end_block_is.
-Print Assumptions TwinBlocks.end_block_is.
 Check TwinBlocks.absorb_block_is.
-Print Assumptions TwinBlocks.absorb_block_is.
 Check TwinBlocks.squeeze_block_is.
-Print Assumptions TwinBlocks.squeeze_block_is.
 Check TwinBlocks.encrypt_block_is.
-Print Assumptions TwinBlocks.encrypt_block_is.
 Check TwinBlocks.decrypt_block_is.
-Print Assumptions TwinBlocks.decrypt_block_is.
 Check TwinBlocks.absorb_blocks_is.
-Print Assumptions TwinBlocks.absorb_blocks_is.
 Check TwinBlocks.squeeze_blocks_is.
-Print Assumptions TwinBlocks.squeeze_blocks_is.
 Check TwinBlocks.encrypt_blocks_is.
-Print Assumptions TwinBlocks.encrypt_blocks_is.
 Check TwinBlocks.decrypt_blocks_is.
-Print Assumptions TwinBlocks.decrypt_blocks_is.
 
 (* -- Duplex and Protocol, for Simpira-1024 --------------------------------------------------------------------------- *)
 
 Check Veriplex.veriplex_transcript_injective.
-Print Assumptions Veriplex.veriplex_transcript_injective.
 Check Veriplex.veriplex_transcript_injective_padded.
-Print Assumptions Veriplex.veriplex_transcript_injective_padded.
 Check Veriplex.veriplex_output_blocks_distinct.
-Print Assumptions Veriplex.veriplex_output_blocks_distinct.
 
 (* -- The parallel digest ------------------------------------------------------------------------------------------ *)
 
@@ -354,27 +292,16 @@ Print Tree.collision.
 Print Tree.derive.
 Print Tree.inputs_of.
 Check Tree.levels.
-Print Assumptions Tree.levels.
 Check Tree.climb_step.
-Print Assumptions Tree.climb_step.
 Check Tree.node_injective.
-Print Assumptions Tree.node_injective.
 Check Tree.root_injective.
-Print Assumptions Tree.root_injective.
 Check Tree.node_is_no_root.
-Print Assumptions Tree.node_is_no_root.
 Check Tree.base_injective.
-Print Assumptions Tree.base_injective.
 Check Tree.tree_collision.
-Print Assumptions Tree.tree_collision.
 Check Tree.digest_collision.
-Print Assumptions Tree.digest_collision.
 Check Tree.value_collision.
-Print Assumptions Tree.value_collision.
 Check Tree.tree_collision_protocol.
-Print Assumptions Tree.tree_collision_protocol.
 Check Tree.tree_collision_states.
-Print Assumptions Tree.tree_collision_states.
 
 (* -- A chunk and its proof ---------------------------------------------------------------------------------------- *)
 
@@ -391,17 +318,11 @@ Print Outboard.content.
 Print Outboard.example.
 Print Outboard.example_message.
 Check Outboard.chunk_sound.
-Print Assumptions Outboard.chunk_sound.
 Check Outboard.value_needs_level.
-Print Assumptions Outboard.value_needs_level.
 Check Outboard.tree_needs_level_or_length.
-Print Assumptions Outboard.tree_needs_level_or_length.
 Check Outboard.collide_example.
-Print Assumptions Outboard.collide_example.
 Check Outboard.verify_example.
-Print Assumptions Outboard.verify_example.
 Check Outboard.verify_needs_length.
-Print Assumptions Outboard.verify_needs_length.
 
 (* -- Encryption in segments --------------------------------------------------------------------------------------- *)
 
@@ -429,17 +350,11 @@ Print Seekable.forged.
 Print Seekable.tag_inputs.
 Print Seekable.in_range.
 Check Seekable.segment_injective.
-Print Assumptions Seekable.segment_injective.
 Check Seekable.sealing_injective.
-Print Assumptions Seekable.sealing_injective.
 Check Seekable.accept_is_seal.
-Print Assumptions Seekable.accept_is_seal.
 Check Seekable.stream_sound.
-Print Assumptions Seekable.stream_sound.
 Check Seekable.random_sound.
-Print Assumptions Seekable.random_sound.
 Check Seekable.forged_is_new.
-Print Assumptions Seekable.forged_is_new.
 
 (* -- Known answers of both ---------------------------------------------------------------------------------------- *)
 
@@ -450,11 +365,8 @@ Print ParallelAnswers.tree_holds.
 Print ParallelAnswers.seekable_answer.
 Print ParallelAnswers.seekable_holds.
 Check ParallelHold.parallel_counts.
-Print Assumptions ParallelHold.parallel_counts.
 Check ParallelHold.trees_hold.
-Print Assumptions ParallelHold.trees_hold.
 Check ParallelHold.messages_hold.
-Print Assumptions ParallelHold.messages_hold.
 
 (* -- The machine ---------------------------------------------------------------------------------------------------- *)
 
@@ -571,9 +483,7 @@ Print Call_x86_64.returned.
 Print Permute_x86_64.code.
 Print Permute_x86_64.buffers.
 Check Permute_x86_64.table_is.
-Print Assumptions Permute_x86_64.table_is.
 Check Permute_x86_64.permute_x86_64.
-Print Assumptions Permute_x86_64.permute_x86_64.
 Print DuplexBlocks.end_block.
 Print DuplexBlocks.absorb_block.
 Print DuplexBlocks.squeeze_block.
@@ -586,17 +496,11 @@ Print DuplexBlocks.decrypt_blocks.
 Print Call.chunks.
 Print Blocks_x86_64.ends.
 Check Blocks_x86_64.absorb_blocks_x86_64.
-Print Assumptions Blocks_x86_64.absorb_blocks_x86_64.
 Check Blocks_x86_64.squeeze_blocks_x86_64.
-Print Assumptions Blocks_x86_64.squeeze_blocks_x86_64.
 Check Blocks_x86_64.encrypt_blocks_x86_64.
-Print Assumptions Blocks_x86_64.encrypt_blocks_x86_64.
 Check Blocks_x86_64.encrypt_blocks_in_place_x86_64.
-Print Assumptions Blocks_x86_64.encrypt_blocks_in_place_x86_64.
 Check Blocks_x86_64.decrypt_blocks_x86_64.
-Print Assumptions Blocks_x86_64.decrypt_blocks_x86_64.
 Check Blocks_x86_64.decrypt_blocks_in_place_x86_64.
-Print Assumptions Blocks_x86_64.decrypt_blocks_in_place_x86_64.
 
 (* -- AArch64 ------------------------------------------------------------------------------------------------------ *)
 
@@ -641,20 +545,13 @@ Print Call_aarch64.returned.
 Print Permute_aarch64.code.
 Print Permute_aarch64.buffers.
 Check Permute_aarch64.permute_aarch64.
-Print Assumptions Permute_aarch64.permute_aarch64.
 Print Blocks_aarch64.ends.
 Check Blocks_aarch64.absorb_blocks_aarch64.
-Print Assumptions Blocks_aarch64.absorb_blocks_aarch64.
 Check Blocks_aarch64.squeeze_blocks_aarch64.
-Print Assumptions Blocks_aarch64.squeeze_blocks_aarch64.
 Check Blocks_aarch64.encrypt_blocks_aarch64.
-Print Assumptions Blocks_aarch64.encrypt_blocks_aarch64.
 Check Blocks_aarch64.encrypt_blocks_in_place_aarch64.
-Print Assumptions Blocks_aarch64.encrypt_blocks_in_place_aarch64.
 Check Blocks_aarch64.decrypt_blocks_aarch64.
-Print Assumptions Blocks_aarch64.decrypt_blocks_aarch64.
 Check Blocks_aarch64.decrypt_blocks_in_place_aarch64.
-Print Assumptions Blocks_aarch64.decrypt_blocks_in_place_aarch64.
 End Numbers.
 
 (* -- Two lanes ------------------------------------------------------------------------------------------------------ *)
@@ -665,36 +562,26 @@ Print Lanes.in_lanes.
 Print Lanes_x86_64.code.
 Print Lanes_x86_64.buffers.
 Check Lanes_x86_64.permute_x2_x86_64.
-Print Assumptions Lanes_x86_64.permute_x2_x86_64.
 Print Lanes_aarch64.code.
 Print Lanes_aarch64.buffers.
 Check Lanes_aarch64.permute_x2_aarch64.
-Print Assumptions Lanes_aarch64.permute_x2_aarch64.
 Print LaneKernels.addresses_at.
 Print LaneBlocks_x86_64.buffers_of.
 Print LaneBlocks_x86_64.call.
 Print LaneBlocks_x86_64.ends.
 Print LaneBlocks_x86_64.blocks_of.
 Check LaneBlocks_x86_64.absorb_blocks_x2_x86_64.
-Print Assumptions LaneBlocks_x86_64.absorb_blocks_x2_x86_64.
 Check LaneBlocks_x86_64.squeeze_blocks_x2_x86_64.
-Print Assumptions LaneBlocks_x86_64.squeeze_blocks_x2_x86_64.
 Check LaneBlocks_x86_64.encrypt_blocks_x2_x86_64.
-Print Assumptions LaneBlocks_x86_64.encrypt_blocks_x2_x86_64.
 Check LaneBlocks_x86_64.decrypt_blocks_x2_x86_64.
-Print Assumptions LaneBlocks_x86_64.decrypt_blocks_x2_x86_64.
 Print LaneBlocks_aarch64.buffers_of.
 Print LaneBlocks_aarch64.call.
 Print LaneBlocks_aarch64.ends.
 Print LaneBlocks_aarch64.blocks_of.
 Check LaneBlocks_aarch64.absorb_blocks_x2_aarch64.
-Print Assumptions LaneBlocks_aarch64.absorb_blocks_x2_aarch64.
 Check LaneBlocks_aarch64.squeeze_blocks_x2_aarch64.
-Print Assumptions LaneBlocks_aarch64.squeeze_blocks_x2_aarch64.
 Check LaneBlocks_aarch64.encrypt_blocks_x2_aarch64.
-Print Assumptions LaneBlocks_aarch64.encrypt_blocks_x2_aarch64.
 Check LaneBlocks_aarch64.decrypt_blocks_x2_aarch64.
-Print Assumptions LaneBlocks_aarch64.decrypt_blocks_x2_aarch64.
 
 (* -- Four and eight lanes ------------------------------------------------------------------------------------------- *)
 
@@ -707,36 +594,24 @@ Print WideLanes_x86_64.blocks_of.
 Print Lanes_x4_x86_64.code.
 Print Lanes_x4_x86_64.buffers.
 Check Lanes_x4_x86_64.table_x4_is.
-Print Assumptions Lanes_x4_x86_64.table_x4_is.
 Check Lanes_x4_x86_64.permute_x4_x86_64.
-Print Assumptions Lanes_x4_x86_64.permute_x4_x86_64.
 Check LaneBlocks_x4_x86_64.absorb_blocks_x4_x86_64.
-Print Assumptions LaneBlocks_x4_x86_64.absorb_blocks_x4_x86_64.
 Check LaneBlocks_x4_x86_64.squeeze_blocks_x4_x86_64.
-Print Assumptions LaneBlocks_x4_x86_64.squeeze_blocks_x4_x86_64.
 Check LaneBlocks_x4_x86_64.encrypt_blocks_x4_x86_64.
-Print Assumptions LaneBlocks_x4_x86_64.encrypt_blocks_x4_x86_64.
 Check LaneBlocks_x4_x86_64.decrypt_blocks_x4_x86_64.
-Print Assumptions LaneBlocks_x4_x86_64.decrypt_blocks_x4_x86_64.
 Print Call_x86_64.returned_avx512.
 Print Lanes_x8_x86_64.code.
 Print Lanes_x8_x86_64.buffers.
 Check Lanes_x8_x86_64.permute_x8_x86_64.
-Print Assumptions Lanes_x8_x86_64.permute_x8_x86_64.
 Check LaneBlocks_x8_x86_64.absorb_blocks_x8_x86_64.
-Print Assumptions LaneBlocks_x8_x86_64.absorb_blocks_x8_x86_64.
 Check LaneBlocks_x8_x86_64.squeeze_blocks_x8_x86_64.
-Print Assumptions LaneBlocks_x8_x86_64.squeeze_blocks_x8_x86_64.
 Check LaneBlocks_x8_x86_64.encrypt_blocks_x8_x86_64.
-Print Assumptions LaneBlocks_x8_x86_64.encrypt_blocks_x8_x86_64.
 Check LaneBlocks_x8_x86_64.decrypt_blocks_x8_x86_64.
-Print Assumptions LaneBlocks_x8_x86_64.decrypt_blocks_x8_x86_64.
 
 (* -- The duplex on the machine ---------------------------------------------------------------------------------------- *)
 
 Print Returns.reaches.
 Check Returns.reaches_unique.
-Print Assumptions Returns.reaches_unique.
 Print DuplexMachine.kernels.
 Print DuplexMachine.faithful.
 Print DuplexMachine.bare.
@@ -759,7 +634,6 @@ Print DuplexMachine.bare_of.
 Print DuplexMachine.outputs_from.
 Print DuplexMachine.outputs.
 Check DuplexMachine.duplex_machine.
-Print Assumptions DuplexMachine.duplex_machine.
 Print Sound_x86_64.return_to.
 Print Sound_x86_64.call.
 Print Sound_x86_64.constants_at.
@@ -770,11 +644,8 @@ Print Sound_x86_64.squeezes_x86_64.
 Print Sound_x86_64.crypts_x86_64.
 Print Sound_x86_64.kernels_x86_64.
 Check Sound_x86_64.kernels_x86_64_faithful.
-Print Assumptions Sound_x86_64.kernels_x86_64_faithful.
 Check Sound_x86_64.veriplex_x86_64_sound.
-Print Assumptions Sound_x86_64.veriplex_x86_64_sound.
 Check Sound_x86_64.veriplex_x86_64_runs.
-Print Assumptions Sound_x86_64.veriplex_x86_64_runs.
 
 Section Numbers_of_calls.
 Import Coq.NArith.BinNat Coq.ZArith.BinInt.
@@ -789,11 +660,8 @@ Print Sound_aarch64.squeezes_aarch64.
 Print Sound_aarch64.crypts_aarch64.
 Print Sound_aarch64.kernels_aarch64.
 Check Sound_aarch64.kernels_aarch64_faithful.
-Print Assumptions Sound_aarch64.kernels_aarch64_faithful.
 Check Sound_aarch64.veriplex_aarch64_sound.
-Print Assumptions Sound_aarch64.veriplex_aarch64_sound.
 Check Sound_aarch64.veriplex_aarch64_runs.
-Print Assumptions Sound_aarch64.veriplex_aarch64_runs.
 End Numbers_of_calls.
 
 (* -- The loop of the lifted kernels ---------------------------------------------------------------------------------- *)
@@ -810,19 +678,15 @@ Print Blocks.loop.
 Print Blocks.call.
 Print Blocks.placed.
 Check Blocks.blocks_for_every_n.
-Print Assumptions Blocks.blocks_for_every_n.
 
 Print Blocks.pieces.
 Print Blocks.group.
 Check Blocks.groups_for_every_n.
-Print Assumptions Blocks.groups_for_every_n.
 
 Print Blocks.loop_in_memory.
 Print Blocks.call_in_memory.
 Check Blocks.blocks_in_memory_for_every_n.
-Print Assumptions Blocks.blocks_in_memory_for_every_n.
 Check Blocks.groups_in_memory_for_every_n.
-Print Assumptions Blocks.groups_in_memory_for_every_n.
 
 Print Blocks.each.
 Print Blocks.next_states.
@@ -834,7 +698,6 @@ Print Blocks.call_lanes.
 Print Blocks.sized.
 Print Blocks.apart.
 Check Blocks.lanes_for_every_n.
-Print Assumptions Blocks.lanes_for_every_n.
 
 Print Blocks.current.
 Print Blocks.further.
@@ -843,7 +706,6 @@ Print Blocks.loop_reads.
 Print Blocks.call_reads.
 Print Blocks.shaped.
 Check Blocks.reads_for_every_n.
-Print Assumptions Blocks.reads_for_every_n.
 
 (* -- Poly1305 --------------------------------------------------------------------------------------------------- *)
 
@@ -861,9 +723,7 @@ Print Poly1305.add_block.
 Print Poly1305.polynomial.
 Print Poly1305.poly1305.
 Check Poly1305Hold.poly1305_count.
-Print Assumptions Poly1305Hold.poly1305_count.
 Check Poly1305Hold.poly1305_holds.
-Print Assumptions Poly1305Hold.poly1305_holds.
 
 Print Words64.plus.
 Print Words64.times.
@@ -896,13 +756,9 @@ Print Poly1305Lanes.two_calls.
 Print Poly1305Lanes.whole.
 Print Poly1305Lanes.start.
 Check Poly1305Lanes.multiply_number.
-Print Assumptions Poly1305Lanes.multiply_number.
 Check Poly1305Lanes.reduce_limbs_number.
-Print Assumptions Poly1305Lanes.reduce_limbs_number.
 Check Poly1305Lanes.lanes_are_the_polynomial.
-Print Assumptions Poly1305Lanes.lanes_are_the_polynomial.
 Check Poly1305Lanes.lanes_are_poly1305.
-Print Assumptions Poly1305Lanes.lanes_are_poly1305.
 
 Print WordsOfAnyWidth.plus_at.
 Print WordsOfAnyWidth.times_at.
@@ -936,23 +792,14 @@ Print Poly1305Words.is_clamped.
 Print Poly1305Words.small_fits.
 Print Poly1305Lanes.horner.
 Check Poly1305Words.clamped.
-Print Assumptions Poly1305Words.clamped.
 Check Poly1305Words.wide_block_number.
-Print Assumptions Poly1305Words.wide_block_number.
 Check Poly1305Words.reduce_number.
-Print Assumptions Poly1305Words.reduce_number.
 Check Poly1305Words.wide_blocks_are_horner.
-Print Assumptions Poly1305Words.wide_blocks_are_horner.
 Check Poly1305Words.wide_tag_is_poly1305.
-Print Assumptions Poly1305Words.wide_tag_is_poly1305.
 Check Poly1305Words.small_block_number.
-Print Assumptions Poly1305Words.small_block_number.
 Check Poly1305Words.small_value_number.
-Print Assumptions Poly1305Words.small_value_number.
 Check Poly1305Words.small_blocks_are_horner.
-Print Assumptions Poly1305Words.small_blocks_are_horner.
 Check Poly1305Words.small_tag_is_poly1305.
-Print Assumptions Poly1305Words.small_tag_is_poly1305.
 
 Print Words64.product_52.
 Print Words64.low_52.
@@ -983,13 +830,9 @@ Print Poly1305Lanes44.two_calls44.
 Print Poly1305Lanes44.whole44.
 Print Poly1305Lanes44.start44.
 Check Poly1305Lanes44.multiply_two_number.
-Print Assumptions Poly1305Lanes44.multiply_two_number.
 Check Poly1305Lanes44.reduce_limbs44_number.
-Print Assumptions Poly1305Lanes44.reduce_limbs44_number.
 Check Poly1305Lanes44.lanes44_are_the_polynomial.
-Print Assumptions Poly1305Lanes44.lanes44_are_the_polynomial.
 Check Poly1305Lanes44.lanes44_are_poly1305.
-Print Assumptions Poly1305Lanes44.lanes44_are_poly1305.
 
 Print Poly1305Limbs.product_limbs.
 Print Poly1305Limbs.multiply_pair.
@@ -1003,11 +846,8 @@ Print Poly1305Pairs.last_pairs.
 Print Poly1305Pairs.two_calls_of_pairs.
 Print Poly1305Pairs.whole_pairs.
 Check Poly1305Pairs.multiply_pair_number.
-Print Assumptions Poly1305Pairs.multiply_pair_number.
 Check Poly1305Pairs.pairs_are_the_polynomial.
-Print Assumptions Poly1305Pairs.pairs_are_the_polynomial.
 Check Poly1305Pairs.pairs_are_poly1305.
-Print Assumptions Poly1305Pairs.pairs_are_poly1305.
 (* ChaCha. *)
 Print ChaCha.le_number.
 Print ChaCha.le_words.
@@ -1036,17 +876,11 @@ Print ChaCha.last_row.
 Print ChaCha.numbers_from.
 Print ChaChaHold.counted.
 Check ChaChaHold.quarter_round_example.
-Print Assumptions ChaChaHold.quarter_round_example.
 Check ChaChaHold.block_example.
-Print Assumptions ChaChaHold.block_example.
 Check ChaChaHold.blocks_of_zero.
-Print Assumptions ChaChaHold.blocks_of_zero.
 Check ChaChaHold.stream_example.
-Print Assumptions ChaChaHold.stream_example.
 Check ChaChaHold.hchacha_example.
-Print Assumptions ChaChaHold.hchacha_example.
 Check ChaChaHold.xor_blocks_example.
-Print Assumptions ChaChaHold.xor_blocks_example.
 
 (* ChaCha's machine code. *)
 Print ChaChaKernels.groups.
@@ -1054,16 +888,10 @@ Print ChaChaKernels.bytes_in_memory.
 Print ChaCha_aarch64.ends.
 Print ChaCha_aarch64.xors.
 Check ChaCha_aarch64.chacha8_xor_blocks_x4_aarch64.
-Print Assumptions ChaCha_aarch64.chacha8_xor_blocks_x4_aarch64.
 Check ChaCha_aarch64.chacha12_xor_blocks_x4_aarch64.
-Print Assumptions ChaCha_aarch64.chacha12_xor_blocks_x4_aarch64.
 Check ChaCha_aarch64.chacha20_xor_blocks_x4_aarch64.
-Print Assumptions ChaCha_aarch64.chacha20_xor_blocks_x4_aarch64.
 Print ChaCha_x86_64.ends.
 Print ChaCha_x86_64.xors.
 Check ChaCha_x86_64.chacha8_xor_blocks_x3_x86_64.
-Print Assumptions ChaCha_x86_64.chacha8_xor_blocks_x3_x86_64.
 Check ChaCha_x86_64.chacha12_xor_blocks_x3_x86_64.
-Print Assumptions ChaCha_x86_64.chacha12_xor_blocks_x3_x86_64.
 Check ChaCha_x86_64.chacha20_xor_blocks_x3_x86_64.
-Print Assumptions ChaCha_x86_64.chacha20_xor_blocks_x3_x86_64.

@@ -286,7 +286,7 @@ pub fn saw_theorems() -> BTreeMap<String, (String, Vec<String>)> {
 pub fn rocq_theorems() -> BTreeSet<String> {
     let names: BTreeSet<String> = read("proofs/rocq/Statements.v")
         .lines()
-        .filter_map(|line| line.strip_prefix("Print Assumptions ")?.strip_suffix('.'))
+        .filter_map(|line| line.strip_prefix("Check ")?.strip_suffix('.'))
         .map(|path| path.rsplit('.').next().unwrap_or(path).to_owned())
         .collect();
     assert!(!names.is_empty(), "no final theorem in proofs/rocq/Statements.v");

@@ -141,7 +141,7 @@ let rec bytes = function
   | Shuffle (x, y) -> Printf.sprintf "(shuffle %s %s)" (bytes x) (bytes y)
   | Shift_right (w, k, x) -> Printf.sprintf "(shift_right %d %d %s)" (int_of_nat w) (int_of_nat k) (bytes x)
 
-let effect = function
+let string_of_effect = function
   | Set_gpr (r, x) -> Printf.sprintf "(set_gpr %d %s)" (int_of_nat r) (number x)
   | Load_gpr (r, a) -> Printf.sprintf "(load_gpr %d %s)" (int_of_nat r) (address a)
   | Set_carry c -> Printf.sprintf "(set_carry %s)" (condition c)
@@ -160,7 +160,7 @@ let decoded isa x =
         let n = int_of_nat n in
         if n > List.length x then "-" else
         match isa.decode (List.filteri (fun i _ -> i < n) x) with
-        | Some effects -> String.concat " " (string_of_int n :: List.map effect effects)
+        | Some effects -> String.concat " " (string_of_int n :: List.map string_of_effect effects)
         | None -> go ns in
   go isa.lengths
 
