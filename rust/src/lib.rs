@@ -10,7 +10,7 @@
 //! >   [Simpira v2](https://eprint.iacr.org/2016/122), has had far less study than AES or SHA-3.
 //! > - **What is proved instead:** the machine code of the permutation and of the four bulk operations of the duplex
 //! >   equals a formal specification, on x86-64 and ARMv8, for every input. The same holds for the kernels of `ChaCha`,
-//! >   NH, Poly1305 and Xoofff, the first and the last on both too. A model of the framing is proved injective.
+//! >   NH, Poly1305 and Xoofff. A model of the framing is proved injective.
 //! > - **What that is worth:** it rules out a class of implementation bugs in that code. It says nothing about whether
 //! >   the design is secure. The Rust around the kernels is tested, and only part of it is proved.
 //! >   [SOUNDNESS.md](https://github.com/veriplex/veriplex/blob/main/SOUNDNESS.md) draws the line
@@ -97,12 +97,13 @@
 //! # Features
 //!
 //! `std` (default; `std::io` adapters, implies `alloc`), `alloc` (`Vec` conveniences), `zeroize`
-//! (default; secrets are wiped on drop), `ristretto` (public-key and multi-party schemes; implies `zeroize`), `hybrid`
-//! (post-quantum keys and the tunnel; implies `ristretto` and `alloc`; needs Rust 1.94), `poly1305`, `adiantum`
-//! (implies `poly1305`), `xoofff`, `rustcrypto` (that project's traits; exempt from semantic versioning), `tokio`
-//! (asynchronous readers and writers; implies `std`), `serde` (keys, signatures and other values), `rayon` (all cores for `tree` and `seekable`; implies `std`),
-//! `getrandom` (default; randomness of the operating system; implies `rand_core`), `rand_core` (`generate` of keys and
-//! nonces, with a generator of your own). Without features the crate is `no_std` and does not allocate.
+//! (default; secrets are wiped on drop), `ristretto` (public-key and multi-party schemes; implies `rand_core` and
+//! `zeroize`), `hybrid` (post-quantum keys and the tunnel; implies `ristretto` and `alloc`; needs Rust 1.94), `poly1305`,
+//! `adiantum` (implies `poly1305`), `xoofff`, `rustcrypto` (that project's traits; implies `rand_core`; exempt from
+//! semantic versioning), `tokio` (asynchronous readers and writers; implies `std`), `serde` (keys, signatures and other
+//! values), `rayon` (all cores for `tree` and `seekable`; implies `std`), `getrandom` (default; randomness of the
+//! operating system; implies `rand_core`), `rand_core` (`generate` of keys and nonces, with a generator of your own).
+//! Without features the crate is `no_std` and does not allocate.
 //!
 //! # Backends
 //!
