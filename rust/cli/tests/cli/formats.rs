@@ -3,7 +3,7 @@
 use std::process::Output;
 
 use veriplex::aestream::SealWriter;
-use veriplex::siv::Siv;
+use veriplex::{hpke, sig, siv::Siv};
 
 use super::*;
 

@@ -4,6 +4,7 @@ use std::io::{Seek, SeekFrom};
 
 use veriplex::tree::{Tree, outboard};
 
+use super::lists::check_lists;
 use super::*;
 
 fn tree() -> Tree {

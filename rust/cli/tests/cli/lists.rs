@@ -1,0 +1,243 @@
+//! The commands `digest` and `mac`, and lists of what they print.
+
+use super::*;
+
+#[test]
+fn digest_of_files_and_pipes() {
+    let folder = Folder::new();
+    let contents = [noise(0), noise(1), noise(300_000)];
+    folder.write("empty", &contents[0]);
+    folder.write("one byte", &contents[1]);
+    folder.write("long", &contents[2]);
+    let output = folder.run(&["digest", "empty", "one byte", "long"]);
+    succeeds(&output);
+    let [empty, one, long] = contents.each_ref().map(|bytes| hex_digest(bytes));
+    assert_eq!(
+        stdout(&output),
+        format!("{empty}  empty\n{one}  one byte\n{long}  long\n")
+    );
+    for args in [&["digest"][..], &["digest", "-"]] {
+        let output = folder.pipe(args, &contents[2]);
+        succeeds(&output);
+        assert_eq!(stdout(&output), format!("{long}  -\n"));
+    }
+}
+
+#[test]
+fn unreadable_files_do_not_stop_the_others() {
+    let folder = Folder::new();
+    folder.write("a", b"a");
+    folder.write("b", b"b");
+    fs::create_dir(folder.path("folder")).unwrap();
+    let output = folder.run(&["digest", "a", "missing", "b"]);
+    fails(&output, IO, "missing", "No such file");
+    assert_eq!(
+        stdout(&output),
+        format!("{}  a\n{}  b\n", hex_digest(b"a"), hex_digest(b"b"))
+    );
+    let output = folder.run(&["mac", "--key-file", "key", "folder", "b"]);
+    fails(&output, IO, "folder", "directory");
+    assert_eq!(stdout(&output), format!("{}  b\n", hex_tag(b"b")));
+}
+
+#[test]
+fn mac_of_files_and_pipes() {
+    let folder = Folder::new();
+    let long = noise(300_000);
+    folder.write("long", &long);
+    let output = folder.run(&["mac", "--key-file", "key", "long"]);
+    succeeds(&output);
+    assert_eq!(stdout(&output), format!("{}  long\n", hex_tag(&long)));
+    let output = folder.pipe(&["mac", "--key-file", "key"], b"abc");
+    succeeds(&output);
+    assert_eq!(stdout(&output), format!("{}  -\n", hex_tag(b"abc")));
+}
+
+/// Everything about `--check` that digests and tags share.
+pub(super) fn check_lists(command: &[&str], sum: fn(&[u8]) -> String) {
+    let folder = Folder::new();
+    let run = |args: &[&str]| folder.run(&[command, args].concat());
+    let (a, b) = (sum(b"a"), sum(b"b"));
+    for name in ["a", "b"] {
+        folder.write(name, name.as_bytes());
+    }
+    let list = run(&["a", "b"]).stdout;
+    folder.write("list", &list);
+
+    let output = run(&["--check", "list"]);
+    succeeds(&output);
+    assert_eq!(stdout(&output), "a: OK\nb: OK\n");
+    let output = run(&["--check", "--quiet", "list"]);
+    succeeds(&output);
+    assert_eq!(stdout(&output), "");
+    let output = folder.pipe(&[command, &["--check"]].concat(), &list);
+    succeeds(&output);
+    assert_eq!(stdout(&output), "a: OK\nb: OK\n");
+
+    // Endings that other systems and editors leave, and digits that others write.
+    folder.write(
+        "ends",
+        format!("{a}  a\r\n{}  b", b.to_ascii_uppercase()).as_bytes(),
+    );
+    let output = run(&["--check", "ends"]);
+    succeeds(&output);
+    assert_eq!(stdout(&output), "a: OK\nb: OK\n");
+
+    // Each digit counts.
+    for i in 0..a.len() {
+        let mut digits = a.clone().into_bytes();
+        digits[i] = if digits[i] == b'0' { b'1' } else { b'0' };
+        let digits = String::from_utf8(digits).unwrap();
+        folder.write("bad", format!("{digits}  a\n{b}  b\n").as_bytes());
+        let output = run(&["--check", "bad"]);
+        fails(&output, UNVERIFIED, "bad", "1 of 2 files did not match");
+        assert_eq!(stdout(&output), "a: FAILED\nb: OK\n");
+    }
+    let output = run(&["--check", "--quiet", "bad"]);
+    fails(&output, UNVERIFIED, "bad", "did not match");
+    assert_eq!(stdout(&output), "a: FAILED\n");
+    // A bad list among good ones.
+    let output = run(&["--check", "bad", "list"]);
+    fails(&output, UNVERIFIED, "bad", "did not match");
+    assert_eq!(stdout(&output), "a: FAILED\nb: OK\na: OK\nb: OK\n");
+
+    folder.write("gone", format!("{a}  missing\n{b}  b\n").as_bytes());
+    let output = run(&["--check", "gone"]);
+    fails(&output, IO, "missing", "No such file");
+    assert_eq!(stdout(&output), "missing: FAILED open or read\nb: OK\n");
+    // A failed verification outweighs it.
+    let output = run(&["--check", "gone", "bad"]);
+    assert_eq!(output.status.code(), Some(UNVERIFIED));
+    let output = run(&["--check", "bad", "gone"]);
+    assert_eq!(output.status.code(), Some(UNVERIFIED));
+
+    for line in [
+        String::new(),
+        "# comment".into(),
+        a.clone(),
+        format!("{a} a"),
+        format!("{a}  "),
+        format!("{a} *a"),
+        format!(" {a}  a"),
+        format!("{}  a", &a[1..]),
+        format!("{}  a", &a[2..]),
+        format!("{a}00  a"),
+        format!("g{}  a", &a[1..]),
+        format!("\\{a}  a\\"),
+        format!("\\{a}  \\a"),
+        format!("{a}  {}", "a".repeat(70_000)),
+    ] {
+        folder.write("odd", format!("{a}  a\n{line}\n{b}  b\n").as_bytes());
+        let output = run(&["--check", "odd"]);
+        fails(&output, UNVERIFIED, "odd", "line 2 is malformed");
+        assert_eq!(stdout(&output), "a: OK\nb: OK\n", "{line}");
+        folder.write("odd", format!("{line}\n").as_bytes());
+        let output = run(&["--check", "odd"]);
+        assert_eq!(output.status.code(), Some(UNVERIFIED), "{line}");
+        assert!(
+            stderr(&output).ends_with("veriplex: odd: no valid line\n"),
+            "{line}"
+        );
+        assert_eq!(stdout(&output), "");
+    }
+    folder.write("empty", b"");
+    fails(&run(&["--check", "empty"]), UNVERIFIED, "empty", "no valid line");
+    fails(&run(&["--check", "missing"]), IO, "missing", "No such file");
+}
+
+#[test]
+fn check_lists_of_digests() {
+    check_lists(&["digest"], hex_digest);
+}
+
+#[test]
+fn check_lists_of_tags() {
+    check_lists(&["mac", "--key-file", "key"], hex_tag);
+}
+
+#[test]
+fn tags_depend_on_the_key() {
+    let folder = Folder::new();
+    folder.write(
+        "list",
+        format!("{}  key\n", hex_tag(&folder.read("key"))).as_bytes(),
+    );
+    succeeds(&folder.run(&["mac", "--key-file", "key", "--check", "list"]));
+    folder.write("other key", key_line(&[1; 32]).as_bytes());
+    let output = folder.run(&["mac", "--key-file", "other key", "--check", "list"]);
+    fails(&output, UNVERIFIED, "list", "did not match");
+}
+
+#[test]
+#[cfg(unix)]
+fn odd_names_are_escaped() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    let folder = Folder::new();
+    let names: [&[u8]; 4] = [b"back\\slash", b"new\nline", b"carriage\r", b"not \xff Unicode"];
+    let mut expected = Vec::new();
+    let mut verdicts = Vec::new();
+    let escaped: [&[u8]; 4] = [
+        b"back\\\\slash",
+        b"new\\nline",
+        b"carriage\\r",
+        b"not \xff Unicode",
+    ];
+    let mut command = folder.command(&["digest"]);
+    for (name, escaped) in names.iter().zip(escaped) {
+        let name = OsStr::from_bytes(name);
+        fs::write(folder.0.path().join(name), b"x").unwrap();
+        command.arg(name);
+        if escaped.contains(&b'\\') {
+            expected.push(b'\\');
+            verdicts.push(b'\\');
+        }
+        expected.extend_from_slice(hex_digest(b"x").as_bytes());
+        expected.extend_from_slice(b"  ");
+        for list in [&mut expected, &mut verdicts] {
+            list.extend_from_slice(escaped);
+        }
+        expected.push(b'\n');
+        verdicts.extend_from_slice(b": OK\n");
+    }
+    let output = command.output().unwrap();
+    succeeds(&output);
+    assert_eq!(output.stdout, expected);
+    let output = folder.pipe(&["digest", "--check"], &expected);
+    succeeds(&output);
+    assert_eq!(output.stdout, verdicts);
+
+    // Messages stay one line.
+    fails(
+        &folder.run(&["digest", "missing\nfile"]),
+        IO,
+        r"'missing'$'\n''file'",
+        "No such file",
+    );
+}
+
+#[test]
+fn digests_of_any_length() {
+    let folder = Folder::new();
+    folder.write("file", b"message");
+    let expected = |len| {
+        let mut hasher = digest::Hasher::new(label!("veriplex.digest.v1"));
+        hasher.update(b"message");
+        let mut digest = vec![0; len];
+        hasher.finalize_into(&mut digest);
+        format!("{}  file\n", hex::encode(digest))
+    };
+    for len in [1, 20, 32, 64, 16_384] {
+        let length = ["digest", "--length", &len.to_string()];
+        let output = folder.run(&[&length[..], &["file"]].concat());
+        succeeds(&output);
+        assert_eq!(stdout(&output), expected(len));
+        folder.write("list", &output.stdout);
+        let output = folder.run(&[&length[..], &["--check", "list"]].concat());
+        succeeds(&output);
+        assert_eq!(stdout(&output), "file: OK\n");
+    }
+    let output = folder.run(&["digest", "--check", "list"]);
+    fails_with(&output, UNVERIFIED, &["line 1 is malformed", "no valid line"]);
+}

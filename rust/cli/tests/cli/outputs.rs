@@ -1,0 +1,208 @@
+//! Where output goes: names, modes, existing files, full disks, pipes that close.
+
+use super::*;
+
+#[test]
+fn existing_outputs_are_kept_without_force() {
+    let folder = Folder::new();
+    folder.write("file", b"plaintext");
+    folder.write("file.vpx", b"precious");
+    let output = folder.run(&["encrypt", "--key-file", "key", "file"]);
+    fails(&output, IO, "file.vpx", "exists already");
+    assert_eq!(folder.read("file.vpx"), b"precious");
+    let output = folder.run(&["encrypt", "--key-file", "key", "-o", "file", "key"]);
+    fails(&output, IO, "file", "exists already");
+    assert_eq!(folder.read("file"), b"plaintext");
+
+    succeeds(&folder.run(&["encrypt", "--force", "--key-file", "key", "file"]));
+    let output = folder.run(&["decrypt", "--key-file", "key", "file.vpx"]);
+    fails(&output, IO, "file", "exists already");
+    folder.write("file", b"older");
+    succeeds(&folder.run(&["decrypt", "--key-file", "key", "--force", "file.vpx"]));
+    assert_eq!(folder.read("file"), b"plaintext");
+
+    // It is noticed before any work is done.
+    let output = folder.run(&["encrypt", "--key-file", "key", "-o", "file", "missing"]);
+    fails(&output, IO, "file", "exists already");
+
+    // A failed decryption does not touch the old file, even so.
+    let mut damaged = folder.read("file.vpx");
+    *damaged.last_mut().unwrap() ^= 1;
+    folder.write("file.vpx", &damaged);
+    folder.write("file", b"older");
+    let output = folder.run(&["decrypt", "--key-file", "key", "--force", "file.vpx"]);
+    fails(&output, UNVERIFIED, "file.vpx", "verification failed");
+    assert_eq!(folder.read("file"), b"older");
+    assert_eq!(folder.names(), ["file", "file.vpx"]);
+
+    // In place.
+    succeeds(&folder.run(&["encrypt", "-f", "--key-file", "key", "-o", "file", "file"]));
+    succeeds(&folder.run(&["decrypt", "-f", "--key-file", "key", "-o", "file", "file"]));
+    assert_eq!(folder.read("file"), b"older");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_output_that_appears_meanwhile_is_kept() {
+    let folder = Folder::new();
+    let mut child = folder
+        .command(&["encrypt", "--key-file", "key", "-o", "out"])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // The program has looked for `out` by then.
+    hardening::wait_for_output(&folder, &child);
+    folder.write("out", b"precious");
+    drop(child.stdin.take());
+    fails(&child.wait_with_output().unwrap(), IO, "out", "exists already");
+    assert_eq!(folder.read("out"), b"precious");
+    assert_eq!(folder.names(), ["out"]);
+}
+
+#[test]
+fn names_of_outputs() {
+    let folder = Folder::new();
+    folder.write("in", &encrypted(&KEY, &[0; 32], &[b"x"]));
+    for name in ["in", ".vpx", "missing"] {
+        let output = folder.run(&["decrypt", "--key-file", "key", name]);
+        fails(&output, USAGE, name, "-o");
+    }
+    fs::create_dir(folder.path("folder")).unwrap();
+    for args in [&["-o", "folder"][..], &["-o", "missing/out"], &["-fo", "folder"]] {
+        let args = [&["decrypt", "--key-file", "key", "in"], args].concat();
+        fails(&folder.run(&args), IO, args.last().unwrap(), "");
+    }
+    let output = folder.run(&["decrypt", "--key-file", "key", "missing.vpx"]);
+    fails(&output, IO, "missing.vpx", "No such file");
+    assert_eq!(folder.names(), ["folder", "in"]);
+}
+
+#[test]
+#[cfg(unix)]
+fn modes_links_and_devices() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    let folder = Folder::new();
+    let mode = |name: &str| fs::metadata(folder.path(name)).unwrap().permissions().mode() & 0o777;
+    // A new file has the mode of any new file.
+    folder.write("file", b"plaintext");
+    succeeds(&folder.run(&["encrypt", "--key-file", "key", "file"]));
+    assert_eq!(mode("file.vpx"), mode("file"));
+    // A replaced one keeps its own, and a link to it stays a link.
+    fs::set_permissions(folder.path("file"), fs::Permissions::from_mode(0o626)).unwrap();
+    symlink("file", folder.path("link")).unwrap();
+    succeeds(&folder.run(&["decrypt", "--key-file", "key", "-fo", "link", "file.vpx"]));
+    assert_eq!(mode("file"), 0o626);
+    assert!(folder.path("link").is_symlink());
+    assert_eq!(folder.read("file"), b"plaintext");
+    // A link to nothing is not replaced.
+    symlink("nothing", folder.path("dangling")).unwrap();
+    let output = folder.run(&["decrypt", "--key-file", "key", "-o", "dangling", "file.vpx"]);
+    fails(&output, IO, "dangling", "exists already");
+    // If it is to be used, a named pipe is written to, not replaced by a file.
+    let pipe = folder.path("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let decrypt = ["decrypt", "--key-file", "key", "-fo", "pipe", "file.vpx"];
+    let child = folder.command(&decrypt).spawn().unwrap();
+    assert_eq!(soon(|| fs::read(pipe).unwrap()), b"plaintext");
+    succeeds(&child.wait_with_output().unwrap());
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn ciphertext_does_not_go_to_a_terminal() {
+    let folder = Folder::new();
+    // The master side of a new pseudoterminal is one too.
+    let terminal = || File::options().read(true).write(true).open("/dev/ptmx").unwrap();
+    let encrypt = ["encrypt", "--key-file", "key", "key"];
+    let output = folder
+        .command(&[&encrypt[..], &["-o", "-"]].concat())
+        .stdout(terminal())
+        .output()
+        .unwrap();
+    fails(&output, USAGE, "standard output", "--force");
+    let output = folder
+        .command(&[&encrypt[..], &["-o", "-", "--force"]].concat())
+        .stdout(terminal())
+        .output()
+        .unwrap();
+    succeeds(&output);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn full_disk() {
+    let folder = Folder::new();
+    folder.write("file.vpx", &encrypted(&KEY, &[0; 32], &[b"x"]));
+    for args in [
+        &["digest", "key"][..],
+        &["digest", "--check", "list"],
+        &["keygen", "-"],
+        &["encrypt", "--key-file", "key"],
+        &["decrypt", "--key-file", "key", "-o", "-", "file.vpx"],
+    ] {
+        folder.write("list", format!("{}  file.vpx\n", hex_digest(b"x")).as_bytes());
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let output = folder.command(args).stdout(full).output().unwrap();
+        fails(&output, IO, "standard output", "No space left");
+    }
+    // Standard error cannot be written either: the status still tells.
+    let full = File::options().write(true).open("/dev/full").unwrap();
+    let output = folder
+        .command(&["digest", "missing"])
+        .stderr(full)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(IO));
+}
+
+#[test]
+#[cfg(unix)]
+fn closed_pipes_are_no_news() {
+    let folder = Folder::new();
+    let plaintext = noise(1 << 20);
+    folder.write("file", &plaintext);
+    folder.write("list", &folder.run(&["digest", "file"]).stdout);
+    let sealed = folder.run(&["encrypt", "--key-file", "key", "-o", "-", "file"]);
+    folder.write("file.vpx", &sealed.stdout);
+    for args in [
+        &["digest", "file"][..],
+        &["digest", "--check", "list", "list"],
+        &["keygen", "-"],
+        &["encrypt", "--key-file", "key", "-o", "-", "file"],
+        &["decrypt", "--key-file", "key", "-o", "-", "file.vpx"],
+    ] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = folder.command(args).stdout(writer).output().unwrap();
+        assert_eq!(
+            (output.status.code(), stderr(&output)),
+            (Some(CLOSED), ""),
+            "{args:?}"
+        );
+    }
+}
+
+#[test]
+fn verified_blocks_leave_before_the_end_is_known() {
+    let folder = Folder::new();
+    let sealed = encrypted(&KEY, &[7; 32], &[b"first", b"second"]);
+    let mut child = folder
+        .command(&["decrypt", "--key-file", "key"])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(&sealed[..BLOCKS + 5 + OVERHEAD]).unwrap();
+    let mut stdout = child.stdout.take().unwrap();
+    let (got, mut stdout) = soon(move || {
+        let mut got = [0; 5];
+        stdout.read_exact(&mut got).unwrap();
+        (got, stdout)
+    });
+    assert_eq!(&got, b"first");
+    drop(stdin);
+    let output = child.wait_with_output().unwrap();
+    fails(&output, UNVERIFIED, "standard input", "cut short");
+    assert_eq!(stdout.read(&mut [0]).unwrap(), 0);
+}

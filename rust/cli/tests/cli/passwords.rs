@@ -1,0 +1,248 @@
+//! Encryption under passwords, and hashes of them.
+
+use super::*;
+
+#[test]
+fn roundtrip_with_a_password() {
+    let folder = Folder::new();
+    let plaintext = noise(100_000);
+    folder.write("file", &plaintext);
+    folder.write("password", b"correct horse\r\nsecond line\n");
+    let encrypt = ["encrypt", "--password-file", "password", "--cost", "4"];
+    let decrypt = ["decrypt", "--password-file", "password"];
+    succeeds_at_low_cost(&folder.run(&[&encrypt[..], &["file"]].concat()));
+    let sealed = folder.read("file.vpx");
+    // The format is as documented.
+    let salt = sealed[10..42].try_into().unwrap();
+    assert!(sealed == in_segments_with_password(b"correct horse", 4, salt, &plaintext));
+    succeeds(&folder.run(&[&decrypt[..], &["-f", "file.vpx"]].concat()));
+    assert_eq!(folder.read("file"), plaintext);
+
+    // The password may come from standard input, if the input does not.
+    let opened = folder.pipe(
+        &["decrypt", "--password-file", "-", "-o", "-", "file.vpx"],
+        b"correct horse",
+    );
+    succeeds(&opened);
+    assert_eq!(opened.stdout, plaintext);
+    for command in ["encrypt", "decrypt"] {
+        let output = folder.pipe(&[command, "--password-file", "-"], b"correct horse\n");
+        fails(&output, USAGE, "standard input", "both");
+    }
+    let output = folder.pipe(
+        &["decrypt", "--password-file", "-", "-o", "-", "file.vpx"],
+        b"correct horsf",
+    );
+    fails(&output, UNVERIFIED, "file.vpx", "wrong password");
+    assert_eq!(stdout(&output), "");
+    // Everything of the header counts.
+    for at in 0..42 {
+        let mut changed = sealed.clone();
+        changed[at] ^= 1;
+        folder.write("bad.vpx", &changed);
+        let output = folder.run(&[&decrypt[..], &["bad.vpx"]].concat());
+        fails(&output, UNVERIFIED, "bad.vpx", "");
+    }
+    for at in 0..42 {
+        let output = folder.pipe(&decrypt, &sealed[..at]);
+        fails(&output, UNVERIFIED, "standard input", "too short");
+    }
+    assert_eq!(folder.names(), ["bad.vpx", "file", "file.vpx", "password"]);
+    // What earlier versions made.
+    let (first, second) = plaintext.split_at(65_535);
+    let old = encrypted_with_password(b"correct horse", 4, &[9; 32], &[first, second]);
+    let opened = folder.pipe(&decrypt, &old);
+    succeeds(&opened);
+    assert!(opened.stdout == plaintext);
+}
+
+#[test]
+fn keys_and_passwords_are_told_apart() {
+    let folder = Folder::new();
+    folder.write("password", b"password");
+    let with_key = encrypted(&KEY, &[9; 32], &[b"x"]);
+    let with_password = encrypted_with_password(b"password", 0, &[9; 32], &[b"x"]);
+    succeeds(&folder.pipe(&["decrypt", "--password-file", "password"], &with_password));
+    let output = folder.pipe(&["decrypt", "--password-file", "password"], &with_key);
+    fails(&output, UNVERIFIED, "standard input", "--key-file");
+    let output = folder.pipe(&["decrypt", "--key-file", "key"], &with_password);
+    fails(&output, UNVERIFIED, "standard input", "--password");
+}
+
+#[test]
+fn costs_are_limited_before_any_work() {
+    let folder = Folder::new();
+    folder.write("password", b"password");
+    let mut sealed = encrypted_with_password(b"password", 2, &[9; 32], &[b"x"]);
+    let decrypt = ["decrypt", "--password-file", "password"];
+    let low = [&decrypt[..], &["--max-cost", "1"]].concat();
+    fails(
+        &folder.pipe(&low, &sealed),
+        UNVERIFIED,
+        "standard input",
+        "--max-cost",
+    );
+    let enough = [&decrypt[..], &["--max-cost", "2"]].concat();
+    succeeds(&folder.pipe(&enough, &sealed));
+    for cost in [19, 26, 27, 64, 255] {
+        sealed[9] = cost;
+        // Not even the salt is read.
+        let output = folder.pipe(&decrypt, &sealed[..10]);
+        fails(&output, UNVERIFIED, "standard input", "above the limit");
+        for cost in [u32::from(cost), 256, u32::MAX] {
+            folder.write(
+                "hash",
+                format!("$veriplex-mhf$v=1$c={cost}$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAA")
+                    .as_bytes(),
+            );
+            let output = folder.run(&["verify-password", "--password-file", "password", "hash"]);
+            assert_ne!(output.status.code(), Some(0));
+            assert_eq!(stderr(&output).lines().count(), 1);
+        }
+    }
+}
+
+/// A cost that is allowed, in a process that may have no more than 500 MiB.
+#[test]
+#[cfg(unix)]
+fn too_little_memory_is_an_error() {
+    let folder = Folder::new();
+    folder.write("password", b"password");
+    folder.write("file", b"message");
+    let mut sealed = encrypted_with_password(b"password", 2, &[9; 32], &[b"x"]);
+    sealed[9] = 18;
+    folder.write("file.vpx", &sealed);
+    for args in [
+        ["hash-password", "--cost=18", "--password-file=password"].as_slice(),
+        &[
+            "encrypt",
+            "--cost=18",
+            "--password-file=password",
+            "-o=out",
+            "file",
+        ],
+        &["decrypt", "--password-file=password", "-o=out", "file.vpx"],
+    ] {
+        let output = Command::new("sh")
+            .args([
+                "-c",
+                "ulimit -v 512000; exec \"$0\" \"$@\"",
+                env!("CARGO_BIN_EXE_veriplex"),
+            ])
+            .args(args)
+            .current_dir(folder.0.path())
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        fails(&output, IO, "password", "memory");
+        assert_eq!(stdout(&output), "");
+        assert_eq!(folder.names(), ["file", "file.vpx", "password"]);
+    }
+}
+
+#[test]
+fn password_files() {
+    let folder = Folder::new();
+    let hash = |content: &[u8]| {
+        folder.write("password", content);
+        let mut output = folder.run(&["hash-password", "--cost", "0", "--password-file", "password"]);
+        let warning = "veriplex: cost 0 is below 12: passwords can be guessed fast\n";
+        output.stderr = stderr(&output).strip_prefix(warning).unwrap().into();
+        output
+    };
+    for empty in [&b""[..], b"\n", b"\r\n", b"\nsecond line"] {
+        fails(&hash(empty), USAGE, "password", "empty");
+    }
+    fails(&hash(&[b'x'; 1025]), IO, "password", "1024");
+    fails(
+        &hash(&[&[b'x'; 1025][..], b"\n"].concat()),
+        IO,
+        "password",
+        "1024",
+    );
+    for password in [&[b'x'; 1024][..], b"\xff\0 not Unicode", b" spaces "] {
+        for end in [&b""[..], b"\n", b"\r\n", b"\nsecond line"] {
+            let output = hash(&[password, end].concat());
+            succeeds(&output);
+            folder.write("hash", &output.stdout);
+            let output = folder.pipe(&["verify-password", "--password-file", "-", "hash"], password);
+            succeeds(&output);
+            assert_eq!(stdout(&output), "");
+        }
+    }
+    let output = folder.run(&["hash-password", "--password-file", "missing"]);
+    fails(&output, IO, "missing", "No such file");
+}
+
+#[test]
+fn hashes_of_passwords() {
+    let folder = Folder::new();
+    folder.write("password", b"correct horse\n");
+    let hash = ["hash-password", "--cost", "3", "--password-file", "password"];
+    let output = folder.run(&hash);
+    succeeds_at_low_cost(&output);
+    let line = stdout(&output).to_owned();
+    assert!(line.starts_with("$veriplex-mhf$v=1$c=3$"), "{line}");
+    assert_eq!(line.lines().count(), 1);
+    assert_ne!(stdout(&folder.run(&hash)), line, "the salt is random");
+
+    folder.write("hash", line.as_bytes());
+    let verify = ["verify-password", "--password-file", "password", "hash"];
+    succeeds(&folder.run(&verify));
+    let output = folder.pipe(
+        &["verify-password", "--password-file", "password", "-"],
+        line.as_bytes(),
+    );
+    succeeds(&output);
+    let output = folder.pipe(&["verify-password", "--password-file", "-", "-"], line.as_bytes());
+    fails(&output, USAGE, "standard input", "both");
+    folder.write("password", b"correct horsf\n");
+    fails(&folder.run(&verify), UNVERIFIED, "hash", "wrong password");
+
+    folder.write("password", b"correct horse\n");
+    for at in 0..line.len() - 1 {
+        let mut changed = line.clone().into_bytes();
+        changed[at] = if changed[at] == b'A' { b'B' } else { b'A' };
+        folder.write("hash", &changed);
+        let output = folder.run(&verify);
+        let status = output.status.code().unwrap();
+        fails(&output, status, "hash", "");
+        assert!([UNVERIFIED, IO].contains(&status), "{at}");
+    }
+    for bad in [
+        String::new(),
+        line.repeat(5).replace('\n', ""),
+        line.replace("v=1", "v=2"),
+    ] {
+        folder.write("hash", bad.as_bytes());
+        fails(&folder.run(&verify), IO, "hash", "");
+    }
+}
+
+/// A password is asked for on the terminal, and without one it is an error.
+#[test]
+#[cfg(target_os = "linux")]
+fn without_a_terminal_nobody_is_asked() {
+    let folder = Folder::new();
+    folder.write(
+        "file.vpx",
+        &encrypted_with_password(b"password", 0, &[9; 32], &[b"x"]),
+    );
+    for args in [
+        &["decrypt", "--password", "file.vpx"][..],
+        &["encrypt", "-p", "key"],
+        &["hash-password"],
+    ] {
+        let program = env!("CARGO_BIN_EXE_veriplex");
+        let output = folder.command(args);
+        let mut command = Command::new("setsid");
+        command.arg("--wait").arg(program).args(output.get_args());
+        let output = command
+            .current_dir(folder.0.path())
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        fails(&output, IO, "terminal", "");
+    }
+    assert_eq!(folder.names(), ["file.vpx"]);
+}
