@@ -30,7 +30,7 @@ Exit status:
   3    a file could not be read or written, or a key file or a hash of a password is malformed
   141  the reader of the output closed its pipe";
 
-/// Digest, authenticate, encrypt and sign files, and tunnel connections, with Veriplex
+/// Digest, authenticate, encrypt and sign files, encrypt disks, and tunnel connections, with Veriplex
 #[derive(Parser)]
 #[command(name = "veriplex", version = VERSION.as_str(), after_help = EXIT_STATUSES)]
 struct Cli {
@@ -67,14 +67,14 @@ enum Command {
     },
     /// Print the digest of each file, computed on all cores, or check a list of digests
     ///
-    /// The digest is another than that of `digest`. With an outboard, parts of a file can be verified by it.
+    /// The digest differs from that of `digest`. With it and an outboard, parts of a file can be verified.
     Sum(sum::Args),
     /// Make a random key file, which only its owner may read
     Keygen {
         /// The file to make, which must not exist; - prints the key
         #[arg(value_name = "KEYFILE")]
         path: PathBuf,
-        /// Make a private key, for sign, seal, unseal and tunnel, instead of a secret one for mac and encrypt
+        /// Make a private key, for sign, seal and unseal, instead of a secret one for mac, sum, encrypt and disk
         #[arg(long)]
         private: bool,
         /// Put the private key under a password, which is asked for
@@ -167,8 +167,9 @@ enum Command {
     },
     /// Encrypt files or standard input to public keys; FILE becomes FILE.sealed
     ///
-    /// The receiver learns that the file comes from the holder of your private key, and can prove it to nobody else. Of
-    /// several receivers, each could have changed what the others get: sign what that matters for.
+    /// The receiver learns that the file comes from the holder of your private key, and cannot prove that to anybody
+    /// else. If there are several receivers, each of them could change what the others get: sign files for which that
+    /// matters.
     Seal {
         #[command(flatten)]
         key: PrivateKeyFile,
