@@ -5,8 +5,8 @@
 //! against collisions, like any tag of 16 bytes). Random nonces should have 24 bytes or more. A repeated nonce shows how
 //! far two messages agree, and the XOR of what follows: if nonces may repeat, use [`siv`](crate::siv).
 //!
-//! Sizes in bytes: key 32, nonce 16 or more, tag 16, which a sealed message is longer. For what does not fit in
-//! memory see [`aestream`](crate::aestream) and [`seekable`](crate::seekable).
+//! Sizes in bytes: key 32, nonce 16 or more, tag 16. A sealed message is longer than its plaintext by the tag. For
+//! what does not fit in memory see [`aestream`](crate::aestream) and [`seekable`](crate::seekable).
 //!
 #![cfg_attr(all(feature = "alloc", feature = "getrandom"), doc = "```")]
 #![cfg_attr(not(all(feature = "alloc", feature = "getrandom")), doc = "```ignore")]
@@ -36,7 +36,7 @@ use crate::{Error, Key, Label, Protocol, TAG_LEN, in_out, label};
 /// # }
 /// ```
 ///
-/// A password is no key, and neither is an empty string:
+/// Neither a password nor an empty string is accepted as a key:
 ///
 /// ```compile_fail,E0308
 /// let aead = veriplex::aead::Aead::<24>::new(veriplex::label!("example"), "password");
@@ -227,8 +227,8 @@ impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
         Ok(())
     }
 
-    /// [`Aead::open_in_place`] of many messages. `take` gets the place of each in the slice, with its plaintext or its
-    /// error, in no certain order: [`Error::Verification`] if nonce, associated data or `in_out` are not what was
+    /// [`Aead::open_in_place`] of many messages. `take` gets the index of each in the slice, with its plaintext or its
+    /// error, in no particular order: [`Error::Verification`] if nonce, associated data or `in_out` are not what was
     /// sealed, and then the ciphertext is overwritten with zeros, or if there are fewer than 16 bytes. A message that is
     /// wrong makes no other fail.
     pub fn open_many(
@@ -257,7 +257,7 @@ impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
         });
     }
 
-    /// Goes on after what a message begins with. The protocol is not moved: a move waits for the XORs before it.
+    /// Runs `then` after nonce and associated data. The protocol is not moved: a move waits for the XORs before it.
     #[inline(always)]
     fn with_message<T>(
         &self,

@@ -2,21 +2,21 @@
 //!
 //! Sizes in bytes: key 32, nonce 16 or more ([`Aead`]) or of any length ([`Siv`]), tag 32.
 //!
-//! Whoever chooses everything, also the keys, finds two messages with one tag of 16 bytes in about 2^64 work, and with
-//! one of 32 bytes in about 2^128. That matters where one ciphertext must not open under two keys: passwords or other
-//! keys that an attacker may choose, a choice among many keys by trial, messages that a third party judges. Against
-//! forgers, who do not know the key, tags of 16 bytes are long enough: [`aead`](crate::aead), [`siv`].
+//! An attacker who chooses everything, keys included, finds two messages with the same tag of 16 bytes in about 2^64
+//! work, and with the same tag of 32 bytes in about 2^128. That matters where one ciphertext must not open under two
+//! keys: with passwords or other keys that an attacker may choose, where the receiver tries many keys, and where a third
+//! party judges messages. Against forgers, who do not know the key, tags of 16 bytes are long enough:
+//! [`aead`](crate::aead), [`siv`].
 //!
-//! [`Aead`] and [`Siv`] promise what those do, and cost as much. They begin with Mix `key`, `tag-length`, so that
-//! nothing that one of the four makes is opened by another, under the same domain and key either. Then:
+//! [`Aead`] and [`Siv`] promise what those do, and cost as much. They begin with Mix `key`, `tag-length`, so nothing that
+//! one of the four seals opens under another, even with the same domain and key. Then:
 //!
 //! - [`Aead`]: Mix `nonce`, `ad`; Mask `message`; Derive `tag`. The nonce **must never repeat** under a key: that
 //!   shows how far two messages agree, and the XOR of what follows.
 //! - [`Siv`]: Mix `nonce`, `ad`; Fork `role`; one branch derives the tag from the plaintext, the other masks the
 //!   plaintext under the tag. A repeated nonce shows only whether nonce, associated data and message were all the same.
 //!
-//! The notion is CMT-4 of Bellare and Hoang ("Efficient Schemes for
-//! Committing Authenticated Encryption", 2022).
+//! The notion is CMT-4 of Bellare and Hoang ("Efficient Schemes for Committing Authenticated Encryption", 2022).
 //!
 #![cfg_attr(all(feature = "alloc", feature = "getrandom"), doc = "```")]
 #![cfg_attr(not(all(feature = "alloc", feature = "getrandom")), doc = "```ignore")]
@@ -324,7 +324,7 @@ impl Siv {
     }
 }
 
-/// What keeps apart from the schemes with tags of 16 bytes.
+/// Keeps these schemes apart from those with tags of 16 bytes.
 fn with_tag_length(mut keyed: Protocol) -> Protocol {
     keyed.mix(label!("tag-length"), &[32]);
     keyed

@@ -5,7 +5,8 @@ use core::num::NonZeroU16;
 
 /// What can go wrong. No variant reveals anything about a secret.
 ///
-/// Every function that returns an error leaves the protocol as it was before the call.
+/// A [`Protocol`](crate::Protocol) is as it was before a call that returned an error. A stream that has failed stays
+/// failed: every later call is an error.
 ///
 /// A message that a peer did not send, or should not have sent, is [`Error::Verification`], whatever is wrong with it.
 /// Where participants have numbers, the error may name one. Decoding a key, an element or a state on its own has its

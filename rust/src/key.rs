@@ -50,7 +50,7 @@ impl<const N: usize> Key<N> {
         key
     }
 
-    /// For who derives a key in its place.
+    /// For functions that derive a key in place.
     pub(crate) const fn as_mut_bytes(&mut self) -> &mut [u8; N] {
         &mut self.0
     }

@@ -2,8 +2,8 @@
 //!
 //! A pseudorandom function of the message. The tag has 16 bytes: a forgery succeeds with probability 2^-128 per
 //! try. A keyed digest has any length, and collides no sooner than a digest of that length, even for those who know the
-//! key. There is no nonce. The key has 32 bytes. Whoever can verify a tag can make one: if that must not be, see `sig`
-//! (feature `ristretto`).
+//! key. There is no nonce. The key has 32 bytes. Whoever can verify a tag can make one: where that must not be possible,
+//! see `sig` (feature `ristretto`).
 //!
 #![cfg_attr(feature = "getrandom", doc = "```")]
 #![cfg_attr(not(feature = "getrandom"), doc = "```ignore")]

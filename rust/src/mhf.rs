@@ -88,8 +88,8 @@ impl<'d> Mhf<'d> {
         Self::with_any_cost(domain, cost)
     }
 
-    /// The same without a lower bound: for tests, and for hashes that were made so. A cost below [`Mhf::MIN_COST`]
-    /// hardly slows down who tries passwords.
+    /// The same without a lower bound: for tests, and for hashes that were made with such a cost. Below
+    /// [`Mhf::MIN_COST`] a guess at the password costs hardly anything.
     ///
     /// # Errors
     ///

@@ -27,7 +27,7 @@ use crate::encoding::{Hex, decode_hex};
 /// # Ok::<(), veriplex::Error>(())
 /// ```
 ///
-/// It is no key:
+/// It is not accepted as a key:
 ///
 /// ```compile_fail,E0308
 /// # use veriplex::{Nonce, aead::Aead, label};

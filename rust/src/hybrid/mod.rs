@@ -130,7 +130,7 @@ impl PrivateKey {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidKey`] for anything else than [`PrivateKey::to_pem`] writes.
+    /// [`Error::InvalidKey`] for anything but what [`PrivateKey::to_pem`] writes.
     pub fn from_pem(pem: &str) -> Result<Self, Error> {
         with_wiped_stack(|| {
             let bytes = text::from_long_pem::<{ Self::LEN }, { Self::PEM_MAX }>(Self::PEM_LABEL, pem)?;
@@ -281,7 +281,7 @@ impl PublicKey {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidKey`] for anything else than [`PublicKey::to_pem`] writes.
+    /// [`Error::InvalidKey`] for anything but what [`PublicKey::to_pem`] writes.
     pub fn from_pem(pem: &str) -> Result<Self, Error> {
         let bytes = text::from_long_pem::<{ Self::LEN }, { Self::PEM_MAX }>(Self::PEM_LABEL, pem)?;
         Self::from_bytes(&bytes)

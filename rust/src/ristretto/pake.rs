@@ -155,8 +155,8 @@ impl Unconfirmed {
         Ok(protocol)
     }
 
-    /// The protocol as it is before the confirmations, for a protocol that has its own. After a wrong password it is
-    /// another than the peer's, as unpredictable as any key, and **there is no error**: use it for nothing before the
+    /// The protocol as it is before the confirmations, for a protocol that has its own. After a wrong password it differs
+    /// from the peer's, which is as unpredictable as any key, and **there is no error**: use it for nothing before the
     /// peer has proved that it has the same one.
     #[must_use]
     pub fn without_confirmation(self) -> Protocol {

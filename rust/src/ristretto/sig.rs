@@ -1,4 +1,4 @@
-//! Signatures of 64 bytes: Schnorr's scheme over Ristretto255, with the challenge and the nonce out of a transcript.
+//! Signatures of 64 bytes: Schnorr's scheme over Ristretto255, with challenge and nonce derived from a transcript.
 //!
 //! Mix `signer`, Mix `message`, Fork `role`. The prover's branch takes in the private key and 64 random bytes and
 //! derives the nonce k; the verifier's branch takes in kG and derives the challenge. The nonce depends on key,

@@ -38,7 +38,7 @@ impl Default for Params {
     /// Cost 14 (80 MiB), 32 bytes.
     fn default() -> Self {
         Self {
-            cost: 14,
+            cost: mhf::Mhf::RECOMMENDED_COST,
             output_len: 32,
         }
     }
@@ -50,7 +50,7 @@ impl TryFrom<&PasswordHash> for Params {
     /// # Errors
     ///
     /// [`Error::Version`], [`Error::ParamsInvalid`] if there is anything but one cost, [`Error::ParamInvalid`] if that
-    /// is no number below 256, [`Error::OutputSize`] if there is no hash.
+    /// is not a number below 256, [`Error::OutputSize`] if there is no hash.
     fn try_from(hash: &PasswordHash) -> Result<Self> {
         if hash.version != Some(VERSION) {
             return Err(Error::Version);
@@ -104,9 +104,9 @@ pub struct Mhf<D> {
 }
 
 impl<D> Mhf<D> {
-    /// Makes hashes with these parameters, and neither makes nor verifies one of a cost above `max_cost`: who can write
-    /// the string to be verified could otherwise make the verifier use up its time and memory. Nor one below
-    /// [`mhf::Mhf::MIN_COST`].
+    /// Makes hashes with these parameters. It neither makes nor verifies one with a cost below [`mhf::Mhf::MIN_COST`] or
+    /// above `max_cost`: otherwise whoever can write the string to be verified could make the verifier use up its time
+    /// and memory.
     #[must_use]
     pub const fn new(params: Params, max_cost: u8) -> Self {
         Self {
@@ -115,7 +115,7 @@ impl<D> Mhf<D> {
         }
     }
 
-    /// The same without a lower bound: for tests, and for hashes that were made so, as
+    /// The same without a lower bound: for tests, and for hashes that were made with such a cost, as
     /// [`mhf::Mhf::with_any_cost`].
     #[must_use]
     pub const fn with_any_cost(params: Params, max_cost: u8) -> Self {

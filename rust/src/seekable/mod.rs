@@ -722,7 +722,7 @@ fn clamp(len: u64) -> usize {
     usize::try_from(len).unwrap_or(usize::MAX)
 }
 
-/// Seals segments of one message in any order, also on several threads; made by [`Message::sealer`].
+/// Seals segments of one message in any order, and on several threads; made by [`Message::sealer`].
 #[derive(Clone, Debug)]
 pub struct Sealer {
     message: Message,

@@ -254,8 +254,9 @@ impl Sender {
 
     /// Renews the key of this direction: the record goes to the peer, in order with the others.
     ///
-    /// Do so every two minutes while there are data, and at the latest after 2^32 bytes. Renew also when the peer did
-    /// and there are no data: only a renewal tells it of a new key, in place of one that has served since the last time.
+    /// Do so every two minutes while there are data, and at the latest after 2^32 bytes. Renew, too, when the peer has
+    /// renewed and there are no data to send: only a renewal tells the peer of a new key, to replace the one that has
+    /// been in use since the last.
     ///
     /// The record has 1145 bytes, or 2329 if it announces a new key, which it does unless the peer has not used the last
     /// one yet. Takes 96 or 160 bytes from the generator.

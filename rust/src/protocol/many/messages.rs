@@ -23,7 +23,7 @@ pub(crate) struct Message<'a, T> {
     pub(crate) then: T,
 }
 
-/// Runs these jobs. `done` takes those that are finished, in no certain order.
+/// Runs these jobs. `done` takes those that are finished, in no particular order.
 pub(crate) fn messages<'a, T>(
     start: &Protocol,
     jobs: impl IntoIterator<Item = Message<'a, T>>,

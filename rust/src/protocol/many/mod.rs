@@ -308,7 +308,7 @@ impl Drop for Start {
 /// How many blocks a lane without a job gets when it must have some, to be written.
 const SPARE: usize = 8;
 
-/// Runs the jobs, each from the same protocol on. `done` takes those that are finished, in no certain order.
+/// Runs the jobs, each from the same protocol on. `done` takes those that are finished, in no particular order.
 pub(crate) fn run<J: Job>(start: &Protocol, jobs: impl IntoIterator<Item = J>, mut done: impl FnMut(J)) {
     let _timing = Timing::independent();
     let mut lanes = Lanes::new();

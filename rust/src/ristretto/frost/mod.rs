@@ -3,7 +3,7 @@
 //!
 //! FROST, of two rounds: Komlo and Goldberg ("FROST: Flexible Round-Optimized Schnorr Threshold Signatures", 2020),
 //! standardised as RFC 9591. Here transcripts replace its hash functions, so the two do not interoperate. It is
-//! unforgeable against fewer than t participants who act together, also with concurrent sessions, if the one-more
+//! unforgeable against fewer than t participants who act together, even with concurrent sessions, if the one-more
 //! discrete logarithm problem is hard (Bellare et al., 2022). It is not robust: one signer who sends nonsense stops a
 //! session, and is named if shares come over authenticated channels.
 //!

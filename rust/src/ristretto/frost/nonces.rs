@@ -32,7 +32,7 @@ impl KeyShare {
 
     /// [`KeyShare::commit`] for a context that never repeats: a counter that no snapshot takes back, an identifier of
     /// the session that others choose, or the message, if it is known by now. In different contexts the nonces differ
-    /// also if the generator repeats.
+    /// even if the generator repeats.
     ///
     /// In one context they repeat with the generator: a message that is signed again needs more than itself as context.
     /// Other signers need not know the context.
@@ -112,7 +112,7 @@ impl SigningNonces {
     ///
     /// # Errors
     ///
-    /// [`Error::NoncesUsed`] if they were used before; [`Error::InvalidState`] if these are no nonces.
+    /// [`Error::NoncesUsed`] if they were used before; [`Error::InvalidState`] if they are not stored nonces.
     pub fn from_bytes(stored: &mut [u8; Self::LEN], used: &mut UsedNonces) -> Result<Self, Error> {
         let parts = stored.as_chunks().0;
         let decode = |part| PrivateKey::from_bytes(part).map_err(|_| Error::InvalidState);
@@ -184,8 +184,8 @@ public!(SigningCommitments);
 
 /// Which nonces a signer has used: what [`KeyShare::sign_once`] refuses.
 ///
-/// It is of use only where a restored signer does not restore it too: keep it outside of the virtual machine, say. It
-/// is not secret, but who can shorten it undoes it. It grows by 32 bytes with each signature.
+/// It helps only if it is not restored together with the signer: keep it outside of the virtual machine, say. It is not
+/// secret, but whoever can remove entries defeats it. It grows by 32 bytes with each signature.
 ///
 /// ```
 /// # #[cfg(feature = "getrandom")] {

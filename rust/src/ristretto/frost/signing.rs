@@ -128,7 +128,7 @@ impl KeyShare {
         self.sign(nonces, package)
     }
 
-    /// Second round: this signer's share of the signature. It uses the nonces up, also when it fails.
+    /// Second round: this signer's share of the signature. It uses up the nonces, even when it fails.
     ///
     /// # Errors
     ///

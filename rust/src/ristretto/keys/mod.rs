@@ -111,7 +111,7 @@ impl PrivateKey {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidKey`] for anything else than [`PrivateKey::to_pem`] writes.
+    /// [`Error::InvalidKey`] for anything but what [`PrivateKey::to_pem`] writes.
     pub fn from_pem(pem: &str) -> Result<Self, Error> {
         Self::from_pem_labelled(Self::PEM_LABEL, pem)
     }
@@ -262,7 +262,7 @@ impl PublicKey {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidKey`] for anything else than [`PublicKey::to_pem`] writes.
+    /// [`Error::InvalidKey`] for anything but what [`PublicKey::to_pem`] writes.
     pub fn from_pem(pem: &str) -> Result<Self, Error> {
         Self::from_bytes(&*text::from_pem(Self::PEM_LABEL, pem)?)
     }

@@ -80,7 +80,7 @@ impl ServerKey {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidKey`] for anything else than [`ServerKey::to_pem`] writes.
+    /// [`Error::InvalidKey`] for anything but what [`ServerKey::to_pem`] writes.
     pub fn from_pem(pem: &str) -> Result<Self, Error> {
         PrivateKey::from_pem_labelled(Self::PEM_LABEL, pem).map(Self::new)
     }

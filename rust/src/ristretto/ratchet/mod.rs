@@ -47,8 +47,8 @@
 //! Chains follow from each other: of a chain that [`Ratchet::ratchet`] ended, the peer needs at least one
 //! message before it can open those of the next. Without voluntary steps that is always so.
 //!
-//! What is missing may come as long as its key is kept, and a stolen state opens it as long. So give up old keys when
-//! their messages are no longer expected: [`Ratchet::forget_missing`].
+//! As long as the key of a missing message is kept, the message can be opened: by us, and by whoever steals the state.
+//! So give up old keys when their messages are no longer expected: [`Ratchet::forget_missing`].
 //!
 //! A message has one tag, at its end. So a forged one with a new public key is decrypted to its end with each key of
 //! ours that the peer may have. Before large messages, send a small one that is verified first:
@@ -340,12 +340,13 @@ impl Ratchet {
     }
 
     /// Gives up the keys of missing messages of all chains but the newest `chains`: their messages can no longer be
-    /// opened, also by whoever steals the state later. 0 gives up all of them.
+    /// opened, not even by whoever steals the state later. 0 gives up all of them.
     pub fn forget_missing(&mut self, chains: usize) {
         self.skipped.keep(chains);
     }
 
-    /// A step on one's own initiative: a new key, and with it a new chain. Works in every state, also several times.
+    /// A step on one's own initiative: a new key, and with it a new chain. Works in every state, and several times in a
+    /// row.
     ///
     /// # Errors
     ///
