@@ -382,16 +382,21 @@ proptest! {
         }
         let sealed = writer.finish().unwrap();
         let mut reader = OpenReader::from_protocol(keyed, sealed.as_slice());
-        let (mut message, mut buffer) = (Vec::new(), vec![0; step]);
-        loop {
-            let n = reader.read(&mut buffer).unwrap();
-            message.extend_from_slice(&buffer[..n]);
-            if n == 0 {
-                break;
-            }
-        }
+        let message = read_in_steps(&mut reader, step);
         prop_assert!(reader.is_finished());
         prop_assert_eq!(message, data);
+    }
+}
+
+/// All that there is to read, at most `step` bytes at a time.
+fn read_in_steps(mut reader: impl Read, step: usize) -> Vec<u8> {
+    let (mut message, mut buffer) = (Vec::new(), vec![0; step]);
+    loop {
+        let n = reader.read(&mut buffer).unwrap();
+        message.extend_from_slice(&buffer[..n]);
+        if n == 0 {
+            return message;
+        }
     }
 }
 
@@ -415,14 +420,7 @@ fn oae2_reads_what_was_written<const N: usize>(keyed: &Protocol, data: &[u8], cu
         data
     );
     let mut reader = oae2::OpenReader::<_, N>::from_protocol(keyed.clone(), sealed.as_slice());
-    let (mut message, mut buffer) = (Vec::new(), vec![0; step]);
-    loop {
-        let n = reader.read(&mut buffer).unwrap();
-        message.extend_from_slice(&buffer[..n]);
-        if n == 0 {
-            break;
-        }
-    }
+    let message = read_in_steps(&mut reader, step);
     assert!(reader.is_finished());
     assert_eq!(message, data);
     // Both sides continue with the same protocol.

@@ -12,7 +12,7 @@ use common::{
     on_each_lane_backend, text,
 };
 use proptest::prelude::*;
-use random::Random;
+use random::{Random, reads_like_a_cursor};
 use serde_json::Value;
 use veriplex::seekable::{
     DEFAULT_SEGMENT_LEN, Layout, MAX_SEGMENT_LEN, MIN_SEGMENT_LEN, Message, Reader, Seekable, StreamReader,
@@ -636,25 +636,7 @@ fn reader_against_a_cursor() {
         inner.set_position(6);
         let mut reader = Reader::new(&message, inner).unwrap();
         assert_eq!(reader.layout().plaintext_len(), len as u64);
-        let mut model = Cursor::new(&plaintext);
-        for _ in 0..1000 {
-            if random.below(3) == 0 {
-                let way = i64::try_from(random.below(len + 100)).unwrap();
-                let to = match random.below(3) {
-                    0 => SeekFrom::Start(way.unsigned_abs()),
-                    1 => SeekFrom::Current(way / 2 - i64::try_from(len / 4).unwrap()),
-                    _ => SeekFrom::End(50 - way),
-                };
-                let (a, b) = (reader.seek(to), model.seek(to));
-                assert_eq!(a.map_err(|e| e.kind()), b.map_err(|e| e.kind()));
-            }
-            let mut output = vec![0; random.below(5000)];
-            let n = reader.read(&mut output).unwrap();
-            let mut expected = vec![0; n];
-            model.read_exact(&mut expected).unwrap();
-            assert_eq!(output[..n], expected);
-            assert!(n > 0 || output.is_empty() || model.position() >= len as u64);
-        }
+        reads_like_a_cursor(&mut reader, &plaintext, &mut random, 1000, 5000);
         assert_eq!(reader.into_inner().into_inner().len(), sealed.len());
     }
 }

@@ -11,7 +11,7 @@ use common::{
     on_each_lane_backend, text,
 };
 use proptest::prelude::*;
-use random::Random;
+use random::{Random, reads_like_a_cursor};
 use serde_json::Value;
 use veriplex::tree::outboard::{Builder, Outboard, Reader, Writer, outboard_len, verify_chunk};
 use veriplex::tree::{self, CHUNK_LEN, Hasher, Tree};
@@ -695,25 +695,7 @@ fn reader_against_a_cursor() {
         };
         let (inner, outboard) = (with_header(&message), with_header(&strings));
         let mut reader = Reader::new(&tree, &digest, len as u64, inner, outboard).unwrap();
-        let mut model = Cursor::new(&message);
-        for _ in 0..300 {
-            if random.below(3) == 0 {
-                let way = i64::try_from(random.below(len + 100)).unwrap();
-                let to = match random.below(3) {
-                    0 => SeekFrom::Start(way.unsigned_abs()),
-                    1 => SeekFrom::Current(way / 2 - i64::try_from(len / 4).unwrap()),
-                    _ => SeekFrom::End(50 - way),
-                };
-                let (a, b) = (reader.seek(to), model.seek(to));
-                assert_eq!(a.map_err(|e| e.kind()), b.map_err(|e| e.kind()));
-            }
-            let mut output = vec![0; random.below(10_000)];
-            let n = reader.read(&mut output).unwrap();
-            let mut expected = vec![0; n];
-            model.read_exact(&mut expected).unwrap();
-            assert_eq!(output[..n], expected);
-            assert!(n > 0 || output.is_empty() || model.position() >= len as u64);
-        }
+        reads_like_a_cursor(&mut reader, &message, &mut random, 300, 10_000);
         let mut all = Vec::new();
         reader.rewind().unwrap();
         reader.read_to_end(&mut all).unwrap();

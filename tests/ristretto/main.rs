@@ -19,7 +19,8 @@ mod traits;
 mod twin;
 mod vrf;
 
-use veriplex::keys::PrivateKey;
+use veriplex::keys::{PrivateKey, PublicKey};
+use veriplex::{Error, Label, label};
 
 /// The private key with this number.
 fn key(number: u8) -> PrivateKey {
@@ -30,4 +31,33 @@ fn key(number: u8) -> PrivateKey {
 fn order() -> [u8; 32] {
     let hex = "edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010";
     hex::decode(hex).unwrap().try_into().unwrap()
+}
+
+/// What key 1 sealed for key 2 opens with these keys in this domain. Every changed bit, every other length, another
+/// domain and other keys are refused, and so is the identity as the ephemeral key, which comes first.
+fn refuses_what_was_changed(
+    domain: Label<'_>,
+    message: &[u8],
+    sealed: &[u8],
+    open: impl Fn(Label<'_>, &PrivateKey, &PublicKey, &[u8]) -> Result<Vec<u8>, Error>,
+) {
+    let (alice, bob, eve) = (key(1), key(2), key(3));
+    let (a, b) = (alice.public_key(), bob.public_key());
+    assert_eq!(open(domain, &bob, a, sealed), Ok(message.to_vec()));
+
+    let wrong = Err(Error::Verification);
+    for bit in 0..8 * sealed.len() {
+        let mut changed = sealed.to_vec();
+        changed[bit / 8] ^= 1 << (bit % 8);
+        assert_eq!(open(domain, &bob, a, &changed), wrong, "bit {bit}");
+    }
+    for n in 0..sealed.len() {
+        assert_eq!(open(domain, &bob, a, &sealed[..n]), wrong, "{n} bytes");
+    }
+    assert_eq!(open(domain, &bob, a, &[sealed, &[0]].concat()), wrong);
+    assert_eq!(open(label!("other"), &bob, a, sealed), wrong);
+    assert_eq!(open(domain, &eve, a, sealed), wrong);
+    assert_eq!(open(domain, &bob, eve.public_key(), sealed), wrong);
+    assert_eq!(open(domain, &bob, b, sealed), wrong);
+    assert_eq!(open(domain, &bob, a, &[&[0; 32], &sealed[32..]].concat()), wrong);
 }
