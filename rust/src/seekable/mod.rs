@@ -72,6 +72,7 @@
 #[cfg(feature = "std")]
 mod io;
 
+use core::convert::Infallible;
 use core::ops::Range;
 
 #[cfg(feature = "std")]
@@ -523,36 +524,19 @@ impl Message {
     /// Seals any number of slots.
     fn seal_slots(&self, first: u64, ends: bool, slots: &mut [u8], threads: Threads) {
         let batches = slots.len().div_ceil(self.batch_len());
-        let seal = |(i, batch): (usize, &mut [u8])| {
+        let Ok(()) = threads.each_batch(slots, self.batch_len(), |i, batch| {
             self.seal_batch(first + (i * LANES) as u64, ends && i + 1 == batches, batch);
-        };
-        match threads {
-            Threads::One => slots.chunks_mut(self.batch_len()).enumerate().for_each(seal),
-            #[cfg(feature = "rayon")]
-            Threads::All => rayon_batches(
-                slots.par_chunks_mut(self.batch_len()).enumerate(),
-                self.batch_len(),
-            )
-            .for_each(seal),
-        }
+            Ok::<_, Infallible>(())
+        });
     }
 
     /// Opens any number of slots. After an error none of them holds plaintext.
     fn open_slots(&self, first: u64, ends: bool, slots: &mut [u8], threads: Threads) -> Result<(), Error> {
         let batches = slots.len().div_ceil(self.batch_len());
-        let open = |(i, batch): (usize, &mut [u8])| {
+        let opened = threads.each_batch(slots, self.batch_len(), |i, batch| {
             self.open_batch(first + (i * LANES) as u64, ends && i + 1 == batches, batch)
-        };
-        match threads {
-            Threads::One => slots.chunks_mut(self.batch_len()).enumerate().try_for_each(open),
-            #[cfg(feature = "rayon")]
-            Threads::All => rayon_batches(
-                slots.par_chunks_mut(self.batch_len()).enumerate(),
-                self.batch_len(),
-            )
-            .try_for_each(open),
-        }
-        .inspect_err(|_| wipe(slots))
+        });
+        opened.inspect_err(|_| wipe(slots))
     }
 
     fn seal_in_place_with(&self, in_out: &mut [u8], threads: Threads) -> Result<(), Error> {
@@ -609,7 +593,7 @@ impl Message {
             return Err(Error::BufferLength);
         }
         let batches = sealed.len().div_ceil(self.batch_len());
-        let seal = |(i, slots): (usize, &mut [u8])| {
+        let Ok(()) = threads.each_batch(sealed, self.batch_len(), |i, slots| {
             let start = i * LANES * self.segment_len;
             for (slot, segment) in
                 (slots.chunks_mut(self.slot_len())).zip(plaintext[start..].chunks(self.segment_len))
@@ -617,16 +601,8 @@ impl Message {
                 slot[..segment.len()].copy_from_slice(segment);
             }
             self.seal_batch((i * LANES) as u64, i + 1 == batches, slots);
-        };
-        match threads {
-            Threads::One => sealed.chunks_mut(self.batch_len()).enumerate().for_each(seal),
-            #[cfg(feature = "rayon")]
-            Threads::All => rayon_batches(
-                sealed.par_chunks_mut(self.batch_len()).enumerate(),
-                self.batch_len(),
-            )
-            .for_each(seal),
-        }
+            Ok::<_, Infallible>(())
+        });
         Ok(())
     }
 
@@ -637,7 +613,7 @@ impl Message {
             return Err(Error::BufferLength);
         }
         let batches = sealed.len().div_ceil(self.batch_len());
-        let open = |(i, plaintext): (usize, &mut [u8])| {
+        let open = |i: usize, plaintext: &mut [u8]| {
             let mut segments: [&mut [u8]; LANES] = Default::default();
             let mut tags = [[0; TAG_LEN]; LANES];
             let mut rest = plaintext;
@@ -659,18 +635,11 @@ impl Message {
                 &tags,
             )
         };
-        let batch_len = LANES * self.segment_len;
         if plaintext.is_empty() {
-            return open((0, plaintext)); // it has a tag
+            return open(0, plaintext); // it has a tag
         }
-        match threads {
-            Threads::One => plaintext.chunks_mut(batch_len).enumerate().try_for_each(open),
-            #[cfg(feature = "rayon")]
-            Threads::All => {
-                rayon_batches(plaintext.par_chunks_mut(batch_len).enumerate(), batch_len).try_for_each(open)
-            }
-        }
-        .inspect_err(|_| wipe(plaintext))
+        let opened = threads.each_batch(plaintext, LANES * self.segment_len, open);
+        opened.inspect_err(|_| wipe(plaintext))
     }
 }
 
@@ -708,13 +677,27 @@ enum Threads {
     All,
 }
 
-#[cfg(feature = "rayon")]
-use rayon::prelude::*;
+impl Threads {
+    /// Runs `work` on each batch of this many bytes, with the number of the batch, until one fails.
+    fn each_batch<E: Send>(
+        self,
+        bytes: &mut [u8],
+        batch_len: usize,
+        work: impl Fn(usize, &mut [u8]) -> Result<(), E> + Sync,
+    ) -> Result<(), E> {
+        match self {
+            Self::One => (bytes.chunks_mut(batch_len).enumerate()).try_for_each(|(i, batch)| work(i, batch)),
+            #[cfg(feature = "rayon")]
+            Self::All => {
+                use rayon::prelude::*;
 
-/// Hands out batches of this many bytes, at least 64 KiB at a time.
-#[cfg(feature = "rayon")]
-fn rayon_batches<I: IndexedParallelIterator>(batches: I, batch_len: usize) -> rayon::iter::MinLen<I> {
-    batches.with_min_len((1_usize << 16).div_ceil(batch_len))
+                // Each thread takes at least 64 KiB at a time.
+                (bytes.par_chunks_mut(batch_len).enumerate())
+                    .with_min_len((1_usize << 16).div_ceil(batch_len))
+                    .try_for_each(|(i, batch)| work(i, batch))
+            }
+        }
+    }
 }
 
 /// The length of something in memory.
