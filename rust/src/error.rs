@@ -56,13 +56,13 @@ impl fmt::Display for Error {
             Self::TooManyBranches => "more than 255 branches",
             Self::Verification => "verification failed",
             Self::InvalidState => "not a serialised state",
-            Self::InvalidKey => "not a key",
-            Self::Participants => "wrong participants",
+            Self::InvalidKey => "not a valid key or element",
+            Self::Participants => "participants unknown, missing or listed twice",
             Self::BadParticipant(identifier) => {
                 return write!(f, "participant {identifier} sent something wrong");
             }
-            Self::CostTooHigh => "cost too high",
-            Self::CostTooLow => "cost too low",
+            Self::CostTooHigh => "cost above the maximum",
+            Self::CostTooLow => "cost below the minimum",
             Self::OutOfMemory => "not enough memory",
             Self::LimitReached => "a bound of the scheme is reached",
             Self::SelfTest => "self-test failed",
@@ -73,3 +73,95 @@ impl fmt::Display for Error {
 }
 
 impl core::error::Error for Error {}
+
+/// With this error inside. The kind is `InvalidData` for what somebody else sent or stored, as the readers of this crate
+/// have it, `OutOfMemory` for [`Error::OutOfMemory`], and `InvalidInput` for what the caller did. A failed self-test is
+/// `Other`.
+#[cfg(feature = "std")]
+impl From<Error> for std::io::Error {
+    fn from(error: Error) -> Self {
+        use std::io::ErrorKind;
+
+        let kind = match error {
+            Error::Verification | Error::InvalidState | Error::InvalidKey | Error::BadParticipant(_) => {
+                ErrorKind::InvalidData
+            }
+            Error::OutOfMemory => ErrorKind::OutOfMemory,
+            Error::SelfTest => ErrorKind::Other,
+            Error::LabelTooLong
+            | Error::BufferLength
+            | Error::TooManyBranches
+            | Error::Participants
+            | Error::CostTooHigh
+            | Error::CostTooLow
+            | Error::LimitReached
+            | Error::OutOfRange
+            | Error::NoncesUsed => ErrorKind::InvalidInput,
+        };
+        Self::new(kind, error)
+    }
+}
+
+#[cfg(all(test, feature = "std"))]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::io;
+    use std::string::ToString as _;
+
+    use super::*;
+    use crate::{Label, Protocol};
+
+    fn all() -> [Error; 15] {
+        [
+            Error::LabelTooLong,
+            Error::BufferLength,
+            Error::TooManyBranches,
+            Error::Verification,
+            Error::InvalidState,
+            Error::InvalidKey,
+            Error::Participants,
+            Error::BadParticipant(NonZeroU16::MAX),
+            Error::CostTooHigh,
+            Error::CostTooLow,
+            Error::OutOfMemory,
+            Error::LimitReached,
+            Error::SelfTest,
+            Error::OutOfRange,
+            Error::NoncesUsed,
+        ]
+    }
+
+    #[test]
+    fn each_error_has_a_message_of_its_own() {
+        let messages: BTreeSet<_> = all().iter().map(Error::to_string).collect();
+        assert_eq!(messages.len(), all().len());
+        for message in &messages {
+            // As the standard library's are: part of a line, and no sentence.
+            let first = message.chars().next();
+            assert!(first.is_some_and(char::is_lowercase), "{message}");
+            assert!(!message.ends_with('.') && !message.contains('\n'), "{message}");
+        }
+        let limit = |error: Error, limit: usize| assert!(error.to_string().contains(&limit.to_string()));
+        limit(Error::LabelTooLong, Label::MAX_LEN);
+        limit(Error::TooManyBranches, Protocol::MAX_BRANCHES);
+        limit(Error::BadParticipant(NonZeroU16::MAX), 65535);
+    }
+
+    #[test]
+    fn an_error_of_input_and_output_holds_the_error() {
+        for error in all() {
+            let outer = io::Error::from(error);
+            let inner = outer.get_ref().and_then(|inner| inner.downcast_ref());
+            assert_eq!(inner, Some(&error));
+            let kind = match error {
+                Error::Verification | Error::InvalidState | Error::InvalidKey | Error::BadParticipant(_) => {
+                    io::ErrorKind::InvalidData
+                }
+                Error::OutOfMemory => io::ErrorKind::OutOfMemory,
+                Error::SelfTest => io::ErrorKind::Other,
+                _ => io::ErrorKind::InvalidInput,
+            };
+            assert_eq!(outer.kind(), kind, "{error}");
+        }
+    }
+}

@@ -17,6 +17,9 @@ const FOREIGN_MACROS: [&str; 3] = ["cpufeatures::new", "global_asm", "include"];
 /// Crates that are public under their own names: their items are not ours.
 const FOREIGN_CRATES: [&str; 2] = ["rand_core", "zeroize"];
 
+/// What is implemented for a type of these, named by its whole path, is no item of ours.
+const STANDARD_CRATES: [&str; 3] = ["alloc", "core", "std"];
+
 #[derive(Default)]
 struct Sources {
     /// The items of each module, macros expanded.
@@ -77,6 +80,7 @@ pub fn items(lib: &Path) -> BTreeSet<String> {
             if let Item::Impl(item) = item
                 && let self_path = type_path(&item.self_ty)
                 && self_path.last() == Some(ident)
+                && !STANDARD_CRATES.contains(&self_path[0].as_str())
                 && sources.resolve(module, &self_path) == *path
             {
                 if item
