@@ -43,6 +43,24 @@ impl Ratchet {
     /// refused.
     ///
     /// Two ratchets must not go on from one state: see "Copies" in [the module](crate::ratchet).
+    ///
+    #[cfg_attr(feature = "getrandom", doc = "```")]
+    #[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+    /// use veriplex::{Key, Protocol, keys::PrivateKey, label, os_rng, ratchet::Ratchet};
+    ///
+    /// let (bob, alice) = (PrivateKey::generate(&mut os_rng()), PrivateKey::generate(&mut os_rng()));
+    /// let mut base = Protocol::new(label!("com.example.chat"));
+    /// base.mix(label!("key"), Key::<32>::generate(&mut os_rng()).as_bytes()); // stands for the secret of a handshake
+    /// let ratchet = Ratchet::responder(base, bob, *alice.public_key());
+    ///
+    /// let key = Key::generate(&mut os_rng()); // of this device, for all its conversations
+    /// let sealed = ratchet.seal_state(label!("com.example.states"), &key, b"with Alice, 17 messages");
+    /// drop(ratchet); // only one may go on
+    /// let restored = Ratchet::open_state(label!("com.example.states"), &key, b"with Alice, 17 messages", &sealed)?;
+    /// # let _ = restored;
+    /// assert!(Ratchet::open_state(label!("com.example.states"), &key, b"with Alice, 18 messages", &sealed).is_err());
+    /// # Ok::<(), veriplex::Error>(())
+    /// ```
     #[must_use]
     pub fn seal_state(&self, domain: Label<'_>, key: &Key, ad: &[u8]) -> Vec<u8> {
         let mut state = Vec::with_capacity(self.encoded_len() + TAG_LEN);

@@ -18,6 +18,27 @@ use crate::tree::{CHUNK_LEN, CV_LEN, DIGEST_LEN, FANOUT_BITS, MAX_LEVELS, Shape,
 /// A read returns 0 bytes only at the end of the message. Damaged or truncated data or outboards give an error of kind
 /// `InvalidData`; errors of the inner readers are passed on. After an error the call can be repeated and other places can
 /// be read. It holds one chunk of each level, at most 4096 bytes each.
+///
+/// ```
+/// use std::io::{Cursor, ErrorKind, Read, Seek, SeekFrom};
+/// use veriplex::{label, tree::{Tree, outboard::{Builder, Reader}}};
+///
+/// let tree = Tree::new(label!("com.example.tree"));
+/// let mut message = vec![7; 20_000];
+/// let mut builder = Builder::new(&tree);
+/// builder.update(&message);
+/// let (digest, outboard) = builder.finalize();
+///
+/// message[0] ^= 1; // the first chunk is damaged, and the others are not
+/// let mut reader = Reader::new(&tree, &digest, 20_000, Cursor::new(&message), Cursor::new(&outboard))?;
+/// let mut part = [0; 10];
+/// reader.seek(SeekFrom::Start(10_000))?;
+/// reader.read_exact(&mut part)?;
+/// assert_eq!(part, [7; 10]);
+/// reader.rewind()?;
+/// assert_eq!(reader.read_exact(&mut part).unwrap_err().kind(), ErrorKind::InvalidData);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub struct Reader<M, O> {
     tree: Tree,
     digest: [u8; DIGEST_LEN],
