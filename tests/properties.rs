@@ -659,6 +659,32 @@ fn drop_wipes() {
     assert_eq!(dropped(Key::from([0xab; 32])), [0; 32]);
 }
 
+/// So does dropping what the schemes hold, which is a protocol.
+#[cfg(feature = "zeroize")]
+#[test]
+fn drop_wipes_schemes() {
+    use veriplex::{committing, kdf::Kdf, tree::Tree};
+
+    fn check<T: zeroize::ZeroizeOnDrop>(value: T) {
+        let after = dropped(value);
+        let left = after.iter().filter(|&&byte| byte != 0).count();
+        assert!(left <= 2, "{}: {after:?}", std::any::type_name::<T>());
+    }
+    let (d, key, nonce) = (label!("d"), Key::from([0xab; 32]), [0xcd; 24]);
+    check(Aead::<24>::new(d, &key));
+    check(Siv::new(d, &key));
+    check(committing::Aead::<24>::new(d, &key));
+    check(committing::Siv::new(d, &key));
+    check(Mac::new(d, &key));
+    check(Kdf::extract(d, b"salt", key.as_bytes()));
+    check(stream::Encryptor::new(d, &key, &nonce));
+    check(stream::Decryptor::new(d, &key, &nonce));
+    check(aestream::Sealer::new(d, &key, &nonce));
+    check(oae2::Sealer::<16>::new(d, &key, &nonce));
+    check(digest::Hasher::new(d));
+    check(Tree::keyed(d, &key));
+}
+
 /// What a writer passed on does not stay on the stack: it is plaintext when the writer decrypts.
 #[cfg(all(feature = "zeroize", target_os = "linux", target_arch = "x86_64"))]
 #[test]

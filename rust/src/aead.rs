@@ -51,6 +51,9 @@ pub struct Aead<const NONCE_LEN: usize>(
     Protocol,
 );
 
+#[cfg(feature = "zeroize")]
+impl<const NONCE_LEN: usize> zeroize::ZeroizeOnDrop for Aead<NONCE_LEN> {}
+
 impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
     /// An AEAD under this key.
     #[must_use]

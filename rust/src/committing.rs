@@ -52,6 +52,9 @@ pub const TAG_LEN: usize = 32;
 #[derive(Clone, Debug)]
 pub struct Aead<const NONCE_LEN: usize>(Protocol);
 
+#[cfg(feature = "zeroize")]
+impl<const NONCE_LEN: usize> zeroize::ZeroizeOnDrop for Aead<NONCE_LEN> {}
+
 impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
     /// An AEAD under this key.
     #[must_use]
@@ -201,6 +204,9 @@ impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
 /// A SIV cipher under one key, with nonces of any length.
 #[derive(Clone, Debug)]
 pub struct Siv(Protocol);
+
+#[cfg(feature = "zeroize")]
+impl zeroize::ZeroizeOnDrop for Siv {}
 
 impl Siv {
     /// A SIV cipher under this key.

@@ -30,6 +30,9 @@ pub fn derive_key<const N: usize>(domain: Label<'_>, secret: &[u8], context: &[u
 #[derive(Clone, Debug)]
 pub struct Kdf(Protocol);
 
+#[cfg(feature = "zeroize")]
+impl zeroize::ZeroizeOnDrop for Kdf {}
+
 impl Kdf {
     /// Takes in the salt, which may be public or empty, and the secret.
     #[must_use]

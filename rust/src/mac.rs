@@ -80,6 +80,9 @@ pub fn mac_many<const N: usize>(
 #[derive(Clone, Debug)]
 pub struct Mac(Protocol);
 
+#[cfg(feature = "zeroize")]
+impl zeroize::ZeroizeOnDrop for Mac {}
+
 impl Mac {
     /// Starts a tag.
     #[must_use]

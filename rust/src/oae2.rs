@@ -62,6 +62,9 @@ const fn sealed_len<const BLOCK_LEN: usize>() -> usize {
 #[derive(Clone, Debug)]
 pub struct Sealer<const BLOCK_LEN: usize>(Protocol);
 
+#[cfg(feature = "zeroize")]
+impl<const BLOCK_LEN: usize> zeroize::ZeroizeOnDrop for Sealer<BLOCK_LEN> {}
+
 impl<const BLOCK_LEN: usize> Sealer<BLOCK_LEN> {
     /// Size in bytes of a sealed block.
     pub const SEALED_LEN: usize = sealed_len::<BLOCK_LEN>();

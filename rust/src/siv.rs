@@ -34,6 +34,9 @@ use crate::{Error, Key, Label, Protocol, TAG_LEN, label};
 #[derive(Clone, Debug)]
 pub struct Siv(Protocol);
 
+#[cfg(feature = "zeroize")]
+impl zeroize::ZeroizeOnDrop for Siv {}
+
 impl Siv {
     /// A SIV cipher under this key.
     #[must_use]

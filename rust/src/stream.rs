@@ -103,6 +103,9 @@ pub fn decrypt_vec<const N: usize>(
 #[derive(Clone, Debug)]
 pub struct Encryptor(Protocol);
 
+#[cfg(feature = "zeroize")]
+impl zeroize::ZeroizeOnDrop for Encryptor {}
+
 impl Encryptor {
     /// Starts a message.
     #[must_use]
@@ -126,6 +129,9 @@ impl Encryptor {
 /// Decrypts a message in pieces.
 #[derive(Clone, Debug)]
 pub struct Decryptor(Protocol);
+
+#[cfg(feature = "zeroize")]
+impl zeroize::ZeroizeOnDrop for Decryptor {}
 
 impl Decryptor {
     /// Starts a message.

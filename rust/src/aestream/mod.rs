@@ -81,6 +81,9 @@ pub const MAX_BLOCK_LEN: usize = 0xffff;
 #[derive(Clone, Debug)]
 pub struct Sealer(Protocol);
 
+#[cfg(feature = "zeroize")]
+impl zeroize::ZeroizeOnDrop for Sealer {}
+
 impl Sealer {
     /// A stream under a key. Never use a nonce for another stream under the same key; it has at least 16 bytes, and 24
     /// if it is random.

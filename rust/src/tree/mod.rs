@@ -88,6 +88,9 @@ pub fn digest_into(domain: Label<'_>, message: &[u8], output: &mut [u8]) {
 #[derive(Clone, Debug)]
 pub struct Tree(Protocol);
 
+#[cfg(feature = "zeroize")]
+impl zeroize::ZeroizeOnDrop for Tree {}
+
 impl Tree {
     /// The hash without a key.
     #[must_use]
