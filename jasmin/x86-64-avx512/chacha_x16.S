@@ -40,34 +40,33 @@
 	vpbroadcastd	60(\start), %zmm15
 .endm
 
-/* A quarter of four quarter rounds: x += y, z ^= x, z <<<= count. */
-.macro chacha_quarter_x16 count, x0, y0, z0, x1, y1, z1, x2, y2, z2, x3, y3, z3
+/* A quarter of two quarter rounds: x += y, z ^= x, z <<<= count. */
+.macro chacha_quarter_x16 count, x0, y0, z0, x1, y1, z1
 	vpaddd	%zmm\y0, %zmm\x0, %zmm\x0
 	vpaddd	%zmm\y1, %zmm\x1, %zmm\x1
-	vpaddd	%zmm\y2, %zmm\x2, %zmm\x2
-	vpaddd	%zmm\y3, %zmm\x3, %zmm\x3
 	vpxorq	%zmm\x0, %zmm\z0, %zmm\z0
 	vpxorq	%zmm\x1, %zmm\z1, %zmm\z1
-	vpxorq	%zmm\x2, %zmm\z2, %zmm\z2
-	vpxorq	%zmm\x3, %zmm\z3, %zmm\z3
 	vprold	$\count, %zmm\z0, %zmm\z0
 	vprold	$\count, %zmm\z1, %zmm\z1
-	vprold	$\count, %zmm\z2, %zmm\z2
-	vprold	$\count, %zmm\z3, %zmm\z3
 .endm
 
-/* A round: a quarter round on word i of row 0 and these words of the others. */
-.macro chacha_round_x16 b0, b1, b2, b3, c0, c1, c2, c3, d0, d1, d2, d3
-	chacha_quarter_x16 16, 0, \b0, \d0, 1, \b1, \d1, 2, \b2, \d2, 3, \b3, \d3
-	chacha_quarter_x16 12, \c0, \d0, \b0, \c1, \d1, \b1, \c2, \d2, \b2, \c3, \d3, \b3
-	chacha_quarter_x16 8, 0, \b0, \d0, 1, \b1, \d1, 2, \b2, \d2, 3, \b3, \d3
-	chacha_quarter_x16 7, \c0, \d0, \b0, \c1, \d1, \b1, \c2, \d2, \b2, \c3, \d3, \b3
+/* A round: a quarter round on these words of each row. Two by two, and those that wait for each other beside each other in
+ * the next round too: in another order some of the rotations, which only two units have, come too late. */
+.macro chacha_round_x16 a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3, d0, d1, d2, d3
+	chacha_quarter_x16 16, \a0, \b0, \d0, \a1, \b1, \d1
+	chacha_quarter_x16 16, \a2, \b2, \d2, \a3, \b3, \d3
+	chacha_quarter_x16 12, \c0, \d0, \b0, \c1, \d1, \b1
+	chacha_quarter_x16 12, \c2, \d2, \b2, \c3, \d3, \b3
+	chacha_quarter_x16 8, \a0, \b0, \d0, \a1, \b1, \d1
+	chacha_quarter_x16 8, \a2, \b2, \d2, \a3, \b3, \d3
+	chacha_quarter_x16 7, \c0, \d0, \b0, \c1, \d1, \b1
+	chacha_quarter_x16 7, \c2, \d2, \b2, \c3, \d3, \b3
 .endm
 
 .macro chacha_rounds_x16 count
 	.rept	\count / 2
-	chacha_round_x16 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
-	chacha_round_x16 5, 6, 7, 4, 10, 11, 8, 9, 15, 12, 13, 14
+	chacha_round_x16 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+	chacha_round_x16 3, 0, 1, 2, 4, 5, 6, 7, 9, 10, 11, 8, 14, 15, 12, 13
 	.endr
 .endm
 
