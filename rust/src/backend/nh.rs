@@ -1,5 +1,8 @@
 //! The kernels of NH.
 
+#[cfg(target_arch = "x86_64")]
+use core::{array::from_fn, mem::replace};
+
 use crate::backend::Backend;
 use crate::backend::kernels::function;
 
@@ -63,13 +66,19 @@ impl Token {
         }
     }
 
-    /// Adds the products of as many of these units as fill groups, if there is a kernel for groups: returns of how many.
-    /// Unit u uses the four units of the key from u on.
+    /// Whether there is a kernel for groups.
+    #[cfg(target_arch = "x86_64")]
+    #[inline]
+    pub(crate) fn takes_groups(self) -> bool {
+        self.0.add_groups.is_some()
+    }
+
+    /// Adds the products of as many of these units as fill groups to the sums of the lanes, if there is a kernel for groups:
+    /// returns of how many. Unit u uses the four units of the key from u on.
     #[cfg(target_arch = "x86_64")]
     pub(crate) fn add_groups(
         self,
         lanes: &mut LaneSums,
-        sums: &mut Sums,
         units: &[[u8; 16]],
         swapped_key: &[[u32; 4]],
     ) -> usize {
@@ -89,7 +98,6 @@ impl Token {
                 groups.len(),
             );
         }
-        lanes.add_to(sums);
         GROUP * groups.len()
     }
 }
@@ -106,16 +114,14 @@ pub(crate) struct LaneSums {
 
 #[cfg(target_arch = "x86_64")]
 impl LaneSums {
-    /// Adds what has come since it was called last.
+    /// What has come since it was called last.
     #[inline]
-    fn add_to(&mut self, sums: &mut Sums) {
-        for ((sums, before), [a, b, c, d]) in sums.iter_mut().zip(&mut self.before).zip(&self.lanes) {
-            for i in 0..2 {
-                let now = a[i].wrapping_add(b[i]).wrapping_add(c[i].wrapping_add(d[i]));
-                sums[i] = sums[i].wrapping_add(now.wrapping_sub(before[i]));
-                before[i] = now;
-            }
-        }
+    pub(crate) fn since_last(&mut self) -> Sums {
+        let now: Sums = self
+            .lanes
+            .map(|[a, b, c, d]| from_fn(|i| a[i].wrapping_add(b[i]).wrapping_add(c[i].wrapping_add(d[i]))));
+        let before = replace(&mut self.before, now);
+        from_fn(|pass| from_fn(|i| now[pass][i].wrapping_sub(before[pass][i])))
     }
 }
 
