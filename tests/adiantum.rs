@@ -403,11 +403,21 @@ fn hashes_at_once_are_one_by_one() {
         let tweaks: [Vec<u8>; AT_ONCE] = std::array::from_fn(|i| bytes(i, tweak_len));
         let mut messages: [Vec<u8>; AT_ONCE] = std::array::from_fn(|i| bytes(i + 1, len));
         messages[3].fill(0xff);
-        let at_once = hash.tweak_each(tweaks.each_ref().map(Vec::as_slice), len);
-        let at_once = hash.hash_each(&at_once, messages.each_ref().map(Vec::as_slice));
-        for ((tweak, message), at_once) in tweaks.iter().zip(&messages).zip(at_once) {
-            let expected = hash.hash(&hash.tweak(tweak, len), message);
-            assert_eq!(at_once, expected, "tweak of {tweak_len} bytes, message of {len}");
+        let tweaked = hash.tweak_each(tweaks.each_ref().map(Vec::as_slice), len);
+        let expected: [u128; AT_ONCE] =
+            std::array::from_fn(|i| hash.hash(&hash.tweak(&tweaks[i], len), &messages[i]));
+        for spare in [0, 5, 16, 32] {
+            for message in &mut messages {
+                message.resize(len, 0);
+                message.resize(len + spare, 0xff);
+            }
+            let about = format!("tweak of {tweak_len} bytes, message of {len}, {spare} more");
+            let at_once = hash.hash_each(&tweaked, messages.each_ref().map(Vec::as_slice), spare);
+            assert_eq!(at_once, expected, "{about}");
+            for i in 0..AT_ONCE {
+                let alone = hash.hash_before(&tweaked[i], &messages[i], spare);
+                assert_eq!(alone, expected[i], "{about}");
+            }
         }
     }
     /// Those of different sizes are no error.
@@ -415,9 +425,18 @@ fn hashes_at_once_are_one_by_one() {
         let bytes = [0x5a; 100];
         let parts: [&[u8]; AT_ONCE] = std::array::from_fn(|i| &bytes[..[16, 40, 0, 33][i % 4]]);
         let tweaked = hash.tweak_each(parts, 16);
-        let at_once = hash.hash_each(&tweaked, parts);
+        let at_once = hash.hash_each(&tweaked, parts, 0);
         for (part, at_once) in parts.into_iter().zip(at_once) {
             assert_eq!(at_once, hash.hash(&hash.tweak(part, 16), part));
+        }
+        let long = [0xa5; 2000];
+        let parts: [&[u8]; AT_ONCE] = std::array::from_fn(|i| &long[..[1600, 1616, 2000, 16][i % 4]]);
+        let at_once = hash.hash_each(&tweaked, parts, 16);
+        for i in 0..AT_ONCE {
+            assert_eq!(
+                at_once[i],
+                hash.hash(&tweaked[i], &parts[i][..parts[i].len() - 16])
+            );
         }
     }
     on_each_backend(|_| {

@@ -265,14 +265,34 @@ pub trait Hash {
     /// The hash of a message of that size.
     fn hash(&self, tweaked: &Self::Tweaked, message: &[u8]) -> u128;
 
+    /// The same for all but the last `spare` bytes of `buffer`, on which the hash does not depend: one that works in blocks
+    /// may read them nevertheless.
+    ///
+    /// # Panics
+    ///
+    /// If there are fewer bytes.
+    fn hash_before(&self, tweaked: &Self::Tweaked, buffer: &[u8], spare: usize) -> u128 {
+        self.hash(tweaked, &buffer[..buffer.len() - spare])
+    }
+
     /// [`Hash::tweak`] of each of several tweaks. It is made for tweaks of the same size.
     fn tweak_each(&self, tweaks: [&[u8]; AT_ONCE], message_len: usize) -> [Self::Tweaked; AT_ONCE] {
         tweaks.map(|tweak| self.tweak(tweak, message_len))
     }
 
-    /// [`Hash::hash`] of each of several messages, with the tweak in its place. It is made for messages of the same size.
-    fn hash_each(&self, tweaked: &[Self::Tweaked; AT_ONCE], messages: [&[u8]; AT_ONCE]) -> [u128; AT_ONCE] {
-        from_fn(|i| self.hash(&tweaked[i], messages[i]))
+    /// [`Hash::hash_before`] for each of several buffers, with the tweak in its place. It is made for buffers of the same
+    /// size.
+    ///
+    /// # Panics
+    ///
+    /// If a buffer has fewer than `spare` bytes.
+    fn hash_each(
+        &self,
+        tweaked: &[Self::Tweaked; AT_ONCE],
+        buffers: [&[u8]; AT_ONCE],
+        spare: usize,
+    ) -> [u128; AT_ONCE] {
+        from_fn(|i| self.hash_before(&tweaked[i], buffers[i], spare))
     }
 }
 
@@ -351,10 +371,11 @@ impl<S: StreamCipher, B: BlockCipher, H: Hash> Hbsh<S, B, H> {
     fn run(&self, tweak: &[u8], in_out: &mut [u8], encrypt: bool) -> Result<(), Error> {
         let _timing = Timing::independent();
         self.check(tweak.len(), in_out.len())?;
-        let (left, right) = halves(in_out)?;
-        let tweaked = self.hash.tweak(tweak, left.len());
+        let tweaked = self.hash.tweak(tweak, in_out.len() - BLOCK_LEN);
 
-        let sum = Secret::new(u128::from_le_bytes(*right).wrapping_add(self.hash.hash(&tweaked, left)));
+        let hash = Secret::new(self.hash.hash_before(&tweaked, in_out, BLOCK_LEN));
+        let (_, right) = halves(in_out)?;
+        let sum = Secret::new(u128::from_le_bytes(*right).wrapping_add(*hash));
         let mut middle = Wiped(sum.to_le_bytes());
         let mut nonce = middle.clone();
         if encrypt {
@@ -364,9 +385,10 @@ impl<S: StreamCipher, B: BlockCipher, H: Hash> Hbsh<S, B, H> {
             self.block.decrypt(&mut middle.0);
         }
         self.stream.apply_before(&nonce.0, in_out, BLOCK_LEN);
-        let (left, right) = halves(in_out)?;
+        let hash = Secret::new(self.hash.hash_before(&tweaked, in_out, BLOCK_LEN));
+        let (_, right) = halves(in_out)?;
         let middle = Secret::new(u128::from_le_bytes(middle.0));
-        *right = middle.wrapping_sub(self.hash.hash(&tweaked, left)).to_le_bytes();
+        *right = middle.wrapping_sub(*hash).to_le_bytes();
         Ok(())
     }
 
@@ -405,8 +427,8 @@ impl<S: StreamCipher, B: BlockCipher, H: Hash> Hbsh<S, B, H> {
             .hash
             .tweak_each(tweaks.each_ref().map(<[u8; _]>::as_slice), len);
 
-        let lefts = buffers.each_ref().map(|buffer| &buffer[..len]);
-        let hashes = Secret::new(self.hash.hash_each(&tweaked, lefts));
+        let shared = buffers.each_ref().map(|buffer| &**buffer);
+        let hashes = Secret::new(self.hash.hash_each(&tweaked, shared, BLOCK_LEN));
         let mut middles = Blocks([[0; BLOCK_LEN]; AT_ONCE]);
         for ((middle, hash), buffer) in middles.0.iter_mut().zip(*hashes).zip(&mut buffers) {
             let (_, right) = halves(buffer)?;
@@ -422,8 +444,8 @@ impl<S: StreamCipher, B: BlockCipher, H: Hash> Hbsh<S, B, H> {
         let mut each = buffers.iter_mut().map(|buffer| &mut **buffer);
         self.stream.apply_each(&nonces.0, &mut each, BLOCK_LEN);
 
-        let lefts = buffers.each_ref().map(|buffer| &buffer[..len]);
-        let hashes = Secret::new(self.hash.hash_each(&tweaked, lefts));
+        let shared = buffers.each_ref().map(|buffer| &**buffer);
+        let hashes = Secret::new(self.hash.hash_each(&tweaked, shared, BLOCK_LEN));
         for ((middle, hash), buffer) in middles.0.iter().zip(*hashes).zip(&mut buffers) {
             let (_, right) = halves(buffer)?;
             *right = u128::from_le_bytes(*middle).wrapping_sub(hash).to_le_bytes();

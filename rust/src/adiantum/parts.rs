@@ -181,7 +181,13 @@ impl Hash for NhPoly1305 {
         values.map(|value| TweakHash(Secret::new(value)))
     }
 
-    fn hash_each(&self, tweaked: &[Self::Tweaked; AT_ONCE], messages: [&[u8]; AT_ONCE]) -> [u128; AT_ONCE] {
+    fn hash_each(
+        &self,
+        tweaked: &[Self::Tweaked; AT_ONCE],
+        buffers: [&[u8]; AT_ONCE],
+        spare: usize,
+    ) -> [u128; AT_ONCE] {
+        let messages = before(buffers, spare);
         let n = messages[0].len().div_ceil(nh::MAX_LEN);
         let (Some(of_messages), true) = (&self.messages, n <= MOST_PAIRS && of_one_size(&messages)) else {
             return from_fn(|i| self.hash(&tweaked[i], messages[i]));
@@ -290,25 +296,24 @@ impl Hash for PaddedPoly1305 {
         let bits = 8 * tweak.len() as u128; // below 2^32
         // The first block has the length before the tweak.
         let (start, after) = tweak.split_at(tweak.len().min(BLOCK_LEN - 4));
-        let mut first = [0; BLOCK_LEN];
-        first[..4].copy_from_slice(&bits.to_le_bytes()[..4]);
-        first[4..][..start.len()].copy_from_slice(start);
-        sum.absorb(&[first]);
+        sum.absorb(&[(bits | number(start) << 32).to_le_bytes()]);
         let (blocks, rest) = after.as_chunks();
         sum.absorb(blocks);
         let full = (4 + tweak.len()).is_multiple_of(BLOCK_LEN);
         if !rest.is_empty() || full && self.go_padding {
-            let mut last = [0; BLOCK_LEN];
-            last[..rest.len()].copy_from_slice(rest);
-            sum.absorb(&[last]);
+            sum.absorb(&[number(rest).to_le_bytes()]);
         }
         TweakSum(sum)
     }
 
     fn hash(&self, tweaked: &Self::Tweaked, message: &[u8]) -> u128 {
+        self.hash_before(tweaked, message, 0)
+    }
+
+    fn hash_before(&self, tweaked: &Self::Tweaked, buffer: &[u8], spare: usize) -> u128 {
         let mut sum = tweaked.0.clone();
-        let (blocks, rest) = message.as_chunks();
-        self.message.absorb_into(&mut sum, blocks);
+        let (blocks, rest, spare) = blocks_before(buffer, spare);
+        self.message.absorb_into(&mut sum, blocks, spare);
         sum.value(rest)
     }
 
@@ -337,19 +342,61 @@ impl Hash for PaddedPoly1305 {
         of_tweaks.sums(start, &pairs.0[..n]).map(TweakSum)
     }
 
-    fn hash_each(&self, tweaked: &[Self::Tweaked; AT_ONCE], messages: [&[u8]; AT_ONCE]) -> [u128; AT_ONCE] {
+    fn hash_each(
+        &self,
+        tweaked: &[Self::Tweaked; AT_ONCE],
+        buffers: [&[u8]; AT_ONCE],
+        spare: usize,
+    ) -> [u128; AT_ONCE] {
         let mut sums = tweaked.each_ref().map(|tweaked| tweaked.0.clone());
-        let split = messages.map(<[u8]>::as_chunks);
-        let blocks = split.map(|(blocks, _)| blocks);
+        let split = if of_one_size(&buffers) {
+            buffers.map(|buffer| blocks_before(buffer, spare))
+        } else {
+            before(buffers, spare).map(|message| blocks_before(message, 0))
+        };
+        let (blocks, spare) = (split.map(|(blocks, ..)| blocks), split[0].2);
         match &self.tweaks {
-            Some(of_each) if blocks[0].len() < FEWEST && of_one_size(&messages) => {
+            Some(of_each) if blocks[0].len() < FEWEST && of_one_size(&buffers) => {
+                let blocks = blocks.map(|blocks| &blocks[..blocks.len() - usize::from(spare)]);
                 of_each.absorb_blocks(&mut sums, blocks);
             }
-            _ => self.message.absorb_into_each(&mut sums, blocks),
+            _ => self.message.absorb_into_each(&mut sums, blocks, spare),
         }
         let mut rests = split.iter();
-        sums.map(|sum| sum.value(rests.next().map_or(&[], |(_, rest)| rest)))
+        sums.map(|sum| sum.value(rests.next().map_or(&[], |(_, rest, _)| rest)))
     }
+}
+
+/// These bytes, at most 16, as a number. To copy them would take as long as absorbing the block.
+fn number(bytes: &[u8]) -> u128 {
+    // Where the first and the last bytes overlap, they are the same.
+    if let (Some(low), Some(high)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        let [low, high] = [low, high].map(|half| u128::from(u64::from_le_bytes(*half)));
+        low | high << (8 * bytes.len() - 64)
+    } else if let (Some(low), Some(high)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        let [low, high] = [low, high].map(|half| u128::from(u32::from_le_bytes(*half)));
+        low | high << (8 * bytes.len() - 32)
+    } else {
+        let bytes = bytes.iter().rev();
+        bytes.fold(0, |number, byte| number << 8 | u128::from(*byte))
+    }
+}
+
+/// The full blocks before the last `spare` bytes, and what is left before these. If it is none and they are a block, then
+/// this block too, and true.
+fn blocks_before(buffer: &[u8], spare: usize) -> (&[Block], &[u8], bool) {
+    match buffer.as_chunks() {
+        (blocks, []) if spare == BLOCK_LEN => (blocks, &[], true),
+        _ => {
+            let (blocks, rest) = buffer[..buffer.len() - spare].as_chunks();
+            (blocks, rest, false)
+        }
+    }
+}
+
+/// All but the last `spare` bytes of each.
+fn before(buffers: [&[u8]; AT_ONCE], spare: usize) -> [&[u8]; AT_ONCE] {
+    buffers.map(|buffer| &buffer[..buffer.len() - spare])
 }
 
 /// The sum over a tweak.

@@ -418,19 +418,20 @@ impl State {
 pub(crate) struct Long {
     state: State,
     #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
-    powers: Option<lanes44::Powers>,
+    powers: Option<lanes44::PowersOfSectors>,
 }
 
 #[cfg(feature = "adiantum")]
 impl Long {
-    /// Absorbs blocks into another sum under the same key.
-    pub(crate) fn absorb_into(&self, sum: &mut Short, blocks: &[Block]) {
+    /// Absorbs blocks into another sum under the same key: all but the last one, if it is `spare`.
+    pub(crate) fn absorb_into(&self, sum: &mut Short, blocks: &[Block], spare: bool) {
         #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
         if let (Accumulator::Lanes44(accumulator), Some(powers), Short::Portable64(sum)) =
             (&self.state.accumulator, &self.powers, &mut *sum)
         {
-            return accumulator.add_to(powers, [sum], [blocks]);
+            return accumulator.add_to(powers, [sum], [blocks], spare);
         }
+        let blocks = &blocks[..blocks.len() - usize::from(spare)];
         match (&self.state.accumulator, sum) {
             #[cfg(veriplex_kernels)]
             (Accumulator::Lanes(accumulator), Short::Portable64(sum)) => accumulator.add_to(sum, blocks),
@@ -439,15 +440,15 @@ impl Long {
     }
 
     /// The same for several messages, with as many blocks each.
-    pub(crate) fn absorb_into_each(&self, sums: &mut [Short; EACH], messages: [&[Block]; EACH]) {
+    pub(crate) fn absorb_into_each(&self, sums: &mut [Short; EACH], messages: [&[Block]; EACH], spare: bool) {
         #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
         if let (Accumulator::Lanes44(accumulator), Some(powers)) = (&self.state.accumulator, &self.powers)
             && let Some(sums) = super::short::portable64(sums)
         {
-            return accumulator.add_to(powers, sums, messages);
+            return accumulator.add_to(powers, sums, messages, spare);
         }
         for (sum, blocks) in sums.iter_mut().zip(messages) {
-            self.absorb_into(sum, blocks);
+            self.absorb_into(sum, blocks, spare);
         }
     }
 }

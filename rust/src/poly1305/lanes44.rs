@@ -45,7 +45,8 @@ impl Accumulator {
             // They are not kept: the state would be much longer to move.
             let mut powers = Powers::zero();
             powers.set(&self.one_by_one);
-            by_kernel(self.kernel, &powers, [&mut self.one_by_one], [blocks]);
+            let of_last = &powers.of_last;
+            by_kernel(self.kernel, &powers, of_last, [&mut self.one_by_one], [blocks]);
         } else {
             self.one_by_one.blocks(blocks, high);
         }
@@ -59,22 +60,49 @@ impl Accumulator {
 
     /// What [`Accumulator::add_to`] needs.
     #[cfg(feature = "adiantum")]
-    pub(super) fn powers(&self) -> Powers {
-        let mut powers = Powers::zero();
-        powers.set(&self.one_by_one);
+    pub(super) fn powers(&self) -> PowersOfSectors {
+        let mut powers = PowersOfSectors {
+            powers: Powers::zero(),
+            of_last_but_one: Wiped([0; size_of::<Multipliers>()]),
+        };
+        powers.powers.set(&self.one_by_one);
+        set_last(
+            &mut powers.of_last_but_one.0,
+            &powers_of(&self.one_by_one),
+            GROUP - 1,
+        );
         powers
     }
 
-    /// Absorbs blocks into other sums under the same key, as many into each.
+    /// Absorbs blocks into other sums under the same key, as many into each: all but the last one, if it is `spare`.
     #[cfg(feature = "adiantum")]
     pub(super) fn add_to<const N: usize>(
         &self,
-        powers: &Powers,
+        powers: &PowersOfSectors,
         sums: [&mut portable64::Accumulator; N],
         messages: [&[Block]; N],
+        spare: bool,
     ) {
-        if messages.iter().all(|blocks| blocks.len() >= FEWEST) {
-            by_kernel(self.kernel, powers, sums, messages);
+        let enough = messages.iter().all(|blocks| blocks.len() >= FEWEST);
+        let whole = messages.iter().all(|blocks| blocks.len().is_multiple_of(GROUP));
+        if enough && whole && spare {
+            return by_kernel(
+                self.kernel,
+                &powers.powers,
+                &powers.of_last_but_one,
+                sums,
+                messages,
+            );
+        }
+        let messages = messages.map(|blocks| &blocks[..blocks.len() - usize::from(spare)]);
+        if enough {
+            by_kernel(
+                self.kernel,
+                &powers.powers,
+                &powers.powers.of_last,
+                sums,
+                messages,
+            );
         } else {
             for (sum, blocks) in sums.into_iter().zip(messages) {
                 sum.blocks(blocks, 1);
@@ -95,6 +123,7 @@ impl Accumulator {
 fn by_kernel<const N: usize>(
     kernel: Token,
     powers: &Powers,
+    of_last: &Wiped<Multipliers>,
     mut of_messages: [&mut portable64::Accumulator; N],
     messages: [&[Block]; N],
 ) {
@@ -123,7 +152,7 @@ fn by_kernel<const N: usize>(
     }
     for ((sum, sums), (_, groups)) in of_messages.iter_mut().zip(&mut all_sums.0).zip(split) {
         if let Some(last) = groups.last() {
-            kernel.add_blocks(sums, &powers.of_last.0, from_ref(last));
+            kernel.add_blocks(sums, &of_last.0, from_ref(last));
             let (low, top) = number(carry_limbs(sum_lanes(sums)));
             sum.set(low, top);
         }
@@ -172,22 +201,44 @@ impl Powers {
     /// Computes them where they are used, because to move what was just written takes longer than to compute it.
     #[inline(never)]
     fn set(&mut self, of_r: &portable64::Accumulator) {
-        let mut powers = Secret::new([[0; 3]; GROUP]);
-        let mut power = of_r.clone();
-        power.set(1, 0);
-        for limbs_of_power in powers.iter_mut() {
-            *limbs_of_power = next_power(&mut power);
-        }
-        let rows = self.of_last.0.as_chunks_mut::<{ 8 * GROUP }>().0;
-        for (lane, block) in BLOCKS.into_iter().enumerate() {
-            for (column, block) in [(lane, block), (LANES + lane, LANES + block)] {
-                for (row, word) in rows.iter_mut().zip(words(powers[GROUP - 1 - block])) {
+        let powers = powers_of(of_r);
+        set_last(&mut self.of_last.0, &powers, GROUP);
+        let [first, second] = [GROUP, LANES].map(|power| words(powers[power - 1]));
+        fill(&mut self.of_loop.0, &first, &second);
+    }
+}
+
+/// Those of messages that have a block after them in their buffers, as in sectors.
+#[cfg(feature = "adiantum")]
+#[derive(Clone)]
+pub(super) struct PowersOfSectors {
+    powers: Powers,
+    /// Of the last group, of which the last block does not count: r^15 to r, and 0.
+    of_last_but_one: Wiped<Multipliers>,
+}
+
+/// r, r^2, ... to r^16.
+fn powers_of(of_r: &portable64::Accumulator) -> Secret<[Limbs; GROUP]> {
+    let mut powers = Secret::new([[0; 3]; GROUP]);
+    let mut power = of_r.clone();
+    power.set(1, 0);
+    for limbs_of_power in powers.iter_mut() {
+        *limbs_of_power = next_power(&mut power);
+    }
+    powers
+}
+
+/// Sets the multipliers of the last group, which has n blocks: r^n to r. Those of other blocks stay as they are.
+fn set_last(multipliers: &mut Multipliers, powers: &[Limbs; GROUP], n: usize) {
+    let rows = multipliers.as_chunks_mut::<{ 8 * GROUP }>().0;
+    for (lane, block) in BLOCKS.into_iter().enumerate() {
+        for (column, block) in [(lane, block), (LANES + lane, LANES + block)] {
+            if block < n {
+                for (row, word) in rows.iter_mut().zip(words(powers[n - 1 - block])) {
                     row[8 * column..][..8].copy_from_slice(&word);
                 }
             }
         }
-        let [first, second] = [GROUP, LANES].map(|power| words(powers[power - 1]));
-        fill(&mut self.of_loop.0, &first, &second);
     }
 }
 
