@@ -2,6 +2,8 @@
 //! 20 rounds. Every part of a cipher uses the same number of rounds.
 
 use core::array::from_fn;
+use core::iter::once;
+use core::ops::Range;
 
 #[cfg(veriplex_kernels)]
 use crate::backend::chacha as kernels;
@@ -16,6 +18,12 @@ const LANES: usize = 16;
 /// From this many blocks on, computing them together is faster than one by one.
 const FEW: usize = 4;
 
+/// The words of a block before the rounds. Words 12 and 13 have its number.
+type Start = [u32; 16];
+
+/// The words of the key.
+const KEY: Range<usize> = 4..12;
+
 /// The same word of each block.
 type Word<const N: usize> = [u32; N];
 type State<const N: usize> = [Word<N>; 16];
@@ -25,13 +33,23 @@ type State<const N: usize> = [Word<N>; 16];
 /// `ROUNDS` is 8, 12 or 20; other numbers do not compile.
 #[must_use]
 pub fn hchacha<const ROUNDS: usize>(key: &[u8; 32], nonce: &[u8; 16]) -> Key {
-    let [subkey] = hchacha_each::<ROUNDS, 1>(key, &[*nonce]);
-    subkey
+    let mut starts = Starts([[0; 16]]);
+    set_subkeys::<ROUNDS, 1>(key, &[*nonce], &mut starts);
+    let mut subkey = Wiped([0; 32]);
+    for (bytes, word) in subkey.0.as_chunks_mut().0.iter_mut().zip(&starts.0[0][KEY]) {
+        *bytes = word.to_le_bytes();
+    }
+    Key::from(subkey.0)
 }
 
-/// The same for each of several nonces.
-fn hchacha_each<const ROUNDS: usize, const N: usize>(key: &[u8; 32], nonces: &[[u8; 16]; N]) -> [Key; N] {
-    let mut x = Secret::new(start::<N>(key, &[0; 16]));
+/// Puts the key of the inner `ChaCha` for each nonce into its place. There the words are stored one by one, as the kernels
+/// load them: what is stored in parts cannot be loaded whole at once.
+fn set_subkeys<const ROUNDS: usize, const N: usize>(
+    key: &[u8; 32],
+    nonces: &[[u8; 16]; N],
+    starts: &mut Starts<N>,
+) {
+    let mut x = Secret::new(start(key, &[0; 16]).map(|word| [word; N]));
     for (i, lanes) in x[12..].iter_mut().enumerate() {
         *lanes = from_fn(|lane| word(&nonces[lane], i));
     }
@@ -42,14 +60,12 @@ fn hchacha_each<const ROUNDS: usize, const N: usize>(key: &[u8; 32], nonces: &[[
     }
     #[cfg(not(all(veriplex_kernels, target_arch = "x86_64")))]
     rounds::<ROUNDS, N>(&mut x);
-    from_fn(|lane| {
-        let mut subkey = Wiped([0; 32]);
+    for (lane, start) in starts.0.iter_mut().enumerate() {
         let words = x[..4].iter().chain(&x[12..]);
-        for (bytes, lanes) in subkey.0.as_chunks_mut().0.iter_mut().zip(words) {
-            *bytes = lanes[lane].to_le_bytes();
+        for (to, lanes) in start[KEY].iter_mut().zip(words) {
+            *to = lanes[lane];
         }
-        Key::from(subkey.0)
-    })
+    }
 }
 
 /// XORs the stream, starting at block number `counter`, into `in_out`.
@@ -67,7 +83,8 @@ pub fn chacha<const ROUNDS: usize>(
 ) -> Result<(), Error> {
     let more = in_out.len().saturating_sub(1) / BLOCK_LEN;
     counter.checked_add(more as u64).ok_or(Error::LimitReached)?;
-    stream::<ROUNDS>(key, *nonce, counter, in_out);
+    let starts = Starts([start(key, &last(*nonce))]);
+    Numbers::from(counter, &starts, in_out.len()).xor_streams::<ROUNDS>(&starts, &mut once(in_out));
     Ok(())
 }
 
@@ -76,68 +93,96 @@ pub fn chacha<const ROUNDS: usize>(
 /// `ROUNDS` is 8, 12 or 20; other numbers do not compile.
 #[allow(clippy::missing_panics_doc)] // the lengths are right
 pub fn xchacha<const ROUNDS: usize>(key: &[u8; 32], nonce: &[u8; 24], in_out: &mut [u8]) {
-    let subkey = hchacha::<ROUNDS>(key, nonce.first_chunk().expect("24 bytes"));
-    stream::<ROUNDS>(
-        subkey.as_bytes(),
-        *nonce.last_chunk().expect("24 bytes"),
-        0,
-        in_out,
-    );
+    let (first, last) = (nonce.first_chunk(), nonce.last_chunk());
+    let (first, last) = (first.expect("24 bytes"), last.expect("24 bytes"));
+    xchacha_each::<ROUNDS, 1>(key, &[*first], *last, in_out.len(), &mut once(in_out));
 }
 
-/// The same for several messages; the nonce of each has the same last 8 bytes.
+/// The same for several messages of about `bytes_hint` bytes each; a wrong hint only costs time. The nonce of each has the
+/// same last 8 bytes.
 pub(crate) fn xchacha_each<'a, const ROUNDS: usize, const N: usize>(
     key: &[u8; 32],
     nonces: &[[u8; 16]; N],
-    last: [u8; 8],
+    nonce_end: [u8; 8],
+    bytes_hint: usize,
     messages: &mut impl Iterator<Item = &'a mut [u8]>,
 ) {
-    let subkeys = hchacha_each::<ROUNDS, N>(key, nonces);
-    // In this order no message is taken without its subkey.
-    for (subkey, message) in subkeys.iter().zip(messages) {
-        stream::<ROUNDS>(subkey.as_bytes(), last, 0, message);
-    }
+    let mut starts = Starts([start(&[0; 32], &last(nonce_end)); N]);
+    let mut numbers = Numbers::from(0, &starts, bytes_hint);
+    set_subkeys::<ROUNDS, N>(key, nonces, &mut starts);
+    numbers.xor_streams::<ROUNDS>(&starts, messages);
 }
 
-fn stream<const ROUNDS: usize>(key: &[u8; 32], nonce: [u8; 8], counter: u64, in_out: &mut [u8]) {
+/// The number of the first block of several streams.
+struct Numbers<const N: usize> {
+    counter: u64,
+    /// For the kernels of this CPU, if messages are long enough. They load them whole, which takes long if they have just been
+    /// stored in parts: so that comes before the subkeys are computed.
     #[cfg(veriplex_kernels)]
-    if in_out.len() > kernels::FEW * BLOCK_LEN
-        && let Some(token) = kernels::Token::current()
-    {
-        return by_kernels::<ROUNDS>(token, key, nonce, counter, in_out);
+    for_kernels: Option<(kernels::Token, [kernels::Numbers; N])>,
+}
+
+impl<const N: usize> Numbers<N> {
+    #[inline]
+    #[cfg_attr(not(veriplex_kernels), allow(unused_variables))]
+    fn from(counter: u64, starts: &Starts<N>, bytes_hint: usize) -> Self {
+        Self {
+            counter,
+            #[cfg(veriplex_kernels)]
+            for_kernels: (bytes_hint > kernels::FEW * BLOCK_LEN)
+                .then(kernels::Token::current)
+                .flatten()
+                .map(|token| (token, [token.numbers(&starts.0[0], counter); N])),
+        }
     }
-    portable::<ROUNDS>(key, nonce, counter, in_out);
+
+    /// XORs each stream into the message in its place.
+    #[inline]
+    fn xor_streams<'a, const ROUNDS: usize>(
+        &mut self,
+        starts: &Starts<N>,
+        messages: &mut impl Iterator<Item = &'a mut [u8]>,
+    ) {
+        // In this order no message is taken without its stream.
+        for (i, message) in (0..N).zip(messages) {
+            #[cfg(veriplex_kernels)]
+            if message.len() > kernels::FEW * BLOCK_LEN
+                && let Some((token, numbers)) = &mut self.for_kernels
+            {
+                by_kernels::<ROUNDS>(*token, &starts.0[i], &mut numbers[i], self.counter, message);
+                continue;
+            }
+            portable::<ROUNDS>(&starts.0[i], self.counter, message);
+        }
+    }
 }
 
 /// Whole groups of blocks in place; the rest of a long rest in a group that is not used up.
 #[cfg(veriplex_kernels)]
 fn by_kernels<const ROUNDS: usize>(
     token: kernels::Token,
-    key: &[u8; 32],
-    nonce: [u8; 8],
+    start: &Start,
+    numbers: &mut kernels::Numbers,
     counter: u64,
     in_out: &mut [u8],
 ) {
-    let mut last = [0; 16];
-    last[8..].copy_from_slice(&nonce);
-    let start = Secret::new(start::<1>(key, &last).map(|[word]| word));
     let len = token.group_len();
     let (groups, rest) = in_out.split_at_mut(in_out.len() / len * len);
-    token.xor_blocks::<ROUNDS>(&start, counter, groups);
-    let counter = counter.wrapping_add((groups.len() / BLOCK_LEN) as u64);
+    token.xor_blocks::<ROUNDS>(start, numbers, groups);
     if rest.len() > kernels::FEW * BLOCK_LEN {
         let mut group = Wiped([0; kernels::MAX_LANES * BLOCK_LEN]);
         group.0[..rest.len()].copy_from_slice(rest);
-        token.xor_blocks::<ROUNDS>(&start, counter, &mut group.0[..len]);
+        token.xor_blocks::<ROUNDS>(start, numbers, &mut group.0[..len]);
         rest.copy_from_slice(&group.0[..rest.len()]);
     } else {
-        portable::<ROUNDS>(key, nonce, counter, rest);
+        let counter = counter.wrapping_add((groups.len() / BLOCK_LEN) as u64);
+        portable::<ROUNDS>(start, counter, rest);
     }
 }
 
-fn portable<const ROUNDS: usize>(key: &[u8; 32], nonce: [u8; 8], mut counter: u64, mut in_out: &mut [u8]) {
+fn portable<const ROUNDS: usize>(start: &Start, mut counter: u64, mut in_out: &mut [u8]) {
     if in_out.len() > FEW * BLOCK_LEN {
-        let mut blocks = Blocks::<LANES>::new(key, nonce);
+        let mut blocks = Blocks::<LANES>::new(start);
         while in_out.len() > FEW * BLOCK_LEN {
             let (chunk, rest) = in_out.split_at_mut(in_out.len().min(LANES * BLOCK_LEN));
             blocks.xor::<ROUNDS>(counter, chunk);
@@ -146,11 +191,22 @@ fn portable<const ROUNDS: usize>(key: &[u8; 32], nonce: [u8; 8], mut counter: u6
         }
     }
     if !in_out.is_empty() {
-        let mut block = Blocks::<1>::new(key, nonce);
+        let mut block = Blocks::<1>::new(start);
         for chunk in in_out.chunks_mut(BLOCK_LEN) {
             block.xor::<ROUNDS>(counter, chunk);
             counter = counter.wrapping_add(1);
         }
+    }
+}
+
+/// The starts of several streams. Wiped at once: word by word would take longer.
+struct Starts<const N: usize>([Start; N]);
+
+impl<const N: usize> Drop for Starts<N> {
+    fn drop(&mut self) {
+        self.0 = [[0; 16]; N];
+        #[cfg(feature = "zeroize")]
+        zeroize::optimization_barrier(self);
     }
 }
 
@@ -162,11 +218,9 @@ struct Blocks<const N: usize> {
 }
 
 impl<const N: usize> Blocks<N> {
-    fn new(key: &[u8; 32], nonce: [u8; 8]) -> Self {
-        let mut last = [0; 16];
-        last[8..].copy_from_slice(&nonce);
+    fn new(start: &Start) -> Self {
         Self {
-            input: start(key, &last),
+            input: start.map(|word| [word; N]),
             x: [[0; N]; 16],
             output: [[0; BLOCK_LEN]; N],
         }
@@ -200,15 +254,23 @@ impl<const N: usize> Drop for Blocks<N> {
     }
 }
 
-/// The state before the rounds, with the same last four words in every block.
+/// The words before the rounds, with these last 16 bytes.
 #[inline(always)]
-fn start<const N: usize>(key: &[u8; 32], last: &[u8; 16]) -> State<N> {
+fn start(key: &[u8; 32], last: &[u8; 16]) -> Start {
     let constants = b"expand 32-byte k";
     from_fn(|i| match i {
-        0..4 => [word(constants, i); N],
-        4..12 => [word(key, i - 4); N],
-        _ => [word(last, i - 12); N],
+        0..4 => word(constants, i),
+        4..12 => word(key, i - 4),
+        _ => word(last, i - 12),
     })
+}
+
+/// The last 16 bytes of a stream's start: room for the number of a block, and the nonce.
+#[inline(always)]
+fn last(nonce: [u8; 8]) -> [u8; 16] {
+    let mut last = [0; 16];
+    last[8..].copy_from_slice(&nonce);
+    last
 }
 
 /// The `i`-th word.
@@ -263,8 +325,15 @@ mod tests {
         );
         let mut portable: [u8; 40 * BLOCK_LEN] = from_fn(|_| bytes.next().unwrap());
         let mut kernels = portable;
-        super::portable::<ROUNDS>(&key, nonce, counter, &mut portable[..len]);
-        by_kernels::<ROUNDS>(token, &key, nonce, counter, &mut kernels[..len]);
+        let start = start(&key, &last(nonce));
+        super::portable::<ROUNDS>(&start, counter, &mut portable[..len]);
+        by_kernels::<ROUNDS>(
+            token,
+            &start,
+            &mut token.numbers(&start, counter),
+            counter,
+            &mut kernels[..len],
+        );
         assert!(portable == kernels, "{ROUNDS} {counter} {len}");
     }
 
@@ -286,7 +355,7 @@ mod tests {
     #[cfg(all(feature = "std", feature = "zeroize", target_os = "linux"))]
     #[test]
     fn blocks_are_wiped() {
-        let mut blocks = Blocks::<LANES>::new(&[0xab; 32], [0xab; 8]);
+        let mut blocks = Blocks::<LANES>::new(&start(&[0xab; 32], &last([0xab; 8])));
         blocks.xor::<20>(1 << 33, &mut [0; LANES * BLOCK_LEN]);
         let used = |bytes: std::vec::Vec<u8>| bytes.iter().filter(|&&byte| byte != 0).count();
         let [before, after] = crate::wipe::before_and_after_drop(blocks).map(used);
@@ -297,12 +366,12 @@ mod tests {
 
     #[test]
     fn kernels_take_more_groups_than_16_bits_count() {
-        let (key, nonce) = ([7; 32], [1; 8]);
+        let start = start(&[7; 32], &last([1; 8]));
         for token in kernels::Token::available() {
             let len = token.group_len() * ((1 << 16) + 1);
             let (mut portable, mut kernels) = (std::vec![0; len], std::vec![0; len]);
-            super::portable::<8>(&key, nonce, 5, &mut portable);
-            by_kernels::<8>(token, &key, nonce, 5, &mut kernels);
+            super::portable::<8>(&start, 5, &mut portable);
+            by_kernels::<8>(token, &start, &mut token.numbers(&start, 5), 5, &mut kernels);
             assert!(portable == kernels, "{len} bytes");
         }
     }

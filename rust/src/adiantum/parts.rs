@@ -50,10 +50,11 @@ impl<const ROUNDS: usize> StreamCipher for XChaCha<ROUNDS> {
     }
 
     fn apply_each(&self, nonces: &[Block], buffers: &mut dyn Iterator<Item = &mut [u8]>, spare: usize) {
-        let mut buffers = buffers.map(|buffer| to_whole_block(buffer, spare));
+        let mut buffers = buffers.map(|buffer| to_whole_block(buffer, spare)).peekable();
         let (groups, rest) = nonces.as_chunks();
         for nonces in groups {
-            xchacha_each::<ROUNDS, AT_ONCE>(self.0.as_bytes(), nonces, AFTER_NONCE, &mut buffers);
+            let len = buffers.peek().map_or(0, |buffer| buffer.len());
+            xchacha_each::<ROUNDS, AT_ONCE>(self.0.as_bytes(), nonces, AFTER_NONCE, len, &mut buffers);
         }
         for (nonce, buffer) in rest.iter().zip(buffers) {
             self.apply(nonce, buffer);
@@ -370,10 +371,10 @@ impl Hash for PaddedPoly1305 {
 /// These bytes, at most 16, as a number. To copy them would take as long as absorbing the block.
 fn number(bytes: &[u8]) -> u128 {
     // Where the first and the last bytes overlap, they are the same.
-    if let (Some(low), Some(high)) = (bytes.first_chunk(), bytes.last_chunk()) {
+    if let (Some(low), Some(high)) = (bytes.first_chunk::<8>(), bytes.last_chunk()) {
         let [low, high] = [low, high].map(|half| u128::from(u64::from_le_bytes(*half)));
         low | high << (8 * bytes.len() - 64)
-    } else if let (Some(low), Some(high)) = (bytes.first_chunk(), bytes.last_chunk()) {
+    } else if let (Some(low), Some(high)) = (bytes.first_chunk::<4>(), bytes.last_chunk()) {
         let [low, high] = [low, high].map(|half| u128::from(u32::from_le_bytes(*half)));
         low | high << (8 * bytes.len() - 32)
     } else {

@@ -2,7 +2,6 @@
 
 use crate::backend::Backend;
 use crate::backend::kernels::function;
-use crate::wipe::Secret;
 
 /// From what has the block numbers, start, input and output, and the number of groups of blocks.
 type XorBlocks = function!(*mut u8, *const u8, *mut u8, usize);
@@ -10,8 +9,8 @@ type XorBlocks = function!(*mut u8, *const u8, *mut u8, usize);
 /// The words of a block before the rounds.
 pub(crate) type Start = [u32; 16];
 
-/// What has the block numbers of a group, in the form that a level's kernels take, and zeros.
-type Numbers = [u64; MAX_LANES];
+/// What has the block numbers of a group, in the form that a level's kernels take, and zeros. They are public.
+pub(crate) type Numbers = [u64; MAX_LANES];
 
 /// Size in bytes of a block.
 pub(crate) const BLOCK_LEN: usize = 64;
@@ -76,15 +75,27 @@ impl Token {
         self.0.lanes * BLOCK_LEN
     }
 
-    /// XORs the blocks from number `counter` on into whole groups of blocks. Words 12 and 13 of the start do not matter.
-    pub(crate) fn xor_blocks<const ROUNDS: usize>(self, start: &Start, counter: u64, groups: &mut [u8]) {
-        assert!(groups.len().is_multiple_of(self.group_len()));
+    /// The numbers of the first group of blocks, for [`Token::xor_blocks`].
+    #[inline]
+    pub(crate) fn numbers(self, start: &Start, counter: u64) -> Numbers {
+        (self.0.numbers)(counter, start)
+    }
+
+    /// XORs the blocks from these numbers on into whole groups of blocks. Afterwards they are the next ones. Words 12 and 13 of
+    /// the start do not matter.
+    pub(crate) fn xor_blocks<const ROUNDS: usize>(
+        self,
+        start: &Start,
+        numbers: &mut Numbers,
+        groups: &mut [u8],
+    ) {
+        let n = groups.len() / self.group_len();
+        assert_eq!(groups.len(), n * self.group_len());
         let kernel = match ROUNDS {
             8 => self.0.xor_blocks_8,
             12 => self.0.xor_blocks_12,
             _ => self.0.xor_blocks_20,
         };
-        let mut numbers = Secret::new((self.0.numbers)(counter, start));
         // SAFETY: a Token exists only where the CPU has the features; the kernel reads and writes at most these numbers,
         // reads at most the start, and reads and writes the n groups.
         unsafe {
@@ -92,7 +103,7 @@ impl Token {
                 numbers.as_mut_ptr().cast(),
                 start.as_ptr().cast(),
                 groups.as_mut_ptr(),
-                groups.len() / self.group_len(),
+                n,
             );
         }
     }
