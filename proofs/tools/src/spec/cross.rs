@@ -6,7 +6,7 @@ use super::cryptol::Job;
 use std::io;
 use std::time::SystemTime;
 use veriplex_spec::duplex::{self, Duplex};
-use veriplex_spec::{committing, kdf, mhf, protocol, simpira1024};
+use veriplex_spec::{aead, committing, kdf, mhf, protocol, simpira1024, siv};
 
 const PERMUTATIONS: usize = 500;
 const TRANSCRIPTS: usize = 100;
@@ -47,7 +47,7 @@ pub fn jobs(folders: &Folders, seed: u64) -> io::Result<Vec<Job>> {
         BATCH,
     )?);
     // The known answers that Cryptol can evaluate have hardly any of these.
-    let parents: Vec<Case> = (0..PARENTS).map(|_| parent(&mut random)).collect();
+    let parents: Vec<Case> = parents(&mut random);
     // Kdf and Committing have no known answers.
     for (name, imports, scheme) in SCHEMES_OF_A_KEY {
         let cases: Vec<Case> = (0..SCHEMES).map(|_| scheme(&mut random)).collect();
@@ -67,8 +67,15 @@ pub fn jobs(folders: &Folders, seed: u64) -> io::Result<Vec<Job>> {
 
 type ToCase = fn(&mut Random) -> Case;
 
-const SCHEMES_OF_A_KEY: [(&str, &str, ToCase); 2] = [
+const SCHEMES_OF_A_KEY: [(&str, &str, ToCase); 5] = [
     ("twin_kdf", "import Kdf\n", derived),
+    ("twin_aead", "import Aead\n", |random| {
+        sealed(random, "", aead::seal)
+    }),
+    ("twin_siv", "import Siv\n", |random| sealed(random, "", siv::seal)),
+    ("twin_committing_aead", "import Committing\n", |random| {
+        sealed(random, "aead_", committing::aead_seal)
+    }),
     ("twin_committing_siv", "import Committing\n", |random| {
         sealed(random, "siv_", committing::siv_seal)
     }),
@@ -117,11 +124,25 @@ fn sealed(random: &mut Random, prefix: &str, seal: Seal) -> Case {
     }
 }
 
-/// A block of the static graph of any cost, and its parent.
-fn parent(random: &mut Random) -> Case {
-    let cost = [2, 5, 10][random.below(3)];
+/// Where the second and third blocks of a group begin to have optional parents, and then any blocks.
+fn parents(random: &mut Random) -> Vec<Case> {
+    let costs = [2, 5, 10];
+    let edges = costs.into_iter().flat_map(|cost| {
+        let columns = mhf::columns(cost);
+        [4, 5, 7, 8, 3 * columns - 1, 3 * columns + 2].map(|v| (cost, v))
+    });
+    let mut cases: Vec<Case> = edges.map(|(cost, v)| parent(random, cost, v)).collect();
+    cases.extend((0..PARENTS).map(|_| {
+        let cost = costs[random.below(3)];
+        let v = 1 + random.below(3 * (1 << cost) - 1) as u64;
+        parent(random, cost, v)
+    }));
+    cases
+}
+
+/// Block v of the static graph of this cost, and its parent.
+fn parent(random: &mut Random, cost: u8, v: u64) -> Case {
     let independent = protocol::init(&random.label());
-    let v = 1 + random.below(3 * (1 << cost) - 1) as u64;
     let (some, place) = mhf::optional_parent(cost, independent, v);
     let some = if some { "True" } else { "False" };
     Case {
