@@ -8,8 +8,8 @@ use std::cell::{Cell, RefCell};
 use std::io::{self, Cursor, ErrorKind, Read, Seek, SeekFrom, Write};
 
 use common::{
-    bytes, cases, data, family_vectors, fewer_cases, fingerprint, number, on_each_backend,
-    on_each_lane_backend, text,
+    bytes, cases, data, family_vectors, fewer_cases, fingerprint, keyed, keyed_with_nonce, number,
+    on_each_backend, on_each_lane_backend, text,
 };
 use proptest::prelude::*;
 use random::{Random, reads_like_a_cursor};
@@ -616,6 +616,39 @@ impl Seek for Counting<'_> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.inner.seek(to)
     }
+}
+
+/// As the definition has it, under a key of another length than `new` takes.
+#[test]
+fn a_protocol_holds_the_key() {
+    let (domain, nonce, plaintext) = (label!("test"), [3; 24], data(8, 150));
+    let from = |key: &[u8]| {
+        Seekable::<24>::from_protocol(keyed(domain, key))
+            .with_segment_len(64)
+            .unwrap()
+    };
+    let by_hand = |key: &[u8]| {
+        let mut base = keyed_with_nonce(domain, key, &nonce);
+        base.mix(label!("ad"), b"ad");
+        base.mix(label!("segment-length"), &64_u32.to_le_bytes());
+        let seal = |(i, segment): (u64, &[u8])| {
+            let mut transcript = base.clone();
+            let place = [&i.to_le_bytes()[..], &[u8::from(segment.len() < 64)]].concat();
+            transcript.mix(label!("segment"), &place);
+            transcript.seal_vec(label!("message"), segment)
+        };
+        (0..)
+            .zip(plaintext.chunks(64))
+            .flat_map(seal)
+            .collect::<Vec<u8>>()
+    };
+    for key in [[7; 32].as_slice(), b"16 bytes, secret", &[8; 100]] {
+        let message = from(key).message(&nonce, b"ad");
+        assert_eq!(message.seal_vec(&plaintext), by_hand(key));
+        assert_eq!(message.open_vec(&by_hand(key)).as_ref(), Ok(&plaintext));
+    }
+    let new = message_with(domain, &Key::from([7; 32]), &nonce, b"ad", 64);
+    assert_eq!(new.seal_vec(&plaintext), by_hand(&[7; 32]));
 }
 
 #[test]

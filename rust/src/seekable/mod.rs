@@ -61,10 +61,10 @@
 //! segment(i, e, p) = copy of base; Mix("segment", LE64(i) || [e]); Seal("message", p)      16 bytes more than p has
 //! ```
 //!
-//! The key has 32 bytes, the nonce 24 or more. A message is cut into segments of S bytes, 64 to 2^24 (16384 unless there is a
-//! reason), the last of which has 1 to S bytes; an empty message is one empty segment. The sealed message is segment(0, 0, ..)
-//! || segment(1, 0, ..) || ... || segment(n - 1, 1, ..): only the last one has e = 1. So the length of a sealed message tells
-//! the number of its segments; one that no message gives is an error.
+//! The key has 32 bytes, or any length through a protocol; the nonce has 24 or more. A message is cut into segments of S
+//! bytes, 64 to 2^24 (16384 unless there is a reason), the last of which has 1 to S bytes; an empty message is one empty
+//! segment. The sealed message is segment(0, 0, ..) || segment(1, 0, ..) || ... || segment(n - 1, 1, ..): only the last one
+//! has e = 1. So the length of a sealed message tells the number of its segments; one that no message gives is an error.
 //!
 //! The construction is Veriplex's own: an online AEAD with random access, similar to STREAM with a segment counter
 //! (Hoang, Reyhanitabar, Rogaway and Vizár, CRYPTO 2015, [eprint 2015/189](https://eprint.iacr.org/2015/189)).
@@ -112,9 +112,17 @@ impl<const NONCE_LEN: usize> Seekable<NONCE_LEN> {
     /// The encryption under this key, in segments of [`DEFAULT_SEGMENT_LEN`].
     #[must_use]
     pub fn new(domain: Label<'_>, key: &Key<KEY_LEN>) -> Self {
+        Self::from_protocol(Protocol::keyed(domain, key))
+    }
+
+    /// The encryption under the key in a protocol: for keys of other lengths, or for what a longer transcript agreed on.
+    ///
+    /// [`Seekable::new`] is this with Init `domain`, Mix `key`. Without a secret in `keyed`, anyone can open and forge.
+    #[must_use]
+    pub const fn from_protocol(keyed: Protocol) -> Self {
         const { assert!(NONCE_LEN >= 24, "a nonce has at least 24 bytes") };
         Self {
-            keyed: Protocol::keyed(domain, key),
+            keyed,
             segment_len: DEFAULT_SEGMENT_LEN,
         }
     }
