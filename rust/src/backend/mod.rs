@@ -10,7 +10,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 
 use crate::simpira1024::{Block, State};
 
-// The kernel boundary, `aarch64` and `x86_64`: the only places with `unsafe`.
+// The kernel boundary. `unsafe` is only here, in `lane_backend` and in `timing`.
 #[cfg(all(veriplex_hardware, target_arch = "aarch64"))]
 #[allow(unsafe_code)]
 mod aarch64;

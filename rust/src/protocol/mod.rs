@@ -213,6 +213,7 @@ impl Protocol {
     }
 
     /// Seal: encrypts in place and returns the tag of 16 bytes.
+    #[must_use = "without its tag, what was sealed cannot be opened"]
     pub fn seal_in_place_detached(&mut self, label: Label<'_>, in_out: &mut [u8]) -> [u8; TAG_LEN] {
         self.seal(label, in_out)
     }
