@@ -28,6 +28,9 @@ Definition mov d n := vector d (Vec n 16).
 (** Lanes of 32 bits, and of 64. *)
 Definition add_4s d n m := vector d (Plus 4 (Vec n 16) (Vec m 16)).
 Definition add_2d d n m := vector d (Plus 8 (Vec n 16) (Vec m 16)).
+
+(** Products of two lanes of 32 bits, added to lanes of 64. *)
+Definition umlal_2d d n m := vector d (Plus 8 (Vec d 16) (Times 4 (Vec n 8) (Vec m 8))).
 Definition shl_4s d n shift := vector d (Shift_left 4 shift (Vec n 16)).
 
 (** The lanes of the second, shifted, below the upper bits of the first, which stay. *)
@@ -86,6 +89,7 @@ Definition forms : list (N * N * (N -> option (list effect))) :=
     (0xffe0fc00, 0x4ea01c00, fun w => if (n w =? m w)%nat then Some (mov (d w) (n w)) else None);
     (0xffe0fc00, 0x4ea08400, fun w => Some (add_4s (d w) (n w) (m w)));
     (0xffe0fc00, 0x4ee08400, fun w => Some (add_2d (d w) (n w) (m w)));
+    (0xffe0fc00, 0x2ea08000, fun w => Some (umlal_2d (d w) (n w) (m w)));
     (0xffe0fc00, 0x4f205400, fun w => Some (shl_4s (d w) (n w) (N.to_nat (field w 16 5))));
     (0xffe0fc00, 0x6f204400, fun w => Some (sri_4s (d w) (n w) (32 - N.to_nat (field w 16 5))));
     (0xffe08400, 0x6e000000, fun w => Some (ext (d w) (n w) (m w) (N.to_nat (field w 11 4))));

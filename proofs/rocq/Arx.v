@@ -24,6 +24,10 @@ Definition shift_left (w k : nat) (x : list byte) : list byte :=
 Definition shift_right (w k : nat) (x : list byte) : list byte :=
   in_lanes w (map (fun a => a / 2 ^ N.of_nat k) (lanes w x)).
 
+(** Products of lanes of w bytes, in lanes of twice that. *)
+Definition times_lanes (w : nat) (x y : list byte) : list byte :=
+  in_lanes (2 * w) (map (fun ab => fst ab * snd ab) (combine (lanes w x) (lanes w y))).
+
 (** Byte by byte. *)
 Fixpoint or_bytes (x y : list byte) : list byte :=
   match x, y with
@@ -71,6 +75,43 @@ Lemma plus_lanes_comm w : forall x y, plus_lanes w x y = plus_lanes w y x.
 Proof.
   intros x y; unfold plus_lanes; f_equal; generalize (lanes w y); induction (lanes w x) as [|a l IH]; intros [|b m];
     cbn [combine map fst snd]; [reflexivity..|]; rewrite N.add_comm, IH; reflexivity.
+Qed.
+
+Lemma times_lanes_length x y : length x = 8%nat -> length y = 8%nat -> length (times_lanes 4 x y) = 16%nat.
+Proof.
+  intros X Y; unfold times_lanes; rewrite in_lanes_length, map_length, combine_length, !lanes_length, X, Y; reflexivity.
+Qed.
+
+Lemma times_lanes_comm w : forall x y, times_lanes w x y = times_lanes w y x.
+Proof.
+  intros x y; unfold times_lanes; f_equal; generalize (lanes w y); induction (lanes w x) as [|a l IH]; intros [|b m];
+    cbn [combine map fst snd]; [reflexivity..|]; rewrite N.mul_comm, IH; reflexivity.
+Qed.
+
+Lemma split_app w n : forall a b, length a = (w * n)%nat -> forall k, split w (n + k) (a ++ b) = split w n a ++ split w k b.
+Proof.
+  induction n as [|n IH]; intros a b L k; cbn [split Nat.add app].
+  - destruct a; [reflexivity|cbn [length] in L; lia].
+  - rewrite firstn_app, skipn_app; replace (w - length a)%nat with 0%nat by lia; rewrite firstn_O, skipn_O, app_nil_r.
+    rewrite IH by (rewrite skipn_length; lia); reflexivity.
+Qed.
+
+Lemma lanes_app w n a b : w <> 0%nat -> length a = (w * n)%nat -> lanes w (a ++ b) = lanes w a ++ lanes w b.
+Proof.
+  intros W L; unfold lanes; rewrite app_length, L, (Nat.mul_comm w n), Nat.div_add_l, Nat.div_mul by exact W.
+  rewrite split_app by exact L; apply map_app.
+Qed.
+
+(** Sums of 16 bytes, and of what follows. *)
+Lemma plus_lanes_app w a b c d : lane_ok w = true -> length a = 16%nat -> length c = 16%nat ->
+  plus_lanes w (a ++ b) (c ++ d) = plus_lanes w a c ++ plus_lanes w b d.
+Proof.
+  intros W A C; destruct (lane_fills w 16 W eq_refl) as [F NZ].
+  assert (LA : length (lanes w a) = length (lanes w c)) by (rewrite !lanes_length, A, C; reflexivity).
+  unfold plus_lanes; rewrite !(lanes_app w (16 / w)) by lia.
+  revert LA; generalize (lanes w c) as m; induction (lanes w a) as [|x l IH]; intros [|y m] LA; cbn [length] in LA;
+    try discriminate; [reflexivity|]; cbn [app combine map in_lanes flat_map fst snd]; unfold in_lanes in IH.
+  rewrite IH, app_assoc by congruence; reflexivity.
 Qed.
 
 Lemma shift_left_length w k x : lane_ok w = true -> length x = 16%nat -> length (shift_left w k x) = 16%nat.

@@ -1,4 +1,4 @@
-(** * ArxSymbolic: sums and shifts of symbolic bytes
+(** * ArxSymbolic: sums, products and shifts of symbolic bytes
 
     Each is a node, but for a shift to the right and back of what came from the same shift to the left: an insertion of
     shifted bits is made of that. *)
@@ -27,6 +27,33 @@ Definition splus (w : nat) (x y : list sbyte) (nodes : list node) : option (list
     match find_node (Sum w, y ++ x) nodes with
     | Some _ => Some (intern (Sum w) (y ++ x) nodes)
     | None => Some (intern (Sum w) (x ++ y) nodes)
+    end
+  else None.
+
+(** Of more than 16 bytes: sums of 16 each. *)
+Fixpoint splus_pieces (w n : nat) (x y : list sbyte) (nodes : list node) : option (list sbyte * list node) :=
+  match n with
+  | O => match x, y with [], [] => Some ([], nodes) | _, _ => None end
+  | S n =>
+      match splus w (firstn 16 x) (firstn 16 y) nodes with
+      | Some (a, nodes) =>
+          match splus_pieces w n (skipn 16 x) (skipn 16 y) nodes with
+          | Some (b, nodes) => Some (a ++ b, nodes)
+          | None => None
+          end
+      | None => None
+      end
+  end.
+
+Definition splus_all (w : nat) (x y : list sbyte) (nodes : list node) : option (list sbyte * list node) :=
+  if (length x =? 16)%nat then splus w x y nodes else splus_pieces w (length x / 16) x y nodes.
+
+(** Two products of lanes of 4 bytes, in the order in which they are already there. *)
+Definition stimes (w : nat) (x y : list sbyte) (nodes : list node) : option (list sbyte * list node) :=
+  if (w =? 4)%nat && (length x =? 8)%nat && (length y =? 8)%nat then
+    match find_node (Product w, y ++ x) nodes with
+    | Some _ => Some (intern (Product w) (y ++ x) nodes)
+    | None => Some (intern (Product w) (x ++ y) nodes)
     end
   else None.
 
@@ -109,6 +136,45 @@ Proof.
   rewrite plus_lanes_comm; apply O; auto; congruence.
 Qed.
 
+Lemma splus_pieces_sound w n : forall x y nodes z nodes', splus_pieces w n x y nodes = Some (z, nodes') ->
+  extends nodes nodes' /\ (consistent nodes' -> evs z = plus_lanes w (evs x) (evs y)).
+Proof.
+  induction n as [|n IH]; intros x y nodes z nodes' E; cbn [splus_pieces] in E.
+  - destruct x, y; try discriminate; assert (F : [] = z /\ nodes = nodes') by (split; congruence); destruct F as [<- <-].
+    split; [apply extends_refl|]; intros _; unfold plus_lanes, lanes; cbn [Symbolic.evs map length].
+    destruct w; reflexivity.
+  - destruct (splus w (firstn 16 x) (firstn 16 y) nodes) as [[a n1]|] eqn:E1; [|discriminate].
+    destruct (splus_pieces w n (skipn 16 x) (skipn 16 y) n1) as [[b n2]|] eqn:E2; [|discriminate].
+    assert (F : a ++ b = z /\ n2 = nodes') by (split; congruence); destruct F as [<- <-].
+    pose proof E1 as Q; unfold splus in Q.
+    destruct (lane_ok w && (length (firstn 16 x) =? 16)%nat && (length (firstn 16 y) =? 16)%nat) eqn:L; [|discriminate].
+    apply andb_prop in L as [L LY]; apply andb_prop in L as [W LX]; apply Nat.eqb_eq in LX, LY.
+    apply splus_sound in E1 as [X1 S1]; apply IH in E2 as [X2 S2].
+    split; [eapply extends_trans; eassumption|]; intro C.
+    rewrite evs_app, S1, S2 by (auto; eapply consistent_older; eassumption).
+    rewrite <- plus_lanes_app by (rewrite ?evs_length; assumption).
+    rewrite <- !evs_app, !firstn_skipn; reflexivity.
+Qed.
+
+Lemma splus_all_sound w x y nodes z nodes' : splus_all w x y nodes = Some (z, nodes') ->
+  extends nodes nodes' /\ (consistent nodes' -> evs z = plus_lanes w (evs x) (evs y)).
+Proof. unfold splus_all; destruct (length x =? 16)%nat; [apply splus_sound|apply splus_pieces_sound]. Qed.
+
+Lemma stimes_sound w x y nodes z nodes' : stimes w x y nodes = Some (z, nodes') ->
+  extends nodes nodes' /\ (consistent nodes' -> evs z = times_lanes w (evs x) (evs y)).
+Proof.
+  unfold stimes; destruct ((w =? 4)%nat && (length x =? 8)%nat && (length y =? 8)%nat) eqn:Q; [|discriminate].
+  apply andb_prop in Q as [Q LY]; apply andb_prop in Q as [W LX]; apply Nat.eqb_eq in LX, LY, W; subst w; intro E.
+  assert (O : forall u v, length u = 8%nat -> length v = 8%nat -> intern (Product 4) (u ++ v) nodes = (z, nodes') ->
+    extends nodes nodes' /\ (consistent nodes' -> evs z = times_lanes 4 (evs u) (evs v))).
+  { intros u v LU LV F; apply (intern_sound env) in F as [X S]; split; [exact X|]; intro C; rewrite (S C), node_value_is.
+    cbn [fst snd]; rewrite evs_app, firstn_app, skipn_app, evs_length, LU, Nat.sub_diag, firstn_O, skipn_O, app_nil_r.
+    rewrite firstn_all2, skipn_all2 by (rewrite evs_length; lia); cbn [app].
+    apply filled_is, times_lanes_length; rewrite ?evs_length; assumption. }
+  destruct (find_node (Product 4, y ++ x) nodes); [|apply O; auto; congruence].
+  rewrite times_lanes_comm; apply O; auto; congruence.
+Qed.
+
 Lemma sright_sound w k x nodes z nodes' : sright w k x nodes = Some (z, nodes') ->
   extends nodes nodes' /\ (consistent nodes' -> evs z = shift_right w k (evs x)).
 Proof.
@@ -123,10 +189,10 @@ Lemma shifted_back_sound w k x nodes y : lane_ok w = true -> shifted_back w k x 
   length y = 16%nat -> consistent nodes -> evs y = shift_left w k (evs x).
 Proof.
   unfold shifted_back; intros W E LX LY C.
-  destruct (node_at x nodes) as [[[| | | |v j] u]|] eqn:A; try discriminate.
+  destruct (node_at x nodes) as [[[| | | |v j|] u]|] eqn:A; try discriminate.
   destruct ((v =? w)%nat && (j =? k)%nat) eqn:Q; [|discriminate].
   apply andb_prop in Q as [Q1 Q2]; apply Nat.eqb_eq in Q1 as ->; apply Nat.eqb_eq in Q2 as ->.
-  destruct (node_at u nodes) as [[[| | |v j|] t]|] eqn:D; try discriminate.
+  destruct (node_at u nodes) as [[[| | |v j| |] t]|] eqn:D; try discriminate.
   destruct ((v =? w)%nat && (j =? k)%nat && (k <=? 8 * w)%nat && (length t =? 16)%nat) eqn:Q; [|discriminate].
   injection E as <-; apply andb_prop in Q as [Q LT]; apply andb_prop in Q as [Q K]; apply Nat.eqb_eq in LT;
   apply andb_prop in Q as [Q1 Q2]; apply Nat.eqb_eq in Q1 as ->; apply Nat.eqb_eq in Q2 as ->.
@@ -155,8 +221,8 @@ Lemma apart_shifts_sound x y nodes : apart_shifts x y nodes = true -> consistent
   or_bytes (evs x) (evs y) = xor (evs x) (evs y).
 Proof.
   unfold apart_shifts; intros E C.
-  destruct (node_at x nodes) as [[[| | |w k|] s]|] eqn:X; try discriminate.
-  destruct (node_at y nodes) as [[[| | | |v j] t]|] eqn:Y; try discriminate.
+  destruct (node_at x nodes) as [[[| | |w k| |] s]|] eqn:X; try discriminate.
+  destruct (node_at y nodes) as [[[| | | |v j|] t]|] eqn:Y; try discriminate.
   apply andb_prop in E as [E LT]; apply andb_prop in E as [E LS]; apply andb_prop in E as [E KJ]; apply andb_prop in E as [E W].
   apply Nat.eqb_eq in E as ->; apply Nat.eqb_eq in KJ, LS, LT.
   apply node_at_sound in X; [|exact C]; apply node_at_sound in Y; [|exact C].

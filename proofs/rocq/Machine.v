@@ -72,6 +72,7 @@ Inductive bytes :=
   | Sub_shift (x : bytes)                (* ShiftRows of SubBytes *)
   | Mix (x : bytes)                      (* MixColumns *)
   | Plus (w : nat) (x y : bytes)         (* in lanes of w bytes *)
+  | Times (w : nat) (x y : bytes)        (* of lanes of w bytes, in lanes of twice that *)
   | Shift_left (w k : nat) (x : bytes)   (* by k bits, in such lanes *)
   | Shift_right (w k : nat) (x : bytes)
   | Or (x y : bytes)
@@ -121,6 +122,7 @@ Fixpoint bytes_in (m : machine) (x : bytes) : list byte :=
   | Sub_shift x => shift_rows (sub_bytes (bytes_in m x))
   | Mix x => mix_columns (bytes_in m x)
   | Plus w x y => plus_lanes w (bytes_in m x) (bytes_in m y)
+  | Times w x y => times_lanes w (bytes_in m x) (bytes_in m y)
   | Shift_left w k x => shift_left w k (bytes_in m x)
   | Shift_right w k x => shift_right w k (bytes_in m x)
   | Or x y => or_bytes (bytes_in m x) (bytes_in m y)
@@ -132,7 +134,7 @@ Fixpoint loads (x : bytes) : list (address * nat) :=
   match x with
   | Load a n => [(a, n)]
   | Vec _ _ | Bytes _ | Of_gpr _ => []
-  | Xor x y | Append x y | Plus _ x y | Or x y | Shuffle x y => loads x ++ loads y
+  | Xor x y | Append x y | Plus _ x y | Times _ x y | Or x y | Shuffle x y => loads x ++ loads y
   | Slice _ _ x | Sub_shift x | Mix x | Shift_left _ _ x | Shift_right _ _ x => loads x
   end.
 

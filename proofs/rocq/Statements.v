@@ -14,7 +14,7 @@ From Veriplex Require Blocks Duplex Framing Protocol AES Simpira1024 KnownAnswer
   Poly1305Hold WordsOfAnyWidth Poly1305Text Poly1305Words
   Rust TwinText Twin TwinBlocks
   Arx ChaCha ChaChaHold ChaChaKernels Kernels_chacha_aarch64 ChaCha_aarch64
-  Kernels_chacha_x86_64 ChaCha_x86_64.
+  Kernels_chacha_x86_64 ChaCha_x86_64 NH NHHold.
 (* So that numbers, lists and strings print as such. *)
 From Coq Require Import NArith String List.
 Import ListNotations.
@@ -374,6 +374,7 @@ Print Arx.lane_number.
 Print Arx.lanes.
 Print Arx.in_lanes.
 Print Arx.plus_lanes.
+Print Arx.times_lanes.
 Print Arx.shift_left.
 Print Arx.shift_right.
 Print Arx.or_bytes.
@@ -441,13 +442,20 @@ Print X86_64.vaesenc.
 Print X86_64.movq.
 Print X86_64.vmovq.
 Print X86_64.vzeroall.
+Print X86_64.vbroadcast.
 Print X86_64.vpaddd.
 Print X86_64.vpaddq.
 Print X86_64.vpslld.
 Print X86_64.vpsrld.
+Print X86_64.even_words.
+Print X86_64.vpmuludq.
+Print X86_64.odd_words_alone.
+Print X86_64.vpsrlq_32.
 Print X86_64.vpor.
 Print X86_64.vpshufb.
+Print X86_64.chosen_words.
 Print X86_64.vpshufd.
+Print X86_64.vpshufd_pieces.
 Print X86_64.vpunpcklqdq.
 Print X86_64.vinsert_1.
 Print X86_64.vextracti128_1.
@@ -468,6 +476,7 @@ Print X86_64.field.
 Print X86_64.memory_operand.
 Print X86_64.modrm.
 Print X86_64.vex.
+Print X86_64.operand_size.
 Print X86_64.evex.
 Print X86_64.rex_w.
 Print X86_64.instruction.
@@ -516,6 +525,7 @@ Print AArch64.ext.
 Print AArch64.mov.
 Print AArch64.add_4s.
 Print AArch64.add_2d.
+Print AArch64.umlal_2d.
 Print AArch64.shl_4s.
 Print AArch64.sri_4s.
 Print AArch64.movi_2d.
@@ -895,3 +905,21 @@ Print ChaCha_x86_64.xors.
 Check ChaCha_x86_64.chacha8_xor_blocks_x3_x86_64.
 Check ChaCha_x86_64.chacha12_xor_blocks_x3_x86_64.
 Check ChaCha_x86_64.chacha20_xor_blocks_x3_x86_64.
+
+(* NH. *)
+Print NH.add_long.
+Print NH.multiply_long.
+Print NH.sum_long.
+Print NH.products.
+Print NH.nh_pass.
+Print NH.nh.
+Print NH.add_unit.
+Print NH.add_units.
+Print NH.add_group.
+Print NH.add_groups.
+Print NHHold.padded.
+Print NHHold.hash.
+Check NHHold.nh_of_a_unit.
+Check NHHold.nh_of_64_units.
+Check NHHold.add_units_example.
+Check NHHold.add_groups_example.

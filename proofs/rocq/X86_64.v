@@ -45,15 +45,32 @@ Definition movq d r := [Set_vec d (Append (Of_gpr r) (Bytes (zero 8))) true].
 Definition vmovq d r := vector d (Append (Of_gpr r) (Bytes (zero 8))).
 Definition vzeroall := map (fun r => Set_vec r (Bytes (zero 16)) false) (seq 0 16).
 
-(** Lanes of 32 bits, and of 64, in 16 bytes. *)
-Definition vpaddd d x y := vector d (Plus 4 (Vec x 16) (source 16 y)).
-Definition vpaddq d x y := vector d (Plus 8 (Vec x 16) (source 16 y)).
+(** 16 bytes from memory, which are read once, in each 16 bytes. *)
+Definition vbroadcast w d a := vector d (Load a 16) ++ vector d (pieces w (fun _ => Vec d 16)).
+
+(** Lanes of 32 bits, and of 64. *)
+Definition vpaddd w d x y := vector d (Plus 4 (Vec x w) (source w y)).
+Definition vpaddq w d x y := vector d (Plus 8 (Vec x w) (source w y)).
+
+(** Products of the lower half of each 8 bytes. *)
+Definition even_words (x : bytes) : bytes := Append (Slice 0 4 x) (Slice 8 4 x).
+Definition vpmuludq w d x y :=
+  vector d (pieces w (fun i => Times 4 (even_words (piece w x i)) (even_words (piece w y i)))).
+
+(** By 32 bits. *)
+Definition odd_words_alone (x : bytes) : bytes :=
+  joined [Slice 4 4 x; Bytes (zero 4); Slice 12 4 x; Bytes (zero 4)].
+Definition vpsrlq_32 w d x := vector d (pieces w (fun i => odd_words_alone (piece w x i))).
+
+(** The same in 16 bytes. *)
 Definition vpslld d x k := vector d (Shift_left 4 k (Vec x 16)).
 Definition vpsrld d x k := vector d (Shift_right 4 k (Vec x 16)).
 Definition vpor d x y := vector d (Or (Vec x 16) (source 16 y)).
 Definition vpshufb d x y := vector d (Shuffle (Vec x 16) (source 16 y)).
-Definition vpshufd d x k :=
-  vector d (joined (map (fun i => Slice (4 * Nat.modulo (Nat.div k (Nat.pow 4 i)) 4) 4 (source 16 x)) (seq 0 4))).
+Definition chosen_words k (x : bytes) : bytes :=
+  joined (map (fun i => Slice (4 * Nat.modulo (Nat.div k (Nat.pow 4 i)) 4) 4 x) (seq 0 4)).
+Definition vpshufd d x k := vector d (chosen_words k (source 16 x)).
+Definition vpshufd_pieces w d x k := vector d (pieces w (fun i => chosen_words k (piece w x i))).
 Definition vpunpcklqdq d x y := vector d (Append (Slice 0 8 (Vec x 16)) (Slice 0 8 (source 16 y))).
 
 (** The upper half of 32 or 64 bytes. *)
@@ -158,12 +175,21 @@ Definition vex (map pp w l r x b v : N) (bytes : list byte) : option (list effec
           | 1, 2, 0, 0x7f, [] => if v =? 0 then Some (vmovdqu_to size rm d) else None
           | 1, 1, 0, 0xef, [] => Some (vpxor size d v' rm)
           | 2, 1, 0, 0xdc, [] => Some (vaesenc size d v' rm)
-          | 1, 1, 0, 0xfe, [] => if l =? 0 then Some (vpaddd d v' rm) else None
-          | 1, 1, 0, 0xd4, [] => if l =? 0 then Some (vpaddq d v' rm) else None
+          | 1, 1, 0, 0xfe, [] => Some (vpaddd size d v' rm)
+          | 1, 1, 0, 0xd4, [] => Some (vpaddq size d v' rm)
+          | 1, 1, 0, 0xf4, [] =>
+              match rm with Register s => if l =? 1 then Some (vpmuludq 32 d v' s) else None | Memory _ => None end
+          | 2, 1, 0, 0x5a, [] =>
+              match rm with Memory a => if (v =? 0) && (l =? 1) then Some (vbroadcast 32 d a) else None | Register _ => None end
           | 1, 1, 0, 0xeb, [] => if l =? 0 then Some (vpor d v' rm) else None
           | 1, 1, 0, 0x6c, [] => if l =? 0 then Some (vpunpcklqdq d v' rm) else None
           | 2, 1, 0, 0x00, [] => if l =? 0 then Some (vpshufb d v' rm) else None
-          | 1, 1, 0, 0x70, [k] => if (v =? 0) && (l =? 0) then Some (vpshufd d rm (N.to_nat k)) else None
+          | 1, 1, 0, 0x70, [k] =>
+              match v, l, rm with
+              | 0, 0, _ => Some (vpshufd d rm (N.to_nat k))
+              | 0, 1, Register s => Some (vpshufd_pieces 32 d s (N.to_nat k))
+              | _, _, _ => None
+              end
           | 1, 1, 0, 0x72, [k] =>
               match reg mod 8, rm with
               | 2, Register s => if (r =? 0) && (l =? 0) then Some (vpsrld v' s (N.to_nat k)) else None
@@ -193,13 +219,16 @@ Definition vex (map pp w l r x b v : N) (bytes : list byte) : option (list effec
       end
   end.
 
+(** The bytes of a vector operand in memory. *)
+Definition operand_size (opcode : N) : N := match opcode with 0x3a => 32 | 0x5a => 16 | _ => 64 end.
+
 (** What follows an EVEX prefix of 512 bits without masks: as for VEX, but with registers of five bits, and a
     displacement of one byte counts whole operands. *)
 Definition evex (map pp w r x b v : N) (bytes : list byte) : option (list effect) :=
   match bytes with
   | [] => None
   | opcode :: bytes =>
-      match modrm true r x b (if opcode =? 0x3a then 32 else 64) bytes with
+      match modrm true r x b (operand_size opcode) bytes with
       | None => None
       | Some (reg, rm, bytes) =>
           let d := N.to_nat reg in
@@ -210,6 +239,10 @@ Definition evex (map pp w r x b v : N) (bytes : list byte) : option (list effect
           | 1, 1, 1, 0xef, [] => Some (vpxor 64 d v' rm)
           | 2, 1, 0, 0xdc, [] => Some (vaesenc 64 d v' rm)
           | 3, 1, 1, 0x3a, [1] => Some (vinsert_1 32 d v' rm)
+          | 1, 1, 0, 0xfe, [] => Some (vpaddd 64 d v' rm)
+          | 1, 1, 1, 0xd4, [] => Some (vpaddq 64 d v' rm)
+          | 2, 1, 0, 0x5a, [] =>
+              match rm with Memory a => if v =? 0 then Some (vbroadcast 64 d a) else None | Register _ => None end
           | _, _, _, _, _ =>
               match rm, map, pp, w, opcode, bytes with
               | Register s, 3, 1, 0, 0x0f, [k] => if k <=? 16 then Some (vpalignr 64 d v' s (N.to_nat k)) else None
@@ -219,6 +252,9 @@ Definition evex (map pp w r x b v : N) (bytes : list byte) : option (list effect
                   | 7 => if (k <=? 16) && (r =? 0) then Some (vpslldq 64 v' s (N.to_nat k)) else None
                   | _ => None
                   end
+              | Register s, 1, 1, 1, 0xf4, [] => Some (vpmuludq 64 d v' s)
+              | Register s, 1, 1, 0, 0x70, [k] => if v =? 0 then Some (vpshufd_pieces 64 d s (N.to_nat k)) else None
+              | Register s, 1, 1, 1, 0x73, [32] => if (reg mod 8 =? 2) && (r =? 0) then Some (vpsrlq_32 64 v' s) else None
               | Register s, 3, 1, 1, 0x43, [k] => Some (vshufi64x2 d v' s (N.to_nat k))
               | Register s, 3, 1, 1, 0x25, [0x96] => Some (vpternlogq_xor d v' s)
               | _, _, _, _, _, _ => None
@@ -265,6 +301,8 @@ Definition instruction (x : list byte) : option (list effect) :=
   match x with
   | [0xc3] => Some ret
   | [0xe9; a; b; c; d] => Some (jmp (signed [a; b; c; d]))
+  | [0xeb; a] => Some (jmp (signed [a]))
+  | [0x77; a] => Some (ja (signed [a]))
   | [0x0f; 0x87; a; b; c; d] => Some (ja (signed [a; b; c; d]))
   | 0xc5 :: p :: x =>
       (* R vvvv L pp, the first five inverted *)

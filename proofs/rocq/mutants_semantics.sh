@@ -60,7 +60,15 @@ wrong vpsrld_of_64_bits X86_64.v '/^Definition vpsrld /s/4 k (Vec/8 k (Vec/' X86
 wrong vpor_is_vpxor X86_64.v '/^Definition vpor/s/Or (Vec/Xor (Vec/' X86_64 vpor_xmm_register
 wrong vpshufb_without_zeros Machine.v 's/shuffle (bytes_in m x) (bytes_in m y)/shuffle (bytes_in m x) (map (fun b => b mod 128)%N (bytes_in m y))/' X86_64 vpshufb_xmm_register
 wrong vpshufb_swapped X86_64.v '/^Definition vpshufb/s/Shuffle (Vec x 16) (source 16 y)/Shuffle (source 16 y) (Vec x 16)/' X86_64 vpshufb_xmm_register
-wrong vpshufd_backwards X86_64.v '/^Definition vpshufd/,/seq 0 4/s/(seq 0 4)/(rev (seq 0 4))/' X86_64 vpshufd_xmm_147
+wrong vpshufd_backwards X86_64.v '/^Definition chosen_words/,/seq 0 4/s/(seq 0 4)/(rev (seq 0 4))/' X86_64 vpshufd_xmm_147
+wrong vpshufd_from_lowest X86_64.v 's/chosen_words k (piece w x i)/chosen_words k (piece w x 0)/' X86_64 vpshufd_zmm_16
+wrong vpaddd_of_half X86_64.v '/^Definition vpaddd/s/(Vec x w) (source w y)/(Vec x (Nat.div w 2)) (source (Nat.div w 2) y)/' X86_64 vpaddd_ymm_memory
+wrong vpaddq_zmm_without_carry X86_64.v '/^Definition vpaddq/s/Plus 8/Plus 4/' X86_64 vpaddq_zmm_register
+wrong vpmuludq_of_neighbours X86_64.v '/^Definition even_words/s/Slice 8 4/Slice 4 4/' X86_64 vpmuludq_ymm_register
+wrong products_of_32_bits Arx.v 's/fst ab \* snd ab/fst ab * snd ab mod 256 ^ N.of_nat w/' X86_64 vpmuludq_zmm_register
+wrong vpsrlq_to_even X86_64.v 's/Slice 12 4 x; Bytes/Slice 8 4 x; Bytes/' X86_64 vpsrlq_zmm_32
+wrong vbroadcast_once X86_64.v 's/(fun _ => Vec d 16)/(fun i => if Nat.eqb i 0 then Vec d 16 else Bytes (zero 16))/' X86_64 vbroadcasti128
+wrong vbroadcast_next X86_64.v '/^Definition vbroadcast/s/(Load a 16)/(Load (Address (base a) (index a) (displacement a + 1)) 16)/' X86_64 vbroadcasti32x4
 wrong vpunpcklqdq_high X86_64.v '/^Definition vpunpcklqdq/s/(Slice 0 8 (source/(Slice 8 8 (source/' X86_64 vpunpcklqdq_xmm
 wrong add_unsigned X86_64.v '/0x05; z0/s/signed/unsigned/' X86_64 add_negative
 wrong vinserti128_swapped X86_64.v '/^Definition vinsert_1/s/(Vec x w) (source w y)/(source w y) (Vec x w)/' X86_64 vinserti128_1
@@ -79,6 +87,8 @@ wrong dec_carries X86_64.v 's/Imm 1) in \[/&Set_carry (Below (Gpr r) (Imm 1)); /
 wrong cmp_less X86_64.v 's/Set_zero (Equal (Gpr r) (Imm z))/Set_zero (Equal (Gpr r) (Imm 0))/' X86_64 cmp_3_ja_near
 wrong ja_is_jae X86_64.v 's/And (Not Carry) (Not Zero_flag)/Not Carry/' X86_64 cmp_3_ja_near
 wrong jmp_from_start X86_64.v 's/(Imm 0)) offset\]/(Imm 0)) (offset - 5)]/' X86_64 jmp_near
+wrong jmp_short_from_start X86_64.v '/0xeb; a/s/signed \[a\]/signed [a] - 2/' X86_64 jmp
+wrong ja_short_always X86_64.v '/0x77; a/s/(ja /(jmp /' X86_64 cmp_0_ja
 wrong ret_pops_twice Machine.v 's/wrap (gpr m r + 8)/wrap (gpr m r + 16)/' X86_64 ret
 
 misread register_off_by_one X86_64.v 's/8 \* b + field m 0 3)/8 * b + field m 0 3 + 1)/' x86_64_decodes_as_iced
@@ -96,16 +106,27 @@ misread index_low X86_64.v 's/let i := 8 \* x + field sib 3 3 in/let i := field 
 misread x_of_a_register X86_64.v 's/if upper || (x =? 0) then/if true then/' x86_64_decodes_as_iced
 misread length_ignored X86_64.v 's/let size := if l =? 0 then 16%nat else 32%nat in/let size := 16%nat in/' x86_64_decodes_as_iced
 misread vex_w_ignored X86_64.v 's/(field q 0 2) (field q 7 1) (field q 2 1)/(field q 0 2) 0 (field q 2 1)/' x86_64_decodes_as_iced
-misread displacement_unscaled X86_64.v 's/(if opcode =? 0x3a then 32 else 64)/1/' x86_64_decodes_as_iced
-misread half_operand_scaled X86_64.v 's/(if opcode =? 0x3a then 32 else 64)/64/' x86_64_decodes_as_iced
+misread displacement_unscaled X86_64.v 's/(operand_size opcode)/1/' x86_64_decodes_as_iced
+misread half_operand_scaled X86_64.v 's/0x3a => 32 | //' x86_64_decodes_as_iced
+misread quarter_operand_scaled X86_64.v 's/ 0x5a => 16 |//' x86_64_decodes_as_iced
 misread evex_v_of_four_bits X86_64.v 's/(16 \* (1 - field o 3 1) + (15 - field q 3 4))/(15 - field q 3 4)/' x86_64_decodes_as_iced
 misread evex_r_of_four_bits X86_64.v 's/(2 \* (1 - field p 4 1) + (1 - field p 7 1))/(1 - field p 7 1)/' x86_64_decodes_as_iced
 misread mask_ignored X86_64.v 's/ && (field o 0 3 =? 0)$//' x86_64_decodes_as_iced
 misread broadcast_ignored X86_64.v 's/(field o 4 4 =? 4)/(field o 5 3 =? 2)/' x86_64_decodes_as_iced
 misread add_long_unsigned X86_64.v '/0x81; m; z0/,/end/s/signed \[z0/unsigned [z0/' x86_64_decodes_as_iced
 misread add_rax_any X86_64.v '/0x05; z0/s/if r + b =? 0/if r =? 0/' x86_64_decodes_as_iced
-misread sum_of_32_bytes X86_64.v 's/0xfe, \[\] => if l =? 0 then \(Some (vpaddd d v. rm)\) else None/0xfe, [] => \1/' x86_64_decodes_as_iced
-misread vpshufd_with_vvvv X86_64.v 's/if (v =? 0) \&\& (l =? 0) then Some (vpshufd/if l =? 0 then Some (vpshufd/' x86_64_decodes_as_iced
+misread product_of_16_bytes X86_64.v 's/if l =? 1 then \(Some (vpmuludq 32 d v. s)\) else None/\1/' x86_64_decodes_as_iced
+misread evex_product_of_vpmuldq X86_64.v 's/| Register s, 1, 1, 1, 0xf4, \[\]/| Register s, _, 1, 1, 0xf4, []/' x86_64_decodes_as_iced
+misread vbroadcast_with_vvvv X86_64.v 's/if (v =? 0) \&\& (l =? 1) then \(Some (vbroadcast 32 d a)\) else None/if l =? 1 then \1 else None/' x86_64_decodes_as_iced
+misread evex_vbroadcast_with_vvvv X86_64.v 's/if v =? 0 then \(Some (vbroadcast 64 d a)\) else None/\1/' x86_64_decodes_as_iced
+misread evex_sum_of_64_bits X86_64.v 's/| 1, 1, 0, 0xfe, \[\] => Some (vpaddd 64/| 1, 1, _, 0xfe, [] => Some (vpaddd 64/' x86_64_decodes_as_iced
+misread vpshufd_pieces_with_vvvv X86_64.v 's/| 0, 1, Register s => Some (vpshufd_pieces/| _, 1, Register s => Some (vpshufd_pieces/' x86_64_decodes_as_iced
+misread evex_vpshufd_with_vvvv X86_64.v 's/if v =? 0 then \(Some (vpshufd_pieces 64 d s (N.to_nat k))\) else None/\1/' x86_64_decodes_as_iced
+misread shift_by_any_number X86_64.v 's/1, 1, 1, 0x73, \[32\]/1, 1, 1, 0x73, [_]/' x86_64_decodes_as_iced
+misread vpsrlq_is_vpsllq X86_64.v 's/if (reg mod 8 =? 2) \&\& (r =? 0) then Some (vpsrlq_32/if (reg mod 4 =? 2) \&\& (r =? 0) then Some (vpsrlq_32/' x86_64_decodes_as_iced
+misread jmp_short_unsigned X86_64.v '/0xeb; a/s/signed/unsigned/' x86_64_decodes_as_iced
+misread ja_short_is_jae X86_64.v 's/\[0x77; a\]/[0x73; a]/' x86_64_decodes_as_iced
+misread vpshufd_with_vvvv X86_64.v 's/| 0, 0, _ => Some (vpshufd/| _, 0, _ => Some (vpshufd/' x86_64_decodes_as_iced
 misread arithmetic_shift X86_64.v 's/| 2, Register s => if (r =? 0) \&\& (l =? 0) then Some (vpsrld/| 4, Register s => if (r =? 0) \&\& (l =? 0) then Some (vpsrld/' x86_64_decodes_as_iced
 misread any_logic X86_64.v 's/0x25, \[0x96\]/0x25, [_]/' x86_64_decodes_as_iced
 
@@ -115,6 +136,8 @@ wrong eor_next AArch64.v 's/Xor (Vec n 16) (Vec m 16)/Xor (Vec n 16) (Vec (m + 1
 wrong add_4s_carries AArch64.v '/^Definition add_4s/s/Plus 4/Plus 8/' AArch64 add_4s
 wrong add_2d_without_carry AArch64.v '/^Definition add_2d/s/Plus 8/Plus 4/' AArch64 add_2d
 wrong lanes_do_not_wrap Arx.v 's/in_lanes w (map (fun ab => fst ab + snd ab)/in_lanes w (map (fun ab => N.min (256 ^ N.of_nat w - 1) (fst ab + snd ab))/' AArch64 add_4s
+wrong umlal_without_carry AArch64.v '/^Definition umlal_2d/s/Plus 8/Plus 4/' AArch64 umlal_2d
+wrong umlal_of_one AArch64.v '/^Definition umlal_2d/s/(Vec m 8)/(Vec (m + 1) 8)/' AArch64 umlal_2d
 wrong shl_next AArch64.v '/^Definition shl_4s/s/(Vec n 16)/(Vec (n + 1) 16)/' AArch64 shl_7
 wrong shl_less AArch64.v '/^Definition shl_4s/s/4 shift (Vec/4 (shift - 1) (Vec/' AArch64 shl_16
 wrong sri_is_ushr AArch64.v 's/(Xor (Shift_right 4 shift (Vec n 16)) (Shift_left .*)))\./(Shift_right 4 shift (Vec n 16))./' AArch64 sri_25
@@ -139,6 +162,8 @@ misread n_field_low AArch64.v 's/register w 5 in/register w 4 in/' aarch64_decod
 misread m_field_high AArch64.v 's/register w 16 in/register w 17 in/' aarch64_decodes_as_yaxpeax
 misread add_of_other_lanes AArch64.v 's/0xffe0fc00, 0x4ea08400/0xff60fc00, 0x4e208400/' aarch64_decodes_as_yaxpeax
 misread add_of_half AArch64.v 's/0xffe0fc00, 0x4ea08400/0xbfe0fc00, 0x0ea08400/' aarch64_decodes_as_yaxpeax
+misread umlal_of_other_lanes AArch64.v 's/0xffe0fc00, 0x2ea08000/0xff20fc00, 0x2e208000/' aarch64_decodes_as_yaxpeax
+misread umlal_of_upper_half AArch64.v 's/0xffe0fc00, 0x2ea08000/0xbfe0fc00, 0x2ea08000/' aarch64_decodes_as_yaxpeax
 misread shl_of_other_lanes AArch64.v 's/0xffe0fc00, 0x4f205400/0xffc0fc00, 0x4f005400/' aarch64_decodes_as_yaxpeax
 misread shl_amount_of_four_bits AArch64.v 's/(shl_4s (d w) (n w) (N.to_nat (field w 16 5)))/(shl_4s (d w) (n w) (N.to_nat (field w 16 4)))/' aarch64_decodes_as_yaxpeax
 misread sri_amount_from_left AArch64.v 's/(32 - N.to_nat (field w 16 5))/(N.to_nat (field w 16 5))/' aarch64_decodes_as_yaxpeax

@@ -37,7 +37,7 @@ struct Set {
 #[ignore = "needs the executable semantics, which `make rocq` builds, and then runs this"]
 fn x86_64_decodes_as_iced() {
     compare(&Set {
-        levels: &["x86-64", "x86-64-vaes", "x86-64-avx512"],
+        levels: &["x86-64", "x86-64-vaes", "x86-64-avx2", "x86-64-avx512"],
         name: "X86_64",
         longest: 15,
         length: x86_64::length,
@@ -138,7 +138,7 @@ fn compare(set: &Set) {
     );
 }
 
-/// The bytes of the kernels of the permutation and the duplex of these levels, and in `armv8` and `x86-64` of those
+/// The bytes of the kernels of the permutation, the duplex and NH of these levels, and in `armv8` and `x86-64` of those
 /// of `ChaCha`.
 fn kernels(levels: &[&str]) -> Vec<Vec<u8>> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../generated/kernels.txt");
@@ -150,6 +150,7 @@ fn kernels(levels: &[&str]) -> Vec<Vec<u8>> {
                 levels.contains(&level)
                     && (kernel.starts_with("duplex_")
                         || kernel.starts_with("simpira1024_")
+                        || kernel.starts_with("nh_")
                         || ["armv8", "x86-64"].contains(&level) && kernel.starts_with("chacha"))
             });
             if wanted {
@@ -161,8 +162,8 @@ fn kernels(levels: &[&str]) -> Vec<Vec<u8>> {
             kernels.last_mut().unwrap().extend(bytes);
         }
     }
-    // For one state and for two, on wider vectors for four and for eight; ChaCha for three numbers of rounds.
-    assert_eq!(kernels.len(), if levels.len() == 1 { 13 } else { 23 });
+    // For one state and for two, on wider vectors for four and for eight; ChaCha for three numbers of rounds; NH.
+    assert_eq!(kernels.len(), if levels.len() == 1 { 14 } else { 26 });
     kernels
 }
 
@@ -326,6 +327,8 @@ mod x86_64 {
             Code::Retnq => bytes[0] == 0xc3,
             Code::Jmp_rel32_64 => bytes[0] == 0xe9,
             Code::Ja_rel32_64 => bytes[0] == 0x0f,
+            Code::Jmp_rel8_64 => bytes[0] == 0xeb,
+            Code::Ja_rel8_64 => bytes[0] == 0x77,
             Code::Xor_rm32_r32 => bytes[0] == 0x31,
             Code::Add_rm64_imm8 | Code::Cmp_rm64_imm8 => rex && bytes[1] == 0x83,
             Code::Add_rm64_imm32 => rex && bytes[1] == 0x81,
@@ -405,8 +408,35 @@ mod x86_64 {
             | Code::EVEX_Vpxorq_zmm_k1z_zmm_zmmm512b64 => {
                 vector(format!("(xor {} {})", vec(1, width), source(2, width)?))
             }
-            Code::VEX_Vpaddd_xmm_xmm_xmmm128 => vector(format!("(plus 4 {} {})", vec(1, 16), source(2, 16)?)),
-            Code::VEX_Vpaddq_xmm_xmm_xmmm128 => vector(format!("(plus 8 {} {})", vec(1, 16), source(2, 16)?)),
+            Code::VEX_Vpaddd_xmm_xmm_xmmm128
+            | Code::VEX_Vpaddd_ymm_ymm_ymmm256
+            | Code::EVEX_Vpaddd_zmm_k1z_zmm_zmmm512b32 => {
+                vector(format!("(plus 4 {} {})", vec(1, width), source(2, width)?))
+            }
+            Code::VEX_Vpaddq_xmm_xmm_xmmm128
+            | Code::VEX_Vpaddq_ymm_ymm_ymmm256
+            | Code::EVEX_Vpaddq_zmm_k1z_zmm_zmmm512b64 => {
+                vector(format!("(plus 8 {} {})", vec(1, width), source(2, width)?))
+            }
+            Code::VEX_Vpmuludq_ymm_ymm_ymmm256 | Code::EVEX_Vpmuludq_zmm_k1z_zmm_zmmm512b64 if !in_memory => {
+                let even = |piece: String| format!("(append (slice 0 4 {piece}) (slice 8 4 {piece}))");
+                vector(pieces(width, |number| {
+                    format!("(times 4 {} {})", even(piece(1, number)), even(piece(2, number)))
+                }))
+            }
+            Code::EVEX_Vpsrlq_zmm_k1z_zmmm512b64_imm8 if immediate() == 32 && group() && !in_memory => {
+                vector(pieces(width, |number| {
+                    let (from, zeros) = (piece(1, number), zeros(4));
+                    format!(
+                        "(append (slice 4 4 {from}) (append {zeros} (append (slice 12 4 {from}) {zeros})))"
+                    )
+                }))
+            }
+            Code::VEX_Vbroadcasti128_ymm_m128 | Code::EVEX_Vbroadcasti32x4_zmm_k1z_m128 => Some(format!(
+                "{} {}",
+                vector(source(1, 16)?)?,
+                vector(pieces(width, |_| vec(0, 16)))?
+            )),
             Code::VEX_Vpor_xmm_xmm_xmmm128 => vector(format!("(or {} {})", vec(1, 16), source(2, 16)?)),
             Code::VEX_Vpshufb_xmm_xmm_xmmm128 => {
                 vector(format!("(shuffle {} {})", vec(1, 16), source(2, 16)?))
@@ -422,6 +452,16 @@ mod x86_64 {
                     |number: usize| format!("(slice {} 4 {from})", 4 * (immediate() >> (2 * number) & 3));
                 let [a, b, c, d] = [word(0), word(1), word(2), word(3)];
                 vector(format!("(append {a} (append {b} (append {c} {d})))"))
+            }
+            Code::VEX_Vpshufd_ymm_ymmm256_imm8 | Code::EVEX_Vpshufd_zmm_k1z_zmmm512b32_imm8 if !in_memory => {
+                vector(pieces(width, |number| {
+                    let word = |place: usize| {
+                        let chosen = immediate() >> (2 * place) & 3;
+                        format!("(slice {} 4 {})", 4 * chosen, piece(1, number))
+                    };
+                    let [a, b, c, d] = [word(0), word(1), word(2), word(3)];
+                    format!("(append {a} (append {b} (append {c} {d})))")
+                }))
             }
             Code::VEX_Vpslld_xmm_xmm_imm8 if group() => {
                 vector(format!("(shift_left 4 {} {})", immediate(), vec(1, 16)))
@@ -544,8 +584,10 @@ mod x86_64 {
                     "(set_carry (below (gpr {r}) {z})) (set_zero (equal (gpr {r}) {z}))"
                 ))
             }
-            Code::Jmp_rel32_64 => Some(format!("(branch (equal 0 0) {})", offset())),
-            Code::Ja_rel32_64 => Some(format!("(branch (and (not carry) (not zero)) {})", offset())),
+            Code::Jmp_rel32_64 | Code::Jmp_rel8_64 => Some(format!("(branch (equal 0 0) {})", offset())),
+            Code::Ja_rel32_64 | Code::Ja_rel8_64 => {
+                Some(format!("(branch (and (not carry) (not zero)) {})", offset()))
+            }
             Code::Retnq => Some("(pop_jump 4)".to_owned()),
             _ => None,
         }
@@ -582,6 +624,14 @@ mod aarch64 {
         match operand {
             Operand::SIMDRegisterElements(SIMDSizeCode::Q, r, SIMDSizeCode::S) => Some((r, 4)),
             Operand::SIMDRegisterElements(SIMDSizeCode::Q, r, SIMDSizeCode::D) => Some((r, 8)),
+            _ => None,
+        }
+    }
+
+    /// The lower half of a vector register as lanes of 32 bits.
+    fn half(operand: Operand) -> Option<u16> {
+        match operand {
+            Operand::SIMDRegisterElements(SIMDSizeCode::D, r, SIMDSizeCode::S) => Some(r),
             _ => None,
         }
     }
@@ -630,6 +680,13 @@ mod aarch64 {
             Opcode::ADD if lanes(a).is_some() => {
                 let ((d, w), (n, _), (m, _)) = (lanes(a)?, lanes(b)?, lanes(c)?);
                 set(d, format!("(plus {w} (vec {n} 16) (vec {m} 16))"))
+            }
+            Opcode::UMLAL => {
+                let ((d, 8), n, m) = (lanes(a)?, half(b)?, half(c)?) else {
+                    return None;
+                };
+                let products = format!("(times 4 (vec {n} 8) (vec {m} 8))");
+                set(d, format!("(plus 8 (vec {d} 16) {products})"))
             }
             Opcode::SHL | Opcode::SRI => {
                 let ((d, 4), (n, _), Operand::Immediate(shift)) = (lanes(a)?, lanes(b)?, c) else {
