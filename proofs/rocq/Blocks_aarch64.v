@@ -100,7 +100,7 @@ Theorem encrypt_blocks_aarch64 :
     (fst after) (Some (output, snd after)).
 Proof.
   destruct (crypt_sound (convention_aarch64 width) distinct_arguments eq_refl _ _ _ _ _ encrypt_op encrypt_block encrypt_blocks
-  encrypt_is (fun s => eq_refl) encrypt_blocks_next encrypt_checks encrypt_ends) as (accesses & H).
+  eq_refl encrypt_is (fun s => eq_refl) encrypt_blocks_next encrypt_checks encrypt_ends) as (accesses & H).
   exists (fun at_ => accesses at_ 0); intros m n; exact (H m n).
 Qed.
 
@@ -116,7 +116,7 @@ Theorem encrypt_blocks_in_place_aarch64 :
     (fst after) (Some (output, snd after)).
 Proof.
   destruct (crypt_in_place_sound (convention_aarch64 width) distinct_arguments eq_refl _ _ _ _ _ encrypt_in_place_op encrypt_block encrypt_blocks
-  encrypt_in_place_is (fun s => eq_refl) encrypt_blocks_next encrypt_in_place_checks encrypt_ends) as (accesses & H).
+  eq_refl encrypt_in_place_is (fun s => eq_refl) encrypt_blocks_next encrypt_in_place_checks encrypt_ends) as (accesses & H).
   exists (fun at_ => accesses at_ 0); intros m n; exact (H m n).
 Qed.
 
@@ -131,7 +131,7 @@ Theorem decrypt_blocks_aarch64 :
     (fst after) (Some (output, snd after)).
 Proof.
   destruct (crypt_sound (convention_aarch64 width) distinct_arguments eq_refl _ _ _ _ _ decrypt_op decrypt_block decrypt_blocks
-  decrypt_is (fun s => eq_refl) decrypt_blocks_next decrypt_checks decrypt_ends) as (accesses & H).
+  eq_refl decrypt_is (fun s => eq_refl) decrypt_blocks_next decrypt_checks decrypt_ends) as (accesses & H).
   exists (fun at_ => accesses at_ 0); intros m n; exact (H m n).
 Qed.
 
@@ -147,7 +147,7 @@ Theorem decrypt_blocks_in_place_aarch64 :
     (fst after) (Some (output, snd after)).
 Proof.
   destruct (crypt_in_place_sound (convention_aarch64 width) distinct_arguments eq_refl _ _ _ _ _ decrypt_in_place_op decrypt_block decrypt_blocks
-  decrypt_in_place_is (fun s => eq_refl) decrypt_blocks_next decrypt_in_place_checks decrypt_ends) as (accesses & H).
+  eq_refl decrypt_in_place_is (fun s => eq_refl) decrypt_blocks_next decrypt_in_place_checks decrypt_ends) as (accesses & H).
   exists (fun at_ => accesses at_ 0); intros m n; exact (H m n).
 Qed.
 

@@ -94,7 +94,7 @@ Theorem encrypt_blocks_x86_64 :
   ends Kernels_x86_64.encrypt_blocks buffers (accesses (pc m) (gpr m rsp) state input output table n) m
     (fst after) (Some (output, snd after)).
 Proof. exact (crypt_sound convention_x86_64 distinct_arguments eq_refl _ _ _ _ _ encrypt_op encrypt_block encrypt_blocks
-  encrypt_is (fun s => eq_refl) encrypt_blocks_next encrypt_checks encrypt_ends). Qed.
+  eq_refl encrypt_is (fun s => eq_refl) encrypt_blocks_next encrypt_checks encrypt_ends). Qed.
 
 Theorem encrypt_blocks_in_place_x86_64 :
   exists accesses : Z -> Z -> Z -> Z -> Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
@@ -107,7 +107,7 @@ Theorem encrypt_blocks_in_place_x86_64 :
   ends Kernels_x86_64.encrypt_blocks buffers (accesses (pc m) (gpr m rsp) state input output table n) m
     (fst after) (Some (output, snd after)).
 Proof. exact (crypt_in_place_sound convention_x86_64 distinct_arguments eq_refl _ _ _ _ _ encrypt_in_place_op encrypt_block encrypt_blocks
-  encrypt_in_place_is (fun s => eq_refl) encrypt_blocks_next encrypt_in_place_checks encrypt_ends). Qed.
+  eq_refl encrypt_in_place_is (fun s => eq_refl) encrypt_blocks_next encrypt_in_place_checks encrypt_ends). Qed.
 
 Theorem decrypt_blocks_x86_64 :
   exists accesses : Z -> Z -> Z -> Z -> Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
@@ -119,7 +119,7 @@ Theorem decrypt_blocks_x86_64 :
   ends Kernels_x86_64.decrypt_blocks buffers (accesses (pc m) (gpr m rsp) state input output table n) m
     (fst after) (Some (output, snd after)).
 Proof. exact (crypt_sound convention_x86_64 distinct_arguments eq_refl _ _ _ _ _ decrypt_op decrypt_block decrypt_blocks
-  decrypt_is (fun s => eq_refl) decrypt_blocks_next decrypt_checks decrypt_ends). Qed.
+  eq_refl decrypt_is (fun s => eq_refl) decrypt_blocks_next decrypt_checks decrypt_ends). Qed.
 
 Theorem decrypt_blocks_in_place_x86_64 :
   exists accesses : Z -> Z -> Z -> Z -> Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
@@ -132,4 +132,4 @@ Theorem decrypt_blocks_in_place_x86_64 :
   ends Kernels_x86_64.decrypt_blocks buffers (accesses (pc m) (gpr m rsp) state input output table n) m
     (fst after) (Some (output, snd after)).
 Proof. exact (crypt_in_place_sound convention_x86_64 distinct_arguments eq_refl _ _ _ _ _ decrypt_in_place_op decrypt_block decrypt_blocks
-  decrypt_in_place_is (fun s => eq_refl) decrypt_blocks_next decrypt_in_place_checks decrypt_ends). Qed.
+  eq_refl decrypt_in_place_is (fun s => eq_refl) decrypt_blocks_next decrypt_in_place_checks decrypt_ends). Qed.

@@ -3,8 +3,8 @@
     A kernel's own file gives its bytes and where it keeps things, and evaluates [checks]. *)
 
 From Coq Require Import List Bool Arith NArith ZArith Lia.
-From Veriplex Require Import AES Simpira1024 Arx Machine Symbolic Checker Segment Call ArxRounds ChaChaRows ChaChaLoop
-  BlockKernels.
+From Veriplex Require Import AES Simpira1024 Arx Machine Symbolic Checker Segment Call Loop Operations ArxRounds
+  ChaChaRows BlockKernels.
 From Veriplex Require ChaCha.
 Import ListNotations.
 Local Open Scope Z_scope.
@@ -24,37 +24,81 @@ Proof.
   induction x as [|a x IH]; intros [|b y] L; cbn [length xor] in *; try discriminate; [reflexivity|]; rewrite IH; congruence.
 Qed.
 
-Lemma split_concat k : forall l, length l = k -> Forall (fun c => length c = 64%nat) l -> split 64 k (concat l) = l.
-Proof.
-  induction k as [|k IH]; intros [|c l] L F; cbn [length] in L; try discriminate; [reflexivity|].
-  inversion F as [|? ? C G]; subst; cbn [concat split].
-  rewrite firstn_app, skipn_app, C, Nat.sub_diag, firstn_O, skipn_O, app_nil_r.
-  rewrite firstn_all2, skipn_all2 by lia; cbn [app]; f_equal; apply IH; [congruence|exact G].
-Qed.
-
 Lemma split_lengths k : forall x, length x = (64 * k)%nat -> Forall (fun c => length c = 64%nat) (split 64 k x).
 Proof.
   induction k as [|k IH]; intros x L; cbn [split]; constructor; [rewrite firstn_length; lia|].
   apply IH; rewrite skipn_length; lia.
 Qed.
 
+(** ** What a kernel computes on rows, in registers of 16 bytes *)
+
+Section Rows.
+Variables (moves : bool) (rounds k : nat).
+
+Definition rows_symbols (s : list sbyte) (cs : list (list sbyte)) (nodes : list node) :=
+  match sxor_lanes moves (rounds / 2) diagonals columns_again (nth 0 cs []) k s (nth 1 cs []) nodes with
+  | Some (r, nodes) => Some (snd r, [fst r], nodes)
+  | None => None
+  end.
+
+Definition rows_bytes (s : list byte) (cs : list (list byte)) : list byte * list (list byte) :=
+  let r := xor_lanes moves (rounds / 2) diagonals columns_again (nth 0 cs []) k s (nth 1 cs []) in (snd r, [fst r]).
+
+Lemma rows_agree env s cs nodes s' cs' nodes' : rows_symbols s cs nodes = Some (s', cs', nodes') -> extends nodes nodes' /\
+  (consistent env nodes' -> rows_bytes (evs env s) (map (evs env) cs) = (evs env s', map (evs env) cs')).
+Proof.
+  unfold rows_symbols; destruct (sxor_lanes _ _ _ _ _ _ _ _ _) as [[r n]|] eqn:E; [|discriminate]; intro F.
+  assert (X : snd r = s' /\ [fst r] = cs' /\ n = nodes') by (repeat split; congruence); destruct X as (<- & <- & ->).
+  apply (sxor_lanes_finds moves env) in E as [X S]; split; [exact X|]; intro C; unfold rows_bytes; rewrite !nth_map_evs, <- (S C).
+  reflexivity.
+Qed.
+
+Definition rows_op : operation :=
+  Operation (fun s => s) rows_bytes (fun s nodes => Some (s, nodes)) rows_symbols enters_agree rows_agree.
+
+(** It XORs k blocks with numbers from x on. *)
+Lemma rows_op_is key nonce x c : length key = 32%nat -> length nonce = 8%nat -> small 256 key -> small 256 nonce ->
+  length c = (64 * k)%nat ->
+  on_bytes rows_op (enter rows_op (ChaCha.last_row x nonce)) [ChaCha.first_rows key; c] =
+  (enter rows_op (ChaCha.last_row (x + N.of_nat k) nonce),
+   [concat (snd (ChaCha.xor_group rounds key nonce (ChaCha.numbers_from x k) (split 64 k c)))]).
+Proof.
+  intros KL NL KS NS L; cbn [rows_op on_bytes enter]; unfold rows_bytes; cbn [nth].
+  rewrite xor_lanes_is by assumption; reflexivity.
+Qed.
+End Rows.
+
+Lemma row_only (s : list byte) : length s = 16%nat -> firstn 16 s = s.
+Proof. intro L; apply firstn_all2; lia. Qed.
+
 Section Kernels.
 Variable V : convention.
 Let A := abi_of V.
 Notation a := (argument A).
-Variable K : kernel.
-Variable rounds : nat.
 
 Hypothesis DISTINCT : NoDup (arguments A).
 Hypothesis FOUR : (4 <= length (arguments A))%nat.
-Hypothesis ROUNDS : double_rounds K = (rounds / 2)%nat.
-Hypothesis THERE : there K = diagonals.
-Hypothesis BACK : back K = columns_again.
-Hypothesis SOME : (0 < lanes K)%nat.
-Hypothesis CHECKS : checks A K = true.
-Hypothesis ENDS : ends_in_return A (code K).
 
-Notation k := (lanes K).
+(** The arguments are the last row, the other rows, the buffer and the number of groups.  At the test some registers have
+    what the kernel carries, of which the last row is the beginning, and others constants. *)
+Variables (code_ : list byte) (head_ : Z) (k carried_ rounds : nat) (words_ : list (nat * list nat)) (constants_ : list (nat * list byte)).
+
+Definition group_kernel : kernel :=
+  Kernel code_ head_ (a 0) (Arrangement 16 16 (fun j => j) Some (fun _ => false) carried_) [] [(a 1, 48%nat)]
+    [Stream (a 2) true (64 * k) (64 * k)] (a 3) [(a 3, -1); (a 2, Z.of_nat (64 * k))]
+    (map (fun i => (a i, (Some (a i), 0))) (seq 0 4)) (map (fun i => (a i, (Some (a i), 0), (Some (a i), 0))) (seq 0 4))
+    words_ constants_ [] [].
+
+Variable op : operation.
+Hypothesis OP : forall key nonce x c, length key = 32%nat -> length nonce = 8%nat -> small 256 key -> small 256 nonce ->
+  length c = (64 * k)%nat ->
+  on_bytes op (enter op (ChaCha.last_row x nonce)) [ChaCha.first_rows key; c] =
+  (enter op (ChaCha.last_row (x + N.of_nat k) nonce),
+   [concat (snd (ChaCha.xor_group rounds key nonce (ChaCha.numbers_from x k) (split 64 k c)))]).
+Hypothesis ENTER : forall s, length s = 16%nat -> firstn 16 (enter op s) = s.
+Hypothesis SOME : (0 < k)%nat.
+Hypothesis CHECKS : checks A group_kernel op = true.
+Hypothesis ENDS : ends_in_return A code_.
 
 Section Blocks.
 Variables (key nonce : list byte).
@@ -87,14 +131,14 @@ Proof.
   - rewrite !map_length, combine_length, split_length, map_length, seq_length; lia.
   - apply Forall_forall; intros b J; apply in_map_iff in J as ([d j] & <- & J); cbn [fst snd].
     apply in_combine_l in J; pose proof (proj1 (Forall_forall _ _) (split_lengths k c L) d J) as D; cbv beta in D.
-    rewrite xor_length; [exact D|]; rewrite D; symmetry; apply (block_length (moves K)); assumption.
+    rewrite xor_length; [exact D|]; rewrite D; symmetry; apply (block_length true); assumption.
 Qed.
 End Blocks.
 
 (** What holds when a kernel returns: about its accesses, the last row after it, and its output. *)
 Definition ends (buffers : list (bool * (Z * Z))) (accesses : list event) (m : machine) (n : nat)
     (row : list byte) (output : list (list (list byte))) : Prop :=
-  Forall (touches (snd (code_part (code K) m)) (beside V m ++ buffers) buffers) accesses /\
+  Forall (touches (snd (code_part code_ m)) (beside V m ++ buffers) buffers) accesses /\
   exists j m', run (isa_of A) j m = Some m' /\ returned V m m' /\
     read (mem m') (gpr m (a 0)) 16 = row /\
     groups (mem m') (gpr m (a 2)) k n = output /\
@@ -108,22 +152,23 @@ Theorem xor_blocks_sound :
   let last_row := gpr m (a 0) in let start := gpr m (a 1) in let in_out := gpr m (a 2) in
   let buffers := [(true, (last_row, 16)); (false, (start, 48)); (true, (in_out, Z.of_nat (64 * k) * Z.of_nat n))] in
   let after := ChaCha.xor_blocks rounds key nonce (ChaCha.numbers_from i k) (groups (mem m) in_out k n) in
-  called V (code K) buffers m -> (forall r, 0 <= gpr m r < 2 ^ 64) -> bytes_in_memory (mem m) ->
+  called V code_ buffers m -> (forall r, 0 <= gpr m r < 2 ^ 64) -> bytes_in_memory (mem m) ->
   gpr m (a 3) = Z.of_nat n ->
   read (mem m) start 48 = ChaCha.first_rows key -> read (mem m) last_row 16 = ChaCha.last_row i nonce ->
   ends buffers (accesses (pc m) (pointer V m) last_row start in_out n) m n
     (ChaCha.last_row (nth 0 (fst after) 0%N) nonce) (snd after).
 Proof.
-  exists (fun at_ p s o d n => last_accesses V p (at_ + last_at A (code K)) ++
-    accesses A K at_ (value_of (arguments A) [s; o; d; Z.of_nat n]) n).
+  exists (fun at_ p s o d n => last_accesses V p (at_ + last_at A code_) ++
+    accesses A group_kernel op at_ (value_of (arguments A) [s; o; d; Z.of_nat n]) n).
   intros m n key nonce i s o d bs after CALL REGS SMALL COUNT FIRST LAST.
   set (arg := value_of (arguments A) [s; o; d; Z.of_nat n]).
-  assert (V0 : arg (a 0) = s) by (apply (value_at (arguments A) [s; o; d; Z.of_nat n] 0 DISTINCT); cbn [length]; lia).
-  assert (V1 : arg (a 1) = o) by (apply (value_at (arguments A) [s; o; d; Z.of_nat n] 1 DISTINCT); cbn [length]; lia).
-  assert (V2 : arg (a 2) = d) by (apply (value_at (arguments A) [s; o; d; Z.of_nat n] 2 DISTINCT); cbn [length]; lia).
-  assert (V3 : arg (a 3) = Z.of_nat n) by (apply (value_at (arguments A) [s; o; d; Z.of_nat n] 3 DISTINCT); cbn [length]; lia).
-  assert (BS : buffers A K arg n = bs).
-  { unfold buffers, bs, state, others_at, data, size; fold A; rewrite V0, V1, V2; reflexivity. }
+  assert (GET : forall j, (j < 4)%nat -> arg (a j) = nth j [s; o; d; Z.of_nat n] 0)
+    by (intros j L; apply (value_at (arguments A) [s; o; d; Z.of_nat n] j DISTINCT); cbn [length]; lia).
+  pose proof (GET 0%nat ltac:(lia)) as V0; pose proof (GET 1%nat ltac:(lia)) as V1.
+  pose proof (GET 2%nat ltac:(lia)) as V2; pose proof (GET 3%nat ltac:(lia)) as V3; cbn [nth] in V0, V1, V2, V3.
+  assert (BS : buffers group_kernel arg n = bs).
+  { unfold buffers, bs, fixed, buffer_of; cbn [group_kernel state arranged room tables given streams map app fst snd written begins].
+    rewrite V0, V1, V2, extent_whole; reflexivity. }
   assert (FL : length key = 32%nat /\ small 256 key).
   { pose proof (read_small (mem m) o 48 SMALL) as S; pose proof (read_length (mem m) o 48) as L; fold o in FIRST.
     rewrite FIRST in S, L; unfold ChaCha.first_rows in S, L; rewrite app_length in L; cbn [length ChaCha.constants] in L.
@@ -133,36 +178,44 @@ Proof.
     rewrite LAST in S, L; unfold ChaCha.last_row in S, L; rewrite app_length, little_endian_length in L.
     split; [lia|]; unfold small in *; apply Forall_app in S; apply S. }
   destruct FL as [KL KS], NL as [NL NS].
-  destruct (loop_sound A K CHECKS (pc m) arg m n (beside V m) eq_refl) as (AL & j & m1 & R & AT & ST & DN & FR & TR).
-  { intros r [<-|[<-|[<-|[<-|[]]]]]; unfold state, others_at, data, count; fold A; rewrite ?V0, ?V1, ?V2, ?V3;
-      first [reflexivity|exact COUNT]. }
+  assert (REG : forall j, (j < 4)%nat -> gpr m (a j) = number_is arg (Some (a j), 0)).
+  { intros j L; cbn [number_is]; rewrite Z.add_0_r; assert (E : gpr m (a j) = arg (a j)).
+    { destruct j as [|[|[|[|j]]]]; [rewrite V0|rewrite V1|rewrite V2|rewrite V3; exact COUNT|lia]; reflexivity. }
+    rewrite <- E, wrap_small by apply REGS; reflexivity. }
+  destruct (loop_sound A group_kernel op CHECKS (pc m) arg m n (beside V m) eq_refl) as (AL & _ & j & m1 & R & AT & ST & DN & FR & TR).
+  { apply Forall_forall; intros rv J; apply in_map_iff in J as (r & <- & J); apply in_seq in J; apply REG; lia. }
+  { apply Forall_forall; intros rv J; apply in_map_iff in J as (r & <- & J); reflexivity. }
   { rewrite BS; exact (called_valid V _ _ _ CALL). }
-  { unfold count; fold A; exact V3. }
-  { rewrite <- COUNT; apply REGS. }
+  1, 2, 3: constructor.
+  { unfold change; cbn [group_kernel changes count find fst snd]; rewrite Nat.eqb_refl, V3; cbn [snd]; lia. }
+  { cbn [group_kernel count]; rewrite V3, <- COUNT; apply REGS. }
   { exact ENDS. }
-  { exact REGS. }
-  rewrite BS in AL, FR.
-  destruct (return_step V _ _ _ _ ENDS CALL AT FR) as (m2 & S2 & RT & ME & TR2).
-  assert (GA : forall mm l, group_at A K arg mm l = read mm (d + Z.of_nat (64 * k) * Z.of_nat l) (64 * k)).
-  { intros; unfold group_at, data, size; fold A; rewrite V2; reflexivity. }
-  assert (OR : other_rows A arg m = ChaCha.first_rows key).
-  { unfold other_rows, others_at; fold A; rewrite V1; exact FIRST. }
-  assert (OG : forall x c, length c = (64 * k)%nat -> on_group A K arg m (ChaCha.last_row x nonce) c =
-    (concat (snd (ChaCha.xor_group rounds key nonce (ChaCha.numbers_from x k) (split 64 k c))),
-     ChaCha.last_row (x + N.of_nat k) nonce)).
-  { intros x c L; unfold on_group; rewrite OR, ROUNDS, THERE, BACK; apply (xor_lanes_is (moves K)); assumption. }
-  assert (SA : forall l, state_after A K arg m l = ChaCha.last_row (i + N.of_nat (k * l)) nonce).
-  { induction l as [|l IH]; cbn [state_after].
-    - unfold state; fold A; rewrite V0, Nat.mul_0_r, N.add_0_r; exact LAST.
-    - rewrite IH, OG by (rewrite GA; apply read_length); cbn [snd]; f_equal; lia. }
+  apply (same_outside_of A group_kernel op CHECKS arg m n m1) in FR as SO; rewrite BS in AL, SO.
+  destruct (return_step V _ _ _ _ ENDS CALL AT SO) as (m2 & S2 & RT & ME & TR2).
+  assert (BA : forall mm l, block_at group_kernel arg mm l = [read mm (d + Z.of_nat (64 * k) * Z.of_nat l) (64 * k)]).
+  { intros mm l; unfold block_at; cbn [group_kernel streams map begins block_size]; f_equal.
+    pose proof (B_stream A group_kernel op CHECKS arg l (Stream (a 2) true (64 * k) (64 * k)) ltac:(now left)) as E.
+    cbn [begins stride] in E; rewrite E, V2; reflexivity. }
+  assert (GB : given_bytes group_kernel arg m = [ChaCha.first_rows key]).
+  { unfold given_bytes; cbn [group_kernel given map fst snd]; rewrite V1; f_equal; exact FIRST. }
+  assert (OG : forall x l, on_bytes op (enter op (ChaCha.last_row x nonce))
+      (given_bytes group_kernel arg m ++ block_at group_kernel arg (mem m) l) =
+    (enter op (ChaCha.last_row (x + N.of_nat k) nonce), [concat (snd (ChaCha.xor_group rounds key nonce (ChaCha.numbers_from x k)
+      (split 64 k (read (mem m) (d + Z.of_nat (64 * k) * Z.of_nat l) (64 * k)))))])).
+  { intros x l; rewrite GB, BA; apply OP; auto; apply read_length. }
+  assert (SA : forall l, carried_after group_kernel op arg m l = enter op (ChaCha.last_row (i + N.of_nat (k * l)) nonce)).
+  { induction l as [|l IH]; cbn [carried_after].
+    - unfold state_at; cbn [group_kernel state arranged state_size place]; rewrite V0, Nat.mul_0_r, N.add_0_r; f_equal; exact LAST.
+    - rewrite IH, OG; cbn [fst]; do 2 f_equal; lia. }
   unfold after, groups; rewrite xor_blocks_are; cbn [fst snd].
   split; [apply Forall_app; split; [exact (last_touches V _ _ _ ENDS CALL)|exact AL]|].
   exists (j + 1)%nat, m2; split; [rewrite (run_app _ _ _ _ _ R); cbn [run]; fold A in S2; rewrite S2; reflexivity|].
-  split; [exact RT|]; rewrite ME; split; [|split; [|split; [exact FR|]]].
-  - unfold state in ST; fold A in ST; rewrite V0 in ST; fold s; rewrite ST, SA.
-    unfold ChaCha.numbers_from; destruct k; [lia|]; cbn [seq map nth]; rewrite N.add_0_r, last_row_mod; reflexivity.
-  - apply map_ext_in; intros l J; apply in_seq in J; specialize (DN l ltac:(lia)).
-    rewrite !GA, SA, OG in DN by apply read_length; cbn [fst] in DN; fold d; rewrite DN, Nat.sub_0_r.
+  split; [exact RT|]; rewrite ME; split; [|split; [|split; [exact SO|]]].
+  - unfold state_at in ST; cbn [group_kernel state arranged state_size place] in ST; rewrite V0, SA, ENTER in ST.
+    + refine (eq_trans ST _); unfold ChaCha.numbers_from; destruct k; [lia|]; cbn [seq map nth]; rewrite N.add_0_r, last_row_mod; reflexivity.
+    + unfold ChaCha.last_row; rewrite app_length, little_endian_length, NL; reflexivity.
+  - apply map_ext_in; intros l J; apply in_seq in J; specialize (DN l ltac:(lia)); unfold output in DN.
+    rewrite BA, SA, OG in DN; cbn [snd] in DN; apply (f_equal (hd [])) in DN; cbn [hd] in DN; fold d; rewrite DN, Nat.sub_0_r.
     apply split_concat; apply group_lengths; auto; apply read_length.
   - rewrite TR2, TR, <- app_assoc; reflexivity.
 Qed.

@@ -1,7 +1,7 @@
 (** * ChaCha_aarch64: the machine code of the kernels of ChaCha *)
 
 From Coq Require Import List Bool Arith NArith ZArith Lia.
-From Veriplex Require Import AES Simpira1024 Machine Call ArxRounds ChaChaRows ChaChaLoop ChaChaKernels AArch64 Call_aarch64.
+From Veriplex Require Import AES Simpira1024 Machine Call ArxRounds Loop ChaChaKernels AArch64 Call_aarch64.
 From Veriplex Require ChaCha Kernels_chacha_aarch64.
 Import ListNotations.
 Local Open Scope Z_scope.
@@ -10,18 +10,18 @@ Section Width.
 Variable width : nat.
 
 (** The bytes, and where the test of the counter is.  v28 has the last row there, v29 a one for its number. *)
-Definition kernel_of (code : list byte) (head : Z) (rounds : nat) : kernel :=
-  Kernel code head false (rounds / 2) diagonals columns_again 4 28 [(29%nat, one)].
+Definition kernel_of (code : list byte) (head : Z) : kernel :=
+  group_kernel (convention_aarch64 width) code head 4 16 [(28, [0])]%nat [(29%nat, one)].
 
-Definition chacha8_kernel : kernel := kernel_of Kernels_chacha_aarch64.chacha8_xor_blocks_x4 0xab0 8.
-Definition chacha12_kernel : kernel := kernel_of Kernels_chacha_aarch64.chacha12_xor_blocks_x4 0xf70 12.
-Definition chacha20_kernel : kernel := kernel_of Kernels_chacha_aarch64.chacha20_xor_blocks_x4 0x18f0 20.
+Definition chacha8_kernel : kernel := kernel_of Kernels_chacha_aarch64.chacha8_xor_blocks_x4 0xab0.
+Definition chacha12_kernel : kernel := kernel_of Kernels_chacha_aarch64.chacha12_xor_blocks_x4 0xf70.
+Definition chacha20_kernel : kernel := kernel_of Kernels_chacha_aarch64.chacha20_xor_blocks_x4 0x18f0.
 
-Lemma chacha8_checks : checks (abi_aarch64 width) chacha8_kernel = true.
+Lemma chacha8_checks : checks (abi_aarch64 width) chacha8_kernel (rows_op false 8 4) = true.
 Proof. vm_cast_no_check (eq_refl true). Qed.
-Lemma chacha12_checks : checks (abi_aarch64 width) chacha12_kernel = true.
+Lemma chacha12_checks : checks (abi_aarch64 width) chacha12_kernel (rows_op false 12 4) = true.
 Proof. vm_cast_no_check (eq_refl true). Qed.
-Lemma chacha20_checks : checks (abi_aarch64 width) chacha20_kernel = true.
+Lemma chacha20_checks : checks (abi_aarch64 width) chacha20_kernel (rows_op false 20 4) = true.
 Proof. vm_cast_no_check (eq_refl true). Qed.
 
 Lemma chacha8_ends : ends_in_return (abi_aarch64 width) Kernels_chacha_aarch64.chacha8_xor_blocks_x4.
@@ -63,11 +63,11 @@ Definition xors (rounds : nat) (code : list byte) : Prop :=
   ends code buffers (accesses (pc m) last_row start in_out n) m n
     (ChaCha.last_row (nth 0 (fst after) 0%N) nonce) (snd after).
 
-Lemma xors_of rounds code head : checks (abi_aarch64 width) (kernel_of code head rounds) = true ->
+Lemma xors_of rounds code head : checks (abi_aarch64 width) (kernel_of code head) (rows_op false rounds 4) = true ->
   ends_in_return (abi_aarch64 width) code -> xors rounds code.
 Proof.
-  intros CH EN; destruct (xor_blocks_sound (convention_aarch64 width) (kernel_of code head rounds) rounds distinct_arguments
-    four_arguments eq_refl eq_refl eq_refl (Nat.lt_0_succ 3) CH EN) as (accesses & H).
+  intros CH EN; destruct (xor_blocks_sound (convention_aarch64 width) distinct_arguments four_arguments code head 4 16 rounds _ _
+    (rows_op false rounds 4) (rows_op_is false rounds 4) row_only (Nat.lt_0_succ 3) CH EN) as (accesses & H).
   exists (fun at_ => accesses at_ 0); intros m n key nonce i; exact (H m n key nonce i).
 Qed.
 

@@ -1,7 +1,7 @@
 (** * ChaCha_x86_64: the machine code of the kernels of ChaCha for x86-64 *)
 
 From Coq Require Import List Bool Arith NArith ZArith Lia.
-From Veriplex Require Import AES Simpira1024 Machine Call ArxRounds ChaChaRows ChaChaLoop ChaChaKernels X86_64 Call_x86_64.
+From Veriplex Require Import AES Simpira1024 Machine Call Loop ChaChaKernels X86_64 Call_x86_64.
 From Veriplex Require ChaCha Kernels_chacha_x86_64.
 Import ListNotations.
 Local Open Scope Z_scope.
@@ -11,18 +11,18 @@ Local Open Scope Z_scope.
 Definition by_16 : list byte := [2; 3; 0; 1; 6; 7; 4; 5; 10; 11; 8; 9; 14; 15; 12; 13]%N.
 Definition by_8 : list byte := [3; 0; 1; 2; 7; 4; 5; 6; 11; 8; 9; 10; 15; 12; 13; 14]%N.
 
-Definition kernel_of (code : list byte) (head : Z) (rounds row : nat) : kernel :=
-  Kernel code head true (rounds / 2) diagonals columns_again 3 row [(0%nat, by_16); (1%nat, by_8)].
+Definition kernel_of (code : list byte) (head : Z) (row : nat) : kernel :=
+  group_kernel convention_x86_64 code head 3 16 [(row, [0])]%nat [(0%nat, by_16); (1%nat, by_8)].
 
-Definition chacha8_kernel : kernel := kernel_of Kernels_chacha_x86_64.chacha8_xor_blocks_x3 0xa1a 8 14.
-Definition chacha12_kernel : kernel := kernel_of Kernels_chacha_x86_64.chacha12_xor_blocks_x3 0xe1f 12 14.
-Definition chacha20_kernel : kernel := kernel_of Kernels_chacha_x86_64.chacha20_xor_blocks_x3 0x1710 20 2.
+Definition chacha8_kernel : kernel := kernel_of Kernels_chacha_x86_64.chacha8_xor_blocks_x3 0xa1a 14.
+Definition chacha12_kernel : kernel := kernel_of Kernels_chacha_x86_64.chacha12_xor_blocks_x3 0xe1f 14.
+Definition chacha20_kernel : kernel := kernel_of Kernels_chacha_x86_64.chacha20_xor_blocks_x3 0x1710 2.
 
-Lemma chacha8_checks : checks abi_x86_64 chacha8_kernel = true.
+Lemma chacha8_checks : checks abi_x86_64 chacha8_kernel (rows_op true 8 3) = true.
 Proof. vm_cast_no_check (eq_refl true). Qed.
-Lemma chacha12_checks : checks abi_x86_64 chacha12_kernel = true.
+Lemma chacha12_checks : checks abi_x86_64 chacha12_kernel (rows_op true 12 3) = true.
 Proof. vm_cast_no_check (eq_refl true). Qed.
-Lemma chacha20_checks : checks abi_x86_64 chacha20_kernel = true.
+Lemma chacha20_checks : checks abi_x86_64 chacha20_kernel (rows_op true 20 3) = true.
 Proof. vm_cast_no_check (eq_refl true). Qed.
 
 Lemma chacha8_ends : ends_in_return abi_x86_64 Kernels_chacha_x86_64.chacha8_xor_blocks_x3.
@@ -64,11 +64,11 @@ Definition xors (rounds : nat) (code : list byte) : Prop :=
   ends code buffers (accesses (pc m) (gpr m rsp) last_row start in_out n) m n
     (ChaCha.last_row (nth 0 (fst after) 0%N) nonce) (snd after).
 
-Lemma xors_of rounds code head row : checks abi_x86_64 (kernel_of code head rounds row) = true ->
+Lemma xors_of rounds code head row : checks abi_x86_64 (kernel_of code head row) (rows_op true rounds 3) = true ->
   ends_in_return abi_x86_64 code -> xors rounds code.
 Proof.
-  intros CH EN; exact (xor_blocks_sound convention_x86_64 (kernel_of code head rounds row) rounds distinct_arguments
-    four_arguments eq_refl eq_refl eq_refl (Nat.lt_0_succ 2) CH EN).
+  intros CH EN; exact (xor_blocks_sound convention_x86_64 distinct_arguments four_arguments code head 3 16 rounds _ _
+    (rows_op true rounds 3) (rows_op_is true rounds 3) row_only (Nat.lt_0_succ 2) CH EN).
 Qed.
 
 Theorem chacha8_xor_blocks_x3_x86_64 : xors 8 Kernels_chacha_x86_64.chacha8_xor_blocks_x3.

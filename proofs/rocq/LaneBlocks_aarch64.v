@@ -1,9 +1,9 @@
 (** * LaneBlocks_aarch64: the machine code of the kernels that process blocks of two states *)
 
 From Coq Require Import List Bool Arith NArith ZArith Lia.
-From Veriplex Require Import AES Simpira1024 Machine Call Operations DuplexBlocks BlockKernels Lanes LaneKernels.
+From Veriplex Require Import AES Simpira1024 Machine Call Loop Operations DuplexBlocks BlockKernels Lanes LaneKernels.
 From Veriplex Require Import AArch64 Call_aarch64.
-From Veriplex Require LaneLoop Kernels_x2_aarch64.
+From Veriplex Require Kernels_x2_aarch64.
 Import ListNotations.
 Local Open Scope Z_scope.
 
@@ -15,23 +15,22 @@ Variable width : nat.
 Definition lane_words : list (nat * list (nat * nat)) :=
   (flat_map (fun w => [(w, [(0, w)]); (20 + w, [(1, w)])]) [0; 2; 3; 4; 5; 6; 7])%nat.
 
-Definition kernel_of (code : list byte) (head : Z) (written : bool) : LaneLoop.kernel :=
-  LaneLoop.Kernel code head 2 round_constants 128 written
-    [(4, (Some (LaneLoop.lane_pointer 0), 0%Z), LaneLoop.lane_block 0);
-     (5, (Some (LaneLoop.lane_pointer 1), 0%Z), LaneLoop.lane_block 1)]%nat lane_words [] [] [1%nat].
+Definition kernel_of (code : list byte) (head : Z) (written : bool) : kernel :=
+  lanes_kernel (convention_aarch64 width) code head 2 round_constants 128 written
+    [(4, Some 0); (5, Some 1)]%nat lane_words [] [] [1%nat].
 
 Definition absorb_kernel := kernel_of Kernels_x2_aarch64.absorb_blocks_x2 0xeac false.
 Definition squeeze_kernel := kernel_of Kernels_x2_aarch64.squeeze_blocks_x2 0xebc true.
 Definition encrypt_kernel := kernel_of Kernels_x2_aarch64.encrypt_blocks_x2 0xed4 true.
 Definition decrypt_kernel := kernel_of Kernels_x2_aarch64.decrypt_blocks_x2 0xf0c true.
 
-Lemma absorb_checks : LaneLoop.checks (abi_aarch64 width) absorb_kernel absorb_op = true.
+Lemma absorb_checks : checks (abi_aarch64 width) absorb_kernel (each_op absorb_op 2) = true.
 Proof. vm_cast_no_check (eq_refl true). Qed.
-Lemma squeeze_checks : LaneLoop.checks (abi_aarch64 width) squeeze_kernel squeeze_op = true.
+Lemma squeeze_checks : checks (abi_aarch64 width) squeeze_kernel (each_op squeeze_op 2) = true.
 Proof. vm_cast_no_check (eq_refl true). Qed.
-Lemma encrypt_checks : LaneLoop.checks (abi_aarch64 width) encrypt_kernel encrypt_in_place_op = true.
+Lemma encrypt_checks : checks (abi_aarch64 width) encrypt_kernel (each_op encrypt_in_place_op 2) = true.
 Proof. vm_cast_no_check (eq_refl true). Qed.
-Lemma decrypt_checks : LaneLoop.checks (abi_aarch64 width) decrypt_kernel decrypt_in_place_op = true.
+Lemma decrypt_checks : checks (abi_aarch64 width) decrypt_kernel (each_op decrypt_in_place_op 2) = true.
 Proof. vm_cast_no_check (eq_refl true). Qed.
 
 Lemma absorb_ends : ends_in_return (abi_aarch64 width) Kernels_x2_aarch64.absorb_blocks_x2.
@@ -82,11 +81,12 @@ Definition ends (code : list byte) (written : bool) (m : machine) (n : nat) (blo
 (** One lane's blocks. *)
 Definition blocks_of (m : machine) (n : nat) (blocks : list Z) (l : nat) : list (list byte) := chunks (mem m) (nth l blocks 0) n.
 
-Local Ltac sound K op one many one_is none next checks ends :=
-  destruct (lanes_sound (convention_aarch64 width) distinct_arguments eq_refl K op one many one_is none next checks ends) as (acc & H);
+Local Ltac sound op one many one_is one_length none next checks ends :=
+  destruct (lanes_sound (convention_aarch64 width) distinct_arguments eq_refl eq_refl _ _ _ _ _ _ _ _ _ _ _ op one many one_is one_length none next checks ends)
+    as (acc & H);
   exists (fun at_ => acc at_ 0); intros m n; cbv zeta; intros (CALL & REGS & COUNT & TABLE);
-  specialize (H m n); cbv zeta in H; cbn [LaneLoop.constants LaneLoop.many LaneLoop.code LaneLoop.written K kernel_of] in H;
-  rewrite table_size in H; specialize (H CALL REGS COUNT TABLE); destruct H as (AL & k & m' & R & RT & S & O & FR & TR);
+  specialize (H m n); cbv zeta in H; rewrite table_size in H; specialize (H CALL REGS COUNT TABLE);
+  destruct H as (AL & k & m' & R & RT & S & O & FR & TR);
   split; [exact AL|]; exists k, m'; repeat (split; [first [assumption|exact S|exact O|exact Logic.I]|]); exact TR.
 
 Theorem absorb_blocks_x2_aarch64 :
@@ -96,7 +96,7 @@ Theorem absorb_blocks_x2_aarch64 :
   ends Kernels_x2_aarch64.absorb_blocks_x2 false m n blocks
     (accesses (pc m) (gpr m 0) (gpr m 1) blocks (gpr m 3) n)
     (map (fun l => absorb_blocks (lane_at (mem m) (gpr m 0) l) (blocks_of m n blocks l)) (seq 0 2)) None.
-Proof. sound absorb_kernel absorb_op absorb_one absorb_many absorb_lane none absorb_many_next absorb_checks absorb_ends. Qed.
+Proof. sound absorb_op absorb_one absorb_many absorb_lane absorb_length none absorb_many_next absorb_checks absorb_ends. Qed.
 
 Theorem squeeze_blocks_x2_aarch64 :
   exists accesses : Z -> Z -> Z -> list Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
@@ -105,7 +105,7 @@ Theorem squeeze_blocks_x2_aarch64 :
   call Kernels_x2_aarch64.squeeze_blocks_x2 true m n blocks ->
   ends Kernels_x2_aarch64.squeeze_blocks_x2 true m n blocks
     (accesses (pc m) (gpr m 0) (gpr m 1) blocks (gpr m 3) n) (map fst after) (Some (map snd after)).
-Proof. sound squeeze_kernel squeeze_op squeeze_one squeeze_many squeeze_lane none squeeze_many_next squeeze_checks squeeze_ends. Qed.
+Proof. sound squeeze_op squeeze_one squeeze_many squeeze_lane squeeze_length none squeeze_many_next squeeze_checks squeeze_ends. Qed.
 
 Theorem encrypt_blocks_x2_aarch64 :
   exists accesses : Z -> Z -> Z -> list Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
@@ -114,7 +114,7 @@ Theorem encrypt_blocks_x2_aarch64 :
   call Kernels_x2_aarch64.encrypt_blocks_x2 true m n blocks ->
   ends Kernels_x2_aarch64.encrypt_blocks_x2 true m n blocks
     (accesses (pc m) (gpr m 0) (gpr m 1) blocks (gpr m 3) n) (map fst after) (Some (map snd after)).
-Proof. sound encrypt_kernel encrypt_in_place_op encrypt_block encrypt_many encrypt_in_place_is none encrypt_many_next encrypt_checks encrypt_ends. Qed.
+Proof. sound encrypt_in_place_op encrypt_block encrypt_many encrypt_in_place_is encrypt_length none encrypt_many_next encrypt_checks encrypt_ends. Qed.
 
 Theorem decrypt_blocks_x2_aarch64 :
   exists accesses : Z -> Z -> Z -> list Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
@@ -123,5 +123,5 @@ Theorem decrypt_blocks_x2_aarch64 :
   call Kernels_x2_aarch64.decrypt_blocks_x2 true m n blocks ->
   ends Kernels_x2_aarch64.decrypt_blocks_x2 true m n blocks
     (accesses (pc m) (gpr m 0) (gpr m 1) blocks (gpr m 3) n) (map fst after) (Some (map snd after)).
-Proof. sound decrypt_kernel decrypt_in_place_op decrypt_block decrypt_many decrypt_in_place_is none decrypt_many_next decrypt_checks decrypt_ends. Qed.
+Proof. sound decrypt_in_place_op decrypt_block decrypt_many decrypt_in_place_is decrypt_length none decrypt_many_next decrypt_checks decrypt_ends. Qed.
 End Width.

@@ -1,9 +1,9 @@
 (** * LaneBlocks_x86_64: the machine code of the kernels that process blocks of two states *)
 
 From Coq Require Import List Bool Arith NArith ZArith Lia.
-From Veriplex Require Import AES Simpira1024 Machine Call Operations DuplexBlocks BlockKernels Lanes LaneKernels.
+From Veriplex Require Import AES Simpira1024 Machine Call Loop Operations DuplexBlocks BlockKernels Lanes LaneKernels.
 From Veriplex Require Import X86_64 Call_x86_64.
-From Veriplex Require LaneLoop Kernels_x2_x86_64.
+From Veriplex Require Kernels_x2_x86_64.
 Import ListNotations.
 Local Open Scope Z_scope.
 
@@ -12,8 +12,8 @@ Local Open Scope Z_scope.
 Definition lane_words : list (nat * nat) :=
   [(0, 0); (1, 0); (0, 2); (1, 2); (0, 3); (1, 3); (0, 4); (1, 4); (0, 5); (1, 5); (0, 6); (1, 6); (0, 7); (1, 7)]%nat.
 
-Definition kernel_of (code : list byte) (head : Z) (written : bool) (registers : list nat) : LaneLoop.kernel :=
-  LaneLoop.Kernel code head 2 round_constants 0 written [(8%nat, (None, 0), LaneLoop.offset)]
+Definition kernel_of (code : list byte) (head : Z) (written : bool) (registers : list nat) : kernel :=
+  lanes_kernel convention_x86_64 code head 2 round_constants 0 written [(8%nat, None)]
     (combine registers (map (fun lw => [lw]) lane_words)) [] [(rax, 0x8100000000000000)] [1%nat].
 
 Definition absorb_kernel := kernel_of Kernels_x2_x86_64.absorb_blocks_x2 0xa5a false [2; 7; 15; 11; 0; 1; 8; 14; 4; 13; 5; 6; 3; 12]%nat.
@@ -21,13 +21,13 @@ Definition squeeze_kernel := kernel_of Kernels_x2_x86_64.squeeze_blocks_x2 0xa94
 Definition encrypt_kernel := kernel_of Kernels_x2_x86_64.encrypt_blocks_x2 0xab8 true [2; 7; 15; 11; 0; 1; 8; 10; 13; 4; 5; 6; 3; 12]%nat.
 Definition decrypt_kernel := kernel_of Kernels_x2_x86_64.decrypt_blocks_x2 0xb72 true [2; 7; 11; 14; 0; 1; 8; 10; 13; 4; 5; 6; 3; 12]%nat.
 
-Lemma absorb_checks : LaneLoop.checks abi_x86_64 absorb_kernel absorb_op = true.
+Lemma absorb_checks : checks abi_x86_64 absorb_kernel (each_op absorb_op 2) = true.
 Proof. vm_cast_no_check (eq_refl true). Qed.
-Lemma squeeze_checks : LaneLoop.checks abi_x86_64 squeeze_kernel squeeze_op = true.
+Lemma squeeze_checks : checks abi_x86_64 squeeze_kernel (each_op squeeze_op 2) = true.
 Proof. vm_cast_no_check (eq_refl true). Qed.
-Lemma encrypt_checks : LaneLoop.checks abi_x86_64 encrypt_kernel encrypt_in_place_op = true.
+Lemma encrypt_checks : checks abi_x86_64 encrypt_kernel (each_op encrypt_in_place_op 2) = true.
 Proof. vm_cast_no_check (eq_refl true). Qed.
-Lemma decrypt_checks : LaneLoop.checks abi_x86_64 decrypt_kernel decrypt_in_place_op = true.
+Lemma decrypt_checks : checks abi_x86_64 decrypt_kernel (each_op decrypt_in_place_op 2) = true.
 Proof. vm_cast_no_check (eq_refl true). Qed.
 
 Lemma absorb_ends : ends_in_return abi_x86_64 Kernels_x2_x86_64.absorb_blocks_x2.
@@ -78,11 +78,12 @@ Definition ends (code : list byte) (written : bool) (m : machine) (n : nat) (blo
 (** One lane's blocks. *)
 Definition blocks_of (m : machine) (n : nat) (blocks : list Z) (l : nat) : list (list byte) := chunks (mem m) (nth l blocks 0) n.
 
-Local Ltac sound K op one many one_is none next checks ends :=
-  destruct (lanes_sound convention_x86_64 distinct_arguments eq_refl K op one many one_is none next checks ends) as (acc & H);
+Local Ltac sound op one many one_is one_length none next checks ends :=
+  destruct (lanes_sound convention_x86_64 distinct_arguments eq_refl eq_refl _ _ _ _ _ _ _ _ _ _ _ op one many one_is one_length none next checks ends)
+    as (acc & H);
   exists acc; intros m n; cbv zeta; intros (CALL & REGS & COUNT & TABLE);
-  specialize (H m n); cbv zeta in H; cbn [LaneLoop.constants LaneLoop.many LaneLoop.code LaneLoop.written K kernel_of] in H;
-  rewrite table_size in H; specialize (H CALL REGS COUNT TABLE); destruct H as (AL & k & m' & R & RT & S & O & FR & TR);
+  specialize (H m n); cbv zeta in H; rewrite table_size in H; specialize (H CALL REGS COUNT TABLE);
+  destruct H as (AL & k & m' & R & RT & S & O & FR & TR);
   split; [exact AL|]; exists k, m'; repeat (split; [first [assumption|exact S|exact O|exact Logic.I]|]); exact TR.
 
 Theorem absorb_blocks_x2_x86_64 :
@@ -92,7 +93,7 @@ Theorem absorb_blocks_x2_x86_64 :
   ends Kernels_x2_x86_64.absorb_blocks_x2 false m n blocks
     (accesses (pc m) (gpr m rsp) (gpr m rdi) (gpr m rsi) blocks (gpr m rcx) n)
     (map (fun l => absorb_blocks (lane_at (mem m) (gpr m rdi) l) (blocks_of m n blocks l)) (seq 0 2)) None.
-Proof. sound absorb_kernel absorb_op absorb_one absorb_many absorb_lane none absorb_many_next absorb_checks absorb_ends. Qed.
+Proof. sound absorb_op absorb_one absorb_many absorb_lane absorb_length none absorb_many_next absorb_checks absorb_ends. Qed.
 
 Theorem squeeze_blocks_x2_x86_64 :
   exists accesses : Z -> Z -> Z -> Z -> list Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
@@ -101,7 +102,7 @@ Theorem squeeze_blocks_x2_x86_64 :
   call Kernels_x2_x86_64.squeeze_blocks_x2 true m n blocks ->
   ends Kernels_x2_x86_64.squeeze_blocks_x2 true m n blocks
     (accesses (pc m) (gpr m rsp) (gpr m rdi) (gpr m rsi) blocks (gpr m rcx) n) (map fst after) (Some (map snd after)).
-Proof. sound squeeze_kernel squeeze_op squeeze_one squeeze_many squeeze_lane none squeeze_many_next squeeze_checks squeeze_ends. Qed.
+Proof. sound squeeze_op squeeze_one squeeze_many squeeze_lane squeeze_length none squeeze_many_next squeeze_checks squeeze_ends. Qed.
 
 Theorem encrypt_blocks_x2_x86_64 :
   exists accesses : Z -> Z -> Z -> Z -> list Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
@@ -110,7 +111,7 @@ Theorem encrypt_blocks_x2_x86_64 :
   call Kernels_x2_x86_64.encrypt_blocks_x2 true m n blocks ->
   ends Kernels_x2_x86_64.encrypt_blocks_x2 true m n blocks
     (accesses (pc m) (gpr m rsp) (gpr m rdi) (gpr m rsi) blocks (gpr m rcx) n) (map fst after) (Some (map snd after)).
-Proof. sound encrypt_kernel encrypt_in_place_op encrypt_block encrypt_many encrypt_in_place_is none encrypt_many_next encrypt_checks encrypt_ends. Qed.
+Proof. sound encrypt_in_place_op encrypt_block encrypt_many encrypt_in_place_is encrypt_length none encrypt_many_next encrypt_checks encrypt_ends. Qed.
 
 Theorem decrypt_blocks_x2_x86_64 :
   exists accesses : Z -> Z -> Z -> Z -> list Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
@@ -119,4 +120,4 @@ Theorem decrypt_blocks_x2_x86_64 :
   call Kernels_x2_x86_64.decrypt_blocks_x2 true m n blocks ->
   ends Kernels_x2_x86_64.decrypt_blocks_x2 true m n blocks
     (accesses (pc m) (gpr m rsp) (gpr m rdi) (gpr m rsi) blocks (gpr m rcx) n) (map fst after) (Some (map snd after)).
-Proof. sound decrypt_kernel decrypt_in_place_op decrypt_block decrypt_many decrypt_in_place_is none decrypt_many_next decrypt_checks decrypt_ends. Qed.
+Proof. sound decrypt_in_place_op decrypt_block decrypt_many decrypt_in_place_is decrypt_length none decrypt_many_next decrypt_checks decrypt_ends. Qed.

@@ -1,9 +1,9 @@
 (** * LaneBlocks_x8_x86_64: the machine code of the kernels that process blocks of eight states *)
 
 From Coq Require Import List Bool Arith NArith ZArith Lia.
-From Veriplex Require Import AES Simpira1024 Machine Call Operations DuplexBlocks BlockKernels Lanes LaneKernels.
+From Veriplex Require Import AES Simpira1024 Machine Call Loop Operations DuplexBlocks BlockKernels Lanes LaneKernels.
 From Veriplex Require Import X86_64 Call_x86_64 WideLanes_x86_64.
-From Veriplex Require LaneLoop Kernels_x8_x86_64.
+From Veriplex Require Kernels_x8_x86_64.
 Import ListNotations.
 Local Open Scope Z_scope.
 
@@ -15,21 +15,21 @@ Definition words_in : list (nat * list (nat * nat)) :=
 
 Definition padding : list byte := concat (repeat (zero 15 ++ [0x81%N]) 4).
 
-Definition kernel_of (code : list byte) (head : Z) (written : bool) : LaneLoop.kernel :=
-  LaneLoop.Kernel code head 8 round_constants_x4 0 written [(rax, (None, 0), LaneLoop.offset)] words_in [(19%nat, padding)] [] [].
+Definition kernel_of (code : list byte) (head : Z) (written : bool) : kernel :=
+  lanes_kernel convention_avx512 code head 8 round_constants_x4 0 written [(rax, None)] words_in [(19%nat, padding)] [] [].
 
 Definition absorb_kernel := kernel_of Kernels_x8_x86_64.absorb_blocks_x8 0x97c false.
 Definition squeeze_kernel := kernel_of Kernels_x8_x86_64.squeeze_blocks_x8 0xb7a true.
 Definition encrypt_kernel := kernel_of Kernels_x8_x86_64.encrypt_blocks_x8 0xcb5 true.
 Definition decrypt_kernel := kernel_of Kernels_x8_x86_64.decrypt_blocks_x8 0xd0f true.
 
-Lemma absorb_checks : LaneLoop.checks abi_avx512 absorb_kernel absorb_op = true.
+Lemma absorb_checks : checks abi_avx512 absorb_kernel (each_op absorb_op 8) = true.
 Proof. vm_cast_no_check (eq_refl true). Qed.
-Lemma squeeze_checks : LaneLoop.checks abi_avx512 squeeze_kernel squeeze_op = true.
+Lemma squeeze_checks : checks abi_avx512 squeeze_kernel (each_op squeeze_op 8) = true.
 Proof. vm_cast_no_check (eq_refl true). Qed.
-Lemma encrypt_checks : LaneLoop.checks abi_avx512 encrypt_kernel encrypt_in_place_op = true.
+Lemma encrypt_checks : checks abi_avx512 encrypt_kernel (each_op encrypt_in_place_op 8) = true.
 Proof. vm_cast_no_check (eq_refl true). Qed.
-Lemma decrypt_checks : LaneLoop.checks abi_avx512 decrypt_kernel decrypt_in_place_op = true.
+Lemma decrypt_checks : checks abi_avx512 decrypt_kernel (each_op decrypt_in_place_op 8) = true.
 Proof. vm_cast_no_check (eq_refl true). Qed.
 
 Lemma absorb_ends : ends_in_return abi_avx512 Kernels_x8_x86_64.absorb_blocks_x8.
@@ -50,11 +50,12 @@ Opaque end_block absorb_block squeeze_block encrypt_block decrypt_block round_co
   Kernels_x8_x86_64.absorb_blocks_x8 Kernels_x8_x86_64.squeeze_blocks_x8 Kernels_x8_x86_64.encrypt_blocks_x8
   Kernels_x8_x86_64.decrypt_blocks_x8.
 
-Local Ltac sound K op one many one_is none next checks ends :=
-  destruct (lanes_sound convention_avx512 distinct_arguments eq_refl K op one many one_is none next checks ends) as (acc & H);
+Local Ltac sound op one many one_is one_length none next checks ends :=
+  destruct (lanes_sound convention_avx512 distinct_arguments eq_refl eq_refl _ _ _ _ _ _ _ _ _ _ _ op one many one_is one_length none next checks ends)
+    as (acc & H);
   exists acc; intros m n; cbv zeta; intros (CALL & REGS & COUNT & TABLE);
-  specialize (H m n); cbv zeta in H; cbn [LaneLoop.constants LaneLoop.many LaneLoop.code LaneLoop.written K kernel_of] in H;
-  rewrite table_length in H; specialize (H CALL REGS COUNT TABLE); destruct H as (AL & k & m' & R & RT & S & O & FR & TR);
+  specialize (H m n); cbv zeta in H; rewrite table_length in H; specialize (H CALL REGS COUNT TABLE);
+  destruct H as (AL & k & m' & R & RT & S & O & FR & TR);
   split; [exact AL|]; exists k, m'; repeat (split; [first [assumption|exact S|exact O|exact Logic.I]|]); exact TR.
 
 Theorem absorb_blocks_x8_x86_64 :
@@ -64,7 +65,7 @@ Theorem absorb_blocks_x8_x86_64 :
   ends 8 returned_avx512 Kernels_x8_x86_64.absorb_blocks_x8 false m n blocks
     (accesses (pc m) (gpr m rsp) (gpr m rdi) (gpr m rsi) blocks (gpr m rcx) n)
     (map (fun l => absorb_blocks (lane_at (mem m) (gpr m rdi) l) (blocks_of m n blocks l)) (seq 0 8)) None.
-Proof. sound absorb_kernel absorb_op absorb_one absorb_many absorb_lane none absorb_many_next absorb_checks absorb_ends. Qed.
+Proof. sound absorb_op absorb_one absorb_many absorb_lane absorb_length none absorb_many_next absorb_checks absorb_ends. Qed.
 
 Theorem squeeze_blocks_x8_x86_64 :
   exists accesses : Z -> Z -> Z -> Z -> list Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
@@ -73,7 +74,7 @@ Theorem squeeze_blocks_x8_x86_64 :
   call 8 Kernels_x8_x86_64.squeeze_blocks_x8 true m n blocks ->
   ends 8 returned_avx512 Kernels_x8_x86_64.squeeze_blocks_x8 true m n blocks
     (accesses (pc m) (gpr m rsp) (gpr m rdi) (gpr m rsi) blocks (gpr m rcx) n) (map fst after) (Some (map snd after)).
-Proof. sound squeeze_kernel squeeze_op squeeze_one squeeze_many squeeze_lane none squeeze_many_next squeeze_checks squeeze_ends. Qed.
+Proof. sound squeeze_op squeeze_one squeeze_many squeeze_lane squeeze_length none squeeze_many_next squeeze_checks squeeze_ends. Qed.
 
 Theorem encrypt_blocks_x8_x86_64 :
   exists accesses : Z -> Z -> Z -> Z -> list Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
@@ -82,7 +83,7 @@ Theorem encrypt_blocks_x8_x86_64 :
   call 8 Kernels_x8_x86_64.encrypt_blocks_x8 true m n blocks ->
   ends 8 returned_avx512 Kernels_x8_x86_64.encrypt_blocks_x8 true m n blocks
     (accesses (pc m) (gpr m rsp) (gpr m rdi) (gpr m rsi) blocks (gpr m rcx) n) (map fst after) (Some (map snd after)).
-Proof. sound encrypt_kernel encrypt_in_place_op encrypt_block encrypt_many encrypt_in_place_is none encrypt_many_next encrypt_checks encrypt_ends. Qed.
+Proof. sound encrypt_in_place_op encrypt_block encrypt_many encrypt_in_place_is encrypt_length none encrypt_many_next encrypt_checks encrypt_ends. Qed.
 
 Theorem decrypt_blocks_x8_x86_64 :
   exists accesses : Z -> Z -> Z -> Z -> list Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
@@ -91,4 +92,4 @@ Theorem decrypt_blocks_x8_x86_64 :
   call 8 Kernels_x8_x86_64.decrypt_blocks_x8 true m n blocks ->
   ends 8 returned_avx512 Kernels_x8_x86_64.decrypt_blocks_x8 true m n blocks
     (accesses (pc m) (gpr m rsp) (gpr m rdi) (gpr m rsi) blocks (gpr m rcx) n) (map fst after) (Some (map snd after)).
-Proof. sound decrypt_kernel decrypt_in_place_op decrypt_block decrypt_many decrypt_in_place_is none decrypt_many_next decrypt_checks decrypt_ends. Qed.
+Proof. sound decrypt_in_place_op decrypt_block decrypt_many decrypt_in_place_is decrypt_length none decrypt_many_next decrypt_checks decrypt_ends. Qed.

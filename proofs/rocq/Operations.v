@@ -22,25 +22,25 @@ Hypothesis before_agrees : forall env s cs, before (evs env s) (map (evs env) cs
 Hypothesis after_agrees : forall env s cs, after (evs env s) (map (evs env) cs) = map (evs env) (safter s cs).
 
 Definition ends_symbols (s : list sbyte) (cs : list (list sbyte)) (nodes : list node) :=
-  match send_block (sbefore s cs) nodes with (s', nodes') => (s', safter s cs, nodes') end.
+  match send_block (sbefore s cs) nodes with (s', nodes') => Some (s', safter s cs, nodes') end.
 
-Lemma ends_agree env s cs nodes s' cs' nodes' : ends_symbols s cs nodes = (s', cs', nodes') ->
-  consistent env nodes' ->
-  (end_block (before (evs env s) (map (evs env) cs)), after (evs env s) (map (evs env) cs)) = (evs env s', map (evs env) cs').
+Lemma ends_agree env s cs nodes s' cs' nodes' : ends_symbols s cs nodes = Some (s', cs', nodes') -> extends nodes nodes' /\
+  (consistent env nodes' ->
+   (end_block (before (evs env s) (map (evs env) cs)), after (evs env s) (map (evs env) cs)) = (evs env s', map (evs env) cs')).
 Proof.
-  unfold ends_symbols; destruct (send_block (sbefore s cs) nodes) as [t n] eqn:E; intros F C.
+  unfold ends_symbols; destruct (send_block (sbefore s cs) nodes) as [t n] eqn:E; intro F.
   assert (X : t = s' /\ safter s cs = cs' /\ n = nodes') by (repeat split; congruence); destruct X as (-> & <- & ->).
+  split; [exact (proj1 (spermute_sound env _ _ _ _ E))|]; intro C.
   rewrite before_agrees, after_agrees, (send_block_agrees env _ _ _ _ E C); reflexivity.
 Qed.
 
-Lemma ends_grow s cs nodes s' cs' nodes' : ends_symbols s cs nodes = (s', cs', nodes') -> extends nodes nodes'.
-Proof.
-  unfold ends_symbols, send_block; destruct (spermute _ _) as [t n] eqn:E; intro F.
-  assert (X : n = nodes') by congruence; subst n; exact (proj1 (spermute_sound (fun _ => 0%N) _ _ _ _ E)).
-Qed.
+Lemma enters_agree env (s : list sbyte) (nodes : list node) t nodes' : Some (s, nodes) = Some (t, nodes') ->
+  consistent env nodes' -> evs env s = evs env t.
+Proof. intros E _; assert (F : s = t) by congruence; rewrite F; reflexivity. Qed.
 
 Definition ends : operation :=
-  Operation (fun s cs => (end_block (before s cs), after s cs)) ends_symbols ends_agree ends_grow.
+  Operation (fun s => s) (fun s cs => (end_block (before s cs), after s cs)) (fun s nodes => Some (s, nodes)) ends_symbols
+    enters_agree ends_agree.
 End Ends.
 
 Lemma nth_map_evs env i cs : nth i (map (evs env) cs) [] = evs env (nth i cs []).

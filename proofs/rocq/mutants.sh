@@ -69,12 +69,12 @@ plant aarch64_return_to_next Sound_aarch64.v 's/^Definition return_to .*/Definit
 plant x2_stores_in_another_lane Kernels_x2_x86_64.v '/^Definition permute_x2/,$s/0x7f; 0x8f; 0x10; 0x03/0x7f; 0x8f; 0x20; 0x03/' checks_hold
 plant aarch64_x2_other_constant Kernels_x2_aarch64.v '/^Definition permute_x2/,$s/0x90; 0x4b; 0x28; 0x4e/0xb0; 0x4b; 0x28; 0x4e/' checks_hold
 plant x2_words_further_apart Lanes.v 's/states + 128 \* Z.of_nat i + 16 \* Z.of_nat l) 16/states + 256 * Z.of_nat i + 16 * Z.of_nat l) 16/' lane_is
-plant x2_other_lanes_may_change Lanes.v 's/<= a < states + 128 \* Z.of_nat i + 16 \* Z.of_nat k\.$/<= a < states + 128 * Z.of_nat i + 128./' in_lanes_range
+plant x2_other_lanes_may_change Lanes.v 's|<= a < states + 128 \* Z.of_nat i + 16 \* Z.of_nat k\.$|<= a < states + 128 * Z.of_nat i + 128.|' statements
 plant x2_blocks_in_another_lane Kernels_x2_x86_64.v '/^Definition absorb/,/^Definition decrypt/s/0x7f; 0x9f; 0x80; 0x03/0x7f; 0x9f; 0xa0; 0x03/' absorb_checks
 plant x2_blocks_of_another_lane Kernels_x2_x86_64.v '/^Definition absorb/,/^Definition decrypt/s/0x4c; 0x8b; 0x4e; 0x08/0x4c; 0x8b; 0x4e; 0x00/' absorb_checks
 plant x2_index_ignored X86_64.v 's/Some (field sib 0 3, Some (N.to_nat i), bytes)/Some (field sib 0 3, None, bytes)/' absorb_checks
 plant x2_addresses_closer LaneKernels.v 's/read m (a + 8 \* Z.of_nat l) 8/read m (a + 4 * Z.of_nat l) 8/' lanes_sound
-plant x2_lane_unchecked LaneLoop.v 's/^    else sbyte_eqb (nth j x (const 0)) (atom (N.of_nat j))) (seq/    else true) (seq/' step_round
+plant x2_lane_unchecked Loop.v 's/^                    | None => sbyte_eqb (nth p x (const 0)) (atom (N.of_nat (carried R + p)))/                    | None => true/' step_round
 plant x2_pointer_half Machine.v 's/(number_of (read (mem m) (effective m a) 8))) m)/(number_of (read (mem m) (effective m a) 4))) m)/' apply_sound
 plant aarch64_x2_addresses_swapped Kernels_x2_aarch64.v '/^Definition absorb/,/^Definition decrypt/s/0x24; 0x14; 0x40; 0xa9/0x25; 0x10; 0x40; 0xa9/' absorb_checks
 plant aarch64_x2_ldp_of_16 AArch64.v '/^Definition ldp_x/s/imm + 8/imm + 16/' absorb_checks
@@ -178,8 +178,10 @@ plant arx_kinds_alike Symbolic.v 's/  | Sum w, Sum v => (w =? v)%nat/  | Sum w, 
 plant arx_other_shift_back ArxSymbolic.v 's/if (v =? w)%nat \&\& (j =? k)%nat \&\& (k <=? 8/if (v =? w)%nat \&\& (k <=? 8/' shifted_back_sound
 plant arx_sum_of_short_strings ArxSymbolic.v 's/ \&\& (length y =? 16)%nat then$/ then/' splus_sound
 plant chacha_other_diagonals ChaChaRows.v 's/^Definition diagonals : turns := (12, 0, 4, 8)/Definition diagonals : turns := (4, 0, 12, 8)/' two_rounds_are
-plant chacha_output_unchecked ChaChaLoop.v '/^      list_eqb word_eqb (map content (s_mem s)) \[input 16 48; out\]/s/list_eqb.*/true/' step_round
-plant chacha_last_row_unchecked ChaChaLoop.v 's/(words last) \&\& (length last/(words (input 0 16)) \&\& (length last/' step_round
+plant loop_output_unchecked Loop.v 's/^      list_eqb word_eqb (skipn (1 + .*/      true \&\&/' step_round
+plant loop_carried_unchecked Loop.v '/^Definition step_ok/,/^  end/s/(words const t)/(words const carried_symbols)/' step_round
+plant loop_held_unchecked Loop.v '/^Definition memory_ok/,/owner/s/^  held_ok x s/  true/' step_round
+plant loop_table_moves Loop.v 's/(state K :: map fst (tables K) ++ map fst (given K))/(state K :: map fst (given K))/' shape
 plant chacha_memory_of_any_numbers ChaChaKernels.v 's/forall a, (m a < 256)%N/forall a : Z, True/' read_small
 plant chacha_aarch64_sri_less Kernels_chacha_aarch64.v '/^Definition chacha20/,/\]\./s/0x04; 0x47; 0x27; 0x6f/0x04; 0x47; 0x28; 0x6f/' chacha20_checks
 plant chacha_aarch64_number_at_1 Kernels_chacha_aarch64.v '/^Definition chacha8/,/\]\./s/0x1c; 0x00; 0x80; 0x3c/0x1c; 0x10; 0x80; 0x3c/' chacha8_checks
