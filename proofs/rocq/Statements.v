@@ -13,6 +13,7 @@ From Veriplex Require Blocks Duplex Framing Protocol AES Simpira1024 KnownAnswer
   Words64 Poly1305 Poly1305Limbs Poly1305Lanes Poly1305Lanes44 Poly1305Pairs Poly1305Vectors
   Poly1305Hold WordsOfAnyWidth Poly1305Text Poly1305Words
   Rust TwinText Twin TwinBlocks
+  Xoodoo Xoofff XoofffAnswers XoofffHold
   Arx ChaCha ChaChaHold ChaChaKernels Kernels_chacha_aarch64 ChaCha_aarch64
   Kernels_chacha_x86_64 ChaCha_x86_64 NH NHHold.
 (* So that numbers, lists and strings print as such. *)
@@ -858,6 +859,47 @@ Print Poly1305Pairs.whole_pairs.
 Check Poly1305Pairs.multiply_pair_number.
 Check Poly1305Pairs.pairs_are_the_polynomial.
 Check Poly1305Pairs.pairs_are_poly1305.
+(* Xoodoo and Xoofff. *)
+Print Xoodoo.round_constants.
+Print Xoodoo.planes.
+Print Xoodoo.bytes.
+Print Xoodoo.plane.
+Print Xoodoo.shift.
+Print Xoodoo.theta.
+Print Xoodoo.rho_west.
+Print Xoodoo.iota.
+Print Xoodoo.chi.
+Print Xoodoo.rho_east.
+Print Xoodoo.round.
+Print Xoodoo.permute.
+Print Xoofff.block_len.
+Print Xoofff.deck.
+Print Xoofff.p.
+Print Xoofff.roll.
+Print Xoofff.first_word.
+Print Xoofff.roll_c.
+Print Xoofff.roll_e.
+Print Xoofff.closing.
+Print Xoofff.pad.
+Print Xoofff.absorb_block.
+Print Xoofff.absorb_blocks.
+Print Xoofff.squeeze_blocks.
+Print Xoofff.start.
+Print Xoofff.append.
+Print Xoofff.stream.
+Print Xoofff.output.
+Print Xoofff.short.
+Print XoofffAnswers.xoofff_answer.
+Print XoofffAnswers.xoodoo_holds.
+Print XoofffAnswers.output_is.
+Print XoofffAnswers.strings_hold.
+Print XoofffAnswers.xoofff_holds.
+Check XoofffHold.xoofff_counts.
+Check XoofffHold.xoodoo_answers_hold.
+Check XoofffHold.xoofff_answers_hold.
+Check XoofffHold.short_example.
+Check XoofffHold.squeeze_blocks_example.
+
 (* ChaCha. *)
 Print ChaCha.le_number.
 Print ChaCha.le_words.
