@@ -9,7 +9,7 @@
     in memory need no alignment. *)
 
 From Coq Require Import List Bool NArith ZArith.
-From Veriplex Require Import AES Simpira1024 Machine.
+From Veriplex Require Import AES Simpira1024 Arx Machine.
 Import ListNotations.
 
 (** ** What the instructions do *)
@@ -20,6 +20,8 @@ Definition vector (r : nat) (x : bytes) : list effect := [Set_vec r x false].
 Definition aese d n := vector d (Sub_shift (Xor (Vec d 16) (Vec n 16))).
 Definition aesmc d n := vector d (Mix (Vec n 16)).
 Definition eor d n m := vector d (Xor (Vec n 16) (Vec m 16)).
+Definition and_16b d n m := vector d (And_bytes (Vec n 16) (Vec m 16)).
+Definition bic d n m := vector d (And_bytes (Vec n 16) (Xor (Vec m 16) (Bytes (ones 16)))).
 Definition ext d n m index := vector d (Slice index 16 (Append (Vec n 16) (Vec m 16))).
 
 (** ORR with one register twice. *)
@@ -86,6 +88,8 @@ Definition forms : list (N * N * (N -> option (list effect))) :=
   [ (0xfffffc00, 0x4e284800, fun w => Some (aese (d w) (n w)));
     (0xfffffc00, 0x4e286800, fun w => Some (aesmc (d w) (n w)));
     (0xffe0fc00, 0x6e201c00, fun w => Some (eor (d w) (n w) (m w)));
+    (0xffe0fc00, 0x4e201c00, fun w => Some (and_16b (d w) (n w) (m w)));
+    (0xffe0fc00, 0x4e601c00, fun w => Some (bic (d w) (n w) (m w)));
     (0xffe0fc00, 0x4ea01c00, fun w => if (n w =? m w)%nat then Some (mov (d w) (n w)) else None);
     (0xffe0fc00, 0x4ea08400, fun w => Some (add_4s (d w) (n w) (m w)));
     (0xffe0fc00, 0x4ee08400, fun w => Some (add_2d (d w) (n w) (m w)));

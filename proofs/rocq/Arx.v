@@ -35,6 +35,15 @@ Fixpoint or_bytes (x y : list byte) : list byte :=
   | _, _ => []
   end.
 
+Fixpoint and_bytes (x y : list byte) : list byte :=
+  match x, y with
+  | a :: x, b :: y => N.land a b :: and_bytes x y
+  | _, _ => []
+  end.
+
+(** XOR with these inverts n bytes. *)
+Definition ones (n : nat) : list byte := repeat 0xff n.
+
 (** Bytes of 16, chosen by the lower half of each byte of another string; zero if its upper bit is set. *)
 Definition shuffle (x choice : list byte) : list byte :=
   map (fun i => if N.testbit i 7 then 0 else nth (N.to_nat (i mod 16)) x 0) choice.
@@ -237,3 +246,39 @@ Proof. induction x as [|a x IH]; intros [|b y]; cbn [or_bytes]; auto; rewrite N.
 
 Lemma xor_sym x : forall y, xor x y = xor y x.
 Proof. induction x as [|a x IH]; intros [|b y]; cbn [xor]; auto; rewrite N.lxor_comm, IH; reflexivity. Qed.
+
+(** ** Conjunctions *)
+
+Lemma and_comm x : forall y, and_bytes x y = and_bytes y x.
+Proof. induction x as [|a x IH]; intros [|b y]; cbn [and_bytes]; auto; rewrite N.land_comm, IH; reflexivity. Qed.
+
+Lemma and_length x : forall y, length x = length y -> length (and_bytes x y) = length x.
+Proof.
+  induction x as [|a x IH]; intros [|b y] E; cbn [length and_bytes] in *; try discriminate; [reflexivity|].
+  rewrite IH; congruence.
+Qed.
+
+Lemma and_app a b c d : length a = length c -> and_bytes (a ++ b) (c ++ d) = and_bytes a c ++ and_bytes b d.
+Proof.
+  revert c; induction a as [|x a IH]; intros [|y c] E; cbn [length] in E; try discriminate; [reflexivity|].
+  cbn [app and_bytes]; f_equal; apply IH; congruence.
+Qed.
+
+Lemma and_little_endian w : forall a b, and_bytes (little_endian w a) (little_endian w b) = little_endian w (N.land a b).
+Proof.
+  induction w as [|w IH]; intros a b; cbn [little_endian and_bytes]; [reflexivity|]; change 256 with (2 ^ 8); f_equal.
+  - rewrite <- !N.land_ones; apply N.bits_inj; intro i; rewrite !N.land_spec.
+    destruct (N.testbit a i), (N.testbit b i), (N.testbit (N.ones 8) i); reflexivity.
+  - rewrite <- !N.shiftr_div_pow2, N.shiftr_land; apply IH.
+Qed.
+
+(** What is inverted leaves what the other has alone. *)
+Lemma inverted_and_little_endian w : forall a b,
+  and_bytes (xor (little_endian w a) (ones w)) (little_endian w b) = little_endian w (N.ldiff b a).
+Proof.
+  induction w as [|w IH]; intros a b; [reflexivity|]; change (ones (S w)) with (0xff :: ones w).
+  cbn [little_endian xor and_bytes]; change 256 with (2 ^ 8); f_equal.
+  - rewrite <- !N.land_ones; apply N.bits_inj; intro i; rewrite !N.land_spec, N.ldiff_spec, N.lxor_spec, N.land_spec.
+    change 0xff with (N.ones 8); destruct (N.testbit a i), (N.testbit b i), (N.testbit (N.ones 8) i); reflexivity.
+  - rewrite <- !N.shiftr_div_pow2, IH; f_equal; symmetry; apply N.shiftr_ldiff.
+Qed.

@@ -1,4 +1,4 @@
-(** * ArxSymbolic: sums, products and shifts of symbolic bytes
+(** * ArxSymbolic: sums, products, shifts and conjunctions of symbolic bytes
 
     Each is a node, but for a shift to the right and back of what came from the same shift to the left: an insertion of
     shifted bits is made of that. *)
@@ -92,6 +92,33 @@ Definition apart_shifts (x y : list sbyte) (nodes : list node) : bool :=
 
 Definition sor (x y : list sbyte) (nodes : list node) : option (list sbyte * list node) :=
   if apart_shifts x y nodes || apart_shifts y x nodes then Some (sxor x y, nodes) else None.
+
+(** Of 16 bytes, in the order in which it is already there. *)
+Definition sand (x y : list sbyte) (nodes : list node) : option (list sbyte * list node) :=
+  if (length x =? 16)%nat && (length y =? 16)%nat then
+    match find_node (Conjunction, y ++ x) nodes with
+    | Some _ => Some (intern Conjunction (y ++ x) nodes)
+    | None => Some (intern Conjunction (x ++ y) nodes)
+    end
+  else None.
+
+(** Of more than 16 bytes: conjunctions of 16 each. *)
+Fixpoint sand_pieces (n : nat) (x y : list sbyte) (nodes : list node) : option (list sbyte * list node) :=
+  match n with
+  | O => match x, y with [], [] => Some ([], nodes) | _, _ => None end
+  | S n =>
+      match sand (firstn 16 x) (firstn 16 y) nodes with
+      | Some (a, nodes) =>
+          match sand_pieces n (skipn 16 x) (skipn 16 y) nodes with
+          | Some (b, nodes) => Some (a ++ b, nodes)
+          | None => None
+          end
+      | None => None
+      end
+  end.
+
+Definition sand_all (x y : list sbyte) (nodes : list node) : option (list sbyte * list node) :=
+  sand_pieces (length x / 16) x y nodes.
 
 (** By constants only. *)
 Definition sshuffle (x y : list sbyte) (nodes : list node) : option (list sbyte * list node) :=
@@ -189,10 +216,10 @@ Lemma shifted_back_sound w k x nodes y : lane_ok w = true -> shifted_back w k x 
   length y = 16%nat -> consistent nodes -> evs y = shift_left w k (evs x).
 Proof.
   unfold shifted_back; intros W E LX LY C.
-  destruct (node_at x nodes) as [[[| | | |v j|] u]|] eqn:A; try discriminate.
+  destruct (node_at x nodes) as [[[| | | |v j| |] u]|] eqn:A; try discriminate.
   destruct ((v =? w)%nat && (j =? k)%nat) eqn:Q; [|discriminate].
   apply andb_prop in Q as [Q1 Q2]; apply Nat.eqb_eq in Q1 as ->; apply Nat.eqb_eq in Q2 as ->.
-  destruct (node_at u nodes) as [[[| | |v j| |] t]|] eqn:D; try discriminate.
+  destruct (node_at u nodes) as [[[| | |v j| | |] t]|] eqn:D; try discriminate.
   destruct ((v =? w)%nat && (j =? k)%nat && (k <=? 8 * w)%nat && (length t =? 16)%nat) eqn:Q; [|discriminate].
   injection E as <-; apply andb_prop in Q as [Q LT]; apply andb_prop in Q as [Q K]; apply Nat.eqb_eq in LT;
   apply andb_prop in Q as [Q1 Q2]; apply Nat.eqb_eq in Q1 as ->; apply Nat.eqb_eq in Q2 as ->.
@@ -221,8 +248,8 @@ Lemma apart_shifts_sound x y nodes : apart_shifts x y nodes = true -> consistent
   or_bytes (evs x) (evs y) = xor (evs x) (evs y).
 Proof.
   unfold apart_shifts; intros E C.
-  destruct (node_at x nodes) as [[[| | |w k| |] s]|] eqn:X; try discriminate.
-  destruct (node_at y nodes) as [[[| | | |v j|] t]|] eqn:Y; try discriminate.
+  destruct (node_at x nodes) as [[[| | |w k| | |] s]|] eqn:X; try discriminate.
+  destruct (node_at y nodes) as [[[| | | |v j| |] t]|] eqn:Y; try discriminate.
   apply andb_prop in E as [E LT]; apply andb_prop in E as [E LS]; apply andb_prop in E as [E KJ]; apply andb_prop in E as [E W].
   apply Nat.eqb_eq in E as ->; apply Nat.eqb_eq in KJ, LS, LT.
   apply node_at_sound in X; [|exact C]; apply node_at_sound in Y; [|exact C].
@@ -241,6 +268,44 @@ Proof.
   - rewrite (apart_shifts_sound _ _ _ Q C); reflexivity.
   - rewrite or_comm, (apart_shifts_sound _ _ _ Q C); apply xor_sym.
 Qed.
+
+Lemma sand_sound x y nodes z nodes' : sand x y nodes = Some (z, nodes') ->
+  extends nodes nodes' /\ (consistent nodes' -> evs z = and_bytes (evs x) (evs y)).
+Proof.
+  unfold sand; destruct ((length x =? 16)%nat && (length y =? 16)%nat) eqn:Q; [|discriminate].
+  apply andb_prop in Q as [LX LY]; apply Nat.eqb_eq in LX, LY; intro E.
+  assert (O : forall u v, length u = 16%nat -> length v = 16%nat -> intern Conjunction (u ++ v) nodes = (z, nodes') ->
+    extends nodes nodes' /\ (consistent nodes' -> evs z = and_bytes (evs u) (evs v))).
+  { intros u v LU LV F; apply (intern_sound env) in F as [X S]; split; [exact X|]; intro C; rewrite (S C), node_value_is.
+    cbn [fst snd]; rewrite evs_app, firstn_app, skipn_app, evs_length, LU, Nat.sub_diag, firstn_O, skipn_O, app_nil_r.
+    rewrite firstn_all2, skipn_all2 by (rewrite evs_length; lia); cbn [app].
+    apply filled_is; rewrite and_length; rewrite !evs_length; congruence. }
+  destruct (find_node (Conjunction, y ++ x) nodes); [|apply O; auto; congruence].
+  rewrite and_comm; apply O; auto; congruence.
+Qed.
+
+Lemma sand_pieces_sound n : forall x y nodes z nodes', sand_pieces n x y nodes = Some (z, nodes') ->
+  extends nodes nodes' /\ (consistent nodes' -> evs z = and_bytes (evs x) (evs y)).
+Proof.
+  induction n as [|n IH]; intros x y nodes z nodes' E; cbn [sand_pieces] in E.
+  - destruct x, y; try discriminate; assert (F : [] = z /\ nodes = nodes') by (split; congruence); destruct F as [<- <-].
+    split; [apply extends_refl|reflexivity].
+  - destruct (sand (firstn 16 x) (firstn 16 y) nodes) as [[a n1]|] eqn:E1; [|discriminate].
+    destruct (sand_pieces n (skipn 16 x) (skipn 16 y) n1) as [[b n2]|] eqn:E2; [|discriminate].
+    assert (F : a ++ b = z /\ n2 = nodes') by (split; congruence); destruct F as [<- <-].
+    pose proof E1 as Q; unfold sand in Q.
+    destruct ((length (firstn 16 x) =? 16)%nat && (length (firstn 16 y) =? 16)%nat) eqn:L; [|discriminate].
+    apply andb_prop in L as [LX LY]; apply Nat.eqb_eq in LX, LY.
+    apply sand_sound in E1 as [X1 S1]; apply IH in E2 as [X2 S2].
+    split; [eapply extends_trans; eassumption|]; intro C.
+    rewrite evs_app, S1, S2 by (auto; eapply consistent_older; eassumption).
+    rewrite <- and_app by (rewrite !evs_length; congruence).
+    rewrite <- !evs_app, !firstn_skipn; reflexivity.
+Qed.
+
+Lemma sand_all_sound x y nodes z nodes' : sand_all x y nodes = Some (z, nodes') ->
+  extends nodes nodes' /\ (consistent nodes' -> evs z = and_bytes (evs x) (evs y)).
+Proof. apply sand_pieces_sound. Qed.
 
 Lemma sshuffle_sound x y nodes z nodes' : sshuffle x y nodes = Some (z, nodes') ->
   extends nodes nodes' /\ (consistent nodes' -> evs z = shuffle (evs x) (evs y)).

@@ -76,7 +76,8 @@ Inductive bytes :=
   | Shift_left (w k : nat) (x : bytes)   (* by k bits, in such lanes *)
   | Shift_right (w k : nat) (x : bytes)
   | Or (x y : bytes)
-  | Shuffle (x y : bytes).               (* bytes of the first, chosen by the second *)
+  | Shuffle (x y : bytes)                (* bytes of the first, chosen by the second *)
+  | And_bytes (x y : bytes).
 
 Inductive effect :=
   | Set_gpr (r : nat) (x : number)
@@ -127,6 +128,7 @@ Fixpoint bytes_in (m : machine) (x : bytes) : list byte :=
   | Shift_right w k x => shift_right w k (bytes_in m x)
   | Or x y => or_bytes (bytes_in m x) (bytes_in m y)
   | Shuffle x y => shuffle (bytes_in m x) (bytes_in m y)
+  | And_bytes x y => and_bytes (bytes_in m x) (bytes_in m y)
   end.
 
 (** Its reads from memory. *)
@@ -134,7 +136,7 @@ Fixpoint loads (x : bytes) : list (address * nat) :=
   match x with
   | Load a n => [(a, n)]
   | Vec _ _ | Bytes _ | Of_gpr _ => []
-  | Xor x y | Append x y | Plus _ x y | Times _ x y | Or x y | Shuffle x y => loads x ++ loads y
+  | Xor x y | Append x y | Plus _ x y | Times _ x y | Or x y | Shuffle x y | And_bytes x y => loads x ++ loads y
   | Slice _ _ x | Sub_shift x | Mix x | Shift_left _ _ x | Shift_right _ _ x => loads x
   end.
 

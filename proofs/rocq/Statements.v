@@ -379,6 +379,8 @@ Print Arx.times_lanes.
 Print Arx.shift_left.
 Print Arx.shift_right.
 Print Arx.or_bytes.
+Print Arx.and_bytes.
+Print Arx.ones.
 Print Arx.shuffle.
 Print Machine.memory.
 Print Machine.read.
@@ -453,6 +455,8 @@ Print X86_64.vpmuludq.
 Print X86_64.odd_words_alone.
 Print X86_64.vpsrlq_32.
 Print X86_64.vpor.
+Print X86_64.vpand.
+Print X86_64.vpandn.
 Print X86_64.vpshufb.
 Print X86_64.chosen_words.
 Print X86_64.vpshufd.
@@ -522,6 +526,8 @@ Print AArch64.vector.
 Print AArch64.aese.
 Print AArch64.aesmc.
 Print AArch64.eor.
+Print AArch64.and_16b.
+Print AArch64.bic.
 Print AArch64.ext.
 Print AArch64.mov.
 Print AArch64.add_4s.

@@ -1,9 +1,9 @@
 (** * Symbolic: strings of bytes with unknowns
 
     A symbolic byte is a constant and a set of atoms, which stand for their XOR.  An atom is an
-    unknown byte of the input, or a byte of a node: of ShiftRows of SubBytes, of MixColumns, or of a sum, a product or a
-    shift in lanes (Arx.v), of strings of 16 symbolic bytes.  Equal arguments share one node (value numbering), so the value of
-    a permutation is small, although written out it would be exponential. *)
+    unknown byte of the input, or a byte of a node: of ShiftRows of SubBytes, of MixColumns, of a sum, a product or a
+    shift in lanes, or of a conjunction (Arx.v), of strings of 16 symbolic bytes.  Equal arguments share one node (value
+    numbering), so the value of a permutation is small, although written out it would be exponential. *)
 
 From Coq Require Import List Bool Arith NArith Lia.
 From Veriplex Require Import AES Simpira1024 Arx.
@@ -12,8 +12,9 @@ Import ListNotations.
 Definition sbyte := (N * list N)%type.
 
 (** What a node computes: a sum of the two halves of its argument, in lanes of w bytes, or products of such lanes, or a
-    shift of them. *)
-Inductive kind := Sub_shifted | Mixed | Sum (w : nat) | Left (w k : nat) | Right (w k : nat) | Product (w : nat).
+    shift of them; or the conjunction of both halves. *)
+Inductive kind := Sub_shifted | Mixed | Sum (w : nat) | Left (w k : nat) | Right (w k : nat) | Product (w : nat) |
+  Conjunction.
 
 Definition node := (kind * list sbyte)%type.   (* with its argument *)
 
@@ -67,7 +68,7 @@ Definition word_eqb : list sbyte -> list sbyte -> bool := list_eqb sbyte_eqb.
 
 Definition kind_eqb (x y : kind) : bool :=
   match x, y with
-  | Sub_shifted, Sub_shifted | Mixed, Mixed => true
+  | Sub_shifted, Sub_shifted | Mixed, Mixed | Conjunction, Conjunction => true
   | Sum w, Sum v | Product w, Product v => (w =? v)%nat
   | Left w k, Left v j | Right w k, Right v j => (w =? v)%nat && (k =? j)%nat
   | _, _ => false
@@ -117,6 +118,7 @@ Definition node_value (n : node) : list byte :=
   | Left w k => filled (shift_left w k (evs (snd n)))
   | Right w k => filled (shift_right w k (evs (snd n)))
   | Product w => filled (times_lanes w (firstn 8 (evs (snd n))) (skipn 8 (evs (snd n))))
+  | Conjunction => filled (and_bytes (firstn 16 (evs (snd n))) (skipn 16 (evs (snd n))))
   end.
 
 Lemma node_value_is n :
@@ -128,6 +130,7 @@ Lemma node_value_is n :
   | Left w k => filled (shift_left w k (evs (snd n)))
   | Right w k => filled (shift_right w k (evs (snd n)))
   | Product w => filled (times_lanes w (firstn 8 (evs (snd n))) (skipn 8 (evs (snd n))))
+  | Conjunction => filled (and_bytes (firstn 16 (evs (snd n))) (skipn 16 (evs (snd n))))
   end.
 Proof. reflexivity. Qed.
 

@@ -8,7 +8,7 @@
     out.  Operands in memory need no alignment in these forms. *)
 
 From Coq Require Import List Bool NArith ZArith.
-From Veriplex Require Import AES Simpira1024 Machine.
+From Veriplex Require Import AES Simpira1024 Arx Machine.
 Import ListNotations.
 
 (** ** Registers *)
@@ -66,6 +66,8 @@ Definition vpsrlq_32 w d x := vector d (pieces w (fun i => odd_words_alone (piec
 Definition vpslld d x k := vector d (Shift_left 4 k (Vec x 16)).
 Definition vpsrld d x k := vector d (Shift_right 4 k (Vec x 16)).
 Definition vpor d x y := vector d (Or (Vec x 16) (source 16 y)).
+Definition vpand w d x y := vector d (And_bytes (Vec x w) (source w y)).
+Definition vpandn w d x y := vector d (And_bytes (Xor (Vec x w) (Bytes (ones w))) (source w y)).
 Definition vpshufb d x y := vector d (Shuffle (Vec x 16) (source 16 y)).
 Definition chosen_words k (x : bytes) : bytes :=
   joined (map (fun i => Slice (4 * Nat.modulo (Nat.div k (Nat.pow 4 i)) 4) 4 x) (seq 0 4)).
@@ -182,6 +184,8 @@ Definition vex (map pp w l r x b v : N) (bytes : list byte) : option (list effec
           | 2, 1, 0, 0x5a, [] =>
               match rm with Memory a => if (v =? 0) && (l =? 1) then Some (vbroadcast 32 d a) else None | Register _ => None end
           | 1, 1, 0, 0xeb, [] => if l =? 0 then Some (vpor d v' rm) else None
+          | 1, 1, 0, 0xdb, [] => Some (vpand size d v' rm)
+          | 1, 1, 0, 0xdf, [] => Some (vpandn size d v' rm)
           | 1, 1, 0, 0x6c, [] => if l =? 0 then Some (vpunpcklqdq d v' rm) else None
           | 2, 1, 0, 0x00, [] => if l =? 0 then Some (vpshufb d v' rm) else None
           | 1, 1, 0, 0x70, [k] =>

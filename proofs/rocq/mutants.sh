@@ -182,6 +182,9 @@ plant arx_shift_right_drops_a_bit Arx.v 's/map (fun a => a \/ 2 ^ N.of_nat k)/ma
 plant arx_kinds_alike Symbolic.v 's/  | Sum w, Sum v => (w =? v)%nat/  | Sum w, Sum v => true/' kind_eqb_eq
 plant arx_other_shift_back ArxSymbolic.v 's/if (v =? w)%nat \&\& (j =? k)%nat \&\& (k <=? 8/if (v =? w)%nat \&\& (k <=? 8/' shifted_back_sound
 plant arx_sum_of_short_strings ArxSymbolic.v 's/ \&\& (length y =? 16)%nat then$/ then/' splus_sound
+plant arx_conjunction_of_short_strings ArxSymbolic.v '/^Definition sand /,/else None/s/ \&\& (length y =? 16)%nat then$/ then/' sand_sound
+plant arx_conjunction_is_any_kind Symbolic.v 's/ | Conjunction, Conjunction => true/ | Conjunction, _ => true/' kind_eqb_eq
+plant arx_inverted_conjunction Arx.v 's/little_endian w (N.ldiff b a)\./little_endian w (N.ldiff a b)./' inverted_and_little_endian
 plant chacha_other_diagonals ChaChaRows.v 's/^Definition diagonals : turns := (12, 0, 4, 8)/Definition diagonals : turns := (4, 0, 12, 8)/' two_rounds_are
 plant loop_output_unchecked Loop.v 's/^      list_eqb word_eqb (skipn (1 + .*/      true \&\&/' step_round
 plant loop_carried_unchecked Loop.v '/^Definition step_ok/,/^  end/s/(words const t)/(words const carried_symbols)/' step_round

@@ -139,7 +139,7 @@ fn compare(set: &Set) {
 }
 
 /// The bytes of the kernels of the permutation, the duplex and NH of these levels, and in `armv8` and `x86-64` of those
-/// of `ChaCha`.
+/// of `ChaCha` and Xoofff.
 fn kernels(levels: &[&str]) -> Vec<Vec<u8>> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../generated/kernels.txt");
     let mut kernels = Vec::new();
@@ -151,7 +151,8 @@ fn kernels(levels: &[&str]) -> Vec<Vec<u8>> {
                     && (kernel.starts_with("duplex_")
                         || kernel.starts_with("simpira1024_")
                         || kernel.starts_with("nh_")
-                        || ["armv8", "x86-64"].contains(&level) && kernel.starts_with("chacha"))
+                        || ["armv8", "x86-64"].contains(&level)
+                            && (kernel.starts_with("chacha") || kernel.starts_with("xoofff_")))
             });
             if wanted {
                 kernels.push(Vec::new());
@@ -162,8 +163,8 @@ fn kernels(levels: &[&str]) -> Vec<Vec<u8>> {
             kernels.last_mut().unwrap().extend(bytes);
         }
     }
-    // For one state and for two, on wider vectors for four and for eight; ChaCha for three numbers of rounds; NH.
-    assert_eq!(kernels.len(), if levels.len() == 1 { 14 } else { 26 });
+    // For one state and for two, on wider vectors for four and for eight; ChaCha for three numbers of rounds; NH; Xoofff.
+    assert_eq!(kernels.len(), if levels.len() == 1 { 16 } else { 28 });
     kernels
 }
 
@@ -438,6 +439,15 @@ mod x86_64 {
                 vector(pieces(width, |_| vec(0, 16)))?
             )),
             Code::VEX_Vpor_xmm_xmm_xmmm128 => vector(format!("(or {} {})", vec(1, 16), source(2, 16)?)),
+            Code::VEX_Vpand_xmm_xmm_xmmm128 | Code::VEX_Vpand_ymm_ymm_ymmm256 => {
+                vector(format!("(and {} {})", vec(1, width), source(2, width)?))
+            }
+            Code::VEX_Vpandn_xmm_xmm_xmmm128 | Code::VEX_Vpandn_ymm_ymm_ymmm256 => vector(format!(
+                "(and (xor {} (bytes {})) {})",
+                vec(1, width),
+                "ff".repeat(width),
+                source(2, width)?
+            )),
             Code::VEX_Vpshufb_xmm_xmm_xmmm128 => {
                 vector(format!("(shuffle {} {})", vec(1, 16), source(2, 16)?))
             }
@@ -675,6 +685,19 @@ mod aarch64 {
             Opcode::EOR => set(
                 vector(a)?,
                 format!("(xor (vec {} 16) (vec {} 16))", vector(b)?, vector(c)?),
+            ),
+            Opcode::AND => set(
+                vector(a)?,
+                format!("(and (vec {} 16) (vec {} 16))", vector(b)?, vector(c)?),
+            ),
+            Opcode::BIC => set(
+                vector(a)?,
+                format!(
+                    "(and (vec {} 16) (xor (vec {} 16) (bytes {})))",
+                    vector(b)?,
+                    vector(c)?,
+                    "ff".repeat(16)
+                ),
             ),
             Opcode::ORR if vector(b)? == vector(c)? => set(vector(a)?, format!("(vec {} 16)", vector(b)?)),
             Opcode::ADD if lanes(a).is_some() => {

@@ -89,7 +89,7 @@ let sets = [
           "vinserti64x4_0"; "vextracti128_0"; "vpternlogq_memory"; "vpternlogq_xor_and"; "vpternlogq_xor_andn" ] ||
       form <> "vpsrlq_zmm_32" && List.exists (fun prefix -> String.starts_with ~prefix form)
         [ "mov_pointer"; "vprold"; "vpslld_ymm"; "vpslld_zmm"; "vpsrld_ymm"; "vpsrld_zmm"; "vpsllq_";
-          "vpsrlq_"; "vpor_ymm"; "vpand"; "vpunpckh"; "vpunpckldq"; "vpunpcklqdq_ymm"; "vpunpcklqdq_zmm"; "vperm"; "valignd";
+          "vpsrlq_"; "vpor_ymm"; "vpandq"; "vpandnq"; "vpunpckh"; "vpunpckldq"; "vpunpcklqdq_ymm"; "vpunpcklqdq_zmm"; "vperm"; "valignd";
           "vpmuludq_ymm_memory"; "vpmuludq_zmm_memory"; "vpmadd52"; "vpbroadcastd"; "vpshufb_ymm" ]) };
   { name = "AArch64"; isa = aarch64 (nat_of_int 16); general = 1; image_at = 0; stack = 31; link = Some 30;
     returning = "\xc0\x03\x5f\xd6"; resumed = "\xfe\x03\x02\xaa"; reload = "\x01\x10\x40\xf9"; scratch = [ 2 ];
@@ -97,7 +97,7 @@ let sets = [
     stores = [ "stp_least"; "stp_most"; "stur_least"; "stur_most" ];
     outside = (fun form ->
       List.exists (fun prefix -> String.starts_with ~prefix form)
-        [ "and_16b"; "bic"; "umlal2"; "umull"; "uzp1"; "trn1"; "zip"; "shl_2d"; "ushr_"; "usra_"; "ld4_" ]) };
+        [ "bic_4s"; "umlal2"; "umull"; "uzp1"; "trn1"; "zip"; "shl_2d"; "ushr_"; "usra_"; "ld4_" ]) };
 ]
 
 let set_of name = match List.find_opt (fun set -> set.name = name) sets with
@@ -139,6 +139,7 @@ let rec bytes = function
   | Shift_left (w, k, x) -> Printf.sprintf "(shift_left %d %d %s)" (int_of_nat w) (int_of_nat k) (bytes x)
   | Or (x, y) -> Printf.sprintf "(or %s %s)" (bytes x) (bytes y)
   | Shuffle (x, y) -> Printf.sprintf "(shuffle %s %s)" (bytes x) (bytes y)
+  | And_bytes (x, y) -> Printf.sprintf "(and %s %s)" (bytes x) (bytes y)
   | Shift_right (w, k, x) -> Printf.sprintf "(shift_right %d %d %s)" (int_of_nat w) (int_of_nat k) (bytes x)
 
 let string_of_effect = function
