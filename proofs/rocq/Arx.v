@@ -45,8 +45,13 @@ Fixpoint and_bytes (x y : list byte) : list byte :=
 Definition ones (n : nat) : list byte := repeat 0xff n.
 
 (** Bytes of 16, chosen by the lower half of each byte of another string; zero if its upper bit is set. *)
-Definition shuffle (x choice : list byte) : list byte :=
+Definition shuffle_16 (x choice : list byte) : list byte :=
   map (fun i => if N.testbit i 7 then 0 else nth (N.to_nat (i mod 16)) x 0) choice.
+
+(** The same in each 16 bytes. *)
+Definition shuffle (x choice : list byte) : list byte :=
+  let k := (length choice / 16)%nat in
+  flat_map (fun xc => shuffle_16 (fst xc) (snd xc)) (combine (split 16 k x) (split 16 k choice)).
 
 (** ** Lengths *)
 
@@ -281,4 +286,34 @@ Proof.
   - rewrite <- !N.land_ones; apply N.bits_inj; intro i; rewrite !N.land_spec, N.ldiff_spec, N.lxor_spec, N.land_spec.
     change 0xff with (N.ones 8); destruct (N.testbit a i), (N.testbit b i), (N.testbit (N.ones 8) i); reflexivity.
   - rewrite <- !N.shiftr_div_pow2, IH; f_equal; symmetry; apply N.shiftr_ldiff.
+Qed.
+
+(** ** 16 bytes, and what follows *)
+
+Lemma map_lanes_app w f a b : lane_ok w = true -> length a = 16%nat ->
+  in_lanes w (map f (lanes w (a ++ b))) = in_lanes w (map f (lanes w a)) ++ in_lanes w (map f (lanes w b)).
+Proof.
+  intros W A; destruct (lane_fills w 16 W eq_refl) as [F NZ].
+  rewrite (lanes_app w (16 / w)), map_app by lia; apply flat_map_app.
+Qed.
+
+Lemma shift_left_app w k a b : lane_ok w = true -> length a = 16%nat ->
+  shift_left w k (a ++ b) = shift_left w k a ++ shift_left w k b.
+Proof. apply map_lanes_app. Qed.
+
+Lemma shift_right_app w k a b : lane_ok w = true -> length a = 16%nat ->
+  shift_right w k (a ++ b) = shift_right w k a ++ shift_right w k b.
+Proof. apply map_lanes_app. Qed.
+
+Lemma shuffle_app a b c d : length a = 16%nat -> length c = 16%nat -> shuffle (a ++ b) (c ++ d) = shuffle_16 a c ++ shuffle b d.
+Proof.
+  intros A C; unfold shuffle; rewrite app_length, C.
+  replace ((16 + length d) / 16)%nat with (S (length d / 16)) by exact (eq_sym (Nat.div_add_l 1 16 (length d) ltac:(lia))).
+  cbn [split combine flat_map fst snd]; rewrite !firstn_app, !skipn_app, A, C, Nat.sub_diag, !firstn_O, !skipn_O, !app_nil_r.
+  rewrite !firstn_all2, !skipn_all2 by lia; reflexivity.
+Qed.
+
+Lemma shuffle_is_16 a c : length a = 16%nat -> length c = 16%nat -> shuffle a c = shuffle_16 a c.
+Proof.
+  intros A C; rewrite <- (app_nil_r a), <- (app_nil_r c) at 1; rewrite shuffle_app by assumption; apply app_nil_r.
 Qed.

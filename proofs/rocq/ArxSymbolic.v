@@ -102,28 +102,37 @@ Definition sand (x y : list sbyte) (nodes : list node) : option (list sbyte * li
     end
   else None.
 
-(** Of more than 16 bytes: conjunctions of 16 each. *)
-Fixpoint sand_pieces (n : nat) (x y : list sbyte) (nodes : list node) : option (list sbyte * list node) :=
-  match n with
-  | O => match x, y with [], [] => Some ([], nodes) | _, _ => None end
-  | S n =>
-      match sand (firstn 16 x) (firstn 16 y) nodes with
-      | Some (a, nodes) =>
-          match sand_pieces n (skipn 16 x) (skipn 16 y) nodes with
-          | Some (b, nodes) => Some (a ++ b, nodes)
-          | None => None
-          end
-      | None => None
-      end
-  end.
-
-Definition sand_all (x y : list sbyte) (nodes : list node) : option (list sbyte * list node) :=
-  sand_pieces (length x / 16) x y nodes.
-
 (** By constants only. *)
 Definition sshuffle (x y : list sbyte) (nodes : list node) : option (list sbyte * list node) :=
   if forallb (fun b => match snd b with [] => true | _ => false end) y
   then Some (map (fun i => if N.testbit (fst i) 7 then const 0 else nth (N.to_nat (fst i mod 16)) x (const 0)) y, nodes) else None.
+
+(** Of more than 16 bytes: of 16 each. *)
+Section Each.
+Variable f : list sbyte -> list sbyte -> list node -> option (list sbyte * list node).
+
+Fixpoint each_16 (n : nat) (x y : list sbyte) (nodes : list node) : option (list sbyte * list node) :=
+  match n with
+  | O => match x, y with [], [] => Some ([], nodes) | _, _ => None end
+  | S n =>
+      if (length (firstn 16 x) =? 16)%nat && (length (firstn 16 y) =? 16)%nat then
+        match f (firstn 16 x) (firstn 16 y) nodes with
+        | Some (a, nodes) =>
+            match each_16 n (skipn 16 x) (skipn 16 y) nodes with
+            | Some (b, nodes) => Some (a ++ b, nodes)
+            | None => None
+            end
+        | None => None
+        end
+      else None
+  end.
+End Each.
+
+Definition sand_all (x y : list sbyte) := each_16 sand (length x / 16) x y.
+Definition sor_all (x y : list sbyte) := each_16 sor (length x / 16) x y.
+Definition sshuffle_all (x y : list sbyte) := each_16 sshuffle (length y / 16) x y.
+Definition sleft_all (w k : nat) (x : list sbyte) := each_16 (fun x _ => sleft w k x) (length x / 16) x x.
+Definition sright_all (w k : nat) (x : list sbyte) := each_16 (fun x _ => sright w k x) (length x / 16) x x.
 
 Section Meaning.
 Variable env : N -> byte.
@@ -284,38 +293,79 @@ Proof.
   rewrite and_comm; apply O; auto; congruence.
 Qed.
 
-Lemma sand_pieces_sound n : forall x y nodes z nodes', sand_pieces n x y nodes = Some (z, nodes') ->
-  extends nodes nodes' /\ (consistent nodes' -> evs z = and_bytes (evs x) (evs y)).
+Lemma sshuffle_sound x y nodes z nodes' : sshuffle x y nodes = Some (z, nodes') ->
+  extends nodes nodes' /\ (consistent nodes' -> evs z = shuffle_16 (evs x) (evs y)).
 Proof.
-  induction n as [|n IH]; intros x y nodes z nodes' E; cbn [sand_pieces] in E.
-  - destruct x, y; try discriminate; assert (F : [] = z /\ nodes = nodes') by (split; congruence); destruct F as [<- <-].
-    split; [apply extends_refl|reflexivity].
-  - destruct (sand (firstn 16 x) (firstn 16 y) nodes) as [[a n1]|] eqn:E1; [|discriminate].
-    destruct (sand_pieces n (skipn 16 x) (skipn 16 y) n1) as [[b n2]|] eqn:E2; [|discriminate].
-    assert (F : a ++ b = z /\ n2 = nodes') by (split; congruence); destruct F as [<- <-].
-    pose proof E1 as Q; unfold sand in Q.
-    destruct ((length (firstn 16 x) =? 16)%nat && (length (firstn 16 y) =? 16)%nat) eqn:L; [|discriminate].
+  unfold sshuffle; match goal with |- context [forallb ?f y] => destruct (forallb f y) eqn:Q end; [|discriminate]; intro E.
+  match type of E with Some (?v, _) = _ => assert (F : v = z /\ nodes = nodes') by (split; congruence) end.
+  destruct F as [<- <-]; split; [apply extends_refl|]; intros _; unfold shuffle_16, Symbolic.evs; rewrite !map_map.
+  apply map_ext_in; intros [c [|? ?]] J; rewrite forallb_forall in Q; specialize (Q _ J); cbn [fst snd] in *; [|discriminate].
+  unfold ev at 2 3; cbn [fst snd Symbolic.sum fold_right]; rewrite N.lxor_0_r.
+  destruct (N.testbit c 7); [reflexivity|].
+  rewrite <- (ev_const env 0) at 2; symmetry; apply map_nth.
+Qed.
+
+Lemma each_16_sound f g (P : Prop) n :
+  (forall x y nodes z nodes', length x = 16%nat -> length y = 16%nat -> f x y nodes = Some (z, nodes') ->
+     P /\ extends nodes nodes' /\ (consistent nodes' -> evs z = g (evs x) (evs y))) ->
+  g [] [] = [] ->
+  (P -> forall a b c d, length a = 16%nat -> length c = 16%nat -> g (a ++ b) (c ++ d) = g a c ++ g b d) ->
+  forall x y nodes z nodes', each_16 f n x y nodes = Some (z, nodes') ->
+  extends nodes nodes' /\ (consistent nodes' -> evs z = g (evs x) (evs y)).
+Proof.
+  intros F G0 G; induction n as [|n IH]; intros x y nodes z nodes' E; cbn [each_16] in E.
+  - destruct x, y; try discriminate; assert (Q : [] = z /\ nodes = nodes') by (split; congruence); destruct Q as [<- <-].
+    split; [apply extends_refl|]; intros _; exact (eq_sym G0).
+  - destruct ((length (firstn 16 x) =? 16)%nat && (length (firstn 16 y) =? 16)%nat) eqn:L; [|discriminate].
     apply andb_prop in L as [LX LY]; apply Nat.eqb_eq in LX, LY.
-    apply sand_sound in E1 as [X1 S1]; apply IH in E2 as [X2 S2].
+    destruct (f (firstn 16 x) (firstn 16 y) nodes) as [[a n1]|] eqn:E1; [|discriminate].
+    destruct (each_16 f n (skipn 16 x) (skipn 16 y) n1) as [[b n2]|] eqn:E2; [|discriminate].
+    assert (Q : a ++ b = z /\ n2 = nodes') by (split; congruence); destruct Q as [<- <-].
+    apply (F _ _ _ _ _ LX LY) in E1 as (H & X1 & S1); apply IH in E2 as [X2 S2].
     split; [eapply extends_trans; eassumption|]; intro C.
     rewrite evs_app, S1, S2 by (auto; eapply consistent_older; eassumption).
-    rewrite <- and_app by (rewrite !evs_length; congruence).
+    rewrite <- G by (rewrite ?evs_length; assumption).
     rewrite <- !evs_app, !firstn_skipn; reflexivity.
 Qed.
 
 Lemma sand_all_sound x y nodes z nodes' : sand_all x y nodes = Some (z, nodes') ->
   extends nodes nodes' /\ (consistent nodes' -> evs z = and_bytes (evs x) (evs y)).
-Proof. apply sand_pieces_sound. Qed.
+Proof.
+  apply (each_16_sound sand and_bytes True); [|reflexivity|intros _ a b c d A C; apply and_app; congruence].
+  intros u v n w n' _ _ E; split; [exact Logic.I|exact (sand_sound _ _ _ _ _ E)].
+Qed.
 
-Lemma sshuffle_sound x y nodes z nodes' : sshuffle x y nodes = Some (z, nodes') ->
+Lemma sor_all_sound x y nodes z nodes' : sor_all x y nodes = Some (z, nodes') ->
+  extends nodes nodes' /\ (consistent nodes' -> evs z = or_bytes (evs x) (evs y)).
+Proof.
+  apply (each_16_sound sor or_bytes True); [|reflexivity|intros _ a b c d A C; apply or_app; congruence].
+  intros u v n w n' _ _ E; split; [exact Logic.I|exact (sor_sound _ _ _ _ _ E)].
+Qed.
+
+Lemma sshuffle_all_sound x y nodes z nodes' : sshuffle_all x y nodes = Some (z, nodes') ->
   extends nodes nodes' /\ (consistent nodes' -> evs z = shuffle (evs x) (evs y)).
 Proof.
-  unfold sshuffle; match goal with |- context [forallb ?f y] => destruct (forallb f y) eqn:Q end; [|discriminate]; intro E.
-  match type of E with Some (?v, _) = _ => assert (F : v = z /\ nodes = nodes') by (split; congruence) end.
-  destruct F as [<- <-]; split; [apply extends_refl|]; intros _; unfold shuffle, Symbolic.evs; rewrite !map_map.
-  apply map_ext_in; intros [c [|? ?]] J; rewrite forallb_forall in Q; specialize (Q _ J); cbn [fst snd] in *; [|discriminate].
-  unfold ev at 2 3; cbn [fst snd Symbolic.sum fold_right]; rewrite N.lxor_0_r.
-  destruct (N.testbit c 7); [reflexivity|].
-  rewrite <- (ev_const env 0) at 2; symmetry; apply map_nth.
+  apply (each_16_sound sshuffle shuffle True); [|reflexivity|].
+  - intros u v n w n' U V E; split; [exact Logic.I|]; rewrite shuffle_is_16 by (rewrite evs_length; assumption).
+    exact (sshuffle_sound _ _ _ _ _ E).
+  - intros _ a b c d A C; rewrite shuffle_app, (shuffle_is_16 a c) by assumption; reflexivity.
+Qed.
+
+Lemma sleft_all_sound w k x nodes z nodes' : sleft_all w k x nodes = Some (z, nodes') ->
+  extends nodes nodes' /\ (consistent nodes' -> evs z = shift_left w k (evs x)).
+Proof.
+  apply (each_16_sound (fun x _ => sleft w k x) (fun x _ => shift_left w k x) (lane_ok w = true));
+    [|destruct w; reflexivity|intros W a b _ _ A _; exact (shift_left_app w k a b W A)].
+  intros u v n t n' _ _ E; split; [|exact (sleft_sound _ _ _ _ _ _ E)].
+  unfold sleft in E; destruct (lane_ok w); [reflexivity|discriminate].
+Qed.
+
+Lemma sright_all_sound w k x nodes z nodes' : sright_all w k x nodes = Some (z, nodes') ->
+  extends nodes nodes' /\ (consistent nodes' -> evs z = shift_right w k (evs x)).
+Proof.
+  apply (each_16_sound (fun x _ => sright w k x) (fun x _ => shift_right w k x) (lane_ok w = true));
+    [|destruct w; reflexivity|intros W a b _ _ A _; exact (shift_right_app w k a b W A)].
+  intros u v n t n' _ _ E; split; [|exact (sright_sound _ _ _ _ _ _ E)].
+  unfold sright in E; destruct (lane_ok w); [reflexivity|discriminate].
 Qed.
 End Meaning.

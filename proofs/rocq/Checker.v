@@ -204,18 +204,18 @@ Fixpoint sbytes_in (s : symbolic) (x : bytes) (nodes : list node) : option (list
           match sbytes_in s y nodes with Some (b, nodes) => stimes w a b nodes | None => None end
       | None => None
       end
-  | Shift_left w k x => match sbytes_in s x nodes with Some (a, nodes) => sleft w k a nodes | None => None end
-  | Shift_right w k x => match sbytes_in s x nodes with Some (a, nodes) => sright w k a nodes | None => None end
+  | Shift_left w k x => match sbytes_in s x nodes with Some (a, nodes) => sleft_all w k a nodes | None => None end
+  | Shift_right w k x => match sbytes_in s x nodes with Some (a, nodes) => sright_all w k a nodes | None => None end
   | Or x y =>
       match sbytes_in s x nodes with
       | Some (a, nodes) =>
-          match sbytes_in s y nodes with Some (b, nodes) => sor a b nodes | None => None end
+          match sbytes_in s y nodes with Some (b, nodes) => sor_all a b nodes | None => None end
       | None => None
       end
   | Shuffle x y =>
       match sbytes_in s x nodes with
       | Some (a, nodes) =>
-          match sbytes_in s y nodes with Some (b, nodes) => sshuffle a b nodes | None => None end
+          match sbytes_in s y nodes with Some (b, nodes) => sshuffle_all a b nodes | None => None end
       | None => None
       end
   | And_bytes x y =>
@@ -567,11 +567,11 @@ Proof.
     eapply extends_trans; [eauto|]; eapply extends_trans; eauto.
   - some E; some E; some E; some E; apply (stimes_sound env) in E as [X _].
     eapply extends_trans; [eauto|]; eapply extends_trans; eauto.
-  - some E; some E; apply (sleft_sound env) in E as [X _]; eapply extends_trans; eauto.
-  - some E; some E; apply (sright_sound env) in E as [X _]; eapply extends_trans; eauto.
-  - some E; some E; some E; some E; apply (sor_sound env) in E as [X _].
+  - some E; some E; apply (sleft_all_sound env) in E as [X _]; eapply extends_trans; eauto.
+  - some E; some E; apply (sright_all_sound env) in E as [X _]; eapply extends_trans; eauto.
+  - some E; some E; some E; some E; apply (sor_all_sound env) in E as [X _].
     eapply extends_trans; [eauto|]; eapply extends_trans; eauto.
-  - some E; some E; some E; some E; apply (sshuffle_sound env) in E as [X _].
+  - some E; some E; some E; some E; apply (sshuffle_all_sound env) in E as [X _].
     eapply extends_trans; [eauto|]; eapply extends_trans; eauto.
   - some E; some E; some E; some E; apply (sand_all_sound env) in E as [X _].
     eapply extends_trans; [eauto|]; eapply extends_trans; eauto.
@@ -667,18 +667,18 @@ Proof.
     apply (stimes_sound env) in E as [X3 S3].
     assert (X : extends b nodes') by (eapply extends_trans; eassumption).
     split; [eapply extends_trans; eassumption|]; intro C; rewrite S3, S2, S1; auto; eapply consistent_older; eassumption.
-  - some E; some E; apply IH in E0 as [X1 S1]; apply (sleft_sound env) in E as [X2 S2].
+  - some E; some E; apply IH in E0 as [X1 S1]; apply (sleft_all_sound env) in E as [X2 S2].
     split; [eapply extends_trans; eassumption|]; intro C.
     rewrite S2, S1 by (auto; eapply consistent_older; eassumption); reflexivity.
-  - some E; some E; apply IH in E0 as [X1 S1]; apply (sright_sound env) in E as [X2 S2].
+  - some E; some E; apply IH in E0 as [X1 S1]; apply (sright_all_sound env) in E as [X2 S2].
     split; [eapply extends_trans; eassumption|]; intro C.
     rewrite S2, S1 by (auto; eapply consistent_older; eassumption); reflexivity.
   - some E; some E; some E; some E; apply IHx in E0 as [X1 S1]; apply IHy in E1 as [X2 S2].
-    apply (sor_sound env) in E as [X3 S3].
+    apply (sor_all_sound env) in E as [X3 S3].
     assert (X : extends b nodes') by (eapply extends_trans; eassumption).
     split; [eapply extends_trans; eassumption|]; intro C; rewrite S3, S2, S1; auto; eapply consistent_older; eassumption.
   - some E; some E; some E; some E; apply IHx in E0 as [X1 S1]; apply IHy in E1 as [X2 S2].
-    apply (sshuffle_sound env) in E as [X3 S3].
+    apply (sshuffle_all_sound env) in E as [X3 S3].
     assert (X : extends b nodes') by (eapply extends_trans; eassumption).
     split; [eapply extends_trans; eassumption|]; intro C; rewrite S3, S2, S1; auto; eapply consistent_older; eassumption.
   - some E; some E; some E; some E; apply IHx in E0 as [X1 S1]; apply IHy in E1 as [X2 S2].

@@ -381,6 +381,7 @@ Print Arx.shift_right.
 Print Arx.or_bytes.
 Print Arx.and_bytes.
 Print Arx.ones.
+Print Arx.shuffle_16.
 Print Arx.shuffle.
 Print Machine.memory.
 Print Machine.read.
@@ -464,6 +465,7 @@ Print X86_64.vpshufd_pieces.
 Print X86_64.vpunpcklqdq.
 Print X86_64.vinsert_1.
 Print X86_64.vextracti128_1.
+Print X86_64.vperm2i128_33.
 Print X86_64.vshufi64x2.
 Print X86_64.vpternlogq_xor.
 Print X86_64.movabs.

@@ -62,13 +62,12 @@ Definition odd_words_alone (x : bytes) : bytes :=
   joined [Slice 4 4 x; Bytes (zero 4); Slice 12 4 x; Bytes (zero 4)].
 Definition vpsrlq_32 w d x := vector d (pieces w (fun i => odd_words_alone (piece w x i))).
 
-(** The same in 16 bytes. *)
-Definition vpslld d x k := vector d (Shift_left 4 k (Vec x 16)).
-Definition vpsrld d x k := vector d (Shift_right 4 k (Vec x 16)).
-Definition vpor d x y := vector d (Or (Vec x 16) (source 16 y)).
+Definition vpslld w d x k := vector d (Shift_left 4 k (Vec x w)).
+Definition vpsrld w d x k := vector d (Shift_right 4 k (Vec x w)).
+Definition vpor w d x y := vector d (Or (Vec x w) (source w y)).
 Definition vpand w d x y := vector d (And_bytes (Vec x w) (source w y)).
 Definition vpandn w d x y := vector d (And_bytes (Xor (Vec x w) (Bytes (ones w))) (source w y)).
-Definition vpshufb d x y := vector d (Shuffle (Vec x 16) (source 16 y)).
+Definition vpshufb w d x y := vector d (Shuffle (Vec x w) (source w y)).
 Definition chosen_words k (x : bytes) : bytes :=
   joined (map (fun i => Slice (4 * Nat.modulo (Nat.div k (Nat.pow 4 i)) 4) 4 x) (seq 0 4)).
 Definition vpshufd d x k := vector d (chosen_words k (source 16 x)).
@@ -78,6 +77,9 @@ Definition vpunpcklqdq d x y := vector d (Append (Slice 0 8 (Vec x 16)) (Slice 0
 (** The upper half of 32 or 64 bytes. *)
 Definition vinsert_1 w d x y := vector d (Append (Vec x w) (source w y)).
 Definition vextracti128_1 a s := [Store a (Slice 16 16 (Vec s 32))].
+
+(** The upper half of the first source, and the lower half of the second. *)
+Definition vperm2i128_33 d x y := vector d (Append (Slice 16 16 (Vec x 32)) (Vec y 16)).
 
 (** Two pieces of the first source, then two of the second. *)
 Definition vshufi64x2 d x y k :=
@@ -183,11 +185,11 @@ Definition vex (map pp w l r x b v : N) (bytes : list byte) : option (list effec
               match rm with Register s => if l =? 1 then Some (vpmuludq 32 d v' s) else None | Memory _ => None end
           | 2, 1, 0, 0x5a, [] =>
               match rm with Memory a => if (v =? 0) && (l =? 1) then Some (vbroadcast 32 d a) else None | Register _ => None end
-          | 1, 1, 0, 0xeb, [] => if l =? 0 then Some (vpor d v' rm) else None
+          | 1, 1, 0, 0xeb, [] => Some (vpor size d v' rm)
           | 1, 1, 0, 0xdb, [] => Some (vpand size d v' rm)
           | 1, 1, 0, 0xdf, [] => Some (vpandn size d v' rm)
           | 1, 1, 0, 0x6c, [] => if l =? 0 then Some (vpunpcklqdq d v' rm) else None
-          | 2, 1, 0, 0x00, [] => if l =? 0 then Some (vpshufb d v' rm) else None
+          | 2, 1, 0, 0x00, [] => Some (vpshufb size d v' rm)
           | 1, 1, 0, 0x70, [k] =>
               match v, l, rm with
               | 0, 0, _ => Some (vpshufd d rm (N.to_nat k))
@@ -196,8 +198,8 @@ Definition vex (map pp w l r x b v : N) (bytes : list byte) : option (list effec
               end
           | 1, 1, 0, 0x72, [k] =>
               match reg mod 8, rm with
-              | 2, Register s => if (r =? 0) && (l =? 0) then Some (vpsrld v' s (N.to_nat k)) else None
-              | 6, Register s => if (r =? 0) && (l =? 0) then Some (vpslld v' s (N.to_nat k)) else None
+              | 2, Register s => if r =? 0 then Some (vpsrld size v' s (N.to_nat k)) else None
+              | 6, Register s => if r =? 0 then Some (vpslld size v' s (N.to_nat k)) else None
               | _, _ => None
               end
           | 3, 1, 0, 0x0f, [k] =>
@@ -215,6 +217,8 @@ Definition vex (map pp w l r x b v : N) (bytes : list byte) : option (list effec
               end
           | 1, 1, 1, 0x6e, [] =>
               match rm with Register s => if (v =? 0) && (l =? 0) then Some (vmovq d s) else None | Memory _ => None end
+          | 3, 1, 0, 0x46, [0x21] =>
+              match rm with Register s => if l =? 1 then Some (vperm2i128_33 d v' s) else None | Memory _ => None end
           | 3, 1, 0, 0x38, [1] => if l =? 1 then Some (vinsert_1 16 d v' rm) else None
           | 3, 1, 0, 0x39, [1] =>
               match rm with Memory a => if (v =? 0) && (l =? 1) then Some (vextracti128_1 a d) else None | Register _ => None end

@@ -61,8 +61,12 @@ wrong vpor_is_vpxor X86_64.v '/^Definition vpor/s/Or (Vec/Xor (Vec/' X86_64 vpor
 wrong vpand_is_vpor X86_64.v '/^Definition vpand /s/And_bytes/Or/' X86_64 vpand_ymm_register
 wrong vpandn_of_the_second X86_64.v '/^Definition vpandn/s/And_bytes (Xor (Vec x w) (Bytes (ones w))) (source w y)/And_bytes (Vec x w) (Xor (source w y) (Bytes (ones w)))/' X86_64 vpandn_xmm_register
 wrong conjunction_of_seven_bits Machine.v 's/and_bytes (bytes_in m x) (bytes_in m y)/and_bytes (bytes_in m x) (map (fun b => b mod 128)%N (bytes_in m y))/' X86_64 vpand_xmm_memory
+wrong vpsrld_of_the_lower_half X86_64.v '/^Definition vpsrld /s/(Vec x w)/(Append (Vec x 16) (Vec x 16))/' X86_64 vpsrld_ymm_18
+wrong vpor_of_the_upper_half X86_64.v '/^Definition vpor /s/(Vec x w)/(Append (Slice 16 16 (Vec x w)) (Slice 16 16 (Vec x w)))/' X86_64 vpor_ymm_register
+wrong vpshufb_of_the_lower_half Arx.v 's/combine (split 16 k x) (split 16 k choice)/combine (repeat (firstn 16 x) k) (split 16 k choice)/' X86_64 vpshufb_ymm_register
+wrong vperm2i128_swapped X86_64.v '/^Definition vperm2i128_33/s/Append (Slice 16 16 (Vec x 32)) (Vec y 16)/Append (Vec y 16) (Slice 16 16 (Vec x 32))/' X86_64 vperm2i128_33
 wrong vpshufb_without_zeros Machine.v 's/shuffle (bytes_in m x) (bytes_in m y)/shuffle (bytes_in m x) (map (fun b => b mod 128)%N (bytes_in m y))/' X86_64 vpshufb_xmm_register
-wrong vpshufb_swapped X86_64.v '/^Definition vpshufb/s/Shuffle (Vec x 16) (source 16 y)/Shuffle (source 16 y) (Vec x 16)/' X86_64 vpshufb_xmm_register
+wrong vpshufb_swapped X86_64.v '/^Definition vpshufb/s/Shuffle (Vec x w) (source w y)/Shuffle (source w y) (Vec x w)/' X86_64 vpshufb_xmm_register
 wrong vpshufd_backwards X86_64.v '/^Definition chosen_words/,/seq 0 4/s/(seq 0 4)/(rev (seq 0 4))/' X86_64 vpshufd_xmm_147
 wrong vpshufd_from_lowest X86_64.v 's/chosen_words k (piece w x i)/chosen_words k (piece w x 0)/' X86_64 vpshufd_zmm_16
 wrong vpaddd_of_half X86_64.v '/^Definition vpaddd/s/(Vec x w) (source w y)/(Vec x (Nat.div w 2)) (source (Nat.div w 2) y)/' X86_64 vpaddd_ymm_memory
@@ -129,10 +133,13 @@ misread shift_by_any_number X86_64.v 's/1, 1, 1, 0x73, \[32\]/1, 1, 1, 0x73, [_]
 misread vpsrlq_is_vpsllq X86_64.v 's/if (reg mod 8 =? 2) \&\& (r =? 0) then Some (vpsrlq_32/if (reg mod 4 =? 2) \&\& (r =? 0) then Some (vpsrlq_32/' x86_64_decodes_as_iced
 misread jmp_short_unsigned X86_64.v '/0xeb; a/s/signed/unsigned/' x86_64_decodes_as_iced
 misread ja_short_is_jae X86_64.v 's/\[0x77; a\]/[0x73; a]/' x86_64_decodes_as_iced
+misread shift_of_16_bytes X86_64.v 's/Some (vpslld size/Some (vpslld 16/' x86_64_decodes_as_iced
+misread any_halves X86_64.v 's/0x46, \[0x21\]/0x46, [_]/' x86_64_decodes_as_iced
+misread halves_of_16_bytes X86_64.v 's/if l =? 1 then \(Some (vperm2i128_33 d v. s)\) else None/\1/' x86_64_decodes_as_iced
 misread vpandn_is_vpmaxub X86_64.v 's/1, 1, 0, 0xdf, \[\] => Some/1, 1, 0, 0xde, [] => Some/' x86_64_decodes_as_iced
 misread vpand_of_16_bytes X86_64.v 's/0xdb, \[\] => Some (vpand size/0xdb, [] => Some (vpand 16/' x86_64_decodes_as_iced
 misread vpshufd_with_vvvv X86_64.v 's/| 0, 0, _ => Some (vpshufd/| _, 0, _ => Some (vpshufd/' x86_64_decodes_as_iced
-misread arithmetic_shift X86_64.v 's/| 2, Register s => if (r =? 0) \&\& (l =? 0) then Some (vpsrld/| 4, Register s => if (r =? 0) \&\& (l =? 0) then Some (vpsrld/' x86_64_decodes_as_iced
+misread arithmetic_shift X86_64.v 's/| 2, Register s => if r =? 0 then Some (vpsrld/| 4, Register s => if r =? 0 then Some (vpsrld/' x86_64_decodes_as_iced
 misread any_logic X86_64.v 's/0x25, \[0x96\]/0x25, [_]/' x86_64_decodes_as_iced
 
 wrong aese_key_last AArch64.v 's/Sub_shift (Xor (Vec d 16) (Vec n 16))/Xor (Sub_shift (Vec d 16)) (Vec n 16)/' AArch64 aese

@@ -138,8 +138,8 @@ fn compare(set: &Set) {
     );
 }
 
-/// The bytes of the kernels of the permutation, the duplex and NH of these levels, and in `armv8` and `x86-64` of those
-/// of `ChaCha` and Xoofff.
+/// The bytes of the kernels of the permutation, the duplex and NH of these levels, in `armv8` and `x86-64` of those of
+/// `ChaCha`, and of those of Xoofff but for AVX-512.
 fn kernels(levels: &[&str]) -> Vec<Vec<u8>> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../generated/kernels.txt");
     let mut kernels = Vec::new();
@@ -151,8 +151,8 @@ fn kernels(levels: &[&str]) -> Vec<Vec<u8>> {
                     && (kernel.starts_with("duplex_")
                         || kernel.starts_with("simpira1024_")
                         || kernel.starts_with("nh_")
-                        || ["armv8", "x86-64"].contains(&level)
-                            && (kernel.starts_with("chacha") || kernel.starts_with("xoofff_")))
+                        || ["armv8", "x86-64"].contains(&level) && kernel.starts_with("chacha")
+                        || level != "x86-64-avx512" && kernel.starts_with("xoofff_"))
             });
             if wanted {
                 kernels.push(Vec::new());
@@ -164,7 +164,7 @@ fn kernels(levels: &[&str]) -> Vec<Vec<u8>> {
         }
     }
     // For one state and for two, on wider vectors for four and for eight; ChaCha for three numbers of rounds; NH; Xoofff.
-    assert_eq!(kernels.len(), if levels.len() == 1 { 16 } else { 28 });
+    assert_eq!(kernels.len(), if levels.len() == 1 { 16 } else { 30 });
     kernels
 }
 
@@ -438,7 +438,9 @@ mod x86_64 {
                 vector(source(1, 16)?)?,
                 vector(pieces(width, |_| vec(0, 16)))?
             )),
-            Code::VEX_Vpor_xmm_xmm_xmmm128 => vector(format!("(or {} {})", vec(1, 16), source(2, 16)?)),
+            Code::VEX_Vpor_xmm_xmm_xmmm128 | Code::VEX_Vpor_ymm_ymm_ymmm256 => {
+                vector(format!("(or {} {})", vec(1, width), source(2, width)?))
+            }
             Code::VEX_Vpand_xmm_xmm_xmmm128 | Code::VEX_Vpand_ymm_ymm_ymmm256 => {
                 vector(format!("(and {} {})", vec(1, width), source(2, width)?))
             }
@@ -448,8 +450,8 @@ mod x86_64 {
                 "ff".repeat(width),
                 source(2, width)?
             )),
-            Code::VEX_Vpshufb_xmm_xmm_xmmm128 => {
-                vector(format!("(shuffle {} {})", vec(1, 16), source(2, 16)?))
+            Code::VEX_Vpshufb_xmm_xmm_xmmm128 | Code::VEX_Vpshufb_ymm_ymm_ymmm256 => {
+                vector(format!("(shuffle {} {})", vec(1, width), source(2, width)?))
             }
             Code::VEX_Vpunpcklqdq_xmm_xmm_xmmm128 => vector(format!(
                 "(append (slice 0 8 {}) (slice 0 8 {}))",
@@ -473,11 +475,11 @@ mod x86_64 {
                     format!("(append {a} (append {b} (append {c} {d})))")
                 }))
             }
-            Code::VEX_Vpslld_xmm_xmm_imm8 if group() => {
-                vector(format!("(shift_left 4 {} {})", immediate(), vec(1, 16)))
+            Code::VEX_Vpslld_xmm_xmm_imm8 | Code::VEX_Vpslld_ymm_ymm_imm8 if group() => {
+                vector(format!("(shift_left 4 {} {})", immediate(), vec(1, width)))
             }
-            Code::VEX_Vpsrld_xmm_xmm_imm8 if group() => {
-                vector(format!("(shift_right 4 {} {})", immediate(), vec(1, 16)))
+            Code::VEX_Vpsrld_xmm_xmm_imm8 | Code::VEX_Vpsrld_ymm_ymm_imm8 if group() => {
+                vector(format!("(shift_right 4 {} {})", immediate(), vec(1, width)))
             }
             Code::VEX_Vaesenc_xmm_xmm_xmmm128
             | Code::VEX_Vaesenc_ymm_ymm_ymmm256
@@ -537,6 +539,9 @@ mod x86_64 {
             }
             Code::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8 if immediate() == 1 => {
                 vector(format!("(append {} {})", vec(1, 32), source(2, 32)?))
+            }
+            Code::VEX_Vperm2i128_ymm_ymm_ymmm256_imm8 if immediate() == 0x21 && !in_memory => {
+                vector(format!("(append (slice 16 16 {}) {})", vec(1, 32), vec(2, 16)))
             }
             Code::VEX_Vextracti128_xmmm128_ymm_imm8 if immediate() == 1 && in_memory => {
                 Some(format!("(store {} (slice 16 16 {}))", address()?, vec(1, 32)))
