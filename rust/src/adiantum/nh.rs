@@ -97,8 +97,8 @@ impl Nh {
         self.finish(&mut sums, piece, units.len())
     }
 
-    /// The hash, from the sums of the first units: so many were added.
-    #[inline]
+    /// The hash, from the sums of the first units: so many were added. Inlined, so that these stay in registers.
+    #[inline(always)]
     fn finish(&self, sums: &mut Sums, message: &[u8], added: usize) -> [u8; HASH_LEN] {
         let (units, rest) = message.as_chunks();
         add_portably(sums, &units[added..], &self.key[added..]);
