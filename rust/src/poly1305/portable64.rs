@@ -8,10 +8,22 @@ use super::backend::Block;
 use super::short::{EACH, Number, Pairs};
 use crate::wipe::Secret;
 
-#[derive(Clone)]
 pub(crate) struct Accumulator {
     r: Secret<[u64; 2]>,
     h: Secret<(u128, u64)>,
+}
+
+/// Number by number. The derived one copies them in other parts than it has just stored them in, which takes as long as
+/// absorbing two blocks.
+impl Clone for Accumulator {
+    #[inline]
+    fn clone(&self) -> Self {
+        let ([r0, r1], (low, top)) = (*self.r, *self.h);
+        Self {
+            r: Secret::new([r0, r1]),
+            h: Secret::new((low, top)),
+        }
+    }
 }
 
 impl Accumulator {
