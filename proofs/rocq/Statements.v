@@ -14,6 +14,7 @@ From Veriplex Require Blocks Duplex Framing Protocol AES Simpira1024 KnownAnswer
   Poly1305Hold WordsOfAnyWidth Poly1305Text Poly1305Words
   Rust TwinText Twin TwinBlocks
   Xoodoo Xoofff XoofffAnswers XoofffHold
+  Kernels_xoofff_aarch64 Xoofff_aarch64 XoofffKernels Kernels_xoofff_x86_64 Xoofff_x86_64
   Arx ChaCha ChaChaHold ChaChaKernels Kernels_chacha_aarch64 ChaCha_aarch64
   Kernels_chacha_x86_64 ChaCha_x86_64 NH NHHold.
 (* So that numbers, lists and strings print as such. *)
@@ -955,6 +956,34 @@ Print ChaCha_x86_64.xors.
 Check ChaCha_x86_64.chacha8_xor_blocks_x3_x86_64.
 Check ChaCha_x86_64.chacha12_xor_blocks_x3_x86_64.
 Check ChaCha_x86_64.chacha20_xor_blocks_x3_x86_64.
+
+(* Xoofff's machine code. *)
+Print XoofffKernels.twice.
+Print XoofffKernels.constant_plane.
+Print XoofffKernels.moved_bytes.
+Print XoofffKernels.constants_x4.
+Print XoofffKernels.deck_at.
+Print XoofffKernels.blocks.
+Check Xoofff_x86_64.xoofff_table_is.
+Print Assumptions Xoofff_x86_64.xoofff_table_is.
+Print Xoofff_aarch64.ends.
+Print Xoofff_aarch64.absorbs.
+Print Xoofff_aarch64.squeezes.
+Check Xoofff_aarch64.xoofff_absorb_blocks_x4_aarch64.
+Print Assumptions Xoofff_aarch64.xoofff_absorb_blocks_x4_aarch64.
+Check Xoofff_aarch64.xoofff_squeeze_blocks_x4_aarch64.
+Print Assumptions Xoofff_aarch64.xoofff_squeeze_blocks_x4_aarch64.
+Print Xoofff_x86_64.ends.
+Print Xoofff_x86_64.absorbs.
+Print Xoofff_x86_64.squeezes.
+Check Xoofff_x86_64.xoofff_absorb_blocks_x4_x86_64.
+Print Assumptions Xoofff_x86_64.xoofff_absorb_blocks_x4_x86_64.
+Check Xoofff_x86_64.xoofff_squeeze_blocks_x4_x86_64.
+Print Assumptions Xoofff_x86_64.xoofff_squeeze_blocks_x4_x86_64.
+Check Xoofff_x86_64.xoofff_absorb_blocks_x8_x86_64.
+Print Assumptions Xoofff_x86_64.xoofff_absorb_blocks_x8_x86_64.
+Check Xoofff_x86_64.xoofff_squeeze_blocks_x8_x86_64.
+Print Assumptions Xoofff_x86_64.xoofff_squeeze_blocks_x8_x86_64.
 
 (* NH. *)
 Print NH.add_long.

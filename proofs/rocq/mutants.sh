@@ -200,3 +200,18 @@ plant arx_shuffle_of_eight ArxSymbolic.v 's/nth (N.to_nat (fst i mod 16)) x/nth 
 plant chacha_moves_less ArxRounds.v 's/^Definition moved .*/Definition moved (k : nat) (x : list byte) : list byte := flat_map (turn (3 - k \/ 8)) (split 4 4 x)./' srotate_finds
 plant chacha_x86_64_other_shuffle Kernels_chacha_x86_64.v '/^Definition chacha8/,/\]\./s/0x48; 0xb8; 0x02; 0x03;/0x48; 0xb8; 0x03; 0x02;/' chacha8_checks
 plant chacha_x86_64_groups_overlap Kernels_chacha_x86_64.v '/^Definition chacha20/,/\]\./s/0x48; 0x81; 0xc2; 0xc0/0x48; 0x81; 0xc2; 0x80/' chacha20_checks
+plant xoofff_other_columns XoodooRounds.v 's/turn 8 (\(s\{0,1\}xor\) c/turn 4 (\1 c/' round_is
+plant xoofff_rounds_differ XoodooRounds.v 's/^  let b := turn 12 (xor b e) in/  let b := turn 8 (xor b e) in/' sround_planes_finds
+plant xoofff_next_mask_of_the_first XoodooRounds.v 's/joined (planes_at p w k)/joined (planes_at p w 1)/' absorb_lanes_is
+plant xoofff_nine_states XoofffKernels.v 's/^Hypothesis MANY : (k <= 8)/Hypothesis MANY : (k <= 9)/' absorb_sound
+plant xoofff_other_shuffle XoofffKernels.v 's/\[11; 8; 9; 10; 15/[8; 9; 10; 11; 15/' absorb_checks
+plant xoofff_other_table Kernels_xoofff_x86_64.v '/^Definition xoofff_constants/,/\]\./s/0x07; 0x00; 0x00; 0x00\]/0x08; 0x00; 0x00; 0x00]/' xoofff_table_is
+plant xoofff_x86_64_shift_less Kernels_xoofff_x86_64.v '/^Definition xoofff_absorb_blocks_x4/,/\]\./s/0x72; 0xf4; 0x0e/0x72; 0xf4; 0x0d/' absorb_checks
+plant xoofff_x86_64_groups_overlap Kernels_xoofff_x86_64.v '/^Definition xoofff_squeeze_blocks_x4/,/\]\./s/0x81; 0xc6; 0xc0/0x81; 0xc6; 0x80/' squeeze_checks
+plant xoofff_x86_64_output_unwritten Xoofff_x86_64.v 's/0xef8 true true/0xef8 true false/' squeeze_checks
+plant xoofff_aarch64_bic_is_and Kernels_xoofff_aarch64.v '/^Definition xoofff_absorb_blocks_x4/,/\]\./s/0x9a; 0x1f; 0x61; 0x4e/0x9a; 0x1f; 0x21; 0x4e/' absorb_checks
+plant xoofff_aarch64_v31_left Kernels_xoofff_aarch64.v '/^Definition xoofff_squeeze_blocks_x4/,/\]\./s/0x1f; 0xe4; 0x00; 0x6f/0x1e; 0xe4; 0x00; 0x6f/' squeeze_checks
+plant xoofff_carried_plane XoodooRounds.v 's/planes_at p w 8) ++ plane_at p w 11/planes_at p w 8) ++ plane_at p w 10/' ssqueeze_ahead_finds
+plant xoofff_x8_other_halves Kernels_xoofff_x86_64.v '/^Definition xoofff_squeeze_blocks_x8/,/\]\./s/0x46; 0xca; 0x21/0x46; 0xc8; 0x21/' squeeze_x8_checks
+plant xoofff_x8_one_block_twice Kernels_xoofff_x86_64.v '/^Definition xoofff_absorb_blocks_x8/,/\]\./s/0x81; 0xc6; 0x80; 0x01/0x81; 0xc6; 0x50; 0x01/' absorb_x8_checks
+plant arx_each_16_of_short_strings ArxSymbolic.v 's/if (length (firstn 16 x) =? 16)%nat \&\& (length (firstn 16 y) =? 16)%nat then/if (length (firstn 16 x) =? 16)%nat then/' each_16_sound

@@ -418,6 +418,22 @@ fn words(name: &str) -> &'static str {
             "For every key, nonce and number of the first block, every memory in which the buffers lie apart and every number of groups of four blocks: these bytes return, the data is combined by XOR with that part of the key stream, no other byte changes but the number of the next block, the registers of the caller are kept, and the trace of accesses does not depend on data (Rocq).",
         ),
         (
+            "xoofff_absorb_blocks_x4_",
+            "For every accumulator, mask and input, every memory in which the buffers lie apart and every number of groups of four blocks: these bytes return, accumulator and mask are those after these blocks, no other byte changes, the registers of the caller are kept, and the trace of accesses does not depend on data (Rocq).",
+        ),
+        (
+            "xoofff_squeeze_blocks_x4_",
+            "For every mask and output state, every memory in which the buffers lie apart and every number of groups of four blocks: these bytes return, the output is the specification's, as is the output state after it, no other byte changes, the registers of the caller are kept, and the trace of accesses does not depend on data (Rocq).",
+        ),
+        (
+            "xoofff_absorb_blocks_x8_",
+            "For every accumulator, mask and input, every memory in which the buffers lie apart and every number of groups of eight blocks: these bytes return, accumulator and mask are those after these blocks, no other byte changes, the registers of the caller are kept, and the trace of accesses does not depend on data (Rocq).",
+        ),
+        (
+            "xoofff_squeeze_blocks_x8_",
+            "For every mask and output state, every memory in which the buffers lie apart and every number of groups of eight blocks: these bytes return, the output is the specification's, as is the output state after it, no other byte changes, the registers of the caller are kept, and the trace of accesses does not depend on data (Rocq).",
+        ),
+        (
             "_blocks_x4_",
             "For every memory in which the buffers lie apart and every number of blocks: these bytes return, state and output of each of the four lanes are the specification's, no other byte changes, the registers of the caller are kept, and the trace of accesses does not depend on data (Rocq).",
         ),
