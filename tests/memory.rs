@@ -8,6 +8,8 @@ use std::cell::Cell;
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 
 use veriplex::aead::Aead;
+#[cfg(feature = "hybrid")]
+use veriplex::hybrid::PrivateKey;
 use veriplex::mhf::Mhf;
 use veriplex::seekable::{Reader, Seekable, StreamReader, Writer};
 use veriplex::siv::Siv;
@@ -19,6 +21,8 @@ thread_local! {
     static ALLOCATED: Cell<(isize, isize)> = const { Cell::new((0, 0)) };
     /// Whether this thread looks at what it frees, and how often that had `MARKS` in it.
     static SEARCH: Cell<(bool, usize)> = const { Cell::new((false, 0)) };
+    /// The size of memory of which this thread counts how often it is freed, and how often not as zeros.
+    static SIZED: Cell<(usize, [usize; 2])> = const { Cell::new((0, [0; 2])) };
 }
 
 /// A plaintext that is found where some of it is left.
@@ -50,6 +54,13 @@ unsafe impl GlobalAlloc for Counting {
             let bytes = unsafe { std::slice::from_raw_parts(at, layout.size()) };
             let has_marks = bytes.windows(MARKS.len()).any(|window| window == MARKS);
             SEARCH.set((true, found + usize::from(has_marks)));
+        }
+        let (size, [freed, not_wiped]) = SIZED.get();
+        if layout.size() == size {
+            // SAFETY: as above.
+            let bytes = unsafe { std::slice::from_raw_parts(at, size) };
+            let is_wiped = bytes.iter().all(|byte| *byte == 0);
+            SIZED.set((size, [freed + 1, not_wiped + usize::from(!is_wiped)]));
         }
         // SAFETY: the caller upholds the trait's contract.
         unsafe { System.dealloc(at, layout) }
@@ -283,4 +294,22 @@ fn no_plaintext_is_left_in_freed_memory() {
     found.push(("seekable::StreamReader", left));
     found.retain(|(_, left)| *left != 0);
     assert!(found.is_empty(), "{found:?}");
+}
+
+/// Every byte of it: what is left of a private key may be little.
+#[cfg(feature = "hybrid")]
+#[test]
+fn a_decapsulation_key_is_wiped_to_its_first_byte() {
+    let count = |work: &dyn Fn()| {
+        SIZED.set((2400, [0; 2]));
+        work();
+        SIZED.replace((0, [0; 2])).1
+    };
+    let mut not_wiped = vec![0_u8; 2400];
+    not_wiped[0] = 1;
+    assert_eq!(count(&|| drop(not_wiped.clone())), [1, 1], "the search works");
+    for byte in 1..4 {
+        let generate = || PrivateKey::generate(&mut common::Recorded::new([byte; 128])).unwrap();
+        assert_eq!(count(&|| drop(generate())), [1, 0]);
+    }
 }

@@ -4,6 +4,7 @@ use veriplex::handshake::{CONFIRMATION_LEN, Initiator, REQUEST_LEN, RESPONSE_LEN
 use veriplex::hazmat::unhedged;
 use veriplex::keys::PrivateKey;
 use veriplex::{Error, Label, Protocol, label};
+use veriplex_spec as spec;
 
 use crate::common::{Recorded, array, cases, text, vectors};
 use crate::key;
@@ -219,6 +220,11 @@ fn prologues_separate() {
     let with_prologue = with(b"version 2", b"version 2").unwrap();
     assert_ne!(with_prologue, initiated.send);
     assert_ne!(with(b"version 3", b"version 3").unwrap(), with_prologue);
+    // The known answers have none: this is the twin's first message.
+    let own = key(1).to_bytes();
+    let ephemeral = spec::handshake::initiator_ephemeral(b"test", b"version 2", own, &[2; 64]);
+    let request = Initiator::start_with_prologue(label!("test"), b"version 2", &key(1), &mut random(2)).1;
+    assert_eq!(request, spec::handshake::request(&ephemeral));
     let long = [b'p'; 1000];
     for (ours, theirs) in [
         (&b"a"[..], &b"b"[..]),

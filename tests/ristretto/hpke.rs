@@ -201,6 +201,9 @@ fn context_must_be_the_same() {
         }
         let identity = [&[0; 32], &sealed[32..]].concat();
         assert_eq!(right.open_vec(b"ad", &identity), Err(Error::Verification));
+        // It fails before anything is decrypted, and the output is zeros all the same.
+        let opened = right.open_into(b"ad", &identity, &mut output);
+        assert_eq!((opened, output), (Err(Error::Verification), [0; 7]));
         assert!(right.setup(&[0; 32]).is_err());
 
         // All forms are the same.

@@ -128,3 +128,21 @@ pub(crate) fn join<const M: usize, const N: usize>(parts: [&[u8; 32]; M]) -> [u8
     }
     bytes
 }
+
+#[cfg(test)]
+mod tests {
+    use curve25519_dalek::traits::Identity;
+
+    use super::*;
+
+    /// No caller has keys that give it: each scalar is not zero, each element not the identity.
+    #[test]
+    fn the_identity_is_no_secret() {
+        let mut protocol = Protocol::new(label!("test"));
+        let before = protocol.clone();
+        let identity = Secret::new(RistrettoPoint::identity());
+        let mixed = mix_secret_element(&mut protocol, label!("element"), &identity);
+        assert_eq!(mixed, Err(Error::InvalidKey));
+        assert_eq!(protocol, before);
+    }
+}

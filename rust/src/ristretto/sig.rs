@@ -26,6 +26,8 @@
 //! # Ok::<(), veriplex::Error>(())
 //! ```
 
+#[cfg(feature = "alloc")]
+use alloc::vec::Vec;
 use core::fmt;
 
 use curve25519_dalek::{RistrettoPoint, Scalar};
@@ -247,21 +249,10 @@ impl std::io::Write for Verifier {
 /// [`Error::Verification`] if a signature is wrong. [`verify`] tells which one.
 #[cfg(feature = "alloc")]
 pub fn verify_batch(domain: Label<'_>, items: &[(&PublicKey, &[u8], &Signature)]) -> Result<(), Error> {
-    use alloc::vec::Vec;
-
     use curve25519_dalek::traits::{IsIdentity, VartimeMultiscalarMul};
 
     // Everything here is public: time may depend on it.
-    let mut weights = Protocol::new(domain);
-    let mut challenges = Vec::with_capacity(items.len());
-    for (key, message, signature) in items {
-        let challenge = challenge_of(domain, key, message, signature.commitment());
-        weights.mix(label!("signer"), key.as_bytes());
-        weights.mix(label!("challenge"), challenge.as_bytes());
-        weights.mix(label!("signature"), signature.as_bytes());
-        challenges.push(challenge);
-    }
-
+    let (mut weights, challenges) = weights(domain, items);
     let mut scalars = Vec::with_capacity(1 + 2 * items.len());
     let mut elements = Vec::with_capacity(1 + 2 * items.len());
     let mut proofs = Scalar::ZERO;
@@ -277,6 +268,21 @@ pub fn verify_batch(domain: Label<'_>, items: &[(&PublicKey, &[u8], &Signature)]
         Some(sum) if sum.is_identity() => Ok(()),
         _ => Err(Error::Verification),
     }
+}
+
+/// The transcript of a batch, which derives the weights, and the challenges.
+#[cfg(feature = "alloc")]
+fn weights(domain: Label<'_>, items: &[(&PublicKey, &[u8], &Signature)]) -> (Protocol, Vec<Scalar>) {
+    let mut weights = Protocol::new(domain);
+    let mut challenges = Vec::with_capacity(items.len());
+    for (key, message, signature) in items {
+        let challenge = challenge_of(domain, key, message, signature.commitment());
+        weights.mix(label!("signer"), key.as_bytes());
+        weights.mix(label!("challenge"), challenge.as_bytes());
+        weights.mix(label!("signature"), signature.as_bytes());
+        challenges.push(challenge);
+    }
+    (weights, challenges)
 }
 
 /// The transcript, with the message open.
@@ -333,5 +339,25 @@ pub(crate) fn check(protocol: Protocol, key: &PublicKey, signature: &Signature) 
         Ok(())
     } else {
         Err(Error::Verification)
+    }
+}
+
+#[cfg(all(test, feature = "alloc"))]
+mod tests {
+    use super::*;
+
+    /// With weights that do not depend on the messages, an attacker could try messages until the errors cancel: of many
+    /// signatures at once, far fewer than 2^128 (Wagner, "A Generalized Birthday Problem", 2002).
+    #[test]
+    fn weights_depend_on_the_messages() {
+        let key = PrivateKey::from_uniform_bytes([1; 64]).unwrap();
+        let signature = sign_deterministic(label!("sig"), &key, b"a");
+        let of = |messages: [&[u8]; 2]| {
+            let items = messages.map(|message| (key.public_key(), message, &signature));
+            weights(label!("sig"), &items).0
+        };
+        assert_eq!(of([b"a", b"a"]), of([b"a", b"a"]));
+        assert_ne!(of([b"a", b"a"]), of([b"a", b"b"]));
+        assert_ne!(of([b"a", b"a"]), of([b"b", b"a"]));
     }
 }
