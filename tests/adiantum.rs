@@ -422,21 +422,26 @@ fn hashes_at_once_are_one_by_one() {
     }
     /// Those of different sizes are no error.
     fn differ<H: Hash>(hash: &H) {
-        let bytes = [0x5a; 100];
-        let parts: [&[u8]; AT_ONCE] = std::array::from_fn(|i| &bytes[..[16, 40, 0, 33][i % 4]]);
-        let tweaked = hash.tweak_each(parts, 16);
-        let at_once = hash.hash_each(&tweaked, parts, 0);
-        for (part, at_once) in parts.into_iter().zip(at_once) {
-            assert_eq!(at_once, hash.hash(&hash.tweak(part, 16), part));
-        }
-        let long = [0xa5; 2000];
-        let parts: [&[u8]; AT_ONCE] = std::array::from_fn(|i| &long[..[1600, 1616, 2000, 16][i % 4]]);
-        let at_once = hash.hash_each(&tweaked, parts, 16);
-        for i in 0..AT_ONCE {
-            assert_eq!(
-                at_once[i],
-                hash.hash(&tweaked[i], &parts[i][..parts[i].len() - 16])
-            );
+        let bytes: [u8; 2000] = std::array::from_fn(|i| (7 * i + i / 97).to_le_bytes()[0]);
+        for sizes in [
+            [16, 40, 0, 33],
+            [80, 16, 100, 5],
+            [1600, 1616, 2000, 16],
+            [1600, 1605, 2000, 17],
+            [96, 16, 99, 48],
+        ] {
+            let parts: [&[u8]; AT_ONCE] = std::array::from_fn(|i| &bytes[..sizes[i % 4]]);
+            let tweaked = hash.tweak_each(parts, 16);
+            for spare in [0, 16]
+                .into_iter()
+                .filter(|spare| sizes.iter().min() >= Some(spare))
+            {
+                let at_once = hash.hash_each(&tweaked, parts, spare);
+                for (part, at_once) in parts.into_iter().zip(at_once) {
+                    let expected = hash.hash(&hash.tweak(part, 16), &part[..part.len() - spare]);
+                    assert_eq!(at_once, expected, "{sizes:?} {spare}");
+                }
+            }
         }
     }
     on_each_backend(|_| {

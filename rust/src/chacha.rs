@@ -366,6 +366,12 @@ mod tests {
         assert_eq!(after, 0);
     }
 
+    #[cfg(all(feature = "std", feature = "zeroize", target_os = "linux"))]
+    #[test]
+    fn starts_are_wiped() {
+        crate::wipe::assert_wiped_on_drop(Starts([[u32::MAX; 16]; 8]));
+    }
+
     #[test]
     fn kernels_take_more_groups_than_16_bits_count() {
         let start = start(&[7; 32], &last([1; 8]));

@@ -158,3 +158,17 @@ pub(crate) fn before_and_after_drop<T>(value: T) -> [std::vec::Vec<u8>; 2] {
     place.clear();
     [before, bytes()]
 }
+
+/// Checks that a value without a zero byte has no other byte after it is dropped.
+#[cfg(all(
+    test,
+    feature = "adiantum",
+    feature = "std",
+    feature = "zeroize",
+    target_os = "linux"
+))]
+pub(crate) fn assert_wiped_on_drop<T>(full: T) {
+    let [before, after] = before_and_after_drop(full);
+    assert!(!before.is_empty() && before.iter().all(|byte| *byte != 0));
+    assert!(after.iter().all(|byte| *byte == 0));
+}

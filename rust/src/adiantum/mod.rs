@@ -507,3 +507,14 @@ impl<S, B, H> fmt::Debug for Hbsh<S, B, H> {
         f.debug_struct("Hbsh").finish_non_exhaustive()
     }
 }
+
+#[cfg(all(test, feature = "std", feature = "zeroize", target_os = "linux"))]
+mod tests {
+    use super::*;
+    use crate::wipe::assert_wiped_on_drop;
+
+    #[test]
+    fn blocks_are_wiped() {
+        assert_wiped_on_drop(Blocks([[0xff; BLOCK_LEN]; AT_ONCE]));
+    }
+}

@@ -414,3 +414,13 @@ macro_rules! debug_without_keys {
     )*};
 }
 debug_without_keys!(Aes256, NhPoly1305, PaddedPoly1305, TweakHash, TweakSum);
+
+#[cfg(all(test, feature = "std", feature = "zeroize", target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_are_wiped() {
+        crate::wipe::assert_wiped_on_drop(AllPairs([[[0xff; BLOCK_LEN]; 2 * AT_ONCE]; MOST_PAIRS]));
+    }
+}

@@ -133,3 +133,22 @@ impl Drop for LaneSums {
         zeroize::optimization_barrier(self);
     }
 }
+
+#[cfg(all(
+    test,
+    feature = "std",
+    feature = "zeroize",
+    target_arch = "x86_64",
+    target_os = "linux"
+))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_are_wiped() {
+        crate::wipe::assert_wiped_on_drop(LaneSums {
+            lanes: [[[u64::MAX; 2]; GROUP]; PASSES],
+            before: [[u64::MAX; 2]; PASSES],
+        });
+    }
+}

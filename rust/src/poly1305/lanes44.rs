@@ -346,6 +346,17 @@ mod tests {
         }
     }
 
+    #[cfg(all(
+        feature = "adiantum",
+        feature = "std",
+        feature = "zeroize",
+        target_os = "linux"
+    ))]
+    #[test]
+    fn sums_are_wiped() {
+        crate::wipe::assert_wiped_on_drop(SumsOf([[[u64::MAX; LANES]; 3]; 8]));
+    }
+
     /// Of limbs up to the limit: the number modulo p, in limbs of 44, 44 and 42 bits but for the second.
     #[test]
     fn carried_limbs_have_the_same_number() {

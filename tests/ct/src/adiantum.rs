@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 use subtle::ConstantTimeEq;
-use veriplex::adiantum::{Adiantum, HPolyC, WideBlockCipher};
+use veriplex::adiantum::{AT_ONCE, Adiantum, HPolyC, WideBlockCipher};
 use veriplex::hazmat::poly1305::Backend;
 use veriplex::poly1305::Poly1305;
 
@@ -12,7 +12,7 @@ use crate::linux::{cases, expect, hidden, known};
 use crate::memcheck::{public, secret};
 
 pub fn vectors() -> usize {
-    poly1305() + hbsh()
+    poly1305() + hbsh() + sectors()
 }
 
 fn load(path: &str) -> Value {
@@ -74,5 +74,40 @@ fn hbsh() -> usize {
         n += 1;
     }
     assert!(n > 40, "{n}");
+    n
+}
+
+/// Sectors that are worked on at once, and one more. Expected are the same sectors one by one, with nothing secret.
+fn sectors() -> usize {
+    let mut n = 0;
+    let create: [fn(&[u8]) -> Box<dyn WideBlockCipher>; 2] = [
+        |key| Box::new(Adiantum::<12>::new(key).expect("a key")),
+        |key| Box::new(HPolyC::<12>::new(key).expect("a key")),
+    ];
+    for create in create {
+        for sector_len in [16, 100, 512, 520, 4096] {
+            let mut key = vec![7; 32];
+            let image: Vec<u8> = (0..=250).cycle().take(sector_len * (AT_ONCE + 1)).collect();
+            let mut expected = image.clone();
+            for (sector, number) in expected.chunks_mut(sector_len).zip(5_u64..) {
+                let mut tweak = [0; 32];
+                tweak[..8].copy_from_slice(&number.to_le_bytes());
+                create(&key)
+                    .encrypt_in_place(&tweak, sector)
+                    .expect("16 bytes or more");
+            }
+            secret(&mut key);
+            let cipher = create(&key);
+            let mut data = image.clone();
+            secret(&mut data);
+            cipher.encrypt_sectors(sector_len, 5, &mut data).expect("sectors");
+            expect(data, &expected);
+            let mut data = expected;
+            secret(&mut data);
+            cipher.decrypt_sectors(sector_len, 5, &mut data).expect("sectors");
+            expect(data, &image);
+            n += 1;
+        }
+    }
     n
 }
