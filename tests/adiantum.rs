@@ -464,6 +464,36 @@ fn hashes_at_once_are_one_by_one() {
     });
 }
 
+/// Messages of every length up to two of NH's pieces and a part: groups of a kernel, what fills none, and the rest.
+#[test]
+fn hashes_of_any_length() {
+    let key: [u8; NhPoly1305::KEY_LEN] = std::array::from_fn(|i| (31 * i + i / 7).to_le_bytes()[0]);
+    let padded_key: [u8; 16] = key[100..116].try_into().unwrap();
+    let message: Vec<u8> = (0..2300_u32).map(|i| (7 * i + i / 97).to_le_bytes()[0]).collect();
+    let expected: Vec<_> = (0..message.len())
+        .map(|n| {
+            let message = &message[..n];
+            let nh = spec::adiantum::adiantum_hash(&key, b"tweak", message);
+            [nh, spec::adiantum::hpolyc_hash(&padded_key, b"tweak", message)].map(u128::from_le_bytes)
+        })
+        .collect();
+    on_each_backend(|_| {
+        let (nh, padded) = (
+            NhPoly1305::new(&key).unwrap(),
+            PaddedPoly1305::new(&padded_key).unwrap(),
+        );
+        for (n, expected) in expected.iter().enumerate() {
+            let message = &message[..n];
+            assert_eq!(nh.hash(&nh.tweak(b"tweak", n), message), expected[0], "{n}");
+            assert_eq!(
+                padded.hash(&padded.tweak(b"tweak", n), message),
+                expected[1],
+                "{n}"
+            );
+        }
+    });
+}
+
 /// All but the spare bytes of a buffer get what the message alone gets, whether the stream goes on into them or not; also
 /// from a cipher that does not say how.
 #[test]
@@ -575,6 +605,47 @@ fn any_parts() {
         cipher.encrypt_in_place(&[0; 4], &mut data),
         Err(Error::LimitReached)
     );
+}
+
+/// Sectors with parts that say only what they must: those with everything give the same.
+#[test]
+fn sectors_with_any_parts() {
+    struct Only<T>(T);
+    impl<T: StreamCipher> StreamCipher for Only<T> {
+        fn apply(&self, nonce: &[u8; 16], in_out: &mut [u8]) {
+            self.0.apply(nonce, in_out);
+        }
+    }
+    impl<T: BlockCipher> BlockCipher for Only<T> {
+        fn encrypt(&self, block: &mut [u8; 16]) {
+            self.0.encrypt(block);
+        }
+        fn decrypt(&self, block: &mut [u8; 16]) {
+            self.0.decrypt(block);
+        }
+    }
+    impl<T: Hash> Hash for Only<T> {
+        type Tweaked = T::Tweaked;
+        fn tweak(&self, tweak: &[u8], message_len: usize) -> T::Tweaked {
+            self.0.tweak(tweak, message_len)
+        }
+        fn hash(&self, tweaked: &T::Tweaked, message: &[u8]) -> u128 {
+            self.0.hash(tweaked, message)
+        }
+    }
+    let (stream, block) = (XChaCha::<8>::new(&[7; 32]), Aes256::new(&[8; 32]));
+    let hash = PaddedPoly1305::new(&[9; 16]).unwrap();
+    let whole = Hbsh::from_parts(stream.clone(), block.clone(), hash.clone());
+    let only = Hbsh::from_parts(Only(stream), Only(block), Only(hash));
+    for sector_len in [16, 33, 512] {
+        let image: Vec<u8> = (0..=250).cycle().take((2 * AT_ONCE + 1) * sector_len).collect();
+        let [mut data, mut expected] = [image.clone(), image.clone()];
+        only.encrypt_sectors(sector_len, 3, &mut data).unwrap();
+        whole.encrypt_sectors(sector_len, 3, &mut expected).unwrap();
+        assert_eq!(data, expected);
+        only.decrypt_sectors(sector_len, 3, &mut data).unwrap();
+        assert_eq!(data, image);
+    }
 }
 
 /// Threads can share one value, and `Debug` does not print it.
