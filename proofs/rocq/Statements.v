@@ -16,7 +16,8 @@ From Veriplex Require Blocks Duplex Framing Protocol AES Simpira1024 KnownAnswer
   Xoodoo Xoofff XoofffAnswers XoofffHold
   Kernels_xoofff_aarch64 Xoofff_aarch64 XoofffKernels Kernels_xoofff_x86_64 Xoofff_x86_64
   Arx ChaCha ChaChaHold ChaChaKernels Kernels_chacha_aarch64 ChaCha_aarch64
-  Kernels_chacha_x86_64 ChaCha_x86_64 NH NHHold.
+  Kernels_chacha_x86_64 ChaCha_x86_64 NH NHHold NHSums NHKernels Kernels_nh_x86_64 NH_x86_64
+  Kernels_nh_aarch64 NH_aarch64.
 (* So that numbers, lists and strings print as such. *)
 From Coq Require Import NArith String List.
 Import ListNotations.
@@ -1002,3 +1003,23 @@ Check NHHold.nh_of_a_unit.
 Check NHHold.nh_of_64_units.
 Check NHHold.add_units_example.
 Check NHHold.add_groups_example.
+Check NHSums.add_units_are_nh.
+Check NHSums.add_groups_are_add_units.
+
+(* NH's machine code. *)
+Print NHKernels.units.
+Print NHKernels.sums.
+Print NHKernels.sum_bytes.
+Print NHKernels.unit_groups.
+Print NHKernels.lane_sums.
+Print NHKernels.turn_unit.
+Print NHKernels.key_size.
+Print NH_x86_64.ends.
+Print NH_x86_64.adds_units.
+Print NH_x86_64.adds_groups.
+Check NH_x86_64.nh_add_units_x2_x86_64.
+Check NH_x86_64.nh_add_units_x4_x86_64.
+Check NH_x86_64.nh_add_groups_x4_x86_64.
+Print NH_aarch64.ends.
+Print NH_aarch64.adds_units.
+Check NH_aarch64.nh_add_units_x1_aarch64.

@@ -215,3 +215,16 @@ plant xoofff_carried_plane XoodooRounds.v 's/planes_at p w 8) ++ plane_at p w 11
 plant xoofff_x8_other_halves Kernels_xoofff_x86_64.v '/^Definition xoofff_squeeze_blocks_x8/,/\]\./s/0x46; 0xca; 0x21/0x46; 0xc8; 0x21/' squeeze_x8_checks
 plant xoofff_x8_one_block_twice Kernels_xoofff_x86_64.v '/^Definition xoofff_absorb_blocks_x8/,/\]\./s/0x81; 0xc6; 0x80; 0x01/0x81; 0xc6; 0x50; 0x01/' absorb_x8_checks
 plant arx_each_16_of_short_strings ArxSymbolic.v 's/if (length (firstn 16 x) =? 16)%nat \&\& (length (firstn 16 y) =? 16)%nat then/if (length (firstn 16 x) =? 16)%nat then/' each_16_sound
+plant arx_product_of_itself ArxSymbolic.v 's/None => Some (intern (Product w) (x ++ y) nodes)/None => Some (intern (Product w) (x ++ x) nodes)/' stimes_sound
+plant arx_sums_of_overlapping_pieces ArxSymbolic.v 's/splus_pieces w n (skipn 16 x) (skipn 16 y)/splus_pieces w n (skipn 16 x) (skipn 8 y)/' splus_pieces_sound
+plant nh_other_factor NH.v 's/(nth 1 t 0) (nth 3 t 0)/(nth 1 t 0) (nth 2 t 0)/' nh_of_a_unit
+plant nh_last_unit_not_padded NH.v 's/(size + 15) \/ 16/size \/ 16/' add_units_are_nh
+plant nh_groups_with_one_key NH.v 's/skipn (4 \* g) key/skipn g key/' add_groups_example
+plant nh_key_in_order NHKernels.v 's/nth 2 k 0%N; nth 1 k 0%N; nth 3/nth 1 k 0%N; nth 2 k 0%N; nth 3/' lanes_swapped
+plant nh_x86_64_other_words Kernels_nh_x86_64.v '/nh_add_units_x2/,/\]\./s/0x70; 0xd2; 0x32/0x70; 0xd2; 0x23/' units_x2_checks
+plant nh_x86_64_same_key Kernels_nh_x86_64.v '/nh_add_units_x2/,/\]\./s/0x83; 0xc2; 0x10/0x83; 0xc2; 0x00/' units_x2_checks
+plant nh_x86_64_reads_further Kernels_nh_x86_64.v '/nh_add_units_x4/,/\]\./s/0x83; 0xc2; 0x10/0x83; 0xc2; 0x20/' units_x4_checks
+plant nh_x86_64_shorter_shift Kernels_nh_x86_64.v '/nh_add_groups_x4/,/\]\./s/0x73; 0xd1; 0x20/0x73; 0xd1; 0x1f/' groups_x4_checks
+plant nh_x86_64_pass_with_other_key Kernels_nh_x86_64.v '/nh_add_groups_x4/,/\]\./s/0xfe; 0x9a; 0x20/0xfe; 0x9a; 0x30/' groups_x4_checks
+plant nh_aarch64_product_of_itself Kernels_nh_aarch64.v 's/0xa0; 0x80; 0xb1; 0x2e/0xa0; 0x80; 0xa5; 0x2e/' units_x1_checks
+plant nh_aarch64_leaves_v31 Kernels_nh_aarch64.v 's/0x1f; 0xe4; 0x00; 0x6f/0x1e; 0xe4; 0x00; 0x6f/' units_x1_checks

@@ -434,6 +434,22 @@ fn words(name: &str) -> &'static str {
             "For every mask and output state, every memory in which the buffers lie apart and every number of groups of eight blocks: these bytes return, the output is the specification's, as is the output state after it, no other byte changes, the registers of the caller are kept, and the trace of accesses does not depend on data (Rocq).",
         ),
         (
+            "_units_x1_",
+            "For all sums, every message and key, every memory in which the buffers lie apart and every number of units: these bytes return, the sums are those of the specification, no other byte changes, the registers of the caller are kept, and the trace of accesses does not depend on data (Rocq).",
+        ),
+        (
+            "_units_x2_",
+            "For all sums, every message and key, every memory in which the buffers lie apart and every number of units: these bytes return, the sums are those of the specification, no other byte changes, the registers of the caller are kept, and the trace of accesses does not depend on data (Rocq).",
+        ),
+        (
+            "_units_x4_",
+            "For all sums, every message and key, every memory in which the buffers lie apart and every number of units: these bytes return, the sums are those of the specification, no other byte changes, the registers of the caller are kept, and the trace of accesses does not depend on data (Rocq).",
+        ),
+        (
+            "_groups_x4_",
+            "For all sums, every message and key, every memory in which the buffers lie apart and every number of groups of four units: these bytes return, the sums are those of the specification, no other byte changes, the registers of the caller are kept, and the trace of accesses does not depend on data (Rocq).",
+        ),
+        (
             "_blocks_x4_",
             "For every memory in which the buffers lie apart and every number of blocks: these bytes return, state and output of each of the four lanes are the specification's, no other byte changes, the registers of the caller are kept, and the trace of accesses does not depend on data (Rocq).",
         ),
