@@ -668,9 +668,14 @@ mod aarch64 {
         }
     }
 
-    fn effects(i: &Instruction) -> Option<String> {
+    fn set(r: u16, value: &str) -> String {
+        format!("(set_vec {r} {value} false)")
+    }
+
+    /// What an instruction that only computes in vector registers writes, and where.
+    fn computed(i: &Instruction) -> Option<(u16, String)> {
         let [a, b, c, d] = i.operands;
-        let set = |r: u16, value: String| Some(format!("(set_vec {r} {value} false)"));
+        let set = |r: u16, value: String| Some((r, value));
         let constant = |r: u16, bytes: &[u8]| {
             let hex = bytes.iter().fold(String::new(), |mut hex, byte| {
                 let _ = write!(hex, "{byte:02x}");
@@ -678,9 +683,6 @@ mod aarch64 {
             });
             set(r, format!("(bytes {hex})"))
         };
-        // Relative to the end of the instruction.
-        let branch =
-            |condition: &str, offset: i64| Some(format!("(branch {condition} {})", signed(offset - 4)));
         match i.opcode {
             Opcode::AESE => {
                 let (d, n) = (vector(a)?, vector(b)?);
@@ -743,6 +745,16 @@ mod aarch64 {
                 ) => constant(r, &(value << amount).to_le_bytes().repeat(8)),
                 _ => None,
             },
+            _ => None,
+        }
+    }
+
+    fn effects(i: &Instruction) -> Option<String> {
+        let [a, b, c, _] = i.operands;
+        // Relative to the end of the instruction.
+        let branch =
+            |condition: &str, offset: i64| Some(format!("(branch {condition} {})", signed(offset - 4)));
+        match i.opcode {
             Opcode::LDP if general(a).is_some() => {
                 let (t1, t2, (n, offset)) = (general(a)?, general(b)?, address(c)?);
                 let (first, second) = (signed(offset), signed(offset + 8));
@@ -757,18 +769,18 @@ mod aarch64 {
                         "(store {n} {first} (vec {t1} 16)) (store {n} {second} (vec {t2} 16))"
                     ));
                 }
-                let load = |t: u16, at: &str| set(t, format!("(load {n} {at} 16)"));
-                (t1 != t2).then(|| Some(format!("{} {}", load(t1, &first)?, load(t2, &second)?)))?
+                let load = |t: u16, at: &str| set(t, &format!("(load {n} {at} 16)"));
+                (t1 != t2).then(|| format!("{} {}", load(t1, &first), load(t2, &second)))
             }
             Opcode::LDUR => {
                 let (t, (n, offset)) = (vector(a)?, address(b)?);
-                set(t, format!("(load {n} {} 16)", signed(offset)))
+                Some(set(t, &format!("(load {n} {} 16)", signed(offset))))
             }
             Opcode::STUR => {
                 let (t, (n, offset)) = (vector(a)?, address(b)?);
                 Some(format!("(store {n} {} (vec {t} 16))", signed(offset)))
             }
-            Opcode::ADD | Opcode::SUB => {
+            Opcode::ADD | Opcode::SUB if general(a).is_some() => {
                 let (d, n) = (general(a)?, general(b)?);
                 let Operand::Immediate(imm) = c else { return None };
                 let operator = if i.opcode == Opcode::ADD { "add" } else { "sub" };
@@ -783,7 +795,7 @@ mod aarch64 {
                 branch("(equal 0 0)", offset)
             }
             Opcode::RET => (general(a)? == 30).then(|| "(jump 30)".to_owned()),
-            _ => None,
+            _ => computed(i).map(|(r, value)| set(r, &value)),
         }
     }
 }

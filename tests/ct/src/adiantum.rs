@@ -79,8 +79,9 @@ fn hbsh() -> usize {
 
 /// Sectors that are worked on at once, and one more. Expected are the same sectors one by one, with nothing secret.
 fn sectors() -> usize {
+    type Create = fn(&[u8]) -> Box<dyn WideBlockCipher>;
     let mut n = 0;
-    let create: [fn(&[u8]) -> Box<dyn WideBlockCipher>; 2] = [
+    let create: [Create; 2] = [
         |key| Box::new(Adiantum::<12>::new(key).expect("a key")),
         |key| Box::new(HPolyC::<12>::new(key).expect("a key")),
     ];
