@@ -9,6 +9,9 @@ Import ListNotations.
 
 Notation turns := (nat * nat * nat * nat)%type (only parsing).
 
+Notation "'let?' ( x , n ) := a 'in' b" := (match a with Some (x, n) => b | None => None end)
+  (at level 200, x name, n name).
+
 (** Some kernels rotate by whole bytes as they move bytes. *)
 Section Moves.
 Variable moves : bool.
@@ -72,9 +75,6 @@ Fixpoint xor_lanes (n : nat) (there back : turns) (first : list byte) (k : nat) 
   end.
 
 (** ** On symbolic bytes *)
-
-Notation "'let?' ( x , n ) := a 'in' b" := (match a with Some (x, n) => b | None => None end)
-  (at level 200, x name, n name).
 
 Notation found A := (option (A * list node)).
 Notation srows := (list sbyte * list sbyte * list sbyte * list sbyte)%type.

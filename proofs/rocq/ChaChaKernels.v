@@ -68,8 +68,8 @@ Proof.
 Qed.
 End Rows.
 
-Lemma row_only (s : list byte) : length s = 16%nat -> firstn 16 s = s.
-Proof. intro L; apply firstn_all2; lia. Qed.
+Lemma row_only nonce x : length nonce = 8%nat -> small 256 nonce -> firstn 16 (ChaCha.last_row x nonce) = ChaCha.last_row x nonce.
+Proof. intros L _; apply firstn_all2; unfold ChaCha.last_row; rewrite app_length, little_endian_length; lia. Qed.
 
 Section Kernels.
 Variable V : convention.
@@ -95,7 +95,8 @@ Hypothesis OP : forall key nonce x c, length key = 32%nat -> length nonce = 8%na
   on_bytes op (enter op (ChaCha.last_row x nonce)) [ChaCha.first_rows key; c] =
   (enter op (ChaCha.last_row (x + N.of_nat k) nonce),
    [concat (snd (ChaCha.xor_group rounds key nonce (ChaCha.numbers_from x k) (split 64 k c)))]).
-Hypothesis ENTER : forall s, length s = 16%nat -> firstn 16 (enter op s) = s.
+Hypothesis ENTER : forall nonce x, length nonce = 8%nat -> small 256 nonce ->
+  firstn 16 (enter op (ChaCha.last_row x nonce)) = ChaCha.last_row x nonce.
 Hypothesis SOME : (0 < k)%nat.
 Hypothesis CHECKS : checks A group_kernel op = true.
 Hypothesis ENDS : ends_in_return A code_.
@@ -213,7 +214,8 @@ Proof.
   split; [exact RT|]; rewrite ME; split; [|split; [|split; [exact SO|]]].
   - unfold state_at in ST; cbn [group_kernel state arranged state_size place] in ST; rewrite V0, SA, ENTER in ST.
     + refine (eq_trans ST _); unfold ChaCha.numbers_from; destruct k; [lia|]; cbn [seq map nth]; rewrite N.add_0_r, last_row_mod; reflexivity.
-    + unfold ChaCha.last_row; rewrite app_length, little_endian_length, NL; reflexivity.
+    + exact NL.
+    + exact NS.
   - apply map_ext_in; intros l J; apply in_seq in J; specialize (DN l ltac:(lia)); unfold output in DN.
     rewrite BA, SA, OG in DN; cbn [snd] in DN; apply (f_equal (hd [])) in DN; cbn [hd] in DN; fold d; rewrite DN, Nat.sub_0_r.
     apply split_concat; apply group_lengths; auto; apply read_length.

@@ -371,17 +371,21 @@ Qed.
 
 (** ** Several blocks *)
 
-Lemma next_row i nonce : length nonce = 8%nat -> small 256 nonce ->
-  plus_lanes 8 (ChaCha.last_row i nonce) one = ChaCha.last_row (i + 1) nonce.
+Lemma row_plus i j nonce : length nonce = 8%nat -> small 256 nonce ->
+  plus_lanes 8 (ChaCha.last_row i nonce) (in_lanes 8 [j; 0]) = ChaCha.last_row (i + j) nonce.
 Proof.
   intros L S; unfold ChaCha.last_row.
   assert (E : nonce = little_endian 8 (lane_number nonce)) by (rewrite <- L; symmetry; apply little_endian_number, S).
   rewrite E; set (v := lane_number nonce).
   assert (R : forall a b, little_endian 8 a ++ little_endian 8 b = in_lanes 8 [a; b]) by (intros; cbn [in_lanes flat_map]; rewrite app_nil_r; reflexivity).
-  rewrite !R; change one with (in_lanes 8 [1; 0]); unfold plus_lanes; rewrite !lanes_in_lanes by discriminate.
+  rewrite !R; unfold plus_lanes; rewrite !lanes_in_lanes by discriminate.
   apply in_lanes_eq; cbn [map combine fst snd]; rewrite !N.add_mod_idemp_l, N.add_0_r by (apply N.pow_nonzero; lia).
   rewrite N.add_mod_idemp_r by (apply N.pow_nonzero; lia); reflexivity.
 Qed.
+
+Lemma next_row i nonce : length nonce = 8%nat -> small 256 nonce ->
+  plus_lanes 8 (ChaCha.last_row i nonce) one = ChaCha.last_row (i + 1) nonce.
+Proof. exact (row_plus i 1 nonce). Qed.
 
 Lemma last_row_mod i nonce : ChaCha.last_row (i mod 2 ^ 64) nonce = ChaCha.last_row i nonce.
 Proof. unfold ChaCha.last_row; f_equal; exact (little_endian_mod 8 i). Qed.

@@ -16,8 +16,8 @@ From Veriplex Require Blocks Duplex Framing Protocol AES Simpira1024 KnownAnswer
   Xoodoo Xoofff XoofffAnswers XoofffHold
   Kernels_xoofff_aarch64 Xoofff_aarch64 XoofffKernels Kernels_xoofff_x86_64 Xoofff_x86_64
   Arx ChaCha ChaChaHold ChaChaKernels Kernels_chacha_aarch64 ChaCha_aarch64
-  Kernels_chacha_x86_64 ChaCha_x86_64 NH NHHold NHSums NHKernels Kernels_nh_x86_64 NH_x86_64
-  Kernels_nh_aarch64 NH_aarch64.
+  Kernels_chacha_x86_64 ChaCha_x86_64 Kernels_chacha_x6_x86_64 ChaCha_x6_x86_64
+  NH NHHold NHSums NHKernels Kernels_nh_x86_64 NH_x86_64 Kernels_nh_aarch64 NH_aarch64.
 (* So that numbers, lists and strings print as such. *)
 From Coq Require Import NArith String List.
 Import ListNotations.
@@ -465,9 +465,15 @@ Print X86_64.chosen_words.
 Print X86_64.vpshufd.
 Print X86_64.vpshufd_pieces.
 Print X86_64.vpunpcklqdq.
+Print X86_64.in_turn.
+Print X86_64.vpunpck.
+Print X86_64.vprold.
+Print X86_64.vpbroadcastd.
 Print X86_64.vinsert_1.
 Print X86_64.vextracti128_1.
 Print X86_64.vperm2i128_33.
+Print X86_64.vperm2i128_low.
+Print X86_64.vperm2i128_high.
 Print X86_64.vshufi64x2.
 Print X86_64.vpternlogq_xor.
 Print X86_64.movabs.
@@ -957,6 +963,9 @@ Print ChaCha_x86_64.xors.
 Check ChaCha_x86_64.chacha8_xor_blocks_x3_x86_64.
 Check ChaCha_x86_64.chacha12_xor_blocks_x3_x86_64.
 Check ChaCha_x86_64.chacha20_xor_blocks_x3_x86_64.
+Check ChaCha_x6_x86_64.chacha8_xor_blocks_x6_x86_64.
+Check ChaCha_x6_x86_64.chacha12_xor_blocks_x6_x86_64.
+Check ChaCha_x6_x86_64.chacha20_xor_blocks_x6_x86_64.
 
 (* Xoofff's machine code. *)
 Print XoofffKernels.twice.

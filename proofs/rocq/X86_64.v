@@ -74,12 +74,28 @@ Definition vpshufd d x k := vector d (chosen_words k (source 16 x)).
 Definition vpshufd_pieces w d x k := vector d (pieces w (fun i => chosen_words k (piece w x i))).
 Definition vpunpcklqdq d x y := vector d (Append (Slice 0 8 (Vec x 16)) (Slice 0 8 (source 16 y))).
 
+(** Lanes of both sources in turn, from the lower or the upper half of each 16 bytes. *)
+Definition in_turn (lane : nat) (high : bool) (x y : bytes) : bytes :=
+  let lane_of i z := Slice ((if high then 8 else 0) + lane * i) lane z in
+  joined (flat_map (fun i => [lane_of i x; lane_of i y]) (seq 0 (Nat.div 8 lane))).
+Definition vpunpck lane high w d x y := vector d (pieces w (fun i => in_turn lane high (piece w x i) (piece w y i))).
+
+(** Lanes of 32 bits rotate left. *)
+Definition vprold d x k := vector d (Or (Shift_left 4 k (Vec x 64)) (Shift_right 4 (32 - k) (Vec x 64))).
+
+(** 4 bytes from memory, which are read once, in each lane. *)
+Definition vpbroadcastd d a := vector d (Load a 4) ++ vector d (joined (repeat (Vec d 4) 16)).
+
 (** The upper half of 32 or 64 bytes. *)
 Definition vinsert_1 w d x y := vector d (Append (Vec x w) (source w y)).
 Definition vextracti128_1 a s := [Store a (Slice 16 16 (Vec s 32))].
 
 (** The upper half of the first source, and the lower half of the second. *)
 Definition vperm2i128_33 d x y := vector d (Append (Slice 16 16 (Vec x 32)) (Vec y 16)).
+
+(** The lower or the upper halves of both. *)
+Definition vperm2i128_low d x y := vector d (Append (Vec x 16) (Vec y 16)).
+Definition vperm2i128_high d x y := vector d (Append (Slice 16 16 (Vec x 32)) (Slice 16 16 (Vec y 32))).
 
 (** Two pieces of the first source, then two of the second. *)
 Definition vshufi64x2 d x y k :=
@@ -188,7 +204,12 @@ Definition vex (map pp w l r x b v : N) (bytes : list byte) : option (list effec
           | 1, 1, 0, 0xeb, [] => Some (vpor size d v' rm)
           | 1, 1, 0, 0xdb, [] => Some (vpand size d v' rm)
           | 1, 1, 0, 0xdf, [] => Some (vpandn size d v' rm)
-          | 1, 1, 0, 0x6c, [] => if l =? 0 then Some (vpunpcklqdq d v' rm) else None
+          | 1, 1, 0, 0x6c, [] =>
+              match l, rm with
+              | 0, _ => Some (vpunpcklqdq d v' rm)
+              | _, Register s => Some (vpunpck 8 false 32 d v' s)
+              | _, Memory _ => None
+              end
           | 2, 1, 0, 0x00, [] => Some (vpshufb size d v' rm)
           | 1, 1, 0, 0x70, [k] =>
               match v, l, rm with
@@ -217,6 +238,10 @@ Definition vex (map pp w l r x b v : N) (bytes : list byte) : option (list effec
               end
           | 1, 1, 1, 0x6e, [] =>
               match rm with Register s => if (v =? 0) && (l =? 0) then Some (vmovq d s) else None | Memory _ => None end
+          | 3, 1, 0, 0x46, [0x20] =>
+              match rm with Register s => if l =? 1 then Some (vperm2i128_low d v' s) else None | Memory _ => None end
+          | 3, 1, 0, 0x46, [0x31] =>
+              match rm with Register s => if l =? 1 then Some (vperm2i128_high d v' s) else None | Memory _ => None end
           | 3, 1, 0, 0x46, [0x21] =>
               match rm with Register s => if l =? 1 then Some (vperm2i128_33 d v' s) else None | Memory _ => None end
           | 3, 1, 0, 0x38, [1] => if l =? 1 then Some (vinsert_1 16 d v' rm) else None
@@ -228,7 +253,7 @@ Definition vex (map pp w l r x b v : N) (bytes : list byte) : option (list effec
   end.
 
 (** The bytes of a vector operand in memory. *)
-Definition operand_size (opcode : N) : N := match opcode with 0x3a => 32 | 0x5a => 16 | _ => 64 end.
+Definition operand_size (opcode : N) : N := match opcode with 0x3a => 32 | 0x5a => 16 | 0x58 => 4 | _ => 64 end.
 
 (** What follows an EVEX prefix of 512 bits without masks: as for VEX, but with registers of five bits, and a
     displacement of one byte counts whole operands. *)
@@ -251,6 +276,8 @@ Definition evex (map pp w r x b v : N) (bytes : list byte) : option (list effect
           | 1, 1, 1, 0xd4, [] => Some (vpaddq 64 d v' rm)
           | 2, 1, 0, 0x5a, [] =>
               match rm with Memory a => if v =? 0 then Some (vbroadcast 64 d a) else None | Register _ => None end
+          | 2, 1, 0, 0x58, [] =>
+              match rm with Memory a => if v =? 0 then Some (vpbroadcastd d a) else None | Register _ => None end
           | _, _, _, _, _ =>
               match rm, map, pp, w, opcode, bytes with
               | Register s, 3, 1, 0, 0x0f, [k] => if k <=? 16 then Some (vpalignr 64 d v' s (N.to_nat k)) else None
@@ -263,6 +290,12 @@ Definition evex (map pp w r x b v : N) (bytes : list byte) : option (list effect
               | Register s, 1, 1, 1, 0xf4, [] => Some (vpmuludq 64 d v' s)
               | Register s, 1, 1, 0, 0x70, [k] => if v =? 0 then Some (vpshufd_pieces 64 d s (N.to_nat k)) else None
               | Register s, 1, 1, 1, 0x73, [32] => if (reg mod 8 =? 2) && (r =? 0) then Some (vpsrlq_32 64 v' s) else None
+              | Register s, 1, 1, 0, 0x72, [k] =>
+                  if (reg mod 8 =? 1) && (r =? 0) && (k <? 32) then Some (vprold v' s (N.to_nat k)) else None
+              | Register s, 1, 1, 0, 0x62, [] => Some (vpunpck 4 false 64 d v' s)
+              | Register s, 1, 1, 0, 0x6a, [] => Some (vpunpck 4 true 64 d v' s)
+              | Register s, 1, 1, 1, 0x6c, [] => Some (vpunpck 8 false 64 d v' s)
+              | Register s, 1, 1, 1, 0x6d, [] => Some (vpunpck 8 true 64 d v' s)
               | Register s, 3, 1, 1, 0x43, [k] => Some (vshufi64x2 d v' s (N.to_nat k))
               | Register s, 3, 1, 1, 0x25, [0x96] => Some (vpternlogq_xor d v' s)
               | _, _, _, _, _, _ => None

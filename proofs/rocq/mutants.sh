@@ -200,6 +200,12 @@ plant arx_shuffle_of_eight ArxSymbolic.v 's/nth (N.to_nat (fst i mod 16)) x/nth 
 plant chacha_moves_less ArxRounds.v 's/^Definition moved .*/Definition moved (k : nat) (x : list byte) : list byte := flat_map (turn (3 - k \/ 8)) (split 4 4 x)./' srotate_finds
 plant chacha_x86_64_other_shuffle Kernels_chacha_x86_64.v '/^Definition chacha8/,/\]\./s/0x48; 0xb8; 0x02; 0x03;/0x48; 0xb8; 0x03; 0x02;/' chacha8_checks
 plant chacha_x86_64_groups_overlap Kernels_chacha_x86_64.v '/^Definition chacha20/,/\]\./s/0x48; 0x81; 0xc2; 0xc0/0x48; 0x81; 0xc2; 0x80/' chacha20_checks
+plant chacha_x6_halves_alike Kernels_chacha_x6_x86_64.v '/^Definition chacha8/,/\]\./s/0x46; 0xc3; 0x31/0x46; 0xc3; 0x20/' chacha8_checks
+plant chacha_x6_other_numbers Kernels_chacha_x6_x86_64.v '/^Definition chacha12/,/\]\./s/0x49; 0xb8; 0x02; 0x00; 0x00/0x49; 0xb8; 0x03; 0x00; 0x00/' chacha12_checks
+plant chacha_x6_groups_overlap Kernels_chacha_x6_x86_64.v '/^Definition chacha20/,/\]\./s/0x48; 0x81; 0xc2; 0x80; 0x01/0x48; 0x81; 0xc2; 0x40; 0x01/' chacha20_checks
+plant chacha_pairs_by_three ChaChaPairs.v 's/^Definition two : list byte := 2%N/Definition two : list byte := 3%N/' row_two
+plant chacha_pairs_begin_alike ChaChaPairs.v 's/plus_lanes 8 s no_more ++ plus_lanes 8 s one/plus_lanes 8 s one ++ plus_lanes 8 s one/
+  s/map const no_more/map const one/' pairs_enter_is
 plant xoofff_other_columns XoodooRounds.v 's/turn 8 (\(s\{0,1\}xor\) c/turn 4 (\1 c/' round_is
 plant xoofff_rounds_differ XoodooRounds.v 's/^  let b := turn 12 (xor b e) in/  let b := turn 8 (xor b e) in/' sround_planes_finds
 plant xoofff_next_mask_of_the_first XoodooRounds.v 's/joined (planes_at p w k)/joined (planes_at p w 1)/' absorb_lanes_is

@@ -77,6 +77,13 @@ wrong vpsrlq_to_even X86_64.v 's/Slice 12 4 x; Bytes/Slice 8 4 x; Bytes/' X86_64
 wrong vbroadcast_once X86_64.v 's/(fun _ => Vec d 16)/(fun i => if Nat.eqb i 0 then Vec d 16 else Bytes (zero 16))/' X86_64 vbroadcasti128
 wrong vbroadcast_next X86_64.v '/^Definition vbroadcast/s/(Load a 16)/(Load (Address (base a) (index a) (displacement a + 1)) 16)/' X86_64 vbroadcasti32x4
 wrong vpunpcklqdq_high X86_64.v '/^Definition vpunpcklqdq/s/(Slice 0 8 (source/(Slice 8 8 (source/' X86_64 vpunpcklqdq_xmm
+wrong vpunpck_swapped X86_64.v 's/\[lane_of i x; lane_of i y\]/[lane_of i y; lane_of i x]/' X86_64 vpunpckldq_zmm
+wrong vpunpck_of_lower_half X86_64.v 's/(if high then 8 else 0)/(if high then 0 else 0)/' X86_64 vpunpckhqdq_zmm
+wrong vpunpck_of_one_piece X86_64.v '/^Definition vpunpck /s/(piece w x i)/(piece w x 0)/' X86_64 vpunpcklqdq_ymm
+wrong vprold_less X86_64.v '/^Definition vprold/s/(32 - k)/(31 - k)/' X86_64 vprold_zmm_7
+wrong vpbroadcastd_once X86_64.v '/^Definition vpbroadcastd/s/repeat (Vec d 4) 16/repeat (Vec d 4) 1/' X86_64 vpbroadcastd_zmm
+wrong vperm2i128_low_swapped X86_64.v '/^Definition vperm2i128_low/s/(Vec x 16) (Vec y 16)/(Vec y 16) (Vec x 16)/' X86_64 vperm2i128_32
+wrong vperm2i128_high_takes_lower X86_64.v '/^Definition vperm2i128_high/s/(Slice 16 16 (Vec y 32))/(Vec y 16)/' X86_64 vperm2i128_49
 wrong add_unsigned X86_64.v '/0x05; z0/s/signed/unsigned/' X86_64 add_negative
 wrong vinserti128_swapped X86_64.v '/^Definition vinsert_1/s/(Vec x w) (source w y)/(source w y) (Vec x w)/' X86_64 vinserti128_1
 wrong vinserti64x4_swapped X86_64.v '/^Definition vinsert_1/s/(Vec x w) (source w y)/(source w y) (Vec x w)/' X86_64 vinserti64x4_1
@@ -131,6 +138,13 @@ misread vpshufd_pieces_with_vvvv X86_64.v 's/| 0, 1, Register s => Some (vpshufd
 misread evex_vpshufd_with_vvvv X86_64.v 's/if v =? 0 then \(Some (vpshufd_pieces 64 d s (N.to_nat k))\) else None/\1/' x86_64_decodes_as_iced
 misread shift_by_any_number X86_64.v 's/1, 1, 1, 0x73, \[32\]/1, 1, 1, 0x73, [_]/' x86_64_decodes_as_iced
 misread vpsrlq_is_vpsllq X86_64.v 's/if (reg mod 8 =? 2) \&\& (r =? 0) then Some (vpsrlq_32/if (reg mod 4 =? 2) \&\& (r =? 0) then Some (vpsrlq_32/' x86_64_decodes_as_iced
+misread vprold_by_any_number X86_64.v 's/(r =? 0) \&\& (k <? 32) then/(r =? 0) then/' x86_64_decodes_as_iced
+misread vprold_is_vprord X86_64.v 's/if (reg mod 8 =? 1) \&\& (r =? 0) \&\& (k/if (reg mod 8 =? 0) \&\& (r =? 0) \&\& (k/' x86_64_decodes_as_iced
+misread vpbroadcastd_displacement X86_64.v 's/ | 0x58 => 4 / /' x86_64_decodes_as_iced
+misread vpbroadcastd_with_vvvv X86_64.v 's/if v =? 0 then \(Some (vpbroadcastd d a)\) else None/\1/' x86_64_decodes_as_iced
+misread vpunpckhdq_is_vpackssdw X86_64.v 's/1, 1, 0, 0x6a, \[\]/1, 1, 0, 0x6b, []/' x86_64_decodes_as_iced
+misread lower_halves_of_16_bytes X86_64.v 's/if l =? 1 then \(Some (vperm2i128_low d v. s)\) else None/\1/' x86_64_decodes_as_iced
+misread upper_halves_by_any_number X86_64.v 's/0x46, \[0x31\]/0x46, [_]/' x86_64_decodes_as_iced
 misread jmp_short_unsigned X86_64.v '/0xeb; a/s/signed/unsigned/' x86_64_decodes_as_iced
 misread ja_short_is_jae X86_64.v 's/\[0x77; a\]/[0x73; a]/' x86_64_decodes_as_iced
 misread shift_of_16_bytes X86_64.v 's/Some (vpslld size/Some (vpslld 16/' x86_64_decodes_as_iced

@@ -138,8 +138,8 @@ fn compare(set: &Set) {
     );
 }
 
-/// The bytes of the kernels of the permutation, the duplex and NH of these levels, in `armv8` and `x86-64` of those of
-/// `ChaCha`, and of those of Xoofff but for AVX-512.
+/// The bytes of the kernels of the permutation, the duplex, NH and `ChaCha` of these levels, and of those of Xoofff but for
+/// AVX-512.
 fn kernels(levels: &[&str]) -> Vec<Vec<u8>> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../generated/kernels.txt");
     let mut kernels = Vec::new();
@@ -151,7 +151,7 @@ fn kernels(levels: &[&str]) -> Vec<Vec<u8>> {
                     && (kernel.starts_with("duplex_")
                         || kernel.starts_with("simpira1024_")
                         || kernel.starts_with("nh_")
-                        || ["armv8", "x86-64"].contains(&level) && kernel.starts_with("chacha")
+                        || kernel.starts_with("chacha")
                         || level != "x86-64-avx512" && kernel.starts_with("xoofff_"))
             });
             if wanted {
@@ -164,7 +164,7 @@ fn kernels(levels: &[&str]) -> Vec<Vec<u8>> {
         }
     }
     // For one state and for two, on wider vectors for four and for eight; ChaCha for three numbers of rounds; NH; Xoofff.
-    assert_eq!(kernels.len(), if levels.len() == 1 { 16 } else { 30 });
+    assert_eq!(kernels.len(), if levels.len() == 1 { 16 } else { 36 });
     kernels
 }
 
@@ -236,7 +236,7 @@ impl Random {
 
 mod x86_64 {
     use super::{Random, signed, zeros};
-    use iced_x86::{Code, Decoder, DecoderOptions, Instruction, OpKind};
+    use iced_x86::{Code, Decoder, DecoderOptions, Instruction, Mnemonic, OpKind};
 
     fn decode(bytes: &[u8]) -> Instruction {
         Decoder::new(64, bytes, DecoderOptions::NONE).decode()
@@ -458,6 +458,54 @@ mod x86_64 {
                 vec(1, 16),
                 source(2, 16)?
             )),
+            Code::VEX_Vpunpcklqdq_ymm_ymm_ymmm256
+            | Code::EVEX_Vpunpcklqdq_zmm_k1z_zmm_zmmm512b64
+            | Code::EVEX_Vpunpckhqdq_zmm_k1z_zmm_zmmm512b64
+            | Code::EVEX_Vpunpckldq_zmm_k1z_zmm_zmmm512b32
+            | Code::EVEX_Vpunpckhdq_zmm_k1z_zmm_zmmm512b32
+                if !in_memory =>
+            {
+                let lane = match i.mnemonic() {
+                    Mnemonic::Vpunpckldq | Mnemonic::Vpunpckhdq => 4,
+                    _ => 8,
+                };
+                let high = matches!(i.mnemonic(), Mnemonic::Vpunpckhdq | Mnemonic::Vpunpckhqdq);
+                vector(pieces(width, |number| {
+                    let lanes = (0..16 / lane).rev().map(|place| {
+                        let from = 8 * usize::from(high) + place / 2 * lane;
+                        format!(
+                            "(slice {from} {lane} {})",
+                            piece(1 + u32::from(place % 2 == 1), number)
+                        )
+                    });
+                    lanes
+                        .reduce(|after, lane| format!("(append {lane} {after})"))
+                        .unwrap()
+                }))
+            }
+            Code::EVEX_Vprold_zmm_k1z_zmmm512b32_imm8 if immediate() < 32 && group() && !in_memory => {
+                vector(format!(
+                    "(or (shift_left 4 {} {}) (shift_right 4 {} {}))",
+                    immediate(),
+                    vec(1, 64),
+                    32 - immediate(),
+                    vec(1, 64)
+                ))
+            }
+            Code::EVEX_Vpbroadcastd_zmm_k1z_xmmm32 if in_memory => {
+                let lanes = (1..16).fold(vec(0, 4), |after, _| format!("(append {} {after})", vec(0, 4)));
+                Some(format!("{} {}", vector(source(1, 4)?)?, vector(lanes)?))
+            }
+            Code::VEX_Vperm2i128_ymm_ymm_ymmm256_imm8 if immediate() == 0x20 && !in_memory => {
+                vector(format!("(append {} {})", vec(1, 16), vec(2, 16)))
+            }
+            Code::VEX_Vperm2i128_ymm_ymm_ymmm256_imm8 if immediate() == 0x31 && !in_memory => {
+                vector(format!(
+                    "(append (slice 16 16 {}) (slice 16 16 {}))",
+                    vec(1, 32),
+                    vec(2, 32)
+                ))
+            }
             Code::VEX_Vpshufd_xmm_xmmm128_imm8 => {
                 let from = source(1, 16)?;
                 let word =
