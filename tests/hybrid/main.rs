@@ -69,6 +69,10 @@ fn connected() -> [Session; 2] {
     let mut initiator = initiator.receive(&*response).unwrap();
     assert_eq!(initiator.peer, *key(3).public_key());
     let mut first = seal(&mut initiator.sender, b"");
+    assert_eq!(
+        responder.record_len(first.first_chunk().unwrap()),
+        Ok(first.len())
+    );
     let (responder, frame) = responder.confirm(&mut first).unwrap();
     assert_eq!(frame, Frame::Data(b""));
     assert_eq!(responder.peer, *key(1).public_key());
