@@ -2,6 +2,7 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
+use subtle::ConstantTimeEq as _;
 use veriplex::hazmat::unhedged;
 use veriplex::keys::{PrivateKey, PublicKey};
 use veriplex::oprf::{
@@ -69,6 +70,12 @@ struct Batch {
 
 fn server(number: u8) -> ServerKey {
     ServerKey::from_bytes(&key(number).to_bytes()).unwrap()
+}
+
+#[test]
+fn keys_of_servers_are_compared() {
+    let same = |a: u8, b: u8| bool::from(server(a).ct_eq(&server(b)));
+    assert!(same(1, 1) && !same(1, 2));
 }
 
 /// Whoever may ask a server can break every other use of its key. So no text of one is a text of the other. That no
