@@ -61,9 +61,9 @@ wrong vpor_is_vpxor X86_64.v '/^Definition vpor/s/Or (Vec/Xor (Vec/' X86_64 vpor
 wrong vpand_is_vpor X86_64.v '/^Definition vpand /s/And_bytes/Or/' X86_64 vpand_ymm_register
 wrong vpandn_of_the_second X86_64.v '/^Definition vpandn/s/And_bytes (Xor (Vec x w) (Bytes (ones w))) (source w y)/And_bytes (Vec x w) (Xor (source w y) (Bytes (ones w)))/' X86_64 vpandn_xmm_register
 wrong conjunction_of_seven_bits Machine.v 's/and_bytes (bytes_in m x) (bytes_in m y)/and_bytes (bytes_in m x) (map (fun b => b mod 128)%N (bytes_in m y))/' X86_64 vpand_xmm_memory
-wrong vpsrld_of_the_lower_half X86_64.v '/^Definition vpsrld /s/(Vec x w)/(Append (Vec x 16) (Vec x 16))/' X86_64 vpsrld_ymm_18
+wrong vpsrld_of_the_lower_half X86_64.v '/^Definition vpsrld /s/(Vec x w)/(Append (Slice 0 16 (Vec x w)) (Vec x 16))/' X86_64 vpsrld_ymm_18
 wrong vpor_of_the_upper_half X86_64.v '/^Definition vpor /s/(Vec x w)/(Append (Slice 16 16 (Vec x w)) (Slice 16 16 (Vec x w)))/' X86_64 vpor_ymm_register
-wrong vpshufb_of_the_lower_half Arx.v 's/combine (split 16 k x) (split 16 k choice)/combine (repeat (firstn 16 x) k) (split 16 k choice)/' X86_64 vpshufb_ymm_register
+wrong vpshufb_of_the_lower_half Machine.v 's/shuffle (bytes_in m x) (bytes_in m y)/shuffle (firstn 16 (bytes_in m x) ++ firstn 16 (bytes_in m x)) (bytes_in m y)/' X86_64 vpshufb_ymm_register
 wrong vperm2i128_swapped X86_64.v '/^Definition vperm2i128_33/s/Append (Slice 16 16 (Vec x 32)) (Vec y 16)/Append (Vec y 16) (Slice 16 16 (Vec x 32))/' X86_64 vperm2i128_33
 wrong vpshufb_without_zeros Machine.v 's/shuffle (bytes_in m x) (bytes_in m y)/shuffle (bytes_in m x) (map (fun b => b mod 128)%N (bytes_in m y))/' X86_64 vpshufb_xmm_register
 wrong vpshufb_swapped X86_64.v '/^Definition vpshufb/s/Shuffle (Vec x w) (source w y)/Shuffle (source w y) (Vec x w)/' X86_64 vpshufb_xmm_register
