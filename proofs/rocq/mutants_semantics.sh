@@ -144,7 +144,7 @@ misread vpbroadcastd_displacement X86_64.v 's/ | 0x58 => 4 / /' x86_64_decodes_a
 misread vpbroadcastd_with_vvvv X86_64.v 's/if v =? 0 then \(Some (vpbroadcastd d a)\) else None/\1/' x86_64_decodes_as_iced
 misread vpunpckhdq_is_vpackssdw X86_64.v 's/1, 1, 0, 0x6a, \[\]/1, 1, 0, 0x6b, []/' x86_64_decodes_as_iced
 misread lower_halves_of_16_bytes X86_64.v 's/if l =? 1 then \(Some (vperm2i128_low d v. s)\) else None/\1/' x86_64_decodes_as_iced
-misread upper_halves_by_any_number X86_64.v 's/0x46, \[0x31\]/0x46, [_]/' x86_64_decodes_as_iced
+misread upper_halves_are_lower_and_upper X86_64.v 's|0x46, \[0x31\]|0x46, [0x30]|' x86_64_decodes_as_iced
 misread jmp_short_unsigned X86_64.v '/0xeb; a/s/signed/unsigned/' x86_64_decodes_as_iced
 misread ja_short_is_jae X86_64.v 's/\[0x77; a\]/[0x73; a]/' x86_64_decodes_as_iced
 misread shift_of_16_bytes X86_64.v 's/Some (vpslld size/Some (vpslld 16/' x86_64_decodes_as_iced
