@@ -69,7 +69,7 @@ plant aarch64_return_to_next Sound_aarch64.v 's/^Definition return_to .*/Definit
 plant x2_stores_in_another_lane Kernels_x2_x86_64.v '/^Definition permute_x2/,$s/0x7f; 0x8f; 0x10; 0x03/0x7f; 0x8f; 0x20; 0x03/' checks_hold
 plant aarch64_x2_other_constant Kernels_x2_aarch64.v '/^Definition permute_x2/,$s/0x90; 0x4b; 0x28; 0x4e/0xb0; 0x4b; 0x28; 0x4e/' checks_hold
 plant x2_words_further_apart Lanes.v 's/states + 128 \* Z.of_nat i + 16 \* Z.of_nat l) 16/states + 256 * Z.of_nat i + 16 * Z.of_nat l) 16/' lane_is
-plant x2_other_lanes_may_change Lanes.v 's|<= a < states + 128 \* Z.of_nat i + 16 \* Z.of_nat k\.$|<= a < states + 128 * Z.of_nat i + 128.|' statements
+plant x2_other_lanes_may_change Lanes.v 's|<= a < states + 128 \* Z.of_nat i + 16 \* Z.of_nat k\.$|<= a < states + 128 * Z.of_nat i + 128.|' lanes_sound
 plant x2_blocks_in_another_lane Kernels_x2_x86_64.v '/^Definition absorb/,/^Definition decrypt/s/0x7f; 0x9f; 0x80; 0x03/0x7f; 0x9f; 0xa0; 0x03/' absorb_checks
 plant x2_blocks_of_another_lane Kernels_x2_x86_64.v '/^Definition absorb/,/^Definition decrypt/s/0x4c; 0x8b; 0x4e; 0x08/0x4c; 0x8b; 0x4e; 0x00/' absorb_checks
 plant x2_index_ignored X86_64.v 's/Some (field sib 0 3, Some (N.to_nat i), bytes)/Some (field sib 0 3, None, bytes)/' absorb_checks
