@@ -49,7 +49,11 @@ fn set_subkeys<const ROUNDS: usize, const N: usize>(
     nonces: &[[u8; 16]; N],
     starts: &mut Starts<N>,
 ) {
-    let mut x = Secret::new(start(key, &[0; 16]).map(|word| [word; N]));
+    // In place: an array that is moved here would leave a copy of the key behind.
+    let mut x = Secret::new([[0; N]; 16]);
+    for (i, lanes) in x[..12].iter_mut().enumerate() {
+        *lanes = [start_word(key, &[0; 16], i); N];
+    }
     for (i, lanes) in x[12..].iter_mut().enumerate() {
         *lanes = from_fn(|lane| word(&nonces[lane], i));
     }
@@ -259,12 +263,16 @@ impl<const N: usize> Drop for Blocks<N> {
 /// The words before the rounds, with these last 16 bytes.
 #[inline(always)]
 fn start(key: &[u8; 32], last: &[u8; 16]) -> Start {
-    let constants = b"expand 32-byte k";
-    from_fn(|i| match i {
-        0..4 => word(constants, i),
+    from_fn(|i| start_word(key, last, i))
+}
+
+#[inline(always)]
+fn start_word(key: &[u8; 32], last: &[u8; 16], i: usize) -> u32 {
+    match i {
+        0..4 => word(b"expand 32-byte k", i),
         4..12 => word(key, i - 4),
         _ => word(last, i - 12),
-    })
+    }
 }
 
 /// The last 16 bytes of a stream's start: room for the number of a block, and the nonce.
