@@ -30,24 +30,6 @@ Definition splus (w : nat) (x y : list sbyte) (nodes : list node) : option (list
     end
   else None.
 
-(** Of more than 16 bytes: sums of 16 each. *)
-Fixpoint splus_pieces (w n : nat) (x y : list sbyte) (nodes : list node) : option (list sbyte * list node) :=
-  match n with
-  | O => match x, y with [], [] => Some ([], nodes) | _, _ => None end
-  | S n =>
-      match splus w (firstn 16 x) (firstn 16 y) nodes with
-      | Some (a, nodes) =>
-          match splus_pieces w n (skipn 16 x) (skipn 16 y) nodes with
-          | Some (b, nodes) => Some (a ++ b, nodes)
-          | None => None
-          end
-      | None => None
-      end
-  end.
-
-Definition splus_all (w : nat) (x y : list sbyte) (nodes : list node) : option (list sbyte * list node) :=
-  if (length x =? 16)%nat then splus w x y nodes else splus_pieces w (length x / 16) x y nodes.
-
 (** Two products of lanes of 4 bytes, in the order in which they are already there. *)
 Definition stimes (w : nat) (x y : list sbyte) (nodes : list node) : option (list sbyte * list node) :=
   if (w =? 4)%nat && (length x =? 8)%nat && (length y =? 8)%nat then
@@ -128,6 +110,7 @@ Fixpoint each_16 (n : nat) (x y : list sbyte) (nodes : list node) : option (list
   end.
 End Each.
 
+Definition splus_all (w : nat) (x y : list sbyte) := each_16 (splus w) (length x / 16) x y.
 Definition sand_all (x y : list sbyte) := each_16 sand (length x / 16) x y.
 Definition sor_all (x y : list sbyte) := each_16 sor (length x / 16) x y.
 Definition sshuffle_all (x y : list sbyte) := each_16 sshuffle (length y / 16) x y.
@@ -171,30 +154,6 @@ Proof.
   destruct (find_node (Sum w, y ++ x) nodes); [|apply O; auto; congruence].
   rewrite plus_lanes_comm; apply O; auto; congruence.
 Qed.
-
-Lemma splus_pieces_sound w n : forall x y nodes z nodes', splus_pieces w n x y nodes = Some (z, nodes') ->
-  extends nodes nodes' /\ (consistent nodes' -> evs z = plus_lanes w (evs x) (evs y)).
-Proof.
-  induction n as [|n IH]; intros x y nodes z nodes' E; cbn [splus_pieces] in E.
-  - destruct x, y; try discriminate; assert (F : [] = z /\ nodes = nodes') by (split; congruence); destruct F as [<- <-].
-    split; [apply extends_refl|]; intros _; unfold plus_lanes, lanes; cbn [Symbolic.evs map length].
-    destruct w; reflexivity.
-  - destruct (splus w (firstn 16 x) (firstn 16 y) nodes) as [[a n1]|] eqn:E1; [|discriminate].
-    destruct (splus_pieces w n (skipn 16 x) (skipn 16 y) n1) as [[b n2]|] eqn:E2; [|discriminate].
-    assert (F : a ++ b = z /\ n2 = nodes') by (split; congruence); destruct F as [<- <-].
-    pose proof E1 as Q; unfold splus in Q.
-    destruct (lane_ok w && (length (firstn 16 x) =? 16)%nat && (length (firstn 16 y) =? 16)%nat) eqn:L; [|discriminate].
-    apply andb_prop in L as [L LY]; apply andb_prop in L as [W LX]; apply Nat.eqb_eq in LX, LY.
-    apply splus_sound in E1 as [X1 S1]; apply IH in E2 as [X2 S2].
-    split; [eapply extends_trans; eassumption|]; intro C.
-    rewrite evs_app, S1, S2 by (auto; eapply consistent_older; eassumption).
-    rewrite <- plus_lanes_app by (rewrite ?evs_length; assumption).
-    rewrite <- !evs_app, !firstn_skipn; reflexivity.
-Qed.
-
-Lemma splus_all_sound w x y nodes z nodes' : splus_all w x y nodes = Some (z, nodes') ->
-  extends nodes nodes' /\ (consistent nodes' -> evs z = plus_lanes w (evs x) (evs y)).
-Proof. unfold splus_all; destruct (length x =? 16)%nat; [apply splus_sound|apply splus_pieces_sound]. Qed.
 
 Lemma stimes_sound w x y nodes z nodes' : stimes w x y nodes = Some (z, nodes') ->
   extends nodes nodes' /\ (consistent nodes' -> evs z = times_lanes w (evs x) (evs y)).
@@ -326,6 +285,15 @@ Proof.
     rewrite evs_app, S1, S2 by (auto; eapply consistent_older; eassumption).
     rewrite <- G by (rewrite ?evs_length; assumption).
     rewrite <- !evs_app, !firstn_skipn; reflexivity.
+Qed.
+
+Lemma splus_all_sound w x y nodes z nodes' : splus_all w x y nodes = Some (z, nodes') ->
+  extends nodes nodes' /\ (consistent nodes' -> evs z = plus_lanes w (evs x) (evs y)).
+Proof.
+  apply (each_16_sound (splus w) (plus_lanes w) (lane_ok w = true));
+    [|destruct w; reflexivity|intros W a b c d A C; exact (plus_lanes_app w a b c d W A C)].
+  intros u v n t n' _ _ E; split; [|exact (splus_sound _ _ _ _ _ _ E)].
+  unfold splus in E; destruct (lane_ok w); [reflexivity|discriminate].
 Qed.
 
 Lemma sand_all_sound x y nodes z nodes' : sand_all x y nodes = Some (z, nodes') ->

@@ -44,9 +44,6 @@ Proof. split; [split; apply Nat.leb_le; vm_compute; reflexivity|vm_compute; refl
 Lemma decrypt_ends : ends_in_return (abi_aarch64 width) Kernels_aarch64.decrypt_blocks.
 Proof. split; [split; apply Nat.leb_le; vm_compute; reflexivity|vm_compute; reflexivity]. Qed.
 
-Lemma distinct_arguments : NoDup (arguments (abi_of (convention_aarch64 width))).
-Proof. repeat constructor; cbn; intuition discriminate. Qed.
-
 (** ** The theorems *)
 
 Opaque end_block round_constants read Kernels_aarch64.absorb_blocks Kernels_aarch64.squeeze_blocks

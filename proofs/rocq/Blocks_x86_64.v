@@ -45,9 +45,6 @@ Proof. split; [split; apply Nat.leb_le; vm_compute; reflexivity|vm_compute; refl
 Lemma decrypt_ends : ends_in_return abi_x86_64 Kernels_x86_64.decrypt_blocks.
 Proof. split; [split; apply Nat.leb_le; vm_compute; reflexivity|vm_compute; reflexivity]. Qed.
 
-Lemma distinct_arguments : NoDup (arguments (abi_of convention_x86_64)).
-Proof. repeat constructor; cbn; intuition discriminate. Qed.
-
 (** ** The theorems *)
 
 Opaque end_block round_constants read Kernels_x86_64.absorb_blocks Kernels_x86_64.squeeze_blocks

@@ -86,3 +86,9 @@ Definition convention_aarch64 : convention :=
   Convention abi_aarch64 called returned (fun _ => []) (fun _ => 0) last_accesses_aarch64
     called_valid_aarch64 last_touches_aarch64 return_step_aarch64.
 End Width.
+
+Lemma distinct_arguments {width} : NoDup (arguments (abi_of (convention_aarch64 width))).
+Proof. repeat constructor; cbn; intuition discriminate. Qed.
+
+Lemma four_arguments {width} : (4 <= length (arguments (abi_of (convention_aarch64 width))))%nat.
+Proof. cbn; lia. Qed.

@@ -127,3 +127,12 @@ Qed.
 Definition convention_avx512 : convention :=
   Convention abi_avx512 called returned_avx512 (fun m => [return_address m]) (fun m => gpr m rsp) last_accesses_x86_64
     called_valid_avx512 last_touches_x86_64 return_step_avx512.
+
+Lemma distinct_arguments : NoDup (arguments (abi_of convention_x86_64)).
+Proof. repeat constructor; cbn; intuition discriminate. Qed.
+
+Lemma distinct_arguments_avx512 : NoDup (arguments (abi_of convention_avx512)).
+Proof. exact distinct_arguments. Qed.
+
+Lemma four_arguments : (4 <= length (arguments (abi_of convention_x86_64)))%nat.
+Proof. cbn; lia. Qed.

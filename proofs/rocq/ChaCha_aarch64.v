@@ -31,12 +31,6 @@ Proof. split; [split; apply Nat.leb_le; vm_compute; reflexivity|vm_compute; refl
 Lemma chacha20_ends : ends_in_return (abi_aarch64 width) Kernels_chacha_aarch64.chacha20_xor_blocks_x4.
 Proof. split; [split; apply Nat.leb_le; vm_compute; reflexivity|vm_compute; reflexivity]. Qed.
 
-Lemma distinct_arguments : NoDup (arguments (abi_of (convention_aarch64 width))).
-Proof. repeat constructor; cbn; intuition discriminate. Qed.
-
-Lemma four_arguments : (4 <= length (arguments (abi_of (convention_aarch64 width))))%nat.
-Proof. cbn; lia. Qed.
-
 (** ** The theorems *)
 
 Opaque ChaCha.xor_blocks read Kernels_chacha_aarch64.chacha8_xor_blocks_x4 Kernels_chacha_aarch64.chacha12_xor_blocks_x4

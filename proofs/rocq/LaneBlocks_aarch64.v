@@ -45,9 +45,6 @@ Proof. split; [split; apply Nat.leb_le; vm_compute; reflexivity|vm_compute; refl
 Lemma table_size : length round_constants = 1152%nat.
 Proof. vm_compute; reflexivity. Qed.
 
-Lemma distinct_arguments : NoDup (arguments (abi_of (convention_aarch64 width))).
-Proof. repeat constructor; cbn; intuition discriminate. Qed.
-
 Lemma none (s : list byte) : (s, @nil (list byte)) = (s, []).
 Proof. reflexivity. Qed.
 

@@ -39,9 +39,6 @@ Proof. split; [split; apply Nat.leb_le; vm_compute; reflexivity|vm_compute; refl
 Lemma decrypt_ends : ends_in_return abi_x86_64 Kernels_x4_x86_64.decrypt_blocks_x4.
 Proof. split; [split; apply Nat.leb_le; vm_compute; reflexivity|vm_compute; reflexivity]. Qed.
 
-Lemma distinct_arguments : NoDup (arguments (abi_of convention_x86_64)).
-Proof. repeat constructor; cbn; intuition discriminate. Qed.
-
 (** ** The theorems *)
 
 Opaque end_block absorb_block squeeze_block encrypt_block decrypt_block round_constants_x4 read lane_at number_of

@@ -41,9 +41,6 @@ Proof. split; [split; apply Nat.leb_le; vm_compute; reflexivity|vm_compute; refl
 Lemma decrypt_ends : ends_in_return abi_avx512 Kernels_x8_x86_64.decrypt_blocks_x8.
 Proof. split; [split; apply Nat.leb_le; vm_compute; reflexivity|vm_compute; reflexivity]. Qed.
 
-Lemma distinct_arguments : NoDup (arguments (abi_of convention_avx512)).
-Proof. repeat constructor; cbn; intuition discriminate. Qed.
-
 (** ** The theorems *)
 
 Opaque end_block absorb_block squeeze_block encrypt_block decrypt_block round_constants_x4 read lane_at number_of
@@ -51,7 +48,7 @@ Opaque end_block absorb_block squeeze_block encrypt_block decrypt_block round_co
   Kernels_x8_x86_64.decrypt_blocks_x8.
 
 Local Ltac sound op one many one_is one_length none next checks ends :=
-  destruct (lanes_sound convention_avx512 distinct_arguments eq_refl eq_refl _ _ _ _ _ _ _ _ _ _ _ op one many one_is one_length none next checks ends)
+  destruct (lanes_sound convention_avx512 distinct_arguments_avx512 eq_refl eq_refl _ _ _ _ _ _ _ _ _ _ _ op one many one_is one_length none next checks ends)
     as (acc & H);
   exists acc; intros m n; cbv zeta; intros (CALL & REGS & COUNT & TABLE);
   specialize (H m n); cbv zeta in H; rewrite table_length in H; specialize (H CALL REGS COUNT TABLE);

@@ -18,12 +18,6 @@ Proof. vm_cast_no_check (eq_refl true). Qed.
 Lemma units_x1_ends : ends_in_return (abi_aarch64 width) Kernels_nh_aarch64.nh_add_units_x1.
 Proof. split; [split; apply Nat.leb_le; vm_compute; reflexivity|vm_compute; reflexivity]. Qed.
 
-Lemma distinct_arguments : NoDup (arguments (abi_of (convention_aarch64 width))).
-Proof. repeat constructor; cbn; intuition discriminate. Qed.
-
-Lemma four_arguments : (4 <= length (arguments (abi_of (convention_aarch64 width))))%nat.
-Proof. cbn; lia. Qed.
-
 (** ** The theorem *)
 
 Opaque NH.add_units read Kernels_nh_aarch64.nh_add_units_x1.

@@ -28,12 +28,6 @@ Proof. split; [split; apply Nat.leb_le; vm_compute; reflexivity|vm_compute; refl
 Lemma groups_x4_ends : ends_in_return abi_x86_64 Kernels_nh_x86_64.nh_add_groups_x4.
 Proof. split; [split; apply Nat.leb_le; vm_compute; reflexivity|vm_compute; reflexivity]. Qed.
 
-Lemma distinct_arguments : NoDup (arguments (abi_of convention_x86_64)).
-Proof. repeat constructor; cbn; intuition discriminate. Qed.
-
-Lemma four_arguments : (4 <= length (arguments (abi_of convention_x86_64)))%nat.
-Proof. cbn; lia. Qed.
-
 (** ** The theorems *)
 
 Opaque NH.add_units NH.add_groups read Kernels_nh_x86_64.nh_add_units_x2 Kernels_nh_x86_64.nh_add_units_x4

@@ -24,6 +24,12 @@ Definition constants_x4 : list byte :=
   flat_map (fun k => twice (constant_plane k)) (skipn 6 Xoodoo.round_constants) ++ twice moved_bytes ++
   ChaCha.le_word_bytes (repeat 7%N 8).
 
+Lemma length_of_table : length constants_x4 = 256%nat.
+Proof. reflexivity. Qed.
+
+Lemma four_states : (4 <= 8)%nat.
+Proof. lia. Qed.
+
 Definition planes_x4 : known_planes :=
   Known_planes (map (fun k => in_lanes 4 [k; 0; 0; 0]%N) (skipn 6 Xoodoo.round_constants)) (in_lanes 4 [7; 7; 7; 7]%N).
 
@@ -294,12 +300,8 @@ Proof.
     rewrite skipn_all2 by (rewrite read_length; lia); cbn [app]; symmetry; apply firstn_all2; rewrite read_length; lia.
 Qed.
 
-(** Blocks are squeezed, by an operation that carries more. *)
-Lemma squeezed_by (op : operation) :
-  (forall s cs, length s = 96%nat -> small 256 s -> let r := squeeze_lanes moves T k s in
-     on_bytes op (enter op s) cs = (enter op (fst r), [snd r])) ->
-  (forall s, length s = 96%nat -> firstn 96 (enter op s) = s) ->
-  checks A (kernel_of A code_ head_ memory_ true table_ k carried_ words_) op = true ->
+(** What is true if this operation passes the checks: blocks are squeezed. *)
+Definition squeezed_with : Prop :=
   exists accesses : Z -> Z -> Z -> Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
   let states := gpr m (a 0) in let output := gpr m (a 1) in let table := gpr m (a 3) in
   let buffers := buffers_of true states output table n in
@@ -309,6 +311,14 @@ Lemma squeezed_by (op : operation) :
   gpr m (a 2) = Z.of_nat n -> read (mem m) table (length table_) = table_ ->
   ends buffers (accesses (pc m) (pointer V m) states output table n) m (fun after =>
     read after states 48 = mask /\ read after (states + 48) 48 = fst squeezed /\ blocks after output (k * n) = snd squeezed).
+
+(** By an operation that carries more. *)
+Lemma squeezed_by (op : operation) :
+  (forall s cs, length s = 96%nat -> small 256 s -> let r := squeeze_lanes moves T k s in
+     on_bytes op (enter op s) cs = (enter op (fst r), [snd r])) ->
+  (forall s, length s = 96%nat -> firstn 96 (enter op s) = s) ->
+  checks A (kernel_of A code_ head_ memory_ true table_ k carried_ words_) op = true ->
+  squeezed_with.
 Proof.
   intros ON_BYTES FIRST CH; exists (all_accesses true op); intros m n states output table bs mask squeezed CALL REGS SMALL COUNT TABLE.
   pose (arg := value_of (arguments A) [states; output; Z.of_nat n; table]).
@@ -348,15 +358,7 @@ Qed.
 
 Theorem squeeze_sound :
   checks A (kernel_of A code_ head_ memory_ true table_ k carried_ words_) (squeeze_op moves T k) = true ->
-  exists accesses : Z -> Z -> Z -> Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
-  let states := gpr m (a 0) in let output := gpr m (a 1) in let table := gpr m (a 3) in
-  let buffers := buffers_of true states output table n in
-  let mask := read (mem m) states 48 in
-  let squeezed := Xoofff.squeeze_blocks mask (read (mem m) (states + 48) 48) (k * n) in
-  called V code_ buffers m -> (forall r, 0 <= gpr m r < 2 ^ 64) -> bytes_in_memory (mem m) ->
-  gpr m (a 2) = Z.of_nat n -> read (mem m) table (length table_) = table_ ->
-  ends buffers (accesses (pc m) (pointer V m) states output table n) m (fun after =>
-    read after states 48 = mask /\ read after (states + 48) 48 = fst squeezed /\ blocks after output (k * n) = snd squeezed).
+  squeezed_with.
 Proof.
   apply (squeezed_by (squeeze_op moves T k)); [reflexivity|]; intros s L; apply firstn_all2; cbn [squeeze_op enter]; lia.
 Qed.
@@ -364,15 +366,7 @@ Qed.
 (** With plane 3 of the output states carried. *)
 Theorem squeeze_ahead_sound : k = 8%nat ->
   checks A (kernel_of A code_ head_ memory_ true table_ k carried_ words_) (squeeze_ahead_op moves T) = true ->
-  exists accesses : Z -> Z -> Z -> Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
-  let states := gpr m (a 0) in let output := gpr m (a 1) in let table := gpr m (a 3) in
-  let buffers := buffers_of true states output table n in
-  let mask := read (mem m) states 48 in
-  let squeezed := Xoofff.squeeze_blocks mask (read (mem m) (states + 48) 48) (k * n) in
-  called V code_ buffers m -> (forall r, 0 <= gpr m r < 2 ^ 64) -> bytes_in_memory (mem m) ->
-  gpr m (a 2) = Z.of_nat n -> read (mem m) table (length table_) = table_ ->
-  ends buffers (accesses (pc m) (pointer V m) states output table n) m (fun after =>
-    read after states 48 = mask /\ read after (states + 48) 48 = fst squeezed /\ blocks after output (k * n) = snd squeezed).
+  squeezed_with.
 Proof.
   intro EIGHT; apply (squeezed_by (squeeze_ahead_op moves T)); cbn [squeeze_ahead_op enter on_bytes].
   - intros s cs L SM; rewrite EIGHT, (squeeze_ahead_is moves T SEVENS s L SM); reflexivity.

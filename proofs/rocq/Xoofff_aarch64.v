@@ -30,18 +30,6 @@ Proof. split; [split; apply Nat.leb_le; vm_compute; reflexivity|vm_compute; refl
 Lemma squeeze_ends : ends_in_return (abi_aarch64 width) Kernels_xoofff_aarch64.xoofff_squeeze_blocks_x4.
 Proof. split; [split; apply Nat.leb_le; vm_compute; reflexivity|vm_compute; reflexivity]. Qed.
 
-Lemma distinct_arguments : NoDup (arguments (abi_of (convention_aarch64 width))).
-Proof. repeat constructor; cbn; intuition discriminate. Qed.
-
-Lemma four_arguments : (4 <= length (arguments (abi_of (convention_aarch64 width))))%nat.
-Proof. cbn; lia. Qed.
-
-Lemma four_states : (4 <= 8)%nat.
-Proof. lia. Qed.
-
-Lemma length_of_table : length constants_x4 = 256%nat.
-Proof. reflexivity. Qed.
-
 (** ** The theorems *)
 
 Opaque Xoofff.absorb_blocks Xoofff.squeeze_blocks read blocks deck_at constants_x4
@@ -88,6 +76,6 @@ Theorem xoofff_squeeze_blocks_x4_aarch64 : squeezes 4 Kernels_xoofff_aarch64.xoo
 Proof.
   destruct (squeeze_sound (convention_aarch64 width) false planes_x4 _ _ false constants_x4 4 96 planes_in distinct_arguments
     four_arguments eq_refl eq_refl four_states squeeze_ends squeeze_checks) as (accesses & H).
-  unfold buffers_of in H; rewrite length_of_table in H; exists (fun at_ => accesses at_ 0); intros m n; exact (H m n).
+  unfold squeezed_with, buffers_of in H; rewrite length_of_table in H; exists (fun at_ => accesses at_ 0); intros m n; exact (H m n).
 Qed.
 End Width.

@@ -41,18 +41,6 @@ Proof. split; [split; apply Nat.leb_le; vm_compute; reflexivity|vm_compute; refl
 Lemma squeeze_x8_ends : ends_in_return abi_x86_64 Kernels_xoofff_x86_64.xoofff_squeeze_blocks_x8.
 Proof. split; [split; apply Nat.leb_le; vm_compute; reflexivity|vm_compute; reflexivity]. Qed.
 
-Lemma distinct_arguments : NoDup (arguments (abi_of convention_x86_64)).
-Proof. repeat constructor; cbn; intuition discriminate. Qed.
-
-Lemma four_arguments : (4 <= length (arguments (abi_of convention_x86_64)))%nat.
-Proof. cbn; lia. Qed.
-
-Lemma four_states : (4 <= 8)%nat.
-Proof. lia. Qed.
-
-Lemma length_of_table : length constants_x4 = 256%nat.
-Proof. reflexivity. Qed.
-
 (** ** The theorems *)
 
 (** The crate's table is that of the theorems. *)
@@ -104,7 +92,7 @@ Theorem xoofff_squeeze_blocks_x4_x86_64 : squeezes 4 Kernels_xoofff_x86_64.xooff
 Proof.
   pose proof (squeeze_sound convention_x86_64 true planes_x4 _ _ true constants_x4 4 96 [] distinct_arguments four_arguments
     eq_refl eq_refl four_states squeeze_ends squeeze_checks) as H.
-  unfold buffers_of in H; rewrite length_of_table in H; exact H.
+  unfold squeezed_with, buffers_of in H; rewrite length_of_table in H; exact H.
 Qed.
 
 Theorem xoofff_absorb_blocks_x8_x86_64 : absorbs 8 Kernels_xoofff_x86_64.xoofff_absorb_blocks_x8.
@@ -118,5 +106,5 @@ Theorem xoofff_squeeze_blocks_x8_x86_64 : squeezes 8 Kernels_xoofff_x86_64.xooff
 Proof.
   pose proof (squeeze_ahead_sound convention_x86_64 true planes_x4 _ _ true constants_x4 8 112 planes_ahead distinct_arguments
     four_arguments eq_refl eq_refl (Nat.le_refl 8) squeeze_x8_ends eq_refl squeeze_x8_checks) as H.
-  unfold buffers_of in H; rewrite length_of_table in H; exact H.
+  unfold squeezed_with, buffers_of in H; rewrite length_of_table in H; exact H.
 Qed.

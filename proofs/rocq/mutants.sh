@@ -222,7 +222,7 @@ plant xoofff_x8_other_halves Kernels_xoofff_x86_64.v '/^Definition xoofff_squeez
 plant xoofff_x8_one_block_twice Kernels_xoofff_x86_64.v '/^Definition xoofff_absorb_blocks_x8/,/\]\./s/0x81; 0xc6; 0x80; 0x01/0x81; 0xc6; 0x50; 0x01/' absorb_x8_checks
 plant arx_each_16_of_short_strings ArxSymbolic.v 's/if (length (firstn 16 x) =? 16)%nat \&\& (length (firstn 16 y) =? 16)%nat then/if (length (firstn 16 x) =? 16)%nat then/' each_16_sound
 plant arx_product_of_itself ArxSymbolic.v 's/None => Some (intern (Product w) (x ++ y) nodes)/None => Some (intern (Product w) (x ++ x) nodes)/' stimes_sound
-plant arx_sums_of_overlapping_pieces ArxSymbolic.v 's/splus_pieces w n (skipn 16 x) (skipn 16 y)/splus_pieces w n (skipn 16 x) (skipn 8 y)/' splus_pieces_sound
+plant arx_pieces_overlap ArxSymbolic.v 's/each_16 n (skipn 16 x) (skipn 16 y)/each_16 n (skipn 16 x) (skipn 8 y)/' each_16_sound
 plant nh_other_factor NH.v 's/(nth 1 t 0) (nth 3 t 0)/(nth 1 t 0) (nth 2 t 0)/' nh_of_a_unit
 plant nh_last_unit_not_padded NH.v 's/(size + 15) \/ 16/size \/ 16/' add_units_are_nh
 plant nh_groups_with_one_key NH.v 's/skipn (4 \* g) key/skipn g key/' add_groups_example
