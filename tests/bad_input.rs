@@ -293,11 +293,9 @@ fn labels() {
     assert!(Label::try_from([0; 92].as_slice()).is_err());
 }
 
-/// What goes into a log tells which error it was, in one line.
-#[test]
-fn each_error_has_its_text() {
+fn every_error() -> [Error; 16] {
     let participant = |number| Error::BadParticipant(NonZeroU16::new(number).unwrap());
-    let errors = [
+    [
         Error::LabelTooLong,
         Error::BufferLength,
         Error::TooManyBranches,
@@ -314,15 +312,45 @@ fn each_error_has_its_text() {
         Error::SelfTest,
         Error::OutOfRange,
         Error::NoncesUsed,
-    ];
-    let texts = errors.map(|error| error.to_string());
-    assert!(texts.iter().all(|text| !text.is_empty() && !text.contains('\n')));
+    ]
+}
+
+/// What goes into a log tells which error it was, in one line.
+#[test]
+fn each_error_has_its_text() {
+    let texts = every_error().map(|error| error.to_string());
+    for text in &texts {
+        // As the standard library's are: part of a line, and no sentence.
+        assert!(text.starts_with(char::is_lowercase), "{text}");
+        assert!(!text.ends_with('.') && !text.contains('\n'), "{text}");
+    }
     assert_eq!(
         texts.iter().collect::<HashSet<_>>().len(),
         texts.len(),
         "{texts:?}"
     );
-    assert!(participant(65535).to_string().contains(" 65535 "));
+    let limit = |error: Error, limit: usize| assert!(error.to_string().contains(&format!(" {limit} ")));
+    limit(Error::LabelTooLong, Label::MAX_LEN);
+    limit(Error::TooManyBranches, Protocol::MAX_BRANCHES);
+    limit(Error::BadParticipant(NonZeroU16::MAX), 65535);
+}
+
+#[test]
+fn an_error_of_input_and_output_holds_the_error() {
+    for error in every_error() {
+        let outer = io::Error::from(error);
+        let inner = outer.get_ref().and_then(|inner| inner.downcast_ref());
+        assert_eq!(inner, Some(&error));
+        let kind = match error {
+            Error::Verification | Error::InvalidState | Error::InvalidKey | Error::BadParticipant(_) => {
+                io::ErrorKind::InvalidData
+            }
+            Error::OutOfMemory => io::ErrorKind::OutOfMemory,
+            Error::SelfTest => io::ErrorKind::Other,
+            _ => io::ErrorKind::InvalidInput,
+        };
+        assert_eq!(outer.kind(), kind, "{error}");
+    }
 }
 
 /// A label in a log is in one line, whatever its bytes are.
