@@ -10,7 +10,7 @@ use crate::backend::chacha as kernels;
 use crate::wipe::{Secret, Wiped};
 use crate::{Error, Key};
 
-pub(crate) const BLOCK_LEN: usize = 64;
+const BLOCK_LEN: usize = 64;
 
 /// Blocks computed together: enough for the compiler to vectorise across them.
 const LANES: usize = 16;
@@ -19,7 +19,7 @@ const LANES: usize = 16;
 const FEW: usize = 4;
 
 /// The words of a block before the rounds. Words 12 and 13 have its number.
-pub(crate) type Start = [u32; 16];
+type Start = [u32; 16];
 
 /// The words of the key.
 const KEY: Range<usize> = 4..12;

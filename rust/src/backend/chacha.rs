@@ -2,13 +2,18 @@
 
 use crate::backend::Backend;
 use crate::backend::kernels::function;
-use crate::chacha::{BLOCK_LEN, Start};
 
 /// From what has the block numbers, start, input and output, and the number of groups of blocks.
 type XorBlocks = function!(*mut u8, *const u8, *mut u8, usize);
 
+/// The words of a block before the rounds.
+pub(crate) type Start = [u32; 16];
+
 /// What has the block numbers of a group, in the form that a level's kernels take, and zeros. They are public.
 pub(crate) type Numbers = [u64; MAX_LANES];
+
+/// Size in bytes of a block.
+pub(crate) const BLOCK_LEN: usize = 64;
 
 /// The most blocks that any kernel computes together.
 pub(crate) const MAX_LANES: usize = 16;
