@@ -17,6 +17,7 @@ From Veriplex Require Blocks Duplex Framing Protocol AES Simpira1024 KnownAnswer
   Kernels_xoofff_aarch64 Xoofff_aarch64 XoofffKernels Kernels_xoofff_x86_64 Xoofff_x86_64
   Arx ChaCha ChaChaHold ChaChaKernels Kernels_chacha_aarch64 ChaCha_aarch64
   Kernels_chacha_x86_64 ChaCha_x86_64 Kernels_chacha_x6_x86_64 ChaCha_x6_x86_64
+  WordLanes_x86_64 ChaChaWords Kernels_chacha_x16_x86_64 ChaCha_x16_x86_64
   NH NHHold NHSums NHKernels Kernels_nh_x86_64 NH_x86_64 Kernels_nh_aarch64 NH_aarch64.
 (* So that numbers, lists and strings print as such. *)
 From Coq Require Import NArith String List.
@@ -966,6 +967,14 @@ Check ChaCha_x86_64.chacha20_xor_blocks_x3_x86_64.
 Check ChaCha_x6_x86_64.chacha8_xor_blocks_x6_x86_64.
 Check ChaCha_x6_x86_64.chacha12_xor_blocks_x6_x86_64.
 Check ChaCha_x6_x86_64.chacha20_xor_blocks_x6_x86_64.
+Print WordLanes_x86_64.returned_zmm0_to_24.
+Print ChaChaWords.number_order.
+Print ChaChaWords.number_rows.
+Print ChaCha_x16_x86_64.ends.
+Print ChaCha_x16_x86_64.xors.
+Check ChaCha_x16_x86_64.chacha8_xor_blocks_x16_x86_64.
+Check ChaCha_x16_x86_64.chacha12_xor_blocks_x16_x86_64.
+Check ChaCha_x16_x86_64.chacha20_xor_blocks_x16_x86_64.
 
 (* Xoofff's machine code. *)
 Print XoofffKernels.twice.

@@ -39,7 +39,122 @@ Definition word_of (e : expression) (x : list N) : N :=
 Definition run_words (p : program) (x : list N) : list N :=
   fold_left (fun x s => update (fst s) (word_of (snd s) x) x) p x.
 
-(** Of registers with k lanes. *)
+(** ** New nodes
+
+    A step makes nodes that are not there yet, unless another piece of the same register has the same content.  So it
+    looks at the newest ones only: the others are many. *)
+
+Fixpoint find_newest (few : nat) (n : node) (nodes : list node) : option nat :=
+  match few, nodes with
+  | S few, m :: r => if node_eqb n m then Some (length r) else find_newest few n r
+  | _, _ => None
+  end.
+
+Definition intern_new (op : kind) (x : list sbyte) (nodes : list node) : list sbyte * list node :=
+  match find_newest 8 (op, x) nodes with
+  | Some id => (map atom (atoms_of id), nodes)
+  | None => (map atom (atoms_of (length nodes)), (op, x) :: nodes)
+  end.
+
+(** Of two pieces of 16 bytes, in the order in which [splus] and [sand] look first. *)
+Definition new_of_two (op : kind) (x y : list sbyte) (nodes : list node) : option (list sbyte * list node) :=
+  if (length x =? 16)%nat && (length y =? 16)%nat then Some (intern_new op (y ++ x) nodes) else None.
+
+(** The two shifts of a rotation have no bits in common. *)
+Definition new_rotation (k : nat) (x : list sbyte) (nodes : list node) : option (list sbyte * list node) :=
+  if (length x =? 16)%nat && (k <=? 32)%nat then
+    let* (a, nodes) := intern_new (Left 4 k) x nodes in
+    let* (b, nodes) := intern_new (Right 4 (32 - k)) x nodes in Some (sxor a b, nodes)
+  else None.
+
+(** Of any number of pieces. *)
+Definition splus_new (x y : list sbyte) := each_16 (new_of_two (Sum 4)) (length x / 16) x y.
+Definition sand_new (x y : list sbyte) := each_16 (new_of_two Conjunction) (length x / 16) x y.
+Definition srotate_new (k : nat) (x : list sbyte) := each_16 (fun x _ => new_rotation k x) (length x / 16) x x.
+
+Definition rotated_bits (k : nat) (x : list byte) : list byte := or_bytes (shift_left 4 k x) (shift_right 4 (32 - k) x).
+
+Section New.
+Variable env : N -> byte.
+Local Notation evs := (evs env).
+Local Notation consistent := (consistent env).
+
+Lemma find_newest_is few : forall n nodes id, find_newest few n nodes = Some id -> find_node n nodes = Some id.
+Proof.
+  induction few as [|few IH]; intros n [|m r] id E; try discriminate; cbn [find_newest find_node] in *.
+  destruct (node_eqb n m); [exact E|exact (IH n r id E)].
+Qed.
+
+Lemma intern_new_sound op x nodes w nodes' : intern_new op x nodes = (w, nodes') ->
+  extends nodes nodes' /\ (consistent nodes' -> evs w = node_value env (op, x)).
+Proof.
+  unfold intern_new; destruct (find_newest 8 (op, x) nodes) as [id|] eqn:F; intro E.
+  - apply (intern_sound env op x nodes); unfold intern; rewrite (find_newest_is _ _ _ _ F); exact E.
+  - assert (Q : map atom (atoms_of (length nodes)) = w /\ (op, x) :: nodes = nodes') by (split; congruence); destruct Q as [<- <-].
+    split; [exists [(op, x)]; reflexivity|]; intros [C _]; rewrite evs_atom; exact C.
+Qed.
+
+Lemma new_of_two_sound op g x y nodes z nodes' :
+  (forall u v, length u = 16%nat -> length v = 16%nat -> node_value env (op, v ++ u) = g (evs u) (evs v)) ->
+  new_of_two op x y nodes = Some (z, nodes') -> extends nodes nodes' /\ (consistent nodes' -> evs z = g (evs x) (evs y)).
+Proof.
+  unfold new_of_two; intro G; destruct ((length x =? 16)%nat && (length y =? 16)%nat) eqn:Q; [|discriminate]; intro E.
+  apply andb_prop in Q as [LX LY]; apply Nat.eqb_eq in LX, LY.
+  assert (F : intern_new op (y ++ x) nodes = (z, nodes')) by congruence.
+  apply intern_new_sound in F as [X S]; split; [exact X|]; intro C; rewrite (S C); apply G; assumption.
+Qed.
+
+Lemma halves u v : length u = 16%nat -> length v = 16%nat ->
+  firstn 16 (evs (v ++ u)) = evs v /\ skipn 16 (evs (v ++ u)) = evs u.
+Proof.
+  intros U V; rewrite evs_app, firstn_app, skipn_app, evs_length, V, Nat.sub_diag, firstn_O, skipn_O, app_nil_r.
+  rewrite firstn_all2, skipn_all2 by (rewrite evs_length; lia); split; reflexivity.
+Qed.
+
+Lemma splus_new_sound x y nodes z nodes' : splus_new x y nodes = Some (z, nodes') ->
+  extends nodes nodes' /\ (consistent nodes' -> evs z = plus_lanes 4 (evs x) (evs y)).
+Proof.
+  apply (each_16_sound env _ (plus_lanes 4) True); [|reflexivity|intros _ a b c d; apply plus_lanes_app; reflexivity].
+  intros u v n t n' _ _ E; split; [exact Logic.I|]; apply (new_of_two_sound (Sum 4) (plus_lanes 4)) in E; [exact E|]; clear; intros u v U V.
+  rewrite node_value_is; cbn [fst snd]; destruct (halves u v U V) as [-> ->]; rewrite plus_lanes_comm.
+  apply filled_is, plus_lanes_length; rewrite ?evs_length; auto.
+Qed.
+
+Lemma sand_new_sound x y nodes z nodes' : sand_new x y nodes = Some (z, nodes') ->
+  extends nodes nodes' /\ (consistent nodes' -> evs z = and_bytes (evs x) (evs y)).
+Proof.
+  apply (each_16_sound env _ and_bytes True); [|reflexivity|intros _ a b c d A C; apply and_app; congruence].
+  intros u v n t n' _ _ E; split; [exact Logic.I|]; apply (new_of_two_sound Conjunction and_bytes) in E; [exact E|]; clear; intros u v U V.
+  rewrite node_value_is; cbn [fst snd]; destruct (halves u v U V) as [-> ->]; rewrite and_comm.
+  apply filled_is; rewrite and_length; rewrite !evs_length; congruence.
+Qed.
+
+Lemma new_rotation_sound k x nodes z nodes' : new_rotation k x nodes = Some (z, nodes') ->
+  extends nodes nodes' /\ (consistent nodes' -> evs z = rotated_bits k (evs x)).
+Proof.
+  unfold new_rotation; destruct ((length x =? 16)%nat && (k <=? 32)%nat) eqn:Q; [|discriminate].
+  apply andb_prop in Q as [L K]; apply Nat.eqb_eq in L; apply Nat.leb_le in K.
+  destruct (intern_new (Left 4 k) x nodes) as [a n1] eqn:E1; destruct (intern_new (Right 4 (32 - k)) x n1) as [b n2] eqn:E2.
+  intro E; assert (F : sxor a b = z /\ n2 = nodes') by (split; congruence); destruct F as [<- <-].
+  apply intern_new_sound in E1 as [X1 S1]; apply intern_new_sound in E2 as [X2 S2].
+  split; [eapply extends_trans; eassumption|]; intro C; rewrite evs_xor, (S2 C), S1 by (eapply consistent_older; eassumption).
+  rewrite !node_value_is; cbn [fst snd].
+  rewrite !filled_is by (apply shift_left_length || apply shift_right_length; rewrite ?evs_length; auto).
+  symmetry; apply or_is_xor; rewrite ?evs_length; auto; lia.
+Qed.
+
+Lemma srotate_new_sound k x nodes z nodes' : srotate_new k x nodes = Some (z, nodes') ->
+  extends nodes nodes' /\ (consistent nodes' -> evs z = rotated_bits k (evs x)).
+Proof.
+  apply (each_16_sound env (fun x _ => new_rotation k x) (fun x _ => rotated_bits k x) True); [|reflexivity|].
+  - intros u v n t n' _ _ E; split; [exact Logic.I|exact (new_rotation_sound _ _ _ _ _ E)].
+  - intros _ a b _ _ A _; unfold rotated_bits; rewrite shift_left_app, shift_right_app by auto.
+    apply or_app; rewrite shift_left_length, shift_right_length; auto.
+Qed.
+End New.
+
+(** ** What steps do to registers with k lanes *)
+
 Section Lanes.
 Variable k : nat.
 
@@ -49,7 +164,7 @@ Definition bytes_of (e : expression) (r : list (list byte)) : list byte :=
   | Xor_of i j => xor (nth i r []) (nth j r [])
   | And_of i j => and_bytes (nth i r []) (nth j r [])
   | Without i j => and_bytes (xor (nth i r []) (ones (4 * k))) (nth j r [])
-  | Rotate_of n i => or_bytes (shift_left 4 n (nth i r [])) (shift_right 4 (32 - n) (nth i r []))
+  | Rotate_of n i => rotated_bits n (nth i r [])
   | Constant c => concat (repeat (little_endian 4 c) k)
   end.
 
@@ -58,13 +173,11 @@ Definition run_bytes (p : program) (r : list (list byte)) : list (list byte) :=
 
 Definition symbols_of (e : expression) (r : list (list sbyte)) (nodes : list node) : option (list sbyte * list node) :=
   match e with
-  | Sum_of i j => splus_all 4 (nth i r []) (nth j r []) nodes
+  | Sum_of i j => splus_new (nth i r []) (nth j r []) nodes
   | Xor_of i j => Some (sxor (nth i r []) (nth j r []), nodes)
-  | And_of i j => sand_all (nth i r []) (nth j r []) nodes
-  | Without i j => sand_all (sxor (nth i r []) (map const (ones (4 * k)))) (nth j r []) nodes
-  | Rotate_of n i =>
-      let? (a, nodes) := sleft_all 4 n (nth i r []) nodes in
-      let? (b, nodes) := sright_all 4 (32 - n) (nth i r []) nodes in sor_all a b nodes
+  | And_of i j => sand_new (nth i r []) (nth j r []) nodes
+  | Without i j => sand_new (sxor (nth i r []) (map const (ones (4 * k)))) (nth j r []) nodes
+  | Rotate_of n i => srotate_new n (nth i r []) nodes
   | Constant c => Some (map const (concat (repeat (little_endian 4 c) k)), nodes)
   end.
 
@@ -94,14 +207,12 @@ Lemma symbols_of_finds e r nodes : finds env (symbols_of e r nodes) nodes (fun a
 Proof.
   assert (Q : forall i, nth i (map evs r) [] = evs (nth i r [])) by (intro i; apply (map_nth evs r [])).
   destruct e as [i j|i j|i j|i j|n i|c]; cbn [symbols_of bytes_of]; rewrite ?Q.
-  - intros a nodes'; apply splus_all_sound.
+  - intros a nodes'; apply splus_new_sound.
   - apply finds_some, evs_xor.
-  - intros a nodes'; apply sand_all_sound.
-  - intros a nodes' E; apply (sand_all_sound env) in E as [X S]; split; [exact X|]; intro C.
+  - intros a nodes'; apply sand_new_sound.
+  - intros a nodes' E; apply (sand_new_sound env) in E as [X S]; split; [exact X|]; intro C.
     rewrite (S C), evs_xor, evs_const; reflexivity.
-  - eapply finds_bind; [intros a n1; apply sleft_all_sound|]; intros a n1; cbv beta.
-    eapply finds_bind; [intros b n2; apply sright_all_sound|]; intros b n2; cbv beta.
-    intros c n3 E; apply (sor_all_sound env) in E as [X S]; split; [exact X|]; intros C B A; rewrite (S C), A, B; reflexivity.
+  - intros a nodes'; apply srotate_new_sound.
   - apply finds_some, evs_const.
 Qed.
 
@@ -178,10 +289,9 @@ Proof.
 Qed.
 
 Lemma rotate_many k f l : (k <= 32)%nat -> Forall (fun a => f a < 2 ^ 32) l ->
-  or_bytes (shift_left 4 k (in_lanes 4 (map f l))) (shift_right 4 (32 - k) (in_lanes 4 (map f l))) =
-  in_lanes 4 (map (fun a => ChaCha.rotate_word (f a) (N.of_nat k)) l).
+  rotated_bits k (in_lanes 4 (map f l)) = in_lanes 4 (map (fun a => ChaCha.rotate_word (f a) (N.of_nat k)) l).
 Proof.
-  intros K S; rewrite shift_left_many, shift_right_many, or_many by (discriminate || exact S); apply in_lanes_same; intros a _.
+  intros K S; unfold rotated_bits; rewrite shift_left_many, shift_right_many, or_many by (discriminate || exact S); apply in_lanes_same; intros a _.
   unfold ChaCha.rotate_word; replace (N.of_nat (32 - k)) with (32 - N.of_nat k) by lia; reflexivity.
 Qed.
 

@@ -206,6 +206,18 @@ plant chacha_x6_groups_overlap Kernels_chacha_x6_x86_64.v '/^Definition chacha20
 plant chacha_pairs_by_three ChaChaPairs.v 's/^Definition two : list byte := 2%N/Definition two : list byte := 3%N/' row_two
 plant chacha_pairs_begin_alike ChaChaPairs.v 's/plus_lanes 8 s no_more ++ plus_lanes 8 s one/plus_lanes 8 s one ++ plus_lanes 8 s one/
   s/map const no_more/map const one/' pairs_enter_is
+plant word_lanes_rotate_less WordLanes.v 's/or_bytes (shift_left 4 k x) (shift_right 4 (32 - k) x)\.$/or_bytes (shift_left 4 k x) (shift_right 4 (31 - k) x)./' new_rotation_sound
+plant word_lanes_any_new_node WordLanes.v 's/if node_eqb n m then Some (length r) else find_newest/if node_eqb m m then Some (length r) else find_newest/' find_newest_is
+plant word_lanes_next_lane WordLanes.v 's/firstn 4 (skipn (4 \* i) x)/firstn 4 (skipn (4 * i + 1) x)/' lane_word_is
+plant word_lanes_without_the_other WordLanes.v 's/  | Without i j => N.ldiff (nth j x 0) (nth i x 0)/  | Without i j => N.ldiff (nth i x 0) (nth j x 0)/' word_of_small
+plant word_lanes_zmm25_free WordLanes_x86_64.v 's/15\]%nat (seq 25 7) (seq 0 25)/15]%nat [] (seq 0 25)/' return_step_zmm0_to_24
+plant chacha_words_numbers_in_a_row ChaChaWords.v 's/^Definition number_order : list nat := .*/Definition number_order : list nat := seq 0 16./' start_registers_are
+plant chacha_words_other_diagonal ChaChaWords.v 's/quarter_steps 0 5 10 15 ++ quarter_steps 1 6 11 12/quarter_steps 0 5 10 12 ++ quarter_steps 1 6 11 15/' diagonal_steps_are
+plant chacha_words_by_fifteen ChaChaWords.v 's/map (fun _ => 16%N) number_order/map (fun _ => 15%N) number_order/' numbers_are
+plant chacha_x16_other_numbers Kernels_chacha_x16_x86_64.v '/^Definition chacha8/,/\]\./s/0x49; 0xb8; 0x10; 0x00/0x49; 0xb8; 0x11; 0x00/' chacha8_checks
+plant chacha_x16_zmm24_left Kernels_chacha_x16_x86_64.v '/^Definition chacha8/,/\]\./s/0x62; 0x01; 0xbd; 0x40; 0xef; 0xc0; 0xc3/0x62; 0x21; 0xbd; 0x40; 0xef; 0xc0; 0xc3/' chacha8_checks
+plant chacha_x16_other_lanes Kernels_chacha_x16_x86_64.v '/^Definition chacha12/,/\]\./s/0x43; 0xdb; 0x88/0x43; 0xdb; 0xdd/' chacha12_checks
+plant chacha_x16_groups_overlap Kernels_chacha_x16_x86_64.v '/^Definition chacha20/,/\]\./s/0xc2; 0x00; 0x04; 0x00; 0x00; 0x48; 0xff/0xc2; 0xc0; 0x03; 0x00; 0x00; 0x48; 0xff/' chacha20_checks
 plant xoofff_other_columns XoodooRounds.v 's/turn 8 (\(s\{0,1\}xor\) c/turn 4 (\1 c/' round_is
 plant xoofff_rounds_differ XoodooRounds.v 's/^  let b := turn 12 (xor b e) in/  let b := turn 8 (xor b e) in/' sround_planes_finds
 plant xoofff_next_mask_of_the_first XoodooRounds.v 's/joined (planes_at p w k)/joined (planes_at p w 1)/' absorb_lanes_is

@@ -418,6 +418,10 @@ fn words(name: &str) -> &'static str {
             "For every key, nonce and number of the first block, every memory in which the buffers lie apart and every number of groups of six blocks: these bytes return, the data is combined by XOR with that part of the key stream, no other byte changes but the number of the next block, the registers of the caller are kept, and the trace of accesses does not depend on data (Rocq).",
         ),
         (
+            "_xor_blocks_x16_",
+            "For every key and nonce, any sixteen block numbers, every memory in which the buffers lie apart and every number of groups of sixteen blocks: these bytes return, the data is combined by XOR with these blocks of the key stream, no other byte changes but the numbers, which are sixteen higher for each group, the registers of the caller are kept, and the trace of accesses does not depend on data (Rocq).",
+        ),
+        (
             "_xor_blocks_x4_",
             "For every key, nonce and number of the first block, every memory in which the buffers lie apart and every number of groups of four blocks: these bytes return, the data is combined by XOR with that part of the key stream, no other byte changes but the number of the next block, the registers of the caller are kept, and the trace of accesses does not depend on data (Rocq).",
         ),
