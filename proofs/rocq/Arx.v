@@ -28,6 +28,11 @@ Definition shift_right (w k : nat) (x : list byte) : list byte :=
 Definition times_lanes (w : nat) (x y : list byte) : list byte :=
   in_lanes (2 * w) (map (fun ab => fst ab * snd ab) (combine (lanes w x) (lanes w y))).
 
+(** Products of the lower 52 bits of lanes of 8 bytes, of which the lower or the upper 52 bits. *)
+Definition times_52 (high : bool) (x y : list byte) : list byte :=
+  in_lanes 8 (map (fun ab => let product := fst ab mod 2 ^ 52 * (snd ab mod 2 ^ 52) in
+    if high then product / 2 ^ 52 else product mod 2 ^ 52) (combine (lanes 8 x) (lanes 8 y))).
+
 (** Byte by byte. *)
 Fixpoint or_bytes (x y : list byte) : list byte :=
   match x, y with
@@ -102,6 +107,17 @@ Proof.
     cbn [combine map fst snd]; [reflexivity..|]; rewrite N.mul_comm, IH; reflexivity.
 Qed.
 
+Lemma times_52_length high x y : length x = 16%nat -> length y = 16%nat -> length (times_52 high x y) = 16%nat.
+Proof.
+  intros X Y; unfold times_52; rewrite in_lanes_length, map_length, combine_length, !lanes_length, X, Y; reflexivity.
+Qed.
+
+Lemma times_52_comm high : forall x y, times_52 high x y = times_52 high y x.
+Proof.
+  intros x y; unfold times_52; f_equal; generalize (lanes 8 y); induction (lanes 8 x) as [|a l IH]; intros [|b m];
+    cbn [combine map fst snd]; [reflexivity..|]; rewrite (N.mul_comm (a mod _)), IH; reflexivity.
+Qed.
+
 Lemma split_app w n : forall a b, length a = (w * n)%nat -> forall k, split w (n + k) (a ++ b) = split w n a ++ split w k b.
 Proof.
   induction n as [|n IH]; intros a b L k; cbn [split Nat.add app].
@@ -124,6 +140,16 @@ Proof.
   assert (LA : length (lanes w a) = length (lanes w c)) by (rewrite !lanes_length, A, C; reflexivity).
   unfold plus_lanes; rewrite !(lanes_app w (16 / w)) by lia.
   revert LA; generalize (lanes w c) as m; induction (lanes w a) as [|x l IH]; intros [|y m] LA; cbn [length] in LA;
+    try discriminate; [reflexivity|]; cbn [app combine map in_lanes flat_map fst snd]; unfold in_lanes in IH.
+  rewrite IH, app_assoc by congruence; reflexivity.
+Qed.
+
+Lemma times_52_app high a b c d : length a = 16%nat -> length c = 16%nat ->
+  times_52 high (a ++ b) (c ++ d) = times_52 high a c ++ times_52 high b d.
+Proof.
+  intros A C; assert (LA : length (lanes 8 a) = length (lanes 8 c)) by (rewrite !lanes_length, A, C; reflexivity).
+  unfold times_52; rewrite !(lanes_app 8 2) by (assumption || discriminate).
+  revert LA; generalize (lanes 8 c) as m; induction (lanes 8 a) as [|x l IH]; intros [|y m] LA; cbn [length] in LA;
     try discriminate; [reflexivity|]; cbn [app combine map in_lanes flat_map fst snd]; unfold in_lanes in IH.
   rewrite IH, app_assoc by congruence; reflexivity.
 Qed.

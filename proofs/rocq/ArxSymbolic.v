@@ -39,8 +39,22 @@ Definition stimes (w : nat) (x y : list sbyte) (nodes : list node) : option (lis
     end
   else None.
 
+(** The same of products of 52 bits. *)
+Definition stimes_52 (high : bool) (x y : list sbyte) (nodes : list node) : option (list sbyte * list node) :=
+  if (length x =? 16)%nat && (length y =? 16)%nat then
+    match find_node (Product_52 high, y ++ x) nodes with
+    | Some _ => Some (intern (Product_52 high) (y ++ x) nodes)
+    | None => Some (intern (Product_52 high) (x ++ y) nodes)
+    end
+  else None.
+
+(** Constants, which need no node. *)
+Definition constants (x : list sbyte) : bool := forallb (fun b => match snd b with [] => true | _ => false end) x.
+
 Definition sright (w k : nat) (x : list sbyte) (nodes : list node) : option (list sbyte * list node) :=
-  if lane_ok w && (length x =? 16)%nat then Some (intern (Right w k) x nodes) else None.
+  if lane_ok w && (length x =? 16)%nat then
+    if constants x then Some (map const (shift_right w k (map fst x)), nodes) else Some (intern (Right w k) x nodes)
+  else None.
 
 (** What it is if it came from a shift to the left. *)
 Definition shifted_back (w k : nat) (x : list sbyte) (nodes : list node) : option (list sbyte) :=
@@ -58,10 +72,11 @@ Definition shifted_back (w k : nat) (x : list sbyte) (nodes : list node) : optio
 
 Definition sleft (w k : nat) (x : list sbyte) (nodes : list node) : option (list sbyte * list node) :=
   if lane_ok w && (length x =? 16)%nat then
-    match shifted_back w k x nodes with
-    | Some y => if (length y =? 16)%nat then Some (y, nodes) else None
-    | None => Some (intern (Left w k) x nodes)
-    end
+    if constants x then Some (map const (shift_left w k (map fst x)), nodes)
+    else match shifted_back w k x nodes with
+         | Some y => if (length y =? 16)%nat then Some (y, nodes) else None
+         | None => Some (intern (Left w k) x nodes)
+         end
   else None.
 
 (** A shift to the left and one to the right whose bits do not meet. *)
@@ -86,7 +101,7 @@ Definition sand (x y : list sbyte) (nodes : list node) : option (list sbyte * li
 
 (** By constants only. *)
 Definition sshuffle (x y : list sbyte) (nodes : list node) : option (list sbyte * list node) :=
-  if forallb (fun b => match snd b with [] => true | _ => false end) y
+  if constants y
   then Some (map (fun i => if N.testbit (fst i) 7 then const 0 else nth (N.to_nat (fst i mod 16)) x (const 0)) y, nodes) else None.
 
 (** Of more than 16 bytes: of 16 each. *)
@@ -111,6 +126,7 @@ Fixpoint each_16 (n : nat) (x y : list sbyte) (nodes : list node) : option (list
 End Each.
 
 Definition splus_all (w : nat) (x y : list sbyte) := each_16 (splus w) (length x / 16) x y.
+Definition stimes_52_all (high : bool) (x y : list sbyte) := each_16 (stimes_52 high) (length x / 16) x y.
 Definition sand_all (x y : list sbyte) := each_16 sand (length x / 16) x y.
 Definition sor_all (x y : list sbyte) := each_16 sor (length x / 16) x y.
 Definition sshuffle_all (x y : list sbyte) := each_16 sshuffle (length y / 16) x y.
@@ -170,11 +186,34 @@ Proof.
   rewrite times_lanes_comm; apply O; auto; congruence.
 Qed.
 
+Lemma stimes_52_sound high x y nodes z nodes' : stimes_52 high x y nodes = Some (z, nodes') ->
+  extends nodes nodes' /\ (consistent nodes' -> evs z = times_52 high (evs x) (evs y)).
+Proof.
+  unfold stimes_52; destruct ((length x =? 16)%nat && (length y =? 16)%nat) eqn:Q; [|discriminate].
+  apply andb_prop in Q as [LX LY]; apply Nat.eqb_eq in LX, LY; intro E.
+  assert (O : forall u v, length u = 16%nat -> length v = 16%nat -> intern (Product_52 high) (u ++ v) nodes = (z, nodes') ->
+    extends nodes nodes' /\ (consistent nodes' -> evs z = times_52 high (evs u) (evs v))).
+  { intros u v LU LV F; apply (intern_sound env) in F as [X S]; split; [exact X|]; intro C; rewrite (S C), node_value_is.
+    cbn [fst snd]; rewrite evs_app, firstn_app, skipn_app, evs_length, LU, Nat.sub_diag, firstn_O, skipn_O, app_nil_r.
+    rewrite firstn_all2, skipn_all2 by (rewrite evs_length; lia); cbn [app].
+    apply filled_is, times_52_length; rewrite ?evs_length; assumption. }
+  destruct (find_node (Product_52 high, y ++ x) nodes); [|apply O; auto; congruence].
+  rewrite times_52_comm; apply O; auto; congruence.
+Qed.
+
+Lemma constants_are x : constants x = true -> evs x = map fst x.
+Proof.
+  intro Q; apply map_ext_in; intros [c [|? ?]] J; unfold constants in Q; rewrite forallb_forall in Q; specialize (Q _ J);
+    [apply N.lxor_0_r|discriminate].
+Qed.
+
 Lemma sright_sound w k x nodes z nodes' : sright w k x nodes = Some (z, nodes') ->
   extends nodes nodes' /\ (consistent nodes' -> evs z = shift_right w k (evs x)).
 Proof.
   unfold sright; destruct (lane_ok w && (length x =? 16)%nat) eqn:Q; [|discriminate].
-  apply andb_prop in Q as [W LX]; apply Nat.eqb_eq in LX; intro E.
+  apply andb_prop in Q as [W LX]; apply Nat.eqb_eq in LX; destruct (constants x) eqn:N; intro E.
+  { assert (F : map const (shift_right w k (map fst x)) = z /\ nodes = nodes') by (split; congruence); destruct F as [<- <-].
+    split; [apply extends_refl|]; intros _; rewrite evs_const, (constants_are x N); reflexivity. }
   assert (F : intern (Right w k) x nodes = (z, nodes')) by congruence.
   apply (intern_sound env) in F as [X S]; split; [exact X|]; intro C; rewrite (S C), node_value_is; cbn [fst snd].
   apply filled_is, shift_right_length; rewrite ?evs_length; assumption.
@@ -184,10 +223,10 @@ Lemma shifted_back_sound w k x nodes y : lane_ok w = true -> shifted_back w k x 
   length y = 16%nat -> consistent nodes -> evs y = shift_left w k (evs x).
 Proof.
   unfold shifted_back; intros W E LX LY C.
-  destruct (node_at x nodes) as [[[| | | |v j| |] u]|] eqn:A; try discriminate.
+  destruct (node_at x nodes) as [[[| | | |v j| | |] u]|] eqn:A; try discriminate.
   destruct ((v =? w)%nat && (j =? k)%nat) eqn:Q; [|discriminate].
   apply andb_prop in Q as [Q1 Q2]; apply Nat.eqb_eq in Q1 as ->; apply Nat.eqb_eq in Q2 as ->.
-  destruct (node_at u nodes) as [[[| | |v j| | |] t]|] eqn:D; try discriminate.
+  destruct (node_at u nodes) as [[[| | |v j| | | |] t]|] eqn:D; try discriminate.
   destruct ((v =? w)%nat && (j =? k)%nat && (k <=? 8 * w)%nat && (length t =? 16)%nat) eqn:Q; [|discriminate].
   injection E as <-; apply andb_prop in Q as [Q LT]; apply andb_prop in Q as [Q K]; apply Nat.eqb_eq in LT;
   apply andb_prop in Q as [Q1 Q2]; apply Nat.eqb_eq in Q1 as ->; apply Nat.eqb_eq in Q2 as ->.
@@ -203,7 +242,11 @@ Lemma sleft_sound w k x nodes z nodes' : sleft w k x nodes = Some (z, nodes') ->
   extends nodes nodes' /\ (consistent nodes' -> evs z = shift_left w k (evs x)).
 Proof.
   unfold sleft; destruct (lane_ok w && (length x =? 16)%nat) eqn:Q; [|discriminate].
-  apply andb_prop in Q as [W LX]; apply Nat.eqb_eq in LX; destruct (shifted_back w k x nodes) as [y|] eqn:B.
+  apply andb_prop in Q as [W LX]; apply Nat.eqb_eq in LX; destruct (constants x) eqn:N.
+  { intro E; assert (F : map const (shift_left w k (map fst x)) = z /\ nodes = nodes') by (split; congruence).
+    destruct F as [<- <-].
+    split; [apply extends_refl|]; intros _; rewrite evs_const, (constants_are x N); reflexivity. }
+  destruct (shifted_back w k x nodes) as [y|] eqn:B.
   - destruct (Nat.eqb_spec (length y) 16) as [LY|]; [|discriminate]; intro E.
     assert (F : y = z /\ nodes = nodes') by (split; congruence); destruct F as [<- <-].
     split; [apply extends_refl|]; intro C; exact (shifted_back_sound w k x nodes y W B LX LY C).
@@ -216,8 +259,8 @@ Lemma apart_shifts_sound x y nodes : apart_shifts x y nodes = true -> consistent
   or_bytes (evs x) (evs y) = xor (evs x) (evs y).
 Proof.
   unfold apart_shifts; intros E C.
-  destruct (node_at x nodes) as [[[| | |w k| | |] s]|] eqn:X; try discriminate.
-  destruct (node_at y nodes) as [[[| | | |v j| |] t]|] eqn:Y; try discriminate.
+  destruct (node_at x nodes) as [[[| | |w k| | | |] s]|] eqn:X; try discriminate.
+  destruct (node_at y nodes) as [[[| | | |v j| | |] t]|] eqn:Y; try discriminate.
   apply andb_prop in E as [E LT]; apply andb_prop in E as [E LS]; apply andb_prop in E as [E KJ]; apply andb_prop in E as [E W].
   apply Nat.eqb_eq in E as ->; apply Nat.eqb_eq in KJ, LS, LT.
   apply node_at_sound in X; [|exact C]; apply node_at_sound in Y; [|exact C].
@@ -255,7 +298,8 @@ Qed.
 Lemma sshuffle_sound x y nodes z nodes' : sshuffle x y nodes = Some (z, nodes') ->
   extends nodes nodes' /\ (consistent nodes' -> evs z = shuffle_16 (evs x) (evs y)).
 Proof.
-  unfold sshuffle; match goal with |- context [forallb ?f y] => destruct (forallb f y) eqn:Q end; [|discriminate]; intro E.
+  unfold sshuffle, constants; match goal with |- context [forallb ?f y] => destruct (forallb f y) eqn:Q end; [|discriminate];
+    intro E.
   match type of E with Some (?v, _) = _ => assert (F : v = z /\ nodes = nodes') by (split; congruence) end.
   destruct F as [<- <-]; split; [apply extends_refl|]; intros _; unfold shuffle_16, Symbolic.evs; rewrite !map_map.
   apply map_ext_in; intros [c [|? ?]] J; rewrite forallb_forall in Q; specialize (Q _ J); cbn [fst snd] in *; [|discriminate].
@@ -301,6 +345,14 @@ Lemma sand_all_sound x y nodes z nodes' : sand_all x y nodes = Some (z, nodes') 
 Proof.
   apply (each_16_sound sand and_bytes True); [|reflexivity|intros _ a b c d A C; apply and_app; congruence].
   intros u v n w n' _ _ E; split; [exact Logic.I|exact (sand_sound _ _ _ _ _ E)].
+Qed.
+
+Lemma stimes_52_all_sound high x y nodes z nodes' : stimes_52_all high x y nodes = Some (z, nodes') ->
+  extends nodes nodes' /\ (consistent nodes' -> evs z = times_52 high (evs x) (evs y)).
+Proof.
+  apply (each_16_sound (stimes_52 high) (times_52 high) True);
+    [|reflexivity|intros _ a b c d A C; exact (times_52_app high a b c d A C)].
+  intros u v n w n' _ _ E; split; [exact Logic.I|exact (stimes_52_sound _ _ _ _ _ _ E)].
 Qed.
 
 Lemma sor_all_sound x y nodes z nodes' : sor_all x y nodes = Some (z, nodes') ->

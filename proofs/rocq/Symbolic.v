@@ -12,9 +12,9 @@ Import ListNotations.
 Definition sbyte := (N * list N)%type.
 
 (** What a node computes: a sum of the two halves of its argument, in lanes of w bytes, or products of such lanes, or a
-    shift of them; or the conjunction of both halves. *)
+    shift of them; or the conjunction of both halves; or the lower or upper halves of products of 52 bits. *)
 Inductive kind := Sub_shifted | Mixed | Sum (w : nat) | Left (w k : nat) | Right (w k : nat) | Product (w : nat) |
-  Conjunction.
+  Conjunction | Product_52 (high : bool).
 
 Definition node := (kind * list sbyte)%type.   (* with its argument *)
 
@@ -71,6 +71,7 @@ Definition kind_eqb (x y : kind) : bool :=
   | Sub_shifted, Sub_shifted | Mixed, Mixed | Conjunction, Conjunction => true
   | Sum w, Sum v | Product w, Product v => (w =? v)%nat
   | Left w k, Left v j | Right w k, Right v j => (w =? v)%nat && (k =? j)%nat
+  | Product_52 h, Product_52 i => Bool.eqb h i
   | _, _ => false
   end.
 
@@ -119,6 +120,7 @@ Definition node_value (n : node) : list byte :=
   | Right w k => filled (shift_right w k (evs (snd n)))
   | Product w => filled (times_lanes w (firstn 8 (evs (snd n))) (skipn 8 (evs (snd n))))
   | Conjunction => filled (and_bytes (firstn 16 (evs (snd n))) (skipn 16 (evs (snd n))))
+  | Product_52 high => filled (times_52 high (firstn 16 (evs (snd n))) (skipn 16 (evs (snd n))))
   end.
 
 Lemma node_value_is n :
@@ -131,6 +133,7 @@ Lemma node_value_is n :
   | Right w k => filled (shift_right w k (evs (snd n)))
   | Product w => filled (times_lanes w (firstn 8 (evs (snd n))) (skipn 8 (evs (snd n))))
   | Conjunction => filled (and_bytes (firstn 16 (evs (snd n))) (skipn 16 (evs (snd n))))
+  | Product_52 high => filled (times_52 high (firstn 16 (evs (snd n))) (skipn 16 (evs (snd n))))
   end.
 Proof. reflexivity. Qed.
 
@@ -232,7 +235,8 @@ Proof. apply list_eqb_eq, sbyte_eqb_eq. Qed.
 Lemma kind_eqb_eq x y : kind_eqb x y = true -> x = y.
 Proof.
   destruct x, y; cbn [kind_eqb]; intro E; try discriminate E; try reflexivity;
-    try (apply andb_prop in E as [E F]; apply Nat.eqb_eq in F as ->); apply Nat.eqb_eq in E as ->; reflexivity.
+    try (apply andb_prop in E as [E F]; apply Nat.eqb_eq in F as ->);
+    (apply Nat.eqb_eq in E as -> || apply eqb_prop in E as ->); reflexivity.
 Qed.
 
 Lemma find_node_sound n nodes id : find_node n nodes = Some id -> consistent nodes ->

@@ -57,11 +57,16 @@ Definition even_words (x : bytes) : bytes := Append (Slice 0 4 x) (Slice 8 4 x).
 Definition vpmuludq w d x y :=
   vector d (pieces w (fun i => Times 4 (even_words (piece w x i)) (even_words (piece w y i)))).
 
+(** Adds the lower or the upper 52 bits of the products of the lower 52 bits of each 8 bytes. *)
+Definition vpmadd52 high d x y := vector d (Plus 8 (Vec d 64) (Times_52 high (Vec x 64) (source 64 y))).
+
 (** By 32 bits. *)
 Definition odd_words_alone (x : bytes) : bytes :=
   joined [Slice 4 4 x; Bytes (zero 4); Slice 12 4 x; Bytes (zero 4)].
 Definition vpsrlq_32 w d x := vector d (pieces w (fun i => odd_words_alone (piece w x i))).
 
+Definition vpsllq d x k := vector d (Shift_left 8 k (Vec x 64)).
+Definition vpsrlq d x k := vector d (Shift_right 8 k (Vec x 64)).
 Definition vpslld w d x k := vector d (Shift_left 4 k (Vec x w)).
 Definition vpsrld w d x k := vector d (Shift_right 4 k (Vec x w)).
 Definition vpor w d x y := vector d (Or (Vec x w) (source w y)).
@@ -271,6 +276,9 @@ Definition evex (map pp w r x b v : N) (bytes : list byte) : option (list effect
           | 1, 2, 1, 0x7f, [] => if v =? 0 then Some (vmovdqu_to 64 rm d) else None
           | 1, 1, 1, 0xef, [] => Some (vpxor 64 d v' rm)
           | 2, 1, 0, 0xdc, [] => Some (vaesenc 64 d v' rm)
+          | 1, 1, 1, 0xdb, [] => Some (vpand 64 d v' rm)
+          | 2, 1, 1, 0xb4, [] => Some (vpmadd52 false d v' rm)
+          | 2, 1, 1, 0xb5, [] => Some (vpmadd52 true d v' rm)
           | 3, 1, 1, 0x3a, [1] => Some (vinsert_1 32 d v' rm)
           | 1, 1, 0, 0xfe, [] => Some (vpaddd 64 d v' rm)
           | 1, 1, 1, 0xd4, [] => Some (vpaddq 64 d v' rm)
@@ -289,7 +297,12 @@ Definition evex (map pp w r x b v : N) (bytes : list byte) : option (list effect
                   end
               | Register s, 1, 1, 1, 0xf4, [] => Some (vpmuludq 64 d v' s)
               | Register s, 1, 1, 0, 0x70, [k] => if v =? 0 then Some (vpshufd_pieces 64 d s (N.to_nat k)) else None
-              | Register s, 1, 1, 1, 0x73, [32] => if (reg mod 8 =? 2) && (r =? 0) then Some (vpsrlq_32 64 v' s) else None
+              | Register s, 1, 1, 1, 0x73, [k] =>
+                  match reg mod 8 with
+                  | 2 => if r =? 0 then Some (if k =? 32 then vpsrlq_32 64 v' s else vpsrlq v' s (N.to_nat k)) else None
+                  | 6 => if r =? 0 then Some (vpsllq v' s (N.to_nat k)) else None
+                  | _ => None
+                  end
               | Register s, 1, 1, 0, 0x72, [k] =>
                   if (reg mod 8 =? 1) && (r =? 0) && (k <? 32) then Some (vprold v' s (N.to_nat k)) else None
               | Register s, 1, 1, 0, 0x62, [] => Some (vpunpck 4 false 64 d v' s)

@@ -73,6 +73,11 @@ wrong vpaddd_of_half X86_64.v '/^Definition vpaddd/s/(Vec x w) (source w y)/(Vec
 wrong vpaddq_zmm_without_carry X86_64.v '/^Definition vpaddq/s/Plus 8/Plus 4/' X86_64 vpaddq_zmm_register
 wrong vpmuludq_of_neighbours X86_64.v '/^Definition even_words/s/Slice 8 4/Slice 4 4/' X86_64 vpmuludq_ymm_register
 wrong products_of_32_bits Arx.v 's/fst ab \* snd ab/fst ab * snd ab mod 256 ^ N.of_nat w/' X86_64 vpmuludq_zmm_register
+wrong products_of_64_bits Arx.v 's/fst ab mod 2 ^ 52 \* (snd ab mod 2 ^ 52)/fst ab mod 2 ^ 52 * snd ab/' X86_64 vpmadd52luq_register
+wrong vpmadd52huq_is_luq X86_64.v '/^Definition vpmadd52/s/Times_52 high/Times_52 false/' X86_64 vpmadd52huq_register
+wrong vpmadd52_of_two X86_64.v '/^Definition vpmadd52/s/Plus 8 (Vec d 64)/Plus 8 (Bytes (zero 64))/' X86_64 vpmadd52luq_three
+wrong vpsllq_of_32_bits X86_64.v '/^Definition vpsllq/s/Shift_left 8/Shift_left 4/' X86_64 vpsllq_zmm_20
+wrong vpsrlq_less X86_64.v '/^Definition vpsrlq d/s/8 k/8 (k - 1)/' X86_64 vpsrlq_zmm_44
 wrong vpsrlq_to_even X86_64.v 's/Slice 12 4 x; Bytes/Slice 8 4 x; Bytes/' X86_64 vpsrlq_zmm_32
 wrong vbroadcast_once X86_64.v 's/(fun _ => Vec d 16)/(fun i => if Nat.eqb i 0 then Vec d 16 else Bytes (zero 16))/' X86_64 vbroadcasti128
 wrong vbroadcast_next X86_64.v '/^Definition vbroadcast/s/(Load a 16)/(Load (Address (base a) (index a) (displacement a + 1)) 16)/' X86_64 vbroadcasti32x4
@@ -136,8 +141,11 @@ misread evex_vbroadcast_with_vvvv X86_64.v 's/if v =? 0 then \(Some (vbroadcast 
 misread evex_sum_of_64_bits X86_64.v 's/| 1, 1, 0, 0xfe, \[\] => Some (vpaddd 64/| 1, 1, _, 0xfe, [] => Some (vpaddd 64/' x86_64_decodes_as_iced
 misread vpshufd_pieces_with_vvvv X86_64.v 's/| 0, 1, Register s => Some (vpshufd_pieces/| _, 1, Register s => Some (vpshufd_pieces/' x86_64_decodes_as_iced
 misread evex_vpshufd_with_vvvv X86_64.v 's/if v =? 0 then \(Some (vpshufd_pieces 64 d s (N.to_nat k))\) else None/\1/' x86_64_decodes_as_iced
-misread shift_by_any_number X86_64.v 's/1, 1, 1, 0x73, \[32\]/1, 1, 1, 0x73, [_]/' x86_64_decodes_as_iced
-misread vpsrlq_is_vpsllq X86_64.v 's/if (reg mod 8 =? 2) \&\& (r =? 0) then Some (vpsrlq_32/if (reg mod 4 =? 2) \&\& (r =? 0) then Some (vpsrlq_32/' x86_64_decodes_as_iced
+misread shift_by_32_of_bits X86_64.v 's/if k =? 32 then vpsrlq_32 64/if k =? 33 then vpsrlq_32 64/' x86_64_decodes_as_iced
+misread vpsrlq_of_any_extension X86_64.v 's/| 2 => if r =? 0 then Some (if k/| 2 => if true then Some (if k/' x86_64_decodes_as_iced
+misread vpsllq_is_number_4 X86_64.v 's/| 6 => if r =? 0 then Some (vpsllq/| 4 => if r =? 0 then Some (vpsllq/' x86_64_decodes_as_iced
+misread vpandq_is_vpandnq X86_64.v 's/| 1, 1, 1, 0xdb, \[\] => Some/| 1, 1, 1, 0xdf, [] => Some/' x86_64_decodes_as_iced
+misread vpmadd52_is_vfmaddsub X86_64.v 's/| 2, 1, 1, 0xb5, \[\] => Some/| 2, 1, 1, 0xb6, [] => Some/' x86_64_decodes_as_iced
 misread vprold_by_any_number X86_64.v 's/(r =? 0) \&\& (k <? 32) then/(r =? 0) then/' x86_64_decodes_as_iced
 misread vprold_is_vprord X86_64.v 's/if (reg mod 8 =? 1) \&\& (r =? 0) \&\& (k/if (reg mod 8 =? 0) \&\& (r =? 0) \&\& (k/' x86_64_decodes_as_iced
 misread vpbroadcastd_displacement X86_64.v 's/ | 0x58 => 4 / /' x86_64_decodes_as_iced

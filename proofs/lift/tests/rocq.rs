@@ -138,8 +138,8 @@ fn compare(set: &Set) {
     );
 }
 
-/// The bytes of the kernels of the permutation, the duplex, NH and `ChaCha` of these levels, and of those of Xoofff but for
-/// AVX-512.
+/// The bytes of the kernels of the permutation, the duplex, NH and `ChaCha` of these levels, of those of Xoofff but for
+/// AVX-512, and of that of Poly1305 for AVX-512.
 fn kernels(levels: &[&str]) -> Vec<Vec<u8>> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../generated/kernels.txt");
     let mut kernels = Vec::new();
@@ -152,7 +152,8 @@ fn kernels(levels: &[&str]) -> Vec<Vec<u8>> {
                         || kernel.starts_with("simpira1024_")
                         || kernel.starts_with("nh_")
                         || kernel.starts_with("chacha")
-                        || level != "x86-64-avx512" && kernel.starts_with("xoofff_"))
+                        || level != "x86-64-avx512" && kernel.starts_with("xoofff_")
+                        || level == "x86-64-avx512" && kernel.starts_with("poly1305_"))
             });
             if wanted {
                 kernels.push(Vec::new());
@@ -163,8 +164,9 @@ fn kernels(levels: &[&str]) -> Vec<Vec<u8>> {
             kernels.last_mut().unwrap().extend(bytes);
         }
     }
-    // For one state and for two, on wider vectors for four and for eight; ChaCha for three numbers of rounds; NH; Xoofff.
-    assert_eq!(kernels.len(), if levels.len() == 1 { 16 } else { 36 });
+    // For one state and for two, on wider vectors for four and for eight; ChaCha for three numbers of rounds; NH; Xoofff;
+    // Poly1305.
+    assert_eq!(kernels.len(), if levels.len() == 1 { 16 } else { 37 });
     kernels
 }
 
@@ -425,6 +427,11 @@ mod x86_64 {
                     format!("(times 4 {} {})", even(piece(1, number)), even(piece(2, number)))
                 }))
             }
+            Code::EVEX_Vpmadd52luq_zmm_k1z_zmm_zmmm512b64 | Code::EVEX_Vpmadd52huq_zmm_k1z_zmm_zmmm512b64 => {
+                let high = i.mnemonic() == Mnemonic::Vpmadd52huq;
+                let products = format!("(times_52 {high} {} {})", vec(1, width), source(2, width)?);
+                vector(format!("(plus 8 {} {products})", vec(0, width)))
+            }
             Code::EVEX_Vpsrlq_zmm_k1z_zmmm512b64_imm8 if immediate() == 32 && group() && !in_memory => {
                 vector(pieces(width, |number| {
                     let (from, zeros) = (piece(1, number), zeros(4));
@@ -432,6 +439,12 @@ mod x86_64 {
                         "(append (slice 4 4 {from}) (append {zeros} (append (slice 12 4 {from}) {zeros})))"
                     )
                 }))
+            }
+            Code::EVEX_Vpsrlq_zmm_k1z_zmmm512b64_imm8 if group() && !in_memory => {
+                vector(format!("(shift_right 8 {} {})", immediate(), vec(1, width)))
+            }
+            Code::EVEX_Vpsllq_zmm_k1z_zmmm512b64_imm8 if group() && !in_memory => {
+                vector(format!("(shift_left 8 {} {})", immediate(), vec(1, width)))
             }
             Code::VEX_Vbroadcasti128_ymm_m128 | Code::EVEX_Vbroadcasti32x4_zmm_k1z_m128 => Some(format!(
                 "{} {}",
@@ -441,7 +454,9 @@ mod x86_64 {
             Code::VEX_Vpor_xmm_xmm_xmmm128 | Code::VEX_Vpor_ymm_ymm_ymmm256 => {
                 vector(format!("(or {} {})", vec(1, width), source(2, width)?))
             }
-            Code::VEX_Vpand_xmm_xmm_xmmm128 | Code::VEX_Vpand_ymm_ymm_ymmm256 => {
+            Code::VEX_Vpand_xmm_xmm_xmmm128
+            | Code::VEX_Vpand_ymm_ymm_ymmm256
+            | Code::EVEX_Vpandq_zmm_k1z_zmm_zmmm512b64 => {
                 vector(format!("(and {} {})", vec(1, width), source(2, width)?))
             }
             Code::VEX_Vpandn_xmm_xmm_xmmm128 | Code::VEX_Vpandn_ymm_ymm_ymmm256 => vector(format!(
