@@ -44,7 +44,7 @@ Definition filling (size : nat) : arrangement := Arrangement size size (fun j =>
 Record stream := Stream { begins : nat; written : bool; block_size : nat; stride : nat }.
 
 (** Where a kernel keeps things.  Unknowns stand for numbers at the call, and change by the same amount in each iteration. *)
-Record kernel := Kernel {
+Record kernel := Kernel_with {
   code : list byte;
   head : Z;                                     (* the test of the counter, from the start of the code *)
   state : nat;                                  (* the unknown with the address of the state *)
@@ -59,8 +59,16 @@ Record kernel := Kernel {
   words_in : list (nat * list nat);             (* vector registers there: pieces of 16 bytes of what is carried *)
   constants_in : list (nat * list byte);
   known_sums : list (nat * nat * nat);          (* the first two unknowns add up to the third *)
-  known_pointers : list (nat * Z * nat)         (* the 8 bytes there, in a buffer that is only read, are an unknown *)
+  known_pointers : list (nat * Z * nat);        (* the 8 bytes there, in a buffer that is only read, are an unknown *)
+  copies_in : list (nat * list (nat * nat))     (* vector registers at the test: bytes of the buffers that are only read,
+                                                   each with its buffer's place in [given] and its own there *)
 }.
+
+(** None of the registers has such bytes. *)
+Notation Kernel code_ head_ state_ arranged_ tables_ given_ streams_ count_ changes_ arguments_ numbers_ words_ constants_
+    sums_ pointers_ :=
+  (Kernel_with code_ head_ state_ arranged_ tables_ given_ streams_ count_ changes_ arguments_ numbers_ words_ constants_
+    sums_ pointers_ nil) (only parsing).
 
 (** A part of memory, as the checker needs it: the unknown with its address, whether it is written, its size. *)
 Notation part := (nat * bool * nat)%type (only parsing).
@@ -194,9 +202,13 @@ Definition carried_symbols : list sbyte :=
 
 Definition state_symbols : list sbyte := map (fun j => atom (N.of_nat (carried R + place R j))) (seq 0 (state_size R)).
 
-Definition words {T} (c : byte -> T) (s : list T) : list (nat * list T) :=
+Definition words {T} (c : byte -> T) (gs : list (list T)) (s : list T) : list (nat * list T) :=
   map (fun rc => (fst rc, map c (snd rc))) (constants_in K) ++
-  map (fun rl => (fst rl, flat_map (fun p => firstn 16 (skipn (16 * p) s)) (snd rl))) (words_in K).
+  map (fun rl => (fst rl, flat_map (fun p => firstn 16 (skipn (16 * p) s)) (snd rl))) (words_in K) ++
+  map (fun rp => (fst rp, map (fun bp => nth (snd bp) (nth (fst bp) gs []) (c 0%N)) (snd rp))) (copies_in K).
+
+(** What is in the buffers that are only read. *)
+Definition given_symbols : list (list sbyte) := map content (inputs_at (carried R + room R) readable).
 
 Definition numbers : list (nat * snumber) := map (fun r => (fst (fst r), snd r)) (numbers_in K).
 
@@ -220,12 +232,12 @@ Definition entry_found :=
 
 Definition step_found :=
   match goal with
-  | Some (_, nodes) => run_to (head K) (head K) (Some (count K)) numbers (words const carried_symbols) true moving nodes
+  | Some (_, nodes) => run_to (head K) (head K) (Some (count K)) numbers (words const given_symbols carried_symbols) true moving nodes
   | None => None
   end.
 
 Definition exit_found :=
-  run_to (last_at A (code K)) (head K) None (with_numbers counted) (words const carried_symbols) true [] [].
+  run_to (last_at A (code K)) (head K) None (with_numbers counted) (words const given_symbols carried_symbols) true [] [].
 
 (** The bytes that are in memory at the test. *)
 Definition held_ok (x s : list sbyte) : bool :=
@@ -235,7 +247,7 @@ Definition entry_ok (s : symbolic) : bool :=
   match first_goal with
   | Some (t, _) =>
       (s_pc s =? head K) && sane A (code K) (layout false []) s && forallb (number_ok (s_gpr s)) (map fst (numbers_in K)) &&
-      forallb (word_ok (s_vec s)) (words const t) && (length t =? carried R)%nat &&
+      forallb (word_ok (s_vec s)) (words const given_symbols t) && (length t =? carried R)%nat &&
       held_ok (input (carried R) (room R)) t
   | None => false
   end.
@@ -252,7 +264,7 @@ Definition step_ok (s : symbolic) : bool :=
   match goal with
   | Some (t, cs, _) =>
       (s_pc s =? head K) && sane A (code K) (layout true moving) s && forallb (number_ok (s_gpr s)) (with_numbers changed) &&
-      forallb (word_ok (s_vec s)) (words const t) && (length t =? carried R)%nat &&
+      forallb (word_ok (s_vec s)) (words const given_symbols t) && (length t =? carried R)%nat &&
       list_eqb word_eqb (skipn (1 + length (tables K) + length (given K)) (map content (s_mem s))) cs &&
       memory_ok (hd [] (map content (s_mem s))) t
   | None => false
@@ -281,7 +293,7 @@ Definition shape_ok : bool :=
   forallb (fun p => match owner R p with Some j => (j <? state_size R)%nat && (place R j =? p)%nat | None => true end)
     (seq 0 (room R)) &&
   (state_size R <=? carried R)%nat && (carried R + room R + total (readable ++ moving) <=? 4096)%nat &&
-  forallb (fun rw => length (snd rw) <=? least A)%nat (words const carried_symbols).
+  forallb (fun rw => length (snd rw) <=? least A)%nat (words const given_symbols carried_symbols).
 
 Definition checks : bool :=
   shape_ok && found entry_found entry_ok && found step_found step_ok && found exit_found exit_ok.
@@ -346,7 +358,7 @@ Record kept_until (i : nat) (m : machine) : Prop := Kept {
 Record at_test (i : nat) (tr : list event) (m : machine) : Prop := At_test {
   t_pc : pc m = wrap (at_ + head K);
   t_numbers : Forall (fun rv => gpr m (fst rv) = number_is (B i) (snd rv)) numbers;
-  t_words : Forall (fun rw => firstn (length (snd rw)) (vec m (fst rw)) = snd rw) (words (fun b => b) (carried_after i));
+  t_words : Forall (fun rw => firstn (length (snd rw)) (vec m (fst rw)) = snd rw) (words (fun b => b) given_bytes (carried_after i));
   t_length : length (carried_after i) = carried R;
   t_held : forall j, (j < state_size R)%nat -> held R j = true ->
     mem m (origin (state K) + Z.of_nat (place R j)) = nth j (carried_after i) 0%N;
@@ -370,7 +382,7 @@ Record shaped : Prop := Shaped {
   h_owner : forall p j, (p < room R)%nat -> owner R p = Some j -> (j < state_size R)%nat /\ place R j = p;
   h_carried : (state_size R <= carried R)%nat;
   h_size : (carried R + room R + total (readable ++ moving) <= 4096)%nat;
-  h_words : Forall (fun rw => length (snd rw) <= least A)%nat (words const carried_symbols)
+  h_words : Forall (fun rw => length (snd rw) <= least A)%nat (words const given_symbols carried_symbols)
 }.
 
 Lemma shape : shaped.
@@ -427,25 +439,29 @@ Proof.
   intro H; unfold with_numbers; rewrite Forall_map; split; apply Forall_impl; intros rv; cbn [fst snd]; rewrite H; auto.
 Qed.
 
-Lemma words_evs env s : map (fun rw => (fst rw, evs env (snd rw))) (words const s) = words (fun b => b) (evs env s).
+Lemma words_evs env gs s : map (fun rw => (fst rw, evs env (snd rw))) (words const gs s) =
+  words (fun b => b) (map (evs env) gs) (evs env s).
 Proof.
-  unfold words; rewrite map_app, !map_map; f_equal; apply map_ext; intros [r x]; cbn [fst snd]; f_equal.
+  unfold words; rewrite !map_app, !map_map; f_equal; [|f_equal]; apply map_ext; intros [r x]; cbn [fst snd]; f_equal.
   - rewrite evs_const, map_id; reflexivity.
   - rewrite flat_map_evs; induction x as [|p x IH]; cbn [flat_map]; [reflexivity|]; rewrite IH, evs_firstn, evs_skipn; reflexivity.
+  - unfold evs at 1; rewrite map_map; apply map_ext; intros [b p]; cbn [fst snd]; rewrite <- nth_evs; f_equal.
+    symmetry; exact (map_nth (evs env) gs [] b).
 Qed.
 
-Lemma words_start env m s : Forall (fun rw => length (snd rw) <= least A)%nat (words const s) ->
-  Forall (fun rw => firstn (length (snd rw)) (vec m (fst rw)) = snd rw) (words (fun b => b) (evs env s)) ->
-  Forall (fun rw => (length (snd rw) <= least A)%nat /\ firstn (length (snd rw)) (vec m (fst rw)) = evs env (snd rw)) (words const s).
+Lemma words_start env m gs s : Forall (fun rw => length (snd rw) <= least A)%nat (words const gs s) ->
+  Forall (fun rw => firstn (length (snd rw)) (vec m (fst rw)) = snd rw) (words (fun b => b) (map (evs env) gs) (evs env s)) ->
+  Forall (fun rw => (length (snd rw) <= least A)%nat /\ firstn (length (snd rw)) (vec m (fst rw)) = evs env (snd rw))
+    (words const gs s).
 Proof.
   rewrite <- words_evs; intros L H; rewrite Forall_forall in *; intros rw J; split; [exact (L rw J)|].
   specialize (H _ (in_map (fun rw => (fst rw, evs env (snd rw))) _ _ J)); cbn [fst snd] in H.
   rewrite evs_length in H; exact H.
 Qed.
 
-Lemma words_stop env m s :
-  Forall (fun rw => firstn (length (snd rw)) (vec m (fst rw)) = evs env (snd rw)) (words const s) ->
-  Forall (fun rw => firstn (length (snd rw)) (vec m (fst rw)) = snd rw) (words (fun b => b) (evs env s)).
+Lemma words_stop env m gs s :
+  Forall (fun rw => firstn (length (snd rw)) (vec m (fst rw)) = evs env (snd rw)) (words const gs s) ->
+  Forall (fun rw => firstn (length (snd rw)) (vec m (fst rw)) = snd rw) (words (fun b => b) (map (evs env) gs) (evs env s)).
 Proof.
   rewrite <- words_evs; intro H; rewrite Forall_forall in *; intros rw J; apply in_map_iff in J as (x & <- & J).
   cbn [fst snd]; rewrite evs_length; exact (H x J).
@@ -647,6 +663,24 @@ Proof.
   cbn [fixed tl]; apply in_or_app; left; exact (in_map (fun t => (false, (origin (fst t), Z.of_nat (length (snd t))))) _ _ J).
 Qed.
 
+Lemma inputs_apart x : forall p y, inputs_at p (x ++ y) = inputs_at p x ++ inputs_at (p + total x) y.
+Proof.
+  induction x as [|[[u w] k] x IH]; intros p y; cbn [app inputs_at].
+  - unfold total; cbn [fold_right]; rewrite Nat.add_0_r; reflexivity.
+  - rewrite IH, <- Nat.add_assoc; reflexivity.
+Qed.
+
+Lemma given_hold c i more m env : kept_until i m -> (i <= n)%nat -> more = [] \/ more = moving -> length c = carried R ->
+  agrees env (all_of c i more m) -> map (evs env) given_symbols = given_bytes.
+Proof.
+  intros F L M LC Q; destruct (all_hold c i more m env true F L M LC Q) as (_ & _ & V).
+  apply (f_equal (firstn (length given_bytes))) in V; rewrite inputs_apart, !map_app, !firstn_app in V.
+  assert (LG : length (map (evs env) (map content (inputs_at (carried R + room R) readable))) = length given_bytes).
+  { rewrite map_length, map_length, <- (map_length layout_of), inputs_layout; unfold readable, given_bytes.
+    rewrite !map_length; reflexivity. }
+  rewrite LG, Nat.sub_diag, !firstn_O, !app_nil_r, firstn_all, firstn_all2 in V by lia; exact V.
+Qed.
+
 (** Every piece: what the checker found holds, and what it leaves alone is as it was. *)
 Lemma piece_sound c i more w nonzero ns ws nodes from to s m :
   run_to to from nonzero ns ws w more nodes = Some s -> sane A (code K) (layout w more) s = true ->
@@ -762,7 +796,7 @@ Proof.
     + rewrite (r_pc _ _ _ _ _ _ _ _ _ REL), HP; reflexivity.
     + pose proof (numbers_end _ _ _ _ _ _ _ _ _ REL _ HN) as X; rewrite Forall_map in X; unfold numbers; rewrite Forall_map.
       rewrite Forall_forall in *; intros r J; cbn [fst snd]; rewrite (X r J), !number_first; apply FIRST; exact J.
-    + rewrite T; apply words_stop, (words_end _ _ _ _ _ _ _ _ _ REL); exact HV.
+    + rewrite T, <- (given_hold _ _ _ _ _ F (Nat.le_0_l n) (or_introl eq_refl) LZ Q); apply words_stop, (words_end _ _ _ _ _ _ _ _ _ REL); exact HV.
     + rewrite T, evs_length; exact HL.
     + intros i L HD; unfold held_ok in HH; rewrite forallb_forall in HH.
       specialize (HH i (proj2 (in_seq _ _ _) (conj (Nat.le_0_l _) L))); rewrite HD in HH; apply sbyte_eqb_eq in HH.
@@ -782,7 +816,8 @@ Proof.
   destruct (piece_sound (carried_after i) i moving true _ _ _ nodes _ _ s m E HS F ltac:(lia) (or_intror (conj eq_refl LT)) Tlen)
     as (env & j & m' & Q & _ & CO & RU & REL & SV & KT & VL); auto.
   - pose proof (h_count shape); unfold B; rewrite COUNT in *; nia.
-  - intros env Q; apply words_start; [exact (h_words shape)|]; rewrite (carried_is i m env moving F Tlen Theld Q); exact Twords.
+  - intros env Q; apply words_start; [exact (h_words shape)|]; rewrite (carried_is i m env moving F Tlen Theld Q).
+    rewrite (given_hold _ _ _ _ _ F ltac:(lia) (or_intror eq_refl) Tlen Q); exact Twords.
   - destruct (all_hold (carried_after i) i moving m env true F ltac:(lia) (or_intror eq_refl) Tlen Q) as (_ & _ & V).
     assert (BLOCK : forall mm, map (fun g => read mm (B i (fst (fst g))) (snd g)) moving = block_at mm i)
       by (intro mm; unfold moving, block_at; rewrite map_map; reflexivity).
@@ -800,7 +835,8 @@ Proof.
     exists j, m'; split; [exact RU|]; constructor.
     + rewrite (r_pc _ _ _ _ _ _ _ _ _ REL), HP; reflexivity.
     + apply (with_numbers_are i (S i) changed m' (number_changed i)), (numbers_end _ _ _ _ _ _ _ _ _ REL); exact HN.
-    + cbn [carried_after]; rewrite OP; cbn [fst]; apply words_stop, (words_end _ _ _ _ _ _ _ _ _ REL); exact HV.
+    + cbn [carried_after]; rewrite OP; cbn [fst].
+      rewrite <- (given_hold _ _ _ _ _ F ltac:(lia) (or_intror eq_refl) Tlen Q); apply words_stop, (words_end _ _ _ _ _ _ _ _ _ REL); exact HV.
     + cbn [carried_after]; rewrite OP; cbn [fst]; rewrite evs_length; exact HL.
     + intros p L HH; specialize (HD p (proj2 (in_seq _ _ _) (conj (Nat.le_0_l _) L))); rewrite HH in HD.
       apply sbyte_eqb_eq in HD; cbn [carried_after]; rewrite OP; cbn [fst].
@@ -835,7 +871,8 @@ Proof.
   destruct (piece_sound (carried_after n) n [] true None _ _ [] _ _ s m E HS F (le_n n) (or_introl eq_refl) Tlen Logic.I Tpc)
     as (env & j & m' & Q & _ & _ & RU & REL & SV & KT & VL).
   - apply (with_numbers_are n n counted m number_counted); exact Tnum.
-  - intros env Q; apply words_start; [exact (h_words shape)|]; rewrite (carried_is n m env [] F Tlen Theld Q); exact Twords.
+  - intros env Q; apply words_start; [exact (h_words shape)|]; rewrite (carried_is n m env [] F Tlen Theld Q).
+    rewrite (given_hold _ _ _ _ _ F (le_n n) (or_introl eq_refl) Tlen Q); exact Twords.
   - pose proof (carried_is n m env [] F Tlen Theld Q) as V.
     exists j, m'; split; [exact RU|]; split; [constructor|split; [|split; [|split]]].
     + rewrite (r_pc _ _ _ _ _ _ _ _ _ REL), HP, AT; apply wrap_small; pose proof (Forall_inv all_range) as S.
