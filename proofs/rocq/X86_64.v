@@ -65,8 +65,8 @@ Definition odd_words_alone (x : bytes) : bytes :=
   joined [Slice 4 4 x; Bytes (zero 4); Slice 12 4 x; Bytes (zero 4)].
 Definition vpsrlq_32 w d x := vector d (pieces w (fun i => odd_words_alone (piece w x i))).
 
-Definition vpsllq d x k := vector d (Shift_left 8 k (Vec x 64)).
-Definition vpsrlq d x k := vector d (Shift_right 8 k (Vec x 64)).
+Definition vpsllq w d x k := vector d (Shift_left 8 k (Vec x w)).
+Definition vpsrlq w d x k := vector d (Shift_right 8 k (Vec x w)).
 Definition vpslld w d x k := vector d (Shift_left 4 k (Vec x w)).
 Definition vpsrld w d x k := vector d (Shift_right 4 k (Vec x w)).
 Definition vpor w d x y := vector d (Or (Vec x w) (source w y)).
@@ -299,8 +299,8 @@ Definition evex (map pp w r x b v : N) (bytes : list byte) : option (list effect
               | Register s, 1, 1, 0, 0x70, [k] => if v =? 0 then Some (vpshufd_pieces 64 d s (N.to_nat k)) else None
               | Register s, 1, 1, 1, 0x73, [k] =>
                   match reg mod 8 with
-                  | 2 => if r =? 0 then Some (if k =? 32 then vpsrlq_32 64 v' s else vpsrlq v' s (N.to_nat k)) else None
-                  | 6 => if r =? 0 then Some (vpsllq v' s (N.to_nat k)) else None
+                  | 2 => if r =? 0 then Some (if k =? 32 then vpsrlq_32 64 v' s else vpsrlq 64 v' s (N.to_nat k)) else None
+                  | 6 => if r =? 0 then Some (vpsllq 64 v' s (N.to_nat k)) else None
                   | _ => None
                   end
               | Register s, 1, 1, 0, 0x72, [k] =>

@@ -77,7 +77,7 @@ wrong products_of_64_bits Arx.v 's/fst ab mod 2 ^ 52 \* (snd ab mod 2 ^ 52)/fst 
 wrong vpmadd52huq_is_luq X86_64.v '/^Definition vpmadd52/s/Times_52 high/Times_52 false/' X86_64 vpmadd52huq_register
 wrong vpmadd52_of_two X86_64.v '/^Definition vpmadd52/s/Plus 8 (Vec d 64)/Plus 8 (Bytes (zero 64))/' X86_64 vpmadd52luq_three
 wrong vpsllq_of_32_bits X86_64.v '/^Definition vpsllq/s/Shift_left 8/Shift_left 4/' X86_64 vpsllq_zmm_20
-wrong vpsrlq_less X86_64.v '/^Definition vpsrlq d/s/8 k/8 (k - 1)/' X86_64 vpsrlq_zmm_44
+wrong vpsrlq_less X86_64.v '/^Definition vpsrlq w/s/8 k/8 (k - 1)/' X86_64 vpsrlq_zmm_44
 wrong vpsrlq_to_even X86_64.v 's/Slice 12 4 x; Bytes/Slice 8 4 x; Bytes/' X86_64 vpsrlq_zmm_32
 wrong vbroadcast_once X86_64.v 's/(fun _ => Vec d 16)/(fun i => if Nat.eqb i 0 then Vec d 16 else Bytes (zero 16))/' X86_64 vbroadcasti128
 wrong vbroadcast_next X86_64.v '/^Definition vbroadcast/s/(Load a 16)/(Load (Address (base a) (index a) (displacement a + 1)) 16)/' X86_64 vbroadcasti32x4
