@@ -281,7 +281,8 @@ Section Operation.
 Variables (p : program)
   (inputs : list (list (nat * (nat * nat))))   (* for each piece; string 0 is what is carried, then come the buffers *)
   (outputs : list (nat * nat))                 (* pieces, with results of the program on these *)
-  (kept : nat).                                (* from this byte on, what is carried does not change *)
+  (kept : nat)                                 (* from this byte on, what is carried does not change *)
+  (given : nat).                               (* so many buffers are only read; the others have blocks, which stay *)
 
 Definition on_strings (s : list byte) (cs : list (list byte)) : list byte :=
   let vs := map (fun froms => on_pieces p (map (taken (s :: cs)) froms)) inputs in
@@ -302,7 +303,7 @@ Fixpoint run_each (xs : list (list sbyte)) (ins : list (list (nat * (nat * nat))
 Definition on_symbolic_strings (s : list sbyte) (cs : list (list sbyte)) (nodes : list node) :
     option (list sbyte * list (list sbyte) * list node) :=
   match run_each (s :: cs) inputs nodes with
-  | Some (vs, nodes) => Some (flat_map (fun o => nth (snd o) (nth (fst o) vs []) []) outputs ++ skipn kept s, cs, nodes)
+  | Some (vs, nodes) => Some (flat_map (fun o => nth (snd o) (nth (fst o) vs []) []) outputs ++ skipn kept s, skipn given cs, nodes)
   | None => None
   end.
 
@@ -326,18 +327,19 @@ Qed.
 
 Lemma on_strings_agree env s cs nodes s' cs' nodes' : on_symbolic_strings s cs nodes = Some (s', cs', nodes') ->
   extends nodes nodes' /\
-  (consistent env nodes' -> (on_strings (evs env s) (map (evs env) cs), map (evs env) cs) = (evs env s', map (evs env) cs')).
+  (consistent env nodes' -> (on_strings (evs env s) (map (evs env) cs), skipn given (map (evs env) cs)) = (evs env s', map (evs env) cs')).
 Proof.
   unfold on_symbolic_strings; destruct (run_each (s :: cs) inputs nodes) as [[vs n1]|] eqn:E; [|discriminate]; intro F.
-  match type of F with Some (?t, _, _) = _ => assert (G : t = s' /\ cs = cs' /\ n1 = nodes') by (repeat split; congruence) end.
-  destruct G as (<- & <- & <-); apply (run_each_sound env) in E as [X S]; split; [exact X|]; intro C; f_equal.
+  match type of F with Some (?t, _, _) = _ => assert (G : t = s' /\ skipn given cs = cs' /\ n1 = nodes') by (repeat split; congruence) end.
+  destruct G as (<- & <- & <-); apply (run_each_sound env) in E as [X S]; split; [exact X|]; intro C.
+  f_equal; [|apply skipn_map].
   unfold on_strings; cbn [map] in S; rewrite <- (S C), evs_app, evs_skipn, flat_map_evs; f_equal; apply flat_map_ext; intro o.
   rewrite <- nth_symbols; f_equal; exact (map_nth (map (evs env)) vs [] (fst o)).
 Qed.
 
 Definition running (enter_bytes : list byte -> list byte) (enter_symbolic : list sbyte -> list sbyte)
     (enter_agrees : forall env s, enter_bytes (evs env s) = evs env (enter_symbolic s)) : operation :=
-  Operation enter_bytes (fun s cs => (on_strings s cs, cs)) (fun s nodes => Some (enter_symbolic s, nodes)) on_symbolic_strings
+  Operation enter_bytes (fun s cs => (on_strings s cs, skipn given cs)) (fun s nodes => Some (enter_symbolic s, nodes)) on_symbolic_strings
     (fun env s nodes t nodes' E _ => eq_trans (enter_agrees env s)
       (f_equal (evs env) (f_equal (fun o => match o with Some (t, _) => t | None => [] end) E)))
     on_strings_agree.
