@@ -57,6 +57,11 @@ Definition even_words (x : bytes) : bytes := Append (Slice 0 4 x) (Slice 8 4 x).
 Definition vpmuludq w d x y :=
   vector d (pieces w (fun i => Times 4 (even_words (piece w x i)) (even_words (piece w y i)))).
 
+(** The second source is in memory, and read once: both sources first go into the destination's full width. *)
+Definition vpmuludq_load d x a :=
+  vector d (Append (Vec x 32) (Load a 32)) ++
+  vector d (pieces 32 (fun i => Times 4 (even_words (piece 64 d i)) (even_words (piece 64 d (2 + i))))).
+
 (** Adds the lower or the upper 52 bits of the products of the lower 52 bits of each 8 bytes. *)
 Definition vpmadd52 high d x y := vector d (Plus 8 (Vec d 64) (Times_52 high (Vec x 64) (source 64 y))).
 
@@ -203,7 +208,10 @@ Definition vex (map pp w l r x b v : N) (bytes : list byte) : option (list effec
           | 1, 1, 0, 0xfe, [] => Some (vpaddd size d v' rm)
           | 1, 1, 0, 0xd4, [] => Some (vpaddq size d v' rm)
           | 1, 1, 0, 0xf4, [] =>
-              match rm with Register s => if l =? 1 then Some (vpmuludq 32 d v' s) else None | Memory _ => None end
+              match rm with
+              | Register s => if l =? 1 then Some (vpmuludq 32 d v' s) else None
+              | Memory a => if l =? 1 then Some (vpmuludq_load d v' a) else None
+              end
           | 2, 1, 0, 0x5a, [] =>
               match rm with Memory a => if (v =? 0) && (l =? 1) then Some (vbroadcast 32 d a) else None | Register _ => None end
           | 1, 1, 0, 0xeb, [] => Some (vpor size d v' rm)
@@ -215,6 +223,8 @@ Definition vex (map pp w l r x b v : N) (bytes : list byte) : option (list effec
               | _, Register s => Some (vpunpck 8 false 32 d v' s)
               | _, Memory _ => None
               end
+          | 1, 1, 0, 0x6d, [] =>
+              match rm with Register s => if l =? 1 then Some (vpunpck 8 true 32 d v' s) else None | Memory _ => None end
           | 2, 1, 0, 0x00, [] => Some (vpshufb size d v' rm)
           | 1, 1, 0, 0x70, [k] =>
               match v, l, rm with
@@ -237,6 +247,8 @@ Definition vex (map pp w l r x b v : N) (bytes : list byte) : option (list effec
               else None
           | 1, 1, 0, 0x73, [k] =>
               match reg mod 8, rm with
+              | 2, Register s => if r =? 0 then Some (vpsrlq size v' s (N.to_nat k)) else None
+              | 6, Register s => if r =? 0 then Some (vpsllq size v' s (N.to_nat k)) else None
               | 3, Register s => if (k <=? 16) && (r =? 0) then Some (vpsrldq size v' s (N.to_nat k)) else None
               | 7, Register s => if (k <=? 16) && (r =? 0) then Some (vpslldq size v' s (N.to_nat k)) else None
               | _, _ => None

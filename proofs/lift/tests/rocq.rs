@@ -139,7 +139,7 @@ fn compare(set: &Set) {
 }
 
 /// The bytes of the kernels of the permutation, the duplex, NH and `ChaCha` of these levels, of those of Xoofff but for
-/// AVX-512, and of that of Poly1305 for AVX-512.
+/// AVX-512, and of those of Poly1305 but for `AArch64`.
 fn kernels(levels: &[&str]) -> Vec<Vec<u8>> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../generated/kernels.txt");
     let mut kernels = Vec::new();
@@ -153,7 +153,7 @@ fn kernels(levels: &[&str]) -> Vec<Vec<u8>> {
                         || kernel.starts_with("nh_")
                         || kernel.starts_with("chacha")
                         || level != "x86-64-avx512" && kernel.starts_with("xoofff_")
-                        || level == "x86-64-avx512" && kernel.starts_with("poly1305_"))
+                        || level != "armv8" && kernel.starts_with("poly1305_"))
             });
             if wanted {
                 kernels.push(Vec::new());
@@ -166,7 +166,7 @@ fn kernels(levels: &[&str]) -> Vec<Vec<u8>> {
     }
     // For one state and for two, on wider vectors for four and for eight; ChaCha for three numbers of rounds; NH; Xoofff;
     // Poly1305.
-    assert_eq!(kernels.len(), if levels.len() == 1 { 16 } else { 37 });
+    assert_eq!(kernels.len(), if levels.len() == 1 { 16 } else { 38 });
     kernels
 }
 
@@ -432,6 +432,16 @@ mod x86_64 {
                 let products = format!("(times_52 {high} {} {})", vec(1, width), source(2, width)?);
                 vector(format!("(plus 8 {} {products})", vec(0, width)))
             }
+            // Memory is read once.
+            Code::VEX_Vpmuludq_ymm_ymm_ymmm256 => {
+                let even = |number: usize| {
+                    let piece = format!("(slice {} 16 {})", 16 * number, vec(0, 64));
+                    format!("(append (slice 0 4 {piece}) (slice 8 4 {piece}))")
+                };
+                let both = format!("(append {} {})", vec(1, 32), source(2, 32)?);
+                let products = pieces(32, |number| format!("(times 4 {} {})", even(number), even(2 + number)));
+                Some(format!("{} {}", vector(both)?, vector(products)?))
+            }
             Code::EVEX_Vpsrlq_zmm_k1z_zmmm512b64_imm8 if immediate() == 32 && group() && !in_memory => {
                 vector(pieces(width, |number| {
                     let (from, zeros) = (piece(1, number), zeros(4));
@@ -474,6 +484,7 @@ mod x86_64 {
                 source(2, 16)?
             )),
             Code::VEX_Vpunpcklqdq_ymm_ymm_ymmm256
+            | Code::VEX_Vpunpckhqdq_ymm_ymm_ymmm256
             | Code::EVEX_Vpunpcklqdq_zmm_k1z_zmm_zmmm512b64
             | Code::EVEX_Vpunpckhqdq_zmm_k1z_zmm_zmmm512b64
             | Code::EVEX_Vpunpckldq_zmm_k1z_zmm_zmmm512b32
@@ -543,6 +554,12 @@ mod x86_64 {
             }
             Code::VEX_Vpsrld_xmm_xmm_imm8 | Code::VEX_Vpsrld_ymm_ymm_imm8 if group() => {
                 vector(format!("(shift_right 4 {} {})", immediate(), vec(1, width)))
+            }
+            Code::VEX_Vpsllq_xmm_xmm_imm8 | Code::VEX_Vpsllq_ymm_ymm_imm8 if group() => {
+                vector(format!("(shift_left 8 {} {})", immediate(), vec(1, width)))
+            }
+            Code::VEX_Vpsrlq_xmm_xmm_imm8 | Code::VEX_Vpsrlq_ymm_ymm_imm8 if group() => {
+                vector(format!("(shift_right 8 {} {})", immediate(), vec(1, width)))
             }
             Code::VEX_Vaesenc_xmm_xmm_xmmm128
             | Code::VEX_Vaesenc_ymm_ymm_ymmm256

@@ -87,11 +87,10 @@ let sets = [
       List.mem form
         [ "vpslldq_255"; "vpsrldq_255"; "vpalignr_31"; "vpalignr_255"; "vinserti128_0";
           "vinserti64x4_0"; "vextracti128_0"; "vperm2i128_3"; "vperm2i128_8"; "vperm2i128_136"; "vpternlogq_memory"; "vpternlogq_xor_and"; "vpternlogq_xor_andn" ] ||
-      not (List.mem form [ "vpbroadcastd_zmm"; "vpunpckhdq_zmm"; "vpunpckhqdq_zmm"; "vpunpckldq_zmm" ]) &&
+      not (List.mem form [ "vpbroadcastd_zmm"; "vpunpckhdq_zmm"; "vpunpckhqdq_ymm"; "vpunpckhqdq_zmm"; "vpunpckldq_zmm" ]) &&
       List.exists (fun prefix -> String.starts_with ~prefix form)
-        [ "mov_pointer"; "vpslld_zmm"; "vpsrld_zmm"; "vpsllq_ymm";
-          "vpsrlq_ymm"; "vpandnq"; "vpunpckh"; "vpunpckldq"; "vpermd"; "valignd";
-          "vpmuludq_ymm_memory"; "vpmuludq_zmm_memory"; "vpbroadcastd" ]) };
+        [ "mov_pointer"; "vpslld_zmm"; "vpsrld_zmm"; "vpandnq"; "vpunpckh"; "vpunpckldq"; "vpermd"; "valignd";
+          "vpmuludq_zmm_memory"; "vpbroadcastd" ]) };
   { name = "AArch64"; isa = aarch64 (nat_of_int 16); general = 1; image_at = 0; stack = 31; link = Some 30;
     returning = "\xc0\x03\x5f\xd6"; resumed = "\xfe\x03\x02\xaa"; reload = "\x01\x10\x40\xf9"; scratch = [ 2 ];
     scratch_vectors = [];
