@@ -47,12 +47,12 @@ Proof.
   rewrite firstn_length, skipn_length in Q; replace (min 8 (length x - 8 * i)) with 8%nat in Q by lia; exact Q.
 Qed.
 
-Lemma lanes_in_memory rows lanes m a n : bytes_in_memory m -> n = (8 * (lanes * rows))%nat ->
+Lemma lanes_in_memory rows lanes m a n : small 256 (read m a n) -> n = (8 * (lanes * rows))%nat ->
   lanes_of_words rows lanes (words_of (read m a n)) = lanes_at rows lanes m a.
 Proof.
   intros B ->; unfold lanes_of_words, lanes_at; apply map_ext_in; intros l L; apply map_ext_in; intros i I.
   apply in_seq in L, I; assert (lanes * i + l < lanes * rows)%nat by nia.
-  rewrite word_is by (try apply read_small, B; rewrite read_length; lia); f_equal.
+  rewrite word_is by (exact B || rewrite read_length; lia); f_equal.
   rewrite <- read_part by lia; f_equal; lia.
 Qed.
 
@@ -139,7 +139,7 @@ Lemma after_is m s u i n : bytes_in_memory m ->
 Proof.
   intro B; induction n as [|n (L & S & E)].
   - unfold after, sums_after, groups_at; cbn [seq map fold_left]; split; [apply read_length|]; split; [apply read_small, B|].
-    apply lanes_in_memory; [exact B|reflexivity].
+    apply lanes_in_memory; [apply read_small, B|reflexivity].
   - rewrite after_step; unfold sums_after, groups_at in *; rewrite seq_S, map_app, fold_left_app; cbn [map fold_left Nat.add].
     rewrite <- E; clear E; set (x := after m s u i n) in *; set (g := read m (i + Z.of_nat block * Z.of_nat n) block).
     assert (LG : length g = block) by apply read_length; assert (SG : small 256 g) by apply read_small, B.
@@ -149,7 +149,14 @@ Proof.
     set (y := on_strings _ _ _ _ _ _) in *; rewrite SIZE in L1, W; rewrite L, Nat.sub_diag, Nat.add_0_r in L1.
     split; [exact L1|]; split; [exact S1|].
     rewrite firstn_all2 in W by (rewrite L1; lia); rewrite W; cbn [map].
-    rewrite STEP by assumption; rewrite (lanes_in_memory multiplier_rows multipliers m u given_size B eq_refl); reflexivity.
+    rewrite STEP by assumption; rewrite (lanes_in_memory multiplier_rows multipliers m u given_size (read_small m u _ B) eq_refl); reflexivity.
+Qed.
+
+Lemma lanes_after m m' s u i n : bytes_in_memory m -> read m' s size = rows_of rows (sums_after m s u i n) ->
+  lanes_at rows lanes m' s = sums_after m s u i n.
+Proof.
+  intros B E; destruct (after_is m s u i n B) as (L & S & W); rewrite <- W, rows_decoded in E by assumption.
+  rewrite <- (lanes_in_memory rows lanes m' s size); [rewrite E; exact W|rewrite E; exact S|reflexivity].
 Qed.
 
 Hypothesis DISTINCT : NoDup (arguments A).

@@ -1,7 +1,7 @@
 (** * Poly1305_x86_64: the machine code of the kernel of Poly1305 for AVX2 *)
 
 From Coq Require Import List Bool Arith NArith ZArith Lia.
-From Veriplex Require Import AES Simpira1024 Arx Machine Call ChaChaKernels Loop LanePrograms Poly1305Rows Poly1305Kernels
+From Veriplex Require Import AES Simpira1024 Arx Machine Call ChaChaRows ChaChaKernels Loop LanePrograms Poly1305Rows Poly1305Kernels
   X86_64 Call_x86_64.
 From Veriplex Require Poly1305 Poly1305Limbs Poly1305Lanes Poly1305Pairs Kernels_poly1305_x86_64.
 Import ListNotations.
@@ -50,4 +50,54 @@ Theorem poly1305_add_blocks_x8_x86_64 : adds_pairs Kernels_poly1305_x86_64.poly1
 Proof.
   exact (groups_are_added convention_x86_64 pair_program pair_inputs pair_outputs 5 4 9 8 128 Poly1305Pairs.add_group_of_pairs
     _ _ _ _ _ eq_refl pair_shape pairs_are_added distinct_arguments four_arguments x8_checks x8_ends).
+Qed.
+
+(** ** The polynomial *)
+
+(** A call and its return, with n groups of eight blocks. *)
+Definition call_of (n : nat) (m : machine) : Prop :=
+  called Kernels_poly1305_x86_64.poly1305_add_blocks_x8
+    [(true, (gpr m rdi, 160)); (false, (gpr m rsi, 576)); (false, (gpr m rdx, 128 * Z.of_nat n))] m /\
+  (forall r, 0 <= gpr m r < 2 ^ 64) /\ bytes_in_memory (mem m) /\ gpr m rcx = Z.of_nat n.
+
+Definition return_of (m m' : machine) : Prop := exists k, run x86_64 k m = Some m' /\ returned m m'.
+
+Lemma one_call n m : call_of n m -> exists m', return_of m m' /\ lanes_at 5 4 (mem m') (gpr m rdi) =
+  fold_left (Poly1305Pairs.add_group_of_pairs (lanes_at 9 8 (mem m) (gpr m rsi)))
+    (groups_at 128 (mem m) (gpr m rdx) n) (lanes_at 5 4 (mem m) (gpr m rdi)).
+Proof.
+  intros (C & R & B & N); destruct poly1305_add_blocks_x8_x86_64 as (accesses & H).
+  destruct (H m n C R B N) as (_ & k & m' & RU & RT & E & _); exists m'; split; [exists k; split; assumption|].
+  exact (lanes_after pair_program pair_inputs pair_outputs 5 4 9 8 128 Poly1305Pairs.add_group_of_pairs eq_refl pair_shape
+    pairs_are_added (mem m) (mem m') (gpr m rdi) (gpr m rsi) (gpr m rdx) n B E).
+Qed.
+
+Lemma groups_are_whole m a n : bytes_in_memory m -> Forall Poly1305Pairs.whole_pairs (groups_at 128 m a n).
+Proof.
+  intro B; unfold groups_at; rewrite Forall_map, Forall_forall; intros i _; split; [apply read_length|apply read_small, B].
+Qed.
+
+(** Two calls, for any number of groups and for one group more: from the sums of the second, the polynomial of all blocks. *)
+Theorem poly1305_add_blocks_x8_polynomial : forall (r : list byte) (h : list Z) (n : nat) (m : machine),
+  call_of n m -> Poly1305Lanes.below (2 ^ 27) h ->
+  lanes_at 5 4 (mem m) (gpr m rdi) = Poly1305Lanes.start h ->
+  lanes_at 9 8 (mem m) (gpr m rsi) = Poly1305Pairs.same_pairs (Poly1305.clamp r) ->
+  exists m', return_of m m' /\ forall m2 : machine,
+  call_of 1 m2 ->
+  lanes_at 5 4 (mem m2) (gpr m2 rdi) = lanes_at 5 4 (mem m') (gpr m rdi) ->
+  lanes_at 9 8 (mem m2) (gpr m2 rsi) = Poly1305Pairs.last_pairs (Poly1305.clamp r) ->
+  exists m3, return_of m2 m3 /\
+    Poly1305.limbs_number (Poly1305Limbs.reduce_limbs (Poly1305Limbs.carry_limbs (Poly1305Limbs.sum_lanes
+      (lanes_at 5 4 (mem m3) (gpr m2 rdi))))) =
+    fold_left (Poly1305.add_block r)
+      (Poly1305.blocks (concat (groups_at 128 (mem m) (gpr m rdx) n) ++ read (mem m2) (gpr m2 rdx) 128))
+      (Poly1305.limbs_number h).
+Proof.
+  intros r h n m C H S U; destruct (one_call n m C) as (m' & R & E); exists m'; split; [exact R|].
+  intros m2 C2 S2 U2; destruct (one_call 1 m2 C2) as (m3 & R3 & E3); exists m3; split; [exact R3|].
+  rewrite E3, S2, E, S, U, U2; pose proof (proj1 (proj2 (proj2 C))) as B; pose proof (proj1 (proj2 (proj2 C2))) as B2.
+  rewrite <- (Poly1305Pairs.pairs_are_the_polynomial r h (groups_at 128 (mem m) (gpr m rdx) n) (read (mem m2) (gpr m2 rdx) 128) H
+    (groups_are_whole _ _ _ B)) by (split; [apply read_length|apply read_small, B2]).
+  unfold Poly1305Pairs.two_calls_of_pairs; do 4 f_equal; unfold groups_at; cbn [seq map fold_left]; f_equal.
+  f_equal; lia.
 Qed.
