@@ -379,6 +379,7 @@ Print Arx.lanes.
 Print Arx.in_lanes.
 Print Arx.plus_lanes.
 Print Arx.times_lanes.
+Print Arx.times_52.
 Print Arx.shift_left.
 Print Arx.shift_right.
 Print Arx.or_bytes.
@@ -452,10 +453,14 @@ Print X86_64.vzeroall.
 Print X86_64.vbroadcast.
 Print X86_64.vpaddd.
 Print X86_64.vpaddq.
+Print X86_64.vpsllq.
+Print X86_64.vpsrlq.
 Print X86_64.vpslld.
 Print X86_64.vpsrld.
 Print X86_64.even_words.
 Print X86_64.vpmuludq.
+Print X86_64.vpmuludq_load.
+Print X86_64.vpmadd52.
 Print X86_64.odd_words_alone.
 Print X86_64.vpsrlq_32.
 Print X86_64.vpor.
