@@ -109,7 +109,8 @@ Proof.
   cbv [on_words on_word pair_program pair_results fold_left app nth map Poly1305Limbs.carry_limbs products_in_order
     Poly1305Limbs.block_limbs Poly1305Limbs.add_limbs Poly1305Limbs.low_product Words64.bind seq hd tl Nat.leb Nat.sub Nat.add
     Z.of_nat Z.of_N Pos.of_succ_nat Pos.succ].
-  reflexivity.
+  (* To convert two terms of this size that differ takes too long. *)
+  match goal with |- ?x = ?y => constr_eq x y; exact (eq_refl x) end.
 Qed.
 
 (** ** Four lanes, two to a piece of 16 bytes *)

@@ -12,6 +12,7 @@ From Veriplex Require Blocks Duplex Framing Protocol AES Simpira1024 KnownAnswer
   Tree Outboard Seekable ParallelAnswers ParallelHold
   Words64 Poly1305 Poly1305Limbs Poly1305Lanes Poly1305Lanes44 Poly1305Pairs Poly1305Vectors
   Poly1305Hold WordsOfAnyWidth Poly1305Text Poly1305Words
+  Poly1305Rows Kernels_poly1305_x86_64 Poly1305_x86_64
   Rust TwinText Twin TwinBlocks
   Xoodoo Xoofff XoofffAnswers XoofffHold
   Kernels_xoofff_aarch64 Xoofff_aarch64 XoofffKernels Kernels_xoofff_x86_64 Xoofff_x86_64
@@ -881,6 +882,18 @@ Print Poly1305Pairs.whole_pairs.
 Check Poly1305Pairs.multiply_pair_number.
 Check Poly1305Pairs.pairs_are_the_polynomial.
 Check Poly1305Pairs.pairs_are_poly1305.
+
+(* Poly1305's machine code. *)
+Print Poly1305Rows.lanes_at.
+Print Poly1305Rows.rows_of.
+Print Poly1305Rows.groups_at.
+Print Poly1305_x86_64.ends.
+Print Poly1305_x86_64.adds_pairs.
+Check Poly1305_x86_64.poly1305_add_blocks_x8_x86_64.
+Print Poly1305_x86_64.call_of.
+Print Poly1305_x86_64.return_of.
+Check Poly1305_x86_64.poly1305_add_blocks_x8_polynomial.
+
 (* Xoodoo and Xoofff. *)
 Print Xoodoo.round_constants.
 Print Xoodoo.planes.

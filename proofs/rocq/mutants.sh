@@ -244,5 +244,16 @@ plant nh_x86_64_same_key Kernels_nh_x86_64.v '/nh_add_units_x2/,/\]\./s/0x83; 0x
 plant nh_x86_64_reads_further Kernels_nh_x86_64.v '/nh_add_units_x4/,/\]\./s/0x83; 0xc2; 0x10/0x83; 0xc2; 0x20/' units_x4_checks
 plant nh_x86_64_shorter_shift Kernels_nh_x86_64.v '/nh_add_groups_x4/,/\]\./s/0x73; 0xd1; 0x20/0x73; 0xd1; 0x1f/' groups_x4_checks
 plant nh_x86_64_pass_with_other_key Kernels_nh_x86_64.v '/nh_add_groups_x4/,/\]\./s/0xfe; 0x9a; 0x20/0xfe; 0x9a; 0x30/' groups_x4_checks
+plant poly1305_x86_64_other_multiplier Kernels_poly1305_x86_64.v 's/0x8d; 0xf4; 0x7e; 0x20/0x8d; 0xf4; 0x7e; 0x40/' x8_checks
+plant poly1305_x86_64_longer_shift Kernels_poly1305_x86_64.v 's/0x0d; 0x73; 0xd4; 0x1a/0x0d; 0x73; 0xd4; 0x1b/' x8_checks
+plant poly1305_x86_64_groups_overlap Kernels_poly1305_x86_64.v 's/0x81; 0xc2; 0x80; 0x00/0x81; 0xc2; 0x70; 0x00/' x8_checks
+plant poly1305_x86_64_upper_halves_left Kernels_poly1305_x86_64.v 's/0xfc; 0x77; 0xc3/0xf8; 0x77; 0xc3/' x8_checks
+plant poly1305_x86_64_other_lanes Poly1305Kernels.v 's/^Definition first_block .*/Definition first_block : list nat := [0; 1; 2; 3]%nat./' pairs_are_added
+plant poly1305_other_factor Poly1305Kernels.v 's/else 9 + i - k) y 0))/else 8 + i - k) y 0))/' pair_program_is
+plant poly1305_carry_left_out Poly1305Kernels.v 's/let\* h1 := emit (Plus e1 k0)/let* h1 := emit (Plus e1 c0)/' pair_program_is
+plant poly1305_one_call_of_two Poly1305_x86_64.v 's/^  call_of 1 m2 ->/  call_of 2 m2 ->/' poly1305_add_blocks_x8_polynomial
+plant program_shifts_back LanePrograms.v 's/| Left i k => sleft 8 k/| Left i k => sright 8 k/' on_symbol_sound
+plant program_product_of_all_bits LanePrograms.v 's/(Words64.low_half (nth i v 0%Z))/(nth i v 0%Z)/' on_piece_word
+plant program_without_operands LanePrograms.v 's/[] => true | x :: p => operands_in n x && well_formed/[] => true | x :: p => well_formed/' on_pieces_words
 plant nh_aarch64_product_of_itself Kernels_nh_aarch64.v 's/0xa0; 0x80; 0xb1; 0x2e/0xa0; 0x80; 0xa5; 0x2e/' units_x1_checks
 plant nh_aarch64_leaves_v31 Kernels_nh_aarch64.v 's/0x1f; 0xe4; 0x00; 0x6f/0x1e; 0xe4; 0x00; 0x6f/' units_x1_checks

@@ -72,18 +72,22 @@ wrong vpshufd_from_lowest X86_64.v 's/chosen_words k (piece w x i)/chosen_words 
 wrong vpaddd_of_half X86_64.v '/^Definition vpaddd/s/(Vec x w) (source w y)/(Vec x (Nat.div w 2)) (source (Nat.div w 2) y)/' X86_64 vpaddd_ymm_memory
 wrong vpaddq_zmm_without_carry X86_64.v '/^Definition vpaddq/s/Plus 8/Plus 4/' X86_64 vpaddq_zmm_register
 wrong vpmuludq_of_neighbours X86_64.v '/^Definition even_words/s/Slice 8 4/Slice 4 4/' X86_64 vpmuludq_ymm_register
+wrong vpmuludq_of_memory_half X86_64.v 's/(piece 64 d (2 + i))/(piece 64 d (1 + i))/' X86_64 vpmuludq_ymm_memory
 wrong products_of_32_bits Arx.v 's/fst ab \* snd ab/fst ab * snd ab mod 256 ^ N.of_nat w/' X86_64 vpmuludq_zmm_register
 wrong products_of_64_bits Arx.v 's/fst ab mod 2 ^ 52 \* (snd ab mod 2 ^ 52)/fst ab mod 2 ^ 52 * snd ab/' X86_64 vpmadd52luq_register
 wrong vpmadd52huq_is_luq X86_64.v '/^Definition vpmadd52/s/Times_52 high/Times_52 false/' X86_64 vpmadd52huq_register
 wrong vpmadd52_of_two X86_64.v '/^Definition vpmadd52/s/Plus 8 (Vec d 64)/Plus 8 (Bytes (zero 64))/' X86_64 vpmadd52luq_three
 wrong vpsllq_of_32_bits X86_64.v '/^Definition vpsllq/s/Shift_left 8/Shift_left 4/' X86_64 vpsllq_zmm_20
 wrong vpsrlq_less X86_64.v '/^Definition vpsrlq w/s/8 k/8 (k - 1)/' X86_64 vpsrlq_zmm_44
+wrong vpsllq_of_16_bytes X86_64.v '/^Definition vpsllq/s/(Vec x w)/(Vec x 16)/' X86_64 vpsllq_ymm_12
+wrong vpsrlq_of_16_bytes X86_64.v '/^Definition vpsrlq w/s/(Vec x w)/(Vec x 16)/' X86_64 vpsrlq_ymm_26
 wrong vpsrlq_to_even X86_64.v 's/Slice 12 4 x; Bytes/Slice 8 4 x; Bytes/' X86_64 vpsrlq_zmm_32
 wrong vbroadcast_once X86_64.v 's/(fun _ => Vec d 16)/(fun i => if Nat.eqb i 0 then Vec d 16 else Bytes (zero 16))/' X86_64 vbroadcasti128
 wrong vbroadcast_next X86_64.v '/^Definition vbroadcast/s/(Load a 16)/(Load (Address (base a) (index a) (displacement a + 1)) 16)/' X86_64 vbroadcasti32x4
 wrong vpunpcklqdq_high X86_64.v '/^Definition vpunpcklqdq/s/(Slice 0 8 (source/(Slice 8 8 (source/' X86_64 vpunpcklqdq_xmm
 wrong vpunpck_swapped X86_64.v 's/\[lane_of i x; lane_of i y\]/[lane_of i y; lane_of i x]/' X86_64 vpunpckldq_zmm
 wrong vpunpck_of_lower_half X86_64.v 's/(if high then 8 else 0)/(if high then 0 else 0)/' X86_64 vpunpckhqdq_zmm
+wrong vpunpckhqdq_low X86_64.v 's/vpunpck 8 true 32 d/vpunpck 8 false 32 d/' X86_64 vpunpckhqdq_ymm
 wrong vpunpck_of_one_piece X86_64.v '/^Definition vpunpck /s/(piece w x i)/(piece w x 0)/' X86_64 vpunpcklqdq_ymm
 wrong vprold_less X86_64.v '/^Definition vprold/s/(32 - k)/(31 - k)/' X86_64 vprold_zmm_7
 wrong vpbroadcastd_once X86_64.v '/^Definition vpbroadcastd/s/repeat (Vec d 4) 16/repeat (Vec d 4) 1/' X86_64 vpbroadcastd_zmm
@@ -135,6 +139,10 @@ misread broadcast_ignored X86_64.v 's/(field o 4 4 =? 4)/(field o 5 3 =? 2)/' x8
 misread add_long_unsigned X86_64.v '/0x81; m; z0/,/end/s/signed \[z0/unsigned [z0/' x86_64_decodes_as_iced
 misread add_rax_any X86_64.v '/0x05; z0/s/if r + b =? 0/if r =? 0/' x86_64_decodes_as_iced
 misread product_of_16_bytes X86_64.v 's/if l =? 1 then \(Some (vpmuludq 32 d v. s)\) else None/\1/' x86_64_decodes_as_iced
+misread product_of_16_bytes_in_memory X86_64.v 's/if l =? 1 then \(Some (vpmuludq_load d v. a)\) else None/\1/' x86_64_decodes_as_iced
+misread vex_vpsrlq_of_any_extension X86_64.v 's/| 2, Register s => if r =? 0 then Some (vpsrlq/| 2, Register s => if true then Some (vpsrlq/' x86_64_decodes_as_iced
+misread vex_vpsllq_is_number_4 X86_64.v 's/| 6, Register s => if r =? 0 then Some (vpsllq/| 4, Register s => if r =? 0 then Some (vpsllq/' x86_64_decodes_as_iced
+misread vex_vpunpckhqdq_is_vmovq X86_64.v 's/1, 1, 0, 0x6d, \[\]/1, 1, 0, 0x6e, []/' x86_64_decodes_as_iced
 misread evex_product_of_vpmuldq X86_64.v 's/| Register s, 1, 1, 1, 0xf4, \[\]/| Register s, _, 1, 1, 0xf4, []/' x86_64_decodes_as_iced
 misread vbroadcast_with_vvvv X86_64.v 's/if (v =? 0) \&\& (l =? 1) then \(Some (vbroadcast 32 d a)\) else None/if l =? 1 then \1 else None/' x86_64_decodes_as_iced
 misread evex_vbroadcast_with_vvvv X86_64.v 's/if v =? 0 then \(Some (vbroadcast 64 d a)\) else None/\1/' x86_64_decodes_as_iced
