@@ -254,6 +254,6 @@ plant poly1305_carry_left_out Poly1305Kernels.v 's/let\* h1 := emit (Plus e1 k0)
 plant poly1305_one_call_of_two Poly1305_x86_64.v 's/^  call_of 1 m2 ->/  call_of 2 m2 ->/' poly1305_add_blocks_x8_polynomial
 plant program_shifts_back LanePrograms.v 's/| Left i k => sleft 8 k/| Left i k => sright 8 k/' on_symbol_sound
 plant program_product_of_all_bits LanePrograms.v 's/(Words64.low_half (nth i v 0%Z))/(nth i v 0%Z)/' on_piece_word
-plant program_without_operands LanePrograms.v 's/[] => true | x :: p => operands_in n x && well_formed/[] => true | x :: p => well_formed/' on_pieces_words
+plant program_without_operands LanePrograms.v 's/=> operands_in n x && well_formed/=> well_formed/' on_pieces_words
 plant nh_aarch64_product_of_itself Kernels_nh_aarch64.v 's/0xa0; 0x80; 0xb1; 0x2e/0xa0; 0x80; 0xa5; 0x2e/' units_x1_checks
 plant nh_aarch64_leaves_v31 Kernels_nh_aarch64.v 's/0x1f; 0xe4; 0x00; 0x6f/0x1e; 0xe4; 0x00; 0x6f/' units_x1_checks
