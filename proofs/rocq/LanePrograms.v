@@ -16,7 +16,8 @@ Inductive instruction :=
   | Right (i k : nat)
   | Left (i k : nat)
   | Both (i j : nat)
-  | Word (x : N).
+  | Word (x : N)
+  | Half_52 (high : bool) (i j : nat).     (* of the product of the lower 52 bits *)
 
 Definition program := list instruction.
 
@@ -28,6 +29,8 @@ Definition on_word (x : instruction) (v : list Z) : Z :=
   | Left i k => Words64.shift_left (nth i v 0%Z) (Z.of_nat k)
   | Both i j => Words64.both (nth i v 0%Z) (nth j v 0%Z)
   | Word x => Z.of_N x
+  | Half_52 high i j =>
+      (if high then Words64.high_52 else Words64.low_52) (Words64.product_52 (nth i v 0%Z) (nth j v 0%Z))
   end.
 
 Definition on_piece (x : instruction) (v : list (list byte)) : list byte :=
@@ -38,6 +41,7 @@ Definition on_piece (x : instruction) (v : list (list byte)) : list byte :=
   | Left i k => shift_left 8 k (nth i v [])
   | Both i j => and_bytes (nth i v []) (nth j v [])
   | Word x => in_lanes 8 [x; x]
+  | Half_52 high i j => times_52 high (nth i v []) (nth j v [])
   end.
 
 Definition on_symbol (x : instruction) (v : list (list sbyte)) (nodes : list node) : option (list sbyte * list node) :=
@@ -48,6 +52,7 @@ Definition on_symbol (x : instruction) (v : list (list sbyte)) (nodes : list nod
   | Left i k => sleft 8 k (nth i v []) nodes
   | Both i j => sand (nth i v []) (nth j v []) nodes
   | Word x => Some (map const (in_lanes 8 [x; x]), nodes)
+  | Half_52 high i j => stimes_52 high (nth i v []) (nth j v []) nodes
   end.
 
 Definition on_words (p : program) (v : list Z) : list Z := fold_left (fun v x => v ++ [on_word x v]) p v.
@@ -62,7 +67,7 @@ Fixpoint on_symbols (p : program) (v : list (list sbyte)) (nodes : list node) : 
 (** Every operand is there: [n] results come before. *)
 Definition operands_in (n : nat) (x : instruction) : bool :=
   match x with
-  | Plus i j | Low_product i j | Both i j => (i <? n) && (j <? n)
+  | Plus i j | Low_product i j | Both i j | Half_52 _ i j => (i <? n) && (j <? n)
   | Right i _ | Left i _ => i <? n
   | Word x => (x <? 2 ^ 64)%N
   end.
@@ -112,6 +117,26 @@ Proof. reflexivity. Qed.
 Lemma times_two a b c d : times_lanes 4 (in_lanes 4 [a; b]) (in_lanes 4 [c; d]) =
   in_lanes 8 [(a mod 2 ^ 32 * (c mod 2 ^ 32))%N; (b mod 2 ^ 32 * (d mod 2 ^ 32))%N].
 Proof. unfold times_lanes; rewrite !lanes_in_lanes by discriminate; reflexivity. Qed.
+
+Definition half_52 (high : bool) (a b : N) : N :=
+  (let p := a mod 2 ^ 52 * (b mod 2 ^ 52) in if high then p / 2 ^ 52 else p mod 2 ^ 52)%N.
+
+Lemma half_52_two high a b c d : (a < 2 ^ 64)%N -> (b < 2 ^ 64)%N -> (c < 2 ^ 64)%N -> (d < 2 ^ 64)%N ->
+  times_52 high (in_lanes 8 [a; b]) (in_lanes 8 [c; d]) = in_lanes 8 [half_52 high a c; half_52 high b d].
+Proof. intros A B C D; unfold times_52; rewrite !lanes_of_two, !N.mod_small by assumption; reflexivity. Qed.
+
+Lemma half_52_is high a b : Z.of_N (half_52 high a b mod 2 ^ 64) =
+  (if high then Words64.high_52 else Words64.low_52) (Words64.product_52 (Z.of_N a) (Z.of_N b)).
+Proof.
+  assert (P : forall x, (x mod 2 ^ 52 < 2 ^ 52)%N) by (intro x; apply N.mod_lt; discriminate).
+  unfold half_52, Words64.product_52, Words64.high_52, Words64.low_52; pose proof (P a); pose proof (P b).
+  destruct high; rewrite N.mod_small.
+  - rewrite N2Z.inj_div, N2Z.inj_mul, !N2Z.inj_mod; reflexivity.
+  - apply N.lt_trans with (2 ^ 52)%N; [apply N.div_lt_upper_bound; [discriminate|]|reflexivity].
+    apply N.lt_le_trans with (2 ^ 52 * 2 ^ 52)%N; [apply N.mul_lt_mono; apply P|discriminate].
+  - rewrite N2Z.inj_mod, N2Z.inj_mul, !N2Z.inj_mod; reflexivity.
+  - apply N.lt_trans with (2 ^ 52)%N; [apply P|reflexivity].
+Qed.
 
 Lemma right_two k a b : (a < 2 ^ 64)%N -> (b < 2 ^ 64)%N ->
   shift_right 8 k (in_lanes 8 [a; b]) = in_lanes 8 [(a / 2 ^ N.of_nat k)%N; (b / 2 ^ N.of_nat k)%N].
@@ -169,7 +194,7 @@ Proof.
   { intros i L; apply Nat.ltb_lt in L; destruct (piece_is _ (piece_at i v F L)) as (a & b & A & B & E).
     exists a, b; repeat (split; [assumption|]); rewrite <- word_at, E, word_of_two, N.mod_small by (try apply nth_below; assumption).
     reflexivity. }
-  destruct x as [i k|i k|i k|i k|i k|x]; cbn [operands_in on_piece on_word] in *;
+  destruct x as [i k|i k|i k|i k|i k|x|h i k]; cbn [operands_in on_piece on_word] in *;
     try (apply andb_prop in O as [O1 O2]; destruct (TWO i O1) as (a & b & A & B & -> & ->);
          destruct (TWO k O2) as (c & d & C & D & -> & ->));
     try (destruct (TWO i O) as (a & b & A & B & -> & ->)).
@@ -193,6 +218,8 @@ Proof.
   - apply N.ltb_lt in O; split; [apply two_are_piece|]; rewrite word_of_two by exact J.
     assert (E : nth j [x; x] 0%N = x) by (destruct j as [|[|i]]; [reflexivity..|lia]).
     rewrite E, N.mod_small by exact O; reflexivity.
+  - rewrite half_52_two by assumption; split; [apply two_are_piece|]; rewrite word_of_two by exact J.
+    rewrite (nth_two (half_52 h)); apply half_52_is.
 Qed.
 
 Lemma on_pieces_words p : forall v, Forall piece v -> well_formed (length v) p = true ->
@@ -228,7 +255,7 @@ Proof. apply (map_nth evs v []). Qed.
 Lemma on_symbol_sound x v nodes a nodes' : on_symbol x v nodes = Some (a, nodes') ->
   extends nodes nodes' /\ (consistent nodes' -> evs a = on_piece x (map evs v)).
 Proof.
-  destruct x as [i j|i j|i k|i k|i j|x]; cbn [on_symbol on_piece]; intro E.
+  destruct x as [i j|i j|i k|i k|i j|x|h i j]; cbn [on_symbol on_piece]; intro E.
   - apply (splus_sound env) in E as [X S]; split; [exact X|]; intro C; rewrite !nth_symbols; exact (S C).
   - apply (stimes_sound env) in E as [X S]; split; [exact X|]; intro C; rewrite !nth_symbols, <- !evs_evens; exact (S C).
   - apply (sright_sound env) in E as [X S]; split; [exact X|]; intro C; rewrite !nth_symbols; exact (S C).
@@ -236,6 +263,7 @@ Proof.
   - apply (sand_sound env) in E as [X S]; split; [exact X|]; intro C; rewrite !nth_symbols; exact (S C).
   - assert (F : map const (in_lanes 8 [x; x]) = a /\ nodes = nodes') by (split; congruence); destruct F as [<- <-].
     split; [apply extends_refl|]; intros _; apply evs_const.
+  - apply (stimes_52_sound env) in E as [X S]; split; [exact X|]; intro C; rewrite !nth_symbols; exact (S C).
 Qed.
 
 Lemma on_symbols_sound p : forall v nodes w nodes', on_symbols p v nodes = Some (w, nodes') ->
