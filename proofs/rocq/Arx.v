@@ -58,6 +58,10 @@ Definition shuffle (x choice : list byte) : list byte :=
   let k := (length choice / 16)%nat in
   flat_map (fun xc => shuffle_16 (fst xc) (snd xc)) (combine (split 16 k x) (split 16 k choice)).
 
+(** Words of 4 bytes out of sixteen, chosen by the lower bits of each word of another string. *)
+Definition choose_words (x choice : list byte) : list byte :=
+  flat_map (fun c => firstn 4 (skipn (4 * N.to_nat (lane_number c mod 16)) x)) (split 4 (length choice / 4) choice).
+
 (** ** Lengths *)
 
 Lemma little_endian_length w : forall a, length (little_endian w a) = w.

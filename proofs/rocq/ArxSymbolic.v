@@ -104,6 +104,13 @@ Definition sshuffle (x y : list sbyte) (nodes : list node) : option (list sbyte 
   if constants y
   then Some (map (fun i => if N.testbit (fst i) 7 then const 0 else nth (N.to_nat (fst i mod 16)) x (const 0)) y, nodes) else None.
 
+(** By constants only. *)
+Definition schoose (x y : list sbyte) (nodes : list node) : option (list sbyte * list node) :=
+  if forallb (fun b => match snd b with [] => true | _ => false end) y
+  then Some (flat_map (fun c => firstn 4 (skipn (4 * N.to_nat (lane_number c mod 16)) x)) (split 4 (length y / 4) (map fst y)),
+    nodes)
+  else None.
+
 (** Of more than 16 bytes: of 16 each. *)
 Section Each.
 Variable f : list sbyte -> list sbyte -> list node -> option (list sbyte * list node).
@@ -306,6 +313,19 @@ Proof.
   unfold ev at 2 3; cbn [fst snd Symbolic.sum fold_right]; rewrite N.lxor_0_r.
   destruct (N.testbit c 7); [reflexivity|].
   rewrite <- (ev_const env 0) at 2; symmetry; apply map_nth.
+Qed.
+
+Lemma schoose_sound x y nodes z nodes' : schoose x y nodes = Some (z, nodes') ->
+  extends nodes nodes' /\ (consistent nodes' -> evs z = choose_words (evs x) (evs y)).
+Proof.
+  unfold schoose; match goal with |- context [forallb ?f y] => destruct (forallb f y) eqn:Q end; [|discriminate]; intro E.
+  match type of E with Some (?v, _) = _ => assert (F : v = z /\ nodes = nodes') by (split; congruence) end.
+  destruct F as [<- <-]; split; [apply extends_refl|]; intros _; unfold choose_words; rewrite evs_length.
+  replace (evs y) with (map fst y).
+  - induction (split 4 (length y / 4) (map fst y)) as [|c l IH]; cbn [flat_map]; [reflexivity|].
+    rewrite evs_app, evs_firstn, evs_skipn, IH; reflexivity.
+  - apply map_ext_in; intros [c [|? ?]] J; rewrite forallb_forall in Q; specialize (Q _ J); cbn [snd] in Q; [|discriminate].
+    symmetry; apply ev_const.
 Qed.
 
 Lemma each_16_sound f g (P : Prop) n :

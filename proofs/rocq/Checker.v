@@ -224,6 +224,12 @@ Fixpoint sbytes_in (s : symbolic) (x : bytes) (nodes : list node) : option (list
           match sbytes_in s y nodes with Some (b, nodes) => sand_all a b nodes | None => None end
       | None => None
       end
+  | Choose x y =>
+      match sbytes_in s x nodes with
+      | Some (a, nodes) =>
+          match sbytes_in s y nodes with Some (b, nodes) => schoose a b nodes | None => None end
+      | None => None
+      end
   | Times_52 high x y =>
       match sbytes_in s x nodes with
       | Some (a, nodes) =>
@@ -555,7 +561,7 @@ Proof. intro E; split; congruence. Qed.
 
 Lemma sbytes_extends s x : forall nodes w nodes', sbytes_in s x nodes = Some (w, nodes') -> extends nodes nodes'.
 Proof.
-  induction x as [r n|a n|x|r|x IHx y IHy|from len x IH|x IHx y IHy|x IH|x IH|v x IHx y IHy|v x IHx y IHy|v k x IH|v k x IH|x IHx y IHy|x IHx y IHy|x IHx y IHy|v x IHx y IHy]; intros nodes w nodes' E;
+  induction x as [r n|a n|x|r|x IHx y IHy|from len x IH|x IHx y IHy|x IH|x IH|v x IHx y IHy|v x IHx y IHy|v k x IH|v k x IH|x IHx y IHy|x IHx y IHy|x IHx y IHy|x IHx y IHy|v x IHx y IHy]; intros nodes w nodes' E;
     cbn [sbytes_in] in E.
   - some E; some E; apply some_pair in E as [<- <-]; apply extends_refl.
   - some E; some E; some E; apply some_pair in E as [<- <-]; apply extends_refl.
@@ -580,6 +586,8 @@ Proof.
   - some E; some E; some E; some E; apply (sshuffle_all_sound env) in E as [X _].
     eapply extends_trans; [eauto|]; eapply extends_trans; eauto.
   - some E; some E; some E; some E; apply (sand_all_sound env) in E as [X _].
+    eapply extends_trans; [eauto|]; eapply extends_trans; eauto.
+  - some E; some E; some E; some E; apply (schoose_sound env) in E as [X _].
     eapply extends_trans; [eauto|]; eapply extends_trans; eauto.
   - some E; some E; some E; some E; apply (stimes_52_all_sound env) in E as [X _].
     eapply extends_trans; [eauto|]; eapply extends_trans; eauto.
@@ -639,7 +647,7 @@ Qed.
 Lemma bytes_sound s m x : related s m -> forall nodes w nodes', sbytes_in s x nodes = Some (w, nodes') ->
   extends nodes nodes' /\ (consistent env nodes' -> bytes_in m x = evs env w).
 Proof.
-  intro R; induction x as [r n|a n|x|r|x IHx y IHy|from len x IH|x IHx y IHy|x IH|x IH|v x IHx y IHy|v x IHx y IHy|v k x IH|v k x IH|x IHx y IHy|x IHx y IHy|x IHx y IHy|v x IHx y IHy]; intros nodes w nodes' E;
+  intro R; induction x as [r n|a n|x|r|x IHx y IHy|from len x IH|x IHx y IHy|x IH|x IH|v x IHx y IHy|v x IHx y IHy|v k x IH|v k x IH|x IHx y IHy|x IHx y IHy|x IHx y IHy|x IHx y IHy|v x IHx y IHy]; intros nodes w nodes' E;
     cbn [sbytes_in bytes_in] in *.
   - some E; some E; apply some_pair in E as [<- <-].
     split; [apply extends_refl|]; intros _; exact (lowest_sound s m r n _ _ R E0 E1).
@@ -691,6 +699,10 @@ Proof.
     split; [eapply extends_trans; eassumption|]; intro C; rewrite S3, S2, S1; auto; eapply consistent_older; eassumption.
   - some E; some E; some E; some E; apply IHx in E0 as [X1 S1]; apply IHy in E1 as [X2 S2].
     apply (sand_all_sound env) in E as [X3 S3].
+    assert (X : extends b nodes') by (eapply extends_trans; eassumption).
+    split; [eapply extends_trans; eassumption|]; intro C; rewrite S3, S2, S1; auto; eapply consistent_older; eassumption.
+  - some E; some E; some E; some E; apply IHx in E0 as [X1 S1]; apply IHy in E1 as [X2 S2].
+    apply (schoose_sound env) in E as [X3 S3].
     assert (X : extends b nodes') by (eapply extends_trans; eassumption).
     split; [eapply extends_trans; eassumption|]; intro C; rewrite S3, S2, S1; auto; eapply consistent_older; eassumption.
   - some E; some E; some E; some E; apply IHx in E0 as [X1 S1]; apply IHy in E1 as [X2 S2].

@@ -78,6 +78,7 @@ Inductive bytes :=
   | Or (x y : bytes)
   | Shuffle (x y : bytes)                (* bytes of the first, chosen by the second *)
   | And_bytes (x y : bytes)
+  | Choose (x y : bytes)                 (* words of the first, chosen by the second *)
   | Times_52 (high : bool) (x y : bytes). (* of the lower 52 bits of lanes of 8 bytes: the lower or upper 52 bits *)
 
 Inductive effect :=
@@ -130,6 +131,7 @@ Fixpoint bytes_in (m : machine) (x : bytes) : list byte :=
   | Or x y => or_bytes (bytes_in m x) (bytes_in m y)
   | Shuffle x y => shuffle (bytes_in m x) (bytes_in m y)
   | And_bytes x y => and_bytes (bytes_in m x) (bytes_in m y)
+  | Choose x y => choose_words (bytes_in m x) (bytes_in m y)
   | Times_52 high x y => times_52 high (bytes_in m x) (bytes_in m y)
   end.
 
@@ -138,7 +140,8 @@ Fixpoint loads (x : bytes) : list (address * nat) :=
   match x with
   | Load a n => [(a, n)]
   | Vec _ _ | Bytes _ | Of_gpr _ => []
-  | Xor x y | Append x y | Plus _ x y | Times _ x y | Or x y | Shuffle x y | And_bytes x y | Times_52 _ x y =>
+  | Xor x y | Append x y | Plus _ x y | Times _ x y | Or x y | Shuffle x y | And_bytes x y | Choose x y
+  | Times_52 _ x y =>
       loads x ++ loads y
   | Slice _ _ x | Sub_shift x | Mix x | Shift_left _ _ x | Shift_right _ _ x => loads x
   end.

@@ -111,7 +111,16 @@ Definition vperm2i128_high d x y := vector d (Append (Slice 16 16 (Vec x 32)) (S
 Definition vshufi64x2 d x y k :=
   let n i := Nat.modulo (Nat.div k (Nat.pow 4 i)) 4 in
   vector d (joined [piece 64 x (n 0); piece 64 x (n 1); piece 64 y (n 2); piece 64 y (n 3)]).
-Definition vpternlogq_xor d x y := vector d (Xor (Xor (Vec d 64) (Vec x 64)) (Vec y 64)).
+Definition vpternlogq_xor d x y := vector d (Xor (Xor (Vec d 64) (Vec x 64)) (source 64 y)).
+Definition vpternlogq_xor_and d x y := vector d (Xor (Vec d 64) (And_bytes (Vec x 64) (Vec y 64))).
+Definition vpternlogq_xor_andn d x y :=
+  vector d (Xor (Vec d 64) (And_bytes (Xor (Vec x 64) (Bytes (ones 64))) (Vec y 64))).
+
+(** Words of 32 bits of both sources in a row, the second one first, from word k on. *)
+Definition valignd d x y k := vector d (Slice (4 * k) 64 (Append (Vec y 64) (Vec x 64))).
+
+(** Words of the second source, chosen by those of the first. *)
+Definition vpermd d x y := vector d (Choose (source 64 y) (Vec x 64)).
 
 Definition movabs r z := [Set_gpr r (Imm z)].
 Definition mov_load r a := [Load_gpr r a].
@@ -316,13 +325,21 @@ Definition evex (map pp w r x b v : N) (bytes : list byte) : option (list effect
                   | _ => None
                   end
               | Register s, 1, 1, 0, 0x72, [k] =>
-                  if (reg mod 8 =? 1) && (r =? 0) && (k <? 32) then Some (vprold v' s (N.to_nat k)) else None
+                  match reg mod 8 with
+                  | 1 => if (r =? 0) && (k <? 32) then Some (vprold v' s (N.to_nat k)) else None
+                  | 6 => if r =? 0 then Some (vpslld 64 v' s (N.to_nat k)) else None
+                  | _ => None
+                  end
               | Register s, 1, 1, 0, 0x62, [] => Some (vpunpck 4 false 64 d v' s)
               | Register s, 1, 1, 0, 0x6a, [] => Some (vpunpck 4 true 64 d v' s)
               | Register s, 1, 1, 1, 0x6c, [] => Some (vpunpck 8 false 64 d v' s)
               | Register s, 1, 1, 1, 0x6d, [] => Some (vpunpck 8 true 64 d v' s)
               | Register s, 3, 1, 1, 0x43, [k] => Some (vshufi64x2 d v' s (N.to_nat k))
-              | Register s, 3, 1, 1, 0x25, [0x96] => Some (vpternlogq_xor d v' s)
+              | _, 3, 1, 1, 0x25, [0x96] => Some (vpternlogq_xor d v' rm)
+              | Register s, 3, 1, 1, 0x25, [0x78] => Some (vpternlogq_xor_and d v' s)
+              | Register s, 3, 1, 1, 0x25, [0xd2] => Some (vpternlogq_xor_andn d v' s)
+              | Register s, 3, 1, 0, 0x03, [k] => Some (valignd d v' s (N.to_nat (k mod 16)))
+              | _, 2, 1, 0, 0x36, [] => Some (vpermd d v' rm)
               | _, _, _, _, _, _ => None
               end
           end

@@ -99,6 +99,14 @@ wrong vinserti64x4_swapped X86_64.v '/^Definition vinsert_1/s/(Vec x w) (source 
 wrong vextracti128_low X86_64.v '/^Definition vextracti128_1/s/Slice 16 16/Slice 0 16/' X86_64 vextracti128_1
 wrong vshufi64x2_first X86_64.v 's/piece 64 y (n 2)/piece 64 x (n 2)/' X86_64 vshufi64x2_27
 wrong vpternlogq_of_two X86_64.v 's/(Xor (Vec d 64) (Vec x 64))/(Vec x 64)/' X86_64 vpternlogq_xor
+wrong vpternlogq_without_memory X86_64.v '/^Definition vpternlogq_xor /s/(source 64 y)/(Vec x 64)/' X86_64 vpternlogq_memory
+wrong vpternlogq_xor_or X86_64.v '/^Definition vpternlogq_xor_and /s/And_bytes (Vec x 64)/Or (Vec x 64)/' X86_64 vpternlogq_xor_and
+wrong vpternlogq_inverts_the_other X86_64.v 's/(And_bytes (Xor (Vec x 64) (Bytes (ones 64))) (Vec y 64))/(And_bytes (Vec x 64) (Xor (Vec y 64) (Bytes (ones 64))))/' X86_64 vpternlogq_xor_andn
+wrong valignd_swapped X86_64.v '/^Definition valignd/s/Append (Vec y 64) (Vec x 64)/Append (Vec x 64) (Vec y 64)/' X86_64 valignd_5
+wrong valignd_by_halves X86_64.v '/^Definition valignd/s/Slice (4 \* k)/Slice (2 * k)/' X86_64 valignd_15
+wrong vpermd_swapped X86_64.v 's/Choose (source 64 y) (Vec x 64)/Choose (Vec x 64) (source 64 y)/' X86_64 vpermd_memory
+wrong words_chosen_of_eight Arx.v 's/(lane_number c mod 16)) x)) (split/(lane_number c mod 8)) x)) (split/' X86_64 vpermd_register
+wrong vpslld_of_half X86_64.v 's/Some (vpslld 64/Some (vpslld 32/' X86_64 vpslld_zmm_13
 wrong index_ignored Machine.v 's/Some i => gpr m i | None/Some i => 0 | None/' X86_64 vmovdqu_index
 wrong mov_next X86_64.v '/^Definition mov_load/s/Load_gpr r a/Load_gpr r (Address (base a) (index a) (displacement a + 1))/' X86_64 mov_load
 wrong mov_unsigned X86_64.v 's/Some (movabs d (signed \[z0/Some (movabs d (unsigned [z0/' X86_64 mov_negative
@@ -155,7 +163,7 @@ misread vpsllq_is_number_4 X86_64.v 's/| 6 => if r =? 0 then Some (vpsllq/| 4 =>
 misread vpandq_is_vpandnq X86_64.v 's/| 1, 1, 1, 0xdb, \[\] => Some/| 1, 1, 1, 0xdf, [] => Some/' x86_64_decodes_as_iced
 misread vpmadd52_is_vfmaddsub X86_64.v 's/| 2, 1, 1, 0xb5, \[\] => Some/| 2, 1, 1, 0xb6, [] => Some/' x86_64_decodes_as_iced
 misread vprold_by_any_number X86_64.v 's/(r =? 0) \&\& (k <? 32) then/(r =? 0) then/' x86_64_decodes_as_iced
-misread vprold_is_vprord X86_64.v 's/if (reg mod 8 =? 1) \&\& (r =? 0) \&\& (k/if (reg mod 8 =? 0) \&\& (r =? 0) \&\& (k/' x86_64_decodes_as_iced
+misread vprold_is_vprord X86_64.v 's/| 1 => if (r =? 0) \&\& (k <? 32)/| 0 => if (r =? 0) \&\& (k <? 32)/' x86_64_decodes_as_iced
 misread vpbroadcastd_displacement X86_64.v 's/ | 0x58 => 4 / /' x86_64_decodes_as_iced
 misread vpbroadcastd_with_vvvv X86_64.v 's/if v =? 0 then \(Some (vpbroadcastd d a)\) else None/\1/' x86_64_decodes_as_iced
 misread vpunpckhdq_is_vpackssdw X86_64.v 's/1, 1, 0, 0x6a, \[\]/1, 1, 0, 0x6b, []/' x86_64_decodes_as_iced
@@ -170,7 +178,13 @@ misread vpandn_is_vpmaxub X86_64.v 's/1, 1, 0, 0xdf, \[\] => Some/1, 1, 0, 0xde,
 misread vpand_of_16_bytes X86_64.v 's/0xdb, \[\] => Some (vpand size/0xdb, [] => Some (vpand 16/' x86_64_decodes_as_iced
 misread vpshufd_with_vvvv X86_64.v 's/| 0, 0, _ => Some (vpshufd/| _, 0, _ => Some (vpshufd/' x86_64_decodes_as_iced
 misread arithmetic_shift X86_64.v 's/| 2, Register s => if r =? 0 then Some (vpsrld/| 4, Register s => if r =? 0 then Some (vpsrld/' x86_64_decodes_as_iced
-misread any_logic X86_64.v 's/0x25, \[0x96\]/0x25, [_]/' x86_64_decodes_as_iced
+misread any_logic X86_64.v 's/0x25, \[0x96\]/0x25, [_]/; /0x25, \[0x78\]/d; /0x25, \[0xd2\]/d' x86_64_decodes_as_iced
+misread xor_and_is_any_logic X86_64.v 's/0x25, \[0x78\]/0x25, [_]/; /0x25, \[0xd2\]/d' x86_64_decodes_as_iced
+misread xor_andn_is_any_logic X86_64.v 's/0x25, \[0xd2\]/0x25, [_]/' x86_64_decodes_as_iced
+misread valignd_by_more X86_64.v 's/(N.to_nat (k mod 16))/(N.to_nat k)/' x86_64_decodes_as_iced
+misread valignd_is_valignq X86_64.v 's/Register s, 3, 1, 0, 0x03, \[k\]/Register s, 3, 1, _, 0x03, [k]/' x86_64_decodes_as_iced
+misread vpermd_is_vpermq X86_64.v 's/| _, 2, 1, 0, 0x36, \[\]/| _, 2, 1, _, 0x36, []/' x86_64_decodes_as_iced
+misread evex_vpslld_extended X86_64.v 's/6 => if r =? 0 then \(Some (vpslld 64 .*)\) else None/6 => \1/' x86_64_decodes_as_iced
 
 wrong aese_key_last AArch64.v 's/Sub_shift (Xor (Vec d 16) (Vec n 16))/Xor (Sub_shift (Vec d 16)) (Vec n 16)/' AArch64 aese
 wrong aesmc_next AArch64.v 's/Mix (Vec n 16)/Mix (Vec (n + 1) 16)/' AArch64 aesmc

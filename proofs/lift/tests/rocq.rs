@@ -138,8 +138,8 @@ fn compare(set: &Set) {
     );
 }
 
-/// The bytes of the kernels of the permutation, the duplex, NH and `ChaCha` of these levels, of those of Xoofff but for
-/// AVX-512, and of those of Poly1305 but for `AArch64`.
+/// The bytes of the kernels of the permutation, the duplex, NH, `ChaCha` and Xoofff of these levels, and of those of
+/// Poly1305 but for `AArch64`.
 fn kernels(levels: &[&str]) -> Vec<Vec<u8>> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../generated/kernels.txt");
     let mut kernels = Vec::new();
@@ -152,7 +152,7 @@ fn kernels(levels: &[&str]) -> Vec<Vec<u8>> {
                         || kernel.starts_with("simpira1024_")
                         || kernel.starts_with("nh_")
                         || kernel.starts_with("chacha")
-                        || level != "x86-64-avx512" && kernel.starts_with("xoofff_")
+                        || kernel.starts_with("xoofff_")
                         || level != "armv8" && kernel.starts_with("poly1305_"))
             });
             if wanted {
@@ -549,7 +549,11 @@ mod x86_64 {
                     format!("(append {a} (append {b} (append {c} {d})))")
                 }))
             }
-            Code::VEX_Vpslld_xmm_xmm_imm8 | Code::VEX_Vpslld_ymm_ymm_imm8 if group() => {
+            Code::VEX_Vpslld_xmm_xmm_imm8
+            | Code::VEX_Vpslld_ymm_ymm_imm8
+            | Code::EVEX_Vpslld_zmm_k1z_zmmm512b32_imm8
+                if group() && !in_memory =>
+            {
                 vector(format!("(shift_left 4 {} {})", immediate(), vec(1, width)))
             }
             Code::VEX_Vpsrld_xmm_xmm_imm8 | Code::VEX_Vpsrld_ymm_ymm_imm8 if group() => {
@@ -629,9 +633,29 @@ mod x86_64 {
             Code::EVEX_Vshufi64x2_zmm_k1z_zmm_zmmm512b64_imm8 if !in_memory => vector(pieces(64, |number| {
                 piece(1 + u32::from(number >= 2), (immediate() >> (2 * number)) & 3)
             })),
-            Code::EVEX_Vpternlogq_zmm_k1z_zmm_zmmm512b64_imm8 if immediate() == 0x96 && !in_memory => vector(
-                format!("(xor (xor {} {}) {})", vec(0, 64), vec(1, 64), vec(2, 64)),
-            ),
+            Code::EVEX_Vpternlogq_zmm_k1z_zmm_zmmm512b64_imm8 if immediate() == 0x96 => vector(format!(
+                "(xor (xor {} {}) {})",
+                vec(0, 64),
+                vec(1, 64),
+                source(2, 64)?
+            )),
+            Code::EVEX_Vpternlogq_zmm_k1z_zmm_zmmm512b64_imm8
+                if matches!(immediate(), 0x78 | 0xd2) && !in_memory =>
+            {
+                let first = if immediate() == 0x78 {
+                    vec(1, 64)
+                } else {
+                    format!("(xor {} (bytes {}))", vec(1, 64), "ff".repeat(64))
+                };
+                vector(format!("(xor {} (and {first} {}))", vec(0, 64), vec(2, 64)))
+            }
+            Code::EVEX_Valignd_zmm_k1z_zmm_zmmm512b32_imm8 if !in_memory => {
+                let both = format!("(append {} {})", vec(2, 64), vec(1, 64));
+                vector(format!("(slice {} 64 {both})", 4 * (immediate() % 16)))
+            }
+            Code::EVEX_Vpermd_zmm_k1z_zmm_zmmm512b32 => {
+                vector(format!("(choose {} {})", source(2, 64)?, vec(1, 64)))
+            }
             Code::VEX_Vzeroall => Some(
                 (0..16)
                     .map(|r| format!("(set_vec {r} {} false)", zeros(16)))
