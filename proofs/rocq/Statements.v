@@ -16,6 +16,7 @@ From Veriplex Require Blocks Duplex Framing Protocol AES Simpira1024 KnownAnswer
   Rust TwinText Twin TwinBlocks
   Xoodoo Xoofff XoofffAnswers XoofffHold
   Kernels_xoofff_aarch64 Xoofff_aarch64 XoofffKernels Kernels_xoofff_x86_64 Xoofff_x86_64
+  WordLanes_x86_64 Kernels_xoofff_x16_x86_64 Xoofff_x16_x86_64
   Arx ChaCha ChaChaHold ChaChaKernels Kernels_chacha_aarch64 ChaCha_aarch64
   Kernels_chacha_x86_64 ChaCha_x86_64 Kernels_chacha_x6_x86_64 ChaCha_x6_x86_64
   WordLanes_x86_64 ChaChaWords Kernels_chacha_x16_x86_64 ChaCha_x16_x86_64
@@ -388,6 +389,7 @@ Print Arx.and_bytes.
 Print Arx.ones.
 Print Arx.shuffle_16.
 Print Arx.shuffle.
+Print Arx.choose_words.
 Print Machine.memory.
 Print Machine.read.
 Print Machine.write.
@@ -483,6 +485,10 @@ Print X86_64.vperm2i128_low.
 Print X86_64.vperm2i128_high.
 Print X86_64.vshufi64x2.
 Print X86_64.vpternlogq_xor.
+Print X86_64.vpternlogq_xor_and.
+Print X86_64.vpternlogq_xor_andn.
+Print X86_64.valignd.
+Print X86_64.vpermd.
 Print X86_64.movabs.
 Print X86_64.mov_load.
 Print X86_64.xor_itself.
@@ -1021,6 +1027,17 @@ Check Xoofff_x86_64.xoofff_absorb_blocks_x8_x86_64.
 Print Assumptions Xoofff_x86_64.xoofff_absorb_blocks_x8_x86_64.
 Check Xoofff_x86_64.xoofff_squeeze_blocks_x8_x86_64.
 Print Assumptions Xoofff_x86_64.xoofff_squeeze_blocks_x8_x86_64.
+Print Xoofff_x16_x86_64.to_register.
+Print Xoofff_x16_x86_64.from_register.
+Print Xoofff_x16_x86_64.constants_x16.
+Check Xoofff_x16_x86_64.xoofff_table_x16_is.
+Print Assumptions Xoofff_x16_x86_64.xoofff_table_x16_is.
+Print WordLanes_x86_64.returned_zmm0_to_24.
+Print Xoofff_x16_x86_64.ends.
+Check Xoofff_x16_x86_64.xoofff_absorb_blocks_x16_x86_64.
+Print Assumptions Xoofff_x16_x86_64.xoofff_absorb_blocks_x16_x86_64.
+Check Xoofff_x16_x86_64.xoofff_squeeze_blocks_x16_x86_64.
+Print Assumptions Xoofff_x16_x86_64.xoofff_squeeze_blocks_x16_x86_64.
 
 (* NH. *)
 Print NH.add_long.

@@ -160,26 +160,46 @@ Variable A : abi.
 Notation a := (argument A).
 
 (** The arguments are the state, the blocks, the number of groups of k of them, and the table. *)
-Definition kernel_of (code : list byte) (head : Z) (memory_ written_ : bool) (table : list byte) (k carried_ : nat)
+Definition kernel_with (code : list byte) (head : Z) (arranged_ : arrangement) (written_ : bool) (table : list byte) (k : nat)
     (words : list (nat * list nat)) : kernel :=
   let at_start := map (fun r => (r, (Some r, 0))) [a 0; a 1; a 2; a 3] in
-  Kernel code head (a 0) (deck_in memory_ carried_) [(a 3, table)] [] [Stream (a 1) written_ (48 * k) (48 * k)] (a 2)
+  Kernel code head (a 0) arranged_ [(a 3, table)] [] [Stream (a 1) written_ (48 * k) (48 * k)] (a 2)
     [(a 2, -1); (a 1, Z.of_nat (48 * k))] at_start (map (fun rv => (rv, snd rv)) at_start)
     words [] [] [].
+
+Definition kernel_of (code : list byte) (head : Z) (memory_ written_ : bool) (table : list byte) (k carried_ : nat)
+    (words : list (nat * list nat)) : kernel :=
+  kernel_with code head (deck_in memory_ carried_) written_ table k words.
 End Shape.
+
+(** The bytes of a state in the order in which a kernel carries them. *)
+Definition ordered (place_ : nat -> nat) (s : list byte) : list byte := map (fun j => nth (place_ j) s 0%N) (seq 0 96).
+
+Lemma ordered_plainly s : length s = 96%nat -> ordered (fun j => j) s = s.
+Proof.
+  intro L; apply nth_ext with (d := 0%N) (d' := 0%N); unfold ordered; rewrite map_length, seq_length; [symmetry; exact L|].
+  intros i I; apply (nth_map_seq 0%N), I.
+Qed.
+
+Lemma blocks_squeezed m n y : is_block m -> is_block y -> is_block (fst (Xoofff.squeeze_blocks m y n)) /\
+  length (snd (Xoofff.squeeze_blocks m y n)) = n /\ Forall is_block (snd (Xoofff.squeeze_blocks m y n)).
+Proof. apply (squeeze_blocks_ok false planes_x4 eq_refl). Qed.
 
 Section Kernels.
 Variable V : convention.
 Let A := abi_of V.
 Notation a := (argument A).
-Variables (moves : bool) (T : known_planes) (code_ : list byte) (head_ : Z) (memory_ : bool) (table_ : list byte)
-  (k carried_ : nat) (words_ : list (nat * list nat)).
+
+(** Of any arrangement. *)
+Section Arranged.
+Variables (code_ : list byte) (head_ : Z) (place_ : nat -> nat) (owner_ : nat -> option nat) (held_ : nat -> bool)
+  (table_ : list byte) (k carried_ : nat) (words_ : list (nat * list nat)).
+Notation R_ := (Arrangement 96 96 place_ owner_ held_ carried_).
 
 Hypothesis DISTINCT : NoDup (arguments A).
 Hypothesis FOUR : (4 <= length (arguments A))%nat.
-Hypothesis CONSTANTS : constants_of T = map (fun k => in_lanes 4 [k; 0; 0; 0]%N) (skipn 6 Xoodoo.round_constants).
-Hypothesis SEVENS : sevens T = in_lanes 4 [7; 7; 7; 7]%N.
-Hypothesis MANY : (k <= 8)%nat.
+Hypothesis PLACES : forall j, (j < 96)%nat -> (place_ j < 96)%nat.
+Hypothesis SAME : forall s t, length s = 96%nat -> length t = 96%nat -> ordered place_ s = ordered place_ t -> s = t.
 Hypothesis ENDS : ends_in_return A code_.
 
 (** What holds when a kernel returns: about its accesses and about memory. *)
@@ -191,7 +211,7 @@ Definition ends (buffers : list (bool * (Z * Z))) (accesses : list event) (m : m
 
 Section Any.
 Variables (written_ : bool) (op : operation).
-Notation K := (kernel_of A code_ head_ memory_ written_ table_ k carried_ words_).
+Notation K := (kernel_with A code_ head_ R_ written_ table_ k words_).
 
 Hypothesis CHECKS : checks A K op = true.
 
@@ -202,12 +222,18 @@ Definition all_accesses (at_ p state data table : Z) (n : nat) : list event :=
   last_accesses V p (at_ + last_at A code_) ++
   accesses A K op at_ (value_of (arguments A) [state; data; Z.of_nat n; table]) n.
 
+Lemma state_is origin h : Loop.state_at K origin h = ordered place_ (read h (origin (a 0)) 96).
+Proof.
+  unfold Loop.state_at, ordered; cbn [kernel_with arranged state_size place state]; apply map_ext_in; intros j J; apply in_seq in J.
+  symmetry; apply nth_read, PLACES; lia.
+Qed.
+
 Lemma whole m n (arg := value_of (arguments A) [gpr m (a 0); gpr m (a 1); Z.of_nat n; gpr m (a 3)]) :
   called V code_ (buffers_of (gpr m (a 0)) (gpr m (a 1)) (gpr m (a 3)) n) m ->
   (forall r, 0 <= gpr m r < 2 ^ 64) -> gpr m (a 2) = Z.of_nat n ->
   read (mem m) (gpr m (a 3)) (length table_) = table_ ->
   forall result : memory -> Prop,
-  (forall h, read h (gpr m (a 0)) 96 = firstn 96 (carried_after K op arg m n) ->
+  (forall h, ordered place_ (read h (gpr m (a 0)) 96) = firstn 96 (carried_after K op arg m n) ->
      (forall i, (i < n)%nat -> [read h (gpr m (a 1) + Z.of_nat (48 * k) * Z.of_nat i) (48 * k)] =
         snd (on_bytes op (carried_after K op arg m i) [read (mem m) (gpr m (a 1) + Z.of_nat (48 * k) * Z.of_nat i) (48 * k)])) ->
      result h) ->
@@ -222,21 +248,21 @@ Proof.
   assert (V2 : arg (a 2) = Z.of_nat n) by (apply (VALUE 2%nat); lia).
   assert (V3 : arg (a 3) = gpr m (a 3)) by (apply (VALUE 3%nat); lia).
   assert (BS : buffers K arg n = buffers_of (gpr m (a 0)) (gpr m (a 1)) (gpr m (a 3)) n).
-  { unfold buffers, fixed, buffers_of, buffer_of; cbn [kernel_of state arranged room deck_in tables given streams map app fst snd
+  { unfold buffers, fixed, buffers_of, buffer_of; cbn [kernel_with state arranged room tables given streams map app fst snd
       begins written]; rewrite extent_whole, V0, V1, V3; reflexivity. }
   assert (BLOCK : forall h i, block_at K arg h i = [read h (gpr m (a 1) + Z.of_nat (48 * k) * Z.of_nat i) (48 * k)]).
-  { intros h i; unfold block_at; cbn [kernel_of streams map begins block_size].
+  { intros h i; unfold block_at; cbn [kernel_with streams map begins block_size].
     pose proof (B_stream A K op CHECKS arg i (Stream (a 1) written_ (48 * k) (48 * k)) (or_introl eq_refl)) as P.
     cbn [begins stride] in P; rewrite P, V1; reflexivity. }
   assert (NUMBER : forall r, gpr m r = arg r -> gpr m r = number_is arg (Some r, 0)).
   { intros r E; cbn [number_is]; rewrite Z.add_0_r, <- E, wrap_small by apply REGS; reflexivity. }
   destruct (loop_sound A K op CHECKS (pc m) arg m n (beside V m)) as (AL & LEN & j & m1 & R & AT & ST & DN & FR & TR);
-    cbn [kernel_of code tables arguments_in numbers_in known_sums known_pointers count] in *; auto.
+    cbn [kernel_with code tables arguments_in numbers_in known_sums known_pointers count] in *; auto.
   - repeat (constructor; [cbn [fst snd]; apply NUMBER; congruence|]); constructor.
   - repeat (constructor; [reflexivity|]); constructor.
   - rewrite BS; exact (called_valid V _ _ _ CALL).
   - constructor; [|constructor]; cbn [fst snd]; rewrite V3; exact TABLE.
-  - unfold change; cbn [kernel_of changes find fst snd]; rewrite Nat.eqb_refl; cbn [snd]; lia.
+  - unfold change; cbn [kernel_with changes find fst snd]; rewrite Nat.eqb_refl; cbn [snd]; lia.
   - rewrite V2, <- COUNT; apply REGS.
   - pose proof (same_outside_of A K op CHECKS arg m n _ FR) as SO; rewrite BS in AL, SO.
     destruct (return_step V _ _ _ _ ENDS CALL AT SO) as (m2 & S2 & RT & ME & TR2).
@@ -244,24 +270,21 @@ Proof.
     exists (j + 1)%nat, m2; split; [rewrite (run_app _ _ _ _ _ R); cbn [run]; fold A in S2; rewrite S2; reflexivity|].
     split; [exact RT|]; rewrite ME, TR2, TR; split; [|split; [exact SO|unfold all_accesses; rewrite <- app_assoc; reflexivity]].
     apply RESULT.
-    + rewrite <- V0; exact ST.
+    + rewrite <- V0, <- (state_is arg); exact ST.
     + intros i L; specialize (DN i L); unfold output in DN; rewrite !BLOCK in DN; exact DN.
 Qed.
 
 Lemma carried_next arg m i : arg (a 1) = gpr m (a 1) -> carried_after K op arg m (S i) = fst (on_bytes op
   (carried_after K op arg m i) [read (mem m) (gpr m (a 1) + Z.of_nat (48 * k) * Z.of_nat i) (48 * k)]).
 Proof.
-  intro V1; cbn [carried_after kernel_of given]; unfold given_bytes, block_at; cbn [kernel_of given streams map app begins block_size].
+  intro V1; cbn [carried_after kernel_with given]; unfold given_bytes, block_at; cbn [kernel_with given streams map app begins block_size].
   pose proof (B_stream A K op CHECKS arg i (Stream (a 1) written_ (48 * k) (48 * k)) (or_introl eq_refl)) as P.
   cbn [begins stride] in P; rewrite P, V1; reflexivity.
 Qed.
 End Any.
 
-Opaque absorb_lanes squeeze_lanes.
-
-(** Blocks are absorbed. *)
-Theorem absorb_sound :
-  checks A (kernel_of A code_ head_ memory_ false table_ k carried_ words_) (absorb_op moves T k) = true ->
+(** What is true if an operation passes the checks: blocks are absorbed. *)
+Definition absorbed : Prop :=
   exists accesses : Z -> Z -> Z -> Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
   let deck := gpr m (a 0) in let input := gpr m (a 1) in let table := gpr m (a 3) in
   let buffers := buffers_of false deck input table n in
@@ -269,30 +292,38 @@ Theorem absorb_sound :
   gpr m (a 2) = Z.of_nat n -> read (mem m) table (length table_) = table_ ->
   ends buffers (accesses (pc m) (pointer V m) deck input table n) m (fun after =>
     deck_at after deck = Xoofff.absorb_blocks (deck_at (mem m) deck) (blocks (mem m) input (k * n))).
+
+Lemma absorbed_by (op : operation) :
+  (forall d input, deck_ok d -> length input = (48 * k)%nat -> small 256 input ->
+     let e := Xoofff.absorb_blocks d (split 48 k input) in
+     fst (on_bytes op (enter op (ordered place_ (bytes_of d))) [input]) = enter op (ordered place_ (bytes_of e)) /\ deck_ok e) ->
+  (forall s, length s = 96%nat -> firstn 96 (enter op (ordered place_ s)) = ordered place_ s) ->
+  checks A (kernel_with A code_ head_ R_ false table_ k words_) op = true ->
+  absorbed.
 Proof.
-  intro CH; exists (all_accesses false (absorb_op moves T k)); intros m n deck input table bs CALL REGS SMALL COUNT TABLE.
+  intros ON_BYTES FIRST CH; exists (all_accesses false op); intros m n deck input table bs CALL REGS SMALL COUNT TABLE.
   pose (arg := value_of (arguments A) [deck; input; Z.of_nat n; table]).
   set (d0 := deck_at (mem m) deck).
   assert (D0 : deck_ok d0) by (split; apply read_block, SMALL).
   assert (V0 : arg (a 0) = deck) by (apply (value_at (arguments A) [deck; input; Z.of_nat n; table] 0 DISTINCT); cbn [length]; lia).
   assert (V1 : arg (a 1) = input) by (apply (value_at (arguments A) [deck; input; Z.of_nat n; table] 1 DISTINCT); cbn [length]; lia).
   assert (SA : forall i, let d := Xoofff.absorb_blocks d0 (blocks (mem m) input (k * i)) in
-    carried_after (kernel_of A code_ head_ memory_ false table_ k carried_ words_) (absorb_op moves T k) arg m i = bytes_of d /\ deck_ok d).
+    carried_after (kernel_with A code_ head_ R_ false table_ k words_) op arg m i = enter op (ordered place_ (bytes_of d)) /\
+    deck_ok d).
   { induction i as [|i [IH OK]]; cbv zeta.
-    - rewrite Nat.mul_0_r; cbn [Xoofff.absorb_blocks blocks seq map fold_left]; split; [|exact D0].
-      unfold bytes_of, d0, deck_at; cbn [Xoofff.acc Xoofff.mask]; rewrite <- two_reads, <- V0; reflexivity.
-    - rewrite carried_next by (assumption || exact V1); rewrite IH; cbn [absorb_op on_bytes fst nth].
+    - rewrite Nat.mul_0_r; cbn [Xoofff.absorb_blocks blocks seq map fold_left carried_after]; split; [|exact D0].
+      rewrite state_is, V0, two_reads; reflexivity.
+    - rewrite carried_next by (assumption || exact V1); rewrite IH.
       set (d := Xoofff.absorb_blocks d0 (blocks (mem m) input (k * i))) in *.
-      destruct (deck_again d OK) as (DD & L & SM).
-      destruct (absorb_lanes_is moves T CONSTANTS SEVENS k (bytes_of d)
-        (read (mem m) (input + Z.of_nat (48 * k) * Z.of_nat i) (48 * k)) MANY L SM (read_length _ _ _) (read_small _ _ _ SMALL))
-        as [E O]; rewrite DD, split_read in E, O.
+      destruct (ON_BYTES d (read (mem m) (input + Z.of_nat (48 * k) * Z.of_nat i) (48 * k)) OK (read_length _ _ _)
+        (read_small _ _ _ SMALL)) as [E O]; rewrite split_read in E, O.
       replace (k * S i)%nat with (k * i + k)%nat by lia; rewrite blocks_more, absorb_blocks_more; fold d.
       replace (input + 48 * Z.of_nat (k * i)) with (input + Z.of_nat (48 * k) * Z.of_nat i) by lia.
       split; [exact E|exact O]. }
   apply whole; try assumption.
   intros h ST _; destruct (SA n) as [E O]; fold deck input table arg in ST; rewrite E in ST.
-  destruct (deck_again _ O) as (DD & L & _); rewrite firstn_all2, two_reads in ST by lia.
+  destruct (deck_again _ O) as (DD & L & _); rewrite FIRST in ST by exact L.
+  apply SAME in ST; [|apply read_length|exact L]; rewrite two_reads in ST.
   rewrite <- DD, <- ST; unfold deck_of, deck_at; apply (f_equal2 Xoofff.Deck).
   - unfold nth_block; cbn [Nat.mul]; rewrite skipn_O, firstn_app, read_length, Nat.sub_diag, firstn_O, app_nil_r.
     symmetry; apply firstn_all2; rewrite read_length; lia.
@@ -312,12 +343,11 @@ Definition squeezed_with : Prop :=
   ends buffers (accesses (pc m) (pointer V m) states output table n) m (fun after =>
     read after states 48 = mask /\ read after (states + 48) 48 = fst squeezed /\ blocks after output (k * n) = snd squeezed).
 
-(** By an operation that carries more. *)
 Lemma squeezed_by (op : operation) :
-  (forall s cs, length s = 96%nat -> small 256 s -> let r := squeeze_lanes moves T k s in
-     on_bytes op (enter op s) cs = (enter op (fst r), [snd r])) ->
-  (forall s, length s = 96%nat -> firstn 96 (enter op s) = s) ->
-  checks A (kernel_of A code_ head_ memory_ true table_ k carried_ words_) op = true ->
+  (forall mask y cs, is_block mask -> is_block y -> let r := Xoofff.squeeze_blocks mask y k in
+     on_bytes op (enter op (ordered place_ (mask ++ y))) cs = (enter op (ordered place_ (mask ++ fst r)), [concat (snd r)])) ->
+  (forall s, length s = 96%nat -> firstn 96 (enter op (ordered place_ s)) = ordered place_ s) ->
+  checks A (kernel_with A code_ head_ R_ true table_ k words_) op = true ->
   squeezed_with.
 Proof.
   intros ON_BYTES FIRST CH; exists (all_accesses true op); intros m n states output table bs mask squeezed CALL REGS SMALL COUNT TABLE.
@@ -327,48 +357,97 @@ Proof.
   assert (V0 : arg (a 0) = states) by (apply (value_at (arguments A) [states; output; Z.of_nat n; table] 0 DISTINCT); cbn [length]; lia).
   assert (V1 : arg (a 1) = output) by (apply (value_at (arguments A) [states; output; Z.of_nat n; table] 1 DISTINCT); cbn [length]; lia).
   pose (state_after := fun i => fst (Xoofff.squeeze_blocks mask y (k * i))).
-  assert (OK : forall i, is_block (state_after i)) by (intro i; apply (squeeze_blocks_ok moves T CONSTANTS); assumption).
-  assert (ON : forall i, squeeze_lanes moves T k (mask ++ state_after i) =
-    (mask ++ state_after (S i), concat (snd (Xoofff.squeeze_blocks mask (state_after i) k)))).
-  { intro i; destruct (two_blocks mask (state_after i) M (OK i)) as (B0 & B1 & L & SM).
-    destruct (squeeze_lanes_is moves T CONSTANTS SEVENS k _ MANY L SM) as [E _]; rewrite E, B0, B1; cbv zeta; f_equal; f_equal.
+  assert (OK : forall i, is_block (state_after i)) by (intro i; apply blocks_squeezed; assumption).
+  assert (ON : forall i cs, on_bytes op (enter op (ordered place_ (mask ++ state_after i))) cs =
+    (enter op (ordered place_ (mask ++ state_after (S i))), [concat (snd (Xoofff.squeeze_blocks mask (state_after i) k))])).
+  { intros i cs; rewrite (ON_BYTES mask (state_after i) cs M (OK i)); cbv zeta.
     unfold state_after; replace (k * S i)%nat with (k * i + k)%nat by lia; rewrite squeeze_blocks_more; reflexivity. }
   assert (SIZE : forall i, length (mask ++ state_after i) = 96%nat /\ small 256 (mask ++ state_after i)).
   { intro i; destruct (two_blocks mask (state_after i) M (OK i)) as (_ & _ & H); exact H. }
   assert (SA : forall i,
-    carried_after (kernel_of A code_ head_ memory_ true table_ k carried_ words_) op arg m i = enter op (mask ++ state_after i)).
+    carried_after (kernel_with A code_ head_ R_ true table_ k words_) op arg m i = enter op (ordered place_ (mask ++ state_after i))).
   { induction i as [|i IH].
-    - unfold state_after; rewrite Nat.mul_0_r; cbn [Xoofff.squeeze_blocks fst].
-      unfold mask, y; rewrite <- two_reads, <- V0; reflexivity.
-    - rewrite carried_next by (assumption || exact V1); rewrite IH, ON_BYTES by apply SIZE; cbn [fst]; rewrite ON; reflexivity. }
+    - unfold state_after; rewrite Nat.mul_0_r; cbn [Xoofff.squeeze_blocks fst carried_after].
+      rewrite state_is, V0, two_reads; reflexivity.
+    - rewrite carried_next by (assumption || exact V1); rewrite IH, ON; reflexivity. }
   apply whole; try assumption.
-  intros h ST DN; fold states output table arg in ST, DN; rewrite SA, FIRST, two_reads in ST by apply SIZE.
+  intros h ST DN; fold states output table arg in ST, DN; rewrite SA, FIRST in ST by apply SIZE.
+  apply SAME in ST; [|apply read_length|apply SIZE]; rewrite two_reads in ST.
   apply app_parts in ST as [S0 S1]; [|rewrite read_length; symmetry; apply M].
   split; [exact S0|]; split; [exact S1|].
   assert (ALL : forall i, (i <= n)%nat -> blocks h output (k * i) = snd (Xoofff.squeeze_blocks mask y (k * i))).
   { induction i as [|i IH]; intro LE; [rewrite Nat.mul_0_r; reflexivity|].
-    specialize (DN i ltac:(lia)); rewrite SA, ON_BYTES in DN by apply SIZE; cbn [snd] in DN; rewrite ON in DN; cbn [snd] in DN.
+    specialize (DN i ltac:(lia)); rewrite SA, ON in DN; cbn [snd] in DN.
     replace (k * S i)%nat with (k * i + k)%nat by lia; rewrite blocks_more, squeeze_blocks_more, IH by lia; cbn [snd]; f_equal.
     replace (output + 48 * Z.of_nat (k * i)) with (output + Z.of_nat (48 * k) * Z.of_nat i) by lia.
     rewrite <- split_read; apply (f_equal (fun l => nth 0 l [])) in DN; cbn [nth] in DN; rewrite DN.
-    destruct (squeeze_blocks_ok moves T CONSTANTS mask k (state_after i) M (OK i)) as (_ & LN & F).
+    destruct (blocks_squeezed mask k (state_after i) M (OK i)) as (_ & LN & F).
     apply split_concat_48; assumption. }
   exact (ALL n (le_n n)).
 Qed.
 
+End Arranged.
+
+(** ** Up to eight states, in their order *)
+
+Variables (moves : bool) (T : known_planes) (code_ : list byte) (head_ : Z) (memory_ : bool) (table_ : list byte)
+  (k carried_ : nat) (words_ : list (nat * list nat)).
+
+Hypothesis DISTINCT : NoDup (arguments A).
+Hypothesis FOUR : (4 <= length (arguments A))%nat.
+Hypothesis CONSTANTS : constants_of T = map (fun k => in_lanes 4 [k; 0; 0; 0]%N) (skipn 6 Xoodoo.round_constants).
+Hypothesis SEVENS : sevens T = in_lanes 4 [7; 7; 7; 7]%N.
+Hypothesis MANY : (k <= 8)%nat.
+Hypothesis ENDS : ends_in_return A code_.
+
+Lemma plainly_same s t : length s = 96%nat -> length t = 96%nat -> ordered (fun j => j) s = ordered (fun j => j) t -> s = t.
+Proof. intros L M; rewrite !ordered_plainly by assumption; auto. Qed.
+
+Opaque absorb_lanes squeeze_lanes.
+
+(** Blocks are absorbed. *)
+Theorem absorb_sound :
+  checks A (kernel_of A code_ head_ memory_ false table_ k carried_ words_) (absorb_op moves T k) = true ->
+  absorbed code_ table_ k.
+Proof.
+  apply (absorbed_by code_ head_ (fun j => j) Some (fun _ => memory_) table_ k carried_ words_ DISTINCT FOUR (fun j L => L)
+    plainly_same ENDS (absorb_op moves T k)); cbn [absorb_op on_bytes enter fst nth].
+  - intros d input O LI SI; destruct (deck_again d O) as (DD & L & SM); rewrite ordered_plainly by exact L.
+    destruct (absorb_lanes_is moves T CONSTANTS SEVENS k (bytes_of d) input MANY L SM LI SI) as [E Q]; rewrite DD in E, Q.
+    cbv zeta; rewrite E; split; [|exact Q]; symmetry; apply ordered_plainly, (deck_again _ Q).
+  - intros s L; rewrite ordered_plainly by exact L; apply firstn_all2; lia.
+Qed.
+
+(** Blocks are squeezed by an operation that carries more. *)
+Lemma squeezed_plainly (op : operation) :
+  (forall s cs, length s = 96%nat -> small 256 s -> let r := squeeze_lanes moves T k s in
+     on_bytes op (enter op s) cs = (enter op (fst r), [snd r])) ->
+  (forall s, length s = 96%nat -> firstn 96 (enter op s) = s) ->
+  checks A (kernel_of A code_ head_ memory_ true table_ k carried_ words_) op = true ->
+  squeezed_with code_ table_ k.
+Proof.
+  intros ON_BYTES FIRST.
+  apply (squeezed_by code_ head_ (fun j => j) Some (fun _ => memory_) table_ k carried_ words_ DISTINCT FOUR (fun j L => L)
+    plainly_same ENDS op).
+  - intros mask y cs M Y; destruct (two_blocks mask y M Y) as (B0 & B1 & L & SM); cbv zeta.
+    rewrite !ordered_plainly, ON_BYTES by (assumption || (rewrite app_length, (proj1 M), (proj1 (proj1 (blocks_squeezed mask k y M Y))); reflexivity)).
+    destruct (squeeze_lanes_is moves T CONSTANTS SEVENS k _ MANY L SM) as [E _]; rewrite E, B0, B1; reflexivity.
+  - intros s L; rewrite ordered_plainly by exact L; apply FIRST, L.
+Qed.
+
 Theorem squeeze_sound :
   checks A (kernel_of A code_ head_ memory_ true table_ k carried_ words_) (squeeze_op moves T k) = true ->
-  squeezed_with.
+  squeezed_with code_ table_ k.
 Proof.
-  apply (squeezed_by (squeeze_op moves T k)); [reflexivity|]; intros s L; apply firstn_all2; cbn [squeeze_op enter]; lia.
+  apply (squeezed_plainly (squeeze_op moves T k)); [reflexivity|]; intros s L; apply firstn_all2; cbn [squeeze_op enter]; lia.
 Qed.
 
 (** With plane 3 of the output states carried. *)
 Theorem squeeze_ahead_sound : k = 8%nat ->
   checks A (kernel_of A code_ head_ memory_ true table_ k carried_ words_) (squeeze_ahead_op moves T) = true ->
-  squeezed_with.
+  squeezed_with code_ table_ k.
 Proof.
-  intro EIGHT; apply (squeezed_by (squeeze_ahead_op moves T)); cbn [squeeze_ahead_op enter on_bytes].
+  intro EIGHT; apply (squeezed_plainly (squeeze_ahead_op moves T)); cbn [squeeze_ahead_op enter on_bytes].
   - intros s cs L SM; rewrite EIGHT, (squeeze_ahead_is moves T SEVENS s L SM); reflexivity.
   - intros s L; unfold ahead; destruct (state_at 1 s) as [[x y] z].
     rewrite firstn_app, L, Nat.sub_diag, firstn_O, app_nil_r; apply firstn_all2; lia.

@@ -85,7 +85,7 @@ Theorem xoofff_absorb_blocks_x4_x86_64 : absorbs 4 Kernels_xoofff_x86_64.xoofff_
 Proof.
   pose proof (absorb_sound convention_x86_64 true planes_x4 _ _ true constants_x4 4 96 [] distinct_arguments four_arguments
     eq_refl eq_refl four_states absorb_ends absorb_checks) as H.
-  unfold buffers_of in H; rewrite length_of_table in H; exact H.
+  unfold absorbed, buffers_of in H; rewrite length_of_table in H; exact H.
 Qed.
 
 Theorem xoofff_squeeze_blocks_x4_x86_64 : squeezes 4 Kernels_xoofff_x86_64.xoofff_squeeze_blocks_x4.
@@ -99,7 +99,7 @@ Theorem xoofff_absorb_blocks_x8_x86_64 : absorbs 8 Kernels_xoofff_x86_64.xoofff_
 Proof.
   pose proof (absorb_sound convention_x86_64 true planes_x4 _ _ true constants_x4 8 96 [] distinct_arguments four_arguments
     eq_refl eq_refl (Nat.le_refl 8) absorb_x8_ends absorb_x8_checks) as H.
-  unfold buffers_of in H; rewrite length_of_table in H; exact H.
+  unfold absorbed, buffers_of in H; rewrite length_of_table in H; exact H.
 Qed.
 
 Theorem xoofff_squeeze_blocks_x8_x86_64 : squeezes 8 Kernels_xoofff_x86_64.xoofff_squeeze_blocks_x8.

@@ -232,6 +232,17 @@ plant xoofff_aarch64_v31_left Kernels_xoofff_aarch64.v '/^Definition xoofff_sque
 plant xoofff_carried_plane XoodooRounds.v 's/planes_at p w 8) ++ plane_at p w 11/planes_at p w 8) ++ plane_at p w 10/' ssqueeze_ahead_finds
 plant xoofff_x8_other_halves Kernels_xoofff_x86_64.v '/^Definition xoofff_squeeze_blocks_x8/,/\]\./s/0x46; 0xca; 0x21/0x46; 0xc8; 0x21/' squeeze_x8_checks
 plant xoofff_x8_one_block_twice Kernels_xoofff_x86_64.v '/^Definition xoofff_absorb_blocks_x8/,/\]\./s/0x81; 0xc6; 0x80; 0x01/0x81; 0xc6; 0x50; 0x01/' absorb_x8_checks
+plant xoofff_x16_other_logic Kernels_xoofff_x16_x86_64.v '/^Definition xoofff_absorb/,/\]\./s/0x25; 0xf8; 0xd2/0x25; 0xf8; 0x78/' absorb_x16_checks
+plant xoofff_x16_masks_not_rolled Kernels_xoofff_x16_x86_64.v '/^Definition xoofff_absorb/,/\]\./s/0x03; 0xc4; 0x0f/0x03; 0xc4; 0x0e/' absorb_x16_checks
+plant xoofff_x16_groups_overlap Kernels_xoofff_x16_x86_64.v '/^Definition xoofff_squeeze/,/\]\./s/0x81; 0xc6; 0x00; 0x03/0x81; 0xc6; 0x00; 0x02/' squeeze_x16_checks
+plant xoofff_x16_keeps_zmm24 Kernels_xoofff_x16_x86_64.v '/^Definition xoofff_squeeze/,/\]\./s/0x01; 0xbd; 0x40; 0xef; 0xc0; 0xc3/0x01; 0xbd; 0x40; 0xef; 0xc8; 0xc3/' squeeze_x16_checks
+plant xoofff_x16_other_indices Kernels_xoofff_x16_x86_64.v '/^Definition xoofff_constants/,/\]\./s/0x0b; 0x00; 0x00; 0x00\]/0x0a; 0x00; 0x00; 0x00]/' xoofff_table_x16_is
+plant xoofff_x16_accumulator_first Xoofff_x16_x86_64.v 's/then j else (48 + 4 \* nth/then j else (4 * nth/' places_x16
+plant xoofff_x16_other_columns XoodooWords.v 's/let y := plane_1 ((x + 3) mod 4) in/let y := plane_1 x in/' round_steps_are
+plant xoofff_x16_words_unknown XoodooWords.v 's/| Outputs => 10 end/| Outputs => 11 end/' next_words_are
+plant xoofff_x16_windows_elsewhere XoodooWords.v 's/(3 \* (i mod 4) + i \/ 4)%nat/(3 * (i mod 4) + i \/ 8)%nat/' windows_are
+plant arx_words_chosen_of_eight ArxSymbolic.v '/^Definition schoose/,/^  else/s/mod 16/mod 8/' schoose_sound
+plant arx_words_chosen_by_unknowns ArxSymbolic.v '/^Definition schoose/,/^  else/s/| _ => false end/| _ => true end/' schoose_sound
 plant arx_each_16_of_short_strings ArxSymbolic.v 's/if (length (firstn 16 x) =? 16)%nat \&\& (length (firstn 16 y) =? 16)%nat then/if (length (firstn 16 x) =? 16)%nat then/' each_16_sound
 plant arx_product_of_itself ArxSymbolic.v 's/None => Some (intern (Product w) (x ++ y) nodes)/None => Some (intern (Product w) (x ++ x) nodes)/' stimes_sound
 plant arx_pieces_overlap ArxSymbolic.v 's/each_16 n (skipn 16 x) (skipn 16 y)/each_16 n (skipn 16 x) (skipn 8 y)/' each_16_sound

@@ -442,6 +442,14 @@ fn words(name: &str) -> &'static str {
             "For every mask and output state, every memory in which the buffers lie apart and every number of groups of eight blocks: these bytes return, the output is the specification's, as is the output state after it, no other byte changes, the registers of the caller are kept, and the trace of accesses does not depend on data (Rocq).",
         ),
         (
+            "xoofff_absorb_blocks_x16_",
+            "For every accumulator, mask and input, every memory in which the buffers lie apart and every number of groups of sixteen blocks: these bytes return, accumulator and mask are those after these blocks, no other byte changes, the registers of the caller are kept, and the trace of accesses does not depend on data (Rocq).",
+        ),
+        (
+            "xoofff_squeeze_blocks_x16_",
+            "For every mask and output state, every memory in which the buffers lie apart and every number of groups of sixteen blocks: these bytes return, the output is the specification's, as is the output state after it, no other byte changes, the registers of the caller are kept, and the trace of accesses does not depend on data (Rocq).",
+        ),
+        (
             "_units_x1_",
             "For all sums, every message and key, every memory in which the buffers lie apart and every number of units: these bytes return, the sums are those of the specification, no other byte changes, the registers of the caller are kept, and the trace of accesses does not depend on data (Rocq).",
         ),
