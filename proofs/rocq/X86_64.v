@@ -292,6 +292,8 @@ Definition evex (map pp w r x b v : N) (bytes : list byte) : option (list effect
       | Some (reg, rm, bytes) =>
           let d := N.to_nat reg in
           let v' := N.to_nat v in
+          (* Two tables: within the first, the second would be written out wherever the first has nothing. *)
+          let found :=
           match map, pp, w, opcode, bytes with
           | 1, 2, 1, 0x6f, [] => if v =? 0 then Some (vmovdqu 64 d rm) else None
           | 1, 2, 1, 0x7f, [] => if v =? 0 then Some (vmovdqu_to 64 rm d) else None
@@ -307,7 +309,11 @@ Definition evex (map pp w r x b v : N) (bytes : list byte) : option (list effect
               match rm with Memory a => if v =? 0 then Some (vbroadcast 64 d a) else None | Register _ => None end
           | 2, 1, 0, 0x58, [] =>
               match rm with Memory a => if v =? 0 then Some (vpbroadcastd d a) else None | Register _ => None end
-          | _, _, _, _, _ =>
+          | _, _, _, _, _ => None
+          end in
+          match found with
+          | Some _ => found
+          | None =>
               match rm, map, pp, w, opcode, bytes with
               | Register s, 3, 1, 0, 0x0f, [k] => if k <=? 16 then Some (vpalignr 64 d v' s (N.to_nat k)) else None
               | Register s, 1, 1, 0, 0x73, [k] =>
