@@ -274,9 +274,7 @@ rocq: ## check the Rocq theorems: proofs, mutants; the model against the code, t
 	@if command -v coqc >/dev/null; then \
 	    $(MAKE) isa-runs && \
 	    $(MAKE) -C proofs/rocq -j$$(getconf _NPROCESSORS_ONLN) check model runs mutants && \
-	    $(CARGO) test --package veriplex-lift --test rocq -- --ignored --nocapture \
-	        x86_64_decodes_as_iced aarch64_decodes_as_yaxpeax && \
-	    CARGO="$(CARGO)" $(MAKE) -C proofs/rocq mutants-semantics && \
+	    CARGO="$(CARGO)" $(MAKE) -C proofs/rocq decoders mutants-semantics && \
 	    $(CARGO) test --lib -- --ignored --nocapture the_model_feeds_the_same_blocks the_model_hashes_the_same_trees \
 	        the_model_reads_the_same_segments; \
 	else echo "make rocq: skipped, no coqc on PATH: the theorems of proofs/rocq were not checked"; \

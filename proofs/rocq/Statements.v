@@ -1008,23 +1008,17 @@ Print XoofffKernels.constants_x4.
 Print XoofffKernels.deck_at.
 Print XoofffKernels.blocks.
 Check Xoofff_x86_64.xoofff_table_is.
-Print Assumptions Xoofff_x86_64.xoofff_table_is.
 Print Xoofff_aarch64.ends.
 Print Xoofff_aarch64.absorbs.
 Print Xoofff_aarch64.squeezes.
 Check Xoofff_aarch64.xoofff_absorb_blocks_x4_aarch64.
-Print Assumptions Xoofff_aarch64.xoofff_absorb_blocks_x4_aarch64.
 Check Xoofff_aarch64.xoofff_squeeze_blocks_x4_aarch64.
-Print Assumptions Xoofff_aarch64.xoofff_squeeze_blocks_x4_aarch64.
 Print Xoofff_x86_64.ends.
 Print Xoofff_x86_64.absorbs.
 Print Xoofff_x86_64.squeezes.
 Check Xoofff_x86_64.xoofff_absorb_blocks_x4_x86_64.
-Print Assumptions Xoofff_x86_64.xoofff_absorb_blocks_x4_x86_64.
 Check Xoofff_x86_64.xoofff_squeeze_blocks_x4_x86_64.
-Print Assumptions Xoofff_x86_64.xoofff_squeeze_blocks_x4_x86_64.
 Check Xoofff_x86_64.xoofff_absorb_blocks_x8_x86_64.
-Print Assumptions Xoofff_x86_64.xoofff_absorb_blocks_x8_x86_64.
 Check Xoofff_x86_64.xoofff_squeeze_blocks_x8_x86_64.
 Print Assumptions Xoofff_x86_64.xoofff_squeeze_blocks_x8_x86_64.
 Print Xoofff_x16_x86_64.to_register.

@@ -1,4 +1,4 @@
-# Plants each defect in a copy and runs `make check` there. It must fail, in the named place.
+# Plants each defect in a copy. The check must fail there, in the named place.
 
 . ./lanes.sh
 
@@ -8,26 +8,70 @@ plant() {
   mine || return 0
   dir=build/mutants/$1
   rm -rf "$dir"; mkdir -p "$dir"
-  cp -p Makefile statements.txt ./*.awk ./*.v ./*.vo "$dir"/
-  original=$2; twin=
-  case $2 in *.rs)
-    original=../../spec/hacspec/src/$2; twin="simpira1024.rs duplex.rs protocol.rs"
-    for file in $twin; do cp ../../spec/hacspec/src/$file "$dir"/; done ;;
-  esac
-  sed -i "$3" "$dir/$2"
-  if cmp -s "$original" "$dir/$2"; then echo "$1: the defect does not change $2" >&2; exit 1; fi
-  if log=$(make -C "$dir" -s check VECTORS= KERNELS= PARALLEL= POLY1305= LIMBS= WORDS= XOOFFF= \
-      TWIN="$twin" 2>&1); then echo "$1: the check passes in spite of the defect" >&2; exit 1; fi
-  place=$(echo "$log" | sed -n 's/^File "\([^"]*\)", line \([0-9]*\),.*/\2 \1/p' | tail -n 1)
-  if [ -n "$place" ]; then
-    got=$(head -n "${place%% *}" "$dir/${place#* }" |
-      sed -nE 's/^ *(Lemma|Theorem|Corollary|Example|Definition) ([A-Za-z0-9_]+).*/\2/p' | tail -n 1)
-  elif echo "$log" | grep -q "^[^ ]*:[0-9]*:.*"; then got=forbidden
-  elif echo "$log" | grep -q "or what they rest on, differs from statements.txt"; then got=statements
-  else got=$(echo "$log" | tail -n 3); fi
+  case $4 in statements | forbidden) whole "$@" ;; *) part "$@" ;; esac
   if [ "$got" != "$4" ]; then echo "$1: expected a failure in $4, but got: $got" >&2; exit 1; fi
   echo "$1: fails in $got, as expected"
   rm -rf "$dir"
+}
+
+# spoil NAME FILE SED ORIGINAL
+spoil() {
+  sed "$3" "$4" > "$dir/$2"
+  if cmp -s "$4" "$dir/$2"; then echo "$1: the defect does not change $2" >&2; exit 1; fi
+}
+
+# All of `make check`, for what it finds after everything is compiled.
+whole() {
+  cp -p Makefile statements.txt ./*.awk ./*.v ./*.vo "$dir"/
+  spoil "$1" "$2" "$3" "$2"
+  if log=$(make -C "$dir" -s check VECTORS= KERNELS= PARALLEL= POLY1305= LIMBS= WORDS= XOOFFF= TWIN= 2>&1); then
+    echo "$1: the check passes in spite of the defect" >&2; exit 1; fi
+  got=$(place)
+  if [ -n "$got" ]; then return; fi
+  if echo "$log" | grep -q "^[^ ]*:[0-9]*:.*"; then got=forbidden
+  elif echo "$log" | grep -q "or what they rest on, differs from statements.txt"; then got=statements
+  else got=$(echo "$log" | tail -n 3); fi
+}
+
+# Only what lies between the defect and the first file that has the lemma is compiled again. Of the files before that one
+# the statements are enough (-vos): where the lemma does not follow from them, `make check` cannot pass.
+part() {
+  changed=${2%.v}
+  case $2 in *.rs) changed=TwinText ;; esac
+  ln -s "$PWD"/*.v "$PWD"/*.vo "$dir"/
+  resting=$(awk -v changed="$changed" -f stale.awk build/depend)
+  # Nothing must be written through a link.
+  for name in $resting; do rm "$dir/$name.vo"; done
+  rm "$dir/$changed.v"
+  case $2 in
+    *.rs)
+      twin="simpira1024.rs duplex.rs protocol.rs"
+      for file in $twin; do cp ../../spec/hacspec/src/$file "$dir"/; done
+      spoil "$1" "$2" "$3" "../../spec/hacspec/src/$2"
+      # As in the Makefile.
+      (cd "$dir" && $TRANSLATE simpira1024.rs:permute duplex.rs protocol.rs > TwinText.v) || exit 1 ;;
+    *) spoil "$1" "$2" "$3" "$2" ;;
+  esac
+  last=$(cd "$dir" && printf "%s.v\n" $resting | xargs grep -lE "^ *($KINDS) $4\>" | head -n 1)
+  if [ -z "$last" ]; then echo "$1: $4 is in no file that rests on $2" >&2; exit 1; fi
+  for name in $(awk -v changed="$changed" -v wanted="${last%.v}" -f stale.awk build/depend); do
+    if [ "$name.v" = "$last" ]; then kind=-vok; else kind=-vos; fi
+    if ! log=$(cd "$dir" && $COQC $kind -noglob $FLAGS "$name.v" 2>&1); then
+      got=$(place)
+      if [ -z "$got" ]; then got=$(echo "$log" | tail -n 3); fi
+      return
+    fi
+  done
+  echo "$1: $4 holds in spite of the defect" >&2; exit 1
+}
+
+KINDS="Lemma|Theorem|Corollary|Example|Definition"
+
+# The lemma at which the compiler stopped, if it did.
+place() {
+  at=$(echo "$log" | sed -n 's/^File "\([^"]*\)", line \([0-9]*\),.*/\2 \1/p' | tail -n 1)
+  [ -z "$at" ] || head -n "${at%% *}" "$dir/${at#* }" |
+    sed -nE "s/^ *($KINDS) ([A-Za-z0-9_]+).*/\2/p" | tail -n 1
 }
 
 plant limit_92 Framing.v 's/^Definition label_max : nat := 91\./Definition label_max : nat := 92./' one_frame_visible

@@ -1,41 +1,51 @@
-# mutants_semantics.sh FOLDER, with the runs of veriplex-isa: plants defects in the semantics or the decoder of a copy,
-# and builds the executable semantics there. The comparison with CPU or library must notice each.
+# mutants_semantics.sh FOLDER ANSWERS, with the runs of veriplex-isa and the answers of proofs/lift/tests/rocq.rs: plants
+# defects in the semantics or the decoder of a copy, and builds the executable semantics there. The comparison with CPU
+# or library must notice each; it ends with the first difference. Each defect has a program of its own, so none can hide
+# another one or be found in its place.
 
 . ./lanes.sh
 
-runs=$(cd "$1" && pwd) || exit 1
+runs=$(cd "$1" && pwd) && answers=$(cd "$2" && pwd) || exit 1
+parts=$(awk -v wanted="X86_64 AArch64" -f stale.awk build/depend) || exit 1
+sources=$(printf "%s.v " $parts)
 
-# build NAME FILE SED
+# build COMPILER NAME FILE SED
 build() {
-  dir=build/mutants/$1
+  dir=build/mutants/$2
   rm -rf "$dir"; mkdir -p "$dir"
-  cp -p Makefile ./*.awk ./*.v ./*.vo "$dir"/
-  cp -rp extract "$dir"/
-  sed -i "$3" "$dir/$2"
-  if cmp -s "$2" "$dir/$2"; then echo "$1: the defect does not apply to $2" >&2; exit 1; fi
-  if ! log=$(make -C "$dir" -s semantics VECTORS= KERNELS= PARALLEL= POLY1305= LIMBS= WORDS= XOOFFF= TWIN= 2>&1); then echo "$1: $log" >&2; exit 1; fi
+  for part in $parts; do cp -p "$part.v" "$part.vo" "$dir"/; done
+  cp -rp Makefile extract "$dir"/
+  sed -i "$4" "$dir/$3"
+  if cmp -s "$3" "$dir/$3"; then echo "$2: the defect does not apply to $3" >&2; exit 1; fi
+  if ! log=$(make -C "$dir" -s semantics SOURCES="$sources" OCAMLOPT="ocamlfind $1" 2>&1); then
+    echo "$2: $log" >&2; exit 1; fi
   # Without it nothing that rests on the changed file is compiled again.
-  if ! [ -e "$dir/build/depend" ]; then echo "$1: no dependencies" >&2; exit 1; fi
+  if ! [ -e "$dir/build/depend" ]; then echo "$2: no dependencies" >&2; exit 1; fi
 }
 
 # wrong NAME FILE SED ARCHITECTURE FORM: a run of this form must differ.
 wrong() {
   mine || return 0
-  if ! [ -e "$runs/code/$4/$5" ]; then echo "$1: skipped, because nothing has executed $4"; return; fi
-  build "$1" "$2" "$3"
-  log=$("$dir"/semantics runs "$runs" "$5") && { echo "$1: not found" >&2; exit 1; }
+  if ! [ -e "$runs/code/$4" ]; then echo "$1: skipped, because nothing has executed $4"; return; fi
+  if ! [ -e "$runs/code/$4/$5" ]; then echo "$1: there is no form $5" >&2; exit 1; fi
+  if ! [ -s "$runs/$4/$5" ]; then echo "$1: skipped, because no CPU that has $5 has executed it"; return; fi
+  # It runs too shortly for machine code to be worth its time.
+  build ocamlc "$1" "$2" "$3"
+  log=$("$dir"/semantics differs "$runs" "$5") && { echo "$1: not found" >&2; exit 1; }
   echo "$log" | grep -q "^FAILED: $4 $5:" || { echo "$1: expected $5 to differ, but it was: $log" >&2; exit 1; }
   echo "$1: $5 differs from the CPU, as it must"
   rm -rf "$dir"
 }
 
-# misread NAME FILE SED TEST: this test of proofs/lift/tests/rocq.rs must report that the decoders differ.
+# misread NAME FILE SED TEST: this test of proofs/lift/tests/rocq.rs must report that the decoders differ. The program
+# answers what the test asks, beside what it expects.
 misread() {
   mine || return 0
-  build "$1" "$2" "$3"
-  log=$(VERIPLEX_SEMANTICS=$PWD/$dir/semantics ${CARGO:-cargo} test --quiet --package veriplex-lift --test rocq \
-    -- --ignored --exact "$4" 2>&1) && { echo "$1: not found" >&2; exit 1; }
-  echo "$log" | grep -q ", and not " || { echo "$1: expected other instructions, but it was: $log" >&2; exit 1; }
+  case $4 in x86_64_decodes_as_iced) set=X86_64 ;; aarch64_decodes_as_yaxpeax) set=AArch64 ;;
+    *) echo "$1: no test $4" >&2; exit 1 ;; esac
+  build ocamlopt "$1" "$2" "$3"
+  log=$("$dir"/semantics answers "$answers/$set") && { echo "$1: not found" >&2; exit 1; }
+  echo "$log" | grep -q "^FAILED: .*, and not " || { echo "$1: expected another answer, but it was: $log" >&2; exit 1; }
   echo "$1: other instructions than the library's, as it must"
   rm -rf "$dir"
 }

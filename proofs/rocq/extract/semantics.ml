@@ -1,8 +1,11 @@
 (* Compares the decoder and the semantics of Machine.v and of the instruction sets with what they describe.
 
      semantics decode          for each line "ARCHITECTURE HEX" of standard input: the effects of the first instruction
+     semantics answers FILE    the same for each line "ARCHITECTURE HEX ANSWER" of FILE, up to the first other answer:
+                               then exit status 1
      semantics runs FOLDER [SET|FORM]  repeats the runs that veriplex-isa wrote there, of all forms, of an instruction
                                set's or of one: exit status 1 if one differs
+     semantics differs FOLDER FORM  the same for one form, up to the first run that differs
 
    The answer to a line is "-" if the bytes do not begin with an instruction of the tables. Otherwise it is the length
    of the instruction, and its effects (Machine.v) as lists in parentheses. *)
@@ -176,6 +179,22 @@ let decode_lines () =
     done
   with End_of_file -> ()
 
+let compare_answers file =
+  let channel = open_in file and number = ref 0 in
+  try
+    while true do
+      let line = input_line channel in
+      incr number;
+      match String.split_on_char ' ' line with
+      | name :: x :: answer ->
+          let expected = String.concat " " answer and answer = decoded (set_of name).isa (unhex x) in
+          if answer <> expected then (Printf.printf "FAILED: %s %s: %s, and not %s\n" name x answer expected; exit 1)
+      | _ -> fail "malformed line"
+    done
+  with End_of_file ->
+    if !number = 0 then fail "no answers in %s" file;
+    Printf.printf "semantics: %d answers, as they must be\n" !number
+
 (* -- Runs ---------------------------------------------------------------------------------------------------------- *)
 
 let contents file =
@@ -269,7 +288,7 @@ let agrees set form code before expected =
 (* How often proofs/isa executes a form. *)
 let runs_of_each = 10_000
 
-let compare_runs folder sets wanted =
+let compare_runs ?(up_to_first = false) folder sets wanted =
   let failed = ref 0 and forms = ref 0 and runs_of_all = ref 0 in
   let wrong fmt = Printf.ksprintf (fun s -> print_endline ("FAILED: " ^ s); incr failed) fmt in
   List.iter (fun set ->
@@ -289,15 +308,15 @@ let compare_runs folder sets wanted =
         end else if count = 0 then
           Printf.printf "semantics: %s %s skipped, because no CPU that has it has executed it\n" set.name form
         else begin
-          let differing = ref [] in
-          for i = count - 1 downto 0 do
-            if not (agrees set form code (piece (2 * i)) (piece ((2 * i) + 1))) then differing := i :: !differing
-          done;
-          (match !differing with
+          let rec differing i =
+            if i = count then []
+            else if agrees set form code (piece (2 * i)) (piece ((2 * i) + 1)) then differing (i + 1)
+            else i :: (if up_to_first then [] else differing (i + 1)) in
+          (match differing 0 with
            | [] -> ()
-           | first :: _ -> wrong "%s %s: %d of %d runs differ, the first is %s -> %s" set.name form
-               (List.length !differing) count (hex_of_string (piece (2 * first)))
-               (hex_of_string (piece ((2 * first) + 1))));
+           | first :: _ as all -> wrong "%s %s: %s%d of %d runs differ, the first is %s -> %s" set.name form
+               (if up_to_first then "at least " else "") (List.length all) count
+               (hex_of_string (piece (2 * first))) (hex_of_string (piece ((2 * first) + 1))));
           incr forms; runs_of_all := !runs_of_all + count
         end) (let all = Array.of_list (List.filter wanted (Array.to_list (Sys.readdir codes))) in
               Array.sort compare all; all)) sets;
@@ -307,9 +326,11 @@ let compare_runs folder sets wanted =
 let () =
   match Array.to_list Sys.argv with
   | [ _; "decode" ] -> decode_lines ()
+  | [ _; "answers"; file ] -> compare_answers file
+  | [ _; "differs"; folder; form ] -> compare_runs ~up_to_first:true folder sets (( = ) form)
   | [ _; "runs"; folder ] -> compare_runs folder sets (fun _ -> true)
   | [ _; "runs"; folder; wanted ] -> (
       match List.filter (fun set -> set.name = wanted) sets with
       | [] -> compare_runs folder sets (( = ) wanted)
       | set -> compare_runs folder set (fun _ -> true))
-  | _ -> fail "semantics decode | semantics runs FOLDER [SET|FORM]"
+  | _ -> fail "semantics decode | answers FILE | runs FOLDER [SET|FORM] | differs FOLDER FORM"
