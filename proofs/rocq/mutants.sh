@@ -33,8 +33,9 @@ whole() {
   else got=$(echo "$log" | tail -n 3); fi
 }
 
-# Only what lies between the defect and the first file that has the lemma is compiled again. Of the files before that one
-# the statements are enough (-vos): where the lemma does not follow from them, `make check` cannot pass.
+# Only what lies between the defect and a file that has the lemma is compiled again. Of the files before that one the
+# statements are enough (-vos), and so they are of the lemmas about other kernels in that one, which take longest: where
+# the lemma does not follow from them, `make check` cannot pass. If several files have it, one must fail.
 part() {
   changed=${2%.v}
   case $2 in *.rs) changed=TwinText ;; esac
@@ -49,20 +50,34 @@ part() {
       for file in $twin; do cp ../../spec/hacspec/src/$file "$dir"/; done
       spoil "$1" "$2" "$3" "../../spec/hacspec/src/$2"
       # As in the Makefile.
-      (cd "$dir" && $TRANSLATE simpira1024.rs:permute duplex.rs protocol.rs > TwinText.v) || exit 1 ;;
+      (cd "$dir" && $TRANSLATE simpira1024.rs:permute duplex.rs protocol.rs > TwinText.v) ||
+        { echo "$1: not translated" >&2; exit 1; } ;;
     *) spoil "$1" "$2" "$3" "$2" ;;
   esac
-  last=$(cd "$dir" && printf "%s.v\n" $resting | xargs grep -lE "^ *($KINDS) $4\>" | head -n 1)
-  if [ -z "$last" ]; then echo "$1: $4 is in no file that rests on $2" >&2; exit 1; fi
-  for name in $(awk -v changed="$changed" -v wanted="${last%.v}" -f stale.awk build/depend); do
-    if [ "$name.v" = "$last" ]; then kind=-vok; else kind=-vos; fi
-    if ! log=$(cd "$dir" && $COQC $kind -noglob $FLAGS "$name.v" 2>&1); then
-      got=$(place)
-      if [ -z "$got" ]; then got=$(echo "$log" | tail -n 3); fi
-      return
-    fi
+  files=$(cd "$dir" && printf "%s.v\n" $resting | xargs grep -lE "^ *($KINDS) $4\>")
+  if [ -z "$files" ]; then echo "$1: $4 is in no file that rests on $2" >&2; exit 1; fi
+  for file in $files; do
+    for name in $(awk -v changed="$changed" -v wanted="${file%.v}" -f stale.awk build/depend); do
+      if [ "$name.v" = "$file" ]; then compiles "$name" -vok "$4" || return 0
+      elif ! [ -e "$dir/$name.vos" ]; then compiles "$name" -vos || return 0; fi
+    done
   done
   echo "$1: $4 holds in spite of the defect" >&2; exit 1
+}
+
+# compiles FILE MODE [LEMMA]: with a lemma, others about what a kernel computes are taken for true.
+compiles() {
+  source=$1.v
+  if [ -n "${3-}" ]; then
+    source=only_$1.v
+    awk -v wanted="$3" '/^Lemma [A-Za-z0-9_]+_checks / { other = $2 != wanted }
+      other && $0 == "Proof. vm_cast_no_check (eq_refl true). Qed." { $0 = "Admitted."; other = 0 } { print }' \
+      "$dir/$1.v" > "$dir/$source"
+  fi
+  log=$(cd "$dir" && $COQC "$2" -noglob $FLAGS "$source" 2>&1) && return
+  got=$(place)
+  if [ -z "$got" ]; then got=$(echo "$log" | tail -n 3); fi
+  return 1
 }
 
 KINDS="Lemma|Theorem|Corollary|Example|Definition"
