@@ -621,7 +621,7 @@ Proof. induction x as [|a x IH]; cbn [xor length]; [reflexivity|]; rewrite N.lxo
 
 Lemma cleared_sound s m x y n : related s m -> cleared s x y = Some n -> xor (bytes_in m x) (bytes_in m y) = zero n.
 Proof.
-  intros R K; destruct x as [r k| | | | | | | | | | | | | | | |]; try discriminate; destruct y as [q j| | | | | | | | | | | | | | | |]; try discriminate.
+  intros R K; destruct x as [r k| | | | | | | | | | | | | | | | |]; try discriminate; destruct y as [q j| | | | | | | | | | | | | | | | |]; try discriminate.
   cbn [cleared bytes_in] in *.
   destruct ((r =? q)%nat && (k =? j)%nat && (k <=? wide known)%nat) eqn:Q; [|discriminate].
   apply andb_prop in Q as [Q W]; apply andb_prop in Q as [Q1 Q2].

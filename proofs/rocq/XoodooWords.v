@@ -71,12 +71,10 @@ Definition in_order : list nat := map (fun i => 4 * (i mod 3) + i / 3)%nat (seq 
 Definition windows {A} (r : list A) : list (list A) := map (fun i => firstn 64 (skipn (4 * place_of i) r)) (seq 0 12).
 
 (** Words from the first ones, the second ones, and the third ones, in so many lanes. *)
-Definition rotated_lanes (k : nat) (x : list byte) : list byte := or_bytes (shift_left 4 k x) (shift_right 4 (32 - k) x).
-
 Definition new_lanes (lanes : nat) (q : sequence) (a b c : list byte) : list byte :=
   match q with
-  | Masks => xor (xor (rotated_lanes 3 b) a) (shift_left 4 13 a)
-  | Outputs => xor (xor (xor (and_bytes b c) (rotated_lanes 5 a)) (rotated_lanes 13 b)) (concat (repeat (little_endian 4 7) lanes))
+  | Masks => xor (xor (rotated_bits 3 b) a) (shift_left 4 13 a)
+  | Outputs => xor (xor (xor (and_bytes b c) (rotated_bits 5 a)) (rotated_bits 13 b)) (concat (repeat (little_endian 4 7) lanes))
   end.
 
 (** The sixteen words after these.  From words 4 to 15 follow as many as are known at once. *)
@@ -118,18 +116,18 @@ Definition enter_sixteen (q : sequence) (s : list byte) : list byte := firstn 48
 
 (** ** On symbolic bytes *)
 
-Definition srotated_lanes (k : nat) (x : list sbyte) (nodes : list node) : found (list sbyte) :=
+Definition srotated_bits (k : nat) (x : list sbyte) (nodes : list node) : found (list sbyte) :=
   let? (a, nodes) := sleft_all 4 k x nodes in
   let? (b, nodes) := sright_all 4 (32 - k) x nodes in sor_all a b nodes.
 
 Definition snew_lanes (lanes : nat) (q : sequence) (a b c : list sbyte) (nodes : list node) : found (list sbyte) :=
   match q with
   | Masks =>
-      let? (r, nodes) := srotated_lanes 3 b nodes in
+      let? (r, nodes) := srotated_bits 3 b nodes in
       let? (t, nodes) := sleft_all 4 13 a nodes in Some (sxor (sxor r a) t, nodes)
   | Outputs =>
-      let? (r, nodes) := srotated_lanes 5 a nodes in
-      let? (s, nodes) := srotated_lanes 13 b nodes in
+      let? (r, nodes) := srotated_bits 5 a nodes in
+      let? (s, nodes) := srotated_bits 13 b nodes in
       let? (t, nodes) := sand_all b c nodes in
       Some (sxor (sxor (sxor t r) s) (map const (concat (repeat (little_endian 4 7) lanes))), nodes)
   end.
@@ -180,9 +178,9 @@ Proof. unfold windows; rewrite map_map; apply map_ext; intro i; rewrite evs_firs
 Lemma evs_ordered_words r : map evs (ordered_words r) = ordered_words (map evs r).
 Proof. unfold ordered_words; rewrite map_map; apply map_ext; intro i; symmetry; apply (map_nth evs r []). Qed.
 
-Lemma srotated_lanes_finds k x nodes : finds (srotated_lanes k x nodes) nodes (fun z => evs z = rotated_lanes k (evs x)).
+Lemma srotated_bits_finds k x nodes : finds (srotated_bits k x nodes) nodes (fun z => evs z = rotated_bits k (evs x)).
 Proof.
-  unfold srotated_lanes; steps; [intros z n; apply sleft_all_sound|intros z n; apply sright_all_sound|].
+  unfold srotated_bits; steps; [intros z n; apply sleft_all_sound|intros z n; apply sright_all_sound|].
   intros z n E; apply (sor_all_sound env) in E as [X S]; split; [exact X|]; intros C A B; rewrite (S C), A, B; reflexivity.
 Qed.
 
@@ -190,7 +188,7 @@ Lemma snew_lanes_finds lanes q a b c nodes :
   finds (snew_lanes lanes q a b c nodes) nodes (fun r => evs r = new_lanes lanes q (evs a) (evs b) (evs c)).
 Proof.
   destruct q; unfold snew_lanes, new_lanes; steps;
-    [apply srotated_lanes_finds|intros z n; apply sleft_all_sound| |apply srotated_lanes_finds|apply srotated_lanes_finds|
+    [apply srotated_bits_finds|intros z n; apply sleft_all_sound| |apply srotated_bits_finds|apply srotated_bits_finds|
      intros z n; apply sand_all_sound|];
     done; rewrite !evs_xor, ?evs_const; congruence.
 Qed.
@@ -471,7 +469,7 @@ Proof.
   assert (FB : b = map (fun t => snd (fst t)) l) by (rewrite <- map_map, EAB; symmetry; exact EB).
   assert (FC : c = map (fun t => snd t) l) by (symmetry; exact EC).
   clearbody l; rewrite FA in SA; rewrite FB in SB; rewrite FA, FB, FC, <- LL; clear - SA SB; unfold small in *.
-  rewrite Forall_map in SA, SB; destruct q; unfold new_lanes, rotated_lanes, new_word.
+  rewrite Forall_map in SA, SB; destruct q; unfold new_lanes, new_word.
   - rewrite rotate_many, shift_left_many, !xor_many by (assumption || discriminate || lia); f_equal; apply map_ext; intro t.
     rewrite N.lxor_assoc, N.lxor_comm; reflexivity.
   - rewrite !rotate_many, and_many, constant_many, !xor_many by (assumption || lia); reflexivity.
