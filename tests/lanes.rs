@@ -352,6 +352,67 @@ fn every_place_in_a_block() {
     });
 }
 
+/// A lane that is put in the middle of a block, while all others are at the start of one, is as far as its duplex.
+#[test]
+fn a_lane_is_replaced() {
+    let mut duplex = Duplex::new();
+    duplex.frame(3);
+    duplex.absorb(&[7; 5]);
+    for backend in LaneBackend::available() {
+        for at in 0..LANES {
+            let mut lanes = Lanes::with_backend(backend);
+            let mut duplexes: [Duplex; LANES] = Default::default();
+            lanes.set_lane(at, &duplex);
+            duplexes[at] = duplex.clone();
+            let inputs = [(); LANES].map(|()| common::data(1, 3 * RATE));
+            lanes.absorb(inputs.each_ref().map(Vec::as_slice));
+            duplexes
+                .iter_mut()
+                .zip(&inputs)
+                .for_each(|(duplex, input)| duplex.absorb(input));
+            assert!(
+                (0..LANES).all(|lane| lanes.lane(lane) == duplexes[lane]),
+                "{backend:?} {at}"
+            );
+        }
+    }
+}
+
+/// Every one that this CPU can run, in this order, each time that they are asked for.
+#[test]
+fn lane_backends_are_those_of_the_cpu() {
+    #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+    let hardware = {
+        let serial = is_x86_feature_detected!("aes") && is_x86_feature_detected!("avx");
+        let vaes = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("vaes");
+        let avx512 = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw");
+        let ifma = is_x86_feature_detected!("avx512ifma");
+        [
+            (vaes && avx512 && ifma).then_some("x86-64-avx512"),
+            vaes.then_some("x86-64-vaes"),
+            serial.then_some("x86-64"),
+            serial.then_some("x86-64 serial"),
+        ]
+    };
+    #[cfg(all(veriplex_kernels, target_arch = "aarch64"))]
+    let hardware = ["armv8", "armv8 serial"].map(|name| Backend::hardware().and(Some(name)));
+    #[cfg(not(veriplex_kernels))]
+    let hardware = {
+        let name = if cfg!(target_arch = "x86_64") {
+            "x86-64 serial"
+        } else {
+            "armv8 serial"
+        };
+        [Backend::hardware().and(Some(name))]
+    };
+    for _ in 0..3 {
+        let names = ["portable serial"]
+            .into_iter()
+            .chain(hardware.into_iter().flatten());
+        assert!(LaneBackend::available().map(LaneBackend::name).eq(names));
+    }
+}
+
 /// As many places as messages, and room for each tag: otherwise nothing is done.
 #[test]
 fn wrong_lengths_are_errors() {
@@ -400,18 +461,19 @@ fn dropped<T>(value: T) -> Vec<u8> {
 #[test]
 #[cfg(feature = "zeroize")]
 fn lanes_are_wiped() {
-    let mut states = States::new();
+    let mut states = States::default();
     (0..LANES).for_each(|lane| states.set_lane(lane, &[0xab; STATE_LEN]));
     assert!(dropped(states.clone()).iter().all(|&byte| byte == 0));
     states.clear();
     (0..LANES).for_each(|lane| assert_eq!(states.lane(lane), [0; STATE_LEN]));
 
     // Absorbed, and not yet permuted.
-    let mut lanes = Lanes::new();
+    let mut lanes = Lanes::default();
     lanes.absorb([&[0xab; 150]; LANES]);
     // Of more than 1000 bytes, all that may remain are padding and the backend's choice: any bytes, now and then 0xab.
     let after = dropped(lanes.clone());
     assert!(after.iter().filter(|&&byte| byte != 0).count() <= 64, "{after:?}");
+    lanes.frame(1);
     lanes.clear();
     (0..LANES).for_each(|lane| assert_eq!(lanes.lane(lane), Duplex::new()));
 }
@@ -424,4 +486,5 @@ fn debug_shows_no_state() {
         format!("{:?}", LaneBackend::PORTABLE),
         "LaneBackend(portable serial)"
     );
+    assert_eq!(format!("{:?}", Backend::PORTABLE), "Backend(portable)");
 }

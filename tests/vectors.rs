@@ -10,13 +10,13 @@ use std::fs;
 use std::path::Path;
 use veriplex::aead::Aead;
 use veriplex::aestream::{Opener, Sealer};
-use veriplex::hazmat::Duplex;
+use veriplex::hazmat::{Backend, Duplex};
 use veriplex::mac::{Mac, Tag};
 use veriplex::mhf::Mhf;
 use veriplex::siv::Siv;
 use veriplex::{Error, Label, Protocol, digest, oae2, stream};
 
-/// `make test` compiles these tests again for backends that it names.
+/// `make test` compiles these tests again for backends that it names. They find the instructions that there are.
 #[test]
 fn compiled_for_the_backend_asked_for() {
     let compiled_for = if cfg!(veriplex_backend = "portable") {
@@ -28,6 +28,15 @@ fn compiled_for_the_backend_asked_for() {
     };
     let asked_for = std::env::var("VERIPLEX_COMPILED_FOR").unwrap_or_else(|_| compiled_for.to_owned());
     assert_eq!(compiled_for, asked_for);
+    #[cfg(target_arch = "x86_64")]
+    let has_instructions = is_x86_feature_detected!("aes") && is_x86_feature_detected!("avx");
+    #[cfg(target_arch = "aarch64")]
+    let has_instructions = std::arch::is_aarch64_feature_detected!("aes");
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    assert_eq!(
+        Backend::hardware().is_some(),
+        has_instructions && compiled_for != "portable"
+    );
 }
 
 #[test]
