@@ -62,14 +62,55 @@ fn what_is_detected_is_what_the_code_uses() {
     assert!(kernels.contains("$detect.then_some(Self(()))"));
 }
 
-/// Prints the backend that this process uses, for the test below.
+/// Prints the backend that this process uses, for the tests below.
 #[test]
-#[ignore = "a part of the test below"]
+#[ignore = "a part of the tests below"]
 fn backend_here() {
     println!("backend {}.", veriplex::backend());
 }
 
-/// On CPUs that lack one of the features the portable backend is used. qemu plays them.
+/// The same for the backends for lanes that it could use.
+#[test]
+#[ignore = "a part of the tests below"]
+fn lane_backends_here() {
+    let names: Vec<&str> = veriplex::hazmat::LaneBackend::available()
+        .map(veriplex::hazmat::LaneBackend::name)
+        .collect();
+    println!("backend {}.", names.join(", "));
+}
+
+/// What one of the tests above prints on a CPU that qemu plays, if there is qemu.
+#[cfg(all(
+    target_arch = "x86_64",
+    target_os = "linux",
+    not(veriplex_backend = "portable")
+))]
+fn on(cpu: &str, test: &str) -> Option<String> {
+    let mut command = std::process::Command::new("qemu-x86_64");
+    command.args(["-cpu", cpu]).arg(std::env::current_exe().unwrap());
+    let Ok(output) = command
+        .args(["--ignored", "--exact", test, "--nocapture"])
+        .output()
+    else {
+        println!("skipped, because qemu-x86_64 is not on PATH");
+        assert!(
+            std::env::var("STRICT").unwrap_or_default().is_empty(),
+            "no qemu-x86_64"
+        );
+        return None;
+    };
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let name = text
+        .split_once("backend ")
+        .and_then(|(_, rest)| rest.split_once('.'));
+    Some(
+        name.unwrap_or_else(|| panic!("{cpu}: {text}{}", String::from_utf8_lossy(&output.stderr)))
+            .0
+            .to_owned(),
+    )
+}
+
+/// On CPUs that lack one of the features the portable backend is used.
 #[cfg(all(
     target_arch = "x86_64",
     target_os = "linux",
@@ -77,34 +118,30 @@ fn backend_here() {
 ))]
 #[test]
 fn a_cpu_without_a_feature_uses_the_portable_backend() {
-    use std::process::Command;
-    let on = |cpu: &str| {
-        let mut command = Command::new("qemu-x86_64");
-        command.args(["-cpu", cpu]).arg(std::env::current_exe().unwrap());
-        let output = command
-            .args(["--ignored", "--exact", "backend_here", "--nocapture"])
-            .output()
-            .ok()?;
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        let name = text
-            .split_once("backend ")
-            .and_then(|(_, rest)| rest.split_once('.'));
-        Some(
-            name.unwrap_or_else(|| panic!("{cpu}: {text}{}", String::from_utf8_lossy(&output.stderr)))
-                .0
-                .to_owned(),
-        )
-    };
-    let Some(with_all) = on("max") else {
-        println!("skipped, because qemu-x86_64 is not on PATH");
-        assert!(
-            std::env::var("STRICT").unwrap_or_default().is_empty(),
-            "no qemu-x86_64"
-        );
+    let Some(with_all) = on("max", "backend_here") else {
         return;
     };
     assert_eq!(with_all, "x86_64");
     for cpu in ["max,-aes", "max,-avx", "max,-aes,-avx", "Westmere", "Nehalem"] {
-        assert_eq!(on(cpu).unwrap(), "portable", "{cpu}");
+        assert_eq!(on(cpu, "backend_here").unwrap(), "portable", "{cpu}");
+    }
+}
+
+/// The kernels with VAES, which `cpufeatures` does not find where there is no AVX-512: qemu's CPU has the one and not the
+/// other.
+#[cfg(all(
+    target_arch = "x86_64",
+    target_os = "linux",
+    not(veriplex_backend = "portable")
+))]
+#[test]
+fn a_cpu_without_vaes_has_no_kernels_with_it() {
+    let Some(with_all) = on("max", "lane_backends_here") else {
+        return;
+    };
+    assert_eq!(with_all, "portable serial, x86-64-vaes, x86-64, x86-64 serial");
+    for cpu in ["max,-vaes", "max,-avx2"] {
+        let names = on(cpu, "lane_backends_here").unwrap();
+        assert_eq!(names, "portable serial, x86-64, x86-64 serial", "{cpu}");
     }
 }
