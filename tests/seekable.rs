@@ -6,6 +6,7 @@ mod random;
 
 use std::cell::{Cell, RefCell};
 use std::io::{self, Cursor, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::rc::Rc;
 
 use common::{
     bytes, cases, data, family_vectors, fewer_cases, fingerprint, keyed, keyed_with_nonce, number,
@@ -618,6 +619,41 @@ impl Seek for Counting<'_> {
     }
 }
 
+/// An empty segment that ends a message is one only if it is the first, also where a reader has none before it in its
+/// buffer. Only who has the key can seal another.
+#[test]
+fn no_empty_segment_follows_others() {
+    let (domain, key, nonce) = (label!("test"), [7; 32], [1; 24]);
+    let message = message(64);
+    let mut base = keyed_with_nonce(domain, &key, &nonce);
+    base.mix(label!("ad"), b"ad");
+    base.mix(label!("segment-length"), &64_u32.to_le_bytes());
+    let seal = |i: u64, is_last: bool, segment: &[u8]| {
+        let mut transcript = base.clone();
+        transcript.mix(
+            label!("segment"),
+            &[&i.to_le_bytes()[..], &[is_last.into()]].concat(),
+        );
+        transcript.seal_vec(label!("message"), segment)
+    };
+    assert_eq!(
+        streamed(&message, &seal(0, true, b""), 100),
+        (vec![], Ok(())),
+        "the first"
+    );
+    // The reader holds 2048 segments.
+    let plaintext = data(13, 2048 * 64);
+    let segments = (0..).zip(plaintext.chunks(64));
+    let mut sealed: Vec<u8> = segments
+        .flat_map(|(i, segment)| seal(i, false, segment))
+        .collect();
+    sealed.extend(seal(2048, true, b""));
+    assert_eq!(
+        streamed(&message, &sealed, 100),
+        (plaintext, Err(ErrorKind::InvalidData))
+    );
+}
+
 /// As the definition has it, under a key of another length than `new` takes.
 #[test]
 fn a_protocol_holds_the_key() {
@@ -738,6 +774,115 @@ fn random_access_reads_what_it_needs() {
             "{segment}"
         );
     }
+}
+
+/// One segment at first and after a seek, then many: as many as the writer holds.
+#[test]
+fn sequential_reads_load_many_segments() {
+    let message = message(1024);
+    let plaintext = data(7, 300 * 1024);
+    let sealed = message.seal_vec(&plaintext);
+    let read = Cell::new(0);
+    let inner = Counting {
+        inner: Cursor::new(&sealed),
+        read: &read,
+    };
+    let mut reader = Reader::new(&message, inner).unwrap();
+    for (segment, loaded) in [
+        (0, 1),
+        (1, 128),
+        (128, 0),
+        (129, 128),
+        (257, 43),
+        (100, 1),
+        (102, 1),
+        (103, 128),
+        (0, 1),
+    ] {
+        let (before, start) = (read.get(), 1024 * segment);
+        reader.seek(SeekFrom::Start(start as u64)).unwrap();
+        let mut output = [0; 1024];
+        reader.read_exact(&mut output).unwrap();
+        assert_eq!(output, plaintext[start..][..1024]);
+        assert_eq!(read.get() - before, 1040 * loaded, "{segment}");
+    }
+}
+
+/// What a segment that was refused has overwritten is read again.
+#[test]
+fn other_segments_after_a_damaged_one() {
+    let message = message(64);
+    let plaintext = data(7, 64 * 100);
+    let mut sealed = message.seal_vec(&plaintext);
+    sealed[20 * 80] ^= 1;
+    let mut reader = Reader::new(&message, Cursor::new(&sealed)).unwrap();
+    for segment in [10, 20, 10, 20, 0, 20, 1] {
+        reader.seek(SeekFrom::Start(64 * segment as u64)).unwrap();
+        let mut output = [0; 64];
+        let result = reader.read_exact(&mut output);
+        assert_eq!(result.is_ok(), segment != 20);
+        if segment != 20 {
+            assert_eq!(output, plaintext[64 * segment..][..64], "{segment}");
+        }
+    }
+}
+
+/// An inner reader whose content changes after it has been lent.
+#[derive(Clone)]
+struct Shared(Rc<RefCell<Cursor<Vec<u8>>>>);
+
+impl Read for Shared {
+    fn read(&mut self, output: &mut [u8]) -> io::Result<usize> {
+        self.0.borrow_mut().read(output)
+    }
+}
+
+impl Seek for Shared {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.0.borrow_mut().seek(to)
+    }
+}
+
+/// Of two segments that are loaded together the second is damaged, or gone: the first is read nevertheless.
+#[test]
+fn damage_after_the_end_was_verified() {
+    let message = message(64);
+    let plaintext = data(7, 64 * 3);
+    let damages: [(_, fn(&mut Vec<u8>)); 2] = [
+        (ErrorKind::InvalidData, |sealed| sealed[2 * 80] ^= 1),
+        (ErrorKind::UnexpectedEof, |sealed| sealed.truncate(2 * 80 + 1)),
+    ];
+    for (kind, damage) in damages {
+        let shared = Shared(Rc::new(RefCell::new(Cursor::new(message.seal_vec(&plaintext)))));
+        let mut reader = Reader::new(&message, shared.clone()).unwrap();
+        let mut output = [0; 64];
+        reader.read_exact(&mut output).unwrap();
+        damage(shared.0.borrow_mut().get_mut());
+        if kind == ErrorKind::InvalidData {
+            reader.read_exact(&mut output).unwrap();
+            assert_eq!(output, plaintext[64..128]);
+        }
+        reader.seek(SeekFrom::Start(128)).unwrap();
+        assert_eq!(reader.read_exact(&mut output).unwrap_err().kind(), kind);
+        reader.rewind().unwrap();
+        reader.read_exact(&mut output).unwrap();
+        assert_eq!(output, plaintext[..64]);
+    }
+}
+
+/// There is no longer segment than the last of this message.
+#[test]
+fn a_last_segment_of_the_largest_size() {
+    if fewer_cases() {
+        return; // it would take minutes
+    }
+    let message = message(MAX_SEGMENT_LEN);
+    let sealed = message.seal_vec(&vec![7; MAX_SEGMENT_LEN]);
+    let mut reader = Reader::new(&message, Cursor::new(&sealed)).unwrap();
+    let mut output = [0; 100];
+    reader.seek(SeekFrom::End(-100)).unwrap();
+    reader.read_exact(&mut output).unwrap();
+    assert_eq!(output, [7; 100]);
 }
 
 /// Damage late in a batch does not make the reader read the whole batch again for each segment before it.
@@ -956,6 +1101,18 @@ fn inner_errors_can_be_retried() {
         }
         assert_eq!(all, plaintext[..all.len()]);
     }
+}
+
+/// Segments of which the eight that are sealed together are longer than what the threads share at a time.
+#[cfg(feature = "rayon")]
+#[test]
+fn large_segments_on_threads() {
+    let message = message(1 << 22);
+    let plaintext = data(14, 1000);
+    let mut in_out = [&plaintext[..], &[0; TAG_LEN]].concat();
+    message.seal_in_place_rayon(&mut in_out).unwrap();
+    assert_eq!(in_out, message.seal_vec(&plaintext));
+    assert_eq!(message.open_in_place_rayon(&mut in_out).unwrap(), plaintext);
 }
 
 #[cfg(feature = "rayon")]

@@ -25,9 +25,11 @@ enum Trouble {
     Cancelled,
     /// It fails, and the caller repeats the call.
     Failed,
+    /// It has become shorter: there is nothing to read.
+    Ended,
 }
 
-use Trouble::{Cancelled, Failed, Never, Pending};
+use Trouble::{Cancelled, Ended, Failed, Never, Pending};
 
 /// An inner reader or writer that moves up to `step` bytes in each call without trouble.
 struct Slow<T> {
@@ -52,7 +54,7 @@ impl<T> Slow<T> {
     fn poll<R>(&mut self, cx: &Context<'_>, work: impl FnOnce(&mut Self) -> R) -> Poll<io::Result<R>> {
         self.in_trouble = !self.in_trouble;
         match self.trouble {
-            Never => Poll::Ready(Ok(work(self))),
+            Never | Ended => Poll::Ready(Ok(work(self))),
             _ if !self.in_trouble => Poll::Ready(Ok(work(self))),
             Failed => Poll::Ready(Err(ErrorKind::TimedOut.into())),
             Pending | Cancelled => {
@@ -69,6 +71,9 @@ impl AsyncRead for Slow<&[u8]> {
         cx: &mut Context<'_>,
         output: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        if let Ended = self.trouble {
+            return Poll::Ready(Ok(()));
+        }
         self.poll(cx, |slow| {
             let n = slow.step.min(slow.inner.len()).min(output.remaining());
             let (now, later) = slow.inner.split_at(n);
@@ -298,11 +303,13 @@ impl AsyncSeek for Anywhere<'_> {
             going,
         } = &mut *self;
         seeks.trouble = trouble.get();
-        if let Some(place) = *going {
-            let result = std::task::ready!(seeks.poll(cx, |_| slow.inner = &all[place.min(all.len())..]));
-            *going = None; // also after an error
-            result?;
-        }
+        let Some(place) = *going else {
+            // As it may be without a seek.
+            return Poll::Ready(Err(ErrorKind::Other.into()));
+        };
+        let result = std::task::ready!(seeks.poll(cx, |_| slow.inner = &all[place.min(all.len())..]));
+        *going = None; // also after an error
+        result?;
         Poll::Ready(Ok((all.len() - slow.inner.len()) as u64))
     }
 }
@@ -311,6 +318,7 @@ impl AsyncSeek for Anywhere<'_> {
 fn random_access_is_that_of_std() {
     let plaintext: Vec<u8> = (0..=250).cycle().take(20_000).collect();
     let sealed = message().seal_vec(&plaintext);
+    let after_header = [b"header", &sealed[..]].concat();
     for (step, trouble) in [
         (1000, Never),
         (7, Pending),
@@ -321,7 +329,9 @@ fn random_access_is_that_of_std() {
     ] {
         let later = Cell::new(Never);
         let mut reader = run(Never, async || {
-            seekable::Reader::new_async(&message(), Anywhere::new(&sealed, step, &later)).await
+            let mut inner = Anywhere::new(&after_header, step, &later);
+            inner.slow.inner = &inner.all[6..];
+            seekable::Reader::new_async(&message(), inner).await
         })
         .unwrap();
         later.set(trouble);
@@ -379,6 +389,28 @@ fn random_access_is_that_of_std() {
             assert_eq!(result.unwrap_err().kind(), ErrorKind::InvalidData);
             assert!(output.iter().all(|byte| *byte == 0xa5 || *byte == 0));
         }
+    }
+}
+
+/// An inner reader that ends before its end gives an error, and can be read again when it is back.
+#[test]
+fn an_inner_reader_that_becomes_shorter() {
+    let plaintext: Vec<u8> = (0..200).collect();
+    let sealed = message().seal_vec(&plaintext);
+    let trouble = Cell::new(Ended);
+    let open = async || seekable::Reader::new_async(&message(), Anywhere::new(&sealed, 1000, &trouble)).await;
+    assert_eq!(run(Ended, open).unwrap_err().kind(), ErrorKind::UnexpectedEof);
+    trouble.set(Never);
+    let mut reader = run(Never, open).unwrap();
+    for (now, expected) in [
+        (Ended, Err(ErrorKind::UnexpectedEof)),
+        (Never, Ok(())),
+        (Ended, Err(ErrorKind::UnexpectedEof)),
+    ] {
+        trouble.set(now);
+        let mut output = [0; 64];
+        let result = run(now, async || reader.read_exact(&mut output).await);
+        assert_eq!(result.map(|_| ()).map_err(|error| error.kind()), expected);
     }
 }
 

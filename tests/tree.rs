@@ -429,6 +429,10 @@ fn outboards_into_a_writer() {
             }
             let mut writer = Writer::new(&tree, said, Nowhere).unwrap();
             let updated = writer.update(&message).err();
+            assert!(
+                updated.is_some() || said > len as u64,
+                "longer than was said: at once"
+            );
             let failed = updated.or_else(|| writer.finalize().err()).unwrap();
             assert_eq!(failed.kind(), ErrorKind::InvalidInput, "{len} {said}");
         }
@@ -442,6 +446,111 @@ fn outboards_into_a_writer() {
         .find_map(|piece| writer.update(piece).err());
     let failed = failed.or_else(|| writer.finalize().err()).unwrap();
     assert_eq!(failed.kind(), ErrorKind::WriteZero);
+    // Full before the end of the message: its error is given out once, and there is no way on.
+    let mut writer = Writer::new(&tree, 10_000_000, Cursor::new(&mut room[..60_000])).unwrap();
+    let mut pieces = message.chunks(1 << 20);
+    let failed = pieces.find_map(|piece| writer.update(piece).err()).unwrap();
+    assert_eq!(failed.kind(), ErrorKind::WriteZero);
+    assert!(pieces.next().is_some(), "before the end");
+    assert_eq!(writer.update(&[0]).unwrap_err().kind(), ErrorKind::Other);
+    assert_eq!(writer.finalize().err().unwrap().kind(), ErrorKind::Other);
+}
+
+/// Fails in its first write, or in flushing, and otherwise works.
+struct Fails {
+    inner: Cursor<Vec<u8>>,
+    in_write: bool,
+    in_flush: bool,
+}
+
+impl Write for Fails {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if std::mem::take(&mut self.in_write) {
+            return Err(ErrorKind::TimedOut.into());
+        }
+        self.inner.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        if self.in_flush {
+            return Err(ErrorKind::TimedOut.into());
+        }
+        Ok(())
+    }
+}
+
+impl Seek for Fails {
+    fn seek(&mut self, to: SeekFrom) -> std::io::Result<u64> {
+        self.inner.seek(to)
+    }
+}
+
+/// Of this message the chaining value of the last chunk is what fills a buffer, so that the end writes twice: an error in
+/// either, or in flushing, is an error, and there is no outboard.
+#[test]
+fn errors_at_the_end_of_an_outboard() {
+    let tree = Tree::new(label!("com.example.tree"));
+    let message = data(7, 2048 * CHUNK_LEN);
+    for [in_write, in_flush] in [[false, false], [true, false], [false, true]] {
+        let inner = Cursor::new(Vec::new());
+        let inner = Fails {
+            inner,
+            in_write,
+            in_flush,
+        };
+        let mut writer = Writer::new(&tree, message.len() as u64, inner).unwrap();
+        writer.update(&message).unwrap();
+        match writer.finalize() {
+            Ok((digest, fails)) => {
+                assert!(!in_write && !in_flush);
+                assert!((digest, fails.inner.into_inner()) == with_outboard_of(&tree, &message));
+            }
+            Err(error) => {
+                assert!(in_write || in_flush);
+                assert_eq!(error.kind(), ErrorKind::TimedOut);
+            }
+        }
+    }
+}
+
+/// Its first read fails.
+struct Late<R>(R, bool);
+
+impl<R: Read> Read for Late<R> {
+    fn read(&mut self, output: &mut [u8]) -> std::io::Result<usize> {
+        if std::mem::take(&mut self.1) {
+            return Err(ErrorKind::TimedOut.into());
+        }
+        self.0.read(output)
+    }
+}
+
+impl<R: Seek> Seek for Late<R> {
+    fn seek(&mut self, to: SeekFrom) -> std::io::Result<u64> {
+        self.0.seek(to)
+    }
+}
+
+/// Errors of the inner readers are passed on, and the call can be repeated.
+#[test]
+fn errors_of_inner_readers() {
+    let tree = Tree::new(label!("com.example.tree"));
+    let (message, digest, strings) = with_outboard(&tree, 5000);
+    let inner = Late(Cursor::new(&message), true);
+    let outboard = Late(Cursor::new(&strings), true);
+    let mut reader = Reader::new(&tree, &digest, 5000, inner, outboard).unwrap();
+    let mut output = [0; 10];
+    for _ in 0..2 {
+        assert_eq!(reader.read(&mut output).unwrap_err().kind(), ErrorKind::TimedOut);
+    }
+    assert_eq!(reader.read(&mut output).unwrap(), 10);
+    assert_eq!(output, message[..10]);
+    // An empty message has no byte after its end.
+    let (_, digest, _) = with_outboard(&tree, 0);
+    let [inner, outboard] = [(); 2].map(|()| Cursor::new([]));
+    let mut reader = Reader::new(&tree, &digest, 0, inner, outboard).unwrap();
+    reader.seek(SeekFrom::Start(1)).unwrap();
+    assert_eq!(reader.read(&mut output).unwrap(), 0);
 }
 
 #[test]
@@ -745,12 +854,16 @@ fn threads_do_not_matter() {
                 assert_eq!(digest, expected.0, "{len} {threads}");
                 let mut hasher = tree.hasher();
                 let mut builder = Builder::new(&tree);
+                let mut writer = Writer::new(&tree, len as u64, Cursor::new(Vec::new())).unwrap();
                 for piece in message.chunks(1_000_001) {
                     hasher.update_rayon(piece);
                     builder.update_rayon(piece);
+                    writer.update_rayon(piece).unwrap();
                 }
                 assert_eq!(hasher.finalize(), expected.0);
                 assert_eq!(builder.finalize(), expected);
+                let (digest, outboard) = writer.finalize().unwrap();
+                assert_eq!((digest, outboard.into_inner()), expected);
             });
         }
     }
