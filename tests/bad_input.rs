@@ -1102,11 +1102,26 @@ fn aestream_parts_of_wrong_lengths() {
             let right = opener.wanted();
             let wrong = if longer { right + 1 } else { right - 1 };
             for len in [wrong, right] {
-                assert_eq!(opener.open(&mut rest[..len].to_vec()), Err(Error::Verification));
+                let mut part = rest[..len].to_vec();
+                assert_eq!(opener.open(&mut part), Err(Error::Verification));
+                assert_eq!(part, rest[..len], "nothing is written");
                 assert_eq!((opener.wanted(), opener.is_finished()), (0, false));
             }
         }
     }
+    // What follows the end is an error, but the end was verified.
+    let mut opener = Opener::from_protocol(keyed());
+    let mut rest = sealed.clone();
+    while !opener.is_finished() {
+        let after = rest.split_off(opener.wanted());
+        opener.open(&mut rest).unwrap();
+        rest = after;
+    }
+    for len in 0..4 {
+        assert_eq!(opener.open(&mut vec![0; len]), Err(Error::Verification));
+        assert!(opener.is_finished());
+    }
+    assert!(opener.finish().is_ok());
     for len in 0..=18 {
         assert!(Sealer::room(&mut vec![0; len]).is_empty());
     }
