@@ -1049,6 +1049,28 @@ fn a_failed_writer_stays_failed() {
     }
 }
 
+/// Also where nobody could repeat the call.
+#[test]
+fn an_interrupted_writer_is_called_again() {
+    struct Interrupted(bool, Vec<u8>);
+    impl Write for Interrupted {
+        fn write(&mut self, input: &[u8]) -> io::Result<usize> {
+            self.0 = !self.0;
+            if self.0 {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            self.1.write(&input[..input.len().min(7)])
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut writer = SealWriter::from_protocol(keyed(), Interrupted(false, Vec::new()));
+    writer.write_all(&MESSAGE).unwrap();
+    let sealed = writer.finish().unwrap().1;
+    assert_eq!(sealed, Sealer::from_protocol(keyed()).seal_vec(&MESSAGE));
+}
+
 /// A writer whose inner writer panicked keeps failing: nobody knows what was written.
 #[test]
 fn a_writer_that_panicked_stays_failed() {
