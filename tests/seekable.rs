@@ -846,9 +846,10 @@ impl Seek for Shared {
 /// Of two segments that are loaded together the second is damaged, or gone: the first is read nevertheless.
 #[test]
 fn damage_after_the_end_was_verified() {
+    type Damage = (ErrorKind, fn(&mut Vec<u8>));
     let message = message(64);
     let plaintext = data(7, 64 * 3);
-    let damages: [(_, fn(&mut Vec<u8>)); 2] = [
+    let damages: [Damage; 2] = [
         (ErrorKind::InvalidData, |sealed| sealed[2 * 80] ^= 1),
         (ErrorKind::UnexpectedEof, |sealed| sealed.truncate(2 * 80 + 1)),
     ];
