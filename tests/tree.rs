@@ -513,6 +513,21 @@ fn errors_at_the_end_of_an_outboard() {
     }
 }
 
+/// An error is one, although the inner writer works again.
+#[test]
+fn no_outboard_after_an_error() {
+    let tree = Tree::new(label!("com.example.tree"));
+    let message = data(7, 10_000_000);
+    let inner = Fails {
+        inner: Cursor::new(Vec::new()),
+        in_write: true,
+        in_flush: false,
+    };
+    let mut writer = Writer::new(&tree, message.len() as u64, inner).unwrap();
+    assert_eq!(writer.update(&message).unwrap_err().kind(), ErrorKind::TimedOut);
+    assert_eq!(writer.finalize().err().unwrap().kind(), ErrorKind::Other);
+}
+
 /// Its first read fails.
 struct Late<R>(R, bool);
 
