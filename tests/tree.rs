@@ -4,6 +4,7 @@ mod common;
 #[path = "common/random.rs"]
 mod random;
 
+use std::cell::Cell;
 use std::io::{Cursor, ErrorKind, Read, Seek, SeekFrom, Write};
 
 use common::{
@@ -526,6 +527,51 @@ fn no_outboard_after_an_error() {
     let mut writer = Writer::new(&tree, message.len() as u64, inner).unwrap();
     assert_eq!(writer.update(&message).unwrap_err().kind(), ErrorKind::TimedOut);
     assert_eq!(writer.finalize().err().unwrap().kind(), ErrorKind::Other);
+}
+
+/// A message that is longer than was said does not overwrite what follows its outboard.
+#[test]
+fn nothing_is_written_after_an_outboard() {
+    let tree = Tree::new(label!("com.example.tree"));
+    let mut inner = Cursor::new(vec![0xa5; 100_000]);
+    let mut writer = Writer::new(&tree, 10_000, &mut inner).unwrap();
+    let error = writer.update(&data(7, 10_000_000)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidInput);
+    drop(writer);
+    assert!(inner.into_inner().iter().all(|byte| *byte == 0xa5));
+}
+
+/// Counts the calls.
+struct Counting<'c, R>(R, &'c Cell<usize>);
+
+impl<R: Read> Read for Counting<'_, R> {
+    fn read(&mut self, output: &mut [u8]) -> std::io::Result<usize> {
+        self.1.set(self.1.get() + 1);
+        self.0.read(output)
+    }
+}
+
+impl<R: Seek> Seek for Counting<'_, R> {
+    fn seek(&mut self, to: SeekFrom) -> std::io::Result<u64> {
+        self.0.seek(to)
+    }
+}
+
+/// A chunk that was verified is not read again for the next bytes of it, nor are those above it.
+#[test]
+fn verified_chunks_are_kept() {
+    let tree = Tree::new(label!("com.example.tree"));
+    let (message, digest, strings) = with_outboard(&tree, 20_000);
+    let counts = [const { Cell::new(0) }; 2];
+    let inner = Counting(Cursor::new(&message), &counts[0]);
+    let outboard = Counting(Cursor::new(&strings), &counts[1]);
+    let mut reader = Reader::new(&tree, &digest, 20_000, inner, outboard).unwrap();
+    for bytes in message.chunks(10) {
+        let mut output = vec![0; bytes.len()];
+        reader.read_exact(&mut output).unwrap();
+        assert_eq!(output, bytes);
+    }
+    assert_eq!(counts.map(Cell::into_inner), [5, 1]);
 }
 
 /// Its first read fails.
