@@ -100,6 +100,23 @@ fn every_participant_contributes() {
     assert_eq!(group.public_key().to_bytes(), sum.compress().to_bytes());
 }
 
+/// What a participant saw is the digest of all commitments that `frost::dkg` documents.
+#[test]
+fn shares_carry_the_digest_of_all_commitments() {
+    let (_, commitments) = commitments(2, 3);
+    let mut view = Protocol::new(DOMAIN);
+    view.mix(label!("dkg-context"), b"context");
+    view.mix(label!("dkg-threshold"), &[0, 2]);
+    view.mix(label!("dkg-signers"), &[0, 3]);
+    for commitment in &commitments {
+        view.mix(label!("dkg-commitment"), &commitment.to_bytes());
+    }
+    let view: [u8; 32] = view.derive_array(label!("dkg-view"));
+    for share in shares(2, 3).1 {
+        assert_eq!(share.to_bytes()[36..], view);
+    }
+}
+
 #[test]
 fn impossible_numbers() {
     for (number, threshold, signers) in [(1, 0, 3), (1, 1, 3), (1, 4, 3), (4, 2, 3), (1, 1, 1), (1, 2, 1)] {

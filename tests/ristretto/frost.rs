@@ -6,9 +6,9 @@ use veriplex::frost::{
     self, GroupKey, Identifier, KeyShare, SignatureShare, SigningCommitments, SigningNonces, SigningPackage,
     UsedNonces,
 };
-use veriplex::keys::PublicKey;
+use veriplex::keys::{PrivateKey, PublicKey};
 use veriplex::sig::Signature;
-use veriplex::{Error, Label, label, sig};
+use veriplex::{Error, Label, Protocol, label, sig};
 
 use crate::common::{Recorded, array, bytes, cases, number, on_each_backend, text, vectors};
 use crate::order;
@@ -146,6 +146,24 @@ fn contexts_separate_nonces_of_one_generator() {
         all[2],
         "the generator and the context are all there is"
     );
+}
+
+/// The known answers have no context. Nonces come from what design.md says.
+#[test]
+fn nonces_in_a_context_are_those_of_the_design() {
+    let (_, shares) = group();
+    let [_, mut branch] = Protocol::new(DOMAIN).fork(label!("process"), ["keygen", "commitment"]);
+    branch.mix(label!("signing-share"), &shares[0].to_bytes()[2..34]);
+    branch.mix(label!("rand"), &[2; 64]);
+    branch.mix(label!("context"), b"context");
+    let mut expected = vec![0, 1];
+    for label in [label!("hiding-nonce"), label!("binding-nonce")] {
+        let nonce = PrivateKey::from_uniform_bytes(branch.derive_array(label)).unwrap();
+        expected.extend(nonce.public_key().as_bytes());
+    }
+    let rng = &mut Recorded::new([2; 64]);
+    let (_, commitments) = shares[0].commit_in_context(DOMAIN, b"context", rng).unwrap();
+    assert_eq!(commitments.to_bytes(), expected[..]);
 }
 
 /// The signer forgets that it signed, its generator repeats, and the attacker asks for another message.

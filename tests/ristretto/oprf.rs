@@ -238,6 +238,22 @@ fn one_answer_is_verified() {
     );
 }
 
+/// The forms for batches take one element too.
+#[test]
+fn a_batch_may_have_one_element() {
+    let mut rng = Recorded::new([4; 192]);
+    let (blind, blinded) = oprf::blind_verifiable(DOMAIN, b"input", &mut rng).unwrap();
+    let server = server(1);
+    let (evaluated, proof) =
+        oprf::blind_evaluate_verifiable(DOMAIN, &server, &[blinded], &mut rng).unwrap();
+    let public = server.public_key();
+    let [output] =
+        VerifiableBlind::finalize_batch::<1, 32>([blind], DOMAIN, public, &evaluated, &proof).unwrap();
+    let mut direct = [0; 32];
+    oprf::evaluate(DOMAIN, &server, b"input", &mut direct).unwrap();
+    assert_eq!(output, direct);
+}
+
 /// A proof over fewer answers than there were requests, or than were received.
 #[test]
 fn a_proof_is_for_the_whole_batch() {

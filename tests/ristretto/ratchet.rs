@@ -481,6 +481,8 @@ fn stored_keys_are_bounded_and_the_oldest_go() {
         largest < 1000 + MAX_STORED * (4 + Protocol::SERIALIZED_LEN),
         "{largest}"
     );
+    // As many as there can be.
+    let mut b = restored(&b);
     for (number, message) in lost.iter().enumerate() {
         if number < 4 {
             refused(&mut b, message);
@@ -554,6 +556,7 @@ fn unanswered_chains_are_bounded() {
         a.ratchet(&mut rng.next()).unwrap();
     }
     assert_eq!(messages.len(), MAX_UNANSWERED);
+    let mut a = restored(&a);
     for message in messages {
         b.open_vec(&message, &mut rng.next()).unwrap();
     }
@@ -561,6 +564,42 @@ fn unanswered_chains_are_bounded() {
     let answer = b.seal_vec(b"").unwrap();
     a.open_vec(&answer, &mut rng.next()).unwrap();
     a.ratchet(&mut rng.next()).unwrap();
+}
+
+/// So many chains of ours, of which the peer answers the newest: we step. The peer steps before it has received any of
+/// them: then the peer may still answer each, and if there are as many as may be, our chain goes on.
+#[test]
+fn an_answer_is_followed_by_a_step_if_there_is_room() {
+    for count in 1..=MAX_UNANSWERED {
+        for late in [false, true] {
+            let ([mut a, mut b], mut rng) = conversation();
+            let mut messages = vec![a.seal_vec(b"").unwrap()];
+            for _ in 1..count {
+                a.ratchet(&mut rng.next()).unwrap();
+                messages.push(a.seal_vec(b"").unwrap());
+            }
+            if late {
+                b.ratchet(&mut rng.next()).unwrap();
+            } else {
+                for message in &messages {
+                    b.open_vec(message, &mut rng.next()).unwrap();
+                }
+            }
+            let answer = b.seal_vec(b"answer").unwrap();
+            assert_eq!(a.open_vec(&answer, &mut rng.next()), Ok(b"answer".into()));
+            let mut a = restored(&a);
+            let next = a.seal_vec(b"next").unwrap();
+            let same_chain = next[..32] == messages[count - 1][..32];
+            assert_eq!(same_chain, late && count == MAX_UNANSWERED, "{count}, {late}");
+            if late {
+                for message in &messages {
+                    b.open_vec(message, &mut rng.next()).unwrap();
+                }
+            }
+            assert_eq!(b.open_vec(&next, &mut rng.next()), Ok(b"next".into()), "{count}, {late}");
+            restored(&a);
+        }
+    }
 }
 
 #[test]
@@ -638,11 +677,41 @@ fn malformed_states_are_refused() {
     twice[chain_at - 2] = 2;
     assert_eq!(open(&twice), Err(Error::InvalidState));
     // A key of the present chain that is still to come, for the same reason. (It has received up to number 1.)
-    let mut ahead = plain;
+    let mut ahead = plain.clone();
     ahead[chain_at + 34] = 1;
     assert_eq!(open(&ahead), Ok(()));
     ahead[chain_at + 34] = 2;
     assert_eq!(open(&ahead), Err(Error::InvalidState));
+
+    // Chains with the numbers of their keys. The present one first, then others.
+    let with_chains = |chains: &[Vec<u32>]| {
+        let mut state = plain[..chain_at - 2].to_vec();
+        state.extend(u16::try_from(chains.len()).unwrap().to_le_bytes());
+        for (i, numbers) in (0..).zip(chains) {
+            let mut public: [u8; 32] = plain[chain_at..chain_at + 32].try_into().unwrap();
+            public[0] ^= i;
+            state.extend(public);
+            state.extend(u16::try_from(numbers.len()).unwrap().to_le_bytes());
+            for n in numbers {
+                state.extend(n.to_le_bytes());
+                state.extend(&plain[chain_at + 38..]);
+            }
+        }
+        open(&state)
+    };
+    let invalid = Err(Error::InvalidState);
+    assert_eq!(with_chains(&[vec![0, 1]]), Ok(()));
+    assert_eq!(with_chains(&[vec![0, 2]]), invalid);
+    assert_eq!(with_chains(&[vec![0, 0]]), invalid);
+    assert_eq!(with_chains(&[vec![1, 0]]), invalid);
+    assert_eq!(with_chains(&[vec![]]), invalid);
+    // More of a chain, and more in all, than are kept.
+    let keys = |count| (0..count).collect::<Vec<u32>>();
+    let (most, half) = (keys(MAX_SKIPPED), keys(MAX_SKIPPED / 2));
+    assert_eq!(with_chains(&[vec![0], keys(MAX_SKIPPED + 1)]), invalid);
+    assert_eq!(with_chains(&[vec![0], keys(MAX_SKIPPED - 1), most.clone()]), Ok(()));
+    assert_eq!(with_chains(&[vec![0], most.clone(), most.clone()]), invalid);
+    assert_eq!(with_chains(&[vec![0], most, half.clone(), half]), invalid);
 }
 
 #[test]
