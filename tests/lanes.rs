@@ -312,14 +312,18 @@ fn to_messages<'a>(
         .collect()
 }
 
-/// Headers, numbers and ends of messages at every place of a block, and numbers at the edges of LEB128.
+/// Headers, numbers and ends of messages at every place of a block, and numbers at the edges of LEB128. Before them, long
+/// associated data.
 #[test]
 fn every_place_in_a_block() {
     let key = Key::from([7; 32]);
     let aead = Aead::<24>::new(label!("places"), &key);
     let places = (0..2 * RATE + 2).map(|place| (place, 3 * place));
     let edges = [127, 128, 129, (1 << 14) - 1, 1 << 14, (1 << 14) + 1].map(|len| (5, len));
-    let (ads, messages): (Vec<Vec<u8>>, Vec<Vec<u8>>) = places
+    // More than eight in a row that are not put together, because they absorb too many blocks first.
+    let long = (0..10).map(|i| (300 + i, 20));
+    let (ads, messages): (Vec<Vec<u8>>, Vec<Vec<u8>>) = long
+        .chain(places)
         .chain(edges)
         .map(|(ad, message)| (common::data(1, ad), common::data(2, message)))
         .unzip();

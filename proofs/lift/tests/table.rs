@@ -406,5 +406,6 @@ fn kernels_for_lanes_are_known() {
             (lanes, pointers),
             "{name}"
         );
+        assert_eq!(kernel.has_count(), !name.contains("permute"), "{name}");
     }
 }
