@@ -291,6 +291,15 @@ fn other_operands_are_refused() {
         (&[0x33, 0xc1], other),                         // xorl %ecx, %eax
         (&[0x33, 0x07], other),                         // xorl (%rdi), %eax
         (&[0xc5, 0xfa, 0x6f, 0x1c, 0x47], address),     // vmovdqu (%rdi,%rax,2), %xmm3
+        (&[0xc5, 0xfa, 0x6f, 0x1d, 0, 0, 0, 0], address), // vmovdqu 0(%rip), %xmm3
+        (&[0xc5, 0xfa, 0x6f, 0x1c, 0x25, 0, 0, 0, 0], address), // vmovdqu 0, %xmm3
+        (&[0x67, 0xc5, 0xfa, 0x6f, 0x1f], address),     // vmovdqu (%edi), %xmm3
+        (&[0x64, 0xc5, 0xfa, 0x6f, 0x1f], address),     // vmovdqu %fs:(%rdi), %xmm3
+        // vmovdqu (%edi,%eax), %xmm3
+        (
+            &[0x67, 0xc5, 0xfa, 0x6f, 0x1c, 0x07],
+            "an index that is not a general register",
+        ),
         // movq %rax, %xmm3
         (
             &[0x66, 0x48, 0x0f, 0x6e, 0xd8],
