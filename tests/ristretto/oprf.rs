@@ -244,8 +244,7 @@ fn a_batch_may_have_one_element() {
     let mut rng = Recorded::new([4; 192]);
     let (blind, blinded) = oprf::blind_verifiable(DOMAIN, b"input", &mut rng).unwrap();
     let server = server(1);
-    let (evaluated, proof) =
-        oprf::blind_evaluate_verifiable(DOMAIN, &server, &[blinded], &mut rng).unwrap();
+    let (evaluated, proof) = oprf::blind_evaluate_verifiable(DOMAIN, &server, &[blinded], &mut rng).unwrap();
     let public = server.public_key();
     let [output] =
         VerifiableBlind::finalize_batch::<1, 32>([blind], DOMAIN, public, &evaluated, &proof).unwrap();

@@ -596,7 +596,11 @@ fn an_answer_is_followed_by_a_step_if_there_is_room() {
                     b.open_vec(message, &mut rng.next()).unwrap();
                 }
             }
-            assert_eq!(b.open_vec(&next, &mut rng.next()), Ok(b"next".into()), "{count}, {late}");
+            assert_eq!(
+                b.open_vec(&next, &mut rng.next()),
+                Ok(b"next".into()),
+                "{count}, {late}"
+            );
             restored(&a);
         }
     }
@@ -709,7 +713,10 @@ fn malformed_states_are_refused() {
     let keys = |count| (0..count).collect::<Vec<u32>>();
     let (most, half) = (keys(MAX_SKIPPED), keys(MAX_SKIPPED / 2));
     assert_eq!(with_chains(&[vec![0], keys(MAX_SKIPPED + 1)]), invalid);
-    assert_eq!(with_chains(&[vec![0], keys(MAX_SKIPPED - 1), most.clone()]), Ok(()));
+    assert_eq!(
+        with_chains(&[vec![0], keys(MAX_SKIPPED - 1), most.clone()]),
+        Ok(())
+    );
     assert_eq!(with_chains(&[vec![0], most.clone(), most.clone()]), invalid);
     assert_eq!(with_chains(&[vec![0], most, half.clone(), half]), invalid);
 }

@@ -441,7 +441,9 @@ mod x86_64 {
                     format!("(append (slice 0 4 {piece}) (slice 8 4 {piece}))")
                 };
                 let both = format!("(append {} {})", vec(1, 32), source(2, 32)?);
-                let products = pieces(32, |number| format!("(times 4 {} {})", even(number), even(2 + number)));
+                let products = pieces(32, |number| {
+                    format!("(times 4 {} {})", even(number), even(2 + number))
+                });
                 Some(format!("{} {}", vector(both)?, vector(products)?))
             }
             Code::EVEX_Vpsrlq_zmm_k1z_zmmm512b64_imm8 if immediate() == 32 && group() && !in_memory => {
