@@ -1020,18 +1020,14 @@ Check Xoofff_x86_64.xoofff_absorb_blocks_x4_x86_64.
 Check Xoofff_x86_64.xoofff_squeeze_blocks_x4_x86_64.
 Check Xoofff_x86_64.xoofff_absorb_blocks_x8_x86_64.
 Check Xoofff_x86_64.xoofff_squeeze_blocks_x8_x86_64.
-Print Assumptions Xoofff_x86_64.xoofff_squeeze_blocks_x8_x86_64.
 Print Xoofff_x16_x86_64.to_register.
 Print Xoofff_x16_x86_64.from_register.
 Print Xoofff_x16_x86_64.constants_x16.
 Check Xoofff_x16_x86_64.xoofff_table_x16_is.
-Print Assumptions Xoofff_x16_x86_64.xoofff_table_x16_is.
 Print WordLanes_x86_64.returned_zmm0_to_24.
 Print Xoofff_x16_x86_64.ends.
 Check Xoofff_x16_x86_64.xoofff_absorb_blocks_x16_x86_64.
-Print Assumptions Xoofff_x16_x86_64.xoofff_absorb_blocks_x16_x86_64.
 Check Xoofff_x16_x86_64.xoofff_squeeze_blocks_x16_x86_64.
-Print Assumptions Xoofff_x16_x86_64.xoofff_squeeze_blocks_x16_x86_64.
 
 (* NH. *)
 Print NH.add_long.

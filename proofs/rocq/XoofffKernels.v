@@ -430,7 +430,9 @@ Proof.
   apply (squeezed_by code_ head_ (fun j => j) Some (fun _ => memory_) table_ k carried_ words_ DISTINCT FOUR (fun j L => L)
     plainly_same ENDS op).
   - intros mask y cs M Y; destruct (two_blocks mask y M Y) as (B0 & B1 & L & SM); cbv zeta.
-    rewrite !ordered_plainly, ON_BYTES by (assumption || (rewrite app_length, (proj1 M), (proj1 (proj1 (blocks_squeezed mask k y M Y))); reflexivity)).
+    assert (R : length (mask ++ fst (Xoofff.squeeze_blocks mask y k)) = 96%nat)
+      by (rewrite app_length, (proj1 M), (proj1 (proj1 (blocks_squeezed mask k y M Y))); reflexivity).
+    rewrite !ordered_plainly, ON_BYTES by assumption.
     destruct (squeeze_lanes_is moves T CONSTANTS SEVENS k _ MANY L SM) as [E _]; rewrite E, B0, B1; reflexivity.
   - intros s L; rewrite ordered_plainly by exact L; apply FIRST, L.
 Qed.

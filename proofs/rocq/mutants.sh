@@ -296,7 +296,7 @@ plant xoofff_x16_masks_not_rolled Kernels_xoofff_x16_x86_64.v '/^Definition xoof
 plant xoofff_x16_groups_overlap Kernels_xoofff_x16_x86_64.v '/^Definition xoofff_squeeze/,/\]\./s/0x81; 0xc6; 0x00; 0x03/0x81; 0xc6; 0x00; 0x02/' squeeze_x16_checks
 plant xoofff_x16_keeps_zmm24 Kernels_xoofff_x16_x86_64.v '/^Definition xoofff_squeeze/,/\]\./s/0x01; 0xbd; 0x40; 0xef; 0xc0; 0xc3/0x01; 0xbd; 0x40; 0xef; 0xc8; 0xc3/' squeeze_x16_checks
 plant xoofff_x16_other_indices Kernels_xoofff_x16_x86_64.v '/^Definition xoofff_constants/,/\]\./s/0x0b; 0x00; 0x00; 0x00\]/0x0a; 0x00; 0x00; 0x00]/' xoofff_table_x16_is
-plant xoofff_x16_accumulator_first Xoofff_x16_x86_64.v 's/then j else (48 + 4 \* nth/then j else (4 * nth/' places_x16
+plant xoofff_x16_accumulator_first Xoofff_x16_x86_64.v 's/then j else (48 + 4 \* nth/then j else (4 * nth/' absorb_x16_checks
 plant xoofff_x16_other_columns XoodooWords.v 's/let y := plane_1 ((x + 3) mod 4) in/let y := plane_1 x in/' round_steps_are
 plant xoofff_x16_words_unknown XoodooWords.v 's/| Outputs => 10 end/| Outputs => 11 end/' next_words_are
 plant xoofff_x16_windows_elsewhere XoodooWords.v 's/(3 \* (i mod 4) + i \/ 4)%nat/(3 * (i mod 4) + i \/ 8)%nat/' windows_are

@@ -109,7 +109,7 @@ wrong vinserti64x4_swapped X86_64.v '/^Definition vinsert_1/s/(Vec x w) (source 
 wrong vextracti128_low X86_64.v '/^Definition vextracti128_1/s/Slice 16 16/Slice 0 16/' X86_64 vextracti128_1
 wrong vshufi64x2_first X86_64.v 's/piece 64 y (n 2)/piece 64 x (n 2)/' X86_64 vshufi64x2_27
 wrong vpternlogq_of_two X86_64.v 's/(Xor (Vec d 64) (Vec x 64))/(Vec x 64)/' X86_64 vpternlogq_xor
-wrong vpternlogq_without_memory X86_64.v '/^Definition vpternlogq_xor /s/(source 64 y)/(Vec x 64)/' X86_64 vpternlogq_memory
+wrong vpternlogq_without_memory X86_64.v '/^Definition vpternlogq_xor /s/(source 64 y)/(match y with Register s => Vec s 64 | Memory _ => Vec x 64 end)/' X86_64 vpternlogq_memory
 wrong vpternlogq_xor_or X86_64.v '/^Definition vpternlogq_xor_and /s/And_bytes (Vec x 64)/Or (Vec x 64)/' X86_64 vpternlogq_xor_and
 wrong vpternlogq_inverts_the_other X86_64.v 's/(And_bytes (Xor (Vec x 64) (Bytes (ones 64))) (Vec y 64))/(And_bytes (Vec x 64) (Xor (Vec y 64) (Bytes (ones 64))))/' X86_64 vpternlogq_xor_andn
 wrong valignd_swapped X86_64.v '/^Definition valignd/s/Append (Vec y 64) (Vec x 64)/Append (Vec x 64) (Vec y 64)/' X86_64 valignd_5

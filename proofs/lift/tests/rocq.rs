@@ -172,7 +172,7 @@ fn kernels(levels: &[&str]) -> Vec<Vec<u8>> {
     }
     // For one state and for two, on wider vectors for four and for eight; ChaCha for three numbers of rounds; NH; Xoofff;
     // Poly1305.
-    assert_eq!(kernels.len(), if levels.len() == 1 { 16 } else { 38 });
+    assert_eq!(kernels.len(), if levels.len() == 1 { 16 } else { 40 });
     kernels
 }
 
