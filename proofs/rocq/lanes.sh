@@ -1,5 +1,5 @@
 # A script that reads this runs once for each processor, and each of its calls of `mine` is true in one of the runs: that
-# which comes to it first.
+# which comes to it first. It fails at its end if `failed` is set.
 
 if [ -z "${LANE-}" ]; then
   TAKEN=$(mktemp -d) || exit; export TAKEN
@@ -18,3 +18,5 @@ mine() {
   [ -d "$TAKEN/$calls" ] || { echo "$TAKEN/$calls cannot be made" >&2; exit 1; }
   return 1
 }
+
+trap '[ $? != 0 ] || exit "${failed:-0}"' EXIT
