@@ -84,7 +84,8 @@ Proof.
   destruct t as [|t0 [|t1 [|t2 [|t3 [|t4 [|? ?]]]]]]; try discriminate LT.
   destruct block as [|low [|high [|? ?]]]; try discriminate LB; destruct other as [|low' [|high' [|? ?]]]; try discriminate LO.
   cbv -[Words64.plus Words64.low_52 Words64.high_52 Words64.product_52 Words64.shift_right Words64.shift_left Words64.both].
-  rewrite !low_from_zero, !high_from_zero; reflexivity.
+  rewrite !low_from_zero, !high_from_zero.
+  lazymatch goal with |- ?a = ?b => constr_eq a b end; reflexivity.
 Qed.
 
 (** ** Eight lanes, two to a piece of 16 bytes *)

@@ -251,7 +251,10 @@ plant arx_conjunction_is_any_kind Symbolic.v 's/ | Conjunction, Conjunction => t
 plant arx_inverted_conjunction Arx.v 's/little_endian w (N.ldiff b a)\./little_endian w (N.ldiff a b)./' inverted_and_little_endian
 plant chacha_other_diagonals ChaChaRows.v 's/^Definition diagonals : turns := (12, 0, 4, 8)/Definition diagonals : turns := (4, 0, 12, 8)/' two_rounds_are
 plant loop_output_unchecked Loop.v 's/^      list_eqb word_eqb (skipn (1 + .*/      true \&\&/' step_round
-plant loop_carried_unchecked Loop.v '/^Definition step_ok/,/^  end/s/(words const t)/(words const carried_symbols)/' step_round
+plant loop_carried_unchecked Loop.v '/^Definition step_ok/,/^  end/s/(words const given_symbols t)/(words const given_symbols carried_symbols)/' step_round
+plant loop_first_words_unchecked Loop.v '/^Definition entry_ok/,/^  end/s/(words const given_symbols t)/[]/' entry_round
+plant loop_given_moves Loop.v 's/map fst (tables K) ++ map fst (given K))/map fst (tables K))/' shape
+plant loop_copy_of_a_later_byte Loop.v 's/nth (snd bp) (nth (fst bp) gs \[\]) (c 0%N)/nth (snd bp) (nth (fst bp) gs []) (c 1%N)/' words_evs
 plant loop_held_unchecked Loop.v '/^Definition memory_ok/,/owner/s/^  held_ok x s/  true/' step_round
 plant loop_table_moves Loop.v 's/(state K :: map fst (tables K) ++ map fst (given K))/(state K :: map fst (given K))/' shape
 plant chacha_memory_of_any_numbers ChaChaKernels.v 's/forall a, (m a < 256)%N/forall a : Z, True/' read_small
@@ -309,6 +312,10 @@ plant arx_words_chosen_of_eight ArxSymbolic.v '/^Definition schoose/,/^  else/s/
 plant arx_words_chosen_by_unknowns ArxSymbolic.v '/^Definition schoose/,/^  else/s/| _ => false end/| _ => true end/' schoose_sound
 plant arx_each_16_of_short_strings ArxSymbolic.v 's/if (length (firstn 16 x) =? 16)%nat \&\& (length (firstn 16 y) =? 16)%nat then/if (length (firstn 16 x) =? 16)%nat then/' each_16_sound
 plant arx_product_of_itself ArxSymbolic.v 's/None => Some (intern (Product w) (x ++ y) nodes)/None => Some (intern (Product w) (x ++ x) nodes)/' stimes_sound
+plant arx_halves_alike Symbolic.v 's/Product_52 h, Product_52 i => Bool.eqb h i/Product_52 h, Product_52 i => true/' kind_eqb_eq
+plant arx_half_of_a_square ArxSymbolic.v 's/None => Some (intern (Product_52 high) (x ++ y) nodes)/None => Some (intern (Product_52 high) (x ++ x) nodes)/' stimes_52_sound
+plant arx_any_byte_is_constant ArxSymbolic.v '/^Definition constants/s/| _ => false end/| _ => true end/' constants_are
+plant program_half_of_51_bits LanePrograms.v 's/(b mod 2 ^ 52) in if high/(b mod 2 ^ 51) in if high/' half_52_two
 plant arx_pieces_overlap ArxSymbolic.v 's/each_16 n (skipn 16 x) (skipn 16 y)/each_16 n (skipn 16 x) (skipn 8 y)/' each_16_sound
 plant nh_other_factor NH.v 's/(nth 1 t 0) (nth 3 t 0)/(nth 1 t 0) (nth 2 t 0)/' nh_of_a_unit
 plant nh_last_unit_not_padded NH.v 's/(size + 15) \/ 16/size \/ 16/' add_units_are_nh
@@ -330,5 +337,14 @@ plant poly1305_one_call_of_two Poly1305_x86_64.v 's/^  call_of 1 m2 ->/  call_of
 plant program_shifts_back LanePrograms.v 's/| Left i k => sleft 8 k/| Left i k => sright 8 k/' on_symbol_sound
 plant program_product_of_all_bits LanePrograms.v 's/(Words64.low_half (nth i v 0%Z))/(nth i v 0%Z)/' on_piece_word
 plant program_without_operands LanePrograms.v 's/=> operands_in n x && well_formed/=> well_formed/' on_pieces_words
+plant poly1305_x16_other_multiplier Kernels_poly1305_x16_x86_64.v 's/0xc2; 0xcd; 0x40; 0xb4; 0xc3/0xc2; 0xcd; 0x40; 0xb4; 0xc4/' x16_checks
+plant poly1305_x16_upper_half_is_lower Kernels_poly1305_x16_x86_64.v 's/0xc2; 0xcd; 0x40; 0xb5; 0xdb/0xc2; 0xcd; 0x40; 0xb4; 0xdb/' x16_checks
+plant poly1305_x16_groups_overlap Kernels_poly1305_x16_x86_64.v 's/0x81; 0xc2; 0x00; 0x01/0x81; 0xc2; 0xf0; 0x00/' x16_checks
+plant poly1305_x16_leaves_zmm28 Kernels_poly1305_x16_x86_64.v 's/0x9d; 0x40; 0xef; 0xe4;/0xa5; 0x40; 0xef; 0xdb;/' x16_checks
+plant poly1305_x16_zmm28_not_kept Poly1305_x16_x86_64.v 's/\[29; 30; 31\]%nat (seq 0 29)/[28; 29; 30; 31]%nat (seq 0 28)/; s/(seq 16 13)/(seq 16 12)/; s/(seq 29 3)/(seq 28 4)/' x16_checks
+plant poly1305_x16_one_call_of_two Poly1305_x16_x86_64.v 's/^  call_of 1 m2 ->/  call_of 2 m2 ->/' poly1305_add_blocks_x16_polynomial
+plant poly1305_44_other_lanes Poly1305Kernels44.v 's/^Definition first_block .*/Definition first_block : list nat := [0; 1; 2; 3; 4; 5; 6; 7]./' two_are_added
+plant poly1305_44_other_factor Poly1305Kernels44.v 's/else 5 + i - k) y 0))/else 4 + i - k) y 0))/' two_program_is
+plant poly1305_44_only_lower_halves Poly1305Kernels44.v 's/sum_from true none/sum_from false none/' two_program_is
 plant nh_aarch64_product_of_itself Kernels_nh_aarch64.v 's/0xa0; 0x80; 0xb1; 0x2e/0xa0; 0x80; 0xa5; 0x2e/' units_x1_checks
 plant nh_aarch64_leaves_v31 Kernels_nh_aarch64.v 's/0x1f; 0xe4; 0x00; 0x6f/0x1e; 0xe4; 0x00; 0x6f/' units_x1_checks
