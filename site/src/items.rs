@@ -236,7 +236,7 @@ const PACKAGES: [(&str, &str); 5] = [
     ("rust/tunnel/tests/", "veriplex-tunnel"),
 ];
 
-/// The target of the Makefile that runs a test which cargo alone ignores, as it needs what the target makes before.
+/// What makes a test run that cargo alone ignores, as it needs what the target makes before.
 fn target(file: &str, name: &str) -> Option<String> {
     let text = read(file);
     let (before, _) = text.split_once(&format!("fn {name}("))?;
@@ -246,15 +246,22 @@ fn target(file: &str, name: &str) -> Option<String> {
     if !attributes.any(|line| line.starts_with("#[ignore")) {
         return None;
     }
-    let makefile = read("Makefile");
-    let recipe = (makefile.lines()).position(|line| {
-        line.starts_with('\t') && (line.split_whitespace()).any(|word| word.trim_end_matches(';') == name)
-    })?;
-    let head = (makefile.lines().take(recipe))
-        .filter(|line| !line.starts_with(['\t', '#', '.', '$', ' ']))
-        .filter_map(|line| line.split_once(':'))
-        .last()?;
-    Some(head.0.to_owned())
+    [
+        ("Makefile", "make"),
+        ("proofs/rocq/Makefile", "make -C proofs/rocq"),
+    ]
+    .into_iter()
+    .find_map(|(makefile, make)| {
+        let makefile = read(makefile);
+        let recipe = (makefile.lines()).position(|line| {
+            line.starts_with('\t') && (line.split_whitespace()).any(|word| word.trim_end_matches(';') == name)
+        })?;
+        let head = (makefile.lines().take(recipe))
+            .filter(|line| !line.starts_with(['\t', '#', '.', '$', ' ']))
+            .filter_map(|line| line.split_once(':'))
+            .last()?;
+        Some(format!("{make} {}", head.0))
+    })
 }
 
 /// The command that runs one test, `FILE::NAME`.
@@ -263,7 +270,7 @@ fn command(test: &str) -> String {
         return test.to_owned();
     };
     if let Some(target) = target(file, name) {
-        return format!("make {target}");
+        return target;
     }
     let package = PACKAGES
         .iter()
@@ -375,7 +382,7 @@ mod tests {
             let command = command(test);
             let words: Vec<&str> = command.split(' ').collect();
             let (package, kind, target) = match words[..] {
-                ["make", _] => continue,
+                ["make", ..] => continue,
                 [
                     "cargo",
                     "test",
@@ -424,7 +431,10 @@ mod tests {
                 "rust/src/protocol/model.rs::the_model_reads_the_same_segments",
                 "make rocq",
             ),
-            ("proofs/lift/tests/rocq.rs::x86_64_decodes_as_iced", "make rocq"),
+            (
+                "proofs/lift/tests/rocq.rs::x86_64_decodes_as_iced",
+                "make -C proofs/rocq decoders",
+            ),
             (
                 "tests/vectors.rs::duplex",
                 "cargo test -p veriplex --all-features --test vectors duplex",

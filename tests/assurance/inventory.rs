@@ -35,7 +35,7 @@ fn object_of(backend: &str, operation: &str) -> Option<String> {
     }
 }
 
-/// Whether `make TARGET` or `FILE::TEST` exists. An ignored test counts only if the Makefile runs it by name.
+/// Whether `make TARGET` or `FILE::TEST` exists. An ignored test counts only if a Makefile runs it by name.
 fn check_exists(name: &str) -> bool {
     if let Some(target) = name.strip_prefix("make ") {
         return read("Makefile")
@@ -56,7 +56,11 @@ fn check_exists(name: &str) -> bool {
             .take_while(|line| line.starts_with("#[") || line.starts_with("//"));
         line.starts_with(&format!("fn {test}("))
             && attributes.clone().any(|line| *line == "#[test]")
-            && (attributes.all(|line| !line.starts_with("#[ignore")) || read("Makefile").contains(test))
+            && (attributes.all(|line| !line.starts_with("#[ignore"))
+                || ["Makefile", "proofs/rocq/Makefile"]
+                    .map(read)
+                    .iter()
+                    .any(|text| text.contains(test)))
     })
 }
 
