@@ -152,6 +152,20 @@ fn renewals_cross() {
     }
 }
 
+/// The peer may use a key, also more than once, until it knows of the next.
+#[test]
+fn a_renewal_that_is_late() {
+    let [mut a, mut b] = connected();
+    let late = a.sender.renew(&mut a.keys, &mut rng(10)).unwrap();
+    renew(&mut b, &mut a, 11);
+    renew(&mut b, &mut a, 12);
+    assert_eq!(open(&mut b.receiver, &mut b.keys, &late), Ok(Said::Renewal));
+    renew(&mut b, &mut a, 13);
+    renew(&mut b, &mut a, 14);
+    pass(&mut a, &mut b, b"from a");
+    pass(&mut b, &mut a, b"from b");
+}
+
 /// A side never holds more than two keys: it announces one when the peer has used the last.
 #[test]
 fn keys_are_announced_one_at_a_time() {
