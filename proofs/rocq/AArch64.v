@@ -33,11 +33,32 @@ Definition add_2d d n m := vector d (Plus 8 (Vec n 16) (Vec m 16)).
 
 (** Products of two lanes of 32 bits, added to lanes of 64. *)
 Definition umlal_2d d n m := vector d (Plus 8 (Vec d 16) (Times 4 (Vec n 8) (Vec m 8))).
+Definition upper (r : nat) : bytes := Slice 8 8 (Vec r 16).
+Definition umlal2_2d d n m := vector d (Plus 8 (Vec d 16) (Times 4 (upper n) (upper m))).
+Definition umull_2d d n m := vector d (Times 4 (Vec n 8) (Vec m 8)).
+Definition umull2_2d d n m := vector d (Times 4 (upper n) (upper m)).
+Definition shl_2d d n shift := vector d (Shift_left 8 shift (Vec n 16)).
+Definition ushr_2d d n shift := vector d (Shift_right 8 shift (Vec n 16)).
+Definition usra_2d d n shift := vector d (Plus 8 (Vec d 16) (Shift_right 8 shift (Vec n 16))).
 Definition shl_4s d n shift := vector d (Shift_left 4 shift (Vec n 16)).
 
 (** The lanes of the second, shifted, below the upper bits of the first, which stay. *)
 Definition sri_4s d n shift :=
   vector d (Xor (Shift_right 4 shift (Vec n 16)) (Shift_left 4 (32 - shift) (Shift_right 4 (32 - shift) (Vec d 16)))).
+
+(** Words with even numbers of both, first those of the first; or in turn. *)
+Definition word_of (r i : nat) : bytes := Slice (4 * i) 4 (Vec r 16).
+Definition four_words (a b c d : bytes) : bytes := Append a (Append b (Append c d)).
+Definition uzp1_4s d n m := vector d (four_words (word_of n 0) (word_of n 2) (word_of m 0) (word_of m 2)).
+Definition trn1_4s d n m := vector d (four_words (word_of n 0) (word_of m 0) (word_of n 2) (word_of m 2)).
+
+(** The lower or the upper halves of both. *)
+Definition zip1_2d d n m := vector d (Append (Vec n 8) (Vec m 8)).
+Definition zip2_2d d n m := vector d (Append (upper n) (upper m)).
+
+(** What a constant has in each word is cleared. *)
+Definition bic_4s d (imm8 amount : N) :=
+  vector d (And_bytes (Vec d 16) (Bytes (xor (ones 16) (concat (repeat (little_endian 4 (imm8 * 2 ^ amount)) 4))))).
 
 (** Each bit stands for eight. *)
 Definition movi_2d d (imm8 : N) :=
@@ -54,6 +75,12 @@ Definition stur t n imm := [Store (Address n None imm) (Vec t 16)].
 
 (** The same with general registers, 8 bytes each. *)
 Definition ldp_x t1 t2 n imm := [Load_gpr t1 (Address n None imm); Load_gpr t2 (Address n None (imm + 8))].
+
+(** Four registers in a row, of which each has one word of each 16 bytes. *)
+Definition ld4_4s t n :=
+  flat_map (fun i =>
+    let word j := Load (Address n None (Z.of_nat (16 * j + 4 * i))) 4 in
+    vector (Nat.modulo (t + i) 32) (four_words (word 0) (word 1) (word 2) (word 3))) (seq 0 4).
 
 Definition add d n imm := [Set_gpr d (Add (Gpr n) (Imm imm))].
 Definition sub d n imm := [Set_gpr d (Sub (Gpr n) (Imm imm))].
@@ -94,6 +121,18 @@ Definition forms : list (N * N * (N -> option (list effect))) :=
     (0xffe0fc00, 0x4ea08400, fun w => Some (add_4s (d w) (n w) (m w)));
     (0xffe0fc00, 0x4ee08400, fun w => Some (add_2d (d w) (n w) (m w)));
     (0xffe0fc00, 0x2ea08000, fun w => Some (umlal_2d (d w) (n w) (m w)));
+    (0xffe0fc00, 0x6ea08000, fun w => Some (umlal2_2d (d w) (n w) (m w)));
+    (0xffe0fc00, 0x2ea0c000, fun w => Some (umull_2d (d w) (n w) (m w)));
+    (0xffe0fc00, 0x6ea0c000, fun w => Some (umull2_2d (d w) (n w) (m w)));
+    (0xffe0fc00, 0x4e801800, fun w => Some (uzp1_4s (d w) (n w) (m w)));
+    (0xffe0fc00, 0x4e802800, fun w => Some (trn1_4s (d w) (n w) (m w)));
+    (0xffe0fc00, 0x4ec03800, fun w => Some (zip1_2d (d w) (n w) (m w)));
+    (0xffe0fc00, 0x4ec07800, fun w => Some (zip2_2d (d w) (n w) (m w)));
+    (0xffc0fc00, 0x4f405400, fun w => Some (shl_2d (d w) (n w) (N.to_nat (field w 16 6))));
+    (0xffc0fc00, 0x6f400400, fun w => Some (ushr_2d (d w) (n w) (64 - N.to_nat (field w 16 6))));
+    (0xffc0fc00, 0x6f401400, fun w => Some (usra_2d (d w) (n w) (64 - N.to_nat (field w 16 6))));
+    (0xfff89c00, 0x6f001400, fun w => Some (bic_4s (d w) (32 * field w 16 3 + field w 5 5) (8 * field w 13 2)));
+    (0xfffffc00, 0x4c400800, fun w => if_general [n w] (ld4_4s (d w) (n w)));
     (0xffe0fc00, 0x4f205400, fun w => Some (shl_4s (d w) (n w) (N.to_nat (field w 16 5))));
     (0xffe0fc00, 0x6f204400, fun w => Some (sri_4s (d w) (n w) (32 - N.to_nat (field w 16 5))));
     (0xffe08400, 0x6e000000, fun w => Some (ext (d w) (n w) (m w) (N.to_nat (field w 11 4))));

@@ -91,8 +91,8 @@ wrong vpmadd52huq_is_luq X86_64.v '/^Definition vpmadd52/s/Times_52 high/Times_5
 wrong vpmadd52_of_two X86_64.v '/^Definition vpmadd52/s/Plus 8 (Vec d 64)/Plus 8 (Bytes (zero 64))/' X86_64 vpmadd52luq_three
 wrong vpsllq_of_32_bits X86_64.v '/^Definition vpsllq/s/Shift_left 8/Shift_left 4/' X86_64 vpsllq_zmm_20
 wrong vpsrlq_less X86_64.v '/^Definition vpsrlq w/s/8 k/8 (k - 1)/' X86_64 vpsrlq_zmm_44
-wrong vpsllq_of_16_bytes X86_64.v '/^Definition vpsllq/s/(Vec x w)/(Vec x 16)/' X86_64 vpsllq_ymm_12
-wrong vpsrlq_of_16_bytes X86_64.v '/^Definition vpsrlq w/s/(Vec x w)/(Vec x 16)/' X86_64 vpsrlq_ymm_26
+wrong vpsllq_of_half X86_64.v '/^Definition vpsllq/s/(Vec x w)/(Vec x (Nat.div w 2))/' X86_64 vpsllq_ymm_12
+wrong vpsrlq_of_half X86_64.v '/^Definition vpsrlq w/s/(Vec x w)/(Vec x (Nat.div w 2))/' X86_64 vpsrlq_ymm_26
 wrong vpsrlq_to_even X86_64.v 's/Slice 12 4 x; Bytes/Slice 8 4 x; Bytes/' X86_64 vpsrlq_zmm_32
 wrong vbroadcast_once X86_64.v 's/(fun _ => Vec d 16)/(fun i => if Nat.eqb i 0 then Vec d 16 else Bytes (zero 16))/' X86_64 vbroadcasti128
 wrong vbroadcast_next X86_64.v '/^Definition vbroadcast/s/(Load a 16)/(Load (Address (base a) (index a) (displacement a + 1)) 16)/' X86_64 vbroadcasti32x4
@@ -208,6 +208,18 @@ wrong add_2d_without_carry AArch64.v '/^Definition add_2d/s/Plus 8/Plus 4/' AArc
 wrong lanes_do_not_wrap Arx.v 's/in_lanes w (map (fun ab => fst ab + snd ab)/in_lanes w (map (fun ab => N.min (256 ^ N.of_nat w - 1) (fst ab + snd ab))/' AArch64 add_4s
 wrong umlal_without_carry AArch64.v '/^Definition umlal_2d/s/Plus 8/Plus 4/' AArch64 umlal_2d
 wrong umlal_of_one AArch64.v '/^Definition umlal_2d/s/(Vec m 8)/(Vec (m + 1) 8)/' AArch64 umlal_2d
+wrong umlal2_of_lower_half AArch64.v '/^Definition umlal2_2d/s/(upper n)/(Vec n 8)/' AArch64 umlal2_2d
+wrong umull_of_one AArch64.v '/^Definition umull_2d/s/(Vec m 8)/(Vec (m + 1) 8)/' AArch64 umull_2d
+wrong umull2_of_lower_half AArch64.v '/^Definition umull2_2d/s/(upper m)/(Vec m 8)/' AArch64 umull2_2d
+wrong shl_2d_of_words AArch64.v '/^Definition shl_2d/s/Shift_left 8/Shift_left 4/' AArch64 shl_2d_2
+wrong ushr_less AArch64.v '/^Definition ushr_2d/s/8 shift/8 (shift - 1)/' AArch64 ushr_2d_26
+wrong usra_without_sum AArch64.v '/^Definition usra_2d/s/(Plus 8 (Vec d 16) (Shift_right 8 shift (Vec n 16)))/(Shift_right 8 shift (Vec n 16))/' AArch64 usra_2d_26
+wrong uzp1_of_neighbours AArch64.v '/^Definition uzp1_4s/s/word_of n 2/word_of n 1/' AArch64 uzp1_4s
+wrong trn1_swapped AArch64.v '/^Definition trn1_4s/s/(word_of n 0) (word_of m 0)/(word_of m 0) (word_of n 0)/' AArch64 trn1_4s
+wrong zip1_swapped AArch64.v '/^Definition zip1_2d/s/(Vec n 8) (Vec m 8)/(Vec m 8) (Vec n 8)/' AArch64 zip1_2d
+wrong zip2_low AArch64.v '/^Definition zip2_2d/s/(upper m)/(Vec m 8)/' AArch64 zip2_2d
+wrong bic_clears_the_others AArch64.v 's/(xor (ones 16) (concat (repeat (little_endian 4 (imm8 \* 2 ^ amount)) 4)))/(concat (repeat (little_endian 4 (imm8 * 2 ^ amount)) 4))/' AArch64 bic_4s_0xa5_0
+wrong ld4_next_byte AArch64.v 's/Z.of_nat (16 \* j + 4 \* i)/Z.of_nat (16 * j + i)/' AArch64 ld4_low
 wrong shl_next AArch64.v '/^Definition shl_4s/s/(Vec n 16)/(Vec (n + 1) 16)/' AArch64 shl_7
 wrong shl_less AArch64.v '/^Definition shl_4s/s/4 shift (Vec/4 (shift - 1) (Vec/' AArch64 shl_16
 wrong sri_is_ushr AArch64.v 's/(Xor (Shift_right 4 shift (Vec n 16)) (Shift_left .*)))\./(Shift_right 4 shift (Vec n 16))./' AArch64 sri_25
@@ -236,6 +248,9 @@ misread add_of_other_lanes AArch64.v 's/0xffe0fc00, 0x4ea08400/0xff60fc00, 0x4e2
 misread add_of_half AArch64.v 's/0xffe0fc00, 0x4ea08400/0xbfe0fc00, 0x0ea08400/' aarch64_decodes_as_yaxpeax
 misread umlal_of_other_lanes AArch64.v 's/0xffe0fc00, 0x2ea08000/0xff20fc00, 0x2e208000/' aarch64_decodes_as_yaxpeax
 misread umlal_of_upper_half AArch64.v 's/0xffe0fc00, 0x2ea08000/0xbfe0fc00, 0x2ea08000/' aarch64_decodes_as_yaxpeax
+misread zip_of_other_lanes AArch64.v 's/0xffe0fc00, 0x4ec03800/0xff20fc00, 0x4e003800/' aarch64_decodes_as_yaxpeax
+misread ushr_amount_from_left AArch64.v 's/ushr_2d (d w) (n w) (64 - N.to_nat (field w 16 6))/ushr_2d (d w) (n w) (N.to_nat (field w 16 6))/' aarch64_decodes_as_yaxpeax
+misread bic_amount_of_one_bit AArch64.v 's/8 \* field w 13 2/8 * field w 13 1/' aarch64_decodes_as_yaxpeax
 misread shl_of_other_lanes AArch64.v 's/0xffe0fc00, 0x4f205400/0xffc0fc00, 0x4f005400/' aarch64_decodes_as_yaxpeax
 misread shl_amount_of_four_bits AArch64.v 's/(shl_4s (d w) (n w) (N.to_nat (field w 16 5)))/(shl_4s (d w) (n w) (N.to_nat (field w 16 4)))/' aarch64_decodes_as_yaxpeax
 misread sri_amount_from_left AArch64.v 's/(32 - N.to_nat (field w 16 5))/(N.to_nat (field w 16 5))/' aarch64_decodes_as_yaxpeax

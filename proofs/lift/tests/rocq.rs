@@ -154,23 +154,16 @@ fn compare(set: &Set) {
     );
 }
 
-/// The bytes of the kernels of the permutation, the duplex, NH, `ChaCha` and Xoofff of these levels, and of those of
-/// Poly1305 but for `AArch64`.
+/// The bytes of the kernels of these levels.
 fn kernels(levels: &[&str]) -> Vec<Vec<u8>> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../generated/kernels.txt");
     let mut kernels = Vec::new();
     let mut wanted = false;
     for line in std::fs::read_to_string(file).unwrap().lines() {
         if let Some(name) = line.strip_suffix(':') {
-            wanted = name.split_once('/').is_some_and(|(level, kernel)| {
-                levels.contains(&level)
-                    && (kernel.starts_with("duplex_")
-                        || kernel.starts_with("simpira1024_")
-                        || kernel.starts_with("nh_")
-                        || kernel.starts_with("chacha")
-                        || kernel.starts_with("xoofff_")
-                        || level != "armv8" && kernel.starts_with("poly1305_"))
-            });
+            wanted = name
+                .split_once('/')
+                .is_some_and(|(level, _)| levels.contains(&level));
             if wanted {
                 kernels.push(Vec::new());
             }
@@ -180,9 +173,7 @@ fn kernels(levels: &[&str]) -> Vec<Vec<u8>> {
             kernels.last_mut().unwrap().extend(bytes);
         }
     }
-    // For one state and for two, on wider vectors for four and for eight; ChaCha for three numbers of rounds; NH; Xoofff;
-    // Poly1305.
-    assert_eq!(kernels.len(), if levels.len() == 1 { 16 } else { 40 });
+    assert!(kernels.len() > 10, "{}", kernels.len());
     kernels
 }
 
@@ -736,8 +727,12 @@ mod aarch64 {
     /// Length and effects, by the manual's description of each form in the table of `AArch64.v`.
     pub fn expected(bytes: &[u8]) -> Option<String> {
         let i = InstDecoder::default().decode(&mut U8Reader::new(bytes)).ok()?;
-        // The library takes words for MOVI that the manual does not allocate (bit 11, o2).
-        if i.opcode == Opcode::MOVI && bytes[1] & 8 != 0 {
+        // The library takes words that the manual does not allocate: for MOVI and BIC with bit 11 (o2), for LD4 with
+        // bit 31 or 21.
+        let immediate = matches!(i.operands[1], Operand::ImmShift(..) | Operand::Imm64(_));
+        if immediate && bytes[1] & 8 != 0
+            || i.opcode == Opcode::LD4 && (bytes[3] & 0x80 | bytes[2] & 0x20) != 0
+        {
             return None;
         }
         Some(format!("4 {}", effects(&i)?))
@@ -767,6 +762,16 @@ mod aarch64 {
             Operand::SIMDRegisterElements(SIMDSizeCode::D, r, SIMDSizeCode::S) => Some(r),
             _ => None,
         }
+    }
+
+    /// The upper half of a vector register, as lanes of this size.
+    fn upper(operand: Operand, size: u32) -> Option<String> {
+        let (r, lane) = lanes(operand)?;
+        (lane == size).then(|| format!("(slice 8 8 (vec {r} 16))"))
+    }
+
+    fn appended([a, b, c, d]: &[String; 4]) -> String {
+        format!("(append {a} (append {b} (append {c} {d})))")
     }
 
     /// A general register of 64 bits, not the stack pointer or zero.
@@ -815,6 +820,14 @@ mod aarch64 {
                 vector(a)?,
                 format!("(and (vec {} 16) (vec {} 16))", vector(b)?, vector(c)?),
             ),
+            Opcode::BIC if matches!(b, Operand::ImmShift(..)) => {
+                let ((d, 4), Operand::ImmShift(value, amount)) = (lanes(a)?, b) else {
+                    return None;
+                };
+                let kept = !(u32::from(value) << amount);
+                let bytes = format!("{:08x}", kept.swap_bytes()).repeat(4);
+                set(d, format!("(and (vec {d} 16) (bytes {bytes}))"))
+            }
             Opcode::BIC => set(
                 vector(a)?,
                 format!(
@@ -829,12 +842,55 @@ mod aarch64 {
                 let ((d, w), (n, _), (m, _)) = (lanes(a)?, lanes(b)?, lanes(c)?);
                 set(d, format!("(plus {w} (vec {n} 16) (vec {m} 16))"))
             }
-            Opcode::UMLAL => {
-                let ((d, 8), n, m) = (lanes(a)?, half(b)?, half(c)?) else {
+            Opcode::UMULL | Opcode::UMULL2 | Opcode::UMLAL | Opcode::UMLAL2 => {
+                let factor = |operand| match i.opcode {
+                    Opcode::UMULL | Opcode::UMLAL => Some(format!("(vec {} 8)", half(operand)?)),
+                    _ => upper(operand, 4),
+                };
+                let ((d, 8), n, m) = (lanes(a)?, factor(b)?, factor(c)?) else {
                     return None;
                 };
-                let products = format!("(times 4 (vec {n} 8) (vec {m} 8))");
+                let products = format!("(times 4 {n} {m})");
+                if matches!(i.opcode, Opcode::UMULL | Opcode::UMULL2) {
+                    return set(d, products);
+                }
                 set(d, format!("(plus 8 (vec {d} 16) {products})"))
+            }
+            Opcode::UZP1 | Opcode::TRN1 => {
+                let ((d, 4), (n, 4), (m, 4)) = (lanes(a)?, lanes(b)?, lanes(c)?) else {
+                    return None;
+                };
+                let word = |r: u16, number: usize| format!("(slice {} 4 (vec {r} 16))", 4 * number);
+                let words = if i.opcode == Opcode::UZP1 {
+                    [word(n, 0), word(n, 2), word(m, 0), word(m, 2)]
+                } else {
+                    [word(n, 0), word(m, 0), word(n, 2), word(m, 2)]
+                };
+                set(d, appended(&words))
+            }
+            Opcode::ZIP1 | Opcode::ZIP2 => {
+                let ((d, 8), (n, 8), (m, 8)) = (lanes(a)?, lanes(b)?, lanes(c)?) else {
+                    return None;
+                };
+                set(
+                    d,
+                    if i.opcode == Opcode::ZIP1 {
+                        format!("(append (vec {n} 8) (vec {m} 8))")
+                    } else {
+                        format!("(append {} {})", upper(b, 8)?, upper(c, 8)?)
+                    },
+                )
+            }
+            Opcode::SHL | Opcode::USHR | Opcode::USRA if matches!(lanes(a), Some((_, 8))) => {
+                let ((d, 8), (n, 8), Operand::Immediate(shift)) = (lanes(a)?, lanes(b)?, c) else {
+                    return None;
+                };
+                let direction = if i.opcode == Opcode::SHL { "left" } else { "right" };
+                let shifted = format!("(shift_{direction} 8 {shift} (vec {n} 16))");
+                if i.opcode == Opcode::USRA {
+                    return set(d, format!("(plus 8 (vec {d} 16) {shifted})"));
+                }
+                set(d, shifted)
             }
             Opcode::SHL | Opcode::SRI => {
                 let ((d, 4), (n, _), Operand::Immediate(shift)) = (lanes(a)?, lanes(b)?, c) else {
@@ -889,6 +945,23 @@ mod aarch64 {
                 }
                 let load = |t: u16, at: &str| set(t, &format!("(load {n} {at} 16)"));
                 (t1 != t2).then(|| format!("{} {}", load(t1, &first), load(t2, &second)))
+            }
+            Opcode::LD4 => {
+                let Operand::SIMDRegisterGroup(SIMDSizeCode::Q, t, SIMDSizeCode::S, 4) = a else {
+                    return None;
+                };
+                let (n, 0) = address(b)? else { return None };
+                let (Operand::Nothing, Operand::Nothing) = (c, i.operands[3]) else {
+                    return None;
+                };
+                let word = |structure: i64, number: u16| {
+                    format!("(load {n} {} 4)", signed(16 * structure + 4 * i64::from(number)))
+                };
+                let register = |number: u16| {
+                    let words = [0, 1, 2, 3].map(|structure| word(structure, number));
+                    set((t + number) % 32, &appended(&words))
+                };
+                Some([0, 1, 2, 3].map(register).join(" "))
             }
             Opcode::LDUR => {
                 let (t, (n, offset)) = (vector(a)?, address(b)?);

@@ -96,11 +96,9 @@ let sets = [
         [ "mov_pointer"; "vpsrld_zmm"; "vpandnq"; "vpunpckh"; "vpunpckldq"; "vpmuludq_zmm_memory"; "vpbroadcastd" ]) };
   { name = "AArch64"; isa = aarch64 (nat_of_int 16); general = 1; image_at = 0; stack = 31; link = Some 30;
     returning = "\xc0\x03\x5f\xd6"; resumed = "\xfe\x03\x02\xaa"; reload = "\x01\x10\x40\xf9"; scratch = [ 2 ];
-    scratch_vectors = [];
+    scratch_vectors = [ 2; 3; 4; 5 ];
     stores = [ "stp_least"; "stp_most"; "stur_least"; "stur_most" ];
-    outside = (fun form ->
-      List.exists (fun prefix -> String.starts_with ~prefix form)
-        [ "bic_4s"; "umlal2"; "umull"; "uzp1"; "trn1"; "zip"; "shl_2d"; "ushr_"; "usra_"; "ld4_" ]) };
+    outside = (fun _ -> false) };
 ]
 
 let set_of name = match List.find_opt (fun set -> set.name = name) sets with
