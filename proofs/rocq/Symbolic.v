@@ -23,7 +23,9 @@ Definition atom (a : N) : sbyte := (0%N, [a]).
 
 (** Atoms below [first] are inputs; the others are bytes of nodes. *)
 Definition first : N := 4096.
-Definition atoms_of (id : nat) : list N := map (fun i => first + 16 * N.of_nat id + N.of_nat i)%N (seq 0 16).
+(* [start], because evaluation of [N.of_nat id] takes long. *)
+Definition atoms_of (id : nat) : list N :=
+  let start := (first + 16 * N.of_nat id)%N in map (fun i => start + N.of_nat i)%N (seq 0 16).
 
 Lemma atoms_of_is id : atoms_of id = map (fun i => first + 16 * N.of_nat id + N.of_nat i)%N (seq 0 16).
 Proof. reflexivity. Qed.
