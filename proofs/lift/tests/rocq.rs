@@ -838,6 +838,31 @@ mod aarch64 {
                 ),
             ),
             Opcode::ORR if vector(b)? == vector(c)? => set(vector(a)?, format!("(vec {} 16)", vector(b)?)),
+            Opcode::EXT => {
+                let Operand::Imm16(index) = d else { return None };
+                let both = format!("(append (vec {} 16) (vec {} 16))", vector(b)?, vector(c)?);
+                set(vector(a)?, format!("(slice {index} 16 {both})"))
+            }
+            Opcode::MOVI => match (a, b) {
+                (
+                    Operand::SIMDRegisterElements(SIMDSizeCode::Q, r, SIMDSizeCode::D),
+                    Operand::Imm64(lane),
+                ) => constant(r, &[lane.to_le_bytes(); 2].concat()),
+                (
+                    Operand::SIMDRegisterElements(SIMDSizeCode::Q, r, SIMDSizeCode::H),
+                    Operand::ImmShift(value, amount),
+                ) => constant(r, &(value << amount).to_le_bytes().repeat(8)),
+                _ => None,
+            },
+            _ => computed_in_lanes(i),
+        }
+    }
+
+    /// The same of those that compute in lanes of 4 or 8 bytes.
+    fn computed_in_lanes(i: &Instruction) -> Option<(u16, String)> {
+        let [a, b, c, _] = i.operands;
+        let set = |r: u16, value: String| Some((r, value));
+        match i.opcode {
             Opcode::ADD if lanes(a).is_some() => {
                 let ((d, w), (n, _), (m, _)) = (lanes(a)?, lanes(b)?, lanes(c)?);
                 set(d, format!("(plus {w} (vec {n} 16) (vec {m} 16))"))
@@ -903,22 +928,6 @@ mod aarch64 {
                 let upper = format!("(shift_left 4 {kept} (shift_right 4 {kept} (vec {d} 16)))");
                 set(d, format!("(xor (shift_right 4 {shift} (vec {n} 16)) {upper})"))
             }
-            Opcode::EXT => {
-                let Operand::Imm16(index) = d else { return None };
-                let both = format!("(append (vec {} 16) (vec {} 16))", vector(b)?, vector(c)?);
-                set(vector(a)?, format!("(slice {index} 16 {both})"))
-            }
-            Opcode::MOVI => match (a, b) {
-                (
-                    Operand::SIMDRegisterElements(SIMDSizeCode::Q, r, SIMDSizeCode::D),
-                    Operand::Imm64(lane),
-                ) => constant(r, &[lane.to_le_bytes(); 2].concat()),
-                (
-                    Operand::SIMDRegisterElements(SIMDSizeCode::Q, r, SIMDSizeCode::H),
-                    Operand::ImmShift(value, amount),
-                ) => constant(r, &(value << amount).to_le_bytes().repeat(8)),
-                _ => None,
-            },
             _ => None,
         }
     }
