@@ -4,12 +4,17 @@
 if [ -z "${LANE-}" ]; then
   TAKEN=$(mktemp -d) || exit; export TAKEN
   runs=
-  for lane in $(seq "$(getconf _NPROCESSORS_ONLN)"); do LANE=$lane sh "$0" "$@" & runs="$runs $!"; done
+  lanes=$(getconf _NPROCESSORS_ONLN) || exit
+  for lane in $(seq "$lanes"); do LANE=$lane sh "$0" "$@" & runs="$runs $!"; done
   failed=0
+  [ -n "$runs" ] || { echo "$0: nothing has run" >&2; failed=1; }
   for run in $runs; do wait "$run" || failed=1; done
   rm -r "$TAKEN"
   exit $failed
 fi
+
+# A call with a misspelt name must not go unnoticed.
+set -e
 
 calls=0
 mine() {

@@ -329,7 +329,7 @@ plant nh_x86_64_pass_with_other_key Kernels_nh_x86_64.v '/nh_add_groups_x4/,/\]\
 plant poly1305_x86_64_other_multiplier Kernels_poly1305_x86_64.v 's/0x8d; 0xf4; 0x7e; 0x20/0x8d; 0xf4; 0x7e; 0x40/' x8_checks
 plant poly1305_x86_64_longer_shift Kernels_poly1305_x86_64.v 's/0x0d; 0x73; 0xd4; 0x1a/0x0d; 0x73; 0xd4; 0x1b/' x8_checks
 plant poly1305_x86_64_groups_overlap Kernels_poly1305_x86_64.v 's/0x81; 0xc2; 0x80; 0x00/0x81; 0xc2; 0x70; 0x00/' x8_checks
-plant poly1305_x86_64_upper_halves_left Kernels_poly1305_x86_64.v 's/0xfc; 0x77; 0xc3/0xf8; 0x77; 0xc3/' x8_checks
+plant poly1305_x86_64_registers_left Kernels_poly1305_x86_64.v 's/0xc5; 0xfc; 0x77; 0xc3/0x48; 0xff; 0xc9; 0xc3/' x8_checks
 plant poly1305_x86_64_other_lanes Poly1305Kernels.v 's/^Definition first_block .*/Definition first_block : list nat := [0; 1; 2; 3]%nat./' pairs_are_added
 plant poly1305_other_factor Poly1305Kernels.v 's/else 9 + i - k) y 0))/else 8 + i - k) y 0))/' pair_program_is
 plant poly1305_carry_left_out Poly1305Kernels.v 's/let\* h1 := emit (Plus e1 k0)/let* h1 := emit (Plus e1 c0)/' pair_program_is
