@@ -81,6 +81,9 @@ compiles() {
   fi
   log=$(cd "$dir" && $COQC "$2" -noglob $FLAGS "$source" 2>&1) && return
   got=$(place)
+  # Of such a lemma the value must be another one. It fails as well if its statement is not understood.
+  case ${3-} in *_checks | checks_hold)
+    echo "$log" | tr '\n' ' ' | grep -q 'has type *"true = true" *while it is expected' || got= ;; esac
   if [ -z "$got" ]; then got=$(echo "$log" | tail -n 3); fi
   return 1
 }
