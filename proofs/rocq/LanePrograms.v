@@ -280,15 +280,16 @@ End Meaning.
 
 (** ** Programs are written with names for their results *)
 
-Definition builder (A : Type) := nat -> program * A.   (* from how many results there are *)
+Definition builder_of (I A : Type) := nat -> list I * A.   (* from how many results there are *)
+Notation builder := (builder_of instruction).
 
-Definition result {A} (a : A) : builder A := fun _ => ([], a).
-Definition emit (x : instruction) : builder nat := fun n => ([x], n).
-Definition bind {A B} (m : builder A) (f : A -> builder B) : builder B :=
+Definition result {I A} (a : A) : builder_of I A := fun _ => ([], a).
+Definition emit {I} (x : I) : builder_of I nat := fun n => ([x], n).
+Definition bind {I A B} (m : builder_of I A) (f : A -> builder_of I B) : builder_of I B :=
   fun n => let (p, a) := m n in let (q, b) := f a (length p + n)%nat in (p ++ q, b).
 
 (** Each result for an element of a list. *)
-Fixpoint each {A B} (f : A -> builder B) (l : list A) : builder (list B) :=
+Fixpoint each {I A B} (f : A -> builder_of I B) (l : list A) : builder_of I (list B) :=
   match l with
   | [] => result []
   | a :: l => bind (f a) (fun b => bind (each f l) (fun bs => result (b :: bs)))

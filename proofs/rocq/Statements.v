@@ -13,6 +13,7 @@ From Veriplex Require Blocks Duplex Framing Protocol AES Simpira1024 KnownAnswer
   Words64 Poly1305 Poly1305Limbs Poly1305Lanes Poly1305Lanes44 Poly1305Pairs Poly1305Vectors
   Poly1305Hold WordsOfAnyWidth Poly1305Text Poly1305Words
   Poly1305Rows Kernels_poly1305_x86_64 Poly1305_x86_64 Kernels_poly1305_x16_x86_64 Poly1305_x16_x86_64
+  Kernels_poly1305_aarch64 Poly1305_aarch64
   Rust TwinText Twin TwinBlocks
   Xoodoo Xoofff XoofffAnswers XoofffHold
   Kernels_xoofff_aarch64 Xoofff_aarch64 XoofffKernels Kernels_xoofff_x86_64 Xoofff_x86_64
@@ -921,6 +922,12 @@ Check Poly1305_x16_x86_64.poly1305_add_blocks_x16_x86_64.
 Print Poly1305_x16_x86_64.call_of.
 Print Poly1305_x16_x86_64.return_of.
 Check Poly1305_x16_x86_64.poly1305_add_blocks_x16_polynomial.
+Print Poly1305_aarch64.ends.
+Print Poly1305_aarch64.adds_quads.
+Check Poly1305_aarch64.poly1305_add_blocks_x4_aarch64.
+Print Poly1305_aarch64.call_of.
+Print Poly1305_aarch64.return_of.
+Check Poly1305_aarch64.poly1305_add_blocks_x4_polynomial.
 
 (* Xoodoo and Xoofff. *)
 Print Xoodoo.round_constants.

@@ -349,5 +349,17 @@ plant poly1305_x16_one_call_of_two Poly1305_x16_x86_64.v 's/^  call_of 1 m2 ->/ 
 plant poly1305_44_other_lanes Poly1305Kernels44.v 's/^Definition first_block .*/Definition first_block : list nat := [0; 1; 2; 3; 4; 5; 6; 7]./' two_are_added
 plant poly1305_44_other_factor Poly1305Kernels44.v 's/else 5 + i - k) y 0))/else 4 + i - k) y 0))/' two_program_is
 plant poly1305_44_only_lower_halves Poly1305Kernels44.v 's/sum_from true none/sum_from false none/' two_program_is
+plant poly1305_aarch64_other_multiplier Kernels_poly1305_aarch64.v 's/0x80; 0x83; 0xba; 0x2e/0x80; 0x83; 0xb9; 0x2e/' x4_checks
+plant poly1305_aarch64_longer_shift Kernels_poly1305_aarch64.v 's/0x80; 0x47; 0x26; 0x6f/0x80; 0x47; 0x25; 0x6f/' x4_checks
+plant poly1305_aarch64_groups_overlap Kernels_poly1305_aarch64.v 's/0x42; 0x00; 0x01; 0x91/0x42; 0xc0; 0x00; 0x91/' x4_checks
+plant poly1305_aarch64_leaves_v31 Kernels_poly1305_aarch64.v 's/0x1f; 0xe4; 0x00; 0x6f/0x1e; 0xe4; 0x00; 0x6f/' x4_checks
+plant poly1305_aarch64_one_call_of_two Poly1305_aarch64.v 's/^  call_of 1 m2 ->/  call_of 2 m2 ->/' poly1305_add_blocks_x4_polynomial
+plant poly1305_quads_other_lanes Poly1305Quads.v 's/^Definition order .*/Definition order : list nat := [0; 1; 2; 3]./' quads_are_added
+plant poly1305_quads_other_factor Poly1305Quads.v 's/else 9 + i - k) y 0))/else 8 + i - k) y 0))/' quad_program_is
+plant poly1305_quads_carry_left_out Poly1305Quads.v 's/let\* h4 := emit (Plus 8 e4 k3)/let* h4 := emit (Plus 8 e4 c4)/' quad_program_is
+plant poly1305_quads_limb_of_another_word Poly1305Quads.v 's/limb mask (word 1) (word 2) 12/limb mask (word 1) (word 2) 11/' quad_program_is
+plant poly1305_order_not_undone Poly1305Rows.v 's/Arrangement size size place (fun i => Some (place i))/Arrangement size size place Some/' x4_checks
+plant groups_any_width LaneGroups.v 's/if (a i =? 4) \&\& (a j =? 4) then Some 8/if (a i =? 4) then Some 8/' on_group_is
+plant groups_whole_words LaneGroups.v 's/=> Some (lows (a i), nodes)/=> Some (a i, nodes)/' on_symbol_sound
 plant nh_aarch64_product_of_itself Kernels_nh_aarch64.v 's/0xa0; 0x80; 0xb1; 0x2e/0xa0; 0x80; 0xa5; 0x2e/' units_x1_checks
 plant nh_aarch64_leaves_v31 Kernels_nh_aarch64.v 's/0x1f; 0xe4; 0x00; 0x6f/0x1e; 0xe4; 0x00; 0x6f/' units_x1_checks
