@@ -466,6 +466,10 @@ fn words(name: &str) -> &'static str {
             "For all sums, every message and key, every memory in which the buffers lie apart and every number of groups of four units: these bytes return, the sums are those of the specification, no other byte changes, the registers of the caller are kept, and the trace of accesses does not depend on data (Rocq).",
         ),
         (
+            "_add_blocks_x4_",
+            "For all sums, multipliers and input, every memory in which the buffers lie apart and every number of groups of four blocks: these bytes return, the sums are those of the specification's limbs, with every wrap, no other byte changes, the registers of the caller are kept, and the trace of accesses does not depend on data (Rocq).",
+        ),
+        (
             "_add_blocks_x8_",
             "For all sums, multipliers and input, every memory in which the buffers lie apart and every number of groups of eight blocks: these bytes return, the sums are those of the specification's limbs, with every wrap, no other byte changes, the registers of the caller are kept, and the trace of accesses does not depend on data (Rocq).",
         ),
