@@ -84,6 +84,7 @@ fn known_answers() {
             }
             if case["key"].is_null() {
                 let domain = Label::try_from(text(case, "domain")).unwrap();
+                one_shot.fill(0xa5);
                 tree::digest_into(domain, &message, &mut one_shot);
                 assert_eq!(one_shot, expected);
                 if expected.len() == 32 {

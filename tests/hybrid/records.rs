@@ -3,6 +3,7 @@
 use veriplex::Error;
 use veriplex::tunnel::{self, DATA_OVERHEAD, Frame, MAX_DATA_LEN, MAX_RECORD_LEN, Session, room};
 
+use crate::common::on_each_lane_backend;
 use crate::random::Random;
 use crate::{Said, connected, open, rng, seal};
 
@@ -354,9 +355,20 @@ fn many_records_of_lengths_that_none_has() {
         assert_eq!(result, Err(Error::BufferLength), "{len} {each}");
         assert_eq!(records, vec![0; len], "nothing is written");
     }
-    for len in [0, 1, 1000, 10_000, 1 << 16, 1 << 30] {
-        let share = tunnel::share(len);
-        assert!((1..=MAX_DATA_LEN).contains(&share));
-    }
     pass(&mut a, &mut b, b"the number did not change");
+}
+
+/// As much as a record can have where lanes gain nothing. Elsewhere an eighth, but enough that a record is worth it, and
+/// no more than is needed.
+#[test]
+fn shares_are_what_is_fastest() {
+    on_each_lane_backend(|backend| {
+        let shares = [0, 1, 1000, 8192, 8193, 65_535, 65_537, usize::MAX].map(tunnel::share);
+        let right = if backend.name().ends_with("serial") {
+            [1, 1, 1000, 8192, 8193, 65_535, 65_535, 65_535]
+        } else {
+            [1024, 1024, 1024, 1024, 1025, 8192, 8192, 8192]
+        };
+        assert_eq!(shares, right, "{}", backend.name());
+    });
 }

@@ -4,10 +4,10 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use veriplex::hybrid::PrivateKey;
-use veriplex::tunnel::{Initiator, Responder, Session};
+use veriplex::tunnel::{Frame, Initiator, Responder, Session};
 use veriplex::{Error, Label};
 use veriplex_spec::duplex::Duplex;
-use veriplex_spec::{hybrid, tunnel};
+use veriplex_spec::{hybrid, protocol, tunnel};
 
 use crate::common::{Recorded, asked_cases, data, on_each_backend};
 use crate::{Said, connected, key, open, seal};
@@ -217,12 +217,49 @@ fn frames_that_are_none() {
         Err(Error::Verification)
     );
     assert_eq!(open(&mut session.receiver, &mut session.keys, &long), WRONG);
+    // So is one whose length is another than its header says, though both are the peer's.
+    for said in [1, 2, 4, 7] {
+        let (p, header) = protocol::mask(tunnel::numbered(peer.d, peer.i), b"len", &[0, 0, said]);
+        let other = [header, protocol::seal(p, b"frame", &[1, 7, 7]).1].concat();
+        let opened = open(&mut session.receiver, &mut session.keys, &other);
+        assert_eq!(opened, WRONG, "{said}");
+    }
     // After all that the connection goes on.
     assert_eq!(peer.sends(&mut session, &[1, 7]), Ok(Said::Data(vec![7])));
     let longest = [vec![1], vec![8; 65535]].concat();
     assert_eq!(peer.sends(&mut session, &longest), Ok(Said::Data(vec![8; 65535])));
     assert_eq!(peer.sends(&mut session, &[3]), Ok(Said::End));
     assert_eq!(peer.sends(&mut session, &[1]), WRONG);
+}
+
+/// What is opened at once is what comes before a header that no record has, or is the end alone: nothing follows it.
+#[test]
+fn many_records_until_no_more_can_come() {
+    let (peer, mut session) = Peer::new();
+    let record = |i, frame: &[u8]| tunnel::seal_record(peer.d, peer.i + i, frame);
+    let mut at_once = |records: &[Vec<u8>]| {
+        let mut said = Vec::new();
+        let take = |frame: Frame<'_>| said.push(Said::from(frame));
+        let mut records = records.concat();
+        let result = session.receiver.open_many(&mut records, &mut session.keys, take);
+        (said, result)
+    };
+    assert_eq!(
+        at_once(&[record(0, &[1, 5]), record(1, &[])]),
+        (vec![Said::Data(vec![5])], Ok(21))
+    );
+    assert_eq!(at_once(&[record(1, &[])]), (vec![], Err(Error::Verification)));
+    assert_eq!(
+        at_once(&[record(1, &[3]), record(2, &[1, 6])]),
+        (vec![Said::End], Ok(20))
+    );
+    // Numbers that would be next if this direction had not ended.
+    let late = [record(1, &[1, 6]), record(2, &[1, 7])];
+    assert_eq!(at_once(&late), (vec![], Err(Error::Verification)));
+    assert_eq!(
+        session.receiver.record_len(late[0].first_chunk().unwrap()),
+        Err(Error::Verification)
+    );
 }
 
 #[test]
