@@ -177,6 +177,33 @@ fn segments_use_the_documented_memory() {
     }
 }
 
+/// Only the segments that are needed, or as many of them as are opened at a time.
+#[test]
+fn read_at_holds_what_it_needs() {
+    let seekable = Seekable::<24>::new(label!("memory"), &Key::from([7; 32]));
+    let message = seekable.with_segment_len(64).unwrap().message(&[1; 24], b"");
+    let sealed = message.seal_vec(&vec![7; 4096 * 64]);
+    let mut last = sealed[4095 * 80..].to_vec();
+    let opener = message.opener(sealed.len() as u64, &mut last).unwrap();
+    let mut output = vec![0; 4096 * 64];
+    for (offset, wanted, segments) in [
+        (0, 10, 1),
+        (64 * 100, 64, 1),
+        (64 * 100 + 1, 64, 2),
+        (0, 4096 * 64, 2048),
+    ] {
+        let held = most(|| {
+            let n = opener.read_at(offset, &mut output[..wanted], |at, output| {
+                let at = usize::try_from(at).unwrap();
+                output.copy_from_slice(&sealed[at..][..output.len()]);
+                Ok(())
+            });
+            assert_eq!(n.unwrap(), wanted);
+        });
+        assert_eq!(held, segments * 80, "{offset} {wanted}");
+    }
+}
+
 /// Takes everything at any place.
 struct Nowhere;
 

@@ -80,6 +80,7 @@ fn streamed(message: &Message, sealed: &[u8], piece: usize) -> (Vec<u8>, Result<
             Err(error) => {
                 assert!(!reader.is_finished());
                 assert!(reader.read(&mut buffer).is_err(), "an error must persist");
+                assert!(reader.read(&mut []).is_err(), "every call must fail");
                 assert_eq!(reader.finish().err(), Some(Error::Verification));
                 return (plaintext, Err(error.kind()));
             }
@@ -204,6 +205,8 @@ fn pieces_do_not_matter() {
             );
             assert_eq!(written(&message, &plaintext, len.max(1)), sealed);
             assert_eq!(streamed(&message, &sealed, piece), (plaintext.clone(), Ok(())));
+            // One byte is left of what the reader holds.
+            assert_eq!(streamed(&message, &sealed, held - 1), (plaintext.clone(), Ok(())));
             assert_eq!(streamed(&message, &sealed, len + 1), (plaintext, Ok(())));
         }
     }
@@ -624,34 +627,38 @@ impl Seek for Counting<'_> {
 #[test]
 fn no_empty_segment_follows_others() {
     let (domain, key, nonce) = (label!("test"), [7; 32], [1; 24]);
-    let message = message(64);
-    let mut base = keyed_with_nonce(domain, &key, &nonce);
-    base.mix(label!("ad"), b"ad");
-    base.mix(label!("segment-length"), &64_u32.to_le_bytes());
-    let seal = |i: u64, is_last: bool, segment: &[u8]| {
-        let mut transcript = base.clone();
-        transcript.mix(
-            label!("segment"),
-            &[&i.to_le_bytes()[..], &[is_last.into()]].concat(),
+    // The reader holds that many segments of this length.
+    for (segment_len, held) in [(64, 2048), ((1 << 22) + 1, 1)] {
+        let message = message(segment_len);
+        let mut base = keyed_with_nonce(domain, &key, &nonce);
+        base.mix(label!("ad"), b"ad");
+        base.mix(
+            label!("segment-length"),
+            &u32::try_from(segment_len).unwrap().to_le_bytes(),
         );
-        transcript.seal_vec(label!("message"), segment)
-    };
-    assert_eq!(
-        streamed(&message, &seal(0, true, b""), 100),
-        (vec![], Ok(())),
-        "the first"
-    );
-    // The reader holds 2048 segments.
-    let plaintext = data(13, 2048 * 64);
-    let segments = (0..).zip(plaintext.chunks(64));
-    let mut sealed: Vec<u8> = segments
-        .flat_map(|(i, segment)| seal(i, false, segment))
-        .collect();
-    sealed.extend(seal(2048, true, b""));
-    assert_eq!(
-        streamed(&message, &sealed, 100),
-        (plaintext, Err(ErrorKind::InvalidData))
-    );
+        let seal = |i: u64, is_last: bool, segment: &[u8]| {
+            let mut transcript = base.clone();
+            transcript.mix(
+                label!("segment"),
+                &[&i.to_le_bytes()[..], &[is_last.into()]].concat(),
+            );
+            transcript.seal_vec(label!("message"), segment)
+        };
+        assert_eq!(
+            streamed(&message, &seal(0, true, b""), 100),
+            (vec![], Ok(())),
+            "the first"
+        );
+        let plaintext = data(13, held * segment_len);
+        let segments = (0..).zip(plaintext.chunks(segment_len));
+        let mut sealed: Vec<u8> = segments
+            .flat_map(|(i, segment)| seal(i, false, segment))
+            .collect();
+        sealed.extend(seal(held as u64, true, b""));
+        let (given, end) = streamed(&message, &sealed, 1000);
+        assert!(given == plaintext, "{segment_len}");
+        assert_eq!(end, Err(ErrorKind::InvalidData), "{segment_len}");
+    }
 }
 
 /// As the definition has it, under a key of another length than `new` takes.
@@ -1039,6 +1046,16 @@ fn again<T>(mut call: impl FnMut() -> io::Result<T>) -> T {
             ),
         }
     }
+}
+
+/// What the inner writer has no room for is not taken as written.
+#[test]
+fn a_full_inner_writer_is_an_error() {
+    let mut full = [0; 30];
+    let mut writer = Writer::new(&message(64), full.as_mut_slice());
+    let error = writer.write_all(&vec![7; 1 << 18]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::WriteZero);
+    assert_eq!(writer.finish().unwrap_err().kind(), ErrorKind::WriteZero);
 }
 
 #[test]

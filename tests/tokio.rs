@@ -275,6 +275,7 @@ impl AsyncRead for Anywhere<'_> {
         output: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         assert!(self.going.is_none(), "a read before the seek is complete");
+        assert!(output.remaining() > 0, "a read of nothing");
         self.slow.trouble = self.trouble.get();
         Pin::new(&mut self.slow).poll_read(cx, output)
     }
@@ -321,6 +322,7 @@ fn random_access_is_that_of_std() {
     let after_header = [b"header", &sealed[..]].concat();
     for (step, trouble) in [
         (1000, Never),
+        (1, Never),
         (7, Pending),
         (1000, Pending),
         (1000, Cancelled),
