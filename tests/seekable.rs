@@ -404,10 +404,13 @@ fn hostile_lengths() {
             assert!(layout.segments_of(5..5).is_empty() && layout.segments_of(reversed).is_empty());
             assert!(layout.sealed_range(n..u64::MAX).is_empty());
         }
-        assert_eq!(
-            Layout::of_plaintext(u64::MAX, segment_len),
-            Err(Error::LimitReached)
-        );
+        let longest = (0..=16).find_map(|less| Layout::of_sealed(u64::MAX - less, segment_len).ok());
+        for plaintext_len in [longest.unwrap().plaintext_len() + 1, u64::MAX] {
+            assert_eq!(
+                Layout::of_plaintext(plaintext_len, segment_len),
+                Err(Error::LimitReached)
+            );
+        }
     }
     let mut last = [0xa5; 80];
     for sealed_len in [81, 160, 1 << 40, u64::MAX] {
