@@ -215,6 +215,15 @@ fn reach(number: u32) -> bool {
     active == number
 }
 
+/// Before `main`: a test that measures memory would see what asking takes.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static START: extern "C" fn() = start;
+
+extern "C" fn start() {
+    know();
+}
+
 #[cold]
 #[inline(never)]
 fn know() -> u32 {
