@@ -25,6 +25,12 @@ Definition rows_of (rows : nat) (lanes : list (list Z)) : list byte :=
 Definition groups_at (size : nat) (m : memory) (a : Z) (n : nat) : list (list byte) :=
   map (fun g => read m (a + Z.of_nat size * Z.of_nat g) size) (seq 0 n).
 
+Lemma groups_are_whole size m a n : bytes_in_memory m ->
+  Forall (fun group => length group = size /\ Forall (fun b => (b < 256)%N) group) (groups_at size m a n).
+Proof.
+  intro B; unfold groups_at; rewrite Forall_map, Forall_forall; intros i _; split; [apply read_length|apply read_small, B].
+Qed.
+
 (** ** Bytes, as words *)
 
 (** The words of each lane. *)

@@ -114,11 +114,6 @@ Proof.
     two_are_added (mem m) (mem m') (gpr m rdi) (gpr m rsi) (gpr m rdx) n B E).
 Qed.
 
-Lemma groups_are_whole m a n : bytes_in_memory m -> Forall Poly1305Lanes44.whole44 (groups_at 256 m a n).
-Proof.
-  intro B; unfold groups_at; rewrite Forall_map, Forall_forall; intros i _; split; [apply read_length|apply read_small, B].
-Qed.
-
 (** Two calls, for any number of groups and for one group more: from the sums of the second, the polynomial of all blocks. *)
 Theorem poly1305_add_blocks_x16_polynomial : forall (r : list byte) (h : list Z) (n : nat) (m : machine),
   call_of n m -> Poly1305Lanes44.below3 (2 ^ 45) h ->
@@ -139,7 +134,7 @@ Proof.
   intros m2 C2 S2 U2; destruct (one_call 1 m2 C2) as (m3 & R3 & E3); exists m3; split; [exact R3|].
   rewrite E3, S2, E, S, U, U2; pose proof (proj1 (proj2 (proj2 C))) as B; pose proof (proj1 (proj2 (proj2 C2))) as B2.
   rewrite <- (Poly1305Lanes44.lanes44_are_the_polynomial r h (groups_at 256 (mem m) (gpr m rdx) n)
-    (read (mem m2) (gpr m2 rdx) 256) H (groups_are_whole _ _ _ B)) by (split; [apply read_length|apply read_small, B2]).
+    (read (mem m2) (gpr m2 rdx) 256) H (groups_are_whole _ _ _ _ B)) by (split; [apply read_length|apply read_small, B2]).
   unfold Poly1305Lanes44.two_calls44; do 4 f_equal; unfold groups_at; cbn [seq map fold_left]; f_equal.
   f_equal; lia.
 Qed.
