@@ -10,7 +10,7 @@ Fixpoint lane_number (x : list byte) : N :=
 
 (** The numbers in lanes of w bytes: below 2^(8 w), whatever the bytes are. *)
 Definition lanes (w : nat) (x : list byte) : list N :=
-  map (fun l => lane_number l mod 256 ^ N.of_nat w) (split w (length x / w) x).
+  map (fun l => N.land (lane_number l) (N.ones (8 * N.of_nat w))) (split w (length x / w) x).
 
 (** Lanes with these numbers, of which each keeps what fits. *)
 Definition in_lanes (w : nat) (numbers : list N) : list byte := flat_map (little_endian w) numbers.
@@ -19,10 +19,10 @@ Definition plus_lanes (w : nat) (x y : list byte) : list byte :=
   in_lanes w (map (fun ab => fst ab + snd ab) (combine (lanes w x) (lanes w y))).
 
 Definition shift_left (w k : nat) (x : list byte) : list byte :=
-  in_lanes w (map (fun a => a * 2 ^ N.of_nat k) (lanes w x)).
+  in_lanes w (map (fun a => N.shiftl a (N.of_nat k)) (lanes w x)).
 
 Definition shift_right (w k : nat) (x : list byte) : list byte :=
-  in_lanes w (map (fun a => a / 2 ^ N.of_nat k) (lanes w x)).
+  in_lanes w (map (fun a => N.shiftr a (N.of_nat k)) (lanes w x)).
 
 (** Products of lanes of w bytes, in lanes of twice that. *)
 Definition times_lanes (w : nat) (x y : list byte) : list byte :=
@@ -30,8 +30,8 @@ Definition times_lanes (w : nat) (x y : list byte) : list byte :=
 
 (** Products of the lower 52 bits of lanes of 8 bytes, of which the lower or the upper 52 bits. *)
 Definition times_52 (high : bool) (x y : list byte) : list byte :=
-  in_lanes 8 (map (fun ab => let product := fst ab mod 2 ^ 52 * (snd ab mod 2 ^ 52) in
-    if high then product / 2 ^ 52 else product mod 2 ^ 52) (combine (lanes 8 x) (lanes 8 y))).
+  in_lanes 8 (map (fun ab => let product := N.land (fst ab) (N.ones 52) * N.land (snd ab) (N.ones 52) in
+    if high then N.shiftr product 52 else N.land product (N.ones 52)) (combine (lanes 8 x) (lanes 8 y))).
 
 (** Byte by byte. *)
 Fixpoint or_bytes (x y : list byte) : list byte :=
@@ -64,9 +64,6 @@ Definition choose_words (x choice : list byte) : list byte :=
 
 (** ** Lengths *)
 
-Lemma little_endian_length w : forall a, length (little_endian w a) = w.
-Proof. induction w as [|w IH]; intro a; cbn [little_endian length]; auto. Qed.
-
 Lemma in_lanes_length w l : length (in_lanes w l) = (w * length l)%nat.
 Proof.
   induction l as [|a l IH]; cbn [in_lanes flat_map length]; [lia|].
@@ -75,6 +72,9 @@ Qed.
 
 Lemma split_length len n : forall x, length (split len n x) = n.
 Proof. induction n as [|n IH]; intro x; cbn [split length]; auto. Qed.
+
+Lemma lanes_mod w x : lanes w x = map (fun l => lane_number l mod 256 ^ N.of_nat w) (split w (length x / w) x).
+Proof. apply map_ext; intro l; rewrite N.land_ones, N.pow_mul_r; reflexivity. Qed.
 
 Lemma lanes_length w x : length (lanes w x) = (length x / w)%nat.
 Proof. unfold lanes; now rewrite map_length, split_length. Qed.
@@ -119,7 +119,7 @@ Qed.
 Lemma times_52_comm high : forall x y, times_52 high x y = times_52 high y x.
 Proof.
   intros x y; unfold times_52; f_equal; generalize (lanes 8 y); induction (lanes 8 x) as [|a l IH]; intros [|b m];
-    cbn [combine map fst snd]; [reflexivity..|]; rewrite (N.mul_comm (a mod _)), IH; reflexivity.
+    cbn [combine map fst snd]; [reflexivity..|]; rewrite (N.mul_comm (N.land a _)), IH; reflexivity.
 Qed.
 
 Lemma split_app w n : forall a b, length a = (w * n)%nat -> forall k, split w (n + k) (a ++ b) = split w n a ++ split w k b.
@@ -172,14 +172,14 @@ Qed.
 
 Lemma lane_number_le w : forall a, lane_number (little_endian w a) = a mod 256 ^ N.of_nat w.
 Proof.
-  induction w as [|w IH]; intro a; cbn [little_endian lane_number].
+  induction w as [|w IH]; intro a; rewrite ?little_endian_is; cbn [little_endian lane_number].
   - rewrite N.pow_0_r, N.mod_1_r; reflexivity.
   - rewrite IH, Nat2N.inj_succ, N.pow_succ_r', N.mod_mul_r by (try apply N.pow_nonzero; lia); reflexivity.
 Qed.
 
 Lemma little_endian_mod w : forall a, little_endian w (a mod 256 ^ N.of_nat w) = little_endian w a.
 Proof.
-  induction w as [|w IH]; intro a; cbn [little_endian]; [reflexivity|].
+  induction w as [|w IH]; intro a; [reflexivity|]; rewrite !little_endian_is.
   rewrite Nat2N.inj_succ, N.pow_succ_r', N.mod_mul_r by (try apply N.pow_nonzero; lia).
   f_equal.
   - rewrite N.mul_comm, N.mod_add by lia; apply N.mod_mod; lia.
@@ -196,7 +196,7 @@ Qed.
 
 Lemma lanes_in_lanes w l : w <> 0%nat -> lanes w (in_lanes w l) = map (fun a => a mod 256 ^ N.of_nat w) l.
 Proof.
-  intro W; unfold lanes; rewrite in_lanes_length, Nat.mul_comm, Nat.div_mul, split_in_lanes, map_map by assumption.
+  intro W; rewrite lanes_mod, in_lanes_length, Nat.mul_comm, Nat.div_mul, split_in_lanes, map_map by assumption.
   apply map_ext; intro a; rewrite lane_number_le; apply N.mod_mod, N.pow_nonzero; lia.
 Qed.
 
@@ -210,12 +210,18 @@ Qed.
 Lemma bits_of_bytes w : 256 ^ N.of_nat w = 2 ^ N.of_nat (8 * w).
 Proof. change 256 with (2 ^ 8); rewrite <- N.pow_mul_r; f_equal; lia. Qed.
 
+Lemma shift_left_is w k x : shift_left w k x = in_lanes w (map (fun a => a * 2 ^ N.of_nat k) (lanes w x)).
+Proof. unfold shift_left; f_equal; apply map_ext; intro a; apply N.shiftl_mul_pow2. Qed.
+
+Lemma shift_right_is w k x : shift_right w k x = in_lanes w (map (fun a => a / 2 ^ N.of_nat k) (lanes w x)).
+Proof. unfold shift_right; f_equal; apply map_ext; intro a; apply N.shiftr_div_pow2. Qed.
+
 (** What came from a shift to the left is as it was after a shift to the right and back. *)
 Lemma shift_back w k x : lane_ok w = true -> (k <= 8 * w)%nat ->
   shift_left w k (shift_right w k (shift_left w k x)) = shift_left w k x.
 Proof.
   intros H K; assert (W : w <> 0%nat) by (intros ->; discriminate).
-  unfold shift_left, shift_right; rewrite !lanes_in_lanes, !map_map by assumption.
+  rewrite !shift_left_is, shift_right_is, !lanes_in_lanes, !map_map by assumption.
   apply in_lanes_same; intros a _; rewrite bits_of_bytes.
   set (p := 2 ^ N.of_nat k); set (q := 2 ^ N.of_nat (8 * w - k)).
   assert (P : p <> 0) by (apply N.pow_nonzero; lia); assert (Q : q <> 0) by (apply N.pow_nonzero; lia).
@@ -230,17 +236,17 @@ Qed.
 
 Lemma or_little_endian w : forall a b, or_bytes (little_endian w a) (little_endian w b) = little_endian w (N.lor a b).
 Proof.
-  induction w as [|w IH]; intros a b; cbn [little_endian or_bytes]; [reflexivity|]; change 256 with (2 ^ 8); f_equal.
-  - rewrite <- !N.land_ones; symmetry; apply N.land_lor_distr_l.
-  - rewrite <- !N.shiftr_div_pow2, N.shiftr_lor; apply IH.
+  induction w as [|w IH]; intros a b; cbn [little_endian or_bytes]; [reflexivity|]; f_equal.
+  - symmetry; apply N.land_lor_distr_l.
+  - rewrite N.shiftr_lor; apply IH.
 Qed.
 
 Lemma xor_little_endian w : forall a b, xor (little_endian w a) (little_endian w b) = little_endian w (N.lxor a b).
 Proof.
-  induction w as [|w IH]; intros a b; cbn [little_endian xor]; [reflexivity|]; change 256 with (2 ^ 8); f_equal.
-  - rewrite <- !N.land_ones; apply N.bits_inj; intro i; rewrite N.lxor_spec, !N.land_spec, N.lxor_spec.
-    destruct (N.testbit a i), (N.testbit b i), (N.testbit (N.ones 8) i); reflexivity.
-  - rewrite <- !N.shiftr_div_pow2, N.shiftr_lxor; apply IH.
+  induction w as [|w IH]; intros a b; cbn [little_endian xor]; [reflexivity|]; f_equal.
+  - apply N.bits_inj; intro i; rewrite N.lxor_spec, !N.land_spec, N.lxor_spec.
+    destruct (N.testbit a i), (N.testbit b i), (N.testbit 0xff i); reflexivity.
+  - rewrite N.shiftr_lxor; apply IH.
 Qed.
 
 Lemma or_app a b c d : length a = length c -> or_bytes (a ++ b) (c ++ d) = or_bytes a c ++ or_bytes b d.
@@ -261,7 +267,7 @@ Proof.
   intros W LX LY K; unfold shift_left, shift_right.
   assert (L : length (lanes w x) = length (lanes w y)) by (rewrite !lanes_length, LX, LY; reflexivity).
   assert (S : Forall (fun b => b < 2 ^ N.of_nat (8 * w)) (lanes w y)).
-  { unfold lanes; apply Forall_forall; intros b J; apply in_map_iff in J as (l & <- & _); rewrite <- bits_of_bytes.
+  { rewrite lanes_mod; apply Forall_forall; intros b J; apply in_map_iff in J as (l & <- & _); rewrite <- bits_of_bytes.
     apply N.mod_lt, N.pow_nonzero; lia. }
   clear LX LY; revert L S; generalize (lanes w y); induction (lanes w x) as [|a l IH]; intros [|b m] L S;
     cbn [length] in L; try discriminate; [reflexivity|].
@@ -269,7 +275,7 @@ Proof.
   rewrite or_app, xor_apart by (rewrite !little_endian_length; reflexivity).
   f_equal; [|apply IH; [congruence|exact T]].
   rewrite or_little_endian, xor_little_endian; f_equal; symmetry; apply N.lxor_lor, N.bits_inj; intro i.
-  rewrite N.land_spec, N.bits_0, <- N.shiftl_mul_pow2, <- N.shiftr_div_pow2, N.shiftr_spec'.
+  rewrite N.land_spec, N.bits_0, N.shiftr_spec'.
   destruct (N.lt_ge_cases i (N.of_nat k)) as [Q|Q]; [rewrite N.shiftl_spec_low by assumption; reflexivity|].
   replace (N.testbit b (i + N.of_nat j)) with false; [apply andb_false_r|].
   symmetry; destruct (N.eq_dec b 0) as [->|NZ]; [apply N.bits_0|].
@@ -301,10 +307,10 @@ Qed.
 
 Lemma and_little_endian w : forall a b, and_bytes (little_endian w a) (little_endian w b) = little_endian w (N.land a b).
 Proof.
-  induction w as [|w IH]; intros a b; cbn [little_endian and_bytes]; [reflexivity|]; change 256 with (2 ^ 8); f_equal.
-  - rewrite <- !N.land_ones; apply N.bits_inj; intro i; rewrite !N.land_spec.
-    destruct (N.testbit a i), (N.testbit b i), (N.testbit (N.ones 8) i); reflexivity.
-  - rewrite <- !N.shiftr_div_pow2, N.shiftr_land; apply IH.
+  induction w as [|w IH]; intros a b; cbn [little_endian and_bytes]; [reflexivity|]; f_equal.
+  - apply N.bits_inj; intro i; rewrite !N.land_spec.
+    destruct (N.testbit a i), (N.testbit b i), (N.testbit 0xff i); reflexivity.
+  - rewrite N.shiftr_land; apply IH.
 Qed.
 
 (** What is inverted leaves what the other has alone. *)
@@ -312,10 +318,10 @@ Lemma inverted_and_little_endian w : forall a b,
   and_bytes (xor (little_endian w a) (ones w)) (little_endian w b) = little_endian w (N.ldiff b a).
 Proof.
   induction w as [|w IH]; intros a b; [reflexivity|]; change (ones (S w)) with (0xff :: ones w).
-  cbn [little_endian xor and_bytes]; change 256 with (2 ^ 8); f_equal.
-  - rewrite <- !N.land_ones; apply N.bits_inj; intro i; rewrite !N.land_spec, N.ldiff_spec, N.lxor_spec, N.land_spec.
-    change 0xff with (N.ones 8); destruct (N.testbit a i), (N.testbit b i), (N.testbit (N.ones 8) i); reflexivity.
-  - rewrite <- !N.shiftr_div_pow2, IH; f_equal; symmetry; apply N.shiftr_ldiff.
+  cbn [little_endian xor and_bytes]; f_equal.
+  - apply N.bits_inj; intro i; rewrite !N.land_spec, N.ldiff_spec, N.lxor_spec, N.land_spec.
+    destruct (N.testbit a i), (N.testbit b i), (N.testbit 0xff i); reflexivity.
+  - rewrite IH; f_equal; symmetry; apply N.shiftr_ldiff.
 Qed.
 
 (** ** 16 bytes, and what follows *)

@@ -42,24 +42,11 @@ Qed.
 Lemma lor_mod a b k : N.lor a b mod 2 ^ k = N.lor (a mod 2 ^ k) (b mod 2 ^ k).
 Proof. rewrite <- !N.land_ones; apply N.land_lor_distr_l. Qed.
 
-Lemma little_endian_xor w : forall a b, little_endian w (N.lxor a b) = xor (little_endian w a) (little_endian w b).
-Proof.
-  induction w as [|w IH]; intros a b; cbn [little_endian xor]; [reflexivity|]; change 256 with (2 ^ 8); f_equal.
-  - apply lxor_mod.
-  - rewrite <- !N.shiftr_div_pow2, N.shiftr_lxor; apply IH.
-Qed.
-
-Lemma xor_app a b c d : length a = length c -> xor (a ++ b) (c ++ d) = xor a c ++ xor b d.
-Proof.
-  revert c; induction a as [|x a IH]; intros [|y c] E; cbn [length] in E; try discriminate; [reflexivity|].
-  cbn [app xor]; f_equal; apply IH; congruence.
-Qed.
-
 Lemma xor_4 a b c d e f g h : xor (in_lanes 4 [a; b; c; d]) (in_lanes 4 [e; f; g; h]) =
   in_lanes 4 [N.lxor a e; N.lxor b f; N.lxor c g; N.lxor d h].
 Proof.
-  cbn [in_lanes flat_map]; rewrite !app_nil_r, !little_endian_xor.
-  rewrite !xor_app by (rewrite !little_endian_length; reflexivity); reflexivity.
+  cbn [in_lanes flat_map]; rewrite !app_nil_r, <- !xor_little_endian.
+  rewrite !xor_apart by (rewrite !little_endian_length; reflexivity); reflexivity.
 Qed.
 
 (** The two parts of a word that rotates share no bit. *)
@@ -99,7 +86,7 @@ Lemma rotate_4 k a b c d : a < 2 ^ 32 -> b < 2 ^ 32 -> c < 2 ^ 32 -> d < 2 ^ 32 
   rotate_lanes k (in_lanes 4 [a; b; c; d]) =
   in_lanes 4 [rotate_word a (N.of_nat k); rotate_word b (N.of_nat k); rotate_word c (N.of_nat k); rotate_word d (N.of_nat k)].
 Proof.
-  intros A B C D K; unfold rotate_lanes, shift_left, shift_right; rewrite !lanes_in_lanes by discriminate; cbn [map].
+  intros A B C D K; unfold rotate_lanes; rewrite shift_left_is, shift_right_is, !lanes_in_lanes by discriminate; cbn [map].
   change (256 ^ N.of_nat 4) with (2 ^ 32); rewrite !(N.mod_small _ (2 ^ 32)) by assumption.
   assert (E : forall x y z t, in_lanes 4 [x; y; z; t] = in_lanes 4 [x mod 2 ^ 32; y mod 2 ^ 32; z mod 2 ^ 32; t mod 2 ^ 32]).
   { intros; apply in_lanes_eq; cbn [map]; change (256 ^ N.of_nat 4) with (2 ^ 32).
@@ -111,9 +98,9 @@ Qed.
 (** Rotation by whole bytes moves them. *)
 Lemma moved_8 a : a < 2 ^ 32 -> turn 3 (little_endian 4 a) = little_endian 4 (rotate_word a 8).
 Proof.
-  intro H; rewrite <- (rotate_is a 8 H) by lia; rewrite little_endian_xor; change (2 ^ 32) with (256 ^ N.of_nat 4).
+  intro H; rewrite <- (rotate_is a 8 H) by lia; rewrite <- xor_little_endian; change (2 ^ 32) with (256 ^ N.of_nat 4).
   rewrite little_endian_mod; change (32 - 8) with 24; change (2 ^ 8) with 256; change (2 ^ 24) with (256 * (256 * 256)).
-  rewrite <- !N.div_div by lia; cbn [little_endian turn skipn firstn app xor].
+  rewrite <- !N.div_div by lia; rewrite !little_endian_is; cbn [little_endian turn skipn firstn app xor].
   rewrite N.mod_mul, N.div_mul, N.lxor_0_r by lia.
   rewrite (N.div_small (a / 256 / 256 / 256) 256) by (rewrite !N.div_div by lia; apply N.div_lt_upper_bound; [lia|exact H]).
   reflexivity.
@@ -121,9 +108,9 @@ Qed.
 
 Lemma moved_16 a : a < 2 ^ 32 -> turn 2 (little_endian 4 a) = little_endian 4 (rotate_word a 16).
 Proof.
-  intro H; rewrite <- (rotate_is a 16 H) by lia; rewrite little_endian_xor; change (2 ^ 32) with (256 ^ N.of_nat 4).
+  intro H; rewrite <- (rotate_is a 16 H) by lia; rewrite <- xor_little_endian; change (2 ^ 32) with (256 ^ N.of_nat 4).
   rewrite little_endian_mod; change (32 - 16) with 16; change (2 ^ 16) with (256 * 256).
-  rewrite <- !N.div_div, N.mul_assoc by lia; cbn [little_endian turn skipn firstn app xor].
+  rewrite <- !N.div_div, N.mul_assoc by lia; rewrite !little_endian_is; cbn [little_endian turn skipn firstn app xor].
   rewrite !N.div_mul, !N.mod_mul, !N.lxor_0_r by lia.
   rewrite (N.div_small (a / 256 / 256 / 256) 256) by (rewrite !N.div_div by lia; apply N.div_lt_upper_bound; [lia|exact H]).
   reflexivity.
@@ -242,8 +229,14 @@ Proof. induction x as [|b x IH]; cbn [ChaCha.le_number lane_number]; [reflexivit
 
 Lemma little_endian_number x : small 256 x -> little_endian (length x) (lane_number x) = x.
 Proof.
-  induction 1 as [|b x H _ IH]; cbn [length little_endian lane_number]; [reflexivity|].
+  induction 1 as [|b x H _ IH]; [reflexivity|]; cbn [length lane_number]; rewrite little_endian_is.
   rewrite (N.mul_comm 256), N.mod_add, N.div_add, N.mod_small, N.div_small by lia; cbn [N.add]; rewrite IH; reflexivity.
+Qed.
+
+Lemma in_lanes_small w l : small 256 (in_lanes w l).
+Proof.
+  unfold small, in_lanes; apply Forall_flat_map, Forall_forall; intros a _; clear l; revert a; induction w as [|w IH]; intro a;
+    [|rewrite little_endian_is]; constructor; [apply N.mod_lt; discriminate|apply IH].
 Qed.
 
 Lemma number_small x : small 256 x -> lane_number x < 256 ^ N.of_nat (length x).
@@ -336,7 +329,7 @@ Proof.
   intros KL NL KS NS all.
   assert (FL : length (ChaCha.first_rows key) = 48%nat) by (unfold ChaCha.first_rows; rewrite app_length, KL; reflexivity).
   assert (LL : length (ChaCha.last_row i nonce) = 16%nat) by (unfold ChaCha.last_row; rewrite app_length, little_endian_length, NL; reflexivity).
-  assert (LS : small 256 (little_endian 8 i)) by (cbn [little_endian]; repeat constructor; apply N.mod_lt; lia).
+  assert (LS : small 256 (little_endian 8 i)) by (rewrite !little_endian_is; repeat constructor; apply N.mod_lt; lia).
   assert (CS : small 256 ChaCha.constants) by (repeat constructor).
   assert (SM : small 256 all).
   { unfold all, small, ChaCha.first_rows, ChaCha.last_row in *; repeat (apply Forall_app; split); assumption. }
@@ -366,7 +359,7 @@ Proof.
   set (y := ChaCha.zip_with add_words _ _).
   assert (YL : length y = 16%nat) by (apply sum_length; [apply O|apply RO]).
   pose proof (rows_concat y YL) as RC; destruct (rows_of y) as [[[a b] c] d]; destruct RC as (-> & A & B & C & D).
-  rewrite (in_rows input IL) at 5; rewrite !xor_app by (rewrite row_length by lia; congruence); reflexivity.
+  rewrite (in_rows input IL) at 5; rewrite !xor_apart by (rewrite row_length by lia; congruence); reflexivity.
 Qed.
 
 (** ** Several blocks *)

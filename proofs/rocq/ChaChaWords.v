@@ -242,7 +242,7 @@ Lemma xor_concat k : forall x ys, length x = 64 * k -> length ys = k -> Forall (
 Proof.
   induction k as [|k IH]; intros x [|y ys] X Y F; cbn [length] in Y; try discriminate; [destruct x; [reflexivity|discriminate X]|].
   inversion F as [|? ? L FS]; subst; cbn [concat split combine map fst snd].
-  rewrite <- (firstn_skipn 64 x) at 1; rewrite xor_app by (rewrite firstn_length; lia).
+  rewrite <- (firstn_skipn 64 x) at 1; rewrite xor_apart by (rewrite firstn_length; lia).
   rewrite IH; [reflexivity|rewrite skipn_length; lia|congruence|exact FS].
 Qed.
 

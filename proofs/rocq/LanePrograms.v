@@ -85,9 +85,9 @@ Lemma piece_is x : piece x -> exists a b, (a < 2 ^ 64)%N /\ (b < 2 ^ 64)%N /\ x 
 Proof.
   intros [L S]; destruct (lanes_are 8 2 x L S) as [_ E]; [discriminate|].
   destruct (lanes_8 x L) as (a & b & F); rewrite F in E; exists a, b; split; [|split; [|symmetry; exact E]].
-  - assert (J : In a (lanes 8 x)) by (rewrite F; now left); unfold lanes in J; apply in_map_iff in J as (l & <- & _).
+  - assert (J : In a (lanes 8 x)) by (rewrite F; now left); rewrite lanes_mod in J; apply in_map_iff in J as (l & <- & _).
     apply N.mod_lt; discriminate.
-  - assert (J : In b (lanes 8 x)) by (rewrite F; right; now left); unfold lanes in J; apply in_map_iff in J as (l & <- & _).
+  - assert (J : In b (lanes 8 x)) by (rewrite F; right; now left); rewrite lanes_mod in J; apply in_map_iff in J as (l & <- & _).
     apply N.mod_lt; discriminate.
 Qed.
 
@@ -108,7 +108,7 @@ Qed.
 
 Lemma little_endian_8 a : little_endian 8 a = little_endian 4 a ++ little_endian 4 (a / 2 ^ 32).
 Proof.
-  change (2 ^ 32)%N with (256 * (256 * (256 * 256)))%N; rewrite <- !N.div_div by discriminate; reflexivity.
+  change (2 ^ 32)%N with (256 * (256 * (256 * 256)))%N; rewrite <- !N.div_div by discriminate; rewrite !little_endian_is; reflexivity.
 Qed.
 
 Lemma evens_two a b : evens (in_lanes 8 [a; b]) = in_lanes 4 [a; b].
@@ -123,7 +123,10 @@ Definition half_52 (high : bool) (a b : N) : N :=
 
 Lemma half_52_two high a b c d : (a < 2 ^ 64)%N -> (b < 2 ^ 64)%N -> (c < 2 ^ 64)%N -> (d < 2 ^ 64)%N ->
   times_52 high (in_lanes 8 [a; b]) (in_lanes 8 [c; d]) = in_lanes 8 [half_52 high a c; half_52 high b d].
-Proof. intros A B C D; unfold times_52; rewrite !lanes_of_two, !N.mod_small by assumption; reflexivity. Qed.
+Proof.
+  intros A B C D; unfold times_52; rewrite !lanes_of_two, !N.mod_small by assumption; cbn [combine map fst snd].
+  rewrite !N.land_ones, !N.shiftr_div_pow2; reflexivity.
+Qed.
 
 Lemma half_52_is high a b : Z.of_N (half_52 high a b mod 2 ^ 64) =
   (if high then Words64.high_52 else Words64.low_52) (Words64.product_52 (Z.of_N a) (Z.of_N b)).
@@ -140,11 +143,11 @@ Qed.
 
 Lemma right_two k a b : (a < 2 ^ 64)%N -> (b < 2 ^ 64)%N ->
   shift_right 8 k (in_lanes 8 [a; b]) = in_lanes 8 [(a / 2 ^ N.of_nat k)%N; (b / 2 ^ N.of_nat k)%N].
-Proof. intros A B; unfold shift_right; rewrite lanes_of_two, !N.mod_small by assumption; reflexivity. Qed.
+Proof. intros A B; rewrite shift_right_is, lanes_of_two, !N.mod_small by assumption; reflexivity. Qed.
 
 Lemma left_two k a b : (a < 2 ^ 64)%N -> (b < 2 ^ 64)%N ->
   shift_left 8 k (in_lanes 8 [a; b]) = in_lanes 8 [(a * 2 ^ N.of_nat k)%N; (b * 2 ^ N.of_nat k)%N].
-Proof. intros A B; unfold shift_left; rewrite lanes_of_two, !N.mod_small by assumption; reflexivity. Qed.
+Proof. intros A B; rewrite shift_left_is, lanes_of_two, !N.mod_small by assumption; reflexivity. Qed.
 
 Lemma and_two a b c d : and_bytes (in_lanes 8 [a; b]) (in_lanes 8 [c; d]) = in_lanes 8 [N.land a c; N.land b d].
 Proof.
@@ -384,7 +387,7 @@ Qed.
 Lemma word_in_string i x : (8 * i + 8 <= length x)%nat ->
   nth i (words_of x) 0%Z = Z.of_N (lane_number (firstn 8 (skipn (8 * i) x)) mod 2 ^ 64).
 Proof.
-  intro L; unfold words_of, lanes; rewrite map_map; change 0%Z with (Z.of_N (lane_number [] mod 256 ^ N.of_nat 8)).
+  intro L; unfold words_of; rewrite lanes_mod, map_map; change 0%Z with (Z.of_N (lane_number [] mod 256 ^ N.of_nat 8)).
   rewrite (map_nth (fun l => Z.of_N (lane_number l mod 256 ^ N.of_nat 8))), nth_split; [reflexivity|].
   apply Nat.div_le_lower_bound; lia.
 Qed.
@@ -400,7 +403,7 @@ Proof.
   assert (LA : length a = 8%nat) by (unfold a; rewrite firstn_length, skipn_length; lia).
   assert (LB : length b = 8%nat) by (unfold b; rewrite firstn_length, skipn_length; lia).
   assert (E : lanes 8 (a ++ b) = [lane_number a mod 2 ^ 64; lane_number b mod 2 ^ 64]%N).
-  { rewrite (lanes_app 8 1) by lia; unfold lanes; rewrite LA, LB; cbn [Nat.div Nat.divmod fst Nat.sub split map app].
+  { rewrite (lanes_app 8 1) by lia; rewrite !lanes_mod, LA, LB; cbn [Nat.div Nat.divmod fst Nat.sub split map app].
     rewrite !firstn_all2 by lia; reflexivity. }
   split; [split; [rewrite app_length; lia|apply Forall_app; split; apply PART]|].
   unfold word; rewrite E, !word_in_string by assumption; split; reflexivity.

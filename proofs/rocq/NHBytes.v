@@ -181,7 +181,7 @@ Lemma lanes_of_words a b c d : length a = 4 -> length b = 4 -> length c = 4 -> l
   lanes 4 (a ++ b ++ c ++ d) = [value 4 a; value 4 b; value 4 c; value 4 d].
 Proof.
   intros LA LB LC LD; rewrite !(lanes_app 4 1) by (assumption || discriminate).
-  unfold lanes; rewrite LA, LB, LC, LD; cbn [Nat.div Nat.divmod fst split map app Nat.sub].
+  rewrite !lanes_mod, LA, LB, LC, LD; cbn [Nat.div Nat.divmod fst split map app Nat.sub].
   rewrite !firstn_all2 by lia; reflexivity.
 Qed.
 

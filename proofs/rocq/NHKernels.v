@@ -108,13 +108,6 @@ Qed.
 
 (** ** Bytes in memory, as words *)
 
-Lemma in_lanes_small w l : small 256 (in_lanes w l).
-Proof.
-  unfold small, in_lanes; apply Forall_flat_map, Forall_forall; intros a _; clear l; revert a;
-    induction w as [|w IH]; intro a;
-    cbn [little_endian]; constructor; [apply N.mod_lt; discriminate|apply IH].
-Qed.
-
 Lemma split_values w n : forall x, length x = (w * n)%nat -> small 256 x -> w <> 0%nat ->
   map ChaCha.le_number (split w n x) = map (fun l => lane_number l mod 256 ^ N.of_nat w)%N (split w n x) /\
   in_lanes w (map ChaCha.le_number (split w n x)) = x.
@@ -133,7 +126,7 @@ Qed.
 Lemma lanes_are w n x : length x = (w * n)%nat -> small 256 x -> w <> 0%nat ->
   lanes w x = map ChaCha.le_number (split w n x) /\ in_lanes w (lanes w x) = x.
 Proof.
-  intros L S W; destruct (split_values w n x L S W) as [E F]; unfold lanes.
+  intros L S W; destruct (split_values w n x L S W) as [E F]; rewrite lanes_mod.
   rewrite L, Nat.mul_comm, Nat.div_mul by exact W; rewrite <- E; auto.
 Qed.
 

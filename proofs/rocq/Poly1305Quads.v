@@ -243,7 +243,7 @@ Proof.
   assert (E : nth i (words_of x) 0 = Z.of_N (nth i (lanes 8 x) 0%N)) by exact (map_nth Z.of_N (lanes 8 x) 0%N i); rewrite E.
   assert (X : (nth i (lanes 8 x) 0 < 2 ^ 64)%N); [|lia].
   destruct (Nat.lt_ge_cases i (length (lanes 8 x))) as [L|L]; [|rewrite nth_overflow by exact L; reflexivity].
-  pose proof (nth_In (lanes 8 x) 0%N L) as Y; unfold lanes in Y at 2; apply in_map_iff in Y as (y & <- & _).
+  pose proof (nth_In (lanes 8 x) 0%N L) as Y; rewrite lanes_mod in Y at 2; apply in_map_iff in Y as (y & <- & _).
   apply N.mod_lt; discriminate.
 Qed.
 

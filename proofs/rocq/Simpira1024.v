@@ -11,7 +11,7 @@ Import ListNotations.
 Fixpoint little_endian (len : nat) (x : N) : list byte :=
   match len with
   | O => []
-  | S len => (x mod 256)%N :: little_endian len (x / 256)%N
+  | S len => N.land x 0xff :: little_endian len (N.shiftr x 8)
   end.
 
 (** Cut into [n] pieces of [len] bytes; [concat] joins them again. *)
@@ -61,6 +61,14 @@ Definition permute (x : list byte) : list byte :=
 Definition round_constants : list byte := flat_map round_constant (seq 1 72).
 
 (** ** Lengths *)
+
+Lemma little_endian_length len : forall x, length (little_endian len x) = len.
+Proof. induction len; intro x; cbn [little_endian length]; auto. Qed.
+
+Lemma little_endian_is len x : little_endian (S len) x = (x mod 256)%N :: little_endian len (x / 256)%N.
+Proof.
+  cbn [little_endian]; change 256%N with (2 ^ 8)%N; rewrite <- N.land_ones, <- N.shiftr_div_pow2; reflexivity.
+Qed.
 
 Definition blocks_of (len : nat) (x : list (list byte)) : Prop := Forall (fun b => length b = len) x.
 

@@ -159,13 +159,10 @@ Lemma little_endian_inj k : forall a b,
 Proof.
   induction k as [|k IH]; intros a b A B E.
   - simpl in *; lia.
-  - rewrite Nat2N.inj_succ, N.pow_succ_r' in A, B; cbn [little_endian] in E.
+  - rewrite Nat2N.inj_succ, N.pow_succ_r' in A, B; rewrite !little_endian_is in E.
     injection E as E F; apply IH in F; try (apply N.div_lt_upper_bound; lia).
     rewrite (N.div_mod a 256), (N.div_mod b 256) by discriminate; congruence.
 Qed.
-
-Lemma little_endian_length k : forall a, length (little_endian k a) = k.
-Proof. induction k; intro a; cbn [little_endian length]; auto. Qed.
 
 Section Cut.
 Variable size : nat.

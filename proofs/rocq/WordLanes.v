@@ -277,14 +277,14 @@ Qed.
 Lemma shift_left_many w k f l : w <> 0%nat ->
   shift_left w k (in_lanes w (map f l)) = in_lanes w (map (fun a => f a * 2 ^ N.of_nat k mod 256 ^ N.of_nat w) l).
 Proof.
-  intro W; unfold shift_left; rewrite lanes_in_lanes, !map_map by exact W; apply in_lanes_same; intros a _.
+  intro W; rewrite shift_left_is, lanes_in_lanes, !map_map by exact W; apply in_lanes_same; intros a _.
   rewrite N.mul_mod_idemp_l, N.mod_mod by (apply N.pow_nonzero; lia); reflexivity.
 Qed.
 
 Lemma shift_right_many w k f l : w <> 0%nat -> Forall (fun a => f a < 256 ^ N.of_nat w) l ->
   shift_right w k (in_lanes w (map f l)) = in_lanes w (map (fun a => f a / 2 ^ N.of_nat k) l).
 Proof.
-  intros W S; unfold shift_right; rewrite lanes_in_lanes, !map_map by exact W; apply in_lanes_same; intros a J.
+  intros W S; rewrite shift_right_is, lanes_in_lanes, !map_map by exact W; apply in_lanes_same; intros a J.
   rewrite (N.mod_small (f a)); [reflexivity|exact (proj1 (Forall_forall _ _) S a J)].
 Qed.
 

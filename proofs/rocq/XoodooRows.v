@@ -45,7 +45,7 @@ Lemma and_not_4 a b c d e f g h : and_not (in_lanes 4 [a; b; c; d]) (in_lanes 4 
   in_lanes 4 [N.ldiff e a; N.ldiff f b; N.ldiff g c; N.ldiff h d].
 Proof.
   unfold and_not; change (ones 16) with (ones 4 ++ ones 4 ++ ones 4 ++ ones 4 ++ []); cbn [in_lanes flat_map].
-  rewrite !xor_app by (rewrite little_endian_length; reflexivity).
+  rewrite !xor_apart by (rewrite little_endian_length; reflexivity).
   rewrite !and_app, !inverted_and_little_endian by (rewrite AES.xor_length, !little_endian_length; reflexivity).
   reflexivity.
 Qed.
@@ -67,7 +67,7 @@ Lemma shift_13 a b c d : a < 2 ^ 32 -> b < 2 ^ 32 -> c < 2 ^ 32 -> d < 2 ^ 32 ->
   shift_left 4 13 (in_lanes 4 [a; b; c; d]) =
   in_lanes 4 [a * 2 ^ 13 mod 2 ^ 32; b * 2 ^ 13 mod 2 ^ 32; c * 2 ^ 13 mod 2 ^ 32; d * 2 ^ 13 mod 2 ^ 32].
 Proof.
-  intros A B C D; unfold shift_left; rewrite lanes_in_lanes by discriminate; cbn [map].
+  intros A B C D; rewrite shift_left_is, lanes_in_lanes by discriminate; cbn [map].
   change (256 ^ N.of_nat 4) with (2 ^ 32); rewrite !(N.mod_small _ (2 ^ 32)) by assumption.
   apply in_lanes_eq; cbn [map]; change (256 ^ N.of_nat 4) with (2 ^ 32); rewrite !N.mod_mod by discriminate; reflexivity.
 Qed.
@@ -152,12 +152,6 @@ Qed.
 
 Definition is_block (x : list byte) : Prop := length x = 48%nat /\ small 256 x.
 
-Lemma small_in_lanes w l : small 256 (in_lanes w l).
-Proof.
-  unfold in_lanes; induction l as [|a l IH]; cbn [flat_map]; [constructor|]; apply Forall_app; split; [|exact IH].
-  clear IH l; revert a; induction w as [|w IW]; intro a; cbn [little_endian]; constructor; [apply N.mod_lt; discriminate|apply IW].
-Qed.
-
 Lemma planes_are x : is_block x -> state_ok (Xoodoo.planes x) /\ triple_of (Xoodoo.planes x) = state_at 0 x /\
   Xoodoo.bytes (Xoodoo.planes x) = x.
 Proof.
@@ -177,7 +171,7 @@ Lemma bytes_are a : state_ok a -> is_block (Xoodoo.bytes a) /\ Xoodoo.planes (Xo
 Proof.
   intro H.
   assert (B : is_block (Xoodoo.bytes a)).
-  { split; [|apply (small_in_lanes 4 (concat a))].
+  { split; [|apply (in_lanes_small 4 (concat a))].
     change (Xoodoo.bytes a) with (in_lanes 4 (concat a)); rewrite in_lanes_length; twelve a H; reflexivity. }
   split; [exact B|]; twelve a H; split; [|split; reflexivity].
   unfold Xoodoo.planes, Xoodoo.bytes, ChaCha.le_words.

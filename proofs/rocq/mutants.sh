@@ -245,7 +245,7 @@ plant xoodoo_chi Xoodoo.v 's/N.ldiff (next 2%nat) (next 1%nat)/N.ldiff (next 1%n
 plant xoofff_mask_rotates Xoofff.v 's/(first_word 0 a \* 2 ^ 13 mod 2 ^ 32)/(ChaCha.rotate_word (first_word 0 a) 13)/' xoofff_answers_hold
 plant xoofff_no_gap Xoofff.v 's/Deck (acc after) (roll_c (mask after))/after/' xoofff_answers_hold
 plant xoofff_states_without_7 Xoofff.v 's/(first_word 1 a) 13)) 7)/(first_word 1 a) 13)) 0)/' xoofff_answers_hold
-plant arx_shift_right_drops_a_bit Arx.v 's/map (fun a => a \/ 2 ^ N.of_nat k)/map (fun a => a \/ 2 ^ N.of_nat k \/ 2)/' shift_back
+plant arx_shift_right_drops_a_bit Arx.v 's/map (fun a => N.shiftr a (N.of_nat k))/map (fun a => N.shiftr a (N.of_nat k + 1))/' shift_right_is
 plant arx_kinds_alike Symbolic.v 's/Sum w, Sum v | Product w, Product v => (w =? v)%nat/Sum w, Sum v | Product w, Product v => true/' kind_eqb_eq
 plant arx_other_shift_back ArxSymbolic.v 's/if (v =? w)%nat \&\& (j =? k)%nat \&\& (k <=? 8/if (v =? w)%nat \&\& (k <=? 8/' shifted_back_sound
 plant arx_sum_of_short_strings ArxSymbolic.v 's/ \&\& (length y =? 16)%nat then$/ then/' splus_sound

@@ -86,7 +86,7 @@ wrong vpaddq_zmm_without_carry X86_64.v '/^Definition vpaddq/s/Plus 8/Plus 4/' X
 wrong vpmuludq_of_neighbours X86_64.v '/^Definition even_words/s/Slice 8 4/Slice 4 4/' X86_64 vpmuludq_ymm_register
 wrong vpmuludq_of_memory_half X86_64.v 's/(piece 64 d (2 + i))/(piece 64 d (1 + i))/' X86_64 vpmuludq_ymm_memory
 wrong products_of_32_bits Arx.v 's/fst ab \* snd ab/fst ab * snd ab mod 256 ^ N.of_nat w/' X86_64 vpmuludq_zmm_register
-wrong products_of_53_bits Arx.v 's/fst ab mod 2 ^ 52 \* (snd ab mod 2 ^ 52)/fst ab mod 2 ^ 53 * (snd ab mod 2 ^ 53)/' X86_64 vpmadd52huq_register
+wrong products_of_53_bits Arx.v 's/(N.ones 52) \* N.land (snd ab) (N.ones 52)/(N.ones 53) * N.land (snd ab) (N.ones 53)/' X86_64 vpmadd52huq_register
 wrong vpmadd52_of_the_other_half X86_64.v '/^Definition vpmadd52/s/Times_52 high/Times_52 (negb high)/' X86_64 vpmadd52huq_register
 wrong vpmadd52_of_two X86_64.v '/^Definition vpmadd52/s/Plus 8 (Vec d 64)/Plus 8 (Bytes (zero 64))/' X86_64 vpmadd52luq_three
 wrong vpsllq_of_32_bits X86_64.v '/^Definition vpsllq/s/Shift_left 8/Shift_left 4/' X86_64 vpsllq_zmm_20
