@@ -22,6 +22,13 @@ Fixpoint same (x y : list byte) : bool :=
   | _, _ => false
   end.
 
+(** As [forallb], but what comes after the first that does not hold is not evaluated. *)
+Fixpoint all_hold {A} (holds : A -> bool) (answers : list A) : bool :=
+  match answers with [] => true | a :: answers => if holds a then all_hold holds answers else false end.
+
+Lemma forallb_all_hold {A} (holds : A -> bool) answers : all_hold holds answers = true -> forallb holds answers = true.
+Proof. induction answers as [|a answers IH]; simpl; [reflexivity|]; destruct (holds a); [exact IH|discriminate]. Qed.
+
 (** ** AES: FIPS 197 *)
 
 (** Section 4.2: {57} * {83} = {c1}; and {57} * {13} = {fe} (section 4.2.1). *)
