@@ -94,14 +94,9 @@ Definition ret := [Jump 30].
 
 Local Open Scope N_scope.
 
-Definition field (word low bits : N) : N := word / 2 ^ low mod 2 ^ bits.
 Definition register (word low : N) : nat := N.to_nat (field word low 5).
 
-(** Two's complement. *)
-Definition signed (word low bits : N) : Z :=
-  let z := Z.of_N (field word low bits) in
-  let bits := Z.of_N bits in
-  if (z <? 2 ^ (bits - 1))%Z then z else (z - 2 ^ bits)%Z.
+Definition signed (word low bits : N) : Z := twos_complement (Z.of_N bits) (Z.of_N (field word low bits)).
 
 Definition unsigned (word low bits : N) : Z := Z.of_N (field word low bits).
 

@@ -22,12 +22,25 @@ Fixpoint same (x y : list byte) : bool :=
   | _, _ => false
   end.
 
+Lemma same_eq x : forall y, same x y = true -> x = y.
+Proof.
+  induction x as [|a x IH]; intros [|b y] E; simpl in E; try discriminate; [reflexivity|].
+  apply andb_prop in E as [A E]; apply N.eqb_eq in A; now rewrite A, (IH y E).
+Qed.
+
 (** As [forallb], but what comes after the first that does not hold is not evaluated. *)
 Fixpoint all_hold {A} (holds : A -> bool) (answers : list A) : bool :=
   match answers with [] => true | a :: answers => if holds a then all_hold holds answers else false end.
 
 Lemma forallb_all_hold {A} (holds : A -> bool) answers : all_hold holds answers = true -> forallb holds answers = true.
 Proof. induction answers as [|a answers IH]; simpl; [reflexivity|]; destruct (holds a); [exact IH|discriminate]. Qed.
+
+Lemma map_all_hold {A} (f g : A -> list byte) answers :
+  all_hold (fun a => same (f a) (g a)) answers = true -> map f answers = map g answers.
+Proof.
+  induction answers as [|a answers IH]; simpl; [reflexivity|].
+  destruct (same (f a) (g a)) eqn:S; [|discriminate]; intro H; now rewrite (same_eq _ _ S), IH.
+Qed.
 
 (** ** AES: FIPS 197 *)
 

@@ -230,11 +230,10 @@ Definition run_to (to from : Z) (nonzero : option nat) (ns : list (nat * snumber
 Definition entry_found :=
   match first_goal with Some (_, nodes) => run_to (head K) 0 None (arguments_in K) [] false [] nodes | None => None end.
 
-Definition step_found :=
-  match goal with
-  | Some (_, nodes) => run_to (head K) (head K) (Some (count K)) numbers (words const given_symbols carried_symbols) true moving nodes
-  | None => None
-  end.
+Definition step_from (nodes : list node) : option symbolic :=
+  run_to (head K) (head K) (Some (count K)) numbers (words const given_symbols carried_symbols) true moving nodes.
+
+Definition step_found := match goal with Some (_, nodes) => step_from nodes | None => None end.
 
 Definition exit_found :=
   run_to (last_at A (code K)) (head K) None (with_numbers counted) (words const given_symbols carried_symbols) true [] [].
@@ -260,15 +259,20 @@ Definition memory_ok (x s : list sbyte) : bool :=
                     | None => sbyte_eqb (nth p x (const 0)) (atom (N.of_nat (carried R + p)))
                     end) (seq 0 (room R)).
 
-Definition step_ok (s : symbolic) : bool :=
-  match goal with
-  | Some (t, cs, _) =>
-      (s_pc s =? head K) && sane A (code K) (layout true moving) s && forallb (number_ok (s_gpr s)) (with_numbers changed) &&
-      forallb (word_ok (s_vec s)) (words const given_symbols t) && (length t =? carried R)%nat &&
-      list_eqb word_eqb (skipn (1 + length (tables K) + length (given K)) (map content (s_mem s))) cs &&
-      memory_ok (hd [] (map content (s_mem s))) t
-  | None => false
-  end.
+Definition step_gives (t : list sbyte) (cs : list (list sbyte)) (s : symbolic) : bool :=
+  (s_pc s =? head K) && sane A (code K) (layout true moving) s && forallb (number_ok (s_gpr s)) (with_numbers changed) &&
+  forallb (word_ok (s_vec s)) (words const given_symbols t) && (length t =? carried R)%nat &&
+  list_eqb word_eqb (skipn (1 + length (tables K) + length (given K)) (map content (s_mem s))) cs &&
+  memory_ok (hd [] (map content (s_mem s))) t.
+
+Definition step_ok (s : symbolic) : bool := match goal with Some (t, cs, _) => step_gives t cs s | None => false end.
+
+(** Both at once, so that [goal] is evaluated once. *)
+Definition step_checks : bool :=
+  match goal with Some (t, cs, nodes) => found (step_from nodes) (step_gives t cs) | None => false end.
+
+Lemma step_checks_are : step_checks = found step_found step_ok.
+Proof. unfold step_checks, step_found, step_ok; destruct goal as [[[t cs] nodes]|]; reflexivity. Qed.
 
 (** At the end the state is in its place, and other bytes are as they were. *)
 Definition left_symbols (s : list sbyte) : list sbyte :=
@@ -296,7 +300,7 @@ Definition shape_ok : bool :=
   forallb (fun rw => length (snd rw) <=? least A)%nat (words const given_symbols carried_symbols).
 
 Definition checks : bool :=
-  shape_ok && found entry_found entry_ok && found step_found step_ok && found exit_found exit_ok.
+  shape_ok && found entry_found entry_ok && step_checks && found exit_found exit_ok.
 
 (** ** From the checks to the machine *)
 
@@ -809,7 +813,7 @@ Qed.
 Lemma step_round s i tr m : step_found = Some s -> step_ok s = true -> (i < n)%nat -> at_test i tr m ->
   exists j m', run isa_ j m = Some m' /\ at_test (S i) (map (event_is (B i) at_) (s_trace s) ++ tr) m'.
 Proof.
-  intros E H LT T; unfold step_found in E; unfold step_ok in H; destruct goal as [[[t cs] nodes]|] eqn:G; [|discriminate].
+  intros E H LT T; unfold step_found in E; unfold step_ok, step_gives in H; destruct goal as [[[t cs] nodes]|] eqn:G; [|discriminate].
   apply andb_prop in H as [H HY]; apply andb_prop in H as [H HM]; apply andb_prop in H as [H HL].
   apply andb_prop in H as [H HV]; apply andb_prop in H as [H HN]; apply andb_prop in H as [HP HS]; apply Z.eqb_eq in HP.
   apply Nat.eqb_eq in HL; destruct T as [Tpc Tnum Twords Tlen Theld Tdone F Ttrace].
@@ -935,7 +939,7 @@ Theorem loop_sound :
     (forall a, ~ touched n a -> mem m' a = mem m0 a) /\
     trace m' = accesses ++ trace m0.
 Proof.
-  pose proof CH as H; unfold checks in H.
+  pose proof CH as H; unfold checks in H; rewrite step_checks_are in H.
   apply andb_prop in H as [H H3]; apply andb_prop in H as [H H2]; apply andb_prop in H as [_ H1].
   unfold found in H1, H2, H3; unfold accesses.
   destruct entry_found as [s1|] eqn:E1; [|discriminate]; destruct step_found as [s2|] eqn:E2; [|discriminate].
@@ -945,7 +949,7 @@ Proof.
     { unfold entry_ok in H1; destruct first_goal as [[? ?]|]; [|discriminate].
       do 4 (apply andb_prop in H1 as [H1 _]); apply andb_prop in H1; apply H1. }
     assert (V2 : sane A (code K) (layout true moving) s2 = true).
-    { unfold step_ok in H2; destruct goal as [[[? ?] ?]|]; [|discriminate].
+    { unfold step_ok, step_gives in H2; destruct goal as [[[? ?] ?]|]; [|discriminate].
       do 5 (apply andb_prop in H2 as [H2 _]); apply andb_prop in H2; apply H2. }
     assert (V3 : sane A (code K) (layout true []) s3 = true).
     { unfold exit_ok in H3; do 2 (apply andb_prop in H3 as [H3 _]); apply andb_prop in H3; apply H3. }

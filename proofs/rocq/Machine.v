@@ -157,6 +157,10 @@ Definition load_events (m : machine) (x : bytes) : list event :=
 Fixpoint number_of (x : list byte) : Z :=
   match x with [] => 0 | b :: x => Z.of_N b + 256 * number_of x end.
 
+(** So many bits of a number, from one on; a number of so many bits in two's complement. *)
+Definition field (x low bits : N) : N := N.land (N.shiftr x low) (N.ones bits).
+Definition twos_complement (bits z : Z) : Z := if z <? 2 ^ (bits - 1) then z else z - 2 ^ bits.
+
 (** An instruction set: the lengths to try, in this order; what exactly these bytes do as an
     instruction; the size of a vector register in bytes. *)
 Record isa := Isa { lengths : list nat; decode : list byte -> option (list effect); full : nat }.

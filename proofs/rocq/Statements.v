@@ -501,7 +501,8 @@ Print X86_64.ja.
 Print X86_64.ret.
 Print X86_64.unsigned.
 Print X86_64.signed.
-Print X86_64.field.
+Print Machine.field.
+Print Machine.twos_complement.
 Print X86_64.memory_operand.
 Print X86_64.modrm.
 Print X86_64.vex.
@@ -586,7 +587,6 @@ Print AArch64.sub.
 Print AArch64.cbnz.
 Print AArch64.b.
 Print AArch64.ret.
-Print AArch64.field.
 Print AArch64.register.
 Print AArch64.signed.
 Print AArch64.unsigned.

@@ -143,13 +143,7 @@ Local Open Scope N_scope.
 
 Definition unsigned (x : list byte) : Z := number_of x.
 
-(** Two's complement. *)
-Definition signed (x : list byte) : Z :=
-  let z := number_of x in
-  let bits := Z.of_nat (8 * length x) in
-  if (z <? 2 ^ (bits - 1))%Z then z else (z - 2 ^ bits)%Z.
-
-Definition field (b low bits : N) : N := b / 2 ^ low mod 2 ^ bits.
+Definition signed (x : list byte) : Z := twos_complement (Z.of_nat (8 * length x)) (number_of x).
 
 (** An address: what ModRM, with [mode] and [rm], and the bytes after it say, and what follows.  [x] and [b] are the
     fourth bits of the index and of the base, and a displacement of one byte is in units of [unit].  No address relative

@@ -251,8 +251,8 @@ plant arx_conjunction_of_short_strings ArxSymbolic.v '/^Definition sand /,/else 
 plant arx_conjunction_is_any_kind Symbolic.v 's/ | Conjunction, Conjunction => true/ | Conjunction, _ => true/' kind_eqb_eq
 plant arx_inverted_conjunction Arx.v 's/little_endian w (N.ldiff b a)\./little_endian w (N.ldiff a b)./' inverted_and_little_endian
 plant chacha_other_diagonals ChaChaRows.v 's/^Definition diagonals : turns := (12, 0, 4, 8)/Definition diagonals : turns := (4, 0, 12, 8)/' two_rounds_are
-plant loop_output_unchecked Loop.v 's/^      list_eqb word_eqb (skipn (1 + .*/      true \&\&/' step_round
-plant loop_carried_unchecked Loop.v '/^Definition step_ok/,/^  end/s/(words const given_symbols t)/(words const given_symbols carried_symbols)/' step_round
+plant loop_output_unchecked Loop.v 's/^  list_eqb word_eqb (skipn (1 + .*/  true \&\&/' step_round
+plant loop_carried_unchecked Loop.v '/^Definition step_gives/,/^  memory_ok/s/(words const given_symbols t)/(words const given_symbols carried_symbols)/' step_round
 plant loop_first_words_unchecked Loop.v '/^Definition entry_ok/,/^  end/s/(words const given_symbols t)/[]/' entry_round
 plant loop_given_moves Loop.v 's/map fst (tables K) ++ map fst (given K))/map fst (tables K))/' shape
 plant loop_copy_of_a_later_byte Loop.v 's/nth (snd bp) (nth (fst bp) gs \[\]) (c 0%N)/nth (snd bp) (nth (fst bp) gs []) (c 1%N)/' words_evs
