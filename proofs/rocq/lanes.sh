@@ -3,8 +3,6 @@
 
 if [ -z "${LANE-}" ]; then
   TAKEN=$(mktemp -d) || exit; export TAKEN
-  # What Coq reserves for long runs, 256 MB to begin with, takes a fifth of the time of these short ones.
-  export OCAMLRUNPARAM=s=1M,o=1000
   runs=
   lanes=$(getconf _NPROCESSORS_ONLN) || exit
   for lane in $(seq "$lanes"); do LANE=$lane sh "$0" "$@" & runs="$runs $!"; done
