@@ -458,8 +458,7 @@ Proof.
     forall o, In o (segment z k l) -> length (label o) <= label_max).
   { clear; intros z k l L o I; unfold label_max in *; cbn [segment In] in I.
     repeat destruct I as [<-|I]; simpl; lia. }
-  apply output_points_injective in E as [E F]; auto;
-    try (unfold label_max; cbn; lia).
+  apply output_points_injective in E as [E F]; auto; try (unfold label_max; cbn; lia).
   - apply N; unfold sealing in *; rewrite E; injection F as ->; exact I.
   - intros o O; apply in_app_or in O as [O|O]; eapply Short; try exact O; eauto.
 Qed.
