@@ -2,6 +2,8 @@
 
 . ./lanes.sh
 
+# With UNDAMAGED the same copies are compiled without the defects, and must pass: the lemmas fail for no other reason.
+
 # plant NAME FILE SED WANT: WANT is the lemma at which the compiler stops, or a message of the Makefile. A FILE.rs is of
 # the twin, and is translated anew.
 plant() {
@@ -13,14 +15,19 @@ plant() {
 planted() {
   dir=build/mutants/$1
   rm -rf "$dir"; mkdir -p "$dir"
-  case $4 in statements | forbidden) whole "$@" ;; *) part "$@" ;; esac
-  if [ "$got" != "$4" ]; then echo "$1: expected a failure in $4, but got: $got" >&2; exit 1; fi
-  echo "$1: fails in $got, as expected"
+  case $4 in statements | forbidden) [ -z "${UNDAMAGED-}" ] || return 0; whole "$@" ;; *) part "$@" ;; esac
+  if [ -n "${UNDAMAGED-}" ]; then
+    [ "$got" = nothing ] || { echo "$1: fails in $got without the defect" >&2; exit 1; }
+    echo "$1: $4 holds without the defect"
+  elif [ "$got" = nothing ]; then echo "$1: $4 holds in spite of the defect" >&2; exit 1
+  elif [ "$got" != "$4" ]; then echo "$1: expected a failure in $4, but got: $got" >&2; exit 1
+  else echo "$1: fails in $got, as expected"; fi
   rm -rf "$dir"
 }
 
 # spoil NAME FILE SED ORIGINAL
 spoil() {
+  if [ -n "${UNDAMAGED-}" ]; then cp "$4" "$dir/$2"; return; fi
   sed "$3" "$4" > "$dir/$2"
   if cmp -s "$4" "$dir/$2"; then echo "$1: the defect does not change $2" >&2; exit 1; fi
 }
@@ -67,7 +74,7 @@ part() {
       elif ! [ -e "$dir/$name.vos" ]; then compiles "$name" -vos || return 0; fi
     done
   done
-  echo "$1: $4 holds in spite of the defect" >&2; exit 1
+  got=nothing
 }
 
 # compiles FILE MODE [LEMMA]: with a lemma, others are taken for true.
