@@ -19,10 +19,9 @@ NR == FNR { if (name == wanted && /(^|[^A-Za-z_])clear([^A-Za-z_]|$)|in \*/) cle
 other && !within && (at = index($0, "Proof")) { before = substr($0, 1, at - 1); within = 1; kept = "" }
 !within { print; next }
 
-{ kept = kept (kept == "" ? "" : "\n") $0 }
+{ kept = kept $0 "\n" }
 /Defined\.|Qed\./ {
-  if (/Defined\./) print kept
-  else { sub(/.*Qed\./, ""); print before "Admitted." $0; for (; lines > 0; lines--) print "" }
-  within = other = 0; lines = 0; next
+  if (/Defined\./) printf "%s", kept
+  else { sub(/.*Qed\./, ""); print before "Admitted." $0 }
+  within = other = 0
 }
-{ lines++ }
