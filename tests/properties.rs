@@ -235,6 +235,46 @@ proptest! {
         prop_assert_eq!(siv.open_in_place(&nonce, &ad, &mut sealed).unwrap(), &data);
     }
 
+    /// Any pieces give what the whole message does, and a second pass over another message is an error.
+    #[test]
+    fn siv_in_pieces(data in bytes(400), cuts in cuts(), place in any::<Index>(), key in key(), ad in bytes(50)) {
+        let siv = Siv::new(label!("d"), &key);
+        let mut sealed = data.clone();
+        let tag = siv.seal_in_place_detached(b"", &ad, &mut sealed);
+        let mut tagger = siv.tagger(b"", &ad);
+        for piece in pieces(&data, &cuts) {
+            tagger.update(piece);
+        }
+        let (same_tag, mut encryptor) = tagger.finish();
+        prop_assert_eq!(same_tag, tag);
+        let (mut other, mut in_pieces) = (encryptor.clone(), Vec::new());
+        for piece in pieces(&data, &cuts) {
+            let mut piece = piece.to_vec();
+            encryptor.update(&mut piece);
+            in_pieces.extend(piece);
+        }
+        prop_assert_eq!(encryptor.finish(), Ok(()));
+        prop_assert_eq!(&in_pieces, &sealed);
+        let mut changed = data.clone();
+        match changed.get_mut(place.index(data.len() + 1)) {
+            Some(byte) => *byte ^= 1,
+            None => changed.push(0),
+        }
+        other.update(&mut changed);
+        prop_assert_eq!(other.finish(), Err(Error::Verification));
+
+        let (mut decryptor, mut opened) = (siv.decryptor(b"", &ad, &tag), Vec::new());
+        for piece in pieces(&sealed, &cuts) {
+            let mut piece = piece.to_vec();
+            decryptor.update(&mut piece);
+            opened.extend(piece);
+        }
+        prop_assert_eq!(&opened, &data);
+        let mut longer = decryptor.clone();
+        longer.update(&mut [0]);
+        prop_assert_eq!((decryptor.finish(), longer.finish()), (Ok(()), Err(Error::Verification)));
+    }
+
     #[test]
     fn aead_in_place_is_out_of_place(data in bytes(400), key in key(), nonce in any::<[u8; 24]>(), ad in bytes(50)) {
         let aead = Aead::<24>::new(label!("d"), &key);
@@ -666,13 +706,21 @@ fn drop_wipes_schemes() {
     use veriplex::{committing, kdf::Kdf, tree::Tree};
 
     fn check<T: zeroize::ZeroizeOnDrop>(value: T) {
+        check_all_but(2, value); // the indices of a protocol
+    }
+    fn check_all_but<T: zeroize::ZeroizeOnDrop>(most: usize, value: T) {
         let after = dropped(value);
         let left = after.iter().filter(|&&byte| byte != 0).count();
-        assert!(left <= 2, "{}: {after:?}", std::any::type_name::<T>());
+        assert!(left <= most, "{}: {after:?}", std::any::type_name::<T>());
     }
     let (d, key, nonce) = (label!("d"), Key::from([0xab; 32]), [0xcd; 24]);
     check(Aead::<24>::new(d, &key));
     check(Siv::new(d, &key));
+    let tagger = Siv::new(d, &key).tagger(b"", b"");
+    let (tag, encryptor) = tagger.clone().finish();
+    check_all_but(6, tagger);
+    check_all_but(4 + 16, encryptor); // with the tag, which is no secret
+    check_all_but(4 + 16, Siv::new(d, &key).decryptor(b"", b"", &tag));
     check(committing::Aead::<24>::new(d, &key));
     check(committing::Siv::new(d, &key));
     check(Mac::new(d, &key));

@@ -434,11 +434,12 @@ proptest! {
         });
     }
 
-    /// Both authenticated schemes seal as specified, open what they sealed, and refuse it with a changed bit.
+    /// Both authenticated schemes seal as specified, open what they sealed, and refuse it with a changed bit: SIV in pieces
+    /// too.
     #[test]
     fn aead_and_siv(
         (domain, key, nonce) in (label(), data(), any::<[u8; 16]>()),
-        (ad, message) in (data(), data()),
+        (ad, message, piece) in (data(), data(), 1..300_usize),
         (place, bit) in (any::<prop::sample::Index>(), 0..8_u8),
     ) {
         let by_aead = spec::aead::seal(&domain, &key, &nonce, &ad, &message);
@@ -465,6 +466,20 @@ proptest! {
             assert_eq!(siv.seal_vec(&nonce, &ad, &message), by_siv);
             assert_eq!(siv.open_vec(&nonce, &ad, &by_siv).as_ref(), Ok(&message));
             assert!(siv.open_vec(&nonce, &ad, &forged_siv).is_err());
+            let mut tagger = siv.tagger(&nonce, &ad);
+            message.chunks(piece).for_each(|piece| tagger.update(piece));
+            let (tag, mut encryptor) = tagger.finish();
+            let mut sealed = message.clone();
+            sealed.chunks_mut(piece).for_each(|piece| encryptor.update(piece));
+            assert_eq!(encryptor.finish(), Ok(()));
+            assert_eq!([&sealed[..], &tag].concat(), by_siv);
+            for (mut sealed, good) in [(by_siv.clone(), true), (forged_siv.clone(), false)] {
+                let (ciphertext, tag) = sealed.split_last_chunk_mut().unwrap();
+                let mut decryptor = siv.decryptor(&nonce, &ad, tag);
+                ciphertext.chunks_mut(piece).for_each(|piece| decryptor.update(piece));
+                assert_eq!(decryptor.finish().is_ok(), good);
+                assert!(!good || ciphertext == &message[..]);
+            }
         });
     }
 }
