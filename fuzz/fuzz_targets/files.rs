@@ -15,10 +15,11 @@ use veriplex::mac::Mac;
 use veriplex::mhf::Mhf;
 use veriplex::rustcrypto::{Domain, password_hash as phc, rand_core::Generator};
 use veriplex::seekable::Seekable;
-use veriplex::{Key, Label, Protocol, aestream, hpke, label, sig, siv::Siv};
-use veriplex_cli::crypt::{self, Job, Range, Secret};
+use veriplex::{Key, Label, hpke, label, siv::Siv};
+use veriplex_cli::crypt::{Job, Kind as Files, Range, Secret};
 use veriplex_cli::error::{Error, Status};
-use veriplex_cli::{keyfile, keypair, password, sealed, signature, sums};
+use veriplex_cli::files::{Input, Output};
+use veriplex_cli::{encrypted, keyfile, keypair, password, sealed, sums};
 use veriplex_fuzz::{Change, Data};
 
 #[derive(Arbitrary, Debug)]
@@ -37,9 +38,7 @@ enum Kind {
     /// With this cost modulo 4. A cost of 3 is above the limit.
     Password(u8),
     Deterministic,
-    Segments,
     Sealed,
-    Signature,
     KeyFile,
     PrivateKeyFile,
     PasswordHash,
@@ -66,7 +65,8 @@ fuzz_target!(|case: Case| {
     let [sender, receiver] = [(); 2].map(|()| PrivateKey::generate(&mut rng));
     let (input, output) = (place("input"), place("output"));
     // Opens what arrives in place of a genuine file. Only the genuine file may open.
-    let check = |genuine: &[u8], is_allowed: bool, open: &dyn Fn(&Job<'_>) -> Result<(), Error>| {
+    type Open<'a> = &'a dyn Fn(Input, Output) -> Result<(), Error>;
+    let check = |files: Files, genuine: &[u8], is_allowed: bool, open: Open<'_>| {
         let received = changed(genuine);
         write("input", &received);
         let before = names(folder.path());
@@ -77,7 +77,8 @@ fuzz_target!(|case: Case| {
             armor: false,
             show_progress: false,
         };
-        match open(&job) {
+        let opened = job.to_decrypt(files);
+        match opened.and_then(|(input, output)| open(input, output)) {
             Ok(()) => {
                 assert!(is_allowed && received == genuine);
                 assert_eq!(fs::read(&output).unwrap(), plaintext);
@@ -91,9 +92,10 @@ fuzz_target!(|case: Case| {
     };
     match case.kind {
         Kind::Key => {
-            let genuine = stream(b"VERIPLEX\x01", &KEY, &case.seed, &plaintext);
-            check(&genuine, !case.wrong_secret, &|job| {
-                crypt::decrypt(job, &secret(case.wrong_secret), MAX_COST, Range::default())
+            let genuine = segments(b"VERIPLEX\x01", &KEY, &case.seed, &plaintext);
+            check(Files::Encrypted, &genuine, !case.wrong_secret, &|input, output| {
+                let secret = secret(case.wrong_secret);
+                encrypted::decrypt(input, output, &secret, MAX_COST, Range::default())
             });
         }
         Kind::Password(cost) => {
@@ -103,9 +105,11 @@ fuzz_target!(|case: Case| {
                 .and_then(|mhf| mhf.hash_into(PASSWORD, &case.seed, &mut key))
                 .unwrap();
             let header = [b"VERIPLEX\x02".as_slice(), &[cost]].concat();
-            let genuine = stream(&header, &key, &case.seed, &plaintext);
-            check(&genuine, !case.wrong_secret && cost <= MAX_COST, &|job| {
-                crypt::decrypt(job, &secret(!case.wrong_secret), MAX_COST, Range::default())
+            let genuine = segments(&header, &key, &case.seed, &plaintext);
+            let is_allowed = !case.wrong_secret && cost <= MAX_COST;
+            check(Files::Encrypted, &genuine, is_allowed, &|input, output| {
+                let secret = secret(!case.wrong_secret);
+                encrypted::decrypt(input, output, &secret, MAX_COST, Range::default())
             });
         }
         Kind::Deterministic => {
@@ -117,55 +121,25 @@ fuzz_target!(|case: Case| {
                 &mut message,
             );
             let genuine = [header.as_slice(), &tag, &message].concat();
-            check(&genuine, !case.wrong_secret, &|job| {
-                crypt::decrypt(job, &secret(case.wrong_secret), MAX_COST, Range::default())
-            });
-        }
-        Kind::Segments => {
-            let header = b"VERIPLEX\x04";
-            let mut mac = Mac::new(label!("veriplex.file.header.v1"), &Key::from(KEY));
-            mac.update(header);
-            mac.update(&case.seed);
-            let message = Seekable::<32>::new(label!("veriplex.file.seekable.v1"), &KEY.into())
-                .message(&case.seed, header);
-            let sealed = message.seal_vec(&plaintext);
-            let genuine = [header.as_slice(), &case.seed, mac.finalize().as_bytes(), &sealed].concat();
-            check(&genuine, !case.wrong_secret, &|job| {
-                crypt::decrypt(job, &secret(case.wrong_secret), MAX_COST, Range::default())
+            check(Files::Encrypted, &genuine, !case.wrong_secret, &|input, output| {
+                let secret = secret(case.wrong_secret);
+                encrypted::decrypt(input, output, &secret, MAX_COST, Range::default())
             });
         }
         Kind::Sealed => {
             let domain = label!("veriplex.seal.v1");
             let (ephemeral, mut protocol) =
                 hpke::setup_sender(domain, &sender, receiver.public_key(), &mut rng).unwrap();
-            let header = b"VPX-SEAL\x01";
-            protocol.mix(label!("header"), header);
-            let stream = aestream::Sealer::from_protocol(protocol).seal_vec(&plaintext);
-            let genuine = [header.as_slice(), &ephemeral, &stream].concat();
+            let mut header = b"VPX-SEAL\x01\x01".to_vec();
+            protocol.mix(label!("header"), &header);
+            let mut sealed = KEY;
+            let tag = protocol.seal_in_place_detached(label!("file-key"), &mut sealed);
+            header.extend([&ephemeral[..], &sealed, &tag].concat());
+            let genuine = segments(&header, &KEY, &case.seed, &plaintext);
             let from = if case.wrong_secret { &receiver } else { &sender };
-            check(&genuine, !case.wrong_secret, &|job| {
-                sealed::unseal_file(job, &receiver, from.public_key())
+            check(Files::Sealed, &genuine, !case.wrong_secret, &|input, output| {
+                sealed::unseal_file(input, output, &receiver, from.public_key())
             });
-        }
-        Kind::Signature => {
-            let signature = sig::sign_deterministic(label!("veriplex.sign.v1"), &sender, &plaintext);
-            let genuine = format!("veriplex-signature-v1 {}\n", hex::encode(signature.to_bytes()));
-            let received = changed(genuine.as_bytes());
-            write("input", &plaintext);
-            write("signature", &received);
-            match signature::verify(
-                sender.public_key(),
-                &input,
-                Some(&place("signature")),
-                true,
-                false,
-            ) {
-                Ok(()) => assert!(is_line(&genuine, &received)),
-                Err(error) => assert_eq!(
-                    (error.status, received != genuine.as_bytes()),
-                    (Status::Unverified, true)
-                ),
-            }
         }
         Kind::KeyFile => {
             let genuine = format!("veriplex-key-v1 {}\n", hex::encode(case.seed));
@@ -256,17 +230,14 @@ fn secret(is_password: bool) -> Secret {
 }
 
 /// An encrypted file, written independently from the description of the format.
-fn stream(header: &[u8], key: &[u8; 32], salt: &[u8; 32], plaintext: &[u8]) -> Vec<u8> {
-    let mut protocol = Protocol::new(label!("veriplex.file.v1"));
-    protocol.mix(label!("header"), header);
-    protocol.mix(label!("key"), key);
-    protocol.mix(label!("nonce"), salt);
-    [
-        header,
-        salt,
-        &aestream::Sealer::from_protocol(protocol).seal_vec(plaintext),
-    ]
-    .concat()
+fn segments(header: &[u8], key: &[u8; 32], salt: &[u8; 32], plaintext: &[u8]) -> Vec<u8> {
+    let key = Key::from(*key);
+    let mut mac = Mac::new(label!("veriplex.file.header.v1"), &key);
+    mac.update(header);
+    mac.update(salt);
+    let message = Seekable::<32>::new(label!("veriplex.file.seekable.v1"), &key).message(salt, header);
+    let sealed = message.seal_vec(plaintext);
+    [header, salt, mac.finalize().as_bytes(), &sealed].concat()
 }
 
 /// Whether `received` is the line. Its newline may be missing, and its digits may be in either case.

@@ -214,7 +214,6 @@ impl Tagger {
     }
 
     /// The tag, 16 bytes, and the second pass.
-    #[must_use]
     pub fn finish(mut self) -> ([u8; TAG_LEN], Encryptor) {
         let tag = self.auth.derive_array(label!("tag"));
         (tag, Encryptor(Pass::new(self.branches, tag)))

@@ -6,7 +6,7 @@
 //! -----END VERIPLEX FILE-----
 //! ```
 //!
-//! Lines may end in `\r\n`, and white space may follow. Nothing else may differ from what is written.
+//! White space may follow each line, so it may end in `\r\n`, and the end. Nothing else may differ from what is written.
 
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -19,6 +19,8 @@ const END: &[u8] = b"-----END VERIPLEX FILE-----";
 /// Bytes and characters of a line.
 const LINE_BYTES: usize = 48;
 const LINE_CHARS: usize = 64;
+/// How much is read in search of a line's end.
+const MAX_LINE_LEN: u64 = 128;
 
 /// Bytes that wait for a full line.
 pub struct Encoder {
@@ -85,20 +87,48 @@ impl Encoder {
     }
 }
 
-/// What is wrong with armor: an error of kind `InvalidData` that reading gives.
+/// What is wrong with armor, and in which line: an error of kind `InvalidData` that reading gives.
 #[derive(Debug)]
-pub struct Malformed;
+pub enum Malformed {
+    Cut(u64),
+    Damaged(u64),
+    Extended(u64),
+}
 
 impl fmt::Display for Malformed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("not a whole VERIPLEX FILE in armor: cut short or damaged")
+        match self {
+            Self::Cut(line) => write!(f, "in armor: cut short in line {line}"),
+            Self::Damaged(line) => write!(f, "in armor: line {line} is damaged"),
+            Self::Extended(line) => write!(f, "in armor: there is more after its end, line {line}"),
+        }
     }
 }
 
 impl std::error::Error for Malformed {}
 
-fn malformed() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, Malformed)
+impl From<Malformed> for io::Error {
+    fn from(malformed: Malformed) -> Self {
+        Self::new(io::ErrorKind::InvalidData, malformed)
+    }
+}
+
+/// The line that holds this byte.
+pub fn line_of(offset: u64) -> u64 {
+    2 + offset / LINE_BYTES as u64
+}
+
+/// Why a file that begins so is not taken for armor, if it is some.
+pub fn problem(begin: &[u8]) -> Option<&'static str> {
+    let text: Vec<u8> = begin.iter().copied().filter(|&byte| byte != 0).collect();
+    let at = text.windows(BEGIN.len()).position(|window| window == BEGIN)?;
+    Some(if text.len() < begin.len() {
+        "in UTF-16; save it as UTF-8"
+    } else if text[..at] == *"\u{feff}".as_bytes() {
+        "begins with a byte order mark; save it without one"
+    } else {
+        "remove what is before -----BEGIN VERIPLEX FILE-----, blanks and empty lines too"
+    })
 }
 
 /// Reads what armor holds.
@@ -108,6 +138,8 @@ pub struct Decoder<R> {
     /// What of the line was not given out yet.
     ready: std::ops::Range<usize>,
     state: State,
+    /// The number of the line that is read.
+    number: u64,
 }
 
 #[derive(PartialEq, Eq)]
@@ -127,27 +159,27 @@ impl<R: Read> Decoder<R> {
             line: [0; LINE_BYTES],
             ready: 0..0,
             state: State::Begin,
+            number: 0,
         }
     }
 
-    /// The next line, without its end.
+    /// The next line, without its end and blanks before that. Only the last one may lack its end.
     fn line(&mut self) -> io::Result<Vec<u8>> {
+        self.number += 1;
         let mut line = Vec::new();
-        // With its end, the longest.
-        (&mut self.inner)
-            .take(LINE_CHARS as u64 + 2)
-            .read_until(b'\n', &mut line)?;
-        if line.pop_if(|last| *last == b'\n').is_some() {
-            line.pop_if(|last| *last == b'\r');
-        } else if self.state != State::LastLine && line != END {
-            // Only the last line may lack its end.
-            return Err(malformed());
+        let mut limited = (&mut self.inner).take(MAX_LINE_LEN);
+        limited.read_until(b'\n', &mut line)?;
+        let is_cut = limited.limit() > 0 && !line.ends_with(b"\n");
+        line.truncate(line.trim_ascii_end().len());
+        if is_cut && line != END {
+            return Err(Malformed::Cut(self.number).into());
         }
         Ok(line)
     }
 
     fn next(&mut self) -> io::Result<()> {
         let line = self.line()?;
+        let damaged = || io::Error::from(Malformed::Damaged(self.number));
         match self.state {
             State::Begin if line == BEGIN => self.state = State::Lines,
             State::Lines | State::LastLine if line == END => {
@@ -159,21 +191,21 @@ impl<R: Read> Decoder<R> {
                             let n = rest.len();
                             self.inner.consume(n);
                         }
-                        _ => return Err(malformed()),
+                        _ => return Err(Malformed::Extended(self.number).into()),
                     }
                 }
             }
             State::Lines => {
-                let bytes = Base64::decode(&line, &mut self.line).map_err(|_| malformed())?;
+                let bytes = Base64::decode(&line, &mut self.line).map_err(|_| damaged())?;
                 if bytes.is_empty() {
-                    return Err(malformed());
+                    return Err(damaged());
                 }
                 self.ready = 0..bytes.len();
                 if bytes.len() < LINE_BYTES {
                     self.state = State::LastLine;
                 }
             }
-            _ => return Err(malformed()),
+            _ => return Err(damaged()),
         }
         Ok(())
     }

@@ -13,10 +13,11 @@ use veriplex::digest::DIGEST_LEN;
 use veriplex::keys::PrivateKey;
 use veriplex::mhf::Mhf;
 
-use crate::crypt::{Job, Range, Secret};
+use crate::crypt::{Job, Kind, Range, Secret};
 use crate::error::{Error, Status};
+use crate::files::{Input, Output};
 use crate::password::Source;
-use crate::{crypt, files, keyfile, keypair, names, pages, password, sealed, signature, sums, tunnel};
+use crate::{encrypted, files, keyfile, keypair, names, pages, password, sealed, signature, sums, tunnel};
 
 static VERSION: LazyLock<String> =
     LazyLock::new(|| format!("{} (backend {})", env!("CARGO_PKG_VERSION"), veriplex::backend()));
@@ -108,14 +109,14 @@ enum Command {
     },
     /// Decrypt and verify files or standard input; FILE.vpx becomes FILE
     ///
-    /// A file appears only when all of it was verified. A pipe is given each block as soon as it is
-    /// verified: use what came out of it only if the exit status is 0.
+    /// A file appears only when all of it was verified. A pipe is given data as soon as they are verified: use
+    /// them only if the exit status is 0. Of armor and pipes, a cut is noticed only at the end.
     Decrypt {
         #[command(flatten)]
         secret: SecretArgs,
         #[command(flatten)]
         max_cost: MaxCost,
-        /// Give only the plaintext from this byte on; of a seekable file, only what is needed is read
+        /// Give only the plaintext from this byte on; of a file, only what is needed is read
         #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
         offset: u64,
         /// Give at most this many bytes of it
@@ -179,18 +180,22 @@ enum Command {
         #[command(flatten)]
         armor: Armor,
         #[command(flatten)]
+        threads: Threads,
+        #[command(flatten)]
         files: Files,
     },
     /// Decrypt and verify what was sealed to your public key; FILE.sealed becomes FILE
     ///
-    /// A file appears only when all of it was verified. A pipe is given each block as soon as it is
-    /// verified: use what came out of it only if the exit status is 0.
+    /// A file appears only when all of it was verified. A pipe is given data as soon as they are verified: use
+    /// them only if the exit status is 0. Of armor and pipes, a cut is noticed only at the end.
     Unseal {
         #[command(flatten)]
         key: PrivateKeyFile,
         /// The sender's public key: 64 hexadecimal digits, or a file with them
         #[arg(long, value_name = "PUBKEY")]
         from: String,
+        #[command(flatten)]
+        threads: Threads,
         #[command(flatten)]
         files: Files,
     },
@@ -228,8 +233,8 @@ impl PrivateKeyFile {
         source(self.key_password_file.as_deref())
     }
 
-    /// Reads the key; these are the inputs besides.
-    fn read(&self, inputs: &[PathBuf]) -> Result<PrivateKey, Error> {
+    /// What reads the key, unless that is standard input and so is something else; these are the inputs besides.
+    fn reader(&self, inputs: &[PathBuf]) -> Result<impl Fn() -> Result<PrivateKey, Error>, Error> {
         let key = ("key", self.key_file.as_path());
         let password = self.key_password_file.as_deref().map(|path| ("password", path));
         for input in inputs {
@@ -241,7 +246,7 @@ impl PrivateKeyFile {
         if let Some(password) = password {
             only_one_stdin(password, key)?;
         }
-        keypair::read_private(&self.key_file, &self.source())
+        Ok(|| keypair::read_private(&self.key_file, &self.source()))
     }
 }
 
@@ -340,7 +345,7 @@ impl Threads {
 
 #[derive(Args)]
 struct Armor {
-    /// Write text, for where bytes do not pass; it is recognised by itself when it is opened
+    /// Write ASCII armor instead of binary; it is recognised when it is opened
     #[arg(short, long)]
     armor: bool,
 }
@@ -359,58 +364,83 @@ struct Files {
 }
 
 impl Files {
-    /// Does this with each; an error with one does not stop the others.
-    fn each(
+    /// Does this with each, and with a secret that is read once, when the first of them is open: nobody is asked for it in
+    /// vain. An error with one does not stop the others.
+    fn each<S>(
         &self,
         armor: bool,
         show_progress: bool,
-        work: impl Fn(&Job<'_>) -> Result<(), Error>,
+        open: impl Fn(&Job<'_>) -> Result<(Input, Output), Error>,
+        read: impl Fn() -> Result<S, Error>,
+        work: impl Fn(&Path, Input, Output, &S) -> Result<(), Error>,
     ) -> Result<Status, Error> {
         if self.output.is_some() && self.inputs.len() > 1 {
             return Err(Error::usage("--output", "is for one file"));
         }
-        each(&self.inputs, |input| {
-            work(&Job {
+        let mut status = Status::Ok;
+        let mut secret = None;
+        for input in &self.inputs {
+            let opened = open(&Job {
                 input,
                 output: self.output.as_deref(),
                 force: self.force,
                 armor,
                 show_progress,
-            })
-        })
+            });
+            let done = match opened {
+                Ok((reader, output)) => {
+                    let known = secret.take().map_or_else(&read, Ok)?;
+                    work(input, reader, output, secret.insert(known))
+                }
+                Err(error) => Err(error),
+            };
+            status = status.and(reported(done)?);
+        }
+        Ok(status)
     }
 }
 
 fn each(files: &[PathBuf], work: impl Fn(&Path) -> Result<(), Error>) -> Result<Status, Error> {
     let mut status = Status::Ok;
     for file in files {
-        match work(file) {
-            Ok(()) => {}
-            // If nobody reads the results, there is no point in going on.
-            Err(error) if error.status == Status::Closed => return Err(error),
-            Err(error) => status = status.and(error.report()),
-        }
+        status = status.and(reported(work(file))?);
     }
     Ok(status)
 }
 
+/// Reports an error with one of several files.
+fn reported(done: Result<(), Error>) -> Result<Status, Error> {
+    match done {
+        Ok(()) => Ok(Status::Ok),
+        // If nobody reads the results, there is no point in going on.
+        Err(error) if error.status == Status::Closed => Err(error),
+        Err(error) => Ok(error.report()),
+    }
+}
+
 impl SecretArgs {
-    /// Reads the key or the password, which is a new one for encryption.
+    /// What reads the key or the password, which is a new one for encryption, unless that is standard input and so is one
+    /// of the inputs.
+    fn reader(&self, inputs: &[PathBuf], new: bool) -> Result<impl Fn() -> Result<Secret, Error>, Error> {
+        for (what, path) in [("key", &self.key_file), ("password", &self.password_file)] {
+            if let Some(path) = path {
+                for file in inputs {
+                    only_one_stdin((what, path), ("input", file))?;
+                }
+            }
+        }
+        Ok(move || {
+            if let Some(path) = &self.key_file {
+                return keyfile::read(path).map(Secret::Key);
+            }
+            let source = source(self.password_file.as_deref());
+            let password = if new { source.read_new() } else { source.read() };
+            password.map(Secret::Password)
+        })
+    }
+
     fn read(&self, inputs: &[PathBuf], new: bool) -> Result<Secret, Error> {
-        if let Some(path) = &self.key_file {
-            for file in inputs {
-                only_one_stdin(("key", path), ("input", file))?;
-            }
-            return keyfile::read(path).map(Secret::Key);
-        }
-        let source = source(self.password_file.as_deref());
-        if let Some(path) = &self.password_file {
-            for file in inputs {
-                only_one_stdin(("password", path), ("input", file))?;
-            }
-        }
-        let password = if new { source.read_new() } else { source.read() };
-        password.map(Secret::Password)
+        self.reader(inputs, new)?()
     }
 }
 
@@ -497,7 +527,7 @@ fn run(cli: &Cli) -> Result<Status, Error> {
             keypair::generate(path, protection).map(|()| Status::Ok)
         }
         Command::Pubkey(key) => {
-            let key = key.read(&[])?;
+            let key = key.reader(&[])?()?;
             keypair::print_public(key.public_key()).map(|()| Status::Ok)
         }
         Command::Encrypt {
@@ -512,11 +542,18 @@ fn run(cli: &Cli) -> Result<Status, Error> {
             if secret.key_file.is_none() {
                 password::warn_of_cost(cost.cost);
             }
-            let secret = secret.read(&files.inputs, true)?;
-            files.each(armor.armor, show_progress, |job| match &secret {
-                Secret::Key(key) if *deterministic => crypt::encrypt_deterministically(job, key),
-                secret => crypt::encrypt(job, secret, cost.cost),
-            })
+            files.each(
+                armor.armor,
+                show_progress,
+                |job| job.to_encrypt(Kind::Encrypted),
+                secret.reader(&files.inputs, true)?,
+                |_, input, output, secret| match secret {
+                    Secret::Key(key) if *deterministic => {
+                        encrypted::encrypt_deterministically(input, output, key)
+                    }
+                    secret => encrypted::encrypt(input, output, secret, cost.cost),
+                },
+            )
         }
         Command::Decrypt {
             secret,
@@ -531,10 +568,15 @@ fn run(cli: &Cli) -> Result<Status, Error> {
                 offset: *offset,
                 length: *length,
             };
-            let secret = secret.read(&files.inputs, false)?;
-            files.each(false, show_progress, |job| {
-                crypt::decrypt(job, &secret, max_cost.max_cost, range)
-            })
+            files.each(
+                false,
+                show_progress,
+                |job| job.to_decrypt(Kind::Encrypted),
+                secret.reader(&files.inputs, false)?,
+                |_, input, output, secret| {
+                    encrypted::decrypt(input, output, secret, max_cost.max_cost, range)
+                },
+            )
         }
         Command::HashPassword { password, cost } => {
             password::warn_of_cost(cost.cost);
@@ -551,12 +593,13 @@ fn run(cli: &Cli) -> Result<Status, Error> {
             }
             password::verify(hash, &source, max_cost.max_cost).map(|()| Status::Ok)
         }
-        Command::Sign { key, comment, files } => {
-            let key = key.read(&files.inputs)?;
-            files.each(false, show_progress, |job| {
-                signature::sign(job, &key, comment.as_deref())
-            })
-        }
+        Command::Sign { key, comment, files } => files.each(
+            false,
+            show_progress,
+            |job| job.to_sign(signature::EXTENSION),
+            key.reader(&files.inputs)?,
+            |file, input, output, key| signature::sign(file, input, output, key, comment.as_deref()),
+        ),
         Command::Verify {
             from,
             signature,
@@ -574,18 +617,34 @@ fn run(cli: &Cli) -> Result<Status, Error> {
             key,
             to,
             armor,
+            threads,
             files,
         } => {
-            let key = key.read(&files.inputs)?;
+            threads.set()?;
             let to = keypair::all(to)?;
-            files.each(armor.armor, show_progress, |job| {
-                sealed::seal_file(job, &key, &to)
-            })
+            files.each(
+                armor.armor,
+                show_progress,
+                |job| job.to_encrypt(Kind::Sealed),
+                key.reader(&files.inputs)?,
+                |_, input, output, key| sealed::seal_file(input, output, key, &to),
+            )
         }
-        Command::Unseal { key, from, files } => {
-            let key = key.read(&files.inputs)?;
+        Command::Unseal {
+            key,
+            from,
+            threads,
+            files,
+        } => {
+            threads.set()?;
             let from = keypair::one(from)?;
-            files.each(false, show_progress, |job| sealed::unseal_file(job, &key, &from))
+            files.each(
+                false,
+                show_progress,
+                |job| job.to_decrypt(Kind::Sealed),
+                key.reader(&files.inputs)?,
+                |_, input, output, key| sealed::unseal_file(input, output, key, &from),
+            )
         }
         Command::Disk(command) => disk::run(command, cli.quiet, show_progress),
         Command::Tunnel(command) => tunnel::run(command, cli.quiet).map(|()| Status::Ok),

@@ -31,6 +31,7 @@ pub struct Input {
     progress: Progress,
     /// Of a file, which can be opened again to read the same.
     len: Option<u64>,
+    is_armored: bool,
     /// For messages.
     pub name: String,
 }
@@ -49,6 +50,7 @@ impl Input {
                 reader: Reader::Other(Box::new(io::stdin())),
                 progress: Progress::new(show_progress, None),
                 len: None,
+                is_armored: false,
                 name: "standard input".into(),
             });
         }
@@ -63,42 +65,42 @@ impl Input {
             reader: Reader::File(file),
             progress: Progress::new(show_progress, len),
             len,
+            is_armored: false,
             name,
         })
     }
 
-    /// Opens what may be in armor, and reads what that holds.
-    pub fn open_ciphertext(path: &Path, show_progress: bool) -> Result<Self, Error> {
-        let mut input = Self::open(path, show_progress)?;
-        let failed = |error| Error::io(&quoted(path), error);
+    /// If it begins as armor does, reads what that holds.
+    pub fn unwrap_armor(&mut self) -> Result<(), Error> {
+        self.find_armor().map_err(|error| Error::io(&self.name, error))
+    }
+
+    fn find_armor(&mut self) -> io::Result<()> {
         let mut first = Vec::new();
-        let begins = armor::BEGIN.len() as u64;
         // A piece at a time: other input must not be waited for.
-        while input.reader().take(1).read_to_end(&mut first).map_err(failed)? > 0 {
-            if !armor::BEGIN.starts_with(&first) || first.len() as u64 == begins {
+        while self.reader().take(1).read_to_end(&mut first)? > 0 {
+            if !armor::BEGIN.starts_with(&first) || first.len() == armor::BEGIN.len() {
                 break;
             }
         }
-        let is_armored = first == armor::BEGIN;
-        if is_armored {
-            // What it holds is shorter.
-            input.progress = Progress::new(show_progress, None);
+        self.is_armored = first == armor::BEGIN;
+        if let (Reader::File(file), false) = (&mut self.reader, self.is_armored || self.len.is_none()) {
+            return file.rewind();
         }
-        if let (Reader::File(file), false) = (&mut input.reader, is_armored || input.len.is_none()) {
-            file.rewind().map_err(failed)?;
-            return Ok(input);
-        }
-        let rest: Box<dyn Read> = match input.reader {
+        let nothing = Reader::Other(Box::new(io::empty()));
+        let rest: Box<dyn Read> = match std::mem::replace(&mut self.reader, nothing) {
             Reader::File(file) => Box::new(file),
             Reader::Other(reader) => reader,
         };
         let whole = io::Cursor::new(first).chain(rest);
-        input.reader = Reader::Other(if is_armored {
+        self.reader = Reader::Other(if self.is_armored {
+            // What it holds is shorter.
+            self.progress.forget_total();
             Box::new(armor::Decoder::new(whole))
         } else {
             Box::new(whole)
         });
-        Ok(input)
+        Ok(())
     }
 
     /// A file that is read on from where it is.
@@ -107,6 +109,7 @@ impl Input {
             reader: Reader::File(file),
             progress,
             len: None,
+            is_armored: false,
             name,
         }
     }
@@ -121,6 +124,11 @@ impl Input {
     /// Whether it can be opened again to read the same.
     pub fn is_regular(&self) -> bool {
         self.len.is_some()
+    }
+
+    /// Whether it is text that holds what is read.
+    pub fn is_armored(&self) -> bool {
+        self.is_armored
     }
 
     /// Size in bytes of a file, when it was opened.
@@ -141,8 +149,16 @@ impl Input {
         }
     }
 
+    /// Begins again, if it is regular.
+    pub fn rewind(&mut self) -> Result<(), Error> {
+        self.progress.restart();
+        self.seek(SeekFrom::Start(0))
+            .map(|_| ())
+            .map_err(|error| Error::io(&self.name, error))
+    }
+
     /// Passes everything to `sink`, a piece at a time.
-    pub fn pump(mut self, mut sink: impl FnMut(&mut [u8]) -> Result<(), Error>) -> Result<(), Error> {
+    pub fn pump(&mut self, mut sink: impl FnMut(&mut [u8]) -> Result<(), Error>) -> Result<(), Error> {
         let mut buffer = Zeroizing::new(vec![0; CHUNK]);
         loop {
             match self.read(&mut buffer) {
@@ -667,6 +683,7 @@ mod tests {
             reader: Reader::Other(Box::new(Signals(false).take(3))),
             progress: Progress::new(false, None),
             len: None,
+            is_armored: false,
             name: String::new(),
         };
         let mut buffer = [0; 2];

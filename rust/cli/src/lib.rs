@@ -1,7 +1,7 @@
 //! The inside of the program `veriplex`, for its tests and its fuzz targets. It is not an interface for others.
 //!
 //! The formats are part of the program's interface: [`sums`] has the lists and their domains, [`keyfile`] the key
-//! files, [`crypt`] and [`segments`] the encrypted files, [`armor`] their text, [`outboards`] the outboards,
+//! files, [`encrypted`] and [`segments`] the encrypted files, [`armor`] their text, [`outboards`] the outboards,
 //! [`password`] the hashes, [`keypair`] the keys of [`signature`], [`sealed`], [`disk`] and [`tunnel`], which have
 //! theirs, [`error`] the exit statuses. `README.md` describes them for users.
 
@@ -21,6 +21,7 @@ pub mod armor;
 pub mod command;
 pub mod crypt;
 pub mod disk;
+pub mod encrypted;
 pub mod error;
 pub mod files;
 pub mod keyfile;

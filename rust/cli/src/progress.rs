@@ -29,6 +29,16 @@ impl Progress {
         }
     }
 
+    /// How much there is to do is not known after all.
+    pub fn forget_total(&mut self) {
+        self.total = None;
+    }
+
+    /// The same work begins again.
+    pub fn restart(&mut self) {
+        self.done = 0;
+    }
+
     pub fn advance(&mut self, bytes: u64) {
         self.done += bytes;
         if let Some(bar) = &self.bar {

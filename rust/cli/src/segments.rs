@@ -1,13 +1,14 @@
-//! Files that are encrypted in segments: on all cores, and any part can be decrypted alone.
+//! The content of an encrypted file, after its header: on all cores, and any part can be decrypted alone.
 //!
-//! | version | next | then | to the end |
-//! |---|---|---|---|
-//! | 0x04, a key | random salt (32 bytes) | tag of the header (16 bytes) | the plaintext as a `veriplex::seekable` |
-//! | 0x05, a password | cost (1 byte), random salt (32 bytes) | the same | the same |
+//! | bytes | what |
+//! |---|---|
+//! | 32 | random salt |
+//! | 16 | tag of the header |
+//! | the rest | the plaintext as a `veriplex::seekable` |
 //!
-//! The segments have 16384 bytes and are in the domain `veriplex.file.seekable.v1`, with the salt as the nonce and
-//! everything before it as associated data. The tag is a `veriplex::mac` of everything before it, in the domain
-//! `veriplex.file.header.v1`: it tells a wrong key from a damaged file.
+//! The segments have 16384 bytes and are in the domain `veriplex.file.seekable.v1`, with the salt as the nonce and the
+//! header as associated data. The tag is a `veriplex::mac` of header and salt in the domain `veriplex.file.header.v1`: it
+//! tells a wrong key from a damaged file.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -18,15 +19,14 @@ use veriplex::seekable::{DEFAULT_SEGMENT_LEN, Message, Reader, Seekable, StreamR
 use veriplex::{Key, TAG_LEN, label};
 use zeroize::Zeroizing;
 
-use crate::crypt::{Range, SALT_LEN, copy_out, read_array, read_error};
+use crate::armor;
+use crate::crypt::{Range, SALT_LEN, is_end, read_array};
 use crate::error::Error;
 use crate::files::{Input, Output};
 use crate::progress::Progress;
 use crate::treesum::read_exact_at;
 
-/// How it is made.
-const ENCRYPTED: &str = "encrypted";
-/// How much is read at a time of what cannot be read in parts: enough for all threads.
+/// How much plaintext is written at a time, and above what a file is read in parts: enough for all threads.
 const PIECE: usize = 1 << 20;
 /// The length of a sealed segment.
 const SLOT: usize = DEFAULT_SEGMENT_LEN + TAG_LEN;
@@ -35,54 +35,94 @@ const TASK: usize = 8;
 /// How many are sealed while those before them are written: 2 MiB.
 const ROUND: usize = 16 * TASK;
 
-fn message(key: &Key, header: &[u8], salt: &[u8; SALT_LEN]) -> Message {
-    Seekable::<SALT_LEN>::new(label!("veriplex.file.seekable.v1"), key).message(salt, header)
+/// A file's key, and all of it before the tag.
+pub struct Segments<'a> {
+    pub key: &'a Key,
+    pub header: &'a [u8],
+    pub salt: &'a [u8; SALT_LEN],
 }
 
-fn header_mac(key: &Key, header: &[u8], salt: &[u8; SALT_LEN]) -> Mac {
-    let mut mac = Mac::new(label!("veriplex.file.header.v1"), key);
-    mac.update(header);
-    mac.update(salt);
-    mac
-}
-
-/// Writes the header, and the input in segments.
-pub fn seal(
-    key: &Key,
-    header: &[u8],
-    salt: &[u8; SALT_LEN],
-    input: Input,
-    mut output: Output,
-) -> Result<(), Error> {
-    let name = output.name.clone();
-    let failed = |error: io::Error| Error::write(&name, &error);
-    let tag = header_mac(key, header, salt).finalize();
-    [header, salt, tag.as_bytes()]
-        .iter()
-        .try_for_each(|part| output.write_all(part))
-        .map_err(failed)?;
-    let message = message(key, header, salt);
-    let mut input = match input.into_file() {
-        Ok((file, len, mut progress, input_name)) if len > PIECE as u64 => {
-            return match parts(&message, &file, len, &mut progress, &mut output) {
-                Ok(()) => output.commit(),
-                Err(Failure::Read(error)) => Err(Error::io(&input_name, error)),
-                Err(Failure::Write(error)) => Err(failed(error)),
-            };
-        }
-        Ok((file, _, progress, name)) => Input::from_file(file, progress, name),
-        Err(input) => input,
-    };
-    let mut writer = Writer::new_rayon(&message, output);
-    let mut buffer = Zeroizing::new(vec![0; PIECE]);
-    loop {
-        match input.read(&mut buffer) {
-            Ok(0) => break,
-            Ok(n) => writer.write_all(&buffer[..n]).map_err(failed)?,
-            Err(error) => return Err(Error::io(&input.name, error)),
-        }
+impl Segments<'_> {
+    fn message(&self) -> Message {
+        Seekable::<SALT_LEN>::new(label!("veriplex.file.seekable.v1"), self.key)
+            .message(self.salt, self.header)
     }
-    writer.finish().map_err(failed)?.commit()
+
+    fn header_mac(&self) -> Mac {
+        let mut mac = Mac::new(label!("veriplex.file.header.v1"), self.key);
+        mac.update(self.header);
+        mac.update(self.salt);
+        mac
+    }
+
+    /// Writes the header, and the input in segments.
+    pub fn seal(&self, input: Input, mut output: Output) -> Result<(), Error> {
+        let name = output.name.clone();
+        let failed = |error: io::Error| Error::write(&name, &error);
+        let tag = self.header_mac().finalize();
+        [self.header, self.salt, tag.as_bytes()]
+            .iter()
+            .try_for_each(|part| output.write_all(part))
+            .map_err(failed)?;
+        let message = self.message();
+        let mut input = match input.into_file() {
+            Ok((file, len, mut progress, input_name)) if len > PIECE as u64 => {
+                return match parts(&message, &file, len, &mut progress, &mut output) {
+                    Ok(()) => output.commit(),
+                    Err(Failure::Read(error)) => Err(Error::io(&input_name, error)),
+                    Err(Failure::Write(error)) => Err(failed(error)),
+                };
+            }
+            Ok((file, _, progress, name)) => Input::from_file(file, progress, name),
+            Err(input) => input,
+        };
+        let mut writer = Writer::new_rayon(&message, output);
+        input.pump(|chunk| writer.write_all(chunk).map_err(failed))?;
+        writer.finish().map_err(failed)?.commit()
+    }
+
+    /// Writes the plaintext of the rest of the input; `wrong` says what it means that the header was not made with this key.
+    pub fn open(&self, mut input: Input, output: Output, range: Range, wrong: &str) -> Result<(), Error> {
+        let tag: [u8; TAG_LEN] = read_array(&mut input, "encrypted")?;
+        self.header_mac()
+            .verify(&tag)
+            .map_err(|_| Error::unverified(&input.name, wrong))?;
+        let message = self.message();
+        let name = input.name.clone();
+        let begin = (self.header.len() + SALT_LEN + TAG_LEN) as u64;
+        // Where the segment begins that has this byte of the plaintext.
+        let offset = |at: u64| begin + at / DEFAULT_SEGMENT_LEN as u64 * SLOT as u64;
+        let Some(file_len) = input.len().filter(|_| input.can_seek()) else {
+            let is_armored = input.is_armored();
+            let reader = StreamReader::new_rayon(&message, input);
+            return copy(reader, 0, range, output, &name, |at| match offset(at) {
+                at if is_armored => format!("cut short or damaged, at or after line {}", armor::line_of(at)),
+                at => format!("cut short or damaged, at or after offset {at}"),
+            });
+        };
+        // The end first: what was cut is noticed before anything is written.
+        let mut reader = if range.is_whole() {
+            Reader::new_rayon(&message, input)
+        } else {
+            // One segment at first, and few at a time.
+            Reader::new(&message, input)
+        }
+        .map_err(|error| {
+            let last = begin + file_len.saturating_sub(begin + 1) / SLOT as u64 * SLOT as u64;
+            let damage = || format!("cut short, extended, or damaged at offset {last}");
+            read_error(&name, &error, damage)
+        })?;
+        let len = reader.layout().plaintext_len();
+        if range.offset > len {
+            return Err(range.beyond(&name, len));
+        }
+        let failed = |error| Error::io(&name, error);
+        reader.seek(SeekFrom::Start(range.offset)).map_err(failed)?;
+        let reader = reader.take(range.length.unwrap_or(u64::MAX));
+        copy(reader, range.offset, range, output, &name, |at| {
+            format!("damaged at offset {}", offset(at))
+        })
+    }
 }
 
 /// What went wrong.
@@ -133,42 +173,42 @@ fn parts(
     Ok(())
 }
 
-/// Writes the plaintext of the segments that the rest of the input is; `wrong` says what it means that the header was not
-/// made with this key.
-pub fn open(
-    key: &Key,
-    header: &[u8],
-    salt: &[u8; SALT_LEN],
-    mut input: Input,
-    output: Output,
+/// Writes what a reader gives of the plaintext from `at` on, which it has verified; `damage` says what it means that it has
+/// not, from a place on.
+fn copy(
+    mut reader: impl Read,
+    mut at: u64,
     range: Range,
-    wrong: &str,
+    mut output: Output,
+    name: &str,
+    damage: impl Fn(u64) -> String,
 ) -> Result<(), Error> {
-    let name = input.name.clone();
-    let tag: [u8; TAG_LEN] = read_array(&mut input, ENCRYPTED)?;
-    header_mac(key, header, salt)
-        .verify(&tag)
-        .map_err(|_| Error::unverified(&name, wrong))?;
-    let message = message(key, header, salt);
-    let failed = |error: io::Error| read_error(&name, &error);
-    if !input.can_seek() {
-        let mut reader = StreamReader::new_rayon(&message, input);
-        return copy_out(&mut reader, range, output, &name);
+    let mut buffer = Zeroizing::new(vec![0; PIECE]);
+    loop {
+        match reader.read(&mut buffer) {
+            Ok(0) if range.offset > at => return Err(range.beyond(name, at)),
+            Ok(0) => return output.commit(),
+            Ok(n) => {
+                // Flushed, so that the other end of a pipe has all segments before the one that fails.
+                output
+                    .write_all(range.of(at, &buffer[..n]))
+                    .and_then(|()| output.flush())
+                    .map_err(|error| Error::write(&output.name, &error))?;
+                at += n as u64;
+            }
+            Err(error) => return Err(read_error(name, &error, || damage(at))),
+        }
     }
-    // The end first: what was cut is noticed before anything is written.
-    let whole = range.is_whole();
-    let mut reader = if whole {
-        Reader::new_rayon(&message, input)
+}
+
+/// A failed read, or one of what was not verified.
+fn read_error(name: &str, error: &io::Error, damage: impl Fn() -> String) -> Error {
+    let is_damage = <dyn std::error::Error + Send + Sync + 'static>::is::<veriplex::Error>;
+    if error.get_ref().is_some_and(is_damage) {
+        Error::unverified(name, damage())
+    } else if is_end(error) {
+        Error::io(name, "became shorter while it was read")
     } else {
-        // One segment at first, and few at a time.
-        Reader::new(&message, input)
+        Error::read(name, error)
     }
-    .map_err(failed)?;
-    let len = reader.layout().plaintext_len();
-    if range.offset > len {
-        return Err(range.beyond(&name, len));
-    }
-    reader.seek(SeekFrom::Start(range.offset)).map_err(failed)?;
-    let left = range.length.unwrap_or(u64::MAX);
-    copy_out(&mut reader.take(left), Range::default(), output, &name)
 }

@@ -1,16 +1,13 @@
 //! Detached signatures, over a file of any size, of two lines:
 //!
 //! ```text
-//! veriplex-signature-v2 KEYID SIGNATURE
+//! veriplex-signature-v1 KEYID SIGNATURE
 //! trusted comment: COMMENT
 //! ```
 //!
 //! KEYID are the 16 hexadecimal digits of `veriplex::digest` with 8 bytes, in the domain `veriplex.key-id.v1`, of the public
-//! key. SIGNATURE are 128 hexadecimal digits: a `veriplex::sig` in the domain `veriplex.sign.v2`, over the length of the
+//! key. SIGNATURE are 128 hexadecimal digits: a `veriplex::sig` in the domain `veriplex.sign.v1`, over the length of the
 //! comment (8 bytes, little-endian), the comment, and the file. The comment has at most 1024 bytes of printable UTF-8.
-//!
-//! Version 1, which is verified still, is one line, `veriplex-signature-v1 ` and 128 hexadecimal digits, in the domain
-//! `veriplex.sign.v1` over the file.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -21,24 +18,20 @@ use veriplex::keys::{PrivateKey, PublicKey};
 use veriplex::sig::{Signature, Signer, Verifier};
 use veriplex::{Label, label, with_wiped_stack};
 
-use crate::crypt::Job;
 use crate::error::Error;
-use crate::files::{Input, beside, is_stdio};
+use crate::files::{Input, Output, beside, is_stdio};
 use crate::keyfile;
 use crate::names::{is_printable, quoted};
 
 const DOMAIN: Label<'static> = label!("veriplex.sign.v1");
-const DOMAIN_2: Label<'static> = label!("veriplex.sign.v2");
 const PREFIX: &str = "veriplex-signature-v1 ";
-const PREFIX_2: &str = "veriplex-signature-v2 ";
 const COMMENT: &str = "trusted comment: ";
 const KEY_ID_LEN: usize = 8;
 const MAX_COMMENT_LEN: usize = 1024;
 const MAX_LEN: usize =
-    PREFIX_2.len() + 2 * KEY_ID_LEN + 1 + 2 * Signature::LEN + 1 + COMMENT.len() + MAX_COMMENT_LEN + 1;
-/// The extension of a signature, and the one that it had: `GnuPG` takes `.sig` for its own.
-const EXTENSION: &str = "vpsig";
-const OLD_EXTENSION: &str = "sig";
+    PREFIX.len() + 2 * KEY_ID_LEN + 1 + 2 * Signature::LEN + 1 + COMMENT.len() + MAX_COMMENT_LEN + 1;
+/// The extension of a signature; `GnuPG` takes `.sig` for its own.
+pub const EXTENSION: &str = "vpsig";
 
 /// By which a signature names its key: not a secret, and no proof.
 pub fn key_id(key: &PublicKey) -> String {
@@ -68,24 +61,29 @@ fn prefix(comment: &str) -> Vec<u8> {
     [&(comment.len() as u64).to_le_bytes(), comment.as_bytes()].concat()
 }
 
-pub fn sign(job: &Job<'_>, key: &PrivateKey, comment: Option<&str>) -> Result<(), Error> {
-    let comment = comment.map_or_else(|| default_comment(job.input), str::to_owned);
+/// Signs what is read of `file`, with a comment.
+pub fn sign(
+    file: &Path,
+    mut input: Input,
+    mut output: Output,
+    key: &PrivateKey,
+    comment: Option<&str>,
+) -> Result<(), Error> {
+    let comment = comment.map_or_else(|| default_comment(file), str::to_owned);
     if !is_comment(&comment) {
         let reason = format_args!("has more than {MAX_COMMENT_LEN} bytes, or one that cannot be shown");
         return Err(Error::usage("the comment", reason));
     }
-    let place = beside(job.input, EXTENSION);
-    let mut output = job.public_output(job.output.unwrap_or(&place))?;
-    let mut signer = Signer::new(DOMAIN_2, key);
+    let mut signer = Signer::new(DOMAIN, key);
     signer.update(&prefix(&comment));
-    Input::open(job.input, job.show_progress)?.pump(|chunk| {
+    input.pump(|chunk| {
         signer.update(chunk);
         Ok(())
     })?;
     let signature = with_wiped_stack(|| signer.sign(&mut veriplex::os_rng()));
     let signature = base16ct::lower::encode_string(&signature.to_bytes());
     let id = key_id(key.public_key());
-    writeln!(output, "{PREFIX_2}{id} {signature}\n{COMMENT}{comment}")
+    writeln!(output, "{PREFIX}{id} {signature}\n{COMMENT}{comment}")
         .map_err(|error| Error::write(&output.name, &error))?;
     output.commit()
 }
@@ -106,27 +104,17 @@ pub fn verify(
                 "name its signature with --signature",
             ));
         }
-        None => {
-            let [new, old] = [EXTENSION, OLD_EXTENSION].map(|extension| beside(file, extension));
-            let is_old = !new.exists() && old.exists();
-            read(if is_old { &old } else { &new })?
-        }
+        None => read(&beside(file, EXTENSION))?,
     };
-    let input = Input::open(file, show_progress)?;
+    let mut input = Input::open(file, show_progress)?;
     let name = input.name.clone();
-    let mut verifier = match &signature.signed {
-        None => Verifier::new(DOMAIN, key),
-        Some(signed) => {
-            let id = key_id(key);
-            if signed.key_id != id {
-                let reason = format_args!("signed by the key {}, not by {id}", signed.key_id);
-                return Err(Error::unverified(&name, reason));
-            }
-            let mut verifier = Verifier::new(DOMAIN_2, key);
-            verifier.update(&prefix(&signed.comment));
-            verifier
-        }
-    };
+    let id = key_id(key);
+    if signature.key_id != id {
+        let reason = format_args!("signed by the key {}, not by {id}", signature.key_id);
+        return Err(Error::unverified(&name, reason));
+    }
+    let mut verifier = Verifier::new(DOMAIN, key);
+    verifier.update(&prefix(&signature.comment));
     input.pump(|chunk| {
         verifier.update(chunk);
         Ok(())
@@ -137,9 +125,9 @@ pub fn verify(
     if quiet {
         return Ok(());
     }
-    let comment = match signature.signed {
-        Some(signed) if !signed.comment.is_empty() => format!("{COMMENT}{}\n", signed.comment),
-        _ => String::new(),
+    let comment = match signature.comment.as_str() {
+        "" => String::new(),
+        comment => format!("{COMMENT}{comment}\n"),
     };
     let mut stdout = io::stdout();
     write!(stdout, "{name}: OK\n{comment}")
@@ -149,13 +137,8 @@ pub fn verify(
 
 /// What a signature file says.
 struct Stored {
-    signature: Signature,
-    /// Not in version 1.
-    signed: Option<Signed>,
-}
-
-struct Signed {
     key_id: String,
+    signature: Signature,
     comment: String,
 }
 
@@ -170,33 +153,20 @@ fn read(path: &Path) -> Result<Stored, Error> {
 
 fn parse(text: &str) -> Option<Stored> {
     let text = text.strip_suffix('\n').unwrap_or(text);
-    if let Some(digits) = text.strip_prefix(PREFIX) {
-        return Some(Stored {
-            signature: parse_signature(digits)?,
-            signed: None,
-        });
-    }
-    let (first, second) = text.strip_prefix(PREFIX_2)?.split_once('\n')?;
-    let (id, digits) = first.split_once(' ')?;
-    let is_id = id.len() == 2 * KEY_ID_LEN && id.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+    let (first, second) = text.strip_prefix(PREFIX)?.split_once('\n')?;
+    let (key_id, digits) = first.split_once(' ')?;
+    let is_id =
+        key_id.len() == 2 * KEY_ID_LEN && key_id.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
     let comment = second
         .strip_prefix(COMMENT)
-        .filter(|comment| is_comment(comment))?;
-    Some(Stored {
-        signature: parse_signature(digits)?,
-        signed: is_id
-            .then(|| Signed {
-                key_id: id.into(),
-                comment: comment.into(),
-            })?
-            .into(),
-    })
-}
-
-fn parse_signature(digits: &str) -> Option<Signature> {
+        .filter(|comment| is_id && is_comment(comment))?;
     let mut bytes = [0; Signature::LEN];
     base16ct::mixed::decode(digits, &mut bytes)
         .ok()
         .filter(|decoded| decoded.len() == Signature::LEN)?;
-    Signature::from_bytes(&bytes).ok()
+    Some(Stored {
+        key_id: key_id.into(),
+        signature: Signature::from_bytes(&bytes).ok()?,
+        comment: comment.into(),
+    })
 }

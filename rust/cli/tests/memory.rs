@@ -7,11 +7,11 @@ use std::path::Path;
 use std::sync::atomic::{AtomicIsize, Ordering::Relaxed};
 
 use veriplex::{Key, label};
-use veriplex_cli::crypt::{self, Job, Range, Secret};
+use veriplex_cli::crypt::{Job, Kind, Range, Secret};
 use veriplex_cli::disk::convert::{self, BATCH, Files, Request};
 use veriplex_cli::disk::image::Image;
 use veriplex_cli::disk::{Direction, copy};
-use veriplex_cli::{outboards, treesum};
+use veriplex_cli::{encrypted, outboards, treesum};
 
 /// Bytes that all threads have allocated, now and at most.
 static NOW: AtomicIsize = AtomicIsize::new(0);
@@ -83,9 +83,11 @@ fn memory_does_not_grow_with_files() {
                     show_progress: false,
                 };
                 let done = if decrypt {
-                    crypt::decrypt(&job, secret, 0, Range::default())
+                    let (input, output) = job.to_decrypt(Kind::Encrypted).ok().unwrap();
+                    encrypted::decrypt(input, output, secret, 0, Range::default())
                 } else {
-                    crypt::encrypt(&job, secret, 0)
+                    let (input, output) = job.to_encrypt(Kind::Encrypted).ok().unwrap();
+                    encrypted::encrypt(input, output, secret, 0)
                 };
                 done.ok().unwrap();
             }

@@ -1,5 +1,5 @@
 //! Hashing, encryption and opening of files as WebAssembly: the page puts bytes into our memory, calls an operation, and
-//! reads its output. The formats are those of the program `veriplex`: files under a key, version 4.
+//! reads its output. The formats are those of the program `veriplex`: files under a key, version 1.
 
 use std::fmt::Write as _;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,7 @@ use veriplex::tree::Tree;
 use veriplex::{Key, TAG_LEN, digest, label};
 
 /// What encrypted files begin with, before the salt.
-const HEADER: &[u8; 9] = b"VERIPLEX\x04";
+const HEADER: &[u8; 9] = b"VERIPLEX\x01";
 const SALT_LEN: usize = 32;
 
 static INPUT: Mutex<Vec<u8>> = Mutex::new(Vec::new());
@@ -114,7 +114,7 @@ fn opened(input: &[u8]) -> Result<Vec<u8>, &'static str> {
     let key = Key::from(*key);
     let rest = file
         .strip_prefix(HEADER)
-        .ok_or("this is no file that was encrypted with a key (version 4)")?;
+        .ok_or("this is no file that was encrypted with a key (version 1)")?;
     let (salt, rest) = rest.split_first_chunk::<SALT_LEN>().ok_or("the file was cut")?;
     let (tag, sealed) = rest.split_first_chunk::<TAG_LEN>().ok_or("the file was cut")?;
     (header_mac(&key, salt).verify(tag))

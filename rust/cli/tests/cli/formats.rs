@@ -1,8 +1,7 @@
-//! Files in segments and parts of them, in armor, for several receivers; signatures with comments; keys under passwords.
+//! Damaged files, parts of files, files in armor and for several receivers; signatures; keys under passwords.
 
 use std::process::Output;
 
-use veriplex::aestream::SealWriter;
 use veriplex::{hpke, sig, siv::Siv};
 
 use super::*;
@@ -10,10 +9,10 @@ use super::*;
 const DECRYPT: [&str; 3] = ["decrypt", "--key-file", "key"];
 
 #[test]
-fn damaged_segments_are_refused() {
+fn damaged_files_are_refused() {
     let folder = Folder::new();
     let plaintext = noise(3 * SEGMENT_LEN + 100);
-    let sealed = in_segments(&KEY, &[9; 32], &plaintext);
+    let sealed = encrypted(&KEY, &[9; 32], &plaintext);
     let slot = SEGMENT_LEN + 16;
     let file = |bytes: &[u8], reason: &str| {
         folder.write("bad.vpx", bytes);
@@ -29,6 +28,9 @@ fn damaged_segments_are_refused() {
     let pipe = |bytes: &[u8]| {
         let output = folder.pipe(&DECRYPT, bytes);
         fails(&output, UNVERIFIED, "standard input", "");
+        let wrong_key = stderr(&output).contains("wrong key");
+        assert!(!wrong_key || bytes[..SEGMENTS] != sealed[..SEGMENTS]);
+        assert!(!stderr(&output).contains("another key"), "{output:?}");
         assert!(plaintext.starts_with(&output.stdout));
         output.stdout.len()
     };
@@ -41,11 +43,14 @@ fn damaged_segments_are_refused() {
         assert_eq!(pipe(&damaged), 0);
         assert_eq!(file(&sealed[..at], "too short"), b"");
     }
+    // The key is right: what is wrong is the file, and where.
     for at in [SEGMENTS, SEGMENTS + slot - 1, SEGMENTS + slot, sealed.len() - 1] {
         let mut damaged = sealed.clone();
         damaged[at] ^= 1;
-        let given = file(&damaged, "verification failed");
-        assert!(plaintext[..(at - SEGMENTS) / slot * SEGMENT_LEN].starts_with(&given));
+        let segment = (at - SEGMENTS) / slot;
+        let place = format!("damaged at offset {}", SEGMENTS + segment * slot);
+        let given = file(&damaged, &place);
+        assert!(plaintext[..segment * SEGMENT_LEN].starts_with(&given));
         pipe(&damaged);
     }
     // Cut, also between segments; extended; reordered; a segment dropped.
@@ -63,11 +68,22 @@ fn damaged_segments_are_refused() {
     let [a, b] = [SEGMENTS, SEGMENTS + slot].map(|at| &sealed[at..at + slot]);
     let head = &sealed[..SEGMENTS];
     let rest = &sealed[SEGMENTS + 2 * slot..];
-    file(&[&sealed[..], &[0]].concat(), "verification failed");
-    file(&[head, b, a, rest].concat(), "verification failed");
-    file(&[head, b, rest].concat(), "verification failed");
+    file(&[&sealed[..], &[0]].concat(), "cut short, extended, or damaged");
+    file(
+        &[head, b, a, rest].concat(),
+        &format!("damaged at offset {SEGMENTS}"),
+    );
+    file(&[head, b, rest].concat(), "cut short, extended, or damaged");
+    file(&sealed.repeat(2), "cut short, extended, or damaged");
+    let empty = encrypted(&KEY, &[9; 32], b"");
+    succeeds(&folder.pipe(&DECRYPT, &empty));
+    assert_eq!(file(&[&empty[..], b"\n"].concat(), "extended"), b"");
+    file(b"", "too short to be encrypted");
+    let mut other_version = sealed.clone();
+    other_version[8] = 4;
+    file(&other_version, "another version");
     // Another key is told from damage.
-    folder.write("bad.vpx", &in_segments(&[1; 32], &[9; 32], b"x"));
+    folder.write("bad.vpx", &encrypted(&[1; 32], &[9; 32], b"x"));
     fails(
         &folder.run(&["decrypt", "-k", "key", "bad.vpx"]),
         UNVERIFIED,
@@ -100,9 +116,7 @@ fn fails_usage(output: &Output) {
 fn parts_of_plaintexts() {
     let folder = Folder::new();
     let plaintext = noise(100_000);
-    folder.write("4.vpx", &in_segments(&KEY, &[9; 32], &plaintext));
-    let (first, second) = plaintext.split_at(65_535);
-    folder.write("1.vpx", &encrypted(&KEY, &[9; 32], &[first, second]));
+    folder.write("1.vpx", &encrypted(&KEY, &[9; 32], &plaintext));
     folder.write("3", &plaintext);
     succeeds(&folder.run(&["encrypt", "--deterministic", "-k", "key", "3"]));
     folder.write("plain", &plaintext);
@@ -124,7 +138,7 @@ fn parts_of_plaintexts() {
         let mut options = vec![format!("--offset={offset}")];
         options.extend(length.map(|length| format!("--length={length}")));
         let options: Vec<&str> = options.iter().map(String::as_str).collect();
-        for name in ["4.vpx", "1.vpx", "armored"] {
+        for name in ["1.vpx", "armored"] {
             let output = folder.run(&[&DECRYPT[..], &options, &["-o", "-", name]].concat());
             succeeds(&output);
             assert!(output.stdout == expected, "{name} {options:?}");
@@ -135,14 +149,14 @@ fn parts_of_plaintexts() {
         succeeds(&folder.run(&[&DECRYPT[..], &options, &["-fo", "out", "3.vpx"]].concat()));
         assert!(folder.read("out") == expected);
     }
-    for name in ["4.vpx", "1.vpx", "3.vpx", "armored"] {
+    for name in ["1.vpx", "3.vpx", "armored"] {
         let output = folder.run(&[&DECRYPT[..], &["--offset", "100001", "-fo", "none", name]].concat());
         fails(&output, USAGE, name, "has 100000 bytes of plaintext");
         assert!(!folder.path("none").exists());
     }
 
     // Only what is wanted is opened, and the end: damage elsewhere does not matter, a cut does.
-    let mut damaged = folder.read("4.vpx");
+    let mut damaged = folder.read("1.vpx");
     damaged[SEGMENTS + 5] ^= 1;
     folder.write("damaged.vpx", &damaged);
     let part = [&DECRYPT[..], &["--offset", "20000", "--length", "10", "-o", "-"]].concat();
@@ -151,13 +165,14 @@ fn parts_of_plaintexts() {
     assert_eq!(output.stdout, &plaintext[20_000..20_010]);
     folder.write("damaged.vpx", &damaged[..SEGMENTS + 2 * (SEGMENT_LEN + 16)]);
     let output = folder.run(&[&part[..], &["damaged.vpx"]].concat());
-    fails(&output, UNVERIFIED, "damaged.vpx", "verification failed");
+    fails(&output, UNVERIFIED, "damaged.vpx", "cut short");
     assert_eq!(output.stdout, b"");
     damaged[SEGMENTS + 5] ^= 1;
     damaged[SEGMENTS + SEGMENT_LEN + 16 + 5] ^= 1;
     folder.write("damaged.vpx", &damaged);
     let output = folder.run(&[&part[..], &["damaged.vpx"]].concat());
-    fails(&output, UNVERIFIED, "damaged.vpx", "verification failed");
+    let place = format!("damaged at offset {}", SEGMENTS + SEGMENT_LEN + 16);
+    fails(&output, UNVERIFIED, "damaged.vpx", &place);
     assert_eq!(output.stdout, b"");
 }
 
@@ -169,8 +184,8 @@ fn threads_do_not_change_files() {
     for threads in ["1", "2", "7"] {
         succeeds(&folder.run(&["encrypt", "-j", threads, "-k", "key", "-fo", "out", "file"]));
         let sealed = folder.read("out");
-        let salt = sealed[HEADER_LEN..BLOCKS].try_into().unwrap();
-        assert!(sealed == in_segments(&KEY, salt, &plaintext));
+        let salt = sealed[HEADER_LEN..HEADER_TAG].try_into().unwrap();
+        assert!(sealed == encrypted(&KEY, salt, &plaintext));
         let output = folder.run(&["decrypt", "--threads", threads, "-k", "key", "-o", "-", "out"]);
         succeeds(&output);
         assert!(output.stdout == plaintext);
@@ -271,15 +286,9 @@ fn armor() {
         }
         // Damaged text is damaged text; damaged content is refused as ever.
         for (bad, reason) in [
-            (
-                text[..text.len() / 2].to_owned(),
-                "in armor: cut short or damaged",
-            ),
-            (
-                text.replace("-----END", "-----FIN"),
-                "in armor: cut short or damaged",
-            ),
-            (format!("{text}more"), "in armor: cut short or damaged"),
+            (text[..text.len() / 2].to_owned(), "in armor: cut short in line 1"),
+            (text.replace("-----END", "-----FIN"), "in armor: line 2"),
+            (format!("{text}more"), "in armor: there is more after its end"),
         ] {
             folder.write("bad", bad.as_bytes());
             let output = folder.run(&[open, &["-o", "none", "bad"]].concat());
@@ -287,12 +296,101 @@ fn armor() {
             assert!(!folder.path("none").exists());
         }
     }
+    // A pipe gets what was verified before the cut, and nothing else.
+    let long = noise(4 << 20);
+    let text = folder.pipe(&["encrypt", "-a", "-k", "key"], &long).stdout;
+    let output = folder.pipe(&["decrypt", "-j", "2", "-k", "key"], &text[..text.len() / 2]);
+    fails(
+        &output,
+        UNVERIFIED,
+        "standard input",
+        "in armor: cut short in line ",
+    );
+    assert!(!output.stdout.is_empty() && long.starts_with(&output.stdout));
+    assert_eq!(output.stdout.len() % SEGMENT_LEN, 0);
+    let mut damaged = text.clone();
+    damaged[text.len() / 2] = if damaged[text.len() / 2] == b'A' {
+        b'B'
+    } else {
+        b'A'
+    };
+    let output = folder.pipe(&["decrypt", "-j", "2", "-k", "key"], &damaged);
+    fails(&output, UNVERIFIED, "standard input", "at or after line ");
+    assert!(long.starts_with(&output.stdout) && output.stdout.len() < long.len() / 2);
     // To a terminal, text may go.
     #[cfg(target_os = "linux")]
     {
         let shown =
             hardening::on_a_terminal(&mut folder.command(&["encrypt", "-k", "key", "-a", "-o", "-", "key"]));
         assert!(shown.starts_with("-----BEGIN VERIPLEX FILE-----\r\n"), "{shown}");
+    }
+}
+
+/// What is armor, and is not taken for it, is an error that says why.
+#[test]
+fn armor_that_is_not_taken_says_why() {
+    let folder = Folder::new();
+    folder.write("file", b"plaintext");
+    succeeds(&folder.run(&["encrypt", "-a", "-k", "key", "-o", "good", "file"]));
+    let text = String::from_utf8(folder.read("good")).unwrap();
+    let utf16 = |order: fn(u16) -> [u8; 2], mark: &str| -> Vec<u8> {
+        format!("{mark}{text}").encode_utf16().flat_map(order).collect()
+    };
+    let before = "remove what is before -----BEGIN";
+    for (bad, reason) in [
+        (utf16(u16::to_le_bytes, "\u{feff}"), "UTF-16; save it as UTF-8"),
+        (utf16(u16::to_be_bytes, "\u{feff}"), "UTF-16; save it as UTF-8"),
+        (utf16(u16::to_le_bytes, ""), "UTF-16; save it as UTF-8"),
+        (format!("\u{feff}{text}").into(), "byte order mark"),
+        (format!("\n{text}").into(), before),
+        (format!("  {}", text.replace('\n', "\n  ")).into(), before),
+        (format!("Here it is:\n\n{text}").into(), before),
+        (
+            text.replacen('\n', "\n ", 1).into(),
+            "in armor: line 2 is damaged",
+        ),
+        (text.replacen("FILE", "FILM", 1).into(), "not a veriplex file"),
+    ] {
+        folder.write("bad", &bad);
+        for output in [
+            folder.run(&["decrypt", "-k", "key", "-o", "-", "bad"]),
+            folder.pipe(&DECRYPT, &bad),
+        ] {
+            assert_eq!(output.status.code(), Some(UNVERIFIED), "{output:?}");
+            assert!(stderr(&output).contains(reason), "{reason}: {output:?}");
+            assert_eq!(stderr(&output).lines().count(), 1);
+            assert_eq!(output.stdout, b"");
+        }
+    }
+    // What mail programs do to lines does not matter.
+    for good in [
+        text.replace('\n', "\r\n"),
+        text.replace('\n', " \n"),
+        text.replace('\n', "\t \r\n"),
+        text.trim_end().to_owned(),
+    ] {
+        let output = folder.pipe(&DECRYPT, good.as_bytes());
+        succeeds(&output);
+        assert_eq!(output.stdout, b"plaintext");
+    }
+}
+
+/// Once more is seldom meant, and is done.
+#[test]
+fn encrypting_what_is_encrypted_is_warned_of() {
+    let folder = Folder::with_private_keys();
+    folder.write("a.vpx", b"x");
+    folder.write("b.sealed", b"x");
+    let to = public(2);
+    for args in [&["encrypt", "-k", "key"][..], &["seal", "-k", "1", "--to", &to]] {
+        for name in ["a.vpx", "b.sealed"] {
+            let output = folder.run(&[args, &["-fo", "out", name]].concat());
+            assert_eq!(output.status.code(), Some(0), "{output:?}");
+            let warning =
+                format!("veriplex: {name}: has the name of an encrypted file; encrypting it again\n");
+            assert_eq!(stderr(&output), warning);
+        }
+        succeeds(&folder.run(&[args, &["-fo", "out", "1"]].concat()));
     }
 }
 
@@ -315,7 +413,7 @@ fn sealed_to_several() {
     ] {
         succeeds(&folder.run(&[&["seal", "-k", "1", "-f", "file"][..], to].concat()));
         let sealed = folder.read("file.sealed");
-        assert_eq!(sealed[..10], *b"VPX-SEAL\x02\x02");
+        assert_eq!(sealed[..10], *b"VPX-SEAL\x01\x02");
         for receiver in ["2", "3"] {
             let output = unseal(receiver, 1, &sealed);
             succeeds(&output);
@@ -331,7 +429,7 @@ fn sealed_to_several() {
         );
         assert_eq!(output.stdout, b"");
     }
-    // Twice the same is one, in the format for one.
+    // Twice the same is one.
     succeeds(&folder.run(&[
         "seal",
         "-k",
@@ -343,58 +441,52 @@ fn sealed_to_several() {
         "--to",
         &public(2),
     ]));
-    assert_eq!(folder.read("file.sealed")[..9], *b"VPX-SEAL\x01");
+    assert_eq!(folder.read("file.sealed")[..10], *b"VPX-SEAL\x01\x01");
 
     // Everything counts.
     let sealed = folder
         .pipe(&["seal", "-k", "1", "--to", "list"], b"plaintext")
         .stdout;
-    let body = 10 + 2 * 80;
-    assert_eq!(sealed.len(), body + 9 + 2 * OVERHEAD);
-    for at in (0..body).chain([body, body + 2, sealed.len() - 1]) {
+    assert_eq!(sealed.len(), 10 + 2 * 80 + SALT_LEN + 16 + 9 + 16);
+    for at in 0..sealed.len() {
         let mut damaged = sealed.clone();
         damaged[at] ^= 1;
         let output = unseal("2", 1, &damaged);
         fails(&output, UNVERIFIED, "standard input", "");
-        if at < body + 9 {
-            assert_eq!(output.stdout, b"", "{at}");
-        }
-    }
-    for cut in 8..body {
-        fails(
-            &unseal("2", 1, &sealed[..cut]),
-            UNVERIFIED,
-            "standard input",
-            "too short to be sealed",
-        );
+        assert_eq!(output.stdout, b"", "{at}");
     }
 
     // By hand, as documented.
-    let mut file = b"VPX-SEAL\x02\x02".to_vec();
+    let mut header = b"VPX-SEAL\x01\x02".to_vec();
     for receiver in [3, 2] {
         let (ephemeral, mut protocol) = hpke::setup_sender(
-            label!("veriplex.seal.v2"),
+            label!("veriplex.seal.v1"),
             &private(1),
             private(receiver).public_key(),
             &mut veriplex::os_rng(),
         )
         .unwrap();
-        protocol.mix(label!("header"), b"VPX-SEAL\x02\x02");
+        protocol.mix(label!("header"), b"VPX-SEAL\x01\x02");
         let mut key = [7; 32];
         let tag = protocol.seal_in_place_detached(label!("file-key"), &mut key);
-        file.extend([&ephemeral[..], &key, &tag].concat());
+        header.extend([&ephemeral[..], &key, &tag].concat());
     }
-    let mut protocol = Protocol::new(label!("veriplex.seal.v2.stream"));
-    protocol.mix(label!("header"), &file);
-    protocol.mix(label!("key"), &[7; 32]);
-    let mut writer = SealWriter::from_protocol(protocol, file);
-    writer.write_all(b"by hand").unwrap();
-    let file = writer.finish().unwrap();
+    let file = segments(&header, &[7; 32], &[9; 32], b"by hand");
     for receiver in ["2", "3"] {
         let output = unseal(receiver, 1, &file);
         succeeds(&output);
         assert_eq!(output.stdout, b"by hand");
     }
+    // The second receiver's part counts for the first.
+    let mut other = file.clone();
+    other[10 + 79] ^= 1;
+    let output = unseal("2", 1, &other);
+    fails(
+        &output,
+        UNVERIFIED,
+        "standard input",
+        "its first bytes are damaged",
+    );
 }
 
 fn key_id(key: u8) -> String {
@@ -414,7 +506,7 @@ fn signatures_with_comments() {
     let text = String::from_utf8(folder.read("file.vpsig")).unwrap();
     let (first, second) = text.split_once('\n').unwrap();
     assert!(
-        first.starts_with(&format!("veriplex-signature-v2 {} ", key_id(1))),
+        first.starts_with(&format!("veriplex-signature-v1 {} ", key_id(1))),
         "{text}"
     );
     assert!(
@@ -441,14 +533,14 @@ fn signatures_with_comments() {
         ]
         .concat();
         let signature = sig::sign(
-            label!("veriplex.sign.v2"),
+            label!("veriplex.sign.v1"),
             &private(1),
             &message,
             &mut veriplex::os_rng(),
         );
         let digits = hex::encode(signature.to_bytes());
         let good = format!(
-            "veriplex-signature-v2 {} {digits}\ntrusted comment: {comment}\n",
+            "veriplex-signature-v1 {} {digits}\ntrusted comment: {comment}\n",
             key_id(1)
         );
         folder.write("file.vpsig", good.as_bytes());
@@ -470,6 +562,10 @@ fn signatures_with_comments() {
                 good.replace(&key_id(1), &key_id(1).to_uppercase()),
                 "not a signature",
             ),
+            (String::new(), "not a signature"),
+            (format!(" {good}"), "not a signature"),
+            (good.replace("-v1", "-v2"), "not a signature"),
+            (good.replacen(&digits, &digits[1..], 1), "not a signature"),
             (format!("{good}\n"), "not a signature"),
             (format!("{good}more\n"), "not a signature"),
             (good.replace("comment: ", "comment: \u{1b}[8m"), "not a signature"),

@@ -48,7 +48,7 @@ pub fn wait_for_output(folder: &Folder, child: &Child) {
 #[test]
 fn a_pipe_does_not_get_the_plaintext_unasked() {
     let folder = Folder::new();
-    folder.write("file.vpx", &encrypted(&KEY, &[9; 32], &[b"plaintext"]));
+    folder.write("file.vpx", &encrypted(&KEY, &[9; 32], b"plaintext"));
     make_fifo(&folder, "file");
     symlink("file", folder.path("link")).unwrap();
     let decrypt = ["decrypt", "--key-file", "key", "file.vpx"];
@@ -107,7 +107,7 @@ fn modes_of_new_files_and_of_replaced_ones() {
 #[test]
 fn modes_of_other_owners_do_not_count() {
     let folder = Folder::new();
-    folder.write("file.vpx", &encrypted(&KEY, &[9; 32], &[b"plaintext"]));
+    folder.write("file.vpx", &encrypted(&KEY, &[9; 32], b"plaintext"));
     folder.write("file", b"trap");
     set_mode(&folder, "file", 0o666);
     if std::os::unix::fs::chown(folder.path("file"), Some(12345), None).is_err() {
@@ -131,7 +131,7 @@ fn ignored(number: i32) -> bool {
 #[test]
 fn links_of_other_owners_are_not_followed() {
     let folder = Folder::new();
-    folder.write("file.vpx", &encrypted(&KEY, &[9; 32], &[b"plaintext"]));
+    folder.write("file.vpx", &encrypted(&KEY, &[9; 32], b"plaintext"));
     folder.write("ours", b"as it was");
     symlink("ours", folder.path("file")).unwrap();
     if std::os::unix::fs::lchown(folder.path("file"), Some(12345), None).is_err() {
@@ -152,7 +152,7 @@ fn signals_leave_nothing_behind() {
     use std::os::unix::process::ExitStatusExt;
 
     let folder = Folder::new();
-    let sealed = encrypted(&KEY, &[7; 32], &[&noise(60_000), b"second"]);
+    let sealed = encrypted(&KEY, &[7; 32], &noise(300_000));
     for (kind, number) in [(Signal::INT, 2), (Signal::TERM, 15), (Signal::HUP, 1)] {
         // As for jobs in the background of some shells: the program is then not to change that.
         if ignored(number) {
@@ -160,7 +160,7 @@ fn signals_leave_nothing_behind() {
             continue;
         }
         let mut child = folder
-            .command(&["decrypt", "--key-file", "key", "-o", "out"])
+            .command(&["decrypt", "-j", "1", "--key-file", "key", "-o", "out"])
             .stdin(Stdio::piped())
             .spawn()
             .unwrap();

@@ -22,7 +22,6 @@ use std::thread;
 use std::time::Duration;
 
 use tempfile::TempDir;
-use veriplex::aestream::Sealer;
 use veriplex::keys::PrivateKey;
 use veriplex::seekable::Seekable;
 use veriplex::{Key, Protocol, digest, label, mac::Mac, mhf::Mhf};
@@ -34,11 +33,10 @@ const CLOSED: i32 = 141;
 
 const HEADER_LEN: usize = 9;
 const SALT_LEN: usize = 32;
-const OVERHEAD: usize = 18;
-/// Where the first block begins.
-const BLOCKS: usize = HEADER_LEN + SALT_LEN;
+/// Where the tag of the header is, of a file encrypted with a key.
+const HEADER_TAG: usize = HEADER_LEN + SALT_LEN;
 /// Where the first segment begins.
-const SEGMENTS: usize = BLOCKS + 16;
+const SEGMENTS: usize = HEADER_TAG + 16;
 const SEGMENT_LEN: usize = 16384;
 
 const KEY: [u8; 32] = [0xc3; 32];
@@ -179,17 +177,22 @@ fn hex_tag(bytes: &[u8]) -> String {
     hex::encode(mac.finalize().as_bytes())
 }
 
-/// Encrypts as `README.md` says of version 4.
-fn in_segments(key: &[u8; 32], salt: &[u8; 32], plaintext: &[u8]) -> Vec<u8> {
-    segments(b"VERIPLEX\x04", key, salt, plaintext)
+/// Encrypts as `README.md` says of version 1.
+fn encrypted(key: &[u8; 32], salt: &[u8; 32], plaintext: &[u8]) -> Vec<u8> {
+    segments(b"VERIPLEX\x01", key, salt, plaintext)
 }
 
-/// The same of version 5.
-fn in_segments_with_password(password: &[u8], cost: u8, salt: &[u8; 32], plaintext: &[u8]) -> Vec<u8> {
-    let header = [b"VERIPLEX\x05".as_slice(), &[cost]].concat();
-    segments(&header, &stretched(password, cost, salt), salt, plaintext)
+/// The same of version 2.
+fn encrypted_with_password(password: &[u8], cost: u8, salt: &[u8; 32], plaintext: &[u8]) -> Vec<u8> {
+    let mut key = [0; 32];
+    Mhf::with_any_cost(label!("veriplex.file.password.v1"), cost)
+        .and_then(|mhf| mhf.hash_into(password, salt, &mut key))
+        .unwrap();
+    let header = [b"VERIPLEX\x02".as_slice(), &[cost]].concat();
+    segments(&header, &key, salt, plaintext)
 }
 
+/// A header and what follows it.
 fn segments(header: &[u8], key: &[u8; 32], salt: &[u8; 32], plaintext: &[u8]) -> Vec<u8> {
     let mut mac = Mac::new(label!("veriplex.file.header.v1"), &Key::from(*key));
     mac.update(header);
@@ -203,43 +206,6 @@ fn segments(header: &[u8], key: &[u8; 32], salt: &[u8; 32], plaintext: &[u8]) ->
         &message.seal_vec(plaintext),
     ]
     .concat()
-}
-
-fn stretched(password: &[u8], cost: u8, salt: &[u8; 32]) -> [u8; 32] {
-    let mhf = Mhf::with_any_cost(label!("veriplex.file.password.v1"), cost).unwrap();
-    let mut key = [0; 32];
-    mhf.hash_into(password, salt, &mut key).unwrap();
-    key
-}
-
-/// Encrypts as `README.md` says of version 1, with blocks of these plaintexts.
-fn encrypted(key: &[u8; 32], salt: &[u8; 32], blocks: &[&[u8]]) -> Vec<u8> {
-    stream(b"VERIPLEX\x01", key, salt, blocks)
-}
-
-/// The same of version 2.
-fn encrypted_with_password(password: &[u8], cost: u8, salt: &[u8; 32], blocks: &[&[u8]]) -> Vec<u8> {
-    let header = [b"VERIPLEX\x02".as_slice(), &[cost]].concat();
-    stream(&header, &stretched(password, cost, salt), salt, blocks)
-}
-
-fn stream(header: &[u8], key: &[u8; 32], salt: &[u8; 32], blocks: &[&[u8]]) -> Vec<u8> {
-    let mut file = header.to_vec();
-    let mut protocol = Protocol::new(label!("veriplex.file.v1"));
-    protocol.mix(label!("header"), &file);
-    protocol.mix(label!("key"), key);
-    protocol.mix(label!("nonce"), salt);
-    file.extend_from_slice(salt);
-    let mut sealer = Sealer::from_protocol(protocol);
-    for plaintext in blocks {
-        let mut block = vec![0; 2];
-        block.extend_from_slice(plaintext);
-        block.resize(block.len() + 16, 0);
-        sealer.seal_block(&mut block).unwrap();
-        file.extend_from_slice(&block);
-    }
-    file.extend_from_slice(&sealer.finish().0);
-    file
 }
 
 /// The private key of this number.

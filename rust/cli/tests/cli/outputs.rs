@@ -31,7 +31,7 @@ fn existing_outputs_are_kept_without_force() {
     folder.write("file.vpx", &damaged);
     folder.write("file", b"older");
     let output = folder.run(&["decrypt", "--key-file", "key", "--force", "file.vpx"]);
-    fails(&output, UNVERIFIED, "file.vpx", "verification failed");
+    fails(&output, UNVERIFIED, "file.vpx", "damaged");
     assert_eq!(folder.read("file"), b"older");
     assert_eq!(folder.names(), ["file", "file.vpx"]);
 
@@ -62,7 +62,7 @@ fn an_output_that_appears_meanwhile_is_kept() {
 #[test]
 fn names_of_outputs() {
     let folder = Folder::new();
-    folder.write("in", &encrypted(&KEY, &[0; 32], &[b"x"]));
+    folder.write("in", &encrypted(&KEY, &[0; 32], b"x"));
     for name in ["in", ".vpx", "missing"] {
         let output = folder.run(&["decrypt", "--key-file", "key", name]);
         fails(&output, USAGE, name, "-o");
@@ -133,7 +133,7 @@ fn ciphertext_does_not_go_to_a_terminal() {
 #[cfg(target_os = "linux")]
 fn full_disk() {
     let folder = Folder::new();
-    folder.write("file.vpx", &encrypted(&KEY, &[0; 32], &[b"x"]));
+    folder.write("file.vpx", &encrypted(&KEY, &[0; 32], b"x"));
     for args in [
         &["digest", "key"][..],
         &["digest", "--check", "list"],
@@ -184,25 +184,29 @@ fn closed_pipes_are_no_news() {
 }
 
 #[test]
-fn verified_blocks_leave_before_the_end_is_known() {
+fn verified_segments_leave_before_the_end_is_known() {
     let folder = Folder::new();
-    let sealed = encrypted(&KEY, &[7; 32], &[b"first", b"second"]);
+    let plaintext = noise(10 * SEGMENT_LEN);
+    let sealed = encrypted(&KEY, &[7; 32], &plaintext);
     let mut child = folder
-        .command(&["decrypt", "--key-file", "key"])
+        .command(&["decrypt", "-j", "1", "--key-file", "key"])
         .stdin(Stdio::piped())
         .spawn()
         .unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    stdin.write_all(&sealed[..BLOCKS + 5 + OVERHEAD]).unwrap();
+    // One byte more, so that none of them is the last.
+    let eight = SEGMENTS + 8 * (SEGMENT_LEN + 16);
+    stdin.write_all(&sealed[..=eight]).unwrap();
     let mut stdout = child.stdout.take().unwrap();
     let (got, mut stdout) = soon(move || {
-        let mut got = [0; 5];
+        let mut got = vec![0; 8 * SEGMENT_LEN];
         stdout.read_exact(&mut got).unwrap();
         (got, stdout)
     });
-    assert_eq!(&got, b"first");
+    assert!(plaintext.starts_with(&got));
     drop(stdin);
     let output = child.wait_with_output().unwrap();
-    fails(&output, UNVERIFIED, "standard input", "cut short");
+    let place = format!("cut short or damaged, at or after offset {eight}");
+    fails(&output, UNVERIFIED, "standard input", &place);
     assert_eq!(stdout.read(&mut [0]).unwrap(), 0);
 }

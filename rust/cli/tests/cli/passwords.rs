@@ -14,7 +14,7 @@ fn roundtrip_with_a_password() {
     let sealed = folder.read("file.vpx");
     // The format is as documented.
     let salt = sealed[10..42].try_into().unwrap();
-    assert!(sealed == in_segments_with_password(b"correct horse", 4, salt, &plaintext));
+    assert!(sealed == encrypted_with_password(b"correct horse", 4, salt, &plaintext));
     succeeds(&folder.run(&[&decrypt[..], &["-f", "file.vpx"]].concat()));
     assert_eq!(folder.read("file"), plaintext);
 
@@ -48,20 +48,14 @@ fn roundtrip_with_a_password() {
         fails(&output, UNVERIFIED, "standard input", "too short");
     }
     assert_eq!(folder.names(), ["bad.vpx", "file", "file.vpx", "password"]);
-    // What earlier versions made.
-    let (first, second) = plaintext.split_at(65_535);
-    let old = encrypted_with_password(b"correct horse", 4, &[9; 32], &[first, second]);
-    let opened = folder.pipe(&decrypt, &old);
-    succeeds(&opened);
-    assert!(opened.stdout == plaintext);
 }
 
 #[test]
 fn keys_and_passwords_are_told_apart() {
     let folder = Folder::new();
     folder.write("password", b"password");
-    let with_key = encrypted(&KEY, &[9; 32], &[b"x"]);
-    let with_password = encrypted_with_password(b"password", 0, &[9; 32], &[b"x"]);
+    let with_key = encrypted(&KEY, &[9; 32], b"x");
+    let with_password = encrypted_with_password(b"password", 0, &[9; 32], b"x");
     succeeds(&folder.pipe(&["decrypt", "--password-file", "password"], &with_password));
     let output = folder.pipe(&["decrypt", "--password-file", "password"], &with_key);
     fails(&output, UNVERIFIED, "standard input", "--key-file");
@@ -73,7 +67,7 @@ fn keys_and_passwords_are_told_apart() {
 fn costs_are_limited_before_any_work() {
     let folder = Folder::new();
     folder.write("password", b"password");
-    let mut sealed = encrypted_with_password(b"password", 2, &[9; 32], &[b"x"]);
+    let mut sealed = encrypted_with_password(b"password", 2, &[9; 32], b"x");
     let decrypt = ["decrypt", "--password-file", "password"];
     let low = [&decrypt[..], &["--max-cost", "1"]].concat();
     fails(
@@ -109,7 +103,7 @@ fn too_little_memory_is_an_error() {
     let folder = Folder::new();
     folder.write("password", b"password");
     folder.write("file", b"message");
-    let mut sealed = encrypted_with_password(b"password", 2, &[9; 32], &[b"x"]);
+    let mut sealed = encrypted_with_password(b"password", 2, &[9; 32], b"x");
     sealed[9] = 18;
     folder.write("file.vpx", &sealed);
     for args in [
@@ -226,7 +220,7 @@ fn without_a_terminal_nobody_is_asked() {
     let folder = Folder::new();
     folder.write(
         "file.vpx",
-        &encrypted_with_password(b"password", 0, &[9; 32], &[b"x"]),
+        &encrypted_with_password(b"password", 0, &[9; 32], b"x"),
     );
     for args in [
         &["decrypt", "--password", "file.vpx"][..],
@@ -245,4 +239,56 @@ fn without_a_terminal_nobody_is_asked() {
         fails(&output, IO, "terminal", "");
     }
     assert_eq!(folder.names(), ["file.vpx"]);
+}
+
+/// Before a password or a key is asked for, it is known where the result goes, and what it is made of.
+#[test]
+fn nobody_is_asked_in_vain() {
+    let folder = Folder::with_private_keys();
+    for name in ["file", "file.vpx", "file.sealed", "file.vpsig", "taken"] {
+        folder.write(name, b"x");
+    }
+    let [from, to] = [1, 2].map(public);
+    for args in [
+        &["encrypt", "--password-file", "password"][..],
+        &["encrypt", "-k", "password"],
+        &["encrypt", "--deterministic", "-k", "password"],
+        &["decrypt", "--password-file", "password"],
+        &["seal", "-k", "password", "--to", &to],
+        &["unseal", "-k", "password", "--from", &from],
+        &["sign", "-k", "password"],
+    ] {
+        // Asking would be an error.
+        let output = folder.run(&[args, &["-o", "taken", "file"]].concat());
+        fails(&output, IO, "taken", "exists already");
+        let output = folder.run(&[args, &["-o", "new", "missing"]].concat());
+        fails(&output, IO, "missing", "No such file");
+        let output = folder.run(&[args, &["-o", "new", "file"]].concat());
+        fails(&output, IO, "password", "No such file");
+    }
+    // Input of a pipe or a terminal is not read before: what is typed next may be the password.
+    let mut command = folder.command(&["decrypt", "--password-file", "password"]);
+    let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+    let open = child.stdin.take();
+    fails(
+        &soon(|| child.wait_with_output().unwrap()),
+        IO,
+        "password",
+        "No such file",
+    );
+    drop(open);
+    // Of several files one is enough to ask, once.
+    folder.write("password", b"password\n");
+    folder.write("other", b"x");
+    let encrypt = ["encrypt", "--cost", "0", "--password-file"];
+    let output = folder.pipe(&[&encrypt[..], &["-", "file", "other"]].concat(), b"password");
+    fails_with(&output, IO, &["cost 0", "file.vpx: exists already"]);
+    let output = folder.pipe(
+        &["decrypt", "--password-file", "-", "-o", "-", "other.vpx"],
+        b"password",
+    );
+    succeeds(&output);
+    fs::remove_file(folder.path("password")).unwrap();
+    let output = folder.run(&[&encrypt[..], &["password", "-f", "file", "other"]].concat());
+    fails_with(&output, IO, &["cost 0", "password: No such file"]);
 }

@@ -1,0 +1,152 @@
+//! Files encrypted with a key or a password: `VERIPLEX`, the version, and what belongs to it.
+//!
+//! | version | then, to the end |
+//! |---|---|
+//! | 0x01, a key | [`segments`](crate::segments) |
+//! | 0x02, a password | cost (1 byte), segments |
+//! | 0x03, a key, deterministic | SIV tag (16 bytes), the ciphertext of SIV |
+//!
+//! The memory-hard hash makes the key from a password, in the domain `veriplex.file.password.v1`, with the salt of the
+//! segments. SIV is in the domain `veriplex.file.siv.v1`, with no nonce; its associated data are the first nine bytes.
+
+use std::io::Write;
+
+use veriplex::siv::Siv;
+use veriplex::{Key, TAG_LEN, label};
+
+use crate::crypt::{Kind, Range, SALT_LEN, Secret, other_version, random, read_array};
+use crate::error::Error;
+use crate::files::{Input, Output};
+use crate::password;
+use crate::segments::Segments;
+
+const KEY: u8 = 1;
+const PASSWORD: u8 = 2;
+const DETERMINISTIC: u8 = 3;
+
+/// Encrypts with a fresh salt; a password is hashed with this cost.
+pub fn encrypt(input: Input, output: Output, secret: &Secret, cost: u8) -> Result<(), Error> {
+    let mut salt = [0; SALT_LEN];
+    random(&mut salt)?;
+    let (header, key) = match secret {
+        Secret::Key(key) => (Kind::Encrypted.header(KEY), key.clone()),
+        Secret::Password(password) => {
+            let mut header = Kind::Encrypted.header(PASSWORD);
+            header.push(cost);
+            (header, password::stretch(password, cost, &salt)?)
+        }
+    };
+    let segments = Segments {
+        key: &key,
+        header: &header,
+        salt: &salt,
+    };
+    segments.seal(input, output)
+}
+
+/// Decrypts a file of any version, a password with a cost of at most `max_cost`.
+pub fn decrypt(
+    mut input: Input,
+    output: Output,
+    secret: &Secret,
+    max_cost: u8,
+    range: Range,
+) -> Result<(), Error> {
+    let version = Kind::Encrypted.read_version(&mut input)?;
+    let mut header = Kind::Encrypted.header(version);
+    let (key, salt, wrong) = match (version, secret) {
+        (KEY, Secret::Key(key)) => {
+            let salt = read_array(&mut input, "encrypted")?;
+            (key.clone(), salt, "wrong key, or its first bytes are damaged")
+        }
+        (PASSWORD, Secret::Password(password)) => {
+            let [cost] = read_array(&mut input, "encrypted")?;
+            password::check_cost(&input.name, cost, max_cost)?;
+            header.push(cost);
+            let salt = read_array(&mut input, "encrypted")?;
+            let key = password::stretch(password, cost, &salt)?;
+            (key, salt, "wrong password, or its first bytes are damaged")
+        }
+        (DETERMINISTIC, Secret::Key(key)) => return decrypt_deterministic(input, output, key, range),
+        (KEY | DETERMINISTIC, Secret::Password(_)) => {
+            let reason = "encrypted with a key file (--key-file)";
+            return Err(Error::unverified(&input.name, reason));
+        }
+        (PASSWORD, Secret::Key(_)) => {
+            let reason = "encrypted with a password (--password)";
+            return Err(Error::unverified(&input.name, reason));
+        }
+        _ => return Err(other_version(&input.name)),
+    };
+    let segments = Segments {
+        key: &key,
+        header: &header,
+        salt: &salt,
+    };
+    segments.open(input, output, range, wrong)
+}
+
+fn siv(key: &Key) -> Siv {
+    Siv::new(label!("veriplex.file.siv.v1"), key)
+}
+
+/// What only a file can do: be read twice, or be seen by nobody until it is verified.
+fn check_file(name: &str, is_file: bool) -> Result<(), Error> {
+    if is_file {
+        return Ok(());
+    }
+    Err(Error::usage(name, "is no file, which --deterministic needs"))
+}
+
+/// Reads the file twice, and makes the same ciphertext for the same plaintext and key. If it changes meanwhile, nobody sees
+/// the ciphertext, whose tag is not its own.
+pub fn encrypt_deterministically(mut input: Input, mut output: Output, key: &Key) -> Result<(), Error> {
+    check_file(&input.name, input.is_regular())?;
+    check_file(&output.name, output.is_file())?;
+    let header = Kind::Encrypted.header(DETERMINISTIC);
+    let mut tagger = siv(key).tagger(b"", &header);
+    input.pump(|chunk| {
+        tagger.update(chunk);
+        Ok(())
+    })?;
+    let (tag, mut encryptor) = tagger.finish();
+    input.rewind()?;
+    let mut write = |bytes: &[u8]| {
+        output
+            .write_all(bytes)
+            .map_err(|error| Error::write(&output.name, &error))
+    };
+    write(&header)?;
+    write(&tag)?;
+    input.pump(|chunk| {
+        encryptor.update(chunk);
+        write(chunk)
+    })?;
+    encryptor
+        .finish()
+        .map_err(|_| Error::io(&input.name, "changed while it was read"))?;
+    output.commit()
+}
+
+/// The output is verified when all of it is there, and seen by nobody before.
+fn decrypt_deterministic(mut input: Input, mut output: Output, key: &Key, range: Range) -> Result<(), Error> {
+    check_file(&output.name, output.is_file())?;
+    let tag: [u8; TAG_LEN] = read_array(&mut input, "encrypted")?;
+    let mut decryptor = siv(key).decryptor(b"", &Kind::Encrypted.header(DETERMINISTIC), &tag);
+    let mut at = 0;
+    input.pump(|chunk| {
+        decryptor.update(chunk);
+        let wanted = range.of(at, chunk);
+        at += chunk.len() as u64;
+        output
+            .write_all(wanted)
+            .map_err(|error| Error::write(&output.name, &error))
+    })?;
+    decryptor
+        .finish()
+        .map_err(|_| Error::unverified(&input.name, "wrong key, or cut short, extended or damaged"))?;
+    if range.offset > at {
+        return Err(range.beyond(&input.name, at));
+    }
+    output.commit()
+}
