@@ -87,30 +87,23 @@ impl Encoder {
     }
 }
 
-/// What is wrong with armor, and in which line: an error of kind `InvalidData` that reading gives.
+/// What is wrong with armor: an error of kind `InvalidData` that reading gives.
 #[derive(Debug)]
-pub enum Malformed {
-    Cut(u64),
-    Damaged(u64),
-    Extended(u64),
+pub struct Malformed {
+    line: u64,
+    what: &'static str,
 }
 
 impl fmt::Display for Malformed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Cut(line) => write!(f, "in armor: cut short in line {line}"),
-            Self::Damaged(line) => write!(f, "in armor: line {line} is damaged"),
-            Self::Extended(line) => write!(f, "in armor: there is more after its end, line {line}"),
-        }
+        write!(f, "in armor, line {}: {}", self.line, self.what)
     }
 }
 
 impl std::error::Error for Malformed {}
 
-impl From<Malformed> for io::Error {
-    fn from(malformed: Malformed) -> Self {
-        Self::new(io::ErrorKind::InvalidData, malformed)
-    }
+fn malformed(line: u64, what: &'static str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, Malformed { line, what })
 }
 
 /// The line that holds this byte.
@@ -172,14 +165,15 @@ impl<R: Read> Decoder<R> {
         let is_cut = limited.limit() > 0 && !line.ends_with(b"\n");
         line.truncate(line.trim_ascii_end().len());
         if is_cut && line != END {
-            return Err(Malformed::Cut(self.number).into());
+            return Err(malformed(self.number, "cut short"));
         }
         Ok(line)
     }
 
     fn next(&mut self) -> io::Result<()> {
         let line = self.line()?;
-        let damaged = || io::Error::from(Malformed::Damaged(self.number));
+        let number = self.number;
+        let damaged = || malformed(number, "damaged");
         match self.state {
             State::Begin if line == BEGIN => self.state = State::Lines,
             State::Lines | State::LastLine if line == END => {
@@ -191,7 +185,7 @@ impl<R: Read> Decoder<R> {
                             let n = rest.len();
                             self.inner.consume(n);
                         }
-                        _ => return Err(Malformed::Extended(self.number).into()),
+                        _ => return Err(malformed(number, "more follows the end")),
                     }
                 }
             }

@@ -286,9 +286,9 @@ fn armor() {
         }
         // Damaged text is damaged text; damaged content is refused as ever.
         for (bad, reason) in [
-            (text[..text.len() / 2].to_owned(), "in armor: cut short in line 1"),
-            (text.replace("-----END", "-----FIN"), "in armor: line 2"),
-            (format!("{text}more"), "in armor: there is more after its end"),
+            (text[..text.len() / 2].to_owned(), ": cut short"),
+            (text.replace("-----END", "-----FIN"), "in armor, line 2"),
+            (format!("{text}more"), "more follows the end"),
         ] {
             folder.write("bad", bad.as_bytes());
             let output = folder.run(&[open, &["-o", "none", "bad"]].concat());
@@ -300,12 +300,7 @@ fn armor() {
     let long = noise(4 << 20);
     let text = folder.pipe(&["encrypt", "-a", "-k", "key"], &long).stdout;
     let output = folder.pipe(&["decrypt", "-j", "2", "-k", "key"], &text[..text.len() / 2]);
-    fails(
-        &output,
-        UNVERIFIED,
-        "standard input",
-        "in armor: cut short in line ",
-    );
+    fails(&output, UNVERIFIED, "standard input", "in armor, line ");
     assert!(!output.stdout.is_empty() && long.starts_with(&output.stdout));
     assert_eq!(output.stdout.len() % SEGMENT_LEN, 0);
     let mut damaged = text.clone();
@@ -345,10 +340,7 @@ fn armor_that_is_not_taken_says_why() {
         (format!("\n{text}").into(), before),
         (format!("  {}", text.replace('\n', "\n  ")).into(), before),
         (format!("Here it is:\n\n{text}").into(), before),
-        (
-            text.replacen('\n', "\n ", 1).into(),
-            "in armor: line 2 is damaged",
-        ),
+        (text.replacen('\n', "\n ", 1).into(), "in armor, line 2: damaged"),
         (text.replacen("FILE", "FILM", 1).into(), "not a veriplex file"),
     ] {
         folder.write("bad", &bad);
