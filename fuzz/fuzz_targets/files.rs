@@ -90,13 +90,20 @@ fuzz_target!(|case: Case| {
             }
         }
     };
+    let decrypt = |is_password| {
+        move |input: Input, output: Output| {
+            encrypted::decrypt(input, output, &secret(is_password), MAX_COST, Range::default())
+        }
+    };
     match case.kind {
         Kind::Key => {
             let genuine = segments(b"VERIPLEX\x01", &KEY, &case.seed, &plaintext);
-            check(Files::Encrypted, &genuine, !case.wrong_secret, &|input, output| {
-                let secret = secret(case.wrong_secret);
-                encrypted::decrypt(input, output, &secret, MAX_COST, Range::default())
-            });
+            check(
+                Files::Encrypted,
+                &genuine,
+                !case.wrong_secret,
+                &decrypt(case.wrong_secret),
+            );
         }
         Kind::Password(cost) => {
             let cost = cost % 4;
@@ -107,10 +114,12 @@ fuzz_target!(|case: Case| {
             let header = [b"VERIPLEX\x02".as_slice(), &[cost]].concat();
             let genuine = segments(&header, &key, &case.seed, &plaintext);
             let is_allowed = !case.wrong_secret && cost <= MAX_COST;
-            check(Files::Encrypted, &genuine, is_allowed, &|input, output| {
-                let secret = secret(!case.wrong_secret);
-                encrypted::decrypt(input, output, &secret, MAX_COST, Range::default())
-            });
+            check(
+                Files::Encrypted,
+                &genuine,
+                is_allowed,
+                &decrypt(!case.wrong_secret),
+            );
         }
         Kind::Deterministic => {
             let header = b"VERIPLEX\x03";
@@ -121,10 +130,12 @@ fuzz_target!(|case: Case| {
                 &mut message,
             );
             let genuine = [header.as_slice(), &tag, &message].concat();
-            check(Files::Encrypted, &genuine, !case.wrong_secret, &|input, output| {
-                let secret = secret(case.wrong_secret);
-                encrypted::decrypt(input, output, &secret, MAX_COST, Range::default())
-            });
+            check(
+                Files::Encrypted,
+                &genuine,
+                !case.wrong_secret,
+                &decrypt(case.wrong_secret),
+            );
         }
         Kind::Sealed => {
             let domain = label!("veriplex.seal.v1");
