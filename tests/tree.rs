@@ -42,7 +42,8 @@ fn no_message_is_printed() {
     assert_eq!(format!("{hasher:?}"), "Hasher(Nodes { .. })");
     let writer = Writer::new(&tree, 7, Cursor::new(Vec::new())).unwrap();
     assert_eq!(format!("{writer:?}"), "Writer { .. }");
-    let reader = Reader::new(&tree, &[0; 32], 7, Cursor::new(b"message"), Cursor::new([])).unwrap();
+    let digest = tree.digest(b"message");
+    let reader = Reader::new(&tree, &digest, 7, Cursor::new(b"message"), Cursor::new([])).unwrap();
     assert_eq!(format!("{reader:?}"), "Reader { .. }");
 }
 
@@ -598,13 +599,13 @@ impl<R: Seek> Seek for Late<R> {
 fn errors_of_inner_readers() {
     let tree = Tree::new(label!("com.example.tree"));
     let (message, digest, strings) = with_outboard(&tree, 5000);
-    let inner = Late(Cursor::new(&message), true);
-    let outboard = Late(Cursor::new(&strings), true);
-    let mut reader = Reader::new(&tree, &digest, 5000, inner, outboard).unwrap();
+    let late = Late(Cursor::new(&strings), true);
+    let error = Reader::new(&tree, &digest, 5000, Cursor::new(&message), late).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::TimedOut);
+    let late = Late(Cursor::new(&message), true);
+    let mut reader = Reader::new(&tree, &digest, 5000, late, Cursor::new(&strings)).unwrap();
     let mut output = [0; 10];
-    for _ in 0..2 {
-        assert_eq!(reader.read(&mut output).unwrap_err().kind(), ErrorKind::TimedOut);
-    }
+    assert_eq!(reader.read(&mut output).unwrap_err().kind(), ErrorKind::TimedOut);
     assert_eq!(reader.read(&mut output).unwrap(), 10);
     assert_eq!(output, message[..10]);
     // An empty message has no byte after its end.
@@ -613,6 +614,27 @@ fn errors_of_inner_readers() {
     let mut reader = Reader::new(&tree, &digest, 0, inner, outboard).unwrap();
     reader.seek(SeekFrom::Start(1)).unwrap();
     assert_eq!(reader.read(&mut output).unwrap(), 0);
+}
+
+/// A length that is not the message's: neither there nor past it is there an end, and no length is told.
+#[test]
+fn no_end_without_the_root() {
+    let tree = Tree::new(label!("com.example.tree"));
+    let (message, digest, strings) = with_outboard(&tree, 20_000);
+    for forged in [0, 1, 4096, 5000, 19_999, 20_001] {
+        // Outboards of the right length, and of any other.
+        for strings in [&strings[..], &[0; 64], &[]] {
+            for place in [SeekFrom::Start(0), SeekFrom::Start(1_000_000), SeekFrom::End(0)] {
+                let [message, strings] = [&message, strings].map(Cursor::new);
+                let result = Reader::new(&tree, &digest, forged, message, strings).and_then(|mut reader| {
+                    reader.seek(place)?;
+                    reader.read_to_end(&mut Vec::new())
+                });
+                let error = result.expect_err("it was verified");
+                assert_eq!(error.kind(), ErrorKind::InvalidData, "{forged}, {place:?}");
+            }
+        }
+    }
 }
 
 #[test]
@@ -625,6 +647,7 @@ fn hostile_lengths() {
     );
     assert_eq!(outboard_len(4096), 0);
     assert_eq!(outboard_len(4097), 64);
+    let zeros = vec![0; 99_999];
     for len in [4097, 1 << 40, 1 << 63, u64::MAX - 4096, u64::MAX] {
         assert_eq!(Outboard::new(&[0; 63], len).err(), Some(Error::Verification));
         for index in [0, 1, len / 4096, u64::MAX / 4096, u64::MAX] {
@@ -633,46 +656,36 @@ fn hostile_lengths() {
                 assert_eq!(result, Err(Error::Verification));
             }
         }
-        let mut reader = Reader::new(
-            &tree,
-            &[0; 32],
-            len,
-            Cursor::new([0; 9000]),
-            Cursor::new(vec![0; 99_999]),
-        )
-        .unwrap();
-        for place in [0, 1 << 12, len - 1] {
-            reader.seek(SeekFrom::Start(place)).unwrap();
-            assert_eq!(
-                reader.read(&mut [0; 10]).unwrap_err().kind(),
-                ErrorKind::InvalidData
-            );
-        }
-        assert_eq!(reader.seek(SeekFrom::End(0)).unwrap(), len);
-        assert_eq!(reader.read(&mut [0; 10]).unwrap(), 0);
-        assert!(reader.seek(SeekFrom::Current(i64::MIN)).is_err() || len >= 1 << 63);
-        assert!(reader.seek(SeekFrom::End(i64::MAX)).is_err() || len <= 1 << 63);
+        let [message, strings] = [&zeros[..9000], &zeros].map(Cursor::new);
+        let error = Reader::new(&tree, &[0; 32], len, message, strings).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidData);
     }
-    // The message or the outboard begins so late that positions in it exceed 64 bits.
     let (message, digest, strings) = with_outboard(&tree, 5000);
-    for origins in [[u64::MAX - 3, 0], [0, u64::MAX], [u64::MAX; 2]] {
-        let [mut inner, mut outboard] = [Cursor::new(&message), Cursor::new(&strings)];
-        inner.set_position(origins[0]);
-        outboard.set_position(origins[1]);
-        let mut reader = Reader::new(&tree, &digest, 5000, inner, outboard).unwrap();
-        reader.seek(SeekFrom::Start(4096)).unwrap();
-        assert_eq!(
-            reader.read(&mut [0; 10]).unwrap_err().kind(),
-            ErrorKind::InvalidData
-        );
-    }
-    let mut end = Cursor::new(&strings);
-    end.set_position(u64::MAX);
-    let mut reader = Reader::new(&tree, &[0; 32], u64::MAX, Cursor::new(&message), end).unwrap();
+    let at = |bytes, origin| {
+        let mut cursor = Cursor::new(bytes);
+        cursor.set_position(origin);
+        cursor
+    };
+    let mut reader = Reader::new(&tree, &digest, 5000, at(&message, 0), at(&strings, 0)).unwrap();
+    assert_eq!(reader.seek(SeekFrom::End(0)).unwrap(), 5000);
+    assert_eq!(reader.read(&mut [0; 10]).unwrap(), 0);
+    assert!(reader.seek(SeekFrom::Current(i64::MIN)).is_err());
+    assert!(reader.seek(SeekFrom::End(-5001)).is_err());
+    assert_eq!(reader.seek(SeekFrom::Start(u64::MAX)).unwrap(), u64::MAX);
+    assert!(reader.seek(SeekFrom::Current(1)).is_err());
+    assert_eq!(reader.read(&mut [0; 10]).unwrap(), 0);
+    // The message or the outboard begins so late that positions in it exceed 64 bits.
+    let late = at(&message, u64::MAX - 3);
+    let mut reader = Reader::new(&tree, &digest, 5000, late, at(&strings, 0)).unwrap();
+    reader.seek(SeekFrom::Start(4096)).unwrap();
     assert_eq!(
         reader.read(&mut [0; 10]).unwrap_err().kind(),
         ErrorKind::InvalidData
     );
+    for len in [5000, u64::MAX] {
+        let reader = Reader::new(&tree, &digest, len, at(&message, 0), at(&strings, u64::MAX));
+        assert_eq!(reader.unwrap_err().kind(), ErrorKind::InvalidData);
+    }
     let outboard = Outboard::new(&[], 100).unwrap();
     for offset in [1, 100, 4096, u64::MAX - 4095, u64::MAX] {
         let result = outboard.verify_range(&tree, &[0; 32], offset, &[0; 100]);
@@ -828,17 +841,12 @@ fn changed_outboards() {
                 verify_chunk(&tree, &digest, len as u64, chunk as u64, range, &proof),
                 expected
             );
-            let mut reader = Reader::new(
-                &tree,
-                &digest,
-                len as u64,
-                Cursor::new(&message),
-                Cursor::new(&changed),
-            )
-            .unwrap();
-            reader.seek(SeekFrom::Start((chunk * CHUNK_LEN) as u64)).unwrap();
+            let [inner, outboard] = [&message, &changed].map(Cursor::new);
             let mut output = [0xa5; 7];
-            let result = reader.read_exact(&mut output);
+            let result = Reader::new(&tree, &digest, len as u64, inner, outboard).and_then(|mut reader| {
+                reader.seek(SeekFrom::Start((chunk * CHUNK_LEN) as u64))?;
+                reader.read_exact(&mut output)
+            });
             assert_eq!(result.is_ok(), expected.is_ok());
             assert_eq!(
                 output,
@@ -872,24 +880,17 @@ fn reader_against_a_cursor() {
         reader.read_to_end(&mut all).unwrap();
         assert_eq!(all, message);
 
-        // With the wrong digest the reader gives nothing at all, even for an empty message. A truncated message gives
-        // only its whole chunks.
         let (inner, outboard) = (with_header(&message), with_header(&strings));
-        let mut reader = Reader::new(&tree, &[0; 32], len as u64, inner, outboard).unwrap();
-        let mut nothing = Vec::new();
-        assert_eq!(
-            reader.read_to_end(&mut nothing).unwrap_err().kind(),
-            ErrorKind::InvalidData
-        );
-        assert!(nothing.is_empty());
+        let error = Reader::new(&tree, &[0; 32], len as u64, inner, outboard).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidData, "another digest");
+        // A truncated message gives only its whole chunks.
         if len > 0 {
             let cut = Cursor::new(&message[..len - 1]);
-            let mut reader = Reader::new(&tree, &digest, len as u64, cut, Cursor::new(&strings)).unwrap();
             let mut part = Vec::new();
-            assert_eq!(
-                reader.read_to_end(&mut part).unwrap_err().kind(),
-                ErrorKind::InvalidData
-            );
+            let error = Reader::new(&tree, &digest, len as u64, cut, Cursor::new(&strings))
+                .and_then(|mut reader| reader.read_to_end(&mut part))
+                .unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::InvalidData);
             assert_eq!(part, message[..(len - 1) / CHUNK_LEN * CHUNK_LEN]);
         }
     }

@@ -68,10 +68,9 @@ pub struct Part {
 }
 
 impl Part {
-    /// Where the file begins, and what of it is wanted.
-    fn of(self, name: &str, file_len: u64, len: u64) -> Result<(u64, Range<u64>), Error> {
+    /// Which bytes are wanted of a file of this length that begins at `offset`, of `len` bytes that were hashed.
+    fn range(self, name: &str, offset: u64, file_len: u64, len: u64) -> Result<Range<u64>, Error> {
         let chunk = CHUNK_LEN as u64;
-        let offset = self.offset.unwrap_or(0);
         let end = offset.saturating_add(file_len);
         if end > len || self.offset.is_none() && end != len {
             let reason = format_args!("ends at {end}, but {len} bytes were hashed");
@@ -83,10 +82,12 @@ impl Part {
             return Err(Error::usage(name, reason));
         }
         let range = self.start.unwrap_or(offset)..self.end.unwrap_or(end);
-        if range.start < offset || range.end > end || range.is_empty() && len > 0 {
+        // Only of nothing is nothing a part.
+        let is_part = !range.is_empty() || range == (0..len);
+        if range.start < offset || range.end > end || !is_part {
             return Err(Error::usage(name, "does not have these bytes"));
         }
-        Ok((offset, range))
+        Ok(range)
     }
 }
 
@@ -116,33 +117,33 @@ pub fn verify(
     }
     let (file, file_len, mut progress, name) =
         (Input::open(path, show_progress)?.into_file()).map_err(|input| no_file(&input.name))?;
-    let (offset, range) = part.of(&name, file_len, len)?;
+    let offset = part.offset.unwrap_or(0);
+    let failed = |near: Option<u64>, error: io::Error| {
+        let near = near.map_or_else(String::new, |at| format!("near byte {at}: "));
+        match error.kind() {
+            io::ErrorKind::InvalidData => {
+                let reason = format_args!("{near}not what was hashed, or the outboard is not of it");
+                Error::unverified(&name, reason)
+            }
+            _ => Error::io(&name, error),
+        }
+    };
+    // What the outboard says of the length is verified first.
     let message = Shifted { file, offset };
-    let mut reader =
-        Reader::new(tree, digest, len, message, strings).map_err(|error| Error::io(&name, error))?;
-    let mut buffer = [0; CHUNK_LEN];
+    let mut reader = Reader::new(tree, digest, len, message, strings).map_err(|error| failed(None, error))?;
+    let range = part.range(&name, offset, file_len, len)?;
     let mut at = range.start;
     reader
         .seek(SeekFrom::Start(at))
-        .map_err(|error| Error::io(&name, error))?;
-    loop {
-        match reader.read(&mut buffer) {
-            Ok(n) => {
-                at += n as u64;
-                progress.advance(n as u64);
-                if n == 0 || at >= range.end {
-                    return Ok(());
-                }
-            }
-            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
-                return Err(Error::unverified(
-                    &name,
-                    format_args!("near byte {at}: not what was hashed, or the outboard is not of it"),
-                ));
-            }
-            Err(error) => return Err(Error::io(&name, error)),
-        }
+        .map_err(|error| failed(None, error))?;
+    let mut buffer = [0; CHUNK_LEN];
+    while at < range.end {
+        let n = usize::try_from(range.end - at).map_or(CHUNK_LEN, |left| left.min(CHUNK_LEN));
+        (reader.read_exact(&mut buffer[..n])).map_err(|error| failed(Some(at), error))?;
+        at += n as u64;
+        progress.advance(n as u64);
     }
+    Ok(())
 }
 
 /// A file that holds the bytes of another from `offset` on.

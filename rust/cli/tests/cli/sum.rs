@@ -379,3 +379,36 @@ fn outboards() {
     }
     assert_eq!(folder.names(), ["damaged", "file", "outboard", "part"]);
 }
+
+/// An outboard is not believed how long what was hashed is, before that is verified by the digest.
+#[test]
+fn nothing_is_ok_without_the_digest() {
+    let folder = Folder::new();
+    let mut forged = b"VPX-TREE\x01".to_vec();
+    forged.extend([0; 8]);
+    folder.write("outboard", &forged);
+    folder.write("empty", &[]);
+    let run = |digest: &str, args: &[&str]| {
+        folder.run(&[&["sum", "--outboard", "outboard", "--verify", digest], args].concat())
+    };
+    for range in [
+        &[][..],
+        &["--range", "1000000:"],
+        &["--range", ":0"],
+        &["--range", "7:0"],
+    ] {
+        let args = [range, &["empty"]].concat();
+        fails(
+            &run(&hex_sum(b"other"), &args),
+            UNVERIFIED,
+            "empty",
+            "not what was hashed",
+        );
+        // Nor is the end of a file taken for a part of it.
+        let output = run(&hex_sum(b""), &args);
+        match range {
+            [] | [_, ":0"] => succeeds(&output),
+            _ => fails(&output, USAGE, "empty", "does not have these bytes"),
+        }
+    }
+}

@@ -3,7 +3,6 @@
 mod writer;
 
 use core::fmt;
-use core::ops::Range;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::vec::Vec;
 
@@ -15,9 +14,10 @@ use crate::tree::{CHUNK_LEN, CV_LEN, DIGEST_LEN, FANOUT_BITS, MAX_LEVELS, Shape,
 
 /// Reads a message with random access and releases only verified data. It reads only the parts of the outboard it needs.
 ///
-/// A read returns 0 bytes only at the end of the message. Damaged or truncated data or outboards give an error of kind
-/// `InvalidData`; errors of the inner readers are passed on. After an error the call can be repeated and other places can
-/// be read. It holds one chunk of each level, at most 4096 bytes each.
+/// Digest and length are verified first. So no end and no length is reported that is not the message's: a read returns 0
+/// bytes only at or past the verified end. Damaged or truncated data or outboards give an error of kind `InvalidData`;
+/// errors of the inner readers are passed on. After an error the call can be repeated and other places can be read. It
+/// holds one chunk of each level, at most 4096 bytes each.
 ///
 /// ```
 /// use std::io::{Cursor, ErrorKind, Read, Seek, SeekFrom};
@@ -41,24 +41,23 @@ use crate::tree::{CHUNK_LEN, CV_LEN, DIGEST_LEN, FANOUT_BITS, MAX_LEVELS, Shape,
 /// ```
 pub struct Reader<M, O> {
     tree: Tree,
-    digest: [u8; DIGEST_LEN],
     shape: Shape,
     message: M,
     outboard: O,
     /// Where message and outboard begin in their readers.
     origins: [u64; 2],
     position: u64,
-    /// The verified chunk of each level that was last used, with its number.
-    verified: [Option<(u64, Vec<u8>)>; MAX_LEVELS],
+    /// The verified chunk of each level that was last used, with its number. The top level has only one.
+    verified: [(u64, Vec<u8>); MAX_LEVELS],
 }
 
 impl<M: Read + Seek, O: Read + Seek> Reader<M, O> {
-    /// Starts to read a message of `message_len` bytes. Message and outboard start at the current positions of `message` and
-    /// `outboard`.
+    /// Verifies that the message of this digest has `message_len` bytes, by the top of the outboard, or by the message if
+    /// that has at most 4096 bytes. Message and outboard start at the current positions of `message` and `outboard`.
     ///
     /// # Errors
     ///
-    /// Those of the inner readers.
+    /// One of kind `InvalidData` if it has not, or those of the inner readers.
     pub fn new(
         tree: &Tree,
         digest: &[u8; DIGEST_LEN],
@@ -66,43 +65,39 @@ impl<M: Read + Seek, O: Read + Seek> Reader<M, O> {
         mut message: M,
         mut outboard: O,
     ) -> io::Result<Self> {
-        Ok(Self {
+        let mut reader = Self {
             tree: tree.clone(),
-            digest: *digest,
             shape: Shape::new(message_len),
             origins: [message.stream_position()?, outboard.stream_position()?],
             message,
             outboard,
             position: 0,
-            verified: [const { None }; MAX_LEVELS],
-        })
+            verified: [const { (NO_CHUNK, Vec::new()) }; MAX_LEVELS],
+        };
+        let top = reader.shape.top;
+        let root = reader.fetch(top, 0)?;
+        verify_root(tree, digest, &reader.shape, &root).map_err(damaged)?;
+        reader.verified[top] = (0, root);
+        Ok(reader)
     }
 
-    /// Verifies the chunk of a level above this chunk of the message, unless it is the one that was verified last.
-    fn load(&mut self, level: usize, index: u64) -> io::Result<()> {
+    /// The chunk of a level above this chunk of the message. It is verified, unless it is the one that was verified last.
+    fn load(&mut self, level: usize, index: u64) -> io::Result<&[u8]> {
         let [number, _] = up(level, [index; 2]);
-        if matches!(self.verified[level], Some((verified, _)) if verified == number) {
-            return Ok(());
+        if self.verified[level].0 != number {
+            let place = (number % (1 << FANOUT_BITS)).to_le_bytes()[0];
+            let above = self.load(level + 1, index)?;
+            let expected = above.as_chunks::<CV_LEN>().0[usize::from(place)];
+            let chunk = self.fetch(level, number)?;
+            verify_nodes(&self.tree, level, &chunk, &[expected]).map_err(damaged)?;
+            self.verified[level] = (number, chunk);
         }
-        if level < self.shape.top {
-            self.load(level + 1, index)?;
-        }
-        let chunk = self.fetch(level, self.shape.chunks(level, [number; 2]))?;
-        match &self.verified.get(level + 1) {
-            Some(Some((_, above))) if level < self.shape.top => {
-                let (cvs, _) = above.as_chunks::<CV_LEN>();
-                let place = (number % (1 << FANOUT_BITS)).to_le_bytes()[0];
-                verify_nodes(&self.tree, level, &chunk, &cvs[usize::from(place)..][..1])
-            }
-            _ => verify_root(&self.tree, &self.digest, &self.shape, &chunk),
-        }
-        .map_err(damaged)?;
-        self.verified[level] = Some((number, chunk));
-        Ok(())
+        Ok(&self.verified[level].1)
     }
 
-    /// Bytes of a level's string.
-    fn fetch(&mut self, level: usize, range: Range<u64>) -> io::Result<Vec<u8>> {
+    /// The chunk of a level with this number.
+    fn fetch(&mut self, level: usize, number: u64) -> io::Result<Vec<u8>> {
+        let range = self.shape.chunks(level, [number; 2]);
         let [message, outboard] = self.origins;
         let mut chunk = std::vec![0; CHUNK_LEN];
         chunk.truncate(usize::try_from(range.end - range.start).unwrap_or(CHUNK_LEN));
@@ -123,6 +118,9 @@ impl<M: Read + Seek, O: Read + Seek> Reader<M, O> {
     }
 }
 
+/// No level has a chunk with this number.
+const NO_CHUNK: u64 = u64::MAX;
+
 fn read_at(reader: &mut (impl Read + Seek), offset: u64, output: &mut [u8]) -> io::Result<()> {
     reader.seek(SeekFrom::Start(offset))?;
     reader.read_exact(output)
@@ -134,17 +132,12 @@ fn damaged(error: Error) -> io::Error {
 
 impl<M: Read + Seek, O: Read + Seek> Read for Reader<M, O> {
     fn read(&mut self, output: &mut [u8]) -> io::Result<usize> {
-        let len = self.shape.lens[0];
-        // An empty message has an empty chunk, which is verified too.
-        if output.is_empty() || self.position >= len.max(1) {
+        let position = self.position;
+        if output.is_empty() || position >= self.shape.lens[0] {
             return Ok(0);
         }
-        let index = self.position / CHUNK_LEN as u64;
-        self.load(0, index)?;
-        let Some((_, chunk)) = &self.verified[0] else {
-            return Ok(0);
-        };
-        let start = usize::try_from(self.position % CHUNK_LEN as u64).unwrap_or(CHUNK_LEN);
+        let chunk = self.load(0, position / CHUNK_LEN as u64)?;
+        let start = usize::try_from(position % CHUNK_LEN as u64).unwrap_or(CHUNK_LEN);
         let n = output.len().min(chunk.len() - start);
         output[..n].copy_from_slice(&chunk[start..][..n]);
         self.position += n as u64;
