@@ -498,3 +498,40 @@ fn debug_shows_no_state() {
     );
     assert_eq!(format!("{:?}", Backend::PORTABLE), "Backend(portable)");
 }
+
+/// A caller's function that panics at one message, in any place, leaves no plaintext of those that it was not given: of
+/// messages of one shape, of others, and of both, longer than a block and shorter.
+#[test]
+fn what_a_panic_leaves_behind() {
+    let aead = Aead::<24>::new(label!("panic"), &Key::from([7; 32]));
+    let shapes: [&dyn Fn(usize) -> usize; 4] = [&|_| 300, &|_| 20, &|i| 37 * (i % 7), &|i| [3000, 90][i % 2]];
+    for len_of in shapes {
+        let plaintexts: Vec<Vec<u8>> = (0..19).map(|i| vec![0xa5; len_of(i).max(1)]).collect();
+        let nonces: Vec<[u8; 24]> = (0..19).map(|i| [i; 24]).collect();
+        let ads = vec![Vec::new(); plaintexts.len()];
+        let sealed: Vec<Vec<u8>> = (plaintexts.iter().zip(&nonces))
+            .map(|(plaintext, nonce)| aead.seal_vec(nonce, b"", plaintext))
+            .collect();
+        on_each_lane_backend(|backend| {
+            for bad in 0..sealed.len() {
+                let mut buffers = sealed.clone();
+                buffers[bad][0] ^= 1;
+                let mut given = vec![false; sealed.len()];
+                let open = std::panic::AssertUnwindSafe(|| {
+                    aead.open_many(&mut to_messages(&nonces, &ads, &mut buffers), |i, opened| {
+                        given[i] = true;
+                        if opened.is_err() {
+                            std::panic::resume_unwind(Box::new(()));
+                        }
+                    });
+                });
+                std::panic::catch_unwind(open).unwrap_err();
+                for (i, (buffer, given)) in buffers.iter().zip(&given).enumerate() {
+                    let text = &buffer[..buffer.len() - TAG_LEN];
+                    let is_open = text.len() > 3 && text.windows(4).any(|four| four == [0xa5; 4]);
+                    assert!(*given && i != bad || !is_open, "{backend:?}, {bad}, {i}");
+                }
+            }
+        });
+    }
+}

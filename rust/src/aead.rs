@@ -221,12 +221,15 @@ impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
                 mixed: message.nonce,
                 ad: Some(message.ad),
                 direction: Direction::Encrypt,
-                in_out,
+                in_out: in_out.into(),
                 tag: [0; TAG_LEN],
                 then: tag,
             })
         });
-        many::messages(&self.0, jobs, |job| *job.then = job.tag);
+        many::messages(&self.0, jobs, |job| {
+            job.in_out.release();
+            *job.then = job.tag;
+        });
         Ok(())
     }
 
@@ -234,6 +237,8 @@ impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
     /// error, in no particular order: [`Error::Verification`] if nonce, associated data or `in_out` are not what was
     /// sealed, and then the ciphertext is overwritten with zeros, or if there are fewer than 16 bytes. A message that is
     /// wrong makes no other fail.
+    ///
+    /// If `take` panics, what it did not get is zeros or still sealed.
     pub fn open_many(
         &self,
         messages: &mut [Message<'_, NONCE_LEN>],
@@ -248,15 +253,14 @@ impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
                 mixed: message.nonce,
                 ad: Some(message.ad),
                 direction: Direction::Decrypt,
-                in_out,
+                in_out: in_out.into(),
                 tag: [0; TAG_LEN],
                 then: (i, &*tag),
             })
         });
         many::messages(&self.0, jobs, |job| {
             let (i, tag) = job.then;
-            let verified = in_out::keep_if(job.tag.ct_eq(tag), job.in_out);
-            take(i, verified.map(|()| job.in_out));
+            take(i, job.in_out.release_if(job.tag.ct_eq(tag)));
         });
     }
 

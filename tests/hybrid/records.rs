@@ -258,6 +258,30 @@ fn many_at_once_are_the_same_as_one_by_one() {
     assert_eq!(seal(&mut a.sender, b"next"), seal(&mut one.sender, b"next"));
 }
 
+/// A caller's function that panics has had the frames before; of those after there is nothing left.
+#[test]
+fn what_a_panic_leaves_behind() {
+    const EACH: usize = 100 + DATA_OVERHEAD;
+    for last in 0..8 {
+        let [mut a, mut b] = connected();
+        let mut records = sealed_at_once(&mut a.sender, &[0x5a; 800], 100);
+        let mut taken = 0;
+        let open = std::panic::AssertUnwindSafe(|| {
+            b.receiver.open_many(&mut records, &mut b.keys, |_| {
+                taken += 1;
+                if taken > last {
+                    std::panic::resume_unwind(Box::new(()));
+                }
+            })
+        });
+        std::panic::catch_unwind(open).unwrap_err();
+        for (i, record) in records.chunks(EACH).enumerate() {
+            let is_open = record[4..104] == [0x5a; 100];
+            assert_eq!(is_open, i <= last, "{last}, {i}");
+        }
+    }
+}
+
 /// What is not whole stays as it is, and is opened when the rest has come.
 #[test]
 fn many_records_in_pieces() {

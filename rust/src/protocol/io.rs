@@ -3,7 +3,7 @@
 use std::io::{self, Read, Write};
 
 use super::{MaskStream, MixStream, UnmaskStream};
-use crate::wipe::wipe;
+use crate::wipe::Wiped;
 
 impl Write for MixStream<'_> {
     /// Mixes all of `input`; never fails.
@@ -105,13 +105,11 @@ impl<S: Transform, W: Write> Write for Writer<S, W> {
         }
         let mut buffer = [0; CHUNK];
         let n = input.len().min(CHUNK);
-        let chunk = &mut buffer[..n];
-        chunk.copy_from_slice(&input[..n]);
+        let chunk = Wiped(&mut buffer[..n]);
+        chunk.0.copy_from_slice(&input[..n]);
         self.failed = true; // until all of it went out, also if the inner writer panics
-        self.stream.transform(chunk);
-        let result = self.inner.write_all(chunk);
-        wipe(chunk);
-        result?;
+        self.stream.transform(chunk.0);
+        self.inner.write_all(chunk.0)?;
         self.failed = false;
         Ok(n)
     }

@@ -83,7 +83,7 @@ use crate::lane_backend::LANES;
 use crate::lanes::Direction;
 use crate::protocol::many;
 use crate::wipe::wipe;
-use crate::{Error, Key, Label, Protocol, TAG_LEN, in_out, label};
+use crate::{Error, Key, Label, Protocol, TAG_LEN, label};
 
 /// Size in bytes of a key.
 pub const KEY_LEN: usize = 32;
@@ -468,7 +468,10 @@ impl Message {
         let places = places(first, ends, segments.len());
         let jobs = (segments.iter_mut().zip(tags).zip(&places))
             .map(|((segment, tag), place)| transcript(Direction::Encrypt, place, segment, tag));
-        many::run(&self.base, jobs, |job| *job.then = job.tag);
+        many::run(&self.base, jobs, |job| {
+            job.in_out.release();
+            *job.then = job.tag;
+        });
     }
 
     /// The inverse. After an error some segments may hold plaintext; the caller must wipe it.
@@ -484,8 +487,8 @@ impl Message {
             .map(|((segment, tag), place)| transcript(Direction::Decrypt, place, segment, tag));
         let mut opened = Ok(());
         many::run(&self.base, jobs, |job| {
-            let verified = in_out::keep_if(job.tag.ct_eq(job.then), job.in_out);
-            opened = opened.and(verified);
+            let verified = job.in_out.release_if(job.tag.ct_eq(job.then));
+            opened = opened.and(verified.map(|_| ()));
         });
         opened
     }
@@ -671,7 +674,7 @@ fn transcript<'a, T>(
         mixed: place,
         ad: None,
         direction,
-        in_out,
+        in_out: in_out.into(),
         tag: [0; TAG_LEN],
         then: tag,
     }

@@ -10,8 +10,7 @@ use subtle::ConstantTimeEq;
 use super::renewal::{self, RenewalKeys};
 use crate::lane_backend::{LANES, LaneBackend};
 use crate::lanes::Direction;
-use crate::protocol::many::{self, Step};
-use crate::wipe::wipe;
+use crate::protocol::many::{self, Guarded, Step};
 use crate::{Error, Protocol, TAG_LEN, label};
 
 /// Size in bytes of what stands before a frame: its length, masked.
@@ -76,7 +75,7 @@ struct Record<'r> {
     number: [u8; 8],
     direction: Direction,
     header: &'r mut [u8; HEADER_LEN],
-    frame: &'r mut [u8],
+    frame: Guarded<'r>,
     /// The one that was computed, and the one in the record.
     tag: [u8; TAG_LEN],
     tag_room: &'r mut [u8; TAG_LEN],
@@ -93,7 +92,7 @@ impl<'r> Record<'r> {
             number: number.to_le_bytes(),
             direction,
             header,
-            frame,
+            frame: Guarded::from(frame),
             tag: [0; TAG_LEN],
             tag_room,
             place,
@@ -116,7 +115,7 @@ impl many::Job for Record<'_> {
     }
 
     fn data(&mut self, number: usize) -> &mut [u8] {
-        if number == 2 { self.header } else { self.frame }
+        if number == 2 { self.header } else { &mut self.frame }
     }
 
     fn output(&mut self) -> &mut [u8] {
@@ -180,7 +179,10 @@ impl Chain {
         let jobs = records.chunks_mut(each).zip(numbers);
         let jobs =
             jobs.filter_map(|(record, number)| Record::new(record, number, Direction::Encrypt, 0).ok());
-        many::run(&self.protocol, jobs, |job| *job.tag_room = job.tag);
+        many::run(&self.protocol, jobs, |job| {
+            job.frame.release();
+            *job.tag_room = job.tag;
+        });
         self.next = next;
         Ok(())
     }
@@ -368,7 +370,7 @@ impl Receiver {
     /// # Errors
     ///
     /// [`Error::Verification`] as for [`Receiver::open`] and [`Receiver::record_len`]. `take` has had the frames before;
-    /// the record that is wrong is wiped, and what was opened together with it.
+    /// the record that is wrong is wiped, and what was opened together with it. So is what `take` did not get if it panics.
     pub fn open_many<'r>(
         &mut self,
         bytes: &'r mut [u8],
@@ -424,20 +426,14 @@ impl Receiver {
             let is_right = bool::from(job.tag.ct_eq(job.tag_room));
             opened[job.place] = Some((is_right, job.frame));
         });
-        let mut result = Ok(total);
         for (is_right, frame) in opened.into_iter().flatten() {
-            match frame {
-                [DATA, ..] if is_right && result.is_ok() => {
-                    self.chain.next += 1;
-                    take(Frame::Data(&frame[1..]));
-                }
-                _ => {
-                    wipe(frame);
-                    result = Err(Error::Verification);
-                }
+            if !is_right || frame.first() != Some(&DATA) {
+                return Err(Error::Verification);
             }
+            self.chain.next += 1;
+            take(Frame::Data(&frame.release()[1..]));
         }
-        result
+        Ok(total)
     }
 }
 

@@ -3,7 +3,7 @@
 use core::cell::RefCell;
 
 use super::group::Group;
-use super::{Job, Start, Step, header_len, leb128_len, run};
+use super::{Guarded, Job, Start, Step, header_len, leb128_len, run};
 use crate::duplex::RATE;
 use crate::lane_backend::LANES;
 use crate::lanes::{Backends, Direction, PADDED, Staged, WORD, copy, pad, xor_word};
@@ -16,7 +16,7 @@ pub(crate) struct Message<'a, T> {
     pub(crate) mixed: &'a [u8],
     pub(crate) ad: Option<&'a [u8]>,
     pub(crate) direction: Direction,
-    pub(crate) in_out: &'a mut [u8],
+    pub(crate) in_out: Guarded<'a>,
     /// The one that was computed, when it is done.
     pub(crate) tag: [u8; TAG_LEN],
     /// What the caller needs then.
@@ -42,7 +42,7 @@ pub(crate) fn messages<'a, T>(
 
 impl<T> Message<'_, T> {
     /// Direction and number of full blocks.
-    const fn shape(&self) -> (Direction, usize) {
+    fn shape(&self) -> (Direction, usize) {
         (self.direction, self.in_out.len() / RATE)
     }
 
@@ -70,7 +70,7 @@ impl<T> Job for Message<'_, T> {
 
     #[inline]
     fn data(&mut self, _: usize) -> &mut [u8] {
-        self.in_out
+        &mut self.in_out
     }
 
     #[inline]
@@ -300,11 +300,12 @@ mod tests {
                             mixed: nonce,
                             ad: ads(i),
                             direction,
-                            in_out,
+                            in_out: in_out.as_mut_slice().into(),
                             tag: [0; TAG_LEN],
                             then: i,
                         });
                     messages(&start, jobs, |job| {
+                        job.in_out.release();
                         assert!(tags[job.then].replace(job.tag).is_none(), "{backend:?}: twice");
                     });
                     for (i, (data, tag)) in data.into_iter().zip(tags).enumerate() {
@@ -331,7 +332,7 @@ mod tests {
             mixed: &[0xab; 40],
             ad: None,
             direction: Direction::Encrypt,
-            in_out,
+            in_out: in_out.as_mut_slice().into(),
             tag: [0; TAG_LEN],
             then: (),
         });

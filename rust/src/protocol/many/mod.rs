@@ -11,9 +11,11 @@ pub(crate) mod alike;
 mod blocks;
 mod derivations;
 mod group;
+mod guarded;
 mod messages;
 
 pub(crate) use derivations::derive;
+pub(crate) use guarded::Guarded;
 pub(crate) use messages::{Message, messages};
 
 use super::{Op, Protocol};
