@@ -293,7 +293,7 @@ fn labels() {
     assert!(Label::try_from([0; 92].as_slice()).is_err());
 }
 
-fn every_error() -> [Error; 16] {
+fn every_error() -> [Error; 17] {
     let participant = |number| Error::BadParticipant(NonZeroU16::new(number).unwrap());
     [
         Error::LabelTooLong,
@@ -305,6 +305,7 @@ fn every_error() -> [Error; 16] {
         Error::Participants,
         participant(7),
         participant(65535),
+        Error::Disagreement,
         Error::CostTooHigh,
         Error::CostTooLow,
         Error::OutOfMemory,
@@ -342,9 +343,11 @@ fn an_error_of_input_and_output_holds_the_error() {
         let inner = outer.get_ref().and_then(|inner| inner.downcast_ref());
         assert_eq!(inner, Some(&error));
         let kind = match error {
-            Error::Verification | Error::InvalidState | Error::InvalidKey | Error::BadParticipant(_) => {
-                io::ErrorKind::InvalidData
-            }
+            Error::Verification
+            | Error::InvalidState
+            | Error::InvalidKey
+            | Error::BadParticipant(_)
+            | Error::Disagreement => io::ErrorKind::InvalidData,
             Error::OutOfMemory => io::ErrorKind::OutOfMemory,
             Error::SelfTest => io::ErrorKind::Other,
             _ => io::ErrorKind::InvalidInput,

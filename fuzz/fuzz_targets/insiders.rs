@@ -301,14 +301,17 @@ fn frost(case: &Frost, rng: &mut Generator) {
                 assert!(is_own);
                 let mut bytes = share.to_bytes();
                 if let (true, Some(shift)) = (case.is_bad[i], case.shift[i]) {
-                    let response = plus_times(bytes[2..].try_into().unwrap(), ONE, scalar(shift.0));
-                    bytes[2..].copy_from_slice(&response);
+                    let response = plus_times(bytes[2..34].try_into().unwrap(), ONE, scalar(shift.0));
+                    bytes[2..34].copy_from_slice(&response);
                 }
                 shares.push(frost::SignatureShare::from_bytes(&bytes).unwrap());
             }
             Err(error) => {
                 assert!(case.is_bad[i] && error == Error::Participants);
-                let bytes = [&[0, i as u8 + 1], case.shares[i].as_slice()].concat();
+                // With the digest of an honest one, if there is one before.
+                let before = shares.last().map(frost::SignatureShare::to_bytes);
+                let digest = before.map_or([0; 32], |share| share[34..].try_into().unwrap());
+                let bytes = [&[0, i as u8 + 1], &case.shares[i][..], &digest].concat();
                 let Ok(share) = frost::SignatureShare::try_from(bytes.as_slice()) else {
                     return;
                 };
@@ -326,6 +329,7 @@ fn frost(case: &Frost, rng: &mut Generator) {
     match package.aggregate(&shares) {
         Ok(signature) => sig::verify(DOMAIN, group.public_key(), b"message", &signature).unwrap(),
         Err(Error::BadParticipant(who)) => assert!(case.is_bad[usize::from(who.get()) - 1]),
+        Err(Error::Disagreement) => assert!(case.is_bad.contains(&true)),
         Err(error) => panic!("{error:?}"),
     }
 }

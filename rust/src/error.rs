@@ -32,6 +32,8 @@ pub enum Error {
     Participants,
     /// What this participant of a protocol sent is wrong.
     BadParticipant(NonZeroU16),
+    /// Participants of a protocol were told different things. This blames nobody: anyone may have told them.
+    Disagreement,
     /// The cost of a memory-hard hash is above [`Mhf::MAX_COST`](crate::mhf::Mhf::MAX_COST).
     CostTooHigh,
     /// The cost of a memory-hard hash is below [`Mhf::MIN_COST`](crate::mhf::Mhf::MIN_COST).
@@ -61,6 +63,7 @@ impl fmt::Display for Error {
             Self::BadParticipant(identifier) => {
                 return write!(f, "participant {identifier} sent something wrong");
             }
+            Self::Disagreement => "participants were told different things",
             Self::CostTooHigh => "cost above the maximum",
             Self::CostTooLow => "cost below the minimum",
             Self::OutOfMemory => "not enough memory",
@@ -83,9 +86,11 @@ impl From<Error> for std::io::Error {
         use std::io::ErrorKind;
 
         let kind = match error {
-            Error::Verification | Error::InvalidState | Error::InvalidKey | Error::BadParticipant(_) => {
-                ErrorKind::InvalidData
-            }
+            Error::Verification
+            | Error::InvalidState
+            | Error::InvalidKey
+            | Error::BadParticipant(_)
+            | Error::Disagreement => ErrorKind::InvalidData,
             Error::OutOfMemory => ErrorKind::OutOfMemory,
             Error::SelfTest => ErrorKind::Other,
             Error::LabelTooLong

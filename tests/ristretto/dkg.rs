@@ -154,21 +154,26 @@ fn commitments_are_checked() {
         changed[bit / 8] ^= 1 << (bit % 8);
         if let Ok(changed) = Commitment::from_bytes(&changed) {
             let error = receive(&[two.clone(), changed]);
-            assert!(error == Some(Error::BadParticipant(id(3))) || bit < 16 && error == participants);
+            let bad = match bit / 8 {
+                0..2 => error == participants,
+                2..130 => error == Some(Error::BadParticipant(id(3))),
+                _ => error == Some(Error::Disagreement),
+            };
+            assert!(bad, "bit {bit}: {error:?}");
         }
     }
     for n in 0..bytes.len() {
         let cut = Commitment::from_bytes(&bytes[..n]);
-        assert!(cut.is_err() || receive(&[two.clone(), cut.unwrap()]) == Some(Error::BadParticipant(id(3))));
+        assert!(cut.is_err() || receive(&[two.clone(), cut.unwrap()]) == Some(Error::Disagreement));
     }
 
-    // From a run with another context, threshold or number of participants.
+    // From a run with another context, threshold or number of participants, of which somebody told participant 3.
     for other in [
         start(b"other", 3, 2, 3).1,
         start(b"context", 3, 3, 3).1,
         start(b"context", 3, 2, 4).1,
     ] {
-        assert_eq!(receive(&[two.clone(), other]), Some(Error::BadParticipant(id(3))));
+        assert_eq!(receive(&[two.clone(), other]), Some(Error::Disagreement));
     }
     // Participant 2's commitment under number 3: participant 3 does not know its polynomial.
     let mut stolen = two.to_bytes();
@@ -197,6 +202,7 @@ fn commitment_to_elements(first: u8, others: Vec<RistrettoPoint>) -> Result<Comm
     statement.mix(label!("dkg-context"), b"context");
     statement.mix(label!("dkg-threshold"), &[0, 2]);
     statement.mix(label!("dkg-signers"), &[0, 3]);
+    let run: [u8; 32] = statement.clone().derive_array(label!("dkg-run"));
     statement.mix(label!("dkg-identifier"), &[0, 3]);
     let [_, mut statement] = statement.fork(label!("process"), ["keygen", "commitment"]);
     for coefficient in coefficients {
@@ -209,6 +215,7 @@ fn commitment_to_elements(first: u8, others: Vec<RistrettoPoint>) -> Result<Comm
     let challenge = Scalar::from_bytes_mod_order_wide(&verifier.derive_array(label!("challenge")));
     bytes.extend(commitment);
     bytes.extend((k + a * challenge).to_bytes());
+    bytes.extend(run);
     Commitment::from_bytes(&bytes)
 }
 
@@ -326,7 +333,7 @@ fn shares_are_checked() {
             let expected = match bit / 8 {
                 0..4 => Error::Participants,
                 4..36 => Error::BadParticipant(id(3)),
-                _ => Error::Verification,
+                _ => Error::Disagreement,
             };
             assert_eq!(error, Some(expected), "bit {bit}");
         }
@@ -363,7 +370,7 @@ fn inconsistent_commitments_are_detected() {
         .receive(&[all[0].clone(), other])
         .unwrap();
     let mine = [addressed(&to_one, 1), addressed(&from_two, 1)].concat();
-    assert_eq!(one.finish(&mine).err(), Some(Error::Verification));
+    assert_eq!(one.finish(&mine).err(), Some(Error::Disagreement));
 }
 
 proptest! {

@@ -62,7 +62,7 @@ fn known_answers() {
                 .map(|(participant, nonces)| {
                     let share = &shares[usize::from(small(participant, "identifier")) - 1];
                     let signature_share = share.sign(nonces, &package).unwrap();
-                    assert_eq!(signature_share.to_bytes()[2..], bytes(participant, "share"));
+                    assert_eq!(signature_share.to_bytes()[2..34], bytes(participant, "share"));
                     assert_eq!(package.verify_share(&signature_share), Ok(()));
                     signature_share
                 })
@@ -345,7 +345,9 @@ fn the_bad_signer_is_named() {
 
     // The same signer's share for another message, and another signer's share under this signer's identifier.
     let other = SigningPackage::new(DOMAIN, &group, &commitments, b"other").unwrap();
-    let replayed = sign(&shares, &[4], &other)[0];
+    let mut replayed = sign(&shares, &[4], &other)[0].to_bytes();
+    replayed[34..].copy_from_slice(&good[0].to_bytes()[34..]);
+    let replayed = SignatureShare::from_bytes(&replayed).unwrap();
     assert_eq!(
         package.aggregate(&[replayed, good[1], good[2]]),
         Err(Error::BadParticipant(id(5)))
@@ -379,6 +381,71 @@ fn the_bad_signer_is_named() {
     assert_eq!(package.aggregate(&[good[1], good[2], good[0]]), Ok(signature));
 }
 
+/// One signer tells the others and the aggregator different things, or the network does. The shares of those who were told
+/// something else are not held against them.
+#[test]
+fn nobody_is_blamed_for_another_package() {
+    let (group, shares) = group();
+    let signers = [0, 1, 2];
+    let all = commitments(&shares, &signers);
+    let package = SigningPackage::new(DOMAIN, &group, &all, b"message").unwrap();
+    let good = sign(&shares, &signers, &package);
+    let disagreement = Err(Error::Disagreement);
+
+    let (_, second) = shares[2].commit(DOMAIN, &mut Recorded::new([9; 64])).unwrap();
+    let equivocated = [all[0], all[1], second];
+    let told = SigningPackage::new(DOMAIN, &group, &equivocated, b"message").unwrap();
+    let alices = shares[0].sign(commit(&shares[0]).0, &told).unwrap();
+    assert_eq!(package.verify_share(&alices), disagreement);
+    assert_eq!(
+        package.aggregate(&[alices, good[1], good[2]]),
+        Err(Error::Disagreement)
+    );
+    assert_eq!(package.verify_share(&good[1]), Ok(()));
+
+    // The keys of these groups have the same public key.
+    let of_six = GroupKey::from_bytes(&[&[0, 6], &group.to_bytes()[2..]].concat()).unwrap();
+    let [threshold, coefficient] = [&[][..], &second.to_bytes()[2..34]]
+        .map(|last| GroupKey::from_bytes(&[&group.to_bytes()[..66], last].concat()).unwrap());
+    let more = [all.clone(), commitments(&shares, &[3])].concat();
+    for other in [
+        SigningPackage::new(label!("other"), &group, &all, b"message"),
+        SigningPackage::new(DOMAIN, &of_six, &all, b"message"),
+        SigningPackage::new(DOMAIN, &threshold, &all, b"message"),
+        SigningPackage::new(DOMAIN, &coefficient, &all, b"message"),
+        SigningPackage::new(DOMAIN, &group, &more, b"message"),
+        SigningPackage::new(DOMAIN, &group, &all, b"another"),
+    ] {
+        assert_eq!(other.unwrap().verify_share(&good[0]), disagreement);
+    }
+    // Nor can a signer be made to sign by another key of the group, by which its share would be wrong.
+    let package = SigningPackage::new(DOMAIN, &coefficient, &all, b"message").unwrap();
+    let refused = shares[0].sign(commit(&shares[0]).0, &package);
+    assert_eq!(refused, Err(Error::Participants));
+}
+
+/// What a share carries is the digest that design.md defines.
+#[test]
+fn shares_carry_the_digest_of_the_package() {
+    let (group, shares) = group();
+    let all = commitments(&shares, &[0, 1, 2]);
+    let mut view = Protocol::new(DOMAIN);
+    view.mix(label!("frost-binding"), group.public_key().as_bytes());
+    view.mix(label!("message"), b"message");
+    for commitments in &all {
+        let bytes = commitments.to_bytes();
+        view.mix(label!("identifier"), &bytes[..2]);
+        view.mix(label!("hiding"), &bytes[2..34]);
+        view.mix(label!("binding"), &bytes[34..]);
+    }
+    view.mix(label!("frost-group"), &group.to_bytes());
+    let view: [u8; 32] = view.derive_array(label!("frost-view"));
+    let package = SigningPackage::new(DOMAIN, &group, &all, b"message").unwrap();
+    for share in sign(&shares, &[0, 1, 2], &package) {
+        assert_eq!(share.to_bytes()[34..], view);
+    }
+}
+
 /// Fewer signers than the threshold cannot sign by claiming a lower threshold.
 #[test]
 fn too_few_make_no_signature() {
@@ -389,7 +456,8 @@ fn too_few_make_no_signature() {
     assert_eq!(pretended.threshold(), 2);
     let package =
         SigningPackage::new(DOMAIN, &pretended, &commitments(&shares, &[0, 1]), b"message").unwrap();
-    assert!(package.aggregate(&sign(&shares, &[0, 1], &package)).is_err());
+    let (nonces, _) = commit(&shares[0]);
+    assert_eq!(shares[0].sign(nonces, &package), Err(Error::Participants));
 }
 
 #[test]
@@ -423,12 +491,10 @@ fn bad_encodings() {
             SigningCommitments::try_from(&c[..n]).is_ok(),
             n == SigningCommitments::LEN
         );
-        if n < s.len() {
-            assert_eq!(
-                SignatureShare::try_from(&s[..n]).is_ok(),
-                n == SignatureShare::LEN
-            );
-        }
+        assert_eq!(
+            SignatureShare::try_from(&s[..n]).is_ok(),
+            n == SignatureShare::LEN
+        );
     }
     for n in 0..g.len() {
         // A prefix can be the key of a group with a lower threshold; the trailing zeros encode the identity.
@@ -453,7 +519,7 @@ fn bad_encodings() {
             assert!(GroupKey::from_bytes(&with(&g, 2 + 32 * n, part)[..98]).is_err());
         }
     }
-    assert!(SignatureShare::try_from(&with(&s, 2, order)[..34]).is_err());
+    assert!(SignatureShare::try_from(&with(&s, 2, order)[..66]).is_err());
     let mut numbers = g[..98].to_vec();
     numbers[..2].copy_from_slice(&[0, 2]);
     assert_eq!(GroupKey::from_bytes(&numbers), Err(Error::Participants));

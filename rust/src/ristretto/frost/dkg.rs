@@ -18,17 +18,20 @@
 //! FROST with such keys is unforgeable if fewer than t participants are corrupt (Chu et al., "Practical Schnorr
 //! Threshold Signatures Without the Algebraic Group Model", 2023). A corrupt participant who sends last can bias some
 //! bits of the public key (Gennaro et al., 1999), which does not help to forge Schnorr signatures. It is not robust:
-//! one who sends nonsense stops the run. The error names someone only on the evidence of what arrived, so blame holds
-//! only over authenticated channels. Start a failed run anew, in another context.
+//! one who sends nonsense stops the run. The error names someone only on the evidence of what arrived: they are to blame
+//! if all messages come over channels that show who sent them, and the receiver compares that with `identifier()` or
+//! `sender()`. Participants that were told different things, contexts and numbers included, get [`Error::Disagreement`],
+//! which blames nobody. Start a failed run anew, in another context.
 //!
 //! The protocol: B is Init(domain), Mix `dkg-context`, `dkg-threshold`, `dkg-signers`, numbers in two bytes, most
 //! significant first. Participant i: on a copy of B Mix `dkg-identifier` i, Fork `process` (`keygen`, `commitment`).
 //! The first branch: Mix `seed` (64 random bytes), and t times Derive `coefficient` (64 bytes, reduced). The second:
 //! Mix `coefficient` for each element of the commitment, then a signature of that transcript by the constant
-//! coefficient, from the Fork on as in [`sig`]. The digest: on a copy of B, Mix `dkg-commitment` for each
-//! encoded commitment in the order of the identifiers, Derive `dkg-view` (32 bytes).
+//! coefficient, from the Fork on as in [`sig`]. The run: on a copy of B, Derive `dkg-run` (32 bytes). The digest: on a
+//! copy of B, Mix `dkg-commitment` for each encoded commitment in the order of the identifiers, Derive `dkg-view` (32
+//! bytes).
 //!
-//! Sizes in bytes: [`Commitment`] 66 + 32 t, [`Share`] 68.
+//! Sizes in bytes: [`Commitment`] 98 + 32 t, [`Share`] 68.
 //!
 //! ```
 //! # #[cfg(feature = "getrandom")] {
@@ -82,15 +85,17 @@ use crate::timing::Timing;
 use crate::wipe::Secret;
 use crate::{Error, Label, Protocol, label};
 
+const RUN_LEN: usize = 32;
 const VIEW_LEN: usize = 32;
 
 /// What a participant sends to all others: the commitment to its polynomial, with a proof that it knows the constant
-/// coefficient.
+/// coefficient, and a digest of the domain, the context and the numbers of this run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commitment {
     identifier: Identifier,
     coefficients: Vec<PublicKey>,
     proof: Signature,
+    run: [u8; RUN_LEN],
 }
 
 decoded_slice!(Commitment);
@@ -112,16 +117,19 @@ impl Commitment {
     /// [`Error::InvalidKey`] for a wrong length or an element that is not canonical or the identity,
     /// [`Error::Verification`] for a scalar that is not canonical, [`Error::Participants`] if the identifier is zero.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        let (rest, proof) = bytes.split_last_chunk().ok_or(Error::InvalidKey)?;
+        let (rest, run) = bytes.split_last_chunk().ok_or(Error::InvalidKey)?;
+        let (rest, proof) = rest.split_last_chunk().ok_or(Error::InvalidKey)?;
         let (identifier, coefficients) = split_identifier(rest)?;
         Ok(Self {
             identifier,
             coefficients: decode_commitment(coefficients)?,
             proof: Signature::from_bytes(proof)?,
+            run: *run,
         })
     }
 
-    /// Identifier, most significant byte first, an element of 32 bytes for each coefficient, the proof's 64 bytes.
+    /// Identifier, most significant byte first, an element of 32 bytes for each coefficient, the proof's 64 bytes, the
+    /// digest's 32.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = self.identifier.get().to_be_bytes().to_vec();
@@ -129,6 +137,7 @@ impl Commitment {
             .iter()
             .for_each(|element| bytes.extend(element.as_bytes()));
         bytes.extend(self.proof.to_bytes());
+        bytes.extend(self.run);
         bytes
     }
 }
@@ -269,6 +278,7 @@ pub fn start<R: CryptoRng + ?Sized>(
         identifier,
         proof: sig::prove(committed(statement, &coefficients), &key, hedge.as_slice()),
         coefficients,
+        run: base.clone().derive_array(label!("dkg-run")),
     };
     let state = AwaitingCommitments {
         base,
@@ -285,10 +295,11 @@ impl AwaitingCommitments {
     /// # Errors
     ///
     /// [`Error::Participants`] if there is not exactly one commitment of each other participant;
+    /// [`Error::Disagreement`] if one is from a run with another domain, context, threshold or number of participants;
     /// [`Error::BadParticipant`] with the first whose commitment has the wrong length or whose proof is wrong.
     pub fn receive(self, others: &[Commitment]) -> Result<(AwaitingShares, Vec<Share>), Error> {
         let _timing = Timing::independent();
-        let own = self.own.identifier;
+        let (own, run) = (self.own.identifier, self.own.run);
         let mut commitments = others.to_vec();
         commitments.push(self.own);
         commitments.sort_unstable_by_key(Commitment::identifier);
@@ -298,6 +309,9 @@ impl AwaitingCommitments {
             .eq(identifiers(self.signers))
         {
             return Err(Error::Participants);
+        }
+        if commitments.iter().any(|commitment| commitment.run != run) {
+            return Err(Error::Disagreement);
         }
         let mut view = self.base.clone();
         for commitment in &commitments {
@@ -337,9 +351,9 @@ impl AwaitingShares {
     /// # Errors
     ///
     /// [`Error::Participants`] if there is not exactly one share from each other participant, or one is for someone
-    /// else; [`Error::Verification`] if one was made after other commitments than this participant saw, so that
-    /// someone told different things to different participants; [`Error::BadParticipant`] with the first whose share
-    /// is not the one it committed to; [`Error::InvalidKey`] if a sum is zero (a probability of about t * 2^-252).
+    /// else; [`Error::Disagreement`] if one was made after other commitments than this participant saw;
+    /// [`Error::BadParticipant`] with the first whose share is not the one it committed to; [`Error::InvalidKey`] if a
+    /// sum is zero (a probability of about t * 2^-252).
     pub fn finish(self, shares: &[Share]) -> Result<(GroupKey, KeyShare), Error> {
         let _timing = Timing::independent();
         let mut senders: Vec<Identifier> = shares.iter().map(|share| share.sender).collect();
@@ -350,7 +364,7 @@ impl AwaitingShares {
             return Err(Error::Participants);
         }
         if shares.iter().any(|share| share.view != self.view) {
-            return Err(Error::Verification);
+            return Err(Error::Disagreement);
         }
         let mut sum = self.value;
         for share in shares {

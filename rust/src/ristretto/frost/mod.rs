@@ -5,7 +5,13 @@
 //! standardised as RFC 9591. Here transcripts replace its hash functions, so the two do not interoperate. It is
 //! unforgeable against fewer than t participants who act together, even with concurrent sessions, if the one-more
 //! discrete logarithm problem is hard (Bellare et al., 2022). It is not robust: one signer who sends nonsense stops a
-//! session, and is named if shares come over authenticated channels.
+//! session.
+//!
+//! **An error names a signer only on the evidence of what arrived.** It is to blame if all messages come over channels
+//! that show who sent them, and the receiver compares that with `identifier()`. The key shares of a dealer also need
+//! secrecy. Nothing needs a broadcast channel for safety: a share of a signature carries a digest of domain, group key,
+//! commitments and message, so signers that were told different things give [`Error::Disagreement`], which blames nobody.
+//! To find out who told them, send group key, commitments and message over a channel on which all see the same.
 //!
 //! **A generator that repeats gives the share away,** within three sessions: nonces come from the share and random
 //! bytes, because the message is not known yet. Beware of virtual machines that are restored from a snapshot. Two
@@ -23,7 +29,7 @@
 //! Participants have numbers from 1 to n. Everything is matched by number, not by its place in a list. Numbers that are
 //! unknown or occur twice are refused.
 //!
-//! Sizes in bytes: [`GroupKey`] 2 + 32 t, [`KeyShare`] 66, [`SigningCommitments`] 66, [`SignatureShare`] 34,
+//! Sizes in bytes: [`GroupKey`] 2 + 32 t, [`KeyShare`] 66, [`SigningCommitments`] 66, [`SignatureShare`] 66,
 //! stored [`SigningNonces`] 64.
 //!
 //! ```

@@ -16,8 +16,10 @@ use crate::timing::Timing;
 use crate::wipe::Secret;
 use crate::{Error, Label, Protocol, label, sig};
 
-/// A message with the commitments of those who sign it: what signers must agree on in the second round. Each makes
-/// its own.
+const DIGEST_LEN: usize = 32;
+
+/// A message with the commitments of those who sign it: what signers and aggregator must agree on in the second round.
+/// Each makes its own.
 #[derive(Clone, Debug)]
 pub struct SigningPackage<'g> {
     pub(super) group: &'g GroupKey,
@@ -25,6 +27,8 @@ pub struct SigningPackage<'g> {
     pub(super) challenge: Scalar,
     /// In the order of the identifiers.
     pub(super) signers: Vec<Signer>,
+    /// Of domain, group, commitments and message.
+    pub(super) digest: [u8; DIGEST_LEN],
 }
 
 /// A signer in a package.
@@ -67,6 +71,9 @@ impl<'g> SigningPackage<'g> {
             protocol.mix(label!("hiding"), c.hiding.as_bytes());
             protocol.mix(label!("binding"), c.binding.as_bytes());
         }
+        let mut view = protocol.clone();
+        view.mix(label!("frost-group"), &group.to_bytes());
+        let digest = view.derive_array(label!("frost-view"));
         let binding_factors: Vec<Scalar> = commitments
             .iter()
             .map(|c| {
@@ -99,6 +106,7 @@ impl<'g> SigningPackage<'g> {
             commitment,
             challenge,
             signers,
+            digest,
         })
     }
 
@@ -132,13 +140,14 @@ impl KeyShare {
     ///
     /// # Errors
     ///
-    /// [`Error::Participants`] if the package is of another group, or this signer's commitments in it are not those
-    /// of the nonces.
+    /// [`Error::Participants`] if the package is of a group whose key this is no share of, or this signer's commitments
+    /// in it are not those of the nonces.
     pub fn sign(&self, nonces: SigningNonces, package: &SigningPackage<'_>) -> Result<SignatureShare, Error> {
         let _timing = Timing::independent();
         let SigningNonces { hiding, binding } = nonces;
         let signer = package.signer(self.identifier)?;
-        if package.group.public_key() != &self.group
+        // By the whole key of the group, since a share that does not fit it is blamed on this signer.
+        if self.verify(package.group).is_err()
             || signer.commitments.hiding != *hiding.public_key()
             || signer.commitments.binding != *binding.public_key()
         {
@@ -149,20 +158,22 @@ impl KeyShare {
         Ok(SignatureShare {
             identifier: self.identifier,
             response,
+            package: package.digest,
         })
     }
 }
 
-/// What a signer sends in the second round: its share of the signature.
+/// What a signer sends in the second round: its share of the signature, with a digest of the package that it signed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SignatureShare {
     pub(super) identifier: Identifier,
     pub(super) response: Scalar,
+    pub(super) package: [u8; DIGEST_LEN],
 }
 
 impl SignatureShare {
     /// Size in bytes of an encoded share.
-    pub const LEN: usize = IDENTIFIER_LEN + SCALAR_LEN;
+    pub const LEN: usize = IDENTIFIER_LEN + SCALAR_LEN + DIGEST_LEN;
 
     const INVALID: Error = Error::Verification;
 
@@ -179,16 +190,18 @@ impl SignatureShare {
     /// [`Error::Verification`] if the scalar is not canonical; [`Error::Participants`] if the identifier is zero.
     pub fn from_bytes(bytes: &[u8; Self::LEN]) -> Result<Self, Error> {
         let (identifier, rest) = split_identifier(bytes)?;
+        let parts = rest.as_chunks().0;
         Ok(Self {
             identifier,
-            response: group::decode_scalar(&rest.as_chunks().0[0]).map_err(|_| Self::INVALID)?,
+            response: group::decode_scalar(&parts[0]).map_err(|_| Self::INVALID)?,
+            package: parts[1],
         })
     }
 
-    /// The share as 34 bytes: identifier, most significant byte first, scalar.
+    /// The share as 66 bytes: identifier, most significant byte first, scalar, digest of the package.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::LEN] {
-        join_identifier(self.identifier, &[self.response.as_bytes()])
+        join_identifier(self.identifier, &[self.response.as_bytes(), &self.package])
     }
 }
 
