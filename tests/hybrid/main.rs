@@ -78,3 +78,29 @@ fn connected() -> [Session; 2] {
     assert_eq!(responder.peer, *key(1).public_key());
     [initiator, responder]
 }
+
+/// What `hybrid` says of a release build, and of one with the crate of ML-KEM optimised, as it is in the tests.
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+#[test]
+fn the_documented_stack_is_enough() {
+    let size = if cfg!(debug_assertions) {
+        128 << 10
+    } else {
+        96 << 10
+    };
+    let on_it = |work: fn()| {
+        let thread = std::thread::Builder::new().stack_size(size).spawn(work);
+        thread.unwrap().join().unwrap();
+    };
+    on_it(|| {
+        let [mut a, mut b] = connected();
+        let renewal = a.sender.renew(&mut a.keys, &mut rng(5)).unwrap();
+        assert_eq!(open(&mut b.receiver, &mut b.keys, &renewal), Ok(Said::Renewal));
+    });
+    on_it(|| assert!(PrivateKey::from_pem(&key(1).to_pem()) == Ok(key(1))));
+    on_it(|| {
+        let sealed = veriplex::hybrid::seal(DOMAIN, &key(1), key(3).public_key(), &mut rng(5), b"message");
+        let opened = veriplex::hybrid::open(DOMAIN, &key(3), key(1).public_key(), &sealed.unwrap());
+        assert_eq!(opened.unwrap(), b"message");
+    });
+}

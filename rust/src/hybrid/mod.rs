@@ -43,6 +43,18 @@
 //! assert_eq!(hybrid::open(domain, &bob, alice.public_key(), &sealed)?, b"message");
 //! # Ok::<(), veriplex::Error>(())
 //! ```
+//!
+//! # Stack
+//!
+//! An operation on a private key, of [`tunnel`](crate::tunnel) too, takes up to 96 KiB of stack in a release build: 64 KiB
+//! of it are [wiped](crate::with_wiped_stack) afterwards. Without optimisation `libcrux-ml-kem` alone takes 600 KiB, in
+//! frames that no caller can put on the heap: give threads 640 KiB then, or optimise that crate, for which 128 KiB are
+//! enough:
+//!
+//! ```toml
+//! [profile.dev.package]
+//! libcrux-ml-kem = { opt-level = 1 }
+//! ```
 
 mod envelope;
 pub(crate) mod kem;
