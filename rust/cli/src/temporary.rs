@@ -1,4 +1,4 @@
-//! Temporary files with a name. They do not outlive the process: SIGINT, SIGTERM, SIGHUP and SIGQUIT remove them too.
+//! Temporary files with a name. They do not outlive the process: a signal that ends it removes them too.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,9 +19,9 @@ pub struct Temporary(Option<TempPath>);
 impl Temporary {
     /// Gives `make` names in a folder until there was none of that name.
     pub fn make<T>(folder: &Path, make: impl FnMut(&Path) -> io::Result<T>) -> io::Result<(Self, T)> {
-        #[cfg(unix)]
-        signals::handle();
         let mut all = all();
+        #[cfg(unix)]
+        signals::handle()?;
         let made = tempfile::Builder::new()
             .prefix(".veriplex-")
             .suffix(".tmp")
@@ -59,41 +59,77 @@ impl Drop for Temporary {
 
 #[cfg(unix)]
 mod signals {
-    use std::sync::Once;
-    use std::{fs, thread};
+    use std::sync::OnceLock;
+    use std::{fs, io, thread};
 
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+    #[cfg(not(target_os = "linux"))]
+    use signal_hook::consts::SIGIO;
+    use signal_hook::consts::{
+        FORBIDDEN, SIGBUS, SIGCHLD, SIGCONT, SIGPIPE, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH,
+    };
     use signal_hook::iterator::Signals;
-    use signal_hook::low_level::emulate_default_handler;
+    use signal_hook::low_level::{emulate_default_handler, exit};
 
-    /// From now on a signal removes all temporary files before it ends the process.
-    pub fn handle() {
-        static HANDLED: Once = Once::new();
-        HANDLED.call_once(|| {
-            let ignored = ignored();
-            let wanted = [SIGINT, SIGTERM, SIGHUP, SIGQUIT];
-            let signals = Signals::new(wanted.iter().filter(|&&signal| ignored >> (signal - 1) & 1 == 0));
-            // Without a handler, or a thread for it, a signal does what it always did.
-            let Ok(mut signals) = signals else { return };
-            let _ = thread::Builder::new().name("signals".into()).spawn(move || {
-                for signal in signals.forever() {
-                    let all = super::all();
-                    for path in &*all {
-                        let _ = fs::remove_file(path);
-                    }
-                    // Ends the process, while nobody else can make or rename one.
-                    let _ = emulate_default_handler(signal);
+    /// Signals that do not end a process, and those that are an error of the program.
+    const SPARED: &[i32] = &[
+        SIGBUS,
+        SIGCHLD,
+        SIGCONT,
+        SIGPIPE,
+        SIGTSTP,
+        SIGTTIN,
+        SIGTTOU,
+        SIGURG,
+        SIGWINCH,
+        #[cfg(not(target_os = "linux"))]
+        SIGIO,
+        #[cfg(not(target_os = "linux"))]
+        29, // SIGINFO
+    ];
+
+    /// From now on a signal removes all temporary files before it ends the process. Only one thread
+    /// calls this at a time.
+    pub fn handle() -> io::Result<()> {
+        static HANDLED: OnceLock<()> = OnceLock::new();
+        if HANDLED.get().is_some() {
+            return Ok(());
+        }
+        let mut signals = Signals::new([0; 0])?;
+        let handle = signals.handle();
+        // Before the first handler: without the thread, a signal would do nothing.
+        thread::Builder::new().name("signals".into()).spawn(move || {
+            if let Some(signal) = signals.forever().next() {
+                let all = super::all();
+                for path in &*all {
+                    let _ = fs::remove_file(path);
                 }
-            });
-        });
+                // Ends the process, while nobody else can make or rename one.
+                let _ = emulate_default_handler(signal);
+                // Some signals are not known there.
+                exit(128 + signal);
+            }
+        })?;
+        let others = others();
+        for signal in 1..=64 {
+            let is_other = others >> (signal - 1) & 1 == 1;
+            if !is_other && !FORBIDDEN.contains(&signal) && !SPARED.contains(&signal) {
+                // Not every system has as many.
+                let _ = handle.add_signal(signal);
+            }
+        }
+        let _ = HANDLED.set(());
+        Ok(())
     }
 
-    /// The signals that whoever started the process wanted it to ignore, as `nohup` does, from bit 0 on. Known only
-    /// where there is a `/proc` as that of Linux.
-    fn ignored() -> u64 {
+    /// The signals that whoever started the process wanted it to ignore, as `nohup` does, and those that it handles itself,
+    /// from bit 0 on. Known only where there is a `/proc` as that of Linux.
+    fn others() -> u64 {
         let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-        let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-        mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
-            .unwrap_or(0)
+        let masks = status
+            .lines()
+            .filter_map(|line| line.strip_prefix("SigIgn:").or(line.strip_prefix("SigCgt:")));
+        masks
+            .filter_map(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+            .fold(0, |masks, mask| masks | mask)
     }
 }
