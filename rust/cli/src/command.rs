@@ -4,11 +4,14 @@ mod disk;
 mod sum;
 
 use std::io::{self, IsTerminal, Write};
+use std::mem;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
+use rayon::ThreadPoolBuilder;
+use signal_hook::consts::SIGXFSZ;
 use veriplex::digest::DIGEST_LEN;
 use veriplex::keys::PrivateKey;
 use veriplex::mhf::Mhf;
@@ -332,14 +335,21 @@ struct Threads {
 }
 
 impl Threads {
-    fn set(&self) -> Result<(), Error> {
-        let Some(threads) = self.threads else {
-            return Ok(());
-        };
-        rayon::ThreadPoolBuilder::new()
-            .num_threads(threads.into())
+    /// Starts the threads.
+    fn start(&self) -> Result<(), Error> {
+        ThreadPoolBuilder::new()
+            .num_threads(self.threads.unwrap_or(0).into())
             .build_global()
             .map_err(|error| Error::io("threads", error))
+    }
+
+    /// The same; if the system has none left, this thread does all the work.
+    fn start_or_do_without(&self) -> Result<(), Error> {
+        self.start().or_else(|error| {
+            let alone = ThreadPoolBuilder::new().num_threads(1).use_current_thread();
+            // It is there as long as this thread.
+            alone.build().map(mem::forget).map_err(|_| error)
+        })
     }
 }
 
@@ -461,6 +471,8 @@ fn only_one_stdin(one: (&str, &Path), other: (&str, &Path)) -> Result<(), Error>
 
 /// Does what the command line says, and reports errors on standard error.
 pub fn main() -> ExitCode {
+    // What exceeds `ulimit -f` is then an error of the file. The signal would end the process.
+    let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return told(&error),
@@ -538,7 +550,7 @@ fn run(cli: &Cli) -> Result<Status, Error> {
             threads,
             files,
         } => {
-            threads.set()?;
+            threads.start_or_do_without()?;
             if secret.key_file.is_none() {
                 password::warn_of_cost(cost.cost);
             }
@@ -563,7 +575,7 @@ fn run(cli: &Cli) -> Result<Status, Error> {
             threads,
             files,
         } => {
-            threads.set()?;
+            threads.start_or_do_without()?;
             let range = Range {
                 offset: *offset,
                 length: *length,
@@ -620,7 +632,7 @@ fn run(cli: &Cli) -> Result<Status, Error> {
             threads,
             files,
         } => {
-            threads.set()?;
+            threads.start_or_do_without()?;
             let to = keypair::all(to)?;
             files.each(
                 armor.armor,
@@ -636,7 +648,7 @@ fn run(cli: &Cli) -> Result<Status, Error> {
             threads,
             files,
         } => {
-            threads.set()?;
+            threads.start_or_do_without()?;
             let from = keypair::one(from)?;
             files.each(
                 false,

@@ -157,7 +157,7 @@ pub fn run(command: &Command, quiet: bool, show_progress: bool) -> Result<Status
             length,
             target,
         } => {
-            target.threads.set()?;
+            target.threads.start_or_do_without()?;
             if secret.key_file.is_none() {
                 password::warn_of_cost(cost.cost);
             }
@@ -195,7 +195,7 @@ pub fn run(command: &Command, quiet: bool, show_progress: bool) -> Result<Status
             length,
             target,
         } => {
-            target.threads.set()?;
+            target.threads.start_or_do_without()?;
             if target.in_place {
                 let request = Request {
                     direction: Direction::Decrypt,
@@ -232,7 +232,7 @@ pub fn run(command: &Command, quiet: bool, show_progress: bool) -> Result<Status
             threads,
             image,
         } => {
-            threads.set()?;
+            threads.start()?;
             let address = address.address()?;
             let export = serve::open(
                 image,

@@ -52,7 +52,7 @@ fn parse_range(text: &str) -> Result<(Option<u64>, Option<u64>), String> {
 }
 
 pub fn run(args: &Args, quiet: bool, show_progress: bool) -> Result<Status, Error> {
-    args.threads.set()?;
+    args.threads.start_or_do_without()?;
     if let Some(key) = &args.keyed {
         for file in &args.sums.files {
             only_one_stdin(("key", key), ("input", file))?;

@@ -466,9 +466,7 @@ pub fn serve(export: Arc<Export>, address: &Address, quiet: bool) -> Result<(), 
             // Whoever connected is gone.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             Err(error) => {
-                if !quiet {
-                    warn(format_args!("{name}: {error}"));
-                }
+                warn(format_args!("{name}: {error}"));
                 // Without descriptors, for example, the next try fails as well.
                 thread::sleep(Duration::from_millis(50));
             }

@@ -268,6 +268,103 @@ fn signals_remove_temporary_files() {
     }
 }
 
+/// What exceeds a limit of the process is an error as any other.
+#[test]
+fn a_file_that_may_not_get_so_large_is_an_error() {
+    let folder = Folder::new();
+    folder.write("big", &noise(1 << 20));
+    let output = Command::new("sh")
+        .args(["-c", "ulimit -f 8; exec \"$0\" encrypt --key-file key big"])
+        .arg(env!("CARGO_BIN_EXE_veriplex"))
+        .current_dir(folder.0.path())
+        .output()
+        .unwrap();
+    fails(&output, IO, "big.vpx", "File too large");
+    assert_eq!(folder.names(), ["big"]);
+}
+
+/// The work is done without threads. What needs them says so.
+#[test]
+#[cfg(target_os = "linux")]
+fn no_threads_are_left() {
+    let folder = Folder::with_private_keys();
+    let [one, two] = [public(1), public(2)];
+    folder.write("big", &noise(3 << 20));
+    let digest = folder.run(&["sum", "big"]).stdout;
+    // The limit does not hold for root, and others may not find the program where it is.
+    set_mode(&folder, ".", 0o777);
+    fs::copy(env!("CARGO_BIN_EXE_veriplex"), folder.path("veriplex")).unwrap();
+    let other = rustix::process::geteuid().is_root();
+    let limited = |args: &[&str]| {
+        let setpriv = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
+        let mut command = Command::new("env");
+        command.args(setpriv.iter().filter(|_| other));
+        command.args(["prlimit", "--nproc=1", "./veriplex"]);
+        let command = command.args(args).current_dir(folder.0.path());
+        command
+            .stdin(File::open(folder.path("big")).unwrap())
+            .output()
+            .unwrap()
+    };
+    for args in [
+        &["sum", "big"][..],
+        &["sum", "--threads", "3", "big"],
+        &["sum", "big", "key"],
+    ] {
+        let output = limited(args);
+        succeeds(&output);
+        assert!(output.stdout.starts_with(&digest));
+    }
+    for args in [
+        &["encrypt", "--key-file", "key", "big"][..],
+        &["encrypt", "--key-file", "key", "-o", "piped"],
+        &["decrypt", "--key-file", "key", "-o", "one", "big.vpx"],
+        &["decrypt", "--key-file", "key", "-o", "two", "piped"],
+        &["seal", "--key-file", "1", "--to", &two, "big"],
+        &[
+            "unseal",
+            "--key-file",
+            "2",
+            "--from",
+            &one,
+            "-o",
+            "four",
+            "big.sealed",
+        ],
+        &["disk", "encrypt", "--key-file", "key", "big"],
+        &[
+            "disk",
+            "decrypt",
+            "--key-file",
+            "key",
+            "-o",
+            "three",
+            "big.vpdisk",
+        ],
+        &["sum", "--outboard", "outboard", "big"],
+    ] {
+        succeeds(&limited(args));
+    }
+    let digest = hex_digest(&folder.read("big"));
+    for name in ["one", "two", "three", "four"] {
+        assert_eq!(hex_digest(&folder.read(name)), digest, "{name}");
+    }
+    // Nothing would serve its clients, or remove an unfinished output that has a name when the process is ended.
+    let serve = [
+        "disk",
+        "serve",
+        "--key-file",
+        "key",
+        "--socket",
+        "socket",
+        "big.vpdisk",
+    ];
+    fails(&limited(&serve), IO, "threads", "unavailable");
+    let force = ["encrypt", "--force", "--key-file", "key", "big"];
+    fails(&limited(&force), IO, "big.vpx", "unavailable");
+    assert_eq!(folder.names().iter().find(|name| name.starts_with('.')), None);
+}
+
 /// Appears with the mode and content of any other, and not in the place of something else.
 #[test]
 fn outputs_with_a_temporary_name() {
