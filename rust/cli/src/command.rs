@@ -539,6 +539,7 @@ fn run(cli: &Cli) -> Result<Status, Error> {
             keypair::generate(path, protection).map(|()| Status::Ok)
         }
         Command::Pubkey(key) => {
+            files::stdout()?;
             let key = key.reader(&[])?()?;
             keypair::print_public(key.public_key()).map(|()| Status::Ok)
         }

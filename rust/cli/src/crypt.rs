@@ -190,7 +190,9 @@ impl Job<'_> {
     }
 
     fn output(&self, destination: &Path, readers: Readers) -> Result<Output, Error> {
-        Output::create(destination, Existing::forced(self.force), readers)
+        let output = Output::create(destination, Existing::forced(self.force), readers)?;
+        output.check_other(self.input)?;
+        Ok(output)
     }
 
     fn input(&self, output: &Output) -> Result<Input, Error> {

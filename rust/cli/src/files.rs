@@ -4,10 +4,10 @@
 use std::fs::Permissions;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
-#[cfg(unix)]
-use rustix::fs::OFlags;
+use rustix::fs::{FileType, OFlags, Stat, fcntl_getfl, fstat, stat};
 use veriplex::hazmat::RATE;
 use zeroize::Zeroizing;
 
@@ -23,6 +23,37 @@ pub const CHUNK: usize = 1024 * RATE;
 /// Whether `path` stands for standard input or output.
 pub fn is_stdio(path: &Path) -> bool {
     path.as_os_str() == "-"
+}
+
+/// Standard input.
+pub fn stdin() -> Result<io::Stdin, Error> {
+    unless_closed(io::stdin(), "standard input")
+}
+
+/// Standard output, for what would be lost without it.
+pub fn stdout() -> Result<io::Stdout, Error> {
+    unless_closed(io::stdout(), "standard output")
+}
+
+/// Before `main`, the runtime puts `/dev/null` in the place of a standard stream that is closed, and opens it for reading and
+/// writing. A shell opens it for one of these, to read nothing or to discard output.
+fn unless_closed<S: AsFd>(stream: S, name: &str) -> Result<S, Error> {
+    let both_ways = fcntl_getfl(&stream).is_ok_and(|flags| flags & OFlags::RWMODE == OFlags::RDWR);
+    let is_null = || matches!((fstat(&stream), stat("/dev/null")), (Ok(a), Ok(b)) if a.st_rdev == b.st_rdev);
+    if both_ways && is_null() {
+        let reason = "closed, or /dev/null opened for reading and writing";
+        return Err(Error::io(name, reason));
+    }
+    Ok(stream)
+}
+
+/// Whether both are one file, pipe or block device, where a read finds what was written. Others have two directions.
+fn are_same(one: &Stat, other: &Stat) -> bool {
+    match FileType::from_raw_mode(one.st_mode) {
+        FileType::CharacterDevice | FileType::Socket => false,
+        FileType::BlockDevice => one.st_rdev == other.st_rdev,
+        _ => one.st_dev == other.st_dev && one.st_ino == other.st_ino,
+    }
 }
 
 /// A file or standard input, its progress shown.
@@ -47,7 +78,7 @@ impl Input {
         if is_stdio(path) {
             // Not locked: the list of a check may be read from there at the same time.
             return Ok(Self {
-                reader: Reader::Other(Box::new(io::stdin())),
+                reader: Reader::Other(Box::new(stdin()?)),
                 progress: Progress::new(show_progress, None),
                 len: None,
                 is_armored: false,
@@ -234,7 +265,7 @@ impl Output {
     pub fn create(path: &Path, existing: Existing, readers: Readers) -> Result<Self, Error> {
         if is_stdio(path) {
             return Ok(Self {
-                sink: Sink::Stdout(io::stdout()),
+                sink: Sink::Stdout(stdout()?),
                 armor: None,
                 name: "standard output".into(),
             });
@@ -303,6 +334,26 @@ impl Output {
     /// Whether nothing is seen of it before [`Output::commit`].
     pub fn is_file(&self) -> bool {
         matches!(self.sink, Sink::File { .. })
+    }
+
+    /// An error if it is this input, and changes while that is read. (A file that is replaced does not.)
+    pub fn check_other(&self, input: &Path) -> Result<(), Error> {
+        let output = match &self.sink {
+            Sink::Stdout(stdout) => fstat(stdout),
+            Sink::Special(file) => fstat(file),
+            Sink::File(_) => return Ok(()),
+        };
+        let input = if is_stdio(input) {
+            fstat(io::stdin())
+        } else {
+            stat(input)
+        };
+        match (input, output) {
+            (Ok(input), Ok(output)) if are_same(&input, &output) => {
+                Err(Error::usage(&self.name, "is the input"))
+            }
+            _ => Ok(()),
+        }
     }
 
     pub fn is_terminal(&self) -> bool {

@@ -9,6 +9,7 @@ use clap_complete::Shell;
 use clap_mangen::Man;
 
 use crate::error::Error;
+use crate::files::stdout;
 use crate::names::quoted;
 
 /// Prints what a shell needs to complete command lines.
@@ -16,7 +17,7 @@ pub fn print_completions(mut command: Command, shell: Shell) -> Result<(), Error
     let name = command.get_name().to_owned();
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut command, name, &mut script);
-    let mut stdout = io::stdout();
+    let mut stdout = stdout()?;
     stdout
         .write_all(&script)
         .and_then(|()| stdout.flush())

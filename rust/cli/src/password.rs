@@ -16,7 +16,7 @@ use zeroize::Zeroizing;
 
 use crate::crypt::random;
 use crate::error::{Error, warn};
-use crate::files::is_stdio;
+use crate::files::{is_stdio, stdout};
 use crate::names::quoted;
 
 /// The longest password, in bytes.
@@ -165,6 +165,7 @@ impl Domain for Stored {
 
 /// Prints the hash of a new password.
 pub fn hash(source: &Source, cost: u8) -> Result<(), Error> {
+    let mut stdout = stdout()?;
     let password = source.read_new()?;
     let mut salt = [0; SALT_LEN];
     random(&mut salt)?;
@@ -175,7 +176,6 @@ pub fn hash(source: &Source, cost: u8) -> Result<(), Error> {
     let hash = phc::Mhf::<Stored>::with_any_cost(params, cost)
         .hash_password_with_salt(&password, &salt)
         .map_err(|error| Error::io("password", error))?;
-    let mut stdout = io::stdout();
     writeln!(stdout, "{hash}")
         .and_then(|()| stdout.flush())
         .map_err(|error| Error::write("standard output", &error))

@@ -16,7 +16,7 @@ use veriplex::tree::Tree;
 use veriplex::{Key, TAG_LEN, label};
 
 use crate::error::{Error, Status, warn};
-use crate::files::Input;
+use crate::files::{Input, stdout};
 use crate::names::quoted;
 use crate::treesum;
 
@@ -118,6 +118,7 @@ fn digest(hasher: Hasher, len: usize) -> Vec<u8> {
 
 /// Prints a line for each file; one that cannot be read does not stop the others.
 pub fn print(kind: &Kind, paths: &[PathBuf], style: Style) -> Result<Status, Error> {
+    stdout()?;
     let mut status = Status::Ok;
     let mut print = |path: Result<&Path, Error>| {
         let summed = path.and_then(|path| Ok((path, kind.sum(path, style.show_progress)?)));

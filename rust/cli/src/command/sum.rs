@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Sums, Threads, only_one_stdin};
 use crate::error::{Error, Status};
-use crate::files::is_stdio;
+use crate::files::{is_stdio, stdout};
 use crate::outboards::{self, Part};
 use crate::sums::{self, Kind};
 use crate::{keyfile, treesum};
@@ -83,6 +83,7 @@ pub fn run(args: &Args, quiet: bool, show_progress: bool) -> Result<Status, Erro
             sums::print_verdict(file, b": OK").map(|()| Status::Ok)
         };
     }
+    stdout()?;
     let digest = outboards::write(&tree, file, outboard, args.force, show_progress)?;
     let digits = base16ct::lower::encode_string(&digest);
     sums::print_sum(&Kind::Tree(tree, length), args.sums.tag, &digits, file)?;

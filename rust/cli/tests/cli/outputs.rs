@@ -210,3 +210,132 @@ fn verified_segments_leave_before_the_end_is_known() {
     fails(&output, UNVERIFIED, "standard input", &place);
     assert_eq!(stdout.read(&mut [0]).unwrap(), 0);
 }
+
+/// What a command needs is not there: an empty file would be made, or a key lost, without a word.
+#[test]
+#[cfg(unix)]
+fn closed_standard_streams_are_errors() {
+    let folder = Folder::new();
+    folder.write("file", b"plaintext");
+    folder.write("password", b"password");
+    let private = private(1).to_pem();
+    folder.write("private", private.as_bytes());
+    succeeds(&folder.run(&["sign", "--key-file", "private", "file"]));
+    succeeds(&folder.run(&["encrypt", "--key-file", "key", "file"]));
+    folder.write("list", &folder.run(&["sum", "file"]).stdout);
+    let to = public(1);
+    let run = |args: &[&str], redirections: &str| {
+        let mut command = Command::new("sh");
+        let command = command.args(["-c", &format!("exec \"$0\" \"$@\" {redirections}")]);
+        let command = command.arg(env!("CARGO_BIN_EXE_veriplex")).args(args);
+        command
+            .stdin(Stdio::null())
+            .current_dir(folder.0.path())
+            .output()
+            .unwrap()
+    };
+    for args in [
+        &["encrypt", "--key-file", "key"][..],
+        &["decrypt", "--key-file", "key"],
+        &["seal", "--key-file", "private", "--to", &to],
+        &["unseal", "--key-file", "private", "--from", &to],
+        &["sign", "--key-file", "private", "-o", "-"],
+        &["verify", "--from", &to, "--signature", "file.vpsig"],
+        &["sum"],
+        &["sum", "--check"],
+        &["digest"],
+        &["mac", "--key-file", "key", "-"],
+    ] {
+        fails(&run(args, "<&-"), IO, "standard input", "closed");
+    }
+    for args in [
+        &["keygen", "-"][..],
+        &["keygen", "--private", "-"],
+        &["pubkey", "--key-file", "private"],
+        &["encrypt", "--key-file", "key", "-o", "-", "file"],
+        &["decrypt", "--key-file", "key", "-o", "-", "file.vpx"],
+        &["seal", "--key-file", "private", "--to", &to, "-o", "-", "file"],
+        &["sign", "--key-file", "private", "-o", "-", "file"],
+        &["sum", "file"],
+        &["sum", "--outboard", "outboard", "file"],
+        &["digest", "file"],
+        &["mac", "--key-file", "key", "file"],
+        &["hash-password", "--password-file", "password"],
+        &["completions", "bash"],
+    ] {
+        fails(&run(args, ">&-"), IO, "standard output", "closed");
+    }
+    assert!(!folder.path("outboard").exists());
+    // What does not need them works without, as under cron and systemd, and where a file is named.
+    for redirections in [
+        "<&- >&- 2>&-",
+        "0<>/dev/null 1<>/dev/null",
+        "</dev/null >/dev/null",
+    ] {
+        for args in [
+            &["encrypt", "--key-file", "key", "-fo", "out", "file"][..],
+            &["verify", "--from", &to, "file"],
+            &["sum", "--check", "list"],
+        ] {
+            succeeds(&run(args, redirections));
+        }
+    }
+    // Nothing at all is something else, and can be thrown away.
+    let output = run(&["digest"], "</dev/null");
+    succeeds(&output);
+    assert_eq!(stdout(&output), format!("{}  -\n", hex_digest(b"")));
+    succeeds(&run(&["keygen", "-"], ">/dev/null"));
+}
+
+/// It would read what it writes, without end.
+#[test]
+#[cfg(unix)]
+fn an_output_is_not_the_input() {
+    let folder = Folder::with_private_keys();
+    let to = public(2);
+    let plaintext = noise(1 << 20);
+    let run = |args: &[&str], redirections: &str| {
+        folder.write("file", &plaintext);
+        let command = format!("ulimit -f 8192; exec \"$0\" \"$@\" {redirections}");
+        let output = Command::new("sh")
+            .args(["-c", &command, env!("CARGO_BIN_EXE_veriplex")])
+            .args(args)
+            .current_dir(folder.0.path())
+            .output()
+            .unwrap();
+        fails(&output, USAGE, "standard output", "is the input");
+        assert!(folder.read("file") == plaintext, "{args:?}");
+    };
+    std::os::unix::fs::symlink("file", folder.path("link")).unwrap();
+    for (args, redirections) in [
+        (&["encrypt", "--key-file", "key"][..], "<file >>file"),
+        (&["encrypt", "--key-file", "key", "-o", "-", "link"], ">>file"),
+        (&["encrypt", "--armor", "--key-file", "key"], "<file 1<>file"),
+        (&["decrypt", "--key-file", "key", "-o", "-", "file"], ">>file"),
+        (
+            &["seal", "--key-file", "1", "--to", &to, "-o", "-", "file"],
+            ">>file",
+        ),
+        (
+            &["unseal", "--key-file", "1", "--from", &to, "-o", "-", "file"],
+            ">>file",
+        ),
+        (&["sign", "--key-file", "1", "-o", "-", "file"], ">>file"),
+        (
+            &[
+                "disk",
+                "encrypt",
+                "--key-file",
+                "key",
+                "--header",
+                "header",
+                "-o",
+                "-",
+                "file",
+            ],
+            "1<>file",
+        ),
+    ] {
+        run(args, redirections);
+    }
+}
