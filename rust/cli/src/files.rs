@@ -134,6 +134,11 @@ impl Input {
         Ok(())
     }
 
+    /// The progress of what is made of it, of which this many bytes are expected. Its own is shown no more.
+    pub fn hand_over(&mut self, total: Option<u64>) -> Progress {
+        self.progress.hand_over(total)
+    }
+
     /// A file that is read on from where it is.
     pub fn from_file(file: File, progress: Progress, name: String) -> Self {
         Self {

@@ -1,11 +1,19 @@
 //! A progress bar for work that takes long.
 
+use std::collections::VecDeque;
+use std::fmt::Write as _;
+use std::io::{self, Read};
+use std::mem;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{FormattedDuration, HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Work that ends sooner shows no bar.
 const DELAY: Duration = Duration::from_secs(1);
+/// How often the bar changes.
+const TICK: Duration = Duration::from_millis(200);
+/// The rate is that of this time.
+const WINDOW: Duration = Duration::from_secs(3);
 
 /// Counts bytes, and shows them from `DELAY` on; the bar is removed on drop.
 pub struct Progress {
@@ -15,6 +23,7 @@ pub struct Progress {
     done: u64,
     /// When the work began: waiting for a password before is none.
     start: Option<Instant>,
+    rate: Rate,
     bar: Option<ProgressBar>,
 }
 
@@ -25,6 +34,7 @@ impl Progress {
             total,
             done: 0,
             start: None,
+            rate: Rate::default(),
             bar: None,
         }
     }
@@ -37,32 +47,61 @@ impl Progress {
     /// The same work begins again.
     pub fn restart(&mut self) {
         self.done = 0;
+        self.rate = Rate::default();
+    }
+
+    /// The progress of other bytes, as many as these. This one is shown no more.
+    pub fn hand_over(&mut self, total: Option<u64>) -> Self {
+        let enabled = mem::replace(self, Self::new(false, None)).enabled;
+        Self::new(enabled, total)
     }
 
     pub fn advance(&mut self, bytes: u64) {
-        self.done += bytes;
-        if let Some(bar) = &self.bar {
-            bar.set_position(self.done);
-        } else if self.enabled {
-            let worked = self.start.get_or_insert_with(Instant::now).elapsed();
-            if worked >= DELAY {
-                self.bar = Some(self.show(worked));
-            }
+        // What is added to a file meanwhile does not count.
+        self.done = (self.done + bytes).min(self.total.unwrap_or(u64::MAX));
+        if !self.enabled {
+            return;
         }
-    }
-
-    fn show(&self, worked: Duration) -> ProgressBar {
-        let template = match self.total {
-            Some(_) => "{wide_bar} {bytes}/{total_bytes}  {bytes_per_sec}  {eta}",
-            None => "{spinner} {bytes}  {bytes_per_sec}",
+        let now = Instant::now();
+        let start = *self.start.get_or_insert(now);
+        let Some(rate) = self.rate.measure(now, self.done) else {
+            return;
         };
-        let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-        let bar = ProgressBar::with_draw_target(self.total, ProgressDrawTarget::stderr())
-            .with_style(style)
-            .with_elapsed(worked);
+        if now - start < DELAY {
+            return;
+        }
+        let mut message = format!("{}/s", HumanBytes(rate));
+        if let Some(left) = self.total.and_then(|total| (total - self.done).checked_div(rate)) {
+            let left = FormattedDuration(Duration::from_secs(left));
+            let _ = write!(message, "  {left}"); // a string takes everything
+        }
+        let bar = self.bar.get_or_insert_with(|| bar(self.total));
+        bar.set_message(message);
         bar.set_position(self.done);
-        bar
     }
+}
+
+/// A reader whose progress is shown.
+pub struct Counted<R> {
+    pub reader: R,
+    pub progress: Progress,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let n = self.reader.read(buffer)?;
+        self.progress.advance(n as u64);
+        Ok(n)
+    }
+}
+
+fn bar(total: Option<u64>) -> ProgressBar {
+    let template = match total {
+        Some(_) => "{wide_bar} {bytes}/{total_bytes}  {msg}",
+        None => "{spinner} {bytes}  {msg}",
+    };
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr()).with_style(style)
 }
 
 impl Drop for Progress {
@@ -70,6 +109,26 @@ impl Drop for Progress {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
+    }
+}
+
+/// When how much was done, from the last time before the `WINDOW` on.
+#[derive(Default)]
+struct Rate(VecDeque<(Instant, u64)>);
+
+impl Rate {
+    /// Bytes per second, if it is time to measure again.
+    fn measure(&mut self, now: Instant, done: u64) -> Option<u64> {
+        if self.0.back().is_some_and(|(last, _)| now - *last < TICK) {
+            return None;
+        }
+        self.0.push_back((now, done));
+        while self.0.get(1).is_some_and(|(next, _)| now - *next >= WINDOW) {
+            self.0.pop_front();
+        }
+        let (from, before) = self.0.front()?;
+        let millis = u64::try_from((now - *from).as_millis()).ok()?;
+        (1000 * (done - before)).checked_div(millis)
     }
 }
 
@@ -86,5 +145,29 @@ mod tests {
         std::thread::sleep(DELAY);
         progress.advance(1);
         assert!(progress.bar.is_some());
+    }
+
+    #[test]
+    fn the_total_is_not_exceeded() {
+        let mut progress = Progress::new(true, Some(76));
+        progress.advance(60);
+        progress.advance(34);
+        assert_eq!(progress.done, 76);
+    }
+
+    #[test]
+    fn the_rate_is_that_of_the_last_seconds() {
+        let start = Instant::now();
+        let mut rate = Rate::default();
+        let mut measure = |millis, done| rate.measure(start + Duration::from_millis(millis), done);
+        // A pipe that begins slowly.
+        assert_eq!(measure(0, 5), None);
+        assert_eq!(measure(1, 10), None);
+        assert_eq!(measure(2000, 105), Some(50));
+        assert_eq!(measure(2100, 999), None);
+        // It becomes faster, and rests.
+        assert_eq!(measure(3000, 3005), Some(1000));
+        assert_eq!(measure(6000, 9005), Some(2000));
+        assert_eq!(measure(16_000, 10_005), Some(100));
     }
 }

@@ -23,7 +23,7 @@ use crate::armor;
 use crate::crypt::{Range, SALT_LEN, is_end, read_array};
 use crate::error::Error;
 use crate::files::{Input, Output};
-use crate::progress::Progress;
+use crate::progress::{Counted, Progress};
 use crate::treesum::read_exact_at;
 
 /// How much plaintext is written at a time, and above what a file is read in parts: enough for all threads.
@@ -92,13 +92,23 @@ impl Segments<'_> {
         let begin = (self.header.len() + SALT_LEN + TAG_LEN) as u64;
         // Where the segment begins that has this byte of the plaintext.
         let offset = |at: u64| begin + at / DEFAULT_SEGMENT_LEN as u64 * SLOT as u64;
+        let mut progress = input.hand_over(None);
         let Some(file_len) = input.len().filter(|_| input.can_seek()) else {
             let is_armored = input.is_armored();
             let reader = StreamReader::new_rayon(&message, input);
-            return copy(reader, 0, range, output, &name, |at| match offset(at) {
-                at if is_armored => format!("cut short or damaged, at or after line {}", armor::line_of(at)),
-                at => format!("cut short or damaged, at or after offset {at}"),
-            });
+            return copy(
+                Counted { reader, progress },
+                0,
+                range,
+                output,
+                &name,
+                |at| match offset(at) {
+                    at if is_armored => {
+                        format!("cut short or damaged, at or after line {}", armor::line_of(at))
+                    }
+                    at => format!("cut short or damaged, at or after offset {at}"),
+                },
+            );
         };
         // The end first: what was cut is noticed before anything is written.
         let mut reader = if range.is_whole() {
@@ -118,10 +128,17 @@ impl Segments<'_> {
         }
         let failed = |error| Error::io(&name, error);
         reader.seek(SeekFrom::Start(range.offset)).map_err(failed)?;
-        let reader = reader.take(range.length.unwrap_or(u64::MAX));
-        copy(reader, range.offset, range, output, &name, |at| {
-            format!("damaged at offset {}", offset(at))
-        })
+        let wanted = range.length.unwrap_or(u64::MAX).min(len - range.offset);
+        let progress = progress.hand_over(Some(wanted));
+        let reader = reader.take(wanted);
+        copy(
+            Counted { reader, progress },
+            range.offset,
+            range,
+            output,
+            &name,
+            |at| format!("damaged at offset {}", offset(at)),
+        )
     }
 }
 
