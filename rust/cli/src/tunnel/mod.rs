@@ -43,6 +43,7 @@ use self::relay::{Failure, relay};
 use self::settings::{Listening, Origin, Role, Settings};
 use self::socket::{Address, Client, Listener, Passed, Socket};
 use crate::error::Error;
+use crate::files::{Existing, Output, Readers};
 use crate::keyfile;
 use crate::names::quoted;
 
@@ -54,7 +55,11 @@ pub fn run(command: &Command, quiet: bool) -> Result<(), Error> {
         Command::Keygen { file } => keygen(file),
         Command::Serve(options) => listen(&Origin::Serve(options.clone()), quiet),
         Command::Connect(options) => listen(&Origin::Connect(options.clone()), quiet),
-        Command::Pipe(server) => pipe(server),
+        Command::Pipe(server) => {
+            let stdio = Path::new("-");
+            Output::create(stdio, Existing::Refused, Readers::Any)?.check_other(stdio)?;
+            pipe(server)
+        }
         Command::Echo { address } => echo(address),
     }
 }

@@ -307,6 +307,17 @@ fn an_output_is_not_the_input() {
         assert!(folder.read("file") == plaintext, "{args:?}");
     };
     std::os::unix::fs::symlink("file", folder.path("link")).unwrap();
+    let pipe = [
+        "tunnel",
+        "pipe",
+        "--key-file",
+        "1",
+        "--peer",
+        "peer",
+        "--connect",
+        "localhost:1",
+    ];
+    run(&pipe, "<file >>file");
     for (args, redirections) in [
         (&["encrypt", "--key-file", "key"][..], "<file >>file"),
         (&["encrypt", "--key-file", "key", "-o", "-", "link"], ">>file"),
