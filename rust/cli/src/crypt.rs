@@ -1,5 +1,6 @@
 //! What all commands that encrypt have in common: their secrets, their inputs and outputs, and how files begin.
 
+use std::fs::Metadata;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -190,6 +191,14 @@ impl Job<'_> {
     }
 
     fn output(&self, destination: &Path, readers: Readers) -> Result<Output, Error> {
+        // Nothing is made beside a device or a named pipe.
+        let is_special = |found: Metadata| !found.is_file() && !found.is_dir();
+        if self.output.is_none() && !is_stdio(self.input) && self.input.metadata().is_ok_and(is_special) {
+            return Err(Error::usage(
+                &quoted(self.input),
+                "is not a file: name the output with -o",
+            ));
+        }
         let output = Output::create(destination, Existing::forced(self.force), readers)?;
         output.check_other(self.input)?;
         Ok(output)

@@ -287,6 +287,31 @@ fn closed_standard_streams_are_errors() {
     succeeds(&run(&["keygen", "-"], ">/dev/null"));
 }
 
+/// Nothing is made in the folder of devices, unless it is named.
+#[test]
+#[cfg(unix)]
+fn devices_have_nothing_beside_them() {
+    let folder = Folder::with_private_keys();
+    for link in ["null", "null.vpx"] {
+        std::os::unix::fs::symlink("/dev/null", folder.path(link)).unwrap();
+    }
+    for (args, name) in [
+        (&["encrypt", "--key-file", "key"][..], "null"),
+        (&["decrypt", "--key-file", "key"], "null.vpx"),
+        (&["sign", "--key-file", "1"], "null"),
+        (&["seal", "--key-file", "1", "--to", &public(2)], "null"),
+    ] {
+        fails(&folder.run(&[args, &[name]].concat()), USAGE, name, "-o");
+    }
+    succeeds(&folder.run(&["encrypt", "--key-file", "key", "-o", "out", "null"]));
+    succeeds(&folder.run(&["decrypt", "--key-file", "key", "-o", "empty", "out"]));
+    assert_eq!(folder.read("empty"), b"");
+    assert_eq!(
+        folder.names(),
+        ["1", "2", "3", "empty", "null", "null.vpx", "out"]
+    );
+}
+
 /// It would read what it writes, without end.
 #[test]
 #[cfg(unix)]
