@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, LazyLock};
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use rayon::ThreadPoolBuilder;
 use signal_hook::consts::SIGXFSZ;
@@ -475,13 +476,23 @@ pub fn main() -> ExitCode {
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => return told(&error),
+        Err(error) => return told(&with_suggestion(error)),
     };
     let status = match run(&cli) {
         Ok(status) => status,
         Err(error) => error.report(),
     };
     status.into()
+}
+
+/// Two commands make what other programs call a hash, and their names are not similar.
+fn with_suggestion(mut error: clap::Error) -> clap::Error {
+    if matches!(error.get(ContextKind::InvalidSubcommand), Some(ContextValue::String(name)) if name == "hash")
+    {
+        let names = ["sum", "digest"].map(String::from).to_vec();
+        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(names));
+    }
+    error
 }
 
 /// Help, or what is wrong with the command line. That may hold the name of a file, which a shell put in for `*`.

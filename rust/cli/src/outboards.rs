@@ -37,12 +37,12 @@ pub fn write(
     let name = output.name.clone();
     let file = output
         .file()
-        .ok_or_else(|| Error::usage(&name, "is no file, which an outboard must be"))?;
+        .ok_or_else(|| Error::usage(&name, "must be a regular file"))?;
     let input = Input::open(path, show_progress)?;
     let input_name = input.name.clone();
     let len = input
         .len()
-        .ok_or_else(|| Error::usage(&input_name, "is no file, which an outboard needs"))?;
+        .ok_or_else(|| Error::usage(&input_name, "must be a regular file"))?;
     let failed = |error: io::Error| match error.kind() {
         io::ErrorKind::InvalidInput => Error::io(&input_name, "changed while it was read"),
         _ => Error::write(&name, &error),
@@ -110,7 +110,7 @@ pub fn verify(
         ));
     }
     let len = u64::from_le_bytes(read_array(&mut strings, MADE)?);
-    let no_file = |name: &str| Error::usage(name, "is no file, which a part is verified of");
+    let no_file = |name: &str| Error::usage(name, "must be a regular file");
     let (strings, strings_len, ..) = strings.into_file().map_err(|input| no_file(&input.name))?;
     if strings_len.checked_sub(17) != Some(outboard_len(len)) {
         return Err(Error::unverified(&outboard_name, "cut short or extended"));

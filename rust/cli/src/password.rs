@@ -58,15 +58,15 @@ impl Source {
     /// Reads a password that exists already.
     pub fn read(&self) -> Result<Password, Error> {
         match self {
-            Self::Terminal => prompt("Password: "),
+            Self::Terminal => prompt("Password: ", "--password-file"),
             Self::File(path) => first_line(path, MAX_LEN),
         }
     }
 
-    /// Reads the password of this file.
+    /// Reads the password of this private key.
     pub fn read_for(&self, name: &str) -> Result<Password, Error> {
         match self {
-            Self::Terminal => prompt(&format!("Password of {name}: ")),
+            Self::Terminal => prompt(&format!("Password of {name}: "), "--key-password-file"),
             Self::File(_) => self.read(),
         }
     }
@@ -81,18 +81,19 @@ impl Source {
         if password.is_empty() {
             return Err(Error::usage(&name, "the password is empty"));
         }
-        if matches!(self, Self::Terminal) && prompt("Again: ")? != password {
+        if matches!(self, Self::Terminal) && prompt("Again: ", "--password-file")? != password {
             return Err(Error::usage(&name, "the passwords differ"));
         }
         Ok(password)
     }
 }
 
-fn prompt(prompt: &str) -> Result<Password, Error> {
+/// Asks on the terminal; with `option` a file could be read instead.
+fn prompt(prompt: &str, option: &str) -> Result<Password, Error> {
     let password = rpassword::prompt_password(prompt).map_err(|error| {
         Error::io(
             "terminal",
-            format_args!("cannot ask for a password (--password-file reads one from a file): {error}"),
+            format_args!("cannot ask for a password ({option} reads one from a file): {error}"),
         )
     })?;
     let password = Zeroizing::new(password.into_bytes());

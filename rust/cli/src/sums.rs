@@ -131,8 +131,11 @@ pub fn print(kind: &Kind, paths: &[PathBuf], style: Style) -> Result<Status, Err
         }
     };
     for path in paths {
-        if style.recursive && path.is_dir() {
+        if path.is_dir() && style.recursive {
             each_file_below(path, &mut print)?;
+        } else if path.is_dir() {
+            let reason = "is a folder (--recursive takes the files in it)";
+            print(Err(Error::io(&quoted(path), reason)))?;
         } else {
             print(Ok(path))?;
         }

@@ -66,7 +66,7 @@ pub fn run(args: &Args, quiet: bool, show_progress: bool) -> Result<Status, Erro
     };
     let file = the_one(&args.sums.files)?;
     if is_stdio(outboard) {
-        return Err(Error::usage("-", "is no file, which an outboard must be"));
+        return Err(Error::usage("-", "must be a regular file"));
     }
     if let Some(digest) = &args.verify {
         let digest = outboards::parse_digest(digest)?;

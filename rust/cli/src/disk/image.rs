@@ -25,7 +25,10 @@ impl Image {
     pub fn open(path: &Path, write: bool) -> Result<Self, Error> {
         let name = quoted(path);
         if is_stdio(path) {
-            return Err(Error::usage("-", "is no image: any place of one must be read"));
+            return Err(Error::usage(
+                "-",
+                "cannot be an image: name a file or a block device",
+            ));
         }
         let failed = |error: io::Error| Error::io(&name, error);
         let is_device = is_device(path).map_err(failed)?;

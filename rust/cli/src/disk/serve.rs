@@ -182,13 +182,9 @@ impl Address {
     pub fn tcp(text: &str) -> Result<Self, Error> {
         match text.parse::<SocketAddr>() {
             Ok(address) if address.ip().is_loopback() => Ok(Self::Tcp(address)),
-            Ok(_) => Err(Error::usage(
-                text,
-                "not an address of this machine: NBD neither encrypts nor asks who it is (127.0.0.1:PORT, [::1]:PORT)",
-            )),
-            Err(_) => Err(Error::usage(
+            _ => Err(Error::usage(
                 &quoted(Path::new(text)),
-                "not an address (127.0.0.1:PORT, [::1]:PORT)",
+                "it listens on 127.0.0.1:PORT or [::1]:PORT only: NBD neither encrypts nor asks who connects",
             )),
         }
     }

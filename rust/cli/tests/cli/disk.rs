@@ -316,7 +316,7 @@ fn what_is_no_image() {
         &run(&folder, ENCRYPT, &["-", "-o", "x"]),
         USAGE,
         "-",
-        "is no image",
+        "cannot be an image",
     );
     fails(
         &run(&folder, ENCRYPT, &["folder", "-o", "x"]),

@@ -681,13 +681,29 @@ fn key_files_as_rfc_7468_has_them() {
 fn without_a_terminal_a_password_file_is_named() {
     let folder = Folder::new();
     folder.write("file", b"plaintext");
-    let output = Command::new("setsid")
-        .arg("--wait")
-        .arg(env!("CARGO_BIN_EXE_veriplex"))
-        .args(["encrypt", "--password", "file"])
-        .current_dir(folder.0.path())
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
-    fails(&output, IO, "terminal", "--password-file");
+    folder.write("password", b"password");
+    let keygen = [
+        "keygen",
+        "--private",
+        "--password-file",
+        "password",
+        "--cost",
+        "0",
+        "private",
+    ];
+    assert!(folder.run(&keygen).status.success());
+    for (args, option) in [
+        (&["encrypt", "--password", "file"][..], "(--password-file"),
+        (&["sign", "--key-file", "private", "file"], "(--key-password-file"),
+    ] {
+        let output = Command::new("setsid")
+            .arg("--wait")
+            .arg(env!("CARGO_BIN_EXE_veriplex"))
+            .args(args)
+            .current_dir(folder.0.path())
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        fails(&output, IO, "terminal", option);
+    }
 }

@@ -36,7 +36,7 @@ fn unreadable_files_do_not_stop_the_others() {
         format!("{}  a\n{}  b\n", hex_digest(b"a"), hex_digest(b"b"))
     );
     let output = folder.run(&["mac", "--key-file", "key", "folder", "b"]);
-    fails(&output, IO, "folder", "directory");
+    fails(&output, IO, "folder", "is a folder");
     assert_eq!(stdout(&output), format!("{}  b\n", hex_tag(b"b")));
 }
 

@@ -299,6 +299,18 @@ fn wrong_command_lines() {
 }
 
 #[test]
+fn other_names_of_a_digest() {
+    let output = Folder::new().run(&["hash", "key"]);
+    assert_eq!(output.status.code(), Some(USAGE));
+    assert!(stderr(&output).contains("'sum', 'digest'"), "{}", stderr(&output));
+    let folder = Folder::new();
+    fs::create_dir(folder.path("folder")).unwrap();
+    for command in ["sum", "digest"] {
+        fails(&folder.run(&[command, "folder"]), IO, "folder", "--recursive");
+    }
+}
+
+#[test]
 #[cfg(target_os = "linux")]
 fn progress_is_shown_on_a_terminal_after_a_second() {
     let folder = Folder::new();

@@ -262,13 +262,9 @@ fn a_part_that_is_served() {
 
     let serve =
         |address: &str| folder.run(&["disk", "serve", "--key-file", "key", "image", "--listen", address]);
-    fails(
-        &serve("0.0.0.0:0"),
-        USAGE,
-        "0.0.0.0:0",
-        "not an address of this machine",
-    );
-    fails(&serve("localhost"), USAGE, "localhost", "not an address");
+    for address in ["0.0.0.0:0", "0.0.0.0", "localhost"] {
+        fails(&serve(address), USAGE, address, "listens on 127.0.0.1:PORT");
+    }
     let none = folder.run(&["disk", "serve", "--key-file", "key", "image"]);
     assert_eq!(none.status.code(), Some(USAGE));
 }

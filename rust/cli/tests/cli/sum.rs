@@ -152,7 +152,7 @@ fn folders() {
     let output = folder.run(&["sum", "-r", "missing", "f/a"]);
     fails(&output, IO, "missing", "No such file");
     assert_eq!(stdout(&output), format!("{}  f/a\n", hex_sum(b"f/a")));
-    fails(&folder.run(&["sum", "f"]), IO, "f", "directory");
+    fails(&folder.run(&["sum", "f"]), IO, "f", "is a folder");
 }
 
 /// Where zeros are not stored, they are not read: 1 TiB of them takes no time.
@@ -340,13 +340,13 @@ fn outboards() {
         &folder.pipe(&["sum", "--outboard", "new"], b"x"),
         USAGE,
         "standard input",
-        "is no file",
+        "must be a regular file",
     );
     fails(
         &folder.run(&["sum", "--outboard", "-", "file"]),
         USAGE,
         "-",
-        "is no file",
+        "must be a regular file",
     );
     fails(
         &folder.run(&["sum", "--outboard", "new", "file", "file"]),
