@@ -15,7 +15,7 @@ use crate::armor;
 use crate::error::Error;
 use crate::names::quoted;
 use crate::progress::Progress;
-use crate::temporary::Temporary;
+use crate::temporary::{self, Temporary};
 
 /// How much is read at a time: about 94 KiB, whole blocks of the duplex.
 pub const CHUNK: usize = 1024 * RATE;
@@ -549,6 +549,10 @@ struct NewFile {
 impl NewFile {
     fn create(destination: PathBuf, existing: Existing, mode: Mode, unnamed: bool) -> io::Result<Self> {
         let folder = folder_of(&destination);
+        if existing == Existing::Replaced {
+            // It will have a name for a moment. That this cannot be is found out before the work.
+            temporary::guard()?;
+        }
         let (temporary, file) = if let Some(file) = unnamed.then(|| open_unnamed(folder)).flatten() {
             (None, file)
         } else {

@@ -13,15 +13,22 @@ fn all() -> MutexGuard<'static, Vec<PathBuf>> {
     ALL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// From now on a signal removes all temporary files before it ends the process. An error if there is no thread for that.
+pub fn guard() -> io::Result<()> {
+    let _all = all();
+    #[cfg(unix)]
+    signals::handle()?;
+    Ok(())
+}
+
 /// The name `.veriplex-*.tmp` of a file, which is removed on drop.
 pub struct Temporary(Option<TempPath>);
 
 impl Temporary {
     /// Gives `make` names in a folder until there was none of that name.
     pub fn make<T>(folder: &Path, make: impl FnMut(&Path) -> io::Result<T>) -> io::Result<(Self, T)> {
+        guard()?;
         let mut all = all();
-        #[cfg(unix)]
-        signals::handle()?;
         let made = tempfile::Builder::new()
             .prefix(".veriplex-")
             .suffix(".tmp")
@@ -87,8 +94,7 @@ mod signals {
         29, // SIGINFO
     ];
 
-    /// From now on a signal removes all temporary files before it ends the process. Only one thread
-    /// calls this at a time.
+    /// Only one thread calls this at a time.
     pub fn handle() -> io::Result<()> {
         static HANDLED: OnceLock<()> = OnceLock::new();
         if HANDLED.get().is_some() {

@@ -360,7 +360,16 @@ fn no_threads_are_left() {
         "big.vpdisk",
     ];
     fails(&limited(&serve), IO, "threads", "unavailable");
-    let force = ["encrypt", "--force", "--key-file", "key", "big"];
+    // That is found out first.
+    let force = [
+        "encrypt",
+        "--force",
+        "--key-file",
+        "key",
+        "-o",
+        "big.vpx",
+        "missing",
+    ];
     fails(&limited(&force), IO, "big.vpx", "unavailable");
     assert_eq!(folder.names().iter().find(|name| name.starts_with('.')), None);
 }
