@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use crate::armor::Malformed;
+use crate::names::line;
 
 /// The exit statuses; part of the interface, listed in `--help` and in `README.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -97,8 +98,8 @@ impl fmt::Display for Error {
     }
 }
 
-/// One line on standard error.
+/// One line on standard error, whatever is in the message.
 pub fn warn(message: impl fmt::Display) {
     // Not `eprintln!`, which panics if standard error cannot be written.
-    let _ = writeln!(io::stderr(), "veriplex: {message}");
+    let _ = writeln!(io::stderr(), "veriplex: {}", line(&message.to_string()));
 }

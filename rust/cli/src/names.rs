@@ -94,6 +94,11 @@ pub fn visible(text: &str) -> String {
     shown
 }
 
+/// Text as one line.
+pub fn line(text: &str) -> String {
+    visible(text).replace('\n', " ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,5 +1,7 @@
 //! Runs both ends of a tunnel as their users do, and ends of others that misbehave.
 
+#[path = "tunnel/cuts.rs"]
+mod cuts;
 #[path = "tunnel/load.rs"]
 mod load;
 #[path = "tunnel/memory.rs"]
@@ -678,6 +680,33 @@ fn nobody_reads_standard_error() {
     assert!(text.len() < 200_000, "{} bytes", text.len());
 }
 
+/// Strangers cause as many lines as they like: who of the peers connects is in the log all the same.
+#[cfg(target_os = "linux")]
+#[test]
+fn strangers_do_not_hide_peers_from_the_log() {
+    let (server, client) = ends(echo_server(), &[]);
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    thread::scope(|scope| {
+        for last in 2..6 {
+            let (stop, address) = (&stop, server.address);
+            scope.spawn(move || {
+                while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                    drop(connect_from(last, address));
+                }
+            });
+        }
+        server.says_times(100, "127.0.0.2", "closed during the handshake");
+        for _ in 0..20 {
+            works(&client);
+        }
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    server.says("lines about strangers", "dropped");
+    for state in ["open", "closed"] {
+        server.says_times(20, &fingerprint(CLIENT), state);
+    }
+}
+
 #[test]
 fn a_peer_has_its_share_only() {
     let server = End::start(
@@ -724,7 +753,7 @@ fn unix_sockets_and_pipes() {
         &options,
     );
     let local = format!("unix:{}", path("local"));
-    let _client = End::start_at("connect", CLIENT, &[SERVER], &at, &local, &[]);
+    let _client = End::start_at("connect", CLIENT, &[SERVER], &at, &local, &["--allow-unix"]);
     let mut stream = UnixStream::connect(path("local")).unwrap();
     stream.write_all(b"through files").unwrap();
     stream.shutdown(Shutdown::Write).unwrap();

@@ -119,6 +119,41 @@ async fn a_cut_is_an_error() {
     assert_eq!(again.kind(), io::ErrorKind::UnexpectedEof, "it stays");
 }
 
+/// Wherever the wire is cut, readers of all kinds get an error, after what was verified; only the whole of it ends.
+#[tokio::test]
+async fn only_a_verified_end_is_an_end() {
+    for by_copy in [false, true] {
+        let mut cut = 0;
+        loop {
+            let (mut stream, mut below, mut session) = with_peer_by_hand(b"first").await;
+            let second = sealed(&mut session, b"second");
+            let end = session.sender.finish().unwrap();
+            let wire = [&second[..], &end].concat();
+            below.write_all(&wire[..cut]).await.unwrap();
+            below.shutdown().await.unwrap();
+            let mut received = Vec::new();
+            let result = if by_copy {
+                tokio::io::copy_buf(&mut stream, &mut received).await
+            } else {
+                stream.read_to_end(&mut received).await.map(|n| n as u64)
+            };
+            let verified: &[u8] = if cut < second.len() {
+                b"first"
+            } else {
+                b"firstsecond"
+            };
+            assert_eq!(received, verified, "{cut}");
+            assert_eq!(stream.has_ended(), cut == wire.len());
+            if cut == wire.len() {
+                assert_eq!(result.unwrap(), 11);
+                break;
+            }
+            assert_eq!(result.unwrap_err().kind(), io::ErrorKind::UnexpectedEof, "{cut}");
+            cut += 1;
+        }
+    }
+}
+
 /// The initiator by hand, whose stream below the test changes.
 async fn by_hand(mut below: DuplexStream) -> (DuplexStream, Session) {
     let [alice, bob, _] = &*KEYS;

@@ -32,7 +32,7 @@ pub struct Serve {
     /// Read all of what follows from this file (in TOML, see the README), and again on SIGHUP
     #[arg(long, value_name = "FILE", conflicts_with_all = [
         "key_file", "peers", "connect", "max_pending", "max_per_source", "max_per_peer", "seconds", "addresses",
-        "max_connections", "grace_seconds", "metrics", "log",
+        "max_connections", "grace_seconds", "metrics", "log", "allow_unix",
     ])]
     pub config: Option<PathBuf>,
     /// The private key file (made by tunnel keygen)
@@ -103,6 +103,10 @@ pub struct Listen {
     /// How long open connections may go on after SIGTERM or SIGINT, in seconds
     #[arg(long = "grace", value_name = "SECONDS", default_value_t = GRACE)]
     pub grace_seconds: u32,
+    /// Pass data on through Unix sockets, too; they have no reset, so the program there cannot tell a connection that was
+    /// cut from one that has ended, and may take a part of the data for all of them
+    #[arg(long)]
+    pub allow_unix: bool,
     /// Serve counters at this Unix socket, as text for Prometheus
     #[arg(long, value_name = "PATH")]
     pub metrics: Option<PathBuf>,

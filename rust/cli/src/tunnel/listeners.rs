@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::watch;
 use tracing::info;
 
-use super::settings::Listening;
+use super::settings::{Listening, Role, Settings};
 use super::socket::{Address, Listener, Passed};
 use super::{Tunnel, take};
 use crate::error::Error;
@@ -54,9 +54,9 @@ impl Listeners {
     }
 
     /// Binds those that are wanted and do not run yet. If that fails, nothing has changed.
-    pub async fn prepare(&self, wanted: &[Listening]) -> Result<Prepared, Error> {
-        let mut prepared = Vec::new();
-        for Listening { address, .. } in wanted {
+    pub async fn prepare(&self, settings: &Settings) -> Result<Prepared, Error> {
+        let mut prepared: Vec<(Address, Vec<Listener>)> = Vec::new();
+        for Listening { address, .. } in &settings.listeners {
             if !self.running.iter().any(|running| running.address == *address) {
                 let listeners = Listener::bind(address, &self.passed)
                     .await
@@ -64,7 +64,20 @@ impl Listeners {
                 prepared.push((address.clone(), listeners));
             }
         }
-        Ok(Prepared(prepared))
+        let is_unix = |listener: &Listener| matches!(listener, Listener::Unix(..));
+        let data_through_unix = match &settings.role {
+            Role::Server { .. } => Some(&settings.connect).filter(|to| matches!(to, Address::Unix(_))),
+            Role::Client { .. } => prepared
+                .iter()
+                .find_map(|(address, listeners)| listeners.iter().any(is_unix).then_some(address)),
+        };
+        match data_through_unix {
+            Some(address) if !settings.allow_unix => Err(Error::io(
+                &address.to_string(),
+                "a Unix socket has no reset: the program there cannot tell a cut from an end (allow-unix permits it)",
+            )),
+            _ => Ok(Prepared(prepared)),
+        }
     }
 
     /// Starts those, and stops the ones that are not wanted any more.

@@ -1,47 +1,68 @@
 //! Lines on standard error that never make a connection wait: a queue that drops and counts when it is full, or when there
-//! are too many lines in a second. One thread writes.
+//! are too many lines in a second. Strangers have a share of their own, so that they hide nobody else. One thread writes.
 
 use std::fmt::{self, Write as _};
 use std::io::Write;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use tracing::field::{Field, Visit};
 use tracing::level_filters::LevelFilter;
-use tracing::{Event, Subscriber};
+use tracing::{Event, Metadata, Subscriber};
 use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields, MakeWriter};
 use tracing_subscriber::registry::LookupSpan;
 
 use super::settings::Format;
-use crate::names::visible;
+use crate::names::line;
 
-/// How many lines wait for a reader of standard error.
-const QUEUE: usize = 1000;
-/// How many lines in a second.
+/// How many lines of each kind wait for a reader of standard error.
+const QUEUE: usize = 500;
+/// How many lines of each kind in a second.
 const RATE: u32 = 100;
+
+/// Whom a line is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum About {
+    /// A connection that has not shown whose it is.
+    Stranger,
+    /// A peer, or the program itself.
+    Other,
+}
 
 #[derive(Clone)]
 pub struct Log {
-    lines: SyncSender<Vec<u8>>,
+    lines: Sender<(About, Vec<u8>)>,
     state: Arc<Mutex<State>>,
 }
 
 struct State {
     /// Of which second the lines are counted.
     since: Instant,
-    count: u32,
-    dropped: u64,
+    shares: [Share; 2],
     dropped_in_all: u64,
+}
+
+/// Of the lines of one kind.
+#[derive(Default)]
+struct Share {
+    in_second: u32,
+    in_queue: usize,
+    /// Since that was last said.
+    dropped: u64,
 }
 
 impl Log {
     /// Makes standard error the place for all events from now on; with `quiet`, only for warnings.
-    pub fn start(format: Format, quiet: bool) -> Self {
-        let log = Self::to(std::io::stderr(), format);
+    ///
+    /// # Errors
+    ///
+    /// If the system starts no thread.
+    pub fn start(format: Format, quiet: bool) -> std::io::Result<Self> {
+        let log = Self::to(std::io::stderr(), format)?;
         let level = if quiet {
             LevelFilter::WARN
         } else {
@@ -63,31 +84,36 @@ impl Log {
                     .finish(),
             ),
         };
-        log
+        Ok(log)
     }
 
-    fn to(out: impl Write + Send + 'static, format: Format) -> Self {
-        let (lines, receiver) = sync_channel(QUEUE);
+    fn to(out: impl Write + Send + 'static, format: Format) -> std::io::Result<Self> {
+        let (lines, receiver) = channel();
         let state = Arc::new(Mutex::new(State {
             since: Instant::now(),
-            count: 0,
-            dropped: 0,
+            shares: Default::default(),
             dropped_in_all: 0,
         }));
         let shared = state.clone();
-        thread::spawn(move || write(out, &receiver, &shared, format));
-        Self { lines, state }
+        thread::Builder::new().spawn(move || write(out, &receiver, &shared, format))?;
+        Ok(Self { lines, state })
     }
 
     /// Takes a line, with its end. Never waits.
-    fn line(&self, line: Vec<u8>) {
+    fn line(&self, about: About, line: Vec<u8>) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.since.elapsed() >= Duration::from_secs(1) {
-            (state.since, state.count) = (Instant::now(), 0);
+            state.since = Instant::now();
+            for share in &mut state.shares {
+                share.in_second = 0;
+            }
         }
-        state.count += 1;
-        if state.count > RATE || self.lines.try_send(line).is_err() {
-            state.dropped += 1;
+        let share = &mut state.shares[about as usize];
+        share.in_second += 1;
+        if share.in_second <= RATE && share.in_queue < QUEUE && self.lines.send((about, line)).is_ok() {
+            share.in_queue += 1;
+        } else {
+            share.dropped += 1;
             state.dropped_in_all += 1;
         }
     }
@@ -103,24 +129,34 @@ impl Log {
 }
 
 /// Writes lines, and now and then how many are missing, until nobody can send any.
-fn write(mut out: impl Write, lines: &Receiver<Vec<u8>>, state: &Mutex<State>, format: Format) {
+fn write(mut out: impl Write, lines: &Receiver<(About, Vec<u8>)>, state: &Mutex<State>, format: Format) {
     loop {
         let line = lines.recv_timeout(Duration::from_secs(1));
         let dropped = {
             let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
-            // While lines come, once a second.
-            if line.is_ok() && state.count > RATE {
-                0
-            } else {
-                std::mem::take(&mut state.dropped)
+            if let Ok((about, _)) = line {
+                state.shares[about as usize].in_queue -= 1;
             }
+            [About::Stranger, About::Other].map(|about| {
+                let share = &mut state.shares[about as usize];
+                // While lines come, once a second.
+                let is_late = line.is_err() || share.in_second <= RATE;
+                let dropped = if is_late {
+                    std::mem::take(&mut share.dropped)
+                } else {
+                    0
+                };
+                (about, dropped)
+            })
         };
         // What cannot be written is lost.
-        if dropped > 0 {
-            let _ = out.write_all(missing(format, dropped).as_bytes());
+        for (about, dropped) in dropped {
+            if dropped > 0 {
+                let _ = out.write_all(missing(format, about, dropped).as_bytes());
+            }
         }
         match line {
-            Ok(line) => drop(out.write_all(&line)),
+            Ok((_, line)) => drop(out.write_all(&line)),
             Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {}
             Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => return,
         }
@@ -128,14 +164,18 @@ fn write(mut out: impl Write, lines: &Receiver<Vec<u8>>, state: &Mutex<State>, f
 }
 
 /// The line that says so. It is no event, which could be dropped itself.
-fn missing(format: Format, dropped: u64) -> String {
+fn missing(format: Format, about: About, dropped: u64) -> String {
+    let lines = match about {
+        About::Stranger => "lines about strangers",
+        About::Other => "lines",
+    };
     match format {
-        Format::Text => format!("veriplex: {dropped} lines were dropped\n"),
+        Format::Text => format!("veriplex: {dropped} {lines} were dropped\n"),
         Format::Json => {
             let mut time = String::new();
             let _ = SystemTime.format_time(&mut Writer::new(&mut time));
             format!(
-                "{{\"timestamp\":\"{time}\",\"level\":\"WARN\",\"message\":\"lines were dropped\",\
+                "{{\"timestamp\":\"{time}\",\"level\":\"WARN\",\"message\":\"{lines} were dropped\",\
                  \"dropped\":{dropped}}}\n"
             )
         }
@@ -146,16 +186,29 @@ impl<'a> MakeWriter<'a> for Log {
     type Writer = Line<'a>;
 
     fn make_writer(&'a self) -> Line<'a> {
-        Line(self)
+        Line(self, About::Other)
+    }
+
+    fn make_writer_for(&'a self, metadata: &Metadata<'_>) -> Line<'a> {
+        let has = |name| metadata.fields().field(name).is_some();
+        let is_stranger = has("source") && !has("peer");
+        Line(
+            self,
+            if is_stranger {
+                About::Stranger
+            } else {
+                About::Other
+            },
+        )
     }
 }
 
 /// Of one event, which comes in one piece.
-pub struct Line<'a>(&'a Log);
+pub struct Line<'a>(&'a Log, About);
 
 impl Write for Line<'_> {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.line(bytes.to_vec());
+        self.0.line(self.1, bytes.to_vec());
         Ok(bytes.len())
     }
 
@@ -204,8 +257,11 @@ where
             message,
             others,
         } = fields;
-        let text = visible(&format!("{source}{peer}{message}{others}"));
-        writeln!(to, "veriplex: {}", text.replace('\n', " "))
+        writeln!(
+            to,
+            "veriplex: {}",
+            line(&format!("{source}{peer}{message}{others}"))
+        )
     }
 }
 
@@ -232,11 +288,13 @@ mod tests {
     fn lines_are_dropped_and_counted() {
         let sink = Sink::default();
         let blocked = sink.0.lock().unwrap();
-        let log = Log::to(sink.clone(), Format::Text);
+        let log = Log::to(sink.clone(), Format::Text).unwrap();
         let start = Instant::now();
         for i in 0..10_000 {
-            log.line(format!("veriplex: line {i}\n").into());
+            log.line(About::Stranger, format!("veriplex: line {i}\n").into());
         }
+        // They take neither the time nor the place of others.
+        log.line(About::Other, b"veriplex: line about a peer\n".into());
         assert!(start.elapsed() < Duration::from_secs(30), "nobody waits");
         let dropped = log.dropped();
         assert!(dropped >= 5000, "{dropped}");
@@ -249,7 +307,7 @@ mod tests {
                 .lines()
                 .filter_map(|line| {
                     line.strip_prefix("veriplex: ")?
-                        .strip_suffix(" lines were dropped")
+                        .strip_suffix(" lines about strangers were dropped")
                 })
                 .map(|number| number.parse::<u64>().unwrap())
                 .sum();
@@ -258,7 +316,8 @@ mod tests {
                 .filter(|line| line.starts_with("veriplex: line "))
                 .count();
             if missing == dropped {
-                assert_eq!(lines, 10_000 - usize::try_from(dropped).unwrap());
+                assert_eq!(lines, 10_001 - usize::try_from(dropped).unwrap());
+                assert!(text.contains("line about a peer"), "{text}");
                 break;
             }
             assert!(Instant::now() < deadline, "{text}");
@@ -269,7 +328,7 @@ mod tests {
     /// The text of one line, and its fields as JSON.
     fn written(format: Format, event: impl Fn()) -> String {
         let sink = Sink::default();
-        let log = Log::to(sink.clone(), format);
+        let log = Log::to(sink.clone(), format).unwrap();
         let builder = tracing_subscriber::fmt().with_writer(log);
         match format {
             Format::Text => tracing::subscriber::with_default(builder.event_format(Text).finish(), event),
@@ -320,7 +379,7 @@ mod tests {
         assert_eq!(value["sent"], 3);
         let is_time = |value: &serde_json::Value| value.as_str().is_some_and(|time| time.ends_with('Z'));
         assert!(is_time(&value["timestamp"]), "{line}");
-        let value: serde_json::Value = serde_json::from_str(&missing(Format::Json, 7)).unwrap();
+        let value: serde_json::Value = serde_json::from_str(&missing(Format::Json, About::Other, 7)).unwrap();
         assert!(value["dropped"] == 7 && is_time(&value["timestamp"]), "{value}");
     }
 }

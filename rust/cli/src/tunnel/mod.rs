@@ -19,10 +19,11 @@ use std::io::{self, Write as _};
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::runtime::Runtime;
+use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::{sleep, timeout};
@@ -41,13 +42,16 @@ use self::notify::notify;
 use self::pending::{Limits, Pending, Place};
 use self::relay::{Failure, relay};
 use self::settings::{Listening, Origin, Role, Settings};
-use self::socket::{Address, Client, Listener, Passed, Socket};
+use self::socket::{Address, Carries, Client, Listener, Passed, Socket};
 use crate::error::Error;
 use crate::files::{Existing, Output, Readers};
 use crate::keyfile;
 use crate::names::quoted;
 
 const CONFIG: Config = Config::new(label!("veriplex.tunnel.v2"));
+
+/// Threads that look names up or wait for standard input and output, and two to spare.
+const OTHER_THREADS: usize = 4;
 
 /// Runs a command.
 pub fn run(command: &Command, quiet: bool) -> Result<(), Error> {
@@ -131,7 +135,11 @@ impl Tunnel {
 impl Settings {
     /// Connects to where connections go.
     async fn dial(&self) -> Result<Socket, Failed> {
-        let why = match timeout(self.timeout, self.connect.connect()).await {
+        let carries = match self.role {
+            Role::Server { .. } => Carries::Data,
+            Role::Client { .. } => Carries::Records,
+        };
+        let why = match timeout(self.timeout, self.connect.connect(carries)).await {
             Ok(Ok(socket)) => return Ok(socket),
             Ok(Err(error)) => error.to_string(),
             Err(_) => "no answer in time".into(),
@@ -161,6 +169,20 @@ impl Failed {
     fn new(reason: Reason, why: impl Into<String>) -> Self {
         let (peer, why) = (None, why.into());
         Self { reason, peer, why }
+    }
+}
+
+impl From<Failure> for Failed {
+    fn from(failure: Failure) -> Self {
+        use io::ErrorKind::{ConnectionReset, InvalidData, UnexpectedEof};
+        match failure {
+            Failure::Connection(error) => Self::new(Reason::Other, format!("the connection: {error}")),
+            Failure::Tunnel(error) => match error.kind() {
+                UnexpectedEof | ConnectionReset => Self::new(Reason::Cut, "the tunnel was cut"),
+                InvalidData => Self::new(Reason::Verification, format!("the tunnel: {error}")),
+                _ => Self::new(Reason::Other, format!("the tunnel: {error}")),
+            },
+        }
     }
 }
 
@@ -251,11 +273,11 @@ fn pipe(server: &Server) -> Result<(), Error> {
     let peer = allow::read_public(&server.peer)?;
     let key = read_private(&server.key_file)?;
     let limit = Duration::from_secs(server.seconds.into());
-    let runtime = Runtime::new().map_err(|error| Error::io("runtime", error))?;
+    let runtime = runtime()?;
     let result = runtime.block_on(async {
         let failed = |error: &dyn Display| Error::io(&server.connect, error);
         let late = |_| failed(&"no answer in time");
-        let socket = timeout(limit, Address::from(&*server.connect).connect())
+        let socket = timeout(limit, Address::from(&*server.connect).connect(Carries::Records))
             .await
             .map_err(late)?;
         let socket = socket.map_err(|error| failed(&error))?;
@@ -270,13 +292,14 @@ fn pipe(server: &Server) -> Result<(), Error> {
         match relay(&mut plain, &mut tunnel, &relay::Bytes::default()).await {
             Ok(()) => Ok(()),
             Err(Failure::Connection(error)) => Err(Error::write("standard input or output", &error)),
-            Err(Failure::Tunnel(error)) if error.kind() == io::ErrorKind::InvalidData => {
-                Err(Error::unverified(&server.connect, error))
-            }
-            Err(Failure::Tunnel(error)) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                Err(Error::unverified(&server.connect, "the tunnel was cut"))
-            }
-            Err(Failure::Tunnel(error)) => Err(failed(&error)),
+            Err(failure) => match Failed::from(failure) {
+                Failed {
+                    reason: Reason::Other,
+                    why,
+                    ..
+                } => Err(failed(&why)),
+                Failed { why, .. } => Err(Error::unverified(&server.connect, why)),
+            },
         }
     });
     // A thread may wait for standard input.
@@ -284,10 +307,32 @@ fn pipe(server: &Server) -> Result<(), Error> {
     result
 }
 
+/// A runtime. Without a thread Tokio panics, or waits for one for ever: so as many are started at once, to see that it works.
+fn runtime() -> Result<Runtime, Error> {
+    let failed = |error| Error::io("threads", error);
+    let workers = thread::available_parallelism().map_or(1, usize::from);
+    let wait = Mutex::new(());
+    thread::scope(|scope| {
+        let waiting = wait.lock();
+        let threads: io::Result<Vec<_>> = (0..workers + OTHER_THREADS)
+            .map(|_| thread::Builder::new().spawn_scoped(scope, || drop(wait.lock())))
+            .collect();
+        drop(waiting);
+        // The system has them back before Tokio asks for them.
+        threads.map(|threads| threads.into_iter().for_each(|thread| drop(thread.join())))
+    })
+    .map_err(failed)?;
+    let mut builder = Builder::new_multi_thread();
+    builder
+        .worker_threads(workers)
+        .enable_all()
+        .build()
+        .map_err(|error| Error::io("runtime", error))
+}
+
 /// Gives back what it is sent, to a few at a time.
 fn echo(address: &str) -> Result<(), Error> {
-    let runtime = Runtime::new().map_err(|error| Error::io("runtime", error))?;
-    runtime.block_on(async {
+    runtime()?.block_on(async {
         let failed = |error| Error::io(address, error);
         let listener = match Address::from(address) {
             Address::Unix(path) => Listener::bind_unix(&path).await,
@@ -301,10 +346,12 @@ fn echo(address: &str) -> Result<(), Error> {
             let Ok(place) = places.clone().try_acquire_owned() else {
                 continue;
             };
+            client.socket.carries_data().map_err(failed)?;
             tokio::spawn(async move {
                 let (mut reader, mut writer) = tokio::io::split(client.socket);
-                let _ = tokio::io::copy(&mut reader, &mut writer).await;
-                let _ = writer.shutdown().await;
+                if tokio::io::copy(&mut reader, &mut writer).await.is_ok() {
+                    let _ = writer.shutdown().await;
+                }
                 drop(place);
             });
         }
@@ -375,10 +422,7 @@ async fn serve_one(
     drop(place);
     let fingerprint = stream.peer().fingerprint();
     // The proof may have taken long.
-    let Some(peer) = name_of(&fingerprint) else {
-        stream.get_ref().reset();
-        return Err(veriplex_tunnel::Error::Refused.into());
-    };
+    let peer = name_of(&fingerprint).ok_or(veriplex_tunnel::Error::Refused)?;
     let opening = async {
         let of_peer = tunnel.open.enter_as(fingerprint, *max_per_peer)?;
         let place = tunnel.open.enter(settings.max_connections)?;
@@ -392,14 +436,11 @@ async fn serve_one(
             _place: place,
             _of_peer: Some(of_peer),
         }),
-        // The peer has proved who it is. All of these are the same to it: a reset.
-        Err(failed) => {
-            stream.get_ref().reset();
-            Err(Failed {
-                peer: Some(peer),
-                ..failed
-            })
-        }
+        // The peer has proved who it is. All of these are the same to it: a cut.
+        Err(failed) => Err(Failed {
+            peer: Some(peer),
+            ..failed
+        }),
     }
 }
 
@@ -410,12 +451,14 @@ fn connect_one(
     plain: Socket,
 ) -> impl Future<Output = Result<Opened, Failed>> + Send {
     let place = tunnel.open.enter(settings.max_connections);
+    let prepared = plain.carries_data();
     async move {
         let Role::Client { peer } = &settings.role else {
             unreachable!("only a client connects")
         };
         let opening = async {
             let place = place?;
+            prepared.map_err(Failure::Connection)?;
             let socket = settings.dial().await?;
             let connecting = veriplex_tunnel::connect(socket, &CONFIG, &tunnel.key, peer);
             let stream = timeout(settings.timeout, connecting)
@@ -432,7 +475,6 @@ fn connect_one(
                 _of_peer: None,
             }),
             Err(Failed { reason, peer, why }) => {
-                plain.reset();
                 let hint = match reason {
                     Reason::Closed => "; does the server allow this key?",
                     _ => "",
@@ -459,16 +501,16 @@ fn listen(origin: &Origin, quiet: bool) -> Result<(), Error> {
             all: watch::Sender::new(0),
             of_peers: Mutex::default(),
         }),
-        log: Log::start(settings.log, quiet),
+        log: Log::start(settings.log, quiet).map_err(|error| Error::io("threads", error))?,
         metrics: Metrics::default(),
     });
-    let runtime = Runtime::new().map_err(|error| Error::io("runtime", error))?;
+    let runtime = runtime()?;
     let result = runtime.block_on(async {
         let failed = |error| Error::io("signals", error);
         let mut hang_up = signal(SignalKind::hangup()).map_err(failed)?;
         let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
         let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
-        let prepared = listeners.prepare(&settings.listeners).await?;
+        let prepared = listeners.prepare(&settings).await?;
         let metrics = match &settings.metrics {
             Some(path) => {
                 let listener = Listener::bind_unix(path)
@@ -520,7 +562,7 @@ fn listen(origin: &Origin, quiet: bool) -> Result<(), Error> {
 async fn reload(tunnel: &Arc<Tunnel>, origin: &Origin, listeners: &mut Listeners) {
     let read = async {
         let settings = origin.read()?;
-        let prepared = listeners.prepare(&settings.listeners).await?;
+        let prepared = listeners.prepare(&settings).await?;
         Ok::<_, Error>((Arc::new(settings), prepared))
     };
     match read.await {
@@ -616,23 +658,19 @@ async fn carry(tunnel: Arc<Tunnel>, source: String, opening: impl Future<Output 
     let (sent, received) = opened.tunnel.renewals();
     let renewals = sent + received;
     metrics.renewals.fetch_add(renewals, Ordering::Relaxed);
-    let (reason, why) = match result {
+    match result {
         Ok(()) => {
             let seconds = start.elapsed().as_secs();
-            return info!(source, peer, seconds, renewals, "closed");
+            info!(source, peer, seconds, renewals, "closed");
         }
-        Err(Failure::Connection(error)) => (Reason::Other, format!("the connection: {error}")),
-        Err(Failure::Tunnel(error)) => match error.kind() {
-            io::ErrorKind::UnexpectedEof => (Reason::Cut, "the tunnel was cut".into()),
-            io::ErrorKind::InvalidData => (Reason::Verification, format!("the tunnel: {error}")),
-            _ => (Reason::Other, format!("the tunnel: {error}")),
-        },
-    };
-    // A cut must not look like an end.
-    opened.plain.reset();
-    opened.tunnel.get_ref().reset();
-    let peer = Some(opened.peer);
-    tunnel.failed(&source, Failed { reason, peer, why });
+        Err(failure) => {
+            let failed = Failed {
+                peer: Some(opened.peer),
+                ..failure.into()
+            };
+            tunnel.failed(&source, failed);
+        }
+    }
 }
 
 /// How much of what is asked for the counters is read.

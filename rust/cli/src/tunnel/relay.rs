@@ -25,8 +25,8 @@ pub enum Failure {
     Tunnel(io::Error),
 }
 
-/// Relays until both directions have ended. The caller resets both connections if one fails: a cut must not look like an
-/// end.
+/// Relays until both directions have ended. Only a verified end of the tunnel shuts the connection down, and only an end of
+/// the connection the tunnel. If one fails, the caller drops both.
 pub async fn relay<P, S>(plain: &mut P, tunnel: &mut Stream<S>, bytes: &Bytes) -> Result<(), Failure>
 where
     P: AsyncRead + AsyncWrite + Unpin,

@@ -14,7 +14,7 @@ use super::args::{Connect, Listen, Serve};
 use super::pending::Limits;
 use super::socket::Address;
 use crate::error::Error;
-use crate::names::{quoted, visible};
+use crate::names::quoted;
 
 pub const CONNECTIONS: u32 = 400;
 pub const PER_PEER: u32 = 100;
@@ -52,6 +52,8 @@ pub struct Settings {
     pub max_connections: usize,
     pub metrics: Option<PathBuf>,
     pub log: Format,
+    /// Whether data may pass through Unix sockets.
+    pub allow_unix: bool,
     pub role: Role,
 }
 
@@ -189,6 +191,7 @@ fn of_arguments(
         max_connections: listen.max_connections as usize,
         metrics: listen.metrics.clone(),
         log: listen.log,
+        allow_unix: listen.allow_unix,
         role,
     }
 }
@@ -211,6 +214,8 @@ struct Written {
     metrics: Option<PathBuf>,
     #[serde(default)]
     log: Format,
+    #[serde(default)]
+    allow_unix: bool,
 }
 
 #[derive(Deserialize)]
@@ -234,7 +239,7 @@ fn read(path: &Path) -> Result<Settings, Error> {
     let name = quoted(path);
     let folder = path.parent().unwrap_or(Path::new(""));
     parse(&text, folder).map_err(|wrong| match wrong {
-        Wrong::Here(why) => Error::io(&name, visible(&why).replace('\n', " ")),
+        Wrong::Here(why) => Error::io(&name, why),
         Wrong::There(error) => error,
     })
 }
@@ -336,6 +341,7 @@ fn parse(text: &str, folder: &Path) -> Result<Settings, Wrong> {
         max_connections: count("max-connections", file.max_connections, CONNECTIONS)?,
         metrics: file.metrics.map(|path| folder.join(path)),
         log: file.log,
+        allow_unix: file.allow_unix,
         role: Role::Server {
             allowed,
             pending: Limits {
@@ -373,6 +379,7 @@ mod tests {
         assert_eq!(settings.connect, Address::Tcp("localhost:80".into()));
         assert_eq!((settings.timeout.as_secs(), settings.grace.as_secs()), (10, 30));
         assert_eq!((settings.max_connections, settings.log), (400, Format::Text));
+        assert!(!settings.allow_unix);
         assert!(settings.listeners[0].proxies.is_none() && settings.metrics.is_none());
         let Role::Server {
             pending,
@@ -386,7 +393,7 @@ mod tests {
 
         let [one, two] = [[1; 32], [2; 32]].map(Fingerprint::from_bytes);
         let settings = taken(&format!(
-            "key-file = '/run/key'\nconnect = 'unix:sockets/web'\ntimeout = 3600\ngrace = 0\nmax-connections = 1\n\
+            "key-file = '/run/key'\nconnect = 'unix:sockets/web'\nallow-unix = true\ntimeout = 3600\ngrace = 0\nmax-connections = 1\n\
              max-per-peer = 2\nmax-pending = 3\nmax-per-source = 4\nmetrics = 'm'\nlog = 'json'\n\
              [[listen]]\naddress = 'unix:/run/a'\nproxies = ['unix']\n\
              [[listen]]\naddress = 'systemd:web'\nproxies = ['10.0.0.0/8', '2001:db8::1']\n\
@@ -401,6 +408,7 @@ mod tests {
         assert_eq!(settings.metrics.as_deref(), Some(Path::new("/etc/m")));
         assert_eq!((settings.timeout.as_secs(), settings.grace.as_secs()), (3600, 0));
         assert_eq!((settings.max_connections, settings.log), (1, Format::Json));
+        assert!(settings.allow_unix);
         let Role::Server {
             allowed,
             pending,

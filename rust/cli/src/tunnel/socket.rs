@@ -7,8 +7,9 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use std::{fmt, io};
 
+use socket2::SockRef;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream, UnixListener, UnixStream, lookup_host};
 
 use super::pending::Source;
 use crate::error::Error;
@@ -56,15 +57,54 @@ impl Address {
         }
     }
 
-    pub async fn connect(&self) -> io::Result<Socket> {
+    pub async fn connect(&self, carries: Carries) -> io::Result<Socket> {
         match self {
-            Self::Tcp(address) => TcpStream::connect(address).await.map(Socket::tcp),
+            Self::Tcp(address) => {
+                let mut result = Err(io::ErrorKind::NotFound.into());
+                for address in lookup(address).await? {
+                    let socket = match address {
+                        SocketAddr::V4(_) => TcpSocket::new_v4()?,
+                        SocketAddr::V6(_) => TcpSocket::new_v6()?,
+                    };
+                    if carries == Carries::Data {
+                        cut_is_reset((&socket).into())?;
+                    }
+                    result = socket.connect(address).await.map(Socket::tcp);
+                    if result.is_ok() {
+                        break;
+                    }
+                }
+                result
+            }
             Self::Unix(path) => UnixStream::connect(path).await.map(Socket::Unix),
             Self::Systemd(_) => Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
                 "systemd passes sockets only to listen on",
             )),
         }
+    }
+}
+
+/// What a connection carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carries {
+    /// Records of a tunnel, which show a cut themselves.
+    Records,
+    /// Data as they are: only a reset tells a cut from an end.
+    Data,
+}
+
+/// Makes the close of a connection a reset, whoever closes it: the system, if this process is killed.
+fn cut_is_reset(socket: SockRef<'_>) -> io::Result<()> {
+    socket.set_linger(Some(Duration::ZERO))
+}
+
+/// The addresses of a `HOST:PORT`. The system's resolver knows the names of IPv6 zones, but no brackets.
+async fn lookup(address: &str) -> io::Result<Vec<SocketAddr>> {
+    let bracketed = address.strip_prefix('[').and_then(|rest| rest.split_once("]:"));
+    match bracketed.map(|(host, port)| (host, port.parse::<u16>())) {
+        Some((host, Ok(port))) => lookup_host((host, port)).await.map(Iterator::collect),
+        _ => lookup_host(address).await.map(Iterator::collect),
     }
 }
 
@@ -97,8 +137,8 @@ impl Passed {
                 },
             };
             let is_listening = match &socket {
-                PassedSocket::Tcp(socket) => socket2::SockRef::from(socket).is_listener(),
-                PassedSocket::Unix(socket) => socket2::SockRef::from(socket).is_listener(),
+                PassedSocket::Tcp(socket) => SockRef::from(socket).is_listener(),
+                PassedSocket::Unix(socket) => SockRef::from(socket).is_listener(),
             };
             if !is_listening.map_err(failed)? {
                 return Err(Error::io(
@@ -179,7 +219,7 @@ impl Listener {
     }
 
     pub async fn bind_tcp(address: &str) -> io::Result<Self> {
-        TcpListener::bind(address).await.map(Self::Tcp)
+        TcpListener::bind(&*lookup(address).await?).await.map(Self::Tcp)
     }
 
     pub async fn bind_unix(path: &Path) -> io::Result<Self> {
@@ -241,14 +281,16 @@ impl Socket {
     fn tcp(stream: TcpStream) -> Self {
         let _ = stream.set_nodelay(true);
         let keepalive = socket2::TcpKeepalive::new().with_time(KEEPALIVE);
-        let _ = socket2::SockRef::from(&stream).set_tcp_keepalive(&keepalive);
+        let _ = SockRef::from(&stream).set_tcp_keepalive(&keepalive);
         Self::Tcp(stream)
     }
 
-    /// Makes the drop of a TCP connection a reset. If it cannot be done, the other end sees it closed.
-    pub fn reset(&self) {
-        if let Self::Tcp(stream) = self {
-            let _ = stream.set_zero_linger();
+    /// Says what a connection carries that was accepted.
+    pub fn carries_data(&self) -> io::Result<()> {
+        match self {
+            Self::Tcp(stream) => cut_is_reset(stream.into()),
+            // There is no reset.
+            Self::Unix(_) => Ok(()),
         }
     }
 }
@@ -277,10 +319,28 @@ impl AsyncWrite for Socket {
         }
     }
 
+    /// The end of what is sent. A close is no reset any more: the system goes on until all of it has arrived.
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self.get_mut() {
-            Self::Tcp(stream) => Pin::new(stream).poll_shutdown(cx),
+            Self::Tcp(stream) => {
+                SockRef::from(&*stream).set_linger(None)?;
+                Pin::new(stream).poll_shutdown(cx)
+            }
             Self::Unix(stream) => Pin::new(stream).poll_shutdown(cx),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    #[cfg(target_os = "linux")]
+    async fn zones_have_names() {
+        let zone = |name: &'static str| async move { lookup(&format!("[fe80::1%{name}]:80")).await };
+        assert_eq!(zone("lo").await.unwrap(), zone("1").await.unwrap());
+        assert!(zone("none").await.is_err());
+        assert_eq!(lookup("[::1]:80").await.unwrap(), ["[::1]:80".parse().unwrap()]);
     }
 }

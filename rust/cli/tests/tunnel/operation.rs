@@ -49,7 +49,7 @@ impl Configured {
 }
 
 /// What a program says that must not start. If it does, it is stopped, which is no failure.
-fn fails(mut command: Command) -> String {
+pub fn fails(mut command: Command) -> String {
     let mut child = Killed(command.stderr(Stdio::piped()).spawn().unwrap());
     let end = Instant::now() + LONG;
     while child.0.try_wait().unwrap().is_none() && Instant::now() < end {
@@ -201,6 +201,146 @@ fn files_that_are_wrong() {
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(2));
+}
+
+/// Whatever an address is, an error about it is one line that does nothing to a terminal.
+#[test]
+fn addresses_do_not_act_on_the_terminal() {
+    let hostile = "\u{1b}[8m\nveriplex: listening on 127.0.0.1:1\u{202e}";
+    let folder = TempDir::new().unwrap();
+    for (role, prefix) in [
+        ("pipe", ""),
+        ("pipe", "unix:"),
+        ("serve", ""),
+        ("serve", "unix:/no/"),
+        ("serve", "systemd:"),
+        ("echo", ""),
+        ("echo", "unix:/no/"),
+    ] {
+        let address = format!("{prefix}{hostile}");
+        let mut command = if role == "echo" {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_veriplex"));
+            command.args(["tunnel", "echo"]);
+            command
+        } else {
+            let connect = if role == "pipe" { &address } else { "127.0.0.1:1" };
+            command(role, &folder, SERVER, &[CLIENT], connect)
+        };
+        if role != "pipe" {
+            command.args(["--listen", &address]);
+        }
+        let said = fails(command);
+        assert_eq!(said.lines().count(), 1, "{role} {prefix}: {said:?}");
+        assert!(
+            !said.contains(['\u{1b}', '\u{202e}']),
+            "{role} {prefix}: {said:?}"
+        );
+        assert!(said.contains("\\u{1b}[8m"), "{role} {prefix}: {said:?}");
+    }
+    // Where it listens is a line as well.
+    let path = folder.path().join(hostile.replace('/', ""));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_veriplex"));
+    command.args(["tunnel", "echo", "--listen", &format!("unix:{}", path.display())]);
+    let mut child = Killed(command.stderr(Stdio::piped()).spawn().unwrap());
+    let mut line = String::new();
+    BufReader::new(child.0.stderr.take().unwrap())
+        .read_line(&mut line)
+        .unwrap();
+    assert!(line.contains("\\u{202e}") && !line.contains('\u{1b}'), "{line:?}");
+}
+
+/// An address of one link, with its zone by name.
+#[cfg(target_os = "linux")]
+#[test]
+fn addresses_with_a_zone() {
+    let table = std::fs::read_to_string("/proc/net/if_inet6").unwrap_or_default();
+    let Some(line) = table.lines().find(|line| line.starts_with("fe80")) else {
+        println!("skipped: needs an interface with an address of its link");
+        return;
+    };
+    let address = std::net::Ipv6Addr::from(u128::from_str_radix(&line[..32], 16).unwrap());
+    let zone = line.split_whitespace().last().unwrap();
+    let at = |port: u16| format!("[{address}%{zone}]:{port}");
+    let server = End::start_at(
+        "serve",
+        SERVER,
+        &[CLIENT],
+        &echo_server().to_string(),
+        &at(0),
+        &[],
+    );
+    let to = at(server.address.port());
+    works(&End::start_at(
+        "connect",
+        CLIENT,
+        &[SERVER],
+        &to,
+        "127.0.0.1:0",
+        &[],
+    ));
+}
+
+/// With few threads it either works or says in one line that it does not. The size of stacks and of memory allows any number
+/// of them, to any user.
+#[cfg(target_os = "linux")]
+#[test]
+fn too_few_threads() {
+    let echo = echo_server().to_string();
+    let with_threads = |folder: &TempDir, count: u64, role: &str| {
+        let mut program = command(role, folder, SERVER, &[CLIENT], &echo);
+        program.args(["--timeout", "2"]);
+        let mut command = Command::new("sh");
+        let kibibytes = (count << 20) + (1 << 19);
+        command.args(["-c", &format!("ulimit -v {kibibytes}; exec \"$0\" \"$@\"")]);
+        command.arg(program.get_program()).args(program.get_args());
+        if role != "pipe" {
+            command.args(["--listen", "localhost:0"]);
+        }
+        command
+            .env("RUST_MIN_STACK", (1 << 30).to_string())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null());
+        command
+    };
+    // Whether it works.
+    let works = |count: u64, role: &str| {
+        let folder = TempDir::new().unwrap();
+        let mut child = Killed(
+            with_threads(&folder, count, role)
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap(),
+        );
+        let mut stderr = BufReader::new(child.0.stderr.take().unwrap());
+        let mut said = String::new();
+        stderr.read_line(&mut said).unwrap();
+        if said.starts_with("veriplex: listening on ") {
+            return true;
+        }
+        stderr.read_to_string(&mut said).unwrap();
+        let status = child.0.wait().unwrap().code();
+        assert_eq!(said.lines().count(), 1, "{role} with {count}: {said}");
+        // The pipe has reached what is no server, or waits for it no longer.
+        if role == "pipe" && !said.contains("threads: ") {
+            return true;
+        }
+        assert_eq!(status, Some(3), "{role} with {count}: {said}");
+        assert!(said.contains("threads: "), "{role} with {count}: {said}");
+        false
+    };
+    let most = 6 + thread::available_parallelism().unwrap().get() as u64;
+    thread::scope(|scope| {
+        for role in ["serve", "connect", "pipe"] {
+            let works = &works;
+            let counts = (0..=most).map(|count| scope.spawn(move || works(count, role)));
+            let counts: Vec<_> = counts.collect();
+            let seen: Vec<_> = counts.into_iter().map(|count| count.join().unwrap()).collect();
+            assert!(
+                !seen[0] && seen[seen.len() - 1] && seen.is_sorted(),
+                "{role}: {seen:?}"
+            );
+        }
+    });
 }
 
 /// The demonstration of the README, at ports that are free.
