@@ -159,7 +159,7 @@ impl Job<'_> {
 
     /// A file that is to be encrypted, and where that goes.
     pub fn to_encrypt(&self, kind: Kind) -> Result<(Input, Output), Error> {
-        let output = self.output_of_ciphertext(kind.extension())?;
+        let output = self.output_of_ciphertext(kind.extension(), Readers::Any)?;
         let input = self.input(&output)?;
         let extension = self.input.extension().unwrap_or_default();
         if Kind::ALL.iter().any(|kind| extension == kind.extension()) {
@@ -213,8 +213,8 @@ impl Job<'_> {
         self.show_progress && !output.is_terminal()
     }
 
-    pub fn output_of_ciphertext(&self, extension: &str) -> Result<Output, Error> {
-        let output = self.output(&self.encrypted(extension), Readers::Any)?;
+    pub fn output_of_ciphertext(&self, extension: &str, readers: Readers) -> Result<Output, Error> {
+        let output = self.output(&self.encrypted(extension), readers)?;
         if self.armor {
             return Ok(output.armored());
         }

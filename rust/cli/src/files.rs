@@ -243,12 +243,14 @@ enum Sink {
 }
 
 /// Who may read a new file; one that replaces another of the same owner has the mode of that one.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Readers {
     /// Its owner only.
     Owner,
     /// Whoever may read any new file: set by the umask.
     Any,
+    /// Those of this mode, which another file has.
+    Mode(u32),
 }
 
 /// What may be at the place of an output.
@@ -476,6 +478,7 @@ impl From<Readers> for Mode {
         match readers {
             Readers::Owner => Self::Exactly(0o600),
             Readers::Any => Self::Umask,
+            Readers::Mode(mode) => Self::Exactly(mode),
         }
     }
 }

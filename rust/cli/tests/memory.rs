@@ -126,12 +126,14 @@ fn memory_does_not_grow_with_files() {
                     len: None,
                     cost: 0,
                     max_cost: 0,
+                    is_checked: true,
                     batch: BATCH,
                 };
                 let secret = Secret::Key(Key::from([7; 32]));
                 convert::in_place(&files, |_, _, _| unreachable!(), &request, |_| Ok(secret), false)
                     .ok()
                     .unwrap();
+                fs::remove_file(place("disk.vphead.old")).unwrap();
             }),
         ];
         assert!(fs::read(place("disk")).unwrap() == fs::read(place("plain")).unwrap());

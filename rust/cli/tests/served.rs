@@ -15,7 +15,7 @@ use process::{count, memory};
 use rustix::process::{Pid, Signal, kill_process};
 use veriplex::{Protocol, label};
 use veriplex_cli::crypt::Secret;
-use veriplex_cli::disk::header::{Geometry, Header};
+use veriplex_cli::disk::header::{Disk, Geometry};
 use veriplex_cli::disk::serve::{self, Address};
 
 const KEY: [u8; 32] = [7; 32];
@@ -29,7 +29,7 @@ const FOLDER: &str = "VERIPLEX_TEST_SERVED";
 fn serves_until_a_signal() {
     let folder = PathBuf::from(env::var_os(FOLDER).expect("a folder"));
     let secret = || Ok(Secret::Key(KEY.into()));
-    let export = serve::open(&folder.join("image"), None, false, secret, 0).unwrap();
+    let export = serve::open(&folder.join("image"), None, false, secret, 0, true).unwrap();
     serve::serve(export, &Address::Unix(folder.join("socket")), false).unwrap();
     println!("ended");
     let _ = std::io::stdin().read(&mut [0]);
@@ -41,7 +41,6 @@ fn sectors_key(header: &[u8]) -> [u8; 32] {
     protocol.mix(label!("header"), &header[..30]);
     protocol.mix(label!("key"), &KEY);
     protocol.mix(label!("nonce"), &header[30..62]);
-    let _tag: [u8; 16] = protocol.derive_array(label!("tag"));
     protocol.derive_array(label!("sectors"))
 }
 
@@ -74,7 +73,11 @@ fn a_signal_wipes_the_keys() {
     for signal in [Signal::INT, Signal::TERM] {
         let folder = tempfile::tempdir().unwrap();
         let geometry = Geometry::new(4096, 0, LEN as u64).unwrap();
-        let (header, _) = Header::generate(geometry, &Secret::Key(KEY.into()), 0).unwrap();
+        let disk = Disk::generate(geometry, &Secret::Key(KEY.into()), 0).unwrap();
+        // Of zeros.
+        let tags = disk.sector_tags(|_, _| Ok(()));
+        let header = disk.header(&tags).unwrap();
+        drop(disk);
         fs::write(folder.path().join("image"), vec![0; LEN]).unwrap();
         fs::write(folder.path().join("image.vphead"), header.bytes()).unwrap();
         let key = sectors_key(header.bytes());

@@ -40,7 +40,8 @@ pub enum Command {
     },
     /// Decrypt an image or a block device; IMAGE.vpdisk becomes IMAGE
     ///
-    /// Nothing is verified but the key: sectors that were changed become noise, without an error.
+    /// Only the key is verified, and that the header is that of the image: sectors that were changed become noise, without
+    /// an error. With --in-place, the header stays as IMAGE.vphead.old, which copies of the encrypted image need.
     Decrypt {
         #[command(flatten)]
         secret: SecretArgs,
@@ -52,6 +53,8 @@ pub enum Command {
         /// Give at most this many bytes of it
         #[arg(short, long, value_name = "N", conflicts_with = "in_place")]
         length: Option<u64>,
+        #[command(flatten)]
+        check: Check,
         #[command(flatten)]
         target: Target,
     },
@@ -72,6 +75,8 @@ pub enum Command {
         /// Where the header is, if not in IMAGE.vphead; needed for block devices
         #[arg(long, value_name = "FILE")]
         header: Option<PathBuf>,
+        #[command(flatten)]
+        check: Check,
         #[command(flatten)]
         threads: Threads,
         /// The encrypted image or block device
@@ -99,6 +104,13 @@ impl AddressArgs {
             (None, None) => Err(Error::usage("--socket", "is needed, or --listen")),
         }
     }
+}
+
+#[derive(clap::Args)]
+pub struct Check {
+    /// Do not check that the header is that of IMAGE; needed if another program rewrote all of it
+    #[arg(long)]
+    no_check: bool,
 }
 
 #[derive(clap::Args)]
@@ -135,7 +147,10 @@ impl Target {
 
     fn in_place(&self, request: &Request, secret: &SecretArgs, show_progress: bool) -> Result<(), Error> {
         let header = copy::header_path(&self.image, self.header.as_deref())?;
-        let files = Files::new(Image::open(&self.image, true)?, header);
+        let files = Files::new(Image::open_any(&self.image, true)?, header);
+        if request.direction == Direction::Decrypt {
+            files.image.check_private()?;
+        }
         convert::in_place(
             &files,
             |sector_len, offset, len| files.image.geometry(sector_len, offset, len),
@@ -171,6 +186,7 @@ pub fn run(command: &Command, quiet: bool, show_progress: bool) -> Result<Status
                     cost: cost.cost,
                     // Of work that goes on.
                     max_cost: cost.cost.max(*password::COSTS.end()),
+                    is_checked: true,
                     batch: BATCH,
                 };
                 target.in_place(&request, secret, show_progress)?;
@@ -193,6 +209,7 @@ pub fn run(command: &Command, quiet: bool, show_progress: bool) -> Result<Status
             max_cost,
             offset,
             length,
+            check,
             target,
         } => {
             target.threads.start_or_do_without()?;
@@ -204,6 +221,7 @@ pub fn run(command: &Command, quiet: bool, show_progress: bool) -> Result<Status
                     len: None,
                     cost: 0,
                     max_cost: max_cost.max_cost,
+                    is_checked: !check.no_check,
                     batch: BATCH,
                 };
                 target.in_place(&request, secret, show_progress)?;
@@ -219,6 +237,7 @@ pub fn run(command: &Command, quiet: bool, show_progress: bool) -> Result<Status
                     header,
                     &secret,
                     max_cost.max_cost,
+                    !check.no_check,
                     range,
                 )?;
             }
@@ -229,6 +248,7 @@ pub fn run(command: &Command, quiet: bool, show_progress: bool) -> Result<Status
             address,
             read_only,
             header,
+            check,
             threads,
             image,
         } => {
@@ -240,6 +260,7 @@ pub fn run(command: &Command, quiet: bool, show_progress: bool) -> Result<Status
                 *read_only,
                 || secret.read(&[], false),
                 max_cost.max_cost,
+                !check.no_check,
             )?;
             serve::serve(export, &address, quiet)?;
         }

@@ -6,18 +6,30 @@
 //! | bytes | what |
 //! |---|---|
 //! | 9 | `VPX-DJNL`, 0x01 |
-//! | 1 | 0x01: the disk is being encrypted; 0x02: decrypted |
-//! | 4 | the size of a batch in bytes, little-endian |
-//! | 78 | the header |
-//! | 16 | tag of all before |
+//! | 223 | the header while the conversion is under way |
 //! | to 4096 | zeros |
 //! | 2 slots | number of a batch (8 bytes, little-endian), tag (16), ciphertext of the batch; zeros to a multiple of 4096 |
 //!
 //! Batch number n is in slot n modulo 2. So while one slot is written, the other has the batch before, which is on the disk.
-//! Tags are `veriplex::mac` in the domain `veriplex.disk.journal.v1`; that of a slot is of the bytes that the first tag is
-//! of, the number and the ciphertext.
+//! The tag is `veriplex::mac` in the domain `veriplex.disk.journal.v1` of the header, the number and the ciphertext. After
+//! the last batch comes an empty one, which says that all are on the disk.
 //!
-//! The journal is made before the header, and is the last that goes.
+//! Header, journal and image carry the number of the conversion, the image in its [marker]. Each step is on the disk before
+//! the next one begins:
+//!
+//! 1. decryption: a copy of the header is made, `.old`
+//! 2. the journal is made
+//! 3. the header says that the conversion is under way
+//! 4. the marker is written
+//! 5. for each batch: it is written to the journal; the marker says that it is begun; it is written to the image
+//! 6. the empty batch is written to the journal
+//! 7. what belongs in the place of the marker is written
+//! 8. the header says that the disk is encrypted, or is removed
+//! 9. the journal is removed
+//!
+//! So an image without a marker is right before the first batch only if it is the same file and begins as it did, and after
+//! the last one only if it has what is in the journal. Otherwise nothing is written unless the marker is that of this
+//! conversion and of its last batches, and these are in the image.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -25,37 +37,38 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use veriplex::TAG_LEN;
 use veriplex::mac::Mac;
+use veriplex::{TAG_LEN, label};
 use zeroize::Zeroizing;
 
-use super::Direction;
-use super::header::{self, Disk, Geometry, Header, SECTOR_LEN, SECTOR_LENS};
+use super::header::{self, Conversion, Disk, Geometry, Header, NUMBER_LEN, SECTOR_LEN, SECTOR_LENS, State};
 use super::image::Image;
-use crate::crypt::Secret;
+use super::marker::{self, Marker};
+use super::{Direction, JOURNAL_EXTENSION, OLD_EXTENSION};
+use crate::crypt::{Secret, random};
 use crate::error::Error;
 use crate::files::{Existing, Output, Readers, beside, folder_of, read_up_to};
 use crate::names::quoted;
 use crate::progress::Progress;
 
 const MAGIC: &[u8; 9] = b"VPX-DJNL\x01";
-const BEFORE_HEADER: usize = MAGIC.len() + 5;
-const BEFORE_TAG: usize = BEFORE_HEADER + header::LEN;
-const HEAD_LEN: usize = BEFORE_TAG + TAG_LEN;
+const HEAD_LEN: usize = MAGIC.len() + header::LEN;
 /// Slots begin at multiples of it, so that no write to one can harm the other.
 const ALIGNMENT: u64 = 4096;
 const BEFORE_CIPHERTEXT: usize = 8 + TAG_LEN;
 
 /// How much is converted at a time: enough for all cores, and that waiting for the disk twice does not count.
 pub const BATCH: usize = 1 << 22;
-/// The batches of any version of this program.
-const MAX_BATCH: usize = 1 << 24;
+/// How much is compared at a time.
+const PIECE: usize = *SECTOR_LENS.end();
 
 /// The files that a conversion works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
     Image,
     Header,
+    /// The header as it was before the image was decrypted.
+    Old,
     Journal,
 }
 
@@ -63,13 +76,15 @@ pub enum Part {
 pub trait Storage {
     /// For messages.
     fn name(&self, part: Part) -> String;
+    /// The number of the image's inode, or of its device.
+    fn inode(&self) -> u64;
     /// Reads what there is, up to the size of the buffer; nothing of a file that does not exist.
     fn read(&self, part: Part, at: u64, buffer: &mut [u8]) -> io::Result<usize>;
     fn write(&self, part: Part, at: u64, bytes: &[u8]) -> io::Result<()>;
     /// What was written is on the disk.
     fn sync(&self, part: Part) -> io::Result<()>;
-    /// Makes a file that appears whole or not at all, and is on the disk when this returns.
-    fn create(&self, part: Part, bytes: &[u8]) -> Result<(), Error>;
+    /// Makes or replaces a file, which appears whole or not at all, and is on the disk when this returns.
+    fn save(&self, part: Part, bytes: &[u8], existing: Existing) -> Result<(), Error>;
     /// Removes a file, if it is there; it is gone from the disk when this returns.
     fn remove(&self, part: Part) -> io::Result<()>;
 }
@@ -83,71 +98,10 @@ pub struct Request {
     pub len: Option<u64>,
     pub cost: u8,
     pub max_cost: u8,
-    /// The size of a batch in bytes: a multiple of that of any sector.
+    /// Decrypt only an image that the header knows.
+    pub is_checked: bool,
+    /// The size of a batch in bytes: a multiple of that of a sector.
     pub batch: usize,
-}
-
-/// The first bytes of a journal.
-struct Head {
-    bytes: [u8; HEAD_LEN],
-    direction: Direction,
-    batch: usize,
-    header: Header,
-}
-
-impl Head {
-    fn new(direction: Direction, batch: usize, header: Header, disk: &Disk) -> Self {
-        let mut bytes = [0; HEAD_LEN];
-        let length = u32::try_from(batch).expect("at most 16 MiB").to_le_bytes();
-        let head = [MAGIC.as_slice(), &[direction as u8], &length, header.bytes()].concat();
-        bytes[..BEFORE_TAG].copy_from_slice(&head);
-        let mut head = Self {
-            bytes,
-            direction,
-            batch,
-            header,
-        };
-        let tag = head.mac(disk).finalize();
-        head.bytes[BEFORE_TAG..].copy_from_slice(tag.as_bytes());
-        head
-    }
-
-    fn parse(bytes: [u8; HEAD_LEN]) -> Result<Self, &'static str> {
-        let rest = bytes
-            .strip_prefix(MAGIC)
-            .ok_or("not a journal of this version of veriplex")?;
-        let (&[direction], rest) = rest.split_first_chunk().expect("the length is right");
-        let (batch, rest) = rest.split_first_chunk().expect("the length is right");
-        let (header, _) = rest.split_first_chunk().expect("the length is right");
-        let direction = match direction {
-            1 => Direction::Encrypt,
-            2 => Direction::Decrypt,
-            _ => return Err("the journal is damaged"),
-        };
-        let batch = usize::try_from(u32::from_le_bytes(*batch)).unwrap_or(usize::MAX);
-        if batch == 0 || batch > MAX_BATCH || !batch.is_multiple_of(*SECTOR_LENS.end()) {
-            return Err("the journal is damaged");
-        }
-        Ok(Self {
-            bytes,
-            direction,
-            batch,
-            header: Header::parse(header)?,
-        })
-    }
-
-    fn mac(&self, disk: &Disk) -> Mac {
-        let mut mac = disk.journal_mac();
-        mac.update(&self.bytes[..BEFORE_TAG]);
-        mac
-    }
-
-    fn slot_tag(&self, disk: &Disk, number: u64, ciphertext: &[u8]) -> Mac {
-        let mut mac = self.mac(disk);
-        mac.update(&number.to_le_bytes());
-        mac.update(ciphertext);
-        mac
-    }
 }
 
 /// Converts an image in place, or goes on with it. `secret` gives the secret, a new one if it is told so.
@@ -159,76 +113,40 @@ pub fn in_place<S: Storage>(
     show_progress: bool,
 ) -> Result<(), Error> {
     let found = Found::read(storage)?;
-    let is_begun = found.journal.is_some();
-    let (head, disk) = match (found, request.direction) {
-        (
-            Found {
-                journal: Some(head),
-                header,
-            },
-            direction,
-        ) => {
-            let name = storage.name(Part::Journal);
-            head.check(&name, request, header.as_ref())?;
-            let disk = head.header.unlock(&name, &secret(false)?, request.max_cost)?;
-            head.mac(&disk)
-                .verify(&head.bytes[BEFORE_TAG..])
-                .map_err(|_| Error::unverified(&name, "the journal is damaged"))?;
-            if direction == Direction::Encrypt && header.is_none() {
-                storage.create(Part::Header, head.header.bytes())?;
-            }
-            (head, disk)
-        }
-        (Found { header: Some(_), .. }, Direction::Encrypt) => {
-            return Err(Error::io(
-                &storage.name(Part::Header),
-                "exists already: the image seems to be encrypted",
-            ));
-        }
-        (Found { header: None, .. }, Direction::Decrypt) => {
-            return Err(no_header(&storage.name(Part::Header)));
-        }
-        (Found { header: None, .. }, Direction::Encrypt) => {
-            let sector_len = request.sector_len.unwrap_or(SECTOR_LEN);
-            let geometry = image_geometry(sector_len, request.offset.unwrap_or(0), request.len)?;
-            let (header, disk) = Header::generate(geometry, &secret(true)?, request.cost)?;
-            let head = Head::new(request.direction, request.batch, header, &disk);
-            storage.create(Part::Journal, &head.bytes)?;
-            storage.create(Part::Header, head.header.bytes())?;
-            (head, disk)
-        }
-        (
-            Found {
-                header: Some(header), ..
-            },
-            Direction::Decrypt,
-        ) => {
-            let name = storage.name(Part::Header);
-            let disk = header.unlock(&name, &secret(false)?, request.max_cost)?;
-            let head = Head::new(request.direction, request.batch, header, &disk);
-            (head, disk)
-        }
+    let Some(journal) = &found.journal else {
+        let disk = found.disk(storage, image_geometry, request, secret)?;
+        let work = Work::new(storage, disk, request)?;
+        return work.begin(&found).and_then(|()| work.run(0, show_progress));
+    };
+    let name = storage.name(Part::Journal);
+    found.check_request(&name, journal, request)?;
+    let (disk, state) = journal.unlock(&name, &secret(false)?, request.max_cost)?;
+    let State::Converting(conversion) = state else {
+        return Err(Error::unverified(&name, "the journal is damaged"));
     };
     let work = Work {
         storage,
-        head: &head,
-        disk: &disk,
+        disk,
+        conversion,
+        header: journal.clone(),
     };
-    // An image that is too short is noticed before anything is written.
-    work.check_image()?;
-    if !is_begun && request.direction == Direction::Decrypt {
-        storage.create(Part::Journal, &head.bytes)?;
+    work.check_len()?;
+    match work.stage(&found)? {
+        Stage::Begun { is_marked } => {
+            work.save_header(&found)?;
+            if !is_marked {
+                work.mark()?;
+            }
+            work.run(0, show_progress)
+        }
+        Stage::Batch(number) => {
+            work.save_header(&found)?;
+            work.repeat(number)?;
+            work.run(number + 1, show_progress)
+        }
+        Stage::Converted => work.end(),
+        Stage::Finished => work.remove(Part::Journal),
     }
-    work.run(show_progress)?;
-    let removed = |part| {
-        storage
-            .remove(part)
-            .map_err(|error| Error::io(&storage.name(part), error))
-    };
-    if request.direction == Direction::Decrypt {
-        removed(Part::Header)?;
-    }
-    removed(Part::Journal)
 }
 
 /// There is nothing that could decrypt the image.
@@ -236,58 +154,111 @@ pub fn no_header(name: &str) -> Error {
     Error::io(name, "not found: nothing can be decrypted without it (--header)")
 }
 
-/// What there is beside the image.
+/// What there is when the program begins.
 struct Found {
-    journal: Option<Head>,
+    /// The header that the journal has.
+    journal: Option<Header>,
     header: Option<Header>,
+    /// That of before, of this disk or another one.
+    old: Option<[u8; header::LEN]>,
+    marker: Option<Marker>,
 }
 
 impl Found {
     fn read<S: Storage>(storage: &S) -> Result<Self, Error> {
-        let journal = read(storage, Part::Journal)?
-            .map(Head::parse)
+        let damaged = |part| move |reason| Error::unverified(&storage.name(part), reason);
+        let journal = read::<_, HEAD_LEN>(storage, Part::Journal)?
+            .map(|bytes| {
+                let header = bytes
+                    .strip_prefix(MAGIC)
+                    .ok_or("not a journal of this version of veriplex")?;
+                Header::parse(header.try_into().expect("the length is right"))
+            })
             .transpose()
-            .map_err(|reason| Error::unverified(&storage.name(Part::Journal), reason))?;
+            .map_err(damaged(Part::Journal))?;
         let header = read(storage, Part::Header)?
             .map(|bytes| Header::parse(&bytes))
             .transpose()
-            .map_err(|reason| Error::unverified(&storage.name(Part::Header), reason))?;
-        Ok(Self { journal, header })
+            .map_err(damaged(Part::Header))?;
+        let marker = read(storage, Part::Image)?.and_then(|bytes| Marker::parse(&bytes));
+        Ok(Self {
+            journal,
+            header,
+            old: read(storage, Part::Old)?,
+            marker,
+        })
     }
-}
 
-/// The first bytes of a file, if there is one.
-fn read<S: Storage, const N: usize>(storage: &S, part: Part) -> Result<Option<[u8; N]>, Error> {
-    let mut bytes = [0; N];
-    match storage.read(part, 0, &mut bytes) {
-        Ok(0) => Ok(None),
-        Ok(n) if n == N => Ok(Some(bytes)),
-        Ok(_) => Err(Error::unverified(&storage.name(part), "cut short")),
-        Err(error) => Err(Error::io(&storage.name(part), error)),
-    }
-}
-
-impl Head {
-    /// Checks that this journal is of the work that was asked for.
-    fn check(&self, name: &str, request: &Request, header: Option<&Header>) -> Result<(), Error> {
-        if self.direction != request.direction {
-            let what = match self.direction {
-                Direction::Encrypt => "encryption",
-                Direction::Decrypt => "decryption",
-            };
-            return Err(Error::usage(
-                name,
-                format_args!("{what} in place was interrupted and must be finished first"),
-            ));
+    /// The disk of a conversion that begins.
+    fn disk<S: Storage>(
+        &self,
+        storage: &S,
+        image_geometry: impl FnOnce(usize, u64, Option<u64>) -> Result<Geometry, Error>,
+        request: &Request,
+        secret: impl FnOnce(bool) -> Result<Secret, Error>,
+    ) -> Result<Disk, Error> {
+        if let Some(marker) = &self.marker {
+            return Err(marker.refused(&storage.name(Part::Image)));
         }
-        if header.is_some_and(|header| *header != self.header) {
-            return Err(Error::unverified(name, "of another image than the header is"));
+        let name = storage.name(Part::Header);
+        match (&self.header, request.direction) {
+            (
+                Some(Header {
+                    direction: Some(direction),
+                    ..
+                }),
+                _,
+            ) => Err(Error::usage(
+                &name,
+                format_args!(
+                    "{direction} in place is under way, and cannot go on without its journal {}",
+                    storage.name(Part::Journal)
+                ),
+            )),
+            (Some(_), Direction::Encrypt) => Err(Error::io(
+                &name,
+                "exists already: the image seems to be encrypted",
+            )),
+            (None, Direction::Decrypt) => Err(no_header(&name)),
+            (None, Direction::Encrypt) => {
+                let sector_len = request.sector_len.unwrap_or(SECTOR_LEN);
+                let geometry = image_geometry(sector_len, request.offset.unwrap_or(0), request.len)?;
+                Disk::generate(geometry, &secret(true)?, request.cost)
+            }
+            (Some(header), Direction::Decrypt) => {
+                if self.old.is_some_and(|old| old != *header.bytes()) {
+                    return Err(Error::io(
+                        &storage.name(Part::Old),
+                        "exists already: move this header of another disk away",
+                    ));
+                }
+                let (disk, state) = header.unlock(&name, &secret(false)?, request.max_cost)?;
+                check_len(storage, &disk.geometry)?;
+                if request.is_checked {
+                    check_sectors(storage, &disk, &state)?;
+                }
+                Ok(disk)
+            }
+        }
+    }
+
+    /// Checks that this journal is of the work that was asked for.
+    fn check_request(&self, name: &str, journal: &Header, request: &Request) -> Result<(), Error> {
+        if journal.direction != Some(request.direction) {
+            journal.check_finished(name)?;
+            return Err(Error::unverified(name, "the journal is damaged"));
+        }
+        // A header that is not under way is that of before or after.
+        if let Some(header) = &self.header
+            && !(header == journal || header.direction.is_none() && header.is_same_disk(journal))
+        {
+            return Err(other_image(name));
         }
         let Geometry {
             sector_len,
             offset,
             len,
-        } = self.header.geometry;
+        } = journal.geometry;
         if request.sector_len.is_some_and(|wanted| wanted != sector_len)
             || request.offset.is_some_and(|wanted| wanted != offset)
             || request.len.is_some_and(|wanted| wanted != len)
@@ -303,87 +274,230 @@ impl Head {
     }
 }
 
-/// A conversion, of which the journal exists.
-struct Work<'a, S> {
-    storage: &'a S,
-    head: &'a Head,
-    disk: &'a Disk,
+/// The journal with this name cannot be used with this image.
+fn other_image(name: &str) -> Error {
+    Error::unverified(
+        name,
+        "journal belongs to a different image, or the image or the journal was replaced or changed since",
+    )
 }
 
-impl<S: Storage> Work<'_, S> {
+/// The first bytes of a file, if there is one.
+fn read<S: Storage, const N: usize>(storage: &S, part: Part) -> Result<Option<[u8; N]>, Error> {
+    let mut bytes = [0; N];
+    match storage.read(part, 0, &mut bytes) {
+        Ok(0) => Ok(None),
+        Ok(n) if n == N => Ok(Some(bytes)),
+        // An image may be short.
+        Ok(_) if part == Part::Image => Ok(None),
+        Ok(_) => Err(Error::unverified(&storage.name(part), "cut short")),
+        Err(error) => Err(Error::io(&storage.name(part), error)),
+    }
+}
+
+/// The last byte can be read.
+fn check_len<S: Storage>(storage: &S, geometry: &Geometry) -> Result<(), Error> {
+    let name = storage.name(Part::Image);
+    match storage.read(Part::Image, geometry.end() - 1, &mut [0]) {
+        Ok(0) => Err(Error::unverified(&name, "shorter than its header says")),
+        Ok(_) => Ok(()),
+        Err(error) => Err(Error::io(&name, error)),
+    }
+}
+
+/// Reads all of the buffer from the image.
+fn read_image<S: Storage>(storage: &S, at: u64, buffer: &mut [u8]) -> Result<(), Error> {
+    let name = storage.name(Part::Image);
+    match storage.read(Part::Image, at, buffer) {
+        Ok(n) if n == buffer.len() => Ok(()),
+        Ok(_) => Err(Error::io(&name, "became shorter")),
+        Err(error) => Err(Error::io(&name, error)),
+    }
+}
+
+fn sector_tags<S: Storage>(storage: &S, disk: &Disk) -> header::SectorTags {
+    disk.sector_tags(|number, sector| {
+        read_image(storage, disk.place(number), sector).map_err(|_| io::ErrorKind::Other.into())
+    })
+}
+
+/// An error if the header, which says this, is of another image.
+fn check_sectors<S: Storage>(storage: &S, disk: &Disk, state: &State) -> Result<(), Error> {
+    match state {
+        State::Encrypted(tags) => tags.check(&sector_tags(storage, disk), &storage.name(Part::Image)),
+        State::Converting(_) => Ok(()),
+    }
+}
+
+/// A conversion.
+struct Work<'a, S> {
+    storage: &'a S,
+    disk: Disk,
+    conversion: Conversion,
+    /// While it is under way.
+    header: Header,
+}
+
+/// How far it was.
+enum Stage {
+    /// The journal has no batch yet.
+    Begun { is_marked: bool },
+    /// The journal has this batch, which may be in the image in part.
+    Batch(u64),
+    /// All is converted, and the marker is gone.
+    Converted,
+    /// The header says so too.
+    Finished,
+}
+
+impl<'a, S: Storage> Work<'a, S> {
+    /// One that begins. Nothing is written yet.
+    fn new(storage: &'a S, disk: Disk, request: &Request) -> Result<Self, Error> {
+        let mut number = [0; NUMBER_LEN];
+        random(&mut number)?;
+        let conversion = conversion(storage, &disk, request.direction, request.batch, number)?;
+        let header = disk.header_of_conversion(&conversion);
+        Ok(Self {
+            storage,
+            disk,
+            conversion,
+            header,
+        })
+    }
+
     fn failed(&self, part: Part) -> impl Fn(io::Error) -> Error {
         let name = self.storage.name(part);
         move |error| Error::io(&name, error)
     }
 
-    fn batches(&self) -> u64 {
-        self.disk.geometry.len.div_ceil(self.head.batch as u64)
+    fn other_image(&self) -> Error {
+        other_image(&self.storage.name(Part::Journal))
     }
 
-    /// Where a batch is in the encrypted part, and its length.
+    fn check_len(&self) -> Result<(), Error> {
+        check_len(self.storage, &self.disk.geometry)
+    }
+
+    fn remove(&self, part: Part) -> Result<(), Error> {
+        self.storage.remove(part).map_err(self.failed(part))
+    }
+
+    fn batches(&self) -> u64 {
+        self.disk.geometry.len.div_ceil(self.conversion.batch as u64)
+    }
+
+    /// Where a batch is in the encrypted part, and its length; that after the last one is empty.
     fn place(&self, number: u64) -> (u64, usize) {
-        let at = number * self.head.batch as u64;
-        let left = usize::try_from(self.disk.geometry.len - at).unwrap_or(usize::MAX);
-        (at, left.min(self.head.batch))
+        let len = self.disk.geometry.len;
+        let at = (number * self.conversion.batch as u64).min(len);
+        let left = usize::try_from(len - at).unwrap_or(usize::MAX);
+        (at, left.min(self.conversion.batch))
     }
 
     fn slot(&self, number: u64) -> u64 {
-        let len = ((BEFORE_CIPHERTEXT + self.head.batch) as u64).next_multiple_of(ALIGNMENT);
+        let len = ((BEFORE_CIPHERTEXT + self.conversion.batch) as u64).next_multiple_of(ALIGNMENT);
         ALIGNMENT + number % 2 * len
     }
 
-    /// The last byte can be read.
-    fn check_image(&self) -> Result<(), Error> {
-        let last = self.disk.geometry.end() - 1;
-        let n = self.storage.read(Part::Image, last, &mut [0]);
-        match n.map_err(self.failed(Part::Image))? {
-            0 => Err(Error::unverified(
-                &self.storage.name(Part::Image),
-                "shorter than its header says",
-            )),
-            _ => Ok(()),
+    fn begin(&self, found: &Found) -> Result<(), Error> {
+        if let Some(header) = &found.header
+            && found.old.is_none()
+        {
+            self.storage.save(Part::Old, header.bytes(), Existing::Refused)?;
         }
+        let journal = [MAGIC.as_slice(), self.header.bytes()].concat();
+        self.storage.save(Part::Journal, &journal, Existing::Refused)?;
+        self.save_header(found)?;
+        self.mark()
     }
 
-    fn run(&self, show_progress: bool) -> Result<(), Error> {
-        let mut buffer = Zeroizing::new(vec![0; BEFORE_CIPHERTEXT + self.head.batch]);
-        let mut next = 0;
-        if let Some(number) = self.latest(&mut buffer)? {
-            self.write_image(number, &mut buffer)?;
-            next = number + 1;
-        }
-        let (done, _) = self.place(next.min(self.batches() - 1));
+    /// The header says from now on that the conversion is under way.
+    fn save_header(&self, found: &Found) -> Result<(), Error> {
+        let existing = match &found.header {
+            None => Existing::Refused,
+            Some(header) if *header == self.header => return Ok(()),
+            Some(_) => Existing::Replaced,
+        };
+        self.storage.save(Part::Header, self.header.bytes(), existing)
+    }
+
+    fn mark(&self) -> Result<(), Error> {
+        self.write_first(Marker::new(&self.disk, &self.conversion, 0).bytes())
+    }
+
+    /// Writes the first bytes of the image.
+    fn write_first(&self, bytes: &[u8; marker::LEN]) -> Result<(), Error> {
+        self.storage
+            .write(Part::Image, 0, bytes)
+            .and_then(|()| self.storage.sync(Part::Image))
+            .map_err(self.failed(Part::Image))
+    }
+
+    /// Converts the batches from this one on.
+    fn run(&self, next: u64, show_progress: bool) -> Result<(), Error> {
+        let mut buffer = self.buffer();
+        let (done, _) = self.place(next);
         let mut progress = Progress::new(show_progress, Some(self.disk.geometry.len - done));
         for number in next..self.batches() {
             let (at, len) = self.place(number);
             let sectors = &mut buffer[BEFORE_CIPHERTEXT..][..len];
             let place = self.disk.geometry.offset + at;
-            let n = self.storage.read(Part::Image, place, sectors);
-            if n.map_err(self.failed(Part::Image))? < len {
-                return Err(Error::io(&self.storage.name(Part::Image), "became shorter"));
+            read_image(self.storage, place, sectors)?;
+            if let Some(covered) = covered(place, sectors) {
+                covered.copy_from_slice(&self.conversion.before[marker::LEN - covered.len()..]);
             }
-            if self.head.direction == Direction::Encrypt {
+            if self.conversion.direction == Direction::Encrypt {
                 self.apply(number, sectors)?;
             }
             self.write_journal(number, &mut buffer)?;
             self.write_image(number, &mut buffer)?;
             progress.advance(len as u64);
         }
-        Ok(())
+        if next <= self.batches() {
+            self.write_journal(self.batches(), &mut buffer)?;
+        }
+        self.write_first(&self.conversion.after)?;
+        self.storage.sync(Part::Image).map_err(self.failed(Part::Image))?;
+        self.end()
+    }
+
+    /// The image is converted.
+    fn end(&self) -> Result<(), Error> {
+        match self.conversion.direction {
+            Direction::Encrypt => {
+                let header = self.disk.header(&sector_tags(self.storage, &self.disk))?;
+                self.storage
+                    .save(Part::Header, header.bytes(), Existing::Replaced)?;
+            }
+            Direction::Decrypt => self.remove(Part::Header)?,
+        }
+        self.remove(Part::Journal)
+    }
+
+    fn buffer(&self) -> Zeroizing<Vec<u8>> {
+        Zeroizing::new(vec![0; BEFORE_CIPHERTEXT + self.conversion.batch])
     }
 
     fn apply(&self, number: u64, sectors: &mut [u8]) -> Result<(), Error> {
-        let first = number * (self.head.batch / self.disk.geometry.sector_len) as u64;
+        let first = number * (self.conversion.batch / self.disk.geometry.sector_len) as u64;
         self.disk
-            .apply(self.head.direction, first, sectors)
+            .apply(self.conversion.direction, first, sectors)
             .map_err(self.failed(Part::Image))
+    }
+
+    fn slot_mac(&self, number: u64, ciphertext: &[u8]) -> Mac {
+        let mut mac = self.disk.mac(label!("veriplex.disk.journal.v1"));
+        mac.update(self.header.bytes());
+        mac.update(&number.to_le_bytes());
+        mac.update(ciphertext);
+        mac
     }
 
     /// Puts the ciphertext of a batch, which the buffer has, into its slot.
     fn write_journal(&self, number: u64, buffer: &mut [u8]) -> Result<(), Error> {
         let (_, len) = self.place(number);
         let (front, ciphertext) = buffer[..BEFORE_CIPHERTEXT + len].split_at_mut(BEFORE_CIPHERTEXT);
-        let tag = self.head.slot_tag(self.disk, number, ciphertext).finalize();
+        let tag = self.slot_mac(number, ciphertext).finalize();
         front[..8].copy_from_slice(&number.to_le_bytes());
         front[8..].copy_from_slice(tag.as_bytes());
         let slot = &buffer[..BEFORE_CIPHERTEXT + len];
@@ -396,41 +510,165 @@ impl<S: Storage> Work<'_, S> {
     /// Writes a batch to the image, whose ciphertext the buffer has.
     fn write_image(&self, number: u64, buffer: &mut [u8]) -> Result<(), Error> {
         let (at, len) = self.place(number);
+        let place = self.disk.geometry.offset + at;
         let sectors = &mut buffer[BEFORE_CIPHERTEXT..][..len];
-        if self.head.direction == Direction::Decrypt {
+        if self.conversion.direction == Direction::Decrypt {
             self.apply(number, sectors)?;
         }
+        let marker = Marker::new(&self.disk, &self.conversion, at + len as u64);
+        // On the disk before the batch, so that an older journal is not taken for that of this image.
+        self.write_first(marker.bytes())?;
+        if let Some(covered) = covered(place, sectors) {
+            covered.copy_from_slice(&marker.bytes()[marker::LEN - covered.len()..]);
+        }
         self.storage
-            .write(Part::Image, self.disk.geometry.offset + at, sectors)
+            .write(Part::Image, place, sectors)
             .and_then(|()| self.storage.sync(Part::Image))
             .map_err(self.failed(Part::Image))
     }
 
-    /// The last batch that is in the journal, whose ciphertext the buffer then has.
-    fn latest(&self, buffer: &mut [u8]) -> Result<Option<u64>, Error> {
-        let [even, odd] = [self.read_slot(0, buffer)?, self.read_slot(1, buffer)?];
-        let number = match (&even, &odd) {
-            (Slot::Batch(even), Slot::Batch(odd)) => *even.max(odd),
-            (Slot::Batch(number), _) | (_, Slot::Batch(number)) => *number,
-            // The first slot was written when the second one was begun.
-            (Slot::Broken | Slot::Empty, Slot::Broken) => {
+    /// Writes a batch again that is in the journal.
+    fn repeat(&self, number: u64) -> Result<(), Error> {
+        if number == self.batches() {
+            return Ok(());
+        }
+        let mut buffer = self.buffer();
+        self.read_slot(number, &mut buffer)?;
+        self.write_image(number, &mut buffer)
+    }
+
+    /// How far the work was, if image, header and journal belong together.
+    fn stage(&self, found: &Found) -> Result<Stage, Error> {
+        let mut buffer = self.buffer();
+        let slots = [self.read_slot(0, &mut buffer)?, self.read_slot(1, &mut buffer)?];
+        let (number, is_synced) = match slots {
+            [Slot::Batch(even), Slot::Batch(odd)] if even.abs_diff(odd) == 1 => (even.max(odd), false),
+            [Slot::Batch(0), Slot::Empty] => (0, false),
+            // The other slot was being written.
+            [Slot::Batch(number), Slot::Broken] | [Slot::Broken, Slot::Batch(number)] => (number, true),
+            [Slot::Broken, Slot::Empty] if self.is_marked_at(found, 0) => {
+                return Ok(Stage::Begun { is_marked: true });
+            }
+            [Slot::Empty, Slot::Empty] => return self.stage_before(found),
+            [Slot::Broken, Slot::Empty] => return Err(self.other_image()),
+            _ => {
                 return Err(Error::unverified(
                     &self.storage.name(Part::Journal),
                     "the journal is damaged: how far the work was is not known",
                 ));
             }
-            (Slot::Broken | Slot::Empty, Slot::Empty) => return Ok(None),
         };
-        match self.read_slot(number % 2, buffer)? {
-            Slot::Batch(_) => Ok(Some(number)),
-            Slot::Broken | Slot::Empty => {
-                Err(Error::io(&self.storage.name(Part::Journal), "changed meanwhile"))
-            }
+        let last = self.batches() - 1;
+        if number > last && found.marker.is_none() {
+            return self.stage_after(found, &mut buffer);
+        }
+        let is_marked = self.is_marked_at(found, number) || self.is_marked_at(found, number + 1);
+        if !is_marked
+            || number > 0 && !is_synced && !self.has_batch(number - 1, true, true, &mut buffer)?
+            || number <= last && !self.has_batch(number, is_synced, true, &mut buffer)?
+        {
+            return Err(self.other_image());
+        }
+        Ok(Stage::Batch(number))
+    }
+
+    /// Before the first batch, perhaps before the marker.
+    fn stage_before(&self, found: &Found) -> Result<Stage, Error> {
+        let Conversion {
+            direction,
+            number,
+            batch,
+            ..
+        } = self.conversion;
+        let is_marked = found.marker.is_some();
+        let is_right = if is_marked {
+            self.is_marked_at(found, 0)
+        } else {
+            // Another one that is not marked would be converted with what belongs into this one.
+            conversion(self.storage, &self.disk, direction, batch, number)? == self.conversion
+        };
+        if is_right {
+            Ok(Stage::Begun { is_marked })
+        } else {
+            Err(self.other_image())
         }
     }
 
-    fn read_slot(&self, parity: u64, buffer: &mut [u8]) -> Result<Slot, Error> {
-        let n = self.storage.read(Part::Journal, self.slot(parity), buffer);
+    /// After the last batch, when there is no marker.
+    fn stage_after(&self, found: &Found, buffer: &mut [u8]) -> Result<Stage, Error> {
+        let direction = self.conversion.direction;
+        if let (Direction::Encrypt, Some(header)) = (direction, &found.header)
+            && header.direction.is_none()
+        {
+            let name = self.storage.name(Part::Header);
+            let damaged = || Error::unverified(&name, "the header is damaged");
+            let state = self.disk.state(header).ok_or_else(damaged)?;
+            check_sectors(self.storage, &self.disk, &state)?;
+            return Ok(Stage::Finished);
+        }
+        let first = read(self.storage, Part::Image)?;
+        if first != Some(*self.conversion.after)
+            || !self.has_batch(self.batches() - 1, true, false, buffer)?
+            // Plaintext may be in other images too.
+            || direction == Direction::Decrypt && self.storage.inode() != self.conversion.inode
+        {
+            return Err(self.other_image());
+        }
+        Ok(Stage::Converted)
+    }
+
+    /// Whether the image has a marker that says that only the batches before this one were begun.
+    fn is_marked_at(&self, found: &Found, number: u64) -> bool {
+        let (at, _) = self.place(number);
+        let is_right = |marker: &Marker| marker.begun == at && marker.is_of(&self.disk, &self.conversion);
+        found.marker.as_ref().is_some_and(is_right)
+    }
+
+    /// Whether the image has the batch of this slot: whole, or in part and otherwise what was there before.
+    fn has_batch(
+        &self,
+        number: u64,
+        is_whole: bool,
+        is_marked: bool,
+        buffer: &mut [u8],
+    ) -> Result<bool, Error> {
+        if !matches!(self.read_slot(number, buffer)?, Slot::Batch(found) if found == number) {
+            return Err(self.other_image());
+        }
+        let (at, len) = self.place(number);
+        let place = self.disk.geometry.offset + at;
+        let mut found = Zeroizing::new(vec![0; PIECE]);
+        let mut plain = Zeroizing::new(vec![0; PIECE]);
+        let ciphertext = &buffer[BEFORE_CIPHERTEXT..][..len];
+        for (place, cipher) in (place..).step_by(PIECE).zip(ciphertext.chunks(PIECE)) {
+            let found = &mut found[..cipher.len()];
+            read_image(self.storage, place, found)?;
+            let plain = &mut plain[..cipher.len()];
+            plain.copy_from_slice(cipher);
+            let first = (place - self.disk.geometry.offset) / self.disk.geometry.sector_len as u64;
+            self.disk
+                .apply(Direction::Decrypt, first, plain)
+                .map_err(self.failed(Part::Image))?;
+            let (new, old) = match self.conversion.direction {
+                Direction::Encrypt => (cipher, &*plain),
+                Direction::Decrypt => (&*plain, cipher),
+            };
+            let skipped = if is_marked {
+                covered(place, found).map_or(0, |covered| covered.len())
+            } else {
+                0
+            };
+            let mut bytes = found.iter().zip(new.iter().zip(old)).skip(skipped);
+            if !bytes.all(|(byte, (new, old))| byte == new || !is_whole && byte == old) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn read_slot(&self, number: u64, buffer: &mut [u8]) -> Result<Slot, Error> {
+        let n = self.storage.read(Part::Journal, self.slot(number), buffer);
+        let parity = number % 2;
         let found = &buffer[..n.map_err(self.failed(Part::Journal))?];
         if found.is_empty() {
             return Ok(Slot::Empty);
@@ -439,7 +677,7 @@ impl<S: Storage> Work<'_, S> {
             return Ok(Slot::Broken);
         };
         let number = u64::from_le_bytes(*number);
-        if number % 2 != parity || number >= self.batches() {
+        if number % 2 != parity || number > self.batches() {
             return Ok(Slot::Broken);
         }
         let (_, len) = self.place(number);
@@ -449,12 +687,47 @@ impl<S: Storage> Work<'_, S> {
         else {
             return Ok(Slot::Broken);
         };
-        let mac = self.head.slot_tag(self.disk, number, ciphertext);
-        Ok(match mac.verify(tag) {
+        Ok(match self.slot_mac(number, ciphertext).verify(tag) {
             Ok(()) => Slot::Batch(number),
             Err(_) => Slot::Broken,
         })
     }
+}
+
+/// What a conversion of this image, which has no marker, says of it.
+fn conversion<S: Storage>(
+    storage: &S,
+    disk: &Disk,
+    direction: Direction,
+    batch: usize,
+    number: [u8; NUMBER_LEN],
+) -> Result<Conversion, Error> {
+    let mut before = Zeroizing::new([0; marker::LEN]);
+    read_image(storage, 0, &mut *before)?;
+    let mut after = before.clone();
+    let mut sector = Zeroizing::new(vec![0; disk.geometry.sector_len]);
+    read_image(storage, disk.geometry.offset, &mut sector)?;
+    let first = disk.sector_tag(0, &sector);
+    disk.apply(direction, 0, &mut sector)
+        .map_err(|error| Error::io(&storage.name(Part::Image), error))?;
+    if let Some(covered) = covered(disk.geometry.offset, &mut sector) {
+        after[marker::LEN - covered.len()..].copy_from_slice(covered);
+    }
+    Ok(Conversion {
+        direction,
+        number,
+        batch,
+        inode: storage.inode(),
+        first,
+        before,
+        after,
+    })
+}
+
+/// Which of the bytes from this place of the image on are under the marker: its last ones.
+fn covered(place: u64, bytes: &mut [u8]) -> Option<&mut [u8]> {
+    let place = usize::try_from(place).ok().filter(|&place| place < marker::LEN)?;
+    Some(&mut bytes[..marker::LEN - place])
 }
 
 /// What a slot holds.
@@ -470,17 +743,18 @@ enum Slot {
 pub struct Files {
     pub image: Image,
     header: PathBuf,
+    old: PathBuf,
     journal: PathBuf,
     open_journal: OnceLock<File>,
 }
 
 impl Files {
     pub fn new(image: Image, header: PathBuf) -> Self {
-        let journal = beside(&header, super::JOURNAL_EXTENSION);
         Self {
+            old: beside(&header, OLD_EXTENSION),
+            journal: beside(&header, JOURNAL_EXTENSION),
             image,
             header,
-            journal,
             open_journal: OnceLock::new(),
         }
     }
@@ -489,6 +763,7 @@ impl Files {
         match part {
             Part::Image => None,
             Part::Header => Some(&self.header),
+            Part::Old => Some(&self.old),
             Part::Journal => Some(&self.journal),
         }
     }
@@ -498,15 +773,10 @@ impl Files {
             return Ok(file);
         }
         let file = File::options().read(true).write(true).open(&self.journal)?;
+        // Somebody may go on with a copy of the image.
+        file.try_lock()?;
         Ok(self.open_journal.get_or_init(|| file))
     }
-}
-
-/// Whether there is a journal beside a header, so that the image is neither plaintext nor ciphertext.
-pub fn is_interrupted(header: &Path) -> bool {
-    beside(header, super::JOURNAL_EXTENSION)
-        .symlink_metadata()
-        .is_ok()
 }
 
 /// What is not there holds nothing.
@@ -522,12 +792,17 @@ impl Storage for Files {
         self.path(part).map_or_else(|| self.image.name.clone(), quoted)
     }
 
+    fn inode(&self) -> u64 {
+        self.image.inode
+    }
+
     fn read(&self, part: Part, at: u64, buffer: &mut [u8]) -> io::Result<usize> {
         let of_file =
             |file: &File, buffer: &mut [u8]| read_up_to(buffer, |rest, n| file.read_at(rest, at + n as u64));
         match part {
             Part::Image => read_up_to(buffer, |rest, n| self.image.read_some_at(at + n as u64, rest)),
             Part::Header => if_there(File::open(&self.header).and_then(|file| of_file(&file, buffer))),
+            Part::Old => if_there(File::open(&self.old).and_then(|file| of_file(&file, buffer))),
             Part::Journal => if_there(self.journal().and_then(|file| of_file(file, buffer))),
         }
     }
@@ -536,7 +811,7 @@ impl Storage for Files {
         match part {
             Part::Image => self.image.write_at(at, bytes),
             Part::Journal => self.journal()?.write_all_at(bytes, at),
-            Part::Header => Err(io::ErrorKind::Unsupported.into()),
+            Part::Header | Part::Old => Err(io::ErrorKind::Unsupported.into()),
         }
     }
 
@@ -544,19 +819,15 @@ impl Storage for Files {
         match part {
             Part::Image => self.image.sync(),
             Part::Journal => self.journal()?.sync_data(),
-            Part::Header => Ok(()),
+            Part::Header | Part::Old => Ok(()),
         }
     }
 
-    fn create(&self, part: Part, bytes: &[u8]) -> Result<(), Error> {
-        let Some(path) = self.path(part) else {
-            return Err(Error::io(&self.image.name, io::ErrorKind::Unsupported));
-        };
-        let mut output = Output::create(path, Existing::Refused, Readers::Any)?;
-        output
-            .write_all(bytes)
-            .map_err(|error| Error::write(&output.name, &error))?;
-        output.commit()
+    fn save(&self, part: Part, bytes: &[u8], existing: Existing) -> Result<(), Error> {
+        match self.path(part) {
+            None => Err(Error::io(&self.image.name, io::ErrorKind::Unsupported)),
+            Some(path) => save(path, bytes, existing, self.image.readers),
+        }
     }
 
     fn remove(&self, part: Part) -> io::Result<()> {
@@ -565,6 +836,15 @@ impl Storage for Files {
             Some(path) => remove(path),
         }
     }
+}
+
+/// Makes or replaces a file, which appears whole or not at all, and is on the disk when this returns.
+pub fn save(path: &Path, bytes: &[u8], existing: Existing, readers: Readers) -> Result<(), Error> {
+    let mut output = Output::create(path, existing, readers)?;
+    output
+        .write_all(bytes)
+        .map_err(|error| Error::write(&output.name, &error))?;
+    output.commit()
 }
 
 /// Removes a file, if it is there; it is gone from the disk when this returns.

@@ -1,13 +1,14 @@
 //! Encryption and decryption of an image into another file.
 
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use zeroize::Zeroizing;
 
-use super::header::{Disk, Geometry, Header};
-use super::image::{self, Image};
-use super::{Direction, EXTENSION, HEADER_EXTENSION, convert};
+use super::header::{Disk, Geometry, Header, SectorTags, State};
+use super::image::{self, Image, check_destination, check_header};
+use super::{Direction, EXTENSION, HEADER_EXTENSION, OLD_EXTENSION, convert};
 use crate::crypt::{Job, Range, Secret};
 use crate::error::Error;
 use crate::files::{Existing, Output, Readers, beside, is_stdio};
@@ -30,22 +31,70 @@ pub fn encrypt(
     let image = Image::open(job.input, false)?;
     let geometry = image.geometry(sector_len, offset, len)?;
     let destination = job.encrypted(EXTENSION);
-    check_other(job.input, &destination)?;
+    check_destination(job.input, &destination)?;
     let header_path = header_path(&destination, header)?;
-    let output = job.output_of_ciphertext(EXTENSION)?;
+    check_header(&header_path, job.input)?;
+    check_header(&header_path, &destination)?;
+    let output = job.output_of_ciphertext(EXTENSION, image.readers)?;
     let existing = Existing::forced(job.force);
-    let mut header_output = Output::create(&header_path, existing, Readers::Any)?;
-    let (header, disk) = Header::generate(geometry, secret, cost)?;
-    header_output
-        .write_all(header.bytes())
-        .map_err(|error| Error::write(&header_output.name, &error))?;
+    let mut header_output = Output::create(&header_path, existing, image.readers)?;
+    let old = Old::found(&header_path, job.force)?;
+    let disk = Disk::generate(geometry, secret, cost)?;
     let output = transform(job, &image, &disk, Direction::Encrypt, Range::default(), output)?;
-    // An image never is beside the header of another one, which would decrypt it to noise without a word.
-    if job.force {
-        convert::remove(&header_path).map_err(|error| Error::io(&header_output.name, error))?;
+    let tags = disk.sector_tags(|number, sector| {
+        image.read_at(disk.place(number), sector)?;
+        disk.apply(Direction::Encrypt, number, sector)
+    });
+    header_output
+        .write_all(disk.header(&tags)?.bytes())
+        .map_err(|error| Error::write(&header_output.name, &error))?;
+    // The header first: without it the new image cannot be decrypted.
+    match old {
+        None => {
+            header_output.commit()?;
+            output.commit()
+        }
+        Some(old) => old.replace(image.readers, || {
+            header_output.commit()?;
+            output.commit()
+        }),
     }
-    output.commit()?;
-    header_output.commit()
+}
+
+/// A header that is replaced. It stays until the image that it belongs to is replaced too.
+struct Old<'a> {
+    path: &'a Path,
+    kept: PathBuf,
+    header: Header,
+}
+
+impl<'a> Old<'a> {
+    /// An error if it cannot be replaced. What is no header is none.
+    fn found(path: &'a Path, force: bool) -> Result<Option<Self>, Error> {
+        let header = match Header::read(path) {
+            Ok(header) if force => header,
+            _ => return Ok(None),
+        };
+        header.check_finished(&quoted(path))?;
+        let kept = beside(path, OLD_EXTENSION);
+        if kept.symlink_metadata().is_ok() {
+            let reason =
+                "exists already, perhaps the header of the image that would be replaced: move it away";
+            return Err(Error::io(&quoted(&kept), reason));
+        }
+        Ok(Some(Self { path, kept, header }))
+    }
+
+    fn replace(self, readers: Readers, commit: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
+        let save = |path: &Path, existing| convert::save(path, self.header.bytes(), existing, readers);
+        save(&self.kept, Existing::Refused)?;
+        let done = commit();
+        if done.is_err() {
+            save(self.path, Existing::Replaced)?;
+        }
+        convert::remove(&self.kept).map_err(|error| Error::io(&quoted(&self.kept), error))?;
+        done
+    }
 }
 
 /// Decrypts; of the image with its decrypted sectors, `range` is wanted.
@@ -54,68 +103,86 @@ pub fn decrypt(
     header: Option<&Path>,
     secret: &Secret,
     max_cost: u8,
+    is_checked: bool,
     range: Range,
 ) -> Result<(), Error> {
-    let (image, disk) = open(job.input, header, false, secret, max_cost)?;
     let destination = job.decrypted(EXTENSION)?;
-    check_other(job.input, &destination)?;
+    check_destination(job.input, &destination)?;
+    let opened = open(job.input, header, false, secret, max_cost, is_checked)?;
+    check_header(&opened.header, &destination)?;
     let output = job.output_of_plaintext(&destination)?;
-    transform(job, &image, &disk, Direction::Decrypt, range, output)?.commit()
-}
-
-/// An error if both are the same: a crash would leave neither plaintext nor ciphertext.
-fn check_other(input: &Path, output: &Path) -> Result<(), Error> {
-    if !is_stdio(output) && image::are_same(input, output) {
-        return Err(Error::usage(
-            &quoted(output),
-            "is the input, which only --in-place changes",
-        ));
-    }
-    Ok(())
+    transform(
+        job,
+        &opened.image,
+        &opened.disk,
+        Direction::Decrypt,
+        range,
+        output,
+    )?
+    .commit()
 }
 
 /// An encrypted image and its keys.
+pub struct Opened {
+    pub image: Image,
+    pub disk: Disk,
+    /// Of the sectors that the header knows, as they are.
+    pub tags: SectorTags,
+    /// Where the header is.
+    pub header: PathBuf,
+}
+
+/// Opens an encrypted image; if `is_checked`, only one that the header knows.
 pub fn open(
     path: &Path,
     header: Option<&Path>,
     write: bool,
     secret: &Secret,
     max_cost: u8,
-) -> Result<(Image, Disk), Error> {
+    is_checked: bool,
+) -> Result<Opened, Error> {
     let header_path = header_path(path, header)?;
     let name = quoted(&header_path);
     let image = Image::open(path, write)?;
-    if convert::is_interrupted(&header_path) {
-        return Err(Error::usage(
-            &image.name,
-            "encryption or decryption in place was interrupted and must be finished first",
-        ));
-    }
     if !header_path.exists() {
         return Err(convert::no_header(&name));
     }
     let header = Header::read(&header_path)?;
+    header.check_finished(&name)?;
     image.check(&header.geometry)?;
-    let disk = header.unlock(&name, secret, max_cost)?;
-    Ok((image, disk))
+    let (disk, state) = header.unlock(&name, secret, max_cost)?;
+    let tags = image.sector_tags(&disk);
+    if let State::Encrypted(known) = &state
+        && is_checked
+    {
+        known.check(&tags, &image.name)?;
+    }
+    Ok(Opened {
+        image,
+        disk,
+        tags,
+        header: header_path,
+    })
 }
 
 /// Where the header of an image is. What is made in the folder of a device does not outlive the machine's next start.
 pub fn header_path(image: &Path, header: Option<&Path>) -> Result<PathBuf, Error> {
-    if let Some(header) = header {
-        return if is_stdio(header) {
-            Err(Error::usage("--header", "is a file"))
-        } else {
-            Ok(header.to_owned())
-        };
+    let path = match header {
+        Some(header) if is_stdio(header) => return Err(Error::usage("--header", "is a file")),
+        Some(header) => header.to_owned(),
+        None if is_stdio(image) || image::is_device(image).unwrap_or(false) => {
+            return Err(Error::usage(
+                &quoted(image),
+                "is no file: say where its header is (--header)",
+            ));
+        }
+        None => beside(image, HEADER_EXTENSION),
+    };
+    if path.is_symlink() {
+        // The journal is beside the header itself.
+        return fs::canonicalize(&path).map_err(|error| Error::io(&quoted(&path), error));
     }
-    if is_stdio(image) || image::is_device(image).unwrap_or(false) {
-        return Err(Error::usage(
-            &quoted(image),
-            "is no file: say where its header is (--header)",
-        ));
-    }
-    Ok(beside(image, HEADER_EXTENSION))
+    Ok(path)
 }
 
 fn transform(

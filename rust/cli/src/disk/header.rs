@@ -1,4 +1,4 @@
-//! The header of an encrypted disk, and the keys that it gives.
+//! The header of an encrypted disk, the keys that it gives, and what it says of its image.
 //!
 //! | bytes | what |
 //! |---|---|
@@ -9,12 +9,22 @@
 //! | 8 | where the encrypted part begins, little-endian |
 //! | 8 | its length, little-endian |
 //! | 32 | random salt |
+//! | 1 | state: 0x00, encrypted; 0x01, being encrypted in place; 0x02, being decrypted in place |
+//! | 16 | random, different for each header that is written; while a conversion is under way, its number |
+//! | 128 | about the image, masked |
 //! | 16 | tag |
 //!
 //! The protocol is Init `veriplex.disk.v1`, Mix `header` (all before the salt), Mix `key` (32 bytes), Mix `nonce` (the salt),
-//! Derive `tag` (16 bytes), Derive `sectors` (32 bytes, the key of Adiantum with 12 rounds), Derive `journal` (32 bytes). The
-//! memory-hard hash makes the key from a password, in the domain `veriplex.disk.password.v1`, with the salt. The first
-//! encrypted sector has the number 0.
+//! Derive `sectors` (32 bytes, the key of Adiantum with 12 rounds), Derive `tags` (32 bytes, the key of all tags below), Mix
+//! `state` (17 bytes: state and random), Seal `image` (128 bytes and the tag). The memory-hard hash makes the key from a
+//! password, in the domain `veriplex.disk.password.v1`, with the salt. The first encrypted sector has the number 0.
+//!
+//! About an encrypted image, the header has tags of 16 sectors, which are `i * count / 16` for i from 0 to 15 of `count`
+//! sectors: the first 8 bytes of `veriplex::mac` in the domain `veriplex.disk.sector.v1`, of the number (8 bytes,
+//! little-endian) and the ciphertext. If none of them is right, the image is another one, or every sector was rewritten.
+//!
+//! About a conversion: the size of a batch (4 bytes, little-endian), the number of the image's inode or device (8 bytes,
+//! little-endian), the tag of the first sector as it was (8 bytes), the bytes of the image that are under the [marker](super::marker) as they were, as they will be, zeros.
 
 use std::io;
 use std::ops::RangeInclusive;
@@ -24,10 +34,10 @@ use rayon::prelude::*;
 use subtle::ConstantTimeEq;
 use veriplex::adiantum::{Adiantum, WideBlockCipher};
 use veriplex::mac::Mac;
-use veriplex::{Key, TAG_LEN, label};
+use veriplex::{Key, Label, Protocol, TAG_LEN, label};
 use zeroize::Zeroizing;
 
-use super::Direction;
+use super::{Direction, marker};
 use crate::crypt::{SALT_LEN, Secret, keyed, random, read_array};
 use crate::error::Error;
 use crate::files::Input;
@@ -35,9 +45,16 @@ use crate::password;
 
 const MAGIC: &[u8; 8] = b"VPX-DISK";
 /// Size in bytes of a header.
-pub const LEN: usize = BEFORE_TAG + TAG_LEN;
-const BEFORE_SALT: usize = MAGIC.len() + 22;
-const BEFORE_TAG: usize = BEFORE_SALT + SALT_LEN;
+pub const LEN: usize = BEFORE_ABOUT + ABOUT_LEN + TAG_LEN;
+/// What stays the same as long as the disk is encrypted.
+const HEAD_LEN: usize = MAGIC.len() + 22 + SALT_LEN;
+const BEFORE_ABOUT: usize = HEAD_LEN + 1 + NUMBER_LEN;
+const ABOUT_LEN: usize = SECTORS * SECTOR_TAG_LEN;
+/// Size in bytes of the number of a conversion.
+pub const NUMBER_LEN: usize = 16;
+/// How many sectors have tags in the header.
+const SECTORS: usize = 16;
+pub const SECTOR_TAG_LEN: usize = 8;
 const KEY: u8 = 1;
 const PASSWORD: u8 = 2;
 
@@ -90,37 +107,79 @@ impl Geometry {
 pub struct Header {
     bytes: [u8; LEN],
     pub geometry: Geometry,
+    /// Of the conversion in place that is under way, if one is.
+    pub direction: Option<Direction>,
+}
+
+/// What a header says of its image.
+#[derive(PartialEq, Eq)]
+pub enum State {
+    Encrypted(SectorTags),
+    Converting(Conversion),
+}
+
+/// Tags of some sectors.
+#[derive(PartialEq, Eq)]
+pub struct SectorTags([[u8; SECTOR_TAG_LEN]; SECTORS]);
+
+/// A conversion in place.
+#[derive(PartialEq, Eq)]
+pub struct Conversion {
+    pub direction: Direction,
+    pub number: [u8; NUMBER_LEN],
+    /// The size of a batch in bytes.
+    pub batch: usize,
+    /// The number of the image's inode, or of its device.
+    pub inode: u64,
+    /// The tag of the first sector as it was.
+    pub first: [u8; SECTOR_TAG_LEN],
+    /// What is under the marker: as it was, and as it will be.
+    pub before: Zeroizing<[u8; marker::LEN]>,
+    pub after: Zeroizing<[u8; marker::LEN]>,
+}
+
+impl Conversion {
+    fn encode(&self) -> Zeroizing<[u8; ABOUT_LEN]> {
+        let mut about = Zeroizing::new([0; ABOUT_LEN]);
+        let batch = u32::try_from(self.batch).expect("a batch is small").to_le_bytes();
+        let inode = self.inode.to_le_bytes();
+        let parts: [&[u8]; 5] = [&batch, &inode, &self.first, &*self.before, &*self.after];
+        let mut rest = about.as_mut_slice();
+        for part in parts {
+            let (place, more) = rest.split_at_mut(part.len());
+            place.copy_from_slice(part);
+            rest = more;
+        }
+        about
+    }
+}
+
+impl State {
+    /// What the owner of the key wrote.
+    fn decode(direction: Option<Direction>, number: [u8; NUMBER_LEN], about: &[u8; ABOUT_LEN]) -> Self {
+        let Some(direction) = direction else {
+            let mut tags = [[0; SECTOR_TAG_LEN]; SECTORS];
+            tags.as_flattened_mut().copy_from_slice(about);
+            return Self::Encrypted(SectorTags(tags));
+        };
+        let (batch, rest) = about.split_first_chunk().expect("the length is right");
+        let (inode, rest) = rest.split_first_chunk().expect("the length is right");
+        let (first, rest) = rest.split_first_chunk().expect("the length is right");
+        let (before, rest) = rest.split_first_chunk().expect("the length is right");
+        let (after, _) = rest.split_first_chunk().expect("the length is right");
+        Self::Converting(Conversion {
+            direction,
+            number,
+            batch: usize::try_from(u32::from_le_bytes(*batch)).unwrap_or(usize::MAX),
+            inode: u64::from_le_bytes(*inode),
+            first: *first,
+            before: Zeroizing::new(*before),
+            after: Zeroizing::new(*after),
+        })
+    }
 }
 
 impl Header {
-    /// Makes one with a fresh salt; a password is hashed with this cost.
-    pub fn generate(geometry: Geometry, secret: &Secret, cost: u8) -> Result<(Self, Disk), Error> {
-        let mut salt = [0; SALT_LEN];
-        random(&mut salt)?;
-        let (version, cost) = match secret {
-            Secret::Key(_) => (KEY, 0),
-            Secret::Password(_) => (PASSWORD, cost),
-        };
-        let sector_len = u32::try_from(geometry.sector_len).expect("at most 65536");
-        let head = [
-            MAGIC.as_slice(),
-            &[version, cost],
-            &sector_len.to_le_bytes(),
-            &geometry.offset.to_le_bytes(),
-            &geometry.len.to_le_bytes(),
-            &salt,
-        ]
-        .concat();
-        let mut header = Self {
-            bytes: [0; LEN],
-            geometry,
-        };
-        header.bytes[..BEFORE_TAG].copy_from_slice(&head);
-        let (disk, tag) = header.keys(&header.key(secret)?)?;
-        header.bytes[BEFORE_TAG..].copy_from_slice(&tag);
-        Ok((header, disk))
-    }
-
     /// Takes apart what may be a header.
     pub fn parse(bytes: &[u8; LEN]) -> Result<Self, &'static str> {
         let rest = bytes
@@ -136,9 +195,14 @@ impl Header {
         }
         let sector_len = usize::try_from(u32::from_le_bytes(*sector_len)).unwrap_or(usize::MAX);
         let geometry = Geometry::new(sector_len, u64::from_le_bytes(*offset), u64::from_le_bytes(*len))?;
+        let direction = match bytes[HEAD_LEN] {
+            0 => None,
+            state => Some(Direction::from_byte(state).ok_or("made by another version of veriplex")?),
+        };
         Ok(Self {
             bytes: *bytes,
             geometry,
+            direction,
         })
     }
 
@@ -156,12 +220,27 @@ impl Header {
         &self.bytes
     }
 
-    /// The keys, if this is the secret; `name` is where the header is. A password may have a cost of at most `max_cost`.
-    pub fn unlock(&self, name: &str, secret: &Secret, max_cost: u8) -> Result<Disk, Error> {
+    /// Whether both are of one disk, perhaps in different states.
+    pub fn is_same_disk(&self, other: &Self) -> bool {
+        self.bytes[..HEAD_LEN] == other.bytes[..HEAD_LEN]
+    }
+
+    /// An error if a conversion in place is under way.
+    pub fn check_finished(&self, name: &str) -> Result<(), Error> {
+        let Some(direction) = self.direction else {
+            return Ok(());
+        };
+        let reason = format_args!("{direction} in place is under way, and must be finished first");
+        Err(Error::usage(name, reason))
+    }
+
+    /// The keys, and what the header says of its image, if this is the secret; `name` is where the header is. A password
+    /// may have a cost of at most `max_cost`.
+    pub fn unlock(&self, name: &str, secret: &Secret, max_cost: u8) -> Result<(Disk, State), Error> {
         let wrong = match (self.bytes[MAGIC.len()], secret) {
             (KEY, Secret::Key(_)) => "wrong key, or the header is damaged",
             (PASSWORD, Secret::Password(_)) => {
-                password::check_cost(name, self.cost(), max_cost)?;
+                password::check_cost(name, self.bytes[MAGIC.len() + 1], max_cost)?;
                 "wrong password, or the header is damaged"
             }
             (_, Secret::Key(_)) => {
@@ -171,49 +250,10 @@ impl Header {
                 return Err(Error::unverified(name, "encrypted with a key file (--key-file)"));
             }
         };
-        let (disk, tag) = self.keys(&self.key(secret)?)?;
-        if tag.ct_eq(&self.bytes[BEFORE_TAG..]).into() {
-            Ok(disk)
-        } else {
-            Err(Error::unverified(name, wrong))
-        }
-    }
-
-    fn cost(&self) -> u8 {
-        self.bytes[MAGIC.len() + 1]
-    }
-
-    fn salt(&self) -> &[u8; SALT_LEN] {
-        let (salt, _) = self.bytes[BEFORE_SALT..]
-            .split_first_chunk()
-            .expect("the length is right");
-        salt
-    }
-
-    fn key(&self, secret: &Secret) -> Result<Key, Error> {
-        match secret {
-            Secret::Key(key) => Ok(key.clone()),
-            Secret::Password(password) => {
-                let domain = label!("veriplex.disk.password.v1");
-                password::stretch_in(domain, password, self.cost(), self.salt())
-            }
-        }
-    }
-
-    fn keys(&self, key: &Key) -> Result<(Disk, [u8; TAG_LEN]), Error> {
-        let head = &self.bytes[..BEFORE_SALT];
-        let mut protocol = keyed(label!("veriplex.disk.v1"), head, key, self.salt());
-        let tag = protocol.derive_array(label!("tag"));
-        let mut sectors = Zeroizing::new([0; Key::<32>::LEN]);
-        protocol.derive(label!("sectors"), sectors.as_mut_slice());
-        let mut journal = Zeroizing::new([0; Key::<32>::LEN]);
-        protocol.derive(label!("journal"), journal.as_mut_slice());
-        let disk = Disk {
-            geometry: self.geometry,
-            cipher: cipher(&sectors)?,
-            journal: Key::from(*journal),
-        };
-        Ok((disk, tag))
+        let (head, _) = self.bytes.split_first_chunk().expect("the length is right");
+        let disk = Disk::new(*head, self.geometry, secret)?;
+        let state = disk.state(self).ok_or_else(|| Error::unverified(name, wrong))?;
+        Ok((disk, state))
     }
 }
 
@@ -227,11 +267,140 @@ fn cipher(key: &[u8; Key::<32>::LEN]) -> Result<Box<Adiantum>, Error> {
 /// The keys of a disk.
 pub struct Disk {
     pub geometry: Geometry,
+    /// The first bytes of its header.
+    head: [u8; HEAD_LEN],
     cipher: Box<Adiantum>,
-    journal: Key,
+    tags: Key,
+    /// As it is before a state is mixed in.
+    protocol: Protocol,
 }
 
 impl Disk {
+    /// A new disk, with a fresh salt; a password is hashed with this cost.
+    pub fn generate(geometry: Geometry, secret: &Secret, cost: u8) -> Result<Self, Error> {
+        let mut salt = [0; SALT_LEN];
+        random(&mut salt)?;
+        let (version, cost) = match secret {
+            Secret::Key(_) => (KEY, 0),
+            Secret::Password(_) => (PASSWORD, cost),
+        };
+        let sector_len = u32::try_from(geometry.sector_len).expect("at most 65536");
+        let parts = [
+            MAGIC.as_slice(),
+            &[version, cost],
+            &sector_len.to_le_bytes(),
+            &geometry.offset.to_le_bytes(),
+            &geometry.len.to_le_bytes(),
+            &salt,
+        ];
+        let mut head = [0; HEAD_LEN];
+        head.copy_from_slice(&parts.concat());
+        Self::new(head, geometry, secret)
+    }
+
+    fn new(head: [u8; HEAD_LEN], geometry: Geometry, secret: &Secret) -> Result<Self, Error> {
+        let (before_salt, salt) = head.split_last_chunk().expect("the length is right");
+        let key = match secret {
+            Secret::Key(key) => key.clone(),
+            Secret::Password(password) => {
+                let domain = label!("veriplex.disk.password.v1");
+                password::stretch_in(domain, password, before_salt[MAGIC.len() + 1], salt)?
+            }
+        };
+        let mut protocol = keyed(label!("veriplex.disk.v1"), before_salt, &key, salt);
+        let mut sectors = Zeroizing::new([0; Key::<32>::LEN]);
+        protocol.derive(label!("sectors"), sectors.as_mut_slice());
+        let mut tags = Zeroizing::new([0; Key::<32>::LEN]);
+        protocol.derive(label!("tags"), tags.as_mut_slice());
+        Ok(Self {
+            geometry,
+            head,
+            cipher: cipher(&sectors)?,
+            tags: Key::from(*tags),
+            protocol,
+        })
+    }
+
+    /// The header of the encrypted disk.
+    pub fn header(&self, tags: &SectorTags) -> Result<Header, Error> {
+        let mut number = [0; NUMBER_LEN];
+        random(&mut number)?;
+        let mut about = Zeroizing::new([0; ABOUT_LEN]);
+        about.copy_from_slice(tags.0.as_flattened());
+        Ok(self.header_of(None, number, about))
+    }
+
+    /// The header while a conversion is under way.
+    pub fn header_of_conversion(&self, conversion: &Conversion) -> Header {
+        self.header_of(Some(conversion.direction), conversion.number, conversion.encode())
+    }
+
+    fn header_of(
+        &self,
+        direction: Option<Direction>,
+        number: [u8; NUMBER_LEN],
+        mut about: Zeroizing<[u8; ABOUT_LEN]>,
+    ) -> Header {
+        let state = [&[direction.map_or(0, |direction| direction as u8)][..], &number].concat();
+        let mut protocol = self.protocol.clone();
+        protocol.mix(label!("state"), &state);
+        let tag = protocol.seal_in_place_detached(label!("image"), about.as_mut_slice());
+        let mut bytes = [0; LEN];
+        bytes.copy_from_slice(&[&self.head[..], &state, &*about, &tag].concat());
+        Header {
+            bytes,
+            geometry: self.geometry,
+            direction,
+        }
+    }
+
+    /// What a header of this disk says, if its tag is right.
+    pub fn state(&self, header: &Header) -> Option<State> {
+        let (before, sealed) = header.bytes.split_at(BEFORE_ABOUT);
+        let mut protocol = self.protocol.clone();
+        protocol.mix(label!("state"), &before[HEAD_LEN..]);
+        let mut about = Zeroizing::new([0; ABOUT_LEN]);
+        protocol
+            .open_into(label!("image"), sealed, about.as_mut_slice())
+            .ok()?;
+        let (_, number) = before.split_last_chunk().expect("the length is right");
+        Some(State::decode(header.direction, *number, &about))
+    }
+
+    /// A tag of something else than a header.
+    pub fn mac(&self, domain: Label<'_>) -> Mac {
+        Mac::new(domain, &self.tags)
+    }
+
+    /// The tag of a sector with this number.
+    pub fn sector_tag(&self, number: u64, sector: &[u8]) -> [u8; SECTOR_TAG_LEN] {
+        let mut mac = self.mac(label!("veriplex.disk.sector.v1"));
+        mac.update(&number.to_le_bytes());
+        mac.update(sector);
+        let tag = mac.finalize();
+        let (tag, _) = tag.as_bytes().split_first_chunk().expect("a tag is longer");
+        *tag
+    }
+
+    /// Tags of some sectors, whose ciphertext `read` gives; none of those that cannot be read.
+    pub fn sector_tags(&self, mut read: impl FnMut(u64, &mut [u8]) -> io::Result<()>) -> SectorTags {
+        let mut tags = SectorTags([[0; SECTOR_TAG_LEN]; SECTORS]);
+        let count = self.geometry.len / self.geometry.sector_len as u64;
+        let mut sector = Zeroizing::new(vec![0; self.geometry.sector_len]);
+        for (i, tag) in (0..).zip(&mut tags.0) {
+            let number = i * count / SECTORS as u64;
+            if read(number, &mut sector).is_ok() {
+                *tag = self.sector_tag(number, &sector);
+            }
+        }
+        tags
+    }
+
+    /// Where a sector begins in the image.
+    pub fn place(&self, number: u64) -> u64 {
+        self.geometry.offset + number * self.geometry.sector_len as u64
+    }
+
     /// Encrypts or decrypts whole sectors in place, on all cores; the first one has this number.
     pub fn apply(&self, direction: Direction, first: u64, sectors: &mut [u8]) -> io::Result<()> {
         let len = self.geometry.sector_len;
@@ -249,10 +418,18 @@ impl Disk {
         };
         done.map_err(io::Error::other)
     }
+}
 
-    /// The authenticator of what is in the journal.
-    pub fn journal_mac(&self) -> Mac {
-        Mac::new(label!("veriplex.disk.journal.v1"), &self.journal)
+impl SectorTags {
+    /// An error if the image has none of these sectors any more.
+    pub fn check(&self, found: &Self, name: &str) -> Result<(), Error> {
+        let mut pairs = self.0.iter().zip(&found.0);
+        if pairs.any(|(one, other)| one.ct_eq(other).into()) {
+            return Ok(());
+        }
+        let reason = "not the image of this header, which knows none of its sectors: the header of another image, \
+                      or all was rewritten since (--no-check)";
+        Err(Error::unverified(name, reason))
     }
 }
 
@@ -260,29 +437,79 @@ impl Disk {
 mod tests {
     use super::*;
 
-    fn header() -> Header {
-        let geometry = Geometry::new(4096, 512, 1 << 20).unwrap();
-        let made = Header::generate(geometry, &Secret::Key(Key::from([7; 32])), 0);
-        made.ok().unwrap().0
+    fn disk(geometry: Geometry) -> Disk {
+        let secret = Secret::Key(Key::from([7; 32]));
+        Disk::generate(geometry, &secret, 0).ok().unwrap()
     }
 
     #[test]
     fn every_changed_byte_is_refused() {
-        let header = header();
-        let unlock = |bytes: &[u8; LEN]| {
-            let header = Header::parse(bytes).ok()?;
-            header.unlock("it", &Secret::Key(Key::from([7; 32])), 0).ok()
+        let disk = disk(Geometry::new(4096, 512, 1 << 20).unwrap());
+        let tags = disk.sector_tags(|number, sector| {
+            sector.fill(number.to_le_bytes()[0]);
+            Ok(())
+        });
+        let conversion = Conversion {
+            direction: Direction::Decrypt,
+            number: [1; NUMBER_LEN],
+            batch: 1 << 20,
+            inode: 5,
+            first: [4; SECTOR_TAG_LEN],
+            before: Zeroizing::new([2; marker::LEN]),
+            after: Zeroizing::new([3; marker::LEN]),
         };
-        assert!(unlock(header.bytes()).is_some());
-        for i in 0..LEN {
-            for bit in 0..8 {
-                let mut changed = *header.bytes();
-                changed[i] ^= 1 << bit;
-                assert!(unlock(&changed).is_none(), "byte {i}, bit {bit}");
+        let headers = [
+            disk.header(&tags).ok().unwrap(),
+            disk.header_of_conversion(&conversion),
+        ];
+        let states = [State::Encrypted(tags), State::Converting(conversion)];
+        for (header, state) in headers.into_iter().zip(states) {
+            let unlock = |bytes: &[u8; LEN], key: u8| {
+                let header = Header::parse(bytes).ok()?;
+                let secret = Secret::Key(Key::from([key; 32]));
+                Some(header.unlock("it", &secret, 0).ok()?.1)
+            };
+            assert!(unlock(header.bytes(), 7).is_some_and(|found| found == state));
+            for i in 0..LEN {
+                for bit in 0..8 {
+                    let mut changed = *header.bytes();
+                    changed[i] ^= 1 << bit;
+                    assert!(unlock(&changed, 7).is_none(), "byte {i}, bit {bit}");
+                }
             }
+            assert!(unlock(header.bytes(), 8).is_none());
         }
-        let key = Secret::Key(Key::from([8; 32]));
-        assert!(header.unlock("it", &key, 0).is_err());
+    }
+
+    /// One sector that is as it was is enough; that of another number or disk is none.
+    #[test]
+    fn sectors_that_a_header_knows() {
+        let disk_of = |count: u64| disk(Geometry::new(512, 512, 512 * count).unwrap());
+        for (count, known) in [(1, 1), (3, 3), (17, 16), (1000, 16)] {
+            let disk = disk_of(count);
+            let mut numbers = Vec::new();
+            let tags = disk.sector_tags(|number, sector| {
+                assert!(number < count);
+                numbers.push(number);
+                sector.fill(1);
+                Ok(())
+            });
+            numbers.dedup();
+            assert_eq!(numbers.len(), known);
+            let check = |disk: &Disk, same: Option<u64>, byte: u8| {
+                let found = disk.sector_tags(|number, sector| {
+                    sector.fill(if Some(number) == same { byte } else { 2 });
+                    Ok(())
+                });
+                tags.check(&found, "it").is_ok()
+            };
+            for &number in &numbers {
+                assert!(check(&disk, Some(number), 1));
+                assert!(!check(&disk, Some(number), 3) && !check(&disk_of(count), Some(number), 1));
+            }
+            let unread = disk.sector_tags(|_, _| Err(io::ErrorKind::Other.into()));
+            assert!(tags.check(&unread, "it").is_err());
+        }
     }
 
     #[test]
@@ -312,8 +539,7 @@ mod tests {
     fn shares_have_the_numbers_of_their_sectors() {
         for sector_len in [512, 4096, 65536] {
             let geometry = Geometry::new(sector_len, 0, 1 << 20).unwrap();
-            let made = Header::generate(geometry, &Secret::Key(Key::from([7; 32])), 0);
-            let (_, disk) = made.ok().unwrap();
+            let disk = disk(geometry);
             let plain: Vec<u8> = (0..3 * SHARE + sector_len)
                 .map(|i| (i / 5).to_le_bytes()[0])
                 .collect();

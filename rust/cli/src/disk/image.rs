@@ -1,15 +1,18 @@
 //! Images and block devices, any place of which can be read and written.
 
+use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Seek, SeekFrom};
-use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
-use super::header::Geometry;
+use super::header::{Disk, Geometry, SectorTags};
+use super::marker::{self, Marker};
 use crate::error::Error;
-use crate::files::is_stdio;
+use crate::files::{Readers, is_stdio};
 use crate::names::quoted;
 
 /// One that is open and locked, for one program that writes or several that read.
@@ -17,12 +20,24 @@ use crate::names::quoted;
 pub struct Image {
     file: File,
     len: u64,
+    /// The number of its inode, or of the device.
+    pub inode: u64,
+    /// Who may read what is made beside it.
+    pub readers: Readers,
     /// For messages.
     pub name: String,
 }
 
 impl Image {
+    /// Opens one that is not half converted.
     pub fn open(path: &Path, write: bool) -> Result<Self, Error> {
+        let image = Self::open_any(path, write)?;
+        check_whole(&image.file, &image.name)?;
+        Ok(image)
+    }
+
+    /// Opens one that may be half converted.
+    pub fn open_any(path: &Path, write: bool) -> Result<Self, Error> {
         let name = quoted(path);
         if is_stdio(path) {
             return Err(Error::usage(
@@ -55,7 +70,38 @@ impl Image {
         }
         // The metadata of a device have no length.
         let len = file.seek(SeekFrom::End(0)).map_err(failed)?;
-        Ok(Self { file, len, name })
+        let metadata = file.metadata().map_err(failed)?;
+        if write
+            && is_file
+            && let Some(device) = loop_device(Path::new("/sys/block"), &metadata)
+        {
+            let reason = format_args!("in use by the loop device {}", quoted(&device));
+            return Err(Error::io(&name, reason));
+        }
+        let (inode, readers) = if is_device {
+            (metadata.rdev(), Readers::Owner)
+        } else {
+            let mode = metadata.permissions().mode() & 0o666 | 0o600;
+            (metadata.ino(), Readers::Mode(mode))
+        };
+        Ok(Self {
+            file,
+            len,
+            inode,
+            readers,
+            name,
+        })
+    }
+
+    /// An error if plaintext in this image could be read by others. Who may read a device is the system's to say.
+    pub fn check_private(&self) -> Result<(), Error> {
+        match self.readers {
+            Readers::Mode(mode) if mode & 0o044 != 0 => Err(Error::io(
+                &self.name,
+                "not only its owner can read it: change its mode to 600 first",
+            )),
+            _ => Ok(()),
+        }
     }
 
     pub fn len(&self) -> u64 {
@@ -86,6 +132,11 @@ impl Image {
         Ok(())
     }
 
+    /// Tags of the sectors that a header knows, as they are in this image.
+    pub fn sector_tags(&self, disk: &Disk) -> SectorTags {
+        disk.sector_tags(|number, sector| self.read_at(disk.place(number), sector))
+    }
+
     pub fn read_at(&self, at: u64, buffer: &mut [u8]) -> io::Result<()> {
         self.file.read_exact_at(buffer, at)
     }
@@ -105,8 +156,58 @@ impl Image {
     }
 }
 
+/// An error if this image is half converted.
+fn check_whole(file: &File, name: &str) -> Result<(), Error> {
+    let mut bytes = [0; marker::LEN];
+    match file.read_exact_at(&mut bytes, 0) {
+        Ok(()) => Marker::parse(&bytes).map_or(Ok(()), |marker| Err(marker.refused(name))),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(()),
+        Err(error) => Err(Error::io(name, error)),
+    }
+}
+
+/// An error if a header would be in the place of this image.
+pub fn check_header(header: &Path, image: &Path) -> Result<(), Error> {
+    if header == image || are_same(header, image) {
+        return Err(Error::usage(&quoted(header), "is the image, not its header"));
+    }
+    Ok(())
+}
+
+/// An error if what is at the place of an output must not be written to: the input itself, which a crash would leave as
+/// neither plaintext nor ciphertext, or an image that is half converted.
+pub fn check_destination(input: &Path, output: &Path) -> Result<(), Error> {
+    let name = quoted(output);
+    if is_stdio(output) {
+        return Ok(());
+    }
+    if are_same(input, output) {
+        return Err(Error::usage(&name, "is the input, which only --in-place changes"));
+    }
+    match fs::metadata(output) {
+        Ok(found) if found.is_file() || found.file_type().is_block_device() => {
+            let file = File::open(output).map_err(|error| Error::io(&name, error))?;
+            check_whole(&file, &name)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The loop device that has this file, of those in the system's list of block devices.
+fn loop_device(list: &Path, file: &fs::Metadata) -> Option<PathBuf> {
+    let devices = fs::read_dir(list).ok()?.flatten();
+    let backed = |device: &fs::DirEntry| {
+        let line = fs::read(device.path().join("loop/backing_file")).ok()?;
+        let path = Path::new(OsStr::from_bytes(line.strip_suffix(b"\n")?));
+        let found = fs::metadata(path).ok()?;
+        ((found.dev(), found.ino()) == (file.dev(), file.ino())).then_some(())
+    };
+    let device = devices.into_iter().find(|device| backed(device).is_some())?;
+    Some(Path::new("/dev").join(device.file_name()))
+}
+
 /// Whether both names are of one file or device.
-pub fn are_same(one: &Path, other: &Path) -> bool {
+fn are_same(one: &Path, other: &Path) -> bool {
     let identity = |path: &Path| {
         let found = fs::metadata(path).ok()?;
         let is_device = found.file_type().is_block_device();

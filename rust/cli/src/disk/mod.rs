@@ -1,13 +1,16 @@
 //! Encrypted disks: images and block devices of which every sector is encrypted in its place with Adiantum.
 //!
 //! The ciphertext is as long as the plaintext, and is not authenticated. Beside it is a header ([`header`]), without which
-//! nothing can be decrypted. [`copy`] makes another file; [`convert`] works in place, with a journal; [`serve`] is a block
-//! device for clients of [`nbd`].
+//! nothing can be decrypted. [`copy`] makes another file; [`convert`] works in place, with a journal, and meanwhile the
+//! image begins with a [`marker`]; [`serve`] is a block device for clients of [`nbd`].
+
+use std::fmt;
 
 pub mod convert;
 pub mod copy;
 pub mod header;
 pub mod image;
+pub mod marker;
 pub mod nbd;
 pub mod serve;
 
@@ -17,6 +20,8 @@ pub const EXTENSION: &str = "vpdisk";
 pub const HEADER_EXTENSION: &str = "vphead";
 /// The extension of the journal, after that of the header.
 pub const JOURNAL_EXTENSION: &str = "journal";
+/// The extension of a header that was replaced, after its own.
+pub const OLD_EXTENSION: &str = "old";
 
 /// What happens to the sectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,4 +29,21 @@ pub const JOURNAL_EXTENSION: &str = "journal";
 pub enum Direction {
     Encrypt = 1,
     Decrypt = 2,
+}
+
+impl Direction {
+    fn from_byte(byte: u8) -> Option<Self> {
+        [Self::Encrypt, Self::Decrypt]
+            .into_iter()
+            .find(|&direction| direction as u8 == byte)
+    }
+}
+
+impl fmt::Display for Direction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Encrypt => "encryption",
+            Self::Decrypt => "decryption",
+        })
+    }
 }

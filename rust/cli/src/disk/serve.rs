@@ -5,6 +5,7 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock, Weak};
@@ -18,13 +19,12 @@ use signal_hook::low_level::pipe;
 use veriplex::with_wiped_stack;
 use zeroize::Zeroizing;
 
-use super::header::Disk;
-use super::image::Image;
+use super::copy::{self, Opened};
 use super::nbd::{self, Device, Stream};
-use super::{Direction, copy};
+use super::{Direction, convert};
 use crate::crypt::Secret;
 use crate::error::{Error, warn};
-use crate::files::remove_abandoned;
+use crate::files::{Existing, remove_abandoned};
 use crate::names::quoted;
 
 /// How many connections there may be.
@@ -34,18 +34,16 @@ const HANDSHAKE: Duration = Duration::from_secs(10);
 
 /// An open image. All connections share it.
 pub struct Export {
-    image: Image,
-    disk: Disk,
+    opened: Opened,
     is_read_only: bool,
     /// Nobody reads or writes a part of a sector that somebody else writes: neither would have a sector.
     writing: RwLock<()>,
 }
 
 impl Export {
-    pub fn new(image: Image, disk: Disk, is_read_only: bool) -> Self {
+    pub fn new(opened: Opened, is_read_only: bool) -> Self {
         Self {
-            image,
-            disk,
+            opened,
             is_read_only,
             writing: RwLock::new(()),
         }
@@ -54,13 +52,13 @@ impl Export {
     /// The sectors that have these bytes: the number of the first, where they begin, their length, and what is before the
     /// bytes.
     fn sectors(&self, at: u64, len: usize) -> Sectors {
-        let sector_len = self.disk.geometry.sector_len;
+        let sector_len = self.opened.disk.geometry.sector_len;
         let first = at / sector_len as u64;
         let start = first * sector_len as u64;
         let before = usize::try_from(at - start).expect("less than a sector");
         Sectors {
             first,
-            place: self.disk.geometry.offset + start,
+            place: self.opened.disk.geometry.offset + start,
             before,
             len: (before + len).next_multiple_of(sector_len),
         }
@@ -68,11 +66,11 @@ impl Export {
 
     /// Tells whoever runs the server; the client learns only that something failed.
     fn told<T>(&self, result: io::Result<T>) -> io::Result<T> {
-        result.inspect_err(|error| warn(format_args!("{}: {error}", self.image.name)))
+        result.inspect_err(|error| warn(format_args!("{}: {error}", self.opened.image.name)))
     }
 
     fn decrypt(&self, first: u64, bytes: &mut [u8]) -> io::Result<()> {
-        self.disk.apply(Direction::Decrypt, first, bytes)
+        self.opened.disk.apply(Direction::Decrypt, first, bytes)
     }
 
     fn read_sectors(&self, at: u64, buffer: &mut [u8]) -> io::Result<()> {
@@ -84,7 +82,7 @@ impl Export {
         } = self.sectors(at, buffer.len());
         let read = |bytes: &mut [u8]| {
             let _reading = self.writing.read().unwrap_or_else(PoisonError::into_inner);
-            self.image.read_at(place, bytes)
+            self.opened.image.read_at(place, bytes)
         };
         if len == buffer.len() {
             read(buffer)?;
@@ -104,21 +102,23 @@ impl Export {
             before,
             len,
         } = self.sectors(at, bytes.len());
-        let encrypt = |bytes: &mut [u8]| self.disk.apply(Direction::Encrypt, first, bytes);
+        let encrypt = |bytes: &mut [u8]| self.opened.disk.apply(Direction::Encrypt, first, bytes);
         if len == bytes.len() {
             encrypt(bytes)?;
             let _writing = self.writing.write().unwrap_or_else(PoisonError::into_inner);
-            return self.image.write_at(place, bytes);
+            return self.opened.image.write_at(place, bytes);
         }
         let mut sectors = Zeroizing::new(vec![0_u8; len]);
-        let sector_len = self.disk.geometry.sector_len;
+        let sector_len = self.opened.disk.geometry.sector_len;
         let last = len / sector_len - 1;
         let is_whole = [before == 0, before + bytes.len() == len];
         let _writing = self.writing.write().unwrap_or_else(PoisonError::into_inner);
         // What the request does not have of the first and of the last sector stays.
         let mut read = |i: usize| {
             let sector = &mut sectors[i * sector_len..][..sector_len];
-            self.image.read_at(place + (i * sector_len) as u64, sector)?;
+            self.opened
+                .image
+                .read_at(place + (i * sector_len) as u64, sector)?;
             self.decrypt(first + i as u64, sector)
         };
         if !is_whole[0] {
@@ -129,7 +129,29 @@ impl Export {
         }
         sectors[before..][..bytes.len()].copy_from_slice(bytes);
         encrypt(&mut sectors)?;
-        self.image.write_at(place, &sectors)
+        self.opened.image.write_at(place, &sectors)
+    }
+}
+
+impl Export {
+    /// What was written is on the disk, and the header knows it.
+    fn end(&self) -> Result<(), Error> {
+        if self.is_read_only {
+            return Ok(());
+        }
+        let Opened {
+            image,
+            disk,
+            tags,
+            header,
+        } = &self.opened;
+        image.sync().map_err(|error| Error::io(&image.name, error))?;
+        let found = image.sector_tags(disk);
+        if found == *tags {
+            return Ok(());
+        }
+        let known = disk.header(&found)?;
+        convert::save(header, known.bytes(), Existing::Replaced, image.readers)
     }
 }
 
@@ -142,7 +164,7 @@ struct Sectors {
 
 impl Device for Export {
     fn len(&self) -> u64 {
-        self.disk.geometry.len
+        self.opened.disk.geometry.len
     }
 
     fn is_read_only(&self) -> bool {
@@ -150,7 +172,7 @@ impl Device for Export {
     }
 
     fn block_len(&self) -> u32 {
-        u32::try_from(self.disk.geometry.sector_len).expect("at most 65536")
+        u32::try_from(self.opened.disk.geometry.sector_len).expect("at most 65536")
     }
 
     fn read(&self, at: u64, buffer: &mut [u8]) -> io::Result<()> {
@@ -165,7 +187,7 @@ impl Device for Export {
         if self.is_read_only {
             return Ok(());
         }
-        self.told(self.image.sync())
+        self.told(self.opened.image.sync())
     }
 }
 
@@ -192,8 +214,35 @@ impl Address {
 
 /// Accepting never waits.
 enum Listener {
-    Unix(UnixListener, PathBuf),
+    Unix(UnixListener, SocketFile),
     Tcp(TcpListener),
+}
+
+/// The file of a socket that listens. Another one may come to be at its path.
+struct SocketFile {
+    path: PathBuf,
+    identity: (u64, u64),
+}
+
+impl SocketFile {
+    fn new(path: &Path) -> io::Result<Self> {
+        let identity = identity(path)?;
+        let path = path.to_owned();
+        Ok(Self { path, identity })
+    }
+}
+
+impl Drop for SocketFile {
+    fn drop(&mut self) {
+        if identity(&self.path).is_ok_and(|found| found == self.identity) {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+fn identity(path: &Path) -> io::Result<(u64, u64)> {
+    let found = fs::symlink_metadata(path)?;
+    Ok((found.dev(), found.ino()))
 }
 
 impl AsFd for Listener {
@@ -201,15 +250,6 @@ impl AsFd for Listener {
         match self {
             Self::Unix(listener, _) => listener.as_fd(),
             Self::Tcp(listener) => listener.as_fd(),
-        }
-    }
-}
-
-/// Removes the socket's file.
-impl Drop for Listener {
-    fn drop(&mut self) {
-        if let Self::Unix(_, path) = self {
-            let _ = fs::remove_file(path);
         }
     }
 }
@@ -234,7 +274,7 @@ impl Listener {
                 rustix::process::umask(mask);
                 let listener = listener?;
                 listener.set_nonblocking(true)?;
-                Ok(Self::Unix(listener, path.clone()))
+                Ok(Self::Unix(listener, SocketFile::new(path)?))
             }
         }
     }
@@ -242,8 +282,8 @@ impl Listener {
     /// As clients call it.
     fn uri(&self) -> io::Result<String> {
         match self {
-            Self::Unix(_, path) => {
-                let path = std::path::absolute(path)?;
+            Self::Unix(_, file) => {
+                let path = std::path::absolute(&file.path)?;
                 let bytes = path.as_os_str().as_encoded_bytes();
                 let mut uri = String::from("nbd+unix:///?socket=");
                 for &byte in bytes {
@@ -425,10 +465,11 @@ pub fn open(
     is_read_only: bool,
     secret: impl FnOnce() -> Result<Secret, Error>,
     max_cost: u8,
+    is_checked: bool,
 ) -> Result<Arc<Export>, Error> {
     with_wiped_stack(|| {
-        let (image, disk) = copy::open(path, header, !is_read_only, &secret()?, max_cost)?;
-        Ok(Arc::new(Export::new(image, disk, is_read_only)))
+        let opened = copy::open(path, header, !is_read_only, &secret()?, max_cost, is_checked)?;
+        Ok(Arc::new(Export::new(opened, is_read_only)))
     })
 }
 
@@ -470,9 +511,5 @@ pub fn serve(export: Arc<Export>, address: &Address, quiet: bool) -> Result<(), 
     }
     drop(listener);
     clients.end();
-    if !export.is_read_only {
-        let synchronised = export.image.sync();
-        synchronised.map_err(|error| Error::io(&export.image.name, error))?;
-    }
-    Ok(())
+    export.end()
 }

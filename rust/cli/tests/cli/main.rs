@@ -1,6 +1,7 @@
 //! Runs the program as its users do.
 
 mod disk;
+mod disk_state;
 mod encrypt;
 mod formats;
 mod hardening;
@@ -57,6 +58,14 @@ impl Folder {
 
     fn write(&self, name: &str, bytes: &[u8]) {
         fs::write(self.path(name), bytes).unwrap();
+    }
+
+    /// Readable by its owner only, as `disk decrypt --in-place` wants it.
+    #[cfg(unix)]
+    fn write_private(&self, name: &str, bytes: &[u8]) {
+        use std::os::unix::fs::PermissionsExt;
+        self.write(name, bytes);
+        fs::set_permissions(self.path(name), PermissionsExt::from_mode(0o600)).unwrap();
     }
 
     fn read(&self, name: &str) -> Vec<u8> {

@@ -317,6 +317,54 @@ fn what_is_served_is_locked() {
     fails(&wrong, UNVERIFIED, "image.vphead", "wrong key");
 }
 
+/// A server whose socket was removed leaves that of the next one at the same path.
+#[test]
+fn a_socket_that_was_removed() {
+    let folder = Folder::new();
+    for name in ["one", "two"] {
+        make_image(&folder, name, 8192, "4096");
+    }
+    let first = Server::start(&folder, &["one", "--socket", "socket"]);
+    fs::remove_file(folder.path("socket")).unwrap();
+    let second = Server::start(&folder, &["two", "--socket", "socket"]);
+    succeeds(&first.stop());
+    let mut client = Client::connect(&folder, "socket", 8192);
+    assert_eq!(client.read(0, 10), [0; 10]);
+    drop(client);
+    succeeds(&second.stop());
+    assert!(!folder.path("socket").exists());
+}
+
+/// All is written anew by a client, and the header knows the image again.
+#[test]
+fn a_disk_that_is_rewritten() {
+    const LEN: usize = 64 << 10;
+    let folder = Folder::new();
+    make_image(&folder, "image", LEN, "4096");
+    fs::copy(folder.path("image.vphead"), folder.path("copy")).unwrap();
+    let server = Server::start(&folder, &["image", "--socket", "socket"]);
+    let mut client = Client::connect(&folder, "socket", LEN as u64);
+    client.write(0, &noise(LEN));
+    drop(client);
+    succeeds(&server.stop());
+    assert!(decrypted(&folder, "image") == noise(LEN));
+    // A copy that was made before does not know it, and decrypts it all the same.
+    let decrypt = [
+        "disk",
+        "decrypt",
+        "--key-file",
+        "key",
+        "-o",
+        "-",
+        "--header",
+        "copy",
+        "image",
+    ];
+    fails(&folder.run(&decrypt), UNVERIFIED, "image", "--no-check");
+    let output = folder.run(&[&decrypt[..], &["--no-check"]].concat());
+    assert!(output.stdout == noise(LEN));
+}
+
 /// The most memory that a process has had, in KiB.
 fn peak(child: &Child) -> u64 {
     let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();

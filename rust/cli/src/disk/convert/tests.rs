@@ -1,24 +1,42 @@
-//! Tests of the conversion: it is stopped at every write, and resumed.
+//! The conversion as a model: on a small disk that loses power after any operation, with any of what was not synchronised;
+//! with files that were lost, or exchanged for those of other conversions or of other times.
 
-use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 
 use veriplex::Key;
 
 use super::*;
 
-/// Files on a disk that loses power: after so many operations, some of what was written since the last `sync` is there,
-/// in pieces of 512 bytes, and some is not.
-struct Crashing {
-    files: RefCell<BTreeMap<Part, Written>>,
-    /// How many operations are left that change something.
-    left: Cell<usize>,
-    random: Cell<u64>,
-    /// What was broken on purpose.
-    flaw: Flaw,
+/// What is on the disk, and whose image it is.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Disks {
+    inode: u64,
+    files: BTreeMap<Part, Vec<u8>>,
 }
 
-/// What a storage does that it must not, to see that the test notices.
+impl Disks {
+    fn new(inode: u64, image: &[u8]) -> Self {
+        Self {
+            inode,
+            files: BTreeMap::from([(Part::Image, image.to_vec())]),
+        }
+    }
+
+    fn get(&self, part: Part) -> Option<&Vec<u8>> {
+        self.files.get(&part)
+    }
+
+    fn image(&self) -> &[u8] {
+        &self.files[&Part::Image]
+    }
+
+    fn is_marked(&self) -> bool {
+        Marker::parse(self.image().first_chunk().unwrap()).is_some()
+    }
+}
+
+/// What a storage does that it must not, to see that the tests notice.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Flaw {
     None,
@@ -26,11 +44,26 @@ enum Flaw {
     NoSync(Part),
 }
 
-#[derive(Clone, Default)]
-struct Written {
-    on_disk: Vec<u8>,
-    /// Where, and what.
-    since: Vec<(usize, Vec<u8>)>,
+/// A disk that records what there would be if the power went.
+struct Recording {
+    seen: RefCell<Disks>,
+    on_disk: RefCell<Disks>,
+    /// What was written since, in pieces that are written whole or not at all.
+    since: RefCell<Vec<(Part, usize, Vec<u8>)>>,
+    crashes: RefCell<BTreeSet<Disks>>,
+    flaw: Flaw,
+}
+
+/// Which of so many pieces are written: all combinations, if they are few.
+fn subsets(pieces: usize) -> Vec<Vec<bool>> {
+    if pieces <= 6 {
+        let all = 0..1_usize << pieces;
+        return all
+            .map(|set| (0..pieces).map(|i| set >> i & 1 == 1).collect())
+            .collect();
+    }
+    let one = |only: usize, value: bool| (0..pieces).map(|i| (i == only) == value).collect();
+    (0..pieces).flat_map(|i| [one(i, true), one(i, false)]).collect()
 }
 
 fn put(bytes: &mut Vec<u8>, at: usize, more: &[u8]) {
@@ -40,296 +73,477 @@ fn put(bytes: &mut Vec<u8>, at: usize, more: &[u8]) {
     bytes[at..at + more.len()].copy_from_slice(more);
 }
 
-impl Written {
-    fn seen(&self) -> Vec<u8> {
-        let mut seen = self.on_disk.clone();
-        self.since
-            .iter()
-            .for_each(|(at, bytes)| put(&mut seen, *at, bytes));
-        seen
-    }
-}
-
-impl Crashing {
-    fn new(image: &[u8], seed: u64) -> Self {
-        let image = Written {
-            on_disk: image.to_vec(),
-            since: Vec::new(),
-        };
+impl Recording {
+    fn new(disks: &Disks, flaw: Flaw) -> Self {
         Self {
-            files: RefCell::new(BTreeMap::from([(Part::Image, image)])),
-            left: Cell::new(usize::MAX),
-            random: Cell::new(seed),
-            flaw: Flaw::None,
+            seen: RefCell::new(disks.clone()),
+            on_disk: RefCell::new(disks.clone()),
+            since: RefCell::default(),
+            crashes: RefCell::default(),
+            flaw,
         }
     }
 
-    fn random(&self) -> bool {
-        // The constants of Knuth's MMIX.
-        let next = self
-            .random
-            .get()
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        self.random.set(next);
-        next >> 40 & 1 == 1
-    }
-
-    /// Counts an operation. When the power goes, it may have been done or not.
-    fn step(&self) -> Step {
-        match self.left.get() {
-            0 => Step::Nothing,
-            1 => {
-                self.left.set(0);
-                if self.random() { Step::Last } else { Step::Nothing }
+    fn record(&self) {
+        let since = self.since.borrow();
+        for written in subsets(since.len()) {
+            let mut disks = self.on_disk.borrow().clone();
+            for ((part, at, piece), _) in since.iter().zip(written).filter(|(_, is_written)| *is_written) {
+                put(disks.files.entry(*part).or_default(), *at, piece);
             }
-            left => {
-                self.left.set(left - 1);
-                Step::Done
-            }
-        }
-    }
-
-    /// The power comes again.
-    fn restart(&self, left: usize) {
-        for file in self.files.borrow_mut().values_mut() {
-            for (at, bytes) in std::mem::take(&mut file.since) {
-                for (i, piece) in bytes.chunks(512).enumerate() {
-                    if self.random() {
-                        put(&mut file.on_disk, at + 512 * i, piece);
-                    }
-                }
-            }
-        }
-        self.left.set(left);
-    }
-
-    fn bytes(&self, part: Part) -> Option<Vec<u8>> {
-        self.files.borrow().get(&part).map(Written::seen)
-    }
-}
-
-enum Step {
-    Nothing,
-    Last,
-    Done,
-}
-
-impl Step {
-    fn result(&self) -> io::Result<()> {
-        match self {
-            Self::Done => Ok(()),
-            Self::Nothing | Self::Last => Err(io::Error::other("no power")),
+            self.crashes.borrow_mut().insert(disks);
         }
     }
 }
 
-impl Storage for Crashing {
+impl Storage for Recording {
     fn name(&self, part: Part) -> String {
         format!("{part:?}")
     }
 
+    fn inode(&self) -> u64 {
+        self.seen.borrow().inode
+    }
+
     fn read(&self, part: Part, at: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        let at = usize::try_from(at).unwrap();
-        let bytes = self.bytes(part).unwrap_or_default();
-        let rest = bytes.get(at..).unwrap_or_default();
+        let seen = self.seen.borrow();
+        let bytes = seen.get(part).map_or(&[][..], Vec::as_slice);
+        let rest = bytes.get(usize::try_from(at).unwrap()..).unwrap_or_default();
         let n = rest.len().min(buffer.len());
         buffer[..n].copy_from_slice(&rest[..n]);
         Ok(n)
     }
 
     fn write(&self, part: Part, at: u64, bytes: &[u8]) -> io::Result<()> {
-        let step = self.step();
-        if !matches!(step, Step::Nothing) {
-            let at = usize::try_from(at).unwrap();
-            let mut files = self.files.borrow_mut();
-            files.get_mut(&part).unwrap().since.push((at, bytes.to_vec()));
+        let mut at = usize::try_from(at).unwrap();
+        put(self.seen.borrow_mut().files.get_mut(&part).unwrap(), at, bytes);
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let (piece, more) = rest.split_at(rest.len().min(512 - at % 512));
+            self.since.borrow_mut().push((part, at, piece.to_vec()));
+            at += piece.len();
+            rest = more;
         }
-        step.result()
+        self.record();
+        Ok(())
     }
 
     fn sync(&self, part: Part) -> io::Result<()> {
-        let step = self.step();
-        if matches!(step, Step::Done) && self.flaw != Flaw::NoSync(part) {
-            let mut files = self.files.borrow_mut();
-            let file = files.get_mut(&part).unwrap();
-            file.on_disk = file.seen();
-            file.since.clear();
+        if self.flaw != Flaw::NoSync(part) {
+            let mut on_disk = self.on_disk.borrow_mut();
+            self.since.borrow_mut().retain(|(other, at, piece)| {
+                if *other == part {
+                    put(on_disk.files.get_mut(&part).unwrap(), *at, piece);
+                }
+                *other != part
+            });
         }
-        step.result()
+        self.record();
+        Ok(())
     }
 
-    fn create(&self, part: Part, bytes: &[u8]) -> Result<(), Error> {
-        let step = self.step();
-        if !matches!(step, Step::Nothing) {
-            let new = Written {
-                on_disk: bytes.to_vec(),
-                since: Vec::new(),
-            };
+    fn save(&self, part: Part, bytes: &[u8], existing: Existing) -> Result<(), Error> {
+        for disks in [&self.seen, &self.on_disk] {
+            let before = disks.borrow_mut().files.insert(part, bytes.to_vec());
             assert!(
-                self.files.borrow_mut().insert(part, new).is_none(),
+                before.is_none() || existing == Existing::Replaced,
                 "{part:?} is there"
             );
         }
-        step.result().map_err(|error| Error::io(&self.name(part), error))
+        self.record();
+        Ok(())
     }
 
     fn remove(&self, part: Part) -> io::Result<()> {
-        let step = self.step();
-        if !matches!(step, Step::Nothing) {
-            self.files.borrow_mut().remove(&part);
+        for disks in [&self.seen, &self.on_disk] {
+            disks.borrow_mut().files.remove(&part);
         }
-        step.result()
+        self.since.borrow_mut().retain(|(other, ..)| *other != part);
+        self.record();
+        Ok(())
     }
 }
 
-const BATCH: usize = *SECTOR_LENS.end();
 const SECTOR_LEN: usize = 512;
-/// What is encrypted, and what is before and behind.
-const OFFSET: usize = 700;
-const LEN: usize = 4 * BATCH + 3 * SECTOR_LEN;
+/// What is behind the encrypted part.
 const BEHIND: usize = 33;
+
+/// Where the encrypted part begins, its length, and the size of a batch.
+#[derive(Clone, Copy)]
+struct Shape {
+    offset: usize,
+    len: usize,
+    batch: usize,
+}
+
+/// Two batches and a half, from the middle of the marker on.
+const SHAPE: Shape = Shape {
+    offset: 20,
+    len: 5 * SECTOR_LEN,
+    batch: 2 * SECTOR_LEN,
+};
+
+impl Shape {
+    fn plain(self, number: u8) -> Vec<u8> {
+        (0..self.offset + self.len + BEHIND)
+            .map(|i| (i / 3).to_le_bytes()[0] ^ (i >> 9).to_le_bytes()[0] ^ number)
+            .collect()
+    }
+
+    fn request(self, direction: Direction) -> Request {
+        Request {
+            direction,
+            sector_len: Some(SECTOR_LEN),
+            offset: Some(self.offset as u64),
+            len: Some(self.len as u64),
+            cost: 0,
+            max_cost: 0,
+            is_checked: true,
+            batch: self.batch,
+        }
+    }
+
+    /// What an image becomes under its header, if that has this key and knows the image.
+    fn decrypted(self, header: &[u8], image: &[u8], key: u8) -> Option<Vec<u8>> {
+        let header = Header::parse(header.try_into().unwrap()).unwrap();
+        let (disk, state) = header.unlock("it", &secret(key), 0).ok()?;
+        let State::Encrypted(tags) = state else {
+            return None;
+        };
+        let found = disk.sector_tags(|number, sector| {
+            let place = usize::try_from(disk.place(number)).unwrap();
+            sector.copy_from_slice(&image[place..][..sector.len()]);
+            Ok(())
+        });
+        tags.check(&found, "it").ok()?;
+        let mut image = image.to_vec();
+        disk.apply(Direction::Decrypt, 0, &mut image[self.offset..][..self.len])
+            .unwrap();
+        Some(image)
+    }
+
+    /// A disk that is encrypted.
+    fn encrypted(self, inode: u64, plain: &[u8], key: u8) -> Disks {
+        let begin = Disks::new(inode, plain);
+        let (done, disks, _) = run(&begin, &self.request(Direction::Encrypt), key, Flaw::None);
+        done.ok().unwrap();
+        disks
+    }
+}
 
 fn secret(key: u8) -> Secret {
     Secret::Key(Key::from([key; 32]))
 }
 
-fn request(direction: Direction) -> Request {
-    Request {
-        direction,
-        sector_len: Some(SECTOR_LEN),
-        offset: Some(OFFSET as u64),
-        len: Some(LEN as u64),
-        cost: 0,
-        max_cost: 0,
-        batch: BATCH,
-    }
-}
-
-fn convert(storage: &Crashing, request: &Request, key: u8) -> Result<(), Error> {
-    in_place(
-        storage,
+/// Runs the command to its end: what it gives, what there is then, and what there would be after a crash.
+fn run(disks: &Disks, request: &Request, key: u8, flaw: Flaw) -> (Result<(), Error>, Disks, BTreeSet<Disks>) {
+    let storage = Recording::new(disks, flaw);
+    let done = in_place(
+        &storage,
         |sector_len, offset, len| Ok(Geometry::new(sector_len, offset, len.unwrap()).unwrap()),
         request,
         |_| Ok(secret(key)),
         false,
-    )
+    );
+    (done, storage.seen.into_inner(), storage.crashes.into_inner())
 }
 
-fn plain() -> Vec<u8> {
-    (0..OFFSET + LEN + BEHIND)
-        .map(|i| (i / 3).to_le_bytes()[0] ^ (i >> 9).to_le_bytes()[0])
-        .collect()
+/// One conversion, and everything that crashes can leave of it.
+struct Explored {
+    key: u8,
+    plain: Vec<u8>,
+    begin: Disks,
+    states: BTreeSet<Disks>,
+    is_right: bool,
 }
 
-/// What an image becomes under its header.
-fn converted(header: &[u8], image: &[u8], direction: Direction) -> Vec<u8> {
-    let header = Header::parse(header.try_into().unwrap()).unwrap();
-    let disk = header.unlock("it", &secret(7), 0).ok().unwrap();
-    let mut image = image.to_vec();
-    disk.apply(direction, 0, &mut image[OFFSET..OFFSET + LEN])
-        .unwrap();
-    image
-}
-
-fn encrypted() -> Crashing {
-    let storage = Crashing::new(&plain(), 1);
-    convert(&storage, &request(Direction::Encrypt), 7).ok().unwrap();
-    storage
-}
-
-#[test]
-fn there_and_back() {
-    let storage = encrypted();
-    assert!(storage.bytes(Part::Journal).is_none());
-    let header = storage.bytes(Part::Header).unwrap();
-    let image = storage.bytes(Part::Image).unwrap();
-    assert!(image == converted(&header, &plain(), Direction::Encrypt));
-    assert!(image[..OFFSET] == plain()[..OFFSET] && image[OFFSET + LEN..] == plain()[OFFSET + LEN..]);
-    // Once is enough, and only with the key.
-    let error = convert(&storage, &request(Direction::Encrypt), 7).err().unwrap();
-    assert!(error.to_string().contains("exists already"), "{error}");
-    let error = convert(&storage, &request(Direction::Decrypt), 8).err().unwrap();
-    assert!(error.to_string().contains("wrong key"), "{error}");
-    assert!(storage.bytes(Part::Image).unwrap() == image);
-    convert(&storage, &request(Direction::Decrypt), 7).ok().unwrap();
-    assert!(storage.bytes(Part::Image).unwrap() == plain());
-    assert!(storage.bytes(Part::Journal).is_none() && storage.bytes(Part::Header).is_none());
-}
-
-/// The power goes at each operation, and goes again after a few more; the same command then finishes the work. Returns
-/// whether it always did, and at how many operations the power went.
-fn crashes(direction: Direction, flaw: Flaw) -> (bool, usize) {
-    let begin = match direction {
-        Direction::Encrypt => None,
-        Direction::Decrypt => Some(encrypted()),
-    };
-    let request = request(direction);
-    let mut is_right = true;
-    for left in 1.. {
-        let mut is_through = false;
-        for seed in 0..5 {
-            let mut storage = Crashing::new(&plain(), 1000 * seed + left as u64);
-            if let Some(begin) = &begin {
-                storage.files = RefCell::new(begin.files.borrow().clone());
+impl Explored {
+    /// The power goes anywhere, and again when the work goes on, until nothing new comes of it.
+    fn new(shape: Shape, begin: Disks, direction: Direction, plain: &[u8], key: u8, flaw: Flaw) -> Self {
+        let request = shape.request(direction);
+        let mut states = BTreeSet::from([begin.clone()]);
+        let mut new = vec![begin.clone()];
+        let mut is_right = true;
+        let is_end = |disks: &Disks| match direction {
+            Direction::Encrypt => {
+                let header = disks.get(Part::Header);
+                let found = header.and_then(|header| shape.decrypted(header, disks.image(), key));
+                found.as_deref() == Some(plain) && disks.get(Part::Journal).is_none()
             }
-            storage.flaw = flaw;
-            let before = storage.bytes(Part::Image).unwrap();
-            let mut header = storage.bytes(Part::Header);
-            let mut run = |left: usize| {
-                storage.restart(left);
-                let done = convert(&storage, &request, 7);
-                header = storage.bytes(Part::Header).or(header.take());
-                done
-            };
-            if run(left).is_ok() {
-                is_through = true;
+            Direction::Decrypt => {
+                disks.image() == plain
+                    && disks.get(Part::Journal).is_none()
+                    && disks.get(Part::Header).is_none()
+                    && disks.get(Part::Old) == begin.get(Part::Header)
+            }
+        };
+        while let Some(disks) = new.pop() {
+            let (done, after, crashes) = run(&disks, &request, key, flaw);
+            // After the end there is nothing left to do, which is an error.
+            is_right &= is_end(&after) && (done.is_ok() != is_end(&disks));
+            // Whoever has the image or the header knows that it is half converted.
+            is_right &= !disks.is_marked()
+                || disks.get(Part::Header).is_some_and(|header| {
+                    Header::parse(header[..].try_into().unwrap()).unwrap().direction == Some(direction)
+                });
+            is_right &= disks.is_marked() || disks.image() == begin.image() || disks.image() == after.image();
+            if !is_right {
                 break;
             }
-            // After that again, soon or late.
-            let _ = run(1 + usize::try_from(seed).unwrap() * 2);
-            if run(usize::MAX).is_err() && storage.bytes(Part::Journal).is_some() {
-                is_right = false;
-                continue;
+            for crash in crashes {
+                // Headers that are made at the end differ, and there is nothing else new about them.
+                let is_known = crash.get(Part::Journal).is_none() && is_end(&crash);
+                if !is_known && states.insert(crash.clone()) {
+                    new.push(crash);
+                }
             }
-            // The last try also says that there is nothing left to do.
-            storage.restart(usize::MAX);
-            let expected = converted(&header.unwrap(), &before, direction);
-            is_right &= storage.bytes(Part::Image).unwrap() == expected;
-            is_right &= storage.bytes(Part::Journal).is_none();
-            is_right &= storage.bytes(Part::Header).is_some() == (direction == Direction::Encrypt);
+            states.insert(after);
         }
-        if is_through {
-            return (is_right, left - 1);
+        Self {
+            key,
+            plain: plain.to_vec(),
+            begin,
+            states,
+            is_right,
         }
     }
-    unreachable!("it ends");
+}
+
+const DIRECTIONS: [Direction; 2] = [Direction::Encrypt, Direction::Decrypt];
+
+fn begin(shape: Shape, direction: Direction, inode: u64, plain: &[u8], key: u8) -> Disks {
+    match direction {
+        Direction::Encrypt => Disks::new(inode, plain),
+        Direction::Decrypt => shape.encrypted(inode, plain, key),
+    }
 }
 
 #[test]
 fn the_power_goes_at_every_operation() {
-    for direction in [Direction::Encrypt, Direction::Decrypt] {
-        let (is_right, operations) = crashes(direction, Flaw::None);
-        // Five batches: each is written and synchronised twice.
-        assert!(is_right && operations >= 5 * 4 + 2, "{direction:?}: {operations}");
+    let mut shapes = Vec::new();
+    for offset in [0, 20, 49, 50, 700] {
+        for sectors in [1, 2, 3, 5] {
+            shapes.push(Shape {
+                offset,
+                len: sectors * SECTOR_LEN,
+                batch: 2 * SECTOR_LEN,
+            });
+        }
+    }
+    for direction in DIRECTIONS {
+        let explore = |shape: Shape, flaw| {
+            let plain = shape.plain(0);
+            let begin = begin(shape, direction, 1, &plain, 7);
+            Explored::new(shape, begin, direction, &plain, 7, flaw)
+        };
+        for &shape in &shapes {
+            let explored = explore(shape, Flaw::None);
+            let states = explored.states.len();
+            println!(
+                "{direction}, {} from {}: {states} states",
+                shape.len, shape.offset
+            );
+            assert!(explored.is_right && states > 20);
+        }
         for part in [Part::Image, Part::Journal] {
-            let (is_right, _) = crashes(direction, Flaw::NoSync(part));
-            assert!(!is_right, "{direction:?}: nobody needs the {part:?} on the disk");
+            let explored = explore(SHAPE, Flaw::NoSync(part));
+            assert!(
+                !explored.is_right,
+                "{direction}: nobody needs the {part:?} on the disk"
+            );
         }
     }
 }
 
-/// The work has begun: three batches are done.
-fn interrupted(direction: Direction) -> Crashing {
-    let storage = match direction {
-        Direction::Encrypt => Crashing::new(&plain(), 1),
-        Direction::Decrypt => encrypted(),
-    };
-    storage.left.set(15);
-    assert!(convert(&storage, &request(direction), 7).is_err());
-    storage.restart(usize::MAX);
-    storage
+/// Each file is lost, or exchanged for that of another conversion, or of another time. Then the work goes on with the image
+/// that is there and becomes right, or nothing is written.
+#[test]
+fn any_files_together() {
+    const OTHER: u8 = 8;
+    // The marker is in the encrypted part, or before it.
+    for offset in [20, 700] {
+        let shape = Shape {
+            offset,
+            batch: SECTOR_LEN,
+            len: 3 * SECTOR_LEN,
+        };
+        for direction in DIRECTIONS {
+            let plain = shape.plain(0);
+            let first = begin(shape, direction, 1, &plain, 7);
+            let mut begins = vec![
+                first.clone(),
+                // The same plaintext under the same key, as in two new disks.
+                begin(shape, direction, 2, &plain, 7),
+            ];
+            if direction == Direction::Decrypt {
+                // A copy of the first image, with the same header.
+                begins.push(Disks { inode: 3, ..first });
+            }
+            let mut all: Vec<_> = begins
+                .into_iter()
+                .map(|begin| Explored::new(shape, begin, direction, &plain, 7, Flaw::None))
+                .collect();
+            let foreign = shape.plain(9);
+            let other = begin(shape, direction, 4, &foreign, OTHER);
+            all.push(Explored::new(
+                shape,
+                other,
+                direction,
+                &foreign,
+                OTHER,
+                Flaw::None,
+            ));
+            exchange(shape, direction, &all);
+        }
+    }
 }
+
+fn exchange(shape: Shape, direction: Direction, all: &[Explored]) {
+    let request = shape.request(direction);
+    let (mut headers, mut journals, mut images) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+    headers.insert(None, None);
+    journals.insert(None, None);
+    for (i, explored) in all.iter().enumerate() {
+        assert!(explored.is_right);
+        for disks in &explored.states {
+            let header = disks.get(Part::Header);
+            // One that is encrypted is as good as another.
+            let kind = header.map(|header| {
+                (
+                    i,
+                    Header::parse(header[..].try_into().unwrap())
+                        .unwrap()
+                        .direction
+                        .is_some(),
+                )
+            });
+            headers.insert(kind, header);
+            journals.insert(disks.get(Part::Journal), disks.get(Part::Journal).map(|_| i));
+            images.insert((disks.inode, disks.image()), i);
+        }
+    }
+    let (mut refused, mut done) = (0, 0);
+    for ((inode, image), &of_image) in &images {
+        let Explored {
+            key, plain, begin, ..
+        } = &all[of_image];
+        let mut disks = Disks::new(*inode, image);
+        for &header in headers.values() {
+            for (&journal, &of_journal) in &journals {
+                for (part, bytes) in [(Part::Header, header), (Part::Journal, journal)] {
+                    match bytes {
+                        Some(bytes) => disks.files.insert(part, bytes.clone()),
+                        None => disks.files.remove(&part),
+                    };
+                }
+                let (result, after, _) = run(&disks, &request, *key, Flaw::None);
+                if result.is_err() {
+                    assert!(
+                        after == disks,
+                        "something was written, and then: {:?}",
+                        result.err()
+                    );
+                    refused += 1;
+                    continue;
+                }
+                done += 1;
+                assert!(after.get(Part::Journal).is_none());
+                // A journal is used up only with its image.
+                assert!(of_journal.is_none_or(|of_journal| of_journal == of_image));
+                // What is encrypted once more comes back as it was.
+                let expected = if of_journal.is_none() && direction == Direction::Encrypt {
+                    assert!(!disks.is_marked());
+                    image
+                } else {
+                    plain.as_slice()
+                };
+                match direction {
+                    Direction::Encrypt => {
+                        let header = after.get(Part::Header).unwrap();
+                        let found = shape.decrypted(header, after.image(), *key);
+                        assert!(found.as_deref() == Some(expected));
+                    }
+                    Direction::Decrypt => {
+                        assert!(after.image() == expected && after.get(Part::Header).is_none());
+                        // If it begins here, the header of what was encrypted stays.
+                        assert!(of_journal.is_some() || after.get(Part::Old) == begin.get(Part::Header));
+                    }
+                }
+            }
+            // Every other command needs an image that is not marked, and a header that knows it.
+            if let Some(header) = header
+                && !disks.is_marked()
+            {
+                let found = shape.decrypted(header, image, *key);
+                assert!(found.is_none_or(|found| found == *plain));
+            }
+        }
+    }
+    println!(
+        "{direction}: {} images, {} headers, {} journals: {done} done, {refused} refused",
+        images.len(),
+        headers.len(),
+        journals.len()
+    );
+    assert!(done > 50 && refused > done);
+}
+
+#[test]
+fn there_and_back() {
+    let plain = SHAPE.plain(0);
+    let disks = SHAPE.encrypted(1, &plain, 7);
+    assert!(disks.get(Part::Journal).is_none());
+    let image = disks.image();
+    let Shape { offset, len, .. } = SHAPE;
+    assert!(image[..offset] == plain[..offset] && image[offset + len..] == plain[offset + len..]);
+    assert!(image[offset..offset + len] != plain[offset..offset + len]);
+    let request = SHAPE.request(Direction::Decrypt);
+    let refused = |disks: &Disks, request: &Request, key, reason: &str| {
+        let (done, after, _) = run(disks, request, key, Flaw::None);
+        let error = done.err().unwrap().to_string();
+        assert!(error.contains(reason), "{error}");
+        assert!(after == *disks);
+    };
+    // Once is enough, and only with the key.
+    refused(&disks, &SHAPE.request(Direction::Encrypt), 7, "exists already");
+    refused(&disks, &request, 8, "wrong key");
+    // Not if no sector is known, unless that is wanted. A header that is kept is not replaced.
+    let mut written = disks.clone();
+    let noise = SHAPE.plain(77);
+    written.files.get_mut(&Part::Image).unwrap()[offset..].copy_from_slice(&noise[offset..]);
+    refused(&written, &request, 7, "of another image");
+    let unchecked = Request {
+        is_checked: false,
+        ..request
+    };
+    assert!(run(&written, &unchecked, 7, Flaw::None).0.is_ok());
+    let mut kept = disks.clone();
+    kept.files.insert(Part::Old, vec![1; header::LEN]);
+    refused(&kept, &request, 7, "exists already");
+
+    let (done, after, _) = run(&disks, &request, 7, Flaw::None);
+    done.ok().unwrap();
+    assert!(after.image() == plain && after.get(Part::Old) == disks.get(Part::Header));
+    assert!(after.get(Part::Journal).is_none() && after.get(Part::Header).is_none());
+}
+
+/// What there is when batch 1 is begun, and not done.
+fn interrupted(direction: Direction) -> Disks {
+    let plain = SHAPE.plain(0);
+    let begin = begin(SHAPE, direction, 1, &plain, 7);
+    let explored = Explored::new(SHAPE, begin, direction, &plain, 7, Flaw::None);
+    let Shape { offset, batch, .. } = SHAPE;
+    let is_there = |disks: &&Disks| {
+        let marker = Marker::parse(disks.image().first_chunk().unwrap());
+        let second = offset + batch..offset + 2 * batch;
+        marker.is_some_and(|marker| marker.begun == 2 * batch as u64)
+            && disks.image()[second.clone()] == explored.begin.image()[second]
+    };
+    explored.states.iter().find(is_there).unwrap().clone()
+}
+
+/// Where the second slot begins.
+const SLOT: usize = 8192;
 
 /// Neither goes the other way, nor with another key, nor with what was not said before.
 #[test]
@@ -338,98 +552,91 @@ fn work_goes_on_as_it_began() {
         (Direction::Encrypt, Direction::Decrypt),
         (Direction::Decrypt, Direction::Encrypt),
     ] {
-        let storage = interrupted(direction);
-        let files = storage.files.borrow().clone();
-        let as_begun = request(direction);
+        let disks = interrupted(direction);
+        let as_begun = SHAPE.request(direction);
         let with = |change: &dyn Fn(&mut Request)| {
             let mut request = as_begun;
             change(&mut request);
             request
         };
         for (request, key, reason) in [
-            (request(other), 7, "must be finished first"),
+            (SHAPE.request(other), 7, "must be finished first"),
             (as_begun, 8, "wrong key"),
             (
                 with(&|it| it.sector_len = Some(1024)),
                 7,
                 "began with --sector-size 512",
             ),
-            (with(&|it| it.offset = Some(0)), 7, "--offset 700"),
+            (with(&|it| it.offset = Some(0)), 7, "--offset 20"),
             (with(&|it| it.len = Some(512)), 7, "--length"),
         ] {
-            let error = convert(&storage, &request, key).err().unwrap();
-            assert!(error.to_string().contains(reason), "{error}");
-        }
-        for (part, file) in files {
-            assert!(storage.bytes(part).unwrap() == file.seen(), "{part:?}");
+            let (done, after, _) = run(&disks, &request, key, Flaw::None);
+            let error = done.err().unwrap().to_string();
+            assert!(error.contains(reason), "{error}");
+            assert!(after == disks);
         }
         // What is not said is as it was.
         let unsaid = with(&|it| (it.sector_len, it.offset, it.len) = (None, None, None));
-        convert(&storage, &unsaid, 7).ok().unwrap();
-        let is_plain = storage.bytes(Part::Image).unwrap() == plain();
-        assert_eq!(is_plain, direction == Direction::Decrypt);
+        let (done, after, _) = run(&disks, &unsaid, 7, Flaw::None);
+        done.ok().unwrap();
+        assert_eq!(after.image() == SHAPE.plain(0), direction == Direction::Decrypt);
     }
 }
 
-/// Whatever is changed in a journal, nothing is written that its owner did not write.
+/// Whatever is changed in a journal, or meanwhile in the image, nothing is written.
 #[test]
-fn damaged_journals() {
-    let refused = |change: &dyn Fn(&Crashing), reason: &str| {
-        for direction in [Direction::Encrypt, Direction::Decrypt] {
-            let storage = interrupted(direction);
-            change(&storage);
-            let image = storage.bytes(Part::Image).unwrap();
-            let error = convert(&storage, &request(direction), 7).err().unwrap();
-            assert!(error.to_string().contains(reason), "{reason}: {error}");
-            assert!(storage.bytes(Part::Image).unwrap() == image, "{reason}");
+fn damaged_files() {
+    for direction in DIRECTIONS {
+        let disks = interrupted(direction);
+        let request = SHAPE.request(direction);
+        let refused = |part: Part, change: &dyn Fn(&mut Vec<u8>), reason: &str| {
+            let mut disks = disks.clone();
+            change(disks.files.get_mut(&part).unwrap());
+            let (done, after, _) = run(&disks, &request, 7, Flaw::None);
+            let error = done.err().unwrap().to_string();
+            assert!(error.contains(reason), "{reason}: {error}");
+            assert!(after == disks, "{reason}");
+        };
+        for i in 0..HEAD_LEN {
+            refused(Part::Journal, &|bytes| bytes[i] ^= 1, "");
         }
-    };
-    let journal = |change: &'static dyn Fn(&mut Vec<u8>)| {
-        move |storage: &Crashing| {
-            let mut files = storage.files.borrow_mut();
-            change(&mut files.get_mut(&Part::Journal).unwrap().on_disk);
+        refused(Part::Journal, &|bytes| bytes.truncate(HEAD_LEN - 1), "cut short");
+        refused(Part::Journal, &|bytes| bytes[0] ^= 1, "not a journal");
+        refused(
+            Part::Journal,
+            &|bytes| bytes[MAGIC.len()] ^= 1,
+            "does not begin with VPX-DISK",
+        );
+        refused(
+            Part::Journal,
+            &|bytes| bytes[HEAD_LEN - 1] ^= 1,
+            "different image",
+        );
+        refused(
+            Part::Journal,
+            &|bytes| {
+                bytes[SLOT] ^= 4;
+                bytes[4096 + 100] ^= 1;
+            },
+            "how far the work was",
+        );
+        let Shape { offset, len, batch } = SHAPE;
+        refused(
+            Part::Image,
+            &|bytes| bytes.truncate(offset + len - 1),
+            "shorter than its header says",
+        );
+        // The batch that is done, and the one that is being done.
+        for place in [offset + batch - 1, offset + 2 * batch - 1] {
+            refused(Part::Image, &|bytes| bytes[place] ^= 1, "different image");
         }
-    };
-    let slot = (BEFORE_CIPHERTEXT + BATCH).next_multiple_of(4096);
-    assert_eq!(slot, 69632);
-    refused(&journal(&|bytes| bytes.truncate(HEAD_LEN - 1)), "cut short");
-    refused(&journal(&|bytes| bytes[0] ^= 1), "not a journal");
-    refused(&journal(&|bytes| bytes[MAGIC.len()] = 3), "damaged");
-    refused(
-        &journal(&|bytes| bytes[MAGIC.len()] ^= 3),
-        "must be finished first",
-    );
-    refused(
-        &journal(&|bytes| bytes[MAGIC.len() + 1..][..4].fill(0)),
-        "damaged",
-    );
-    refused(
-        &journal(&|bytes| bytes[MAGIC.len() + 1..][..4].fill(255)),
-        "damaged",
-    );
-    refused(&journal(&|bytes| bytes[MAGIC.len() + 3] = 2), "damaged");
-    refused(
-        &journal(&|bytes| bytes[BEFORE_HEADER] ^= 1),
-        "does not begin with VPX-DISK",
-    );
-    refused(&journal(&|bytes| bytes[BEFORE_TAG - 1] ^= 1), "of another image");
-    refused(&journal(&|bytes| bytes[HEAD_LEN - 1] ^= 1), "damaged");
-    refused(
-        &journal(&|bytes| {
-            bytes[4096] ^= 4;
-            bytes[4096 + 69632 + 100] ^= 1;
-        }),
-        "how far the work was",
-    );
-    refused(
-        &|storage| {
-            let mut files = storage.files.borrow_mut();
-            files
-                .get_mut(&Part::Image)
-                .unwrap()
-                .on_disk
-                .truncate(OFFSET + LEN - 1);
-        },
-        "shorter than its header says",
-    );
+        for i in 0..marker::LEN {
+            refused(Part::Image, &|bytes| bytes[i] ^= 1, "different image");
+        }
+        refused(
+            Part::Header,
+            &|bytes| bytes[header::LEN - 1] ^= 1,
+            "different image",
+        );
+    }
 }

@@ -1,0 +1,86 @@
+//! The first bytes of an image that is being converted in place.
+//!
+//! | bytes | what |
+//! |---|---|
+//! | 9 | `VPX-HALF`, 0x01 |
+//! | 1 | 0x01: the image is being encrypted; 0x02: decrypted |
+//! | 16 | the number of the conversion |
+//! | 8 | how many bytes of the encrypted part may be converted, little-endian; the rest is as it was |
+//! | 16 | tag of all before: `veriplex::mac` in the domain `veriplex.disk.marker.v1` |
+//!
+//! What belongs there is in the header and in the journal. So whoever has the image knows what it is, whatever its name is.
+
+use veriplex::{TAG_LEN, label};
+
+use super::Direction;
+use super::header::{Conversion, Disk, NUMBER_LEN};
+use crate::error::Error;
+
+const MAGIC: &[u8; 9] = b"VPX-HALF\x01";
+const BEFORE_TAG: usize = MAGIC.len() + 1 + NUMBER_LEN + 8;
+/// Size in bytes of a marker: less than any sector.
+pub const LEN: usize = BEFORE_TAG + TAG_LEN;
+
+/// What an image says of its own conversion.
+pub struct Marker {
+    bytes: [u8; LEN],
+    direction: Direction,
+    /// How many bytes of the encrypted part may be converted.
+    pub begun: u64,
+}
+
+impl Marker {
+    pub fn new(disk: &Disk, conversion: &Conversion, begun: u64) -> Self {
+        let direction = conversion.direction;
+        let parts = [
+            MAGIC.as_slice(),
+            &[direction as u8],
+            &conversion.number,
+            &begun.to_le_bytes(),
+        ];
+        let before = parts.concat();
+        let mut mac = disk.mac(label!("veriplex.disk.marker.v1"));
+        mac.update(&before);
+        let mut bytes = [0; LEN];
+        bytes[..BEFORE_TAG].copy_from_slice(&before);
+        bytes[BEFORE_TAG..].copy_from_slice(mac.finalize().as_bytes());
+        Self {
+            bytes,
+            direction,
+            begun,
+        }
+    }
+
+    /// What the first bytes of an image are, if they are a marker; its tag may be wrong.
+    pub fn parse(bytes: &[u8; LEN]) -> Option<Self> {
+        let (&[direction], rest) = bytes.strip_prefix(MAGIC)?.split_first_chunk()?;
+        let (begun, _) = rest[NUMBER_LEN..].split_first_chunk()?;
+        Some(Self {
+            bytes: *bytes,
+            direction: Direction::from_byte(direction)?,
+            begun: u64::from_le_bytes(*begun),
+        })
+    }
+
+    pub fn bytes(&self) -> &[u8; LEN] {
+        &self.bytes
+    }
+
+    /// Whether it is of this conversion.
+    pub fn is_of(&self, disk: &Disk, conversion: &Conversion) -> bool {
+        self.bytes == Self::new(disk, conversion, self.begun).bytes
+    }
+
+    /// Why the image, which has this name, cannot be used.
+    pub fn refused(&self, name: &str) -> Error {
+        let (done, command) = match self.direction {
+            Direction::Encrypt => ("encrypted", "encrypt"),
+            Direction::Decrypt => ("decrypted", "decrypt"),
+        };
+        let reason = format_args!(
+            "half {done}, at most the first {} bytes: disk {command} --in-place must finish it, with its header and journal",
+            self.begun
+        );
+        Error::usage(name, reason)
+    }
+}

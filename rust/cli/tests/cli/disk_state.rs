@@ -1,0 +1,351 @@
+//! What `disk` refuses while an image is half converted, and for an image that is not its header's.
+
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::*;
+
+const ENCRYPT: [&str; 5] = ["disk", "encrypt", "--key-file", "key", "-j1"];
+const DECRYPT: [&str; 5] = ["disk", "decrypt", "--key-file", "key", "-j1"];
+const LEN: usize = 40 << 20;
+/// A journal with both of its slots: two batches are done, or nearly so.
+const JOURNAL_LEN: u64 = 8 << 20;
+
+impl Folder {
+    fn rename(&self, from: &str, to: &str) {
+        fs::rename(self.path(from), self.path(to)).unwrap();
+    }
+
+    fn copy(&self, from: &str, to: &str) {
+        fs::copy(self.path(from), self.path(to)).unwrap();
+    }
+
+    /// A conversion in place that is killed after some batches.
+    fn interrupted(&self, command: [&str; 5], name: &str) {
+        let before = self.read(name);
+        let journal = self.path(&format!("{name}.vphead.journal"));
+        let args = [&command[..], &["--in-place", name]].concat();
+        let mut child = self.command(&args).spawn().unwrap();
+        while journal.metadata().map_or(0, |journal| journal.len()) < JOURNAL_LEN {
+            assert!(child.try_wait().unwrap().is_none(), "it has ended");
+            thread::sleep(Duration::from_millis(1));
+        }
+        kill_process(Pid::from_child(&child), Signal::KILL).unwrap();
+        assert_eq!(child.wait().unwrap().code(), None, "it was not killed");
+        let after = self.read(name);
+        let last = LEN - 4096;
+        assert!(after[4096..8192] != before[4096..8192] && after[last..] == before[last..]);
+    }
+
+    /// All files in this folder, except `key`.
+    fn contents(&self) -> Vec<(String, Vec<u8>)> {
+        let names = self.names().into_iter();
+        names
+            .filter(|name| self.path(name).is_file())
+            .map(|name| (name.clone(), self.read(&name)))
+            .collect()
+    }
+
+    /// The command fails for this reason, and changes nothing.
+    #[track_caller]
+    fn refuses(&self, args: &[&str], reason: &str) {
+        let before = self.contents();
+        let mut child = self.command(args).spawn().unwrap();
+        // A server that serves what it must not would not end.
+        let begun = std::time::Instant::now();
+        while child.try_wait().unwrap().is_none() && begun.elapsed() < Duration::from_secs(20) {
+            thread::sleep(Duration::from_millis(5));
+        }
+        let _ = kill_process(Pid::from_child(&child), Signal::TERM);
+        let output = child.wait_with_output().unwrap();
+        let message = stderr(&output);
+        assert_ne!(output.status.code(), Some(0), "{args:?}");
+        assert!(self.contents() == before, "{args:?}: something was changed");
+        assert!(message.contains(reason), "{args:?}: {message:?}");
+    }
+}
+
+fn with<'a>(command: [&'a str; 5], more: &[&'a str]) -> Vec<&'a str> {
+    [&command[..], more].concat()
+}
+
+fn plain(number: u8) -> Vec<u8> {
+    noise(1 << 20)
+        .into_iter()
+        .map(|byte| byte ^ number)
+        .collect::<Vec<_>>()
+        .repeat(LEN >> 20)
+}
+
+/// Two disks, of which the first one is half encrypted.
+fn half_encrypted() -> Folder {
+    let folder = Folder::new();
+    folder.write_private("image", &plain(1));
+    folder.interrupted(ENCRYPT, "image");
+    folder
+}
+
+fn finishes(folder: &Folder, command: [&str; 5]) {
+    succeeds(&folder.run(&with(command, &["--in-place", "image"])));
+    if command == ENCRYPT {
+        let output = folder.run(&with(DECRYPT, &["-o", "-", "image"]));
+        succeeds(&output);
+        assert!(output.stdout == plain(1));
+    } else {
+        assert!(folder.read("image") == plain(1));
+    }
+}
+
+#[test]
+fn images_that_swap_names() {
+    let folder = half_encrypted();
+    folder.write_private("other", &plain(2));
+    let swap = || {
+        folder.rename("image", "moved");
+        folder.rename("other", "image");
+        folder.rename("moved", "other");
+    };
+    swap();
+    folder.refuses(&with(ENCRYPT, &["--in-place", "image"]), "different image");
+    swap();
+    // Nor if the other one is half encrypted too.
+    folder.interrupted(ENCRYPT, "other");
+    swap();
+    for name in ["image", "other"] {
+        folder.refuses(&with(ENCRYPT, &["--in-place", name]), "different image");
+    }
+    swap();
+    finishes(&folder, ENCRYPT);
+}
+
+#[test]
+fn a_backup_in_the_place_of_a_half_decrypted_image() {
+    let folder = Folder::new();
+    folder.write_private("image", &plain(1));
+    succeeds(&folder.run(&with(ENCRYPT, &["--in-place", "image"])));
+    folder.copy("image", "backup");
+    folder.interrupted(DECRYPT, "image");
+    folder.rename("image", "half");
+    folder.rename("backup", "image");
+    folder.refuses(&with(DECRYPT, &["--in-place", "image"]), "different image");
+    let header = ["--in-place", "--header", "image.vphead", "image"];
+    folder.refuses(&with(DECRYPT, &header), "different image");
+    // The backup has a header still.
+    let header = ["--header", "image.vphead.old", "-o", "-", "image"];
+    let output = folder.run(&with(DECRYPT, &header));
+    succeeds(&output);
+    assert!(output.stdout == plain(1));
+    folder.rename("half", "image");
+    finishes(&folder, DECRYPT);
+}
+
+#[test]
+fn other_names_of_a_half_converted_image() {
+    let folder = half_encrypted();
+    fs::create_dir(folder.path("sub")).unwrap();
+    folder.copy("image", "copy");
+    folder.copy("image.vphead", "header");
+    symlink("image", folder.path("link")).unwrap();
+    symlink("../image", folder.path("sub/link")).unwrap();
+    fs::hard_link(folder.path("image"), folder.path("sub/hard")).unwrap();
+    let reason = "half encrypted";
+    for image in ["image", "copy", "link", "sub/link", "sub/hard"] {
+        for header in ["header", "image.vphead", "new"] {
+            let files = ["--header", header, image];
+            folder.refuses(&with(DECRYPT, &[&files[..], &["-o", "x"]].concat()), reason);
+            folder.refuses(&with(ENCRYPT, &[&files[..], &["-o", "x"]].concat()), reason);
+            let forced = [&files[..], &["-o", "x", "--force"]].concat();
+            folder.refuses(&with(ENCRYPT, &forced), reason);
+            for more in [&[][..], &["--read-only"]] {
+                let serve = ["disk", "serve", "--key-file", "key", "--socket", "socket"];
+                folder.refuses(&[&serve, &files[..], more].concat(), reason);
+            }
+            if header != "image.vphead" {
+                let in_place = [&files[..], &["--in-place"]].concat();
+                folder.refuses(&with(ENCRYPT, &in_place), "");
+                folder.refuses(&with(DECRYPT, &in_place), "");
+            }
+        }
+        folder.refuses(&with(ENCRYPT, &["--in-place", "--header", "new", image]), reason);
+    }
+    // Its own header is not replaced, nor is the image.
+    folder.write_private("plain", &noise(8192));
+    let forced = ["-f", "-o", "x", "--header", "image.vphead", "plain"];
+    folder.refuses(&with(ENCRYPT, &forced), "under way");
+    let forced = ["-f", "-o", "image", "--header", "new", "plain"];
+    folder.refuses(&with(ENCRYPT, &forced), reason);
+    folder.refuses(&with(DECRYPT, &["--in-place", "image"]), "finished");
+    // The journal is found by the header's own name.
+    symlink("image.vphead", folder.path("link.vphead")).unwrap();
+    succeeds(&folder.run(&with(ENCRYPT, &["--in-place", "link"])));
+    let output = folder.run(&with(DECRYPT, &["-o", "-", "image"]));
+    assert!(output.stdout == plain(1));
+}
+
+#[test]
+fn a_lost_journal() {
+    for command in [ENCRYPT, DECRYPT] {
+        let folder = Folder::new();
+        folder.write_private("image", &plain(1));
+        if command == DECRYPT {
+            succeeds(&folder.run(&with(ENCRYPT, &["--in-place", "image"])));
+        }
+        folder.interrupted(command, "image");
+        folder.rename("image.vphead.journal", "journal");
+        // The position that is known.
+        let marker = folder.read("image")[26..34].try_into().unwrap();
+        let done = format!("at most the first {} bytes", u64::from_le_bytes(marker));
+        for command in [DECRYPT, ENCRYPT] {
+            folder.refuses(&with(command, &["--in-place", "image"]), &done);
+        }
+        folder.rename("journal", "image.vphead.journal");
+        // Without its header it goes on: the journal has that.
+        fs::remove_file(folder.path("image.vphead")).unwrap();
+        finishes(&folder, command);
+    }
+}
+
+#[test]
+fn the_header_of_another_image() {
+    let folder = Folder::new();
+    folder.write_private("image", &plain(1));
+    folder.write_private("other", &plain(1));
+    for name in ["image", "other"] {
+        succeeds(&folder.run(&with(ENCRYPT, &["--in-place", name])));
+    }
+    folder.write_private("plain", &plain(1));
+    for image in ["other", "plain"] {
+        let reason = "another image";
+        let files = ["--header", "image.vphead", image];
+        folder.refuses(&with(DECRYPT, &[&files[..], &["--in-place"]].concat()), reason);
+        folder.refuses(&with(DECRYPT, &[&files[..], &["-o", "x"]].concat()), reason);
+        let serve = ["disk", "serve", "--key-file", "key", "--socket", "socket"];
+        folder.refuses(&[&serve, &files[..]].concat(), reason);
+    }
+    finishes(&folder, DECRYPT);
+}
+
+#[test]
+fn a_header_that_is_the_image() {
+    let folder = Folder::new();
+    folder.write_private("image", &noise(8192));
+    succeeds(&folder.run(&with(ENCRYPT, &["image"])));
+    for (command, files) in [
+        (ENCRYPT, ["--header", "image", "-o", "image.vpdisk", "image"]),
+        (
+            ENCRYPT,
+            ["--header", "image.vpdisk", "-o", "image.vpdisk", "image"],
+        ),
+        (
+            DECRYPT,
+            [
+                "--header",
+                "image.vpdisk.vphead",
+                "-o",
+                "image.vpdisk.vphead",
+                "image.vpdisk",
+            ],
+        ),
+    ] {
+        folder.refuses(
+            &with(command, &[&["--force"], &files[..]].concat()),
+            "is the image, not its header",
+        );
+    }
+}
+
+/// Whatever happens to the new image, the old header is there.
+#[test]
+#[cfg(target_os = "linux")]
+fn forced_and_failed() {
+    let folder = Folder::new();
+    folder.write_private("small", &noise(8192));
+    succeeds(&folder.run(&with(ENCRYPT, &["-o", "disk", "small"])));
+    let header = folder.read("disk.vphead");
+    File::create(folder.path("large"))
+        .unwrap()
+        .set_len(128 << 20)
+        .unwrap();
+    let args = with(ENCRYPT, &["--force", "-o", "disk", "large"]);
+    let child = folder.command(&args).spawn().unwrap();
+    let written = || {
+        let io = fs::read_to_string(format!("/proc/{}/io", child.id())).unwrap();
+        let line = io
+            .lines()
+            .find_map(|line| line.strip_prefix("wchar: ").map(str::to_owned));
+        line.unwrap().parse::<u64>().unwrap()
+    };
+    while written() < 8 << 20 {
+        thread::sleep(Duration::from_millis(1));
+    }
+    // The new image cannot get its name.
+    folder.rename("disk", "moved");
+    fs::create_dir(folder.path("disk")).unwrap();
+    let output = child.wait_with_output().unwrap();
+    fails(&output, IO, "disk", "directory");
+    assert!(folder.read("disk.vphead") == header);
+    assert_eq!(folder.names(), ["disk", "disk.vphead", "large", "moved", "small"]);
+}
+
+/// What is mounted through a loop device, which only root can make.
+#[test]
+#[cfg(target_os = "linux")]
+fn the_file_of_a_mounted_loop_device() {
+    let folder = Folder::new();
+    folder.write_private("image", &vec![0; 4 << 20]);
+    fs::create_dir(folder.path("mounted")).unwrap();
+    let tool = |args: &[&str]| {
+        let command = Command::new(args[0])
+            .args(&args[1..])
+            .current_dir(folder.0.path())
+            .output();
+        let is_done = command.as_ref().is_ok_and(|output| output.status.success());
+        if !is_done {
+            println!("{args:?}: {command:?}");
+        }
+        is_done
+    };
+    if !tool(&["mkfs.ext4", "-q", "image"]) || !tool(&["mount", "-o", "loop", "image", "mounted"]) {
+        println!("skipped");
+        return;
+    }
+    let before = folder.read("image");
+    let output = folder.run(&with(ENCRYPT, &["--in-place", "image"]));
+    let is_same = folder.read("image") == before;
+    assert!(tool(&["umount", "mounted"]));
+    fails(&output, IO, "image", "loop device");
+    assert!(is_same && folder.names() == ["image", "mounted"]);
+}
+
+/// Files have the mode of the image, and what others can read does not become plaintext.
+#[test]
+fn modes() {
+    let folder = Folder::new();
+    let mode = |name: &str| folder.path(name).metadata().unwrap().permissions().mode() & 0o777;
+    let set =
+        |name: &str, mode| fs::set_permissions(folder.path(name), PermissionsExt::from_mode(mode)).unwrap();
+    for expected in [0o600, 0o640] {
+        let folder_of = |name: &str| format!("{name}{expected:o}");
+        let (copied, converted) = (folder_of("copied"), folder_of("converted"));
+        for name in [&copied, &converted] {
+            folder.write(name, &noise(8192));
+            set(name, expected);
+        }
+        succeeds(&folder.run(&with(ENCRYPT, &[&copied])));
+        succeeds(&folder.run(&with(ENCRYPT, &["--in-place", &converted])));
+        for name in [
+            format!("{copied}.vpdisk"),
+            format!("{copied}.vpdisk.vphead"),
+            format!("{converted}.vphead"),
+        ] {
+            assert_eq!(mode(&name), expected, "{name}");
+        }
+    }
+    for wrong in [0o644, 0o640, 0o604] {
+        set("converted600", wrong);
+        folder.refuses(&with(DECRYPT, &["--in-place", "converted600"]), "can read it");
+    }
+    set("converted600", 0o600);
+    succeeds(&folder.run(&with(DECRYPT, &["--in-place", "converted600"])));
+}
