@@ -142,7 +142,8 @@ impl PrivateKey {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidKey`] for anything but what [`PrivateKey::to_pem`] writes.
+    /// [`Error::InvalidKey`] for anything but what [`PrivateKey::to_pem`] writes. Lines may end in blanks and CRLF; the last
+    /// line may lack its end.
     pub fn from_pem(pem: &str) -> Result<Self, Error> {
         with_wiped_stack(|| {
             let bytes = text::from_long_pem::<{ Self::LEN }, { Self::PEM_MAX }>(Self::PEM_LABEL, pem)?;
@@ -293,7 +294,8 @@ impl PublicKey {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidKey`] for anything but what [`PublicKey::to_pem`] writes.
+    /// [`Error::InvalidKey`] for anything but what [`PublicKey::to_pem`] writes. Lines may end in blanks and CRLF; the last
+    /// line may lack its end.
     pub fn from_pem(pem: &str) -> Result<Self, Error> {
         let bytes = text::from_long_pem::<{ Self::LEN }, { Self::PEM_MAX }>(Self::PEM_LABEL, pem)?;
         Self::from_bytes(&bytes)

@@ -111,7 +111,8 @@ impl PrivateKey {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidKey`] for anything but what [`PrivateKey::to_pem`] writes.
+    /// [`Error::InvalidKey`] for anything but what [`PrivateKey::to_pem`] writes. Lines may end in blanks and CRLF; the last
+    /// line may lack its end.
     pub fn from_pem(pem: &str) -> Result<Self, Error> {
         Self::from_pem_labelled(Self::PEM_LABEL, pem)
     }
@@ -262,7 +263,8 @@ impl PublicKey {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidKey`] for anything but what [`PublicKey::to_pem`] writes.
+    /// [`Error::InvalidKey`] for anything but what [`PublicKey::to_pem`] writes. Lines may end in blanks and CRLF; the last
+    /// line may lack its end.
     pub fn from_pem(pem: &str) -> Result<Self, Error> {
         Self::from_bytes(&*text::from_pem(Self::PEM_LABEL, pem)?)
     }

@@ -80,7 +80,8 @@ impl ServerKey {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidKey`] for anything but what [`ServerKey::to_pem`] writes.
+    /// [`Error::InvalidKey`] for anything but what [`ServerKey::to_pem`] writes. Lines may end in blanks and CRLF; the last
+    /// line may lack its end.
     pub fn from_pem(pem: &str) -> Result<Self, Error> {
         PrivateKey::from_pem_labelled(Self::PEM_LABEL, pem).map(Self::new)
     }
