@@ -36,5 +36,6 @@ pub mod segments;
 pub mod signature;
 pub mod sums;
 mod temporary;
+mod terminal;
 pub mod treesum;
 pub mod tunnel;

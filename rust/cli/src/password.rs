@@ -18,6 +18,7 @@ use crate::crypt::random;
 use crate::error::{Error, warn};
 use crate::files::{is_stdio, stdout};
 use crate::names::quoted;
+use crate::terminal;
 
 /// The longest password, in bytes.
 const MAX_LEN: usize = 1024;
@@ -90,13 +91,12 @@ impl Source {
 
 /// Asks on the terminal; with `option` a file could be read instead.
 fn prompt(prompt: &str, option: &str) -> Result<Password, Error> {
-    let password = rpassword::prompt_password(prompt).map_err(|error| {
+    let password = terminal::ask(prompt, MAX_LEN).map_err(|error| {
         Error::io(
             "terminal",
             format_args!("cannot ask for a password ({option} reads one from a file): {error}"),
         )
     })?;
-    let password = Zeroizing::new(password.into_bytes());
     if password.len() > MAX_LEN {
         return Err(too_long("terminal", MAX_LEN));
     }

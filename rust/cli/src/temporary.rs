@@ -77,13 +77,14 @@ mod signals {
     use signal_hook::iterator::Signals;
     use signal_hook::low_level::{emulate_default_handler, exit};
 
-    /// Signals that do not end a process, and those that are an error of the program.
+    use crate::terminal;
+
+    /// Signals that neither end nor stop a process at a prompt, and those that are an error of the program.
     const SPARED: &[i32] = &[
         SIGBUS,
         SIGCHLD,
         SIGCONT,
         SIGPIPE,
-        SIGTSTP,
         SIGTTIN,
         SIGTTOU,
         SIGURG,
@@ -104,13 +105,18 @@ mod signals {
         let handle = signals.handle();
         // Before the first handler: without the thread, a signal would do nothing.
         thread::Builder::new().name("signals".into()).spawn(move || {
-            if let Some(signal) = signals.forever().next() {
+            for signal in signals.forever() {
+                let act = || drop(emulate_default_handler(signal));
+                if signal == SIGTSTP {
+                    terminal::shown(act);
+                    continue;
+                }
                 let all = super::all();
                 for path in &*all {
                     let _ = fs::remove_file(path);
                 }
                 // Ends the process, while nobody else can make or rename one.
-                let _ = emulate_default_handler(signal);
+                terminal::shown(act);
                 // Some signals are not known there.
                 exit(128 + signal);
             }

@@ -292,3 +292,180 @@ fn nobody_is_asked_in_vain() {
     let output = folder.run(&[&encrypt[..], &["password", "-f", "file", "other"]].concat());
     fails_with(&output, IO, &["cost 0", "password: No such file"]);
 }
+
+/// The program with a terminal of its own.
+#[cfg(target_os = "linux")]
+struct Terminal {
+    child: std::process::Child,
+    /// What a person has.
+    outside: File,
+    /// What the program has.
+    inside: File,
+    before: String,
+}
+
+#[cfg(target_os = "linux")]
+impl Terminal {
+    fn start(folder: &Folder, args: &[&str]) -> Self {
+        use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+        let outside = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
+        grantpt(&outside).unwrap();
+        unlockpt(&outside).unwrap();
+        let name = ptsname(&outside, Vec::new()).unwrap();
+        let inside = File::options()
+            .read(true)
+            .write(true)
+            .open(name.to_str().unwrap())
+            .unwrap();
+        let before = Self::modes(&inside);
+        let mut command = Command::new("setsid");
+        command
+            .arg("--ctty")
+            .arg(env!("CARGO_BIN_EXE_veriplex"))
+            .args(args);
+        let child = command
+            .current_dir(folder.0.path())
+            .stdin(inside.try_clone().unwrap())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        Self {
+            child,
+            outside: outside.into(),
+            inside,
+            before,
+        }
+    }
+
+    fn modes(inside: &File) -> String {
+        format!("{:?}", rustix::termios::tcgetattr(inside).unwrap())
+    }
+
+    /// Waits until it shows this.
+    #[track_caller]
+    fn wait_for(&mut self, text: &str) {
+        let mut seen = Vec::new();
+        while !String::from_utf8_lossy(&seen).contains(text) {
+            let mut piece = [0; 256];
+            let n = self.outside.read(&mut piece).unwrap();
+            seen.extend_from_slice(&piece[..n]);
+        }
+        assert_ne!(Self::modes(&self.inside), self.before, "it shows what is typed");
+    }
+
+    fn type_in(&mut self, bytes: &[u8]) {
+        self.outside.write_all(bytes).unwrap();
+    }
+
+    /// How it ended; the terminal is as it was, and nothing is left for who reads it next.
+    #[track_caller]
+    fn end(self) -> Output {
+        let output = self.child.wait_with_output().unwrap();
+        assert_eq!(Self::modes(&self.inside), self.before);
+        assert_eq!(rustix::io::ioctl_fionread(&self.inside).unwrap(), 0);
+        output
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn passwords_are_taken_as_they_are_typed() {
+    let folder = Folder::new();
+    for (password, typed) in [
+        (&b"gr\xfcn-sonne"[..], &b"gr\xfcn-sonne\n"[..]),
+        (b"caf\xc3", b"caf\xc3\r"),
+        (
+            "\u{fc}\u{4e2d}\u{1f511}".as_bytes(),
+            "\u{fc}\u{4e2d}\u{1f511}\n".as_bytes(),
+        ),
+        (b"\x1b[A\t\x07\x01 ", b"\x1b[A\t\x07\x01 \n"),
+        // The terminal's own editing.
+        (b"abc", b"abd\x7fc\n"),
+        (b"", b"\n"),
+        (&[b'x'; 1024], &[&[b'x'; 1024][..], b"\n"].concat()),
+    ] {
+        let typed = typed.to_vec();
+        if password.is_empty() {
+            let mut terminal = Terminal::start(&folder, &["hash-password", "--cost=3"]);
+            terminal.wait_for("Password: ");
+            terminal.type_in(&typed);
+            let output = terminal.end();
+            fails_with(&output, USAGE, &["cost 3", "the password is empty"]);
+            continue;
+        }
+        folder.write("password", password);
+        let hash = folder.run(&["hash-password", "--cost=3", "--password-file=password"]);
+        folder.write("hash", &hash.stdout);
+        let verify = |typed: &[u8]| {
+            let mut terminal = Terminal::start(&folder, &["verify-password", "hash"]);
+            terminal.wait_for("Password: ");
+            terminal.type_in(typed);
+            soon(move || terminal.end())
+        };
+        succeeds(&verify(&typed));
+        fails(&verify(b"gr\xf6n-sonne\n"), UNVERIFIED, "hash", "wrong password");
+    }
+    // A longer one is not cut.
+    let mut terminal = Terminal::start(&folder, &["verify-password", "hash"]);
+    terminal.wait_for("Password: ");
+    terminal.type_in(&[&[b'x'; 1025][..], b"\n"].concat());
+    fails(
+        &soon(move || terminal.end()),
+        IO,
+        "terminal",
+        "more than 1024 bytes",
+    );
+    // A line that was not ended is none.
+    let mut terminal = Terminal::start(&folder, &["verify-password", "hash"]);
+    terminal.wait_for("Password: ");
+    terminal.type_in(b"xxx\x04\x04");
+    fails(
+        &soon(move || terminal.end()),
+        IO,
+        "terminal",
+        "the line was not ended",
+    );
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn signals_restore_the_terminal() {
+    use std::os::unix::process::ExitStatusExt;
+
+    use rustix::process::{Pid, Signal, kill_process};
+
+    let folder = Folder::new();
+    let hash = folder.run(&["hash-password", "--cost=3", "--password-file=key"]);
+    folder.write("hash", &hash.stdout);
+    let ask = || {
+        let mut terminal = Terminal::start(&folder, &["verify-password", "hash"]);
+        terminal.wait_for("Password: ");
+        terminal
+    };
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP, Signal::QUIT] {
+        let terminal = ask();
+        kill_process(Pid::from_child(&terminal.child), signal).unwrap();
+        let output = soon(move || terminal.end());
+        assert_eq!(output.status.signal(), Some(signal.as_raw()));
+    }
+    for (key, signal) in [(3, Signal::INT), (28, Signal::QUIT)] {
+        let mut terminal = ask();
+        terminal.type_in(&[key]);
+        let output = soon(move || terminal.end());
+        assert_eq!(output.status.signal(), Some(signal.as_raw()));
+    }
+    // Ctrl-Z, and on.
+    let mut terminal = ask();
+    terminal.type_in(b"first\x1a");
+    let state = format!("/proc/{}/stat", terminal.child.id());
+    while !fs::read_to_string(&state).unwrap().contains(") T ") {
+        thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(Terminal::modes(&terminal.inside), terminal.before);
+    kill_process(Pid::from_child(&terminal.child), Signal::CONT).unwrap();
+    terminal.wait_for("Password: ");
+    terminal.type_in(&[folder.read("key").as_slice()].concat());
+    succeeds(&soon(move || terminal.end()));
+}
