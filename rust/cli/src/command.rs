@@ -3,6 +3,7 @@
 mod disk;
 mod sum;
 
+use std::collections::HashSet;
 use std::io::{self, IsTerminal, Write};
 use std::mem;
 use std::path::{Path, PathBuf};
@@ -14,7 +15,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use rayon::ThreadPoolBuilder;
 use signal_hook::consts::SIGXFSZ;
 use veriplex::digest::DIGEST_LEN;
-use veriplex::keys::PrivateKey;
+use veriplex::keys::{PrivateKey, PublicKey};
 use veriplex::mhf::Mhf;
 
 use crate::crypt::{Job, Kind, Range, Secret};
@@ -160,9 +161,8 @@ enum Command {
     },
     /// Verify the signatures of files or standard input
     Verify {
-        /// The signer's public key: 64 hexadecimal digits, or a file with them
-        #[arg(long, value_name = "PUBKEY")]
-        from: String,
+        #[command(flatten)]
+        from: From,
         /// The signature of the one FILE, if it is not FILE.vpsig
         #[arg(short, long, value_name = "SIG")]
         signature: Option<PathBuf>,
@@ -178,9 +178,13 @@ enum Command {
     Seal {
         #[command(flatten)]
         key: PrivateKeyFile,
-        /// A receiver's public key: 64 hexadecimal digits, or a file with one in each line; may be repeated
-        #[arg(long, value_name = "PUBKEY", required = true)]
-        to: Vec<String>,
+        /// A receiver's public key, 64 hexadecimal digits; may be repeated
+        #[arg(long, value_name = "PUBKEY", value_parser = keypair::parse_public,
+            required_unless_present = "to_file")]
+        to: Vec<PublicKey>,
+        /// A file with a receiver's public key in each line; may be repeated
+        #[arg(long, value_name = "FILE")]
+        to_file: Vec<PathBuf>,
         #[command(flatten)]
         armor: Armor,
         #[command(flatten)]
@@ -195,9 +199,8 @@ enum Command {
     Unseal {
         #[command(flatten)]
         key: PrivateKeyFile,
-        /// The sender's public key: 64 hexadecimal digits, or a file with them
-        #[arg(long, value_name = "PUBKEY")]
-        from: String,
+        #[command(flatten)]
+        from: From,
         #[command(flatten)]
         threads: Threads,
         #[command(flatten)]
@@ -237,20 +240,41 @@ impl PrivateKeyFile {
         source(self.key_password_file.as_deref())
     }
 
-    /// What reads the key, unless that is standard input and so is something else; these are the inputs besides.
-    fn reader(&self, inputs: &[PathBuf]) -> Result<impl Fn() -> Result<PrivateKey, Error>, Error> {
-        let key = ("key", self.key_file.as_path());
-        let password = self.key_password_file.as_deref().map(|path| ("password", path));
-        for input in inputs {
-            only_one_stdin(key, ("input", input))?;
-            if let Some(password) = password {
-                only_one_stdin(password, ("input", input))?;
-            }
-        }
-        if let Some(password) = password {
-            only_one_stdin(password, key)?;
-        }
+    /// What reads the key, unless that is standard input and so is something else; these are the inputs besides, and the
+    /// files of public keys.
+    fn reader(
+        &self,
+        inputs: &[PathBuf],
+        public: &[PathBuf],
+    ) -> Result<impl Fn() -> Result<PrivateKey, Error>, Error> {
+        only_one_stdin([
+            ("password", self.key_password_file.as_slice()),
+            ("key", std::slice::from_ref(&self.key_file)),
+            ("public key", public),
+            ("input", inputs),
+        ])?;
         Ok(|| keypair::read_private(&self.key_file, &self.source()))
+    }
+}
+
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+struct From {
+    /// The public key of whoever made it: 64 hexadecimal digits
+    #[arg(long, value_name = "PUBKEY", value_parser = keypair::parse_public)]
+    from: Option<PublicKey>,
+    /// A file with that public key
+    #[arg(long, value_name = "FILE")]
+    from_file: Option<PathBuf>,
+}
+
+impl From {
+    fn key(&self) -> Result<PublicKey, Error> {
+        match (self.from, &self.from_file) {
+            (Some(key), _) => Ok(key),
+            (_, Some(path)) => keypair::read_one(path),
+            _ => Err(Error::usage("--from", "is missing")),
+        }
     }
 }
 
@@ -433,13 +457,11 @@ impl SecretArgs {
     /// What reads the key or the password, which is a new one for encryption, unless that is standard input and so is one
     /// of the inputs.
     fn reader(&self, inputs: &[PathBuf], new: bool) -> Result<impl Fn() -> Result<Secret, Error>, Error> {
-        for (what, path) in [("key", &self.key_file), ("password", &self.password_file)] {
-            if let Some(path) = path {
-                for file in inputs {
-                    only_one_stdin((what, path), ("input", file))?;
-                }
-            }
-        }
+        only_one_stdin([
+            ("key", self.key_file.as_slice()),
+            ("password", self.password_file.as_slice()),
+            ("input", inputs),
+        ])?;
         Ok(move || {
             if let Some(path) = &self.key_file {
                 return keyfile::read(path).map(Secret::Key);
@@ -459,13 +481,14 @@ fn source(password_file: Option<&Path>) -> Source {
     password_file.map_or(Source::Terminal, |path| Source::File(path.to_owned()))
 }
 
-/// Standard input cannot be both.
-fn only_one_stdin(one: (&str, &Path), other: (&str, &Path)) -> Result<(), Error> {
-    if files::is_stdio(one.1) && files::is_stdio(other.1) {
-        return Err(Error::usage(
-            "standard input",
-            format_args!("cannot be both {} and {}", one.0, other.0),
-        ));
+/// Standard input cannot be two of these.
+fn only_one_stdin<const N: usize>(uses: [(&str, &[PathBuf]); N]) -> Result<(), Error> {
+    let mut found = uses
+        .into_iter()
+        .filter(|(_, paths)| paths.iter().any(|path| files::is_stdio(path)));
+    if let (Some((one, _)), Some((other, _))) = (found.next(), found.next()) {
+        let reason = format_args!("cannot be both {one} and {other}");
+        return Err(Error::usage("standard input", reason));
     }
     Ok(())
 }
@@ -521,9 +544,10 @@ fn run(cli: &Cli) -> Result<Status, Error> {
             files.run(&sums::Kind::Digest(length), cli.quiet, show_progress)
         }
         Command::Mac { key, sums: files } => {
-            for file in &files.files {
-                only_one_stdin(("key", &key.key_file), ("input", file))?;
-            }
+            only_one_stdin([
+                ("key", std::slice::from_ref(&key.key_file)),
+                ("input", &files.files),
+            ])?;
             let key = keyfile::read(&key.key_file)?;
             files.run(&sums::Kind::Mac(key), cli.quiet, show_progress)
         }
@@ -538,20 +562,14 @@ fn run(cli: &Cli) -> Result<Status, Error> {
             cost,
             ..
         } => {
+            let source = source(password_file.as_deref());
             let is_protected = *password || password_file.is_some();
-            let password = is_protected
-                .then(|| {
-                    keypair::check_cost(cost.cost)?;
-                    password::warn_of_cost(cost.cost);
-                    source(password_file.as_deref()).read_new()
-                })
-                .transpose()?;
-            let protection = password.as_ref().map(|password| (password, cost.cost));
+            let protection = is_protected.then_some((&source, cost.cost));
             keypair::generate(path, protection).map(|()| Status::Ok)
         }
         Command::Pubkey(key) => {
             files::stdout()?;
-            let key = key.reader(&[])?()?;
+            let key = key.reader(&[], &[])?()?;
             keypair::print_public(key.public_key()).map(|()| Status::Ok)
         }
         Command::Encrypt {
@@ -612,16 +630,17 @@ fn run(cli: &Cli) -> Result<Status, Error> {
             hash,
         } => {
             let source = source(password.password_file.as_deref());
-            if let Some(path) = &password.password_file {
-                only_one_stdin(("password", path), ("hash", hash))?;
-            }
+            only_one_stdin([
+                ("password", password.password_file.as_slice()),
+                ("hash", std::slice::from_ref(hash)),
+            ])?;
             password::verify(hash, &source, max_cost.max_cost).map(|()| Status::Ok)
         }
         Command::Sign { key, comment, files } => files.each(
             false,
             show_progress,
             |job| job.to_sign(signature::EXTENSION),
-            key.reader(&files.inputs)?,
+            key.reader(&files.inputs, &[])?,
             |file, input, output, key| signature::sign(file, input, output, key, comment.as_deref()),
         ),
         Command::Verify {
@@ -629,7 +648,8 @@ fn run(cli: &Cli) -> Result<Status, Error> {
             signature,
             files,
         } => {
-            let key = keypair::one(from)?;
+            only_one_stdin([("public key", from.from_file.as_slice()), ("input", files)])?;
+            let key = from.key()?;
             if signature.is_some() && files.len() > 1 {
                 return Err(Error::usage("--signature", "is for one file"));
             }
@@ -640,17 +660,22 @@ fn run(cli: &Cli) -> Result<Status, Error> {
         Command::Seal {
             key,
             to,
+            to_file,
             armor,
             threads,
             files,
         } => {
             threads.start_or_do_without()?;
-            let to = keypair::all(to)?;
+            let read_key = key.reader(&files.inputs, to_file)?;
+            let mut to: HashSet<_> = to.iter().copied().collect();
+            for path in to_file {
+                to.extend(keypair::read_public(path)?);
+            }
             files.each(
                 armor.armor,
                 show_progress,
                 |job| job.to_encrypt(Kind::Sealed),
-                key.reader(&files.inputs)?,
+                read_key,
                 |_, input, output, key| sealed::seal_file(input, output, key, &to),
             )
         }
@@ -661,12 +686,13 @@ fn run(cli: &Cli) -> Result<Status, Error> {
             files,
         } => {
             threads.start_or_do_without()?;
-            let from = keypair::one(from)?;
+            let read_key = key.reader(&files.inputs, from.from_file.as_slice())?;
+            let from = from.key()?;
             files.each(
                 false,
                 show_progress,
                 |job| job.to_decrypt(Kind::Sealed),
-                key.reader(&files.inputs)?,
+                read_key,
                 |_, input, output, key| sealed::unseal_file(input, output, key, &from),
             )
         }

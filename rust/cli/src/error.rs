@@ -76,7 +76,7 @@ impl Error {
         Self::new(status, name, error)
     }
 
-    fn new(status: Status, name: &str, reason: impl fmt::Display) -> Self {
+    pub fn new(status: Status, name: &str, reason: impl fmt::Display) -> Self {
         Self {
             status,
             message: format!("{name}: {reason}"),

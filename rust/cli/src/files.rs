@@ -56,6 +56,16 @@ fn are_same(one: &Stat, other: &Stat) -> bool {
     }
 }
 
+/// Opens a file to read it, and tells its size in bytes if it has one.
+pub fn open(path: &Path) -> io::Result<(File, Option<u64>)> {
+    let file = File::open(path)?;
+    let metadata = file.metadata()?;
+    if metadata.is_dir() {
+        return Err(io::Error::new(io::ErrorKind::IsADirectory, "is a folder"));
+    }
+    Ok((file, metadata.is_file().then_some(metadata.len())))
+}
+
 /// A file or standard input, its progress shown.
 pub struct Input {
     reader: Reader,
@@ -86,12 +96,7 @@ impl Input {
             });
         }
         let name = quoted(path);
-        let open = || {
-            let file = File::open(path)?;
-            let metadata = file.metadata()?;
-            Ok((file, metadata.is_file().then_some(metadata.len())))
-        };
-        let (file, len) = open().map_err(|error: io::Error| Error::io(&name, error))?;
+        let (file, len) = open(path).map_err(|error| Error::io(&name, error))?;
         Ok(Self {
             reader: Reader::File(file),
             progress: Progress::new(show_progress, len),

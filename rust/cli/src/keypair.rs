@@ -1,4 +1,4 @@
-//! Private keys in PEM files, and public keys as text: 64 hexadecimal digits, or a file with one in each line.
+//! Private keys in PEM files, and public keys: 64 hexadecimal digits, also one in each line of a file.
 //!
 //! A private key under a password has the label `VERIPLEX ENCRYPTED PRIVATE KEY`, and
 //!
@@ -10,8 +10,7 @@
 //! | 48 | the key and its tag: a `veriplex::siv` in the domain `veriplex.key.v1`, without nonce, under the key that the memory-hard hash makes in the domain `veriplex.key.password.v1` of password and salt; its associated data are the bytes before |
 
 use std::collections::HashSet;
-use std::fs::File;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::Path;
 
 use base64ct::{Base64, Encoding};
@@ -21,14 +20,13 @@ use veriplex::{TAG_LEN, label, with_wiped_stack};
 use zeroize::Zeroizing;
 
 use crate::crypt::random;
-use crate::error::{Error, warn};
+use crate::error::{Error, Status, warn};
 use crate::files::is_stdio;
 use crate::keyfile;
-use crate::names::{as_digits, quoted};
+use crate::names::quoted;
 use crate::password::{self, Password, Source};
+use crate::text;
 
-/// The longest file that is read as a list of public keys.
-const MAX_LIST_LEN: u64 = 1 << 20;
 /// The first and the last line of a private key.
 const BEGIN: &str = "-----BEGIN VERIPLEX PRIVATE KEY-----";
 const END: &str = "-----END VERIPLEX PRIVATE KEY-----";
@@ -39,26 +37,29 @@ const END_PROTECTED: &str = "-----END VERIPLEX ENCRYPTED PRIVATE KEY-----";
 /// The longest private key file, with the comments around the key.
 const MAX_KEY_FILE_LEN: usize = 1 << 14;
 
-/// Whether a private key under a password of this cost can be read: no command that does has an option for more.
-pub fn check_cost(cost: u8) -> Result<(), Error> {
-    if cost > *password::COSTS.end() {
-        let reason = format_args!("a private key's is at most {}", password::COSTS.end());
-        return Err(Error::usage("the cost", reason));
+/// Makes a private key file, which only its owner may read and which must not exist yet; `-` prints it. It may be under a
+/// password of this cost. The public key is printed too, where it does not get between the private key and who reads that.
+pub fn generate(path: &Path, protection: Option<(&Source, u8)>) -> Result<(), Error> {
+    if let Some((_, cost)) = protection {
+        // No command that reads a private key has an option for more.
+        if cost > *password::COSTS.end() {
+            let reason = format_args!("a private key's is at most {}", password::COSTS.end());
+            return Err(Error::usage("the cost", reason));
+        }
+        password::warn_of_cost(cost);
     }
-    Ok(())
-}
-
-/// Makes a private key file, which only its owner may read and which must not exist yet; `-` prints it. The public key
-/// is printed too, where it does not get between the private key and who reads that.
-pub fn generate(path: &Path, protection: Option<(&Password, u8)>) -> Result<(), Error> {
+    // What is in its way is noticed before anybody is asked.
+    let output = keyfile::create(path)?;
+    let protection = protection.map(|(source, cost)| Ok((source.read_new()?, cost)));
+    let protection = protection.transpose()?;
     let mut uniform = Zeroizing::new([0; 64]);
     random(uniform.as_mut_slice())?;
     let key = PrivateKey::from_uniform_bytes(*uniform).map_err(|error| Error::io("key", error))?;
     let pem = match protection {
         None => key.to_pem(),
-        Some((password, cost)) => protect(&key, password, cost)?.into(),
+        Some((password, cost)) => protect(&key, &password, cost)?.into(),
     };
-    keyfile::write(path, pem.as_bytes())?;
+    keyfile::write(output, pem.as_bytes())?;
     if is_stdio(path) {
         warn(format_args!("public key: {}", key.public_key()));
         return Ok(());
@@ -122,8 +123,10 @@ fn unprotect(name: &str, base64: &[u8], source: &Source) -> Result<PrivateKey, E
     PrivateKey::from_bytes(&key).map_err(|_| not_a_key(name))
 }
 
+const NOT_A_KEY: &str = "not a private key file (made by veriplex keygen --private)";
+
 fn not_a_key(name: &str) -> Error {
-    Error::io(name, "not a private key file (made by veriplex keygen --private)")
+    Error::io(name, NOT_A_KEY)
 }
 
 /// Reads a private key file, whose password comes from `source` if it has one.
@@ -132,109 +135,69 @@ pub fn read_private(path: &Path, source: &Source) -> Result<PrivateKey, Error> {
 }
 
 fn read(path: &Path, source: &Source) -> Result<PrivateKey, Error> {
-    // Longer than any, to notice that more follows; no growing buffer, which would leave copies.
-    let mut text = Zeroizing::new(vec![0; MAX_KEY_FILE_LEN + 1]);
-    let text = keyfile::read_text(path, &mut text)?;
     let name = quoted(path);
-    let (is_protected, body) = find_private(text).ok_or_else(|| not_a_key(&name))?;
+    let (is_protected, body) = text::parse(path, MAX_KEY_FILE_LEN, Status::Io, NOT_A_KEY, find_private)?;
     if is_protected {
-        return unprotect(&name, &body, source);
+        return unprotect(&name, body.as_bytes(), source);
     }
     // As the library takes it.
     let mut pem = Zeroizing::new(String::with_capacity(BEGIN.len() + body.len() + END.len() + 2));
-    let body = str::from_utf8(&body).map_err(|_| not_a_key(&name))?;
-    for part in [BEGIN, "\n", body, "\n", END] {
+    for part in [BEGIN, "\n", &body, "\n", END] {
         pem.push_str(part);
     }
     PrivateKey::from_pem(&pem).map_err(|_| not_a_key(&name))
 }
 
-/// The base64 of the one private key in a text, as RFC 7468 has it: with lines of any length and end, and anything before
-/// and after. Whether it is under a password.
-fn find_private(text: &[u8]) -> Option<(bool, Zeroizing<Vec<u8>>)> {
-    if text.len() > MAX_KEY_FILE_LEN {
-        return None;
-    }
-    let begins = [BEGIN, BEGIN_PROTECTED].map(str::as_bytes);
-    let mut lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+/// The base64 of the one private key in a text, as RFC 7468 has it: with lines of any length, and anything before and
+/// after. Whether it is under a password.
+fn find_private(text: &str) -> Option<(bool, Zeroizing<String>)> {
+    let begins = [BEGIN, BEGIN_PROTECTED];
+    let mut lines = text.lines().map(str::trim_ascii);
     let begin = lines.find(|line| begins.contains(line))?;
-    let is_protected = begin == BEGIN_PROTECTED.as_bytes();
+    let is_protected = begin == BEGIN_PROTECTED;
     // As long as it can get: growing would leave copies.
-    let mut body = Zeroizing::new(Vec::with_capacity(text.len()));
+    let mut body = Zeroizing::new(String::with_capacity(text.len()));
     let end = lines.find(|line| {
-        let is_end = line.starts_with(b"-----");
+        let is_end = line.starts_with("-----");
         if !is_end {
-            body.extend(line.iter().filter(|byte| !byte.is_ascii_whitespace()));
+            body.extend(line.split_ascii_whitespace());
         }
         is_end
     })?;
     let expected = if is_protected { END_PROTECTED } else { END };
     // A second one would leave open which of them is meant.
-    if end != expected.as_bytes() || lines.any(|line| begins.contains(&line)) {
+    if end != expected || lines.any(|line| begins.contains(&line)) {
         return None;
     }
     Some((is_protected, body))
 }
 
-/// The public keys that an argument names: itself, if it looks like one, or the lines of a file, which may go on after
-/// a blank and may be empty or begin with `#`.
-fn keys_of(argument: &str) -> Result<HashSet<PublicKey>, Error> {
-    let path = Path::new(argument);
+/// The public key that these 64 hexadecimal digits of either case are, or what is wrong with them.
+pub fn parse_public(text: &str) -> Result<PublicKey, String> {
+    let bytes = text::digits(text)?;
+    PublicKey::from_bytes(&bytes).map_err(|_| "these digits are no public key".into())
+}
+
+/// The public keys in a file, one in each line, which may go on after a blank; at least one.
+pub fn read_public(path: &Path) -> Result<HashSet<PublicKey>, Error> {
     let name = quoted(path);
-    if let Some(digits) = as_digits(argument) {
-        let wrong = || Error::usage(&name, "not a public key (if it is a file, write ./ before it)");
-        let key = parse_public(digits).ok_or_else(wrong)?;
-        return Ok(HashSet::from([key]));
-    }
-    let mut text = String::new();
-    File::open(path)
-        .and_then(|file| file.take(MAX_LIST_LEN + 1).read_to_string(&mut text))
-        .map_err(|error| Error::io(&name, error))?;
-    if text.len() as u64 > MAX_LIST_LEN {
-        return Err(Error::io(&name, "too large for a list of public keys"));
-    }
-    text.lines()
-        .zip(1..)
-        .filter(|(line, _)| !line.trim().is_empty() && !line.starts_with('#'))
-        .map(|(line, number)| {
-            let word = line.split_whitespace().next().unwrap_or_default();
-            parse_public(word)
-                .ok_or_else(|| Error::io(&name, format_args!("line {number} has no public key")))
-        })
-        .collect()
-}
-
-/// A public key of 64 hexadecimal digits of either case.
-fn parse_public(text: &str) -> Option<PublicKey> {
-    text.to_ascii_lowercase().parse().ok()
-}
-
-/// All keys that these arguments name; at least one.
-pub fn all(arguments: &[String]) -> Result<HashSet<PublicKey>, Error> {
-    let mut keys = HashSet::new();
-    for argument in arguments {
-        let more = keys_of(argument)?;
-        if more.is_empty() {
-            return Err(no_key(argument));
-        }
-        keys.extend(more);
+    let text = text::read_list(path)?;
+    let keys = text::entries(&name, &text, parse_public).map(|entry| Ok(entry?.0));
+    let keys: HashSet<_> = keys.collect::<Result<_, Error>>()?;
+    if keys.is_empty() {
+        return Err(Error::io(&name, "has no public key"));
     }
     Ok(keys)
 }
 
-/// The one key that an argument names.
-pub fn one(argument: &str) -> Result<PublicKey, Error> {
-    let mut keys = keys_of(argument)?.into_iter();
+/// The one public key in a file.
+pub fn read_one(path: &Path) -> Result<PublicKey, Error> {
+    let mut keys = read_public(path)?.into_iter();
     match (keys.next(), keys.next()) {
         (Some(key), None) => Ok(key),
-        (None, _) => Err(no_key(argument)),
         _ => Err(Error::usage(
-            &quoted(Path::new(argument)),
+            &quoted(path),
             "has several public keys, where one is needed",
         )),
     }
-}
-
-fn no_key(argument: &str) -> Error {
-    Error::usage(&quoted(Path::new(argument)), "has no public key")
 }

@@ -37,5 +37,6 @@ pub mod signature;
 pub mod sums;
 mod temporary;
 mod terminal;
+mod text;
 pub mod treesum;
 pub mod tunnel;

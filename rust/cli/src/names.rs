@@ -16,16 +16,6 @@ fn is_deceptive(c: char) -> bool {
             | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// The key or fingerprint that an argument is meant to be, if it looks like one, right or wrong: nearly nothing but
-/// hexadecimal digits. Then it is never the name of a file, since whoever can make one could put another key there. So a
-/// digit too many or too few, a blank or `\r` that was copied along, and `0x` make no difference.
-pub fn as_digits(argument: &str) -> Option<&str> {
-    let digits = argument.trim();
-    let after_prefix = digits.strip_prefix("0x").unwrap_or(digits);
-    let is_like_one = after_prefix.len() > 32 && after_prefix.bytes().all(|b| b.is_ascii_hexdigit());
-    is_like_one.then_some(digits)
-}
-
 /// Whether a shell takes it for itself.
 fn is_plain(c: char) -> bool {
     c.is_ascii_alphanumeric() || "_-./:,+@%=".contains(c) || !(c.is_ascii() || c.is_whitespace())

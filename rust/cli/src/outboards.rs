@@ -18,7 +18,6 @@ use veriplex::tree::{CHUNK_LEN, DIGEST_LEN, Tree};
 use crate::crypt::read_array;
 use crate::error::Error;
 use crate::files::{Existing, Input, Output, Readers};
-use crate::names::quoted;
 use crate::treesum::each_piece;
 
 const HEADER: &[u8; 9] = b"VPX-TREE\x01";
@@ -171,17 +170,5 @@ impl Seek for Shifted {
             _ => return Ok(0),
         }
         Ok(0)
-    }
-}
-
-/// The digest on a command line.
-pub fn parse_digest(digits: &str) -> Result<[u8; DIGEST_LEN], Error> {
-    let mut digest = [0; DIGEST_LEN];
-    match base16ct::mixed::decode(digits, &mut digest) {
-        Ok(decoded) if decoded.len() == DIGEST_LEN => Ok(digest),
-        _ => Err(Error::usage(
-            &quoted(Path::new(digits)),
-            "not a digest of 64 hexadecimal digits",
-        )),
     }
 }

@@ -2,7 +2,6 @@
 //!
 //! A hash is a PHC string, `$veriplex-mhf$v=1$c=COST$SALT$HASH`, in the domain `veriplex.password.v1`.
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -15,15 +14,15 @@ use veriplex::{Key, Label, label};
 use zeroize::Zeroizing;
 
 use crate::crypt::random;
-use crate::error::{Error, warn};
-use crate::files::{is_stdio, stdout};
+use crate::error::{Error, Status, warn};
+use crate::files::stdout;
 use crate::names::quoted;
-use crate::terminal;
+use crate::{terminal, text};
 
 /// The longest password, in bytes.
 const MAX_LEN: usize = 1024;
-/// The longest line that can be a hash.
-const MAX_HASH_LEN: usize = 256;
+/// The longest file with a hash in its first line.
+const MAX_HASH_LEN: usize = 1 << 12;
 const SALT_LEN: usize = 16;
 
 /// The costs that are of use: from 20 MiB, which slows down whoever guesses, to 1.25 GiB, which most machines have. What
@@ -60,7 +59,7 @@ impl Source {
     pub fn read(&self) -> Result<Password, Error> {
         match self {
             Self::Terminal => prompt("Password: ", "--password-file"),
-            Self::File(path) => first_line(path, MAX_LEN),
+            Self::File(path) => first_line(path),
         }
     }
 
@@ -98,37 +97,33 @@ fn prompt(prompt: &str, option: &str) -> Result<Password, Error> {
         )
     })?;
     if password.len() > MAX_LEN {
-        return Err(too_long("terminal", MAX_LEN));
+        return Err(too_long("terminal"));
     }
     Ok(password)
 }
 
-fn too_long(name: &str, max_len: usize) -> Error {
-    Error::io(name, format_args!("the line has more than {max_len} bytes"))
+fn too_long(name: &str) -> Error {
+    Error::io(name, format_args!("the line has more than {MAX_LEN} bytes"))
 }
 
 /// The first line, without its end.
-fn first_line(path: &Path, max_len: usize) -> Result<Zeroizing<Vec<u8>>, Error> {
+fn first_line(path: &Path) -> Result<Password, Error> {
     let name = quoted(path);
     // As large as it can get: growing would leave copies.
-    let mut line = Zeroizing::new(Vec::with_capacity(max_len + 2));
-    let read = |line: &mut Vec<u8>| {
-        let file: Box<dyn Read> = if is_stdio(path) {
-            Box::new(io::stdin())
-        } else {
-            Box::new(File::open(path)?)
-        };
-        BufReader::with_capacity(1, file.take(max_len as u64 + 2)).read_until(b'\n', line)
-    };
-    read(&mut line).map_err(|error| Error::io(&name, error))?;
-    if line.last() == Some(&b'\n') {
-        line.pop();
-        if line.last() == Some(&b'\r') {
-            line.pop();
-        }
+    let mut line = Zeroizing::new(Vec::with_capacity(MAX_LEN + 2));
+    text::open(path)
+        .and_then(|file| {
+            BufReader::with_capacity(1, file.take(MAX_LEN as u64 + 2)).read_until(b'\n', &mut line)
+        })
+        .map_err(|error| Error::io(&name, error))?;
+    if let Some(reason) = text::wrong_encoding(&line) {
+        return Err(Error::io(&name, reason));
     }
-    if line.len() > max_len {
-        return Err(too_long(&name, max_len));
+    if line.pop_if(|last| *last == b'\n').is_some() {
+        line.pop_if(|last| *last == b'\r');
+    }
+    if line.len() > MAX_LEN {
+        return Err(too_long(&name));
     }
     Ok(line)
 }
@@ -185,11 +180,13 @@ pub fn hash(source: &Source, cost: u8) -> Result<(), Error> {
 /// Verifies a password against a hash that [`hash`] printed, with a cost of at most `max_cost`.
 pub fn verify(hash_file: &Path, source: &Source, max_cost: u8) -> Result<(), Error> {
     let name = quoted(hash_file);
-    let line = first_line(hash_file, MAX_HASH_LEN)?;
-    let hash = str::from_utf8(&line)
-        .ok()
-        .and_then(|line| PasswordHash::new(line).ok())
-        .ok_or_else(|| Error::io(&name, "not a password hash"))?;
+    let hash = text::parse(
+        hash_file,
+        MAX_HASH_LEN,
+        Status::Io,
+        "not a password hash",
+        |text| PasswordHash::new(text.lines().next()?.trim_ascii_end()).ok(),
+    )?;
     let params = phc::Params::try_from(&hash).map_err(|error| Error::io(&name, error))?;
     check_cost(&name, params.cost, max_cost)?;
     let password = source.read()?;

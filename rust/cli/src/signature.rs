@@ -7,7 +7,8 @@
 //!
 //! KEYID are the 16 hexadecimal digits of `veriplex::digest` with 8 bytes, in the domain `veriplex.key-id.v1`, of the public
 //! key. SIGNATURE are 128 hexadecimal digits: a `veriplex::sig` in the domain `veriplex.sign.v1`, over the length of the
-//! comment (8 bytes, little-endian), the comment, and the file. The comment has at most 1024 bytes of printable UTF-8.
+//! comment (8 bytes, little-endian), the comment, and the file. The comment has at most 1024 bytes of printable UTF-8, and
+//! no blank at its end.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -18,18 +19,18 @@ use veriplex::keys::{PrivateKey, PublicKey};
 use veriplex::sig::{Signature, Signer, Verifier};
 use veriplex::{Label, label, with_wiped_stack};
 
-use crate::error::Error;
+use crate::error::{Error, Status};
 use crate::files::{Input, Output, beside, is_stdio};
-use crate::keyfile;
 use crate::names::{is_printable, quoted};
+use crate::text;
 
 const DOMAIN: Label<'static> = label!("veriplex.sign.v1");
 const PREFIX: &str = "veriplex-signature-v1 ";
 const COMMENT: &str = "trusted comment: ";
 const KEY_ID_LEN: usize = 8;
 const MAX_COMMENT_LEN: usize = 1024;
-const MAX_LEN: usize =
-    PREFIX.len() + 2 * KEY_ID_LEN + 1 + 2 * Signature::LEN + 1 + COMMENT.len() + MAX_COMMENT_LEN + 1;
+/// More than the longest file, with blanks at the ends of lines.
+const MAX_LEN: usize = 2048;
 /// The extension of a signature; `GnuPG` takes `.sig` for its own.
 pub const EXTENSION: &str = "vpsig";
 
@@ -53,7 +54,7 @@ fn default_comment(file: &Path) -> String {
 }
 
 fn is_comment(comment: &str) -> bool {
-    comment.len() <= MAX_COMMENT_LEN && is_printable(comment)
+    comment.len() <= MAX_COMMENT_LEN && is_printable(comment) && comment.trim_ascii_end() == comment
 }
 
 /// What is signed before the file.
@@ -71,7 +72,9 @@ pub fn sign(
 ) -> Result<(), Error> {
     let comment = comment.map_or_else(|| default_comment(file), str::to_owned);
     if !is_comment(&comment) {
-        let reason = format_args!("has more than {MAX_COMMENT_LEN} bytes, or one that cannot be shown");
+        let reason = format_args!(
+            "has more than {MAX_COMMENT_LEN} bytes, one that cannot be shown, or a blank at its end"
+        );
         return Err(Error::usage("the comment", reason));
     }
     let mut signer = Signer::new(DOMAIN, key);
@@ -143,23 +146,28 @@ struct Stored {
 }
 
 fn read(path: &Path) -> Result<Stored, Error> {
-    let mut text = [0; MAX_LEN + 1];
-    let text = keyfile::read_text(path, &mut text)?;
-    str::from_utf8(text)
-        .ok()
-        .and_then(parse)
-        .ok_or_else(|| Error::unverified(&quoted(path), "not a signature made by veriplex"))
+    text::parse(
+        path,
+        MAX_LEN,
+        Status::Unverified,
+        "not a signature made by veriplex",
+        parse,
+    )
 }
 
 fn parse(text: &str) -> Option<Stored> {
-    let text = text.strip_suffix('\n').unwrap_or(text);
     let (first, second) = text.strip_prefix(PREFIX)?.split_once('\n')?;
-    let (key_id, digits) = first.split_once(' ')?;
+    let (key_id, digits) = first.trim_ascii_end().split_once(' ')?;
     let is_id =
         key_id.len() == 2 * KEY_ID_LEN && key_id.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
-    let comment = second
-        .strip_prefix(COMMENT)
-        .filter(|comment| is_id && is_comment(comment))?;
+    // The blank before an empty comment does not count.
+    let comment = match second.strip_prefix(COMMENT.trim_ascii_end())? {
+        "" => "",
+        comment => comment.strip_prefix(' ')?,
+    };
+    if !is_id || !is_comment(comment) {
+        return None;
+    }
     let mut bytes = [0; Signature::LEN];
     base16ct::mixed::decode(digits, &mut bytes)
         .ok()

@@ -121,14 +121,13 @@ fn command(role: &str, folder: &TempDir, key: u8, peers: &[u8], connect: &str) -
     command.args(["tunnel", role, "--key-file"]).arg(key_file);
     command.args(["--connect", connect]);
     for peer in peers {
-        let argument = if role == "serve" {
-            fingerprint(*peer)
+        if role == "serve" {
+            command.args(["--peer", &fingerprint(*peer)]);
         } else {
             let path = folder.path().join("server.pub");
             std::fs::write(&path, private(*peer).public_key().to_pem()).unwrap();
-            path.to_str().unwrap().to_owned()
-        };
-        command.args(["--peer", &argument]);
+            command.arg("--peer-file").arg(path);
+        }
     }
     // The child has read them when it says that it listens.
     command
@@ -350,7 +349,7 @@ fn the_list_is_read_again() {
         SERVER,
         &[],
         echo_server(),
-        &["--peer", list.to_str().unwrap()],
+        &["--peer-file", list.to_str().unwrap()],
     );
     let client = End::start("connect", CLIENT, &[SERVER], server.address, &[]);
     let other = End::start("connect", STRANGER, &[SERVER], server.address, &[]);

@@ -2,17 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
+use veriplex::tree::DIGEST_LEN;
+
 use super::{Sums, Threads, only_one_stdin};
 use crate::error::{Error, Status};
 use crate::files::{is_stdio, stdout};
 use crate::outboards::{self, Part};
 use crate::sums::{self, Kind};
-use crate::{keyfile, treesum};
+use crate::{keyfile, text, treesum};
 
 #[derive(clap::Args)]
 pub struct Args {
     /// Size of a digest in bytes
-    #[arg(short, long, value_name = "N", default_value_t = veriplex::tree::DIGEST_LEN as u64,
+    #[arg(short, long, value_name = "N", default_value_t = DIGEST_LEN as u64,
         value_parser = clap::value_parser!(u64).range(1..=sums::MAX_DIGEST_LEN))]
     length: u64,
     /// Compute the digest under a key, made by `veriplex keygen`; - for standard input
@@ -25,8 +27,9 @@ pub struct Args {
     #[arg(short, long, requires = "outboard")]
     force: bool,
     /// Verify FILE, or what --part and --range say, by its outboard and this digest (64 hexadecimal digits)
-    #[arg(long, value_name = "DIGEST", requires = "outboard", conflicts_with_all = ["tag", "force"])]
-    verify: Option<String>,
+    #[arg(long, value_name = "DIGEST", requires = "outboard", conflicts_with_all = ["tag", "force"],
+        value_parser = text::digits::<DIGEST_LEN>)]
+    verify: Option<[u8; DIGEST_LEN]>,
     /// FILE is only a part of what was hashed, and begins at this byte of it: a multiple of 4096
     #[arg(long, value_name = "OFFSET", requires = "verify")]
     part: Option<u64>,
@@ -53,11 +56,7 @@ fn parse_range(text: &str) -> Result<(Option<u64>, Option<u64>), String> {
 
 pub fn run(args: &Args, quiet: bool, show_progress: bool) -> Result<Status, Error> {
     args.threads.start_or_do_without()?;
-    if let Some(key) = &args.keyed {
-        for file in &args.sums.files {
-            only_one_stdin(("key", key), ("input", file))?;
-        }
-    }
+    only_one_stdin([("key", args.keyed.as_slice()), ("input", &args.sums.files)])?;
     let key = args.keyed.as_deref().map(keyfile::read).transpose()?;
     let tree = treesum::tree(key.as_ref());
     let length = usize::try_from(args.length).expect("at most 2^14");
@@ -69,14 +68,13 @@ pub fn run(args: &Args, quiet: bool, show_progress: bool) -> Result<Status, Erro
         return Err(Error::usage("-", "must be a regular file"));
     }
     if let Some(digest) = &args.verify {
-        let digest = outboards::parse_digest(digest)?;
         let (start, end) = args.range.unwrap_or_default();
         let part = Part {
             offset: args.part,
             start,
             end,
         };
-        outboards::verify(&tree, &digest, file, outboard, part, show_progress)?;
+        outboards::verify(&tree, digest, file, outboard, part, show_progress)?;
         return if quiet {
             Ok(Status::Ok)
         } else {

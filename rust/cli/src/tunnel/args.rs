@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, value_parser};
+use veriplex::hybrid::Fingerprint;
 
+use super::allow;
 use super::settings::{CONNECTIONS, Format, GRACE, MAX_TIMEOUT, PENDING, PER_PEER, PER_SOURCE, TIMEOUT};
 
 #[derive(Subcommand)]
@@ -31,17 +33,21 @@ pub enum Command {
 pub struct Serve {
     /// Read all of what follows from this file (in TOML, see the README), and again on SIGHUP
     #[arg(long, value_name = "FILE", conflicts_with_all = [
-        "key_file", "peers", "connect", "max_pending", "max_per_source", "max_per_peer", "seconds", "addresses",
-        "max_connections", "grace_seconds", "metrics", "log", "allow_unix",
+        "key_file", "peers", "peer_files", "connect", "max_pending", "max_per_source", "max_per_peer", "seconds",
+        "addresses", "max_connections", "grace_seconds", "metrics", "log", "allow_unix",
     ])]
     pub config: Option<PathBuf>,
     /// The private key file (made by tunnel keygen)
     #[arg(short, long, value_name = "FILE", required_unless_present = "config")]
     pub key_file: Option<PathBuf>,
-    /// A client that is allowed: a fingerprint, a public key file, or a file with a fingerprint and a name in each
-    /// line; may be repeated, and is read again on SIGHUP
-    #[arg(long = "peer", value_name = "PEER", required_unless_present = "config")]
-    pub peers: Vec<String>,
+    /// The fingerprint of a client that is allowed; may be repeated
+    #[arg(long = "peer", value_name = "FINGERPRINT", value_parser = allow::parse,
+        required_unless_present_any = ["config", "peer_files"])]
+    pub peers: Vec<Fingerprint>,
+    /// The public key file of a client that is allowed, or a file with a fingerprint and a name in each line; may be
+    /// repeated, and is read again on SIGHUP
+    #[arg(long = "peer-file", value_name = "FILE")]
+    pub peer_files: Vec<PathBuf>,
     /// Where connections are taken: HOST:PORT (port 0 for any), unix:PATH, or systemd:NAME for sockets that systemd
     /// passes; may be repeated
     #[arg(long = "listen", value_name = "ADDRESS", required_unless_present = "config")]
@@ -84,8 +90,8 @@ pub struct Server {
     #[arg(short, long, value_name = "FILE")]
     pub key_file: PathBuf,
     /// The server's public key file
-    #[arg(long = "peer", value_name = "FILE")]
-    pub peer: PathBuf,
+    #[arg(long, value_name = "FILE")]
+    pub peer_file: PathBuf,
     /// The server: HOST:PORT or unix:PATH
     #[arg(long, value_name = "ADDRESS")]
     pub connect: String,

@@ -31,7 +31,6 @@ use tracing::{error, info, warn};
 use veriplex::hybrid::{Fingerprint, PrivateKey};
 use veriplex::label;
 use veriplex_tunnel::{Config, Stream};
-use zeroize::Zeroizing;
 
 pub use self::args::Command;
 use self::args::Server;
@@ -43,10 +42,11 @@ use self::pending::{Limits, Pending, Place};
 use self::relay::{Failure, relay};
 use self::settings::{Listening, Origin, Role, Settings};
 use self::socket::{Address, Carries, Client, Listener, Passed, Socket};
-use crate::error::Error;
+use crate::error::{Error, Status};
 use crate::files::{Existing, Output, Readers};
 use crate::keyfile;
 use crate::names::quoted;
+use crate::text;
 
 const CONFIG: Config = Config::new(label!("veriplex.tunnel.v2"));
 
@@ -68,17 +68,15 @@ pub fn run(command: &Command, quiet: bool) -> Result<(), Error> {
     }
 }
 
-/// Makes a private key file and, beside it, a public key file.
+/// Makes a private key file and, beside it, a public key file: both, or none if one of them exists.
 fn keygen(path: &Path) -> Result<(), Error> {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".pub");
+    let private = keyfile::create(path)?;
+    let public = Output::create(Path::new(&beside), Existing::Refused, Readers::Any)?;
     let key = PrivateKey::generate(&mut veriplex::os_rng()).map_err(|error| Error::io("key", error))?;
-    keyfile::write(path, key.to_pem().as_bytes())?;
-    let mut public = path.as_os_str().to_owned();
-    public.push(".pub");
-    let public = Path::new(&public);
-    let failed = |error| Error::io(&quoted(public), error);
-    let mut file = std::fs::File::create_new(public).map_err(failed)?;
-    file.write_all(key.public_key().to_pem().as_bytes())
-        .map_err(failed)?;
+    keyfile::write(private, key.to_pem().as_bytes())?;
+    keyfile::write(public, key.public_key().to_pem().as_bytes())?;
     let mut stdout = io::stdout();
     writeln!(stdout, "{}", key.public_key().fingerprint())
         .and_then(|()| stdout.flush())
@@ -87,18 +85,8 @@ fn keygen(path: &Path) -> Result<(), Error> {
 
 /// Reads a private key file.
 fn read_private(path: &Path) -> Result<PrivateKey, Error> {
-    // Longer than any key, to notice that more follows; no growing buffer, which would leave copies.
-    let mut text = Zeroizing::new([0; 512]);
-    let text = keyfile::read_text(path, text.as_mut_slice())?;
-    std::str::from_utf8(text)
-        .ok()
-        .and_then(|pem| PrivateKey::from_pem(pem).ok())
-        .ok_or_else(|| {
-            Error::io(
-                &quoted(path),
-                "not a private key file for tunnels (made by veriplex tunnel keygen)",
-            )
-        })
+    let what = "not a private key file for tunnels (made by veriplex tunnel keygen)";
+    text::parse(path, 512, Status::Io, what, |pem| PrivateKey::from_pem(pem).ok())
 }
 
 /// What the connections of one process share.
@@ -270,7 +258,7 @@ struct Opened {
 
 /// Passes standard input and output through a tunnel.
 fn pipe(server: &Server) -> Result<(), Error> {
-    let peer = allow::read_public(&server.peer)?;
+    let peer = allow::read_public(&server.peer_file)?;
     let key = read_private(&server.key_file)?;
     let limit = Duration::from_secs(server.seconds.into());
     let runtime = runtime()?;

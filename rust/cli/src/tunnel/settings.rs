@@ -7,14 +7,15 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use serde::Deserialize;
-use veriplex::hybrid::{Fingerprint, PublicKey};
+use veriplex::hybrid::PublicKey;
 
 use super::allow::{self, Allowed};
 use super::args::{Connect, Listen, Serve};
 use super::pending::Limits;
 use super::socket::Address;
 use crate::error::Error;
-use crate::names::quoted;
+use crate::names::{quoted, visible};
+use crate::text;
 
 pub const CONNECTIONS: u32 = 400;
 pub const PER_PEER: u32 = 100;
@@ -133,7 +134,7 @@ impl Origin {
             }) => read(path),
             Self::Serve(options) => {
                 let role = Role::Server {
-                    allowed: Allowed::read(&options.peers)?,
+                    allowed: Allowed::read(&options.peers, &options.peer_files)?,
                     pending: Limits {
                         all: options.max_pending as usize,
                         per_source: options.max_per_source as usize,
@@ -155,7 +156,7 @@ impl Origin {
             Self::Connect(options) => {
                 let server = &options.server;
                 let role = Role::Client {
-                    peer: allow::read_public(&server.peer)?,
+                    peer: allow::read_public(&server.peer_file)?,
                 };
                 Ok(of_arguments(
                     &server.key_file,
@@ -235,7 +236,7 @@ struct PeerTable {
 
 /// Reads a file. Names of files in it are relative to its folder.
 fn read(path: &Path) -> Result<Settings, Error> {
-    let text = allow::read_text(path)?;
+    let text = text::read_list(path)?;
     let name = quoted(path);
     let folder = path.parent().unwrap_or(Path::new(""));
     parse(&text, folder).map_err(|wrong| match wrong {
@@ -310,9 +311,9 @@ fn parse(text: &str, folder: &Path) -> Result<Settings, Wrong> {
     for (table, at) in file.peer.iter().zip(1..) {
         let given = table.name.as_deref().unwrap_or_default();
         let (fingerprint, name) = match (&table.fingerprint, &table.key_file) {
-            (Some(digits), None) => match digits.parse::<Fingerprint>() {
+            (Some(digits), None) => match allow::parse(digits) {
                 Ok(fingerprint) => (fingerprint, given.to_owned()),
-                Err(_) => return wrong(format!("peer {at} {given}: not a fingerprint")),
+                Err(why) => return wrong(format!("peer {at} {given}: not a fingerprint: {why}")),
             },
             (None, Some(path)) => {
                 let path = folder.join(path);
@@ -355,6 +356,8 @@ fn parse(text: &str, folder: &Path) -> Result<Settings, Wrong> {
 
 #[cfg(test)]
 mod tests {
+    use veriplex::hybrid::Fingerprint;
+
     use super::*;
 
     const MINIMAL: &str =

@@ -400,8 +400,8 @@ fn sealed_to_several() {
     };
     for to in [
         &["--to", &public(2), "--to", &public(3)][..],
-        &["--to", "list"],
-        &["--to", &public(2), "--to", "list", "--to", &public(3)],
+        &["--to-file", "list"],
+        &["--to", &public(2), "--to-file", "list", "--to", &public(3)],
     ] {
         succeeds(&folder.run(&[&["seal", "-k", "1", "-f", "file"][..], to].concat()));
         let sealed = folder.read("file.sealed");
@@ -437,7 +437,7 @@ fn sealed_to_several() {
 
     // Everything counts.
     let sealed = folder
-        .pipe(&["seal", "-k", "1", "--to", "list"], b"plaintext")
+        .pipe(&["seal", "-k", "1", "--to-file", "list"], b"plaintext")
         .stdout;
     assert_eq!(sealed.len(), 10 + 2 * 80 + SALT_LEN + 16 + 9 + 16);
     for at in 0..sealed.len() {
@@ -558,7 +558,6 @@ fn signatures_with_comments() {
             (format!(" {good}"), "not a signature"),
             (good.replace("-v1", "-v2"), "not a signature"),
             (good.replacen(&digits, &digits[1..], 1), "not a signature"),
-            (format!("{good}\n"), "not a signature"),
             (format!("{good}more\n"), "not a signature"),
             (good.replace("comment: ", "comment: \u{1b}[8m"), "not a signature"),
             (good.replace("comment: ", "comment: \u{202e}"), "not a signature"),
@@ -587,7 +586,7 @@ fn signatures_with_comments() {
             .read("file.vpsig")
             .ends_with(b"\ntrusted comment: for you\n")
     );
-    for bad in ["two\nlines", "\u{1b}[8m", &"x".repeat(1025)] {
+    for bad in ["two\nlines", "\u{1b}[8m", &"x".repeat(1025), "blank "] {
         let output = folder.run(&["sign", "-k", "1", "-f", "--comment", bad, "file"]);
         fails(&output, USAGE, "the comment", "");
     }

@@ -458,73 +458,10 @@ fn names_do_not_act_on_the_terminal() {
 }
 
 #[test]
-fn a_public_key_is_not_the_name_of_a_file() {
-    let folder = Folder::with_private_keys();
-    folder.write("file", b"plaintext");
-    // Where a name in upper case was looked for, there is another key.
-    let upper = public(2).to_uppercase();
-    folder.write(&upper, public(3).as_bytes());
-    succeeds(&folder.run(&["seal", "--key-file", "1", "--to", &upper, "file"]));
-    let unseal = |receiver| {
-        folder.run(&[
-            "unseal",
-            "--key-file",
-            receiver,
-            "--from",
-            &public(1),
-            "-o",
-            "-",
-            "file.sealed",
-        ])
-    };
-    let output = unseal("2");
-    succeeds(&output);
-    assert_eq!(stdout(&output), "plaintext");
-    assert_eq!(unseal("3").status.code(), Some(UNVERIFIED));
-    // 64 digits that are no key are an error, even if there is such a file.
-    let zeros = "0".repeat(64);
-    folder.write(&zeros, public(3).as_bytes());
-    let output = folder.run(&["seal", "--key-file", "1", "--to", &zeros, "-fo", "out", "file"]);
-    fails(&output, USAGE, &zeros, "not a public key");
-    succeeds(&folder.run(&[
-        "seal",
-        "--key-file",
-        "1",
-        "--to",
-        &format!("./{zeros}"),
-        "-o",
-        "out",
-        "file",
-    ]));
-    // Nor is what was copied with too much or too little. A blank around it does not matter.
-    for damaged in [&upper[1..], &format!("{upper}0"), &format!("0x{upper}")] {
-        folder.write(damaged, public(3).as_bytes());
-        let output = folder.run(&["seal", "--key-file", "1", "--to", damaged, "-fo", "out", "file"]);
-        fails(&output, USAGE, damaged, "not a public key");
-    }
-    let padded = format!(" {upper}\r");
-    folder.write(&padded, public(3).as_bytes());
-    succeeds(&folder.run(&[
-        "seal",
-        "--key-file",
-        "1",
-        "--to",
-        &padded,
-        "-fo",
-        "file.sealed",
-        "file",
-    ]));
-    assert_eq!(stdout(&unseal("2")), "plaintext");
-    // In a list too.
-    folder.write("list", format!("{upper} bob\n").as_bytes());
-    succeeds(&folder.run(&["seal", "--key-file", "1", "--to", "list", "-fo", "out", "file"]));
-}
-
-#[test]
 fn lists_of_keys_end() {
     let folder = Folder::with_private_keys();
     folder.write("file", b"plaintext");
-    let output = soon(move || folder.run(&["seal", "--key-file", "1", "--to", "/dev/zero", "file"]));
+    let output = soon(move || folder.run(&["seal", "--key-file", "1", "--to-file", "/dev/zero", "file"]));
     fails(&output, IO, "/dev/zero", "too large");
 }
 

@@ -152,7 +152,7 @@ fn folders() {
     let output = folder.run(&["sum", "-r", "missing", "f/a"]);
     fails(&output, IO, "missing", "No such file");
     assert_eq!(stdout(&output), format!("{}  f/a\n", hex_sum(b"f/a")));
-    fails(&folder.run(&["sum", "f"]), IO, "f", "is a folder");
+    fails(&folder.run(&["sum", "f/"]), IO, "f/", "is a folder");
 }
 
 /// Where zeros are not stored, they are not read: 1 TiB of them takes no time.
@@ -354,14 +354,9 @@ fn outboards() {
         "--outboard",
         "one file",
     );
-    fails(
-        &folder.run(&["sum", "--outboard", "outboard", "--verify", "abc", "file"]),
-        USAGE,
-        "abc",
-        "not a digest",
-    );
     for args in [
         &["sum", "--verify", digest, "file"][..],
+        &["sum", "--outboard", "outboard", "--verify", "abc", "file"],
         &["sum", "--part", "0", "file"],
         &[
             "sum",

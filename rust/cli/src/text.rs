@@ -1,0 +1,117 @@
+//! Text files, all read alike: lines end in LF or CRLF, the last one perhaps in neither, and blanks at the end of a line do
+//! not count. What editors of other systems write instead of UTF-8 is named.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::AsFd;
+use std::path::Path;
+
+use zeroize::Zeroizing;
+
+use crate::error::{Error, Status};
+use crate::files::{self, is_stdio, read_up_to};
+use crate::names::{is_printable, quoted};
+
+/// The longest list of keys in bytes.
+const MAX_LIST_LEN: usize = 1 << 20;
+
+/// Opens a file, or standard input for `-`.
+pub fn open(path: &Path) -> io::Result<File> {
+    if is_stdio(path) {
+        // Not through the buffer of `io::stdin`, which nobody wipes.
+        return Ok(io::stdin().as_fd().try_clone_to_owned()?.into());
+    }
+    files::open(path).map(|(file, _)| file)
+}
+
+/// The beginning of a file, one byte more than `max_len` at most, to notice that more follows.
+fn read(path: &Path, max_len: usize) -> Result<Zeroizing<Vec<u8>>, Error> {
+    // As large as it can get: growing would leave copies.
+    let mut text = Zeroizing::new(vec![0; max_len + 1]);
+    let mut file = open(path).map_err(|error| Error::io(&quoted(path), error))?;
+    let n =
+        read_up_to(&mut text, |rest, _| file.read(rest)).map_err(|error| Error::io(&quoted(path), error))?;
+    text.truncate(n);
+    Ok(text)
+}
+
+/// How a text that begins so is encoded, if not in plain UTF-8.
+pub fn wrong_encoding(text: &[u8]) -> Option<&'static str> {
+    match text {
+        [0xef, 0xbb, 0xbf, ..] => Some("begins with a byte order mark; save it as UTF-8 without one"),
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some("UTF-16; save it as UTF-8"),
+        [0, c, ..] | [c, 0, ..] if (1..0x80).contains(c) => Some("UTF-16; save it as UTF-8"),
+        _ => None,
+    }
+}
+
+/// What `parse` makes of a file of at most `max_len` bytes, without the end of the last line. If that is nothing, the error
+/// has this status, and says `what` the file is not.
+pub fn parse<T>(
+    path: &Path,
+    max_len: usize,
+    status: Status,
+    what: &str,
+    parse: impl FnOnce(&str) -> Option<T>,
+) -> Result<T, Error> {
+    let text = read(path, max_len)?;
+    str::from_utf8(&text)
+        .ok()
+        .filter(|text| text.len() <= max_len && wrong_encoding(text.as_bytes()).is_none())
+        .and_then(|text| parse(text.trim_ascii_end()))
+        .ok_or_else(|| Error::new(status, &quoted(path), wrong_encoding(&text).unwrap_or(what)))
+}
+
+/// A file with a list of public things.
+pub fn read_list(path: &Path) -> Result<String, Error> {
+    let what = format!("not UTF-8, or too large: more than {MAX_LIST_LEN} bytes");
+    parse(path, MAX_LIST_LEN, Status::Io, &what, |text| {
+        Some(text.to_owned())
+    })
+}
+
+/// The entries of a list, and what follows after a blank: empty lines and those that begin with `#` are none. `parse` says
+/// what is wrong with an entry.
+pub fn entries<'t, T>(
+    name: &str,
+    text: &'t str,
+    parse: impl Fn(&str) -> Result<T, String>,
+) -> impl Iterator<Item = Result<(T, &'t str), Error>> {
+    let lines = text.lines().map(str::trim).zip(1..);
+    let lines = lines.filter(|(line, _)| !line.is_empty() && !line.starts_with('#'));
+    lines.map(move |(line, number)| {
+        let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        match parse(word) {
+            Ok(entry) => Ok((entry, rest.trim())),
+            Err(reason) => Err(Error::io(name, format_args!("line {number}: {reason}"))),
+        }
+    })
+}
+
+/// Decodes hexadecimal digits of either case, or says what is wrong with them.
+pub fn digits<const N: usize>(text: &str) -> Result<[u8; N], String> {
+    let wrong = text.chars().zip(1..).find(|(c, _)| !c.is_ascii_hexdigit());
+    if text.starts_with("0x") || text.starts_with("0X") {
+        return Err(format!("begins with {}, which must be left out", &text[..2]));
+    }
+    if let Some((c, at)) = wrong {
+        let what = match c {
+            '\u{feff}' => "a byte order mark".into(),
+            '\u{200b}' => "a zero-width space".into(),
+            ' ' => "a blank".into(),
+            'O' | 'o' => format!("the letter {c}, not the digit 0"),
+            'l' | 'I' => format!("the letter {c}, not the digit 1"),
+            c if is_printable(c.encode_utf8(&mut [0; 4])) => format!("{c:?}"),
+            c => format!("U+{:04X}", u32::from(c)),
+        };
+        return Err(format!(
+            "character {at} is {what}; only {} hexadecimal digits are allowed",
+            2 * N
+        ));
+    }
+    let mut bytes = [0; N];
+    match base16ct::mixed::decode(text, &mut bytes) {
+        Ok(decoded) if decoded.len() == N => Ok(bytes),
+        _ => Err(format!("has {} hexadecimal digits, not {}", text.len(), 2 * N)),
+    }
+}
