@@ -162,7 +162,7 @@ enum Command {
     /// Verify the signatures of files or standard input
     Verify {
         #[command(flatten)]
-        from: From,
+        from: FromArgs,
         /// The signature of the one FILE, if it is not FILE.vpsig
         #[arg(short, long, value_name = "SIG")]
         signature: Option<PathBuf>,
@@ -200,7 +200,7 @@ enum Command {
         #[command(flatten)]
         key: PrivateKeyFile,
         #[command(flatten)]
-        from: From,
+        from: FromArgs,
         #[command(flatten)]
         threads: Threads,
         #[command(flatten)]
@@ -259,7 +259,7 @@ impl PrivateKeyFile {
 
 #[derive(Args)]
 #[group(required = true, multiple = false)]
-struct From {
+struct FromArgs {
     /// The public key of whoever made it: 64 hexadecimal digits
     #[arg(long, value_name = "PUBKEY", value_parser = keypair::parse_public)]
     from: Option<PublicKey>,
@@ -268,7 +268,7 @@ struct From {
     from_file: Option<PathBuf>,
 }
 
-impl From {
+impl FromArgs {
     fn key(&self) -> Result<PublicKey, Error> {
         match (self.from, &self.from_file) {
             (Some(key), _) => Ok(key),
@@ -323,6 +323,7 @@ struct MaxCost {
 }
 
 #[derive(Args)]
+#[allow(clippy::struct_excessive_bools)] // each is an option
 struct Sums {
     /// The files; - or none for standard input
     #[arg(value_name = "FILE", default_value = "-", hide_default_value = true)]
@@ -330,9 +331,21 @@ struct Sums {
     /// Take each FILE for a list that this command printed, and check the files in it
     #[arg(short, long)]
     check: bool,
+    /// With --check, skip files that do not exist; fail if no file was verified
+    #[arg(long, requires = "check")]
+    ignore_missing: bool,
+    /// With --check, print no results: the exit status tells
+    #[arg(long, requires = "check")]
+    status: bool,
+    /// With --check, fail for malformed lines, too
+    #[arg(long, requires = "check")]
+    strict: bool,
     /// Say in each line what it is, so that no other program takes it for its own
     #[arg(long, conflicts_with = "check")]
     tag: bool,
+    /// End lines with NUL instead of a newline, and do not escape names
+    #[arg(short, long, conflicts_with = "check")]
+    zero: bool,
     /// Of folders, take all the files in them and below; links are not followed
     #[arg(short, long, conflicts_with = "check")]
     recursive: bool,
@@ -341,14 +354,24 @@ struct Sums {
 impl Sums {
     fn run(&self, kind: &sums::Kind, quiet: bool, show_progress: bool) -> Result<Status, Error> {
         if self.check {
-            return sums::check(kind, &self.files, quiet, show_progress);
+            let how = sums::Check {
+                ignore_missing: self.ignore_missing,
+                quiet,
+                status: self.status,
+                strict: self.strict,
+                show_progress,
+            };
+            return sums::check(kind, &self.files, how);
         }
-        let style = sums::Style {
+        sums::print(kind, &self.files, self.recursive, self.style(show_progress))
+    }
+
+    fn style(&self, show_progress: bool) -> sums::Style {
+        sums::Style {
             tag: self.tag,
-            recursive: self.recursive,
+            zero: self.zero,
             show_progress,
-        };
-        sums::print(kind, &self.files, style)
+        }
     }
 }
 
@@ -464,7 +487,7 @@ impl SecretArgs {
         ])?;
         Ok(move || {
             if let Some(path) = &self.key_file {
-                return keyfile::read(path).map(Secret::Key);
+                return keyfile::read(path, |key| Secret::Key(key.clone()));
             }
             let source = source(self.password_file.as_deref());
             let password = if new { source.read_new() } else { source.read() };
@@ -548,8 +571,8 @@ fn run(cli: &Cli) -> Result<Status, Error> {
                 ("key", std::slice::from_ref(&key.key_file)),
                 ("input", &files.files),
             ])?;
-            let key = keyfile::read(&key.key_file)?;
-            files.run(&sums::Kind::Mac(key), cli.quiet, show_progress)
+            let kind = keyfile::read(&key.key_file, sums::Kind::mac)?;
+            files.run(&kind, cli.quiet, show_progress)
         }
         Command::Sum(args) => sum::run(args, cli.quiet, show_progress),
         Command::Keygen {

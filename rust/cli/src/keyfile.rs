@@ -5,7 +5,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use veriplex::Key;
+use veriplex::{Key, with_wiped_stack};
 use zeroize::Zeroizing;
 
 use crate::crypt::random;
@@ -20,10 +20,10 @@ const LINE_LEN: usize = PREFIX.len() + 2 * KEY_LEN + 1;
 /// The longest file, with blanks after the key.
 const MAX_LEN: usize = 512;
 
-/// Reads a key file.
-pub fn read(path: &Path) -> Result<Key, Error> {
+/// Reads a key file, and leaves no other copy of the key than `mix` does.
+pub fn read<K>(path: &Path, mix: impl FnOnce(&Key) -> K) -> Result<K, Error> {
     let what = "not a key file (one line: veriplex-key-v1 and 64 hexadecimal digits)";
-    text::parse(path, MAX_LEN, Status::Io, what, parse)
+    with_wiped_stack(|| text::parse(path, MAX_LEN, Status::Io, what, |line| Some(mix(&parse(line)?))))
 }
 
 fn parse(line: &str) -> Option<Key> {

@@ -18,7 +18,7 @@ use veriplex::tree::{CHUNK_LEN, DIGEST_LEN, Tree};
 use crate::crypt::read_array;
 use crate::error::Error;
 use crate::files::{Existing, Input, Output, Readers};
-use crate::treesum::each_piece;
+use crate::treesum::{PIECE, Room, each_piece};
 
 const HEADER: &[u8; 9] = b"VPX-TREE\x01";
 /// How it is made.
@@ -50,7 +50,9 @@ pub fn write(
         .and_then(|()| file.write_all(&len.to_le_bytes()))
         .map_err(failed)?;
     let mut writer = Writer::new(tree, len, file).map_err(failed)?;
-    each_piece(input, |piece| writer.update_rayon(piece).map_err(failed))?;
+    each_piece(input, PIECE, &mut Room::default(), |piece| {
+        writer.update_rayon(piece).map_err(failed)
+    })?;
     let (digest, _) = writer.finalize().map_err(failed)?;
     output.commit()?;
     Ok(digest)

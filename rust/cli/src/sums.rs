@@ -1,8 +1,9 @@
 //! Digests and tags of files, and lists of them.
 //!
-//! A line is the digest or tag in hexadecimal, two spaces, and the file's name; or, so that no other program takes it for
-//! its own, what it is, the name in parentheses, ` = `, and the digest or tag. If the name has a backslash, newline or carriage return, these are written `\\`, `\n`, `\r`, and the line begins with a
-//! backslash, as those of b3sum and sha256sum do.
+//! A line is the digest or tag in hexadecimal, two spaces (or ` *`, as programs for systems with text files have it), and the
+//! file's name; or, so that no other program takes it for its own, what it is, the name in parentheses, ` = `, and the digest
+//! or tag. If the name has a backslash, newline or carriage return, these are written `\\`, `\n`, `\r`, and the line begins
+//! with a backslash, as those of b3sum and sha256sum do. Empty lines and those that begin with `#` say nothing.
 
 use std::ffi::OsString;
 use std::fs;
@@ -16,9 +17,10 @@ use veriplex::tree::Tree;
 use veriplex::{Key, TAG_LEN, label};
 
 use crate::error::{Error, Status, warn};
-use crate::files::{Input, stdout};
+use crate::files::{CHUNK, Input, is_stdio, stdout};
 use crate::names::quoted;
-use crate::treesum;
+use crate::text::wrong_encoding;
+use crate::treesum::{self, Room, each_piece};
 
 /// Longer lines are malformed: a list need not fit in memory.
 const MAX_LINE: u64 = 1 << 16;
@@ -29,29 +31,43 @@ pub const MAX_DIGEST_LEN: u64 = 1 << 14;
 pub enum Kind {
     /// The digest of this many bytes in domain `veriplex.digest.v1`.
     Digest(usize),
-    /// The tag in domain `veriplex.mac.v1` under this key.
-    Mac(Key),
-    /// The digest of this many bytes by this tree.
-    Tree(Tree, usize),
+    /// The tag that this begins. In a box, since each move would leave a copy of the key.
+    Mac(Box<Mac>),
+    /// The digest of this many bytes by this tree, which may have a key, too.
+    Tree(Box<Tree>, usize),
 }
 
-enum Sum {
-    Digest(Hasher, usize),
-    Mac(Mac),
-    Tree(Vec<u8>),
-}
-
-/// How files are found, and how lists look.
+/// How lists look.
 #[derive(Clone, Copy)]
 pub struct Style {
     /// Lines say what they are.
     pub tag: bool,
-    /// Of folders, all the files in them.
-    pub recursive: bool,
+    /// Lines end in NUL, and names are as they are.
+    pub zero: bool,
+    pub show_progress: bool,
+}
+
+/// How lists are checked.
+#[derive(Clone, Copy)]
+#[allow(clippy::struct_excessive_bools)] // each is an option
+pub struct Check {
+    /// Files that do not exist are left out.
+    pub ignore_missing: bool,
+    /// Only what failed is printed.
+    pub quiet: bool,
+    /// No results are printed.
+    pub status: bool,
+    /// A malformed line is a failure.
+    pub strict: bool,
     pub show_progress: bool,
 }
 
 impl Kind {
+    /// The tag in domain `veriplex.mac.v1` under this key.
+    pub fn mac(key: &Key) -> Self {
+        Self::Mac(Mac::new(label!("veriplex.mac.v1"), key).into())
+    }
+
     /// Size in bytes of what is computed.
     const fn len(&self) -> usize {
         match self {
@@ -69,61 +85,42 @@ impl Kind {
         }
     }
 
-    fn sum(&self, path: &Path, show_progress: bool) -> Result<Sum, Error> {
-        let mut sum = match self {
-            Self::Digest(len) => Sum::Digest(Hasher::new(label!("veriplex.digest.v1")), *len),
-            Self::Mac(key) => Sum::Mac(Mac::new(label!("veriplex.mac.v1"), key)),
-            Self::Tree(tree, len) => {
-                let mut digest = vec![0; *len];
-                treesum::sum(tree, path, show_progress, &mut digest)?;
-                return Ok(Sum::Tree(digest));
+    fn sum(&self, path: &Path, room: &mut Room, show_progress: bool) -> Result<Vec<u8>, Error> {
+        let input = Input::open(path, show_progress)?;
+        let mut sum = vec![0; self.len()];
+        match self {
+            Self::Digest(_) => {
+                let mut hasher = Hasher::new(label!("veriplex.digest.v1"));
+                each_piece(input, CHUNK, room, |piece| {
+                    hasher.update(piece);
+                    Ok(())
+                })?;
+                hasher.finalize_into(&mut sum);
             }
-        };
-        Input::open(path, show_progress)?.pump(|chunk| {
-            match &mut sum {
-                Sum::Digest(hasher, _) => hasher.update(chunk),
-                Sum::Mac(mac) => mac.update(chunk),
-                Sum::Tree(_) => {}
+            Self::Mac(begun) => {
+                // Not before there is input: as long as it waits, the key is there once.
+                let mut mac = None;
+                each_piece(input, CHUNK, room, |piece| {
+                    mac.get_or_insert_with(|| begun.clone()).update(piece);
+                    Ok(())
+                })?;
+                mac.unwrap_or_else(|| begun.clone()).finalize_into(&mut sum);
             }
-            Ok(())
-        })?;
+            Self::Tree(tree, _) => treesum::sum(tree, input, room, &mut sum)?,
+        }
         Ok(sum)
     }
 }
 
-impl Sum {
-    fn hex(self) -> String {
-        match self {
-            Self::Digest(hasher, len) => base16ct::lower::encode_string(&digest(hasher, len)),
-            Self::Mac(mac) => base16ct::lower::encode_string(mac.finalize().as_bytes()),
-            Self::Tree(digest) => base16ct::lower::encode_string(&digest),
-        }
-    }
-
-    fn is(self, expected: &[u8]) -> bool {
-        match self {
-            Self::Digest(hasher, len) => digest(hasher, len) == expected,
-            // In constant time: a right tag must not be guessed byte by byte.
-            Self::Mac(mac) => mac.verify(expected).is_ok(),
-            Self::Tree(digest) => digest.ct_eq(expected).into(),
-        }
-    }
-}
-
-fn digest(hasher: Hasher, len: usize) -> Vec<u8> {
-    let mut digest = vec![0; len];
-    hasher.finalize_into(&mut digest);
-    digest
-}
-
-/// Prints a line for each file; one that cannot be read does not stop the others.
-pub fn print(kind: &Kind, paths: &[PathBuf], style: Style) -> Result<Status, Error> {
+/// Prints a line for each file, and, if `recursive`, for those in folders; one that cannot be read does not stop the others.
+pub fn print(kind: &Kind, paths: &[PathBuf], recursive: bool, style: Style) -> Result<Status, Error> {
     stdout()?;
     let mut status = Status::Ok;
+    let mut room = Room::default();
     let mut print = |path: Result<&Path, Error>| {
-        let summed = path.and_then(|path| Ok((path, kind.sum(path, style.show_progress)?)));
+        let summed = path.and_then(|path| Ok((path, kind.sum(path, &mut room, style.show_progress)?)));
         match summed {
-            Ok((path, sum)) => print_sum(kind, style.tag, &sum.hex(), path),
+            Ok((path, sum)) => print_sum(kind, style, &base16ct::lower::encode_string(&sum), path),
             Err(error) => {
                 status = status.and(error.report());
                 Ok(())
@@ -131,7 +128,7 @@ pub fn print(kind: &Kind, paths: &[PathBuf], style: Style) -> Result<Status, Err
         }
     };
     for path in paths {
-        if path.is_dir() && style.recursive {
+        if recursive && path.is_dir() {
             each_file_below(path, &mut print)?;
         } else if path.is_dir() {
             let reason = "is a folder (--recursive takes the files in it)";
@@ -144,13 +141,18 @@ pub fn print(kind: &Kind, paths: &[PathBuf], style: Style) -> Result<Status, Err
 }
 
 /// Prints the line of a file.
-pub fn print_sum(kind: &Kind, tag: bool, digits: &str, path: &Path) -> Result<(), Error> {
-    if tag {
-        let before = format!("{} (", kind.tag());
-        print_line(before.as_bytes(), path, format!(") = {digits}").as_bytes())
+pub fn print_sum(kind: &Kind, style: Style, digits: &str, path: &Path) -> Result<(), Error> {
+    let (before, after) = if style.tag {
+        (format!("{} (", kind.tag()), format!(") = {digits}"))
     } else {
-        print_line(format!("{digits}  ").as_bytes(), path, b"")
+        (format!("{digits}  "), String::new())
+    };
+    let (before, after) = (before.as_bytes(), after.as_bytes());
+    if style.zero {
+        let name = path.as_os_str().as_encoded_bytes();
+        return write(&[before, name, after, b"\0"].concat());
     }
+    print_line(before, path, after)
 }
 
 /// The files in a folder and in those below, in the order of their names. Links are not followed, and what is no file is
@@ -190,11 +192,12 @@ fn each_file_below(
 }
 
 /// Verifies lists that [`print`] made.
-pub fn check(kind: &Kind, lists: &[PathBuf], quiet: bool, show_progress: bool) -> Result<Status, Error> {
+pub fn check(kind: &Kind, lists: &[PathBuf], how: Check) -> Result<Status, Error> {
     let mut status = Status::Ok;
+    let mut room = Room::default();
     for path in lists {
         let checked = match Input::open(path, false) {
-            Ok(list) => check_list(kind, list, quiet, show_progress),
+            Ok(list) => check_list(kind, list, &mut room, how),
             Err(error) => Err(error),
         };
         status = status.and(match checked {
@@ -207,11 +210,11 @@ pub fn check(kind: &Kind, lists: &[PathBuf], quiet: bool, show_progress: bool) -
     Ok(status)
 }
 
-fn check_list(kind: &Kind, list: Input, quiet: bool, show_progress: bool) -> Result<Status, Error> {
+fn check_list(kind: &Kind, list: Input, room: &mut Room, how: Check) -> Result<Status, Error> {
     let list_name = list.name.clone();
     let mut list = BufReader::new(list);
     let mut status = Status::Ok;
-    let (mut valid, mut wrong) = (0_u64, 0_u64);
+    let (mut valid, mut right, mut wrong) = (0_u64, 0_u64, 0_u64);
     let mut line = Vec::new();
     for number in 1_u64.. {
         line.clear();
@@ -224,45 +227,102 @@ fn check_list(kind: &Kind, list: Input, quiet: bool, show_progress: bool) -> Res
         if n == 0 {
             break;
         }
+        if let (1, Some(reason)) = (number, wrong_encoding(&line)) {
+            return Err(Error::unverified(&list_name, reason));
+        }
         if line.last() != Some(&b'\n') {
             list.skip_until(b'\n').map_err(failed)?;
         }
+        if line.trim_ascii().is_empty() || line.starts_with(b"#") {
+            continue;
+        }
         let too_long = n as u64 == MAX_LINE;
         let Some((expected, path)) = parse(&line, kind.tag(), kind.len()).filter(|_| !too_long) else {
-            warn(format_args!("{list_name}: line {number} is malformed"));
-            status = status.and(Status::Unverified);
+            if !how.status {
+                let what = foreign(&line, kind).unwrap_or("malformed".into());
+                warn(format_args!("{list_name}: line {number} is {what}"));
+            }
+            if how.strict {
+                status = status.and(Status::Unverified);
+            }
             continue;
         };
         valid += 1;
-        let verdict: &[u8] = match kind.sum(&path, show_progress) {
-            Ok(sum) => {
-                if sum.is(&expected) {
-                    if quiet {
-                        continue;
-                    }
-                    b": OK"
-                } else {
-                    wrong += 1;
-                    status = status.and(Status::Unverified);
-                    b": FAILED"
+        let verdict: &[u8] = match kind.sum(&path, room, how.show_progress) {
+            // In constant time: a right tag must not be guessed byte by byte.
+            Ok(sum) if sum.ct_eq(&expected).into() => {
+                right += 1;
+                if how.quiet {
+                    continue;
                 }
+                b": OK"
             }
+            Ok(_) => {
+                wrong += 1;
+                status = status.and(Status::Unverified);
+                b": FAILED"
+            }
+            Err(_) if how.ignore_missing && is_missing(&path) => continue,
             Err(error) => {
                 status = status.and(error.report());
                 b": FAILED open or read"
             }
         };
-        print_verdict(&path, verdict)?;
-    }
-    if wrong > 0 {
-        warn(format_args!(
-            "{list_name}: {wrong} of {valid} files did not match"
-        ));
+        if !how.status {
+            print_verdict(&path, verdict)?;
+        }
     }
     if valid == 0 {
         return Err(Error::unverified(&list_name, "no valid line"));
     }
+    if wrong > 0 && !how.status {
+        let hint = if right == 0 {
+            format!(": {} bytes in hex, but perhaps not {}", kind.len(), kind.tag())
+        } else {
+            String::new()
+        };
+        warn(format_args!(
+            "{list_name}: {wrong} of {valid} files did not match{hint}"
+        ));
+    }
+    if how.ignore_missing && right == 0 {
+        if !how.status {
+            warn(format_args!("{list_name}: no file was verified"));
+        }
+        status = status.and(Status::Unverified);
+    }
     Ok(status)
+}
+
+fn is_missing(path: &Path) -> bool {
+    !is_stdio(path) && fs::metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+}
+
+/// What a line is that another program or command made.
+fn foreign(line: &[u8], kind: &Kind) -> Option<String> {
+    let line = str::from_utf8(line).ok()?.trim_ascii();
+    let line = line.strip_prefix('\\').unwrap_or(line);
+    let tagged = line.split_once(" (").zip(line.rsplit_once(") = "));
+    let (tag, digits) = match tagged {
+        Some(((tag, _), (_, digits))) => (Some(tag), digits),
+        None => (None, line.split_once(' ')?.0),
+    };
+    // Of fewer, it is a word.
+    if digits.len() < 16 || digits.len() % 2 != 0 || !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
+        return None;
+    }
+    let len = digits.len() / 2;
+    match tag {
+        Some(tag) if tag.starts_with("VERIPLEX-") && tag != kind.tag() => {
+            Some(format!("{}, not {}", quoted(Path::new(tag)), kind.tag()))
+        }
+        Some(tag) if tag != kind.tag() => Some(format!(
+            "{len} bytes in hex, but not a digest of veriplex: {}",
+            quoted(Path::new(tag))
+        )),
+        _ if len != kind.len() => Some(format!("{len} bytes in hex, not {}", kind.len())),
+        _ => None,
+    }
 }
 
 /// Takes a line of a list apart, of either form.
@@ -276,11 +336,12 @@ pub fn parse(line: &[u8], tag: &str, sum_len: usize) -> Option<(Vec<u8>, PathBuf
     };
     let tagged = line.strip_prefix(tag.as_bytes());
     let (digits, name) = if let Some(rest) = tagged.and_then(|rest| rest.strip_prefix(b" (")) {
+        let rest = rest.trim_ascii_end();
         let (name, digits) = rest.split_at_checked(rest.len().checked_sub(2 * sum_len)?)?;
         (digits, name.strip_suffix(b") = ")?)
     } else {
         let (digits, name) = line.split_at_checked(2 * sum_len)?;
-        (digits, name.strip_prefix(b"  ")?)
+        (digits, name.strip_prefix(b"  ").or(name.strip_prefix(b" *"))?)
     };
     if name.is_empty() {
         return None;
@@ -327,14 +388,17 @@ pub fn print_verdict(path: &Path, verdict: &[u8]) -> Result<(), Error> {
 
 /// Prints a line with a name in it.
 fn print_line(before: &[u8], path: &Path, after: &[u8]) -> Result<(), Error> {
-    let mut stdout = io::stdout();
-    let line = if stdout.is_terminal() {
+    write(&if io::stdout().is_terminal() {
         [before, quoted(path).as_bytes(), after, b"\n"].concat()
     } else {
         line(before, path, after)
-    };
+    })
+}
+
+fn write(line: &[u8]) -> Result<(), Error> {
+    let mut stdout = io::stdout();
     stdout
-        .write_all(&line)
+        .write_all(line)
         .and_then(|()| stdout.flush())
         .map_err(|error| Error::write("standard output", &error))
 }

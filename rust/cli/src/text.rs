@@ -16,19 +16,20 @@ use crate::names::{is_printable, quoted};
 const MAX_LIST_LEN: usize = 1 << 20;
 
 /// Opens a file, or standard input for `-`.
-pub fn open(path: &Path) -> io::Result<File> {
+pub fn open(path: &Path) -> Result<File, Error> {
+    let failed = |error| Error::io(&quoted(path), error);
     if is_stdio(path) {
         // Not through the buffer of `io::stdin`, which nobody wipes.
-        return Ok(io::stdin().as_fd().try_clone_to_owned()?.into());
+        return Ok(files::stdin()?.as_fd().try_clone_to_owned().map_err(failed)?.into());
     }
-    files::open(path).map(|(file, _)| file)
+    files::open(path).map(|(file, _)| file).map_err(failed)
 }
 
 /// The beginning of a file, one byte more than `max_len` at most, to notice that more follows.
 fn read(path: &Path, max_len: usize) -> Result<Zeroizing<Vec<u8>>, Error> {
     // As large as it can get: growing would leave copies.
     let mut text = Zeroizing::new(vec![0; max_len + 1]);
-    let mut file = open(path).map_err(|error| Error::io(&quoted(path), error))?;
+    let mut file = open(path)?;
     let n =
         read_up_to(&mut text, |rest, _| file.read(rest)).map_err(|error| Error::io(&quoted(path), error))?;
     text.truncate(n);

@@ -7,7 +7,6 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
 use std::sync::Mutex;
 
 use rayon::prelude::*;
@@ -16,7 +15,7 @@ use veriplex::{Key, label};
 use zeroize::Zeroizing;
 
 use crate::error::Error;
-use crate::files::Input;
+use crate::files::{Input, read_up_to};
 use crate::progress::Progress;
 
 /// The hash of the command `sum`.
@@ -26,7 +25,7 @@ pub fn tree(key: Option<&Key>) -> Tree {
 }
 
 /// How much is read at a time of what cannot be read in parts.
-const PIECE: usize = 1 << 22;
+pub const PIECE: usize = 1 << 22;
 /// Below this, handing the work to threads costs more than it saves.
 const SMALL: usize = 1 << 17;
 /// What one chaining value of this level covers is read and hashed at a time by one thread.
@@ -37,21 +36,37 @@ const LARGE: u64 = 2 * UNIT as u64;
 /// How many units are handed out at a time: 64 MiB, so that the threads rarely wait for the last one.
 const UNITS: usize = 128;
 
-/// The output for a file, or for standard input.
-pub fn sum(tree: &Tree, path: &Path, show_progress: bool, output: &mut [u8]) -> Result<(), Error> {
-    let input = Input::open(path, show_progress)?;
-    match input.into_file() {
-        Ok((file, len, mut progress, name)) if len > LARGE => {
-            large(tree, &file, len, &mut progress, output).map_err(|error| Error::io(&name, error))
+/// Room to read into, of one file after the other: allocated and wiped once.
+#[derive(Default)]
+pub struct Room(Zeroizing<Vec<u8>>);
+
+impl Room {
+    fn of(&mut self, len: usize) -> &mut [u8] {
+        if self.0.len() < len {
+            self.0 = Zeroizing::new(vec![0; len.next_power_of_two()]);
         }
-        Ok((file, _, progress, name)) => pieces(tree, Input::from_file(file, progress, name), output),
-        Err(input) => pieces(tree, input, output),
+        &mut self.0[..len]
     }
 }
 
-fn pieces(tree: &Tree, input: Input, output: &mut [u8]) -> Result<(), Error> {
-    let mut hasher = tree.hasher();
-    each_piece(input, |piece| {
+/// The output for an input.
+pub fn sum(tree: &Tree, input: Input, room: &mut Room, output: &mut [u8]) -> Result<(), Error> {
+    if input.len().is_none_or(|len| len <= LARGE) {
+        return pieces(tree, input, room, output);
+    }
+    match input.into_file() {
+        Ok((file, len, mut progress, name)) => {
+            large(tree, &file, len, &mut progress, output).map_err(|error| Error::io(&name, error))
+        }
+        Err(input) => pieces(tree, input, room, output),
+    }
+}
+
+fn pieces(tree: &Tree, input: Input, room: &mut Room, output: &mut [u8]) -> Result<(), Error> {
+    // Not before there is input: as long as it waits, a key is there once.
+    let mut hasher = None;
+    each_piece(input, PIECE, room, |piece| {
+        let hasher = hasher.get_or_insert_with(|| tree.hasher());
         if piece.len() < SMALL {
             hasher.update(piece);
         } else {
@@ -59,26 +74,26 @@ fn pieces(tree: &Tree, input: Input, output: &mut [u8]) -> Result<(), Error> {
         }
         Ok(())
     })?;
-    hasher.finalize_into(output);
+    hasher.unwrap_or_else(|| tree.hasher()).finalize_into(output);
     Ok(())
 }
 
-/// Reads large pieces, however small those are that come.
-pub fn each_piece(mut input: Input, mut take: impl FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
-    // A small file needs no more.
-    let room = input.len().map_or(PIECE, |len| {
-        usize::try_from(len).unwrap_or(PIECE).clamp(1 << 12, PIECE - 1) + 1
-    });
-    let mut buffer = Zeroizing::new(vec![0; room]);
+/// Reads pieces of this length, however small those are that come.
+pub fn each_piece(
+    mut input: Input,
+    len: usize,
+    room: &mut Room,
+    mut take: impl FnMut(&[u8]) -> Result<(), Error>,
+) -> Result<(), Error> {
+    // A small file needs no more: one byte shows that there is no other.
+    let needed = input
+        .len()
+        .and_then(|len| usize::try_from(len).ok())
+        .unwrap_or(len);
+    let buffer = room.of(needed.clamp(1 << 12, len - 1) + 1);
     loop {
-        let mut filled = 0;
-        while filled < buffer.len() {
-            match input.read(&mut buffer[filled..]) {
-                Ok(0) => break,
-                Ok(n) => filled += n,
-                Err(error) => return Err(Error::io(&input.name, error)),
-            }
-        }
+        let filled =
+            read_up_to(buffer, |rest, _| input.read(rest)).map_err(|error| Error::io(&input.name, error))?;
         take(&buffer[..filled])?;
         if filled < buffer.len() {
             return Ok(());

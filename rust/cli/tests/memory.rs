@@ -11,11 +11,14 @@ use veriplex_cli::crypt::{Job, Kind, Range, Secret};
 use veriplex_cli::disk::convert::{self, BATCH, Files, Request};
 use veriplex_cli::disk::image::Image;
 use veriplex_cli::disk::{Direction, copy};
-use veriplex_cli::{encrypted, outboards, treesum};
+use veriplex_cli::files::Input;
+use veriplex_cli::treesum::{self, Room};
+use veriplex_cli::{encrypted, outboards};
 
-/// Bytes that all threads have allocated, now and at most.
+/// Bytes that all threads have allocated: now, at most, and in all.
 static NOW: AtomicIsize = AtomicIsize::new(0);
 static MOST: AtomicIsize = AtomicIsize::new(0);
+static ALL: AtomicIsize = AtomicIsize::new(0);
 
 struct Counting;
 
@@ -25,6 +28,7 @@ static COUNTING: Counting = Counting;
 fn count(more: isize) {
     let now = NOW.fetch_add(more, Relaxed) + more;
     MOST.fetch_max(now, Relaxed);
+    ALL.fetch_add(more.max(0), Relaxed);
 }
 
 // SAFETY: the system's allocator does the work; counting does not allocate.
@@ -61,6 +65,7 @@ fn write_noise(path: &Path, len: usize) {
 
 /// One test, so that nothing else allocates meanwhile.
 #[test]
+#[allow(clippy::too_many_lines)] // one case after the other
 fn memory_does_not_grow_with_files() {
     rayon::ThreadPoolBuilder::new()
         .num_threads(2)
@@ -70,6 +75,12 @@ fn memory_does_not_grow_with_files() {
     let place = |name: &str| folder.path().join(name);
     let tree = treesum::tree(None);
     let secret = Secret::Key(Key::from([7; 32]));
+    let sum = |path: &Path, digest: &mut [u8]| {
+        let input = Input::open(path, false).ok().unwrap();
+        treesum::sum(&tree, input, &mut Room::default(), digest)
+            .ok()
+            .unwrap();
+    };
     let used = |len: usize| {
         write_noise(&place("plain"), len);
         let job = |input: &'static str, output: &'static str| {
@@ -95,9 +106,7 @@ fn memory_does_not_grow_with_files() {
         let mut digest = [0; 32];
         let used = [
             most(|| {
-                treesum::sum(&tree, &place("plain"), false, &mut digest)
-                    .ok()
-                    .unwrap();
+                sum(&place("plain"), &mut digest);
             }),
             most(|| {
                 let written = outboards::write(&tree, &place("plain"), &place("outboard"), true, false);
@@ -151,14 +160,24 @@ fn memory_does_not_grow_with_files() {
             "{small} KiB, then {large} KiB"
         );
     }
+    // Of many small files, each takes next to nothing.
+    let mut room = Room::default();
+    File::create(place("small")).unwrap().write_all(b"small").unwrap();
+    let mut sum_small = || {
+        let input = Input::open(&place("small"), false).ok().unwrap();
+        treesum::sum(&tree, input, &mut room, &mut [0; 32]).ok().unwrap();
+    };
+    sum_small();
+    let before = ALL.load(Relaxed);
+    (0..100).for_each(|_| sum_small());
+    let each = (ALL.load(Relaxed) - before) / 100;
+    assert!(each < 4 << 10, "{each} bytes");
     // 1 TiB of zeros that are not stored.
     if cfg!(target_os = "linux") {
         File::create(place("sparse")).unwrap().set_len(1 << 40).unwrap();
         let mut digest = [0; 32];
         let used = most(|| {
-            treesum::sum(&tree, &place("sparse"), false, &mut digest)
-                .ok()
-                .unwrap();
+            sum(&place("sparse"), &mut digest);
         });
         assert!(used < 12 << 10, "{used} KiB");
     }

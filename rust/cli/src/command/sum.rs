@@ -57,8 +57,10 @@ fn parse_range(text: &str) -> Result<(Option<u64>, Option<u64>), String> {
 pub fn run(args: &Args, quiet: bool, show_progress: bool) -> Result<Status, Error> {
     args.threads.start_or_do_without()?;
     only_one_stdin([("key", args.keyed.as_slice()), ("input", &args.sums.files)])?;
-    let key = args.keyed.as_deref().map(keyfile::read).transpose()?;
-    let tree = treesum::tree(key.as_ref());
+    let tree = match &args.keyed {
+        Some(path) => keyfile::read(path, |key| Box::new(treesum::tree(Some(key))))?,
+        None => Box::new(treesum::tree(None)),
+    };
     let length = usize::try_from(args.length).expect("at most 2^14");
     let Some(outboard) = &args.outboard else {
         return args.sums.run(&Kind::Tree(tree, length), quiet, show_progress);
@@ -84,7 +86,8 @@ pub fn run(args: &Args, quiet: bool, show_progress: bool) -> Result<Status, Erro
     stdout()?;
     let digest = outboards::write(&tree, file, outboard, args.force, show_progress)?;
     let digits = base16ct::lower::encode_string(&digest);
-    sums::print_sum(&Kind::Tree(tree, length), args.sums.tag, &digits, file)?;
+    let style = args.sums.style(show_progress);
+    sums::print_sum(&Kind::Tree(tree, length), style, &digits, file)?;
     Ok(Status::Ok)
 }
 

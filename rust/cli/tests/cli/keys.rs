@@ -71,6 +71,7 @@ fn text_files_from_elsewhere() {
     succeeds_at_low_cost(&folder.run(&[&["keygen", "--private", "protected"][..], &make].concat()));
     let hash = folder.run(&[&["hash-password"][..], &make].concat()).stdout;
     succeeds(&folder.run(&["sign", "--key-file", "1", "file"]));
+    let list = folder.run(&["sum", "--tag", "file"]).stdout;
     let from = ["verify", "--quiet", "--from", &public(1), "file"];
     for (text, command) in [
         (folder.read("key"), &["mac", "--key-file", "text", "file"][..]),
@@ -88,6 +89,7 @@ fn text_files_from_elsewhere() {
             &[&from[..], &["--signature", "text"]].concat(),
         ),
         (hash, &["verify-password", "--password-file", "password", "text"]),
+        (list, &["sum", "--check", "--strict", "text"]),
     ] {
         let text = String::from_utf8(text).unwrap();
         for other in [
@@ -123,6 +125,58 @@ fn text_files_from_elsewhere() {
         let output = folder.run(&["hash-password", "--password-file=password"]);
         assert_eq!(output.status.code(), Some(IO));
         assert!(stderr(&output).contains("save it as UTF-8"), "{output:?}");
+    }
+}
+
+/// While it waits for input, there is only what the key was mixed into, which begins with the key.
+#[test]
+#[cfg(target_os = "linux")]
+fn keys_are_there_once() {
+    use super::process::{count, memory};
+
+    if cfg!(not(target_arch = "x86_64")) {
+        return; // the emulator's memory
+    }
+    let folder = Folder::new();
+    let key = noise(32);
+    let line = key_line(key.as_slice().try_into().unwrap());
+    folder.write("key", line.as_bytes());
+    assert!(
+        Command::new("mkfifo")
+            .arg(folder.path("pipe"))
+            .status()
+            .unwrap()
+            .success()
+    );
+    for args in [&["mac", "--key-file"][..], &["sum", "--keyed"]] {
+        for key_file in ["key", "-"] {
+            let mut child = folder
+                .command(&[args, &[key_file, "pipe"]].concat())
+                .stdin(File::open(folder.path("key")).unwrap())
+                .spawn()
+                .unwrap();
+            let mut pipe = File::options().write(true).open(folder.path("pipe")).unwrap();
+            let begun = std::time::Instant::now();
+            let waits = || {
+                fs::read_to_string(format!("/proc/{}/wchan", child.id()))
+                    .unwrap()
+                    .contains("pipe")
+            };
+            while !waits() && begun.elapsed() < Duration::from_secs(5) {
+                thread::sleep(Duration::from_millis(5));
+            }
+            let check = |when: &str| {
+                let memory = memory(&child);
+                let found = [&key, &line.as_bytes()[20..60]].map(|bytes| count(&memory, bytes));
+                assert_eq!(found, [1, 0], "{args:?} {key_file} {when}");
+            };
+            check("before input");
+            // More than fits into a pipe: it was read.
+            pipe.write_all(&noise(500_000)).unwrap();
+            check("after input");
+            drop(pipe);
+            assert!(child.wait().unwrap().success());
+        }
     }
 }
 

@@ -54,6 +54,7 @@ fn mac_of_files_and_pipes() {
 }
 
 /// Everything about `--check` that digests and tags share.
+#[allow(clippy::too_many_lines)] // one case after the other
 pub(super) fn check_lists(command: &[&str], sum: fn(&[u8]) -> String) {
     let folder = Folder::new();
     let run = |args: &[&str]| folder.run(&[command, args].concat());
@@ -111,13 +112,20 @@ pub(super) fn check_lists(command: &[&str], sum: fn(&[u8]) -> String) {
     let output = run(&["--check", "bad", "gone"]);
     assert_eq!(output.status.code(), Some(UNVERIFIED));
 
+    // As other programs write it.
+    folder.write(
+        "star",
+        format!("# a comment\n\n{a} *a\n \t\r\n{b}  b\n#\n").as_bytes(),
+    );
+    let output = run(&["--check", "--strict", "star"]);
+    succeeds(&output);
+    assert_eq!(stdout(&output), "a: OK\nb: OK\n");
+
     for line in [
-        String::new(),
-        "# comment".into(),
         a.clone(),
         format!("{a} a"),
         format!("{a}  "),
-        format!("{a} *a"),
+        format!("{a} b*a"),
         format!(" {a}  a"),
         format!("{}  a", &a[1..]),
         format!("{}  a", &a[2..]),
@@ -128,9 +136,11 @@ pub(super) fn check_lists(command: &[&str], sum: fn(&[u8]) -> String) {
         format!("{a}  {}", "a".repeat(70_000)),
     ] {
         folder.write("odd", format!("{a}  a\n{line}\n{b}  b\n").as_bytes());
-        let output = run(&["--check", "odd"]);
-        fails(&output, UNVERIFIED, "odd", "line 2 is malformed");
-        assert_eq!(stdout(&output), "a: OK\nb: OK\n", "{line}");
+        for (options, status) in [(&[][..], 0), (&["--strict"], UNVERIFIED)] {
+            let output = run(&[&["--check", "odd"][..], options].concat());
+            fails(&output, status, "odd", "line 2 is ");
+            assert_eq!(stdout(&output), "a: OK\nb: OK\n", "{line}");
+        }
         folder.write("odd", format!("{line}\n").as_bytes());
         let output = run(&["--check", "odd"]);
         assert_eq!(output.status.code(), Some(UNVERIFIED), "{line}");
@@ -140,9 +150,94 @@ pub(super) fn check_lists(command: &[&str], sum: fn(&[u8]) -> String) {
         );
         assert_eq!(stdout(&output), "");
     }
+    // Nothing but the exit status.
+    for (list, status) in [("list", 0), ("odd", UNVERIFIED), ("bad", UNVERIFIED)] {
+        folder.write("odd", format!("{a}  a\nodd\n").as_bytes());
+        let output = run(&["--check", "--status", "--strict", list]);
+        assert_eq!((output.status.code(), stdout(&output)), (Some(status), ""));
+        assert_eq!(stderr(&output), "");
+    }
+    // Files that do not exist.
+    let output = run(&["--check", "--ignore-missing", "gone"]);
+    succeeds(&output);
+    assert_eq!(stdout(&output), "b: OK\n");
+    folder.write("gone", format!("{a}  missing\n").as_bytes());
+    let output = run(&["--check", "--ignore-missing", "gone"]);
+    fails(&output, UNVERIFIED, "gone", "no file was verified");
+    assert_eq!(stdout(&output), "");
+    folder.write("gone", format!("{a}  missing\n{a}  .\n{b}  b\n").as_bytes());
+    let output = run(&["--check", "--ignore-missing", "gone"]);
+    fails(&output, IO, ".", "is a folder");
+    assert_eq!(stdout(&output), ".: FAILED open or read\nb: OK\n");
+    for option in ["--ignore-missing", "--status", "--strict"] {
+        assert_eq!(run(&[option, "a"]).status.code(), Some(USAGE), "{option}");
+    }
+    assert_eq!(run(&["--check", "--zero", "list"]).status.code(), Some(USAGE));
     folder.write("empty", b"");
     fails(&run(&["--check", "empty"]), UNVERIFIED, "empty", "no valid line");
     fails(&run(&["--check", "missing"]), IO, "missing", "No such file");
+}
+
+/// What another program or command made is named.
+#[test]
+fn lists_of_others() {
+    let folder = Folder::new();
+    for name in ["a", "b"] {
+        folder.write(name, name.as_bytes());
+    }
+    let hex = "5a".repeat(32);
+    let tag = folder.run(&["digest", "--tag", "a"]).stdout;
+    let tag = String::from_utf8(tag).unwrap();
+    for (line, reason) in [
+        (
+            format!("SHA256 (a) = {hex}"),
+            "line 1 is 32 bytes in hex, but not a digest of veriplex: SHA256",
+        ),
+        (
+            format!("\\BLAKE2b-256 (a\\n) = {hex}"),
+            "line 1 is 32 bytes in hex, but not a digest of veriplex: BLAKE2b-256",
+        ),
+        (tag, "line 1 is VERIPLEX-DIGEST, not VERIPLEX-SUM"),
+        (format!("{hex}{hex}  a"), "line 1 is 64 bytes in hex, not 32"),
+        (format!("{hex} a"), "line 1 is malformed"),
+        ("\u{1b}[8m (a) = 5a".into(), "line 1 is malformed"),
+    ] {
+        folder.write("list", line.as_bytes());
+        fails_with(
+            &folder.run(&["sum", "--check", "list"]),
+            UNVERIFIED,
+            &[reason, "no valid line"],
+        );
+    }
+    // The same form, but no digest is right.
+    folder.write("list", format!("{hex}  a\n{hex} *b\n").as_bytes());
+    fails(
+        &folder.run(&["sum", "--check", "list"]),
+        UNVERIFIED,
+        "list",
+        "2 of 2 files did not match: 32 bytes in hex, but perhaps not VERIPLEX-SUM",
+    );
+    // Names that begin with a star have two blanks before it.
+    folder.write("*a", b"a");
+    let list = folder.run(&["sum", "*a"]).stdout;
+    let output = folder.pipe(&["sum", "--check"], &list);
+    succeeds(&output);
+    assert_eq!(stdout(&output), "*a: OK\n");
+}
+
+#[test]
+#[cfg(unix)]
+fn lines_that_end_in_nul() {
+    let folder = Folder::new();
+    folder.write("new\nline\\", b"x");
+    folder.write("b", b"x");
+    let digest = hex_digest(b"x");
+    let output = folder.run(&["digest", "--zero", "new\nline\\", "b"]);
+    succeeds(&output);
+    assert_eq!(stdout(&output), format!("{digest}  new\nline\\\0{digest}  b\0"));
+    let output = folder.run(&["digest", "-z", "--tag", "new\nline\\"]);
+    let expected = format!("VERIPLEX-DIGEST (new\nline\\) = {digest}\0");
+    assert_eq!(stdout(&output), expected);
 }
 
 #[test]
@@ -239,5 +334,9 @@ fn digests_of_any_length() {
         assert_eq!(stdout(&output), "file: OK\n");
     }
     let output = folder.run(&["digest", "--check", "list"]);
-    fails_with(&output, UNVERIFIED, &["line 1 is malformed", "no valid line"]);
+    fails_with(
+        &output,
+        UNVERIFIED,
+        &["line 1 is 16384 bytes in hex, not 32", "no valid line"],
+    );
 }

@@ -11,6 +11,9 @@ mod nbd;
 mod outputs;
 mod pages;
 mod passwords;
+#[cfg(target_os = "linux")]
+#[path = "../process/mod.rs"]
+mod process;
 mod public_keys;
 mod sum;
 
