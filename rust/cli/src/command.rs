@@ -479,7 +479,11 @@ fn reported(done: Result<(), Error>) -> Result<Status, Error> {
 impl SecretArgs {
     /// What reads the key or the password, which is a new one for encryption, unless that is standard input and so is one
     /// of the inputs.
-    fn reader(&self, inputs: &[PathBuf], new: bool) -> Result<impl Fn() -> Result<Secret, Error>, Error> {
+    fn reader(
+        &self,
+        inputs: &[PathBuf],
+        new: bool,
+    ) -> Result<impl Fn() -> Result<Box<Secret>, Error>, Error> {
         only_one_stdin([
             ("key", self.key_file.as_slice()),
             ("password", self.password_file.as_slice()),
@@ -487,16 +491,17 @@ impl SecretArgs {
         ])?;
         Ok(move || {
             if let Some(path) = &self.key_file {
-                return keyfile::read(path, |key| Secret::Key(key.clone()));
+                // In a box, since each move would leave a copy.
+                return keyfile::read(path, |key| Box::new(Secret::Key(key.clone())));
             }
             let source = source(self.password_file.as_deref());
             let password = if new { source.read_new() } else { source.read() };
-            password.map(Secret::Password)
+            password.map(|password| Box::new(Secret::Password(password)))
         })
     }
 
     fn read(&self, inputs: &[PathBuf], new: bool) -> Result<Secret, Error> {
-        self.reader(inputs, new)?()
+        self.reader(inputs, new)?().map(|secret| *secret)
     }
 }
 
@@ -612,7 +617,7 @@ fn run(cli: &Cli) -> Result<Status, Error> {
                 show_progress,
                 |job| job.to_encrypt(Kind::Encrypted),
                 secret.reader(&files.inputs, true)?,
-                |_, input, output, secret| match secret {
+                |_, input, output, secret| match &**secret {
                     Secret::Key(key) if *deterministic => {
                         encrypted::encrypt_deterministically(input, output, key)
                     }

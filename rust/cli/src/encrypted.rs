@@ -28,16 +28,18 @@ const DETERMINISTIC: u8 = 3;
 pub fn encrypt(input: Input, output: Output, secret: &Secret, cost: u8) -> Result<(), Error> {
     let mut salt = [0; SALT_LEN];
     random(&mut salt)?;
+    let stretched;
     let (header, key) = match secret {
-        Secret::Key(key) => (Kind::Encrypted.header(KEY), key.clone()),
+        Secret::Key(key) => (Kind::Encrypted.header(KEY), key),
         Secret::Password(password) => {
             let mut header = Kind::Encrypted.header(PASSWORD);
             header.push(cost);
-            (header, password::stretch(password, cost, &salt)?)
+            stretched = password::stretch(password, cost, &salt)?;
+            (header, &stretched)
         }
     };
     let segments = Segments {
-        key: &key,
+        key,
         header: &header,
         salt: &salt,
     };
@@ -54,18 +56,19 @@ pub fn decrypt(
 ) -> Result<(), Error> {
     let version = Kind::Encrypted.read_version(&mut input)?;
     let mut header = Kind::Encrypted.header(version);
+    let stretched;
     let (key, salt, wrong) = match (version, secret) {
         (KEY, Secret::Key(key)) => {
             let salt = read_array(&mut input, "encrypted")?;
-            (key.clone(), salt, "wrong key, or its first bytes are damaged")
+            (key, salt, "wrong key, or its first bytes are damaged")
         }
         (PASSWORD, Secret::Password(password)) => {
             let [cost] = read_array(&mut input, "encrypted")?;
             password::check_cost(&input.name, cost, max_cost)?;
             header.push(cost);
             let salt = read_array(&mut input, "encrypted")?;
-            let key = password::stretch(password, cost, &salt)?;
-            (key, salt, "wrong password, or its first bytes are damaged")
+            stretched = password::stretch(password, cost, &salt)?;
+            (&stretched, salt, "wrong password, or its first bytes are damaged")
         }
         (DETERMINISTIC, Secret::Key(key)) => return decrypt_deterministic(input, output, key, range),
         (KEY | DETERMINISTIC, Secret::Password(_)) => {
@@ -79,7 +82,7 @@ pub fn decrypt(
         _ => return Err(other_version(&input.name)),
     };
     let segments = Segments {
-        key: &key,
+        key,
         header: &header,
         salt: &salt,
     };

@@ -128,7 +128,7 @@ fn text_files_from_elsewhere() {
     }
 }
 
-/// While it waits for input, there is only what the key was mixed into, which begins with the key.
+/// While they wait for input: `mac` and `sum` have only what the key was mixed into, which begins with it.
 #[test]
 #[cfg(target_os = "linux")]
 fn keys_are_there_once() {
@@ -148,7 +148,11 @@ fn keys_are_there_once() {
             .unwrap()
             .success()
     );
-    for args in [&["mac", "--key-file"][..], &["sum", "--keyed"]] {
+    for args in [
+        &["mac", "--key-file"][..],
+        &["sum", "--keyed"],
+        &["encrypt", "-fo", "out", "--key-file"],
+    ] {
         for key_file in ["key", "-"] {
             let mut child = folder
                 .command(&[args, &[key_file, "pipe"]].concat())
