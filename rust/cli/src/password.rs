@@ -111,10 +111,8 @@ fn first_line(path: &Path) -> Result<Password, Error> {
     let name = quoted(path);
     // As large as it can get: growing would leave copies.
     let mut line = Zeroizing::new(Vec::with_capacity(MAX_LEN + 2));
-    text::open(path)
-        .and_then(|file| {
-            BufReader::with_capacity(1, file.take(MAX_LEN as u64 + 2)).read_until(b'\n', &mut line)
-        })
+    BufReader::with_capacity(1, text::open(path)?.take(MAX_LEN as u64 + 2))
+        .read_until(b'\n', &mut line)
         .map_err(|error| Error::io(&name, error))?;
     if let Some(reason) = text::wrong_encoding(&line) {
         return Err(Error::io(&name, reason));

@@ -20,7 +20,11 @@ pub fn open(path: &Path) -> Result<File, Error> {
     let failed = |error| Error::io(&quoted(path), error);
     if is_stdio(path) {
         // Not through the buffer of `io::stdin`, which nobody wipes.
-        return Ok(files::stdin()?.as_fd().try_clone_to_owned().map_err(failed)?.into());
+        return Ok(files::stdin()?
+            .as_fd()
+            .try_clone_to_owned()
+            .map_err(failed)?
+            .into());
     }
     files::open(path).map(|(file, _)| file).map_err(failed)
 }

@@ -334,10 +334,10 @@ fn echo(address: &str) -> Result<(), Error> {
             let Ok(place) = places.clone().try_acquire_owned() else {
                 continue;
             };
-            client.socket.carries_data().map_err(failed)?;
+            let is_ready = client.socket.carries_data();
             tokio::spawn(async move {
                 let (mut reader, mut writer) = tokio::io::split(client.socket);
-                if tokio::io::copy(&mut reader, &mut writer).await.is_ok() {
+                if is_ready.is_ok() && tokio::io::copy(&mut reader, &mut writer).await.is_ok() {
                     let _ = writer.shutdown().await;
                 }
                 drop(place);

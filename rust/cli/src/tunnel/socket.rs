@@ -67,7 +67,7 @@ impl Address {
                         SocketAddr::V6(_) => TcpSocket::new_v6()?,
                     };
                     if carries == Carries::Data {
-                        cut_is_reset((&socket).into())?;
+                        cut_is_reset(&SockRef::from(&socket))?;
                     }
                     result = socket.connect(address).await.map(Socket::tcp);
                     if result.is_ok() {
@@ -95,7 +95,7 @@ pub enum Carries {
 }
 
 /// Makes the close of a connection a reset, whoever closes it: the system, if this process is killed.
-fn cut_is_reset(socket: SockRef<'_>) -> io::Result<()> {
+fn cut_is_reset(socket: &SockRef<'_>) -> io::Result<()> {
     socket.set_linger(Some(Duration::ZERO))
 }
 
@@ -288,7 +288,7 @@ impl Socket {
     /// Says what a connection carries that was accepted.
     pub fn carries_data(&self) -> io::Result<()> {
         match self {
-            Self::Tcp(stream) => cut_is_reset(stream.into()),
+            Self::Tcp(stream) => cut_is_reset(&SockRef::from(stream)),
             // There is no reset.
             Self::Unix(_) => Ok(()),
         }
