@@ -2,7 +2,7 @@
 //!
 //! A hash is a PHC string, `$veriplex-mhf$v=1$c=COST$SALT$HASH`, in the domain `veriplex.password.v1`.
 
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 

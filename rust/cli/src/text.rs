@@ -2,7 +2,7 @@
 //! not count. What editors of other systems write instead of UTF-8 is named.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::Read;
 use std::os::fd::AsFd;
 use std::path::Path;
 

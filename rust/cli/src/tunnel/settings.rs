@@ -14,7 +14,7 @@ use super::args::{Connect, Listen, Serve};
 use super::pending::Limits;
 use super::socket::Address;
 use crate::error::Error;
-use crate::names::{quoted, visible};
+use crate::names::quoted;
 use crate::text;
 
 pub const CONNECTIONS: u32 = 400;
