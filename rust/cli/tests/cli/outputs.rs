@@ -337,7 +337,7 @@ fn an_output_is_not_the_input() {
         "pipe",
         "--key-file",
         "1",
-        "--peer",
+        "--peer-file",
         "peer",
         "--connect",
         "localhost:1",
