@@ -14,11 +14,13 @@ use veriplex::Key;
 use veriplex_cli::crypt::Secret;
 use veriplex_cli::disk::Direction;
 use veriplex_cli::disk::convert::{self, Part, Storage};
+use veriplex_cli::disk::copy;
 use veriplex_cli::disk::header::{self, Disk, Geometry, Header};
-use veriplex_cli::disk::image::Image;
+use veriplex_cli::disk::marker;
 use veriplex_cli::disk::nbd::{self, Stream};
 use veriplex_cli::disk::serve::Export;
 use veriplex_cli::error::Error;
+use veriplex_cli::files::Existing;
 use veriplex_fuzz::Change;
 
 /// An image, and which part of it is encrypted.
@@ -102,12 +104,19 @@ fn key() -> Secret {
     Secret::Key(Key::from(KEY))
 }
 
+/// A new disk and its header.
+fn generate(geometry: Geometry, secret: &Secret, cost: u8) -> (Header, Disk) {
+    let disk = Disk::generate(geometry, secret, cost).expect("a disk");
+    let header = disk.header(&disk.sector_tags(|_, _| Ok(())));
+    (header.expect("a header"), disk)
+}
+
 /// Only the genuine header opens, with the genuine secret.
 fn header(shape: Shape, cost: Option<u8>, changes: &[Change]) {
     let password = || Secret::Password(b"password".to_vec().into());
     let secret = if cost.is_some() { password() } else { key() };
     let cost = cost.unwrap_or(0) % (MAX_COST + 2);
-    let (genuine, _) = Header::generate(shape.geometry(), &secret, cost).expect("a header");
+    let (genuine, _) = generate(shape.geometry(), &secret, cost);
     let mut received = genuine.bytes().to_vec();
     changes.iter().for_each(|change| change.apply(&mut received));
     let folder = tempfile::tempdir().unwrap();
@@ -151,6 +160,10 @@ impl Storage for Memory {
         format!("{part:?}")
     }
 
+    fn inode(&self) -> u64 {
+        1
+    }
+
     fn read(&self, part: Part, at: u64, buffer: &mut [u8]) -> io::Result<usize> {
         let files = self.files.borrow();
         let bytes = files.get(&part).map_or(&[][..], Vec::as_slice);
@@ -179,10 +192,13 @@ impl Storage for Memory {
         self.step().map(|_| ())
     }
 
-    fn create(&self, part: Part, bytes: &[u8]) -> Result<(), Error> {
+    fn save(&self, part: Part, bytes: &[u8], existing: Existing) -> Result<(), Error> {
         self.step().map_err(|error| Error::io("it", error))?;
         let before = self.files.borrow_mut().insert(part, bytes.to_vec());
-        assert!(before.is_none(), "{part:?} was there");
+        assert!(
+            before.is_none() || existing == Existing::Replaced,
+            "{part:?} was there"
+        );
         Ok(())
     }
 
@@ -203,13 +219,14 @@ fn convert(memory: &Memory, shape: Shape, direction: Direction, operations: usiz
         len: Some(wanted.len),
         cost: 0,
         max_cost: MAX_COST,
+        is_checked: true,
         batch: *header::SECTOR_LENS.end(),
     };
     memory.left.set(operations);
     convert::in_place(memory, |_, _, _| Ok(wanted), &request, |_| Ok(key()), false)
 }
 
-/// However often it stops, the work comes to its end. What was changed meanwhile is refused.
+/// However often it stops, the work comes to its end. What was changed meanwhile is refused, unless nothing is lost.
 fn conversion(shape: Shape, decrypt: bool, stops: &[u8], change: Option<(Changed, Vec<Change>)>) {
     const WHOLE: usize = usize::MAX;
     let plain = shape.image();
@@ -227,10 +244,14 @@ fn conversion(shape: Shape, decrypt: bool, stops: &[u8], change: Option<(Changed
     for &stop in stops.iter().take(8) {
         is_done = is_done || convert(&memory, shape, direction, stop.into()).is_ok();
     }
+    // But for the marker of a conversion that is under way.
     let is_unchanged = |image: &[u8]| {
         let geometry = shape.geometry();
         let [start, end] = [geometry.offset, geometry.end()].map(|at| usize::try_from(at).unwrap());
-        image.len() == plain.len() && image[..start] == plain[..start] && image[end..] == plain[end..]
+        let marked = start.min(marker::LEN);
+        image.len() == plain.len()
+            && image[marked..start] == plain[marked..start]
+            && image[end..] == plain[end..]
     };
     let before = memory.file(Part::Image).expect("an image");
     assert!(is_unchanged(&before));
@@ -245,8 +266,7 @@ fn conversion(shape: Shape, decrypt: bool, stops: &[u8], change: Option<(Changed
         if let Some(genuine) = memory.file(part) {
             let (mut changed, rest) = match what {
                 Changed::JournalHead => {
-                    let (head, rest) =
-                        genuine.split_at(genuine.len().min(14 + header::LEN + veriplex::TAG_LEN));
+                    let (head, rest) = genuine.split_at(genuine.len().min(9 + header::LEN));
                     (head.to_vec(), rest.to_vec())
                 }
                 Changed::Header | Changed::Journal => (genuine.clone(), Vec::new()),
@@ -264,10 +284,11 @@ fn conversion(shape: Shape, decrypt: bool, stops: &[u8], change: Option<(Changed
             let result = convert(&memory, shape, direction, WHOLE);
             let image = memory.file(Part::Image).expect("an image");
             assert!(is_unchanged(&image));
-            if !is_allowed && !matches!(what, Changed::Journal) {
-                assert!(result.is_err() && image == before);
+            if !is_allowed && matches!(what, Changed::JournalHead) {
+                assert!(result.is_err());
             }
-            if !is_genuine {
+            if result.is_err() {
+                assert!(!is_genuine && (image == before || matches!(what, Changed::Journal)));
                 return;
             }
             is_done = true;
@@ -281,7 +302,8 @@ fn conversion(shape: Shape, decrypt: bool, stops: &[u8], change: Option<(Changed
         assert!(convert(&memory, shape, Direction::Decrypt, WHOLE).is_ok());
     }
     assert!(memory.file(Part::Image).expect("an image") == plain);
-    assert_eq!(memory.files.borrow().len(), 1);
+    // The header of before is kept.
+    assert!(memory.files.borrow().keys().eq(&[Part::Image, Part::Old]));
 }
 
 #[derive(Arbitrary, Debug)]
@@ -412,13 +434,19 @@ fn session(shape: Shape, is_read_only: bool, requests: &[Request], changes: &[Ch
     let apply =
         |disk: &Disk, direction, image: &mut [u8]| disk.apply(direction, 0, &mut image[start..end]).unwrap();
 
-    let (header, disk) = Header::generate(geometry, &key(), 0).expect("a header");
+    let disk = Disk::generate(geometry, &key(), 0).expect("a disk");
     let plain = shape.image();
     let mut encrypted = plain.clone();
     apply(&disk, Direction::Encrypt, &mut encrypted);
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("image");
+    let [path, header] = ["image", "header"].map(|name| folder.path().join(name));
     fs::write(&path, &encrypted).unwrap();
+    let tags = disk.sector_tags(|number, sector| {
+        let place = usize::try_from(disk.place(number)).unwrap();
+        sector.copy_from_slice(&encrypted[place..][..sector.len()]);
+        Ok(())
+    });
+    fs::write(&header, disk.header(&tags).expect("a header").bytes()).unwrap();
 
     let mut expected = plain.clone();
     // Flags of the client, and the option `EXPORT_NAME` with no name.
@@ -443,11 +471,11 @@ fn session(shape: Shape, is_read_only: bool, requests: &[Request], changes: &[Ch
         sent: &sent,
         got: Vec::new(),
     };
-    let export = Export::new(Image::open(&path, true).expect("an image"), disk, is_read_only);
+    let opened = copy::open(&path, Some(&header), true, &key(), 0, true).expect("an image");
+    let export = Export::new(opened, is_read_only);
     let _ = nbd::serve(&mut connection, &export);
     drop(export);
 
-    let disk = header.unlock("it", &key(), 0).expect("the keys");
     let mut image = fs::read(&path).unwrap();
     if is_read_only {
         assert!(image == encrypted);

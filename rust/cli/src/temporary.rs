@@ -79,7 +79,8 @@ mod signals {
 
     use crate::terminal;
 
-    /// Signals that neither end nor stop a process at a prompt, and those that are an error of the program.
+    /// Signals that do not end a process, but for SIGTSTP, which must not stop it while a prompt hides what is typed; and those
+    /// that are an error of the program.
     const SPARED: &[i32] = &[
         SIGBUS,
         SIGCHLD,
