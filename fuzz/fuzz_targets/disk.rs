@@ -175,14 +175,16 @@ impl Storage for Memory {
     }
 
     fn write(&self, part: Part, at: u64, bytes: &[u8]) -> io::Result<()> {
+        let at = usize::try_from(at).unwrap();
         let bytes = if self.step()? {
             bytes
         } else {
-            &bytes[..bytes.len() / 2]
+            // A disk writes each of its sectors whole or not at all.
+            let end = (at + bytes.len() / 2) / 512 * 512;
+            &bytes[..end.saturating_sub(at)]
         };
         let mut files = self.files.borrow_mut();
         let file = files.get_mut(&part).expect("the file is there");
-        let at = usize::try_from(at).unwrap();
         file.resize(file.len().max(at + bytes.len()), 0);
         file[at..at + bytes.len()].copy_from_slice(bytes);
         Ok(())

@@ -30,6 +30,8 @@
 //! So an image without a marker is right before the first batch only if it is the same file and begins as it did, and after
 //! the last one only if it has what is in the journal. Otherwise nothing is written unless the marker is that of this
 //! conversion and of its last batches, and these are in the image.
+//!
+//! Assumed: a disk writes the first 512 bytes of the image, which hold the marker, whole or not at all.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
