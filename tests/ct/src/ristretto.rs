@@ -11,10 +11,12 @@
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
 
 use rand_core::Rng as _;
 use serde_json::Value;
-use veriplex::frost::{self, SigningNonces, SigningPackage};
+use veriplex::frost::{self, SigningPackage};
 use veriplex::handshake::{self, Responder, Session};
 use veriplex::hazmat::unhedged;
 use veriplex::hpke::{Opener, Sealer};
@@ -335,18 +337,21 @@ fn published(bytes: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Makes the bytes of `part` public where they occur in the nonces, and no others.
-fn publish(nonces: &mut SigningNonces, part: &[u8]) {
-    // SAFETY: nonces are arrays of integers without padding, so any bytes are valid, and we change none of them.
-    let memory = unsafe {
-        std::slice::from_raw_parts_mut((&raw mut *nonces).cast::<u8>(), size_of::<SigningNonces>())
-    };
-    let copy = published(memory);
-    let at = copy
+/// Makes the bytes of `part` public where they occur in a value, and no others.
+fn publish<T>(value: &mut T, part: &[u8]) {
+    let start = &raw mut *value;
+    // As the kernel gives them, padding too. All of them are public then.
+    let mut memory = vec![0; size_of::<T>()];
+    let own = File::open("/proc/self/mem").expect("the memory of this process");
+    own.read_exact_at(&mut memory, start.addr() as u64)
+        .expect("a value");
+    public(&mut memory);
+    let at = memory
         .windows(part.len())
         .position(|window| window == part)
         .expect("a part");
-    public(&mut memory[at..at + part.len()]);
+    // SAFETY: these bytes of the value are an encoded element, so any bytes are valid, and we change none of them.
+    public(unsafe { std::slice::from_raw_parts_mut(start.cast::<u8>().add(at), part.len()) });
 }
 
 fn threshold(case: &Value) {
@@ -384,7 +389,10 @@ fn threshold(case: &Value) {
             let mut bytes = share.to_bytes();
             public(&mut bytes[..2]);
             public(&mut bytes[34..]);
-            frost::KeyShare::from_bytes(&bytes).expect("a share")
+            let mut share = frost::KeyShare::from_bytes(&bytes).expect("a share");
+            let public_key = group.verifying_share(share.identifier()).expect("a participant");
+            publish(&mut share, &public_key.to_bytes());
+            share
         })
         .collect();
     let commitments: Vec<_> = commitments
@@ -396,6 +404,6 @@ fn threshold(case: &Value) {
     for (participant, nonces) in participants.iter().zip(nonces) {
         let share = &shares[place(participant)];
         let signed = share.sign(nonces, &package).expect("signed");
-        expect(signed.to_bytes()[2..].to_vec(), &known(participant, "share"));
+        expect(signed.to_bytes()[2..34].to_vec(), &known(participant, "share"));
     }
 }
