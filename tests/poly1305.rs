@@ -36,12 +36,11 @@ fn message(case: &Value) -> Vec<u8> {
 /// Computes the tag in every way that a backend offers.
 fn check_backend(backend: Backend, key: &[u8; 32], message: &[u8], tag: [u8; 16]) {
     assert_eq!(backend.auth(key, message), tag, "{backend:?}");
-    let block_len = backend.block_len();
-    let (blocks, rest) = message.split_at(message.len() / block_len * block_len);
+    let (blocks, rest) = message.split_at(message.len() / 16 * 16);
     for hint in [0, 1, message.len(), usize::MAX] {
-        for at_once in [1, 2, 3, 5, blocks.len() / block_len + 1] {
+        for at_once in [1, 2, 3, 5, blocks.len() / 16 + 1] {
             let mut state = backend.start(key, hint);
-            for piece in blocks.chunks(at_once * block_len) {
+            for piece in blocks.chunks(at_once * 16) {
                 state.blocks(piece).unwrap();
                 state.blocks(&[]).unwrap();
             }
@@ -70,10 +69,10 @@ fn known_answers() {
             continue;
         }
         let tag: [u8; 16] = tag.try_into().unwrap();
-        assert_eq!(poly1305::auth(key, &message), Ok(tag), "{}", text(case, "name"));
+        assert_eq!(poly1305::auth(key, &message), tag, "{}", text(case, "name"));
         assert_eq!(poly1305::verify(key, &message, &tag), Ok(()));
         for size in [1, 15, 16, 17, 63, 64, 65, usize::MAX] {
-            assert_eq!(in_pieces(Poly1305::new(key).unwrap(), &message, size), tag);
+            assert_eq!(in_pieces(Poly1305::new(key), &message, size), tag);
         }
         for backend in Backend::available() {
             check_backend(backend, &key, &message, tag);
@@ -93,53 +92,35 @@ fn the_total_of_the_first_release() {
                 if !s_is_n {
                     key[16..].fill(0xff);
                 }
-                poly1305::auth(key, &vec![n; n.into()]).unwrap()
+                poly1305::auth(key, &vec![n; n.into()])
             })
             .collect();
         let mut key = [0xff; 32];
         key[..14].copy_from_slice(&[1, 2, 3, 4, 5, 6, 7, 0xff, 0xfe, 0xfd, 0xfc, 0xfb, 0xfa, 0xf9]);
         key[28..].fill(0);
-        hex::encode(poly1305::auth(key, &tags).unwrap())
+        hex::encode(poly1305::auth(key, &tags))
     };
     assert_eq!(total(true), "64afe2e8d6ad7bbdd287f97c44623d39");
     assert_eq!(total(false), "c69dc3b975ee5f6b289957944127d75e");
 }
 
 #[test]
-fn backends_pass_their_self_test() {
-    for backend in Backend::available() {
-        assert_eq!(backend.self_test(), Ok(()), "{backend:?}");
-        assert!(backend.block_len() > 0 && backend.block_len().is_multiple_of(16));
-    }
-    assert_eq!(poly1305::self_test(), Ok(()));
-    let (name, failed) = poly1305::backend().unwrap();
-    assert_eq!(name, Backend::available().next().unwrap().name());
-    assert_eq!(failed.count(), 0);
-    let portable = if cfg!(target_pointer_width = "64") {
-        ["portable64", "portable32"]
-    } else {
-        ["portable32", "portable64"]
-    };
+fn each_backend_of_this_cpu_is_available() {
     #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
-    let (avx512, lanes, mulx) = {
+    let kernels = {
         let avx512 = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw");
         let others = is_x86_feature_detected!("avx512ifma") && is_x86_feature_detected!("vaes");
-        let mulx = is_x86_feature_detected!("bmi2") && is_x86_feature_detected!("adx");
-        let avx2 = is_x86_feature_detected!("avx2").then_some("avx2");
-        (
-            (avx512 && others).then_some("avx512ifma"),
-            avx2,
-            mulx.then_some("mulx"),
-        )
+        let avx2 = is_x86_feature_detected!("avx2").then_some("x86-64-avx2");
+        [(avx512 && others).then_some("x86-64-avx512"), avx2]
     };
     #[cfg(all(veriplex_kernels, target_arch = "aarch64"))]
-    let (avx512, lanes, mulx) = (None, cfg!(target_feature = "neon").then_some("neon"), None);
+    let kernels = [cfg!(target_feature = "neon").then_some("armv8")];
     #[cfg(not(veriplex_kernels))]
-    let (avx512, lanes, mulx) = (None, None, None);
-    let names = Backend::available().map(Backend::name);
-    let [best, last] = portable;
-    let fastest = avx512.into_iter().chain(lanes).chain([best]);
-    assert!(names.eq(fastest.chain(mulx).chain([last])));
+    let kernels = [None];
+    let expected = kernels.into_iter().flatten().chain(["portable64", "portable32"]);
+    assert!(Backend::available().map(Backend::name).eq(expected));
+    let best = Backend::available().next().map(Backend::name);
+    assert_eq!(best, Some(Backend::current().name()));
 }
 
 /// One message in every way: each split in two, hints with the usual mistakes, unaligned.
@@ -150,15 +131,12 @@ fn every_cut_and_every_hint() {
     for n in 0..=290 {
         for offset in 0..=9 {
             let message = &data[offset..offset + n];
-            assert_eq!(
-                poly1305::auth(key, message).unwrap(),
-                spec::poly1305(&key, message)
-            );
+            assert_eq!(poly1305::auth(key, message), spec::poly1305(&key, message));
         }
         let message = &data[..n];
         let tag = spec::poly1305(&key, message);
         for hint in [0, 1, n.saturating_sub(1), n, n + 1, n + 1000, usize::MAX] {
-            let poly = Poly1305::with_bytes_hint(key, hint).unwrap();
+            let poly = Poly1305::with_bytes_hint(key, hint);
             assert_eq!(in_pieces(poly, message, 7), tag);
         }
     }
@@ -166,7 +144,7 @@ fn every_cut_and_every_hint() {
         let message = &data[..n];
         let tag = spec::poly1305(&key, message);
         for (i, j) in (0..=n).flat_map(|i| (i..=n).map(move |j| (i, j))) {
-            let mut poly = Poly1305::new(key).unwrap();
+            let mut poly = Poly1305::new(key);
             poly.update(&message[..i]);
             poly.update(&message[i..j]);
             poly.update(&message[j..]);
@@ -293,7 +271,7 @@ fn the_clamp() {
 #[test]
 fn bad_input() {
     let (key, message) = ([7; 32], [0x5a; 100]);
-    let tag = poly1305::auth(key, &message).unwrap();
+    let tag = poly1305::auth(key, &message);
     for n in (0..40).filter(|n| *n != 16) {
         let received: Vec<u8> = tag.iter().copied().cycle().take(n).collect();
         assert_eq!(
@@ -308,11 +286,11 @@ fn bad_input() {
             poly1305::verify(key, &message, &received),
             Err(Error::Verification)
         );
-        let mut poly = Poly1305::new(Key::from(key)).unwrap();
+        let mut poly = Poly1305::new(Key::from(key));
         poly.update(&message);
         assert_eq!(poly.verify(&received), Err(Error::Verification));
     }
-    let mut poly = Poly1305::new(Key::from(key)).unwrap();
+    let mut poly = Poly1305::new(Key::from(key));
     poly.update(&message);
     assert_eq!(poly.verify(&tag), Ok(()));
 
@@ -322,13 +300,12 @@ fn bad_input() {
             state.blocks(&message[..96]).unwrap();
             state
         };
-        let n = backend.block_len();
-        for bad in (1..3 * n).filter(|bad| !bad.is_multiple_of(n)) {
+        for bad in (1..48_usize).filter(|bad| !bad.is_multiple_of(16)) {
             let mut state = start();
             assert_eq!(state.blocks(&[1; 100][..bad]), Err(Error::BufferLength));
             assert_eq!(state.finish(&message[96..]), Ok(tag), "the state changed");
         }
-        for bad in n..3 * n {
+        for bad in 16..48 {
             assert_eq!(start().finish(&[1; 100][..bad]), Err(Error::BufferLength));
         }
         assert_eq!(start().clone().finish(&message[96..]), Ok(tag));
@@ -337,19 +314,16 @@ fn bad_input() {
 
 #[test]
 fn debug_shows_no_state() {
-    assert_eq!(
-        format!("{:?}", Poly1305::new([7; 32]).unwrap()),
-        "Poly1305 { .. }"
-    );
+    assert_eq!(format!("{:?}", Poly1305::new([7; 32])), "Poly1305 { .. }");
     let state = Backend::PORTABLE_64.start(&[7; 32], 0);
-    assert_eq!(format!("{state:?}"), "State { backend: Backend(portable64), .. }");
+    assert_eq!(format!("{state:?}"), "State { .. }");
 }
 
 /// Writing through `std::io::Write` gives the same tag.
 #[test]
 fn write() {
     let message = by_rule(11, 1000);
-    let mut poly = Poly1305::new([7; 32]).unwrap();
+    let mut poly = Poly1305::new([7; 32]);
     std::io::copy(&mut message.as_slice(), &mut poly).unwrap();
     std::io::Write::flush(&mut poly).unwrap();
     assert_eq!(poly.finalize(), spec::poly1305(&[7; 32], &message));
@@ -413,7 +387,7 @@ proptest! {
     #[test]
     fn agrees_with_the_twin(key in key(), message in data(), cuts in vec(0..70_usize, 0..12), hint in 0..500_usize) {
         let tag = spec::poly1305(&key, &message);
-        let mut poly = Poly1305::with_bytes_hint(key, hint).unwrap();
+        let mut poly = Poly1305::with_bytes_hint(key, hint);
         let mut rest = message.as_slice();
         for cut in cuts {
             let (piece, after) = rest.split_at(cut.min(rest.len()));

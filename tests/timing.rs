@@ -258,11 +258,11 @@ mod dit {
                     .encipher(b"", &mut [1; 1000]);
             }),
             ("adiantum", &|| {
-                let cipher = <veriplex::adiantum::Adiantum>::new(&[1; 32]).unwrap();
+                let cipher = <veriplex::adiantum::Adiantum>::new(&[1; 32]);
                 veriplex::adiantum::WideBlockCipher::encrypt_in_place(&cipher, b"", &mut [1; 1000]).unwrap();
             }),
             ("poly1305", &|| {
-                used(veriplex::poly1305::auth([1; 32], &[1; 1000]).unwrap())
+                used(veriplex::poly1305::auth([1; 32], &[1; 1000]))
             }),
         ];
         for (name, operation) in operations {

@@ -39,14 +39,14 @@ fuzz_target!(|case: Case| {
     match case.algorithm {
         Algorithm::Poly1305 { bytes_hint, changes } => {
             let tag = spec::poly1305::poly1305(&key, &message);
-            let mut poly = Poly1305::with_bytes_hint(key, bytes_hint).unwrap();
+            let mut poly = Poly1305::with_bytes_hint(key, bytes_hint);
             pieces.iter().for_each(|piece| poly.update(piece));
             assert_eq!(poly.finalize(), tag);
             for backend in Backend::available() {
                 assert_eq!(backend.auth(&key, &message), tag);
                 let mut state = backend.start(&key, bytes_hint);
-                let (blocks, rest) = message.split_at(message.len() - message.len() % backend.block_len());
-                let refused = !tweak.len().is_multiple_of(backend.block_len());
+                let (blocks, rest) = message.split_at(message.len() - message.len() % 16);
+                let refused = !tweak.len().is_multiple_of(16);
                 let before = state.clone();
                 assert_eq!(
                     state.blocks(&tweak),
@@ -65,19 +65,19 @@ fuzz_target!(|case: Case| {
             assert_eq!(tag.len(), TAG_LEN);
         }
         Algorithm::Adiantum => {
-            let cipher = Adiantum::<12>::new(&key).unwrap();
+            let cipher = Adiantum::<12>::new(&key);
             check(&cipher, &tweak, &message, || {
                 spec::adiantum::adiantum_encrypt(12, &key, &tweak, &message)
             });
         }
         Algorithm::HPolyC { go_padding: false } => {
-            let cipher = HPolyC::<8>::new(&key).unwrap();
+            let cipher = HPolyC::<8>::new(&key);
             check(&cipher, &tweak, &message, || {
                 spec::adiantum::hpolyc_encrypt(8, &key, &tweak, &message)
             });
         }
         Algorithm::HPolyC { go_padding: true } => {
-            let cipher = HPolyC::<20>::with_go_padding(&key).unwrap();
+            let cipher = HPolyC::<20>::with_go_padding(&key);
             check(&cipher, &tweak, &message, || {
                 spec::adiantum::hpolyc_go_encrypt(20, &key, &tweak, &message)
             });

@@ -5,8 +5,8 @@ use core::array::from_fn;
 use core::iter::once;
 use core::ops::Range;
 
-#[cfg(veriplex_kernels)]
-use crate::backend::chacha as kernels;
+use crate::backend::chacha::{self as kernels, CANDIDATES, Kernels};
+use crate::backend::dispatch::{self, Candidate, Dispatch, Primitive, checksum, input};
 use crate::wipe::{Secret, Wiped};
 use crate::{Error, Key};
 
@@ -28,13 +28,46 @@ const KEY: Range<usize> = 4..12;
 type Word<const N: usize> = [u32; N];
 type State<const N: usize> = [Word<N>; 16];
 
+type Token = dispatch::Token<Kernels>;
+
+impl Dispatch for Kernels {
+    const PRIMITIVE: Primitive = Primitive::ChaCha;
+    const CANDIDATES: &[Candidate<Self>] = &CANDIDATES;
+    const KNOWN: u64 = 0x57ef_f4ec_4b4f_7393;
+
+    /// Of groups and a rest for any level, over a carry of the block's number, and of eight subkeys.
+    fn answers(kernels: Option<Token>) -> u64 {
+        fn streams<const ROUNDS: usize>(kernels: Option<Token>, sum: u64) -> u64 {
+            const COUNTER: u64 = (1 << 32) - 20;
+            let mut bytes = input::<{ 34 * BLOCK_LEN }>(1);
+            let mut starts = Starts([start(&input(2), &last(input(3))); 8]);
+            set_subkeys::<ROUNDS, 8>(
+                kernels,
+                &input(4),
+                &[5, 6, 7, 8, 9, 10, 11, 12].map(input),
+                &mut starts,
+            );
+            match kernels {
+                Some(token) => {
+                    let mut numbers = token.first_numbers(&starts.0[7], COUNTER);
+                    by_kernels::<ROUNDS>(token, &starts.0[7], &mut numbers, COUNTER, &mut bytes);
+                }
+                None => portable::<ROUNDS>(&starts.0[7], COUNTER, &mut bytes),
+            }
+            let starts = starts.0.as_flattened().iter().map(|word| word.to_le_bytes());
+            starts.fold(checksum(sum, &bytes), |sum, word| checksum(sum, &word))
+        }
+        streams::<20>(kernels, streams::<12>(kernels, streams::<8>(kernels, 0)))
+    }
+}
+
 /// Derives the key of the inner `ChaCha` from a key and the first 16 bytes of a nonce.
 ///
 /// `ROUNDS` is 8, 12 or 20; other numbers do not compile.
 #[must_use]
 pub fn hchacha<const ROUNDS: usize>(key: &[u8; 32], nonce: &[u8; 16]) -> Key {
     let mut starts = Starts([[0; 16]]);
-    set_subkeys::<ROUNDS, 1>(key, &[*nonce], &mut starts);
+    set_subkeys::<ROUNDS, 1>(None, key, &[*nonce], &mut starts);
     let mut subkey = Wiped([0; 32]);
     for (bytes, word) in subkey.0.as_chunks_mut().0.iter_mut().zip(&starts.0[0][KEY]) {
         *bytes = word.to_le_bytes();
@@ -45,6 +78,7 @@ pub fn hchacha<const ROUNDS: usize>(key: &[u8; 32], nonce: &[u8; 16]) -> Key {
 /// Puts the key of the inner `ChaCha` for each nonce into its place. There the words are stored one by one, as the kernels
 /// load them: what is stored in parts cannot be loaded whole at once.
 fn set_subkeys<const ROUNDS: usize, const N: usize>(
+    kernels: Option<Token>,
     key: &[u8; 32],
     nonces: &[[u8; 16]; N],
     starts: &mut Starts<N>,
@@ -57,13 +91,10 @@ fn set_subkeys<const ROUNDS: usize, const N: usize>(
     for (i, lanes) in x[12..].iter_mut().enumerate() {
         *lanes = from_fn(|lane| word(&nonces[lane], i));
     }
-    #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
-    match kernels::Avx2::current() {
-        Some(avx2) if N > 1 => avx2.run(|| rounds::<ROUNDS, N>(&mut x)),
-        _ => rounds::<ROUNDS, N>(&mut x),
+    match kernels {
+        Some(token) => token.run(|| rounds::<ROUNDS, N>(&mut x)),
+        None => rounds::<ROUNDS, N>(&mut x),
     }
-    #[cfg(not(all(veriplex_kernels, target_arch = "x86_64")))]
-    rounds::<ROUNDS, N>(&mut x);
     for (lane, start) in starts.0.iter_mut().enumerate() {
         let words = x[..4].iter().chain(&x[12..]);
         for (to, lanes) in start[KEY].iter_mut().zip(words) {
@@ -113,7 +144,8 @@ pub(crate) fn xchacha_each<'a, const ROUNDS: usize, const N: usize>(
 ) {
     let mut starts = Starts([start(&[0; 32], &last(nonce_end)); N]);
     let mut numbers = Numbers::from(0, &starts, bytes_hint);
-    set_subkeys::<ROUNDS, N>(key, nonces, &mut starts);
+    let for_several = if N > 1 { Kernels::first() } else { None };
+    set_subkeys::<ROUNDS, N>(for_several, key, nonces, &mut starts);
     numbers.xor_streams::<ROUNDS>(&starts, messages);
 }
 
@@ -122,21 +154,18 @@ struct Numbers<const N: usize> {
     counter: u64,
     /// For the kernels of this CPU, if messages are long enough. They load them whole, which takes long if they have just been
     /// stored in parts: so that comes before the subkeys are computed.
-    #[cfg(veriplex_kernels)]
-    for_kernels: Option<(kernels::Token, [kernels::Numbers; N])>,
+    for_kernels: Option<(Token, [kernels::Numbers; N])>,
 }
 
 impl<const N: usize> Numbers<N> {
     #[inline]
-    #[cfg_attr(not(veriplex_kernels), allow(unused_variables))]
     fn from(counter: u64, starts: &Starts<N>, bytes_hint: usize) -> Self {
         Self {
             counter,
-            #[cfg(veriplex_kernels)]
             for_kernels: (bytes_hint > kernels::FEW * BLOCK_LEN)
-                .then(kernels::Token::current)
+                .then(Kernels::first)
                 .flatten()
-                .map(|token| (token, [token.numbers(&starts.0[0], counter); N])),
+                .map(|token| (token, [token.first_numbers(&starts.0[0], counter); N])),
         }
     }
 
@@ -149,7 +178,6 @@ impl<const N: usize> Numbers<N> {
     ) {
         // In this order no message is taken without its stream.
         for (i, message) in (0..N).zip(messages) {
-            #[cfg(veriplex_kernels)]
             if message.len() > kernels::FEW * BLOCK_LEN
                 && let Some((token, numbers)) = &mut self.for_kernels
             {
@@ -162,9 +190,8 @@ impl<const N: usize> Numbers<N> {
 }
 
 /// Whole groups of blocks in place; the rest of a long rest in a group that is not used up.
-#[cfg(veriplex_kernels)]
 fn by_kernels<const ROUNDS: usize>(
-    token: kernels::Token,
+    token: Token,
     start: &Start,
     numbers: &mut kernels::Numbers,
     counter: u64,
@@ -327,7 +354,7 @@ mod tests {
 
     use super::*;
 
-    fn agrees<const ROUNDS: usize>(token: kernels::Token, counter: u64, len: usize) {
+    fn agrees<const ROUNDS: usize>(token: Token, counter: u64, len: usize) {
         let mut bytes = (0..=u8::MAX).cycle();
         let (key, nonce) = (
             from_fn(|_| bytes.next().unwrap()),
@@ -340,7 +367,7 @@ mod tests {
         by_kernels::<ROUNDS>(
             token,
             &start,
-            &mut token.numbers(&start, counter),
+            &mut token.first_numbers(&start, counter),
             counter,
             &mut kernels[..len],
         );
@@ -350,13 +377,43 @@ mod tests {
     /// All lengths up to two groups and a half, numbers that do not fit into 32 bits while they are counted, and the last.
     #[test]
     fn kernels_agree_with_portable() {
-        for token in kernels::Token::available() {
+        for token in Kernels::detected() {
             for len in 0..=40 * BLOCK_LEN {
                 for counter in [0, (1 << 32) - 3, u64::MAX - 39] {
                     agrees::<8>(token, counter, len);
                 }
                 agrees::<12>(token, 1 << 32, len);
                 agrees::<20>(token, u64::MAX - 20, len);
+            }
+        }
+    }
+
+    #[test]
+    fn the_self_test_sees_each_wrong_operation() {
+        use dispatch::{idle, would_serve};
+
+        for token in Kernels::detected() {
+            assert!(would_serve(*token));
+            let idle = idle!(*mut u8, *const u8, *mut u8, usize);
+            for wrong in [
+                Kernels {
+                    xor_blocks_8: idle,
+                    ..*token
+                },
+                Kernels {
+                    xor_blocks_12: idle,
+                    ..*token
+                },
+                Kernels {
+                    xor_blocks_20: idle,
+                    ..*token
+                },
+                Kernels {
+                    numbers: |_, _| [0; kernels::MAX_LANES],
+                    ..*token
+                },
+            ] {
+                assert!(!would_serve(wrong), "{}", token.name());
             }
         }
     }
@@ -383,11 +440,17 @@ mod tests {
     #[test]
     fn kernels_take_more_groups_than_16_bits_count() {
         let start = start(&[7; 32], &last([1; 8]));
-        for token in kernels::Token::available() {
+        for token in Kernels::detected() {
             let len = token.group_len() * ((1 << 16) + 1);
             let (mut portable, mut kernels) = (std::vec![0; len], std::vec![0; len]);
             super::portable::<8>(&start, 5, &mut portable);
-            by_kernels::<8>(token, &start, &mut token.numbers(&start, 5), 5, &mut kernels);
+            by_kernels::<8>(
+                token,
+                &start,
+                &mut token.first_numbers(&start, 5),
+                5,
+                &mut kernels,
+            );
             assert!(portable == kernels, "{len} bytes");
         }
     }

@@ -42,8 +42,6 @@ pub enum Error {
     OutOfMemory,
     /// A bound of the scheme is reached; the function that returns it says which.
     LimitReached,
-    /// Every backend of an algorithm failed its self-test: compiler or machine is wrong. Nothing was computed.
-    SelfTest,
     /// A number is outside of the range that the function names.
     OutOfRange,
     /// Nonces of a signature were used before: the generator repeats, or the signer was restored.
@@ -68,7 +66,6 @@ impl fmt::Display for Error {
             Self::CostTooLow => "cost below the minimum",
             Self::OutOfMemory => "not enough memory",
             Self::LimitReached => "a bound of the scheme is reached",
-            Self::SelfTest => "self-test failed",
             Self::OutOfRange => "number out of range",
             Self::NoncesUsed => "nonces were used before",
         })
@@ -78,8 +75,7 @@ impl fmt::Display for Error {
 impl core::error::Error for Error {}
 
 /// With this error inside. The kind is `InvalidData` for what somebody else sent or stored, as the readers of this crate
-/// have it, `OutOfMemory` for [`Error::OutOfMemory`], and `InvalidInput` for what the caller did. A failed self-test is
-/// `Other`.
+/// have it, `OutOfMemory` for [`Error::OutOfMemory`], and `InvalidInput` for what the caller did.
 #[cfg(feature = "std")]
 impl From<Error> for std::io::Error {
     fn from(error: Error) -> Self {
@@ -92,7 +88,6 @@ impl From<Error> for std::io::Error {
             | Error::BadParticipant(_)
             | Error::Disagreement => ErrorKind::InvalidData,
             Error::OutOfMemory => ErrorKind::OutOfMemory,
-            Error::SelfTest => ErrorKind::Other,
             Error::LabelTooLong
             | Error::BufferLength
             | Error::TooManyBranches

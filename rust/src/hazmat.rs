@@ -14,7 +14,8 @@
 //! # assert_ne!(output, [0; 32]);
 //! ```
 
-pub use crate::backend::{Backend, set_hardware_enabled};
+pub use crate::backend::Backend;
+pub use crate::backend::dispatch::{forbid_level, set_hardware_enabled};
 pub use crate::duplex::{Duplex, RATE};
 pub use crate::lane_backend::{LANES, LaneBackend, States, set_lane_backend};
 pub use crate::lanes::Lanes;

@@ -113,6 +113,9 @@
 //! (`-C target-feature=+aes,+avx`, or `+aes`).
 //! `RUSTFLAGS='--cfg veriplex_backend="portable"'` (or `"x86_64"`, `"aarch64"`) fixes the choice at compile time.
 //! [`backend`] names the one in use.
+//!
+//! Kernels and AES instructions serve only after they have given known answers in this process, when they are used first:
+//! see [`self_test`]. If the portable code gives wrong answers, using it panics.
 // Pages of modules that are left out are on docs.rs.
 #![cfg_attr(all(feature = "adiantum", feature = "hybrid", feature = "rustcrypto", feature = "serde", feature = "xoofff"), doc = include_str!("links.md"))]
 #![cfg_attr(not(all(feature = "adiantum", feature = "hybrid", feature = "rustcrypto", feature = "serde", feature = "xoofff")), doc = include_str!("links_docs_rs.md"))]
@@ -179,6 +182,7 @@ mod xoodoo;
 #[cfg(feature = "xoofff")]
 pub mod xoofff;
 
+pub use backend::dispatch::{Outcome, SelfTest};
 pub use error::Error;
 pub use key::Key;
 pub use label::Label;
@@ -224,6 +228,34 @@ pub const fn os_rng() -> rand_core::UnwrapErr<getrandom::SysRng> {
 #[must_use]
 pub fn backend() -> &'static str {
     backend::Backend::current().name()
+}
+
+/// Asks every implementation of every primitive for known answers, and says which gave them.
+///
+/// Nothing has to call it: kernels serve only after they have given the right answers in this process, when a primitive is
+/// used first. It is for reports, and for tests at power-on: it also asks what the library does not use, and asks again what
+/// it has asked. Kernels that were wrong serve no more.
+///
+/// ```
+/// use veriplex::Outcome;
+///
+/// assert!(veriplex::self_test().all(|test| test.outcome != Outcome::Failed));
+/// ```
+pub fn self_test() -> impl Iterator<Item = SelfTest> {
+    use backend::dispatch::Dispatch as _;
+
+    let all = backend::Kernels::self_test().chain(backend::lanes::Kernels::self_test());
+    #[cfg(feature = "adiantum")]
+    let all = all.chain(backend::chacha::Kernels::self_test());
+    #[cfg(feature = "adiantum")]
+    let all = all.chain(backend::nh::Kernels::self_test());
+    #[cfg(feature = "poly1305")]
+    let all = all.chain(backend::poly1305::limbs26::Kernels::self_test());
+    #[cfg(all(feature = "poly1305", veriplex_kernels, target_arch = "x86_64"))]
+    let all = all.chain(backend::poly1305::limbs44::Kernels::self_test());
+    #[cfg(feature = "xoofff")]
+    let all = all.chain(backend::xoofff::Kernels::self_test());
+    all
 }
 
 /// The examples of the README compile and run.

@@ -1,11 +1,15 @@
 //! The hardware backend is chosen only where the CPU has every feature that its code uses.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use veriplex_lift::table::TABLE;
 
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
 fn source(path: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path);
+    let path = root().join(path);
     std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
@@ -26,14 +30,25 @@ fn what_is_detected_is_what_the_code_uses() {
             .of_level(level)
             .flat_map(|kernel| &kernel.levels[&level.name].features);
         assert_eq!(detected, needed.cloned().collect(), "{backend}/declarations.rs");
+        let levels = ["kernels.rs", "mod.rs"].map(|file| format!("{backend}/{file}"));
+        let levels = levels
+            .iter()
+            .filter(|path| root().join(path).exists())
+            .map(|path| source(path));
+        let detects = |text: String| {
+            let (_, level) = text.split_once("const LEVEL: Level = ")?;
+            let (_, detect) = level.split_once("detect: ")?;
+            Some(detect.trim_start_matches("|| ").starts_with("features::get"))
+        };
+        assert_eq!(
+            levels.filter_map(detects).collect::<Vec<_>>(),
+            [true],
+            "{backend}"
+        );
 
         // The levels for lanes have kernels only.
         let path = format!("{backend}/intrinsics.rs");
-        if !Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("../..")
-            .join(&path)
-            .exists()
-        {
+        if !root().join(&path).exists() {
             continue;
         }
         let intrinsics = source(&path);
@@ -47,19 +62,15 @@ fn what_is_detected_is_what_the_code_uses() {
         assert!(!enabled.is_empty());
         assert_eq!(detected, enabled, "{backend}/intrinsics.rs");
     }
-    // Poly1305 has portable code compiled with further features.
-    let poly1305 = source("rust/src/backend/poly1305.rs");
-    let detected = quoted(&poly1305, "cpufeatures::new!(mulx, ", ");");
-    let enabled = quoted(&poly1305, "target_feature(enable = ", ")]");
-    let enabled: BTreeSet<String> = enabled
-        .iter()
-        .flat_map(|list| list.split(',').map(str::to_owned))
-        .collect();
-    assert_eq!(detected, enabled, "rust/src/backend/poly1305.rs");
-    // The list goes whole into the detection, and that into the token.
+    // The list goes whole into the detection, and that into the level.
     let kernels = source("rust/src/backend/kernels.rs");
     assert!(kernels.contains("cpufeatures::new!(features, $($feature),*);"));
-    assert!(kernels.contains("$detect.then_some(Self(()))"));
+    // Portable code for AVX2.
+    let chacha = source("rust/src/backend/chacha.rs");
+    assert_eq!(
+        quoted(&chacha, "target_feature(enable = ", ")]"),
+        BTreeSet::from(["avx2".to_owned()])
+    );
 }
 
 /// Prints the backend that this process uses, for the tests below.
@@ -69,13 +80,13 @@ fn backend_here() {
     println!("backend {}.", veriplex::backend());
 }
 
-/// The same for the backends for lanes that it could use.
+/// The same for the kernels for lanes that this CPU has the instructions for, right or wrong.
 #[test]
 #[ignore = "a part of the tests below"]
-fn lane_backends_here() {
-    let names: Vec<&str> = veriplex::hazmat::LaneBackend::available()
-        .map(veriplex::hazmat::LaneBackend::name)
-        .collect();
+fn lane_kernels_here() {
+    let of_lanes = veriplex::self_test().filter(|test| test.primitive == "lanes");
+    let present = of_lanes.filter(|test| test.outcome != veriplex::Outcome::Missing);
+    let names: Vec<&str> = present.map(|test| test.implementation).collect();
     println!("backend {}.", names.join(", "));
 }
 
@@ -136,12 +147,12 @@ fn a_cpu_without_a_feature_uses_the_portable_backend() {
 ))]
 #[test]
 fn a_cpu_without_vaes_has_no_kernels_with_it() {
-    let Some(with_all) = on("max", "lane_backends_here") else {
+    let Some(with_all) = on("max", "lane_kernels_here") else {
         return;
     };
-    assert_eq!(with_all, "portable serial, x86-64-vaes, x86-64, x86-64 serial");
+    assert_eq!(with_all, "x86-64-vaes, x86-64, portable");
     for cpu in ["max,-vaes", "max,-avx2"] {
-        let names = on(cpu, "lane_backends_here").unwrap();
-        assert_eq!(names, "portable serial, x86-64, x86-64 serial", "{cpu}");
+        let names = on(cpu, "lane_kernels_here").unwrap();
+        assert_eq!(names, "x86-64, portable", "{cpu}");
     }
 }

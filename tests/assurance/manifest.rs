@@ -168,6 +168,7 @@ fn kernels_are_called_where_soundness_says() {
     let calls = [
         "rust/src/backend/chacha.rs",
         "rust/src/backend/kernels.rs",
+        "rust/src/backend/mod.rs",
         "rust/src/backend/nh.rs",
         "rust/src/backend/poly1305.rs",
         "rust/src/backend/xoofff.rs",

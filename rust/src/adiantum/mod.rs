@@ -31,7 +31,7 @@
 //! use veriplex::{Key, adiantum::{Adiantum, WideBlockCipher}, os_rng};
 //!
 //! let key: Key = Key::generate(&mut os_rng());
-//! let cipher = Adiantum::<12>::new(&key)?;
+//! let cipher = Adiantum::<12>::new(key.as_bytes());
 //! let mut message = *b"sixteen bytes, or more";
 //! cipher.encrypt_in_place(b"tweak", &mut message)?;
 //! cipher.decrypt_in_place(b"tweak", &mut message)?;
@@ -57,11 +57,11 @@ use alloc::vec::Vec;
 use core::array::from_fn;
 use core::fmt;
 
+use crate::Error;
 use crate::in_out::copy;
 use crate::poly1305::short::EACH;
 use crate::timing::Timing;
 use crate::wipe::{Secret, Wiped, wipe};
-use crate::{Error, Key};
 pub use parts::{Aes256, NhPoly1305, PaddedPoly1305, XChaCha};
 
 /// Size in bytes of a key.
@@ -314,51 +314,38 @@ pub type HPolyC<const ROUNDS: usize = 12> = Hbsh<XChaCha<ROUNDS>, Aes256, Padded
 
 #[allow(clippy::missing_panics_doc)] // the lengths are right
 impl<const ROUNDS: usize> Hbsh<XChaCha<ROUNDS>, Aes256, NhPoly1305> {
-    /// Adiantum with a 32-byte key.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::InvalidKey`] for a key of another length, [`Error::SelfTest`] if Poly1305 fails its self-test.
-    pub fn new(key: &(impl AsRef<[u8]> + ?Sized)) -> Result<Self, Error> {
+    /// Adiantum with this key.
+    #[must_use]
+    pub fn new(key: &[u8; KEY_LEN]) -> Self {
         let _timing = Timing::independent();
-        let stream = stream(key.as_ref())?;
+        let stream = XChaCha::new(key);
         let keys = stream.derive::<{ KEY_LEN + NhPoly1305::KEY_LEN }>();
         let (block, hash) = keys.split_first_chunk().expect("a key of AES-256, and the rest");
-        let hash = NhPoly1305::new(hash.try_into().expect("the rest"))?;
-        Ok(Self::from_parts(stream, Aes256::new(block), hash))
+        let hash = NhPoly1305::new(hash.try_into().expect("the rest"));
+        Self::from_parts(stream, Aes256::new(block), hash)
     }
 }
 
 #[allow(clippy::missing_panics_doc)] // the lengths are right
 impl<const ROUNDS: usize> Hbsh<XChaCha<ROUNDS>, Aes256, PaddedPoly1305> {
-    /// `HPolyC` with a 32-byte key.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::InvalidKey`] for a key of another length, [`Error::SelfTest`] if Poly1305 fails its self-test.
-    pub fn new(key: &(impl AsRef<[u8]> + ?Sized)) -> Result<Self, Error> {
+    /// `HPolyC` with this key.
+    #[must_use]
+    pub fn new(key: &[u8; KEY_LEN]) -> Self {
         let _timing = Timing::independent();
-        let stream = stream(key.as_ref())?;
+        let stream = XChaCha::new(key);
         let keys = stream.derive::<{ KEY_LEN + 16 }>();
         let (block, hash) = keys.split_first_chunk().expect("a key of AES-256, and the rest");
-        let hash = PaddedPoly1305::new(hash.try_into().expect("the rest"))?;
-        Ok(Self::from_parts(stream, Aes256::new(block), hash))
+        let hash = PaddedPoly1305::new(hash.try_into().expect("the rest"));
+        Self::from_parts(stream, Aes256::new(block), hash)
     }
 
     /// The variant in the Go package lukechampine/adiantum, which encrypts differently with tweaks of 12, 28, 44, ... bytes:
     /// it pads them with 16 zeros where no padding is needed. Use it only for compatibility with that package.
-    ///
-    /// # Errors
-    ///
-    /// Those of `new`.
-    pub fn with_go_padding(key: &(impl AsRef<[u8]> + ?Sized)) -> Result<Self, Error> {
-        let Self { stream, block, hash } = Self::new(key)?;
-        Ok(Self::from_parts(stream, block, hash.with_go_padding()))
+    #[must_use]
+    pub fn with_go_padding(key: &[u8; KEY_LEN]) -> Self {
+        let Self { stream, block, hash } = Self::new(key);
+        Self::from_parts(stream, block, hash.with_go_padding())
     }
-}
-
-fn stream<const ROUNDS: usize>(key: &[u8]) -> Result<XChaCha<ROUNDS>, Error> {
-    Ok(XChaCha::new(Key::try_from(key)?.as_bytes()))
 }
 
 impl<S: StreamCipher, B: BlockCipher, H: Hash> Hbsh<S, B, H> {

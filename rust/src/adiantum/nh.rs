@@ -3,8 +3,8 @@
 use core::array::from_fn;
 
 use crate::Error;
-#[cfg(veriplex_kernels)]
-use crate::backend::nh as kernels;
+use crate::backend::dispatch::{self, Candidate, Dispatch, Primitive, checksum, input};
+use crate::backend::nh::{self as kernels, CANDIDATES, Kernels};
 use crate::wipe::{Secret, Wiped};
 
 /// Size in bytes of a hash.
@@ -22,6 +22,39 @@ type Unit = [u32; 4];
 
 /// The sums of the two products of the units, for each pass.
 type Sums = [[u64; 2]; PASSES];
+
+type Token = dispatch::Token<Kernels>;
+
+impl Dispatch for Kernels {
+    const PRIMITIVE: Primitive = Primitive::Nh;
+    const CANDIDATES: &[Candidate<Self>] = &CANDIDATES;
+    const KNOWN: u64 = 0x8e6a_2f17_be6f_f6f7;
+
+    /// Of units one by one, and in groups where there is a kernel for them.
+    fn answers(kernels: Option<Token>) -> u64 {
+        let nh = Nh::new(&input(1));
+        let units: [_; 36] = input::<{ 36 * UNIT_LEN }>(2)
+            .as_chunks()
+            .0
+            .try_into()
+            .expect("as many");
+        let (mut one_by_one, mut in_groups) = ([[3; 2]; PASSES], [[0; 2]; PASSES]);
+        add_units(kernels, &mut one_by_one, &units, nh.key.as_slice());
+        #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
+        let added = kernels.map_or(0, |token| {
+            let mut lanes = kernels::LaneSums::default();
+            let added = token.add_groups(&mut lanes, &units, nh.swapped.as_slice());
+            in_groups = lanes.since_last();
+            added
+        });
+        #[cfg(not(all(veriplex_kernels, target_arch = "x86_64")))]
+        let added = 0;
+        add_portably(&mut in_groups, &units[added..], &nh.key[added..]);
+        let sums = [one_by_one, in_groups];
+        let sums = sums.as_flattened().as_flattened().iter();
+        sums.fold(0, |sum, word| checksum(sum, &word.to_le_bytes()))
+    }
+}
 
 /// NH under one key: an almost universal hash. It is not a MAC, and its values must stay secret.
 ///
@@ -66,7 +99,7 @@ impl Nh {
     pub(super) fn hash_pieces(&self, message: &[u8], mut then: impl FnMut(&[u8; HASH_LEN])) {
         #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
         if message.len() > MAX_LEN
-            && let Some(token) = kernels::Token::current()
+            && let Some(token) = Kernels::first()
             && token.takes_groups()
         {
             return self.hash_groups(token, message, then);
@@ -79,7 +112,7 @@ impl Nh {
     /// The same, as far as it can by a kernel for groups of units. For a shorter message it would take longer.
     #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
     #[inline]
-    fn hash_groups(&self, token: kernels::Token, message: &[u8], mut then: impl FnMut(&[u8; HASH_LEN])) {
+    fn hash_groups(&self, token: Token, message: &[u8], mut then: impl FnMut(&[u8; HASH_LEN])) {
         let mut lanes = kernels::LaneSums::default();
         let mut sums = Secret::new([[0; 2]; PASSES]);
         for piece in message.chunks(MAX_LEN) {
@@ -93,7 +126,12 @@ impl Nh {
     fn hash_piece(&self, piece: &[u8]) -> [u8; HASH_LEN] {
         let mut sums = Secret::new([[0; 2]; PASSES]);
         let (units, _) = piece.as_chunks();
-        add_units(&mut sums, units, self.key.as_slice());
+        let kernels = if units.len() >= kernels::FEWEST {
+            Kernels::first()
+        } else {
+            None
+        };
+        add_units(kernels, &mut sums, units, self.key.as_slice());
         self.finish(&mut sums, piece, units.len())
     }
 
@@ -121,14 +159,11 @@ fn swapped(key: &KeyUnits) -> KeyUnits {
 }
 
 /// Adds the products of units of the message; for each, the key begins one unit further on.
-fn add_units(sums: &mut Sums, units: &[[u8; UNIT_LEN]], key: &[Unit]) {
-    #[cfg(veriplex_kernels)]
-    if units.len() >= kernels::FEWEST
-        && let Some(token) = kernels::Token::current()
-    {
-        return token.add_units(sums, units, key);
+fn add_units(kernels: Option<Token>, sums: &mut Sums, units: &[[u8; UNIT_LEN]], key: &[Unit]) {
+    match kernels {
+        Some(token) => token.add_units(sums, units, key),
+        None => add_portably(sums, units, key),
     }
-    add_portably(sums, units, key);
 }
 
 #[inline]
@@ -192,14 +227,14 @@ mod tests {
     fn kernels_agree_with_portable() {
         let mut random = random(1);
         let (mut units, mut key) = inputs(&mut random);
-        let mut agree = |token: kernels::Token, units: &[[u8; UNIT_LEN]], key: &[Unit]| {
+        let mut agree = |token: Token, units: &[[u8; UNIT_LEN]], key: &[Unit]| {
             let mut sums: Sums = from_fn(|_| from_fn(|_| random()));
             let mut expected = sums;
             token.add_units(&mut sums, units, key);
             add_portably(&mut expected, units, key);
             assert_eq!(sums, expected, "{} units", units.len());
         };
-        for token in kernels::Token::available() {
+        for token in Kernels::detected() {
             for n in 0..=MOST {
                 for first in 0..=MOST - n {
                     agree(token, &units[..n], &key[first..]);
@@ -208,8 +243,35 @@ mod tests {
             }
         }
         (units, key) = LARGEST;
-        for token in kernels::Token::available() {
+        for token in Kernels::detected() {
             agree(token, &units, &key);
+        }
+    }
+
+    #[test]
+    fn the_self_test_sees_each_wrong_operation() {
+        use dispatch::{idle, would_serve};
+
+        for token in Kernels::detected() {
+            assert!(would_serve(*token));
+            let idle = idle!(*mut u8, *const u8, *const u8, usize);
+            assert!(
+                !would_serve(Kernels {
+                    add_units: idle,
+                    ..*token
+                }),
+                "{}",
+                token.name()
+            );
+            #[cfg(target_arch = "x86_64")]
+            assert!(
+                !would_serve(Kernels {
+                    add_groups: Some(idle),
+                    ..*token
+                }),
+                "{}",
+                token.name()
+            );
         }
     }
 
@@ -219,7 +281,7 @@ mod tests {
     fn kernels_for_groups_agree_with_portable() {
         let mut random = random(3);
         let (mut units, mut key) = inputs(&mut random);
-        for token in kernels::Token::available() {
+        for token in Kernels::detected() {
             let mut lanes = kernels::LaneSums::default();
             for largest in [false, true] {
                 if largest {

@@ -7,11 +7,11 @@ use aes::cipher::{Array, BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
 
 use super::nh::{self, Nh};
 use super::{AT_ONCE, BLOCK_LEN, Block, BlockCipher, Hash, StreamCipher};
+use crate::Key;
 use crate::chacha::{xchacha, xchacha_each};
 use crate::poly1305::backend::{BEFORE_NOTHING, Backend, Long, State};
 use crate::poly1305::short::{Each, Pairs, Short};
 use crate::wipe::{Secret, Wiped, wipe};
-use crate::{Error, Key};
 
 /// What a nonce is padded with.
 const AFTER_NONCE: [u8; 8] = [1, 0, 0, 0, 0, 0, 0, 0];
@@ -106,10 +106,10 @@ impl BlockCipher for Aes256 {
 }
 
 /// Poly1305 with a 16-byte key: the value of the polynomial is the hash; nothing is added to it.
-fn poly(key: &[u8], bytes_hint: usize) -> Result<State, Error> {
+fn poly(key: &[u8], bytes_hint: usize) -> State {
     let mut long = Wiped([0; 32]);
     long.0[..16].copy_from_slice(key);
-    Ok(Backend::current()?.start(&long.0, bytes_hint))
+    Backend::current().start(&long.0, bytes_hint)
 }
 
 /// The hash of Adiantum: Poly1305 over the tweak, and over the NH of each KiB of the message.
@@ -128,20 +128,17 @@ impl NhPoly1305 {
     pub const KEY_LEN: usize = 16 + 16 + nh::KEY_LEN;
 
     /// Creates the hash with this key.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::SelfTest`] if Poly1305 fails its self-test.
     #[allow(clippy::missing_panics_doc)] // the length is right
-    pub fn new(key: &[u8; Self::KEY_LEN]) -> Result<Self, Error> {
-        let (tweak, message) = (poly(&key[..16], 0)?, poly(&key[16..32], 0)?);
-        Ok(Self {
+    #[must_use]
+    pub fn new(key: &[u8; Self::KEY_LEN]) -> Self {
+        let (tweak, message) = (poly(&key[..16], 0), poly(&key[16..32], 0));
+        Self {
             tweak: tweak.short(),
             message: message.short(),
             nh: Nh::new(key.last_chunk().expect("the rest")),
             tweaks: tweak.each(),
             messages: message.each(),
-        })
+        }
     }
 }
 
@@ -265,18 +262,15 @@ const LONG: usize = 2048;
 
 impl PaddedPoly1305 {
     /// Creates the hash with this key.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::SelfTest`] if Poly1305 fails its self-test.
-    pub fn new(key: &[u8; 16]) -> Result<Self, Error> {
-        let message = poly(key, LONG)?;
-        Ok(Self {
+    #[must_use]
+    pub fn new(key: &[u8; 16]) -> Self {
+        let message = poly(key, LONG);
+        Self {
             tweak: message.short(),
             tweaks: message.each(),
             message: message.long(),
             go_padding: false,
-        })
+        }
     }
 
     /// The same, but with a full block of padding where none is needed: tweaks of 12, 28, 44, ... bytes.

@@ -1,7 +1,6 @@
 //! The kernels of `ChaCha` for several blocks at once.
 
-use crate::backend::Backend;
-use crate::backend::kernels::function;
+use crate::backend::dispatch::{Token, function};
 
 /// From what has the block numbers, start, input and output, and the number of groups of blocks.
 type XorBlocks = function!(*mut u8, *const u8, *mut u8, usize);
@@ -22,11 +21,13 @@ pub(crate) const MAX_LANES: usize = 16;
 pub(crate) const FEW: usize = 2;
 
 /// The kernels of a level.
+#[derive(Clone, Copy)]
 pub(crate) struct Kernels {
     /// How many blocks are computed together: a group.
     pub(crate) lanes: usize,
-    /// Whether this CPU and its operating system have what the kernels need.
-    pub(crate) detect: fn() -> bool,
+    /// Whether the CPU has AVX2, for portable code on eight blocks.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) avx2: bool,
     /// From the number of the first block, and the start.
     pub(crate) numbers: fn(u64, &Start) -> Numbers,
     pub(crate) xor_blocks_8: XorBlocks,
@@ -52,33 +53,22 @@ pub(crate) fn last_row(counter: u64, start: &Start) -> Numbers {
     numbers
 }
 
-/// A witness that this CPU has the instructions of the kernels.
-#[derive(Clone, Copy)]
-pub(crate) struct Token(&'static Kernels);
+#[cfg(veriplex_kernels)]
+pub(crate) use super::hardware::CHACHA as CANDIDATES;
+#[cfg(not(veriplex_kernels))]
+pub(crate) const CANDIDATES: [super::dispatch::Candidate<Kernels>; 0] = [];
 
-impl Token {
-    /// Those that this CPU can run, the best first.
-    pub(crate) fn available() -> impl Iterator<Item = Self> {
-        (super::hardware::CHACHA.into_iter())
-            .filter_map(|kernels| (kernels.detect)().then_some(Self(kernels)))
-    }
-
-    /// The one that the library uses now: none while hardware backends are forbidden.
-    #[inline]
-    pub(crate) fn current() -> Option<Self> {
-        Self::available().find(|_| Backend::kernels_allowed())
-    }
-
+impl Token<Kernels> {
     /// Size in bytes of a group of blocks.
     #[inline]
     pub(crate) fn group_len(self) -> usize {
-        self.0.lanes * BLOCK_LEN
+        self.lanes * BLOCK_LEN
     }
 
-    /// The numbers of the first group of blocks, for [`Token::xor_blocks`].
+    /// The numbers of the first group of blocks, for [`xor_blocks`](Self::xor_blocks).
     #[inline]
-    pub(crate) fn numbers(self, start: &Start, counter: u64) -> Numbers {
-        (self.0.numbers)(counter, start)
+    pub(crate) fn first_numbers(self, start: &Start, counter: u64) -> Numbers {
+        (self.numbers)(counter, start)
     }
 
     /// XORs the blocks from these numbers on into whole groups of blocks. Afterwards they are the next ones. Words 12 and 13 of
@@ -92,9 +82,9 @@ impl Token {
         let n = groups.len() / self.group_len();
         assert_eq!(groups.len(), n * self.group_len());
         let kernel = match ROUNDS {
-            8 => self.0.xor_blocks_8,
-            12 => self.0.xor_blocks_12,
-            _ => self.0.xor_blocks_20,
+            8 => self.xor_blocks_8,
+            12 => self.xor_blocks_12,
+            _ => self.xor_blocks_20,
         };
         // SAFETY: a Token exists only where the CPU has the features; the kernel reads and writes at most these numbers,
         // reads at most the start, and reads and writes the n groups.
@@ -107,32 +97,19 @@ impl Token {
             );
         }
     }
-}
 
-/// A witness that this CPU has AVX2, for portable code on eight blocks.
-#[cfg(target_arch = "x86_64")]
-#[derive(Clone, Copy)]
-pub(crate) struct Avx2(());
-
-#[cfg(target_arch = "x86_64")]
-cpufeatures::new!(avx2, "avx2");
-
-#[cfg(target_arch = "x86_64")]
-impl Avx2 {
-    /// If the library may use it now.
+    /// Calls `f`. What is inlined into it is compiled for AVX2, if the CPU has it.
     #[inline]
-    pub(crate) fn current() -> Option<Self> {
-        (avx2::get() && Backend::kernels_allowed()).then_some(Self(()))
-    }
-
-    /// Calls `f`. What is inlined into it is compiled for such a CPU.
-    #[allow(clippy::unused_self)] // `self` is proof that the CPU has it
     pub(crate) fn run<R>(self, f: impl FnOnce() -> R) -> R {
-        #[target_feature(enable = "avx2")]
-        fn compiled_for_it<R>(f: impl FnOnce() -> R) -> R {
-            f()
+        #[cfg(target_arch = "x86_64")]
+        if self.avx2 {
+            #[target_feature(enable = "avx2")]
+            fn compiled_for_it<R>(f: impl FnOnce() -> R) -> R {
+                f()
+            }
+            // SAFETY: such a Token exists only where the CPU has AVX2.
+            return unsafe { compiled_for_it(f) };
         }
-        // SAFETY: an Avx2 exists only where the CPU has AVX2.
-        unsafe { compiled_for_it(f) }
+        f()
     }
 }

@@ -1,4 +1,4 @@
-//! A backend made from the kernels of `jasmin/`, included as assembly: the same for every instruction set.
+//! Backends made from the kernels of `jasmin/`, included as assembly: the same for every instruction set.
 
 /// The linker symbol of a kernel. It has the part of the crate's version by which Cargo allows two versions to be
 /// linked together, so that these do not clash.
@@ -15,17 +15,6 @@ macro_rules! symbol {
     };
 }
 pub(crate) use symbol;
-
-/// A function with the calling convention of the kernels.
-#[cfg(target_arch = "x86_64")]
-macro_rules! function {
-    ($($argument:ty),*) => { unsafe extern "sysv64" fn($($argument),*) };
-}
-#[cfg(target_arch = "aarch64")]
-macro_rules! function {
-    ($($argument:ty),*) => { unsafe extern "C" fn($($argument),*) };
-}
-pub(crate) use function;
 
 /// The kernels that a generated `declarations.rs` lists, and `features`, which says whether this CPU has what they need.
 /// Before the list come the folder, the file extension, the assembler's options and the calling convention.
@@ -107,11 +96,10 @@ macro_rules! kernel {
 }
 pub(crate) use kernel;
 
-/// Defines `Token`, the witness that this CPU has the features, with `permute` and the bulk operations. The kernels are
-/// declared in the same module.
+/// Defines `X1`, for one state, from the kernels that are declared in the same module.
 macro_rules! backend {
-    ($detect:expr) => {
-        use crate::simpira1024::{Block, ROUND_CONSTANTS, State};
+    () => {
+        use crate::simpira1024::ROUND_CONSTANTS;
 
         /// `K(1)` to `K(72)`, none of them across two cache lines.
         #[repr(C, align(64))]
@@ -121,123 +109,49 @@ macro_rules! backend {
         #[unsafe(export_name = $crate::backend::kernels::symbol!("simpira1024_round_constants"))]
         static KEYS: Keys = Keys(ROUND_CONSTANTS);
 
-        /// A witness that this CPU has the instructions of the kernels.
-        #[derive(Clone, Copy)]
-        pub(crate) struct Token(());
+        const KEYS_AT: *const u8 = (&raw const KEYS).cast();
 
-        #[allow(clippy::unused_self)] // `self` is proof that the CPU has the features
-        impl Token {
-            #[inline]
-            pub(crate) fn detect() -> Option<Self> {
-                $detect.then_some(Self(()))
-            }
-
-            #[inline]
-            pub(crate) fn permute(self, state: &mut State) {
-                // SAFETY: a Token exists only where the CPU has the features; the kernel reads the round constants,
-                // reads and writes the 128 bytes of the state, and touches nothing else.
-                unsafe { simpira1024_permute(state.as_mut_ptr(), (&raw const KEYS).cast()) };
-            }
-
-            #[inline]
-            pub(crate) fn absorb_blocks(self, state: &mut State, blocks: &[Block]) {
-                // SAFETY: as in `permute`; the kernel also reads the n blocks of 94 bytes.
-                unsafe {
-                    duplex_absorb_blocks(
-                        state.as_mut_ptr(),
-                        blocks.as_ptr().cast(),
-                        blocks.len(),
-                        (&raw const KEYS).cast(),
-                    );
-                }
-            }
-
-            #[inline]
-            pub(crate) fn encrypt_blocks(self, state: &mut State, blocks: &mut [Block]) {
-                let (in_out, n) = (blocks.as_mut_ptr().cast(), blocks.len());
-                // SAFETY: as in `permute`; the kernel also reads and writes the n blocks of 94 bytes. It reads each
-                // block before writing it, so input and output may be the same buffer.
-                unsafe {
-                    duplex_encrypt_blocks(
-                        state.as_mut_ptr(),
-                        in_out,
-                        in_out,
-                        n,
-                        (&raw const KEYS).cast(),
-                    )
-                };
-            }
-
-            #[inline]
-            pub(crate) fn encrypt_blocks_into(
-                self,
-                state: &mut State,
-                input: &[Block],
-                output: &mut [Block],
-            ) {
+        // SAFETY, of all: the caller vouches for the features. A kernel reads the round constants, reads and writes the 128
+        // bytes of the state, reads or writes n blocks of 94 bytes, and touches nothing else. It reads a block before it
+        // writes it, so that input and output may be the same buffer.
+        #[allow(clippy::undocumented_unsafe_blocks)] // it is said above
+        pub(crate) const X1: $crate::backend::Kernels = $crate::backend::Kernels {
+            permute: |state| unsafe { simpira1024_permute(state.as_mut_ptr(), KEYS_AT) },
+            absorb_blocks: |state, blocks| unsafe {
+                duplex_absorb_blocks(
+                    state.as_mut_ptr(),
+                    blocks.as_ptr().cast(),
+                    blocks.len(),
+                    KEYS_AT,
+                );
+            },
+            encrypt_blocks: |state, blocks| unsafe {
+                let in_out = blocks.as_mut_ptr().cast();
+                duplex_encrypt_blocks(state.as_mut_ptr(), in_out, in_out, blocks.len(), KEYS_AT);
+            },
+            encrypt_blocks_into: |state, input, output| unsafe {
                 let n = input.len().min(output.len());
                 let (input, output) = (input.as_ptr().cast(), output.as_mut_ptr().cast());
-                // SAFETY: as in `encrypt_blocks`; both buffers have n blocks.
-                unsafe {
-                    duplex_encrypt_blocks(
-                        state.as_mut_ptr(),
-                        input,
-                        output,
-                        n,
-                        (&raw const KEYS).cast(),
-                    )
-                };
-            }
-
-            #[inline]
-            pub(crate) fn decrypt_blocks(self, state: &mut State, blocks: &mut [Block]) {
-                let (in_out, n) = (blocks.as_mut_ptr().cast(), blocks.len());
-                // SAFETY: as in `encrypt_blocks`.
-                unsafe {
-                    duplex_decrypt_blocks(
-                        state.as_mut_ptr(),
-                        in_out,
-                        in_out,
-                        n,
-                        (&raw const KEYS).cast(),
-                    )
-                };
-            }
-
-            #[inline]
-            pub(crate) fn decrypt_blocks_into(
-                self,
-                state: &mut State,
-                input: &[Block],
-                output: &mut [Block],
-            ) {
+                duplex_encrypt_blocks(state.as_mut_ptr(), input, output, n, KEYS_AT);
+            },
+            decrypt_blocks: |state, blocks| unsafe {
+                let in_out = blocks.as_mut_ptr().cast();
+                duplex_decrypt_blocks(state.as_mut_ptr(), in_out, in_out, blocks.len(), KEYS_AT);
+            },
+            decrypt_blocks_into: |state, input, output| unsafe {
                 let n = input.len().min(output.len());
                 let (input, output) = (input.as_ptr().cast(), output.as_mut_ptr().cast());
-                // SAFETY: as in `encrypt_blocks`; both buffers have n blocks.
-                unsafe {
-                    duplex_decrypt_blocks(
-                        state.as_mut_ptr(),
-                        input,
-                        output,
-                        n,
-                        (&raw const KEYS).cast(),
-                    )
-                };
-            }
-
-            #[inline]
-            pub(crate) fn squeeze_blocks(self, state: &mut State, blocks: &mut [Block]) {
-                // SAFETY: as in `permute`; the kernel also writes the n blocks of 94 bytes.
-                unsafe {
-                    duplex_squeeze_blocks(
-                        state.as_mut_ptr(),
-                        blocks.as_mut_ptr().cast(),
-                        blocks.len(),
-                        (&raw const KEYS).cast(),
-                    );
-                }
-            }
-        }
+                duplex_decrypt_blocks(state.as_mut_ptr(), input, output, n, KEYS_AT);
+            },
+            squeeze_blocks: |state, blocks| unsafe {
+                duplex_squeeze_blocks(
+                    state.as_mut_ptr(),
+                    blocks.as_mut_ptr().cast(),
+                    blocks.len(),
+                    KEYS_AT,
+                );
+            },
+        };
     };
 }
 pub(crate) use backend;

@@ -6,27 +6,32 @@
 //! is padded (byte 95 ^= 0x81) and permuted.
 
 use core::fmt;
-use core::sync::atomic::{AtomicBool, Ordering};
 
 use crate::simpira1024::{Block, State};
+use dispatch::{Candidate, Dispatch, Primitive, Token, checksum, input};
 
 // The kernel boundary. `unsafe` is only here, in `lane_backend` and in `timing`.
 #[cfg(all(veriplex_hardware, target_arch = "aarch64"))]
 #[allow(unsafe_code)]
 mod aarch64;
-#[cfg(all(veriplex_kernels, feature = "adiantum"))]
+#[cfg(feature = "adiantum")]
 #[allow(unsafe_code)]
+#[cfg_attr(not(veriplex_kernels), allow(dead_code))]
 pub(crate) mod chacha;
 #[cfg(veriplex_kernels)]
 #[allow(unsafe_code)]
 mod constants;
+pub(crate) mod dispatch;
 #[cfg(veriplex_kernels)]
-pub(crate) mod kernels;
-#[cfg(all(veriplex_kernels, feature = "adiantum"))]
+mod kernels;
+pub(crate) mod lanes;
+#[cfg(feature = "adiantum")]
 #[allow(unsafe_code)]
+#[cfg_attr(not(veriplex_kernels), allow(dead_code))]
 pub(crate) mod nh;
-#[cfg(all(veriplex_kernels, feature = "poly1305"))]
+#[cfg(feature = "poly1305")]
 #[allow(unsafe_code)]
+#[cfg_attr(not(veriplex_kernels), allow(dead_code))]
 pub(crate) mod poly1305;
 pub(crate) mod portable;
 #[cfg(all(veriplex_hardware, any(not(veriplex_kernels), test)))]
@@ -34,8 +39,9 @@ mod vector;
 #[cfg(all(veriplex_hardware, target_arch = "x86_64"))]
 #[allow(unsafe_code)]
 mod x86_64;
-#[cfg(all(veriplex_kernels, feature = "xoofff"))]
+#[cfg(feature = "xoofff")]
 #[allow(unsafe_code)]
+#[cfg_attr(not(veriplex_kernels), allow(dead_code))]
 pub(crate) mod xoofff;
 
 #[cfg(all(
@@ -51,28 +57,56 @@ use aarch64 as hardware;
 #[cfg(all(veriplex_hardware, target_arch = "x86_64"))]
 use x86_64 as hardware;
 
+/// The operations with AES instructions. Each needs the CPU features of its candidate.
+#[derive(Clone, Copy)]
+pub(crate) struct Kernels {
+    pub(crate) permute: unsafe fn(&mut State),
+    pub(crate) absorb_blocks: unsafe fn(&mut State, &[Block]),
+    pub(crate) encrypt_blocks: unsafe fn(&mut State, &mut [Block]),
+    pub(crate) encrypt_blocks_into: unsafe fn(&mut State, &[Block], &mut [Block]),
+    pub(crate) decrypt_blocks: unsafe fn(&mut State, &mut [Block]),
+    pub(crate) decrypt_blocks_into: unsafe fn(&mut State, &[Block], &mut [Block]),
+    pub(crate) squeeze_blocks: unsafe fn(&mut State, &mut [Block]),
+}
+
+#[cfg(veriplex_hardware)]
+use hardware::DUPLEX as CANDIDATES;
+#[cfg(not(veriplex_hardware))]
+const CANDIDATES: [Candidate<Kernels>; 0] = [];
+
+impl Dispatch for Kernels {
+    const PRIMITIVE: Primitive = Primitive::Duplex;
+    const CANDIDATES: &[Candidate<Self>] = &CANDIDATES;
+    const KNOWN: u64 = 0x94b1_b642_1a7c_395f;
+
+    fn answers(kernels: Option<Token<Self>>) -> u64 {
+        let backend = kernels.map_or(Backend::PORTABLE, |token| Backend(Kind::Hardware(token)));
+        let mut state = input(1);
+        let mut blocks = [2, 3].map(input);
+        let mut others = [[0; _]; 2];
+        backend.permute(&mut state);
+        backend.absorb_blocks(&mut state, &blocks);
+        backend.encrypt_blocks(&mut state, &mut blocks);
+        backend.decrypt_blocks(&mut state, &mut blocks);
+        backend.encrypt_blocks_into(&mut state, &blocks, &mut others);
+        backend.decrypt_blocks_into(&mut state, &others, &mut blocks);
+        backend.squeeze_blocks(&mut state, &mut others);
+        let outputs = [&state, blocks.as_flattened(), others.as_flattened()];
+        outputs.into_iter().fold(0, checksum)
+    }
+}
+
 /// An implementation of the permutation that this CPU can run.
 ///
-/// A value exists only on a CPU that has the instructions that it needs.
+/// A value exists only on a CPU that has the instructions that it needs, and computes right with them.
 #[derive(Clone, Copy)]
 pub struct Backend(Kind);
 
 #[derive(Clone, Copy)]
 enum Kind {
     Portable,
-    #[cfg(veriplex_hardware)]
-    Hardware(hardware::Token),
-}
-
-/// Set while [`set_hardware_enabled`] forbids the hardware backend.
-static HARDWARE_DISABLED: AtomicBool = AtomicBool::new(false);
-
-/// Allows or forbids the hardware backend in this process. At the start it is allowed.
-///
-/// This changes speed, not results; it is meant for tests and measurements. It has no effect if
-/// `--cfg veriplex_backend` fixes the backend.
-pub fn set_hardware_enabled(enabled: bool) {
-    HARDWARE_DISABLED.store(!enabled, Ordering::Relaxed);
+    #[cfg_attr(not(veriplex_hardware), allow(dead_code))]
+    Hardware(Token<Kernels>),
 }
 
 /// Calls an operation of whichever backend it is.
@@ -80,8 +114,9 @@ macro_rules! dispatch {
     ($backend:expr, $operation:ident($($argument:expr),*)) => {
         match $backend.0 {
             Kind::Portable => portable::$operation($($argument),*),
-            #[cfg(veriplex_hardware)]
-            Kind::Hardware(token) => token.$operation($($argument),*),
+            // SAFETY: a Token exists only where the CPU has the features.
+            #[allow(unsafe_code)]
+            Kind::Hardware(token) => unsafe { (token.$operation)($($argument),*) },
         }
     };
 }
@@ -90,14 +125,10 @@ impl Backend {
     /// The constant-time backend that every target has.
     pub const PORTABLE: Self = Self(Kind::Portable);
 
-    /// The backend of this CPU's AES instructions, if it has them and the backend is compiled in.
+    /// The backend of this CPU's AES instructions, if it has them, they compute right, and the backend is compiled in.
     #[must_use]
-    #[inline]
     pub fn hardware() -> Option<Self> {
-        #[cfg(veriplex_hardware)]
-        return hardware::Token::detect().map(|token| Self(Kind::Hardware(token)));
-        #[cfg(not(veriplex_hardware))]
-        return None;
+        Kernels::right().next().map(|token| Self(Kind::Hardware(token)))
     }
 
     /// Every backend that this CPU can run.
@@ -109,29 +140,20 @@ impl Backend {
     ///
     /// # Panics
     ///
-    /// If the crate was compiled for `veriplex_backend="x86_64"` or `"aarch64"` and runs on a CPU without
-    /// the instructions.
+    /// If the portable backend computes something wrong, or the crate was compiled for `veriplex_backend="x86_64"` or
+    /// `"aarch64"` and the CPU lacks the instructions or computes something wrong with them.
     #[must_use]
     #[inline]
     pub fn current() -> Self {
-        #[cfg(any(veriplex_backend = "x86_64", veriplex_backend = "aarch64"))]
-        return Self::hardware().expect("this CPU lacks the instructions of the chosen veriplex_backend");
-        #[cfg(not(any(veriplex_backend = "x86_64", veriplex_backend = "aarch64")))]
-        match Self::hardware() {
-            Some(hardware) if !HARDWARE_DISABLED.load(Ordering::Relaxed) => hardware,
-            _ => Self::PORTABLE,
+        if cfg!(veriplex_backend = "portable") {
+            return Self::PORTABLE; // nothing is left to choose
         }
-    }
-
-    /// Whether kernels beside those of the permutation may be used. They ask for the CPU features that they need.
-    #[cfg(all(
-        veriplex_kernels,
-        any(feature = "adiantum", feature = "xoofff", feature = "poly1305")
-    ))]
-    #[inline]
-    pub(crate) fn kernels_allowed() -> bool {
-        cfg!(any(veriplex_backend = "x86_64", veriplex_backend = "aarch64"))
-            || !HARDWARE_DISABLED.load(Ordering::Relaxed)
+        let hardware = Kernels::first().map(|token| Self(Kind::Hardware(token)));
+        #[cfg(any(veriplex_backend = "x86_64", veriplex_backend = "aarch64"))]
+        return hardware
+            .expect("this CPU lacks the instructions of the chosen veriplex_backend, or computes wrongly");
+        #[cfg(not(any(veriplex_backend = "x86_64", veriplex_backend = "aarch64")))]
+        hardware.unwrap_or(Self::PORTABLE)
     }
 
     /// `"portable"`, `"x86_64"` or `"aarch64"`.
@@ -139,11 +161,14 @@ impl Backend {
     pub const fn name(self) -> &'static str {
         match self.0 {
             Kind::Portable => "portable",
-            #[cfg(all(veriplex_hardware, target_arch = "x86_64"))]
-            Kind::Hardware(_) => "x86_64",
-            #[cfg(all(veriplex_hardware, target_arch = "aarch64"))]
+            Kind::Hardware(_) if cfg!(target_arch = "x86_64") => "x86_64",
             Kind::Hardware(_) => "aarch64",
         }
+    }
+
+    #[inline]
+    pub(crate) const fn is_hardware(self) -> bool {
+        matches!(self.0, Kind::Hardware(_))
     }
 
     /// Simpira-1024 on a state of 128 bytes.
@@ -193,5 +218,49 @@ impl Backend {
 impl fmt::Debug for Backend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Backend({})", self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dispatch::would_serve;
+
+    /// One wrong bit in any output of any operation is enough.
+    #[test]
+    fn the_self_test_sees_each_wrong_operation() {
+        const RIGHT: Kernels = Kernels {
+            permute: portable::permute,
+            absorb_blocks: portable::absorb_blocks,
+            encrypt_blocks: portable::encrypt_blocks,
+            encrypt_blocks_into: portable::encrypt_blocks_into,
+            decrypt_blocks: portable::decrypt_blocks,
+            decrypt_blocks_into: portable::decrypt_blocks_into,
+            squeeze_blocks: portable::squeeze_blocks,
+        };
+        macro_rules! wrong {
+            ($operation:ident($($argument:ident),*), $output:expr) => {
+                assert!(!would_serve(Kernels {
+                    $operation: |$($argument),*| {
+                        portable::$operation($($argument),*);
+                        $output ^= 0x80;
+                    },
+                    ..RIGHT
+                }));
+            };
+        }
+        assert!(would_serve(RIGHT));
+        wrong!(permute(state), state[127]);
+        wrong!(absorb_blocks(state, blocks), state[127]);
+        wrong!(encrypt_blocks(state, blocks), state[127]);
+        wrong!(encrypt_blocks(state, blocks), blocks[1][93]);
+        wrong!(encrypt_blocks_into(state, input, output), state[127]);
+        wrong!(encrypt_blocks_into(state, input, output), output[1][93]);
+        wrong!(decrypt_blocks(state, blocks), state[127]);
+        wrong!(decrypt_blocks(state, blocks), blocks[1][93]);
+        wrong!(decrypt_blocks_into(state, input, output), state[127]);
+        wrong!(decrypt_blocks_into(state, input, output), output[1][93]);
+        wrong!(squeeze_blocks(state, blocks), state[127]);
+        wrong!(squeeze_blocks(state, blocks), blocks[1][93]);
     }
 }

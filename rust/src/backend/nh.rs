@@ -3,8 +3,7 @@
 #[cfg(target_arch = "x86_64")]
 use core::{array::from_fn, mem::replace};
 
-use crate::backend::Backend;
-use crate::backend::kernels::function;
+use crate::backend::dispatch::{Token, function};
 
 /// From sums, units of input, key, and the number of units.
 type AddUnits = function!(*mut u8, *const u8, *const u8, usize);
@@ -25,39 +24,28 @@ pub(crate) type Sums = [[u64; 2]; PASSES];
 /// Fewer units are faster without a kernel.
 pub(crate) const FEWEST: usize = 4;
 
-/// The kernel of a level.
+/// The kernels of a level.
+#[derive(Clone, Copy)]
 pub(crate) struct Kernels {
-    /// Whether this CPU and its operating system have what the kernel needs.
-    pub(crate) detect: fn() -> bool,
     pub(crate) add_units: AddUnits,
     /// Faster for long messages. Words 1 and 2 of each unit of the key have changed places.
     #[cfg(target_arch = "x86_64")]
     pub(crate) add_groups: Option<AddGroups>,
 }
 
-/// A witness that this CPU has the instructions of the kernel.
-#[derive(Clone, Copy)]
-pub(crate) struct Token(&'static Kernels);
+#[cfg(veriplex_kernels)]
+pub(crate) use super::hardware::NH as CANDIDATES;
+#[cfg(not(veriplex_kernels))]
+pub(crate) const CANDIDATES: [super::dispatch::Candidate<Kernels>; 0] = [];
 
-impl Token {
-    /// Those that this CPU can run, the best first.
-    pub(crate) fn available() -> impl Iterator<Item = Self> {
-        (super::hardware::NH.into_iter()).filter_map(|kernels| (kernels.detect)().then_some(Self(kernels)))
-    }
-
-    /// The one that the library uses now, if any.
-    #[inline]
-    pub(crate) fn current() -> Option<Self> {
-        Self::available().find(|_| Backend::kernels_allowed())
-    }
-
+impl Token<Kernels> {
     /// Adds the products of these units. Unit u uses the four units of the key from u on.
     pub(crate) fn add_units(self, sums: &mut Sums, units: &[[u8; 16]], key: &[[u32; 4]]) {
         assert!(key.len() + 1 >= units.len() + PASSES);
         // SAFETY: a Token exists only where the CPU has the features; the kernel reads and writes the 64 bytes of the
         // sums, reads the n units and n + 3 units of the key (none if n is 0), and touches nothing else.
         unsafe {
-            (self.0.add_units)(
+            (self.add_units)(
                 sums.as_mut_ptr().cast(),
                 units.as_ptr().cast(),
                 key.as_ptr().cast(),
@@ -70,7 +58,7 @@ impl Token {
     #[cfg(target_arch = "x86_64")]
     #[inline]
     pub(crate) fn takes_groups(self) -> bool {
-        self.0.add_groups.is_some()
+        self.add_groups.is_some()
     }
 
     /// Adds the products of as many of these units as fill groups to the sums of the lanes, if there is a kernel for groups:
@@ -83,7 +71,7 @@ impl Token {
         swapped_key: &[[u32; 4]],
     ) -> usize {
         assert!(swapped_key.len() + 1 >= units.len() + PASSES);
-        let Some(kernel) = self.0.add_groups else {
+        let Some(kernel) = self.add_groups else {
             return 0;
         };
         let (groups, _) = units.as_chunks::<GROUP>();

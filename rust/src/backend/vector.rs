@@ -2,55 +2,27 @@
 //! architecture: a type `V` and the functions `load`, `store`, `zero`, `pad`, `xor`, `drop_2`, `keep_2`,
 //! `straddle` and `f`, each compiled for the CPU features `$features`.
 
-/// Defines `Token`, the witness that this CPU has the features, with `permute` and the bulk operations.
+/// Defines `LEVEL`, and `X1` for one state.
 macro_rules! backend {
-    ($features:literal, $detect:expr) => {
+    ($features:literal, $level:literal, $detect:expr) => {
+        use crate::backend::Kernels;
+        use crate::backend::dispatch::Level;
         use crate::simpira1024::{Block, State};
 
-        /// A witness that this CPU has the instructions that this module is compiled for.
-        #[derive(Clone, Copy)]
-        pub(crate) struct Token(());
+        pub(crate) const LEVEL: Level = Level {
+            name: $level,
+            detect: $detect,
+        };
 
-        impl Token {
-            pub(crate) fn detect() -> Option<Self> {
-                $detect.then_some(Self(()))
-            }
-
-            pub(crate) fn permute(self, state: &mut State) {
-                // SAFETY: a Token exists only where the CPU has the features.
-                unsafe { permute(state) }
-            }
-
-            pub(crate) fn absorb_blocks(self, state: &mut State, blocks: &[Block]) {
-                // SAFETY: as in `permute`.
-                unsafe { absorb_blocks(state, blocks) }
-            }
-
-            pub(crate) fn encrypt_blocks(self, state: &mut State, blocks: &mut [Block]) {
-                // SAFETY: as in `permute`.
-                unsafe { encrypt_blocks(state, blocks) }
-            }
-
-            pub(crate) fn encrypt_blocks_into(self, state: &mut State, input: &[Block], output: &mut [Block]) {
-                // SAFETY: as in `permute`.
-                unsafe { encrypt_blocks_into(state, input, output) }
-            }
-
-            pub(crate) fn decrypt_blocks(self, state: &mut State, blocks: &mut [Block]) {
-                // SAFETY: as in `permute`.
-                unsafe { decrypt_blocks(state, blocks) }
-            }
-
-            pub(crate) fn decrypt_blocks_into(self, state: &mut State, input: &[Block], output: &mut [Block]) {
-                // SAFETY: as in `permute`.
-                unsafe { decrypt_blocks_into(state, input, output) }
-            }
-
-            pub(crate) fn squeeze_blocks(self, state: &mut State, blocks: &mut [Block]) {
-                // SAFETY: as in `permute`.
-                unsafe { squeeze_blocks(state, blocks) }
-            }
-        }
+        pub(crate) const X1: Kernels = Kernels {
+            permute,
+            absorb_blocks,
+            encrypt_blocks,
+            encrypt_blocks_into,
+            decrypt_blocks,
+            decrypt_blocks_into,
+            squeeze_blocks,
+        };
 
         #[inline]
         #[target_feature(enable = $features)]
@@ -241,14 +213,12 @@ mod tests {
     extern crate std;
     use std::vec::Vec;
 
-    #[cfg(target_arch = "aarch64")]
-    use crate::backend::aarch64::intrinsics::Token;
-    use crate::backend::portable;
-    #[cfg(target_arch = "x86_64")]
-    use crate::backend::x86_64::intrinsics::Token;
+    use crate::backend::dispatch::{Candidate, Token};
+    use crate::backend::hardware::intrinsics::{LEVEL, X1};
+    use crate::backend::{Backend, Kernels, Kind};
     use crate::simpira1024::{Block, State};
 
-    type Operation = (fn(Token, &mut State, &mut [Block]), fn(&mut State, &mut [Block]));
+    type Operation = fn(Backend, &mut State, &mut [Block]);
 
     /// Runs an operation from a copy of the blocks into the blocks.
     fn apart(blocks: &mut [Block], into: impl FnOnce(&[Block], &mut [Block])) {
@@ -258,40 +228,32 @@ mod tests {
     }
 
     const OPERATIONS: [Operation; 7] = [
-        (
-            |token, state, _| token.permute(state),
-            |state, _| portable::permute(state),
-        ),
-        (
-            |token, state, blocks| token.absorb_blocks(state, blocks),
-            |state, blocks| portable::absorb_blocks(state, blocks),
-        ),
-        (Token::encrypt_blocks, portable::encrypt_blocks),
-        (Token::decrypt_blocks, portable::decrypt_blocks),
-        (Token::squeeze_blocks, portable::squeeze_blocks),
-        (
-            |token, state, blocks| apart(blocks, |from, to| token.encrypt_blocks_into(state, from, to)),
-            |state, blocks| apart(blocks, |from, to| portable::encrypt_blocks_into(state, from, to)),
-        ),
-        (
-            |token, state, blocks| apart(blocks, |from, to| token.decrypt_blocks_into(state, from, to)),
-            |state, blocks| apart(blocks, |from, to| portable::decrypt_blocks_into(state, from, to)),
-        ),
+        |backend, state, _| backend.permute(state),
+        |backend, state, blocks| backend.absorb_blocks(state, blocks),
+        Backend::encrypt_blocks,
+        Backend::decrypt_blocks,
+        Backend::squeeze_blocks,
+        |backend, state, blocks| apart(blocks, |from, to| backend.encrypt_blocks_into(state, from, to)),
+        |backend, state, blocks| apart(blocks, |from, to| backend.decrypt_blocks_into(state, from, to)),
     ];
 
     #[test]
     fn intrinsics_agree_with_portable() {
-        let Some(token) = Token::detect() else { return };
+        static INTRINSICS: Candidate<Kernels> = LEVEL.of(X1);
+        let Some(token) = Token::detect(&INTRINSICS) else {
+            return;
+        };
+        let intrinsics = Backend(Kind::Hardware(token));
         let mut bytes = (0..=u8::MAX).cycle();
         let mut state: State = core::array::from_fn(|_| bytes.next().unwrap());
         for n in 0..4 {
-            for (intrinsics, portable) in OPERATIONS {
+            for operation in OPERATIONS {
                 let mut blocks: Vec<Block> = (0..n)
                     .map(|_| core::array::from_fn(|_| bytes.next().unwrap()))
                     .collect();
                 let mut expected = (state, blocks.clone());
-                portable(&mut expected.0, &mut expected.1);
-                intrinsics(token, &mut state, &mut blocks);
+                operation(Backend::PORTABLE, &mut expected.0, &mut expected.1);
+                operation(intrinsics, &mut state, &mut blocks);
                 assert_eq!((state, blocks), expected);
             }
         }

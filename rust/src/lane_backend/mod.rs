@@ -8,14 +8,15 @@
 //! messages; eight pointers serve all, and cost one more load for each block of a lane. Encryption and decryption are in
 //! place only: eight more pointers would not fit into the registers, and a copy costs little.
 
-#[cfg(veriplex_kernels)]
 #[allow(unsafe_code)] // the kernel boundary
-pub(crate) mod kernels;
+mod kernels;
 
+use core::array::from_fn;
 use core::fmt;
-use core::sync::atomic::{AtomicU8, Ordering};
 
 use crate::backend::Backend;
+use crate::backend::dispatch::{Candidate, Dispatch, Primitive, Token, checksum, input};
+use crate::backend::lanes::{CANDIDATES, Kernels};
 use crate::simpira1024::{Block, STATE_LEN, State};
 use crate::wipe::wipe;
 
@@ -117,7 +118,41 @@ impl fmt::Debug for States {
     }
 }
 
-/// How eight states are processed at once. A value exists only where the instructions that it needs exist.
+impl Dispatch for Kernels {
+    const PRIMITIVE: Primitive = Primitive::Lanes;
+    const CANDIDATES: &[Candidate<Self>] = &CANDIDATES;
+    const KNOWN: u64 = 0x2ba4_4b53_335d_4a1e;
+
+    /// Without kernels, by the serial backend, which has been asked itself.
+    fn answers(kernels: Option<Token<Self>>) -> u64 {
+        let kind = kernels.map_or_else(|| Kind::Serial(Backend::current()), Kind::Kernels);
+        let backend = LaneBackend(kind);
+        let mut states = States::new();
+        for (lane, seed) in (0..LANES).zip(1..) {
+            states.set_lane(lane, &input(seed));
+        }
+        let mut blocks: [[Block; 2]; LANES] = from_fn(|lane| [10, 20].map(|seed| input(seed + lane as u64)));
+        backend.permute(&mut states);
+        backend.absorb_blocks(&mut states, &blocks.each_ref().map(<[_; _]>::as_slice));
+        let mut sum = 0;
+        for operation in [
+            LaneBackend::encrypt_blocks,
+            LaneBackend::decrypt_blocks,
+            LaneBackend::squeeze_blocks,
+        ] {
+            operation(
+                backend,
+                &mut states,
+                &mut blocks.each_mut().map(<[_; _]>::as_mut_slice),
+            );
+            sum = checksum(sum, blocks.as_flattened().as_flattened());
+        }
+        checksum(sum, states.0.as_flattened().as_flattened())
+    }
+}
+
+/// How eight states are processed at once. A value exists only where the instructions that it needs exist, and compute
+/// right.
 #[derive(Clone, Copy)]
 pub struct LaneBackend(Kind);
 
@@ -125,52 +160,31 @@ pub struct LaneBackend(Kind);
 enum Kind {
     /// One lane after the other.
     Serial(Backend),
-    #[cfg(veriplex_kernels)]
-    Kernels(kernels::Token),
+    Kernels(Token<Kernels>),
 }
-
-/// What [`set_lane_backend`] chose: the place in [`LaneBackend::available`], or [`BEST`].
-static CHOICE: AtomicU8 = AtomicU8::new(BEST);
-const BEST: u8 = u8::MAX;
 
 /// Chooses how eight states are processed at once in this process, or leaves it to the library (as at the start).
 ///
 /// It changes speed, not results; it is meant for tests and for measurements. It has no effect while the serial backend
-/// is the portable one.
+/// is the portable one, and lasts until [`set_hardware_enabled`](crate::hazmat::set_hardware_enabled).
 pub fn set_lane_backend(backend: Option<LaneBackend>) {
-    let place = |backend: LaneBackend| {
-        let mut names = LaneBackend::hardware().map(|other| other.map(LaneBackend::name));
-        names.position(|name| name == Some(backend.name()))
-    };
-    let choice = backend.and_then(place).and_then(|place| u8::try_from(place).ok());
-    CHOICE.store(choice.unwrap_or(BEST), Ordering::Relaxed);
+    Kernels::start_at(match backend {
+        None => Kernels::right().next().map(Token::name),
+        Some(LaneBackend(Kind::Kernels(token))) => Some(token.name()),
+        Some(LaneBackend(Kind::Serial(_))) => None,
+    });
 }
 
 impl LaneBackend {
     /// One lane after the other, by the portable backend.
     pub const PORTABLE: Self = Self(Kind::Serial(Backend::PORTABLE));
 
-    /// Those for CPUs with AES instructions, the best first, always in the same places.
-    fn hardware() -> impl Iterator<Item = Option<Self>> {
-        let serial = Backend::hardware().map(|serial| Self(Kind::Serial(serial)));
-        #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
-        let levels = Self::of_x86_64();
-        #[cfg(all(veriplex_kernels, target_arch = "aarch64"))]
-        let levels = Self::of_aarch64();
-        #[cfg(veriplex_kernels)]
-        let kernels = (levels.into_iter())
-            .map(|level| kernels::Token::detect(level).map(|token| Self(Kind::Kernels(token))));
-        #[cfg(not(veriplex_kernels))]
-        let kernels = core::iter::empty();
-        kernels.chain([serial])
-    }
-
     /// Every one that this CPU can run.
     pub fn available() -> impl Iterator<Item = Self> {
-        [Some(Self::PORTABLE)]
-            .into_iter()
-            .chain(Self::hardware())
-            .flatten()
+        let kernels = Kernels::right().map(|token| Self(Kind::Kernels(token)));
+        let serial = Backend::hardware().map(|serial| Self(Kind::Serial(serial)));
+        let hardware = kernels.filter(move |_| serial.is_some()).chain(serial);
+        [Self::PORTABLE].into_iter().chain(hardware)
     }
 
     /// The one that the library uses now.
@@ -182,16 +196,12 @@ impl LaneBackend {
     #[inline]
     pub fn current() -> Self {
         let serial = Backend::current();
-        if serial.name() == Backend::PORTABLE.name() {
-            return Self::PORTABLE;
+        if serial.is_hardware()
+            && let Some(token) = Kernels::first()
+        {
+            return Self(Kind::Kernels(token));
         }
-        let chosen = match CHOICE.load(Ordering::Relaxed) {
-            BEST => None,
-            choice => Self::hardware().nth(choice.into()).flatten(),
-        };
-        chosen
-            .or_else(|| Self::hardware().flatten().next())
-            .unwrap_or(Self(Kind::Serial(serial)))
+        Self(Kind::Serial(serial))
     }
 
     /// The level of the kernels: `"x86-64-avx512"`, `"x86-64-vaes"`, `"x86-64"`, `"armv8"`; or the instructions and
@@ -204,7 +214,6 @@ impl LaneBackend {
                 "x86_64" => "x86-64 serial",
                 _ => "armv8 serial",
             },
-            #[cfg(veriplex_kernels)]
             Kind::Kernels(token) => token.name(),
         }
     }
@@ -214,22 +223,18 @@ impl LaneBackend {
     pub(crate) fn few(self) -> usize {
         match self.0 {
             Kind::Serial(_) => LANES,
-            #[cfg(veriplex_kernels)]
-            Kind::Kernels(token) => token.few(),
+            Kind::Kernels(token) => token.few,
         }
     }
 
     /// The backend for when only the first half of the lanes is wanted: other kernels, if these always do all.
     #[must_use]
     pub(crate) fn narrow(self) -> Self {
-        #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
-        if let Kind::Kernels(token) = self.0 {
-            let mut narrower = Self::of_x86_64()
-                .into_iter()
-                .filter_map(|level| token.narrow(level));
-            return narrower.next().map_or(self, |token| Self(Kind::Kernels(token)));
+        let narrower = Kernels::all().find(|token| token.width == LANES / 2);
+        match (self.0, narrower) {
+            (Kind::Kernels(token), Some(narrower)) if token.width == LANES => Self(Kind::Kernels(narrower)),
+            _ => self,
         }
-        self
     }
 
     /// How many lanes are processed when so many of the first ones are wanted.
@@ -237,7 +242,6 @@ impl LaneBackend {
     pub(crate) fn covered(self, lanes: usize) -> usize {
         match self.0 {
             Kind::Serial(_) => lanes,
-            #[cfg(veriplex_kernels)]
             Kind::Kernels(token) => token.covered(lanes),
         }
     }
@@ -255,7 +259,6 @@ impl LaneBackend {
             Kind::Serial(backend) => {
                 (0..lanes).for_each(|lane| states.serially(lane, |state| backend.permute(state)));
             }
-            #[cfg(veriplex_kernels)]
             Kind::Kernels(token) => token.permute(states, lanes),
         }
     }
@@ -278,7 +281,6 @@ impl LaneBackend {
                     states.serially(lane, |state| backend.absorb_blocks(state, &blocks[..n]));
                 }
             }
-            #[cfg(veriplex_kernels)]
             Kind::Kernels(token) => token.absorb_blocks(states, blocks, n, lanes),
         }
     }
@@ -299,8 +301,7 @@ impl LaneBackend {
                     states.serially(lane, |state| backend.encrypt_blocks(state, &mut blocks[..n]));
                 }
             }
-            #[cfg(veriplex_kernels)]
-            Kind::Kernels(token) => token.encrypt_blocks(states, blocks, n, lanes),
+            Kind::Kernels(token) => token.transform(token.encrypt_blocks, states, blocks, n, lanes),
         }
     }
 
@@ -320,8 +321,7 @@ impl LaneBackend {
                     states.serially(lane, |state| backend.decrypt_blocks(state, &mut blocks[..n]));
                 }
             }
-            #[cfg(veriplex_kernels)]
-            Kind::Kernels(token) => token.decrypt_blocks(states, blocks, n, lanes),
+            Kind::Kernels(token) => token.transform(token.decrypt_blocks, states, blocks, n, lanes),
         }
     }
 
@@ -341,8 +341,7 @@ impl LaneBackend {
                     states.serially(lane, |state| backend.squeeze_blocks(state, &mut blocks[..n]));
                 }
             }
-            #[cfg(veriplex_kernels)]
-            Kind::Kernels(token) => token.squeeze_blocks(states, blocks, n, lanes),
+            Kind::Kernels(token) => token.transform(token.squeeze_blocks, states, blocks, n, lanes),
         }
     }
 
@@ -350,8 +349,7 @@ impl LaneBackend {
     pub(crate) fn alone(self, states: &mut States, lane: usize, operation: impl FnOnce(Backend, &mut State)) {
         let backend = match self.0 {
             Kind::Serial(backend) => backend,
-            #[cfg(veriplex_kernels)]
-            Kind::Kernels(_) => Backend::hardware().unwrap_or(Backend::PORTABLE),
+            Kind::Kernels(_) => Backend::current(),
         };
         states.serially(lane, |state| operation(backend, state));
     }
@@ -380,4 +378,43 @@ pub(crate) fn on_each_lane_backend(test: impl Fn(LaneBackend)) {
         test(backend);
     }
     set_lane_backend(None);
+}
+
+#[cfg(all(test, veriplex_kernels))]
+mod tests {
+    use super::*;
+    use crate::backend::dispatch::{idle, would_serve};
+
+    #[test]
+    fn the_self_test_sees_each_wrong_operation() {
+        for token in Kernels::detected() {
+            assert!(would_serve(*token));
+            let (permute, absorb_blocks) = (
+                idle!(*mut u8, *const u8),
+                idle!(*mut u8, *const *const u8, usize, *const u8),
+            );
+            let idle = idle!(*mut u8, *const *mut u8, usize, *const u8);
+            for wrong in [
+                Kernels { permute, ..*token },
+                Kernels {
+                    absorb_blocks,
+                    ..*token
+                },
+                Kernels {
+                    encrypt_blocks: idle,
+                    ..*token
+                },
+                Kernels {
+                    decrypt_blocks: idle,
+                    ..*token
+                },
+                Kernels {
+                    squeeze_blocks: idle,
+                    ..*token
+                },
+            ] {
+                assert!(!would_serve(wrong), "{}", token.name());
+            }
+        }
+    }
 }

@@ -9,14 +9,12 @@
 //! and s, 16 bytes each; 22 bits of r are cleared, so keys that differ only in these bits are equivalent. The running time
 //! depends only on the length of the message. A tag has 16 bytes.
 //!
-//! On first use the code tests itself with known answers: see [`backend()`].
-//!
 #![cfg_attr(feature = "getrandom", doc = "```")]
 #![cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
 //! use veriplex::{Key, os_rng, poly1305::{self, Poly1305}};
 //!
 //! let key: Key = Key::generate(&mut os_rng()); // for this message only
-//! let mut poly = Poly1305::new(key.clone())?;
+//! let mut poly = Poly1305::new(key.clone());
 //! poly.update(b"mess");
 //! poly.update(b"age");
 //! let tag = poly.finalize();
@@ -28,7 +26,7 @@
 //!
 //! ```compile_fail,E0382
 //! # use veriplex::poly1305::Poly1305;
-//! let mut poly = Poly1305::new([7; 32]).unwrap();
+//! let mut poly = Poly1305::new([7; 32]);
 //! let tag = poly.finalize();
 //! poly.update(b"another one");
 //! ```
@@ -52,35 +50,31 @@ use subtle::ConstantTimeEq;
 use crate::timing::Timing;
 use crate::wipe::Wiped;
 use crate::{Error, Key, TAG_LEN};
-use backend::{Backend, MAX_BLOCK_LEN, State};
+use backend::{BLOCK_LEN, Backend, Block, State};
 
 /// Size in bytes of a key.
 pub const KEY_LEN: usize = 32;
 
 /// Computes the tag of the only message under this key.
 ///
-/// # Errors
-///
-/// [`Error::SelfTest`] if every backend fails its self-test.
-///
 #[cfg_attr(feature = "getrandom", doc = "```")]
 #[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
 /// let key: veriplex::Key = veriplex::Key::generate(&mut veriplex::os_rng()); // for this message only
-/// let tag = veriplex::poly1305::auth(key, b"message")?;
-/// # Ok::<(), veriplex::Error>(())
+/// let tag = veriplex::poly1305::auth(key, b"message");
 /// ```
-pub fn auth(key: impl Into<Key<KEY_LEN>>, message: &[u8]) -> Result<[u8; TAG_LEN], Error> {
+#[must_use]
+pub fn auth(key: impl Into<Key<KEY_LEN>>, message: &[u8]) -> [u8; TAG_LEN] {
     let _timing = Timing::independent();
-    Ok(Backend::current()?.auth(key.into().as_bytes(), message))
+    Backend::current().auth(key.into().as_bytes(), message)
 }
 
 /// Compares the tag of a message with the received one in constant time.
 ///
 /// # Errors
 ///
-/// [`Error::Verification`] if they differ or `tag` is not 16 bytes long, [`Error::SelfTest`] as in [`auth`].
+/// [`Error::Verification`] if they differ or `tag` is not 16 bytes long.
 pub fn verify(key: impl Into<Key<KEY_LEN>>, message: &[u8], tag: &[u8]) -> Result<(), Error> {
-    same(&auth(key, message)?, tag)
+    same(&auth(key, message), tag)
 }
 
 fn same(tag: &[u8; TAG_LEN], received: &[u8]) -> Result<(), Error> {
@@ -91,34 +85,6 @@ fn same(tag: &[u8; TAG_LEN], received: &[u8]) -> Result<(), Error> {
     }
 }
 
-/// The name of the backend in use, and the names of better ones that were skipped because they failed their self-test.
-///
-/// The choice is made once, on the first use of this module or by this call. Any backend can be tested again:
-/// [`hazmat::poly1305::Backend::self_test`](crate::hazmat::poly1305::Backend::self_test).
-///
-/// # Errors
-///
-/// [`Error::SelfTest`] if every backend failed; no tag is ever computed then.
-///
-/// ```
-/// let (name, mut failed) = veriplex::poly1305::backend()?;
-/// assert!(["avx512ifma", "avx2", "neon", "mulx", "portable64", "portable32"].contains(&name));
-/// assert_eq!(failed.next(), None);
-/// # Ok::<(), veriplex::Error>(())
-/// ```
-pub fn backend() -> Result<(&'static str, impl Iterator<Item = &'static str>), Error> {
-    Ok((Backend::current()?.name(), Backend::failed()?.map(Backend::name)))
-}
-
-/// Runs the self-test on the backend in use.
-///
-/// # Errors
-///
-/// [`Error::SelfTest`] if a known answer is not reproduced.
-pub fn self_test() -> Result<(), Error> {
-    Backend::current()?.self_test()
-}
-
 /// Computes a tag incrementally, for the only message under its key.
 ///
 /// Neither it nor its key can be used again. Wiped on drop (feature `zeroize`). With the feature `std` it implements
@@ -126,38 +92,26 @@ pub fn self_test() -> Result<(), Error> {
 pub struct Poly1305 {
     state: State,
     /// Bytes that do not fill a block yet.
-    buffer: Wiped<[u8; MAX_BLOCK_LEN]>,
+    buffer: Wiped<Block>,
     filled: usize,
 }
 
 impl Poly1305 {
     /// Starts a message of unknown length.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::SelfTest`] if every backend fails its self-test.
+    #[must_use]
     #[inline]
-    pub fn new(key: impl Into<Key<KEY_LEN>>) -> Result<Self, Error> {
+    pub fn new(key: impl Into<Key<KEY_LEN>>) -> Self {
         Self::with_bytes_hint(key, 0)
     }
 
     /// Starts a message of about this many bytes. The hint only affects speed: a wrong one does not change the tag.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::SelfTest`] if every backend fails its self-test.
+    #[must_use]
     #[inline] // so that the state is not moved, which takes longer than a short message
-    pub fn with_bytes_hint(key: impl Into<Key<KEY_LEN>>, bytes_hint: usize) -> Result<Self, Error> {
-        Ok(Self::on(Backend::current()?, key.into().as_bytes(), bytes_hint))
-    }
-
-    /// Starts a message on a given backend, tested or not.
-    #[inline]
-    pub(crate) fn on(backend: Backend, key: &[u8; KEY_LEN], bytes_hint: usize) -> Self {
+    pub fn with_bytes_hint(key: impl Into<Key<KEY_LEN>>, bytes_hint: usize) -> Self {
         let _timing = Timing::independent();
         Self {
-            state: backend.start(key, bytes_hint),
-            buffer: Wiped([0; MAX_BLOCK_LEN]),
+            state: Backend::current().start(key.into().as_bytes(), bytes_hint),
+            buffer: Wiped([0; BLOCK_LEN]),
             filled: 0,
         }
     }
@@ -165,18 +119,17 @@ impl Poly1305 {
     /// Absorbs the next piece of the message.
     pub fn update(&mut self, mut input: &[u8]) {
         let _timing = Timing::independent();
-        let block_len = self.state.backend().block_len();
         if self.filled > 0 {
-            let (piece, rest) = input.split_at(input.len().min(block_len - self.filled));
+            let (piece, rest) = input.split_at(input.len().min(BLOCK_LEN - self.filled));
             self.buffer.0[self.filled..][..piece.len()].copy_from_slice(piece);
             self.filled += piece.len();
             input = rest;
-            if self.filled < block_len {
+            if self.filled < BLOCK_LEN {
                 return;
             }
-            self.state.absorb(&self.buffer.0[..block_len]);
+            self.state.absorb(&self.buffer.0);
         }
-        let (blocks, rest) = input.split_at(input.len() - input.len() % block_len);
+        let (blocks, rest) = input.split_at(input.len() - input.len() % BLOCK_LEN);
         self.state.absorb(blocks);
         self.buffer.0[..rest.len()].copy_from_slice(rest);
         self.filled = rest.len();

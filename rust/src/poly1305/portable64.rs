@@ -37,12 +37,6 @@ impl Accumulator {
 
     /// Absorbs blocks, adding `high` times 2^128 to each.
     pub(super) fn blocks(&mut self, blocks: &[Block], high: u8) {
-        self.add(blocks, high);
-    }
-
-    /// The same, compiled anew for each caller: with the instructions that the caller may use.
-    #[inline(always)]
-    pub(super) fn add(&mut self, blocks: &[Block], high: u8) {
         let [r0, r1] = *self.r;
         let (mut h, mut top) = *self.h;
         for block in blocks {

@@ -13,8 +13,8 @@ use std::{println, vec};
 use serde_json::Value;
 
 use super::Protocol;
+use crate::backend::dispatch::set_hardware_enabled;
 use crate::backend::portable::{self, record};
-use crate::backend::set_hardware_enabled;
 use crate::seekable::{Message, Seekable};
 use crate::tree::Tree;
 use crate::{Key, Label};

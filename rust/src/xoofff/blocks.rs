@@ -6,8 +6,8 @@
 
 use core::array::from_fn;
 
-#[cfg(veriplex_kernels)]
-use crate::backend::xoofff as kernels;
+use crate::backend::dispatch::{self, Candidate, Dispatch, Primitive, checksum, input};
+use crate::backend::xoofff::{CANDIDATES, FEWEST, Kernels};
 use crate::xoodoo::{STATE_LEN, State, Words, load, permute, store, xoodoo};
 
 pub(super) const BLOCK_LEN: usize = STATE_LEN;
@@ -76,13 +76,35 @@ fn step(state: &mut State, feedback: Feedback) {
     state[44..].copy_from_slice(&last.to_le_bytes());
 }
 
+type Token = dispatch::Token<Kernels>;
+
+impl Dispatch for Kernels {
+    const PRIMITIVE: Primitive = Primitive::Xoofff;
+    const CANDIDATES: &[Candidate<Self>] = &CANDIDATES;
+    const KNOWN: u64 = 0x040a_4d86_2f68_8ef7;
+
+    /// Of groups and a rest for any level.
+    fn answers(kernels: Option<Token>) -> u64 {
+        let [mut mask, mut accumulator, mut output, of_output] = [1, 2, 3, 4].map(input);
+        let mut blocks: [Block; 34] = from_fn(|i| input(5 + i as u64));
+        let whole = kernels.map_or(0, |token| token.whole(blocks.len()));
+        let (groups, rest) = blocks.split_at_mut(whole);
+        if let Some(token) = kernels {
+            token.absorb_blocks(&mut mask, &mut accumulator, groups);
+            token.squeeze_blocks(&mut output, &of_output, groups);
+        }
+        absorb_portably(&mut mask, &mut accumulator, rest);
+        squeeze_portably(&mut output, &of_output, rest);
+        let outputs: [&[u8]; 4] = [&mask, &accumulator, &output, blocks.as_flattened()];
+        outputs.into_iter().fold(0, checksum)
+    }
+}
+
 /// Per block: XOR the mask into it; permute; XOR the result into the accumulator; roll the mask.
 #[inline(never)]
-#[cfg_attr(not(veriplex_kernels), allow(unused_mut))]
 pub(super) fn absorb_blocks(mask: &mut State, accumulator: &mut State, mut blocks: &[Block]) {
-    #[cfg(veriplex_kernels)]
-    if blocks.len() >= kernels::FEWEST {
-        for token in kernels::Token::current() {
+    if blocks.len() >= FEWEST {
+        for token in Kernels::all() {
             let (groups, rest) = blocks.split_at(token.whole(blocks.len()));
             if !groups.is_empty() {
                 token.absorb_blocks(mask, accumulator, groups);
@@ -128,11 +150,9 @@ fn absorb_group(mask: &mut State, accumulator: &mut State, blocks: &[Block; INTE
 
 /// Per block: the permutation of the output state, XOR the mask; roll the output state.
 #[inline(never)]
-#[cfg_attr(not(veriplex_kernels), allow(unused_mut))]
 pub(super) fn squeeze_blocks(output: &mut State, mask: &State, mut blocks: &mut [Block]) {
-    #[cfg(veriplex_kernels)]
-    if blocks.len() >= kernels::FEWEST {
-        for token in kernels::Token::current() {
+    if blocks.len() >= FEWEST {
+        for token in Kernels::all() {
             let (groups, rest) = blocks.split_at_mut(token.whole(blocks.len()));
             if !groups.is_empty() {
                 token.squeeze_blocks(output, mask, groups);
@@ -187,7 +207,7 @@ mod tests {
         };
         let mut block = || -> Block { from_fn(|_| random()) };
         let input: [Block; MOST] = from_fn(|_| block());
-        for token in kernels::Token::available() {
+        for token in Kernels::detected() {
             for n in 0..=MOST {
                 let (mask, accumulator) = (block(), block());
                 let whole = token.whole(n);
@@ -210,9 +230,36 @@ mod tests {
     }
 
     #[test]
+    fn the_self_test_sees_each_wrong_operation() {
+        use dispatch::{idle, would_serve};
+
+        for token in Kernels::detected() {
+            assert!(would_serve(*token));
+            let absorb_blocks = idle!(*mut u8, *const u8, usize, *const u8);
+            assert!(
+                !would_serve(Kernels {
+                    absorb_blocks,
+                    ..*token
+                }),
+                "{}",
+                token.name()
+            );
+            let squeeze_blocks = idle!(*mut u8, *mut u8, usize, *const u8);
+            assert!(
+                !would_serve(Kernels {
+                    squeeze_blocks,
+                    ..*token
+                }),
+                "{}",
+                token.name()
+            );
+        }
+    }
+
+    #[test]
     fn kernels_take_more_groups_than_16_bits_count() {
         let start = || ([3; BLOCK_LEN], [5; BLOCK_LEN]);
-        for token in kernels::Token::available() {
+        for token in Kernels::detected() {
             let lanes = (1..=64).find(|&n| token.whole(n) == n).unwrap();
             let mut blocks = std::vec![[0; BLOCK_LEN]; lanes * ((1 << 16) + 1)];
             let (mut output, mask) = start();

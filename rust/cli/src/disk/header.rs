@@ -258,10 +258,8 @@ impl Header {
 }
 
 /// The cipher of the sectors. Each move of its long keys leaves a copy on the stack, and only so much of that is wiped.
-fn cipher(key: &[u8; Key::<32>::LEN]) -> Result<Box<Adiantum>, Error> {
-    Adiantum::new(key)
-        .map(Box::new)
-        .map_err(|error| Error::io("Adiantum", error))
+fn cipher(key: &[u8; Key::<32>::LEN]) -> Box<Adiantum> {
+    Box::new(Adiantum::new(key))
 }
 
 /// The keys of a disk.
@@ -315,7 +313,7 @@ impl Disk {
         Ok(Self {
             geometry,
             head,
-            cipher: cipher(&sectors)?,
+            cipher: cipher(&sectors),
             tags: Key::from(*tags),
             protocol,
         })

@@ -47,7 +47,7 @@ fn head(version: u8, cost: u8, sector_len: u32, offset: u64, len: u64) -> Vec<u8
 
 /// Sectors one by one.
 fn encrypted_sectors(key: &[u8; 32], sector_len: usize, plain: &[u8]) -> Vec<u8> {
-    let cipher = Adiantum::<12>::new(key).unwrap();
+    let cipher = Adiantum::<12>::new(key);
     let mut sectors = plain.to_vec();
     for (number, sector) in (0_u64..).zip(sectors.chunks_mut(sector_len)) {
         let mut tweak = [0; 32];

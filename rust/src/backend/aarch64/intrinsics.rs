@@ -8,7 +8,7 @@ use core::arch::aarch64::{
 use crate::simpira1024::ROUND_CONSTANTS;
 
 cpufeatures::new!(features, "aes");
-crate::backend::vector::backend!("neon,aes", features::get());
+crate::backend::vector::backend!("neon,aes", "armv8", features::get);
 
 #[inline]
 #[target_feature(enable = "neon,aes")]

@@ -8,31 +8,24 @@ pub(crate) mod intrinsics;
 #[cfg(veriplex_kernels)]
 mod kernels;
 
+use super::dispatch::Candidate;
 #[cfg(not(veriplex_kernels))]
-pub(crate) use intrinsics::Token;
+use intrinsics as kernels;
+
+pub(crate) const DUPLEX: [Candidate<super::Kernels>; 1] = [kernels::LEVEL.of(kernels::X1)];
+
 #[cfg(veriplex_kernels)]
-pub(crate) use kernels::Token;
+pub(crate) const LANES: [Candidate<super::lanes::Kernels>; 1] = [kernels::LEVEL.of(kernels::X2)];
 
-/// The kernels of `ChaCha`.
 #[cfg(all(veriplex_kernels, feature = "adiantum"))]
-pub(super) static CHACHA: [&crate::backend::chacha::Kernels; 1] = [&kernels::CHACHA_X4];
+pub(crate) const CHACHA: [Candidate<super::chacha::Kernels>; 1] = [kernels::VECTORS.of(kernels::CHACHA_X4)];
 
-/// The kernels of NH.
 #[cfg(all(veriplex_kernels, feature = "adiantum"))]
-pub(super) static NH: [&crate::backend::nh::Kernels; 1] = [&kernels::NH_X1];
+pub(crate) const NH: [Candidate<super::nh::Kernels>; 1] = [kernels::VECTORS.of(kernels::NH_X1)];
 
-/// The kernels of Poly1305, for limbs of 26 bits.
 #[cfg(all(veriplex_kernels, feature = "poly1305"))]
-pub(super) static POLY1305_26: [&crate::backend::poly1305::limbs26::Kernels; 1] = [&kernels::POLY1305_X4];
+pub(crate) const POLY1305_26: [Candidate<super::poly1305::limbs26::Kernels>; 1] =
+    [kernels::VECTORS.of(kernels::POLY1305_X4)];
 
-/// The kernels of Xoofff.
 #[cfg(all(veriplex_kernels, feature = "xoofff"))]
-pub(super) static XOOFFF: [&crate::backend::xoofff::Kernels; 1] = [&kernels::XOOFFF_X4];
-
-#[cfg(veriplex_kernels)]
-impl crate::lane_backend::LaneBackend {
-    /// The kernels for lanes.
-    pub(crate) fn of_aarch64() -> [&'static crate::lane_backend::kernels::Kernels; 1] {
-        [&kernels::X2]
-    }
-}
+pub(crate) const XOOFFF: [Candidate<super::xoofff::Kernels>; 1] = [kernels::VECTORS.of(kernels::XOOFFF_X4)];

@@ -8,7 +8,7 @@ use core::arch::x86_64::{
 use crate::simpira1024::ROUND_CONSTANTS;
 
 cpufeatures::new!(features, "aes", "avx");
-crate::backend::vector::backend!("aes,avx", features::get());
+crate::backend::vector::backend!("aes,avx", "x86-64", features::get);
 
 #[inline]
 #[target_feature(enable = "aes,avx")]

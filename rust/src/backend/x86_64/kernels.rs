@@ -1,6 +1,11 @@
 //! The Jasmin kernels of `jasmin/x86-64`, included as the assembly that was generated from them.
 
-use crate::lane_backend::kernels::Kernels;
+#[cfg(feature = "adiantum")]
+use crate::backend::chacha;
+use crate::backend::dispatch::Level;
+use crate::backend::lanes;
+#[cfg(feature = "xoofff")]
+use crate::backend::{constants, xoofff};
 
 macro_rules! kernels {
     ($($declarations:tt)*) => {
@@ -8,14 +13,17 @@ macro_rules! kernels {
     };
 }
 include!("declarations.rs");
-crate::backend::kernels::backend!(features::get());
+crate::backend::kernels::backend!();
+
+pub(crate) const LEVEL: Level = Level {
+    name: "x86-64",
+    detect: features::get,
+};
 
 /// The same instructions on two lanes in turn.
-pub(crate) static X2: Kernels = Kernels {
-    name: "x86-64",
+pub(crate) const X2: lanes::Kernels = lanes::Kernels {
     width: 2,
     few: 4,
-    detect: features::get,
     permute: simpira1024_permute_x2,
     absorb_blocks: duplex_absorb_blocks_x2,
     encrypt_blocks: duplex_encrypt_blocks_x2,
@@ -26,20 +34,19 @@ pub(crate) static X2: Kernels = Kernels {
 
 /// Of the features of this level, these kernels and those of Xoofff need AVX alone.
 #[cfg(feature = "adiantum")]
-pub(crate) static CHACHA_X3: crate::backend::chacha::Kernels = crate::backend::chacha::Kernels {
+pub(crate) const CHACHA_X3: chacha::Kernels = chacha::Kernels {
     lanes: 3,
-    detect: features::get,
-    numbers: crate::backend::chacha::last_row,
+    avx2: false,
+    numbers: chacha::last_row,
     xor_blocks_8: chacha8_xor_blocks_x3,
     xor_blocks_12: chacha12_xor_blocks_x3,
     xor_blocks_20: chacha20_xor_blocks_x3,
 };
 
 #[cfg(feature = "xoofff")]
-pub(crate) static XOOFFF_X4: crate::backend::xoofff::Kernels = crate::backend::xoofff::Kernels {
+pub(crate) const XOOFFF_X4: xoofff::Kernels = xoofff::Kernels {
     lanes: 4,
-    detect: features::get,
     absorb_blocks: xoofff_absorb_blocks_x4,
     squeeze_blocks: xoofff_squeeze_blocks_x4,
-    constants: &crate::backend::constants::XOOFFF_X4.0,
+    constants: &constants::XOOFFF_X4.0,
 };

@@ -1,8 +1,16 @@
 //! The kernels of `jasmin/x86-64-avx512`: eight lanes of the duplex, four in each register; sixteen blocks of `ChaCha`, of
 //! Poly1305 and of Xoofff; the four passes of NH in a register.
 
+use super::avx2;
+use crate::backend::dispatch::Level;
 use crate::backend::kernels::symbol;
-use crate::lane_backend::kernels::Kernels;
+use crate::backend::lanes;
+#[cfg(feature = "poly1305")]
+use crate::backend::poly1305;
+#[cfg(feature = "xoofff")]
+use crate::backend::xoofff;
+#[cfg(feature = "adiantum")]
+use crate::backend::{chacha, nh};
 use crate::simpira1024::ROUND_CONSTANTS;
 
 macro_rules! kernels {
@@ -11,6 +19,11 @@ macro_rules! kernels {
     };
 }
 include!("declarations.rs");
+
+pub(crate) const LEVEL: Level = Level {
+    name: "x86-64-avx512",
+    detect: || features::get() && (avx2::LEVEL.detect)(),
+};
 
 /// `K(1)` to `K(72)`, each four times: as many as there are 128-bit lanes in the widest register.
 #[repr(C, align(64))]
@@ -30,11 +43,9 @@ const fn keys() -> [[u32; 4]; 4 * ROUND_CONSTANTS.len()] {
     keys
 }
 
-pub(crate) static X8: Kernels = Kernels {
-    name: "x86-64-avx512",
+pub(crate) const X8: lanes::Kernels = lanes::Kernels {
     width: 8,
     few: 1,
-    detect: features::get,
     permute: simpira1024_permute_x8,
     absorb_blocks: duplex_absorb_blocks_x8,
     encrypt_blocks: duplex_encrypt_blocks_x8,
@@ -44,25 +55,23 @@ pub(crate) static X8: Kernels = Kernels {
 };
 
 #[cfg(feature = "adiantum")]
-pub(crate) static CHACHA_X16: crate::backend::chacha::Kernels = crate::backend::chacha::Kernels {
+pub(crate) const CHACHA_X16: chacha::Kernels = chacha::Kernels {
     lanes: 16,
-    detect: features::get,
-    numbers: crate::backend::chacha::of_each_lane::<16>,
+    avx2: true,
+    numbers: chacha::of_each_lane::<16>,
     xor_blocks_8: chacha8_xor_blocks_x16,
     xor_blocks_12: chacha12_xor_blocks_x16,
     xor_blocks_20: chacha20_xor_blocks_x16,
 };
 
 #[cfg(feature = "adiantum")]
-pub(crate) static NH_X4: crate::backend::nh::Kernels = crate::backend::nh::Kernels {
-    detect: features::get,
+pub(crate) const NH_X4: nh::Kernels = nh::Kernels {
     add_units: nh_add_units_x4,
     add_groups: Some(nh_add_groups_x4),
 };
 
 #[cfg(feature = "poly1305")]
-pub(crate) static POLY1305_X16: crate::backend::poly1305::limbs44::Kernels =
-    crate::backend::poly1305::Kernels::new("avx512ifma", features::get, poly1305_add_blocks_x16);
+pub(crate) const POLY1305_X16: poly1305::limbs44::Kernels = poly1305::Kernels::new(poly1305_add_blocks_x16);
 
 /// The constants of the last six rounds of Xoodoo and the 7 of the roll of output states, each sixteen times; the places of
 /// a shift register's words in the 64 bytes that end with a state; those of the state's words in the register. The
@@ -92,9 +101,8 @@ const fn xoofff_constants() -> [u32; 9 * 16] {
 }
 
 #[cfg(feature = "xoofff")]
-pub(crate) static XOOFFF_X16: crate::backend::xoofff::Kernels = crate::backend::xoofff::Kernels {
+pub(crate) const XOOFFF_X16: xoofff::Kernels = xoofff::Kernels {
     lanes: 16,
-    detect: features::get,
     absorb_blocks: xoofff_absorb_blocks_x16,
     squeeze_blocks: xoofff_squeeze_blocks_x16,
     constants: &XOOFFF_CONSTANTS.0,

@@ -1,9 +1,10 @@
 //! The kernels of `jasmin/x86-64-vaes`: four lanes, two in each register.
 
+use crate::backend::dispatch::Level;
+use crate::backend::lanes;
 use core::sync::atomic::{AtomicU8, Ordering};
 
 use super::avx512::KEYS;
-use crate::lane_backend::kernels::Kernels;
 
 /// `cpufeatures` has VAES only where the operating system saves registers of 64 bytes. CPUs with VAES and without AVX-512
 /// are what this level is for: VAES is found here.
@@ -16,11 +17,14 @@ macro_rules! kernels {
 }
 include!("declarations.rs");
 
-pub(crate) static X4: Kernels = Kernels {
+pub(crate) const LEVEL: Level = Level {
     name: "x86-64-vaes",
+    detect: || features::get() && has_vaes(),
+};
+
+pub(crate) const X4: lanes::Kernels = lanes::Kernels {
     width: 4,
     few: 2,
-    detect: || features::get() && has_vaes(),
     permute: simpira1024_permute_x4,
     absorb_blocks: duplex_absorb_blocks_x4,
     encrypt_blocks: duplex_encrypt_blocks_x4,
