@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, LazyLock};
 
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use rayon::ThreadPoolBuilder;
 use signal_hook::consts::SIGXFSZ;
@@ -22,7 +22,9 @@ use crate::crypt::{Job, Kind, Range, Secret};
 use crate::error::{Error, Status};
 use crate::files::{Input, Output};
 use crate::password::Source;
-use crate::{encrypted, files, keyfile, keypair, names, pages, password, sealed, signature, sums, tunnel};
+use crate::{
+    encrypted, files, keyfile, keypair, levels, names, pages, password, sealed, signature, sums, tunnel,
+};
 
 static VERSION: LazyLock<String> =
     LazyLock::new(|| format!("{} (backend {})", env!("CARGO_PKG_VERSION"), veriplex::backend()));
@@ -48,6 +50,9 @@ struct Cli {
     /// Show no progress bar
     #[arg(long, global = true)]
     no_progress: bool,
+    /// With --version, show what each implementation gave in its self-test, and which serves
+    #[arg(short, long, requires = "version")]
+    verbose: bool,
 }
 
 /// The default cost of passwords: 320 MiB.
@@ -525,6 +530,9 @@ fn only_one_stdin<const N: usize>(uses: [(&str, &[PathBuf]); N]) -> Result<(), E
 pub fn main() -> ExitCode {
     // What exceeds `ulimit -f` is then an error of the file. The signal would end the process.
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
+    if let Err(error) = levels::forbid() {
+        return error.report().into();
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return told(&with_suggestion(error)),
@@ -548,7 +556,13 @@ fn with_suggestion(mut error: clap::Error) -> clap::Error {
 
 /// Help, or what is wrong with the command line. That may hold the name of a file, which a shell put in for `*`.
 fn told(error: &clap::Error) -> ExitCode {
-    let text = names::visible(&error.render().to_string());
+    let mut text = names::visible(&error.render().to_string());
+    // clap stops at --version, before it reads what follows.
+    if error.kind() == ErrorKind::DisplayVersion
+        && std::env::args_os().any(|argument| argument == "-v" || argument == "--verbose")
+    {
+        text += &levels::report();
+    }
     // Not `print!`, which panics if it cannot write.
     let written = if error.use_stderr() {
         io::stderr().write_all(text.as_bytes())

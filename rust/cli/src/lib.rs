@@ -26,6 +26,7 @@ pub mod error;
 pub mod files;
 pub mod keyfile;
 pub mod keypair;
+mod levels;
 pub mod names;
 pub mod outboards;
 mod pages;

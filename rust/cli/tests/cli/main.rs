@@ -6,6 +6,7 @@ mod encrypt;
 mod formats;
 mod hardening;
 mod keys;
+mod levels;
 mod lists;
 mod nbd;
 mod outputs;
