@@ -3,10 +3,10 @@
 //! manifest.
 
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use veriplex_lift::sha256;
 use veriplex_lift::table::TABLE;
+use veriplex_lift::{packages, sha256};
 
 #[cfg(all(
     any(target_arch = "x86_64", target_arch = "aarch64"),
@@ -101,7 +101,7 @@ fn every_assumption_has_its_entry() {
 #[test]
 fn the_tools_are_those_of_the_proofs() {
     let manifest = manifest();
-    let mut files = vec!["Cargo.lock".to_owned(), "proofs/THEOREMS.txt".to_owned()];
+    let mut files = vec!["proofs/THEOREMS.txt".to_owned()];
     for folder in ["proofs/tools/src", "proofs/lift/src"] {
         let paths = files_under(folder).into_iter();
         files.extend(paths.map(|path| path.strip_prefix(root()).unwrap().to_str().unwrap().to_owned()));
@@ -110,6 +110,14 @@ fn the_tools_are_those_of_the_proofs() {
     for file in files {
         assert!(!manifest["files"][&file].is_null(), "{file} {STALE}");
     }
+}
+
+/// And so are the crates of other people that they and the bitcode need.
+#[test]
+fn the_packages_are_those_of_the_proofs() {
+    let recorded: BTreeMap<String, String> = serde_json::from_value(manifest()["packages"].clone()).unwrap();
+    assert!(recorded.keys().any(|name| name.starts_with("iced-x86 ")));
+    assert_eq!(packages::of_the_proofs(&root()).unwrap(), recorded, "{STALE}");
 }
 
 /// SAW loads a module from the first folder that has one with its name.

@@ -15,6 +15,7 @@ mod emit;
 mod machine;
 pub mod mutants;
 pub mod object_file;
+pub mod packages;
 pub mod table;
 mod x86_64;
 

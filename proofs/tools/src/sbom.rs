@@ -12,12 +12,10 @@ use object::{Object as _, ObjectSection as _};
 use serde_json::{Value, json};
 
 use super::Options;
+use veriplex_lift::packages::{Package, checksums};
 
 /// Of the program.
 const PACKAGE: &str = "veriplex-cli";
-
-/// A name and a version.
-type Package = (String, String);
 
 /// What `cargo tree` says of a package.
 #[derive(Default)]
@@ -100,24 +98,6 @@ fn tree(root: &Path, edges: &str) -> io::Result<BTreeMap<Package, Node>> {
         path.push(package);
     }
     Ok(nodes)
-}
-
-/// The SHA-256 of each package of `Cargo.lock` that comes from a registry.
-fn checksums(lock: &str) -> BTreeMap<Package, String> {
-    let field = |entry: &str, name: &str| {
-        let start = format!("{name} = \"");
-        entry
-            .lines()
-            .find_map(|line| Some(line.strip_prefix(&start)?.strip_suffix('"')?.to_owned()))
-    };
-    lock.split("[[package]]")
-        .filter_map(|entry| {
-            Some((
-                (field(entry, "name")?, field(entry, "version")?),
-                field(entry, "checksum")?,
-            ))
-        })
-        .collect()
 }
 
 fn document(

@@ -9,6 +9,7 @@ use std::path::Path;
 use std::process::Command;
 use std::{fs, io};
 use veriplex_lift::object_file::Symbol;
+use veriplex_lift::packages;
 use veriplex_lift::table::TABLE;
 
 const PATH: &str = "proofs/generated/manifest.json";
@@ -88,6 +89,7 @@ pub fn write(
             "profile": rust::profile(&fs::read_to_string(root.join("Cargo.toml"))?),
         },
         "objects": objects,
+        "packages": packages::of_the_proofs(root)?,
         "files": files,
         "scripts": scripts,
         "theorems": theorems,
@@ -97,10 +99,9 @@ pub fn write(
     Ok(manifest)
 }
 
-/// The files that run the proofs, on which every proof rests: the tools, the lifter, their dependencies, and the list
-/// of theorems.
+/// The files that run the proofs, on which every proof rests: the tools, the lifter, and the list of theorems.
 fn runners(root: &Path) -> io::Result<Vec<String>> {
-    let mut files = vec!["Cargo.lock".to_owned(), "proofs/THEOREMS.txt".to_owned()];
+    let mut files = vec!["proofs/THEOREMS.txt".to_owned()];
     let mut folders = RUNNERS.map(str::to_owned).to_vec();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(root.join(&folder))? {
