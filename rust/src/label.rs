@@ -110,13 +110,12 @@ impl fmt::Debug for Label<'_> {
 /// ```
 #[macro_export]
 macro_rules! label {
-    ($text:expr) => {
-        const {
-            let text: &'static str = $text;
-            match $crate::Label::new(text.as_bytes()) {
-                Ok(label) => label,
-                Err(_) => panic!("a label has at most 91 bytes"),
-            }
-        }
-    };
+    ($text:expr) => {{
+        // An item, because `cargo check` does not evaluate a `const` block.
+        const LABEL: $crate::Label<'static> = match $crate::Label::new(str::as_bytes($text)) {
+            Ok(label) => label,
+            Err(_) => panic!("a label has at most 91 bytes"),
+        };
+        LABEL
+    }};
 }
