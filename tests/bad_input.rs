@@ -1091,6 +1091,34 @@ fn a_writer_that_panicked_stays_failed() {
     assert_eq!(writer.write(&[1]).unwrap_err().kind(), io::ErrorKind::Other);
 }
 
+/// A caught panic of the caller's code leaves the protocol after a whole Fork.
+#[test]
+fn a_fork_is_whole_before_the_caller_sees_a_branch() {
+    struct Panics;
+    impl AsRef<[u8]> for Panics {
+        fn as_ref(&self) -> &[u8] {
+            panic!("as some values do")
+        }
+    }
+    let caught = |fork: &dyn Fn(&mut Protocol)| {
+        let mut protocol = keyed();
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| fork(&mut protocol))).unwrap_err();
+        protocol
+    };
+    let mut whole = keyed();
+    let _branches = whole.fork(label!("f"), ["x"]);
+    let by_value = caught(&|protocol| drop(protocol.fork(label!("f"), [Panics])));
+    let by_callback = caught(&|protocol| {
+        let _ = protocol.fork_each(label!("f"), &[b"x"], |_, _| panic!("as some callers do"));
+    });
+    for mut protocol in [by_value, by_callback] {
+        assert_eq!(
+            protocol.derive_array::<32>(label!("d")),
+            whole.clone().derive_array::<32>(label!("d"))
+        );
+    }
+}
+
 #[test]
 fn blocks_of_different_numbers() {
     use veriplex::hazmat::{Backend, RATE};

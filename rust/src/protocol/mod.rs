@@ -316,14 +316,12 @@ impl Protocol {
     pub fn fork<const N: usize, V: AsRef<[u8]>>(&mut self, label: Label<'_>, values: [V; N]) -> [Self; N] {
         let _timing = Timing::independent();
         const { assert!(N <= Self::MAX_BRANCHES, "at most 255 branches") };
-        self.header(Op::Fork, label);
+        let base = self.fork_base(label);
         let mut number = 0;
-        let branches = values.map(|value| {
+        values.map(|value| {
             number += 1;
-            self.branch(number, value.as_ref())
-        });
-        self.duplex.absorb_byte(0);
-        branches
+            base.branch(number, value.as_ref())
+        })
     }
 
     /// Fork into as many branches as there are values, without allocation: `take` receives them in order,
@@ -341,11 +339,10 @@ impl Protocol {
     ) -> Result<(), Error> {
         let _timing = Timing::independent();
         let count = u8::try_from(values.len()).map_err(|_| Error::TooManyBranches)?;
-        self.header(Op::Fork, label);
+        let base = self.fork_base(label);
         for (number, value) in (1..=count).zip(values) {
-            take(number, self.branch(number, value));
+            take(number, base.branch(number, value));
         }
-        self.duplex.absorb_byte(0);
         Ok(())
     }
 
@@ -579,7 +576,16 @@ impl Protocol {
         tag
     }
 
-    /// A branch, after the header of its Fork.
+    /// Completes the Fork of this protocol, before code of the caller, which may panic, sees a branch. Returns what the
+    /// branches start from.
+    fn fork_base(&mut self, label: Label<'_>) -> Self {
+        self.header(Op::Fork, label);
+        let base = self.clone();
+        self.duplex.absorb_byte(0);
+        base
+    }
+
+    /// A branch of this base.
     fn branch(&self, number: u8, value: &[u8]) -> Self {
         let mut branch = self.clone();
         branch.duplex.absorb_byte(number);
