@@ -215,9 +215,10 @@ impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
         if messages.iter().any(|message| message.in_out.len() < TAG_LEN) {
             return Err(Error::BufferLength);
         }
-        let jobs = messages.iter_mut().filter_map(|message| {
-            let (in_out, tag) = message.in_out.split_last_chunk_mut()?;
-            Some(many::Message {
+        let mut sealed = Ok(());
+        let jobs = messages.iter_mut().map(|message| {
+            let (in_out, tag) = message.in_out.split_last_chunk_mut().ok_or(Error::BufferLength)?;
+            Ok(many::Message {
                 mixed: message.nonce,
                 ad: Some(message.ad),
                 direction: Direction::Encrypt,
@@ -226,11 +227,11 @@ impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
                 then: tag,
             })
         });
-        many::messages(&self.0, jobs, |job| {
+        many::messages(&self.0, many::until_error(jobs, &mut sealed), |job| {
             job.in_out.release();
             *job.then = job.tag;
         });
-        Ok(())
+        sealed
     }
 
     /// [`Aead::open_in_place`] of many messages. `take` gets the index of each in the slice, with its plaintext or its

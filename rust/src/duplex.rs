@@ -5,14 +5,11 @@ use core::{fmt, slice};
 use subtle::{Choice, ConstantTimeEq};
 
 use crate::backend::Backend;
+pub use crate::framing::RATE;
+use crate::framing::{Absorb, Cursor, header_len, leb128};
 use crate::simpira1024::{Block, STATE_LEN, State};
 use crate::wipe::wipe;
 use crate::{Error, Label};
-
-/// The rate in bytes: the part of the state that a full block fills. Bytes 94 and 95 are for padding, 96..128 are the
-/// capacity.
-pub const RATE: usize = 94;
-const _: () = assert!(size_of::<Block>() == RATE);
 
 /// The duplex over Simpira-1024: rate 94 bytes, capacity 32 bytes, one byte of padding.
 ///
@@ -24,8 +21,7 @@ const _: () = assert!(size_of::<Block>() == RATE);
 #[derive(Clone)]
 pub struct Duplex {
     state: State,
-    rate_idx: u8,
-    frame_idx: u8,
+    cursor: Cursor,
 }
 
 impl Duplex {
@@ -35,28 +31,32 @@ impl Duplex {
     /// Becomes a copy. The old state is overwritten, so it needs no wiping.
     pub(crate) fn copy_from(&mut self, other: &Self) {
         self.state = other.state;
-        self.rate_idx = other.rate_idx;
-        self.frame_idx = other.frame_idx;
+        self.cursor = other.cursor;
+    }
+
+    pub(crate) const fn from_parts(state: State, cursor: Cursor) -> Self {
+        Self { state, cursor }
+    }
+
+    #[inline]
+    pub(crate) const fn parts(&self) -> (&State, Cursor) {
+        (&self.state, self.cursor)
     }
 
     /// The all-zero state.
     #[must_use]
     pub const fn new() -> Self {
-        Self {
-            state: [0; STATE_LEN],
-            rate_idx: 0,
-            frame_idx: 0,
-        }
+        Self::from_parts([0; STATE_LEN], Cursor::START)
     }
 
     /// XORs `input` into the rate.
     #[cfg_attr(not(veriplex_proofs), inline)]
     #[cfg_attr(veriplex_proofs, inline(never))]
     pub fn absorb(&mut self, input: &[u8]) {
-        if input.len() < self.block_rest() {
+        if input.len() < self.cursor.room() {
             return self.absorb_partial(input);
         }
-        let (head, rest) = input.split_at(self.head_len(input.len()));
+        let (head, rest) = input.split_at(self.cursor.head_len(input.len()));
         self.absorb_partial(head);
         let (blocks, tail) = rest.as_chunks();
         if !blocks.is_empty() {
@@ -69,10 +69,10 @@ impl Duplex {
     #[cfg_attr(not(veriplex_proofs), inline)]
     #[cfg_attr(veriplex_proofs, inline(never))]
     pub fn squeeze(&mut self, output: &mut [u8]) {
-        if output.len() < self.block_rest() {
+        if output.len() < self.cursor.room() {
             return self.squeeze_partial(output);
         }
-        let (head, rest) = output.split_at_mut(self.head_len(output.len()));
+        let (head, rest) = output.split_at_mut(self.cursor.head_len(output.len()));
         self.squeeze_partial(head);
         let (blocks, tail) = rest.as_chunks_mut();
         if !blocks.is_empty() {
@@ -84,7 +84,7 @@ impl Duplex {
     /// Squeezes `output` and absorbs it in `other`. The permutations of the two alternate and do not depend on each
     /// other, so a CPU that executes out of order overlaps them.
     pub(crate) fn squeeze_and_absorb(&mut self, output: &mut [u8], other: &mut Self) {
-        let [head, first] = [self.head_len(output.len()), other.block_rest()];
+        let [head, first] = [self.cursor.head_len(output.len()), other.cursor.room()];
         if output.len() < head + RATE {
             self.squeeze(output);
             return other.absorb(output);
@@ -108,7 +108,7 @@ impl Duplex {
     /// XORs `in_out` into the rate and replaces it with the result.
     #[cfg_attr(veriplex_proofs, inline(never))]
     pub fn encrypt(&mut self, in_out: &mut [u8]) {
-        let (head, rest) = in_out.split_at_mut(self.head_len(in_out.len()));
+        let (head, rest) = in_out.split_at_mut(self.cursor.head_len(in_out.len()));
         self.encrypt_partial(head);
         let (blocks, tail) = rest.as_chunks_mut();
         if !blocks.is_empty() {
@@ -121,7 +121,7 @@ impl Duplex {
     /// [`Duplex::encrypt`].
     #[cfg_attr(veriplex_proofs, inline(never))]
     pub fn decrypt(&mut self, in_out: &mut [u8]) {
-        let (head, rest) = in_out.split_at_mut(self.head_len(in_out.len()));
+        let (head, rest) = in_out.split_at_mut(self.cursor.head_len(in_out.len()));
         self.decrypt_partial(head);
         let (blocks, tail) = rest.as_chunks_mut();
         if !blocks.is_empty() {
@@ -149,9 +149,9 @@ impl Duplex {
         blocks: fn(Backend, &mut State, &[Block], &mut [Block]),
     ) {
         debug_assert_eq!(input.len(), output.len());
-        let head_len = self.head_len(input.len());
-        let (head, rest) = output.split_at_mut(head_len);
+        let head_len = self.cursor.head_len(input.len());
         let (input_head, input_rest) = input.split_at(head_len);
+        let (head, rest) = output.split_at_mut(head_len);
         head.copy_from_slice(input_head);
         partial(self, head);
         let (input_blocks, input_tail) = input_rest.as_chunks();
@@ -166,70 +166,60 @@ impl Duplex {
     /// Begins a frame: absorbs the index of the current frame, remembers this one's, absorbs `id`.
     #[inline]
     pub fn frame(&mut self, id: u8) {
-        self.absorb_byte(self.frame_idx);
-        self.frame_idx = self.rate_idx;
-        self.absorb_byte(id);
+        self.absorb_frame(id);
     }
 
     /// The frame `op`, `label`, and the frame `op | 0x80`: the beginning of every operation of a protocol.
     #[inline(always)] // with a constant label, little code remains
     pub(crate) fn header(&mut self, op: u8, label: &[u8]) {
-        let [start, len] = [usize::from(self.rate_idx), label.len()];
-        if start + len + 4 >= RATE {
-            return self.header_across_blocks(op, label);
+        let [start, len] = [self.cursor.position(), header_len(label)];
+        if len < self.cursor.room() {
+            let mut bytes = [0; Label::MAX_LEN + 4];
+            if let Some(to) = self.cursor.header(&mut bytes, op, label.len()) {
+                to.copy_from_slice(label);
+                return xor(&mut self.state[start..][..len], &bytes[..len]);
+            }
         }
-        // If this does not complete a block, XOR the same bytes as `header_across_blocks`, all at once.
-        let mut bytes = [0; Label::MAX_LEN + 4];
-        write_header(&mut bytes, self.rate_idx, self.frame_idx, op, label);
-        xor(self.window(len + 4), &bytes[..len + 4]);
-        self.end_header(len);
-    }
-
-    /// The indices after that, for a label of `len` bytes.
-    #[inline(always)]
-    fn end_header(&mut self, len: usize) {
-        let end = usize::from(self.rate_idx) + len + 4;
-        self.frame_idx = index(end - 1);
-        self.rate_idx = index(end);
+        self.header_across_blocks(op, label);
     }
 
     #[cold]
     #[inline(never)]
     fn header_across_blocks(&mut self, op: u8, label: &[u8]) {
-        self.frame(op);
-        self.absorb(label);
-        self.frame(op | 0x80);
+        self.absorb_header(op, label);
+    }
+
+    /// Absorbs a number as unsigned LEB128.
+    #[cfg_attr(not(veriplex_proofs), inline)]
+    #[cfg_attr(veriplex_proofs, inline(never))]
+    pub(crate) fn number(&mut self, number: usize) {
+        self.absorb_number(number);
     }
 
     /// Pads the block, full or not, and permutes.
     #[inline]
     pub fn permute(&mut self) {
-        let end = usize::from(self.rate_idx);
-        self.state[end] ^= self.frame_idx;
-        self.state[end + 1] ^= 0x01;
-        self.state[RATE + 1] ^= 0x80;
+        self.cursor.pad(&mut self.state);
         Backend::current().permute(&mut self.state);
-        self.rate_idx = 0;
-        self.frame_idx = 0;
+        self.cursor = Cursor::START;
     }
 
     /// Makes the state impossible to run backwards: permutes unless a block has just begun, then
     /// overwrites 32 bytes, the size of the capacity, with zeros.
     pub fn ratchet(&mut self) {
-        const ERASED: u8 = 32;
-        if self.rate_idx > 0 {
+        const ERASED: usize = 32;
+        if self.cursor.position() > 0 {
             self.permute();
         }
-        self.state[..usize::from(ERASED)].fill(0);
-        self.rate_idx = ERASED;
+        self.state[..ERASED].fill(0);
+        self.cursor.advance(ERASED);
     }
 
     /// Rate index, frame index and state. The bytes are as secret as the duplex.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::SERIALIZED_LEN] {
         let mut bytes = [0; Self::SERIALIZED_LEN];
-        bytes[0] = self.rate_idx;
-        bytes[1] = self.frame_idx;
+        bytes[..2].copy_from_slice(&self.cursor.to_bytes());
         bytes[2..].copy_from_slice(&self.state);
         bytes
     }
@@ -241,61 +231,39 @@ impl Duplex {
     /// [`Error::InvalidState`] if an index is not below 94.
     pub fn from_bytes(bytes: &[u8; Self::SERIALIZED_LEN]) -> Result<Self, Error> {
         let [rate_idx, frame_idx, ref state @ ..] = *bytes;
-        if usize::from(rate_idx) >= RATE || usize::from(frame_idx) >= RATE {
-            return Err(Error::InvalidState);
-        }
-        Ok(Self {
-            state: *state,
-            rate_idx,
-            frame_idx,
-        })
+        let cursor = Cursor::from_bytes([rate_idx, frame_idx]).ok_or(Error::InvalidState)?;
+        Ok(Self::from_parts(*state, cursor))
     }
 
     /// Returns to the all-zero state, wiping secrets.
     pub fn clear(&mut self) {
         wipe(&mut self.state);
-        self.rate_idx = 0;
-        self.frame_idx = 0;
-    }
-
-    /// How much of an input of `len` bytes comes before the first block that a bulk operation can take:
-    /// nothing at the start of a block, otherwise what completes the current block.
-    #[inline]
-    fn head_len(&self, len: usize) -> usize {
-        if self.rate_idx == 0 && self.frame_idx == 0 {
-            0
-        } else {
-            len.min(self.block_rest())
-        }
-    }
-
-    /// How many bytes complete the block.
-    #[inline]
-    fn block_rest(&self) -> usize {
-        RATE - usize::from(self.rate_idx)
+        self.cursor = Cursor::START;
     }
 
     /// The part of the rate that the next `len` bytes affect; they must fit into the block.
     #[inline]
     fn window(&mut self, len: usize) -> &mut [u8] {
-        &mut self.state[usize::from(self.rate_idx)..][..len]
+        &mut self.state[self.cursor.position()..][..len]
     }
 
-    /// Advances the rate index by `len` bytes, which must fit into the block. Permutes if the block is then full.
+    /// Behind `len` bytes, which must fit into the block. Permutes if it is then full.
     #[inline]
-    #[allow(clippy::cast_possible_truncation)] // the sum is at most 94
     fn advance(&mut self, len: usize) {
-        let end = usize::from(self.rate_idx) + len;
-        debug_assert!(end <= RATE);
-        self.rate_idx = end as u8;
-        if end == RATE {
+        self.cursor.advance(len);
+        self.permute_if_full();
+    }
+
+    #[inline]
+    fn permute_if_full(&mut self) {
+        if self.cursor.is_full() {
             self.permute();
         }
     }
 
     #[inline]
     pub(crate) fn absorb_byte(&mut self, byte: u8) {
-        self.state[usize::from(self.rate_idx)] ^= byte;
+        self.state[self.cursor.position()] ^= byte;
         self.advance(1);
     }
 
@@ -336,6 +304,23 @@ impl Duplex {
     }
 }
 
+impl Absorb for Duplex {
+    #[inline(always)]
+    fn cursor(&mut self) -> &mut Cursor {
+        &mut self.cursor
+    }
+
+    #[inline(always)]
+    fn absorb_byte(&mut self, byte: u8) {
+        self.absorb_byte(byte);
+    }
+
+    #[inline(always)]
+    fn absorb_bytes(&mut self, bytes: &[u8]) {
+        self.absorb(bytes);
+    }
+}
+
 /// A new duplex whose first block is not complete. Its bytes are stored, not combined: a CPU delays a load that needs several
 /// of the stores before it, as small XORs one after the other do.
 ///
@@ -351,50 +336,36 @@ impl FirstBlock {
     /// [`Duplex::header`].
     #[inline(always)]
     pub(crate) fn header(&mut self, op: u8, label: &[u8]) -> Option<()> {
-        let (rate_idx, frame_idx) = (self.0.rate_idx, self.0.frame_idx);
-        let bytes = self.next(label.len() + 4)?;
-        write_header(bytes, rate_idx, frame_idx, op, label);
-        self.0.end_header(label.len());
+        let Duplex { state, cursor } = &mut self.0;
+        let bytes = state[cursor.position()..RATE - 1].get_mut(..header_len(label))?;
+        cursor.header(bytes, op, label.len())?.copy_from_slice(label);
         Some(())
     }
 
     /// [`Duplex::absorb`].
     #[inline(always)]
     pub(crate) fn absorb(&mut self, input: &[u8]) -> Option<()> {
-        self.next(input.len())?.copy_from_slice(input);
-        self.0.rate_idx += index(input.len());
+        let Duplex { state, cursor } = &mut self.0;
+        let bytes = state[cursor.position()..RATE - 1].get_mut(..input.len())?;
+        bytes.copy_from_slice(input);
+        cursor.advance(input.len());
         Some(())
     }
 
-    /// The next `len` bytes of the block, still zero.
+    /// [`Duplex::number`], of a number that takes one byte.
     #[inline(always)]
-    fn next(&mut self, len: usize) -> Option<&mut [u8]> {
-        self.0.state[usize::from(self.0.rate_idx)..RATE - 1].get_mut(..len)
+    pub(crate) fn number(&mut self, number: usize) -> Option<()> {
+        let (byte, rest) = leb128(number);
+        if rest > 0 {
+            return None;
+        }
+        self.absorb(&[byte])
     }
 
     #[inline(always)]
     pub(crate) fn as_duplex(&mut self) -> &mut Duplex {
         &mut self.0
     }
-}
-
-/// Writes the bytes of a header that does not complete the block.
-#[inline(always)]
-fn write_header(bytes: &mut [u8], rate_idx: u8, frame_idx: u8, op: u8, label: &[u8]) {
-    let len = label.len();
-    bytes[0] = frame_idx;
-    bytes[1] = op;
-    bytes[2..][..len].copy_from_slice(label);
-    bytes[2 + len] = rate_idx + 1;
-    bytes[3 + len] = op | 0x80;
-}
-
-/// An index below 94, as a byte.
-#[inline(always)]
-#[allow(clippy::cast_possible_truncation)]
-fn index(i: usize) -> u8 {
-    debug_assert!(i < RATE);
-    i as u8
 }
 
 /// `to ^= from`, of equal lengths.
@@ -428,9 +399,7 @@ impl Default for Duplex {
 
 impl ConstantTimeEq for Duplex {
     fn ct_eq(&self, other: &Self) -> Choice {
-        self.state.ct_eq(&other.state)
-            & self.rate_idx.ct_eq(&other.rate_idx)
-            & self.frame_idx.ct_eq(&other.frame_idx)
+        self.state.ct_eq(&other.state) & self.cursor.ct_eq(&other.cursor)
     }
 }
 

@@ -1,17 +1,15 @@
 //! Eight duplexes in step: [`Duplex`] by [`Duplex`] the same, with their permutations computed together.
 
 use core::fmt;
-use core::ops::Range;
 
 use crate::backend::Backend;
-use crate::duplex::{Duplex, RATE};
+use crate::duplex::Duplex;
+use crate::framing::{Cursor, PADDED, RATE, copy, header_len};
 use crate::lane_backend::{LANES, LaneBackend, States};
 use crate::simpira1024::{Block, State};
 use crate::wipe::wipe;
 
-/// Bytes of a state that an operation can change before the permutation: rate and padding.
-pub(crate) const PADDED: usize = RATE + 2;
-/// What a state is changed by there.
+/// What a state is changed by before the permutation.
 pub(crate) type Staged = [u8; PADDED];
 pub(crate) const WORD: usize = 16;
 
@@ -39,8 +37,7 @@ pub struct Lanes {
     states: States,
     /// What each state is still to be changed by, with XOR, before it is permuted: zero from the rate index on.
     staged: [Staged; LANES],
-    rate_idx: [u8; LANES],
-    frame_idx: [u8; LANES],
+    cursors: [Cursor; LANES],
     backends: Backends,
 }
 
@@ -123,8 +120,7 @@ impl Lanes {
         Self {
             states: States::new(),
             staged: [[0; PADDED]; LANES],
-            rate_idx: [0; LANES],
-            frame_idx: [0; LANES],
+            cursors: [Cursor::START; LANES],
             backends: Backends::new(backend),
         }
     }
@@ -136,16 +132,13 @@ impl Lanes {
     /// For a lane that is not below 8.
     #[must_use]
     pub fn lane(&self, lane: usize) -> Duplex {
-        let mut bytes = [0; Duplex::SERIALIZED_LEN];
-        bytes[0] = self.rate_idx[lane];
-        bytes[1] = self.frame_idx[lane];
-        bytes[2..].copy_from_slice(&self.states.lane(lane));
-        for (to, from) in bytes[2..].iter_mut().zip(&self.staged[lane]) {
+        let mut state = self.states.lane(lane);
+        for (to, from) in state.iter_mut().zip(&self.staged[lane]) {
             *to ^= from;
         }
-        let duplex = Duplex::from_bytes(&bytes);
-        wipe(&mut bytes);
-        duplex.unwrap_or_default() // the indices are below 94: it is not the default
+        let duplex = Duplex::from_parts(state, self.cursors[lane]);
+        wipe(&mut state);
+        duplex
     }
 
     /// Replaces the duplex in a lane.
@@ -153,10 +146,12 @@ impl Lanes {
     /// # Panics
     ///
     /// For a lane that is not below 8.
+    #[inline]
     pub fn set_lane(&mut self, lane: usize, duplex: &Duplex) {
-        let mut bytes = duplex.to_bytes();
-        self.load(lane, &bytes);
-        wipe(&mut bytes);
+        let (state, cursor) = duplex.parts();
+        self.states.set_lane(lane, state);
+        self.staged[lane].fill(0);
+        self.cursors[lane] = cursor;
     }
 
     /// [`Duplex::absorb`] on each lane.
@@ -194,9 +189,9 @@ impl Lanes {
 
     /// [`Duplex::frame`] on each lane.
     pub fn frame(&mut self, id: u8) {
-        let before = self.frame_idx;
-        self.absorb(core::array::from_fn(|lane| &before[lane..=lane]));
-        self.frame_idx = self.rate_idx;
+        let before = self.cursors.map(|cursor| [cursor.previous_frame()]);
+        self.absorb(before.each_ref().map(<[u8; 1]>::as_slice));
+        self.cursors.iter_mut().for_each(Cursor::open_frame);
         self.absorb([&[id]; LANES]);
     }
 
@@ -209,8 +204,7 @@ impl Lanes {
     pub fn clear(&mut self) {
         self.states.clear();
         wipe(self.staged.as_flattened_mut());
-        self.rate_idx = [0; LANES];
-        self.frame_idx = [0; LANES];
+        self.cursors = [Cursor::START; LANES];
     }
 
     fn transform(&mut self, direction: Direction, in_outs: [&mut [u8]; LANES]) {
@@ -241,7 +235,7 @@ impl Lanes {
 
     /// Permutes the lanes whose block is full, if there are such.
     fn permute_full(&mut self) -> bool {
-        let full = self.rate_idx.map(|end| usize::from(end) == RATE);
+        let full = self.cursors.map(Cursor::is_full);
         let any = full.contains(&true);
         if any {
             self.permute_lanes(full);
@@ -252,92 +246,58 @@ impl Lanes {
 
 /// For those who drive lanes one by one.
 impl Lanes {
-    /// Replaces the duplex in a lane by that of [`Duplex::to_bytes`].
-    #[inline]
-    pub(crate) fn load(&mut self, lane: usize, duplex: &[u8; Duplex::SERIALIZED_LEN]) {
-        let [rate_idx, frame_idx, state @ ..] = duplex;
-        self.states.set_lane(lane, state);
-        self.staged[lane].fill(0);
-        self.rate_idx[lane] = *rate_idx;
-        self.frame_idx[lane] = *frame_idx;
-    }
-
     #[inline]
     pub(crate) const fn backends(&self) -> Backends {
         self.backends
     }
 
-    /// Is a block just begun, without a frame?
+    /// Whether kernels can take full blocks in a lane.
     #[inline]
     pub(crate) fn at_start(&self, lane: usize) -> bool {
-        self.rate_idx[lane] == 0 && self.frame_idx[lane] == 0
+        self.cursors[lane].is_at_start()
     }
 
     #[inline]
     pub(crate) fn is_full(&self, lane: usize) -> bool {
-        usize::from(self.rate_idx[lane]) == RATE
+        self.cursors[lane].is_full()
     }
 
-    /// The part of a block that the next `len` bytes or less meet.
-    #[inline]
-    fn window(&self, lane: usize, len: usize) -> Range<usize> {
-        let start = usize::from(self.rate_idx[lane]);
-        start..RATE.min(start + len)
-    }
-
-    /// Moves the rate index to the end of what was processed, and says how much that was. A full block is still to be
-    /// permuted.
-    #[inline]
-    #[allow(clippy::cast_possible_truncation)] // at most 94
-    fn advance(&mut self, lane: usize, window: &Range<usize>) -> usize {
-        self.rate_idx[lane] = window.end as u8;
-        window.len()
-    }
-
-    /// Absorbs as much as the block takes.
+    /// Absorbs as much as the block takes, and returns how much that was. A full block is still to be permuted.
     #[inline]
     pub(crate) fn absorb_some(&mut self, lane: usize, input: &[u8]) -> usize {
-        let window = self.window(lane, input.len());
-        copy(&mut self.staged[lane][window.clone()], &input[..window.len()]);
-        self.advance(lane, &window)
+        let window = self.cursors[lane].window(input.len());
+        let len = window.len();
+        copy(&mut self.staged[lane][window], &input[..len]);
+        self.cursors[lane].advance(len);
+        len
     }
 
-    /// Absorbs a header, if that does not complete the block.
+    /// Absorbs the beginning of an operation from its byte `done` on, as much as the block takes, and returns how much that
+    /// was.
     #[inline]
-    #[allow(clippy::cast_possible_truncation)] // below 94
-    pub(crate) fn absorb_header(&mut self, lane: usize, op: u8, label: &[u8]) -> bool {
-        let (start, frame_idx) = (self.rate_idx[lane].into(), self.frame_idx[lane]);
-        let end = stage_header(&mut self.staged[lane], start, frame_idx, op, label);
-        if let Some(end) = end {
-            self.frame_idx[lane] = end as u8 - 1;
-            self.rate_idx[lane] = end as u8;
+    pub(crate) fn absorb_header(&mut self, lane: usize, done: usize, op: u8, label: &[u8]) -> usize {
+        let cursor = &mut self.cursors[lane];
+        let window = cursor.position()..RATE;
+        let to = &mut self.staged[lane][window];
+        if done == 0
+            && let Some(to) = cursor.header(to, op, label.len())
+        {
+            copy(to, label);
+            return header_len(label);
         }
-        end.is_some()
-    }
-
-    #[inline]
-    pub(crate) fn absorb_byte(&mut self, lane: usize, byte: u8) {
-        self.staged[lane][usize::from(self.rate_idx[lane])] = byte;
-        self.rate_idx[lane] += 1;
-    }
-
-    /// A byte of [`Duplex::frame`]: first the index of the frame before, then, when a block that it completed is
-    /// permuted, the frame itself.
-    #[inline]
-    pub(crate) fn begin_frame(&mut self, lane: usize) {
-        self.absorb_byte(lane, self.frame_idx[lane]);
-    }
-
-    #[inline]
-    pub(crate) fn end_frame(&mut self, lane: usize, id: u8) {
-        self.frame_idx[lane] = self.rate_idx[lane];
-        self.absorb_byte(lane, id);
+        let mut now = done;
+        while now < header_len(label) && !self.is_full(lane) {
+            let mut frame = [0];
+            let piece = self.cursors[lane].header_piece(now, op, label, &mut frame);
+            now += self.absorb_some(lane, piece);
+        }
+        now - done
     }
 
     /// Encrypts, decrypts or squeezes as much as the block takes.
     #[inline]
     pub(crate) fn transform_some(&mut self, direction: Direction, lane: usize, in_out: &mut [u8]) -> usize {
-        let window = self.window(lane, in_out.len());
+        let window = self.cursors[lane].window(in_out.len());
         let mut rest = &mut in_out[..window.len()];
         let mut at = window.start;
         while !rest.is_empty() {
@@ -356,17 +316,14 @@ impl Lanes {
             at += len;
             rest = later;
         }
-        self.advance(lane, &window)
+        self.cursors[lane].advance(window.len());
+        window.len()
     }
 
     /// Stages the padding of the block.
     #[inline]
     fn pad(&mut self, lane: usize) {
-        pad(
-            &mut self.staged[lane],
-            self.rate_idx[lane].into(),
-            self.frame_idx[lane],
-        );
+        self.cursors[lane].pad(&mut self.staged[lane]);
     }
 
     /// What is staged goes into the state, and the next block begins.
@@ -377,8 +334,7 @@ impl Lanes {
             xor_word(self.states.word(i, lane), staged);
         }
         staged.fill(0);
-        self.rate_idx[lane] = 0;
-        self.frame_idx[lane] = 0;
+        self.cursors[lane] = Cursor::START;
     }
 
     /// Pads and permutes these lanes. The others stay as they are.
@@ -458,39 +414,6 @@ pub(crate) fn used(wanted: [bool; LANES]) -> usize {
         .map_or(0, |last| last + 1)
 }
 
-/// Stages a header, if that does not complete the block: the frame `op`, `label`, and the frame `op | 0x80`, which is the
-/// last byte before the end that it gives.
-#[inline]
-#[allow(clippy::cast_possible_truncation)] // below 94
-pub(crate) fn stage_header(
-    staged: &mut Staged,
-    start: usize,
-    frame_idx: u8,
-    op: u8,
-    label: &[u8],
-) -> Option<usize> {
-    let end = start + label.len() + 4;
-    if end >= RATE {
-        return None;
-    }
-    if let [frame, first, bytes @ .., inner, last] = &mut staged[start..end] {
-        *frame = frame_idx;
-        *first = op;
-        copy(bytes, label);
-        *inner = start as u8 + 1;
-        *last = op | 0x80;
-    }
-    Some(end)
-}
-
-/// Pads a block that ends here.
-#[inline]
-pub(crate) fn pad(block: &mut Staged, end: usize, frame_idx: u8) {
-    block[end] = frame_idx;
-    block[end + 1] = 0x01;
-    block[RATE + 1] |= 0x80;
-}
-
 /// Data and staged bytes then. By value: as references, the compiler does not know that they are apart.
 #[inline(always)]
 fn transform_word(direction: Direction, data: [u8; WORD], state: [u8; WORD]) -> ([u8; WORD], [u8; WORD]) {
@@ -523,32 +446,6 @@ fn transform_part(direction: Direction, data: &mut [u8], state: &[u8], staged: &
                 *staged = *state;
             }
         }
-    }
-}
-
-/// `to = from`, of equal lengths. A call of memcpy takes longer than what there is to copy, most often.
-#[inline(always)]
-pub(crate) fn copy(to: &mut [u8], from: &[u8]) {
-    /// The first bytes and the last ones: between `N` and `2 * N`, so that none is left out.
-    #[inline(always)]
-    fn ends<const N: usize>(to: &mut [u8], from: &[u8]) {
-        if let (Some(to), Some(from)) = (to.first_chunk_mut::<N>(), from.first_chunk()) {
-            *to = *from;
-        }
-        if let (Some(to), Some(from)) = (to.last_chunk_mut::<N>(), from.last_chunk()) {
-            *to = *from;
-        }
-    }
-    match from.len() {
-        0 => {}
-        1 => ends::<1>(to, from),
-        2..=4 => ends::<2>(to, from),
-        5..=8 => ends::<4>(to, from),
-        9..=16 => ends::<8>(to, from),
-        17..=32 => ends::<16>(to, from),
-        33..=64 => ends::<32>(to, from),
-        65..=128 => ends::<64>(to, from),
-        _ => to.copy_from_slice(from),
     }
 }
 

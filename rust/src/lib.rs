@@ -140,6 +140,7 @@ pub mod digest;
 mod duplex;
 mod encoding;
 mod error;
+mod framing;
 #[doc = include_str!("guide.md")]
 #[cfg_attr(all(feature = "adiantum", feature = "hybrid", feature = "rustcrypto", feature = "serde", feature = "xoofff"), doc = include_str!("links.md"))]
 #[cfg_attr(not(all(feature = "adiantum", feature = "hybrid", feature = "rustcrypto", feature = "serde", feature = "xoofff")), doc = include_str!("links_docs_rs.md"))]

@@ -28,7 +28,7 @@ const LAYERS: [(&str, &[&str]); 7] = [
     ),
     ("backend", &["backend", "lane_backend"]),
     ("primitives", &["chacha", "poly1305", "xoodoo"]),
-    ("duplex", &["duplex", "lanes"]),
+    ("duplex", &["duplex", "framing", "lanes"]),
     ("protocol", &["protocol"]),
     (
         "schemes",
@@ -66,6 +66,8 @@ struct Uses {
     all: Vec<(ItemPath, ItemPath)>,
     /// The names at the root of the crate, and their modules. An item defined at the root has no module.
     root: BTreeMap<String, ItemPath>,
+    /// A module, and a number in hex that it writes.
+    hex: Vec<(ItemPath, String)>,
 }
 
 impl Uses {
@@ -134,6 +136,13 @@ impl Uses {
         while let Some(token) = rest.pop() {
             match token {
                 TokenTree::Group(group) => self.paths(group.stream(), module),
+                TokenTree::Literal(literal) => {
+                    let text = literal.to_string();
+                    self.hex.extend(
+                        text.strip_prefix("0x")
+                            .map(|digits| (module.clone(), digits.to_owned())),
+                    );
+                }
                 TokenTree::Ident(name) if name == "crate" => self.path(&mut rest, Vec::new(), module),
                 TokenTree::Ident(name) if name == "super" => {
                     self.path(&mut rest, module[..module.len() - 1].to_vec(), module);
@@ -219,6 +228,29 @@ impl Uses {
         wrong.dedup();
         wrong
     }
+
+    /// Bytes of frames, padding or LEB128 in transcripts, written elsewhere than in `framing`.
+    fn framing_elsewhere(&self) -> Vec<String> {
+        let (first, last) = (layer_named("duplex"), layer_named("schemes"));
+        // `oae2` pads a message of its own.
+        let elsewhere = |module: &ItemPath| {
+            let name = module.last().map_or("", String::as_str);
+            (first..=last).contains(&layer(module).unwrap_or(0)) && name != "framing" && name != "oae2"
+        };
+        let is_framing =
+            |digits: &String| matches!(u32::from_str_radix(digits, 16), Ok(1..=7 | 0x7f | 0x80 | 0x81));
+        let wrong = self
+            .hex
+            .iter()
+            .filter(|(module, digits)| elsewhere(module) && is_framing(digits));
+        wrong
+            .map(|(module, digits)| format!("{}: 0x{digits}", module.join("::")))
+            .collect()
+    }
+}
+
+fn layer_named(name: &str) -> usize {
+    LAYERS.iter().position(|(layer, _)| *layer == name).unwrap()
 }
 
 /// The layer of a module, by its place in the list.
@@ -254,6 +286,19 @@ fn no_module_uses_a_higher_layer() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// So the theorems about `framing` are about every frame.
+#[test]
+fn the_framing_is_formed_in_one_module() {
+    let uses = uses(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../rust/src"));
+    assert!(
+        uses.hex
+            .iter()
+            .any(|(module, digits)| *module == ["framing"] && digits == "80")
+    );
+    let wrong = uses.framing_elsewhere();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 #[test]
 fn planted_uses_are_seen() {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("layers");
@@ -261,15 +306,16 @@ fn planted_uses_are_seen() {
     for (file, text) in [
         (
             "lib.rs",
-            "mod aead; mod backend; mod duplex; mod protocol; mod novel; pub use protocol::Protocol; pub use aead::Aead as A;
+            "mod aead; mod backend; mod duplex; mod framing; mod protocol; mod novel; pub use protocol::Protocol; pub use aead::Aead as A;
              pub const TAG_LEN: usize = 16; #[cfg(test)] mod absent;",
         ),
         ("aead.rs", "use crate::{Protocol, TAG_LEN}; mod io { use super::super::rustcrypto::x; }"),
         ("backend.rs", "use crate::{error::Error, duplex::{self, Duplex}}; fn f() { crate::aead::seal() }"),
         ("duplex.rs", "#[cfg(test)] mod tests { use crate::aead::Aead; } /// crate::aead::Aead\n use super::A;"),
-        ("protocol/mod.rs", "mod io; macro_rules! m { () => { $crate::siv::open() } } pub(crate) fn f() {}"),
+        ("protocol/mod.rs", "mod io; macro_rules! m { () => { $crate::siv::open(0x80) } } pub(crate) fn f() {}"),
         ("protocol/io.rs", "use crate::stream; use super::Protocol; use super::super::aead;"),
         ("novel.rs", "use crate::Protocol;"),
+        ("framing.rs", "const END: u8 = 0x80;"),
     ] {
         fs::write(folder.join(file), text).unwrap();
     }
@@ -284,6 +330,7 @@ fn planted_uses_are_seen() {
             "protocol (protocol) uses siv::open (schemes)",
         ]
     );
+    assert_eq!(uses(&folder).framing_elsewhere(), ["protocol: 0x80"]);
 }
 
 /// Generated files are included in a module, where such a line cannot stand.

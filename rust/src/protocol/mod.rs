@@ -18,22 +18,10 @@ use subtle::{Choice, ConstantTimeEq};
 pub use stream::{MaskStream, MixStream, UnmaskStream};
 
 use crate::duplex::{Duplex, FirstBlock};
+use crate::framing::Op;
 use crate::in_out::{self, InOut};
 use crate::timing::Timing;
 use crate::{Error, Key, Label, TAG_LEN, label};
-
-/// The operation codes that frame the operations of a transcript.
-#[derive(Clone, Copy)]
-#[repr(u8)]
-enum Op {
-    Init = 0x01,
-    Mix = 0x02,
-    Derive = 0x03,
-    Mask = 0x04,
-    Seal = 0x05,
-    Fork = 0x06,
-    Ratchet = 0x07,
-}
 
 /// A transcript of operations from which outputs are drawn: the framework that every scheme is built on.
 ///
@@ -478,14 +466,14 @@ impl Protocol {
     #[cfg_attr(veriplex_proofs, inline(never))]
     fn seal_begin(&mut self, label: Label<'_>, len: usize) {
         self.header(Op::Seal, label);
-        self.absorb_leb128(len);
+        self.duplex.number(len);
         self.duplex.permute();
     }
 
     /// A number as data of that Mix, as unsigned LEB128.
     pub(crate) fn mix_more_leb128(&mut self, number: usize) {
         let _timing = Timing::independent();
-        self.absorb_leb128(number);
+        self.duplex.number(number);
     }
 
     /// Init, Mix of each input, Derive. What does not complete a block is put together at once.
@@ -518,15 +506,13 @@ impl Protocol {
         label: Label<'_>,
         len: usize,
     ) -> Option<()> {
-        // LEB128 of one byte.
-        let len = u8::try_from(len).ok().filter(|len| *len < 0x80)?;
-        block.header(Op::Init as u8, domain.as_bytes())?;
+        block.header(Op::Init.code(), domain.as_bytes())?;
         for (label, input) in inputs {
-            block.header(Op::Mix as u8, label.as_bytes())?;
+            block.header(Op::Mix.code(), label.as_bytes())?;
             block.absorb(input)?;
         }
-        block.header(Op::Derive as u8, label.as_bytes())?;
-        block.absorb(&[len])
+        block.header(Op::Derive.code(), label.as_bytes())?;
+        block.number(len)
     }
 
     /// [`Protocol::derive`], whose output is also data of the Mix that is open in `other`.
@@ -541,7 +527,7 @@ impl Protocol {
     pub(crate) fn derive_begin(&mut self, label: Label<'_>, len: usize) {
         let _timing = Timing::independent();
         self.header(Op::Derive, label);
-        self.absorb_leb128(len);
+        self.duplex.number(len);
         self.duplex.permute();
     }
 
@@ -554,18 +540,7 @@ impl Protocol {
 
     #[inline]
     fn header(&mut self, op: Op, label: Label<'_>) {
-        self.duplex.header(op as u8, label.as_bytes());
-    }
-
-    /// Absorbs a number as unsigned LEB128.
-    #[inline]
-    #[allow(clippy::cast_possible_truncation)] // seven bits at a time
-    fn absorb_leb128(&mut self, mut number: usize) {
-        while number >= 0x80 {
-            self.duplex.absorb_byte(number as u8 | 0x80);
-            number >>= 7;
-        }
-        self.duplex.absorb_byte(number as u8);
+        self.duplex.header(op.code(), label.as_bytes());
     }
 
     #[cfg_attr(veriplex_proofs, inline(never))]
@@ -621,7 +596,7 @@ impl fmt::Debug for Protocol {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::duplex::RATE;
+    use crate::framing::{RATE, leb128, leb128_len};
 
     /// The definition: digits of seven bits, the least first, the top bit set on all but the last, none of them needless.
     fn digits(number: u64) -> ([u8; 10], usize) {
@@ -650,13 +625,13 @@ mod tests {
             };
             let (digits, len) = digits(number);
             let (mut computed, mut defined) = (start.clone(), start.clone());
-            computed.absorb_leb128(length);
+            computed.duplex.number(length);
             defined.duplex.absorb(&digits[..len]);
             assert_eq!(computed.to_bytes(), defined.to_bytes(), "{number}");
             // As many at once compute it, byte by byte.
-            assert_eq!(many::leb128_len(length), len, "{number}");
+            assert_eq!(leb128_len(length), len, "{number}");
             for (place, digit) in digits[..len].iter().enumerate() {
-                assert_eq!(many::leb128(length, place), *digit, "{number}, {place}");
+                assert_eq!(leb128(length >> (7 * place)).0, *digit, "{number}, {place}");
             }
         }
     }

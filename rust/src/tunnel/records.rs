@@ -177,14 +177,14 @@ impl Chain {
         }
         let numbers = self.next..;
         let jobs = records.chunks_mut(each).zip(numbers);
-        let jobs =
-            jobs.filter_map(|(record, number)| Record::new(record, number, Direction::Encrypt, 0).ok());
-        many::run(&self.protocol, jobs, |job| {
+        let jobs = jobs.map(|(record, number)| Record::new(record, number, Direction::Encrypt, 0));
+        let mut sealed = Ok(());
+        many::run(&self.protocol, many::until_error(jobs, &mut sealed), |job| {
             job.frame.release();
             *job.tag_room = job.tag;
         });
         self.next = next;
-        Ok(())
+        sealed
     }
 
     /// After a renewal: the frame, and what both sides computed from it.
@@ -417,15 +417,18 @@ impl Receiver {
             .iter()
             .zip(next)
             .enumerate()
-            .filter_map(|(place, (len, number))| {
+            .map(|(place, (len, number))| {
                 let (record, others) = core::mem::take(&mut rest).split_at_mut(*len);
                 rest = others;
-                Record::new(record, number, Direction::Decrypt, place).ok()
+                Record::new(record, number, Direction::Decrypt, place)
             });
+        let mut complete = Ok(());
+        let jobs = many::until_error(jobs, &mut complete);
         many::run(&self.chain.protocol, jobs, |job| {
             let is_right = bool::from(job.tag.ct_eq(job.tag_room));
             opened[job.place] = Some((is_right, job.frame));
         });
+        complete?;
         for (is_right, frame) in opened.into_iter().flatten() {
             if !is_right || frame.first() != Some(&DATA) {
                 return Err(Error::Verification);

@@ -17,11 +17,12 @@ pub const FLAGS: [&str; 3] = ["--emit=llvm-bc,llvm-ir", "-Ccodegen-units=1", "-C
 pub const FEATURES: &str = "poly1305";
 
 /// The sources of the functions that the scripts are about. From `label.rs` only the length of labels matters.
-pub const SOURCES: [&str; 16] = [
+pub const SOURCES: [&str; 17] = [
     "rust/src/backend/mod.rs",
     "rust/src/backend/portable/aes.rs",
     "rust/src/backend/portable/mod.rs",
     "rust/src/duplex.rs",
+    "rust/src/framing.rs",
     "rust/src/in_out.rs",
     "rust/src/label.rs",
     "rust/src/poly1305/backend.rs",

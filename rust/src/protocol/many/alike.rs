@@ -3,13 +3,13 @@
 use core::ops::Range;
 
 use super::blocks::Blocks;
-use super::{Start, derive as derive_each};
+use super::derive as derive_each;
 use crate::Label;
-use crate::duplex::RATE;
+use crate::duplex::Duplex;
+use crate::framing::{Cursor, Op, PADDED, RATE, copy};
 use crate::lane_backend::{LANES, States};
-use crate::lanes::{Backends, PADDED, Staged, WORD, copy, read, xor_word};
-use crate::protocol::{Op, Protocol};
-use crate::simpira1024::State;
+use crate::lanes::{Backends, Staged, WORD, read, xor_word};
+use crate::protocol::Protocol;
 use crate::timing::Timing;
 use crate::wipe::wipe;
 
@@ -36,7 +36,7 @@ pub(crate) fn derive<const N: usize>(
     let (outputs_now, outputs_later) = outputs.split_at_mut(alike);
     if alike > 0 {
         let _timing = Timing::independent();
-        let mut transcripts = Alike::new(&Start::of(start), label, chunk_len, N, backends);
+        let mut transcripts = Alike::new(&start.duplex, label, chunk_len, N, backends);
         for (chunks, outputs) in (now.chunks(LANES * chunk_len)).zip(outputs_now.chunks_mut(LANES)) {
             let used = outputs.len();
             let mut outputs = outputs.iter_mut();
@@ -71,29 +71,30 @@ pub(super) struct Alike {
 
 impl Alike {
     pub(super) fn new(
-        start: &Start,
+        start: &Duplex,
         label: Label<'_>,
         len: usize,
         output_len: usize,
         backends: Backends,
     ) -> Self {
-        let [rate_idx, start_frame_idx, state @ ..] = &start.0;
-        let mut state: State = *state;
-        let at = usize::from(*rate_idx);
-        let completes = at + len >= RATE;
-        let first_window = if completes && at > 0 { at..RATE } else { 0..0 };
-        let (blocks, last_window, frame_idx) = if completes {
-            let rest = len - first_window.len();
-            (rest / RATE, 0..rest % RATE, 0)
-        } else {
-            (0, at..at + len, *start_frame_idx)
-        };
-        if !first_window.is_empty() {
-            state[RATE] ^= start_frame_idx;
-            state[RATE + 1] ^= 0x81;
+        let (state, cursor) = start.parts();
+        let mut state = *state;
+        let (mut first_window, mut blocks, mut after) = (0..0, 0, cursor);
+        if cursor.window(len).end == RATE {
+            let head_len = cursor.head_len(len);
+            if head_len > 0 {
+                first_window = cursor.window(head_len);
+                let mut full = cursor;
+                full.advance(head_len);
+                full.pad(&mut state);
+            }
+            blocks = (len - head_len) / RATE;
+            after = Cursor::START;
         }
+        let last_window = after.window(len - first_window.len() - blocks * RATE);
+        after.advance(last_window.len());
         // At most 105 bytes after those in the window.
-        let mut end = Blocks::new(last_window.end, frame_idx);
+        let mut end = Blocks::new(after);
         end.header(Op::Derive, label);
         end.number(output_len);
         end.permute();
@@ -227,13 +228,7 @@ mod tests {
         start.mix(label!("key"), &[7; 200]);
         start.mix_begin(label!("chunk"));
         let chunk_len = 4096;
-        let mut alike = Alike::new(
-            &Start::of(&start),
-            label!("cv"),
-            chunk_len,
-            32,
-            Backends::current(),
-        );
+        let mut alike = Alike::new(&start.duplex, label!("cv"), chunk_len, 32, Backends::current());
         let message = vec![0xab; chunk_len];
         let mut outputs = [[0; 32]; LANES];
         alike.derive(

@@ -2,12 +2,13 @@
 
 use super::alike::Alike;
 use super::group::Group;
-use super::{Job, Start, Step, header_len, run};
+use super::{Job, Step, run};
 use crate::Label;
-use crate::duplex::RATE;
+use crate::duplex::Duplex;
+use crate::framing::{Op, RATE, header_len};
 use crate::lane_backend::LANES;
 use crate::lanes::{Backends, Direction, read};
-use crate::protocol::{Op, Protocol};
+use crate::protocol::Protocol;
 use crate::timing::Timing;
 
 /// What a Mix that is open and a Derive give for each message: in as many places as there are messages.
@@ -18,7 +19,7 @@ pub(crate) fn derive<'a>(
     outputs: impl IntoIterator<Item = &'a mut [u8]>,
 ) {
     let _timing = Timing::independent();
-    let mut short = Short::new(Start::of(start), label);
+    let mut short = Short::new(start, label);
     let long = messages.into_iter().zip(outputs).filter_map(|(message, output)| {
         let output = short.take(message, output)?;
         Some(Derivation {
@@ -33,7 +34,7 @@ pub(crate) fn derive<'a>(
 
 /// Does eight jobs in a row that are [alike](Alike), and gives the others.
 struct Rows<'a, I> {
-    start: Start,
+    start: Duplex,
     label: Label<'a>,
     backends: Backends,
     jobs: I,
@@ -47,7 +48,7 @@ struct Rows<'a, I> {
 impl<'a, I: Iterator<Item = Derivation<'a>>> Rows<'a, I> {
     fn new(start: &Protocol, label: Label<'a>, jobs: I) -> Self {
         Self {
-            start: Start::of(start),
+            start: start.duplex.clone(),
             label,
             backends: Backends::current(),
             jobs,
@@ -139,9 +140,9 @@ struct Short<'a> {
 }
 
 impl<'a> Short<'a> {
-    fn new(start: Start, label: Label<'a>) -> Self {
+    fn new(start: &Protocol, label: Label<'a>) -> Self {
         Self {
-            group: Group::new(start),
+            group: Group::new(start.duplex.clone()),
             label,
             outputs: core::array::from_fn(|_| &mut [][..]),
         }
@@ -239,7 +240,7 @@ mod tests {
         let mut start = Protocol::new(label!("test"));
         start.mix_begin(label!("message"));
         let mut outputs = [[0; 32]; 3];
-        let mut short = Short::new(Start::of(&start), label!("digest"));
+        let mut short = Short::new(&start, label!("digest"));
         for output in &mut outputs {
             assert!(short.take(&[0xab; 40], output).is_none());
         }

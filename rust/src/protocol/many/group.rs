@@ -1,8 +1,9 @@
 //! Eight transcripts of which the blocks that they absorb first are known.
 
-use super::Start;
 use super::blocks::Blocks;
 use crate::backend::Backend;
+use crate::duplex::Duplex;
+use crate::framing::Cursor;
 use crate::lane_backend::{LANES, States};
 use crate::lanes::{Backends, Direction, WORD, xor_word};
 use crate::simpira1024::Block;
@@ -10,7 +11,7 @@ use crate::simpira1024::Block;
 /// Transcripts that continue the same one: eight are put together, and then permuted at once.
 pub(super) struct Group {
     pub(super) backends: Backends,
-    start: Start,
+    start: Duplex,
     /// What each lane absorbs first.
     blocks: [Blocks; LANES],
     pub(super) count: usize,
@@ -18,11 +19,11 @@ pub(super) struct Group {
 }
 
 impl Group {
-    pub(super) fn new(start: Start) -> Self {
+    pub(super) fn new(start: Duplex) -> Self {
         Self {
             backends: Backends::current(),
             start,
-            blocks: [const { Blocks::new(0, 0) }; LANES],
+            blocks: [const { Blocks::new(Cursor::START) }; LANES],
             count: 0,
             states: States::new(),
         }
@@ -31,13 +32,12 @@ impl Group {
     /// The blocks of the next lane, if they hold so many bytes more.
     #[inline]
     pub(super) fn next(&mut self, len: usize) -> Option<&mut Blocks> {
-        let [rate_idx, frame_idx, ..] = self.start.0;
-        let rate_idx = usize::from(rate_idx);
-        if len > Blocks::LEN - rate_idx {
+        let (_, cursor) = self.start.parts();
+        if len > Blocks::LEN - cursor.position() {
             return None;
         }
         let blocks = &mut self.blocks[self.count];
-        blocks.restart(rate_idx, frame_idx);
+        blocks.restart(cursor);
         self.count += 1;
         Some(blocks)
     }
@@ -50,7 +50,7 @@ impl Group {
         .max()
         .unwrap_or(0);
         for step in 0..most {
-            let [_, _, start @ ..] = &self.start.0;
+            let (start, _) = self.start.parts();
             for (lane, blocks) in self.blocks[..self.count].iter().enumerate() {
                 let blocks = blocks.complete();
                 let Some(now) = (step + blocks.len()).checked_sub(most) else {

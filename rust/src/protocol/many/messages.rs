@@ -3,11 +3,11 @@
 use core::cell::RefCell;
 
 use super::group::Group;
-use super::{Guarded, Job, Start, Step, header_len, leb128_len, run};
-use crate::duplex::RATE;
+use super::{Guarded, Job, Step, run};
+use crate::framing::{Cursor, Op, PADDED, RATE, copy, header_len, leb128_len};
 use crate::lane_backend::LANES;
-use crate::lanes::{Backends, Direction, PADDED, Staged, WORD, copy, pad, xor_word};
-use crate::protocol::{Op, Protocol};
+use crate::lanes::{Backends, Direction, Staged, WORD, xor_word};
+use crate::protocol::Protocol;
 use crate::timing::Timing;
 use crate::{TAG_LEN, label};
 
@@ -127,7 +127,7 @@ impl<'a, T, I, D: FnMut(Message<'a, T>)> Rows<'a, T, I, D> {
         Self {
             jobs,
             done,
-            group: Group::new(Start::of(start)),
+            group: Group::new(start.duplex.clone()),
             row: [const { None }; LANES],
             given: 0,
             staged: [[0; PADDED]; LANES],
@@ -208,7 +208,9 @@ impl<'a, T, I, D: FnMut(Message<'a, T>)> Rows<'a, T, I, D> {
             if direction == Direction::Decrypt {
                 copy(&mut staged[..last.len()], last);
             }
-            pad(staged, last.len(), 0);
+            let mut end = Cursor::START;
+            end.advance(last.len());
+            end.pad(staged);
         }
         for i in 0..PADDED / WORD {
             for (lane, staged) in staged.iter().enumerate().take(group.count) {
@@ -278,12 +280,11 @@ mod tests {
                                 (start.duplex.clone(), data.clone(), [0; TAG_LEN]);
                             alone.absorb(nonce);
                             if let Some(ad) = ads(i) {
-                                alone.header(Op::Mix as u8, b"ad");
+                                alone.header(Op::Mix.code(), b"ad");
                                 alone.absorb(ad);
                             }
-                            alone.header(Op::Seal as u8, b"message");
-                            (0..leb128_len(data.len()))
-                                .for_each(|place| alone.absorb_byte(super::super::leb128(data.len(), place)));
+                            alone.header(Op::Seal.code(), b"message");
+                            alone.number(data.len());
                             alone.permute();
                             match direction {
                                 Direction::Encrypt => alone.encrypt(&mut data),

@@ -18,15 +18,15 @@ pub(crate) use derivations::derive;
 pub(crate) use guarded::Guarded;
 pub(crate) use messages::{Message, messages};
 
-use super::{Op, Protocol};
-use crate::Label;
+use super::Protocol;
 use crate::backend::Backend;
-use crate::duplex::{Duplex, RATE};
+use crate::framing::{Op, RATE, header_len, leb128, leb128_len};
 use crate::lane_backend::LANES;
 use crate::lanes::{Direction, Lanes, used};
 use crate::simpira1024::Block;
 use crate::timing::Timing;
 use crate::wipe::wipe;
+use crate::{Error, Label};
 
 /// A transcript to be computed, and its buffers.
 pub(crate) trait Job {
@@ -151,7 +151,7 @@ impl<J: Job> Slot<J> {
                 if let Some((op, label)) = input.header
                     && self.done < data_at
                 {
-                    self.done += header(lanes, lane, self.done, op, label);
+                    self.done += lanes.absorb_header(lane, self.done, op.code(), label.as_bytes());
                 }
                 if self.done >= data_at && self.done < number_at && !lanes.is_full(lane) {
                     let rest = &input.data[self.done - data_at..];
@@ -163,8 +163,8 @@ impl<J: Job> Slot<J> {
                 if let Some(number) = input.number {
                     let end = number_at + leb128_len(number);
                     while self.done >= number_at && self.done < end && !lanes.is_full(lane) {
-                        lanes.absorb_byte(lane, leb128(number, self.done - number_at));
-                        self.done += 1;
+                        self.done +=
+                            lanes.absorb_some(lane, &[leb128(number >> (7 * (self.done - number_at))).0]);
                     }
                 }
             }
@@ -239,74 +239,6 @@ impl<J: Job> Slot<J> {
     }
 }
 
-/// The length in bytes of a header.
-const fn header_len(label: &[u8]) -> usize {
-    label.len() + 4
-}
-
-/// Absorbs of a header, from byte `done` on, as much as the block takes.
-#[inline]
-fn header(lanes: &mut Lanes, lane: usize, done: usize, op: Op, label: Label<'_>) -> usize {
-    let (op, label) = (op as u8, label.as_bytes());
-    if done == 0 && lanes.absorb_header(lane, op, label) {
-        return header_len(label);
-    }
-    header_across_blocks(lanes, lane, done, op, label)
-}
-
-#[inline(never)]
-fn header_across_blocks(lanes: &mut Lanes, lane: usize, done: usize, op: u8, label: &[u8]) -> usize {
-    let mut now = done;
-    while now < header_len(label) && !lanes.is_full(lane) {
-        now += match now {
-            0 => {
-                lanes.begin_frame(lane);
-                1
-            }
-            1 => {
-                lanes.end_frame(lane, op);
-                1
-            }
-            _ if now < label.len() + 2 => lanes.absorb_some(lane, &label[now - 2..]),
-            _ if now == label.len() + 2 => {
-                lanes.begin_frame(lane);
-                1
-            }
-            _ => {
-                lanes.end_frame(lane, op | 0x80);
-                1
-            }
-        };
-    }
-    now - done
-}
-
-/// A byte of a number as unsigned LEB128.
-#[allow(clippy::cast_possible_truncation)] // seven bits
-pub(super) fn leb128(number: usize, place: usize) -> u8 {
-    let rest = number >> (7 * place);
-    (rest & 0x7f) as u8 | if rest >= 0x80 { 0x80 } else { 0 }
-}
-
-pub(super) fn leb128_len(number: usize) -> usize {
-    (number.max(1).ilog2() / 7 + 1) as usize
-}
-
-/// A serialised duplex, wiped on drop.
-struct Start([u8; Duplex::SERIALIZED_LEN]);
-
-impl Start {
-    fn of(protocol: &Protocol) -> Self {
-        Self(protocol.to_bytes())
-    }
-}
-
-impl Drop for Start {
-    fn drop(&mut self) {
-        wipe(&mut self.0);
-    }
-}
-
 /// How many blocks a lane without a job gets when it must have some, to be written.
 const SPARE: usize = 8;
 
@@ -321,7 +253,6 @@ pub(crate) fn run<J: Job>(start: &Protocol, jobs: impl IntoIterator<Item = J>, m
         }
         return;
     }
-    let start = Start::of(start);
     let mut jobs = jobs.into_iter().fuse();
     let mut slots: [Option<Slot<J>>; LANES] = [const { None }; LANES];
     loop {
@@ -331,7 +262,7 @@ pub(crate) fn run<J: Job>(start: &Protocol, jobs: impl IntoIterator<Item = J>, m
                 if slot.is_none()
                     && let Some(job) = jobs.next()
                 {
-                    lanes.load(lane, &start.0);
+                    lanes.set_lane(lane, &start.duplex);
                     *slot = Some(Slot::new(job));
                 }
                 let Some(busy) = slot else { break Next::Idle };
@@ -365,6 +296,15 @@ pub(crate) fn run<J: Job>(start: &Protocol, jobs: impl IntoIterator<Item = J>, m
     }
 }
 
+/// The jobs up to one that cannot be made, whose error goes to `result`.
+pub(crate) fn until_error<J>(
+    jobs: impl IntoIterator<Item = Result<J, Error>>,
+    result: &mut Result<(), Error>,
+) -> impl Iterator<Item = J> {
+    jobs.into_iter()
+        .map_while(|job| job.map_err(|error| *result = Err(error)).ok())
+}
+
 /// Runs one job alone.
 fn serially<J: Job>(start: &Protocol, job: &mut J) {
     let mut duplex = start.duplex.clone();
@@ -379,11 +319,11 @@ fn serially<J: Job>(start: &Protocol, job: &mut J) {
         } else {
             let input = step.input();
             if let Some((op, label)) = input.header {
-                duplex.header(op as u8, label.as_bytes());
+                duplex.header(op.code(), label.as_bytes());
             }
             duplex.absorb(input.data);
             if let Some(number) = input.number {
-                (0..leb128_len(number)).for_each(|place| duplex.absorb_byte(leb128(number, place)));
+                duplex.number(number);
             }
             if input.permute {
                 duplex.permute();
@@ -466,4 +406,17 @@ fn secret_bytes(bytes: &[u8]) -> usize {
         .filter(|run| run[0] == 0xab && run.len() >= 8)
         .map(<[u8]>::len)
         .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_that_cannot_be_made_ends_the_others() {
+        let mut result = Ok(());
+        let jobs = until_error([Ok(1), Err(Error::BufferLength), Ok(2)], &mut result);
+        assert_eq!(jobs.sum::<i32>(), 1);
+        assert_eq!(result, Err(Error::BufferLength));
+    }
 }
