@@ -6,7 +6,7 @@ use std::hint::black_box;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 
 use veriplex::hazmat::{LANES, LaneBackend, RATE};
-use veriplex::seekable::{Message, Reader, Seekable, Writer};
+use veriplex::seekable::{Message, SealWriter, SeekReader, Seekable};
 use veriplex::tree::Tree;
 use veriplex::{Key, label};
 use veriplex_benches::{Subject, rounds, throughput_bounds};
@@ -91,7 +91,7 @@ fn sealed_file(len: usize) -> io::Result<File> {
         .create_new(true)
         .open(&path)?;
     std::fs::remove_file(&path)?;
-    let mut writer = Writer::new(&message(), &file);
+    let mut writer = SealWriter::new(&message(), &file);
     let block = vec![0x5a; MIB];
     for _ in 0..len / MIB {
         writer.write_all(&block)?;
@@ -103,7 +103,7 @@ fn sealed_file(len: usize) -> io::Result<File> {
 
 /// Reads 4 KiB at places that no pattern predicts, with seeks.
 fn read_at(file: File, len: usize) -> io::Result<Subject> {
-    let mut reader = Reader::new(&message(), BufReader::new(file))?;
+    let mut reader = SeekReader::new(&message(), BufReader::new(file))?;
     let mut place = 1u64;
     let mut output = vec![0; 4 * KIB];
     Ok(Subject::new("read_at", move || {

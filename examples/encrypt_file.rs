@@ -5,7 +5,7 @@ use std::error::Error;
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom, Write};
 
-use veriplex::seekable::{Message, Reader, Seekable, Writer};
+use veriplex::seekable::{Message, SealWriter, SeekReader, Seekable};
 use veriplex::{Key, Nonce, label, mhf::Mhf, os_rng};
 
 /// What the file begins with: the salt of the password, and the nonce. Neither is secret.
@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let header = Nonce::<HEADER_LEN>::generate(&mut os_rng());
     let mut file = File::create(&path)?;
     file.write_all(header.as_bytes())?;
-    let mut writer = Writer::new(&message(password, header.as_bytes())?, file);
+    let mut writer = SealWriter::new(&message(password, &header)?, file);
     for line in 0..10_000 {
         writeln!(writer, "line {line:04}")?;
     }
@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut file = File::open(&path)?;
     let mut header = [0; HEADER_LEN];
     file.read_exact(&mut header)?;
-    let mut reader = Reader::new(&message(password, &header)?, Body(file))?;
+    let mut reader = SeekReader::new(&message(password, &header)?, Body(file))?;
     reader.seek(SeekFrom::Start(10 * 1234))?;
     let mut line = [0; 9];
     reader.read_exact(&mut line)?;

@@ -11,11 +11,11 @@ fn main() -> io::Result<()> {
     // A digest of the whole: any `Read` can be copied into it.
     let mut hasher = Hasher::new(label!("com.example.files"));
     io::copy(&mut File::open(&path)?, &mut hasher)?;
-    println!("digest {}", hex::encode(hasher.finalize()));
+    println!("digest {}", hasher.finalize());
 
     // The tree digest: a different function, faster on large files, and parts of the file can be verified alone.
     let mut hasher = Tree::new(label!("com.example.files")).hasher();
     io::copy(&mut File::open(&path)?, &mut hasher)?;
-    println!("tree   {}", hex::encode(hasher.finalize()));
+    println!("tree   {}", hasher.finalize());
     Ok(())
 }

@@ -1,8 +1,7 @@
 //! Stores a password so that it is hard to guess, and checks a login:
 //! `cargo run --features rustcrypto --example password_login`.
 
-use password_hash::phc::PasswordHash;
-use password_hash::{PasswordHasher, PasswordVerifier};
+use veriplex::rustcrypto::traits::password_hash::{PasswordHasher, PasswordVerifier, phc::PasswordHash};
 use veriplex::rustcrypto::{Domain, password_hash::Mhf};
 use veriplex::{Label, label};
 

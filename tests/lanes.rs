@@ -205,7 +205,7 @@ proptest! {
         messages in messages(),
     ) {
         let label = Label::new(&domain).unwrap();
-        let digests: Vec<[u8; 32]> = messages.iter().map(|message| digest::digest(label, message)).collect();
+        let digests: Vec<[u8; 32]> = messages.iter().map(|message| digest::digest(label, message).into()).collect();
         let tags: Vec<Tag> = messages.iter().map(|message| mac::mac(label, &key, message)).collect();
         let long: Vec<[u8; 100]> = (messages.iter())
             .map(|message| {
@@ -335,7 +335,7 @@ fn every_place_in_a_block() {
         .collect();
     let digests: Vec<[u8; 32]> = messages
         .iter()
-        .map(|message| digest::digest(label!("places"), message))
+        .map(|message| digest::digest(label!("places"), message).into())
         .collect();
     on_each_lane_backend(|backend| {
         let mut buffers: Vec<Vec<u8>> = messages

@@ -11,7 +11,7 @@ use veriplex::aead::Aead;
 #[cfg(feature = "hybrid")]
 use veriplex::hybrid::PrivateKey;
 use veriplex::mhf::Mhf;
-use veriplex::seekable::{Reader, Seekable, StreamReader, Writer};
+use veriplex::seekable::{OpenReader, SealWriter, SeekReader, Seekable};
 use veriplex::siv::Siv;
 use veriplex::tree::{Tree, outboard};
 use veriplex::{Key, Protocol, aestream, label, oae2};
@@ -157,7 +157,7 @@ fn segments_use_the_documented_memory() {
         // Small segments take longer, so use fewer of them.
         let plaintext = &plaintext[..plaintext.len().min(segment_len << 12)];
         let held = most(|| {
-            let mut writer = Writer::new(&message, io::sink());
+            let mut writer = SealWriter::new(&message, io::sink());
             plaintext
                 .chunks(100_000)
                 .for_each(|piece| writer.write_all(piece).unwrap());
@@ -165,11 +165,11 @@ fn segments_use_the_documented_memory() {
         });
         assert!((room..=bound).contains(&held), "{segment_len}: {held}");
         let sealed = message.seal_vec(plaintext);
-        let held = most(|| drain(StreamReader::new(&message, sealed.as_slice())));
+        let held = most(|| drain(OpenReader::new(&message, sealed.as_slice())));
         assert!((room..=bound).contains(&held), "{segment_len}: {held}");
         // The reader opens the last segment first, by itself, and one more before it opens many at once.
         let held = most(|| {
-            let mut reader = Reader::new(&message, Cursor::new(&sealed)).unwrap();
+            let mut reader = SeekReader::new(&message, Cursor::new(&sealed)).unwrap();
             reader.seek(SeekFrom::Start(5)).unwrap();
             drain(reader);
         });
@@ -267,7 +267,7 @@ fn rayon_uses_the_documented_memory() {
         std::hint::black_box(hasher.finalize());
     };
     let seal = |plaintext: &[u8]| {
-        let mut writer = Writer::new_rayon(&message, io::sink());
+        let mut writer = SealWriter::new_rayon(&message, io::sink());
         writer.write_all(plaintext).unwrap();
         writer.finish().unwrap();
     };
@@ -302,7 +302,7 @@ fn many_threads_use_the_documented_memory() {
         let message = seekable.clone().with_segment_len(segment_len).unwrap();
         let message = message.message(&[1; 24], b"");
         let bound = room + room / segment_len * 16 + 100;
-        let held = pool.install(|| most(|| drop(Writer::new_rayon(&message, io::sink()))));
+        let held = pool.install(|| most(|| drop(SealWriter::new_rayon(&message, io::sink()))));
         assert!((room..=bound).contains(&held), "{segment_len}: {held}");
     }
 }
@@ -366,10 +366,10 @@ fn no_plaintext_is_left_in_freed_memory() {
     found.push(("seekable", left));
     let left = freed_with_marks(|| {
         // A reader that is dropped before it has given out all that it opened.
-        let mut reader = StreamReader::new(&message, &*whole);
+        let mut reader = OpenReader::new(&message, &*whole);
         reader.read_exact(&mut [0; 10]).unwrap();
     });
-    found.push(("seekable::StreamReader", left));
+    found.push(("seekable::OpenReader", left));
 
     // A writer with as much in a block as there may be, and with as much before the end: its buffer must not move.
     let plaintext = vec![0xab; aestream::MAX_BLOCK_LEN];

@@ -12,6 +12,7 @@ use proptest::sample::Index;
 use subtle::ConstantTimeEq as _;
 use veriplex::aead::Aead;
 use veriplex::aestream::{MAX_BLOCK_LEN, OpenReader, SealWriter};
+use veriplex::digest::Digest;
 use veriplex::hazmat::{Backend, Duplex, RATE, STATE_LEN, set_hardware_enabled};
 use veriplex::mac::{Mac, Tag};
 use veriplex::mhf::{BLOCK_LEN, Mhf};
@@ -324,6 +325,20 @@ proptest! {
         prop_assert_eq!(Nonce::try_from(a.as_slice()), Ok(nonce));
         prop_assert_eq!(nonce.to_string().parse(), Ok(nonce));
         prop_assert_eq!(format!("{nonce:?}"), format!("Nonce({})", hex::encode(a)));
+        prop_assert_eq!(*nonce, a);
+
+        let (digest, other) = (Digest::from(a), Digest::from(b));
+        prop_assert_eq!(digest.as_ref(), a);
+        prop_assert_eq!(<[u8; 32]>::from(digest), a);
+        prop_assert_eq!(digest.cmp(&other), a.cmp(&b));
+        prop_assert_ne!(digest, other);
+        prop_assert_eq!(Digest::try_from(a.as_slice()), Ok(digest));
+        prop_assert_eq!(Digest::try_from(&a[1..]), Err(Error::Verification));
+        prop_assert_eq!(digest.to_string(), hex::encode(a));
+        prop_assert_eq!(format!("{digest:x}"), hex::encode(a));
+        prop_assert_eq!(format!("{digest:?}"), format!("Digest({})", hex::encode(a)));
+        prop_assert_eq!(digest.to_string().parse(), Ok(digest));
+        prop_assert_eq!(digest.to_string()[1..].parse::<Digest>(), Err(Error::Verification));
     }
 
     #[test]

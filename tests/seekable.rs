@@ -16,8 +16,8 @@ use proptest::prelude::*;
 use random::{Random, reads_like_a_cursor};
 use serde_json::Value;
 use veriplex::seekable::{
-    DEFAULT_SEGMENT_LEN, Layout, MAX_SEGMENT_LEN, MIN_SEGMENT_LEN, Message, Reader, Seekable, StreamReader,
-    Writer,
+    DEFAULT_SEGMENT_LEN, Layout, MAX_SEGMENT_LEN, MIN_SEGMENT_LEN, Message, OpenReader, SealWriter,
+    SeekReader, Seekable,
 };
 use veriplex::{Error, Key, Label, TAG_LEN, label};
 use veriplex_spec as spec;
@@ -57,7 +57,7 @@ fn message(segment_len: usize) -> Message {
 }
 
 fn written(message: &Message, plaintext: &[u8], piece: usize) -> Vec<u8> {
-    let mut writer = Writer::new(message, Vec::new());
+    let mut writer = SealWriter::new(message, Vec::new());
     for piece in plaintext.chunks(piece) {
         writer.write_all(piece).unwrap();
         writer.flush().unwrap();
@@ -67,7 +67,7 @@ fn written(message: &Message, plaintext: &[u8], piece: usize) -> Vec<u8> {
 
 /// Reads to the end or to the first error, which must persist.
 fn streamed(message: &Message, sealed: &[u8], piece: usize) -> (Vec<u8>, Result<(), ErrorKind>) {
-    let mut reader = StreamReader::new(message, sealed);
+    let mut reader = OpenReader::new(message, sealed);
     let (mut plaintext, mut buffer) = (Vec::new(), vec![0; piece]);
     loop {
         match reader.read(&mut buffer) {
@@ -121,7 +121,7 @@ fn known_answers() {
                 assert_eq!(streamed(&message, &sealed, piece), (plaintext.clone(), Ok(())));
             }
             let mut all = Vec::new();
-            Reader::new(&message, Cursor::new(&sealed))
+            SeekReader::new(&message, Cursor::new(&sealed))
                 .unwrap()
                 .read_to_end(&mut all)
                 .unwrap();
@@ -331,7 +331,7 @@ fn lengths_that_no_message_gives() {
             assert_eq!(message.open_vec(&in_out), Err(Error::Verification));
             let (_, end) = streamed(&message, &in_out, 100);
             assert_eq!(end, Err(ErrorKind::InvalidData));
-            let error = Reader::new(&message, Cursor::new(&in_out)).unwrap_err();
+            let error = SeekReader::new(&message, Cursor::new(&in_out)).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::InvalidData);
             let mut plaintext = vec![0xa5; sealed_len];
             assert_eq!(
@@ -439,7 +439,7 @@ fn check_refused(message: &Message, sealed: &[u8], plaintext: &[u8]) {
     assert_eq!(end, Err(ErrorKind::InvalidData));
     assert!(plaintext.starts_with(&given));
     // Either the reader refuses the end at once, or it opens each segment by itself.
-    match Reader::new(message, Cursor::new(sealed)) {
+    match SeekReader::new(message, Cursor::new(sealed)) {
         Err(error) => assert_eq!(error.kind(), ErrorKind::InvalidData),
         Ok(mut reader) => {
             let mut given = Vec::new();
@@ -576,7 +576,7 @@ fn another_context_is_an_error() {
                 streamed(&other, &sealed, 100),
                 (vec![], Err(ErrorKind::InvalidData))
             );
-            assert!(Reader::new(&other, Cursor::new(&sealed)).is_err());
+            assert!(SeekReader::new(&other, Cursor::new(&sealed)).is_err());
         }
     }
 }
@@ -590,7 +590,7 @@ fn cuts_between_segments() {
     for segments in [1, 2, 8, 2047, 2048, 2049, 4096, 4999] {
         let cut = &sealed[..segments * 80];
         assert_eq!(
-            Reader::new(&message, Cursor::new(cut)).unwrap_err().kind(),
+            SeekReader::new(&message, Cursor::new(cut)).unwrap_err().kind(),
             ErrorKind::InvalidData
         );
         let mut last = cut[cut.len() - 80..].to_vec();
@@ -713,7 +713,7 @@ fn reader_against_a_cursor() {
         let sealed = [b"header", &message.seal_vec(&plaintext)[..]].concat();
         let mut inner = Cursor::new(&sealed);
         inner.set_position(6);
-        let mut reader = Reader::new(&message, inner).unwrap();
+        let mut reader = SeekReader::new(&message, inner).unwrap();
         assert_eq!(reader.layout().plaintext_len(), len as u64);
         reads_like_a_cursor(&mut reader, &plaintext, &mut random, 1000, 5000);
         assert_eq!(reader.into_inner().into_inner().len(), sealed.len());
@@ -724,15 +724,15 @@ fn reader_against_a_cursor() {
 fn nothing_secret_is_printed() {
     let message = message(64);
     let sealed = message.seal_vec(&[0xab; 100]);
-    let mut random = Reader::new(&message, Cursor::new(&sealed)).unwrap();
+    let mut random = SeekReader::new(&message, Cursor::new(&sealed)).unwrap();
     random.read_exact(&mut [0; 10]).unwrap();
-    assert_eq!(format!("{random:?}"), "Reader { .. }");
-    let mut writer = Writer::new(&message, Vec::new());
+    assert_eq!(format!("{random:?}"), "SeekReader { .. }");
+    let mut writer = SealWriter::new(&message, Vec::new());
     writer.write_all(&[0xab; 10]).unwrap();
-    assert_eq!(format!("{writer:?}"), "Writer { .. }");
-    let mut stream = StreamReader::new(&message, &*sealed);
+    assert_eq!(format!("{writer:?}"), "SealWriter { .. }");
+    let mut stream = OpenReader::new(&message, &*sealed);
     stream.read_exact(&mut [0; 10]).unwrap();
-    assert_eq!(format!("{stream:?}"), "StreamReader { .. }");
+    assert_eq!(format!("{stream:?}"), "OpenReader { .. }");
     let shown = "Message { base: Protocol { .. }, segment_len: 64 }";
     assert_eq!(format!("{message:?}"), shown);
 }
@@ -749,7 +749,7 @@ fn random_access_reads_what_it_needs() {
         inner: Cursor::new(&sealed),
         read: &read,
     };
-    let mut reader = Reader::new(&message, inner).unwrap();
+    let mut reader = SeekReader::new(&message, inner).unwrap();
     assert_eq!(read.get(), (1_000_000 - 976 * 1024) + 16);
     let mut random = Random(7);
     let mut earlier = 0;
@@ -797,7 +797,7 @@ fn sequential_reads_load_many_segments() {
         inner: Cursor::new(&sealed),
         read: &read,
     };
-    let mut reader = Reader::new(&message, inner).unwrap();
+    let mut reader = SeekReader::new(&message, inner).unwrap();
     for (segment, loaded) in [
         (0, 1),
         (1, 128),
@@ -825,7 +825,7 @@ fn other_segments_after_a_damaged_one() {
     let plaintext = data(7, 64 * 100);
     let mut sealed = message.seal_vec(&plaintext);
     sealed[20 * 80] ^= 1;
-    let mut reader = Reader::new(&message, Cursor::new(&sealed)).unwrap();
+    let mut reader = SeekReader::new(&message, Cursor::new(&sealed)).unwrap();
     for segment in [10, 20, 10, 20, 0, 20, 1] {
         reader.seek(SeekFrom::Start(64 * segment as u64)).unwrap();
         let mut output = [0; 64];
@@ -865,7 +865,7 @@ fn damage_after_the_end_was_verified() {
     ];
     for (kind, damage) in damages {
         let shared = Shared(Rc::new(RefCell::new(Cursor::new(message.seal_vec(&plaintext)))));
-        let mut reader = Reader::new(&message, shared.clone()).unwrap();
+        let mut reader = SeekReader::new(&message, shared.clone()).unwrap();
         let mut output = [0; 64];
         reader.read_exact(&mut output).unwrap();
         damage(shared.0.borrow_mut().get_mut());
@@ -886,7 +886,7 @@ fn damage_after_the_end_was_verified() {
 fn a_last_segment_of_the_largest_size() {
     let message = message(MAX_SEGMENT_LEN);
     let sealed = message.seal_vec(&vec![7; MAX_SEGMENT_LEN]);
-    let mut reader = Reader::new(&message, Cursor::new(&sealed)).unwrap();
+    let mut reader = SeekReader::new(&message, Cursor::new(&sealed)).unwrap();
     let mut output = [0; 100];
     reader.seek(SeekFrom::End(-100)).unwrap();
     reader.read_exact(&mut output).unwrap();
@@ -905,7 +905,7 @@ fn damage_is_not_read_again_and_again() {
         inner: Cursor::new(&sealed),
         read: &read,
     };
-    let mut reader = Reader::new(&message, inner).unwrap();
+    let mut reader = SeekReader::new(&message, inner).unwrap();
     let mut given = Vec::new();
     let error = reader.read_to_end(&mut given).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidData);
@@ -1055,7 +1055,7 @@ fn again<T>(mut call: impl FnMut() -> io::Result<T>) -> T {
 #[test]
 fn a_full_inner_writer_is_an_error() {
     let mut full = [0; 30];
-    let mut writer = Writer::new(&message(64), full.as_mut_slice());
+    let mut writer = SealWriter::new(&message(64), full.as_mut_slice());
     let error = writer.write_all(&vec![7; 1 << 18]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::WriteZero);
     assert_eq!(writer.finish().unwrap_err().kind(), ErrorKind::WriteZero);
@@ -1071,7 +1071,7 @@ fn inner_errors_can_be_retried() {
             inner: Vec::new(),
             calls: 0,
         };
-        let mut writer = Writer::new(&message, &mut flaky);
+        let mut writer = SealWriter::new(&message, &mut flaky);
         let mut rest = plaintext.as_slice();
         while !rest.is_empty() {
             let n = again(|| writer.write(rest));
@@ -1083,7 +1083,7 @@ fn inner_errors_can_be_retried() {
         again(|| writer.try_finish());
         assert_eq!(flaky.inner, sealed);
 
-        let mut reader = StreamReader::new(
+        let mut reader = OpenReader::new(
             &message,
             Flaky {
                 inner: sealed.as_slice(),
@@ -1101,7 +1101,7 @@ fn inner_errors_can_be_retried() {
         let mut calls = 0;
         let mut reader = again(|| {
             calls += 1;
-            Reader::new(
+            SeekReader::new(
                 &message,
                 Flaky {
                     inner: Cursor::new(&sealed),
@@ -1166,17 +1166,17 @@ fn threads_do_not_matter() {
                     message.open_into_rayon(&expected, &mut opened).unwrap();
                     assert_eq!(opened, plaintext);
 
-                    let mut writer = Writer::new_rayon(&message, Vec::new());
+                    let mut writer = SealWriter::new_rayon(&message, Vec::new());
                     plaintext
                         .chunks(100_000)
                         .for_each(|piece| writer.write_all(piece).unwrap());
                     assert_eq!(writer.finish().unwrap(), expected);
                     opened.clear();
-                    let mut reader = StreamReader::new_rayon(&message, expected.as_slice());
+                    let mut reader = OpenReader::new_rayon(&message, expected.as_slice());
                     reader.read_to_end(&mut opened).unwrap();
                     assert_eq!(opened, plaintext);
                     opened.clear();
-                    let mut reader = Reader::new_rayon(&message, Cursor::new(&expected)).unwrap();
+                    let mut reader = SeekReader::new_rayon(&message, Cursor::new(&expected)).unwrap();
                     reader.read_to_end(&mut opened).unwrap();
                     assert_eq!(opened, plaintext);
                 });

@@ -226,7 +226,7 @@ const SEEKABLE: Scheme = Scheme {
     sealed: |plaintext, _| message().seal_vec(plaintext),
     seal: |inner, plaintext, trouble, flush| {
         seal(
-            &mut seekable::Writer::new(&message(), inner),
+            &mut seekable::SealWriter::new(&message(), inner),
             plaintext,
             trouble,
             flush,
@@ -234,7 +234,7 @@ const SEEKABLE: Scheme = Scheme {
     },
     open: |inner| {
         let trouble = inner.trouble;
-        let mut reader = seekable::StreamReader::new(&message(), inner);
+        let mut reader = seekable::OpenReader::new(&message(), inner);
         let (plaintext, result) = read(&mut reader, trouble);
         assert_eq!(reader.is_finished(), result.is_ok());
         let left = reader.finish().map(|rest| rest.inner.len());
@@ -333,7 +333,7 @@ fn random_access_is_that_of_std() {
         let mut reader = run(Never, async || {
             let mut inner = Anywhere::new(&after_header, step, &later);
             inner.slow.inner = &inner.all[6..];
-            seekable::Reader::new_async(&message(), inner).await
+            seekable::SeekReader::new_async(&message(), inner).await
         })
         .unwrap();
         later.set(trouble);
@@ -369,14 +369,14 @@ fn random_access_is_that_of_std() {
     let never = Cell::new(Never);
     for length in 0..200 {
         let error = run(Never, async || {
-            seekable::Reader::new_async(&message(), Anywhere::new(&sealed[..length], 1000, &never)).await
+            seekable::SeekReader::new_async(&message(), Anywhere::new(&sealed[..length], 1000, &never)).await
         });
         assert_eq!(error.unwrap_err().kind(), ErrorKind::InvalidData);
     }
     let mut changed = sealed.clone();
     changed[100 * 80 + 5] ^= 1;
     let mut reader = run(Never, async || {
-        seekable::Reader::new_async(&message(), Anywhere::new(&changed, 1000, &never)).await
+        seekable::SeekReader::new_async(&message(), Anywhere::new(&changed, 1000, &never)).await
     })
     .unwrap();
     for segment in 0..300 {
@@ -400,7 +400,8 @@ fn an_inner_reader_that_becomes_shorter() {
     let plaintext: Vec<u8> = (0..200).collect();
     let sealed = message().seal_vec(&plaintext);
     let trouble = Cell::new(Ended);
-    let open = async || seekable::Reader::new_async(&message(), Anywhere::new(&sealed, 1000, &trouble)).await;
+    let open =
+        async || seekable::SeekReader::new_async(&message(), Anywhere::new(&sealed, 1000, &trouble)).await;
     assert_eq!(run(Ended, open).unwrap_err().kind(), ErrorKind::UnexpectedEof);
     trouble.set(Never);
     let mut reader = run(Never, open).unwrap();

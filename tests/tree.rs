@@ -14,6 +14,7 @@ use common::{
 use proptest::prelude::*;
 use random::{Random, reads_like_a_cursor};
 use serde_json::Value;
+use veriplex::digest::Digest;
 use veriplex::tree::outboard::{Builder, Outboard, Reader, Writer, outboard_len, verify_chunk};
 use veriplex::tree::{self, CHUNK_LEN, Hasher, Tree};
 use veriplex::{Error, Key, Label, label};
@@ -89,8 +90,8 @@ fn known_answers() {
                 tree::digest_into(domain, &message, &mut one_shot);
                 assert_eq!(one_shot, expected);
                 if expected.len() == 32 {
-                    assert_eq!(tree::digest(domain, &message), *expected);
-                    assert_eq!(tree.digest(&message), *expected);
+                    assert_eq!(tree::digest(domain, &message).as_bytes()[..], *expected);
+                    assert_eq!(tree.digest(&message).as_bytes()[..], *expected);
                 }
             }
         }
@@ -106,7 +107,7 @@ fn outboard_known_answers() {
         let mut builder = Builder::new(&tree);
         message.chunks(100_000).for_each(|piece| builder.update(piece));
         let (digest, strings) = builder.finalize();
-        assert_eq!(digest, array(case, "digest"));
+        assert_eq!(digest.to_bytes(), array(case, "digest"));
         assert_eq!(fingerprint(&strings), array(case, "outboard_digest"));
         let lens = case["level_lengths"].as_array().into_iter().flatten();
         let total: u64 = lens.map(|len| len.as_u64().unwrap()).sum();
@@ -214,7 +215,7 @@ fn lanes_do_not_matter() {
                     tree.chaining_values_into(0, &message, &mut values).unwrap();
                     let mut combined = [0; 32];
                     tree.combine_into(0, &values, len as u64, &mut combined).unwrap();
-                    assert_eq!(combined, digest, "{backend:?} {len}");
+                    assert_eq!(Digest::from(combined), digest, "{backend:?} {len}");
                 }
             });
         }
@@ -225,7 +226,7 @@ fn lanes_do_not_matter() {
 #[test]
 fn digests_differ() {
     let mut seen = std::collections::BTreeSet::new();
-    let mut differs = |digest: [u8; 32]| assert!(seen.insert(digest));
+    let mut differs = |digest: Digest| assert!(seen.insert(digest));
     for len in lengths() {
         let zeros = vec![0; len];
         differs(tree::digest(label!("a"), &zeros));
@@ -248,7 +249,7 @@ fn digests_differ() {
     // A longer output does not begin with the shorter one.
     let mut long = [0; 64];
     tree::digest_into(label!("a"), &message, &mut long);
-    assert_ne!(long[..32], tree::digest(label!("a"), &message));
+    assert_ne!(long[..32], *tree::digest(label!("a"), &message).as_bytes());
 }
 
 trait Also {
@@ -652,12 +653,19 @@ fn hostile_lengths() {
         assert_eq!(Outboard::new(&[0; 63], len).err(), Some(Error::Verification));
         for index in [0, 1, len / 4096, u64::MAX / 4096, u64::MAX] {
             for proof in [0, 32, 64, 4096, 36_864, 40_000] {
-                let result = verify_chunk(&tree, &[0; 32], len, index, &[0; 4096], &vec![0; proof]);
+                let result = verify_chunk(
+                    &tree,
+                    &Digest::from([0; 32]),
+                    len,
+                    index,
+                    &[0; 4096],
+                    &vec![0; proof],
+                );
                 assert_eq!(result, Err(Error::Verification));
             }
         }
         let [message, strings] = [&zeros[..9000], &zeros].map(Cursor::new);
-        let error = Reader::new(&tree, &[0; 32], len, message, strings).unwrap_err();
+        let error = Reader::new(&tree, &Digest::from([0; 32]), len, message, strings).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidData);
     }
     let (message, digest, strings) = with_outboard(&tree, 5000);
@@ -688,7 +696,7 @@ fn hostile_lengths() {
     }
     let outboard = Outboard::new(&[], 100).unwrap();
     for offset in [1, 100, 4096, u64::MAX - 4095, u64::MAX] {
-        let result = outboard.verify_range(&tree, &[0; 32], offset, &[0; 100]);
+        let result = outboard.verify_range(&tree, &Digest::from([0; 32]), offset, &[0; 100]);
         assert_eq!(result, Err(Error::BufferLength));
     }
     assert_eq!(outboard.proof(1), Err(Error::BufferLength));
@@ -696,7 +704,7 @@ fn hostile_lengths() {
 }
 
 /// A message of the given length, with its digest and its outboard.
-fn with_outboard(tree: &Tree, len: usize) -> (Vec<u8>, [u8; 32], Vec<u8>) {
+fn with_outboard(tree: &Tree, len: usize) -> (Vec<u8>, Digest, Vec<u8>) {
     let message = data(3, len);
     let (digest, strings) = Builder::new(tree).also(&message).finalize();
     assert_eq!(digest, tree.digest(&message));
@@ -732,8 +740,9 @@ fn ranges_and_proofs() {
 
             // Wrong digest, tree, length, place or content.
             let refused = |result| assert_eq!(result, Err(Error::Verification));
-            let mut other = digest;
+            let mut other = digest.to_bytes();
             other[random.below(32)] ^= 1 << random.below(8);
+            let other = Digest::from(other);
             refused(outboard.verify_range(&tree, &other, start as u64, range));
             refused(verify_chunk(&tree, &other, len as u64, index, chunk, &proof));
             let other = Tree::keyed(label!("ranges"), &Key::from([0; 32]));
@@ -881,7 +890,7 @@ fn reader_against_a_cursor() {
         assert_eq!(all, message);
 
         let (inner, outboard) = (with_header(&message), with_header(&strings));
-        let error = Reader::new(&tree, &[0; 32], len as u64, inner, outboard).unwrap_err();
+        let error = Reader::new(&tree, &Digest::from([0; 32]), len as u64, inner, outboard).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidData, "another digest");
         // A truncated message gives only its whole chunks.
         if len > 0 {
@@ -914,7 +923,7 @@ fn threads_do_not_matter() {
             pool.install(|| {
                 let mut digest = [0; 32];
                 tree.digest_into_rayon(&message, &mut digest);
-                assert_eq!(digest, expected.0, "{len} {threads}");
+                assert_eq!(Digest::from(digest), expected.0, "{len} {threads}");
                 let mut hasher = tree.hasher();
                 let mut builder = Builder::new(&tree);
                 let mut writer = Writer::new(&tree, len as u64, Cursor::new(Vec::new())).unwrap();
@@ -932,6 +941,6 @@ fn threads_do_not_matter() {
     }
 }
 
-fn with_outboard_of(tree: &Tree, message: &[u8]) -> ([u8; 32], Vec<u8>) {
+fn with_outboard_of(tree: &Tree, message: &[u8]) -> (Digest, Vec<u8>) {
     Builder::new(tree).also(message).finalize()
 }

@@ -150,7 +150,7 @@ fn failed(
 }
 
 /// As [`read`], from any places.
-fn read_places(reader: &mut seekable::Reader<Pipe>, case: &Case, plaintext: &[u8], is_genuine: bool) {
+fn read_places(reader: &mut seekable::SeekReader<Pipe>, case: &Case, plaintext: &[u8], is_genuine: bool) {
     let mut place = 0;
     for step in case.reads.iter().take(30) {
         match step {
@@ -217,7 +217,7 @@ fuzz_target!(|case: Case| {
             (taken, opened)
         }
         Scheme::Segments | Scheme::Places => {
-            let taken = write(seekable::Writer::new(&message(), to.clone()), &case, &to);
+            let taken = write(seekable::SealWriter::new(&message(), to.clone()), &case, &to);
             let sealed = &to.ends().outgoing;
             assert!(*sealed == message().seal_vec(&taken));
             (taken, message().open_vec(sealed).unwrap())
@@ -255,12 +255,12 @@ fuzz_target!(|case: Case| {
             read(reader, &case.reads, &from)
         }
         Scheme::Segments => read(
-            seekable::StreamReader::new(&message(), from.clone()),
+            seekable::OpenReader::new(&message(), from.clone()),
             &case.reads,
             &from,
         ),
         Scheme::Places => {
-            let reader = poll_times(300, seekable::Reader::new_async(&message(), from.clone()));
+            let reader = poll_times(300, seekable::SeekReader::new_async(&message(), from.clone()));
             return match reader.expect("every poll uses up a call") {
                 Ok(mut reader) => read_places(&mut reader, &case, &taken, is_genuine),
                 Err(error) => assert!(!is_genuine || error.kind() == ErrorKind::TimedOut, "{error:?}"),

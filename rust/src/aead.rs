@@ -15,8 +15,8 @@
 //! let key = Key::generate(&mut os_rng());
 //! let aead = Aead::<24>::new(label!("com.example.aead"), &key);
 //! let nonce = Nonce::<24>::generate(&mut os_rng()); // fresh for every message: send it along
-//! let sealed = aead.seal_vec(nonce.as_bytes(), b"header", b"message");
-//! assert_eq!(aead.open_vec(nonce.as_bytes(), b"header", &sealed)?, b"message");
+//! let sealed = aead.seal_vec(&nonce, b"header", b"message");
+//! assert_eq!(aead.open_vec(&nonce, b"header", &sealed)?, b"message");
 //! # Ok::<(), veriplex::Error>(())
 //! ```
 

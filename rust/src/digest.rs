@@ -14,19 +14,106 @@
 //! assert_eq!(hasher.finalize(), digest::digest(label!("com.example.hash"), b"one message"));
 //! ```
 
+use core::fmt;
+use core::str::FromStr;
+
+use subtle::{Choice, ConstantTimeEq};
+
+use crate::encoding::{decode_hex, public, public_bytes};
 use crate::protocol::many;
 use crate::{Error, Label, Protocol, label};
 
-/// Size in bytes of a digest.
-pub const DIGEST_LEN: usize = 32;
+/// A digest of 32 bytes: that of this module, or that of [`tree`](crate::tree).
+///
+/// Compared in constant time. It displays as 64 hexadecimal digits in lower case, and is parsed from them.
+///
+/// ```
+/// use veriplex::{digest::{Digest, digest}, label};
+///
+/// let hash = digest(label!("com.example.files"), b"message");
+/// let published = format!("{hash}");
+/// assert_eq!(published.parse::<Digest>()?, hash);
+/// # Ok::<(), veriplex::Error>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct Digest([u8; 32]);
+
+public!(Digest);
+public_bytes!(Digest);
+
+impl Digest {
+    /// Size in bytes.
+    pub const LEN: usize = 32;
+
+    /// The bytes of the digest. Comparing them takes variable time.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &[u8; Digest::LEN] {
+        &self.0
+    }
+
+    /// The bytes of the digest. Comparing them takes variable time.
+    #[must_use]
+    pub const fn to_bytes(&self) -> [u8; Digest::LEN] {
+        self.0
+    }
+}
+
+impl From<[u8; Digest::LEN]> for Digest {
+    fn from(bytes: [u8; Digest::LEN]) -> Self {
+        Self(bytes)
+    }
+}
+
+impl TryFrom<&[u8]> for Digest {
+    type Error = Error;
+
+    /// [`Error::Verification`] unless there are 32 bytes.
+    fn try_from(bytes: &[u8]) -> Result<Self, Error> {
+        bytes.try_into().map(Self).map_err(|_| Error::Verification)
+    }
+}
+
+impl FromStr for Digest {
+    type Err = Error;
+
+    /// # Errors
+    ///
+    /// [`Error::Verification`] unless the text is 64 hexadecimal digits, lower case.
+    fn from_str(hex: &str) -> Result<Self, Error> {
+        let mut digest = Self([0; Digest::LEN]);
+        decode_hex(hex, &mut digest.0, Error::Verification)?;
+        Ok(digest)
+    }
+}
+
+impl fmt::LowerHex for Digest {
+    /// As it displays.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl ConstantTimeEq for Digest {
+    fn ct_eq(&self, other: &Self) -> Choice {
+        self.0.ct_eq(&other.0)
+    }
+}
+
+impl PartialEq for Digest {
+    fn eq(&self, other: &Self) -> bool {
+        self.ct_eq(other).into()
+    }
+}
+
+impl Eq for Digest {}
 
 /// The digest of a message.
 #[must_use]
 #[inline]
-pub fn digest(domain: Label<'_>, message: &[u8]) -> [u8; DIGEST_LEN] {
-    let mut digest = [0; DIGEST_LEN];
+pub fn digest(domain: Label<'_>, message: &[u8]) -> Digest {
+    let mut digest = [0; Digest::LEN];
     digest_into(domain, message, &mut digest);
-    digest
+    Digest(digest)
 }
 
 /// An output of any length for a message: [`Hasher::finalize_into`].
@@ -46,7 +133,7 @@ pub fn digest_into(domain: Label<'_>, message: &[u8], output: &mut [u8]) {
 ///
 /// let mut digests = [[0; 32]; 2];
 /// digest::digest_many(label!("com.example.hash"), &[b"one".as_slice(), b"another"], &mut digests)?;
-/// assert_eq!(digests[1], digest::digest(label!("com.example.hash"), b"another"));
+/// assert_eq!(digests[1], *digest::digest(label!("com.example.hash"), b"another").as_bytes());
 /// # Ok::<(), veriplex::Error>(())
 /// ```
 ///
@@ -112,10 +199,10 @@ impl Hasher {
 
     /// The digest, 32 bytes.
     #[must_use]
-    pub fn finalize(self) -> [u8; DIGEST_LEN] {
-        let mut digest = [0; DIGEST_LEN];
+    pub fn finalize(self) -> Digest {
+        let mut digest = [0; Digest::LEN];
         self.finalize_into(&mut digest);
-        digest
+        Digest(digest)
     }
 
     /// An output of any length. One length's output is not the beginning of another's.

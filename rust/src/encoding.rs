@@ -104,9 +104,8 @@ macro_rules! decoded_slice {
     )*};
 }
 
-/// What public values have: a text, an order (of their bytes), a hash, `serde`. They need `to_bytes`, and what
-/// `decoded` gives.
-#[cfg(feature = "ristretto")]
+/// What public values have: a text, an order (of their bytes), a hash, `serde`. They need `to_bytes`, and the
+/// `FromStr` and `TryFrom` of `decoded`.
 macro_rules! public {
     ($($name:ident),*) => {$(
         impl core::fmt::Display for $name {
@@ -153,7 +152,6 @@ macro_rules! public {
 
 /// What public values have whose bytes are in one place: `AsRef`, `From` into an array, `Debug`. They need `LEN` and
 /// `as_bytes`, and what `public` gives.
-#[cfg(feature = "ristretto")]
 macro_rules! public_bytes {
     ($($name:ident),*) => {$(
         impl AsRef<[u8]> for $name {
@@ -196,4 +194,5 @@ macro_rules! secret {
 #[cfg(all(feature = "ristretto", feature = "alloc"))]
 pub(crate) use decoded_slice;
 #[cfg(feature = "ristretto")]
-pub(crate) use {decoded, public, public_bytes, secret};
+pub(crate) use {decoded, secret};
+pub(crate) use {public, public_bytes};

@@ -201,11 +201,11 @@ pub use wipe::with_wiped_stack;
 
 /// The crate of `Zeroizing`, in which secrets are returned.
 #[cfg(feature = "zeroize")]
-pub use zeroize;
+pub use ::zeroize;
 
 /// The crate whose `CryptoRng` every function that makes keys or nonces takes.
 #[cfg(feature = "rand_core")]
-pub use rand_core;
+pub use ::rand_core;
 
 /// Size in bytes of the tag that [`Protocol::seal_in_place`] and the authenticated schemes append.
 pub const TAG_LEN: usize = 16;

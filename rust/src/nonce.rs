@@ -1,6 +1,7 @@
 //! Random nonces.
 
 use core::fmt;
+use core::ops::Deref;
 use core::str::FromStr;
 
 use crate::Error;
@@ -8,9 +9,9 @@ use crate::encoding::{Hex, decode_hex};
 
 /// A nonce of `N` bytes, or a salt: public, and random.
 ///
-/// `Nonce::generate` makes one, for a message, a stream or a password. With 24 bytes, random nonces do not repeat. The
-/// schemes take arrays, as a nonce may also be a counter or the number of a sector: pass [`Nonce::as_bytes`], and send the
-/// nonce along. It displays as hexadecimal digits in lower case, two for each byte, and is parsed from them.
+/// `Nonce::generate` makes one, for a message, a stream or a password. With 24 bytes, random nonces do not repeat. Send it
+/// along. The schemes take a reference to it, or to an array, as a nonce may also be a counter or the number of a sector.
+/// It displays as hexadecimal digits in lower case, two for each byte, and is parsed from them.
 ///
 #[cfg_attr(all(feature = "alloc", feature = "getrandom"), doc = "```")]
 #[cfg_attr(not(all(feature = "alloc", feature = "getrandom")), doc = "```ignore")]
@@ -20,7 +21,7 @@ use crate::encoding::{Hex, decode_hex};
 /// let aead = Aead::<24>::new(label!("com.example.aead"), &key);
 ///
 /// let nonce: Nonce = Nonce::generate(&mut os_rng());
-/// let message = [nonce.as_ref(), &aead.seal_vec(nonce.as_bytes(), b"", b"message")].concat();
+/// let message = [nonce.as_ref(), &aead.seal_vec(&nonce, b"", b"message")].concat();
 ///
 /// let (nonce, sealed) = message.split_first_chunk().ok_or(veriplex::Error::Verification)?;
 /// assert_eq!(aead.open_vec(nonce, b"", sealed)?, b"message");
@@ -58,6 +59,15 @@ impl<const N: usize> Nonce<N> {
     /// The bytes of the nonce.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; N] {
+        &self.0
+    }
+}
+
+/// So that a reference to a nonce is taken where one to an array is.
+impl<const N: usize> Deref for Nonce<N> {
+    type Target = [u8; N];
+
+    fn deref(&self) -> &[u8; N] {
         &self.0
     }
 }

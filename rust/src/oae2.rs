@@ -27,13 +27,13 @@
 //! let key = Key::generate(&mut os_rng());
 //! let nonce = Nonce::<24>::generate(&mut os_rng()); // fresh for every stream: send it along
 //!
-//! let mut writer = SealWriter::<_, 1024>::new(domain, &key, nonce.as_bytes(), Vec::new());
+//! let mut writer = SealWriter::<_, 1024>::new(domain, &key, &nonce, Vec::new());
 //! writer.write_all(b"message")?;
 //! let sealed = writer.finish()?;
 //! assert_eq!(sealed.len(), 1024 + 16);
 //!
 //! let mut message = Vec::new();
-//! OpenReader::<_, 1024>::new(domain, &key, nonce.as_bytes(), sealed.as_slice()).read_to_end(&mut message)?;
+//! OpenReader::<_, 1024>::new(domain, &key, &nonce, sealed.as_slice()).read_to_end(&mut message)?;
 //! assert_eq!(message, b"message");
 //! # Ok(())
 //! # }

@@ -57,8 +57,13 @@ impl Siv {
 
     /// Encrypts in place and returns the tag.
     #[must_use]
-    pub fn seal_in_place_detached(&self, nonce: &[u8], ad: &[u8], in_out: &mut [u8]) -> [u8; TAG_LEN] {
-        self.seal(nonce, ad, in_out.into())
+    pub fn seal_in_place_detached(
+        &self,
+        nonce: &(impl AsRef<[u8]> + ?Sized),
+        ad: &[u8],
+        in_out: &mut [u8],
+    ) -> [u8; TAG_LEN] {
+        self.seal(nonce.as_ref(), ad, in_out.into())
     }
 
     /// Decrypts in place.
@@ -69,12 +74,12 @@ impl Siv {
     /// `in_out` is then all zeros.
     pub fn open_in_place_detached(
         &self,
-        nonce: &[u8],
+        nonce: &(impl AsRef<[u8]> + ?Sized),
         ad: &[u8],
         in_out: &mut [u8],
         tag: &[u8; TAG_LEN],
     ) -> Result<(), Error> {
-        self.open(nonce, ad, in_out.into(), tag)
+        self.open(nonce.as_ref(), ad, in_out.into(), tag)
     }
 
     /// Encrypts in place: the last 16 bytes of `in_out` are room for the tag.
@@ -82,8 +87,13 @@ impl Siv {
     /// # Errors
     ///
     /// [`Error::BufferLength`] if `in_out` has fewer than 16 bytes.
-    pub fn seal_in_place(&self, nonce: &[u8], ad: &[u8], in_out: &mut [u8]) -> Result<(), Error> {
-        in_out::seal_in_place(in_out, |data| Ok(([], self.seal(nonce, ad, data))))
+    pub fn seal_in_place(
+        &self,
+        nonce: &(impl AsRef<[u8]> + ?Sized),
+        ad: &[u8],
+        in_out: &mut [u8],
+    ) -> Result<(), Error> {
+        in_out::seal_in_place(in_out, |data| Ok(([], self.seal(nonce.as_ref(), ad, data))))
     }
 
     /// Decrypts in place: `in_out` is the ciphertext with its tag of 16 bytes; returns the plaintext.
@@ -94,11 +104,11 @@ impl Siv {
     /// is overwritten with zeros, or if there are fewer than 16 bytes.
     pub fn open_in_place<'b>(
         &self,
-        nonce: &[u8],
+        nonce: &(impl AsRef<[u8]> + ?Sized),
         ad: &[u8],
         in_out: &'b mut [u8],
     ) -> Result<&'b mut [u8], Error> {
-        in_out::open_in_place(in_out, |[], data, tag| self.open(nonce, ad, data, tag))
+        in_out::open_in_place(in_out, |[], data, tag| self.open(nonce.as_ref(), ad, data, tag))
     }
 
     /// Encrypts from one buffer into another, which is 16 bytes longer: ciphertext, then tag.
@@ -108,12 +118,14 @@ impl Siv {
     /// [`Error::BufferLength`] if it is not.
     pub fn seal_into(
         &self,
-        nonce: &[u8],
+        nonce: &(impl AsRef<[u8]> + ?Sized),
         ad: &[u8],
         plaintext: &[u8],
         sealed: &mut [u8],
     ) -> Result<(), Error> {
-        in_out::seal_into(plaintext, sealed, |data| Ok(([], self.seal(nonce, ad, data))))
+        in_out::seal_into(plaintext, sealed, |data| {
+            Ok(([], self.seal(nonce.as_ref(), ad, data)))
+        })
     }
 
     /// Decrypts from one buffer into another, which is 16 bytes shorter.
@@ -125,19 +137,26 @@ impl Siv {
     /// `plaintext` has the wrong length.
     pub fn open_into(
         &self,
-        nonce: &[u8],
+        nonce: &(impl AsRef<[u8]> + ?Sized),
         ad: &[u8],
         sealed: &[u8],
         plaintext: &mut [u8],
     ) -> Result<(), Error> {
-        in_out::open_into(sealed, plaintext, |[], data, tag| self.open(nonce, ad, data, tag))
+        in_out::open_into(sealed, plaintext, |[], data, tag| {
+            self.open(nonce.as_ref(), ad, data, tag)
+        })
     }
 
     /// Encrypts into a new vector: ciphertext, then tag.
     #[cfg(feature = "alloc")]
     #[must_use]
-    pub fn seal_vec(&self, nonce: &[u8], ad: &[u8], plaintext: &[u8]) -> alloc::vec::Vec<u8> {
-        let seal = |data: InOut<'_>| Ok::<_, Infallible>(([], self.seal(nonce, ad, data)));
+    pub fn seal_vec(
+        &self,
+        nonce: &(impl AsRef<[u8]> + ?Sized),
+        ad: &[u8],
+        plaintext: &[u8],
+    ) -> alloc::vec::Vec<u8> {
+        let seal = |data: InOut<'_>| Ok::<_, Infallible>(([], self.seal(nonce.as_ref(), ad, data)));
         let Ok(sealed) = in_out::seal_vec(plaintext, seal);
         sealed
     }
@@ -148,22 +167,32 @@ impl Siv {
     ///
     /// [`Error::Verification`] if nonce, associated data or `sealed` are not what was sealed.
     #[cfg(feature = "alloc")]
-    pub fn open_vec(&self, nonce: &[u8], ad: &[u8], sealed: &[u8]) -> Result<alloc::vec::Vec<u8>, Error> {
-        in_out::open_vec(sealed, |[], data, tag| self.open(nonce, ad, data, tag))
+    pub fn open_vec(
+        &self,
+        nonce: &(impl AsRef<[u8]> + ?Sized),
+        ad: &[u8],
+        sealed: &[u8],
+    ) -> Result<alloc::vec::Vec<u8>, Error> {
+        in_out::open_vec(sealed, |[], data, tag| self.open(nonce.as_ref(), ad, data, tag))
     }
 
     /// Starts to encrypt a message in pieces.
     #[must_use]
-    pub fn tagger(&self, nonce: &[u8], ad: &[u8]) -> Tagger {
-        let branches = branches(&self.0, nonce, ad);
+    pub fn tagger(&self, nonce: &(impl AsRef<[u8]> + ?Sized), ad: &[u8]) -> Tagger {
+        let branches = branches(&self.0, nonce.as_ref(), ad);
         let mut auth = branches[0].clone();
         auth.mix_begin(label!("message"));
         Tagger { auth, branches }
     }
 
     /// Starts to decrypt in pieces the message with this tag.
-    pub fn decryptor(&self, nonce: &[u8], ad: &[u8], tag: &[u8; TAG_LEN]) -> Decryptor {
-        Decryptor(Pass::new(branches(&self.0, nonce, ad), *tag))
+    pub fn decryptor(
+        &self,
+        nonce: &(impl AsRef<[u8]> + ?Sized),
+        ad: &[u8],
+        tag: &[u8; TAG_LEN],
+    ) -> Decryptor {
+        Decryptor(Pass::new(branches(&self.0, nonce.as_ref(), ad), *tag))
     }
 
     /// Encrypts in every form.

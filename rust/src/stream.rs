@@ -14,8 +14,8 @@
 //! let key = Key::generate(&mut os_rng());
 //! let nonce = Nonce::<24>::generate(&mut os_rng()); // fresh for every message: send it along
 //! let mut message = *b"message";
-//! stream::encrypt(label!("com.example.stream"), &key, nonce.as_bytes(), &mut message);
-//! stream::decrypt(label!("com.example.stream"), &key, nonce.as_bytes(), &mut message);
+//! stream::encrypt(label!("com.example.stream"), &key, &nonce, &mut message);
+//! stream::decrypt(label!("com.example.stream"), &key, &nonce, &mut message);
 //! assert_eq!(message, *b"message");
 //! ```
 

@@ -4,6 +4,7 @@ use std::fmt::{Debug, Display};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::str::FromStr;
 
+use veriplex::digest::Digest;
 use veriplex::frost::{self, dkg};
 use veriplex::keys::PrivateKey;
 use veriplex::{Error, Key, Nonce, label, mac, oprf, sig, vrf};
@@ -125,6 +126,7 @@ fn public_values() {
     assert_eq!(text.parse::<dkg::Commitment>().unwrap(), commitment);
     assert_eq!(text, hex::encode(commitment.to_bytes()));
     text_and_bytes(&Nonce::from([0xfa; 24]), &[0xfa; 24], Error::Verification);
+    text_and_bytes(&Digest::from([0xfa; 32]), &[0xfa; 32], Error::Verification);
 }
 
 /// The order is that of the bytes.

@@ -14,7 +14,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use rayon::ThreadPoolBuilder;
 use signal_hook::consts::SIGXFSZ;
-use veriplex::digest::DIGEST_LEN;
+use veriplex::digest::Digest;
 use veriplex::keys::{PrivateKey, PublicKey};
 use veriplex::mhf::Mhf;
 
@@ -63,7 +63,7 @@ enum Command {
     /// Print the digest of each file, or check a list of digests
     Digest {
         /// Size of a digest in bytes
-        #[arg(short, long, value_name = "N", default_value_t = DIGEST_LEN as u64,
+        #[arg(short, long, value_name = "N", default_value_t = Digest::LEN as u64,
             value_parser = clap::value_parser!(u64).range(1..=sums::MAX_DIGEST_LEN))]
         length: u64,
         #[command(flatten)]

@@ -12,8 +12,9 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::Path;
 
+use veriplex::digest::Digest;
 use veriplex::tree::outboard::{Reader, Writer, outboard_len};
-use veriplex::tree::{CHUNK_LEN, DIGEST_LEN, Tree};
+use veriplex::tree::{CHUNK_LEN, Tree};
 
 use crate::crypt::read_array;
 use crate::error::Error;
@@ -31,7 +32,7 @@ pub fn write(
     outboard: &Path,
     force: bool,
     show_progress: bool,
-) -> Result<[u8; DIGEST_LEN], Error> {
+) -> Result<Digest, Error> {
     let mut output = Output::create(outboard, Existing::forced(force), Readers::Any)?;
     let name = output.name.clone();
     let file = output
@@ -95,7 +96,7 @@ impl Part {
 /// Verifies a part of a file by the digest and the outboard of the whole. Nothing else of the file is read.
 pub fn verify(
     tree: &Tree,
-    digest: &[u8; DIGEST_LEN],
+    digest: &Digest,
     path: &Path,
     outboard: &Path,
     part: Part,

@@ -15,7 +15,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 
 use rayon::prelude::*;
 use veriplex::mac::Mac;
-use veriplex::seekable::{DEFAULT_SEGMENT_LEN, Message, Reader, Seekable, StreamReader, Writer};
+use veriplex::seekable::{DEFAULT_SEGMENT_LEN, Message, OpenReader, SealWriter, SeekReader, Seekable};
 use veriplex::{Key, TAG_LEN, label};
 use zeroize::Zeroizing;
 
@@ -76,7 +76,7 @@ impl Segments<'_> {
             Ok((file, _, progress, name)) => Input::from_file(file, progress, name),
             Err(input) => input,
         };
-        let mut writer = Writer::new_rayon(&message, output);
+        let mut writer = SealWriter::new_rayon(&message, output);
         input.pump(|chunk| writer.write_all(chunk).map_err(failed))?;
         writer.finish().map_err(failed)?.commit()
     }
@@ -95,7 +95,7 @@ impl Segments<'_> {
         let mut progress = input.hand_over(None);
         let Some(file_len) = input.len().filter(|_| input.can_seek()) else {
             let is_armored = input.is_armored();
-            let reader = StreamReader::new_rayon(&message, input);
+            let reader = OpenReader::new_rayon(&message, input);
             return copy(
                 Counted { reader, progress },
                 0,
@@ -112,10 +112,10 @@ impl Segments<'_> {
         };
         // The end first: what was cut is noticed before anything is written.
         let mut reader = if range.is_whole() {
-            Reader::new_rayon(&message, input)
+            SeekReader::new_rayon(&message, input)
         } else {
             // One segment at first, and few at a time.
-            Reader::new(&message, input)
+            SeekReader::new(&message, input)
         }
         .map_err(|error| {
             let last = begin + file_len.saturating_sub(begin + 1) / SLOT as u64 * SLOT as u64;

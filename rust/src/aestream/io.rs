@@ -45,12 +45,12 @@ use crate::{Error, Key, Label, Protocol, TAG_LEN};
 /// let domain = label!("com.example.stream");
 /// let (key, nonce) = (Key::generate(&mut os_rng()), Nonce::<24>::generate(&mut os_rng()));
 /// let mut sealed = Vec::new();
-/// let mut writer = SealWriter::new(domain, &key, nonce.as_bytes(), &mut sealed);
+/// let mut writer = SealWriter::new(domain, &key, &nonce, &mut sealed);
 /// writer.write_all(b"message")?;
 /// writer.flush()?;
 /// drop(writer); // without `finish`
 ///
-/// let mut reader = OpenReader::new(domain, &key, nonce.as_bytes(), sealed.as_slice());
+/// let mut reader = OpenReader::new(domain, &key, &nonce, sealed.as_slice());
 /// assert_eq!(reader.read_to_end(&mut Vec::new()).unwrap_err().kind(), ErrorKind::UnexpectedEof);
 /// # Ok::<(), std::io::Error>(())
 /// ```

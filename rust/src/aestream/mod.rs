@@ -29,12 +29,12 @@
 //! let key = Key::generate(&mut os_rng());
 //! let nonce = Nonce::<24>::generate(&mut os_rng()); // fresh for every stream: send it along
 //!
-//! let mut writer = SealWriter::new(domain, &key, nonce.as_bytes(), Vec::new());
+//! let mut writer = SealWriter::new(domain, &key, &nonce, Vec::new());
 //! writer.write_all(b"message")?;
 //! let sealed = writer.finish()?;
 //!
 //! let mut message = Vec::new();
-//! OpenReader::new(domain, &key, nonce.as_bytes(), sealed.as_slice()).read_to_end(&mut message)?;
+//! OpenReader::new(domain, &key, &nonce, sealed.as_slice()).read_to_end(&mut message)?;
 //! assert_eq!(message, b"message");
 //! # Ok(())
 //! # }
@@ -51,7 +51,7 @@
 //! async fn send(to: &mut (impl AsyncWrite + Unpin), key: &Key) -> std::io::Result<()> {
 //!     let nonce = Nonce::<24>::generate(&mut os_rng());
 //!     to.write_all(nonce.as_bytes()).await?; // the receiver reads it first
-//!     let mut writer = SealWriter::new(label!("com.example.stream"), key, nonce.as_bytes(), to);
+//!     let mut writer = SealWriter::new(label!("com.example.stream"), key, &nonce, to);
 //!     writer.write_all(b"message").await?;
 //!     writer.shutdown().await
 //! }
@@ -253,14 +253,14 @@ impl Opener {
     /// let key = Key::generate(&mut os_rng());
     /// let nonce = Nonce::<24>::generate(&mut os_rng()); // fresh for every stream: send it along
     ///
-    /// let mut sealer = Sealer::new(domain, &key, nonce.as_bytes());
+    /// let mut sealer = Sealer::new(domain, &key, &nonce);
     /// let mut stream = [0; 7 + 18 + 18];
     /// let (block, end) = stream.split_at_mut(7 + 18);
     /// Sealer::room(block).copy_from_slice(b"message");
     /// sealer.seal_block(block)?;
     /// end.copy_from_slice(&sealer.finish().0);
     ///
-    /// let mut opener = Opener::new(domain, &key, nonce.as_bytes());
+    /// let mut opener = Opener::new(domain, &key, &nonce);
     /// let mut rest = stream.as_mut_slice();
     /// while !opener.is_finished() {
     ///     let (input, after) = rest.split_at_mut_checked(opener.wanted()).ok_or(veriplex::Error::Verification)?;

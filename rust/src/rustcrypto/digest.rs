@@ -33,14 +33,14 @@ use ::digest::{
 };
 
 use super::{Domain, KeySize, native_key};
-use crate::digest::DIGEST_LEN;
+use crate::digest::Digest;
 use crate::{Protocol, TAG_LEN, digest, label, mac};
 
 /// The digest of `LEN` bytes, by default 32: that of [`digest::Hasher`], under `digest::Digest`.
 ///
 /// Digests of different lengths are independent, as always. It also has an extendable output, whose length
 /// need not be known beforehand: see [`Reader`].
-pub struct Hasher<D, const LEN: usize = DIGEST_LEN> {
+pub struct Hasher<D, const LEN: usize = { Digest::LEN }> {
     hasher: digest::Hasher,
     domain: PhantomData<fn() -> D>,
 }

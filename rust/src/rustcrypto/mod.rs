@@ -2,7 +2,7 @@
 //! generic over them. If you do not need a trait, prefer the native modules.
 //!
 //! The versions of the trait crates are **not covered by this crate's semantic versions**: a new release may move to
-//! a new version of any of them.
+//! a new version of any of them. The module [`traits`] has those that fit.
 //!
 //! | module | trait crate | what |
 //! |---|---|---|
@@ -33,6 +33,11 @@ pub mod universal_hash;
 #[cfg(feature = "xoofff")]
 mod xoofff;
 
+/// The crates of the traits, in the versions that this crate implements.
+pub mod traits {
+    pub use ::{aead, cipher, digest, password_hash, rand_core, signature, universal_hash};
+}
+
 use crate::Label;
 
 /// A domain as a type.
@@ -48,7 +53,7 @@ use crate::Label;
 /// }
 ///
 /// let native = veriplex::digest::digest(label!("com.example.files"), b"message");
-/// assert_eq!(Hasher::<Files>::digest(b"message")[..], native);
+/// assert_eq!(Hasher::<Files>::digest(b"message")[..], *native.as_bytes());
 /// ```
 pub trait Domain {
     /// The domain: a string unique to the application and its purpose.

@@ -77,8 +77,7 @@ impl TryFrom<&PasswordHash> for Params {
 ///
 #[cfg_attr(feature = "getrandom", doc = "```")]
 #[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
-/// use password_hash::phc::PasswordHash;
-/// use password_hash::{PasswordHasher, PasswordVerifier};
+/// use veriplex::rustcrypto::traits::password_hash::{PasswordHasher, PasswordVerifier, phc::PasswordHash};
 /// use veriplex::rustcrypto::{Domain, password_hash::{Mhf, Params}};
 /// use veriplex::{Label, label};
 ///

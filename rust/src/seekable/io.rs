@@ -7,7 +7,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::vec;
 
 use super::{Error, LANES, Layout, MAX_SEGMENT_LEN, Message, Opener, TAG_LEN, Threads};
-use crate::io::{Incoming, OpenReader, Outgoing, SealWriter, earlier_error, open_reader, seal_writer};
+use crate::io::{Incoming, Outgoing, earlier_error, open_reader, seal_writer};
 use crate::wipe::{Wiped, wipe};
 
 /// Seals the data written to it and passes the segments on, many at a time.
@@ -16,15 +16,15 @@ use crate::wipe::{Wiped, wipe};
 /// Flushing seals nothing. The writer buffers 128 KiB or 8 segments, whichever is more, but at most 8 MiB or one segment;
 /// with `new_rayon`, that much for each thread, up to 64 MiB.
 #[must_use = "call `finish` at the end: without it the message has no end"]
-pub struct Writer<W>(SealWriter<Sealing, W>);
+pub struct SealWriter<W>(crate::io::SealWriter<Sealing, W>);
 
 /// Reads a sealed message from start to end of the inner reader, which need not seek, and releases only verified plaintext.
 ///
 /// A read returns 0 bytes only at the verified end. A damaged, truncated or extended message gives an error of kind
 /// `InvalidData`, and every later call fails too. Truncation between two segments is detected only at the end, so do not
 /// act on the data until then. After an error of the inner reader the call can be repeated. It buffers as much as a
-/// [`Writer`].
-pub struct StreamReader<R>(OpenReader<Opening, R>);
+/// [`SealWriter`].
+pub struct OpenReader<R>(crate::io::OpenReader<Opening, R>);
 
 /// How many segments one thread seals or opens at a time.
 pub(super) fn at_a_time(segment_len: usize) -> usize {
@@ -145,10 +145,10 @@ impl Outgoing for Sealing {
     }
 }
 
-impl<W> Writer<W> {
+impl<W> SealWriter<W> {
     /// Starts to write a sealed message. Seal only one plaintext with a message: a second one would reuse the nonce.
     pub fn new(message: &Message, inner: W) -> Self {
-        Self(SealWriter {
+        Self(crate::io::SealWriter {
             sealing: Sealing::new(message, Threads::One),
             inner,
         })
@@ -157,14 +157,14 @@ impl<W> Writer<W> {
     /// The same on all threads of the current rayon pool, with as much memory for each thread.
     #[cfg(feature = "rayon")]
     pub fn new_rayon(message: &Message, inner: W) -> Self {
-        Self(SealWriter {
+        Self(crate::io::SealWriter {
             sealing: Sealing::new(message, Threads::All),
             inner,
         })
     }
 }
 
-seal_writer!(Writer, [], []);
+seal_writer!(SealWriter, [], []);
 
 /// Sealed segments, then the opened ones until they are released.
 #[derive(Debug)]
@@ -256,7 +256,7 @@ impl Incoming for Opening {
     }
 }
 
-open_reader!(StreamReader, [], []);
+open_reader!(OpenReader, [], []);
 
 /// Copies plaintext out of opened slots, from the place `ready.start` on in what they say.
 fn copy_out(message: &Message, slots: &[u8], ready: &mut Range<usize>, output: &mut [u8]) -> usize {
@@ -277,11 +277,11 @@ fn copy_out(message: &Message, slots: &[u8], ready: &mut Range<usize>, output: &
     filled
 }
 
-impl<R> StreamReader<R> {
+impl<R> OpenReader<R> {
     /// Starts to read a sealed message.
     #[must_use]
     pub fn new(message: &Message, inner: R) -> Self {
-        Self(OpenReader {
+        Self(crate::io::OpenReader {
             opening: Opening::new(message, Threads::One),
             inner,
         })
@@ -291,7 +291,7 @@ impl<R> StreamReader<R> {
     #[cfg(feature = "rayon")]
     #[must_use]
     pub fn new_rayon(message: &Message, inner: R) -> Self {
-        Self(OpenReader {
+        Self(crate::io::OpenReader {
             opening: Opening::new(message, Threads::All),
             inner,
         })
@@ -317,8 +317,8 @@ impl<R> StreamReader<R> {
 /// only at or past the end of the message. Damage gives an error of kind `InvalidData`, an inner reader that has become
 /// shorter one of kind `UnexpectedEof`; errors of the inner reader are passed on. After an error the call can be repeated
 /// and other places can be read. It loads one segment after a seek, and more at a time during sequential reading; it
-/// buffers as much as a [`Writer`].
-pub struct Reader<R> {
+/// buffers as much as a [`SealWriter`].
+pub struct SeekReader<R> {
     window: Window,
     inner: R,
 }
@@ -449,7 +449,7 @@ fn last_segment(message: &Message, sealed_len: u64) -> io::Result<(u64, usize)> 
     Ok((last.start, len))
 }
 
-impl<R: Read + Seek> Reader<R> {
+impl<R: Read + Seek> SeekReader<R> {
     /// Verifies the end of the message, which starts at the inner reader's current position and extends to the reader's end.
     ///
     /// # Errors
@@ -485,7 +485,7 @@ impl<R: Read + Seek> Reader<R> {
     }
 }
 
-impl<R> Reader<R> {
+impl<R> SeekReader<R> {
     /// Where the segments lie; with the length of the plaintext.
     #[must_use]
     pub const fn layout(&self) -> &Layout {
@@ -499,7 +499,7 @@ impl<R> Reader<R> {
     }
 }
 
-impl<R: Read + Seek> Read for Reader<R> {
+impl<R: Read + Seek> Read for SeekReader<R> {
     fn read(&mut self, output: &mut [u8]) -> io::Result<usize> {
         let Self { window, inner } = self;
         loop {
@@ -516,7 +516,7 @@ impl<R: Read + Seek> Read for Reader<R> {
     }
 }
 
-impl<R> Seek for Reader<R> {
+impl<R> Seek for SeekReader<R> {
     /// Seeks to a position in the plaintext; past its end there is nothing to read.
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let window = &mut self.window;
@@ -525,9 +525,9 @@ impl<R> Seek for Reader<R> {
     }
 }
 
-impl<R> fmt::Debug for Reader<R> {
+impl<R> fmt::Debug for SeekReader<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reader").finish_non_exhaustive()
+        f.debug_struct("SeekReader").finish_non_exhaustive()
     }
 }
 
@@ -541,7 +541,7 @@ mod asynchronous {
 
     use tokio::io::{AsyncRead, AsyncSeek, ReadBuf};
 
-    use super::{Message, Reader, Seek, Threads, Window, Wiped, damaged, last_segment};
+    use super::{Message, Seek, SeekReader, Threads, Window, Wiped, damaged, last_segment};
 
     /// How far the inner reader is on its way.
     #[derive(Clone, Copy)]
@@ -579,8 +579,8 @@ mod asynchronous {
         poll_fn(|cx| Pin::new(&mut *inner).poll_complete(cx)).await
     }
 
-    impl<R: AsyncRead + AsyncSeek + Unpin> Reader<R> {
-        /// [`Reader::new`] with an asynchronous inner reader.
+    impl<R: AsyncRead + AsyncSeek + Unpin> SeekReader<R> {
+        /// [`SeekReader::new`] with an asynchronous inner reader.
         ///
         /// # Errors
         ///
@@ -630,7 +630,7 @@ mod asynchronous {
         }
     }
 
-    impl<R: AsyncRead + AsyncSeek + Unpin> AsyncRead for Reader<R> {
+    impl<R: AsyncRead + AsyncSeek + Unpin> AsyncRead for SeekReader<R> {
         fn poll_read(
             mut self: Pin<&mut Self>,
             cx: &mut Context<'_>,
@@ -649,7 +649,7 @@ mod asynchronous {
         }
     }
 
-    impl<R: Unpin> AsyncSeek for Reader<R> {
+    impl<R: Unpin> AsyncSeek for SeekReader<R> {
         /// As the `seek` of `std::io::Seek`.
         fn start_seek(mut self: Pin<&mut Self>, to: SeekFrom) -> io::Result<()> {
             self.seek(to).map(|_| ())

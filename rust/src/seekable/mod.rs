@@ -4,7 +4,7 @@
 //! opened alone, and none of its bytes is released before its tag is verified. Each tag commits to the key, nonce,
 //! associated data, segment length, position, end flag and content, so reordered, swapped, missing or extra segments are
 //! errors. Truncation between two segments is detected when the end is opened, because the new last segment was not
-//! sealed as the last: an [`Opener`] and a `Reader` open the end first, a `StreamReader` reaches it last.
+//! sealed as the last: an [`Opener`] and a `SeekReader` open the end first, an `OpenReader` reaches it last.
 //!
 //! Messages stay confidential under chosen-plaintext attack as long as no nonce repeats under a key; each attempt to forge
 //! a segment succeeds with probability 2^-128. The length is not hidden. A segment cannot be rewritten in place, since that
@@ -16,7 +16,7 @@
 //!
 //! let key = Key::generate(&mut os_rng());
 //! let nonce = Nonce::<24>::generate(&mut os_rng()); // fresh for every message: send it along
-//! let message = Seekable::<24>::new(label!("com.example.files"), &key).message(nonce.as_bytes(), b"header");
+//! let message = Seekable::<24>::new(label!("com.example.files"), &key).message(&nonce, b"header");
 //!
 //! let mut sealed = [0; 7 + 16];
 //! message.seal_into(b"message", &mut sealed)?;
@@ -34,16 +34,16 @@
 #![cfg_attr(all(feature = "std", feature = "getrandom"), doc = "```")]
 #![cfg_attr(not(all(feature = "std", feature = "getrandom")), doc = "```ignore")]
 //! use std::io::{Cursor, Read, Seek, SeekFrom, Write};
-//! use veriplex::{Key, Nonce, label, os_rng, seekable::{Reader, Seekable, Writer}};
+//! use veriplex::{Key, Nonce, label, os_rng, seekable::{SeekReader, Seekable, SealWriter}};
 //!
 //! # fn main() -> std::io::Result<()> {
 //! let (key, nonce) = (Key::generate(&mut os_rng()), Nonce::<24>::generate(&mut os_rng()));
-//! let message = Seekable::<24>::new(label!("com.example.files"), &key).message(nonce.as_bytes(), b"");
-//! let mut writer = Writer::new(&message, Vec::new());
+//! let message = Seekable::<24>::new(label!("com.example.files"), &key).message(&nonce, b"");
+//! let mut writer = SealWriter::new(&message, Vec::new());
 //! writer.write_all(&[5; 100_000])?;
 //! let sealed = writer.finish()?;
 //!
-//! let mut reader = Reader::new(&message, Cursor::new(sealed))?;
+//! let mut reader = SeekReader::new(&message, Cursor::new(sealed))?;
 //! let mut part = [0; 10];
 //! reader.seek(SeekFrom::Start(70_000))?;
 //! reader.read_exact(&mut part)?;
@@ -76,7 +76,7 @@ use core::convert::Infallible;
 use core::ops::Range;
 
 #[cfg(feature = "std")]
-pub use io::{Reader, StreamReader, Writer};
+pub use io::{OpenReader, SealWriter, SeekReader};
 use subtle::ConstantTimeEq as _;
 
 use crate::lane_backend::LANES;
@@ -301,7 +301,7 @@ impl Message {
     ///
     /// let (key, nonce) = (Key::generate(&mut os_rng()), Nonce::<24>::generate(&mut os_rng()));
     /// let seekable = Seekable::<24>::new(label!("com.example.files"), &key).with_segment_len(64)?;
-    /// let message = seekable.message(nonce.as_bytes(), b"");
+    /// let message = seekable.message(&nonce, b"");
     /// let plaintext = [5; 100];
     /// let sealer = message.sealer(100)?;
     /// let mut sealed = [0; 132];

@@ -19,7 +19,7 @@ impl Tree {
     /// }
     /// let mut digest = [0; 32];
     /// combiner.finalize_into(20_000, &mut digest)?;
-    /// assert_eq!(digest, tree.digest(&message));
+    /// assert_eq!(digest, *tree.digest(&message).as_bytes());
     /// # Ok::<(), veriplex::Error>(())
     /// ```
     ///

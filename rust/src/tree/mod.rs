@@ -47,6 +47,7 @@ use core::fmt;
 
 pub use combine::Combiner;
 
+use crate::digest::Digest;
 use crate::protocol::many::alike;
 use crate::{Error, Key, Label, Protocol, label};
 
@@ -54,8 +55,6 @@ use crate::{Error, Key, Label, Protocol, label};
 pub const CHUNK_LEN: usize = 4096;
 /// Size in bytes of a chaining value.
 pub const CV_LEN: usize = 32;
-/// Size in bytes of a digest.
-pub const DIGEST_LEN: usize = 32;
 /// The number of levels that a message below 2^64 bytes can have.
 pub const MAX_LEVELS: usize = 9;
 
@@ -75,7 +74,7 @@ const TASK: usize = 2 * BATCH;
 
 /// The digest of a message, 32 bytes.
 #[must_use]
-pub fn digest(domain: Label<'_>, message: &[u8]) -> [u8; DIGEST_LEN] {
+pub fn digest(domain: Label<'_>, message: &[u8]) -> Digest {
     Tree::new(domain).digest(message)
 }
 
@@ -98,7 +97,7 @@ impl Tree {
         Self::from_protocol(Protocol::new(domain))
     }
 
-    /// The hash under a key. Compare its digests in constant time.
+    /// The hash under a key.
     #[must_use]
     pub fn keyed(domain: Label<'_>, key: &Key) -> Self {
         Self::from_protocol(Protocol::keyed(domain, key))
@@ -114,10 +113,10 @@ impl Tree {
 
     /// The digest of a message, 32 bytes.
     #[must_use]
-    pub fn digest(&self, message: &[u8]) -> [u8; DIGEST_LEN] {
-        let mut digest = [0; DIGEST_LEN];
+    pub fn digest(&self, message: &[u8]) -> Digest {
+        let mut digest = [0; Digest::LEN];
         self.digest_into(message, &mut digest);
-        digest
+        digest.into()
     }
 
     /// An output of any length for a message. A shorter output is not a prefix of a longer one.
@@ -178,7 +177,7 @@ impl Tree {
     /// tree.chaining_values_into(0, &message[8192..], there)?;
     /// let mut digest = [0; 32];
     /// tree.combine_into(0, &values, 20_000, &mut digest)?;
-    /// assert_eq!(digest, tree.digest(&message));
+    /// assert_eq!(digest, *tree.digest(&message).as_bytes());
     /// # Ok::<(), veriplex::Error>(())
     /// ```
     ///
@@ -308,10 +307,10 @@ impl Hasher {
 
     /// The digest, 32 bytes.
     #[must_use]
-    pub fn finalize(self) -> [u8; DIGEST_LEN] {
-        let mut digest = [0; DIGEST_LEN];
+    pub fn finalize(self) -> Digest {
+        let mut digest = [0; Digest::LEN];
         self.finalize_into(&mut digest);
-        digest
+        digest.into()
     }
 
     /// An output of any length. A shorter output is not a prefix of a longer one.

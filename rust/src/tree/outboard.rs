@@ -39,10 +39,11 @@ use subtle::ConstantTimeEq;
 #[cfg(feature = "std")]
 pub use io::{Reader, Writer};
 
-use super::{BATCH, CHUNK_LEN, CV_LEN, DIGEST_LEN, FANOUT_BITS, MAX_LEVELS, Shape, Tree};
+use super::{BATCH, CHUNK_LEN, CV_LEN, FANOUT_BITS, MAX_LEVELS, Shape, Tree};
 #[cfg(feature = "alloc")]
 use super::{Nodes, Sink};
 use crate::Error;
+use crate::digest::Digest;
 
 /// Size in bytes of the outboard of a message of `message_len` bytes.
 #[must_use]
@@ -81,13 +82,7 @@ impl<'a> Outboard<'a> {
     /// [`Error::Verification`] if they, or what the outboard says of them, are not what was hashed;
     /// [`Error::BufferLength`] if `data` is not such a range of the message (only an empty message has an empty range).
     #[allow(clippy::missing_panics_doc)] // the strings have their lengths
-    pub fn verify_range(
-        &self,
-        tree: &Tree,
-        digest: &[u8; DIGEST_LEN],
-        offset: u64,
-        data: &[u8],
-    ) -> Result<(), Error> {
+    pub fn verify_range(&self, tree: &Tree, digest: &Digest, offset: u64, data: &[u8]) -> Result<(), Error> {
         let end = offset.checked_add(data.len() as u64).ok_or(Error::BufferLength)?;
         let len = self.shape.lens[0];
         let chunk_len = CHUNK_LEN as u64;
@@ -140,7 +135,7 @@ impl<'a> Outboard<'a> {
 /// [`Error::Verification`] if chunk and proof are not those of this number in a message of this length and digest.
 pub fn verify_chunk(
     tree: &Tree,
-    digest: &[u8; DIGEST_LEN],
+    digest: &Digest,
     message_len: u64,
     index: u64,
     chunk: &[u8],
@@ -185,7 +180,7 @@ impl Shape {
 /// `last` of the message, in their right lengths.
 fn verify<'a>(
     tree: &Tree,
-    digest: &[u8; DIGEST_LEN],
+    digest: &Digest,
     shape: &Shape,
     chunks: [u64; 2],
     string: impl Fn(usize) -> &'a [u8],
@@ -207,10 +202,10 @@ fn verify<'a>(
     Ok(())
 }
 
-fn verify_root(tree: &Tree, digest: &[u8; DIGEST_LEN], shape: &Shape, x: &[u8]) -> Result<(), Error> {
-    let mut computed = [0; DIGEST_LEN];
+fn verify_root(tree: &Tree, digest: &Digest, shape: &Shape, x: &[u8]) -> Result<(), Error> {
+    let mut computed = [0; Digest::LEN];
     tree.root(shape.top, x, shape.lens[0], &mut computed);
-    accept(computed.ct_eq(digest))
+    accept(Digest::from(computed).ct_eq(digest))
 }
 
 /// At most [`BATCH`] chunks, the last of which may be shorter.
@@ -269,11 +264,11 @@ impl Builder {
 
     /// The digest and the outboard.
     #[must_use]
-    pub fn finalize(self) -> ([u8; DIGEST_LEN], Vec<u8>) {
-        let mut digest = [0; DIGEST_LEN];
+    pub fn finalize(self) -> (Digest, Vec<u8>) {
+        let mut digest = [0; Digest::LEN];
         let Strings(mut strings) = self.0.finish(0, &mut digest);
         strings.reverse();
-        (digest, strings.concat())
+        (digest.into(), strings.concat())
     }
 }
 

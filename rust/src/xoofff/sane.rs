@@ -22,8 +22,8 @@ use crate::in_out::keep_if;
 ///
 /// let key: Key = Key::generate(&mut os_rng());
 /// let nonce = Nonce::<24>::generate(&mut os_rng()); // fresh for every session: send it along
-/// let mut sender = Sane::new(&key, nonce.as_bytes())?;
-/// let mut receiver = Sane::new(&key, nonce.as_bytes())?;
+/// let mut sender = Sane::new(&key, &nonce)?;
+/// let mut receiver = Sane::new(&key, &nonce)?;
 ///
 /// let first = sender.seal_vec(b"header", b"first message");
 /// let second = sender.seal_vec(b"", b"second message");
@@ -59,9 +59,12 @@ impl Sane {
     /// # Errors
     ///
     /// [`Error::InvalidKey`] if the key has more than 47 bytes ([`Xoofff::MAX_KEY_LEN`]).
-    pub fn new(key: &(impl AsRef<[u8]> + ?Sized), nonce: &[u8]) -> Result<Self, Error> {
+    pub fn new(
+        key: &(impl AsRef<[u8]> + ?Sized),
+        nonce: &(impl AsRef<[u8]> + ?Sized),
+    ) -> Result<Self, Error> {
         let mut history = Xoofff::new(key)?;
-        history.append(nonce, DomainBits::NONE);
+        history.append(nonce.as_ref(), DomainBits::NONE);
         Ok(Self::after(&history, false))
     }
 
@@ -72,10 +75,10 @@ impl Sane {
     /// [`Error::Verification`] if the tag belongs to another key or nonce; [`Error::InvalidKey`] as for [`Sane::new`].
     pub fn with_tag(
         key: &(impl AsRef<[u8]> + ?Sized),
-        nonce: &[u8],
+        nonce: &(impl AsRef<[u8]> + ?Sized),
         tag: &[u8; Self::TAG_LEN],
     ) -> Result<Self, Error> {
-        let session = Self::new(key, nonce)?;
+        let session = Self::new(key, nonce.as_ref())?;
         if session.tag.ct_eq(tag).into() {
             Ok(session)
         } else {

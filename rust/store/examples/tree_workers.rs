@@ -15,6 +15,7 @@ use futures_util::TryStreamExt as _;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
 use object_store::{ObjectStoreExt as _, WriteMultipart};
+use veriplex::digest::Digest;
 use veriplex::tree::{CV_LEN, Tree};
 use veriplex::{Key, label};
 use veriplex_store::SealedStore;
@@ -107,9 +108,10 @@ async fn lead(workers: u64, len: u64) -> Result<(), Box<dyn Error>> {
         }
         combiner.update(&output.stdout)?;
     }
-    let mut digest = [0; 32];
+    let mut digest = [0; Digest::LEN];
     combiner.finalize_into(len, &mut digest)?;
-    println!("together: {digest:02x?}");
+    let digest = Digest::from(digest);
+    println!("together: {digest}");
 
     // The same by one process, for comparison.
     let mut hasher = tree().hasher();
@@ -118,7 +120,7 @@ async fn lead(workers: u64, len: u64) -> Result<(), Box<dyn Error>> {
         hasher.update(&bytes);
     }
     let alone = hasher.finalize();
-    println!("alone:    {alone:02x?}");
+    println!("alone:    {alone}");
     if alone == digest {
         Ok(())
     } else {

@@ -11,7 +11,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::{ready, try_join_all};
 use object_store::path::Path;
 use object_store::{MultipartUpload, PutPayload, PutResult, Result, UploadPart};
-use veriplex::seekable::Writer;
+use veriplex::seekable::SealWriter;
 
 use crate::cache::Cache;
 use crate::format::Format;
@@ -55,7 +55,7 @@ pub(crate) struct SealedUpload {
     path: Path,
     cache: Cache,
     /// Until the end.
-    writer: Option<Writer<Sealed>>,
+    writer: Option<SealWriter<Sealed>>,
     sealed: Sealed,
     /// That of the first part put, so that an object has about as many parts as its writer counts on.
     part_len: Option<usize>,
@@ -76,7 +76,7 @@ impl SealedUpload {
             inner,
             path: path.clone(),
             cache,
-            writer: Some(Writer::new(&message, sealed.clone())),
+            writer: Some(SealWriter::new(&message, sealed.clone())),
             sealed,
             part_len: None,
             put: 0,

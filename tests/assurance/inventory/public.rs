@@ -14,9 +14,6 @@ type ItemPath = Vec<String>;
 /// declarations.
 const FOREIGN_MACROS: [&str; 3] = ["cpufeatures::new", "global_asm", "include"];
 
-/// Crates that are public under their own names: their items are not ours.
-const FOREIGN_CRATES: [&str; 2] = ["rand_core", "zeroize"];
-
 /// What is implemented for a type of these, named by its whole path, is no item of ours.
 const STANDARD_CRATES: [&str; 3] = ["alloc", "core", "std"];
 
@@ -198,17 +195,13 @@ impl Sources {
                 Item::Trait(i) => (&i.vis, &i.ident),
                 Item::Type(i) => (&i.vis, &i.ident),
                 Item::Union(i) => (&i.vis, &i.ident),
-                Item::Use(i) if is_public(&i.vis) => {
+                // With a colon in front it is another crate, whose items are not ours.
+                Item::Use(i) if is_public(&i.vis) && i.leading_colon.is_none() => {
                     for (path, ident) in leaves(&i.tree, vec![]) {
                         let name = [name, &[ident]].concat();
                         let whole = absolute(module, &path);
                         if self.modules.contains_key(&whole) {
                             self.exports(&whole, &name, public);
-                            continue;
-                        }
-                        if let [name] = whole.as_slice()
-                            && FOREIGN_CRATES.contains(&name.as_str())
-                        {
                             continue;
                         }
                         let path = self.resolve(module, &path);

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use veriplex::tree::DIGEST_LEN;
+use veriplex::digest::Digest;
 
 use super::{Sums, Threads, only_one_stdin};
 use crate::error::{Error, Status};
@@ -14,7 +14,7 @@ use crate::{keyfile, text, treesum};
 #[derive(clap::Args)]
 pub struct Args {
     /// Size of a digest in bytes
-    #[arg(short, long, value_name = "N", default_value_t = DIGEST_LEN as u64,
+    #[arg(short, long, value_name = "N", default_value_t = Digest::LEN as u64,
         value_parser = clap::value_parser!(u64).range(1..=sums::MAX_DIGEST_LEN))]
     length: u64,
     /// Compute the digest under a key, made by `veriplex keygen`; - for standard input
@@ -28,8 +28,8 @@ pub struct Args {
     force: bool,
     /// Verify FILE, or what --part and --range say, by its outboard and this digest (64 hexadecimal digits)
     #[arg(long, value_name = "DIGEST", requires = "outboard", conflicts_with_all = ["tag", "force"],
-        value_parser = text::digits::<DIGEST_LEN>)]
-    verify: Option<[u8; DIGEST_LEN]>,
+        value_parser = |text: &str| text::digits(text).map(Digest::from))]
+    verify: Option<Digest>,
     /// FILE is only a part of what was hashed, and begins at this byte of it: a multiple of 4096
     #[arg(long, value_name = "OFFSET", requires = "verify")]
     part: Option<u64>,
@@ -85,9 +85,8 @@ pub fn run(args: &Args, quiet: bool, show_progress: bool) -> Result<Status, Erro
     }
     stdout()?;
     let digest = outboards::write(&tree, file, outboard, args.force, show_progress)?;
-    let digits = base16ct::lower::encode_string(&digest);
     let style = args.sums.style(show_progress);
-    sums::print_sum(&Kind::Tree(tree, length), style, &digits, file)?;
+    sums::print_sum(&Kind::Tree(tree, length), style, &digest.to_string(), file)?;
     Ok(Status::Ok)
 }
 

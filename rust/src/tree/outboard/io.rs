@@ -10,7 +10,8 @@ pub use writer::Writer;
 
 use super::{up, verify_nodes, verify_root};
 use crate::Error;
-use crate::tree::{CHUNK_LEN, CV_LEN, DIGEST_LEN, FANOUT_BITS, MAX_LEVELS, Shape, Tree};
+use crate::digest::Digest;
+use crate::tree::{CHUNK_LEN, CV_LEN, FANOUT_BITS, MAX_LEVELS, Shape, Tree};
 
 /// Reads a message with random access and releases only verified data. It reads only the parts of the outboard it needs.
 ///
@@ -60,7 +61,7 @@ impl<M: Read + Seek, O: Read + Seek> Reader<M, O> {
     /// One of kind `InvalidData` if it has not, or those of the inner readers.
     pub fn new(
         tree: &Tree,
-        digest: &[u8; DIGEST_LEN],
+        digest: &Digest,
         message_len: u64,
         mut message: M,
         mut outboard: O,

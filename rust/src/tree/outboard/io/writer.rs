@@ -4,7 +4,8 @@ use core::fmt;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::vec::Vec;
 
-use crate::tree::{DIGEST_LEN, MAX_LEVELS, Nodes, Shape, Sink, Tree};
+use crate::digest::Digest;
+use crate::tree::{MAX_LEVELS, Nodes, Shape, Sink, Tree};
 
 /// How much of each level is held before it is written.
 const BUFFER_LEN: usize = 1 << 16;
@@ -134,19 +135,19 @@ impl<W: Write + Seek> Writer<W> {
     /// # Errors
     ///
     /// Those of the inner writer; one of kind `InvalidInput` if the message does not have the length that was said.
-    pub fn finalize(mut self) -> io::Result<([u8; DIGEST_LEN], W)> {
+    pub fn finalize(mut self) -> io::Result<(Digest, W)> {
         self.check()?;
         if self.0.len != self.0.sink.message_len {
             return Err(another_length());
         }
-        let mut digest = [0; DIGEST_LEN];
+        let mut digest = [0; Digest::LEN];
         let mut places = self.0.finish(0, &mut digest);
         core::mem::replace(&mut places.result, Ok(()))?;
         for level in 1..MAX_LEVELS {
             places.write(level)?;
         }
         places.inner.flush()?;
-        Ok((digest, places.inner))
+        Ok((digest.into(), places.inner))
     }
 }
 
