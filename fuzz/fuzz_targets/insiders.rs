@@ -237,7 +237,12 @@ fn pake(is_initiator: bool, sent: &Element, confirmation: &Confirmation, rng: &m
     }
     let knows = known(sent).is_some() && sent_confirmation == own;
     match honest.confirm(&sent_confirmation) {
-        Ok(session) => assert!(knows && session == protocol),
+        Ok(session) => {
+            protocol.ratchet(label!("handshake"));
+            let mut theirs = protocol.fork(label!("sender"), ["responder", "initiator"]);
+            theirs.rotate_left(usize::from(!is_initiator));
+            assert!(knows && [session.send, session.recv] == theirs);
+        }
         Err(error) => assert!(!knows && error == Error::Verification),
     }
 }

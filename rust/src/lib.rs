@@ -76,7 +76,7 @@
 //! | [`hpke`] | encryption to a public key, authenticated by the sender's key or anonymous |
 //! | [`signcrypt`] | encryption to a public key with the sender's signature inside |
 //! | [`handshake`] | mutual authentication with forward secrecy |
-//! | [`pake`] | a protocol keyed by a password |
+//! | [`pake`] | a session from a shared password |
 //! | [`ratchet`] | messages that may be lost or reordered, each under its own key (double ratchet) |
 //! | [`vrf`] | verifiable random function |
 //! | [`oprf`] | oblivious pseudorandom function, also verifiable |

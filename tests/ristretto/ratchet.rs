@@ -1,9 +1,14 @@
 //! The double ratchet: known answers and bad input.
 
 use proptest::prelude::*;
+use veriplex::handshake::{Initiator, Responder};
 use veriplex::keys::{PrivateKey, PublicKey};
-use veriplex::ratchet::{HEADER_LEN, MAX_SKIPPED, MAX_STORED, MAX_UNANSWERED, OVERHEAD, Ratchet};
+use veriplex::pake::{self, Names};
+use veriplex::ratchet::{
+    FIRST_KEY_LEN, HEADER_LEN, MAX_SKIPPED, MAX_STORED, MAX_UNANSWERED, OVERHEAD, Pending, Ratchet,
+};
 use veriplex::{Error, Label, Protocol, label};
+use veriplex_spec as spec;
 
 const STATE_KEY: [u8; 32] = [7; 32];
 
@@ -796,5 +801,107 @@ proptest! {
                 Action::Restore(side) => sides[side] = restored(&sides[side]),
             }
         }
+    }
+}
+
+/// A handshake's two ends, the initiator's first: what it sends with, and how it goes on.
+fn handshake() -> [(Protocol, Pending, [u8; FIRST_KEY_LEN]); 2] {
+    let (initiator, request) = Initiator::start(label!("test"), &key(1), &mut Counter(0).next());
+    let (responder, response) =
+        Responder::respond(label!("test"), &key(2), &request, &mut Counter(1).next()).unwrap();
+    let (session, confirmation) = initiator.receive(&response).unwrap().accept();
+    let sessions = [session, responder.receive(&confirmation).unwrap().accept()];
+    let mut rng = Counter(10);
+    sessions.map(|session| {
+        let send = session.send.clone();
+        let (pending, first_key) = session.into_ratchet(&mut rng.next());
+        (send, pending, first_key)
+    })
+}
+
+fn pake() -> [(Protocol, Pending, [u8; FIRST_KEY_LEN]); 2] {
+    let names = Names {
+        initiator: b"a",
+        responder: b"b",
+        session: b"1",
+    };
+    let start = pake::Initiator::start(label!("test"), &names, b"password", &mut Counter(0).next());
+    let (initiator, request) = start.unwrap();
+    let answer = pake::respond(
+        label!("test"),
+        &names,
+        b"password",
+        &request,
+        &mut Counter(1).next(),
+    );
+    let (responder, response) = answer.unwrap();
+    let initiator = initiator.finish(&response).unwrap();
+    let confirmations = [responder.confirmation(), initiator.confirmation()];
+    let mut rng = Counter(10);
+    [(initiator, confirmations[0]), (responder, confirmations[1])].map(|(side, confirmation)| {
+        let session = side.confirm(&confirmation).unwrap();
+        let send = session.send.clone();
+        let (pending, first_key) = session.into_ratchet(&mut rng.next());
+        (send, pending, first_key)
+    })
+}
+
+/// Each direction of a session is a chain that begins with a sealed key and a step.
+#[test]
+fn sessions_become_ratchets() {
+    for sessions in [handshake, pake] {
+        let [(mut send, a, from_a), (_, b, from_b)] = sessions();
+        let [mut a, mut b] = [
+            a.receive(&from_b, &mut Counter(20).next()).unwrap(),
+            b.receive(&from_a, &mut Counter(21).next()).unwrap(),
+        ];
+        // What the sender computes, in operations.
+        let [own, peers, step] = [10, 11, 20].map(|n| PrivateKey::generate(&mut Counter(n).next()));
+        let mut sealed = [0; FIRST_KEY_LEN];
+        send.seal_into(label!("ratchet"), own.public_key().as_bytes(), &mut sealed)
+            .unwrap();
+        assert_eq!(sealed, from_a);
+        let shared = spec::group::times(step.to_bytes(), peers.public_key().to_bytes());
+        send.mix(label!("dh"), &shared);
+        send.mix(label!("n"), &[0; 4]);
+        let header = [step.public_key().as_bytes().as_slice(), &[0; 8]].concat();
+        send.mix(label!("header"), &header);
+        let expected = [header, send.seal_vec(label!("message"), b"one")].concat();
+
+        // Both send before they receive.
+        let (one, two) = (a.seal_vec(b"one").unwrap(), b.seal_vec(b"two").unwrap());
+        assert_eq!(one, expected);
+        let mut rng = Counter(30);
+        for n in 0..3 {
+            let (three, four) = (a.seal_vec(b"three").unwrap(), b.seal_vec(b"four").unwrap());
+            assert_eq!(b.open_vec(&three, &mut rng.next()).unwrap(), b"three");
+            assert_eq!(a.open_vec(&four, &mut rng.next()).unwrap(), b"four");
+            if n == 0 {
+                assert_eq!(b.open_vec(&one, &mut rng.next()).unwrap(), b"one");
+                assert_eq!(a.open_vec(&two, &mut rng.next()).unwrap(), b"two");
+            }
+        }
+    }
+}
+
+/// There is no ratchet without the peer's first key: not with one's own, one of another session, or a changed one.
+#[test]
+fn only_the_peers_first_key_begins_a_ratchet() {
+    let wrong = |first_key: &[u8]| {
+        let [(_, a, _), _] = handshake();
+        assert_eq!(
+            a.receive(first_key, &mut Recorded::new([])).err(),
+            Some(Error::Verification)
+        );
+    };
+    let [(_, _, own), (_, _, peers)] = handshake();
+    wrong(&own);
+    wrong(&pake()[1].2);
+    wrong(&peers[1..]);
+    wrong(&[peers.as_slice(), &[0]].concat());
+    for bit in 0..8 * FIRST_KEY_LEN {
+        let mut changed = peers;
+        changed[bit / 8] ^= 1 << (bit % 8);
+        wrong(&changed);
     }
 }

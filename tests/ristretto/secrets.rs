@@ -9,7 +9,7 @@ use veriplex::handshake::{ClaimedInitiator, ClaimedResponder, Initiator, Respond
 use veriplex::keys::{PrivateKey, PublicKey};
 use veriplex::oprf::{self, Blind, VerifiableBlind};
 use veriplex::pake::{self, Names};
-use veriplex::ratchet::Ratchet;
+use veriplex::ratchet::{Pending, Ratchet};
 use veriplex::{Key, Label, Protocol, label};
 use veriplex_spec as spec;
 
@@ -42,6 +42,8 @@ used_once!(
     Session,
     pake::Initiator,
     pake::Unconfirmed,
+    pake::Session,
+    Pending,
     Ratchet,
     Blind,
     VerifiableBlind,
@@ -200,7 +202,7 @@ fn what_is_left_behind_is_found() {
 #[cfg(feature = "zeroize")]
 #[test]
 fn dropped_values_are_wiped() {
-    // The scalars of the long-term keys 1 and 3 and of the ephemeral keys 2 and 4.
+    // The scalars of the long-term keys 1 and 3, of the ephemeral keys 2 and 4, and of a ratchet's first key.
     let handshake = || {
         let (initiator, request) = Initiator::start(DOMAIN, &key(1), &mut random(2));
         let (responder, response) = Responder::respond(DOMAIN, &key(3), &request, &mut random(4)).unwrap();
@@ -217,6 +219,7 @@ fn dropped_values_are_wiped() {
         scalar(3),
         spec::group::wide(&ie),
         spec::group::wide(&re),
+        scalar(10),
     ];
     secrets.extend([part(&session.send), part(&session.recv)]);
     drop((session, responder));
@@ -230,7 +233,8 @@ fn dropped_values_are_wiped() {
         dropped(claimed);
         let (initiator, responder, _) = handshake();
         dropped(initiator.receive(&response).unwrap().accept());
-        dropped(responder.receive(&confirmation).unwrap().accept());
+        let session = responder.receive(&confirmation).unwrap().accept();
+        dropped(session.into_ratchet(&mut random(10)).0);
         // Methods that fail consume the values too.
         let (initiator, responder, _) = handshake();
         assert!(initiator.receive(&[0; 80]).is_err() && responder.receive(&[0; 48]).is_err());
@@ -248,7 +252,7 @@ fn dropped_values_are_wiped() {
         .confirm(&confirmation)
         .unwrap();
     let unconfirmed = responder.without_confirmation();
-    let secrets = [scalar(1), scalar(2), part(&unconfirmed), part(&confirmed)];
+    let secrets = [scalar(1), scalar(2), part(&unconfirmed), part(&confirmed.send)];
     let run = || {
         dropped(pake().0);
         dropped(respond().0);

@@ -235,7 +235,7 @@ proptest! {
         let [i, r] = [&ours, &theirs].map(|randomness| spec::pake::message(generator, randomness));
         let end = spec::pake::finish(p, &ours, r, i, r);
         prop_assert_eq!(end, spec::pake::finish(p, &theirs, i, i, r));
-        let (confirmed, from_initiator, from_responder) = spec::pake::confirm(end);
+        let (to_initiator, to_responder, from_initiator, from_responder) = spec::pake::confirm(end);
         on_each_backend(|_| {
             let domain = Label::new(&domain).unwrap();
             let names = Names { initiator: &initiator, responder: &responder, session: &session };
@@ -247,8 +247,9 @@ proptest! {
             let at_initiator = waiting.finish(&response).unwrap();
             assert_eq!(at_initiator.confirmation()[..], from_initiator);
             assert_eq!(at_responder.confirmation()[..], from_responder);
-            let at_initiator = at_initiator.confirm(&from_responder).unwrap();
-            assert_eq!(at_initiator.to_bytes()[..], bytes(confirmed));
+            let pake::Session { send, recv } = at_initiator.confirm(&from_responder).unwrap();
+            assert_eq!(send.to_bytes()[..], bytes(to_responder));
+            assert_eq!(recv.to_bytes()[..], bytes(to_initiator));
             assert_eq!(at_responder.without_confirmation().to_bytes()[..], bytes(end));
         });
     }

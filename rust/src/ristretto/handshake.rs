@@ -58,6 +58,19 @@
 //! secrecy. A generator that repeats gives the initiator's ephemeral key again, and the responder's in answer to the
 //! same request; if both do, the keys of the session are those of an earlier one.
 //!
+//! # What to do with a session
+//!
+//! Each direction is a secret of its own. Never send with `recv`, and do not use one protocol for two of these purposes
+//! without a Fork:
+//!
+//! | for | use |
+//! |---|---|
+//! | messages, in order | `send.seal_vec` and `recv.open_vec`, with one label for each kind of message |
+//! | a stream | [`aestream::Sealer::from_protocol`](crate::aestream::Sealer::from_protocol) with `send`, its `Opener` with `recv` |
+//! | messages that may be lost or late, over days | [`Session::into_ratchet`] |
+//! | a key for something else | `send.derive_array`, which is the peer's `recv.derive_array` |
+//! | a tunnel | nothing here: `tunnel` has a handshake of its own, with hybrid keys, and its records start from nothing else |
+//!
 //! # Values that are used once
 //!
 //! Each step consumes the value of the step before, so that none can be left out or done twice:
@@ -82,6 +95,8 @@
 use rand_core::CryptoRng;
 
 use super::group;
+#[cfg(feature = "alloc")]
+use super::ratchet;
 use crate::keys::{PrivateKey, PublicKey};
 use crate::{Error, Label, Protocol, TAG_LEN, label};
 
@@ -92,7 +107,7 @@ pub const RESPONSE_LEN: usize = PublicKey::LEN + SEALED_KEY_LEN;
 /// Size in bytes of the third message, from the initiator.
 pub const CONFIRMATION_LEN: usize = SEALED_KEY_LEN;
 
-const SEALED_KEY_LEN: usize = PublicKey::LEN + TAG_LEN;
+pub(in crate::ristretto) const SEALED_KEY_LEN: usize = PublicKey::LEN + TAG_LEN;
 
 /// The initiator, who waits for the response.
 #[derive(Debug)]
@@ -314,6 +329,40 @@ pub struct Session {
     pub peer: PublicKey,
 }
 
+impl Session {
+    /// Goes on as a conversation whose messages may be lost or reordered. What is returned goes to the peer, 48 bytes:
+    /// the first key of this side, new and sealed. It takes 64 bytes from `rng`.
+    ///
+    /// No other key is used: long-term keys do not get into the ratchet's state.
+    ///
+    #[cfg_attr(feature = "getrandom", doc = "```")]
+    #[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+    /// # use veriplex::{handshake::{Initiator, Responder}, keys::PrivateKey, label};
+    /// # let mut rng = veriplex::os_rng();
+    /// # let (alice, bob) = (PrivateKey::generate(&mut rng), PrivateKey::generate(&mut rng));
+    /// # let domain = label!("com.example.handshake");
+    /// # let (initiator, request) = Initiator::start(domain, &alice, &mut rng);
+    /// # let (responder, response) = Responder::respond(domain, &bob, &request, &mut rng)?;
+    /// # let (alice_session, confirmation) = initiator.receive(&response)?.accept();
+    /// # let bob_session = responder.receive(&confirmation)?.accept();
+    /// let (alice, to_bob) = alice_session.into_ratchet(&mut rng);
+    /// let (bob, to_alice) = bob_session.into_ratchet(&mut rng);
+    /// let mut alice = alice.receive(&to_alice, &mut rng)?; // now Alice knows that Bob has his private key
+    /// let mut bob = bob.receive(&to_bob, &mut rng)?;
+    ///
+    /// let message = alice.seal_vec(b"message")?;
+    /// assert_eq!(bob.open_vec(&message, &mut rng)?, b"message");
+    /// # Ok::<(), veriplex::Error>(())
+    /// ```
+    #[cfg(feature = "alloc")]
+    pub fn into_ratchet<R: CryptoRng + ?Sized>(
+        self,
+        rng: &mut R,
+    ) -> (ratchet::Pending, [u8; ratchet::FIRST_KEY_LEN]) {
+        ratchet::Pending::new(self.send, self.recv, rng)
+    }
+}
+
 /// The transcript before the first message.
 pub(in crate::ristretto) fn begin(domain: Label<'_>, prologue: &[u8]) -> Protocol {
     let mut protocol = Protocol::new(domain);
@@ -323,7 +372,12 @@ pub(in crate::ristretto) fn begin(domain: Label<'_>, prologue: &[u8]) -> Protoco
     protocol
 }
 
-fn open_key(protocol: &mut Protocol, label: Label<'_>, sealed: &[u8]) -> Result<PublicKey, Error> {
+/// A key that the peer sealed.
+pub(in crate::ristretto) fn open_key(
+    protocol: &mut Protocol,
+    label: Label<'_>,
+    sealed: &[u8],
+) -> Result<PublicKey, Error> {
     let mut bytes = [0; PublicKey::LEN];
     let sealed: &[u8; SEALED_KEY_LEN] = sealed.try_into().map_err(|_| Error::Verification)?;
     protocol.open_into(label, sealed, &mut bytes)?;
@@ -336,7 +390,7 @@ fn key(bytes: &[u8; PublicKey::LEN]) -> Result<PublicKey, Error> {
 }
 
 /// What the responder sends with, and what the initiator sends with.
-fn directions(mut protocol: Protocol) -> [Protocol; 2] {
+pub(in crate::ristretto) fn directions(mut protocol: Protocol) -> [Protocol; 2] {
     protocol.ratchet(label!("handshake"));
     protocol.fork(label!("sender"), ["responder", "initiator"])
 }

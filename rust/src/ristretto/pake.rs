@@ -1,11 +1,11 @@
-//! A protocol keyed by a password, in two messages and a confirmation from each side. An eavesdropper can test no guess
+//! A session from a shared password, in two messages and a confirmation from each side. An eavesdropper can test no guess
 //! at the password, and an active attacker one guess per run (in the style of `CPace`, draft-irtf-cfrg-cpace). It is
 //! **balanced**: both sides hold the password itself, so whoever steals it from one side can pose as the other. A hash
 //! instead of it, as from [`mhf`](crate::mhf), slows the search for the password down, but serves the thief as well.
 //!
 //! Each message and each confirmation has 32 bytes.
 //!
-//! The state that both sides reach depends on the password, on both names, on the session and on both messages.
+//! The session that both sides reach depends on the password, on both names, on the session and on both messages.
 //! Something else must tell both who begins.
 //!
 #![cfg_attr(feature = "getrandom", doc = "```")]
@@ -23,7 +23,11 @@
 //! let (from_laptop, from_phone) = (laptop.confirmation(), phone.confirmation());
 //! let phone = phone.confirm(&from_laptop)?;
 //! let laptop = laptop.confirm(&from_phone)?;
-//! assert_eq!(phone, laptop); // the same protocol, with a secret that only these two have
+//!
+//! // A session of two directions, with secrets that only these two have.
+//! let (mut send, mut recv) = (phone.send, laptop.recv);
+//! let sealed = send.seal_vec(label!("message"), b"message");
+//! assert_eq!(recv.open_vec(label!("message"), &sealed)?, b"message");
 //! # Ok::<(), veriplex::Error>(())
 //! ```
 //!
@@ -46,6 +50,9 @@ use rand_core::CryptoRng;
 use subtle::ConstantTimeEq;
 
 use super::group::{self, ELEMENT_LEN};
+use super::handshake::directions;
+#[cfg(feature = "alloc")]
+use super::ratchet;
 use crate::in_out;
 use crate::timing::Timing;
 use crate::wipe::Secret;
@@ -113,11 +120,11 @@ impl Initiator {
 
 /// The end of a run of which it is not known whether the passwords were the same.
 ///
-/// There is no protocol before the peer's confirmation:
+/// There is no session before the peer's confirmation:
 ///
 /// ```compile_fail,E0308
-/// # use veriplex::{Error, Protocol, pake};
-/// # fn unconfirmed(initiator: pake::Initiator, response: &[u8]) -> Result<Protocol, Error> {
+/// # use veriplex::{Error, pake::{self, Session}};
+/// # fn unconfirmed(initiator: pake::Initiator, response: &[u8]) -> Result<Session, Error> {
 /// initiator.finish(response)
 /// # }
 /// ```
@@ -141,23 +148,28 @@ impl Unconfirmed {
         *own
     }
 
-    /// Reads the peer's confirmation: the protocol that the peer has too.
+    /// Reads the peer's confirmation: the session that the peer has too.
     ///
     /// # Errors
     ///
     /// [`Error::Verification`] unless it is the one of a peer with the same password, names, session, domain and
     /// messages.
-    pub fn confirm(self, confirmation: &[u8]) -> Result<Protocol, Error> {
+    pub fn confirm(self, confirmation: &[u8]) -> Result<Session, Error> {
         let confirmation: &[u8; CONFIRMATION_LEN] =
             confirmation.try_into().map_err(|_| Error::Verification)?;
         let (protocol, [_, expected]) = self.confirmations();
         in_out::keep_if(expected.ct_eq(confirmation), &mut [])?;
-        Ok(protocol)
+        let [responder, initiator] = directions(protocol);
+        let (send, recv) = match self.own {
+            Side::Initiator => (initiator, responder),
+            Side::Responder => (responder, initiator),
+        };
+        Ok(Session { send, recv })
     }
 
     /// The protocol as it is before the confirmations, for a protocol that has its own. After a wrong password it differs
     /// from the peer's, which is as unpredictable as any key, and **there is no error**: use it for nothing before the
-    /// peer has proved that it has the same one.
+    /// peer has proved that it has the same one. Both sides have the same state, so Fork it before both send.
     #[must_use]
     pub fn without_confirmation(self) -> Protocol {
         self.protocol
@@ -174,6 +186,29 @@ impl Unconfirmed {
             Side::Responder => [responder, initiator],
         };
         (protocol, confirmations)
+    }
+}
+
+/// What both sides reach with the same password. Its uses are those of
+/// [`handshake::Session`](crate::handshake#what-to-do-with-a-session).
+#[derive(Debug)]
+#[must_use]
+pub struct Session {
+    /// What the peer receives with.
+    pub send: Protocol,
+    /// What the peer sends with.
+    pub recv: Protocol,
+}
+
+impl Session {
+    /// Goes on as a conversation whose messages may be lost or reordered: see
+    /// [`handshake::Session::into_ratchet`](crate::handshake::Session::into_ratchet).
+    #[cfg(feature = "alloc")]
+    pub fn into_ratchet<R: CryptoRng + ?Sized>(
+        self,
+        rng: &mut R,
+    ) -> (ratchet::Pending, [u8; ratchet::FIRST_KEY_LEN]) {
+        ratchet::Pending::new(self.send, self.recv, rng)
     }
 }
 

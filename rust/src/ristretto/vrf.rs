@@ -15,6 +15,9 @@
 //!
 //! A proof has 96 bytes; the output is as long as the caller wants.
 //!
+//! An output is no key: whoever has the proof computes it. As a nonce it is the same again for the same input, so use it
+//! only if no input occurs twice under the key of the scheme, or with [`siv`](crate::siv).
+//!
 //! ```
 //! # #[cfg(feature = "getrandom")] {
 //! use veriplex::{keys::PrivateKey, label, os_rng, vrf};

@@ -123,10 +123,19 @@ pub fn key(ok: bool, plaintext: &[u8]) -> Option<Element> {
 
 /// The last step of both sides.
 pub fn session(p: Duplex, peer: Element) -> Session {
-    let p = ratchet(p, b"handshake");
+    let (responder, initiator) = directions(p);
     Session {
         peer,
-        responder: fork_branch(p, b"sender", 1, b"responder"),
-        initiator: fork_branch(p, b"sender", 2, b"initiator"),
+        responder,
+        initiator,
     }
+}
+
+/// The protocols with which responder and initiator send.
+pub fn directions(p: Duplex) -> (Duplex, Duplex) {
+    let p = ratchet(p, b"handshake");
+    (
+        fork_branch(p, b"sender", 1, b"responder"),
+        fork_branch(p, b"sender", 2, b"initiator"),
+    )
 }

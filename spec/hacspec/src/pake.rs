@@ -2,6 +2,7 @@
 
 use crate::duplex::Duplex;
 use crate::group::{Element, map, times, wide};
+use crate::handshake::directions;
 use crate::protocol::{derive, fork_branch, fork_root, init, mix};
 use alloc::vec::Vec;
 
@@ -47,12 +48,15 @@ pub fn finish(
     mix(sent, b"key-element", &times(wide(randomness), other))
 }
 
-/// The confirmations of initiator and responder, from what a side has at the end, and the protocol after them.
-pub fn confirm(p: Duplex) -> (Duplex, Vec<u8>, Vec<u8>) {
+/// From what a side has at the end: the protocols with which responder and initiator send, and the confirmations of
+/// initiator and responder.
+pub fn confirm(p: Duplex) -> (Duplex, Duplex, Vec<u8>, Vec<u8>) {
     let initiator = fork_branch(p, b"confirmation", 1, b"initiator");
     let responder = fork_branch(p, b"confirmation", 2, b"responder");
+    let (from_responder, from_initiator) = directions(fork_root(p, b"confirmation"));
     (
-        fork_root(p, b"confirmation"),
+        from_responder,
+        from_initiator,
         derive(initiator, b"tag", 32).1,
         derive(responder, b"tag", 32).1,
     )

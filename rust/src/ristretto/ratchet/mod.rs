@@ -4,21 +4,25 @@
 //!
 //! A message is [`OVERHEAD`] = 56 bytes longer than its plaintext.
 //!
-//! Both start from a [`Protocol`] that holds a shared secret. The initiator knows the responder's first public key, the
-//! responder the initiator's.
+//! It starts from a session of [`handshake`](crate::handshake) or [`pake`](crate::pake), each side with a new key, which
+//! `into_ratchet` makes:
 //!
 #![cfg_attr(feature = "getrandom", doc = "```")]
 #![cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
-//! use veriplex::{Key, Protocol, keys::PrivateKey, label, ratchet::Ratchet};
+//! use veriplex::{handshake::{Initiator, Responder}, keys::PrivateKey, label};
 //!
 //! let mut rng = veriplex::os_rng();
-//! let (alice, bob) = (PrivateKey::generate(&mut rng), PrivateKey::generate(&mut rng));
-//! let (alice_public, bob_public) = (*alice.public_key(), *bob.public_key());
-//! let mut base = Protocol::new(label!("com.example.chat"));
-//! base.mix(label!("key"), Key::<32>::generate(&mut rng).as_bytes()); // stands for the secret of a handshake
+//! let (alice, bob) = (PrivateKey::generate(&mut rng), PrivateKey::generate(&mut rng)); // their long-term keys
+//! let domain = label!("com.example.chat");
+//! let (initiator, request) = Initiator::start(domain, &alice, &mut rng);
+//! let (responder, response) = Responder::respond(domain, &bob, &request, &mut rng)?;
+//! let (alices, confirmation) = initiator.receive(&response)?.accept(); // if `peer` is whom Alice expects
+//! let bobs = responder.receive(&confirmation)?.accept();
 //!
-//! let mut alice = Ratchet::initiator(base.clone(), alice, bob_public, &mut rng)?;
-//! let mut bob = Ratchet::responder(base, bob, alice_public);
+//! let (alice, to_bob) = alices.into_ratchet(&mut rng); // may be sent with the confirmation
+//! let (bob, to_alice) = bobs.into_ratchet(&mut rng);
+//! let (mut alice, mut bob) = (alice.receive(&to_alice, &mut rng)?, bob.receive(&to_bob, &mut rng)?);
+//!
 //! let first = alice.seal_vec(b"first")?;
 //! let second = alice.seal_vec(b"second")?;
 //! assert_eq!(bob.open_vec(&second, &mut rng)?, b"second"); // in any order
@@ -27,6 +31,9 @@
 //! assert_eq!(alice.open_vec(&answer, &mut rng)?, b"answer");
 //! # Ok::<(), veriplex::Error>(())
 //! ```
+//!
+//! For a secret from elsewhere there are [`Ratchet::initiator`] and [`Ratchet::responder`]. In a session, its directions
+//! take the place of the branches `role`: each side seals its first key under `ratchet`, and both begin with a step.
 //!
 //! A message is the sender's public key (32 bytes), the number of the message in its chain and the length of the chain
 //! before (4 bytes each, little endian), and the sealed plaintext. This header is authenticated but not encrypted: the
@@ -68,6 +75,7 @@
 //! # }
 //! ```
 
+mod begin;
 mod chain;
 mod header;
 mod skipped;
@@ -81,6 +89,8 @@ use rand_core::CryptoRng;
 
 use crate::keys::{PrivateKey, PublicKey};
 use crate::{Error, Protocol, TAG_LEN, label};
+pub use begin::{FIRST_KEY_LEN, Pending};
+
 use chain::{Receiving, Sending, step};
 use header::Header;
 use skipped::Skipped;
@@ -104,7 +114,11 @@ pub struct Ratchet {
 }
 
 impl Ratchet {
-    /// The side that begins, with a first step: `base` holds a secret that the responder has too.
+    /// The side that begins, with a first step: `base` holds a secret that only the responder has too. From a handshake or
+    /// a password, use `into_ratchet` instead.
+    ///
+    /// `local` must be a new key for this conversation alone, as it becomes a part of the state; `remote` is that of the
+    /// peer, and something must show that it is the peer's.
     ///
     /// # Errors
     ///
@@ -121,7 +135,7 @@ impl Ratchet {
         Ok(ratchet)
     }
 
-    /// The other side. It may send before it receives; what it then sends has no Diffie-Hellman step of its own.
+    /// The other side, with keys as there. It may send before it receives; what it then sends has no Diffie-Hellman step of its own.
     #[must_use]
     pub fn responder(base: Protocol, local: PrivateKey, remote: PublicKey) -> Self {
         let [recv, send] = roles(base);
