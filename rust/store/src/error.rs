@@ -28,7 +28,9 @@ pub enum Reason {
     Header,
     /// It was sealed in segments of this other length.
     SegmentLength(u32),
-    /// It was sealed under another key or context or for another path, or it was damaged or cut.
+    /// It was sealed under another key or context, or its header was damaged.
+    Key,
+    /// The key is right, but the object was damaged or cut, or sealed for another path.
     Verification,
     /// The store returned other bytes than it was asked for, or fewer.
     Answer,
@@ -85,7 +87,8 @@ impl fmt::Display for ObjectError {
             }
             Reason::Header => f.write_str("it does not begin as a sealed object"),
             Reason::SegmentLength(found) => write!(f, "it was sealed in segments of {found} bytes"),
-            Reason::Verification => f.write_str("wrong key or context, sealed for another path, or damaged"),
+            Reason::Key => f.write_str("wrong key or context, or a damaged header"),
+            Reason::Verification => f.write_str("damaged, cut, or sealed for another path"),
             Reason::Answer => f.write_str("the store did not return the bytes it was asked for"),
             Reason::Changed => f.write_str("it was replaced again and again while it was read"),
             Reason::Range(error) => f.write_str(error),

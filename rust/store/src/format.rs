@@ -4,15 +4,17 @@ use object_store::path::Path;
 use object_store::{GetRange, ObjectMeta, PutPayload};
 use std::ops::Range;
 use veriplex::kdf::Kdf;
+use veriplex::mac::Mac;
 use veriplex::seekable::{DEFAULT_SEGMENT_LEN, Layout, MAX_SEGMENT_LEN, MIN_SEGMENT_LEN, Message, Seekable};
-use veriplex::{Error, Key, Nonce, label};
+use veriplex::{Error, Key, Nonce, TAG_LEN, label};
 
 use crate::{ObjectError, Reason};
 
 const NONCE_LEN: usize = 32;
 const MAGIC: [u8; 8] = *b"vpxstor\x01";
 
-pub(crate) const HEADER: usize = MAGIC.len() + 4 + NONCE_LEN;
+const TAGGED: usize = MAGIC.len() + 4 + NONCE_LEN;
+pub(crate) const HEADER: usize = TAGGED + TAG_LEN;
 /// How many bytes an object has before its segments.
 pub const HEADER_LEN: u64 = HEADER as u64;
 
@@ -55,7 +57,10 @@ impl Format {
         let mut header = [0; HEADER];
         header[..8].copy_from_slice(&MAGIC);
         header[8..12].copy_from_slice(&self.segment_len.to_le_bytes()[..4]);
-        header[12..].copy_from_slice(nonce.as_bytes());
+        header[12..TAGGED].copy_from_slice(nonce.as_bytes());
+        let key = self.keys.expand(nonce.as_bytes());
+        let tag = header_mac(&key, &header[..TAGGED]).finalize();
+        header[TAGGED..].copy_from_slice(tag.as_bytes());
         Ok((header, self.message(path, &header)?))
     }
 
@@ -63,8 +68,8 @@ impl Format {
     pub(crate) fn message(&self, path: &Path, header: &[u8; HEADER]) -> Result<Message, ObjectError> {
         let error = |reason| ObjectError::new(path, reason);
         let (magic, rest) = header.split_first_chunk::<8>().expect("it is longer");
-        let (segment_len, nonce) = rest.split_first_chunk::<4>().expect("it is longer");
-        let nonce: &[u8; NONCE_LEN] = nonce.try_into().expect("the rest");
+        let (segment_len, rest) = rest.split_first_chunk::<4>().expect("it is longer");
+        let (nonce, tag) = rest.split_first_chunk::<NONCE_LEN>().expect("it is longer");
         if *magic != MAGIC {
             return Err(error(Reason::Header));
         }
@@ -73,6 +78,8 @@ impl Format {
             return Err(error(Reason::SegmentLength(found)));
         }
         let key = self.keys.expand(nonce);
+        let tagged = header_mac(&key, &header[..TAGGED]).verify(tag);
+        tagged.map_err(|_| error(Reason::Key))?;
         let seekable = Seekable::new(label!("veriplex.store.v1"), &key);
         let seekable = seekable.with_segment_len(self.segment_len);
         let seekable = seekable.map_err(|_| error(Reason::SegmentLength(found)))?;
@@ -112,6 +119,13 @@ impl Format {
         sealed.map_err(|_| too_large())?;
         Ok(object)
     }
+}
+
+/// What tells a wrong key from a damaged object.
+fn header_mac(key: &Key, header: &[u8]) -> Mac {
+    let mut mac = Mac::new(label!("veriplex.store.header.v1"), key);
+    mac.update(header);
+    mac
 }
 
 /// Where these segments lie in the stored object.

@@ -61,6 +61,7 @@ async fn every_changed_byte_is_noticed() {
         let expected = match i {
             0..8 => Reason::Header,
             8..12 => Reason::SegmentLength(64 ^ (1 << ((i - 8) * 8 + i % 8))),
+            12..HEADER => Reason::Key,
             _ => Reason::Verification,
         };
         assert_eq!(
@@ -168,7 +169,7 @@ async fn another_key_or_context_or_segment_length_is_noticed() {
     };
     assert_eq!(read(&open(1, b"context"), &path).await.unwrap(), content(LEN));
     for store in [open(2, b"context"), open(1, b"contex"), open(1, b"")] {
-        assert_eq!(read_damaged(&store, &path).await, Reason::Verification);
+        assert_eq!(read_damaged(&store, &path).await, Reason::Key);
     }
     let store = open(1, b"context").with_segment_len(1000).unwrap();
     assert_eq!(read_damaged(&store, &path).await, Reason::SegmentLength(64));

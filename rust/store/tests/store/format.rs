@@ -5,6 +5,7 @@ use object_store::memory::InMemory;
 use object_store::path::Path;
 use veriplex::kdf::Kdf;
 use veriplex::label;
+use veriplex::mac::Mac;
 use veriplex::seekable::Seekable;
 
 use crate::{content, key, read, sealed};
@@ -12,13 +13,17 @@ use crate::{content, key, read, sealed};
 /// An object of the README, made without the crate.
 fn by_hand(path: &str, nonce: [u8; 32], plaintext: &[u8]) -> Vec<u8> {
     let keys = Kdf::extract(label!("veriplex.store.keys.v1"), b"context", key(1).as_bytes());
-    let seekable = Seekable::<32>::new(label!("veriplex.store.v1"), &keys.expand(&nonce));
+    let key = keys.expand(&nonce);
+    let header = [b"vpxstor\x01", &[64, 0, 0, 0][..], &nonce].concat();
+    let mut mac = Mac::new(label!("veriplex.store.header.v1"), &key);
+    mac.update(&header);
+    let seekable = Seekable::<32>::new(label!("veriplex.store.v1"), &key);
     let message = seekable
         .with_segment_len(64)
         .unwrap()
         .message(&nonce, path.as_bytes());
     let sealed = message.seal_vec(plaintext);
-    [b"vpxstor\x01", &[64, 0, 0, 0][..], &nonce, &sealed].concat()
+    [&header, mac.finalize().as_bytes().as_slice(), &sealed].concat()
 }
 
 #[tokio::test]
@@ -58,9 +63,10 @@ async fn known_answer() {
     assert_eq!(object, KNOWN);
 }
 
-/// Header; nonce; segment.
+/// Header; nonce; tag; segment.
 const KNOWN: &str = concat!(
     "76707873746f720140000000",
     "0909090909090909090909090909090909090909090909090909090909090909",
+    "05da0ad511d61e262bd2605c4285eb51",
     "ad1f3c49bad74897082dccf9fdba530bf74fdf0e1e5475",
 );

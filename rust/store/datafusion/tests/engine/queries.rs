@@ -220,5 +220,5 @@ async fn errors_name_the_file() {
     let path = (0..DAYS)
         .map(file)
         .find(|path| error.to_string().contains(path.as_ref()));
-    assert_eq!(reason(&error, &path.unwrap()), Reason::Verification);
+    assert_eq!(reason(&error, &path.unwrap()), Reason::Key);
 }
