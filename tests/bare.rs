@@ -31,7 +31,7 @@ fn the_core_needs_no_features() {
         digest::digest(label!("d"), b"b")
     );
 
-    // A failure wipes the output even without `zeroize`.
+    // A failure wipes the output.
     let aead = Aead::<16>::new(label!("d"), &Key::from([7; 32]));
     let mut data = [0x5a; 24];
     let mut tag = aead.seal_in_place_detached(&[1; 16], b"", &mut data);

@@ -469,7 +469,6 @@ fn dropped<T>(value: T) -> Vec<u8> {
 }
 
 #[test]
-#[cfg(feature = "zeroize")]
 fn lanes_are_wiped() {
     let mut states = States::default();
     (0..LANES).for_each(|lane| states.set_lane(lane, &[0xab; STATE_LEN]));

@@ -305,7 +305,6 @@ proptest! {
         prop_assert_eq!(key.as_bytes(), &a);
         prop_assert_eq!(key.as_ref(), a);
         prop_assert_eq!(&hex::encode(a).parse::<Key>().unwrap(), &key);
-        #[cfg(feature = "zeroize")]
         prop_assert!(*key.to_hex() == hex::encode(a));
         prop_assert_eq!(Tag::from(a), Tag::from(a));
         prop_assert_ne!(Tag::from(a), Tag::from(b));
@@ -691,7 +690,6 @@ fn clear_leaves_nothing() {
 }
 
 /// The memory of a value after its drop. All of its bytes must be initialised.
-#[cfg(feature = "zeroize")]
 fn dropped<T>(value: T) -> Vec<u8> {
     let mut value = std::mem::ManuallyDrop::new(value);
     let at: *const u8 = (&raw const *value).cast();
@@ -703,7 +701,6 @@ fn dropped<T>(value: T) -> Vec<u8> {
 }
 
 /// Dropping a protocol or a key zeroes its memory.
-#[cfg(feature = "zeroize")]
 #[test]
 fn drop_wipes() {
     let mut protocol = Protocol::new(label!("d"));
@@ -715,7 +712,6 @@ fn drop_wipes() {
 }
 
 /// So does dropping what the schemes hold, which is a protocol.
-#[cfg(feature = "zeroize")]
 #[test]
 fn drop_wipes_schemes() {
     use veriplex::{committing, kdf::Kdf, tree::Tree};
@@ -749,7 +745,7 @@ fn drop_wipes_schemes() {
 }
 
 /// What a writer passed on does not stay on the stack: it is plaintext when the writer decrypts.
-#[cfg(all(feature = "zeroize", target_os = "linux", target_arch = "x86_64"))]
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #[test]
 fn writers_wipe_what_they_passed_on() {
     use std::os::unix::fs::FileExt as _;

@@ -8,8 +8,7 @@
 //! Sizes in bytes: key 32, nonce 16 or more, tag 16. A sealed message is longer than its plaintext by the tag. For
 //! what does not fit in memory see [`aestream`](crate::aestream) and [`seekable`](crate::seekable).
 //!
-#![cfg_attr(all(feature = "alloc", feature = "getrandom"), doc = "```")]
-#![cfg_attr(not(all(feature = "alloc", feature = "getrandom")), doc = "```ignore")]
+//! ```
 //! use veriplex::{Key, Nonce, aead::Aead, label, os_rng};
 //!
 //! let key = Key::generate(&mut os_rng());
@@ -51,7 +50,6 @@ pub struct Aead<const NONCE_LEN: usize>(
     Protocol,
 );
 
-#[cfg(feature = "zeroize")]
 impl<const NONCE_LEN: usize> zeroize::ZeroizeOnDrop for Aead<NONCE_LEN> {}
 
 impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
@@ -187,8 +185,7 @@ impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
     /// [`Aead::seal_in_place`] of many messages: eight at a time, and so faster where the CPU has the instructions. Messages of
     /// about the same length are the fastest.
     ///
-    #[cfg_attr(feature = "getrandom", doc = "```")]
-    #[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+    /// ```
     /// use veriplex::{Key, aead::{Aead, Message}, label, os_rng};
     ///
     /// let key = Key::generate(&mut os_rng());

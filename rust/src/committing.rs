@@ -18,8 +18,7 @@
 //!
 //! The notion is CMT-4 of Bellare and Hoang ("Efficient Schemes for Committing Authenticated Encryption", 2022).
 //!
-#![cfg_attr(all(feature = "alloc", feature = "getrandom"), doc = "```")]
-#![cfg_attr(not(all(feature = "alloc", feature = "getrandom")), doc = "```ignore")]
+//! ```
 //! use veriplex::{Key, Nonce, committing::Aead, label, os_rng};
 //!
 //! let key = Key::generate(&mut os_rng());
@@ -52,7 +51,6 @@ pub const TAG_LEN: usize = 32;
 #[derive(Clone, Debug)]
 pub struct Aead<const NONCE_LEN: usize>(Protocol);
 
-#[cfg(feature = "zeroize")]
 impl<const NONCE_LEN: usize> zeroize::ZeroizeOnDrop for Aead<NONCE_LEN> {}
 
 impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
@@ -205,7 +203,6 @@ impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
 #[derive(Clone, Debug)]
 pub struct Siv(Protocol);
 
-#[cfg(feature = "zeroize")]
 impl zeroize::ZeroizeOnDrop for Siv {}
 
 impl Siv {

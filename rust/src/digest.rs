@@ -180,7 +180,6 @@ pub fn digest_many<const N: usize>(
 #[derive(Clone, Debug)]
 pub struct Hasher(Protocol);
 
-#[cfg(feature = "zeroize")]
 impl zeroize::ZeroizeOnDrop for Hasher {}
 
 impl Hasher {

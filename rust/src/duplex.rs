@@ -17,7 +17,7 @@ use crate::{Error, Label};
 /// mark boundaries: each writes the index of the frame before it, and the padding holds the index of the last.
 /// See `design.md`, section "Duplex".
 ///
-/// Equality is in constant time. The state is wiped on drop (feature `zeroize`).
+/// Equality is in constant time. The state is wiped on drop.
 #[derive(Clone)]
 pub struct Duplex {
     state: State,
@@ -413,12 +413,10 @@ impl Eq for Duplex {}
 
 impl Drop for Duplex {
     fn drop(&mut self) {
-        #[cfg(feature = "zeroize")]
         wipe(&mut self.state);
     }
 }
 
-#[cfg(feature = "zeroize")]
 impl zeroize::ZeroizeOnDrop for Duplex {}
 
 /// Shows no part of the state.

@@ -5,8 +5,7 @@
 //! secrets, contexts or lengths reveal nothing about each other. It is fast, so it does not protect secrets that can be
 //! guessed: for passwords use [`mhf`](crate::mhf).
 //!
-#![cfg_attr(feature = "getrandom", doc = "```")]
-#![cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+//! ```
 //! use veriplex::{Key, kdf, label, os_rng};
 //!
 //! let master: Key = Key::generate(&mut os_rng());
@@ -30,7 +29,6 @@ pub fn derive_key<const N: usize>(domain: Label<'_>, secret: &[u8], context: &[u
 #[derive(Clone, Debug)]
 pub struct Kdf(Protocol);
 
-#[cfg(feature = "zeroize")]
 impl zeroize::ZeroizeOnDrop for Kdf {}
 
 impl Kdf {
@@ -45,8 +43,7 @@ impl Kdf {
 
     /// The key of `N` bytes for a context (RFC 5869 calls it `info`).
     ///
-    #[cfg_attr(feature = "getrandom", doc = "```")]
-    #[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+    /// ```
     /// use veriplex::{Key, kdf::Kdf, label, os_rng};
     ///
     /// let shared: Key = Key::generate(&mut os_rng()); // stands for the result of a key exchange
@@ -64,8 +61,7 @@ impl Kdf {
     /// The keys for many contexts, each that of [`Kdf::expand`]: eight at a time, and so faster where the CPU has the
     /// instructions. Contexts of about the same length are the fastest.
     ///
-    #[cfg_attr(feature = "getrandom", doc = "```")]
-    #[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+    /// ```
     /// use veriplex::{Key, kdf::Kdf, label, os_rng};
     ///
     /// let master: Key = Key::generate(&mut os_rng());

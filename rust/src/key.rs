@@ -9,18 +9,16 @@ use crate::Error;
 use crate::encoding::decode_hex;
 #[cfg(feature = "serde")]
 use crate::serde::Encoded;
-#[cfg(feature = "zeroize")]
 use crate::wipe::wipe;
 
 /// A symmetric key of `N` bytes, for every scheme that takes a key.
 ///
-/// Wiped on drop (feature `zeroize`), compared in constant time, and never printed. A key is random (`Key::generate`)
+/// Wiped on drop, compared in constant time, and never printed. A key is random (`Key::generate`)
 /// or derived: from other secrets by [`kdf`](crate::kdf), from a password by [`mhf`](crate::mhf). It is parsed from
 /// hexadecimal digits in lower case, two for each byte, and `Key::to_hex` writes them. What is random but public is a
 /// [`Nonce`](crate::Nonce).
 ///
-#[cfg_attr(feature = "getrandom", doc = "```")]
-#[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+/// ```
 /// use veriplex::{Key, aead::Aead, label, os_rng};
 ///
 /// let key = Key::generate(&mut os_rng());
@@ -63,7 +61,7 @@ impl<const N: usize> Key<N> {
     /// assert_eq!(key.to_hex().parse(), Ok(key));
     /// # }
     /// ```
-    #[cfg(all(feature = "alloc", feature = "zeroize"))]
+    #[cfg(feature = "alloc")]
     #[must_use]
     #[allow(clippy::missing_panics_doc)] // the length is right
     pub fn to_hex(&self) -> zeroize::Zeroizing<alloc::string::String> {
@@ -137,12 +135,10 @@ impl<const N: usize> Eq for Key<N> {}
 
 impl<const N: usize> Drop for Key<N> {
     fn drop(&mut self) {
-        #[cfg(feature = "zeroize")]
         wipe(&mut self.0);
     }
 }
 
-#[cfg(feature = "zeroize")]
 impl<const N: usize> zeroize::ZeroizeOnDrop for Key<N> {}
 
 /// Shows no part of the key.

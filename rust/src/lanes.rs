@@ -30,7 +30,7 @@ pub(crate) const WORD: usize = 16;
 /// assert_eq!(lanes.lane(3), duplex);
 /// ```
 ///
-/// The states are wiped on drop (feature `zeroize`).
+/// The states are wiped on drop.
 #[derive(Clone)]
 pub struct Lanes {
     /// Without what is in `staged`.
@@ -477,12 +477,10 @@ impl Default for Lanes {
 
 impl Drop for Lanes {
     fn drop(&mut self) {
-        #[cfg(feature = "zeroize")]
         self.clear();
     }
 }
 
-#[cfg(feature = "zeroize")]
 impl zeroize::ZeroizeOnDrop for Lanes {}
 
 /// Shows no part of the states.

@@ -21,8 +21,7 @@
 //! > [README](https://github.com/veriplex/veriplex/blob/main/README.md#this-or-something-else) compares
 //! > them with this crate, with measured speeds.
 //!
-#![cfg_attr(feature = "getrandom", doc = "```")]
-#![cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+//! ```
 //! use veriplex::{Key, Nonce, Protocol, label, os_rng};
 //!
 //! # fn main() -> Result<(), veriplex::Error> {
@@ -196,11 +195,9 @@ pub use ristretto::{frost, ratchet};
 #[cfg(feature = "ristretto")]
 pub use ristretto::{handshake, hpke, keys, oprf, pake, sig, signcrypt, vrf};
 pub use timing::with_data_independent_timing;
-#[cfg(feature = "zeroize")]
 pub use wipe::with_wiped_stack;
 
 /// The crate of `Zeroizing`, in which secrets are returned.
-#[cfg(feature = "zeroize")]
 pub use ::zeroize;
 
 /// The crate whose `CryptoRng` every function that makes keys or nonces takes.

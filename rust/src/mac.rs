@@ -5,8 +5,7 @@
 //! key. There is no nonce. The key has 32 bytes. Whoever can verify a tag can make one: where that must not be possible,
 //! see `sig` (feature `ristretto`).
 //!
-#![cfg_attr(feature = "getrandom", doc = "```")]
-#![cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+//! ```
 //! use veriplex::{Key, label, mac::Mac, os_rng};
 //!
 //! let key = Key::generate(&mut os_rng());
@@ -41,8 +40,7 @@ pub fn mac(domain: Label<'_>, key: &Key, message: &[u8]) -> Tag {
 /// [`Mac::finalize_array`]: eight at a time, and so faster where the CPU has the instructions. Messages of about the same
 /// length are the fastest.
 ///
-#[cfg_attr(feature = "getrandom", doc = "```")]
-#[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+/// ```
 /// use veriplex::{Key, label, mac::{self, Tag}, os_rng};
 ///
 /// let key = Key::generate(&mut os_rng());
@@ -80,7 +78,6 @@ pub fn mac_many<const N: usize>(
 #[derive(Clone, Debug)]
 pub struct Mac(Protocol);
 
-#[cfg(feature = "zeroize")]
 impl zeroize::ZeroizeOnDrop for Mac {}
 
 impl Mac {
@@ -112,8 +109,7 @@ impl Mac {
 
     /// A keyed digest of `N` bytes, such as 32 or 64: [`Mac::finalize_into`].
     ///
-    #[cfg_attr(feature = "getrandom", doc = "```")]
-    #[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+    /// ```
     /// use veriplex::{Key, label, mac::Mac, os_rng};
     ///
     /// let key = Key::generate(&mut os_rng());

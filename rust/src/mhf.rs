@@ -18,8 +18,7 @@
 //! salt must be different for every password: 16 random bytes, stored with cost and output. Secrets that cannot be guessed
 //! need none of this: use [`kdf`](crate::kdf).
 //!
-#![cfg_attr(all(feature = "alloc", feature = "getrandom"), doc = "```")]
-#![cfg_attr(not(all(feature = "alloc", feature = "getrandom")), doc = "```ignore")]
+//! ```
 //! use veriplex::{Key, Nonce, label, mhf::Mhf, os_rng};
 //!
 //! let mhf = Mhf::new(label!("com.example.passwords"), Mhf::RECOMMENDED_COST)?;

@@ -13,8 +13,7 @@ use crate::encoding::{Hex, decode_hex};
 /// along. The schemes take a reference to it, or to an array, as a nonce may also be a counter or the number of a sector.
 /// It displays as hexadecimal digits in lower case, two for each byte, and is parsed from them.
 ///
-#[cfg_attr(all(feature = "alloc", feature = "getrandom"), doc = "```")]
-#[cfg_attr(not(all(feature = "alloc", feature = "getrandom")), doc = "```ignore")]
+/// ```
 /// use veriplex::{Key, Nonce, aead::Aead, label, os_rng};
 ///
 /// let key: Key = Key::generate(&mut os_rng());

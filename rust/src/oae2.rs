@@ -17,8 +17,7 @@
 //! (`seal_vec`, `open_vec`); with feature `std`, `SealWriter` and `OpenReader` do the rest, with feature `tokio` also
 //! asynchronously.
 //!
-#![cfg_attr(all(feature = "std", feature = "getrandom"), doc = "```")]
-#![cfg_attr(not(all(feature = "std", feature = "getrandom")), doc = "```ignore")]
+//! ```
 //! use std::io::{Read, Write};
 //! use veriplex::{Key, Nonce, label, oae2::{OpenReader, SealWriter}, os_rng};
 //!
@@ -62,7 +61,6 @@ const fn sealed_len<const BLOCK_LEN: usize>() -> usize {
 #[derive(Clone, Debug)]
 pub struct Sealer<const BLOCK_LEN: usize>(Protocol);
 
-#[cfg(feature = "zeroize")]
 impl<const BLOCK_LEN: usize> zeroize::ZeroizeOnDrop for Sealer<BLOCK_LEN> {}
 
 impl<const BLOCK_LEN: usize> Sealer<BLOCK_LEN> {

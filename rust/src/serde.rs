@@ -5,8 +5,7 @@
 //! parties send. [`Tag`](crate::mac::Tag) does, too. Secrets do not, so that a structure cannot carry one into a log or a
 //! file by mistake; [`Exposed`] makes it explicit.
 //!
-#![cfg_attr(all(feature = "getrandom", feature = "ristretto"), doc = "```")]
-#![cfg_attr(not(all(feature = "getrandom", feature = "ristretto")), doc = "```ignore")]
+//! ```
 //! use serde::{Deserialize, Serialize};
 //! use veriplex::keys::{PrivateKey, PublicKey};
 //! use veriplex::{os_rng, serde::Exposed};

@@ -10,8 +10,7 @@
 //! A message that is too long for memory is encrypted in two passes, by a [`Tagger`] and its [`Encryptor`], and decrypted
 //! in one, by a [`Decryptor`]. Any pieces give the same ciphertext.
 //!
-#![cfg_attr(all(feature = "alloc", feature = "getrandom"), doc = "```")]
-#![cfg_attr(not(all(feature = "alloc", feature = "getrandom")), doc = "```ignore")]
+//! ```
 //! use veriplex::{Key, label, os_rng, siv::Siv};
 //!
 //! let key = Key::generate(&mut os_rng());
@@ -37,7 +36,6 @@ use crate::{Error, Key, Label, Protocol, TAG_LEN, label};
 #[derive(Clone, Debug)]
 pub struct Siv(Protocol);
 
-#[cfg(feature = "zeroize")]
 impl zeroize::ZeroizeOnDrop for Siv {}
 
 impl Siv {
@@ -208,8 +206,7 @@ impl Siv {
 
 /// Encrypts a message in pieces, the first pass: computes the tag.
 ///
-#[cfg_attr(feature = "getrandom", doc = "```")]
-#[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+/// ```
 /// use veriplex::{Key, label, os_rng, siv::Siv};
 ///
 /// let siv = Siv::new(label!("com.example.siv"), &Key::generate(&mut os_rng()));
@@ -233,7 +230,6 @@ pub struct Tagger {
     branches: [Protocol; 2],
 }
 
-#[cfg(feature = "zeroize")]
 impl zeroize::ZeroizeOnDrop for Tagger {}
 
 impl Tagger {
@@ -257,7 +253,6 @@ impl Tagger {
 #[derive(Clone, Debug)]
 pub struct Encryptor(Pass<TAG_LEN>);
 
-#[cfg(feature = "zeroize")]
 impl zeroize::ZeroizeOnDrop for Encryptor {}
 
 impl Encryptor {
@@ -285,7 +280,6 @@ impl Encryptor {
 #[derive(Clone, Debug)]
 pub struct Decryptor(Pass<TAG_LEN>);
 
-#[cfg(feature = "zeroize")]
 impl zeroize::ZeroizeOnDrop for Decryptor {}
 
 impl Decryptor {

@@ -7,8 +7,7 @@
 //!
 //! The keystream depends on the ciphertext before it, so there is no seeking, and decryption differs from encryption.
 //!
-#![cfg_attr(feature = "getrandom", doc = "```")]
-#![cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+//! ```
 //! use veriplex::{Key, Nonce, label, os_rng, stream};
 //!
 //! let key = Key::generate(&mut os_rng());
@@ -103,7 +102,6 @@ pub fn decrypt_vec<const N: usize>(
 #[derive(Clone, Debug)]
 pub struct Encryptor(Protocol);
 
-#[cfg(feature = "zeroize")]
 impl zeroize::ZeroizeOnDrop for Encryptor {}
 
 impl Encryptor {
@@ -130,7 +128,6 @@ impl Encryptor {
 #[derive(Clone, Debug)]
 pub struct Decryptor(Protocol);
 
-#[cfg(feature = "zeroize")]
 impl zeroize::ZeroizeOnDrop for Decryptor {}
 
 impl Decryptor {

@@ -1,6 +1,6 @@
 //! What a thief of the memory of a running process finds of its one-time keys: stack, heap and all else, read from
 //! `/proc/PID/mem`, as after a break-in.
-#![cfg(all(target_os = "linux", feature = "zeroize"))]
+#![cfg(target_os = "linux")]
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};

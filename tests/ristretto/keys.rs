@@ -231,7 +231,6 @@ fn keys_from_the_operating_system() {
     assert_ne!(a, b);
 }
 
-#[cfg(feature = "zeroize")]
 #[test]
 fn drop_wipes() {
     use std::mem::ManuallyDrop;

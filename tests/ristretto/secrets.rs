@@ -175,7 +175,6 @@ fn dropped<T>(value: T) {
 }
 
 /// Part of a protocol's state: not the beginning, which Ratchet overwrites, nor the end, which is zero at first.
-#[cfg(feature = "zeroize")]
 fn part(protocol: &Protocol) -> [u8; 32] {
     protocol.to_bytes()[42..74].try_into().unwrap()
 }
@@ -199,7 +198,6 @@ fn what_is_left_behind_is_found() {
     assert_eq!(left_behind(&[secret], || dropped(scalar(2))), 0);
 }
 
-#[cfg(feature = "zeroize")]
 #[test]
 fn dropped_values_are_wiped() {
     // The scalars of the long-term keys 1 and 3, of the ephemeral keys 2 and 4, and of a ratchet's first key.
@@ -293,7 +291,6 @@ fn dropped_values_are_wiped() {
     assert_eq!(left_behind(&secrets, run), 0, "oprf");
 }
 
-#[cfg(feature = "zeroize")]
 #[test]
 fn dropped_shares_are_wiped() {
     let deal = || frost::deal(DOMAIN, 3, 10, &mut random(1)).unwrap().1;
@@ -360,7 +357,6 @@ fn dropped_shares_are_wiped() {
     assert_eq!(left_behind(&secrets, run), 0, "distributed key generation");
 }
 
-#[cfg(feature = "zeroize")]
 #[test]
 fn dropped_ratchets_are_wiped() {
     let mut base = Protocol::new(DOMAIN);

@@ -37,7 +37,6 @@ fn remains<T>(value: T) -> (usize, usize) {
 }
 
 /// What may remain is public: a position in a block, a bit and, in a session with a nonce, the last tag.
-#[cfg(feature = "zeroize")]
 #[test]
 fn dropped_values_are_wiped() {
     let mut output = strings().finalize(DomainBits::NONE, Offset::ZERO);

@@ -26,8 +26,7 @@
 //! messages of 4 KiB is about q^2 / 2^101; encrypt at most 2^55 bytes under one key. Use each key with only one cipher
 //! and one number of rounds.
 //!
-#![cfg_attr(feature = "getrandom", doc = "```")]
-#![cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+//! ```
 //! use veriplex::{Key, adiantum::{Adiantum, WideBlockCipher}, os_rng};
 //!
 //! let key: Key = Key::generate(&mut os_rng());
@@ -298,7 +297,7 @@ pub trait Hash {
 
 /// The construction HBSH: hash, block cipher, stream cipher, hash.
 ///
-/// The parts must have independent keys. Keys are wiped on drop (feature `zeroize`). Threads can share one value.
+/// The parts must have independent keys. Keys are wiped on drop. Threads can share one value.
 #[derive(Clone)]
 pub struct Hbsh<S, B, H> {
     stream: S,
@@ -495,7 +494,7 @@ impl<S, B, H> fmt::Debug for Hbsh<S, B, H> {
     }
 }
 
-#[cfg(all(test, feature = "std", feature = "zeroize", target_os = "linux"))]
+#[cfg(all(test, feature = "std", target_os = "linux"))]
 mod tests {
     use super::*;
     use crate::wipe::assert_wiped_on_drop;

@@ -58,7 +58,7 @@ impl Dispatch for Kernels {
 
 /// NH under one key: an almost universal hash. It is not a MAC, and its values must stay secret.
 ///
-/// Wiped on drop (feature `zeroize`).
+/// Wiped on drop.
 #[derive(Clone)]
 pub struct Nh {
     key: Secret<KeyUnits>,

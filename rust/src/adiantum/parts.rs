@@ -409,7 +409,7 @@ macro_rules! debug_without_keys {
 }
 debug_without_keys!(Aes256, NhPoly1305, PaddedPoly1305, TweakHash, TweakSum);
 
-#[cfg(all(test, feature = "std", feature = "zeroize", target_os = "linux"))]
+#[cfg(all(test, feature = "std", target_os = "linux"))]
 mod tests {
     use super::*;
 

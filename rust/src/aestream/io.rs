@@ -37,8 +37,7 @@ use crate::{Error, Key, Label, Protocol, TAG_LEN};
 /// veriplex::aestream::SealWriter::new(veriplex::label!("example"), &key, &[7; 24], Vec::<u8>::new());
 /// ```
 ///
-#[cfg_attr(feature = "getrandom", doc = "```")]
-#[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+/// ```
 /// use std::io::{ErrorKind, Read, Write};
 /// use veriplex::{Key, Nonce, aestream::{OpenReader, SealWriter}, label, os_rng};
 ///

@@ -19,8 +19,7 @@
 //! (`seal_vec`, `open_vec`); with feature `std`, `SealWriter` and `OpenReader` do the rest, with feature `tokio` also
 //! asynchronously.
 //!
-#![cfg_attr(all(feature = "std", feature = "getrandom"), doc = "```")]
-#![cfg_attr(not(all(feature = "std", feature = "getrandom")), doc = "```ignore")]
+//! ```
 //! use std::io::{Read, Write};
 //! use veriplex::{Key, Nonce, aestream::{OpenReader, SealWriter}, label, os_rng};
 //!
@@ -43,8 +42,7 @@
 //! With feature `tokio` both are also asynchronous. There `shutdown` ends the stream instead of `finish`. It shuts down
 //! the inner writer, too, which you keep if you lend it:
 //!
-#![cfg_attr(all(feature = "tokio", feature = "getrandom"), doc = "```")]
-#![cfg_attr(not(all(feature = "tokio", feature = "getrandom")), doc = "```ignore")]
+//! ```
 //! use tokio::io::{AsyncWrite, AsyncWriteExt};
 //! use veriplex::{Key, Nonce, aestream::SealWriter, label, os_rng};
 //!
@@ -81,7 +79,6 @@ pub const MAX_BLOCK_LEN: usize = 0xffff;
 #[derive(Clone, Debug)]
 pub struct Sealer(Protocol);
 
-#[cfg(feature = "zeroize")]
 impl zeroize::ZeroizeOnDrop for Sealer {}
 
 impl Sealer {
@@ -245,8 +242,7 @@ impl Opener {
     /// Opens the next [`Opener::wanted`] bytes of the stream in place: the plaintext, which is empty after a header and
     /// at the verified end. For a loop that knows nothing of blocks:
     ///
-    #[cfg_attr(feature = "getrandom", doc = "```")]
-    #[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+    /// ```
     /// use veriplex::{Key, Nonce, aestream::{Opener, Sealer}, label, os_rng};
     ///
     /// let domain = label!("com.example.stream");

@@ -117,18 +117,11 @@ impl LaneSums {
 impl Drop for LaneSums {
     fn drop(&mut self) {
         (self.lanes, self.before) = Default::default();
-        #[cfg(feature = "zeroize")]
         zeroize::optimization_barrier(self);
     }
 }
 
-#[cfg(all(
-    test,
-    feature = "std",
-    feature = "zeroize",
-    target_arch = "x86_64",
-    target_os = "linux"
-))]
+#[cfg(all(test, feature = "std", target_arch = "x86_64", target_os = "linux"))]
 mod tests {
     use super::*;
 

@@ -10,8 +10,7 @@
 //! `PUBLIC`). Each encoding accepts exactly the form that it writes. As public keys are long, people compare
 //! [fingerprints](Fingerprint). `parse` reads hexadecimal digits, not PEM.
 //!
-#![cfg_attr(feature = "getrandom", doc = "```")]
-#![cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+//! ```
 //! use veriplex::hybrid::{Fingerprint, PrivateKey, PublicKey};
 //!
 //! let private = PrivateKey::generate(&mut veriplex::os_rng())?;
@@ -32,8 +31,7 @@
 //!   though not read them. ML-KEM has no counterpart for a message to someone who does not answer.
 //! - Messages can be repeated and reordered without notice.
 //!
-#![cfg_attr(feature = "getrandom", doc = "```")]
-#![cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+//! ```
 //! use veriplex::{hybrid::{self, PrivateKey}, label, os_rng};
 //!
 //! let domain = label!("com.example.mail");
@@ -80,7 +78,7 @@ use crate::{Error, Label, Protocol, keys, label};
 
 /// A private key: a scalar other than zero and a seed, with the public key.
 ///
-/// Wiped when its last copy is dropped (feature `zeroize`), compared in constant time, and never printed. Copies share
+/// Wiped when its last copy is dropped, compared in constant time, and never printed. Copies share
 /// one place in memory.
 #[derive(Clone)]
 pub struct PrivateKey(Arc<Private>);

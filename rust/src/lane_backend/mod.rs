@@ -28,7 +28,7 @@ const WORDS: usize = STATE_LEN / WORD;
 
 /// Eight states, each word of 16 bytes next to the same word of the other lanes: as vector registers hold them.
 ///
-/// They are wiped on drop (feature `zeroize`).
+/// They are wiped on drop.
 #[derive(Clone)]
 #[repr(C, align(64))]
 pub struct States([[[u8; WORD]; LANES]; WORDS]);
@@ -85,7 +85,6 @@ impl States {
         let mut state = self.lane(lane);
         operation(&mut state);
         self.set_lane(lane, &state);
-        #[cfg(feature = "zeroize")]
         wipe(&mut state);
     }
 
@@ -103,12 +102,10 @@ impl Default for States {
 
 impl Drop for States {
     fn drop(&mut self) {
-        #[cfg(feature = "zeroize")]
         self.clear();
     }
 }
 
-#[cfg(feature = "zeroize")]
 impl zeroize::ZeroizeOnDrop for States {}
 
 /// Shows no part of the states.

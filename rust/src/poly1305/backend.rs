@@ -189,7 +189,7 @@ impl fmt::Debug for Backend {
 
 /// The sum over the blocks of a message so far; gives access to the block functions.
 ///
-/// Wiped on drop (feature `zeroize`).
+/// Wiped on drop.
 #[derive(Clone)]
 pub struct State {
     accumulator: Accumulator,
@@ -314,7 +314,7 @@ impl State {
 
 /// A state with all that its kernel needs: much to move, but to compute it only once makes a message of 4 KiB faster.
 ///
-/// Wiped on drop (feature `zeroize`).
+/// Wiped on drop.
 #[cfg(feature = "adiantum")]
 #[derive(Clone)]
 pub(crate) struct Long {

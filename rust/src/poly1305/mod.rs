@@ -9,8 +9,7 @@
 //! and s, 16 bytes each; 22 bits of r are cleared, so keys that differ only in these bits are equivalent. The running time
 //! depends only on the length of the message. A tag has 16 bytes.
 //!
-#![cfg_attr(feature = "getrandom", doc = "```")]
-#![cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+//! ```
 //! use veriplex::{Key, os_rng, poly1305::{self, Poly1305}};
 //!
 //! let key: Key = Key::generate(&mut os_rng()); // for this message only
@@ -57,8 +56,7 @@ pub const KEY_LEN: usize = 32;
 
 /// Computes the tag of the only message under this key.
 ///
-#[cfg_attr(feature = "getrandom", doc = "```")]
-#[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+/// ```
 /// let key: veriplex::Key = veriplex::Key::generate(&mut veriplex::os_rng()); // for this message only
 /// let tag = veriplex::poly1305::auth(key, b"message");
 /// ```
@@ -87,7 +85,7 @@ fn same(tag: &[u8; TAG_LEN], received: &[u8]) -> Result<(), Error> {
 
 /// Computes a tag incrementally, for the only message under its key.
 ///
-/// Neither it nor its key can be used again. Wiped on drop (feature `zeroize`). With the feature `std` it implements
+/// Neither it nor its key can be used again. Wiped on drop. With the feature `std` it implements
 /// `Write`.
 pub struct Poly1305 {
     state: State,

@@ -9,7 +9,7 @@ use crate::wipe::{Secret, Wiped};
 
 /// The sum over the blocks of a message so far.
 ///
-/// Wiped on drop (feature `zeroize`).
+/// Wiped on drop.
 #[derive(Clone)]
 pub(crate) enum Short {
     Portable64(portable64::Accumulator),
@@ -71,7 +71,7 @@ pub(crate) type Pairs = [Block; 2 * EACH];
 
 /// For several messages under one key. Without products of 128 bits there is none.
 ///
-/// Wiped on drop (feature `zeroize`).
+/// Wiped on drop.
 #[derive(Clone)]
 pub(crate) struct Each {
     of_r: portable64::Accumulator,

@@ -31,7 +31,7 @@ use crate::{Error, Key, Label, TAG_LEN, label};
 ///
 /// An operation that returns an error leaves the protocol as it was.
 ///
-/// Equality is in constant time. The state is wiped on drop (feature `zeroize`); [`Debug`] shows none of it.
+/// Equality is in constant time. The state is wiped on drop; [`Debug`] shows none of it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Protocol {
     duplex: Duplex,
@@ -354,7 +354,7 @@ impl Protocol {
     }
 
     /// Wipes the state. What remains is a protocol without domain, key or transcript: start again with
-    /// [`Protocol::new`]. Dropping a protocol wipes it too (feature `zeroize`).
+    /// [`Protocol::new`]. Dropping a protocol wipes it too.
     pub fn clear(&mut self) {
         self.duplex.clear();
     }
@@ -575,7 +575,6 @@ impl ConstantTimeEq for Protocol {
     }
 }
 
-#[cfg(feature = "zeroize")]
 impl zeroize::ZeroizeOnDrop for Protocol {}
 
 impl TryFrom<&[u8]> for Protocol {

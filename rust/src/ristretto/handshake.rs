@@ -6,8 +6,7 @@
 //! Neither side needs the other's public key beforehand: both are sent, encrypted. You decide whether to trust the
 //! peer's key between receiving it and using the session:
 //!
-#![cfg_attr(feature = "getrandom", doc = "```")]
-#![cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+//! ```
 //! use veriplex::{handshake::{Initiator, Responder}, keys::PrivateKey, label};
 //! let mut rng = veriplex::os_rng();
 //! let (alice, bob) = (PrivateKey::generate(&mut rng), PrivateKey::generate(&mut rng));
@@ -38,8 +37,7 @@
 //! context that both sides know and neither sends here: the version of the protocol and what was negotiated before, the
 //! identifier of the channel underneath, the roles or names. It may be public. If the two differ, no session begins:
 //!
-#![cfg_attr(feature = "getrandom", doc = "```")]
-#![cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+//! ```
 //! # use veriplex::{handshake::{Initiator, Responder}, keys::PrivateKey, label};
 //! # let mut rng = veriplex::os_rng();
 //! # let (alice, bob) = (PrivateKey::generate(&mut rng), PrivateKey::generate(&mut rng));
@@ -335,8 +333,7 @@ impl Session {
     ///
     /// No other key is used: long-term keys do not get into the ratchet's state.
     ///
-    #[cfg_attr(feature = "getrandom", doc = "```")]
-    #[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+    /// ```
     /// # use veriplex::{handshake::{Initiator, Responder}, keys::PrivateKey, label};
     /// # let mut rng = veriplex::os_rng();
     /// # let (alice, bob) = (PrivateKey::generate(&mut rng), PrivateKey::generate(&mut rng));

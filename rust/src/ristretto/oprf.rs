@@ -334,8 +334,7 @@ impl Blind {
 
     /// The blind that was stored; `stored` is then all zeros. Delete other copies: a blind is used once.
     ///
-    #[cfg_attr(feature = "getrandom", doc = "```")]
-    #[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+    /// ```
     /// use veriplex::{label, oprf, os_rng};
     ///
     /// let server = oprf::ServerKey::generate(&mut os_rng());

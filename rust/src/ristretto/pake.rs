@@ -8,8 +8,7 @@
 //! The session that both sides reach depends on the password, on both names, on the session and on both messages.
 //! Something else must tell both who begins.
 //!
-#![cfg_attr(feature = "getrandom", doc = "```")]
-#![cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+//! ```
 //! use veriplex::{label, pake::{Initiator, Names, respond}};
 //! let mut rng = veriplex::os_rng();
 //! let domain = label!("com.example.pairing");

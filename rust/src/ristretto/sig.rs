@@ -11,8 +11,7 @@
 //!
 //! A signature is the encoded commitment (32 bytes) and the proof scalar (32 bytes).
 //!
-#![cfg_attr(feature = "getrandom", doc = "```")]
-#![cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+//! ```
 //! use veriplex::{keys::PrivateKey, label, os_rng, sig};
 //!
 //! let key = PrivateKey::generate(&mut os_rng());

@@ -14,8 +14,7 @@ use crate::{aead, siv};
 /// [`aead::Aead`] under `aead::AeadInOut`, with nonces of `NONCE_LEN` bytes, which must be at least 16. The tag of 16
 /// bytes follows the ciphertext; a failed opening leaves zeros in the output.
 ///
-#[cfg_attr(feature = "getrandom", doc = "```")]
-#[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+/// ```
 /// use aead::{AeadInOut, KeyInit};
 /// use veriplex::rustcrypto::{Domain, aead::Aead};
 /// use veriplex::{Key, Label, Nonce, label, os_rng};

@@ -23,8 +23,7 @@ use crate::stream;
 /// [`stream::Encryptor`] under `cipher::BlockModeEncrypt`, with nonces ("IV") of `NONCE_LEN` bytes, which must be
 /// at least 16.
 ///
-#[cfg_attr(feature = "getrandom", doc = "```")]
-#[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+/// ```
 /// use cipher::array::Array;
 /// use cipher::{BlockModeDecrypt, BlockModeEncrypt, KeyIvInit};
 /// use veriplex::rustcrypto::{Domain, cipher::{Decryptor, Encryptor}};

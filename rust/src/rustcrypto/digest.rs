@@ -1,7 +1,6 @@
 //! Digest, extendable output and MAC under the traits of `digest` 0.11.
 //!
-#![cfg_attr(feature = "getrandom", doc = "```")]
-#![cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+//! ```
 //! use digest::{Digest, KeyInit, Mac as _};
 //! use veriplex::rustcrypto::{Domain, digest::{Hasher, Mac}};
 //! use veriplex::{Key, Label, label, os_rng};

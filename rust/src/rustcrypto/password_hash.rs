@@ -75,8 +75,7 @@ impl TryFrom<&PasswordHash> for Params {
 
 /// [`mhf::Mhf`] as a `PasswordHasher` and a `PasswordVerifier`.
 ///
-#[cfg_attr(feature = "getrandom", doc = "```")]
-#[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+/// ```
 /// use veriplex::rustcrypto::traits::password_hash::{PasswordHasher, PasswordVerifier, phc::PasswordHash};
 /// use veriplex::rustcrypto::{Domain, password_hash::{Mhf, Params}};
 /// use veriplex::{Label, label};

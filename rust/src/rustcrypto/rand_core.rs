@@ -117,7 +117,6 @@ impl Generator {
 
 impl TryCryptoRng for Generator {}
 
-#[cfg(feature = "zeroize")]
 impl zeroize::ZeroizeOnDrop for Generator {}
 
 impl fmt::Debug for Generator {

@@ -17,8 +17,7 @@ use crate::wipe::Secret;
 /// A private key under `signature::Signer` (without randomness) and `signature::RandomizedSigner`, and their forms for
 /// messages in parts, which are concatenated.
 ///
-#[cfg_attr(feature = "getrandom", doc = "```")]
-#[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+/// ```
 /// use signature::{Keypair, Signer, Verifier};
 /// use veriplex::rustcrypto::{Domain, signature::SigningKey};
 /// use veriplex::{Label, keys::PrivateKey, label, os_rng};

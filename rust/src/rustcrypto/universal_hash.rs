@@ -1,7 +1,6 @@
 //! Poly1305 under the traits of `universal-hash` 0.6.
 //!
-#![cfg_attr(feature = "getrandom", doc = "```")]
-#![cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+//! ```
 //! use universal_hash::KeyInit;
 //! use veriplex::{Key, os_rng, rustcrypto::universal_hash::Poly1305};
 //!

@@ -10,8 +10,7 @@
 //! a segment succeeds with probability 2^-128. The length is not hidden. A segment cannot be rewritten in place, since that
 //! would reuse the nonce: seal the whole message again under a new nonce. Each segment adds 16 bytes.
 //!
-#![cfg_attr(feature = "getrandom", doc = "```")]
-#![cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+//! ```
 //! use veriplex::{Key, Nonce, label, os_rng, seekable::Seekable};
 //!
 //! let key = Key::generate(&mut os_rng());
@@ -31,8 +30,7 @@
     doc = "With `std::io`; with feature `tokio` also asynchronously:"
 )]
 #![cfg_attr(feature = "std", doc = "")]
-#![cfg_attr(all(feature = "std", feature = "getrandom"), doc = "```")]
-#![cfg_attr(not(all(feature = "std", feature = "getrandom")), doc = "```ignore")]
+//! ```
 //! use std::io::{Cursor, Read, Seek, SeekFrom, Write};
 //! use veriplex::{Key, Nonce, label, os_rng, seekable::{SeekReader, Seekable, SealWriter}};
 //!
@@ -295,8 +293,7 @@ impl Message {
 
     /// What seals the segments of a plaintext of this many bytes one by one. Seal only one plaintext with a message.
     ///
-    #[cfg_attr(feature = "getrandom", doc = "```")]
-    #[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+    /// ```
     /// use veriplex::{Key, Nonce, label, os_rng, seekable::Seekable};
     ///
     /// let (key, nonce) = (Key::generate(&mut os_rng()), Nonce::<24>::generate(&mut os_rng()));

@@ -87,7 +87,6 @@ pub fn digest_into(domain: Label<'_>, message: &[u8], output: &mut [u8]) {
 #[derive(Clone, Debug)]
 pub struct Tree(Protocol);
 
-#[cfg(feature = "zeroize")]
 impl zeroize::ZeroizeOnDrop for Tree {}
 
 impl Tree {

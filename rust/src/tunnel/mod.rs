@@ -8,8 +8,7 @@
 //! It is secure if either Ristretto255 (RFC 9496) or ML-KEM-768 (FIPS 203) is. The shape is that of
 //! [Yrgourd](https://github.com/codahale/yrgourd). `design.md`, section "Tunnel", has the format and the argument.
 //!
-#![cfg_attr(feature = "getrandom", doc = "```")]
-#![cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+//! ```
 //! use veriplex::{hybrid::PrivateKey, label, tunnel::{self, Frame, Initiator, Responder}};
 //!
 //! let mut rng = veriplex::os_rng();

@@ -30,7 +30,7 @@ pub(super) const RECORD_LENS: [usize; 2] =
 /// The ephemeral keys against which the two sides of a connection renew: its own, one or two, and the newest that the
 /// peer has announced. Use them with the sender and the receiver of the same [`Session`](super::Session).
 ///
-/// Wiped on drop, and when the peer has used a newer one (feature `zeroize`).
+/// Wiped on drop, and when the peer has used a newer one.
 pub struct RenewalKeys {
     /// The number of the first one, which the peer may use.
     number: u32,

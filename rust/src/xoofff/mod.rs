@@ -42,8 +42,7 @@
 //! `("ab", "c")`, `("a", "bc")` and `("abc")` are different sequences, and so are a string without and with domain bits.
 //! Output produced in between makes no difference.
 //!
-#![cfg_attr(feature = "getrandom", doc = "```")]
-#![cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+//! ```
 //! use veriplex::xoofff::{DomainBits, Offset, Xoofff};
 //! use veriplex::{Key, os_rng};
 //!
@@ -213,7 +212,7 @@ impl History {
 /// Xoofff while it absorbs a string, in pieces of any size.
 ///
 /// [`Xoofff::finalize`] ends the string and returns an [`Output`]; [`Output::restart`] turns that back into a `Xoofff` for
-/// the next string. A clone is a branch with the same history. Everything is wiped on drop (feature `zeroize`).
+/// the next string. A clone is a branch with the same history. Everything is wiped on drop.
 ///
 /// Output before the string has ended does not compile:
 ///
@@ -506,7 +505,6 @@ macro_rules! secrets {
             }
         }
 
-        #[cfg(feature = "zeroize")]
         impl zeroize::ZeroizeOnDrop for $name {}
     )*};
 }

@@ -16,8 +16,7 @@ use crate::in_out::keep_if;
 /// The ciphertext is as long as the plaintext. Sealing and opening both read the message twice: the tag is checked before
 /// anything is decrypted.
 ///
-#[cfg_attr(feature = "getrandom", doc = "```")]
-#[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+/// ```
 /// use veriplex::{Error, Key, Nonce, os_rng, xoofff::Sane};
 ///
 /// let key: Key = Key::generate(&mut os_rng());

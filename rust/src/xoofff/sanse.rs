@@ -15,8 +15,7 @@ use crate::in_out::keep_if;
 ///
 /// The ciphertext is as long as the plaintext. Sealing and opening both read the message twice.
 ///
-#[cfg_attr(feature = "getrandom", doc = "```")]
-#[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+/// ```
 /// use veriplex::{Error, Key, os_rng, xoofff::Sanse};
 ///
 /// let key: Key = Key::generate(&mut os_rng());

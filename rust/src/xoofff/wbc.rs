@@ -30,8 +30,7 @@ const fn split(n: usize) -> usize {
 /// that. Use it for disks and fixed-size fields; where there is room for a tag, use [`WbcAe`], [`Sanse`](super::Sanse) or
 /// [`Sane`](super::Sane).
 ///
-#[cfg_attr(feature = "getrandom", doc = "```")]
-#[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+/// ```
 /// use veriplex::{Key, os_rng, xoofff::Wbc};
 ///
 /// let key: Key = Key::generate(&mut os_rng());
@@ -99,8 +98,7 @@ fn xor(part: &mut [u8], tweaked: &Xoofff, other: &[u8], bits: DomainBits) {
 /// associated data. The ciphertext is 16 bytes longer than the message. Each forgery attempt succeeds with probability
 /// 2^-128.
 ///
-#[cfg_attr(feature = "getrandom", doc = "```")]
-#[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+/// ```
 /// use veriplex::{Error, Key, os_rng, xoofff::WbcAe};
 ///
 /// let key: Key = Key::generate(&mut os_rng());

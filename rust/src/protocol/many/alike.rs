@@ -165,7 +165,6 @@ impl Alike {
 
 impl Drop for Alike {
     fn drop(&mut self) {
-        #[cfg(feature = "zeroize")]
         for staged in [&mut self.first, &mut self.last] {
             wipe(staged.as_flattened_mut());
         }
@@ -219,7 +218,7 @@ mod tests {
     }
 
     /// Nothing is left of what was staged, nor of the states.
-    #[cfg(all(feature = "zeroize", target_os = "linux"))]
+    #[cfg(target_os = "linux")]
     #[test]
     fn dropped_transcripts_are_wiped() {
         use crate::protocol::many::secret_bytes;

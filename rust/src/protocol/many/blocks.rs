@@ -105,7 +105,6 @@ impl Absorb for Blocks {
 
 impl Drop for Blocks {
     fn drop(&mut self) {
-        #[cfg(feature = "zeroize")]
         crate::wipe::wipe(self.staged.as_flattened_mut());
     }
 }

@@ -232,7 +232,7 @@ mod tests {
     }
 
     /// Nothing is left of what was staged, nor of the states.
-    #[cfg(all(feature = "zeroize", target_os = "linux"))]
+    #[cfg(target_os = "linux")]
     #[test]
     fn dropped_transcripts_are_wiped() {
         use crate::protocol::many::secret_bytes;

@@ -232,7 +232,6 @@ impl<'a, T, I, D: FnMut(Message<'a, T>)> Rows<'a, T, I, D> {
 
 impl<T, I, D> Drop for Rows<'_, T, I, D> {
     fn drop(&mut self) {
-        #[cfg(feature = "zeroize")]
         for staged in [&mut self.staged, &mut self.outputs] {
             crate::wipe::wipe(staged.as_flattened_mut());
         }
@@ -321,7 +320,7 @@ mod tests {
     }
 
     /// Nothing is left of what was staged, nor of the states.
-    #[cfg(all(feature = "zeroize", target_os = "linux"))]
+    #[cfg(target_os = "linux")]
     #[test]
     fn dropped_rows_are_wiped() {
         use crate::protocol::many::secret_bytes;

@@ -399,7 +399,7 @@ fn together<J: Job>(lanes: &mut Lanes, slots: &mut [Option<Slot<J>>; LANES], nex
 }
 
 /// How many bytes of secrets there are, which are 0xab in these tests. An address does not have eight in a row.
-#[cfg(all(test, feature = "std", feature = "zeroize", target_os = "linux"))]
+#[cfg(all(test, feature = "std", target_os = "linux"))]
 fn secret_bytes(bytes: &[u8]) -> usize {
     bytes
         .chunk_by(|a, b| a == b)

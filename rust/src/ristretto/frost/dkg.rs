@@ -142,7 +142,7 @@ impl Commitment {
     }
 }
 
-/// What a participant sends to one other, in secret. Wiped on drop (feature `zeroize`).
+/// What a participant sends to one other, in secret. Wiped on drop.
 #[derive(Clone)]
 pub struct Share {
     sender: Identifier,

@@ -71,7 +71,7 @@ impl KeyShare {
     }
 }
 
-/// The secret of the first round, for one signature. Wiped on drop (feature `zeroize`).
+/// The secret of the first round, for one signature. Wiped on drop.
 pub struct SigningNonces {
     pub(super) hiding: PrivateKey,
     pub(super) binding: PrivateKey,
@@ -93,8 +93,7 @@ impl SigningNonces {
     /// signing**, where a restored signer does not restore them. Then use [`KeyShare::sign`], not
     /// [`KeyShare::sign_once`], which would refuse them.
     ///
-    #[cfg_attr(feature = "getrandom", doc = "```")]
-    #[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+    /// ```
     /// use veriplex::frost::{self, SigningNonces, UsedNonces};
     /// use veriplex::{label, os_rng};
     ///

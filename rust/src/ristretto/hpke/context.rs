@@ -25,8 +25,7 @@ enum Use {
 /// **Anyone can make an anonymous message.** It says nothing about who did, and only the receiver can read it. Its
 /// ephemeral key comes from domain, info, receiver, associated data, message and the generator: whoever can predict the
 /// generator's bytes can test a guess at the message.
-#[cfg_attr(all(feature = "alloc", feature = "getrandom"), doc = "```")]
-#[cfg_attr(not(all(feature = "alloc", feature = "getrandom")), doc = "```ignore")]
+/// ```
 /// use veriplex::hpke::{Opener, Sealer};
 /// use veriplex::{keys::PrivateKey, label, os_rng};
 ///

@@ -15,8 +15,7 @@
 //! Zero and the identity are not keys. In a valid text, no digit decides a branch or an address: for hex, `make ct`
 //! checks it; for PEM, the library for base64 (`base64ct`) is made for that.
 //!
-#![cfg_attr(all(feature = "alloc", feature = "getrandom"), doc = "```")]
-#![cfg_attr(not(all(feature = "alloc", feature = "getrandom")), doc = "```ignore")]
+//! ```
 //! use veriplex::{keys::{PrivateKey, PublicKey}, os_rng};
 //!
 //! let private = PrivateKey::generate(&mut os_rng());
@@ -46,7 +45,7 @@ use crate::{Error, Label, Protocol, label};
 
 /// A private key: a scalar other than zero, with its public key.
 ///
-/// Wiped on drop (feature `zeroize`), compared in constant time, and never printed.
+/// Wiped on drop, compared in constant time, and never printed.
 #[derive(Clone)]
 pub struct PrivateKey {
     scalar: Secret<Scalar>,

@@ -29,7 +29,7 @@ use crate::keys::{PrivateKey, PublicKey};
 /// ```
 ///
 /// Do not decode the bytes of another key as this one either: the PEM has a label of its own, so that files cannot be
-/// mistaken. Wiped on drop (feature `zeroize`), compared in constant time, and never printed.
+/// mistaken. Wiped on drop, compared in constant time, and never printed.
 ///
 /// ```
 /// # #[cfg(all(feature = "alloc", feature = "getrandom"))] {

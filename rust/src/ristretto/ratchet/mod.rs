@@ -7,8 +7,7 @@
 //! It starts from a session of [`handshake`](crate::handshake) or [`pake`](crate::pake), each side with a new key, which
 //! `into_ratchet` makes:
 //!
-#![cfg_attr(feature = "getrandom", doc = "```")]
-#![cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+//! ```
 //! use veriplex::{handshake::{Initiator, Responder}, keys::PrivateKey, label};
 //!
 //! let mut rng = veriplex::os_rng();

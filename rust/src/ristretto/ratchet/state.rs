@@ -44,8 +44,7 @@ impl Ratchet {
     ///
     /// Two ratchets must not go on from one state: see "Copies" in [the module](crate::ratchet).
     ///
-    #[cfg_attr(feature = "getrandom", doc = "```")]
-    #[cfg_attr(not(feature = "getrandom"), doc = "```ignore")]
+    /// ```
     /// use veriplex::{Key, Protocol, keys::PrivateKey, label, os_rng, ratchet::Ratchet};
     ///
     /// let (bob, alice) = (PrivateKey::generate(&mut os_rng()), PrivateKey::generate(&mut os_rng()));
