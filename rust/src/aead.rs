@@ -145,9 +145,8 @@ impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
     ///
     /// # Errors
     ///
-    /// [`Error::Verification`] if nonce, associated data or `sealed` are not what was sealed, and then
-    /// `plaintext` is all zeros, or if `sealed` has fewer than 16 bytes; [`Error::BufferLength`] if
-    /// `plaintext` has the wrong length.
+    /// [`Error::Verification`] if nonce, associated data or `sealed` are not what was sealed; `plaintext` is
+    /// then all zeros. [`Error::BufferLength`] if `plaintext` has the wrong length.
     pub fn open_into(
         &self,
         nonce: &[u8; NONCE_LEN],

@@ -152,13 +152,16 @@ pub(crate) fn open_in_place<const HEAD: usize, const TAIL: usize>(
     Ok(message)
 }
 
-/// Opens into another buffer.
+/// Opens into another buffer. `open` wipes any data that it cannot verify.
 pub(crate) fn open_into<const HEAD: usize, const TAIL: usize>(
     sealed: &[u8],
     plaintext: &mut [u8],
     open: impl FnOnce(&[u8; HEAD], InOut<'_>, &[u8; TAIL]) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let (head, message, tail) = parts(sealed).ok_or(Error::Verification)?;
+    let Some((head, message, tail)) = parts(sealed) else {
+        wipe(plaintext);
+        return Err(Error::Verification);
+    };
     open(head, InOut::apart(message, plaintext)?, tail)
 }
 

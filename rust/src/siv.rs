@@ -130,9 +130,8 @@ impl Siv {
     ///
     /// # Errors
     ///
-    /// [`Error::Verification`] if nonce, associated data or `sealed` are not what was sealed, and then
-    /// `plaintext` is all zeros, or if `sealed` has fewer than 16 bytes; [`Error::BufferLength`] if
-    /// `plaintext` has the wrong length.
+    /// [`Error::Verification`] if nonce, associated data or `sealed` are not what was sealed; `plaintext` is
+    /// then all zeros. [`Error::BufferLength`] if `plaintext` has the wrong length.
     pub fn open_into(
         &self,
         nonce: &(impl AsRef<[u8]> + ?Sized),

@@ -83,7 +83,7 @@ fn anything_changed_is_refused() {
     let mut rng = Recorded::new([3; 64]);
     let sealed = hpke::seal_vec(domain, &alice, bob.public_key(), &mut rng, &message).unwrap();
     refuses_what_was_changed(domain, &message, &sealed, |domain, receiver, sender, sealed| {
-        let mut plaintext = vec![0; sealed.len().saturating_sub(OVERHEAD)];
+        let mut plaintext = vec![1; sealed.len().checked_sub(OVERHEAD).unwrap_or(9)];
         let result = hpke::open_into(domain, receiver, sender, sealed, &mut plaintext);
         let mut in_place = sealed.to_vec();
         let others = [
@@ -201,9 +201,12 @@ fn context_must_be_the_same() {
         }
         let identity = [&[0; 32], &sealed[32..]].concat();
         assert_eq!(right.open_vec(b"ad", &identity), Err(Error::Verification));
-        // It fails before anything is decrypted, and the output is zeros all the same.
-        let opened = right.open_into(b"ad", &identity, &mut output);
-        assert_eq!((opened, output), (Err(Error::Verification), [0; 7]));
+        // These fail before anything is decrypted, and the output is zeros all the same.
+        for wrong in [&identity[..], &sealed[..OVERHEAD - 1]] {
+            output = [1; 7];
+            let opened = right.open_into(b"ad", wrong, &mut output);
+            assert_eq!((opened, output), (Err(Error::Verification), [0; 7]));
+        }
         assert!(right.setup(&[0; 32]).is_err());
 
         // All forms are the same.

@@ -36,7 +36,7 @@ fn anything_changed_is_refused() {
     let mut rng = Recorded::new([3; 64]);
     let sealed = signcrypt::seal_vec(domain, &alice, bob.public_key(), &mut rng, &message).unwrap();
     refuses_what_was_changed(domain, &message, &sealed, |domain, receiver, sender, sealed| {
-        let mut plaintext = vec![0; sealed.len().saturating_sub(OVERHEAD)];
+        let mut plaintext = vec![1; sealed.len().checked_sub(OVERHEAD).unwrap_or(9)];
         let result = signcrypt::open_into(domain, receiver, sender, sealed, &mut plaintext);
         let mut in_place = sealed.to_vec();
         let others = [

@@ -364,17 +364,15 @@ macro_rules! session_tests {
                     let sealed = sender.seal_vec(&ad, &message);
                     for _ in 0..50 {
                         let forged = mutate(&mut random, &sealed);
-                        let mut out = vec![0xa5; forged.len().saturating_sub(TAG_LEN)];
+                        let mut out = vec![0xa5; forged.len().checked_sub(TAG_LEN).unwrap_or(9)];
                         assert_eq!(
                             receiver.open_into(&ad, &forged, &mut out),
                             Err(Error::Verification)
                         );
-                        if forged.len() >= TAG_LEN {
-                            assert!(
-                                out.iter().all(|&byte| byte == 0),
-                                "unverified plaintext is wiped"
-                            );
-                        }
+                        assert!(
+                            out.iter().all(|&byte| byte == 0),
+                            "unverified plaintext is wiped"
+                        );
                         assert_eq!(receiver.open_vec(&ad, &forged), Err(Error::Verification));
                         let other = mutate(&mut random, &ad);
                         assert_eq!(receiver.open_vec(&other, &sealed), Err(Error::Verification));

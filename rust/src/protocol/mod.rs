@@ -256,8 +256,8 @@ impl Protocol {
     ///
     /// # Errors
     ///
-    /// [`Error::Verification`] if the tag is wrong, and then `plaintext` is all zeros, or if `sealed` has
-    /// fewer than 16 bytes; [`Error::BufferLength`] if `plaintext` has the wrong length.
+    /// [`Error::Verification`] if the tag is wrong or `sealed` has fewer than 16 bytes; `plaintext` is then all
+    /// zeros. [`Error::BufferLength`] if `plaintext` has the wrong length.
     pub fn open_into(&mut self, label: Label<'_>, sealed: &[u8], plaintext: &mut [u8]) -> Result<(), Error> {
         in_out::open_into(sealed, plaintext, |[], data, tag| self.open(label, data, tag))
     }

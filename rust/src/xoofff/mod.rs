@@ -74,7 +74,7 @@ use core::fmt;
 use crate::Error;
 use crate::in_out::copy;
 use crate::timing::Timing;
-use crate::wipe::Wiped;
+use crate::wipe::{Wiped, wipe};
 use crate::xoodoo::xoodoo;
 use blocks::{BLOCK_LEN, Block, ROUNDS};
 
@@ -459,11 +459,13 @@ macro_rules! sessions {
             ///
             /// # Errors
             ///
-            /// [`Error::Verification`] if it is not the next message that was sealed, and then `plaintext` is all
-            /// zeros, or if `sealed` is shorter than a tag; [`Error::BufferLength`] if `plaintext` has the wrong
-            /// length. The session is then as before.
+            /// [`Error::Verification`] if it is not the next message that was sealed; `plaintext` is then all zeros.
+            /// [`Error::BufferLength`] if `plaintext` has the wrong length. The session is then as before.
             pub fn open_into(&mut self, ad: &[u8], sealed: &[u8], plaintext: &mut [u8]) -> Result<(), Error> {
-                let (message, tag) = sealed.split_last_chunk().ok_or(Error::Verification)?;
+                let Some((message, tag)) = sealed.split_last_chunk() else {
+                    wipe(plaintext);
+                    return Err(Error::Verification);
+                };
                 copy(message, plaintext)?;
                 self.open_in_place_detached(ad, plaintext, tag)
             }
