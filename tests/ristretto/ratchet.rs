@@ -402,6 +402,30 @@ fn a_key_that_was_used_before_is_refused() {
     restored(&b);
 }
 
+/// A chain of as many messages as one can have, 2^32 - 1, is followed by another.
+#[test]
+fn a_chain_follows_the_longest_one() {
+    use veriplex::siv::Siv;
+
+    let ([_, mut b], mut rng) = beginning();
+    let mut peer = Adversary::new();
+    peer.begin(3);
+    b.open_vec(&peer.seal(3, 0..=0, 0), &mut rng.next()).unwrap();
+    // The number of the next message, the peer's key, and no missing ones.
+    let siv = Siv::new(label!("test.state"), &STATE_KEY.into());
+    let mut plain = siv.open_vec(b"", b"ad", &state(&b)).unwrap();
+    let at = plain.len() - (4 + 32 + 2);
+    let (number, _) = plain[at..].split_first_chunk_mut().unwrap();
+    assert_eq!(std::mem::replace(number, [0xff; 4]), [1, 0, 0, 0]);
+    let sealed = siv.seal_vec(b"", b"ad", &plain);
+    let mut b = Ratchet::open_state(label!("test.state"), &STATE_KEY.into(), b"ad", &sealed).unwrap();
+
+    peer.begin(4);
+    let message = peer.seal(4, 0..=0, u32::MAX);
+    assert_eq!(b.missing(&message), Ok(0));
+    assert_eq!(b.open_vec(&message, &mut rng.next()).unwrap(), b"message");
+}
+
 #[test]
 fn old_keys_can_be_forgotten() {
     let ([mut a, mut b], mut rng) = conversation();

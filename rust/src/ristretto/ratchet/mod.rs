@@ -291,6 +291,10 @@ impl Ratchet {
     ) -> Result<T, Error> {
         let (header, sealed) = message.split_first_chunk().ok_or(Error::Verification)?;
         let Header { public, n, prev_n } = Header::from_bytes(header);
+        // The last number is never sent, so that the next one is always a number.
+        if n == u32::MAX {
+            return Err(Error::Verification);
+        }
         let open = |mut key: Protocol| {
             key.mix(label!("header"), header);
             open(key, sealed)
