@@ -460,15 +460,20 @@ fn outboards_into_a_writer() {
     assert_eq!(writer.finalize().err().unwrap().kind(), ErrorKind::Other);
 }
 
-/// Fails in its first write, or in flushing, and otherwise works.
+/// Fails or panics in its first write, or fails in flushing, and otherwise works.
+#[derive(Default)]
 struct Fails {
     inner: Cursor<Vec<u8>>,
     in_write: bool,
+    panics: bool,
     in_flush: bool,
 }
 
 impl Write for Fails {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if std::mem::take(&mut self.panics) {
+            std::panic::resume_unwind(Box::new(()));
+        }
         if std::mem::take(&mut self.in_write) {
             return Err(ErrorKind::TimedOut.into());
         }
@@ -496,11 +501,10 @@ fn errors_at_the_end_of_an_outboard() {
     let tree = Tree::new(label!("com.example.tree"));
     let message = data(7, 2048 * CHUNK_LEN);
     for [in_write, in_flush] in [[false, false], [true, false], [false, true]] {
-        let inner = Cursor::new(Vec::new());
         let inner = Fails {
-            inner,
             in_write,
             in_flush,
+            ..Fails::default()
         };
         let mut writer = Writer::new(&tree, message.len() as u64, inner).unwrap();
         writer.update(&message).unwrap();
@@ -523,12 +527,26 @@ fn no_outboard_after_an_error() {
     let tree = Tree::new(label!("com.example.tree"));
     let message = data(7, 10_000_000);
     let inner = Fails {
-        inner: Cursor::new(Vec::new()),
         in_write: true,
-        in_flush: false,
+        ..Fails::default()
     };
     let mut writer = Writer::new(&tree, message.len() as u64, inner).unwrap();
     assert_eq!(writer.update(&message).unwrap_err().kind(), ErrorKind::TimedOut);
+    assert_eq!(writer.finalize().err().unwrap().kind(), ErrorKind::Other);
+}
+
+/// Nor after a panic: what was absorbed until then is not known.
+#[test]
+fn no_outboard_after_a_panic() {
+    let tree = Tree::new(label!("com.example.tree"));
+    let message = data(7, 10_000_000);
+    let inner = Fails {
+        panics: true,
+        ..Fails::default()
+    };
+    let mut writer = Writer::new(&tree, message.len() as u64, inner).unwrap();
+    let update = std::panic::AssertUnwindSafe(|| writer.update(&message));
+    std::panic::catch_unwind(update).unwrap_err();
     assert_eq!(writer.finalize().err().unwrap().kind(), ErrorKind::Other);
 }
 

@@ -60,6 +60,7 @@ impl<W: Write + Seek> Sink for Places<W> {
         if self.result.is_ok() {
             self.buffers[level].extend_from_slice(cvs);
             if self.buffers[level].len() >= BUFFER_LEN {
+                self.result = Err(crate::io::earlier_error()); // if the inner writer panics
                 self.result = self.write(level);
             }
         }
