@@ -331,14 +331,12 @@ impl Receiver {
     ///
     /// # Errors
     ///
-    /// [`Error::Verification`] if it is not the peer's next record, and then it is wiped, or if the direction has ended.
+    /// [`Error::Verification`] if it is not the peer's next record, or the direction has ended. The record is then wiped.
     pub fn open<'r>(&mut self, record: &'r mut [u8], keys: &mut RenewalKeys) -> Result<Frame<'r>, Error> {
-        let wrong = Err(Error::Verification);
-        let Some((header, sealed)) = record.split_first_chunk_mut() else {
-            return wrong;
-        };
+        let mut record = Guarded::from(record);
+        let (header, sealed) = record.split_first_chunk_mut().ok_or(Error::Verification)?;
         if self.has_ended {
-            return wrong;
+            return Err(Error::Verification);
         }
         let frame = self.chain.with_record(self.chain.next, |record| {
             if sealed.len() != unmask_len(record, *header)? + TAG_LEN {
@@ -347,20 +345,18 @@ impl Receiver {
             record.open_in_place(label!("frame"), sealed)
         })?;
         match frame {
-            [DATA, data @ ..] => {
-                self.chain.next = self.chain.after(1)?;
-                Ok(Frame::Data(data))
-            }
+            [DATA, ..] => self.chain.next = self.chain.after(1)?,
             [RENEWAL, ..] => {
                 keys.receive(&mut self.chain, frame)?;
-                Ok(Frame::Renewal)
+                return Ok(Frame::Renewal);
             }
             [END] => {
                 self.has_ended = true;
-                Ok(Frame::End)
+                return Ok(Frame::End);
             }
-            _ => wrong,
+            _ => return Err(Error::Verification),
         }
+        Ok(Frame::Data(room(record.release())?))
     }
 
     /// Opens in place the records that `bytes` begin with, up to eight of those that are whole: together, and so faster
