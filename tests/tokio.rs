@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::io::{self, ErrorKind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 
@@ -25,11 +26,15 @@ enum Trouble {
     Cancelled,
     /// It fails, and the caller repeats the call.
     Failed,
+    /// It was interrupted, of which the caller sees nothing.
+    Interrupted,
+    /// It panics after its work, and the caller repeats the call.
+    Panicked,
     /// It has become shorter: there is nothing to read.
     Ended,
 }
 
-use Trouble::{Cancelled, Ended, Failed, Never, Pending};
+use Trouble::{Cancelled, Ended, Failed, Interrupted, Never, Panicked, Pending};
 
 /// An inner reader or writer that moves up to `step` bytes in each call without trouble.
 struct Slow<T> {
@@ -57,6 +62,11 @@ impl<T> Slow<T> {
             Never | Ended => Poll::Ready(Ok(work(self))),
             _ if !self.in_trouble => Poll::Ready(Ok(work(self))),
             Failed => Poll::Ready(Err(ErrorKind::TimedOut.into())),
+            Interrupted => Poll::Ready(Err(ErrorKind::Interrupted.into())),
+            Panicked => {
+                work(self);
+                resume_unwind(Box::new(()))
+            }
             Pending | Cancelled => {
                 cx.waker().wake_by_ref();
                 Poll::Pending
@@ -108,11 +118,14 @@ fn run<T>(trouble: Trouble, mut make: impl AsyncFnMut() -> io::Result<T>) -> io:
     loop {
         let mut future = pin!(make());
         loop {
-            match (future.as_mut().poll(&mut cx), trouble) {
-                (Poll::Ready(Err(error)), Failed) if error.kind() == ErrorKind::TimedOut => break,
-                (Poll::Ready(result), _) => return result,
-                (Poll::Pending, Cancelled) => break,
-                (Poll::Pending, _) => {}
+            let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(&mut cx)));
+            match (polled, trouble) {
+                (Err(_), Panicked) => break,
+                (Err(panic), _) => resume_unwind(panic),
+                (Ok(Poll::Ready(Err(error))), Failed) if error.kind() == ErrorKind::TimedOut => break,
+                (Ok(Poll::Ready(result)), _) => return result,
+                (Ok(Poll::Pending), Cancelled) => break,
+                (Ok(Poll::Pending), _) => {}
             }
         }
     }
@@ -303,7 +316,10 @@ impl AsyncSeek for Anywhere<'_> {
             trouble,
             going,
         } = &mut *self;
-        seeks.trouble = trouble.get();
+        seeks.trouble = match trouble.get() {
+            Panicked => Never, // only reads do
+            trouble => trouble,
+        };
         let Some(place) = *going else {
             // As it may be without a seek.
             return Poll::Ready(Err(ErrorKind::Other.into()));
@@ -328,6 +344,8 @@ fn random_access_is_that_of_std() {
         (1000, Cancelled),
         (30, Cancelled),
         (100_000, Failed),
+        (7, Interrupted),
+        (100_000, Panicked),
     ] {
         let later = Cell::new(Never);
         let mut reader = run(Never, async || {
@@ -342,7 +360,9 @@ fn random_access_is_that_of_std() {
             place = place * 7_919 % 21_000;
             // A read that was started elsewhere and then cancelled.
             let mut cx = Context::from_waker(Waker::noop());
-            let _ = pin!(reader.read(&mut [0; 5])).as_mut().poll(&mut cx);
+            let _ = catch_unwind(AssertUnwindSafe(|| {
+                let _ = pin!(reader.read(&mut [0; 5])).as_mut().poll(&mut cx);
+            }));
             let at = run(trouble, async || reader.seek(io::SeekFrom::Start(place)).await).unwrap();
             assert_eq!(at, place);
             let mut output = [0; 40];
@@ -428,6 +448,7 @@ fn bytes_are_those_of_std() {
                 (1, Pending, false),
                 (1, Cancelled, true),
                 (1, Failed, true),
+                (1, Interrupted, true),
                 (7, Cancelled, false),
                 (7, Failed, false),
                 (1000, Pending, true),

@@ -1,6 +1,8 @@
 //! Readers and writers of sealed streams: one state machine for each, driven by `std::io` and tokio.
 
 use core::ops::Range;
+#[cfg(feature = "tokio")]
+use core::task::{Context, Poll};
 use std::boxed::Box;
 use std::io::{self, Read, SeekFrom, Write};
 use std::vec::Vec;
@@ -80,6 +82,19 @@ pub(crate) trait Incoming: Unpin {
 
     /// Whether the end of the stream was verified.
     fn is_finished(&self) -> bool;
+}
+
+/// What a call of an asynchronous inner reader or writer gave. If it was interrupted, it is called again: tokio's traits do
+/// not know that error.
+#[cfg(feature = "tokio")]
+pub(crate) fn again<T>(polled: Poll<io::Result<T>>, cx: &Context<'_>) -> Poll<io::Result<T>> {
+    match polled {
+        Poll::Ready(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {
+            cx.waker().wake_by_ref();
+            Poll::Pending
+        }
+        polled => polled,
+    }
 }
 
 pub(crate) fn earlier_error() -> io::Error {
@@ -484,12 +499,12 @@ pub(crate) use open_reader;
 #[cfg(feature = "tokio")]
 mod asynchronous {
     use core::pin::Pin;
-    use core::task::{Context, Poll, ready};
+    use core::task::ready;
     use std::io;
 
     use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-    use super::{Incoming, OpenReader, Outgoing, SealWriter};
+    use super::{Context, Incoming, OpenReader, Outgoing, Poll, SealWriter, again};
 
     impl<O: Incoming, R: AsyncRead + Unpin> AsyncRead for OpenReader<O, R> {
         fn poll_read(
@@ -504,7 +519,7 @@ mod asynchronous {
                     return Poll::Ready(Ok(()));
                 }
                 let mut room = ReadBuf::new(opening.room());
-                ready!(Pin::new(&mut *inner).poll_read(cx, &mut room))?;
+                ready!(again(Pin::new(&mut *inner).poll_read(cx, &mut room), cx))?;
                 let n = room.filled().len();
                 opening.take(n)?;
             }
@@ -514,7 +529,8 @@ mod asynchronous {
     impl<S: Outgoing, W: AsyncWrite + Unpin> SealWriter<S, W> {
         fn poll_write_pending(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
             while !self.sealing.pending().is_empty() {
-                let n = ready!(Pin::new(&mut self.inner).poll_write(cx, self.sealing.pending()))?;
+                let polled = Pin::new(&mut self.inner).poll_write(cx, self.sealing.pending());
+                let n = ready!(again(polled, cx))?;
                 self.sealing.wrote(n)?;
             }
             Poll::Ready(Ok(()))
@@ -537,7 +553,7 @@ mod asynchronous {
             ready!(self.poll_write_pending(cx))?;
             self.sealing.end_block();
             ready!(self.poll_write_pending(cx))?;
-            Pin::new(&mut self.inner).poll_flush(cx)
+            again(Pin::new(&mut self.inner).poll_flush(cx), cx)
         }
 
         /// Writes what is left and the end of the stream, then shuts the inner writer down.
@@ -545,7 +561,7 @@ mod asynchronous {
             ready!(self.poll_write_pending(cx))?;
             self.sealing.end();
             ready!(self.poll_write_pending(cx))?;
-            Pin::new(&mut self.inner).poll_shutdown(cx)
+            again(Pin::new(&mut self.inner).poll_shutdown(cx), cx)
         }
     }
 }

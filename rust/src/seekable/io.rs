@@ -334,12 +334,17 @@ struct Window {
     buffer: Wiped<Box<[u8]>>,
     /// The segments that are in there, opened.
     opened: Range<u64>,
-    /// The segments that are being read, and how many bytes of them are there.
-    loading: Option<(Range<u64>, usize)>,
     /// The segments that were refused together, which are opened one at a time: the damage may be in any of them.
     suspect: Range<u64>,
+    /// What the inner reader is pending for. Not so while it is called: if it fails or panics, its position is unknown.
     #[cfg(feature = "tokio")]
-    seeking: asynchronous::Seeking,
+    pending: Option<(Loading, asynchronous::Seeking)>,
+}
+
+/// Segments that are being read, and how many bytes of them are there.
+struct Loading {
+    segments: Range<u64>,
+    filled: usize,
 }
 
 impl Window {
@@ -351,10 +356,9 @@ impl Window {
             position: 0,
             buffer: Wiped(Box::default()),
             opened: 0..0,
-            loading: None,
             suspect: 0..0,
             #[cfg(feature = "tokio")]
-            seeking: asynchronous::Seeking::Done,
+            pending: None,
         }
     }
 
@@ -369,7 +373,7 @@ impl Window {
         if output.is_empty() || self.position >= len {
             return Some(0);
         }
-        if self.loading.is_some() || !self.opened.contains(&(self.position / self.segment_len())) {
+        if !self.opened.contains(&(self.position / self.segment_len())) {
             return None;
         }
         let before = self.opened.start * self.segment_len();
@@ -381,7 +385,7 @@ impl Window {
     }
 
     /// Begins to load the segment at the position, and more if it follows what was read: where to go in the inner reader.
-    fn begin(&mut self) -> u64 {
+    fn begin(&mut self) -> (Loading, u64) {
         let layout = &self.opener.layout;
         let first = self.position / layout.segment_len as u64;
         let most = at_a_time_by(self.threads, layout.segment_len) as u64;
@@ -399,44 +403,38 @@ impl Window {
         }
         // What is there is overwritten. If that fails, the next attempt is for one segment.
         self.opened = 0..0;
-        self.loading = Some((segments, 0));
-        self.origin.saturating_add(sealed.start)
+        let loading = Loading { segments, filled: 0 };
+        (loading, self.origin.saturating_add(sealed.start))
     }
 
     /// Where the rest of the segments is to be put.
-    fn room(&mut self) -> &mut [u8] {
-        let Some((segments, filled)) = self.loading.clone() else {
-            return &mut [];
-        };
-        let sealed = self.opener.layout.sealed_range(segments);
-        &mut self.buffer.0[filled..super::clamp(sealed.end - sealed.start)]
+    fn room(&mut self, loading: &Loading) -> &mut [u8] {
+        let sealed = self.opener.layout.sealed_range(loading.segments.clone());
+        &mut self.buffer.0[loading.filled..super::clamp(sealed.end - sealed.start)]
     }
 
-    /// `n` bytes were put there. Whether that was all.
-    fn take(&mut self, n: usize) -> io::Result<bool> {
-        let room = self.room().len();
-        let Some((segments, filled)) = self.loading.take() else {
-            return Ok(true);
-        };
+    /// `n` bytes were put there. What is still to be read.
+    fn take(&mut self, mut loading: Loading, n: usize) -> io::Result<Option<Loading>> {
         if n == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        if n < room {
-            self.loading = Some((segments, filled + n));
-            return Ok(false);
+        loading.filled += n;
+        if !self.room(&loading).is_empty() {
+            return Ok(Some(loading));
         }
-        let slots = &mut self.buffer.0[..filled + n];
+        let Loading { segments, filled } = loading;
+        let slots = &mut self.buffer.0[..filled];
         if let Err(error) = self.opener.open_at(segments.start, slots, self.threads) {
             // The damage may be further on: then the next attempt, for one segment, succeeds.
             return if segments.end - segments.start > 1 {
                 self.suspect = segments;
-                Ok(true)
+                Ok(None)
             } else {
                 Err(damaged(error))
             };
         }
         self.opened = segments;
-        Ok(true)
+        Ok(None)
     }
 }
 
@@ -507,11 +505,12 @@ impl<R: Read + Seek> Read for SeekReader<R> {
                 return Ok(n);
             }
             // Nothing is left over of an earlier attempt: where the inner reader is then is not known.
-            let start = window.begin();
+            let (loading, start) = window.begin();
             inner.seek(SeekFrom::Start(start))?;
-            inner.read_exact(window.room())?;
-            let n = window.room().len();
-            window.take(n)?;
+            let room = window.room(&loading);
+            inner.read_exact(room)?;
+            let n = room.len();
+            window.take(loading, n)?;
         }
     }
 }
@@ -542,6 +541,7 @@ mod asynchronous {
     use tokio::io::{AsyncRead, AsyncSeek, ReadBuf};
 
     use super::{Message, Seek, SeekReader, Threads, Window, Wiped, damaged, last_segment};
+    use crate::io::again;
 
     /// How far the inner reader is on its way.
     #[derive(Clone, Copy)]
@@ -561,14 +561,12 @@ mod asynchronous {
         if let Seeking::Wanted(place) = *seeking {
             // Ignore the result of an earlier seek that its caller abandoned.
             let _ = ready!(Pin::new(&mut *inner).poll_complete(cx));
-            *seeking = Seeking::Done;
             Pin::new(&mut *inner).start_seek(SeekFrom::Start(place))?;
             *seeking = Seeking::Begun;
         }
         if let Seeking::Begun = *seeking {
-            let result = ready!(Pin::new(inner).poll_complete(cx));
+            ready!(Pin::new(inner).poll_complete(cx))?;
             *seeking = Seeking::Done;
-            result?;
         }
         Poll::Ready(Ok(()))
     }
@@ -595,7 +593,7 @@ mod asynchronous {
             let mut room = ReadBuf::new(&mut last.0);
             while room.remaining() > 0 {
                 let before = room.remaining();
-                poll_fn(|cx| Pin::new(&mut inner).poll_read(cx, &mut room)).await?;
+                poll_fn(|cx| again(Pin::new(&mut inner).poll_read(cx, &mut room), cx)).await?;
                 if room.remaining() == before {
                     return Err(io::ErrorKind::UnexpectedEof.into());
                 }
@@ -609,24 +607,32 @@ mod asynchronous {
     }
 
     impl Window {
-        /// Goes on to load the segments that `give` has asked for.
+        /// Goes on to load the segments that `give` has asked for. After an error or a panic, the next call begins anew.
         fn poll_load<R: AsyncRead + AsyncSeek + Unpin>(
             &mut self,
             inner: &mut R,
             cx: &mut Context<'_>,
         ) -> Poll<io::Result<()>> {
-            if self.loading.is_none() {
-                self.seeking = Seeking::Wanted(self.begin());
-            }
-            ready!(poll_seek(inner, &mut self.seeking, cx))?;
-            loop {
-                let mut room = ReadBuf::new(self.room());
-                ready!(Pin::new(&mut *inner).poll_read(cx, &mut room))?;
-                let n = room.filled().len();
-                if self.take(n)? {
-                    return Poll::Ready(Ok(()));
+            let (mut loading, mut seeking) = self.pending.take().unwrap_or_else(|| {
+                let (loading, start) = self.begin();
+                (loading, Seeking::Wanted(start))
+            });
+            if poll_seek(inner, &mut seeking, cx)?.is_ready() {
+                loop {
+                    let mut room = ReadBuf::new(self.room(&loading));
+                    let polled = Pin::new(&mut *inner).poll_read(cx, &mut room);
+                    if again(polled, cx)?.is_pending() {
+                        break;
+                    }
+                    let n = room.filled().len();
+                    match self.take(loading, n)? {
+                        Some(rest) => loading = rest,
+                        None => return Poll::Ready(Ok(())),
+                    }
                 }
             }
+            self.pending = Some((loading, seeking));
+            Poll::Pending
         }
     }
 
@@ -642,9 +648,7 @@ mod asynchronous {
                     output.advance(n);
                     return Poll::Ready(Ok(()));
                 }
-                let result = ready!(window.poll_load(inner, cx));
-                // After an error the position of the inner reader is unknown.
-                result.inspect_err(|_| window.loading = None)?;
+                ready!(again(window.poll_load(inner, cx), cx))?;
             }
         }
     }
