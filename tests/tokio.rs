@@ -120,11 +120,10 @@ fn run<T>(trouble: Trouble, mut make: impl AsyncFnMut() -> io::Result<T>) -> io:
         loop {
             let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(&mut cx)));
             match (polled, trouble) {
-                (Err(_), Panicked) => break,
+                (Err(_), Panicked) | (Ok(Poll::Pending), Cancelled) => break,
                 (Err(panic), _) => resume_unwind(panic),
                 (Ok(Poll::Ready(Err(error))), Failed) if error.kind() == ErrorKind::TimedOut => break,
                 (Ok(Poll::Ready(result)), _) => return result,
-                (Ok(Poll::Pending), Cancelled) => break,
                 (Ok(Poll::Pending), _) => {}
             }
         }

@@ -6,6 +6,7 @@ use veriplex::os_rng;
 use veriplex::tunnel::{HEADER_LEN, Initiator, REQUEST_LEN, RESPONSE_LEN, Responder};
 use zeroize::Zeroizing;
 
+use crate::below::Below;
 use crate::{Config, Error, Stream};
 
 /// What a peer did wrong.
@@ -25,7 +26,7 @@ fn generator(_: veriplex::Error) -> Error {
 /// [`Error::Verification`] if somebody else answers; [`Error::Io`] if the stream fails, or ends: a responder that does not
 /// allow this key closes it without a word.
 pub async fn connect<S>(
-    mut stream: S,
+    stream: S,
     config: &Config,
     own: &PrivateKey,
     peer: &PublicKey,
@@ -33,6 +34,7 @@ pub async fn connect<S>(
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
+    let mut stream = Below(stream);
     let (initiator, request) =
         Initiator::start(config.domain, own, peer, &mut os_rng()).map_err(generator)?;
     stream.write_all(request.as_slice()).await?;
@@ -57,7 +59,7 @@ where
 /// [`Error::Verification`] if the peer does not speak this protocol in this domain, or to this key; [`Error::Refused`] if
 /// its key is not allowed; [`Error::Io`] if the stream fails or ends.
 pub async fn accept<S>(
-    mut stream: S,
+    stream: S,
     config: &Config,
     own: &PrivateKey,
     allow: impl FnOnce(&PublicKey) -> bool,
@@ -65,6 +67,7 @@ pub async fn accept<S>(
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
+    let mut stream = Below(stream);
     let mut request = vec![0; REQUEST_LEN];
     stream.read_exact(&mut request).await?;
     let claimed = Responder::receive(config.domain, own, &request).map_err(wrong)?;

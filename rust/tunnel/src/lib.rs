@@ -47,6 +47,7 @@
 
 #![forbid(unsafe_code)]
 
+mod below;
 mod handshake;
 mod stream;
 

@@ -15,8 +15,9 @@ use veriplex::tunnel::{
     share,
 };
 use veriplex::{TAG_LEN, os_rng};
-use zeroize::Zeroize;
+use zeroize::{Zeroize, optimization_barrier};
 
+use crate::below::Below;
 use crate::{Config, Error};
 
 /// Where the data of a record begin.
@@ -47,7 +48,7 @@ const MUCH_IN_RENEWAL: u64 = 4;
 /// To read and write at the same time, use `tokio::io::split`. `AsyncBufRead` gives what was verified without a copy.
 #[derive(Debug)]
 pub struct Stream<S> {
-    inner: S,
+    inner: Below<S>,
     peer: PublicKey,
     keys: RenewalKeys,
     write: Writing,
@@ -83,8 +84,6 @@ struct Reading {
     /// Where in the buffer verified data are, and after them what was not opened yet.
     data: Range<usize>,
     sealed: Range<usize>,
-    /// How far anything but zeros was in it.
-    used: usize,
     has_ended: bool,
     /// What comes after the data was not the peer's.
     is_wrong: bool,
@@ -97,7 +96,7 @@ struct Reading {
 }
 
 impl<S> Stream<S> {
-    pub(crate) fn new(inner: S, session: Session, config: &Config) -> Self {
+    pub(crate) fn new(inner: Below<S>, session: Session, config: &Config) -> Self {
         let now = Instant::now();
         Self {
             inner,
@@ -120,7 +119,6 @@ impl<S> Stream<S> {
                 buffer: Vec::new(),
                 data: 0..0,
                 sealed: 0..0,
-                used: 0,
                 has_ended: false,
                 is_wrong: false,
                 renewals: 0,
@@ -143,7 +141,7 @@ impl<S> Stream<S> {
     /// The stream below.
     #[must_use]
     pub fn get_ref(&self) -> &S {
-        &self.inner
+        &self.inner.0
     }
 
     /// How often the keys of this end's and of the peer's direction were renewed.
@@ -171,7 +169,6 @@ impl<S> Stream<S> {
                 self.read.buffer = data.to_vec();
                 self.read.data = 0..data.len();
                 self.read.sealed = data.len()..data.len();
-                self.read.used = data.len();
             }
             Frame::Renewal => self.read.count_renewal(self.interval, self.max_bytes)?,
             Frame::End => self.read.has_ended = true,
@@ -306,10 +303,11 @@ impl Reading {
 
     /// Gives the buffer back. What was in it is wiped.
     fn release(&mut self) {
-        self.buffer[..self.used].zeroize();
-        debug_assert!(self.buffer.iter().all(|byte| *byte == 0));
+        // All of it: the stream below may have written more than it said. `zeroize` would go byte by byte.
+        self.buffer.fill(0);
+        optimization_barrier(&self.buffer);
         self.buffer = Vec::new();
-        (self.data, self.sealed, self.used) = (0..0, 0..0, 0);
+        (self.data, self.sealed) = (0..0, 0..0);
     }
 }
 
@@ -340,7 +338,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Stream<S> {
                 let rest = read.sealed.len();
                 buffer[..rest].copy_from_slice(&read.buffer[read.sealed.clone()]);
                 read.release();
-                (read.buffer, read.sealed, read.used) = (buffer, 0..rest, rest);
+                (read.buffer, read.sealed) = (buffer, 0..rest);
             } else if read.sealed.start > 0 {
                 // As much room as there can be, so that several records come at once.
                 read.buffer.copy_within(read.sealed.clone(), 0);
@@ -358,10 +356,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Stream<S> {
             }
             match room.filled().len() {
                 0 => return Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into())),
-                n => {
-                    read.sealed.end += n;
-                    read.used = read.used.max(read.sealed.end);
-                }
+                n => read.sealed.end += n,
             }
         }
         Poll::Ready(Ok(()))
@@ -468,7 +463,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncBufRead for Stream<S> {
 
     fn consume(self: Pin<&mut Self>, n: usize) {
         let data = &mut self.get_mut().read.data;
-        data.start = data.end.min(data.start + n);
+        data.start += n.min(data.len());
     }
 }
 

@@ -7,7 +7,9 @@ use std::sync::{Arc, LazyLock, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream, ReadBuf, duplex, split};
+use tokio::io::{
+    AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream, ReadBuf, duplex, split,
+};
 use tokio::time::{advance, sleep};
 use veriplex::hybrid::PrivateKey;
 use veriplex::tunnel::{DATA_OVERHEAD, Initiator, RESPONSE_LEN, Session, room};
@@ -77,6 +79,18 @@ async fn bytes_arrive_whatever_the_pieces() {
             from_a == one && from_b == two,
             "capacity {capacity}, in steps of {step}"
         );
+    }
+}
+
+/// No more is consumed than there is.
+#[tokio::test]
+async fn consuming_more_than_there_is() {
+    let (mut a, mut b) = connected(1000).await;
+    for n in [4, 5, usize::MAX] {
+        a.write_all(b"word").await.unwrap();
+        assert_eq!(b.fill_buf().await.unwrap(), b"word");
+        b.consume(1);
+        b.consume(n);
     }
 }
 
@@ -402,6 +416,83 @@ impl AsyncWrite for Counted {
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.1).poll_shutdown(cx)
     }
+}
+
+/// What a stream below may do: it uses the room that it does not fill, and is interrupted every other time.
+struct Odd {
+    inner: DuplexStream,
+    uses_room: bool,
+    /// Of each kind of call.
+    is_interrupted: Option<[bool; 4]>,
+}
+
+impl Odd {
+    fn poll<T>(
+        &mut self,
+        kind: usize,
+        poll: impl FnOnce(&mut Self) -> Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        if let Some(interrupted) = &mut self.is_interrupted {
+            let now = &mut interrupted[kind];
+            *now = !*now;
+            if *now {
+                return Poll::Ready(Err(io::ErrorKind::Interrupted.into()));
+            }
+        }
+        poll(self)
+    }
+}
+
+impl AsyncRead for Odd {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if self.uses_room {
+            buf.initialize_unfilled().fill(0xa5);
+        }
+        self.poll(0, |odd| Pin::new(&mut odd.inner).poll_read(cx, buf))
+    }
+}
+
+impl AsyncWrite for Odd {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        self.poll(1, |odd| Pin::new(&mut odd.inner).poll_write(cx, buf))
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.poll(2, |odd| Pin::new(&mut odd.inner).poll_flush(cx))
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.poll(3, |odd| Pin::new(&mut odd.inner).poll_shutdown(cx))
+    }
+}
+
+async fn over_odd_streams(uses_room: bool, is_interrupted: Option<[bool; 4]>) {
+    for (capacity, len, step) in [(7, 500, 50), (1000, 200_000, 70_000)] {
+        let (a, b) = duplex(capacity);
+        let odd = |inner| Odd {
+            inner,
+            uses_room,
+            is_interrupted,
+        };
+        let (a, b) = ends(odd(a), odd(b), &CONFIG).await;
+        let (one, two) = (data(len), data(len / 2));
+        let (from_b, from_a) = tokio::join!(exchange(a, &one, step), exchange(b, &two, step));
+        assert!(from_a == one && from_b == two);
+    }
+}
+
+#[tokio::test]
+async fn an_interrupted_stream_is_called_again() {
+    over_odd_streams(false, Some([false; 4])).await;
+}
+
+#[tokio::test]
+async fn the_stream_below_may_use_the_room_that_it_does_not_fill() {
+    over_odd_streams(true, None).await;
 }
 
 /// A day in minutes: both sides say something each minute.
