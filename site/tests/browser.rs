@@ -718,7 +718,7 @@ fn page_opens(browser: &Browser, folder: &Path, name: &str, plaintext: &[u8]) {
     let sealed = format!("{name}.vpx");
     for key in ["key", "other"] {
         let _ = fs::remove_file(folder.join(key));
-        program(folder, &["keygen", key]);
+        program(folder, &["key", "generate", key]);
     }
     program(folder, &["encrypt", "--key-file", "key", name]);
     fs::remove_file(folder.join(name)).unwrap();

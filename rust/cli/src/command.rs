@@ -1,9 +1,10 @@
 //! The command line, and what each command does.
 
 mod disk;
+mod key;
+pub(crate) mod secrets;
 mod sum;
 
-use std::collections::HashSet;
 use std::io::{self, IsTerminal, Write};
 use std::mem;
 use std::path::{Path, PathBuf};
@@ -15,16 +16,17 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use rayon::ThreadPoolBuilder;
 use signal_hook::consts::SIGXFSZ;
 use veriplex::digest::Digest;
-use veriplex::keys::{PrivateKey, PublicKey};
+use veriplex::keys::PublicKey;
 use veriplex::mhf::Mhf;
 
+use self::secrets::{KeyFile, PasswordFrom, PrivateKeyFile, SecretArgs, one_of};
 use crate::crypt::{Job, Kind, Range, Secret};
-use crate::error::{Error, Status};
+use crate::error::{Error, Status, warn};
 use crate::files::{Input, Output};
-use crate::password::Source;
-use crate::{
-    encrypted, files, keyfile, keypair, levels, names, pages, password, sealed, signature, sums, tunnel,
-};
+use crate::keys::Private;
+use crate::sealed::Receivers;
+use crate::signature::Signers;
+use crate::{encrypted, files, keys, levels, names, pages, password, sealed, signature, sums, text, tunnel};
 
 static VERSION: LazyLock<String> =
     LazyLock::new(|| format!("{} (backend {})", env!("CARGO_PKG_VERSION"), veriplex::backend()));
@@ -70,6 +72,7 @@ enum Command {
         sums: Sums,
     },
     /// Print the authentication tag of each file under a key, or check a list of tags
+    #[command(group(one_of(["key_file", "key_fd"])))]
     Mac {
         #[command(flatten)]
         key: KeyFile,
@@ -78,27 +81,12 @@ enum Command {
     },
     /// Print the digest of each file, computed on all cores, or check a list of digests
     ///
-    /// The digest differs from that of `digest`. With it and an outboard, parts of a file can be verified.
+    /// The digest differs from that of `digest`. With it and an outboard, parts of a file can be verified. With a key, it is
+    /// another digest, which only who has the key can compute.
     Sum(sum::Args),
-    /// Make a random key file, which only its owner may read
-    Keygen {
-        /// The file to make, which must not exist; - prints the key
-        #[arg(value_name = "KEYFILE")]
-        path: PathBuf,
-        /// Make a private key, for sign, seal and unseal, instead of a secret one for mac, sum, encrypt and disk
-        #[arg(long)]
-        private: bool,
-        /// Put the private key under a password, which is asked for
-        #[arg(short, long, requires = "private")]
-        password: bool,
-        /// The same; take the first line of a file for the password, - for standard input
-        #[arg(long, value_name = "FILE", requires = "private", conflicts_with = "password")]
-        password_file: Option<PathBuf>,
-        #[command(flatten)]
-        cost: Cost,
-    },
-    /// Print the public key of a private key
-    Pubkey(PrivateKeyFile),
+    /// Make and inspect keys, and change their passwords
+    #[command(subcommand)]
+    Key(key::Command),
     /// Encrypt files or standard input; FILE becomes FILE.vpx
     Encrypt {
         #[command(flatten)]
@@ -108,7 +96,7 @@ enum Command {
         /// Give the same ciphertext for the same file and key, which shows that files are the same
         ///
         /// The file is read twice. Input and output must be files.
-        #[arg(long, conflicts_with_all = ["cost", "password", "password_file"])]
+        #[arg(long, conflicts_with_all = ["cost", "password", "PasswordFrom"])]
         deterministic: bool,
         #[command(flatten)]
         armor: Armor,
@@ -140,14 +128,14 @@ enum Command {
     /// Print a hash of a password, to be stored and given to verify-password
     HashPassword {
         #[command(flatten)]
-        password: PasswordFile,
+        password: PasswordFrom,
         #[command(flatten)]
         cost: Cost,
     },
     /// Verify a password against its hash
     VerifyPassword {
         #[command(flatten)]
-        password: PasswordFile,
+        password: PasswordFrom,
         #[command(flatten)]
         max_cost: MaxCost,
         /// Its first line is what hash-password printed; - for standard input
@@ -155,6 +143,7 @@ enum Command {
         hash: PathBuf,
     },
     /// Sign files or standard input; the signature of FILE becomes FILE.vpsig
+    #[command(group(one_of(["key_file", "key_fd"])))]
     Sign {
         #[command(flatten)]
         key: PrivateKeyFile,
@@ -177,19 +166,19 @@ enum Command {
     },
     /// Encrypt files or standard input to public keys; FILE becomes FILE.sealed
     ///
-    /// The receiver learns that the file comes from the holder of your private key, and cannot prove that to anybody
-    /// else. If there are several receivers, each of them could change what the others get: sign files for which that
-    /// matters.
+    /// Only who breaks both Ristretto255 and ML-KEM-768 can read it without a private key of a receiver. The receiver learns
+    /// that the file comes from the holder of your private key, and cannot prove that to anybody else. If there are several
+    /// receivers, each of them could change what the others get: sign files for which that matters.
+    #[command(group(one_of(["key_file", "key_fd", "anonymous"])))]
     Seal {
         #[command(flatten)]
         key: PrivateKeyFile,
-        /// A receiver's public key, 64 hexadecimal digits; may be repeated
-        #[arg(long, value_name = "PUBKEY", value_parser = keypair::parse_public,
-            required_unless_present = "to_file")]
-        to: Vec<PublicKey>,
-        /// A file with a receiver's public key in each line; may be repeated
-        #[arg(long, value_name = "FILE")]
-        to_file: Vec<PathBuf>,
+        /// Seal without a key of yours: the receiver does not learn who sealed the file, and it could be anybody
+        #[arg(long, conflicts_with = "PasswordFrom")]
+        anonymous: bool,
+        /// The public key of a receiver, or a list with a public key in each line; may be repeated
+        #[arg(long, value_name = "FILE", required = true)]
+        to: Vec<PathBuf>,
         #[command(flatten)]
         armor: Armor,
         #[command(flatten)]
@@ -199,13 +188,20 @@ enum Command {
     },
     /// Decrypt and verify what was sealed to your public key; FILE.sealed becomes FILE
     ///
+    /// On standard error it says who of several senders sealed a file; --quiet turns that off.
+    ///
     /// A file appears only when all of it was verified. A pipe is given data as soon as they are verified: use
     /// them only if the exit status is 0. Of armor and pipes, a cut is noticed only at the end.
+    #[command(group(one_of(["key_file", "key_fd"])))]
     Unseal {
         #[command(flatten)]
         key: PrivateKeyFile,
-        #[command(flatten)]
-        from: FromArgs,
+        /// The public key of the sender, or a list with a public key in each line: the sender is one of them
+        #[arg(long, value_name = "FILE", required_unless_present = "anonymous")]
+        from: Option<PathBuf>,
+        /// Open what was sealed with --anonymous: anybody can have made it
+        #[arg(long, conflicts_with = "from")]
+        anonymous: bool,
         #[command(flatten)]
         threads: Threads,
         #[command(flatten)]
@@ -231,84 +227,30 @@ enum Command {
 }
 
 #[derive(Args)]
-struct PrivateKeyFile {
-    /// Your private key, made by `veriplex keygen --private`; - for standard input
-    #[arg(short, long = "key-file", value_name = "KEYFILE")]
-    key_file: PathBuf,
-    /// Take the first line of a file for the key's password, if it has one, rather than ask for it; - for standard input
-    #[arg(long, value_name = "FILE")]
-    key_password_file: Option<PathBuf>,
-}
-
-impl PrivateKeyFile {
-    fn source(&self) -> Source {
-        source(self.key_password_file.as_deref())
-    }
-
-    /// What reads the key, unless that is standard input and so is something else; these are the inputs besides, and the
-    /// files of public keys.
-    fn reader(
-        &self,
-        inputs: &[PathBuf],
-        public: &[PathBuf],
-    ) -> Result<impl Fn() -> Result<PrivateKey, Error>, Error> {
-        only_one_stdin([
-            ("password", self.key_password_file.as_slice()),
-            ("key", std::slice::from_ref(&self.key_file)),
-            ("public key", public),
-            ("input", inputs),
-        ])?;
-        Ok(|| keypair::read_private(&self.key_file, &self.source()))
-    }
-}
-
-#[derive(Args)]
 #[group(required = true, multiple = false)]
 struct FromArgs {
-    /// The public key of whoever made it: 64 hexadecimal digits
-    #[arg(long, value_name = "PUBKEY", value_parser = keypair::parse_public)]
-    from: Option<PublicKey>,
-    /// A file with that public key
+    /// The public key of whoever signed it, or a list with a public key in each line: the signer is one of them
     #[arg(long, value_name = "FILE")]
-    from_file: Option<PathBuf>,
+    from: Option<PathBuf>,
+    /// That key itself: 64 hexadecimal digits, as `veriplex key inspect` prints them
+    #[arg(long, value_name = "KEY", value_parser = parse_key)]
+    from_key: Option<PublicKey>,
 }
 
 impl FromArgs {
-    fn key(&self) -> Result<PublicKey, Error> {
-        match (self.from, &self.from_file) {
-            (Some(key), _) => Ok(key),
-            (_, Some(path)) => keypair::read_one(path),
+    fn signers(&self) -> Result<Signers, Error> {
+        match (self.from_key, &self.from) {
+            (Some(key), _) => Ok(Signers::Key(key)),
+            (_, Some(path)) => keys::read_public(path).map(Signers::Named),
             _ => Err(Error::usage("--from", "is missing")),
         }
     }
 }
 
-#[derive(Args)]
-struct KeyFile {
-    /// The key, made by `veriplex keygen`
-    #[arg(short, long = "key-file", value_name = "KEYFILE")]
-    key_file: PathBuf,
-}
-
-#[derive(Args)]
-#[group(required = true, multiple = false)]
-struct SecretArgs {
-    /// The key, made by `veriplex keygen`
-    #[arg(short, long, value_name = "KEYFILE")]
-    key_file: Option<PathBuf>,
-    /// Ask for a password
-    #[arg(short, long)]
-    password: bool,
-    /// Take the first line of a file for the password; - for standard input
-    #[arg(long, value_name = "FILE")]
-    password_file: Option<PathBuf>,
-}
-
-#[derive(Args)]
-struct PasswordFile {
-    /// Take the first line of a file for the password, - for standard input, rather than ask for it
-    #[arg(long, value_name = "FILE")]
-    password_file: Option<PathBuf>,
+/// The public key that these 64 hexadecimal digits of either case are, or what is wrong with them.
+pub fn parse_key(digits: &str) -> Result<PublicKey, String> {
+    let bytes = text::digits(digits)?;
+    PublicKey::from_bytes(&bytes).map_err(|_| "these digits are no public key".into())
 }
 
 #[derive(Args)]
@@ -481,39 +423,6 @@ fn reported(done: Result<(), Error>) -> Result<Status, Error> {
     }
 }
 
-impl SecretArgs {
-    /// What reads the key or the password, which is a new one for encryption, unless that is standard input and so is one
-    /// of the inputs.
-    fn reader(
-        &self,
-        inputs: &[PathBuf],
-        new: bool,
-    ) -> Result<impl Fn() -> Result<Box<Secret>, Error>, Error> {
-        only_one_stdin([
-            ("key", self.key_file.as_slice()),
-            ("password", self.password_file.as_slice()),
-            ("input", inputs),
-        ])?;
-        Ok(move || {
-            if let Some(path) = &self.key_file {
-                // In a box, since each move would leave a copy.
-                return keyfile::read(path, |key| Box::new(Secret::Key(key.clone())));
-            }
-            let source = source(self.password_file.as_deref());
-            let password = if new { source.read_new() } else { source.read() };
-            password.map(|password| Box::new(Secret::Password(password)))
-        })
-    }
-
-    fn read(&self, inputs: &[PathBuf], new: bool) -> Result<Secret, Error> {
-        self.reader(inputs, new)?().map(|secret| *secret)
-    }
-}
-
-fn source(password_file: Option<&Path>) -> Source {
-    password_file.map_or(Source::Terminal, |path| Source::File(path.to_owned()))
-}
-
 /// Standard input cannot be two of these.
 fn only_one_stdin<const N: usize>(uses: [(&str, &[PathBuf]); N]) -> Result<(), Error> {
     let mut found = uses
@@ -586,34 +495,12 @@ fn run(cli: &Cli) -> Result<Status, Error> {
             files.run(&sums::Kind::Digest(length), cli.quiet, show_progress)
         }
         Command::Mac { key, sums: files } => {
-            only_one_stdin([
-                ("key", std::slice::from_ref(&key.key_file)),
-                ("input", &files.files),
-            ])?;
-            let kind = keyfile::read(&key.key_file, sums::Kind::mac)?;
+            only_one_stdin([("key", key.paths()), ("input", &files.files)])?;
+            let kind = keys::read_symmetric(key.required(), sums::Kind::mac)?;
             files.run(&kind, cli.quiet, show_progress)
         }
         Command::Sum(args) => sum::run(args, cli.quiet, show_progress),
-        Command::Keygen {
-            path, private: false, ..
-        } => keyfile::generate(path).map(|()| Status::Ok),
-        Command::Keygen {
-            path,
-            password,
-            password_file,
-            cost,
-            ..
-        } => {
-            let source = source(password_file.as_deref());
-            let is_protected = *password || password_file.is_some();
-            let protection = is_protected.then_some((&source, cost.cost));
-            keypair::generate(path, protection).map(|()| Status::Ok)
-        }
-        Command::Pubkey(key) => {
-            files::stdout()?;
-            let key = key.reader(&[], &[])?()?;
-            keypair::print_public(key.public_key()).map(|()| Status::Ok)
-        }
+        Command::Key(command) => key::run(command),
         Command::Encrypt {
             secret,
             cost,
@@ -623,7 +510,7 @@ fn run(cli: &Cli) -> Result<Status, Error> {
             files,
         } => {
             threads.start_or_do_without()?;
-            if secret.key_file.is_none() {
+            if secret.is_password() {
                 password::warn_of_cost(cost.cost);
             }
             files.each(
@@ -664,25 +551,24 @@ fn run(cli: &Cli) -> Result<Status, Error> {
         }
         Command::HashPassword { password, cost } => {
             password::warn_of_cost(cost.cost);
-            password::hash(&source(password.password_file.as_deref()), cost.cost).map(|()| Status::Ok)
+            password::hash(&password.source(), cost.cost).map(|()| Status::Ok)
         }
         Command::VerifyPassword {
             password,
             max_cost,
             hash,
         } => {
-            let source = source(password.password_file.as_deref());
             only_one_stdin([
-                ("password", password.password_file.as_slice()),
+                ("password", password.paths()),
                 ("hash", std::slice::from_ref(hash)),
             ])?;
-            password::verify(hash, &source, max_cost.max_cost).map(|()| Status::Ok)
+            password::verify(hash, &password.source(), max_cost.max_cost).map(|()| Status::Ok)
         }
         Command::Sign { key, comment, files } => files.each(
             false,
             show_progress,
             |job| job.to_sign(signature::EXTENSION),
-            key.reader(&files.inputs, &[])?,
+            key.reader(&files.inputs, &[], Private::sign)?,
             |file, input, output, key| signature::sign(file, input, output, key, comment.as_deref()),
         ),
         Command::Verify {
@@ -690,35 +576,42 @@ fn run(cli: &Cli) -> Result<Status, Error> {
             signature,
             files,
         } => {
-            only_one_stdin([("public key", from.from_file.as_slice()), ("input", files)])?;
-            let key = from.key()?;
+            only_one_stdin([("public key", from.from.as_slice()), ("input", files)])?;
+            let signers = from.signers()?;
             if signature.is_some() && files.len() > 1 {
                 return Err(Error::usage("--signature", "is for one file"));
             }
             each(files, |file| {
-                signature::verify(&key, file, signature.as_deref(), cli.quiet, show_progress)
+                signature::verify(&signers, file, signature.as_deref(), cli.quiet, show_progress)
             })
         }
         Command::Seal {
             key,
+            anonymous,
             to,
-            to_file,
             armor,
             threads,
             files,
         } => {
             threads.start_or_do_without()?;
-            let read_key = key.reader(&files.inputs, to_file)?;
-            let mut to: HashSet<_> = to.iter().copied().collect();
-            for path in to_file {
-                to.extend(keypair::read_public(path)?);
+            let read_key = key.reader(&files.inputs, to, Private::seal)?;
+            let mut receivers = Receivers::new();
+            for path in to {
+                let found = keys::read_public(path)?.into_iter().map(|named| named.key.seal);
+                receivers.extend(found.map(|key| (key.fingerprint(), key)));
             }
             files.each(
                 armor.armor,
                 show_progress,
                 |job| job.to_encrypt(Kind::Sealed),
-                read_key,
-                |_, input, output, key| sealed::seal_file(input, output, key, &to),
+                || {
+                    if *anonymous {
+                        Ok(None)
+                    } else {
+                        read_key().map(Some)
+                    }
+                },
+                |_, input, output, key| sealed::seal_file(input, output, key.as_ref(), &receivers),
             )
         }
         Command::Unseal {
@@ -726,16 +619,28 @@ fn run(cli: &Cli) -> Result<Status, Error> {
             from,
             threads,
             files,
+            ..
         } => {
             threads.start_or_do_without()?;
-            let read_key = key.reader(&files.inputs, from.from_file.as_slice())?;
-            let from = from.key()?;
+            let read_key = key.reader(&files.inputs, from.as_slice(), Private::seal)?;
+            let senders = from.as_deref().map(keys::read_public).transpose()?;
             files.each(
                 false,
                 show_progress,
                 |job| job.to_decrypt(Kind::Sealed),
                 read_key,
-                |_, input, output, key| sealed::unseal_file(input, output, key, &from),
+                |_, input, output, key| {
+                    let name = input.name.clone();
+                    let sender = sealed::unseal_file(input, output, key, senders.as_deref())?;
+                    match sender {
+                        Some(sender) if !cli.quiet => {
+                            warn(format_args!("{name}: sealed by {}", sender.name));
+                        }
+                        None if !cli.quiet => warn(format_args!("{name}: nobody knows who sealed it")),
+                        _ => {}
+                    }
+                    Ok(())
+                },
             )
         }
         Command::Disk(command) => disk::run(command, cli.quiet, show_progress),

@@ -1,9 +1,9 @@
 //! The inside of the program `veriplex`, for its tests and its fuzz targets. It is not an interface for others.
 //!
-//! The formats are part of the program's interface: [`sums`] has the lists and their domains, [`keyfile`] the key
-//! files, [`encrypted`] and [`segments`] the encrypted files, [`armor`] their text, [`outboards`] the outboards,
-//! [`password`] the hashes, [`keypair`] the keys of [`signature`], [`sealed`], [`disk`] and [`tunnel`], which have
-//! theirs, [`error`] the exit statuses. `README.md` describes them for users.
+//! The formats are part of the program's interface: [`sums`] has the lists and their domains, [`keys`] the keys,
+//! [`encrypted`] and [`segments`] the encrypted files, [`armor`] their text, [`outboards`] the outboards, [`password`] the
+//! hashes, [`signature`], [`sealed`], [`disk`] and [`tunnel`] theirs, [`error`] the exit statuses. `README.md` describes them
+//! for users.
 
 #![doc(hidden)]
 #![forbid(unsafe_code)]
@@ -24,8 +24,7 @@ pub mod disk;
 pub mod encrypted;
 pub mod error;
 pub mod files;
-pub mod keyfile;
-pub mod keypair;
+pub mod keys;
 mod levels;
 pub mod names;
 pub mod outboards;

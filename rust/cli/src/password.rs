@@ -2,8 +2,11 @@
 //!
 //! A hash is a PHC string, `$veriplex-mhf$v=1$c=COST$SALT$HASH`, in the domain `veriplex.password.v1`.
 
+use std::env;
+use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::ops::RangeInclusive;
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 use password_hash::phc::PasswordHash;
@@ -48,26 +51,30 @@ pub fn warn_of_cost(cost: u8) {
 pub type Password = Zeroizing<Vec<u8>>;
 
 /// Where a password comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     Terminal,
     /// Its first line; `-` for standard input.
     File(PathBuf),
+    /// A variable of the environment.
+    Variable(OsString),
 }
 
 impl Source {
     /// Reads a password that exists already.
     pub fn read(&self) -> Result<Password, Error> {
         match self {
-            Self::Terminal => prompt("Password: ", "--password-file"),
+            Self::Terminal => prompt("Password: "),
             Self::File(path) => first_line(path),
+            Self::Variable(name) => variable(name),
         }
     }
 
     /// Reads the password of this private key.
     pub fn read_for(&self, name: &str) -> Result<Password, Error> {
         match self {
-            Self::Terminal => prompt(&format!("Password of {name}: "), "--key-password-file"),
-            Self::File(_) => self.read(),
+            Self::Terminal => prompt(&format!("Password of {name}: ")),
+            _ => self.read(),
         }
     }
 
@@ -77,23 +84,24 @@ impl Source {
         let name = match self {
             Self::Terminal => "terminal".into(),
             Self::File(path) => quoted(path),
+            Self::Variable(name) => quoted(Path::new(name)),
         };
         if password.is_empty() {
             return Err(Error::usage(&name, "the password is empty"));
         }
-        if matches!(self, Self::Terminal) && prompt("Again: ", "--password-file")? != password {
+        if matches!(self, Self::Terminal) && prompt("Again: ")? != password {
             return Err(Error::usage(&name, "the passwords differ"));
         }
         Ok(password)
     }
 }
 
-/// Asks on the terminal; with `option` a file could be read instead.
-fn prompt(prompt: &str, option: &str) -> Result<Password, Error> {
+/// Asks on the terminal.
+fn prompt(prompt: &str) -> Result<Password, Error> {
     let password = terminal::ask(prompt, MAX_LEN).map_err(|error| {
         Error::io(
             "terminal",
-            format_args!("cannot ask for a password ({option} reads one from a file): {error}"),
+            format_args!("cannot ask for a password (--password-file reads one from a file): {error}"),
         )
     })?;
     if password.len() > MAX_LEN {
@@ -104,6 +112,17 @@ fn prompt(prompt: &str, option: &str) -> Result<Password, Error> {
 
 fn too_long(name: &str) -> Error {
     Error::io(name, format_args!("the line has more than {MAX_LEN} bytes"))
+}
+
+/// All of a variable.
+fn variable(name: &OsString) -> Result<Password, Error> {
+    let shown = quoted(Path::new(name));
+    let value = env::var_os(name).ok_or_else(|| Error::io(&shown, "is not in the environment"))?;
+    let password = Zeroizing::new(value.into_vec());
+    if password.len() > MAX_LEN {
+        return Err(Error::io(&shown, format_args!("has more than {MAX_LEN} bytes")));
+    }
+    Ok(password)
 }
 
 /// The first line, without its end.

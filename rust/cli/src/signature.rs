@@ -21,6 +21,7 @@ use veriplex::{Label, label, with_wiped_stack};
 
 use crate::error::{Error, Status};
 use crate::files::{Input, Output, beside, is_stdio};
+use crate::keys::Named;
 use crate::names::{is_printable, quoted};
 use crate::text;
 
@@ -91,9 +92,36 @@ pub fn sign(
     output.commit()
 }
 
+/// Whose signatures are taken: a key, or one of several that have names.
+pub enum Signers {
+    Key(PublicKey),
+    Named(Vec<Named>),
+}
+
+impl Signers {
+    /// The key with this identifier, and its name.
+    fn find(&self, id: &str) -> Result<(&PublicKey, Option<&str>), String> {
+        let found = match self {
+            Self::Key(key) => vec![(key, None)],
+            Self::Named(keys) => keys
+                .iter()
+                .map(|named| (&named.key.sign, Some(&*named.name)))
+                .collect(),
+        };
+        let others = match *found {
+            [(key, _)] => key_id(key),
+            _ => format!("any of {} keys", found.len()),
+        };
+        found
+            .into_iter()
+            .find(|(key, _)| key_id(key) == id)
+            .ok_or_else(|| format!("signed by the key {id}, not by {others}"))
+    }
+}
+
 /// Verifies the signature of a file, which is beside it if no other is named.
 pub fn verify(
-    key: &PublicKey,
+    signers: &Signers,
     file: &Path,
     signature: Option<&Path>,
     quiet: bool,
@@ -111,11 +139,9 @@ pub fn verify(
     };
     let mut input = Input::open(file, show_progress)?;
     let name = input.name.clone();
-    let id = key_id(key);
-    if signature.key_id != id {
-        let reason = format_args!("signed by the key {}, not by {id}", signature.key_id);
-        return Err(Error::unverified(&name, reason));
-    }
+    let (key, signer) = signers
+        .find(&signature.key_id)
+        .map_err(|reason| Error::unverified(&name, reason))?;
     let mut verifier = Verifier::new(DOMAIN, key);
     verifier.update(&prefix(&signature.comment));
     input.pump(|chunk| {
@@ -128,12 +154,13 @@ pub fn verify(
     if quiet {
         return Ok(());
     }
+    let signer = signer.map_or(String::new(), |name| format!("signed by: {name}\n"));
     let comment = match signature.comment.as_str() {
         "" => String::new(),
         comment => format!("{COMMENT}{comment}\n"),
     };
     let mut stdout = io::stdout();
-    write!(stdout, "{name}: OK\n{comment}")
+    write!(stdout, "{name}: OK\n{signer}{comment}")
         .and_then(|()| stdout.flush())
         .map_err(|error| Error::write("standard output", &error))
 }

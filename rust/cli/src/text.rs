@@ -13,7 +13,7 @@ use crate::files::{self, is_stdio, read_up_to};
 use crate::names::{is_printable, quoted};
 
 /// The longest list of keys in bytes.
-const MAX_LIST_LEN: usize = 1 << 20;
+pub const MAX_LIST_LEN: usize = 1 << 20;
 
 /// Opens a file, or standard input for `-`.
 pub fn open(path: &Path) -> Result<File, Error> {
@@ -75,22 +75,32 @@ pub fn read_list(path: &Path) -> Result<String, Error> {
     })
 }
 
-/// The entries of a list, and what follows after a blank: empty lines and those that begin with `#` are none. `parse` says
-/// what is wrong with an entry.
-pub fn entries<'t, T>(
-    name: &str,
-    text: &'t str,
-    parse: impl Fn(&str) -> Result<T, String>,
-) -> impl Iterator<Item = Result<(T, &'t str), Error>> {
+/// The lines that say something, with their numbers: not empty ones, and not those that begin with `#`.
+pub fn lines(text: &str) -> impl Iterator<Item = (&str, usize)> {
     let lines = text.lines().map(str::trim).zip(1..);
-    let lines = lines.filter(|(line, _)| !line.is_empty() && !line.starts_with('#'));
-    lines.map(move |(line, number)| {
-        let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-        match parse(word) {
-            Ok(entry) => Ok((entry, rest.trim())),
-            Err(reason) => Err(Error::io(name, format_args!("line {number}: {reason}"))),
-        }
-    })
+    lines.filter(|(line, _)| !line.is_empty() && !line.starts_with('#'))
+}
+
+/// What `parse` makes of each line of a list, and how that is called: as what follows it says, or as the file if it has one
+/// entry only, or not at all.
+pub fn list<T>(
+    path: &Path,
+    parse: impl Fn(&str) -> Result<(T, &str), String>,
+) -> Result<Vec<(T, String)>, Error> {
+    let text = read_list(path)?;
+    let entries = lines(&text).map(|(line, number)| {
+        parse(line)
+            .map(|(entry, name)| (entry, name.to_owned()))
+            .map_err(|reason| Error::io(&quoted(path), format_args!("line {number}: {reason}")))
+    });
+    let mut entries: Vec<_> = entries.collect::<Result<_, _>>()?;
+    if let ([(_, name)], Some(stem)) = (&mut *entries, path.file_stem())
+        && name.is_empty()
+        && !is_stdio(path)
+    {
+        *name = stem.to_string_lossy().into_owned();
+    }
+    Ok(entries)
 }
 
 /// Decodes hexadecimal digits of either case, or says what is wrong with them.

@@ -2,6 +2,7 @@
 
 #[path = "tunnel/cuts.rs"]
 mod cuts;
+mod identity;
 #[path = "tunnel/load.rs"]
 mod load;
 #[path = "tunnel/memory.rs"]
@@ -18,6 +19,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use identity::{private_line, public_line};
 use tempfile::TempDir;
 use veriplex::hybrid::PrivateKey;
 use veriplex::tunnel::{DATA_OVERHEAD, Frame, Initiator, RESPONSE_LEN, Session, room};
@@ -116,7 +118,7 @@ impl Drop for End {
 /// The program with its key file, and its peers: a client's server by key file, a server's clients by fingerprint.
 fn command(role: &str, folder: &TempDir, key: u8, peers: &[u8], connect: &str) -> Command {
     let key_file = folder.path().join("key");
-    std::fs::write(&key_file, private(key).to_pem()).unwrap();
+    std::fs::write(&key_file, private_line(key)).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_veriplex"));
     command.args(["tunnel", role, "--key-file"]).arg(key_file);
     command.args(["--connect", connect]);
@@ -125,7 +127,7 @@ fn command(role: &str, folder: &TempDir, key: u8, peers: &[u8], connect: &str) -
             command.args(["--peer", &fingerprint(*peer)]);
         } else {
             let path = folder.path().join("server.pub");
-            std::fs::write(&path, private(*peer).public_key().to_pem()).unwrap();
+            std::fs::write(&path, public_line(*peer)).unwrap();
             command.arg("--peer-file").arg(path);
         }
     }
@@ -134,11 +136,7 @@ fn command(role: &str, folder: &TempDir, key: u8, peers: &[u8], connect: &str) -
 }
 
 fn private(number: u8) -> PrivateKey {
-    let mut protocol = Protocol::new(label!("veriplex.test"));
-    protocol.mix(label!("number"), &[number]);
-    let mut bytes = protocol.derive_array(label!("key"));
-    bytes[31] &= 0x0f; // a canonical scalar
-    PrivateKey::from_bytes(&bytes).unwrap()
+    identity::hybrid_key(number, "tunnel")
 }
 
 fn fingerprint(number: u8) -> String {
@@ -817,26 +815,6 @@ fn it_stops_gracefully() {
     open.shutdown(Shutdown::Write).unwrap();
     assert_eq!(open.read_to_end(&mut Vec::new()).unwrap(), 0);
     assert!(server.child.wait().unwrap().success());
-}
-
-#[test]
-fn keys_are_made_once() {
-    let folder = TempDir::new().unwrap();
-    let file = folder.path().join("mine");
-    let keygen = || {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_veriplex"));
-        command.args(["tunnel", "keygen"]).arg(&file).output().unwrap()
-    };
-    let output = keygen();
-    assert!(output.status.success());
-    let read = |path: &std::path::Path| std::fs::read_to_string(path).unwrap();
-    let private = PrivateKey::from_pem(&read(&file)).unwrap();
-    let public = veriplex::hybrid::PublicKey::from_pem(&read(&folder.path().join("mine.pub"))).unwrap();
-    assert_eq!(private.public_key(), &public);
-    let printed = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(printed, format!("{}\n", public.fingerprint()));
-    assert_eq!(keygen().status.code(), Some(3), "it exists");
-    assert_eq!(PrivateKey::from_pem(&read(&file)).unwrap(), private);
 }
 
 #[test]

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 
-use super::{Cost, MaxCost, SecretArgs, Threads};
+use super::secrets::SecretArgs;
+use super::{Cost, MaxCost, Threads};
 use crate::crypt::{Job, Range};
 use crate::disk::convert::{self, BATCH, Files, Request};
 use crate::disk::header::SECTOR_LEN;
@@ -173,7 +174,7 @@ pub fn run(command: &Command, quiet: bool, show_progress: bool) -> Result<Status
             target,
         } => {
             target.threads.start_or_do_without()?;
-            if secret.key_file.is_none() {
+            if secret.is_password() {
                 password::warn_of_cost(cost.cost);
             }
             let sector_len = sector_size.as_ref().and_then(|size| size.parse().ok());

@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 
 use veriplex::digest::Digest;
 
+use super::secrets::KeyFile;
 use super::{Sums, Threads, only_one_stdin};
 use crate::error::{Error, Status};
 use crate::files::{is_stdio, stdout};
 use crate::outboards::{self, Part};
 use crate::sums::{self, Kind};
-use crate::{keyfile, text, treesum};
+use crate::{keys, text, treesum};
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -17,9 +18,8 @@ pub struct Args {
     #[arg(short, long, value_name = "N", default_value_t = Digest::LEN as u64,
         value_parser = clap::value_parser!(u64).range(1..=sums::MAX_DIGEST_LEN))]
     length: u64,
-    /// Compute the digest under a key, made by `veriplex keygen`; - for standard input
-    #[arg(short, long, value_name = "KEYFILE")]
-    keyed: Option<PathBuf>,
+    #[command(flatten)]
+    key: KeyFile,
     /// Write the outboard of the one FILE here, or use it with --verify: by it, a part of FILE can be verified alone
     #[arg(short, long, value_name = "OUTBOARD", conflicts_with_all = ["check", "recursive", "length"])]
     outboard: Option<PathBuf>,
@@ -56,9 +56,9 @@ fn parse_range(text: &str) -> Result<(Option<u64>, Option<u64>), String> {
 
 pub fn run(args: &Args, quiet: bool, show_progress: bool) -> Result<Status, Error> {
     args.threads.start_or_do_without()?;
-    only_one_stdin([("key", args.keyed.as_slice()), ("input", &args.sums.files)])?;
-    let tree = match &args.keyed {
-        Some(path) => keyfile::read(path, |key| Box::new(treesum::tree(Some(key))))?,
+    only_one_stdin([("key", args.key.paths()), ("input", &args.sums.files)])?;
+    let tree = match args.key.path() {
+        Some(path) => keys::read_symmetric(path, |key| Box::new(treesum::tree(Some(key))))?,
         None => Box::new(treesum::tree(None)),
     };
     let length = usize::try_from(args.length).expect("at most 2^14");

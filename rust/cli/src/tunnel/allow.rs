@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use veriplex::hybrid::{Fingerprint, PublicKey};
+use veriplex::hybrid::Fingerprint;
 
-use crate::error::{Error, Status};
+use crate::error::Error;
 use crate::names::{quoted, visible};
-use crate::text;
+use crate::{keys, text};
 
 /// The names of those that are allowed.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -35,15 +35,8 @@ impl Allowed {
     }
 
     fn add(&mut self, path: &Path) -> Result<(), Error> {
-        let text = text::read_list(path)?;
-        if let Ok(key) = PublicKey::from_pem(&text) {
-            let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-            self.insert(key.fingerprint(), &stem);
-            return Ok(());
-        }
-        for entry in text::entries(&quoted(path), &text, parse) {
-            let (fingerprint, name) = entry?;
-            self.insert(fingerprint, name);
+        for (fingerprint, name) in text::list(path, parse_line)? {
+            self.insert(fingerprint, &name);
         }
         Ok(())
     }
@@ -64,17 +57,19 @@ pub fn parse(text: &str) -> Result<Fingerprint, String> {
     text::digits(text).map(Fingerprint::from_bytes)
 }
 
-/// Reads a public key file.
-pub fn read_public(path: &Path) -> Result<PublicKey, Error> {
-    let what = "not a public key file (made by veriplex tunnel keygen)";
-    text::parse(path, 1 << 12, Status::Io, what, |pem| {
-        PublicKey::from_pem(pem).ok()
-    })
+/// A public key or a fingerprint, and a name.
+fn parse_line(line: &str) -> Result<(Fingerprint, &str), String> {
+    if line.starts_with("veriplex-") {
+        return keys::parse_public(line).map(|(key, name)| (key.tunnel.fingerprint(), name));
+    }
+    let (word, name) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    Ok((parse(word)?, name.trim()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::keys::Private;
 
     #[test]
     fn lists() {
@@ -84,21 +79,24 @@ mod tests {
             std::fs::write(&path, text).unwrap();
             path
         };
-        let key = veriplex::hybrid::PrivateKey::generate(&mut veriplex::os_rng()).unwrap();
-        let fingerprint = key.public_key().fingerprint();
+        let key = Private::from_secret(&[7; 32]).public().ok().unwrap();
+        let fingerprint = key.tunnel.fingerprint();
         let [one, two] = [[1; 32], [2; 32]].map(Fingerprint::from_bytes);
         let list = file(
             "list",
             &format!("# all\n\n{one} Alice's laptop\n  {two}\t\u{1b}[8mBob\u{200b}\u{fe0f}\n"),
         );
-        let pem = file("carol.pub", &key.public_key().to_pem());
+        let alone = file("carol.pub", &key.line());
         let third = Fingerprint::from_bytes([3; 32]);
-        let allowed = Allowed::read(&[third], &[list, pem]).unwrap();
+        let allowed = Allowed::read(&[third], &[list, alone]).unwrap();
         assert_eq!(allowed.name(&one), Some("Alice's laptop"));
         assert_eq!(allowed.name(&two), Some("\\u{1b}[8mBob\\u{200b}\\u{fe0f}"));
         assert_eq!(allowed.name(&fingerprint), Some("carol"));
         assert_eq!(allowed.name(&third), Some(third.to_string().as_str()));
         assert_eq!(allowed.name(&Fingerprint::from_bytes([4; 32])), None);
+        let both = file("both", &format!("{one} Alice\n{} Carol\n", key.line().trim_end()));
+        let allowed = Allowed::read(&[], &[both]).unwrap();
+        assert_eq!(allowed.name(&fingerprint), Some("Carol"));
 
         let wrong = file("wrong", &format!("{one}\nnobody\n"));
         let empty = file("empty", "# nobody\n");

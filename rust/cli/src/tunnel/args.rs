@@ -7,14 +7,10 @@ use veriplex::hybrid::Fingerprint;
 
 use super::allow;
 use super::settings::{CONNECTIONS, Format, GRACE, MAX_TIMEOUT, PENDING, PER_PEER, PER_SOURCE, TIMEOUT};
+use crate::command::secrets::{PrivateKeyFile, one_of};
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Make a private key for tunnels, and beside it FILE.pub with the public key; print its fingerprint
-    Keygen {
-        /// The private key file; it must not exist yet
-        file: PathBuf,
-    },
     /// Take tunnels of known clients, and connect each to one place
     Serve(Serve),
     /// Take connections, and pass each through a tunnel to a server
@@ -30,21 +26,21 @@ pub enum Command {
 }
 
 #[derive(Args, Clone)]
+#[command(group(one_of(["key_file", "key_fd", "config"])))]
 pub struct Serve {
     /// Read all of what follows from this file (in TOML, see the README), and again on SIGHUP
     #[arg(long, value_name = "FILE", conflicts_with_all = [
-        "key_file", "peers", "peer_files", "connect", "max_pending", "max_per_source", "max_per_peer", "seconds",
+        "PasswordFrom", "peers", "peer_files", "connect", "max_pending", "max_per_source", "max_per_peer", "seconds",
         "addresses", "max_connections", "grace_seconds", "metrics", "log", "allow_unix",
     ])]
     pub config: Option<PathBuf>,
-    /// The private key file (made by tunnel keygen)
-    #[arg(short, long, value_name = "FILE", required_unless_present = "config")]
-    pub key_file: Option<PathBuf>,
-    /// The fingerprint of a client that is allowed; may be repeated
+    #[command(flatten)]
+    pub key: PrivateKeyFile,
+    /// A client that is allowed, as `veriplex key inspect` prints it; may be repeated
     #[arg(long = "peer", value_name = "FINGERPRINT", value_parser = allow::parse,
         required_unless_present_any = ["config", "peer_files"])]
     pub peers: Vec<Fingerprint>,
-    /// The public key file of a client that is allowed, or a file with a fingerprint and a name in each line; may be
+    /// The public key of a client that is allowed, or a list with one in each line, or what --peer takes and a name; may be
     /// repeated, and is read again on SIGHUP
     #[arg(long = "peer-file", value_name = "FILE")]
     pub peer_files: Vec<PathBuf>,
@@ -85,11 +81,11 @@ pub struct Connect {
 
 /// The server, as a client knows it.
 #[derive(Args, Clone)]
+#[command(group(one_of(["key_file", "key_fd"])))]
 pub struct Server {
-    /// The private key file (made by tunnel keygen)
-    #[arg(short, long, value_name = "FILE")]
-    pub key_file: PathBuf,
-    /// The server's public key file
+    #[command(flatten)]
+    pub key: PrivateKeyFile,
+    /// The server's public key
     #[arg(long, value_name = "FILE")]
     pub peer_file: PathBuf,
     /// The server: HOST:PORT or unix:PATH

@@ -15,7 +15,7 @@ mod socket;
 use std::collections::HashMap;
 use std::fmt::Display;
 use std::future::Future;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -42,11 +42,10 @@ use self::pending::{Limits, Pending, Place};
 use self::relay::{Failure, relay};
 use self::settings::{Listening, Origin, Role, Settings};
 use self::socket::{Address, Carries, Client, Listener, Passed, Socket};
-use crate::error::{Error, Status};
+use crate::error::Error;
 use crate::files::{Existing, Output, Readers};
-use crate::keyfile;
+use crate::keys::{self, Private};
 use crate::names::quoted;
-use crate::text;
 
 const CONFIG: Config = Config::new(label!("veriplex.tunnel.v2"));
 
@@ -56,7 +55,6 @@ const OTHER_THREADS: usize = 4;
 /// Runs a command.
 pub fn run(command: &Command, quiet: bool) -> Result<(), Error> {
     match command {
-        Command::Keygen { file } => keygen(file),
         Command::Serve(options) => listen(&Origin::Serve(options.clone()), quiet),
         Command::Connect(options) => listen(&Origin::Connect(options.clone()), quiet),
         Command::Pipe(server) => {
@@ -66,27 +64,6 @@ pub fn run(command: &Command, quiet: bool) -> Result<(), Error> {
         }
         Command::Echo { address } => echo(address),
     }
-}
-
-/// Makes a private key file and, beside it, a public key file: both, or none if one of them exists.
-fn keygen(path: &Path) -> Result<(), Error> {
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(".pub");
-    let private = keyfile::create(path)?;
-    let public = Output::create(Path::new(&beside), Existing::Refused, Readers::Any)?;
-    let key = PrivateKey::generate(&mut veriplex::os_rng()).map_err(|error| Error::io("key", error))?;
-    keyfile::write(private, key.to_pem().as_bytes())?;
-    keyfile::write(public, key.public_key().to_pem().as_bytes())?;
-    let mut stdout = io::stdout();
-    writeln!(stdout, "{}", key.public_key().fingerprint())
-        .and_then(|()| stdout.flush())
-        .map_err(|error| Error::write("standard output", &error))
-}
-
-/// Reads a private key file.
-fn read_private(path: &Path) -> Result<PrivateKey, Error> {
-    let what = "not a private key file for tunnels (made by veriplex tunnel keygen)";
-    text::parse(path, 512, Status::Io, what, |pem| PrivateKey::from_pem(pem).ok())
 }
 
 /// What the connections of one process share.
@@ -258,8 +235,8 @@ struct Opened {
 
 /// Passes standard input and output through a tunnel.
 fn pipe(server: &Server) -> Result<(), Error> {
-    let peer = allow::read_public(&server.peer_file)?;
-    let key = read_private(&server.key_file)?;
+    let peer = keys::read_one_public(&server.peer_file)?.tunnel;
+    let key = (server.key).reader(&[], std::slice::from_ref(&server.peer_file), Private::tunnel)?()?;
     let limit = Duration::from_secs(server.seconds.into());
     let runtime = runtime()?;
     let result = runtime.block_on(async {
@@ -481,7 +458,7 @@ fn listen(origin: &Origin, quiet: bool) -> Result<(), Error> {
     let settings = Arc::new(origin.read()?);
     let mut listeners = Listeners::new(passed, &settings.listeners)?;
     let tunnel = Arc::new(Tunnel {
-        key: read_private(&settings.key_file)?,
+        key: keys::read_private(&settings.key_file, &settings.password)?.tunnel()?,
         settings: RwLock::new(settings.clone()),
         pending: Arc::default(),
         unnamed: Arc::default(),

@@ -13,8 +13,11 @@ use super::allow::{self, Allowed};
 use super::args::{Connect, Listen, Serve};
 use super::pending::Limits;
 use super::socket::Address;
+use crate::command::secrets::PrivateKeyFile;
 use crate::error::Error;
+use crate::keys;
 use crate::names::quoted;
+use crate::password::Source;
 use crate::text;
 
 pub const CONNECTIONS: u32 = 400;
@@ -46,6 +49,8 @@ pub enum Origin {
 #[derive(Debug)]
 pub struct Settings {
     pub key_file: PathBuf,
+    /// Where the password of the key comes from, if it has one.
+    pub password: Source,
     pub connect: Address,
     pub listeners: Vec<Listening>,
     pub timeout: Duration,
@@ -141,11 +146,10 @@ impl Origin {
                     },
                     max_per_peer: options.max_per_peer as usize,
                 };
-                // The command line has both, or a file.
-                let key_file = options.key_file.as_deref().unwrap_or(Path::new(""));
+                // The command line has it, or a file.
                 let connect = options.connect.as_deref().unwrap_or_default();
                 Ok(of_arguments(
-                    key_file,
+                    &options.key,
                     connect,
                     options.seconds,
                     &options.addresses,
@@ -156,10 +160,10 @@ impl Origin {
             Self::Connect(options) => {
                 let server = &options.server;
                 let role = Role::Client {
-                    peer: allow::read_public(&server.peer_file)?,
+                    peer: keys::read_one_public(&server.peer_file)?.tunnel,
                 };
                 Ok(of_arguments(
-                    &server.key_file,
+                    &server.key,
                     &server.connect,
                     server.seconds,
                     &options.addresses,
@@ -172,7 +176,7 @@ impl Origin {
 }
 
 fn of_arguments(
-    key_file: &Path,
+    key: &PrivateKeyFile,
     connect: &str,
     seconds: u32,
     addresses: &[String],
@@ -184,7 +188,8 @@ fn of_arguments(
         proxies: None,
     };
     Settings {
-        key_file: key_file.to_owned(),
+        key_file: key.key.required().to_owned(),
+        password: key.password.source(),
         connect: connect.into(),
         listeners: addresses.iter().map(listening).collect(),
         timeout: Duration::from_secs(seconds.into()),
@@ -202,6 +207,7 @@ fn of_arguments(
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Written {
     key_file: PathBuf,
+    password_file: Option<PathBuf>,
     connect: String,
     listen: Vec<ListenTable>,
     #[serde(default)]
@@ -319,7 +325,10 @@ fn parse(text: &str, folder: &Path) -> Result<Settings, Wrong> {
                 let path = folder.join(path);
                 let stem = path.file_stem().unwrap_or_default().to_string_lossy();
                 let name = if given.is_empty() { &stem } else { given };
-                (allow::read_public(&path)?.fingerprint(), name.to_owned())
+                (
+                    keys::read_one_public(&path)?.tunnel.fingerprint(),
+                    name.to_owned(),
+                )
             }
             _ => {
                 return wrong(format!(
@@ -335,6 +344,9 @@ fn parse(text: &str, folder: &Path) -> Result<Settings, Wrong> {
 
     Ok(Settings {
         key_file: folder.join(&file.key_file),
+        password: file
+            .password_file
+            .map_or(Source::Terminal, |path| Source::File(folder.join(path))),
         connect: Address::from(&*file.connect).relative_to(folder),
         listeners,
         timeout: Duration::from_secs(number("timeout", file.timeout, TIMEOUT, 1..=MAX_TIMEOUT)?.into()),

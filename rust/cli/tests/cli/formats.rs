@@ -2,7 +2,7 @@
 
 use std::process::Output;
 
-use veriplex::{hpke, sig, siv::Siv};
+use veriplex::{sig, siv::Siv};
 
 use super::*;
 
@@ -207,8 +207,6 @@ fn several_files() {
         folder.run(&[args, &files].concat())
     };
     let plain = ["a", "b", "c"].map(String::from);
-    let to = public(2);
-    let from = public(1);
     for (make, open, ending) in [
         (
             &["encrypt", "-k", "key"][..],
@@ -216,8 +214,8 @@ fn several_files() {
             "vpx",
         ),
         (
-            &["seal", "-k", "1", "--to", &to],
-            &["unseal", "-k", "2", "--from", &from],
+            &["seal", "-k", "1", "--to", "2.pub"],
+            &["unseal", "-q", "-k", "2", "--from", "1.pub"],
             "sealed",
         ),
     ] {
@@ -239,13 +237,13 @@ fn several_files() {
         fails(&folder.run(&one), USAGE, "--output", "one file");
     }
     succeeds(&with(&["sign", "-k", "1"], &plain));
-    let verify = ["verify", "--from", &from];
+    let verify = ["verify", "--from", "1.pub"];
     succeeds(&with(&verify, &plain));
     folder.write("b", b"changed");
     let output = with(&verify, &plain);
     fails(&output, UNVERIFIED, "b", "the signature is not one");
     assert!(stdout(&output).contains("c: OK\n"));
-    let output = with(&["verify", "--from", &from, "--signature", "a.vpsig"], &plain);
+    let output = with(&["verify", "--from", "1.pub", "--signature", "a.vpsig"], &plain);
     fails(&output, USAGE, "--signature", "one file");
 }
 
@@ -255,8 +253,6 @@ fn armor() {
     let plaintext = noise(100_000);
     folder.write("file", &plaintext);
     folder.write("password", b"password");
-    let receiver = public(2);
-    let sender = public(1);
     for (make, open) in [
         (&["encrypt", "-k", "key"][..], &["decrypt", "-k", "key"][..]),
         (
@@ -264,8 +260,8 @@ fn armor() {
             &["decrypt", "-k", "key"],
         ),
         (
-            &["seal", "-k", "1", "--to", &receiver],
-            &["unseal", "-k", "2", "--from", &sender],
+            &["seal", "-k", "1", "--to", "2.pub"],
+            &["unseal", "-q", "-k", "2", "--from", "1.pub"],
         ),
     ] {
         succeeds(&folder.run(&[make, &["--armor", "-fo", "text", "file"]].concat()));
@@ -373,8 +369,10 @@ fn encrypting_what_is_encrypted_is_warned_of() {
     let folder = Folder::with_private_keys();
     folder.write("a.vpx", b"x");
     folder.write("b.sealed", b"x");
-    let to = public(2);
-    for args in [&["encrypt", "-k", "key"][..], &["seal", "-k", "1", "--to", &to]] {
+    for args in [
+        &["encrypt", "-k", "key"][..],
+        &["seal", "-k", "1", "--to", "2.pub"],
+    ] {
         for name in ["a.vpx", "b.sealed"] {
             let output = folder.run(&[args, &["-fo", "out", name]].concat());
             assert_eq!(output.status.code(), Some(0), "{output:?}");
@@ -386,33 +384,34 @@ fn encrypting_what_is_encrypted_is_warned_of() {
     }
 }
 
+/// What a stanza takes: an encapsulation, the file key, a tag.
+const STANZA_LEN: usize = 1120 + 32 + 16;
+
 #[test]
 fn sealed_to_several() {
     let folder = Folder::with_private_keys();
     let plaintext = noise(70_000);
     folder.write("file", &plaintext);
-    folder.write(
-        "list",
-        format!("{} bob\n{} carol\n", public(2), public(3)).as_bytes(),
-    );
-    let unseal = |receiver: &str, sender: u8, sealed: &[u8]| {
-        folder.pipe(&["unseal", "-k", receiver, "--from", &public(sender)], sealed)
+    let list = format!("# all\n\n{} Bob\n{}", public_line(2).trim_end(), public_line(3));
+    folder.write("list", list.as_bytes());
+    let unseal = |receiver: &str, from: &str, sealed: &[u8]| {
+        folder.pipe(&["unseal", "-q", "-k", receiver, "--from", from], sealed)
     };
     for to in [
-        &["--to", &public(2), "--to", &public(3)][..],
-        &["--to-file", "list"],
-        &["--to", &public(2), "--to-file", "list", "--to", &public(3)],
+        &["--to", "2.pub", "--to", "3.pub"][..],
+        &["--to", "list"],
+        &["--to", "2.pub", "--to", "list", "--to", "3.pub"],
     ] {
         succeeds(&folder.run(&[&["seal", "-k", "1", "-f", "file"][..], to].concat()));
         let sealed = folder.read("file.sealed");
         assert_eq!(sealed[..10], *b"VPX-SEAL\x01\x02");
         for receiver in ["2", "3"] {
-            let output = unseal(receiver, 1, &sealed);
+            let output = unseal(receiver, "1.pub", &sealed);
             succeeds(&output);
             assert!(output.stdout == plaintext);
-            assert_eq!(unseal(receiver, 2, &sealed).status.code(), Some(UNVERIFIED));
+            assert_eq!(unseal(receiver, "2.pub", &sealed).status.code(), Some(UNVERIFIED));
         }
-        let output = unseal("1", 1, &sealed);
+        let output = unseal("1", "1.pub", &sealed);
         fails(
             &output,
             UNVERIFIED,
@@ -421,58 +420,30 @@ fn sealed_to_several() {
         );
         assert_eq!(output.stdout, b"");
     }
-    // Twice the same is one.
-    succeeds(&folder.run(&[
-        "seal",
-        "-k",
-        "1",
-        "-f",
-        "file",
-        "--to",
-        &public(2),
-        "--to",
-        &public(2),
-    ]));
-    assert_eq!(folder.read("file.sealed")[..10], *b"VPX-SEAL\x01\x01");
 
     // Everything counts.
     let sealed = folder
-        .pipe(&["seal", "-k", "1", "--to-file", "list"], b"plaintext")
+        .pipe(&["seal", "-k", "1", "--to", "list"], b"plaintext")
         .stdout;
-    assert_eq!(sealed.len(), 10 + 2 * 80 + SALT_LEN + 16 + 9 + 16);
-    for at in 0..sealed.len() {
+    assert_eq!(sealed.len(), 10 + 2 * STANZA_LEN + SALT_LEN + 16 + 9 + 16);
+    for at in (0..sealed.len()).filter(|at| *at < 50 || at % 97 == 0 || *at > 10 + 2 * STANZA_LEN - 50) {
         let mut damaged = sealed.clone();
         damaged[at] ^= 1;
-        let output = unseal("2", 1, &damaged);
+        let output = unseal("2", "1.pub", &damaged);
         fails(&output, UNVERIFIED, "standard input", "");
         assert_eq!(output.stdout, b"", "{at}");
     }
 
-    // By hand, as documented.
-    let mut header = b"VPX-SEAL\x01\x02".to_vec();
-    for receiver in [3, 2] {
-        let (ephemeral, mut protocol) = hpke::setup_sender(
-            label!("veriplex.seal.v1"),
-            &private(1),
-            private(receiver).public_key(),
-            &mut veriplex::os_rng(),
-        )
-        .unwrap();
-        protocol.mix(label!("header"), b"VPX-SEAL\x01\x02");
-        let mut key = [7; 32];
-        let tag = protocol.seal_in_place_detached(label!("file-key"), &mut key);
-        header.extend([&ephemeral[..], &key, &tag].concat());
-    }
-    let file = segments(&header, &[7; 32], &[9; 32], b"by hand");
+    let file = sealed_by_hand(1, &hybrid_key(1, "seal"), &[3, 2]);
     for receiver in ["2", "3"] {
-        let output = unseal(receiver, 1, &file);
+        let output = unseal(receiver, "1.pub", &file);
         succeeds(&output);
         assert_eq!(output.stdout, b"by hand");
     }
     // The second receiver's part counts for the first.
     let mut other = file.clone();
-    other[10 + 79] ^= 1;
-    let output = unseal("2", 1, &other);
+    other[10 + STANZA_LEN - 1] ^= 1;
+    let output = unseal("2", "1.pub", &other);
     fails(
         &output,
         UNVERIFIED,
@@ -481,9 +452,133 @@ fn sealed_to_several() {
     );
 }
 
+/// As documented.
+fn sealed_by_hand(version: u8, sender: &hybrid::PrivateKey, receivers: &[u8]) -> Vec<u8> {
+    let first = [b"VPX-SEAL", &[version, receivers.len().to_le_bytes()[0]][..]].concat();
+    let mut header = first.clone();
+    for &receiver in receivers {
+        let (encapsulation, mut protocol) = hybrid::setup_sender(
+            label!("veriplex.seal.v1"),
+            sender,
+            hybrid_key(receiver, "seal").public_key(),
+            &mut veriplex::os_rng(),
+        )
+        .unwrap();
+        protocol.mix(label!("header"), &first);
+        let mut key = [7; 32];
+        let tag = protocol.seal_in_place_detached(label!("file-key"), &mut key);
+        header.extend([&encapsulation[..], &key, &tag].concat());
+    }
+    segments(&header, &[7; 32], &[9; 32], b"by hand")
+}
+
+#[test]
+fn one_of_several_senders() {
+    let folder = Folder::with_private_keys();
+    let list = format!("{} Alice\u{1b}[8m\n{}", public_line(1).trim_end(), public_line(3));
+    folder.write("senders", list.as_bytes());
+    let unseal = |from: &str, sealed: &[u8]| folder.pipe(&["unseal", "-k", "2", "--from", from], sealed);
+    let fingerprint = hex::encode(digest::digest(label!("veriplex.public-key.v1"), &public_bytes(3)));
+    for (sender, named) in [("1", "Alice\\u{1b}[8m"), ("3", &fingerprint)] {
+        let sealed = folder
+            .pipe(&["seal", "-k", sender, "--to", "2.pub"], b"message")
+            .stdout;
+        let output = unseal("senders", &sealed);
+        assert_eq!((output.status.code(), stdout(&output)), (Some(0), "message"));
+        assert_eq!(
+            stderr(&output),
+            format!("veriplex: standard input: sealed by {named}\n")
+        );
+        // A file with one key names its owner.
+        let output = unseal(&format!("{sender}.pub"), &sealed);
+        assert_eq!(
+            stderr(&output),
+            format!("veriplex: standard input: sealed by {sender}\n")
+        );
+        // Nobody is named of what does not open.
+        let mut damaged = sealed.clone();
+        *damaged.last_mut().unwrap() ^= 1;
+        fails(
+            &unseal("senders", &damaged),
+            UNVERIFIED,
+            "standard input",
+            "damaged",
+        );
+    }
+    let own = folder
+        .pipe(&["seal", "-k", "2", "--to", "2.pub"], b"message")
+        .stdout;
+    fails(
+        &unseal("senders", &own),
+        UNVERIFIED,
+        "standard input",
+        "by one of these senders",
+    );
+
+    folder.write("file", b"content");
+    for (signer, named) in [("1", "Alice\\u{1b}[8m"), ("3", &fingerprint)] {
+        succeeds(&folder.run(&["sign", "-f", "-k", signer, "file"]));
+        let output = folder.run(&["verify", "--from", "senders", "file"]);
+        succeeds(&output);
+        assert!(
+            stdout(&output).starts_with(&format!("file: OK\nsigned by: {named}\ntrusted comment: ")),
+            "{output:?}"
+        );
+    }
+    succeeds(&folder.run(&["sign", "-f", "-k", "2", "file"]));
+    let output = folder.run(&["verify", "--from", "senders", "file"]);
+    fails(&output, UNVERIFIED, "file", "not by any of 2 keys");
+}
+
+#[test]
+fn unknown_senders() {
+    let folder = Folder::with_private_keys();
+    let sealed = folder
+        .pipe(&["seal", "--anonymous", "--to", "2.pub"], b"message")
+        .stdout;
+    assert_eq!(sealed[..10], *b"VPX-SEAL\x02\x01");
+    let anonymous =
+        |receiver: &str, sealed: &[u8]| folder.pipe(&["unseal", "-k", receiver, "--anonymous"], sealed);
+    let from = |sealed: &[u8]| folder.pipe(&["unseal", "-k", "2", "--from", "1.pub"], sealed);
+    for sealed in [&sealed, &sealed_by_hand(2, &hybrid_key(0, "seal"), &[3, 2])] {
+        let output = anonymous("2", sealed);
+        assert_eq!(output.status.code(), Some(0));
+        assert!(stdout(&output) == "message" || stdout(&output) == "by hand");
+        assert_eq!(
+            stderr(&output),
+            "veriplex: standard input: nobody knows who sealed it\n"
+        );
+        // Who asks for a sender is not given something of nobody, nor the other way round.
+        fails(&from(sealed), UNVERIFIED, "standard input", "(--anonymous");
+    }
+    fails(
+        &anonymous("3", &sealed),
+        UNVERIFIED,
+        "standard input",
+        "not sealed to this key",
+    );
+    let known = folder
+        .pipe(&["seal", "-k", "1", "--to", "2.pub"], b"message")
+        .stdout;
+    fails(&anonymous("2", &known), UNVERIFIED, "standard input", "--from");
+    // The version counts: nobody's file is not taken for one of a sender, even if that is trusted.
+    for (sealed, version) in [(&sealed, 1), (&known, 2)] {
+        let mut changed = sealed.clone();
+        changed[8] = version;
+        folder.write("nobody.pub", public_line(0).as_bytes());
+        let output = if version == 1 {
+            folder.pipe(&["unseal", "-k", "2", "--from", "nobody.pub"], &changed)
+        } else {
+            anonymous("2", &changed)
+        };
+        fails(&output, UNVERIFIED, "standard input", "not sealed to this key");
+        assert_eq!(output.stdout, b"");
+    }
+}
+
 fn key_id(key: u8) -> String {
     let mut hasher = digest::Hasher::new(label!("veriplex.key-id.v1"));
-    hasher.update(&private(key).public_key().to_bytes());
+    hasher.update(&sign_key(key).public_key().to_bytes());
     let mut id = [0; 8];
     hasher.finalize_into(&mut id);
     hex::encode(id)
@@ -493,7 +588,7 @@ fn key_id(key: u8) -> String {
 fn signatures_with_comments() {
     let folder = Folder::with_private_keys();
     folder.write("file", b"content");
-    let verify = |key| folder.run(&["verify", "--from", &public(key), "file"]);
+    let verify = |key| folder.run(&["verify", "--from-key", &public(key), "file"]);
     succeeds(&folder.run(&["sign", "-k", "1", "file"]));
     let text = String::from_utf8(folder.read("file.vpsig")).unwrap();
     let (first, second) = text.split_once('\n').unwrap();
@@ -526,7 +621,7 @@ fn signatures_with_comments() {
         .concat();
         let signature = sig::sign(
             label!("veriplex.sign.v1"),
-            &private(1),
+            &sign_key(1),
             &message,
             &mut veriplex::os_rng(),
         );
@@ -598,37 +693,38 @@ fn private_keys_under_passwords() {
     folder.write("password", b"correct horse\n");
     folder.write("wrong", b"correct horsf\n");
     folder.write("file", b"content");
-    let make = [
-        "keygen",
+    let made = folder.run(&[
+        "key",
+        "generate",
         "--private",
-        "--password-file",
-        "password",
-        "--cost",
-        "3",
+        "--password-file=password",
+        "--cost=3",
         "mine",
-    ];
-    let made = folder.run(&make);
+    ]);
     succeeds_at_low_cost(&made);
-    let public = stdout(&made).to_owned();
+    let fingerprint = stdout(&made).trim_end().to_owned();
     let text = String::from_utf8(folder.read("mine")).unwrap();
-    let lines: Vec<&str> = text.lines().collect();
-    let [first, one, two, last] = lines[..] else {
-        panic!("{text}");
-    };
-    assert_eq!(first, "-----BEGIN VERIPLEX ENCRYPTED PRIVATE KEY-----");
-    assert_eq!(last, "-----END VERIPLEX ENCRYPTED PRIVATE KEY-----");
-    assert_eq!((one.len(), two.len()), (64, 48));
-    let printed = |file: &str| folder.run(&["pubkey", "-k", "mine", "--key-password-file", file]);
+    let digits = text.strip_prefix("veriplex-encrypted-key-v1 ").unwrap();
+    assert_eq!(digits.len(), 2 * (1 + 32 + 32 + 16) + 1);
+    let printed = |file: &str| folder.run(&["key", "public", "mine", "--password-file", file]);
     let output = printed("password");
     succeeds(&output);
-    assert_eq!(stdout(&output), public);
+    assert_eq!(output.stdout, folder.read("mine.pub"));
+    let shown = folder.run(&["key", "inspect", "mine", "mine.pub"]);
+    succeeds(&shown);
+    assert!(
+        stdout(&shown)
+            .starts_with("mine: a private key under a password of cost 3\nmine.pub: a public key\n"),
+        "{shown:?}"
+    );
+    assert!(stdout(&shown).contains(&fingerprint));
     let output = printed("wrong");
     fails(&output, UNVERIFIED, "mine", "wrong password");
     assert_eq!(stdout(&output), "");
-    let with_password = ["-k", "mine", "--key-password-file", "password"];
+    let with_password = ["-k", "mine", "--password-file", "password"];
     succeeds(&folder.run(&[&["sign"][..], &with_password, &["file"]].concat()));
-    succeeds(&folder.run(&["verify", "--from", public.trim_end(), "file"]));
-    let both = folder.pipe(&["sign", "-k", "mine", "--key-password-file", "-"], b"");
+    succeeds(&folder.run(&["verify", "--from", "mine.pub", "file"]));
+    let both = folder.pipe(&["sign", "-k", "mine", "--password-file", "-"], b"");
     fails(
         &both,
         USAGE,
@@ -637,69 +733,32 @@ fn private_keys_under_passwords() {
     );
 
     // By hand, as documented.
-    let mut bytes = vec![1, 3];
+    let line = |bytes: &[u8]| format!("veriplex-encrypted-key-v1 {}\n", hex::encode(bytes));
+    let mut bytes = vec![3];
     bytes.extend([9; 32]);
     let mut key = [0; 32];
     Mhf::with_any_cost(label!("veriplex.key.password.v1"), 3)
         .and_then(|mhf| mhf.hash_into(b"correct horse", &[9; 32], &mut key))
         .unwrap();
-    let mut sealed = private(1).to_bytes();
+    let mut sealed = identity::secret(1);
     let tag =
         Siv::new(label!("veriplex.key.v1"), &key.into()).seal_in_place_detached(b"", &bytes, &mut sealed);
     bytes.extend(sealed);
     bytes.extend(tag);
-    let base64 = base64(&bytes);
-    let by_hand = format!("{first}\n{}\n{}\n{last}\n", &base64[..64], &base64[64..]);
-    folder.write("mine", by_hand.as_bytes());
+    folder.write("mine", line(&bytes).as_bytes());
     let output = printed("password");
     succeeds(&output);
-    assert_eq!(stdout(&output), format!("{}\n", super::public(1)));
+    assert_eq!(stdout(&output), public_line(1));
     // Everything counts; a cost from outside is bounded.
     for at in 0..bytes.len() {
         let mut damaged = bytes.clone();
-        damaged[at] ^= if at == 1 { 1 } else { 0x80 };
-        folder.write(
-            "mine",
-            format!("{first}\n{}\n{last}\n", self::base64(&damaged)).as_bytes(),
-        );
-        let output = printed("password");
-        let status = if at == 0 { IO } else { UNVERIFIED };
-        fails(&output, status, "mine", "");
+        damaged[at] ^= if at == 0 { 1 } else { 0x80 };
+        folder.write("mine", line(&damaged).as_bytes());
+        fails(&printed("password"), UNVERIFIED, "mine", "");
     }
-    bytes[1] = 19;
-    folder.write(
-        "mine",
-        format!("{first}\n{}\n{last}\n", self::base64(&bytes)).as_bytes(),
-    );
+    bytes[0] = 19;
+    folder.write("mine", line(&bytes).as_bytes());
     fails(&printed("password"), UNVERIFIED, "mine", "above the limit");
-    for bad in [
-        by_hand.replace("ENCRYPTED ", ""),
-        by_hand.replacen("ENCRYPTED ", "", 1),
-        by_hand.repeat(2),
-        format!("{by_hand}{}", *private(1).to_pem()),
-        format!("{first}\n{}\n{last}\n", &base64[..108]),
-    ] {
-        folder.write("mine", bad.as_bytes());
-        fails(&printed("password"), IO, "mine", "not a private key file");
-    }
-    fails_usage(&folder.run(&["keygen", "--password-file", "password", "new"]));
-}
-
-fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::new();
-    for group in bytes.chunks(3) {
-        let mut padded = [0; 4];
-        padded[1..=group.len()].copy_from_slice(group);
-        let number = u32::from_be_bytes(padded);
-        for i in 0..4 {
-            let digit = number >> (18 - 6 * i) & 63;
-            text.push(if i <= group.len() {
-                char::from(DIGITS[digit as usize])
-            } else {
-                '='
-            });
-        }
-    }
-    text
+    let output = folder.run(&["key", "generate", "--password-file", "password", "new"]);
+    fails(&output, USAGE, "a password", "--private");
 }

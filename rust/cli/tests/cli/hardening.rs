@@ -99,7 +99,7 @@ fn modes_of_new_files_and_of_replaced_ones() {
         succeeds(&folder.run(&decrypt));
         assert_eq!(mode(&folder, "out"), new);
     }
-    succeeds(&folder.run(&["keygen", "new"]));
+    succeeds(&folder.run(&["key", "generate", "new"]));
     assert_eq!(mode(&folder, "new"), 0o600);
 }
 
@@ -288,7 +288,6 @@ fn a_file_that_may_not_get_so_large_is_an_error() {
 #[cfg(target_os = "linux")]
 fn no_threads_are_left() {
     let folder = Folder::with_private_keys();
-    let [one, two] = [public(1), public(2)];
     folder.write("big", &noise(3 << 20));
     let digest = folder.run(&["sum", "big"]).stdout;
     // The limit does not hold for root, and others may not find the program where it is.
@@ -320,13 +319,14 @@ fn no_threads_are_left() {
         &["encrypt", "--key-file", "key", "-o", "piped"],
         &["decrypt", "--key-file", "key", "-o", "one", "big.vpx"],
         &["decrypt", "--key-file", "key", "-o", "two", "piped"],
-        &["seal", "--key-file", "1", "--to", &two, "big"],
+        &["seal", "--key-file", "1", "--to", "2.pub", "big"],
         &[
             "unseal",
+            "--quiet",
             "--key-file",
             "2",
             "--from",
-            &one,
+            "1.pub",
             "-o",
             "four",
             "big.sealed",
@@ -461,7 +461,7 @@ fn names_do_not_act_on_the_terminal() {
 fn lists_of_keys_end() {
     let folder = Folder::with_private_keys();
     folder.write("file", b"plaintext");
-    let output = soon(move || folder.run(&["seal", "--key-file", "1", "--to-file", "/dev/zero", "file"]));
+    let output = soon(move || folder.run(&["seal", "--key-file", "1", "--to", "/dev/zero", "file"]));
     fails(&output, IO, "/dev/zero", "too large");
 }
 
@@ -526,16 +526,9 @@ fn costs_out_of_range_are_warned_of() {
 fn keys_that_nobody_could_read_are_not_made() {
     let folder = Folder::new();
     folder.write("password", b"password");
-    let keygen = [
-        "keygen",
-        "--private",
-        "--password-file",
-        "password",
-        "--cost",
-        "19",
-        "new",
-    ];
-    fails(&folder.run(&keygen), USAGE, "the cost", "at most 18");
+    let generate = ["key", "generate", "--private", "--password-file=password"];
+    let output = folder.run(&[&generate[..], &["--cost=19", "new"]].concat());
+    fails(&output, USAGE, "the cost", "at most 18");
     assert!(!folder.names().contains(&"new".to_owned()));
 }
 
@@ -543,31 +536,29 @@ fn keys_that_nobody_could_read_are_not_made() {
 fn keys_from_standard_input() {
     let folder = Folder::with_private_keys();
     folder.write("file", b"plaintext");
-    let made = folder.run(&["keygen", "--private", "-"]);
-    let key = PrivateKey::from_pem(stdout(&made)).unwrap();
-    assert_eq!(
-        stderr(&made),
-        format!("veriplex: public key: {}\n", key.public_key())
-    );
-    let printed = folder.pipe(&["pubkey", "-k", "-"], &made.stdout);
-    succeeds(&printed);
-    assert_eq!(stdout(&printed), format!("{}\n", key.public_key()));
-    // To a file, for the next command.
-    let made = folder.run(&["keygen", "--private", "new"]);
+    let made = folder.run(&["key", "generate", "--private", "-"]);
     succeeds(&made);
-    let key = PrivateKey::from_pem(str::from_utf8(&folder.read("new")).unwrap()).unwrap();
-    assert_eq!(stdout(&made), format!("{}\n", key.public_key()));
+    let printed = folder.pipe(&["key", "public", "-"], &made.stdout);
+    succeeds(&printed);
+    assert!(stdout(&printed).starts_with("veriplex-public-key-v1 "));
+    let output = folder.pipe(&["key", "public", "-", "--password-file", "-"], &made.stdout);
+    fails(
+        &output,
+        USAGE,
+        "standard input",
+        "cannot be both password and key",
+    );
 
-    let signed = folder.pipe(&["sign", "-k", "-", "file"], private(1).to_pem().as_bytes());
+    let signed = folder.pipe(&["sign", "-k", "-", "file"], private_line(1).as_bytes());
     succeeds(&signed);
-    succeeds(&folder.run(&["verify", "--from", &public(1), "file"]));
+    succeeds(&folder.run(&["verify", "--from", "1.pub", "file"]));
     let tags = folder.pipe(&["mac", "-k", "-", "file"], key_line(&KEY).as_bytes());
     succeeds(&tags);
     assert_eq!(stdout(&tags), format!("{}  file\n", hex_tag(b"plaintext")));
     for args in [
         &["sign", "-k", "-"][..],
-        &["seal", "-k", "-", "--to", &public(1), "-"],
-        &["unseal", "-k", "-", "--from", &public(1)],
+        &["seal", "-k", "-", "--to", "1.pub", "-"],
+        &["unseal", "-k", "-", "--from", "1.pub"],
         &["mac", "-k", "-", "file", "-"],
         &["encrypt", "-k", "-"],
         &["decrypt", "-k", "-"],
@@ -581,46 +572,6 @@ fn keys_from_standard_input() {
     }
 }
 
-#[test]
-fn key_files_as_rfc_7468_has_them() {
-    let folder = Folder::new();
-    let pem = private(1).to_pem().to_string();
-    let (first, rest) = pem.split_once('\n').unwrap();
-    let (body, last) = rest.split_once('\n').unwrap();
-    let (start, end) = body.split_at(20);
-    let public = public(1);
-    let printed = |text: &str| {
-        folder.write("private", text.as_bytes());
-        folder.run(&["pubkey", "-k", "private"])
-    };
-    for good in [
-        pem.clone(),
-        pem.trim_end().to_owned(),
-        pem.replace('\n', "\r\n"),
-        format!("Alice's key, of 2026\n{pem}"),
-        format!("{pem}\n\nKeep it secret.\n"),
-        format!("a\r\n\r\n{}b\r\n", pem.replace('\n', "\r\n")),
-        format!("{first}  \n{start}\n{end}\t\n{last}"),
-        format!("-----BEGIN CERTIFICATE-----\n\n{pem}"),
-    ] {
-        let output = printed(&good);
-        succeeds(&output);
-        assert_eq!(stdout(&output), format!("{public}\n"), "{good:?}");
-    }
-    for bad in [
-        pem.repeat(2),
-        format!("> {pem}"),
-        format!("{first}\n{body}\n"),
-        format!("{first}\n{body}\n-----END VERIPLEX PUBLIC KEY-----\n"),
-        format!("{first}\nheader: x\n\n{body}\n{last}"),
-        format!("{first}\n{start}={end}\n{last}"),
-        format!("{first}\n{body}AAAA\n{last}"),
-        format!("{}{pem}", "x\n".repeat(10_000)),
-    ] {
-        fails(&printed(&bad), IO, "private", "not a private key file");
-    }
-}
-
 /// With nobody to ask, it says what else to do.
 #[test]
 #[cfg(target_os = "linux")]
@@ -628,19 +579,23 @@ fn without_a_terminal_a_password_file_is_named() {
     let folder = Folder::new();
     folder.write("file", b"plaintext");
     folder.write("password", b"password");
-    let keygen = [
-        "keygen",
+    let generate = [
+        "key",
+        "generate",
         "--private",
-        "--password-file",
-        "password",
-        "--cost",
-        "0",
-        "private",
+        "--password-file=password",
+        "--cost=0",
     ];
-    assert!(folder.run(&keygen).status.success());
-    for (args, option) in [
-        (&["encrypt", "--password", "file"][..], "(--password-file"),
-        (&["sign", "--key-file", "private", "file"], "(--key-password-file"),
+    assert!(
+        folder
+            .run(&[&generate[..], &["private"]].concat())
+            .status
+            .success()
+    );
+    for args in [
+        &["encrypt", "--password", "file"][..],
+        &["sign", "--key-file", "private", "file"],
+        &["key", "password", "private"],
     ] {
         let output = Command::new("setsid")
             .arg("--wait")
@@ -650,6 +605,6 @@ fn without_a_terminal_a_password_file_is_named() {
             .stdin(Stdio::null())
             .output()
             .unwrap();
-        fails(&output, IO, "terminal", option);
+        fails(&output, IO, "terminal", "(--password-file");
     }
 }

@@ -3,9 +3,9 @@
 use super::*;
 
 #[test]
-fn keygen_makes_key_files() {
+fn symmetric_keys_are_made() {
     let folder = Folder::new();
-    succeeds(&folder.run(&["keygen", "new"]));
+    succeeds(&folder.run(&["key", "generate", "new"]));
     let line = String::from_utf8(folder.read("new")).unwrap();
     let digits = line.strip_prefix("veriplex-key-v1 ").unwrap();
     let digits = digits.strip_suffix('\n').unwrap();
@@ -16,11 +16,11 @@ fn keygen_makes_key_files() {
         let mode = fs::metadata(folder.path("new")).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
     }
-    fails(&folder.run(&["keygen", "new"]), IO, "new", "exists");
+    fails(&folder.run(&["key", "generate", "new"]), IO, "new", "exists");
     assert_eq!(folder.read("new"), line.as_bytes());
     succeeds(&folder.run(&["mac", "--key-file", "new", "key"]));
 
-    let printed = folder.run(&["keygen", "-"]);
+    let printed = folder.run(&["key", "generate", "-"]);
     succeeds(&printed);
     assert_eq!(stdout(&printed).len(), line.len());
     assert_ne!(stdout(&printed), line);
@@ -42,8 +42,6 @@ fn broken_key_files() {
         good.replace("c3\n", "cg\n"),
         good.replace('\n', "c3\n"),
         good.repeat(2),
-        format!("{good}\n#\n"),
-        format!(" {good}"),
     ] {
         folder.write("bad", bad.as_bytes());
         for args in [
@@ -68,21 +66,22 @@ fn text_files_from_elsewhere() {
     folder.write("file", b"content");
     folder.write("password", b"correct horse\n");
     let make = ["--cost=3", "--password-file=password"];
-    succeeds_at_low_cost(&folder.run(&[&["keygen", "--private", "protected"][..], &make].concat()));
+    let generate = ["key", "generate", "--private", "protected"];
+    succeeds_at_low_cost(&folder.run(&[&generate[..], &make].concat()));
     let hash = folder.run(&[&["hash-password"][..], &make].concat()).stdout;
     succeeds(&folder.run(&["sign", "--key-file", "1", "file"]));
     let list = folder.run(&["sum", "--tag", "file"]).stdout;
-    let from = ["verify", "--quiet", "--from", &public(1), "file"];
+    let from = ["verify", "--quiet", "--from", "1.pub", "file"];
     for (text, command) in [
         (folder.read("key"), &["mac", "--key-file", "text", "file"][..]),
-        (folder.read("1"), &["pubkey", "--key-file", "text"]),
+        (folder.read("1"), &["key", "public", "text"]),
         (
             folder.read("protected"),
-            &["pubkey", "--key-file", "text", "--key-password-file", "password"],
+            &["key", "public", "text", "--password-file", "password"],
         ),
         (
-            format!("# all\n\n{}  alice\n", public(1)).into(),
-            &["verify", "--quiet", "--from-file", "text", "file"],
+            format!("# all\n\n{}  alice\n", public_line(1).trim_end()).into(),
+            &["verify", "--quiet", "--from", "text", "file"],
         ),
         (
             folder.read("file.vpsig"),
@@ -150,7 +149,7 @@ fn keys_are_there_once() {
     );
     for args in [
         &["mac", "--key-file"][..],
-        &["sum", "--keyed"],
+        &["sum", "--key-file"],
         &["encrypt", "-fo", "out", "--key-file"],
     ] {
         for key_file in ["key", "-"] {
@@ -188,103 +187,331 @@ fn keys_are_there_once() {
 fn what_is_in_the_way_is_noticed_before_anybody_is_asked() {
     let folder = Folder::new();
     folder.write("mine", b"old");
-    let output = folder.run(&["keygen", "--private", "--password-file", "missing", "mine"]);
-    fails(&output, IO, "mine", "exists already");
-    let output = folder.run(&["keygen", "--private", "--password", "mine"]);
-    fails(&output, IO, "mine", "exists already");
+    let generate = ["key", "generate", "--private"];
+    for password in [&["--password-file", "missing"][..], &["--password"]] {
+        let output = folder.run(&[&generate[..], password, &["mine"]].concat());
+        fails(&output, IO, "mine", "exists already");
+    }
     // Of two files that belong together, none is made.
-    folder.write("tunnel.pub", b"old");
-    let output = folder.run(&["tunnel", "keygen", "tunnel"]);
-    fails(&output, IO, "tunnel.pub", "exists already");
-    assert_eq!(folder.names(), ["mine", "tunnel.pub"]);
+    folder.write("other.pub", b"old");
+    let output = folder.run(&[&generate[..], &["other"]].concat());
+    fails(&output, IO, "other.pub", "exists already");
+    assert_eq!(folder.names(), ["mine", "other.pub"]);
 }
 
 #[test]
 fn private_and_public_key_files() {
     let folder = Folder::new();
-    succeeds(&folder.run(&["keygen", "--private", "new"]));
-    let pem = String::from_utf8(folder.read("new")).unwrap();
-    let key = PrivateKey::from_pem(&pem).unwrap();
+    let made = folder.run(&["key", "generate", "--private", "new"]);
+    succeeds(&made);
+    let line = String::from_utf8(folder.read("new")).unwrap();
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
         let mode = fs::metadata(folder.path("new")).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
     }
-    fails(&folder.run(&["keygen", "--private", "new"]), IO, "new", "exists");
-    let printed = folder.run(&["pubkey", "--key-file", "new"]);
+    let again = folder.run(&["key", "generate", "--private", "new"]);
+    fails(&again, IO, "new", "exists");
+    let printed = folder.run(&["key", "public", "new"]);
     succeeds(&printed);
-    assert_eq!(stdout(&printed), format!("{}\n", key.public_key()));
-    let printed = folder.run(&["keygen", "--private", "-"]);
-    assert_ne!(PrivateKey::from_pem(stdout(&printed)).unwrap(), key);
+    assert_eq!(printed.stdout, folder.read("new.pub"));
+    let other = folder.run(&["key", "generate", "--private", "-"]);
+    succeeds(&other);
+    assert!(other.stdout.len() == line.len() && stdout(&other) != line);
+    // What is printed is in both halves of the key.
+    let shown = folder.run(&["key", "inspect", "new.pub"]);
+    assert!(
+        stdout(&shown).contains(&format!("fingerprint:        {}", stdout(&made))),
+        "{shown:?}"
+    );
 
-    // The two kinds are not taken for each other.
-    fails(
-        &folder.run(&["pubkey", "--key-file", "key"]),
-        IO,
-        "key",
-        "not a private key file",
+    // As documented.
+    folder.write("one", private_line(1).as_bytes());
+    let printed = folder.run(&["key", "public", "one"]);
+    assert_eq!(stdout(&printed), public_line(1));
+    folder.write(
+        "all",
+        format!(
+            "{}{} Alice\n{}",
+            key_line(&KEY),
+            public_line(2).trim_end(),
+            private_line(1)
+        )
+        .as_bytes(),
     );
-    fails(
-        &folder.run(&["mac", "--key-file", "new", "key"]),
-        IO,
-        "new",
-        "not a key file",
+    let about = |number: u8| {
+        let fingerprint = digest::digest(label!("veriplex.public-key.v1"), &public_bytes(number));
+        format!(
+            "  fingerprint:        {}\n  verify --from-key:  {}\n  tunnel --peer:      {}\n",
+            hex::encode(fingerprint),
+            public(number),
+            hybrid_key(number, "tunnel").public_key().fingerprint(),
+        )
+    };
+    let shown = folder.run(&["key", "inspect", "all"]);
+    succeeds(&shown);
+    let expected = format!(
+        "all: a symmetric key\nall: a public key\n  comment:            Alice\n{}all: a private key\n{}",
+        about(2),
+        about(1)
     );
+    assert_eq!(stdout(&shown), expected);
+
+    // The kinds are not taken for each other.
+    fs::remove_file(folder.path("one")).unwrap();
+    fs::remove_file(folder.path("all")).unwrap();
+    for (args, name, kind) in [
+        (
+            &["key", "public", "key"][..],
+            "key",
+            "a symmetric key, where a private key",
+        ),
+        (
+            &["key", "password", "--remove", "new.pub"],
+            "new.pub",
+            "a public key, where a private key",
+        ),
+        (
+            &["mac", "-k", "new", "key"],
+            "new",
+            "a private key, where a symmetric key",
+        ),
+        (
+            &["sign", "-k", "new.pub", "key"],
+            "new.pub",
+            "a public key, where a private key",
+        ),
+        (
+            &["verify", "--from", "new", "key"],
+            "new",
+            "line 1: is a private key, where a public key",
+        ),
+    ] {
+        fails(&folder.run(args), IO, name, kind);
+    }
     for bad in [
         "",
-        &pem[1..],
-        &pem.replace("PRIVATE", "PUBLIC"),
-        &pem.repeat(2),
-        &pem.repeat(9),
+        &line[1..],
+        &line.replace("private", "public"),
+        &line.repeat(2),
+        &format!("{line}more\n"),
+        &format!("{line}#{}", "x".repeat(1 << 14)),
     ] {
         folder.write("bad", bad.as_bytes());
         for args in [
-            &["pubkey"][..],
-            &["sign", "key"],
-            &["seal", "--to", &public(1), "key"],
-            &["unseal", "--from", &public(1), "-o", "out", "key"],
+            &["key", "public", "bad"][..],
+            &["sign", "key", "-k", "bad"],
+            &["seal", "--to", "new.pub", "key", "-k", "bad"],
+            &["unseal", "--from", "new.pub", "-o", "out", "key", "-k", "bad"],
         ] {
-            let output = folder.run(&[args, &["--key-file", "bad"]].concat());
-            fails(&output, IO, "bad", "not a private key file");
+            let output = folder.run(args);
+            fails(&output, IO, "bad", "not a key file");
             assert_eq!(stdout(&output), "", "{bad:?}");
         }
     }
-    assert_eq!(folder.names(), ["bad", "new"]);
+    for good in [
+        format!("# Alice's\n\n{line}\n# secret\n"),
+        line.trim_end().to_owned() + " Alice's\n",
+    ] {
+        folder.write("bad", good.as_bytes());
+        succeeds(&folder.run(&["key", "public", "bad"]));
+    }
+    assert_eq!(folder.names(), ["bad", "new", "new.pub"]);
 }
 
 #[test]
-fn public_keys_as_arguments_and_in_files() {
+fn passwords_of_keys_change() {
+    let folder = Folder::new();
+    for password in ["one", "two"] {
+        folder.write(password, password.as_bytes());
+    }
+    folder.write(
+        "mine",
+        format!("# Of 2026\n{} Alice\n# the end", private_line(1).trim_end()).as_bytes(),
+    );
+    let change = |args: &[&str]| folder.run(&[&["key", "password", "mine"], args].concat());
+    let public = |args: &[&str]| folder.run(&[&["key", "public", "mine"], args].concat());
+    let low = "--cost=0";
+    succeeds_at_low_cost(&change(&["--new-password-file", "one", low]));
+    let text = String::from_utf8(folder.read("mine")).unwrap();
+    assert!(text.starts_with("# Of 2026\nveriplex-encrypted-key-v1 ") && text.ends_with(" Alice\n# the end"));
+    let wrong = change(&["--password-file", "two", "--new-password-file", "one", low]);
+    fails_with(&wrong, UNVERIFIED, &["cost 0", "mine: wrong password"]);
+    assert_eq!(folder.read("mine"), text.as_bytes());
+    succeeds_at_low_cost(&change(&[
+        "--password-file",
+        "one",
+        "--new-password-file",
+        "two",
+        low,
+    ]));
+    succeeds(&public(&["--password-file", "two"]));
+    fails(
+        &public(&["--password-file", "one"]),
+        UNVERIFIED,
+        "mine",
+        "wrong password",
+    );
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = fs::metadata(folder.path("mine")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0o044, "it is that of the old file");
+    }
+    succeeds(&change(&["--password-file", "two", "--remove"]));
+    let text = String::from_utf8(folder.read("mine")).unwrap();
+    assert_eq!(
+        text,
+        format!("# Of 2026\n{} Alice\n# the end", private_line(1).trim_end())
+    );
+    folder.write("empty", b"\n");
+    fails(
+        &change(&["--new-password-file", "empty"]),
+        USAGE,
+        "empty",
+        "empty",
+    );
+    fails(
+        &change(&["--new-password-file", "one", "--cost=19"]),
+        USAGE,
+        "the cost",
+        "at most 18",
+    );
+    let output = folder.run(&["key", "password", "--remove", "-"]);
+    fails(&output, USAGE, "-", "must be a file");
+    assert_eq!(folder.read("mine"), text.as_bytes());
+}
+
+/// Of programs that must not leave secrets on the disk.
+#[test]
+#[cfg(unix)]
+fn secrets_from_descriptors_and_the_environment() {
+    let folder = Folder::with_private_keys();
+    folder.write("file", b"content");
+    folder.write("password", b"correct horse\n");
+    let run = |args: &str, redirections: &str| {
+        let script = format!("exec \"$0\" {args} {redirections}");
+        Command::new("sh")
+            .args(["-c", &script, env!("CARGO_BIN_EXE_veriplex")])
+            .env("PASSWORD", "correct horse")
+            .env("EMPTY", "")
+            .env("LONG", "x".repeat(1025))
+            .stdin(Stdio::null())
+            .current_dir(folder.0.path())
+            .output()
+            .unwrap()
+    };
+    let through_pipe = |args: &str, descriptor: u8, file: &str| {
+        // Also what is no file, as another program would pass it.
+        let script = format!("cat {file} | \"$0\" {args} {descriptor}<&0 </dev/null");
+        Command::new("sh")
+            .args(["-c", &script, env!("CARGO_BIN_EXE_veriplex")])
+            .current_dir(folder.0.path())
+            .output()
+            .unwrap()
+    };
+    let tags = format!("{}  file\n", hex_tag(b"content"));
+    for output in [
+        run("mac --key-fd 3 file", "3<key"),
+        run("mac --key-fd 9 file", "9<key"),
+        run("mac --key-fd 0 file", "<key"),
+        through_pipe("mac --key-fd 3 file", 3, "key"),
+    ] {
+        succeeds(&output);
+        assert_eq!(stdout(&output), tags);
+    }
+    fails(
+        &run("mac --key-fd 0", "<key"),
+        USAGE,
+        "standard input",
+        "both key and input",
+    );
+    fails(&run("mac --key-fd 7 file", ""), IO, "/dev/fd/7", "No such file");
+
+    for (make, open) in [
+        (
+            "encrypt --password-env PASSWORD --cost 12",
+            "decrypt --password-fd 4",
+        ),
+        ("encrypt --key-fd 3", "decrypt --key-fd 3"),
+        ("seal --key-fd 5 --to 2.pub", "unseal -q --key-fd 6 --from 1.pub"),
+    ] {
+        let redirections = "3<key 4<password 5<1 6<2";
+        let output = run(&format!("{make} -fo out file"), redirections);
+        succeeds(&output);
+        let output = run(&format!("{open} -o - out"), redirections);
+        succeeds(&output);
+        assert_eq!(stdout(&output), "content", "{make}");
+    }
+    succeeds(&run(
+        "key generate --private --password-env PASSWORD --cost 12 mine",
+        "",
+    ));
+    for password in [
+        "--password-env PASSWORD",
+        "--password-fd 3",
+        "--password-file password",
+    ] {
+        succeeds(&run(&format!("sign -fk mine {password} file"), "3<password"));
+        succeeds(&run(&format!("key public {password} mine"), "3<password"));
+    }
+    let hash = run("hash-password --password-env PASSWORD --cost 12", "");
+    folder.write("hash", &hash.stdout);
+    succeeds(&run("verify-password --password-fd 3 hash", "3<password"));
+    for (name, status, reason) in [
+        ("EMPTY", USAGE, "the password is empty"),
+        ("LONG", IO, "has more than 1024 bytes"),
+        ("NONE", IO, "is not in the environment"),
+    ] {
+        fails(
+            &run(&format!("hash-password --password-env {name}"), ""),
+            status,
+            name,
+            reason,
+        );
+    }
+}
+
+#[test]
+fn public_keys_in_files() {
     let folder = Folder::with_private_keys();
     folder.write("file", b"content");
     succeeds(&folder.run(&["sign", "--key-file", "1", "file"]));
-    let verify = |from: &str| folder.run(&["verify", "--quiet", "--from-file", from, "file"]);
+    let verify = |from: &str| folder.run(&["verify", "--quiet", "--from", from, "file"]);
+    let [one, two] = [1, 2].map(public_line);
     for good in [
-        format!("{}\n", public(1)),
-        public(1),
-        format!("# {}\n\n{}  alice@example.com\n", public(2), public(1)),
+        one.clone(),
+        one.trim_end().into(),
+        format!("# {two}\n\n{}  alice@example.com\n{two}", one.trim_end()),
     ] {
         folder.write("list", good.as_bytes());
         succeeds(&verify("list"));
     }
-    folder.write("list", format!("{}\n{}\n", public(1), public(2)).as_bytes());
-    fails(&verify("list"), USAGE, "list", "several");
     folder.write("list", b"# nothing\n");
     fails(&verify("list"), IO, "list", "no public key");
     for bad in [
-        "0".repeat(64),
-        public(1)[1..].to_owned(),
-        format!("key={}", public(1)),
+        public(1),
+        one[1..].to_owned(),
+        one.replace("v1 ", "v1  "),
+        // No element of the group, no key of ML-KEM.
+        format!("veriplex-public-key-v1 {}", base64(&[0; 2464])),
+        format!(
+            "veriplex-public-key-v1 {}",
+            base64(&[&public_bytes(1)[..2000], &[0xff; 464]].concat())
+        ),
     ] {
         folder.write("list", format!("# a list\n{bad}\n").as_bytes());
-        fails(&verify("list"), IO, "list", "line 2: ");
+        fails(&verify("list"), IO, "list", "line 2: not a public key");
     }
-    for from in [&["--from", &public(1), "--from-file", "list"][..], &[]] {
+    for from in [&["--from-key", &public(1), "--from", "list"][..], &[]] {
         let output = folder.run(&[&["verify", "file"][..], from].concat());
         assert_eq!(output.status.code(), Some(USAGE), "{from:?}");
     }
-    let output = folder.pipe(&["verify", "--from-file", "-"], b"");
+    let output = folder.pipe(&["verify", "--from", "-"], b"");
     fails(&output, USAGE, "standard input", "both public key and input");
+    let output = folder.pipe(&["verify", "--quiet", "--from", "-", "file"], one.as_bytes());
+    succeeds(&output);
     fails(&verify("missing"), IO, "missing", "No such file");
     folder.write("list", &vec![b'#'; 2 << 20]);
     fails(&verify("list"), IO, "list", "too large");
@@ -334,11 +561,7 @@ fn a_key_is_not_the_name_of_a_file() {
                 folder.write(&damaged, to_key.as_bytes());
             }
             let commands = if *to_key == good {
-                vec![
-                    vec!["verify", "--from", &damaged, "file"],
-                    vec!["unseal", "-k", "1", "--from", &damaged, "file"],
-                    vec!["seal", "-k", "1", "--to", &damaged, "file"],
-                ]
+                vec![vec!["verify", "--from-key", &damaged, "file"]]
             } else {
                 let serve = ["tunnel", "serve", "-k1", "--listen=[::]:0", "--connect=[::]:1"];
                 vec![
@@ -354,14 +577,14 @@ fn a_key_is_not_the_name_of_a_file() {
             }
         }
     }
-    let output = folder.run(&["verify", "--from", &"0".repeat(64), "file"]);
+    let output = folder.run(&["verify", "--from-key", &"0".repeat(64), "file"]);
     assert_eq!(output.status.code(), Some(USAGE));
     assert!(
         stderr(&output).contains("these digits are no public key"),
         "{output:?}"
     );
     // Either case is right.
-    succeeds(&folder.run(&["verify", "--quiet", "--from", &good.to_uppercase(), "file"]));
+    succeeds(&folder.run(&["verify", "--quiet", "--from-key", &good.to_uppercase(), "file"]));
 }
 
 /// The crate `hex` looks digits up in a table: fine for tests, not for keys.
@@ -372,7 +595,7 @@ fn digits_are_decoded_in_constant_time() {
     let (dependencies, _) = rest.split_once("\n[").unwrap();
     let has = |name: &str| dependencies.lines().any(|line| line.starts_with(name));
     assert!(has("base16ct ") && !has("hex "));
-    let keyfile = include_str!("../../src/keyfile.rs");
+    let keyfile = include_str!("../../src/keys.rs");
     assert!(keyfile.contains("= base16ct::mixed::decode(digits, "));
     assert!(!keyfile.contains("from_str_radix") && !keyfile.contains("to_digit"));
 }

@@ -5,6 +5,8 @@ mod disk_state;
 mod encrypt;
 mod formats;
 mod hardening;
+#[path = "../identity/mod.rs"]
+mod identity;
 mod keys;
 mod levels;
 mod lists;
@@ -26,10 +28,10 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+use identity::{base64, hybrid_key, private_line, public_bytes, public_line, sign_key};
 use tempfile::TempDir;
-use veriplex::keys::PrivateKey;
 use veriplex::seekable::Seekable;
-use veriplex::{Key, Protocol, digest, label, mac::Mac, mhf::Mhf};
+use veriplex::{Key, Protocol, digest, hybrid, label, mac::Mac, mhf::Mhf};
 
 const UNVERIFIED: i32 = 1;
 const USAGE: i32 = 2;
@@ -221,21 +223,18 @@ fn segments(header: &[u8], key: &[u8; 32], salt: &[u8; 32], plaintext: &[u8]) ->
     .concat()
 }
 
-/// The private key of this number.
-fn private(number: u8) -> PrivateKey {
-    PrivateKey::from_uniform_bytes([number; 64]).unwrap()
-}
-
+/// With which `verify --from-key` takes signatures of this private key.
 fn public(number: u8) -> String {
-    private(number).public_key().to_string()
+    sign_key(number).public_key().to_string()
 }
 
 impl Folder {
-    /// With the private keys 1, 2 and 3 too, in files of these names.
+    /// With the private keys 1, 2 and 3 too, in files of these names, and their public keys in `1.pub` and so on.
     fn with_private_keys() -> Self {
         let folder = Self::new();
         for number in 1..=3 {
-            folder.write(&number.to_string(), private(number).to_pem().as_bytes());
+            folder.write(&number.to_string(), private_line(number).as_bytes());
+            folder.write(&format!("{number}.pub"), public_line(number).as_bytes());
         }
         folder
     }
@@ -266,14 +265,39 @@ fn wrong_command_lines() {
         &["nonsense"],
         &["digest", "--nonsense"],
         &["mac"],
-        &["keygen"],
+        &["key"],
+        &["key", "generate"],
+        &["key", "generate", "--password", "new"],
+        &["key", "public"],
+        &["key", "password"],
+        &["key", "password", "--remove", "--cost=12", "key"],
         &["encrypt", "key"],
         &["decrypt", "key"],
-        &["pubkey"],
         &["sign", "key"],
         &["verify", "key"],
         &["seal", "--key-file", "key", "key"],
+        &["seal", "--to", "key", "key"],
+        &["seal", "--key-file", "key", "--anonymous", "--to", "key", "key"],
+        &[
+            "seal",
+            "--anonymous",
+            "--password-file",
+            "key",
+            "--to",
+            "key",
+            "key",
+        ],
         &["unseal", "--key-file", "key", "key"],
+        &[
+            "unseal",
+            "--key-file",
+            "key",
+            "--from",
+            "key",
+            "--anonymous",
+            "key",
+        ],
+        &["verify", "--from", "key", "--from-key", &public(1), "key"],
         &["tunnel"],
         &[
             "tunnel",
@@ -286,6 +310,11 @@ fn wrong_command_lines() {
             "localhost:1",
         ],
         &["encrypt", "--key-file", "key", "--password", "key"],
+        &["encrypt", "--key-file", "key", "--key-fd", "3", "key"],
+        &["encrypt", "--key-fd", "three", "key"],
+        &["encrypt", "--password-env", "X", "--password-fd", "3", "key"],
+        &["encrypt", "--password-env", "X", "--deterministic", "key"],
+        &["mac", "--key-file", "key", "--key-fd", "3"],
         &["encrypt", "--password", "--password-file", "key", "key"],
         &["encrypt", "--password-file", "key", "--deterministic", "key"],
         &[

@@ -137,7 +137,7 @@ fn full_disk() {
     for args in [
         &["digest", "key"][..],
         &["digest", "--check", "list"],
-        &["keygen", "-"],
+        &["key", "generate", "-"],
         &["encrypt", "--key-file", "key"],
         &["decrypt", "--key-file", "key", "-o", "-", "file.vpx"],
     ] {
@@ -168,7 +168,7 @@ fn closed_pipes_are_no_news() {
     for args in [
         &["digest", "file"][..],
         &["digest", "--check", "list", "list"],
-        &["keygen", "-"],
+        &["key", "generate", "-"],
         &["encrypt", "--key-file", "key", "-o", "-", "file"],
         &["decrypt", "--key-file", "key", "-o", "-", "file.vpx"],
     ] {
@@ -218,12 +218,11 @@ fn closed_standard_streams_are_errors() {
     let folder = Folder::new();
     folder.write("file", b"plaintext");
     folder.write("password", b"password");
-    let private = private(1).to_pem();
-    folder.write("private", private.as_bytes());
+    folder.write("private", private_line(1).as_bytes());
+    folder.write("public", public_line(1).as_bytes());
     succeeds(&folder.run(&["sign", "--key-file", "private", "file"]));
     succeeds(&folder.run(&["encrypt", "--key-file", "key", "file"]));
     folder.write("list", &folder.run(&["sum", "file"]).stdout);
-    let to = public(1);
     let run = |args: &[&str], redirections: &str| {
         let mut command = Command::new("sh");
         let command = command.args(["-c", &format!("exec \"$0\" \"$@\" {redirections}")]);
@@ -237,10 +236,10 @@ fn closed_standard_streams_are_errors() {
     for args in [
         &["encrypt", "--key-file", "key"][..],
         &["decrypt", "--key-file", "key"],
-        &["seal", "--key-file", "private", "--to", &to],
-        &["unseal", "--key-file", "private", "--from", &to],
+        &["seal", "--key-file", "private", "--to", "public"],
+        &["unseal", "--key-file", "private", "--from", "public"],
         &["sign", "--key-file", "private", "-o", "-"],
-        &["verify", "--from", &to, "--signature", "file.vpsig"],
+        &["verify", "--from", "public", "--signature", "file.vpsig"],
         &["sum"],
         &["sum", "--check"],
         &["digest"],
@@ -249,12 +248,21 @@ fn closed_standard_streams_are_errors() {
         fails(&run(args, "<&-"), IO, "standard input", "closed");
     }
     for args in [
-        &["keygen", "-"][..],
-        &["keygen", "--private", "-"],
-        &["pubkey", "--key-file", "private"],
+        &["key", "generate", "-"][..],
+        &["key", "generate", "--private", "-"],
+        &["key", "public", "private"],
         &["encrypt", "--key-file", "key", "-o", "-", "file"],
         &["decrypt", "--key-file", "key", "-o", "-", "file.vpx"],
-        &["seal", "--key-file", "private", "--to", &to, "-o", "-", "file"],
+        &[
+            "seal",
+            "--key-file",
+            "private",
+            "--to",
+            "public",
+            "-o",
+            "-",
+            "file",
+        ],
         &["sign", "--key-file", "private", "-o", "-", "file"],
         &["sum", "file"],
         &["sum", "--outboard", "outboard", "file"],
@@ -274,7 +282,7 @@ fn closed_standard_streams_are_errors() {
     ] {
         for args in [
             &["encrypt", "--key-file", "key", "-fo", "out", "file"][..],
-            &["verify", "--from", &to, "file"],
+            &["verify", "--from", "public", "file"],
             &["sum", "--check", "list"],
         ] {
             succeeds(&run(args, redirections));
@@ -284,7 +292,7 @@ fn closed_standard_streams_are_errors() {
     let output = run(&["digest"], "</dev/null");
     succeeds(&output);
     assert_eq!(stdout(&output), format!("{}  -\n", hex_digest(b"")));
-    succeeds(&run(&["keygen", "-"], ">/dev/null"));
+    succeeds(&run(&["key", "generate", "-"], ">/dev/null"));
 }
 
 /// Nothing is made in the folder of devices, unless it is named.
@@ -299,7 +307,7 @@ fn devices_have_nothing_beside_them() {
         (&["encrypt", "--key-file", "key"][..], "null"),
         (&["decrypt", "--key-file", "key"], "null.vpx"),
         (&["sign", "--key-file", "1"], "null"),
-        (&["seal", "--key-file", "1", "--to", &public(2)], "null"),
+        (&["seal", "--key-file", "1", "--to", "2.pub"], "null"),
     ] {
         fails(&folder.run(&[args, &[name]].concat()), USAGE, name, "-o");
     }
@@ -308,7 +316,9 @@ fn devices_have_nothing_beside_them() {
     assert_eq!(folder.read("empty"), b"");
     assert_eq!(
         folder.names(),
-        ["1", "2", "3", "empty", "null", "null.vpx", "out"]
+        [
+            "1", "1.pub", "2", "2.pub", "3", "3.pub", "empty", "null", "null.vpx", "out"
+        ]
     );
 }
 
@@ -317,7 +327,6 @@ fn devices_have_nothing_beside_them() {
 #[cfg(unix)]
 fn an_output_is_not_the_input() {
     let folder = Folder::with_private_keys();
-    let to = public(2);
     let plaintext = noise(1 << 20);
     let run = |args: &[&str], redirections: &str| {
         folder.write("file", &plaintext);
@@ -349,11 +358,11 @@ fn an_output_is_not_the_input() {
         (&["encrypt", "--armor", "--key-file", "key"], "<file 1<>file"),
         (&["decrypt", "--key-file", "key", "-o", "-", "file"], ">>file"),
         (
-            &["seal", "--key-file", "1", "--to", &to, "-o", "-", "file"],
+            &["seal", "--key-file", "1", "--to", "2.pub", "-o", "-", "file"],
             ">>file",
         ),
         (
-            &["unseal", "--key-file", "1", "--from", &to, "-o", "-", "file"],
+            &["unseal", "--key-file", "1", "--from", "2.pub", "-o", "-", "file"],
             ">>file",
         ),
         (&["sign", "--key-file", "1", "-o", "-", "file"], ">>file"),

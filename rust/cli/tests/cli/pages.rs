@@ -2,12 +2,11 @@
 
 use super::*;
 
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 14] = [
     "digest",
     "mac",
     "sum",
-    "keygen",
-    "pubkey",
+    "key",
     "encrypt",
     "decrypt",
     "disk",

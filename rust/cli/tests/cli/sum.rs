@@ -49,7 +49,7 @@ fn sums_of_files_and_pipes() {
         let output = folder.run(&["sum", "--length", "100", "file"]);
         assert_eq!(stdout(&output), format!("{}  file\n", hex::encode(long)));
         let keyed = Tree::keyed(label!("veriplex.sum.v1"), &KEY.into()).digest(&content);
-        let output = folder.run(&["sum", "--keyed", "key", "file"]);
+        let output = folder.run(&["sum", "--key-file", "key", "file"]);
         assert_eq!(stdout(&output), format!("{}  file\n", hex::encode(keyed)));
     }
     // A file that says that it is empty.
@@ -64,7 +64,7 @@ fn sums_of_files_and_pipes() {
 #[test]
 fn check_lists_of_sums() {
     check_lists(&["sum"], hex_sum);
-    check_lists(&["sum", "--keyed", "key"], |bytes| {
+    check_lists(&["sum", "--key-file", "key"], |bytes| {
         hex::encode(Tree::keyed(label!("veriplex.sum.v1"), &KEY.into()).digest(bytes))
     });
 }
@@ -309,7 +309,7 @@ fn outboards() {
         let other = hex_sum(b"other");
         let output = folder.run(&["sum", "--outboard", "outboard", "--verify", &other, "file"]);
         fails(&output, UNVERIFIED, "file", "not what was hashed");
-        let keyed = folder.run(&[&verify[..], &["--keyed", "key", "file"]].concat());
+        let keyed = folder.run(&[&verify[..], &["--key-file", "key", "file"]].concat());
         fails(&keyed, UNVERIFIED, "file", "not what was hashed");
         let outboard = folder.read("outboard");
         for (at, name) in [
@@ -329,12 +329,12 @@ fn outboards() {
         fs::remove_file(folder.path("outboard")).unwrap();
     }
     // Under a key.
-    let output = folder.run(&["sum", "--keyed", "key", "--outboard", "outboard", "file"]);
+    let output = folder.run(&["sum", "--key-file", "key", "--outboard", "outboard", "file"]);
     succeeds(&output);
     let digest = stdout(&output).split(' ').next().unwrap();
     let verify = ["sum", "--outboard", "outboard", "--verify", digest, "file"];
     fails(&folder.run(&verify), UNVERIFIED, "file", "not what was hashed");
-    succeeds(&folder.run(&[&verify[..], &["--keyed", "key"]].concat()));
+    succeeds(&folder.run(&[&verify[..], &["--key-file", "key"]].concat()));
 
     fails(
         &folder.pipe(&["sum", "--outboard", "new"], b"x"),

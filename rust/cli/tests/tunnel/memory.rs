@@ -237,15 +237,13 @@ fn memory_gives_no_closed_connection_away() {
         {
             check("closed", &memory, whose, part, times);
         }
-        let pem = key.to_pem();
-        let line = pem.lines().nth(1).unwrap().as_bytes().to_vec();
-        check(
-            "closed",
-            &memory,
-            whose,
-            &("line of the key file".into(), line),
-            0,
-        );
+        let line = super::private_line(long_term);
+        for (what, bytes) in [
+            ("secret of the key", super::identity::secret(long_term).to_vec()),
+            ("line of the key file", line.as_bytes()[24..].to_vec()),
+        ] {
+            check("closed", &memory, whose, &(what.into(), bytes), 0);
+        }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }

@@ -15,7 +15,7 @@ struct Configured {
 impl Configured {
     fn new(text: &str) -> Self {
         let folder = TempDir::new().unwrap();
-        std::fs::write(folder.path().join("key"), private(SERVER).to_pem()).unwrap();
+        std::fs::write(folder.path().join("key"), private_line(SERVER)).unwrap();
         let configured = Self { folder };
         configured.write(text);
         configured
@@ -109,7 +109,7 @@ fn a_file_is_read_again_without_dropping_connections() {
     server.says("the client", "open");
 
     // Another listener, another peer by key file, a limit; all that was open goes on.
-    let key = private(STRANGER).public_key().to_pem();
+    let key = public_line(STRANGER);
     std::fs::write(configured.path("new.pub"), key).unwrap();
     configured.write(&format!(
         "max-per-peer = 2\n{head}{}{}[[peer]]\nkey-file = 'new.pub'\n",

@@ -1,0 +1,162 @@
+//! The options that say where keys and passwords come from: the same for all commands.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use clap::{ArgGroup, Args};
+
+use super::only_one_stdin;
+use crate::crypt::Secret;
+use crate::error::Error;
+use crate::keys::{self, Private};
+use crate::password::Source;
+
+/// A descriptor, as the file that it is.
+fn descriptor(number: &str) -> Result<PathBuf, String> {
+    match number.parse::<u16>() {
+        Ok(0) => Ok("-".into()),
+        Ok(number) => Ok(format!("/dev/fd/{number}").into()),
+        Err(_) => Err("not the number of a file descriptor".into()),
+    }
+}
+
+#[derive(Args, Clone)]
+#[group(multiple = false)]
+pub struct KeyFile {
+    /// The key, made by `veriplex key generate`; - for standard input
+    #[arg(short, long, value_name = "KEYFILE")]
+    key_file: Option<PathBuf>,
+    /// The same, from this file descriptor
+    #[arg(long, value_name = "N", value_parser = descriptor)]
+    key_fd: Option<PathBuf>,
+}
+
+impl KeyFile {
+    pub fn path(&self) -> Option<&PathBuf> {
+        self.key_file.as_ref().or(self.key_fd.as_ref())
+    }
+
+    /// The file, where the command line requires one.
+    pub fn required(&self) -> &Path {
+        self.path().map_or(Path::new(""), PathBuf::as_path)
+    }
+
+    /// As [`only_one_stdin`] wants it.
+    pub fn paths(&self) -> &[PathBuf] {
+        self.path().map_or(&[], std::slice::from_ref)
+    }
+}
+
+#[derive(Args, Clone)]
+#[group(multiple = false)]
+#[allow(clippy::struct_field_names)] // the options' names
+pub struct PasswordFrom {
+    /// Take the first line of a file for the password, rather than ask for it; - for standard input
+    #[arg(long, value_name = "FILE")]
+    password_file: Option<PathBuf>,
+    /// The same, from this file descriptor
+    #[arg(long, value_name = "N", value_parser = descriptor)]
+    password_fd: Option<PathBuf>,
+    /// Take the password from this environment variable, which other programs of yours can read: prefer --password-fd
+    #[arg(long, value_name = "NAME")]
+    password_env: Option<OsString>,
+}
+
+impl PasswordFrom {
+    pub fn source(&self) -> Source {
+        match (&self.password_env, self.paths()) {
+            (Some(name), _) => Source::Variable(name.clone()),
+            (None, [path]) => Source::File(path.clone()),
+            (None, _) => Source::Terminal,
+        }
+    }
+
+    pub fn is_given(&self) -> bool {
+        self.source() != Source::Terminal
+    }
+
+    /// As [`only_one_stdin`] wants it.
+    pub fn paths(&self) -> &[PathBuf] {
+        let path = self.password_file.as_ref().or(self.password_fd.as_ref());
+        path.map_or(&[], std::slice::from_ref)
+    }
+}
+
+/// Of these arguments one is needed, and no more.
+pub fn one_of<const N: usize>(arguments: [&'static str; N]) -> ArgGroup {
+    ArgGroup::new("one-of").args(arguments).required(true)
+}
+
+/// A private key, with its password if it has one.
+#[derive(Args, Clone)]
+pub struct PrivateKeyFile {
+    #[command(flatten)]
+    pub key: KeyFile,
+    #[command(flatten)]
+    pub password: PasswordFrom,
+}
+
+impl PrivateKeyFile {
+    /// What reads the key, unless that is standard input and so is something else; these are the inputs besides, and the
+    /// files of public keys.
+    pub fn reader<K>(
+        &self,
+        inputs: &[PathBuf],
+        public: &[PathBuf],
+        part: impl Fn(&Private) -> Result<K, Error>,
+    ) -> Result<impl Fn() -> Result<K, Error>, Error> {
+        only_one_stdin([
+            ("password", self.password.paths()),
+            ("key", self.key.paths()),
+            ("public key", public),
+            ("input", inputs),
+        ])?;
+        Ok(move || part(&keys::read_private(self.key.required(), &self.password.source())?))
+    }
+}
+
+/// A symmetric key, or a password.
+#[derive(Args)]
+#[command(group(one_of(["key_file", "key_fd", "password", "password_file", "password_fd", "password_env"])))]
+pub struct SecretArgs {
+    #[command(flatten)]
+    key: KeyFile,
+    /// Ask for a password
+    #[arg(short, long)]
+    password: bool,
+    #[command(flatten)]
+    from: PasswordFrom,
+}
+
+impl SecretArgs {
+    pub fn is_password(&self) -> bool {
+        self.key.path().is_none()
+    }
+
+    /// What reads the key or the password, which is a new one for encryption, unless that is standard input and so is one
+    /// of the inputs.
+    pub fn reader(
+        &self,
+        inputs: &[PathBuf],
+        new: bool,
+    ) -> Result<impl Fn() -> Result<Box<Secret>, Error>, Error> {
+        only_one_stdin([
+            ("key", self.key.paths()),
+            ("password", self.from.paths()),
+            ("input", inputs),
+        ])?;
+        Ok(move || {
+            if let Some(path) = self.key.path() {
+                // In a box, since each move would leave a copy.
+                return keys::read_symmetric(path, |key| Box::new(Secret::Key(key.clone())));
+            }
+            let source = self.from.source();
+            let password = if new { source.read_new() } else { source.read() };
+            password.map(|password| Box::new(Secret::Password(password)))
+        })
+    }
+
+    pub fn read(&self, inputs: &[PathBuf], new: bool) -> Result<Secret, Error> {
+        self.reader(inputs, new)?().map(|secret| *secret)
+    }
+}

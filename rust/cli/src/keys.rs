@@ -1,0 +1,538 @@
+//! Keys as text, one in a line: what it is, its value, and perhaps a comment after a blank.
+//!
+//! | line | what |
+//! |---|---|
+//! | `veriplex-key-v1` | a symmetric key: 64 hexadecimal digits |
+//! | `veriplex-private-key-v1` | a private key: 64 hexadecimal digits of its secret |
+//! | `veriplex-encrypted-key-v1` | a private key under a password: 162 hexadecimal digits, see below |
+//! | `veriplex-public-key-v1` | a public key: 3288 characters of base64, see below |
+//!
+//! Empty lines and those that begin with `#` are ignored. A list of public keys has one in each line.
+//!
+//! # Private and public keys
+//!
+//! Each scheme has a key of its own, by `veriplex::kdf` in the domain `veriplex.private-key.v1`, without salt, from the
+//! secret of 32 bytes and the context: `sign` (64 bytes, reduced to a scalar), `seal` and `tunnel` (each 128 bytes: 64 that
+//! are reduced to a scalar, then the seed of ML-KEM). So no scheme reveals anything about the key of another one.
+//!
+//! A public key is the public keys of these in this order: 32, 1216 and 1216 bytes. Its fingerprint is the
+//! `veriplex::digest` of these bytes in the domain `veriplex.public-key.v1`, of 32 bytes.
+//!
+//! # Under a password
+//!
+//! | bytes | what |
+//! |---|---|
+//! | 1 | cost |
+//! | 32 | random salt |
+//! | 48 | the secret and its tag: a `veriplex::siv` in the domain `veriplex.key.v1`, without nonce, under the key that the memory-hard hash makes in the domain `veriplex.key.password.v1` of password and salt; its associated data are the bytes before |
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use base64ct::{Base64, Encoding};
+use veriplex::digest::digest;
+use veriplex::kdf::Kdf;
+use veriplex::siv::Siv;
+use veriplex::{Key, TAG_LEN, hybrid, keys, label, with_wiped_stack};
+use zeroize::Zeroizing;
+
+use crate::crypt::random;
+use crate::error::{Error, Status};
+use crate::files::{Existing, Output, Readers, is_stdio};
+use crate::names::{quoted, visible};
+use crate::password::{self, Password, Source};
+use crate::text;
+
+const SYMMETRIC: &str = "veriplex-key-v1";
+const PRIVATE: &str = "veriplex-private-key-v1";
+const ENCRYPTED: &str = "veriplex-encrypted-key-v1";
+const PUBLIC: &str = "veriplex-public-key-v1";
+
+/// The longest file with one key, with the comments around it.
+const MAX_LEN: usize = 1 << 14;
+const SECRET_LEN: usize = 32;
+const SALT_LEN: usize = 32;
+/// Cost and salt.
+const HEADER_LEN: usize = 1 + SALT_LEN;
+const ENCRYPTED_LEN: usize = HEADER_LEN + SECRET_LEN + TAG_LEN;
+
+/// A private key: the secret of which the keys for all schemes are made. In a box, since each move would leave a copy.
+pub struct Private(Box<Zeroizing<[u8; SECRET_LEN]>>);
+
+impl Private {
+    pub fn from_secret(secret: &[u8; SECRET_LEN]) -> Self {
+        Self(Box::new(Zeroizing::new(*secret)))
+    }
+
+    pub fn secret(&self) -> &[u8; SECRET_LEN] {
+        &self.0
+    }
+
+    fn generate() -> Result<Self, Error> {
+        let mut key = Self(Box::default());
+        random(key.0.as_mut_slice())?;
+        Ok(key)
+    }
+
+    fn expand<const N: usize>(&self, context: &[u8]) -> Key<N> {
+        Kdf::extract(label!("veriplex.private-key.v1"), b"", self.secret()).expand(context)
+    }
+
+    fn hybrid(&self, context: &[u8]) -> Result<hybrid::PrivateKey, veriplex::Error> {
+        with_wiped_stack(|| {
+            let key: Key<128> = self.expand(context);
+            let (scalar, seed) = key.as_bytes().split_first_chunk().expect("it is longer");
+            let scalar = Zeroizing::new(keys::PrivateKey::from_uniform_bytes(*scalar)?.to_bytes());
+            let mut bytes = Zeroizing::new([0; hybrid::PrivateKey::LEN]);
+            bytes[..SECRET_LEN].copy_from_slice(scalar.as_slice());
+            bytes[SECRET_LEN..].copy_from_slice(seed);
+            hybrid::PrivateKey::from_bytes(&bytes)
+        })
+    }
+
+    /// # Errors
+    ///
+    /// This and those that follow: for one of 2^252 keys.
+    pub fn sign(&self) -> Result<keys::PrivateKey, Error> {
+        with_wiped_stack(|| keys::PrivateKey::from_uniform_bytes(*self.expand(b"sign").as_bytes()))
+            .map_err(|error| Error::io("key", error))
+    }
+
+    pub fn seal(&self) -> Result<hybrid::PrivateKey, Error> {
+        self.hybrid(b"seal").map_err(|error| Error::io("key", error))
+    }
+
+    pub fn tunnel(&self) -> Result<hybrid::PrivateKey, Error> {
+        self.hybrid(b"tunnel").map_err(|error| Error::io("key", error))
+    }
+
+    pub fn public(&self) -> Result<Public, Error> {
+        Ok(Public {
+            sign: *self.sign()?.public_key(),
+            seal: self.seal()?.public_key().clone(),
+            tunnel: self.tunnel()?.public_key().clone(),
+        })
+    }
+
+    /// The line, under a password of this cost if there is one.
+    fn line(&self, protection: Option<(&Password, u8)>) -> Result<Zeroizing<String>, Error> {
+        let Some((password, cost)) = protection else {
+            return Ok(hex_line(PRIVATE, self.secret()));
+        };
+        let mut bytes = [0; ENCRYPTED_LEN];
+        let (header, sealed) = bytes.split_at_mut(HEADER_LEN);
+        header[0] = cost;
+        random(&mut header[1..])?;
+        let siv = protecting(password, header)?;
+        let mut secret = self.0.clone();
+        let tag = siv.seal_in_place_detached(b"", header, secret.as_mut_slice());
+        sealed[..SECRET_LEN].copy_from_slice(secret.as_slice());
+        sealed[SECRET_LEN..].copy_from_slice(&tag);
+        Ok(hex_line(ENCRYPTED, &bytes))
+    }
+}
+
+fn protecting(password: &Password, header: &[u8]) -> Result<Siv, Error> {
+    let key = password::stretch_in(
+        label!("veriplex.key.password.v1"),
+        password,
+        header[0],
+        &header[1..],
+    )?;
+    Ok(Siv::new(label!("veriplex.key.v1"), &key))
+}
+
+/// A private key under a password.
+pub struct Encrypted(Box<[u8; ENCRYPTED_LEN]>);
+
+impl Encrypted {
+    fn cost(&self) -> u8 {
+        self.0[0]
+    }
+
+    fn decrypt(&self, name: &str, source: &Source) -> Result<Private, Error> {
+        let (header, rest) = self.0.split_at(HEADER_LEN);
+        let (secret, tag) = rest.split_first_chunk().expect("it is longer");
+        password::check_cost(name, self.cost(), *password::COSTS.end())?;
+        let siv = protecting(&source.read_for(name)?, header)?;
+        let mut key = Private::from_secret(secret);
+        let tag = tag.try_into().expect("the length is right");
+        siv.open_in_place_detached(b"", header, key.0.as_mut_slice(), tag)
+            .map_err(|_| Error::unverified(name, "wrong password"))?;
+        Ok(key)
+    }
+}
+
+/// A public key: one for each scheme.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Public {
+    pub sign: keys::PublicKey,
+    pub seal: hybrid::PublicKey,
+    pub tunnel: hybrid::PublicKey,
+}
+
+impl Public {
+    const LEN: usize = keys::PublicKey::LEN + 2 * hybrid::PublicKey::LEN;
+    const CHARS: usize = Self::LEN.div_ceil(3) * 4;
+
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (sign, rest) = bytes.split_at_checked(keys::PublicKey::LEN)?;
+        let (seal, tunnel) = rest.split_at_checked(hybrid::PublicKey::LEN)?;
+        Some(Self {
+            sign: sign.try_into().ok()?,
+            seal: seal.try_into().ok()?,
+            tunnel: tunnel.try_into().ok()?,
+        })
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        let parts = [
+            &self.sign.as_bytes()[..],
+            self.seal.as_bytes(),
+            self.tunnel.as_bytes(),
+        ];
+        parts.concat()
+    }
+
+    /// What people compare instead of the key.
+    pub fn fingerprint(&self) -> String {
+        base16ct::lower::encode_string(&digest(label!("veriplex.public-key.v1"), &self.to_bytes()))
+    }
+
+    pub fn line(&self) -> String {
+        format!("{PUBLIC} {}\n", Base64::encode_string(&self.to_bytes()))
+    }
+}
+
+/// A public key, and how its owner is called: as the comment says, the file if it has one key, or the fingerprint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    pub key: Public,
+    pub name: String,
+}
+
+fn hex_line(prefix: &str, bytes: &[u8]) -> Zeroizing<String> {
+    let digits = Zeroizing::new(base16ct::lower::encode_string(bytes));
+    // As long as it gets: growing would leave copies.
+    let mut line = Zeroizing::new(String::with_capacity(prefix.len() + digits.len() + 2));
+    for part in [prefix, " ", &digits, "\n"] {
+        line.push_str(part);
+    }
+    line
+}
+
+/// A line.
+enum Parsed {
+    Symmetric(Box<Key>),
+    Private(Private),
+    Encrypted(Encrypted),
+    Public(Box<Public>),
+}
+
+impl Parsed {
+    /// The key in a line, and the comment.
+    fn parse(line: &str) -> Option<(Self, &str)> {
+        let (prefix, rest) = line.split_once(' ')?;
+        let chars = match prefix {
+            SYMMETRIC | PRIVATE => 2 * SECRET_LEN,
+            ENCRYPTED => 2 * ENCRYPTED_LEN,
+            PUBLIC => Public::CHARS,
+            _ => return None,
+        };
+        // The value is taken by its length, so that no digit of a secret is looked at.
+        let (value, comment) = rest.split_at_checked(chars)?;
+        if !comment.is_empty() && !comment.starts_with([' ', '\t']) {
+            return None;
+        }
+        let key = match prefix {
+            SYMMETRIC => Self::Symmetric(Box::new(Key::from(**hex(value)?))),
+            PRIVATE => Self::Private(Private(hex(value)?)),
+            ENCRYPTED => Self::Encrypted(Encrypted(Box::new(**hex(value)?))),
+            _ => Self::Public(Box::new(Public::from_bytes(&Base64::decode_vec(value).ok()?)?)),
+        };
+        Some((key, comment.trim()))
+    }
+
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Symmetric(_) => "a symmetric key",
+            Self::Private(_) => "a private key",
+            Self::Encrypted(_) => "a private key under a password",
+            Self::Public(_) => "a public key",
+        }
+    }
+
+    fn instead_of(&self, name: &str, needed: &str) -> Error {
+        Error::io(name, format_args!("is {}, where {needed} is needed", self.kind()))
+    }
+}
+
+/// Decodes digits of either case; neither branches nor looks up by one.
+fn hex<const N: usize>(digits: &str) -> Option<Box<Zeroizing<[u8; N]>>> {
+    let mut bytes = Box::new(Zeroizing::new([0; N]));
+    let decoded = base16ct::mixed::decode(digits, bytes.as_mut_slice()).ok()?;
+    (decoded.len() == N).then_some(bytes)
+}
+
+const NOT_A_KEY: &str = "not a key file (one line, made by veriplex key generate)";
+
+/// The key that is alone in a file.
+fn read_one(path: &Path) -> Result<Parsed, Error> {
+    text::parse(path, MAX_LEN, Status::Io, NOT_A_KEY, |text| {
+        let mut lines = text::lines(text).map(|(line, _)| line);
+        let key = Parsed::parse(lines.next()?)?.0;
+        lines.next().is_none().then_some(key)
+    })
+}
+
+/// Reads a symmetric key, and leaves no other copy of it than `mix` does.
+pub fn read_symmetric<K>(path: &Path, mix: impl FnOnce(&Key) -> K) -> Result<K, Error> {
+    with_wiped_stack(|| match read_one(path)? {
+        Parsed::Symmetric(key) => Ok(mix(&key)),
+        other => Err(other.instead_of(&quoted(path), "a symmetric key")),
+    })
+}
+
+/// Reads a private key, whose password comes from `source` if it has one.
+pub fn read_private(path: &Path, source: &Source) -> Result<Private, Error> {
+    with_wiped_stack(|| match read_one(path)? {
+        Parsed::Private(key) => Ok(key),
+        Parsed::Encrypted(key) => key.decrypt(&quoted(path), source),
+        other => Err(other.instead_of(&quoted(path), "a private key")),
+    })
+}
+
+/// The public key in a line of a list.
+pub fn parse_public(line: &str) -> Result<(Public, &str), String> {
+    match Parsed::parse(line) {
+        Some((Parsed::Public(key), comment)) => Ok((*key, comment)),
+        Some((other, _)) => Err(format!("is {}, where a public key is needed", other.kind())),
+        None => Err("not a public key (made by veriplex key generate --private)".into()),
+    }
+}
+
+/// The public keys in a file, one in each line; at least one.
+pub fn read_public(path: &Path) -> Result<Vec<Named>, Error> {
+    let found = text::list(path, parse_public)?;
+    if found.is_empty() {
+        return Err(Error::io(&quoted(path), "has no public key"));
+    }
+    let named = found.into_iter().map(|(key, name)| Named {
+        name: if name.is_empty() {
+            key.fingerprint()
+        } else {
+            visible(&name)
+        },
+        key,
+    });
+    Ok(named.collect())
+}
+
+/// The one public key in a file.
+pub fn read_one_public(path: &Path) -> Result<Public, Error> {
+    match <[Named; 1]>::try_from(read_public(path)?) {
+        Ok([named]) => Ok(named.key),
+        Err(_) => Err(Error::usage(
+            &quoted(path),
+            "has several public keys, where one is needed",
+        )),
+    }
+}
+
+/// The key with which files of unknown senders are sealed. Everybody has it.
+pub fn of_nobody() -> Result<hybrid::PrivateKey, Error> {
+    Private::from_secret(&[0; SECRET_LEN]).seal()
+}
+
+fn create(path: &Path, readers: Readers) -> Result<Output, Error> {
+    Output::create(path, Existing::Refused, readers)
+}
+
+fn write(mut output: Output, text: &[u8]) -> Result<(), Error> {
+    output
+        .write_all(text)
+        .and_then(|()| output.flush())
+        .map_err(|error| Error::write(&output.name, &error))?;
+    output.commit()
+}
+
+/// Makes a random symmetric key in a file that only its owner may read and that must not exist yet; `-` prints it.
+pub fn generate_symmetric(path: &Path) -> Result<(), Error> {
+    let output = create(path, Readers::Owner)?;
+    let mut key = Zeroizing::new([0; SECRET_LEN]);
+    random(key.as_mut_slice())?;
+    write(output, hex_line(SYMMETRIC, key.as_slice()).as_bytes())
+}
+
+/// Makes a private key file, and beside it `.pub` with the public key: both, or none if one of them exists. `-` prints the
+/// private key. It may be under a password of this cost.
+pub fn generate_private(path: &Path, protection: Option<(&Source, u8)>) -> Result<(), Error> {
+    if let Some((_, cost)) = protection {
+        check_new_cost(cost)?;
+    }
+    // Existing files are noticed before anybody is asked.
+    let private = create(path, Readers::Owner)?;
+    let public = if is_stdio(path) {
+        None
+    } else {
+        Some(create(&public_beside(path), Readers::Any)?)
+    };
+    let password = protection.map(|(source, _)| source.read_new()).transpose()?;
+    let key = Private::generate()?;
+    let line = key.line(password.as_ref().zip(protection.map(|(_, cost)| cost)))?;
+    write(private, line.as_bytes())?;
+    let Some(output) = public else { return Ok(()) };
+    let key = key.public()?;
+    write(output, key.line().as_bytes())?;
+    print(&format!("{}\n", key.fingerprint()))
+}
+
+fn public_beside(path: &Path) -> PathBuf {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".pub");
+    beside.into()
+}
+
+/// No command that reads a private key has an option for a higher cost.
+fn check_new_cost(cost: u8) -> Result<(), Error> {
+    if cost > *password::COSTS.end() {
+        let reason = format_args!("a private key's is at most {}", password::COSTS.end());
+        return Err(Error::usage("the cost", reason));
+    }
+    password::warn_of_cost(cost);
+    Ok(())
+}
+
+fn print(text: &str) -> Result<(), Error> {
+    let mut stdout = io::stdout();
+    stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush())
+        .map_err(|error| Error::write("standard output", &error))
+}
+
+/// Prints the public key of a private key.
+pub fn print_public(path: &Path, source: &Source) -> Result<(), Error> {
+    print(&read_private(path, source)?.public()?.line())
+}
+
+/// Prints what the keys in a file are, and nothing secret. No password is needed.
+pub fn inspect(path: &Path) -> Result<(), Error> {
+    let name = quoted(path);
+    let shown = with_wiped_stack(|| {
+        text::parse(path, text::MAX_LIST_LEN, Status::Io, NOT_A_KEY, |text| {
+            let keys = text::lines(text).map(|(line, _)| Parsed::parse(line));
+            let keys: Vec<_> = keys.collect::<Option<_>>()?;
+            (!keys.is_empty()).then(|| {
+                let lines = keys.iter().map(|(key, comment)| describe(&name, key, comment));
+                lines.collect::<Result<String, Error>>()
+            })
+        })
+    })?;
+    print(&shown?)
+}
+
+fn describe(name: &str, key: &Parsed, comment: &str) -> Result<String, Error> {
+    let (cost, public) = match key {
+        Parsed::Symmetric(_) => (None, None),
+        Parsed::Encrypted(key) => (Some(key.cost()), None),
+        Parsed::Private(key) => (None, Some(key.public()?)),
+        Parsed::Public(key) => (None, Some((**key).clone())),
+    };
+    let cost = cost.map_or(String::new(), |cost| format!(" of cost {cost}"));
+    let line = |title, value: &str| format!("  {title:<19} {value}\n");
+    let mut lines = vec![format!("{name}: {}{cost}\n", key.kind())];
+    if !comment.is_empty() {
+        lines.push(line("comment:", &visible(comment)));
+    }
+    if let Some(key) = public {
+        lines.push(line("fingerprint:", &key.fingerprint()));
+        lines.push(line("verify --from-key:", &key.sign.to_string()));
+        lines.push(line("tunnel --peer:", &key.tunnel.fingerprint().to_string()));
+    }
+    Ok(lines.concat())
+}
+
+/// Replaces a private key file by one with a new password, of this cost, or without one. Comments in it are kept.
+pub fn change_password(path: &Path, old: &Source, new: Option<(&Source, u8)>) -> Result<(), Error> {
+    if is_stdio(path) {
+        return Err(Error::usage("-", "must be a file"));
+    }
+    if let Some((_, cost)) = new {
+        check_new_cost(cost)?;
+    }
+    let output = Output::create(path, Existing::Replaced, Readers::Owner)?;
+    let key = read_private(path, old)?;
+    let password = new.map(|(source, _)| source.read_new()).transpose()?;
+    with_wiped_stack(|| {
+        let line = key.line(password.as_ref().zip(new.map(|(_, cost)| cost)))?;
+        let text = text::parse(path, MAX_LEN, Status::Io, NOT_A_KEY, |text| {
+            // As long as it gets: growing would leave copies.
+            let mut changed = Zeroizing::new(String::with_capacity(text.len() + line.len()));
+            for old in text.split_inclusive('\n') {
+                match Parsed::parse(old.trim()) {
+                    None => changed.push_str(old),
+                    Some((_, comment)) => {
+                        changed.push_str(line.trim_ascii_end());
+                        if !comment.is_empty() {
+                            changed.push(' ');
+                            changed.push_str(comment);
+                        }
+                        changed.push('\n');
+                    }
+                }
+            }
+            Some(changed)
+        })?;
+        write(output, text.as_bytes())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_key(line: &str) -> bool {
+        Parsed::parse(line).is_some()
+    }
+
+    #[test]
+    fn parse_is_strict() {
+        let public = Private::from_secret(&[0x0f; 32]).public().ok().unwrap();
+        let lines = [
+            format!("{SYMMETRIC} {}", "0f".repeat(32)),
+            format!("{PRIVATE} {}", "0f".repeat(32)),
+            format!("{ENCRYPTED} {}", "0f".repeat(81)),
+            public.line().trim_end().into(),
+        ];
+        for good in &lines {
+            assert!(is_key(good), "{good}");
+            let commented = format!("{good} \t Alice's laptop \t");
+            let (_, comment) = Parsed::parse(&commented).unwrap();
+            assert_eq!(comment, "Alice's laptop");
+            for n in 0..good.len() {
+                assert!(!is_key(&good[..n]), "cut to {n}");
+            }
+            let (prefix, value) = good.split_once(' ').unwrap();
+            for i in 0..=prefix.len() {
+                let mut bad = good.as_bytes().to_vec();
+                bad[i] ^= 1;
+                assert!(!is_key(str::from_utf8(&bad).unwrap()), "prefix {i}");
+            }
+            for bad in [
+                format!("{prefix}  {value}"),
+                format!("{prefix} {value}0"),
+                format!("{prefix} {value}\u{a0}x"),
+                format!("{good}{good}"),
+                format!(" {good}"),
+                good.replacen("-v1", "-v2", 1),
+                format!("{prefix} {}*", &value[..value.len() - 1]),
+                format!("{prefix} {}", "é".repeat(value.len() / 2)),
+            ] {
+                assert!(!is_key(&bad), "{bad:?}");
+            }
+        }
+        assert_eq!(lines[3].len(), PUBLIC.len() + 1 + Public::CHARS);
+        assert_eq!(Public::CHARS, 3288);
+    }
+}
