@@ -196,7 +196,7 @@ impl Public {
 
     /// What people compare instead of the key.
     pub fn fingerprint(&self) -> String {
-        base16ct::lower::encode_string(&digest(label!("veriplex.public-key.v1"), &self.to_bytes()))
+        digest(label!("veriplex.public-key.v1"), &self.to_bytes()).to_string()
     }
 
     pub fn line(&self) -> String {

@@ -257,10 +257,14 @@ fn private_and_public_key_files() {
         about(1)
     );
     assert_eq!(stdout(&shown), expected);
+}
 
-    // The kinds are not taken for each other.
-    fs::remove_file(folder.path("one")).unwrap();
-    fs::remove_file(folder.path("all")).unwrap();
+#[test]
+fn kinds_of_keys_are_told_apart() {
+    let folder = Folder::new();
+    let line = private_line(1);
+    folder.write("new", line.as_bytes());
+    folder.write("new.pub", public_line(1).as_bytes());
     for (args, name, kind) in [
         (
             &["key", "public", "key"][..],
