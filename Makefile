@@ -265,10 +265,10 @@ ISA_RUNS ?= 10000
 isa: isa-runs ## compare the Cryptol of each instruction in a kernel with 10,000 runs on random inputs, or the first ISA_RUNS of them (needs cryptol)
 	$(CARGO) run --quiet --package veriplex-tools -- isa --first $(ISA_RUNS) $(if $(STRICT),--strict)
 
-# Partial, as the program has no Xoofff, and Adiantum with 12 rounds only. Which kernels it must have is a test (rust/cli/tests/audit.rs).
+# Which kernels it must have is a test (rust/cli/tests/audit.rs).
 audit: ## check that the kernels in the shipped program are the proved bytes
 	$(CARGO) build --release --package veriplex-cli
-	$(CARGO) run --quiet --package veriplex-audit -- --partial target/release/veriplex
+	$(CARGO) run --quiet --package veriplex-audit -- target/release/veriplex
 
 rocq: ## check the Rocq theorems: proofs, mutants; the model against the code, the semantics against the CPU (needs coq)
 	@if command -v coqc >/dev/null; then \

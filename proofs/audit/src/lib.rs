@@ -1,9 +1,12 @@
 //! Checks whether the Veriplex kernels in a binary are the bytes that were proved.
 //!
 //! It always looks for kernels in two ways: by symbol, and by their bytes in all executable code. Whatever has the
-//! name of a kernel, or at least half of its bytes, must have the SHA-256 in the manifest. A kernel is
-//! position-independent and was proved as linked, with nothing in it relocated, so a relocation in it is a
-//! difference too. The tables of constants, which the kernels read, are checked in the same way.
+//! name of a kernel, or at least half of its bytes, must have the SHA-256 in the manifest. So a kernel of another name
+//! is a difference. A kernel is position-independent and was proved as linked, with nothing in it relocated, so a
+//! relocation in it is a difference too. The tables of constants, which the kernels read, are checked in the same way.
+//!
+//! Linkers leave out what is not called. The library calls the kernels of one primitive for as many states or blocks
+//! through one table, so a linker leaves out all of them or none: where one is missing, other code is in its place.
 
 mod image;
 mod proved;
@@ -128,29 +131,56 @@ pub fn audit(file: &[u8], proved: &Proved) -> Result<Vec<Finding>, Error> {
                 }
             }));
         }
-        // A symbol elsewhere, say in writable memory, cannot be the kernel that it names.
         for symbol in &image.symbols {
-            if let Some(kernel) = kernels.iter().find(|k| k.symbol == unversioned(&symbol.name))
-                && !image
-                    .regions
-                    .iter()
-                    .any(|region| symbol.is_in(region) && (region.executable || !kernel.is_code()))
-            {
-                findings.push(Finding {
-                    symbol: kernel.symbol.clone(),
-                    is_code: kernel.is_code(),
-                    architecture: image.architecture,
-                    part: image.part.clone(),
-                    address: symbol.address,
-                    file_offset: 0,
-                    len: kernel.len,
-                    difference: Some("not in executable code or, for a table, in constant data".to_owned()),
-                });
+            let name = unversioned(&symbol.name);
+            let mut finding = Finding {
+                symbol: name.to_owned(),
+                is_code: true,
+                architecture: image.architecture,
+                part: image.part.clone(),
+                address: symbol.address,
+                file_offset: 0,
+                len: 0,
+                difference: None,
+            };
+            if let Some(kernel) = kernels.iter().find(|k| k.symbol == name) {
+                let is_place = |region: &Region<'_>| region.executable || !kernel.is_code();
+                // A symbol elsewhere, say in writable memory, cannot be the kernel that it names.
+                if !(image.regions.iter()).any(|region| symbol.is_in(region) && is_place(region)) {
+                    let wrong = "not in executable code or, for a table, in constant data";
+                    (finding.is_code, finding.len) = (kernel.is_code(), kernel.len);
+                    finding.difference = Some(wrong.to_owned());
+                    findings.push(finding);
+                }
+            } else if name != symbol.name && name.starts_with("veriplex_") {
+                finding.difference = Some("nothing of this name was proved".to_owned());
+                findings.push(finding);
             }
         }
     }
     findings.sort_by(|a, b| (&a.symbol, &a.part, a.address).cmp(&(&b.symbol, &b.part, b.address)));
     Ok(findings)
+}
+
+/// A kernel or a table of which nothing was found in a file that could have it.
+#[derive(Clone, Copy, Debug)]
+pub struct Missing<'p> {
+    /// One of [`ARCHITECTURES`].
+    pub architecture: &'static str,
+    /// What is missing.
+    pub kernel: &'p Kernel,
+    /// Whether a kernel of its set was found, so that no linker has left it out.
+    pub is_replaced: bool,
+}
+
+impl fmt::Display for Missing<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:<40}not found ({})", self.kernel.symbol, self.architecture)?;
+        if self.is_replaced {
+            f.write_str(": other code is in its place, as kernels that are linked with it were found")?;
+        }
+        Ok(())
+    }
 }
 
 /// The kernels and tables that a file with code for these architectures could have, and of which nothing was found.
@@ -159,20 +189,37 @@ pub fn missing<'p>(
     architectures: &BTreeSet<&'static str>,
     findings: &[Finding],
     proved: &'p Proved,
-) -> Vec<(&'static str, &'p Kernel)> {
-    let mut missing = Vec::new();
-    for &architecture in architectures {
-        let own = proved
-            .kernels()
+) -> Vec<Missing<'p>> {
+    let of = |architecture: &'static str| {
+        let found = findings
             .iter()
-            .filter(|kernel| kernel.is_for(architecture));
-        missing.extend(own.map(|kernel| (architecture, kernel)).filter(|(_, kernel)| {
-            !findings
-                .iter()
-                .any(|finding| finding.architecture == architecture && finding.symbol == kernel.symbol)
-        }));
-    }
-    missing
+            .filter(move |finding| finding.architecture == architecture);
+        let names: BTreeSet<&str> = found.clone().map(|finding| finding.symbol.as_str()).collect();
+        let sets: BTreeSet<_> = found
+            .filter(|finding| finding.is_code)
+            .map(|finding| set(&finding.symbol))
+            .collect();
+        (proved.kernels().iter())
+            .filter(move |kernel| kernel.is_for(architecture) && !names.contains(kernel.symbol.as_str()))
+            .map(move |kernel| Missing {
+                architecture,
+                kernel,
+                is_replaced: sets.contains(&set(&kernel.symbol)),
+            })
+    };
+    architectures.iter().copied().flat_map(of).collect()
+}
+
+/// The primitive of a kernel or a table, and for how many states or blocks it is.
+fn set(symbol: &str) -> (&str, &str) {
+    let name = symbol.trim_start_matches("veriplex_");
+    let first = name.split('_').next().unwrap_or_default();
+    let primitive = match first.trim_end_matches(|c: char| c.is_ascii_digit()) {
+        "simpira" => "duplex",
+        primitive => primitive,
+    };
+    let lanes = name.rsplit_once("_x").map_or("", |(_, lanes)| lanes);
+    (primitive, lanes)
 }
 
 /// The [`ARCHITECTURES`] for which a file contains code.

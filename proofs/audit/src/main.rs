@@ -8,32 +8,32 @@ use std::process::ExitCode;
 use veriplex_audit::{Finding, MANIFEST, Proved, architectures, audit, bytes_of, missing};
 
 const USAGE: &str = "\
-veriplex-audit [--partial] FILE...
+veriplex-audit [--all] FILE...
 
 Checks whether the Veriplex kernels in a binary or static library (ELF or Mach-O; x86-64,
 AArch64), and the tables of constants that they read, have the bytes that were proved. It
 finds kernels by symbol and by their bytes, so it also works on stripped files. It checks
-every copy.
+every copy. Linkers leave out what is not called: that is no failure.
 
-  --partial  accept missing kernels: a linker leaves out what is not called. In a stripped
-             file, this also accepts a kernel so different that it is not recognised
-  --list     print the proved kernels and tables: architecture, symbol, length, SHA-256
-  --bytes    print proofs/generated/kernels.txt, after `make proofs` has changed the manifest,
-             from FILEs that together have the symbols of all kernels
+  --all    fail if any kernel or table was not found. In a stripped file, a kernel so
+           different that it is not recognised is not found
+  --list   print the proved kernels and tables: architecture, symbol, length, SHA-256
+  --bytes  print proofs/generated/kernels.txt, after `make proofs` has changed the manifest,
+           from FILEs that together have the symbols of all kernels
 
 Exit status:
-  0          each file has every kernel and table (--partial: at least one kernel), and all
-             have the proved bytes
-  1          a kernel or a table differs or was not found
-  2          a file cannot be read or has another format; wrong command line
+  0        each file has a kernel, and every kernel and table found has the proved bytes
+  1        a kernel or table differs or was not proved; a file has no kernel, or lacks one
+           of several that are always linked together; with --all, one was not found
+  2        a file cannot be read or has another format; wrong command line
 ";
 
 fn main() -> ExitCode {
-    let (mut partial, mut bytes) = (false, false);
+    let (mut all, mut bytes) = (false, false);
     let mut files = Vec::new();
     for argument in std::env::args_os().skip(1) {
         match argument.to_str() {
-            Some("--partial") => partial = true,
+            Some("--all") => all = true,
             Some("--list") => return report(list()),
             Some("--bytes") => bytes = true,
             Some("--help" | "-h") => return report(write!(io::stdout(), "{USAGE}").map(|()| 0)),
@@ -62,12 +62,10 @@ fn main() -> ExitCode {
             Ok((architectures(&data).map_err(|e| e.to_string())?, findings))
         });
         match findings {
-            Ok((architectures, findings)) => {
-                match print(&name, &architectures, &findings, &proved, partial) {
-                    Ok(good) => status = status.max(u8::from(!good)),
-                    Err(error) => return report(Err(error)),
-                }
-            }
+            Ok((architectures, findings)) => match print(&name, &architectures, &findings, &proved, all) {
+                Ok(good) => status = status.max(u8::from(!good)),
+                Err(error) => return report(Err(error)),
+            },
             Err(error) => {
                 eprintln!("veriplex-audit: {name}: {error}");
                 status = 2;
@@ -83,7 +81,7 @@ fn print(
     architectures: &BTreeSet<&'static str>,
     findings: &[Finding],
     proved: &Proved,
-    partial: bool,
+    all: bool,
 ) -> io::Result<bool> {
     let mut out = io::stdout().lock();
     writeln!(out, "{name}:")?;
@@ -91,13 +89,12 @@ fn print(
         writeln!(out, "  {finding}")?;
     }
     let missing = missing(architectures, findings, proved);
-    for (architecture, kernel) in &missing {
-        writeln!(out, "  {:<40}not found ({architecture})", kernel.symbol)?;
+    for missing in &missing {
+        writeln!(out, "  {missing}")?;
     }
     let differs = findings.iter().any(|finding| finding.difference.is_some());
     let none = !findings.iter().any(|finding| finding.is_code);
-    let bad = differs || none || (!missing.is_empty() && !partial);
-    Ok(!bad)
+    Ok(!(differs || none || missing.iter().any(|missing| all || missing.is_replaced)))
 }
 
 fn print_bytes(files: &[OsString]) -> io::Result<u8> {

@@ -397,6 +397,22 @@ fn data_is_not_code() {
     assert_eq!(audit(&object.write().unwrap(), &proved()).unwrap(), []);
 }
 
+#[test]
+fn a_kernel_of_another_name_is_refused() {
+    let mut code = code();
+    code.push(("veriplex_other_v0_1", vec![0x90; 70]));
+    code.push(("veriplex_other", vec![0x90; 70]));
+    for format in [BinaryFormat::Elf, BinaryFormat::MachO] {
+        let findings = audit(&object_file(format, &code).write().unwrap(), &proved()).unwrap();
+        assert_eq!(right(&findings), NAMES);
+        let other: Vec<_> = findings.iter().filter(|f| f.difference.is_some()).collect();
+        assert!(
+            other.len() == 1 && other[0].symbol == "veriplex_other",
+            "{other:?}"
+        );
+    }
+}
+
 /// The table is accepted in constant data, and in code, where some linkers put it, but not in writable memory.
 #[test]
 fn tables_are_checked() {

@@ -65,20 +65,25 @@ pub fn report_on(file: &[u8]) -> Result<String, veriplex_audit::Error> {
             "bad\n{different} of {} places do NOT have the proved bytes",
             findings.len()
         )
+    } else if let Some(missing) = missing.iter().find(|missing| missing.is_replaced) {
+        format!(
+            "bad\n{} was not found, though kernels that are linked with it were: other code is in its place",
+            missing.kernel.symbol
+        )
     } else if missing.is_empty() {
         format!("good\nall {found} are there, and every place has the proved bytes")
     } else {
         format!(
             "part\nevery place found has the proved bytes: {found}. Not found: {}. A linker leaves out what is not called, and in \
              a stripped file a very different kernel is not recognised",
-            counted(missing.iter().map(|(_, kernel)| kernel.is_code())),
+            counted(missing.iter().map(|missing| missing.kernel.is_code())),
         )
     };
     for finding in &findings {
         let _ = write!(report, "\n{finding}");
     }
-    for (architecture, kernel) in missing {
-        let _ = write!(report, "\n{:<40}not found ({architecture})", kernel.symbol);
+    for missing in missing {
+        let _ = write!(report, "\n{missing}");
     }
     Ok(report)
 }
