@@ -57,14 +57,14 @@ install: ## install the program, its man pages, completions and systemd units, u
 	install -m 644 rust/cli/systemd/tunnel.toml $(DESTDIR)$(PREFIX)/share/doc/veriplex
 
 test: test-workspace ## run every test, with all features, without any, and with a fixed backend
-	RUSTDOC=$(CURDIR)/tests/rustdoc $(CARGO) test $(TESTED) --doc
+	RUSTDOC=$(CURDIR)/scripts/rustdoc $(CARGO) test $(TESTED) --doc
 	$(CARGO) test --no-default-features --tests
 	$(CARGO) build $(TESTED) --examples
 	for example in examples/*.rs; do \
 	    $${CARGO_TARGET_DIR:-target}/debug/examples/$$(basename $$example .rs) >/dev/null || exit 1; \
 	done
 	for backend in portable intrinsics; do \
-	    VERIPLEX_COMPILED_FOR=$$backend RUSTC_WORKSPACE_WRAPPER=$(CURDIR)/tests/rustc/$$backend \
+	    VERIPLEX_COMPILED_FOR=$$backend RUSTC_WORKSPACE_WRAPPER=$(CURDIR)/scripts/rustc/$$backend \
 	        $(CARGO) test $(TESTED) --test vectors || exit 1; \
 	done
 	RUSTFLAGS='--cfg veriplex_backend="$(ARCH)"' $(CARGO) check --lib --target-dir target/override
@@ -83,14 +83,14 @@ CRATE_TESTS = $(patsubst tests/%.rs,--test %,$(wildcard tests/*.rs)) \
   $(patsubst tests/%/main.rs,--test %,$(wildcard tests/*/main.rs))
 
 test-aarch64: ## run the tests of the crate and the kernels on AArch64 under qemu, with fewer random cases
-	@VERIPLEX_CASES=400 VERIPLEX_MUTATIONS=20000 tests/on aarch64 test --package veriplex --package veriplex-assurance \
+	@VERIPLEX_CASES=400 VERIPLEX_MUTATIONS=20000 scripts/on aarch64 test --package veriplex --package veriplex-assurance \
 	    --all-features --lib $(CRATE_TESTS) --test detection --test kernels --test manifest -- --test-threads=2
 
 test-i686: ## run the tests of the crate with pointers of 32 bits, with fewer random cases
-	@VERIPLEX_CASES=400 VERIPLEX_MUTATIONS=20000 tests/on i686 test --package veriplex --all-features --tests -- --test-threads=1
+	@VERIPLEX_CASES=400 VERIPLEX_MUTATIONS=20000 scripts/on i686 test --package veriplex --all-features --tests -- --test-threads=1
 
 test-windows: ## run the tests of the crate on Windows, which wine plays: symmetric schemes, lanes, tree, with fewer random cases
-	@VERIPLEX_CASES=400 VERIPLEX_MUTATIONS=20000 tests/on windows test --features rayon --lib \
+	@VERIPLEX_CASES=400 VERIPLEX_MUTATIONS=20000 scripts/on windows test --features rayon --lib \
 	    --test vectors --test properties --test lanes --test twin --test tree --test seekable
 
 test-sizes: ## run the tests of large messages that `make test` leaves out: minutes, and 4 GiB of address space
@@ -109,7 +109,7 @@ store-test: ## check and test the encrypted object store, alone, under DataFusio
 	$(CARGO) run --quiet --manifest-path rust/store/datafusion/Cargo.toml --locked --example query
 
 package: ## package the published crates, and build, test and use them elsewhere, with nothing of this repository beside them
-	@tests/package
+	@scripts/package
 
 mutate: ## run mutation tests of rust/src and proofs/lift/src: survivors are those listed in tests/mutation, where not-run.txt names the files that are left out (needs the registry); SHARD=0/40 for a part, JOBS=2 tests at a time
 	$(CARGO) run --quiet --locked --manifest-path tests/mutation/Cargo.toml -- --shard $(SHARD)
@@ -171,22 +171,22 @@ lint: ## check formatting, clippy and rustdoc (needs a C++ compiler, for the fuz
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --lib --no-deps
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --lib --no-default-features --no-deps
 
-features: ## run clippy on the crate with many sets of features (tests/feature-sets), and build it for bare targets
-	@tests/features
-	@STRICT= tests/bare-targets
+features: ## run clippy on the crate with many sets of features (scripts/feature-sets), and build it for bare targets
+	@scripts/features
+	@STRICT= scripts/bare-targets
 
 publish-dry-run: ## package the published crates in order, as for crates.io, up to the upload (needs the registry)
 	$(CARGO) publish --dry-run --no-verify -p veriplex -p veriplex-tunnel -p veriplex-cli
 	$(CARGO) publish --dry-run --no-verify --manifest-path rust/store/Cargo.toml --config 'patch.crates-io.veriplex.path="$(CURDIR)"'
 
 bare-targets: # the part of `features` that a workflow runs alone
-	@tests/bare-targets
+	@scripts/bare-targets
 
 msrv: ## build the published crates with the oldest Rust that each allows (needs Rust 1.88 and 1.94)
-	@tests/msrv
+	@scripts/msrv
 
 miri: ## look for undefined behaviour in the core, on the portable backend and with intrinsics (needs a nightly Rust with Miri)
-	@tests/miri
+	@scripts/miri
 
 deny: ## check the dependencies: advisories, licences, bans, sources (needs cargo-deny and a network)
 	@if command -v cargo-deny >/dev/null; then $(CARGO) deny check && \
@@ -203,7 +203,7 @@ semver: ## compare the public interface with that of the last release, or of the
 	else echo "make semver: skipped, no cargo-semver-checks on PATH (cargo install cargo-semver-checks)"; [ -z "$(STRICT)" ]; fi
 
 minimal-versions: ## check the packaged crate with the oldest versions of its dependencies that it allows (needs the registry)
-	@tests/minimal-versions
+	@scripts/minimal-versions
 
 kernels: ## compile the assembly in jasmin/x86-64 from its Jasmin source (needs jasminc)
 	$(CARGO) run --quiet --package veriplex-tools -- kernels
@@ -229,10 +229,10 @@ fuzz: ## run every fuzz target in turn, for SECONDS (60) each (needs cargo-fuzz 
 bench: ## measure the permutation, the lanes and bulk data against their bounds, the schemes, the memory-hard hash against a plain loop, the tunnel against plain TCP
 	for bench in permutation lanes bulk schemes mhf ristretto adiantum siblings tunnel; do $(CARGO) bench --package veriplex-benches --bench $$bench || exit 1; done
 
-# Packages $(3), which are of Debian's architecture $(2), for `tests/on $(1)`, unless there is a rustc for it. If they
+# Packages $(3), which are of Debian's architecture $(2), for `scripts/on $(1)`, unless there is a rustc for it. If they
 # cannot be installed, the architecture goes again: with an index that cannot be had, the next `apt-get update` fails.
 define cross_deps
-@if ! STRICT=1 tests/on $(1) --rustc; then \
+@if ! STRICT=1 scripts/on $(1) --rustc; then \
     had=$$(dpkg --print-foreign-architectures | grep -x $(2)); \
     dpkg --add-architecture $(2) && apt-get update && \
     apt-get install --no-install-recommends --no-remove --yes $(3) || { \
@@ -257,7 +257,7 @@ spec: ## check the Cryptol: types, properties, known answers; compare it with th
 isa-runs: # runs each instruction in a kernel on 10,000 random inputs
 	rm -rf target/isa
 	$(CARGO) run --quiet --package veriplex-isa -- target/isa $(SEED)
-	@tests/on aarch64 run --quiet --package veriplex-isa -- target/isa $(SEED)
+	@scripts/on aarch64 run --quiet --package veriplex-isa -- target/isa $(SEED)
 
 # How many of the runs Cryptol reads: each takes it about a millisecond, mostly to read the numbers.
 ISA_RUNS ?= 10000
