@@ -210,6 +210,56 @@ pub fn missing<'p>(
     architectures.iter().copied().flat_map(of).collect()
 }
 
+/// What follows from both, in a sentence.
+///
+/// # Errors
+///
+/// The sentence, if something is wrong: anything differs or was replaced, or there is no kernel.
+pub fn verdict(findings: &[Finding], missing: &[Missing<'_>]) -> Result<String, String> {
+    let different = (findings.iter())
+        .filter(|finding| finding.difference.is_some())
+        .count();
+    // Each once, in however many places it is.
+    let found: BTreeSet<_> = (findings.iter())
+        .map(|finding| (finding.architecture, &finding.symbol, finding.is_code))
+        .collect();
+    let found = counted(found.into_iter().map(|(.., is_code)| is_code));
+    if !findings.iter().any(|finding| finding.is_code) {
+        Err("no Veriplex kernel was found".to_owned())
+    } else if different > 0 {
+        let places = findings.len();
+        Err(format!(
+            "{different} of {places} places do NOT have the proved bytes"
+        ))
+    } else if let Some(replaced) = missing.iter().find(|missing| missing.is_replaced) {
+        Err(replaced.to_string())
+    } else if missing.is_empty() {
+        Ok(format!(
+            "all {found} are there, and every place has the proved bytes"
+        ))
+    } else {
+        let missing = counted(missing.iter().map(|missing| missing.kernel.is_code()));
+        Ok(format!(
+            "every place found has the proved bytes: {found}. Not found: {missing}. A linker leaves out what is not called, and in \
+             a stripped file a very different kernel is not recognised"
+        ))
+    }
+}
+
+/// How many there are: kernels, and the tables of constants that kernels read.
+fn counted(are_code: impl Iterator<Item = bool>) -> String {
+    let (kernels, tables): (Vec<bool>, Vec<bool>) = are_code.partition(|&is_code| is_code);
+    let parts = [
+        (kernels.len(), "kernel", "kernels"),
+        (tables.len(), "table of constants", "tables of constants"),
+    ];
+    let parts: Vec<String> = (parts.iter())
+        .filter(|(count, ..)| *count > 0)
+        .map(|(count, one, many)| format!("{count} {}", if *count == 1 { one } else { many }))
+        .collect();
+    parts.join(" and ")
+}
+
 /// The primitive of a kernel or a table, and for how many states or blocks it is.
 fn set(symbol: &str) -> (&str, &str) {
     let name = symbol.trim_start_matches("veriplex_");

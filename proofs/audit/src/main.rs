@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use veriplex_audit::{Finding, MANIFEST, Proved, architectures, audit, bytes_of, missing};
+use veriplex_audit::{Finding, MANIFEST, Proved, architectures, audit, bytes_of, missing, verdict};
 
 const USAGE: &str = "\
 veriplex-audit [--all] FILE...
@@ -84,7 +84,6 @@ fn print(
     all: bool,
 ) -> io::Result<bool> {
     let mut out = io::stdout().lock();
-    writeln!(out, "{name}:")?;
     for finding in findings {
         writeln!(out, "  {finding}")?;
     }
@@ -92,9 +91,10 @@ fn print(
     for missing in &missing {
         writeln!(out, "  {missing}")?;
     }
-    let differs = findings.iter().any(|finding| finding.difference.is_some());
-    let none = !findings.iter().any(|finding| finding.is_code);
-    Ok(!(differs || none || missing.iter().any(|missing| all || missing.is_replaced)))
+    let verdict = verdict(findings, &missing);
+    let (Ok(text) | Err(text)) = &verdict;
+    writeln!(out, "{name}: {text}")?;
+    Ok(verdict.is_ok() && (missing.is_empty() || !all))
 }
 
 fn print_bytes(files: &[OsString]) -> io::Result<u8> {

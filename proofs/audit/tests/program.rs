@@ -75,7 +75,8 @@ fn lines_and_exit_status() {
         &format!("proved bytes at 0x400079 ({} bytes)\n", kernels[0].len()),
     );
     exits(&run(&[good]), 0, &[&first], "");
-    exits(&run(&["--all", good]), 0, &[&first], "");
+    let all = format!("{good}: all ");
+    exits(&run(&["--all", good]), 0, &[&first, &all], "");
 
     // A linker leaves out all kernels of a primitive, as this program's does with those of Xoofff.
     let without = |of: &str| -> Vec<Vec<u8>> {
