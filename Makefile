@@ -11,7 +11,7 @@ SEED ?= $(shell date +%s)
 # Of `make mutate`: one shard of so many.
 SHARD ?= 0/1
 
-.PHONY: help install test test-workspace test-sizes store-test package publish-dry-run minimal-versions bare-targets msrv miri deny semver mutate test-aarch64 test-i686 test-windows lint features fuzz bench deps deps-site spec isa isa-runs proofs rocq kernels kernels-check ct audit replay mutants model reproducible dist dist-check site site-test plots report nix
+.PHONY: help install test test-workspace test-sizes store-test package publish-dry-run minimal-versions fresh-root bare-targets msrv miri deny semver mutate test-aarch64 test-i686 test-windows lint features fuzz bench deps deps-site spec isa isa-runs proofs rocq kernels kernels-check ct audit replay mutants model reproducible dist dist-check site site-test plots report nix
 
 help: ## use: print this list
 	@for group in use check prove release; do \
@@ -148,6 +148,9 @@ publish-dry-run: ## release: package the published crates in order, up to the up
 	$(CARGO) publish --dry-run --no-verify -p veriplex -p veriplex-tunnel -p veriplex-cli
 	$(CARGO) publish --dry-run --no-verify --manifest-path rust/store/Cargo.toml --config 'patch.crates-io.veriplex.path="$(CURDIR)"'
 
+fresh-root: ## release: run the quick start of the README in a fresh Debian 12 and 13 (root, debootstrap)
+	@scripts/fresh-root bookworm trixie
+
 bare-targets: # the part of `features` that a workflow runs alone
 	@scripts/bare-targets
 
@@ -160,7 +163,7 @@ miri: ## check: look for undefined behaviour in the core (nightly Rust with Miri
 deny: ## release: check advisories, licences, bans and sources of the dependencies (cargo-deny)
 	@if command -v cargo-deny >/dev/null; then $(CARGO) deny check && \
 	    $(CARGO) deny --manifest-path rust/store/Cargo.toml --config $(CURDIR)/deny.toml check; \
-	else echo "make deny: skipped, no cargo-deny on PATH (cargo install cargo-deny)"; [ -z "$(STRICT)" ]; fi
+	else echo "make deny: skipped, no cargo-deny on PATH (cargo install --locked cargo-deny)"; [ -z "$(STRICT)" ]; fi
 
 # The last release is that of the last tag. Before the first one, every change of the interface is allowed.
 semver: ## release: compare the public interface with that of the last tag, or of BASELINE (cargo-semver-checks)
@@ -169,7 +172,7 @@ semver: ## release: compare the public interface with that of the last tag, or o
 	    echo "make semver: nothing to compare with: there is no release yet, no tag v* (BASELINE=COMMIT compares with a commit)"; \
 	elif command -v cargo-semver-checks >/dev/null; then \
 	    $(CARGO) semver-checks --package veriplex --package veriplex-tunnel --baseline-rev "$$baseline"; \
-	else echo "make semver: skipped, no cargo-semver-checks on PATH (cargo install cargo-semver-checks)"; [ -z "$(STRICT)" ]; fi
+	else echo "make semver: skipped, no cargo-semver-checks on PATH (cargo install --locked cargo-semver-checks)"; [ -z "$(STRICT)" ]; fi
 
 minimal-versions: ## release: check the packaged crate with the oldest dependencies that it allows
 	@scripts/minimal-versions
@@ -193,7 +196,7 @@ fuzz: ## check: run every fuzz target for SECONDS (60) each (cargo-fuzz)
 	        $(CARGO) fuzz run --release --sanitizer none --no-trace-compares $$target -- \
 	            -max_total_time=$(SECONDS) -timeout=10 -print_final_stats=1 || exit 1; \
 	    done; \
-	else echo "make fuzz: skipped, no cargo-fuzz on PATH (cargo install cargo-fuzz)"; [ -z "$(STRICT)" ]; fi
+	else echo "make fuzz: skipped, no cargo-fuzz on PATH (cargo install --locked cargo-fuzz)"; [ -z "$(STRICT)" ]; fi
 
 bench: ## use: measure every primitive and scheme beside its bound or a peer
 	for bench in permutation lanes bulk schemes mhf ristretto adiantum siblings tunnel; do $(CARGO) bench --package veriplex-benches --bench $$bench || exit 1; done
@@ -238,7 +241,7 @@ proofs: rocq ## prove: prove every theorem, in Rocq and in SAW; writes proofs/ge
 
 model: ## prove: look for attacks on the tunnel in a symbolic model (verifpal)
 	@if ! command -v verifpal >/dev/null; then \
-	    echo "make model: skipped, no verifpal on PATH (cargo install verifpal --version 1.6.7)"; [ -z "$(STRICT)" ]; \
+	    echo "make model: skipped, no verifpal on PATH (cargo install --locked verifpal --version 1.6.7)"; [ -z "$(STRICT)" ]; \
 	else proofs/model/check; fi
 
 replay: ## prove: solve the goals of the solvers again, without SAW (z3 or cvc5)

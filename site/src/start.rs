@@ -94,7 +94,7 @@ pub const CLAIMS: [Claim; 14] = [
     Claim::new(
         "this site works in a browser",
         "make site-test STRICT=1",
-        "Chromium and its driver (chromium-driver), npm; a rustc for WebAssembly (rustup target add wasm32-unknown-unknown)",
+        "Chromium and its driver (chromium-driver), pip; a rustc for WebAssembly (rustup target add wasm32-unknown-unknown)",
     ),
 ];
 

@@ -417,7 +417,7 @@ fn pages(browser: &Browser) {
     if let Some(axe) = &axe {
         sees(browser, axe);
     } else {
-        println!("site-test: accessibility was skipped, because there is no axe-core (npm)");
+        println!("site-test: accessibility was skipped, because there is no axe-core (pip)");
         assert!(!strict());
     }
     for page in PAGES {
