@@ -97,7 +97,7 @@ fuzz_target!(|case: Case| {
     };
     match case.kind {
         Kind::Key => {
-            let genuine = segments(b"VERIPLEX\x01", &KEY, &case.seed, &plaintext);
+            let genuine = segments(b"VERIPLEX\x01\0", &KEY, &case.seed, &plaintext);
             check(
                 Files::Encrypted,
                 &genuine,
@@ -111,7 +111,7 @@ fuzz_target!(|case: Case| {
             Mhf::with_any_cost(label!("veriplex.file.password.v1"), cost)
                 .and_then(|mhf| mhf.hash_into(PASSWORD, &case.seed, &mut key))
                 .unwrap();
-            let header = [b"VERIPLEX\x02".as_slice(), &[cost]].concat();
+            let header = [b"VERIPLEX\x02".as_slice(), &[cost, 0]].concat();
             let genuine = segments(&header, &key, &case.seed, &plaintext);
             let is_allowed = !case.wrong_secret && cost <= MAX_COST;
             check(
@@ -146,7 +146,7 @@ fuzz_target!(|case: Case| {
             protocol.mix(label!("header"), &header);
             let mut sealed = KEY;
             let tag = protocol.seal_in_place_detached(label!("file-key"), &mut sealed);
-            header.extend([&encapsulation[..], &sealed, &tag].concat());
+            header.extend([&encapsulation[..], &sealed, &tag, &[0]].concat());
             let genuine = segments(&header, &KEY, &case.seed, &plaintext);
             let from = if case.wrong_secret { &receiver } else { &sender };
             let senders = [Named {

@@ -20,7 +20,7 @@ use veriplex::keys::PublicKey;
 use veriplex::mhf::Mhf;
 
 use self::secrets::{KeyFile, PasswordFrom, PrivateKeyFile, SecretArgs, one_of};
-use crate::crypt::{Job, Kind, Range, Secret};
+use crate::crypt::{Job, Kind, Range, Secret, is_in_folder};
 use crate::error::{Error, Status, warn};
 use crate::files::{Input, Output};
 use crate::keys::Private;
@@ -357,7 +357,7 @@ struct Armor {
 
 #[derive(Args)]
 struct Files {
-    /// Where the result of the one FILE goes; - for standard output
+    /// The name of the result, or an existing folder to put results in; - for standard output
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
     /// Replace an existing output; write ciphertext even to a terminal
@@ -379,8 +379,8 @@ impl Files {
         read: impl Fn() -> Result<S, Error>,
         work: impl Fn(&Path, Input, Output, &S) -> Result<(), Error>,
     ) -> Result<Status, Error> {
-        if self.output.is_some() && self.inputs.len() > 1 {
-            return Err(Error::usage("--output", "is for one file"));
+        if self.inputs.len() > 1 && self.output.as_deref().is_some_and(|path| !is_in_folder(path)) {
+            return Err(Error::usage("--output", "not an existing folder, which several files need"));
         }
         let mut status = Status::Ok;
         let mut secret = None;

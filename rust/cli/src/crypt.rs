@@ -88,6 +88,23 @@ impl Kind {
     }
 }
 
+/// What an encrypted file holds; the last byte of its header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Content {
+    File = 0,
+    /// As a tar stream.
+    Folder = 1,
+}
+
+impl Content {
+    pub fn from_byte(byte: u8) -> Option<Self> {
+        [Self::File, Self::Folder]
+            .into_iter()
+            .find(|&content| content as u8 == byte)
+    }
+}
+
 /// A file of this kind that this program does not know.
 pub fn other_version(name: &str) -> Error {
     Error::unverified(name, "made by another version of veriplex")
@@ -135,32 +152,54 @@ impl Range {
     }
 }
 
+/// Whether outputs go into a folder with this name.
+pub fn is_in_folder(output: &Path) -> bool {
+    !is_stdio(output) && output.is_dir()
+}
+
 impl Job<'_> {
     /// Where a file with this extension goes that is made of the input.
-    pub fn encrypted(&self, extension: &str) -> PathBuf {
-        self.output
-            .map_or_else(|| beside(self.input, extension), Path::to_owned)
+    pub fn encrypted(&self, extension: &str) -> Result<PathBuf, Error> {
+        self.destination(|| {
+            if is_stdio(self.input) {
+                return Ok(self.input.to_owned());
+            }
+            let name = (self.input.file_name())
+                .ok_or_else(|| Error::usage(&quoted(self.input), "has no name: name the output with -o"))?;
+            // Not behind the slash at the end of a folder's name.
+            Ok(beside(&self.input.with_file_name(name), extension))
+        })
     }
 
     /// Where the content of the input goes, which is a file with this extension.
     pub fn decrypted(&self, extension: &str) -> Result<PathBuf, Error> {
-        match self.output {
-            Some(path) => Ok(path.to_owned()),
-            None if is_stdio(self.input) => Ok(self.input.to_owned()),
-            None if self.input.extension().is_some_and(|found| found == extension) => {
+        self.destination(|| {
+            if is_stdio(self.input) {
+                Ok(self.input.to_owned())
+            } else if self.input.extension().is_some_and(|found| found == extension) {
                 Ok(self.input.with_extension(""))
+            } else {
+                let reason = format_args!("does not end in .{extension}: name the output file with -o");
+                Err(Error::usage(&quoted(self.input), reason))
             }
-            None => Err(Error::usage(
-                &quoted(self.input),
-                format_args!("does not end in .{extension}: name the output with -o"),
-            )),
+        })
+    }
+
+    /// The output that was named, in which the usual name is put if it is a folder; else the usual one.
+    fn destination(&self, usual: impl FnOnce() -> Result<PathBuf, Error>) -> Result<PathBuf, Error> {
+        match self.output {
+            None => usual(),
+            Some(folder) if is_in_folder(folder) && !is_stdio(self.input) => {
+                Ok(folder.join(usual()?.file_name().unwrap_or_default()))
+            }
+            Some(path) => Ok(path.to_owned()),
         }
     }
 
     /// A file that is to be encrypted, and where that goes.
     pub fn to_encrypt(&self, kind: Kind) -> Result<(Input, Output), Error> {
         let output = self.output_of_ciphertext(kind.extension(), Readers::Any)?;
-        let input = self.input(&output)?;
+        let input = Input::open_any(self.input, self.shows_progress(&output))?;
         let extension = self.input.extension().unwrap_or_default();
         if Kind::ALL.iter().any(|kind| extension == kind.extension()) {
             warn(format_args!(
@@ -180,7 +219,7 @@ impl Job<'_> {
 
     /// A file that is to be signed, and where the signature goes, which anybody may read.
     pub fn to_sign(&self, extension: &str) -> Result<(Input, Output), Error> {
-        let output = self.output(&self.encrypted(extension), Readers::Any)?;
+        let output = self.output(&self.encrypted(extension)?, Readers::Any)?;
         let input = self.input(&output)?;
         Ok((input, output))
     }
@@ -214,7 +253,7 @@ impl Job<'_> {
     }
 
     pub fn output_of_ciphertext(&self, extension: &str, readers: Readers) -> Result<Output, Error> {
-        let output = self.output(&self.encrypted(extension), readers)?;
+        let output = self.output(&self.encrypted(extension)?, readers)?;
         if self.armor {
             return Ok(output.armored());
         }

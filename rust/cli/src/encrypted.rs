@@ -2,11 +2,11 @@
 //!
 //! | version | then, to the end |
 //! |---|---|
-//! | 0x01, a key | [`segments`](crate::segments) |
-//! | 0x02, a password | cost (1 byte), segments |
+//! | 0x01, a key | content (1 byte), [`segments`](crate::segments) |
+//! | 0x02, a password | cost (1 byte), content (1 byte), segments |
 //! | 0x03, a key, deterministic | SIV tag (16 bytes), the ciphertext of SIV |
 //!
-//! The memory-hard hash makes the key from a password, in the domain `veriplex.file.password.v1`, with the salt of the
+//! The content is 0x00 for a file, 0x01 for a folder, which follows as a tar stream. The memory-hard hash makes the key from a password, in the domain `veriplex.file.password.v1`, with the salt of the
 //! segments. SIV is in the domain `veriplex.file.siv.v1`, with no nonce; its associated data are the first nine bytes.
 
 use std::io::Write;
@@ -29,7 +29,7 @@ pub fn encrypt(input: Input, output: Output, secret: &Secret, cost: u8) -> Resul
     let mut salt = [0; SALT_LEN];
     random(&mut salt)?;
     let stretched;
-    let (header, key) = match secret {
+    let (mut header, key) = match secret {
         Secret::Key(key) => (Kind::Encrypted.header(KEY), key),
         Secret::Password(password) => {
             let mut header = Kind::Encrypted.header(PASSWORD);
@@ -38,6 +38,7 @@ pub fn encrypt(input: Input, output: Output, secret: &Secret, cost: u8) -> Resul
             (header, &stretched)
         }
     };
+    header.push(input.content() as u8);
     let segments = Segments {
         key,
         header: &header,
@@ -59,13 +60,15 @@ pub fn decrypt(
     let stretched;
     let (key, salt, wrong) = match (version, secret) {
         (KEY, Secret::Key(key)) => {
+            header.extend::<[u8; 1]>(read_array(&mut input, "encrypted")?);
             let salt = read_array(&mut input, "encrypted")?;
             (key, salt, "wrong key, or its first bytes are damaged")
         }
         (PASSWORD, Secret::Password(password)) => {
             let [cost] = read_array(&mut input, "encrypted")?;
             password::check_cost(&input.name, cost, max_cost)?;
-            header.push(cost);
+            let [content] = read_array(&mut input, "encrypted")?;
+            header.extend([cost, content]);
             let salt = read_array(&mut input, "encrypted")?;
             stretched = password::stretch(password, cost, &salt)?;
             (&stretched, salt, "wrong password, or its first bytes are damaged")
@@ -98,7 +101,10 @@ fn check_file(name: &str, is_file: bool) -> Result<(), Error> {
     if is_file {
         return Ok(());
     }
-    Err(Error::usage(name, "is no file, which --deterministic needs"))
+    Err(Error::usage(
+        name,
+        "not a regular file, which --deterministic requires",
+    ))
 }
 
 /// Reads the file twice, and makes the same ciphertext for the same plaintext and key. If it changes meanwhile, nobody sees

@@ -2,7 +2,7 @@
 
 #[cfg(unix)]
 use std::fs::Permissions;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,9 @@ use veriplex::hazmat::RATE;
 use zeroize::Zeroizing;
 
 use crate::armor;
+use crate::crypt::Content;
 use crate::error::Error;
+use crate::folder;
 use crate::names::quoted;
 use crate::progress::Progress;
 use crate::temporary::{self, Temporary};
@@ -79,7 +81,17 @@ pub struct Input {
 
 enum Reader {
     File(File),
+    /// Only [`Input::pump`] reads it.
+    Folder(Folder),
     Other(Box<dyn Read>),
+}
+
+struct Folder(PathBuf);
+
+impl Read for Folder {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Err(io::ErrorKind::IsADirectory.into())
+    }
 }
 
 impl Input {
@@ -106,6 +118,28 @@ impl Input {
         })
     }
 
+    /// The same, or a folder: [`Input::pump`] gives it as a tar stream.
+    pub fn open_any(path: &Path, show_progress: bool) -> Result<Self, Error> {
+        if is_stdio(path) || !path.is_dir() {
+            return Self::open(path, show_progress);
+        }
+        Ok(Self {
+            reader: Reader::Folder(Folder(path.to_owned())),
+            progress: Progress::new(show_progress, None),
+            len: None,
+            is_armored: false,
+            name: quoted(path),
+        })
+    }
+
+    /// What it is.
+    pub fn content(&self) -> Content {
+        match self.reader {
+            Reader::Folder(_) => Content::Folder,
+            _ => Content::File,
+        }
+    }
+
     /// If it begins as armor does, reads what that holds.
     pub fn unwrap_armor(&mut self) -> Result<(), Error> {
         self.find_armor().map_err(|error| Error::io(&self.name, error))
@@ -126,6 +160,7 @@ impl Input {
         let nothing = Reader::Other(Box::new(io::empty()));
         let rest: Box<dyn Read> = match std::mem::replace(&mut self.reader, nothing) {
             Reader::File(file) => Box::new(file),
+            Reader::Folder(folder) => Box::new(folder),
             Reader::Other(reader) => reader,
         };
         let whole = io::Cursor::new(first).chain(rest);
@@ -158,6 +193,7 @@ impl Input {
     fn reader(&mut self) -> &mut dyn Read {
         match &mut self.reader {
             Reader::File(file) => file,
+            Reader::Folder(folder) => folder,
             Reader::Other(reader) => reader,
         }
     }
@@ -200,6 +236,12 @@ impl Input {
 
     /// Passes everything to `sink`, a piece at a time.
     pub fn pump(&mut self, mut sink: impl FnMut(&mut [u8]) -> Result<(), Error>) -> Result<(), Error> {
+        if let Reader::Folder(Folder(path)) = &self.reader {
+            return folder::pack(path, |piece| {
+                self.progress.advance(piece.len() as u64);
+                sink(piece)
+            });
+        }
         let mut buffer = Zeroizing::new(vec![0; CHUNK]);
         loop {
             match self.read(&mut buffer) {
@@ -227,7 +269,7 @@ impl Seek for Input {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         match &mut self.reader {
             Reader::File(file) => file.seek(to),
-            Reader::Other(_) => Err(io::ErrorKind::NotSeekable.into()),
+            Reader::Folder(_) | Reader::Other(_) => Err(io::ErrorKind::NotSeekable.into()),
         }
     }
 }
@@ -393,6 +435,27 @@ impl Output {
         }
     }
 
+    /// A folder instead of a file that appears on commit; otherwise the output as it was.
+    pub fn into_folder(self) -> Result<Result<NewFolder, Self>, Error> {
+        let Sink::File(NewFile { destination, .. }) = self.sink else {
+            return Ok(Err(self));
+        };
+        let name = self.name;
+        if fs::symlink_metadata(&destination).is_ok() {
+            return Err(Error::io(&name, "exists already, and a folder replaces nothing"));
+        }
+        let mut builder = DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        let (temporary, ()) = Temporary::make(folder_of(&destination), |path| builder.create(path))
+            .map_err(|error| Error::io(&name, error))?;
+        Ok(Ok(NewFolder {
+            temporary,
+            destination,
+            name,
+        }))
+    }
+
     /// What was written is whole: lets the file appear under its name.
     pub fn commit(mut self) -> Result<(), Error> {
         if let Some(armor) = self.armor.take() {
@@ -416,6 +479,46 @@ impl Output {
                 })
             }
         }
+    }
+}
+
+/// A folder that appears when it is whole. Until then it has a hidden name, and without [`NewFolder::commit`] nothing is left
+/// behind. Only its owner can enter it.
+pub struct NewFolder {
+    temporary: Temporary,
+    destination: PathBuf,
+    /// For messages.
+    pub name: String,
+}
+
+impl NewFolder {
+    pub fn path(&self) -> &Path {
+        self.temporary.path()
+    }
+
+    pub fn commit(self) -> Result<(), Error> {
+        let failed = |error| Error::io(&self.name, error);
+        sync_all(self.temporary.path()).map_err(failed)?;
+        // Fails if there is something by now, unless it is an empty folder.
+        self.temporary.persist(&self.destination, true).map_err(failed)?;
+        sync_name(&self.destination);
+        Ok(())
+    }
+}
+
+/// What was written to a folder is on the disk.
+fn sync_all(folder: &Path) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    rustix::fs::syncfs(File::open(folder)?)?;
+    #[cfg(all(unix, not(target_os = "linux")))]
+    rustix::fs::sync();
+    Ok(())
+}
+
+/// A new name is on the disk too, where the system can; what it names is whole either way.
+fn sync_name(path: &Path) {
+    if let Ok(folder) = File::open(folder_of(path)) {
+        let _ = folder.sync_all();
     }
 }
 
@@ -597,10 +700,7 @@ impl NewFile {
             }
             None => link(&self.file, &self.destination)?,
         }
-        // The name too, where the system can; the output is whole either way.
-        if let Ok(folder) = File::open(folder) {
-            let _ = folder.sync_all();
-        }
+        sync_name(&self.destination);
         Ok(())
     }
 }

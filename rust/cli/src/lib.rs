@@ -24,6 +24,7 @@ pub mod disk;
 pub mod encrypted;
 pub mod error;
 pub mod files;
+pub mod folder;
 pub mod keys;
 mod levels;
 pub mod names;

@@ -6,6 +6,7 @@
 //! | 1 | version: 0x01; 0x02 if the sender is unknown |
 //! | 1 | the number of receivers, 1 to 255 |
 //! | 1168 for each | encapsulation (1120), sealed file key (48) |
+//! | 1 | 0x00: it holds a file; 0x01: a folder, as a tar stream |
 //! | the rest | [`segments`](crate::segments) under the file key |
 //!
 //! The file key is 32 random bytes. It is sealed for each receiver by the protocol of `veriplex::hybrid` in the domain
@@ -68,6 +69,7 @@ pub fn seal_file(
         header.extend_from_slice(sealed.as_slice());
         header.extend_from_slice(&tag);
     }
+    header.push(input.content() as u8);
     let segments = Segments {
         key: &Key::from(*file_key),
         header: &header,
@@ -123,6 +125,7 @@ pub fn unseal_file<'s>(
         };
         return Err(Error::unverified(&input.name, reason));
     };
+    header.extend::<[u8; 1]>(read_array(&mut input, "encrypted")?);
     let segments = Segments {
         key: &Key::from(*file_key),
         header: &header,

@@ -20,9 +20,10 @@ use veriplex::{Key, TAG_LEN, label};
 use zeroize::Zeroizing;
 
 use crate::armor;
-use crate::crypt::{Range, SALT_LEN, is_end, read_array};
+use crate::crypt::{Content, Range, SALT_LEN, is_end, other_version, read_array};
 use crate::error::Error;
-use crate::files::{Input, Output};
+use crate::folder;
+use crate::files::{Input, NewFolder, Output};
 use crate::progress::{Counted, Progress};
 use crate::treesum::read_exact_at;
 
@@ -38,6 +39,7 @@ const ROUND: usize = 16 * TASK;
 /// A file's key, and all of it before the tag.
 pub struct Segments<'a> {
     pub key: &'a Key,
+    /// Its last byte is the [`Content`].
     pub header: &'a [u8],
     pub salt: &'a [u8; SALT_LEN],
 }
@@ -87,6 +89,16 @@ impl Segments<'_> {
         self.header_mac()
             .verify(&tag)
             .map_err(|_| Error::unverified(&input.name, wrong))?;
+        let content = self.header.last().and_then(|&byte| Content::from_byte(byte));
+        let output = match content.ok_or_else(|| other_version(&input.name))? {
+            Content::File => Destination::Stream(output),
+            // Elsewhere it is a stream, too.
+            Content::Folder => (output.into_folder()?).map_or_else(Destination::Stream, Destination::Folder),
+        };
+        if matches!(output, Destination::Folder(_)) && !range.is_whole() {
+            let reason = "holds a folder, of which --offset and --length give nothing but with -o -";
+            return Err(Error::usage(&input.name, reason));
+        }
         let message = self.message();
         let name = input.name.clone();
         let begin = (self.header.len() + SALT_LEN + TAG_LEN) as u64;
@@ -190,16 +202,29 @@ fn parts(
     Ok(())
 }
 
+/// Where the plaintext goes.
+enum Destination {
+    Stream(Output),
+    /// It is a tar stream.
+    Folder(NewFolder),
+}
+
 /// Writes what a reader gives of the plaintext from `at` on, which it has verified; `damage` says what it means that it has
 /// not, from a place on.
 fn copy(
     mut reader: impl Read,
     mut at: u64,
     range: Range,
-    mut output: Output,
+    output: Destination,
     name: &str,
     damage: impl Fn(u64) -> String,
 ) -> Result<(), Error> {
+    let mut output = match output {
+        Destination::Stream(output) => output,
+        Destination::Folder(folder) => {
+            return unpack(reader, folder, |error, at| read_error(name, error, || damage(at)));
+        }
+    };
     let mut buffer = Zeroizing::new(vec![0; PIECE]);
     loop {
         match reader.read(&mut buffer) {
@@ -214,6 +239,51 @@ fn copy(
                 at += n as u64;
             }
             Err(error) => return Err(read_error(name, &error, || damage(at))),
+        }
+    }
+}
+
+/// Makes what a tar stream has in a folder, which appears when all of it was verified.
+fn unpack(
+    reader: impl Read,
+    folder: NewFolder,
+    failed: impl Fn(&io::Error, u64) -> Error,
+) -> Result<(), Error> {
+    let mut reader = Watched {
+        reader,
+        at: 0,
+        failed: None,
+    };
+    // What follows the end of the archive must be verified too.
+    let unpacked = folder::unpack(&mut reader, folder.path())
+        .and_then(|()| io::copy(&mut reader, &mut io::sink()));
+    match (unpacked, &reader.failed) {
+        (Ok(_), _) => folder.commit(),
+        (Err(_), Some(error)) => Err(failed(error, reader.at)),
+        (Err(error), None) => Err(Error::io(&folder.name, error)),
+    }
+}
+
+/// Keeps the error of a failed read: the parser returns another one.
+struct Watched<R> {
+    reader: R,
+    /// How much was read.
+    at: u64,
+    failed: Option<io::Error>,
+}
+
+impl<R: Read> Read for Watched<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.reader.read(buffer) {
+            Ok(n) => {
+                self.at += n as u64;
+                Ok(n)
+            }
+            Err(error) => {
+                let kind = error.kind();
+                self.failed = Some(error);
+                Err(kind.into())
+            }
         }
     }
 }

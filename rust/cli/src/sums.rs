@@ -18,6 +18,7 @@ use veriplex::{Key, TAG_LEN, label};
 
 use crate::error::{Error, Status, warn};
 use crate::files::{CHUNK, Input, is_stdio, stdout};
+use crate::folder::walk;
 use crate::names::quoted;
 use crate::text::wrong_encoding;
 use crate::treesum::{self, Room, each_piece};
@@ -129,7 +130,11 @@ pub fn print(kind: &Kind, paths: &[PathBuf], recursive: bool, style: Style) -> R
     };
     for path in paths {
         if recursive && path.is_dir() {
-            each_file_below(path, &mut print)?;
+            walk(path, |path, metadata| match metadata {
+                Ok(found) if found.is_file() => print(Ok(path)),
+                Ok(_) => Ok(()),
+                Err(error) => print(Err(Error::io(&quoted(path), error))),
+            })?;
         } else if path.is_dir() {
             let reason = "is a folder (--recursive takes the files in it)";
             print(Err(Error::io(&quoted(path), reason)))?;
@@ -153,42 +158,6 @@ pub fn print_sum(kind: &Kind, style: Style, digits: &str, path: &Path) -> Result
         return write(&[before, name, after, b"\0"].concat());
     }
     print_line(before, path, after)
-}
-
-/// The files in a folder and in those below, in the order of their names. Links are not followed, and what is no file is
-/// left out.
-fn each_file_below(
-    folder: &Path,
-    take: &mut impl FnMut(Result<&Path, Error>) -> Result<(), Error>,
-) -> Result<(), Error> {
-    // What is still to be done, the next last.
-    let mut paths = vec![folder.to_owned()];
-    while let Some(path) = paths.pop() {
-        let failed = |error| Error::io(&quoted(&path), error);
-        // The folder that was named may be a link.
-        let metadata = if path == folder {
-            path.metadata()
-        } else {
-            path.symlink_metadata()
-        };
-        match metadata {
-            Ok(found) if found.is_file() => take(Ok(&path))?,
-            Ok(found) if found.is_dir() => {
-                let entries: io::Result<Vec<PathBuf>> =
-                    fs::read_dir(&path).and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect());
-                match entries {
-                    Ok(mut entries) => {
-                        entries.sort_unstable_by(|a, b| b.cmp(a));
-                        paths.append(&mut entries);
-                    }
-                    Err(error) => take(Err(failed(error)))?,
-                }
-            }
-            Ok(_) => {}
-            Err(error) => take(Err(failed(error)))?,
-        }
-    }
-    Ok(())
 }
 
 /// Verifies lists that [`print`] made.

@@ -1,6 +1,6 @@
-//! Temporary files with a name. They do not outlive the process: a signal that ends it removes them too.
+//! Temporary files and folders with a name. They do not outlive the process: a signal that ends it removes them too.
 
-use std::io;
+use std::{fs, io};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -21,7 +21,7 @@ pub fn guard() -> io::Result<()> {
     Ok(())
 }
 
-/// The name `.veriplex-*.tmp` of a file, which is removed on drop.
+/// The name `.veriplex-*.tmp` of a file or folder, which is removed on drop.
 pub struct Temporary(Option<TempPath>);
 
 impl Temporary {
@@ -38,7 +38,11 @@ impl Temporary {
         Ok((Self(Some(path)), made))
     }
 
-    /// Renames the file. If that fails, it is removed.
+    pub fn path(&self) -> &Path {
+        self.0.as_deref().unwrap_or(Path::new(""))
+    }
+
+    /// Renames the file or folder. If that fails, it is removed. A folder replaces nothing but an empty one.
     pub fn persist(mut self, destination: &Path, replace: bool) -> io::Result<()> {
         let mut all = all();
         let Some(path) = self.0.take() else {
@@ -50,17 +54,30 @@ impl Temporary {
         } else {
             path.persist_noclobber(destination)
         };
-        result.map_err(|failed| failed.error)
+        result.map_err(|mut failed| {
+            remove(&failed.path);
+            failed.path.disable_cleanup(true);
+            failed.error
+        })
     }
 }
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        if let Some(path) = self.0.take() {
+        if let Some(mut path) = self.0.take() {
             let mut all = all();
             all.retain(|other| *other != *path);
-            drop(path);
+            remove(&path);
+            path.disable_cleanup(true);
         }
+    }
+}
+
+/// Removes a file or a folder, in which another thread may be making files: they have no place any more.
+fn remove(path: &Path) {
+    if fs::remove_file(path).is_err() {
+        let gone = path.with_extension("old");
+        let _ = fs::rename(path, &gone).and_then(|()| fs::remove_dir_all(gone));
     }
 }
 
@@ -114,7 +131,7 @@ mod signals {
                 }
                 let all = super::all();
                 for path in &*all {
-                    let _ = fs::remove_file(path);
+                    super::remove(path);
                 }
                 // Ends the process, while nobody else can make or rename one.
                 terminal::shown(act);

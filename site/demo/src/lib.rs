@@ -10,7 +10,7 @@ use veriplex::tree::Tree;
 use veriplex::{Key, TAG_LEN, digest, label};
 
 /// What encrypted files begin with, before the salt.
-const HEADER: &[u8; 9] = b"VERIPLEX\x01";
+const HEADER: &[u8; 10] = b"VERIPLEX\x01\0";
 const SALT_LEN: usize = 32;
 
 static INPUT: Mutex<Vec<u8>> = Mutex::new(Vec::new());

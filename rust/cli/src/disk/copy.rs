@@ -30,7 +30,7 @@ pub fn encrypt(
 ) -> Result<(), Error> {
     let image = Image::open(job.input, false)?;
     let geometry = image.geometry(sector_len, offset, len)?;
-    let destination = job.encrypted(EXTENSION);
+    let destination = job.encrypted(EXTENSION)?;
     check_destination(job.input, &destination)?;
     let header_path = header_path(&destination, header)?;
     check_header(&header_path, job.input)?;

@@ -3,6 +3,7 @@
 mod disk;
 mod disk_state;
 mod encrypt;
+mod folders;
 mod formats;
 mod hardening;
 #[path = "../identity/mod.rs"]
@@ -38,7 +39,8 @@ const USAGE: i32 = 2;
 const IO: i32 = 3;
 const CLOSED: i32 = 141;
 
-const HEADER_LEN: usize = 9;
+/// Of a file encrypted with a key.
+const HEADER_LEN: usize = 10;
 const SALT_LEN: usize = 32;
 /// Where the tag of the header is, of a file encrypted with a key.
 const HEADER_TAG: usize = HEADER_LEN + SALT_LEN;
@@ -194,7 +196,7 @@ fn hex_tag(bytes: &[u8]) -> String {
 
 /// Encrypts as `README.md` says of version 1.
 fn encrypted(key: &[u8; 32], salt: &[u8; 32], plaintext: &[u8]) -> Vec<u8> {
-    segments(b"VERIPLEX\x01", key, salt, plaintext)
+    segments(b"VERIPLEX\x01\0", key, salt, plaintext)
 }
 
 /// The same of version 2.
@@ -203,7 +205,7 @@ fn encrypted_with_password(password: &[u8], cost: u8, salt: &[u8; 32], plaintext
     Mhf::with_any_cost(label!("veriplex.file.password.v1"), cost)
         .and_then(|mhf| mhf.hash_into(password, salt, &mut key))
         .unwrap();
-    let header = [b"VERIPLEX\x02".as_slice(), &[cost]].concat();
+    let header = [b"VERIPLEX\x02".as_slice(), &[cost, 0]].concat();
     segments(&header, &key, salt, plaintext)
 }
 

@@ -1,0 +1,354 @@
+//! Folders: `encrypt`, `decrypt`, and outputs in a folder.
+
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use tar::{Archive, Builder, EntryType, Header};
+
+use super::*;
+
+const ENCRYPT: [&str; 3] = ["encrypt", "--key-file", "key"];
+const DECRYPT: [&str; 3] = ["decrypt", "--key-file", "key"];
+
+fn run(folder: &Folder, command: [&str; 3], args: &[&str]) -> Output {
+    folder.run(&[&command[..], args].concat())
+}
+
+/// Names, kinds, permissions and contents of all in a folder.
+fn tree(path: &Path) -> Vec<(String, u32, Vec<u8>)> {
+    let mut found = Vec::new();
+    let mut paths = vec![path.to_owned()];
+    while let Some(at) = paths.pop() {
+        let metadata = at.symlink_metadata().unwrap();
+        let content = if metadata.is_dir() {
+            paths.extend(fs::read_dir(&at).unwrap().map(|entry| entry.unwrap().path()));
+            Vec::new()
+        } else if metadata.is_symlink() {
+            fs::read_link(&at).unwrap().into_os_string().into_encoded_bytes()
+        } else {
+            fs::read(&at).unwrap()
+        };
+        let name = at.strip_prefix(path).unwrap().to_str().unwrap().to_owned();
+        found.push((name, metadata.permissions().mode(), content));
+    }
+    found.sort();
+    found
+}
+
+fn sample(folder: &Folder) {
+    let below = folder.path("plain/deep/er");
+    fs::create_dir_all(&below).unwrap();
+    fs::create_dir(folder.path("plain/empty")).unwrap();
+    fs::write(folder.path("plain/a"), noise(300_000)).unwrap();
+    fs::write(folder.path("plain/script"), "#!/bin/sh").unwrap();
+    fs::write(folder.path("plain/deep/er/nothing"), "").unwrap();
+    fs::write(below.join("n".repeat(250)), "long").unwrap();
+    symlink("../a", folder.path("plain/deep/link")).unwrap();
+    symlink("t".repeat(300), folder.path("plain/deep/long link")).unwrap();
+    for path in ["plain", "plain/deep", "plain/deep/er", "plain/empty", "plain/script"] {
+        fs::set_permissions(folder.path(path), PermissionsExt::from_mode(0o700)).unwrap();
+    }
+    for path in ["plain/a", "plain/deep/er/nothing"] {
+        fs::set_permissions(folder.path(path), PermissionsExt::from_mode(0o600)).unwrap();
+    }
+    fs::set_permissions(below.join("n".repeat(250)), PermissionsExt::from_mode(0o400)).unwrap();
+    let time = UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+    let file = File::options().write(true).open(folder.path("plain/a")).unwrap();
+    file.set_modified(time).unwrap();
+}
+
+#[test]
+fn roundtrip_of_folders() {
+    let folder = Folder::new();
+    sample(&folder);
+    let expected = tree(&folder.path("plain"));
+    for name in ["plain", "plain/", "./plain/."] {
+        succeeds(&run(&folder, ENCRYPT, &[name]));
+        fs::rename(folder.path("plain.vpx"), folder.path("copy.vpx")).unwrap();
+        succeeds(&run(&folder, DECRYPT, &["copy.vpx"]));
+        assert!(tree(&folder.path("copy")) == expected);
+        let modified = folder.path("copy/a").metadata().unwrap().modified().unwrap();
+        assert_eq!(modified, UNIX_EPOCH + Duration::from_secs(1_000_000_000));
+        fs::remove_dir_all(folder.path("copy")).unwrap();
+    }
+    // From a pipe, in armor, with a password.
+    succeeds(&run(&folder, ENCRYPT, &["--armor", "-o", "armored", "plain"]));
+    let output = folder.pipe(&[&DECRYPT[..], &["-o", "piped"]].concat(), &folder.read("armored"));
+    succeeds(&output);
+    assert!(tree(&folder.path("piped")) == expected);
+    folder.write("password", b"secret\n");
+    let password = ["--password-file", "password"];
+    let options = [&["encrypt"], &password[..], &["--cost", "4", "plain"]].concat();
+    succeeds_at_low_cost(&folder.run(&options));
+    succeeds(&folder.run(&[&["decrypt"], &password[..], &["-o", "again", "plain.vpx"]].concat()));
+    assert!(tree(&folder.path("again")) == expected);
+    fails(&folder.run(&[&ENCRYPT[..], &["."]].concat()), USAGE, ".", "has no name");
+    fails(
+        &folder.run(&[&ENCRYPT[..], &["--deterministic", "-o", "x", "plain"]].concat()),
+        USAGE,
+        "plain",
+        "not a regular file",
+    );
+}
+
+/// Owner, group and the time of the machine do not get into it; the rest is what `tar` reads.
+#[test]
+fn a_pipe_is_given_the_tar_stream() {
+    let folder = Folder::new();
+    sample(&folder);
+    succeeds(&run(&folder, ENCRYPT, &["plain"]));
+    let output = run(&folder, DECRYPT, &["-o", "-", "plain.vpx"]);
+    succeeds(&output);
+    let mut archive = Archive::new(&*output.stdout);
+    let mut names = Vec::new();
+    for entry in archive.entries().unwrap() {
+        let entry = entry.unwrap();
+        assert_eq!((entry.header().uid().unwrap(), entry.header().gid().unwrap()), (0, 0));
+        names.push(entry.path().unwrap().to_str().unwrap().to_owned());
+    }
+    let expected: Vec<_> = tree(&folder.path("plain")).into_iter().map(|(name, ..)| name).collect();
+    names.insert(0, String::new());
+    names.sort();
+    assert_eq!(names, expected);
+    // A part of the stream, but no part of a folder.
+    let part = ["--offset", "5", "--length", "7", "plain.vpx"];
+    let piped = run(&folder, DECRYPT, &[&["-o", "-"], &part[..]].concat());
+    assert_eq!(piped.stdout, output.stdout[5..12]);
+    fs::rename(folder.path("plain"), folder.path("other")).unwrap();
+    fails(&run(&folder, DECRYPT, &part), USAGE, "plain.vpx", "holds a folder");
+}
+
+#[test]
+fn what_is_no_file_is_left_out_of_a_folder() {
+    let folder = Folder::new();
+    fs::create_dir(folder.path("plain")).unwrap();
+    fs::write(folder.path("plain/file"), "x").unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(folder.path("plain/socket")).unwrap();
+    let output = run(&folder, ENCRYPT, &["plain"]);
+    fails(&output, 0, "plain/socket", "left out");
+    succeeds(&run(&folder, DECRYPT, &["-o", "copy", "plain.vpx"]));
+    assert_eq!(tree(&folder.path("copy")).len(), 2);
+    // What cannot be read is an error, and nothing appears.
+    fs::set_permissions(folder.path("plain/file"), PermissionsExt::from_mode(0o000)).unwrap();
+    if File::open(folder.path("plain/file")).is_err() {
+        fs::remove_file(folder.path("plain.vpx")).unwrap();
+        fails(&run(&folder, ENCRYPT, &["plain"]), IO, "plain/file", "Permission");
+        assert!(!folder.path("plain.vpx").exists());
+    }
+}
+
+#[test]
+fn a_folder_replaces_nothing() {
+    let folder = Folder::new();
+    sample(&folder);
+    succeeds(&run(&folder, ENCRYPT, &["plain"]));
+    let before = tree(&folder.path("plain"));
+    for force in [&[][..], &["--force"]] {
+        let output = run(&folder, DECRYPT, &[force, &["plain.vpx"]].concat());
+        assert_eq!(output.status.code(), Some(IO), "{output:?}");
+        folder.write("file", b"mine");
+        let output = run(&folder, DECRYPT, &[force, &["-o", "file", "plain.vpx"]].concat());
+        fails(&output, IO, "file", "exists already");
+        assert_eq!(folder.read("file"), b"mine");
+        symlink("nowhere", folder.path("link")).unwrap();
+        let output = run(&folder, DECRYPT, &[force, &["-o", "link", "plain.vpx"]].concat());
+        fails(&output, IO, "link", "exists already");
+        fs::remove_file(folder.path("link")).unwrap();
+    }
+    assert!(tree(&folder.path("plain")) == before);
+    assert_eq!(folder.names(), ["file", "plain", "plain.vpx"]);
+}
+
+/// Whatever is changed, nothing is left of the folder.
+#[test]
+fn damaged_folders_do_not_appear() {
+    let folder = Folder::new();
+    sample(&folder);
+    succeeds(&run(&folder, ENCRYPT, &["plain"]));
+    let sealed = folder.read("plain.vpx");
+    let last = sealed.len() - 1;
+    for at in [8, 9, 10, 50, SEGMENTS, SEGMENTS + 40_000, last] {
+        let mut changed = sealed.clone();
+        changed[at] ^= 1;
+        for bad in [&changed[..], &sealed[..at]] {
+            folder.write("bad.vpx", bad);
+            fails(&run(&folder, DECRYPT, &["bad.vpx"]), UNVERIFIED, "bad.vpx", "");
+            let piped = folder.pipe(&[&DECRYPT[..], &["-o", "bad"]].concat(), bad);
+            fails(&piped, UNVERIFIED, "standard input", "");
+            assert_eq!(folder.names(), ["bad.vpx", "plain", "plain.vpx"], "{at}");
+        }
+    }
+    // That it is a folder is authenticated: neither can be taken for the other.
+    let mut as_file = sealed.clone();
+    as_file[9] = 0;
+    folder.write("bad.vpx", &as_file);
+    fails(&run(&folder, DECRYPT, &["bad.vpx"]), UNVERIFIED, "bad.vpx", "wrong key");
+    let unknown = segments(b"VERIPLEX\x01\x02", &KEY, &[9; 32], b"");
+    folder.write("bad.vpx", &unknown);
+    fails(&run(&folder, DECRYPT, &["bad.vpx"]), UNVERIFIED, "bad.vpx", "another version");
+}
+
+/// A header of this kind and name, without checks, and its content.
+fn entry(kind: EntryType, name: &[u8], target: &[u8], content: &[u8]) -> Vec<u8> {
+    let mut header = Header::new_gnu();
+    header.set_entry_type(kind);
+    header.set_size(content.len() as u64);
+    header.set_mode(0o777);
+    header.set_mtime(1);
+    header.as_old_mut().name[..name.len()].copy_from_slice(name);
+    header.as_old_mut().linkname[..target.len()].copy_from_slice(target);
+    header.set_cksum();
+    let mut bytes = [header.as_bytes(), content].concat();
+    bytes.resize(bytes.len().next_multiple_of(512), 0);
+    bytes
+}
+
+/// Archives that the owner of the key made to do harm: nothing is written outside, and nothing appears.
+#[test]
+fn hostile_archives_are_refused() {
+    use EntryType as E;
+    let folder = Folder::new();
+    fs::create_dir(folder.path("outside")).unwrap();
+    folder.write("victim", b"mine");
+    let root = folder.0.path().to_str().unwrap().to_owned();
+    let [absolute, outside] = ["victim", "outside"].map(|name| format!("{root}/{name}").into_bytes());
+    let long = |kind, name: &[u8]| entry(kind, b"././@LongLink", b"", name);
+    let link = |target: &[u8]| {
+        if target.len() <= 100 {
+            entry(E::Symlink, b"l", target, b"")
+        } else {
+            [long(E::GNULongLink, target), entry(E::Symlink, b"l", b"", b"")].concat()
+        }
+    };
+    let file = |name: &[u8]| entry(E::Regular, name, b"", b"evil");
+    let archives: Vec<Vec<u8>> = vec![
+        file(b"../victim"),
+        file(b"a/../../victim"),
+        file(b".."),
+        file(b"."),
+        file(b""),
+        file(b"/"),
+        file(b"missing/file"),
+        file(&absolute[..absolute.len().min(100)]),
+        [long(E::GNULongName, b"../victim"), file(b"x")].concat(),
+        [long(E::GNULongName, &absolute), file(b"x")].concat(),
+        [long(E::GNULongName, b"a\0b"), file(b"x")].concat(),
+        [long(E::GNULongName, &[b'n'; 70_000]), file(b"x")].concat(),
+        // Through a link, also one in a folder.
+        [link(b"../outside"), file(b"l/x")].concat(),
+        [link(&outside), file(b"l/x")].concat(),
+        [link(b"../outside"), entry(E::Directory, b"l/x", b"", b"")].concat(),
+        [link(b"."), file(b"l/x")].concat(),
+        [link(b"../victim"), file(b"l")].concat(),
+        [link(b"../outside"), entry(E::Directory, b"l", b"", b""), file(b"l/x")].concat(),
+        // A name twice.
+        [file(b"x"), file(b"x")].concat(),
+        [entry(E::Directory, b"d", b"", b""), file(b"d/x"), entry(E::Symlink, b"d", b"../outside", b""), file(b"d/y")].concat(),
+        // Links to files that are there, devices, and what is not known.
+        entry(E::Link, b"h", b"../victim", b""),
+        entry(E::Link, b"h", &absolute[..absolute.len().min(100)], b""),
+        entry(E::Char, b"null", b"", b""),
+        entry(E::Block, b"disk", b"", b""),
+        entry(E::Fifo, b"pipe", b"", b""),
+        entry(E::GNUSparse, b"sparse", b"", b""),
+        entry(E::XHeader, b"pax", b"", b"22 path=../victim\n"),
+        entry(E::XGlobalHeader, b"pax", b"", b"22 path=../victim\n"),
+        entry(E::new(b'V'), b"volume", b"", b""),
+        entry(E::Symlink, b"empty", b"", b""),
+        // No archive at all, and one that was cut before it was sealed.
+        noise(1000),
+        file(b"x")[..600].to_vec(),
+    ];
+    for (number, archive) in archives.iter().enumerate() {
+        let sealed = segments(b"VERIPLEX\x01\x01", &KEY, &[9; 32], archive);
+        folder.write("in.vpx", &sealed);
+        let output = run(&folder, DECRYPT, &["in.vpx"]);
+        fails(&output, IO, "in", "");
+        assert_eq!(folder.names(), ["in.vpx", "outside", "victim"], "{number}");
+        assert_eq!(folder.read("victim"), b"mine", "{number}");
+        assert_eq!(tree(&folder.path("outside")).len(), 1, "{number}");
+    }
+    // Links may point anywhere, as in any folder, and modes give no rights to others.
+    let mut harmless = entry(E::Symlink, b"l", b"../victim", b"");
+    harmless.extend(entry(E::Directory, b"d", b"", b""));
+    let mut setuid = entry(E::Regular, b"d/x", b"", b"x");
+    let mut header = Header::from_byte_slice(&setuid[..512]).clone();
+    header.set_mode(0o6777);
+    header.set_mtime(u64::MAX);
+    header.set_cksum();
+    setuid[..512].copy_from_slice(header.as_bytes());
+    harmless.extend(setuid);
+    folder.write("in.vpx", &segments(b"VERIPLEX\x01\x01", &KEY, &[9; 32], &harmless));
+    succeeds(&run(&folder, DECRYPT, &["in.vpx"]));
+    let modes: Vec<_> = tree(&folder.path("in")).iter().map(|(_, mode, _)| mode & 0o7777).collect();
+    assert_eq!(modes, [0o700, 0o700, 0o700, 0o777]);
+}
+
+/// Nothing is left, whenever it is interrupted.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_signal_removes_an_unfinished_folder() {
+    let folder = Folder::new();
+    let mut archive = Builder::new(Vec::new());
+    for number in 0..50 {
+        let mut header = Header::new_gnu();
+        header.set_size(100_000);
+        header.set_mode(0o600);
+        archive
+            .append_data(&mut header, number.to_string(), &*noise(100_000))
+            .unwrap();
+    }
+    let archive = archive.into_inner().unwrap();
+    let sealed = segments(b"VERIPLEX\x01\x01", &KEY, &[9; 32], &archive);
+    let mut child = folder
+        .command(&[&DECRYPT[..], &["-o", "out"]].concat())
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(&sealed[..3_000_000]).unwrap();
+    let is_hidden = |name: &String| name.starts_with(".veriplex-");
+    let start = SystemTime::now();
+    let inside = loop {
+        if let Some(name) = folder.names().iter().find(|name| is_hidden(name))
+            && fs::read_dir(folder.path(name)).is_ok_and(|found| found.count() > 3)
+        {
+            break folder.path(name).metadata().unwrap().mode();
+        }
+        assert!(start.elapsed().unwrap() < Duration::from_secs(30));
+        thread::sleep(Duration::from_millis(5));
+    };
+    assert_eq!(inside & 0o777, 0o700);
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    assert!(!child.wait().unwrap().success());
+    drop(stdin);
+    assert!(folder.names().is_empty(), "{:?}", folder.names());
+}
+
+#[test]
+fn outputs_in_a_folder() {
+    let folder = Folder::new();
+    sample(&folder);
+    for name in ["sub", "sub/in", "out"] {
+        fs::create_dir(folder.path(name)).unwrap();
+    }
+    folder.write("one", b"1");
+    folder.write("sub/two", b"2");
+    succeeds(&run(&folder, ENCRYPT, &["-o", "out", "one", "sub/two", "plain/"]));
+    succeeds(&run(&folder, DECRYPT, &["-o", "sub/in", "out/one.vpx", "out/two.vpx", "out/plain.vpx"]));
+    assert_eq!(folder.read("sub/in/one"), b"1");
+    assert_eq!(folder.read("sub/in/two"), b"2");
+    assert!(tree(&folder.path("sub/in/plain")) == tree(&folder.path("plain")));
+    // One is enough.
+    succeeds(&run(&folder, DECRYPT, &["-o", "out/", "out/one.vpx"]));
+    assert_eq!(folder.read("out/one"), b"1");
+    // Nothing there is overwritten, nor a folder made.
+    let output = run(&folder, DECRYPT, &["-o", "out", "out/one.vpx"]);
+    fails(&output, IO, "out/one", "exists already");
+    for other in ["missing", "one", "-"] {
+        let output = run(&folder, DECRYPT, &["-o", other, "out/one.vpx", "out/two.vpx"]);
+        fails(&output, USAGE, "--output", "not an existing folder");
+    }
+}
