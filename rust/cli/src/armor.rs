@@ -120,7 +120,7 @@ pub fn problem(begin: &[u8]) -> Option<&'static str> {
     } else if text[..at] == *"\u{feff}".as_bytes() {
         "begins with a byte order mark; save it without one"
     } else {
-        "remove what is before -----BEGIN VERIPLEX FILE-----, blanks and empty lines too"
+        "unexpected data before -----BEGIN VERIPLEX FILE----- (also remove blanks and empty lines)"
     })
 }
 
@@ -165,7 +165,7 @@ impl<R: Read> Decoder<R> {
         let is_cut = limited.limit() > 0 && !line.ends_with(b"\n");
         line.truncate(line.trim_ascii_end().len());
         if is_cut && line != END {
-            return Err(malformed(self.number, "cut short"));
+            return Err(malformed(self.number, "truncated"));
         }
         Ok(line)
     }
@@ -185,7 +185,7 @@ impl<R: Read> Decoder<R> {
                             let n = rest.len();
                             self.inner.consume(n);
                         }
-                        _ => return Err(malformed(number, "more follows the end")),
+                        _ => return Err(malformed(number, "unexpected data after the end")),
                     }
                 }
             }

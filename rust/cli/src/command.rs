@@ -1,6 +1,7 @@
 //! The command line, and what each command does.
 
 mod disk;
+pub mod examples;
 mod key;
 pub(crate) mod secrets;
 mod sum;
@@ -12,7 +13,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, LazyLock};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use rayon::ThreadPoolBuilder;
 use signal_hook::consts::SIGXFSZ;
 use veriplex::digest::Digest;
@@ -31,28 +32,43 @@ use crate::{encrypted, files, keys, levels, names, pages, password, sealed, sign
 static VERSION: LazyLock<String> =
     LazyLock::new(|| format!("{} (backend {})", env!("CARGO_PKG_VERSION"), veriplex::backend()));
 
-const EXIT_STATUSES: &str = "\
-Exit status:
-  0    all went well
-  1    a check or verification failed: a file differs from its list, a list is malformed, a
-       ciphertext was changed, cut, extended, or made with another key, a signature is wrong
-  2    the command line is wrong
-  3    a file could not be read or written, or a key file or a hash of a password is malformed
-  141  the reader of the output closed its pipe";
+/// What the exit statuses mean, for `--help` and the man page.
+pub const EXIT_STATUSES: [(&str, &str); 5] = [
+    ("0", "success"),
+    (
+        "1",
+        "a check or verification failed: a file differs from its list, a list is malformed, a\n\
+         ciphertext was changed, truncated, extended, or made with another key, a signature is wrong",
+    ),
+    ("2", "invalid command line"),
+    (
+        "3",
+        "a file could not be read or written, or a key file or password hash is malformed",
+    ),
+    ("141", "the reader of the output closed its pipe"),
+];
+
+fn exit_statuses() -> String {
+    let mut text = String::from("Exit status:");
+    for (status, meaning) in EXIT_STATUSES {
+        text += &format!("\n  {status:5}{}", meaning.replace('\n', "\n       "));
+    }
+    text
+}
 
 /// Digest, authenticate, encrypt and sign files, encrypt disks, and tunnel connections, with Veriplex
 #[derive(Parser)]
-#[command(name = "veriplex", version = VERSION.as_str(), after_help = EXIT_STATUSES)]
+#[command(name = "veriplex", version = VERSION.as_str(), after_help = exit_statuses())]
 struct Cli {
     #[command(subcommand)]
     command: Command,
-    /// Show no progress bar and, with --check, only what failed
+    /// Show no progress bar and, with --check, only failures
     #[arg(short, long, global = true)]
     quiet: bool,
     /// Show no progress bar
     #[arg(long, global = true)]
     no_progress: bool,
-    /// With --version, show what each implementation gave in its self-test, and which serves
+    /// With --version, show the self-test result of each implementation, and which is used
     #[arg(short, long, requires = "version")]
     verbose: bool,
 }
@@ -64,7 +80,7 @@ const COST: &str = "16";
 enum Command {
     /// Print the digest of each file, or check a list of digests
     Digest {
-        /// Size of a digest in bytes
+        /// Digest size in bytes
         #[arg(short, long, value_name = "N", default_value_t = Digest::LEN as u64,
             value_parser = clap::value_parser!(u64).range(1..=sums::MAX_DIGEST_LEN))]
         length: u64,
@@ -87,15 +103,17 @@ enum Command {
     /// Make and inspect keys, and change their passwords
     #[command(subcommand)]
     Key(key::Command),
-    /// Encrypt files or standard input; FILE becomes FILE.vpx
+    /// Encrypt files, folders or standard input; FILE becomes FILE.vpx
+    ///
+    /// A folder becomes one encrypted file, with its files, folders and symbolic links as a tar stream, without owners.
     Encrypt {
         #[command(flatten)]
         secret: SecretArgs,
         #[command(flatten)]
         cost: Cost,
-        /// Give the same ciphertext for the same file and key, which shows that files are the same
+        /// Make the same ciphertext for the same file and key; this reveals which files are equal
         ///
-        /// The file is read twice. Input and output must be files.
+        /// Reads the file twice. Input and output must be regular files.
         #[arg(long, conflicts_with_all = ["cost", "password", "PasswordFrom"])]
         deterministic: bool,
         #[command(flatten)]
@@ -107,17 +125,18 @@ enum Command {
     },
     /// Decrypt and verify files or standard input; FILE.vpx becomes FILE
     ///
-    /// A file appears only when all of it was verified. A pipe is given data as soon as they are verified: use
-    /// them only if the exit status is 0. Of armor and pipes, a cut is noticed only at the end.
+    /// A file or folder appears only after all of it was verified. A pipe receives data as soon as they are verified:
+    /// use them only if the exit status is 0. If the input is armored or a pipe, truncation is detected only at the end.
+    /// Standard output receives a folder as a tar stream.
     Decrypt {
         #[command(flatten)]
         secret: SecretArgs,
         #[command(flatten)]
         max_cost: MaxCost,
-        /// Give only the plaintext from this byte on; of a file, only what is needed is read
+        /// Output the plaintext from this byte on; only the required part of a file is read
         #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
         offset: u64,
-        /// Give at most this many bytes of it
+        /// Output at most this many bytes
         #[arg(short, long, value_name = "N")]
         length: Option<u64>,
         #[command(flatten)]
@@ -125,7 +144,7 @@ enum Command {
         #[command(flatten)]
         files: Files,
     },
-    /// Print a hash of a password, to be stored and given to verify-password
+    /// Print a password hash, to store and pass to verify-password
     HashPassword {
         #[command(flatten)]
         password: PasswordFrom,
@@ -138,7 +157,7 @@ enum Command {
         password: PasswordFrom,
         #[command(flatten)]
         max_cost: MaxCost,
-        /// Its first line is what hash-password printed; - for standard input
+        /// A file whose first line hash-password printed; - for standard input
         #[arg(value_name = "HASHFILE")]
         hash: PathBuf,
     },
@@ -164,7 +183,7 @@ enum Command {
         #[arg(value_name = "FILE", default_value = "-", hide_default_value = true)]
         files: Vec<PathBuf>,
     },
-    /// Encrypt files or standard input to public keys; FILE becomes FILE.sealed
+    /// Encrypt files, folders or standard input to public keys; FILE becomes FILE.sealed
     ///
     /// Only who breaks both Ristretto255 and ML-KEM-768 can read it without a private key of a receiver. The receiver learns
     /// that the file comes from the holder of your private key, and cannot prove that to anybody else. If there are several
@@ -213,7 +232,7 @@ enum Command {
     /// Tunnel connections, encrypted and authenticated by hybrid post-quantum keys
     #[command(subcommand)]
     Tunnel(tunnel::Command),
-    /// Print what a shell needs to complete command lines
+    /// Print the completions of a shell
     Completions {
         #[arg(value_name = "SHELL")]
         shell: clap_complete::Shell,
@@ -255,7 +274,7 @@ pub fn parse_key(digits: &str) -> Result<PublicKey, String> {
 
 #[derive(Args)]
 struct Cost {
-    /// What a guess of the password costs: 5 * 2^N KiB of memory; 12 to 18 are of use
+    /// Password-hash cost: 5 * 2^N KiB of memory (12 to 18 recommended)
     #[arg(long, value_name = "N", default_value = COST,
         value_parser = clap::value_parser!(u8).range(..=i64::from(Mhf::MAX_COST)))]
     cost: u8,
@@ -263,7 +282,7 @@ struct Cost {
 
 #[derive(Args)]
 struct MaxCost {
-    /// Refuse what needs more than 5 * 2^N KiB of memory
+    /// Refuse a password-hash cost above N, which needs 5 * 2^N KiB of memory
     #[arg(long, value_name = "N", default_value_t = *password::COSTS.end(),
         value_parser = clap::value_parser!(u8).range(..=i64::from(Mhf::MAX_COST)))]
     max_cost: u8,
@@ -275,25 +294,25 @@ struct Sums {
     /// The files; - or none for standard input
     #[arg(value_name = "FILE", default_value = "-", hide_default_value = true)]
     files: Vec<PathBuf>,
-    /// Take each FILE for a list that this command printed, and check the files in it
+    /// Check the files listed in each FILE, a list that this command printed
     #[arg(short, long)]
     check: bool,
     /// With --check, skip files that do not exist; fail if no file was verified
     #[arg(long, requires = "check")]
     ignore_missing: bool,
-    /// With --check, print no results: the exit status tells
+    /// With --check, print no results; the exit status tells
     #[arg(long, requires = "check")]
     status: bool,
-    /// With --check, fail for malformed lines, too
+    /// With --check, also fail on malformed lines
     #[arg(long, requires = "check")]
     strict: bool,
-    /// Say in each line what it is, so that no other program takes it for its own
-    #[arg(long, conflicts_with = "check")]
-    tag: bool,
+    /// Print lines that do not name the algorithm, as sha256sum does; with --check, accept them
+    #[arg(long)]
+    untagged: bool,
     /// End lines with NUL instead of a newline, and do not escape names
     #[arg(short, long, conflicts_with = "check")]
     zero: bool,
-    /// Of folders, take all the files in them and below; links are not followed
+    /// Include the files in folders and below; symbolic links are not followed
     #[arg(short, long, conflicts_with = "check")]
     recursive: bool,
 }
@@ -306,6 +325,7 @@ impl Sums {
                 quiet,
                 status: self.status,
                 strict: self.strict,
+                untagged: self.untagged,
                 show_progress,
             };
             return sums::check(kind, &self.files, how);
@@ -315,7 +335,7 @@ impl Sums {
 
     fn style(&self, show_progress: bool) -> sums::Style {
         sums::Style {
-            tag: self.tag,
+            untagged: self.untagged,
             zero: self.zero,
             show_progress,
         }
@@ -324,7 +344,7 @@ impl Sums {
 
 #[derive(Args)]
 struct Threads {
-    /// How many threads work; without it, as many as there are cores
+    /// Number of threads (default: one for each core)
     #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
 }
@@ -350,20 +370,20 @@ impl Threads {
 
 #[derive(Args)]
 struct Armor {
-    /// Write ASCII armor instead of binary; it is recognised when it is opened
+    /// Write ASCII armor instead of binary; it is recognised when opened
     #[arg(short, long)]
     armor: bool,
 }
 
 #[derive(Args)]
 struct Files {
-    /// The name of the result, or an existing folder to put results in; - for standard output
+    /// Output file, or an existing folder for the outputs; - for standard output
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// Replace an existing output; write ciphertext even to a terminal
+    /// Overwrite an existing file; write ciphertext even to a terminal
     #[arg(short, long)]
     force: bool,
-    /// The inputs; - or none for standard input
+    /// Input files; - or none for standard input
     #[arg(value_name = "FILE", default_value = "-", hide_default_value = true)]
     inputs: Vec<PathBuf>,
 }
@@ -376,11 +396,14 @@ impl Files {
         armor: bool,
         show_progress: bool,
         open: impl Fn(&Job<'_>) -> Result<(Input, Output), Error>,
-        read: impl Fn() -> Result<S, Error>,
+        read: impl Fn(&str) -> Result<S, Error>,
         work: impl Fn(&Path, Input, Output, &S) -> Result<(), Error>,
     ) -> Result<Status, Error> {
         if self.inputs.len() > 1 && self.output.as_deref().is_some_and(|path| !is_in_folder(path)) {
-            return Err(Error::usage("--output", "not an existing folder, which several files need"));
+            return Err(Error::usage(
+                "--output",
+                "must be an existing folder if there are several inputs",
+            ));
         }
         let mut status = Status::Ok;
         let mut secret = None;
@@ -394,7 +417,7 @@ impl Files {
             });
             let done = match opened {
                 Ok((reader, output)) => {
-                    let known = secret.take().map_or_else(&read, Ok)?;
+                    let known = secret.take().map_or_else(|| read(&reader.name), Ok)?;
                     work(input, reader, output, secret.insert(known))
                 }
                 Err(error) => Err(error),
@@ -442,7 +465,8 @@ pub fn main() -> ExitCode {
     if let Err(error) = levels::forbid() {
         return error.report().into();
     }
-    let cli = match Cli::try_parse() {
+    let parsed = examples::add(Cli::command()).try_get_matches();
+    let cli = match parsed.and_then(|found| Cli::from_arg_matches(&found)) {
         Ok(cli) => cli,
         Err(error) => return told(&with_suggestion(error)),
     };
@@ -564,13 +588,16 @@ fn run(cli: &Cli) -> Result<Status, Error> {
             ])?;
             password::verify(hash, &password.source(), max_cost.max_cost).map(|()| Status::Ok)
         }
-        Command::Sign { key, comment, files } => files.each(
-            false,
-            show_progress,
-            |job| job.to_sign(signature::EXTENSION),
-            key.reader(&files.inputs, &[], Private::sign)?,
-            |file, input, output, key| signature::sign(file, input, output, key, comment.as_deref()),
-        ),
+        Command::Sign { key, comment, files } => {
+            let read_key = key.reader(&files.inputs, &[], Private::sign)?;
+            files.each(
+                false,
+                show_progress,
+                |job| job.to_sign(signature::EXTENSION),
+                |_| read_key(),
+                |file, input, output, key| signature::sign(file, input, output, key, comment.as_deref()),
+            )
+        }
         Command::Verify {
             from,
             signature,
@@ -604,7 +631,7 @@ fn run(cli: &Cli) -> Result<Status, Error> {
                 armor.armor,
                 show_progress,
                 |job| job.to_encrypt(Kind::Sealed),
-                || {
+                |_| {
                     if *anonymous {
                         Ok(None)
                     } else {
@@ -628,7 +655,7 @@ fn run(cli: &Cli) -> Result<Status, Error> {
                 false,
                 show_progress,
                 |job| job.to_decrypt(Kind::Sealed),
-                read_key,
+                |_| read_key(),
                 |_, input, output, key| {
                     let name = input.name.clone();
                     let sender = sealed::unseal_file(input, output, key, senders.as_deref())?;

@@ -75,8 +75,8 @@ impl Kind {
         let [magic @ .., version] = header;
         let reason = match Self::ALL.into_iter().find(|kind| *kind.magic() == magic) {
             Some(found) if found == self => return Ok(version),
-            Some(Self::Encrypted) => "encrypted with a key or a password: veriplex decrypt opens it",
-            Some(Self::Sealed) => "sealed to a public key: veriplex unseal opens it",
+            Some(Self::Encrypted) => "encrypted with a key or a password; use veriplex decrypt",
+            Some(Self::Sealed) => "sealed to a public key; use veriplex unseal",
             None => {
                 let mut begin = header.to_vec();
                 // If it cannot be read, it is no veriplex file all the same.
@@ -147,7 +147,7 @@ impl Range {
     pub(crate) fn beyond(&self, name: &str, len: u64) -> Error {
         Error::usage(
             name,
-            format_args!("has {len} bytes of plaintext, none at offset {}", self.offset),
+            format_args!("offset {} is beyond the plaintext of {len} bytes", self.offset),
         )
     }
 }
@@ -164,8 +164,9 @@ impl Job<'_> {
             if is_stdio(self.input) {
                 return Ok(self.input.to_owned());
             }
-            let name = (self.input.file_name())
-                .ok_or_else(|| Error::usage(&quoted(self.input), "has no name: name the output with -o"))?;
+            let name = (self.input.file_name()).ok_or_else(|| {
+                Error::usage(&quoted(self.input), "has no file name: name the output with -o")
+            })?;
             // Not behind the slash at the end of a folder's name.
             Ok(beside(&self.input.with_file_name(name), extension))
         })
@@ -203,7 +204,7 @@ impl Job<'_> {
         let extension = self.input.extension().unwrap_or_default();
         if Kind::ALL.iter().any(|kind| extension == kind.extension()) {
             warn(format_args!(
-                "{}: has the name of an encrypted file; encrypting it again",
+                "{}: encrypted already, judging by its name; encrypting it again",
                 input.name
             ));
         }
@@ -235,7 +236,7 @@ impl Job<'_> {
         if self.output.is_none() && !is_stdio(self.input) && self.input.metadata().is_ok_and(is_special) {
             return Err(Error::usage(
                 &quoted(self.input),
-                "is not a file: name the output with -o",
+                "not a regular file: name the output with -o",
             ));
         }
         let output = Output::create(destination, Existing::forced(self.force), readers)?;
@@ -260,7 +261,7 @@ impl Job<'_> {
         if output.is_terminal() && !self.force {
             return Err(Error::usage(
                 &output.name,
-                "is a terminal, which ciphertext can upset (--armor writes text, --force writes it all the same)",
+                "ciphertext is not written to a terminal (--armor writes text; --force writes it anyway)",
             ));
         }
         Ok(output)
@@ -274,7 +275,7 @@ pub fn read_array<const N: usize>(input: &mut Input, made: &str) -> Result<[u8; 
         Ok(()) => Ok(array),
         Err(error) if is_end(&error) => Err(Error::unverified(
             &input.name,
-            format_args!("too short to be {made} by veriplex"),
+            format_args!("too short: not {made} by veriplex"),
         )),
         Err(error) => Err(Error::read(&input.name, &error)),
     }

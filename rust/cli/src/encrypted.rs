@@ -62,7 +62,7 @@ pub fn decrypt(
         (KEY, Secret::Key(key)) => {
             header.extend::<[u8; 1]>(read_array(&mut input, "encrypted")?);
             let salt = read_array(&mut input, "encrypted")?;
-            (key, salt, "wrong key, or its first bytes are damaged")
+            (key, salt, "wrong key, or damaged header")
         }
         (PASSWORD, Secret::Password(password)) => {
             let [cost] = read_array(&mut input, "encrypted")?;
@@ -71,7 +71,7 @@ pub fn decrypt(
             header.extend([cost, content]);
             let salt = read_array(&mut input, "encrypted")?;
             stretched = password::stretch(password, cost, &salt)?;
-            (&stretched, salt, "wrong password, or its first bytes are damaged")
+            (&stretched, salt, "wrong password, or damaged header")
         }
         (DETERMINISTIC, Secret::Key(key)) => return decrypt_deterministic(input, output, key, range),
         (KEY | DETERMINISTIC, Secret::Password(_)) => {
@@ -153,7 +153,7 @@ fn decrypt_deterministic(mut input: Input, mut output: Output, key: &Key, range:
     })?;
     decryptor
         .finish()
-        .map_err(|_| Error::unverified(&input.name, "wrong key, or cut short, extended or damaged"))?;
+        .map_err(|_| Error::unverified(&input.name, "wrong key, or truncated, extended or damaged"))?;
     if range.offset > at {
         return Err(range.beyond(&input.name, at));
     }

@@ -339,14 +339,17 @@ impl Output {
             Some(found) if found.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
             // Whoever can make files in that folder would be given what belongs in the new one.
             Some(found) if !replace && !found.is_file() && !found.is_symlink() => {
-                return Err(Error::io(&name, "not a regular file (--force writes to it)"));
+                return Err(Error::io(
+                    &name,
+                    "not a regular file (--force writes to it anyway)",
+                ));
             }
             Some(_) if !replace => return Err(existing.error(&name)),
             // In a shared folder its owner would choose which of our files is replaced.
             Some(found) if found.is_symlink() && !is_own(&found) => {
                 return Err(Error::io(
                     &name,
-                    "a symbolic link of somebody else (name what it points to)",
+                    "a symbolic link of another user (name its target instead)",
                 ));
             }
             // As it was found: who puts a link there meanwhile chooses nothing, since a rename replaces that too.
@@ -404,7 +407,7 @@ impl Output {
         };
         match (input, output) {
             (Ok(input), Ok(output)) if are_same(&input, &output) => {
-                Err(Error::usage(&self.name, "is the input"))
+                Err(Error::usage(&self.name, "is also the input"))
             }
             _ => Ok(()),
         }
@@ -442,7 +445,10 @@ impl Output {
         };
         let name = self.name;
         if fs::symlink_metadata(&destination).is_ok() {
-            return Err(Error::io(&name, "exists already, and a folder replaces nothing"));
+            return Err(Error::io(
+                &name,
+                "already exists, and a folder never overwrites anything",
+            ));
         }
         let mut builder = DirBuilder::new();
         #[cfg(unix)]
@@ -532,8 +538,8 @@ impl Existing {
         Error::io(
             name,
             match self {
-                Self::Refused => "exists already",
-                Self::Kept | Self::Replaced => "exists already (--force replaces it)",
+                Self::Refused => "already exists",
+                Self::Kept | Self::Replaced => "already exists (--force overwrites it)",
             },
         )
     }

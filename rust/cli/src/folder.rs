@@ -218,7 +218,10 @@ pub fn unpack(stream: impl Read, folder: &Path) -> io::Result<()> {
 }
 
 fn refused(name: &Path, what: &str) -> io::Error {
-    let reason = format!("invalid archive: {} has a {what} that is not allowed", quoted(name));
+    let reason = format!(
+        "invalid archive: {} has a {what} that is not allowed",
+        quoted(name)
+    );
     io::Error::new(io::ErrorKind::InvalidData, reason)
 }
 

@@ -154,7 +154,7 @@ impl Encrypted {
         let (header, rest) = self.0.split_at(HEADER_LEN);
         let (secret, tag) = rest.split_first_chunk().expect("it is longer");
         password::check_cost(name, self.cost(), *password::COSTS.end())?;
-        let siv = protecting(&source.read_for(name)?, header)?;
+        let siv = protecting(&source.read(name)?, header)?;
         let mut key = Private::from_secret(secret);
         let tag = tag.try_into().expect("the length is right");
         siv.open_in_place_detached(b"", header, key.0.as_mut_slice(), tag)
@@ -377,7 +377,9 @@ pub fn generate_private(path: &Path, protection: Option<(&Source, u8)>) -> Resul
     } else {
         Some(create(&public_beside(path), Readers::Any)?)
     };
-    let password = protection.map(|(source, _)| source.read_new()).transpose()?;
+    let password = protection
+        .map(|(source, _)| source.read_new(&quoted(path)))
+        .transpose()?;
     let key = Private::generate()?;
     let line = key.line(password.as_ref().zip(protection.map(|(_, cost)| cost)))?;
     write(private, line.as_bytes())?;
@@ -463,7 +465,9 @@ pub fn change_password(path: &Path, old: &Source, new: Option<(&Source, u8)>) ->
     }
     let output = Output::create(path, Existing::Replaced, Readers::Owner)?;
     let key = read_private(path, old)?;
-    let password = new.map(|(source, _)| source.read_new()).transpose()?;
+    let password = new
+        .map(|(source, _)| source.read_new(&quoted(path)))
+        .transpose()?;
     with_wiped_stack(|| {
         let line = key.line(password.as_ref().zip(new.map(|(_, cost)| cost)))?;
         let text = text::parse(path, MAX_LEN, Status::Io, NOT_A_KEY, |text| {

@@ -75,19 +75,20 @@ impl Part {
         let chunk = CHUNK_LEN as u64;
         let end = offset.saturating_add(file_len);
         if end > len || self.offset.is_none() && end != len {
-            let reason = format_args!("ends at {end}, but {len} bytes were hashed");
+            let reason = format_args!("ends at byte {end}, but the hashed file has {len} bytes");
             return Err(Error::unverified(name, reason));
         }
         if !offset.is_multiple_of(chunk) || end != len && !end.is_multiple_of(chunk) {
-            let reason =
-                format_args!("a part begins at a multiple of {chunk}, and ends at one or at the end");
+            let reason = format_args!(
+                "a part must begin at a multiple of {chunk} and end at one or at the end of the file"
+            );
             return Err(Error::usage(name, reason));
         }
         let range = self.start.unwrap_or(offset)..self.end.unwrap_or(end);
         // Only of nothing is nothing a part.
         let is_part = !range.is_empty() || range == (0..len);
         if range.start < offset || range.end > end || !is_part {
-            return Err(Error::usage(name, "does not have these bytes"));
+            return Err(Error::usage(name, "does not contain this range"));
         }
         Ok(range)
     }
@@ -115,7 +116,7 @@ pub fn verify(
     let no_file = |name: &str| Error::usage(name, "must be a regular file");
     let (strings, strings_len, ..) = strings.into_file().map_err(|input| no_file(&input.name))?;
     if strings_len.checked_sub(17) != Some(outboard_len(len)) {
-        return Err(Error::unverified(&outboard_name, "cut short or extended"));
+        return Err(Error::unverified(&outboard_name, "truncated or extended"));
     }
     let (file, file_len, mut progress, name) =
         (Input::open(path, show_progress)?.into_file()).map_err(|input| no_file(&input.name))?;
@@ -124,7 +125,9 @@ pub fn verify(
         let near = near.map_or_else(String::new, |at| format!("near byte {at}: "));
         match error.kind() {
             io::ErrorKind::InvalidData => {
-                let reason = format_args!("{near}not what was hashed, or the outboard is not of it");
+                let reason = format_args!(
+                    "{near}differs from the hashed file, or the outboard belongs to another file"
+                );
                 Error::unverified(&name, reason)
             }
             _ => Error::io(&name, error),

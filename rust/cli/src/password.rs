@@ -61,26 +61,18 @@ pub enum Source {
 }
 
 impl Source {
-    /// Reads a password that exists already.
-    pub fn read(&self) -> Result<Password, Error> {
+    /// Reads a password that already exists, for what has this name.
+    pub fn read(&self, name: &str) -> Result<Password, Error> {
         match self {
-            Self::Terminal => prompt("Password: "),
+            Self::Terminal => prompt(&format!("Password for {name}: ")),
             Self::File(path) => first_line(path),
             Self::Variable(name) => variable(name),
         }
     }
 
-    /// Reads the password of this private key.
-    pub fn read_for(&self, name: &str) -> Result<Password, Error> {
-        match self {
-            Self::Terminal => prompt(&format!("Password of {name}: ")),
-            _ => self.read(),
-        }
-    }
-
     /// Reads a new password, on a terminal twice. It must not be empty.
-    pub fn read_new(&self) -> Result<Password, Error> {
-        let password = self.read()?;
+    pub fn read_new(&self, name: &str) -> Result<Password, Error> {
+        let password = self.read(name)?;
         let name = match self {
             Self::Terminal => "terminal".into(),
             Self::File(path) => quoted(path),
@@ -90,7 +82,7 @@ impl Source {
             return Err(Error::usage(&name, "the password is empty"));
         }
         if matches!(self, Self::Terminal) && prompt("Again: ")? != password {
-            return Err(Error::usage(&name, "the passwords differ"));
+            return Err(Error::usage(&name, "the passwords do not match"));
         }
         Ok(password)
     }
@@ -111,7 +103,7 @@ fn prompt(prompt: &str) -> Result<Password, Error> {
 }
 
 fn too_long(name: &str) -> Error {
-    Error::io(name, format_args!("the line has more than {MAX_LEN} bytes"))
+    Error::io(name, format_args!("the line is longer than {MAX_LEN} bytes"))
 }
 
 /// All of a variable.
@@ -179,7 +171,7 @@ impl Domain for Stored {
 /// Prints the hash of a new password.
 pub fn hash(source: &Source, cost: u8) -> Result<(), Error> {
     let mut stdout = stdout()?;
-    let password = source.read_new()?;
+    let password = source.read_new("the hash")?;
     let mut salt = [0; SALT_LEN];
     random(&mut salt)?;
     let params = phc::Params {
@@ -206,7 +198,7 @@ pub fn verify(hash_file: &Path, source: &Source, max_cost: u8) -> Result<(), Err
     )?;
     let params = phc::Params::try_from(&hash).map_err(|error| Error::io(&name, error))?;
     check_cost(&name, params.cost, max_cost)?;
-    let password = source.read()?;
+    let password = source.read(&name)?;
     phc::Mhf::<Stored>::with_any_cost(params, max_cost)
         .verify_password(&password, &hash)
         .map_err(|error| match error {

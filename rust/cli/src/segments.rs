@@ -22,8 +22,8 @@ use zeroize::Zeroizing;
 use crate::armor;
 use crate::crypt::{Content, Range, SALT_LEN, is_end, other_version, read_array};
 use crate::error::Error;
-use crate::folder;
 use crate::files::{Input, NewFolder, Output};
+use crate::folder;
 use crate::progress::{Counted, Progress};
 use crate::treesum::read_exact_at;
 
@@ -96,7 +96,8 @@ impl Segments<'_> {
             Content::Folder => (output.into_folder()?).map_or_else(Destination::Stream, Destination::Folder),
         };
         if matches!(output, Destination::Folder(_)) && !range.is_whole() {
-            let reason = "holds a folder, of which --offset and --length give nothing but with -o -";
+            let reason =
+                "contains a folder: --offset and --length need -o -, and count bytes of its tar stream";
             return Err(Error::usage(&input.name, reason));
         }
         let message = self.message();
@@ -116,9 +117,9 @@ impl Segments<'_> {
                 &name,
                 |at| match offset(at) {
                     at if is_armored => {
-                        format!("cut short or damaged, at or after line {}", armor::line_of(at))
+                        format!("truncated or damaged, at or after line {}", armor::line_of(at))
                     }
-                    at => format!("cut short or damaged, at or after offset {at}"),
+                    at => format!("truncated or damaged, at or after offset {at}"),
                 },
             );
         };
@@ -131,7 +132,7 @@ impl Segments<'_> {
         }
         .map_err(|error| {
             let last = begin + file_len.saturating_sub(begin + 1) / SLOT as u64 * SLOT as u64;
-            let damage = || format!("cut short, extended, or damaged at offset {last}");
+            let damage = || format!("truncated, extended, or damaged at offset {last}");
             read_error(&name, &error, damage)
         })?;
         let len = reader.layout().plaintext_len();
@@ -255,8 +256,8 @@ fn unpack(
         failed: None,
     };
     // What follows the end of the archive must be verified too.
-    let unpacked = folder::unpack(&mut reader, folder.path())
-        .and_then(|()| io::copy(&mut reader, &mut io::sink()));
+    let unpacked =
+        folder::unpack(&mut reader, folder.path()).and_then(|()| io::copy(&mut reader, &mut io::sink()));
     match (unpacked, &reader.failed) {
         (Ok(_), _) => folder.commit(),
         (Err(_), Some(error)) => Err(failed(error, reader.at)),

@@ -12,7 +12,7 @@
 
 use std::io::{self, Write};
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use veriplex::digest::Hasher;
 use veriplex::keys::{PrivateKey, PublicKey};
@@ -46,8 +46,7 @@ pub fn key_id(key: &PublicKey) -> String {
 
 /// When and of what.
 fn default_comment(file: &Path) -> String {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let time = format!("timestamp:{}", now.as_secs());
+    let time = format!("time:{}", humantime::format_rfc3339_seconds(SystemTime::now()));
     match file.file_name() {
         Some(name) if !is_stdio(file) => format!("{time} file:{}", quoted(Path::new(name))),
         _ => time,

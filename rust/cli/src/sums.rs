@@ -1,8 +1,7 @@
 //! Digests and tags of files, and lists of them.
 //!
-//! A line is the digest or tag in hexadecimal, two spaces (or ` *`, as programs for systems with text files have it), and the
-//! file's name; or, so that no other program takes it for its own, what it is, the name in parentheses, ` = `, and the digest
-//! or tag. If the name has a backslash, newline or carriage return, these are written `\\`, `\n`, `\r`, and the line begins
+//! A line is the algorithm, the file's name in parentheses, ` = `, and the digest or tag in hexadecimal; or, untagged, the
+//! digest or tag, two spaces (or ` *`, as programs for systems with text files have it), and the name. If the name has a backslash, newline or carriage return, these are written `\\`, `\n`, `\r`, and the line begins
 //! with a backslash, as those of b3sum and sha256sum do. Empty lines and those that begin with `#` say nothing.
 
 use std::ffi::OsString;
@@ -41,8 +40,8 @@ pub enum Kind {
 /// How lists look.
 #[derive(Clone, Copy)]
 pub struct Style {
-    /// Lines say what they are.
-    pub tag: bool,
+    /// Lines do not name the algorithm.
+    pub untagged: bool,
     /// Lines end in NUL, and names are as they are.
     pub zero: bool,
     pub show_progress: bool,
@@ -60,6 +59,8 @@ pub struct Check {
     pub status: bool,
     /// A malformed line is a failure.
     pub strict: bool,
+    /// Lines need not name the algorithm.
+    pub untagged: bool,
     pub show_progress: bool,
 }
 
@@ -136,7 +137,7 @@ pub fn print(kind: &Kind, paths: &[PathBuf], recursive: bool, style: Style) -> R
                 Err(error) => print(Err(Error::io(&quoted(path), error))),
             })?;
         } else if path.is_dir() {
-            let reason = "is a folder (--recursive takes the files in it)";
+            let reason = "is a folder (--recursive includes its files)";
             print(Err(Error::io(&quoted(path), reason)))?;
         } else {
             print(Ok(path))?;
@@ -147,10 +148,10 @@ pub fn print(kind: &Kind, paths: &[PathBuf], recursive: bool, style: Style) -> R
 
 /// Prints the line of a file.
 pub fn print_sum(kind: &Kind, style: Style, digits: &str, path: &Path) -> Result<(), Error> {
-    let (before, after) = if style.tag {
-        (format!("{} (", kind.tag()), format!(") = {digits}"))
-    } else {
+    let (before, after) = if style.untagged {
         (format!("{digits}  "), String::new())
+    } else {
+        (format!("{} (", kind.tag()), format!(") = {digits}"))
     };
     let (before, after) = (before.as_bytes(), after.as_bytes());
     if style.zero {
@@ -183,7 +184,7 @@ fn check_list(kind: &Kind, list: Input, room: &mut Room, how: Check) -> Result<S
     let list_name = list.name.clone();
     let mut list = BufReader::new(list);
     let mut status = Status::Ok;
-    let (mut valid, mut right, mut wrong) = (0_u64, 0_u64, 0_u64);
+    let (mut valid, mut right, mut wrong, mut unread) = (0_u64, 0_u64, 0_u64, 0_u64);
     let mut line = Vec::new();
     for number in 1_u64.. {
         line.clear();
@@ -206,10 +207,11 @@ fn check_list(kind: &Kind, list: Input, room: &mut Room, how: Check) -> Result<S
             continue;
         }
         let too_long = n as u64 == MAX_LINE;
-        let Some((expected, path)) = parse(&line, kind.tag(), kind.len()).filter(|_| !too_long) else {
+        let parsed = parse(&line, kind.tag(), kind.len(), how.untagged);
+        let Some((expected, path)) = parsed.filter(|_| !too_long) else {
             if !how.status {
                 let what = foreign(&line, kind).unwrap_or("malformed".into());
-                warn(format_args!("{list_name}: line {number} is {what}"));
+                warn(format_args!("{list_name}: line {number}: {what}"));
             }
             if how.strict {
                 status = status.and(Status::Unverified);
@@ -233,6 +235,7 @@ fn check_list(kind: &Kind, list: Input, room: &mut Room, how: Check) -> Result<S
             }
             Err(_) if how.ignore_missing && is_missing(&path) => continue,
             Err(error) => {
+                unread += 1;
                 status = status.and(error.report());
                 b": FAILED open or read"
             }
@@ -242,17 +245,14 @@ fn check_list(kind: &Kind, list: Input, room: &mut Room, how: Check) -> Result<S
         }
     }
     if valid == 0 {
-        return Err(Error::unverified(&list_name, "no valid line"));
+        return Err(Error::unverified(&list_name, "no valid lines"));
     }
-    if wrong > 0 && !how.status {
-        let hint = if right == 0 {
-            format!(": {} bytes in hex, but perhaps not {}", kind.len(), kind.tag())
-        } else {
-            String::new()
-        };
-        warn(format_args!(
-            "{list_name}: {wrong} of {valid} files did not match{hint}"
-        ));
+    if !how.status {
+        for (count, what) in [(wrong, "did not match"), (unread, "could not be read")] {
+            if count > 0 {
+                warn(format_args!("{list_name}: {count} of {valid} files {what}"));
+            }
+        }
     }
     if how.ignore_missing && right == 0 {
         if !how.status {
@@ -282,20 +282,15 @@ fn foreign(line: &[u8], kind: &Kind) -> Option<String> {
     }
     let len = digits.len() / 2;
     match tag {
-        Some(tag) if tag.starts_with("VERIPLEX-") && tag != kind.tag() => {
-            Some(format!("{}, not {}", quoted(Path::new(tag)), kind.tag()))
-        }
-        Some(tag) if tag != kind.tag() => Some(format!(
-            "{len} bytes in hex, but not a digest of veriplex: {}",
-            quoted(Path::new(tag))
-        )),
-        _ if len != kind.len() => Some(format!("{len} bytes in hex, not {}", kind.len())),
-        _ => None,
+        Some(tag) if tag != kind.tag() => Some(format!("{}, not {}", quoted(Path::new(tag)), kind.tag())),
+        _ if len != kind.len() => Some(format!("{len} bytes, not {}", kind.len())),
+        Some(_) => None,
+        None => Some(format!("names no algorithm (--untagged assumes {})", kind.tag())),
     }
 }
 
-/// Takes a line of a list apart, of either form.
-pub fn parse(line: &[u8], tag: &str, sum_len: usize) -> Option<(Vec<u8>, PathBuf)> {
+/// Parses a line of a list, also one that names no algorithm if `untagged`.
+pub fn parse(line: &[u8], tag: &str, sum_len: usize, untagged: bool) -> Option<(Vec<u8>, PathBuf)> {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     // A list may have passed through a system that ends lines so; in names it is escaped.
     let line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -308,6 +303,8 @@ pub fn parse(line: &[u8], tag: &str, sum_len: usize) -> Option<(Vec<u8>, PathBuf
         let rest = rest.trim_ascii_end();
         let (name, digits) = rest.split_at_checked(rest.len().checked_sub(2 * sum_len)?)?;
         (digits, name.strip_suffix(b") = ")?)
+    } else if !untagged {
+        return None;
     } else {
         let (digits, name) = line.split_at_checked(2 * sum_len)?;
         (digits, name.strip_prefix(b"  ").or(name.strip_prefix(b" *"))?)

@@ -1,8 +1,8 @@
 //! Temporary files and folders with a name. They do not outlive the process: a signal that ends it removes them too.
 
-use std::{fs, io};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::{fs, io};
 
 use tempfile::TempPath;
 

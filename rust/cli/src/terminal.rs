@@ -83,7 +83,7 @@ fn read_line(mut terminal: &File, max_len: usize) -> io::Result<Zeroizing<Vec<u8
         if n == 0 {
             return Err(io::Error::new(
                 io::ErrorKind::UnexpectedEof,
-                "the line was not ended",
+                "unexpected end of input",
             ));
         }
         let room = max_len + 1 - line.len();

@@ -326,7 +326,11 @@ fn peers_are_those_on_the_list() {
     }
     let stranger = End::start("connect", STRANGER, &[SERVER], server.address, &[]);
     is_reset(&mut stranger.connect());
-    server.says("127.0.0.1", "the peer's key is not allowed");
+    let fingerprint = format!("fingerprint={}", fingerprint(STRANGER));
+    server.says(
+        "127.0.0.1",
+        &format!("the peer's key is not allowed reason=refused {fingerprint}"),
+    );
     stranger.says("127.0.0.1", "does the server allow this key?");
 
     // Not the server that was meant: it cannot even read the request.
@@ -362,14 +366,14 @@ fn the_list_is_read_again() {
 
     write(&format!("{} the stranger\n", fingerprint(STRANGER)));
     server.signal("HUP");
-    server.says("", "were read again");
+    server.says("reloaded", "the settings");
     works(&other);
     is_reset(&mut client.connect());
     echo(&mut open);
 
     write("nonsense\n");
     server.signal("HUP");
-    server.says("", "stay as they were");
+    server.says("reload failed", "old settings remain");
     works(&other);
     echo(&mut open);
 }
@@ -461,8 +465,20 @@ fn hostile_handshakes() {
     let address = replayed.0.local_addr().unwrap();
     server.says(&address, "verification failed");
 
+    // Who asked is told of those that had said so.
+    for (late, is_known) in [(&no_proof, true), (&silent, false)] {
+        let address = late.0.local_addr().unwrap();
+        server.says(&address, "handshake timed out");
+        let lines = server.log.0.lock().unwrap();
+        let line = lines.iter().find(|line| line.contains(&address.to_string()));
+        assert_eq!(
+            line.unwrap().contains(&fingerprint(CLIENT)),
+            is_known,
+            "{lines:?}"
+        );
+    }
     for late in [silent, half, no_proof, half_proof] {
-        late.refused(&server, "no handshake in time");
+        late.refused(&server, "handshake timed out");
     }
     works(&client);
 }
@@ -698,7 +714,7 @@ fn strangers_do_not_hide_peers_from_the_log() {
         }
         stop.store(true, std::sync::atomic::Ordering::Relaxed);
     });
-    server.says("lines about strangers", "dropped");
+    server.says("lines about unauthenticated clients", "dropped");
     for state in ["open", "closed"] {
         server.says_times(20, &fingerprint(CLIENT), state);
     }
@@ -724,7 +740,7 @@ fn a_peer_has_its_share_only() {
         })
         .collect();
     is_reset(&mut client.connect());
-    server.says(&fingerprint(CLIENT), "too many connections of this peer");
+    server.says(&fingerprint(CLIENT), "too many connections from this peer");
     works(&other);
     drop(open);
     let start = Instant::now();
@@ -868,7 +884,7 @@ fn a_destination_that_does_not_answer() {
     }
     let (server, client) = ends(address, &["--timeout", "2"]);
     is_reset(&mut client.connect());
-    server.says(&address, "no answer in time");
+    server.says(&address, "timed out");
 }
 
 /// A server that takes a connection and says nothing more.
@@ -877,7 +893,7 @@ fn a_server_that_does_not_answer() {
     let silent = server(|mut stream| drop(stream.read_to_end(&mut Vec::new())));
     let client = End::start("connect", CLIENT, &[SERVER], silent, &["--timeout", "1"]);
     is_reset(&mut client.connect());
-    client.says("127.0.0.1", "no handshake in time");
+    client.says("127.0.0.1", "handshake timed out");
 }
 
 /// How fast a GiB goes one way, in GB/s.

@@ -11,29 +11,30 @@ use crate::disk::convert::{self, BATCH, Files, Request};
 use crate::disk::header::SECTOR_LEN;
 use crate::disk::image::Image;
 use crate::disk::serve::Address;
-use crate::disk::{Direction, copy, serve};
+use crate::disk::{Direction, copy, info, serve};
 use crate::error::{Error, Status};
+use crate::names::quoted;
 use crate::password;
 
 #[derive(clap::Subcommand)]
 pub enum Command {
     /// Encrypt an image or a block device; IMAGE becomes IMAGE.vpdisk, beside its header IMAGE.vpdisk.vphead
     ///
-    /// Each sector is encrypted in its place, with a key of its own for each image. Nothing is authenticated: a change is
-    /// not noticed, and makes noise of its sector. Keep the header: without it nothing can be decrypted.
+    /// Each sector is encrypted in place, under a key unique to the image. Nothing is authenticated: a changed sector
+    /// decrypts to noise, without an error. Keep the header: without it nothing can be decrypted.
     Encrypt {
         #[command(flatten)]
         secret: SecretArgs,
         #[command(flatten)]
         cost: Cost,
-        /// Size of a sector in bytes, 4096 if not given
+        /// Sector size in bytes (default: 4096)
         #[arg(long, value_name = "N",
             value_parser = PossibleValuesParser::new(["512", "1024", "2048", "4096", "8192", "16384", "32768", "65536"]))]
         sector_size: Option<String>,
-        /// Encrypt from this byte on; what is before stays as it is
+        /// Encrypt from this byte on; earlier bytes stay unchanged
         #[arg(long, value_name = "N")]
         offset: Option<u64>,
-        /// Encrypt this many bytes; what is behind them stays as it is
+        /// Encrypt this many bytes; later bytes stay unchanged
         #[arg(short, long, value_name = "N")]
         length: Option<u64>,
         #[command(flatten)]
@@ -41,17 +42,17 @@ pub enum Command {
     },
     /// Decrypt an image or a block device; IMAGE.vpdisk becomes IMAGE
     ///
-    /// Only the key is verified, and that the header is that of the image: sectors that were changed become noise, without
-    /// an error. With --in-place, the header stays as IMAGE.vphead.old, which copies of the encrypted image need.
+    /// Verifies the key, and that the header belongs to the image. Changed sectors decrypt to noise, without an error.
+    /// With --in-place, the header is kept as IMAGE.vphead.old, for copies of the encrypted image.
     Decrypt {
         #[command(flatten)]
         secret: SecretArgs,
         #[command(flatten)]
         max_cost: MaxCost,
-        /// Give only the decrypted image from this byte on
+        /// Output the decrypted image from this byte on
         #[arg(long, value_name = "N", conflicts_with = "in_place")]
         offset: Option<u64>,
-        /// Give at most this many bytes of it
+        /// Output at most this many bytes
         #[arg(short, long, value_name = "N", conflicts_with = "in_place")]
         length: Option<u64>,
         #[command(flatten)]
@@ -59,10 +60,21 @@ pub enum Command {
         #[command(flatten)]
         target: Target,
     },
+    /// Show what the header of an encrypted image says: how it is unlocked, its sectors, and conversions under way
+    ///
+    /// No key is needed, so nothing shown is verified.
+    Info {
+        /// The header (default: IMAGE.vphead); required for block devices
+        #[arg(long, value_name = "FILE")]
+        header: Option<PathBuf>,
+        /// The encrypted image or block device
+        #[arg(value_name = "IMAGE")]
+        image: PathBuf,
+    },
     /// Serve an encrypted image, decrypted, as a block device for NBD clients of this machine
     ///
-    /// It prints where they connect, and runs until SIGINT or SIGTERM. NBD asks nobody who they are: whoever can
-    /// connect has the disk. Through --socket that is only you.
+    /// Prints the address for clients, and runs until SIGINT or SIGTERM. NBD has no authentication: whoever can connect
+    /// can read and write the disk. With --socket, that is only you.
     Serve {
         #[command(flatten)]
         secret: SecretArgs,
@@ -70,10 +82,10 @@ pub enum Command {
         max_cost: MaxCost,
         #[command(flatten)]
         address: AddressArgs,
-        /// Refuse what would change the image
+        /// Refuse writes
         #[arg(short, long)]
         read_only: bool,
-        /// Where the header is, if not in IMAGE.vphead; needed for block devices
+        /// The header (default: IMAGE.vphead); required for block devices
         #[arg(long, value_name = "FILE")]
         header: Option<PathBuf>,
         #[command(flatten)]
@@ -89,10 +101,10 @@ pub enum Command {
 #[derive(clap::Args)]
 #[group(required = true, multiple = false)]
 pub struct AddressArgs {
-    /// Make a Unix socket here, through which only you may connect
+    /// Listen on a Unix socket, to which only you can connect
     #[arg(short, long, value_name = "PATH")]
     socket: Option<PathBuf>,
-    /// Listen on TCP at a loopback address, such as 127.0.0.1:10809: everybody on this machine may connect
+    /// Listen on a loopback address such as 127.0.0.1:10809, to which every user of this machine can connect
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<String>,
 }
@@ -109,23 +121,23 @@ impl AddressArgs {
 
 #[derive(clap::Args)]
 pub struct Check {
-    /// Do not check that the header is that of IMAGE; needed if another program rewrote all of it
+    /// Do not check that the header belongs to IMAGE; needed after another program rewrote all of it
     #[arg(long)]
     no_check: bool,
 }
 
 #[derive(clap::Args)]
 pub struct Target {
-    /// Where the header is, if not in IMAGE.vphead; needed for block devices
+    /// The header (default: IMAGE.vphead); required for block devices
     #[arg(long, value_name = "FILE")]
     header: Option<PathBuf>,
-    /// Change IMAGE itself; after an interruption, the same command goes on
+    /// Convert IMAGE itself; after an interruption, the same command continues
     #[arg(long)]
     in_place: bool,
-    /// Where the result goes; - for standard output
+    /// Output file, or an existing folder for it; - for standard output
     #[arg(short, long, value_name = "FILE", conflicts_with = "in_place")]
     output: Option<PathBuf>,
-    /// Replace an existing output and header, and write to a device
+    /// Overwrite an existing output and header; write to a device
     #[arg(short, long, conflicts_with = "in_place")]
     force: bool,
     #[command(flatten)]
@@ -156,7 +168,7 @@ impl Target {
             &files,
             |sector_len, offset, len| files.image.geometry(sector_len, offset, len),
             request,
-            |new| secret.read(&[], new),
+            |new| secret.read(&files.image.name, new),
             show_progress,
         )
     }
@@ -193,7 +205,7 @@ pub fn run(command: &Command, quiet: bool, show_progress: bool) -> Result<Status
                 target.in_place(&request, secret, show_progress)?;
             } else {
                 let header = target.header.as_deref();
-                let secret = secret.read(&[], true)?;
+                let secret = secret.read(&quoted(&target.image), true)?;
                 copy::encrypt(
                     &target.job(show_progress),
                     sector_len.unwrap_or(SECTOR_LEN),
@@ -232,7 +244,7 @@ pub fn run(command: &Command, quiet: bool, show_progress: bool) -> Result<Status
                     length: *length,
                 };
                 let header = target.header.as_deref();
-                let secret = secret.read(&[], false)?;
+                let secret = secret.read(&quoted(&target.image), false)?;
                 copy::decrypt(
                     &target.job(show_progress),
                     header,
@@ -243,6 +255,7 @@ pub fn run(command: &Command, quiet: bool, show_progress: bool) -> Result<Status
                 )?;
             }
         }
+        Command::Info { header, image } => info::print(image, header.as_deref())?,
         Command::Serve {
             secret,
             max_cost,
@@ -259,7 +272,7 @@ pub fn run(command: &Command, quiet: bool, show_progress: bool) -> Result<Status
                 image,
                 header.as_deref(),
                 *read_only,
-                || secret.read(&[], false),
+                || secret.read(&quoted(image), false),
                 max_cost.max_cost,
                 !check.no_check,
             )?;

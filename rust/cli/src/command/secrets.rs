@@ -133,30 +133,34 @@ impl SecretArgs {
         self.key.path().is_none()
     }
 
-    /// What reads the key or the password, which is a new one for encryption, unless that is standard input and so is one
+    /// What reads the key or the password for the file with a name, a new password for encryption, unless that is standard input and so is one
     /// of the inputs.
     pub fn reader(
         &self,
         inputs: &[PathBuf],
         new: bool,
-    ) -> Result<impl Fn() -> Result<Box<Secret>, Error>, Error> {
+    ) -> Result<impl Fn(&str) -> Result<Box<Secret>, Error>, Error> {
         only_one_stdin([
             ("key", self.key.paths()),
             ("password", self.from.paths()),
             ("input", inputs),
         ])?;
-        Ok(move || {
+        Ok(move |name: &str| {
             if let Some(path) = self.key.path() {
                 // In a box, since each move would leave a copy.
                 return keys::read_symmetric(path, |key| Box::new(Secret::Key(key.clone())));
             }
             let source = self.from.source();
-            let password = if new { source.read_new() } else { source.read() };
+            let password = if new {
+                source.read_new(name)
+            } else {
+                source.read(name)
+            };
             password.map(|password| Box::new(Secret::Password(password)))
         })
     }
 
-    pub fn read(&self, inputs: &[PathBuf], new: bool) -> Result<Secret, Error> {
-        self.reader(inputs, new)?().map(|secret| *secret)
+    pub fn read(&self, name: &str, new: bool) -> Result<Secret, Error> {
+        self.reader(&[], new)?(name).map(|secret| *secret)
     }
 }

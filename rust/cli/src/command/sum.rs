@@ -14,26 +14,26 @@ use crate::{keys, text, treesum};
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Size of a digest in bytes
+    /// Digest size in bytes
     #[arg(short, long, value_name = "N", default_value_t = Digest::LEN as u64,
         value_parser = clap::value_parser!(u64).range(1..=sums::MAX_DIGEST_LEN))]
     length: u64,
     #[command(flatten)]
     key: KeyFile,
-    /// Write the outboard of the one FILE here, or use it with --verify: by it, a part of FILE can be verified alone
+    /// Write the outboard of the one FILE, or use it with --verify: with it, parts of FILE can be verified on their own
     #[arg(short, long, value_name = "OUTBOARD", conflicts_with_all = ["check", "recursive", "length"])]
     outboard: Option<PathBuf>,
     /// Replace an existing outboard
     #[arg(short, long, requires = "outboard")]
     force: bool,
-    /// Verify FILE, or what --part and --range say, by its outboard and this digest (64 hexadecimal digits)
-    #[arg(long, value_name = "DIGEST", requires = "outboard", conflicts_with_all = ["tag", "force"],
+    /// Verify FILE, or the part that --part and --range select, against this digest (64 hexadecimal digits)
+    #[arg(long, value_name = "DIGEST", requires = "outboard", conflicts_with_all = ["untagged", "force"],
         value_parser = |text: &str| text::digits(text).map(Digest::from))]
     verify: Option<Digest>,
-    /// FILE is only a part of what was hashed, and begins at this byte of it: a multiple of 4096
+    /// FILE is only a part of the hashed file and begins at this offset, a multiple of 4096
     #[arg(long, value_name = "OFFSET", requires = "verify")]
     part: Option<u64>,
-    /// Read and verify only the bytes from START to before END of what was hashed; either may be left out
+    /// Verify only the bytes from START up to END, not included; either may be omitted
     #[arg(long, value_name = "START:END", requires = "verify", value_parser = parse_range)]
     range: Option<(Option<u64>, Option<u64>)>,
     #[command(flatten)]
@@ -48,9 +48,9 @@ fn parse_range(text: &str) -> Result<(Option<u64>, Option<u64>), String> {
         _ => number
             .parse()
             .map(Some)
-            .map_err(|_| format!("{number} is no number of bytes")),
+            .map_err(|_| format!("{number} is not a number of bytes")),
     };
-    let (start, end) = text.split_once(':').ok_or("START:END is needed")?;
+    let (start, end) = text.split_once(':').ok_or("expected START:END")?;
     Ok((parse(start)?, parse(end)?))
 }
 
@@ -93,6 +93,6 @@ pub fn run(args: &Args, quiet: bool, show_progress: bool) -> Result<Status, Erro
 fn the_one(files: &[PathBuf]) -> Result<&Path, Error> {
     match files {
         [file] => Ok(file),
-        _ => Err(Error::usage("--outboard", "is for one file")),
+        _ => Err(Error::usage("--outboard", "accepts only one file")),
     }
 }

@@ -213,13 +213,13 @@ impl Found {
             ) => Err(Error::usage(
                 &name,
                 format_args!(
-                    "{direction} in place is under way, and cannot go on without its journal {}",
+                    "{direction} in place is unfinished, and cannot continue without its journal {}",
                     storage.name(Part::Journal)
                 ),
             )),
             (Some(_), Direction::Encrypt) => Err(Error::io(
                 &name,
-                "exists already: the image seems to be encrypted",
+                "already exists: the image appears to be encrypted",
             )),
             (None, Direction::Decrypt) => Err(no_header(&name)),
             (None, Direction::Encrypt) => {
@@ -231,7 +231,7 @@ impl Found {
                 if self.old.is_some_and(|old| old != *header.bytes()) {
                     return Err(Error::io(
                         &storage.name(Part::Old),
-                        "exists already: move this header of another disk away",
+                        "already exists and belongs to another disk: move it away",
                     ));
                 }
                 let (disk, state) = header.unlock(&name, &secret(false)?, request.max_cost)?;
@@ -268,7 +268,7 @@ impl Found {
             return Err(Error::usage(
                 name,
                 format_args!(
-                    "the work began with --sector-size {sector_len} --offset {offset} --length {len}"
+                    "the conversion was started with --sector-size {sector_len} --offset {offset} --length {len}"
                 ),
             ));
         }
@@ -292,7 +292,7 @@ fn read<S: Storage, const N: usize>(storage: &S, part: Part) -> Result<Option<[u
         Ok(n) if n == N => Ok(Some(bytes)),
         // An image may be short.
         Ok(_) if part == Part::Image => Ok(None),
-        Ok(_) => Err(Error::unverified(&storage.name(part), "cut short")),
+        Ok(_) => Err(Error::unverified(&storage.name(part), "truncated")),
         Err(error) => Err(Error::io(&storage.name(part), error)),
     }
 }
@@ -556,7 +556,7 @@ impl<'a, S: Storage> Work<'a, S> {
             _ => {
                 return Err(Error::unverified(
                     &self.storage.name(Part::Journal),
-                    "the journal is damaged: how far the work was is not known",
+                    "the journal is damaged, and the progress of the conversion unknown",
                 ));
             }
         };

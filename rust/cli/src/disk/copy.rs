@@ -79,7 +79,7 @@ impl<'a> Old<'a> {
         let kept = beside(path, OLD_EXTENSION);
         if kept.symlink_metadata().is_ok() {
             let reason =
-                "exists already, perhaps the header of the image that would be replaced: move it away";
+                "already exists and may be the header of the image that would be replaced: move it away";
             return Err(Error::io(&quoted(&kept), reason));
         }
         Ok(Some(Self { path, kept, header }))
@@ -144,10 +144,7 @@ pub fn open(
     let header_path = header_path(path, header)?;
     let name = quoted(&header_path);
     let image = Image::open(path, write)?;
-    if !header_path.exists() {
-        return Err(convert::no_header(&name));
-    }
-    let header = Header::read(&header_path)?;
+    let header = read_header(&header_path)?;
     header.check_finished(&name)?;
     image.check(&header.geometry)?;
     let (disk, state) = header.unlock(&name, secret, max_cost)?;
@@ -165,15 +162,23 @@ pub fn open(
     })
 }
 
+/// Reads the header of an image.
+pub fn read_header(path: &Path) -> Result<Header, Error> {
+    if !path.exists() {
+        return Err(convert::no_header(&quoted(path)));
+    }
+    Header::read(path)
+}
+
 /// Where the header of an image is. What is made in the folder of a device does not outlive the machine's next start.
 pub fn header_path(image: &Path, header: Option<&Path>) -> Result<PathBuf, Error> {
     let path = match header {
-        Some(header) if is_stdio(header) => return Err(Error::usage("--header", "is a file")),
+        Some(header) if is_stdio(header) => return Err(Error::usage("--header", "must be a file")),
         Some(header) => header.to_owned(),
         None if is_stdio(image) || image::is_device(image).unwrap_or(false) => {
             return Err(Error::usage(
                 &quoted(image),
-                "is no file: say where its header is (--header)",
+                "not a regular file: name its header with --header",
             ));
         }
         None => beside(image, HEADER_EXTENSION),

@@ -80,11 +80,11 @@ impl Geometry {
     /// Checks what a header or a command line says.
     pub fn new(sector_len: usize, offset: u64, len: u64) -> Result<Self, &'static str> {
         if !sector_len.is_power_of_two() || !SECTOR_LENS.contains(&sector_len) {
-            Err("sectors have a power of two of bytes, from 512 to 65536")
+            Err("the sector size must be a power of two from 512 to 65536")
         } else if len == 0 {
-            Err("there is nothing to encrypt")
+            Err("nothing to encrypt")
         } else if !len.is_multiple_of(sector_len as u64) {
-            Err("its length is no whole number of sectors (--sector-size, --length)")
+            Err("the length is not a multiple of the sector size (--sector-size, --length)")
         } else if len > MAX_LEN || offset.checked_add(len).is_none() {
             Err("too long: one key encrypts at most 2^55 bytes")
         } else {
@@ -184,7 +184,7 @@ impl Header {
     pub fn parse(bytes: &[u8; LEN]) -> Result<Self, &'static str> {
         let rest = bytes
             .strip_prefix(MAGIC)
-            .ok_or("not the header of a disk: it does not begin with VPX-DISK")?;
+            .ok_or("not a disk header: it does not begin with VPX-DISK")?;
         let (&[version, cost], rest) = rest.split_first_chunk().expect("the length is right");
         let (sector_len, rest) = rest.split_first_chunk().expect("the length is right");
         let (offset, rest) = rest.split_first_chunk().expect("the length is right");
@@ -211,7 +211,7 @@ impl Header {
         let mut input = Input::open(path, false)?;
         let bytes = read_array(&mut input, "the header of a disk made")?;
         if io::Read::read(&mut input, &mut [0]).map_err(|error| Error::io(&input.name, error))? > 0 {
-            return Err(Error::unverified(&input.name, "more bytes follow the header"));
+            return Err(Error::unverified(&input.name, "unexpected data after the header"));
         }
         Self::parse(&bytes).map_err(|reason| Error::unverified(&input.name, reason))
     }
@@ -225,12 +225,17 @@ impl Header {
         self.bytes[..HEAD_LEN] == other.bytes[..HEAD_LEN]
     }
 
+    /// The cost of the password, if it is not a key that unlocks it.
+    pub fn cost(&self) -> Option<u8> {
+        (self.bytes[MAGIC.len()] == PASSWORD).then_some(self.bytes[MAGIC.len() + 1])
+    }
+
     /// An error if a conversion in place is under way.
     pub fn check_finished(&self, name: &str) -> Result<(), Error> {
         let Some(direction) = self.direction else {
             return Ok(());
         };
-        let reason = format_args!("{direction} in place is under way, and must be finished first");
+        let reason = format_args!("{direction} in place is unfinished: finish it first");
         Err(Error::usage(name, reason))
     }
 
@@ -238,10 +243,10 @@ impl Header {
     /// may have a cost of at most `max_cost`.
     pub fn unlock(&self, name: &str, secret: &Secret, max_cost: u8) -> Result<(Disk, State), Error> {
         let wrong = match (self.bytes[MAGIC.len()], secret) {
-            (KEY, Secret::Key(_)) => "wrong key, or the header is damaged",
+            (KEY, Secret::Key(_)) => "wrong key, or damaged header",
             (PASSWORD, Secret::Password(_)) => {
                 password::check_cost(name, self.bytes[MAGIC.len() + 1], max_cost)?;
-                "wrong password, or the header is damaged"
+                "wrong password, or damaged header"
             }
             (_, Secret::Key(_)) => {
                 return Err(Error::unverified(name, "encrypted with a password (--password)"));
@@ -425,8 +430,8 @@ impl SectorTags {
         if pairs.any(|(one, other)| one.ct_eq(other).into()) {
             return Ok(());
         }
-        let reason = "not the image of this header, which knows none of its sectors: the header of another image, \
-                      or all was rewritten since (--no-check)";
+        let reason = "header and image do not match: the header belongs to another image, or the whole image was rewritten \
+                      (--no-check skips this check)";
         Err(Error::unverified(name, reason))
     }
 }

@@ -65,7 +65,9 @@ impl Image {
         };
         match locked {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(Error::io(&name, "in use by another veriplex")),
+            Err(TryLockError::WouldBlock) => {
+                return Err(Error::io(&name, "in use by another veriplex process"));
+            }
             Err(TryLockError::Error(error)) => return Err(failed(error)),
         }
         // The metadata of a device have no length.
@@ -98,7 +100,7 @@ impl Image {
         match self.readers {
             Readers::Mode(mode) if mode & 0o044 != 0 => Err(Error::io(
                 &self.name,
-                "not only its owner can read it: change its mode to 600 first",
+                "readable by other users: change its mode to 600 first",
             )),
             _ => Ok(()),
         }
@@ -108,11 +110,19 @@ impl Image {
         self.len
     }
 
+    /// What it says of its own conversion, if it is half converted.
+    pub fn marker(&self) -> Result<Option<Marker>, Error> {
+        marker(&self.file, &self.name)
+    }
+
     /// The geometry of a new header, if the image is large enough.
     pub fn geometry(&self, sector_len: usize, offset: u64, len: Option<u64>) -> Result<Geometry, Error> {
         let left = self.len.checked_sub(offset);
         let Some(left) = left.filter(|&left| len.is_none_or(|len| len <= left)) else {
-            let reason = format_args!("has {} bytes, not as many as --offset and --length say", self.len);
+            let reason = format_args!(
+                "has only {} bytes, fewer than --offset and --length require",
+                self.len
+            );
             return Err(Error::usage(&self.name, reason));
         };
         Geometry::new(sector_len, offset, len.unwrap_or(left))
@@ -123,7 +133,7 @@ impl Image {
     pub fn check(&self, geometry: &Geometry) -> Result<(), Error> {
         if self.len < geometry.end() {
             let reason = format_args!(
-                "has {} bytes, but its header is of one with {} or more",
+                "has {} bytes, but its header requires at least {}",
                 self.len,
                 geometry.end()
             );
@@ -156,14 +166,19 @@ impl Image {
     }
 }
 
-/// An error if this image is half converted.
-fn check_whole(file: &File, name: &str) -> Result<(), Error> {
+/// What an image says of its own conversion, if it is half converted.
+fn marker(file: &File, name: &str) -> Result<Option<Marker>, Error> {
     let mut bytes = [0; marker::LEN];
     match file.read_exact_at(&mut bytes, 0) {
-        Ok(()) => Marker::parse(&bytes).map_or(Ok(()), |marker| Err(marker.refused(name))),
-        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(()),
+        Ok(()) => Ok(Marker::parse(&bytes)),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
         Err(error) => Err(Error::io(name, error)),
     }
+}
+
+/// An error if this image is half converted.
+fn check_whole(file: &File, name: &str) -> Result<(), Error> {
+    marker(file, name)?.map_or(Ok(()), |marker| Err(marker.refused(name)))
 }
 
 /// An error if a header would be in the place of this image.
@@ -182,7 +197,7 @@ pub fn check_destination(input: &Path, output: &Path) -> Result<(), Error> {
         return Ok(());
     }
     if are_same(input, output) {
-        return Err(Error::usage(&name, "is the input, which only --in-place changes"));
+        return Err(Error::usage(&name, "is also the input (use --in-place)"));
     }
     match fs::metadata(output) {
         Ok(found) if found.is_file() || found.file_type().is_block_device() => {

@@ -24,7 +24,7 @@ pub const LEN: usize = BEFORE_TAG + TAG_LEN;
 /// What an image says of its own conversion.
 pub struct Marker {
     bytes: [u8; LEN],
-    direction: Direction,
+    pub direction: Direction,
     /// How many bytes of the encrypted part may be converted.
     pub begun: u64,
 }
@@ -73,12 +73,10 @@ impl Marker {
 
     /// Why the image, which has this name, cannot be used.
     pub fn refused(&self, name: &str) -> Error {
-        let (done, command) = match self.direction {
-            Direction::Encrypt => ("encrypted", "encrypt"),
-            Direction::Decrypt => ("decrypted", "decrypt"),
-        };
+        let (direction, command) = (self.direction, self.direction.command());
         let reason = format_args!(
-            "half {done}, at most the first {} bytes: disk {command} --in-place must finish it, with its header and journal",
+            "{direction} in place is unfinished (at most the first {} bytes are done): finish it with disk {command} \
+             --in-place, its header and its journal",
             self.begun
         );
         Error::usage(name, reason)

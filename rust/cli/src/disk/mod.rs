@@ -10,6 +10,7 @@ pub mod convert;
 pub mod copy;
 pub mod header;
 pub mod image;
+pub mod info;
 pub mod marker;
 pub mod nbd;
 pub mod serve;
@@ -32,6 +33,14 @@ pub enum Direction {
 }
 
 impl Direction {
+    /// The command that works in this direction.
+    fn command(self) -> &'static str {
+        match self {
+            Self::Encrypt => "encrypt",
+            Self::Decrypt => "decrypt",
+        }
+    }
+
     fn from_byte(byte: u8) -> Option<Self> {
         [Self::Encrypt, Self::Decrypt]
             .into_iter()

@@ -130,23 +130,23 @@ fn negotiate(stream: &mut impl Stream, device: &impl Device) -> io::Result<bool>
     stream.write_all(&greeting.concat())?;
     let chosen = u32::from_be_bytes(read(stream)?);
     if chosen & !flags != 0 {
-        return Err(malformed("flags that were not offered"));
+        return Err(malformed("unsupported flags"));
     }
     loop {
         if u64::from_be_bytes(read(stream)?) != IHAVEOPT {
-            return Err(malformed("no option"));
+            return Err(malformed("not an NBD option"));
         }
         let option = u32::from_be_bytes(read(stream)?);
         let len = u32::from_be_bytes(read(stream)?);
         if len > MAX_OPTION {
-            return Err(malformed("an option of more than 65536 bytes"));
+            return Err(malformed("option longer than 65536 bytes"));
         }
         let mut data = vec![0; len as usize];
         stream.read_exact(&mut data)?;
         let mut reply = |kind, data: &[u8]| reply(stream, option, kind, data);
         match option {
             // It knows no errors.
-            EXPORT_NAME if !data.is_empty() => return Err(malformed("another export than the one there is")),
+            EXPORT_NAME if !data.is_empty() => return Err(malformed("unknown export")),
             EXPORT_NAME => {
                 let zeros = if chosen & NO_ZEROES == 0 { 124 } else { 0 };
                 stream.write_all(&[&export(device)[..], &vec![0; zeros]].concat())?;
@@ -164,7 +164,9 @@ fn negotiate(stream: &mut impl Stream, device: &impl Device) -> io::Result<bool>
             }
             INFO | GO => match parse_info(&data) {
                 None => reply(REPLY_INVALID, b"malformed")?,
-                Some(name) if !name.is_empty() => reply(REPLY_UNKNOWN, b"the one export has an empty name")?,
+                Some(name) if !name.is_empty() => {
+                    reply(REPLY_UNKNOWN, b"unknown export: the only one has an empty name")?
+                }
                 Some(_) => {
                     reply(
                         REPLY_INFO,
@@ -220,7 +222,7 @@ impl Request {
         let request: [u8; 28] = read(stream)?;
         let mut rest = request.as_slice();
         if u32::from_be_bytes(read(&mut rest)?) != REQUEST {
-            return Err(malformed("no request"));
+            return Err(malformed("not an NBD request"));
         }
         Ok(Self {
             flags: u16::from_be_bytes(read(&mut rest)?),

@@ -206,7 +206,7 @@ impl Address {
             Ok(address) if address.ip().is_loopback() => Ok(Self::Tcp(address)),
             _ => Err(Error::usage(
                 &quoted(Path::new(text)),
-                "it listens on 127.0.0.1:PORT or [::1]:PORT only: NBD neither encrypts nor asks who connects",
+                "disk serve listens on loopback only (127.0.0.1:PORT or [::1]:PORT): NBD has no encryption and no authentication",
             )),
         }
     }
@@ -437,7 +437,7 @@ impl Clients {
                 && error.kind() == io::ErrorKind::InvalidData
                 && !quiet
             {
-                warn(format_args!("a client was cut off: {error}"));
+                warn(format_args!("disconnected a client: {error}"));
             }
         })?;
         self.0.push(Client { socket, thread });

@@ -11,15 +11,15 @@ use crate::command::secrets::{PrivateKeyFile, one_of};
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Take tunnels of known clients, and connect each to one place
+    /// Accept tunnels of known clients, and forward each to one destination
     Serve(Serve),
-    /// Take connections, and pass each through a tunnel to a server
+    /// Accept connections, and forward each through a tunnel to a server
     Connect(Connect),
-    /// Pass standard input and output through a tunnel to a server, as ssh -W does
+    /// Forward standard input and output through a tunnel to a server, as ssh -W does
     Pipe(Server),
-    /// Give back whatever is sent, to try tunnels with
+    /// Echo whatever is sent, to try tunnels with
     Echo {
-        /// Where connections are taken: HOST:PORT (port 0 for any) or unix:PATH
+        /// Listening address: HOST:PORT (port 0 for any) or unix:PATH
         #[arg(long = "listen", value_name = "ADDRESS")]
         address: String,
     },
@@ -28,7 +28,7 @@ pub enum Command {
 #[derive(Args, Clone)]
 #[command(group(one_of(["key_file", "key_fd", "config"])))]
 pub struct Serve {
-    /// Read all of what follows from this file (in TOML, see the README), and again on SIGHUP
+    /// Read all settings from this file (TOML, see the README), again on SIGHUP
     #[arg(long, value_name = "FILE", conflicts_with_all = [
         "PasswordFrom", "peers", "peer_files", "connect", "max_pending", "max_per_source", "max_per_peer", "seconds",
         "addresses", "max_connections", "grace_seconds", "metrics", "log", "allow_unix",
@@ -44,25 +44,25 @@ pub struct Serve {
     /// repeated, and is read again on SIGHUP
     #[arg(long = "peer-file", value_name = "FILE")]
     pub peer_files: Vec<PathBuf>,
-    /// Where connections are taken: HOST:PORT (port 0 for any), unix:PATH, or systemd:NAME for sockets that systemd
-    /// passes; may be repeated
+    /// Listening address: HOST:PORT (port 0 for any), unix:PATH, or systemd:NAME for sockets passed by systemd; may be
+    /// repeated
     #[arg(long = "listen", value_name = "ADDRESS", required_unless_present = "config")]
     pub addresses: Vec<String>,
-    /// Where connections go: HOST:PORT or unix:PATH
+    /// Destination of the connections: HOST:PORT or unix:PATH
     #[arg(long, value_name = "ADDRESS", required_unless_present = "config")]
     pub connect: Option<String>,
     #[command(flatten)]
     pub listen: Listen,
-    /// How many connections may be in their handshake at a time
+    /// Maximum number of connections in their handshake
     #[arg(long, value_name = "N", default_value_t = PENDING, value_parser = value_parser!(u32).range(1..))]
     pub max_pending: u32,
-    /// How many of these from one address (of IPv6: one network of 64 bits)
+    /// Maximum number of these from one address (IPv6: one /64 network)
     #[arg(long, value_name = "N", default_value_t = PER_SOURCE, value_parser = value_parser!(u32).range(1..))]
     pub max_per_source: u32,
-    /// How many connections one peer may have open
+    /// Maximum number of open connections of one peer
     #[arg(long, value_name = "N", default_value_t = PER_PEER, value_parser = value_parser!(u32).range(1..))]
     pub max_per_peer: u32,
-    /// How long connecting and a handshake may take each, in seconds
+    /// Timeout for connecting, and for the handshake, in seconds
     #[arg(long = "timeout", value_name = "SECONDS", default_value_t = TIMEOUT, value_parser = value_parser!(u32).range(1..=MAX_TIMEOUT.into()))]
     pub seconds: u32,
 }
@@ -71,8 +71,8 @@ pub struct Serve {
 pub struct Connect {
     #[command(flatten)]
     pub server: Server,
-    /// Where connections are taken: HOST:PORT (port 0 for any), unix:PATH, or systemd:NAME for sockets that systemd
-    /// passes; may be repeated
+    /// Listening address: HOST:PORT (port 0 for any), unix:PATH, or systemd:NAME for sockets passed by systemd; may be
+    /// repeated
     #[arg(long = "listen", value_name = "ADDRESS", required = true)]
     pub addresses: Vec<String>,
     #[command(flatten)]
@@ -91,7 +91,7 @@ pub struct Server {
     /// The server: HOST:PORT or unix:PATH
     #[arg(long, value_name = "ADDRESS")]
     pub connect: String,
-    /// How long connecting and a handshake may take each, in seconds
+    /// Timeout for connecting, and for the handshake, in seconds
     #[arg(long = "timeout", value_name = "SECONDS", default_value_t = TIMEOUT, value_parser = value_parser!(u32).range(1..=MAX_TIMEOUT.into()))]
     pub seconds: u32,
 }
@@ -99,20 +99,20 @@ pub struct Server {
 /// How the connections that are taken are treated.
 #[derive(Args, Clone)]
 pub struct Listen {
-    /// How many connections may be open at a time
+    /// Maximum number of open connections
     #[arg(long, value_name = "N", default_value_t = CONNECTIONS, value_parser = value_parser!(u32).range(1..))]
     pub max_connections: u32,
-    /// How long open connections may go on after SIGTERM or SIGINT, in seconds
+    /// How long open connections may continue after SIGTERM or SIGINT, in seconds
     #[arg(long = "grace", value_name = "SECONDS", default_value_t = GRACE)]
     pub grace_seconds: u32,
-    /// Pass data on through Unix sockets, too; they have no reset, so the program there cannot tell a connection that was
-    /// cut from one that has ended, and may take a part of the data for all of them
+    /// Allow plaintext over Unix sockets. They have no reset: the program behind one cannot tell a truncated connection
+    /// from a finished one
     #[arg(long)]
     pub allow_unix: bool,
-    /// Serve counters at this Unix socket, as text for Prometheus
+    /// Serve metrics for Prometheus on this Unix socket
     #[arg(long, value_name = "PATH")]
     pub metrics: Option<PathBuf>,
-    /// The form of lines on standard error
-    #[arg(long, value_name = "FORM", value_enum, default_value_t = Format::Text)]
+    /// Log format on standard error
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
     pub log: Format,
 }

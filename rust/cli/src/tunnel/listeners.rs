@@ -44,7 +44,7 @@ impl Listeners {
             let address = format!("systemd:{name}");
             return Err(Error::io(
                 &address,
-                "was passed by systemd, but nothing says to listen on it",
+                "passed by systemd, but not configured as a listener",
             ));
         }
         Ok(Self {
@@ -74,7 +74,7 @@ impl Listeners {
         match data_through_unix {
             Some(address) if !settings.allow_unix => Err(Error::io(
                 &address.to_string(),
-                "a Unix socket has no reset: the program there cannot tell a cut from an end (allow-unix permits it)",
+                "a Unix socket has no reset: the program behind it cannot tell truncation from an end (allow-unix permits it)",
             )),
             _ => Ok(Prepared(prepared)),
         }

@@ -166,7 +166,7 @@ fn write(mut out: impl Write, lines: &Receiver<(About, Vec<u8>)>, state: &Mutex<
 /// The line that says so. It is no event, which could be dropped itself.
 fn missing(format: Format, about: About, dropped: u64) -> String {
     let lines = match about {
-        About::Stranger => "lines about strangers",
+        About::Stranger => "lines about unauthenticated clients",
         About::Other => "lines",
     };
     match format {
@@ -307,7 +307,7 @@ mod tests {
                 .lines()
                 .filter_map(|line| {
                     line.strip_prefix("veriplex: ")?
-                        .strip_suffix(" lines about strangers were dropped")
+                        .strip_suffix(" lines about unauthenticated clients were dropped")
                 })
                 .map(|number| number.parse::<u64>().unwrap())
                 .sum();

@@ -24,7 +24,7 @@ pub enum Reason {
 
 const REASONS: [&str; 11] = [
     "proxy",
-    "pushed_out",
+    "evicted",
     "timeout",
     "closed",
     "verification",

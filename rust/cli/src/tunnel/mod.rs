@@ -18,7 +18,7 @@ use std::future::Future;
 use std::io;
 use std::path::Path;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -32,6 +32,7 @@ use veriplex::hybrid::{Fingerprint, PrivateKey};
 use veriplex::label;
 use veriplex_tunnel::{Config, Stream};
 
+use self::allow::Allowed;
 pub use self::args::Command;
 use self::args::Server;
 use self::listeners::Listeners;
@@ -86,18 +87,33 @@ impl Tunnel {
             .clone()
     }
 
-    fn failed(&self, source: &str, Failed { reason, peer, why }: Failed) {
+    fn failed(&self, source: &str, failed: Failed) {
+        let Failed {
+            reason,
+            peer,
+            fingerprint,
+            why,
+        } = failed;
         self.metrics.fail(reason);
         let reason = reason.name();
         if let Some(peer) = peer {
             warn!(source, peer, reason, "{why}");
         } else {
-            warn!(source, reason, "{why}");
+            let fingerprint = fingerprint.map(|fingerprint| fingerprint.to_string());
+            warn!(source, reason, fingerprint, "{why}");
         }
     }
 }
 
 impl Settings {
+    fn warn_without_peers(&self) {
+        if let Role::Server { allowed, .. } = &self.role
+            && *allowed == Allowed::default()
+        {
+            warn!("no peers are configured: every client is refused");
+        }
+    }
+
     /// Connects to where connections go.
     async fn dial(&self) -> Result<Socket, Failed> {
         let carries = match self.role {
@@ -107,7 +123,7 @@ impl Settings {
         let why = match timeout(self.timeout, self.connect.connect(carries)).await {
             Ok(Ok(socket)) => return Ok(socket),
             Ok(Err(error)) => error.to_string(),
-            Err(_) => "no answer in time".into(),
+            Err(_) => "timed out".into(),
         };
         Err(Failed::new(
             Reason::Unreachable,
@@ -127,13 +143,19 @@ impl Settings {
 struct Failed {
     reason: Reason,
     peer: Option<String>,
+    /// Of whoever has not proved to be this peer.
+    fingerprint: Option<Fingerprint>,
     why: String,
 }
 
 impl Failed {
     fn new(reason: Reason, why: impl Into<String>) -> Self {
-        let (peer, why) = (None, why.into());
-        Self { reason, peer, why }
+        Self {
+            reason,
+            peer: None,
+            fingerprint: None,
+            why: why.into(),
+        }
     }
 }
 
@@ -198,7 +220,7 @@ impl Open {
         let mut peers = self.of_peers.lock().unwrap_or_else(PoisonError::into_inner);
         let count = peers.entry(peer).or_default();
         if *count >= limit {
-            let why = "too many connections of this peer";
+            let why = "too many connections from this peer";
             return Err(Failed::new(Reason::TooManyOfPeer, why));
         }
         *count += 1;
@@ -241,7 +263,7 @@ fn pipe(server: &Server) -> Result<(), Error> {
     let runtime = runtime()?;
     let result = runtime.block_on(async {
         let failed = |error: &dyn Display| Error::io(&server.connect, error);
-        let late = |_| failed(&"no answer in time");
+        let late = |_| failed(&"timed out");
         let socket = timeout(limit, Address::from(&*server.connect).connect(Carries::Records))
             .await
             .map_err(late)?;
@@ -338,9 +360,9 @@ async fn through_proxy(
         read = timeout(settings.timeout, proxy::read(&mut client.socket)) => match read {
             Ok(Ok(claim)) => Ok(claim),
             Ok(Err(error)) => Err(format!("from the proxy: {error}")),
-            Err(_) => Err("from the proxy: no header in time".into()),
+            Err(_) => Err("from the proxy: timed out before its header".into()),
         },
-        () = pushed_out => Err("pushed out by other connections before its header".into()),
+        () = pushed_out => Err("evicted before its header: too many pending connections".into()),
     };
     drop(place);
     let proxy = client.name();
@@ -372,22 +394,28 @@ async fn serve_one(
         Role::Server { allowed, .. } => allowed.name(fingerprint).map(ToOwned::to_owned),
         Role::Client { .. } => None,
     };
+    let claimed = OnceLock::new();
     let accepting = veriplex_tunnel::accept(socket, &CONFIG, &tunnel.key, |peer| {
-        name_of(&peer.fingerprint()).is_some()
+        name_of(claimed.get_or_init(|| peer.fingerprint())).is_some()
     });
-    let stream = tokio::select! {
-        accepted = timeout(settings.timeout, accepting) => {
-            accepted.map_err(|_| Failed::new(Reason::Timeout, "no handshake in time"))??
-        }
-        () = pushed_out => return Err(Failed::new(
-            Reason::PushedOut,
-            "pushed out by other connections before its handshake",
-        )),
+    let accepted = tokio::select! {
+        accepted = timeout(settings.timeout, accepting) => match accepted {
+            Ok(accepted) => accepted.map_err(Failed::from),
+            Err(_) => Err(Failed::new(Reason::Timeout, "handshake timed out")),
+        },
+        () = pushed_out => Err(Failed::new(Reason::PushedOut, "evicted before its handshake: too many pending connections")),
     };
+    let stream = accepted.map_err(|failed| Failed {
+        fingerprint: claimed.get().copied(),
+        ..failed
+    })?;
     drop(place);
     let fingerprint = stream.peer().fingerprint();
     // The proof may have taken long.
-    let peer = name_of(&fingerprint).ok_or(veriplex_tunnel::Error::Refused)?;
+    let peer = name_of(&fingerprint).ok_or_else(|| Failed {
+        fingerprint: Some(fingerprint),
+        ..veriplex_tunnel::Error::Refused.into()
+    })?;
     let opening = async {
         let of_peer = tunnel.open.enter_as(fingerprint, *max_per_peer)?;
         let place = tunnel.open.enter(settings.max_connections)?;
@@ -428,7 +456,7 @@ fn connect_one(
             let connecting = veriplex_tunnel::connect(socket, &CONFIG, &tunnel.key, peer);
             let stream = timeout(settings.timeout, connecting)
                 .await
-                .map_err(|_| Failed::new(Reason::Timeout, "no handshake in time"))??;
+                .map_err(|_| Failed::new(Reason::Timeout, "handshake timed out"))??;
             Ok((stream, place))
         };
         match opening.await {
@@ -439,13 +467,11 @@ fn connect_one(
                 _place: place,
                 _of_peer: None,
             }),
-            Err(Failed { reason, peer, why }) => {
-                let hint = match reason {
-                    Reason::Closed => "; does the server allow this key?",
-                    _ => "",
-                };
-                let why = why + hint;
-                Err(Failed { reason, peer, why })
+            Err(mut failed @ Failed { .. }) => {
+                if matches!(failed.reason, Reason::Closed) {
+                    failed.why += "; does the server allow this key?";
+                }
+                Err(failed)
             }
         }
     }
@@ -486,6 +512,7 @@ fn listen(origin: &Origin, quiet: bool) -> Result<(), Error> {
             None => None,
         };
         listeners.change(&tunnel, prepared, &settings.listeners).await;
+        settings.warn_without_peers();
         notify("READY=1");
         loop {
             tokio::select! {
@@ -537,18 +564,19 @@ async fn reload(tunnel: &Arc<Tunnel>, origin: &Origin, listeners: &mut Listeners
                 settings.clone(),
             );
             listeners.change(tunnel, prepared, &settings.listeners).await;
+            settings.warn_without_peers();
             for (name, is_same) in [
                 ("key-file", old.key_file == settings.key_file),
                 ("metrics", old.metrics == settings.metrics),
                 ("log", old.log == settings.log),
             ] {
                 if !is_same {
-                    warn!("the change of {name} needs a restart");
+                    warn!("a change of {name} takes effect only after a restart");
                 }
             }
-            info!("the settings and the list of peers were read again");
+            info!("reloaded the settings and the list of peers");
         }
-        Err(error) => error!("the settings and the list of peers stay as they were: {error}"),
+        Err(error) => error!("reload failed, the old settings remain: {error}"),
     }
 }
 
@@ -583,7 +611,7 @@ async fn take(tunnel: Arc<Tunnel>, listener: Listener, address: Address, mut sto
                     (Role::Server { pending, .. }, Some(proxies)) => {
                         let ip = client.address.map(|address| address.ip());
                         if !proxies.iter().any(|proxy| proxy.includes(ip)) {
-                            let why = "is no proxy of this listener";
+                            let why = "not a proxy of this listener";
                             tunnel.failed(&client.name(), Failed::new(Reason::Proxy, why));
                             continue;
                         }
@@ -600,7 +628,7 @@ async fn take(tunnel: Arc<Tunnel>, listener: Listener, address: Address, mut sto
             }
             Err(error) => {
                 // That of one connection, or too many open files: others end meanwhile.
-                error!("accepting: {error}");
+                error!("accept: {error}");
                 sleep(Duration::from_millis(100)).await;
             }
         }

@@ -32,10 +32,10 @@ pub const GRACE: u32 = 30;
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
-    /// For people
+    /// For humans
     #[default]
     Text,
-    /// An object of JSON in each line, with the time
+    /// One JSON object for each line, with the time
     Json,
 }
 
@@ -278,23 +278,25 @@ fn parse(text: &str, folder: &Path) -> Result<Settings, Wrong> {
             Ok(value)
         } else {
             let (from, to) = range.into_inner();
-            Err(Wrong::Here(format!("{name} is not from {from} to {to}")))
+            Err(Wrong::Here(format!("{name} must be from {from} to {to}")))
         }
     };
     let count = |name, given, default| number(name, given, default, 1..=u32::MAX).map(|n| n as usize);
 
     if file.listen.is_empty() {
-        return wrong("it listens nowhere".into());
+        return wrong("no [[listen]] table".into());
     }
     let mut listeners: Vec<Listening> = Vec::new();
     for table in &file.listen {
         let address = Address::from(&*table.address).relative_to(folder);
         if listeners.iter().any(|other| other.address == address) {
-            return wrong(format!("it listens on {address} twice"));
+            return wrong(format!("duplicate listener {address}"));
         }
         let proxies = match &table.proxies {
             Some(texts) if texts.is_empty() => {
-                return wrong(format!("{address}: with no proxies, nobody could connect"));
+                return wrong(format!(
+                    "{address}: the list of proxies is empty: nobody could connect"
+                ));
             }
             Some(texts) => {
                 let mut proxies = Vec::new();
@@ -302,7 +304,9 @@ fn parse(text: &str, folder: &Path) -> Result<Settings, Wrong> {
                     match Proxy::parse(text) {
                         Some(proxy) => proxies.push(proxy),
                         None => {
-                            return wrong(format!("{address}: {text} is no address, network, or \"unix\""));
+                            return wrong(format!(
+                                "{address}: {text} is not an address, a network or \"unix\""
+                            ));
                         }
                     }
                 }
@@ -332,12 +336,12 @@ fn parse(text: &str, folder: &Path) -> Result<Settings, Wrong> {
             }
             _ => {
                 return wrong(format!(
-                    "peer {at} {given}: has a fingerprint or a key-file, one of them"
+                    "peer {at} {given}: needs either a fingerprint or a key-file"
                 ));
             }
         };
         if allowed.name(&fingerprint).is_some() {
-            return wrong(format!("peer {at} {given}: is there twice"));
+            return wrong(format!("peer {at} {given}: duplicate peer"));
         }
         allowed.insert(fingerprint, &name);
     }
@@ -449,15 +453,15 @@ mod tests {
             (&MINIMAL.replace("\"key\"", "1"), "line 1: invalid type"),
             (
                 &MINIMAL.replace("[[listen]]\naddress = \"[::]:1\"", "listen = []"),
-                "nowhere",
+                "no [[listen]] table",
             ),
             (
                 &format!("timeout = 0\n{MINIMAL}"),
-                "timeout is not from 1 to 3600",
+                "timeout must be from 1 to 3600",
             ),
             (
                 &format!("timeout = 3601\n{MINIMAL}"),
-                "timeout is not from 1 to 3600",
+                "timeout must be from 1 to 3600",
             ),
             (&format!("timeout = -1\n{MINIMAL}"), "line 1: invalid value"),
             (&format!("max-connections = 0\n{MINIMAL}"), "max-connections"),
@@ -468,19 +472,19 @@ mod tests {
             (&format!("{MINIMAL}proxies = []"), "nobody could connect"),
             (
                 &format!("{MINIMAL}proxies = ['10.0.0.0/33']"),
-                "10.0.0.0/33 is no address",
+                "10.0.0.0/33 is not an address",
             ),
             (
                 &format!("{MINIMAL}[[listen]]\naddress = '[::]:1'"),
-                "listens on [::]:1 twice",
+                "duplicate listener [::]:1",
             ),
             (
                 &format!("{MINIMAL}[[peer]]\nname = 'x'"),
-                "peer 1 x: has a fingerprint or a key-file",
+                "peer 1 x: needs either a fingerprint or a key-file",
             ),
             (
                 &format!("{MINIMAL}[[peer]]\nfingerprint = '{one}'\nkey-file = 'x'"),
-                "one of them",
+                "needs either",
             ),
             (
                 &format!("{MINIMAL}[[peer]]\nfingerprint = '{one}0'"),
@@ -490,7 +494,7 @@ mod tests {
                 &format!(
                     "{MINIMAL}[[peer]]\nfingerprint = '{one}'\n[[peer]]\nname = 'y'\nfingerprint = '{one}'"
                 ),
-                "peer 2 y: is there twice",
+                "peer 2 y: duplicate peer",
             ),
             (
                 &format!("{MINIMAL}[[peer]]\nkey-file = 'none.pub'"),

@@ -79,7 +79,7 @@ impl Address {
             Self::Unix(path) => UnixStream::connect(path).await.map(Socket::Unix),
             Self::Systemd(_) => Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
-                "systemd passes sockets only to listen on",
+                "not a listening socket",
             )),
         }
     }
@@ -143,7 +143,7 @@ impl Passed {
             if !is_listening.map_err(failed)? {
                 return Err(Error::io(
                     &format!("systemd:{name}"),
-                    "does not listen (the unit of the socket must not say Accept=yes)",
+                    "not a listening socket (the socket unit must not have Accept=yes)",
                 ));
             }
             passed.push((name.to_owned(), socket));
@@ -176,7 +176,7 @@ impl Passed {
         if listeners.is_empty() {
             return Err(io::Error::new(
                 io::ErrorKind::NotFound,
-                "systemd has passed no socket of this name",
+                "systemd passed no socket with this name",
             ));
         }
         Ok(listeners)

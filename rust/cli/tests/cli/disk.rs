@@ -87,11 +87,11 @@ fn format_is_as_documented() {
         &run(&folder, DECRYPT, &["image.vpdisk"]),
         IO,
         "image",
-        "exists already",
+        "already exists",
     );
     folder.write("other.vphead", &found);
     let wrong = run(&folder, DECRYPT, &["other", "-o", "noise"]);
-    fails(&wrong, UNVERIFIED, "other", "the header of another image");
+    fails(&wrong, UNVERIFIED, "other", "belongs to another image");
     // Which is said all the same, if somebody wants that.
     succeeds(&run(&folder, DECRYPT, &["--no-check", "other", "-o", "noise"]));
     assert!(folder.read("noise") != plain);
@@ -159,7 +159,7 @@ fn with_a_password() {
         "image",
     ];
     let output = folder.pipe(&encrypt, b"secret");
-    fails_with(&output, USAGE, &["cost 3", "no whole number of sectors"]);
+    fails_with(&output, USAGE, &["cost 3", "not a multiple of the sector size"]);
     let encrypt = [&encrypt[..], &["--sector-size", "512"]].concat();
     let decrypt = ["disk", "decrypt", "--in-place", "image", "--password-file"];
     succeeds_at_low_cost(&folder.pipe(&encrypt, b"secret"));
@@ -212,7 +212,7 @@ fn a_part_of_an_image() {
         DECRYPT,
         &["--offset", "20001", "-o", "-", "image.vpdisk"],
     );
-    fails(&beyond, USAGE, "image.vpdisk", "none at offset 20001");
+    fails(&beyond, USAGE, "image.vpdisk", "offset 20001 is beyond");
 
     // The same in place, where the header says what is to be decrypted.
     succeeds(&run(
@@ -227,9 +227,9 @@ fn a_part_of_an_image() {
     assert_eq!(folder.read("image"), plain);
 
     for (wrong, reason) in [
-        (&["--offset", "20001"][..], "not as many"),
-        (&["--offset", "10000", "--length", "10001"], "not as many"),
-        (&["--length", "1000"], "no whole number of sectors"),
+        (&["--offset", "20001"][..], "fewer than"),
+        (&["--offset", "10000", "--length", "10001"], "fewer than"),
+        (&["--length", "1000"], "not a multiple of the sector size"),
         (&["--offset", "20000"], "nothing to encrypt"),
     ] {
         for more in [&["--in-place"][..], &[]] {
@@ -257,7 +257,7 @@ fn nothing_is_changed_in_place_unasked() {
         &["-o", "link", "--force"],
     ] {
         let found = run(&folder, ENCRYPT, &[output, &["image"]].concat());
-        fails(&found, USAGE, output[1], "only --in-place changes");
+        fails(&found, USAGE, output[1], "use --in-place");
     }
     fs::remove_file(folder.path("link")).unwrap();
     for wrong in [&["--in-place", "-o", "x"][..], &["--in-place", "--force"]] {
@@ -270,7 +270,7 @@ fn nothing_is_changed_in_place_unasked() {
     assert_eq!(folder.names(), ["image", "image.vphead"]);
     // Twice would be once too many.
     let output = run(&folder, ENCRYPT, &["--in-place", "image"]);
-    fails(&output, IO, "image.vphead", "seems to be encrypted");
+    fails(&output, IO, "image.vphead", "appears to be encrypted");
     folder.write("other", &key_line(&[1; 32]).into_bytes());
     let output = folder.run(&["disk", "decrypt", "--key-file", "other", "--in-place", "image"]);
     fails(&output, UNVERIFIED, "image.vphead", "wrong key");
@@ -287,12 +287,12 @@ fn nothing_is_changed_in_place_unasked() {
     let header = folder.read("elsewhere");
     for (damaged, reason) in [
         (&header[..HEADER - 1], "too short"),
-        (&[&header[..], b"x"].concat(), "more bytes follow"),
+        (&[&header[..], b"x"].concat(), "unexpected data after"),
         (&[b"x", &header[1..]].concat(), "does not begin with VPX-DISK"),
         (&[&header[..8], &[3], &header[9..]].concat(), "another version"),
         (
             &[&header[..HEADER - 1], &[header[HEADER - 1] ^ 1]].concat(),
-            "wrong key, or the header is damaged",
+            "wrong key, or damaged header",
         ),
     ] {
         folder.write("damaged", damaged);
@@ -314,7 +314,7 @@ fn nothing_is_changed_in_place_unasked() {
     );
     fails(&output, UNVERIFIED, "short", "shorter than its header says");
     let output = run(&folder, DECRYPT, &["--header", "elsewhere", "short", "-o", "x"]);
-    fails(&output, UNVERIFIED, "short", "its header is of one with 65536");
+    fails(&output, UNVERIFIED, "short", "its header requires at least 65536");
     succeeds(&run(&folder, DECRYPT, &decrypt));
     assert!(folder.read("image") == plain);
     assert_eq!(
@@ -364,7 +364,7 @@ fn what_is_no_image() {
         &run(&folder, ENCRYPT, &["image", "-o", "-"]),
         USAGE,
         "-",
-        "where its header is",
+        "name its header",
     );
     let output = run(&folder, ENCRYPT, &["image", "-o", "-", "--header", "header"]);
     succeeds(&output);
@@ -383,7 +383,7 @@ fn what_is_no_image() {
         &run(&folder, ENCRYPT, &["image", "-o", "new", "--header", "header"]),
         IO,
         "header",
-        "exists already",
+        "already exists",
     );
     let old = folder.read("header");
     succeeds(&run(
@@ -428,7 +428,7 @@ fn killed_in_place() {
                 let is_half = folder.read("image").starts_with(b"VPX-HALF");
                 let output = run(&folder, DECRYPT, &["image", "-o", "x"]);
                 if is_half {
-                    fails(&output, USAGE, "image", "must finish it");
+                    fails(&output, USAGE, "image", "finish it with");
                 } else if output.status.success() {
                     assert!(folder.read("x") == plain);
                     fs::remove_file(folder.path("x")).unwrap();
@@ -496,7 +496,7 @@ fn block_devices() {
     let (name, other) = (device.0.as_str(), target.0.as_str());
     // A header in the folder of devices would be gone after the next start.
     let output = run(&folder, ENCRYPT, &["--in-place", name]);
-    fails(&output, USAGE, name, "where its header is");
+    fails(&output, USAGE, name, "name its header");
     succeeds(&run(
         &folder,
         ENCRYPT,
@@ -511,12 +511,7 @@ fn block_devices() {
     ));
     assert!(folder.read("back") == plain);
     let same = ["--header", "header", name, "-o", name, "--force"];
-    fails(
-        &run(&folder, DECRYPT, &same),
-        USAGE,
-        name,
-        "only --in-place changes",
-    );
+    fails(&run(&folder, DECRYPT, &same), USAGE, name, "use --in-place");
     // To another device, and only if that was asked for.
     let copy = ["--header", "header", name, "-o", other];
     fails(&run(&folder, DECRYPT, &copy), IO, other, "--force writes to it");

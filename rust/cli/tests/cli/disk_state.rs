@@ -97,6 +97,66 @@ fn finishes(folder: &Folder, command: [&str; 5]) {
     }
 }
 
+/// It needs no key, and works on what other commands refuse.
+#[test]
+fn info_says_what_the_header_does() {
+    let folder = half_encrypted();
+    let info = |args: &[&str]| {
+        let output = folder.run(&[&["disk", "info"], args].concat());
+        succeeds(&output);
+        stdout(&output).to_owned()
+    };
+    let same = format!(
+        "image: image, {LEN} bytes\nheader: image.vphead\nunlocked by: key file\nsector size: 4096\nencrypted bytes: 0 to {LEN}\n"
+    );
+    let text = info(&["image"]);
+    let state = text.strip_prefix(&same).unwrap();
+    assert!(
+        state.starts_with("state: encryption in place unfinished, at most "),
+        "{state}"
+    );
+    finishes(&folder, ENCRYPT);
+    assert_eq!(info(&["image"]), format!("{same}state: encrypted\n"));
+
+    folder.write("password", b"secret\n");
+    folder.write("small", &noise(10_000));
+    let password = ["--password-file", "password", "--cost", "4"];
+    let part = [
+        "--sector-size",
+        "512",
+        "--offset",
+        "512",
+        "--length",
+        "1024",
+        "--header",
+        "head",
+    ];
+    succeeds_at_low_cost(&folder.run(&[&["disk", "encrypt", "small"], &password[..], &part].concat()));
+    File::options()
+        .write(true)
+        .open(folder.path("small.vpdisk"))
+        .unwrap()
+        .set_len(1000)
+        .unwrap();
+    assert_eq!(
+        info(&["small.vpdisk", "--header", "head"]),
+        "image: small.vpdisk, 1000 bytes\nheader: head\nunlocked by: password, cost 4\nsector size: 512\n\
+         encrypted bytes: 512 to 1536\nstate: encrypted\nmissing: 536 bytes at the end of the image\n"
+    );
+    fails(
+        &folder.run(&["disk", "info", "key"]),
+        IO,
+        "key.vphead",
+        "not found",
+    );
+    fails(
+        &folder.run(&["disk", "info", "--header", "key", "image"]),
+        UNVERIFIED,
+        "key",
+        "too short",
+    );
+}
+
 #[test]
 fn images_that_swap_names() {
     let folder = half_encrypted();
@@ -149,7 +209,7 @@ fn other_names_of_a_half_converted_image() {
     symlink("image", folder.path("link")).unwrap();
     symlink("../image", folder.path("sub/link")).unwrap();
     fs::hard_link(folder.path("image"), folder.path("sub/hard")).unwrap();
-    let reason = "half encrypted";
+    let reason = "encryption in place is unfinished";
     for image in ["image", "copy", "link", "sub/link", "sub/hard"] {
         for header in ["header", "image.vphead", "new"] {
             let files = ["--header", header, image];
@@ -172,7 +232,7 @@ fn other_names_of_a_half_converted_image() {
     // Its own header is not replaced, nor is the image.
     folder.write_private("plain", &noise(8192));
     let forced = ["-f", "-o", "x", "--header", "image.vphead", "plain"];
-    folder.refuses(&with(ENCRYPT, &forced), "under way");
+    folder.refuses(&with(ENCRYPT, &forced), "unfinished");
     let forced = ["-f", "-o", "image", "--header", "new", "plain"];
     folder.refuses(&with(ENCRYPT, &forced), reason);
     folder.refuses(&with(DECRYPT, &["--in-place", "image"]), "finished");
@@ -344,7 +404,10 @@ fn modes() {
     }
     for wrong in [0o644, 0o640, 0o604] {
         set("converted600", wrong);
-        folder.refuses(&with(DECRYPT, &["--in-place", "converted600"]), "can read it");
+        folder.refuses(
+            &with(DECRYPT, &["--in-place", "converted600"]),
+            "readable by other users",
+        );
     }
     set("converted600", 0o600);
     succeeds(&folder.run(&with(DECRYPT, &["--in-place", "converted600"])));

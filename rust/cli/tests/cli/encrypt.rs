@@ -143,7 +143,7 @@ fn deterministic_encryption() {
             &output,
             UNVERIFIED,
             "file.vpx",
-            "wrong key, or cut short, extended or damaged",
+            "wrong key, or truncated, extended or damaged",
         );
     }
 }
@@ -158,14 +158,14 @@ fn deterministic_encryption_needs_files() {
         &folder.pipe(&encrypt, b"message"),
         USAGE,
         "standard input",
-        "is no file",
+        "not a regular file",
     );
     let output = folder.run(&[&encrypt[..], &["-o", "-", "file"]].concat());
-    fails(&output, USAGE, "standard output", "is no file");
+    fails(&output, USAGE, "standard output", "not a regular file");
     assert_eq!(stdout(&output), "");
     succeeds(&folder.run(&[&encrypt[..], &["file"]].concat()));
     let output = folder.run(&[&decrypt[..], &["-o", "-", "file.vpx"]].concat());
-    fails(&output, USAGE, "standard output", "is no file");
+    fails(&output, USAGE, "standard output", "not a regular file");
     assert_eq!(stdout(&output), "");
     // It is read once, so from a pipe too.
     succeeds(&folder.pipe(&[&decrypt[..], &["-o", "out"]].concat(), &folder.read("file.vpx")));

@@ -46,7 +46,13 @@ fn sample(folder: &Folder) {
     fs::write(below.join("n".repeat(250)), "long").unwrap();
     symlink("../a", folder.path("plain/deep/link")).unwrap();
     symlink("t".repeat(300), folder.path("plain/deep/long link")).unwrap();
-    for path in ["plain", "plain/deep", "plain/deep/er", "plain/empty", "plain/script"] {
+    for path in [
+        "plain",
+        "plain/deep",
+        "plain/deep/er",
+        "plain/empty",
+        "plain/script",
+    ] {
         fs::set_permissions(folder.path(path), PermissionsExt::from_mode(0o700)).unwrap();
     }
     for path in ["plain/a", "plain/deep/er/nothing"] {
@@ -74,7 +80,10 @@ fn roundtrip_of_folders() {
     }
     // From a pipe, in armor, with a password.
     succeeds(&run(&folder, ENCRYPT, &["--armor", "-o", "armored", "plain"]));
-    let output = folder.pipe(&[&DECRYPT[..], &["-o", "piped"]].concat(), &folder.read("armored"));
+    let output = folder.pipe(
+        &[&DECRYPT[..], &["-o", "piped"]].concat(),
+        &folder.read("armored"),
+    );
     succeeds(&output);
     assert!(tree(&folder.path("piped")) == expected);
     folder.write("password", b"secret\n");
@@ -83,13 +92,37 @@ fn roundtrip_of_folders() {
     succeeds_at_low_cost(&folder.run(&options));
     succeeds(&folder.run(&[&["decrypt"], &password[..], &["-o", "again", "plain.vpx"]].concat()));
     assert!(tree(&folder.path("again")) == expected);
-    fails(&folder.run(&[&ENCRYPT[..], &["."]].concat()), USAGE, ".", "has no name");
+    fails(
+        &folder.run(&[&ENCRYPT[..], &["."]].concat()),
+        USAGE,
+        ".",
+        "has no file name",
+    );
     fails(
         &folder.run(&[&ENCRYPT[..], &["--deterministic", "-o", "x", "plain"]].concat()),
         USAGE,
         "plain",
         "not a regular file",
     );
+}
+
+#[test]
+fn sealed_folders() {
+    let folder = Folder::with_private_keys();
+    sample(&folder);
+    succeeds(&folder.run(&["seal", "-k", "1", "--to", &public(2), "plain/"]));
+    let unseal = [
+        "unseal",
+        "-k",
+        "2",
+        "--from",
+        &public(1),
+        "-o",
+        "copy",
+        "plain.sealed",
+    ];
+    succeeds(&folder.run(&unseal));
+    assert!(tree(&folder.path("copy")) == tree(&folder.path("plain")));
 }
 
 /// Owner, group and the time of the machine do not get into it; the rest is what `tar` reads.
@@ -104,10 +137,16 @@ fn a_pipe_is_given_the_tar_stream() {
     let mut names = Vec::new();
     for entry in archive.entries().unwrap() {
         let entry = entry.unwrap();
-        assert_eq!((entry.header().uid().unwrap(), entry.header().gid().unwrap()), (0, 0));
+        assert_eq!(
+            (entry.header().uid().unwrap(), entry.header().gid().unwrap()),
+            (0, 0)
+        );
         names.push(entry.path().unwrap().to_str().unwrap().to_owned());
     }
-    let expected: Vec<_> = tree(&folder.path("plain")).into_iter().map(|(name, ..)| name).collect();
+    let expected: Vec<_> = tree(&folder.path("plain"))
+        .into_iter()
+        .map(|(name, ..)| name)
+        .collect();
     names.insert(0, String::new());
     names.sort();
     assert_eq!(names, expected);
@@ -116,7 +155,12 @@ fn a_pipe_is_given_the_tar_stream() {
     let piped = run(&folder, DECRYPT, &[&["-o", "-"], &part[..]].concat());
     assert_eq!(piped.stdout, output.stdout[5..12]);
     fs::rename(folder.path("plain"), folder.path("other")).unwrap();
-    fails(&run(&folder, DECRYPT, &part), USAGE, "plain.vpx", "holds a folder");
+    fails(
+        &run(&folder, DECRYPT, &part),
+        USAGE,
+        "plain.vpx",
+        "contains a folder",
+    );
 }
 
 #[test]
@@ -149,11 +193,11 @@ fn a_folder_replaces_nothing() {
         assert_eq!(output.status.code(), Some(IO), "{output:?}");
         folder.write("file", b"mine");
         let output = run(&folder, DECRYPT, &[force, &["-o", "file", "plain.vpx"]].concat());
-        fails(&output, IO, "file", "exists already");
+        fails(&output, IO, "file", "already exists");
         assert_eq!(folder.read("file"), b"mine");
         symlink("nowhere", folder.path("link")).unwrap();
         let output = run(&folder, DECRYPT, &[force, &["-o", "link", "plain.vpx"]].concat());
-        fails(&output, IO, "link", "exists already");
+        fails(&output, IO, "link", "already exists");
         fs::remove_file(folder.path("link")).unwrap();
     }
     assert!(tree(&folder.path("plain")) == before);
@@ -183,10 +227,20 @@ fn damaged_folders_do_not_appear() {
     let mut as_file = sealed.clone();
     as_file[9] = 0;
     folder.write("bad.vpx", &as_file);
-    fails(&run(&folder, DECRYPT, &["bad.vpx"]), UNVERIFIED, "bad.vpx", "wrong key");
+    fails(
+        &run(&folder, DECRYPT, &["bad.vpx"]),
+        UNVERIFIED,
+        "bad.vpx",
+        "wrong key",
+    );
     let unknown = segments(b"VERIPLEX\x01\x02", &KEY, &[9; 32], b"");
     folder.write("bad.vpx", &unknown);
-    fails(&run(&folder, DECRYPT, &["bad.vpx"]), UNVERIFIED, "bad.vpx", "another version");
+    fails(
+        &run(&folder, DECRYPT, &["bad.vpx"]),
+        UNVERIFIED,
+        "bad.vpx",
+        "another version",
+    );
 }
 
 /// A header of this kind and name, without checks, and its content.
@@ -241,10 +295,21 @@ fn hostile_archives_are_refused() {
         [link(b"../outside"), entry(E::Directory, b"l/x", b"", b"")].concat(),
         [link(b"."), file(b"l/x")].concat(),
         [link(b"../victim"), file(b"l")].concat(),
-        [link(b"../outside"), entry(E::Directory, b"l", b"", b""), file(b"l/x")].concat(),
+        [
+            link(b"../outside"),
+            entry(E::Directory, b"l", b"", b""),
+            file(b"l/x"),
+        ]
+        .concat(),
         // A name twice.
         [file(b"x"), file(b"x")].concat(),
-        [entry(E::Directory, b"d", b"", b""), file(b"d/x"), entry(E::Symlink, b"d", b"../outside", b""), file(b"d/y")].concat(),
+        [
+            entry(E::Directory, b"d", b"", b""),
+            file(b"d/x"),
+            entry(E::Symlink, b"d", b"../outside", b""),
+            file(b"d/y"),
+        ]
+        .concat(),
         // Links to files that are there, devices, and what is not known.
         entry(E::Link, b"h", b"../victim", b""),
         entry(E::Link, b"h", &absolute[..absolute.len().min(100)], b""),
@@ -279,9 +344,15 @@ fn hostile_archives_are_refused() {
     header.set_cksum();
     setuid[..512].copy_from_slice(header.as_bytes());
     harmless.extend(setuid);
-    folder.write("in.vpx", &segments(b"VERIPLEX\x01\x01", &KEY, &[9; 32], &harmless));
+    folder.write(
+        "in.vpx",
+        &segments(b"VERIPLEX\x01\x01", &KEY, &[9; 32], &harmless),
+    );
     succeeds(&run(&folder, DECRYPT, &["in.vpx"]));
-    let modes: Vec<_> = tree(&folder.path("in")).iter().map(|(_, mode, _)| mode & 0o7777).collect();
+    let modes: Vec<_> = tree(&folder.path("in"))
+        .iter()
+        .map(|(_, mode, _)| mode & 0o7777)
+        .collect();
     assert_eq!(modes, [0o700, 0o700, 0o700, 0o777]);
 }
 
@@ -337,18 +408,35 @@ fn outputs_in_a_folder() {
     folder.write("one", b"1");
     folder.write("sub/two", b"2");
     succeeds(&run(&folder, ENCRYPT, &["-o", "out", "one", "sub/two", "plain/"]));
-    succeeds(&run(&folder, DECRYPT, &["-o", "sub/in", "out/one.vpx", "out/two.vpx", "out/plain.vpx"]));
+    succeeds(&run(
+        &folder,
+        DECRYPT,
+        &["-o", "sub/in", "out/one.vpx", "out/two.vpx", "out/plain.vpx"],
+    ));
     assert_eq!(folder.read("sub/in/one"), b"1");
     assert_eq!(folder.read("sub/in/two"), b"2");
     assert!(tree(&folder.path("sub/in/plain")) == tree(&folder.path("plain")));
     // One is enough.
     succeeds(&run(&folder, DECRYPT, &["-o", "out/", "out/one.vpx"]));
     assert_eq!(folder.read("out/one"), b"1");
+    let disk = [
+        "disk",
+        "encrypt",
+        "--key-file",
+        "key",
+        "--length",
+        "512",
+        "--sector-size",
+        "512",
+    ];
+    folder.write("image", &noise(512));
+    succeeds(&folder.run(&[&disk[..], &["-o", "out", "image"]].concat()));
+    assert!(folder.path("out/image.vpdisk.vphead").exists() && folder.path("out/image.vpdisk").exists());
     // Nothing there is overwritten, nor a folder made.
     let output = run(&folder, DECRYPT, &["-o", "out", "out/one.vpx"]);
-    fails(&output, IO, "out/one", "exists already");
+    fails(&output, IO, "out/one", "already exists");
     for other in ["missing", "one", "-"] {
         let output = run(&folder, DECRYPT, &["-o", other, "out/one.vpx", "out/two.vpx"]);
-        fails(&output, USAGE, "--output", "not an existing folder");
+        fails(&output, USAGE, "--output", "must be an existing folder");
     }
 }

@@ -60,7 +60,7 @@ fn a_pipe_does_not_get_the_plaintext_unasked() {
         .unwrap();
     fails(&folder.run(&decrypt), IO, "file", "not a regular file");
     let to_link = [&decrypt[..], &["-o", "link"]].concat();
-    fails(&folder.run(&to_link), IO, "link", "exists already");
+    fails(&folder.run(&to_link), IO, "link", "already exists");
     fails(
         &folder.run(&["encrypt", "--key-file", "key", "-o", "/dev/null", "key"]),
         IO,
@@ -127,7 +127,7 @@ fn ignored(number: i32) -> bool {
         .is_some_and(|mask| mask >> (number - 1) & 1 == 1)
 }
 
-/// A link of somebody else in a shared folder does not say which file of ours is replaced. Only root can make one.
+/// A link of another user in a shared folder does not say which file of ours is replaced. Only root can make one.
 #[test]
 fn links_of_other_owners_are_not_followed() {
     let folder = Folder::new();
@@ -138,7 +138,7 @@ fn links_of_other_owners_are_not_followed() {
         return;
     }
     let decrypt = ["decrypt", "--key-file", "key", "-f", "file.vpx"];
-    fails(&folder.run(&decrypt), IO, "file", "link of somebody else");
+    fails(&folder.run(&decrypt), IO, "file", "link of another user");
     assert_eq!(folder.read("ours"), b"as it was");
     std::os::unix::fs::lchown(folder.path("file"), Some(0), None).unwrap();
     succeeds(&folder.run(&decrypt));
@@ -393,7 +393,7 @@ fn outputs_with_a_temporary_name() {
         assert_eq!(mode(&folder, "out"), expected);
         let output = NewFile::create_named(&path, readers).ok().unwrap();
         let refused = output.commit().err().unwrap();
-        assert!(format!("{refused:?}").contains("exists already"));
+        assert!(format!("{refused:?}").contains("already exists"));
         drop(NewFile::create_named(&path, readers).ok().unwrap());
         assert_eq!(folder.names(), ["any", "out"]);
         fs::remove_file(&path).unwrap();
@@ -435,16 +435,22 @@ fn names_do_not_act_on_the_terminal() {
         folder.write(name, b"changed");
         folder.write(
             "list",
-            format!("{}  {name}\n", hex_digest(b"as it was")).as_bytes(),
+            format!("VERIPLEX-DIGEST ({name}) = {}\n", hex_digest(b"as it was")).as_bytes(),
         );
         let shown = on_a_terminal(&mut folder.command(&["digest", "--check", "list"]));
         assert!(shown.contains(&format!("{quoted}: FAILED\r\n")), "{shown:?}");
         assert!(!shown.contains(name), "{shown:?}");
         let shown = on_a_terminal(&mut folder.command(&["digest", name]));
-        assert_eq!(shown, format!("{}  {quoted}\r\n", hex_digest(b"changed")));
+        assert_eq!(
+            shown,
+            format!("VERIPLEX-DIGEST ({quoted}) = {}\r\n", hex_digest(b"changed"))
+        );
         // Where no terminal is, names are as they are: another program reads them.
         let output = folder.run(&["digest", name]);
-        assert_eq!(stdout(&output), format!("{}  {name}\n", hex_digest(b"changed")));
+        assert_eq!(
+            stdout(&output),
+            format!("VERIPLEX-DIGEST ({name}) = {}\n", hex_digest(b"changed"))
+        );
         fs::remove_file(folder.path(name)).unwrap();
         // Messages are for people, wherever they go.
         fails(&folder.run(&["digest", name]), IO, quoted, "No such file");
@@ -554,7 +560,10 @@ fn keys_from_standard_input() {
     succeeds(&folder.run(&["verify", "--from", "1.pub", "file"]));
     let tags = folder.pipe(&["mac", "-k", "-", "file"], key_line(&KEY).as_bytes());
     succeeds(&tags);
-    assert_eq!(stdout(&tags), format!("{}  file\n", hex_tag(b"plaintext")));
+    assert_eq!(
+        stdout(&tags),
+        format!("VERIPLEX-MAC (file) = {}\n", hex_tag(b"plaintext"))
+    );
     for args in [
         &["sign", "-k", "-"][..],
         &["seal", "-k", "-", "--to", "1.pub", "-"],

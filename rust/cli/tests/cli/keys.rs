@@ -70,7 +70,7 @@ fn text_files_from_elsewhere() {
     succeeds_at_low_cost(&folder.run(&[&generate[..], &make].concat()));
     let hash = folder.run(&[&["hash-password"][..], &make].concat()).stdout;
     succeeds(&folder.run(&["sign", "--key-file", "1", "file"]));
-    let list = folder.run(&["sum", "--tag", "file"]).stdout;
+    let list = folder.run(&["sum", "file"]).stdout;
     let from = ["verify", "--quiet", "--from", "1.pub", "file"];
     for (text, command) in [
         (folder.read("key"), &["mac", "--key-file", "text", "file"][..]),
@@ -190,12 +190,12 @@ fn what_is_in_the_way_is_noticed_before_anybody_is_asked() {
     let generate = ["key", "generate", "--private"];
     for password in [&["--password-file", "missing"][..], &["--password"]] {
         let output = folder.run(&[&generate[..], password, &["mine"]].concat());
-        fails(&output, IO, "mine", "exists already");
+        fails(&output, IO, "mine", "already exists");
     }
     // Of two files that belong together, none is made.
     folder.write("other.pub", b"old");
     let output = folder.run(&[&generate[..], &["other"]].concat());
-    fails(&output, IO, "other.pub", "exists already");
+    fails(&output, IO, "other.pub", "already exists");
     assert_eq!(folder.names(), ["mine", "other.pub"]);
 }
 

@@ -9,14 +9,14 @@ fn digest_of_files_and_pipes() {
     folder.write("empty", &contents[0]);
     folder.write("one byte", &contents[1]);
     folder.write("long", &contents[2]);
-    let output = folder.run(&["digest", "empty", "one byte", "long"]);
+    let output = folder.run(&["digest", "--untagged", "empty", "one byte", "long"]);
     succeeds(&output);
     let [empty, one, long] = contents.each_ref().map(|bytes| hex_digest(bytes));
     assert_eq!(
         stdout(&output),
         format!("{empty}  empty\n{one}  one byte\n{long}  long\n")
     );
-    for args in [&["digest"][..], &["digest", "-"]] {
+    for args in [&["digest", "--untagged"][..], &["digest", "--untagged", "-"]] {
         let output = folder.pipe(args, &contents[2]);
         succeeds(&output);
         assert_eq!(stdout(&output), format!("{long}  -\n"));
@@ -29,13 +29,13 @@ fn unreadable_files_do_not_stop_the_others() {
     folder.write("a", b"a");
     folder.write("b", b"b");
     fs::create_dir(folder.path("folder")).unwrap();
-    let output = folder.run(&["digest", "a", "missing", "b"]);
+    let output = folder.run(&["digest", "--untagged", "a", "missing", "b"]);
     fails(&output, IO, "missing", "No such file");
     assert_eq!(
         stdout(&output),
         format!("{}  a\n{}  b\n", hex_digest(b"a"), hex_digest(b"b"))
     );
-    let output = folder.run(&["mac", "--key-file", "key", "folder", "b"]);
+    let output = folder.run(&["mac", "--untagged", "--key-file", "key", "folder", "b"]);
     fails(&output, IO, "folder", "is a folder");
     assert_eq!(stdout(&output), format!("{}  b\n", hex_tag(b"b")));
 }
@@ -45,10 +45,10 @@ fn mac_of_files_and_pipes() {
     let folder = Folder::new();
     let long = noise(300_000);
     folder.write("long", &long);
-    let output = folder.run(&["mac", "--key-file", "key", "long"]);
+    let output = folder.run(&["mac", "--untagged", "--key-file", "key", "long"]);
     succeeds(&output);
     assert_eq!(stdout(&output), format!("{}  long\n", hex_tag(&long)));
-    let output = folder.pipe(&["mac", "--key-file", "key"], b"abc");
+    let output = folder.pipe(&["mac", "--untagged", "--key-file", "key"], b"abc");
     succeeds(&output);
     assert_eq!(stdout(&output), format!("{}  -\n", hex_tag(b"abc")));
 }
@@ -104,7 +104,8 @@ pub(super) fn check_lists(command: &[&str], sum: fn(&[u8]) -> String) {
 
     folder.write("gone", format!("{a}  missing\n{b}  b\n").as_bytes());
     let output = run(&["--check", "gone"]);
-    fails(&output, IO, "missing", "No such file");
+    let reasons = ["missing: No such file", "gone: 1 of 2 files could not be read"];
+    fails_with(&output, IO, &reasons);
     assert_eq!(stdout(&output), "missing: FAILED open or read\nb: OK\n");
     // A failed verification outweighs it.
     let output = run(&["--check", "gone", "bad"]);
@@ -138,14 +139,14 @@ pub(super) fn check_lists(command: &[&str], sum: fn(&[u8]) -> String) {
         folder.write("odd", format!("{a}  a\n{line}\n{b}  b\n").as_bytes());
         for (options, status) in [(&[][..], 0), (&["--strict"], UNVERIFIED)] {
             let output = run(&[&["--check", "odd"][..], options].concat());
-            fails(&output, status, "odd", "line 2 is ");
+            fails(&output, status, "odd", "line 2: ");
             assert_eq!(stdout(&output), "a: OK\nb: OK\n", "{line}");
         }
         folder.write("odd", format!("{line}\n").as_bytes());
         let output = run(&["--check", "odd"]);
         assert_eq!(output.status.code(), Some(UNVERIFIED), "{line}");
         assert!(
-            stderr(&output).ends_with("veriplex: odd: no valid line\n"),
+            stderr(&output).ends_with("veriplex: odd: no valid lines\n"),
             "{line}"
         );
         assert_eq!(stdout(&output), "");
@@ -167,14 +168,18 @@ pub(super) fn check_lists(command: &[&str], sum: fn(&[u8]) -> String) {
     assert_eq!(stdout(&output), "");
     folder.write("gone", format!("{a}  missing\n{a}  .\n{b}  b\n").as_bytes());
     let output = run(&["--check", "--ignore-missing", "gone"]);
-    fails(&output, IO, ".", "is a folder");
+    fails_with(
+        &output,
+        IO,
+        &[".: is a folder", "gone: 1 of 3 files could not be read"],
+    );
     assert_eq!(stdout(&output), ".: FAILED open or read\nb: OK\n");
     for option in ["--ignore-missing", "--status", "--strict"] {
         assert_eq!(run(&[option, "a"]).status.code(), Some(USAGE), "{option}");
     }
     assert_eq!(run(&["--check", "--zero", "list"]).status.code(), Some(USAGE));
     folder.write("empty", b"");
-    fails(&run(&["--check", "empty"]), UNVERIFIED, "empty", "no valid line");
+    fails(&run(&["--check", "empty"]), UNVERIFIED, "empty", "no valid lines");
     fails(&run(&["--check", "missing"]), IO, "missing", "No such file");
 }
 
@@ -186,41 +191,46 @@ fn lists_of_others() {
         folder.write(name, name.as_bytes());
     }
     let hex = "5a".repeat(32);
-    let tag = folder.run(&["digest", "--tag", "a"]).stdout;
+    let tag = folder.run(&["digest", "a"]).stdout;
     let tag = String::from_utf8(tag).unwrap();
     for (line, reason) in [
-        (
-            format!("SHA256 (a) = {hex}"),
-            "line 1 is 32 bytes in hex, but not a digest of veriplex: SHA256",
-        ),
+        (format!("SHA256 (a) = {hex}"), "line 1: SHA256, not VERIPLEX-SUM"),
         (
             format!("\\BLAKE2b-256 (a\\n) = {hex}"),
-            "line 1 is 32 bytes in hex, but not a digest of veriplex: BLAKE2b-256",
+            "line 1: BLAKE2b-256, not VERIPLEX-SUM",
         ),
-        (tag, "line 1 is VERIPLEX-DIGEST, not VERIPLEX-SUM"),
-        (format!("{hex}{hex}  a"), "line 1 is 64 bytes in hex, not 32"),
-        (format!("{hex} a"), "line 1 is malformed"),
-        ("\u{1b}[8m (a) = 5a".into(), "line 1 is malformed"),
+        (tag, "line 1: VERIPLEX-DIGEST, not VERIPLEX-SUM"),
+        (format!("{hex}{hex}  a"), "line 1: 64 bytes, not 32"),
+        (
+            format!("{hex}  a"),
+            "line 1: names no algorithm (--untagged assumes VERIPLEX-SUM)",
+        ),
+        (
+            format!("VERIPLEX-SUM (a) = {}", &hex[2..]),
+            "line 1: 31 bytes, not 32",
+        ),
+        (format!("{hex}x a"), "line 1: malformed"),
+        ("\u{1b}[8m (a) = 5a".into(), "line 1: malformed"),
     ] {
         folder.write("list", line.as_bytes());
         fails_with(
             &folder.run(&["sum", "--check", "list"]),
             UNVERIFIED,
-            &[reason, "no valid line"],
+            &[reason, "no valid lines"],
         );
     }
     // The same form, but no digest is right.
     folder.write("list", format!("{hex}  a\n{hex} *b\n").as_bytes());
     fails(
-        &folder.run(&["sum", "--check", "list"]),
+        &folder.run(&["sum", "--check", "--untagged", "list"]),
         UNVERIFIED,
         "list",
-        "2 of 2 files did not match: 32 bytes in hex, but perhaps not VERIPLEX-SUM",
+        "2 of 2 files did not match",
     );
     // Names that begin with a star have two blanks before it.
     folder.write("*a", b"a");
-    let list = folder.run(&["sum", "*a"]).stdout;
-    let output = folder.pipe(&["sum", "--check"], &list);
+    let list = folder.run(&["sum", "--untagged", "*a"]).stdout;
+    let output = folder.pipe(&["sum", "--check", "--untagged"], &list);
     succeeds(&output);
     assert_eq!(stdout(&output), "*a: OK\n");
 }
@@ -232,22 +242,22 @@ fn lines_that_end_in_nul() {
     folder.write("new\nline\\", b"x");
     folder.write("b", b"x");
     let digest = hex_digest(b"x");
-    let output = folder.run(&["digest", "--zero", "new\nline\\", "b"]);
+    let output = folder.run(&["digest", "--zero", "--untagged", "new\nline\\", "b"]);
     succeeds(&output);
     assert_eq!(stdout(&output), format!("{digest}  new\nline\\\0{digest}  b\0"));
-    let output = folder.run(&["digest", "-z", "--tag", "new\nline\\"]);
+    let output = folder.run(&["digest", "-z", "new\nline\\"]);
     let expected = format!("VERIPLEX-DIGEST (new\nline\\) = {digest}\0");
     assert_eq!(stdout(&output), expected);
 }
 
 #[test]
 fn check_lists_of_digests() {
-    check_lists(&["digest"], hex_digest);
+    check_lists(&["digest", "--untagged"], hex_digest);
 }
 
 #[test]
 fn check_lists_of_tags() {
-    check_lists(&["mac", "--key-file", "key"], hex_tag);
+    check_lists(&["mac", "--untagged", "--key-file", "key"], hex_tag);
 }
 
 #[test]
@@ -257,9 +267,9 @@ fn tags_depend_on_the_key() {
         "list",
         format!("{}  key\n", hex_tag(&folder.read("key"))).as_bytes(),
     );
-    succeeds(&folder.run(&["mac", "--key-file", "key", "--check", "list"]));
+    succeeds(&folder.run(&["mac", "--untagged", "--key-file", "key", "--check", "list"]));
     folder.write("other key", key_line(&[1; 32]).as_bytes());
-    let output = folder.run(&["mac", "--key-file", "other key", "--check", "list"]);
+    let output = folder.run(&["mac", "--untagged", "--key-file", "other key", "--check", "list"]);
     fails(&output, UNVERIFIED, "list", "did not match");
 }
 
@@ -279,7 +289,7 @@ fn odd_names_are_escaped() {
         b"carriage\\r",
         b"not \xff Unicode",
     ];
-    let mut command = folder.command(&["digest"]);
+    let mut command = folder.command(&["digest", "--untagged"]);
     for (name, escaped) in names.iter().zip(escaped) {
         let name = OsStr::from_bytes(name);
         fs::write(folder.0.path().join(name), b"x").unwrap();
@@ -299,7 +309,7 @@ fn odd_names_are_escaped() {
     let output = command.output().unwrap();
     succeeds(&output);
     assert_eq!(output.stdout, expected);
-    let output = folder.pipe(&["digest", "--check"], &expected);
+    let output = folder.pipe(&["digest", "--untagged", "--check"], &expected);
     succeeds(&output);
     assert_eq!(output.stdout, verdicts);
 
@@ -324,7 +334,7 @@ fn digests_of_any_length() {
         format!("{}  file\n", hex::encode(digest))
     };
     for len in [1, 20, 32, 64, 16_384] {
-        let length = ["digest", "--length", &len.to_string()];
+        let length = ["digest", "--untagged", "--length", &len.to_string()];
         let output = folder.run(&[&length[..], &["file"]].concat());
         succeeds(&output);
         assert_eq!(stdout(&output), expected(len));
@@ -333,10 +343,10 @@ fn digests_of_any_length() {
         succeeds(&output);
         assert_eq!(stdout(&output), "file: OK\n");
     }
-    let output = folder.run(&["digest", "--check", "list"]);
+    let output = folder.run(&["digest", "--untagged", "--check", "list"]);
     fails_with(
         &output,
         UNVERIFIED,
-        &["line 1 is 16384 bytes in hex, not 32", "no valid line"],
+        &["line 1: 16384 bytes, not 32", "no valid lines"],
     );
 }

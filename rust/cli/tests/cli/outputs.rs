@@ -8,22 +8,22 @@ fn existing_outputs_are_kept_without_force() {
     folder.write("file", b"plaintext");
     folder.write("file.vpx", b"precious");
     let output = folder.run(&["encrypt", "--key-file", "key", "file"]);
-    fails(&output, IO, "file.vpx", "exists already");
+    fails(&output, IO, "file.vpx", "already exists");
     assert_eq!(folder.read("file.vpx"), b"precious");
     let output = folder.run(&["encrypt", "--key-file", "key", "-o", "file", "key"]);
-    fails(&output, IO, "file", "exists already");
+    fails(&output, IO, "file", "already exists");
     assert_eq!(folder.read("file"), b"plaintext");
 
     succeeds(&folder.run(&["encrypt", "--force", "--key-file", "key", "file"]));
     let output = folder.run(&["decrypt", "--key-file", "key", "file.vpx"]);
-    fails(&output, IO, "file", "exists already");
+    fails(&output, IO, "file", "already exists");
     folder.write("file", b"older");
     succeeds(&folder.run(&["decrypt", "--key-file", "key", "--force", "file.vpx"]));
     assert_eq!(folder.read("file"), b"plaintext");
 
     // It is noticed before any work is done.
     let output = folder.run(&["encrypt", "--key-file", "key", "-o", "file", "missing"]);
-    fails(&output, IO, "file", "exists already");
+    fails(&output, IO, "file", "already exists");
 
     // A failed decryption does not touch the old file, even so.
     let mut damaged = folder.read("file.vpx");
@@ -54,7 +54,7 @@ fn an_output_that_appears_meanwhile_is_kept() {
     hardening::wait_for_output(&folder, &child);
     folder.write("out", b"precious");
     drop(child.stdin.take());
-    fails(&child.wait_with_output().unwrap(), IO, "out", "exists already");
+    fails(&child.wait_with_output().unwrap(), IO, "out", "already exists");
     assert_eq!(folder.read("out"), b"precious");
     assert_eq!(folder.names(), ["out"]);
 }
@@ -68,10 +68,16 @@ fn names_of_outputs() {
         fails(&output, USAGE, name, "-o");
     }
     fs::create_dir(folder.path("folder")).unwrap();
-    for args in [&["-o", "folder"][..], &["-o", "missing/out"], &["-fo", "folder"]] {
-        let args = [&["decrypt", "--key-file", "key", "in"], args].concat();
-        fails(&folder.run(&args), IO, args.last().unwrap(), "");
+    for output in ["folder", "folder/"] {
+        let output = folder.run(&["decrypt", "--key-file", "key", "in", "-o", output]);
+        fails(&output, USAGE, "in", "-o");
     }
+    let output = folder.run(&["decrypt", "--key-file", "key", "in", "-o", "missing/out"]);
+    fails(&output, IO, "missing/out", "No such file");
+    fs::create_dir(folder.path("in.vpx")).unwrap();
+    let output = folder.run(&["encrypt", "--key-file", "key", "-f", "in"]);
+    fails(&output, IO, "in.vpx", "directory");
+    fs::remove_dir(folder.path("in.vpx")).unwrap();
     let output = folder.run(&["decrypt", "--key-file", "key", "missing.vpx"]);
     fails(&output, IO, "missing.vpx", "No such file");
     assert_eq!(folder.names(), ["folder", "in"]);
@@ -98,7 +104,7 @@ fn modes_links_and_devices() {
     // A link to nothing is not replaced.
     symlink("nothing", folder.path("dangling")).unwrap();
     let output = folder.run(&["decrypt", "--key-file", "key", "-o", "dangling", "file.vpx"]);
-    fails(&output, IO, "dangling", "exists already");
+    fails(&output, IO, "dangling", "already exists");
     // If it is to be used, a named pipe is written to, not replaced by a file.
     let pipe = folder.path("pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
@@ -141,7 +147,10 @@ fn full_disk() {
         &["encrypt", "--key-file", "key"],
         &["decrypt", "--key-file", "key", "-o", "-", "file.vpx"],
     ] {
-        folder.write("list", format!("{}  file.vpx\n", hex_digest(b"x")).as_bytes());
+        folder.write(
+            "list",
+            format!("VERIPLEX-DIGEST (file.vpx) = {}\n", hex_digest(b"x")).as_bytes(),
+        );
         let full = File::options().write(true).open("/dev/full").unwrap();
         let output = folder.command(args).stdout(full).output().unwrap();
         fails(&output, IO, "standard output", "No space left");
@@ -206,7 +215,7 @@ fn verified_segments_leave_before_the_end_is_known() {
     assert!(plaintext.starts_with(&got));
     drop(stdin);
     let output = child.wait_with_output().unwrap();
-    let place = format!("cut short or damaged, at or after offset {eight}");
+    let place = format!("truncated or damaged, at or after offset {eight}");
     fails(&output, UNVERIFIED, "standard input", &place);
     assert_eq!(stdout.read(&mut [0]).unwrap(), 0);
 }
@@ -291,7 +300,10 @@ fn closed_standard_streams_are_errors() {
     // Nothing at all is something else, and can be thrown away.
     let output = run(&["digest"], "</dev/null");
     succeeds(&output);
-    assert_eq!(stdout(&output), format!("{}  -\n", hex_digest(b"")));
+    assert_eq!(
+        stdout(&output),
+        format!("VERIPLEX-DIGEST (-) = {}\n", hex_digest(b""))
+    );
     succeeds(&run(&["key", "generate", "-"], ">/dev/null"));
 }
 
@@ -337,7 +349,7 @@ fn an_output_is_not_the_input() {
             .current_dir(folder.0.path())
             .output()
             .unwrap();
-        fails(&output, USAGE, "standard output", "is the input");
+        fails(&output, USAGE, "standard output", "is also the input");
         assert!(folder.read("file") == plaintext, "{args:?}");
     };
     std::os::unix::fs::symlink("file", folder.path("link")).unwrap();

@@ -2,7 +2,7 @@
 
 use super::*;
 
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 15] = [
     "digest",
     "mac",
     "sum",
@@ -10,6 +10,7 @@ const COMMANDS: [&str; 14] = [
     "encrypt",
     "decrypt",
     "disk",
+    "disk-info",
     "hash-password",
     "verify-password",
     "sign",
@@ -25,7 +26,7 @@ fn completions_for_every_shell() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let output = folder.run(&["completions", shell]);
         succeeds(&output);
-        for name in COMMANDS {
+        for name in COMMANDS.iter().flat_map(|name| name.split("-info")) {
             assert!(stdout(&output).contains(name), "{shell}: {name}");
         }
     }
@@ -48,9 +49,11 @@ fn man_pages_for_every_command() {
     for name in COMMANDS {
         let page = String::from_utf8(folder.read(&format!("man/veriplex-{name}.1"))).unwrap();
         assert!(page.contains(".TH"), "{name}");
+        assert!(page.contains(".SH EXAMPLES\n.PP\n.nf\n.RS\nveriplex"), "{name}");
+        assert!(page.contains(".SH \"EXIT STATUS\"\n.TP\n\\fB0\\fR\nsuccess\n"));
     }
     let page = String::from_utf8(folder.read("man/veriplex.1")).unwrap();
-    assert!(page.contains("Exit status"));
+    assert!(page.contains("0.1.0") && !page.contains("backend"), "{page}");
     assert!(!folder.path("man/veriplex-man-pages.1").exists());
     fails(
         &folder.run(&["man-pages", "missing"]),

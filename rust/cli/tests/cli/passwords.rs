@@ -13,7 +13,7 @@ fn roundtrip_with_a_password() {
     succeeds_at_low_cost(&folder.run(&[&encrypt[..], &["file"]].concat()));
     let sealed = folder.read("file.vpx");
     // The format is as documented.
-    let salt = sealed[10..42].try_into().unwrap();
+    let salt = sealed[11..43].try_into().unwrap();
     assert!(sealed == encrypted_with_password(b"correct horse", 4, salt, &plaintext));
     succeeds(&folder.run(&[&decrypt[..], &["-f", "file.vpx"]].concat()));
     assert_eq!(folder.read("file"), plaintext);
@@ -36,14 +36,14 @@ fn roundtrip_with_a_password() {
     fails(&output, UNVERIFIED, "file.vpx", "wrong password");
     assert_eq!(stdout(&output), "");
     // Everything of the header counts.
-    for at in 0..42 {
+    for at in 0..43 {
         let mut changed = sealed.clone();
         changed[at] ^= 1;
         folder.write("bad.vpx", &changed);
         let output = folder.run(&[&decrypt[..], &["bad.vpx"]].concat());
         fails(&output, UNVERIFIED, "bad.vpx", "");
     }
-    for at in 0..42 {
+    for at in 0..43 {
         let output = folder.pipe(&decrypt, &sealed[..at]);
         fails(&output, UNVERIFIED, "standard input", "too short");
     }
@@ -259,7 +259,7 @@ fn nobody_is_asked_in_vain() {
     ] {
         // Asking would be an error.
         let output = folder.run(&[args, &["-o", "taken", "file"]].concat());
-        fails(&output, IO, "taken", "exists already");
+        fails(&output, IO, "taken", "already exists");
         let output = folder.run(&[args, &["-o", "new", "missing"]].concat());
         fails(&output, IO, "missing", "No such file");
         let output = folder.run(&[args, &["-o", "new", "file"]].concat());
@@ -281,7 +281,7 @@ fn nobody_is_asked_in_vain() {
     folder.write("other", b"x");
     let encrypt = ["encrypt", "--cost", "0", "--password-file"];
     let output = folder.pipe(&[&encrypt[..], &["-", "file", "other"]].concat(), b"password");
-    fails_with(&output, IO, &["cost 0", "file.vpx: exists already"]);
+    fails_with(&output, IO, &["cost 0", "file.vpx: already exists"]);
     let output = folder.pipe(
         &["decrypt", "--password-file", "-", "-o", "-", "other.vpx"],
         b"password",
@@ -388,7 +388,7 @@ fn passwords_are_taken_as_they_are_typed() {
         let typed = typed.to_vec();
         if password.is_empty() {
             let mut terminal = Terminal::start(&folder, &["hash-password", "--cost=3"]);
-            terminal.wait_for("Password: ");
+            terminal.wait_for("Password for the hash: ");
             terminal.type_in(&typed);
             let output = terminal.end();
             fails_with(&output, USAGE, &["cost 3", "the password is empty"]);
@@ -399,7 +399,7 @@ fn passwords_are_taken_as_they_are_typed() {
         folder.write("hash", &hash.stdout);
         let verify = |typed: &[u8]| {
             let mut terminal = Terminal::start(&folder, &["verify-password", "hash"]);
-            terminal.wait_for("Password: ");
+            terminal.wait_for("Password for hash: ");
             terminal.type_in(typed);
             soon(move || terminal.end())
         };
@@ -408,23 +408,23 @@ fn passwords_are_taken_as_they_are_typed() {
     }
     // A longer one is not cut.
     let mut terminal = Terminal::start(&folder, &["verify-password", "hash"]);
-    terminal.wait_for("Password: ");
+    terminal.wait_for("Password for hash: ");
     terminal.type_in(&[&[b'x'; 1025][..], b"\n"].concat());
     fails(
         &soon(move || terminal.end()),
         IO,
         "terminal",
-        "more than 1024 bytes",
+        "longer than 1024 bytes",
     );
     // A line that was not ended is none.
     let mut terminal = Terminal::start(&folder, &["verify-password", "hash"]);
-    terminal.wait_for("Password: ");
+    terminal.wait_for("Password for hash: ");
     terminal.type_in(b"xxx\x04\x04");
     fails(
         &soon(move || terminal.end()),
         IO,
         "terminal",
-        "the line was not ended",
+        "unexpected end of input",
     );
 }
 
@@ -440,7 +440,7 @@ fn signals_restore_the_terminal() {
     folder.write("hash", &hash.stdout);
     let ask = || {
         let mut terminal = Terminal::start(&folder, &["verify-password", "hash"]);
-        terminal.wait_for("Password: ");
+        terminal.wait_for("Password for hash: ");
         terminal
     };
     for signal in [Signal::INT, Signal::TERM, Signal::HUP, Signal::QUIT] {
@@ -464,7 +464,7 @@ fn signals_restore_the_terminal() {
     }
     assert_eq!(Terminal::modes(&terminal.inside), terminal.before);
     kill_process(Pid::from_child(&terminal.child), Signal::CONT).unwrap();
-    terminal.wait_for("Password: ");
+    terminal.wait_for("Password for hash: ");
     terminal.type_in(&[folder.read("key").as_slice()].concat());
     succeeds(&soon(move || terminal.end()));
 }

@@ -32,7 +32,7 @@ fn sums_of_files_and_pipes() {
         folder.write("file", &content);
         let expected = hex_sum(&content);
         for options in [&[][..], &["-j1"], &["--threads", "3"]] {
-            let output = folder.run(&[&["sum"], options, &["file"]].concat());
+            let output = folder.run(&[&["sum", "--untagged"], options, &["file"]].concat());
             succeeds(&output);
             assert_eq!(
                 stdout(&output),
@@ -40,31 +40,31 @@ fn sums_of_files_and_pipes() {
                 "{len} {options:?}"
             );
         }
-        let output = folder.pipe(&["sum"], &content);
+        let output = folder.pipe(&["sum", "--untagged"], &content);
         succeeds(&output);
         assert_eq!(stdout(&output), format!("{expected}  -\n"));
 
         let mut long = vec![0; 100];
         tree().digest_into(&content, &mut long);
-        let output = folder.run(&["sum", "--length", "100", "file"]);
+        let output = folder.run(&["sum", "--untagged", "--length", "100", "file"]);
         assert_eq!(stdout(&output), format!("{}  file\n", hex::encode(long)));
         let keyed = Tree::keyed(label!("veriplex.sum.v1"), &KEY.into()).digest(&content);
-        let output = folder.run(&["sum", "--key-file", "key", "file"]);
+        let output = folder.run(&["sum", "--untagged", "--key-file", "key", "file"]);
         assert_eq!(stdout(&output), format!("{}  file\n", hex::encode(keyed)));
     }
     // A file that says that it is empty.
     #[cfg(target_os = "linux")]
     {
         let version = fs::read("/proc/version").unwrap();
-        let output = folder.run(&["sum", "/proc/version"]);
+        let output = folder.run(&["sum", "--untagged", "/proc/version"]);
         assert_eq!(stdout(&output), format!("{}  /proc/version\n", hex_sum(&version)));
     }
 }
 
 #[test]
 fn check_lists_of_sums() {
-    check_lists(&["sum"], hex_sum);
-    check_lists(&["sum", "--key-file", "key"], |bytes| {
+    check_lists(&["sum", "--untagged"], hex_sum);
+    check_lists(&["sum", "--untagged", "--key-file", "key"], |bytes| {
         hex::encode(Tree::keyed(label!("veriplex.sum.v1"), &KEY.into()).digest(bytes))
     });
 }
@@ -81,7 +81,7 @@ fn lines_that_say_what_they_are() {
         (&["mac", "-k", "key"], "VERIPLEX-MAC"),
         (&["sum", "--length", "7"], "VERIPLEX-SUM"),
     ] {
-        let files = ["--tag", "a", "b) = c", "new\nline"];
+        let files = ["a", "b) = c", "new\nline"];
         let output = folder.run(&[command, &files].concat());
         succeeds(&output);
         let lines: Vec<&str> = stdout(&output).lines().collect();
@@ -103,7 +103,7 @@ fn lines_that_say_what_they_are() {
     }
     // No program of the ecosystem takes it for its own.
     for program in ["sha256sum", "b3sum"] {
-        folder.write("list", &folder.run(&["sum", "--tag", "a"]).stdout);
+        folder.write("list", &folder.run(&["sum", "a"]).stdout);
         let Ok(output) = Command::new(program)
             .args(["--check", "list"])
             .current_dir(folder.0.path())
@@ -143,13 +143,13 @@ fn folders() {
             .concat()
     };
     for root in ["f", "to f"] {
-        let output = folder.run(&["sum", "--recursive", root]);
+        let output = folder.run(&["sum", "--untagged", "--recursive", root]);
         succeeds(&output);
         assert_eq!(stdout(&output), lines(root));
     }
     folder.write("list", lines("f").as_bytes());
-    succeeds(&folder.run(&["sum", "--check", "list"]));
-    let output = folder.run(&["sum", "-r", "missing", "f/a"]);
+    succeeds(&folder.run(&["sum", "--check", "--untagged", "list"]));
+    let output = folder.run(&["sum", "--untagged", "-r", "missing", "f/a"]);
     fails(&output, IO, "missing", "No such file");
     assert_eq!(stdout(&output), format!("{}  f/a\n", hex_sum(b"f/a")));
     fails(&folder.run(&["sum", "f/"]), IO, "f/", "is a folder");
@@ -176,7 +176,7 @@ fn sparse_files() {
             (&file).seek(SeekFrom::Start(at)).unwrap();
             (&file).write_all(b"x").unwrap();
         }
-        let output = folder.run(&["sum", "-j2", "sparse"]);
+        let output = folder.run(&["sum", "--untagged", "-j2", "sparse"]);
         succeeds(&output);
         assert_eq!(
             stdout(&output),
@@ -199,7 +199,7 @@ fn sparse_files() {
     let mut root = node(4, &chunk);
     root.mix(label!("length"), &len.to_le_bytes());
     let expected = hex::encode(root.derive_vec(label!("digest"), 32));
-    let output = folder.run(&["sum", "sparse"]);
+    let output = folder.run(&["sum", "--untagged", "sparse"]);
     succeeds(&output);
     assert_eq!(stdout(&output), format!("{expected}  sparse\n"));
 }
@@ -211,7 +211,7 @@ fn outboards() {
     for len in [0, 1, 4096, 10_000, 600_000, 3_000_001] {
         let content = noise(len);
         folder.write("file", &content);
-        let write = ["sum", "--outboard", "outboard", "file"];
+        let write = ["sum", "--untagged", "--outboard", "outboard", "file"];
         let output = folder.run(&write);
         succeeds(&output);
         let digest = hex_sum(&content);
@@ -222,7 +222,7 @@ fn outboards() {
         let (_, strings) = builder.finalize();
         let header = [b"VPX-TREE\x01".as_slice(), &(len as u64).to_le_bytes()].concat();
         assert!(folder.read("outboard") == [header, strings].concat());
-        fails(&folder.run(&write), IO, "outboard", "exists already");
+        fails(&folder.run(&write), IO, "outboard", "already exists");
         succeeds(&folder.run(&[&write[..], &["--force"]].concat()));
 
         let verify = ["sum", "--outboard", "outboard", "--verify", &digest];
@@ -242,7 +242,7 @@ fn outboards() {
             &run(&["damaged"]),
             UNVERIFIED,
             "damaged",
-            "near byte 49152: not what was hashed",
+            "near byte 49152: differs from the hashed file",
         );
         for (range, good) in [
             ("0:49152", true),
@@ -265,7 +265,7 @@ fn outboards() {
             &run(&["part"]),
             UNVERIFIED,
             "part",
-            &format!("ends at 40960, but {len} bytes were hashed"),
+            &format!("ends at byte 40960, but the hashed file has {len} bytes"),
         );
         succeeds(&run(&["--part", "40960", "part"]));
         succeeds(&run(&["--part", "40960", "--range", "50000:60000", "part"]));
@@ -285,13 +285,13 @@ fn outboards() {
             &run(&["--part", "40960", "--range", "0:50000", "part"]),
             USAGE,
             "part",
-            "does not have these bytes",
+            "does not contain this range",
         );
         fails(
             &run(&["--range", "7:7", "file"]),
             USAGE,
             "file",
-            "does not have these bytes",
+            "does not contain this range",
         );
         folder.write("part", &content[40_960..]);
         succeeds(&run(&["--part", "40960", "part"]));
@@ -303,14 +303,14 @@ fn outboards() {
             "multiple of 4096",
         );
         folder.write("part", &[&content[..], b"x"].concat());
-        fails(&run(&["part"]), UNVERIFIED, "part", "bytes were hashed");
+        fails(&run(&["part"]), UNVERIFIED, "part", "but the hashed file has");
 
         // Neither digest nor outboard is taken for another.
         let other = hex_sum(b"other");
         let output = folder.run(&["sum", "--outboard", "outboard", "--verify", &other, "file"]);
-        fails(&output, UNVERIFIED, "file", "not what was hashed");
+        fails(&output, UNVERIFIED, "file", "differs from the hashed file");
         let keyed = folder.run(&[&verify[..], &["--key-file", "key", "file"]].concat());
-        fails(&keyed, UNVERIFIED, "file", "not what was hashed");
+        fails(&keyed, UNVERIFIED, "file", "differs from the hashed file");
         let outboard = folder.read("outboard");
         for (at, name) in [
             (0, "outboard"),
@@ -329,11 +329,24 @@ fn outboards() {
         fs::remove_file(folder.path("outboard")).unwrap();
     }
     // Under a key.
-    let output = folder.run(&["sum", "--key-file", "key", "--outboard", "outboard", "file"]);
+    let output = folder.run(&[
+        "sum",
+        "--untagged",
+        "--key-file",
+        "key",
+        "--outboard",
+        "outboard",
+        "file",
+    ]);
     succeeds(&output);
     let digest = stdout(&output).split(' ').next().unwrap();
     let verify = ["sum", "--outboard", "outboard", "--verify", digest, "file"];
-    fails(&folder.run(&verify), UNVERIFIED, "file", "not what was hashed");
+    fails(
+        &folder.run(&verify),
+        UNVERIFIED,
+        "file",
+        "differs from the hashed file",
+    );
     succeeds(&folder.run(&[&verify[..], &["--key-file", "key"]].concat()));
 
     fails(
@@ -397,13 +410,13 @@ fn nothing_is_ok_without_the_digest() {
             &run(&hex_sum(b"other"), &args),
             UNVERIFIED,
             "empty",
-            "not what was hashed",
+            "differs from the hashed file",
         );
         // Nor is the end of a file taken for a part of it.
         let output = run(&hex_sum(b""), &args);
         match range {
             [] | [_, ":0"] => succeeds(&output),
-            _ => fails(&output, USAGE, "empty", "does not have these bytes"),
+            _ => fails(&output, USAGE, "empty", "does not contain this range"),
         }
     }
 }

@@ -117,7 +117,7 @@ fn a_file_is_read_again_without_dropping_connections() {
         peer("still the client", CLIENT)
     ));
     server.signal("HUP");
-    server.says("settings", "were read again");
+    server.says("reloaded", "the settings");
     server.says("no longer listening on", "/one");
     assert!(!configured.path("one").exists());
     echo_of(&mut open);
@@ -126,7 +126,7 @@ fn a_file_is_read_again_without_dropping_connections() {
     works(&stranger);
     server.says("new", "closed");
     is_reset(&mut client.connect());
-    server.says("still the client", "too many connections of this peer");
+    server.says("still the client", "too many connections from this peer");
     // Its place is given back when both ends have noticed.
     drop(also);
     let start = Instant::now();
@@ -146,7 +146,7 @@ fn a_file_is_read_again_without_dropping_connections() {
     ] {
         configured.write(&text);
         server.signal("HUP");
-        server.says_times(times, "settings", "stay as they were");
+        server.says_times(times, "reload failed", "old settings remain");
         works(&stranger);
         echo_of(&mut open);
     }
@@ -156,9 +156,9 @@ fn a_file_is_read_again_without_dropping_connections() {
     // Nobody is allowed any more, and what cannot be changed is said.
     configured.write(&format!("log = 'json'\nmetrics = 'metrics'\n{head}"));
     server.signal("HUP");
-    server.says("log", "needs a restart");
-    server.says("metrics", "needs a restart");
-    server.says_times(2, "settings", "were read again");
+    server.says("log", "after a restart");
+    server.says("metrics", "after a restart");
+    server.says_times(2, "reloaded", "the settings");
     is_reset(&mut client.connect());
     is_reset(&mut stranger.connect());
     echo_of(&mut open);
@@ -179,7 +179,7 @@ fn files_that_are_wrong() {
         (format!("log = \"\u{1b}[8m\"\n{good}"), "tunnel.toml: line 2: "),
         (
             good.replace("127.0.0.1:0", "systemd:x"),
-            "systemd has passed no socket",
+            "systemd passed no socket",
         ),
         (good.replace("127.0.0.1:0", "unix:no/where"), "no/where: "),
         (format!("metrics = 'no/where'\n{good}"), "no/where: "),
@@ -434,7 +434,7 @@ fn proxies_say_who_connects() {
     cut.0.shutdown(Shutdown::Write).unwrap();
     cut.refused(&server, "from the proxy: ");
     for late in [silent, part] {
-        late.refused(&server, "no header in time");
+        late.refused(&server, "timed out before its header");
     }
 
     // From elsewhere there is no proxy, whatever it says.
@@ -442,7 +442,7 @@ fn proxies_say_who_connects() {
     other.0.set_read_timeout(Some(LONG)).unwrap();
     // It may have been closed already.
     let _ = other.0.write_all(b"PROXY TCP4 192.0.2.7 10.0.0.1 4660 80\r\n");
-    other.refused(&server, "is no proxy of this listener");
+    other.refused(&server, "not a proxy of this listener");
 
     // Where no proxy is named, a header is what any other nonsense is.
     let through = |name: &str, header: &[u8]| {
@@ -468,7 +468,7 @@ fn proxies_say_who_connects() {
     let flood: Vec<_> = (0..9)
         .map(|_| proxied(&server, b"PROXY TCP4 203.0.113.1 10.0.0.1 1 80\r\n"))
         .collect();
-    server.says_times(6, "203.0.113.1:1 by", "pushed out");
+    server.says_times(6, "203.0.113.1:1 by", "evicted");
     echoes(&mut honest);
     drop(flood);
 }
@@ -546,7 +546,7 @@ fn sockets_of_systemd() {
     hears("RELOADING=1");
     hears("READY=1");
     works(&other);
-    server.says_times(2, "settings", "were read again");
+    server.says_times(2, "reloaded", "the settings");
     drop(early);
 
     server.signal("TERM");
@@ -568,20 +568,15 @@ fn sockets_of_systemd_that_are_wrong() {
         "web",
         vec![tcp()],
         "other",
-        "systemd:other: was passed by systemd, but",
+        "systemd:other: passed by systemd, but",
     );
     refused(
         "web",
         vec![tcp(), tcp()],
         "web:more",
-        "systemd:more: was passed by systemd, but",
+        "systemd:more: passed by systemd, but",
     );
-    refused(
-        "web",
-        vec![tcp()],
-        "",
-        "systemd:unknown: was passed by systemd, but",
-    );
+    refused("web", vec![tcp()], "", "systemd:unknown: passed by systemd, but");
     refused(
         "web",
         vec![UdpSocket::bind("127.0.0.1:0").unwrap().into()],
@@ -593,7 +588,7 @@ fn sockets_of_systemd_that_are_wrong() {
         "web",
         vec![connected.into()],
         "web",
-        "systemd:web: does not listen",
+        "systemd:web: not a listening socket",
     );
     // Those of another process are not ours.
     let configured = Configured::new(&text("web"));
@@ -604,10 +599,7 @@ fn sockets_of_systemd_that_are_wrong() {
         ("LISTEN_FDNAMES", "web"),
     ]);
     let said = fails(command);
-    assert!(
-        said.contains("systemd has passed no socket of this name"),
-        "{said}"
-    );
+    assert!(said.contains("systemd passed no socket with this name"), "{said}");
 }
 
 #[test]
@@ -651,6 +643,25 @@ fn the_log_in_json() {
         (&"WARN".into(), &"refused".into()),
         "{value}"
     );
+    assert_eq!(value["fingerprint"], fingerprint(STRANGER), "{value}");
+}
+
+/// Peers may be added later, but that there are none is said.
+#[test]
+fn without_peers_it_says_so() {
+    let listen = "connect = '127.0.0.1:1'\n[[listen]]\naddress = '127.0.0.1:0'\n";
+    let configured = Configured::new(listen);
+    let server = configured.start();
+    server.says("no peers are configured", "every client is refused");
+    configured.write(&format!(
+        "{listen}[[peer]]\nfingerprint = '{}'\n",
+        fingerprint(CLIENT)
+    ));
+    server.signal("HUP");
+    server.says("reloaded", "the settings");
+    configured.write(listen);
+    server.signal("HUP");
+    server.says_times(2, "no peers are configured", "every client is refused");
 }
 
 /// A socket that a killed process left behind is replaced; any other file stays, and is an error.
@@ -706,7 +717,7 @@ fn peers_that_are_removed_during_their_handshake() {
 
     configured.write(&format!("{head}{}", peer("another", STRANGER)));
     server.signal("HUP");
-    server.says("settings", "were read again");
+    server.says("reloaded", "the settings");
     half.send(&request[1000..]);
     half.refused(&server, "the peer's key is not allowed");
     unproved.send(&record(&mut session, b"hello"));

@@ -505,7 +505,7 @@ fn there_and_back() {
         assert!(after == *disks);
     };
     // Once is enough, and only with the key.
-    refused(&disks, &SHAPE.request(Direction::Encrypt), 7, "exists already");
+    refused(&disks, &SHAPE.request(Direction::Encrypt), 7, "already exists");
     refused(&disks, &request, 8, "wrong key");
     // Not if no sector is known, unless that is wanted. A header that is kept is not replaced.
     let mut written = disks.clone();
@@ -519,7 +519,7 @@ fn there_and_back() {
     assert!(run(&written, &unchecked, 7, Flaw::None).0.is_ok());
     let mut kept = disks.clone();
     kept.files.insert(Part::Old, vec![1; header::LEN]);
-    refused(&kept, &request, 7, "exists already");
+    refused(&kept, &request, 7, "already exists");
 
     let (done, after, _) = run(&disks, &request, 7, Flaw::None);
     done.ok().unwrap();
@@ -600,7 +600,7 @@ fn damaged_files() {
         for i in 0..HEAD_LEN {
             refused(Part::Journal, &|bytes| bytes[i] ^= 1, "");
         }
-        refused(Part::Journal, &|bytes| bytes.truncate(HEAD_LEN - 1), "cut short");
+        refused(Part::Journal, &|bytes| bytes.truncate(HEAD_LEN - 1), "truncated");
         refused(Part::Journal, &|bytes| bytes[0] ^= 1, "not a journal");
         refused(
             Part::Journal,

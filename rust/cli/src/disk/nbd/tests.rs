@@ -205,7 +205,11 @@ fn handshakes() {
         [answer(3, 2, &[0; 4]), answer(3, 1, b"")].concat(),
         answer(3, REPLY_INVALID, b"LIST takes no data"),
         info(6),
-        answer(6, REPLY_UNKNOWN, b"the one export has an empty name"),
+        answer(
+            6,
+            REPLY_UNKNOWN,
+            b"unknown export: the only one has an empty name",
+        ),
         answer(8, REPLY_UNSUPPORTED, b"not supported"),
         answer(5, REPLY_UNSUPPORTED, b"not supported"),
         info(7),

@@ -1,0 +1,48 @@
+//! What an image and its header say without a key.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::copy;
+use super::image::Image;
+use crate::error::Error;
+use crate::names::quoted;
+
+/// Prints it, one property in each line.
+pub fn print(path: &Path, header: Option<&Path>) -> Result<(), Error> {
+    let header_path = copy::header_path(path, header)?;
+    let image = Image::open_any(path, false)?;
+    let header = copy::read_header(&header_path)?;
+    let marker = image.marker()?;
+    let geometry = header.geometry;
+    let unlocked = header.cost().map_or_else(
+        || String::from("key file"),
+        |cost| format!("password, cost {cost}"),
+    );
+    let state = match (&marker, header.direction) {
+        (Some(marker), _) => format!(
+            "{} in place unfinished, at most {} bytes done",
+            marker.direction, marker.begun
+        ),
+        (None, Some(direction)) => format!("{direction} in place unfinished"),
+        (None, None) => "encrypted".into(),
+    };
+    let missing = geometry.end().saturating_sub(image.len());
+    let mut text = format!(
+        "image: {}, {} bytes\nheader: {}\nunlocked by: {unlocked}\nsector size: {}\nencrypted bytes: {} to {}\nstate: {state}\n",
+        image.name,
+        image.len(),
+        quoted(&header_path),
+        geometry.sector_len,
+        geometry.offset,
+        geometry.end(),
+    );
+    if missing > 0 {
+        text += &format!("missing: {missing} bytes at the end of the image\n");
+    }
+    let mut stdout = io::stdout();
+    stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush())
+        .map_err(|error| Error::write("standard output", &error))
+}
