@@ -640,19 +640,6 @@ fn umask() -> u32 {
     mask.as_raw_mode()
 }
 
-/// Removes what a process that was killed left behind: a socket on which nobody listens, as `error`, from connecting to it,
-/// shows. Any other file stays, so that binding to its path fails.
-#[cfg(unix)]
-pub fn remove_abandoned(path: &Path, error: Option<io::Error>) -> io::Result<()> {
-    use std::os::unix::fs::FileTypeExt;
-    if error.is_some_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
-        && fs::symlink_metadata(path)?.file_type().is_socket()
-    {
-        fs::remove_file(path)?;
-    }
-    Ok(())
-}
-
 /// A file that appears when it is whole.
 struct NewFile {
     file: File,

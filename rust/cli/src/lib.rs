@@ -35,6 +35,7 @@ pub mod progress;
 pub mod sealed;
 pub mod segments;
 pub mod signature;
+mod socket_file;
 pub mod sums;
 mod temporary;
 mod terminal;

@@ -11,6 +11,8 @@ mod memory;
 mod operation;
 #[cfg(target_os = "linux")]
 mod process;
+#[path = "tunnel/sockets.rs"]
+mod sockets;
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};

@@ -1,11 +1,9 @@
 //! An encrypted image as a block device for NBD clients of this machine.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock, Weak};
@@ -24,8 +22,9 @@ use super::nbd::{self, Device, Stream};
 use super::{Direction, convert};
 use crate::crypt::Secret;
 use crate::error::{Error, warn};
-use crate::files::{Existing, remove_abandoned};
+use crate::files::Existing;
 use crate::names::quoted;
+use crate::socket_file::SocketFile;
 
 /// How many connections there may be.
 const MAX_CONNECTIONS: usize = 32;
@@ -214,41 +213,15 @@ impl Address {
 
 /// Accepting never waits.
 enum Listener {
-    Unix(UnixListener, SocketFile),
+    /// The file must be dropped first.
+    Unix(SocketFile, UnixListener),
     Tcp(TcpListener),
-}
-
-/// The file of a socket that listens. Another one may come to be at its path.
-struct SocketFile {
-    path: PathBuf,
-    identity: (u64, u64),
-}
-
-impl SocketFile {
-    fn new(path: &Path) -> io::Result<Self> {
-        let identity = identity(path)?;
-        let path = path.to_owned();
-        Ok(Self { path, identity })
-    }
-}
-
-impl Drop for SocketFile {
-    fn drop(&mut self) {
-        if identity(&self.path).is_ok_and(|found| found == self.identity) {
-            let _ = fs::remove_file(&self.path);
-        }
-    }
-}
-
-fn identity(path: &Path) -> io::Result<(u64, u64)> {
-    let found = fs::symlink_metadata(path)?;
-    Ok((found.dev(), found.ino()))
 }
 
 impl AsFd for Listener {
     fn as_fd(&self) -> BorrowedFd<'_> {
         match self {
-            Self::Unix(listener, _) => listener.as_fd(),
+            Self::Unix(_, listener) => listener.as_fd(),
             Self::Tcp(listener) => listener.as_fd(),
         }
     }
@@ -263,18 +236,11 @@ impl Listener {
                 Ok(Self::Tcp(listener))
             }
             Address::Unix(path) => {
-                // Without a name the system would choose one, in a place where everybody may connect.
-                if path.as_os_str().is_empty() {
-                    return Err(io::Error::new(io::ErrorKind::InvalidInput, "no path"));
-                }
-                remove_abandoned(path, UnixStream::connect(path).err())?;
                 // Nobody else connects, not even before a mode could be set.
                 let mask = rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o177));
-                let listener = UnixListener::bind(path);
+                let bound = SocketFile::bind(path);
                 rustix::process::umask(mask);
-                let listener = listener?;
-                listener.set_nonblocking(true)?;
-                Ok(Self::Unix(listener, SocketFile::new(path)?))
+                bound.map(|(file, listener)| Self::Unix(file, listener))
             }
         }
     }
@@ -282,8 +248,8 @@ impl Listener {
     /// As clients call it.
     fn uri(&self) -> io::Result<String> {
         match self {
-            Self::Unix(_, file) => {
-                let path = std::path::absolute(&file.path)?;
+            Self::Unix(file, _) => {
+                let path = std::path::absolute(file.path())?;
                 let bytes = path.as_os_str().as_encoded_bytes();
                 let mut uri = String::from("nbd+unix:///?socket=");
                 for &byte in bytes {
@@ -316,7 +282,7 @@ impl Listener {
     fn accept(&self) -> io::Result<Connection> {
         // Where a system hands down that accepting does not wait, reading and writing must wait again.
         let socket = match self {
-            Self::Unix(listener, _) => {
+            Self::Unix(_, listener) => {
                 let (stream, _) = listener.accept()?;
                 stream.set_nonblocking(false)?;
                 Socket::Unix(stream)

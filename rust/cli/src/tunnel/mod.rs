@@ -26,7 +26,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{Semaphore, watch};
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 use tracing::{error, info, warn};
 use veriplex::hybrid::{Fingerprint, PrivateKey};
 use veriplex::label;
@@ -41,7 +41,7 @@ use self::metrics::{Metrics, Reason};
 use self::notify::notify;
 use self::pending::{Limits, Pending, Place};
 use self::relay::{Failure, relay};
-use self::settings::{Listening, Origin, Role, Settings};
+use self::settings::{Format, Listening, Origin, Role, Settings};
 use self::socket::{Address, Carries, Client, Listener, Passed, Socket};
 use crate::error::Error;
 use crate::files::{Existing, Output, Readers};
@@ -63,7 +63,7 @@ pub fn run(command: &Command, quiet: bool) -> Result<(), Error> {
             Output::create(stdio, Existing::Refused, Readers::Any)?.check_other(stdio)?;
             pipe(server)
         }
-        Command::Echo { address } => echo(address),
+        Command::Echo { address } => echo(address, quiet),
     }
 }
 
@@ -318,18 +318,19 @@ fn runtime() -> Result<Runtime, Error> {
 }
 
 /// Gives back what it is sent, to a few at a time.
-fn echo(address: &str) -> Result<(), Error> {
+fn echo(address: &str, quiet: bool) -> Result<(), Error> {
+    Log::start(Format::Text, quiet).map_err(|error| Error::io("threads", error))?;
     runtime()?.block_on(async {
         let failed = |error| Error::io(address, error);
         let listener = match Address::from(address) {
-            Address::Unix(path) => Listener::bind_unix(&path).await,
+            Address::Unix(path) => Listener::bind_unix(&path),
             address => Listener::bind_tcp(&address.to_string()).await,
         };
         let listener = listener.map_err(failed)?;
-        crate::error::warn(format_args!("listening on {}", listener.name().map_err(failed)?));
+        info!("listening on {}", listener.name().map_err(failed)?);
         let places = Arc::new(Semaphore::new(100));
         loop {
-            let client = listener.accept().await.map_err(failed)?;
+            let client = listener.accept().await;
             let Ok(place) = places.clone().try_acquire_owned() else {
                 continue;
             };
@@ -504,9 +505,7 @@ fn listen(origin: &Origin, quiet: bool) -> Result<(), Error> {
         let prepared = listeners.prepare(&settings).await?;
         let metrics = match &settings.metrics {
             Some(path) => {
-                let listener = Listener::bind_unix(path)
-                    .await
-                    .map_err(|error| Error::io(&quoted(path), error))?;
+                let listener = Listener::bind_unix(path).map_err(|error| Error::io(&quoted(path), error))?;
                 Some(tokio::spawn(show_metrics(tunnel.clone(), listener)))
             }
             None => None,
@@ -583,53 +582,44 @@ async fn reload(tunnel: &Arc<Tunnel>, origin: &Origin, listeners: &mut Listeners
 /// Takes the connections of a listener.
 async fn take(tunnel: Arc<Tunnel>, listener: Listener, address: Address, mut stopped: watch::Receiver<()>) {
     loop {
-        let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
+        let client = tokio::select! {
+            client = listener.accept() => client,
             _ = stopped.changed() => return,
         };
-        match accepted {
-            Ok(client) => {
-                tunnel.metrics.accepted.fetch_add(1, Ordering::Relaxed);
-                let (tunnel, settings) = (tunnel.clone(), tunnel.settings());
-                // The settings have changed, and this listener is about to stop.
-                let Some(listening) = settings.listening(&address) else {
-                    continue;
-                };
-                // It takes its place here, not when its task first runs: in the order of arrival.
-                match (&settings.role, listening.proxies.clone()) {
-                    (Role::Client { .. }, _) => {
-                        let name = client.name();
-                        let opening = connect_one(tunnel.clone(), settings, client.socket);
-                        tokio::spawn(carry(tunnel, name, opening));
-                    }
-                    (Role::Server { pending, .. }, None) => {
-                        let name = client.name();
-                        let entered = tunnel.pending.enter(client.source(), *pending);
-                        let opening = serve_one(tunnel.clone(), settings, client.socket, entered);
-                        tokio::spawn(carry(tunnel, name, opening));
-                    }
-                    (Role::Server { pending, .. }, Some(proxies)) => {
-                        let ip = client.address.map(|address| address.ip());
-                        if !proxies.iter().any(|proxy| proxy.includes(ip)) {
-                            let why = "not a proxy of this listener";
-                            tunnel.failed(&client.name(), Failed::new(Reason::Proxy, why));
-                            continue;
-                        }
-                        let limits = *pending;
-                        // All of a proxy's come from the proxy, until it has said more.
-                        let all = Limits {
-                            per_source: limits.all,
-                            ..limits
-                        };
-                        let entered = tunnel.unnamed.enter(client.source(), all);
-                        tokio::spawn(through_proxy(tunnel, settings, limits, client, entered));
-                    }
-                }
+        tunnel.metrics.accepted.fetch_add(1, Ordering::Relaxed);
+        let (tunnel, settings) = (tunnel.clone(), tunnel.settings());
+        // The settings have changed, and this listener is about to stop.
+        let Some(listening) = settings.listening(&address) else {
+            continue;
+        };
+        // It takes its place here, not when its task first runs: in the order of arrival.
+        match (&settings.role, listening.proxies.clone()) {
+            (Role::Client { .. }, _) => {
+                let name = client.name();
+                let opening = connect_one(tunnel.clone(), settings, client.socket);
+                tokio::spawn(carry(tunnel, name, opening));
             }
-            Err(error) => {
-                // That of one connection, or too many open files: others end meanwhile.
-                error!("accept: {error}");
-                sleep(Duration::from_millis(100)).await;
+            (Role::Server { pending, .. }, None) => {
+                let name = client.name();
+                let entered = tunnel.pending.enter(client.source(), *pending);
+                let opening = serve_one(tunnel.clone(), settings, client.socket, entered);
+                tokio::spawn(carry(tunnel, name, opening));
+            }
+            (Role::Server { pending, .. }, Some(proxies)) => {
+                let ip = client.address.map(|address| address.ip());
+                if !proxies.iter().any(|proxy| proxy.includes(ip)) {
+                    let why = "not a proxy of this listener";
+                    tunnel.failed(&client.name(), Failed::new(Reason::Proxy, why));
+                    continue;
+                }
+                let limits = *pending;
+                // All of a proxy's come from the proxy, until it has said more.
+                let all = Limits {
+                    per_source: limits.all,
+                    ..limits
+                };
+                let entered = tunnel.unnamed.enter(client.source(), all);
+                tokio::spawn(through_proxy(tunnel, settings, limits, client, entered));
             }
         }
     }
@@ -672,10 +662,7 @@ const MAX_REQUEST_LEN: u64 = 1 << 16;
 /// Answers whoever connects, whatever is asked, as a server of HTTP.
 async fn show_metrics(tunnel: Arc<Tunnel>, listener: Listener) {
     loop {
-        let Ok(Client { mut socket, .. }) = listener.accept().await else {
-            sleep(Duration::from_millis(100)).await;
-            continue;
-        };
+        let Client { mut socket, .. } = listener.accept().await;
         let pending = tunnel.pending.len() + tunnel.unnamed.len();
         let text = tunnel
             .metrics

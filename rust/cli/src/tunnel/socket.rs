@@ -10,10 +10,12 @@ use std::{fmt, io};
 use socket2::SockRef;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpSocket, TcpStream, UnixListener, UnixStream, lookup_host};
+use tokio::time::sleep;
+use tracing::error;
 
 use super::pending::Source;
 use crate::error::Error;
-use crate::files::remove_abandoned;
+use crate::socket_file::SocketFile;
 
 /// How long after its last data a connection is asked whether its other end still exists.
 const KEEPALIVE: Duration = Duration::from_mins(1);
@@ -169,7 +171,7 @@ impl Passed {
                     let socket = socket.try_clone()?;
                     socket.set_nonblocking(true)?;
                     let listener = UnixListener::from_std(socket)?;
-                    Ok(Listener::Unix(listener, None))
+                    Ok(Listener::Unix(None, listener))
                 }
             })
             .collect::<io::Result<_>>()?;
@@ -185,8 +187,9 @@ impl Passed {
 
 pub enum Listener {
     Tcp(TcpListener),
-    /// With the path, which is removed on drop, if it is ours.
-    Unix(UnixListener, Option<PathBuf>),
+    /// With the file, if it is ours, which must be dropped first.
+    #[allow(dead_code)] // its drop is what it is for
+    Unix(Option<SocketFile>, UnixListener),
 }
 
 /// Who has connected.
@@ -213,7 +216,7 @@ impl Listener {
     pub async fn bind(address: &Address, passed: &Passed) -> io::Result<Vec<Self>> {
         match address {
             Address::Tcp(address) => Ok(vec![Self::bind_tcp(address).await?]),
-            Address::Unix(path) => Ok(vec![Self::bind_unix(path).await?]),
+            Address::Unix(path) => Ok(vec![Self::bind_unix(path)?]),
             Address::Systemd(name) => passed.listeners(name),
         }
     }
@@ -222,20 +225,16 @@ impl Listener {
         TcpListener::bind(&*lookup(address).await?).await.map(Self::Tcp)
     }
 
-    pub async fn bind_unix(path: &Path) -> io::Result<Self> {
-        // Without a name the system would choose one, in a place where everybody may connect.
-        if path.as_os_str().is_empty() {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "no path"));
-        }
-        remove_abandoned(path, UnixStream::connect(path).await.err())?;
-        UnixListener::bind(path).map(|listener| Self::Unix(listener, Some(path.to_owned())))
+    pub fn bind_unix(path: &Path) -> io::Result<Self> {
+        let (file, listener) = SocketFile::bind(path)?;
+        Ok(Self::Unix(Some(file), UnixListener::from_std(listener)?))
     }
 
     /// Where it listens, for the log.
     pub fn name(&self) -> io::Result<String> {
         match self {
             Self::Tcp(listener) => listener.local_addr().map(|address| address.to_string()),
-            Self::Unix(listener, _) => {
+            Self::Unix(_, listener) => {
                 let address = listener.local_addr()?;
                 let path = address.as_pathname().unwrap_or(Path::new(""));
                 Ok(format!("unix:{}", path.display()))
@@ -243,7 +242,21 @@ impl Listener {
         }
     }
 
-    pub async fn accept(&self) -> io::Result<Client> {
+    /// The next client. Errors are logged: they are of one connection, or there are too many open files, and others end
+    /// meanwhile.
+    pub async fn accept(&self) -> Client {
+        loop {
+            match self.try_accept().await {
+                Ok(client) => return client,
+                Err(error) => {
+                    error!("accepting: {error}");
+                    sleep(Duration::from_millis(100)).await;
+                }
+            }
+        }
+    }
+
+    async fn try_accept(&self) -> io::Result<Client> {
         match self {
             Self::Tcp(listener) => {
                 let (stream, address) = listener.accept().await?;
@@ -252,21 +265,13 @@ impl Listener {
                     address: Some(address),
                 })
             }
-            Self::Unix(listener, _) => {
+            Self::Unix(_, listener) => {
                 let (stream, _) = listener.accept().await?;
                 Ok(Client {
                     socket: Socket::Unix(stream),
                     address: None,
                 })
             }
-        }
-    }
-}
-
-impl Drop for Listener {
-    fn drop(&mut self) {
-        if let Self::Unix(_, Some(path)) = self {
-            let _ = std::fs::remove_file(path);
         }
     }
 }
