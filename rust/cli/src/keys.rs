@@ -26,6 +26,7 @@
 //! | 32 | random salt |
 //! | 48 | the secret and its tag: a `veriplex::siv` in the domain `veriplex.key.v1`, without nonce, under the key that the memory-hard hash makes in the domain `veriplex.key.password.v1` of password and salt; its associated data are the bytes before |
 
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -313,7 +314,11 @@ pub fn parse_public(line: &str) -> Result<(Public, &str), String> {
 
 /// The public keys in a file, one in each line; at least one.
 pub fn read_public(path: &Path) -> Result<Vec<Named>, Error> {
-    let found = text::list(path, parse_public)?;
+    named(text::open(path)?, path)
+}
+
+fn named(file: File, path: &Path) -> Result<Vec<Named>, Error> {
+    let found = text::list(file, path, parse_public)?;
     if found.is_empty() {
         return Err(Error::io(&quoted(path), "has no public key"));
     }
@@ -328,9 +333,9 @@ pub fn read_public(path: &Path) -> Result<Vec<Named>, Error> {
     Ok(named.collect())
 }
 
-/// The one public key in a file.
+/// The one public key in a regular file, which is read again when settings are.
 pub fn read_one_public(path: &Path) -> Result<Public, Error> {
-    match <[Named; 1]>::try_from(read_public(path)?) {
+    match <[Named; 1]>::try_from(named(text::open_regular(path)?, path)?) {
         Ok([named]) => Ok(named.key),
         Err(_) => Err(Error::usage(
             &quoted(path),

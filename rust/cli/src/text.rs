@@ -1,11 +1,13 @@
 //! Text files, all read alike: lines end in LF or CRLF, the last one perhaps in neither, and blanks at the end of a line do
 //! not count. What editors of other systems write instead of UTF-8 is named.
 
-use std::fs::File;
-use std::io::Read;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
 use std::os::fd::AsFd;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
+use rustix::fs::OFlags;
 use zeroize::Zeroizing;
 
 use crate::error::{Error, Status};
@@ -29,11 +31,27 @@ pub fn open(path: &Path) -> Result<File, Error> {
     files::open(path).map(|(file, _)| file).map_err(failed)
 }
 
+/// Opens a regular file: one that can be read again, and that is never waited for.
+pub fn open_regular(path: &Path) -> Result<File, Error> {
+    let failed = |error| Error::io(&quoted(path), error);
+    let mut options = OpenOptions::new();
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+    options.read(true).custom_flags(flags.bits().cast_signed());
+    let no_file = || io::Error::other("not a regular file");
+    if is_stdio(path) {
+        return Err(failed(no_file()));
+    }
+    let file = options.open(path).map_err(failed)?;
+    if !file.metadata().map_err(failed)?.is_file() {
+        return Err(failed(no_file()));
+    }
+    Ok(file)
+}
+
 /// The beginning of a file, one byte more than `max_len` at most, to notice that more follows.
-fn read(path: &Path, max_len: usize) -> Result<Zeroizing<Vec<u8>>, Error> {
+fn read(mut file: File, path: &Path, max_len: usize) -> Result<Zeroizing<Vec<u8>>, Error> {
     // As large as it can get: growing would leave copies.
     let mut text = Zeroizing::new(vec![0; max_len + 1]);
-    let mut file = open(path)?;
     let n =
         read_up_to(&mut text, |rest, _| file.read(rest)).map_err(|error| Error::io(&quoted(path), error))?;
     text.truncate(n);
@@ -59,7 +77,19 @@ pub fn parse<T>(
     what: &str,
     parse: impl FnOnce(&str) -> Option<T>,
 ) -> Result<T, Error> {
-    let text = read(path, max_len)?;
+    parse_opened(open(path)?, path, max_len, status, what, parse)
+}
+
+/// The same of a file that is open.
+pub fn parse_opened<T>(
+    file: File,
+    path: &Path,
+    max_len: usize,
+    status: Status,
+    what: &str,
+    parse: impl FnOnce(&str) -> Option<T>,
+) -> Result<T, Error> {
+    let text = read(file, path, max_len)?;
     str::from_utf8(&text)
         .ok()
         .filter(|text| text.len() <= max_len && wrong_encoding(text.as_bytes()).is_none())
@@ -67,10 +97,10 @@ pub fn parse<T>(
         .ok_or_else(|| Error::new(status, &quoted(path), wrong_encoding(&text).unwrap_or(what)))
 }
 
-/// A file with a list of public things.
-pub fn read_list(path: &Path) -> Result<String, Error> {
+/// A file with a list of public things, which is open.
+pub fn read_list(file: File, path: &Path) -> Result<String, Error> {
     let what = format!("not UTF-8, or too large: more than {MAX_LIST_LEN} bytes");
-    parse(path, MAX_LIST_LEN, Status::Io, &what, |text| {
+    parse_opened(file, path, MAX_LIST_LEN, Status::Io, &what, |text| {
         Some(text.to_owned())
     })
 }
@@ -81,13 +111,14 @@ pub fn lines(text: &str) -> impl Iterator<Item = (&str, usize)> {
     lines.filter(|(line, _)| !line.is_empty() && !line.starts_with('#'))
 }
 
-/// What `parse` makes of each line of a list, and how that is called: as what follows it says, or as the file if it has one
+/// What `parse` makes of each line of a list, which is open, and how that is called: as what follows it says, or as the file if it has one
 /// entry only, or not at all.
 pub fn list<T>(
+    file: File,
     path: &Path,
     parse: impl Fn(&str) -> Result<(T, &str), String>,
 ) -> Result<Vec<(T, String)>, Error> {
-    let text = read_list(path)?;
+    let text = read_list(file, path)?;
     let entries = lines(&text).map(|(line, number)| {
         parse(line)
             .map(|(entry, name)| (entry, name.to_owned()))

@@ -35,7 +35,7 @@ impl Allowed {
     }
 
     fn add(&mut self, path: &Path) -> Result<(), Error> {
-        for (fingerprint, name) in text::list(path, parse_line)? {
+        for (fingerprint, name) in text::list(text::open_regular(path)?, path, parse_line)? {
             self.insert(fingerprint, &name);
         }
         Ok(())

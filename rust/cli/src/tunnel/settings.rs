@@ -242,7 +242,7 @@ struct PeerTable {
 
 /// Reads a file. Names of files in it are relative to its folder.
 fn read(path: &Path) -> Result<Settings, Error> {
-    let text = text::read_list(path)?;
+    let text = text::read_list(text::open_regular(path)?, path)?;
     let name = quoted(path);
     let folder = path.parent().unwrap_or(Path::new(""));
     parse(&text, folder).map_err(|wrong| match wrong {

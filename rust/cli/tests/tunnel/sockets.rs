@@ -1,4 +1,4 @@
-//! The files of Unix sockets, and too few file descriptors.
+//! The files of Unix sockets, files that are read again, and too few file descriptors.
 
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -47,6 +47,39 @@ fn a_listener_removes_only_its_own_socket() {
     for path in &paths {
         UnixStream::connect(path).unwrap();
     }
+}
+
+/// What is read again is a regular file: nothing waits for the writer of a pipe, at the start or later.
+#[test]
+fn settings_are_regular_files() {
+    let folder = TempDir::new().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (list, pipe) = (path("list"), path("pipe"));
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    std::fs::write(&list, fingerprint(CLIENT)).unwrap();
+    let listen = ["--listen", "127.0.0.1:0", "--peer-file"];
+    for file in [&*pipe, "-", "/dev/null"] {
+        let mut with_list = command("serve", &folder, SERVER, &[], "127.0.0.1:1");
+        with_list.args(listen).arg(file);
+        let mut with_config = Command::new(env!("CARGO_BIN_EXE_veriplex"));
+        with_config.args(["tunnel", "serve", "--config", file]);
+        let mut with_key = command("connect", &folder, CLIENT, &[], "127.0.0.1:1");
+        with_key.args(listen).arg(file);
+        for mut command in [with_list, with_config, with_key] {
+            command.stdin(Stdio::piped());
+            let said = operation::fails(command);
+            assert!(said.contains(": not a regular file"), "{said}");
+        }
+    }
+
+    let options = [listen[2], &*list];
+    let server = End::start("serve", SERVER, &[], echo_server(), &options);
+    std::fs::rename(&pipe, &list).unwrap();
+    server.signal("HUP");
+    server.says("stay as they were", "not a regular file");
+    let client = End::start("connect", CLIENT, &[SERVER], server.address, &[]);
+    works(&client);
+    stop(server);
 }
 
 /// Connections that find no file descriptor wait until others end.
