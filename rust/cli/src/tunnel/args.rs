@@ -16,6 +16,9 @@ pub enum Command {
     /// Accept connections, and forward each through a tunnel to a server
     Connect(Connect),
     /// Forward standard input and output through a tunnel to a server, as ssh -W does
+    ///
+    /// Exit status 0 means that everything the server sent has arrived, and that standard input was sent to its end. No
+    /// acknowledgement says that it has arrived.
     Pipe(Server),
     /// Echo whatever is sent, to try tunnels with
     Echo {

@@ -11,6 +11,7 @@ pub mod proxy;
 pub mod relay;
 pub mod settings;
 mod socket;
+mod stdout;
 
 use std::collections::HashMap;
 use std::fmt::Display;
@@ -43,6 +44,7 @@ use self::pending::{Limits, Pending, Place};
 use self::relay::{Failure, relay};
 use self::settings::{Format, Listening, Origin, Role, Settings};
 use self::socket::{Address, Carries, Client, Listener, Passed, Socket};
+use self::stdout::Stdout;
 use crate::error::Error;
 use crate::files::{Existing, Output, Readers};
 use crate::keys::{self, Private};
@@ -275,7 +277,7 @@ fn pipe(server: &Server) -> Result<(), Error> {
             veriplex_tunnel::Error::Verification => Error::unverified(&server.connect, error),
             error => failed(&error),
         })?;
-        let mut plain = tokio::io::join(tokio::io::stdin(), tokio::io::stdout());
+        let mut plain = tokio::io::join(tokio::io::stdin(), Stdout::new());
         match relay(&mut plain, &mut tunnel, &relay::Bytes::default()).await {
             Ok(()) => Ok(()),
             Err(Failure::Connection(error)) => Err(Error::write("standard input or output", &error)),

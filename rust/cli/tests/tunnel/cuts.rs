@@ -244,3 +244,33 @@ fn a_pipe_that_was_cut_fails() {
         );
     }
 }
+
+/// Its reader sees the end of what the peer sends while the other direction goes on.
+#[test]
+fn each_direction_of_a_pipe_ends_by_itself() {
+    let (address, arrived) = destination();
+    let server = End::start("serve", SERVER, &[CLIENT], address, &[]);
+    let keys = TempDir::new().unwrap();
+    let mut pipe = command("pipe", &keys, CLIENT, &[SERVER], &server.address.to_string());
+    pipe.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = pipe.spawn().unwrap();
+    let mut other = arrived.recv_timeout(LONG).unwrap();
+    other.write_all(b"that is all").unwrap();
+    other.shutdown(Shutdown::Write).unwrap();
+    let mut stdout = child.stdout.take().unwrap();
+    let (sender, heard) = channel();
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        stdout.read_to_end(&mut bytes).unwrap();
+        sender.send(bytes).unwrap();
+    });
+    let heard = heard.recv_timeout(LONG);
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(b"is it?").unwrap();
+    drop(stdin);
+    assert!(child.wait().unwrap().success());
+    assert_eq!(heard.as_deref(), Ok(&b"that is all"[..]));
+    let mut rest = Vec::new();
+    other.read_to_end(&mut rest).unwrap();
+    assert_eq!(rest, b"is it?");
+}
