@@ -497,17 +497,19 @@ fn told(error: &clap::Error) -> ExitCode {
         text += &levels::report();
     }
     // Not `print!`, which panics if it cannot write.
-    let written = if error.use_stderr() {
-        io::stderr().write_all(text.as_bytes())
-    } else {
-        let mut stdout = io::stdout();
-        stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush())
-    };
-    match written {
-        Err(failed) if !error.use_stderr() => Error::write("standard output", &failed).report().into(),
-        _ if error.use_stderr() => Status::Usage.into(),
-        _ => Status::Ok.into(),
+    if error.use_stderr() {
+        let _ = io::stderr().write_all(text.as_bytes());
+        return Status::Usage.into();
     }
+    let written = files::stdout().and_then(|mut stdout| {
+        stdout
+            .write_all(text.as_bytes())
+            .and_then(|()| stdout.flush())
+            .map_err(|error| Error::write("standard output", &error))
+    });
+    written
+        .map_or_else(|error| error.report(), |()| Status::Ok)
+        .into()
 }
 
 #[allow(clippy::too_many_lines)] // one arm per command

@@ -39,7 +39,7 @@ use zeroize::Zeroizing;
 
 use crate::crypt::random;
 use crate::error::{Error, Status};
-use crate::files::{Existing, Output, Readers, is_stdio};
+use crate::files::{self, Existing, Output, Readers, is_stdio};
 use crate::names::{quoted, visible};
 use crate::password::{self, Password, Source};
 use crate::text;
@@ -375,7 +375,8 @@ pub fn generate_private(path: &Path, protection: Option<(&Source, u8)>) -> Resul
     if let Some((_, cost)) = protection {
         check_new_cost(cost)?;
     }
-    // Existing files are noticed before anybody is asked.
+    // Existing files are noticed before anybody is asked, and so is a closed stream.
+    files::stdout()?;
     let private = create(path, Readers::Owner)?;
     let public = if is_stdio(path) {
         None

@@ -11,7 +11,7 @@ const ELSEWHERE: [(&str, &str); 4] = [
     ("git clone ", "scripts/fresh-root"),
     ("veriplex disk serve ", "cli/nbd.rs; mounting needs root"),
     (
-        "veriplex tunnel keygen server ",
+        "veriplex key generate --private server && ",
         "five_commands in tunnel/operation.rs",
     ),
     ("mkdir -p /etc/veriplex ", "needs root and systemd"),

@@ -13,6 +13,7 @@ use crate::disk::image::Image;
 use crate::disk::serve::Address;
 use crate::disk::{Direction, copy, info, serve};
 use crate::error::{Error, Status};
+use crate::files::stdout;
 use crate::names::quoted;
 use crate::password;
 
@@ -266,6 +267,9 @@ pub fn run(command: &Command, quiet: bool, show_progress: bool) -> Result<Status
             threads,
             image,
         } => {
+            if !quiet {
+                stdout()?;
+            }
             threads.start()?;
             let address = address.address()?;
             let export = serve::open(

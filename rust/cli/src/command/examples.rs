@@ -6,7 +6,7 @@ use clap::Command;
 pub fn of(command: &str) -> &'static [&'static str] {
     match command {
         "" => &[
-            "veriplex keygen my.key",
+            "veriplex key generate my.key",
             "veriplex encrypt --key-file my.key notes.txt # makes notes.txt.vpx",
             "veriplex decrypt --key-file my.key notes.txt.vpx",
             "veriplex help encrypt",
@@ -26,11 +26,17 @@ pub fn of(command: &str) -> &'static [&'static str] {
             "veriplex sum --outboard file.vpt file # then parts of file can be verified:",
             "veriplex sum --outboard file.vpt --verify DIGEST --range 0:1000000 file",
         ],
-        "keygen" => &[
-            "veriplex keygen my.key",
-            "veriplex keygen --private --password alice # prints the public key",
+        "key" => &[
+            "veriplex key generate --private --password alice # makes alice and alice.pub",
+            "veriplex key inspect alice.pub",
         ],
-        "pubkey" => &["veriplex pubkey --key-file alice > alice.pub"],
+        "key generate" => &[
+            "veriplex key generate my.key # for encrypt, mac, sum and disk",
+            "veriplex key generate --private alice # for sign, seal, unseal and tunnel; makes alice and alice.pub",
+        ],
+        "key public" => &["veriplex key public alice > alice.pub"],
+        "key inspect" => &["veriplex key inspect alice.pub"],
+        "key password" => &["veriplex key password alice"],
         "encrypt" => &[
             "veriplex encrypt --password notes.txt # makes notes.txt.vpx",
             "veriplex encrypt --key-file my.key -o backups photos letters # folders; makes backups/photos.vpx and backups/letters.vpx",
@@ -45,9 +51,9 @@ pub fn of(command: &str) -> &'static [&'static str] {
         "hash-password" => &["veriplex hash-password > HASHFILE"],
         "verify-password" => &["veriplex verify-password HASHFILE && echo right"],
         "sign" => &["veriplex sign --key-file alice release.tar # makes release.tar.vpsig"],
-        "verify" => &["veriplex verify --from-file alice.pub release.tar"],
-        "seal" => &["veriplex seal --key-file alice --to-file bob.pub notes.txt # makes notes.txt.sealed"],
-        "unseal" => &["veriplex unseal --key-file bob --from-file alice.pub notes.txt.sealed"],
+        "verify" => &["veriplex verify --from alice.pub release.tar"],
+        "seal" => &["veriplex seal --key-file alice --to bob.pub notes.txt # makes notes.txt.sealed"],
+        "unseal" => &["veriplex unseal --key-file bob --from alice.pub notes.txt.sealed"],
         "disk" => &[
             "veriplex disk encrypt --key-file my.key disk.img",
             "veriplex disk serve --key-file my.key --socket disk.sock disk.img.vpdisk",
@@ -69,11 +75,10 @@ pub fn of(command: &str) -> &'static [&'static str] {
             "nbdcopy 'nbd+unix:///?socket=disk.sock' copy.img # while it runs",
         ],
         "tunnel" => &[
-            "veriplex tunnel keygen server # makes server and server.pub",
+            "veriplex key generate --private server # makes server and server.pub",
             "veriplex tunnel serve --key-file server --peer-file client.pub --listen 0.0.0.0:7000 --connect localhost:80",
             "veriplex tunnel connect --key-file client --peer-file server.pub --listen localhost:8080 --connect SERVER:7000",
         ],
-        "tunnel keygen" => &["veriplex tunnel keygen server # makes server and server.pub"],
         "tunnel serve" => &[
             "veriplex tunnel serve --key-file server --peer-file client.pub --listen 0.0.0.0:7000 --connect localhost:80",
             "veriplex tunnel serve --config /etc/veriplex/tunnel.toml",

@@ -46,7 +46,7 @@ use self::settings::{Format, Listening, Origin, Role, Settings};
 use self::socket::{Address, Carries, Client, Listener, Passed, Socket};
 use self::stdout::Stdout;
 use crate::error::Error;
-use crate::files::{Existing, Output, Readers};
+use crate::files::{self, Existing, Output, Readers};
 use crate::keys::{self, Private};
 use crate::names::quoted;
 
@@ -61,6 +61,7 @@ pub fn run(command: &Command, quiet: bool) -> Result<(), Error> {
         Command::Serve(options) => listen(&Origin::Serve(options.clone()), quiet),
         Command::Connect(options) => listen(&Origin::Connect(options.clone()), quiet),
         Command::Pipe(server) => {
+            files::stdin()?;
             let stdio = Path::new("-");
             Output::create(stdio, Existing::Refused, Readers::Any)?.check_other(stdio)?;
             pipe(server)

@@ -232,6 +232,8 @@ fn closed_standard_streams_are_errors() {
     succeeds(&folder.run(&["sign", "--key-file", "private", "file"]));
     succeeds(&folder.run(&["encrypt", "--key-file", "key", "file"]));
     folder.write("list", &folder.run(&["sum", "file"]).stdout);
+    let pipe = "tunnel pipe -k private --peer-file public --connect 127.0.0.1:1";
+    let pipe: Vec<_> = pipe.split(' ').collect();
     let run = |args: &[&str], redirections: &str| {
         let mut command = Command::new("sh");
         let command = command.args(["-c", &format!("exec \"$0\" \"$@\" {redirections}")]);
@@ -253,6 +255,7 @@ fn closed_standard_streams_are_errors() {
         &["sum", "--check"],
         &["digest"],
         &["mac", "--key-file", "key", "-"],
+        &pipe,
     ] {
         fails(&run(args, "<&-"), IO, "standard input", "closed");
     }
@@ -279,10 +282,25 @@ fn closed_standard_streams_are_errors() {
         &["mac", "--key-file", "key", "file"],
         &["hash-password", "--password-file", "password"],
         &["completions", "bash"],
+        &["key", "generate", "--private", "new"],
+        &pipe,
+        &[
+            "disk",
+            "serve",
+            "--key-file",
+            "key",
+            "--listen",
+            "127.0.0.1:0",
+            "image",
+        ],
+        &["--help"],
+        &["--version"],
     ] {
         fails(&run(args, ">&-"), IO, "standard output", "closed");
     }
-    assert!(!folder.path("outboard").exists());
+    for none in ["outboard", "new", "new.pub"] {
+        assert!(!folder.path(none).exists(), "{none}");
+    }
     // What does not need them works without, as under cron and systemd, and where a file is named.
     for redirections in [
         "<&- >&- 2>&-",
