@@ -49,11 +49,11 @@ pub const EXIT_STATUSES: [(&str, &str); 5] = [
 ];
 
 fn exit_statuses() -> String {
-    let mut text = String::from("Exit status:");
-    for (status, meaning) in EXIT_STATUSES {
-        text += &format!("\n  {status:5}{}", meaning.replace('\n', "\n       "));
-    }
-    text
+    let lines = EXIT_STATUSES.map(|(status, meaning)| {
+        let meaning = meaning.replace('\n', "\n       ");
+        format!("  {status:5}{meaning}")
+    });
+    format!("Exit status:\n{}", lines.join("\n"))
 }
 
 /// Digest, authenticate, encrypt and sign files, encrypt disks, and tunnel connections, with Veriplex

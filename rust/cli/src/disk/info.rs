@@ -1,5 +1,6 @@
 //! What an image and its header say without a key.
 
+use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -38,7 +39,7 @@ pub fn print(path: &Path, header: Option<&Path>) -> Result<(), Error> {
         geometry.end(),
     );
     if missing > 0 {
-        text += &format!("missing: {missing} bytes at the end of the image\n");
+        let _ = writeln!(text, "missing: {missing} bytes at the end of the image"); // a string takes everything
     }
     let mut stdout = io::stdout();
     stdout

@@ -165,7 +165,7 @@ fn negotiate(stream: &mut impl Stream, device: &impl Device) -> io::Result<bool>
             INFO | GO => match parse_info(&data) {
                 None => reply(REPLY_INVALID, b"malformed")?,
                 Some(name) if !name.is_empty() => {
-                    reply(REPLY_UNKNOWN, b"unknown export: the only one has an empty name")?
+                    reply(REPLY_UNKNOWN, b"unknown export: the only one has an empty name")?;
                 }
                 Some(_) => {
                     reply(

@@ -511,7 +511,7 @@ fn there_and_back() {
     let mut written = disks.clone();
     let noise = SHAPE.plain(77);
     written.files.get_mut(&Part::Image).unwrap()[offset..].copy_from_slice(&noise[offset..]);
-    refused(&written, &request, 7, "of another image");
+    refused(&written, &request, 7, "belongs to another image");
     let unchecked = Request {
         is_checked: false,
         ..request
@@ -560,12 +560,12 @@ fn work_goes_on_as_it_began() {
             request
         };
         for (request, key, reason) in [
-            (SHAPE.request(other), 7, "must be finished first"),
+            (SHAPE.request(other), 7, "finish it first"),
             (as_begun, 8, "wrong key"),
             (
                 with(&|it| it.sector_len = Some(1024)),
                 7,
-                "began with --sector-size 512",
+                "started with --sector-size 512",
             ),
             (with(&|it| it.offset = Some(0)), 7, "--offset 20"),
             (with(&|it| it.len = Some(512)), 7, "--length"),
@@ -618,7 +618,7 @@ fn damaged_files() {
                 bytes[SLOT] ^= 4;
                 bytes[4096 + 100] ^= 1;
             },
-            "how far the work was",
+            "progress of the conversion unknown",
         );
         let Shape { offset, len, batch } = SHAPE;
         refused(
