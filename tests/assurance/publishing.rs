@@ -376,6 +376,48 @@ fn the_workflow_runs_targets_that_exist() {
     }
 }
 
+/// The targets that a page names: in a span of code, or in a block.
+fn named(page: &str) -> BTreeSet<&str> {
+    let is_name = |word: &&str| {
+        let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        !word.starts_with('-') && !word.is_empty() && word.chars().all(is_part)
+    };
+    ["`make ", "&& make ", "\n    make "]
+        .into_iter()
+        .flat_map(|start| page.split(start).skip(1))
+        .filter_map(|rest| rest.split([' ', '`', '\n']).next())
+        .filter(is_name)
+        .collect()
+}
+
+#[test]
+fn pages_name_targets_that_exist() {
+    let planted =
+        "Run `make one` and `make two X=1 && make three`.\n\n    make four\nmake five, and `make -C six`";
+    assert_eq!(named(planted), ["one", "two", "three", "four"].into());
+    let makefile = read("Makefile");
+    let mut count = 0;
+    for page in [
+        "README.md",
+        "CONTRIBUTING.md",
+        "SECURITY.md",
+        "SOUNDNESS.md",
+        "design.md",
+        "benches/README.md",
+        "jasmin/README.md",
+        "proofs/README.md",
+        "rust/cli/README.md",
+        "rust/store/README.md",
+    ] {
+        for target in named(&read(page)) {
+            count += 1;
+            let rule = format!("\n{target}:");
+            assert!(makefile.contains(&rule), "{page}: make {target}");
+        }
+    }
+    assert!(count > 50);
+}
+
 /// The public modules of the crate, and the comment that each page begins with.
 fn module_pages(root_page: &str) -> Vec<(String, String)> {
     let mut names: Vec<_> = root_page
