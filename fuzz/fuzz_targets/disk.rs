@@ -194,6 +194,14 @@ impl Storage for Memory {
         self.step().map(|_| ())
     }
 
+    fn sync_names(&self) -> io::Result<()> {
+        self.step().map(|_| ())
+    }
+
+    fn make_journal(&self, bytes: &[u8], _: u64) -> Result<(), Error> {
+        self.save(Part::Journal, bytes, Existing::Refused)
+    }
+
     fn save(&self, part: Part, bytes: &[u8], existing: Existing) -> Result<(), Error> {
         self.step().map_err(|error| Error::io("it", error))?;
         let before = self.files.borrow_mut().insert(part, bytes.to_vec());
@@ -473,8 +481,8 @@ fn session(shape: Shape, is_read_only: bool, requests: &[Request], changes: &[Ch
         sent: &sent,
         got: Vec::new(),
     };
-    let opened = copy::open(&path, Some(&header), true, &key(), 0, true).expect("an image");
-    let export = Export::new(opened, is_read_only);
+    let opened = copy::open(&path, Some(&header), true, || Ok(key()), 0, true).expect("an image");
+    let export = Export::new(opened, is_read_only).expect("an export");
     let _ = nbd::serve(&mut connection, &export);
     drop(export);
 

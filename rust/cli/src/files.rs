@@ -2,7 +2,7 @@
 
 #[cfg(unix)]
 use std::fs::Permissions;
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
@@ -353,16 +353,20 @@ impl Output {
                 ));
             }
             // As it was found: who puts a link there meanwhile chooses nothing, since a rename replaces that too.
-            Some(found) if found.is_file() => new(path.to_owned(), mode.or_that_of(&found)),
+            Some(found) if found.is_file() => {
+                check_unused(&found).and_then(|()| new(path.to_owned(), mode.or_that_of(&found)))
+            }
             Some(link) => match fs::metadata(path) {
                 // A link to nothing is replaced.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => new(path.to_owned(), mode),
                 Err(error) => Err(error),
                 Ok(found) if found.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
-                Ok(found) if found.is_file() => {
-                    fs::canonicalize(path).and_then(|path| new(path, mode.or_that_of(&found)))
+                Ok(found) if found.is_file() => check_unused(&found)
+                    .and_then(|()| fs::canonicalize(path))
+                    .and_then(|path| new(path, mode.or_that_of(&found))),
+                Ok(found) => {
+                    open_special(path, link.is_symlink(), is_block_device(&found)).map(Sink::Special)
                 }
-                Ok(_) => open_special(path, link.is_symlink()).map(Sink::Special),
             },
         };
         match sink {
@@ -545,8 +549,92 @@ impl Existing {
     }
 }
 
-/// Opens what is not a file. What is found must not have become something else since it was looked at.
-fn open_special(path: &Path, is_link: bool) -> io::Result<File> {
+/// Locks a file for one process that changes it.
+pub fn lock(file: &File) -> io::Result<()> {
+    locked(file.try_lock())
+}
+
+/// Locks a file for all that read it.
+pub fn lock_shared(file: &File) -> io::Result<()> {
+    locked(file.try_lock_shared())
+}
+
+fn locked(result: Result<(), TryLockError>) -> io::Result<()> {
+    result.map_err(|error| match error {
+        TryLockError::WouldBlock => io::Error::other("in use by another process"),
+        TryLockError::Error(error) => error,
+    })
+}
+
+/// Locks the file or block device at this place, if there is one, as long as it is open.
+pub fn lock_if_there(path: &Path) -> Result<Option<File>, Error> {
+    let open = || {
+        match fs::metadata(path) {
+            Ok(found) if found.is_file() || is_block_device(&found) => {}
+            _ => return Ok(None),
+        }
+        let file = File::open(path)?;
+        lock(&file)?;
+        Ok(Some(file))
+    };
+    open().map_err(|error: io::Error| Error::io(&quoted(path), error))
+}
+
+#[cfg(unix)]
+fn is_block_device(found: &fs::Metadata) -> bool {
+    std::os::unix::fs::FileTypeExt::is_block_device(&found.file_type())
+}
+
+#[cfg(not(unix))]
+fn is_block_device(_: &fs::Metadata) -> bool {
+    false
+}
+
+/// An error if a loop device has this file.
+#[cfg(target_os = "linux")]
+pub fn check_unused(file: &fs::Metadata) -> io::Result<()> {
+    match loop_device(Path::new("/sys/block"), file) {
+        Some(device) => Err(io::Error::other(format!(
+            "in use by the loop device {}",
+            quoted(&device)
+        ))),
+        None => Ok(()),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub fn check_unused(_: &fs::Metadata) -> io::Result<()> {
+    Ok(())
+}
+
+/// The loop device that has this file, of those in the system's list of block devices. The list has names only: a device
+/// whose file has lost the name counts if the file is as large as this one.
+#[cfg(target_os = "linux")]
+fn loop_device(list: &Path, file: &fs::Metadata) -> Option<PathBuf> {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::fs::MetadataExt;
+    let is_backed = |device: &Path| {
+        let line = fs::read(device.join("loop/backing_file")).ok()?;
+        let name = line.strip_suffix(b"\n")?;
+        if let Ok(found) = fs::metadata(Path::new(OsStr::from_bytes(name))) {
+            return Some((found.dev(), found.ino()) == (file.dev(), file.ino()));
+        }
+        let number = |name: &str| {
+            let text = fs::read_to_string(device.join(name)).ok()?;
+            text.trim().parse::<u64>().ok()
+        };
+        let end = number("loop/offset")? + number("size")? * 512;
+        Some(number("loop/sizelimit")? > 0 && end <= file.len() || end == file.len() / 512 * 512)
+    };
+    let mut devices = fs::read_dir(list).ok()?.flatten();
+    let device = devices.find(|device| is_backed(&device.path()) == Some(true))?;
+    Some(Path::new("/dev").join(device.file_name()))
+}
+
+/// Opens what is not a file. What is found must not have become something else since it was looked at. Linux refuses block
+/// devices that are mounted or otherwise in use.
+fn open_special(path: &Path, is_link: bool, is_block_device: bool) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true);
     #[cfg(unix)]
@@ -557,10 +645,15 @@ fn open_special(path: &Path, is_link: bool) -> io::Result<File> {
         } else {
             OFlags::NOFOLLOW
         };
-        options.custom_flags((follow | OFlags::NOCTTY).bits().cast_signed());
+        let alone = if is_block_device {
+            OFlags::EXCL
+        } else {
+            OFlags::empty()
+        };
+        options.custom_flags((follow | alone | OFlags::NOCTTY).bits().cast_signed());
     }
     #[cfg(not(unix))]
-    let _ = is_link;
+    let _ = (is_link, is_block_device);
     let file = options.open(path)?;
     if file.metadata()?.is_file() {
         return Err(io::Error::other("changed while it was opened"));

@@ -21,6 +21,12 @@ pub fn guard() -> io::Result<()> {
     Ok(())
 }
 
+/// Whether whoever started the process wanted it to ignore this signal, as `nohup` does.
+#[cfg(unix)]
+pub fn is_ignored(signal: i32) -> bool {
+    signals::mask(&["SigIgn:"]) >> (signal - 1) & 1 == 1
+}
+
 /// The name `.veriplex-*.tmp` of a file or folder, which is removed on drop.
 pub struct Temporary(Option<TempPath>);
 
@@ -151,13 +157,17 @@ mod signals {
         Ok(())
     }
 
-    /// The signals that whoever started the process wanted it to ignore, as `nohup` does, and those that it handles itself,
-    /// from bit 0 on. Known only where there is a `/proc` as that of Linux.
+    /// The signals that whoever started the process wanted it to ignore, as `nohup` does, and those that it handles itself.
     fn others() -> u64 {
+        mask(&["SigIgn:", "SigCgt:"])
+    }
+
+    /// Signals of these names, from bit 0 on. Known only where there is a `/proc` as that of Linux.
+    pub fn mask(names: &[&str]) -> u64 {
         let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
         let masks = status
             .lines()
-            .filter_map(|line| line.strip_prefix("SigIgn:").or(line.strip_prefix("SigCgt:")));
+            .filter_map(|line| names.iter().find_map(|name| line.strip_prefix(name)));
         masks
             .filter_map(|mask| u64::from_str_radix(mask.trim(), 16).ok())
             .fold(0, |masks, mask| masks | mask)

@@ -123,11 +123,22 @@ fn memory_does_not_grow_with_files() {
                     armor: false,
                     show_progress: false,
                 };
-                copy::encrypt(&job, 512, 0, None, None, &secret, 0).ok().unwrap();
+                let source = copy::Source {
+                    files: Vec::new(),
+                    read: &|| Ok(Secret::Key(Key::from([7; 32]))),
+                };
+                let plan = copy::Plan {
+                    sector_len: 512,
+                    offset: 0,
+                    len: None,
+                    cost: 0,
+                    is_checked: true,
+                };
+                copy::encrypt(&job, None, &source, &plan).ok().unwrap();
             }),
             most(|| {
                 let image = Image::open(&place("disk"), true).ok().unwrap();
-                let files = Files::new(image, place("disk.vphead"));
+                let files = Files::new(image, place("disk.vphead")).ok().unwrap();
                 let request = Request {
                     direction: Direction::Decrypt,
                     sector_len: None,

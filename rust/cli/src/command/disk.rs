@@ -6,8 +6,9 @@ use clap::builder::PossibleValuesParser;
 
 use super::secrets::SecretArgs;
 use super::{Cost, MaxCost, Threads};
-use crate::crypt::{Job, Range};
+use crate::crypt::{Job, Range, Secret};
 use crate::disk::convert::{self, BATCH, Files, Request};
+use crate::disk::copy::{Plan, Source};
 use crate::disk::header::SECTOR_LEN;
 use crate::disk::image::Image;
 use crate::disk::serve::Address;
@@ -38,6 +39,9 @@ pub enum Command {
         /// Encrypt this many bytes; later bytes stay unchanged
         #[arg(short, long, value_name = "N")]
         length: Option<u64>,
+        /// Take IMAGE for whole even if it looks half converted, as content that begins with VPX-HALF does
+        #[arg(long)]
+        no_check: bool,
         #[command(flatten)]
         target: Target,
     },
@@ -74,7 +78,7 @@ pub enum Command {
     },
     /// Serve an encrypted image, decrypted, as a block device for NBD clients of this machine
     ///
-    /// Prints the address for clients, and runs until SIGINT or SIGTERM. NBD has no authentication: whoever can connect
+    /// Prints the address for clients, and runs until SIGHUP, SIGINT or SIGTERM. NBD has no authentication: whoever can connect
     /// can read and write the disk. With --socket, that is only you.
     Serve {
         #[command(flatten)]
@@ -161,7 +165,7 @@ impl Target {
 
     fn in_place(&self, request: &Request, secret: &SecretArgs, show_progress: bool) -> Result<(), Error> {
         let header = copy::header_path(&self.image, self.header.as_deref())?;
-        let files = Files::new(Image::open_any(&self.image, true)?, header);
+        let files = Files::new(Image::open_any(&self.image, true)?, header)?;
         if request.direction == Direction::Decrypt {
             files.image.check_private()?;
         }
@@ -175,6 +179,13 @@ impl Target {
     }
 }
 
+fn source<'a>(secret: &'a SecretArgs, read: &'a dyn Fn() -> Result<Secret, Error>) -> Source<'a> {
+    Source {
+        files: secret.paths().collect(),
+        read,
+    }
+}
+
 #[allow(clippy::too_many_lines)] // one arm per command
 pub fn run(command: &Command, quiet: bool, show_progress: bool) -> Result<Status, Error> {
     match command {
@@ -184,6 +195,7 @@ pub fn run(command: &Command, quiet: bool, show_progress: bool) -> Result<Status
             sector_size,
             offset,
             length,
+            no_check,
             target,
         } => {
             target.threads.start_or_do_without()?;
@@ -200,22 +212,21 @@ pub fn run(command: &Command, quiet: bool, show_progress: bool) -> Result<Status
                     cost: cost.cost,
                     // Of work that goes on.
                     max_cost: cost.cost.max(*password::COSTS.end()),
-                    is_checked: true,
+                    is_checked: !no_check,
                     batch: BATCH,
                 };
                 target.in_place(&request, secret, show_progress)?;
             } else {
                 let header = target.header.as_deref();
-                let secret = secret.read(&quoted(&target.image), true)?;
-                copy::encrypt(
-                    &target.job(show_progress),
-                    sector_len.unwrap_or(SECTOR_LEN),
-                    offset.unwrap_or(0),
-                    *length,
-                    header,
-                    &secret,
-                    cost.cost,
-                )?;
+                let plan = Plan {
+                    sector_len: sector_len.unwrap_or(SECTOR_LEN),
+                    offset: offset.unwrap_or(0),
+                    len: *length,
+                    cost: cost.cost,
+                    is_checked: !no_check,
+                };
+                let read = || secret.read(&quoted(&target.image), true);
+                copy::encrypt(&target.job(show_progress), header, &source(secret, &read), &plan)?;
             }
         }
         Command::Decrypt {
@@ -245,11 +256,10 @@ pub fn run(command: &Command, quiet: bool, show_progress: bool) -> Result<Status
                     length: *length,
                 };
                 let header = target.header.as_deref();
-                let secret = secret.read(&quoted(&target.image), false)?;
                 copy::decrypt(
                     &target.job(show_progress),
                     header,
-                    &secret,
+                    &source(secret, &|| secret.read(&quoted(&target.image), false)),
                     max_cost.max_cost,
                     !check.no_check,
                     range,

@@ -129,6 +129,12 @@ pub struct SecretArgs {
 }
 
 impl SecretArgs {
+    /// The files that it is read from.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        let paths = self.key.paths().iter().chain(self.from.paths());
+        paths.map(PathBuf::as_path)
+    }
+
     pub fn is_password(&self) -> bool {
         self.key.path().is_none()
     }

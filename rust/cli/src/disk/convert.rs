@@ -31,7 +31,11 @@
 //! the last one only if it has what is in the journal. Otherwise nothing is written unless the marker is that of this
 //! conversion and of its last batches, and these are in the image.
 //!
-//! Assumed: a disk writes the first 512 bytes of the image, which hold the marker, whole or not at all.
+//! Whoever goes on first synchronises all files, and then writes again what the last sync was for: a killed program may have
+//! left it in the system's memory only, and a sync that failed may have dropped it there.
+//!
+//! Assumed: a disk writes the first 512 bytes of the image, which hold the marker, whole or not at all; if a folder cannot be
+//! synchronised, the file system takes no more changes, as a journal that cannot be written sees to.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -49,7 +53,7 @@ use super::marker::{self, Marker};
 use super::{Direction, JOURNAL_EXTENSION, OLD_EXTENSION};
 use crate::crypt::{Secret, random};
 use crate::error::Error;
-use crate::files::{Existing, Output, Readers, beside, folder_of, read_up_to};
+use crate::files::{Existing, Output, Readers, beside, folder_of, lock, lock_if_there, read_up_to};
 use crate::names::quoted;
 use crate::progress::Progress;
 
@@ -78,15 +82,19 @@ pub enum Part {
 pub trait Storage {
     /// For messages.
     fn name(&self, part: Part) -> String;
-    /// The number of the image's inode, or of its device.
+    /// The number of the image's inode; 0 for a device.
     fn inode(&self) -> u64;
     /// Reads what there is, up to the size of the buffer; nothing of a file that does not exist.
     fn read(&self, part: Part, at: u64, buffer: &mut [u8]) -> io::Result<usize>;
     fn write(&self, part: Part, at: u64, bytes: &[u8]) -> io::Result<()>;
-    /// What was written is on the disk.
+    /// What was written to this file, if it is there, is on the disk.
     fn sync(&self, part: Part) -> io::Result<()>;
+    /// Files that were made, replaced or removed are so on the disk.
+    fn sync_names(&self) -> io::Result<()>;
     /// Makes or replaces a file, which appears whole or not at all, and is on the disk when this returns.
     fn save(&self, part: Part, bytes: &[u8], existing: Existing) -> Result<(), Error>;
+    /// Makes the journal as [`Storage::save`] does, and sees to it that it can become this long.
+    fn make_journal(&self, bytes: &[u8], len: u64) -> Result<(), Error>;
     /// Removes a file, if it is there; it is gone from the disk when this returns.
     fn remove(&self, part: Part) -> io::Result<()>;
 }
@@ -100,7 +108,7 @@ pub struct Request {
     pub len: Option<u64>,
     pub cost: u8,
     pub max_cost: u8,
-    /// Decrypt only an image that the header knows.
+    /// Decrypt only an image that the header knows; encrypt only one that does not look half converted.
     pub is_checked: bool,
     /// The size of a batch in bytes: a multiple of that of a sector.
     pub batch: usize,
@@ -114,14 +122,15 @@ pub fn in_place<S: Storage>(
     secret: impl FnOnce(bool) -> Result<Secret, Error>,
     show_progress: bool,
 ) -> Result<(), Error> {
-    let found = Found::read(storage)?;
-    let Some(journal) = &found.journal else {
+    settle(storage)?;
+    let mut found = Found::read(storage)?;
+    let Some(journal) = found.journal.clone() else {
         let disk = found.disk(storage, image_geometry, request, secret)?;
         let work = Work::new(storage, disk, request)?;
         return work.begin(&found).and_then(|()| work.run(0, show_progress));
     };
     let name = storage.name(Part::Journal);
-    found.check_request(&name, journal, request)?;
+    found.check_request(&name, &journal, request)?;
     let (disk, state) = journal.unlock(&name, &secret(false)?, request.max_cost)?;
     let State::Converting(conversion) = state else {
         return Err(Error::unverified(&name, "the journal is damaged"));
@@ -130,15 +139,17 @@ pub fn in_place<S: Storage>(
         storage,
         disk,
         conversion,
-        header: journal.clone(),
+        header: journal,
     };
     work.check_len()?;
+    // The image's own content may look like a marker.
+    found.marker = found
+        .marker
+        .filter(|marker| marker.is_of(&work.disk, &work.conversion));
     match work.stage(&found)? {
-        Stage::Begun { is_marked } => {
+        Stage::Begun => {
             work.save_header(&found)?;
-            if !is_marked {
-                work.mark()?;
-            }
+            work.mark()?;
             work.run(0, show_progress)
         }
         Stage::Batch(number) => {
@@ -146,9 +157,18 @@ pub fn in_place<S: Storage>(
             work.repeat(number)?;
             work.run(number + 1, show_progress)
         }
-        Stage::Converted => work.end(),
         Stage::Finished => work.remove(Part::Journal),
     }
+}
+
+/// What is read from now on is on the disk, and not only in the system's memory because whoever wrote it was killed.
+fn settle<S: Storage>(storage: &S) -> Result<(), Error> {
+    for part in [Part::Journal, Part::Image] {
+        let failed = |error| Error::io(&storage.name(part), error);
+        storage.sync(part).map_err(failed)?;
+    }
+    let failed = |error| Error::io(&storage.name(Part::Header), error);
+    storage.sync_names().map_err(failed)
 }
 
 /// There is nothing that could decrypt the image.
@@ -199,7 +219,9 @@ impl Found {
         request: &Request,
         secret: impl FnOnce(bool) -> Result<Secret, Error>,
     ) -> Result<Disk, Error> {
-        if let Some(marker) = &self.marker {
+        if let Some(marker) = &self.marker
+            && (request.is_checked || request.direction == Direction::Decrypt)
+        {
             return Err(marker.refused(&storage.name(Part::Image)));
         }
         let name = storage.name(Part::Header);
@@ -228,10 +250,10 @@ impl Found {
                 Disk::generate(geometry, &secret(true)?, request.cost)
             }
             (Some(header), Direction::Decrypt) => {
-                if self.old.is_some_and(|old| old != *header.bytes()) {
+                if self.old.is_some() && !self.has_own_old() {
                     return Err(Error::io(
                         &storage.name(Part::Old),
-                        "already exists and belongs to another disk: move it away",
+                        "already exists and is not a header of this disk: move it away",
                     ));
                 }
                 let (disk, state) = header.unlock(&name, &secret(false)?, request.max_cost)?;
@@ -242,6 +264,13 @@ impl Found {
                 Ok(disk)
             }
         }
+    }
+
+    /// Whether there is an old header, and this disk's: it has the same keys.
+    fn has_own_old(&self) -> bool {
+        let old = self.old.as_ref().and_then(|old| Header::parse(old).ok());
+        let header = self.header.as_ref();
+        old.is_some_and(|old| header.is_some_and(|header| header.is_same_disk(&old)))
     }
 
     /// Checks that this journal is of the work that was asked for.
@@ -271,6 +300,13 @@ impl Found {
                     "the conversion was started with --sector-size {sector_len} --offset {offset} --length {len}"
                 ),
             ));
+        }
+        if let Some(cost) = journal.cost()
+            && request.direction == Direction::Encrypt
+            && cost > request.max_cost
+        {
+            let reason = format_args!("started with --cost {cost}");
+            return Err(Error::usage(name, reason));
         }
         Ok(())
     }
@@ -343,12 +379,10 @@ struct Work<'a, S> {
 /// How far it was.
 enum Stage {
     /// The journal has no batch yet.
-    Begun { is_marked: bool },
-    /// The journal has this batch, which may be in the image in part.
+    Begun,
+    /// The journal has this batch, which may be in the image in part. After the empty one, the marker may be gone.
     Batch(u64),
-    /// All is converted, and the marker is gone.
-    Converted,
-    /// The header says so too.
+    /// The header says that all is done.
     Finished,
 }
 
@@ -396,19 +430,28 @@ impl<'a, S: Storage> Work<'a, S> {
         (at, left.min(self.conversion.batch))
     }
 
+    fn slot_len(&self) -> u64 {
+        ((BEFORE_CIPHERTEXT + self.conversion.batch) as u64).next_multiple_of(ALIGNMENT)
+    }
+
     fn slot(&self, number: u64) -> u64 {
-        let len = ((BEFORE_CIPHERTEXT + self.conversion.batch) as u64).next_multiple_of(ALIGNMENT);
-        ALIGNMENT + number % 2 * len
+        ALIGNMENT + number % 2 * self.slot_len()
     }
 
     fn begin(&self, found: &Found) -> Result<(), Error> {
         if let Some(header) = &found.header
-            && found.old.is_none()
+            && found.old != Some(*header.bytes())
         {
-            self.storage.save(Part::Old, header.bytes(), Existing::Refused)?;
+            let existing = if found.has_own_old() {
+                Existing::Replaced
+            } else {
+                Existing::Refused
+            };
+            self.storage.save(Part::Old, header.bytes(), existing)?;
         }
         let journal = [MAGIC.as_slice(), self.header.bytes()].concat();
-        self.storage.save(Part::Journal, &journal, Existing::Refused)?;
+        self.storage
+            .make_journal(&journal, self.slot(0) + 2 * self.slot_len())?;
         self.save_header(found)?;
         self.mark()
     }
@@ -459,7 +502,6 @@ impl<'a, S: Storage> Work<'a, S> {
             self.write_journal(self.batches(), &mut buffer)?;
         }
         self.write_first(&self.conversion.after)?;
-        self.storage.sync(Part::Image).map_err(self.failed(Part::Image))?;
         self.end()
     }
 
@@ -529,14 +571,16 @@ impl<'a, S: Storage> Work<'a, S> {
             .map_err(self.failed(Part::Image))
     }
 
-    /// Writes a batch again that is in the journal.
+    /// Writes a batch again that is in the journal, to the journal too: when a sync fails, the system may go on to show what
+    /// it has not written, and the next sync does not try again.
     fn repeat(&self, number: u64) -> Result<(), Error> {
-        if number == self.batches() {
-            return Ok(());
-        }
         let mut buffer = self.buffer();
         self.read_slot(number, &mut buffer)?;
-        self.write_image(number, &mut buffer)
+        self.write_journal(number, &mut buffer)?;
+        if number < self.batches() {
+            self.write_image(number, &mut buffer)?;
+        }
+        Ok(())
     }
 
     /// How far the work was, if image, header and journal belong together.
@@ -548,9 +592,7 @@ impl<'a, S: Storage> Work<'a, S> {
             [Slot::Batch(0), Slot::Empty] => (0, false),
             // The other slot was being written.
             [Slot::Batch(number), Slot::Broken] | [Slot::Broken, Slot::Batch(number)] => (number, true),
-            [Slot::Broken, Slot::Empty] if self.is_marked_at(found, 0) => {
-                return Ok(Stage::Begun { is_marked: true });
-            }
+            [Slot::Broken, Slot::Empty] if self.is_marked_at(found, 0) => return Ok(Stage::Begun),
             [Slot::Empty, Slot::Empty] => return self.stage_before(found),
             [Slot::Broken, Slot::Empty] => return Err(self.other_image()),
             _ => {
@@ -582,15 +624,14 @@ impl<'a, S: Storage> Work<'a, S> {
             batch,
             ..
         } = self.conversion;
-        let is_marked = found.marker.is_some();
-        let is_right = if is_marked {
+        let is_right = if found.marker.is_some() {
             self.is_marked_at(found, 0)
         } else {
             // Another one that is not marked would be converted with what belongs into this one.
             conversion(self.storage, &self.disk, direction, batch, number)? == self.conversion
         };
         if is_right {
-            Ok(Stage::Begun { is_marked })
+            Ok(Stage::Begun)
         } else {
             Err(self.other_image())
         }
@@ -616,7 +657,7 @@ impl<'a, S: Storage> Work<'a, S> {
         {
             return Err(self.other_image());
         }
-        Ok(Stage::Converted)
+        Ok(Stage::Batch(self.batches()))
     }
 
     /// Whether the image has a marker that says that only the batches before this one were begun.
@@ -748,17 +789,21 @@ pub struct Files {
     old: PathBuf,
     journal: PathBuf,
     open_journal: OnceLock<File>,
+    /// Locked, if it was there.
+    _open_header: Option<File>,
 }
 
 impl Files {
-    pub fn new(image: Image, header: PathBuf) -> Self {
-        Self {
+    pub fn new(image: Image, header: PathBuf) -> Result<Self, Error> {
+        let open_header = lock_if_there(&header)?;
+        Ok(Self {
             old: beside(&header, OLD_EXTENSION),
             journal: beside(&header, JOURNAL_EXTENSION),
             image,
             header,
             open_journal: OnceLock::new(),
-        }
+            _open_header: open_header,
+        })
     }
 
     fn path(&self, part: Part) -> Option<&Path> {
@@ -776,7 +821,7 @@ impl Files {
         }
         let file = File::options().read(true).write(true).open(&self.journal)?;
         // Somebody may go on with a copy of the image.
-        file.try_lock()?;
+        lock(&file)?;
         Ok(self.open_journal.get_or_init(|| file))
     }
 }
@@ -820,9 +865,13 @@ impl Storage for Files {
     fn sync(&self, part: Part) -> io::Result<()> {
         match part {
             Part::Image => self.image.sync(),
-            Part::Journal => self.journal()?.sync_data(),
+            Part::Journal => if_there(self.journal().and_then(File::sync_data)),
             Part::Header | Part::Old => Ok(()),
         }
+    }
+
+    fn sync_names(&self) -> io::Result<()> {
+        sync_folder(&self.header)
     }
 
     fn save(&self, part: Part, bytes: &[u8], existing: Existing) -> Result<(), Error> {
@@ -830,6 +879,10 @@ impl Storage for Files {
             None => Err(Error::io(&self.image.name, io::ErrorKind::Unsupported)),
             Some(path) => save(path, bytes, existing, self.image.readers),
         }
+    }
+
+    fn make_journal(&self, bytes: &[u8], len: u64) -> Result<(), Error> {
+        save_with_room(&self.journal, bytes, len, Existing::Refused, self.image.readers)
     }
 
     fn remove(&self, part: Part) -> io::Result<()> {
@@ -842,16 +895,54 @@ impl Storage for Files {
 
 /// Makes or replaces a file, which appears whole or not at all, and is on the disk when this returns.
 pub fn save(path: &Path, bytes: &[u8], existing: Existing, readers: Readers) -> Result<(), Error> {
+    save_with_room(path, bytes, 0, existing, readers)
+}
+
+/// The same; if the system can, it keeps room for a file of this length.
+fn save_with_room(
+    path: &Path,
+    bytes: &[u8],
+    len: u64,
+    existing: Existing,
+    readers: Readers,
+) -> Result<(), Error> {
     let mut output = Output::create(path, existing, readers)?;
-    output
-        .write_all(bytes)
-        .map_err(|error| Error::write(&output.name, &error))?;
-    output.commit()
+    let name = output.name.clone();
+    let failed = |error: io::Error| Error::write(&name, &error);
+    if let Some(file) = output.file() {
+        reserve(file, len).map_err(failed)?;
+    }
+    output.write_all(bytes).map_err(failed)?;
+    output.commit()?;
+    sync_folder(path).map_err(failed)
+}
+
+#[cfg(target_os = "linux")]
+fn reserve(file: &File, len: u64) -> io::Result<()> {
+    use rustix::fs::{FallocateFlags, fallocate};
+    use rustix::io::Errno;
+    if len == 0 {
+        return Ok(());
+    }
+    match fallocate(file, FallocateFlags::KEEP_SIZE, 0, len) {
+        Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn reserve(_: &File, _: u64) -> io::Result<()> {
+    Ok(())
 }
 
 /// Removes a file, if it is there; it is gone from the disk when this returns.
 pub fn remove(path: &Path) -> io::Result<()> {
     if_there(fs::remove_file(path))?;
+    sync_folder(path)
+}
+
+/// What was made, replaced or removed beside this file is so on the disk.
+fn sync_folder(path: &Path) -> io::Result<()> {
     File::open(folder_of(path))?.sync_all()
 }
 

@@ -1,7 +1,8 @@
 //! Encryption and decryption of an image into another file.
 
-use std::fs;
+use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use zeroize::Zeroizing;
@@ -11,35 +12,70 @@ use super::image::{self, Image, check_destination, check_header};
 use super::{Direction, EXTENSION, HEADER_EXTENSION, OLD_EXTENSION, convert};
 use crate::crypt::{Job, Range, Secret};
 use crate::error::Error;
-use crate::files::{Existing, Output, Readers, beside, is_stdio};
+use crate::files::{Existing, Output, Readers, beside, is_stdio, lock_if_there};
 use crate::names::quoted;
 use crate::progress::Progress;
 
 /// How much is written at a time: enough for all cores.
 const PIECE: usize = 1 << 22;
 
-/// Encrypts the sectors from `offset` on; the rest is copied as it is.
-pub fn encrypt(
-    job: &Job<'_>,
-    sector_len: usize,
-    offset: u64,
-    len: Option<u64>,
-    header: Option<&Path>,
-    secret: &Secret,
-    cost: u8,
-) -> Result<(), Error> {
-    let image = Image::open(job.input, false)?;
-    let geometry = image.geometry(sector_len, offset, len)?;
+/// Where the secret comes from.
+pub struct Source<'a> {
+    /// Those files that it is read from.
+    pub files: Vec<&'a Path>,
+    /// Reads it, or asks for it.
+    pub read: &'a dyn Fn() -> Result<Secret, Error>,
+}
+
+impl Source<'_> {
+    /// An error if an output would replace one of its files.
+    fn check_kept(&self, outputs: [&Path; 2]) -> Result<(), Error> {
+        let files = self.files.iter().copied().filter(|file| !is_stdio(file));
+        let mut pairs = files.flat_map(|file| outputs.map(|output| (file, output)));
+        match pairs.find(|(file, output)| image::are_same(file, output)) {
+            Some((_, output)) => Err(Error::usage(&quoted(output), "is an input")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What is encrypted of an image, and how.
+pub struct Plan {
+    pub sector_len: usize,
+    pub offset: u64,
+    pub len: Option<u64>,
+    /// Of the password.
+    pub cost: u8,
+    /// Refuse an image that looks half converted.
+    pub is_checked: bool,
+}
+
+/// Encrypts some sectors; the rest is copied as it is.
+pub fn encrypt(job: &Job<'_>, header: Option<&Path>, source: &Source<'_>, plan: &Plan) -> Result<(), Error> {
+    let open = if plan.is_checked {
+        Image::open
+    } else {
+        Image::open_any
+    };
+    let image = open(job.input, false)?;
+    let geometry = image.geometry(plan.sector_len, plan.offset, plan.len)?;
     let destination = job.encrypted(EXTENSION)?;
-    check_destination(job.input, &destination)?;
+    let _locked = check_destination(job.input, &destination)?;
     let header_path = header_path(&destination, header)?;
+    source.check_kept([&destination, &header_path])?;
     check_header(&header_path, job.input)?;
     check_header(&header_path, &destination)?;
     let output = job.output_of_ciphertext(EXTENSION, image.readers)?;
+    let _locked_header = lock_if_there(&header_path)?;
+    if !job.force && header.is_none() && header_path.exists() && !destination.exists() {
+        let reason = "exists already, but its image does not: move the image back, or remove this header if it is left from \
+                      an encryption that was interrupted";
+        return Err(Error::io(&quoted(&header_path), reason));
+    }
     let existing = Existing::forced(job.force);
     let mut header_output = Output::create(&header_path, existing, image.readers)?;
     let old = Old::found(&header_path, job.force)?;
-    let disk = Disk::generate(geometry, secret, cost)?;
+    let disk = Disk::generate(geometry, &(source.read)()?, plan.cost)?;
     let output = transform(job, &image, &disk, Direction::Encrypt, Range::default(), output)?;
     let tags = disk.sector_tags(|number, sector| {
         image.read_at(disk.place(number), sector)?;
@@ -101,15 +137,16 @@ impl<'a> Old<'a> {
 pub fn decrypt(
     job: &Job<'_>,
     header: Option<&Path>,
-    secret: &Secret,
+    source: &Source<'_>,
     max_cost: u8,
     is_checked: bool,
     range: Range,
 ) -> Result<(), Error> {
     let destination = job.decrypted(EXTENSION)?;
-    check_destination(job.input, &destination)?;
-    let opened = open(job.input, header, false, secret, max_cost, is_checked)?;
-    check_header(&opened.header, &destination)?;
+    let _locked = check_destination(job.input, &destination)?;
+    source.check_kept([&destination; 2])?;
+    let opened = open(job.input, header, false, source.read, max_cost, is_checked)?;
+    check_header(&opened.header_path, &destination)?;
     let output = job.output_of_plaintext(&destination)?;
     transform(
         job,
@@ -128,8 +165,37 @@ pub struct Opened {
     pub disk: Disk,
     /// Of the sectors that the header knows, as they are.
     pub tags: SectorTags,
-    /// Where the header is.
-    pub header: PathBuf,
+    header: Header,
+    header_path: PathBuf,
+    /// Locked, if the image is written to.
+    header_file: Option<File>,
+}
+
+impl Opened {
+    /// Brings the header up to date. An error if there is another one at its place.
+    pub fn update_header(&self) -> Result<(), Error> {
+        let tags = self.image.sector_tags(&self.disk);
+        if tags == self.tags {
+            return Ok(());
+        }
+        let identity = |found: io::Result<Metadata>| found.ok().map(|found| (found.dev(), found.ino()));
+        let opened = self.header_file.as_ref().map(File::metadata);
+        let is_there = opened
+            .and_then(identity)
+            .is_some_and(|opened| identity(fs::metadata(&self.header_path)) == Some(opened));
+        if !is_there || !Header::read(&self.header_path).is_ok_and(|found| found == self.header) {
+            let reason = "is not the header that was opened, and is left as it is: the header of this image is not brought \
+                          up to date (--no-check)";
+            return Err(Error::io(&quoted(&self.header_path), reason));
+        }
+        let header = self.disk.header(&tags)?;
+        convert::save(
+            &self.header_path,
+            header.bytes(),
+            Existing::Replaced,
+            self.image.readers,
+        )
+    }
 }
 
 /// Opens an encrypted image; if `is_checked`, only one that the header knows.
@@ -137,17 +203,21 @@ pub fn open(
     path: &Path,
     header: Option<&Path>,
     write: bool,
-    secret: &Secret,
+    secret: impl FnOnce() -> Result<Secret, Error>,
     max_cost: u8,
     is_checked: bool,
 ) -> Result<Opened, Error> {
     let header_path = header_path(path, header)?;
     let name = quoted(&header_path);
     let image = Image::open(path, write)?;
-    let header = read_header(&header_path)?;
+    if !header_path.exists() {
+        return Err(convert::no_header(&name));
+    }
+    let header_file = if write { lock_if_there(&header_path)? } else { None };
+    let header = Header::read(&header_path)?;
     header.check_finished(&name)?;
     image.check(&header.geometry)?;
-    let (disk, state) = header.unlock(&name, secret, max_cost)?;
+    let (disk, state) = header.unlock(&name, &secret()?, max_cost)?;
     let tags = image.sector_tags(&disk);
     if let State::Encrypted(known) = &state
         && is_checked
@@ -158,7 +228,9 @@ pub fn open(
         image,
         disk,
         tags,
-        header: header_path,
+        header,
+        header_path,
+        header_file,
     })
 }
 

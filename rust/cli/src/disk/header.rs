@@ -23,7 +23,7 @@
 //! sectors: the first 8 bytes of `veriplex::mac` in the domain `veriplex.disk.sector.v1`, of the number (8 bytes,
 //! little-endian) and the ciphertext. If none of them is right, the image is another one, or every sector was rewritten.
 //!
-//! About a conversion: the size of a batch (4 bytes, little-endian), the number of the image's inode or device (8 bytes,
+//! About a conversion: the size of a batch (4 bytes, little-endian), the number of the image's inode, 0 for a device (8 bytes,
 //! little-endian), the tag of the first sector as it was (8 bytes), the bytes of the image that are under the [marker](super::marker) as they were, as they will be, zeros.
 
 use std::io;
@@ -129,7 +129,7 @@ pub struct Conversion {
     pub number: [u8; NUMBER_LEN],
     /// The size of a batch in bytes.
     pub batch: usize,
-    /// The number of the image's inode, or of its device.
+    /// The number of the image's inode; 0 for a device.
     pub inode: u64,
     /// The tag of the first sector as it was.
     pub first: [u8; SECTOR_TAG_LEN],

@@ -1,18 +1,16 @@
 //! Images and block devices, any place of which can be read and written.
 
-use std::ffi::OsStr;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, SeekFrom};
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rustix::fs::OFlags;
 
 use super::header::{Disk, Geometry, SectorTags};
 use super::marker::{self, Marker};
 use crate::error::Error;
-use crate::files::{Readers, is_stdio};
+use crate::files::{Readers, check_unused, is_stdio, lock, lock_if_there, lock_shared};
 use crate::names::quoted;
 
 /// One that is open and locked, for one program that writes or several that read.
@@ -20,7 +18,7 @@ use crate::names::quoted;
 pub struct Image {
     file: File,
     len: u64,
-    /// The number of its inode, or of the device.
+    /// The number of its inode; 0 for a device.
     pub inode: u64,
     /// Who may read what is made beside it.
     pub readers: Readers,
@@ -58,30 +56,16 @@ impl Image {
             options.custom_flags(OFlags::EXCL.bits().cast_signed());
         }
         let mut file = options.open(path).map_err(failed)?;
-        let locked = if write {
-            file.try_lock()
-        } else {
-            file.try_lock_shared()
-        };
-        match locked {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(Error::io(&name, "in use by another veriplex process"));
-            }
-            Err(TryLockError::Error(error)) => return Err(failed(error)),
-        }
+        if write { lock(&file) } else { lock_shared(&file) }.map_err(failed)?;
         // The metadata of a device have no length.
         let len = file.seek(SeekFrom::End(0)).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
-        if write
-            && is_file
-            && let Some(device) = loop_device(Path::new("/sys/block"), &metadata)
-        {
-            let reason = format_args!("in use by the loop device {}", quoted(&device));
-            return Err(Error::io(&name, reason));
+        if write && is_file {
+            check_unused(&metadata).map_err(failed)?;
         }
         let (inode, readers) = if is_device {
-            (metadata.rdev(), Readers::Owner)
+            // After the next start its number may be another device's.
+            (0, Readers::Owner)
         } else {
             let mode = metadata.permissions().mode() & 0o666 | 0o600;
             (metadata.ino(), Readers::Mode(mode))
@@ -189,40 +173,25 @@ pub fn check_header(header: &Path, image: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// An error if what is at the place of an output must not be written to: the input itself, which a crash would leave as
-/// neither plaintext nor ciphertext, or an image that is half converted.
-pub fn check_destination(input: &Path, output: &Path) -> Result<(), Error> {
+/// Locks what is at the place of an output as long as the result is kept. An error if it must not be written to: the input
+/// itself, which a crash would leave as neither plaintext nor ciphertext, or an image that is half converted or in use.
+pub fn check_destination(input: &Path, output: &Path) -> Result<Option<File>, Error> {
     let name = quoted(output);
     if is_stdio(output) {
-        return Ok(());
+        return Ok(None);
     }
     if are_same(input, output) {
         return Err(Error::usage(&name, "is also the input (use --in-place)"));
     }
-    match fs::metadata(output) {
-        Ok(found) if found.is_file() || found.file_type().is_block_device() => {
-            let file = File::open(output).map_err(|error| Error::io(&name, error))?;
-            check_whole(&file, &name)
-        }
-        _ => Ok(()),
+    let file = lock_if_there(output)?;
+    if let Some(file) = &file {
+        check_whole(file, &name)?;
     }
-}
-
-/// The loop device that has this file, of those in the system's list of block devices.
-fn loop_device(list: &Path, file: &fs::Metadata) -> Option<PathBuf> {
-    let devices = fs::read_dir(list).ok()?.flatten();
-    let backed = |device: &fs::DirEntry| {
-        let line = fs::read(device.path().join("loop/backing_file")).ok()?;
-        let path = Path::new(OsStr::from_bytes(line.strip_suffix(b"\n")?));
-        let found = fs::metadata(path).ok()?;
-        ((found.dev(), found.ino()) == (file.dev(), file.ino())).then_some(())
-    };
-    let device = devices.into_iter().find(|device| backed(device).is_some())?;
-    Some(Path::new("/dev").join(device.file_name()))
+    Ok(file)
 }
 
 /// Whether both names are of one file or device.
-fn are_same(one: &Path, other: &Path) -> bool {
+pub fn are_same(one: &Path, other: &Path) -> bool {
     let identity = |path: &Path| {
         let found = fs::metadata(path).ok()?;
         let is_device = found.file_type().is_block_device();

@@ -76,7 +76,7 @@ impl Marker {
         let (direction, command) = (self.direction, self.direction.command());
         let reason = format_args!(
             "{direction} in place is unfinished (at most the first {} bytes are done): finish it with disk {command} \
-             --in-place, its header and its journal",
+             --in-place, its header and its journal; if it only looks unfinished, disk encrypt --no-check takes it",
             self.begun
         );
         Error::usage(name, reason)

@@ -1,33 +1,36 @@
 //! An encrypted image as a block device for NBD clients of this machine.
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock, Weak};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::low_level::pipe;
 use veriplex::with_wiped_stack;
 use zeroize::Zeroizing;
 
+use super::Direction;
 use super::copy::{self, Opened};
 use super::nbd::{self, Device, Stream};
-use super::{Direction, convert};
 use crate::crypt::Secret;
 use crate::error::{Error, warn};
-use crate::files::Existing;
 use crate::names::quoted;
 use crate::socket_file::SocketFile;
+use crate::temporary::is_ignored;
 
 /// How many connections there may be.
 const MAX_CONNECTIONS: usize = 32;
+/// How many lines wait for a reader of standard error.
+const MAX_LINES: usize = 100;
 /// How long a handshake may take.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 
@@ -37,15 +40,50 @@ pub struct Export {
     is_read_only: bool,
     /// Nobody reads or writes a part of a sector that somebody else writes: neither would have a sector.
     writing: RwLock<()>,
+    log: Log,
+}
+
+/// Lines on standard error that nobody waits for: those that nobody reads are lost.
+struct Log {
+    lines: SyncSender<Option<String>>,
+    is_done: Mutex<Receiver<()>>,
+}
+
+impl Log {
+    fn start() -> io::Result<Self> {
+        let (lines, queue) = sync_channel::<Option<String>>(MAX_LINES);
+        let (done, is_done) = sync_channel(1);
+        thread::Builder::new().spawn(move || {
+            queue.iter().map_while(|line| line).for_each(warn);
+            drop(done);
+        })?;
+        Ok(Self {
+            lines,
+            is_done: Mutex::new(is_done),
+        })
+    }
+
+    fn line(&self, line: impl Display) {
+        let _ = self.lines.try_send(Some(line.to_string()));
+    }
+
+    /// Gives the lines that there are a moment to be read.
+    fn end(&self) {
+        if self.lines.try_send(None).is_ok() {
+            let is_done = self.is_done.lock().unwrap_or_else(PoisonError::into_inner);
+            let _ = is_done.recv_timeout(Duration::from_secs(1));
+        }
+    }
 }
 
 impl Export {
-    pub fn new(opened: Opened, is_read_only: bool) -> Self {
-        Self {
+    pub fn new(opened: Opened, is_read_only: bool) -> io::Result<Self> {
+        Ok(Self {
             opened,
             is_read_only,
             writing: RwLock::new(()),
-        }
+            log: Log::start()?,
+        })
     }
 
     /// The sectors that have these bytes: the number of the first, where they begin, their length, and what is before the
@@ -65,7 +103,7 @@ impl Export {
 
     /// Tells whoever runs the server; the client learns only that something failed.
     fn told<T>(&self, result: io::Result<T>) -> io::Result<T> {
-        result.inspect_err(|error| warn(format_args!("{}: {error}", self.opened.image.name)))
+        result.inspect_err(|error| self.log.line(format_args!("{}: {error}", self.opened.image.name)))
     }
 
     fn decrypt(&self, first: u64, bytes: &mut [u8]) -> io::Result<()> {
@@ -138,19 +176,9 @@ impl Export {
         if self.is_read_only {
             return Ok(());
         }
-        let Opened {
-            image,
-            disk,
-            tags,
-            header,
-        } = &self.opened;
+        let image = &self.opened.image;
         image.sync().map_err(|error| Error::io(&image.name, error))?;
-        let found = image.sector_tags(disk);
-        if found == *tags {
-            return Ok(());
-        }
-        let known = disk.header(&found)?;
-        convert::save(header, known.bytes(), Existing::Replaced, image.readers)
+        self.opened.update_header()
     }
 }
 
@@ -403,7 +431,7 @@ impl Clients {
                 && error.kind() == io::ErrorKind::InvalidData
                 && !quiet
             {
-                warn(format_args!("disconnected a client: {error}"));
+                export.log.line(format_args!("disconnected a client: {error}"));
             }
         })?;
         self.0.push(Client { socket, thread });
@@ -434,12 +462,13 @@ pub fn open(
     is_checked: bool,
 ) -> Result<Arc<Export>, Error> {
     with_wiped_stack(|| {
-        let opened = copy::open(path, header, !is_read_only, &secret()?, max_cost, is_checked)?;
-        Ok(Arc::new(Export::new(opened, is_read_only)))
+        let opened = copy::open(path, header, !is_read_only, secret, max_cost, is_checked)?;
+        let export = Export::new(opened, is_read_only).map_err(|error| Error::io("threads", error))?;
+        Ok(Arc::new(export))
     })
 }
 
-/// Serves until SIGINT or SIGTERM. Then nobody is connected, what was written is on the disk, and the keys are wiped, if nobody
+/// Serves until SIGHUP, SIGINT or SIGTERM. Then nobody is connected, what was written is on the disk, and the keys are wiped, if nobody
 /// else has the export.
 #[allow(clippy::needless_pass_by_value)] // its keys are wiped at the end
 pub fn serve(export: Arc<Export>, address: &Address, quiet: bool) -> Result<(), Error> {
@@ -449,7 +478,8 @@ pub fn serve(export: Arc<Export>, address: &Address, quiet: bool) -> Result<(), 
     };
     let failed = |error: io::Error| Error::io(&name, error);
     let (signals, signalled) = UnixStream::pair().map_err(failed)?;
-    for signal in [SIGINT, SIGTERM] {
+    let ends = [SIGHUP, SIGINT, SIGTERM].into_iter();
+    for signal in ends.filter(|&signal| !is_ignored(signal)) {
         let signals = signals.try_clone().map_err(failed)?;
         pipe::register(signal, signals).map_err(failed)?;
     }
@@ -469,7 +499,7 @@ pub fn serve(export: Arc<Export>, address: &Address, quiet: bool) -> Result<(), 
             // Whoever connected is gone.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             Err(error) => {
-                warn(format_args!("{name}: {error}"));
+                export.log.line(format_args!("{name}: {error}"));
                 // Without descriptors, for example, the next try fails as well.
                 thread::sleep(Duration::from_millis(50));
             }
@@ -477,5 +507,7 @@ pub fn serve(export: Arc<Export>, address: &Address, quiet: bool) -> Result<(), 
     }
     drop(listener);
     clients.end();
-    export.end()
+    let done = export.end();
+    export.log.end();
+    done
 }

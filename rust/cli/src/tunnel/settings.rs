@@ -263,6 +263,7 @@ impl From<Error> for Wrong {
     }
 }
 
+#[allow(clippy::too_many_lines)] // one part per key of the file
 fn parse(text: &str, folder: &Path) -> Result<Settings, Wrong> {
     let wrong = |why: String| Err(Wrong::Here(why));
     let file: Written = toml::from_str(text).map_err(|error| {

@@ -454,10 +454,10 @@ fn killed_in_place() {
 }
 
 /// A loop device, which only root can make.
-struct Loop(String);
+pub struct Loop(pub String);
 
 impl Loop {
-    fn new(folder: &Folder, image: &str) -> Option<Self> {
+    pub fn new(folder: &Folder, image: &str) -> Option<Self> {
         let mut losetup = Command::new("losetup");
         let output = losetup
             .args(["--find", "--show"])

@@ -370,12 +370,159 @@ fn the_file_of_a_mounted_loop_device() {
         println!("skipped");
         return;
     }
+    let source = Command::new("findmnt")
+        .args(["-no", "SOURCE", "mounted"])
+        .current_dir(folder.0.path())
+        .output();
+    let device = String::from_utf8(source.unwrap().stdout).unwrap();
+    let device = device.trim();
+    folder.write_private("plain", &noise(8192));
     let before = folder.read("image");
-    let output = folder.run(&with(ENCRYPT, &["--in-place", "image"]));
-    let is_same = folder.read("image") == before;
+    let in_place = folder.run(&with(ENCRYPT, &["--in-place", "image"]));
+    let replaced = folder.run(&with(ENCRYPT, &["--force", "-o", "image", "plain"]));
+    let header = ["--force", "--header", "header"];
+    let to_device = folder.run(&with(ENCRYPT, &[&header[..], &["-o", device, "plain"]].concat()));
+    // The device has it still, by a name that is gone.
+    fs::hard_link(folder.path("image"), folder.path("link")).unwrap();
+    fs::remove_file(folder.path("image")).unwrap();
+    let by_link = folder.run(&with(ENCRYPT, &["--in-place", "link"]));
+    let is_same = folder.read("link") == before;
     assert!(tool(&["umount", "mounted"]));
-    fails(&output, IO, "image", "loop device");
-    assert!(is_same && folder.names() == ["image", "mounted"]);
+    fails(&in_place, IO, "image", "loop device");
+    fails(&replaced, IO, "image", "loop device");
+    fails(&to_device, IO, device, "busy");
+    fails(&by_link, IO, "link", "loop device");
+    assert!(is_same && folder.names() == ["link", "mounted", "plain"]);
+}
+
+/// Without room for its journal, a conversion does not begin.
+#[test]
+#[cfg(target_os = "linux")]
+fn no_room_for_a_journal() {
+    let folder = Folder::new();
+    fs::create_dir(folder.path("small")).unwrap();
+    let tool = |args: &[&str]| {
+        let command = Command::new(args[0])
+            .args(&args[1..])
+            .current_dir(folder.0.path())
+            .status();
+        command.is_ok_and(|status| status.success())
+    };
+    if !tool(&["mount", "-t", "tmpfs", "-o", "size=6m", "tmpfs", "small"]) {
+        println!("skipped");
+        return;
+    }
+    folder.write_private("image", &plain(1));
+    let args = ["--in-place", "--header", "small/header", "image"];
+    let output = folder.run(&with(ENCRYPT, &args));
+    let left = fs::read_dir(folder.path("small")).unwrap().count();
+    assert!(tool(&["umount", "small"]));
+    fails(&output, IO, "small/header.journal", "No space");
+    assert!(left == 0 && folder.read("image") == plain(1));
+}
+
+/// Devices may have other numbers after the next start.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_device_of_another_number() {
+    fn args(device: &str) -> Vec<&str> {
+        with(ENCRYPT, &["--in-place", "--header", "header", device])
+    }
+    let folder = Folder::new();
+    folder.write_private("image", &plain(1));
+    let Some(first) = disk::Loop::new(&folder, "image") else {
+        return;
+    };
+    let mut child = folder.command(&args(&first.0)).spawn().unwrap();
+    while !folder.path("header.journal").exists() {
+        assert!(child.try_wait().unwrap().is_none(), "it has ended");
+    }
+    kill_process(Pid::from_child(&child), Signal::KILL).unwrap();
+    child.wait().unwrap();
+    let number = first.0.clone();
+    drop(first);
+    // As it was before the first batch.
+    folder.write_private("image", &plain(1));
+    let journal = File::options().write(true).open(folder.path("header.journal"));
+    journal.unwrap().set_len(4096).unwrap();
+    folder.write_private("blocker", &noise(8192));
+    let _blocker = disk::Loop::new(&folder, "blocker").unwrap();
+    let second = disk::Loop::new(&folder, "image").unwrap();
+    assert_ne!(second.0, number);
+    succeeds(&folder.run(&args(&second.0)));
+    let output = folder.run(&with(DECRYPT, &["--header", "header", "-o", "-", &second.0]));
+    succeeds(&output);
+    assert!(output.stdout == plain(1));
+}
+
+/// Content that looks like the marker, which a client of `disk serve` can write.
+#[test]
+fn content_that_looks_half_encrypted() {
+    let folder = Folder::new();
+    let content = [&b"VPX-HALF\x01\x01"[..], &noise(8182)].concat();
+    folder.write_private("image", &content);
+    for more in [&["-o", "x"][..], &["--in-place"]] {
+        let args = [&["image"][..], more].concat();
+        folder.refuses(&with(ENCRYPT, &args), "--no-check takes it");
+        succeeds(&folder.run(&with(ENCRYPT, &[&args[..], &["--no-check"]].concat())));
+    }
+    let output = folder.run(&with(DECRYPT, &["-o", "-", "x"]));
+    assert!(output.stdout == content);
+    succeeds(&folder.run(&with(DECRYPT, &["--in-place", "image"])));
+    assert!(folder.read("image") == content);
+}
+
+/// One that was killed between its header and its image.
+#[test]
+fn a_header_without_its_image() {
+    let folder = Folder::new();
+    folder.write_private("image", &noise(8192));
+    succeeds(&folder.run(&with(ENCRYPT, &["image"])));
+    fs::remove_file(folder.path("image.vpdisk")).unwrap();
+    folder.refuses(&with(ENCRYPT, &["image"]), "its image does not");
+    fs::remove_file(folder.path("image.vpdisk.vphead")).unwrap();
+    succeeds(&folder.run(&with(ENCRYPT, &["image"])));
+}
+
+#[test]
+fn an_output_that_is_the_key_file() {
+    let folder = Folder::new();
+    folder.write_private("image", &noise(8192));
+    fs::hard_link(folder.path("key"), folder.path("link")).unwrap();
+    for files in [
+        ["--header", "link", "-o", "x"],
+        ["--header", "header", "-o", "link"],
+    ] {
+        let args = [&["--force", "image"][..], &files].concat();
+        folder.refuses(&with(ENCRYPT, &args), "link: is an input");
+    }
+    succeeds(&folder.run(&with(ENCRYPT, &["image"])));
+    let args = ["--force", "-o", "link", "image.vpdisk"];
+    folder.refuses(&with(DECRYPT, &args), "link: is an input");
+}
+
+/// What would fail anyway fails before somebody is asked.
+#[test]
+fn no_password_in_vain() {
+    let folder = Folder::new();
+    folder.write_private("image", &noise(8192));
+    for command in ["encrypt", "decrypt", "serve"] {
+        let to = if command == "serve" { "--socket" } else { "-o" };
+        let args = ["disk", command, "--password", "missing", to, "x"];
+        fails(&folder.run(&args), IO, "missing", "No such file");
+    }
+    folder.write("x", b"");
+    let args = [
+        "disk",
+        "encrypt",
+        "--password",
+        "image",
+        "--header",
+        "h",
+        "-o",
+        "x",
+    ];
+    fails(&folder.run(&args), IO, "x", "exists already");
 }
 
 /// Files have the mode of the image, and what others can read does not become plaintext.

@@ -31,8 +31,12 @@ impl Server {
     }
 
     /// Ends it, as a service is ended.
-    fn stop(mut self) -> Output {
-        kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
+    fn stop(self) -> Output {
+        self.stop_by(Signal::TERM)
+    }
+
+    fn stop_by(mut self, signal: Signal) -> Output {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
         let (stdout, mut stderr) = (Vec::new(), Vec::new());
         self.child
             .stderr
@@ -281,14 +285,9 @@ fn what_is_served_is_locked() {
     assert_eq!(folder.read("file"), b"not a socket");
     // A server that was killed leaves its socket, and the next one takes its place.
     let mut killed = Server::start(&folder, &["image", "--socket", "socket"]);
-    fails(&serve("other"), IO, "image", "in use by another veriplex process");
+    fails(&serve("other"), IO, "image", "in use by another process");
     let decrypt = ["disk", "decrypt", "--key-file", "key", "image", "-o", "x"];
-    fails(
-        &folder.run(&decrypt),
-        IO,
-        "image",
-        "in use by another veriplex process",
-    );
+    fails(&folder.run(&decrypt), IO, "image", "in use by another process");
     let socket = fs::symlink_metadata(folder.path("socket")).unwrap();
     assert_eq!(socket.permissions().mode() & 0o777, 0o600);
     killed.child.kill().unwrap();
@@ -304,7 +303,7 @@ fn what_is_served_is_locked() {
     assert_eq!(client.answer(), 1, "EPERM");
     client.send(FLUSH, 0, 0, b"");
     assert_eq!(client.answer(), 0);
-    fails(&serve("other"), IO, "image", "in use by another veriplex process");
+    fails(&serve("other"), IO, "image", "in use by another process");
     succeeds(&first.stop());
     succeeds(&second.stop());
     assert!(folder.read("image") == before);
@@ -539,4 +538,92 @@ fn a_file_system_through_other_clients() {
     let image = folder.read("image");
     assert!(image[1080..1082] != [0x53, 0xef] && folder.read("copy")[1080..1082] == [0x53, 0xef]);
     assert!(!image.chunks(4096).any(|sector| sector == &text[..4096]));
+}
+
+/// A terminal that is closed ends it as well.
+#[test]
+fn signals_that_end_it() {
+    let folder = Folder::new();
+    make_image(&folder, "image", 4096, "4096");
+    for signal in [Signal::HUP, Signal::INT, Signal::TERM] {
+        let server = Server::start(&folder, &["image", "--socket", "socket"]);
+        Client::connect(&folder, "socket", 4096).write(0, &noise(4096));
+        succeeds(&server.stop_by(signal));
+        assert!(!folder.path("socket").exists());
+        // The header knows the only sector.
+        assert!(decrypted(&folder, "image") == noise(4096));
+    }
+}
+
+/// An image that moves while it is served, and a new one in its place.
+#[test]
+fn a_header_that_was_exchanged() {
+    let folder = Folder::new();
+    for name in ["image", "other"] {
+        make_image(&folder, name, 8192, "4096");
+    }
+    let server = Server::start(&folder, &["image", "--socket", "socket"]);
+    let mut client = Client::connect(&folder, "socket", 8192);
+    client.write(0, &noise(4096));
+    folder.write("plain", &noise(8192));
+    let encrypt = ["disk", "encrypt", "--key-file", "key", "--force", "plain"];
+    let new = folder.run(&[&encrypt[..], &["-o", "image"]].concat());
+    fails(&new, IO, "image", "in use by another process");
+    let new = folder.run(&[&encrypt[..], &["-o", "x", "--header", "image.vphead"]].concat());
+    fails(&new, IO, "image.vphead", "in use by another process");
+    fs::rename(folder.path("image.vphead"), folder.path("moved")).unwrap();
+    let other = folder.read("other.vphead");
+    fs::rename(folder.path("other.vphead"), folder.path("image.vphead")).unwrap();
+    let output = server.stop();
+    fails(&output, IO, "image.vphead", "is left as it is");
+    assert!(folder.read("image.vphead") == other);
+}
+
+#[test]
+fn nobody_reads_standard_error() {
+    use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+    for more in [&[][..], &["--quiet"]] {
+        let folder = Folder::new();
+        make_image(&folder, "image", 4096, "4096");
+        let (_reader, mut full) = std::io::pipe().unwrap();
+        let flags = fcntl_getfl(&full).unwrap();
+        fcntl_setfl(&full, flags | OFlags::NONBLOCK).unwrap();
+        while full.write(&[b'x'; 4096]).is_ok() {}
+        while full.write(b"x").is_ok() {}
+        fcntl_setfl(&full, flags).unwrap();
+        let args = [
+            "disk",
+            "serve",
+            "--key-file",
+            "key",
+            "image",
+            "--socket",
+            "socket",
+        ];
+        let mut child = folder
+            .command(&[&args[..], more].concat())
+            .stderr(full)
+            .spawn()
+            .unwrap();
+        let connect = || UnixStream::connect(folder.path("socket"));
+        let begun = std::time::Instant::now();
+        while connect().is_err() && begun.elapsed() < Duration::from_mins(1) {
+            thread::sleep(Duration::from_millis(5));
+        }
+        // Warnings: too many connections, and one that is no client.
+        let mut client = Client::connect(&folder, "socket", 4096);
+        client.write(0, &noise(4096));
+        let mut clients: Vec<_> = (0..40).map(|_| connect().unwrap()).collect();
+        let _ = clients[0].write_all(&[0xff; 100]);
+        thread::sleep(Duration::from_secs(1));
+        drop(clients);
+        kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+        let begun = std::time::Instant::now();
+        while child.try_wait().unwrap().is_none() && begun.elapsed() < Duration::from_secs(30) {
+            thread::sleep(Duration::from_millis(5));
+        }
+        let _ = child.kill();
+        assert_eq!(child.wait().unwrap().code(), Some(0), "{more:?}: it hung");
+        assert!(decrypted(&folder, "image") == noise(4096));
+    }
 }
