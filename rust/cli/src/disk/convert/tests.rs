@@ -3,7 +3,7 @@
 //! conversions or of other times.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use veriplex::Key;
 
@@ -377,7 +377,8 @@ impl Explored {
         let request = shape.request(direction);
         let machine = Machine::new(&begin);
         let mut states = BTreeSet::from([machine.clone()]);
-        let mut new = vec![machine];
+        // The nearest ones first: with a flaw, there is no end.
+        let mut new = VecDeque::from([machine]);
         let mut is_right = true;
         let is_end = |disks: &Disks| match direction {
             Direction::Encrypt => {
@@ -392,7 +393,7 @@ impl Explored {
                     && disks.get(Part::Old) == begin.get(Part::Header)
             }
         };
-        while let Some(machine) = new.pop() {
+        while let Some(machine) = new.pop_front() {
             let disks = &machine.seen;
             let (done, after, ends) = run_on(&machine, &request, key, flaw);
             // After the end there is nothing left to do, which is an error.
@@ -413,7 +414,7 @@ impl Explored {
                 // Headers that are made at the end differ, and there is nothing else new about them.
                 let is_known = is_end(&end.seen) && end.without_power().all(|disks| is_end(&disks));
                 if !is_known && states.insert(end.clone()) {
-                    new.push(end);
+                    new.push_back(end);
                 }
             }
             states.insert(after);
