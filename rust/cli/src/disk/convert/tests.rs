@@ -453,23 +453,20 @@ fn begin(shape: Shape, direction: Direction, inode: u64, plain: &[u8], key: u8) 
 
 #[test]
 fn the_power_goes_at_every_operation() {
-    let mut shapes = Vec::new();
-    for offset in [0, 20, 49, 50, 700] {
-        for sectors in [1, 2, 5] {
-            shapes.push(Shape {
-                offset,
-                len: sectors * SECTOR_LEN,
-                batch: 2 * SECTOR_LEN,
-            });
-        }
-    }
+    // The marker has 50 bytes.
+    let shapes =
+        [(0, 5), (20, 1), (20, 2), (20, 5), (49, 1), (50, 1), (700, 2)].map(|(offset, sectors)| Shape {
+            offset,
+            len: sectors * SECTOR_LEN,
+            batch: 2 * SECTOR_LEN,
+        });
     for direction in DIRECTIONS {
         let explore = |shape: Shape, flaw| {
             let plain = shape.plain(0);
             let begin = begin(shape, direction, 1, &plain, 7);
             Explored::new(shape, begin, direction, &plain, 7, flaw)
         };
-        for &shape in &shapes {
+        for shape in shapes {
             let explored = explore(shape, Flaw::None);
             assert!(explored.is_right && explored.states.len() > 20);
         }
@@ -745,7 +742,7 @@ fn a_cost_above_the_limit() {
         ..request
     };
     let error = run(end, &lower).0.err().unwrap().to_string();
-    assert!(error.contains("began with --cost 3"), "{error}");
+    assert!(error.contains("started with --cost 3"), "{error}");
     run(end, &request).0.ok().unwrap();
 }
 
