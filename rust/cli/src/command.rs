@@ -11,6 +11,7 @@ use std::mem;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, LazyLock};
+use std::thread::available_parallelism;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -342,18 +343,22 @@ impl Sums {
     }
 }
 
+const MAX_THREADS: u16 = 1024;
+
 #[derive(Args)]
 struct Threads {
     /// Number of threads (default: one for each core)
-    #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=i64::from(MAX_THREADS)))]
     threads: Option<u16>,
 }
 
 impl Threads {
     /// Starts the threads.
     fn start(&self) -> Result<(), Error> {
+        // Not rayon's own default, to which the environment sets no bound.
+        let cores = || available_parallelism().map_or(1, |cores| cores.get().min(MAX_THREADS.into()));
         ThreadPoolBuilder::new()
-            .num_threads(self.threads.unwrap_or(0).into())
+            .num_threads(self.threads.map_or_else(cores, usize::from))
             .build_global()
             .map_err(|error| Error::io("threads", error))
     }
@@ -605,7 +610,11 @@ fn run(cli: &Cli) -> Result<Status, Error> {
             signature,
             files,
         } => {
-            only_one_stdin([("public key", from.from.as_slice()), ("input", files)])?;
+            only_one_stdin([
+                ("public key", from.from.as_slice()),
+                ("signature", signature.as_slice()),
+                ("input", files),
+            ])?;
             let signers = from.signers()?;
             if signature.is_some() && files.len() > 1 {
                 return Err(Error::usage("--signature", "is for one file"));

@@ -15,6 +15,7 @@ use crate::names::quoted;
 pub(crate) const SALT_LEN: usize = 32;
 
 /// What a file is encrypted with.
+#[derive(Clone)]
 pub enum Secret {
     Key(Key),
     Password(Zeroizing<Vec<u8>>),
@@ -178,7 +179,13 @@ impl Job<'_> {
             if is_stdio(self.input) {
                 Ok(self.input.to_owned())
             } else if self.input.extension().is_some_and(|found| found == extension) {
-                Ok(self.input.with_extension(""))
+                let name = self.input.with_extension("");
+                // Not standard output.
+                Ok(if is_stdio(&name) {
+                    Path::new(".").join(name)
+                } else {
+                    name
+                })
             } else {
                 let reason = format_args!("does not end in .{extension}: name the output file with -o");
                 Err(Error::usage(&quoted(self.input), reason))

@@ -1,11 +1,13 @@
 //! Inputs, and outputs that appear whole or not at all.
 
+use std::ffi::OsStr;
 #[cfg(unix)]
 use std::fs::Permissions;
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{FileType, OFlags, Stat, fcntl_getfl, fstat, stat};
 use veriplex::hazmat::RATE;
@@ -47,6 +49,70 @@ fn unless_closed<S: AsFd>(stream: S, name: &str) -> Result<S, Error> {
         return Err(Error::io(name, reason));
     }
     Ok(stream)
+}
+
+/// Files that keys, passwords and lists were read from, and those that an output replaces or changes, as long as it is there.
+struct Used {
+    read: Vec<Stat>,
+    written: Vec<Stat>,
+}
+
+static USED: Mutex<Used> = Mutex::new(Used {
+    read: Vec::new(),
+    written: Vec::new(),
+});
+
+fn used() -> MutexGuard<'static, Used> {
+    USED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// An error if a file is one of these.
+fn check_differs(file: &Stat, others: &[Stat], name: &str) -> Result<(), Error> {
+    if others.iter().any(|other| are_same(file, other)) {
+        return Err(Error::usage(name, "is both read and written"));
+    }
+    Ok(())
+}
+
+/// Remembers a file that is read, which no output may replace or change, neither one that is there nor a later one.
+pub fn keep(file: &File, name: &str) -> Result<(), Error> {
+    let Ok(file) = fstat(file) else {
+        return Ok(());
+    };
+    let mut used = used();
+    used.read.push(file);
+    check_differs(&file, &used.written, name)
+}
+
+/// What an output replaces or changes.
+struct Written(Option<Stat>);
+
+impl Written {
+    fn new(sink: &Sink, name: &str) -> Result<Self, Error> {
+        let file = match sink {
+            Sink::Stdout(stdout) => fstat(stdout),
+            Sink::Special(file) => fstat(file),
+            Sink::File(new) => stat(&new.destination),
+        };
+        let file = file.ok();
+        if let Some(file) = file {
+            let mut used = used();
+            check_differs(&file, &used.read, name)?;
+            used.written.push(file);
+        }
+        Ok(Self(file))
+    }
+}
+
+impl Drop for Written {
+    fn drop(&mut self) {
+        let Some(file) = self.0 else { return };
+        let written = &mut used().written;
+        let ours = |other: &Stat| (other.st_dev, other.st_ino) == (file.st_dev, file.st_ino);
+        if let Some(at) = written.iter().position(ours) {
+            written.swap_remove(at);
+        }
+    }
 }
 
 /// Whether both are one file, pipe or block device, where a read finds what was written. Others have two directions.
@@ -277,6 +343,7 @@ impl Seek for Input {
 /// Where a result goes. Only [`Output::commit`] makes a file appear; without it nothing is left behind.
 pub struct Output {
     sink: Sink,
+    written: Written,
     armor: Option<armor::Encoder>,
     /// For messages.
     pub name: String,
@@ -316,16 +383,22 @@ impl Output {
     ///
     /// A replaced file keeps its mode, and a symbolic link to it stays one, unless the link is somebody else's, which is an
     /// error.
+    ///
+    /// It is none of the files that were given to [`keep`].
     pub fn create(path: &Path, existing: Existing, readers: Readers) -> Result<Self, Error> {
         if is_stdio(path) {
-            return Ok(Self {
-                sink: Sink::Stdout(stdout()?),
-                armor: None,
-                name: "standard output".into(),
-            });
+            return Self::new(Sink::Stdout(stdout()?), "standard output".into());
         }
         let name = quoted(path);
         let failed = |error| Error::io(&name, error);
+        let has_name = |name: &OsStr| {
+            path.as_os_str()
+                .as_encoded_bytes()
+                .ends_with(name.as_encoded_bytes())
+        };
+        if !path.file_name().is_some_and(has_name) {
+            return Err(Error::io(&name, "not the name of a file"));
+        }
         let replace = existing == Existing::Replaced;
         let mode = Mode::from(readers);
         let found = match fs::symlink_metadata(path) {
@@ -370,13 +443,18 @@ impl Output {
             },
         };
         match sink {
-            Ok(sink) => Ok(Self {
-                sink,
-                armor: None,
-                name,
-            }),
+            Ok(sink) => Self::new(sink, name),
             Err(error) => Err(failed(error)),
         }
+    }
+
+    fn new(sink: Sink, name: String) -> Result<Self, Error> {
+        Ok(Self {
+            written: Written::new(&sink, &name)?,
+            sink,
+            armor: None,
+            name,
+        })
     }
 
     /// The same as for a new file, where there are no files without a name: for the tests.
@@ -385,11 +463,7 @@ impl Output {
         let mode = Mode::from(readers);
         NewFile::create(path.to_owned(), Existing::Kept, mode, false)
             .map_err(|error| Error::io(&name, error))
-            .map(|file| Self {
-                sink: Sink::File(file),
-                armor: None,
-                name: name.clone(),
-            })
+            .and_then(|file| Self::new(Sink::File(file), name.clone()))
     }
 
     /// Whether nothing is seen of it before [`Output::commit`].
@@ -397,24 +471,16 @@ impl Output {
         matches!(self.sink, Sink::File { .. })
     }
 
-    /// An error if it is this input, and changes while that is read. (A file that is replaced does not.)
+    /// An error if it replaces or changes this input.
     pub fn check_other(&self, input: &Path) -> Result<(), Error> {
-        let output = match &self.sink {
-            Sink::Stdout(stdout) => fstat(stdout),
-            Sink::Special(file) => fstat(file),
-            Sink::File(_) => return Ok(()),
-        };
         let input = if is_stdio(input) {
             fstat(io::stdin())
         } else {
             stat(input)
         };
-        match (input, output) {
-            (Ok(input), Ok(output)) if are_same(&input, &output) => {
-                Err(Error::usage(&self.name, "is also the input"))
-            }
-            _ => Ok(()),
-        }
+        input.map_or(Ok(()), |input| {
+            check_differs(&input, self.written.0.as_slice(), &self.name)
+        })
     }
 
     pub fn is_terminal(&self) -> bool {
@@ -773,7 +839,10 @@ impl NewFile {
 
     fn commit(self) -> io::Result<()> {
         let replace = self.existing == Existing::Replaced;
-        self.mode.set(&self.file)?;
+        // Under a temporary name it is its owner's only.
+        if self.temporary.is_none() && !replace {
+            self.mode.set(&self.file)?;
+        }
         // On disk before it has a name, so that a crash leaves no empty file under that name.
         self.file.sync_all()?;
         let folder = folder_of(&self.destination);
@@ -786,6 +855,7 @@ impl NewFile {
             }
             None => link(&self.file, &self.destination)?,
         }
+        self.mode.set(&self.file)?;
         sync_name(&self.destination);
         Ok(())
     }

@@ -353,7 +353,7 @@ fn create(path: &Path, readers: Readers) -> Result<Output, Error> {
     Output::create(path, Existing::Refused, readers)
 }
 
-fn write(mut output: Output, text: &[u8]) -> Result<(), Error> {
+pub fn write(mut output: Output, text: &[u8]) -> Result<(), Error> {
     output
         .write_all(text)
         .and_then(|()| output.flush())

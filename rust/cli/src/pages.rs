@@ -1,6 +1,5 @@
 //! Completions for shells, and man pages, both made from the command line's own description.
 
-use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -10,7 +9,8 @@ use clap_mangen::Man;
 
 use crate::command::{EXIT_STATUSES, examples};
 use crate::error::Error;
-use crate::files::stdout;
+use crate::files::{Existing, Output, Readers, stdout};
+use crate::keys;
 use crate::names::quoted;
 
 /// Prints what a shell needs to complete command lines.
@@ -39,7 +39,7 @@ fn write_pages(command: &Command, name: &str, folder: &Path) -> Result<(), Error
     let path = folder.join(man.get_filename());
     let failed = |error: io::Error| Error::io(&quoted(&path), error);
     let page = page(command, &man, name).map_err(failed)?;
-    fs::write(&path, page).map_err(failed)?;
+    keys::write(Output::create(&path, Existing::Replaced, Readers::Any)?, &page)?;
     command
         .get_subcommands()
         .filter(|command| !command.is_hide_set())

@@ -44,11 +44,13 @@ pub fn key_id(key: &PublicKey) -> String {
     base16ct::lower::encode_string(&id)
 }
 
-/// When and of what.
+/// When and of what, if there is room for the name.
 fn default_comment(file: &Path) -> String {
     let time = format!("time:{}", humantime::format_rfc3339_seconds(SystemTime::now()));
     match file.file_name() {
-        Some(name) if !is_stdio(file) => format!("{time} file:{}", quoted(Path::new(name))),
+        Some(name) if !is_stdio(file) => Some(format!("{time} file:{}", quoted(Path::new(name))))
+            .filter(|comment| is_comment(comment))
+            .unwrap_or(time),
         _ => time,
     }
 }

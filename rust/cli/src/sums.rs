@@ -13,7 +13,7 @@ use subtle::ConstantTimeEq;
 use veriplex::digest::Hasher;
 use veriplex::mac::Mac;
 use veriplex::tree::Tree;
-use veriplex::{Key, TAG_LEN, label};
+use veriplex::{Key, TAG_LEN, label, with_wiped_stack};
 
 use crate::error::{Error, Status, warn};
 use crate::files::{CHUNK, Input, is_stdio, stdout};
@@ -87,7 +87,12 @@ impl Kind {
         }
     }
 
+    /// Leaves no key on a stack.
     fn sum(&self, path: &Path, room: &mut Room, show_progress: bool) -> Result<Vec<u8>, Error> {
+        with_wiped_stack(|| self.sum_of(path, room, show_progress))
+    }
+
+    fn sum_of(&self, path: &Path, room: &mut Room, show_progress: bool) -> Result<Vec<u8>, Error> {
         let input = Input::open(path, show_progress)?;
         let mut sum = vec![0; self.len()];
         match self {
@@ -106,7 +111,8 @@ impl Kind {
                     mac.get_or_insert_with(|| begun.clone()).update(piece);
                     Ok(())
                 })?;
-                mac.unwrap_or_else(|| begun.clone()).finalize_into(&mut sum);
+                // Of a copy: what is moved out of a box stays there, and is not wiped.
+                mac.as_deref().unwrap_or(begun).clone().finalize_into(&mut sum);
             }
             Self::Tree(tree, _) => treesum::sum(tree, input, room, &mut sum)?,
         }
@@ -130,13 +136,14 @@ pub fn print(kind: &Kind, paths: &[PathBuf], recursive: bool, style: Style) -> R
         }
     };
     for path in paths {
-        if recursive && path.is_dir() {
+        let is_folder = !is_stdio(path) && path.is_dir();
+        if recursive && is_folder {
             walk(path, |path, metadata| match metadata {
                 Ok(found) if found.is_file() => print(Ok(path)),
                 Ok(_) => Ok(()),
                 Err(error) => print(Err(Error::io(&quoted(path), error))),
             })?;
-        } else if path.is_dir() {
+        } else if is_folder {
             let reason = "is a folder (--recursive includes its files)";
             print(Err(Error::io(&quoted(path), reason)))?;
         } else {
@@ -184,6 +191,7 @@ fn check_list(kind: &Kind, list: Input, room: &mut Room, how: Check) -> Result<S
     let list_name = list.name.clone();
     let mut list = BufReader::new(list);
     let mut status = Status::Ok;
+    let mut can_print = true;
     let (mut valid, mut right, mut wrong, mut unread) = (0_u64, 0_u64, 0_u64, 0_u64);
     let mut line = Vec::new();
     for number in 1_u64.. {
@@ -240,8 +248,14 @@ fn check_list(kind: &Kind, list: Input, room: &mut Room, how: Check) -> Result<S
                 b": FAILED open or read"
             }
         };
-        if !how.status {
-            print_verdict(&path, verdict)?;
+        if !how.status && can_print {
+            match print_verdict(&path, verdict) {
+                Err(error) if error.status != Status::Closed => {
+                    can_print = false;
+                    status = status.and(error.report());
+                }
+                printed => printed?,
+            }
         }
     }
     if valid == 0 {

@@ -19,16 +19,17 @@ pub const MAX_LIST_LEN: usize = 1 << 20;
 
 /// Opens a file, or standard input for `-`.
 pub fn open(path: &Path) -> Result<File, Error> {
-    let failed = |error| Error::io(&quoted(path), error);
-    if is_stdio(path) {
+    let name = quoted(path);
+    let failed = |error| Error::io(&name, error);
+    let file = if is_stdio(path) {
         // Not through the buffer of `io::stdin`, which nobody wipes.
-        return Ok(files::stdin()?
-            .as_fd()
-            .try_clone_to_owned()
-            .map_err(failed)?
-            .into());
-    }
-    files::open(path).map(|(file, _)| file).map_err(failed)
+        let stdin = files::stdin()?.as_fd().try_clone_to_owned();
+        stdin.map_err(failed)?.into()
+    } else {
+        files::open(path).map_err(failed)?.0
+    };
+    files::keep(&file, &name)?;
+    Ok(file)
 }
 
 /// Opens a regular file: one that can be read again, and that is never waited for.
@@ -97,12 +98,20 @@ pub fn parse_opened<T>(
         .ok_or_else(|| Error::new(status, &quoted(path), wrong_encoding(&text).unwrap_or(what)))
 }
 
-/// A file with a list of public things, which is open.
+/// A file with a list of public things, which is open. Nothing in a line looks like the end of one.
 pub fn read_list(file: File, path: &Path) -> Result<String, Error> {
     let what = format!("not UTF-8, or too large: more than {MAX_LIST_LEN} bytes");
-    parse_opened(file, path, MAX_LIST_LEN, Status::Io, &what, |text| {
+    let text = parse_opened(file, path, MAX_LIST_LEN, Status::Io, &what, |text| {
         Some(text.to_owned())
-    })
+    })?;
+    let is_control = |c: char| c.is_control() && c != '\t' || matches!(c, '\u{2028}' | '\u{2029}');
+    for (line, number) in text.lines().zip(1..) {
+        if let Some(c) = line.chars().find(|c| is_control(*c)) {
+            let reason = format_args!("line {number}: has the control character U+{:04X}", u32::from(c));
+            return Err(Error::io(&quoted(path), reason));
+        }
+    }
+    Ok(text)
 }
 
 /// The lines that say something, with their numbers: not empty ones, and not those that begin with `#`.

@@ -11,7 +11,7 @@ use std::sync::Mutex;
 
 use rayon::prelude::*;
 use veriplex::tree::Tree;
-use veriplex::{Key, label};
+use veriplex::{Key, label, with_wiped_stack};
 use zeroize::Zeroizing;
 
 use crate::error::Error;
@@ -49,8 +49,17 @@ impl Room {
     }
 }
 
-/// The output for an input.
+/// The output for an input. It leaves no key on the stacks of the other threads.
 pub fn sum(tree: &Tree, input: Input, room: &mut Room, output: &mut [u8]) -> Result<(), Error> {
+    let has_helpers = input.len().is_none_or(|len| len >= SMALL as u64);
+    let result = sum_of(tree, input, room, output);
+    if has_helpers {
+        rayon::broadcast(|_| with_wiped_stack(|| ()));
+    }
+    result
+}
+
+fn sum_of(tree: &Tree, input: Input, room: &mut Room, output: &mut [u8]) -> Result<(), Error> {
     if input.len().is_none_or(|len| len <= LARGE) {
         return pieces(tree, input, room, output);
     }

@@ -167,6 +167,7 @@ impl SecretArgs {
     }
 
     pub fn read(&self, name: &str, new: bool) -> Result<Secret, Error> {
-        self.reader(&[], new)?(name).map(|secret| *secret)
+        // A copy: what is moved out of a box stays there, and is not wiped.
+        self.reader(&[], new)?(name).map(|secret| Secret::clone(&secret))
     }
 }

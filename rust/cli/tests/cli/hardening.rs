@@ -283,6 +283,14 @@ fn a_file_that_may_not_get_so_large_is_an_error() {
     assert_eq!(folder.names(), ["big"]);
 }
 
+#[test]
+fn no_more_threads_than_can_be_asked_for() {
+    let folder = Folder::new();
+    let mut command = folder.command(&["sum", "key"]);
+    command.env("RAYON_NUM_THREADS", "100000");
+    succeeds(&soon(move || command.output().unwrap()));
+}
+
 /// The work is done without threads. What needs them says so.
 #[test]
 #[cfg(target_os = "linux")]
@@ -370,7 +378,7 @@ fn no_threads_are_left() {
         "big.vpx",
         "missing",
     ];
-    fails(&limited(&force), IO, "big.vpx", "unavailable");
+    fails(&limited(&force), IO, "big.vpx", "no thread for signals");
     assert_eq!(folder.names().iter().find(|name| name.starts_with('.')), None);
 }
 

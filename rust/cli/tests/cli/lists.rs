@@ -350,3 +350,22 @@ fn digests_of_any_length() {
         &["line 1: 16384 bytes, not 32", "no valid lines"],
     );
 }
+
+/// Whether a file differs is known even if nobody can be told which.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_failed_check_outweighs_a_full_disk() {
+    let folder = Folder::new();
+    folder.write("right", b"right");
+    folder.write("wrong", b"wrong");
+    let list = folder.run(&["digest", "right", "wrong"]).stdout;
+    folder.write("list", &list);
+    folder.write("wrong", b"other");
+    let full = File::options().write(true).open("/dev/full").unwrap();
+    let output = folder
+        .command(&["digest", "--check", "list"])
+        .stdout(full)
+        .output()
+        .unwrap();
+    fails_with(&output, UNVERIFIED, &["standard output", "1 of 2 files"]);
+}

@@ -34,11 +34,115 @@ fn existing_outputs_are_kept_without_force() {
     fails(&output, UNVERIFIED, "file.vpx", "damaged");
     assert_eq!(folder.read("file"), b"older");
     assert_eq!(folder.names(), ["file", "file.vpx"]);
+}
 
-    // In place.
-    succeeds(&folder.run(&["encrypt", "-f", "--key-file", "key", "-o", "file", "file"]));
-    succeeds(&folder.run(&["decrypt", "-f", "--key-file", "key", "-o", "file", "file"]));
-    assert_eq!(folder.read("file"), b"older");
+/// Not even with `--force`, and under any name.
+#[test]
+#[cfg(unix)]
+fn what_is_read_is_not_replaced() {
+    let folder = Folder::with_private_keys();
+    folder.write("file", b"plaintext");
+    folder.write("password", b"password\n");
+    folder.write("list", public(2).as_bytes());
+    succeeds(&folder.run(&["encrypt", "--key-file", "key", "file"]));
+    for name in ["file", "key", "1", "list", "password"] {
+        std::os::unix::fs::symlink(name, folder.path(&format!("link-{name}"))).unwrap();
+    }
+    let before = |name: &str| folder.read(name.strip_prefix("link-").unwrap_or(name));
+    let one = public(1);
+    for (args, outputs) in [
+        (
+            &["encrypt", "-k", "key", "-f", "file", "-o"][..],
+            &["file", "key", "link-key"][..],
+        ),
+        (
+            &[
+                "encrypt",
+                "--cost=3",
+                "--password-file",
+                "password",
+                "-f",
+                "file",
+                "-o",
+            ],
+            &["password"],
+        ),
+        (
+            &["decrypt", "-k", "key", "-f", "file.vpx", "-o"],
+            &["file.vpx", "key"],
+        ),
+        (
+            &["sign", "-k", "1", "-f", "file", "-o"],
+            &["file", "link-file", "1", "link-1"],
+        ),
+        (
+            &["seal", "-k", "1", "--to-file", "list", "-f", "file", "-o"],
+            &["file", "1", "list"],
+        ),
+        (
+            &["unseal", "-k", "1", "--from", &one, "-f", "file", "-o"],
+            &["file", "1"],
+        ),
+        (
+            &["sum", "--keyed", "key", "-f", "file", "--outboard"],
+            &["file", "link-file", "key"],
+        ),
+        (
+            &[
+                "disk",
+                "encrypt",
+                "-k",
+                "key",
+                "-f",
+                "--sector-size=512",
+                "file",
+                "-o",
+                "out",
+                "--header",
+            ],
+            &["key"],
+        ),
+    ] {
+        for output in outputs {
+            let old = before(output);
+            let done = folder.run(&[args, &[*output]].concat());
+            assert_eq!(done.status.code(), Some(USAGE), "{args:?} {output}: {done:?}");
+            assert!(before(output) == old, "{args:?} {output}");
+        }
+    }
+    // The key of the second file was read for the first.
+    folder.write("key.vpx", &folder.read("file.vpx"));
+    let output = folder.run(&["decrypt", "-k", "key", "-f", "file.vpx", "key.vpx"]);
+    fails(&output, USAGE, "key", "both read and written");
+    // Standard output too, and standard input.
+    let script =
+        "\"$0\" encrypt -k key -o - file >>key; echo $?; \"$0\" encrypt -k - -fo key file <key; echo $?";
+    let output = Command::new("sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_veriplex")])
+        .current_dir(folder.0.path())
+        .output()
+        .unwrap();
+    assert_eq!(stdout(&output), "2\n2\n");
+    assert_eq!(folder.read("key"), key_line(&KEY).as_bytes());
+}
+
+/// `-` is standard input or output only where it was given.
+#[test]
+fn a_file_of_the_name_of_standard_output() {
+    let folder = Folder::with_private_keys();
+    folder.write("-.vpx", &encrypted(&KEY, &[0; 32], b"plaintext"));
+    let output = folder.run(&["decrypt", "-k", "key", "--", "-.vpx"]);
+    succeeds(&output);
+    assert_eq!(
+        (output.stdout.as_slice(), folder.read("-").as_slice()),
+        (&b""[..], &b"plaintext"[..])
+    );
+    fs::remove_file(folder.path("-")).unwrap();
+    fs::create_dir(folder.path("-")).unwrap();
+    folder.write("-/inside", b"");
+    let output = folder.run(&["digest", "--recursive", "--", "-"]);
+    succeeds(&output);
+    assert_eq!(stdout(&output), format!("{}  -\n", hex_digest(b"")));
 }
 
 #[test]
@@ -71,6 +175,16 @@ fn names_of_outputs() {
     for output in ["folder", "folder/"] {
         let output = folder.run(&["decrypt", "--key-file", "key", "in", "-o", output]);
         fails(&output, USAGE, "in", "-o");
+    }
+    for args in [
+        &["-o", "missing/out"][..],
+        &["-o", "new/"],
+        &["-fo", "new/"],
+        &["-o", "new/."],
+    ] {
+        // Before the input, which is missing.
+        let args = [&["decrypt", "--key-file", "key", "missing"], args].concat();
+        fails(&folder.run(&args), IO, args.last().unwrap(), "");
     }
     let output = folder.run(&["decrypt", "--key-file", "key", "in", "-o", "missing/out"]);
     fails(&output, IO, "missing/out", "No such file");
@@ -367,7 +481,7 @@ fn an_output_is_not_the_input() {
             .current_dir(folder.0.path())
             .output()
             .unwrap();
-        fails(&output, USAGE, "standard output", "is also the input");
+        fails(&output, USAGE, "standard output", "both read and written");
         assert!(folder.read("file") == plaintext, "{args:?}");
     };
     std::os::unix::fs::symlink("file", folder.path("link")).unwrap();

@@ -122,3 +122,15 @@ fn units(service: &std::path::Path) {
     // Of 10, in tenths: what is left is the network and Unix sockets.
     analyze(&["security", "--offline=yes", "--threshold=15", "--no-pager"]);
 }
+
+#[test]
+#[cfg(unix)]
+fn man_pages_replace_no_files_elsewhere() {
+    let folder = Folder::new();
+    fs::create_dir(folder.path("man")).unwrap();
+    folder.write("elsewhere", b"as it was");
+    fs::hard_link(folder.path("elsewhere"), folder.path("man/veriplex.1")).unwrap();
+    succeeds(&folder.run(&["man-pages", "man"]));
+    assert_eq!(folder.read("elsewhere"), b"as it was");
+    assert!(folder.read("man/veriplex.1").starts_with(b".ie"));
+}

@@ -112,3 +112,45 @@ fn sealed_files_and_pipes() {
     refused(&other, "not sealed to this key by this sender");
     refused(&[&sealed[..], &[0]].concat(), "at or after offset 1227");
 }
+
+#[test]
+fn standard_input_is_not_both_file_and_signature() {
+    let folder = Folder::with_private_keys();
+    let output = folder.run(&["verify", "--from", &public(1), "--signature", "-"]);
+    fails(
+        &output,
+        USAGE,
+        "standard input",
+        "cannot be both signature and input",
+    );
+}
+
+/// A name that is too long for a comment is left out of it.
+#[test]
+#[cfg(target_os = "linux")]
+fn files_of_any_name_are_signed() {
+    use std::os::unix::ffi::OsStrExt;
+
+    let folder = Folder::with_private_keys();
+    let name = std::ffi::OsStr::from_bytes(&[0xff; 249]);
+    fs::write(folder.0.path().join(name), b"content").unwrap();
+    for args in [&["sign", "-k", "1"][..], &["verify", "--from", &public(1)]] {
+        let output = folder.command(args).arg(name).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+    }
+}
+
+/// What looks like several lines is not one key with a name, or a comment.
+#[test]
+fn lists_of_keys_have_no_other_ends_of_lines() {
+    let folder = Folder::with_private_keys();
+    let [one, two] = [public(1), public(2)];
+    folder.write("file", b"content");
+    for end in ['\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'] {
+        for text in [format!("{one}{end}{two}\n"), format!("{one}\n# two:{end}{two}\n")] {
+            folder.write("list", text.as_bytes());
+            let output = folder.run(&["seal", "-k", "1", "--to-file", "list", "file"]);
+            fails(&output, IO, "list", "control character");
+        }
+    }
+}
