@@ -98,7 +98,7 @@ mod signals {
         FORBIDDEN, SIGBUS, SIGCHLD, SIGCONT, SIGPIPE, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH,
     };
     use signal_hook::iterator::Signals;
-    use signal_hook::low_level::{emulate_default_handler, exit};
+    use signal_hook::low_level::{emulate_default_handler, exit, raise};
 
     use crate::terminal;
 
@@ -128,11 +128,12 @@ mod signals {
         let mut signals = Signals::new([0; 0])?;
         let handle = signals.handle();
         // Before the first handler: without the thread, a signal would do nothing.
-        thread::Builder::new().name("signals".into()).spawn(move || {
+        let begun = thread::Builder::new().name("signals".into()).spawn(move || {
             for signal in signals.forever() {
-                let act = || drop(emulate_default_handler(signal));
                 if signal == SIGTSTP {
-                    terminal::shown(act);
+                    // Not SIGSTOP, with which it would hang where no shell can let it go on. This one is not handled, and
+                    // the system then ignores it, as it does SIGTSTP.
+                    terminal::shown(|| drop(raise(SIGTTOU)));
                     continue;
                 }
                 let all = super::all();
@@ -140,11 +141,14 @@ mod signals {
                     super::remove(path);
                 }
                 // Ends the process, while nobody else can make or rename one.
-                terminal::shown(act);
-                // Some signals are not known there.
-                exit(128 + signal);
+                terminal::shown(|| {
+                    let _ = emulate_default_handler(signal);
+                    // Some signals are not known there.
+                    exit(128 + signal);
+                });
             }
-        })?;
+        });
+        begun.map_err(|error| io::Error::new(error.kind(), format!("no thread for signals: {error}")))?;
         let others = others();
         for signal in 1..=64 {
             let is_other = others >> (signal - 1) & 1 == 1;

@@ -4,12 +4,16 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use rustix::fs::OFlags;
 use rustix::termios::{InputModes, LocalModes, OptionalActions, Termios, tcdrain, tcgetattr, tcsetattr};
 use zeroize::Zeroizing;
 
 use crate::temporary;
+
+const TERMINAL: &str = "/dev/tty";
 
 /// A terminal that does not show what is typed.
 struct Hidden {
@@ -40,19 +44,29 @@ impl Hidden {
         #[cfg(target_os = "linux")]
         modes.input_modes.remove(InputModes::IUCLC);
         // What was typed ahead stays.
-        tcsetattr(&self.terminal, OptionalActions::Now, &modes)?;
-        (&self.terminal).write_all(self.prompt.as_bytes())
+        Ok(tcsetattr(&self.terminal, OptionalActions::Now, &modes)?)
     }
 
     fn show(&self) -> io::Result<()> {
         Ok(tcsetattr(&self.terminal, OptionalActions::Now, &self.before)?)
+    }
+
+    /// Shows this, unless the terminal takes nothing, as after Ctrl-S: signals do not wait for that.
+    fn say(text: &str) {
+        let mut options = File::options();
+        options
+            .write(true)
+            .custom_flags(OFlags::NONBLOCK.bits().cast_signed());
+        let _ = options
+            .open(TERMINAL)
+            .and_then(|mut terminal| terminal.write_all(text.as_bytes()));
     }
 }
 
 /// Asks on the terminal. Of a line that is too long, the result has `max_len` bytes and one more.
 pub fn ask(prompt: &str, max_len: usize) -> io::Result<Zeroizing<Vec<u8>>> {
     temporary::guard()?;
-    let terminal = File::options().read(true).write(true).open("/dev/tty")?;
+    let mut terminal = File::options().read(true).write(true).open(TERMINAL)?;
     // Stops a process in the background, where the modes are those of the shell.
     tcdrain(&terminal)?;
     let asked = Hidden {
@@ -60,8 +74,10 @@ pub fn ask(prompt: &str, max_len: usize) -> io::Result<Zeroizing<Vec<u8>>> {
         terminal: terminal.try_clone()?,
         prompt: prompt.into(),
     };
-    let prompted = hidden().insert(asked).hide();
-    let line = prompted.and_then(|()| read_line(&terminal, max_len));
+    let hidden_now = hidden().insert(asked).hide();
+    let line = hidden_now
+        .and_then(|()| terminal.write_all(prompt.as_bytes()))
+        .and_then(|()| read_line(&terminal, max_len));
     hidden().take().map_or(Ok(()), |asked| asked.show())?;
     line
 }
@@ -70,7 +86,8 @@ pub fn ask(prompt: &str, max_len: usize) -> io::Result<Zeroizing<Vec<u8>>> {
 fn read_line(mut terminal: &File, max_len: usize) -> io::Result<Zeroizing<Vec<u8>>> {
     // As large as it can get: growing would leave copies.
     let mut line = Zeroizing::new(Vec::with_capacity(max_len + 1));
-    let mut piece = Zeroizing::new([0; 256]);
+    // The longest line of a terminal: a newline at the end of a part could be one that was quoted.
+    let mut piece = Zeroizing::new([0; 4096]);
     loop {
         let n = match terminal.read(piece.as_mut_slice()) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
@@ -98,10 +115,12 @@ fn read_line(mut terminal: &File, max_len: usize) -> io::Result<Zeroizing<Vec<u8
 pub fn shown(work: impl FnOnce()) {
     let hidden = hidden();
     if let Some(hidden) = &*hidden {
-        let _ = hidden.show().and_then(|()| (&hidden.terminal).write_all(b"\n"));
+        let _ = hidden.show();
+        Hidden::say("\n");
     }
     work();
     if let Some(hidden) = &*hidden {
         let _ = hidden.hide();
+        Hidden::say(&hidden.prompt);
     }
 }

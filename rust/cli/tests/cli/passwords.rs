@@ -306,6 +306,10 @@ struct Terminal {
 #[cfg(target_os = "linux")]
 impl Terminal {
     fn start(folder: &Folder, args: &[&str]) -> Self {
+        Self::start_in(folder, &[&[env!("CARGO_BIN_EXE_veriplex")], args].concat())
+    }
+
+    fn start_in(folder: &Folder, words: &[&str]) -> Self {
         use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
         let outside = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
@@ -319,10 +323,7 @@ impl Terminal {
             .unwrap();
         let before = Self::modes(&inside);
         let mut command = Command::new("setsid");
-        command
-            .arg("--ctty")
-            .arg(env!("CARGO_BIN_EXE_veriplex"))
-            .args(args);
+        command.arg("--ctty").args(words);
         let child = command
             .current_dir(folder.0.path())
             .stdin(inside.try_clone().unwrap())
@@ -455,16 +456,62 @@ fn signals_restore_the_terminal() {
         let output = soon(move || terminal.end());
         assert_eq!(output.status.signal(), Some(signal.as_raw()));
     }
-    // Ctrl-Z, and on.
-    let mut terminal = ask();
-    terminal.type_in(b"first\x1a");
-    let state = format!("/proc/{}/stat", terminal.child.id());
-    while !fs::read_to_string(&state).unwrap().contains(") T ") {
-        thread::sleep(Duration::from_millis(5));
+    // Not all of them are known to who emulates what they do.
+    for signal in ["STKFLT", "IO", "PWR", "34", "50", "64", "USR1", "ALRM"] {
+        let terminal = ask();
+        let kill = Command::new("bash")
+            .args(["-c", "kill -$0 $1", signal, &terminal.child.id().to_string()])
+            .status();
+        assert!(kill.unwrap().success(), "{signal}");
+        assert_ne!(soon(move || terminal.end()).status.code(), Some(0), "{signal}");
     }
-    assert_eq!(Terminal::modes(&terminal.inside), terminal.before);
-    kill_process(Pid::from_child(&terminal.child), Signal::CONT).unwrap();
-    terminal.wait_for("Password for hash: ");
-    terminal.type_in(&[folder.read("key").as_slice()].concat());
-    succeeds(&soon(move || terminal.end()));
+    // Ctrl-S: what is shown waits.
+    let mut terminal = ask();
+    terminal.type_in(b"\x13");
+    thread::sleep(Duration::from_millis(100));
+    kill_process(Pid::from_child(&terminal.child), Signal::TERM).unwrap();
+    let output = soon(move || terminal.end());
+    assert_eq!(output.status.signal(), Some(Signal::TERM.as_raw()));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn control_z_stops_where_a_shell_can_go_on() {
+    let folder = Folder::new();
+    let hash = folder.run(&["hash-password", "--cost=3", "--password-file=key"]);
+    folder.write("hash", &hash.stdout);
+    let script = "exec 2>/dev/tty; set -m; \"$0\" \"$@\"; stty -a >stopped; fg >fg";
+    let program = env!("CARGO_BIN_EXE_veriplex");
+    let verify = ["verify-password", "hash"];
+    for (shell, is_stopped) in [(&["bash", "-c", script][..], true), (&[], false)] {
+        let mut terminal = Terminal::start_in(&folder, &[shell, &[program], &verify].concat());
+        let key = folder.read("key");
+        let output = soon(move || {
+            terminal.wait_for("Password for hash: ");
+            // The system discards what is shown at the same time as Ctrl-Z is typed.
+            thread::sleep(Duration::from_millis(200));
+            terminal.type_in(b"first\x1a");
+            terminal.wait_for("Password for hash: ");
+            terminal.type_in(&key);
+            terminal.end()
+        });
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        let stopped = fs::read_to_string(folder.path("stopped")).unwrap_or_default();
+        assert_eq!(stopped.contains(" echo "), is_stopped, "{stopped}");
+        let _ = fs::remove_file(folder.path("stopped"));
+    }
+}
+
+/// Ctrl-V makes a newline a byte of the password, wherever it is in the line.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_quoted_newline_does_not_end_the_password() {
+    let folder = Folder::new();
+    let mut terminal = Terminal::start(&folder, &["hash-password", "--cost=3"]);
+    let typed = [&[b'x'; 255][..], b"\x16\nrest\n"].concat();
+    for prompt in ["Password for the hash: ", "Again: "] {
+        terminal.wait_for(prompt);
+        terminal.type_in(&typed);
+    }
+    succeeds_at_low_cost(&soon(move || terminal.end()));
 }
