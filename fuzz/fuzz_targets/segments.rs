@@ -6,7 +6,7 @@ use std::io::{Cursor, Read, Seek, SeekFrom, Write};
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
-use veriplex::seekable::{Layout, Message, SeekReader, Seekable, OpenReader, SealWriter};
+use veriplex::seekable::{Layout, Message, OpenReader, SealWriter, SeekReader, Seekable};
 use veriplex::tree::{CHUNK_LEN, Tree, outboard};
 use veriplex::{Key, label};
 use veriplex_fuzz::{Change, Data};

@@ -204,6 +204,7 @@ fn parts(
 }
 
 /// Where the plaintext goes.
+#[allow(clippy::large_enum_variant)] // there is one of them
 enum Destination {
     Stream(Output),
     /// It is a tar stream.
