@@ -457,6 +457,14 @@ impl Output {
         })
     }
 
+    /// Lets the file be read that this replaces, by a command that changes it.
+    pub fn changing(self) -> Self {
+        Self {
+            written: Written(None),
+            ..self
+        }
+    }
+
     /// The same as for a new file, where there are no files without a name: for the tests.
     pub fn create_named(path: &Path, readers: Readers) -> Result<Self, Error> {
         let name = quoted(path);

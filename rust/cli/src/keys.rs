@@ -469,7 +469,7 @@ pub fn change_password(path: &Path, old: &Source, new: Option<(&Source, u8)>) ->
     if let Some((_, cost)) = new {
         check_new_cost(cost)?;
     }
-    let output = Output::create(path, Existing::Replaced, Readers::Owner)?;
+    let output = Output::create(path, Existing::Replaced, Readers::Owner)?.changing();
     let key = read_private(path, old)?;
     let password = new
         .map(|(source, _)| source.read_new(&quoted(path)))

@@ -68,7 +68,7 @@ pub fn encrypt(job: &Job<'_>, header: Option<&Path>, source: &Source<'_>, plan: 
     let output = job.output_of_ciphertext(EXTENSION, image.readers)?;
     let _locked_header = lock_if_there(&header_path)?;
     if !job.force && header.is_none() && header_path.exists() && !destination.exists() {
-        let reason = "exists already, but its image does not: move the image back, or remove this header if it is left from \
+        let reason = "already exists, but its image does not: move the image back, or remove this header if it is left from \
                       an encryption that was interrupted";
         return Err(Error::io(&quoted(&header_path), reason));
     }

@@ -522,7 +522,7 @@ fn no_password_in_vain() {
         "-o",
         "x",
     ];
-    fails(&folder.run(&args), IO, "x", "exists already");
+    fails(&folder.run(&args), IO, "x", "already exists");
 }
 
 /// Files have the mode of the image, and what others can read does not become plaintext.

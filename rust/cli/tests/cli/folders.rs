@@ -110,13 +110,13 @@ fn roundtrip_of_folders() {
 fn sealed_folders() {
     let folder = Folder::with_private_keys();
     sample(&folder);
-    succeeds(&folder.run(&["seal", "-k", "1", "--to", &public(2), "plain/"]));
+    succeeds(&folder.run(&["seal", "-k", "1", "--to", "2.pub", "plain/"]));
     let unseal = [
         "unseal",
         "-k",
         "2",
         "--from",
-        &public(1),
+        "1.pub",
         "-o",
         "copy",
         "plain.sealed",

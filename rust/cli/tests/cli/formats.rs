@@ -469,6 +469,7 @@ fn sealed_by_hand(version: u8, sender: &hybrid::PrivateKey, receivers: &[u8]) ->
         let tag = protocol.seal_in_place_detached(label!("file-key"), &mut key);
         header.extend([&encapsulation[..], &key, &tag].concat());
     }
+    header.push(0);
     segments(&header, &[7; 32], &[9; 32], b"by hand")
 }
 

@@ -420,7 +420,7 @@ fn secrets_from_descriptors_and_the_environment() {
             .output()
             .unwrap()
     };
-    let tags = format!("{}  file\n", hex_tag(b"content"));
+    let tags = format!("VERIPLEX-MAC (file) = {}\n", hex_tag(b"content"));
     for output in [
         run("mac --key-fd 3 file", "3<key"),
         run("mac --key-fd 9 file", "9<key"),
