@@ -113,6 +113,7 @@ fn sealed_folders() {
     succeeds(&folder.run(&["seal", "-k", "1", "--to", "2.pub", "plain/"]));
     let unseal = [
         "unseal",
+        "--quiet",
         "-k",
         "2",
         "--from",

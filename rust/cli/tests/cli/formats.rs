@@ -476,11 +476,11 @@ fn sealed_by_hand(version: u8, sender: &hybrid::PrivateKey, receivers: &[u8]) ->
 #[test]
 fn one_of_several_senders() {
     let folder = Folder::with_private_keys();
-    let list = format!("{} Alice\u{1b}[8m\n{}", public_line(1).trim_end(), public_line(3));
+    let list = format!("{} Alice\u{202e}\n{}", public_line(1).trim_end(), public_line(3));
     folder.write("senders", list.as_bytes());
     let unseal = |from: &str, sealed: &[u8]| folder.pipe(&["unseal", "-k", "2", "--from", from], sealed);
     let fingerprint = hex::encode(digest::digest(label!("veriplex.public-key.v1"), &public_bytes(3)));
-    for (sender, named) in [("1", "Alice\\u{1b}[8m"), ("3", &fingerprint)] {
+    for (sender, named) in [("1", "Alice\\u{202e}"), ("3", &fingerprint)] {
         let sealed = folder
             .pipe(&["seal", "-k", sender, "--to", "2.pub"], b"message")
             .stdout;
@@ -517,7 +517,7 @@ fn one_of_several_senders() {
     );
 
     folder.write("file", b"content");
-    for (signer, named) in [("1", "Alice\\u{1b}[8m"), ("3", &fingerprint)] {
+    for (signer, named) in [("1", "Alice\\u{202e}"), ("3", &fingerprint)] {
         succeeds(&folder.run(&["sign", "-f", "-k", signer, "file"]));
         let output = folder.run(&["verify", "--from", "senders", "file"]);
         succeeds(&output);

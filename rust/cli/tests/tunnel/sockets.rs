@@ -76,7 +76,7 @@ fn settings_are_regular_files() {
     let server = End::start("serve", SERVER, &[], echo_server(), &options);
     std::fs::rename(&pipe, &list).unwrap();
     server.signal("HUP");
-    server.says("stay as they were", "not a regular file");
+    server.says("the old settings remain", "not a regular file");
     let client = End::start("connect", CLIENT, &[SERVER], server.address, &[]);
     works(&client);
     stop(server);
