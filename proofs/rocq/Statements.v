@@ -21,7 +21,8 @@ From Veriplex Require Blocks Duplex Framing Protocol AES Simpira1024 KnownAnswer
   Arx ChaCha ChaChaHold ChaChaKernels Kernels_chacha_aarch64 ChaCha_aarch64
   Kernels_chacha_x86_64 ChaCha_x86_64 Kernels_chacha_x6_x86_64 ChaCha_x6_x86_64
   WordLanes_x86_64 ChaChaWords Kernels_chacha_x16_x86_64 ChaCha_x16_x86_64
-  NH NHHold NHSums NHKernels Kernels_nh_x86_64 NH_x86_64 Kernels_nh_aarch64 NH_aarch64.
+  NH NHHold NHSums NHKernels Kernels_nh_x86_64 NH_x86_64 Kernels_nh_aarch64 NH_aarch64
+  BoundSampling BoundGraph BoundModel BoundPublic BoundSchemes.
 (* So that numbers, lists and strings print as such. *)
 From Coq Require Import NArith String List.
 Import ListNotations.
@@ -1095,3 +1096,60 @@ Check NH_x86_64.nh_add_groups_x4_x86_64.
 Print NH_aarch64.ends.
 Print NH_aarch64.adds_units.
 Check NH_aarch64.nh_add_units_x1_aarch64.
+
+(* The bounds for a random permutation. *)
+From Coq Require Import QArith.
+Print BoundSampling.nat_q.
+Print BoundSampling.sum.
+Print BoundSampling.average.
+Print BoundSampling.indicator.
+Print BoundSampling.graph.
+Print BoundSampling.orders.
+Print BoundSampling.permutations.
+Print BoundSampling.forward.
+Print BoundSampling.inverse.
+Print BoundModel.values.
+Print BoundModel.strings.
+Print BoundModel.small.
+Print BoundModel.data.
+Print BoundModel.legal.
+Print BoundModel.answer.
+Print BoundModel.bytes_dec.
+Print BoundPublic.states.
+Print BoundPublic.all_permutations.
+Print BoundPublic.perm.
+Print BoundPublic.perm_inverse.
+Print BoundPublic.probability.
+Print BoundPublic.adversary.
+Print BoundPublic.asks.
+Print BoundPublic.spends.
+Print BoundPublic.admissible.
+Print BoundPublic.some_pair.
+Print BoundPublic.different.
+Print BoundPublic.same.
+Print BoundPublic.last_input.
+Print BoundPublic.state_collision.
+Print BoundPublic.derives.
+Print BoundPublic.output_collision.
+Print BoundPublic.z.
+Print BoundSchemes.birthday.
+Print BoundSchemes.digest.
+Print BoundSchemes.committing.
+Print BoundSchemes.asked_as.
+Print BoundSchemes.finds_digests.
+Print BoundSchemes.finds_tags.
+Print BoundSchemes.finds_trees.
+Check BoundSampling.in_permutations.
+Check BoundSampling.seen_forward.
+Check BoundSampling.seen_inverse.
+Check BoundModel.in_strings.
+Check BoundModel.strings_length.
+Check BoundModel.transcript_is.
+Check BoundPublic.states_are.
+Check BoundPublic.states_collide.
+Check BoundPublic.outputs_collide.
+Check BoundSchemes.digests_collide.
+Check BoundSchemes.trees_collide.
+Check BoundSchemes.tags_commit.
+Check BoundSchemes.states_below_2_129.
+Check BoundSchemes.digests_below_2_128.
