@@ -369,3 +369,10 @@ plant groups_any_width LaneGroups.v 's/if (a i =? 4) \&\& (a j =? 4) then Some 8
 plant groups_whole_words LaneGroups.v 's/=> Some (lows (a i), nodes)/=> Some (a i, nodes)/' on_symbol_sound
 plant nh_aarch64_product_of_itself Kernels_nh_aarch64.v 's/0xa0; 0x80; 0xb1; 0x2e/0xa0; 0x80; 0xa5; 0x2e/' units_x1_checks
 plant nh_aarch64_leaves_v31 Kernels_nh_aarch64.v 's/0x1f; 0xe4; 0x00; 0x6f/0x1e; 0xe4; 0x00; 0x6f/' units_x1_checks
+plant bound_capacity_shared BoundPublic.v 's/list byte := skipn (rate + 2) y\./list byte := skipn (rate + 1) y./' inner_xors
+plant bound_edges_not_taken BoundGraph.v 's/else inner (fst (snd e))) s\./else inner (snd (snd e))) s./' taken_input
+plant bound_inverse_into_root BoundGraph.v 's/^  else negb (has (inner x) (rooted s))\./  else true./' graph_bound_from
+plant bound_fewer_forbidden BoundGraph.v 's/nat_q ((i + 1) \* K + i \* L)/nat_q (i * K + i * L)/' graph_bound_from
+plant bound_output_elsewhere BoundPublic.v 's/T1 \&\& derives n T2 \&\& same (firstn n (answer P T1))/T1 \&\& derives n T2 \&\& same (firstn n (last_input P T1))/' outputs_collide
+plant bound_permutation_repeats BoundSampling.v 's/(orders n (remove eqB b l))/(orders n l)/' orders_spec
+plant bound_last_block_free BoundPublic.v 's/^  | Ask T k => inputs (permute (perm p) (run (perm p) T)) ++/  | Ask T k => inputs (run (perm p) T) ++/' asked_inputs
