@@ -376,3 +376,4 @@ plant bound_fewer_forbidden BoundGraph.v 's/nat_q ((i + 1) \* K + i \* L)/nat_q 
 plant bound_output_elsewhere BoundPublic.v 's/T1 \&\& derives n T2 \&\& same (firstn n (answer P T1))/T1 \&\& derives n T2 \&\& same (firstn n (last_input P T1))/' outputs_collide
 plant bound_permutation_repeats BoundSampling.v 's/(orders n (remove eqB b l))/(orders n l)/' orders_spec
 plant bound_last_block_free BoundPublic.v 's/^  | Ask T k => inputs (permute (perm p) (run (perm p) T)) ++/  | Ask T k => inputs (run (perm p) T) ++/' asked_inputs
+plant bound_no_frame_index Duplex.v 's/(xor_at (length x) (N\.of_nat f)$/(xor_at (length x) 0%N/' get_pad
