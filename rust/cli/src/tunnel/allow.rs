@@ -84,13 +84,13 @@ mod tests {
         let [one, two] = [[1; 32], [2; 32]].map(Fingerprint::from_bytes);
         let list = file(
             "list",
-            &format!("# all\n\n{one} Alice's laptop\n  {two}\t\u{1b}[8mBob\u{200b}\u{fe0f}\n"),
+            &format!("# all\n\n{one} Alice's laptop\n  {two}\t\u{202e}Bob\u{200b}\u{fe0f}\n"),
         );
         let alone = file("carol.pub", &key.line());
         let third = Fingerprint::from_bytes([3; 32]);
         let allowed = Allowed::read(&[third], &[list, alone]).unwrap();
         assert_eq!(allowed.name(&one), Some("Alice's laptop"));
-        assert_eq!(allowed.name(&two), Some("\\u{1b}[8mBob\\u{200b}\\u{fe0f}"));
+        assert_eq!(allowed.name(&two), Some("\\u{202e}Bob\\u{200b}\\u{fe0f}"));
         assert_eq!(allowed.name(&fingerprint), Some("carol"));
         assert_eq!(allowed.name(&third), Some(third.to_string().as_str()));
         assert_eq!(allowed.name(&Fingerprint::from_bytes([4; 32])), None);
