@@ -35,55 +35,56 @@ macro_rules! kernels {
 }
 pub(crate) use kernels;
 
-/// One kernel: its assembly under its symbol, as a hidden function, with type and size where the format has them.
-/// The file that it includes comes first. The macros of that file are purged afterwards, because the next kernel may be
-/// in the same unit and define them again.
+/// The lines before and after the instructions of a hidden function with this symbol. Where the format has them, it has a type
+/// and a size.
+#[cfg(not(any(target_vendor = "apple", windows, target_os = "uefi", target_os = "cygwin")))]
+#[rustfmt::skip]
+macro_rules! function {
+    (begin $symbol:expr) => {
+        concat!(
+            ".pushsection .text.", $symbol, ",\"ax\",@progbits\n.p2align 5\n.globl ", $symbol,
+            "\n.hidden ", $symbol, "\n.type ", $symbol, ",@function\n", $symbol, ":"
+        )
+    };
+    (end $symbol:expr) => { concat!(".size ", $symbol, ", . - ", $symbol, "\n.popsection") };
+}
+
+#[cfg(target_vendor = "apple")]
+#[rustfmt::skip]
+macro_rules! function {
+    (begin $symbol:expr) => {
+        concat!(
+            ".pushsection __TEXT,__text,regular,pure_instructions\n.p2align 5\n.globl _", $symbol,
+            "\n.private_extern _", $symbol, "\n_", $symbol, ":"
+        )
+    };
+    (end $symbol:expr) => { ".popsection" };
+}
+
+/// Kernels do not touch the stack, so they need no unwind table.
+#[cfg(any(windows, target_os = "uefi", target_os = "cygwin"))]
+#[rustfmt::skip]
+macro_rules! function {
+    (begin $symbol:expr) => {
+        concat!(".section .text$", $symbol, ",\"xr\"\n.p2align 5\n.globl ", $symbol, "\n", $symbol, ":")
+    };
+    (end $symbol:expr) => { ".text" };
+}
+pub(crate) use function;
+
+/// One kernel: its assembly under its symbol. The file that it includes has macros, which are purged afterwards, because the
+/// next kernel may be in the same unit and define them again.
 macro_rules! kernel {
     (
         $folder:literal, $extension:literal, [$($options:tt)*], $abi:literal, [$($include:literal)?], [$($macro:literal)*];
         $(#[$documentation:meta])* fn $name:ident($($argument:ident: $type:ty),*) = $symbol:literal
     ) => {
-        #[cfg(not(any(target_vendor = "apple", windows, target_os = "uefi", target_os = "cygwin")))]
         core::arch::global_asm!(
-            concat!(".pushsection .text.", $crate::backend::kernels::symbol!($symbol), ",\"ax\",@progbits"),
             $(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/jasmin/", $folder, "/", $include)),)?
-            ".p2align 5",
-            concat!(".globl ", $crate::backend::kernels::symbol!($symbol)),
-            concat!(".hidden ", $crate::backend::kernels::symbol!($symbol)),
-            concat!(".type ", $crate::backend::kernels::symbol!($symbol), ",@function"),
-            concat!($crate::backend::kernels::symbol!($symbol), ":"),
+            $crate::backend::kernels::function!(begin $crate::backend::kernels::symbol!($symbol)),
             include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/jasmin/", $folder, "/", stringify!($name), $extension)),
-            concat!(
-                ".size ", $crate::backend::kernels::symbol!($symbol), ", . - ", $crate::backend::kernels::symbol!($symbol)
-            ),
+            $crate::backend::kernels::function!(end $crate::backend::kernels::symbol!($symbol)),
             $(concat!(".purgem ", $macro),)*
-            ".popsection",
-            options($($options)*)
-        );
-        #[cfg(target_vendor = "apple")]
-        core::arch::global_asm!(
-            ".pushsection __TEXT,__text,regular,pure_instructions",
-            $(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/jasmin/", $folder, "/", $include)),)?
-            ".p2align 5",
-            concat!(".globl _", $crate::backend::kernels::symbol!($symbol)),
-            concat!(".private_extern _", $crate::backend::kernels::symbol!($symbol)),
-            concat!("_", $crate::backend::kernels::symbol!($symbol), ":"),
-            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/jasmin/", $folder, "/", stringify!($name), $extension)),
-            $(concat!(".purgem ", $macro),)*
-            ".popsection",
-            options($($options)*)
-        );
-        // Kernels do not touch the stack, so they need no unwind table.
-        #[cfg(any(windows, target_os = "uefi", target_os = "cygwin"))]
-        core::arch::global_asm!(
-            concat!(".section .text$", $crate::backend::kernels::symbol!($symbol), ",\"xr\""),
-            $(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/jasmin/", $folder, "/", $include)),)?
-            ".p2align 5",
-            concat!(".globl ", $crate::backend::kernels::symbol!($symbol)),
-            concat!($crate::backend::kernels::symbol!($symbol), ":"),
-            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/jasmin/", $folder, "/", stringify!($name), $extension)),
-            $(concat!(".purgem ", $macro),)*
-            ".text",
             options($($options)*)
         );
         unsafe extern $abi {
