@@ -30,10 +30,10 @@
 	vpaddq	%ymm0, %ymm14, %ymm14
 .endm
 
-/* Two for each number, in ymm15. Changes r8. */
-.macro chacha_two_x6
-	movabsq	$2, %r8
-	vmovq	%r8, %xmm15
+/* Two for each number, in ymm15. Changes `number`. On macOS, $1 has another meaning in macros without parameters. */
+.macro chacha_two_x6 number=%r8
+	movabsq	$2, \number
+	vmovq	\number, %xmm15
 	vinserti128	$1, %xmm15, %ymm15, %ymm15
 .endm
 

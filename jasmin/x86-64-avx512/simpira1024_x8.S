@@ -106,10 +106,11 @@
 	vmovdqu64	%zmm17, 960(\states)
 .endm
 
-/* The padding of a full block, 0x81 at byte 15 of each lane: to be XORed into word 5. Changes r8. */
-.macro simpira_padding_x8
-	movabsq	$0x8100000000000000, %r8
-	vmovq	%r8, %xmm8
+/* The padding of a full block, 0x81 at byte 15 of each lane: to be XORed into word 5. Changes `number`. On macOS, $0 has
+ * another meaning in macros without parameters. */
+.macro simpira_padding_x8 number=%r8
+	movabsq	$0x8100000000000000, \number
+	vmovq	\number, %xmm8
 	vpslldq	$8, %xmm8, %xmm8
 	vshufi64x2	$0, %zmm8, %zmm8, %zmm19
 .endm

@@ -120,10 +120,11 @@
 	vextracti128	$1, %ymm\x, \at(\q,\offset)
 .endm
 
-/* The padding of a full block, 0x81 at byte 95 of each state, into word 5. Changes r8 and ymm1. */
-.macro simpira_pad_x4
-	movabsq	$0x8100000000000000, %r8
-	vmovq	%r8, %xmm1
+/* The padding of a full block, 0x81 at byte 95 of each state, into word 5. Changes `number` and ymm1. On macOS, $0 has
+ * another meaning in macros without parameters. */
+.macro simpira_pad_x4 number=%r8
+	movabsq	$0x8100000000000000, \number
+	vmovq	\number, %xmm1
 	vpslldq	$8, %xmm1, %xmm1
 	vinserti128	$1, %xmm1, %ymm1, %ymm1
 	vpxor	%ymm1, %ymm5, %ymm5
