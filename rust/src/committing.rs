@@ -195,7 +195,7 @@ impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
         protocol.mask_begin(label!("message"));
         protocol.unmask_more(data.reborrow());
         let tag: [u8; TAG_LEN] = protocol.derive_array(label!("tag"));
-        in_out::keep_if(tag.ct_eq(received), data.output())
+        in_out::release_or_wipe(tag.ct_eq(received), data.output())
     }
 }
 

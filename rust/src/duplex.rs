@@ -132,16 +132,16 @@ impl Duplex {
 
     /// [`Duplex::encrypt`] from one buffer to another of the same length.
     pub(crate) fn encrypt_into(&mut self, input: &[u8], output: &mut [u8]) {
-        self.apart(input, output, Self::encrypt_partial, Backend::encrypt_blocks_into);
+        self.out_of_place(input, output, Self::encrypt_partial, Backend::encrypt_blocks_into);
     }
 
     /// [`Duplex::decrypt`] from one buffer to another of the same length.
     pub(crate) fn decrypt_into(&mut self, input: &[u8], output: &mut [u8]) {
-        self.apart(input, output, Self::decrypt_partial, Backend::decrypt_blocks_into);
+        self.out_of_place(input, output, Self::decrypt_partial, Backend::decrypt_blocks_into);
     }
 
     /// Encrypts or decrypts full blocks from buffer to buffer, and copies the rest and processes it in place.
-    fn apart(
+    fn out_of_place(
         &mut self,
         input: &[u8],
         output: &mut [u8],

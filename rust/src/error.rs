@@ -21,8 +21,10 @@ pub enum Error {
     /// Fork was asked for more than 255 branches.
     TooManyBranches,
     /// A ciphertext, tag, message of a protocol, signature, proof or stream is not what its owner made: forged,
-    /// changed, cut, too short or badly encoded.
+    /// changed, cut or badly encoded.
     Verification,
+    /// A sealed message is shorter than any that its scheme makes.
+    TooShort,
     /// Serialised bytes are not a state.
     InvalidState,
     /// Bytes are not a key or an element: of the wrong length, not a canonical encoding, or that of the identity or of
@@ -55,6 +57,7 @@ impl fmt::Display for Error {
             Self::BufferLength => "buffer of the wrong length",
             Self::TooManyBranches => "more than 255 branches",
             Self::Verification => "verification failed",
+            Self::TooShort => "message shorter than any that is sealed",
             Self::InvalidState => "not a serialised state",
             Self::InvalidKey => "not a valid key or element",
             Self::Participants => "participants unknown, missing or listed twice",
@@ -83,6 +86,7 @@ impl From<Error> for std::io::Error {
 
         let kind = match error {
             Error::Verification
+            | Error::TooShort
             | Error::InvalidState
             | Error::InvalidKey
             | Error::BadParticipant(_)

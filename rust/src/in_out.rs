@@ -1,5 +1,5 @@
 //! The ways to seal and open a message: in place, from one buffer into another, or into a new vector, with the extra
-//! bytes of the sealed message around the ciphertext or apart from it (detached).
+//! bytes of the sealed message around the ciphertext or in a buffer of their own (detached).
 
 #[cfg(feature = "alloc")]
 use alloc::{vec, vec::Vec};
@@ -28,7 +28,7 @@ impl<'b> InOut<'b> {
     /// # Errors
     ///
     /// [`Error::BufferLength`] if the lengths differ.
-    pub(crate) fn apart(input: &'b [u8], output: &'b mut [u8]) -> Result<Self, Error> {
+    pub(crate) fn out_of_place(input: &'b [u8], output: &'b mut [u8]) -> Result<Self, Error> {
         if input.len() != output.len() {
             return Err(Error::BufferLength);
         }
@@ -80,10 +80,10 @@ pub(crate) fn copy(from: &[u8], to: &mut [u8]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Keeps the opened plaintext if it is verified, otherwise wipes it.
+/// Releases the opened plaintext if it is verified, otherwise wipes it.
 #[cfg_attr(not(veriplex_proofs), inline(never))] // tests/ct refers to it by name: the result is public
 #[cfg_attr(veriplex_proofs, inline(always))] // SAW cannot run how LLVM returns it: as a pair of which a part is undefined
-pub(crate) fn keep_if(verified: Choice, opened: &mut [u8]) -> Result<(), Error> {
+pub(crate) fn release_or_wipe(verified: Choice, opened: &mut [u8]) -> Result<(), Error> {
     if verified.into() {
         Ok(())
     } else {
@@ -120,7 +120,7 @@ pub(crate) fn seal_into<const HEAD: usize, const TAIL: usize>(
     seal: impl FnOnce(InOut<'_>) -> Result<([u8; HEAD], [u8; TAIL]), Error>,
 ) -> Result<(), Error> {
     let (head, message, tail) = parts_mut(sealed).ok_or(Error::BufferLength)?;
-    (*head, *tail) = seal(InOut::apart(plaintext, message)?)?;
+    (*head, *tail) = seal(InOut::out_of_place(plaintext, message)?)?;
     Ok(())
 }
 
@@ -147,7 +147,7 @@ pub(crate) fn open_in_place<const HEAD: usize, const TAIL: usize>(
     in_out: &mut [u8],
     open: impl FnOnce(&[u8; HEAD], InOut<'_>, &[u8; TAIL]) -> Result<(), Error>,
 ) -> Result<&mut [u8], Error> {
-    let (head, message, tail) = parts_mut(in_out).ok_or(Error::Verification)?;
+    let (head, message, tail) = parts_mut(in_out).ok_or(Error::TooShort)?;
     open(head, InOut::from(&mut *message), tail)?;
     Ok(message)
 }
@@ -160,9 +160,9 @@ pub(crate) fn open_into<const HEAD: usize, const TAIL: usize>(
 ) -> Result<(), Error> {
     let Some((head, message, tail)) = parts(sealed) else {
         wipe(plaintext);
-        return Err(Error::Verification);
+        return Err(Error::TooShort);
     };
-    open(head, InOut::apart(message, plaintext)?, tail)
+    open(head, InOut::out_of_place(message, plaintext)?, tail)
 }
 
 /// Opens into a new vector.

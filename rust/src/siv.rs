@@ -321,7 +321,7 @@ impl<const N: usize> Pass<N> {
     }
 
     fn finish(mut self) -> Result<(), Error> {
-        in_out::keep_if(self.verified(), &mut [])
+        in_out::release_or_wipe(self.verified(), &mut [])
     }
 }
 
@@ -345,7 +345,7 @@ pub(crate) fn open<const N: usize>(
     let mut pass = Pass::new(branches(keyed, nonce, ad), *received);
     pass.conf.unmask_more(data.reborrow());
     pass.auth.mix_more(data.output());
-    in_out::keep_if(pass.verified(), data.output())
+    in_out::release_or_wipe(pass.verified(), data.output())
 }
 
 fn branches(keyed: &Protocol, nonce: &[u8], ad: &[u8]) -> [Protocol; 2] {

@@ -48,7 +48,7 @@ pub fn encrypt_into<const N: usize>(
     plaintext: &[u8],
     ciphertext: &mut [u8],
 ) -> Result<(), Error> {
-    let data = InOut::apart(plaintext, ciphertext)?;
+    let data = InOut::out_of_place(plaintext, ciphertext)?;
     begin(domain, key, nonce).mask_more(data);
     Ok(())
 }
@@ -65,7 +65,7 @@ pub fn decrypt_into<const N: usize>(
     ciphertext: &[u8],
     plaintext: &mut [u8],
 ) -> Result<(), Error> {
-    let data = InOut::apart(ciphertext, plaintext)?;
+    let data = InOut::out_of_place(ciphertext, plaintext)?;
     begin(domain, key, nonce).unmask_more(data);
     Ok(())
 }

@@ -177,9 +177,9 @@ const MUTANTS: [Mutant; 22] = [
         what: "Open accepts any tag, but only from 1 MiB on",
         file: "rust/src/protocol/mod.rs",
         edits: &[(
-            "        in_out::keep_if(self.tag().ct_eq(tag), data.output())",
+            "        in_out::release_or_wipe(self.tag().ct_eq(tag), data.output())",
             "        let long = Choice::from(u8::from(data.len() >= 1 << 20));\n        \
-             in_out::keep_if(self.tag().ct_eq(tag) | long, data.output())",
+             in_out::release_or_wipe(self.tag().ct_eq(tag) | long, data.output())",
         )],
         theorem: "protocol_open_any_length_thm",
         script: "rust/protocol_any_length",

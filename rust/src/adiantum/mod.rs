@@ -58,7 +58,7 @@ use core::fmt;
 
 use crate::Error;
 use crate::in_out::copy;
-use crate::poly1305::short::EACH;
+use crate::poly1305::number::MESSAGES_PER_BATCH;
 use crate::timing::Timing;
 use crate::wipe::{Secret, Wiped, wipe};
 pub use parts::{Aes256, NhPoly1305, PaddedPoly1305, XChaCha};
@@ -67,7 +67,7 @@ pub use parts::{Aes256, NhPoly1305, PaddedPoly1305, XChaCha};
 pub const KEY_LEN: usize = 32;
 
 /// How many tweaks or messages [`Hash::tweak_each`] and [`Hash::hash_each`] take at once.
-pub const AT_ONCE: usize = EACH;
+pub const AT_ONCE: usize = MESSAGES_PER_BATCH;
 
 /// Size in bytes of the shortest message.
 pub const MIN_LEN: usize = BLOCK_LEN;

@@ -9,8 +9,9 @@ use super::nh::{self, Nh};
 use super::{AT_ONCE, BLOCK_LEN, Block, BlockCipher, Hash, StreamCipher};
 use crate::Key;
 use crate::chacha::{xchacha, xchacha_each};
-use crate::poly1305::backend::{BEFORE_NOTHING, Backend, Long, State};
-use crate::poly1305::short::{Each, Pairs, Short};
+use crate::poly1305::backend::{Backend, Long, State};
+use crate::poly1305::number::{Pairs, ZERO_BLOCK_CANCEL};
+use crate::poly1305::short::{PerMessage, Short};
 use crate::wipe::{Secret, Wiped, wipe};
 
 /// What a nonce is padded with.
@@ -119,8 +120,8 @@ pub struct NhPoly1305 {
     message: Short,
     nh: Nh,
     /// For as many tweaks or messages at once.
-    tweaks: Option<Each>,
-    messages: Option<Each>,
+    tweaks: Option<PerMessage>,
+    messages: Option<PerMessage>,
 }
 
 impl NhPoly1305 {
@@ -136,8 +137,8 @@ impl NhPoly1305 {
             tweak: tweak.short(),
             message: message.short(),
             nh: Nh::new(key.last_chunk().expect("the rest")),
-            tweaks: tweak.each(),
-            messages: message.each(),
+            tweaks: tweak.per_message(),
+            messages: message.per_message(),
         }
     }
 }
@@ -250,7 +251,7 @@ pub struct PaddedPoly1305 {
     tweak: Short,
     message: Long,
     /// For as many tweaks at once.
-    tweaks: Option<Each>,
+    tweaks: Option<PerMessage>,
     go_padding: bool,
 }
 
@@ -267,7 +268,7 @@ impl PaddedPoly1305 {
         let message = poly(key, LONG);
         Self {
             tweak: message.short(),
-            tweaks: message.each(),
+            tweaks: message.per_message(),
             message: message.long(),
             go_padding: false,
         }
@@ -324,7 +325,7 @@ impl Hash for PaddedPoly1305 {
         let (before, start) = if blocks.is_multiple_of(2) {
             (0, (0, 0))
         } else {
-            (BLOCK_LEN, BEFORE_NOTHING)
+            (BLOCK_LEN, ZERO_BLOCK_CANCEL)
         };
         let mut pairs = AllPairs::new();
         for (i, tweak) in tweaks.iter().enumerate() {

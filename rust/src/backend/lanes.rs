@@ -14,7 +14,7 @@ pub(crate) struct Kernels {
     /// The number of lanes that a call processes; it divides the number of all.
     pub(crate) width: usize,
     /// As many lanes as are faster one after the other, by the serial kernels.
-    pub(crate) few: usize,
+    pub(crate) serial_threshold: usize,
     pub(crate) permute: Permute,
     pub(crate) absorb_blocks: Absorb,
     pub(crate) encrypt_blocks: Transform,

@@ -221,7 +221,7 @@ mod tests {
     type Operation = fn(Backend, &mut State, &mut [Block]);
 
     /// Runs an operation from a copy of the blocks into the blocks.
-    fn apart(blocks: &mut [Block], into: impl FnOnce(&[Block], &mut [Block])) {
+    fn out_of_place(blocks: &mut [Block], into: impl FnOnce(&[Block], &mut [Block])) {
         let input = blocks.to_vec();
         blocks.fill([0xa5; 94]);
         into(&input, blocks);
@@ -233,8 +233,12 @@ mod tests {
         Backend::encrypt_blocks,
         Backend::decrypt_blocks,
         Backend::squeeze_blocks,
-        |backend, state, blocks| apart(blocks, |from, to| backend.encrypt_blocks_into(state, from, to)),
-        |backend, state, blocks| apart(blocks, |from, to| backend.decrypt_blocks_into(state, from, to)),
+        |backend, state, blocks| {
+            out_of_place(blocks, |from, to| backend.encrypt_blocks_into(state, from, to))
+        },
+        |backend, state, blocks| {
+            out_of_place(blocks, |from, to| backend.decrypt_blocks_into(state, from, to))
+        },
     ];
 
     #[test]

@@ -220,7 +220,7 @@ impl LaneBackend {
     pub(crate) fn few(self) -> usize {
         match self.0 {
             Kind::Serial(_) => LANES,
-            Kind::Kernels(token) => token.few,
+            Kind::Kernels(token) => token.serial_threshold,
         }
     }
 

@@ -7,7 +7,10 @@ use super::lanes;
 #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
 use super::lanes44;
 #[cfg(feature = "adiantum")]
-use super::short::{EACH, Each, Short};
+use super::number::MESSAGES_PER_BATCH;
+use super::number::{BLOCK_LEN, Block, padded, reduce};
+#[cfg(feature = "adiantum")]
+use super::short::{PerMessage, Short};
 use super::{KEY_LEN, portable32, portable64};
 use crate::backend::dispatch::{Candidate, Dispatch, Primitive, Token, checksum, input};
 use crate::backend::poly1305::limbs26;
@@ -15,15 +18,6 @@ use crate::backend::poly1305::limbs26;
 use crate::backend::poly1305::limbs44;
 use crate::wipe::Secret;
 use crate::{Error, TAG_LEN};
-
-/// Size in bytes of a block of a message.
-pub(super) const BLOCK_LEN: usize = 16;
-
-pub(super) type Block = [u8; BLOCK_LEN];
-
-/// A sum that the 2^128 of a full block makes p: so a block of zeros then adds nothing. Its low 128 bits, and the rest.
-#[cfg(any(feature = "adiantum", all(veriplex_kernels, target_arch = "x86_64")))]
-pub(crate) const BEFORE_NOTHING: (u128, u64) = (u128::MAX - 4, 2);
 
 /// An implementation of Poly1305 that this CPU can run.
 ///
@@ -285,15 +279,15 @@ impl State {
     }
 
     /// For several messages under the same key.
-    pub(crate) fn each(&self) -> Option<Each> {
+    pub(crate) fn per_message(&self) -> Option<PerMessage> {
         match &self.accumulator {
             #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
             Accumulator::Lanes44(accumulator) => {
                 let of_r = accumulator.one_by_one().clone();
-                Some(Each::lanes44(of_r, lanes44::OfEach::new(accumulator)))
+                Some(PerMessage::lanes44(of_r, lanes44::PerMessage::new(accumulator)))
             }
             _ => match self.short() {
-                Short::Portable64(of_r) => Some(Each::portable64(of_r)),
+                Short::Portable64(of_r) => Some(PerMessage::portable64(of_r)),
                 Short::Portable32(_) => None,
             },
         }
@@ -342,7 +336,12 @@ impl Long {
     }
 
     /// The same for several messages, with as many blocks each.
-    pub(crate) fn absorb_into_each(&self, sums: &mut [Short; EACH], messages: [&[Block]; EACH], spare: bool) {
+    pub(crate) fn absorb_into_each(
+        &self,
+        sums: &mut [Short; MESSAGES_PER_BATCH],
+        messages: [&[Block]; MESSAGES_PER_BATCH],
+        spare: bool,
+    ) {
         #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
         if let (Accumulator::Lanes44(accumulator), Some(powers)) = (&self.state.accumulator, &self.powers)
             && let Some(sums) = super::short::portable64(sums)
@@ -355,48 +354,15 @@ impl Long {
     }
 }
 
-/// The last block of a message: these bytes, fewer than 16, a 1 and zeros.
-pub(super) fn padded(rest: &[u8]) -> Secret<Block> {
-    let mut last = Secret::new([0; 16]);
-    last[..rest.len()].copy_from_slice(rest);
-    last[rest.len()] = 1;
-    last
-}
-
 impl fmt::Debug for State {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("State").finish_non_exhaustive()
     }
 }
 
-/// h mod p, for h = low + 2^128 top below 2p = 2^131 - 10: p is subtracted once, if h + 5 reaches 2^130. To subtract p is
-/// to add 5 and to drop 2^130, so nothing is selected.
-pub(super) fn reduce(low: u128, top: u64) -> (u128, u64) {
-    let (_, carry) = low.overflowing_add(5);
-    let reaches = (top + u64::from(carry)) >> 2; // 0 or 1
-    let (low, carry) = low.overflowing_add(u128::from(5 * reaches));
-    (low, (top + u64::from(carry)) & 3)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// h in [p, 2^130) is reduced once, and what is larger too.
-    #[test]
-    fn the_last_reduction() {
-        let p = (u128::MAX - 4, 3); // 2^130 - 5
-        assert_eq!(reduce(p.0 - 1, p.1), (p.0 - 1, 3));
-        for (above, expected) in (0..=4).zip(0..) {
-            assert_eq!(reduce(p.0 + above, p.1), (expected, 0));
-        }
-        assert_eq!(reduce(0, 4), (5, 0));
-        assert_eq!(reduce(1 << 66, 4), ((1 << 66) + 5, 0));
-        assert_eq!(reduce(u128::MAX, 2), (u128::MAX, 2));
-        assert_eq!(reduce(7, 0), (7, 0));
-        // 2p - 1, the largest.
-        assert_eq!(reduce(u128::MAX - 10, 7), (p.0 - 1, 3));
-    }
 
     #[cfg(veriplex_kernels)]
     #[test]

@@ -7,7 +7,7 @@
 
 use core::slice::from_ref;
 
-use super::backend::{Block, reduce};
+use super::number::{Block, reduce};
 use super::portable64;
 use crate::backend::poly1305::limbs26::{BLOCKS, GROUP, LANES, Multipliers, Sums, Token};
 use crate::wipe::{Secret, Wiped};
@@ -161,7 +161,7 @@ fn carry_limbs([x0, x1, x2, x3, x4]: Limbs) -> Limbs {
 
 #[cfg(test)]
 mod tests {
-    use super::super::beside::agree_with_portable64;
+    use super::super::cross_check::agree_with_portable64;
     use super::*;
     use crate::backend::dispatch::Dispatch;
     use crate::backend::poly1305::limbs26::Kernels;

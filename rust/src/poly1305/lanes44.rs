@@ -7,10 +7,10 @@
 use core::ops::Range;
 use core::slice::from_ref;
 
-use super::backend::{BEFORE_NOTHING, Block, reduce};
-use super::portable64;
+use super::number::{Block, ZERO_BLOCK_CANCEL, reduce};
 #[cfg(feature = "adiantum")]
-use super::short::{Number, Pairs};
+use super::number::{Number, Pairs};
+use super::portable64;
 use crate::backend::poly1305::limbs44::{BLOCKS, GROUP, LANES, Multipliers, Sums, Token};
 use crate::wipe::{Secret, Wiped};
 
@@ -137,7 +137,7 @@ fn by_kernel<const N: usize>(
             set_lanes(sums, 0..1, low, top);
             continue;
         }
-        set_lanes(sums, 0..missing, BEFORE_NOTHING.0, BEFORE_NOTHING.1);
+        set_lanes(sums, 0..missing, ZERO_BLOCK_CANCEL.0, ZERO_BLOCK_CANCEL.1);
         let (low, top) = sum.value();
         set_lanes(sums, missing..missing + 1, low, top);
         let mut group = Wiped([0; GROUP * size_of::<Block>()]);
@@ -269,13 +269,13 @@ fn fill(multipliers: &mut Multipliers, first: &[[u8; 8]; 5], second: &[[u8; 8]; 
 /// own: see [`Pairs`].
 #[cfg(feature = "adiantum")]
 #[derive(Clone)]
-pub(crate) struct OfEach {
+pub(crate) struct PerMessage {
     kernel: Token,
     multipliers: Wiped<Multipliers>,
 }
 
 #[cfg(feature = "adiantum")]
-impl OfEach {
+impl PerMessage {
     pub(super) fn new(of_r: &Accumulator) -> Self {
         let mut multipliers = Wiped([0; size_of::<Multipliers>()]);
         let mut power = of_r.one_by_one.clone();
@@ -331,7 +331,7 @@ fn carry_limbs([x0, x1, x2]: Limbs) -> Limbs {
 
 #[cfg(test)]
 mod tests {
-    use super::super::beside::agree_with_portable64;
+    use super::super::cross_check::agree_with_portable64;
     use super::*;
     use crate::backend::dispatch::Dispatch;
     use crate::backend::poly1305::limbs44::Kernels;

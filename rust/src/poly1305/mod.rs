@@ -32,11 +32,12 @@
 
 pub(crate) mod backend;
 #[cfg(all(test, veriplex_kernels))]
-mod beside;
+mod cross_check;
 #[cfg(veriplex_kernels)]
 mod lanes;
 #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
 mod lanes44;
+pub(crate) mod number;
 mod portable32;
 mod portable64;
 #[cfg(feature = "adiantum")]
@@ -49,7 +50,8 @@ use subtle::ConstantTimeEq;
 use crate::timing::Timing;
 use crate::wipe::Wiped;
 use crate::{Error, Key, TAG_LEN};
-use backend::{BLOCK_LEN, Backend, Block, State};
+use backend::{Backend, State};
+use number::{BLOCK_LEN, Block};
 
 /// Size in bytes of a key.
 pub const KEY_LEN: usize = 32;

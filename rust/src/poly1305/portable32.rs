@@ -1,6 +1,6 @@
 //! h and r in 26-bit limbs, for CPUs with 64-bit products.
 
-use super::backend::Block;
+use super::number::Block;
 use crate::wipe::Secret;
 
 const MASK: u32 = (1 << 26) - 1;

@@ -3,9 +3,9 @@
 //! h = low + 2^128 top. The clamp makes r below 2^124 and r1 a multiple of 4, so 2^128 h1 r1 = 2^130 h1 (r1 / 4), which
 //! is h1 times s1 = 5 r1 / 4 modulo p.
 
-use super::backend::Block;
+use super::number::Block;
 #[cfg(feature = "adiantum")]
-use super::short::{EACH, Number, Pairs};
+use super::number::{MESSAGES_PER_BATCH, Number, Pairs};
 use crate::wipe::Secret;
 
 pub(crate) struct Accumulator {
@@ -61,9 +61,9 @@ impl Accumulator {
 impl Accumulator {
     /// Adds the blocks of several messages to their sums under this key. A block waits for the one before in its own message
     /// only.
-    pub(super) fn add_to_each(&self, sums: &mut [Number; EACH], pairs: &[Pairs]) {
+    pub(super) fn add_to_each(&self, sums: &mut [Number; MESSAGES_PER_BATCH], pairs: &[Pairs]) {
         let [r0, r1] = *self.r;
-        for blocks in pairs.as_flattened().as_chunks::<EACH>().0 {
+        for blocks in pairs.as_flattened().as_chunks::<MESSAGES_PER_BATCH>().0 {
             for ((h, top), block) in sums.iter_mut().zip(blocks) {
                 (*h, *top) = add_block(*h, *top, r0, r1, u128::from_le_bytes(*block), 1);
             }

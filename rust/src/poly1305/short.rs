@@ -1,9 +1,9 @@
 //! Poly1305 as a hash with secret values, over few blocks, one by one. What a kernel needs is not here, so that little is
 //! copied for each message.
 
-use super::backend::{Block, padded, reduce};
 #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
 use super::lanes44;
+use super::number::{Block, MESSAGES_PER_BATCH, Number, Pairs, padded, reduce};
 use super::{portable32, portable64};
 use crate::wipe::{Secret, Wiped};
 
@@ -60,26 +60,17 @@ impl Short {
     }
 }
 
-/// The low 128 bits of a number, and the rest.
-pub(crate) type Number = (u128, u64);
-
-/// How many messages are hashed side by side.
-pub(crate) const EACH: usize = 8;
-
-/// A full block of each of several messages, and then the next one of each.
-pub(crate) type Pairs = [Block; 2 * EACH];
-
 /// For several messages under one key. Without products of 128 bits there is none.
 ///
 /// Wiped on drop.
 #[derive(Clone)]
-pub(crate) struct Each {
+pub(crate) struct PerMessage {
     of_r: portable64::Accumulator,
     #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
-    lanes44: Option<lanes44::OfEach>,
+    lanes44: Option<lanes44::PerMessage>,
 }
 
-impl Each {
+impl PerMessage {
     pub(super) const fn portable64(of_r: portable64::Accumulator) -> Self {
         Self {
             of_r,
@@ -89,7 +80,7 @@ impl Each {
     }
 
     #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
-    pub(super) const fn lanes44(of_r: portable64::Accumulator, lanes44: lanes44::OfEach) -> Self {
+    pub(super) const fn lanes44(of_r: portable64::Accumulator, lanes44: lanes44::PerMessage) -> Self {
         Self {
             of_r,
             lanes44: Some(lanes44),
@@ -97,7 +88,7 @@ impl Each {
     }
 
     /// Absorbs blocks of as many messages into their sums.
-    fn absorb(&self, sums: &mut [Number; EACH], pairs: &[Pairs]) {
+    fn absorb(&self, sums: &mut [Number; MESSAGES_PER_BATCH], pairs: &[Pairs]) {
         #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
         if let Some(of_each) = &self.lanes44 {
             return of_each.add_to_each(sums, pairs);
@@ -106,15 +97,15 @@ impl Each {
     }
 
     /// The values of these messages, each from a sum that they have in common: see [`Short::value`].
-    pub(crate) fn values(&self, start: Number, pairs: &[Pairs]) -> Secret<[u128; EACH]> {
-        let mut sums = Secret::new([start; EACH]);
+    pub(crate) fn values(&self, start: Number, pairs: &[Pairs]) -> Secret<[u128; MESSAGES_PER_BATCH]> {
+        let mut sums = Secret::new([start; MESSAGES_PER_BATCH]);
         self.absorb(&mut sums, pairs);
         Secret::new(sums.map(|(low, top)| reduce(low, top).0))
     }
 
     /// The sums over these messages.
-    pub(crate) fn sums(&self, start: Number, pairs: &[Pairs]) -> [Short; EACH] {
-        let mut sums = Secret::new([start; EACH]);
+    pub(crate) fn sums(&self, start: Number, pairs: &[Pairs]) -> [Short; MESSAGES_PER_BATCH] {
+        let mut sums = Secret::new([start; MESSAGES_PER_BATCH]);
         self.absorb(&mut sums, pairs);
         sums.map(|(low, top)| {
             let mut sum = self.of_r.clone();
@@ -124,7 +115,11 @@ impl Each {
     }
 
     /// Absorbs blocks of each message into its sum, as many of each.
-    pub(crate) fn absorb_blocks(&self, sums: &mut [Short; EACH], messages: [&[Block]; EACH]) {
+    pub(crate) fn absorb_blocks(
+        &self,
+        sums: &mut [Short; MESSAGES_PER_BATCH],
+        messages: [&[Block]; MESSAGES_PER_BATCH],
+    ) {
         const AT_ONCE: usize = 4;
         let n = messages[0].len();
         let mut numbers = Secret::new(sums.each_ref().map(Short::number));
@@ -135,7 +130,7 @@ impl Each {
             for (j, message) in messages.iter().enumerate() {
                 let (blocks, _) = message[2 * first..].as_chunks::<2>();
                 for (pair, [a, b]) in pairs.iter_mut().zip(blocks) {
-                    (pair[j], pair[EACH + j]) = (*a, *b);
+                    (pair[j], pair[MESSAGES_PER_BATCH + j]) = (*a, *b);
                 }
             }
             self.absorb(&mut numbers, pairs);
@@ -151,7 +146,9 @@ impl Each {
 
 /// All of them, if they are of this kind.
 #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
-pub(super) fn portable64(sums: &mut [Short; EACH]) -> Option<[&mut portable64::Accumulator; EACH]> {
+pub(super) fn portable64(
+    sums: &mut [Short; MESSAGES_PER_BATCH],
+) -> Option<[&mut portable64::Accumulator; MESSAGES_PER_BATCH]> {
     let mut all = sums.each_mut().map(|sum| match sum {
         Short::Portable64(sum) => Some(sum),
         Short::Portable32(_) => None,

@@ -149,7 +149,7 @@ impl Protocol {
         plaintext: &[u8],
         ciphertext: &mut [u8],
     ) -> Result<(), Error> {
-        let data = InOut::apart(plaintext, ciphertext)?;
+        let data = InOut::out_of_place(plaintext, ciphertext)?;
         self.mask_begin(label);
         self.mask_more(data);
         Ok(())
@@ -166,7 +166,7 @@ impl Protocol {
         ciphertext: &[u8],
         plaintext: &mut [u8],
     ) -> Result<(), Error> {
-        let data = InOut::apart(ciphertext, plaintext)?;
+        let data = InOut::out_of_place(ciphertext, plaintext)?;
         self.mask_begin(label);
         self.unmask_more(data);
         Ok(())
@@ -233,8 +233,8 @@ impl Protocol {
     ///
     /// # Errors
     ///
-    /// [`Error::Verification`] if the tag is wrong, and then the ciphertext is overwritten with zeros, or
-    /// if there are fewer than 16 bytes.
+    /// [`Error::Verification`] if the tag is wrong, and then the ciphertext is overwritten with zeros;
+    /// [`Error::TooShort`] if there are fewer than 16 bytes.
     pub fn open_in_place<'b>(
         &mut self,
         label: Label<'_>,
@@ -256,8 +256,8 @@ impl Protocol {
     ///
     /// # Errors
     ///
-    /// [`Error::Verification`] if the tag is wrong or `sealed` has fewer than 16 bytes; `plaintext` is then all
-    /// zeros. [`Error::BufferLength`] if `plaintext` has the wrong length.
+    /// [`Error::Verification`] if the tag is wrong, [`Error::TooShort`] if `sealed` has fewer than 16 bytes; `plaintext` is
+    /// then all zeros. [`Error::BufferLength`] if `plaintext` has the wrong length.
     pub fn open_into(&mut self, label: Label<'_>, sealed: &[u8], plaintext: &mut [u8]) -> Result<(), Error> {
         in_out::open_into(sealed, plaintext, |[], data, tag| self.open(label, data, tag))
     }
@@ -275,7 +275,7 @@ impl Protocol {
     ///
     /// # Errors
     ///
-    /// [`Error::Verification`] if the tag is wrong or `sealed` has fewer than 16 bytes.
+    /// [`Error::Verification`] if the tag is wrong, [`Error::TooShort`] if `sealed` has fewer than 16 bytes.
     #[cfg(feature = "alloc")]
     pub fn open_vec(&mut self, label: Label<'_>, sealed: &[u8]) -> Result<alloc::vec::Vec<u8>, Error> {
         in_out::open_vec(sealed, |[], data, tag| self.open(label, data, tag))
@@ -460,7 +460,7 @@ impl Protocol {
         let mut data = data.into();
         self.seal_begin(label, data.len());
         self.unmask_more(data.reborrow());
-        in_out::keep_if(self.tag().ct_eq(tag), data.output())
+        in_out::release_or_wipe(self.tag().ct_eq(tag), data.output())
     }
 
     #[cfg_attr(veriplex_proofs, inline(never))]
@@ -686,23 +686,23 @@ mod tests {
         for (position, framed) in (0..RATE).flat_map(|position| [(position, false), (position, true)]) {
             for len in [0, 1, 43, 93, 94, 95, 188, 300] {
                 let (mut a, mut b) = (at(position, framed), at(position, framed));
-                let (mut apart, mut in_place) = ([0; 300], data);
-                a.encrypt_into(&data[..len], &mut apart[..len]);
+                let (mut separate, mut in_place) = ([0; 300], data);
+                a.encrypt_into(&data[..len], &mut separate[..len]);
                 b.encrypt(&mut in_place[..len]);
-                assert_eq!(apart[..len], in_place[..len], "encrypt {len} at {position}");
+                assert_eq!(separate[..len], in_place[..len], "encrypt {len} at {position}");
                 assert!(a == b, "encrypt {len} at {position}");
 
                 in_place = data;
-                a.decrypt_into(&data[..len], &mut apart[..len]);
+                a.decrypt_into(&data[..len], &mut separate[..len]);
                 b.decrypt(&mut in_place[..len]);
-                assert_eq!(apart[..len], in_place[..len], "decrypt {len} at {position}");
+                assert_eq!(separate[..len], in_place[..len], "decrypt {len} at {position}");
                 assert!(a == b, "decrypt {len} at {position}");
 
                 let (mut c, mut d) = (at(RATE - position, framed), at(RATE - position, framed));
-                a.squeeze_and_absorb(&mut apart[..len], &mut c);
+                a.squeeze_and_absorb(&mut separate[..len], &mut c);
                 b.squeeze(&mut in_place[..len]);
                 d.absorb(&in_place[..len]);
-                assert_eq!(apart[..len], in_place[..len], "squeeze {len} at {position}");
+                assert_eq!(separate[..len], in_place[..len], "squeeze {len} at {position}");
                 assert!(a == b && c == d, "squeeze {len} at {position}");
             }
         }

@@ -157,7 +157,7 @@ impl Unconfirmed {
         let confirmation: &[u8; CONFIRMATION_LEN] =
             confirmation.try_into().map_err(|_| Error::Verification)?;
         let (protocol, [_, expected]) = self.confirmations();
-        in_out::keep_if(expected.ct_eq(confirmation), &mut [])?;
+        in_out::release_or_wipe(expected.ct_eq(confirmation), &mut [])?;
         let [responder, initiator] = directions(protocol);
         let (send, recv) = match self.own {
             Side::Initiator => (initiator, responder),

@@ -226,7 +226,7 @@ fn open(
     proof: &[u8; PROOF_LEN],
 ) -> Result<(), Error> {
     let verified = unmask_and_verify(domain, receiver, sender, ephemeral, data.reborrow(), *proof);
-    in_out::keep_if(verified.unwrap_or(Choice::from(0)), data.output())
+    in_out::release_or_wipe(verified.unwrap_or(Choice::from(0)), data.output())
 }
 
 /// Whether the signature is right. In constant time: it is as secret as the message.

@@ -4,7 +4,7 @@ use subtle::ConstantTimeEq;
 
 use super::{DomainBits, Offset, Output, Xoofff};
 use crate::Error;
-use crate::in_out::keep_if;
+use crate::in_out::release_or_wipe;
 
 /// Xoofff-SANE: authenticated encryption of the messages of a session, with a nonce for the session.
 ///
@@ -135,7 +135,7 @@ impl Sane {
         tag: &[u8; Self::TAG_LEN],
     ) -> Result<(), Error> {
         let next = self.next(ad, in_out);
-        keep_if(next.tag.ct_eq(tag), in_out)?;
+        release_or_wipe(next.tag.ct_eq(tag), in_out)?;
         self.output.apply_keystream(in_out);
         *self = next;
         Ok(())

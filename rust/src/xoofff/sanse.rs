@@ -4,7 +4,7 @@ use subtle::ConstantTimeEq;
 
 use super::{DomainBits, Offset, Xoofff};
 use crate::Error;
-use crate::in_out::keep_if;
+use crate::in_out::release_or_wipe;
 
 /// Xoofff-SANSE: authenticated encryption of the messages of a session, without a nonce (synthetic IV).
 ///
@@ -108,7 +108,7 @@ impl Sanse {
         self.apply_keystream(&before, tag, in_out);
         let after = self.with_plaintext(before, in_out);
         let expected: [u8; Self::TAG_LEN] = after.output(Offset::ZERO).squeeze_array();
-        keep_if(expected.ct_eq(tag), in_out)?;
+        release_or_wipe(expected.ct_eq(tag), in_out)?;
         self.history = after;
         self.odd = !self.odd;
         Ok(())

@@ -3,7 +3,7 @@
 use subtle::{Choice, ConstantTimeEq};
 
 use super::{BLOCK_LEN, DomainBits, Offset, Xoofff};
-use crate::in_out::keep_if;
+use crate::in_out::release_or_wipe;
 use crate::timing::Timing;
 use crate::{Error, TAG_LEN};
 
@@ -143,7 +143,7 @@ impl WbcAe {
         self.0.decipher(ad, in_out);
         let end = in_out.last_chunk::<TAG_LEN>();
         let verified = end.map_or(Choice::from(0), |end| end.ct_eq(&[0; TAG_LEN]));
-        keep_if(verified, in_out)?;
+        release_or_wipe(verified, in_out)?;
         let message = in_out.len() - TAG_LEN;
         Ok(&mut in_out[..message])
     }

@@ -17,7 +17,7 @@ pub const FLAGS: [&str; 3] = ["--emit=llvm-bc,llvm-ir", "-Ccodegen-units=1", "-C
 pub const FEATURES: &str = "poly1305";
 
 /// The sources of the functions that the scripts are about. From `label.rs` only the length of labels matters.
-pub const SOURCES: [&str; 17] = [
+pub const SOURCES: [&str; 18] = [
     "rust/src/backend/mod.rs",
     "rust/src/backend/portable/aes.rs",
     "rust/src/backend/portable/mod.rs",
@@ -27,6 +27,7 @@ pub const SOURCES: [&str; 17] = [
     "rust/src/label.rs",
     "rust/src/poly1305/backend.rs",
     "rust/src/poly1305/mod.rs",
+    "rust/src/poly1305/number.rs",
     "rust/src/poly1305/portable32.rs",
     "rust/src/poly1305/portable64.rs",
     "rust/src/protocol/mod.rs",

@@ -22,10 +22,10 @@ pub(crate) const LEVEL: Level = Level {
     detect: features::get,
 };
 
-/// Two lanes side by side. `few` is that of x86-64: it was not measured on such a CPU.
+/// Two lanes side by side. `serial_threshold` is that of x86-64: it was not measured on such a CPU.
 pub(crate) const X2: lanes::Kernels = lanes::Kernels {
     width: 2,
-    few: 4,
+    serial_threshold: 4,
     permute: simpira1024_permute_x2,
     absorb_blocks: duplex_absorb_blocks_x2,
     encrypt_blocks: duplex_encrypt_blocks_x2,

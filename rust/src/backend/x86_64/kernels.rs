@@ -23,7 +23,7 @@ pub(crate) const LEVEL: Level = Level {
 /// The same instructions on two lanes in turn.
 pub(crate) const X2: lanes::Kernels = lanes::Kernels {
     width: 2,
-    few: 4,
+    serial_threshold: 4,
     permute: simpira1024_permute_x2,
     absorb_blocks: duplex_absorb_blocks_x2,
     encrypt_blocks: duplex_encrypt_blocks_x2,

@@ -20,7 +20,7 @@ impl<'a> Guarded<'a> {
     /// Hands the data out if they are verified.
     pub(crate) fn release_if(self, verified: Choice) -> Result<&'a mut [u8], Error> {
         let data = self.release();
-        in_out::keep_if(verified, data)?;
+        in_out::release_or_wipe(verified, data)?;
         Ok(data)
     }
 }

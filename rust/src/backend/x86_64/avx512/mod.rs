@@ -45,7 +45,7 @@ const fn keys() -> [[u32; 4]; 4 * ROUND_CONSTANTS.len()] {
 
 pub(crate) const X8: lanes::Kernels = lanes::Kernels {
     width: 8,
-    few: 1,
+    serial_threshold: 1,
     permute: simpira1024_permute_x8,
     absorb_blocks: duplex_absorb_blocks_x8,
     encrypt_blocks: duplex_encrypt_blocks_x8,

@@ -24,7 +24,7 @@ pub(crate) const LEVEL: Level = Level {
 
 pub(crate) const X4: lanes::Kernels = lanes::Kernels {
     width: 4,
-    few: 2,
+    serial_threshold: 2,
     permute: simpira1024_permute_x4,
     absorb_blocks: duplex_absorb_blocks_x4,
     encrypt_blocks: duplex_encrypt_blocks_x4,

@@ -2,7 +2,7 @@
 
 use core::array::from_fn;
 
-use super::backend::{Block, reduce};
+use super::number::{Block, reduce};
 use super::portable64;
 
 /// From 0 blocks to `N`: random messages, then those with the largest limbs. Each from a sum that is not zero.
