@@ -19,7 +19,7 @@ named rust [ "lint" "audit" ]
 // (if !pkgs.stdenv.isLinux then { } else
   named (rust ++ linux) [ "rocq" "proofs" "replay" "spec" "kernels-check" "ct" "test-aarch64" ]
   // {
-    # nixpkgs moves on, and its versions may not be those that proofs/README.md names.
+    # nixpkgs moves on, and its versions may not be those that proofs/versions.toml names.
     versions = pkgs.stdenv.mkDerivation {
       pname = "veriplex-check-versions";
       inherit (pkgs.veriplex) version src;

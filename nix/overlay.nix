@@ -53,7 +53,7 @@ in
     installPhase = "sh site/build $out";
   };
 
-  # What README.md and CONTRIBUTING.md name. The check `versions` says whether these are the versions that they name.
+  # The check `versions` says whether these are the versions of proofs/versions.toml.
   veriplexTools = {
     rust = with final; [ cargo rustc rustfmt clippy cargo-auditable gnumake ];
     linux = if !final.stdenv.isLinux then [ ] else with final; [
