@@ -529,6 +529,79 @@ fn the_page_shows_the_inventory() {
     }
 }
 
+/// For each operation and level: how many states or blocks its kernels take at once, and which tools proved them.
+fn kernels() -> String {
+    let (saw, rocq) = (saw_theorems(), rocq_theorems());
+    let mut rows: Vec<(String, BTreeMap<&str, Vec<String>>)> = Vec::new();
+    for (level, kernel) in TABLE.all() {
+        let object = format!("{}/{}", level.name, kernel.name);
+        let (operation, at_once) = kernel.name.rsplit_once("_x").unwrap_or((&kernel.name, "1"));
+        let by_macaw =
+            |(name, (of, _)): (&String, &(String, Vec<String>))| *of == object && !name.contains("_lifted_");
+        let bare = ["simpira1024_", "duplex_"]
+            .iter()
+            .find_map(|prefix| kernel.name.strip_prefix(prefix));
+        let set = level.backend.split('/').next().unwrap();
+        let mut evidence = String::new();
+        for (letter, holds) in [
+            (
+                'S',
+                needed(level, kernel).iter().all(|name| saw.contains_key(name)),
+            ),
+            ('M', saw.iter().any(by_macaw)),
+            (
+                'R',
+                rocq.contains(&format!("{}_{set}", bare.unwrap_or(&kernel.name))),
+            ),
+        ] {
+            evidence.extend(holds.then_some(letter));
+        }
+        if evidence.is_empty() {
+            evidence += "tested";
+        }
+        if !rows.iter().any(|(name, _)| name == operation) {
+            rows.push((operation.to_owned(), BTreeMap::new()));
+        }
+        let (_, cells) = rows.iter_mut().find(|(name, _)| name == operation).unwrap();
+        cells
+            .entry(&level.name)
+            .or_default()
+            .push(format!("{at_once}: {evidence}"));
+    }
+    let levels: Vec<&str> = TABLE.levels.iter().map(|level| level.name.as_str()).collect();
+    let mut text = format!(
+        "\n| operation | {} |\n|---{}|\n",
+        levels.join(" | "),
+        "|---".repeat(levels.len())
+    );
+    for (operation, cells) in rows {
+        let cell = |level: &&str| cells.get(level).map_or(String::new(), |cell| cell.join("; "));
+        let cells: Vec<String> = levels.iter().map(cell).collect();
+        writeln!(text, "| `{operation}` | {} |", cells.join(" | ")).unwrap();
+    }
+    text + "\n"
+}
+
+#[test]
+fn soundness_shows_the_kernels() {
+    let page = read("SOUNDNESS.md");
+    let (head, rest) = page.split_once("<!-- kernels: ").unwrap();
+    let (comment, rest) = rest.split_once("-->\n").unwrap();
+    let (table, tail) = rest.split_once("<!-- end -->").unwrap();
+    if std::env::var_os("VERIPLEX_UPDATE").is_some() {
+        let page = format!(
+            "{head}<!-- kernels: {comment}-->\n{}<!-- end -->{tail}",
+            kernels()
+        );
+        fs::write(root().join("SOUNDNESS.md"), page).unwrap();
+    } else {
+        assert!(
+            table == kernels(),
+            "the kernels in SOUNDNESS.md are out of date: run VERIPLEX_UPDATE=1 cargo test -p veriplex-assurance --test inventory"
+        );
+    }
+}
+
 /// The tests and make targets named in `SOUNDNESS.md` exist.
 #[test]
 fn soundness_names_only_what_exists() {
