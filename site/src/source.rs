@@ -11,7 +11,7 @@ use crate::evidence::collect;
 use crate::html::{MENU, code, escape, markdown, page, slug};
 
 /// The documents that are pages too.
-const DOCUMENTS: [(&str, &str); 8] = [
+const DOCUMENTS: [(&str, &str); 12] = [
     ("SOUNDNESS.md", "Soundness"),
     ("design.md", "Design"),
     ("SECURITY.md", "Security"),
@@ -20,6 +20,10 @@ const DOCUMENTS: [(&str, &str); 8] = [
     ("proofs/README.md", "Proofs"),
     ("proofs/rocq/README.md", "Proofs in Rocq"),
     ("jasmin/README.md", "How kernels are written"),
+    ("docs/formats.md", "Formats"),
+    ("docs/performance.md", "Performance"),
+    ("docs/reviews.md", "Reviews"),
+    ("docs/history.md", "What was tried"),
 ];
 
 fn document(path: &str) -> String {

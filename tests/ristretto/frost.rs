@@ -148,7 +148,7 @@ fn contexts_separate_nonces_of_one_generator() {
     );
 }
 
-/// The known answers have no context. Nonces come from what design.md says.
+/// The known answers have no context. Nonces come from what docs/formats.md says.
 #[test]
 fn nonces_in_a_context_are_those_of_the_design() {
     let (_, shares) = group();
@@ -424,7 +424,7 @@ fn nobody_is_blamed_for_another_package() {
     assert_eq!(refused, Err(Error::Participants));
 }
 
-/// What a share carries is the digest that design.md defines.
+/// What a share carries is the digest that docs/formats.md defines.
 #[test]
 fn shares_carry_the_digest_of_the_package() {
     let (group, shares) = group();

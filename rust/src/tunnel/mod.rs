@@ -6,7 +6,7 @@
 //! computer is to be feared, [`handshake`](crate::handshake) is smaller.
 //!
 //! It is secure if either Ristretto255 (RFC 9496) or ML-KEM-768 (FIPS 203) is. The shape is that of
-//! [Yrgourd](https://github.com/codahale/yrgourd). `design.md`, section "Tunnel", has the format and the argument.
+//! [Yrgourd](https://github.com/codahale/yrgourd). `docs/formats.md` has the format, `design.md` the argument.
 //!
 //! ```
 //! use veriplex::{hybrid::PrivateKey, label, tunnel::{self, Frame, Initiator, Responder}};
