@@ -1,4 +1,4 @@
-//! What is published is complete: each dependency has its reason in `DEPENDENCIES.md`, a licence and a source that
+//! What is published is complete: each dependency has its reason in `dependencies.toml`, a licence and a source that
 //! `deny.toml` allows; each crate says where it comes from; no packaged page links to a file that is not packaged.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -87,17 +87,6 @@ fn metadata() -> Metadata {
     serde_json::from_slice(&output.stdout).expect("the form of cargo metadata")
 }
 
-/// The crates in the first column of the table under a heading.
-fn reasons(page: &str, heading: &str) -> BTreeSet<String> {
-    page.split("\n## ")
-        .find_map(|section| section.strip_prefix(heading)?.strip_prefix('\n'))
-        .unwrap_or_else(|| panic!("DEPENDENCIES.md: no section {heading}"))
-        .lines()
-        .filter_map(|line| line.strip_prefix("| `")?.split('`').next())
-        .map(str::to_owned)
-        .collect()
-}
-
 /// Whether a licence expression can be met: `AND` binds before `OR` only in parentheses here.
 fn is_allowed(expression: &str, allowed: &BTreeSet<String>) -> bool {
     let expression = expression.replace('/', " OR ");
@@ -109,7 +98,15 @@ fn is_allowed(expression: &str, allowed: &BTreeSet<String>) -> bool {
 
 #[test]
 fn every_dependency_has_a_reason() {
-    let page = read("DEPENDENCIES.md");
+    let reasons: BTreeMap<String, BTreeMap<String, BTreeMap<String, String>>> =
+        toml::from_str(&read("dependencies.toml")).unwrap();
+    assert!(
+        reasons
+            .values()
+            .flat_map(BTreeMap::values)
+            .all(|reason| !reason["why"].is_empty())
+    );
+    let listed = |name: &str| -> BTreeSet<String> { reasons[name].keys().cloned().collect() };
     let metadata = metadata();
     for (name, _) in CRATES {
         let package = metadata
@@ -124,7 +121,7 @@ fn every_dependency_has_a_reason() {
             .map(|d| d.name.clone())
             .collect();
         assert!(!needed.is_empty());
-        assert_eq!(reasons(&page, name), needed, "DEPENDENCIES.md: {name}");
+        assert_eq!(listed(name), needed, "dependencies.toml: {name}");
     }
     // In a workspace of its own.
     let store: toml::Table = toml::from_str(&read("rust/store/Cargo.toml")).unwrap();
@@ -134,7 +131,7 @@ fn every_dependency_has_a_reason() {
         .keys()
         .cloned()
         .collect();
-    assert_eq!(reasons(&page, "veriplex-store"), needed, "DEPENDENCIES.md");
+    assert_eq!(listed("veriplex-store"), needed, "dependencies.toml");
 }
 
 #[test]
