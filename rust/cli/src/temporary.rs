@@ -13,12 +13,21 @@ fn all() -> MutexGuard<'static, Vec<PathBuf>> {
     ALL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// From now on a signal removes all temporary files before it ends the process. An error if there is no thread for that.
+/// From now on a signal removes all temporary files, and shows a hidden prompt, before it does what it does by default. An
+/// error if there is no thread for that.
 pub fn guard() -> io::Result<()> {
     let _all = all();
     #[cfg(unix)]
     signals::handle()?;
     Ok(())
+}
+
+/// Gives these signals to `handler`, in a thread of their own. They do not end the process any more, whatever [`guard`] was
+/// called for before.
+#[cfg(unix)]
+pub fn hand_over(signals: &[i32], handler: impl Fn(i32) + Send + 'static) -> io::Result<()> {
+    let _all = all();
+    signals::hand_over(signals, Box::new(handler))
 }
 
 /// Whether whoever started the process wanted it to ignore this signal, as `nohup` does.
@@ -89,7 +98,7 @@ fn remove(path: &Path) {
 
 #[cfg(unix)]
 mod signals {
-    use std::sync::OnceLock;
+    use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
     use std::{fs, io, thread};
 
     #[cfg(not(target_os = "linux"))]
@@ -97,7 +106,7 @@ mod signals {
     use signal_hook::consts::{
         FORBIDDEN, SIGBUS, SIGCHLD, SIGCONT, SIGPIPE, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH,
     };
-    use signal_hook::iterator::Signals;
+    use signal_hook::iterator::{Handle, Signals};
     use signal_hook::low_level::{emulate_default_handler, exit, raise};
 
     use crate::terminal;
@@ -119,17 +128,32 @@ mod signals {
         29, // SIGINFO
     ];
 
-    /// Only one thread calls this at a time.
-    pub fn handle() -> io::Result<()> {
-        static HANDLED: OnceLock<()> = OnceLock::new();
-        if HANDLED.get().is_some() {
-            return Ok(());
+    type Handler = Box<dyn Fn(i32) + Send>;
+
+    /// Who has these signals instead of the thread below.
+    static HANDLER: Mutex<Option<(Vec<i32>, Handler)>> = Mutex::new(None);
+
+    fn handler() -> MutexGuard<'static, Option<(Vec<i32>, Handler)>> {
+        HANDLER.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The only owner of signals: a second one, beside it, would get the same ones. Only one thread calls this at a time.
+    fn owner() -> io::Result<&'static Handle> {
+        static OWNER: OnceLock<Handle> = OnceLock::new();
+        if let Some(owner) = OWNER.get() {
+            return Ok(owner);
         }
         let mut signals = Signals::new([0; 0])?;
         let handle = signals.handle();
         // Before the first handler: without the thread, a signal would do nothing.
         let begun = thread::Builder::new().name("signals".into()).spawn(move || {
             for signal in signals.forever() {
+                if let Some((handled, handler)) = &*handler()
+                    && handled.contains(&signal)
+                {
+                    handler(signal);
+                    continue;
+                }
                 if signal == SIGTSTP {
                     // Not SIGSTOP, with which it would hang where no shell can let it go on. This one is not handled, and
                     // the system then ignores it, as it does SIGTSTP.
@@ -149,19 +173,37 @@ mod signals {
             }
         });
         begun.map_err(|error| io::Error::new(error.kind(), format!("no thread for signals: {error}")))?;
+        Ok(OWNER.get_or_init(|| handle))
+    }
+
+    /// Only one thread calls this at a time.
+    pub fn hand_over(signals: &[i32], to: Handler) -> io::Result<()> {
+        let owner = owner()?;
+        // Before the first of them can come.
+        *handler() = Some((signals.to_vec(), to));
+        signals.iter().try_for_each(|&signal| owner.add_signal(signal))
+    }
+
+    /// Only one thread calls this at a time.
+    pub fn handle() -> io::Result<()> {
+        static HANDLED: OnceLock<()> = OnceLock::new();
+        if HANDLED.get().is_some() {
+            return Ok(());
+        }
+        let owner = owner()?;
         let others = others();
         for signal in 1..=64 {
             let is_other = others >> (signal - 1) & 1 == 1;
             if !is_other && !FORBIDDEN.contains(&signal) && !SPARED.contains(&signal) {
                 // Not every system has as many.
-                let _ = handle.add_signal(signal);
+                let _ = owner.add_signal(signal);
             }
         }
         let _ = HANDLED.set(());
         Ok(())
     }
 
-    /// The signals that whoever started the process wanted it to ignore, as `nohup` does, and those that it handles itself.
+    /// The signals that whoever started the process wanted it to ignore, as `nohup` does, and those that it handles already.
     fn others() -> u64 {
         mask(&["SigIgn:", "SigCgt:"])
     }

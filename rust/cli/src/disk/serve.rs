@@ -14,7 +14,6 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::low_level::pipe;
 use veriplex::with_wiped_stack;
 use zeroize::Zeroizing;
 
@@ -25,7 +24,7 @@ use crate::crypt::Secret;
 use crate::error::{Error, warn};
 use crate::names::quoted;
 use crate::socket_file::SocketFile;
-use crate::temporary::is_ignored;
+use crate::temporary::{hand_over, is_ignored};
 
 /// How many connections there may be.
 const MAX_CONNECTIONS: usize = 32;
@@ -478,11 +477,10 @@ pub fn serve(export: Arc<Export>, address: &Address, quiet: bool) -> Result<(), 
     };
     let failed = |error: io::Error| Error::io(&name, error);
     let (signals, signalled) = UnixStream::pair().map_err(failed)?;
+    signals.set_nonblocking(true).map_err(failed)?;
     let ends = [SIGHUP, SIGINT, SIGTERM].into_iter();
-    for signal in ends.filter(|&signal| !is_ignored(signal)) {
-        let signals = signals.try_clone().map_err(failed)?;
-        pipe::register(signal, signals).map_err(failed)?;
-    }
+    let ends: Vec<_> = ends.filter(|&signal| !is_ignored(signal)).collect();
+    hand_over(&ends, move |_| drop((&signals).write(&[0]))).map_err(failed)?;
     let listener = Listener::bind(address).map_err(failed)?;
     if !quiet {
         let uri = listener.uri().map_err(failed)?;

@@ -23,10 +23,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::runtime::{Builder, Runtime};
-use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::time::timeout;
 use tracing::{error, info, warn};
 use veriplex::hybrid::{Fingerprint, PrivateKey};
@@ -49,6 +49,7 @@ use crate::error::Error;
 use crate::files::{self, Existing, Output, Readers};
 use crate::keys::{self, Private};
 use crate::names::quoted;
+use crate::temporary::hand_over;
 
 const CONFIG: Config = Config::new(label!("veriplex.tunnel.v2"));
 
@@ -501,10 +502,11 @@ fn listen(origin: &Origin, quiet: bool) -> Result<(), Error> {
     });
     let runtime = runtime()?;
     let result = runtime.block_on(async {
-        let failed = |error| Error::io("signals", error);
-        let mut hang_up = signal(SignalKind::hangup()).map_err(failed)?;
-        let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
-        let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
+        let (sender, mut signals) = mpsc::unbounded_channel();
+        hand_over(&[SIGHUP, SIGINT, SIGTERM], move |signal| {
+            let _ = sender.send(signal);
+        })
+        .map_err(|error| Error::io("signals", error))?;
         let prepared = listeners.prepare(&settings).await?;
         let metrics = match &settings.metrics {
             Some(path) => {
@@ -516,16 +518,10 @@ fn listen(origin: &Origin, quiet: bool) -> Result<(), Error> {
         listeners.change(&tunnel, prepared, &settings.listeners).await;
         settings.warn_without_peers();
         notify("READY=1");
-        loop {
-            tokio::select! {
-                _ = hang_up.recv() => {
-                    notify("RELOADING=1");
-                    reload(&tunnel, origin, &mut listeners).await;
-                    notify("READY=1");
-                }
-                _ = terminate.recv() => break,
-                _ = interrupt.recv() => break,
-            }
+        while signals.recv().await == Some(SIGHUP) {
+            notify("RELOADING=1");
+            reload(&tunnel, origin, &mut listeners).await;
+            notify("READY=1");
         }
         notify("STOPPING=1");
         info!("stopping; {} connections are open", tunnel.open.len());
@@ -538,8 +534,7 @@ fn listen(origin: &Origin, quiet: bool) -> Result<(), Error> {
         };
         tokio::select! {
             _ = timeout(grace, last) => {}
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
+            () = async { while signals.recv().await == Some(SIGHUP) {} } => {}
         }
         if let Some(metrics) = metrics {
             // Its listener removes the socket.

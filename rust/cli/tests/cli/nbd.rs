@@ -558,6 +558,38 @@ fn signals_that_end_it() {
 /// An image that moves while it is served, and a new one in its place.
 #[test]
 fn a_header_that_was_exchanged() {
+/// The same after a password was typed.
+#[test]
+#[cfg(target_os = "linux")]
+fn signals_after_a_prompt() {
+    use super::passwords::Terminal;
+
+    let folder = Folder::new();
+    folder.write("password", b"secret\n");
+    folder.write("image", &[0; 4096]);
+    let password = ["--password-file", "password", "image"];
+    let encrypt = ["disk", "encrypt", "--cost", "0", "--in-place"];
+    succeeds_at_low_cost(&folder.run(&[&encrypt[..], &password].concat()));
+    for (signal, number) in [(Signal::HUP, 1), (Signal::INT, 2), (Signal::TERM, 3)] {
+        let args = ["disk", "serve", "--password", "--socket", "socket", "image"];
+        let mut terminal = Terminal::start(&folder, &args);
+        terminal.wait_for("Password for image: ");
+        terminal.type_in(b"secret\n");
+        let mut uri = String::new();
+        BufReader::new(terminal.child.stdout.take().unwrap())
+            .read_line(&mut uri)
+            .unwrap();
+        Client::connect(&folder, "socket", 4096).write(0, &[number; 4096]);
+        kill_process(Pid::from_child(&terminal.child), signal).unwrap();
+        succeeds(&soon(move || terminal.end()));
+        assert!(!folder.path("socket").exists());
+        let decrypt = ["disk", "decrypt", "-o", "-"];
+        let output = folder.run(&[&decrypt[..], &password].concat());
+        succeeds(&output);
+        assert!(output.stdout == [number; 4096]);
+    }
+}
+
     let folder = Folder::new();
     for name in ["image", "other"] {
         make_image(&folder, name, 8192, "4096");

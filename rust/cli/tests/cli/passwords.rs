@@ -294,8 +294,8 @@ fn nobody_is_asked_in_vain() {
 
 /// The program with a terminal of its own.
 #[cfg(target_os = "linux")]
-struct Terminal {
-    child: std::process::Child,
+pub struct Terminal {
+    pub child: std::process::Child,
     /// What a person has.
     outside: File,
     /// What the program has.
@@ -305,7 +305,7 @@ struct Terminal {
 
 #[cfg(target_os = "linux")]
 impl Terminal {
-    fn start(folder: &Folder, args: &[&str]) -> Self {
+    pub fn start(folder: &Folder, args: &[&str]) -> Self {
         Self::start_in(folder, &[&[env!("CARGO_BIN_EXE_veriplex")], args].concat())
     }
 
@@ -345,7 +345,7 @@ impl Terminal {
 
     /// Waits until it shows this.
     #[track_caller]
-    fn wait_for(&mut self, text: &str) {
+    pub fn wait_for(&mut self, text: &str) {
         let mut seen = Vec::new();
         while !String::from_utf8_lossy(&seen).contains(text) {
             let mut piece = [0; 256];
@@ -355,13 +355,13 @@ impl Terminal {
         assert_ne!(Self::modes(&self.inside), self.before, "it shows what is typed");
     }
 
-    fn type_in(&mut self, bytes: &[u8]) {
+    pub fn type_in(&mut self, bytes: &[u8]) {
         self.outside.write_all(bytes).unwrap();
     }
 
     /// How it ended; the terminal is as it was, and nothing is left for who reads it next.
     #[track_caller]
-    fn end(self) -> Output {
+    pub fn end(self) -> Output {
         let output = self.child.wait_with_output().unwrap();
         assert_eq!(Self::modes(&self.inside), self.before);
         assert_eq!(rustix::io::ioctl_fionread(&self.inside).unwrap(), 0);
@@ -514,4 +514,38 @@ fn a_quoted_newline_does_not_end_the_password() {
         terminal.type_in(&typed);
     }
     succeeds_at_low_cost(&soon(move || terminal.end()));
+}
+
+/// Signals after a prompt are those of a server that asked for nothing.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_tunnel_gets_its_signals_after_a_prompt() {
+    use rustix::process::{Pid, Signal, kill_process};
+
+    let folder = Folder::with_private_keys();
+    folder.write("password", b"secret\n");
+    let generate = ["key", "generate", "--private", "--cost", "0", "server"];
+    succeeds_at_low_cost(&folder.run(&[&generate[..], &["--password-file", "password"]].concat()));
+    let serve = ["tunnel", "serve", "--key-file", "server", "--peer-file", "1.pub"];
+    let to = ["--listen", "unix:socket", "--connect", "127.0.0.1:1"];
+    for signal in [Signal::INT, Signal::TERM] {
+        let mut terminal = Terminal::start(&folder, &[&serve[..], &to].concat());
+        terminal.wait_for("Password for server: ");
+        terminal.type_in(b"secret\n");
+        let mut stderr = std::io::BufReader::new(terminal.child.stderr.take().unwrap());
+        let mut says = |text: &str| {
+            let mut line = String::new();
+            std::io::BufRead::read_line(&mut stderr, &mut line).unwrap();
+            assert!(line.contains(text), "{text}: {line:?}");
+        };
+        says("listening on unix:socket");
+        let kill = |signal| kill_process(Pid::from_child(&terminal.child), signal).unwrap();
+        kill(Signal::HUP);
+        says("reloaded");
+        kill(signal);
+        says("stopping");
+        let output = soon(move || terminal.end());
+        assert_eq!(output.status.code(), Some(0));
+        assert!(!folder.path("socket").exists());
+    }
 }
