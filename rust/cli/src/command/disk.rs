@@ -1,6 +1,6 @@
 //! The commands of `disk`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::PossibleValuesParser;
 
@@ -16,7 +16,7 @@ use crate::disk::{Direction, copy, info, serve};
 use crate::error::{Error, Status};
 use crate::files::stdout;
 use crate::names::quoted;
-use crate::password;
+use crate::{password, purposes};
 
 #[derive(clap::Subcommand)]
 pub enum Command {
@@ -39,7 +39,8 @@ pub enum Command {
         /// Encrypt this many bytes; later bytes stay unchanged
         #[arg(short, long, value_name = "N")]
         length: Option<u64>,
-        /// Take IMAGE for whole even if it looks half converted, as content that begins with VPX-HALF does
+        /// Take IMAGE, and an output that is overwritten, for whole even if they look half converted, as content that begins
+        /// with VPX-HALF does
         #[arg(long)]
         no_check: bool,
         #[command(flatten)]
@@ -179,6 +180,17 @@ impl Target {
     }
 }
 
+/// An error if the image is also the header or what the secret is read from, or both of these are one.
+fn check_purposes(secret: &SecretArgs, image: &Path, header: Option<&Path>) -> Result<(), Error> {
+    let secrets: Vec<_> = secret.paths().collect();
+    let what = if secret.is_password() { "password" } else { "key" };
+    purposes::check(&[
+        (what, &secrets),
+        ("header", header.as_slice()),
+        ("image", &[image]),
+    ])
+}
+
 fn source<'a>(secret: &'a SecretArgs, read: &'a dyn Fn() -> Result<Secret, Error>) -> Source<'a> {
     Source {
         files: secret.paths().collect(),
@@ -199,6 +211,9 @@ pub fn run(command: &Command, quiet: bool, show_progress: bool) -> Result<Status
             target,
         } => {
             target.threads.start_or_do_without()?;
+            // A new header is an output.
+            let header = target.header.as_deref().filter(|_| target.in_place);
+            check_purposes(secret, &target.image, header)?;
             if secret.is_password() {
                 password::warn_of_cost(cost.cost);
             }
@@ -238,6 +253,7 @@ pub fn run(command: &Command, quiet: bool, show_progress: bool) -> Result<Status
             target,
         } => {
             target.threads.start_or_do_without()?;
+            check_purposes(secret, &target.image, target.header.as_deref())?;
             if target.in_place {
                 let request = Request {
                     direction: Direction::Decrypt,
@@ -280,6 +296,7 @@ pub fn run(command: &Command, quiet: bool, show_progress: bool) -> Result<Status
             if !quiet {
                 stdout()?;
             }
+            check_purposes(secret, image, header.as_deref())?;
             threads.start()?;
             let address = address.address()?;
             let export = serve::open(

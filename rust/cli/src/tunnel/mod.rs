@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use std::fmt::Display;
 use std::future::Future;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::thread;
@@ -49,6 +49,8 @@ use crate::error::Error;
 use crate::files::{self, Existing, Output, Readers};
 use crate::keys::{self, Private};
 use crate::names::quoted;
+use crate::password::Source;
+use crate::purposes;
 use crate::temporary::hand_over;
 
 const CONFIG: Config = Config::new(label!("veriplex.tunnel.v2"));
@@ -261,6 +263,15 @@ struct Opened {
 
 /// Passes standard input and output through a tunnel.
 fn pipe(server: &Server) -> Result<(), Error> {
+    fn paths(paths: &[PathBuf]) -> Vec<&Path> {
+        paths.iter().map(PathBuf::as_path).collect()
+    }
+    purposes::check(&[
+        ("what is sent", &[Path::new("-")]),
+        ("key", &paths(server.key.key.paths())),
+        ("password", &paths(server.key.password.paths())),
+        ("public key", &[&*server.peer_file]),
+    ])?;
     let peer = keys::read_one_public(&server.peer_file)?.tunnel;
     let key = (server.key).reader(&[], std::slice::from_ref(&server.peer_file), Private::tunnel)?()?;
     let limit = Duration::from_secs(server.seconds.into());
@@ -487,6 +498,11 @@ fn listen(origin: &Origin, quiet: bool) -> Result<(), Error> {
     // Before there are threads.
     let passed = Passed::take()?;
     let settings = Arc::new(origin.read()?);
+    let password = match &settings.password {
+        Source::File(path) => Some(&**path),
+        Source::Terminal | Source::Variable(_) => None,
+    };
+    purposes::check(&[("key", &[&*settings.key_file]), ("password", password.as_slice())])?;
     let mut listeners = Listeners::new(passed, &settings.listeners)?;
     let tunnel = Arc::new(Tunnel {
         key: keys::read_private(&settings.key_file, &settings.password)?.tunnel()?,

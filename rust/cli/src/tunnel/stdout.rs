@@ -2,9 +2,13 @@
 
 use std::fs::OpenOptions;
 use std::io;
+use std::net::Shutdown;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use rustix::fs::{FileType, fstat};
+use rustix::stdio::{dup2_stderr, dup2_stdout};
+use socket2::SockRef;
 use tokio::io::AsyncWrite;
 
 pub struct Stdout(tokio::io::Stdout);
@@ -24,9 +28,17 @@ impl AsyncWrite for Stdout {
         Pin::new(&mut self.0).poll_flush(cx)
     }
 
-    /// Closes it. Call it after a flush. `/dev/null` takes its place, so that no other file does.
+    /// Closes it. Call it after a flush. `/dev/null` takes its place, so that no other file does. Its reader sees the end
+    /// although standard input is the same socket, or standard error the same socket or pipe: what is said later is lost.
     fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         let null = OpenOptions::new().write(true).open("/dev/null")?;
-        Poll::Ready(rustix::stdio::dup2_stdout(null).map_err(io::Error::from))
+        // What is no socket needs only to be closed.
+        let _ = SockRef::from(&io::stdout()).shutdown(Shutdown::Write);
+        let [stdout, stderr] = [fstat(io::stdout())?, fstat(io::stderr())?];
+        let is_same = (stdout.st_dev, stdout.st_ino) == (stderr.st_dev, stderr.st_ino);
+        if is_same && FileType::from_raw_mode(stdout.st_mode) == FileType::Fifo {
+            dup2_stderr(&null)?;
+        }
+        Poll::Ready(dup2_stdout(null).map_err(io::Error::from))
     }
 }

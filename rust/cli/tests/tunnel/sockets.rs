@@ -95,3 +95,98 @@ fn echo_survives_too_few_descriptors() {
     drop(many);
     works(&echo);
 }
+
+/// The end of what comes is seen although another descriptor has the same socket or pipe.
+#[test]
+fn standard_output_ends_while_others_share_it() {
+    let destination = server(|mut stream| {
+        stream.write_all(b"that is all").unwrap();
+        stream.shutdown(Shutdown::Write).unwrap();
+        let _ = stream.read_to_end(&mut Vec::new());
+    });
+    let server = End::start("serve", SERVER, &[CLIENT], destination, &[]);
+    let pipe = || {
+        let folder = TempDir::new().unwrap();
+        let command = command("pipe", &folder, CLIENT, &[SERVER], &server.address.to_string());
+        (folder, command)
+    };
+    for shares_errors in [false, true] {
+        let (_folder, mut command) = pipe();
+        let (mut outside, inside) = UnixStream::pair().unwrap();
+        let another = || std::os::fd::OwnedFd::from(inside.try_clone().unwrap());
+        command.stdin(another()).stdout(another());
+        if shares_errors {
+            command.stderr(another());
+        }
+        let mut child = command.spawn().unwrap();
+        drop((command, inside));
+        outside.set_read_timeout(Some(LONG / 6)).unwrap();
+        let mut received = Vec::new();
+        outside.read_to_end(&mut received).unwrap();
+        assert_eq!(received, b"that is all");
+        outside.shutdown(Shutdown::Write).unwrap();
+        assert!(child.wait().unwrap().success());
+    }
+    let (_folder, mut command) = pipe();
+    let (mut reader, writer) = io::pipe().unwrap();
+    command
+        .stdin(Stdio::piped())
+        .stdout(writer.try_clone().unwrap())
+        .stderr(writer);
+    let mut child = command.spawn().unwrap();
+    drop(command);
+    let (sender, receiver) = std::sync::mpsc::channel();
+    thread::spawn(move || {
+        let mut received = Vec::new();
+        reader.read_to_end(&mut received).unwrap();
+        sender.send(received).unwrap();
+    });
+    let received = receiver.recv_timeout(LONG / 6);
+    drop(child.stdin.take());
+    assert!(child.wait().unwrap().success());
+    assert_eq!(received.unwrap(), b"that is all");
+}
+
+/// What a pipe sends is nothing else, and nothing is read twice.
+#[test]
+#[cfg(target_os = "linux")]
+fn standard_input_has_one_purpose() {
+    let folder = TempDir::new().unwrap();
+    // Creates the files.
+    drop(command("pipe", &folder, CLIENT, &[SERVER], "127.0.0.1:1"));
+    let pipe = ["pipe", "--connect", "127.0.0.1:1"];
+    let serve = ["serve", "--connect", "127.0.0.1:1", "--listen", "127.0.0.1:0"];
+    let of_pipe = |more: &[&'static str]| [&pipe[..], more].concat();
+    let of_serve = |more: &[&'static str]| [&serve[..], more].concat();
+    for args in [
+        of_pipe(&["--key-file", "-", "--peer-file", "server.pub"]),
+        of_pipe(&["--key-fd", "00", "--peer-file", "server.pub"]),
+        of_pipe(&["--key-file", "/dev/stdin", "--peer-file", "server.pub"]),
+        of_pipe(&["--key-file", "key", "--peer-file", "server.pub"]),
+        of_pipe(&[
+            "--key-file",
+            "server.pub",
+            "--password-file",
+            "/proc/self/fd/0",
+            "--peer-file",
+            "server.pub",
+        ]),
+        of_pipe(&["--key-file", "server.pub", "--peer-file", "key"]),
+        of_serve(&[
+            "--key-file",
+            "-",
+            "--password-file",
+            "/dev/stdin",
+            "--peer-file",
+            "server.pub",
+        ]),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_veriplex"));
+        command.arg("tunnel").args(&args).current_dir(folder.path());
+        command.stdin(std::fs::File::open(folder.path().join("key")).unwrap());
+        let output = command.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
+        assert!(said.contains("cannot be both"), "{said}");
+    }
+}
