@@ -15,6 +15,7 @@ use zeroize::Zeroizing;
 
 use crate::armor;
 use crate::crypt::Content;
+use crate::disk::device;
 use crate::error::Error;
 use crate::folder;
 use crate::names::quoted;
@@ -665,45 +666,14 @@ fn is_block_device(_: &fs::Metadata) -> bool {
 }
 
 /// An error if a loop device has this file.
-#[cfg(target_os = "linux")]
 pub fn check_unused(file: &fs::Metadata) -> io::Result<()> {
-    match loop_device(Path::new("/sys/block"), file) {
+    match device::over(file) {
         Some(device) => Err(io::Error::other(format!(
-            "in use by the loop device {}",
+            "has or may have the data of the loop device {}",
             quoted(&device)
         ))),
         None => Ok(()),
     }
-}
-
-#[cfg(not(target_os = "linux"))]
-pub fn check_unused(_: &fs::Metadata) -> io::Result<()> {
-    Ok(())
-}
-
-/// The loop device that has this file, of those in the system's list of block devices. The list has names only: a device
-/// whose file has lost the name counts if the file is as large as this one.
-#[cfg(target_os = "linux")]
-fn loop_device(list: &Path, file: &fs::Metadata) -> Option<PathBuf> {
-    use std::ffi::OsStr;
-    use std::os::unix::ffi::OsStrExt;
-    use std::os::unix::fs::MetadataExt;
-    let is_backed = |device: &Path| {
-        let line = fs::read(device.join("loop/backing_file")).ok()?;
-        let name = line.strip_suffix(b"\n")?;
-        if let Ok(found) = fs::metadata(Path::new(OsStr::from_bytes(name))) {
-            return Some((found.dev(), found.ino()) == (file.dev(), file.ino()));
-        }
-        let number = |name: &str| {
-            let text = fs::read_to_string(device.join(name)).ok()?;
-            text.trim().parse::<u64>().ok()
-        };
-        let end = number("loop/offset")? + number("size")? * 512;
-        Some(number("loop/sizelimit")? > 0 && end <= file.len() || end == file.len() / 512 * 512)
-    };
-    let mut devices = fs::read_dir(list).ok()?.flatten();
-    let device = devices.find(|device| is_backed(&device.path()) == Some(true))?;
-    Some(Path::new("/dev").join(device.file_name()))
 }
 
 /// Opens what is not a file. What is found must not have become something else since it was looked at. Linux refuses block

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
+use super::device;
 use super::header::{Disk, Geometry, SectorTags};
 use super::marker::{self, Marker};
 use crate::error::Error;
@@ -60,7 +61,7 @@ impl Image {
         // The metadata of a device have no length.
         let len = file.seek(SeekFrom::End(0)).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
-        if write && is_file {
+        if write {
             check_unused(&metadata).map_err(failed)?;
         }
         let (inode, readers) = if is_device {
@@ -181,7 +182,8 @@ pub fn check_destination(input: &Path, output: &Path) -> Result<Option<File>, Er
         return Ok(None);
     }
     if are_same(input, output) {
-        return Err(Error::usage(&name, "is also the input (use --in-place)"));
+        let reason = "is also the input, or has or may have the same data (use --in-place)";
+        return Err(Error::usage(&name, reason));
     }
     let file = lock_if_there(output)?;
     if let Some(file) = &file {
@@ -190,18 +192,12 @@ pub fn check_destination(input: &Path, output: &Path) -> Result<Option<File>, Er
     Ok(file)
 }
 
-/// Whether both names are of one file or device.
+/// Whether both names are of one file or device, or of devices with the same data, or may be.
 pub fn are_same(one: &Path, other: &Path) -> bool {
-    let identity = |path: &Path| {
-        let found = fs::metadata(path).ok()?;
-        let is_device = found.file_type().is_block_device();
-        Some(if is_device {
-            (is_device, found.rdev(), 0)
-        } else {
-            (is_device, found.dev(), found.ino())
-        })
-    };
-    identity(one).is_some_and(|one| identity(other) == Some(one))
+    match (fs::metadata(one), fs::metadata(other)) {
+        (Ok(one), Ok(other)) => device::overlap(&one, &other),
+        _ => false,
+    }
 }
 
 /// Whether there is a block device at this place.

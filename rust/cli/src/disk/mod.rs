@@ -8,6 +8,7 @@ use std::fmt;
 
 pub mod convert;
 pub mod copy;
+pub mod device;
 pub mod header;
 pub mod image;
 pub mod info;

@@ -526,3 +526,30 @@ fn block_devices() {
     assert!(folder.read("image") == plain);
     assert_eq!(folder.names(), ["back", "header.old", "image", "target"]);
 }
+
+/// A device is what is below it.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_device_over_its_own_input() {
+    let folder = Folder::new();
+    folder.write_private("image", &noise(1 << 20));
+    let Some(lower) = Loop::new(&folder, "image") else {
+        return;
+    };
+    let upper = Loop::new(&folder, &lower.0).unwrap();
+    for (input, output) in [
+        ("image", &*lower.0),
+        ("image", &upper.0),
+        (&lower.0, &upper.0),
+        (&upper.0, &lower.0),
+    ] {
+        let before = folder.read("image");
+        let copy = ["--force", "--header", "header", input, "-o", output];
+        fails(&run(&folder, ENCRYPT, &copy), USAGE, output, "is also the input");
+        fails(&run(&folder, DECRYPT, &copy), USAGE, output, "is also the input");
+        assert!(folder.read("image") == before);
+    }
+    // The lower one is in use.
+    let in_place = ["--in-place", "--header", "header", &lower.0];
+    fails(&run(&folder, ENCRYPT, &in_place), IO, &lower.0, "loop device");
+}

@@ -353,7 +353,8 @@ fn forced_and_failed() {
 #[cfg(target_os = "linux")]
 fn the_file_of_a_mounted_loop_device() {
     let folder = Folder::new();
-    folder.write_private("image", &vec![0; 4 << 20]);
+    // Larger than the files of other tests, which would be refused as well once its name is gone.
+    folder.write_private("image", &vec![0; 64 << 20]);
     fs::create_dir(folder.path("mounted")).unwrap();
     let tool = |args: &[&str]| {
         let command = Command::new(args[0])
@@ -386,12 +387,20 @@ fn the_file_of_a_mounted_loop_device() {
     fs::hard_link(folder.path("image"), folder.path("link")).unwrap();
     fs::remove_file(folder.path("image")).unwrap();
     let by_link = folder.run(&with(ENCRYPT, &["--in-place", "link"]));
-    let is_same = folder.read("link") == before;
+    folder.write("image (deleted)", b"");
+    let with_other = folder.run(&with(ENCRYPT, &["--in-place", "link"]));
+    fs::remove_file(folder.path("image (deleted)")).unwrap();
+    let file = File::options().append(true).open(folder.path("link"));
+    file.unwrap().write_all(&[0; 4096]).unwrap();
+    let grown = folder.run(&with(ENCRYPT, &["--in-place", "link"]));
+    let is_same = folder.read("link")[..before.len()] == before;
     assert!(tool(&["umount", "mounted"]));
     fails(&in_place, IO, "image", "loop device");
     fails(&replaced, IO, "image", "loop device");
     fails(&to_device, IO, device, "busy");
-    fails(&by_link, IO, "link", "loop device");
+    for output in [by_link, with_other, grown] {
+        fails(&output, IO, "link", "loop device");
+    }
     assert!(is_same && folder.names() == ["link", "mounted", "plain"]);
 }
 
