@@ -22,15 +22,20 @@ pub struct SocketFile {
 
 impl SocketFile {
     /// Listens at a path. A socket on which nobody listens any more, because its process was killed, is replaced. Any other
-    /// file stays, and is an error.
+    /// file stays, and is an error, as is any file in a folder that must not be read.
     pub fn bind(path: &Path) -> io::Result<(Self, UnixListener)> {
         // Without a name the system would choose one, in a place where everybody may connect.
         if path.as_os_str().is_empty() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "no path"));
         }
-        let _lock = lock(folder_of(path))?;
+        let lock = match lock(folder_of(path)) {
+            // Where it must not be read, nothing is replaced.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => None,
+            lock => Some(lock?),
+        };
+        let is_taken = |error: &io::Error| error.kind() == io::ErrorKind::AddrInUse;
         let listener = match UnixListener::bind(path) {
-            Err(error) if error.kind() == io::ErrorKind::AddrInUse && is_abandoned(path)? => {
+            Err(error) if is_taken(&error) && lock.is_some() && is_abandoned(path)? => {
                 fs::remove_file(path)?;
                 UnixListener::bind(path)
             }
@@ -116,6 +121,23 @@ mod tests {
             drop(bound);
             assert!(!path.exists());
         }
+    }
+
+    /// For root every folder can be read.
+    #[test]
+    fn a_folder_that_must_not_be_read() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("socket");
+        fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o300)).unwrap();
+        let bound = SocketFile::bind(&path);
+        let second = SocketFile::bind(&path);
+        fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o700)).unwrap();
+        assert_eq!(second.unwrap_err().kind(), io::ErrorKind::AddrInUse);
+        UnixStream::connect(&path).unwrap();
+        drop(bound.unwrap());
+        assert!(!path.exists());
     }
 
     /// The next file at a path often gets the number of the last one.
