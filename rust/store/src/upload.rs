@@ -54,7 +54,8 @@ pub(crate) struct SealedUpload {
     inner: Box<dyn MultipartUpload>,
     path: Path,
     cache: Cache,
-    /// Until the end.
+    /// Until the end. Without it, after an error or a panic of the store in [`MultipartUpload::put_part`] too, what was sealed
+    /// may be missing.
     writer: Option<SealWriter<Sealed>>,
     sealed: Sealed,
     /// That of the first part put, so that an object has about as many parts as its writer counts on.
@@ -93,19 +94,19 @@ impl SealedUpload {
 impl MultipartUpload for SealedUpload {
     fn put_part(&mut self, data: PutPayload) -> UploadPart {
         let part_len = *(self.part_len).get_or_insert(data.content_length().max(MIN_PART_LEN));
-        let Some(writer) = &mut self.writer else {
+        let Some(mut writer) = self.writer.take() else {
             return ready(Err(self.error())).boxed();
         };
         let mut parts = Vec::new();
         for bytes in &data {
             if writer.write_all(bytes).is_err() {
-                self.writer = None; // no message is that long
                 return ready(Err(self.error())).boxed();
             }
             while let Some(part) = self.sealed.take(part_len) {
                 parts.push(self.inner.put_part(part.into()));
             }
         }
+        self.writer = Some(writer);
         if parts.is_empty() {
             return ready(Ok(())).boxed();
         }

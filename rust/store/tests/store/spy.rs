@@ -33,6 +33,8 @@ pub struct Spy {
     pub aborted: Arc<Mutex<bool>>,
     /// Whether parts fail.
     pub failing: Mutex<bool>,
+    /// Whether the next part panics.
+    pub panicking: Arc<Mutex<bool>>,
 }
 
 #[derive(Debug)]
@@ -41,11 +43,14 @@ struct SpiedUpload {
     parts: Arc<Mutex<Vec<usize>>>,
     aborted: Arc<Mutex<bool>>,
     failing: bool,
+    panicking: Arc<Mutex<bool>>,
 }
 
 #[async_trait]
 impl MultipartUpload for SpiedUpload {
     fn put_part(&mut self, data: PutPayload) -> UploadPart {
+        let panics = std::mem::take(&mut *self.panicking.lock().unwrap());
+        assert!(!panics, "as it was told");
         self.parts.lock().unwrap().push(data.content_length());
         if self.failing {
             let source = "no space".into();
@@ -105,6 +110,7 @@ impl ObjectStore for Spy {
             parts: self.parts.clone(),
             aborted: self.aborted.clone(),
             failing: *self.failing.lock().unwrap(),
+            panicking: self.panicking.clone(),
         }))
     }
 

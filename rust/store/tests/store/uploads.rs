@@ -148,6 +148,25 @@ async fn after_its_end_an_upload_takes_nothing() {
     assert_eq!(read(&store, &path).await.unwrap(), content(100));
 }
 
+/// Otherwise the object would be complete without it.
+#[tokio::test]
+async fn a_part_that_was_lost_in_a_panic() {
+    let spy = Spy::new();
+    let store = SealedStore::new(spy.clone(), &key(1), b"");
+    let path = Path::from("object");
+    let mut upload = store.put_multipart(&path).await.unwrap();
+    // Not yet a part: its last segment waits for more.
+    upload.put_part(vec![0; 6 * MIB].into()).await.unwrap();
+    *spy.panicking.lock().unwrap() = true;
+    let put = std::panic::AssertUnwindSafe(|| drop(upload.put_part(vec![1; 6 * MIB].into())));
+    assert!(std::panic::catch_unwind(put).is_err());
+    let error = upload.put_part(vec![2; 6 * MIB].into()).await.unwrap_err();
+    assert_eq!(reason(&error, &path), Reason::Upload);
+    let error = upload.complete().await.unwrap_err();
+    assert_eq!(reason(&error, &path), Reason::Upload);
+    assert!(store.get(&path).await.is_err());
+}
+
 #[tokio::test]
 async fn a_copy_that_fails_is_aborted() {
     let spy = Spy::new();
