@@ -34,17 +34,21 @@ pub fn open(path: &Path) -> Result<File, Error> {
 
 /// Opens a regular file: one that can be read again, and that is never waited for.
 pub fn open_regular(path: &Path) -> Result<File, Error> {
-    let failed = |error| Error::io(&quoted(path), error);
+    regular(path).map_err(|error| Error::io(&quoted(path), error))
+}
+
+/// The same, for who names it in errors.
+pub fn regular(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     options.read(true).custom_flags(flags.bits().cast_signed());
     let no_file = || io::Error::other("not a regular file");
     if is_stdio(path) {
-        return Err(failed(no_file()));
+        return Err(no_file());
     }
-    let file = options.open(path).map_err(failed)?;
-    if !file.metadata().map_err(failed)?.is_file() {
-        return Err(failed(no_file()));
+    let file = options.open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(no_file());
     }
     Ok(file)
 }

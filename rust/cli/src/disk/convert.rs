@@ -56,6 +56,7 @@ use crate::error::Error;
 use crate::files::{Existing, Output, Readers, beside, folder_of, lock, lock_if_there, read_up_to};
 use crate::names::quoted;
 use crate::progress::Progress;
+use crate::text;
 
 const MAGIC: &[u8; 9] = b"VPX-DJNL\x01";
 const HEAD_LEN: usize = MAGIC.len() + header::LEN;
@@ -219,9 +220,16 @@ impl Found {
         request: &Request,
         secret: impl FnOnce(bool) -> Result<Secret, Error>,
     ) -> Result<Disk, Error> {
-        if let Some(marker) = &self.marker
-            && (request.is_checked || request.direction == Direction::Decrypt)
-        {
+        let is_encrypted = self
+            .header
+            .as_ref()
+            .is_some_and(|header| header.direction.is_none());
+        let is_taken = match request.direction {
+            Direction::Encrypt => !request.is_checked,
+            // If its key says that this is no marker.
+            Direction::Decrypt => is_encrypted,
+        };
+        if let (Some(marker), false) = (&self.marker, is_taken) {
             return Err(marker.refused(&storage.name(Part::Image)));
         }
         let name = storage.name(Part::Header);
@@ -258,6 +266,9 @@ impl Found {
                 }
                 let (disk, state) = header.unlock(&name, &secret(false)?, request.max_cost)?;
                 check_len(storage, &disk.geometry)?;
+                if let Some(marker) = &self.marker {
+                    marker.check_content(&disk, &storage.name(Part::Image))?;
+                }
                 if request.is_checked {
                     check_sectors(storage, &disk, &state)?;
                 }
@@ -848,8 +859,8 @@ impl Storage for Files {
             |file: &File, buffer: &mut [u8]| read_up_to(buffer, |rest, n| file.read_at(rest, at + n as u64));
         match part {
             Part::Image => read_up_to(buffer, |rest, n| self.image.read_some_at(at + n as u64, rest)),
-            Part::Header => if_there(File::open(&self.header).and_then(|file| of_file(&file, buffer))),
-            Part::Old => if_there(File::open(&self.old).and_then(|file| of_file(&file, buffer))),
+            Part::Header => if_there(text::regular(&self.header).and_then(|file| of_file(&file, buffer))),
+            Part::Old => if_there(text::regular(&self.old).and_then(|file| of_file(&file, buffer))),
             Part::Journal => if_there(self.journal().and_then(|file| of_file(file, buffer))),
         }
     }

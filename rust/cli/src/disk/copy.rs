@@ -60,7 +60,7 @@ pub fn encrypt(job: &Job<'_>, header: Option<&Path>, source: &Source<'_>, plan: 
     let image = open(job.input, false)?;
     let geometry = image.geometry(plan.sector_len, plan.offset, plan.len)?;
     let destination = job.encrypted(EXTENSION)?;
-    let _locked = check_destination(job.input, &destination)?;
+    let _locked = check_destination(job.input, &destination, plan.is_checked)?;
     let header_path = header_path(&destination, header)?;
     source.check_kept([&destination, &header_path])?;
     check_header(&header_path, job.input)?;
@@ -143,7 +143,7 @@ pub fn decrypt(
     range: Range,
 ) -> Result<(), Error> {
     let destination = job.decrypted(EXTENSION)?;
-    let _locked = check_destination(job.input, &destination)?;
+    let _locked = check_destination(job.input, &destination, is_checked)?;
     source.check_kept([&destination; 2])?;
     let opened = open(job.input, header, false, source.read, max_cost, is_checked)?;
     check_header(&opened.header_path, &destination)?;
@@ -209,15 +209,25 @@ pub fn open(
 ) -> Result<Opened, Error> {
     let header_path = header_path(path, header)?;
     let name = quoted(&header_path);
-    let image = Image::open(path, write)?;
+    let image = Image::open_any(path, write)?;
+    let marker = image.marker()?;
+    // It says more; with a finished header, its key tells whether it is one.
+    let or_marked = |error| {
+        marker
+            .as_ref()
+            .map_or(error, |marker| marker.refused(&image.name))
+    };
     if !header_path.exists() {
-        return Err(convert::no_header(&name));
+        return Err(or_marked(convert::no_header(&name)));
     }
     let header_file = if write { lock_if_there(&header_path)? } else { None };
     let header = Header::read(&header_path)?;
-    header.check_finished(&name)?;
+    header.check_finished(&name).map_err(or_marked)?;
     image.check(&header.geometry)?;
     let (disk, state) = header.unlock(&name, &secret()?, max_cost)?;
+    if let Some(marker) = &marker {
+        marker.check_content(&disk, &image.name)?;
+    }
     let tags = image.sector_tags(&disk);
     if let State::Encrypted(known) = &state
         && is_checked

@@ -41,7 +41,10 @@ use super::{Direction, marker};
 use crate::crypt::{SALT_LEN, Secret, keyed, random, read_array};
 use crate::error::Error;
 use crate::files::Input;
+use crate::names::quoted;
 use crate::password;
+use crate::progress::Progress;
+use crate::text;
 
 const MAGIC: &[u8; 8] = b"VPX-DISK";
 /// Size in bytes of a header.
@@ -208,7 +211,8 @@ impl Header {
 
     /// Reads a header, which is all that the file holds.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let mut input = Input::open(path, false)?;
+        let file = text::open_regular(path)?;
+        let mut input = Input::from_file(file, Progress::new(false, None), quoted(path));
         let bytes = read_array(&mut input, "the header of a disk made")?;
         if io::Read::read(&mut input, &mut [0]).map_err(|error| Error::io(&input.name, error))? > 0 {
             return Err(Error::unverified(&input.name, "unexpected data after the header"));

@@ -37,6 +37,20 @@ impl Image {
 
     /// Opens one that may be half converted.
     pub fn open_any(path: &Path, write: bool) -> Result<Self, Error> {
+        Self::open_as(path, write, if write { lock } else { lock_shared })
+    }
+
+    /// Opens one to look at it, and tells whether another process changes it.
+    pub fn look(path: &Path) -> Result<(Self, bool), Error> {
+        let mut is_in_use = false;
+        let image = Self::open_as(path, false, |file| {
+            is_in_use = lock_shared(file).is_err();
+            Ok(())
+        })?;
+        Ok((image, is_in_use))
+    }
+
+    fn open_as(path: &Path, write: bool, lock: impl FnOnce(&File) -> io::Result<()>) -> Result<Self, Error> {
         let name = quoted(path);
         if is_stdio(path) {
             return Err(Error::usage(
@@ -57,7 +71,7 @@ impl Image {
             options.custom_flags(OFlags::EXCL.bits().cast_signed());
         }
         let mut file = options.open(path).map_err(failed)?;
-        if write { lock(&file) } else { lock_shared(&file) }.map_err(failed)?;
+        lock(&file).map_err(failed)?;
         // The metadata of a device have no length.
         let len = file.seek(SeekFrom::End(0)).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
@@ -175,8 +189,9 @@ pub fn check_header(header: &Path, image: &Path) -> Result<(), Error> {
 }
 
 /// Locks what is at the place of an output as long as the result is kept. An error if it must not be written to: the input
-/// itself, which a crash would leave as neither plaintext nor ciphertext, or an image that is half converted or in use.
-pub fn check_destination(input: &Path, output: &Path) -> Result<Option<File>, Error> {
+/// itself, which a crash would leave as neither plaintext nor ciphertext, an image that is in use, or, if `is_checked`, one
+/// that looks half converted.
+pub fn check_destination(input: &Path, output: &Path, is_checked: bool) -> Result<Option<File>, Error> {
     let name = quoted(output);
     if is_stdio(output) {
         return Ok(None);
@@ -186,7 +201,7 @@ pub fn check_destination(input: &Path, output: &Path) -> Result<Option<File>, Er
         return Err(Error::usage(&name, reason));
     }
     let file = lock_if_there(output)?;
-    if let Some(file) = &file {
+    if let (Some(file), true) = (&file, is_checked) {
         check_whole(file, &name)?;
     }
     Ok(file)

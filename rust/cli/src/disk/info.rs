@@ -12,7 +12,7 @@ use crate::names::quoted;
 /// Prints it, one property in each line.
 pub fn print(path: &Path, header: Option<&Path>) -> Result<(), Error> {
     let header_path = copy::header_path(path, header)?;
-    let image = Image::open_any(path, false)?;
+    let (image, is_in_use) = Image::look(path)?;
     let header = copy::read_header(&header_path)?;
     let marker = image.marker()?;
     let geometry = header.geometry;
@@ -20,14 +20,21 @@ pub fn print(path: &Path, header: Option<&Path>) -> Result<(), Error> {
         || String::from("key file"),
         |cost| format!("password, cost {cost}"),
     );
-    let state = match (&marker, header.direction) {
-        (Some(marker), _) => format!(
-            "{} in place unfinished, at most {} bytes done",
+    let mut state = match (&marker, header.direction) {
+        (Some(marker), Some(direction)) => format!(
+            "{direction} in place unfinished, at most {} bytes done",
+            marker.begun
+        ),
+        (Some(marker), None) => format!(
+            "encrypted, but the image begins as if {} in place were unfinished after {} bytes",
             marker.direction, marker.begun
         ),
         (None, Some(direction)) => format!("{direction} in place unfinished"),
         (None, None) => "encrypted".into(),
     };
+    if is_in_use {
+        state += ", in use by another process";
+    }
     let missing = geometry.end().saturating_sub(image.len());
     let mut text = format!(
         "image: {}, {} bytes\nheader: {}\nunlocked by: {unlocked}\nsector size: {}\nencrypted bytes: {} to {}\nstate: {state}\n",

@@ -31,13 +31,11 @@ pub struct Marker {
 
 impl Marker {
     pub fn new(disk: &Disk, conversion: &Conversion, begun: u64) -> Self {
-        let direction = conversion.direction;
-        let parts = [
-            MAGIC.as_slice(),
-            &[direction as u8],
-            &conversion.number,
-            &begun.to_le_bytes(),
-        ];
+        Self::tagged(disk, conversion.direction, &conversion.number, begun)
+    }
+
+    fn tagged(disk: &Disk, direction: Direction, number: &[u8; NUMBER_LEN], begun: u64) -> Self {
+        let parts = [MAGIC.as_slice(), &[direction as u8], number, &begun.to_le_bytes()];
         let before = parts.concat();
         let mut mac = disk.mac(label!("veriplex.disk.marker.v1"));
         mac.update(&before);
@@ -71,12 +69,22 @@ impl Marker {
         self.bytes == Self::new(disk, conversion, self.begun).bytes
     }
 
+    /// An error if it is of any conversion of this disk: content may look the same.
+    pub fn check_content(&self, disk: &Disk, name: &str) -> Result<(), Error> {
+        let (_, rest) = self.bytes.split_at(MAGIC.len() + 1);
+        let (number, _) = rest.split_first_chunk().expect("the length is right");
+        if self.bytes == Self::tagged(disk, self.direction, number, self.begun).bytes {
+            return Err(self.refused(name));
+        }
+        Ok(())
+    }
+
     /// Why the image, which has this name, cannot be used.
     pub fn refused(&self, name: &str) -> Error {
         let (direction, command) = (self.direction, self.direction.command());
         let reason = format_args!(
             "{direction} in place is unfinished (at most the first {} bytes are done): finish it with disk {command} \
-             --in-place, its header and its journal; if it only looks unfinished, disk encrypt --no-check takes it",
+             --in-place, its header and its journal; if it only looks unfinished, --no-check takes it",
             self.begun
         );
         Error::usage(name, reason)

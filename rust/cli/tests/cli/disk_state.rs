@@ -383,7 +383,7 @@ fn the_file_of_a_mounted_loop_device() {
     let replaced = folder.run(&with(ENCRYPT, &["--force", "-o", "image", "plain"]));
     let header = ["--force", "--header", "header"];
     let to_device = folder.run(&with(ENCRYPT, &[&header[..], &["-o", device, "plain"]].concat()));
-    // The device has it still, by a name that is gone.
+    // The device has it still, by a name that is gone, or that looks as if it were not.
     fs::hard_link(folder.path("image"), folder.path("link")).unwrap();
     fs::remove_file(folder.path("image")).unwrap();
     let by_link = folder.run(&with(ENCRYPT, &["--in-place", "link"]));
@@ -479,6 +479,99 @@ fn content_that_looks_half_encrypted() {
     assert!(output.stdout == content);
     succeeds(&folder.run(&with(DECRYPT, &["--in-place", "image"])));
     assert!(folder.read("image") == content);
+}
+
+/// What is before the encrypted part stays as it is, and is not taken for a marker.
+#[test]
+fn content_before_the_encrypted_part() {
+    let folder = Folder::new();
+    let content = [&b"VPX-HALF\x01\x02"[..], &noise(8182)].concat();
+    folder.write_private("image", &content);
+    folder.write_private("other", &noise(8192));
+    let part = ["--no-check", "--offset", "1024", "--sector-size", "1024"];
+    for more in [
+        &["image", "-o", "x"][..],
+        &["other", "-fo", "x"],
+        &["image", "-fo", "x"],
+    ] {
+        let args = [more, &part].concat();
+        if more.contains(&"other") {
+            let checked = [more, &part[1..]].concat();
+            folder.refuses(&with(ENCRYPT, &checked), "--no-check takes it");
+        }
+        succeeds(&folder.run(&with(ENCRYPT, &args)));
+    }
+    succeeds(&folder.run(&with(ENCRYPT, &[&["--in-place", "image"], &part[..]].concat())));
+    for name in ["x", "image"] {
+        assert!(folder.read(name)[..1024] == content[..1024]);
+        let info = folder.run(&["disk", "info", name]);
+        assert!(stdout(&info).contains("\nstate: encrypted, but the image begins as if decryption in place"));
+        let output = folder.run(&with(DECRYPT, &["-o", "-", name]));
+        succeeds(&output);
+        assert!(output.stdout == content);
+        let mut server = folder.command(&["disk", "serve", "-k", "key", "--socket", "s", name]);
+        let mut server = server.spawn().unwrap();
+        while !folder.path("s").exists() {
+            assert!(server.try_wait().unwrap().is_none(), "{name}: it is not served");
+            thread::sleep(Duration::from_millis(5));
+        }
+        kill_process(Pid::from_child(&server), Signal::TERM).unwrap();
+        succeeds(&server.wait_with_output().unwrap());
+        succeeds(&folder.run(&with(DECRYPT, &["--in-place", name])));
+        assert!(folder.read(name) == content);
+    }
+}
+
+/// What could be waited for is no header.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_header_is_a_regular_file() {
+    let folder = Folder::new();
+    folder.write_private("image", &noise(8192));
+    let pipe = folder.path("pipe");
+    assert!(Command::new("mkfifo").arg(pipe).status().unwrap().success());
+    for args in [
+        &["disk", "info"][..],
+        &["disk", "decrypt", "-k", "key", "-o", "x"],
+        &["disk", "decrypt", "-k", "key", "--in-place"],
+        &["disk", "encrypt", "-k", "key", "--in-place"],
+        &["disk", "serve", "-k", "key", "--socket", "s"],
+    ] {
+        let mut command = folder.command(&[args, &["--header", "pipe", "image"]].concat());
+        let output = soon(move || command.output().unwrap());
+        fails(&output, IO, "pipe", "not a regular file");
+    }
+}
+
+/// No file has two purposes, whatever its names are.
+#[test]
+#[cfg(target_os = "linux")]
+fn files_with_one_purpose() {
+    let folder = Folder::new();
+    folder.write_private("key", key_line(&KEY).repeat(200)[..8192].as_bytes());
+    folder.write_private("image", &noise(8192));
+    fs::hard_link(folder.path("key"), folder.path("link")).unwrap();
+    let input = |args: &[&str], file: &str| {
+        let mut command = folder.command(args);
+        command.stdin(File::open(folder.path(file)).unwrap());
+        command.output().unwrap()
+    };
+    for args in [
+        &["encrypt", "--in-place", "-k", "key", "link"][..],
+        &["encrypt", "-k", "key", "-o", "x", "link"],
+        &["encrypt", "--password-file", "link", "-o", "x", "key"],
+        &["decrypt", "-k", "key", "--header", "link", "-o", "x", "image"],
+        &["decrypt", "-k", "-", "--header", "/dev/stdin", "-o", "x", "image"],
+        &[
+            "decrypt", "--key-fd", "00", "--header", "link", "-o", "x", "image",
+        ],
+        &["serve", "-k", "/dev/stdin", "--socket", "s", "link"],
+    ] {
+        let output = input(&[&["disk"], args].concat(), "key");
+        assert_eq!(output.status.code(), Some(USAGE), "{args:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains("cannot be both"), "{}", stderr(&output));
+    }
+    assert_eq!(folder.names(), ["image", "link"]);
 }
 
 /// One that was killed between its header and its image.

@@ -288,6 +288,9 @@ fn what_is_served_is_locked() {
     fails(&serve("other"), IO, "image", "in use by another process");
     let decrypt = ["disk", "decrypt", "--key-file", "key", "image", "-o", "x"];
     fails(&folder.run(&decrypt), IO, "image", "in use by another process");
+    let info = folder.run(&["disk", "info", "image"]);
+    succeeds(&info);
+    assert!(stdout(&info).ends_with("state: encrypted, in use by another process\n"));
     let socket = fs::symlink_metadata(folder.path("socket")).unwrap();
     assert_eq!(socket.permissions().mode() & 0o777, 0o600);
     killed.child.kill().unwrap();
@@ -555,9 +558,6 @@ fn signals_that_end_it() {
     }
 }
 
-/// An image that moves while it is served, and a new one in its place.
-#[test]
-fn a_header_that_was_exchanged() {
 /// The same after a password was typed.
 #[test]
 #[cfg(target_os = "linux")]
@@ -590,6 +590,9 @@ fn signals_after_a_prompt() {
     }
 }
 
+/// An image that moves while it is served, and a new one in its place.
+#[test]
+fn a_header_that_was_exchanged() {
     let folder = Folder::new();
     for name in ["image", "other"] {
         make_image(&folder, name, 8192, "4096");
