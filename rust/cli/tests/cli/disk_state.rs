@@ -548,7 +548,7 @@ fn a_header_is_a_regular_file() {
 #[cfg(target_os = "linux")]
 fn files_with_one_purpose() {
     let folder = Folder::new();
-    folder.write_private("key", key_line(&KEY).repeat(200)[..8192].as_bytes());
+    folder.write_private("key", &key_line(&KEY).repeat(200).as_bytes()[..8192]);
     folder.write_private("image", &noise(8192));
     fs::hard_link(folder.path("key"), folder.path("link")).unwrap();
     let input = |args: &[&str], file: &str| {
