@@ -11,7 +11,7 @@ SEED ?= $(shell date +%s)
 # Of `make mutate`: one shard of so many.
 SHARD ?= 0/1
 
-.PHONY: help install test test-workspace test-sizes store-test package publish-dry-run minimal-versions fresh-root bare-targets msrv miri deny semver mutate test-aarch64 test-i686 test-windows lint features fuzz bench deps deps-site spec isa isa-runs proofs rocq kernels kernels-check ct audit replay mutants model reproducible dist dist-check site site-test plots report nix
+.PHONY: help install test test-workspace test-sizes test-dm-crypt store-test package publish-dry-run minimal-versions fresh-root bare-targets msrv miri deny semver mutate test-aarch64 test-i686 test-windows lint features fuzz bench deps deps-dm-crypt deps-site spec isa isa-runs proofs rocq kernels kernels-check ct audit replay mutants model reproducible dist dist-check site site-test plots report nix
 
 help: ## use: print this list
 	@for group in use check prove release; do \
@@ -62,6 +62,11 @@ test-windows: ## check: run the tests of the crate under wine
 
 test-sizes: ## check: run the tests of large messages: minutes, 4 GiB of address space
 	$(CARGO) test --release --test sizes -- --ignored
+
+# Another build can be named; how many random sectors are compared is SECTORS.
+test-dm-crypt: ## check: let Linux's dm-crypt open disks of the program, and the other way round, in qemu (make deps-dm-crypt)
+	@[ "$(PROGRAM)" != target/release/veriplex ] || $(CARGO) build --quiet --release --package veriplex-cli
+	@tests/dm-crypt/run $(PROGRAM)
 
 store-test: ## check: test the encrypted object store, under DataFusion and on an S3 server
 	$(CARGO) fmt --manifest-path rust/store/Cargo.toml --check
@@ -203,6 +208,9 @@ bench: ## use: measure every primitive and scheme beside its bound or a peer
 
 deps: ## use: install the Debian packages that the checks need, as root
 	@scripts/deps
+
+deps-dm-crypt: ## use: install those that `test-dm-crypt` needs, as root, and fetch Debian's kernel
+	@scripts/deps dm-crypt
 
 deps-site: ## use: install those that `site-test` and `report` need, as root
 	@scripts/deps site

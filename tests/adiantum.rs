@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{bytes, cases, family_vectors, on_each_backend, text};
+use common::{array, bytes, cases, family_vectors, number, on_each_backend, text};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use veriplex::Error;
@@ -77,6 +77,27 @@ fn known_answers() {
         }
     }
     assert_eq!(go, 12);
+}
+
+/// What the Linux kernel's dm-crypt writes for `xchacha12,aes-adiantum-plain64` with `iv_large_sectors`.
+#[test]
+fn sectors_of_linux() {
+    let file = family_vectors("adiantum", "linux-dm-crypt");
+    let cipher = Adiantum::<12>::new(&array(&file, "key"));
+    let mut sizes = Vec::new();
+    for case in cases(&file["sectors"]) {
+        let sector_len = usize::try_from(number(case, "sector_size")).unwrap();
+        let (first, plaintext) = (number(case, "sector"), bytes(case, "plaintext"));
+        on_each_backend(|_| {
+            let mut sector = plaintext.clone();
+            cipher.encrypt_sectors(sector_len, first, &mut sector).unwrap();
+            assert!(sector == bytes(case, "ciphertext"), "{sector_len}: {first}");
+            cipher.decrypt_sectors(sector_len, first, &mut sector).unwrap();
+            assert!(sector == plaintext);
+        });
+        sizes.push(sector_len);
+    }
+    assert_eq!(sizes, [512, 512, 512, 4096]);
 }
 
 fn counted(first: u8, n: u8) -> Vec<u8> {

@@ -294,6 +294,17 @@ pub fn read_symmetric<K>(path: &Path, mix: impl FnOnce(&Key) -> K) -> Result<K, 
     })
 }
 
+/// Reads a symmetric key of 32 bytes that is not text.
+pub fn read_raw<K>(path: &Path, mix: impl FnOnce(&Key) -> K) -> Result<K, Error> {
+    with_wiped_stack(|| {
+        let bytes = text::read(text::open(path)?, path, SECRET_LEN)?;
+        match <&[u8; SECRET_LEN]>::try_from(bytes.as_slice()) {
+            Ok(key) => Ok(mix(&Key::from(*key))),
+            Err(_) => Err(Error::io(&quoted(path), "not a raw key: that has 32 bytes")),
+        }
+    })
+}
+
 /// Reads a private key, whose password comes from `source` if it has one.
 pub fn read_private(path: &Path, source: &Source) -> Result<Private, Error> {
     with_wiped_stack(|| match read_one(path)? {

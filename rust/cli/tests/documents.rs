@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// How the blocks begin that other tests run, or that change the machine.
-const ELSEWHERE: [(&str, &str); 4] = [
+const ELSEWHERE: [(&str, &str); 5] = [
     ("git clone ", "scripts/fresh-root"),
-    ("veriplex disk serve ", "cli/nbd.rs; mounting needs root"),
+    ("veriplex disk serve ", "cli/nbd.rs; make test-dm-crypt mounts"),
+    ("veriplex disk table ", "make test-dm-crypt"),
     (
         "veriplex key generate --private server && ",
         "five_commands in tunnel/operation.rs",

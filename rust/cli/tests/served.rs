@@ -15,6 +15,7 @@ use process::{count, memory};
 use rustix::process::{Pid, Signal, kill_process};
 use veriplex::{Protocol, label};
 use veriplex_cli::crypt::Secret;
+use veriplex_cli::disk::copy::How;
 use veriplex_cli::disk::header::{Disk, Geometry};
 use veriplex_cli::disk::serve::{self, Address};
 
@@ -29,7 +30,12 @@ const FOLDER: &str = "VERIPLEX_TEST_SERVED";
 fn serves_until_a_signal() {
     let folder = PathBuf::from(env::var_os(FOLDER).expect("a folder"));
     let secret = || Ok(Secret::Key(KEY.into()));
-    let export = serve::open(&folder.join("image"), None, false, secret, 0, true).unwrap();
+    let how = How::Header {
+        path: None,
+        max_cost: 0,
+        is_checked: true,
+    };
+    let export = serve::open(&folder.join("image"), &how, false, secret).unwrap();
     serve::serve(export, &Address::Unix(folder.join("socket")), false).unwrap();
     println!("ended");
     let _ = std::io::stdin().read(&mut [0]);

@@ -3,16 +3,18 @@
 use std::path::{Path, PathBuf};
 
 use clap::builder::PossibleValuesParser;
+use veriplex::with_wiped_stack;
 
 use super::secrets::SecretArgs;
 use super::{Cost, MaxCost, Threads};
 use crate::crypt::{Job, Range, Secret};
 use crate::disk::convert::{self, BATCH, Files, Request};
-use crate::disk::copy::{Plan, Source};
-use crate::disk::header::SECTOR_LEN;
+use crate::disk::copy::{How, Opened, Plan, Source};
+use crate::disk::header::{SECTOR_LEN, SECTOR_LENS};
 use crate::disk::image::Image;
+use crate::disk::plain::Plain;
 use crate::disk::serve::Address;
-use crate::disk::{Direction, copy, info, serve};
+use crate::disk::{Direction, copy, info, serve, table};
 use crate::error::{Error, Status};
 use crate::files::stdout;
 use crate::names::quoted;
@@ -31,7 +33,7 @@ pub enum Command {
         cost: Cost,
         /// Sector size in bytes (default: 4096)
         #[arg(long, value_name = "N",
-            value_parser = PossibleValuesParser::new(["512", "1024", "2048", "4096", "8192", "16384", "32768", "65536"]))]
+            value_parser = PossibleValuesParser::new(SECTOR_SIZES))]
         sector_size: Option<String>,
         /// Encrypt from this byte on; earlier bytes stay unchanged
         #[arg(long, value_name = "N")]
@@ -63,6 +65,8 @@ pub enum Command {
         length: Option<u64>,
         #[command(flatten)]
         check: Check,
+        #[command(flatten)]
+        plain: PlainArgs,
         #[command(flatten)]
         target: Target,
     },
@@ -97,11 +101,125 @@ pub enum Command {
         #[command(flatten)]
         check: Check,
         #[command(flatten)]
+        plain: PlainArgs,
+        #[command(flatten)]
         threads: Threads,
         /// The encrypted image or block device
         #[arg(value_name = "IMAGE")]
         image: PathBuf,
     },
+    /// Print the line with which `dmsetup create` maps an encrypted block device: Linux then decrypts it by itself
+    ///
+    /// The key of the sectors is in the line, unless --keyring names it. As long as the disk is mapped, the kernel has the
+    /// key, and root can read it.
+    Table {
+        #[command(flatten)]
+        opening: Opening,
+        /// Name the key in the kernel's keyring: a key of type logon, with this description, such as veriplex:NAME
+        #[arg(long, value_name = "DESCRIPTION")]
+        keyring: Option<String>,
+        /// The encrypted block device
+        #[arg(value_name = "DEVICE")]
+        image: PathBuf,
+    },
+    /// Print the key of the sectors, 32 raw bytes, for cryptsetup, or `keyctl padd`
+    ///
+    /// It opens this one disk, as long as that is not encrypted anew, whatever becomes of the key file or the password.
+    Key {
+        #[command(flatten)]
+        opening: Opening,
+        /// The encrypted image or block device
+        #[arg(value_name = "IMAGE")]
+        image: PathBuf,
+    },
+}
+
+/// How an image with a header is opened.
+#[derive(clap::Args)]
+pub struct Opening {
+    #[command(flatten)]
+    secret: SecretArgs,
+    #[command(flatten)]
+    max_cost: MaxCost,
+    /// The header (default: IMAGE.vphead); required for block devices
+    #[arg(long, value_name = "FILE")]
+    header: Option<PathBuf>,
+    #[command(flatten)]
+    check: Check,
+    #[command(flatten)]
+    threads: Threads,
+}
+
+impl Opening {
+    /// Opens it, and leaves no copy of a key on the stack.
+    fn open<T>(&self, image: &Path, work: impl FnOnce(&Opened) -> Result<T, Error>) -> Result<T, Error> {
+        self.threads.start_or_do_without()?;
+        check_purposes(&self.secret, image, self.header.as_deref())?;
+        let how = how(
+            &PlainArgs::default(),
+            self.header.as_deref(),
+            &self.max_cost,
+            &self.check,
+        );
+        with_wiped_stack(|| {
+            let opened = copy::open(image, &how, false, || self.secret.read(&quoted(image), false))?;
+            work(&opened)
+        })
+    }
+}
+
+/// The sizes of sectors that the command line takes.
+const SECTOR_SIZES: [&str; 8] = ["512", "1024", "2048", "4096", "8192", "16384", "32768", "65536"];
+
+#[derive(clap::Args, Default)]
+pub struct PlainArgs {
+    /// Open what dm-crypt made (xchacha12,aes-adiantum-plain64, iv_large_sectors): KEYFILE has the 32 raw bytes, and there is no header
+    #[arg(long, conflicts_with_all = ["header", "no_check", "password", "PasswordFrom", "max_cost"])]
+    plain: bool,
+    /// With --plain: sector size in bytes (default: 512)
+    #[arg(long, value_name = "N", requires = "plain", value_parser = PossibleValuesParser::new(SECTOR_SIZES))]
+    sector_size: Option<String>,
+    /// With --plain: the encrypted part begins at this byte
+    #[arg(
+        long,
+        value_name = "N",
+        requires = "plain",
+        default_value_t = 0,
+        hide_default_value = true
+    )]
+    start: u64,
+    /// With --plain: the encrypted part has this many bytes
+    #[arg(long, value_name = "N", requires = "plain")]
+    size: Option<u64>,
+}
+
+impl PlainArgs {
+    fn read(&self, secret: &SecretArgs, image: &Path) -> Result<Secret, Error> {
+        if self.plain {
+            secret.read_raw()
+        } else {
+            secret.read(&quoted(image), false)
+        }
+    }
+}
+
+fn how<'a>(plain: &PlainArgs, header: Option<&'a Path>, max_cost: &MaxCost, check: &Check) -> How<'a> {
+    if plain.plain {
+        return How::Plain(Plain {
+            sector_len: sector_len(plain.sector_size.as_ref()).unwrap_or(*SECTOR_LENS.start()),
+            start: plain.start,
+            len: plain.size,
+        });
+    }
+    How::Header {
+        path: header,
+        max_cost: max_cost.max_cost,
+        is_checked: !check.no_check,
+    }
+}
+
+fn sector_len(size: Option<&String>) -> Option<usize> {
+    size.and_then(|size| size.parse().ok())
 }
 
 #[derive(clap::Args)]
@@ -217,7 +335,7 @@ pub fn run(command: &Command, quiet: bool, show_progress: bool) -> Result<Status
             if secret.is_password() {
                 password::warn_of_cost(cost.cost);
             }
-            let sector_len = sector_size.as_ref().and_then(|size| size.parse().ok());
+            let sector_len = sector_len(sector_size.as_ref());
             if target.in_place {
                 let request = Request {
                     direction: Direction::Encrypt,
@@ -250,10 +368,14 @@ pub fn run(command: &Command, quiet: bool, show_progress: bool) -> Result<Status
             offset,
             length,
             check,
+            plain,
             target,
         } => {
             target.threads.start_or_do_without()?;
             check_purposes(secret, &target.image, target.header.as_deref())?;
+            if target.in_place && plain.plain {
+                return Err(Error::usage("--plain", "cannot be used with --in-place"));
+            }
             if target.in_place {
                 let request = Request {
                     direction: Direction::Decrypt,
@@ -271,13 +393,10 @@ pub fn run(command: &Command, quiet: bool, show_progress: bool) -> Result<Status
                     offset: offset.unwrap_or(0),
                     length: *length,
                 };
-                let header = target.header.as_deref();
                 copy::decrypt(
                     &target.job(show_progress),
-                    header,
-                    &source(secret, &|| secret.read(&quoted(&target.image), false)),
-                    max_cost.max_cost,
-                    !check.no_check,
+                    &how(plain, target.header.as_deref(), max_cost, check),
+                    &source(secret, &|| plain.read(secret, &target.image)),
                     range,
                 )?;
             }
@@ -290,6 +409,7 @@ pub fn run(command: &Command, quiet: bool, show_progress: bool) -> Result<Status
             read_only,
             header,
             check,
+            plain,
             threads,
             image,
         } => {
@@ -301,14 +421,20 @@ pub fn run(command: &Command, quiet: bool, show_progress: bool) -> Result<Status
             let address = address.address()?;
             let export = serve::open(
                 image,
-                header.as_deref(),
+                &how(plain, header.as_deref(), max_cost, check),
                 *read_only,
-                || secret.read(&quoted(image), false),
-                max_cost.max_cost,
-                !check.no_check,
+                || plain.read(secret, image),
             )?;
             serve::serve(export, &address, quiet)?;
         }
+        Command::Table {
+            opening,
+            keyring,
+            image,
+        } => opening.open(image, |opened| {
+            table::print_line(image, opened, keyring.as_deref())
+        })?,
+        Command::Key { opening, image } => opening.open(image, table::print_key)?,
     }
     Ok(Status::Ok)
 }

@@ -74,6 +74,12 @@ pub fn of(command: &str) -> &'static [&'static str] {
             "veriplex disk serve --key-file my.key --socket disk.sock disk.img.vpdisk",
             "nbdcopy 'nbd+unix:///?socket=disk.sock' copy.img # while it runs",
         ],
+        "disk table" => &[
+            "veriplex disk table --key-file my.key --header sdb.vphead /dev/sdb | dmsetup create my-disk # as root",
+        ],
+        "disk key" => &[
+            "veriplex disk key --key-file my.key --header sdb.vphead /dev/sdb | cryptsetup open --type plain --hash plain --key-file=- --cipher xchacha12,aes-adiantum-plain64 --key-size 256 --sector-size 4096 --iv-large-sectors /dev/sdb my-disk",
+        ],
         "tunnel" => &[
             "veriplex key generate --private server # makes server and server.pub",
             "veriplex tunnel serve --key-file server --peer-file client.pub --listen 0.0.0.0:7000 --connect localhost:80",

@@ -166,6 +166,13 @@ impl SecretArgs {
         })
     }
 
+    /// Reads a key that is not text.
+    pub fn read_raw(&self) -> Result<Secret, Error> {
+        let path = (self.key.path())
+            .ok_or_else(|| Error::usage("--plain", "needs --key-file or --key-fd, with a key of 32 bytes"))?;
+        keys::read_raw(path, |key| Secret::Key(key.clone()))
+    }
+
     pub fn read(&self, name: &str, new: bool) -> Result<Secret, Error> {
         // A copy: what is moved out of a box stays there, and is not wiped.
         self.reader(&[], new)?(name).map(|secret| Secret::clone(&secret))

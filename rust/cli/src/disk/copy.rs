@@ -5,10 +5,12 @@ use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use veriplex::Key;
 use zeroize::Zeroizing;
 
-use super::header::{Disk, Geometry, Header, SectorTags, State};
+use super::header::{Disk, Geometry, Header, SectorTags, Sectors, State};
 use super::image::{self, Image, check_destination, check_header};
+use super::plain::Plain;
 use super::{Direction, EXTENSION, HEADER_EXTENSION, OLD_EXTENSION, convert};
 use crate::crypt::{Job, Range, Secret};
 use crate::error::Error;
@@ -134,24 +136,19 @@ impl<'a> Old<'a> {
 }
 
 /// Decrypts; of the image with its decrypted sectors, `range` is wanted.
-pub fn decrypt(
-    job: &Job<'_>,
-    header: Option<&Path>,
-    source: &Source<'_>,
-    max_cost: u8,
-    is_checked: bool,
-    range: Range,
-) -> Result<(), Error> {
+pub fn decrypt(job: &Job<'_>, how: &How<'_>, source: &Source<'_>, range: Range) -> Result<(), Error> {
     let destination = job.decrypted(EXTENSION)?;
     let _locked = check_destination(job.input, &destination, is_checked)?;
     source.check_kept([&destination; 2])?;
-    let opened = open(job.input, header, false, source.read, max_cost, is_checked)?;
-    check_header(&opened.header_path, &destination)?;
+    let opened = open(job.input, how, false, source.read)?;
+    if let Keys::Headed(headed) = &opened.keys {
+        check_header(&headed.path, &destination)?;
+    }
     let output = job.output_of_plaintext(&destination)?;
     transform(
         job,
         &opened.image,
-        &opened.disk,
+        opened.sectors(),
         Direction::Decrypt,
         range,
         output,
@@ -159,38 +156,78 @@ pub fn decrypt(
     .commit()
 }
 
+/// How an encrypted image is opened.
+pub enum How<'a> {
+    Header {
+        path: Option<&'a Path>,
+        /// Of a password.
+        max_cost: u8,
+        /// Only an image that the header knows.
+        is_checked: bool,
+    },
+    /// With the key of its sectors, as dm-crypt does.
+    Plain(Plain),
+}
+
 /// An encrypted image and its keys.
 pub struct Opened {
     pub image: Image,
-    pub disk: Disk,
+    keys: Keys,
+}
+
+enum Keys {
+    Headed(Box<Headed>),
+    Plain(Sectors),
+}
+
+struct Headed {
+    disk: Disk,
     /// Of the sectors that the header knows, as they are.
-    pub tags: SectorTags,
+    tags: SectorTags,
     header: Header,
-    header_path: PathBuf,
+    path: PathBuf,
     /// Locked, if the image is written to.
-    header_file: Option<File>,
+    file: Option<File>,
 }
 
 impl Opened {
+    pub fn sectors(&self) -> &Sectors {
+        match &self.keys {
+            Keys::Headed(headed) => &headed.disk,
+            Keys::Plain(sectors) => sectors,
+        }
+    }
+
+    /// The key of the sectors, if a header gave it.
+    pub fn sector_key(&self) -> Option<&Key> {
+        match &self.keys {
+            Keys::Headed(headed) => Some(headed.disk.sector_key()),
+            Keys::Plain(_) => None,
+        }
+    }
+
     /// Brings the header up to date. An error if there is another one at its place.
     pub fn update_header(&self) -> Result<(), Error> {
-        let tags = self.image.sector_tags(&self.disk);
-        if tags == self.tags {
+        let Keys::Headed(headed) = &self.keys else {
+            return Ok(());
+        };
+        let tags = self.image.sector_tags(&headed.disk);
+        if tags == headed.tags {
             return Ok(());
         }
         let identity = |found: io::Result<Metadata>| found.ok().map(|found| (found.dev(), found.ino()));
-        let opened = self.header_file.as_ref().map(File::metadata);
+        let opened = headed.file.as_ref().map(File::metadata);
         let is_there = opened
             .and_then(identity)
-            .is_some_and(|opened| identity(fs::metadata(&self.header_path)) == Some(opened));
-        if !is_there || !Header::read(&self.header_path).is_ok_and(|found| found == self.header) {
+            .is_some_and(|opened| identity(fs::metadata(&headed.path)) == Some(opened));
+        if !is_there || !Header::read(&headed.path).is_ok_and(|found| found == headed.header) {
             let reason = "is not the header that was opened, and is left as it is: the header of this image is not brought \
                           up to date (--no-check)";
-            return Err(Error::io(&quoted(&self.header_path), reason));
+            return Err(Error::io(&quoted(&headed.path), reason));
         }
-        let header = self.disk.header(&tags)?;
+        let header = headed.disk.header(&tags)?;
         convert::save(
-            &self.header_path,
+            &headed.path,
             header.bytes(),
             Existing::Replaced,
             self.image.readers,
@@ -198,15 +235,25 @@ impl Opened {
     }
 }
 
-/// Opens an encrypted image; if `is_checked`, only one that the header knows.
+/// Opens an encrypted image.
 pub fn open(
     path: &Path,
-    header: Option<&Path>,
+    how: &How<'_>,
     write: bool,
     secret: impl FnOnce() -> Result<Secret, Error>,
-    max_cost: u8,
-    is_checked: bool,
 ) -> Result<Opened, Error> {
+    let (header, max_cost, is_checked) = match how {
+        How::Plain(plain) => {
+            let image = Image::open(path, write)?;
+            let keys = Keys::Plain(plain.sectors(&image, &secret()?)?);
+            return Ok(Opened { image, keys });
+        }
+        How::Header {
+            path,
+            max_cost,
+            is_checked,
+        } => (*path, *max_cost, *is_checked),
+    };
     let header_path = header_path(path, header)?;
     let name = quoted(&header_path);
     let image = Image::open_any(path, write)?;
@@ -220,7 +267,7 @@ pub fn open(
     if !header_path.exists() {
         return Err(or_marked(convert::no_header(&name)));
     }
-    let header_file = if write { lock_if_there(&header_path)? } else { None };
+    let file = if write { lock_if_there(&header_path)? } else { None };
     let header = Header::read(&header_path)?;
     header.check_finished(&name).map_err(or_marked)?;
     image.check(&header.geometry)?;
@@ -234,14 +281,14 @@ pub fn open(
     {
         known.check(&tags, &image.name)?;
     }
-    Ok(Opened {
-        image,
+    let keys = Keys::Headed(Box::new(Headed {
         disk,
         tags,
         header,
-        header_path,
-        header_file,
-    })
+        path: header_path,
+        file,
+    }));
+    Ok(Opened { image, keys })
 }
 
 /// Reads the header of an image.
@@ -275,7 +322,7 @@ pub fn header_path(image: &Path, header: Option<&Path>) -> Result<PathBuf, Error
 fn transform(
     job: &Job<'_>,
     image: &Image,
-    disk: &Disk,
+    disk: &Sectors,
     direction: Direction,
     range: Range,
     mut output: Output,

@@ -27,7 +27,7 @@
 //! little-endian), the tag of the first sector as it was (8 bytes), the bytes of the image that are under the [marker](super::marker) as they were, as they will be, zeros.
 
 use std::io;
-use std::ops::RangeInclusive;
+use std::ops::{Deref, RangeInclusive};
 use std::path::Path;
 
 use rayon::prelude::*;
@@ -87,7 +87,7 @@ impl Geometry {
         } else if len == 0 {
             Err("nothing to encrypt")
         } else if !len.is_multiple_of(sector_len as u64) {
-            Err("the length is not a multiple of the sector size (--sector-size, --length)")
+            Err("the length is not a multiple of the sector size")
         } else if len > MAX_LEN || offset.checked_add(len).is_none() {
             Err("too long: one key encrypts at most 2^55 bytes")
         } else {
@@ -266,17 +266,20 @@ impl Header {
     }
 }
 
-/// The cipher of the sectors. Each move of its long keys leaves a copy on the stack, and only so much of that is wiped.
-fn cipher(key: &[u8; Key::<32>::LEN]) -> Box<Adiantum> {
-    Box::new(Adiantum::new(key))
+/// The sectors of a disk, and their key.
+pub struct Sectors {
+    pub geometry: Geometry,
+    /// In a box: each move of its long keys leaves a copy on the stack, and only so much of that is wiped.
+    cipher: Box<Adiantum>,
 }
 
-/// The keys of a disk.
+/// The keys of a disk with a header.
 pub struct Disk {
-    pub geometry: Geometry,
+    sectors: Sectors,
+    /// Of the sectors, for programs that read no header.
+    sector_key: Key,
     /// The first bytes of its header.
     head: [u8; HEAD_LEN],
-    cipher: Box<Adiantum>,
     tags: Key,
     /// As it is before a state is mixed in.
     protocol: Protocol,
@@ -315,14 +318,14 @@ impl Disk {
             }
         };
         let mut protocol = keyed(label!("veriplex.disk.v1"), before_salt, &key, salt);
-        let mut sectors = Zeroizing::new([0; Key::<32>::LEN]);
-        protocol.derive(label!("sectors"), sectors.as_mut_slice());
+        let mut sector_key = Zeroizing::new([0; Key::<32>::LEN]);
+        protocol.derive(label!("sectors"), sector_key.as_mut_slice());
         let mut tags = Zeroizing::new([0; Key::<32>::LEN]);
         protocol.derive(label!("tags"), tags.as_mut_slice());
         Ok(Self {
-            geometry,
+            sectors: Sectors::new(geometry, &sector_key),
+            sector_key: Key::from(*sector_key),
             head,
-            cipher: cipher(&sectors),
             tags: Key::from(*tags),
             protocol,
         })
@@ -401,6 +404,28 @@ impl Disk {
             }
         }
         tags
+    }
+
+    /// The key of the sectors, for programs that read no header.
+    pub fn sector_key(&self) -> &Key {
+        &self.sector_key
+    }
+}
+
+impl Deref for Disk {
+    type Target = Sectors;
+
+    fn deref(&self) -> &Sectors {
+        &self.sectors
+    }
+}
+
+impl Sectors {
+    pub fn new(geometry: Geometry, key: &[u8; Key::<32>::LEN]) -> Self {
+        Self {
+            geometry,
+            cipher: Box::new(Adiantum::new(key)),
+        }
     }
 
     /// Where a sector begins in the image.

@@ -118,10 +118,7 @@ impl Image {
     pub fn geometry(&self, sector_len: usize, offset: u64, len: Option<u64>) -> Result<Geometry, Error> {
         let left = self.len.checked_sub(offset);
         let Some(left) = left.filter(|&left| len.is_none_or(|len| len <= left)) else {
-            let reason = format_args!(
-                "has only {} bytes, fewer than --offset and --length require",
-                self.len
-            );
+            let reason = format_args!("has only {} bytes, fewer than the options require", self.len);
             return Err(Error::usage(&self.name, reason));
         };
         Geometry::new(sector_len, offset, len.unwrap_or(left))

@@ -3,6 +3,7 @@
 //! The ciphertext is as long as the plaintext, and is not authenticated. Beside it is a header ([`header`]), without which
 //! nothing can be decrypted. [`copy`] makes another file; [`convert`] works in place, with a journal, and meanwhile the
 //! image begins with a [`marker`]; [`serve`] is a block device for clients of [`nbd`].
+//! Linux's dm-crypt computes the same sectors: [`table`] is for it, and [`plain`] opens what it made.
 
 use std::fmt;
 
@@ -14,7 +15,9 @@ pub mod image;
 pub mod info;
 pub mod marker;
 pub mod nbd;
+pub mod plain;
 pub mod serve;
+pub mod table;
 
 /// The extension of an encrypted image.
 pub const EXTENSION: &str = "vpdisk";

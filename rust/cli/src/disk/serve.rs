@@ -18,7 +18,7 @@ use veriplex::with_wiped_stack;
 use zeroize::Zeroizing;
 
 use super::Direction;
-use super::copy::{self, Opened};
+use super::copy::{self, How, Opened};
 use super::nbd::{self, Device, Stream};
 use crate::crypt::Secret;
 use crate::error::{Error, warn};
@@ -88,13 +88,13 @@ impl Export {
     /// The sectors that have these bytes: the number of the first, where they begin, their length, and what is before the
     /// bytes.
     fn sectors(&self, at: u64, len: usize) -> Sectors {
-        let sector_len = self.opened.disk.geometry.sector_len;
+        let sector_len = self.opened.sectors().geometry.sector_len;
         let first = at / sector_len as u64;
         let start = first * sector_len as u64;
         let before = usize::try_from(at - start).expect("less than a sector");
         Sectors {
             first,
-            place: self.opened.disk.geometry.offset + start,
+            place: self.opened.sectors().geometry.offset + start,
             before,
             len: (before + len).next_multiple_of(sector_len),
         }
@@ -106,7 +106,7 @@ impl Export {
     }
 
     fn decrypt(&self, first: u64, bytes: &mut [u8]) -> io::Result<()> {
-        self.opened.disk.apply(Direction::Decrypt, first, bytes)
+        self.opened.sectors().apply(Direction::Decrypt, first, bytes)
     }
 
     fn read_sectors(&self, at: u64, buffer: &mut [u8]) -> io::Result<()> {
@@ -138,14 +138,14 @@ impl Export {
             before,
             len,
         } = self.sectors(at, bytes.len());
-        let encrypt = |bytes: &mut [u8]| self.opened.disk.apply(Direction::Encrypt, first, bytes);
+        let encrypt = |bytes: &mut [u8]| self.opened.sectors().apply(Direction::Encrypt, first, bytes);
         if len == bytes.len() {
             encrypt(bytes)?;
             let _writing = self.writing.write().unwrap_or_else(PoisonError::into_inner);
             return self.opened.image.write_at(place, bytes);
         }
         let mut sectors = Zeroizing::new(vec![0_u8; len]);
-        let sector_len = self.opened.disk.geometry.sector_len;
+        let sector_len = self.opened.sectors().geometry.sector_len;
         let last = len / sector_len - 1;
         let is_whole = [before == 0, before + bytes.len() == len];
         let _writing = self.writing.write().unwrap_or_else(PoisonError::into_inner);
@@ -190,7 +190,7 @@ struct Sectors {
 
 impl Device for Export {
     fn len(&self) -> u64 {
-        self.opened.disk.geometry.len
+        self.opened.sectors().geometry.len
     }
 
     fn is_read_only(&self) -> bool {
@@ -198,7 +198,7 @@ impl Device for Export {
     }
 
     fn block_len(&self) -> u32 {
-        u32::try_from(self.opened.disk.geometry.sector_len).expect("at most 65536")
+        u32::try_from(self.opened.sectors().geometry.sector_len).expect("at most 65536")
     }
 
     fn read(&self, at: u64, buffer: &mut [u8]) -> io::Result<()> {
@@ -454,14 +454,12 @@ impl Clients {
 /// Opens an image to serve it. No copy of a key is left on the stack.
 pub fn open(
     path: &Path,
-    header: Option<&Path>,
+    how: &How<'_>,
     is_read_only: bool,
     secret: impl FnOnce() -> Result<Secret, Error>,
-    max_cost: u8,
-    is_checked: bool,
 ) -> Result<Arc<Export>, Error> {
     with_wiped_stack(|| {
-        let opened = copy::open(path, header, !is_read_only, secret, max_cost, is_checked)?;
+        let opened = copy::open(path, how, !is_read_only, secret)?;
         let export = Export::new(opened, is_read_only).map_err(|error| Error::io("threads", error))?;
         Ok(Arc::new(export))
     })

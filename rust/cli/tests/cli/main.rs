@@ -15,6 +15,7 @@ mod nbd;
 mod outputs;
 mod pages;
 mod passwords;
+mod plain;
 #[cfg(target_os = "linux")]
 #[path = "../process/mod.rs"]
 mod process;
@@ -330,6 +331,27 @@ fn wrong_command_lines() {
         ],
         &["encrypt", "--password-file", "key", "--cost", "27", "key"],
         &["decrypt", "--password-file", "key", "--max-cost", "27", "key"],
+        &["disk", "decrypt", "--plain", "--password", "key"],
+        &[
+            "disk",
+            "decrypt",
+            "--plain",
+            "--in-place",
+            "--key-file",
+            "key",
+            "key",
+        ],
+        &[
+            "disk",
+            "decrypt",
+            "--plain",
+            "--header",
+            "key",
+            "--key-file",
+            "key",
+            "key",
+        ],
+        &["disk", "decrypt", "--start", "512", "--key-file", "key", "key"],
         &["hash-password", "--cost", "-1"],
         &["verify-password"],
         &["digest", "--length", "0", "key"],

@@ -11,14 +11,18 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::*;
 
 /// A server, and what it printed.
-struct Server {
+pub struct Server {
     child: Child,
     uri: String,
 }
 
 impl Server {
     fn start(folder: &Folder, more: &[&str]) -> Self {
-        let args = [&["disk", "serve", "--key-file", "key"], more].concat();
+        Self::with_key(folder, "key", more)
+    }
+
+    pub fn with_key(folder: &Folder, key: &str, more: &[&str]) -> Self {
+        let args = [&["disk", "serve", "--key-file", key], more].concat();
         let mut child = folder.command(&args).spawn().unwrap();
         let mut uri = String::new();
         let stdout = child.stdout.take().unwrap();
@@ -31,7 +35,7 @@ impl Server {
     }
 
     /// Ends it, as a service is ended.
-    fn stop(self) -> Output {
+    pub fn stop(self) -> Output {
         self.stop_by(Signal::TERM)
     }
 
@@ -83,7 +87,7 @@ fn decrypted(folder: &Folder, name: &str) -> Vec<u8> {
 }
 
 /// A connection after its handshake.
-struct Client<S>(S);
+pub struct Client<S>(S);
 
 const READ: u16 = 0;
 const WRITE: u16 = 1;
@@ -91,7 +95,7 @@ const DISC: u16 = 2;
 const FLUSH: u16 = 3;
 
 impl Client<UnixStream> {
-    fn connect(folder: &Folder, socket: &str, len: u64) -> Self {
+    pub fn connect(folder: &Folder, socket: &str, len: u64) -> Self {
         Self::over(
             UnixStream::connect(folder.path(socket)).unwrap(),
             len,
@@ -144,7 +148,7 @@ impl<S: Read + Write> Client<S> {
         u32::from_be_bytes(answer[4..8].try_into().unwrap())
     }
 
-    fn read(&mut self, at: u64, len: usize) -> Vec<u8> {
+    pub fn read(&mut self, at: u64, len: usize) -> Vec<u8> {
         self.send(READ, at, u32::try_from(len).unwrap(), b"");
         assert_eq!(self.answer(), 0);
         let mut data = vec![0; len];
@@ -152,7 +156,7 @@ impl<S: Read + Write> Client<S> {
         data
     }
 
-    fn write(&mut self, at: u64, data: &[u8]) {
+    pub fn write(&mut self, at: u64, data: &[u8]) {
         self.send(WRITE, at, u32::try_from(data.len()).unwrap(), data);
         assert_eq!(self.answer(), 0);
     }

@@ -1,0 +1,26 @@
+//! Images that have no header, as dm-crypt makes them: whoever opens one says where its sectors are.
+
+use super::header::Sectors;
+use super::image::Image;
+use crate::crypt::Secret;
+use crate::error::Error;
+
+/// Where the encrypted part of an image is.
+pub struct Plain {
+    pub sector_len: usize,
+    pub start: u64,
+    /// All whole sectors that there are, if not given.
+    pub len: Option<u64>,
+}
+
+impl Plain {
+    pub(super) fn sectors(&self, image: &Image, secret: &Secret) -> Result<Sectors, Error> {
+        let Secret::Key(key) = secret else {
+            return Err(Error::usage("--plain", "needs a key of 32 bytes, not a password"));
+        };
+        let left = image.len().saturating_sub(self.start);
+        let whole = left - left % self.sector_len as u64;
+        let geometry = image.geometry(self.sector_len, self.start, self.len.or(Some(whole)))?;
+        Ok(Sectors::new(geometry, key.as_bytes()))
+    }
+}
