@@ -21,6 +21,7 @@ mod plain;
 mod process;
 mod public_keys;
 mod sum;
+mod worked;
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
