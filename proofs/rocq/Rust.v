@@ -1,4 +1,4 @@
-(** * Rust: what the words mean in which veriplex-twin writes the twin of the specification
+(** * Rust: what the words mean in which veriplex-spec-to-rocq writes the twin of the specification
 
     A number is an [N], an array, a slice or a vector a list, and a program that panics [None].  Debug builds panic when a
     sum or a difference does not fit; a theorem that a function gives [Some] therefore holds for other builds too.

@@ -1,7 +1,7 @@
 (** * Twin: the model is the twin
 
-    [TwinText.v] is the duplex and Protocol of the twin (spec/hacspec), as veriplex-twin writes them.  Each function there
-    computes what the model of [Duplex.v] and [Protocol.v] computes, for every permutation and every state that a
+    [TwinText.v] is the duplex and Protocol of the twin (spec/hacspec), as veriplex-spec-to-rocq writes them.  Each function
+    there computes what the model of [Duplex.v] and [Protocol.v] computes, for every permutation and every state that a
     transcript can reach ([sane]), and does not panic.  The model counts the permutation's inputs, the twin does not:
     [twin_of] forgets them. *)
 

@@ -1,6 +1,6 @@
 //! The duplex: the permutation's state with a cursor (design.md, "Duplex").
 //!
-//! Cryptol twin: `spec/cryptol/Duplex.cry`. Keep the two in step, definition by definition. `proofs/twin` writes this
+//! Cryptol twin: `spec/cryptol/Duplex.cry`. Keep the two in step, definition by definition. `proofs/spec-to-rocq` writes this
 //! file and `protocol.rs` for Rocq, and refuses forms that it does not know.
 
 use crate::simpira1024::{State, permute};

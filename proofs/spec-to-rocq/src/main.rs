@@ -1,9 +1,10 @@
-//! `veriplex-twin GIVEN.rs:FUNCTION FILE.rs...`: writes these modules of the twin (`spec/hacspec`) for Rocq, to the
+//! `veriplex-spec-to-rocq GIVEN.rs:FUNCTION FILE.rs...`: writes these modules of the twin (`spec/hacspec`) for Rocq, to the
 //! standard output. FUNCTION is not translated: it becomes a variable, with its type from GIVEN.rs.
 //!
 //! What it does not know is an error that names the line. `proofs/rocq/Rust.v` says what the words mean that it writes.
 
 mod items;
+mod scope;
 mod terms;
 mod types;
 
@@ -29,10 +30,10 @@ impl Refusal {
 
 fn translate(arguments: &[String]) -> Result<String, String> {
     let [given, files @ ..] = arguments else {
-        return Err("veriplex-twin GIVEN.rs:FUNCTION FILE.rs...".to_owned());
+        return Err("veriplex-spec-to-rocq GIVEN.rs:FUNCTION FILE.rs...".to_owned());
     };
     let (given, function) = given.rsplit_once(':').ok_or("no FUNCTION after GIVEN.rs")?;
-    let mut crate_ = items::Crate::default();
+    let mut crate_ = scope::Crate::default();
     let mut text = |path: &str, given: Option<&str>| {
         let source = fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
         let stem = path.rsplit('/').next().and_then(|name| name.strip_suffix(".rs"));

@@ -8,7 +8,7 @@ use quote::quote;
 use syn::{BinOp, Block, Expr, Ident, Local, Member, Pat, RangeLimits, Stmt};
 
 use crate::Refusal;
-use crate::items::{Scope, only};
+use crate::scope::{Scope, only};
 use crate::types::Type;
 
 /// A variable of the program.

@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use quote::{ToTokens, quote};
-use syn::{Attribute, Expr, FnArg, Item, ItemFn, Pat, PatType, ReturnType, UseTree};
+use quote::quote;
+use syn::{Attribute, FnArg, Item, ItemFn, Pat, PatType, ReturnType};
 
+use crate::scope::{Crate, Field, Known, LIBRARY, Scope, only};
 use crate::terms::{Function, Variable};
-use crate::types::{self, Type};
+use crate::types::Type;
 use crate::{Refusal, terms};
 
 /// What comes before the first module.
-pub const HEAD: &str = "(* Written by veriplex-twin from spec/hacspec. *)
+pub const HEAD: &str = "(* Written by veriplex-spec-to-rocq from spec/hacspec. *)
 From Coq Require Import List NArith.
 From Veriplex Require Rust.
 Import ListNotations Rust.Notations.
@@ -18,57 +19,6 @@ Local Open Scope N_scope.
 
 Section Twin.
 ";
-
-/// An item that others can use.
-#[derive(Debug)]
-pub enum Known {
-    Type(Type),
-    /// The number, if it is one.
-    Constant(Type, Option<u64>),
-    Function {
-        parameters: Vec<Type>,
-        result: Type,
-        /// A variable: it is not translated, and does not panic.
-        given: bool,
-    },
-}
-
-/// A field: its name and its type.
-pub type Field = (String, Type);
-
-/// What has been translated so far.
-#[derive(Debug, Default)]
-pub struct Crate {
-    /// By module and name.
-    items: BTreeMap<(String, String), Known>,
-    structs: BTreeMap<String, Vec<Field>>,
-}
-
-/// A module on its way: the names that it can use.
-#[derive(Debug)]
-pub struct Scope<'a> {
-    crate_: &'a Crate,
-    module: String,
-    /// Names that `use` brings in, each with its place.
-    used: BTreeMap<String, (String, String)>,
-    /// Modules that `use` brings in.
-    modules: Vec<String>,
-    /// Names of `core` and `alloc` that `use` brings in.
-    library: Vec<String>,
-}
-
-/// What of `core` and `alloc` is known.
-const LIBRARY: [&str; 3] = ["alloc::vec", "alloc::vec::Vec", "core::array::from_fn"];
-
-/// Refuses a node that is more than those parts of it that have been looked at.
-pub fn only(node: &(impl ToTokens + syn::spanned::Spanned), parts: &impl ToTokens) -> Result<(), Refusal> {
-    let (whole, parts) = (quote!(#node).to_string(), quote!(#parts).to_string());
-    if whole == parts {
-        Ok(())
-    } else {
-        Err(Refusal::at(node, format!("a form that is not known: {whole}")))
-    }
-}
 
 /// Attributes that do not change what the code does.
 fn attributes(all: &[Attribute], derives: bool) -> Result<(), Refusal> {
@@ -89,98 +39,6 @@ fn attributes(all: &[Attribute], derives: bool) -> Result<(), Refusal> {
 }
 
 impl Scope<'_> {
-    /// The item that a path means, and its name in Rocq.
-    pub fn find(&self, path: &str) -> Option<(&Known, String)> {
-        let (module, name) = match path.split_once(" :: ") {
-            Some((module, name)) if self.modules.iter().any(|used| used == module) => {
-                (module.to_owned(), name.to_owned())
-            }
-            Some(_) => return None,
-            None => match self.used.get(path) {
-                Some(place) => place.clone(),
-                None => (self.module.clone(), path.to_owned()),
-            },
-        };
-        let rocq = format!("{module}_{name}");
-        self.crate_.items.get(&(module, name)).map(|item| (item, rocq))
-    }
-
-    /// The name in Rocq of this module's item.
-    pub fn own(&self, name: &str) -> String {
-        format!("{}_{name}", self.module)
-    }
-
-    pub fn fields(&self, name: &str) -> Option<&[Field]> {
-        self.crate_.structs.get(name).map(Vec::as_slice)
-    }
-
-    /// Is this name of `core` or `alloc` in scope?
-    pub fn library(&self, path: &str) -> bool {
-        self.library.iter().any(|used| used == path)
-    }
-
-    pub fn read_type(&self, syntax: &syn::Type) -> Result<Type, Refusal> {
-        let named = |name: &str| match self.find(name)?.0 {
-            Known::Type(of) => Some(of.clone()),
-            _ => None,
-        };
-        let syntax_of_vec = quote!(#syntax).to_string();
-        if syntax_of_vec.contains("Vec") && !self.library("alloc::vec::Vec") {
-            return Err(Refusal::at(syntax, "Vec without its use"));
-        }
-        types::read(syntax, &named, &|length| self.number(length))
-    }
-
-    /// The number that an expression for a length is.
-    pub fn number(&self, length: &Expr) -> Result<u64, Refusal> {
-        let text = quote!(#length).to_string();
-        if let Some((Known::Constant(Type::Usize, Some(number)), _)) = self.find(&text) {
-            return Ok(*number);
-        }
-        text.parse()
-            .map_err(|_| Refusal::at(length, format!("a length that is not known: {text}")))
-    }
-
-    fn bring_in(&mut self, tree: &UseTree, path: &str) -> Result<(), Refusal> {
-        let joined = |name: &str| {
-            if path.is_empty() {
-                name.to_owned()
-            } else {
-                format!("{path}::{name}")
-            }
-        };
-        match tree {
-            UseTree::Path(inner) => self.bring_in(&inner.tree, &joined(&inner.ident.to_string())),
-            UseTree::Group(group) => group
-                .items
-                .iter()
-                .try_for_each(|inner| self.bring_in(inner, path)),
-            UseTree::Name(name) => {
-                let whole = joined(&name.ident.to_string());
-                if LIBRARY.contains(&whole.as_str()) {
-                    self.library.push(whole);
-                    return Ok(());
-                }
-                let parts: Vec<&str> = whole.split("::").collect();
-                match parts.as_slice() {
-                    ["crate", module, "self"] => self.modules.push((*module).to_owned()),
-                    ["crate", module, name]
-                        if self
-                            .crate_
-                            .items
-                            .contains_key(&((*module).to_owned(), (*name).to_owned())) =>
-                    {
-                        let place = ((*module).to_owned(), (*name).to_owned());
-                        self.used.insert((*name).to_owned(), place);
-                    }
-                    _ => return Err(Refusal::at(tree, format!("a name that is not known: {whole}"))),
-                }
-                Ok(())
-            }
-            UseTree::Rename(_) | UseTree::Glob(_) => Err(Refusal::at(tree, "a use that is not known")),
-        }
-    }
-
     /// Parameters and result of a function.
     fn signature(&self, function: &ItemFn) -> Result<(Vec<Variable>, Type), Refusal> {
         let ItemFn {

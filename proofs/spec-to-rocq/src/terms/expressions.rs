@@ -7,7 +7,7 @@ use syn::{BinOp, Block, Expr, ExprLit, ExprPath, Lit, Member, Pat, UnOp};
 
 use super::{End, Function, Term, Variables, WRITES, bind, close, indent, refuse, tuple};
 use crate::Refusal;
-use crate::items::{Known, only};
+use crate::scope::{Known, only};
 use crate::types::Type;
 
 impl Function<'_> {
