@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use std::io::{self, BufWriter, Read, Write};
 use std::num::NonZeroU16;
 
-use common::on_each_backend;
+use common::{on_each_backend, refusal};
 use random::Random;
 use veriplex::aead::Aead;
 use veriplex::aestream::{MAX_BLOCK_LEN, OVERHEAD, OpenReader, Opener, SealWriter, Sealer};
@@ -77,11 +77,9 @@ fn open_in_place() {
         let before = keyed();
         for _ in 0..mutations() {
             let mut input = random.mutate(&sealed);
+            let refused = refusal(&input, 16);
             let mut protocol = before.clone();
-            assert_eq!(
-                protocol.open_in_place(label!("m"), &mut input),
-                Err(Error::Verification)
-            );
+            assert_eq!(protocol.open_in_place(label!("m"), &mut input), Err(refused));
             assert_eq!(protocol, before, "an error must not change the protocol");
             if let Some((message, _)) = input.split_last_chunk::<16>() {
                 assert!(
@@ -106,10 +104,10 @@ fn open_into_and_open_vec() {
         let mut protocol = before.clone();
         assert_eq!(
             protocol.open_into(label!("m"), &input, &mut output),
-            Err(Error::Verification)
+            Err(refusal(&input, 16))
         );
         assert!(output.iter().all(|&byte| byte == 0));
-        assert_eq!(protocol.open_vec(label!("m"), &input), Err(Error::Verification));
+        assert_eq!(protocol.open_vec(label!("m"), &input), Err(refusal(&input, 16)));
         assert_eq!(protocol, before);
     }
 }
@@ -128,29 +126,19 @@ fn aead_and_siv() {
             siv.seal_vec(&nonce, ad, &MESSAGE),
         );
         for _ in 0..mutations() {
-            assert_eq!(
-                aead.open_vec(&nonce, ad, &random.mutate(&a)),
-                Err(Error::Verification)
-            );
             let mut changed = random.mutate(&a);
-            assert_eq!(
-                aead.open_in_place(&nonce, ad, &mut changed),
-                Err(Error::Verification)
-            );
+            let refused = refusal(&changed, 16);
+            assert_eq!(aead.open_vec(&nonce, ad, &changed), Err(refused));
+            assert_eq!(aead.open_in_place(&nonce, ad, &mut changed), Err(refused));
             assert!(changed.iter().rev().skip(16).all(|&byte| byte == 0));
             let changed = random.mutate(&s);
+            let refused = refusal(&changed, 16);
             let mut in_place = changed.clone();
-            assert_eq!(
-                siv.open_in_place(&nonce, ad, &mut in_place),
-                Err(Error::Verification)
-            );
+            assert_eq!(siv.open_in_place(&nonce, ad, &mut in_place), Err(refused));
             assert!(in_place.iter().rev().skip(16).all(|&byte| byte == 0));
-            assert_eq!(siv.open_vec(&nonce, ad, &changed), Err(Error::Verification));
+            assert_eq!(siv.open_vec(&nonce, ad, &changed), Err(refused));
             let mut output = vec![0xa5; changed.len().checked_sub(16).unwrap_or(9)];
-            assert_eq!(
-                siv.open_into(&nonce, ad, &changed, &mut output),
-                Err(Error::Verification)
-            );
+            assert_eq!(siv.open_into(&nonce, ad, &changed, &mut output), Err(refused));
             assert!(output.iter().all(|&byte| byte == 0));
             let wrong_ad = random.mutate(ad);
             assert_eq!(aead.open_vec(&nonce, &wrong_ad, &a), Err(Error::Verification));
@@ -293,13 +281,14 @@ fn labels() {
     assert!(Label::try_from([0; 92].as_slice()).is_err());
 }
 
-fn every_error() -> [Error; 16] {
+fn every_error() -> [Error; 17] {
     let participant = |number| Error::BadParticipant(NonZeroU16::new(number).unwrap());
     [
         Error::LabelTooLong,
         Error::BufferLength,
         Error::TooManyBranches,
         Error::Verification,
+        Error::TooShort,
         Error::InvalidState,
         Error::InvalidKey,
         Error::Participants,
@@ -343,6 +332,7 @@ fn an_error_of_input_and_output_holds_the_error() {
         assert_eq!(inner, Some(&error));
         let kind = match error {
             Error::Verification
+            | Error::TooShort
             | Error::InvalidState
             | Error::InvalidKey
             | Error::BadParticipant(_)
@@ -541,11 +531,11 @@ fn wrong_buffer_lengths_change_nothing() {
     );
     assert_eq!(
         protocol.open_into(label!("m"), &[0; 15], &mut []),
-        Err(Error::Verification)
+        Err(Error::TooShort)
     );
     assert_eq!(
         protocol.open_in_place(label!("m"), &mut [0; 15]),
-        Err(Error::Verification)
+        Err(Error::TooShort)
     );
     assert_eq!(protocol, before);
 

@@ -21,10 +21,11 @@
 
 use subtle::ConstantTimeEq as _;
 
+use crate::forms::with_nonce;
 use crate::in_out::InOut;
 use crate::lanes::Direction;
 use crate::protocol::many;
-use crate::{Error, Key, Label, Protocol, TAG_LEN, in_out, label};
+use crate::{Error, Key, Label, Protocol, TAG_LEN, label};
 
 /// An AEAD under one key, with nonces of `NONCE_LEN` bytes, which must be at least 16:
 ///
@@ -67,118 +68,6 @@ impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
         const { assert!(NONCE_LEN >= 16, "a nonce has at least 16 bytes") };
         keyed.mix_begin(label!("nonce"));
         Self(keyed)
-    }
-
-    /// Encrypts in place and returns the tag.
-    #[must_use]
-    pub fn seal_in_place_detached(
-        &self,
-        nonce: &[u8; NONCE_LEN],
-        ad: &[u8],
-        in_out: &mut [u8],
-    ) -> [u8; TAG_LEN] {
-        self.with_message(nonce, ad, |protocol| {
-            protocol.seal_in_place_detached(label!("message"), in_out)
-        })
-    }
-
-    /// Decrypts in place.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Verification`] if nonce, associated data, ciphertext or tag are not what was sealed;
-    /// `in_out` is then all zeros.
-    pub fn open_in_place_detached(
-        &self,
-        nonce: &[u8; NONCE_LEN],
-        ad: &[u8],
-        in_out: &mut [u8],
-        tag: &[u8; TAG_LEN],
-    ) -> Result<(), Error> {
-        self.open(nonce, ad, in_out.into(), tag)
-    }
-
-    /// Encrypts in place: the last 16 bytes of `in_out` are room for the tag.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::BufferLength`] if `in_out` has fewer than 16 bytes.
-    pub fn seal_in_place(&self, nonce: &[u8; NONCE_LEN], ad: &[u8], in_out: &mut [u8]) -> Result<(), Error> {
-        self.with_message(nonce, ad, |protocol| {
-            protocol.seal_in_place(label!("message"), in_out)
-        })
-    }
-
-    /// Decrypts in place: `in_out` is the ciphertext with its tag of 16 bytes; returns the plaintext.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Verification`] if nonce, associated data or `in_out` are not what was sealed, and then the ciphertext
-    /// is overwritten with zeros, or if there are fewer than 16 bytes.
-    pub fn open_in_place<'b>(
-        &self,
-        nonce: &[u8; NONCE_LEN],
-        ad: &[u8],
-        in_out: &'b mut [u8],
-    ) -> Result<&'b mut [u8], Error> {
-        in_out::open_in_place(in_out, |[], data, tag| self.open(nonce, ad, data, tag))
-    }
-
-    /// Encrypts from one buffer into another, which is 16 bytes longer: ciphertext, then tag.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::BufferLength`] if it is not.
-    pub fn seal_into(
-        &self,
-        nonce: &[u8; NONCE_LEN],
-        ad: &[u8],
-        plaintext: &[u8],
-        sealed: &mut [u8],
-    ) -> Result<(), Error> {
-        self.with_message(nonce, ad, |protocol| {
-            protocol.seal_into(label!("message"), plaintext, sealed)
-        })
-    }
-
-    /// Decrypts from one buffer into another, which is 16 bytes shorter.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Verification`] if nonce, associated data or `sealed` are not what was sealed; `plaintext` is
-    /// then all zeros. [`Error::BufferLength`] if `plaintext` has the wrong length.
-    pub fn open_into(
-        &self,
-        nonce: &[u8; NONCE_LEN],
-        ad: &[u8],
-        sealed: &[u8],
-        plaintext: &mut [u8],
-    ) -> Result<(), Error> {
-        in_out::open_into(sealed, plaintext, |[], data, tag| self.open(nonce, ad, data, tag))
-    }
-
-    /// Encrypts into a new vector: ciphertext, then tag.
-    #[cfg(feature = "alloc")]
-    #[must_use]
-    pub fn seal_vec(&self, nonce: &[u8; NONCE_LEN], ad: &[u8], plaintext: &[u8]) -> alloc::vec::Vec<u8> {
-        self.with_message(nonce, ad, |protocol| {
-            protocol.seal_vec(label!("message"), plaintext)
-        })
-    }
-
-    /// Decrypts into a new vector.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Verification`] if nonce, associated data or `sealed` are not what was sealed.
-    #[cfg(feature = "alloc")]
-    pub fn open_vec(
-        &self,
-        nonce: &[u8; NONCE_LEN],
-        ad: &[u8],
-        sealed: &[u8],
-    ) -> Result<alloc::vec::Vec<u8>, Error> {
-        in_out::open_vec(sealed, |[], data, tag| self.open(nonce, ad, data, tag))
     }
 
     /// [`Aead::seal_in_place`] of many messages: eight at a time, and so faster where the CPU has the instructions. Messages of
@@ -263,29 +152,26 @@ impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
 
     /// Runs `then` after nonce and associated data. The protocol is not moved: a move waits for the XORs before it.
     #[inline(always)]
-    fn with_message<T>(
-        &self,
-        nonce: &[u8; NONCE_LEN],
-        ad: &[u8],
-        then: impl FnOnce(&mut Protocol) -> T,
-    ) -> T {
+    fn with_message<T>(&self, nonce: &[u8], ad: &[u8], then: impl FnOnce(&mut Protocol) -> T) -> T {
         let mut protocol = self.0.clone();
         mix_message(&mut protocol, nonce, ad);
         then(&mut protocol)
     }
 
-    fn open(
-        &self,
-        nonce: &[u8; NONCE_LEN],
-        ad: &[u8],
-        data: InOut<'_>,
-        tag: &[u8; TAG_LEN],
-    ) -> Result<(), Error> {
+    /// Encrypts in every form.
+    fn seal(&self, nonce: &[u8], ad: &[u8], data: InOut<'_>) -> [u8; TAG_LEN] {
+        self.with_message(nonce, ad, |protocol| protocol.seal(label!("message"), data))
+    }
+
+    /// Decrypts in every form. If the tag is wrong, the output is all zeros.
+    fn open(&self, nonce: &[u8], ad: &[u8], data: InOut<'_>, tag: &[u8; TAG_LEN]) -> Result<(), Error> {
         self.with_message(nonce, ad, |protocol| {
             protocol.open_last(label!("message"), data, tag)
         })
     }
 }
+
+with_nonce!(Aead, [const NONCE_LEN: usize], [NONCE_LEN], [u8; NONCE_LEN], 16);
 
 /// How a message begins.
 #[inline(never)] // its code is the same for all lengths of nonces

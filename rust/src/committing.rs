@@ -29,11 +29,9 @@
 //! # Ok::<(), veriplex::Error>(())
 //! ```
 
-#[cfg(feature = "alloc")]
-use core::convert::Infallible;
-
 use subtle::ConstantTimeEq;
 
+use crate::forms::with_nonce;
 use crate::in_out::{self, InOut};
 use crate::{Error, Key, Label, Protocol, label, siv};
 
@@ -69,114 +67,8 @@ impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
         Self(with_tag_length(keyed))
     }
 
-    /// Encrypts in place and returns the tag.
-    #[must_use]
-    pub fn seal_in_place_detached(
-        &self,
-        nonce: &[u8; NONCE_LEN],
-        ad: &[u8],
-        in_out: &mut [u8],
-    ) -> [u8; TAG_LEN] {
-        self.seal(nonce, ad, in_out.into())
-    }
-
-    /// Decrypts in place.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Verification`] if nonce, associated data, ciphertext or tag are not what was sealed; `in_out` is then
-    /// all zeros.
-    pub fn open_in_place_detached(
-        &self,
-        nonce: &[u8; NONCE_LEN],
-        ad: &[u8],
-        in_out: &mut [u8],
-        tag: &[u8; TAG_LEN],
-    ) -> Result<(), Error> {
-        self.open(nonce, ad, in_out.into(), tag)
-    }
-
-    /// Encrypts in place: the last 32 bytes of `in_out` are room for the tag.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::BufferLength`] if `in_out` has fewer than 32 bytes.
-    pub fn seal_in_place(&self, nonce: &[u8; NONCE_LEN], ad: &[u8], in_out: &mut [u8]) -> Result<(), Error> {
-        in_out::seal_in_place(in_out, |data| Ok(([], self.seal(nonce, ad, data))))
-    }
-
-    /// Decrypts in place: `in_out` is the ciphertext with its tag of 32 bytes; returns the plaintext.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Verification`] if nonce, associated data or `in_out` are not what was sealed, and then the ciphertext
-    /// is overwritten with zeros, or if there are fewer than 32 bytes.
-    pub fn open_in_place<'b>(
-        &self,
-        nonce: &[u8; NONCE_LEN],
-        ad: &[u8],
-        in_out: &'b mut [u8],
-    ) -> Result<&'b mut [u8], Error> {
-        in_out::open_in_place(in_out, |[], data, tag| self.open(nonce, ad, data, tag))
-    }
-
-    /// Encrypts from one buffer into another, which is 32 bytes longer: ciphertext, then tag.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::BufferLength`] if it is not.
-    pub fn seal_into(
-        &self,
-        nonce: &[u8; NONCE_LEN],
-        ad: &[u8],
-        plaintext: &[u8],
-        sealed: &mut [u8],
-    ) -> Result<(), Error> {
-        in_out::seal_into(plaintext, sealed, |data| Ok(([], self.seal(nonce, ad, data))))
-    }
-
-    /// Decrypts from one buffer into another, which is 32 bytes shorter.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Verification`] if nonce, associated data or `sealed` are not what was sealed; `plaintext` is then all
-    /// zeros. [`Error::BufferLength`] if `plaintext` has the wrong length.
-    pub fn open_into(
-        &self,
-        nonce: &[u8; NONCE_LEN],
-        ad: &[u8],
-        sealed: &[u8],
-        plaintext: &mut [u8],
-    ) -> Result<(), Error> {
-        in_out::open_into(sealed, plaintext, |[], data, tag| self.open(nonce, ad, data, tag))
-    }
-
-    /// Encrypts into a new vector: ciphertext, then tag.
-    #[cfg(feature = "alloc")]
-    #[must_use]
-    pub fn seal_vec(&self, nonce: &[u8; NONCE_LEN], ad: &[u8], plaintext: &[u8]) -> alloc::vec::Vec<u8> {
-        let seal = |data: InOut<'_>| Ok::<_, Infallible>(([], self.seal(nonce, ad, data)));
-        let Ok(sealed) = in_out::seal_vec(plaintext, seal);
-        sealed
-    }
-
-    /// Decrypts into a new vector.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Verification`] if nonce, associated data or `sealed` are not what was sealed.
-    #[cfg(feature = "alloc")]
-    pub fn open_vec(
-        &self,
-        nonce: &[u8; NONCE_LEN],
-        ad: &[u8],
-        sealed: &[u8],
-    ) -> Result<alloc::vec::Vec<u8>, Error> {
-        in_out::open_vec(sealed, |[], data, tag| self.open(nonce, ad, data, tag))
-    }
-
     /// Encrypts in every form.
-    fn seal(&self, nonce: &[u8; NONCE_LEN], ad: &[u8], data: InOut<'_>) -> [u8; TAG_LEN] {
+    fn seal(&self, nonce: &[u8], ad: &[u8], data: InOut<'_>) -> [u8; TAG_LEN] {
         let mut protocol = self.0.message(nonce, ad);
         protocol.mask_begin(label!("message"));
         protocol.mask_more(data);
@@ -186,7 +78,7 @@ impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
     /// Decrypts in every form. If the tag is wrong, the output is all zeros.
     fn open(
         &self,
-        nonce: &[u8; NONCE_LEN],
+        nonce: &[u8],
         ad: &[u8],
         mut data: InOut<'_>,
         received: &[u8; TAG_LEN],
@@ -198,6 +90,8 @@ impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
         in_out::release_or_wipe(tag.ct_eq(received), data.output())
     }
 }
+
+with_nonce!(Aead, [const NONCE_LEN: usize], [NONCE_LEN], [u8; NONCE_LEN], 32);
 
 /// A SIV cipher under one key, with nonces of any length.
 #[derive(Clone, Debug)]
@@ -220,126 +114,6 @@ impl Siv {
         Self(with_tag_length(keyed))
     }
 
-    /// Encrypts in place and returns the tag.
-    #[must_use]
-    pub fn seal_in_place_detached(
-        &self,
-        nonce: &(impl AsRef<[u8]> + ?Sized),
-        ad: &[u8],
-        in_out: &mut [u8],
-    ) -> [u8; TAG_LEN] {
-        self.seal(nonce.as_ref(), ad, in_out.into())
-    }
-
-    /// Decrypts in place.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Verification`] if nonce, associated data, ciphertext or tag are not what was sealed; `in_out` is then
-    /// all zeros.
-    pub fn open_in_place_detached(
-        &self,
-        nonce: &(impl AsRef<[u8]> + ?Sized),
-        ad: &[u8],
-        in_out: &mut [u8],
-        tag: &[u8; TAG_LEN],
-    ) -> Result<(), Error> {
-        self.open(nonce.as_ref(), ad, in_out.into(), tag)
-    }
-
-    /// Encrypts in place: the last 32 bytes of `in_out` are room for the tag.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::BufferLength`] if `in_out` has fewer than 32 bytes.
-    pub fn seal_in_place(
-        &self,
-        nonce: &(impl AsRef<[u8]> + ?Sized),
-        ad: &[u8],
-        in_out: &mut [u8],
-    ) -> Result<(), Error> {
-        in_out::seal_in_place(in_out, |data| Ok(([], self.seal(nonce.as_ref(), ad, data))))
-    }
-
-    /// Decrypts in place: `in_out` is the ciphertext with its tag of 32 bytes; returns the plaintext.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Verification`] if nonce, associated data or `in_out` are not what was sealed, and then the ciphertext
-    /// is overwritten with zeros, or if there are fewer than 32 bytes.
-    pub fn open_in_place<'b>(
-        &self,
-        nonce: &(impl AsRef<[u8]> + ?Sized),
-        ad: &[u8],
-        in_out: &'b mut [u8],
-    ) -> Result<&'b mut [u8], Error> {
-        in_out::open_in_place(in_out, |[], data, tag| self.open(nonce.as_ref(), ad, data, tag))
-    }
-
-    /// Encrypts from one buffer into another, which is 32 bytes longer: ciphertext, then tag.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::BufferLength`] if it is not.
-    pub fn seal_into(
-        &self,
-        nonce: &(impl AsRef<[u8]> + ?Sized),
-        ad: &[u8],
-        plaintext: &[u8],
-        sealed: &mut [u8],
-    ) -> Result<(), Error> {
-        in_out::seal_into(plaintext, sealed, |data| {
-            Ok(([], self.seal(nonce.as_ref(), ad, data)))
-        })
-    }
-
-    /// Decrypts from one buffer into another, which is 32 bytes shorter.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Verification`] if nonce, associated data or `sealed` are not what was sealed; `plaintext` is then all
-    /// zeros. [`Error::BufferLength`] if `plaintext` has the wrong length.
-    pub fn open_into(
-        &self,
-        nonce: &(impl AsRef<[u8]> + ?Sized),
-        ad: &[u8],
-        sealed: &[u8],
-        plaintext: &mut [u8],
-    ) -> Result<(), Error> {
-        in_out::open_into(sealed, plaintext, |[], data, tag| {
-            self.open(nonce.as_ref(), ad, data, tag)
-        })
-    }
-
-    /// Encrypts into a new vector: ciphertext, then tag.
-    #[cfg(feature = "alloc")]
-    #[must_use]
-    pub fn seal_vec(
-        &self,
-        nonce: &(impl AsRef<[u8]> + ?Sized),
-        ad: &[u8],
-        plaintext: &[u8],
-    ) -> alloc::vec::Vec<u8> {
-        let seal = |data: InOut<'_>| Ok::<_, Infallible>(([], self.seal(nonce.as_ref(), ad, data)));
-        let Ok(sealed) = in_out::seal_vec(plaintext, seal);
-        sealed
-    }
-
-    /// Decrypts into a new vector.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Verification`] if nonce, associated data or `sealed` are not what was sealed.
-    #[cfg(feature = "alloc")]
-    pub fn open_vec(
-        &self,
-        nonce: &(impl AsRef<[u8]> + ?Sized),
-        ad: &[u8],
-        sealed: &[u8],
-    ) -> Result<alloc::vec::Vec<u8>, Error> {
-        in_out::open_vec(sealed, |[], data, tag| self.open(nonce.as_ref(), ad, data, tag))
-    }
-
     /// Encrypts in every form.
     fn seal(&self, nonce: &[u8], ad: &[u8], data: InOut<'_>) -> [u8; TAG_LEN] {
         siv::seal(&self.0, nonce, ad, data)
@@ -351,7 +125,9 @@ impl Siv {
     }
 }
 
-/// Keeps these schemes apart from those with tags of 16 bytes.
+with_nonce!(Siv, [], [], (impl AsRef<[u8]> + ?Sized), 32);
+
+/// Separates these schemes from those with tags of 16 bytes.
 fn with_tag_length(mut keyed: Protocol) -> Protocol {
     keyed.mix(label!("tag-length"), &[32]);
     keyed

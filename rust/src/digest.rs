@@ -19,7 +19,8 @@ use core::str::FromStr;
 
 use subtle::{Choice, ConstantTimeEq};
 
-use crate::encoding::{decode_hex, public, public_bytes};
+use crate::encoding::{public, public_bytes};
+use crate::hex::decode_hex;
 use crate::protocol::many;
 use crate::{Error, Label, Protocol, label};
 

@@ -2,38 +2,6 @@
 //!
 //! Each macro names what it needs of a type. `INVALID` is the error for whatever is not an encoding of it.
 
-use core::fmt;
-
-use crate::Error;
-
-/// Displays bytes as hexadecimal digits, in lower case, without a table.
-pub(crate) struct Hex<'b>(pub(crate) &'b [u8]);
-
-impl fmt::Display for Hex<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|&byte| {
-            let mut digits = [0; 2];
-            f.write_str(base16ct::lower::encode_str(&[byte], &mut digits).map_err(|_| fmt::Error)?)
-        })
-    }
-}
-
-/// Fills `bytes` from as many pairs of hexadecimal digits, lower case; no digit of valid ones decides a branch or an
-/// address.
-///
-/// # Errors
-///
-/// `error` for any other text.
-#[inline(never)] // tests/ct knows it by name: the answer is public
-pub(crate) fn decode_hex(text: &str, bytes: &mut [u8], error: Error) -> Result<(), Error> {
-    let len = bytes.len();
-    match base16ct::lower::decode(text, bytes) {
-        Ok(decoded) if decoded.len() == len => Ok(()),
-        // Opaque, so that the compiler branches here: what is returned is then public.
-        _ => Err(core::hint::black_box(error)),
-    }
-}
-
 /// What types of one size have: `TryFrom` and `FromStr`. They need `LEN`, `from_bytes`, `INVALID`.
 #[cfg(feature = "ristretto")]
 macro_rules! decoded {
@@ -71,7 +39,7 @@ macro_rules! decoded {
             /// `from_bytes` of hexadecimal digits, two for each byte, in lower case.
             fn from_str(hex: &str) -> Result<Self, crate::Error> {
                 let mut bytes = crate::wipe::Secret::new([0; $name::LEN]);
-                crate::encoding::decode_hex(hex, bytes.as_mut_slice(), Self::INVALID)?;
+                crate::hex::decode_hex(hex, bytes.as_mut_slice(), Self::INVALID)?;
                 Self::from_bytes(&bytes)
             }
         }
@@ -97,7 +65,7 @@ macro_rules! decoded_slice {
             /// `from_bytes` of hexadecimal digits, two for each byte, in lower case.
             fn from_str(hex: &str) -> Result<Self, crate::Error> {
                 let mut bytes = alloc::vec![0; hex.len() / 2];
-                crate::encoding::decode_hex(hex, &mut bytes, Self::INVALID)?;
+                crate::hex::decode_hex(hex, &mut bytes, Self::INVALID)?;
                 Self::from_bytes(&bytes)
             }
         }
@@ -111,7 +79,7 @@ macro_rules! public {
         impl core::fmt::Display for $name {
             /// Hexadecimal digits, two for each byte.
             fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                core::fmt::Display::fmt(&crate::encoding::Hex(&self.to_bytes()), f)
+                core::fmt::Display::fmt(&crate::hex::Hex(&self.to_bytes()), f)
             }
         }
 

@@ -6,7 +6,7 @@ use core::str::FromStr;
 use subtle::{Choice, ConstantTimeEq};
 
 use crate::Error;
-use crate::encoding::decode_hex;
+use crate::hex::decode_hex;
 #[cfg(feature = "serde")]
 use crate::serde::Encoded;
 use crate::wipe::wipe;

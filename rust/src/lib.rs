@@ -137,10 +137,12 @@ pub mod digest;
 mod duplex;
 mod encoding;
 mod error;
+mod forms;
 mod framing;
 #[doc = include_str!("guide.md")]
 pub mod guide {}
 pub mod hazmat;
+mod hex;
 #[cfg(feature = "hybrid")]
 pub mod hybrid;
 mod in_out;

@@ -20,7 +20,7 @@ use core::str::FromStr;
 
 use subtle::{Choice, ConstantTimeEq};
 
-use crate::encoding::decode_hex;
+use crate::hex::decode_hex;
 use crate::protocol::many;
 use crate::{Error, Key, Label, Protocol, TAG_LEN, label};
 

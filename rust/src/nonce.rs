@@ -5,7 +5,7 @@ use core::ops::Deref;
 use core::str::FromStr;
 
 use crate::Error;
-use crate::encoding::{Hex, decode_hex};
+use crate::hex::{Hex, decode_hex};
 
 /// A nonce of `N` bytes, or a salt: public, and random.
 ///

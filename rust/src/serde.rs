@@ -39,7 +39,7 @@ use ::serde::de::{self, Deserialize, Deserializer, Visitor};
 use ::serde::ser::{Serialize, Serializer};
 
 use crate::Error;
-use crate::encoding::Hex;
+use crate::hex::Hex;
 
 /// A secret that `serde` writes as what it is, and reads.
 ///

@@ -20,11 +20,9 @@
 //! # Ok::<(), veriplex::Error>(())
 //! ```
 
-#[cfg(feature = "alloc")]
-use core::convert::Infallible;
-
 use subtle::{Choice, ConstantTimeEq};
 
+use crate::forms::with_nonce;
 use crate::in_out::{self, InOut};
 use crate::{Error, Key, Label, Protocol, TAG_LEN, label};
 
@@ -51,126 +49,6 @@ impl Siv {
     #[must_use]
     pub const fn from_protocol(keyed: Protocol) -> Self {
         Self(keyed)
-    }
-
-    /// Encrypts in place and returns the tag.
-    #[must_use]
-    pub fn seal_in_place_detached(
-        &self,
-        nonce: &(impl AsRef<[u8]> + ?Sized),
-        ad: &[u8],
-        in_out: &mut [u8],
-    ) -> [u8; TAG_LEN] {
-        self.seal(nonce.as_ref(), ad, in_out.into())
-    }
-
-    /// Decrypts in place.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Verification`] if nonce, associated data, ciphertext or tag are not what was sealed;
-    /// `in_out` is then all zeros.
-    pub fn open_in_place_detached(
-        &self,
-        nonce: &(impl AsRef<[u8]> + ?Sized),
-        ad: &[u8],
-        in_out: &mut [u8],
-        tag: &[u8; TAG_LEN],
-    ) -> Result<(), Error> {
-        self.open(nonce.as_ref(), ad, in_out.into(), tag)
-    }
-
-    /// Encrypts in place: the last 16 bytes of `in_out` are room for the tag.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::BufferLength`] if `in_out` has fewer than 16 bytes.
-    pub fn seal_in_place(
-        &self,
-        nonce: &(impl AsRef<[u8]> + ?Sized),
-        ad: &[u8],
-        in_out: &mut [u8],
-    ) -> Result<(), Error> {
-        in_out::seal_in_place(in_out, |data| Ok(([], self.seal(nonce.as_ref(), ad, data))))
-    }
-
-    /// Decrypts in place: `in_out` is the ciphertext with its tag of 16 bytes; returns the plaintext.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Verification`] if nonce, associated data or `in_out` are not what was sealed, and then the ciphertext
-    /// is overwritten with zeros, or if there are fewer than 16 bytes.
-    pub fn open_in_place<'b>(
-        &self,
-        nonce: &(impl AsRef<[u8]> + ?Sized),
-        ad: &[u8],
-        in_out: &'b mut [u8],
-    ) -> Result<&'b mut [u8], Error> {
-        in_out::open_in_place(in_out, |[], data, tag| self.open(nonce.as_ref(), ad, data, tag))
-    }
-
-    /// Encrypts from one buffer into another, which is 16 bytes longer: ciphertext, then tag.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::BufferLength`] if it is not.
-    pub fn seal_into(
-        &self,
-        nonce: &(impl AsRef<[u8]> + ?Sized),
-        ad: &[u8],
-        plaintext: &[u8],
-        sealed: &mut [u8],
-    ) -> Result<(), Error> {
-        in_out::seal_into(plaintext, sealed, |data| {
-            Ok(([], self.seal(nonce.as_ref(), ad, data)))
-        })
-    }
-
-    /// Decrypts from one buffer into another, which is 16 bytes shorter.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Verification`] if nonce, associated data or `sealed` are not what was sealed; `plaintext` is
-    /// then all zeros. [`Error::BufferLength`] if `plaintext` has the wrong length.
-    pub fn open_into(
-        &self,
-        nonce: &(impl AsRef<[u8]> + ?Sized),
-        ad: &[u8],
-        sealed: &[u8],
-        plaintext: &mut [u8],
-    ) -> Result<(), Error> {
-        in_out::open_into(sealed, plaintext, |[], data, tag| {
-            self.open(nonce.as_ref(), ad, data, tag)
-        })
-    }
-
-    /// Encrypts into a new vector: ciphertext, then tag.
-    #[cfg(feature = "alloc")]
-    #[must_use]
-    pub fn seal_vec(
-        &self,
-        nonce: &(impl AsRef<[u8]> + ?Sized),
-        ad: &[u8],
-        plaintext: &[u8],
-    ) -> alloc::vec::Vec<u8> {
-        let seal = |data: InOut<'_>| Ok::<_, Infallible>(([], self.seal(nonce.as_ref(), ad, data)));
-        let Ok(sealed) = in_out::seal_vec(plaintext, seal);
-        sealed
-    }
-
-    /// Decrypts into a new vector.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Verification`] if nonce, associated data or `sealed` are not what was sealed.
-    #[cfg(feature = "alloc")]
-    pub fn open_vec(
-        &self,
-        nonce: &(impl AsRef<[u8]> + ?Sized),
-        ad: &[u8],
-        sealed: &[u8],
-    ) -> Result<alloc::vec::Vec<u8>, Error> {
-        in_out::open_vec(sealed, |[], data, tag| self.open(nonce.as_ref(), ad, data, tag))
     }
 
     /// Starts to encrypt a message in pieces.
@@ -202,6 +80,8 @@ impl Siv {
         open(&self.0, nonce, ad, data, received)
     }
 }
+
+with_nonce!(Siv, [], [], (impl AsRef<[u8]> + ?Sized), 16);
 
 /// Encrypts a message in pieces, the first pass: computes the tag.
 ///

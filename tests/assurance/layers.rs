@@ -1,6 +1,6 @@
 //! The layers of the library: a module uses only modules of its own layer and of lower ones.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -16,6 +16,8 @@ const LAYERS: [(&str, &[&str]); 7] = [
         &[
             "encoding",
             "error",
+            "forms",
+            "hex",
             "in_out",
             "key",
             "label",
@@ -66,6 +68,7 @@ struct Uses {
     all: Vec<(ItemPath, ItemPath)>,
     /// The names at the root of the crate, and their modules. An item defined at the root has no module.
     root: BTreeMap<String, ItemPath>,
+    modules: BTreeSet<ItemPath>,
     /// A module, and a number in hex that it writes.
     hex: Vec<(ItemPath, String)>,
 }
@@ -73,6 +76,7 @@ struct Uses {
 impl Uses {
     /// Loads this file and its modules, except test modules.
     fn load(&mut self, file: &Path, folder: &Path, module: &ItemPath) {
+        self.modules.insert(module.clone());
         let text = fs::read_to_string(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
         let parsed = syn::parse_file(&text).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
         self.items(parsed.items, folder, module);
@@ -229,6 +233,48 @@ impl Uses {
         wrong
     }
 
+    /// The circles of modules that use each other, as they stand beside each other in their parent; a module counts as all
+    /// that is in it. That a module and what is in it use each other is no circle.
+    fn circles(&self) -> Vec<String> {
+        let mut edges: BTreeMap<&[String], BTreeMap<&str, BTreeSet<&str>>> = BTreeMap::new();
+        for (module, path) in &self.all {
+            let target = self.module_of(path);
+            let common = module.iter().zip(target).take_while(|(a, b)| a == b).count();
+            if let (Some(from), Some(to)) = (module.get(common), target.get(common)) {
+                let siblings = edges.entry(&module[..common]).or_default();
+                siblings.entry(from).or_default().insert(to);
+            }
+        }
+        let mut circles = BTreeSet::new();
+        for (parent, edges) in &edges {
+            for from in edges.keys() {
+                let after = reachable(edges, from);
+                let circle: Vec<&str> = after
+                    .iter()
+                    .copied()
+                    .filter(|to| reachable(edges, to).contains(from))
+                    .collect();
+                if !circle.is_empty() {
+                    let parent: String = parent.iter().map(|part| format!("{part}::")).collect();
+                    circles.insert(format!("{parent}{{{}}}", circle.join(", ")));
+                }
+            }
+        }
+        circles.into_iter().collect()
+    }
+
+    /// The module in which this item is, or is re-exported from to the root.
+    fn module_of<'a>(&'a self, path: &'a [String]) -> &'a [String] {
+        let path = match path.first().and_then(|first| self.root.get(first)) {
+            Some(module) => module,
+            None => path,
+        };
+        let known = (0..=path.len())
+            .rev()
+            .find(|&n| self.modules.contains(&path[..n]));
+        &path[..known.unwrap_or(0)]
+    }
+
     /// Bytes of frames, padding or LEB128 in transcripts, written elsewhere than in `framing`.
     fn framing_elsewhere(&self) -> Vec<String> {
         let (first, last) = (layer_named("duplex"), layer_named("schemes"));
@@ -247,6 +293,22 @@ impl Uses {
             .map(|(module, digits)| format!("{}: 0x{digits}", module.join("::")))
             .collect()
     }
+}
+
+/// What can be reached from here, by one edge or more.
+fn reachable<'a>(edges: &BTreeMap<&'a str, BTreeSet<&'a str>>, from: &'a str) -> BTreeSet<&'a str> {
+    let mut found = BTreeSet::new();
+    let mut next: Vec<&str> = vec![from];
+    while let Some(from) = next.pop() {
+        next.extend(
+            edges
+                .get(from)
+                .into_iter()
+                .flatten()
+                .filter(|to| found.insert(**to)),
+        );
+    }
+    found
 }
 
 fn layer_named(name: &str) -> usize {
@@ -274,7 +336,13 @@ fn starts_for_tests(tokens: &TokenStream) -> bool {
 
 fn uses(folder: &Path) -> Uses {
     let mut uses = Uses::default();
-    uses.load(&folder.join("lib.rs"), folder, &Vec::new());
+    let lib = folder.join("lib.rs");
+    let root = if lib.is_file() {
+        lib
+    } else {
+        folder.join("main.rs")
+    };
+    uses.load(&root, folder, &Vec::new());
     uses
 }
 
@@ -284,6 +352,36 @@ fn no_module_uses_a_higher_layer() {
     assert!(uses.all.len() > 100, "{:?}", uses.all);
     let wrong = uses.wrong();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The circles that are left in each crate. The lists only become shorter.
+const CIRCLES: [(&str, &[&str]); 8] = [
+    ("rust/src", &["tunnel::{records, renewal}"]),
+    (
+        "rust/cli/src",
+        &[
+            "disk::{header, marker}",
+            "tunnel::{args, settings}",
+            "{command, pages, tunnel}",
+            "{crypt, files, folder}",
+            "{temporary, terminal}",
+        ],
+    ),
+    ("rust/store/src", &[]),
+    ("rust/tunnel/src", &[]),
+    ("proofs/audit/src", &[]),
+    ("proofs/lift/src", &[]),
+    ("proofs/spec-to-rocq/src", &[]),
+    ("proofs/tools/src", &[]),
+];
+
+#[test]
+fn modules_do_not_use_each_other_in_circles() {
+    for (folder, left) in CIRCLES {
+        let uses = uses(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder));
+        assert!(!uses.all.is_empty(), "{folder}");
+        assert_eq!(uses.circles(), left, "{folder}");
+    }
 }
 
 /// So the theorems about `framing` are about every frame.
@@ -302,7 +400,7 @@ fn the_framing_is_formed_in_one_module() {
 #[test]
 fn planted_uses_are_seen() {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("layers");
-    fs::create_dir_all(folder.join("protocol")).unwrap();
+    fs::create_dir_all(folder.join("protocol/b")).unwrap();
     for (file, text) in [
         (
             "lib.rs",
@@ -312,7 +410,11 @@ fn planted_uses_are_seen() {
         ("aead.rs", "use crate::{Protocol, TAG_LEN}; mod io { use super::super::rustcrypto::x; }"),
         ("backend.rs", "use crate::{error::Error, duplex::{self, Duplex}}; fn f() { crate::aead::seal() }"),
         ("duplex.rs", "#[cfg(test)] mod tests { use crate::aead::Aead; } /// crate::aead::Aead\n use super::A;"),
-        ("protocol/mod.rs", "mod io; macro_rules! m { () => { $crate::siv::open(0x80) } } pub(crate) fn f() {}"),
+        ("protocol/a.rs", "use super::b::x;"),
+        ("protocol/b/mod.rs", "mod inner;"),
+        ("protocol/b/inner.rs", "use super::super::c; use super::y;"),
+        ("protocol/c.rs", "use crate::protocol::a;"),
+        ("protocol/mod.rs", "mod a; mod b; mod c; mod io; macro_rules! m { () => { $crate::siv::open(0x80) } } pub(crate) fn f() {}"),
         ("protocol/io.rs", "use crate::stream; use super::Protocol; use super::super::aead;"),
         ("novel.rs", "use crate::Protocol;"),
         ("framing.rs", "const END: u8 = 0x80;"),
@@ -331,6 +433,10 @@ fn planted_uses_are_seen() {
         ]
     );
     assert_eq!(uses(&folder).framing_elsewhere(), ["protocol: 0x80"]);
+    assert_eq!(
+        uses(&folder).circles(),
+        ["protocol::{a, b, c}", "{aead, protocol}"]
+    );
 }
 
 /// Generated files are included in a module, where such a line cannot stand.

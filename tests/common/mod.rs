@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use serde_json::Value;
 use veriplex::hazmat::{Backend, LaneBackend, set_hardware_enabled, set_lane_backend};
-use veriplex::{Label, Protocol, label};
+use veriplex::{Error, Label, Protocol, label};
 
 /// The known answers with this name, from the family `newplex`.
 pub fn vectors(name: &str) -> Value {
@@ -19,6 +19,15 @@ pub fn family_vectors(family: &str, name: &str) -> Value {
     let path = vectors::folder(family).join(name).with_extension("json");
     let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// The error for a message that is not what was sealed, where sealed ones are this much longer than their plaintexts.
+pub fn refusal(message: &[u8], overhead: usize) -> Error {
+    if message.len() < overhead {
+        Error::TooShort
+    } else {
+        Error::Verification
+    }
 }
 
 /// Expands a seed in the known answers to the bytes it stands for.

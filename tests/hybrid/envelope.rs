@@ -3,7 +3,7 @@
 use veriplex::hybrid::{self, ENCAPSULATION_LEN, OVERHEAD, PrivateKey};
 use veriplex::{Error, label};
 
-use crate::common::Recorded;
+use crate::common::{Recorded, refusal};
 use crate::{DOMAIN, key, rng};
 
 #[test]
@@ -23,7 +23,8 @@ fn every_change_is_an_error() {
         assert_eq!(open(&changed), wrong, "byte {at}");
     }
     for len in (0..sealed.len()).step_by(7).chain([sealed.len() - 1]) {
-        assert_eq!(open(&sealed[..len]), wrong, "{len} bytes");
+        let refused = Err(refusal(&sealed[..len], OVERHEAD));
+        assert_eq!(open(&sealed[..len]), refused, "{len} bytes");
     }
     assert_eq!(open(&[&sealed[..], &[0]].concat()), wrong);
     let identity = [&[0; 32], &sealed[32..]].concat();

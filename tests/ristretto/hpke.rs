@@ -7,7 +7,7 @@ use veriplex::hpke::{self, OVERHEAD, Opener, Sealer};
 use veriplex::keys::PrivateKey;
 use veriplex::{Error, Label, label};
 
-use crate::common::{Recorded, array, bytes, cases, on_each_backend, text, vectors};
+use crate::common::{Recorded, array, bytes, cases, on_each_backend, refusal, text, vectors};
 use crate::{key, refuses_what_was_changed};
 
 #[test]
@@ -195,7 +195,7 @@ fn context_must_be_the_same() {
         for n in 0..sealed.len() {
             assert_eq!(
                 right.open_vec(b"ad", &sealed[..n]),
-                Err(Error::Verification),
+                Err(refusal(&sealed[..n], OVERHEAD)),
                 "{n} bytes"
             );
         }
@@ -205,7 +205,7 @@ fn context_must_be_the_same() {
         for wrong in [&identity[..], &sealed[..OVERHEAD - 1]] {
             output = [1; 7];
             let opened = right.open_into(b"ad", wrong, &mut output);
-            assert_eq!((opened, output), (Err(Error::Verification), [0; 7]));
+            assert_eq!((opened, output), (Err(refusal(wrong, OVERHEAD)), [0; 7]));
         }
         assert!(right.setup(&[0; 32]).is_err());
 

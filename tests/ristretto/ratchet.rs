@@ -12,7 +12,7 @@ use veriplex_spec as spec;
 
 const STATE_KEY: [u8; 32] = [7; 32];
 
-use crate::common::{Recorded, array, bytes, cases, text, vectors};
+use crate::common::{Recorded, array, bytes, cases, refusal, text, vectors};
 use crate::key;
 
 #[test]
@@ -142,7 +142,7 @@ fn refused(ratchet: &mut Ratchet, message: &[u8]) {
     let before = state(ratchet);
     // It needs no randomness either.
     let opened = ratchet.open_vec(message, &mut Recorded::new([]));
-    assert_eq!(opened, Err(Error::Verification));
+    assert_eq!(opened, Err(refusal(message, OVERHEAD)));
     assert!(state(ratchet) == before, "the state changed");
 }
 
@@ -307,7 +307,7 @@ fn a_direction_survives_any_number_of_lost_messages() {
             let answer = b.seal_vec(b"answer").unwrap();
             assert_eq!(a.open_vec(&answer, &mut rng.next()), Ok(b"answer".into()));
         }
-        assert_eq!(b.missing(&message[..HEADER_LEN - 1]), Err(Error::Verification));
+        assert_eq!(b.missing(&message[..OVERHEAD - 1]), Err(Error::TooShort));
     }
 }
 
@@ -473,7 +473,7 @@ fn protocols_for_large_messages() {
             let mut cut = message.to_vec();
             cut.resize(len, 0);
             let opened = b.setup_receiver(&cut, MAX_SKIPPED, &mut Recorded::new([]));
-            assert_eq!(opened, Err(Error::Verification), "{len}");
+            assert_eq!(opened, Err(refusal(&cut, OVERHEAD)), "{len}");
         }
         assert_eq!(
             b.setup_receiver(&message, MAX_SKIPPED, &mut rng.next()),
@@ -665,7 +665,7 @@ fn states_are_authenticated() {
         );
         assert_eq!(
             open(label!("test.state"), STATE_KEY, &sealed[..i]),
-            Err(Error::Verification)
+            Err(refusal(&sealed[..i], 16))
         );
     }
 }

@@ -7,7 +7,7 @@ mod random;
 mod secrets;
 mod twin;
 
-use common::{array, bytes, cases, family_vectors, number};
+use common::{array, bytes, cases, family_vectors, number, refusal};
 use random::Random;
 use serde_json::Value;
 use veriplex::Error;
@@ -365,15 +365,13 @@ macro_rules! session_tests {
                     for _ in 0..50 {
                         let forged = mutate(&mut random, &sealed);
                         let mut out = vec![0xa5; forged.len().checked_sub(TAG_LEN).unwrap_or(9)];
-                        assert_eq!(
-                            receiver.open_into(&ad, &forged, &mut out),
-                            Err(Error::Verification)
-                        );
+                        let refused = refusal(&forged, TAG_LEN);
+                        assert_eq!(receiver.open_into(&ad, &forged, &mut out), Err(refused));
                         assert!(
                             out.iter().all(|&byte| byte == 0),
                             "unverified plaintext is wiped"
                         );
-                        assert_eq!(receiver.open_vec(&ad, &forged), Err(Error::Verification));
+                        assert_eq!(receiver.open_vec(&ad, &forged), Err(refused));
                         let other = mutate(&mut random, &ad);
                         assert_eq!(receiver.open_vec(&other, &sealed), Err(Error::Verification));
                     }
@@ -464,13 +462,11 @@ macro_rules! session_tests {
                     assert_eq!(out, vec![0xa5; len]);
                 }
                 for len in 0..TAG_LEN {
+                    let short = &sealed[..len];
+                    assert_eq!(receiver.open_vec(b"", short), Err(Error::TooShort));
                     assert_eq!(
-                        receiver.open_vec(b"", &sealed[..len]),
-                        Err(Error::Verification)
-                    );
-                    assert_eq!(
-                        receiver.open_into(b"", &sealed[..len], &mut []),
-                        Err(Error::Verification)
+                        receiver.open_into(b"", short, &mut []),
+                        Err(Error::TooShort)
                     );
                 }
                 assert_eq!(receiver.open_vec(b"", &sealed), Ok(message));
@@ -533,7 +529,8 @@ fn wbc_ae_refuses_what_was_not_sealed() {
         assert_eq!(cipher.open_in_place(b"ad", &mut in_place).unwrap(), message);
         for _ in 0..50 {
             let mut forged = mutate(&mut random, &sealed);
-            assert_eq!(cipher.open_in_place(b"ad", &mut forged), Err(Error::Verification));
+            let refused = refusal(&forged, 16);
+            assert_eq!(cipher.open_in_place(b"ad", &mut forged), Err(refused));
             assert!(
                 forged.iter().all(|&byte| byte == 0),
                 "unverified plaintext is wiped"
@@ -548,8 +545,8 @@ fn wbc_ae_refuses_what_was_not_sealed() {
         let mut short = vec![0xa5; len];
         assert_eq!(cipher.seal_in_place(b"", &mut short), Err(Error::BufferLength));
         assert_eq!(short, vec![0xa5; len]);
-        assert_eq!(cipher.open_vec(b"", &short), Err(Error::Verification));
-        assert_eq!(cipher.open_in_place(b"", &mut short), Err(Error::Verification));
+        assert_eq!(cipher.open_vec(b"", &short), Err(Error::TooShort));
+        assert_eq!(cipher.open_in_place(b"", &mut short), Err(Error::TooShort));
     }
 }
 

@@ -98,7 +98,8 @@ pub fn seal<R: CryptoRng + ?Sized>(
 ///
 /// # Errors
 ///
-/// [`Error::Verification`] if it is not what this sender sealed for this receiver in this domain.
+/// [`Error::Verification`] if it is not what this sender sealed for this receiver in this domain, [`Error::TooShort`] if it
+/// has fewer than [`OVERHEAD`] bytes.
 pub fn open(
     domain: Label<'_>,
     receiver: &PrivateKey,

@@ -96,16 +96,14 @@ use super::group;
 #[cfg(feature = "alloc")]
 use super::ratchet;
 use crate::keys::{PrivateKey, PublicKey};
-use crate::{Error, Label, Protocol, TAG_LEN, label};
+use crate::{Error, Label, Protocol, label};
 
 /// Size in bytes of the first message, from the initiator.
 pub const REQUEST_LEN: usize = PublicKey::LEN;
 /// Size in bytes of the second message, from the responder.
-pub const RESPONSE_LEN: usize = PublicKey::LEN + SEALED_KEY_LEN;
+pub const RESPONSE_LEN: usize = PublicKey::LEN + PublicKey::SEALED_LEN;
 /// Size in bytes of the third message, from the initiator.
-pub const CONFIRMATION_LEN: usize = SEALED_KEY_LEN;
-
-pub(in crate::ristretto) const SEALED_KEY_LEN: usize = PublicKey::LEN + TAG_LEN;
+pub const CONFIRMATION_LEN: usize = PublicKey::SEALED_LEN;
 
 /// The initiator, who waits for the response.
 #[derive(Debug)]
@@ -168,10 +166,10 @@ impl Initiator {
             own,
         } = self;
         let (re, sealed) = response.split_first_chunk().ok_or(Error::Verification)?;
-        let re = key(re)?;
+        let re = PublicKey::received(re)?;
         protocol.mix(label!("re"), re.as_bytes());
         ephemeral.mix_shared(&re, &mut protocol, label!("ie-re"))?;
-        let peer = open_key(&mut protocol, label!("rs"), sealed)?;
+        let peer = PublicKey::open(&mut protocol, label!("rs"), sealed)?;
         ephemeral.mix_shared(&peer, &mut protocol, label!("ie-rs"))?;
 
         let mut confirmation = [0; CONFIRMATION_LEN];
@@ -232,7 +230,7 @@ impl Responder {
         request: &[u8],
     ) -> Result<(Protocol, PublicKey), Error> {
         let request: &[u8; REQUEST_LEN] = request.try_into().map_err(|_| Error::Verification)?;
-        let ie = key(request)?;
+        let ie = PublicKey::received(request)?;
         let mut protocol = begin(domain, prologue);
         protocol.mix(label!("ie"), ie.as_bytes());
         Ok((protocol, ie))
@@ -265,7 +263,7 @@ impl Responder {
             mut protocol,
             ephemeral,
         } = self;
-        let peer = open_key(&mut protocol, label!("is"), confirmation)?;
+        let peer = PublicKey::open(&mut protocol, label!("is"), confirmation)?;
         ephemeral.mix_shared(&peer, &mut protocol, label!("is-re"))?;
         let [send, recv] = directions(protocol);
         Ok(ClaimedInitiator {
@@ -367,23 +365,6 @@ pub(in crate::ristretto) fn begin(domain: Label<'_>, prologue: &[u8]) -> Protoco
         protocol.mix(label!("prologue"), prologue);
     }
     protocol
-}
-
-/// A key that the peer sealed.
-pub(in crate::ristretto) fn open_key(
-    protocol: &mut Protocol,
-    label: Label<'_>,
-    sealed: &[u8],
-) -> Result<PublicKey, Error> {
-    let mut bytes = [0; PublicKey::LEN];
-    let sealed: &[u8; SEALED_KEY_LEN] = sealed.try_into().map_err(|_| Error::Verification)?;
-    protocol.open_into(label, sealed, &mut bytes)?;
-    key(&bytes)
-}
-
-/// A key in a message. If it is invalid, the message is not the peer's.
-fn key(bytes: &[u8; PublicKey::LEN]) -> Result<PublicKey, Error> {
-    PublicKey::from_bytes(bytes).map_err(|_| Error::Verification)
 }
 
 /// What the responder sends with, and what the initiator sends with.

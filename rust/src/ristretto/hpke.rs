@@ -42,6 +42,7 @@ mod context;
 use rand_core::CryptoRng;
 
 use super::group;
+use crate::forms::to_public_key;
 use crate::in_out::{self, InOut};
 use crate::keys::{PrivateKey, PublicKey};
 use crate::wipe::wipe;
@@ -109,139 +110,7 @@ pub fn setup_receiver(
     Ok(protocol)
 }
 
-/// Encrypts in place. Returns the ephemeral public key and the tag.
-///
-/// # Errors
-///
-/// [`Error::InvalidKey`] as for [`setup_sender`].
-pub fn seal_in_place_detached<R: CryptoRng + ?Sized>(
-    domain: Label<'_>,
-    sender: &PrivateKey,
-    receiver: &PublicKey,
-    rng: &mut R,
-    in_out: &mut [u8],
-) -> Result<([u8; PublicKey::LEN], [u8; TAG_LEN]), Error> {
-    seal(domain, sender, receiver, rng, in_out.into())
-}
-
-/// Decrypts in place, with what [`seal_in_place_detached`] returned.
-///
-/// # Errors
-///
-/// [`Error::Verification`] if this is not what this sender sealed for this receiver in this domain; `in_out` is then
-/// all zeros.
-pub fn open_in_place_detached(
-    domain: Label<'_>,
-    receiver: &PrivateKey,
-    sender: &PublicKey,
-    ephemeral: &[u8; PublicKey::LEN],
-    in_out: &mut [u8],
-    tag: &[u8; TAG_LEN],
-) -> Result<(), Error> {
-    open(domain, receiver, sender, ephemeral, in_out.into(), tag)
-}
-
-/// Seals in place: `in_out` has 32 bytes of room, the plaintext, 16 bytes of room.
-///
-/// # Errors
-///
-/// [`Error::BufferLength`] if `in_out` has fewer than [`OVERHEAD`] bytes; [`Error::InvalidKey`] as for
-/// [`setup_sender`].
-pub fn seal_in_place<R: CryptoRng + ?Sized>(
-    domain: Label<'_>,
-    sender: &PrivateKey,
-    receiver: &PublicKey,
-    rng: &mut R,
-    in_out: &mut [u8],
-) -> Result<(), Error> {
-    in_out::seal_in_place(in_out, |data| seal(domain, sender, receiver, rng, data))
-}
-
-/// Opens a sealed message in place; returns the plaintext.
-///
-/// # Errors
-///
-/// [`Error::Verification`] if `in_out` is not what this sender sealed for this receiver in this domain, and then the
-/// ciphertext is overwritten with zeros, or if it is too short.
-pub fn open_in_place<'b>(
-    domain: Label<'_>,
-    receiver: &PrivateKey,
-    sender: &PublicKey,
-    in_out: &'b mut [u8],
-) -> Result<&'b mut [u8], Error> {
-    in_out::open_in_place(in_out, |ephemeral, data, tag| {
-        open(domain, receiver, sender, ephemeral, data, tag)
-    })
-}
-
-/// Seals from one buffer into another, which is [`OVERHEAD`] bytes longer.
-///
-/// # Errors
-///
-/// [`Error::BufferLength`] if it is not; [`Error::InvalidKey`] as for [`setup_sender`].
-pub fn seal_into<R: CryptoRng + ?Sized>(
-    domain: Label<'_>,
-    sender: &PrivateKey,
-    receiver: &PublicKey,
-    rng: &mut R,
-    plaintext: &[u8],
-    sealed: &mut [u8],
-) -> Result<(), Error> {
-    in_out::seal_into(plaintext, sealed, |data| {
-        seal(domain, sender, receiver, rng, data)
-    })
-}
-
-/// Opens from one buffer into another, which is [`OVERHEAD`] bytes shorter.
-///
-/// # Errors
-///
-/// [`Error::Verification`] if `sealed` is not what this sender sealed for this receiver in this domain, or too short;
-/// `plaintext` is then all zeros. [`Error::BufferLength`] if `plaintext` has the wrong length.
-pub fn open_into(
-    domain: Label<'_>,
-    receiver: &PrivateKey,
-    sender: &PublicKey,
-    sealed: &[u8],
-    plaintext: &mut [u8],
-) -> Result<(), Error> {
-    in_out::open_into(sealed, plaintext, |ephemeral, data, tag| {
-        open(domain, receiver, sender, ephemeral, data, tag)
-    })
-}
-
-/// Seals into a new vector.
-///
-/// # Errors
-///
-/// [`Error::InvalidKey`] as for [`setup_sender`].
-#[cfg(feature = "alloc")]
-pub fn seal_vec<R: CryptoRng + ?Sized>(
-    domain: Label<'_>,
-    sender: &PrivateKey,
-    receiver: &PublicKey,
-    rng: &mut R,
-    plaintext: &[u8],
-) -> Result<alloc::vec::Vec<u8>, Error> {
-    in_out::seal_vec(plaintext, |data| seal(domain, sender, receiver, rng, data))
-}
-
-/// Opens into a new vector.
-///
-/// # Errors
-///
-/// [`Error::Verification`] if `sealed` is not what this sender sealed for this receiver in this domain, or too short.
-#[cfg(feature = "alloc")]
-pub fn open_vec(
-    domain: Label<'_>,
-    receiver: &PrivateKey,
-    sender: &PublicKey,
-    sealed: &[u8],
-) -> Result<alloc::vec::Vec<u8>, Error> {
-    in_out::open_vec(sealed, |ephemeral, data, tag| {
-        open(domain, receiver, sender, ephemeral, data, tag)
-    })
-}
+to_public_key!(tag, TAG_LEN, 16, "as for [`setup_sender`]");
 
 /// Seals in every form: the ephemeral public key and the tag.
 fn seal<R: CryptoRng + ?Sized>(

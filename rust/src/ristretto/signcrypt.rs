@@ -38,6 +38,7 @@ use rand_core::CryptoRng;
 use subtle::{Choice, ConstantTimeEq};
 
 use super::group::{self, ELEMENT_LEN, SCALAR_LEN};
+use crate::forms::to_public_key;
 use crate::in_out::{self, InOut};
 use crate::keys::{PrivateKey, PublicKey};
 use crate::timing::Timing;
@@ -50,88 +51,12 @@ pub const OVERHEAD: usize = PublicKey::LEN + PROOF_LEN;
 /// Size in bytes of the masked commitment and scalar that follow the ciphertext.
 pub const PROOF_LEN: usize = ELEMENT_LEN + SCALAR_LEN;
 
-/// Encrypts in place. Returns the ephemeral public key and the masked proof.
-///
-/// # Errors
-///
-/// [`Error::InvalidKey`] as for [`seal_into`].
-pub fn seal_in_place_detached<R: CryptoRng + ?Sized>(
-    domain: Label<'_>,
-    sender: &PrivateKey,
-    receiver: &PublicKey,
-    rng: &mut R,
-    in_out: &mut [u8],
-) -> Result<([u8; PublicKey::LEN], [u8; PROOF_LEN]), Error> {
-    seal(domain, sender, receiver, rng, in_out.into())
-}
-
-/// Decrypts in place, with what [`seal_in_place_detached`] returned.
-///
-/// # Errors
-///
-/// [`Error::Verification`] if this is not what this sender sealed for this receiver in this domain; `in_out` is then
-/// all zeros.
-pub fn open_in_place_detached(
-    domain: Label<'_>,
-    receiver: &PrivateKey,
-    sender: &PublicKey,
-    ephemeral: &[u8; PublicKey::LEN],
-    in_out: &mut [u8],
-    proof: &[u8; PROOF_LEN],
-) -> Result<(), Error> {
-    open(domain, receiver, sender, ephemeral, in_out.into(), proof)
-}
-
-/// Seals in place: `in_out` has 32 bytes of room, the plaintext, 64 bytes of room.
-///
-/// # Errors
-///
-/// [`Error::BufferLength`] if `in_out` has fewer than [`OVERHEAD`] bytes; [`Error::InvalidKey`] as for [`seal_into`].
-pub fn seal_in_place<R: CryptoRng + ?Sized>(
-    domain: Label<'_>,
-    sender: &PrivateKey,
-    receiver: &PublicKey,
-    rng: &mut R,
-    in_out: &mut [u8],
-) -> Result<(), Error> {
-    in_out::seal_in_place(in_out, |data| seal(domain, sender, receiver, rng, data))
-}
-
-/// Opens a sealed message in place; returns the plaintext.
-///
-/// # Errors
-///
-/// [`Error::Verification`] if `in_out` is not what this sender sealed for this receiver in this domain, and then the
-/// ciphertext is overwritten with zeros, or if it is too short.
-pub fn open_in_place<'b>(
-    domain: Label<'_>,
-    receiver: &PrivateKey,
-    sender: &PublicKey,
-    in_out: &'b mut [u8],
-) -> Result<&'b mut [u8], Error> {
-    in_out::open_in_place(in_out, |ephemeral, data, proof| {
-        open(domain, receiver, sender, ephemeral, data, proof)
-    })
-}
-
-/// Seals from one buffer into another, which is [`OVERHEAD`] bytes longer.
-///
-/// # Errors
-///
-/// [`Error::BufferLength`] if it is not; [`Error::InvalidKey`] if the ephemeral key or a Diffie-Hellman step gives the
-/// identity (a probability of 2^-252).
-pub fn seal_into<R: CryptoRng + ?Sized>(
-    domain: Label<'_>,
-    sender: &PrivateKey,
-    receiver: &PublicKey,
-    rng: &mut R,
-    plaintext: &[u8],
-    sealed: &mut [u8],
-) -> Result<(), Error> {
-    in_out::seal_into(plaintext, sealed, |data| {
-        seal(domain, sender, receiver, rng, data)
-    })
-}
+to_public_key!(
+    proof,
+    PROOF_LEN,
+    64,
+    "if the ephemeral key or a Diffie-Hellman step gives the identity (a probability of 2^-252)"
+);
 
 /// Seals in every form: the ephemeral public key and the masked proof.
 fn seal<R: CryptoRng + ?Sized>(
@@ -163,57 +88,6 @@ fn seal<R: CryptoRng + ?Sized>(
     *scalar = (*nonce + **sender.scalar() * *challenge).to_bytes();
     shared.mask(label!("proof"), scalar);
     Ok((ephemeral.public_key().to_bytes(), proof))
-}
-
-/// Opens from one buffer into another, which is [`OVERHEAD`] bytes shorter.
-///
-/// # Errors
-///
-/// [`Error::Verification`] if `sealed` is not what this sender sealed for this receiver in this domain, or too short;
-/// `plaintext` is then all zeros. [`Error::BufferLength`] if `plaintext` has the wrong length.
-pub fn open_into(
-    domain: Label<'_>,
-    receiver: &PrivateKey,
-    sender: &PublicKey,
-    sealed: &[u8],
-    plaintext: &mut [u8],
-) -> Result<(), Error> {
-    in_out::open_into(sealed, plaintext, |ephemeral, data, proof| {
-        open(domain, receiver, sender, ephemeral, data, proof)
-    })
-}
-
-/// Seals into a new vector.
-///
-/// # Errors
-///
-/// [`Error::InvalidKey`] as for [`seal_into`].
-#[cfg(feature = "alloc")]
-pub fn seal_vec<R: CryptoRng + ?Sized>(
-    domain: Label<'_>,
-    sender: &PrivateKey,
-    receiver: &PublicKey,
-    rng: &mut R,
-    plaintext: &[u8],
-) -> Result<alloc::vec::Vec<u8>, Error> {
-    in_out::seal_vec(plaintext, |data| seal(domain, sender, receiver, rng, data))
-}
-
-/// Opens into a new vector.
-///
-/// # Errors
-///
-/// [`Error::Verification`] if `sealed` is not what this sender sealed for this receiver in this domain, or too short.
-#[cfg(feature = "alloc")]
-pub fn open_vec(
-    domain: Label<'_>,
-    receiver: &PrivateKey,
-    sender: &PublicKey,
-    sealed: &[u8],
-) -> Result<alloc::vec::Vec<u8>, Error> {
-    in_out::open_vec(sealed, |ephemeral, data, proof| {
-        open(domain, receiver, sender, ephemeral, data, proof)
-    })
 }
 
 /// Opens in every form. If that fails, the output is all zeros.

@@ -459,12 +459,12 @@ macro_rules! sessions {
             ///
             /// # Errors
             ///
-            /// [`Error::Verification`] if it is not the next message that was sealed; `plaintext` is then all zeros.
-            /// [`Error::BufferLength`] if `plaintext` has the wrong length. The session is then as before.
+            /// [`Error::Verification`] if it is not the next message that was sealed, [`Error::TooShort`] if it is shorter
+            /// than a tag; `plaintext` is then all zeros. [`Error::BufferLength`] if `plaintext` has the wrong length. The session is then as before.
             pub fn open_into(&mut self, ad: &[u8], sealed: &[u8], plaintext: &mut [u8]) -> Result<(), Error> {
                 let Some((message, tag)) = sealed.split_last_chunk() else {
                     wipe(plaintext);
-                    return Err(Error::Verification);
+                    return Err(Error::TooShort);
                 };
                 copy(message, plaintext)?;
                 self.open_in_place_detached(ad, plaintext, tag)
@@ -485,10 +485,11 @@ macro_rules! sessions {
             ///
             /// # Errors
             ///
-            /// [`Error::Verification`] if it is not the next message that was sealed. The session is then as before.
+            /// [`Error::Verification`] if it is not the next message that was sealed, [`Error::TooShort`] if it is shorter
+            /// than a tag. The session is then as before.
             #[cfg(feature = "alloc")]
             pub fn open_vec(&mut self, ad: &[u8], sealed: &[u8]) -> Result<alloc::vec::Vec<u8>, Error> {
-                let (message, tag) = sealed.split_last_chunk().ok_or(Error::Verification)?;
+                let (message, tag) = sealed.split_last_chunk().ok_or(Error::TooShort)?;
                 let mut plaintext = message.to_vec();
                 self.open_in_place_detached(ad, &mut plaintext, tag)?;
                 Ok(plaintext)

@@ -1,10 +1,11 @@
 //! Xoofff-WBC, a wide-block cipher, and authenticated encryption with it.
 
-use subtle::{Choice, ConstantTimeEq};
+use subtle::ConstantTimeEq;
 
 use super::{BLOCK_LEN, DomainBits, Offset, Xoofff};
 use crate::in_out::release_or_wipe;
 use crate::timing::Timing;
+use crate::wipe::wipe;
 use crate::{Error, TAG_LEN};
 
 /// What ends a left part and a right part as strings.
@@ -137,13 +138,15 @@ impl WbcAe {
     ///
     /// # Errors
     ///
-    /// [`Error::Verification`] if associated data or ciphertext are not what was sealed, or if there are fewer than 16
-    /// bytes; `in_out` is then all zeros.
+    /// [`Error::Verification`] if associated data or ciphertext are not what was sealed, [`Error::TooShort`] if there are
+    /// fewer than 16 bytes; `in_out` is then all zeros.
     pub fn open_in_place<'b>(&self, ad: &[u8], in_out: &'b mut [u8]) -> Result<&'b mut [u8], Error> {
         self.0.decipher(ad, in_out);
-        let end = in_out.last_chunk::<TAG_LEN>();
-        let verified = end.map_or(Choice::from(0), |end| end.ct_eq(&[0; TAG_LEN]));
-        release_or_wipe(verified, in_out)?;
+        let Some(end) = in_out.last_chunk::<TAG_LEN>() else {
+            wipe(in_out);
+            return Err(Error::TooShort);
+        };
+        release_or_wipe(end.ct_eq(&[0; TAG_LEN]), in_out)?;
         let message = in_out.len() - TAG_LEN;
         Ok(&mut in_out[..message])
     }

@@ -1,9 +1,11 @@
 //! The public items of the crate, read from its sources.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens as _;
 use syn::{Attribute, Ident, ImplItem, Item, ItemImpl, ItemMacro, TraitItem, Type, UseTree, Visibility};
 
@@ -171,7 +173,10 @@ impl Sources {
                         .get(name)
                         .unwrap_or_else(|| panic!("{name}!: an unknown macro"));
                     // Other macros may implement a trait.
-                    if has_public(rules) || repeated(rules).is_some() || adapter(rules).is_some() {
+                    if has_public(rules)
+                        || repeated(rules).is_some()
+                        || rules.replace(' ', "").starts_with("($name:ident,[")
+                    {
                         expansion(name, rules, &call.tokens.to_string())
                     } else {
                         Vec::new()
@@ -297,8 +302,8 @@ fn absolute(module: &ItemPath, path: &[String]) -> ItemPath {
 
 /// The items that a macro defines, if it has the form `($($x:ident),*) => {$( items )*}` or that of [`adapter`].
 fn expansion(name: &str, rules: &str, arguments: &str) -> Vec<Item> {
-    if let Some(body) = adapter(rules) {
-        let items = syn::parse_file(&adapted(body, arguments));
+    if let Some((variables, body)) = adapter(rules) {
+        let items = syn::parse_file(&adapted(&variables, body, arguments));
         return items.unwrap_or_else(|e| panic!("{name}!: {e}")).items;
     }
     let (variable, body) = repeated(rules).unwrap_or_else(|| {
@@ -329,25 +334,44 @@ fn repeated(rules: &str) -> Option<(&str, &str)> {
     (rest.replace(' ', "") == "ident),*)").then_some((variable.trim(), body))
 }
 
-/// Transcriber of a macro of the form `($name:ident, [$($declared:tt)*], [$($used:tt)*]) => { items }`.
-fn adapter(rules: &str) -> Option<&str> {
+/// Variables and transcriber of a macro of the form `($a:kind, [$($b:tt)*], ...) => { items }`.
+fn adapter(rules: &str) -> Option<(Vec<String>, &str)> {
     let (matcher, body) = rules.split_once("=>")?;
-    let form = "($name:ident,[$($declared:tt)*],[$($used:tt)*])";
     let body = body.trim().trim_end_matches(';').trim();
     let body = body.strip_prefix('{')?.strip_suffix('}')?;
-    (matcher.replace(' ', "") == form).then_some(body)
+    let matcher = matcher.replace(' ', "");
+    let variables = matcher
+        .strip_prefix('(')?
+        .strip_suffix(')')?
+        .split(',')
+        .map(|part| {
+            let list = part
+                .strip_prefix("[$(")
+                .and_then(|part| part.strip_suffix(":tt)*]"));
+            match list {
+                Some(name) => Some(format!("$({name})*")),
+                None => Some(part.split_once(':')?.0.to_owned()),
+            }
+        });
+    let variables: Vec<String> = variables.collect::<Option<_>>()?;
+    let is_plain = |variable: &String| variable.starts_with('$') && !variable.contains(":");
+    variables.iter().all(is_plain).then_some((variables, body))
 }
 
-/// That transcriber with its variables replaced. A name and two lists in brackets are the arguments.
-fn adapted(body: &str, arguments: &str) -> String {
-    let mut arguments = arguments
-        .splitn(3, ',')
-        .map(|argument| argument.trim().trim_matches(['[', ']']));
-    ["$name", "$($declared)*", "$($used)*"]
-        .iter()
-        .fold(body.replace(") *", ")*"), |body, variable| {
-            body.replace(variable, arguments.next().unwrap_or_default())
-        })
+/// That transcriber with its variables replaced.
+fn adapted(variables: &[String], body: &str, arguments: &str) -> String {
+    let arguments: Vec<_> = arguments.parse::<TokenStream>().unwrap().into_iter().collect();
+    let arguments = arguments
+        .split(|token| matches!(token, TokenTree::Punct(p) if p.as_char() == ','))
+        .map(|argument| argument.iter().cloned().collect::<TokenStream>().to_string());
+    let mut replacements: Vec<(&String, String)> = variables.iter().zip(arguments).collect();
+    replacements.sort_by_key(|(variable, _)| Reverse(variable.len())); // no name begins with one that is replaced before
+    let body = body.replace(") *", ")*").replace("$crate", "crate");
+    replacements.iter().fold(body, |body, (variable, argument)| {
+        let list = argument.strip_prefix('[').and_then(|list| list.strip_suffix(']'));
+        let is_list = variable.starts_with("$(");
+        body.replace(*variable, list.filter(|_| is_list).unwrap_or(argument))
+    })
 }
 
 /// Whether a macro contains the word `pub`, other than in `pub(crate)` and the like.

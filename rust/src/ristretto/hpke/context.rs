@@ -249,7 +249,8 @@ impl<'k> Opener<'k> {
     ///
     /// # Errors
     ///
-    /// [`Error::Verification`] if this is not what was sealed so, or too short; `plaintext` is then all zeros.
+    /// [`Error::Verification`] if this is not what was sealed so, [`Error::TooShort`] if it is shorter than
+    /// [`OVERHEAD`](super::OVERHEAD); `plaintext` is then all zeros.
     /// [`Error::BufferLength`] if `plaintext` has the wrong length.
     pub fn open_into(&self, ad: &[u8], sealed: &[u8], plaintext: &mut [u8]) -> Result<(), Error> {
         in_out::open_into(sealed, plaintext, |ephemeral, data, tag| {
@@ -261,7 +262,8 @@ impl<'k> Opener<'k> {
     ///
     /// # Errors
     ///
-    /// [`Error::Verification`] if this is not what was sealed so, or too short.
+    /// [`Error::Verification`] if this is not what was sealed so, [`Error::TooShort`] if it is shorter than
+    /// [`OVERHEAD`](super::OVERHEAD).
     #[cfg(feature = "alloc")]
     pub fn open_vec(&self, ad: &[u8], sealed: &[u8]) -> Result<alloc::vec::Vec<u8>, Error> {
         in_out::open_vec(sealed, |ephemeral, data, tag| self.open(ad, ephemeral, data, tag))

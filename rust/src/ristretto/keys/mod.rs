@@ -41,7 +41,7 @@ use crate::encoding::{decoded, public, public_bytes, secret};
 use crate::ristretto::group::{self, ELEMENT_LEN, SCALAR_LEN};
 use crate::timing::Timing;
 use crate::wipe::Secret;
-use crate::{Error, Label, Protocol, label};
+use crate::{Error, Label, Protocol, TAG_LEN, label};
 
 /// A private key: a scalar other than zero, with its public key.
 ///
@@ -233,6 +233,24 @@ impl PublicKey {
 
     const INVALID: Error = Error::InvalidKey;
     const PEM_LABEL: &str = "VERIPLEX PUBLIC KEY";
+    pub(in crate::ristretto) const SEALED_LEN: usize = Self::LEN + TAG_LEN;
+
+    /// A key in a message. If it is invalid, the message is not the peer's.
+    pub(in crate::ristretto) fn received(bytes: &[u8; Self::LEN]) -> Result<Self, Error> {
+        Self::from_bytes(bytes).map_err(|_| Error::Verification)
+    }
+
+    /// A key that the peer sealed.
+    pub(in crate::ristretto) fn open(
+        protocol: &mut Protocol,
+        label: Label<'_>,
+        sealed: &[u8],
+    ) -> Result<Self, Error> {
+        let mut bytes = [0; Self::LEN];
+        let sealed: &[u8; Self::SEALED_LEN] = sealed.try_into().map_err(|_| Error::Verification)?;
+        protocol.open_into(label, sealed, &mut bytes)?;
+        Self::received(&bytes)
+    }
 
     /// Decodes a key of 32 bytes.
     ///

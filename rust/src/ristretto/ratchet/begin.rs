@@ -4,11 +4,10 @@ use rand_core::CryptoRng;
 
 use super::Ratchet;
 use crate::keys::{PrivateKey, PublicKey};
-use crate::ristretto::handshake::{SEALED_KEY_LEN, open_key};
 use crate::{Error, Protocol, label};
 
 /// Size in bytes of what each side sends to begin a conversation: its first public key, sealed.
-pub const FIRST_KEY_LEN: usize = SEALED_KEY_LEN;
+pub const FIRST_KEY_LEN: usize = PublicKey::SEALED_LEN;
 
 /// A side that waits for the peer's first key: made by `into_ratchet` of a session.
 ///
@@ -52,7 +51,7 @@ impl Pending {
             mut recv,
             local,
         } = self;
-        let remote: PublicKey = open_key(&mut recv, label!("ratchet"), first_key)?;
+        let remote = PublicKey::open(&mut recv, label!("ratchet"), first_key)?;
         let mut ratchet = Ratchet::new(send, recv, local, remote);
         ratchet.ratchet(rng)?;
         Ok(ratchet)

@@ -98,6 +98,14 @@ use skipped::Skipped;
 pub const HEADER_LEN: usize = PublicKey::LEN + 8;
 /// How many bytes longer a message is than its plaintext.
 pub const OVERHEAD: usize = HEADER_LEN + TAG_LEN;
+
+/// The header, and the rest, which has a tag.
+fn split(message: &[u8]) -> Result<(&[u8; HEADER_LEN], &[u8]), Error> {
+    let parts = message.split_first_chunk();
+    parts
+        .filter(|(_, rest)| rest.len() >= TAG_LEN)
+        .ok_or(Error::TooShort)
+}
 /// The largest number of messages that may be missing from a chain before one that is opened.
 pub const MAX_SKIPPED: u32 = 1000;
 /// The largest number of keys of missing messages that are kept, over all chains.
@@ -218,7 +226,8 @@ impl Ratchet {
     /// # Errors
     ///
     /// [`Error::Verification`] if the message is not one that the peer sealed, was opened before, comes after more than
-    /// 1000 missing ones, or its key was dropped. The ratchet is then as it was.
+    /// 1000 missing ones, or its key was dropped; [`Error::TooShort`] if it has fewer than 56 bytes. The ratchet is then as
+    /// it was.
     pub fn open_vec<R: CryptoRng + ?Sized>(&mut self, message: &[u8], rng: &mut R) -> Result<Vec<u8>, Error> {
         self.open_vec_skipping(message, MAX_SKIPPED, rng)
     }
@@ -228,9 +237,9 @@ impl Ratchet {
     ///
     /// # Errors
     ///
-    /// [`Error::Verification`] if it is too short for a header.
+    /// [`Error::TooShort`] if it has fewer than 56 bytes.
     pub fn missing(&self, message: &[u8]) -> Result<u32, Error> {
-        let (header, _) = message.split_first_chunk().ok_or(Error::Verification)?;
+        let (header, _) = split(message)?;
         let Header { public, n, prev_n } = Header::from_bytes(header);
         let skipped = |n: u32| n.saturating_sub(self.receiving.n);
         Ok(if self.skipped.get(&public, n).is_some() {
@@ -250,7 +259,7 @@ impl Ratchet {
     ///
     /// # Errors
     ///
-    /// [`Error::Verification`] as there, with this limit. The ratchet is then as it was.
+    /// As there, with this limit.
     pub fn open_vec_skipping<R: CryptoRng + ?Sized>(
         &mut self,
         message: &[u8],
@@ -266,8 +275,7 @@ impl Ratchet {
     ///
     /// # Errors
     ///
-    /// [`Error::Verification`] as for [`Ratchet::open_vec_skipping`], or if there are not 56 bytes. The ratchet is then
-    /// as it was.
+    /// As for [`Ratchet::open_vec_skipping`], and [`Error::Verification`] if there are more than 56 bytes.
     pub fn setup_receiver<R: CryptoRng + ?Sized>(
         &mut self,
         message: &[u8],
@@ -289,7 +297,7 @@ impl Ratchet {
         rng: &mut R,
         open: impl Fn(Protocol, &[u8]) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let (header, sealed) = message.split_first_chunk().ok_or(Error::Verification)?;
+        let (header, sealed) = split(message)?;
         let Header { public, n, prev_n } = Header::from_bytes(header);
         // The last number is never sent, so that the next one is always a number.
         if n == u32::MAX {

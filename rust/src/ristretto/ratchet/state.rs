@@ -79,7 +79,7 @@ impl Ratchet {
     /// # Errors
     ///
     /// [`Error::Verification`] if domain, key, associated data or state are not those of [`Ratchet::seal_state`];
-    /// [`Error::InvalidState`] if another version made it.
+    /// [`Error::TooShort`] if `sealed` has fewer than 16 bytes; [`Error::InvalidState`] if another version made it.
     pub fn open_state(domain: Label<'_>, key: &Key, ad: &[u8], sealed: &[u8]) -> Result<Self, Error> {
         let state = Secret::new(Siv::new(domain, key).open_vec(b"", ad, sealed)?);
         Self::decode(&state).ok_or(Error::InvalidState)
