@@ -59,6 +59,7 @@ in
     linux = if !final.stdenv.isLinux then [ ] else with final; [
       binutils
       cargo-fuzz
+      cargo-mutants
       (final.coq_8_16 or coq)
       cryptol
       cvc5

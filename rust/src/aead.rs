@@ -150,12 +150,12 @@ impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
         });
     }
 
-    /// Runs `then` after nonce and associated data. The protocol is not moved: a move waits for the XORs before it.
+    /// Runs `operation` after nonce and associated data. The protocol is not moved: a move waits for the XORs before it.
     #[inline(always)]
-    fn with_message<T>(&self, nonce: &[u8], ad: &[u8], then: impl FnOnce(&mut Protocol) -> T) -> T {
+    fn with_message<T>(&self, nonce: &[u8], ad: &[u8], operation: impl FnOnce(&mut Protocol) -> T) -> T {
         let mut protocol = self.0.clone();
         mix_message(&mut protocol, nonce, ad);
-        then(&mut protocol)
+        operation(&mut protocol)
     }
 
     /// Encrypts in every form.

@@ -48,8 +48,20 @@
 //! let cipher = veriplex::adiantum::Adiantum::<10>::new(&[7; 32]);
 //! ```
 
+macro_rules! debug_without_keys {
+    ($($name:ident),*) => {$(
+        /// Shows no part of the key.
+        impl core::fmt::Debug for $name {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.debug_struct(stringify!($name)).finish_non_exhaustive()
+            }
+        }
+    )*};
+}
+
+mod ciphers;
+mod hashes;
 pub(crate) mod nh;
-mod parts;
 
 #[cfg(feature = "alloc")]
 use alloc::vec::Vec;
@@ -61,7 +73,8 @@ use crate::in_out::copy;
 use crate::poly1305::number::MESSAGES_PER_BATCH;
 use crate::timing::Timing;
 use crate::wipe::{Secret, Wiped, wipe};
-pub use parts::{Aes256, NhPoly1305, PaddedPoly1305, XChaCha};
+pub use ciphers::{Aes256, XChaCha};
+pub use hashes::{NhPoly1305, PaddedPoly1305};
 
 /// Size in bytes of a key.
 pub const KEY_LEN: usize = 32;
