@@ -173,7 +173,8 @@ const SECTOR_SIZES: [&str; 8] = ["512", "1024", "2048", "4096", "8192", "16384",
 
 #[derive(clap::Args, Default)]
 pub struct PlainArgs {
-    /// Open what dm-crypt made (xchacha12,aes-adiantum-plain64, iv_large_sectors): KEYFILE has the 32 raw bytes, and there is no header
+    /// Open what dm-crypt made, with xchacha12,aes-adiantum-plain64 and --iv-large-sectors: KEYFILE has 32 raw bytes, and there is
+    /// no header
     #[arg(long, conflicts_with_all = ["header", "no_check", "password", "PasswordFrom", "max_cost"])]
     plain: bool,
     /// With --plain: sector size in bytes (default: 512)

@@ -138,6 +138,13 @@ impl<'a> Old<'a> {
 /// Decrypts; of the image with its decrypted sectors, `range` is wanted.
 pub fn decrypt(job: &Job<'_>, how: &How<'_>, source: &Source<'_>, range: Range) -> Result<(), Error> {
     let destination = job.decrypted(EXTENSION)?;
+    let is_checked = !matches!(
+        how,
+        How::Header {
+            is_checked: false,
+            ..
+        }
+    );
     let _locked = check_destination(job.input, &destination, is_checked)?;
     source.check_kept([&destination; 2])?;
     let opened = open(job.input, how, false, source.read)?;

@@ -85,8 +85,8 @@ fn the_program_opens_them() {
     succeeds(&folder.run(&["verify", "--from", "public", "plaintext"]));
     assert!(block("text").starts_with(&format!("veriplex-key-v1 {KEY}")));
 
-    let numbers: String = (1..3000).map(|number| format!("{number}\n")).collect();
-    folder.write("numbers", &numbers.as_bytes()[..9000]);
+    let numbers: Vec<String> = (1..3000).map(|number| number.to_string()).collect();
+    folder.write("numbers", &numbers.join("\n").as_bytes()[..9000]);
     let page = fs::read_to_string(format!("{DOCS}/formats.md")).unwrap();
     let (digest, _) = page.split_once("` and this outboard").unwrap();
     let digest = &digest[digest.len() - 64..];
