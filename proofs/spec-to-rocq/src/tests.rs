@@ -1,6 +1,6 @@
 //! What is translated, and what is refused, with its line.
 
-use crate::items::Crate;
+use crate::scope::Crate;
 
 const GIVEN: &str = "pub type State = [u8; 4];\npub fn permute(x: State) -> State {\n    x\n}\n";
 
