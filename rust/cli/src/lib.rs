@@ -2,8 +2,8 @@
 //!
 //! The formats are part of the program's interface: [`sums`] has the lists and their domains, [`keys`] the keys,
 //! [`encrypted`] and [`segments`] the encrypted files, [`armor`] their text, [`outboards`] the outboards, [`password`] the
-//! hashes, [`signature`], [`sealed`], [`disk`] and [`tunnel`] theirs, [`error`] the exit statuses. `README.md` describes them
-//! for users.
+//! hashes, [`signature`], [`sealed`], [`disk`] and [`tunnel`] theirs, [`error`] the exit statuses. `docs/formats.md` and
+//! `README.md` describe them for users.
 
 #![doc(hidden)]
 #![forbid(unsafe_code)]

@@ -910,7 +910,7 @@ fn one_way(to: SocketAddr) -> f64 {
     1.073_741_824 / start.elapsed().as_secs_f64()
 }
 
-/// The figures of the README.
+/// The figures of `docs/performance.md`.
 #[test]
 #[ignore = "measures: run by hand, in release mode, with --nocapture"]
 fn figures() {

@@ -196,7 +196,7 @@ fn hex_tag(bytes: &[u8]) -> String {
     hex::encode(mac.finalize().as_bytes())
 }
 
-/// Encrypts as `README.md` says of version 1.
+/// Encrypts as `docs/formats.md` says of version 1.
 fn encrypted(key: &[u8; 32], salt: &[u8; 32], plaintext: &[u8]) -> Vec<u8> {
     segments(b"VERIPLEX\x01\0", key, salt, plaintext)
 }

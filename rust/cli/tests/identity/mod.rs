@@ -1,4 +1,4 @@
-//! Private and public keys as `README.md` describes them, by number.
+//! Private and public keys as `docs/formats.md` describes them, by number.
 
 #![allow(dead_code)] // no test needs all
 
@@ -14,7 +14,7 @@ pub fn secret(number: u8) -> [u8; 32] {
     })
 }
 
-/// What is derived from the private key of this number, as `README.md` says.
+/// What is derived from the private key of this number, as `docs/formats.md` says.
 pub fn expand<const N: usize>(number: u8, context: &str) -> Key<N> {
     kdf::derive_key(
         label!("veriplex.private-key.v1"),

@@ -1,4 +1,4 @@
-//! Load and faults. What is ignored gives figures of the README.
+//! Load and faults. What is ignored gives figures of `docs/performance.md`.
 
 #![allow(clippy::cast_precision_loss)] // of what is printed
 
