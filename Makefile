@@ -135,7 +135,8 @@ report: site ## release: print the site as target/report.pdf (make deps-site)
 	    echo "make report: skipped, no chromium on PATH (make deps-site)"; [ -z "$(STRICT)" ]; \
 	else site/report target/site target/report.pdf; fi
 
-lint: ## check: check formatting, clippy and rustdoc
+lint: ## check: check formatting, clippy, rustdoc and the length of documents
+	scripts/words
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --all-features -- -D warnings
 	$(CARGO) clippy --lib --no-default-features -- -D warnings
