@@ -22,7 +22,7 @@ From Veriplex Require Blocks Duplex Framing Protocol AES Simpira1024 KnownAnswer
   Kernels_chacha_x86_64 ChaCha_x86_64 Kernels_chacha_x6_x86_64 ChaCha_x6_x86_64
   WordLanes_x86_64 ChaChaWords Kernels_chacha_x16_x86_64 ChaCha_x16_x86_64
   NH NHHold NHSums NHKernels Kernels_nh_x86_64 NH_x86_64 Kernels_nh_aarch64 NH_aarch64
-  BoundSampling BoundGraph BoundModel BoundPublic BoundSchemes.
+  BoundSampling BoundGraph BoundModel BoundPublic BoundSchemes BoundKeyed BoundSecret.
 (* So that numbers, lists and strings print as such. *)
 From Coq Require Import NArith String List.
 Import ListNotations.
@@ -1114,6 +1114,13 @@ Print BoundModel.small.
 Print BoundModel.data.
 Print BoundModel.legal.
 Print BoundModel.answer.
+Print BoundModel.prog.
+Print BoundModel.bind.
+Print BoundModel.result.
+Print BoundModel.squeezing.
+Print BoundModel.encrypting.
+Print BoundModel.stepping.
+Print BoundModel.transcript.
 Print BoundModel.bytes_dec.
 Print BoundPublic.states.
 Print BoundPublic.all_permutations.
@@ -1139,6 +1146,32 @@ Print BoundSchemes.asked_as.
 Print BoundSchemes.finds_digests.
 Print BoundSchemes.finds_tags.
 Print BoundSchemes.finds_trees.
+Print BoundKeyed.vectors.
+Print BoundKeyed.place.
+Print BoundKeyed.table.
+Print BoundKeyed.tree.
+Print BoundKeyed.node.
+Print BoundKeyed.real.
+Print BoundKeyed.found.
+Print BoundKeyed.ideal.
+Print BoundKeyed.below.
+Print BoundKeyed.fits.
+Print BoundKeyed.real_probability.
+Print BoundKeyed.ideal_probability.
+Print BoundKeyed.limit.
+Print BoundSecret.keyed.
+Print BoundSecret.player.
+Print BoundSecret.says.
+Print BoundSecret.walk.
+Print BoundSecret.ask.
+Print BoundSecret.no_key.
+Print BoundSecret.program.
+Print BoundSecret.compiled.
+Print BoundSecret.key_lists.
+Print BoundSecret.really.
+Print BoundSecret.ideally.
+Print BoundSecret.costs.
+Print BoundSecret.spending.
 Check BoundSampling.in_permutations.
 Check BoundSampling.seen_forward.
 Check BoundSampling.seen_inverse.
@@ -1153,3 +1186,7 @@ Check BoundSchemes.trees_collide.
 Check BoundSchemes.tags_commit.
 Check BoundSchemes.states_below_2_129.
 Check BoundSchemes.digests_below_2_128.
+Check BoundKeyed.keyed_bound.
+Check BoundSecret.outputs_random.
+Check BoundSecret.outputs_random_2_128.
+Check BoundSecret.spending_example.

@@ -377,3 +377,9 @@ plant bound_output_elsewhere BoundPublic.v 's/T1 \&\& derives n T2 \&\& same (fi
 plant bound_permutation_repeats BoundSampling.v 's/(orders n (remove eqB b l))/(orders n l)/' orders_spec
 plant bound_last_block_free BoundPublic.v 's/^  | Ask T k => inputs (permute (perm p) (run (perm p) T)) ++/  | Ask T k => inputs (run (perm p) T) ++/' asked_inputs
 plant bound_no_frame_index Duplex.v 's/(xor_at (length x) (N\.of_nat f)$/(xor_at (length x) 0%N/' get_pad
+plant bound_keyed_fewer BoundKeyed.v 's/nat_q (m \* (2 \* q + m)) \/ nat_q (length secrets)/nat_q (m * (q + m)) \/ nat_q (length secrets)/' not_fine_few
+plant bound_nodes_forgotten BoundKeyed.v 's/if place_dec n n. then Some o else found n v/if place_dec n n'"'"' then None else found n v/' found_none
+plant bound_users_share_a_key BoundKeyed.v 's/root i (nth i w s0)/root i (nth 0 w s0)/' node_is
+plant bound_key_elsewhere BoundSecret.v 's/(length (domain i) + 11)/(length (domain i) + 10)/' begun_is
+plant bound_key_in_two_blocks BoundSecret.v 's/length (domain i) <= 50/length (domain i) <= 60/' begun_is
+plant bound_more_is_output BoundSecret.v 's/(strings (rate + 2)) p (compiled A)/(strings (rate + 3)) p (compiled A)/' outputs_random
