@@ -36,9 +36,6 @@ Proof.
     apply Qmult_le_compat_r; [apply nat_q_le, N|exact P].
 Qed.
 
-Lemma average_nil {A} (f : A -> Q) : average f [] == 0.
-Proof. unfold average; cbn [sum]; unfold Qdiv; apply Qmult_0_l. Qed.
-
 Lemma average_zero {A} (f : A -> Q) l : (forall a, In a l -> f a == 0) -> average f l == 0.
 Proof. intro H; unfold average; rewrite (sum_ext f (fun _ => 0) l H), sum_const; unfold Qdiv; ring. Qed.
 

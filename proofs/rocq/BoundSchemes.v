@@ -21,6 +21,11 @@ Definition committing (domain key nonce ad message : list byte) : list op :=
   [Init domain; Mix (text "key") key; Mix (text "tag-length") [32%N]; Mix (text "nonce") nonce; Mix (text "ad") ad;
    Mask (text "message") message; Derive (text "tag") 32].
 
+(** The SIV of committing: the branch that makes the tag. *)
+Definition committing_siv (domain key nonce ad message : list byte) : list op :=
+  [Init domain; Mix (text "key") key; Mix (text "tag-length") [32%N]; Mix (text "nonce") nonce; Mix (text "ad") ad;
+   Fork (text "role") 1 (text "auth"); Mix (text "message") message; Derive (text "tag") 32].
+
 Definition asked_as (q : query) : list op := let '(T, l, n) := q in T ++ [Derive l n].
 
 (** What a winner has asked for: two different messages with one digest; two different sets of key, nonce, associated
@@ -30,10 +35,11 @@ Definition finds_digests (p : graph) (A : adversary) (n : nat) : Prop :=
     In (digest d1 m1 n) (asks p A) /\ In (digest d2 m2 n) (asks p A) /\
     answer (perm p) (digest d1 m1 n) = answer (perm p) (digest d2 m2 n).
 
-Definition finds_tags (p : graph) (A : adversary) : Prop :=
+Definition finds_tags (form : list byte -> list byte -> list byte -> list byte -> list byte -> list op)
+    (p : graph) (A : adversary) : Prop :=
   exists d1 k1 n1 a1 m1 d2 k2 n2 a2 m2, (d1, k1, n1, a1, m1) <> (d2, k2, n2, a2, m2) /\
-    In (committing d1 k1 n1 a1 m1) (asks p A) /\ In (committing d2 k2 n2 a2 m2) (asks p A) /\
-    answer (perm p) (committing d1 k1 n1 a1 m1) = answer (perm p) (committing d2 k2 n2 a2 m2).
+    In (form d1 k1 n1 a1 m1) (asks p A) /\ In (form d2 k2 n2 a2 m2) (asks p A) /\
+    answer (perm p) (form d1 k1 n1 a1 m1) = answer (perm p) (form d2 k2 n2 a2 m2).
 
 Definition finds_trees (p : graph) (A : adversary) (n : nat) : Prop :=
   exists B1 m1 B2 m2, (B1, m1) <> (B2, m2) /\
@@ -80,19 +86,20 @@ Proof.
   - exact (derives_last (Nat.min n 94) [Init d2; Mix (text "message") m2] (text "digest") n (Nat.le_min_l n 94)).
 Qed.
 
-Theorem tags_commit A N (event : graph -> bool) : admissible N A -> (z N <= 2 ^ 256)%Z ->
-  (forall p, In p all_permutations -> event p = true -> finds_tags p A) ->
+Theorem tags_commit form A N (event : graph -> bool) : form = committing \/ form = committing_siv ->
+  admissible N A -> (z N <= 2 ^ 256)%Z -> (forall p, In p all_permutations -> event p = true -> finds_tags form p A) ->
   (probability event <= birthday N 32)%Q.
 Proof.
-  intros AD NN H; apply (event_bound A N 32 event AD NN); [lia|]; intros p I E.
+  intros FORM AD NN H; apply (event_bound A N 32 event AD NN); [lia|]; intros p I E.
   destruct (H p I E) as (d1 & k1 & n1 & a1 & m1 & d2 & k2 & n2 & a2 & m2 & D & I1 & I2 & F).
-  exists (committing d1 k1 n1 a1 m1), (committing d2 k2 n2 a2 m2).
-  split; [intro X; apply D; injection X; intros; subst; reflexivity|].
+  exists (form d1 k1 n1 a1 m1), (form d2 k2 n2 a2 m2).
+  assert (LAST : forall d k n a m, exists T, form d k n a m = T ++ [Derive (text "tag") 32]).
+  { intros d k n a m; destruct FORM as [-> | ->]; [exists (firstn 6 (committing d k n a m))|exists (firstn 7 (committing_siv d k n a m))];
+      reflexivity. }
+  split; [intro X; apply D; destruct FORM as [-> | ->]; injection X; intros; subst; reflexivity|].
   split; [exact I1|split; [exact I2|]]; split; [|split; [|exact (f_equal (firstn 32) F)]].
-  - exact (derives_last 32 [Init d1; Mix (text "key") k1; Mix (text "tag-length") [32%N]; Mix (text "nonce") n1;
-      Mix (text "ad") a1; Mask (text "message") m1] (text "tag") 32 (le_n 32)).
-  - exact (derives_last 32 [Init d2; Mix (text "key") k2; Mix (text "tag-length") [32%N]; Mix (text "nonce") n2;
-      Mix (text "ad") a2; Mask (text "message") m2] (text "tag") 32 (le_n 32)).
+  - destruct (LAST d1 k1 n1 a1 m1) as [T ->]; exact (derives_last 32 T (text "tag") 32 (le_n 32)).
+  - destruct (LAST d2 k2 n2 a2 m2) as [T ->]; exact (derives_last 32 T (text "tag") 32 (le_n 32)).
 Qed.
 
 Lemma asked_derives D B m n q : In q (asked D B m n) -> Nat.min n 32 <= snd q.

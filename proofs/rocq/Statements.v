@@ -22,7 +22,8 @@ From Veriplex Require Blocks Duplex Framing Protocol AES Simpira1024 KnownAnswer
   Kernels_chacha_x86_64 ChaCha_x86_64 Kernels_chacha_x6_x86_64 ChaCha_x6_x86_64
   WordLanes_x86_64 ChaChaWords Kernels_chacha_x16_x86_64 ChaCha_x16_x86_64
   NH NHHold NHSums NHKernels Kernels_nh_x86_64 NH_x86_64 Kernels_nh_aarch64 NH_aarch64
-  BoundSampling BoundGraph BoundModel BoundPublic BoundSchemes BoundKeyed BoundSecret.
+  BoundSampling BoundGraph BoundModel BoundPublic BoundSchemes BoundKeyed BoundSecret
+  BoundNonces.
 (* So that numbers, lists and strings print as such. *)
 From Coq Require Import NArith String List.
 Import ListNotations.
@@ -1142,6 +1143,7 @@ Print BoundPublic.z.
 Print BoundSchemes.birthday.
 Print BoundSchemes.digest.
 Print BoundSchemes.committing.
+Print BoundSchemes.committing_siv.
 Print BoundSchemes.asked_as.
 Print BoundSchemes.finds_digests.
 Print BoundSchemes.finds_tags.
@@ -1172,6 +1174,9 @@ Print BoundSecret.really.
 Print BoundSecret.ideally.
 Print BoundSecret.costs.
 Print BoundSecret.spending.
+Print BoundModel.needs.
+Print BoundModel.prefix.
+Print BoundNonces.mixes.
 Check BoundSampling.in_permutations.
 Check BoundSampling.seen_forward.
 Check BoundSampling.seen_inverse.
@@ -1190,3 +1195,4 @@ Check BoundKeyed.keyed_bound.
 Check BoundSecret.outputs_random.
 Check BoundSecret.outputs_random_2_128.
 Check BoundSecret.spending_example.
+Check BoundNonces.nonces_apart.

@@ -383,3 +383,5 @@ plant bound_users_share_a_key BoundKeyed.v 's/root i (nth i w s0)/root i (nth 0 
 plant bound_key_elsewhere BoundSecret.v 's/(length (domain i) + 11)/(length (domain i) + 10)/' begun_is
 plant bound_key_in_two_blocks BoundSecret.v 's/length (domain i) <= 50/length (domain i) <= 60/' begun_is
 plant bound_more_is_output BoundSecret.v 's/(strings (rate + 2)) p (compiled A)/(strings (rate + 3)) p (compiled A)/' outputs_random
+plant bound_nonces_of_any_length BoundNonces.v 's/mixes T -> length n = length n. -> n <> n/mixes T -> length n = length n -> n <> n/' nonces_apart
+plant bound_siv_without_ad BoundSchemes.v '/^Definition committing_siv/,/\]\./s/Mix (text "ad") ad;/Mix (text "ad") [];/' tags_commit
