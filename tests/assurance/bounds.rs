@@ -7,7 +7,7 @@ const INNER: u32 = 256;
 const STATES: u32 = INNER << 16;
 const TRIALS: u32 = 20_000;
 
-/// SplitMix64.
+/// `SplitMix64`.
 struct Random(u64);
 
 impl Random {

@@ -255,8 +255,9 @@ impl Uses {
                     .filter(|to| reachable(edges, to).contains(from))
                     .collect();
                 if !circle.is_empty() {
-                    let parent: String = parent.iter().map(|part| format!("{part}::")).collect();
-                    circles.insert(format!("{parent}{{{}}}", circle.join(", ")));
+                    let circle = format!("{{{}}}", circle.join(", "));
+                    let path: Vec<&str> = parent.iter().map(String::as_str).chain([&*circle]).collect();
+                    circles.insert(path.join("::"));
                 }
             }
         }

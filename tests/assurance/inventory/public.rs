@@ -354,7 +354,7 @@ fn adapter(rules: &str) -> Option<(Vec<String>, &str)> {
             }
         });
     let variables: Vec<String> = variables.collect::<Option<_>>()?;
-    let is_plain = |variable: &String| variable.starts_with('$') && !variable.contains(":");
+    let is_plain = |variable: &String| variable.starts_with('$') && !variable.contains(':');
     variables.iter().all(is_plain).then_some((variables, body))
 }
 
