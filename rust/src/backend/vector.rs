@@ -234,10 +234,10 @@ mod tests {
         Backend::decrypt_blocks,
         Backend::squeeze_blocks,
         |backend, state, blocks| {
-            out_of_place(blocks, |from, to| backend.encrypt_blocks_into(state, from, to))
+            out_of_place(blocks, |from, to| backend.encrypt_blocks_into(state, from, to));
         },
         |backend, state, blocks| {
-            out_of_place(blocks, |from, to| backend.decrypt_blocks_into(state, from, to))
+            out_of_place(blocks, |from, to| backend.decrypt_blocks_into(state, from, to));
         },
     ];
 
