@@ -19,12 +19,10 @@
 //! # Ok::<(), veriplex::Error>(())
 //! ```
 
-use subtle::ConstantTimeEq as _;
-
 use crate::forms::with_nonce;
 use crate::in_out::InOut;
 use crate::lanes::Direction;
-use crate::protocol::many;
+use crate::protocol::many::{self, Batch, Closing, Job, Mixed, Output};
 use crate::{Error, Key, Label, Protocol, TAG_LEN, label};
 
 /// An AEAD under one key, with nonces of `NONCE_LEN` bytes, which must be at least 16:
@@ -100,23 +98,22 @@ impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
         if messages.iter().any(|message| message.in_out.len() < TAG_LEN) {
             return Err(Error::BufferLength);
         }
-        let mut sealed = Ok(());
         let jobs = messages.iter_mut().map(|message| {
-            let (in_out, tag) = message.in_out.split_last_chunk_mut().ok_or(Error::BufferLength)?;
-            Ok(many::Message {
-                mixed: message.nonce,
+            let (data, tag) = message
+                .in_out
+                .split_last_chunk_mut::<TAG_LEN>()
+                .ok_or(Error::BufferLength)?;
+            Ok(Job {
+                mixed: Mixed::Bytes(message.nonce),
                 ad: Some(message.ad),
-                direction: Direction::Encrypt,
-                in_out: in_out.into(),
-                tag: [0; TAG_LEN],
-                then: tag,
+                masked: None,
+                data: data.into(),
+                output: Output::Write(tag),
+                place: 0,
             })
         });
-        many::messages(&self.0, many::until_error(jobs, &mut sealed), |job| {
-            job.in_out.release();
-            *job.then = job.tag;
-        });
-        sealed
+        let closing = Closing::Seal(label!("message"), Direction::Encrypt);
+        many::run(&self.0, closing, jobs, |job| job.release().map(drop))
     }
 
     /// [`Aead::open_in_place`] of many messages. `take` gets the index of each in the slice, with its plaintext or its
@@ -130,24 +127,27 @@ impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
         messages: &mut [Message<'_, NONCE_LEN>],
         mut take: impl FnMut(usize, Result<&mut [u8], Error>),
     ) {
-        for (i, _) in (messages.iter().enumerate()).filter(|(_, message)| message.in_out.len() < TAG_LEN) {
-            take(i, Err(Error::Verification));
-        }
-        let jobs = messages.iter_mut().enumerate().filter_map(|(i, message)| {
-            let (in_out, tag) = message.in_out.split_last_chunk_mut::<TAG_LEN>()?;
-            Some(many::Message {
-                mixed: message.nonce,
+        let mut batch = Batch::new(&self.0, Closing::Seal(label!("message"), Direction::Decrypt));
+        for (place, message) in messages.iter_mut().enumerate() {
+            let Some((data, tag)) = message.in_out.split_last_chunk_mut() else {
+                take(place, Err(Error::Verification));
+                continue;
+            };
+            let job = Job {
+                mixed: Mixed::Bytes(message.nonce),
                 ad: Some(message.ad),
-                direction: Direction::Decrypt,
-                in_out: in_out.into(),
-                tag: [0; TAG_LEN],
-                then: (i, &*tag),
-            })
-        });
-        many::messages(&self.0, jobs, |job| {
-            let (i, tag) = job.then;
-            take(i, job.in_out.release_if(job.tag.ct_eq(tag)));
-        });
+                masked: None,
+                data: data.into(),
+                output: Output::compare(tag),
+                place,
+            };
+            if let Some(job) = batch.add(job) {
+                take(job.place, job.release());
+            }
+        }
+        while let Some(job) = batch.finish() {
+            take(job.place, job.release());
+        }
     }
 
     /// Runs `operation` after nonce and associated data. The protocol is not moved: a move waits for the XORs before it.

@@ -287,7 +287,7 @@ fn parts_with_lanes() {
         .collect();
     let calls = |path: &str| {
         let text = read(path);
-        ["many::run(", "many::messages(", "many::derive(", "alike::derive("]
+        ["many::run(", "many::derive(", "Batch::new("]
             .iter()
             .any(|call| text.contains(call))
     };

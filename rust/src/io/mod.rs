@@ -65,7 +65,7 @@ pub(crate) trait Outgoing: Unpin {
     fn end_block(&mut self);
 
     /// Ends the stream, once nothing is pending, if that has not been done.
-    fn end(&mut self);
+    fn end(&mut self) -> io::Result<()>;
 }
 
 /// What a reader holds between the inner reader and its caller.
@@ -198,11 +198,12 @@ impl<S: Seal> Outgoing for Sealing<S> {
         }
     }
 
-    fn end(&mut self) {
+    fn end(&mut self) -> io::Result<()> {
         if self.phase == Phase::Plain {
             self.sealer.seal_end(&mut self.buffer.0);
             self.phase = Phase::Ended;
         }
+        Ok(())
     }
 }
 
@@ -236,7 +237,7 @@ impl<S: Outgoing, W: Write> SealWriter<S, W> {
     /// Those of the inner writer; the call can be repeated.
     pub(crate) fn try_finish(&mut self) -> io::Result<()> {
         self.write_pending()?;
-        self.sealing.end();
+        self.sealing.end()?;
         self.write_pending()?;
         self.inner.flush()
     }
@@ -559,7 +560,7 @@ mod asynchronous {
         /// Writes what is left and the end of the stream, then shuts the inner writer down.
         fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
             ready!(self.poll_write_pending(cx))?;
-            self.sealing.end();
+            self.sealing.end()?;
             ready!(self.poll_write_pending(cx))?;
             again(Pin::new(&mut self.inner).poll_shutdown(cx), cx)
         }

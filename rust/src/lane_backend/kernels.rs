@@ -8,12 +8,13 @@ use crate::simpira1024::Block;
 impl Token<Kernels> {
     /// The number of lanes that are processed when so many of the first ones are wanted.
     #[inline]
-    pub(crate) fn covered(self, lanes: usize) -> usize {
-        lanes.min(LANES).next_multiple_of(self.width)
+    pub(crate) fn lanes_processed(self, lanes: usize) -> usize {
+        // The width is a power of two, so that no division is needed.
+        (lanes.min(LANES) + self.width - 1) & !(self.width - 1)
     }
 
     pub(crate) fn permute(self, states: &mut States, lanes: usize) {
-        for first in (0..self.covered(lanes)).step_by(self.width) {
+        for first in (0..self.lanes_processed(lanes)).step_by(self.width) {
             // SAFETY: a Token exists only where the CPU has the features; the kernel reads and writes the words of its
             // lanes, which are in the states, and reads the round constants.
             unsafe { (self.permute)(at(states, first), self.round_constants.as_ptr().cast()) };
@@ -27,10 +28,10 @@ impl Token<Kernels> {
         n: usize,
         lanes: usize,
     ) {
-        let covered = self.covered(lanes);
-        assert!(blocks[..covered].iter().all(|blocks| blocks.len() >= n));
+        let processed = self.lanes_processed(lanes);
+        assert!(blocks[..processed].iter().all(|blocks| blocks.len() >= n));
         let pointers: [*const u8; LANES] = blocks.map(|blocks| blocks.as_ptr().cast());
-        for first in (0..covered).step_by(self.width) {
+        for first in (0..processed).step_by(self.width) {
             // SAFETY: as in `permute`; the kernel also reads the pointers of its lanes, and n blocks of 94 bytes at each.
             unsafe {
                 (self.absorb_blocks)(
@@ -52,10 +53,10 @@ impl Token<Kernels> {
         n: usize,
         lanes: usize,
     ) {
-        let covered = self.covered(lanes);
-        assert!(blocks[..covered].iter().all(|blocks| blocks.len() >= n));
+        let processed = self.lanes_processed(lanes);
+        assert!(blocks[..processed].iter().all(|blocks| blocks.len() >= n));
         let pointers: [*mut u8; LANES] = blocks.each_mut().map(|blocks| blocks.as_mut_ptr().cast());
-        for first in (0..covered).step_by(self.width) {
+        for first in (0..processed).step_by(self.width) {
             // SAFETY: as in `absorb_blocks`; the kernel also writes these blocks, which do not overlap.
             unsafe {
                 kernel(

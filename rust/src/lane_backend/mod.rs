@@ -67,12 +67,6 @@ impl States {
         }
     }
 
-    /// Becomes a copy. The old states are overwritten, so they need no wiping.
-    #[inline]
-    pub(crate) fn copy_from(&mut self, other: &Self) {
-        self.0 = other.0;
-    }
-
     /// One word of a lane.
     #[inline(always)]
     pub(crate) fn word(&mut self, word: usize, lane: usize) -> &mut [u8; WORD] {
@@ -217,7 +211,7 @@ impl LaneBackend {
 
     /// As many lanes as are faster one after the other than all at once.
     #[inline]
-    pub(crate) fn few(self) -> usize {
+    pub(crate) fn serial_threshold(self) -> usize {
         match self.0 {
             Kind::Serial(_) => LANES,
             Kind::Kernels(token) => token.serial_threshold,
@@ -236,10 +230,10 @@ impl LaneBackend {
 
     /// How many lanes are processed when so many of the first ones are wanted.
     #[inline]
-    pub(crate) fn covered(self, lanes: usize) -> usize {
+    pub(crate) fn lanes_processed(self, lanes: usize) -> usize {
         match self.0 {
             Kind::Serial(_) => lanes,
-            Kind::Kernels(token) => token.covered(lanes),
+            Kind::Kernels(token) => token.lanes_processed(lanes),
         }
     }
 
@@ -267,10 +261,10 @@ impl LaneBackend {
     }
 
     /// [`LaneBackend::absorb_blocks`] on the first `lanes` states. What the others hold then is not defined; those that are
-    /// [covered](LaneBackend::covered) need blocks.
+    /// [processed](LaneBackend::lanes_processed) need blocks.
     #[inline]
     pub(crate) fn absorb_first(self, states: &mut States, blocks: &[&[Block]; LANES], lanes: usize) {
-        let covered = blocks.iter().take(self.covered(lanes));
+        let covered = blocks.iter().take(self.lanes_processed(lanes));
         let n = covered.map(|blocks| blocks.len()).min().unwrap_or(0);
         match self.0 {
             Kind::Serial(backend) => {
@@ -291,7 +285,7 @@ impl LaneBackend {
     /// As [`LaneBackend::absorb_first`].
     #[inline]
     pub(crate) fn encrypt_first(self, states: &mut States, blocks: &mut [&mut [Block]; LANES], lanes: usize) {
-        let n = fewest(&blocks[..self.covered(lanes)]);
+        let n = fewest(&blocks[..self.lanes_processed(lanes)]);
         match self.0 {
             Kind::Serial(backend) => {
                 for (lane, blocks) in blocks.iter_mut().take(lanes).enumerate() {
@@ -311,7 +305,7 @@ impl LaneBackend {
     /// As [`LaneBackend::absorb_first`].
     #[inline]
     pub(crate) fn decrypt_first(self, states: &mut States, blocks: &mut [&mut [Block]; LANES], lanes: usize) {
-        let n = fewest(&blocks[..self.covered(lanes)]);
+        let n = fewest(&blocks[..self.lanes_processed(lanes)]);
         match self.0 {
             Kind::Serial(backend) => {
                 for (lane, blocks) in blocks.iter_mut().take(lanes).enumerate() {
@@ -331,7 +325,7 @@ impl LaneBackend {
     /// As [`LaneBackend::absorb_first`].
     #[inline]
     pub(crate) fn squeeze_first(self, states: &mut States, blocks: &mut [&mut [Block]; LANES], lanes: usize) {
-        let n = fewest(&blocks[..self.covered(lanes)]);
+        let n = fewest(&blocks[..self.lanes_processed(lanes)]);
         match self.0 {
             Kind::Serial(backend) => {
                 for (lane, blocks) in blocks.iter_mut().take(lanes).enumerate() {
@@ -343,12 +337,11 @@ impl LaneBackend {
     }
 
     /// The serial operations, for one lane: this backend's where it has no others.
-    pub(crate) fn alone(self, states: &mut States, lane: usize, operation: impl FnOnce(Backend, &mut State)) {
-        let backend = match self.0 {
+    pub(crate) fn serial(self) -> Backend {
+        match self.0 {
             Kind::Serial(backend) => backend,
             Kind::Kernels(_) => Backend::current(),
-        };
-        states.serially(lane, |state| operation(backend, state));
+        }
     }
 }
 

@@ -83,9 +83,10 @@ impl Sealing {
         self.buffer.0.len() - 1
     }
 
-    fn seal(&mut self, len: usize, ends: bool) {
-        (self.message).seal_slots(self.first, ends, &mut self.buffer.0[..len], self.threads);
+    fn seal(&mut self, len: usize, ends: bool) -> io::Result<()> {
+        (self.message).seal_slots(self.first, ends, &mut self.buffer.0[..len], self.threads)?;
         self.pending = 0..len;
+        Ok(())
     }
 }
 
@@ -121,7 +122,7 @@ impl Outgoing for Sealing {
             let at = segment * self.message.slot_len() + place;
             if at == self.slots_len() {
                 self.buffer.0[at] = next;
-                self.seal(at, false);
+                self.seal(at, false)?;
                 rest = &rest[1..];
                 break;
             }
@@ -136,12 +137,13 @@ impl Outgoing for Sealing {
     /// Only the last segment may be short.
     fn end_block(&mut self) {}
 
-    fn end(&mut self) {
+    fn end(&mut self) -> io::Result<()> {
         if !self.ended {
-            self.ended = true;
             let segments = self.filled.div_ceil(self.message.segment_len).max(1);
-            self.seal(self.filled + segments * TAG_LEN, true);
+            self.seal(self.filled + segments * TAG_LEN, true)?;
+            self.ended = true;
         }
+        Ok(())
     }
 }
 

@@ -70,16 +70,14 @@
 #[cfg(feature = "std")]
 mod io;
 
-use core::convert::Infallible;
 use core::ops::Range;
 
 #[cfg(feature = "std")]
 pub use io::{OpenReader, SealWriter, SeekReader};
-use subtle::ConstantTimeEq as _;
 
 use crate::lane_backend::LANES;
 use crate::lanes::Direction;
-use crate::protocol::many;
+use crate::protocol::many::{self, Closing, Job, Mixed, Output};
 use crate::wipe::wipe;
 use crate::{Error, Key, Label, Protocol, TAG_LEN, label};
 
@@ -459,83 +457,50 @@ impl Message {
         LANES * self.slot_len()
     }
 
-    /// Seals at most [`LANES`] segments, with independent transcripts, starting at number `first`; `ends` says whether the last
-    /// of them ends the message.
-    fn seal_lanes(&self, first: u64, ends: bool, segments: &mut [&mut [u8]], tags: &mut [[u8; TAG_LEN]]) {
-        let places = places(first, ends, segments.len());
-        let jobs = (segments.iter_mut().zip(tags).zip(&places))
-            .map(|((segment, tag), place)| transcript(Direction::Encrypt, place, segment, tag));
-        many::run(&self.base, jobs, |job| {
-            job.in_out.release();
-            *job.then = job.tag;
+    /// Seals in place segments with independent transcripts, from number `first` on, each followed by room for its tag; `ends`
+    /// says whether the last of them ends the message.
+    fn seal_batch(&self, first: u64, ends: bool, slots: &mut [u8]) -> Result<(), Error> {
+        let count = slots.len().div_ceil(self.slot_len());
+        let jobs = slots.chunks_mut(self.slot_len()).enumerate().map(|(i, slot)| {
+            let (segment, tag) = slot
+                .split_last_chunk_mut::<TAG_LEN>()
+                .ok_or(Error::BufferLength)?;
+            Ok(job(first, i, ends && i + 1 == count, segment, Output::Write(tag)))
         });
+        self.run(Direction::Encrypt, jobs)
     }
 
-    /// The inverse. After an error some segments may hold plaintext; the caller must wipe it.
-    fn open_lanes(
-        &self,
-        first: u64,
-        ends: bool,
-        segments: &mut [&mut [u8]],
-        tags: &[[u8; TAG_LEN]],
-    ) -> Result<(), Error> {
-        let places = places(first, ends, segments.len());
-        let jobs = (segments.iter_mut().zip(tags).zip(&places))
-            .map(|((segment, tag), place)| transcript(Direction::Decrypt, place, segment, tag));
-        let mut opened = Ok(());
-        many::run(&self.base, jobs, |job| {
-            let verified = job.in_out.release_if(job.tag.ct_eq(job.then));
-            opened = opened.and(verified.map(|_| ()));
-        });
-        opened
-    }
-
-    /// Seals a batch in place: each segment is followed by room for its tag.
-    fn seal_batch(&self, first: u64, ends: bool, slots: &mut [u8]) {
-        let mut rooms: [&mut [u8]; LANES] = Default::default();
-        let mut segments: [&mut [u8]; LANES] = Default::default();
-        let count = self.split(slots, &mut segments, &mut rooms);
-        let mut tags = [[0; TAG_LEN]; LANES];
-        self.seal_lanes(first, ends, &mut segments[..count], &mut tags);
-        for (room, tag) in rooms[..count].iter_mut().zip(&tags) {
-            room.copy_from_slice(tag);
-        }
-    }
-
-    /// The inverse; the tags stay where they are.
+    /// The inverse; the tags stay where they are. After an error some segments may hold plaintext; the caller must wipe it.
     fn open_batch(&self, first: u64, ends: bool, slots: &mut [u8]) -> Result<(), Error> {
-        let mut rooms: [&mut [u8]; LANES] = Default::default();
-        let mut segments: [&mut [u8]; LANES] = Default::default();
-        let count = self.split(slots, &mut segments, &mut rooms);
-        let mut tags = [[0; TAG_LEN]; LANES];
-        for (room, tag) in rooms[..count].iter().zip(&mut tags) {
-            tag.copy_from_slice(room);
-        }
-        self.open_lanes(first, ends, &mut segments[..count], &tags)
+        let count = slots.len().div_ceil(self.slot_len());
+        let jobs = slots.chunks_mut(self.slot_len()).enumerate().map(|(i, slot)| {
+            let (segment, tag) = slot.split_last_chunk_mut().ok_or(Error::Verification)?;
+            Ok(job(
+                first,
+                i,
+                ends && i + 1 == count,
+                segment,
+                Output::compare(tag),
+            ))
+        });
+        self.run(Direction::Decrypt, jobs)
     }
 
-    /// The segments and tags of at most [`LANES`] slots, and their number. Each slot has at least 16 bytes.
-    fn split<'b>(
+    fn run<'a>(
         &self,
-        slots: &'b mut [u8],
-        segments: &mut [&'b mut [u8]; LANES],
-        tags: &mut [&'b mut [u8]; LANES],
-    ) -> usize {
-        let mut count = 0;
-        for slot in slots.chunks_mut(self.slot_len()) {
-            (segments[count], tags[count]) = slot.split_at_mut(slot.len() - TAG_LEN);
-            count += 1;
-        }
-        count
+        direction: Direction,
+        jobs: impl IntoIterator<Item = Result<Job<'a>, Error>>,
+    ) -> Result<(), Error> {
+        let closing = Closing::Seal(label!("message"), direction);
+        many::run(&self.base, closing, jobs, |job| job.release().map(drop))
     }
 
     /// Seals any number of slots.
-    fn seal_slots(&self, first: u64, ends: bool, slots: &mut [u8], threads: Threads) {
+    fn seal_slots(&self, first: u64, ends: bool, slots: &mut [u8], threads: Threads) -> Result<(), Error> {
         let batches = slots.len().div_ceil(self.batch_len());
-        let Ok(()) = threads.each_batch(slots, self.batch_len(), |i, batch| {
-            self.seal_batch(first + (i * LANES) as u64, ends && i + 1 == batches, batch);
-            Ok::<_, Infallible>(())
-        });
+        threads.each_batch(slots, self.batch_len(), |i, batch| {
+            self.seal_batch(first + (i * LANES) as u64, ends && i + 1 == batches, batch)
+        })
     }
 
     /// Opens any number of slots. After an error none of them holds plaintext.
@@ -571,7 +536,7 @@ impl Message {
                 ends,
                 &mut in_out[window..end],
                 threads,
-            );
+            )?;
         }
         Ok(())
     }
@@ -601,17 +566,15 @@ impl Message {
             return Err(Error::BufferLength);
         }
         let batches = sealed.len().div_ceil(self.batch_len());
-        let Ok(()) = threads.each_batch(sealed, self.batch_len(), |i, slots| {
+        threads.each_batch(sealed, self.batch_len(), |i, slots| {
             let start = i * LANES * self.segment_len;
             for (slot, segment) in
                 (slots.chunks_mut(self.slot_len())).zip(plaintext[start..].chunks(self.segment_len))
             {
                 slot[..segment.len()].copy_from_slice(segment);
             }
-            self.seal_batch((i * LANES) as u64, i + 1 == batches, slots);
-            Ok::<_, Infallible>(())
-        });
-        Ok(())
+            self.seal_batch((i * LANES) as u64, i + 1 == batches, slots)
+        })
     }
 
     fn open_into_with(&self, sealed: &[u8], plaintext: &mut [u8], threads: Threads) -> Result<(), Error> {
@@ -622,26 +585,19 @@ impl Message {
         }
         let batches = sealed.len().div_ceil(self.batch_len());
         let open = |i: usize, plaintext: &mut [u8]| {
-            let mut segments: [&mut [u8]; LANES] = Default::default();
-            let mut tags = [[0; TAG_LEN]; LANES];
-            let mut rest = plaintext;
-            let mut count = 0;
             let slots = &sealed[i * self.batch_len()..];
-            for slot in slots.chunks(self.slot_len()).take(LANES) {
-                let (ciphertext, tag) = slot.split_at(slot.len() - TAG_LEN);
-                let (segment, after) = rest.split_at_mut(ciphertext.len());
+            let slots = &slots[..slots.len().min(self.batch_len())];
+            let count = slots.len().div_ceil(self.slot_len());
+            let mut rest = plaintext;
+            let jobs = slots.chunks(self.slot_len()).enumerate().map(|(k, slot)| {
+                let (ciphertext, tag) = slot.split_last_chunk().ok_or(Error::Verification)?;
+                let (segment, others) = core::mem::take(&mut rest).split_at_mut(ciphertext.len());
+                rest = others;
                 segment.copy_from_slice(ciphertext);
-                tags[count].copy_from_slice(tag);
-                segments[count] = segment;
-                rest = after;
-                count += 1;
-            }
-            self.open_lanes(
-                (i * LANES) as u64,
-                i + 1 == batches,
-                &mut segments[..count],
-                &tags,
-            )
+                let is_last = i + 1 == batches && k + 1 == count;
+                Ok(job((i * LANES) as u64, k, is_last, segment, Output::compare(tag)))
+            });
+            self.run(Direction::Decrypt, jobs)
         };
         if plaintext.is_empty() {
             return open(0, plaintext); // it has a tag
@@ -651,29 +607,17 @@ impl Message {
     }
 }
 
-/// What the transcripts of segments mix in: number, and whether it is the last.
-fn places(first: u64, ends: bool, count: usize) -> [[u8; 9]; LANES] {
-    let mut places = [[0; 9]; LANES];
-    for (i, place) in places.iter_mut().enumerate() {
-        place[..8].copy_from_slice(&first.wrapping_add(i as u64).to_le_bytes());
-        place[8] = u8::from(ends && i + 1 == count);
-    }
-    places
-}
-
-fn transcript<'a, T>(
-    direction: Direction,
-    place: &'a [u8; 9],
-    in_out: &'a mut [u8],
-    tag: T,
-) -> many::Message<'a, T> {
-    many::Message {
-        mixed: place,
+/// The transcript of a segment, which mixes in its number, `first + i`, and whether it is the last.
+fn job<'a>(first: u64, i: usize, is_last: bool, segment: &'a mut [u8], output: Output<'a>) -> Job<'a> {
+    let mut place = [u8::from(is_last); 9];
+    place[..8].copy_from_slice(&first.wrapping_add(i as u64).to_le_bytes());
+    Job {
+        mixed: Mixed::Short(place, place.len()),
         ad: None,
-        direction,
-        in_out: in_out.into(),
-        tag: [0; TAG_LEN],
-        then: tag,
+        masked: None,
+        data: segment.into(),
+        output,
+        place: i,
     }
 }
 
@@ -687,12 +631,12 @@ enum Threads {
 
 impl Threads {
     /// Runs `work` on each batch of this many bytes, with the number of the batch, until one fails.
-    fn each_batch<E: Send>(
+    fn each_batch(
         self,
         bytes: &mut [u8],
         batch_len: usize,
-        work: impl Fn(usize, &mut [u8]) -> Result<(), E> + Sync,
-    ) -> Result<(), E> {
+        work: impl Fn(usize, &mut [u8]) -> Result<(), Error> + Sync,
+    ) -> Result<(), Error> {
         match self {
             Self::One => (bytes.chunks_mut(batch_len).enumerate()).try_for_each(|(i, batch)| work(i, batch)),
             #[cfg(feature = "rayon")]
@@ -741,8 +685,7 @@ impl Sealer {
         if in_out.is_empty() || expected.end - expected.start != in_out.len() as u64 {
             return Err(Error::BufferLength);
         }
-        (self.message).seal_slots(first, end == self.layout.segments, in_out, Threads::One);
-        Ok(())
+        (self.message).seal_slots(first, end == self.layout.segments, in_out, Threads::One)
     }
 }
 

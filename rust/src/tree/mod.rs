@@ -48,7 +48,7 @@ use core::fmt;
 pub use combine::Combiner;
 
 use crate::digest::Digest;
-use crate::protocol::many::alike;
+use crate::protocol::many;
 use crate::{Error, Key, Label, Protocol, label};
 
 /// Size in bytes of a chunk.
@@ -246,7 +246,8 @@ impl Tree {
 
     /// The chaining values of chunks of one level, the last of which may be shorter.
     fn cvs(&self, level: usize, x: &[u8], cvs: &mut [[u8; CV_LEN]]) {
-        alike::derive(&self.begin(level), label!("cv"), x, CHUNK_LEN, cvs);
+        let cvs = cvs.iter_mut().map(<[u8; CV_LEN]>::as_mut_slice);
+        many::derive(&self.begin(level), label!("cv"), x.chunks(CHUNK_LEN), cvs);
     }
 
     /// Gives the chaining values of chunks of one level, the last of which may be shorter, to `take`, in order, some at a

@@ -5,12 +5,11 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use rand_core::CryptoRng;
-use subtle::ConstantTimeEq;
 
 use super::renewal::{self, RenewalKeys};
 use crate::lane_backend::{LANES, LaneBackend};
 use crate::lanes::Direction;
-use crate::protocol::many::{self, Guarded, Step};
+use crate::protocol::many::{self, Closing, Guarded, Job, Mixed, Output};
 use crate::{Error, Protocol, TAG_LEN, label};
 
 /// Size in bytes of what stands before a frame: its length, masked.
@@ -63,64 +62,31 @@ const MAX_SHARE: usize = 1 << 13;
 /// several records at once ([`Sender::seal_many`]). At least 1, at most [`MAX_DATA_LEN`].
 #[must_use]
 pub fn share(len: usize) -> usize {
-    if LaneBackend::current().few() == LANES {
+    if LaneBackend::current().serial_threshold() == LANES {
         len.clamp(1, MAX_DATA_LEN)
     } else {
         len.div_ceil(LANES).clamp(MIN_SHARE, MAX_SHARE)
     }
 }
 
-/// A record among others, up to its tag.
-struct Record<'r> {
-    number: [u8; 8],
-    direction: Direction,
-    header: &'r mut [u8; HEADER_LEN],
-    frame: Guarded<'r>,
-    /// The one that was computed, and the one in the record.
-    tag: [u8; TAG_LEN],
-    tag_room: &'r mut [u8; TAG_LEN],
-    place: usize,
-}
-
-impl<'r> Record<'r> {
-    fn new(record: &'r mut [u8], number: u64, direction: Direction, place: usize) -> Result<Self, Error> {
-        let parts = record
-            .split_first_chunk_mut()
-            .and_then(|(header, rest)| Some((header, rest.split_last_chunk_mut()?)));
-        let (header, (frame, tag_room)) = parts.ok_or(Error::BufferLength)?;
-        Ok(Self {
-            number: number.to_le_bytes(),
-            direction,
-            header,
-            frame: Guarded::from(frame),
-            tag: [0; TAG_LEN],
-            tag_room,
-            place,
-        })
-    }
-}
-
-/// What [`Chain::seal`] and [`Receiver::open`] do, step by step.
-impl many::Job for Record<'_> {
-    fn step(&self, number: usize) -> Option<Step<'_>> {
-        Some(match number {
-            0 => Step::Mix(label!("record"), &self.number),
-            1 => Step::Mask(label!("len")),
-            2 | 4 => Step::Transform(self.direction),
-            3 => Step::Seal(label!("frame"), self.frame.len()),
-            5 => Step::Permute,
-            6 => Step::Transform(Direction::Squeeze),
-            _ => return None,
-        })
-    }
-
-    fn data(&mut self, number: usize) -> &mut [u8] {
-        if number == 2 { self.header } else { &mut self.frame }
-    }
-
-    fn output(&mut self) -> &mut [u8] {
-        &mut self.tag
-    }
+/// What [`Chain::seal`] and [`Receiver::open`] do, for a record among others: a Mix of its number, a Mask of its length,
+/// and a Seal of its frame.
+fn job(record: &mut [u8], number: u64, direction: Direction, place: usize) -> Result<Job<'_>, Error> {
+    let mut mixed = [0; 9];
+    mixed[..8].copy_from_slice(&number.to_le_bytes());
+    let (header, rest) = record.split_first_chunk_mut().ok_or(Error::BufferLength)?;
+    let (frame, tag) = rest.split_last_chunk_mut().ok_or(Error::BufferLength)?;
+    Ok(Job {
+        mixed: Mixed::Short(mixed, 8),
+        ad: None,
+        masked: Some(header),
+        data: frame.into(),
+        output: match direction {
+            Direction::Encrypt => Output::Write(tag),
+            _ => Output::compare(tag),
+        },
+        place,
+    })
 }
 
 /// The header of a frame of this many bytes, not yet masked.
@@ -175,16 +141,22 @@ impl Chain {
             let header = header(record.len() - HEADER_LEN - TAG_LEN)?;
             record[..HEADER_LEN].copy_from_slice(&header);
         }
-        let numbers = self.next..;
-        let jobs = records.chunks_mut(each).zip(numbers);
-        let jobs = jobs.map(|(record, number)| Record::new(record, number, Direction::Encrypt, 0));
-        let mut sealed = Ok(());
-        many::run(&self.protocol, many::until_error(jobs, &mut sealed), |job| {
-            job.frame.release();
-            *job.tag_room = job.tag;
-        });
+        let jobs = records.chunks_mut(each).zip(self.next..);
+        let jobs = jobs.map(|(record, number)| job(record, number, Direction::Encrypt, 0));
+        self.run(Direction::Encrypt, jobs, |job| job.release().map(drop))?;
         self.next = next;
-        sealed
+        Ok(())
+    }
+
+    fn run<'r>(
+        &self,
+        direction: Direction,
+        jobs: impl IntoIterator<Item = Result<Job<'r>, Error>>,
+        done: impl FnMut(Job<'r>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut start = self.protocol.clone();
+        start.mix_begin(label!("record"));
+        many::run(&start, Closing::Seal(label!("frame"), direction), jobs, done)
     }
 
     /// After a renewal: the frame, and what both sides computed from it.
@@ -406,27 +378,23 @@ impl Receiver {
         }
 
         self.chain.after(count)?;
-        let mut rest = bytes;
-        let next = self.chain.next..;
+        let numbers = self.chain.next..;
         let mut opened = [const { None }; LANES];
-        let jobs = lens[..count]
-            .iter()
-            .zip(next)
-            .enumerate()
-            .map(|(place, (len, number))| {
-                let (record, others) = core::mem::take(&mut rest).split_at_mut(*len);
-                rest = others;
-                Record::new(record, number, Direction::Decrypt, place)
-            });
-        let mut complete = Ok(());
-        let jobs = many::until_error(jobs, &mut complete);
-        many::run(&self.chain.protocol, jobs, |job| {
-            let is_right = bool::from(job.tag.ct_eq(job.tag_room));
-            opened[job.place] = Some((is_right, job.frame));
+        let mut rest = bytes;
+        let jobs = lens[..count].iter().zip(numbers).enumerate();
+        let jobs = jobs.map(|(place, (len, number))| {
+            let (record, others) = core::mem::take(&mut rest).split_at_mut(*len);
+            rest = others;
+            job(record, number, Direction::Decrypt, place)
         });
-        complete?;
-        for (is_right, frame) in opened.into_iter().flatten() {
-            if !is_right || frame.first() != Some(&DATA) {
+        self.chain.run(Direction::Decrypt, jobs, |job| {
+            let place = job.place;
+            opened[place] = Some(job.verified());
+            Ok(())
+        })?;
+        for frame in opened.into_iter().flatten() {
+            let frame = frame?;
+            if frame.first() != Some(&DATA) {
                 return Err(Error::Verification);
             }
             self.chain.next += 1;

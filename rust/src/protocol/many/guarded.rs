@@ -2,26 +2,17 @@
 
 use core::ops::{Deref, DerefMut};
 
-use subtle::Choice;
-
 use crate::wipe::wipe;
-use crate::{Error, in_out};
 
 /// What a job transforms, in a buffer of the caller's. It is wiped on drop, so that an error or a panic, such as one of a
 /// function that the caller gave, leaves no plaintext that was not handed out.
+#[derive(Default)]
 pub(crate) struct Guarded<'a>(&'a mut [u8]);
 
 impl<'a> Guarded<'a> {
     /// Hands the data out.
     pub(crate) fn release(mut self) -> &'a mut [u8] {
         core::mem::take(&mut self.0)
-    }
-
-    /// Hands the data out if they are verified.
-    pub(crate) fn release_if(self, verified: Choice) -> Result<&'a mut [u8], Error> {
-        let data = self.release();
-        in_out::release_or_wipe(verified, data)?;
-        Ok(data)
     }
 }
 
@@ -48,7 +39,10 @@ impl DerefMut for Guarded<'_> {
 }
 
 impl Drop for Guarded<'_> {
+    #[inline]
     fn drop(&mut self) {
-        wipe(self.0);
+        if !self.0.is_empty() {
+            wipe(self.0);
+        }
     }
 }

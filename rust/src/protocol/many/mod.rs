@@ -1,422 +1,710 @@
 //! Many transcripts at once, from one start: eight at a time, each in its lane until it is done.
 //!
 //! A transcript runs to its next permutation; then all lanes permute together. Where all lanes are at full blocks of one
-//! kind, the kernels take as many of these as the lane with the fewest has. What a transcript gives never depends on
-//! the others.
+//! kind, the kernels take as many of these as the lane with the fewest has. What a transcript gives never depends on the
+//! others.
 //!
-//! To find out for each lane what comes next takes longer than the permutations of a small message. So transcripts whose steps
-//! are known are put together without it: those of [`alike`], [`derivations`] and [`messages`].
+//! Transcripts of one shape that begin together are in step until their end. So they are a group: what comes next is found
+//! out once for all of its lanes.
 
-pub(crate) mod alike;
-mod blocks;
-mod derivations;
-mod group;
 mod guarded;
-mod messages;
 
-pub(crate) use derivations::derive;
 pub(crate) use guarded::Guarded;
-pub(crate) use messages::{Message, messages};
+use subtle::ConstantTimeEq;
 
 use super::Protocol;
-use crate::backend::Backend;
-use crate::framing::{Op, RATE, header_len, leb128, leb128_len};
-use crate::lane_backend::LANES;
-use crate::lanes::{Direction, Lanes, used};
+use crate::duplex::Duplex;
+use crate::framing::{Cursor, Op, RATE, copy, leb128, leb128_len};
+use crate::lane_backend::{LANES, States};
+use crate::lanes::{self, Direction, Lanes, Stage, squeeze_last};
 use crate::simpira1024::Block;
 use crate::timing::Timing;
 use crate::wipe::wipe;
-use crate::{Error, Label};
+use crate::{Error, Label, TAG_LEN, in_out, label};
 
-/// A transcript to be computed, and its buffers.
-pub(crate) trait Job {
-    /// What it does, step by step; `None` at the end.
-    fn step(&self, number: usize) -> Option<Step<'_>>;
+/// How much a Mask of a job masks, in bytes: less than a block.
+const MASKED_LEN: usize = 3;
 
-    /// What this step encrypts or decrypts in place.
-    fn data(&mut self, number: usize) -> &mut [u8];
-
-    /// What is squeezed.
-    fn output(&mut self) -> &mut [u8];
+/// A transcript to be computed, and its buffers. A Mix is open: it takes `mixed`. What the [`Closing`] of the batch says
+/// comes last.
+pub(crate) struct Job<'a> {
+    pub(crate) mixed: Mixed<'a>,
+    /// The data of a Mix `ad`.
+    pub(crate) ad: Option<&'a [u8]>,
+    /// The data of a Mask `len`.
+    pub(crate) masked: Option<&'a mut [u8; MASKED_LEN]>,
+    /// What is sealed or opened.
+    pub(crate) data: Guarded<'a>,
+    pub(crate) output: Output<'a>,
+    /// For the caller: which one it is.
+    pub(crate) place: usize,
 }
 
-/// What operations are made of.
-pub(crate) enum Step<'a> {
-    /// A Mix.
-    Mix(Label<'a>, &'a [u8]),
-    /// Data of a Mix that is open.
-    Absorb(&'a [u8]),
-    /// A Derive of so many bytes, as far as its output.
-    Derive(Label<'a>, usize),
-    /// A Mask, as far as its data.
-    #[cfg_attr(
-        not(feature = "hybrid"),
-        expect(dead_code, reason = "only the tunnel has one")
-    )]
-    Mask(Label<'a>),
-    /// A Seal of so many bytes, as far as its data.
-    Seal(Label<'a>, usize),
-    Permute,
-    /// Of [`Job::data`], or, squeezed, of [`Job::output`].
-    Transform(Direction),
+/// The data of a Mix.
+pub(crate) enum Mixed<'a> {
+    Bytes(&'a [u8]),
+    /// The first so many of these.
+    Short([u8; 9], usize),
 }
 
-impl<'a> Step<'a> {
+impl Mixed<'_> {
     #[inline]
-    fn input(&self) -> Input<'a> {
-        let (header, data, number, permute): (_, &[u8], _, _) = match *self {
-            Self::Mix(label, data) => (Some((Op::Mix, label)), data, None, false),
-            Self::Absorb(data) => (None, data, None, false),
-            Self::Derive(label, len) => (Some((Op::Derive, label)), &[], Some(len), true),
-            Self::Mask(label) => (Some((Op::Mask, label)), &[], None, true),
-            Self::Seal(label, len) => (Some((Op::Seal, label)), &[], Some(len), true),
-            Self::Permute => (None, &[], None, true),
-            Self::Transform(_) => (None, &[], None, false),
-        };
-        Input {
-            header,
-            data,
-            number,
-            permute,
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Bytes(bytes) => bytes,
+            Self::Short(bytes, len) => &bytes[..*len],
         }
     }
 }
 
-/// What a step absorbs: header, data and number, in this order.
-struct Input<'a> {
-    header: Option<(Op, Label<'a>)>,
-    data: &'a [u8],
-    /// As unsigned LEB128.
-    number: Option<usize>,
-    /// Whether it permutes then, even if the block is not full.
-    permute: bool,
+/// What is done with the bytes that a transcript ends with.
+pub(crate) enum Output<'a> {
+    /// They are written.
+    Write(&'a mut [u8]),
+    /// They, computed, are compared with a tag.
+    Compare([u8; TAG_LEN], &'a [u8; TAG_LEN]),
 }
 
-impl Input<'_> {
-    /// How many bytes come before the data.
-    #[inline]
-    fn header_len(&self) -> usize {
-        self.header.map_or(0, |(_, label)| header_len(label.as_bytes()))
+impl<'a> Output<'a> {
+    pub(crate) const fn compare(tag: &'a [u8; TAG_LEN]) -> Self {
+        Self::Compare([0; TAG_LEN], tag)
+    }
+
+    #[inline(always)]
+    fn len(&self) -> usize {
+        match self {
+            Self::Write(output) => output.len(),
+            Self::Compare(..) => TAG_LEN,
+        }
+    }
+
+    #[inline(always)]
+    fn bytes(&mut self) -> &mut [u8] {
+        match self {
+            Self::Write(output) => output,
+            Self::Compare(computed, _) => computed,
+        }
     }
 }
 
-/// What a lane waits for.
+impl<'a> Job<'a> {
+    /// Whether both do the same, but for the bytes.
+    #[inline(always)]
+    fn is_like(&self, other: Option<&Self>) -> bool {
+        let Some(other) = other else { return false };
+        self.mixed.bytes().len() == other.mixed.bytes().len()
+            && self.ad.map(<[u8]>::len) == other.ad.map(<[u8]>::len)
+            && self.masked.is_some() == other.masked.is_some()
+            && self.data.len() == other.data.len()
+            && self.output.len() == other.output.len()
+    }
+
+    /// The data of a job that is done, if they are sealed, or verified.
+    #[inline(always)]
+    pub(crate) fn verified(mut self) -> Result<Guarded<'a>, Error> {
+        if let Output::Compare(computed, tag) = &self.output {
+            in_out::release_or_wipe(computed.ct_eq(*tag), &mut self.data)?;
+        }
+        Ok(self.data)
+    }
+
+    /// Hands them out.
+    #[inline(always)]
+    pub(crate) fn release(self) -> Result<&'a mut [u8], Error> {
+        self.verified().map(Guarded::release)
+    }
+}
+
+/// The last operation of all transcripts of a batch.
+#[derive(Clone, Copy)]
+pub(crate) enum Closing<'a> {
+    /// A Derive of the output.
+    Derive(Label<'a>),
+    /// A Seal or an Open of the data, whose tag is the output.
+    Seal(Label<'a>, Direction),
+}
+
+/// What a Mix that is open and a Derive give for each message: in as many places as there are messages.
+pub(crate) fn derive<'a>(
+    start: &Protocol,
+    label: Label<'a>,
+    messages: impl IntoIterator<Item = &'a [u8]>,
+    outputs: impl IntoIterator<Item = &'a mut [u8]>,
+) {
+    let mut batch = Batch::new(start, Closing::Derive(label));
+    for (mixed, output) in messages.into_iter().zip(outputs) {
+        batch.add(Job {
+            mixed: Mixed::Bytes(mixed),
+            ad: None,
+            masked: None,
+            data: Guarded::default(),
+            output: Output::Write(output),
+            place: 0,
+        });
+    }
+    batch.complete();
+}
+
+/// Runs the jobs, each from the same protocol on. `done` takes those that are finished, in no particular order.
+///
+/// # Errors
+///
+/// That of a job that cannot be made, or of `done`. The data of jobs that `done` did not get are then wiped.
+pub(crate) fn run<'a>(
+    start: &Protocol,
+    closing: Closing<'a>,
+    jobs: impl IntoIterator<Item = Result<Job<'a>, Error>>,
+    mut done: impl FnMut(Job<'a>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut batch = Batch::new(start, closing);
+    for job in jobs {
+        if let Some(job) = batch.add(job?) {
+            done(job)?;
+        }
+    }
+    while let Some(job) = batch.finish() {
+        done(job)?;
+    }
+    Ok(())
+}
+
+/// What a job does next.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Mixed,
+    AdHeader,
+    Ad,
+    MaskHeader,
+    Mask,
+    Header,
+    Number,
+    Data,
+    Output,
+}
+
+/// What lanes wait for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Next {
-    /// It has no job.
-    Idle,
-    Finished,
+    /// Nothing: their jobs are done.
+    Done,
+    /// That their jobs begin.
+    Begin,
     Permute,
-    /// There are so many full blocks to absorb.
-    Absorb(usize),
-    /// Or to process in this direction.
-    Transform(Direction, usize),
+    /// There are full blocks to absorb.
+    Absorb,
+    /// Or data to transform.
+    Data,
+    /// Or outputs to squeeze.
+    Output,
 }
 
-/// A job in its lane.
-struct Slot<J> {
-    job: J,
-    step: usize,
-    /// How many bytes of the step are done.
+/// Lanes in step, next to each other.
+#[derive(Clone, Copy)]
+struct Group {
+    first: usize,
+    count: usize,
+    next: Next,
+    phase: Phase,
+    /// How many bytes of the phase are done.
     done: usize,
+    cursor: Cursor,
+    /// Whether the states are still to be set to that of the start.
+    is_fresh: bool,
 }
 
-impl<J: Job> Slot<J> {
-    const fn new(job: J) -> Self {
+impl Group {
+    /// One lane, whose job is to begin.
+    const fn new(first: usize, cursor: Cursor) -> Self {
         Self {
-            job,
-            step: 0,
+            first,
+            count: 1,
+            next: Next::Begin,
+            phase: Phase::Mixed,
             done: 0,
+            cursor,
+            is_fresh: true,
         }
     }
 
-    /// Runs to the next permutation, or to the end.
-    #[inline]
-    fn advance(&mut self, lanes: &mut Lanes, lane: usize) -> Next {
-        while let Some(step) = self.job.step(self.step) {
-            let mut permute = false;
-            if let Step::Transform(direction) = step {
-                let done = self.done;
-                let rest = &mut self.buffer(direction)[done..];
-                if rest.len() >= RATE && lanes.at_start(lane) {
-                    return Next::Transform(direction, rest.len() / RATE);
-                }
-                let len = lanes.transform_some(direction, lane, rest);
-                self.done += len;
-            } else {
-                let input = step.input();
-                permute = input.permute;
-                let data_at = input.header_len();
-                let number_at = data_at + input.data.len();
-                if let Some((op, label)) = input.header
-                    && self.done < data_at
-                {
-                    self.done += lanes.absorb_header(lane, self.done, op.code(), label.as_bytes());
-                }
-                if self.done >= data_at && self.done < number_at && !lanes.is_full(lane) {
-                    let rest = &input.data[self.done - data_at..];
-                    if rest.len() >= RATE && lanes.at_start(lane) {
-                        return Next::Absorb(rest.len() / RATE);
-                    }
-                    self.done += lanes.absorb_some(lane, rest);
-                }
-                if let Some(number) = input.number {
-                    let end = number_at + leb128_len(number);
-                    while self.done >= number_at && self.done < end && !lanes.is_full(lane) {
-                        self.done +=
-                            lanes.absorb_some(lane, &[leb128(number >> (7 * (self.done - number_at))).0]);
-                    }
-                }
-            }
-            // If the block is not full, the step is done. If it is, there may be more, if only a permutation.
-            if lanes.is_full(lane) {
-                return Next::Permute;
-            }
-            self.step += 1;
-            self.done = 0;
-            if permute {
-                return Next::Permute;
-            }
-        }
-        Next::Finished
+    #[inline(always)]
+    const fn end(&self) -> usize {
+        self.first + self.count
     }
 
-    fn buffer(&mut self, direction: Direction) -> &mut [u8] {
-        match direction {
-            Direction::Encrypt | Direction::Decrypt => self.job.data(self.step),
-            Direction::Squeeze => self.job.output(),
-        }
+    #[inline(always)]
+    const fn enter(&mut self, phase: Phase) {
+        self.phase = phase;
+        self.done = 0;
     }
 
-    /// The next blocks to absorb.
-    fn blocks(&self, count: usize) -> &[Block] {
-        self.job.step(self.step).map_or(&[][..], |step| {
-            let input = step.input();
-            &input.data[self.done - input.header_len()..].as_chunks().0[..count]
-        })
+    /// The full blocks that a job absorbs.
+    fn blocks<'j>(&self, job: Option<&'j Job<'_>>) -> &'j [Block] {
+        input(job, self.phase)[self.done..].as_chunks().0
     }
 
-    /// The next blocks to transform.
-    fn blocks_mut(&mut self, direction: Direction, count: usize) -> &mut [Block] {
-        let done = self.done;
-        &mut self.buffer(direction)[done..].as_chunks_mut().0[..count]
+    /// Those that it transforms.
+    fn blocks_mut<'j>(&self, job: &'j mut Option<Job<'_>>) -> &'j mut [Block] {
+        in_out(job, self.phase)[self.done..].as_chunks_mut().0
     }
+}
 
-    /// Does in its lane alone what it waits for.
-    fn alone(&mut self, lanes: &mut Lanes, lane: usize, next: Next) {
-        match next {
-            Next::Idle | Next::Finished => {}
-            Next::Permute => lanes.permute_alone(lane),
-            Next::Absorb(count) => {
-                lanes.alone(lane, |backend, state| {
-                    backend.absorb_blocks(state, self.blocks(count));
-                });
-                self.done += count * RATE;
-            }
-            Next::Transform(direction, count) => {
-                let operation = match direction {
-                    Direction::Encrypt => Backend::encrypt_blocks,
-                    Direction::Decrypt => Backend::decrypt_blocks,
-                    Direction::Squeeze => Backend::squeeze_blocks,
-                };
-                let blocks = self.blocks_mut(direction, count);
-                lanes.alone(lane, |backend, state| operation(backend, state, blocks));
-                self.done += count * RATE;
-            }
-        }
+/// What a job absorbs in a phase.
+#[inline(always)]
+fn input<'j>(job: Option<&'j Job<'_>>, phase: Phase) -> &'j [u8] {
+    match job {
+        Some(job) if phase == Phase::Mixed => job.mixed.bytes(),
+        Some(Job { ad: Some(ad), .. }) => ad,
+        _ => &[],
     }
+}
 
-    /// Takes one full block as far as its permutation.
-    fn one_block(&mut self, lanes: &mut Lanes, lane: usize, next: Next) {
-        self.done += match next {
-            Next::Idle | Next::Finished | Next::Permute => 0,
-            Next::Absorb(_) => lanes.absorb_some(lane, self.blocks(1).as_flattened()),
-            Next::Transform(direction, _) => {
-                let block = self.blocks_mut(direction, 1).as_flattened_mut();
-                lanes.transform_some(direction, lane, block)
-            }
-        };
+/// What it transforms.
+#[inline(always)]
+fn in_out<'j>(job: &'j mut Option<Job<'_>>, phase: Phase) -> &'j mut [u8] {
+    match job {
+        None => &mut [],
+        Some(job) => match phase {
+            Phase::Mask => job.masked.as_mut().map_or(&mut [], |masked| &mut masked[..]),
+            Phase::Data => &mut job.data,
+            _ => job.output.bytes(),
+        },
     }
 }
 
 /// How many blocks a lane without a job gets when it must have some, to be written.
 const SPARE: usize = 8;
 
-/// Runs the jobs, each from the same protocol on. `done` takes those that are finished, in no particular order.
-pub(crate) fn run<J: Job>(start: &Protocol, jobs: impl IntoIterator<Item = J>, mut done: impl FnMut(J)) {
-    let _timing = Timing::independent();
-    let mut lanes = Lanes::new();
-    if !lanes.backends().has_kernels() {
-        for mut job in jobs {
-            serially(start, &mut job);
-            done(job);
+/// Transcripts that go on from one, and the lanes in which they run.
+pub(crate) struct Batch<'a> {
+    start: Duplex,
+    closing: Closing<'a>,
+    lanes: Lanes,
+    jobs: [Option<Job<'a>>; LANES],
+    is_busy: [bool; LANES],
+    /// The first so many, in no particular order.
+    groups: [Group; LANES],
+    groups_len: usize,
+    _timing: Timing,
+}
+
+impl<'a> Batch<'a> {
+    pub(crate) fn new(start: &Protocol, closing: Closing<'a>) -> Self {
+        Self {
+            start: start.duplex.clone(),
+            closing,
+            lanes: Lanes::new(),
+            jobs: [const { None }; LANES],
+            is_busy: [false; LANES],
+            groups: [Group::new(0, Cursor::START); LANES],
+            groups_len: 0,
+            _timing: Timing::independent(),
         }
-        return;
     }
-    let mut jobs = jobs.into_iter().fuse();
-    let mut slots: [Option<Slot<J>>; LANES] = [const { None }; LANES];
-    loop {
-        let mut next = [Next::Idle; LANES];
-        for (lane, (slot, next)) in slots.iter_mut().zip(&mut next).enumerate() {
-            *next = loop {
-                if slot.is_none()
-                    && let Some(job) = jobs.next()
-                {
-                    lanes.set_lane(lane, &start.duplex);
-                    *slot = Some(Slot::new(job));
-                }
-                let Some(busy) = slot else { break Next::Idle };
-                match busy.advance(&mut lanes, lane) {
-                    Next::Finished => slot.take().into_iter().for_each(|slot| done(slot.job)),
-                    next => break next,
-                }
-            };
+
+    /// Takes a job, and gives one that is done, if that must make room.
+    #[inline(always)]
+    pub(crate) fn add(&mut self, job: Job<'a>) -> Option<Job<'a>> {
+        let lane = self.room(&job);
+        self.is_busy[lane] = true;
+        match self.groups[..self.groups_len].last_mut() {
+            Some(last)
+                if last.next == Next::Begin
+                    && last.end() == lane
+                    && job.is_like(self.jobs[last.first].as_ref()) =>
+            {
+                last.count += 1;
+            }
+            _ => {
+                self.groups[self.groups_len] = Group::new(lane, self.start.parts().1);
+                self.groups_len += 1;
+            }
         }
-        let busy = next.map(|next| !matches!(next, Next::Idle));
-        let used = used(busy);
-        if used == 0 {
-            return;
+        self.jobs[lane].replace(job)
+    }
+
+    /// Gives a job that is done, until there is none.
+    #[inline]
+    pub(crate) fn finish(&mut self) -> Option<Job<'a>> {
+        self.complete();
+        for job in &mut self.jobs {
+            if job.is_some() {
+                return job.take();
+            }
         }
-        if busy.iter().filter(|&&busy| busy).count() <= lanes.backends().few(used) {
-            for (lane, (slot, next)) in slots.iter_mut().zip(next).enumerate() {
-                if let Some(slot) = slot {
-                    slot.alone(&mut lanes, lane, next);
+        None
+    }
+
+    /// Runs all jobs to their end.
+    fn complete(&mut self) {
+        while self.round() {}
+    }
+
+    /// A lane for this job: if many of its shape are in step, only when they are done, so that it is in step with others.
+    #[inline(always)]
+    fn room(&mut self, job: &Job<'_>) -> usize {
+        loop {
+            let mut waits = false;
+            for group in &self.groups[..self.groups_len] {
+                let is_wide = group.count >= LANES / 2 && group.next != Next::Begin;
+                waits |= is_wide && job.is_like(self.jobs[group.first].as_ref());
+            }
+            if !waits {
+                for lane in 0..LANES {
+                    if !self.is_busy[lane] {
+                        return lane;
+                    }
                 }
             }
-        } else if let Some(common) = common(&next) {
-            together(&mut lanes, &mut slots, common, used);
+            self.round();
+        }
+    }
+
+    /// Does what the lanes wait for: together, or one by one if they are few. Whether there was something.
+    fn round(&mut self) -> bool {
+        let (mut next, mut is_same, mut count, mut used) = (Next::Done, true, 0, 0);
+        for i in 0..self.groups_len {
+            if self.groups[i].next == Next::Begin {
+                self.advance(i);
+            }
+            let group = &self.groups[i];
+            is_same &= i == 0 || group.next == next;
+            next = group.next;
+            count += group.count;
+            used = used.max(group.end());
+        }
+        if count <= self.lanes.backends().serial_threshold(used) {
+            self.run_single_lanes();
+        } else if is_same && next != Next::Permute {
+            self.process_blocks(next, count, used);
         } else {
-            for (lane, (slot, next)) in slots.iter_mut().zip(next).enumerate() {
-                if let Some(slot) = slot {
-                    slot.one_block(&mut lanes, lane, next);
+            self.permute(used);
+        }
+        for i in (0..self.groups_len).rev() {
+            self.advance(i);
+            let group = self.groups[i];
+            if group.next == Next::Done {
+                self.is_busy[group.first..group.end()].fill(false);
+                self.groups_len -= 1;
+                self.groups[i] = self.groups[self.groups_len];
+            }
+        }
+        count > 0
+    }
+
+    /// Runs the jobs of a group to their next permutation, or to the end.
+    fn advance(&mut self, i: usize) {
+        let mut group = self.groups[i];
+        let jobs = &mut self.jobs[group.first..group.end()];
+        let (states, mut stage) = self.lanes.stage(group.first, group.count, group.cursor);
+        group.next = run_to_wait(jobs, &mut group, states, &mut stage, self.closing);
+        if group.next == Next::Permute {
+            stage.end_block();
+        }
+        group.cursor = stage.cursor;
+        self.groups[i] = group;
+    }
+
+    /// Sets the states of a group whose jobs have just begun.
+    #[inline]
+    fn load(&mut self, i: usize) {
+        let group = &mut self.groups[i];
+        if group.is_fresh {
+            for lane in group.first..group.end() {
+                self.lanes.set_state(lane, self.start.parts().0);
+            }
+            group.is_fresh = false;
+        }
+    }
+
+    /// The direction in which full blocks are processed.
+    fn direction(&self, next: Next) -> Direction {
+        match self.closing {
+            Closing::Seal(_, direction) if next == Next::Data => direction,
+            _ => Direction::Squeeze,
+        }
+    }
+
+    /// Does what the lanes wait for one by one.
+    #[cold]
+    fn run_single_lanes(&mut self) {
+        for i in 0..self.groups_len {
+            self.load(i);
+            let group = self.groups[i];
+            let direction = self.direction(group.next);
+            let mut len = 0;
+            for lane in group.first..group.end() {
+                if group.next == Next::Permute {
+                    self.lanes.unstage(lane);
+                    self.lanes.permute_single_lane(lane);
+                } else if group.next == Next::Absorb {
+                    let blocks = group.blocks(self.jobs[lane].as_ref());
+                    self.lanes.absorb_single_lane(lane, blocks);
+                    len = blocks.len() * RATE;
+                } else {
+                    let blocks = group.blocks_mut(&mut self.jobs[lane]);
+                    self.lanes.transform_single_lane(direction, lane, blocks);
+                    len = blocks.len() * RATE;
                 }
             }
-            lanes.permute_busy(busy);
+            self.groups[i].done += len;
+            self.groups[i].cursor = Cursor::START;
         }
     }
-}
 
-/// The jobs up to one that cannot be made, whose error goes to `result`.
-pub(crate) fn until_error<J>(
-    jobs: impl IntoIterator<Item = Result<J, Error>>,
-    result: &mut Result<(), Error>,
-) -> impl Iterator<Item = J> {
-    jobs.into_iter()
-        .map_while(|job| job.map_err(|error| *result = Err(error)).ok())
-}
-
-/// Runs one job alone.
-fn serially<J: Job>(start: &Protocol, job: &mut J) {
-    let mut duplex = start.duplex.clone();
-    let mut number = 0;
-    while let Some(step) = job.step(number) {
-        if let Step::Transform(direction) = step {
-            match direction {
-                Direction::Encrypt => duplex.encrypt(job.data(number)),
-                Direction::Decrypt => duplex.decrypt(job.data(number)),
-                Direction::Squeeze => duplex.squeeze(job.output()),
+    /// Permutes the first `used` lanes. Those that have full blocks take one before.
+    #[inline]
+    fn permute(&mut self, used: usize) {
+        for i in 0..self.groups_len {
+            if self.groups[i].next == Next::Permute {
+                continue;
             }
-        } else {
-            let input = step.input();
-            if let Some((op, label)) = input.header {
-                duplex.header(op.code(), label.as_bytes());
+            self.load(i);
+            let mut group = self.groups[i];
+            let direction = self.direction(group.next);
+            let jobs = &mut self.jobs[group.first..group.end()];
+            let (states, mut stage) = self.lanes.stage(group.first, group.count, group.cursor);
+            if group.next == Next::Absorb {
+                absorb_some(jobs, &mut group, &mut stage, RATE);
+            } else {
+                transform(jobs, &mut group, &mut stage, states, direction, RATE);
             }
-            duplex.absorb(input.data);
-            if let Some(number) = input.number {
-                duplex.number(number);
-            }
-            if input.permute {
-                duplex.permute();
-            }
+            stage.end_block();
+            self.groups[i] = group;
         }
-        number += 1;
+        // A word must be in memory before it can be loaded, if it was stored byte by byte. So first all bytes are stored.
+        for group in &mut self.groups[..self.groups_len] {
+            for lane in group.first..group.end() {
+                if group.is_fresh {
+                    self.lanes.unstage_onto(lane, self.start.parts().0);
+                } else {
+                    self.lanes.unstage(lane);
+                }
+            }
+            group.is_fresh = false;
+            group.cursor = Cursor::START;
+        }
+        self.lanes.permute_first(used);
     }
-}
 
-/// What the lanes can do with full blocks together: all that have a job, and not at all if one needs something else.
-fn common(next: &[Next; LANES]) -> Option<Next> {
-    let mut busy = next.iter().filter(|next| !matches!(next, Next::Idle)).copied();
-    let first = busy.next()?;
-    if first == Next::Permute {
-        return None;
-    }
-    busy.try_fold(first, |common, next| match (common, next) {
-        (Next::Absorb(a), Next::Absorb(b)) => Some(Next::Absorb(a.min(b))),
-        (Next::Transform(of, a), Next::Transform(other, b)) if of == other => {
-            Some(Next::Transform(of, a.min(b)))
-        }
-        _ => None,
-    })
-}
-
-/// Processes full blocks in the first `used` lanes at once: those after them have no job.
-fn together<J: Job>(lanes: &mut Lanes, slots: &mut [Option<Slot<J>>; LANES], next: Next, used: usize) {
-    let len = match next {
-        Next::Idle | Next::Finished | Next::Permute => 0,
-        Next::Absorb(count) => {
-            // A lane without a job does what another does: nobody looks at the result.
-            let any = slots
-                .iter()
-                .flatten()
-                .next()
-                .map_or(&[][..], |slot| slot.blocks(count));
-            let blocks = slots.each_ref();
-            let blocks = blocks.map(|slot| slot.as_ref().map_or(any, |slot| slot.blocks(count)));
-            lanes.absorb_blocks(&blocks, used);
-            count * RATE
-        }
-        Next::Transform(direction, count)
-            if slots[..lanes.backends().covered(used)]
-                .iter()
-                .all(Option::is_some) =>
-        {
-            let mut slots = slots.iter_mut().flatten();
-            let blocks = core::array::from_fn(|_| {
-                slots
-                    .next()
-                    .map_or(&mut [][..], |slot| slot.blocks_mut(direction, count))
+    /// Processes full blocks in all `count` lanes that have a job, which are among the first `used`.
+    fn process_blocks(&mut self, next: Next, count: usize, used: usize) {
+        let mut len = usize::MAX;
+        for i in 0..self.groups_len {
+            self.load(i);
+            let (group, job) = (&self.groups[i], &mut self.jobs[self.groups[i].first]);
+            len = len.min(match next {
+                Next::Absorb => group.blocks(job.as_ref()).len(),
+                _ => group.blocks_mut(job).len(),
             });
-            lanes.transform_blocks(direction, blocks, used);
-            count * RATE
         }
-        Next::Transform(direction, count) => {
-            let count = count.min(SPARE);
+        if next == Next::Absorb {
+            self.absorb_blocks(len, used);
+        } else if count == self.lanes.backends().lanes_processed(used) {
+            self.transform_blocks(next, len, used, &mut []);
+        } else {
+            len = len.min(SPARE);
             let mut spare = [[[0; RATE]; SPARE]; LANES];
-            let mut pairs = slots.iter_mut().zip(&mut spare);
-            let blocks = core::array::from_fn(|_| match pairs.next() {
-                Some((Some(slot), _)) => slot.blocks_mut(direction, count),
-                Some((None, spare)) => &mut spare[..count],
-                None => &mut [],
-            });
-            lanes.transform_blocks(direction, blocks, used);
+            self.transform_blocks(next, len, used, &mut spare);
             wipe(spare.as_flattened_mut().as_flattened_mut());
-            count * RATE
         }
+        for group in &mut self.groups[..self.groups_len] {
+            group.done += len * RATE;
+        }
+    }
+
+    /// A lane without a job does what another does: nobody looks at the result.
+    fn absorb_blocks(&mut self, len: usize, used: usize) {
+        let mut blocks: [&[Block]; LANES] = [&[]; LANES];
+        for group in &self.groups[..self.groups_len] {
+            let jobs = &self.jobs[group.first..group.end()];
+            for (blocks, job) in blocks[group.first..].iter_mut().zip(jobs) {
+                *blocks = &group.blocks(job.as_ref())[..len];
+            }
+        }
+        let any = blocks[used - 1];
+        for blocks in &mut blocks {
+            if blocks.is_empty() {
+                *blocks = any;
+            }
+        }
+        self.lanes.absorb_blocks(&blocks, used);
+    }
+
+    /// A lane without a job gets spare blocks, if there are any.
+    fn transform_blocks(&mut self, next: Next, len: usize, used: usize, spare: &mut [[Block; SPARE]]) {
+        let direction = self.direction(next);
+        let mut blocks: [&mut [Block]; LANES] = Default::default();
+        for (blocks, room) in blocks.iter_mut().zip(spare) {
+            *blocks = &mut room[..len];
+        }
+        let mut jobs = self.jobs.each_mut().map(Some);
+        for group in &self.groups[..self.groups_len] {
+            for lane in group.first..group.end() {
+                if let Some(job) = jobs[lane].take() {
+                    blocks[lane] = &mut group.blocks_mut(job)[..len];
+                }
+            }
+        }
+        self.lanes.transform_blocks(direction, blocks, used);
+    }
+}
+
+/// Runs jobs of one shape to their next permutation, or to the end.
+#[inline(always)]
+fn run_to_wait(
+    jobs: &mut [Option<Job<'_>>],
+    group: &mut Group,
+    states: &mut States,
+    stage: &mut Stage<'_>,
+    closing: Closing<'_>,
+) -> Next {
+    let (op, label, direction) = match closing {
+        Closing::Derive(label) => (Op::Derive, label, Direction::Squeeze),
+        Closing::Seal(label, direction) => (Op::Seal, label, direction),
     };
-    for slot in slots.iter_mut().flatten() {
-        slot.done += len;
+    let Some(Job {
+        mixed,
+        ad,
+        masked,
+        data,
+        output,
+        ..
+    }) = &jobs[0]
+    else {
+        return Next::Done;
+    };
+    let (mixed_len, ad_len, has_mask) = (mixed.bytes().len(), ad.map(<[u8]>::len), masked.is_some());
+    let (data_len, output_len) = (data.len(), output.len());
+    if group.phase == Phase::Mixed {
+        if let Some(next) = absorb(jobs, group, stage, mixed_len - group.done) {
+            return next;
+        }
+        group.enter(if ad_len.is_some() {
+            Phase::AdHeader
+        } else {
+            Phase::MaskHeader
+        });
+    }
+    if group.phase == Phase::AdHeader {
+        if header(stage, Op::Mix, label!("ad"), group) {
+            return Next::Permute;
+        }
+        group.enter(Phase::Ad);
+    }
+    if group.phase == Phase::Ad {
+        if let Some(len) = ad_len
+            && let Some(next) = absorb(jobs, group, stage, len - group.done)
+        {
+            return next;
+        }
+        group.enter(Phase::MaskHeader);
+    }
+    if group.phase == Phase::MaskHeader {
+        if has_mask {
+            if !header(stage, Op::Mask, label!("len"), group) {
+                group.enter(Phase::Mask);
+            }
+            return Next::Permute;
+        }
+        group.enter(Phase::Header);
+    }
+    if group.phase == Phase::Mask {
+        transform(jobs, group, stage, states, direction, MASKED_LEN);
+        group.enter(Phase::Header);
+    }
+    if group.phase == Phase::Header {
+        if header(stage, op, label, group) {
+            return Next::Permute;
+        }
+        group.enter(Phase::Number);
+    }
+    if group.phase == Phase::Number {
+        let (number, phase) = match closing {
+            Closing::Derive(_) => (output_len, Phase::Output),
+            Closing::Seal(..) => (data_len, Phase::Data),
+        };
+        while group.done < leb128_len(number) && !stage.cursor.is_full() {
+            stage.absorb_byte(leb128(number >> (7 * group.done)).0);
+            group.done += 1;
+        }
+        if !stage.cursor.is_full() {
+            group.enter(phase);
+        }
+        return Next::Permute;
+    }
+    if group.phase == Phase::Data {
+        let rest = data_len - group.done;
+        if rest >= RATE {
+            return Next::Data;
+        }
+        transform(jobs, group, stage, states, direction, rest);
+        group.enter(Phase::Output);
+        return Next::Permute;
+    }
+    if output_len - group.done > RATE {
+        return Next::Output;
+    }
+    for (job, lane) in jobs.iter_mut().zip(stage.first..) {
+        squeeze_last(states, lane, &mut in_out(job, Phase::Output)[group.done..]);
+    }
+    Next::Done
+}
+
+/// Absorbs the next `rest` bytes of each as far as the block takes them; what the lanes wait for if there may be more.
+#[inline(always)]
+fn absorb(jobs: &[Option<Job<'_>>], group: &mut Group, stage: &mut Stage<'_>, rest: usize) -> Option<Next> {
+    if rest >= RATE && stage.cursor.is_at_start() {
+        return Some(Next::Absorb);
+    }
+    absorb_some(jobs, group, stage, rest);
+    stage.cursor.is_full().then_some(Next::Permute)
+}
+
+#[inline(always)]
+fn absorb_some(jobs: &[Option<Job<'_>>], group: &mut Group, stage: &mut Stage<'_>, rest: usize) {
+    let start = group.done;
+    let (blocks, window) = stage.next(rest);
+    group.done += window.len();
+    for (bytes, job) in blocks.iter_mut().zip(jobs) {
+        copy(
+            &mut bytes[window.clone()],
+            &input(job.as_ref(), group.phase)[start..group.done],
+        );
     }
 }
 
-/// How many bytes of secrets there are, which are 0xab in these tests. An address does not have eight in a row.
-#[cfg(all(test, feature = "std", target_os = "linux"))]
-fn secret_bytes(bytes: &[u8]) -> usize {
-    bytes
-        .chunk_by(|a, b| a == b)
-        .filter(|run| run[0] == 0xab && run.len() >= 8)
-        .map(<[u8]>::len)
-        .sum()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_job_that_cannot_be_made_ends_the_others() {
-        let mut result = Ok(());
-        let jobs = until_error([Ok(1), Err(Error::BufferLength), Ok(2)], &mut result);
-        assert_eq!(jobs.sum::<i32>(), 1);
-        assert_eq!(result, Err(Error::BufferLength));
+/// Transforms the next `len` bytes of each, at most a block.
+#[inline(always)]
+fn transform(
+    jobs: &mut [Option<Job<'_>>],
+    group: &mut Group,
+    stage: &mut Stage<'_>,
+    states: &mut States,
+    direction: Direction,
+    len: usize,
+) {
+    let (start, first) = (group.done, stage.first);
+    group.done += len;
+    let (blocks, window) = stage.next(len);
+    // A word must be in memory before it can be loaded: so first all are stored.
+    for (bytes, job) in blocks.iter_mut().zip(&mut *jobs) {
+        copy(
+            &mut bytes[window.clone()],
+            &in_out(job, group.phase)[start..group.done],
+        );
+    }
+    for ((bytes, job), lane) in blocks.iter_mut().zip(jobs).zip(first..) {
+        let now = &mut in_out(job, group.phase)[start..group.done];
+        lanes::transform(direction, states, lane, bytes, &window, now);
     }
 }
+
+/// Absorbs a header as far as the block takes it; whether the block is full then, and there may be more.
+#[inline(always)]
+fn header(stage: &mut Stage<'_>, op: Op, label: Label<'_>, group: &mut Group) -> bool {
+    group.done += stage.absorb_header(group.done, op.code(), label.as_bytes());
+    stage.cursor.is_full()
+}
+
+#[cfg(all(test, feature = "std"))]
+mod tests;
