@@ -14,13 +14,14 @@ Local Open Scope nat_scope.
 (** A transcript with a key: that of aead, mac, siv, stream and committing begins so. *)
 Definition keyed (d key : list byte) (T : list op) : list op := Init d :: Mix (text "key") key :: T.
 
-(** It asks the permutation, its inverse, and for what a transcript under the key of a user outputs last; it goes on as the
-    answers say, and ends with yes or no. *)
+(** It asks the permutation, its inverse, for what a transcript under the key of a user outputs last, and whether Open takes
+    a ciphertext and a tag after one; it goes on as the answers say, and ends with yes or no. *)
 Inductive player :=
   | Say (yes : bool)
   | Permute (x : list byte) (k : list byte -> player)
   | Unpermute (y : list byte) (k : list byte -> player)
-  | Use (i : nat) (T : list op) (k : list byte -> player).
+  | Use (i : nat) (T : list op) (k : list byte -> player)
+  | Open (i : nat) (T : list op) (l c tag : list byte) (k : option (list byte) -> player).
 
 Section Users.
 (** The users: how many, and the domain of each. *)
@@ -34,6 +35,7 @@ Fixpoint says (p : graph) (keys : list (list byte)) (A : player) : bool :=
   | Permute x k => says p keys (k (perm p x))
   | Unpermute y k => says p keys (k (perm_inverse p y))
   | Use i T k => says p keys (k (answer (perm p) (keyed (domain i) (nth i keys []) T)))
+  | Open i T l c tag k => says p keys (k (fst (unseal (perm p) l c tag (run (perm p) (keyed (domain i) (nth i keys []) T)))))
   end.
 
 (** The model as a program that asks for the outer part after some blocks ([transcript]), with zeros for a key that
@@ -48,12 +50,31 @@ Definition no_key : list byte := repeat 0%N 32.
 
 Definition program (i : nat) (T : list op) : prog (list byte * tape) := transcript (keyed (domain i) no_key T) ([], blank).
 
+Fixpoint decrypting (c : list byte) (t : tape) : prog (list byte * tape) :=
+  match c with
+  | [] => Ret ([], t)
+  | b :: c => Need (closed t) (fun o => let x := N.lxor (get (length (cur t)) o) b in
+      bind (decrypting c (feed1 t (Byte x))) (fun r => Ret (x :: fst r, snd r)))
+  end.
+
+(** The plaintext, and the tag that it should have. *)
+Definition opening (l c : list byte) (t : tape) : prog (list byte * tape) :=
+  bind (decrypting c (feed1 (feed (bytes (leb (length c))) (tape_header 5 l t)) Close)) (fun r =>
+    bind (squeezing tag_length (feed1 (snd r) Close)) (fun q => Ret (fst r ++ fst q, snd q))).
+
+Definition open_program (i : nat) (T : list op) (l c : list byte) : prog (list byte * tape) :=
+  bind (program i T) (fun r => opening l c (snd r)).
+
+Definition taken (c tag x : list byte) : option (list byte) :=
+  if list_eq_dec N.eq_dec (skipn (length c) x) tag then Some (firstn (length c) x) else None.
+
 Fixpoint compiled (A : player) : @tree (list byte) (list byte) block :=
   match A with
   | Say yes => Stop yes
   | Permute x k => Forward x (fun y => compiled (k y))
   | Unpermute y k => Inverse y (fun x => compiled (k x))
   | Use i T k => ask i (program i T) (fun r => compiled (k (fst r)))
+  | Open i T l c tag k => ask i (open_program i T l c) (fun r => compiled (k (taken c tag (fst r))))
   end.
 
 Definition key_lists : list (list (list byte)) := vectors (strings 32) users.
@@ -68,8 +89,8 @@ Definition ideally (A : player) : Q :=
   average (fun p => ideal bytes_dec block_dec (strings (rate + 2)) p (compiled A) []) all_permutations.
 
 (** At most [c] calls of the permutation, whatever is output. *)
-Definition costs (i : nat) (T : list op) (c : nat) : Prop :=
-  forall O : list block -> list byte, (forall bs, small (O bs)) -> length (closed (snd (result O (program i T)))) <= c.
+Definition costs (r : prog (list byte * tape)) (c : nat) : Prop :=
+  forall O : list block -> list byte, (forall bs, small (O bs)) -> length (closed (snd (result O r))) <= c.
 
 (** At most [q] direct queries, and [m] calls of the permutation for the users; labels of at most 91 bytes. *)
 Fixpoint spending (q m : nat) (A : player) : Prop :=
@@ -77,7 +98,9 @@ Fixpoint spending (q m : nat) (A : player) : Prop :=
   | Say _ => True
   | Permute x k => is_state x /\ match q with O => False | S q => forall y, spending q m (k y) end
   | Unpermute y k => is_state y /\ match q with O => False | S q => forall x, spending q m (k x) end
-  | Use i T k => i < users /\ legal T /\ exists c n, c + n <= m /\ costs i T c /\ forall x, spending q n (k x)
+  | Use i T k => i < users /\ legal T /\ exists c n, c + n <= m /\ costs (program i T) c /\ forall x, spending q n (k x)
+  | Open i T l c tag k => i < users /\ legal T /\ (length l <= label_max /\ small l /\ small c) /\
+      exists a n, a + n <= m /\ costs (open_program i T l c) a /\ forall x, spending q n (k x)
   end.
 
 (** So that a key is in the first block. *)
@@ -188,6 +211,24 @@ Proof.
   destruct (IH _ H') as (E & H2 & C2); [apply (closed_not_nil [Byte b] t C)|]; rewrite !result_bind, E; auto.
 Qed.
 
+Lemma shift_decrypting c : forall t, holds_key t -> closed t <> [] ->
+  result O' (decrypting c (shift t)) = (fst (result O (decrypting c t)), shift (snd (result O (decrypting c t)))) /\
+  holds_key (snd (result O (decrypting c t))).
+Proof.
+  induction c as [|b c IH]; intros t H C; [auto|]; cbn [decrypting result]; rewrite SAME, shift_cur by assumption.
+  set (x := N.lxor (get (length (cur t)) (O (closed t))) b); destruct (shift_feed1 t (Byte x) H) as [<- H'].
+  destruct (IH _ H') as [E H2]; [apply (closed_not_nil [Byte x] t C)|]; rewrite !result_bind, E; auto.
+Qed.
+
+Lemma shift_opening l c t : holds_key t -> fst (result O' (opening l c (shift t))) = fst (result O (opening l c t)).
+Proof.
+  intro H; unfold opening; destruct (shift_header 5 l t H) as [<- H0].
+  destruct (shift_feed (bytes (leb (length c))) _ H0) as [<- H1], (shift_feed1 _ Close H1) as [<- H2].
+  generalize tag_length; intro k; rewrite !(result_bind _ (decrypting _ _)).
+  destruct (shift_decrypting c _ H2 (close_not_nil _)) as [-> H3]; cbn [fst snd]; destruct (shift_feed1 _ Close H3) as [<- H4].
+  rewrite !(result_bind _ (squeezing k _)); destruct (shift_squeezing k _ H4 (close_not_nil _)) as [-> _]; reflexivity.
+Qed.
+
 Lemma shift_stepping o t : holds_key t -> result O' (stepping o (shift t)) =
   (fst (result O (stepping o t)), shift (snd (result O (stepping o t)))) /\ holds_key (snd (result O (stepping o t))).
 Proof.
@@ -215,10 +256,12 @@ Proof.
 Qed.
 
 Lemma shift_transcript T : forall x t, holds_key t -> result O' (transcript T (x, shift t)) =
-  (fst (result O (transcript T (x, t))), shift (snd (result O (transcript T (x, t))))).
+  (fst (result O (transcript T (x, t))), shift (snd (result O (transcript T (x, t))))) /\
+  holds_key (snd (result O (transcript T (x, t)))).
 Proof.
-  induction T as [|o T IH]; intros x t H; [reflexivity|]; cbn [transcript snd]; rewrite !result_bind.
-  destruct (shift_stepping o t H) as [-> H1]; rewrite (IH _ _ H1), <- surjective_pairing; reflexivity.
+  induction T as [|o T IH]; intros x t H; [auto|]; cbn [transcript snd]; rewrite !result_bind.
+  destruct (shift_stepping o t H) as [-> H1]; destruct (IH (fst (result O (stepping o t))) _ H1) as [-> H2].
+  rewrite <- surjective_pairing in *; auto.
 Qed.
 End Shift.
 
@@ -293,32 +336,93 @@ Qed.
 Lemma play_fold P bs : forall a, snd (fold_left (play1 P) bs a) = fold_left (fun y b => P (after y b)) bs (snd a).
 Proof. induction bs as [|b bs IH]; intro a; [reflexivity|]; cbn [fold_left]; rewrite IH; reflexivity. Qed.
 
-Lemma answers_are p keys i T : In p all_permutations -> In keys key_lists -> i < users ->
-  answer (perm p) (keyed (domain i) (nth i keys []) T) = fst (result (has_after p keys i) (program i T)).
+(** The model, with the permutation, on opening. *)
+Lemma decrypting_is P (HP : keeps_length P) c : forall t, wf t -> result (outer_of P) (decrypting c t) =
+  (fst (decrypt P c (render P t)), feed (bytes (fst (decrypt P c (render P t)))) t).
 Proof.
-  intros IP IK U; destruct (in_vectors _ _ _ IK) as [LK SK].
-  assert (K : length (nth i keys []) = 32).
-  { assert (X : In (nth i keys []) (strings 32)) by (apply SK, nth_In; lia); now apply in_strings in X. }
-  set (key := nth i keys []) in *; pose proof (transcript_is (perm p) (perm_length p IP) (keyed (domain i) key T)) as E.
-  apply (f_equal fst) in E; cbn [fst] in E; rewrite <- E; clear E; unfold program; rewrite !keyed_from.
-  destruct (begun_is i key U K) as [-> H].
-  assert (M : 0 < length (mask i key)) by (unfold mask; rewrite app_length; lia).
-  rewrite (shift_transcript (mask i key) M (has_after p keys i) (outer_of (perm p))); [reflexivity| |exact H].
-  intros t HK C; unfold outer_of, play, shift, has_after; rewrite play_fold; unfold holds_key in HK.
-  destruct (closed t) as [|[x f] bs]; [congruence|]; rewrite leads_fold; cbn [closed snd fold_left]; fold key.
+  induction c as [|b c IH]; intros t W; [reflexivity|]; cbn [decrypting result decrypt]; rewrite (next_outer P t W), set_is_xor.
+  set (x := N.lxor (get (rate_idx (render P t)) (Duplex.state (render P t))) b).
+  change (advance P (xor_at (rate_idx (render P t)) x (Duplex.state (render P t))) (render P t)) with (absorb1 P x (render P t)).
+  rewrite <- (render_absorb1 P HP) by apply W; rewrite result_bind, IH by now apply wf_feed1.
+  destruct (decrypt P c (render P (feed1 t (Byte x)))) as [os d]; reflexivity.
+Qed.
+
+Lemma opening_is P (HP : keeps_length P) l c t : wf t -> forall tag,
+  taken c tag (fst (result (outer_of P) (opening l c t))) = fst (unseal P l c tag (render P t)).
+Proof.
+  intros W tag; unfold opening, unseal, opened; assert (WH : wf (tape_header 5 l t)) by now apply wf_tape_header.
+  rewrite <- (render_header P HP) by exact W; rewrite <- (render_absorb P HP) by exact WH.
+  set (v := feed (bytes (leb (length c))) (tape_header 5 l t)); assert (V : wf v) by now apply wf_feed.
+  destruct (render_close P HP [] v V) as (_ & R & V'); rewrite <- R; generalize tag_length; intro k.
+  rewrite (result_bind _ (decrypting _ _)), (decrypting_is P HP) by exact V'; cbn [fst snd].
+  pose proof (decrypt_absorbs P c (render P (feed1 v Close))) as A; pose proof (decrypt_length P c (render P (feed1 v Close))) as LC.
+  destruct (decrypt P c (render P (feed1 v Close))) as [x d]; cbn [fst snd] in *; subst d.
+  rewrite <- (render_absorb P HP) by exact V'; set (w := feed (bytes x) (feed1 v Close)); assert (WW : wf w) by now apply wf_feed.
+  destruct (render_close P HP [] w WW) as (_ & R' & W'); rewrite <- R'.
+  rewrite (result_bind _ (squeezing _ _)), (squeezing_is P HP) by exact W'; cbn [result fst].
+  destruct (squeeze P k (render P (feed1 w Close))) as [g d]; cbn [fst snd]; unfold taken.
+  rewrite <- LC, firstn_app, skipn_app, Nat.sub_diag, firstn_all, skipn_all; cbn [firstn skipn app]; now rewrite app_nil_r.
+Qed.
+
+Section Same.
+Variables (p : @graph (list byte)) (keys : list (list byte)) (i : nat).
+Hypothesis IP : In p all_permutations.
+Hypothesis IK : In keys key_lists.
+Hypothesis U : i < users.
+Notation key := (nth i keys []).
+
+Lemma key_length : length key = 32.
+Proof.
+  destruct (in_vectors _ _ _ IK) as [LK SK]; assert (X : In key (strings 32)) by (apply SK, nth_In; lia).
+  now apply in_strings in X.
+Qed.
+
+Lemma same_outer t : holds_key (mask i key) t -> closed t <> [] ->
+  outer_of (perm p) (closed (shift (mask i key) t)) = has_after p keys i (closed t).
+Proof.
+  intros HK C; unfold outer_of, play, shift, has_after; rewrite play_fold; unfold holds_key in HK.
+  destruct (closed t) as [|[x f] bs]; [congruence|]; rewrite leads_fold; cbn [closed snd fold_left].
   assert (X : after (repeat 0%N width) (xors x (mask i key), f) = after (place_of i key) (x, f)).
   { unfold after, place_of; rewrite pad_xors by exact HK; apply xors_xors; unfold pad; rewrite !xor_at_length, app_length; lia. }
   now rewrite X.
 Qed.
 
+Lemma mask_some : 0 < length (mask i key).
+Proof. unfold mask; rewrite app_length, key_length; lia. Qed.
+
+Lemma run_is T : result (outer_of (perm p)) (transcript (keyed (domain i) key T) ([], blank)) =
+  (fst (result (has_after p keys i) (program i T)), shift (mask i key) (snd (result (has_after p keys i) (program i T)))) /\
+  holds_key (mask i key) (snd (result (has_after p keys i) (program i T))).
+Proof.
+  unfold program; rewrite !keyed_from; destruct (begun_is i key U key_length) as [-> H].
+  apply shift_transcript; [exact mask_some|exact same_outer|exact H].
+Qed.
+
+Lemma answers_are T : answer (perm p) (keyed (domain i) key T) = fst (result (has_after p keys i) (program i T)).
+Proof.
+  pose proof (transcript_is (perm p) (perm_length p IP) (keyed (domain i) key T)) as E.
+  destruct (run_is T) as [R _]; rewrite R in E; now injection E.
+Qed.
+
+Lemma openings_are T l c tag : fst (unseal (perm p) l c tag (run (perm p) (keyed (domain i) key T))) =
+  taken c tag (fst (result (has_after p keys i) (open_program i T l c))).
+Proof.
+  pose proof (transcript_is (perm p) (perm_length p IP) (keyed (domain i) key T)) as E; destruct (run_is T) as [R H].
+  rewrite R in E; injection E as _ E; unfold open_program; rewrite result_bind.
+  rewrite (run_agrees (perm p) (perm_length p IP)), <- (opening_is (perm p) (perm_length p IP) l c _ (wf_tape_run _ _)), <- E.
+  now rewrite (shift_opening (mask i key) mask_some (has_after p keys i) (outer_of (perm p)) same_outer l c _ H).
+Qed.
+End Same.
+
 Lemma says_is p keys A : In p all_permutations -> In keys key_lists -> forall q m, spending q m A ->
   says p keys A = tree_says p keys (compiled A).
 Proof.
-  intros IP IK; induction A as [r|x k IH|y k IH|i T k IH]; intros q m F; cbn [says compiled real spending] in *.
+  intros IP IK; induction A as [r|x k IH|y k IH|i T k IH|i T l c tag k IH]; intros q m F; cbn [says compiled real spending] in *.
   - reflexivity.
   - destruct F as [_ F], q as [|q]; [destruct F|]; exact (IH _ q m (F _)).
   - destruct F as [_ F], q as [|q]; [destruct F|]; exact (IH _ q m (F _)).
   - destruct F as (U & _ & c & n & _ & _ & F); rewrite real_ask, answers_are by assumption; exact (IH _ q n (F _)).
+  - destruct F as (U & _ & _ & a & n & _ & _ & F); rewrite real_ask, openings_are by assumption; exact (IH _ q n (F _)).
 Qed.
 
 (** ** What a game visits *)
@@ -485,6 +589,21 @@ Proof.
   - cbn [result snd]; apply good_feed; [|apply small_firstn, SO]; destruct (_ =? _); [exact H|now apply good_close].
 Qed.
 
+Lemma good_decrypting c : small c -> forall t, good_tape t -> good_tape (snd (result O (decrypting c t))).
+Proof.
+  induction c as [|b c IH]; intros S t G; [exact G|]; cbn [decrypting result]; rewrite result_bind; cbn [result snd].
+  inversion S; subst; apply IH; [assumption|]; apply good_feed1; [exact G|]; intros d E; injection E as <-.
+  apply lxor_small; [apply small_get, SO|assumption].
+Qed.
+
+Lemma good_opening l c t : good_tape t -> small l -> small c -> good_tape (snd (result O (opening l c t))).
+Proof.
+  intros [W S] L C; unfold opening; generalize tag_length; intro k.
+  rewrite (result_bind _ (decrypting _ _)), (result_bind _ (squeezing k _)); cbn [result snd].
+  apply good_squeezing, good_close, good_decrypting; [exact C|]; apply good_close, good_feed; [|apply small_leb].
+  split; [now apply wf_tape_header|apply small_header; auto; reflexivity].
+Qed.
+
 Lemma good_transcript T : legal T -> forall r, good_tape (snd r) -> good_tape (snd (result O (transcript T r))).
 Proof.
   induction T as [|o T IH]; intros L r G; [exact G|]; cbn [transcript]; rewrite result_bind.
@@ -502,9 +621,26 @@ Proof.
   - repeat split; [cbn; unfold label_max; lia|exact small_text|apply small_repeat; lia].
 Qed.
 
+Lemma within_decrypting O c : forall t, within_tapes O t (decrypting c t).
+Proof.
+  induction c as [|b c IH]; intro t; [apply within_ret, prefix_refl|]; unfold within_tapes; cbn [decrypting result needs].
+  match goal with |- context [bind ?q ?f] => assert (H : within_tapes O t (bind q f)) end.
+  { apply within_bind; [eapply within_from; [apply closed_feed1|apply IH]|]; intros [x u]; apply within_ret, prefix_refl. }
+  destruct H as [H1 H2]; split; [exact H1|]; intros bs [<-|I]; [split; [apply prefix_refl|exact H1]|auto].
+Qed.
+
+Lemma within_opening O l c t : within_tapes O t (opening l c t).
+Proof.
+  unfold opening; generalize tag_length; intro k; apply within_bind.
+  - eapply within_from; [|apply within_decrypting]; eapply prefix_trans; [apply (closed_header 5 l)|].
+    eapply prefix_trans; [apply closed_feed|apply closed_feed1].
+  - intros [x u]; apply within_bind; [eapply within_from; [|apply within_squeezing]; apply closed_feed1|].
+    intros [g v]; apply within_ret, prefix_refl.
+Qed.
+
 Lemma compiled_fits A : forall q m v, spending q m A -> small_table v -> fits_game (compiled A) q m v.
 Proof.
-  induction A as [r|x k IH|y k IH|i T k IH]; intros q m v F SV; cbn [compiled spending] in *.
+  induction A as [r|x k IH|y k IH|i T k IH|i T l c tag k IH]; intros q m v F SV; cbn [compiled spending] in *.
   - exact I.
   - destruct F as [X F], q as [|q]; [destruct F|]; split; [now apply in_states|]; intro; apply IH; auto.
   - destruct F as [X F], q as [|q]; [destruct F|]; split; [now apply in_states|]; intro; apply IH; auto.
@@ -515,6 +651,16 @@ Proof.
       split; [intros bs I; now apply W|split; [|split; [exact (C O S)|intros x []]]].
       apply good_blocks, good_transcript; [exact S|now apply legal_keyed|apply good_blank].
     + intros a v' SV'; apply IH; auto.
+  - destruct F as (U & L & (_ & SL & SC) & a & n & M & C & F).
+    apply (fits_more _ _ _ _ _ _ q (a - length (@nil (@place block)) + n)); [cbn [length]; lia|].
+    apply (fits_ask i U a n q _ (fun r => closed (snd r))); [|constructor|intros x []|exact SV|].
+    + intros O (_ & S & _).
+      assert (W : within_tapes O blank (open_program i T l c)).
+      { apply within_bind; [apply (within_transcript O (keyed (domain i) no_key T) ([], blank))|]; intro r; apply within_opening. }
+      split; [intros bs I; now apply W|split; [|split; [exact (C O S)|intros x []]]].
+      apply good_blocks; unfold open_program; rewrite result_bind; apply good_opening; auto.
+      apply good_transcript; [exact S|now apply legal_keyed|apply good_blank].
+    + intros x v' SV'; apply IH; auto.
 Qed.
 
 (** ** States, and what they are made of *)
@@ -617,4 +763,13 @@ Proof.
   split; [apply le_n|]; split.
   - intros o [<-|[]]; cbn [label data]; repeat split; repeat constructor.
   - exists 1, 0; repeat split; [apply le_n|]; intros O _; vm_compute; repeat constructor.
+Qed.
+
+(** Who opens an empty ciphertext with a tag of zeros spends two. *)
+Example opening_example :
+  spending 1 (fun _ => text "example") 0 2 (Open 0 [] (text "message") [] (repeat 0%N 16) (fun x =>
+    Say (match x with Some _ => true | None => false end))).
+Proof.
+  split; [apply le_n|split; [intros o []|split; [repeat split; repeat constructor|]]].
+  exists 2, 0; repeat split; [apply le_n|]; intros O _; vm_compute; repeat constructor.
 Qed.

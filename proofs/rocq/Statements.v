@@ -1168,6 +1168,10 @@ Print BoundSecret.walk.
 Print BoundSecret.ask.
 Print BoundSecret.no_key.
 Print BoundSecret.program.
+Print BoundSecret.decrypting.
+Print BoundSecret.opening.
+Print BoundSecret.open_program.
+Print BoundSecret.taken.
 Print BoundSecret.compiled.
 Print BoundSecret.key_lists.
 Print BoundSecret.really.
@@ -1195,4 +1199,5 @@ Check BoundKeyed.keyed_bound.
 Check BoundSecret.outputs_random.
 Check BoundSecret.outputs_random_2_128.
 Check BoundSecret.spending_example.
+Check BoundSecret.opening_example.
 Check BoundNonces.nonces_apart.

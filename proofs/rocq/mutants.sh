@@ -385,3 +385,4 @@ plant bound_key_in_two_blocks BoundSecret.v 's/length (domain i) <= 50/length (d
 plant bound_more_is_output BoundSecret.v 's/(strings (rate + 2)) p (compiled A)/(strings (rate + 3)) p (compiled A)/' outputs_random
 plant bound_nonces_of_any_length BoundNonces.v 's/mixes T -> length n = length n. -> n <> n/mixes T -> length n = length n -> n <> n/' nonces_apart
 plant bound_siv_without_ad BoundSchemes.v '/^Definition committing_siv/,/\]\./s/Mix (text "ad") ad;/Mix (text "ad") [];/' tags_commit
+plant bound_opening_takes_the_ciphertext_in BoundSecret.v 's/bind (decrypting c (feed1 t (Byte x)))/bind (decrypting c (feed1 t (Byte b)))/' shift_decrypting
