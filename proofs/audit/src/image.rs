@@ -1,7 +1,9 @@
 //! The executable code in a file, and the symbols and relocations in it.
 
+use object::pe::IMAGE_REL_BASED_ABSOLUTE;
 use object::read::archive::ArchiveFile;
 use object::read::macho::{FatArch, MachOFatFile32, MachOFatFile64};
+use object::read::pe::PeFile64;
 use object::{
     Architecture, BinaryFormat, File, FileKind, Object, ObjectKind, ObjectSection, ObjectSegment,
     ObjectSymbol, SectionIndex, SectionKind,
@@ -70,7 +72,16 @@ fn collect<'data>(data: &'data [u8], part: &[String], images: &mut Vec<Image<'da
         return Err(Error::new("archives are nested too deeply"));
     }
     match kind {
-        None => return Err(Error::new("neither ELF nor Mach-O nor an archive of them")),
+        None if data.starts_with(b"\0asm") => {
+            return Err(Error::new(
+                "WebAssembly: the library has no kernels there, so there are no proved bytes",
+            ));
+        }
+        None => {
+            return Err(Error::new(
+                "neither ELF nor Mach-O nor PE nor an archive of such objects",
+            ));
+        }
         Some(FileKind::Archive) => {
             let archive = ArchiveFile::parse(data)?;
             if archive.is_thin() {
@@ -111,12 +122,16 @@ fn is_known(kind: FileKind) -> bool {
     matches!(
         kind,
         FileKind::Archive
+            | FileKind::Coff
+            | FileKind::CoffBig
             | FileKind::Elf32
             | FileKind::Elf64
             | FileKind::MachO32
             | FileKind::MachO64
             | FileKind::MachOFat32
             | FileKind::MachOFat64
+            | FileKind::Pe32
+            | FileKind::Pe64
     )
 }
 
@@ -204,12 +219,12 @@ fn sections<'data>(file: &File<'data>) -> Result<Vec<Region<'data>>, Error> {
 
 /// What runs are the segments, not the sections.
 fn segments<'data>(file: &File<'data>) -> Result<Vec<Region<'data>>, Error> {
-    let relocated: Vec<_> = file
-        .dynamic_relocations()
-        .into_iter()
-        .flatten()
-        .map(|(address, relocation)| extent(address, relocation.size()))
-        .collect();
+    let relocated: Vec<_> = match file {
+        File::Pe64(file) => base_relocations(file)?,
+        _ => (file.dynamic_relocations().into_iter().flatten())
+            .map(|(address, relocation)| extent(address, relocation.size()))
+            .collect(),
+    };
     file.segments()
         .filter(|segment| segment.permissions().executable() || !segment.permissions().writable())
         .map(|segment| {
@@ -223,6 +238,22 @@ fn segments<'data>(file: &File<'data>) -> Result<Vec<Region<'data>>, Error> {
             })
         })
         .collect()
+}
+
+/// Those that the loader of Windows makes when it moves the image.
+fn base_relocations(file: &PeFile64<'_>) -> Result<Vec<(u64, u64)>, Error> {
+    let base = file.relative_address_base();
+    let mut relocated = Vec::new();
+    let blocks = (file.data_directories()).relocation_blocks(file.data(), &file.section_table())?;
+    let Some(mut blocks) = blocks else {
+        return Ok(relocated);
+    };
+    while let Some(block) = blocks.next()? {
+        for relocation in block.filter(|relocation| relocation.typ != IMAGE_REL_BASED_ABSOLUTE) {
+            relocated.push(extent(base.saturating_add(relocation.virtual_address.into()), 64));
+        }
+    }
+    Ok(relocated)
 }
 
 /// Where a relocation begins and ends. It has eight bytes if its size is unknown.

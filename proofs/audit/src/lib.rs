@@ -84,7 +84,7 @@ impl fmt::Display for Finding {
 ///
 /// # Errors
 ///
-/// If the file is not ELF, Mach-O or an archive of them, or is malformed.
+/// If the file is not ELF, Mach-O, PE, COFF or an archive of them, or is malformed.
 pub fn audit(file: &[u8], proved: &Proved) -> Result<Vec<Finding>, Error> {
     let kernels = ARCHITECTURES.map(|architecture| {
         let own = |kernel: &&Kernel| kernel.is_for(architecture);

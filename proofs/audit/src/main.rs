@@ -10,8 +10,8 @@ use veriplex_audit::{Finding, MANIFEST, Proved, architectures, audit, bytes_of, 
 const USAGE: &str = "\
 veriplex-audit [--all] FILE...
 
-Checks whether the Veriplex kernels in a binary or static library (ELF or Mach-O; x86-64,
-AArch64), and the tables of constants that they read, have the bytes that were proved. It
+Checks whether the Veriplex kernels in a binary or static library (ELF, Mach-O, PE or COFF;
+x86-64, AArch64), and the tables of constants that they read, have the bytes that were proved. It
 finds kernels by symbol and by their bytes, so it also works on stripped files. It checks
 every copy. Linkers leave out what is not called: that is no failure.
 

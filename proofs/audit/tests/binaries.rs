@@ -249,7 +249,48 @@ fn files(code: &[(&str, Vec<u8>)]) -> Vec<(&'static str, Vec<u8>)> {
         ("AArch64 Mach-O", arm(BinaryFormat::MachO)),
         ("ELF", elf),
         ("Mach-O", macho),
+        ("COFF", object_file(BinaryFormat::Coff, code).write().unwrap()),
+        ("AArch64 COFF", arm(BinaryFormat::Coff)),
+        ("PE", portable_executable(code, None)),
     ]
+}
+
+/// An executable for Windows, with one section and without symbols; the loader changes eight bytes at this offset in it.
+fn portable_executable(code: &[(&str, Vec<u8>)], relocated: Option<u16>) -> Vec<u8> {
+    const SECTION: u32 = 0x1000;
+    let mut text: Vec<u8> = code.iter().flat_map(|(_, bytes)| bytes.clone()).collect();
+    text.resize(text.len().next_multiple_of(4), 0xcc);
+    let mut directories = [[0; 8]; 16];
+    if let Some(offset) = relocated {
+        let place = SECTION + u32::try_from(text.len()).unwrap();
+        directories[5] = [place, 12]
+            .map(u32::to_le_bytes)
+            .as_flattened()
+            .try_into()
+            .unwrap();
+        text.extend([SECTION, 12].map(u32::to_le_bytes).as_flattened());
+        text.extend([10 << 12 | offset, 0].map(u16::to_le_bytes).as_flattened());
+    }
+    let len = u32::try_from(text.len()).unwrap();
+    let words = |words: &[u32]| -> Vec<u8> { words.iter().flat_map(|word| word.to_le_bytes()).collect() };
+    [
+        b"MZ".as_slice(),
+        &[0; 58],
+        &words(&[64]),
+        b"PE\0\0",
+        // For x86-64, with one section and an optional header of 240 bytes.
+        &words(&[0x1_8664, 0, 0, 0, 0x22_00f0]),
+        // It has 64-bit addresses, and begins at 0x1_4000_0000.
+        &words(&[0x20b, 0, 0, 0, SECTION, SECTION, 0x4000_0000, 1, SECTION, 0x200]),
+        &words(&[0; 16]),
+        &words(&[0, 16]),
+        directories.as_flattened(),
+        b".text\0\0\0",
+        &words(&[len, SECTION, len, 0x170, 0, 0, 0, 0x6000_0020]),
+        &[0; 0x170 - 0x170],
+        &text,
+    ]
+    .concat()
 }
 
 fn right(findings: &[Finding]) -> Vec<&str> {
@@ -386,6 +427,17 @@ fn a_relocation_in_a_kernel_is_a_difference() {
             NAMES.len() - wrong,
             "{offset}: {findings:?}"
         );
+    }
+}
+
+#[test]
+fn what_the_loader_of_windows_changes_is_a_difference() {
+    let (code, proved) = (code(), proved());
+    let len = u16::try_from(code[0].1.len()).unwrap();
+    for (relocated, different) in [(None, 0), (Some(0), 1), (Some(len - 1), 2)] {
+        let findings = audit(&portable_executable(&code, relocated), &proved).unwrap();
+        assert_eq!(findings.len() - right(&findings).len(), different, "{findings:?}");
+        assert_eq!(findings.len(), code.len());
     }
 }
 

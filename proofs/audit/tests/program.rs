@@ -153,8 +153,16 @@ fn lines_and_exit_status() {
 
     let garbage = folder.file("garbage", b"garbage, garbage, garbage");
     let garbage = garbage.to_str().unwrap();
-    let why = format!("veriplex-audit: {garbage}: neither ELF nor Mach-O nor an archive of them\n");
+    let why =
+        format!("veriplex-audit: {garbage}: neither ELF nor Mach-O nor PE nor an archive of such objects\n");
     exits(&run(&[garbage, good]), 2, &[&first], &why);
+    let wasm = folder.file("wasm", b"\0asm\x01\0\0\0");
+    exits(
+        &run(&[wasm.to_str().unwrap()]),
+        2,
+        &[],
+        "WebAssembly: the library has no kernels",
+    );
     exits(&run(&["/nonexistent"]), 2, &[], "veriplex-audit: /nonexistent: ");
     exits(&run(&[]), 2, &[], "Exit status:");
     exits(&run(&["--no-such"]), 2, &[], "Exit status:");
