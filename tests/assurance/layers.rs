@@ -364,7 +364,7 @@ const CIRCLES: [(&str, &[&str]); 8] = [
             "disk::{header, marker}",
             "tunnel::{args, settings}",
             "{command, pages, tunnel}",
-            "{crypt, files, folder}",
+            "{crypt, disk, files, folder, password, socket_file, text}",
             "{temporary, terminal}",
         ],
     ),
