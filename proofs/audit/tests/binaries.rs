@@ -287,7 +287,6 @@ fn portable_executable(code: &[(&str, Vec<u8>)], relocated: Option<u16>) -> Vec<
         directories.as_flattened(),
         b".text\0\0\0",
         &words(&[len, SECTION, len, 0x170, 0, 0, 0, 0x6000_0020]),
-        &[0; 0x170 - 0x170],
         &text,
     ]
     .concat()
