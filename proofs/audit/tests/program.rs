@@ -55,6 +55,22 @@ fn exits(output: &Output, status: i32, stdout: &[&str], stderr: &str) {
 }
 
 #[test]
+fn wrong_calls() {
+    let folder = Folder::new("wrong");
+    let wasm = folder.file("wasm", b"\0asm\x01\0\0\0");
+    exits(
+        &run(&[wasm.to_str().unwrap()]),
+        2,
+        &[],
+        "WebAssembly: the library has no kernels",
+    );
+    exits(&run(&["/nonexistent"]), 2, &[], "veriplex-audit: /nonexistent: ");
+    exits(&run(&[]), 2, &[], "Exit status:");
+    exits(&run(&["--no-such"]), 2, &[], "Exit status:");
+    exits(&run(&["--help"]), 0, &["Exit status:"], "");
+}
+
+#[test]
 fn lines_and_exit_status() {
     let folder = Folder::new("lines");
     let proved = Proved::embedded().unwrap();
@@ -156,17 +172,6 @@ fn lines_and_exit_status() {
     let why =
         format!("veriplex-audit: {garbage}: neither ELF nor Mach-O nor PE nor an archive of such objects\n");
     exits(&run(&[garbage, good]), 2, &[&first], &why);
-    let wasm = folder.file("wasm", b"\0asm\x01\0\0\0");
-    exits(
-        &run(&[wasm.to_str().unwrap()]),
-        2,
-        &[],
-        "WebAssembly: the library has no kernels",
-    );
-    exits(&run(&["/nonexistent"]), 2, &[], "veriplex-audit: /nonexistent: ");
-    exits(&run(&[]), 2, &[], "Exit status:");
-    exits(&run(&["--no-such"]), 2, &[], "Exit status:");
-    exits(&run(&["--help"]), 0, &["Exit status:"], "");
     exits(
         &run(&["--list"]),
         0,
