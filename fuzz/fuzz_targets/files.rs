@@ -15,7 +15,7 @@ use veriplex::mhf::Mhf;
 use veriplex::rustcrypto::{Domain, password_hash as phc, rand_core::Generator};
 use veriplex::seekable::Seekable;
 use veriplex::{Key, Label, hybrid, label, siv::Siv};
-use veriplex_cli::crypt::{Job, Kind as Files, Range, Secret};
+use veriplex_cli::crypt::{Job, Kind as Files, Make, Range, Secret};
 use veriplex_cli::error::{Error, Status};
 use veriplex_cli::files::{Input, Output};
 use veriplex_cli::keys::{self, Named, Private};
@@ -77,7 +77,7 @@ fuzz_target!(|case: Case| {
             armor: false,
             show_progress: false,
         };
-        let opened = job.to_decrypt(files);
+        let opened = job.open(Make::Plaintext(files));
         match opened.and_then(|(input, output)| open(input, output)) {
             Ok(()) => {
                 assert!(is_allowed && received == genuine);

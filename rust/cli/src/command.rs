@@ -22,7 +22,7 @@ use veriplex::keys::PublicKey;
 use veriplex::mhf::Mhf;
 
 use self::secrets::{KeyFile, PasswordFrom, PrivateKeyFile, SecretArgs, one_of};
-use crate::crypt::{Job, Kind, Range, Secret, is_in_folder};
+use crate::crypt::{Job, Kind, Make, Range, Secret, is_in_folder};
 use crate::error::{Error, Status, warn};
 use crate::files::{Input, Output};
 use crate::keys::Private;
@@ -394,13 +394,14 @@ struct Files {
 }
 
 impl Files {
-    /// Does this with each, and with a secret that is read once, when the first of them is open: nobody is asked for it in
-    /// vain. An error with one does not stop the others.
+    /// Makes something of each, with a secret that is read once, when the first of them is open: nobody is asked for it in
+    /// vain. An error with one does not stop the others; but nothing is done if an output would be something that is read, or
+    /// another output.
     fn each<S>(
         &self,
+        make: Make,
         armor: bool,
         show_progress: bool,
-        open: impl Fn(&Job<'_>) -> Result<(Input, Output), Error>,
         read: impl Fn(&str) -> Result<S, Error>,
         work: impl Fn(&Path, Input, Output, &S) -> Result<(), Error>,
     ) -> Result<Status, Error> {
@@ -410,23 +411,28 @@ impl Files {
                 "must be an existing folder if there are several inputs",
             ));
         }
+        let jobs = self.inputs.iter().map(|input| Job {
+            input,
+            output: self.output.as_deref(),
+            force: self.force,
+            armor,
+            show_progress,
+        });
+        let outputs: Vec<_> = jobs.clone().filter_map(|job| job.to(make).ok()).collect();
+        files::plan(&[("input", &self.inputs)], &outputs)?;
         let mut status = Status::Ok;
         let mut secret = None;
-        for input in &self.inputs {
-            let opened = open(&Job {
-                input,
-                output: self.output.as_deref(),
-                force: self.force,
-                armor,
-                show_progress,
-            });
-            let done = match opened {
-                Ok((reader, output)) => {
-                    let known = secret.take().map_or_else(|| read(&reader.name), Ok)?;
-                    work(input, reader, output, secret.insert(known))
+        for job in jobs {
+            let done = match job.open(make) {
+                Ok((input, output)) => {
+                    let known = secret.take().map_or_else(|| read(&input.name), Ok)?;
+                    work(job.input, input, output, secret.insert(known))
                 }
                 Err(error) => Err(error),
             };
+            if let (Ok(()), Ok(path)) = (&done, job.to(make)) {
+                files::finished(&path);
+            }
             status = status.and(reported(done)?);
         }
         Ok(status)
@@ -449,18 +455,6 @@ fn reported(done: Result<(), Error>) -> Result<Status, Error> {
         Err(error) if error.status == Status::Closed => Err(error),
         Err(error) => Ok(error.report()),
     }
-}
-
-/// Standard input cannot be two of these.
-fn only_one_stdin<const N: usize>(uses: [(&str, &[PathBuf]); N]) -> Result<(), Error> {
-    let mut found = uses
-        .into_iter()
-        .filter(|(_, paths)| paths.iter().any(|path| files::is_stdio(path)));
-    if let (Some((one, _)), Some((other, _))) = (found.next(), found.next()) {
-        let reason = format_args!("cannot be both {one} and {other}");
-        return Err(Error::usage("standard input", reason));
-    }
-    Ok(())
 }
 
 /// Does what the command line says, and reports errors on standard error.
@@ -522,11 +516,12 @@ fn run(cli: &Cli) -> Result<Status, Error> {
     let show_progress = !cli.quiet && !cli.no_progress && io::stderr().is_terminal();
     match &cli.command {
         Command::Digest { length, sums: files } => {
+            files::plan(&[("input", &files.files)], &[])?;
             let length = usize::try_from(*length).expect("at most 2^14");
             files.run(&sums::Kind::Digest(length), cli.quiet, show_progress)
         }
         Command::Mac { key, sums: files } => {
-            only_one_stdin([("key", key.paths()), ("input", &files.files)])?;
+            files::plan(&[("key", key.paths()), ("input", &files.files)], &[])?;
             let kind = keys::read_symmetric(key.required(), sums::Kind::mac)?;
             files.run(&kind, cli.quiet, show_progress)
         }
@@ -545,9 +540,9 @@ fn run(cli: &Cli) -> Result<Status, Error> {
                 password::warn_of_cost(cost.cost);
             }
             files.each(
+                Make::Ciphertext(Kind::Encrypted),
                 armor.armor,
                 show_progress,
-                |job| job.to_encrypt(Kind::Encrypted),
                 secret.reader(&files.inputs, true)?,
                 |_, input, output, secret| match &**secret {
                     Secret::Key(key) if *deterministic => {
@@ -571,9 +566,9 @@ fn run(cli: &Cli) -> Result<Status, Error> {
                 length: *length,
             };
             files.each(
+                Make::Plaintext(Kind::Encrypted),
                 false,
                 show_progress,
-                |job| job.to_decrypt(Kind::Encrypted),
                 secret.reader(&files.inputs, false)?,
                 |_, input, output, secret| {
                     encrypted::decrypt(input, output, secret, max_cost.max_cost, range)
@@ -589,18 +584,16 @@ fn run(cli: &Cli) -> Result<Status, Error> {
             max_cost,
             hash,
         } => {
-            only_one_stdin([
-                ("password", password.paths()),
-                ("hash", std::slice::from_ref(hash)),
-            ])?;
+            let hashes = std::slice::from_ref(hash);
+            files::plan(&[("password", password.paths()), ("hash", hashes)], &[])?;
             password::verify(hash, &password.source(), max_cost.max_cost).map(|()| Status::Ok)
         }
         Command::Sign { key, comment, files } => {
             let read_key = key.reader(&files.inputs, &[], Private::sign)?;
             files.each(
+                Make::Signature,
                 false,
                 show_progress,
-                |job| job.to_sign(signature::EXTENSION),
                 |_| read_key(),
                 |file, input, output, key| signature::sign(file, input, output, key, comment.as_deref()),
             )
@@ -610,11 +603,18 @@ fn run(cli: &Cli) -> Result<Status, Error> {
             signature,
             files,
         } => {
-            only_one_stdin([
-                ("public key", from.from.as_slice()),
-                ("signature", signature.as_slice()),
-                ("input", files),
-            ])?;
+            let (public, signatures) = (from.from.as_slice(), signature.as_slice());
+            files::plan(
+                &[
+                    ("public key", public),
+                    ("signature", signatures),
+                    ("input", files),
+                ],
+                &[],
+            )?;
+            if !cli.quiet {
+                files::claim_stdout()?;
+            }
             let signers = from.signers()?;
             if signature.is_some() && files.len() > 1 {
                 return Err(Error::usage("--signature", "is for one file"));
@@ -639,9 +639,9 @@ fn run(cli: &Cli) -> Result<Status, Error> {
                 receivers.extend(found.map(|key| (key.fingerprint(), key)));
             }
             files.each(
+                Make::Ciphertext(Kind::Sealed),
                 armor.armor,
                 show_progress,
-                |job| job.to_encrypt(Kind::Sealed),
                 |_| {
                     if *anonymous {
                         Ok(None)
@@ -663,9 +663,9 @@ fn run(cli: &Cli) -> Result<Status, Error> {
             let read_key = key.reader(&files.inputs, from.as_slice(), Private::seal)?;
             let senders = from.as_deref().map(keys::read_public).transpose()?;
             files.each(
+                Make::Plaintext(Kind::Sealed),
                 false,
                 show_progress,
-                |job| job.to_decrypt(Kind::Sealed),
                 |_| read_key(),
                 |_, input, output, key| {
                     let name = input.name.clone();

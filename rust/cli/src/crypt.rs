@@ -11,6 +11,7 @@ use crate::armor;
 use crate::error::{Error, warn};
 use crate::files::{Existing, Input, Output, Readers, beside, is_stdio};
 use crate::names::quoted;
+use crate::signature;
 
 pub(crate) const SALT_LEN: usize = 32;
 
@@ -111,6 +112,15 @@ pub fn other_version(name: &str) -> Error {
     Error::unverified(name, "made by another version of veriplex")
 }
 
+/// What is made of an input.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Make {
+    Ciphertext(Kind),
+    Plaintext(Kind),
+    /// Anybody may read it.
+    Signature,
+}
+
 /// The input and the output, and how to handle them.
 pub struct Job<'a> {
     pub input: &'a Path,
@@ -204,10 +214,28 @@ impl Job<'_> {
         }
     }
 
-    /// A file that is to be encrypted, and where that goes.
-    pub fn to_encrypt(&self, kind: Kind) -> Result<(Input, Output), Error> {
-        let output = self.output_of_ciphertext(kind.extension(), Readers::Any)?;
-        let input = Input::open_any(self.input, self.shows_progress(&output))?;
+    /// Where it goes.
+    pub fn to(&self, make: Make) -> Result<PathBuf, Error> {
+        match make {
+            Make::Ciphertext(kind) => self.encrypted(kind.extension()),
+            Make::Plaintext(kind) => self.decrypted(kind.extension()),
+            Make::Signature => self.encrypted(signature::EXTENSION),
+        }
+    }
+
+    /// The input, and the output.
+    pub fn open(&self, make: Make) -> Result<(Input, Output), Error> {
+        let output = match make {
+            Make::Ciphertext(kind) => self.output_of_ciphertext(kind.extension(), Readers::Any)?,
+            Make::Plaintext(_) => self.output_of_plaintext(&self.to(make)?)?,
+            Make::Signature => self.output(&self.to(make)?, Readers::Any)?,
+        };
+        // A bar would be drawn into the plaintext.
+        let shows_progress = self.show_progress && !output.is_terminal();
+        let Make::Ciphertext(_) = make else {
+            return Ok((Input::open(self.input, shows_progress)?, output));
+        };
+        let input = Input::open_any(self.input, shows_progress)?;
         let extension = self.input.extension().unwrap_or_default();
         if Kind::ALL.iter().any(|kind| extension == kind.extension()) {
             warn(format_args!(
@@ -215,20 +243,6 @@ impl Job<'_> {
                 input.name
             ));
         }
-        Ok((input, output))
-    }
-
-    /// An encrypted file, and where its plaintext goes.
-    pub fn to_decrypt(&self, kind: Kind) -> Result<(Input, Output), Error> {
-        let output = self.output_of_plaintext(&self.decrypted(kind.extension())?)?;
-        let input = self.input(&output)?;
-        Ok((input, output))
-    }
-
-    /// A file that is to be signed, and where the signature goes, which anybody may read.
-    pub fn to_sign(&self, extension: &str) -> Result<(Input, Output), Error> {
-        let output = self.output(&self.encrypted(extension)?, Readers::Any)?;
-        let input = self.input(&output)?;
         Ok((input, output))
     }
 
@@ -246,18 +260,7 @@ impl Job<'_> {
                 "not a regular file: name the output with -o",
             ));
         }
-        let output = Output::create(destination, Existing::forced(self.force), readers)?;
-        output.check_other(self.input)?;
-        Ok(output)
-    }
-
-    fn input(&self, output: &Output) -> Result<Input, Error> {
-        Input::open(self.input, self.shows_progress(output))
-    }
-
-    fn shows_progress(&self, output: &Output) -> bool {
-        // A bar would be drawn into the plaintext.
-        self.show_progress && !output.is_terminal()
+        Output::create(destination, Existing::forced(self.force), readers)
     }
 
     pub fn output_of_ciphertext(&self, extension: &str, readers: Readers) -> Result<Output, Error> {

@@ -1,15 +1,17 @@
 //! Inputs, and outputs that appear whole or not at all.
 
-use std::ffi::OsStr;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
 #[cfg(unix)]
 use std::fs::Permissions;
-use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsFd;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rustix::fs::{FileType, OFlags, Stat, fcntl_getfl, fstat, stat};
+use rustix::fs::{OFlags, fcntl_getfl};
 use veriplex::hazmat::RATE;
 use zeroize::Zeroizing;
 
@@ -37,14 +39,20 @@ pub fn stdin() -> Result<io::Stdin, Error> {
 
 /// Standard output, for what would be lost without it.
 pub fn stdout() -> Result<io::Stdout, Error> {
+    claim_stdout()?;
     unless_closed(io::stdout(), "standard output")
+}
+
+/// Says that standard output will be written, so that it is no file that is read.
+pub fn claim_stdout() -> Result<(), Error> {
+    Written::new(&Sink::Stdout(io::stdout()), "standard output").map(drop)
 }
 
 /// Before `main`, the runtime puts `/dev/null` in the place of a standard stream that is closed, and opens it for reading and
 /// writing. A shell opens it for one of these, to read nothing or to discard output.
 fn unless_closed<S: AsFd>(stream: S, name: &str) -> Result<S, Error> {
     let both_ways = fcntl_getfl(&stream).is_ok_and(|flags| flags & OFlags::RWMODE == OFlags::RDWR);
-    let is_null = || matches!((fstat(&stream), stat("/dev/null")), (Ok(a), Ok(b)) if a.st_rdev == b.st_rdev);
+    let is_null = || matches!((self::stream(&stream), fs::metadata("/dev/null")), (Ok(a), Ok(b)) if a.rdev() == b.rdev());
     if both_ways && is_null() {
         let reason = "closed, or /dev/null opened for reading and writing";
         return Err(Error::io(name, reason));
@@ -52,87 +60,243 @@ fn unless_closed<S: AsFd>(stream: S, name: &str) -> Result<S, Error> {
     Ok(stream)
 }
 
-/// Files that keys, passwords and lists were read from, and those that an output replaces or changes, as long as it is there.
+/// Something that is read or written, whatever its name is.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Thing {
+    /// A file, folder or pipe.
+    Node(u64, u64),
+    BlockDevice(u64),
+    /// A name in a folder, where there may be nothing yet.
+    Name(u64, u64, OsString),
+}
+
+impl Thing {
+    /// Nothing for terminals, other such devices and sockets: what is written to them is not what is read.
+    fn of(found: &Metadata) -> Option<Self> {
+        let kind = found.file_type();
+        if kind.is_char_device() || kind.is_socket() {
+            None
+        } else if kind.is_block_device() {
+            Some(match device::file(found.rdev()) {
+                Some((dev, inode)) => Self::Node(dev, inode),
+                None => Self::BlockDevice(found.rdev()),
+            })
+        } else {
+            Some(Self::Node(found.dev(), found.ino()))
+        }
+    }
+
+    /// What is at a path, and its name.
+    fn all_at(path: &Path) -> impl Iterator<Item = Self> {
+        let found = fs::metadata(path).ok().and_then(|found| Self::of(&found));
+        let folder = fs::metadata(folder_of(path)).ok();
+        let name = folder
+            .zip(path.file_name())
+            .map(|(folder, name)| Self::Name(folder.dev(), folder.ino(), name.to_owned()));
+        found.into_iter().chain(name)
+    }
+}
+
+/// What an open stream is.
+fn stream(stream: impl AsFd) -> io::Result<Metadata> {
+    File::from(stream.as_fd().try_clone_to_owned()?).metadata()
+}
+
+/// What this process reads, and what it writes at the moment or has written.
 struct Used {
-    read: Vec<Stat>,
-    written: Vec<Stat>,
+    read: BTreeSet<Thing>,
+    written: BTreeSet<Thing>,
 }
 
 static USED: Mutex<Used> = Mutex::new(Used {
-    read: Vec::new(),
-    written: Vec::new(),
+    read: BTreeSet::new(),
+    written: BTreeSet::new(),
 });
 
 fn used() -> MutexGuard<'static, Used> {
     USED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// An error if a file is one of these.
-fn check_differs(file: &Stat, others: &[Stat], name: &str) -> Result<(), Error> {
-    if others.iter().any(|other| are_same(file, other)) {
-        return Err(Error::usage(name, "is both read and written"));
+fn both(name: &str) -> Error {
+    Error::usage(name, "is both read and written")
+}
+
+fn twice(name: &str) -> Error {
+    Error::usage(name, "would be written twice")
+}
+
+/// Uses that one file can have; others it has alone, and so does a stream.
+const SHARED: [&str; 3] = ["public key", "signature", "input"];
+
+/// Before anything is opened: an error if an output is something that is read, is in a folder that is read, or is another
+/// output; or if one file or stream has several uses. From then on no output replaces or changes what is read.
+pub fn plan<P: AsRef<Path>>(uses: &[(&str, &[P])], outputs: &[PathBuf]) -> Result<(), Error> {
+    let stdin = stream(io::stdin()).ok();
+    let identity = |found: &Metadata| (found.dev(), found.ino());
+    let mut others = BTreeMap::new();
+    let mut read = BTreeSet::new();
+    let mut folders = BTreeSet::new();
+    for (use_, paths) in uses {
+        for path in paths.iter().map(AsRef::as_ref) {
+            let found = if is_stdio(path) {
+                stdin.clone()
+            } else {
+                fs::metadata(path).ok()
+            };
+            if !is_stdio(path) {
+                read.extend(Thing::all_at(path));
+            }
+            let Some(found) = found else { continue };
+            read.extend(Thing::of(&found));
+            let is_stdin = stdin.as_ref().map(identity) == Some(identity(&found));
+            if found.is_dir() {
+                folders.extend(Thing::of(&found));
+            } else if let other = *others.entry(identity(&found)).or_insert(*use_)
+                && other != *use_
+                && (is_stdin || !found.is_file() || ![other, use_].iter().all(|use_| SHARED.contains(use_)))
+            {
+                let name = if is_stdin {
+                    "standard input".into()
+                } else {
+                    quoted(path)
+                };
+                let reason = format_args!("cannot be both {other} and {use_}");
+                return Err(Error::usage(&name, reason));
+            }
+        }
+    }
+    let mut used = used();
+    used.read.append(&mut read);
+    let mut written = BTreeSet::new();
+    for path in outputs {
+        let (path, name) = if is_stdio(path) {
+            (Path::new("/dev/stdout"), "standard output".into())
+        } else {
+            (path.as_path(), quoted(path))
+        };
+        // What a link leads to is written.
+        let place = match fs::canonicalize(path) {
+            Ok(target) if path.is_symlink() => target,
+            _ => path.to_owned(),
+        };
+        for thing in Thing::all_at(&place) {
+            if used.read.contains(&thing) {
+                return Err(both(&name));
+            }
+            if !written.insert(thing) {
+                return Err(twice(&name));
+            }
+        }
+        // Pipes and devices are left out of a folder.
+        let is_special = fs::metadata(&place).is_ok_and(|found| !found.is_file());
+        if !folders.is_empty() && !is_special && folders_above(&place).any(|folder| folders.contains(&folder))
+        {
+            return Err(Error::usage(&name, "is in a folder that is read"));
+        }
     }
     Ok(())
 }
 
-/// Remembers a file that is read, which no output may replace or change, neither one that is there nor a later one.
-pub fn keep(file: &File, name: &str) -> Result<(), Error> {
-    let Ok(file) = fstat(file) else {
-        return Ok(());
-    };
-    let mut used = used();
-    used.read.push(file);
-    check_differs(&file, &used.written, name)
+/// The folder that a path is in, the one that this is in, and so on.
+fn folders_above(path: &Path) -> impl Iterator<Item = Thing> {
+    let mut folder = folder_of(path).to_owned();
+    let mut last = None;
+    std::iter::from_fn(move || {
+        let found = fs::metadata(&folder).ok().and_then(|found| Thing::of(&found));
+        folder.push("..");
+        // The root is in itself.
+        let found = found.filter(|found| last.as_ref() != Some(found))?;
+        last = Some(found.clone());
+        Some(found)
+    })
 }
 
-/// What an output replaces or changes.
-struct Written(Option<Stat>);
+/// Remembers a file that is read, which no output may replace or change, neither one that is there nor a later one.
+pub fn keep(file: &File, name: &str) -> Result<(), Error> {
+    let found = file.metadata().map_err(|error| Error::io(name, error))?;
+    used().read.extend(Thing::of(&found));
+    check_unwritten(&found, name)
+}
+
+/// An error if something that is read is an output.
+pub fn check_unwritten(found: &Metadata, name: &str) -> Result<(), Error> {
+    match Thing::of(found) {
+        Some(thing) if used().written.contains(&thing) => Err(both(name)),
+        _ => Ok(()),
+    }
+}
+
+/// Remembers a finished output, which no later one replaces: its name may have others, as where case does not count.
+pub fn finished(path: &Path) {
+    if !is_stdio(path)
+        && let Ok(found) = fs::metadata(path)
+    {
+        used().written.extend(Thing::of(&found));
+    }
+}
+
+/// What an output replaces or changes, until it is dropped.
+#[derive(Default)]
+struct Written {
+    thing: Option<Thing>,
+    is_kept: bool,
+}
 
 impl Written {
     fn new(sink: &Sink, name: &str) -> Result<Self, Error> {
-        let file = match sink {
-            Sink::Stdout(stdout) => fstat(stdout),
-            Sink::Special(file) => fstat(file),
-            Sink::File(new) => stat(&new.destination),
+        let found = match sink {
+            Sink::Stdout(stdout) => stream(stdout),
+            Sink::Special(file) => file.metadata(),
+            Sink::File(new) => fs::metadata(&new.destination),
         };
-        let file = file.ok();
-        if let Some(file) = file {
+        let thing = found.ok().and_then(|found| Thing::of(&found));
+        let is_kept = matches!(sink, Sink::Stdout(_));
+        if let Some(thing) = &thing {
             let mut used = used();
-            check_differs(&file, &used.read, name)?;
-            used.written.push(file);
+            if used.read.contains(thing) {
+                return Err(both(name));
+            }
+            if !used.written.insert(thing.clone()) && !is_kept {
+                return Err(twice(name));
+            }
         }
-        Ok(Self(file))
+        Ok(Self { thing, is_kept })
     }
 }
 
 impl Drop for Written {
     fn drop(&mut self) {
-        let Some(file) = self.0 else { return };
-        let written = &mut used().written;
-        let ours = |other: &Stat| (other.st_dev, other.st_ino) == (file.st_dev, file.st_ino);
-        if let Some(at) = written.iter().position(ours) {
-            written.swap_remove(at);
+        if let (Some(thing), false) = (&self.thing, self.is_kept) {
+            used().written.remove(thing);
         }
     }
 }
 
-/// Whether both are one file, pipe or block device, where a read finds what was written. Others have two directions.
-fn are_same(one: &Stat, other: &Stat) -> bool {
-    match FileType::from_raw_mode(one.st_mode) {
-        FileType::CharacterDevice | FileType::Socket => false,
-        FileType::BlockDevice => one.st_rdev == other.st_rdev,
-        _ => one.st_dev == other.st_dev && one.st_ino == other.st_ino,
-    }
-}
-
-/// Opens a file to read it, and tells its size in bytes if it has one.
-pub fn open(path: &Path) -> io::Result<(File, Option<u64>)> {
+/// Opens a file to read it: by its name, but a descriptor that is open already in its own place, as `/dev/fd` is elsewhere.
+pub fn open(path: &Path) -> io::Result<File> {
+    #[cfg(target_os = "linux")]
+    let file = descriptor(path).unwrap_or_else(|| File::open(path))?;
+    #[cfg(not(target_os = "linux"))]
     let file = File::open(path)?;
-    let metadata = file.metadata()?;
-    if metadata.is_dir() {
+    if file.metadata()?.is_dir() {
         return Err(io::Error::new(io::ErrorKind::IsADirectory, "is a folder"));
     }
-    Ok((file, metadata.is_file().then_some(metadata.len())))
+    Ok(file)
+}
+
+/// Linux opens what the descriptor is open to once more: from its beginning, and not if that is a socket or forbidden by now.
+/// Nothing where this system or a sandbox has no other way.
+#[cfg(target_os = "linux")]
+fn descriptor(path: &Path) -> Option<io::Result<File>> {
+    use rustix::io::Errno;
+    use rustix::process::{PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open};
+    let number = path.strip_prefix("/dev/fd").ok()?.to_str()?.parse().ok()?;
+    let this = pidfd_open(getpid(), PidfdFlags::empty()).ok()?;
+    match pidfd_getfd(this, number, PidfdGetfdFlags::empty()) {
+        Ok(file) => Some(Ok(file.into())),
+        Err(Errno::BADF) => Some(Err(Errno::BADF.into())),
+        Err(_) => None,
+    }
 }
 
 /// A file or standard input, its progress shown.
@@ -166,16 +330,30 @@ impl Input {
     pub fn open(path: &Path, show_progress: bool) -> Result<Self, Error> {
         if is_stdio(path) {
             // Not locked: the list of a check may be read from there at the same time.
+            let stdin = stdin()?;
+            if let Ok(found) = stream(&stdin) {
+                check_unwritten(&found, "standard input")?;
+            }
             return Ok(Self {
-                reader: Reader::Other(Box::new(stdin()?)),
+                reader: Reader::Other(Box::new(stdin)),
                 progress: Progress::new(show_progress, None),
                 len: None,
                 is_armored: false,
                 name: "standard input".into(),
             });
         }
+        match open(path) {
+            Ok(file) => Self::opened(file, path, show_progress),
+            Err(error) => Err(Error::io(&quoted(path), error)),
+        }
+    }
+
+    /// The same of a file that is open.
+    pub fn opened(file: File, path: &Path, show_progress: bool) -> Result<Self, Error> {
         let name = quoted(path);
-        let (file, len) = open(path).map_err(|error| Error::io(&name, error))?;
+        let found = file.metadata().map_err(|error| Error::io(&name, error))?;
+        check_unwritten(&found, &name)?;
+        let len = found.is_file().then_some(found.len());
         Ok(Self {
             reader: Reader::File(file),
             progress: Progress::new(show_progress, len),
@@ -344,7 +522,7 @@ impl Seek for Input {
 /// Where a result goes. Only [`Output::commit`] makes a file appear; without it nothing is left behind.
 pub struct Output {
     sink: Sink,
-    written: Written,
+    _written: Written,
     armor: Option<armor::Encoder>,
     /// For messages.
     pub name: String,
@@ -357,11 +535,13 @@ enum Sink {
     File(NewFile),
 }
 
-/// Who may read a new file; one that replaces another of the same owner has the mode of that one.
+/// Who may read a new file; one that replaces another of the same owner has the mode of that one, unless it is a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Readers {
     /// Its owner only.
     Owner,
+    /// Its owner only, even if others may read the file that it replaces.
+    OwnerAlways,
     /// Whoever may read any new file: set by the umask.
     Any,
     /// Those of this mode, which another file has.
@@ -451,7 +631,7 @@ impl Output {
 
     fn new(sink: Sink, name: String) -> Result<Self, Error> {
         Ok(Self {
-            written: Written::new(&sink, &name)?,
+            _written: Written::new(&sink, &name)?,
             sink,
             armor: None,
             name,
@@ -461,7 +641,7 @@ impl Output {
     /// Lets the file be read that this replaces, by a command that changes it.
     pub fn changing(self) -> Self {
         Self {
-            written: Written(None),
+            _written: Written::default(),
             ..self
         }
     }
@@ -478,18 +658,6 @@ impl Output {
     /// Whether nothing is seen of it before [`Output::commit`].
     pub fn is_file(&self) -> bool {
         matches!(self.sink, Sink::File { .. })
-    }
-
-    /// An error if it replaces or changes this input.
-    pub fn check_other(&self, input: &Path) -> Result<(), Error> {
-        let input = if is_stdio(input) {
-            fstat(io::stdin())
-        } else {
-            stat(input)
-        };
-        input.map_or(Ok(()), |input| {
-            check_differs(&input, self.written.0.as_slice(), &self.name)
-        })
     }
 
     pub fn is_terminal(&self) -> bool {
@@ -656,17 +824,17 @@ pub fn lock_if_there(path: &Path) -> Result<Option<File>, Error> {
 }
 
 #[cfg(unix)]
-fn is_block_device(found: &fs::Metadata) -> bool {
-    std::os::unix::fs::FileTypeExt::is_block_device(&found.file_type())
+fn is_block_device(found: &Metadata) -> bool {
+    found.file_type().is_block_device()
 }
 
 #[cfg(not(unix))]
-fn is_block_device(_: &fs::Metadata) -> bool {
+fn is_block_device(_: &Metadata) -> bool {
     false
 }
 
 /// An error if a loop device has this file.
-pub fn check_unused(file: &fs::Metadata) -> io::Result<()> {
+pub fn check_unused(file: &Metadata) -> io::Result<()> {
     match device::over(file) {
         Some(device) => Err(io::Error::other(format!(
             "has or may have the data of the loop device {}",
@@ -707,13 +875,12 @@ fn open_special(path: &Path, is_link: bool, is_block_device: bool) -> io::Result
 
 /// Whether it belongs to this user, or to the system's administrator.
 #[cfg(unix)]
-fn is_own(found: &fs::Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
+fn is_own(found: &Metadata) -> bool {
     [rustix::process::geteuid().as_raw(), 0].contains(&found.uid())
 }
 
 #[cfg(not(unix))]
-fn is_own(_: &fs::Metadata) -> bool {
+fn is_own(_: &Metadata) -> bool {
     true
 }
 
@@ -721,6 +888,8 @@ fn is_own(_: &fs::Metadata) -> bool {
 #[derive(Clone, Copy)]
 enum Mode {
     Exactly(u32),
+    /// At most this.
+    Within(u32),
     Umask,
 }
 
@@ -728,6 +897,7 @@ impl From<Readers> for Mode {
     fn from(readers: Readers) -> Self {
         match readers {
             Readers::Owner => Self::Exactly(0o600),
+            Readers::OwnerAlways => Self::Within(0o600),
             Readers::Any => Self::Umask,
             Readers::Mode(mode) => Self::Exactly(mode),
         }
@@ -738,17 +908,21 @@ impl Mode {
     /// That of a replaced file, without the bits that give its content the rights of its owner or group. A file of
     /// somebody else does not say who may read ours.
     #[cfg(unix)]
-    fn or_that_of(self, replaced: &fs::Metadata) -> Self {
+    fn or_that_of(self, replaced: &Metadata) -> Self {
         use std::os::unix::fs::{MetadataExt, PermissionsExt};
         if replaced.uid() == rustix::process::geteuid().as_raw() {
-            Self::Exactly(replaced.permissions().mode() & 0o777)
+            let mode = replaced.permissions().mode() & 0o777;
+            match self {
+                Self::Within(most) => Self::Exactly(mode & most),
+                _ => Self::Exactly(mode),
+            }
         } else {
             self
         }
     }
 
     #[cfg(not(unix))]
-    fn or_that_of(self, _: &fs::Metadata) -> Self {
+    fn or_that_of(self, _: &Metadata) -> Self {
         self
     }
 
@@ -756,7 +930,7 @@ impl Mode {
     fn set(self, file: &File) -> io::Result<()> {
         use std::os::unix::fs::PermissionsExt;
         let mode = match self {
-            Self::Exactly(mode) => mode,
+            Self::Exactly(mode) | Self::Within(mode) => mode,
             Self::Umask => 0o666 & !umask(),
         };
         file.set_permissions(Permissions::from_mode(mode))

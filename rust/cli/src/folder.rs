@@ -3,54 +3,152 @@
 //! A stream has folders, regular files and symbolic links, each named relative to the folder, a folder before what is in it,
 //! in the order of their names. Owners and special modes are left out. GNU headers; no other extensions than long names.
 
-use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
+use std::ffi::OsStr;
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Read, Take, Write};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt, symlink};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, symlink};
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, readlinkat, statat};
 use tar::{Archive, Builder, Entry, EntryType, Header};
 use zeroize::Zeroizing;
 
 use crate::error::{Error, warn};
-use crate::files::CHUNK;
+use crate::files::{CHUNK, check_unwritten};
 use crate::names::quoted;
 
 /// No system has longer names.
 const MAX_NAME_LEN: u64 = 1 << 16;
+/// How GNU tar calls the entry of a long name.
+const LONG_LINK: &[u8] = b"././@LongLink";
+
+/// Something in a folder.
+pub struct Found {
+    mode: u32,
+    /// In seconds since 1970.
+    modified: u64,
+    pub kind: Kind,
+}
+
+/// What it is.
+pub enum Kind {
+    Folder,
+    /// A regular file, which is open.
+    File(File),
+    /// A symbolic link, and what it holds.
+    Link(Vec<u8>),
+    Other,
+}
 
 /// Visits all that is in a folder and in those below, a folder before its content, in the order of names. Links are not
-/// followed, but for the folder that was named. What cannot be read is visited with the error.
+/// followed, but for the folder that was named: each file is opened in the folder in which it was found, so whoever changes
+/// folders meanwhile cannot lead out of them. What cannot be read is visited with the error.
 pub fn walk(
     folder: &Path,
-    mut visit: impl FnMut(&Path, io::Result<Metadata>) -> Result<(), Error>,
+    mut visit: impl FnMut(&Path, io::Result<Found>) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    // What is still to be visited, the next last.
-    let mut paths = vec![folder.to_owned()];
-    while let Some(path) = paths.pop() {
-        let metadata = if path == folder {
-            path.metadata()
-        } else {
-            path.symlink_metadata()
+    let root = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let opened = rustix::fs::open(folder, root, Mode::empty()).map_err(io::Error::from);
+    let (root, mut paths) =
+        match opened.and_then(|root| Ok((root.try_clone()?, names(&root, Path::new(""))?))) {
+            Ok(found) => found,
+            Err(error) => return visit(folder, Err(error)),
         };
-        let is_folder = metadata.as_ref().is_ok_and(Metadata::is_dir);
-        if path != folder || !is_folder {
-            visit(&path, metadata)?;
-        }
-        if is_folder {
-            let entries: io::Result<Vec<PathBuf>> =
-                fs::read_dir(&path).and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect());
-            match entries {
-                Ok(mut entries) => {
-                    entries.sort_unstable_by(|a, b| b.cmp(a));
-                    paths.append(&mut entries);
-                }
-                Err(error) => visit(&path, Err(error))?,
+    // Where the next path is looked up, as long as that is the same folder.
+    let mut place: Option<(PathBuf, OwnedFd)> = None;
+    // The paths are those still to be visited, the next last.
+    while let Some(path) = paths.pop() {
+        let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
+            continue;
+        };
+        let parent = match place.take().filter(|(place, _)| place == above) {
+            Some((_, parent)) => Ok(parent),
+            None => descend(&root, above),
+        };
+        let looked = parent.and_then(|parent| Ok((look(&parent, name)?, parent)));
+        let path_shown = folder.join(&path);
+        match looked {
+            Ok(((found, None), parent)) => {
+                place = Some((above.to_owned(), parent));
+                visit(&path_shown, Ok(found))?;
             }
+            Ok(((found, Some(inside)), _)) => {
+                let entries = names(&inside, &path);
+                visit(&path_shown, Ok(found))?;
+                match entries {
+                    Ok(mut entries) => paths.append(&mut entries),
+                    Err(error) => visit(&path_shown, Err(error))?,
+                }
+                place = Some((path, inside));
+            }
+            Err(error) => visit(&path_shown, Err(error))?,
         }
     }
     Ok(())
+}
+
+/// Never waits, as for the other side of a named pipe, and never follows a link.
+const OPEN: OFlags = OFlags::RDONLY
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::NONBLOCK)
+    .union(OFlags::NOCTTY)
+    .union(OFlags::CLOEXEC);
+
+/// Opens a folder below another one, a name at a time. Not all are held open, since there may be more than a process may have.
+fn descend(root: &OwnedFd, path: &Path) -> io::Result<OwnedFd> {
+    path.iter().try_fold(root.try_clone()?, |folder, name| {
+        Ok(openat(folder, name, OPEN | OFlags::DIRECTORY, Mode::empty())?)
+    })
+}
+
+/// The paths of what is in a folder, the last one first.
+fn names(folder: &OwnedFd, path: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut paths = Vec::new();
+    for entry in Dir::read_from(folder)? {
+        let entry = entry?;
+        let name = entry.file_name().to_bytes();
+        if name != b"." && name != b".." {
+            paths.push(path.join(OsStr::from_bytes(name)));
+        }
+    }
+    paths.sort_unstable_by(|a, b| b.cmp(a));
+    Ok(paths)
+}
+
+/// What has a name in a folder; if that is a folder, it is open.
+fn look(folder: &OwnedFd, name: &OsStr) -> io::Result<(Found, Option<OwnedFd>)> {
+    let before = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    let kind = FileType::from_raw_mode(before.st_mode);
+    let (kind, inside) = match kind {
+        FileType::RegularFile | FileType::Directory => {
+            let file = File::from(openat(folder, name, OPEN, Mode::empty())?);
+            let found = file.metadata()?;
+            let (mode, modified) = (found.mode() & 0o777, u64::try_from(found.mtime()).unwrap_or(0));
+            let (kind, inside) = match kind {
+                FileType::RegularFile if found.is_file() => (Kind::File(file), None),
+                FileType::Directory if found.is_dir() => (Kind::Folder, Some(file.into())),
+                _ => return Err(io::Error::other("changed while it was read")),
+            };
+            return Ok((Found { mode, modified, kind }, inside));
+        }
+        FileType::Symlink => (
+            Kind::Link(readlinkat(folder, name, Vec::new())?.into_bytes()),
+            None,
+        ),
+        _ => (Kind::Other, None),
+    };
+    let modified = u64::try_from(before.st_mtime).unwrap_or(0);
+    Ok((
+        Found {
+            mode: 0o777,
+            modified,
+            kind,
+        },
+        inside,
+    ))
 }
 
 /// Passes a folder as a tar stream to `sink`, a piece at a time.
@@ -61,8 +159,16 @@ pub fn pack(folder: &Path, sink: impl FnMut(&mut [u8]) -> Result<(), Error>) -> 
         sink,
         failed: None,
     });
-    walk(folder, |path, metadata| {
-        let packed = metadata.and_then(|metadata| append(&mut archive, folder, path, &metadata));
+    walk(folder, |path, found| {
+        if let Ok(Found {
+            kind: Kind::File(file),
+            ..
+        }) = &found
+        {
+            let found = file.metadata().map_err(|error| Error::io(&quoted(path), error))?;
+            check_unwritten(&found, &quoted(path))?;
+        }
+        let packed = found.and_then(|found| append(&mut archive, folder, path, found));
         packed.map_err(|error| archive.get_mut().error(path, error))
     })?;
     let mut pieces = match archive.into_inner() {
@@ -111,38 +217,72 @@ impl<S: FnMut(&mut [u8]) -> Result<(), Error>> Write for Pieces<S> {
     }
 }
 
-fn append(
-    archive: &mut Builder<impl Write>,
-    folder: &Path,
-    path: &Path,
-    metadata: &Metadata,
-) -> io::Result<()> {
+fn append(archive: &mut Builder<impl Write>, folder: &Path, path: &Path, found: Found) -> io::Result<()> {
     let name = path.strip_prefix(folder).map_err(io::Error::other)?;
-    let modified = metadata.modified()?.duration_since(UNIX_EPOCH);
     let mut header = Header::new_gnu();
-    header.set_mode(metadata.permissions().mode() & 0o777);
-    header.set_mtime(modified.unwrap_or_default().as_secs());
+    header.set_mode(found.mode);
+    header.set_mtime(found.modified);
     header.set_uid(0);
     header.set_gid(0);
     header.set_size(0);
-    if metadata.is_dir() {
-        header.set_entry_type(EntryType::Directory);
-        archive.append_data(&mut header, name, io::empty())
-    } else if metadata.is_symlink() {
-        header.set_entry_type(EntryType::Symlink);
-        archive.append_link(&mut header, name, fs::read_link(path)?)
-    } else if metadata.is_file() {
-        let file = File::open(path)?;
-        let len = file.metadata()?.len();
-        header.set_size(len);
-        archive.append_data(&mut header, name, Whole(file.take(len)))
-    } else {
-        warn(format_args!(
-            "{}: left out, not a file, folder or symbolic link",
-            quoted(path)
-        ));
-        Ok(())
+    // Not by the functions of `tar` that take a path, which change it.
+    let name = name.as_os_str().as_bytes();
+    append_long(
+        archive,
+        &mut header.as_old_mut().name,
+        name,
+        EntryType::GNULongName,
+    )?;
+    let (kind, content) = match found.kind {
+        Kind::Folder => (EntryType::Directory, None),
+        Kind::Link(target) => {
+            let field = &mut header.as_old_mut().linkname;
+            append_long(archive, field, &target, EntryType::GNULongLink)?;
+            (EntryType::Symlink, None)
+        }
+        Kind::File(file) => {
+            let len = file.metadata()?.len();
+            header.set_size(len);
+            (EntryType::Regular, Some(Whole(file.take(len))))
+        }
+        Kind::Other => {
+            warn(format_args!(
+                "{}: left out, not a file, folder or symbolic link",
+                quoted(path)
+            ));
+            return Ok(());
+        }
+    };
+    header.set_entry_type(kind);
+    header.set_cksum();
+    match content {
+        Some(content) => archive.append(&header, content),
+        None => archive.append(&header, io::empty()),
     }
+}
+
+/// Puts a name into its field of a header; what does not fit in there has an entry of its own before.
+fn append_long(
+    archive: &mut Builder<impl Write>,
+    field: &mut [u8; 100],
+    name: &[u8],
+    kind: EntryType,
+) -> io::Result<()> {
+    let fitting = name.len().min(field.len());
+    field[..fitting].copy_from_slice(&name[..fitting]);
+    if fitting == name.len() {
+        return Ok(());
+    }
+    let mut header = Header::new_gnu();
+    header.as_old_mut().name[..LONG_LINK.len()].copy_from_slice(LONG_LINK);
+    header.set_mode(0o644);
+    header.set_uid(0);
+    header.set_gid(0);
+    header.set_mtime(0);
+    header.set_size(name.len() as u64 + 1);
+    header.set_entry_type(kind);
+    header.set_cksum();
+    archive.append(&header, name.chain(&b"\0"[..]))
 }
 
 /// A file of this length. What is added to it meanwhile is left out.
@@ -166,6 +306,7 @@ pub fn unpack(stream: impl Read, folder: &Path) -> io::Result<()> {
     let mut archive = Archive::new(stream);
     let [mut long_name, mut long_link] = [None, None];
     let mut parent = PathBuf::new();
+    let mut folders = Vec::new();
     // Raw: otherwise the names would be read to memory however long they are.
     for entry in archive.entries()?.raw(true) {
         let mut entry = entry?;
@@ -201,18 +342,35 @@ pub fn unpack(stream: impl Read, folder: &Path) -> io::Result<()> {
             above.clone_into(&mut parent);
         }
         let path = folder.join(&name);
-        match kind {
-            EntryType::Directory => DirBuilder::new().mode(0o700).create(path)?,
-            EntryType::Regular => extract(&mut entry, &path)?,
+        let made = match kind {
+            EntryType::Directory => {
+                folders.push((path.clone(), entry.header().mode()? & 0o700));
+                DirBuilder::new().mode(0o700).create(path)
+            }
+            EntryType::Regular => extract(&mut entry, &path),
             EntryType::Symlink => {
                 let target = long_link
                     .take()
                     .or_else(|| Some(entry.header().link_name_bytes()?.into_owned()));
                 let target = target.ok_or_else(|| refused(&name, "link"))?;
-                symlink(std::ffi::OsString::from_vec(target), path)?;
+                symlink(std::ffi::OsString::from_vec(target), path)
             }
             _ => return Err(refused(&name, "kind")),
-        }
+        };
+        made.map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => {
+                let reason = format!(
+                    "invalid archive: {} comes twice, or differs only in what this file system ignores",
+                    quoted(&name)
+                );
+                io::Error::new(io::ErrorKind::InvalidData, reason)
+            }
+            _ => error,
+        })?;
+    }
+    // Only now: nothing could be made in some of them. What is in one comes before it.
+    for (path, mode) in folders.into_iter().rev() {
+        fs::set_permissions(path, Permissions::from_mode(mode))?;
     }
     Ok(())
 }

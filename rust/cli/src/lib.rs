@@ -32,7 +32,6 @@ pub mod outboards;
 mod pages;
 pub mod password;
 pub mod progress;
-mod purposes;
 pub mod sealed;
 pub mod segments;
 pub mod signature;

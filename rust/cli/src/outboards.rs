@@ -34,7 +34,6 @@ pub fn write(
     show_progress: bool,
 ) -> Result<Digest, Error> {
     let mut output = Output::create(outboard, Existing::forced(force), Readers::Any)?;
-    output.check_other(path)?;
     let name = output.name.clone();
     let file = output
         .file()

@@ -16,8 +16,8 @@ use veriplex::tree::Tree;
 use veriplex::{Key, TAG_LEN, label, with_wiped_stack};
 
 use crate::error::{Error, Status, warn};
-use crate::files::{CHUNK, Input, is_stdio, stdout};
-use crate::folder::walk;
+use crate::files::{CHUNK, Input, claim_stdout, is_stdio, stdout};
+use crate::folder::{Kind as Found, walk};
 use crate::names::quoted;
 use crate::text::wrong_encoding;
 use crate::treesum::{self, Room, each_piece};
@@ -88,12 +88,11 @@ impl Kind {
     }
 
     /// Leaves no key on a stack.
-    fn sum(&self, path: &Path, room: &mut Room, show_progress: bool) -> Result<Vec<u8>, Error> {
-        with_wiped_stack(|| self.sum_of(path, room, show_progress))
+    fn sum(&self, input: Input, room: &mut Room) -> Result<Vec<u8>, Error> {
+        with_wiped_stack(|| self.sum_of(input, room))
     }
 
-    fn sum_of(&self, path: &Path, room: &mut Room, show_progress: bool) -> Result<Vec<u8>, Error> {
-        let input = Input::open(path, show_progress)?;
+    fn sum_of(&self, input: Input, room: &mut Room) -> Result<Vec<u8>, Error> {
         let mut sum = vec![0; self.len()];
         match self {
             Self::Digest(_) => {
@@ -125,10 +124,10 @@ pub fn print(kind: &Kind, paths: &[PathBuf], recursive: bool, style: Style) -> R
     stdout()?;
     let mut status = Status::Ok;
     let mut room = Room::default();
-    let mut print = |path: Result<&Path, Error>| {
-        let summed = path.and_then(|path| Ok((path, kind.sum(path, &mut room, style.show_progress)?)));
+    let mut print = |path: &Path, input: Result<Input, Error>| {
+        let summed = input.and_then(|input| kind.sum(input, &mut room));
         match summed {
-            Ok((path, sum)) => print_sum(kind, style, &base16ct::lower::encode_string(&sum), path),
+            Ok(sum) => print_sum(kind, style, &base16ct::lower::encode_string(&sum), path),
             Err(error) => {
                 status = status.and(error.report());
                 Ok(())
@@ -138,16 +137,16 @@ pub fn print(kind: &Kind, paths: &[PathBuf], recursive: bool, style: Style) -> R
     for path in paths {
         let is_folder = !is_stdio(path) && path.is_dir();
         if recursive && is_folder {
-            walk(path, |path, metadata| match metadata {
-                Ok(found) if found.is_file() => print(Ok(path)),
+            walk(path, |path, found| match found.map(|found| found.kind) {
+                Ok(Found::File(file)) => print(path, Input::opened(file, path, style.show_progress)),
                 Ok(_) => Ok(()),
-                Err(error) => print(Err(Error::io(&quoted(path), error))),
+                Err(error) => print(path, Err(Error::io(&quoted(path), error))),
             })?;
         } else if is_folder {
             let reason = "is a folder (--recursive includes its files)";
-            print(Err(Error::io(&quoted(path), reason)))?;
+            print(path, Err(Error::io(&quoted(path), reason)))?;
         } else {
-            print(Ok(path))?;
+            print(path, Input::open(path, style.show_progress))?;
         }
     }
     Ok(status)
@@ -170,6 +169,9 @@ pub fn print_sum(kind: &Kind, style: Style, digits: &str, path: &Path) -> Result
 
 /// Verifies lists that [`print`] made.
 pub fn check(kind: &Kind, lists: &[PathBuf], how: Check) -> Result<Status, Error> {
+    if !how.status {
+        claim_stdout()?;
+    }
     let mut status = Status::Ok;
     let mut room = Room::default();
     for path in lists {
@@ -227,7 +229,8 @@ fn check_list(kind: &Kind, list: Input, room: &mut Room, how: Check) -> Result<S
             continue;
         };
         valid += 1;
-        let verdict: &[u8] = match kind.sum(&path, room, how.show_progress) {
+        let input = Input::open(&path, how.show_progress);
+        let verdict: &[u8] = match input.and_then(|input| kind.sum(input, room)) {
             // In constant time: a right tag must not be guessed byte by byte.
             Ok(sum) if sum.ct_eq(&expected).into() => {
                 right += 1;

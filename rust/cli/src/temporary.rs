@@ -1,5 +1,7 @@
 //! Temporary files and folders with a name. They do not outlive the process: a signal that ends it removes them too.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::{fs, io};
@@ -92,7 +94,21 @@ impl Drop for Temporary {
 fn remove(path: &Path) {
     if fs::remove_file(path).is_err() {
         let gone = path.with_extension("old");
-        let _ = fs::rename(path, &gone).and_then(|()| fs::remove_dir_all(gone));
+        let _ = fs::rename(path, &gone).and_then(|()| {
+            unlock(&gone);
+            fs::remove_dir_all(gone)
+        });
+    }
+}
+
+/// Lets everything in a folder be removed, which its modes may forbid.
+fn unlock(folder: &Path) {
+    let _ = fs::set_permissions(folder, Permissions::from_mode(0o700));
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    for entry in entries {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            unlock(&entry.path());
+        }
     }
 }
 

@@ -26,7 +26,7 @@ pub fn open(path: &Path) -> Result<File, Error> {
         let stdin = files::stdin()?.as_fd().try_clone_to_owned();
         stdin.map_err(failed)?.into()
     } else {
-        files::open(path).map_err(failed)?.0
+        files::open(path).map_err(failed)?
     };
     files::keep(&file, &name)?;
     Ok(file)

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicIsize, Ordering::Relaxed};
 
 use veriplex::{Key, label};
-use veriplex_cli::crypt::{Job, Kind, Range, Secret};
+use veriplex_cli::crypt::{Job, Kind, Make, Range, Secret};
 use veriplex_cli::disk::convert::{self, BATCH, Files, Request};
 use veriplex_cli::disk::image::Image;
 use veriplex_cli::disk::{Direction, copy};
@@ -94,10 +94,10 @@ fn memory_does_not_grow_with_files() {
                     show_progress: false,
                 };
                 let done = if decrypt {
-                    let (input, output) = job.to_decrypt(Kind::Encrypted).ok().unwrap();
+                    let (input, output) = job.open(Make::Plaintext(Kind::Encrypted)).ok().unwrap();
                     encrypted::decrypt(input, output, secret, 0, Range::default())
                 } else {
-                    let (input, output) = job.to_encrypt(Kind::Encrypted).ok().unwrap();
+                    let (input, output) = job.open(Make::Ciphertext(Kind::Encrypted)).ok().unwrap();
                     encrypted::encrypt(input, output, secret, 0)
                 };
                 done.ok().unwrap();
@@ -123,10 +123,7 @@ fn memory_does_not_grow_with_files() {
                     armor: false,
                     show_progress: false,
                 };
-                let source = copy::Source {
-                    files: Vec::new(),
-                    read: &|| Ok(Secret::Key(Key::from([7; 32]))),
-                };
+                let secret = || Ok(Secret::Key(Key::from([7; 32])));
                 let plan = copy::Plan {
                     sector_len: 512,
                     offset: 0,
@@ -134,7 +131,7 @@ fn memory_does_not_grow_with_files() {
                     cost: 0,
                     is_checked: true,
                 };
-                copy::encrypt(&job, None, &source, &plan).ok().unwrap();
+                copy::encrypt(&job, None, &secret, &plan).ok().unwrap();
             }),
             most(|| {
                 let image = Image::open(&place("disk"), true).ok().unwrap();

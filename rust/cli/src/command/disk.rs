@@ -1,6 +1,7 @@
 //! The commands of `disk`.
 
 use std::path::{Path, PathBuf};
+use std::slice;
 
 use clap::builder::PossibleValuesParser;
 use veriplex::with_wiped_stack;
@@ -9,7 +10,7 @@ use super::secrets::SecretArgs;
 use super::{Cost, MaxCost, Threads};
 use crate::crypt::{Job, Range, Secret};
 use crate::disk::convert::{self, BATCH, Files, Request};
-use crate::disk::copy::{How, Opened, Plan, Source};
+use crate::disk::copy::{How, Opened, Plan};
 use crate::disk::header::{SECTOR_LEN, SECTOR_LENS};
 use crate::disk::image::Image;
 use crate::disk::plain::Plain;
@@ -18,7 +19,7 @@ use crate::disk::{Direction, copy, info, serve, table};
 use crate::error::{Error, Status};
 use crate::files::stdout;
 use crate::names::quoted;
-use crate::{password, purposes};
+use crate::{files, password};
 
 #[derive(clap::Subcommand)]
 pub enum Command {
@@ -152,9 +153,9 @@ pub struct Opening {
 
 impl Opening {
     /// Opens it, and leaves no copy of a key on the stack.
-    fn open<T>(&self, image: &Path, work: impl FnOnce(&Opened) -> Result<T, Error>) -> Result<T, Error> {
+    fn open<T>(&self, image: &PathBuf, work: impl FnOnce(&Opened) -> Result<T, Error>) -> Result<T, Error> {
         self.threads.start_or_do_without()?;
-        check_purposes(&self.secret, image, self.header.as_deref())?;
+        plan(&self.secret, image, self.header.as_ref(), None)?;
         let how = how(
             &PlainArgs::default(),
             self.header.as_deref(),
@@ -299,22 +300,17 @@ impl Target {
     }
 }
 
-/// An error if the image is also the header or what the secret is read from, or both of these are one.
-fn check_purposes(secret: &SecretArgs, image: &Path, header: Option<&Path>) -> Result<(), Error> {
-    let secrets: Vec<_> = secret.paths().collect();
-    let what = if secret.is_password() { "password" } else { "key" };
-    purposes::check(&[
-        (what, &secrets),
-        ("header", header.as_slice()),
-        ("image", &[image]),
-    ])
-}
-
-fn source<'a>(secret: &'a SecretArgs, read: &'a dyn Fn() -> Result<Secret, Error>) -> Source<'a> {
-    Source {
-        files: secret.paths().collect(),
-        read,
-    }
+/// What is read of these, and what is written.
+fn plan(
+    secret: &SecretArgs,
+    image: &PathBuf,
+    read: Option<&PathBuf>,
+    written: Option<&PathBuf>,
+) -> Result<(), Error> {
+    let [key, password] = secret.uses();
+    let header = ("header", read.map_or(&[][..], slice::from_ref));
+    let uses = [key, password, header, ("image", slice::from_ref(image))];
+    files::plan(&uses, written.map_or(&[], slice::from_ref))
 }
 
 #[allow(clippy::too_many_lines)] // one arm per command
@@ -330,9 +326,7 @@ pub fn run(command: &Command, quiet: bool, show_progress: bool) -> Result<Status
             target,
         } => {
             target.threads.start_or_do_without()?;
-            // A new header is an output.
-            let header = target.header.as_deref().filter(|_| target.in_place);
-            check_purposes(secret, &target.image, header)?;
+            plan(secret, &target.image, None, target.header.as_ref())?;
             if secret.is_password() {
                 password::warn_of_cost(cost.cost);
             }
@@ -360,7 +354,7 @@ pub fn run(command: &Command, quiet: bool, show_progress: bool) -> Result<Status
                     is_checked: !no_check,
                 };
                 let read = || secret.read(&quoted(&target.image), true);
-                copy::encrypt(&target.job(show_progress), header, &source(secret, &read), &plan)?;
+                copy::encrypt(&target.job(show_progress), header, &read, &plan)?;
             }
         }
         Command::Decrypt {
@@ -373,7 +367,13 @@ pub fn run(command: &Command, quiet: bool, show_progress: bool) -> Result<Status
             target,
         } => {
             target.threads.start_or_do_without()?;
-            check_purposes(secret, &target.image, target.header.as_deref())?;
+            let header = target.header.as_ref();
+            let (read, written) = if target.in_place {
+                (None, header)
+            } else {
+                (header, None)
+            };
+            plan(secret, &target.image, read, written)?;
             if target.in_place && plain.plain {
                 return Err(Error::usage("--plain", "cannot be used with --in-place"));
             }
@@ -397,7 +397,7 @@ pub fn run(command: &Command, quiet: bool, show_progress: bool) -> Result<Status
                 copy::decrypt(
                     &target.job(show_progress),
                     &how(plain, target.header.as_deref(), max_cost, check),
-                    &source(secret, &|| plain.read(secret, &target.image)),
+                    &|| plain.read(secret, &target.image),
                     range,
                 )?;
             }
@@ -414,10 +414,10 @@ pub fn run(command: &Command, quiet: bool, show_progress: bool) -> Result<Status
             threads,
             image,
         } => {
+            plan(secret, image, None, header.as_ref())?;
             if !quiet {
                 stdout()?;
             }
-            check_purposes(secret, image, header.as_deref())?;
             threads.start()?;
             let address = address.address()?;
             let export = serve::open(

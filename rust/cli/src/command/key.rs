@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::secrets::PasswordFrom;
-use super::{Cost, each, only_one_stdin};
+use super::{Cost, each};
 use crate::error::{Error, Status};
 use crate::files;
 use crate::keys;
@@ -93,7 +93,10 @@ pub fn run(command: &Command) -> Result<Status, Error> {
         }
         Command::Public { from, path } => {
             files::stdout()?;
-            only_one_stdin([("password", from.paths()), ("key", std::slice::from_ref(path))])?;
+            files::plan(
+                &[("password", from.paths()), ("key", std::slice::from_ref(path))],
+                &[],
+            )?;
             keys::print_public(path, &from.source())?;
         }
         Command::Inspect { files } => {
@@ -107,10 +110,8 @@ pub fn run(command: &Command) -> Result<Status, Error> {
             cost,
             path,
         } => {
-            only_one_stdin([
-                ("old password", from.paths()),
-                ("new password", new_password_file.as_slice()),
-            ])?;
+            let new = new_password_file.as_slice();
+            files::plan(&[("old password", from.paths()), ("new password", new)], &[])?;
             let new = new_password_file.clone().map_or(Source::Terminal, Source::File);
             let new = (!remove).then_some((&new, cost.cost));
             keys::change_password(path, &from.source(), new)?;

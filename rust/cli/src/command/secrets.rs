@@ -5,16 +5,17 @@ use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, Args};
 
-use super::only_one_stdin;
 use crate::crypt::Secret;
 use crate::error::Error;
+use crate::files;
 use crate::keys::{self, Private};
 use crate::password::Source;
 
-/// A descriptor, as the file that it is.
+/// A descriptor, by the name that [`files::open`] knows.
 fn descriptor(number: &str) -> Result<PathBuf, String> {
     match number.parse::<u16>() {
         Ok(0) => Ok("-".into()),
+        Ok(1 | 2) => Err("nothing is read from standard output or standard error".into()),
         Ok(number) => Ok(format!("/dev/fd/{number}").into()),
         Err(_) => Err("not the number of a file descriptor".into()),
     }
@@ -41,7 +42,7 @@ impl KeyFile {
         self.path().map_or(Path::new(""), PathBuf::as_path)
     }
 
-    /// As [`only_one_stdin`] wants it.
+    /// As [`files::plan`] wants it.
     pub fn paths(&self) -> &[PathBuf] {
         self.path().map_or(&[], std::slice::from_ref)
     }
@@ -75,7 +76,7 @@ impl PasswordFrom {
         self.source() != Source::Terminal
     }
 
-    /// As [`only_one_stdin`] wants it.
+    /// As [`files::plan`] wants it.
     pub fn paths(&self) -> &[PathBuf] {
         let path = self.password_file.as_ref().or(self.password_fd.as_ref());
         path.map_or(&[], std::slice::from_ref)
@@ -97,7 +98,7 @@ pub struct PrivateKeyFile {
 }
 
 impl PrivateKeyFile {
-    /// What reads the key, unless that is standard input and so is something else; these are the inputs besides, and the
+    /// What reads the key, unless that is a stream with another use; these are the inputs besides, and the
     /// files of public keys.
     pub fn reader<K>(
         &self,
@@ -105,12 +106,13 @@ impl PrivateKeyFile {
         public: &[PathBuf],
         part: impl Fn(&Private) -> Result<K, Error>,
     ) -> Result<impl Fn() -> Result<K, Error>, Error> {
-        only_one_stdin([
+        let uses = [
             ("password", self.password.paths()),
             ("key", self.key.paths()),
             ("public key", public),
             ("input", inputs),
-        ])?;
+        ];
+        files::plan(&uses, &[])?;
         Ok(move || part(&keys::read_private(self.key.required(), &self.password.source())?))
     }
 }
@@ -129,28 +131,24 @@ pub struct SecretArgs {
 }
 
 impl SecretArgs {
-    /// The files that it is read from.
-    pub fn paths(&self) -> impl Iterator<Item = &Path> {
-        let paths = self.key.paths().iter().chain(self.from.paths());
-        paths.map(PathBuf::as_path)
+    /// What it is read from, as [`files::plan`] wants it.
+    pub fn uses(&self) -> [(&str, &[PathBuf]); 2] {
+        [("key", self.key.paths()), ("password", self.from.paths())]
     }
 
     pub fn is_password(&self) -> bool {
         self.key.path().is_none()
     }
 
-    /// What reads the key or the password for the file with a name, a new password for encryption, unless that is standard input and so is one
-    /// of the inputs.
+    /// What reads the key or the password for the file with a name, a new password for encryption, unless it is a
+    /// stream and so is one of the inputs.
     pub fn reader(
         &self,
         inputs: &[PathBuf],
         new: bool,
     ) -> Result<impl Fn(&str) -> Result<Box<Secret>, Error>, Error> {
-        only_one_stdin([
-            ("key", self.key.paths()),
-            ("password", self.from.paths()),
-            ("input", inputs),
-        ])?;
+        let [key, password] = self.uses();
+        files::plan(&[key, password, ("input", inputs)], &[])?;
         Ok(move |name: &str| {
             if let Some(path) = self.key.path() {
                 // In a box, since each move would leave a copy.

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use veriplex::digest::Digest;
 
 use super::secrets::KeyFile;
-use super::{Sums, Threads, only_one_stdin};
+use super::{Sums, Threads};
 use crate::error::{Error, Status};
-use crate::files::{is_stdio, stdout};
+use crate::files::{self, is_stdio, stdout};
 use crate::outboards::{self, Part};
 use crate::sums::{self, Kind};
 use crate::{keys, text, treesum};
@@ -56,7 +56,7 @@ fn parse_range(text: &str) -> Result<(Option<u64>, Option<u64>), String> {
 
 pub fn run(args: &Args, quiet: bool, show_progress: bool) -> Result<Status, Error> {
     args.threads.start_or_do_without()?;
-    only_one_stdin([("key", args.key.paths()), ("input", &args.sums.files)])?;
+    files::plan(&[("key", args.key.paths()), ("input", &args.sums.files)], &[])?;
     let tree = match args.key.path() {
         Some(path) => keys::read_symmetric(path, |key| Box::new(treesum::tree(Some(key))))?,
         None => Box::new(treesum::tree(None)),
@@ -70,6 +70,9 @@ pub fn run(args: &Args, quiet: bool, show_progress: bool) -> Result<Status, Erro
         return Err(Error::usage("-", "must be a regular file"));
     }
     if let Some(digest) = &args.verify {
+        if !quiet {
+            files::claim_stdout()?;
+        }
         let (start, end) = args.range.unwrap_or_default();
         let part = Part {
             offset: args.part,

@@ -21,25 +21,8 @@ use crate::progress::Progress;
 /// How much is written at a time: enough for all cores.
 const PIECE: usize = 1 << 22;
 
-/// Where the secret comes from.
-pub struct Source<'a> {
-    /// Those files that it is read from.
-    pub files: Vec<&'a Path>,
-    /// Reads it, or asks for it.
-    pub read: &'a dyn Fn() -> Result<Secret, Error>,
-}
-
-impl Source<'_> {
-    /// An error if an output would replace one of its files.
-    fn check_kept(&self, outputs: [&Path; 2]) -> Result<(), Error> {
-        let files = self.files.iter().copied().filter(|file| !is_stdio(file));
-        let mut pairs = files.flat_map(|file| outputs.map(|output| (file, output)));
-        match pairs.find(|(file, output)| image::are_same(file, output)) {
-            Some((_, output)) => Err(Error::usage(&quoted(output), "is an input")),
-            None => Ok(()),
-        }
-    }
-}
+/// Reads a secret, or asks for it.
+pub type Read<'a> = &'a dyn Fn() -> Result<Secret, Error>;
 
 /// What is encrypted of an image, and how.
 pub struct Plan {
@@ -53,7 +36,7 @@ pub struct Plan {
 }
 
 /// Encrypts some sectors; the rest is copied as it is.
-pub fn encrypt(job: &Job<'_>, header: Option<&Path>, source: &Source<'_>, plan: &Plan) -> Result<(), Error> {
+pub fn encrypt(job: &Job<'_>, header: Option<&Path>, secret: Read<'_>, plan: &Plan) -> Result<(), Error> {
     let open = if plan.is_checked {
         Image::open
     } else {
@@ -64,7 +47,6 @@ pub fn encrypt(job: &Job<'_>, header: Option<&Path>, source: &Source<'_>, plan: 
     let destination = job.encrypted(EXTENSION)?;
     let _locked = check_destination(job.input, &destination, plan.is_checked)?;
     let header_path = header_path(&destination, header)?;
-    source.check_kept([&destination, &header_path])?;
     check_header(&header_path, job.input)?;
     check_header(&header_path, &destination)?;
     let output = job.output_of_ciphertext(EXTENSION, image.readers)?;
@@ -74,10 +56,11 @@ pub fn encrypt(job: &Job<'_>, header: Option<&Path>, source: &Source<'_>, plan: 
                       an encryption that was interrupted";
         return Err(Error::io(&quoted(&header_path), reason));
     }
+    // Before it is an output, which is not read.
+    let old = Old::found(&header_path, job.force)?;
     let existing = Existing::forced(job.force);
     let mut header_output = Output::create(&header_path, existing, image.readers)?;
-    let old = Old::found(&header_path, job.force)?;
-    let disk = Disk::generate(geometry, &(source.read)()?, plan.cost)?;
+    let disk = Disk::generate(geometry, &secret()?, plan.cost)?;
     let output = transform(job, &image, &disk, Direction::Encrypt, Range::default(), output)?;
     let tags = disk.sector_tags(|number, sector| {
         image.read_at(disk.place(number), sector)?;
@@ -136,7 +119,7 @@ impl<'a> Old<'a> {
 }
 
 /// Decrypts; of the image with its decrypted sectors, `range` is wanted.
-pub fn decrypt(job: &Job<'_>, how: &How<'_>, source: &Source<'_>, range: Range) -> Result<(), Error> {
+pub fn decrypt(job: &Job<'_>, how: &How<'_>, secret: Read<'_>, range: Range) -> Result<(), Error> {
     let destination = job.decrypted(EXTENSION)?;
     let is_checked = !matches!(
         how,
@@ -146,8 +129,7 @@ pub fn decrypt(job: &Job<'_>, how: &How<'_>, source: &Source<'_>, range: Range) 
         }
     );
     let _locked = check_destination(job.input, &destination, is_checked)?;
-    source.check_kept([&destination; 2])?;
-    let opened = open(job.input, how, false, source.read)?;
+    let opened = open(job.input, how, false, secret)?;
     if let Keys::Headed(headed) = &opened.keys {
         check_header(&headed.path, &destination)?;
     }

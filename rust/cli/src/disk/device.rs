@@ -120,6 +120,15 @@ fn backing(folder: &Path) -> Option<Place> {
     })
 }
 
+/// The device and inode numbers of the file that a loop device has.
+pub fn file(device: u64) -> Option<(u64, u64)> {
+    let name = format!("/sys/dev/block/{}:{}", major(device), minor(device));
+    match backing(Path::new(&name))? {
+        Place::File { dev, inode, .. } => Some((dev, inode)),
+        Place::Device(_) | Place::Unknown { .. } => None,
+    }
+}
+
 /// Whether what is written to one may be read from the other. Partitions of one disk have different data.
 pub fn overlap(one: &Metadata, other: &Metadata) -> bool {
     let [ones, others] = [one, other].map(|found| Place::of(found).all());

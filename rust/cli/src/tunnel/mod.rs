@@ -17,7 +17,6 @@ use std::collections::HashMap;
 use std::fmt::Display;
 use std::future::Future;
 use std::io;
-use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::thread;
@@ -46,11 +45,10 @@ use self::settings::{Format, Listening, Origin, Role, Settings};
 use self::socket::{Address, Carries, Client, Listener, Passed, Socket};
 use self::stdout::Stdout;
 use crate::error::Error;
-use crate::files::{self, Existing, Output, Readers};
+use crate::files;
 use crate::keys::{self, Private};
 use crate::names::quoted;
 use crate::password::Source;
-use crate::purposes;
 use crate::temporary::hand_over;
 
 const CONFIG: Config = Config::new(label!("veriplex.tunnel.v2"));
@@ -63,12 +61,7 @@ pub fn run(command: &Command, quiet: bool) -> Result<(), Error> {
     match command {
         Command::Serve(options) => listen(&Origin::Serve(options.clone()), quiet),
         Command::Connect(options) => listen(&Origin::Connect(options.clone()), quiet),
-        Command::Pipe(server) => {
-            files::stdin()?;
-            let stdio = Path::new("-");
-            Output::create(stdio, Existing::Refused, Readers::Any)?.check_other(stdio)?;
-            pipe(server)
-        }
+        Command::Pipe(server) => pipe(server),
         Command::Echo { address } => echo(address, quiet),
     }
 }
@@ -263,17 +256,12 @@ struct Opened {
 
 /// Passes standard input and output through a tunnel.
 fn pipe(server: &Server) -> Result<(), Error> {
-    fn paths(paths: &[PathBuf]) -> Vec<&Path> {
-        paths.iter().map(PathBuf::as_path).collect()
-    }
-    purposes::check(&[
-        ("what is sent", &[Path::new("-")]),
-        ("key", &paths(server.key.key.paths())),
-        ("password", &paths(server.key.password.paths())),
-        ("public key", &[&*server.peer_file]),
-    ])?;
+    let (sent, public) = (["-".into()], std::slice::from_ref(&server.peer_file));
+    let read_key = server.key.reader(&sent, public, Private::tunnel)?;
+    files::stdin()?;
+    files::stdout()?;
     let peer = keys::read_one_public(&server.peer_file)?.tunnel;
-    let key = (server.key).reader(&[], std::slice::from_ref(&server.peer_file), Private::tunnel)?()?;
+    let key = read_key()?;
     let limit = Duration::from_secs(server.seconds.into());
     let runtime = runtime()?;
     let result = runtime.block_on(async {
@@ -502,7 +490,10 @@ fn listen(origin: &Origin, quiet: bool) -> Result<(), Error> {
         Source::File(path) => Some(&**path),
         Source::Terminal | Source::Variable(_) => None,
     };
-    purposes::check(&[("key", &[&*settings.key_file]), ("password", password.as_slice())])?;
+    files::plan(
+        &[("key", &[&*settings.key_file]), ("password", password.as_slice())],
+        &[],
+    )?;
     let mut listeners = Listeners::new(passed, &settings.listeners)?;
     let tunnel = Arc::new(Tunnel {
         key: keys::read_private(&settings.key_file, &settings.password)?.tunnel()?,

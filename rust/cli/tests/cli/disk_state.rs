@@ -596,11 +596,11 @@ fn an_output_that_is_the_key_file() {
         ["--header", "header", "-o", "link"],
     ] {
         let args = [&["--force", "image"][..], &files].concat();
-        folder.refuses(&with(ENCRYPT, &args), "link: is an input");
+        folder.refuses(&with(ENCRYPT, &args), "link: is both read and written");
     }
     succeeds(&folder.run(&with(ENCRYPT, &["image"])));
     let args = ["--force", "-o", "link", "image.vpdisk"];
-    folder.refuses(&with(DECRYPT, &args), "link: is an input");
+    folder.refuses(&with(DECRYPT, &args), "link: is both read and written");
 }
 
 /// What would fail anyway fails before somebody is asked.

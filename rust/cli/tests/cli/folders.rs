@@ -2,6 +2,7 @@
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tar::{Archive, Builder, EntryType, Header};
@@ -46,15 +47,12 @@ fn sample(folder: &Folder) {
     fs::write(below.join("n".repeat(250)), "long").unwrap();
     symlink("../a", folder.path("plain/deep/link")).unwrap();
     symlink("t".repeat(300), folder.path("plain/deep/long link")).unwrap();
-    for path in [
-        "plain",
-        "plain/deep",
-        "plain/deep/er",
-        "plain/empty",
-        "plain/script",
-    ] {
+    symlink(".//../deep//./", folder.path("plain/deep/odd link")).unwrap();
+    symlink("u//".repeat(100), folder.path("plain/deep/odd long link")).unwrap();
+    for path in ["plain", "plain/deep", "plain/deep/er", "plain/script"] {
         fs::set_permissions(folder.path(path), PermissionsExt::from_mode(0o700)).unwrap();
     }
+    fs::set_permissions(folder.path("plain/empty"), PermissionsExt::from_mode(0o500)).unwrap();
     for path in ["plain/a", "plain/deep/er/nothing"] {
         fs::set_permissions(folder.path(path), PermissionsExt::from_mode(0o600)).unwrap();
     }
@@ -357,6 +355,32 @@ fn hostile_archives_are_refused() {
     assert_eq!(modes, [0o700, 0o700, 0o700, 0o777]);
 }
 
+#[test]
+fn names_that_come_twice_and_folders_that_are_locked() {
+    let folder = Folder::new();
+    let file = |name: &[u8]| entry(EntryType::Regular, name, b"", b"content");
+    let twice = [file(b"x"), file(b"x")].concat();
+    folder.write("in.vpx", &segments(b"VERIPLEX\x01\x01", &KEY, &[9; 32], &twice));
+    fails(
+        &run(&folder, DECRYPT, &["in.vpx"]),
+        IO,
+        "in",
+        "invalid archive: x comes twice",
+    );
+    // Modes of folders come last: nothing can be made in this one.
+    let mut locked = entry(EntryType::Directory, b"d", b"", b"");
+    let mut header = Header::from_byte_slice(&locked[..512]).clone();
+    header.set_mode(0o500);
+    header.set_cksum();
+    locked[..512].copy_from_slice(header.as_bytes());
+    locked.extend(file(b"d/x"));
+    folder.write("in.vpx", &segments(b"VERIPLEX\x01\x01", &KEY, &[9; 32], &locked));
+    succeeds(&run(&folder, DECRYPT, &["in.vpx"]));
+    assert_eq!(fs::metadata(folder.path("in/d")).unwrap().mode() & 0o777, 0o500);
+    fs::set_permissions(folder.path("in/d"), PermissionsExt::from_mode(0o700)).unwrap();
+    fs::remove_dir_all(folder.path("in")).unwrap();
+}
+
 /// Nothing is left, whenever it is interrupted.
 #[test]
 #[cfg(target_os = "linux")]
@@ -440,4 +464,93 @@ fn outputs_in_a_folder() {
         let output = run(&folder, DECRYPT, &["-o", other, "out/one.vpx", "out/two.vpx"]);
         fails(&output, USAGE, "--output", "must be an existing folder");
     }
+}
+
+/// Names of any bytes, also of more than a header has room for.
+#[test]
+#[cfg(target_os = "linux")]
+fn names_that_are_not_utf_8() {
+    use std::os::unix::ffi::OsStrExt;
+
+    let folder = Folder::new();
+    let plain = folder.path("plain");
+    fs::create_dir(&plain).unwrap();
+    for len in [1, 99, 100, 101, 255] {
+        let name = std::ffi::OsStr::from_bytes(&[0xff; 255][..len]);
+        fs::write(plain.join(name), [7]).unwrap();
+    }
+    succeeds(&run(&folder, ENCRYPT, &["plain"]));
+    succeeds(&run(&folder, DECRYPT, &["-o", "copy", "plain.vpx"]));
+    let names = |name: &str| {
+        let entries = fs::read_dir(folder.path(name)).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names("copy"), names("plain"));
+}
+
+/// Lets another thread end, also after a panic.
+struct Done<'a>(&'a AtomicBool);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// A file that becomes a link to elsewhere, or a named pipe, as often as somebody can change it.
+#[test]
+#[cfg(target_os = "linux")]
+fn changes_do_not_lead_out_of_a_folder() {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+
+    let folder = Folder::new();
+    fs::create_dir_all(folder.path("plain/d")).unwrap();
+    fs::create_dir_all(folder.path("secret/d")).unwrap();
+    fs::write(folder.path("secret/d/x"), "secret").unwrap();
+    fs::write(folder.path("plain/d/x"), "plain").unwrap();
+    fs::write(folder.path("plain/y"), "plain").unwrap();
+    symlink(folder.path("secret/d"), folder.path("link-d")).unwrap();
+    symlink(folder.path("secret/d/x"), folder.path("link-y")).unwrap();
+    fs::write(folder.path("plain/z"), "plain").unwrap();
+    rustix::fs::mknodat(
+        CWD,
+        folder.path("pipe"),
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR,
+        0,
+    )
+    .unwrap();
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let _done = Done(&done);
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                for (inside, other) in [("plain/d", "link-d"), ("plain/y", "link-y"), ("plain/z", "pipe")] {
+                    let [inside, other] = [inside, other].map(|name| folder.path(name));
+                    renameat_with(CWD, inside, CWD, other, RenameFlags::EXCHANGE).unwrap();
+                }
+            }
+        });
+        for command in [
+            &["encrypt", "--key-file", "key", "-fo", "out", "plain"][..],
+            &["digest", "--recursive", "plain"],
+        ] {
+            for _ in 0..25 {
+                let child = folder.command(command).spawn().unwrap();
+                let output = soon(move || child.wait_with_output().unwrap());
+                assert!(!stdout(&output).contains(&hex_digest(b"secret")), "{output:?}");
+                if command[0] == "encrypt" && output.status.success() {
+                    let tar = folder
+                        .run(&["decrypt", "--key-file", "key", "-o", "-", "out"])
+                        .stdout;
+                    assert!(
+                        !tar.windows(6).any(|bytes| bytes == b"secret\0"),
+                        "a file of another folder"
+                    );
+                }
+            }
+        }
+    });
 }

@@ -436,7 +436,41 @@ fn secrets_from_descriptors_and_the_environment() {
         "standard input",
         "both key and input",
     );
-    fails(&run("mac --key-fd 7 file", ""), IO, "/dev/fd/7", "No such file");
+    fails(
+        &run("mac --key-fd 7 file", ""),
+        IO,
+        "/dev/fd/7",
+        "Bad file descriptor",
+    );
+    // It goes on where the descriptor is, and needs no permission to open what that is open to.
+    folder.write("lines", b"not this\ncorrect horse\n");
+    let hash = run("hash-password --cost 3 --password-fd 3", "3<password");
+    folder.write("hash", &hash.stdout);
+    let script = "read line <&3; chmod 0 lines; exec \"$0\" verify-password --password-fd 3 hash";
+    let output = Command::new("sh")
+        .args([
+            "-c",
+            &format!("{{ {script}; }} 3<lines"),
+            env!("CARGO_BIN_EXE_veriplex"),
+        ])
+        .current_dir(folder.0.path())
+        .output()
+        .unwrap();
+    succeeds(&output);
+    // Nothing can open a socket by a name.
+    let (mut ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+    ours.write_all(b"correct horse\n").unwrap();
+    let output = Command::new("sh")
+        .args([
+            "-c",
+            "exec \"$0\" verify-password --password-fd 3 hash 3<&0 </dev/null",
+            env!("CARGO_BIN_EXE_veriplex"),
+        ])
+        .stdin(std::os::fd::OwnedFd::from(theirs))
+        .current_dir(folder.0.path())
+        .output()
+        .unwrap();
+    succeeds(&output);
 
     for (make, open) in [
         (

@@ -316,6 +316,8 @@ fn wrong_command_lines() {
         &["encrypt", "--key-file", "key", "--password", "key"],
         &["encrypt", "--key-file", "key", "--key-fd", "3", "key"],
         &["encrypt", "--key-fd", "three", "key"],
+        &["encrypt", "--key-fd", "1", "key"],
+        &["encrypt", "--password-fd", "2", "key"],
         &["encrypt", "--password-env", "X", "--password-fd", "3", "key"],
         &["encrypt", "--password-env", "X", "--deterministic", "key"],
         &["mac", "--key-file", "key", "--key-fd", "3"],

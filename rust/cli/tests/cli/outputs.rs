@@ -525,3 +525,255 @@ fn an_output_is_not_the_input() {
         run(args, redirections);
     }
 }
+
+/// All files of a run are known before it begins. Nothing is done if one would be lost.
+#[test]
+#[cfg(unix)]
+fn no_file_of_a_run_is_lost() {
+    use std::os::unix::fs::symlink;
+
+    let folder = Folder::new();
+    for name in ["d1", "d2", "o", "in"] {
+        fs::create_dir(folder.path(name)).unwrap();
+    }
+    let once = encrypted(&KEY, &[1; 32], b"plaintext");
+    folder.write("x.vpx", &once);
+    folder.write("x.vpx.vpx", &encrypted(&KEY, &[2; 32], &once));
+    folder.write("new.vpx.vpx", &encrypted(&KEY, &[2; 32], &once));
+    folder.write("d1/x.vpx", &once);
+    folder.write("d2/x.vpx", &encrypted(&KEY, &[3; 32], b"other"));
+    folder.write("d2/X.vpx", &once);
+    folder.write("a", b"a");
+    folder.write("a.vpx", b"precious");
+    folder.write("in/a", b"a");
+    folder.write("in/z.vpx", b"precious");
+    fs::hard_link(folder.path("a.vpx"), folder.path("hard")).unwrap();
+    symlink("a.vpx", folder.path("soft")).unwrap();
+    symlink("o", folder.path("also-o")).unwrap();
+    symlink("../in", folder.path("d1/also-in")).unwrap();
+    symlink("../in/new.vpx", folder.path("o/nothing")).unwrap();
+    let before = folder.names();
+    let both = "is both read and written";
+    for (args, name, reason) in [
+        // What is read later, also what is not there yet.
+        (&["decrypt", "x.vpx.vpx", "x.vpx"][..], "x.vpx", both),
+        (&["decrypt", "new.vpx.vpx", "new.vpx"], "new.vpx", both),
+        (&["encrypt", "a", "a.vpx"], "a.vpx", both),
+        (&["encrypt", "a", "hard"], "a.vpx", both),
+        (&["encrypt", "a", "soft"], "a.vpx", both),
+        (&["encrypt", "a", "./o/../a.vpx"], "a.vpx", both),
+        (&["encrypt", "a.vpx", "./o/../a"], "./o/../a.vpx", both),
+        // Two outputs.
+        (
+            &["decrypt", "-o", "o", "d1/x.vpx", "d2/x.vpx"],
+            "o/x",
+            "would be written twice",
+        ),
+        (
+            &["encrypt", "in/a", "d1/../in/a"],
+            "d1/../in/a.vpx",
+            "would be written twice",
+        ),
+        (
+            &["encrypt", "in/a", "d1/also-in/a"],
+            "d1/also-in/a.vpx",
+            "would be written twice",
+        ),
+        (
+            &["encrypt", "-", "-"],
+            "standard output",
+            "would be written twice",
+        ),
+        // A folder that is read.
+        (
+            &["encrypt", "-o", "in/z.vpx", "in"],
+            "in/z.vpx",
+            "in a folder that is read",
+        ),
+        (
+            &["encrypt", "-o", "in/new", "in"],
+            "in/new",
+            "in a folder that is read",
+        ),
+        (
+            &["encrypt", "-o", "d1/also-in/new", "in"],
+            "d1/also-in/new",
+            "in a folder that is read",
+        ),
+        (
+            &["encrypt", "-o", "o", "a", "."],
+            "o/a.vpx",
+            "in a folder that is read",
+        ),
+    ] {
+        for force in [&[][..], &["--force"]] {
+            let output = folder.run(&[args, &["--key-file", "key"], force].concat());
+            fails(&output, USAGE, name, reason);
+            assert_eq!(folder.names(), before, "{args:?}");
+            assert_eq!(folder.read("x.vpx"), once);
+            assert_eq!(folder.read("a.vpx"), b"precious");
+            assert_eq!(folder.read("in/z.vpx"), b"precious");
+            assert!(!folder.path("o/x").exists() && !folder.path("in/a.vpx").exists());
+        }
+    }
+    // Standard output, too; but a pipe is in no folder.
+    let script = "\"$0\" encrypt --key-file key -o - in >>in/z.vpx";
+    let output = Command::new("sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_veriplex")])
+        .current_dir(folder.0.path())
+        .output()
+        .unwrap();
+    fails(&output, USAGE, "standard output", "in a folder that is read");
+    assert_eq!(folder.read("in/z.vpx"), b"precious");
+    succeeds(&folder.run(&["encrypt", "--key-file", "key", "-o", "-", "in"]));
+    // Another name of an output that there is only by then, as on a disk where case does not count.
+    fs::create_dir(folder.path("later")).unwrap();
+    symlink("a.vpx", folder.path("later/b.vpx")).unwrap();
+    folder.write("b", b"b");
+    let output = folder.run(&["encrypt", "--key-file", "key", "-fo", "later", "a", "b"]);
+    fails(&output, USAGE, "later/b.vpx", "would be written twice");
+    let output = folder.run(&["decrypt", "--key-file", "key", "-o", "-", "later/a.vpx"]);
+    assert_eq!(stdout(&output), "a");
+    // Several names are fine.
+    let output = folder.run(&["decrypt", "--key-file", "key", "-o", "o", "d1/x.vpx", "d2/X.vpx"]);
+    succeeds(&output);
+}
+
+/// What is printed changes nothing that is read.
+#[test]
+#[cfg(unix)]
+fn standard_output_is_no_file_that_is_read() {
+    let folder = Folder::with_private_keys();
+    folder.write("file", b"content");
+    folder.write("password", b"password\n");
+    fs::create_dir(folder.path("folder")).unwrap();
+    succeeds(&folder.run(&["sign", "--key-file", "1", "file"]));
+    succeeds(&folder.run(&["sum", "--outboard", "outboard", "file"]));
+    for command in ["digest", "sum"] {
+        folder.write(command, &folder.run(&[command, "file"]).stdout);
+    }
+    let digest = stdout(&folder.run(&["sum", "--untagged", "file"]))[..64].to_owned();
+    let verify = format!("sum --outboard outboard --verify {digest} file");
+    for (args, file) in [
+        ("key public 1", "1"),
+        ("key inspect 1.pub", "1.pub"),
+        (
+            "key generate --private --password-file password --cost 3 new",
+            "password",
+        ),
+        ("hash-password --cost 3 --password-file password", "password"),
+        ("digest file", "file"),
+        ("digest 1 file", "file"),
+        ("sum file", "file"),
+        ("sum --recursive .", "file"),
+        ("sum --key-file key file", "key"),
+        ("sum --check sum", "sum"),
+        ("sum --check sum", "file"),
+        ("digest --check digest", "file"),
+        ("sum --outboard outboard --force file", "outboard"),
+        (&verify, "file"),
+        (&verify, "outboard"),
+        ("mac --key-file key file", "key"),
+        ("mac --key-file key file", "file"),
+        ("digest", "file <file"),
+        ("verify --from 1.pub file", "file"),
+        ("verify --from 1.pub file", "1.pub"),
+        ("verify --from 1.pub file", "file.vpsig"),
+    ] {
+        let name = file.split(' ').next().unwrap();
+        let old = folder.read(name);
+        let script = format!("exec \"$0\" {args} >>{file}");
+        let output = Command::new("sh")
+            .args(["-c", &script, env!("CARGO_BIN_EXE_veriplex")])
+            .current_dir(folder.0.path())
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(USAGE), "{args} {file}: {output:?}");
+        // Of what is found only on the way, earlier results are printed.
+        let is_found = args.contains("--recursive") || args.contains("--check") && name == "file";
+        if !is_found {
+            assert_eq!(folder.read(name), old, "{args}");
+        }
+        assert!(!folder.path("new").exists());
+        folder.write(name, &old);
+    }
+}
+
+/// Whatever its name, a stream is read once.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_stream_has_one_use() {
+    let folder = Folder::with_private_keys();
+    let key = key_line(&KEY);
+    for (args, uses) in [
+        (&["encrypt", "--key-file", "/dev/stdin"][..], "key and input"),
+        (&["encrypt", "--key-file", "/dev/fd/0"], "key and input"),
+        (
+            &[
+                "encrypt",
+                "--key-file",
+                "/proc/self/fd/0",
+                "/dev/stdin",
+                "-o",
+                "-",
+            ],
+            "key and input",
+        ),
+        (
+            &["encrypt", "--key-file", "-", "/dev/stdin", "-o", "-"],
+            "key and input",
+        ),
+        (&["mac", "--key-file", "/dev/stdin"], "key and input"),
+        (&["sum", "--key-file", "/dev/stdin"], "key and input"),
+        (&["verify", "--from", "/dev/stdin"], "public key and input"),
+        (
+            &[
+                "sign",
+                "--key-file",
+                "/dev/stdin",
+                "--password-file",
+                "/proc/thread-self/fd/0",
+                "1",
+            ],
+            "password and key",
+        ),
+    ] {
+        fails(
+            &folder.pipe(args, key.as_bytes()),
+            USAGE,
+            "standard input",
+            &format!("cannot be both {uses}"),
+        );
+        let mut command = folder.command(args);
+        let output = command
+            .stdin(File::open(folder.path("key")).unwrap())
+            .output()
+            .unwrap();
+        fails(
+            &output,
+            USAGE,
+            "standard input",
+            &format!("cannot be both {uses}"),
+        );
+    }
+    // Files of a name can have several.
+    succeeds(&folder.run(&["sign", "--key-file", "1", "1.pub"]));
+    succeeds(&folder.run(&["verify", "--from", "1.pub", "1.pub"]));
+}
+
+/// A loop device is its file.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_loop_device_is_not_written_from_its_file() {
+    let folder = Folder::new();
+    let content = noise(1 << 20);
+    folder.write("image", &content);
+    let Some(device) = disk::Loop::new(&folder, "image") else {
+        return;
+    };
+    for (input, output) in [("image", &*device.0), (&*device.0, "image")] {
+        let done = folder.run(&["encrypt", "--key-file", "key", "-fo", output, input]);
+        fails(&done, USAGE, output, "both read and written");
+        assert!(folder.read("image") == content);
+    }
+}
