@@ -5,7 +5,7 @@
 //! | `veriplex-key-v1` | a symmetric key: 64 hexadecimal digits |
 //! | `veriplex-private-key-v1` | a private key: 64 hexadecimal digits of its secret |
 //! | `veriplex-encrypted-key-v1` | a private key under a password: 162 hexadecimal digits, see below |
-//! | `veriplex-public-key-v1` | a public key: 3288 characters of base64, see below |
+//! | `veriplex-public-key-v1` | a public key: 3544 characters of base64, see below |
 //!
 //! Empty lines and those that begin with `#` are ignored. A list of public keys has one in each line.
 //!
@@ -15,8 +15,13 @@
 //! secret of 32 bytes and the context: `sign` (64 bytes, reduced to a scalar), `seal` and `tunnel` (each 128 bytes: 64 that
 //! are reduced to a scalar, then the seed of ML-KEM). So no scheme reveals anything about the key of another one.
 //!
-//! A public key is the public keys of these in this order: 32, 1216 and 1216 bytes. Its fingerprint is the
-//! `veriplex::digest` of these bytes in the domain `veriplex.public-key.v1`, of 32 bytes.
+//! A public key is the public keys of these in this order, 32, 1216 and 1216 bytes, and their proof. Its fingerprint is the
+//! `veriplex::digest` of the first 2464 bytes in the domain `veriplex.public-key.v1`, of 32 bytes.
+//!
+//! The proof shows that one holder made all three: nobody can put a part of somebody else into a key of their own, and be
+//! taken for who signs, seals or connects with it. It is three signatures of 64 bytes each over the first 2464 bytes, by
+//! `veriplex::sig::sign_deterministic` in the domain `veriplex.public-key.proof.v1`: by the key of `sign`, and by the scalars
+//! of `seal` and `tunnel`. It is verified whenever a public key is read.
 //!
 //! # Under a password
 //!
@@ -33,8 +38,9 @@ use std::path::{Path, PathBuf};
 use base64ct::{Base64, Encoding};
 use veriplex::digest::digest;
 use veriplex::kdf::Kdf;
+use veriplex::sig::{self, Signature};
 use veriplex::siv::Siv;
-use veriplex::{Key, TAG_LEN, hybrid, keys, label, with_wiped_stack};
+use veriplex::{Key, Label, TAG_LEN, hybrid, keys, label, with_wiped_stack};
 use zeroize::Zeroizing;
 
 use crate::crypt::random;
@@ -48,6 +54,7 @@ const SYMMETRIC: &str = "veriplex-key-v1";
 const PRIVATE: &str = "veriplex-private-key-v1";
 const ENCRYPTED: &str = "veriplex-encrypted-key-v1";
 const PUBLIC: &str = "veriplex-public-key-v1";
+const PROOF: Label<'static> = label!("veriplex.public-key.proof.v1");
 
 /// The longest file with one key, with the comments around it.
 const MAX_LEN: usize = 1 << 14;
@@ -91,6 +98,16 @@ impl Private {
         })
     }
 
+    /// Signs the parts of the public key with the scalar of a hybrid key.
+    fn prove(key: &hybrid::PrivateKey, parts: &[u8]) -> Result<Signature, Error> {
+        with_wiped_stack(|| {
+            let bytes = Zeroizing::new(key.to_bytes());
+            let scalar = bytes.first_chunk().expect("it is longer");
+            keys::PrivateKey::from_bytes(scalar).map(|key| sig::sign_deterministic(PROOF, &key, parts))
+        })
+        .map_err(|error| Error::io("key", error))
+    }
+
     /// # Errors
     ///
     /// This and those that follow: for one of 2^252 keys.
@@ -108,11 +125,21 @@ impl Private {
     }
 
     pub fn public(&self) -> Result<Public, Error> {
-        Ok(Public {
-            sign: *self.sign()?.public_key(),
-            seal: self.seal()?.public_key().clone(),
-            tunnel: self.tunnel()?.public_key().clone(),
-        })
+        let (sign, seal, tunnel) = (self.sign()?, self.seal()?, self.tunnel()?);
+        let mut key = Public {
+            sign: *sign.public_key(),
+            seal: seal.public_key().clone(),
+            tunnel: tunnel.public_key().clone(),
+            proof: Vec::new(),
+        };
+        let parts = key.parts();
+        let proof = [
+            sig::sign_deterministic(PROOF, &sign, &parts),
+            Self::prove(&seal, &parts)?,
+            Self::prove(&tunnel, &parts)?,
+        ];
+        key.proof = proof.map(|signature| signature.to_bytes()).concat();
+        Ok(key)
     }
 
     /// The line, under a password of this cost if there is one.
@@ -154,7 +181,11 @@ impl Encrypted {
     fn decrypt(&self, name: &str, source: &Source) -> Result<Private, Error> {
         let (header, rest) = self.0.split_at(HEADER_LEN);
         let (secret, tag) = rest.split_first_chunk().expect("it is longer");
-        password::check_cost(name, self.cost(), *password::COSTS.end())?;
+        let (cost, most) = (self.cost(), *password::COSTS.end());
+        if cost > most {
+            let reason = format_args!("its cost {cost} is above {most}, the limit for private keys");
+            return Err(Error::unverified(name, reason));
+        }
         let siv = protecting(&source.read(name)?, header)?;
         let mut key = Private::from_secret(secret);
         let tag = tag.try_into().expect("the length is right");
@@ -164,29 +195,46 @@ impl Encrypted {
     }
 }
 
-/// A public key: one for each scheme.
+/// A public key: one for each scheme, and the proof that they have one holder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Public {
     pub sign: keys::PublicKey,
     pub seal: hybrid::PublicKey,
     pub tunnel: hybrid::PublicKey,
+    proof: Vec<u8>,
 }
 
 impl Public {
-    const LEN: usize = keys::PublicKey::LEN + 2 * hybrid::PublicKey::LEN;
+    const PARTS_LEN: usize = keys::PublicKey::LEN + 2 * hybrid::PublicKey::LEN;
+    const LEN: usize = Self::PARTS_LEN + 3 * Signature::LEN;
     const CHARS: usize = Self::LEN.div_ceil(3) * 4;
 
+    /// Nothing also if it has a part of somebody else.
     fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let (sign, rest) = bytes.split_at_checked(keys::PublicKey::LEN)?;
+        let (parts, proof) = bytes.split_at_checked(Self::PARTS_LEN)?;
+        let (sign, rest) = parts.split_at_checked(keys::PublicKey::LEN)?;
         let (seal, tunnel) = rest.split_at_checked(hybrid::PublicKey::LEN)?;
+        let (signatures, []) = proof.as_chunks() else {
+            return None;
+        };
+        let [by_sign, by_seal, by_tunnel] = signatures else {
+            return None;
+        };
+        for (key, signature) in [(sign, by_sign), (seal, by_seal), (tunnel, by_tunnel)] {
+            let key = keys::PublicKey::from_bytes(key.first_chunk()?).ok()?;
+            let signature = Signature::from_bytes(signature).ok()?;
+            sig::verify(PROOF, &key, parts, &signature).ok()?;
+        }
         Some(Self {
             sign: sign.try_into().ok()?,
             seal: seal.try_into().ok()?,
             tunnel: tunnel.try_into().ok()?,
+            proof: proof.to_vec(),
         })
     }
 
-    fn to_bytes(&self) -> Vec<u8> {
+    /// What the fingerprint and the proof are of.
+    fn parts(&self) -> Vec<u8> {
         let parts = [
             &self.sign.as_bytes()[..],
             self.seal.as_bytes(),
@@ -197,11 +245,12 @@ impl Public {
 
     /// What people compare instead of the key.
     pub fn fingerprint(&self) -> String {
-        digest(label!("veriplex.public-key.v1"), &self.to_bytes()).to_string()
+        digest(label!("veriplex.public-key.v1"), &self.parts()).to_string()
     }
 
     pub fn line(&self) -> String {
-        format!("{PUBLIC} {}\n", Base64::encode_string(&self.to_bytes()))
+        let bytes = [self.parts(), self.proof.clone()].concat();
+        format!("{PUBLIC} {}\n", Base64::encode_string(&bytes))
     }
 }
 
@@ -480,7 +529,7 @@ pub fn change_password(path: &Path, old: &Source, new: Option<(&Source, u8)>) ->
     if let Some((_, cost)) = new {
         check_new_cost(cost)?;
     }
-    let output = Output::create(path, Existing::Replaced, Readers::Owner)?.changing();
+    let output = Output::create(path, Existing::Replaced, Readers::OwnerAlways)?.changing();
     let key = read_private(path, old)?;
     let password = new
         .map(|(source, _)| source.read_new(&quoted(path)))
@@ -554,6 +603,6 @@ mod tests {
             }
         }
         assert_eq!(lines[3].len(), PUBLIC.len() + 1 + Public::CHARS);
-        assert_eq!(Public::CHARS, 3288);
+        assert_eq!(Public::CHARS, 3544);
     }
 }

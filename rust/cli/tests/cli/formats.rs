@@ -759,7 +759,14 @@ fn private_keys_under_passwords() {
     }
     bytes[0] = 19;
     folder.write("mine", line(&bytes).as_bytes());
-    fails(&printed("password"), UNVERIFIED, "mine", "above the limit");
+    let output = printed("password");
+    fails(
+        &output,
+        UNVERIFIED,
+        "mine",
+        "its cost 19 is above 18, the limit for private keys",
+    );
+    assert!(!stderr(&output).contains("--max-cost"));
     let output = folder.run(&["key", "generate", "--password-file", "password", "new"]);
     fails(&output, USAGE, "a password", "--private");
 }

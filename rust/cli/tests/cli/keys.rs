@@ -366,9 +366,16 @@ fn passwords_of_keys_change() {
     {
         use std::os::unix::fs::PermissionsExt;
         let mode = fs::metadata(folder.path("mine")).unwrap().permissions().mode();
-        assert_eq!(mode & 0o077, 0o044, "it is that of the old file");
+        assert_eq!(mode & 0o777, 0o600, "it has a secret, whatever the old file had");
+        fs::set_permissions(folder.path("mine"), PermissionsExt::from_mode(0o664)).unwrap();
     }
     succeeds(&change(&["--password-file", "two", "--remove"]));
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = fs::metadata(folder.path("mine")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
     let text = String::from_utf8(folder.read("mine")).unwrap();
     assert_eq!(
         text,
@@ -442,35 +449,6 @@ fn secrets_from_descriptors_and_the_environment() {
         "/dev/fd/7",
         "Bad file descriptor",
     );
-    // It goes on where the descriptor is, and needs no permission to open what that is open to.
-    folder.write("lines", b"not this\ncorrect horse\n");
-    let hash = run("hash-password --cost 3 --password-fd 3", "3<password");
-    folder.write("hash", &hash.stdout);
-    let script = "read line <&3; chmod 0 lines; exec \"$0\" verify-password --password-fd 3 hash";
-    let output = Command::new("sh")
-        .args([
-            "-c",
-            &format!("{{ {script}; }} 3<lines"),
-            env!("CARGO_BIN_EXE_veriplex"),
-        ])
-        .current_dir(folder.0.path())
-        .output()
-        .unwrap();
-    succeeds(&output);
-    // Nothing can open a socket by a name.
-    let (mut ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
-    ours.write_all(b"correct horse\n").unwrap();
-    let output = Command::new("sh")
-        .args([
-            "-c",
-            "exec \"$0\" verify-password --password-fd 3 hash 3<&0 </dev/null",
-            env!("CARGO_BIN_EXE_veriplex"),
-        ])
-        .stdin(std::os::fd::OwnedFd::from(theirs))
-        .current_dir(folder.0.path())
-        .output()
-        .unwrap();
-    succeeds(&output);
 
     for (make, open) in [
         (
@@ -516,6 +494,42 @@ fn secrets_from_descriptors_and_the_environment() {
     }
 }
 
+/// A descriptor goes on where it is, and needs no permission to open what it is open to.
+#[test]
+#[cfg(target_os = "linux")]
+fn descriptors_are_read_themselves() {
+    let folder = Folder::new();
+    folder.write("lines", b"not this\ncorrect horse\n");
+    folder.write("password", b"correct horse\n");
+    let hash = folder.run(&["hash-password", "--cost=3", "--password-file=password"]);
+    folder.write("hash", &hash.stdout);
+    let script = "read line <&3; chmod 0 lines; exec \"$0\" verify-password --password-fd 3 hash";
+    let output = Command::new("sh")
+        .args([
+            "-c",
+            &format!("{{ {script}; }} 3<lines"),
+            env!("CARGO_BIN_EXE_veriplex"),
+        ])
+        .current_dir(folder.0.path())
+        .output()
+        .unwrap();
+    succeeds(&output);
+    // Nothing can open a socket by a name.
+    let (mut ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+    ours.write_all(b"correct horse\n").unwrap();
+    let output = Command::new("sh")
+        .args([
+            "-c",
+            "exec \"$0\" verify-password --password-fd 3 hash 3<&0 </dev/null",
+            env!("CARGO_BIN_EXE_veriplex"),
+        ])
+        .stdin(std::os::fd::OwnedFd::from(theirs))
+        .current_dir(folder.0.path())
+        .output()
+        .unwrap();
+    succeeds(&output);
+}
+
 #[test]
 fn public_keys_in_files() {
     let folder = Folder::with_private_keys();
@@ -533,16 +547,17 @@ fn public_keys_in_files() {
     }
     folder.write("list", b"# nothing\n");
     fails(&verify("list"), IO, "list", "no public key");
+    let no_kem = [&public_bytes(1)[..2000], &[0xff; 464]].concat();
     for bad in [
         public(1),
         one[1..].to_owned(),
         one.replace("v1 ", "v1  "),
         // No element of the group, no key of ML-KEM.
-        format!("veriplex-public-key-v1 {}", base64(&[0; 2464])),
-        format!(
-            "veriplex-public-key-v1 {}",
-            base64(&[&public_bytes(1)[..2000], &[0xff; 464]].concat())
-        ),
+        line_of(&[0; 2464], &proof(1, &[0; 2464])),
+        line_of(&no_kem, &proof(1, &no_kem)),
+        // No proof.
+        line_of(&public_bytes(1), &proof(2, &public_bytes(1))),
+        line_of(&public_bytes(1), &[[0; 64]; 3]),
     ] {
         folder.write("list", format!("# a list\n{bad}\n").as_bytes());
         fails(&verify("list"), IO, "list", "line 2: not a public key");
@@ -558,6 +573,40 @@ fn public_keys_in_files() {
     fails(&verify("missing"), IO, "missing", "No such file");
     folder.write("list", &vec![b'#'; 2 << 20]);
     fails(&verify("list"), IO, "list", "too large");
+}
+
+/// Who takes a part of somebody else's key for one of theirs, and gives it their own name, would be said to have signed,
+/// sealed or connected.
+#[test]
+fn parts_of_other_keys_are_refused() {
+    let folder = Folder::with_private_keys();
+    folder.write("file", b"content");
+    succeeds(&folder.run(&["sign", "--key-file", "1", "file"]));
+    succeeds(&folder.run(&["seal", "--key-file", "1", "--to", "2.pub", "file"]));
+    let (alice, mallory) = (public_bytes(1), public_bytes(3));
+    for (number, part) in [0..32, 32..1248, 1248..2464].into_iter().enumerate() {
+        let mut parts = mallory.clone();
+        parts[part.clone()].copy_from_slice(&alice[part]);
+        let own = proof(3, &parts);
+        let mut copied = own;
+        copied[number] = proof(1, &alice)[number];
+        for proof in [own, copied] {
+            folder.write(
+                "list",
+                line_of(&parts, &proof).replace('\n', " Mallory\n").as_bytes(),
+            );
+            for args in [
+                &["verify", "--from", "list", "file"][..],
+                &["unseal", "-k", "2", "--from", "list", "-o", "-", "file.sealed"],
+                &["seal", "-k", "2", "--to", "list", "-o", "-", "file"],
+                &["key", "inspect", "list"],
+            ] {
+                let output = folder.run(args);
+                fails(&output, IO, "list", "not a ");
+                assert_eq!(output.stdout, b"");
+            }
+        }
+    }
 }
 
 /// A key that was copied wrongly is an error, and never the name of a file: whoever can make one would choose the key.

@@ -31,7 +31,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use identity::{base64, hybrid_key, private_line, public_bytes, public_line, sign_key};
+use identity::{hybrid_key, line_of, private_line, proof, public_bytes, public_line, sign_key};
 use tempfile::TempDir;
 use veriplex::seekable::Seekable;
 use veriplex::{Key, Protocol, digest, hybrid, label, mac::Mac, mhf::Mhf};

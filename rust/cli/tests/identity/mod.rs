@@ -3,7 +3,7 @@
 #![allow(dead_code)] // no test needs all
 
 use veriplex::keys::PrivateKey;
-use veriplex::{Key, hybrid, kdf, label};
+use veriplex::{Key, hybrid, kdf, label, sig};
 
 /// The secret of the private key of this number; of number 0 all zeros.
 pub fn secret(number: u8) -> [u8; 32] {
@@ -38,6 +38,7 @@ pub fn private_line(number: u8) -> String {
     format!("veriplex-private-key-v1 {}\n", hex::encode(secret(number)))
 }
 
+/// What its fingerprint is of.
 pub fn public_bytes(number: u8) -> Vec<u8> {
     let [seal, tunnel] = ["seal", "tunnel"].map(|context| hybrid_key(number, context));
     let sign = sign_key(number);
@@ -50,7 +51,25 @@ pub fn public_bytes(number: u8) -> Vec<u8> {
 }
 
 pub fn public_line(number: u8) -> String {
-    format!("veriplex-public-key-v1 {}\n", base64(&public_bytes(number)))
+    line_of(&public_bytes(number), &proof(number, &public_bytes(number)))
+}
+
+/// The line of these parts and this proof.
+pub fn line_of(parts: &[u8], proof: &[[u8; 64]; 3]) -> String {
+    format!(
+        "veriplex-public-key-v1 {}\n",
+        base64(&[parts, proof.as_flattened()].concat())
+    )
+}
+
+/// The proof for these parts by who has the private key of this number.
+pub fn proof(number: u8, parts: &[u8]) -> [[u8; 64]; 3] {
+    let scalar = |context| {
+        let bytes = hybrid_key(number, context).to_bytes();
+        PrivateKey::from_bytes(bytes.first_chunk().unwrap()).unwrap()
+    };
+    [sign_key(number), scalar("seal"), scalar("tunnel")]
+        .map(|key| sig::sign_deterministic(label!("veriplex.public-key.proof.v1"), &key, parts).to_bytes())
 }
 
 pub fn base64(bytes: &[u8]) -> String {
