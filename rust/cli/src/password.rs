@@ -72,7 +72,10 @@ impl Source {
 
     /// Reads a new password, on a terminal twice. It must not be empty.
     pub fn read_new(&self, name: &str) -> Result<Password, Error> {
-        let password = self.read(name)?;
+        let password = match self {
+            Self::Terminal => prompt(&format!("New password for {name}: "))?,
+            _ => self.read(name)?,
+        };
         let name = match self {
             Self::Terminal => "terminal".into(),
             Self::File(path) => quoted(path),

@@ -389,7 +389,7 @@ fn passwords_are_taken_as_they_are_typed() {
         let typed = typed.to_vec();
         if password.is_empty() {
             let mut terminal = Terminal::start(&folder, &["hash-password", "--cost=3"]);
-            terminal.wait_for("Password for the hash: ");
+            terminal.wait_for("New password for the hash: ");
             terminal.type_in(&typed);
             let output = terminal.end();
             fails_with(&output, USAGE, &["cost 3", "the password is empty"]);
@@ -509,7 +509,7 @@ fn a_quoted_newline_does_not_end_the_password() {
     let folder = Folder::new();
     let mut terminal = Terminal::start(&folder, &["hash-password", "--cost=3"]);
     let typed = [&[b'x'; 255][..], b"\x16\nrest\n"].concat();
-    for prompt in ["Password for the hash: ", "Again: "] {
+    for prompt in ["New password for the hash: ", "Again: "] {
         terminal.wait_for(prompt);
         terminal.type_in(&typed);
     }
@@ -548,4 +548,24 @@ fn a_tunnel_gets_its_signals_after_a_prompt() {
         assert_eq!(output.status.code(), Some(0));
         assert!(!folder.path("socket").exists());
     }
+}
+
+/// Of two passwords it is said which is asked for.
+#[test]
+#[cfg(target_os = "linux")]
+fn old_and_new_passwords_are_told_apart() {
+    let folder = Folder::with_private_keys();
+    folder.write("password", b"old\n");
+    let change = ["key", "password", "--cost=3", "1"];
+    succeeds_at_low_cost(&folder.run(&[&change[..], &["--new-password-file=password"]].concat()));
+    let mut terminal = Terminal::start(&folder, &change);
+    for (prompt, typed) in [
+        ("Password for 1: ", b"old\n"),
+        ("New password for 1: ", b"new\n"),
+        ("Again: ", b"new\n"),
+    ] {
+        terminal.wait_for(prompt);
+        terminal.type_in(typed);
+    }
+    succeeds_at_low_cost(&soon(move || terminal.end()));
 }
