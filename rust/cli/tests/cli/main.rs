@@ -334,37 +334,32 @@ fn wrong_command_lines() {
         ],
         &["encrypt", "--password-file", "key", "--cost", "27", "key"],
         &["decrypt", "--password-file", "key", "--max-cost", "27", "key"],
-        &["disk", "decrypt", "--plain", "--password", "key"],
-        &[
-            "disk",
-            "decrypt",
-            "--plain",
-            "--in-place",
-            "--key-file",
-            "key",
-            "key",
-        ],
-        &[
-            "disk",
-            "decrypt",
-            "--plain",
-            "--header",
-            "key",
-            "--key-file",
-            "key",
-            "key",
-        ],
-        &["disk", "decrypt", "--start", "512", "--key-file", "key", "key"],
         &["hash-password", "--cost", "-1"],
         &["verify-password"],
         &["digest", "--length", "0", "key"],
         &["digest", "--length", "16385", "key"],
     ] {
-        let output = folder.run(args);
-        assert_eq!(output.status.code(), Some(USAGE), "{args:?}");
-        assert_eq!(stdout(&output), "");
-        assert_ne!(stderr(&output), "");
+        is_usage_error(&folder, args);
     }
+    for options in [
+        "--plain --password",
+        "--plain --in-place -k key",
+        "--plain --header key -k key",
+        "--start 512 -k key",
+    ] {
+        let args: Vec<_> = ["disk", "decrypt", "key"]
+            .into_iter()
+            .chain(options.split(' '))
+            .collect();
+        is_usage_error(&folder, &args);
+    }
+}
+
+fn is_usage_error(folder: &Folder, args: &[&str]) {
+    let output = folder.run(args);
+    assert_eq!(output.status.code(), Some(USAGE), "{args:?}");
+    assert_eq!(stdout(&output), "");
+    assert_ne!(stderr(&output), "");
 }
 
 #[test]
