@@ -46,7 +46,7 @@ Definition finds_trees (p : graph) (A : adversary) (n : nat) : Prop :=
     (forall q, In q (asked (derive (perm p)) B1 m1 n) \/ In q (asked (derive (perm p)) B2 m2 n) -> In (asked_as q) (asks p A)) /\
     tree (derive (perm p)) B1 m1 n = tree (derive (perm p)) B2 m2 n.
 
-(** ** Proofs *)
+(** ** Theorems *)
 
 Lemma event_bound A N n (event : graph -> bool) : admissible N A -> (z N <= 2 ^ 256)%Z -> n <= 94 ->
   (forall p, In p all_permutations -> event p = true -> exists T1 T2, T1 <> T2 /\ In T1 (asks p A) /\ In T2 (asks p A) /\
