@@ -11,7 +11,7 @@ SEED ?= $(shell date +%s)
 # Of `make mutate`: the commit since which code has changed. With SHARD=0/400 it is a part of all code instead.
 BASE ?= main
 
-.PHONY: help install test test-workspace test-sizes test-dm-crypt store-test package publish-dry-run minimal-versions fresh-root bare-targets msrv miri deny semver mutate test-aarch64 test-i686 test-windows lint features fuzz bench deps deps-dm-crypt deps-site spec isa isa-runs proofs rocq kernels kernels-check ct audit replay mutants model reproducible dist dist-check site site-test plots report nix
+.PHONY: help install test test-workspace test-sizes test-dm-crypt test-dependents store-test package publish-dry-run minimal-versions fresh-root bare-targets msrv miri deny semver mutate test-aarch64 test-i686 test-windows lint features fuzz bench deps deps-dm-crypt deps-site spec isa isa-runs proofs rocq kernels kernels-check ct audit replay mutants model reproducible dist dist-check site site-test plots report nix
 
 help: ## use: print this list
 	@for group in use check prove release; do \
@@ -67,6 +67,9 @@ test-sizes: ## check: run the tests of large messages: minutes, 4 GiB of address
 test-dm-crypt: ## check: let Linux's dm-crypt open disks of the program, and the other way round, in qemu (make deps-dm-crypt)
 	@[ "$(PROGRAM)" != target/release/veriplex ] || $(CARGO) build --quiet --release --package veriplex-cli
 	@tests/dm-crypt/run $(PROGRAM)
+
+test-dependents: ## check: audit three projects that depend on this one, with each kernel changed too
+	@tests/dependents/run
 
 store-test: ## check: test the encrypted object store, under DataFusion and on an S3 server
 	$(CARGO) fmt --manifest-path rust/store/Cargo.toml --check
@@ -153,7 +156,7 @@ features: ## check: check many sets of features, each fixed backend, and bare ta
 	@STRICT= scripts/bare-targets
 
 publish-dry-run: ## release: package the published crates in order, up to the upload
-	$(CARGO) publish --dry-run --no-verify -p veriplex -p veriplex-tunnel -p veriplex-cli
+	$(CARGO) publish --dry-run --no-verify -p veriplex -p veriplex-tunnel -p veriplex-cli -p veriplex-audit
 	$(CARGO) publish --dry-run --no-verify --manifest-path rust/store/Cargo.toml --config 'patch.crates-io.veriplex.path="$(CURDIR)"'
 
 fresh-root: ## release: run the quick start of the README in a fresh Debian 12 and 13 (root, debootstrap)

@@ -9,10 +9,11 @@ use std::{env, fs};
 use serde::Deserialize;
 
 /// The published crates, in the order in which they are published, and their folders.
-const CRATES: [(&str, &str); 3] = [
+const CRATES: [(&str, &str); 4] = [
     ("veriplex", ""),
     ("veriplex-tunnel", "rust/tunnel"),
     ("veriplex-cli", "rust/cli"),
+    ("veriplex-audit", "proofs/audit"),
 ];
 
 #[derive(Deserialize)]
@@ -251,6 +252,7 @@ fn packaged_pages_have_absolute_links() {
         "CHANGELOG.md",
         "rust/cli/README.md",
         "rust/tunnel/README.md",
+        "proofs/audit/README.md",
     ] {
         for link in read(page).split("](").skip(1) {
             let target = link.split(')').next().unwrap_or_default();

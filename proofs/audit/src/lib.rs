@@ -18,7 +18,7 @@ use std::fmt;
 pub use proved::{ARCHITECTURES, Kernel, MANIFEST, Proved, kernels, listing};
 
 use image::Region;
-use proved::{hash, unversioned};
+use proved::{hash, unversioned, versioned};
 use search::{Finder, Place};
 
 /// Why a file could not be audited.
@@ -281,6 +281,26 @@ pub fn architectures(file: &[u8]) -> Result<BTreeSet<&'static str>, Error> {
     Ok(image::images(file)?
         .iter()
         .map(|image| image.architecture)
+        .collect())
+}
+
+/// The versions of the crate, `MAJOR.MINOR`, whose kernels have symbols in a file. A stripped file has none.
+///
+/// # Errors
+///
+/// As [`audit`].
+pub fn versions(file: &[u8], proved: &Proved) -> Result<BTreeSet<String>, Error> {
+    let names: BTreeSet<&str> = proved
+        .kernels()
+        .iter()
+        .map(|kernel| kernel.symbol.as_str())
+        .collect();
+    let images = image::images(file)?;
+    let symbols = images.iter().flat_map(|image| &image.symbols);
+    Ok(symbols
+        .filter_map(|symbol| versioned(&symbol.name))
+        .filter(|(name, _)| names.contains(name))
+        .map(|(_, version)| version)
         .collect())
 }
 

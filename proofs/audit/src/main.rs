@@ -5,10 +5,13 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use veriplex_audit::{Finding, MANIFEST, Proved, architectures, audit, bytes_of, missing, verdict};
+use serde_json::{Value, json};
+use veriplex_audit::{
+    Finding, MANIFEST, Missing, Proved, architectures, audit, bytes_of, missing, verdict, versions,
+};
 
 const USAGE: &str = "\
-veriplex-audit [--all] FILE...
+veriplex-audit [--all] [--json | --sarif] FILE...
 
 Checks whether the Veriplex kernels in a binary or static library (ELF, Mach-O, PE or COFF;
 x86-64, AArch64), and the tables of constants that they read, have the bytes that were proved. It
@@ -17,6 +20,8 @@ every copy. Linkers leave out what is not called: that is no failure.
 
   --all    fail if any kernel or table was not found. In a stripped file, a kernel so
            different that it is not recognised is not found
+  --json   print an array with an object for each file
+  --sarif  print what is wrong as SARIF 2.1.0
   --list   print the proved kernels and tables: architecture, symbol, length, SHA-256
   --bytes  print proofs/generated/kernels.txt, after `make proofs` has changed the manifest,
            from FILEs that together have the symbols of all kernels
@@ -29,11 +34,13 @@ Exit status:
 ";
 
 fn main() -> ExitCode {
-    let (mut all, mut bytes) = (false, false);
+    let (mut all, mut bytes, mut format) = (false, false, Format::Text);
     let mut files = Vec::new();
     for argument in std::env::args_os().skip(1) {
         match argument.to_str() {
             Some("--all") => all = true,
+            Some("--json") => format = Format::Json,
+            Some("--sarif") => format = Format::Sarif,
             Some("--list") => return report(list()),
             Some("--bytes") => bytes = true,
             Some("--help" | "-h") => return report(write!(io::stdout(), "{USAGE}").map(|()| 0)),
@@ -54,47 +61,170 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
+    let mut audited = Vec::new();
     let mut status = 0;
     for file in files {
         let name = file.to_string_lossy().escape_debug().to_string();
-        let findings = std::fs::read(&file).map_err(|e| e.to_string()).and_then(|data| {
-            let findings = audit(&data, &proved).map_err(|e| e.to_string())?;
-            Ok((architectures(&data).map_err(|e| e.to_string())?, findings))
-        });
-        match findings {
-            Ok((architectures, findings)) => match print(&name, &architectures, &findings, &proved, all) {
-                Ok(good) => status = status.max(u8::from(!good)),
-                Err(error) => return report(Err(error)),
-            },
+        let audit = std::fs::read(&file)
+            .map_err(|e| e.to_string())
+            .and_then(|data| Audited::new(name.clone(), &data, &proved, all).map_err(|e| e.to_string()));
+        match audit {
+            Ok(audit) => {
+                status = status.max(u8::from(!audit.is_good));
+                audited.push(audit);
+            }
             Err(error) => {
                 eprintln!("veriplex-audit: {name}: {error}");
                 status = 2;
             }
         }
     }
-    ExitCode::from(status)
+    let printed = match format {
+        Format::Text => audited.iter().try_for_each(Audited::print),
+        Format::Json => {
+            let files: Vec<_> = audited.iter().map(Audited::json).collect();
+            writeln!(io::stdout(), "{:#}", Value::from(files))
+        }
+        Format::Sarif => writeln!(io::stdout(), "{:#}", sarif(&audited)),
+    };
+    report(printed.map(|()| status))
 }
 
-/// Prints the findings in a file. Returns true if all is well.
-fn print(
-    name: &str,
-    architectures: &BTreeSet<&'static str>,
-    findings: &[Finding],
-    proved: &Proved,
-    all: bool,
-) -> io::Result<bool> {
-    let mut out = io::stdout().lock();
-    for finding in findings {
-        writeln!(out, "  {finding}")?;
+enum Format {
+    Text,
+    Json,
+    Sarif,
+}
+
+/// What was found in a file.
+struct Audited<'p> {
+    name: String,
+    findings: Vec<Finding>,
+    missing: Vec<Missing<'p>>,
+    /// The verdict, and whether all is well.
+    text: String,
+    is_good: bool,
+    linked: BTreeSet<String>,
+    proved: Option<&'p str>,
+}
+
+impl<'p> Audited<'p> {
+    fn new(name: String, data: &[u8], proved: &'p Proved, all: bool) -> Result<Self, veriplex_audit::Error> {
+        let findings = audit(data, proved)?;
+        let missing = missing(&architectures(data)?, &findings, proved);
+        let verdict = verdict(&findings, &missing);
+        let is_good = verdict.is_ok() && (missing.is_empty() || !all);
+        let (Ok(text) | Err(text)) = verdict;
+        Ok(Self {
+            name,
+            findings,
+            missing,
+            text,
+            is_good,
+            linked: versions(data, proved)?,
+            proved: proved
+                .kernels()
+                .iter()
+                .find_map(|kernel| kernel.version.as_deref()),
+        })
     }
-    let missing = missing(architectures, findings, proved);
-    for missing in &missing {
-        writeln!(out, "  {missing}")?;
+
+    /// If a version is linked whose kernels this program does not have.
+    fn other_version(&self) -> Option<String> {
+        let proved = self.proved?;
+        let other = self.linked.iter().find(|version| *version != proved)?;
+        Some(format!(
+            "has Veriplex {other}, but this program has the proved bytes of {proved}: install that version of veriplex-audit"
+        ))
     }
-    let verdict = verdict(findings, &missing);
-    let (Ok(text) | Err(text)) = &verdict;
-    writeln!(out, "{name}: {text}")?;
-    Ok(verdict.is_ok() && (missing.is_empty() || !all))
+
+    fn print(&self) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        for finding in &self.findings {
+            writeln!(out, "  {finding}")?;
+        }
+        for missing in &self.missing {
+            writeln!(out, "  {missing}")?;
+        }
+        if let Some(text) = self.other_version() {
+            writeln!(out, "{}: {text}", self.name)?;
+        }
+        writeln!(out, "{}: {}", self.name, self.text)
+    }
+
+    fn json(&self) -> Value {
+        let found = self.findings.iter().map(|finding| {
+            json!({
+                "symbol": finding.symbol,
+                "architecture": finding.architecture,
+                "part": finding.part,
+                "address": finding.address,
+                "file_offset": finding.file_offset,
+                "length": finding.len,
+                "difference": finding.difference,
+            })
+        });
+        let missing = self.missing.iter().map(|missing| {
+            json!({
+                "symbol": missing.kernel.symbol,
+                "architecture": missing.architecture,
+                "is_replaced": missing.is_replaced,
+            })
+        });
+        json!({
+            "file": self.name,
+            "good": self.is_good,
+            "verdict": self.text,
+            "linked_versions": self.linked,
+            "proved_version": self.proved,
+            "found": found.collect::<Value>(),
+            "missing": missing.collect::<Value>(),
+        })
+    }
+
+    /// What is wrong, each in a sentence: at least one, unless all is well.
+    fn wrong(&self) -> Vec<String> {
+        if self.is_good {
+            return Vec::new();
+        }
+        let different = self
+            .findings
+            .iter()
+            .filter(|finding| finding.difference.is_some());
+        let mut wrong: Vec<String> = different.map(ToString::to_string).collect();
+        wrong.extend(self.other_version());
+        wrong.push(self.text.clone());
+        wrong
+    }
+}
+
+fn sarif(audited: &[Audited<'_>]) -> Value {
+    let results = audited.iter().flat_map(|audited| {
+        audited.wrong().into_iter().map(|text| {
+            json!({
+                "ruleId": "not-proved",
+                "level": "error",
+                "message": { "text": text },
+                "locations": [{ "physicalLocation": { "artifactLocation": { "uri": audited.name } } }],
+            })
+        })
+    });
+    json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": "veriplex-audit",
+                "version": env!("CARGO_PKG_VERSION"),
+                "informationUri": "https://github.com/veriplex/veriplex",
+                "rules": [{
+                    "id": "not-proved",
+                    "shortDescription": { "text": "A kernel of Veriplex does not have the bytes that were proved" },
+                }],
+            } },
+            "results": results.collect::<Value>(),
+        }],
+    })
 }
 
 fn print_bytes(files: &[OsString]) -> io::Result<u8> {

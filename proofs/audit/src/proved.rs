@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use crate::Error;
 
 /// The text of `proofs/generated/manifest.json` with which this program was built.
-pub const MANIFEST: &str = include_str!("../../generated/manifest.json");
+pub const MANIFEST: &str = include_str!("../data/manifest.json");
 
 /// The architectures that have kernels.
 pub const ARCHITECTURES: [&str; 2] = ["x86-64", "armv8"];
@@ -48,6 +48,8 @@ struct Theorem {
 pub struct Kernel {
     /// Its symbol, without the version of the crate.
     pub symbol: String,
+    /// The version of the crate, `MAJOR.MINOR`, if its symbol says so.
+    pub version: Option<String>,
     /// Which of [`ARCHITECTURES`] its code is for. Data has none.
     pub architecture: Option<&'static str>,
     /// The SHA-256 of the proved bytes. It alone decides.
@@ -87,7 +89,7 @@ impl Proved {
     ///
     /// As [`Proved::new`].
     pub fn embedded() -> Result<Self, Error> {
-        Self::new(MANIFEST, include_str!("../../generated/kernels.txt"))
+        Self::new(MANIFEST, include_str!("../data/kernels.txt"))
     }
 
     /// The kernels of this manifest. `bytes` has the format of `kernels.txt` ([`listing`]).
@@ -158,6 +160,7 @@ pub fn kernels(manifest: &str) -> Result<BTreeMap<String, Kernel>, Error> {
         };
         let kernel = Kernel {
             symbol: unversioned(&object.symbol).to_owned(),
+            version: versioned(&object.symbol).map(|(_, version)| version),
             architecture,
             sha256,
             len: object.length,
@@ -173,17 +176,15 @@ pub fn kernels(manifest: &str) -> Result<BTreeMap<String, Kernel>, Error> {
 
 /// A symbol without its version suffix (`_v0_1`), which keeps two versions of the crate apart.
 pub(crate) fn unversioned(symbol: &str) -> &str {
+    versioned(symbol).map_or(symbol, |(name, _)| name)
+}
+
+/// A symbol and the version of the crate that has it, if it has a version suffix.
+pub(crate) fn versioned(symbol: &str) -> Option<(&str, String)> {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    match symbol.rsplit_once("_v") {
-        Some((name, version))
-            if version
-                .split_once('_')
-                .is_some_and(|(major, minor)| is_number(major) && is_number(minor)) =>
-        {
-            name
-        }
-        _ => symbol,
-    }
+    let (name, version) = symbol.rsplit_once("_v")?;
+    let (major, minor) = version.split_once('_')?;
+    (is_number(major) && is_number(minor)).then(|| (name, format!("{major}.{minor}")))
 }
 
 /// The text of `kernels.txt`: each name on its own line with a colon, then its bytes in hexadecimal, 32 per line.

@@ -180,3 +180,36 @@ fn lines_and_exit_status() {
     );
     exits(&run(&["--bytes", good]), 2, &[], "veriplex-audit: no symbol ");
 }
+
+#[test]
+fn results_for_machines() {
+    let folder = Folder::new("machines");
+    let kernels = kernels();
+    let good = folder.file("good", &executable(&kernels));
+    let good = good.to_str().unwrap();
+    let mut flipped = kernels.clone();
+    flipped[0][5] ^= 0x40;
+    let flipped = folder.file("flipped", &executable(&flipped));
+    let flipped = flipped.to_str().unwrap();
+    let machine = |option: &str, file: &str| -> serde_json::Value {
+        let output = run(&[option, file]);
+        assert_eq!(output.status.code(), Some(i32::from(file == flipped)));
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let json = machine("--json", good);
+    assert_eq!(json[0]["good"], true);
+    assert_eq!(json[0]["found"].as_array().unwrap().len(), kernels.len());
+    assert_eq!(json[0]["proved_version"], "0.1");
+    let json = machine("--json", flipped);
+    assert_eq!(json[0]["good"], false);
+    let different =
+        (json[0]["found"].as_array().unwrap().iter()).filter(|found| !found["difference"].is_null());
+    assert_eq!(different.count(), 1);
+    let results = |file| {
+        machine("--sarif", file)["runs"][0]["results"]
+            .as_array()
+            .unwrap()
+            .len()
+    };
+    assert_eq!([good, flipped].map(results), [0, 2]);
+}
