@@ -218,7 +218,7 @@ fn in_the_program() -> String {
     IN_THE_PROGRAM.map(code).join(", ")
 }
 
-const AUDIT: &str = "<p>Choose a program or library for Linux, macOS or Windows (ELF, Mach-O, PE; x86-64 or AArch64), or drop it on this \
+const AUDIT: &str = "<p>Choose a program or static library for Linux, macOS or Windows (ELF, Mach-O, PE or COFF; x86-64 or AArch64), or drop it on this \
     page. The audit finds the Veriplex kernels in it, by symbol and by their bytes, and says whether they are the bytes that \
     were proved; so too for the tables of constants that kernels read. It is the code of <code>veriplex-audit</code>, as \
     WebAssembly. The file stays in your browser: this page may load nothing and send nothing.</p>\

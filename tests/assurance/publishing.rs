@@ -403,7 +403,8 @@ fn targets(workflow: &str) -> BTreeSet<&str> {
                 .strip_prefix('[')
                 .map_or((false, names), |list| (true, list));
             let end = rest.find(if list { ']' } else { ' ' }).unwrap_or(rest.len());
-            found.extend(rest[..end].trim_end_matches(',').split(", "));
+            let names = rest[..end].trim_end_matches(',').split(", ");
+            found.extend(names.filter_map(|name| name.split(' ').next()));
         }
     }
     found.remove("${{"); // names a variable of the matrix
@@ -412,7 +413,7 @@ fn targets(workflow: &str) -> BTreeSet<&str> {
 
 #[test]
 fn the_workflow_runs_targets_that_exist() {
-    let planted = "- { target: one, add: x }\n- { target: two }\ntarget: [three, four]\n- run: make five X=1\n- run: make ${{ a }}";
+    let planted = "- { target: one, add: x }\n- { target: two }\ntarget: [three, four X=1]\n- run: make five X=1\n- run: make ${{ a }}";
     let expected = ["one", "two", "three", "four", "five"];
     assert_eq!(targets(planted), expected.into());
 
