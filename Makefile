@@ -89,9 +89,9 @@ package: ## release: package the published crates, and build, test and use them 
 mutate: ## check: find changes of the code since BASE (main) that no test sees; SHARD=0/400 for a part of all (cargo-mutants)
 	@if ! command -v cargo-mutants >/dev/null; then \
 	    echo "make mutate: skipped, no cargo-mutants on PATH (cargo install --locked cargo-mutants)"; [ -z "$(STRICT)" ]; \
-	elif [ -n "$(SHARD)" ]; then CARGO_INCREMENTAL=1 $(CARGO) mutants --shard $(SHARD); \
+	elif [ -n "$(SHARD)" ]; then CARGO_INCREMENTAL=1 $(CARGO) mutants --workspace --shard $(SHARD); \
 	else mkdir -p target && git diff $(BASE) >target/mutants.diff && \
-	    CARGO_INCREMENTAL=1 $(CARGO) mutants --in-diff target/mutants.diff; fi
+	    CARGO_INCREMENTAL=1 $(CARGO) mutants --workspace --in-diff target/mutants.diff; fi
 
 reproducible: ## release: build program, library and packages twice and compare every byte (cargo-auditable)
 	packaging/reproducible target/reproducible
