@@ -125,11 +125,9 @@ fn twice(name: &str) -> Error {
     Error::usage(name, "would be written twice")
 }
 
-/// Uses that one file can have; others it has alone, and so does a stream.
-const SHARED: [&str; 3] = ["public key", "signature", "input"];
-
 /// Before anything is opened: an error if an output is something that is read, is in a folder that is read, or is another
-/// output; or if one file or stream has several uses. From then on no output replaces or changes what is read.
+/// output; or if a file or stream has several uses. A file may be an input, too. From then on no output replaces or changes
+/// what is read.
 pub fn plan<P: AsRef<Path>>(uses: &[(&str, &[P])], outputs: &[PathBuf]) -> Result<(), Error> {
     let stdin = stream(io::stdin()).ok();
     let identity = |found: &Metadata| (found.dev(), found.ino());
@@ -153,7 +151,7 @@ pub fn plan<P: AsRef<Path>>(uses: &[(&str, &[P])], outputs: &[PathBuf]) -> Resul
                 folders.extend(Thing::of(&found));
             } else if let other = *others.entry(identity(&found)).or_insert(*use_)
                 && other != *use_
-                && (is_stdin || !found.is_file() || ![other, use_].iter().all(|use_| SHARED.contains(use_)))
+                && (is_stdin || !found.is_file() || ![other, use_].contains(&"input"))
             {
                 let name = if is_stdin {
                     "standard input".into()

@@ -47,7 +47,6 @@ pub fn encrypt(job: &Job<'_>, header: Option<&Path>, secret: Read<'_>, plan: &Pl
     let destination = job.encrypted(EXTENSION)?;
     let _locked = check_destination(job.input, &destination, plan.is_checked)?;
     let header_path = header_path(&destination, header)?;
-    check_header(&header_path, job.input)?;
     check_header(&header_path, &destination)?;
     let output = job.output_of_ciphertext(EXTENSION, image.readers)?;
     let _locked_header = lock_if_there(&header_path)?;

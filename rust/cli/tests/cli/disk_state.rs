@@ -291,8 +291,9 @@ fn a_header_that_is_the_image() {
     let folder = Folder::new();
     folder.write_private("image", &noise(8192));
     succeeds(&folder.run(&with(ENCRYPT, &["image"])));
+    let args = ["--force", "--header", "image", "-o", "image.vpdisk", "image"];
+    folder.refuses(&with(ENCRYPT, &args), "image: is both read and written");
     for (command, files) in [
-        (ENCRYPT, ["--header", "image", "-o", "image.vpdisk", "image"]),
         (
             ENCRYPT,
             ["--header", "image.vpdisk", "-o", "image.vpdisk", "image"],
