@@ -458,11 +458,10 @@ pub fn open(
     is_read_only: bool,
     secret: impl FnOnce() -> Result<Secret, Error>,
 ) -> Result<Arc<Export>, Error> {
-    with_wiped_stack(|| {
-        let opened = copy::open(path, how, !is_read_only, secret)?;
-        let export = Export::new(opened, is_read_only).map_err(|error| Error::io("threads", error))?;
-        Ok(Arc::new(export))
-    })
+    // Before there are threads: what begins them copies gaps of the stack.
+    let opened = with_wiped_stack(|| copy::open(path, how, !is_read_only, secret))?;
+    let export = Export::new(opened, is_read_only).map_err(|error| Error::io("threads", error))?;
+    Ok(Arc::new(export))
 }
 
 /// Serves until SIGHUP, SIGINT or SIGTERM. Then nobody is connected, what was written is on the disk, and the keys are wiped, if nobody
