@@ -461,7 +461,7 @@ fn reported(done: Result<(), Error>) -> Result<Status, Error> {
 pub fn main() -> ExitCode {
     // What exceeds `ulimit -f` is then an error of the file. The signal would end the process.
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
-    if let Err(error) = levels::forbid() {
+    if let Err(error) = levels::forbid().and_then(|()| files::check_outputs()) {
         return error.report().into();
     }
     let parsed = examples::add(Cli::command()).try_get_matches();

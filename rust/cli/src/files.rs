@@ -34,6 +34,7 @@ pub fn is_stdio(path: &Path) -> bool {
 
 /// Standard input.
 pub fn stdin() -> Result<io::Stdin, Error> {
+    check_open(io::stdin(), "standard input", OFlags::RDONLY)?;
     unless_closed(io::stdin(), "standard input")
 }
 
@@ -46,6 +47,23 @@ pub fn stdout() -> Result<io::Stdout, Error> {
 /// Says that standard output will be written, so that it is no file that is read.
 pub fn claim_stdout() -> Result<(), Error> {
     Written::new(&Sink::Stdout(io::stdout()), "standard output").map(drop)
+}
+
+/// An error if what is written to standard output or standard error would be lost.
+pub fn check_outputs() -> Result<(), Error> {
+    check_open(io::stdout(), "standard output", OFlags::WRONLY)?;
+    check_open(io::stderr(), "standard error", OFlags::WRONLY)
+}
+
+/// An error unless a stream is open for this. The standard library takes such a one for closed, and hides that: reads find
+/// the end, and writes succeed.
+fn check_open(stream: impl AsFd, name: &str, how: OFlags) -> Result<(), Error> {
+    let flags = fcntl_getfl(stream).map_err(|error| Error::io(name, error))?;
+    match flags & OFlags::RWMODE {
+        OFlags::RDONLY if how != OFlags::RDONLY => Err(Error::io(name, "not open for writing")),
+        OFlags::WRONLY if how != OFlags::WRONLY => Err(Error::io(name, "not open for reading")),
+        _ => Ok(()),
+    }
 }
 
 /// Before `main`, the runtime puts `/dev/null` in the place of a standard stream that is closed, and opens it for reading and

@@ -369,6 +369,8 @@ fn closed_standard_streams_are_errors() {
         &pipe,
     ] {
         fails(&run(args, "<&-"), IO, "standard input", "closed");
+        let output = run(args, "0>/dev/null");
+        fails(&output, IO, "standard input", "not open for reading");
     }
     for args in [
         &["key", "generate", "-"][..],
@@ -408,6 +410,21 @@ fn closed_standard_streams_are_errors() {
         &["--version"],
     ] {
         fails(&run(args, ">&-"), IO, "standard output", "closed");
+    }
+    // Rust's library takes what is written there for written.
+    for args in [
+        &["disk", "decrypt", "--key-file", "key", "-o", "-", "image"][..],
+        &["verify", "--from", "public", "file"],
+        &["encrypt", "--key-file", "key", "-o", "new", "file"],
+        &["hash-password", "--password-file", "password"],
+        &["tunnel", "serve", "--help"],
+        &["unknown"],
+    ] {
+        let output = run(args, "1</dev/null");
+        fails(&output, IO, "standard output", "not open for writing");
+        let output = run(args, "2</dev/null");
+        assert_eq!(output.status.code(), Some(IO), "{args:?}");
+        assert!(output.stdout.is_empty(), "{args:?}");
     }
     for none in ["outboard", "new", "new.pub"] {
         assert!(!folder.path(none).exists(), "{none}");
