@@ -23,7 +23,7 @@ From Veriplex Require Blocks Duplex Framing Protocol AES Simpira1024 KnownAnswer
   WordLanes_x86_64 ChaChaWords Kernels_chacha_x16_x86_64 ChaCha_x16_x86_64
   NH NHHold NHSums NHKernels Kernels_nh_x86_64 NH_x86_64 Kernels_nh_aarch64 NH_aarch64
   BoundSampling BoundGraph BoundModel BoundPublic BoundSchemes BoundKeyed BoundSecret
-  BoundNonces.
+  BoundNonces BoundForgery.
 (* So that numbers, lists and strings print as such. *)
 From Coq Require Import NArith String List.
 Import ListNotations.
@@ -1181,6 +1181,10 @@ Print BoundSecret.spending.
 Print BoundModel.needs.
 Print BoundModel.prefix.
 Print BoundNonces.mixes.
+Print BoundForgery.history.
+Print BoundForgery.watched.
+Print BoundForgery.opens.
+Print BoundForgery.one_shot.
 Check BoundSampling.in_permutations.
 Check BoundSampling.seen_forward.
 Check BoundSampling.seen_inverse.
@@ -1201,3 +1205,8 @@ Check BoundSecret.outputs_random_2_128.
 Check BoundSecret.spending_example.
 Check BoundSecret.opening_example.
 Check BoundNonces.nonces_apart.
+Check BoundForgery.asked_later.
+Check BoundForgery.ideal_forgery.
+Check BoundForgery.forgery.
+Check BoundForgery.forgery_2_128.
+Check BoundForgery.forgery_example.
