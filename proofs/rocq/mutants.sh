@@ -384,5 +384,7 @@ plant bound_key_elsewhere BoundSecret.v 's/(length (domain i) + 11)/(length (dom
 plant bound_key_in_two_blocks BoundSecret.v 's/length (domain i) <= 50/length (domain i) <= 60/' begun_is
 plant bound_more_is_output BoundSecret.v 's/(strings (rate + 2)) p (compiled A)/(strings (rate + 3)) p (compiled A)/' outputs_random
 plant bound_nonces_of_any_length BoundNonces.v 's/mixes T -> length n = length n. -> n <> n/mixes T -> length n = length n -> n <> n/' nonces_apart
+plant bound_forgery_of_a_tag_alone BoundForgery.v 's/(i, T ++ \[Seal l x\], c ++ tag) h then watched h (k r)/(i, T ++ [Seal l x], c) h then watched h (k r)/' forged
+plant bound_tags_of_more_bytes BoundForgery.v 's/^Definition guess : Q := 1 \/ inject_Z (2 ^ 128)/Definition guess : Q := 1 \/ inject_Z (2 ^ 129)/' one_guess
 plant bound_siv_without_ad BoundSchemes.v '/^Definition committing_siv/,/\]\./s/Mix (text "ad") ad;/Mix (text "ad") [];/' tags_commit
 plant bound_opening_takes_the_ciphertext_in BoundSecret.v 's/bind (decrypting c (feed1 t (Byte x)))/bind (decrypting c (feed1 t (Byte b)))/' shift_decrypting
