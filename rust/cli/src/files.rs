@@ -770,8 +770,7 @@ impl NewFolder {
         sync_all(self.temporary.path()).map_err(failed)?;
         // Fails if there is something by now, unless it is an empty folder.
         self.temporary.persist(&self.destination, true).map_err(failed)?;
-        sync_name(&self.destination);
-        Ok(())
+        sync_name(&self.destination).map_err(failed)
     }
 }
 
@@ -785,9 +784,21 @@ fn sync_all(folder: &Path) -> io::Result<()> {
 }
 
 /// A new name is on the disk too, where the system can; what it names is whole either way.
-fn sync_name(path: &Path) {
-    if let Ok(folder) = File::open(folder_of(path)) {
-        let _ = folder.sync_all();
+fn sync_name(path: &Path) -> io::Result<()> {
+    where_possible(sync_folder(path))
+}
+
+/// What was made, replaced or removed beside this file is so on the disk.
+pub fn sync_folder(path: &Path) -> io::Result<()> {
+    File::open(folder_of(path))?.sync_all()
+}
+
+/// Not every folder that can be written can be read, and not every file system synchronises folders.
+fn where_possible(synced: io::Result<()>) -> io::Result<()> {
+    use io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
+    match synced {
+        Err(error) if matches!(error.kind(), InvalidInput | PermissionDenied | Unsupported) => Ok(()),
+        synced => synced,
     }
 }
 
@@ -1024,8 +1035,7 @@ impl NewFile {
             None => link(&self.file, &self.destination)?,
         }
         self.mode.set(&self.file)?;
-        sync_name(&self.destination);
-        Ok(())
+        sync_name(&self.destination)
     }
 }
 
@@ -1167,6 +1177,18 @@ mod tests {
         };
         assert_eq!(destination(&file), file);
         assert_eq!(destination(&link), fs::canonicalize(&file).unwrap());
+    }
+
+    /// A name that may be lost is an error; that of a folder that cannot be read is none.
+    #[test]
+    fn folders_that_are_not_on_the_disk() {
+        use rustix::io::Errno;
+        for error in [Errno::IO, Errno::NOSPC, Errno::MFILE] {
+            assert!(where_possible(Err(error.into())).is_err(), "{error}");
+        }
+        for error in [Errno::INVAL, Errno::ACCESS, Errno::NOTSUP] {
+            assert!(where_possible(Err(error.into())).is_ok(), "{error}");
+        }
     }
 
     #[test]

@@ -53,7 +53,7 @@ use super::marker::{self, Marker};
 use super::{Direction, JOURNAL_EXTENSION, OLD_EXTENSION};
 use crate::crypt::{Secret, random};
 use crate::error::Error;
-use crate::files::{Existing, Output, Readers, beside, folder_of, lock, lock_if_there, read_up_to};
+use crate::files::{Existing, Output, Readers, beside, lock, lock_if_there, read_up_to, sync_folder};
 use crate::names::quoted;
 use crate::progress::Progress;
 use crate::text;
@@ -950,11 +950,6 @@ fn reserve(_: &File, _: u64) -> io::Result<()> {
 pub fn remove(path: &Path) -> io::Result<()> {
     if_there(fs::remove_file(path))?;
     sync_folder(path)
-}
-
-/// What was made, replaced or removed beside this file is so on the disk.
-fn sync_folder(path: &Path) -> io::Result<()> {
-    File::open(folder_of(path))?.sync_all()
 }
 
 #[cfg(test)]
