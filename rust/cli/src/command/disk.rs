@@ -12,10 +12,10 @@ use crate::crypt::{Job, Range, Secret};
 use crate::disk::convert::{self, BATCH, Files, Request};
 use crate::disk::copy::{How, Opened, Plan};
 use crate::disk::header::{SECTOR_LEN, SECTOR_LENS};
-use crate::disk::image::Image;
+use crate::disk::image::{Image, check_other};
 use crate::disk::plain::Plain;
 use crate::disk::serve::Address;
-use crate::disk::{Direction, copy, info, serve, table};
+use crate::disk::{Direction, EXTENSION, copy, info, serve, table};
 use crate::error::{Error, Status};
 use crate::files::stdout;
 use crate::names::quoted;
@@ -155,7 +155,7 @@ impl Opening {
     /// Opens it, and leaves no copy of a key on the stack.
     fn open<T>(&self, image: &PathBuf, work: impl FnOnce(&Opened) -> Result<T, Error>) -> Result<T, Error> {
         self.threads.start_or_do_without()?;
-        plan(&self.secret, image, self.header.as_ref(), None)?;
+        plan(&self.secret, image, self.header.as_ref(), &[])?;
         let how = how(
             &PlainArgs::default(),
             self.header.as_deref(),
@@ -284,6 +284,26 @@ impl Target {
         }
     }
 
+    /// All that is written, or may be.
+    fn written(&self, direction: Direction) -> Result<Vec<PathBuf>, Error> {
+        let header = |image: &Path| copy::header_files(image, self.header.as_deref());
+        if self.in_place {
+            return Ok(header(&self.image)?.to_vec());
+        }
+        let job = self.job(false);
+        let output = match direction {
+            Direction::Encrypt => job.encrypted(EXTENSION)?,
+            Direction::Decrypt => job.decrypted(EXTENSION)?,
+        };
+        check_other(&self.image, &output)?;
+        let mut written = match direction {
+            Direction::Encrypt => header(&output)?.to_vec(),
+            Direction::Decrypt => Vec::new(),
+        };
+        written.push(output);
+        Ok(written)
+    }
+
     fn in_place(&self, request: &Request, secret: &SecretArgs, show_progress: bool) -> Result<(), Error> {
         let header = copy::header_path(&self.image, self.header.as_deref())?;
         let files = Files::new(Image::open_any(&self.image, true)?, header)?;
@@ -305,12 +325,12 @@ fn plan(
     secret: &SecretArgs,
     image: &PathBuf,
     read: Option<&PathBuf>,
-    written: Option<&PathBuf>,
+    written: &[PathBuf],
 ) -> Result<(), Error> {
     let [key, password] = secret.uses();
     let header = ("header", read.map_or(&[][..], slice::from_ref));
     let uses = [key, password, header, ("image", slice::from_ref(image))];
-    files::plan(&uses, written.map_or(&[], slice::from_ref))
+    files::plan(&uses, written)
 }
 
 #[allow(clippy::too_many_lines)] // one arm per command
@@ -326,7 +346,7 @@ pub fn run(command: &Command, quiet: bool, show_progress: bool) -> Result<Status
             target,
         } => {
             target.threads.start_or_do_without()?;
-            plan(secret, &target.image, None, target.header.as_ref())?;
+            plan(secret, &target.image, None, &target.written(Direction::Encrypt)?)?;
             if secret.is_password() {
                 password::warn_of_cost(cost.cost);
             }
@@ -367,13 +387,13 @@ pub fn run(command: &Command, quiet: bool, show_progress: bool) -> Result<Status
             target,
         } => {
             target.threads.start_or_do_without()?;
-            let header = target.header.as_ref();
-            let (read, written) = if target.in_place {
-                (None, header)
+            let read = if target.in_place || plain.plain {
+                None
             } else {
-                (header, None)
+                Some(copy::header_path(&target.image, target.header.as_deref())?)
             };
-            plan(secret, &target.image, read, written)?;
+            let written = target.written(Direction::Decrypt)?;
+            plan(secret, &target.image, read.as_ref(), &written)?;
             if target.in_place && plain.plain {
                 return Err(Error::usage("--plain", "cannot be used with --in-place"));
             }
@@ -414,7 +434,12 @@ pub fn run(command: &Command, quiet: bool, show_progress: bool) -> Result<Status
             threads,
             image,
         } => {
-            plan(secret, image, None, header.as_ref())?;
+            let written = if plain.plain {
+                Vec::new()
+            } else {
+                vec![copy::header_path(image, header.as_deref())?]
+            };
+            plan(secret, image, None, &written)?;
             if !quiet {
                 stdout()?;
             }

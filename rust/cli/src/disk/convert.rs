@@ -230,7 +230,10 @@ impl Found {
             Direction::Decrypt => is_encrypted,
         };
         if let (Some(marker), false) = (&self.marker, is_taken) {
-            return Err(marker.refused(&storage.name(Part::Image)));
+            return Err(marker.refused(
+                &storage.name(Part::Image),
+                request.direction == Direction::Encrypt,
+            ));
         }
         let name = storage.name(Part::Header);
         match (&self.header, request.direction) {

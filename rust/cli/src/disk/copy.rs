@@ -9,9 +9,9 @@ use veriplex::Key;
 use zeroize::Zeroizing;
 
 use super::header::{Disk, Geometry, Header, SectorTags, Sectors, State};
-use super::image::{self, Image, check_destination, check_header};
+use super::image::{self, Image, check_destination};
 use super::plain::Plain;
-use super::{Direction, EXTENSION, HEADER_EXTENSION, OLD_EXTENSION, convert};
+use super::{Direction, EXTENSION, HEADER_EXTENSION, JOURNAL_EXTENSION, OLD_EXTENSION, convert};
 use crate::crypt::{Job, Range, Secret};
 use crate::error::Error;
 use crate::files::{Existing, Output, Readers, beside, is_stdio, lock_if_there};
@@ -47,7 +47,6 @@ pub fn encrypt(job: &Job<'_>, header: Option<&Path>, secret: Read<'_>, plan: &Pl
     let destination = job.encrypted(EXTENSION)?;
     let _locked = check_destination(job.input, &destination, plan.is_checked)?;
     let header_path = header_path(&destination, header)?;
-    check_header(&header_path, &destination)?;
     let output = job.output_of_ciphertext(EXTENSION, image.readers)?;
     let _locked_header = lock_if_there(&header_path)?;
     if !job.force && header.is_none() && header_path.exists() && !destination.exists() {
@@ -129,9 +128,6 @@ pub fn decrypt(job: &Job<'_>, how: &How<'_>, secret: Read<'_>, range: Range) -> 
     );
     let _locked = check_destination(job.input, &destination, is_checked)?;
     let opened = open(job.input, how, false, secret)?;
-    if let Keys::Headed(headed) = &opened.keys {
-        check_header(&headed.path, &destination)?;
-    }
     let output = job.output_of_plaintext(&destination)?;
     transform(
         job,
@@ -209,8 +205,8 @@ impl Opened {
             .and_then(identity)
             .is_some_and(|opened| identity(fs::metadata(&headed.path)) == Some(opened));
         if !is_there || !Header::read(&headed.path).is_ok_and(|found| found == headed.header) {
-            let reason = "is not the header that was opened, and is left as it is: the header of this image is not brought \
-                          up to date (--no-check)";
+            let reason = "is not the header that was opened, and is left as it is: the header that was opened is not \
+                          brought up to date";
             return Err(Error::io(&quoted(&headed.path), reason));
         }
         let header = headed.disk.header(&tags)?;
@@ -232,7 +228,10 @@ pub fn open(
 ) -> Result<Opened, Error> {
     let (header, max_cost, is_checked) = match how {
         How::Plain(plain) => {
-            let image = Image::open(path, write)?;
+            let image = Image::open_any(path, write)?;
+            if let Some(marker) = image.marker()? {
+                return Err(marker.refused(&image.name, false));
+            }
             let keys = Keys::Plain(plain.sectors(&image, &secret()?)?);
             return Ok(Opened { image, keys });
         }
@@ -250,7 +249,7 @@ pub fn open(
     let or_marked = |error| {
         marker
             .as_ref()
-            .map_or(error, |marker| marker.refused(&image.name))
+            .map_or(error, |marker| marker.refused(&image.name, false))
     };
     if !header_path.exists() {
         return Err(or_marked(convert::no_header(&name)));
@@ -300,11 +299,22 @@ pub fn header_path(image: &Path, header: Option<&Path>) -> Result<PathBuf, Error
         }
         None => beside(image, HEADER_EXTENSION),
     };
+    // No header can be read from anything else, or replaces it.
+    if fs::metadata(&path).is_ok_and(|found| !found.is_file()) {
+        return Err(Error::io(&quoted(&path), "not a regular file"));
+    }
     if path.is_symlink() {
         // The journal is beside the header itself.
         return fs::canonicalize(&path).map_err(|error| Error::io(&quoted(&path), error));
     }
     Ok(path)
+}
+
+/// The header of an image, and what may be made beside it.
+pub fn header_files(image: &Path, header: Option<&Path>) -> Result<[PathBuf; 3], Error> {
+    let header = header_path(image, header)?;
+    let [old, journal] = [OLD_EXTENSION, JOURNAL_EXTENSION].map(|extension| beside(&header, extension));
+    Ok([header, old, journal])
 }
 
 fn transform(

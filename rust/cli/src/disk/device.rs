@@ -129,6 +129,12 @@ pub fn file(device: u64) -> Option<(u64, u64)> {
     }
 }
 
+/// Whether the system refuses to write to this device.
+pub fn is_read_only(device: u64) -> bool {
+    let name = format!("/sys/dev/block/{}:{}/ro", major(device), minor(device));
+    fs::read(name).is_ok_and(|text| text.trim_ascii() == b"1")
+}
+
 /// Whether what is written to one may be read from the other. Partitions of one disk have different data.
 pub fn overlap(one: &Metadata, other: &Metadata) -> bool {
     let [ones, others] = [one, other].map(|found| Place::of(found).all());

@@ -1,9 +1,11 @@
 //! Images and block devices, any place of which can be read and written.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Seek, SeekFrom};
 use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use rustix::fs::OFlags;
 
@@ -25,6 +27,10 @@ pub struct Image {
     pub readers: Readers,
     /// For messages.
     pub name: String,
+    path: PathBuf,
+    /// The system tells of a write that was lost once only, at the next sync.
+    has_lost: AtomicBool,
+    syncing: Mutex<()>,
 }
 
 impl Image {
@@ -91,6 +97,9 @@ impl Image {
             inode,
             readers,
             name,
+            path: path.to_owned(),
+            has_lost: AtomicBool::new(false),
+            syncing: Mutex::new(()),
         })
     }
 
@@ -153,12 +162,46 @@ impl Image {
     }
 
     pub fn write_at(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
+        self.check_kept()?;
         self.file.write_all_at(bytes, at)
     }
 
-    /// What was written is on the disk.
+    /// What was written is on the disk. After the first error, all writes and syncs fail.
     pub fn sync(&self) -> io::Result<()> {
-        self.file.sync_data()
+        self.sync_by(File::sync_data)
+    }
+
+    /// The same, for tests.
+    pub(super) fn sync_by(&self, sync: impl FnOnce(&File) -> io::Result<()>) -> io::Result<()> {
+        // One at a time: only one of two would be told.
+        let _syncing = self.syncing.lock().unwrap_or_else(PoisonError::into_inner);
+        self.check_kept()?;
+        sync(&self.file).inspect_err(|_| self.has_lost.store(true, Ordering::SeqCst))
+    }
+
+    /// An error if something else is at its place by now, or if its length changed.
+    pub fn check_there(&self) -> Result<(), Error> {
+        // A device may get another node.
+        let identity = |found: &Metadata| match found.file_type().is_block_device() {
+            true => (0, found.rdev()),
+            false => (found.dev(), found.ino()),
+        };
+        let opened = self.file.metadata().ok();
+        let found = fs::metadata(&self.path).ok();
+        let is_there = found.is_some() && opened.as_ref().map(identity) == found.as_ref().map(identity);
+        if !is_there || (&self.file).seek(SeekFrom::End(0)).ok() != Some(self.len) {
+            let reason = "was replaced or changed its length while it was open: what was written may be lost, and its header is \
+                          not brought up to date";
+            return Err(Error::io(&self.name, reason));
+        }
+        Ok(())
+    }
+
+    fn check_kept(&self) -> io::Result<()> {
+        if self.has_lost.load(Ordering::SeqCst) {
+            return Err(io::Error::other("earlier writes may be lost: a flush failed"));
+        }
+        Ok(())
     }
 }
 
@@ -174,29 +217,26 @@ fn marker(file: &File, name: &str) -> Result<Option<Marker>, Error> {
 
 /// An error if this image is half converted.
 fn check_whole(file: &File, name: &str) -> Result<(), Error> {
-    marker(file, name)?.map_or(Ok(()), |marker| Err(marker.refused(name)))
+    marker(file, name)?.map_or(Ok(()), |marker| Err(marker.refused(name, true)))
 }
 
-/// An error if a header would be in the place of this image.
-pub fn check_header(header: &Path, image: &Path) -> Result<(), Error> {
-    if header == image || are_same(header, image) {
-        return Err(Error::usage(&quoted(header), "is the image, not its header"));
+/// An error if an output is the input itself, which a crash would leave as neither plaintext nor ciphertext.
+pub fn check_other(input: &Path, output: &Path) -> Result<(), Error> {
+    if !is_stdio(output) && are_same(input, output) {
+        let reason = "is also the input, or has or may have the same data (use --in-place)";
+        return Err(Error::usage(&quoted(output), reason));
     }
     Ok(())
 }
 
 /// Locks what is at the place of an output as long as the result is kept. An error if it must not be written to: the input
-/// itself, which a crash would leave as neither plaintext nor ciphertext, an image that is in use, or, if `is_checked`, one
-/// that looks half converted.
+/// itself, an image that is in use, or, if `is_checked`, one that looks half converted.
 pub fn check_destination(input: &Path, output: &Path, is_checked: bool) -> Result<Option<File>, Error> {
     let name = quoted(output);
     if is_stdio(output) {
         return Ok(None);
     }
-    if are_same(input, output) {
-        let reason = "is also the input, or has or may have the same data (use --in-place)";
-        return Err(Error::usage(&name, reason));
-    }
+    check_other(input, output)?;
     let file = lock_if_there(output)?;
     if let (Some(file), true) = (&file, is_checked) {
         check_whole(file, &name)?;
@@ -210,6 +250,12 @@ pub fn are_same(one: &Path, other: &Path) -> bool {
         (Ok(one), Ok(other)) => device::overlap(&one, &other),
         _ => false,
     }
+}
+
+/// Whether there is a block device at this place to which the system lets nobody write.
+pub fn is_read_only_device(path: &Path) -> bool {
+    fs::metadata(path)
+        .is_ok_and(|found| found.file_type().is_block_device() && device::is_read_only(found.rdev()))
 }
 
 /// Whether there is a block device at this place.

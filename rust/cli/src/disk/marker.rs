@@ -74,18 +74,23 @@ impl Marker {
         let (_, rest) = self.bytes.split_at(MAGIC.len() + 1);
         let (number, _) = rest.split_first_chunk().expect("the length is right");
         if self.bytes == Self::tagged(disk, self.direction, number, self.begun).bytes {
-            return Err(self.refused(name));
+            return Err(self.refused(name, false));
         }
         Ok(())
     }
 
-    /// Why the image, which has this name, cannot be used.
-    pub fn refused(&self, name: &str) -> Error {
+    /// Why the image, which has this name, cannot be used, and whether `--no-check` would help.
+    pub fn refused(&self, name: &str, is_optional: bool) -> Error {
         let (direction, command) = (self.direction, self.direction.command());
         let reason = format_args!(
             "{direction} in place is unfinished (at most the first {} bytes are done): finish it with disk {command} \
-             --in-place, its header and its journal; if it only looks unfinished, --no-check takes it",
-            self.begun
+             --in-place, its header and its journal{}",
+            self.begun,
+            if is_optional {
+                "; if it only looks unfinished, --no-check takes it"
+            } else {
+                ""
+            }
         );
         Error::usage(name, reason)
     }

@@ -19,6 +19,7 @@ use zeroize::Zeroizing;
 
 use super::Direction;
 use super::copy::{self, How, Opened};
+use super::image;
 use super::nbd::{self, Device, Stream};
 use crate::crypt::Secret;
 use crate::error::{Error, warn};
@@ -177,6 +178,7 @@ impl Export {
         }
         let image = &self.opened.image;
         image.sync().map_err(|error| Error::io(&image.name, error))?;
+        image.check_there()?;
         self.opened.update_header()
     }
 }
@@ -432,7 +434,10 @@ impl Clients {
             {
                 export.log.line(format_args!("disconnected a client: {error}"));
             }
-        })?;
+        });
+        // Not the system's own kind of error, which says that a try at something else may work.
+        let failed = |error| io::Error::other(format!("cannot start a thread: {error}"));
+        let thread = thread.map_err(failed)?;
         self.0.push(Client { socket, thread });
         Ok(())
     }
@@ -458,6 +463,7 @@ pub fn open(
     is_read_only: bool,
     secret: impl FnOnce() -> Result<Secret, Error>,
 ) -> Result<Arc<Export>, Error> {
+    let is_read_only = is_read_only || image::is_read_only_device(path);
     // Before there are threads: what begins them copies gaps of the stack.
     let opened = with_wiped_stack(|| copy::open(path, how, !is_read_only, secret))?;
     let export = Export::new(opened, is_read_only).map_err(|error| Error::io("threads", error))?;
@@ -505,4 +511,57 @@ pub fn serve(export: Arc<Export>, address: &Address, quiet: bool) -> Result<(), 
     let done = export.end();
     export.log.end();
     done
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use veriplex::Key;
+
+    use super::*;
+    use crate::crypt::Job;
+
+    /// The system tells only the first one who syncs that writes are lost.
+    #[test]
+    fn a_flush_that_failed() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("image");
+        fs::write(&path, [7; 8192]).unwrap();
+        let job = Job {
+            input: &path,
+            output: None,
+            force: false,
+            armor: false,
+            show_progress: false,
+        };
+        let plan = copy::Plan {
+            sector_len: 4096,
+            offset: 0,
+            len: None,
+            cost: 0,
+            is_checked: true,
+        };
+        let secret = || Ok(Secret::Key(Key::from([1; 32])));
+        assert!(copy::encrypt(&job, None, &secret, &plan).is_ok());
+        let image = folder.path().join("image.vpdisk");
+        let header = folder.path().join("image.vpdisk.vphead");
+        let before = fs::read(&header).unwrap();
+        let how = How::Header {
+            path: None,
+            max_cost: 0,
+            is_checked: true,
+        };
+        let export = open(&image, &how, false, secret).ok().unwrap();
+        assert!(export.write(0, &mut [8; 8192]).is_ok() && export.flush().is_ok());
+        let failed = export.opened.image.sync_by(|_| Err(Errno::IO.into()));
+        assert!(failed.is_err());
+        for _ in 0..2 {
+            assert!(export.flush().is_err());
+            assert!(export.write(0, &mut [9; 4096]).is_err());
+            assert!(export.read(0, &mut [0; 10]).is_ok());
+            assert!(export.end().is_err());
+        }
+        assert_eq!(fs::read(&header).unwrap(), before);
+    }
 }

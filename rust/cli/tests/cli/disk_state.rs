@@ -293,27 +293,35 @@ fn a_header_that_is_the_image() {
     succeeds(&folder.run(&with(ENCRYPT, &["image"])));
     let args = ["--force", "--header", "image", "-o", "image.vpdisk", "image"];
     folder.refuses(&with(ENCRYPT, &args), "image: is both read and written");
-    for (command, files) in [
-        (
-            ENCRYPT,
-            ["--header", "image.vpdisk", "-o", "image.vpdisk", "image"],
-        ),
-        (
-            DECRYPT,
-            [
-                "--header",
-                "image.vpdisk.vphead",
-                "-o",
-                "image.vpdisk.vphead",
-                "image.vpdisk",
-            ],
-        ),
-    ] {
-        folder.refuses(
-            &with(command, &[&["--force"], &files[..]].concat()),
-            "is the image, not its header",
-        );
+    for header in ["image.vpdisk.vphead", "./image.vpdisk.vphead"] {
+        let args = ["--force", "-o", header, "image.vpdisk"];
+        folder.refuses(&with(DECRYPT, &args), "is both read and written");
     }
+    // Nor what is made beside it, whatever the names are, and whether it exists or not.
+    fs::create_dir(folder.path("folder")).unwrap();
+    symlink("folder", folder.path("link")).unwrap();
+    for (header, output) in [
+        ("image.vpdisk", "image.vpdisk"),
+        ("./image.vpdisk", "image.vpdisk"),
+        ("./new", "new"),
+        ("folder/new", "link/new"),
+        ("folder/../new", "new"),
+        ("new", "new.old"),
+        ("new", "./new.journal"),
+    ] {
+        let args = ["--force", "--header", header, "-o", output, "image"];
+        folder.refuses(&with(ENCRYPT, &args), "would be written twice");
+    }
+    for (header, reason) in [
+        ("./image", "both read and written"),
+        ("folder", "not a regular file"),
+    ] {
+        let args = ["--force", "--header", header, "-o", "new", "image"];
+        folder.refuses(&with(ENCRYPT, &args), reason);
+    }
+    folder.rename("image", "new.old");
+    let args = ["--force", "--header", "new", "-o", "x", "new.old"];
+    folder.refuses(&with(ENCRYPT, &args), "new.old: is both read and written");
 }
 
 /// Whatever happens to the new image, the old header is there.
@@ -536,6 +544,7 @@ fn a_header_is_a_regular_file() {
         &["disk", "decrypt", "-k", "key", "-o", "x"],
         &["disk", "decrypt", "-k", "key", "--in-place"],
         &["disk", "encrypt", "-k", "key", "--in-place"],
+        &["disk", "encrypt", "-k", "key", "-f", "-o", "x"],
         &["disk", "serve", "-k", "key", "--socket", "s"],
     ] {
         let mut command = folder.command(&[args, &["--header", "pipe", "image"]].concat());

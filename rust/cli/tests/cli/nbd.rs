@@ -666,3 +666,62 @@ fn nobody_reads_standard_error() {
         assert!(decrypted(&folder, "image") == noise(4096));
     }
 }
+
+/// An image that another file replaced, or that became shorter, while it was served.
+#[test]
+fn an_image_that_was_exchanged() {
+    for is_replaced in [true, false] {
+        let folder = Folder::new();
+        make_image(&folder, "image", 8192, "4096");
+        let header = folder.read("image.vphead");
+        let server = Server::start(&folder, &["image", "--socket", "socket"]);
+        let mut client = Client::connect(&folder, "socket", 8192);
+        client.write(0, &noise(4096));
+        if is_replaced {
+            folder.write("new", &noise(8192));
+            fs::rename(folder.path("new"), folder.path("image")).unwrap();
+        } else {
+            let image = File::options().write(true).open(folder.path("image")).unwrap();
+            image.set_len(4096).unwrap();
+        }
+        fails(&server.stop(), IO, "image", "was replaced or changed its length");
+        assert!(folder.read("image.vphead") == header);
+    }
+}
+
+/// A thread needs memory for its stack.
+#[test]
+#[cfg(target_os = "linux")]
+fn clients_without_a_thread() {
+    use rustix::process::{Resource, Rlimit, prlimit};
+    let folder = Folder::new();
+    make_image(&folder, "image", 4096, "4096");
+    let server = Server::start(&folder, &["image", "--socket", "socket"]);
+    let status = fs::read_to_string(format!("/proc/{}/status", server.child.id())).unwrap();
+    let size = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmSize:"))
+        .unwrap();
+    let size: u64 = size.trim().strip_suffix(" kB").unwrap().parse().unwrap();
+    let limit = |current| {
+        let child = Some(Pid::from_child(&server.child));
+        let limit = Rlimit {
+            current,
+            maximum: None,
+        };
+        prlimit(child, Resource::As, limit).unwrap();
+    };
+    limit(Some((size + 1024) << 10));
+    let mut client = UnixStream::connect(folder.path("socket")).unwrap();
+    client.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    assert_eq!(client.read(&mut [0; 10]).unwrap(), 0);
+    limit(None);
+    Client::connect(&folder, "socket", 4096).write(0, &noise(4096));
+    let output = server.stop();
+    assert!(output.status.success());
+    assert!(
+        stderr(&output).contains("cannot start a thread"),
+        "{}",
+        stderr(&output)
+    );
+}
