@@ -315,7 +315,8 @@ fn runtime() -> Result<Runtime, Error> {
     let mut builder = Builder::new_multi_thread();
     builder
         .worker_threads(workers)
-        .enable_all()
+        .enable_io()
+        .enable_time()
         .build()
         .map_err(|error| Error::io("runtime", error))
 }

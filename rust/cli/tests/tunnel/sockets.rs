@@ -96,6 +96,37 @@ fn echo_survives_too_few_descriptors() {
     works(&echo);
 }
 
+/// A command that cannot start says why, however few descriptors there are: their addresses make them fail with enough, too.
+#[test]
+#[cfg(target_os = "linux")]
+fn too_few_descriptors_to_start() {
+    let folder = TempDir::new().unwrap();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = taken.local_addr().unwrap().to_string();
+    // The loader of programs needs one, too.
+    for count in 4..=12 {
+        for role in ["pipe", "connect", "serve", "echo"] {
+            let program = if role == "echo" {
+                let mut program = Command::new(env!("CARGO_BIN_EXE_veriplex"));
+                program.args(["tunnel", "echo"]);
+                program
+            } else {
+                command(role, &folder, CLIENT, &[SERVER], "127.0.0.1:1")
+            };
+            let mut limited = Command::new("sh");
+            limited.args(["-c", &format!("ulimit -n {count}; exec \"$0\" \"$@\"")]);
+            limited.arg(program.get_program()).args(program.get_args());
+            if role != "pipe" {
+                limited.args(["--listen", &taken]);
+            }
+            let output = limited.stdin(Stdio::piped()).output().unwrap();
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(3), "{role}, {count}: {stderr}");
+            assert_eq!(stderr.lines().count(), 1, "{role}, {count}: {stderr}");
+        }
+    }
+}
+
 /// The end of what comes is seen although another descriptor has the same socket or pipe.
 #[test]
 fn standard_output_ends_while_others_share_it() {
