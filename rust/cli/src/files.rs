@@ -319,7 +319,7 @@ fn descriptor(path: &Path) -> Option<io::Result<File>> {
 pub struct Input {
     reader: Reader,
     progress: Progress,
-    /// Of a file, which can be opened again to read the same.
+    /// Of a regular file that is read from its beginning, and of which any place can be read. All else is a stream.
     len: Option<u64>,
     is_armored: bool,
     /// For messages.
@@ -369,7 +369,9 @@ impl Input {
         let name = quoted(path);
         let found = file.metadata().map_err(|error| Error::io(&name, error))?;
         check_unwritten(&found, &name)?;
-        let len = found.is_file().then_some(found.len());
+        // A descriptor that was open already goes on where it is.
+        let is_at_start = (&file).stream_position().is_ok_and(|at| at == 0);
+        let len = (found.is_file() && is_at_start).then_some(found.len());
         Ok(Self {
             reader: Reader::File(file),
             progress: Progress::new(show_progress, len),

@@ -8,6 +8,7 @@ mod formats;
 mod hardening;
 #[path = "../identity/mod.rs"]
 mod identity;
+mod inputs;
 mod keys;
 mod levels;
 mod lists;
