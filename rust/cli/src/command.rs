@@ -38,8 +38,9 @@ pub const EXIT_STATUSES: [(&str, &str); 5] = [
     ("0", "success"),
     (
         "1",
-        "a check or verification failed: a file differs from its list, a list is malformed, a\n\
-         ciphertext was changed, truncated, extended, or made with another key, a signature is wrong",
+        "a check or verification failed: a file differs from its list, a list has a malformed\n\
+         line (with --untagged: only such, or --strict is given), a ciphertext was changed, truncated,\n\
+         extended, or made with another key, a signature is wrong",
     ),
     ("2", "invalid command line"),
     (
@@ -304,7 +305,7 @@ struct Sums {
     /// With --check, print no results; the exit status tells
     #[arg(long, requires = "check")]
     status: bool,
-    /// With --check, also fail on malformed lines
+    /// With --check and --untagged, also fail on malformed lines
     #[arg(long, requires = "check")]
     strict: bool,
     /// Print lines that do not name the algorithm, as sha256sum does; with --check, accept them

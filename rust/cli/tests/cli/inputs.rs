@@ -32,3 +32,21 @@ fn descriptors_are_read_from_where_they_are() {
         assert!(opened == content, "{len}");
     }
 }
+
+/// A list does not make the program wait, nor open a device.
+#[test]
+#[cfg(unix)]
+fn listed_names_are_of_regular_files() {
+    let folder = Folder::new();
+    folder.write("a", b"a");
+    let made = Command::new("mkfifo").arg(folder.path("pipe")).status();
+    assert!(made.unwrap().success());
+    let line = |name: &str| format!("VERIPLEX-DIGEST ({name}) = {}\n", hex_digest(b"a"));
+    let names = ["pipe", "/dev/zero", "a"];
+    folder.write("list", names.map(line).concat().as_bytes());
+    let output = soon(move || folder.run(&["digest", "--check", "list"]));
+    let reasons = ["pipe: not a regular", "/dev/zero: not a regular", "2 of 3 files"];
+    fails_with(&output, IO, &reasons);
+    let expected = "pipe: FAILED open or read\n/dev/zero: FAILED open or read\na: OK\n";
+    assert_eq!(stdout(&output), expected);
+}

@@ -171,7 +171,7 @@ pub(super) fn check_lists(command: &[&str], sum: fn(&[u8]) -> String) {
     fails_with(
         &output,
         IO,
-        &[".: is a folder", "gone: 1 of 3 files could not be read"],
+        &[".: not a regular file", "gone: 1 of 3 files could not be read"],
     );
     assert_eq!(stdout(&output), ".: FAILED open or read\nb: OK\n");
     for option in ["--ignore-missing", "--status", "--strict"] {
@@ -181,6 +181,24 @@ pub(super) fn check_lists(command: &[&str], sum: fn(&[u8]) -> String) {
     folder.write("empty", b"");
     fails(&run(&["--check", "empty"]), UNVERIFIED, "empty", "no valid lines");
     fails(&run(&["--check", "missing"]), IO, "missing", "No such file");
+}
+
+/// A line that names the algorithm is ours; as this program prints it, none is malformed.
+#[test]
+fn tagged_lists_are_whole() {
+    let folder = Folder::new();
+    for name in ["a", "b"] {
+        folder.write(name, name.as_bytes());
+    }
+    let list = folder.run(&["sum", "a", "b"]).stdout;
+    let lost = list.iter().position(|&byte| byte == b'=').unwrap();
+    let damaged = [&list[..lost], &list[lost + 1..]].concat();
+    for (bad, line, verdicts) in [(&list[..list.len() - 9], 2, "a: OK\n"), (&damaged, 1, "b: OK\n")] {
+        folder.write("list", bad);
+        let output = folder.run(&["sum", "--check", "list"]);
+        fails(&output, UNVERIFIED, "list", &format!("line {line}: "));
+        assert_eq!(stdout(&output), verdicts);
+    }
 }
 
 /// What another program or command made is named.
