@@ -656,12 +656,17 @@ impl Output {
         })
     }
 
-    /// Lets the file be read that this replaces, by a command that changes it.
-    pub fn changing(self) -> Self {
-        Self {
+    /// Lets the file be read that this replaces, by a command that changes it, and says where it is.
+    pub fn changing(self) -> Result<(Self, PathBuf), Error> {
+        let Sink::File(NewFile { destination, .. }) = &self.sink else {
+            return Err(Error::io(&self.name, "not a regular file"));
+        };
+        let destination = destination.clone();
+        let changing = Self {
             _written: Written::default(),
             ..self
-        }
+        };
+        Ok((changing, destination))
     }
 
     /// The same as for a new file, where there are no files without a name: for the tests.

@@ -31,11 +31,12 @@
 //! | 32 | random salt |
 //! | 48 | the secret and its tag: a `veriplex::siv` in the domain `veriplex.key.v1`, without nonce, under the key that the memory-hard hash makes in the domain `veriplex.key.password.v1` of password and salt; its associated data are the bytes before |
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use base64ct::{Base64, Encoding};
+use subtle::ConstantTimeEq;
 use veriplex::digest::digest;
 use veriplex::kdf::Kdf;
 use veriplex::sig::{self, Signature};
@@ -328,11 +329,13 @@ const NOT_A_KEY: &str = "not a key file (one line, made by veriplex key generate
 
 /// The key that is alone in a file.
 fn read_one(path: &Path) -> Result<Parsed, Error> {
-    text::parse(path, MAX_LEN, Status::Io, NOT_A_KEY, |text| {
-        let mut lines = text::lines(text).map(|(line, _)| line);
-        let key = Parsed::parse(lines.next()?)?.0;
-        lines.next().is_none().then_some(key)
-    })
+    text::parse(path, MAX_LEN, Status::Io, NOT_A_KEY, the_one)
+}
+
+fn the_one(text: &str) -> Option<Parsed> {
+    let mut lines = text::lines(text).map(|(line, _)| line);
+    let key = Parsed::parse(lines.next()?)?.0;
+    lines.next().is_none().then_some(key)
 }
 
 /// Reads a symmetric key, and leaves no other copy of it than `mix` does.
@@ -356,11 +359,15 @@ pub fn read_raw<K>(path: &Path, mix: impl FnOnce(&Key) -> K) -> Result<K, Error>
 
 /// Reads a private key, whose password comes from `source` if it has one.
 pub fn read_private(path: &Path, source: &Source) -> Result<Private, Error> {
-    with_wiped_stack(|| match read_one(path)? {
+    with_wiped_stack(|| private(read_one(path)?, path, source))
+}
+
+fn private(key: Parsed, path: &Path, source: &Source) -> Result<Private, Error> {
+    match key {
         Parsed::Private(key) => Ok(key),
         Parsed::Encrypted(key) => key.decrypt(&quoted(path), source),
         other => Err(other.instead_of(&quoted(path), "a private key")),
-    })
+    }
 }
 
 /// The public key in a line of a list.
@@ -413,12 +420,17 @@ fn create(path: &Path, readers: Readers) -> Result<Output, Error> {
     Output::create(path, Existing::Refused, readers)
 }
 
-pub fn write(mut output: Output, text: &[u8]) -> Result<(), Error> {
+pub fn write(output: Output, text: &[u8]) -> Result<(), Error> {
+    written(output, text)?.commit()
+}
+
+/// Before it is committed.
+fn written(mut output: Output, text: &[u8]) -> Result<Output, Error> {
     output
         .write_all(text)
         .and_then(|()| output.flush())
         .map_err(|error| Error::write(&output.name, &error))?;
-    output.commit()
+    Ok(output)
 }
 
 /// Makes a random symmetric key in a file that only its owner may read and that must not exist yet; `-` prints it.
@@ -429,8 +441,8 @@ pub fn generate_symmetric(path: &Path) -> Result<(), Error> {
     write(output, hex_line(SYMMETRIC, key.as_slice()).as_bytes())
 }
 
-/// Makes a private key file, and beside it `.pub` with the public key: both, or none if one of them exists. `-` prints the
-/// private key. It may be under a password of this cost.
+/// Makes a private key file, and beside it `.pub` with the public key: both or none. `-` prints the private key.
+/// It may be under a password of this cost.
 pub fn generate_private(path: &Path, protection: Option<(&Source, u8)>) -> Result<(), Error> {
     if let Some((_, cost)) = protection {
         check_new_cost(cost)?;
@@ -448,10 +460,16 @@ pub fn generate_private(path: &Path, protection: Option<(&Source, u8)>) -> Resul
         .transpose()?;
     let key = Private::generate()?;
     let line = key.line(password.as_ref().zip(protection.map(|(_, cost)| cost)))?;
-    write(private, line.as_bytes())?;
-    let Some(output) = public else { return Ok(()) };
+    let private = written(private, line.as_bytes())?;
+    let Some(output) = public else {
+        return private.commit();
+    };
     let key = key.public()?;
+    // This one first: it is nothing that could be lost.
     write(output, key.line().as_bytes())?;
+    private.commit().inspect_err(|_| {
+        let _ = fs::remove_file(public_beside(path));
+    })?;
     print(&format!("{}\n", key.fingerprint()))
 }
 
@@ -529,14 +547,20 @@ pub fn change_password(path: &Path, old: &Source, new: Option<(&Source, u8)>) ->
     if let Some((_, cost)) = new {
         check_new_cost(cost)?;
     }
-    let output = Output::create(path, Existing::Replaced, Readers::OwnerAlways)?.changing();
-    let key = read_private(path, old)?;
+    let output = Output::create(path, Existing::Replaced, Readers::OwnerAlways)?;
+    let (output, place) = output.changing()?;
+    let read = || text::read(text::open(&place)?, path, MAX_LEN);
+    let before = read()?;
+    let key = with_wiped_stack(|| {
+        let key = text::parse_read(&before, path, MAX_LEN, Status::Io, NOT_A_KEY, the_one)?;
+        private(key, path, old)
+    })?;
     let password = new
         .map(|(source, _)| source.read_new(&quoted(path)))
         .transpose()?;
     with_wiped_stack(|| {
         let line = key.line(password.as_ref().zip(new.map(|(_, cost)| cost)))?;
-        let text = text::parse(path, MAX_LEN, Status::Io, NOT_A_KEY, |text| {
+        let text = text::parse_read(&before, path, MAX_LEN, Status::Io, NOT_A_KEY, |text| {
             // As long as it gets: growing would leave copies.
             let mut changed = Zeroizing::new(String::with_capacity(text.len() + line.len()));
             for old in text.split_inclusive('\n') {
@@ -554,6 +578,10 @@ pub fn change_password(path: &Path, old: &Source, new: Option<(&Source, u8)>) ->
             }
             Some(changed)
         })?;
+        // Another key may have come there while somebody was asked.
+        if !bool::from(read()?.ct_eq(&before)) {
+            return Err(Error::io(&quoted(path), "changed meanwhile"));
+        }
         write(output, text.as_bytes())
     })
 }

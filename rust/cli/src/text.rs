@@ -94,12 +94,23 @@ pub fn parse_opened<T>(
     what: &str,
     parse: impl FnOnce(&str) -> Option<T>,
 ) -> Result<T, Error> {
-    let text = read(file, path, max_len)?;
-    str::from_utf8(&text)
+    parse_read(&read(file, path, max_len)?, path, max_len, status, what, parse)
+}
+
+/// The same of what [`read`] gave.
+pub fn parse_read<T>(
+    text: &[u8],
+    path: &Path,
+    max_len: usize,
+    status: Status,
+    what: &str,
+    parse: impl FnOnce(&str) -> Option<T>,
+) -> Result<T, Error> {
+    str::from_utf8(text)
         .ok()
         .filter(|text| text.len() <= max_len && wrong_encoding(text.as_bytes()).is_none())
         .and_then(|text| parse(text.trim_ascii_end()))
-        .ok_or_else(|| Error::new(status, &quoted(path), wrong_encoding(&text).unwrap_or(what)))
+        .ok_or_else(|| Error::new(status, &quoted(path), wrong_encoding(text).unwrap_or(what)))
 }
 
 /// A file with a list of public things, which is open. Nothing in a line looks like the end of one.

@@ -204,6 +204,78 @@ fn what_is_in_the_way_is_noticed_before_anybody_is_asked() {
     assert_eq!(folder.names(), ["mine", "other.pub"]);
 }
 
+/// Runs a command that reads a password from the named pipe `pipe`; `meanwhile` is done before it comes.
+#[cfg(unix)]
+fn while_asking(folder: &Folder, args: &[&str], meanwhile: impl FnOnce()) -> Output {
+    let pipe = folder.path("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let child = folder.command(args).spawn().unwrap();
+    // Opened when the other side is.
+    let mut asked = soon({
+        let pipe = pipe.clone();
+        move || File::options().write(true).open(pipe).unwrap()
+    });
+    meanwhile();
+    asked.write_all(b"password\n").unwrap();
+    drop(asked);
+    fs::remove_file(pipe).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+/// Of two files that belong together, both are made or none, also if one appears meanwhile.
+#[test]
+#[cfg(unix)]
+fn no_half_of_a_pair_is_left() {
+    for other in ["new", "new.pub"] {
+        let folder = Folder::new();
+        let generate = [
+            "key",
+            "generate",
+            "--private",
+            "--cost=0",
+            "--password-file",
+            "pipe",
+            "new",
+        ];
+        let output = while_asking(&folder, &generate, || folder.write(other, b"other"));
+        fails_with(&output, IO, &["cost 0", &format!("{other}: already exists")]);
+        assert_eq!(stdout(&output), "");
+        assert_eq!(folder.names(), [other]);
+        assert_eq!(folder.read(other), b"other");
+    }
+}
+
+/// A key that takes the place of the one that was read is not lost.
+#[test]
+#[cfg(unix)]
+fn only_the_key_that_was_read_is_replaced() {
+    let folder = Folder::new();
+    let change = [
+        "key",
+        "password",
+        "--cost=0",
+        "--new-password-file",
+        "pipe",
+        "mine",
+    ];
+    for is_link in [false, true] {
+        folder.write("old", private_line(1).as_bytes());
+        folder.write("other", private_line(2).as_bytes());
+        let _ = fs::remove_file(folder.path("mine"));
+        if is_link {
+            std::os::unix::fs::symlink("old", folder.path("mine")).unwrap();
+        } else {
+            fs::rename(folder.path("old"), folder.path("mine")).unwrap();
+        }
+        let output = while_asking(&folder, &change, || {
+            let target = if is_link { "old" } else { "mine" };
+            fs::rename(folder.path("other"), folder.path(target)).unwrap();
+        });
+        fails_with(&output, IO, &["cost 0", "mine: changed meanwhile"]);
+        assert_eq!(folder.read("mine"), private_line(2).as_bytes());
+    }
+}
+
 #[test]
 fn private_and_public_key_files() {
     let folder = Folder::new();
