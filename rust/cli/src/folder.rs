@@ -20,7 +20,9 @@ use crate::error::{Error, warn};
 use crate::files::{CHUNK, check_unwritten};
 use crate::names::quoted;
 
-/// No system has longer names.
+/// The longest path in a folder, in bytes: of the 4095 that Linux takes, 255 are for the folder that it is decrypted to.
+const MAX_PATH_LEN: usize = 3840;
+/// No system has longer names or targets of links.
 const MAX_NAME_LEN: u64 = 1 << 16;
 /// How GNU tar calls the entry of a long name.
 const LONG_LINK: &[u8] = b"././@LongLink";
@@ -225,25 +227,13 @@ fn append(archive: &mut Builder<impl Write>, folder: &Path, path: &Path, found: 
     header.set_uid(0);
     header.set_gid(0);
     header.set_size(0);
-    // Not by the functions of `tar` that take a path, which change it.
-    let name = name.as_os_str().as_bytes();
-    append_long(
-        archive,
-        &mut header.as_old_mut().name,
-        name,
-        EntryType::GNULongName,
-    )?;
-    let (kind, content) = match found.kind {
-        Kind::Folder => (EntryType::Directory, None),
-        Kind::Link(target) => {
-            let field = &mut header.as_old_mut().linkname;
-            append_long(archive, field, &target, EntryType::GNULongLink)?;
-            (EntryType::Symlink, None)
-        }
+    let (kind, target, content) = match found.kind {
+        Kind::Folder => (EntryType::Directory, None, None),
+        Kind::Link(target) => (EntryType::Symlink, Some(target), None),
         Kind::File(file) => {
             let len = file.metadata()?.len();
             header.set_size(len);
-            (EntryType::Regular, Some(Whole(file.take(len))))
+            (EntryType::Regular, None, Some(Whole(file.take(len))))
         }
         Kind::Other => {
             warn(format_args!(
@@ -253,6 +243,17 @@ fn append(archive: &mut Builder<impl Write>, folder: &Path, path: &Path, found: 
             return Ok(());
         }
     };
+    // Not by the functions of `tar` that take a path, which change it.
+    let name = name.as_os_str().as_bytes();
+    if name.len() > MAX_PATH_LEN {
+        let reason = format!("longer than {MAX_PATH_LEN} bytes, which could not be decrypted");
+        return Err(io::Error::other(reason));
+    }
+    let fields = header.as_old_mut();
+    append_long(archive, &mut fields.name, name, EntryType::GNULongName)?;
+    if let Some(target) = target {
+        append_long(archive, &mut fields.linkname, &target, EntryType::GNULongLink)?;
+    }
     header.set_entry_type(kind);
     header.set_cksum();
     match content {
@@ -300,8 +301,13 @@ impl Read for Whole {
 
 /// Makes what a tar stream has in a folder, which must be empty and whose owner alone can enter it.
 ///
-/// Anything that [`pack`] would not have written is an error, so that nothing is ever made outside of the folder: names
-/// with `..`, absolute names, names below a link, a name that comes twice, and devices.
+/// Nothing is ever made outside of the folder: names with `..`, absolute names, names below a link, a name that comes twice,
+/// and devices are errors. [`pack`] writes none of these, nor some things that are not errors and have no effect: owners,
+/// special modes, the content of folders, and what follows the end, which may be missing.
+///
+/// # Errors
+///
+/// One that has no number of the system's says what is wrong with the archive.
 pub fn unpack(stream: impl Read, folder: &Path) -> io::Result<()> {
     let mut archive = Archive::new(stream);
     let [mut long_name, mut long_link] = [None, None];
@@ -311,12 +317,16 @@ pub fn unpack(stream: impl Read, folder: &Path) -> io::Result<()> {
     for entry in archive.entries()?.raw(true) {
         let mut entry = entry?;
         let kind = entry.header().entry_type();
-        if kind.is_gnu_longname() {
-            long_name = Some(read_name(&mut entry)?);
-            continue;
-        }
-        if kind.is_gnu_longlink() {
-            long_link = Some(read_name(&mut entry)?);
+        let long = match kind {
+            EntryType::GNULongName => Some(&mut long_name),
+            EntryType::GNULongLink => Some(&mut long_link),
+            _ => None,
+        };
+        if let Some(long) = long {
+            let name = read_name(&mut entry)?;
+            if let Some(first) = long.replace(name) {
+                return Err(refused(Path::new(OsStr::from_bytes(&first)), "second long name"));
+            }
             continue;
         }
         let name = long_name
@@ -325,6 +335,7 @@ pub fn unpack(stream: impl Read, folder: &Path) -> io::Result<()> {
         let name = PathBuf::from(std::ffi::OsString::from_vec(name));
         let mut parts = name.components();
         if name.as_os_str().is_empty()
+            || name.as_os_str().len() > MAX_PATH_LEN
             || name.as_os_str().as_bytes().contains(&0)
             || !parts.all(|part| matches!(part, Component::Normal(_)))
         {
@@ -360,13 +371,16 @@ pub fn unpack(stream: impl Read, folder: &Path) -> io::Result<()> {
         made.map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => {
                 let reason = format!(
-                    "invalid archive: {} comes twice, or differs only in what this file system ignores",
+                    "{} comes twice, or differs only in what this file system ignores",
                     quoted(&name)
                 );
                 io::Error::new(io::ErrorKind::InvalidData, reason)
             }
             _ => error,
         })?;
+        if long_link.is_some() {
+            return Err(refused(&name, "target"));
+        }
     }
     // Only now: nothing could be made in some of them. What is in one comes before it.
     for (path, mode) in folders.into_iter().rev() {
@@ -376,10 +390,7 @@ pub fn unpack(stream: impl Read, folder: &Path) -> io::Result<()> {
 }
 
 fn refused(name: &Path, what: &str) -> io::Error {
-    let reason = format!(
-        "invalid archive: {} has a {what} that is not allowed",
-        quoted(name)
-    );
+    let reason = format!("{} has a {what} that is not allowed", quoted(name));
     io::Error::new(io::ErrorKind::InvalidData, reason)
 }
 

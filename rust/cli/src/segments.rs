@@ -224,7 +224,9 @@ fn copy(
     let mut output = match output {
         Destination::Stream(output) => output,
         Destination::Folder(folder) => {
-            return unpack(reader, folder, |error, at| read_error(name, error, || damage(at)));
+            return unpack(reader, folder, name, |error, at| {
+                read_error(name, error, || damage(at))
+            });
         }
     };
     let mut buffer = Zeroizing::new(vec![0; PIECE]);
@@ -249,6 +251,7 @@ fn copy(
 fn unpack(
     reader: impl Read,
     folder: NewFolder,
+    name: &str,
     failed: impl Fn(&io::Error, u64) -> Error,
 ) -> Result<(), Error> {
     let mut reader = Watched {
@@ -262,7 +265,8 @@ fn unpack(
     match (unpacked, &reader.failed) {
         (Ok(_), _) => folder.commit(),
         (Err(_), Some(error)) => Err(failed(error, reader.at)),
-        (Err(error), None) => Err(Error::io(&folder.name, error)),
+        (Err(error), None) if error.raw_os_error().is_some() => Err(Error::io(&folder.name, error)),
+        (Err(error), None) => Err(Error::unverified(name, format_args!("invalid archive: {error}"))),
     }
 }
 

@@ -168,10 +168,27 @@ fn what_is_no_file_is_left_out_of_a_folder() {
     fs::create_dir(folder.path("plain")).unwrap();
     fs::write(folder.path("plain/file"), "x").unwrap();
     let _socket = std::os::unix::net::UnixListener::bind(folder.path("plain/socket")).unwrap();
+    // Nothing of it comes before the file.
+    let long = format!("plain/{}", "e".repeat(200));
+    assert!(
+        Command::new("mkfifo")
+            .arg(folder.path(&long))
+            .status()
+            .unwrap()
+            .success()
+    );
     let output = run(&folder, ENCRYPT, &["plain"]);
-    fails(&output, 0, "plain/socket", "left out");
+    fails_with(
+        &output,
+        0,
+        &[&format!("{long}: left out"), "plain/socket: left out"],
+    );
     succeeds(&run(&folder, DECRYPT, &["-o", "copy", "plain.vpx"]));
-    assert_eq!(tree(&folder.path("copy")).len(), 2);
+    let names: Vec<_> = tree(&folder.path("copy"))
+        .into_iter()
+        .map(|(name, ..)| name)
+        .collect();
+    assert_eq!(names, ["", "file"]);
     // What cannot be read is an error, and nothing appears.
     fs::set_permissions(folder.path("plain/file"), PermissionsExt::from_mode(0o000)).unwrap();
     if File::open(folder.path("plain/file")).is_err() {
@@ -257,6 +274,43 @@ fn entry(kind: EntryType, name: &[u8], target: &[u8], content: &[u8]) -> Vec<u8>
     bytes
 }
 
+/// What could not be decrypted again is not encrypted.
+#[test]
+fn paths_are_not_too_long_to_be_decrypted() {
+    let half = |last: usize| {
+        format!(
+            "{}{}",
+            format!("{}/", "n".repeat(191)).repeat(9),
+            "n".repeat(last)
+        )
+    };
+    for (last, is_too_long) in [(190, false), (191, true)] {
+        let folder = Folder::new();
+        let inside = folder.path("plain").join(half(191));
+        fs::create_dir_all(&inside).unwrap();
+        fs::create_dir_all(folder.path("rest").join(half(last))).unwrap();
+        // By a name of 1919 + 1 + 1 + 1 + 1918 or 1919 bytes.
+        fs::rename(folder.path("rest"), inside.join("r")).unwrap();
+        let output = run(&folder, ENCRYPT, &["plain"]);
+        if is_too_long {
+            let message = stderr(&output);
+            assert!(message.starts_with("veriplex: plain/nnn"), "{message}");
+            assert!(
+                message.ends_with("n: longer than 3840 bytes, which could not be decrypted\n"),
+                "{message}"
+            );
+            assert_eq!(
+                (output.status.code(), folder.names()),
+                (Some(IO), vec!["plain".into()])
+            );
+        } else {
+            succeeds(&output);
+            succeeds(&run(&folder, DECRYPT, &["-o", "out", "plain.vpx"]));
+            assert_eq!(tree(&folder.path("out")).len(), tree(&folder.path("plain")).len());
+        }
+    }
+}
+
 /// Archives that the owner of the key made to do harm: nothing is written outside, and nothing appears.
 #[test]
 fn hostile_archives_are_refused() {
@@ -283,6 +337,8 @@ fn hostile_archives_are_refused() {
         file(b""),
         file(b"/"),
         file(b"missing/file"),
+        [long(E::GNULongName, b"a"), long(E::GNULongName, b"b"), file(b"x")].concat(),
+        [long(E::GNULongLink, b"a"), file(b"x")].concat(),
         file(&absolute[..absolute.len().min(100)]),
         [long(E::GNULongName, b"../victim"), file(b"x")].concat(),
         [long(E::GNULongName, &absolute), file(b"x")].concat(),
@@ -328,7 +384,7 @@ fn hostile_archives_are_refused() {
         let sealed = segments(b"VERIPLEX\x01\x01", &KEY, &[9; 32], archive);
         folder.write("in.vpx", &sealed);
         let output = run(&folder, DECRYPT, &["in.vpx"]);
-        fails(&output, IO, "in", "");
+        fails(&output, UNVERIFIED, "in.vpx", "invalid archive: ");
         assert_eq!(folder.names(), ["in.vpx", "outside", "victim"], "{number}");
         assert_eq!(folder.read("victim"), b"mine", "{number}");
         assert_eq!(tree(&folder.path("outside")).len(), 1, "{number}");
@@ -363,8 +419,8 @@ fn names_that_come_twice_and_folders_that_are_locked() {
     folder.write("in.vpx", &segments(b"VERIPLEX\x01\x01", &KEY, &[9; 32], &twice));
     fails(
         &run(&folder, DECRYPT, &["in.vpx"]),
-        IO,
-        "in",
+        UNVERIFIED,
+        "in.vpx",
         "invalid archive: x comes twice",
     );
     // Modes of folders come last: nothing can be made in this one.
