@@ -182,9 +182,12 @@ impl Image {
     /// An error if something else is at its place by now, or if its length changed.
     pub fn check_there(&self) -> Result<(), Error> {
         // A device may get another node.
-        let identity = |found: &Metadata| match found.file_type().is_block_device() {
-            true => (0, found.rdev()),
-            false => (found.dev(), found.ino()),
+        let identity = |found: &Metadata| {
+            if found.file_type().is_block_device() {
+                (0, found.rdev())
+            } else {
+                (found.dev(), found.ino())
+            }
         };
         let opened = self.file.metadata().ok();
         let found = fs::metadata(&self.path).ok();
