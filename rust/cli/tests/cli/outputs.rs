@@ -334,6 +334,7 @@ fn verified_segments_leave_before_the_end_is_known() {
 /// What a command needs is not there: an empty file would be made, or a key lost, without a word.
 #[test]
 #[cfg(unix)]
+#[allow(clippy::too_many_lines)] // one case after the other
 fn closed_standard_streams_are_errors() {
     let folder = Folder::new();
     folder.write("file", b"plaintext");
