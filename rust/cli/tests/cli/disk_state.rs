@@ -213,7 +213,10 @@ fn other_names_of_a_half_converted_image() {
     for image in ["image", "copy", "link", "sub/link", "sub/hard"] {
         for header in ["header", "image.vphead", "new"] {
             let files = ["--header", header, image];
-            folder.refuses(&with(DECRYPT, &[&files[..], &["-o", "x"]].concat()), reason);
+            let decrypt = with(DECRYPT, &[&files[..], &["-o", "x"]].concat());
+            folder.refuses(&decrypt, reason);
+            // Nothing is advised that would not help.
+            folder.refuses(&decrypt, "its header and its journal\n");
             folder.refuses(&with(ENCRYPT, &[&files[..], &["-o", "x"]].concat()), reason);
             let forced = [&files[..], &["-o", "x", "--force"]].concat();
             folder.refuses(&with(ENCRYPT, &forced), reason);
