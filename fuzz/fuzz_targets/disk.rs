@@ -14,7 +14,7 @@ use veriplex::Key;
 use veriplex_cli::crypt::Secret;
 use veriplex_cli::disk::Direction;
 use veriplex_cli::disk::convert::{self, Part, Storage};
-use veriplex_cli::disk::copy;
+use veriplex_cli::disk::copy::{self, How};
 use veriplex_cli::disk::header::{self, Disk, Geometry, Header};
 use veriplex_cli::disk::marker;
 use veriplex_cli::disk::nbd::{self, Stream};
@@ -481,7 +481,12 @@ fn session(shape: Shape, is_read_only: bool, requests: &[Request], changes: &[Ch
         sent: &sent,
         got: Vec::new(),
     };
-    let opened = copy::open(&path, Some(&header), true, || Ok(key()), 0, true).expect("an image");
+    let how = How::Header {
+        path: Some(&header),
+        max_cost: 0,
+        is_checked: true,
+    };
+    let opened = copy::open(&path, &how, true, || Ok(key())).expect("an image");
     let export = Export::new(opened, is_read_only).expect("an export");
     let _ = nbd::serve(&mut connection, &export);
     drop(export);
