@@ -11,9 +11,10 @@ use crate::armor;
 use crate::error::{Error, warn};
 use crate::files::{Existing, Input, Output, Readers, beside, is_stdio};
 use crate::names::quoted;
-use crate::signature;
 
 pub(crate) const SALT_LEN: usize = 32;
+/// The extension of a signature; `GnuPG` takes `.sig` for its own.
+pub const SIGNATURE_EXTENSION: &str = "vpsig";
 
 /// What a file is encrypted with.
 #[derive(Clone)]
@@ -219,7 +220,7 @@ impl Job<'_> {
         match make {
             Make::Ciphertext(kind) => self.encrypted(kind.extension()),
             Make::Plaintext(kind) => self.decrypted(kind.extension()),
-            Make::Signature => self.encrypted(signature::EXTENSION),
+            Make::Signature => self.encrypted(SIGNATURE_EXTENSION),
         }
     }
 

@@ -19,6 +19,7 @@ use veriplex::keys::{PrivateKey, PublicKey};
 use veriplex::sig::{Signature, Signer, Verifier};
 use veriplex::{Label, label, with_wiped_stack};
 
+use crate::crypt::SIGNATURE_EXTENSION;
 use crate::error::{Error, Status};
 use crate::files::{Input, Output, beside, is_stdio};
 use crate::keys::Named;
@@ -32,8 +33,6 @@ const KEY_ID_LEN: usize = 8;
 const MAX_COMMENT_LEN: usize = 1024;
 /// More than the longest file, with blanks at the ends of lines.
 const MAX_LEN: usize = 2048;
-/// The extension of a signature; `GnuPG` takes `.sig` for its own.
-pub const EXTENSION: &str = "vpsig";
 
 /// By which a signature names its key: not a secret, and no proof.
 pub fn key_id(key: &PublicKey) -> String {
@@ -136,7 +135,7 @@ pub fn verify(
                 "name its signature with --signature",
             ));
         }
-        None => read(&beside(file, EXTENSION))?,
+        None => read(&beside(file, SIGNATURE_EXTENSION))?,
     };
     let mut input = Input::open(file, show_progress)?;
     let name = input.name.clone();
