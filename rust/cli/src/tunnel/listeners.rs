@@ -102,7 +102,7 @@ impl Listeners {
                     "listening on {}",
                     listener.name().unwrap_or_else(|_| address.to_string())
                 );
-                tokio::spawn(take(tunnel.clone(), listener, address.clone(), stopped.clone()));
+                tokio::spawn(take(stopped.clone(), tunnel.clone(), listener, address.clone()));
             }
             self.running.push(Running { address, stop });
         }

@@ -585,8 +585,9 @@ async fn reload(tunnel: &Arc<Tunnel>, origin: &Origin, listeners: &mut Listeners
     }
 }
 
-/// Takes the connections of a listener.
-async fn take(tunnel: Arc<Tunnel>, listener: Listener, address: Address, mut stopped: watch::Receiver<()>) {
+/// Takes the connections of a listener. `stopped` is the first parameter, and so dropped last: by then the listener has
+/// removed its file.
+async fn take(mut stopped: watch::Receiver<()>, tunnel: Arc<Tunnel>, listener: Listener, address: Address) {
     loop {
         let client = tokio::select! {
             client = listener.accept() => client,
