@@ -331,10 +331,22 @@ fn verified_segments_leave_before_the_end_is_known() {
     assert_eq!(stdout.read(&mut [0]).unwrap(), 0);
 }
 
+/// Runs it with what a shell puts in the place of standard streams.
+#[cfg(unix)]
+fn redirected(folder: &Folder, args: &[&str], redirections: &str) -> Output {
+    let mut command = Command::new("sh");
+    let command = command.args(["-c", &format!("exec \"$0\" \"$@\" {redirections}")]);
+    let command = command.arg(env!("CARGO_BIN_EXE_veriplex")).args(args);
+    command
+        .stdin(Stdio::null())
+        .current_dir(folder.0.path())
+        .output()
+        .unwrap()
+}
+
 /// What a command needs is not there: an empty file would be made, or a key lost, without a word.
 #[test]
 #[cfg(unix)]
-#[allow(clippy::too_many_lines)] // one case after the other
 fn closed_standard_streams_are_errors() {
     let folder = Folder::new();
     folder.write("file", b"plaintext");
@@ -346,16 +358,7 @@ fn closed_standard_streams_are_errors() {
     folder.write("list", &folder.run(&["sum", "file"]).stdout);
     let pipe = "tunnel pipe -k private --peer-file public --connect 127.0.0.1:1";
     let pipe: Vec<_> = pipe.split(' ').collect();
-    let run = |args: &[&str], redirections: &str| {
-        let mut command = Command::new("sh");
-        let command = command.args(["-c", &format!("exec \"$0\" \"$@\" {redirections}")]);
-        let command = command.arg(env!("CARGO_BIN_EXE_veriplex")).args(args);
-        command
-            .stdin(Stdio::null())
-            .current_dir(folder.0.path())
-            .output()
-            .unwrap()
-    };
+    let run = |args: &[&str], redirections: &str| redirected(&folder, args, redirections);
     for args in [
         &["encrypt", "--key-file", "key"][..],
         &["decrypt", "--key-file", "key"],
@@ -412,21 +415,6 @@ fn closed_standard_streams_are_errors() {
     ] {
         fails(&run(args, ">&-"), IO, "standard output", "closed");
     }
-    // Rust's library takes what is written there for written.
-    for args in [
-        &["disk", "decrypt", "--key-file", "key", "-o", "-", "image"][..],
-        &["verify", "--from", "public", "file"],
-        &["encrypt", "--key-file", "key", "-o", "new", "file"],
-        &["hash-password", "--password-file", "password"],
-        &["tunnel", "serve", "--help"],
-        &["unknown"],
-    ] {
-        let output = run(args, "1</dev/null");
-        fails(&output, IO, "standard output", "not open for writing");
-        let output = run(args, "2</dev/null");
-        assert_eq!(output.status.code(), Some(IO), "{args:?}");
-        assert!(output.stdout.is_empty(), "{args:?}");
-    }
     for none in ["outboard", "new", "new.pub"] {
         assert!(!folder.path(none).exists(), "{none}");
     }
@@ -452,6 +440,30 @@ fn closed_standard_streams_are_errors() {
         format!("VERIPLEX-DIGEST (-) = {}\n", hex_digest(b""))
     );
     succeeds(&run(&["key", "generate", "-"], ">/dev/null"));
+}
+
+/// Rust's library takes what is written to such a stream for written.
+#[test]
+#[cfg(unix)]
+fn streams_that_cannot_be_written_are_errors() {
+    let folder = Folder::with_private_keys();
+    folder.write("file", b"plaintext");
+    folder.write("password", b"password");
+    for args in [
+        &["disk", "decrypt", "--key-file", "key", "-o", "-", "image"][..],
+        &["verify", "--from", "1.pub", "file"],
+        &["encrypt", "--key-file", "key", "-o", "new", "file"],
+        &["hash-password", "--password-file", "password"],
+        &["tunnel", "serve", "--help"],
+        &["unknown"],
+    ] {
+        let output = redirected(&folder, args, "1</dev/null");
+        fails(&output, IO, "standard output", "not open for writing");
+        let output = redirected(&folder, args, "2</dev/null");
+        assert_eq!(output.status.code(), Some(IO), "{args:?}");
+        assert!(output.stdout.is_empty(), "{args:?}");
+    }
+    assert!(!folder.path("new").exists());
 }
 
 /// Nothing is made in the folder of devices, unless it is named.
