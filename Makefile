@@ -11,7 +11,7 @@ SEED ?= $(shell date +%s)
 # Of `make mutate`: the commit since which code has changed. With SHARD=0/400 it is a part of all code instead.
 BASE ?= main
 
-.PHONY: help install test test-workspace test-sizes test-dm-crypt test-dependents store-test package publish-dry-run minimal-versions fresh-root bare-targets msrv miri deny semver mutate test-aarch64 test-i686 test-windows lint features fuzz bench deps deps-dm-crypt deps-site spec isa isa-runs proofs rocq kernels kernels-check ct audit replay mutants model reproducible dist dist-check site site-test plots report nix
+.PHONY: help install test test-workspace test-sizes test-dm-crypt test-dependents store-test package publish-dry-run minimal-versions fresh-root bare-targets msrv miri deny semver mutate test-aarch64 test-i686 test-windows lint features fuzz bench deps deps-dm-crypt deps-site spec isa isa-runs proofs rocq kernels kernels-check ct audit mutants model reproducible dist dist-check site site-test plots report nix
 
 help: ## use: print this list
 	@for group in use check prove release; do \
@@ -257,9 +257,6 @@ model: ## prove: look for attacks on the tunnel in a symbolic model (verifpal)
 	@if ! command -v verifpal >/dev/null; then \
 	    echo "make model: skipped, no verifpal on PATH (cargo install --locked verifpal --version 1.6.7)"; [ -z "$(STRICT)" ]; \
 	else proofs/model/check; fi
-
-replay: ## prove: solve the goals of the solvers again, without SAW (z3 or cvc5)
-	$(CARGO) run --quiet --package veriplex-tools -- replay $(if $(STRICT),--strict)
 
 mutants: ## prove: plant defects in proofs, specification and kernels, which must be noticed (all of the tools)
 	$(CARGO) run --quiet --package veriplex-tools -- spec-mutants $(if $(STRICT),--strict)

@@ -17,7 +17,7 @@ in
 named rust [ "lint" "audit" ]
 // named (rust ++ disks) [ "test" ]
 // (if !pkgs.stdenv.isLinux then { } else
-  named (rust ++ linux) [ "rocq" "proofs" "replay" "spec" "kernels-check" "ct" "test-aarch64" ]
+  named (rust ++ linux) [ "rocq" "proofs" "spec" "kernels-check" "ct" "test-aarch64" ]
   // {
     # nixpkgs moves on, and its versions may not be those that proofs/versions.toml names.
     versions = pkgs.stdenv.mkDerivation {

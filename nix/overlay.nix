@@ -62,7 +62,6 @@ in
       cargo-mutants
       (final.coq_8_16 or coq)
       cryptol
-      cvc5
       git
       jasmin-compiler
       ocaml

@@ -65,7 +65,6 @@ fn sent(end: &mut End, case: &Value) -> Vec<u8> {
 #[test]
 fn known_answers() {
     let file = family_vectors("tunnel", "tunnel");
-    assert_eq!(file["tunnel"].as_array().unwrap().len(), 2);
     on_each_backend(|_| cases(&file["tunnel"]).iter().for_each(known_answer));
 }
 

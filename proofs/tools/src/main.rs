@@ -7,7 +7,6 @@ mod kernels;
 mod mutants;
 mod parallel;
 mod proofs;
-mod replay;
 mod sbom;
 mod spec;
 
@@ -39,9 +38,6 @@ veriplex-tools COMMAND [OPTIONS]
   lift     compare proofs/generated/lifted with what the code of this crate's build lifts to
   lifted-mutants  show that the theorems about lifted kernels are false for broken ones
            --strict     fail if cryptol is not installed
-  replay   solve the goals of these theorems, as kept in proofs/generated/replay, without SAW, by every solver
-           that is installed: z3, cvc5
-           --strict     fail if neither is
   mutants  plant defects in a copy, and expect the manifest's test and a proof to notice each
            --strict     fail if saw, yices, z3 or git is not installed
            --only TEXT  only defects for scripts whose name contains TEXT; such a run never passes as a whole
@@ -63,7 +59,6 @@ fn main() -> ExitCode {
         Some("isa") => isa::main(args, &root()),
         Some("lift") => proofs::lifted::main(args, &root()),
         Some("lifted-mutants") => proofs::lifted::mutants(args, &root()),
-        Some("replay") => replay::main(args, &root()),
         Some("mutants") => mutants::main(args, &root()),
         Some("spec-mutants") => spec::mutants::main(args, &root()),
         Some("kernels") => kernels::main(args, &root()),

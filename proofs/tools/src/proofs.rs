@@ -3,8 +3,7 @@
 //! It builds the crate into a static library. It cuts a kernel's bytes out of it unchanged (refusing a kernel with a
 //! relocation), puts them into a small executable that SAW can load, and proves them there. It records in
 //! `proofs/generated/manifest.json` what was proved about which bytes; `tests/assurance/manifest.rs` compares that with
-//! what ships, without SAW. The goals for z3 go to `proofs/generated/replay`, the bytes to
-//! `proofs/generated/kernels.txt`.
+//! what ships, without SAW. The bytes go to `proofs/generated/kernels.txt`.
 
 pub mod bytes;
 pub mod lifted;
@@ -166,7 +165,7 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
     if whole && wrong.is_empty() {
         lifted::write(root, &modules, &root.join(lifted::FOLDER))?;
         let manifest = manifest::write(root, &expected, &theorems, &kernels)?;
-        println!("wrote proofs/generated: manifest.json, lifted, replay");
+        println!("wrote proofs/generated: manifest.json, lifted");
         if let Some(armv8) = &armv8 {
             let files = [fs::read(&library)?, fs::read(armv8)?];
             let listing = veriplex_audit::bytes_of(&files, &manifest).map_err(io::Error::other)?;
@@ -376,8 +375,8 @@ fn admitted(text: &str) -> impl Iterator<Item = String> {
 fn print_table(expected: &[Expected], theorems: &BTreeMap<String, Proved>, kernels: &[Symbol]) {
     let width = theorems.keys().map(String::len).max().unwrap_or(0);
     println!(
-        "\n{:width$}  {:<28} {:>5}  {:<8} {:>6}  assumptions",
-        "theorem", "object", "bytes", "solver", "time"
+        "\n{:width$}  {:<28} {:>5}  {:<8} {:>7} {:>6}  assumptions",
+        "theorem", "object", "bytes", "solver", "goals", "time"
     );
     for e in expected {
         let Some(proved) = theorems.get(&e.name) else {
@@ -387,11 +386,14 @@ fn print_table(expected: &[Expected], theorems: &BTreeMap<String, Proved>, kerne
             .iter()
             .find(|k| lifted::object_name(k) == e.object)
             .map_or(String::new(), |k| k.bytes.len().to_string());
+        let goals = proved.theorem.goals.len();
         println!(
-            "{:width$}  {:<28} {bytes:>5}  {:<8} {:>4.1} s  {}",
+            "{:width$}  {:<28} {bytes:>5}  {:<8} {:>7} {:>4.1} s  {}",
             e.name,
             e.object,
             proved.theorem.evidence.solver(),
+            // Those that z3 was asked, of all that SAW made of the statement.
+            format!("{}/{}", goals - proved.theorem.rewritten(), goals),
             proved.theorem.time.as_secs_f64(),
             proved.assumptions.join(" ")
         );

@@ -13,7 +13,9 @@ use veriplex_spec::{aes256, chacha, poly1305};
 fn load(family: &str, name: &str) -> Vec<Value> {
     let path = folder::folder(family).join(name);
     let text = fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    serde_json::from_slice(&text).unwrap()
+    let cases: Vec<Value> = serde_json::from_slice(&text).unwrap();
+    assert!(!cases.is_empty(), "no cases");
+    cases
 }
 
 fn unhex(hex: &str) -> Vec<u8> {
@@ -57,7 +59,6 @@ fn poly1305_vectors() {
             assert_eq!(poly1305::verify(&key, &message, tag), valid, "{}", v["name"]);
         }
     }
-    assert_eq!(file.len(), 278);
 }
 
 #[test]
@@ -79,7 +80,6 @@ fn hbsh_vectors() {
         assert!(encrypt(rounds, &key, &tweak, &plaintext) == ciphertext, "{name}");
         assert!(decrypt(rounds, &key, &tweak, &ciphertext) == plaintext, "{name}");
     }
-    assert_eq!(file.len(), 150);
 }
 
 /// FIPS 197, appendix C.3.

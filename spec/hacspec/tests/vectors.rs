@@ -22,7 +22,9 @@ fn load(name: &str) -> Value {
 fn load_family(family: &str, name: &str) -> Value {
     let path = folder::folder(family).join(name);
     let text = fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    serde_json::from_slice(&text).unwrap()
+    let value: Value = serde_json::from_slice(&text).unwrap();
+    assert!(value.as_array().is_none_or(|list| !list.is_empty()), "no cases");
+    value
 }
 
 fn text<'a>(v: &'a Value, key: &str) -> &'a [u8] {
@@ -52,7 +54,8 @@ fn length(v: &Value, key: &str) -> usize {
 }
 
 fn list<'a>(v: &'a Value, key: &str) -> &'a [Value] {
-    v[key].as_array().unwrap_or_else(|| panic!("no {key} in {v}"))
+    let list = v[key].as_array().filter(|list| !list.is_empty());
+    list.unwrap_or_else(|| panic!("no {key} in {v}"))
 }
 
 fn state(v: &Value, key: &str) -> [u8; 128] {
@@ -76,7 +79,6 @@ fn simpira1024_vectors() {
         assert_eq!(simpira1024::permute(state(v, "input")), state(v, "output"));
         assert_eq!(simpira1024::unpermute(state(v, "output")), state(v, "input"));
     }
-    assert_eq!(vectors.len(), 63);
 
     let mut x = state(&file["iterated"], "start");
     for _ in 0..number(&file["iterated"], "count") {
@@ -113,7 +115,6 @@ fn duplex_vectors() {
         }
         assert_eq!(d, end(sequence), "sequence {i}");
     }
-    assert_eq!(sequences.len(), 155);
 }
 
 /// Runs one operation of a transcript, and compares its outputs.
@@ -211,7 +212,6 @@ fn digest_vectors() {
             bytes(v, "keyed_digest")
         );
     }
-    assert_eq!(cases.len(), 40);
 }
 
 #[test]
@@ -230,7 +230,6 @@ fn mac_stream_vectors() {
         assert_eq!(stream::encrypt(domain, &key, &nonce, &message), ciphertext);
         assert_eq!(stream::decrypt(domain, &key, &nonce, &ciphertext), message);
     }
-    assert_eq!(cases.len(), 40);
 }
 
 type Seal = fn(&[u8], &[u8], &[u8], &[u8], &[u8]) -> Vec<u8>;
@@ -261,7 +260,7 @@ fn sealed_vectors(name: &str, seal: Seal, open: Open) {
             );
         }
     }
-    assert_eq!((cases.len(), forged), (54, 14));
+    assert!(forged > 0 && forged < cases.len());
 }
 
 #[test]
@@ -299,7 +298,6 @@ fn aestream_vectors() {
         let refused = aestream::open(keyed(v), &ciphertext[..ciphertext.len() - 1]);
         assert!(!refused.ok && refused.plaintext.is_empty());
     }
-    assert_eq!(cases.len(), 9);
 }
 
 #[test]
@@ -318,7 +316,6 @@ fn oae2_vectors() {
         let refused = oae2::open(keyed(v), b, &ciphertext[..ciphertext.len() - b - 16]);
         assert!(!refused.ok && refused.plaintext.is_empty());
     }
-    assert_eq!(cases.len(), 56);
 }
 
 #[test]
@@ -334,7 +331,6 @@ fn mhf_vectors() {
             assert_eq!(output, bytes(v, "output"), "cost {cost}");
         }
     }
-    assert_eq!(cases.len(), 8);
 }
 
 /// Expands a seed in the known answers to the bytes it stands for.
@@ -456,7 +452,6 @@ fn sig_vectors() {
         let bad = sig::verify(domain, public, &message, &bytes(case, "bad_signature"));
         assert_eq!(bad, case["bad_valid"].as_bool().unwrap());
     }
-    assert_eq!(file.as_array().unwrap().len(), 6);
 }
 
 type SealTo = fn(&[u8], [u8; 32], [u8; 32], &[u8], &[u8]) -> Vec<u8>;
@@ -483,7 +478,6 @@ fn public_key_vectors(name: &str, seal: SealTo, open: OpenFrom) {
         assert!(opened.ok);
         assert_eq!(opened.plaintext, bytes(case, "plaintext"));
     }
-    assert_eq!(file.as_array().unwrap().len(), 4);
 }
 
 #[test]
@@ -518,7 +512,6 @@ fn handshake_vectors() {
             assert_eq!(serialized(session.responder), bytes(case, "responder_send"));
         }
     }
-    assert_eq!(file.as_array().unwrap().len(), 4);
 }
 
 #[test]
@@ -536,7 +529,6 @@ fn pake_vectors() {
             assert_eq!(serialized(end), bytes(case, "state"));
         }
     }
-    assert_eq!(file.as_array().unwrap().len(), 3);
 }
 
 fn serialized(p: Duplex) -> Vec<u8> {
@@ -556,7 +548,6 @@ fn vrf_vectors() {
             Some(output)
         );
     }
-    assert_eq!(file.as_array().unwrap().len(), 3);
 }
 
 #[test]
@@ -584,7 +575,6 @@ fn oprf_vectors() {
             &proof
         ));
     }
-    assert_eq!(file.as_array().unwrap().len(), 4);
 }
 
 #[test]
@@ -596,7 +586,6 @@ fn xoodoo_vectors() {
         assert_eq!(xoodoo::permute(6, input)[..], bytes(case, "rounds_6"));
         assert_eq!(xoodoo::permute(12, input)[..], bytes(case, "rounds_12"));
     }
-    assert_eq!(cases.len(), 24);
 }
 
 #[test]
@@ -619,7 +608,6 @@ fn xoofff_vectors() {
             check(deck, bytes(case, "output"));
         }
     }
-    assert_eq!(cases.len(), 235);
 }
 
 /// Seals every message of a session, and opens or refuses it.
@@ -673,7 +661,6 @@ fn xoofff_wbc_vectors() {
         assert_eq!(xoofff_wbc::encipher(&key, &tweak, &plaintext), ciphertext);
         assert_eq!(xoofff_wbc::decipher(&key, &tweak, &ciphertext), plaintext);
     }
-    assert_eq!(cases.len(), 58);
     let cases = list(&file, "wbc_ae");
     for case in cases {
         let [key, ad, ciphertext] = ["key", "ad", "ciphertext"].map(|name| bytes(case, name));
@@ -687,7 +674,6 @@ fn xoofff_wbc_vectors() {
             assert_eq!(opened, Opened { ok: true, plaintext });
         }
     }
-    assert_eq!(cases.len(), 47);
 }
 
 /// The twin's ML-KEM is not the one that the vectors were made with.
@@ -748,7 +734,5 @@ fn tunnel_vectors() {
                 }
             }
         }
-        assert_eq!(list(case, "records").len(), 12);
     }
-    assert_eq!(list(&file, "tunnel").len(), 2);
 }

@@ -20,6 +20,15 @@ pub struct Theorem {
     pub goals: Vec<String>,
 }
 
+impl Theorem {
+    /// How many of its goals SAW rewrote to `true` itself, before z3 saw them.
+    pub fn rewritten(&self) -> usize {
+        (self.goals.iter())
+            .filter(|goal| goal.contains("\n(assert false)\n"))
+            .count()
+    }
+}
+
 /// The result of a script.
 #[derive(Clone)]
 pub struct Run {
