@@ -9,7 +9,7 @@ use common::{data, fewer_cases, on_each_backend};
 use veriplex::aead::{Aead, Message};
 use veriplex::hazmat::{Duplex, LANES, LaneBackend, Lanes, RATE};
 use veriplex::siv::Siv;
-use veriplex::{Error, Key, Protocol, committing, digest, label};
+use veriplex::{Error, Key, Protocol, committing, digest, label, seekable, tree};
 use veriplex_spec as spec;
 
 /// Every backend up to here.
@@ -85,6 +85,298 @@ fn backends_agree() {
 fn backends_agree_on_every_operation() {
     for len in sizes(20..MAX_LOG + 1) {
         compare(&OPERATIONS.map(|operation| (len, operation)));
+    }
+}
+
+/// Protocol, written again over a duplex that gets everything in short pieces: code that only a long piece reaches is not
+/// in it.
+#[derive(Clone)]
+struct Pieces(Duplex);
+
+impl Pieces {
+    fn new(protocol: &Protocol) -> Self {
+        Self(Duplex::from_bytes(&protocol.to_bytes()).unwrap())
+    }
+
+    fn begin(&mut self, op: u8, label: &[u8], len: Option<usize>) {
+        self.0.frame(op);
+        self.0.absorb(label);
+        self.0.frame(op | 0x80);
+        if let Some(mut len) = len {
+            while len >= 0x80 {
+                self.0.absorb(&[len as u8 | 0x80]);
+                len >>= 7;
+            }
+            self.0.absorb(&[len as u8]);
+        }
+        if op != 2 {
+            self.0.permute();
+        }
+    }
+
+    /// Applies an operation of the duplex to pieces of up to 2,068 bytes, which are whole blocks now and then.
+    fn each(&mut self, data: &mut [u8], operation: fn(&mut Duplex, &mut [u8])) {
+        let mut lengths = [1, 2 * RATE, 93, 1000, 22 * RATE].into_iter().cycle();
+        let mut rest = data;
+        while !rest.is_empty() {
+            let len = lengths.next().unwrap().min(rest.len());
+            let (piece, after) = rest.split_at_mut(len);
+            operation(&mut self.0, piece);
+            rest = after;
+        }
+    }
+
+    fn mix(&mut self, label: &[u8], input: &[u8]) {
+        self.begin(2, label, None);
+        self.each(&mut input.to_vec(), |duplex, piece| duplex.absorb(piece));
+    }
+
+    fn derive(&mut self, label: &[u8], output: &mut [u8]) {
+        self.begin(3, label, Some(output.len()));
+        self.each(output, Duplex::squeeze);
+    }
+
+    fn seal(&mut self, label: &[u8], message: &mut Vec<u8>) {
+        self.begin(5, label, Some(message.len()));
+        self.each(message, Duplex::encrypt);
+        self.0.permute();
+        let mut tag = [0; 16];
+        self.0.squeeze(&mut tag);
+        message.extend(tag);
+    }
+}
+
+/// Each operation on a whole message, in the forms that users call, does what it does in pieces.
+fn compare_with_pieces(len: usize, portable: bool) {
+    let message = data(7, len);
+    on_each_backend(|backend| {
+        if !portable && backend.name() == "portable" {
+            return;
+        }
+        type Form<'a> = (&'static str, &'a dyn Fn(&mut Protocol, &[u8]) -> Vec<u8>);
+        let check = |expected: &(Pieces, Vec<u8>), input: &[u8], forms: &[Form<'_>]| {
+            for (name, form) in forms {
+                let mut protocol = started();
+                let output = form(&mut protocol, input);
+                assert!(output == expected.1, "{backend:?}: {name} of {len} bytes");
+                assert!(
+                    protocol.to_bytes() == expected.0.0.to_bytes(),
+                    "{backend:?}: after {name} of {len} bytes"
+                );
+            }
+        };
+        let pieces = |operation: &dyn Fn(&mut Pieces, &mut Vec<u8>)| {
+            let (mut pieces, mut buffer) = (Pieces::new(&started()), message.clone());
+            operation(&mut pieces, &mut buffer);
+            (pieces, buffer)
+        };
+        fn in_place(input: &[u8], operation: impl FnOnce(&mut [u8])) -> Vec<u8> {
+            let mut buffer = input.to_vec();
+            operation(&mut buffer);
+            buffer
+        }
+        fn apart(input: &[u8], len: usize, operation: impl FnOnce(&[u8], &mut [u8])) -> Vec<u8> {
+            let mut output = vec![0; len];
+            operation(input, &mut output);
+            output
+        }
+        let (label, bytes) = (label!("label"), b"label");
+
+        let mixed = pieces(&|pieces, buffer| pieces.mix(bytes, buffer));
+        check(
+            &mixed,
+            &message,
+            &[
+                ("mix", &|p, input| in_place(input, |data| p.mix(label, data))),
+                ("mix_stream", &|p, input| {
+                    in_place(input, |data| p.mix_stream(label).update(data))
+                }),
+            ],
+        );
+        let derived = pieces(&|pieces, buffer| pieces.derive(bytes, buffer));
+        check(
+            &derived,
+            &message,
+            &[("derive", &|p, input| {
+                in_place(input, |data| p.derive(label, data))
+            })],
+        );
+
+        let masked = pieces(&|pieces, buffer| {
+            pieces.begin(4, bytes, None);
+            pieces.each(buffer, Duplex::encrypt);
+        });
+        check(
+            &masked,
+            &message,
+            &[
+                ("mask", &|p, input| in_place(input, |data| p.mask(label, data))),
+                ("mask_into", &|p, input| {
+                    apart(input, len, |from, to| p.mask_into(label, from, to).unwrap())
+                }),
+                ("mask_stream", &|p, input| {
+                    in_place(input, |data| p.mask_stream(label).update(data))
+                }),
+            ],
+        );
+        let unmasked = (masked.0, message.clone());
+        check(
+            &unmasked,
+            &masked.1,
+            &[
+                ("unmask", &|p, input| {
+                    in_place(input, |data| p.unmask(label, data))
+                }),
+                ("unmask_into", &|p, input| {
+                    apart(input, len, |from, to| p.unmask_into(label, from, to).unwrap())
+                }),
+                ("unmask_stream", &|p, input| {
+                    in_place(input, |data| p.unmask_stream(label).update(data))
+                }),
+            ],
+        );
+
+        let sealed = pieces(&|pieces, buffer| pieces.seal(bytes, buffer));
+        check(
+            &sealed,
+            &message,
+            &[
+                ("seal_vec", &|p, input| p.seal_vec(label, input)),
+                ("seal_into", &|p, input| {
+                    apart(input, len + 16, |from, to| p.seal_into(label, from, to).unwrap())
+                }),
+            ],
+        );
+        let opened = (sealed.0, message.clone());
+        check(
+            &opened,
+            &sealed.1,
+            &[
+                ("open_vec", &|p, input| p.open_vec(label, input).unwrap()),
+                ("open_into", &|p, input| {
+                    apart(input, len, |from, to| p.open_into(label, from, to).unwrap())
+                }),
+            ],
+        );
+
+        let (nonce, ad) = ([5; 24], &message[..len.min(9_000_000)]);
+        let aead = Aead::from_protocol(started());
+        let mut keyed = Pieces::new(&started());
+        keyed.mix(b"nonce", &nonce);
+        keyed.mix(b"ad", ad);
+        let mut expected = message.clone();
+        keyed.seal(b"message", &mut expected);
+        assert!(
+            aead.seal_vec(&nonce, ad, &message) == expected,
+            "{backend:?}: aead, {len} bytes"
+        );
+        assert!(
+            aead.open_vec(&nonce, ad, &expected).as_ref() == Ok(&message),
+            "{backend:?}: aead, {len} bytes"
+        );
+    });
+}
+
+/// Beyond 2^23 bytes, and at numbers of blocks near which code could branch.
+#[test]
+fn a_long_message_is_its_pieces() {
+    compare_with_pieces(RATE * 257 + 1, true);
+    if !fewer_cases() {
+        // Once in Rust, where it takes long. The code above the backends is the same.
+        compare_with_pieces((1 << 23) + 5, true);
+        compare_with_pieces(RATE << 17, false);
+        compare_with_pieces((RATE << 18) - 1, false);
+    }
+}
+
+#[test]
+#[ignore = "takes minutes: `make test-sizes`"]
+fn a_longer_message_is_its_pieces() {
+    for len in sizes(24..MAX_LOG + 1).chain((15..20).map(|k| (RATE << k) + 1)) {
+        compare_with_pieces(len, true);
+    }
+}
+
+/// Segments are numbered with 64 bits.
+#[test]
+fn segments_of_any_number() {
+    let (nonce, key) = ([3; 24], Key::from([4; 32]));
+    let domain = label!("veriplex.test.sizes");
+    let message = seekable::Seekable::<24>::new(domain, &key)
+        .with_segment_len(64)
+        .unwrap()
+        .message(&nonce, b"ad");
+    // As long as it can be: with its tags it has 2^64 - 16 bytes.
+    let segments = u64::MAX / 80;
+    let sealer = message.sealer(64 * segments).unwrap();
+    let sealed = |number: u64, last: bool, plaintext: &[u8]| {
+        let mut segment = Protocol::new(domain);
+        segment.mix(label!("key"), &[4; 32]);
+        segment.mix(label!("nonce"), &nonce);
+        segment.mix(label!("ad"), b"ad");
+        segment.mix(label!("segment-length"), &64_u32.to_le_bytes());
+        segment.mix(
+            label!("segment"),
+            &[&number.to_le_bytes()[..], &[u8::from(last)]].concat(),
+        );
+        segment.seal_vec(label!("message"), plaintext)
+    };
+    let plaintext = data(8, 64);
+    let mut last = sealed(segments - 1, true, &plaintext);
+    let opener = message.opener(80 * segments, &mut last).unwrap();
+    for power in [0, 8, 16, 31, 32, 33, 40, 48, 56, 57] {
+        for first in [(1 << power) - 1_u64, 1 << power, segments - 9] {
+            let count = 1 + first % 9;
+            let expected: Vec<u8> = (first..first + count)
+                .flat_map(|number| sealed(number, number == segments - 1, &plaintext))
+                .collect();
+            let mut slots = [&plaintext[..], &[0; 16]].concat().repeat(count as usize);
+            sealer.seal(first, &mut slots).unwrap();
+            assert!(slots == expected, "{count} from {first}");
+            assert!(
+                opener.open(first, &mut slots).unwrap() == plaintext.repeat(count as usize),
+                "{count} from {first}"
+            );
+        }
+    }
+}
+
+/// Levels of the tree that no message in memory reaches, over made-up chaining values.
+#[test]
+fn the_tree_to_its_top() {
+    let domain = label!("veriplex.test.sizes");
+    let node = |level: usize, bytes: &[u8]| {
+        let mut node = Protocol::new(domain);
+        node.mix(label!("level"), &[level as u8]);
+        node.mix(label!("node"), bytes);
+        node
+    };
+    for below in 0..8 {
+        let unit = tree::Tree::unit_len(below).unwrap();
+        for count in [2, 7, 8, 128, 129, 300, 128 * 128 + 1] {
+            let Some(len) = unit.checked_mul(count).map(|len| len - 1) else {
+                continue;
+            };
+            let values = data(9, 32 * count as usize);
+            let (mut level, mut string) = (below + 1, values.clone());
+            while string.len() > 4096 {
+                string = (string.chunks(4096))
+                    .flat_map(|chunk| node(level, chunk).derive_array::<32>(label!("cv")))
+                    .collect();
+                level += 1;
+            }
+            let mut root = node(level, &string);
+            root.mix(label!("length"), &len.to_le_bytes());
+            let mut digest = [0; 32];
+            tree::Tree::new(domain)
+                .combine_into(below, &values, len, &mut digest)
+                .unwrap();
+            assert_eq!(
+                digest,
+                root.derive_array(label!("digest")),
+                "{count} of level {below}"
+            );
+        }
     }
 }
 
