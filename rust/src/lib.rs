@@ -125,75 +125,44 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
-#[cfg(feature = "adiantum")]
-pub mod adiantum;
-pub mod aead;
-pub mod aestream;
+mod adapters;
 mod backend;
-#[cfg(feature = "adiantum")]
-mod chacha;
-pub mod committing;
-pub mod digest;
+mod base;
 mod duplex;
-mod encoding;
-mod error;
-mod forms;
-mod framing;
 #[doc = include_str!("guide.md")]
 pub mod guide {}
-pub mod hazmat;
-mod hex;
-#[cfg(feature = "hybrid")]
-pub mod hybrid;
-mod in_out;
-#[cfg(feature = "std")]
-mod io;
-pub mod kdf;
-mod key;
-mod label;
-mod lane_backend;
-mod lanes;
-pub mod mac;
-pub mod mhf;
-mod nonce;
-pub mod oae2;
-#[cfg(feature = "poly1305")]
-pub mod poly1305;
+mod primitives;
 mod protocol;
-#[cfg(feature = "ristretto")]
-mod ristretto;
-#[cfg(feature = "rustcrypto")]
-pub mod rustcrypto;
-pub mod seekable;
-#[cfg(feature = "serde")]
-pub mod serde;
-mod simpira1024;
-pub mod siv;
-pub mod stream;
-mod timing;
-pub mod tree;
-#[cfg(feature = "hybrid")]
-pub mod tunnel;
-mod wipe;
-#[cfg(feature = "xoofff")]
-mod xoodoo;
-#[cfg(feature = "xoofff")]
-pub mod xoofff;
+mod schemes;
 
+pub use adapters::hazmat;
+#[cfg(feature = "rustcrypto")]
+pub use adapters::rustcrypto;
 pub use backend::dispatch::{Outcome, SelfTest};
-pub use error::Error;
-pub use key::Key;
-pub use label::Label;
-pub use nonce::Nonce;
+pub use base::error::Error;
+pub use base::key::Key;
+pub use base::label::Label;
+pub use base::nonce::Nonce;
+#[cfg(feature = "serde")]
+pub use base::serde;
+pub use base::timing::with_data_independent_timing;
+pub use base::wipe::with_wiped_stack;
+#[cfg(feature = "poly1305")]
+pub use primitives::poly1305;
 #[cfg(feature = "std")]
 pub use protocol::io::{Reader, Writer};
 pub use protocol::{MaskStream, MixStream, Protocol, UnmaskStream};
+#[cfg(feature = "adiantum")]
+pub use schemes::adiantum;
 #[cfg(all(feature = "ristretto", feature = "alloc"))]
-pub use ristretto::{frost, ratchet};
+pub use schemes::ristretto::{frost, ratchet};
 #[cfg(feature = "ristretto")]
-pub use ristretto::{handshake, hpke, keys, oprf, pake, sig, signcrypt, vrf};
-pub use timing::with_data_independent_timing;
-pub use wipe::with_wiped_stack;
+pub use schemes::ristretto::{handshake, hpke, keys, oprf, pake, sig, signcrypt, vrf};
+#[cfg(feature = "xoofff")]
+pub use schemes::xoofff;
+pub use schemes::{aead, aestream, committing, digest, kdf, mac, mhf, oae2, seekable, siv, stream, tree};
+#[cfg(feature = "hybrid")]
+pub use schemes::{hybrid, tunnel};
 
 /// The crate of `Zeroizing`, in which secrets are returned.
 pub use ::zeroize;

@@ -292,13 +292,9 @@ fn parts_with_lanes() {
             .any(|call| text.contains(call))
     };
     let mut calling = BTreeSet::from(["hazmat".to_owned()]);
-    for entry in fs::read_dir(root().join("rust/src")).unwrap() {
+    for entry in fs::read_dir(root().join("rust/src/schemes")).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
-        // What fills the lanes is there.
-        if name == "protocol" {
-            continue;
-        }
-        let path = format!("rust/src/{name}");
+        let path = format!("rust/src/schemes/{name}");
         let files = if name.contains('.') {
             vec![path]
         } else {

@@ -39,7 +39,7 @@ const ENDS: [&str; 7] = [
 ];
 
 /// The modules whose functions may get a length, and are then looked at.
-const FOLLOWED: [&str; 2] = ["veriplex::protocol::", "veriplex::in_out::"];
+const FOLLOWED: [&str; 2] = ["veriplex::protocol::", "veriplex::base::in_out::"];
 
 /// What a value is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

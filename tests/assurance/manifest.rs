@@ -162,7 +162,7 @@ fn kernels_are_all_the_assembly() {
     let mut with_assembly = files_under("rust/src");
     with_assembly.retain(|path| std::fs::read_to_string(path).unwrap().contains("asm!"));
     with_assembly.sort();
-    let known = ["rust/src/backend/kernels.rs", "rust/src/timing.rs"];
+    let known = ["rust/src/backend/kernels.rs", "rust/src/base/timing.rs"];
     assert_eq!(with_assembly, known.map(|file| root().join(file)));
 }
 
@@ -181,7 +181,7 @@ fn kernels_are_called_where_soundness_says() {
         "rust/src/backend/nh.rs",
         "rust/src/backend/poly1305.rs",
         "rust/src/backend/xoofff.rs",
-        "rust/src/lane_backend/kernels.rs",
+        "rust/src/backend/lane_backend/kernels.rs",
     ];
     let others = [
         "rust/src/backend/aarch64/intrinsics.rs",
@@ -189,7 +189,7 @@ fn kernels_are_called_where_soundness_says() {
         "rust/src/backend/x86_64/intrinsics.rs",
         "rust/src/backend/x86_64/vaes/mod.rs",
         "rust/src/backend/x86_64/xoodoo.rs",
-        "rust/src/timing.rs",
+        "rust/src/base/timing.rs",
     ];
     assert_eq!(names, calls.into_iter().chain(others).collect());
     let soundness = std::fs::read_to_string(root().join("SOUNDNESS.md")).unwrap();
@@ -339,15 +339,16 @@ fn the_rust_is_that_of_the_proofs() {
     // From `label.rs` comes the length of a label.
     let mut sources = [
         "backend/mod.rs",
-        "duplex.rs",
-        "in_out.rs",
-        "label.rs",
+        "backend/simpira1024.rs",
+        "base/in_out.rs",
+        "base/label.rs",
+        "base/timing.rs",
+        "base/wipe.rs",
+        "duplex/framing.rs",
+        "duplex/mod.rs",
         "protocol/mod.rs",
         "protocol/proofs.rs",
         "protocol/stream.rs",
-        "simpira1024.rs",
-        "timing.rs",
-        "wipe.rs",
     ]
     .map(|name| format!("rust/src/{name}"))
     .to_vec();
@@ -359,7 +360,7 @@ fn the_rust_is_that_of_the_proofs() {
     }
     assert!(sources.len() >= 5);
     for name in ["backend", "mod", "portable32", "portable64"] {
-        sources.push(format!("rust/src/poly1305/{name}.rs"));
+        sources.push(format!("rust/src/primitives/poly1305/{name}.rs"));
     }
     for object in ["portable", "duplex", "poly1305", "protocol"] {
         let of_object: Vec<&Value> = theorems(&manifest).filter(|t| t["object"] == object).collect();

@@ -475,38 +475,26 @@ fn pages_name_targets_that_exist() {
     assert!(count > 50);
 }
 
-/// The public modules of the crate, and the comment that each page begins with.
+/// The modules that the root of the crate re-exports, and the comment that each page begins with.
 fn module_pages(root_page: &str) -> Vec<(String, String)> {
-    let mut names: Vec<_> = root_page
-        .lines()
-        .filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';'))
-        .collect();
-    for line in root_page.lines() {
-        if let Some(list) = line.strip_prefix("pub use ristretto::{") {
-            names.extend(list.trim_end_matches("};").split(", "));
+    let mut pages = Vec::new();
+    let is_page = |line: &&str| line.starts_with("//!") || line.starts_with("#![cfg_attr");
+    let exports = root_page.lines().filter_map(|line| line.strip_prefix("pub use "));
+    for (folder, names) in exports.filter_map(|path| path.rsplit_once("::")) {
+        let folder = format!("rust/src/{}", folder.replace("::", "/"));
+        for name in names.trim_matches(['{', '}', ';']).split(", ") {
+            let files = [format!("{folder}/{name}.rs"), format!("{folder}/{name}/mod.rs")];
+            if let Some(file) = files.iter().find(|file| root().join(file).exists()) {
+                let page: Vec<String> = read(file)
+                    .lines()
+                    .take_while(is_page)
+                    .map(str::to_owned)
+                    .collect();
+                pages.push((name.to_owned(), page.join("\n")));
+            }
         }
     }
-    let page = |name: &str| {
-        let file = [
-            format!("rust/src/{name}.rs"),
-            format!("rust/src/{name}/mod.rs"),
-            format!("rust/src/ristretto/{name}.rs"),
-            format!("rust/src/ristretto/{name}/mod.rs"),
-        ]
-        .into_iter()
-        .find(|file| root().join(file).exists())
-        .unwrap_or_else(|| panic!("{name} has no file"));
-        let is_page = |line: &&str| line.starts_with("//!") || line.starts_with("#![cfg_attr");
-        read(&file)
-            .lines()
-            .take_while(is_page)
-            .collect::<Vec<_>>()
-            .join("\n")
-    };
-    names
-        .into_iter()
-        .map(|name| (name.to_owned(), page(name)))
-        .collect()
+    pages
 }
 
 #[test]

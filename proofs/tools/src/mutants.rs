@@ -31,7 +31,7 @@ const MUTANTS: [Mutant; 22] = [
     },
     Mutant {
         what: "K(1) and K(2) swapped in the table",
-        file: "rust/src/simpira1024.rs",
+        file: "rust/src/backend/simpira1024.rs",
         edits: &[("constants[i] =", "constants[if i < 2 { 1 - i } else { i }] =")],
         theorem: "simpira1024_round_constants_thm",
         script: "rust/simpira1024_round_constants",
@@ -114,21 +114,21 @@ const MUTANTS: [Mutant; 22] = [
     },
     Mutant {
         what: "wrong padding of a block",
-        file: "rust/src/duplex.rs",
+        file: "rust/src/duplex/mod.rs",
         edits: &[("self.state[end + 1] ^= 0x01;", "self.state[end + 1] ^= 0x02;")],
         theorem: "duplex_permute_thm",
         script: "rust/duplex_frame",
     },
     Mutant {
         what: "a block ends one byte early",
-        file: "rust/src/duplex.rs",
+        file: "rust/src/duplex/mod.rs",
         edits: &[("if end == RATE {", "if end + 1 == RATE {")],
         theorem: "duplex_absorb_byte_thm",
         script: "rust/duplex_frame",
     },
     Mutant {
         what: "the rest of a block is one byte too long",
-        file: "rust/src/duplex.rs",
+        file: "rust/src/duplex/mod.rs",
         edits: &[(
             "RATE - usize::from(self.rate_idx)",
             "RATE + 1 - usize::from(self.rate_idx)",
@@ -138,7 +138,7 @@ const MUTANTS: [Mutant; 22] = [
     },
     Mutant {
         what: "Poly1305 in words of 32 bits: sums of 56 bits, too short for the largest limbs only",
-        file: "rust/src/poly1305/portable32.rs",
+        file: "rust/src/primitives/poly1305/portable32.rs",
         edits: &[(
             "(next[i], carry) = cut(sum);",
             "(next[i], carry) = cut(sum & (u64::MAX >> 8));",
@@ -148,14 +148,14 @@ const MUTANTS: [Mutant; 22] = [
     },
     Mutant {
         what: "Poly1305 never subtracts p",
-        file: "rust/src/poly1305/backend.rs",
+        file: "rust/src/primitives/poly1305/backend.rs",
         edits: &[("u128::from(5 * reaches)", "u128::from(reaches & 0)")],
         theorem: "poly1305_reduce_thm",
         script: "rust/poly1305",
     },
     Mutant {
         what: "Poly1305 clears two bits of r less",
-        file: "rust/src/poly1305/backend.rs",
+        file: "rust/src/primitives/poly1305/backend.rs",
         edits: &[(
             "r & 0x0fff_fffc_0fff_fffc_0fff_fffc_0fff_ffff",
             "r & 0x0fff_ffff_0fff_fffc_0fff_fffc_0fff_ffff",

@@ -100,7 +100,7 @@ pub(crate) use kernel;
 /// Defines `X1`, for one state, from the kernels that are declared in the same module.
 macro_rules! backend {
     () => {
-        use crate::simpira1024::ROUND_CONSTANTS;
+        use crate::backend::simpira1024::ROUND_CONSTANTS;
 
         /// `K(1)` to `K(72)`, none of them across two cache lines.
         #[repr(C, align(64))]

@@ -7,10 +7,10 @@
 
 use core::fmt;
 
-use crate::simpira1024::{Block, State};
+use crate::backend::simpira1024::{Block, State};
 use dispatch::{Candidate, Dispatch, Primitive, Token, checksum, input};
 
-// The kernel boundary. `unsafe` is only here, in `lane_backend` and in `timing`.
+// The kernel boundary. `unsafe` is only here and in `timing`.
 #[cfg(all(veriplex_hardware, target_arch = "aarch64"))]
 #[allow(unsafe_code)]
 mod aarch64;
@@ -24,6 +24,7 @@ mod constants;
 pub(crate) mod dispatch;
 #[cfg(veriplex_kernels)]
 mod kernels;
+pub(crate) mod lane_backend;
 pub(crate) mod lanes;
 #[cfg(feature = "adiantum")]
 #[allow(unsafe_code)]
@@ -34,6 +35,7 @@ pub(crate) mod nh;
 #[cfg_attr(not(veriplex_kernels), allow(dead_code))]
 pub(crate) mod poly1305;
 pub(crate) mod portable;
+pub(crate) mod simpira1024;
 #[cfg(all(veriplex_hardware, any(not(veriplex_kernels), test)))]
 mod vector;
 #[cfg(all(veriplex_hardware, target_arch = "x86_64"))]

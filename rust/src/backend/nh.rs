@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn sums_are_wiped() {
-        crate::wipe::assert_wiped_on_drop(LaneSums {
+        crate::base::wipe::assert_wiped_on_drop(LaneSums {
             lanes: [[[u64::MAX; 2]; GROUP]; PASSES],
             before: [[u64::MAX; 2]; PASSES],
         });

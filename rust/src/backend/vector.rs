@@ -7,7 +7,7 @@ macro_rules! backend {
     ($features:literal, $level:literal, $detect:expr) => {
         use crate::backend::Kernels;
         use crate::backend::dispatch::Level;
-        use crate::simpira1024::{Block, State};
+        use crate::backend::simpira1024::{Block, State};
 
         pub(crate) const LEVEL: Level = Level {
             name: $level,
@@ -215,8 +215,8 @@ mod tests {
 
     use crate::backend::dispatch::{Candidate, Token};
     use crate::backend::hardware::intrinsics::{LEVEL, X1};
+    use crate::backend::simpira1024::{Block, State};
     use crate::backend::{Backend, Kernels, Kind};
-    use crate::simpira1024::{Block, State};
 
     type Operation = fn(Backend, &mut State, &mut [Block]);
 

@@ -1,7 +1,7 @@
 //! The kernels of Xoofff for several blocks at once.
 
 use crate::backend::dispatch::{Token, function};
-use crate::wipe::Wiped;
+use crate::base::wipe::Wiped;
 
 /// From accumulator and mask, input, the number of groups of blocks, and constants.
 type Absorb = function!(*mut u8, *const u8, usize, *const u8);

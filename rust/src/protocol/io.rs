@@ -3,7 +3,7 @@
 use std::io::{self, Read, Write};
 
 use super::{MaskStream, MixStream, UnmaskStream};
-use crate::wipe::Wiped;
+use crate::base::wipe::Wiped;
 
 impl Write for MixStream<'_> {
     /// Mixes all of `input`; never fails.

@@ -17,10 +17,10 @@ use subtle::{Choice, ConstantTimeEq};
 
 pub use stream::{MaskStream, MixStream, UnmaskStream};
 
+use crate::base::in_out::{self, InOut};
+use crate::base::timing::Timing;
+use crate::duplex::framing::Op;
 use crate::duplex::{Duplex, FirstBlock};
-use crate::framing::Op;
-use crate::in_out::{self, InOut};
-use crate::timing::Timing;
 use crate::{Error, Key, Label, TAG_LEN, label};
 
 /// A transcript of operations from which outputs are drawn: the framework that every scheme is built on.
@@ -595,7 +595,7 @@ impl fmt::Debug for Protocol {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::framing::{RATE, leb128, leb128_len};
+    use crate::duplex::framing::{RATE, leb128, leb128_len};
 
     /// The definition: digits of seven bits, the least first, the top bit set on all but the last, none of them needless.
     fn digits(number: u64) -> ([u8; 10], usize) {

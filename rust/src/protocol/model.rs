@@ -148,7 +148,7 @@ fn run(name: &str, ops: &[Op], request: &mut String, expected: &mut String) {
 }
 
 /// Puts recorded inputs back.
-fn restore(inputs: &[crate::simpira1024::State]) {
+fn restore(inputs: &[crate::backend::simpira1024::State]) {
     inputs.iter().for_each(record::input);
 }
 

@@ -1,7 +1,7 @@
 //! Mix, Mask and Unmask in pieces.
 
+use crate::base::timing::Timing;
 use crate::duplex::Duplex;
-use crate::timing::Timing;
 
 /// An open Mix, by [`Protocol::mix_stream`](crate::Protocol::mix_stream). Dropping it ends the operation.
 ///

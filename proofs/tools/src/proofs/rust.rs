@@ -21,21 +21,21 @@ pub const SOURCES: [&str; 18] = [
     "rust/src/backend/mod.rs",
     "rust/src/backend/portable/aes.rs",
     "rust/src/backend/portable/mod.rs",
-    "rust/src/duplex.rs",
-    "rust/src/framing.rs",
-    "rust/src/in_out.rs",
-    "rust/src/label.rs",
-    "rust/src/poly1305/backend.rs",
-    "rust/src/poly1305/mod.rs",
-    "rust/src/poly1305/number.rs",
-    "rust/src/poly1305/portable32.rs",
-    "rust/src/poly1305/portable64.rs",
+    "rust/src/duplex/mod.rs",
+    "rust/src/duplex/framing.rs",
+    "rust/src/base/in_out.rs",
+    "rust/src/base/label.rs",
+    "rust/src/primitives/poly1305/backend.rs",
+    "rust/src/primitives/poly1305/mod.rs",
+    "rust/src/primitives/poly1305/number.rs",
+    "rust/src/primitives/poly1305/portable32.rs",
+    "rust/src/primitives/poly1305/portable64.rs",
     "rust/src/protocol/mod.rs",
     "rust/src/protocol/proofs.rs",
     "rust/src/protocol/stream.rs",
-    "rust/src/simpira1024.rs",
-    "rust/src/timing.rs",
-    "rust/src/wipe.rs",
+    "rust/src/backend/simpira1024.rs",
+    "rust/src/base/timing.rs",
+    "rust/src/base/wipe.rs",
 ];
 
 /// The modules whose functions the scripts name.
@@ -155,8 +155,8 @@ fn only(folder: &Path, ending: &str) -> io::Result<std::path::PathBuf> {
 }
 
 /// The functions that a module in LLVM's text form defines: names and symbols of those whose path consists of plain
-/// names and is `veriplex::MODULE::...` or `veriplex::backend::MODULE::...`. A path that two functions share is left
-/// out.
+/// names and is `veriplex::MODULE::...`, `veriplex::backend::MODULE::...` or `veriplex::primitives::MODULE::...`. A path
+/// that two functions share is left out.
 fn functions(module: &str) -> BTreeMap<String, String> {
     let mut functions: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for line in module.lines().filter(|line| line.starts_with("define ")) {
@@ -168,7 +168,10 @@ fn functions(module: &str) -> BTreeMap<String, String> {
         let Some(path) = path.strip_prefix("veriplex::") else {
             continue;
         };
-        let path = path.strip_prefix("backend::").unwrap_or(path);
+        let path = ["backend::", "primitives::"]
+            .iter()
+            .find_map(|layer| path.strip_prefix(layer))
+            .unwrap_or(path);
         let parts: Vec<&str> = path.split("::").collect();
         let plain = |part: &&str| part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         if MODULES.contains(&parts[0]) && parts.iter().all(plain) {

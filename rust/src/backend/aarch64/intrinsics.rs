@@ -5,7 +5,7 @@ use core::arch::aarch64::{
     vextq_u8, vld1q_u8, vld1q_u32, vreinterpretq_u8_u32, vst1q_u8,
 };
 
-use crate::simpira1024::ROUND_CONSTANTS;
+use crate::backend::simpira1024::ROUND_CONSTANTS;
 
 cpufeatures::new!(features, "aes");
 crate::backend::vector::backend!("neon,aes", "armv8", features::get);

@@ -3,7 +3,7 @@
 //! Plane b holds bit b of every byte: the byte in row r and column c of the block in lane l is at bit
 //! 16r + 4c + l. There is no table and no branch on data.
 
-use crate::simpira1024::State;
+use crate::backend::simpira1024::State;
 
 pub(super) type Planes = [u64; 8];
 

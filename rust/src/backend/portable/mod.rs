@@ -8,7 +8,7 @@ mod aes;
 
 use core::slice;
 
-use crate::simpira1024::{Block, ROUND_CONSTANTS, State};
+use crate::backend::simpira1024::{Block, ROUND_CONSTANTS, State};
 use aes::Planes;
 
 const ROUNDS: usize = 18;
@@ -106,7 +106,7 @@ pub(crate) mod record {
     use core::cell::RefCell;
     use std::vec::Vec;
 
-    use crate::simpira1024::State;
+    use crate::backend::simpira1024::State;
 
     std::thread_local!(static INPUTS: RefCell<Vec<State>> = const { RefCell::new(Vec::new()) });
 

@@ -5,7 +5,7 @@ use core::arch::x86_64::{
     _mm_set_epi32, _mm_set_epi64x, _mm_setzero_si128, _mm_storeu_si128, _mm_xor_si128,
 };
 
-use crate::simpira1024::ROUND_CONSTANTS;
+use crate::backend::simpira1024::ROUND_CONSTANTS;
 
 cpufeatures::new!(features, "aes", "avx");
 crate::backend::vector::backend!("aes,avx", "x86-64", features::get);

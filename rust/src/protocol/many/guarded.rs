@@ -2,7 +2,7 @@
 
 use core::ops::{Deref, DerefMut};
 
-use crate::wipe::wipe;
+use crate::base::wipe::wipe;
 
 /// What a job transforms, in a buffer of the caller's. It is wiped on drop, so that an error or a panic, such as one of a
 /// function that the caller gave, leaves no plaintext that was not handed out.

@@ -13,14 +13,15 @@ pub(crate) use guarded::Guarded;
 use subtle::ConstantTimeEq;
 
 use super::Protocol;
+use crate::backend::lane_backend::{LANES, States};
+use crate::backend::simpira1024::Block;
+use crate::base::in_out;
+use crate::base::timing::Timing;
+use crate::base::wipe::wipe;
 use crate::duplex::Duplex;
-use crate::framing::{Cursor, Op, RATE, copy, leb128, leb128_len};
-use crate::lane_backend::{LANES, States};
-use crate::lanes::{self, Direction, Lanes, Stage, squeeze_last};
-use crate::simpira1024::Block;
-use crate::timing::Timing;
-use crate::wipe::wipe;
-use crate::{Error, Label, TAG_LEN, in_out, label};
+use crate::duplex::framing::{Cursor, Op, RATE, copy, leb128, leb128_len};
+use crate::duplex::lanes::{self, Direction, Lanes, Stage, squeeze_last};
+use crate::{Error, Label, TAG_LEN, label};
 
 /// How much a Mask of a job masks, in bytes: less than a block.
 const MASKED_LEN: usize = 3;

@@ -4,7 +4,7 @@ use std::vec;
 use std::vec::Vec;
 
 use super::*;
-use crate::lane_backend::on_each_lane_backend;
+use crate::backend::lane_backend::on_each_lane_backend;
 
 /// From every place of a block: messages whose ends, and those of the header, lie anywhere, outputs around a block's, and
 /// rows of one shape among others.
@@ -186,7 +186,7 @@ fn a_dropped_batch_is_wiped() {
         drop(batch.add(job));
     }
     batch.advance(0);
-    let [before, after] = crate::wipe::before_and_after_drop(batch);
+    let [before, after] = crate::base::wipe::before_and_after_drop(batch);
     assert!(secret_bytes(&before) >= 3 * 40 && used(&before) > 8 * 128);
     assert_eq!(secret_bytes(&after), 0);
     // Pointers and lengths, of the jobs too.

@@ -7,11 +7,11 @@ use crate::backend::kernels::symbol;
 use crate::backend::lanes;
 #[cfg(feature = "poly1305")]
 use crate::backend::poly1305;
+use crate::backend::simpira1024::ROUND_CONSTANTS;
 #[cfg(feature = "xoofff")]
 use crate::backend::xoofff;
 #[cfg(feature = "adiantum")]
 use crate::backend::{chacha, nh};
-use crate::simpira1024::ROUND_CONSTANTS;
 
 macro_rules! kernels {
     ($($declarations:tt)*) => {

@@ -1,0 +1,603 @@
+//! Eight duplexes in step: [`Duplex`] by [`Duplex`] the same, with their permutations computed together.
+
+use core::fmt;
+use core::ops::Range;
+
+use crate::backend::lane_backend::{LANES, LaneBackend, States};
+use crate::backend::simpira1024::{Block, State};
+use crate::base::wipe::wipe;
+use crate::duplex::Duplex;
+use crate::duplex::framing::{Cursor, PADDED, RATE, copy, header_len};
+
+/// What a state is changed by before the permutation.
+type Staged = [u8; PADDED];
+const WORD: usize = 16;
+
+/// Eight duplexes in step: each operation runs on all of them, and their permutations are computed together.
+///
+/// Each lane gives what a [`Duplex`] of its own would give. Inputs may have different lengths; lanes whose blocks are
+/// complete at the same time are the fastest.
+///
+/// ```
+/// use veriplex::hazmat::{Duplex, Lanes};
+///
+/// let mut lanes = Lanes::new();
+/// lanes.absorb([b"eight messages".as_slice(), b"of", b"any", b"lengths", b"", b"one", b"for each", b"lane"]);
+/// lanes.permute();
+/// let mut duplex = Duplex::new();
+/// duplex.absorb(b"lengths");
+/// duplex.permute();
+/// assert_eq!(lanes.lane(3), duplex);
+/// ```
+///
+/// The states are wiped on drop.
+#[derive(Clone)]
+pub struct Lanes {
+    /// Without what is in `staged`.
+    states: States,
+    /// What each state is still to be changed by, with XOR, before it is permuted: zero from the rate index on.
+    staged: [Staged; LANES],
+    cursors: [Cursor; LANES],
+    backends: Backends,
+}
+
+/// Which kernels process lanes: it depends on how many are wanted.
+#[derive(Clone, Copy)]
+pub(crate) struct Backends {
+    wide: LaneBackend,
+    /// For when only lanes of the first half are wanted.
+    narrow: LaneBackend,
+}
+
+impl Backends {
+    fn new(wide: LaneBackend) -> Self {
+        Self {
+            wide,
+            narrow: wide.narrow(),
+        }
+    }
+
+    /// The backend for when all lanes that are wanted are among the first `used`.
+    #[inline]
+    fn of(self, used: usize) -> LaneBackend {
+        if used <= LANES / 2 { self.narrow } else { self.wide }
+    }
+
+    /// How many lanes are processed then.
+    #[inline]
+    pub(crate) fn lanes_processed(self, used: usize) -> usize {
+        self.of(used).lanes_processed(used)
+    }
+
+    /// As many lanes as are better processed one after the other then.
+    #[inline]
+    pub(crate) fn serial_threshold(self, used: usize) -> usize {
+        let backend = self.of(used);
+        backend.serial_threshold() * backend.lanes_processed(used) / LANES
+    }
+}
+
+/// What is done with full blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Direction {
+    Encrypt,
+    Decrypt,
+    Squeeze,
+}
+
+impl Lanes {
+    /// Eight all-zero duplexes.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::with_backend(LaneBackend::current())
+    }
+
+    /// The same, on a backend of choice.
+    #[must_use]
+    pub fn with_backend(backend: LaneBackend) -> Self {
+        Self {
+            states: States::new(),
+            staged: [[0; PADDED]; LANES],
+            cursors: [Cursor::START; LANES],
+            backends: Backends::new(backend),
+        }
+    }
+
+    /// The duplex in a lane.
+    ///
+    /// # Panics
+    ///
+    /// For a lane that is not below 8.
+    #[must_use]
+    pub fn lane(&self, lane: usize) -> Duplex {
+        let mut state = self.states.lane(lane);
+        for (to, from) in state.iter_mut().zip(&self.staged[lane]) {
+            *to ^= from;
+        }
+        let duplex = Duplex::from_parts(state, self.cursors[lane]);
+        wipe(&mut state);
+        duplex
+    }
+
+    /// Replaces the duplex in a lane.
+    ///
+    /// # Panics
+    ///
+    /// For a lane that is not below 8.
+    #[inline]
+    pub fn set_lane(&mut self, lane: usize, duplex: &Duplex) {
+        let (state, cursor) = duplex.parts();
+        self.states.set_lane(lane, state);
+        self.staged[lane].fill(0);
+        self.cursors[lane] = cursor;
+    }
+
+    /// [`Duplex::absorb`] on each lane.
+    pub fn absorb(&mut self, inputs: [&[u8]; LANES]) {
+        let mut rests = inputs;
+        loop {
+            if let Some(count) = self.full_blocks(rests.map(<[u8]>::len)) {
+                let blocks = rests.map(|rest| &rest.as_chunks().0[..count]);
+                self.absorb_blocks(&blocks, LANES);
+                rests = rests.map(|rest| &rest[count * RATE..]);
+            }
+            for (lane, rest) in rests.iter_mut().enumerate() {
+                *rest = &rest[self.absorb_some(lane, rest)..];
+            }
+            if !self.permute_full() {
+                return;
+            }
+        }
+    }
+
+    /// [`Duplex::encrypt`] on each lane.
+    pub fn encrypt(&mut self, in_outs: [&mut [u8]; LANES]) {
+        self.transform(Direction::Encrypt, in_outs);
+    }
+
+    /// [`Duplex::decrypt`] on each lane.
+    pub fn decrypt(&mut self, in_outs: [&mut [u8]; LANES]) {
+        self.transform(Direction::Decrypt, in_outs);
+    }
+
+    /// [`Duplex::squeeze`] on each lane.
+    pub fn squeeze(&mut self, outputs: [&mut [u8]; LANES]) {
+        self.transform(Direction::Squeeze, outputs);
+    }
+
+    /// [`Duplex::frame`] on each lane.
+    pub fn frame(&mut self, id: u8) {
+        let before = self.cursors.map(|cursor| [cursor.previous_frame()]);
+        self.absorb(before.each_ref().map(<[u8; 1]>::as_slice));
+        self.cursors.iter_mut().for_each(Cursor::open_frame);
+        self.absorb([&[id]; LANES]);
+    }
+
+    /// [`Duplex::permute`] on each lane.
+    pub fn permute(&mut self) {
+        self.permute_lanes([true; LANES]);
+    }
+
+    /// Back to the all-zero states, secrets wiped.
+    pub fn clear(&mut self) {
+        self.states.clear();
+        wipe(self.staged.as_flattened_mut());
+        self.cursors = [Cursor::START; LANES];
+    }
+
+    fn transform(&mut self, direction: Direction, in_outs: [&mut [u8]; LANES]) {
+        let mut rests = in_outs;
+        loop {
+            if let Some(count) = self.full_blocks(rests.each_ref().map(|rest| rest.len())) {
+                let mut parts = rests.map(|rest| rest.split_at_mut(count * RATE));
+                let blocks = parts.each_mut().map(|(blocks, _)| blocks.as_chunks_mut().0);
+                self.transform_blocks(direction, blocks, LANES);
+                rests = parts.map(|(_, rest)| rest);
+            }
+            for (lane, rest) in rests.iter_mut().enumerate() {
+                let done = self.transform_some(direction, lane, rest);
+                *rest = &mut core::mem::take(rest)[done..];
+            }
+            if !self.permute_full() {
+                return;
+            }
+        }
+    }
+
+    /// How many full blocks the kernels can process: at least one, and all lanes at the start of a block.
+    fn full_blocks(&self, lens: [usize; LANES]) -> Option<usize> {
+        let count = lens.into_iter().min().unwrap_or(0) / RATE;
+        let at_start = self.cursors.iter().all(|cursor| cursor.is_at_start());
+        (count > 0 && at_start).then_some(count)
+    }
+
+    /// Permutes the lanes whose block is full, if there are such.
+    fn permute_full(&mut self) -> bool {
+        let full = self.cursors.map(Cursor::is_full);
+        let any = full.contains(&true);
+        if any {
+            self.permute_lanes(full);
+        }
+        any
+    }
+}
+
+/// For those who drive lanes one by one.
+impl Lanes {
+    #[inline]
+    pub(crate) const fn backends(&self) -> Backends {
+        self.backends
+    }
+
+    /// The states, and what `count` lanes from `first` on, which are in step, are to be changed by.
+    #[inline(always)]
+    pub(crate) fn stage(&mut self, first: usize, count: usize, cursor: Cursor) -> (&mut States, Stage<'_>) {
+        let bytes = &mut self.staged[first..first + count];
+        let own_end = cursor.position();
+        let stage = Stage {
+            bytes,
+            first,
+            cursor,
+            own_end,
+        };
+        (&mut self.states, stage)
+    }
+
+    /// Absorbs as much as the block takes, and returns how much that was. A full block is still to be permuted.
+    fn absorb_some(&mut self, lane: usize, input: &[u8]) -> usize {
+        let window = self.cursors[lane].window(input.len());
+        let len = window.len();
+        copy(&mut self.staged[lane][window], &input[..len]);
+        self.cursors[lane].advance(len);
+        len
+    }
+
+    /// Encrypts, decrypts or squeezes as much as the block takes.
+    fn transform_some(&mut self, direction: Direction, lane: usize, in_out: &mut [u8]) -> usize {
+        let window = self.cursors[lane].window(in_out.len());
+        let bytes = &mut self.staged[lane];
+        copy(&mut bytes[window.clone()], &in_out[..window.len()]);
+        transform(direction, &mut self.states, lane, bytes, &window, in_out);
+        self.cursors[lane].advance(window.len());
+        window.len()
+    }
+
+    pub(crate) fn set_state(&mut self, lane: usize, state: &State) {
+        self.states.set_lane(lane, state);
+    }
+
+    /// What is staged goes into the state.
+    #[inline(always)]
+    pub(crate) fn unstage(&mut self, lane: usize) {
+        for (i, staged) in self.staged[lane].as_chunks().0.iter().enumerate() {
+            let word = self.states.word(i, lane);
+            *word = xor_word(*word, *staged);
+        }
+        self.staged[lane] = [0; PADDED];
+    }
+
+    /// The same, where the state was this one.
+    #[inline(always)]
+    pub(crate) fn unstage_onto(&mut self, lane: usize, state: &State) {
+        let staged = self.staged[lane].as_chunks().0;
+        for (i, word) in state.as_chunks().0.iter().enumerate() {
+            let staged = staged.get(i).unwrap_or(&[0; WORD]);
+            *self.states.word(i, lane) = xor_word(*word, *staged);
+        }
+        self.staged[lane] = [0; PADDED];
+    }
+
+    /// Pads and permutes these lanes. The others stay as they are.
+    fn permute_lanes(&mut self, lanes: [bool; LANES]) {
+        let count = lanes.iter().filter(|&&wanted| wanted).count();
+        let used = used(lanes);
+        for (lane, _) in lanes.iter().enumerate().filter(|(_, wanted)| **wanted) {
+            self.cursors[lane].pad(&mut self.staged[lane]);
+            self.unstage(lane);
+            self.cursors[lane] = Cursor::START;
+        }
+        if count <= self.backends.serial_threshold(used) {
+            for (lane, _) in lanes.iter().enumerate().filter(|(_, wanted)| **wanted) {
+                self.permute_single_lane(lane);
+            }
+            return;
+        }
+        let before = (count < LANES).then(|| self.states.clone());
+        self.permute_first(used);
+        if let Some(before) = before {
+            for (lane, _) in lanes.iter().enumerate().filter(|(_, wanted)| !**wanted) {
+                self.states.set_lane(lane, &before.lane(lane));
+            }
+        }
+    }
+
+    /// Permutes the first `used` lanes. What the others hold is lost: they are to be loaded again.
+    #[inline]
+    pub(crate) fn permute_first(&mut self, used: usize) {
+        self.backends.of(used).permute_first(&mut self.states, used);
+    }
+
+    /// Absorbs in the first `used` lanes. Each must be at the start of a block, or be done with: it is to be loaded again, and
+    /// so are those after them. Those that are [processed](Backends::lanes_processed) need blocks.
+    #[inline]
+    pub(crate) fn absorb_blocks(&mut self, blocks: &[&[Block]; LANES], used: usize) {
+        self.backends
+            .of(used)
+            .absorb_first(&mut self.states, blocks, used);
+    }
+
+    /// As [`Lanes::absorb_blocks`].
+    #[inline]
+    pub(crate) fn transform_blocks(
+        &mut self,
+        direction: Direction,
+        mut blocks: [&mut [Block]; LANES],
+        used: usize,
+    ) {
+        let (backend, states) = (self.backends.of(used), &mut self.states);
+        match direction {
+            Direction::Encrypt => backend.encrypt_first(states, &mut blocks, used),
+            Direction::Decrypt => backend.decrypt_first(states, &mut blocks, used),
+            Direction::Squeeze => backend.squeeze_first(states, &mut blocks, used),
+        }
+    }
+
+    /// Permutes one lane. The others stay as they are.
+    pub(crate) fn permute_single_lane(&mut self, lane: usize) {
+        let mut state = self.states.lane(lane);
+        self.backends.wide.serial().permute(&mut state);
+        self.put_back(lane, &mut state);
+    }
+
+    /// Absorbs in one lane, which must be at the start of a block.
+    pub(crate) fn absorb_single_lane(&mut self, lane: usize, blocks: &[Block]) {
+        let mut state = self.states.lane(lane);
+        self.backends.wide.serial().absorb_blocks(&mut state, blocks);
+        self.put_back(lane, &mut state);
+    }
+
+    /// As [`Lanes::absorb_single_lane`].
+    pub(crate) fn transform_single_lane(&mut self, direction: Direction, lane: usize, blocks: &mut [Block]) {
+        let (backend, mut state) = (self.backends.wide.serial(), self.states.lane(lane));
+        match direction {
+            Direction::Encrypt => backend.encrypt_blocks(&mut state, blocks),
+            Direction::Decrypt => backend.decrypt_blocks(&mut state, blocks),
+            Direction::Squeeze => backend.squeeze_blocks(&mut state, blocks),
+        }
+        self.put_back(lane, &mut state);
+    }
+
+    fn put_back(&mut self, lane: usize, state: &mut State) {
+        self.states.set_lane(lane, state);
+        wipe(state);
+    }
+}
+
+/// Where lanes absorb that are in step: up to the end of a block, which is still to be permuted. The cursor is here, and not
+/// behind a reference, so that the compiler keeps it in a register.
+pub(crate) struct Stage<'s> {
+    bytes: &'s mut [Staged],
+    pub(crate) first: usize,
+    pub(crate) cursor: Cursor,
+    /// Up to here each lane has its own bytes. Those after it, which are the same for all, are at first only in one.
+    own_end: usize,
+}
+
+impl Stage<'_> {
+    /// Where the lanes absorb the next `len` bytes of their own, or as many as the block takes.
+    #[inline(always)]
+    pub(crate) fn next(&mut self, len: usize) -> (&mut [Staged], Range<usize>) {
+        let window = self.cursor.window(len);
+        self.share(window.start);
+        self.own_end = window.end;
+        self.cursor.advance(window.len());
+        (self.bytes, window)
+    }
+
+    /// What is the same for all is staged for each, up to `end`.
+    #[inline(always)]
+    fn share(&mut self, end: usize) {
+        if let Some((bytes, others)) = self.bytes.split_first_mut()
+            && end > self.own_end
+        {
+            for other in others {
+                copy(&mut other[self.own_end..end], &bytes[self.own_end..end]);
+            }
+        }
+    }
+
+    /// Stages the padding: the block ends.
+    #[inline(always)]
+    pub(crate) fn end_block(&mut self) {
+        self.cursor.pad(&mut self.bytes[0]);
+        self.share(PADDED);
+    }
+
+    #[inline(always)]
+    pub(crate) fn absorb_byte(&mut self, byte: u8) {
+        self.bytes[0][self.cursor.position()] = byte;
+        self.cursor.advance(1);
+    }
+
+    /// Absorbs the beginning of an operation from its byte `done` on, as much as the block takes, and returns how much that
+    /// was.
+    #[inline(always)]
+    pub(crate) fn absorb_header(&mut self, done: usize, op: u8, label: &[u8]) -> usize {
+        let to = &mut self.bytes[0][self.cursor.position()..RATE];
+        if done == 0
+            && let Some(to) = self.cursor.header(to, op, label.len())
+        {
+            copy(to, label);
+            return header_len(label);
+        }
+        let mut now = done;
+        while now < header_len(label) && !self.cursor.is_full() {
+            let mut frame = [0];
+            let piece = self.cursor.header_piece(now, op, label, &mut frame);
+            let window = self.cursor.window(piece.len());
+            let len = window.len();
+            copy(&mut self.bytes[0][window], &piece[..len]);
+            self.cursor.advance(len);
+            now += len;
+        }
+        now - done
+    }
+}
+
+/// Squeezes at most a block of a lane, which does nothing more then.
+#[inline(always)]
+pub(crate) fn squeeze_last(states: &mut States, lane: usize, output: &mut [u8]) {
+    let (words, rest) = output.as_chunks_mut();
+    for (i, word) in words.iter_mut().enumerate() {
+        *word = *states.word(i, lane);
+    }
+    if !rest.is_empty() {
+        copy(rest, &states.word(words.len(), lane)[..rest.len()]);
+    }
+}
+
+/// The number of the first lanes among which are all that are wanted.
+fn used(wanted: [bool; LANES]) -> usize {
+    wanted
+        .iter()
+        .rposition(|&wanted| wanted)
+        .map_or(0, |last| last + 1)
+}
+
+/// Transforms data with the state of a lane. They are staged in this part of its block; what the state is to be changed by
+/// is then.
+#[inline(always)]
+pub(crate) fn transform(
+    direction: Direction,
+    states: &mut States,
+    lane: usize,
+    bytes: &mut Staged,
+    window: &Range<usize>,
+    output: &mut [u8],
+) {
+    let mut at = window.start;
+    let mut rest = &mut output[..window.len()];
+    while !rest.is_empty() {
+        let (first, within) = (at / WORD, at % WORD);
+        let staged = &mut bytes.as_chunks_mut().0[first..];
+        let now = if within == 0 && rest.len() >= WORD {
+            let words = rest.as_chunks_mut().0;
+            transform_words(direction, words, staged, states, first, lane);
+            words.len() * WORD
+        } else {
+            let now = rest.len().min(WORD - within);
+            let (mut data, mut absorbed) = ([[0; WORD]], [staged[0]]);
+            transform_words(direction, &mut data, &mut absorbed, states, first, lane);
+            copy(&mut rest[..now], &data[0][within..within + now]);
+            if direction != Direction::Encrypt {
+                copy(
+                    &mut staged[0][within..within + now],
+                    &absorbed[0][within..within + now],
+                );
+            }
+            now
+        };
+        at += now;
+        rest = &mut rest[now..];
+    }
+}
+
+/// Transforms words that are staged. A loop for each direction: what several give to one write, the compiler takes byte by
+/// byte.
+#[inline(always)]
+fn transform_words(
+    direction: Direction,
+    data: &mut [[u8; WORD]],
+    staged: &mut [[u8; WORD]],
+    states: &mut States,
+    first: usize,
+    lane: usize,
+) {
+    let words = data.iter_mut().zip(staged).zip(first..);
+    match direction {
+        Direction::Encrypt => {
+            for ((data, staged), word) in words {
+                *data = xor_word(*staged, *states.word(word, lane));
+            }
+        }
+        // The state becomes the ciphertext, that is, the plaintext is XORed into it.
+        Direction::Decrypt => {
+            for ((data, staged), word) in words {
+                *staged = xor_word(*staged, *states.word(word, lane));
+                *data = *staged;
+            }
+        }
+        Direction::Squeeze => {
+            for ((data, staged), word) in words {
+                *staged = *states.word(word, lane);
+                *data = *staged;
+            }
+        }
+    }
+}
+
+/// As bytes, which the compiler does in one vector register: halves would be stored, and then be waited for.
+#[inline(always)]
+fn xor_word(mut a: [u8; WORD], b: [u8; WORD]) -> [u8; WORD] {
+    for (a, b) in a.iter_mut().zip(&b) {
+        *a ^= b;
+    }
+    a
+}
+
+impl Default for Lanes {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Drop for Lanes {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
+impl zeroize::ZeroizeOnDrop for Lanes {}
+
+/// Shows no part of the states.
+impl fmt::Debug for Lanes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lanes").finish_non_exhaustive()
+    }
+}
+
+#[cfg(all(test, feature = "std"))]
+mod tests {
+    use super::*;
+
+    /// Results never depend on the choice, only the time does.
+    #[test]
+    fn no_more_lanes_are_processed_than_it_takes() {
+        for backend in LaneBackend::available() {
+            let backends = Backends::new(backend);
+            let has_kernels = !backend.name().ends_with("serial");
+            // Eight lanes at once take twice as long as four.
+            let narrow = match backend.name() {
+                "x86-64-avx512" => "x86-64-vaes",
+                name => name,
+            };
+            for used in 0..=LANES {
+                let name = if used <= LANES / 2 { narrow } else { backend.name() };
+                assert_eq!(backends.of(used).name(), name, "{used} of {backend:?}");
+                let covered = backends.lanes_processed(used);
+                assert!((used..=LANES).contains(&covered), "{used} of {backend:?}");
+                assert!(covered < used + LANES / 2, "{used} of {backend:?}");
+                // Lanes that are all wanted are processed together, if there are kernels for that.
+                let one_by_one = used <= backends.serial_threshold(used);
+                let all_wanted = used > 0 && used == covered;
+                assert!(
+                    !(one_by_one && all_wanted && has_kernels),
+                    "{used} of {backend:?}"
+                );
+                assert!(one_by_one || has_kernels);
+            }
+            // One alone is not worth a kernel for several.
+            assert_eq!(backends.serial_threshold(1), 1, "{backend:?}");
+        }
+    }
+}

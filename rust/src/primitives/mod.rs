@@ -1,0 +1,8 @@
+//! Primitives that are not of Newplex.
+
+#[cfg(feature = "adiantum")]
+pub(crate) mod chacha;
+#[cfg(feature = "poly1305")]
+pub mod poly1305;
+#[cfg(feature = "xoofff")]
+pub(crate) mod xoodoo;

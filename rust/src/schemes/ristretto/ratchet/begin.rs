@@ -1,0 +1,59 @@
+//! How a conversation begins in a session: each side sends a first key, sealed.
+
+use rand_core::CryptoRng;
+
+use super::Ratchet;
+use crate::keys::{PrivateKey, PublicKey};
+use crate::{Error, Protocol, label};
+
+/// Size in bytes of what each side sends to begin a conversation: its first public key, sealed.
+pub const FIRST_KEY_LEN: usize = PublicKey::SEALED_LEN;
+
+/// A side that waits for the peer's first key: made by `into_ratchet` of a session.
+///
+/// There is nothing to send with before it has come:
+///
+/// ```compile_fail,E0599
+/// # fn early(pending: veriplex::ratchet::Pending) {
+/// let message = pending.seal_vec(b"message");
+/// # }
+/// ```
+#[derive(Debug)]
+#[must_use]
+pub struct Pending {
+    send: Protocol,
+    recv: Protocol,
+    local: PrivateKey,
+}
+
+impl Pending {
+    pub(in crate::schemes::ristretto) fn new<R: CryptoRng + ?Sized>(
+        mut send: Protocol,
+        recv: Protocol,
+        rng: &mut R,
+    ) -> (Self, [u8; FIRST_KEY_LEN]) {
+        let local = PrivateKey::generate(rng);
+        let mut first_key = [0; FIRST_KEY_LEN];
+        send.seal_into(label!("ratchet"), local.public_key().as_bytes(), &mut first_key)
+            .expect("it has room for the tag");
+        (Self { send, recv, local }, first_key)
+    }
+
+    /// Reads the peer's first key, 48 bytes, and begins with a step of one's own, which takes 64 bytes from `rng`. The
+    /// key is the peer's: now it is known to have its private key, or the password.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Verification`] if it is not what the peer's `into_ratchet` gave.
+    pub fn receive<R: CryptoRng + ?Sized>(self, first_key: &[u8], rng: &mut R) -> Result<Ratchet, Error> {
+        let Self {
+            send,
+            mut recv,
+            local,
+        } = self;
+        let remote = PublicKey::open(&mut recv, label!("ratchet"), first_key)?;
+        let mut ratchet = Ratchet::new(send, recv, local, remote);
+        ratchet.ratchet(rng)?;
+        Ok(ratchet)
+    }
+}

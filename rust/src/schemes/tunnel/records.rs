@@ -1,0 +1,474 @@
+//! Records: the two directions of a connection.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::fmt;
+
+use rand_core::CryptoRng;
+
+use super::renewal::{self, RenewalKeys};
+use crate::backend::lane_backend::{LANES, LaneBackend};
+use crate::duplex::lanes::Direction;
+use crate::protocol::many::{self, Closing, Guarded, Job, Mixed, Output};
+use crate::{Error, Protocol, TAG_LEN, label};
+
+/// Size in bytes of what stands before a frame: its length, masked.
+pub const HEADER_LEN: usize = 3;
+/// How many bytes longer a record is than its data: header, type and tag.
+pub const DATA_OVERHEAD: usize = HEADER_LEN + 1 + TAG_LEN;
+/// Size in bytes of the most data in a record.
+pub const MAX_DATA_LEN: usize = MAX_FRAME_LEN - 1;
+/// Size in bytes of the longest record.
+pub const MAX_RECORD_LEN: usize = MAX_DATA_LEN + DATA_OVERHEAD;
+/// Size in bytes of the record that ends a direction.
+pub const END_LEN: usize = DATA_OVERHEAD;
+
+const MAX_FRAME_LEN: usize = 1 << 16;
+
+const DATA: u8 = 1;
+pub(super) const RENEWAL: u8 = 2;
+const END: u8 = 3;
+
+/// What a record says.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Frame<'r> {
+    /// Bytes of the stream, maybe none.
+    Data(&'r [u8]),
+    /// The peer has renewed the key of this direction.
+    Renewal,
+    /// The end of this direction.
+    End,
+}
+
+/// Where the data belong in a record that has [`DATA_OVERHEAD`] bytes more.
+///
+/// # Errors
+///
+/// [`Error::BufferLength`] if it is shorter than that, or longer than [`MAX_RECORD_LEN`].
+pub fn room(record: &mut [u8]) -> Result<&mut [u8], Error> {
+    if !(DATA_OVERHEAD..=MAX_RECORD_LEN).contains(&record.len()) {
+        return Err(Error::BufferLength);
+    }
+    let end = record.len() - TAG_LEN;
+    Ok(&mut record[HEADER_LEN + 1..end])
+}
+
+/// Less data than this in a record cost more than the lanes gain.
+const MIN_SHARE: usize = 1 << 10;
+/// More than this is not needed to fill the lanes.
+const MAX_SHARE: usize = 1 << 13;
+
+/// How much data a record should have when there are `len` bytes: less than all of them where the CPU is faster with
+/// several records at once ([`Sender::seal_many`]). At least 1, at most [`MAX_DATA_LEN`].
+#[must_use]
+pub fn share(len: usize) -> usize {
+    if LaneBackend::current().serial_threshold() == LANES {
+        len.clamp(1, MAX_DATA_LEN)
+    } else {
+        len.div_ceil(LANES).clamp(MIN_SHARE, MAX_SHARE)
+    }
+}
+
+/// What [`Chain::seal`] and [`Receiver::open`] do, for a record among others: a Mix of its number, a Mask of its length,
+/// and a Seal of its frame.
+fn job(record: &mut [u8], number: u64, direction: Direction, place: usize) -> Result<Job<'_>, Error> {
+    let mut mixed = [0; 9];
+    mixed[..8].copy_from_slice(&number.to_le_bytes());
+    let (header, rest) = record.split_first_chunk_mut().ok_or(Error::BufferLength)?;
+    let (frame, tag) = rest.split_last_chunk_mut().ok_or(Error::BufferLength)?;
+    Ok(Job {
+        mixed: Mixed::Short(mixed, 8),
+        ad: None,
+        masked: Some(header),
+        data: frame.into(),
+        output: match direction {
+            Direction::Encrypt => Output::Write(tag),
+            _ => Output::compare(tag),
+        },
+        place,
+    })
+}
+
+/// The header of a frame of this many bytes, not yet masked.
+fn header(len: usize) -> Result<[u8; HEADER_LEN], Error> {
+    let [_, header @ ..] = u32::try_from(len).map_err(|_| Error::BufferLength)?.to_be_bytes();
+    Ok(header)
+}
+
+/// The protocol of a direction and the number of its next record.
+pub(super) struct Chain {
+    protocol: Protocol,
+    next: u64,
+}
+
+impl Chain {
+    pub(super) fn new(protocol: Protocol) -> Self {
+        Self { protocol, next: 0 }
+    }
+
+    /// Uses the protocol of the next record where it is made: what is moved leaves a copy, from which earlier records
+    /// can be computed.
+    fn with_record<R>(&self, number: u64, work: impl FnOnce(&mut Protocol) -> R) -> R {
+        let mut record = self.protocol.clone();
+        record.mix(label!("record"), &number.to_le_bytes());
+        work(&mut record)
+    }
+
+    /// The number of the record after so many.
+    fn after(&self, count: usize) -> Result<u64, Error> {
+        let count = u64::try_from(count).map_err(|_| Error::LimitReached)?;
+        self.next.checked_add(count).ok_or(Error::LimitReached)
+    }
+
+    /// Seals the frame between header and tag.
+    pub(super) fn seal(&mut self, record: &mut [u8]) -> Result<(), Error> {
+        let len = record.len() - HEADER_LEN - TAG_LEN;
+        let (masked, sealed) = record.split_at_mut(HEADER_LEN);
+        masked.copy_from_slice(&header(len)?);
+        let next = self.after(1)?;
+        self.with_record(self.next, |protocol| {
+            protocol.mask(label!("len"), masked);
+            protocol.seal_in_place(label!("frame"), sealed)
+        })?;
+        self.next = next;
+        Ok(())
+    }
+
+    /// Seals the frames of records that follow one another.
+    fn seal_many(&mut self, records: &mut [u8], each: usize) -> Result<(), Error> {
+        let next = self.after(records.len().div_ceil(each))?;
+        for record in records.chunks_mut(each) {
+            let header = header(record.len() - HEADER_LEN - TAG_LEN)?;
+            record[..HEADER_LEN].copy_from_slice(&header);
+        }
+        let jobs = records.chunks_mut(each).zip(self.next..);
+        let jobs = jobs.map(|(record, number)| job(record, number, Direction::Encrypt, 0));
+        self.run(Direction::Encrypt, jobs, |job| job.release().map(drop))?;
+        self.next = next;
+        Ok(())
+    }
+
+    fn run<'r>(
+        &self,
+        direction: Direction,
+        jobs: impl IntoIterator<Item = Result<Job<'r>, Error>>,
+        done: impl FnMut(Job<'r>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut start = self.protocol.clone();
+        start.mix_begin(label!("record"));
+        many::run(&start, Closing::Seal(label!("frame"), direction), jobs, done)
+    }
+
+    /// After a renewal: the frame, and what both sides computed from it.
+    pub(super) fn renew(&mut self, mut protocol: Protocol) {
+        protocol.ratchet(label!("epoch"));
+        self.protocol.copy_from(&protocol);
+        self.next = 0;
+    }
+
+    pub(super) fn protocol(&self) -> &Protocol {
+        &self.protocol
+    }
+}
+
+/// The length of the frame, which is not verified.
+fn unmask_len(record: &mut Protocol, header: [u8; HEADER_LEN]) -> Result<usize, Error> {
+    let mut len = [0; 4];
+    len[1..].copy_from_slice(&header);
+    record.unmask(label!("len"), &mut len[1..]);
+    match usize::try_from(u32::from_be_bytes(len)) {
+        Ok(len @ 1..=MAX_FRAME_LEN) => Ok(len),
+        _ => Err(Error::Verification),
+    }
+}
+
+/// Shows nothing.
+impl fmt::Debug for Chain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Chain").finish_non_exhaustive()
+    }
+}
+
+/// The sending end of a direction.
+#[derive(Debug)]
+#[must_use]
+pub struct Sender(pub(super) Box<Chain>);
+
+impl Sender {
+    /// Seals a record in place. Write the data to its [`room`] before.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BufferLength`] as for [`room`]; [`Error::LimitReached`] after 2^64 records without a renewal.
+    pub fn seal(&mut self, record: &mut [u8]) -> Result<(), Error> {
+        room(record)?;
+        record[HEADER_LEN] = DATA;
+        self.0.seal(record)
+    }
+
+    /// Seals records that follow one another in place: eight at a time, and so faster where the CPU has the instructions.
+    /// The result is that of [`Sender::seal`] on each. All have `each` bytes, but the last may have fewer; write the data
+    /// to the [`room`] of each before. [`share`] says how much belongs in one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BufferLength`] as for [`room`], and if there are none; [`Error::LimitReached`] as for [`Sender::seal`].
+    /// Then none is sealed.
+    pub fn seal_many(&mut self, records: &mut [u8], each: usize) -> Result<(), Error> {
+        let lens = DATA_OVERHEAD..=MAX_RECORD_LEN;
+        let last = records.len().checked_rem(each).ok_or(Error::BufferLength)?;
+        if records.is_empty() || !lens.contains(&each) || (last != 0 && !lens.contains(&last)) {
+            return Err(Error::BufferLength);
+        }
+        for record in records.chunks_mut(each) {
+            record[HEADER_LEN] = DATA;
+        }
+        self.0.seal_many(records, each)
+    }
+
+    /// Renews the key of this direction: the record goes to the peer, in order with the others.
+    ///
+    /// Do so every two minutes while there are data, and at the latest after 2^32 bytes. Renew, too, when the peer has
+    /// renewed and there are no data to send: only a renewal tells the peer of a new key, to replace the one that has
+    /// been in use since the last.
+    ///
+    /// The record has 1145 bytes, or 2329 if it announces a new key, which it does unless the peer has not used the last
+    /// one yet. Takes 96 or 160 bytes from the generator.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::LimitReached`] as for [`Sender::seal`]; [`Error::InvalidKey`] if the generator is broken, as for
+    /// [`PrivateKey::generate`](crate::hybrid::PrivateKey::generate).
+    pub fn renew<R: CryptoRng + ?Sized>(
+        &mut self,
+        keys: &mut RenewalKeys,
+        rng: &mut R,
+    ) -> Result<Vec<u8>, Error> {
+        keys.send(&mut self.0, rng)
+    }
+
+    /// Ends this direction: the record of 20 bytes goes to the peer. Without it the peer takes the stream for cut.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::LimitReached`] as for [`Sender::seal`].
+    pub fn finish(mut self) -> Result<[u8; END_LEN], Error> {
+        let mut record = [0; END_LEN];
+        record[HEADER_LEN] = END;
+        self.0.seal(&mut record)?;
+        Ok(record)
+    }
+}
+
+/// The receiving end of a direction.
+#[derive(Debug)]
+#[must_use]
+pub struct Receiver {
+    chain: Box<Chain>,
+    has_ended: bool,
+}
+
+impl Receiver {
+    pub(super) fn new(chain: Box<Chain>) -> Self {
+        Self {
+            chain,
+            has_ended: false,
+        }
+    }
+
+    /// The length of the next record, header included, from its first three bytes. At most [`MAX_RECORD_LEN`].
+    ///
+    /// It is not verified: someone who changes bytes on their way can make it any other.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Verification`] if no record has this header, or the direction has ended.
+    pub fn record_len(&self, header: &[u8; HEADER_LEN]) -> Result<usize, Error> {
+        self.later_len(0, *header)
+    }
+
+    /// The length of the record that comes after so many.
+    fn later_len(&self, count: usize, header: [u8; HEADER_LEN]) -> Result<usize, Error> {
+        if self.has_ended {
+            return Err(Error::Verification);
+        }
+        let number = self.chain.after(count)?;
+        let len = self
+            .chain
+            .with_record(number, |record| unmask_len(record, header))?;
+        Ok(HEADER_LEN + len + TAG_LEN)
+    }
+
+    /// Opens the next record in place.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Verification`] if it is not the peer's next record, or the direction has ended. The record is then wiped.
+    pub fn open<'r>(&mut self, record: &'r mut [u8], keys: &mut RenewalKeys) -> Result<Frame<'r>, Error> {
+        let mut record = Guarded::from(record);
+        let (header, sealed) = record.split_first_chunk_mut().ok_or(Error::Verification)?;
+        if self.has_ended {
+            return Err(Error::Verification);
+        }
+        let frame = self.chain.with_record(self.chain.next, |record| {
+            if sealed.len() != unmask_len(record, *header)? + TAG_LEN {
+                return Err(Error::Verification);
+            }
+            record.open_in_place(label!("frame"), sealed)
+        })?;
+        match frame {
+            [DATA, ..] => self.chain.next = self.chain.after(1)?,
+            [RENEWAL, ..] => {
+                keys.receive(&mut self.chain, frame)?;
+                return Ok(Frame::Renewal);
+            }
+            [END] => {
+                self.has_ended = true;
+                return Ok(Frame::End);
+            }
+            _ => return Err(Error::Verification),
+        }
+        Ok(Frame::Data(room(record.release())?))
+    }
+
+    /// Opens in place the records that `bytes` begin with, up to eight of those that are whole: together, and so faster
+    /// where the CPU has the instructions. `take` gets their frames in order; the result is how many bytes they took, 0 if
+    /// not even the first is whole.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Verification`] as for [`Receiver::open`] and [`Receiver::record_len`]. `take` has had the frames before;
+    /// the record that is wrong is wiped, and what was opened together with it. So is what `take` did not get if it panics.
+    pub fn open_many<'r>(
+        &mut self,
+        bytes: &'r mut [u8],
+        keys: &mut RenewalKeys,
+        mut take: impl FnMut(Frame<'r>),
+    ) -> Result<usize, Error> {
+        let mut lens = [0; LANES];
+        let (mut count, mut total) = (0, 0);
+        while let Some(header) = bytes[total..].first_chunk()
+            && count < LANES
+        {
+            let len = match self.later_len(count, *header) {
+                Ok(len) => len,
+                Err(error) if count == 0 => return Err(error),
+                Err(_) => break, // the error of the next call
+            };
+            if len > bytes.len() - total {
+                break;
+            }
+            // What may be more than data is opened alone: after it, the keys may be others.
+            let is_alone = len == END_LEN || renewal::RECORD_LENS.contains(&len);
+            if is_alone && count > 0 {
+                break;
+            }
+            lens[count] = len;
+            count += 1;
+            total += len;
+            if is_alone {
+                break;
+            }
+        }
+        if count <= 1 {
+            if count == 1 {
+                take(self.open(&mut bytes[..total], keys)?);
+            }
+            return Ok(total);
+        }
+
+        self.chain.after(count)?;
+        let numbers = self.chain.next..;
+        let mut opened = [const { None }; LANES];
+        let mut rest = bytes;
+        let jobs = lens[..count].iter().zip(numbers).enumerate();
+        let jobs = jobs.map(|(place, (len, number))| {
+            let (record, others) = core::mem::take(&mut rest).split_at_mut(*len);
+            rest = others;
+            job(record, number, Direction::Decrypt, place)
+        });
+        self.chain.run(Direction::Decrypt, jobs, |job| {
+            let place = job.place;
+            opened[place] = Some(job.verified());
+            Ok(())
+        })?;
+        for frame in opened.into_iter().flatten() {
+            let frame = frame?;
+            if frame.first() != Some(&DATA) {
+                return Err(Error::Verification);
+            }
+            self.chain.next += 1;
+            take(Frame::Data(&frame.release()[1..]));
+        }
+        Ok(total)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+
+    use super::*;
+    use crate::hybrid::PrivateKey;
+
+    fn chain(next: u64) -> Box<Chain> {
+        let protocol = Protocol::new(label!("test"));
+        Box::new(Chain { protocol, next })
+    }
+
+    fn keys() -> RenewalKeys {
+        let own = PrivateKey::from_bytes(&[1; PrivateKey::LEN]).unwrap();
+        RenewalKeys::new(&own, own.public_key().clone())
+    }
+
+    /// The last number is never sent, so that the next one is always a number.
+    #[test]
+    fn the_numbers_of_records_end() {
+        const EACH: usize = DATA_OVERHEAD + 10;
+        let numbers = u64::MAX - 2..;
+        let mut sender = Sender(chain(numbers.start));
+        let mut three = vec![7; 3 * EACH];
+        assert_eq!(sender.seal_many(&mut three, EACH), Err(Error::LimitReached));
+        assert_eq!(sender.0.next, numbers.start);
+        assert!(
+            three
+                .chunks(EACH)
+                .all(|record| record[HEADER_LEN + 1..] == [7; 26]),
+            "none is sealed"
+        );
+        let mut two = three[..2 * EACH].to_vec();
+        let mut one_by_one = two.clone();
+        sender.seal_many(&mut two, EACH).unwrap();
+        assert_eq!(sender.0.next, u64::MAX);
+        assert_eq!(sender.seal(&mut three[..EACH]), Err(Error::LimitReached));
+        let mut sender = Sender(chain(numbers.start));
+        for record in one_by_one.chunks_mut(EACH) {
+            sender.seal(record).unwrap();
+        }
+        assert!(one_by_one == two);
+        assert_eq!(sender.finish(), Err(Error::LimitReached));
+
+        // A peer that seals the last one nevertheless.
+        let mut last = two[..EACH].to_vec();
+        last[..HEADER_LEN].copy_from_slice(&header(11).unwrap());
+        last[HEADER_LEN..][..11].fill(DATA);
+        chain(0)
+            .with_record(u64::MAX, |protocol| {
+                let (masked, sealed) = last.split_at_mut(HEADER_LEN);
+                protocol.mask(label!("len"), masked);
+                protocol.seal_in_place(label!("frame"), sealed)
+            })
+            .unwrap();
+        let all = [&two[..], &last].concat();
+        let mut taken = 0;
+        let mut receiver = Receiver::new(chain(numbers.start));
+        let result = receiver.open_many(&mut all.clone(), &mut keys(), |_| taken += 1);
+        assert_eq!((result, taken), (Err(Error::LimitReached), 0));
+        assert_eq!(
+            receiver.open_many(&mut two, &mut keys(), |_| taken += 1),
+            Ok(2 * EACH)
+        );
+        assert_eq!((taken, receiver.chain.next), (2, u64::MAX));
+        assert_eq!(receiver.open(&mut last, &mut keys()), Err(Error::LimitReached));
+    }
+}
