@@ -11,7 +11,7 @@ SEED ?= $(shell date +%s)
 # Of `make mutate`: the commit since which code has changed. With SHARD=0/400 it is a part of all code instead.
 BASE ?= main
 
-.PHONY: help install test test-workspace test-sizes test-dm-crypt test-dependents store-test package publish-dry-run minimal-versions fresh-root bare-targets msrv miri deny semver mutate test-aarch64 test-i686 test-windows lint features fuzz bench deps deps-dm-crypt deps-site spec isa isa-runs proofs rocq kernels kernels-check ct audit mutants model reproducible dist dist-check site site-test plots report nix
+.PHONY: help install test test-workspace test-sizes test-dm-crypt test-dependents store-test package publish-dry-run minimal-versions fresh-root bare-targets msrv miri deny semver mutate test-aarch64 test-i686 test-windows lint features fuzz bench deps deps-dm-crypt deps-site spec isa isa-runs proofs rocq kernels kernels-check ct audit mutants model reproducible dist dist-check site site-test plots nix
 
 help: ## use: print this list
 	@for group in use check prove release; do \
@@ -108,8 +108,9 @@ nix: ## release: evaluate the flake and build its packages with this machine's t
 # The program that `make site-test` audits.
 SITE_PROGRAM = target/release/veriplex
 
-site: ## release: write the site to target/site
-	site/build target/site
+site: ## release: write the site to target/site (mdbook)
+	@if command -v mdbook >/dev/null; then site/build target/site; \
+	else echo "make site: skipped, no mdbook on PATH (cargo install --locked mdbook)"; [ -z "$(STRICT)" ]; fi
 
 plots: ## release: measure the speeds that the site plots
 	site/plots
@@ -132,11 +133,6 @@ site-test: site ## release: test the site in a browser (make deps-site)
 	    SITE=$(CURDIR)/target/site PROGRAM=$(abspath $(SITE_PROGRAM)) AXE=$$(ls $(CURDIR)/$(AXE) 2>/dev/null || :) \
 	        $(CARGO) test --package veriplex-site --test browser -- --ignored; \
 	fi
-
-report: site ## release: print the site as target/report.pdf (make deps-site)
-	@if ! command -v chromium >/dev/null; then \
-	    echo "make report: skipped, no chromium on PATH (make deps-site)"; [ -z "$(STRICT)" ]; \
-	else site/report target/site target/report.pdf; fi
 
 lint: ## check: check formatting, clippy, rustdoc and the length of documents
 	scripts/words
@@ -194,8 +190,6 @@ kernels: ## prove: compile jasmin/x86-64 from its Jasmin source (jasminc)
 kernels-check: ## prove: check that the assembly is what its Jasmin compiles to, constant-time and memory-safe (jasminc)
 	$(CARGO) run --quiet --package veriplex-tools -- lift
 	$(CARGO) run --quiet --package veriplex-tools -- kernels --check $(if $(STRICT),--strict)
-	@if command -v jasminc >/dev/null; then $(CARGO) run --quiet --package veriplex-site -- --lines --check; \
-	else echo "make kernels-check: skipped, no jasminc on PATH: the lines of the sources in site/lines"; [ -z "$(STRICT)" ]; fi
 
 ct: ## check: check under valgrind that no branch and no address depends on a secret
 	$(CARGO) run --quiet --release --package veriplex-ct -- $(if $(STRICT),--strict)
@@ -218,7 +212,7 @@ deps: ## use: install the Debian packages that the checks need, as root
 deps-dm-crypt: ## use: install those that `test-dm-crypt` needs, as root, and fetch Debian's kernel
 	@scripts/deps dm-crypt
 
-deps-site: ## use: install those that `site-test` and `report` need, as root
+deps-site: ## use: install those that `site-test` needs, as root
 	@scripts/deps site
 
 spec: ## prove: check the Cryptol, and compare it with its Rust twin (cryptol, z3)

@@ -1,11 +1,11 @@
-//! What is known about each item: `proofs/inventory.toml`, completed from `jasmin/kernels.toml` and `proofs/THEOREMS.txt`.
+//! What is known: `proofs/inventory.toml` about the modules, `jasmin/kernels.toml` with the theorems about the kernels.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 
 use serde::Deserialize;
-use veriplex_lift::table::{Argument, Buffer, Kernel, Level, TABLE};
+use veriplex_lift::table::{Argument, Buffer, Kernel, Level};
 
 /// `proofs/inventory.toml`.
 #[derive(Debug, Deserialize)]
@@ -13,19 +13,35 @@ use veriplex_lift::table::{Argument, Buffer, Kernel, Level, TABLE};
 pub struct Inventory {
     /// What each status means.
     pub statuses: BTreeMap<String, String>,
+    /// Public modules, and public items of the root, by name.
+    pub modules: BTreeMap<String, Module>,
     /// By name.
     pub assumptions: BTreeMap<String, Assumption>,
-    /// One for each level with proved kernels.
-    pub kernels: Vec<Kernels>,
-    /// Those of `jasmin/unproved.toml`.
-    pub unproved_kernels: Unproved,
-    /// Those of the kernels are made from the rest.
-    pub operation: Vec<Operation>,
-    /// Every public item is in one.
-    pub api: Vec<Api>,
 }
 
-/// Something that a theorem or a test takes for granted.
+/// A public module, or an item of the root.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Module {
+    /// One of the statuses.
+    pub status: String,
+    /// Further items of the root.
+    #[serde(default)]
+    pub with: Vec<String>,
+    /// Of `THEOREMS.txt`: its Rust as LLVM bitcode.
+    #[serde(default)]
+    pub objects: Vec<String>,
+    /// In Rocq, about a model of it.
+    #[serde(default)]
+    pub theorems: Vec<String>,
+    /// How the names of the kernels begin that it runs.
+    #[serde(default)]
+    pub kernels: Vec<String>,
+    /// Files and folders.
+    pub tests: Vec<String>,
+}
+
+/// Something that a theorem takes for granted.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Assumption {
@@ -33,92 +49,30 @@ pub struct Assumption {
     pub what: String,
     /// Why it is plausible.
     pub because: String,
-    /// Of `THEOREMS.txt` and of Rocq.
-    #[serde(default)]
-    pub theorems: Vec<String>,
-    /// Commands and tests that would reveal a mistake.
-    #[serde(default)]
+    /// Tests, `FILE::TEST`, and commands, `make TARGET`, that would reveal a mistake.
     pub checks: Vec<String>,
 }
 
-/// What the kernels of a level share. The rest of each entry comes from the table and the theorems.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Kernels {
-    /// Its name.
-    pub level: String,
-    /// Commands and tests.
-    pub constant_time: Vec<String>,
-    /// `FILE::TEST`, or `make TARGET`.
-    pub tests: Vec<String>,
-    /// In addition to the assumptions of the theorems.
-    pub assumptions: Vec<String>,
+/// The theorems about a kernel.
+#[derive(Debug)]
+pub struct Proofs {
+    /// SAW's, about the lifted code: all that are needed, or none.
+    pub lifted: Vec<String>,
+    /// SAW's, with its own model of the instructions (macaw).
+    pub macaw: Vec<String>,
+    /// Rocq's, about the bytes.
+    pub rocq: Option<String>,
+    /// Rocq's, which extends one iteration to any number of blocks.
+    pub every_n: Option<&'static str>,
 }
 
-/// What kernels that are not proved have in common.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Unproved {
-    /// Commands and tests.
-    pub constant_time: Vec<String>,
-    /// `FILE::TEST`, or `make TARGET`.
-    pub tests: Vec<String>,
-    /// Names of assumptions.
-    pub assumptions: Vec<String>,
-}
-
-/// An operation of a backend: the code that does the computing.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Operation {
-    /// Those of the kernels, or of a backend's functions.
-    pub names: Vec<String>,
-    /// `LEVEL kernels`, or a backend without kernels.
-    pub backend: String,
-    /// Files.
-    #[serde(default)]
-    pub code: Vec<String>,
-    /// One of the statuses.
-    pub status: String,
-    /// Of `THEOREMS.txt` and of Rocq.
-    #[serde(default)]
-    pub theorems: Vec<String>,
-    /// Commands and tests.
-    #[serde(default)]
-    pub constant_time: Vec<String>,
-    /// `FILE::TEST`, or `make TARGET`.
-    pub tests: Vec<String>,
-    /// Names of assumptions.
-    pub assumptions: Vec<String>,
-}
-
-/// Public items, and the Rust code between them and the operations.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Api {
-    /// What they are for.
-    pub what: String,
-    /// Their paths in the crate.
-    pub items: Vec<String>,
-    /// What it calls.
-    #[serde(default)]
-    pub operations: Vec<String>,
-    /// Whether it also runs these operations on several states at once, where there are kernels for that.
-    #[serde(default)]
-    pub lanes: bool,
-    /// One of the statuses.
-    pub status: String,
-    /// Of `THEOREMS.txt` and of Rocq.
-    #[serde(default)]
-    pub theorems: Vec<String>,
-    /// `FILE::TEST`, or `make TARGET`.
-    pub tests: Vec<String>,
-    /// Tests that use the items without naming any, and how.
-    #[serde(default)]
-    pub indirect: BTreeMap<String, String>,
-    /// Names of assumptions.
-    #[serde(default)]
-    pub assumptions: Vec<String>,
+/// Every theorem.
+#[derive(Debug)]
+pub struct Theorems {
+    /// SAW's, as `make proofs` found them: the object of each.
+    pub saw: BTreeMap<String, String>,
+    /// Those that `make rocq` checks.
+    pub rocq: BTreeSet<String>,
 }
 
 /// The root of the repository.
@@ -137,158 +91,96 @@ pub fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|e| panic!("{path}: {e}"))
 }
 
-/// The inventory, with the operations of the kernels in it.
+/// The inventory.
 ///
 /// # Panics
 ///
-/// If it is malformed, or has nothing about the kernels of a level.
+/// If it is malformed.
 #[must_use]
 pub fn inventory() -> Inventory {
-    let mut inventory: Inventory = toml::from_str(&read("proofs/inventory.toml"))
-        .unwrap_or_else(|e| panic!("proofs/inventory.toml: {e}"));
-    let mut operations = Vec::new();
-    for (level, kernel) in TABLE.all() {
-        if kernel.unproved.is_some() {
-            operations.push(unproved_entry(level, kernel, &inventory.unproved_kernels));
-            continue;
-        }
-        let common = inventory
-            .kernels
-            .iter()
-            .find(|kernels| kernels.level == level.name);
-        let common =
-            common.unwrap_or_else(|| panic!("proofs/inventory.toml: no [[kernels]] for {}", level.name));
-        operations.push(kernel_entry(level, kernel, common));
-    }
-    operations.append(&mut inventory.operation);
-    inventory.operation = operations;
-    inventory
+    toml::from_str(&read("proofs/inventory.toml")).unwrap_or_else(|e| panic!("proofs/inventory.toml: {e}"))
 }
 
-/// The theorem that extends one loop iteration of a kernel to any number of blocks. Those of Xoofff compute several blocks in
-/// an iteration, and their specification one after the other; where registers do not suffice, their state is in memory.
-#[must_use]
-pub fn every_n(level: &Level, kernel: &Kernel) -> &'static str {
+/// The theorem that extends one loop iteration of a kernel to any number of blocks. Those of Xoofff compute several
+/// blocks in an iteration, and their specification one after the other; where registers do not suffice, their state is
+/// in memory.
+fn every_n(level: &Level, kernel: &Kernel) -> &'static str {
     let in_memory = (kernel.levels.get(&level.name)).is_some_and(|needs| needs.state_in_memory);
     let buffers = kernel.arguments.iter().filter_map(Argument::buffer);
     let blocks: Vec<Buffer> = buffers.filter(|buffer| buffer.stride.is_some()).collect();
+    let is_xoofff = kernel.has_lanes() && kernel.cryptol.starts_with("Xoofff::");
     if kernel.has_pointers() {
         "lanes_for_every_n"
     } else if blocks.len() > 1 && !blocks.iter().any(|buffer| buffer.writable) {
         "reads_for_every_n"
-    } else if kernel.has_lanes() && kernel.cryptol.starts_with("Xoofff::") && in_memory {
+    } else if is_xoofff && in_memory {
         "groups_in_memory_for_every_n"
-    } else if kernel.has_lanes() && kernel.cryptol.starts_with("Xoofff::") {
+    } else if is_xoofff {
         "groups_for_every_n"
     } else {
         "blocks_for_every_n"
     }
 }
 
-/// The theorems that together prove a kernel for every input and any number of blocks. The permutation takes no blocks.
-/// A loop needs its step (in place too, if the kernel allows it) and its exit.
-#[must_use]
-pub fn needed(level: &Level, kernel: &Kernel) -> Vec<String> {
+/// The theorems that together prove lifted code for every input and any number of blocks. The permutation takes no
+/// blocks. A loop needs its step (in place too, if the kernel allows it) and its exit.
+fn needed(level: &Level, kernel: &Kernel) -> Vec<String> {
     let parts: &[&str] = match (kernel.has_count(), kernel.in_place()) {
         (false, _) => &["thm"],
         (true, false) => &["step_thm", "exit_thm"],
         (true, true) => &["step_thm", "step_in_place_thm", "exit_thm"],
     };
-    parts
-        .iter()
-        .map(|part| format!("{}{}_lifted_{part}", level.theorems, kernel.name))
-        .collect()
+    let name = |part| format!("{}{}_lifted_{part}", level.theorems, kernel.name);
+    parts.iter().map(name).collect()
 }
 
-fn unproved_entry(level: &Level, kernel: &Kernel, common: &Unproved) -> Operation {
-    Operation {
-        names: vec![kernel.name.clone()],
-        backend: format!("{} kernels", level.name),
-        code: Vec::new(),
-        status: "tested".to_owned(),
-        theorems: Vec::new(),
-        constant_time: common.constant_time.clone(),
-        tests: common.tests.clone(),
-        assumptions: common.assumptions.clone(),
+impl Theorems {
+    /// Reads them.
+    ///
+    /// # Panics
+    ///
+    /// If the files are not as `make proofs` and `make rocq` need them.
+    #[must_use]
+    pub fn read() -> Self {
+        let manifest: serde_json::Value =
+            serde_json::from_str(&read("proofs/generated/manifest.json")).expect("the manifest is JSON");
+        let text = |value: &serde_json::Value| value.as_str().expect("a text").to_owned();
+        let saw = manifest["theorems"].as_array().expect("a list of theorems");
+        let rocq = read("proofs/rocq/Statements.v");
+        let rocq = (rocq.lines())
+            .filter_map(|line| line.strip_prefix("Check ")?.strip_suffix('.'))
+            .map(|path| path.rsplit('.').next().unwrap_or(path).to_owned());
+        Self {
+            saw: (saw
+                .iter()
+                .map(|theorem| (text(&theorem["name"]), text(&theorem["object"]))))
+            .collect(),
+            rocq: rocq.collect(),
+        }
     }
-}
 
-fn kernel_entry(level: &Level, kernel: &Kernel, common: &Kernels) -> Operation {
-    let object = format!("{}/{}", level.name, kernel.name);
-    let tables: Vec<&str> = kernel.arguments.iter().filter_map(Argument::table).collect();
-    let saw = saw_theorems();
-    let own = saw
-        .iter()
-        .filter(|(_, (of, _))| *of == object || tables.contains(&of.as_str()));
-    let mut assumptions: BTreeSet<String> = common.assumptions.iter().cloned().collect();
-    let mut theorems = Vec::new();
-    for (name, (_, rests)) in own {
-        theorems.push(name.clone());
-        assumptions.extend(rests.iter().cloned());
+    /// Those about a kernel.
+    #[must_use]
+    pub fn of_kernel(&self, level: &Level, kernel: &Kernel) -> Proofs {
+        let lifted = needed(level, kernel);
+        let every_n = kernel.has_count().then(|| every_n(level, kernel));
+        let complete = (lifted.iter()).all(|name| self.saw.contains_key(name))
+            && every_n.is_none_or(|name| self.rocq.contains(name));
+        let object = format!("{}/{}", level.name, kernel.name);
+        let is_macaw = |(name, of): &(&String, &String)| **of == object && !name.contains("_lifted_");
+        let bare = ["simpira1024_", "duplex_"]
+            .iter()
+            .find_map(|prefix| kernel.name.strip_prefix(prefix))
+            .unwrap_or(&kernel.name);
+        let set = level.backend.split('/').next().unwrap_or_default();
+        let rocq = format!("{bare}_{set}");
+        Proofs {
+            lifted: if complete { lifted } else { Vec::new() },
+            macaw: (self.saw.iter().filter(is_macaw))
+                .map(|(name, _)| name.clone())
+                .collect(),
+            rocq: self.rocq.contains(&rocq).then_some(rocq),
+            every_n,
+        }
     }
-    let complete = needed(level, kernel).iter().all(|name| theorems.contains(name));
-    if kernel.has_count() {
-        theorems.insert(0, every_n(level, kernel).to_owned());
-        assumptions.insert("rocq".to_owned());
-    }
-    Operation {
-        names: vec![kernel.name.clone()],
-        backend: format!("{} kernels", level.name),
-        code: Vec::new(),
-        status: if complete { "proved" } else { "proved-bounded" }.to_owned(),
-        theorems,
-        constant_time: common.constant_time.clone(),
-        tests: common.tests.clone(),
-        assumptions: assumptions.into_iter().collect(),
-    }
-}
-
-/// `NAME_0..4` stands for five names.
-#[must_use]
-pub fn spread(name: &str) -> Vec<String> {
-    let parts = name.split_once("..").and_then(|(head, last)| {
-        let (stem, first) = head.rsplit_once('_')?;
-        Some((stem, first.parse::<u32>().ok()?, last.parse::<u32>().ok()?))
-    });
-    match parts {
-        Some((stem, first, last)) => (first..=last).map(|i| format!("{stem}_{i}")).collect(),
-        None => vec![name.to_owned()],
-    }
-}
-
-/// SAW's theorems, each with its object and its assumptions, as `make proofs` found them.
-///
-/// # Panics
-///
-/// If the manifest is not as `make proofs` writes it.
-#[must_use]
-pub fn saw_theorems() -> BTreeMap<String, (String, Vec<String>)> {
-    let manifest: serde_json::Value =
-        serde_json::from_str(&read("proofs/generated/manifest.json")).expect("the manifest is JSON");
-    let text = |value: &serde_json::Value| value.as_str().expect("a text").to_owned();
-    let theorems = manifest["theorems"].as_array().expect("a list of theorems");
-    theorems
-        .iter()
-        .map(|theorem| {
-            let assumptions = text(&theorem["assumptions"]);
-            let assumptions = assumptions.split_whitespace().map(str::to_owned).collect();
-            (text(&theorem["name"]), (text(&theorem["object"]), assumptions))
-        })
-        .collect()
-}
-
-/// The theorems that `make rocq` checks.
-///
-/// # Panics
-///
-/// If there are none.
-#[must_use]
-pub fn rocq_theorems() -> BTreeSet<String> {
-    let names: BTreeSet<String> = read("proofs/rocq/Statements.v")
-        .lines()
-        .filter_map(|line| line.strip_prefix("Check ")?.strip_suffix('.'))
-        .map(|path| path.rsplit('.').next().unwrap_or(path).to_owned())
-        .collect();
-    assert!(!names.is_empty(), "no final theorem in proofs/rocq/Statements.v");
-    names
 }
