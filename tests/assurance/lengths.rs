@@ -318,7 +318,7 @@ fn planted(open: &str) -> String {
     let mut module = String::from(
         "define void @_ZN8veriplex6duplex6Duplex7decrypt17h0000000000000000E(ptr %self, ptr %in_out.0, i64 %in_out.1) {\n\
          \x20 %0 = icmp eq i64 %in_out.1, 94\n  ret void\n}\n\
-         define void @_ZN8veriplex6in_out15release_or_wipe17h0000000000000000E(i8 %ok, ptr %opened.0, i64 range(i64 0, 9) %opened.1) {\n\
+         define void @_ZN8veriplex4base6in_out15release_or_wipe17h0000000000000000E(i8 %ok, ptr %opened.0, i64 range(i64 0, 9) %opened.1) {\n\
          \x20 tail call void @llvm.memset.p0.i64(ptr align 1 %opened.0, i8 0, i64 %opened.1, i1 false)\n  ret void\n}\n",
     );
     for (name, data) in ROOTS {
@@ -353,7 +353,7 @@ const LOADS: &str = "  %at = getelementptr inbounds nuw i8, ptr %data, i64 8\n  
 #[test]
 fn a_length_may_be_handed_on() {
     let keep =
-        "  call void @_ZN8veriplex6in_out15release_or_wipe17h0000000000000000E(i8 1, ptr %p, i64 %n)\n";
+        "  call void @_ZN8veriplex4base6in_out15release_or_wipe17h0000000000000000E(i8 1, ptr %p, i64 %n)\n";
     let (looked_at, wrong) = check(&planted(&format!("{LOADS}{keep}{}", decrypts("%n"))));
     assert_eq!(wrong, Vec::<String>::new());
     assert_eq!(
