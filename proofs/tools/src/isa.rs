@@ -47,7 +47,7 @@ pub fn main(args: impl Iterator<Item = String>, root: &Path) -> ExitCode {
 /// How many comparisons failed, and how many architectures or forms were not executed.
 fn run(root: &Path, runs: &Path, first: usize) -> io::Result<(usize, usize)> {
     let runs = runs.canonicalize()?;
-    let folders = Folders::make(root)?;
+    let folders = Folders::make(root, "spec-isa")?;
     let (mut jobs, mut wrong, mut compared, mut skipped) = (Vec::new(), Vec::new(), 0, 0);
     for architecture in ARCHITECTURES {
         let folder = runs.join(architecture);

@@ -52,7 +52,7 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
         Some(seed) => seed.parse().map_err(io::Error::other)?,
         None => cross::fresh_seed(),
     };
-    let folders = Folders::make(root)?;
+    let folders = Folders::make(root, "spec")?;
     let properties = properties(&fs::read_to_string(folders.text.join("PROPERTIES.txt"))?)?;
     let declared = declared(&folders.text)?;
     let differences = differences(&properties, &declared);
@@ -138,8 +138,9 @@ pub struct Folders {
 }
 
 impl Folders {
-    pub fn make(root: &Path) -> io::Result<Folders> {
-        Self::of(root.join("spec/cryptol"), &target(root).join("spec"))
+    /// With the copies in a folder of this name: two commands at once have two.
+    pub fn make(root: &Path, name: &str) -> io::Result<Folders> {
+        Self::of(root.join("spec/cryptol"), &target(root).join(name))
     }
 
     /// Of the specification in `text`, with the copies in `target`, which is made anew.
