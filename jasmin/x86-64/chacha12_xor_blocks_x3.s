@@ -2,7 +2,7 @@
 # compiler  Jasmin Compiler 2026.03.2
 # source    f0d58011a2fe1f94dd16072e80df28cab7da2daa92cdc2def43a11093c0b8edc jasmin/x86-64/chacha12_xor_blocks_x3.jazz
 # source    a346d2e12986c9c7b6e8e1748690a48fb43c23df9854dd33711f75682e44b2dc jasmin/x86-64/chacha_x3.jinc
-# generator ca4a8158ac2419cdd6f43ce3911d7819f2edd4af6e360c975ba0c204754a9544 proofs/tools/src/kernels.rs
+# generator a9563cd203d233deda157bc326c4bb3a889b1664db7e4f047167d41027872264 proofs/tools/src/kernels.rs
 # body      9e6117446c376c28cae3cb626536cafc522c1b3228190022fd7a09b1fd7edfeb the lines below
 	movq	$361421592464458498, %rax
 	vmovq	%rax, %xmm0

@@ -2,7 +2,7 @@
 # compiler  Jasmin Compiler 2026.03.2
 # source    abd386667cb22dc818dcb5bdeb997eab67c1b63075279e4caacb34422d34b96f jasmin/x86-64/chacha20_xor_blocks_x3.jazz
 # source    a346d2e12986c9c7b6e8e1748690a48fb43c23df9854dd33711f75682e44b2dc jasmin/x86-64/chacha_x3.jinc
-# generator ca4a8158ac2419cdd6f43ce3911d7819f2edd4af6e360c975ba0c204754a9544 proofs/tools/src/kernels.rs
+# generator a9563cd203d233deda157bc326c4bb3a889b1664db7e4f047167d41027872264 proofs/tools/src/kernels.rs
 # body      6ad6c6189a938f1df911b4d8c818cc2df16721cc85f8e8850486d4a76b437683 the lines below
 	movq	$361421592464458498, %rax
 	vmovq	%rax, %xmm0

@@ -2,7 +2,7 @@
 # compiler  Jasmin Compiler 2026.03.2
 # source    3a4b0c6dc673dace8a3a22fe4aaecff66441cbff8fd9dff4b3bd85251b6a046d jasmin/x86-64/duplex_absorb_blocks.jazz
 # source    37178ea7f2140d5e0e476c727a901fd1729386734131f8b176c5576639bbc204 jasmin/x86-64/simpira1024.jinc
-# generator ca4a8158ac2419cdd6f43ce3911d7819f2edd4af6e360c975ba0c204754a9544 proofs/tools/src/kernels.rs
+# generator a9563cd203d233deda157bc326c4bb3a889b1664db7e4f047167d41027872264 proofs/tools/src/kernels.rs
 # body      10c2149602b26aa84cd5ec4bb2da142d3eab376e1dbf237c8a6b89e8d2508550 the lines below
 	vmovdqu	(%rdi), %xmm9
 	vmovdqu	16(%rdi), %xmm6

@@ -2,7 +2,7 @@
 # compiler  Jasmin Compiler 2026.03.2
 # source    f8b9e7fab21dd6577214da97b4eb1342dd1de691c8816166936f2be95752bba4 jasmin/x86-64/duplex_absorb_blocks_x2.jazz
 # source    03c9176667e720efcff76dd84bf3622f882469e7bb9d25af7773ce1b3f898d0d jasmin/x86-64/simpira1024_x2.jinc
-# generator ca4a8158ac2419cdd6f43ce3911d7819f2edd4af6e360c975ba0c204754a9544 proofs/tools/src/kernels.rs
+# generator a9563cd203d233deda157bc326c4bb3a889b1664db7e4f047167d41027872264 proofs/tools/src/kernels.rs
 # body      102d54ee13b7772ef97ec29fd75f9e0e03028454371feb9db98831be5729c396 the lines below
 	vmovdqu	(%rdi), %xmm2
 	vmovdqu	16(%rdi), %xmm7

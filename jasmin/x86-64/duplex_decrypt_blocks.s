@@ -2,7 +2,7 @@
 # compiler  Jasmin Compiler 2026.03.2
 # source    b5f9e4f8a6420f109e2713e77e7eac76b319c2fcff1ddec1d06c9241c8dd861e jasmin/x86-64/duplex_decrypt_blocks.jazz
 # source    37178ea7f2140d5e0e476c727a901fd1729386734131f8b176c5576639bbc204 jasmin/x86-64/simpira1024.jinc
-# generator ca4a8158ac2419cdd6f43ce3911d7819f2edd4af6e360c975ba0c204754a9544 proofs/tools/src/kernels.rs
+# generator a9563cd203d233deda157bc326c4bb3a889b1664db7e4f047167d41027872264 proofs/tools/src/kernels.rs
 # body      eeb8936d7f706e6efd9b0b9328c5975edeaec9fa99c47155ab2f6f7809d25826 the lines below
 	vmovdqu	(%rdi), %xmm7
 	vmovdqu	16(%rdi), %xmm1

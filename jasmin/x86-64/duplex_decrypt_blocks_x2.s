@@ -2,7 +2,7 @@
 # compiler  Jasmin Compiler 2026.03.2
 # source    ecf95ec187a020717ea55ace830721f68ddc230e2754a6d88f552e1dcfcc63b5 jasmin/x86-64/duplex_decrypt_blocks_x2.jazz
 # source    03c9176667e720efcff76dd84bf3622f882469e7bb9d25af7773ce1b3f898d0d jasmin/x86-64/simpira1024_x2.jinc
-# generator ca4a8158ac2419cdd6f43ce3911d7819f2edd4af6e360c975ba0c204754a9544 proofs/tools/src/kernels.rs
+# generator a9563cd203d233deda157bc326c4bb3a889b1664db7e4f047167d41027872264 proofs/tools/src/kernels.rs
 # body      9ae5a06a21c9f4f42c6e43a74693117abd472e7b41bba98632f7f811e7815038 the lines below
 	vmovdqu	(%rdi), %xmm2
 	vmovdqu	16(%rdi), %xmm7

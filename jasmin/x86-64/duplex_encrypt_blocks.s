@@ -2,7 +2,7 @@
 # compiler  Jasmin Compiler 2026.03.2
 # source    6602101d34609d07a2234503c5097238c26c6324f71d801e8c7d9e16ffcb46f3 jasmin/x86-64/duplex_encrypt_blocks.jazz
 # source    37178ea7f2140d5e0e476c727a901fd1729386734131f8b176c5576639bbc204 jasmin/x86-64/simpira1024.jinc
-# generator ca4a8158ac2419cdd6f43ce3911d7819f2edd4af6e360c975ba0c204754a9544 proofs/tools/src/kernels.rs
+# generator a9563cd203d233deda157bc326c4bb3a889b1664db7e4f047167d41027872264 proofs/tools/src/kernels.rs
 # body      de57ed41d396cfcc0dee4b66ab75d2d25eed3faf9656404d2d17d3f2c50aa4df the lines below
 	vmovdqu	(%rdi), %xmm7
 	vmovdqu	16(%rdi), %xmm1

@@ -2,7 +2,7 @@
 # compiler  Jasmin Compiler 2026.03.2
 # source    2bf80f8a1ed75696e4c867ed9b437a062be0847acb8d8eaade5a1f047445cfce jasmin/x86-64/duplex_encrypt_blocks_x2.jazz
 # source    03c9176667e720efcff76dd84bf3622f882469e7bb9d25af7773ce1b3f898d0d jasmin/x86-64/simpira1024_x2.jinc
-# generator ca4a8158ac2419cdd6f43ce3911d7819f2edd4af6e360c975ba0c204754a9544 proofs/tools/src/kernels.rs
+# generator a9563cd203d233deda157bc326c4bb3a889b1664db7e4f047167d41027872264 proofs/tools/src/kernels.rs
 # body      473b499589d89a7d0deb08cc48a40eaa2615b436fd3b1bd1b233611584f2a1a2 the lines below
 	vmovdqu	(%rdi), %xmm2
 	vmovdqu	16(%rdi), %xmm7

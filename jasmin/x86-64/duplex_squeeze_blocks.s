@@ -2,7 +2,7 @@
 # compiler  Jasmin Compiler 2026.03.2
 # source    cae9150d725d9d4c24dbfd4e7c21b2b0a16427855f05828d23149117e450b188 jasmin/x86-64/duplex_squeeze_blocks.jazz
 # source    37178ea7f2140d5e0e476c727a901fd1729386734131f8b176c5576639bbc204 jasmin/x86-64/simpira1024.jinc
-# generator ca4a8158ac2419cdd6f43ce3911d7819f2edd4af6e360c975ba0c204754a9544 proofs/tools/src/kernels.rs
+# generator a9563cd203d233deda157bc326c4bb3a889b1664db7e4f047167d41027872264 proofs/tools/src/kernels.rs
 # body      ff6a4589b003c9baa412caf8bf925f7b7cc44ba0b080c3b40aa038edc4ab8d45 the lines below
 	vmovdqu	(%rdi), %xmm8
 	vmovdqu	16(%rdi), %xmm1

@@ -2,7 +2,7 @@
 # compiler  Jasmin Compiler 2026.03.2
 # source    ab9a6af6cb36392b40a7c34e53f042ed35a63fa1fe3c3330810866a3872db7e3 jasmin/x86-64/duplex_squeeze_blocks_x2.jazz
 # source    03c9176667e720efcff76dd84bf3622f882469e7bb9d25af7773ce1b3f898d0d jasmin/x86-64/simpira1024_x2.jinc
-# generator ca4a8158ac2419cdd6f43ce3911d7819f2edd4af6e360c975ba0c204754a9544 proofs/tools/src/kernels.rs
+# generator a9563cd203d233deda157bc326c4bb3a889b1664db7e4f047167d41027872264 proofs/tools/src/kernels.rs
 # body      082e3acc85968915f17fa0be624ed40353e931132b09459aa7ed5dd2cd166f29 the lines below
 	vmovdqu	(%rdi), %xmm2
 	vmovdqu	16(%rdi), %xmm7

@@ -2,7 +2,7 @@
 # compiler  Jasmin Compiler 2026.03.2
 # source    50785e9cb19d55feacf3fe4e2ae46c633ee66a767de651b9e9a593da9a73b7bf jasmin/x86-64/simpira1024_permute.jazz
 # source    37178ea7f2140d5e0e476c727a901fd1729386734131f8b176c5576639bbc204 jasmin/x86-64/simpira1024.jinc
-# generator ca4a8158ac2419cdd6f43ce3911d7819f2edd4af6e360c975ba0c204754a9544 proofs/tools/src/kernels.rs
+# generator a9563cd203d233deda157bc326c4bb3a889b1664db7e4f047167d41027872264 proofs/tools/src/kernels.rs
 # body      00fa3c021a4e9e6ac8839ee05d9472b1a6940a54457550bb3fc739e8d83abca1 the lines below
 	vmovdqu	(%rdi), %xmm0
 	vmovdqu	16(%rdi), %xmm4

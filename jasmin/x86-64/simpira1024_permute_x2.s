@@ -2,7 +2,7 @@
 # compiler  Jasmin Compiler 2026.03.2
 # source    fe10d615f4fd7a805e14810aafd536d7443c99d8ffcf28506af78a97583bed52 jasmin/x86-64/simpira1024_permute_x2.jazz
 # source    03c9176667e720efcff76dd84bf3622f882469e7bb9d25af7773ce1b3f898d0d jasmin/x86-64/simpira1024_x2.jinc
-# generator ca4a8158ac2419cdd6f43ce3911d7819f2edd4af6e360c975ba0c204754a9544 proofs/tools/src/kernels.rs
+# generator a9563cd203d233deda157bc326c4bb3a889b1664db7e4f047167d41027872264 proofs/tools/src/kernels.rs
 # body      12876bfd28f6deb59b662e932ee2eedaa46209016b931a2bbe6926f2a37655c3 the lines below
 	vmovdqu	(%rdi), %xmm2
 	vmovdqu	16(%rdi), %xmm5

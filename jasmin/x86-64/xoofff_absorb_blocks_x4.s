@@ -2,7 +2,7 @@
 # compiler  Jasmin Compiler 2026.03.2
 # source    51cc5c9d234d7972ed2bea75c5421bef2c63e7b90e3dd84d6d89705da536160d jasmin/x86-64/xoofff_absorb_blocks_x4.jazz
 # source    df2c044a70a1873aa37930d4c308c0b64c7711fa8a9f004dc53862beb6b77e85 jasmin/x86-64/xoodoo_x4.jinc
-# generator ca4a8158ac2419cdd6f43ce3911d7819f2edd4af6e360c975ba0c204754a9544 proofs/tools/src/kernels.rs
+# generator a9563cd203d233deda157bc326c4bb3a889b1664db7e4f047167d41027872264 proofs/tools/src/kernels.rs
 # body      1e1707c11655ff2145c3bbff47ef40abbdb651926ca8f3b774d853e7805a1a72 the lines below
 	jmp	1f
 2:

@@ -2,7 +2,7 @@
 # compiler  Jasmin Compiler 2026.03.2
 # source    7f6d010f36e156b099f7db186d94c5f3558bf18e2f9c151499a82c3da6f9349f jasmin/x86-64/xoofff_squeeze_blocks_x4.jazz
 # source    df2c044a70a1873aa37930d4c308c0b64c7711fa8a9f004dc53862beb6b77e85 jasmin/x86-64/xoodoo_x4.jinc
-# generator ca4a8158ac2419cdd6f43ce3911d7819f2edd4af6e360c975ba0c204754a9544 proofs/tools/src/kernels.rs
+# generator a9563cd203d233deda157bc326c4bb3a889b1664db7e4f047167d41027872264 proofs/tools/src/kernels.rs
 # body      bd93bad3b78a6f26dd9de38340f5ae59a7356ff700af604175b1dbf223dc1a25 the lines below
 	jmp	1f
 2:

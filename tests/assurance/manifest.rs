@@ -149,7 +149,7 @@ fn no_module_shadows_the_specification() {
         }
         // The theorem that extends one iteration to any number; the code that cuts the kernel.
         let lifted = includes(&manifest, script, "lifted.saw");
-        assert_eq!(has("proofs/rocq/Blocks.v"), lifted, "{script}");
+        assert_eq!(has("proofs/rocq/lib/Blocks.v"), lifted, "{script}");
         let cut = includes(&manifest, script, "loop.saw");
         assert_eq!(has("proofs/tools/src/proofs/bytes.rs"), cut, "{script}");
     }

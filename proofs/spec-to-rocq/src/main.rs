@@ -1,7 +1,7 @@
 //! `veriplex-spec-to-rocq GIVEN.rs:FUNCTION FILE.rs...`: writes these modules of the twin (`spec/hacspec`) for Rocq, to the
 //! standard output. FUNCTION is not translated: it becomes a variable, with its type from GIVEN.rs.
 //!
-//! What it does not know is an error that names the line. `proofs/rocq/Rust.v` says what the words mean that it writes.
+//! What it does not know is an error that names the line. `proofs/rocq/framing/Rust.v` says what the words mean that it writes.
 
 mod items;
 mod scope;

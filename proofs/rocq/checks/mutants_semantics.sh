@@ -3,20 +3,21 @@
 # or library must notice each; it ends with the first difference. Each defect has a program of its own, so none can hide
 # another one or be found in its place.
 
-. ./lanes.sh
+. checks/lanes.sh
 
 runs=$(cd "$1" && pwd) && answers=$(cd "$2" && pwd) || exit 1
-parts=$(awk -v wanted="X86_64 AArch64" -f stale.awk build/depend) || exit 1
+parts=$(awk -v wanted="isa/X86_64 isa/AArch64" -f checks/stale.awk build/depend) || exit 1
 sources=$(printf "%s.v " $parts)
 
 # build COMPILER NAME FILE SED
 build() {
   dir=build/mutants/$2
   rm -rf "$dir"; mkdir -p "$dir"
-  for part in $parts; do cp -p "$part.v" "$part.vo" "$dir"/; done
+  for part in $parts; do cp -p --parents "$part.v" "$part.vo" "$dir"/; done
   cp -rp Makefile extract "$dir"/
-  sed -i "$4" "$dir/$3"
-  if cmp -s "$3" "$dir/$3"; then echo "$2: the defect does not apply to $3" >&2; exit 1; fi
+  at=$(printf "%s.v\n" $parts | grep "/$3\$")
+  sed -i "$4" "$dir/$at"
+  if cmp -s "$at" "$dir/$at"; then echo "$2: the defect does not apply to $3" >&2; exit 1; fi
   if ! log=$(make -C "$dir" -s semantics SOURCES="$sources" OCAMLOPT="ocamlfind $1" 2>&1); then
     echo "$2: $log" >&2; exit 1; fi
   # Without it nothing that rests on the changed file is compiled again.

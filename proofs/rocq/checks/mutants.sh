@@ -1,6 +1,6 @@
 # Plants each defect in a copy. The check must fail there, in the named place.
 
-. ./lanes.sh
+. checks/lanes.sh
 
 # With UNDAMAGED the copies of `part` are compiled without the defects, and must pass: no lemma fails for another reason.
 
@@ -28,15 +28,24 @@ planted() {
 
 # spoil NAME FILE SED ORIGINAL
 spoil() {
+  rm -f "$dir/$2"
   if [ -n "${UNDAMAGED-}" ]; then cp "$4" "$dir/$2"; return; fi
   sed "$3" "$4" > "$dir/$2"
   if cmp -s "$4" "$dir/$2"; then echo "$1: the defect does not change $2" >&2; exit 1; fi
 }
 
+# The path of a file.
+path() {
+  found=$(find $FOLDERS -maxdepth 1 -name "$1")
+  [ -n "$found" ] || { echo "there is no file $1" >&2; exit 1; }
+  echo "$found"
+}
+
 # All of `make check`, for what it finds after everything is compiled.
 whole() {
-  cp -p Makefile statements.txt ./*.awk ./*.v ./*.vo "$dir"/
-  spoil "$1" "$2" "$3" "$2"
+  cp -rp --parents Makefile Statements.v statements.txt translate $FOLDERS "$dir"/
+  path=$(path "$2")
+  spoil "$1" "$path" "$3" "$path"
   if log=$(make -C "$dir" -s check VECTORS= KERNELS= PARALLEL= POLY1305= LIMBS= WORDS= XOOFFF= TWIN= 2>&1); then
     echo "$1: the check passes in spite of the defect" >&2; exit 1; fi
   got=$(place)
@@ -50,27 +59,29 @@ whole() {
 # statements are enough (-vos), and so they are of the other lemmas in that one: where the lemma does not follow from
 # them, `make check` cannot pass. If several files have it, one must fail.
 part() {
-  changed=${2%.v}
-  case $2 in *.rs) changed=TwinText ;; esac
-  ln -s "$PWD"/*.v "$PWD"/*.vo "$dir"/
-  resting=$(awk -v changed="$changed" -f stale.awk build/depend)
+  case $2 in *.rs) changed=generated/TwinText ;; *) changed=$(path "$2"); changed=${changed%.v} ;; esac
+  for folder in $FOLDERS; do
+    mkdir -p "$dir/$folder"
+    ln -s "$PWD/$folder"/*.v "$PWD/$folder"/*.vo "$dir/$folder"/
+  done
+  resting=$(awk -v changed="$changed" -f checks/stale.awk build/depend)
   # Nothing must be written through a link.
   for name in $resting; do rm "$dir/$name.vo"; done
-  rm "$dir/$changed.v"
   case $2 in
     *.rs)
       twin="simpira1024.rs duplex.rs protocol.rs"
       for file in $twin; do cp ../../spec/hacspec/src/$file "$dir"/; done
       spoil "$1" "$2" "$3" "../../spec/hacspec/src/$2"
       # As in the Makefile.
-      (cd "$dir" && $TRANSLATE simpira1024.rs:permute duplex.rs protocol.rs > TwinText.v) ||
+      rm "$dir/$changed.v"
+      (cd "$dir" && $TRANSLATE simpira1024.rs:permute duplex.rs protocol.rs > "$changed.v") ||
         { echo "$1: not translated" >&2; exit 1; } ;;
-    *) spoil "$1" "$2" "$3" "$2" ;;
+    *) spoil "$1" "$changed.v" "$3" "$changed.v" ;;
   esac
   files=$(cd "$dir" && printf "%s.v\n" $resting | xargs grep -lE "^ *($KINDS) $4\>")
   if [ -z "$files" ]; then echo "$1: $4 is in no file that rests on $2" >&2; exit 1; fi
   for file in $files; do
-    for name in $(awk -v changed="$changed" -v wanted="${file%.v}" -f stale.awk build/depend); do
+    for name in $(awk -v changed="$changed" -v wanted="${file%.v}" -f checks/stale.awk build/depend); do
       if [ "$name.v" = "$file" ]; then compiles "$name" -vok "$4" || return 0
       elif ! [ -e "$dir/$name.vos" ]; then compiles "$name" -vos || return 0; fi
     done
@@ -82,8 +93,8 @@ part() {
 compiles() {
   source=$1.v
   if [ -n "${3-}" ]; then
-    source=only_$1.v
-    awk -v wanted="$3" -f alone.awk "$dir/$1.v" "$dir/$1.v" > "$dir/$source"
+    source=$(dirname "$1")/only_$(basename "$1").v
+    awk -v wanted="$3" -f checks/alone.awk "$dir/$1.v" "$dir/$1.v" > "$dir/$source"
   fi
   log=$(cd "$dir" && $COQC "$2" -noglob $FLAGS "$source" 2>&1) && return
   got=$(place)
