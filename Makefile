@@ -110,7 +110,7 @@ SITE_PROGRAM = target/release/veriplex
 
 site: ## release: write the site to target/site (mdbook)
 	@if command -v mdbook >/dev/null; then site/build target/site; \
-	else echo "make site: skipped, no mdbook on PATH (cargo install --locked mdbook)"; [ -z "$(STRICT)" ]; fi
+	else echo "make site: skipped, no mdbook on PATH (make deps-site)"; [ -z "$(STRICT)" ]; fi
 
 plots: ## release: measure the speeds that the site plots
 	site/plots
@@ -125,8 +125,8 @@ $(AXE):
 	python3 -m zipfile -e target/axe/*.whl target/axe
 
 site-test: site ## release: test the site in a browser (make deps-site)
-	@if ! command -v chromedriver >/dev/null; then \
-	    echo "make site-test: skipped, no chromedriver on PATH (make deps-site)"; [ -z "$(STRICT)" ]; \
+	@if ! command -v chromedriver >/dev/null || ! command -v mdbook >/dev/null; then \
+	    echo "make site-test: skipped, no chromedriver or no mdbook on PATH (make deps-site)"; [ -z "$(STRICT)" ]; \
 	else \
 	    { [ "$(SITE_PROGRAM)" != target/release/veriplex ] || $(CARGO) build --release --package veriplex-cli; } && \
 	    { $(MAKE) --quiet $(AXE) || { echo "make site-test: axe was skipped, pip could not get it (make deps-site)"; [ -z "$(STRICT)" ]; }; } && \

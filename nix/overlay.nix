@@ -49,6 +49,7 @@ in
 
   veriplex-site = package {
     pname = "veriplex-site";
+    nativeBuildInputs = final.veriplexTools.rust ++ [ final.mdbook ];
     buildPhase = final.veriplexPrepare;
     installPhase = "sh site/build $out";
   };

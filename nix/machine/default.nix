@@ -23,7 +23,7 @@ let
   tool = pname: mkDerivation { inherit pname; version = "0"; src = ./.; installPhase = "mkdir $out"; };
   names = [
     "binutils" "cargo" "cargo-auditable" "cargo-deny" "cargo-fuzz" "cargo-mutants" "cargo-semver-checks" "chromedriver" "chromium"
-    "clippy" "coq" "cryptol" "diffoscope" "e2fsprogs" "git" "gnumake" "iproute2" "jasmin-compiler" "libnbd" "nodejs" "ocaml" "qemu" "rustc"
+    "clippy" "coq" "cryptol" "diffoscope" "e2fsprogs" "git" "gnumake" "iproute2" "jasmin-compiler" "libnbd" "mdbook" "nodejs" "ocaml" "qemu" "rustc"
     "rustfmt" "saw-tools" "util-linux" "valgrind" "yices" "z3"
   ];
   machine = final: builtins.listToAttrs (map (name: { inherit name; value = tool name; }) names) // {

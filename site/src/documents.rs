@@ -1,11 +1,12 @@
 //! The documents of the repository, as chapters.
 
+use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
 
 use veriplex_assurance::evidence::{read, root};
 
-use crate::Book;
+use crate::{Book, evidence, kernels, speed};
 
 /// Where links of documents that are published elsewhere lead. Nothing is there yet.
 const REPOSITORY: &str = "https://github.com/veriplex/veriplex/blob/main/";
@@ -40,14 +41,37 @@ const DEVELOPMENT: Chapters<'_> = &[
     ("docs/history.md", "What was tried"),
 ];
 
-pub fn write(book: &mut Book<'_>) -> io::Result<()> {
+/// What stands on the first page under its title.
+const START: &str = "
+A Rust library and a program: hashes, encryption, signatures, sessions and post-quantum tunnels, whose inner loops are proved
+to compute their specification.
+
+**Here:** [install and use](#quick-start) · [examples](#use) · [API documentation](api/veriplex/index.html) · [what is
+proved](evidence.md) · [audit a binary](audit.md) · [try it](try.md). **There is no public repository yet**: the addresses
+at github.com/veriplex in these pages are where it will be.
+";
+
+pub fn write(book: &mut Book<'_>, api: Option<&Path>) -> io::Result<()> {
     let readme = text("README.md");
+    let (title, rest) = readme.split_once('\n').unwrap_or_default();
     book.summary += "[Veriplex](index.md)\n";
-    book.write("index.md", &readme)?;
+    book.write("index.md", &format!("{title}\n{START}{rest}"))?;
     for (part, chapters) in [("Use", USE), ("Evidence", EVIDENCE), ("Development", DEVELOPMENT)] {
         book.part(part);
-        for (path, title) in chapters {
+        for (i, (path, title)) in chapters.iter().enumerate() {
             book.chapter(title, &place(path), &text(path))?;
+            match part {
+                "Use" if i == 0 => {
+                    book.chapter("Try it", "try.md", include_str!("../pages/try.md"))?;
+                    speed::write(book)?;
+                }
+                "Evidence" if i == 0 => {
+                    evidence::write(book, api)?;
+                    kernels::write(book)?;
+                    book.chapter("Audit a binary", "audit.md", include_str!("../pages/audit.md"))?;
+                }
+                _ => {}
+            }
         }
     }
     Ok(())
@@ -78,7 +102,7 @@ fn linked(text: &str, path: &str) -> String {
             let (link, after) = after.split_once(')').unwrap_or((after, ""));
             match (target(link, path), out.rfind('[')) {
                 (None, Some(open)) => _ = out.remove(open),
-                (link, _) => out += &format!("]({})", link.unwrap_or_default()),
+                (link, _) => _ = write!(out, "]({})", link.unwrap_or_default()),
             }
             rest = after;
         }

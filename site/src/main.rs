@@ -1,7 +1,13 @@
-//! `veriplex-site FOLDER`: writes the source of the book that `mdbook` makes the site of.
+//! `veriplex-site FOLDER [API]`: writes the source of the book that `mdbook` makes the site of. API is a folder that
+//! rustdoc wrote.
 
 mod documents;
+mod evidence;
+mod kernels;
+mod speed;
 
+use std::ffi::OsString;
+use std::fmt::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 use std::{env, fs, io};
@@ -20,21 +26,22 @@ impl Book<'_> {
     }
 
     fn part(&mut self, title: &str) {
-        self.summary += &format!("\n# {title}\n\n");
+        let _ = write!(self.summary, "\n# {title}\n\n");
     }
 
     fn chapter(&mut self, title: &str, path: &str, text: &str) -> io::Result<()> {
-        self.summary += &format!("- [{title}]({path})\n");
+        let _ = writeln!(self.summary, "- [{title}]({path})");
         self.write(path, text)
     }
 }
 
 fn main() -> ExitCode {
-    let Some(folder) = env::args_os().nth(1) else {
-        eprintln!("veriplex-site FOLDER");
+    let arguments: Vec<OsString> = env::args_os().skip(1).collect();
+    let Some(folder) = arguments.first() else {
+        eprintln!("veriplex-site FOLDER [API]");
         return ExitCode::from(2);
     };
-    match run(Path::new(&folder)) {
+    match run(Path::new(folder), arguments.get(1).map(Path::new)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("veriplex-site: {error}");
@@ -43,11 +50,11 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(folder: &Path) -> io::Result<()> {
+fn run(folder: &Path, api: Option<&Path>) -> io::Result<()> {
     let mut book = Book {
         folder,
         summary: "# Summary\n\n".to_owned(),
     };
-    documents::write(&mut book)?;
+    documents::write(&mut book, api)?;
     book.write("SUMMARY.md", &book.summary)
 }

@@ -1,7 +1,6 @@
 //! Hashing, encryption and opening of files as WebAssembly: the page puts bytes into our memory, calls an operation, and
 //! reads its output. The formats are those of the program `veriplex`: files under a key, version 1.
 
-use std::fmt::Write as _;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use veriplex::mac::Mac;
@@ -57,14 +56,7 @@ pub extern "C" fn hash() -> bool {
     let input = lock(&INPUT);
     let sum = Tree::new(label!("veriplex.sum.v1")).digest(&input);
     let digest = digest::digest(label!("veriplex.digest.v1"), &input);
-    let mut text = String::new();
-    for (i, byte) in sum.iter().chain(&digest).enumerate() {
-        if i == sum.len() {
-            text.push('\n');
-        }
-        let _ = write!(text, "{byte:02x}");
-    }
-    give(Ok(text.into_bytes()))
+    give(Ok(format!("{sum}\n{digest}").into_bytes()))
 }
 
 /// The name of the code that computes the permutation.
