@@ -362,7 +362,7 @@ fn the_rust_is_that_of_the_proofs() {
     for name in ["backend", "mod", "portable32", "portable64"] {
         sources.push(format!("rust/src/primitives/poly1305/{name}.rs"));
     }
-    for object in ["portable", "duplex", "poly1305", "protocol"] {
+    for object in ["portable", "duplex", "poly1305", "protocol", "shipped"] {
         let of_object: Vec<&Value> = theorems(&manifest).filter(|t| t["object"] == object).collect();
         assert!(!of_object.is_empty(), "no theorem about {object}");
         for theorem in of_object {
@@ -390,8 +390,41 @@ fn the_rust_is_that_of_the_proofs() {
         cargo.contains(&format!("\n[profile.release]\n{profile}\n\n")),
         "the release profile {STALE}"
     );
-    let flags = manifest["bitcode"]["RUSTFLAGS"].as_str().unwrap();
-    assert!(flags.contains("veriplex_backend=\"portable\""), "{flags}");
+    let builds = manifest["bitcode"]["builds"].as_array().unwrap().iter();
+    let builds: Vec<_> = builds
+        .map(|build| ["name", "RUSTFLAGS"].map(|key| build[key].as_str().unwrap()))
+        .collect();
+    let portable = "--cfg veriplex_backend=\"portable\" --cfg veriplex_proofs";
+    assert_eq!(builds, [["portable", portable], ["shipped", "--cfg veriplex_proofs"]]);
+}
+
+/// The code of the proofs is the code that ships, but for what is inlined: `--cfg veriplex_proofs` adds a module with
+/// callers of Protocol, leaves out an empty line of assembly, and does nothing else.
+#[test]
+fn the_cfg_of_the_proofs_only_inlines() {
+    let mut others = BTreeSet::new();
+    for path in files_under("rust/src").into_iter().chain([root().join("build.rs")]) {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let file = path.strip_prefix(root()).unwrap().to_str().unwrap();
+        let lines: Vec<&str> = text.lines().map(str::trim).collect();
+        for (i, line) in lines.iter().enumerate() {
+            let attribute = ["veriplex_proofs, ", "not(veriplex_proofs), "].iter().find_map(|when| {
+                let rest = line.strip_prefix("#[cfg_attr(")?.strip_prefix(when)?;
+                rest.split(" //").next()
+            });
+            let inlines = ["inline)]", "inline(never))]", "inline(always))]"];
+            if line.to_lowercase().contains("veriplex_proofs")
+                && !attribute.is_some_and(|attribute| inlines.contains(&attribute))
+            {
+                others.insert(format!("{file}: {line} {}", lines[i + 1]));
+            }
+        }
+    }
+    let known = [
+        "rust/src/protocol/mod.rs: #[cfg(veriplex_proofs)] mod proofs;",
+        "rust/src/base/wipe.rs: #[cfg(not(veriplex_proofs))] zeroize::optimization_barrier(bytes);",
+    ];
+    assert_eq!(others, known.map(str::to_owned).into());
 }
 
 /// The kernels linked into this program.

@@ -62,12 +62,23 @@ const ADMITTING: [&str; 32] = [
     "save_",
 ];
 
-/// The exceptions. One file may say what theorems assume of a function (see [`rust::of_any_length`]); a condition there
-/// makes an assumption weaker. One file writes the evidence.
-const EXCEPT: [(&str, &[&str]); 2] = [
+/// The exceptions. Two files may say what theorems assume of a function (see [`rust::of_any_length`] and
+/// [`rust::of_shipped`]); a condition there makes an assumption weaker. In `shipped.saw` theorems have conditions, too: those
+/// exclude what no caller can have, and a lemma that holds for every number. One file writes the evidence.
+const EXCEPT: [(&str, &[&str]); 3] = [
     (
         "proofs/saw/lib/any_length.saw",
         &["<- llvm_unsafe_assume_spec bitcode ", "llvm_precond "],
+    ),
+    (
+        "proofs/saw/lib/shipped.saw",
+        &[
+            "<- llvm_unsafe_assume_spec bitcode ",
+            "llvm_precond {{ i < 94 }};",
+            "llvm_precond {{ n <= room d }};",
+            "llvm_precond {{ n < 2^^63 }};",
+            "llvm_precond {{ blocks_fit (n - head_of d n) }};",
+        ],
     ),
     (
         "proofs/saw/lib/common.saw",
@@ -143,7 +154,10 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
         lifted::write(root, &modules, &out.join("lifted"))?;
     }
     saw::recorder(&out)?;
-    let bitcode = rust::bitcode(root, &out)?;
+    let mut bitcode = String::new();
+    for build in &rust::BUILDS {
+        bitcode += &rust::bitcode(root, &out, build)?;
+    }
 
     let mut wrong = Vec::new();
     for of_script in &files {
@@ -222,7 +236,7 @@ fn collect(
             }
             let lifted = files.iter().any(|file| file == manifest::LIFTED);
             let assumptions = match objects.get(&*theorem.name) {
-                Some(object) => assumptions(object, lifted, &theorem.evidence, bitcode),
+                Some(object) => assumptions(&theorem.name, object, lifted, &theorem.evidence, bitcode),
                 None => Ok(Vec::new()),
             };
             let assumptions = assumptions.unwrap_or_else(|why| {
@@ -263,6 +277,7 @@ fn unlisted(expected: &[Expected], theorems: &BTreeMap<String, Proved>, kernels:
 
 /// What a theorem about this object rests on, as its run shows. An error if it is about something else.
 fn assumptions(
+    name: &str,
     object: &str,
     lifted: bool,
     evidence: &Evidence,
@@ -315,10 +330,22 @@ fn assumptions(
                 rests.push("any-length");
             }
         }
+        ("shipped", _) => {
+            about(&|method| rust::names(name, method))?;
+            let assumed = evidence.assumed.iter().filter_map(|symbol| rust::of_shipped(symbol));
+            rests.extend(assumed.collect::<BTreeSet<_>>());
+        }
         _ if methods.is_empty() => (),
         _ => return Err(format!("about {methods:?}, but {object} is not code")),
     }
-    let assumed = |symbol: &&String| !(rests.contains(&"any-length") && rust::of_any_length(symbol));
+    let assumed = |symbol: &&String| {
+        let may = match object {
+            "protocol" => rust::of_any_length(symbol),
+            "shipped" => rust::of_shipped(symbol).is_some(),
+            _ => false,
+        };
+        !may
+    };
     if let Some(symbol) = evidence.assumed.iter().find(assumed) {
         return Err(format!("assumes something of {symbol}"));
     }
@@ -328,7 +355,7 @@ fn assumptions(
 }
 
 /// The order in which assumptions are listed.
-const ORDER: [&str; 12] = [
+const ORDER: [&str; 14] = [
     "saw",
     "macaw",
     "yices",
@@ -341,6 +368,8 @@ const ORDER: [&str; 12] = [
     "cut",
     "lengths",
     "any-length",
+    "kernels",
+    "within",
 ];
 
 /// The lines of THEOREMS.txt: name and object; `#` begins a comment.

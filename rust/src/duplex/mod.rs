@@ -270,13 +270,15 @@ impl Duplex {
         self.advance(1);
     }
 
-    #[inline]
+    #[cfg_attr(not(veriplex_proofs), inline)]
+    #[cfg_attr(veriplex_proofs, inline(never))]
     fn absorb_partial(&mut self, input: &[u8]) {
         xor(self.window(input.len()), input);
         self.advance(input.len());
     }
 
-    #[inline]
+    #[cfg_attr(not(veriplex_proofs), inline)]
+    #[cfg_attr(veriplex_proofs, inline(never))]
     fn squeeze_partial(&mut self, output: &mut [u8]) {
         if output.is_empty() {
             return; // avoids pointless calls of memcpy and memset
@@ -287,7 +289,8 @@ impl Duplex {
         self.advance(output.len());
     }
 
-    #[inline]
+    #[cfg_attr(not(veriplex_proofs), inline)]
+    #[cfg_attr(veriplex_proofs, inline(never))]
     fn encrypt_partial(&mut self, in_out: &mut [u8]) {
         for (s, b) in self.window(in_out.len()).iter_mut().zip(in_out.iter_mut()) {
             *s ^= *b;
@@ -296,7 +299,8 @@ impl Duplex {
         self.advance(in_out.len());
     }
 
-    #[inline]
+    #[cfg_attr(not(veriplex_proofs), inline)]
+    #[cfg_attr(veriplex_proofs, inline(never))]
     fn decrypt_partial(&mut self, in_out: &mut [u8]) {
         for (s, b) in self.window(in_out.len()).iter_mut().zip(in_out.iter_mut()) {
             let c = *b;

@@ -83,9 +83,12 @@ pub fn write(
             "rustc": version("rustc")?,
         },
         "bitcode": {
-            "RUSTFLAGS": rust::RUSTFLAGS,
-            "flags": rust::FLAGS.join(" "),
-            "features": rust::FEATURES,
+            "builds": rust::BUILDS.map(|build| json!({
+                "name": build.name,
+                "RUSTFLAGS": build.rustflags,
+                "flags": build.flags.join(" "),
+                "features": build.features,
+            })),
             "profile": rust::profile(&fs::read_to_string(root.join("Cargo.toml"))?),
         },
         "objects": objects,
@@ -200,7 +203,7 @@ pub fn files_of(root: &Path, script: &str) -> io::Result<Vec<String>> {
             // These say how the kernel is cut, and lead from one iteration to any number.
             "proofs/saw/lib/loop.saw" => todo.push("proofs/tools/src/proofs/bytes.rs".to_owned()),
             LIFTED => todo.push("proofs/rocq/lib/Blocks.v".to_owned()),
-            "proofs/saw/lib/rust.saw" => files.extend(rust::SOURCES.map(str::to_owned)),
+            "proofs/saw/lib/rust.saw" | "proofs/saw/lib/shipped.saw" => files.extend(rust::SOURCES.map(str::to_owned)),
             _ => (),
         }
         // The hash in such a module is of the code, which is not always assembled again.

@@ -7,20 +7,45 @@ use std::path::Path;
 use std::process::Command;
 use std::{env, fs, io};
 
-/// The compiler options on top of the crate's release profile. `link-dead-code` keeps every function of the crate,
-/// including private ones; the cfg `veriplex_proofs` keeps the AES round, a block of Poly1305 and some other functions out
-/// of line and others in line, leaves out the inline assembly of `wipe`, and adds what `protocol/proofs.rs` has.
-pub const RUSTFLAGS: &str = "--cfg veriplex_backend=\"portable\" --cfg veriplex_proofs";
-pub const FLAGS: [&str; 3] = ["--emit=llvm-bc,llvm-ir", "-Ccodegen-units=1", "-Clink-dead-code"];
+/// A way to compile the crate, on top of its release profile. The cfg `veriplex_proofs` keeps the AES round, a block of
+/// Poly1305 and some other functions out of line and others in line, leaves out the inline assembly of `wipe`, and adds
+/// what `protocol/proofs.rs` has; `tests/assurance/manifest.rs` checks that it does nothing else.
+pub struct Build {
+    /// The module is NAME.bc, and its functions are listed in NAME.saw.
+    pub name: &'static str,
+    pub rustflags: &'static str,
+    /// On top of the default ones: what the theorems are about.
+    pub features: &'static str,
+    pub flags: &'static [&'static str],
+}
 
-/// The features on top of the default ones: what the theorems are about.
-pub const FEATURES: &str = "poly1305";
+pub const BUILDS: [Build; 2] = [
+    Build {
+        name: "portable",
+        rustflags: "--cfg veriplex_backend=\"portable\" --cfg veriplex_proofs",
+        features: "poly1305",
+        // The last keeps every function of the crate, including private ones.
+        flags: &["--emit=llvm-bc,llvm-ir", "-Ccodegen-units=1", "-Clink-dead-code"],
+    },
+    // As users compile it: whether kernels serve is found out when it runs.
+    Build {
+        name: "shipped",
+        rustflags: "--cfg veriplex_proofs",
+        features: "",
+        flags: &["--emit=llvm-bc,llvm-ir", "-Ccodegen-units=1"],
+    },
+];
 
 /// The sources of the functions that the scripts are about. From `label.rs` only the length of labels matters.
-pub const SOURCES: [&str; 18] = [
+pub const SOURCES: [&str; 23] = [
+    "rust/src/backend/dispatch.rs",
+    "rust/src/backend/kernels.rs",
     "rust/src/backend/mod.rs",
     "rust/src/backend/portable/aes.rs",
     "rust/src/backend/portable/mod.rs",
+    "rust/src/backend/x86_64/declarations.rs",
+    "rust/src/backend/x86_64/kernels.rs",
+    "rust/src/backend/x86_64/mod.rs",
     "rust/src/duplex/mod.rs",
     "rust/src/duplex/framing.rs",
     "rust/src/base/in_out.rs",
@@ -39,7 +64,7 @@ pub const SOURCES: [&str; 18] = [
 ];
 
 /// The modules whose functions the scripts name.
-const MODULES: [&str; 4] = ["portable", "duplex", "poly1305", "protocol"];
+const MODULES: [&str; 5] = ["portable", "dispatch", "duplex", "poly1305", "protocol"];
 
 /// What theorems for every length may assume something of: the functions that `proofs/saw/lib/any_length.saw` names.
 const ANY_LENGTH: [&str; 7] = [
@@ -57,15 +82,32 @@ pub fn of_any_length(symbol: &str) -> bool {
     ANY_LENGTH.contains(&format!("{:#}", demangle(symbol)).as_str())
 }
 
-/// Compiles the crate to `portable.bc`, and lists its functions in `portable.saw`, for scripts to include:
+/// What a theorem about the shipped build may assume of this symbol: a kernel does what Rocq proves of its bytes, and what
+/// stays within a block does what other theorems say.
+pub fn of_shipped(symbol: &str) -> Option<&'static str> {
+    if symbol.starts_with("veriplex_duplex_") || symbol == "veriplex_simpira1024_permute_v0_1" {
+        return Some("kernels");
+    }
+    let path = format!("{:#}", demangle(symbol));
+    (path.starts_with("veriplex::duplex::Duplex::") && path.ends_with("_partial")).then_some("within")
+}
+
+/// Whether the theorem `shipped_FUNCTION_thm` is about this symbol.
+pub fn names(theorem: &str, symbol: &str) -> bool {
+    let path = format!("{:#}", demangle(symbol));
+    let function = path.rsplit("::").next().unwrap_or_default();
+    path.starts_with("veriplex::duplex::Duplex::") && theorem == format!("shipped_{function}_thm")
+}
+
+/// Compiles the crate to `NAME.bc`, and lists its functions in `NAME.saw`, for scripts to include:
 /// `duplex_Duplex_absorb` is the symbol of `veriplex::duplex::Duplex::absorb`. Returns the module in LLVM's text form.
-pub fn bitcode(root: &Path, out: &Path) -> io::Result<String> {
-    let target = out.join("bitcode");
+pub fn bitcode(root: &Path, out: &Path, build: &Build) -> io::Result<String> {
+    let target = out.join(format!("bitcode-{}", build.name));
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     super::call(
         Command::new(cargo)
             .current_dir(root)
-            .env("RUSTFLAGS", RUSTFLAGS)
+            .env("RUSTFLAGS", build.rustflags)
             .env_remove("CARGO_ENCODED_RUSTFLAGS")
             .args([
                 "rustc",
@@ -74,22 +116,22 @@ pub fn bitcode(root: &Path, out: &Path) -> io::Result<String> {
                 "veriplex",
                 "--lib",
                 "--features",
-                FEATURES,
+                build.features,
             ])
             .args(["--crate-type", "rlib", "--target-dir"])
             .arg(&target)
             .arg("--")
-            .args(FLAGS),
+            .args(build.flags),
     )?;
     let folder = target.join("release/deps");
-    fs::copy(only(&folder, ".bc")?, out.join("portable.bc"))?;
+    fs::copy(only(&folder, ".bc")?, out.join(format!("{}.bc", build.name)))?;
     let module = fs::read_to_string(only(&folder, ".ll")?)?;
     let functions = functions(&module);
     let text = functions.iter().fold(String::new(), |mut text, (name, symbol)| {
         let _ = writeln!(text, "let {name} = \"{symbol}\";");
         text
     });
-    fs::write(out.join("portable.saw"), text)?;
+    fs::write(out.join(format!("{}.saw", build.name)), text)?;
     Ok(module)
 }
 
@@ -154,16 +196,16 @@ fn only(folder: &Path, ending: &str) -> io::Result<std::path::PathBuf> {
     }
 }
 
-/// The functions that a module in LLVM's text form defines: names and symbols of those whose path consists of plain
+/// The functions and data that a module in LLVM's text form defines: names and symbols of those whose path consists of plain
 /// names and is `veriplex::MODULE::...`, `veriplex::backend::MODULE::...` or `veriplex::primitives::MODULE::...`. A path
 /// that two functions share is left out.
 fn functions(module: &str) -> BTreeMap<String, String> {
     let mut functions: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for line in module.lines().filter(|line| line.starts_with("define ")) {
-        let Some(symbol) = line.split_once('@').and_then(|(_, rest)| rest.split_once('(')) else {
+    for line in (module.lines()).filter(|line| line.starts_with("define ") || line.starts_with('@')) {
+        let Some(symbol) = line.split_once('@').and_then(|(_, rest)| rest.split(['(', ' ']).next()) else {
             continue;
         };
-        let symbol = symbol.0.trim_matches('"');
+        let symbol = symbol.trim_matches('"');
         let path = format!("{:#}", demangle(symbol));
         let Some(path) = path.strip_prefix("veriplex::") else {
             continue;
