@@ -395,7 +395,10 @@ fn the_rust_is_that_of_the_proofs() {
         .map(|build| ["name", "RUSTFLAGS"].map(|key| build[key].as_str().unwrap()))
         .collect();
     let portable = "--cfg veriplex_backend=\"portable\" --cfg veriplex_proofs";
-    assert_eq!(builds, [["portable", portable], ["shipped", "--cfg veriplex_proofs"]]);
+    assert_eq!(
+        builds,
+        [["portable", portable], ["shipped", "--cfg veriplex_proofs"]]
+    );
 }
 
 /// The code of the proofs is the code that ships, but for what is inlined: `--cfg veriplex_proofs` adds a module with
@@ -403,15 +406,20 @@ fn the_rust_is_that_of_the_proofs() {
 #[test]
 fn the_cfg_of_the_proofs_only_inlines() {
     let mut others = BTreeSet::new();
-    for path in files_under("rust/src").into_iter().chain([root().join("build.rs")]) {
+    for path in files_under("rust/src")
+        .into_iter()
+        .chain([root().join("build.rs")])
+    {
         let text = std::fs::read_to_string(&path).unwrap();
         let file = path.strip_prefix(root()).unwrap().to_str().unwrap();
         let lines: Vec<&str> = text.lines().map(str::trim).collect();
         for (i, line) in lines.iter().enumerate() {
-            let attribute = ["veriplex_proofs, ", "not(veriplex_proofs), "].iter().find_map(|when| {
-                let rest = line.strip_prefix("#[cfg_attr(")?.strip_prefix(when)?;
-                rest.split(" //").next()
-            });
+            let attribute = ["veriplex_proofs, ", "not(veriplex_proofs), "]
+                .iter()
+                .find_map(|when| {
+                    let rest = line.strip_prefix("#[cfg_attr(")?.strip_prefix(when)?;
+                    rest.split(" //").next()
+                });
             let inlines = ["inline)]", "inline(never))]", "inline(always))]"];
             if line.to_lowercase().contains("veriplex_proofs")
                 && !attribute.is_some_and(|attribute| inlines.contains(&attribute))

@@ -317,7 +317,8 @@ fn assumptions(
         }
         ("instructions", _) => about(&|method| method.starts_with("form_"))?,
         ("portable" | "duplex" | "poly1305" | "protocol", _) => {
-            about(&|method| method.contains(object))?;
+            let named = |method: &str| object != "duplex" || rust::is_named(name, object, method);
+            about(&|method| method.contains(object) && named(method))?;
             for method in &methods {
                 if rust::takes_length(bitcode, method)
                     .ok_or_else(|| format!("{method} is not in the bitcode"))?
@@ -331,8 +332,11 @@ fn assumptions(
             }
         }
         ("shipped", _) => {
-            about(&|method| rust::names(name, method))?;
-            let assumed = evidence.assumed.iter().filter_map(|symbol| rust::of_shipped(symbol));
+            about(&|method| rust::is_named(name, object, method))?;
+            let assumed = evidence
+                .assumed
+                .iter()
+                .filter_map(|symbol| rust::of_shipped(symbol));
             rests.extend(assumed.collect::<BTreeSet<_>>());
         }
         _ if methods.is_empty() => (),

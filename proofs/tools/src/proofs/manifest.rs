@@ -203,7 +203,9 @@ pub fn files_of(root: &Path, script: &str) -> io::Result<Vec<String>> {
             // These say how the kernel is cut, and lead from one iteration to any number.
             "proofs/saw/lib/loop.saw" => todo.push("proofs/tools/src/proofs/bytes.rs".to_owned()),
             LIFTED => todo.push("proofs/rocq/lib/Blocks.v".to_owned()),
-            "proofs/saw/lib/rust.saw" | "proofs/saw/lib/shipped.saw" => files.extend(rust::SOURCES.map(str::to_owned)),
+            "proofs/saw/lib/rust.saw" | "proofs/saw/lib/shipped.saw" => {
+                files.extend(rust::SOURCES.map(str::to_owned))
+            }
             _ => (),
         }
         // The hash in such a module is of the code, which is not always assembled again.

@@ -92,11 +92,11 @@ pub fn of_shipped(symbol: &str) -> Option<&'static str> {
     (path.starts_with("veriplex::duplex::Duplex::") && path.ends_with("_partial")).then_some("within")
 }
 
-/// Whether the theorem `shipped_FUNCTION_thm` is about this symbol.
-pub fn names(theorem: &str, symbol: &str) -> bool {
+/// Whether the theorem `OBJECT_FUNCTION_thm` is about this function of the duplex.
+pub fn is_named(theorem: &str, object: &str, symbol: &str) -> bool {
     let path = format!("{:#}", demangle(symbol));
-    let function = path.rsplit("::").next().unwrap_or_default();
-    path.starts_with("veriplex::duplex::Duplex::") && theorem == format!("shipped_{function}_thm")
+    let function = path.strip_prefix("veriplex::duplex::Duplex::");
+    function.is_some_and(|function| theorem == format!("{object}_{function}_thm"))
 }
 
 /// Compiles the crate to `NAME.bc`, and lists its functions in `NAME.saw`, for scripts to include:
@@ -202,7 +202,10 @@ fn only(folder: &Path, ending: &str) -> io::Result<std::path::PathBuf> {
 fn functions(module: &str) -> BTreeMap<String, String> {
     let mut functions: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for line in (module.lines()).filter(|line| line.starts_with("define ") || line.starts_with('@')) {
-        let Some(symbol) = line.split_once('@').and_then(|(_, rest)| rest.split(['(', ' ']).next()) else {
+        let Some(symbol) = line
+            .split_once('@')
+            .and_then(|(_, rest)| rest.split(['(', ' ']).next())
+        else {
             continue;
         };
         let symbol = symbol.trim_matches('"');
@@ -231,7 +234,15 @@ fn functions(module: &str) -> BTreeMap<String, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::has_length;
+    use super::{has_length, is_named};
+
+    #[test]
+    fn a_name_says_what_a_theorem_is_about() {
+        let symbol = "_ZN8veriplex6duplex6Duplex7encrypt17hca01fcb08609987fE";
+        assert!(is_named("shipped_encrypt_thm", "shipped", symbol));
+        assert!(!is_named("shipped_decrypt_thm", "shipped", symbol));
+        assert!(!is_named("shipped_encrypt_partial_thm", "shipped", symbol));
+    }
 
     #[test]
     fn a_slice_has_a_length() {
