@@ -141,6 +141,8 @@ lint: ## check: check formatting, clippy, rustdoc and the length of documents
 	$(CARGO) clippy --lib --no-default-features -- -D warnings
 	$(CARGO) fmt --manifest-path fuzz/Cargo.toml --check
 	$(CARGO) clippy --manifest-path fuzz/Cargo.toml -- -D warnings
+	$(CARGO) fmt --manifest-path site/demo/Cargo.toml --check
+	$(CARGO) clippy --manifest-path site/demo/Cargo.toml --locked -- -D warnings
 	RUSTFLAGS='--cfg veriplex_hax' $(CARGO) check --quiet --package veriplex-spec --target-dir target/override
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --all-features --no-deps
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --lib --no-deps
