@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, value_parser};
+use clap::{ArgGroup, Args, Subcommand, value_parser};
 use veriplex::hybrid::Fingerprint;
 
 use super::allow;
@@ -29,7 +29,10 @@ pub enum Command {
 }
 
 #[derive(Args, Clone)]
-#[command(group(one_of(["key_file", "key_fd", "config"])))]
+#[command(
+    group(one_of(["key_file", "key_fd", "config"])),
+    group(ArgGroup::new("allowed").args(["peers", "peer_files", "config"]).required(true).multiple(true)),
+)]
 pub struct Serve {
     /// Read all settings from this file (TOML, see the README), again on SIGHUP
     #[arg(long, value_name = "FILE", conflicts_with_all = [
@@ -39,9 +42,9 @@ pub struct Serve {
     pub config: Option<PathBuf>,
     #[command(flatten)]
     pub key: PrivateKeyFile,
-    /// A client that is allowed, as `veriplex key inspect` prints it; may be repeated
-    #[arg(long = "peer", value_name = "FINGERPRINT", value_parser = allow::parse,
-        required_unless_present_any = ["config", "peer_files"])]
+    /// A client that is allowed: what `veriplex key inspect` prints beside `tunnel --peer`, not its fingerprint; may be
+    /// repeated
+    #[arg(long = "peer", value_name = "FINGERPRINT", value_parser = allow::parse)]
     pub peers: Vec<Fingerprint>,
     /// The public key of a client that is allowed, or a list with one in each line, or what --peer takes and a name; may be
     /// repeated, and is read again on SIGHUP

@@ -646,9 +646,30 @@ fn the_log_in_json() {
     assert_eq!(value["fingerprint"], fingerprint(STRANGER), "{value}");
 }
 
-/// Peers may be added later, but that there are none is said.
+/// Peers may be added later, but that there are none is said; the command line must name one.
 #[test]
 fn without_peers_it_says_so() {
+    let serve = [
+        "tunnel",
+        "serve",
+        "--key-file",
+        "key",
+        "--listen",
+        "127.0.0.1:0",
+        "--connect",
+        "127.0.0.1:1",
+    ];
+    let output = Command::new(env!("CARGO_BIN_EXE_veriplex"))
+        .args(serve)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        said.contains("<--peer <FINGERPRINT>|--peer-file <FILE>|--config <FILE>>"),
+        "{said}"
+    );
+
     let listen = "connect = '127.0.0.1:1'\n[[listen]]\naddress = '127.0.0.1:0'\n";
     let configured = Configured::new(listen);
     let server = configured.start();
