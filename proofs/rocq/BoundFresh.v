@@ -1,0 +1,538 @@
+(** * BoundFresh: all that different questions output is random
+
+    The games of BoundSecret.v, where each transcript is Mixes and Forks and then one operation that outputs.  In the [fair]
+    world each new question has a uniform output of its own, and Open takes what Seal has given, and nothing else.
+    [questions_random]: nobody who asks no two questions that begin alike tells the two worlds apart by more than
+    n / 2^128 + m (2 q + m) / 2^256, with n questions to Open.  That aead, mac and stream are secure follows. *)
+
+From Coq Require Import String List Bool NArith Arith Lia QArith Qabs Lqa.
+From Veriplex Require Import Duplex Framing Protocol Tree BoundSampling BoundModel BoundPublic BoundKeyed BoundSecret BoundNonces
+  BoundForgery BoundMean.
+Import ListNotations.
+Local Open Scope list_scope.
+Local Open Scope nat_scope.
+
+Local Notation chance := (ideal bytes_dec block_dec (strings (rate + 2))).
+Local Notation course := (@table (list byte) block).
+Local Notation ends u bs := (prefix (closed (feed1 u Close)) bs).
+
+(** ** The game *)
+
+Definition passive (T : list op) : Prop := forall o, In o T -> match o with Mix _ _ | Fork _ _ _ => True | _ => False end.
+
+(** How many bytes an operation outputs. *)
+Definition out_length (o : op) : nat :=
+  match o with Derive _ n => n | Mask _ x => length x | Seal _ x => length x + tag_length | _ => 0 end.
+
+(** Operations whose outputs may come from one state, after the same transcript. *)
+Definition alike (o o' : op) : Prop :=
+  match o, o' with
+  | Derive l n, Derive l' n' => l = l' /\ n = n'
+  | Mask l _, Mask l' _ => l = l'
+  | Seal l x, Seal l' x' => l = l' /\ length x = length x'
+  | _, _ => False
+  end.
+
+Definition clash (T T' : list op) : Prop := exists M o o', T = M ++ [o] /\ T' = M ++ [o'] /\ alike o o'.
+
+(** What a question has been answered, if it has. *)
+Fixpoint recall (i : nat) (T : list op) (h : history) : option (list byte) :=
+  match h with
+  | [] => None
+  | (j, T0, y) :: h => if Nat.eq_dec i j then if list_eq_dec op_eq_dec T T0 then Some y else recall i T h else recall i T h
+  end.
+
+(** The plaintext that Seal has given this ciphertext and tag for. *)
+Fixpoint unsealed (i : nat) (T : list op) (l y : list byte) (h : history) : option (list byte) :=
+  match h with
+  | [] => None
+  | e :: h =>
+      match last (snd (fst e)) (Init []) with
+      | Seal _ x => if answer_dec e (i, T ++ [Seal l x], y) then Some x else unsealed i T l y h
+      | _ => unsealed i T l y h
+      end
+  end.
+
+(** The probability of yes in the fair world, for one permutation, after [h]. *)
+Fixpoint fair (p : graph) (h : history) (A : player) : Q :=
+  match A with
+  | Say yes => indicator yes
+  | Permute x k => fair p h (k (perm p x))
+  | Unpermute y k => fair p h (k (perm_inverse p y))
+  | Use i T k =>
+      match recall i T h with
+      | Some y => fair p h (k y)
+      | None => average (fun y => fair p ((i, T, y) :: h) (k y)) (strings (out_length (last T (Init []))))
+      end
+  | Open i T l c tag k => fair p h (k (unsealed i T l (c ++ tag) h))
+  end.
+
+Definition fairly (A : player) : Q := average (fun p => fair p [] A) all_permutations.
+
+(** Every transcript is Mixes and Forks and one operation that outputs; no two that clash, but for the same again. *)
+Fixpoint apart (asked : list (nat * list op)) (A : player) : Prop :=
+  match A with
+  | Say _ => True
+  | Permute _ k | Unpermute _ k => forall x, apart asked (k x)
+  | Use i T k => (exists M o, T = M ++ [o] /\ passive M /\ alike o o) /\
+      (forall S, In (i, S) asked -> clash T S -> S = T) /\ forall y, apart ((i, T) :: asked) (k y)
+  | Open _ T _ _ tag k => passive T /\ length tag = tag_length /\ forall x, apart asked (k x)
+  end.
+
+Lemma apart_less A : forall l l', incl l' l -> apart l A -> apart l' A.
+Proof.
+  induction A as [r|x k IH|y k IH|i T k IH|i T l c tag k IH]; intros a a' I H; cbn [apart] in *; eauto.
+  - destruct H as (X & D & H); split; [exact X|split; [auto|]]; intro y; apply (IH y ((i, T) :: a)); auto.
+    intros e [<-|J]; [now left|right; auto].
+  - destruct H as (X & L & H); split; [exact X|split; [exact L|]]; intro y; eauto.
+Qed.
+
+Lemma recall_some i T h y : recall i T h = Some y -> In (i, T, y) h.
+Proof.
+  induction h as [|[[j S] z] h IH]; cbn [recall]; [discriminate|].
+  destruct (Nat.eq_dec i j) as [<-|]; [destruct (list_eq_dec op_eq_dec T S) as [<-|]|]; intro E; [|right; auto..].
+  injection E as ->; now left.
+Qed.
+
+Lemma recall_none i T h : recall i T h = None -> forall y, ~ In (i, T, y) h.
+Proof.
+  induction h as [|[[j S] z] h IH]; cbn [recall]; intros E y; [intros []|].
+  destruct (Nat.eq_dec i j) as [<-|D]; [destruct (list_eq_dec op_eq_dec T S) as [<-|D]; [discriminate|]|];
+    (intros [J|J]; [congruence|exact (IH E y J)]).
+Qed.
+
+Lemma unsealed_some i T l y h x : unsealed i T l y h = Some x -> In (i, T ++ [Seal l x], y) h.
+Proof.
+  induction h as [|e h IH]; cbn [unsealed]; [discriminate|].
+  destruct (last (snd (fst e)) (Init [])); try solve [intro; right; auto].
+  destruct (answer_dec e (i, T ++ [Seal l p], y)) as [->|]; intro E; [injection E as ->; now left|right; auto].
+Qed.
+
+Lemma unsealed_none i T l y h : unsealed i T l y h = None -> forall x, ~ In (i, T ++ [Seal l x], y) h.
+Proof.
+  induction h as [|e h IH]; cbn [unsealed]; intros E x; [intros []|]; intros [->|J].
+  - cbn [fst snd] in E; rewrite last_last in E; destruct (answer_dec _ _); congruence.
+  - destruct (last (snd (fst e)) (Init [])); try exact (IH E x J).
+    destruct (answer_dec e _); [discriminate|exact (IH E x J)].
+Qed.
+
+(** ** Transcripts of this kind *)
+
+(** What is fed between the header and the first block that is closed early. *)
+Definition size (o : op) : list byte :=
+  match o with Derive _ n => leb n | Seal _ x => leb (length x) | _ => [] end.
+
+Definition starting (o : op) (t : tape) : tape := feed (bytes (size o)) (tape_header (code o) (label o) t).
+
+Definition emits (o : op) : list emit :=
+  match o with
+  | Derive _ n => repeat (Emit 0 (fun b => b)) n
+  | Mask _ x => map (fun k => Emit k (fun _ => k)) x
+  | Seal _ x => map (fun k => Emit k (fun _ => k)) x ++ Shut :: repeat (Emit 0 (fun b => b)) tag_length
+  | _ => []
+  end.
+
+Lemma emitted_emits o : emitted (emits o) = out_length o.
+Proof.
+  destruct o; cbn [emits out_length]; rewrite ?emitted_app; cbn [emitted]; rewrite ?emitted_squeezed, ?emitted_encrypted; reflexivity.
+Qed.
+
+Lemma emits_ok o : small (data o) -> Forall emit_ok (emits o).
+Proof.
+  intro S; destruct o; cbn [emits data] in *; try apply Forall_nil; [apply squeezed_ok|now apply encrypted_ok|].
+  apply Forall_app; split; [now apply encrypted_ok|]; constructor; [exact I|apply squeezed_ok].
+Qed.
+
+Lemma seal_result O l x t : result O (stepping (Seal l x) t) =
+  let r := result O (encrypting x (feed1 (starting (Seal l x) t) Close)) in
+  let q := result O (squeezing tag_length (feed1 (snd r) Close)) in (fst r ++ fst q, snd q).
+Proof.
+  unfold stepping, starting; cbn [code label size]; generalize tag_length; intro k.
+  rewrite (result_bind _ (encrypting _ _)), (result_bind _ (squeezing k _)); reflexivity.
+Qed.
+
+Lemma seal_needs O l x t : needs O (stepping (Seal l x) t) =
+  needs O (encrypting x (feed1 (starting (Seal l x) t) Close)) ++
+  needs O (squeezing tag_length (feed1 (snd (result O (encrypting x (feed1 (starting (Seal l x) t) Close)))) Close)).
+Proof.
+  unfold stepping, starting; cbn [code label size]; generalize tag_length; intro k.
+  rewrite (needs_bind _ (encrypting _ _)), (needs_bind _ (squeezing k _)); cbn [needs]; now rewrite app_nil_r.
+Qed.
+
+Lemma stepping_emits i o t F v : alike o o ->
+  (mean i (stepping o t) F v == mean i (emitting (emits o) (feed1 (starting o t) Close)) F v)%Q.
+Proof.
+  intro A; destruct o as [d|l x|l n|l x|l x|l j x|l]; try destruct A; unfold starting; cbn [code label size emits].
+  - apply squeezing_emits.
+  - apply encrypting_emits.
+  - unfold stepping; cbn [code label]; generalize tag_length; intro k; rewrite (mean_bind i (encrypting _ _)), encrypting_emits, emitting_app.
+    apply mean_ext; intros r w; rewrite (mean_bind i (squeezing k _)), squeezing_emits; reflexivity.
+Qed.
+
+(** What an operation outputs after blocks that nobody has asked for is a uniform string. *)
+Theorem stepping_uniform i o t G v : alike o o -> small (data o) -> fresh i (closed (feed1 (starting o t) Close)) v ->
+  (mean i (stepping o t) (fun r _ => G (fst r)) v == average G (strings (out_length o)))%Q.
+Proof.
+  intros A S FR; rewrite stepping_emits, <- emitted_emits by exact A; apply emitted_uniform; auto using emits_ok, close_not_nil.
+Qed.
+
+Lemma decrypt_back O x : forall t c u, result O (encrypting x t) = (c, u) ->
+  result O (decrypting c t) = (x, u) /\ needs O (decrypting c t) = needs O (encrypting x t).
+Proof.
+  induction x as [|b x IH]; intros t c u E; cbn [encrypting result needs] in *.
+  - injection E as <- <-; auto.
+  - rewrite result_bind in E; cbn [result] in E; set (k := get (length (cur t)) (O (closed t))) in *.
+    destruct (result O (encrypting x (feed1 t (Byte b)))) as [d w] eqn:X; cbn [fst snd] in E; injection E as <- <-.
+    cbn [decrypting result needs]; fold k.
+    rewrite <- N.lxor_assoc, N.lxor_nilpotent, N.lxor_0_l, result_bind, !needs_bind; destruct (IH _ _ _ X) as [-> ->]; auto.
+Qed.
+
+Section Users.
+Variable users : nat.
+Variable domain : nat -> list byte.
+Hypothesis domains : forall i, i < users -> length (domain i) <= 50 /\ small (domain i).
+
+Definition prologue (i : nat) (M : list op) : tape := fold_left (tape_step (fun s => s)) M (begun domain i no_key).
+
+Lemma laid R M : passive M -> forall x t, exists y, transcript (M ++ R) (x, t) = transcript R (y, fold_left (tape_step (fun s => s)) M t).
+Proof.
+  induction M as [|o M IH]; intros P x t; [now exists x|]; pose proof (P o (or_introl eq_refl)) as PO.
+  assert (PM : passive M) by (intros a I; apply P; now right).
+  destruct o; try destruct PO; cbn [app transcript stepping code label snd bind fold_left]; now apply IH.
+Qed.
+
+Lemma program_at i M o : passive M -> exists y, program domain i (M ++ [o]) = transcript [o] (y, prologue i M).
+Proof. intro P; rewrite program_from; now apply laid. Qed.
+
+Lemma program_result O i M o : passive M -> result O (program domain i (M ++ [o])) = result O (stepping o (prologue i M)).
+Proof. intro P; destruct (program_at i M o P) as [y ->]; cbn [transcript snd]; rewrite result_bind; reflexivity. Qed.
+
+Lemma program_needs O i M o : passive M -> needs O (program domain i (M ++ [o])) = needs O (stepping o (prologue i M)).
+Proof. intro P; destruct (program_at i M o P) as [y ->]; cbn [transcript snd]; rewrite needs_bind; cbn [needs]; apply app_nil_r. Qed.
+
+Lemma program_mean i M o F v : passive M -> (mean i (program domain i (M ++ [o])) F v == mean i (stepping o (prologue i M)) F v)%Q.
+Proof. intro P; destruct (program_at i M o P) as [y ->]; cbn [transcript snd]; rewrite mean_bind; reflexivity. Qed.
+
+Lemma open_at i M l c : passive M -> open_program domain i M l c = opening l c (prologue i M).
+Proof.
+  intro P; unfold open_program; rewrite program_from; destruct (laid [] M P [] (begun domain i no_key)) as [y E].
+  rewrite app_nil_r in E; rewrite E; reflexivity.
+Qed.
+
+(** *** Where blocks are closed early *)
+
+Lemma prologue_is i M : prologue i M = tape_run (fun s => s) (keyed (domain i) no_key M).
+Proof.
+  unfold prologue, tape_run, begun, keyed; generalize (text "key"), no_key; intros l key; cbn [fold_left]; f_equal; reflexivity.
+Qed.
+
+Lemma ready_prologue i M : ready (prologue i M).
+Proof. rewrite prologue_is; apply ready_tape_run. Qed.
+
+Lemma prologue_inj i M M' : i < users -> legal M -> legal M' -> prologue i M = prologue i M' -> M = M'.
+Proof.
+  intros U L L' E; rewrite !prologue_is in E; apply tape_injective in E; [now injection E|..];
+    (constructor; [destruct (domains i U); unfold short, label_max; cbn [label]; lia|];
+     constructor; [unfold short; vm_compute; lia|]; apply Forall_forall; intros o J).
+  - now destruct (L o J).
+  - now destruct (L' o J).
+Qed.
+
+Lemma passive_whole u M : length (cur u) < rate -> passive M -> forall t, ends u (closed (fold_left (tape_step (fun s => s)) M t)) -> ends u (closed t).
+Proof.
+  intro U; induction M as [|o M IH]; intros P t E; [exact E|]; cbn [fold_left] in E.
+  apply IH in E; [|intros a I; apply P; now right]; pose proof (P o (or_introl eq_refl)) as PO; clear IH; unfold tape_step in E.
+  destruct o as [d|l x|l n|l x|l x|l j x|l]; try destruct PO; cbn [body code label] in E.
+  - now apply (ends_bytes _ U), (ends_header _ U) in E.
+  - now apply (ends_bytes _ U (j :: x)), (ends_header _ U) in E.
+Qed.
+
+Lemma begun_whole u i : length (cur u) < rate -> ~ ends u (closed (begun domain i no_key)).
+Proof.
+  intros U E; assert (B : begun domain i no_key = feed (bytes no_key) (tape_header 2 (text "key") (tape_header 1 (domain i) blank)))
+    by (unfold begun, keyed; generalize (text "key"), no_key; reflexivity).
+  rewrite B in E; clear B; revert E; generalize no_key, (text "key"), (domain i); intros x l d E.
+  apply (ends_bytes _ U), (ends_header _ U), (ends_header _ U) in E; now apply ends_nothing in E.
+Qed.
+
+Lemma prologue_whole u i M : length (cur u) < rate -> passive M -> ~ ends u (closed (prologue i M)).
+Proof. intros U P E; apply (passive_whole u M U P) in E; now apply begun_whole in E. Qed.
+
+(** The tape before the tag of a Seal. *)
+Definition tagging (i : nat) (M : list op) (l x : list byte) : tape :=
+  feed (bytes x) (feed1 (starting (Seal l x) (prologue i M)) Close).
+
+Lemma starting_open o i M : length (cur (starting o (prologue i M))) < rate.
+Proof. assert (W : wf (starting o (prologue i M))); [|apply W]; apply wf_feed, wf_tape_header, ready_prologue. Qed.
+
+Lemma tagging_open i M l x : length (cur (tagging i M l x)) < rate.
+Proof. assert (W : wf (tagging i M l x)); [|apply W]; apply wf_feed, wf_feed1, wf_feed, wf_tape_header, ready_prologue. Qed.
+
+Lemma starting_whole u o i M : length (cur u) < rate -> passive M -> ~ ends u (closed (starting o (prologue i M))).
+Proof. intros U P E; apply (ends_bytes _ U), (ends_header _ U) in E; now apply (prologue_whole u i M U P). Qed.
+
+Lemma stepping_feeds O o t : alike o o -> exists y, snd (result O (stepping o t)) =
+  match o with
+  | Seal l x => feed (bytes y) (feed1 (feed (bytes x) (feed1 (starting o t) Close)) Close)
+  | _ => feed (bytes y) (feed1 (starting o t) Close)
+  end.
+Proof.
+  intro A; destruct o as [d|l x|l n|l x|l x|l j x|l]; try destruct A; unfold stepping, starting; cbn [code label size].
+  - apply squeezing_feeds.
+  - exists x; apply encrypting_feeds.
+  - generalize tag_length; intro k; rewrite (result_bind _ (encrypting _ _)), (result_bind _ (squeezing k _)), encrypting_feeds.
+    cbn [result snd]; apply squeezing_feeds.
+Qed.
+
+Lemma stepping_closes O u o i M : length (cur u) < rate -> passive M -> alike o o ->
+  ends u (closed (snd (result O (stepping o (prologue i M))))) ->
+  u = starting o (prologue i M) \/ exists l x, o = Seal l x /\ u = tagging i M l x.
+Proof.
+  intros U P A; destruct (stepping_feeds O o (prologue i M) A) as [y ->]; pose proof (starting_whole u o i M U P) as W.
+  destruct o as [d|l x|l n|l x|l x|l j x|l]; try destruct A; intro E; (apply (ends_close _ U) in E as [E|E]; [|auto]).
+  - contradiction.
+  - contradiction.
+  - left; apply (ends_close _ U) in E as [E|E]; [contradiction|exact E].
+  - right; exists l, x; auto.
+Qed.
+
+(** Questions that may be asked. *)
+Definition fit (i : nat) (M : list op) (o : op) : Prop :=
+  i < users /\ legal M /\ passive M /\ length (label o) <= label_max /\ alike o o.
+
+Lemma starting_inj i M M' o o' : fit i M o -> fit i M' o' -> starting o (prologue i M) = starting o' (prologue i M') -> M = M' /\ alike o o'.
+Proof.
+  intros (U & L & _ & D & A) (_ & L' & _ & D' & A') E; unfold starting in E.
+  apply header_injective in E as (C & LB & S & E); auto using ready_prologue, code_small.
+  split; [now apply (prologue_inj i)|]; apply bytes_inj in S; destruct o, o'; cbn [code] in C; try discriminate C; cbn [alike label size] in *;
+    try destruct A; try destruct A'; split || idtac; auto; now apply leb_inj in S.
+Qed.
+
+Lemma tagging_is i M l x : tagging i M l x = feed (bytes (leb (length x)) ++ Close :: bytes x) (tape_header 5 l (prologue i M)).
+Proof. unfold tagging, starting; cbn [size code label]; now rewrite feed_close. Qed.
+
+Lemma starting_tagging i M M' o l x : length (label o) <= label_max -> length l <= label_max -> starting o (prologue i M) <> tagging i M' l x.
+Proof.
+  intros L L' E; rewrite tagging_is in E; unfold starting in E.
+  apply header_injective in E as (_ & _ & E & _); auto using ready_prologue, code_small; [|reflexivity]; now apply no_close in E.
+Qed.
+
+Lemma tagging_inj i M M' l l' x x' : i < users -> legal M -> legal M' -> length l <= label_max -> length l' <= label_max ->
+  tagging i M l x = tagging i M' l' x' -> M = M' /\ l = l' /\ x = x'.
+Proof.
+  intros U L L' D D' E; rewrite !tagging_is in E.
+  apply header_injective in E as (_ & -> & S & E); auto using ready_prologue; try reflexivity.
+  apply split_at_close in S as [_ S]; apply bytes_inj in S; split; [now apply (prologue_inj i)|auto].
+Qed.
+
+(** ** What the table has *)
+
+(** All that was answered is in the table; and no blocks after a place where an output begins, unless for an answer. *)
+Definition kept (h : history) (v : course) : Prop :=
+  (forall i T y, In (i, T, y) h -> known i v (program domain i T) /\ fst (result (by_table i v) (program domain i T)) = y) /\
+  (forall i M o b r, fit i M o -> In (i, b, r) (map fst v) -> ends (starting o (prologue i M)) (rev (b :: r)) ->
+    exists o', alike o o' /\ In (i, M ++ [o']) (map fst h)) /\
+  (forall i M l x b r, fit i M (Seal l x) -> In (i, b, r) (map fst v) -> ends (tagging i M l x) (rev (b :: r)) ->
+    In (i, M ++ [Seal l x]) (map fst h)).
+
+Lemma kept_nothing : kept [] [].
+Proof. split; [intros i T y []|split; [intros i M o b r _ []|intros i M l x b r _ []]]. Qed.
+
+Lemma new_ends u i b r bs w : In (i, b, r) (names i [] bs) -> ends u (rev (b :: r)) -> prefix bs w -> ends u w.
+Proof.
+  intros J E W; eapply prefix_trans; [exact E|]; eapply prefix_trans; [|exact W].
+  apply names_in in J as [_ [z J]]; exists z; exact J.
+Qed.
+
+Lemma kept_more h v v' i M o : kept h v -> fit i M o -> reached i (program domain i (M ++ [o])) v v' ->
+  kept ((i, M ++ [o], fst (result (by_table i v') (program domain i (M ++ [o])))) :: h) v'.
+Proof.
+  intros (K1 & K2 & K3) FT (MV & KN & NEW); pose proof FT as (U & L & P & D & A).
+  assert (CL : forall u j b r, length (cur u) < rate -> In (j, b, r) (map fst v') -> ends u (rev (b :: r)) ->
+    In (j, b, r) (map fst v) \/ j = i /\ (u = starting o (prologue i M) \/ exists l x, o = Seal l x /\ u = tagging i M l x)).
+  { intros u j b r LU J E; apply NEW in J as [J|(bs & B & J)]; [now left|right].
+    pose proof (names_in _ _ _ _ _ _ J) as [-> _]; split; [reflexivity|].
+    rewrite program_needs in B by exact P; destruct (within_stepping (by_table i v') o (prologue i M)) as [_ W].
+    apply (stepping_closes (by_table i v') u o i M); auto; destruct (W bs B) as [_ Q]; now apply (new_ends u i b r bs). }
+  split; [|split].
+  - intros j T y [E|J].
+    + injection E as <- <- <-; auto.
+    + destruct (K1 j T y J) as [KJ RJ]; destruct (result_known j v v' _ MV KJ) as [-> K']; auto.
+  - intros j N o' b r FT' J E; pose proof (starting_open o' j N) as LU.
+    destruct (CL _ j b r LU J E) as [J'|(-> & [X|(l & x & -> & X)])].
+    + destruct (K2 j N o' b r FT' J' E) as (o2 & A2 & I2); exists o2; split; [exact A2|now right].
+    + apply (starting_inj i N M o' o FT' FT) in X as [-> X]; exists o; split; [exact X|now left].
+    + exfalso; revert X; apply starting_tagging; [apply FT'|exact D].
+  - intros j N l x b r FT' J E; pose proof (tagging_open j N l x) as LU.
+    destruct (CL _ j b r LU J E) as [J'|(-> & [X|(l' & x' & -> & X)])].
+    + right; exact (K3 j N l x b r FT' J' E).
+    + exfalso; symmetry in X; revert X; apply starting_tagging; [exact D|apply FT'].
+    + apply tagging_inj in X as (-> & -> & ->); auto; [now left|apply FT'|apply FT'].
+Qed.
+
+(** A question that clashes with none is about blocks that nobody has asked for. *)
+Lemma question_fresh h v i M o : kept h v -> fit i M o ->
+  (forall S, In (i, S) (map fst h) -> clash (M ++ [o]) S -> False) -> fresh i (closed (feed1 (starting o (prologue i M)) Close)) v.
+Proof.
+  intros (_ & K2 & _) FT N b r J E; destruct (K2 i M o b r FT J E) as (o' & A & I); apply (N _ I); exists M, o, o'; auto.
+Qed.
+
+(** ** Tags that nobody made *)
+
+Lemma one_of_tags tag : (average (fun g => indicator (if bytes_dec g tag then true else false)) (strings tag_length) <= guess)%Q.
+Proof.
+  assert (T : (nat_q (length (strings tag_length)) == inject_Z (2 ^ 128))%Q).
+  { unfold nat_q; rewrite strings_length, Nat2Z.inj_pow; change (Z.of_nat 256) with (2 ^ 8)%Z; change (Z.of_nat tag_length) with 16%Z.
+    rewrite <- Z.pow_mul_r by lia; reflexivity. }
+  unfold guess; rewrite <- T; apply average_few; [apply strings_once|].
+  intros a b _ _; destruct (bytes_dec a tag), (bytes_dec b tag); congruence.
+Qed.
+
+Lemma opening_mean i l c t F v : (mean i (opening l c t) F v ==
+  mean i (decrypting c (feed1 (starting (Seal l c) t) Close)) (fun r =>
+    mean i (squeezing tag_length (feed1 (snd r) Close)) (fun q => F (fst r ++ fst q, snd q))) v)%Q.
+Proof.
+  unfold opening, starting; cbn [code label size]; generalize tag_length; intro k; rewrite (mean_bind i (decrypting _ _)).
+  apply mean_ext; intros r w; rewrite (mean_bind i (squeezing k _)); reflexivity.
+Qed.
+
+Lemma opening_known F i l c t v x g u : let start := feed1 (starting (Seal l c) t) Close in
+  known i v (decrypting c start) -> result (by_table i v) (decrypting c start) = (x, u) ->
+  known i v (squeezing tag_length (feed1 u Close)) -> fst (result (by_table i v) (squeezing tag_length (feed1 u Close))) = g ->
+  (mean i (opening l c t) (fun r => F (fst r)) v == F (x ++ g) v)%Q.
+Proof.
+  cbv zeta; intros K R K' R'; rewrite opening_mean, mean_known, R by exact K; cbn [fst snd]; rewrite mean_known, R' by exact K'; reflexivity.
+Qed.
+
+Definition accepted {A} (x : option A) : bool := match x with Some _ => true | None => false end.
+
+Lemma open_new h v i M l c tag : kept h v -> fit i M (Seal l c) -> unsealed i M l (c ++ tag) h = None ->
+  (mean i (opening l c (prologue i M)) (fun r _ => indicator (accepted (taken c tag (fst r)))) v <= guess)%Q.
+Proof.
+  intros K FT NO; pose proof FT as (U & L & P & D & _); pose proof K as (K1 & _ & K3).
+  assert (G0 : (0 <= guess)%Q) by discriminate.
+  rewrite opening_mean; set (t := feed1 (starting (Seal l c) (prologue i M)) Close).
+  apply Qle_trans with (mean i (decrypting c t) (fun _ _ => 0) v + guess)%Q; [|rewrite mean_const; lra].
+  apply mean_within; [exact G0|]; intros v1 (MV & KN & NEW).
+  destruct (decrypting_feeds (by_table i v1) c t) as (T1 & LX & EN); set (x := fst (result (by_table i v1) (decrypting c t))) in *.
+  assert (TS : starting (Seal l x) (prologue i M) = starting (Seal l c) (prologue i M)) by (unfold starting; cbn [size code label]; now rewrite LX).
+  assert (TT : snd (result (by_table i v1) (decrypting c t)) = tagging i M l x) by (rewrite T1; unfold tagging; now rewrite TS).
+  rewrite TT in *; fold x; set (u := feed1 (tagging i M l x) Close).
+  assert (FX : fit i M (Seal l x)) by (split; [exact U|split; [exact L|split; [exact P|split; [exact D|cbn; auto]]]]).
+  destruct (in_dec (fun a b : nat * list op => ltac:(decide equality; [apply list_eq_dec, op_eq_dec|apply Nat.eq_dec]) : {a = b} + {a <> b})
+    (i, M ++ [Seal l x]) (map fst h)) as [I|NI].
+  - apply in_map_iff in I as ([[j S] y] & E & I); cbn [fst] in E; injection E as -> ->.
+    destruct (K1 _ _ _ I) as [KP RP]; destruct (result_known i v v1 _ MV KP) as [RE KP1]; rewrite <- RE in RP; clear RE.
+    rewrite program_result, seal_result in RP by exact P; cbv zeta in RP; rewrite TS in RP; fold t in RP; rewrite EN in RP; cbn [fst snd] in RP.
+    fold u in RP; assert (KS : known i v1 (squeezing tag_length u)).
+    { intros bs B; apply KP1; rewrite program_needs, seal_needs by exact P; apply in_or_app; right; rewrite TS; fold t; rewrite EN; exact B. }
+    rewrite mean_known by exact KS; set (g := fst (result (by_table i v1) (squeezing tag_length u))) in *; cbn [fst].
+    destruct (taken c tag (x ++ g)) as [z|] eqn:TK; apply taken_none in TK; try exact LX; cbn [accepted].
+    + exfalso; destruct TK as [[_ ->]|TK]; [|discriminate]; rewrite <- RP in I; exact (unsealed_none _ _ _ _ _ NO _ I).
+    + unfold indicator; lra.
+  - rewrite squeezing_emits.
+    rewrite (emitted_uniform i (fun g => indicator (accepted (taken c tag (x ++ g)))) _ u v1); [|apply squeezed_ok|reflexivity|apply close_not_nil|].
+    + rewrite emitted_squeezed, Qplus_0_l; eapply Qle_trans; [|apply (one_of_tags tag)].
+      apply average_le; intros g _; destruct (taken c tag (x ++ g)) as [z|] eqn:TK; apply taken_none in TK; try exact LX; cbn [accepted].
+      * destruct TK as [[_ ->]|TK]; [|discriminate]; destruct (bytes_dec tag tag); [apply Qle_refl|congruence].
+      * unfold indicator; destruct (bytes_dec g tag); discriminate.
+    + intros b r J E; apply NEW in J as [J|(bs & B & J)]; [now apply NI, (K3 i M l x b r)|].
+      destruct (within_decrypting (by_table i v1) c t) as [_ W]; destruct (W bs B) as [_ Q]; rewrite TT in Q.
+      pose proof (new_ends _ i b r bs _ J E Q) as E'; pose proof (tagging_open i M l x) as O.
+      unfold tagging in E' at 2; apply (ends_close _ O) in E' as [E'|E']; [now apply (starting_whole _ _ i M O P) in E'|].
+      symmetry in E'; revert E'; now apply starting_tagging.
+Qed.
+
+Lemma open_old h v i M l c tag x : kept h v -> passive M -> length tag = tag_length -> unsealed i M l (c ++ tag) h = Some x ->
+  forall F, (mean i (opening l c (prologue i M)) (fun r w => F (taken c tag (fst r)) w) v == F (Some x) v)%Q.
+Proof.
+  intros (K1 & _ & _) P LT E F; apply unsealed_some in E; destruct (K1 _ _ _ E) as [KP RP].
+  rewrite program_result, seal_result in RP by exact P; cbv zeta in RP; cbn [fst] in RP.
+  assert (KN : forall bs, In bs (needs (by_table i v) (stepping (Seal l x) (prologue i M))) -> incl (names i [] bs) (map fst v))
+    by (intros bs B; apply KP; now rewrite program_needs).
+  rewrite seal_needs in KN; set (t := feed1 (starting (Seal l x) (prologue i M)) Close) in *.
+  destruct (result (by_table i v) (encrypting x t)) as [c' u] eqn:EN; cbn [fst snd] in *.
+  set (g := fst (result (by_table i v) (squeezing tag_length (feed1 u Close)))) in *.
+  assert (LG : length g = length tag).
+  { rewrite LT; unfold g; generalize (feed1 u Close), tag_length; intros w k; revert w; induction k as [|k IH]; intro w; [reflexivity|].
+    cbn [squeezing result]; rewrite result_bind; cbn [result fst length]; now rewrite IH. }
+  apply (f_equal (@rev byte)) in RP as RR; rewrite !rev_app_distr in RR; apply app_split in RR as [RR _]; [|now rewrite !rev_length].
+  apply (f_equal (@rev byte)) in RR; rewrite !rev_involutive in RR; rewrite RR in RP; apply app_inv_tail in RP; subst c'.
+  destruct (decrypt_back _ x t c u EN) as [DE DN]; pose proof (decrypting_feeds (by_table i v) c t) as (_ & LX & _); rewrite DE in LX; cbn [fst] in LX.
+  assert (TS : t = feed1 (starting (Seal l c) (prologue i M)) Close) by (unfold t, starting; cbn [size code label]; now rewrite LX).
+  etransitivity; [apply (opening_known (fun y w => F (taken c tag y) w) i l c (prologue i M) v x g u); rewrite <- ?TS; auto|].
+  - intros bs B; apply KN, in_or_app; left; now rewrite <- DN.
+  - intros bs B; apply KN, in_or_app; now right.
+  - cbv beta; unfold taken; rewrite <- LX, firstn_app, skipn_app, Nat.sub_diag, firstn_all, skipn_all; cbn [firstn skipn app]; rewrite app_nil_r.
+    destruct (list_eq_dec N.eq_dec g tag); [reflexivity|congruence].
+Qed.
+
+(** ** The theorem *)
+
+Lemma mean_until {A} p i (r : prog A) (f : A -> @BoundKeyed.tree (list byte) (list byte) block) (bad : A -> bool) T v :
+  (forall a, bad a = false -> f a = T) ->
+  near (mean i r (fun a => chance p (f a)) v) (chance p T v) (mean i r (fun a _ => indicator (bad a)) v).
+Proof.
+  intro H; rewrite <- (mean_forget i r _ v (lazy_chance p T)).
+  assert (B : forall a w, (0 <= chance p (f a) w <= 1 /\ 0 <= chance p T w <= 1)%Q) by (split; apply chance_bounds).
+  split; rewrite <- mean_plus;
+    (match goal with |- (?x <= ?y)%Q => apply Qle_trans with (y + 0)%Q; [|lra] end; apply mean_within; [lra|]; intros w _;
+     destruct (bad _) eqn:E; unfold indicator; [specialize (B (result (by_table i w) r) w); lra|rewrite (H _ E); lra]).
+Qed.
+
+Theorem fair_near p A : forall q m n h v, spending users domain q m A -> apart (map fst h) A -> opens n A -> kept h v ->
+  near (chance p (compiled domain A) v) (fair p h A) (nat_q n * guess).
+Proof.
+  induction A as [r|x k IH|y k IH|i T k IH|i M l c tag k IH]; intros q m n h v F AP OP K; cbn [compiled spending apart opens fair] in *.
+  - unfold near; cbn [ideal]; pose proof (guess_nonneg n); lra.
+  - destruct F as [_ F], q as [|q]; [destruct F|]; exact (IH _ q m n h v (F _) (AP _) (OP _) K).
+  - destruct F as [_ F], q as [|q]; [destruct F|]; exact (IH _ q m n h v (F _) (AP _) (OP _) K).
+  - destruct F as (U & L & a & m' & _ & _ & F), AP as [(M & o & -> & P & A) [D AP]]; rewrite chance_ask.
+    destruct (L o) as (LO & _ & SD); [apply in_or_app; right; now left|].
+    assert (FT : fit i M o) by (split; [exact U|split; [intros e J; apply L, in_or_app; now left|auto]]).
+    destruct (recall i (M ++ [o]) h) as [y|] eqn:R.
+    + apply recall_some in R; destruct (proj1 K _ _ _ R) as [KN <-]; rewrite mean_known by exact KN.
+      apply (IH _ q m' n); auto; eapply apart_less; [|apply AP]; intros e J; now right.
+    + assert (FR : fresh i (closed (feed1 (starting o (prologue i M)) Close)) v).
+      { apply (question_fresh h); auto; intros S J C; rewrite (D S J C) in J; apply in_map_iff in J as ([e y] & E & J); cbn [fst] in E; subst e.
+        exact (recall_none _ _ _ R y J). }
+      rewrite last_last, <- (stepping_uniform i o (prologue i M) _ v A SD FR), <- program_mean by exact P.
+      apply mean_near; [apply guess_nonneg|]; intros v' RV; apply (IH _ q m' n); [apply F|apply AP|apply OP|now apply kept_more with (v := v)].
+  - destruct F as (U & L & (LL & _ & _) & a & m' & _ & _ & F), AP as (P & LT & AP), n as [|n]; [destruct OP|].
+    rewrite chance_ask, (open_at i M l c P); destruct (unsealed i M l (c ++ tag) h) as [x|] eqn:E.
+    + rewrite (open_old h v i M l c tag x K P LT E (fun r => chance p (compiled domain (k r)))).
+      apply (near_more _ _ (nat_q n * guess)); [rewrite nat_q_S; pose proof (guess_nonneg 1); change (nat_q 1) with 1%Q in *; lra|].
+      now apply (IH _ q m' n).
+    + assert (FT : fit i M (Seal l c)) by (split; [exact U|split; [exact L|split; [exact P|split; [exact LL|cbn; auto]]]]).
+      apply (near_more _ _ (guess + nat_q n * guess)); [rewrite nat_q_S; lra|].
+      apply (near_trans _ (chance p (compiled domain (k None)) v)); [|now apply (IH _ q m' n)].
+      apply (near_more _ _ _ _ (open_new h v i M l c tag K FT E)).
+      apply (mean_until p i (opening l c (prologue i M)) (fun r => compiled domain (k (taken c tag (fst r))))
+        (fun r => accepted (taken c tag (fst r)))).
+      intros r; destruct (taken c tag (fst r)); [discriminate|reflexivity].
+Qed.
+
+Theorem questions_random A q m n : spending users domain q m A -> apart [] A -> opens n A ->
+  (Qabs (really users domain A - fairly A) <= nat_q n / inject_Z (2 ^ 128) + inject_Z (z m * (2 * z q + z m)) / inject_Z (2 ^ 256))%Q.
+Proof.
+  intros F AP OP; pose proof (outputs_random users domain domains A q m F) as R; apply Qabs_Qle_condition in R as [R1 R2].
+  assert (E : (nat_q n / inject_Z (2 ^ 128) == nat_q n * guess)%Q) by (unfold guess; field; discriminate).
+  assert (N : near (ideally domain A) (fairly A) (nat_q n * guess)).
+  { pose proof (fun p => fair_near p A q m n [] [] F AP OP kept_nothing) as N; pose proof (guess_nonneg n).
+    split; apply average_within; auto; intros p _; apply N. }
+  destruct N; rewrite E; apply Qabs_Qle_condition; split; lra.
+Qed.
+End Users.
+
+Corollary questions_random_2_128 users domain A q m n : (forall i, i < users -> length (domain i) <= 50 /\ small (domain i)) ->
+  spending users domain q m A -> apart [] A -> opens n A -> (z (q + m) <= 2 ^ 64)%Z ->
+  (Qabs (really users domain A - fairly A) <= nat_q (S n) / inject_Z (2 ^ 128))%Q.
+Proof.
+  intros D F AP OP H; eapply Qle_trans; [exact (questions_random users domain D A q m n F AP OP)|].
+  assert (E : (nat_q (S n) / inject_Z (2 ^ 128) == nat_q n / inject_Z (2 ^ 128) + 1 / inject_Z (2 ^ 128))%Q)
+    by (rewrite nat_q_S; field; discriminate).
+  rewrite E; apply Qplus_le_compat; [apply Qle_refl|]; eapply Qle_trans; [apply (both_below q m (q + m)), le_n|].
+  apply Qle_trans with (inject_Z (2 ^ 64 * 2 ^ 64) / inject_Z (2 ^ 256))%Q; [|vm_compute; discriminate].
+  unfold Qdiv; apply Qmult_le_compat_r; [|vm_compute; discriminate]; rewrite <- Zle_Qle; unfold z in *.
+  pose proof (Nat2Z.is_nonneg (q + m)); nia.
+Qed.
