@@ -1,0 +1,420 @@
+(** * BoundAead: nonce-based encryption, as a game
+
+    The game for any scheme first ([attacker]): an attacker asks for the permutation, for its inverse, and questions of its
+    own kind about users with secret keys.  In the real world the scheme answers, with the permutation.  In the ideal world
+    an [idea] says for each question what is answered, or how many uniform bytes.
+
+    Then aead and stream: definitions, and [aead_secure]. *)
+
+From Coq Require Import String List Bool NArith Arith Lia QArith Qabs Lqa.
+From Veriplex Require Import Duplex Framing Protocol Tree BoundSampling BoundModel BoundPublic BoundSchemes BoundKeyed BoundSecret
+  BoundForgery BoundMean BoundFresh.
+Import ListNotations.
+Local Open Scope list_scope.
+Local Open Scope nat_scope.
+
+(** ** Any scheme *)
+
+Inductive attacker {question : Type} :=
+  | Halt (yes : bool)
+  | Apply (x : list byte) (k : list byte -> attacker)
+  | Invert (y : list byte) (k : list byte -> attacker)
+  | Ask (i : nat) (q : question) (k : option (list byte) -> attacker).
+Arguments attacker : clear implicits.
+
+Section Game.
+Context {question : Type}.
+(** Users, questions and answers so far, the last one first. *)
+Definition log : Type := list (nat * question * list byte).
+
+(** What the scheme answers, with a permutation, in a domain, under a key. *)
+Variable scheme : (list byte -> list byte) -> list byte -> list byte -> question -> option (list byte).
+(** What the ideal world answers, or how many uniform bytes, which go into the log. *)
+Variable idea : log -> nat -> question -> option (list byte) + nat.
+Variable users : nat.
+Variable domain : nat -> list byte.
+
+Fixpoint attacks (p : graph) (keys : list (list byte)) (A : attacker question) : bool :=
+  match A with
+  | Halt yes => yes
+  | Apply x k => attacks p keys (k (perm p x))
+  | Invert y k => attacks p keys (k (perm_inverse p y))
+  | Ask i q k => attacks p keys (k (scheme (perm p) (domain i) (nth i keys []) q))
+  end.
+
+Fixpoint imagined (p : graph) (h : log) (A : attacker question) : Q :=
+  match A with
+  | Halt yes => indicator yes
+  | Apply x k => imagined p h (k (perm p x))
+  | Invert y k => imagined p h (k (perm_inverse p y))
+  | Ask i q k =>
+      match idea h i q with
+      | inl r => imagined p h (k r)
+      | inr n => average (fun y => imagined p ((i, q, y) :: h) (k (Some y))) (strings n)
+      end
+  end.
+
+(** The probability of yes in both worlds, and how far they are from each other. *)
+Definition real_world (A : attacker question) : Q :=
+  average (fun keys => average (fun p => indicator (attacks p keys A)) all_permutations) (key_lists users).
+Definition ideal_world (A : attacker question) : Q := average (fun p => imagined p [] A) all_permutations.
+Definition advantage (A : attacker question) : Q := Qabs (real_world A - ideal_world A).
+End Game.
+Arguments log : clear implicits.
+
+(** At most [n] questions of a kind. *)
+Fixpoint at_most {question} (kind : question -> bool) (n : nat) (A : attacker question) : Prop :=
+  match A with
+  | Halt _ => True
+  | Apply _ k | Invert _ k => forall x, at_most kind n (k x)
+  | Ask _ q k => if kind q then match n with O => False | S n => forall r, at_most kind n (k r) end else forall r, at_most kind n (k r)
+  end.
+
+(** Equal games have equal probabilities. *)
+Lemma advantage_is {question} scheme idea users domain (A : attacker question) B q m :
+  (forall i, i < users -> length (domain i) <= 50 /\ small (domain i)) -> spending users domain q m B ->
+  (forall p keys, says domain p keys B = attacks scheme domain p keys A) -> (forall p, fair p [] B == imagined idea p [] A)%Q ->
+  (advantage scheme idea users domain A == Qabs (really users domain B - fairly B))%Q.
+Proof.
+  intros D F S I; unfold advantage, real_world, ideal_world, really, fairly; apply Qabs_wd.
+  assert (E : (average (fun p => imagined idea p [] A) all_permutations == average (fun p => fair p [] B) all_permutations)%Q)
+    by (apply average_ext; intros; symmetry; apply I).
+  rewrite E; apply Qplus_comp; [|reflexivity]; apply average_ext; intros keys _; apply average_ext; intros p _; now rewrite S.
+Qed.
+
+Lemma opens_more A : forall n n', n <= n' -> opens n A -> opens n' A.
+Proof.
+  induction A as [r|x k IH|y k IH|i T k IH|i T l c tag k IH]; intros n n' L O; cbn [opens] in *; eauto.
+  destruct n as [|n]; [destruct O|]; destruct n' as [|n']; [lia|]; intro r; apply (IH r n); [lia|auto].
+Qed.
+
+(** ** aead *)
+
+(** A nonce, associated data, and a message or a ciphertext with its tag. *)
+Inductive aead_question := Encrypt (nonce ad x : list byte) | Decrypt (nonce ad c : list byte).
+
+Definition aead_context (nonce ad : list byte) : list op := [Mix (text "nonce") nonce; Mix (text "ad") ad].
+
+Definition aead_seal P (domain key nonce ad x : list byte) : list byte :=
+  fst (step P (Seal (text "message") x) (run P (keyed domain key (aead_context nonce ad)))).
+
+Definition aead_open P (domain key nonce ad c : list byte) : option (list byte) :=
+  let n := length c - tag_length in
+  if length c <? tag_length then None
+  else fst (unseal P (text "message") (firstn n c) (skipn n c) (run P (keyed domain key (aead_context nonce ad)))).
+
+Definition aead P (domain key : list byte) (q : aead_question) : option (list byte) :=
+  match q with
+  | Encrypt nonce ad x => Some (aead_seal P domain key nonce ad x)
+  | Decrypt nonce ad c => aead_open P domain key nonce ad c
+  end.
+
+Definition aead_question_dec : forall x y : nat * aead_question * list byte, {x = y} + {x <> y}.
+Proof. repeat (decide equality; try apply bytes_dec). Defined.
+
+(** The message that was encrypted to [c] by this user, with this nonce and associated data. *)
+Fixpoint decrypted (h : log aead_question) (i : nat) (nonce ad c : list byte) : option (list byte) :=
+  match h with
+  | [] => None
+  | (j, Encrypt nonce' ad' x, y) :: h =>
+      if aead_question_dec (j, Encrypt nonce' ad' x, y) (i, Encrypt nonce ad x, c) then Some x else decrypted h i nonce ad c
+  | _ :: h => decrypted h i nonce ad c
+  end.
+
+(** Every ciphertext and tag is a uniform string; only these are decrypted. *)
+Definition aead_ideal (h : log aead_question) (i : nat) (q : aead_question) : option (list byte) + nat :=
+  match q with
+  | Encrypt _ _ x => inr (length x + tag_length)
+  | Decrypt nonce ad c => inl (decrypted h i nonce ad c)
+  end.
+
+Definition decrypts (q : aead_question) : bool := match q with Decrypt _ _ _ => true | _ => false end.
+Definition encrypts (q : aead_question) : bool := negb (decrypts q).
+
+(** No user encrypts twice with a nonce, whatever is answered.  Decrypting may take any. *)
+Fixpoint new_nonces (used : list (nat * list byte)) (A : attacker aead_question) : Prop :=
+  match A with
+  | Halt _ => True
+  | Apply _ k | Invert _ k => forall x, new_nonces used (k x)
+  | Ask i (Encrypt nonce _ _) k => ~ In (i, nonce) used /\ forall r, new_nonces ((i, nonce) :: used) (k r)
+  | Ask _ (Decrypt _ _ _) k => forall r, new_nonces used (k r)
+  end.
+
+(** The same attacker as one of BoundSecret.v, for what it spends. *)
+Fixpoint aead_player (A : attacker aead_question) : player :=
+  match A with
+  | Halt yes => Say yes
+  | Apply x k => Permute x (fun y => aead_player (k y))
+  | Invert y k => Unpermute y (fun x => aead_player (k x))
+  | Ask i (Encrypt nonce ad x) k => Use i (aead_context nonce ad ++ [Seal (text "message") x]) (fun y => aead_player (k (Some y)))
+  | Ask i (Decrypt nonce ad c) k =>
+      let n := length c - tag_length in
+      if length c <? tag_length then aead_player (k None)
+      else Open i (aead_context nonce ad) (text "message") (firstn n c) (skipn n c) (fun r => aead_player (k r))
+  end.
+
+Lemma aead_says domain p keys A : says domain p keys (aead_player A) = attacks aead domain p keys A.
+Proof.
+  induction A as [r|x k IH|y k IH|i [nonce ad x|nonce ad c] k IH]; cbn [aead_player attacks aead]; cbv zeta; cbn [says]; auto.
+  unfold aead_open; cbv zeta; destruct (length c <? tag_length); cbn [says]; auto.
+Qed.
+
+(** What the fair world has asked, from the log. *)
+Definition sealed_log (h : log aead_question) : history := map (fun e =>
+  match snd (fst e) with
+  | Encrypt nonce ad x | Decrypt nonce ad x => (fst (fst e), aead_context nonce ad ++ [Seal (text "message") x], snd e)
+  end) h.
+
+(** Only what was encrypted, with the length that it has. *)
+Definition logged (h : log aead_question) : Prop :=
+  forall e, In e h -> match snd (fst e) with Encrypt _ _ x => length (snd e) = length x + tag_length | _ => False end.
+
+Lemma decrypted_is h i nonce ad c : logged h ->
+  unsealed i (aead_context nonce ad) (text "message") c (sealed_log h) = decrypted h i nonce ad c.
+Proof.
+  induction h as [|[[j [nonce' ad' x|nonce' ad' x]] y] h IH]; intro L; [reflexivity| |destruct (L _ (or_introl eq_refl))].
+  assert (L' : logged h) by (intros e I; apply L; now right).
+  unfold sealed_log; cbn [map fst snd unsealed decrypted]; fold (sealed_log h); rewrite last_last.
+  destruct (answer_dec _ _) as [E|N], (aead_question_dec _ _) as [E'|N']; auto.
+  - exfalso; apply N'; injection E as -> -> -> ->; reflexivity.
+  - exfalso; apply N; injection E' as -> -> -> ->; reflexivity.
+Qed.
+
+Lemma decrypted_long h i nonce ad c : logged h -> length c < tag_length -> decrypted h i nonce ad c = None.
+Proof.
+  induction h as [|[[j [nonce' ad' x|nonce' ad' x]] y] h IH]; intros L S; [reflexivity| |destruct (L _ (or_introl eq_refl))].
+  pose proof (L _ (or_introl eq_refl)) as LY; cbn [fst snd] in LY; cbn [decrypted]; destruct (aead_question_dec _ _) as [E|_].
+  - injection E as _ _ _ ->; lia.
+  - apply IH; auto; intros e I; apply L; now right.
+Qed.
+
+Lemma used_nonce i nonce ad x h : In (i, aead_context nonce ad ++ [Seal (text "message") x]) (map fst (sealed_log h)) -> logged h ->
+  exists ad' x' y, In (i, Encrypt nonce ad' x', y) h.
+Proof.
+  intros I L; apply in_map_iff in I as (e & E & I); apply in_map_iff in I as ([[j q] y] & <- & I); pose proof (L _ I) as LE.
+  cbn [fst snd] in *; destruct q as [nonce' ad' x'|]; [|destruct LE]; injection E as -> -> _ _; eauto.
+Qed.
+
+Lemma aead_fair p A : forall h used, logged h -> (forall i nonce ad x y, In (i, Encrypt nonce ad x, y) h -> In (i, nonce) used) ->
+  new_nonces used A -> (fair p (sealed_log h) (aead_player A) == imagined aead_ideal p h A)%Q.
+Proof.
+  induction A as [r|x k IH|y k IH|i [nonce ad x|nonce ad c] k IH]; intros h used L US NN; cbn [aead_player imagined aead_ideal new_nonces] in *;
+    cbv zeta; cbn [fair]; try (apply (IH _ h used); auto; fail); [reflexivity| |].
+  - destruct NN as [NU NN]; destruct (recall _ _ _) as [y|] eqn:R.
+    + exfalso; apply NU; apply recall_some, (in_map fst) in R; apply used_nonce in R as (ad' & x' & y' & R); [|exact L]; eauto.
+    + rewrite last_last; cbn [out_length]; apply average_ext; intros y J; apply in_strings in J as [LY _].
+      apply (IH (Some y) ((i, Encrypt nonce ad x, y) :: h) ((i, nonce) :: used)); [| |apply NN].
+      * intros e [<-|J]; [exact LY|now apply L].
+      * intros j n a z w [J|J]; [injection J as -> -> _ _ _; now left|right; eauto].
+  - destruct (Nat.ltb_spec (length c) tag_length) as [S|S].
+    + rewrite decrypted_long by assumption; apply (IH _ h used); auto.
+    + cbn [fair]; rewrite firstn_skipn, decrypted_is by exact L; apply (IH _ h used); auto.
+Qed.
+
+Lemma context_passive nonce ad : passive (aead_context nonce ad).
+Proof. intros o [<-|[<-|[]]]; exact I. Qed.
+
+Lemma aead_apart A : forall asked used, (forall i nonce ad x, In (i, aead_context nonce ad ++ [Seal (text "message") x]) asked -> In (i, nonce) used) ->
+  new_nonces used A -> apart asked (aead_player A).
+Proof.
+  induction A as [r|x k IH|y k IH|i [nonce ad x|nonce ad c] k IH]; intros asked used US NN; cbn [aead_player new_nonces] in *; cbv zeta; cbn [apart];
+    try (intros; apply (IH _ asked used); auto; fail).
+  - destruct NN as [NU NN]; split; [exists (aead_context nonce ad), (Seal (text "message") x); split; [reflexivity|split; [apply context_passive|cbn; auto]]|split].
+    + intros T J (M & o & o' & E & -> & AL); exfalso; apply app_inj_tail in E as [<- <-]; apply NU.
+      destruct o' as [d|l z|l z|l z|l z|l j z|l]; try destruct AL; subst; eauto.
+    + intro y; apply (IH _ _ ((i, nonce) :: used)); [|apply NN]; intros j n a z [J|J]; [injection J as -> -> _ _; now left|right; eauto].
+  - destruct (Nat.ltb_spec (length c) tag_length) as [S|S]; [apply (IH _ asked used); auto|]; cbn [apart].
+    split; [apply context_passive|split; [rewrite skipn_length; lia|intro; apply (IH _ asked used); auto]].
+Qed.
+
+Lemma aead_opens A : forall n, at_most decrypts n A -> opens n (aead_player A).
+Proof.
+  induction A as [r|x k IH|y k IH|i [nonce ad x|nonce ad c] k IH]; intros n M; cbn [aead_player at_most decrypts] in *; cbv zeta; cbn [opens]; auto.
+  destruct n as [|n]; [destruct M|]; destruct (length c <? tag_length); cbn [opens]; auto; apply (opens_more _ n); auto.
+Qed.
+
+(** Encryption with new nonces, and [n] tries to decrypt, are like uniform strings and refusals. *)
+Theorem aead_secure users domain A q m n : (forall i, i < users -> length (domain i) <= 50 /\ small (domain i)) ->
+  spending users domain q m (aead_player A) -> new_nonces [] A -> at_most decrypts n A ->
+  (advantage aead aead_ideal users domain A <=
+    nat_q n / inject_Z (2 ^ 128) + inject_Z (z m * (2 * z q + z m)) / inject_Z (2 ^ 256))%Q.
+Proof.
+  intros D F NN AM; rewrite (advantage_is aead aead_ideal users domain A (aead_player A) q m D F).
+  - apply (questions_random users domain D (aead_player A) q m n F); [apply (aead_apart A [] []); auto; intros i nonce ad x []|now apply aead_opens].
+  - intros; apply aead_says.
+  - intro p; apply (aead_fair p A [] []); auto; [intros e []|intros i nonce ad x y []].
+Qed.
+
+Corollary aead_secure_2_128 users domain A q m n : (forall i, i < users -> length (domain i) <= 50 /\ small (domain i)) ->
+  spending users domain q m (aead_player A) -> new_nonces [] A -> at_most decrypts n A -> (z (q + m) <= 2 ^ 64)%Z ->
+  (advantage aead aead_ideal users domain A <= nat_q (S n) / inject_Z (2 ^ 128))%Q.
+Proof.
+  intros D F NN AM H; rewrite (advantage_is aead aead_ideal users domain A (aead_player A) q m D F).
+  - apply (questions_random_2_128 users domain (aead_player A) q m n D F); auto; [apply (aead_apart A [] []); auto; intros i nonce ad x []|now apply aead_opens].
+  - intros; apply aead_says.
+  - intro p; apply (aead_fair p A [] []); auto; [intros e []|intros i nonce ad x y []].
+Qed.
+
+(** ** Forgeries *)
+
+(** The same attacker, which says yes when what nobody encrypted is decrypted, and otherwise no. *)
+Fixpoint forger (h : log aead_question) (A : attacker aead_question) : attacker aead_question :=
+  match A with
+  | Halt _ => Halt false
+  | Apply x k => Apply x (fun y => forger h (k y))
+  | Invert y k => Invert y (fun x => forger h (k x))
+  | Ask i (Encrypt nonce ad x) k => Ask i (Encrypt nonce ad x) (fun r =>
+      forger (match r with Some y => (i, Encrypt nonce ad x, y) :: h | None => h end) (k r))
+  | Ask i (Decrypt nonce ad c) k => Ask i (Decrypt nonce ad c) (fun r =>
+      match r, decrypted h i nonce ad c with Some _, None => Halt true | _, _ => forger h (k r) end)
+  end.
+
+Lemma forger_ideal p A : forall h, (imagined aead_ideal p h (forger h A) == 0)%Q.
+Proof.
+  induction A as [r|x k IH|y k IH|i [nonce ad x|nonce ad c] k IH]; intro h; cbn [forger imagined aead_ideal]; auto; [reflexivity|apply average_zero; auto|].
+  destruct (decrypted h i nonce ad c); auto.
+Qed.
+
+Lemma forger_nonces A : forall h used, new_nonces used A -> new_nonces used (forger h A).
+Proof.
+  induction A as [r|x k IH|y k IH|i [nonce ad x|nonce ad c] k IH]; intros h used NN; cbn [forger new_nonces] in *; auto.
+  - destruct NN; split; auto.
+  - intros [r|]; [destruct (decrypted _ _ _ _ _)|]; cbn [new_nonces]; auto.
+Qed.
+
+Lemma forger_at_most kind A : forall h n, at_most kind n A -> at_most kind n (forger h A).
+Proof.
+  induction A as [r|x k IH|y k IH|i [nonce ad x|nonce ad c] k IH]; intros h n M; cbn [forger at_most] in *; auto;
+    (destruct (kind _); [destruct n as [|n]; [exact M|]|]); intros; try (apply IH; auto);
+    (destruct r as [r|]; [destruct (decrypted _ _ _ _ _)|]; cbn [at_most]; auto).
+Qed.
+
+Lemma forger_spending users domain A : forall q m h, spending users domain q m (aead_player A) -> spending users domain q m (aead_player (forger h A)).
+Proof.
+  induction A as [r|x k IH|y k IH|i [nonce ad x|nonce ad c] k IH]; intros q m h F; cbn [forger aead_player] in *; cbv zeta in *; cbn [spending] in *; auto.
+  - destruct F as [X F], q as [|q]; auto.
+  - destruct F as [X F], q as [|q]; auto.
+  - destruct F as (U & L & a & n & M & C & F); split; [exact U|split; [exact L|]]; exists a, n; auto.
+  - destruct (length c <? tag_length); [now apply IH|]; cbn [spending] in *.
+    destruct F as (U & L & D & a & n & M & C & F); split; [exact U|split; [exact L|split; [exact D|]]]; exists a, n.
+    split; [exact M|split; [exact C|]]; intros [r|]; [destruct (decrypted _ _ _ _ _)|]; cbn [aead_player spending]; auto.
+Qed.
+
+(** One of [n] tries to decrypt takes what nobody encrypted. *)
+Corollary aead_unforged users domain A q m n : (forall i, i < users -> length (domain i) <= 50 /\ small (domain i)) ->
+  spending users domain q m (aead_player A) -> new_nonces [] A -> at_most decrypts n A ->
+  (real_world aead users domain (forger [] A) <=
+    nat_q n / inject_Z (2 ^ 128) + inject_Z (z m * (2 * z q + z m)) / inject_Z (2 ^ 256))%Q.
+Proof.
+  intros D F NN AM.
+  pose proof (aead_secure users domain (forger [] A) q m n D (forger_spending users domain A q m [] F) (forger_nonces A [] [] NN)
+    (forger_at_most decrypts A [] n AM)) as B.
+  unfold advantage in B; apply Qabs_Qle_condition in B as [_ B].
+  assert (Z : (ideal_world aead_ideal (forger [] A) == 0)%Q) by (apply average_zero; intros; apply forger_ideal).
+  rewrite Z in B; lra.
+Qed.
+
+(** ** Nonces of 24 random bytes *)
+
+(** Encrypt gives the nonce, the ciphertext and the tag. *)
+Inductive random_question := Encrypt_randomly (ad x : list byte) | Decrypt_given (nonce ad c : list byte).
+
+Fixpoint with_nonces (w : list (list byte)) (A : attacker random_question) : attacker aead_question :=
+  match A with
+  | Halt yes => Halt yes
+  | Apply x k => Apply x (fun y => with_nonces w (k y))
+  | Invert y k => Invert y (fun x => with_nonces w (k x))
+  | Ask i (Encrypt_randomly ad x) k =>
+      match w with
+      | [] => Halt false
+      | nonce :: w => Ask i (Encrypt nonce ad x) (fun r => with_nonces w (k (option_map (app nonce) r)))
+      end
+  | Ask i (Decrypt_given nonce ad c) k => Ask i (Decrypt nonce ad c) (fun r => with_nonces w (k r))
+  end.
+
+Definition nonces (s : nat) : list (list (list byte)) := vectors (strings 24) s.
+
+Definition random_advantage users domain (s : nat) (A : attacker random_question) : Q :=
+  Qabs (average (fun w => real_world aead users domain (with_nonces w A)) (nonces s) -
+        average (fun w => ideal_world aead_ideal (with_nonces w A)) (nonces s)).
+
+Fixpoint repeats (w : list (list byte)) : bool :=
+  match w with [] => false | a :: w => existsb (fun b => if bytes_dec a b then true else false) w || repeats w end.
+
+Lemma repeats_snoc w c : repeats (w ++ [c]) = repeats w || existsb (fun a => if bytes_dec a c then true else false) w.
+Proof.
+  induction w as [|a w IH]; [reflexivity|]; cbn [app repeats existsb]; rewrite IH, existsb_app; cbn [existsb]; rewrite orb_false_r.
+  destruct (existsb _ w), (repeats w), (existsb _ w), (bytes_dec a c); reflexivity.
+Qed.
+
+Lemma nonces_count : (nat_q (length (strings 24)) == inject_Z (2 ^ 192))%Q.
+Proof.
+  unfold nat_q; rewrite strings_length, Nat2Z.inj_pow; change (Z.of_nat 256) with (2 ^ 8)%Z; change (Z.of_nat 24) with 24%Z.
+  rewrite <- Z.pow_mul_r by lia; reflexivity.
+Qed.
+
+Lemma nonces_repeat s : (average (fun w => indicator (repeats w)) (nonces s) <= inject_Z (z s * z s) / inject_Z (2 ^ 193))%Q.
+Proof.
+  assert (H : (average (fun w => indicator (repeats w)) (nonces s) <= inject_Z (z s * (z s - 1)) / inject_Z (2 ^ 193))%Q).
+  { induction s as [|s IH]; [vm_compute; discriminate|]; unfold nonces in *; rewrite vectors_more.
+    eapply Qle_trans; [apply (average_le _ (fun w => indicator (repeats w) + nat_q s * (1 / nat_q (length (strings 24)))))|].
+    - intros w I; apply in_vectors in I as [L _]; rewrite <- L.
+      eapply Qle_trans; [apply (average_le _ (fun c => indicator (repeats w) + indicator (existsb (fun a => if bytes_dec a c then true else false) w)))|].
+      + intros c _; rewrite repeats_snoc; unfold indicator; destruct (repeats w), (existsb _ w); discriminate.
+      + rewrite average_plus, average_const by apply some_strings; apply Qplus_le_compat; [apply Qle_refl|].
+        apply (average_any (fun a c => if bytes_dec a c then true else false) w); intros a _; apply average_few; [apply strings_once|].
+        intros b c _ _; destruct (bytes_dec a b), (bytes_dec a c); congruence.
+    - rewrite average_plus, average_const, nonces_count.
+      + eapply Qle_trans; [apply Qplus_le_compat; [exact IH|apply Qle_refl]|]; unfold nat_q, z.
+        rewrite Nat2Z.inj_succ; generalize (Z.of_nat s); intro t.
+        apply Qle_lteq; right; change (inject_Z (2 ^ 193)) with (2 * inject_Z (2 ^ 192))%Q.
+        unfold Z.succ; rewrite !inject_Z_mult; unfold Z.sub; rewrite !inject_Z_plus; change (inject_Z 1) with 1%Q; change (inject_Z (-1)) with (-1)%Q.
+        field; discriminate.
+      + intro E; pose proof (some_strings 24) as N; clear -E N; revert E; generalize dependent (strings 24); intros l N E.
+        assert (X : forall n, vectors l n <> []); [|now apply (X s)].
+        induction n as [|n IH]; cbn [vectors]; [discriminate|]; destruct (vectors l n), l; try congruence; discriminate. }
+  eapply Qle_trans; [exact H|]; unfold Qdiv; apply Qmult_le_compat_r; [|vm_compute; discriminate]; rewrite <- Zle_Qle; unfold z; nia.
+Qed.
+
+Lemma with_nonces_new A : forall w used, repeats w = false -> (forall i a, In a w -> ~ In (i, a) used) -> new_nonces used (with_nonces w A).
+Proof.
+  induction A as [r|x k IH|y k IH|i [ad x|nonce ad c] k IH]; intros w used R D; cbn [with_nonces new_nonces]; auto.
+  destruct w as [|a w]; cbn [new_nonces]; [exact I|]; cbn [repeats] in R; apply orb_false_elim in R as [R R'].
+  split; [apply D; now left|]; intro r; apply IH; [exact R'|]; intros j b J [E|E].
+  - injection E as _ <-; rewrite <- not_true_iff_false in R; apply R, existsb_exists; exists a; split; [exact J|]; destruct (bytes_dec a a); congruence.
+  - apply (D j b); [now right|exact E].
+Qed.
+
+Theorem aead_random_nonces users domain A q m n s : (forall i, i < users -> length (domain i) <= 50 /\ small (domain i)) ->
+  (forall w, In w (nonces s) -> spending users domain q m (aead_player (with_nonces w A)) /\ at_most decrypts n (with_nonces w A)) ->
+  (random_advantage users domain s A <=
+    inject_Z (z s * z s) / inject_Z (2 ^ 193) + (nat_q n / inject_Z (2 ^ 128) + inject_Z (z m * (2 * z q + z m)) / inject_Z (2 ^ 256)))%Q.
+Proof.
+  intros D H; set (B := (nat_q n / _ + _)%Q); unfold random_advantage.
+  assert (P : (0 <= B)%Q).
+  { unfold B; apply Qle_trans with (0 + 0)%Q; [discriminate|]; apply Qplus_le_compat; unfold Qdiv; (apply Qmult_le_0_compat; [|vm_compute; discriminate]);
+      [apply nat_q_nonneg|change 0%Q with (inject_Z 0); rewrite <- Zle_Qle; unfold z; nia]. }
+  assert (N : forall w, In w (nonces s) -> near (real_world aead users domain (with_nonces w A)) (ideal_world aead_ideal (with_nonces w A)) (indicator (repeats w) + B)).
+  { intros w I; destruct (H w I) as [F AM]; destruct (repeats w) eqn:R.
+    - assert (R1 : forall C : attacker aead_question, (0 <= real_world aead users domain C <= 1)%Q).
+      { intro C; split; [apply average_nonneg|apply average_below; [discriminate|]]; intros keys _;
+          [apply average_nonneg|apply average_below; [discriminate|]]; intros p _; unfold indicator; destruct (attacks _ _ _ _ _); discriminate. }
+      assert (I1 : forall p C h, (0 <= imagined aead_ideal p h C <= 1)%Q).
+      { intros p C; induction C as [r|x k IH|y k IH|i c k IH]; intro h; cbn [imagined]; auto; [unfold indicator; destruct r; split; discriminate|].
+        destruct (aead_ideal h i c); [apply IH|]; split; [apply average_nonneg|apply average_below; [discriminate|]]; intros; apply IH. }
+      assert (I2 : forall C, (0 <= ideal_world aead_ideal C <= 1)%Q)
+        by (intro C; split; [apply average_nonneg|apply average_below; [discriminate|]]; intros; apply I1).
+      specialize (R1 (with_nonces w A)); specialize (I2 (with_nonces w A)); unfold near, indicator; lra.
+    - pose proof (aead_secure users domain (with_nonces w A) q m n D F (with_nonces_new A w [] R (fun _ _ _ X => X)) AM) as X.
+      unfold advantage in X; fold B in X; apply Qabs_Qle_condition in X as [X Y]; unfold near, indicator; lra. }
+  pose proof (nonces_repeat s) as C.
+  apply Qabs_Qle_condition; split.
+  - assert (X : (average (fun w => ideal_world aead_ideal (with_nonces w A)) (nonces s) <=
+      average (fun w => real_world aead users domain (with_nonces w A) + indicator (repeats w)) (nonces s) + B)%Q)
+      by (apply average_within; [exact P|]; intros w I; destruct (N w I); lra).
+    rewrite average_plus in X; lra.
+  - assert (X : (average (fun w => real_world aead users domain (with_nonces w A)) (nonces s) <=
+      average (fun w => ideal_world aead_ideal (with_nonces w A) + indicator (repeats w)) (nonces s) + B)%Q)
+      by (apply average_within; [exact P|]; intros w I; destruct (N w I); lra).
+    rewrite average_plus in X; lra.
+Qed.
