@@ -1,86 +1,14 @@
 (** * BoundAead: nonce-based encryption, as a game
 
-    The game for any scheme first ([attacker]): an attacker asks for the permutation, for its inverse, and questions of its
-    own kind about users with secret keys.  In the real world the scheme answers, with the permutation.  In the ideal world
-    an [idea] says for each question what is answered, or how many uniform bytes.
-
-    Then aead and stream: definitions, and [aead_secure]. *)
+    The schemes aead and stream, their ideals, and that nobody tells them apart ([aead_secure], [stream_secure]).  Forgeries
+    and nonces of 24 random bytes are corollaries. *)
 
 From Coq Require Import String List Bool NArith Arith Lia QArith Qabs Lqa.
-From Veriplex Require Import Duplex Framing Protocol Tree BoundSampling BoundModel BoundPublic BoundSchemes BoundKeyed BoundSecret
-  BoundForgery BoundMean BoundFresh.
+From Veriplex Require Import Duplex Framing Protocol Tree BoundSampling BoundModel BoundPublic BoundKeyed BoundSecret
+  BoundForgery BoundMean BoundFresh BoundAttack.
 Import ListNotations.
 Local Open Scope list_scope.
 Local Open Scope nat_scope.
-
-(** ** Any scheme *)
-
-Inductive attacker {question : Type} :=
-  | Halt (yes : bool)
-  | Apply (x : list byte) (k : list byte -> attacker)
-  | Invert (y : list byte) (k : list byte -> attacker)
-  | Ask (i : nat) (q : question) (k : option (list byte) -> attacker).
-Arguments attacker : clear implicits.
-
-Section Game.
-Context {question : Type}.
-(** Users, questions and answers so far, the last one first. *)
-Definition log : Type := list (nat * question * list byte).
-
-(** What the scheme answers, with a permutation, in a domain, under a key. *)
-Variable scheme : (list byte -> list byte) -> list byte -> list byte -> question -> option (list byte).
-(** What the ideal world answers, or how many uniform bytes, which go into the log. *)
-Variable idea : log -> nat -> question -> option (list byte) + nat.
-Variable users : nat.
-Variable domain : nat -> list byte.
-
-Fixpoint attacks (p : graph) (keys : list (list byte)) (A : attacker question) : bool :=
-  match A with
-  | Halt yes => yes
-  | Apply x k => attacks p keys (k (perm p x))
-  | Invert y k => attacks p keys (k (perm_inverse p y))
-  | Ask i q k => attacks p keys (k (scheme (perm p) (domain i) (nth i keys []) q))
-  end.
-
-Fixpoint imagined (p : graph) (h : log) (A : attacker question) : Q :=
-  match A with
-  | Halt yes => indicator yes
-  | Apply x k => imagined p h (k (perm p x))
-  | Invert y k => imagined p h (k (perm_inverse p y))
-  | Ask i q k =>
-      match idea h i q with
-      | inl r => imagined p h (k r)
-      | inr n => average (fun y => imagined p ((i, q, y) :: h) (k (Some y))) (strings n)
-      end
-  end.
-
-(** The probability of yes in both worlds, and how far they are from each other. *)
-Definition real_world (A : attacker question) : Q :=
-  average (fun keys => average (fun p => indicator (attacks p keys A)) all_permutations) (key_lists users).
-Definition ideal_world (A : attacker question) : Q := average (fun p => imagined p [] A) all_permutations.
-Definition advantage (A : attacker question) : Q := Qabs (real_world A - ideal_world A).
-End Game.
-Arguments log : clear implicits.
-
-(** At most [n] questions of a kind. *)
-Fixpoint at_most {question} (kind : question -> bool) (n : nat) (A : attacker question) : Prop :=
-  match A with
-  | Halt _ => True
-  | Apply _ k | Invert _ k => forall x, at_most kind n (k x)
-  | Ask _ q k => if kind q then match n with O => False | S n => forall r, at_most kind n (k r) end else forall r, at_most kind n (k r)
-  end.
-
-(** Equal games have equal probabilities. *)
-Lemma advantage_is {question} scheme idea users domain (A : attacker question) B q m :
-  (forall i, i < users -> length (domain i) <= 50 /\ small (domain i)) -> spending users domain q m B ->
-  (forall p keys, says domain p keys B = attacks scheme domain p keys A) -> (forall p, fair p [] B == imagined idea p [] A)%Q ->
-  (advantage scheme idea users domain A == Qabs (really users domain B - fairly B))%Q.
-Proof.
-  intros D F S I; unfold advantage, real_world, ideal_world, really, fairly; apply Qabs_wd.
-  assert (E : (average (fun p => imagined idea p [] A) all_permutations == average (fun p => fair p [] B) all_permutations)%Q)
-    by (apply average_ext; intros; symmetry; apply I).
-  rewrite E; apply Qplus_comp; [|reflexivity]; apply average_ext; intros keys _; apply average_ext; intros p _; now rewrite S.
-Qed.
 
 Lemma opens_more A : forall n n', n <= n' -> opens n A -> opens n' A.
 Proof.
@@ -233,26 +161,32 @@ Proof.
   destruct n as [|n]; [destruct M|]; destruct (length c <? tag_length); cbn [opens]; auto; apply (opens_more _ n); auto.
 Qed.
 
+Lemma aead_near users domain A q m n : (forall i, i < users -> length (domain i) <= 50 /\ small (domain i)) ->
+  spending users domain q m (aead_player A) -> new_nonces [] A -> at_most decrypts n A ->
+  forall p, near (ideal bytes_dec block_dec (strings (rate + 2)) p (compiled domain (aead_player A)) [])
+    (imagined aead_ideal p [] A) (nat_q n * guess).
+Proof.
+  intros D F NN AM p; rewrite <- (aead_fair p A [] []); auto; [|intros e []|intros i nonce ad x y []].
+  apply (fair_near users domain D p (aead_player A) q m n [] [] F); [|now apply aead_opens|apply kept_nothing].
+  apply (aead_apart A [] []); auto; intros i nonce ad x [].
+Qed.
+
 (** Encryption with new nonces, and [n] tries to decrypt, are like uniform strings and refusals. *)
 Theorem aead_secure users domain A q m n : (forall i, i < users -> length (domain i) <= 50 /\ small (domain i)) ->
   spending users domain q m (aead_player A) -> new_nonces [] A -> at_most decrypts n A ->
   (advantage aead aead_ideal users domain A <=
     nat_q n / inject_Z (2 ^ 128) + inject_Z (z m * (2 * z q + z m)) / inject_Z (2 ^ 256))%Q.
 Proof.
-  intros D F NN AM; rewrite (advantage_is aead aead_ideal users domain A (aead_player A) q m D F).
-  - apply (questions_random users domain D (aead_player A) q m n F); [apply (aead_apart A [] []); auto; intros i nonce ad x []|now apply aead_opens].
-  - intros; apply aead_says.
-  - intro p; apply (aead_fair p A [] []); auto; [intros e []|intros i nonce ad x y []].
+  intros D F NN AM; rewrite guesses.
+  apply (advantage_near aead aead_ideal users domain D A (aead_player A)); auto using aead_says, guess_nonneg; now apply (aead_near users domain A q m).
 Qed.
 
 Corollary aead_secure_2_128 users domain A q m n : (forall i, i < users -> length (domain i) <= 50 /\ small (domain i)) ->
   spending users domain q m (aead_player A) -> new_nonces [] A -> at_most decrypts n A -> (z (q + m) <= 2 ^ 64)%Z ->
   (advantage aead aead_ideal users domain A <= nat_q (S n) / inject_Z (2 ^ 128))%Q.
 Proof.
-  intros D F NN AM H; rewrite (advantage_is aead aead_ideal users domain A (aead_player A) q m D F).
-  - apply (questions_random_2_128 users domain (aead_player A) q m n D F); auto; [apply (aead_apart A [] []); auto; intros i nonce ad x []|now apply aead_opens].
-  - intros; apply aead_says.
-  - intro p; apply (aead_fair p A [] []); auto; [intros e []|intros i nonce ad x y []].
+  intros D F NN AM H; rewrite guesses_more.
+  apply (advantage_2_128 aead aead_ideal users domain D A (aead_player A) q m); auto using aead_says, guess_nonneg; now apply (aead_near users domain A q m).
 Qed.
 
 (** ** Forgeries *)

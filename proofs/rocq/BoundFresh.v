@@ -467,7 +467,7 @@ Proof.
     destruct (list_eq_dec N.eq_dec g tag); [reflexivity|congruence].
 Qed.
 
-(** ** The theorem *)
+(** ** One question *)
 
 Lemma mean_until {A} p i (r : prog A) (f : A -> @BoundKeyed.tree (list byte) (list byte) block) (bad : A -> bool) T v :
   (forall a, bad a = false -> f a = T) ->
@@ -480,6 +480,50 @@ Proof.
      destruct (bad _) eqn:E; unfold indicator; [specialize (B (result (by_table i w) r) w); lra|rewrite (H _ E); lra]).
 Qed.
 
+Section One.
+Variable p : @graph (list byte).
+Variables (h : history) (v : course) (i : nat).
+Hypothesis KEPT : kept h v.
+Variable k : list byte -> @BoundKeyed.tree (list byte) (list byte) block.
+Notation used T := (chance p (ask i (program domain i T) (fun r => k (fst r))) v).
+
+(** It was asked before. *)
+Lemma use_old T y : In (i, T, y) h -> (used T == chance p (k y) v)%Q.
+Proof. intro I; destruct (proj1 KEPT _ _ _ I) as [KN <-]; rewrite chance_ask; now apply (mean_known i (fun r => chance p (k (fst r)))). Qed.
+
+(** It clashes with none before: the answer is uniform. *)
+Variables (M : list op) (o : op).
+Hypothesis FIT : fit i M o.
+Hypothesis SMALL : small (data o).
+Hypothesis NEW : forall S, In (i, S) (map fst h) -> clash (M ++ [o]) S -> False.
+
+Lemma use_new J c : (0 <= c)%Q -> (forall y v', kept ((i, M ++ [o], y) :: h) v' -> more v v' -> near (chance p (k y) v') (J y) c) ->
+  near (used (M ++ [o])) (average J (strings (out_length o))) c.
+Proof.
+  intros C H; pose proof FIT as (_ & _ & P & _ & A); pose proof (question_fresh h v i M o KEPT FIT NEW) as FR.
+  rewrite chance_ask, <- (stepping_uniform i o (prologue i M) J v A SMALL FR), <- program_mean by exact P.
+  apply mean_near; [exact C|]; intros v' RV; apply H; [now apply kept_more with (v := v)|apply RV].
+Qed.
+
+(** It makes a difference only where a uniform answer is bad. *)
+Lemma use_unseen bad T c : (forall y, bad y = false -> k y = T) ->
+  (average (fun y => indicator (bad y)) (strings (out_length o)) <= c)%Q -> near (used (M ++ [o])) (chance p T v) c.
+Proof.
+  intros H B; pose proof FIT as (_ & _ & P & _ & A); pose proof (question_fresh h v i M o KEPT FIT NEW) as FR.
+  rewrite <- (stepping_uniform i o (prologue i M) _ v A SMALL FR), <- program_mean in B by exact P.
+  apply (near_more _ _ _ _ B); rewrite chance_ask.
+  apply (mean_until p i (program domain i (M ++ [o])) (fun r => k (fst r)) (fun r => bad (fst r))); auto.
+Qed.
+End One.
+
+Lemma legal_fit i M o : i < users -> legal (M ++ [o]) -> passive M -> alike o o -> fit i M o /\ small (data o).
+Proof.
+  intros U L P A; destruct (L o) as (LO & _ & SD); [apply in_or_app; right; now left|].
+  split; [split; [exact U|split; [intros e J; apply L, in_or_app; now left|auto]]|exact SD].
+Qed.
+
+(** ** The theorem *)
+
 Theorem fair_near p A : forall q m n h v, spending users domain q m A -> apart (map fst h) A -> opens n A -> kept h v ->
   near (chance p (compiled domain A) v) (fair p h A) (nat_q n * guess).
 Proof.
@@ -487,17 +531,14 @@ Proof.
   - unfold near; cbn [ideal]; pose proof (guess_nonneg n); lra.
   - destruct F as [_ F], q as [|q]; [destruct F|]; exact (IH _ q m n h v (F _) (AP _) (OP _) K).
   - destruct F as [_ F], q as [|q]; [destruct F|]; exact (IH _ q m n h v (F _) (AP _) (OP _) K).
-  - destruct F as (U & L & a & m' & _ & _ & F), AP as [(M & o & -> & P & A) [D AP]]; rewrite chance_ask.
-    destruct (L o) as (LO & _ & SD); [apply in_or_app; right; now left|].
-    assert (FT : fit i M o) by (split; [exact U|split; [intros e J; apply L, in_or_app; now left|auto]]).
-    destruct (recall i (M ++ [o]) h) as [y|] eqn:R.
-    + apply recall_some in R; destruct (proj1 K _ _ _ R) as [KN <-]; rewrite mean_known by exact KN.
+  - destruct F as (U & L & a & m' & _ & _ & F), AP as [(M & o & -> & P & A) [D AP]].
+    destruct (legal_fit i M o U L P A) as [FT SD]; destruct (recall i (M ++ [o]) h) as [y|] eqn:R.
+    + apply recall_some in R; rewrite (use_old p h v i K (fun y => compiled domain (k y)) _ y R).
       apply (IH _ q m' n); auto; eapply apart_less; [|apply AP]; intros e J; now right.
-    + assert (FR : fresh i (closed (feed1 (starting o (prologue i M)) Close)) v).
-      { apply (question_fresh h); auto; intros S J C; rewrite (D S J C) in J; apply in_map_iff in J as ([e y] & E & J); cbn [fst] in E; subst e.
-        exact (recall_none _ _ _ R y J). }
-      rewrite last_last, <- (stepping_uniform i o (prologue i M) _ v A SD FR), <- program_mean by exact P.
-      apply mean_near; [apply guess_nonneg|]; intros v' RV; apply (IH _ q m' n); [apply F|apply AP|apply OP|now apply kept_more with (v := v)].
+    + rewrite last_last; apply (use_new p h v i K (fun y => compiled domain (k y)) M o FT SD); [|apply guess_nonneg|].
+      * intros S J C; rewrite (D S J C) in J; apply in_map_iff in J as ([e y] & E & J); cbn [fst] in E; subst e.
+        exact (recall_none _ _ _ R y J).
+      * intros y v' K' _; apply (IH _ q m' n); [apply F|apply AP|apply OP|exact K'].
   - destruct F as (U & L & (LL & _ & _) & a & m' & _ & _ & F), AP as (P & LT & AP), n as [|n]; [destruct OP|].
     rewrite chance_ask, (open_at i M l c P); destruct (unsealed i M l (c ++ tag) h) as [x|] eqn:E.
     + rewrite (open_old h v i M l c tag x K P LT E (fun r => chance p (compiled domain (k r)))).
