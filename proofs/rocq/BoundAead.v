@@ -12,7 +12,7 @@ Local Open Scope nat_scope.
 
 Lemma opens_more A : forall n n', n <= n' -> opens n A -> opens n' A.
 Proof.
-  induction A as [r|x k IH|y k IH|i T k IH|i T l c tag k IH]; intros n n' L O; cbn [opens] in *; eauto.
+  induction A as [r|x k IH|y k IH|i T k IH|i T l c tag k IH|i T l c k IH]; intros n n' L O; cbn [opens] in *; eauto.
   destruct n as [|n]; [destruct O|]; destruct n' as [|n']; [lia|]; intro r; apply (IH r n); [lia|auto].
 Qed.
 
@@ -146,7 +146,7 @@ Lemma aead_apart A : forall asked used, (forall i nonce ad x, In (i, aead_contex
   new_nonces used A -> apart asked (aead_player A).
 Proof.
   induction A as [r|x k IH|y k IH|i [nonce ad x|nonce ad c] k IH]; intros asked used US NN; cbn [aead_player new_nonces] in *; cbv zeta; cbn [apart];
-    try (intros; apply (IH _ asked used); auto; fail).
+    try (intros; apply (IH _ asked used); auto; fail); [exact I| |].
   - destruct NN as [NU NN]; split; [exists (aead_context nonce ad), (Seal (text "message") x); split; [reflexivity|split; [apply context_passive|cbn; auto]]|split].
     + intros T J (M & o & o' & E & -> & AL); exfalso; apply app_inj_tail in E as [<- <-]; apply NU.
       destruct o' as [d|l z|l z|l z|l z|l j z|l]; try destruct AL; subst; eauto.
@@ -166,7 +166,7 @@ Lemma aead_near users domain A q m n : (forall i, i < users -> length (domain i)
   forall p, near (ideal bytes_dec block_dec (strings (rate + 2)) p (compiled domain (aead_player A)) [])
     (imagined aead_ideal p [] A) (nat_q n * guess).
 Proof.
-  intros D F NN AM p; rewrite <- (aead_fair p A [] []); auto; [|intros e []|intros i nonce ad x y []].
+  intros D F NN AM p; rewrite <- (aead_fair p A [] []); [|intros e []|intros i nonce ad x y []|exact NN].
   apply (fair_near users domain D p (aead_player A) q m n [] [] F); [|now apply aead_opens|apply kept_nothing].
   apply (aead_apart A [] []); auto; intros i nonce ad x [].
 Qed.
@@ -290,10 +290,10 @@ Qed.
 Lemma nonces_repeat s : (average (fun w => indicator (repeats w)) (nonces s) <= inject_Z (z s * z s) / inject_Z (2 ^ 193))%Q.
 Proof.
   assert (H : (average (fun w => indicator (repeats w)) (nonces s) <= inject_Z (z s * (z s - 1)) / inject_Z (2 ^ 193))%Q).
-  { induction s as [|s IH]; [vm_compute; discriminate|]; unfold nonces in *; rewrite vectors_more.
-    eapply Qle_trans; [apply (average_le _ (fun w => indicator (repeats w) + nat_q s * (1 / nat_q (length (strings 24)))))|].
+  { induction s as [|s IH]; unfold nonces in *; [unfold average; cbn [vectors sum repeats length]; vm_compute; discriminate|]; rewrite vectors_more.
+    eapply Qle_trans; [apply (average_le _ (fun w => indicator (repeats w) + nat_q s * (1 / nat_q (length (strings 24))))%Q)|].
     - intros w I; apply in_vectors in I as [L _]; rewrite <- L.
-      eapply Qle_trans; [apply (average_le _ (fun c => indicator (repeats w) + indicator (existsb (fun a => if bytes_dec a c then true else false) w)))|].
+      eapply Qle_trans; [apply (average_le _ (fun c => indicator (repeats w) + indicator (existsb (fun a => if bytes_dec a c then true else false) w))%Q)|].
       + intros c _; rewrite repeats_snoc; unfold indicator; destruct (repeats w), (existsb _ w); discriminate.
       + rewrite average_plus, average_const by apply some_strings; apply Qplus_le_compat; [apply Qle_refl|].
         apply (average_any (fun a c => if bytes_dec a c then true else false) w); intros a _; apply average_few; [apply strings_once|].
@@ -302,7 +302,7 @@ Proof.
       + eapply Qle_trans; [apply Qplus_le_compat; [exact IH|apply Qle_refl]|]; unfold nat_q, z.
         rewrite Nat2Z.inj_succ; generalize (Z.of_nat s); intro t.
         apply Qle_lteq; right; change (inject_Z (2 ^ 193)) with (2 * inject_Z (2 ^ 192))%Q.
-        unfold Z.succ; rewrite !inject_Z_mult; unfold Z.sub; rewrite !inject_Z_plus; change (inject_Z 1) with 1%Q; change (inject_Z (-1)) with (-1)%Q.
+        unfold Z.succ, Z.sub; rewrite !inject_Z_mult, !inject_Z_plus, !inject_Z_opp; change (inject_Z 1) with 1%Q.
         field; discriminate.
       + intro E; pose proof (some_strings 24) as N; clear -E N; revert E; generalize dependent (strings 24); intros l N E.
         assert (X : forall n, vectors l n <> []); [|now apply (X s)].

@@ -53,7 +53,7 @@ Fixpoint unsealed (i : nat) (T : list op) (l y : list byte) (h : history) : opti
       end
   end.
 
-(** The probability of yes in the fair world, for one permutation, after [h]. *)
+(** The probability of yes in the fair world, for one permutation, after [h].  [apart] has no Unmask. *)
 Fixpoint fair (p : graph) (h : history) (A : player) : Q :=
   match A with
   | Say yes => indicator yes
@@ -65,6 +65,7 @@ Fixpoint fair (p : graph) (h : history) (A : player) : Q :=
       | None => average (fun y => fair p ((i, T, y) :: h) (k y)) (strings (out_length (last T (Init []))))
       end
   | Open i T l c tag k => fair p h (k (unsealed i T l (c ++ tag) h))
+  | Unmask _ _ _ _ _ => 0
   end.
 
 Definition fairly (A : player) : Q := average (fun p => fair p [] A) all_permutations.
@@ -77,11 +78,12 @@ Fixpoint apart (asked : list (nat * list op)) (A : player) : Prop :=
   | Use i T k => (exists M o, T = M ++ [o] /\ passive M /\ alike o o) /\
       (forall S, In (i, S) asked -> clash T S -> S = T) /\ forall y, apart ((i, T) :: asked) (k y)
   | Open _ T _ _ tag k => passive T /\ length tag = tag_length /\ forall x, apart asked (k x)
+  | Unmask _ _ _ _ _ => False
   end.
 
 Lemma apart_less A : forall l l', incl l' l -> apart l A -> apart l' A.
 Proof.
-  induction A as [r|x k IH|y k IH|i T k IH|i T l c tag k IH]; intros a a' I H; cbn [apart] in *; eauto.
+  induction A as [r|x k IH|y k IH|i T k IH|i T l c tag k IH|i T l c k IH]; intros a a' I H; cbn [apart] in *; eauto.
   - destruct H as (X & D & H); split; [exact X|split; [auto|]]; intro y; apply (IH y ((i, T) :: a)); auto.
     intros e [<-|J]; [now left|right; auto].
   - destruct H as (X & L & H); split; [exact X|split; [exact L|]]; intro y; eauto.
@@ -527,7 +529,7 @@ Qed.
 Theorem fair_near p A : forall q m n h v, spending users domain q m A -> apart (map fst h) A -> opens n A -> kept h v ->
   near (chance p (compiled domain A) v) (fair p h A) (nat_q n * guess).
 Proof.
-  induction A as [r|x k IH|y k IH|i T k IH|i M l c tag k IH]; intros q m n h v F AP OP K; cbn [compiled spending apart opens fair] in *.
+  induction A as [r|x k IH|y k IH|i T k IH|i M l c tag k IH|i M l c k IH]; intros q m n h v F AP OP K; cbn [compiled spending apart opens fair] in *.
   - unfold near; cbn [ideal]; pose proof (guess_nonneg n); lra.
   - destruct F as [_ F], q as [|q]; [destruct F|]; exact (IH _ q m n h v (F _) (AP _) (OP _) K).
   - destruct F as [_ F], q as [|q]; [destruct F|]; exact (IH _ q m n h v (F _) (AP _) (OP _) K).
@@ -551,6 +553,7 @@ Proof.
       apply (mean_until p i (opening l c (prologue i M)) (fun r => compiled domain (k (taken c tag (fst r))))
         (fun r => accepted (taken c tag (fst r)))).
       intros r; destruct (taken c tag (fst r)); [discriminate|reflexivity].
+  - destruct AP.
 Qed.
 
 Theorem questions_random A q m n : spending users domain q m A -> apart [] A -> opens n A ->

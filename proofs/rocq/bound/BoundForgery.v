@@ -403,13 +403,14 @@ Fixpoint watched (h : history) (A : player) : player :=
       | Some x => if in_dec answer_dec (i, T ++ [Seal l x], c ++ tag) h then watched h (k r) else Say true
       | None => watched h (k r)
       end)
+  | Unmask i T l c k => Unmask i T l c (fun x => watched h (k x))
   end.
 
 (** At most [n] questions to Open. *)
 Fixpoint opens (n : nat) (A : player) : Prop :=
   match A with
   | Say _ => True
-  | Permute _ k | Unpermute _ k | Use _ _ k => forall x, opens n (k x)
+  | Permute _ k | Unpermute _ k | Use _ _ k | Unmask _ _ _ _ k => forall x, opens n (k x)
   | Open _ _ _ _ _ k => match n with O => False | S n => forall x, opens n (k x) end
   end.
 
@@ -420,17 +421,19 @@ Fixpoint one_shot (A : player) : Prop :=
   | Permute _ k | Unpermute _ k => forall x, one_shot (k x)
   | Use _ T k => (exists M o, T = M ++ [o] /\ mixes M) /\ forall x, one_shot (k x)
   | Open _ T _ _ _ k => mixes T /\ forall x, one_shot (k x)
+  | Unmask _ T _ _ k => mixes T /\ forall x, one_shot (k x)
   end.
 
 Lemma watched_spending A : forall q m h, spending users domain q m A -> spending users domain q m (watched h A).
 Proof.
-  induction A as [r|x k IH|y k IH|i T k IH|i T l c tag k IH]; intros q m h F; cbn [watched spending] in *.
+  induction A as [r|x k IH|y k IH|i T k IH|i T l c tag k IH|i T l c k IH]; intros q m h F; cbn [watched spending] in *.
   - exact I.
   - destruct F as [X F], q as [|q]; auto.
   - destruct F as [X F], q as [|q]; auto.
   - destruct F as (U & L & a & n & M & C & F); split; [exact U|split; [exact L|]]; exists a, n; auto.
   - destruct F as (U & L & D & a & n & M & C & F); split; [exact U|split; [exact L|split; [exact D|]]]; exists a, n.
     split; [exact M|split; [exact C|]]; intros [x|]; [destruct (in_dec _ _ _); [auto|exact I]|auto].
+  - destruct F as (U & L & D & a & n & M & C & F); split; [exact U|split; [exact L|split; [exact D|]]]; exists a, n; auto.
 Qed.
 
 (** *** What the table has of a tag, a Seal has given *)
@@ -472,6 +475,12 @@ Proof.
   rewrite app_nil_r in E; rewrite E; reflexivity.
 Qed.
 
+Lemma unmask_last i M l c : mixes M -> unmask_program domain i M l c = unmasking l c (prologue i M).
+Proof.
+  intro X; unfold unmask_program; rewrite program_from; destruct (mixed_is M [] X [] (begun domain i no_key)) as [y E].
+  rewrite app_nil_r in E; rewrite E; reflexivity.
+Qed.
+
 (** What is asked for before the tag is no tag. *)
 Lemma no_tag i M M' l l' x y n bs : mixes M -> mixes M' -> length l <= label_max -> length l' <= label_max ->
   prefix bs (closed (feed (bytes y) (feed1 (sealing l' n (prologue i M')) Close))) -> ~ prefix (tag_blocks i M l x) bs.
@@ -508,7 +517,7 @@ Qed.
 Lemma forged p A : forall q m n h v, spending users domain q m A -> one_shot A -> opens n A -> given h v ->
   (chance p (compiled domain (watched h A)) v <= nat_q n * guess)%Q.
 Proof.
-  induction A as [r|x k IH|y k IH|i T k IH|i M l c tag k IH]; intros q m n h v F SH OP G;
+  induction A as [r|x k IH|y k IH|i T k IH|i M l c tag k IH|i M l c k IH]; intros q m n h v F SH OP G;
     cbn [compiled watched spending one_shot opens ideal] in *.
   - apply guess_nonneg.
   - destruct F as [_ F], q as [|q]; [destruct F|]; exact (IH _ q m n h v (F _) (SH _) (OP _) G).
@@ -603,6 +612,15 @@ Proof.
         -- unfold indicator; destruct (bytes_dec _ _); lra.
       * rewrite average_plus; apply Qplus_le_compat; [apply one_guess|].
         rewrite asked_later by exact E; apply (IH _ q m' n); auto.
+  - destruct F as (U & L & (LL & _ & _) & a & m' & _ & _ & F), SH as [X SH].
+    rewrite (unmask_last i M l c X); apply ask_below; [apply guess_nonneg|]; intros v' MV N K.
+    apply (IH _ q m' n); auto; apply (given_more h h i v); auto using incl_refl; intros e J; apply N in J as [J|(bs & B & J)]; [now left|right].
+    exists bs; split; [exact J|]; intros M0 l0 x0 _ L0 X0 LL0 P; exfalso.
+    destruct (within_unmasking (by_table i v') l c (prologue i M)) as [_ W]; destruct (W bs B) as [_ Q]; revert Q; unfold unmasking.
+    destruct (decrypting_feeds (by_table i v') c (feed1 (tape_header 4 l (prologue i M)) Close)) as (-> & _ & _).
+    rewrite <- (encrypting_feeds (by_table i v')); intro Q.
+    destruct (tag_once (by_table i v') i M0 M l0 x0 (Mask l (fst (result (by_table i v') (decrypting c
+      (feed1 (tape_header 4 l (prologue i M)) Close)))))) as [_ E]; auto; [eapply prefix_trans; [exact P|exact Q]|discriminate].
 Qed.
 
 (** ** The theorems *)

@@ -14,14 +14,15 @@ Local Open Scope nat_scope.
 (** A transcript with a key: that of aead, mac, siv, stream and committing begins so. *)
 Definition keyed (d key : list byte) (T : list op) : list op := Init d :: Mix (text "key") key :: T.
 
-(** It asks the permutation, its inverse, for what a transcript under the key of a user outputs last, and whether Open takes
-    a ciphertext and a tag after one; it goes on as the answers say, and ends with yes or no. *)
+(** It asks the permutation, its inverse, for what a transcript under the key of a user outputs last, whether Open takes a
+    ciphertext and a tag after one, and what Unmask gives; it goes on as the answers say, and ends with yes or no. *)
 Inductive player :=
   | Say (yes : bool)
   | Permute (x : list byte) (k : list byte -> player)
   | Unpermute (y : list byte) (k : list byte -> player)
   | Use (i : nat) (T : list op) (k : list byte -> player)
-  | Open (i : nat) (T : list op) (l c tag : list byte) (k : option (list byte) -> player).
+  | Open (i : nat) (T : list op) (l c tag : list byte) (k : option (list byte) -> player)
+  | Unmask (i : nat) (T : list op) (l c : list byte) (k : list byte -> player).
 
 Section Users.
 (** The users: how many, and the domain of each. *)
@@ -36,6 +37,7 @@ Fixpoint says (p : graph) (keys : list (list byte)) (A : player) : bool :=
   | Unpermute y k => says p keys (k (perm_inverse p y))
   | Use i T k => says p keys (k (answer (perm p) (keyed (domain i) (nth i keys []) T)))
   | Open i T l c tag k => says p keys (k (fst (unseal (perm p) l c tag (run (perm p) (keyed (domain i) (nth i keys []) T)))))
+  | Unmask i T l c k => says p keys (k (fst (unmask (perm p) l c (run (perm p) (keyed (domain i) (nth i keys []) T)))))
   end.
 
 (** The model as a program that asks for the outer part after some blocks ([transcript]), with zeros for a key that
@@ -65,6 +67,11 @@ Definition opening (l c : list byte) (t : tape) : prog (list byte * tape) :=
 Definition open_program (i : nat) (T : list op) (l c : list byte) : prog (list byte * tape) :=
   bind (program i T) (fun r => opening l c (snd r)).
 
+Definition unmasking (l c : list byte) (t : tape) : prog (list byte * tape) := decrypting c (feed1 (tape_header 4 l t) Close).
+
+Definition unmask_program (i : nat) (T : list op) (l c : list byte) : prog (list byte * tape) :=
+  bind (program i T) (fun r => unmasking l c (snd r)).
+
 Definition taken (c tag x : list byte) : option (list byte) :=
   if list_eq_dec N.eq_dec (skipn (length c) x) tag then Some (firstn (length c) x) else None.
 
@@ -75,6 +82,7 @@ Fixpoint compiled (A : player) : @tree (list byte) (list byte) block :=
   | Unpermute y k => Inverse y (fun x => compiled (k x))
   | Use i T k => ask i (program i T) (fun r => compiled (k (fst r)))
   | Open i T l c tag k => ask i (open_program i T l c) (fun r => compiled (k (taken c tag (fst r))))
+  | Unmask i T l c k => ask i (unmask_program i T l c) (fun r => compiled (k (fst r)))
   end.
 
 Definition key_lists : list (list (list byte)) := vectors (strings 32) users.
@@ -101,6 +109,8 @@ Fixpoint spending (q m : nat) (A : player) : Prop :=
   | Use i T k => i < users /\ legal T /\ exists c n, c + n <= m /\ costs (program i T) c /\ forall x, spending q n (k x)
   | Open i T l c tag k => i < users /\ legal T /\ (length l <= label_max /\ small l /\ small c) /\
       exists a n, a + n <= m /\ costs (open_program i T l c) a /\ forall x, spending q n (k x)
+  | Unmask i T l c k => i < users /\ legal T /\ (length l <= label_max /\ small l /\ small c) /\
+      exists a n, a + n <= m /\ costs (unmask_program i T l c) a /\ forall x, spending q n (k x)
   end.
 
 (** So that a key is in the first block. *)
@@ -227,6 +237,12 @@ Proof.
   generalize tag_length; intro k; rewrite !(result_bind _ (decrypting _ _)).
   destruct (shift_decrypting c _ H2 (close_not_nil _)) as [-> H3]; cbn [fst snd]; destruct (shift_feed1 _ Close H3) as [<- H4].
   rewrite !(result_bind _ (squeezing k _)); destruct (shift_squeezing k _ H4 (close_not_nil _)) as [-> _]; reflexivity.
+Qed.
+
+Lemma shift_unmasking l c t : holds_key t -> fst (result O' (unmasking l c (shift t))) = fst (result O (unmasking l c t)).
+Proof.
+  intro H; unfold unmasking; destruct (shift_header 4 l t H) as [<- H0], (shift_feed1 _ Close H0) as [<- H1].
+  destruct (shift_decrypting c _ H1 (close_not_nil _)) as [-> _]; reflexivity.
 Qed.
 
 Lemma shift_stepping o t : holds_key t -> result O' (stepping o (shift t)) =
@@ -364,6 +380,14 @@ Proof.
   rewrite <- LC, firstn_app, skipn_app, Nat.sub_diag, firstn_all, skipn_all; cbn [firstn skipn app]; now rewrite app_nil_r.
 Qed.
 
+Lemma unmasking_is P (HP : keeps_length P) l c t : wf t ->
+  fst (result (outer_of P) (unmasking l c t)) = fst (unmask P l c (render P t)).
+Proof.
+  intro W; unfold unmasking, unmask; assert (WH : wf (tape_header 4 l t)) by now apply wf_tape_header.
+  rewrite <- (render_header P HP) by exact W; destruct (render_close P HP [] _ WH) as (_ & R & W'); rewrite <- R.
+  now rewrite (decrypting_is P HP) by exact W'.
+Qed.
+
 Section Same.
 Variables (p : @graph (list byte)) (keys : list (list byte)) (i : nat).
 Hypothesis IP : In p all_permutations.
@@ -412,17 +436,27 @@ Proof.
   rewrite (run_agrees (perm p) (perm_length p IP)), <- (opening_is (perm p) (perm_length p IP) l c _ (wf_tape_run _ _)), <- E.
   now rewrite (shift_opening (mask i key) mask_some (has_after p keys i) (outer_of (perm p)) same_outer l c _ H).
 Qed.
+
+Lemma unmaskings_are T l c : fst (unmask (perm p) l c (run (perm p) (keyed (domain i) key T))) =
+  fst (result (has_after p keys i) (unmask_program i T l c)).
+Proof.
+  pose proof (transcript_is (perm p) (perm_length p IP) (keyed (domain i) key T)) as E; destruct (run_is T) as [R H].
+  rewrite R in E; injection E as _ E; unfold unmask_program; rewrite result_bind.
+  rewrite (run_agrees (perm p) (perm_length p IP)), <- (unmasking_is (perm p) (perm_length p IP) l c _ (wf_tape_run _ _)), <- E.
+  exact (shift_unmasking (mask i key) mask_some (has_after p keys i) (outer_of (perm p)) same_outer l c _ H).
+Qed.
 End Same.
 
 Lemma says_is p keys A : In p all_permutations -> In keys key_lists -> forall q m, spending q m A ->
   says p keys A = tree_says p keys (compiled A).
 Proof.
-  intros IP IK; induction A as [r|x k IH|y k IH|i T k IH|i T l c tag k IH]; intros q m F; cbn [says compiled real spending] in *.
+  intros IP IK; induction A as [r|x k IH|y k IH|i T k IH|i T l c tag k IH|i T l c k IH]; intros q m F; cbn [says compiled real spending] in *.
   - reflexivity.
   - destruct F as [_ F], q as [|q]; [destruct F|]; exact (IH _ q m (F _)).
   - destruct F as [_ F], q as [|q]; [destruct F|]; exact (IH _ q m (F _)).
   - destruct F as (U & _ & c & n & _ & _ & F); rewrite real_ask, answers_are by assumption; exact (IH _ q n (F _)).
   - destruct F as (U & _ & _ & a & n & _ & _ & F); rewrite real_ask, openings_are by assumption; exact (IH _ q n (F _)).
+  - destruct F as (U & _ & _ & a & n & _ & _ & F); rewrite real_ask, unmaskings_are by assumption; exact (IH _ q n (F _)).
 Qed.
 
 (** ** What a game visits *)
@@ -604,6 +638,12 @@ Proof.
   split; [now apply wf_tape_header|apply small_header; auto; reflexivity].
 Qed.
 
+Lemma good_unmasking l c t : good_tape t -> small l -> small c -> good_tape (snd (result O (unmasking l c t))).
+Proof.
+  intros [W S] L C; unfold unmasking; apply good_decrypting; [exact C|]; apply good_close.
+  split; [now apply wf_tape_header|apply small_header; auto; reflexivity].
+Qed.
+
 Lemma good_transcript T : legal T -> forall r, good_tape (snd r) -> good_tape (snd (result O (transcript T r))).
 Proof.
   induction T as [|o T IH]; intros L r G; [exact G|]; cbn [transcript]; rewrite result_bind.
@@ -638,9 +678,12 @@ Proof.
     intros [g v]; apply within_ret, prefix_refl.
 Qed.
 
+Lemma within_unmasking O l c t : within_tapes O t (unmasking l c t).
+Proof. eapply within_from; [|apply within_decrypting]; eapply prefix_trans; [apply (closed_header 4 l)|apply closed_feed1]. Qed.
+
 Lemma compiled_fits A : forall q m v, spending q m A -> small_table v -> fits_game (compiled A) q m v.
 Proof.
-  induction A as [r|x k IH|y k IH|i T k IH|i T l c tag k IH]; intros q m v F SV; cbn [compiled spending] in *.
+  induction A as [r|x k IH|y k IH|i T k IH|i T l c tag k IH|i T l c k IH]; intros q m v F SV; cbn [compiled spending] in *.
   - exact I.
   - destruct F as [X F], q as [|q]; [destruct F|]; split; [now apply in_states|]; intro; apply IH; auto.
   - destruct F as [X F], q as [|q]; [destruct F|]; split; [now apply in_states|]; intro; apply IH; auto.
@@ -659,6 +702,16 @@ Proof.
       { apply within_bind; [apply (within_transcript O (keyed (domain i) no_key T) ([], blank))|]; intro r; apply within_opening. }
       split; [intros bs I; now apply W|split; [|split; [exact (C O S)|intros x []]]].
       apply good_blocks; unfold open_program; rewrite result_bind; apply good_opening; auto.
+      apply good_transcript; [exact S|now apply legal_keyed|apply good_blank].
+    + intros x v' SV'; apply IH; auto.
+  - destruct F as (U & L & (_ & SL & SC) & a & n & M & C & F).
+    apply (fits_more _ _ _ _ _ _ q (a - length (@nil (@place block)) + n)); [cbn [length]; lia|].
+    apply (fits_ask i U a n q _ (fun r => closed (snd r))); [|constructor|intros x []|exact SV|].
+    + intros O (_ & S & _).
+      assert (W : within_tapes O blank (unmask_program i T l c)).
+      { apply within_bind; [apply (within_transcript O (keyed (domain i) no_key T) ([], blank))|]; intro r; apply within_unmasking. }
+      split; [intros bs I; now apply W|split; [|split; [exact (C O S)|intros x []]]].
+      apply good_blocks; unfold unmask_program; rewrite result_bind; apply good_unmasking; auto.
       apply good_transcript; [exact S|now apply legal_keyed|apply good_blank].
     + intros x v' SV'; apply IH; auto.
 Qed.
