@@ -5,7 +5,7 @@
 
 From Coq Require Import String List Bool NArith Arith Lia QArith Qabs Lqa.
 From Veriplex Require Import Duplex Framing Protocol Tree BoundSampling BoundModel BoundPublic BoundKeyed BoundSecret
-  BoundForgery BoundMean BoundFresh BoundAttack.
+  BoundForgery BoundMean BoundAnswers BoundFresh BoundAttack.
 Import ListNotations.
 Local Open Scope list_scope.
 Local Open Scope nat_scope.
@@ -162,18 +162,18 @@ Proof.
 Qed.
 
 Lemma aead_near users domain A q m n : (forall i, i < users -> length (domain i) <= 50 /\ small (domain i)) ->
-  spending users domain q m (aead_player A) -> new_nonces [] A -> at_most decrypts n A ->
-  forall p, near (ideal bytes_dec block_dec (strings (rate + 2)) p (compiled domain (aead_player A)) [])
+  affords users domain q m (aead_player A) -> new_nonces [] A -> at_most decrypts n A ->
+  forall p, In p all_permutations -> near (ideal bytes_dec block_dec (strings (rate + 2)) p (compiled domain (aead_player A)) [])
     (imagined aead_ideal p [] A) (nat_q n * guess).
 Proof.
-  intros D F NN AM p; rewrite <- (aead_fair p A [] []); [|intros e []|intros i nonce ad x y []|exact NN].
-  apply (fair_near users domain D p (aead_player A) q m n [] [] F); [|now apply aead_opens|apply kept_nothing].
+  intros D F NN AM p IP; rewrite <- (aead_fair p A [] []); [|intros e []|intros i nonce ad x y []|exact NN].
+  apply (fair_near users domain D p (aead_player A) IP q m n [] [] F); [|now apply aead_opens|apply kept_nothing].
   apply (aead_apart A [] []); auto; intros i nonce ad x [].
 Qed.
 
 (** Encryption with new nonces, and [n] tries to decrypt, are like uniform strings and refusals. *)
 Theorem aead_secure users domain A q m n : (forall i, i < users -> length (domain i) <= 50 /\ small (domain i)) ->
-  spending users domain q m (aead_player A) -> new_nonces [] A -> at_most decrypts n A ->
+  affords users domain q m (aead_player A) -> new_nonces [] A -> at_most decrypts n A ->
   (advantage aead aead_ideal users domain A <=
     nat_q n / inject_Z (2 ^ 128) + inject_Z (z m * (2 * z q + z m)) / inject_Z (2 ^ 256))%Q.
 Proof.
@@ -182,7 +182,7 @@ Proof.
 Qed.
 
 Corollary aead_secure_2_128 users domain A q m n : (forall i, i < users -> length (domain i) <= 50 /\ small (domain i)) ->
-  spending users domain q m (aead_player A) -> new_nonces [] A -> at_most decrypts n A -> (z (q + m) <= 2 ^ 64)%Z ->
+  affords users domain q m (aead_player A) -> new_nonces [] A -> at_most decrypts n A -> (z (q + m) <= 2 ^ 64)%Z ->
   (advantage aead aead_ideal users domain A <= nat_q (S n) / inject_Z (2 ^ 128))%Q.
 Proof.
   intros D F NN AM H; rewrite guesses_more.
@@ -223,25 +223,25 @@ Proof.
     (destruct r as [r|]; [destruct (decrypted _ _ _ _ _)|]; cbn [at_most]; auto).
 Qed.
 
-Lemma forger_spending users domain A : forall q m h, spending users domain q m (aead_player A) -> spending users domain q m (aead_player (forger h A)).
+Lemma forger_affords users domain A : forall q m h, affords users domain q m (aead_player A) -> affords users domain q m (aead_player (forger h A)).
 Proof.
-  induction A as [r|x k IH|y k IH|i [nonce ad x|nonce ad c] k IH]; intros q m h F; cbn [forger aead_player] in *; cbv zeta in *; cbn [spending] in *; auto.
+  induction A as [r|x k IH|y k IH|i [nonce ad x|nonce ad c] k IH]; intros q m h F; cbn [forger aead_player] in *; cbv zeta in *; cbn [affords] in *; auto.
   - destruct F as [X F], q as [|q]; auto.
   - destruct F as [X F], q as [|q]; auto.
   - destruct F as (U & L & a & n & M & C & F); split; [exact U|split; [exact L|]]; exists a, n; auto.
-  - destruct (length c <? tag_length); [now apply IH|]; cbn [spending] in *.
-    destruct F as (U & L & D & a & n & M & C & F); split; [exact U|split; [exact L|split; [exact D|]]]; exists a, n.
-    split; [exact M|split; [exact C|]]; intros [r|]; [destruct (decrypted _ _ _ _ _)|]; cbn [aead_player spending]; auto.
+  - destruct (length c <? tag_length); [now apply IH|]; cbn [affords] in *.
+    destruct F as (U & L & D & a & n & M & C & N & F); split; [exact U|split; [exact L|split; [exact D|]]]; exists a, n.
+    split; [exact M|split; [exact C|split; [now apply IH|]]]; intros r J; destruct (decrypted _ _ _ _ _); cbn [aead_player affords]; auto.
 Qed.
 
 (** One of [n] tries to decrypt takes what nobody encrypted. *)
 Corollary aead_unforged users domain A q m n : (forall i, i < users -> length (domain i) <= 50 /\ small (domain i)) ->
-  spending users domain q m (aead_player A) -> new_nonces [] A -> at_most decrypts n A ->
+  affords users domain q m (aead_player A) -> new_nonces [] A -> at_most decrypts n A ->
   (real_world aead users domain (forger [] A) <=
     nat_q n / inject_Z (2 ^ 128) + inject_Z (z m * (2 * z q + z m)) / inject_Z (2 ^ 256))%Q.
 Proof.
   intros D F NN AM.
-  pose proof (aead_secure users domain (forger [] A) q m n D (forger_spending users domain A q m [] F) (forger_nonces A [] [] NN)
+  pose proof (aead_secure users domain (forger [] A) q m n D (forger_affords users domain A q m [] F) (forger_nonces A [] [] NN)
     (forger_at_most decrypts A [] n AM)) as B.
   unfold advantage in B; apply Qabs_Qle_condition in B as [_ B].
   assert (Z : (ideal_world aead_ideal (forger [] A) == 0)%Q) by (apply average_zero; intros; apply forger_ideal).
@@ -320,7 +320,7 @@ Proof.
 Qed.
 
 Theorem aead_random_nonces users domain A q m n s : (forall i, i < users -> length (domain i) <= 50 /\ small (domain i)) ->
-  (forall w, In w (nonces s) -> spending users domain q m (aead_player (with_nonces w A)) /\ at_most decrypts n (with_nonces w A)) ->
+  (forall w, In w (nonces s) -> affords users domain q m (aead_player (with_nonces w A)) /\ at_most decrypts n (with_nonces w A)) ->
   (random_advantage users domain s A <=
     inject_Z (z s * z s) / inject_Z (2 ^ 193) + (nat_q n / inject_Z (2 ^ 128) + inject_Z (z m * (2 * z q + z m)) / inject_Z (2 ^ 256)))%Q.
 Proof.

@@ -6,7 +6,7 @@
 
 From Coq Require Import String List Bool NArith Arith Lia QArith Qabs Lqa.
 From Veriplex Require Import Duplex Framing Protocol Tree BoundSampling BoundModel BoundPublic BoundKeyed BoundSecret
-  BoundForgery BoundMean BoundFresh.
+  BoundForgery BoundMean BoundAnswers BoundFresh.
 Import ListNotations.
 Local Open Scope list_scope.
 Local Open Scope nat_scope.
@@ -75,9 +75,9 @@ Variable idea : log question -> nat -> question -> option (list byte) + nat.
 Variables (users : nat) (domain : nat -> list byte).
 Hypothesis domains : forall i, i < users -> length (domain i) <= 50 /\ small (domain i).
 Variables (A : attacker question) (B : player) (q m : nat) (c : Q).
-Hypothesis SPENDS : spending users domain q m B.
+Hypothesis SPENDS : affords users domain q m B.
 Hypothesis SAME : forall p keys, says domain p keys B = attacks scheme domain p keys A.
-Hypothesis NEAR : forall p, near (chance p (compiled domain B) []) (imagined idea p [] A) c.
+Hypothesis NEAR : forall p, In p all_permutations -> near (chance p (compiled domain B) []) (imagined idea p [] A) c.
 Hypothesis SOME : (0 <= c)%Q.
 
 Lemma worlds_near d : (Qabs (really users domain B - ideally domain B) <= d)%Q -> (advantage scheme idea users domain A <= c + d)%Q.
@@ -85,15 +85,15 @@ Proof.
   intro R; apply Qabs_Qle_condition in R as [R1 R2].
   assert (E : (real_world scheme users domain A == really users domain B)%Q)
     by (apply average_ext; intros keys _; apply average_ext; intros p _; now rewrite SAME).
-  assert (N : near (ideally domain B) (ideal_world idea A) c) by (split; apply average_within; auto; intros p _; apply NEAR).
+  assert (N : near (ideally domain B) (ideal_world idea A) c) by (split; apply average_within; auto; intros p I; now apply NEAR).
   destruct N; unfold advantage; rewrite E; apply Qabs_Qle_condition; split; lra.
 Qed.
 
 Lemma advantage_near : (advantage scheme idea users domain A <= c + inject_Z (z m * (2 * z q + z m)) / inject_Z (2 ^ 256))%Q.
-Proof. apply worlds_near, (outputs_random users domain domains B q m SPENDS). Qed.
+Proof. apply worlds_near, (answers_random users domain domains B q m SPENDS). Qed.
 
 Lemma advantage_2_128 : (z (q + m) <= 2 ^ 64)%Z -> (advantage scheme idea users domain A <= c + 1 / inject_Z (2 ^ 128))%Q.
-Proof. intro H; apply worlds_near, (outputs_random_2_128 users domain B q m domains SPENDS H). Qed.
+Proof. intro H; apply worlds_near; eapply Qle_trans; [apply (answers_random users domain domains B q m SPENDS)|now apply below_2_128]. Qed.
 End Bounds.
 
 Lemma guesses n : (nat_q n / inject_Z (2 ^ 128) == nat_q n * guess)%Q.

@@ -7,7 +7,7 @@
 
 From Coq Require Import String List Bool NArith Arith Lia QArith Qabs Lqa.
 From Veriplex Require Import Duplex Framing Protocol Tree BoundSampling BoundModel BoundPublic BoundKeyed BoundSecret BoundNonces
-  BoundForgery BoundMean.
+  BoundForgery BoundMean BoundAnswers.
 Import ListNotations.
 Local Open Scope list_scope.
 Local Open Scope nat_scope.
@@ -19,10 +19,6 @@ Local Notation ends u bs := (prefix (closed (feed1 u Close)) bs).
 (** ** The game *)
 
 Definition passive (T : list op) : Prop := forall o, In o T -> match o with Mix _ _ | Fork _ _ _ => True | _ => False end.
-
-(** How many bytes an operation outputs. *)
-Definition out_length (o : op) : nat :=
-  match o with Derive _ n => n | Mask _ x => length x | Seal _ x => length x + tag_length | _ => 0 end.
 
 (** Operations whose outputs may come from one state, after the same transcript. *)
 Definition alike (o o' : op) : Prop :=
@@ -331,6 +327,7 @@ Qed.
 
 (** All that was answered is in the table; and no blocks after a place where an output begins, unless for an answer. *)
 Definition kept (h : history) (v : course) : Prop :=
+  small_table v /\
   (forall i T y, In (i, T, y) h -> known i v (program domain i T) /\ fst (result (by_table i v) (program domain i T)) = y) /\
   (forall i M o b r, fit i M o -> In (i, b, r) (map fst v) -> ends (starting o (prologue i M)) (rev (b :: r)) ->
     exists o', alike o o' /\ In (i, M ++ [o']) (map fst h)) /\
@@ -338,7 +335,7 @@ Definition kept (h : history) (v : course) : Prop :=
     In (i, M ++ [Seal l x]) (map fst h)).
 
 Lemma kept_nothing : kept [] [].
-Proof. split; [intros i T y []|split; [intros i M o b r _ []|intros i M l x b r _ []]]. Qed.
+Proof. split; [discriminate|]; split; [intros i T y []|split; [intros i M o b r _ []|intros i M l x b r _ []]]. Qed.
 
 Lemma new_ends u i b r bs w : In (i, b, r) (names i [] bs) -> ends u (rev (b :: r)) -> prefix bs w -> ends u w.
 Proof.
@@ -349,14 +346,14 @@ Qed.
 Lemma kept_more h v v' i M o : kept h v -> fit i M o -> reached i (program domain i (M ++ [o])) v v' ->
   kept ((i, M ++ [o], fst (result (by_table i v') (program domain i (M ++ [o])))) :: h) v'.
 Proof.
-  intros (K1 & K2 & K3) FT (MV & KN & NEW); pose proof FT as (U & L & P & D & A).
+  intros (K0 & K1 & K2 & K3) FT (MV & KN & SV & NEW); pose proof FT as (U & L & P & D & A).
   assert (CL : forall u j b r, length (cur u) < rate -> In (j, b, r) (map fst v') -> ends u (rev (b :: r)) ->
     In (j, b, r) (map fst v) \/ j = i /\ (u = starting o (prologue i M) \/ exists l x, o = Seal l x /\ u = tagging i M l x)).
   { intros u j b r LU J E; apply NEW in J as [J|(bs & B & J)]; [now left|right].
     pose proof (names_in _ _ _ _ _ _ J) as [-> _]; split; [reflexivity|].
     rewrite program_needs in B by exact P; destruct (within_stepping (by_table i v') o (prologue i M)) as [_ W].
     apply (stepping_closes (by_table i v') u o i M); auto; destruct (W bs B) as [_ Q]; now apply (new_ends u i b r bs). }
-  split; [|split].
+  split; [auto|split; [|split]].
   - intros j T y [E|J].
     + injection E as <- <- <-; auto.
     + destruct (K1 j T y J) as [KJ RJ]; destruct (result_known j v v' _ MV KJ) as [-> K']; auto.
@@ -376,7 +373,7 @@ Qed.
 Lemma question_fresh h v i M o : kept h v -> fit i M o ->
   (forall S, In (i, S) (map fst h) -> clash (M ++ [o]) S -> False) -> fresh i (closed (feed1 (starting o (prologue i M)) Close)) v.
 Proof.
-  intros (_ & K2 & _) FT N b r J E; destruct (K2 i M o b r FT J E) as (o' & A & I); apply (N _ I); exists M, o, o'; auto.
+  intros (_ & _ & K2 & _) FT N b r J E; destruct (K2 i M o b r FT J E) as (o' & A & I); apply (N _ I); exists M, o, o'; auto.
 Qed.
 
 (** ** Tags that nobody made *)
@@ -398,12 +395,20 @@ Proof.
   apply mean_ext; intros r w; rewrite (mean_bind i (squeezing k _)); reflexivity.
 Qed.
 
-Lemma opening_known F i l c t v x g u : let start := feed1 (starting (Seal l c) t) Close in
-  known i v (decrypting c start) -> result (by_table i v) (decrypting c start) = (x, u) ->
-  known i v (squeezing tag_length (feed1 u Close)) -> fst (result (by_table i v) (squeezing tag_length (feed1 u Close))) = g ->
-  (mean i (opening l c t) (fun r => F (fst r)) v == F (x ++ g) v)%Q.
+Lemma opening_result O l c t : result O (opening l c t) =
+  let r := result O (decrypting c (feed1 (starting (Seal l c) t) Close)) in
+  let q := result O (squeezing tag_length (feed1 (snd r) Close)) in (fst r ++ fst q, snd q).
 Proof.
-  cbv zeta; intros K R K' R'; rewrite opening_mean, mean_known, R by exact K; cbn [fst snd]; rewrite mean_known, R' by exact K'; reflexivity.
+  unfold opening, starting; cbn [code label size]; generalize tag_length; intro k.
+  rewrite (result_bind _ (decrypting _ _)), (result_bind _ (squeezing k _)); reflexivity.
+Qed.
+
+Lemma opening_needs O l c t : needs O (opening l c t) =
+  needs O (decrypting c (feed1 (starting (Seal l c) t) Close)) ++
+  needs O (squeezing tag_length (feed1 (snd (result O (decrypting c (feed1 (starting (Seal l c) t) Close)))) Close)).
+Proof.
+  unfold opening, starting; cbn [code label size]; generalize tag_length; intro k.
+  rewrite (needs_bind _ (decrypting _ _)), (needs_bind _ (squeezing k _)); cbn [needs]; now rewrite app_nil_r.
 Qed.
 
 Definition accepted {A} (x : option A) : bool := match x with Some _ => true | None => false end.
@@ -411,11 +416,11 @@ Definition accepted {A} (x : option A) : bool := match x with Some _ => true | N
 Lemma open_new h v i M l c tag : kept h v -> fit i M (Seal l c) -> unsealed i M l (c ++ tag) h = None ->
   (mean i (opening l c (prologue i M)) (fun r _ => indicator (accepted (taken c tag (fst r)))) v <= guess)%Q.
 Proof.
-  intros K FT NO; pose proof FT as (U & L & P & D & _); pose proof K as (K1 & _ & K3).
+  intros K FT NO; pose proof FT as (U & L & P & D & _); pose proof K as (_ & K1 & _ & K3).
   assert (G0 : (0 <= guess)%Q) by discriminate.
   rewrite opening_mean; set (t := feed1 (starting (Seal l c) (prologue i M)) Close).
   apply Qle_trans with (mean i (decrypting c t) (fun _ _ => 0) v + guess)%Q; [|rewrite mean_const; lra].
-  apply mean_within; [exact G0|]; intros v1 (MV & KN & NEW).
+  apply mean_within; [exact G0|]; intros v1 (MV & KN & _ & NEW).
   destruct (decrypting_feeds (by_table i v1) c t) as (T1 & LX & EN); set (x := fst (result (by_table i v1) (decrypting c t))) in *.
   assert (TS : starting (Seal l x) (prologue i M) = starting (Seal l c) (prologue i M)) by (unfold starting; cbn [size code label]; now rewrite LX).
   assert (TT : snd (result (by_table i v1) (decrypting c t)) = tagging i M l x) by (rewrite T1; unfold tagging; now rewrite TS).
@@ -446,26 +451,24 @@ Proof.
 Qed.
 
 Lemma open_old h v i M l c tag x : kept h v -> passive M -> length tag = tag_length -> unsealed i M l (c ++ tag) h = Some x ->
-  forall F, (mean i (opening l c (prologue i M)) (fun r w => F (taken c tag (fst r)) w) v == F (Some x) v)%Q.
+  known i v (opening l c (prologue i M)) /\ taken c tag (fst (result (by_table i v) (opening l c (prologue i M)))) = Some x.
 Proof.
-  intros (K1 & _ & _) P LT E F; apply unsealed_some in E; destruct (K1 _ _ _ E) as [KP RP].
+  intros (_ & K1 & _ & _) P LT E; apply unsealed_some in E; destruct (K1 _ _ _ E) as [KP RP].
   rewrite program_result, seal_result in RP by exact P; cbv zeta in RP; cbn [fst] in RP.
   assert (KN : forall bs, In bs (needs (by_table i v) (stepping (Seal l x) (prologue i M))) -> incl (names i [] bs) (map fst v))
     by (intros bs B; apply KP; now rewrite program_needs).
   rewrite seal_needs in KN; set (t := feed1 (starting (Seal l x) (prologue i M)) Close) in *.
   destruct (result (by_table i v) (encrypting x t)) as [c' u] eqn:EN; cbn [fst snd] in *.
   set (g := fst (result (by_table i v) (squeezing tag_length (feed1 u Close)))) in *.
-  assert (LG : length g = length tag).
-  { rewrite LT; unfold g; generalize (feed1 u Close), tag_length; intros w k; revert w; induction k as [|k IH]; intro w; [reflexivity|].
-    cbn [squeezing result]; rewrite result_bind; cbn [result fst length]; now rewrite IH. }
+  assert (LG : length g = length tag) by (rewrite LT; apply squeezing_length).
   apply (f_equal (@rev byte)) in RP as RR; rewrite !rev_app_distr in RR; apply app_split in RR as [RR _]; [|now rewrite !rev_length].
   apply (f_equal (@rev byte)) in RR; rewrite !rev_involutive in RR; rewrite RR in RP; apply app_inv_tail in RP; subst c'.
   destruct (decrypt_back _ x t c u EN) as [DE DN]; pose proof (decrypting_feeds (by_table i v) c t) as (_ & LX & _); rewrite DE in LX; cbn [fst] in LX.
   assert (TS : t = feed1 (starting (Seal l c) (prologue i M)) Close) by (unfold t, starting; cbn [size code label]; now rewrite LX).
-  etransitivity; [apply (opening_known (fun y w => F (taken c tag y) w) i l c (prologue i M) v x g u); rewrite <- ?TS; auto|].
-  - intros bs B; apply KN, in_or_app; left; now rewrite <- DN.
-  - intros bs B; apply KN, in_or_app; now right.
-  - cbv beta; unfold taken; rewrite <- LX, firstn_app, skipn_app, Nat.sub_diag, firstn_all, skipn_all; cbn [firstn skipn app]; rewrite app_nil_r.
+  split.
+  - intros bs B; rewrite opening_needs, <- TS, DE, DN in B; cbn [snd] in B; now apply KN.
+  - rewrite opening_result; cbv zeta; rewrite <- TS, DE; cbn [fst snd]; fold g.
+    unfold taken; rewrite <- LX, firstn_app, skipn_app, Nat.sub_diag, firstn_all, skipn_all; cbn [firstn skipn app]; rewrite app_nil_r.
     destruct (list_eq_dec N.eq_dec g tag); [reflexivity|congruence].
 Qed.
 
@@ -491,7 +494,13 @@ Notation used T := (chance p (ask i (program domain i T) (fun r => k (fst r))) v
 
 (** It was asked before. *)
 Lemma use_old T y : In (i, T, y) h -> (used T == chance p (k y) v)%Q.
-Proof. intro I; destruct (proj1 KEPT _ _ _ I) as [KN <-]; rewrite chance_ask; now apply (mean_known i (fun r => chance p (k (fst r)))). Qed.
+Proof. intro I; destruct (proj1 (proj2 KEPT) _ _ _ I) as [KN <-]; rewrite chance_ask; now apply (mean_known i (fun r => chance p (k (fst r)))). Qed.
+
+Lemma kept_in T y : legal T -> In (i, T, y) h -> In y (strings (out_length (last T (Init [])))).
+Proof.
+  intros L I; destruct (proj1 (proj2 KEPT) _ _ _ I) as [_ <-]; rewrite program_from.
+  apply transcript_in; [apply by_table_small, KEPT|exact L].
+Qed.
 
 (** It clashes with none before: the answer is uniform. *)
 Variables (M : list op) (o : op).
@@ -499,12 +508,13 @@ Hypothesis FIT : fit i M o.
 Hypothesis SMALL : small (data o).
 Hypothesis NEW : forall S, In (i, S) (map fst h) -> clash (M ++ [o]) S -> False.
 
-Lemma use_new J c : (0 <= c)%Q -> (forall y v', kept ((i, M ++ [o], y) :: h) v' -> more v v' -> near (chance p (k y) v') (J y) c) ->
+Lemma use_new J c : (0 <= c)%Q -> (forall y v', In y (strings (out_length o)) -> kept ((i, M ++ [o], y) :: h) v' -> more v v' -> near (chance p (k y) v') (J y) c) ->
   near (used (M ++ [o])) (average J (strings (out_length o))) c.
 Proof.
   intros C H; pose proof FIT as (_ & _ & P & _ & A); pose proof (question_fresh h v i M o KEPT FIT NEW) as FR.
   rewrite chance_ask, <- (stepping_uniform i o (prologue i M) J v A SMALL FR), <- program_mean by exact P.
-  apply mean_near; [exact C|]; intros v' RV; apply H; [now apply kept_more with (v := v)|apply RV].
+  apply mean_near; [exact C|]; intros v' RV; pose proof (kept_more h v v' i M o KEPT FIT RV) as K; apply H; [|exact K|apply RV].
+  rewrite program_result by exact P; apply stepping_in; [apply by_table_small, K|exact SMALL].
 Qed.
 
 (** It makes a difference only where a uniform answer is bad. *)
@@ -526,26 +536,31 @@ Qed.
 
 (** ** The theorem *)
 
-Theorem fair_near p A : forall q m n h v, spending users domain q m A -> apart (map fst h) A -> opens n A -> kept h v ->
+Lemma unperm_states p y : In p all_permutations -> is_state y -> is_state (perm_inverse p y).
+Proof. intros IP Y; apply in_states; apply in_states in Y; exact (inverse_in bytes_dec states states_once p IP y Y). Qed.
+
+Theorem fair_near p A : In p all_permutations -> forall q m n h v, affords users domain q m A -> apart (map fst h) A -> opens n A -> kept h v ->
   near (chance p (compiled domain A) v) (fair p h A) (nat_q n * guess).
 Proof.
-  induction A as [r|x k IH|y k IH|i T k IH|i M l c tag k IH|i M l c k IH]; intros q m n h v F AP OP K; cbn [compiled spending apart opens fair] in *.
+  intro IP; induction A as [r|x k IH|y k IH|i T k IH|i M l c tag k IH|i M l c k IH]; intros q m n h v F AP OP K; cbn [compiled affords apart opens fair] in *.
   - unfold near; cbn [ideal]; pose proof (guess_nonneg n); lra.
-  - destruct F as [_ F], q as [|q]; [destruct F|]; exact (IH _ q m n h v (F _) (AP _) (OP _) K).
-  - destruct F as [_ F], q as [|q]; [destruct F|]; exact (IH _ q m n h v (F _) (AP _) (OP _) K).
+  - destruct F as [X F], q as [|q]; [destruct F|]; exact (IH _ q m n h v (F _ (perm_states p IP x X)) (AP _) (OP _) K).
+  - destruct F as [X F], q as [|q]; [destruct F|]; exact (IH _ q m n h v (F _ (unperm_states p y IP X)) (AP _) (OP _) K).
   - destruct F as (U & L & a & m' & _ & _ & F), AP as [(M & o & -> & P & A) [D AP]].
     destruct (legal_fit i M o U L P A) as [FT SD]; destruct (recall i (M ++ [o]) h) as [y|] eqn:R.
     + apply recall_some in R; rewrite (use_old p h v i K (fun y => compiled domain (k y)) _ y R).
-      apply (IH _ q m' n); auto; eapply apart_less; [|apply AP]; intros e J; now right.
+      pose proof (kept_in h v i K _ y L R) as Y.
+      apply (IH _ q m' n); auto; eapply apart_less; [|now apply AP]; intros e J; now right.
     + rewrite last_last; apply (use_new p h v i K (fun y => compiled domain (k y)) M o FT SD); [|apply guess_nonneg|].
       * intros S J C; rewrite (D S J C) in J; apply in_map_iff in J as ([e y] & E & J); cbn [fst] in E; subst e.
         exact (recall_none _ _ _ R y J).
-      * intros y v' K' _; apply (IH _ q m' n); [apply F|apply AP|apply OP|exact K'].
-  - destruct F as (U & L & (LL & _ & _) & a & m' & _ & _ & F), AP as (P & LT & AP), n as [|n]; [destruct OP|].
+      * intros y v' Y K' _; apply (IH _ q m' n); [apply F; now rewrite last_last|apply AP|apply OP|exact K'].
+  - destruct F as (U & L & (LL & _ & SC) & a & m' & _ & _ & N & F), AP as (P & LT & AP), n as [|n]; [destruct OP|].
     rewrite chance_ask, (open_at i M l c P); destruct (unsealed i M l (c ++ tag) h) as [x|] eqn:E.
-    + rewrite (open_old h v i M l c tag x K P LT E (fun r => chance p (compiled domain (k r)))).
+    + destruct (open_old h v i M l c tag x K P LT E) as [KN R].
+      pose proof (opening_in _ (by_table_small i v (proj1 K)) _ _ _ _ _ SC R) as X; rewrite mean_known, R by exact KN.
       apply (near_more _ _ (nat_q n * guess)); [rewrite nat_q_S; pose proof (guess_nonneg 1); change (nat_q 1) with 1%Q in *; lra|].
-      now apply (IH _ q m' n).
+      apply (IH _ q m' n); auto.
     + assert (FT : fit i M (Seal l c)) by (split; [exact U|split; [exact L|split; [exact P|split; [exact LL|cbn; auto]]]]).
       apply (near_more _ _ (guess + nat_q n * guess)); [rewrite nat_q_S; lra|].
       apply (near_trans _ (chance p (compiled domain (k None)) v)); [|now apply (IH _ q m' n)].
@@ -556,27 +571,32 @@ Proof.
   - destruct AP.
 Qed.
 
-Theorem questions_random A q m n : spending users domain q m A -> apart [] A -> opens n A ->
+Theorem questions_random A q m n : affords users domain q m A -> apart [] A -> opens n A ->
   (Qabs (really users domain A - fairly A) <= nat_q n / inject_Z (2 ^ 128) + inject_Z (z m * (2 * z q + z m)) / inject_Z (2 ^ 256))%Q.
 Proof.
-  intros F AP OP; pose proof (outputs_random users domain domains A q m F) as R; apply Qabs_Qle_condition in R as [R1 R2].
+  intros F AP OP; pose proof (answers_random users domain domains A q m F) as R; apply Qabs_Qle_condition in R as [R1 R2].
   assert (E : (nat_q n / inject_Z (2 ^ 128) == nat_q n * guess)%Q) by (unfold guess; field; discriminate).
   assert (N : near (ideally domain A) (fairly A) (nat_q n * guess)).
-  { pose proof (fun p => fair_near p A q m n [] [] F AP OP kept_nothing) as N; pose proof (guess_nonneg n).
-    split; apply average_within; auto; intros p _; apply N. }
+  { pose proof (fun p I => fair_near p A I q m n [] [] F AP OP kept_nothing) as N; pose proof (guess_nonneg n).
+    split; apply average_within; auto; intros p I; now apply N. }
   destruct N; rewrite E; apply Qabs_Qle_condition; split; lra.
 Qed.
 End Users.
 
+Lemma below_2_128 q m : (z (q + m) <= 2 ^ 64)%Z -> (inject_Z (z m * (2 * z q + z m)) / inject_Z (2 ^ 256) <= 1 / inject_Z (2 ^ 128))%Q.
+Proof.
+  intro H; eapply Qle_trans; [apply (both_below q m (q + m)), le_n|].
+  apply Qle_trans with (inject_Z (2 ^ 64 * 2 ^ 64) / inject_Z (2 ^ 256))%Q; [|vm_compute; discriminate].
+  unfold Qdiv; apply Qmult_le_compat_r; [|vm_compute; discriminate]; rewrite <- Zle_Qle; unfold z in *.
+  pose proof (Nat2Z.is_nonneg (q + m)); nia.
+Qed.
+
 Corollary questions_random_2_128 users domain A q m n : (forall i, i < users -> length (domain i) <= 50 /\ small (domain i)) ->
-  spending users domain q m A -> apart [] A -> opens n A -> (z (q + m) <= 2 ^ 64)%Z ->
+  affords users domain q m A -> apart [] A -> opens n A -> (z (q + m) <= 2 ^ 64)%Z ->
   (Qabs (really users domain A - fairly A) <= nat_q (S n) / inject_Z (2 ^ 128))%Q.
 Proof.
   intros D F AP OP H; eapply Qle_trans; [exact (questions_random users domain D A q m n F AP OP)|].
   assert (E : (nat_q (S n) / inject_Z (2 ^ 128) == nat_q n / inject_Z (2 ^ 128) + 1 / inject_Z (2 ^ 128))%Q)
     by (rewrite nat_q_S; field; discriminate).
-  rewrite E; apply Qplus_le_compat; [apply Qle_refl|]; eapply Qle_trans; [apply (both_below q m (q + m)), le_n|].
-  apply Qle_trans with (inject_Z (2 ^ 64 * 2 ^ 64) / inject_Z (2 ^ 256))%Q; [|vm_compute; discriminate].
-  unfold Qdiv; apply Qmult_le_compat_r; [|vm_compute; discriminate]; rewrite <- Zle_Qle; unfold z in *.
-  pose proof (Nat2Z.is_nonneg (q + m)); nia.
+  rewrite E; apply Qplus_le_compat; [apply Qle_refl|]; now apply below_2_128.
 Qed.

@@ -5,7 +5,7 @@
 
 From Coq Require Import String List Bool NArith Arith Lia QArith Qabs Lqa.
 From Veriplex Require Import Duplex Framing Protocol Tree BoundSampling BoundModel BoundPublic BoundSchemes BoundKeyed BoundSecret
-  BoundForgery BoundMean BoundFresh BoundAttack.
+  BoundForgery BoundMean BoundAnswers BoundFresh BoundAttack.
 Import ListNotations.
 Local Open Scope list_scope.
 Local Open Scope nat_scope.
@@ -87,56 +87,63 @@ Proof.
   apply IH; auto; intros e J; apply V; now right.
 Qed.
 
+(** There is another tag. *)
+Lemma other_tag tag : exists y, In y (strings 16) /\ same_bytes y tag = false.
+Proof.
+  assert (T : forall b, (b < 256)%N -> In (repeat b 16) (strings 16)) by (intros b B; apply in_strings; split; [reflexivity|now apply small_repeat]).
+  unfold same_bytes; destruct (bytes_dec (repeat 0%N 16) tag) as [<-|D].
+  - exists (repeat 1%N 16); split; [apply T; reflexivity|]; destruct (bytes_dec _ _); [discriminate|reflexivity].
+  - exists (repeat 0%N 16); split; [apply T; reflexivity|]; destruct (bytes_dec _ _); [contradiction|reflexivity].
+Qed.
+
 Section Users.
 Variable users : nat.
 Variable domain : nat -> list byte.
 Hypothesis domains : forall i, i < users -> length (domain i) <= 50 /\ small (domain i).
 
-Lemma mac_near p A : forall q m n h v, spending users domain q m (mac_player A) -> at_most verifies n A ->
+Lemma mac_near p A : In p all_permutations -> forall q m n h v, affords users domain q m (mac_player A) -> at_most verifies n A ->
   kept users domain (tag_log h) v -> (forall e, In e h -> verifies (snd (fst e)) = false) ->
   near (chance p (compiled domain (mac_player A)) v) (imagined mac_ideal p h A) (nat_q n * guess).
 Proof.
-  assert (PS : forall message, passive [Mix (text "message") message]) by (intros m o [<-|[]]; exact I).
+  intro IP; assert (PS : forall message, passive [Mix (text "message") message]) by (intros m o [<-|[]]; exact I).
   induction A as [r|x k IH|y k IH|i [message t|message tag] k IH]; intros q m n h v F AM K V;
-    cbn [mac_player compiled imagined mac_ideal spending at_most verifies] in *.
+    cbn [mac_player compiled imagined mac_ideal affords at_most verifies] in *.
   - unfold near; cbn [ideal]; pose proof (guess_nonneg n); lra.
-  - destruct F as [_ F], q as [|q]; [destruct F|]; exact (IH _ q m n h v (F _) (AM _) K V).
-  - destruct F as [_ F], q as [|q]; [destruct F|]; exact (IH _ q m n h v (F _) (AM _) K V).
+  - destruct F as [X F], q as [|q]; [destruct F|]; exact (IH _ q m n h v (F _ (perm_states p IP x X)) (AM _) K V).
+  - destruct F as [X F], q as [|q]; [destruct F|]; exact (IH _ q m n h v (F _ (unperm_states p y IP X)) (AM _) K V).
   - destruct F as (U & L & a & m' & _ & _ & F); destruct (legal_fit users i _ _ U L (PS message)) as [FT SD]; [cbn; auto|].
     destruct (tagged h i (Tag message t)) as [y|] eqn:T.
     + rewrite (use_old users domain p _ v i K (fun y => compiled domain (mac_player (k (Some y)))) _ y (tagged_some _ _ _ _ _ T)).
-      now apply (IH _ q m' n).
+      pose proof (kept_in users domain _ v i K _ y L (tagged_some _ _ _ _ _ T)); apply (IH _ q m' n); auto.
     + apply (use_new users domain domains p _ v i K (fun y => compiled domain (mac_player (k (Some y)))) _ _ FT SD); [|apply guess_nonneg|].
       * exact (tagged_none h i message t V T).
-      * intros y v' K' _; apply (IH _ q m' n); [apply F|apply AM|exact K'|]; intros e [<-|J]; [reflexivity|now apply V].
+      * intros y v' Y K' _; apply (IH _ q m' n); [now apply F|apply AM|exact K'|]; intros e [<-|J]; [reflexivity|now apply V].
   - destruct n as [|n]; [destruct AM|].
     destruct F as (U & L & a & m' & _ & _ & F); destruct (legal_fit users i _ _ U L (PS message)) as [FT SD]; [cbn; auto|].
     destruct (tagged h i (Tag message 16)) as [y|] eqn:T.
     + rewrite (use_old users domain p _ v i K (fun y => compiled domain (mac_player (k (yes_if (same_bytes y tag))))) _ y (tagged_some _ _ _ _ _ T)).
       apply (near_more _ _ (nat_q n * guess)); [rewrite nat_q_S; pose proof (guess_nonneg 1); change (nat_q 1) with 1%Q in *; lra|].
-      now apply (IH _ q m' n).
+      pose proof (kept_in users domain _ v i K _ y L (tagged_some _ _ _ _ _ T)); apply (IH _ q m' n); auto.
     + apply (near_more _ _ (guess + nat_q n * guess)); [rewrite nat_q_S; lra|].
-      assert (NO : same_bytes (0%N :: tag) tag = false)
-        by (unfold same_bytes; destruct (bytes_dec _ _) as [E|]; [apply (f_equal (@length _)) in E; cbn in E; lia|reflexivity]).
-      specialize (F (0%N :: tag)); rewrite NO in F.
-      apply (near_trans _ (chance p (compiled domain (mac_player (k None))) v)); [|exact (IH None q m' n h v F (AM _) K V)].
+      destruct (other_tag tag) as (y & Y & NO); apply F in Y; rewrite NO in Y.
+      apply (near_trans _ (chance p (compiled domain (mac_player (k None))) v)); [|exact (IH None q m' n h v Y (AM _) K V)].
       apply (use_unseen users domain p _ v i K (fun y => compiled domain (mac_player (k (yes_if (same_bytes y tag))))) _ _ FT SD)
-        with (bad := fun y => same_bytes y tag); [exact (tagged_none h i message 16 V T)|intros y ->; reflexivity|exact (one_of_tags tag)].
+        with (bad := fun y => same_bytes y tag); [exact (tagged_none h i message 16 V T)|intros w ->; reflexivity|exact (one_of_tags tag)].
 Qed.
 
 (** Tags are those of a random function, and [n] tries to verify take only what has been given. *)
-Theorem mac_secure A q m n : spending users domain q m (mac_player A) -> at_most verifies n A ->
+Theorem mac_secure A q m n : affords users domain q m (mac_player A) -> at_most verifies n A ->
   (advantage mac mac_ideal users domain A <=
     nat_q n / inject_Z (2 ^ 128) + inject_Z (z m * (2 * z q + z m)) / inject_Z (2 ^ 256))%Q.
 Proof.
   intros F AM; rewrite guesses; apply (advantage_near mac mac_ideal users domain domains A (mac_player A)); auto using mac_says, guess_nonneg.
-  intro p; apply (mac_near p A q m n); auto; [apply kept_nothing|intros e []].
+  intros p IP; apply (mac_near p A IP q m n); auto; [apply kept_nothing|intros e []].
 Qed.
 
-Corollary mac_secure_2_128 A q m n : spending users domain q m (mac_player A) -> at_most verifies n A -> (z (q + m) <= 2 ^ 64)%Z ->
+Corollary mac_secure_2_128 A q m n : affords users domain q m (mac_player A) -> at_most verifies n A -> (z (q + m) <= 2 ^ 64)%Z ->
   (advantage mac mac_ideal users domain A <= nat_q (S n) / inject_Z (2 ^ 128))%Q.
 Proof.
   intros F AM H; rewrite guesses_more; apply (advantage_2_128 mac mac_ideal users domain domains A (mac_player A) q m); auto using mac_says, guess_nonneg.
-  intro p; apply (mac_near p A q m n); auto; [apply kept_nothing|intros e []].
+  intros p IP; apply (mac_near p A IP q m n); auto; [apply kept_nothing|intros e []].
 Qed.
 End Users.

@@ -94,7 +94,7 @@ Qed.
 
 (** The tables that a program may leave when it began with [v]. *)
 Definition reached {A} (i : nat) (r : prog A) (v v' : course) : Prop :=
-  more v v' /\ known i v' r /\ forall n, In n (map fst v') -> In n (map fst v) \/
+  more v v' /\ known i v' r /\ (small_table v -> small_table v') /\ forall n, In n (map fst v') -> In n (map fst v) \/
     exists bs, In bs (needs (by_table i v') r) /\ In n (names i [] bs).
 
 Local Notation arrives i above bs o v := (match bs%list with [] => o | _ => by_table i v (rev above ++ bs) end).
@@ -102,24 +102,28 @@ Local Notation arrives i above bs o v := (match bs%list with [] => o | _ => by_t
 Lemma average_within {A} (f g : A -> Q) l c : (0 <= c)%Q -> (forall a, In a l -> f a <= g a + c)%Q -> (average f l <= average g l + c)%Q.
 Proof. apply over_constant. Qed.
 
+Lemma small_new n o (v : course) : small o -> small_table v -> small_table ((n, o) :: v).
+Proof. intros S V x y E; cbn [found] in E; destruct (place_dec block_dec x n); [now injection E as <-|exact (V _ _ E)]. Qed.
+
 Lemma walked_within c i F F' bs : (0 <= c)%Q -> forall above o v,
   (forall v', more v v' -> (forall n, In n (map fst v') -> In n (map fst v) \/ In n (names i above bs)) ->
-    incl (names i above bs) (map fst v') -> (F (arrives i above bs o v') v' <= F' (arrives i above bs o v') v' + c)%Q) ->
+    incl (names i above bs) (map fst v') -> (small_table v -> small_table v') -> (F (arrives i above bs o v') v' <= F' (arrives i above bs o v') v' + c)%Q) ->
   (walked i above bs o F v <= walked i above bs o F' v + c)%Q.
 Proof.
   intro C; induction bs as [|b bs IH]; intros above o v H; cbn [walked].
-  - apply (H v); [apply more_refl|auto|intros x []].
+  - apply (H v); [apply more_refl|auto|intros x []|auto].
   - assert (G : forall o1 v1, more v v1 -> lookup (i, b, above) v1 = Some o1 ->
-      (forall n, In n (map fst v1) -> In n (map fst v) \/ n = (i, b, above)) ->
+      (forall n, In n (map fst v1) -> In n (map fst v) \/ n = (i, b, above)) -> (small_table v -> small_table v1) ->
       (walked i (b :: above) bs o1 F v1 <= walked i (b :: above) bs o1 F' v1 + c)%Q).
-    { intros o1 v1 M1 E N1; apply IH; intros v' M N I; rewrite <- (arrives_first i above b bs o o1 v' (M _ _ E)).
-      apply H; [eapply more_trans; eauto| |].
+    { intros o1 v1 M1 E N1 S1; apply IH; intros v' M N I S; rewrite <- (arrives_first i above b bs o o1 v' (M _ _ E)).
+      apply H; [eapply more_trans; eauto| | |auto].
       - intros n J; apply N in J as [J|J]; [apply N1 in J as [J| ->]; [now left|right; now left]|right; now right].
       - intros n [<-|J]; [exact (found_some _ _ _ _ (M _ _ E))|now apply I]. }
     destruct (lookup (i, b, above) v) as [o1|] eqn:E; [apply (G o1 v); auto using more_refl|].
-    apply average_within; [exact C|]; intros o1 _; apply G; [now apply more_new| |].
+    apply average_within; [exact C|]; intros o1 J1; apply G; [now apply more_new| | |].
     + cbn [found]; destruct (place_dec block_dec _ _); congruence.
     + intros n [<-|J]; [now right|now left].
+    + apply small_new; now apply in_strings in J1.
 Qed.
 
 Lemma mean_within {A} c i F F' (r : prog A) : (0 <= c)%Q -> forall v,
@@ -127,11 +131,11 @@ Lemma mean_within {A} c i F F' (r : prog A) : (0 <= c)%Q -> forall v,
   (mean i r F v <= mean i r F' v + c)%Q.
 Proof.
   intro C; induction r as [a|bs f IH]; intros v H; cbn [mean].
-  - apply (H v); split; [apply more_refl|split; [intros bs []|auto]].
-  - apply walked_within; [exact C|]; intros v1 M1 N1 I1.
-    replace (arrives i [] bs [] v1) with (by_table i v1 bs) by (now destruct bs); apply IH; intros v' (M & K & N).
+  - apply (H v); repeat split; auto using more_refl; intros bs [].
+  - apply walked_within; [exact C|]; intros v1 M1 N1 I1 S1.
+    replace (arrives i [] bs [] v1) with (by_table i v1 bs) by (now destruct bs); apply IH; intros v' (M & K & S2 & N).
     pose proof (by_table_known i v1 v' bs M I1) as S; specialize (H v'); cbn [needs result] in H; rewrite S in H; apply H.
-    split; [eapply more_trans; eauto|split]; cbn [needs]; unfold known; cbn [needs]; rewrite ?S.
+    split; [eapply more_trans; eauto|split; [|split; [auto|]]]; cbn [needs]; unfold known; cbn [needs]; rewrite ?S.
     + intros cs [<-|J]; [|now apply K]; intros n L; apply (more_in _ _ M), I1, L.
     + intros n J; apply N in J as [J|(cs & J & L)]; [apply N1 in J as [J|J]; [now left|]|]; right.
       * exists bs; split; [now left|exact J].
@@ -153,6 +157,13 @@ Lemma mean_near {A} c i F F' (r : prog A) v : (0 <= c)%Q ->
   (forall v', reached i r v v' -> near (F (result (by_table i v') r) v') (F' (result (by_table i v') r) v') c) ->
   near (mean i r F v) (mean i r F' v) c.
 Proof. intros C H; split; apply mean_within; auto; intros v' R; apply (H v' R). Qed.
+
+Lemma mean_same {A} i F F' (r : prog A) v :
+  (forall v', reached i r v v' -> (F (result (by_table i v') r) v' == F' (result (by_table i v') r) v')%Q) -> (mean i r F v == mean i r F' v)%Q.
+Proof.
+  intro H; apply Qle_antisym; [rewrite <- (Qplus_0_r (mean i r F' v))|rewrite <- (Qplus_0_r (mean i r F v))];
+    (apply mean_within; [discriminate|]; intros w R; specialize (H w R); lra).
+Qed.
 
 Lemma mean_known {A} i F v (r : prog A) : known i v r -> (mean i r F v == F (result (by_table i v) r) v)%Q.
 Proof.
