@@ -333,11 +333,8 @@ Proof.
     - assert (R1 : forall C : attacker aead_question, (0 <= real_world aead users domain C <= 1)%Q).
       { intro C; split; [apply average_nonneg|apply average_below; [discriminate|]]; intros keys _;
           [apply average_nonneg|apply average_below; [discriminate|]]; intros p _; unfold indicator; destruct (attacks _ _ _ _ _); discriminate. }
-      assert (I1 : forall p C h, (0 <= imagined aead_ideal p h C <= 1)%Q).
-      { intros p C; induction C as [r|x k IH|y k IH|i c k IH]; intro h; cbn [imagined]; auto; [unfold indicator; destruct r; split; discriminate|].
-        destruct (aead_ideal h i c); [apply IH|]; split; [apply average_nonneg|apply average_below; [discriminate|]]; intros; apply IH. }
       assert (I2 : forall C, (0 <= ideal_world aead_ideal C <= 1)%Q)
-        by (intro C; split; [apply average_nonneg|apply average_below; [discriminate|]]; intros; apply I1).
+        by (intro C; split; [apply average_nonneg|apply average_below; [discriminate|]]; intros; apply imagined_bounds).
       specialize (R1 (with_nonces w A)); specialize (I2 (with_nonces w A)); unfold near, indicator; lra.
     - pose proof (aead_secure users domain (with_nonces w A) q m n D F (with_nonces_new A w [] R (fun _ _ _ X => X)) AM) as X.
       unfold advantage in X; fold B in X; apply Qabs_Qle_condition in X as [X Y]; unfold near, indicator; lra. }

@@ -68,6 +68,13 @@ Fixpoint at_most {question} (kind : question -> bool) (n : nat) (A : attacker qu
   | Ask _ q k => if kind q then match n with O => False | S n => forall r, at_most kind n (k r) end else forall r, at_most kind n (k r)
   end.
 
+Lemma imagined_bounds {question} (idea : log question -> nat -> question -> option (list byte) + nat) p A :
+  forall h, (0 <= imagined idea p h A <= 1)%Q.
+Proof.
+  induction A as [r|x k IH|y k IH|i q k IH]; intro h; cbn [imagined]; auto; [unfold indicator; destruct r; split; discriminate|].
+  destruct (idea h i q); [apply IH|]; split; [apply average_nonneg|apply average_below; [discriminate|]]; intros; apply IH.
+Qed.
+
 Section Bounds.
 Context {question : Type}.
 Variables (scheme : (list byte -> list byte) -> list byte -> list byte -> question -> option (list byte)).

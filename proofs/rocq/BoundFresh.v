@@ -508,13 +508,33 @@ Hypothesis FIT : fit i M o.
 Hypothesis SMALL : small (data o).
 Hypothesis NEW : forall S, In (i, S) (map fst h) -> clash (M ++ [o]) S -> False.
 
-Lemma use_new J c : (0 <= c)%Q -> (forall y v', In y (strings (out_length o)) -> kept ((i, M ++ [o], y) :: h) v' -> more v v' -> near (chance p (k y) v') (J y) c) ->
+Lemma use_mostly J bad c e : (0 <= c)%Q -> (average (fun y => indicator (bad y)) (strings (out_length o)) <= e)%Q ->
+  (forall y v', In y (strings (out_length o)) -> kept ((i, M ++ [o], y) :: h) v' -> more v v' ->
+    near (chance p (k y) v') (J y) (c + indicator (bad y))) ->
+  near (used (M ++ [o])) (average J (strings (out_length o))) (c + e).
+Proof.
+  intros C B H; pose proof FIT as (_ & _ & P & _ & A); pose proof (question_fresh h v i M o KEPT FIT NEW) as FR.
+  assert (UNI : forall G, (mean i (program domain i (M ++ [o])) (fun r _ => G (fst r)) v == average G (strings (out_length o)))%Q)
+    by (intro G; rewrite program_mean by exact P; now apply stepping_uniform).
+  assert (H' : forall v', reached i (program domain i (M ++ [o])) v v' ->
+    let y := fst (result (by_table i v') (program domain i (M ++ [o]))) in near (chance p (k y) v') (J y) (c + indicator (bad y))).
+  { intros v' RV; pose proof (kept_more h v v' i M o KEPT FIT RV) as K; apply H; [|exact K|apply RV].
+    rewrite program_result by exact P; apply stepping_in; [apply by_table_small, K|exact SMALL]. }
+  pose proof (UNI (fun y => indicator (bad y))) as UB; cbv beta in UB; rewrite chance_ask, <- (UNI J); split.
+  - apply Qle_trans with (mean i (program domain i (M ++ [o])) (fun r _ => J (fst r) + indicator (bad (fst r))) v + c)%Q.
+    + apply mean_within; [exact C|]; intros v' RV; destruct (H' v' RV); lra.
+    + rewrite mean_plus; lra.
+  - apply Qle_trans with (mean i (program domain i (M ++ [o])) (fun r w => chance p (k (fst r)) w + indicator (bad (fst r))) v + c)%Q.
+    + apply mean_within; [exact C|]; intros v' RV; destruct (H' v' RV); lra.
+    + rewrite (mean_plus i _ (fun r => chance p (k (fst r))) (fun r _ => indicator (bad (fst r)))); lra.
+Qed.
+
+Lemma use_new J c : (0 <= c)%Q ->
+  (forall y v', In y (strings (out_length o)) -> kept ((i, M ++ [o], y) :: h) v' -> more v v' -> near (chance p (k y) v') (J y) c) ->
   near (used (M ++ [o])) (average J (strings (out_length o))) c.
 Proof.
-  intros C H; pose proof FIT as (_ & _ & P & _ & A); pose proof (question_fresh h v i M o KEPT FIT NEW) as FR.
-  rewrite chance_ask, <- (stepping_uniform i o (prologue i M) J v A SMALL FR), <- program_mean by exact P.
-  apply mean_near; [exact C|]; intros v' RV; pose proof (kept_more h v v' i M o KEPT FIT RV) as K; apply H; [|exact K|apply RV].
-  rewrite program_result by exact P; apply stepping_in; [apply by_table_small, K|exact SMALL].
+  intros C H; rewrite <- (Qplus_0_r c); apply (use_mostly J (fun _ => false)); [exact C|rewrite average_zero; [apply Qle_refl|reflexivity]|].
+  intros y v' Y K MV; apply (near_more _ _ c); [unfold indicator; lra|now apply H].
 Qed.
 
 (** It makes a difference only where a uniform answer is bad. *)
