@@ -4,7 +4,7 @@
     and nonces of 24 random bytes are corollaries. *)
 
 From Coq Require Import String List Bool NArith Arith Lia QArith Qabs Lqa.
-From Veriplex Require Import Duplex Framing Protocol Tree BoundSampling BoundModel BoundPublic BoundKeyed BoundSecret
+From Veriplex Require Import Duplex Framing Protocol Tree BoundSampling BoundModel BoundPublic BoundSchemes BoundKeyed BoundSecret
   BoundForgery BoundMean BoundAnswers BoundFresh BoundAttack.
 Import ListNotations.
 Local Open Scope list_scope.
@@ -348,4 +348,94 @@ Proof.
       average (fun w => ideal_world aead_ideal (with_nonces w A) + indicator (repeats w)) (nonces s) + B)%Q)
       by (apply average_within; [exact P|]; intros w I; destruct (N w I); lra).
     rewrite average_plus in X; lra.
+Qed.
+
+(** ** stream *)
+
+(** A nonce and a message. *)
+Inductive stream_question := Hide (nonce x : list byte).
+
+Definition stream P (domain key : list byte) (q : stream_question) : option (list byte) :=
+  let 'Hide nonce x := q in Some (fst (step P (Mask (text "message") x) (run P (keyed domain key [Mix (text "nonce") nonce])))).
+
+(** Every ciphertext is a uniform string. *)
+Definition stream_ideal (h : log stream_question) (i : nat) (q : stream_question) : option (list byte) + nat :=
+  let 'Hide _ x := q in inr (length x).
+
+Fixpoint new_stream_nonces (used : list (nat * list byte)) (A : attacker stream_question) : Prop :=
+  match A with
+  | Halt _ => True
+  | Apply _ k | Invert _ k => forall x, new_stream_nonces used (k x)
+  | Ask i (Hide nonce _) k => ~ In (i, nonce) used /\ forall r, new_stream_nonces ((i, nonce) :: used) (k r)
+  end.
+
+Definition hidden (nonce x : list byte) : list op := [Mix (text "nonce") nonce] ++ [Mask (text "message") x].
+
+Fixpoint stream_player (A : attacker stream_question) : player :=
+  match A with
+  | Halt yes => Say yes
+  | Apply x k => Permute x (fun y => stream_player (k y))
+  | Invert y k => Unpermute y (fun x => stream_player (k x))
+  | Ask i (Hide nonce x) k => Use i (hidden nonce x) (fun y => stream_player (k (Some y)))
+  end.
+
+Lemma stream_says domain p keys A : says domain p keys (stream_player A) = attacks stream domain p keys A.
+Proof.
+  assert (T : forall P d key nonce x, answer P (keyed d key (hidden nonce x)) =
+    fst (step P (Mask (text "message") x) (run P (keyed d key [Mix (text "nonce") nonce]))))
+    by (intros P d key nonce x; exact (answer_snoc P (keyed d key [Mix (text "nonce") nonce]) (Mask (text "message") x))).
+  induction A as [r|x k IH|y k IH|i [nonce x] k IH]; cbn [stream_player attacks stream says]; rewrite ?T, ?IH; reflexivity.
+Qed.
+
+Lemma stream_near users domain p A : (forall i, i < users -> length (domain i) <= 50 /\ small (domain i)) -> In p all_permutations ->
+  forall q m h g v used, affords users domain q m (stream_player A) -> new_stream_nonces used A -> kept users domain h v ->
+  (forall i nonce x, In (i, hidden nonce x) (map fst h) -> In (i, nonce) used) ->
+  near (ideal bytes_dec block_dec (strings (rate + 2)) p (compiled domain (stream_player A)) v) (imagined stream_ideal p g A) 0.
+Proof.
+  intros D IP; induction A as [r|x k IH|y k IH|i [nonce x] k IH]; intros q m h g v used F NN K US;
+    cbn [stream_player compiled imagined stream_ideal affords new_stream_nonces] in *.
+  - cbn [ideal]; unfold near; lra.
+  - destruct F as [X F], q as [|q]; [destruct F|]; exact (IH _ q m h g v used (F _ (perm_states p IP x X)) (NN _) K US).
+  - destruct F as [X F], q as [|q]; [destruct F|]; exact (IH _ q m h g v used (F _ (unperm_states p _ IP X)) (NN _) K US).
+  - destruct F as (U & L & a & m' & _ & _ & F), NN as [NU NN].
+    destruct (legal_fit users i [Mix (text "nonce") nonce] (Mask (text "message") x) U L) as [FT SD]; [intros o [<-|[]]; exact I|reflexivity|].
+    apply (use_new users domain D p h v i K (fun y => compiled domain (stream_player (k (Some y)))) _ _ FT SD); [|lra|].
+    + intros T J (M & o & o' & E & -> & A); apply app_inj_tail in E as [<- <-]; apply NU.
+      destruct o' as [d|l z|l z|l z|l z|l j z|l]; cbn [alike] in A; try contradiction; subst l; exact (US i nonce z J).
+    + intros y v' Y K' _; apply (IH _ q m' ((i, hidden nonce x, y) :: h) _ v' ((i, nonce) :: used)); [now apply F|apply NN|exact K'|].
+      intros j n z [J|J]; [injection J as <- <- _; now left|right; exact (US j n z J)].
+Qed.
+
+(** Ciphertexts under new nonces are like uniform strings. *)
+Theorem stream_secure users domain A q m : (forall i, i < users -> length (domain i) <= 50 /\ small (domain i)) ->
+  affords users domain q m (stream_player A) -> new_stream_nonces [] A ->
+  (advantage stream stream_ideal users domain A <= inject_Z (z m * (2 * z q + z m)) / inject_Z (2 ^ 256))%Q.
+Proof.
+  intros D F NN; rewrite <- (Qplus_0_l (inject_Z _ / _)); apply (advantage_near stream stream_ideal users domain D A (stream_player A)); auto using stream_says; [|discriminate].
+  intros p IP; apply (stream_near users domain p A D IP q m [] [] [] [] F NN (kept_nothing users domain)); intros i nonce x [].
+Qed.
+
+(** ** Such attackers exist *)
+
+(** It encrypts nothing, and decrypts what it got with other associated data. *)
+Definition replay : attacker aead_question :=
+  Ask 0 (Encrypt (repeat 7%N 16) [] []) (fun r => Ask 0 (Decrypt (repeat 7%N 16) [1%N] match r with Some c => c | None => [] end)
+    (fun r => Halt match r with Some _ => true | None => false end)).
+
+Lemma legal_context nonce ad : small nonce -> small ad -> legal (aead_context nonce ad).
+Proof. intros N A o [<-|[<-|[]]]; cbn [label data]; repeat split; auto; try (cbn; unfold label_max; lia); repeat constructor. Qed.
+
+(** Six calls, and one try: so it succeeds with probability at most 1 / 2^128 + 36 / 2^256. *)
+Example replay_allowed : let d := fun _ => text "example" in
+  affords 1 d 0 6 (aead_player replay) /\ new_nonces [] replay /\ at_most decrypts 1 replay.
+Proof.
+  cbv zeta; split; [|split; [split; [intros []|]; repeat constructor|repeat intro; exact I]].
+  unfold replay; cbn [aead_player]; cbv zeta; cbn [affords]; split; [lia|split].
+  - intros o J; apply in_app_or in J as [J|[<-|[]]]; [|cbn [label data]; repeat split; repeat constructor; cbn; lia].
+    apply (legal_context (repeat 7%N 16) []); [apply small_repeat; lia|constructor|exact J].
+  - exists 3, 3; split; [lia|split; [intros O _; vm_compute; repeat constructor|]]; intros c C; apply in_strings in C as [L S].
+    cbn [last aead_context app out_length length] in L; change (0 + tag_length) with 16 in L; rewrite L; cbn [Nat.ltb Nat.leb tag_length].
+    change (16 - 16) with 0; cbn [firstn skipn affords]; split; [lia|split; [apply legal_context; [apply small_repeat; lia|repeat constructor]|]].
+    split; [repeat split; [cbn; unfold label_max; lia|repeat constructor|constructor]|].
+    exists 3, 0; split; [lia|split; [intros O _; vm_compute; repeat constructor|split; [exact I|intros x _; exact I]]].
 Qed.

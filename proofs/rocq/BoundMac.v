@@ -147,3 +147,20 @@ Proof.
   intros p IP; apply (mac_near p A IP q m n); auto; [apply kept_nothing|intros e []].
 Qed.
 End Users.
+
+(** It asks for the tag of one message, and tries it for another. *)
+Definition retag : attacker mac_question :=
+  Ask 0 (Tag [] 16) (fun r => Ask 0 (Verify [1%N] match r with Some t => t | None => [] end)
+    (fun r => Halt match r with Some _ => true | None => false end)).
+
+(** Two calls, and one try. *)
+Example retag_allowed : affords 1 (fun _ => text "example") 0 2 (mac_player retag) /\ at_most verifies 1 retag.
+Proof.
+  assert (LT : forall m, small m -> legal (tag_transcript m 16)).
+  { intros m M o [<-|[<-|[]]]; cbn [label data]; repeat split; auto; try (cbn; unfold label_max; lia); repeat constructor. }
+  split; [|repeat intro; exact I].
+  unfold retag; cbn [mac_player affords]; split; [lia|split; [apply LT; constructor|]].
+  exists 1, 1; split; [lia|split; [intros O _; vm_compute; repeat constructor|]]; intros t _.
+  split; [lia|split; [apply LT; repeat constructor|]]; exists 1, 0; split; [lia|split; [intros O _; vm_compute; repeat constructor|]].
+  intros x _; exact I.
+Qed.

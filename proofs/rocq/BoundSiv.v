@@ -379,3 +379,35 @@ Proof.
   - cbn [length]; unfold siv_error; apply Qmult_le_0_compat; [pose proof (nat_q_nonneg n); pose proof (pairs_nonneg s 0); lra|discriminate].
   - pose proof (siv_error_is n s) as E; rewrite guesses in E; rewrite guesses_more; cbn [length] in *; lra.
 Qed.
+
+(** The attacker of aead: it encrypts nothing, and decrypts what it got with other associated data. *)
+Example siv_replay_allowed : let d := fun _ => text "example" in
+  affords 1 d 0 12 (siv_player replay) /\ at_most decrypts 1 replay /\ at_most encrypts 1 replay.
+Proof.
+  cbv zeta; split; [|split; repeat intro; exact I].
+  assert (N : small (repeat 7%N 16)) by (apply small_repeat; lia).
+  assert (LC : forall ad T, small ad -> (forall o, In o T -> length (label o) <= 10 /\ small (label o) /\ small (data o)) ->
+    legal (aead_context (repeat 7%N 16) ad ++ T)).
+  { intros ad T A H o J; apply in_app_or in J as [J|J]; [exact (legal_context _ ad N A o J)|].
+    destruct (H o J) as (X & Y & Z); repeat split; auto; unfold label_max; lia. }
+  assert (LA : forall ad, small ad -> legal (siv_auth (repeat 7%N 16) ad [] ++ [Derive (text "tag") 16])).
+  { intros ad A; unfold siv_auth; rewrite <- app_assoc; apply LC; [exact A|]; intros o [<-|[<-|[<-|[]]]]; cbn [label data];
+      (split; [cbn; lia|split; repeat constructor]). }
+  assert (LF : forall ad t T, small ad -> small t -> (T = [] \/ T = [Mask (text "message") []]) -> legal (siv_conf (repeat 7%N 16) ad t ++ T)).
+  { intros ad t T A S H; unfold siv_conf; rewrite <- app_assoc; apply LC; [exact A|]; intros o [<-|[<-|J]]; cbn [label data].
+    - split; [cbn; lia|split; repeat constructor].
+    - split; [cbn; lia|split; [repeat constructor|exact S]].
+    - destruct H as [-> | ->]; [destruct J|]; destruct J as [<-|[]]; cbn [label data]; split; [cbn; lia|split; repeat constructor]. }
+  unfold replay; cbn [siv_player]; cbv zeta; cbn [affords]; split; [lia|split; [now apply LA; constructor|]].
+  exists 3, 9; split; [lia|split; [intros O _; vm_compute; repeat constructor|]]; intros t T; apply in_strings in T as [LT S].
+  cbn [out_length] in LT; change (length t = 16) in LT.
+  split; [lia|split; [apply LF; auto; constructor|]]; exists 3, 6; split; [lia|split].
+  { intros O _; do 16 (destruct t as [|? t]; [discriminate|]); destruct t; [|discriminate]; vm_compute; repeat constructor. }
+  intros c C; apply in_strings in C as [C _]; change (length c = 0) in C; destruct c; [|discriminate]; cbn [app]; rewrite LT; cbn [Nat.ltb Nat.leb].
+  change (16 - 16) with 0; cbn [firstn skipn affords]; split; [lia|split; [rewrite <- (app_nil_r (siv_conf _ _ _)); apply LF; auto; repeat constructor|]].
+  split; [repeat split; [cbn; unfold label_max; lia|repeat constructor|constructor]|]; exists 3, 3; split; [lia|split].
+  { intros O _; do 16 (destruct t as [|? t]; [discriminate|]); destruct t; [|discriminate]; vm_compute; repeat constructor. }
+  intros x X; apply in_strings in X as [X _]; destruct x; [|discriminate].
+  split; [lia|split; [apply LA; repeat constructor|]]; exists 3, 0; split; [lia|split; [intros O _; vm_compute; repeat constructor|]].
+  intros w _; exact I.
+Qed.
