@@ -37,15 +37,13 @@ Definition aead P (domain key : list byte) (q : aead_question) : option (list by
   | Decrypt nonce ad c => aead_open P domain key nonce ad c
   end.
 
-Definition aead_question_dec : forall x y : nat * aead_question * list byte, {x = y} + {x <> y}.
-Proof. repeat (decide equality; try apply bytes_dec). Defined.
-
 (** The message that was encrypted to [c] by this user, with this nonce and associated data. *)
 Fixpoint decrypted (h : log aead_question) (i : nat) (nonce ad c : list byte) : option (list byte) :=
   match h with
   | [] => None
   | (j, Encrypt nonce' ad' x, y) :: h =>
-      if aead_question_dec (j, Encrypt nonce' ad' x, y) (i, Encrypt nonce ad x, c) then Some x else decrypted h i nonce ad c
+      if Nat.eq_dec j i then if list_eq_dec bytes_dec [nonce'; ad'; y] [nonce; ad; c] then Some x else decrypted h i nonce ad c
+      else decrypted h i nonce ad c
   | _ :: h => decrypted h i nonce ad c
   end.
 
@@ -103,17 +101,17 @@ Proof.
   induction h as [|[[j [nonce' ad' x|nonce' ad' x]] y] h IH]; intro L; [reflexivity| |destruct (L _ (or_introl eq_refl))].
   assert (L' : logged h) by (intros e I; apply L; now right).
   unfold sealed_log; cbn [map fst snd unsealed decrypted]; fold (sealed_log h); rewrite last_last.
-  destruct (answer_dec _ _) as [E|N], (aead_question_dec _ _) as [E'|N']; auto.
-  - exfalso; apply N'; injection E as -> -> -> ->; reflexivity.
-  - exfalso; apply N; injection E' as -> -> -> ->; reflexivity.
+  destruct (answer_dec _ _) as [E|N].
+  - injection E as -> -> -> ->; destruct (Nat.eq_dec i i); [|congruence]; destruct (list_eq_dec _ _ _); [reflexivity|congruence].
+  - destruct (Nat.eq_dec j i) as [->|]; [|auto]; destruct (list_eq_dec _ _ _) as [E|]; [|auto]; elim N; injection E as -> -> ->; reflexivity.
 Qed.
 
 Lemma decrypted_long h i nonce ad c : logged h -> length c < tag_length -> decrypted h i nonce ad c = None.
 Proof.
   induction h as [|[[j [nonce' ad' x|nonce' ad' x]] y] h IH]; intros L S; [reflexivity| |destruct (L _ (or_introl eq_refl))].
-  pose proof (L _ (or_introl eq_refl)) as LY; cbn [fst snd] in LY; cbn [decrypted]; destruct (aead_question_dec _ _) as [E|_].
-  - injection E as _ _ _ ->; lia.
-  - apply IH; auto; intros e I; apply L; now right.
+  pose proof (L _ (or_introl eq_refl)) as LY; cbn [fst snd] in LY; cbn [decrypted].
+  assert (L' : logged h) by (intros e I; apply L; now right).
+  destruct (Nat.eq_dec j i); [destruct (list_eq_dec _ _ _) as [E|]|]; auto; injection E as _ _ ->; lia.
 Qed.
 
 Lemma used_nonce i nonce ad x h : In (i, aead_context nonce ad ++ [Seal (text "message") x]) (map fst (sealed_log h)) -> logged h ->

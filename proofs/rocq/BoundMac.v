@@ -28,18 +28,21 @@ Definition mac P (domain key : list byte) (q : mac_question) : option (list byte
   | Verify message tag => yes_if (same_bytes (mac_tag P domain key message 16) tag)
   end.
 
-Definition mac_question_dec : forall x y : nat * mac_question, {x = y} + {x <> y}.
-Proof. repeat (decide equality; try apply bytes_dec). Defined.
-
-(** What this question has been answered. *)
-Fixpoint tagged (h : log mac_question) (i : nat) (q : mac_question) : option (list byte) :=
-  match h with [] => None | (e, y) :: h => if mac_question_dec e (i, q) then Some y else tagged h i q end.
+(** The tag of [n] bytes that has been given for this message. *)
+Fixpoint tagged (h : log mac_question) (i : nat) (message : list byte) (n : nat) : option (list byte) :=
+  match h with
+  | [] => None
+  | (j, Tag message' n', y) :: h =>
+      if list_eq_dec Nat.eq_dec [j; n'] [i; n] then if bytes_dec message' message then Some y else tagged h i message n
+      else tagged h i message n
+  | _ :: h => tagged h i message n
+  end.
 
 (** A random function of user, message and length; a tag is taken if it has been given. *)
 Definition mac_ideal (h : log mac_question) (i : nat) (q : mac_question) : option (list byte) + nat :=
   match q with
-  | Tag message n => match tagged h i (Tag message n) with Some y => inl (Some y) | None => inr n end
-  | Verify message tag => inl (yes_if match tagged h i (Tag message 16) with Some y => same_bytes y tag | None => false end)
+  | Tag message n => match tagged h i message n with Some y => inl (Some y) | None => inr n end
+  | Verify message tag => inl (yes_if match tagged h i message 16 with Some y => same_bytes y tag | None => false end)
   end.
 
 Definition verifies (q : mac_question) : bool := match q with Verify _ _ => true | _ => false end.
@@ -68,23 +71,23 @@ Definition tag_log (h : log mac_question) : history := map (fun e =>
   | Verify message _ => (fst (fst e), tag_transcript message 16, snd e)
   end) h.
 
-Lemma tagged_some h i message n y : tagged h i (Tag message n) = Some y -> In (i, tag_transcript message n, y) (tag_log h).
+Lemma tagged_some h i message n y : tagged h i message n = Some y -> In (i, tag_transcript message n, y) (tag_log h).
 Proof.
-  induction h as [|[[j q] w] h IH]; cbn [tagged]; [discriminate|]; destruct (mac_question_dec (j, q) (i, Tag message n)) as [E|_]; intro T.
-  - injection E as -> ->; injection T as ->; now left.
-  - right; auto.
+  induction h as [|[[j [m k|m k]] w] h IH]; cbn [tagged]; [discriminate| |intro; right; auto].
+  destruct (list_eq_dec _ _ _) as [E|_]; [destruct (bytes_dec m message) as [->|_]|]; intro T; [|right; auto..].
+  injection E as -> ->; injection T as ->; now left.
 Qed.
 
-Lemma tagged_none h i message n : (forall e, In e h -> verifies (snd (fst e)) = false) -> tagged h i (Tag message n) = None ->
+Lemma tagged_none h i message n : (forall e, In e h -> verifies (snd (fst e)) = false) -> tagged h i message n = None ->
   forall S, In (i, S) (map fst (tag_log h)) -> clash (tag_transcript message n) S -> False.
 Proof.
   intros V T S I (M & o & o' & E & -> & A); unfold tag_transcript in E; apply app_inj_tail in E as [<- <-].
   destruct o' as [d|l z|l k|l z|l z|l j z|l]; try destruct A; subst.
-  revert T I; induction h as [|[[j q] w] h IH]; cbn [tagged]; intros T I; [destruct I|].
-  pose proof (V _ (or_introl eq_refl)) as VQ; cbn [fst snd] in VQ; destruct q as [m k'|]; [|discriminate].
-  destruct (mac_question_dec (j, Tag m k') (i, Tag message k)) as [|N]; [discriminate|].
-  destruct I as [I|I]; [apply N; injection I as -> -> ->; reflexivity|].
-  apply IH; auto; intros e J; apply V; now right.
+  revert T I; induction h as [|[[j [m k'|m k']] w] h IH]; cbn [tagged]; intros T I; [destruct I| |now pose proof (V _ (or_introl eq_refl))].
+  assert (V' : forall e, In e h -> verifies (snd (fst e)) = false) by (intros e J; apply V; now right).
+  destruct I as [I|I].
+  - injection I as -> -> ->; destruct (list_eq_dec _ _ _); [destruct (bytes_dec _ _); congruence|congruence].
+  - destruct (list_eq_dec _ _ _); [destruct (bytes_dec _ _); [discriminate|]|]; auto.
 Qed.
 
 (** There is another tag. *)
@@ -112,7 +115,7 @@ Proof.
   - destruct F as [X F], q as [|q]; [destruct F|]; exact (IH _ q m n h v (F _ (perm_states p IP x X)) (AM _) K V).
   - destruct F as [X F], q as [|q]; [destruct F|]; exact (IH _ q m n h v (F _ (unperm_states p y IP X)) (AM _) K V).
   - destruct F as (U & L & a & m' & _ & _ & F); destruct (legal_fit users i _ _ U L (PS message)) as [FT SD]; [cbn; auto|].
-    destruct (tagged h i (Tag message t)) as [y|] eqn:T.
+    destruct (tagged h i message t) as [y|] eqn:T.
     + rewrite (use_old users domain p _ v i K (fun y => compiled domain (mac_player (k (Some y)))) _ y (tagged_some _ _ _ _ _ T)).
       pose proof (kept_in users domain _ v i K _ y L (tagged_some _ _ _ _ _ T)); apply (IH _ q m' n); auto.
     + apply (use_new users domain domains p _ v i K (fun y => compiled domain (mac_player (k (Some y)))) _ _ FT SD); [|apply guess_nonneg|].
@@ -120,7 +123,7 @@ Proof.
       * intros y v' Y K' _; apply (IH _ q m' n); [now apply F|apply AM|exact K'|]; intros e [<-|J]; [reflexivity|now apply V].
   - destruct n as [|n]; [destruct AM|].
     destruct F as (U & L & a & m' & _ & _ & F); destruct (legal_fit users i _ _ U L (PS message)) as [FT SD]; [cbn; auto|].
-    destruct (tagged h i (Tag message 16)) as [y|] eqn:T.
+    destruct (tagged h i message 16) as [y|] eqn:T.
     + rewrite (use_old users domain p _ v i K (fun y => compiled domain (mac_player (k (yes_if (same_bytes y tag))))) _ y (tagged_some _ _ _ _ _ T)).
       apply (near_more _ _ (nat_q n * guess)); [rewrite nat_q_S; pose proof (guess_nonneg 1); change (nat_q 1) with 1%Q in *; lra|].
       pose proof (kept_in users domain _ v i K _ y L (tagged_some _ _ _ _ _ T)); apply (IH _ q m' n); auto.

@@ -44,7 +44,10 @@ Definition siv P (domain key : list byte) (q : aead_question) : option (list byt
 Fixpoint encrypted (h : log aead_question) (i : nat) (nonce ad x : list byte) : option (list byte) :=
   match h with
   | [] => None
-  | (j, q, y) :: h => if aead_question_dec (j, q, y) (i, Encrypt nonce ad x, y) then Some y else encrypted h i nonce ad x
+  | (j, Encrypt nonce' ad' x', y) :: h =>
+      if Nat.eq_dec j i then if list_eq_dec bytes_dec [nonce'; ad'; x'] [nonce; ad; x] then Some y else encrypted h i nonce ad x
+      else encrypted h i nonce ad x
+  | _ :: h => encrypted h i nonce ad x
   end.
 
 (** A uniform string for each new nonce, associated data and message; only these are decrypted. *)
@@ -105,27 +108,32 @@ Definition siv_log (h : log aead_question) : history := flat_map asked_by h.
 
 Lemma encrypted_some h i nonce ad x y : encrypted h i nonce ad x = Some y -> In (i, Encrypt nonce ad x, y) h.
 Proof.
-  induction h as [|[[j q] w] h IH]; cbn [encrypted]; [discriminate|]; destruct (aead_question_dec _ _) as [E|_]; intro T.
-  - injection T as ->; rewrite E; now left.
-  - right; auto.
+  induction h as [|[[j [n a z|n a z]] w] h IH]; cbn [encrypted]; [discriminate| |intro; right; auto].
+  destruct (Nat.eq_dec j i) as [->|]; [destruct (list_eq_dec _ _ _) as [E|]|]; intro T; [|right; auto..].
+  injection E as -> -> ->; injection T as ->; now left.
 Qed.
 
 Lemma encrypted_none h i nonce ad x : encrypted h i nonce ad x = None -> forall y, ~ In (i, Encrypt nonce ad x, y) h.
 Proof.
-  induction h as [|[[j q] w] h IH]; cbn [encrypted]; intros E y; [intros []|]; destruct (aead_question_dec _ _) as [D|D]; [discriminate|].
-  intros [J|J]; [apply D; now injection J as -> -> ->|exact (IH E y J)].
+  induction h as [|[[j [n a z|n a z]] w] h IH]; cbn [encrypted]; intros E y; [intros []| |intros [J|J]; [discriminate|exact (IH E y J)]].
+  intros [J|J].
+  - injection J as -> -> -> -> ->; destruct (Nat.eq_dec i i); [destruct (list_eq_dec _ _ _)|]; congruence.
+  - destruct (Nat.eq_dec j i); [destruct (list_eq_dec _ _ _); [discriminate|]|]; exact (IH E y J).
 Qed.
 
 Lemma decrypted_some h i nonce ad y x : decrypted h i nonce ad y = Some x -> In (i, Encrypt nonce ad x, y) h.
 Proof.
   induction h as [|[[j [n a z|n a z]] w] h IH]; cbn [decrypted]; [discriminate| |intro; right; auto].
-  destruct (aead_question_dec _ _) as [E|_]; intro T; [injection T as ->; rewrite E; now left|right; auto].
+  destruct (Nat.eq_dec j i) as [->|]; [destruct (list_eq_dec _ _ _) as [E|]|]; intro T; [|right; auto..].
+  injection E as -> -> ->; injection T as ->; now left.
 Qed.
 
 Lemma decrypted_none h i nonce ad y : decrypted h i nonce ad y = None -> forall x, ~ In (i, Encrypt nonce ad x, y) h.
 Proof.
   induction h as [|[[j [n a z|n a z]] w] h IH]; cbn [decrypted]; intros E x; [intros []| |intros [J|J]; [discriminate|exact (IH E x J)]].
-  destruct (aead_question_dec _ _) as [D|D]; [discriminate|]; intros [J|J]; [apply D; now injection J as -> -> -> -> ->|exact (IH E x J)].
+  intros [J|J].
+  - injection J as -> -> -> -> ->; destruct (Nat.eq_dec i i); [destruct (list_eq_dec _ _ _)|]; congruence.
+  - destruct (Nat.eq_dec j i); [destruct (list_eq_dec _ _ _); [discriminate|]|]; exact (IH E x J).
 Qed.
 
 Lemma logged_in h i nonce ad x y : In (i, Encrypt nonce ad x, y) h ->
@@ -246,13 +254,15 @@ Definition pairs (s a : nat) : Q := nat_q s * nat_q a + nat_q s * nat_q (pred s)
 Definition siv_error (n s a : nat) : Q := (nat_q n + pairs s a) * guess.
 
 Lemma pairs_nonneg s a : (0 <= pairs s a)%Q.
-Proof. unfold pairs; pose proof (nat_q_nonneg s); pose proof (nat_q_nonneg a); pose proof (nat_q_nonneg (pred s)); nra. Qed.
+Proof.
+  unfold pairs; apply Qle_trans with (0 + 0)%Q; [discriminate|]; apply Qplus_le_compat; repeat apply Qmult_le_0_compat; auto using nat_q_nonneg; discriminate.
+Qed.
 
 Lemma pairs_next s a : (pairs (S s) a == pairs s (S a) + nat_q a)%Q.
 Proof. unfold pairs; cbn [pred]; rewrite !nat_q_S; destruct s as [|s]; cbn [pred]; [change (nat_q 0) with 0%Q; ring|]; rewrite nat_q_S; ring. Qed.
 
 Lemma pairs_more s a : (pairs s a <= pairs (S s) a)%Q.
-Proof. rewrite pairs_next; pose proof (nat_q_nonneg a); unfold pairs; rewrite nat_q_S; pose proof (nat_q_nonneg s); nra. Qed.
+Proof. rewrite pairs_next; pose proof (nat_q_nonneg a); unfold pairs; rewrite nat_q_S; pose proof (nat_q_nonneg s); lra. Qed.
 
 Lemma siv_near p A : In p all_permutations -> forall q m n s h v, affords users domain q m (siv_player A) ->
   at_most decrypts n A -> at_most encrypts s A -> kept users domain (siv_log h) v -> logged h ->
@@ -355,7 +365,7 @@ Proof.
   assert (E : (inject_Z (z s * z s) / inject_Z (2 ^ 129) == nat_q s * nat_q s * (1 # 2) * guess)%Q)
     by (rewrite inject_Z_mult; change (inject_Z (2 ^ 129)) with (2 * inject_Z (2 ^ 128))%Q; unfold guess, nat_q, z; field; discriminate).
   rewrite E; apply Qmult_le_compat_r; [|discriminate]; change (nat_q 0) with 0%Q.
-  pose proof (nat_q_nonneg s); pose proof (nat_q_le (pred s) s (Nat.le_pred_l s)); nra.
+  pose proof (Qmult_le_compat_r _ _ _ (nat_q_le (pred s) s (Nat.le_pred_l s)) (nat_q_nonneg s)); lra.
 Qed.
 
 (** Encryption with any nonces is like a uniform string for each new question, and decryption like refusals. *)

@@ -23,7 +23,7 @@ From Veriplex Require Blocks Duplex Framing Protocol AES Simpira1024 KnownAnswer
   WordLanes_x86_64 ChaChaWords Kernels_chacha_x16_x86_64 ChaCha_x16_x86_64
   NH NHHold NHSums NHKernels Kernels_nh_x86_64 NH_x86_64 Kernels_nh_aarch64 NH_aarch64
   BoundSampling BoundGraph BoundModel BoundPublic BoundSchemes BoundKeyed BoundSecret
-  BoundNonces BoundForgery.
+  BoundNonces BoundForgery BoundAnswers BoundFresh BoundAttack BoundAead BoundMac BoundSiv.
 (* So that numbers, lists and strings print as such. *)
 From Coq Require Import NArith String List.
 Import ListNotations.
@@ -1114,6 +1114,7 @@ Print BoundModel.strings.
 Print BoundModel.small.
 Print BoundModel.data.
 Print BoundModel.legal.
+Print BoundModel.is_state.
 Print BoundModel.answer.
 Print BoundModel.prog.
 Print BoundModel.bind.
@@ -1171,6 +1172,8 @@ Print BoundSecret.program.
 Print BoundSecret.decrypting.
 Print BoundSecret.opening.
 Print BoundSecret.open_program.
+Print BoundSecret.unmasking.
+Print BoundSecret.unmask_program.
 Print BoundSecret.taken.
 Print BoundSecret.compiled.
 Print BoundSecret.key_lists.
@@ -1185,6 +1188,67 @@ Print BoundForgery.history.
 Print BoundForgery.watched.
 Print BoundForgery.opens.
 Print BoundForgery.one_shot.
+Print BoundAnswers.out_length.
+Print BoundAnswers.affords.
+Print BoundFresh.passive.
+Print BoundFresh.alike.
+Print BoundFresh.clash.
+Print BoundFresh.recall.
+Print BoundFresh.unsealed.
+Print BoundFresh.fair.
+Print BoundFresh.fairly.
+Print BoundFresh.apart.
+Print BoundAttack.attacker.
+Print BoundAttack.log.
+Print BoundAttack.attacks.
+Print BoundAttack.imagined.
+Print BoundAttack.real_world.
+Print BoundAttack.ideal_world.
+Print BoundAttack.advantage.
+Print BoundAttack.at_most.
+Print BoundAead.aead_question.
+Print BoundAead.aead_context.
+Print BoundAead.aead_seal.
+Print BoundAead.aead_open.
+Print BoundAead.aead.
+Print BoundAead.decrypted.
+Print BoundAead.aead_ideal.
+Print BoundAead.decrypts.
+Print BoundAead.encrypts.
+Print BoundAead.new_nonces.
+Print BoundAead.aead_player.
+Print BoundAead.forger.
+Print BoundAead.random_question.
+Print BoundAead.with_nonces.
+Print BoundAead.nonces.
+Print BoundAead.random_advantage.
+Print BoundAead.stream_question.
+Print BoundAead.stream.
+Print BoundAead.stream_ideal.
+Print BoundAead.new_stream_nonces.
+Print BoundAead.hidden.
+Print BoundAead.stream_player.
+Print BoundAead.replay.
+Print BoundMac.mac_question.
+Print BoundMac.mac_tag.
+Print BoundMac.yes_if.
+Print BoundMac.same_bytes.
+Print BoundMac.mac.
+Print BoundMac.tagged.
+Print BoundMac.mac_ideal.
+Print BoundMac.verifies.
+Print BoundMac.tag_transcript.
+Print BoundMac.mac_player.
+Print BoundMac.retag.
+Print BoundSiv.siv_auth.
+Print BoundSiv.siv_conf.
+Print BoundSiv.siv_tag.
+Print BoundSiv.siv_seal.
+Print BoundSiv.siv_open.
+Print BoundSiv.siv.
+Print BoundSiv.encrypted.
+Print BoundSiv.siv_ideal.
+Print BoundSiv.siv_player.
 Check BoundSampling.in_permutations.
 Check BoundSampling.seen_forward.
 Check BoundSampling.seen_inverse.
@@ -1210,3 +1274,18 @@ Check BoundForgery.ideal_forgery.
 Check BoundForgery.forgery.
 Check BoundForgery.forgery_2_128.
 Check BoundForgery.forgery_example.
+Check BoundAnswers.answers_random.
+Check BoundFresh.questions_random.
+Check BoundFresh.questions_random_2_128.
+Check BoundAead.aead_secure.
+Check BoundAead.aead_secure_2_128.
+Check BoundAead.aead_unforged.
+Check BoundAead.aead_random_nonces.
+Check BoundAead.stream_secure.
+Check BoundAead.replay_allowed.
+Check BoundMac.mac_secure.
+Check BoundMac.mac_secure_2_128.
+Check BoundMac.retag_allowed.
+Check BoundSiv.siv_secure.
+Check BoundSiv.siv_secure_2_128.
+Check BoundSiv.siv_replay_allowed.

@@ -6,6 +6,8 @@ use std::collections::HashMap;
 const INNER: u32 = 256;
 const STATES: u32 = INNER << 16;
 const TRIALS: u32 = 20_000;
+/// The values of a tag: few, so that guesses of tags outweigh those of keys.
+const TAGS: u32 = 16;
 
 /// `SplitMix64`.
 struct Random(u64);
@@ -84,6 +86,55 @@ fn keys_are_guessed_nearly_as_often_as_the_bound_says() {
     };
     let advantage = game(true) - game(false);
     let bound = f64::from(users * (2 * guesses + users)) / f64::from(INNER);
+    assert!(advantage <= bound, "{advantage} {bound}");
+    assert!(advantage >= bound / 4.0, "{advantage} {bound}");
+}
+
+/// What comes out after a key and two blocks. The last one's first bits are a tag.
+fn keyed(permutation: &mut Permutation, key: u32, blocks: [u32; 2], random: &mut Random) -> u32 {
+    let state = permutation.ask((key ^ blocks[0] << 8) * INNER, random);
+    permutation.ask(state ^ blocks[1] * INNER, random) / INNER
+}
+
+/// `aead_secure` and `mac_secure`: a message that was not sealed, tried with several tags.
+#[test]
+fn tags_are_guessed_nearly_as_often_as_the_bound_says() {
+    let tries = 4;
+    let success = frequency(|random| {
+        let (mut permutation, key) = (Permutation::default(), random.below(INNER));
+        let tag = keyed(&mut permutation, key, [1, 2], random) % TAGS;
+        (0..tries).any(|guess| guess == tag)
+    });
+    let calls = 2;
+    let bound = f64::from(tries) / f64::from(TAGS) + f64::from(calls * calls) / f64::from(INNER);
+    assert!(success <= bound, "{success} {bound}");
+    assert!(success >= bound / 2.0, "{success} {bound}");
+}
+
+/// `siv_secure`: several messages with one nonce. Where two tags are equal, the key streams are.
+#[test]
+fn equal_tags_are_found_nearly_as_often_as_the_bound_says() {
+    let messages = 4;
+    let game = |real: bool| {
+        frequency(|random| {
+            let (mut permutation, key) = (Permutation::default(), random.below(INNER));
+            let mut seen = HashMap::new();
+            (1..=messages).any(|message| {
+                let (tag, ciphertext) = if real {
+                    let tag = keyed(&mut permutation, key, [1, message], random) % TAGS;
+                    (tag, message ^ keyed(&mut permutation, key, [2, tag], random))
+                } else {
+                    (random.below(TAGS), random.below(STATES / INNER))
+                };
+                seen.insert(tag, message ^ ciphertext)
+                    .is_some_and(|stream| stream == message ^ ciphertext)
+            })
+        })
+    };
+    let advantage = game(true) - game(false);
+    let calls = 2 + 2 * messages;
+    let bound =
+        f64::from(messages * messages) / f64::from(2 * TAGS) + f64::from(calls * calls) / f64::from(INNER);
     assert!(advantage <= bound, "{advantage} {bound}");
     assert!(advantage >= bound / 4.0, "{advantage} {bound}");
 }
