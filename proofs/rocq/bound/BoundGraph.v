@@ -3,7 +3,7 @@
     A tree of queries to a random permutation and its inverse, whatever it is, leads to a history.  [good] says that no
     new output of a query from a rooted node has the inner part of a node that is rooted or has an outgoing edge, and that
     no inverse leads to a rooted node.  [graph_bound]: a history of at most n pairs is not good with a probability of at
-    most the sum of ((i + 1) K + i L) / (M - i) over i < n; [chains_unique]: in a good one each node has one path from the
+    most the sum of ((i + 1) K + i L + hits) / (M - i) over i < n; [chains_unique]: in a good one each node has one path from the
     root.  This is the argument of Bertoni et al. 2008 (their sets R and O), without a simulator. *)
 
 From Coq Require Import List Bool Arith Lia QArith Lqa.
@@ -24,9 +24,21 @@ Variable clash : B -> B -> bool.
 Variable L : nat.
 Hypothesis clash_few : forall b, (length (filter (fun a => clash a b) all) <= L)%nat.
 
-Inductive tree := Done | Forward (x : B) (k : B -> tree) | Inverse (y : B) (k : B -> tree).
+(** Outputs that must not occur from now on, and how many. *)
+Variable hits : nat.
 
-(** The latest pair first; whether its input was rooted when it was asked. *)
+Inductive tree := Done | Forward (x : B) (k : B -> tree) | Inverse (y : B) (k : B -> tree) | Aim (hit : B -> bool) (k : tree).
+
+Definition hits_few (hit : B -> bool) : Prop := (length (filter hit all) <= hits)%nat.
+
+Fixpoint aims (t : tree) : Prop :=
+  match t with
+  | Done => True
+  | Forward _ k | Inverse _ k => forall b, aims (k b)
+  | Aim hit k => hits_few hit /\ aims k
+  end.
+
+(** The latest pair first; whether its input was rooted when it was asked, and its output no hit. *)
 Definition history := list (bool * (B * B)).
 Definition pairs (s : history) : list (B * B) := map snd s.
 Definition xs_of (s : history) : list B := map fst (pairs s).
@@ -40,13 +52,14 @@ Definition has (c : C) (l : list C) : bool := if in_dec eqC c l then true else f
 
 Definition old (b : B) (l : list B) : bool := mem eqB b l || negb (mem eqB b all).
 
-Fixpoint played (p : list (B * B)) (t : tree) (s : history) : history :=
+Fixpoint played (p : list (B * B)) (hit : B -> bool) (t : tree) (s : history) : history :=
   match t with
   | Done => s
   | Forward x k => let y := forward eqB p x in
-      played p (k y) (if old x (xs_of s) then s else (has (inner x) (rooted s), (x, y)) :: s)
+      played p hit (k y) (if old x (xs_of s) then s else (has (inner x) (rooted s) && negb (hit y), (x, y)) :: s)
   | Inverse y k => let x := inverse eqB p y in
-      played p (k x) (if old y (ys_of s) then s else (false, (x, y)) :: s)
+      played p hit (k x) (if old y (ys_of s) then s else (false, (x, y)) :: s)
+  | Aim hit k => played p hit k s
   end.
 
 Definition fits (e : bool * (B * B)) (s : history) : bool :=
@@ -56,7 +69,7 @@ Definition fits (e : bool * (B * B)) (s : history) : bool :=
 
 Fixpoint good (s : history) : bool := match s with [] => true | e :: s => fits e s && good s end.
 
-Definition term (i : nat) : Q := nat_q ((i + 1) * K + i * L) / nat_q (length all - i).
+Definition term (i : nat) : Q := nat_q ((i + 1) * K + i * L + hits) / nat_q (length all - i).
 Fixpoint bound (i n : nat) : Q := match n with O => 0 | S n => term i + bound (S i) n end.
 
 (** ** The bound *)
@@ -90,7 +103,7 @@ Qed.
 Lemma filter_twice {A} (f g : A -> bool) l : (length (filter f (filter g l)) <= length (filter f l))%nat.
 Proof. induction l as [|a l IH]; cbn [filter]; [auto|]; destruct (g a); cbn [filter]; destruct (f a); cbn [length]; lia. Qed.
 
-Lemma hits_few cs : (length (filter (fun b => has (inner b) cs) all) <= length cs * K)%nat.
+Lemma inner_few cs : (length (filter (fun b => has (inner b) cs) all) <= length cs * K)%nat.
 Proof.
   induction cs as [|c cs IH].
   - rewrite filter_none; [cbn; lia|reflexivity].
@@ -117,9 +130,9 @@ Lemma misfits_few x s : has (inner x) (rooted s) = true ->
 Proof.
   intro E; etransitivity; [apply (filter_if _ (fun y => has (inner y) (taken s) || existsb (clash y) (outputs s)))|].
   - intro b; cbn [fits]; rewrite E; cbn [andb]; rewrite negb_andb, !negb_involutive; auto.
-  - etransitivity; [apply filter_or|]; pose proof (hits_few (taken s)) as H; pose proof (clashes_few (outputs s)) as G.
+  - etransitivity; [apply filter_or|]; pose proof (inner_few (taken s)) as F; pose proof (clashes_few (outputs s)) as G.
     pose proof (outputs_length s); assert (T : length (taken s) = S (length s)) by (cbn; now rewrite map_length).
-    rewrite T in H; nia.
+    rewrite T in F; nia.
 Qed.
 
 Lemma average_step (hit : B -> bool) (g : B -> Q) l i n u :
@@ -140,18 +153,18 @@ Proof.
   apply over_le, H.
 Qed.
 
-Definition wrong (t : tree) (s : history) (p : list (B * B)) : Q := indicator (negb (good (played p t s))).
+Definition wrong (hit : B -> bool) (t : tree) (s : history) (p : list (B * B)) : Q := indicator (negb (good (played p hit t s))).
 
-Lemma wrong_one t s p : wrong t s p <= 1.
+Lemma wrong_one hit t s p : wrong hit t s p <= 1.
 Proof. unfold wrong, indicator; destruct (negb _); [apply Qle_refl|discriminate]. Qed.
 
 Lemma expect_one s f : (forall p, f p <= 1) -> expect eqB all s f <= 1.
 Proof. intro H; apply average_below; [discriminate|auto]. Qed.
 
-Lemma played_longer p t : forall s, (length s <= length (played p t s))%nat.
+Lemma played_longer p t : forall hit s, (length s <= length (played p hit t s))%nat.
 Proof.
-  induction t as [|x k IH|y k IH]; intro s; cbn [played]; [auto|..];
-    (etransitivity; [|apply IH]); destruct (old _ _); cbn [length]; lia.
+  induction t as [|x k IH|y k IH|hit' k IH]; intros hit s; cbn [played]; [auto|..];
+    (etransitivity; [|apply IH]); try destruct (old _ _); cbn [length]; lia.
 Qed.
 
 Lemma old_forward s p x : In p (rest eqB all (pairs s)) -> mem eqB x (xs_of s) = true -> exists y, In (x, y) (pairs s) /\ forward eqB p x = y.
@@ -160,17 +173,17 @@ Proof.
   apply in_rest in P as [_ E]; now apply E.
 Qed.
 
-Definition all_within (t : tree) (s : history) (n : nat) : Prop :=
-  forall p, In p (rest eqB all (pairs s)) -> (length (played p t s) <= length s + n)%nat.
+Definition all_within (hit : B -> bool) (t : tree) (s : history) (n : nat) : Prop :=
+  forall p, In p (rest eqB all (pairs s)) -> (length (played p hit t s) <= length s + n)%nat.
 
 Lemma expect_ext s f g : (forall p, In p (rest eqB all s) -> f p == g p) -> expect eqB all s f == expect eqB all s g.
 Proof. apply average_ext. Qed.
 
-Theorem graph_bound_from t : forall n s, partial all (pairs s) -> rest eqB all (pairs s) <> [] ->
-  good s = true -> all_within t s n -> (length s + n <= length all)%nat ->
-  expect eqB all (pairs s) (wrong t s) <= bound (length s) n.
+Theorem graph_bound_from t : forall hit n s, hits_few hit -> aims t -> partial all (pairs s) -> rest eqB all (pairs s) <> [] ->
+  good s = true -> all_within hit t s n -> (length s + n <= length all)%nat ->
+  expect eqB all (pairs s) (wrong hit t s) <= bound (length s) n.
 Proof.
-  induction t as [|x k IH|y k IH]; intros n s W R G A M.
+  induction t as [|x k IH|y k IH|hit' k IH]; intros hit n s HF AI W R G A M; cbn [aims] in AI.
   - rewrite (expect_ext _ _ (fun _ => 0)); [|intros p _; unfold wrong; cbn [played]; rewrite G; reflexivity].
     unfold expect; rewrite average_const by exact R; apply bound_nonneg.
   - destruct (old x (xs_of s)) eqn:O.
@@ -182,35 +195,37 @@ Proof.
           rewrite <- E in J; apply in_rest in J as [_ J]; now apply J.
         - exists x; intros p J; apply in_rest in J as [J _]; apply (forward_outside eqB all all_once p J).
           apply negb_true_iff, mem_not in O; exact O. }
-      destruct Y as [y Y]; rewrite (expect_ext _ _ (wrong (k y) s)).
+      destruct Y as [y Y]; rewrite (expect_ext _ _ (wrong hit (k y) s)).
       * apply IH; auto; intros p J; specialize (A p J); cbn [played] in A; rewrite O, (Y p J) in A; exact A.
       * intros p J; unfold wrong; cbn [played]; rewrite O, (Y p J); reflexivity.
     + pose proof O as O'; unfold old in O'; apply orb_false_iff in O' as [OX OA]; apply mem_not in OX.
       apply negb_false_iff, mem_in in OA.
-      destruct (seen_forward eqB all all_once (pairs s) x (wrong (Forward x k) s) W R OA OX) as (E & NF & EX).
+      destruct (seen_forward eqB all all_once (pairs s) x (wrong hit (Forward x k) s) W R OA OX) as (E & NF & EX).
       destruct n as [|n].
       { exfalso; destruct (rest eqB all (pairs s)) as [|p l] eqn:ER; [now elim R|].
         assert (I : In p (rest eqB all (pairs s))) by (rewrite ER; now left).
         specialize (A p I); cbn [played] in A; rewrite O in A.
-        match type of A with (length (played _ _ ?s') <= _)%nat => pose proof (played_longer p (k (forward eqB p x)) s') as PL end.
+        match type of A with (length (played _ _ _ ?s') <= _)%nat => pose proof (played_longer p (k (forward eqB p x)) hit s') as PL end.
         cbn [length] in PL; lia. }
-      set (m := has (inner x) (rooted s)).
-      rewrite E; cbn [bound]; apply (average_step (fun y => negb (fits (m, (x, y)) s))).
+      set (m y := has (inner x) (rooted s) && negb (hit y)).
+      rewrite E; cbn [bound]; apply (average_step (fun y => negb (fits (m y, (x, y)) s))).
       * destruct W as (_ & NY & _ & IY); pose proof (free_length eqB all all_once _ NY IY) as F.
         unfold pairs in F; rewrite !map_length in F; unfold pairs; lia.
       * destruct (free eqB all (map snd (pairs s))); [now elim NF|cbn; lia].
-      * etransitivity; [apply filter_twice|]; unfold m; destruct (has (inner x) (rooted s)) eqn:H.
-        -- exact (misfits_few x s H).
-        -- cbn [fits]; rewrite H; rewrite filter_none; [cbn; lia|reflexivity].
+      * etransitivity; [apply filter_twice|]; unfold m; destruct (has (inner x) (rooted s)) eqn:F; cbn [andb].
+        -- etransitivity; [apply (filter_if _ (fun y => negb (fits (true, (x, y)) s) || hit y)); intro b; destruct (hit b);
+             [intros _; apply orb_true_r|cbn [negb]; now rewrite orb_false_r]|].
+           etransitivity; [apply filter_or|]; apply Nat.add_le_mono; [exact (misfits_few x s F)|exact HF].
+        -- cbn [fits]; rewrite F; rewrite filter_none; [cbn; lia|reflexivity].
       * apply bound_nonneg.
       * intros b _; apply expect_one, wrong_one.
-      * intros b F H; apply negb_false_iff in H; destruct (EX b F) as [R' W'].
-        rewrite (expect_ext _ _ (wrong (k b) ((m, (x, b)) :: s))).
-        -- apply (IH b n ((m, (x, b)) :: s)); auto; [cbn [good]; now rewrite H, G| |cbn [length]; lia].
+      * intros b F FI; apply negb_false_iff in FI; destruct (EX b F) as [R' W'].
+        rewrite (expect_ext _ _ (wrong hit (k b) ((m b, (x, b)) :: s))).
+        -- apply (IH b hit n ((m b, (x, b)) :: s)); auto; [cbn [good]; now rewrite FI, G| |cbn [length]; lia].
            intros p J; assert (J' : In p (rest eqB all (pairs s)))
              by (apply in_rest in J as [J1 J2]; apply in_rest; split; [exact J1|intros; apply J2; now right]).
            specialize (A p J'); cbn [played] in A; rewrite O in A; apply in_rest in J as [_ J].
-           rewrite (J x b (or_introl eq_refl)) in A; cbn [length]; fold m in A; lia.
+           rewrite (J x b (or_introl eq_refl)) in A; cbn [length]; fold (m b) in A; lia.
         -- intros p J; unfold wrong; cbn [played]; apply in_rest in J as [_ J]; rewrite O, (J x b (or_introl eq_refl)).
            reflexivity.
   - destruct (old y (ys_of s)) eqn:O.
@@ -223,17 +238,17 @@ Proof.
           destruct (find _ p) as [[a b]|] eqn:E; auto; apply find_some in E as [I E]; cbn [snd] in E.
           destruct (eqB b y) as [->|]; [|discriminate]; apply negb_true_iff, mem_not in O; exfalso; apply O.
           exact (proj2 (pair_in eqB all all_once p J _ _ I)). }
-      destruct X as [x X]; rewrite (expect_ext _ _ (wrong (k x) s)).
+      destruct X as [x X]; rewrite (expect_ext _ _ (wrong hit (k x) s)).
       * apply IH; auto; intros p J; specialize (A p J); cbn [played] in A; rewrite O, (X p J) in A; exact A.
       * intros p J; unfold wrong; cbn [played]; rewrite O, (X p J); reflexivity.
     + pose proof O as O'; unfold old in O'; apply orb_false_iff in O' as [OY OA]; apply mem_not in OY.
       apply negb_false_iff, mem_in in OA.
-      destruct (seen_inverse eqB all all_once (pairs s) y (wrong (Inverse y k) s) W R OA OY) as (E & NF & EX).
+      destruct (seen_inverse eqB all all_once (pairs s) y (wrong hit (Inverse y k) s) W R OA OY) as (E & NF & EX).
       destruct n as [|n].
       { exfalso; destruct (rest eqB all (pairs s)) as [|p l] eqn:ER; [now elim R|].
         assert (I : In p (rest eqB all (pairs s))) by (rewrite ER; now left).
         specialize (A p I); cbn [played] in A; rewrite O in A.
-        match type of A with (length (played _ _ ?s') <= _)%nat => pose proof (played_longer p (k (inverse eqB p y)) s') as PL end.
+        match type of A with (length (played _ _ _ ?s') <= _)%nat => pose proof (played_longer p (k (inverse eqB p y)) hit s') as PL end.
         cbn [length] in PL; lia. }
       rewrite E; cbn [bound]; apply (average_step (fun x => negb (fits (false, (x, y)) s))).
       * destruct W as (NX & _ & IX & _); pose proof (free_length eqB all all_once _ NX IX) as F.
@@ -241,47 +256,49 @@ Proof.
       * destruct (free eqB all (map fst (pairs s))); [now elim NF|cbn; lia].
       * etransitivity; [apply filter_twice|]; cbn [fits].
         etransitivity; [apply (filter_if _ (fun b => has (inner b) (rooted s))); intro b; now rewrite negb_involutive|].
-        pose proof (hits_few (rooted s)) as H; unfold rooted in H at 2; cbn [length] in H; rewrite map_length in H.
+        pose proof (inner_few (rooted s)) as F; unfold rooted in F at 2; cbn [length] in F; rewrite map_length in F.
         pose proof (outputs_length s); nia.
       * apply bound_nonneg.
       * intros b _; apply expect_one, wrong_one.
-      * intros b F H; apply negb_false_iff in H; destruct (EX b F) as [R' W'].
+      * intros b F FI; apply negb_false_iff in FI; destruct (EX b F) as [R' W'].
         assert (IN : forall p, In p (rest eqB all ((b, y) :: pairs s)) -> inverse eqB p y = b).
         { intros p J; apply in_rest in J as [J1 J2]; rewrite <- (J2 b y (or_introl eq_refl)).
           apply (inverse_forward eqB all all_once p J1); apply in_free in F; tauto. }
-        rewrite (expect_ext _ _ (wrong (k b) ((false, (b, y)) :: s))).
-        -- apply (IH b n ((false, (b, y)) :: s)); auto; [cbn [good]; now rewrite H, G| |cbn [length]; lia].
+        rewrite (expect_ext _ _ (wrong hit (k b) ((false, (b, y)) :: s))).
+        -- apply (IH b hit n ((false, (b, y)) :: s)); auto; [cbn [good]; now rewrite FI, G| |cbn [length]; lia].
            intros p J; assert (J' : In p (rest eqB all (pairs s)))
              by (apply in_rest in J as [J1 J2]; apply in_rest; split; [exact J1|intros; apply J2; now right]).
            specialize (A p J'); cbn [played] in A; rewrite O, (IN p J) in A; cbn [length]; lia.
         -- intros p J; unfold wrong; cbn [played]; rewrite O, (IN p J); reflexivity.
+  - destruct AI as [HF' AI]; exact (IH hit' n s HF' AI W R G A M).
 Qed.
 
 (** The sum, in closed form. *)
 Lemma bound_closed n : forall i, (i + n < length all)%nat ->
-  bound i n <= nat_q (n * (2 * i + n + 1) * K + n * (2 * i + n) * L) / nat_q (2 * (length all - (i + n))).
+  bound i n <= nat_q (n * (2 * i + n + 1) * K + n * (2 * i + n) * L + 2 * n * hits) / nat_q (2 * (length all - (i + n))).
 Proof.
-  induction n as [|n IH]; intros i H; cbn [bound].
+  induction n as [|n IH]; intros i LT; cbn [bound].
   - apply Qle_shift_div_l; [apply nat_q_pos; lia|]; rewrite Qmult_0_l; apply nat_q_nonneg.
   - specialize (IH (S i) ltac:(lia)); replace (S i + n)%nat with (i + S n)%nat in IH by lia.
     set (d := (length all - (i + S n))%nat) in *; assert (D : (0 < d)%nat) by (unfold d; lia).
-    assert (T : term i <= nat_q (2 * ((i + 1) * K + i * L)) / nat_q (2 * d)).
+    assert (T : term i <= nat_q (2 * ((i + 1) * K + i * L + hits)) / nat_q (2 * d)).
     { unfold term; rewrite nat_q_mult, (nat_q_mult 2 d).
-      setoid_replace (nat_q 2 * nat_q ((i + 1) * K + i * L) / (nat_q 2 * nat_q d)) with (nat_q ((i + 1) * K + i * L) / nat_q d)
+      setoid_replace (nat_q 2 * nat_q ((i + 1) * K + i * L + hits) / (nat_q 2 * nat_q d)) with (nat_q ((i + 1) * K + i * L + hits) / nat_q d)
         by (field; split; apply nat_q_not_0; lia).
       apply Qle_shift_div_l; [now apply nat_q_pos|]; unfold Qdiv; rewrite <- Qmult_assoc.
-      rewrite <- (Qmult_1_r (nat_q ((i + 1) * K + i * L))) at 2; rewrite !(Qmult_comm (nat_q (_ + _))).
+      rewrite <- (Qmult_1_r (nat_q ((i + 1) * K + i * L + hits))) at 2; rewrite !(Qmult_comm (nat_q (_ + _))).
       apply Qmult_le_compat_r; [|apply nat_q_nonneg]; rewrite Qmult_comm.
       apply Qle_shift_div_r; [apply nat_q_pos; lia|]; rewrite Qmult_1_l; apply nat_q_le; unfold d; lia. }
-    apply Qle_trans with (nat_q (2 * ((i + 1) * K + i * L)) / nat_q (2 * d) +
-      nat_q (n * (2 * S i + n + 1) * K + n * (2 * S i + n) * L) / nat_q (2 * d)); [lra|].
+    apply Qle_trans with (nat_q (2 * ((i + 1) * K + i * L + hits)) / nat_q (2 * d) +
+      nat_q (n * (2 * S i + n + 1) * K + n * (2 * S i + n) * L + 2 * n * hits) / nat_q (2 * d)); [lra|].
     unfold Qdiv; rewrite <- Qmult_plus_distr_l, <- nat_q_plus; apply over_le, nat_q_le; nia.
 Qed.
 
-Theorem graph_bound t n : all_within t [] n -> (n < length all)%nat ->
-  average (wrong t []) (permutations eqB all) <= nat_q (n * (n + 1) * K + n * n * L) / nat_q (2 * (length all - n)).
+Theorem graph_bound hit t n : hits_few hit -> aims t -> all_within hit t [] n -> (n < length all)%nat ->
+  average (wrong hit t []) (permutations eqB all) <=
+    nat_q (n * (n + 1) * K + n * n * L + 2 * n * hits) / nat_q (2 * (length all - n)).
 Proof.
-  intros A H; rewrite <- rest_all; eapply Qle_trans; [apply (graph_bound_from t n [])|]; auto; [| |cbn [length]; lia|].
+  intros HF AI A LT; rewrite <- rest_all; eapply Qle_trans; [apply (graph_bound_from t hit n [])|]; auto; [| |cbn [length]; lia|].
   - repeat split; cbn; try constructor; intros b [].
   - cbn [pairs map]; rewrite rest_all; now apply some_permutation.
   - eapply Qle_trans; [apply bound_closed; cbn; lia|]; cbn [length].

@@ -86,14 +86,15 @@ Fixpoint touched (t : @tree B) : list B :=
   | Done => []
   | Forward x k => x :: touched (k (forward eqB p x))
   | Inverse y k => inverse eqB p y :: touched (k (inverse eqB p y))
+  | Aim _ k => touched k
   end.
 
 Definition consistent (s : @history B) : Prop := forall x y, In (x, y) (pairs s) -> forward eqB p x = y.
 
-Lemma played_spec t : forall s, consistent s -> NoDup (xs_of s) -> incl (xs_of s) all ->
-  consistent (play_tree t s) /\ NoDup (xs_of (play_tree t s)) /\ incl (pairs s) (pairs (play_tree t s)) /\
-  incl (xs_of (play_tree t s)) (xs_of s ++ touched t) /\
-  forall x, In x (touched t) -> In x all -> In (x, forward eqB p x) (pairs (play_tree t s)).
+Lemma played_spec t : forall hit s, consistent s -> NoDup (xs_of s) -> incl (xs_of s) all ->
+  consistent (play_tree hit t s) /\ NoDup (xs_of (play_tree hit t s)) /\ incl (pairs s) (pairs (play_tree hit t s)) /\
+  incl (xs_of (play_tree hit t s)) (xs_of s ++ touched t) /\
+  forall x, In x (touched t) -> In x all -> In (x, forward eqB p x) (pairs (play_tree hit t s)).
 Proof.
   assert (OLD : forall b l, old eqB all b l = false -> ~ In b l /\ In b all).
   { intros b l O; unfold old in O; apply orb_false_iff in O as [O O']; apply mem_not in O.
@@ -101,15 +102,15 @@ Proof.
   assert (KEPT : forall b l, old eqB all b l = true -> In b all -> In b l).
   { intros b l O I; unfold old in O; apply orb_true_iff in O as [O|O]; [now apply mem_in in O|].
     apply negb_true_iff, mem_not in O; contradiction. }
-  induction t as [|x k IH|y k IH]; intros s CO N I; cbn [played touched].
+  induction t as [|x k IH|y k IH|h k IH]; intros hit s CO N I; cbn [played touched].
   - repeat split; auto; try apply incl_refl; [apply incl_appl, incl_refl|intros x []].
   - set (y := forward eqB p x); destruct (old eqB all x (xs_of s)) eqn:O.
-    + destruct (IH y s CO N I) as (A1 & A2 & A3 & A4 & A5); repeat split; auto.
+    + destruct (IH y hit s CO N I) as (A1 & A2 & A3 & A4 & A5); repeat split; auto.
       * intros b J; apply A4, in_app_or in J as [J|J]; apply in_or_app; [now left|right; now right].
       * intros b [<-|J] K; [|auto]; apply A3; apply (KEPT _ _ O) in K; apply in_map_iff in K as ([a c] & E & K).
         cbn in E; subst a; pose proof (CO _ _ K) as F; fold y in F; unfold y in *; rewrite F; exact K.
-    + apply OLD in O as [O OA]; set (e := (has eqC (inner x) (rooted inner c0 s), (x, y))).
-      destruct (IH y (e :: s)) as (A1 & A2 & A3 & A4 & A5).
+    + apply OLD in O as [O OA]; set (e := (has eqC (inner x) (rooted inner c0 s) && negb (hit y), (x, y))).
+      destruct (IH y hit (e :: s)) as (A1 & A2 & A3 & A4 & A5).
       * intros a b [J|J]; [injection J as <- <-; reflexivity|now apply CO].
       * cbn; constructor; auto.
       * intros b [<-|J]; auto.
@@ -119,7 +120,7 @@ Proof.
            destruct J as [J|J]; [now left|right; now right].
         -- intros b [<-|J] K; [|auto]; apply A3; now left.
   - set (x := inverse eqB p y); destruct (old eqB all y (ys_of s)) eqn:O.
-    + destruct (IH x s CO N I) as (A1 & A2 & A3 & A4 & A5); repeat split; auto.
+    + destruct (IH x hit s CO N I) as (A1 & A2 & A3 & A4 & A5); repeat split; auto.
       * intros b J; apply A4, in_app_or in J as [J|J]; apply in_or_app; [now left|right; now right].
       * intros b [<-|J] K; [|auto]; apply A3.
         assert (Y : In y all).
@@ -136,7 +137,7 @@ Proof.
       assert (X : ~ In x (xs_of s)).
       { intro J; apply in_map_iff in J as ([a c] & E & J); cbn in E; subst a; apply O.
         rewrite <- F, (CO _ _ J); exact (in_map snd _ _ J). }
-      destruct (IH x ((false, (x, y)) :: s)) as (A1 & A2 & A3 & A4 & A5).
+      destruct (IH x hit ((false, (x, y)) :: s)) as (A1 & A2 & A3 & A4 & A5).
       * intros a b [J|J]; [injection J as <- <-; exact F|now apply CO].
       * cbn; constructor; auto.
       * intros b [<-|J]; auto; exact (inverse_in eqB all all_once p P y OA).
@@ -145,6 +146,7 @@ Proof.
         -- intros b J; apply A4 in J; cbn in J; rewrite in_app_iff in *; destruct J as [<-|J]; [right; now left|].
            destruct J as [J|J]; [now left|right; now right].
         -- intros b [<-|J] K; [|auto]; rewrite F; apply A3; now left.
+  - now apply IH.
 Qed.
 End Played.
 
@@ -414,6 +416,52 @@ End One.
 
 (** ** The theorems *)
 
+Definition no_hit (y : list byte) : bool := false.
+
+Notation plays p hit t := (played bytes_dec bytes_dec states inner root p hit t []).
+
+Lemma played_here p hit t : In p all_permutations -> let s := plays p hit t in
+  NoDup (xs_of s) /\ incl (xs_of s) (touched bytes_dec p t) /\
+  forall x, In x (touched bytes_dec p t) -> In x states -> In (x, perm p x) (pairs s).
+Proof.
+  intro I; destruct (played_spec bytes_dec bytes_dec states states_once inner root p I t hit []) as (_ & N & _ & X & Y);
+    [intros x y []|constructor|intros x []|auto].
+Qed.
+
+(** What is asked for is in the history. *)
+Lemma asked_pairs p A T : In p all_permutations -> In T (asks p A) -> legal T -> forall x,
+  In x (inputs (permute (perm p) (run (perm p) T))) -> In x (touched bytes_dec p (compile A)) /\ In x states.
+Proof.
+  intros I J LEGAL x X; destruct (asked_inputs p I A) as [_ ASKED]; split; [exact (ASKED T J x X)|].
+  apply in_states; rewrite (inputs_whole p I) in X; revert X.
+  apply (proj2 (play_in (perm p) (perm_states p I) (whole (tape_run (perm p) T))
+    ltac:(destruct (small_run (perm p) (perm_length p I) (perm_states p I) T LEGAL) as [SC SL];
+      apply Forall_app; split; [exact SC|constructor; [exact SL|constructor]]))).
+Qed.
+
+(** An event that no good history of [t] has, where [t] is the tree of [A] with aims. *)
+Lemma tree_bound A N t hit clash L hits (event : graph -> bool) : (forall b, length (filter (fun a => clash a b) states) <= L) ->
+  hits_few states hits hit -> aims states hits t -> (forall p, touched bytes_dec p t = touched bytes_dec p (compile A)) ->
+  admissible N A -> N < length states ->
+  (forall p, In p all_permutations -> good bytes_dec inner root clash (plays p hit t) = true -> event p = false) ->
+  (probability event <= nat_q (N * (N + 1) * 256 ^ (rate + 2) + N * N * L + 2 * N * hits) / nat_q (2 * (length states - N)))%Q.
+Proof.
+  intros FEW HF AI TO AD LT NONE.
+  assert (K : forall c, length (filter (fun b => if bytes_dec (inner b) c then true else false) states) <= 256 ^ (rate + 2)).
+  { intro c; rewrite states_are; apply count_inner; unfold rate, width; lia. }
+  revert K; generalize (256 ^ (rate + 2)); intros K FK.
+  eapply Qle_trans; [|apply (graph_bound bytes_dec bytes_dec states states_once inner root K FK clash L FEW hits hit t N HF AI)].
+  - apply average_le; intros p I; unfold wrong, indicator; destruct (good _ _ _ _ _) eqn:G.
+    + rewrite (NONE p I G); apply Qle_refl.
+    + destruct (event p); discriminate.
+  - intros p I; cbn [pairs map] in I; rewrite rest_all in I; destruct (played_here p hit t I) as (ND & IN & _).
+    destruct (AD p I) as [CO _]; destruct (asked_inputs p I A) as [SP _]; rewrite TO in IN; cbn [length].
+    rewrite Nat.add_0_l; etransitivity; [|exact CO].
+    replace (length (plays p hit t)) with (length (xs_of (plays p hit t))) by (unfold xs_of, pairs; now rewrite !map_length).
+    apply (NoDup_incl_length ND); intros x J; apply SP; exact (IN x J).
+  - exact LT.
+Qed.
+
 Lemma game_bound A N clash L (test : (list byte -> list byte) -> list op -> list op -> bool) :
   (forall b, length (filter (fun a => clash a b) states) <= L) -> admissible N A -> N < length states ->
   (forall p s T1 T2, In p all_permutations -> good bytes_dec inner root clash s = true ->
@@ -423,38 +471,21 @@ Lemma game_bound A N clash L (test : (list byte -> list byte) -> list op -> list
   (probability (fun p => some_pair (test (perm p)) (asks p A)) <=
     nat_q (N * (N + 1) * 256 ^ (rate + 2) + N * N * L) / nat_q (2 * (length states - N)))%Q.
 Proof.
-  intros FEW AD LT NONE.
-  assert (K : forall c, length (filter (fun b => if bytes_dec (inner b) c then true else false) states) <= 256 ^ (rate + 2)).
-  { intro c; rewrite states_are; apply count_inner; unfold rate, width; lia. }
-  revert K; generalize (256 ^ (rate + 2)); intros K FK.
-  assert (START : forall p, consistent bytes_dec p []) by (intros p x y []).
-  eapply Qle_trans; [|apply (graph_bound bytes_dec bytes_dec states states_once inner root K FK clash L FEW (compile A) N)].
-  - apply average_le; intros p I; unfold wrong, indicator.
-    destruct (good bytes_dec inner root clash (played bytes_dec bytes_dec states inner root p (compile A) [])) eqn:G.
-    2:{ cbn [negb]; destruct (some_pair _ _); discriminate. }
-    replace (some_pair (test (perm p)) (asks p A)) with false; [apply Qle_refl|symmetry].
-    destruct (some_pair (test (perm p)) (asks p A)) eqn:E; [exfalso|reflexivity].
+  intros FEW AD LT NONE; set (event := fun p : graph => some_pair (test (perm p)) (asks p A)).
+  pose proof (fun H => tree_bound A N (compile A) no_hit clash L 0 event FEW H) as B; rewrite Nat.mul_0_r, Nat.add_0_r in B.
+  apply B; auto; clear B.
+  - unfold hits_few; rewrite filter_none; [apply le_n|reflexivity].
+  - assert (S : forall Z (q : prog Z) k, (forall a, aims states 0 (k a)) -> aims states 0 (serve q k)).
+    { intros Z q k H; induction q as [a|bs f IH]; [apply H|]; cbn [serve]; generalize zeros.
+      induction bs as [|b bs IHb]; intro y; cbn [walk aims]; auto. }
+    assert (W : forall bs k, (forall y, aims states 0 (k y)) -> forall y, aims states 0 (walk bs y k))
+      by (induction bs as [|b bs IH]; intros k H y; cbn [walk aims]; auto).
+    clear - S W; induction A as [|x k IH|y k IH|T k IH]; cbn [compile aims]; auto.
+  - intros p I G; unfold event; destruct (some_pair (test (perm p)) (asks p A)) eqn:E; [exfalso|reflexivity].
     apply existsb_exists in E as (T1 & I1 & E); apply existsb_exists in E as (T2 & I2 & E).
     rewrite (NONE p _ T1 T2 I G I1 I2) in E; [discriminate|].
-    destruct (played_spec bytes_dec bytes_dec states states_once inner root p I (compile A) [] (START p) (NoDup_nil _))
-      as (_ & _ & _ & _ & IN); [intros x []|].
-    destruct (AD p I) as [_ LEGAL]; destruct (asked_inputs p I A) as [_ ASKED].
-    assert (ST : forall T, In T (asks p A) -> forall x, In x (inputs (permute (perm p) (run (perm p) T))) -> In x states).
-    { intros T J x K'; apply in_states; rewrite (inputs_whole p I) in K'; revert K'.
-      apply (proj2 (play_in (perm p) (perm_states p I) (whole (tape_run (perm p) T))
-        ltac:(destruct (small_run (perm p) (perm_length p I) (perm_states p I) T (LEGAL T J)) as [SC SL];
-          apply Forall_app; split; [exact SC|constructor; [exact SL|constructor]]))). }
-    intros x [J|J]; apply IN; [exact (ASKED T1 I1 x J)|exact (ST T1 I1 x J)|exact (ASKED T2 I2 x J)|exact (ST T2 I2 x J)].
-  - intros p I; cbn [pairs map] in I; rewrite rest_all in I.
-    destruct (played_spec bytes_dec bytes_dec states states_once inner root p I (compile A) [] (START p) (NoDup_nil _))
-      as (_ & ND & _ & IN & _); [intros x []|].
-    destruct (AD p I) as [CO _]; destruct (asked_inputs p I A) as [SP _]; cbn [length xs_of pairs map app] in *.
-    rewrite Nat.add_0_l; etransitivity; [|exact CO].
-    replace (length (played bytes_dec bytes_dec states inner root p (compile A) []))
-      with (length (xs_of (played bytes_dec bytes_dec states inner root p (compile A) [])))
-      by (unfold xs_of, pairs; now rewrite !map_length).
-    apply (NoDup_incl_length ND); intros x J; apply SP; exact (IN x J).
-  - exact LT.
+    destruct (AD p I) as [_ LEGAL], (played_here p no_hit (compile A) I) as (_ & _ & IN).
+    intros x [J|J]; [destruct (asked_pairs p A T1 I I1 (LEGAL T1 I1) x J)|destruct (asked_pairs p A T2 I I2 (LEGAL T2 I2) x J)]; auto.
 Qed.
 
 Lemma ratio a k d e : (0 <= a -> 0 < d -> 0 < e -> k * e <= d)%Z -> (0 <= a)%Z -> (0 < d)%Z -> (0 < e)%Z ->
