@@ -111,15 +111,16 @@ Qed.
 
 (** ** The two worlds *)
 
-Variable s0 : Sec.
-Variable join : Out -> Sec -> B.
-Variable outer : B -> Out.
-Variable root : nat -> Sec -> B.
-Variable step : B -> Lab -> B.
-
 (** A node: its user, the label that leads to it, and those above, the nearest first. *)
 Definition place : Type := nat * Lab * list Lab.
 Definition table := list (place * Out).
+
+Variable s0 : Sec.
+(** What a node is made of may depend on its name. *)
+Variable join : place -> Out -> Sec -> B.
+Variable outer : place -> B -> Out.
+Variable root : nat -> Sec -> B.
+Variable step : B -> Lab -> B.
 
 Definition place_dec (x y : place) : {x = y} + {x <> y}.
 Proof.
@@ -141,7 +142,7 @@ Fixpoint real (p : @graph B) (w : list Sec) (t : tree) : bool :=
   | Stop r => r
   | Forward x k => real p w (k (forward eqB p x))
   | Inverse y k => real p w (k (inverse eqB p y))
-  | Visit i b bs k => real p w (k (outer (node p w i (b :: bs))))
+  | Visit i b bs k => real p w (k (outer (i, b, bs) (node p w i (b :: bs))))
   end.
 
 Fixpoint found (n : place) (v : table) : option Out :=
@@ -182,10 +183,10 @@ Fixpoint fits (t : tree) (q m : nat) (v : table) : Prop :=
 
 (** ** What the ideal world chooses afterwards *)
 
-Hypothesis outer_join : forall o c, In o outers -> In c secrets -> outer (join o c) = o.
-Hypothesis join_all : forall f : B -> Q, average (fun o => average (fun c => f (join o c)) secrets) outers == average f all.
-Hypothesis join_in : forall o c, In o outers -> In c secrets -> In (join o c) all.
-Hypothesis join_inj : forall o c c', join o c = join o c' -> c = c'.
+Hypothesis outer_join : forall n o c, In o outers -> In c secrets -> outer n (join n o c) = o.
+Hypothesis join_all : forall n (f : B -> Q), average (fun o => average (fun c => f (join n o c)) secrets) outers == average f all.
+Hypothesis join_in : forall n o c, In o outers -> In c secrets -> In (join n o c) all.
+Hypothesis join_inj : forall n o c c', In o outers -> In c secrets -> In c' secrets -> join n o c = join n o c' -> c = c'.
 Hypothesis root_in : forall i c, In c secrets -> In (root i c) all.
 Hypothesis root_inj : forall i c c', (i < u)%nat -> In c secrets -> In c' secrets -> root i c = root i c' -> c = c'.
 Hypothesis step_in : forall y b, In y all -> legal b -> In (step y b) all.
@@ -196,7 +197,7 @@ Hypothesis step_label : forall y b b', In y all -> legal b -> legal b' -> step y
 Fixpoint slot_in (n : place) (v : table) : option ((Sec -> B) * nat) :=
   match v with
   | [] => None
-  | (n', o) :: v => if place_dec n n' then Some (join o, u + length v)%nat else slot_in n v
+  | (n', o) :: v => if place_dec n n' then Some (join n o, u + length v)%nat else slot_in n v
   end.
 Definition slot (v : table) (i : nat) (bs : list Lab) : (Sec -> B) * nat :=
   match bs with
@@ -208,7 +209,7 @@ Definition state (w : list Sec) (v : table) (i : nat) (bs : list Lab) : B := fst
 Definition into (w : list Sec) (v : table) (n : place) : B := let '(i, b, bs) := n in step (state w v i bs) b.
 
 Fixpoint made (w : list Sec) (v : table) : @graph B :=
-  match v with [] => [] | (n, o) :: v => (into w v n, join o (nth (u + length v) w s0)) :: made w v end.
+  match v with [] => [] | (n, o) :: v => (into w v n, join n o (nth (u + length v) w s0)) :: made w v end.
 
 Fixpoint sound (v : table) : Prop :=
   match v with
@@ -232,7 +233,7 @@ Qed.
 
 (** *** Slots *)
 
-Lemma slot_in_some n v : In n (map fst v) -> sound v -> exists o a, slot_in n v = Some (join o, a) /\ In o outers /\ (u <= a < u + length v)%nat.
+Lemma slot_in_some n v : In n (map fst v) -> sound v -> exists o a, slot_in n v = Some (join n o, a) /\ In o outers /\ (u <= a < u + length v)%nat.
 Proof.
   induction v as [|[n' o] v IH]; intros I W; [destruct I|]; destruct n' as [[i b] bs], W as (_ & _ & _ & J & _ & W).
   cbn [slot_in length]; destruct (place_dec n (i, b, bs)) as [E|D].
@@ -279,7 +280,7 @@ Lemma slot_inj v i bs c c' : (i < u)%nat -> below (map fst v) i bs -> sound v ->
   fst (slot v i bs) c = fst (slot v i bs) c' -> c = c'.
 Proof.
   intros I P W C C'; unfold slot; destruct bs as [|b bs]; cbn [fst]; [now apply root_inj|].
-  destruct (slot_in_some _ v P W) as (o & a & E & _); rewrite E; cbn [fst]; apply join_inj.
+  destruct (slot_in_some _ v P W) as (o & a & E & J & _); rewrite E; cbn [fst]; now apply join_inj.
 Qed.
 
 Lemma slots_differ v i bs i' bs' : (i < u)%nat -> (i' < u)%nat -> below (map fst v) i bs -> below (map fst v) i' bs' -> sound v ->
@@ -362,7 +363,7 @@ Proof.
 Qed.
 
 Lemma made_more w c n o v : sound ((n, o) :: v) -> length w = (u + length v)%nat ->
-  made (w ++ [c]) ((n, o) :: v) = (into w v n, join o c) :: made w v.
+  made (w ++ [c]) ((n, o) :: v) = (into w v n, join n o c) :: made w v.
 Proof.
   destruct n as [[i b] bs]; intros (I & _ & P & _ & _ & W) LW; cbn [made].
   rewrite made_app, app_nth2, LW, Nat.sub_diag by (auto; lia); cbn [nth]; unfold into; rewrite state_app; [reflexivity|].
@@ -482,17 +483,17 @@ Proof.
     eapply Qle_trans; [apply (average_le _ (fun w => indicator (negb (fine (s ++ made w v))) + (indicator (hit w) + k)))|].
     + intros w J; destruct (in_vectors _ w J) as [LW IW].
       eapply Qle_trans; [apply (average_le _ (fun c => (indicator (negb (fine (s ++ made w v))) + indicator (hit w)) +
-        indicator (mem eqB (join o c) (map snd (s ++ made w v)))))|].
+        indicator (mem eqB (join (i, b, bs) o c) (map snd (s ++ made w v)))))|].
       * intros c _; rewrite made_more, fine_swap, fine_more by auto; fold (hit w).
-        unfold indicator; destruct (hit w), (mem eqB (join o c) _), (fine (s ++ made w v)); discriminate.
+        unfold indicator; destruct (hit w), (mem eqB (join (i, b, bs) o c) _), (fine (s ++ made w v)); discriminate.
       * rewrite average_plus, Qplus_assoc; apply Qplus_le_compat.
         -- apply average_below; [|intros; apply Qle_refl]; unfold indicator; destruct (negb _), (hit w); discriminate.
-        -- rewrite (average_ext _ (fun c => indicator (existsb (fun y => if eqB (join o c) y then true else false) (map snd (s ++ made w v)))))
+        -- rewrite (average_ext _ (fun c => indicator (existsb (fun y => if eqB (join (i, b, bs) o c) y then true else false) (map snd (s ++ made w v)))))
              by (intros; rewrite mem_any; reflexivity).
            eapply Qle_trans; [apply (average_any _ _ _ (1 / nat_q (length secrets)))|].
-           ++ intros y _; apply average_few; [exact secrets_once|]; intros c c' _ _ E E'.
-              destruct (eqB (join o c) y) as [F|]; [|discriminate]; destruct (eqB (join o c') y) as [F'|]; [|discriminate].
-              apply (join_inj o); congruence.
+           ++ intros y _; apply average_few; [exact secrets_once|]; intros c c' C C' E E'.
+              destruct (eqB (join (i, b, bs) o c) y) as [F|]; [|discriminate]; destruct (eqB (join (i, b, bs) o c') y) as [F'|]; [|discriminate].
+              apply (join_inj (i, b, bs) o); congruence.
            ++ rewrite map_length, app_length, made_length; unfold k, Qdiv; rewrite Qmult_1_l; apply Qle_refl.
     + rewrite average_plus, average_plus; pose proof (inputs_hit s i b bs v W I LB PB N) as H; fold hit in H; fold k in H.
       assert (K : average (fun _ : list Sec => k) (vectors (u + length v)) == k) by apply average_const, vectors_some.
@@ -561,11 +562,11 @@ Proof.
 Qed.
 
 Lemma found_state w i b bs v o : sound v -> In w (vectors (u + length v)) -> found (i, b, bs) v = Some o ->
-  outer (state w v i (b :: bs)) = o.
+  outer (i, b, bs) (state w v i (b :: bs)) = o.
 Proof.
   intros W J; destruct (in_vectors _ w J) as [LW IW]; unfold state, slot.
   assert (H : forall v', sound v' -> (u + length v' <= u + length v)%nat -> found (i, b, bs) v' = Some o ->
-    exists a, slot_in (i, b, bs) v' = Some (join o, a) /\ In o outers /\ (a < u + length v)%nat).
+    exists a, slot_in (i, b, bs) v' = Some (join (i, b, bs) o, a) /\ In o outers /\ (a < u + length v)%nat).
   { clear W J; induction v' as [|[[[i1 b1] bs1] o1] v' IH]; cbn [found slot_in]; intros W LE E; [discriminate|].
     destruct W as (_ & _ & _ & U & _ & W); cbn [length] in LE; destruct (place_dec _ _).
     - injection E as <-; exists (u + length v')%nat; repeat split; auto; lia.
@@ -683,9 +684,9 @@ Proof.
         rewrite average_swap; apply average_le; intros w J; destruct (in_vectors _ w J) as [LW IW].
         set (x := into w v n).
         set (val y := if fine (s ++ (x, y) :: made w v)
-          then expect eqB all (s ++ (x, y) :: made w v) (fun p => indicator (real p (firstn u w) (k (outer y)))) else 0).
+          then expect eqB all (s ++ (x, y) :: made w v) (fun p => indicator (real p (firstn u w) (k (outer n y)))) else 0).
         assert (V : average (fun o => average (fun c => worth (k o) s ((n, o) :: v) (w ++ [c])) secrets) outers == average val all).
-        { rewrite <- join_all; apply average_ext; intros o U; apply average_ext; intros c C; unfold worth, val.
+        { rewrite <- (join_all n); apply average_ext; intros o U; apply average_ext; intros c C; unfold worth, val.
           rewrite made_more by auto; fold x; rewrite outer_join by auto; destruct (fine _); [|reflexivity].
           rewrite firstn_app, LW, (proj2 (Nat.sub_0_le u (u + length v))), app_nil_r by lia; reflexivity. }
         rewrite V; clear V; unfold worth; destruct (fine (s ++ made w v)) eqn:G.

@@ -324,7 +324,7 @@ Qed.
 (** ** The real game is that of the tree *)
 
 Notation leads p w := (node bytes_dec [] place_of after p w).
-Notation tree_says p w t := (real bytes_dec [] outer place_of after p w t).
+Notation tree_says p w t := (real bytes_dec [] (fun _ => outer) place_of after p w t).
 
 (** What the real world has under a name. *)
 Definition has_after (p : graph) (w : list (list byte)) (i : nat) (bs : list block) : list byte :=
@@ -763,18 +763,18 @@ Proof.
   intro F; assert (FT : fits_game (compiled A) q m []) by (apply compiled_fits; [exact F|discriminate]).
   assert (SPLIT : states = strings (rate + 2 + 32)) by exact states_are.
   pose proof (keyed_bound bytes_dec block_dec states (strings 32) (strings (rate + 2)) states_once (strings_once 32)
-    (some_strings 32) (some_strings (rate + 2)) [] (fun o c => o ++ c) outer place_of after users ok_block) as H.
-  assert (E : (really A == real_probability bytes_dec states (strings 32) [] outer place_of after users (compiled A))%Q).
+    (some_strings 32) (some_strings (rate + 2)) [] (fun _ o c => o ++ c) (fun _ => outer) place_of after users ok_block) as H.
+  assert (E : (really A == real_probability bytes_dec states (strings 32) [] (fun _ => outer) place_of after users (compiled A))%Q).
   { apply average_ext; intros keys K; apply average_ext; intros p P; now rewrite (says_is p keys A P K q m F). }
   rewrite E; unfold ideally; clear E.
   replace (inject_Z (z m * (2 * z q + z m))) with (nat_q (m * (2 * q + m)))
     by (unfold nat_q, z; f_equal; rewrite Nat2Z.inj_mul, Nat2Z.inj_add, Nat2Z.inj_mul; reflexivity).
   rewrite <- keys_count; apply H; clear H; try exact FT.
-  - intros o c I _; apply in_strings in I as [L _]; unfold outer; rewrite <- L, firstn_app, Nat.sub_diag, firstn_all.
+  - intros n o c I _; apply in_strings in I as [L _]; unfold outer; rewrite <- L, firstn_app, Nat.sub_diag, firstn_all.
     apply app_nil_r.
-  - intro f; rewrite SPLIT; apply average_strings.
-  - intros o c I J; rewrite SPLIT; now apply app_strings.
-  - intros o c c' X; now apply app_inv_head in X.
+  - intros n f; rewrite SPLIT; apply average_strings.
+  - intros n o c I J; rewrite SPLIT; now apply app_strings.
+  - intros n o c c' _ _ _ X; now apply app_inv_head in X.
   - intros i c I; apply in_states; unfold place_of; apply xors_in; [apply zeros_in|]; apply in_strings in I as [_ S].
     apply small_app; [apply small_repeat; lia|exact S].
   - intros i c c' U I J X; apply in_strings in I as [L _], J as [L' _]; destruct (domains i U) as [D _].
