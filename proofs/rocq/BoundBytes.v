@@ -1,10 +1,12 @@
 (** * BoundBytes: an adversary against the bytes of the kernels
 
-    [against] is the real game of BoundSecret.v with any functions as the permutation and its inverse: with a random
-    permutation it is [says], and with Simpira-1024 what a caller of the kernels computes ([played]). *)
+    The games have the permutation as a variable: [attacked] and [against] are those of BoundAttack.v and BoundSecret.v with
+    any function and its inverse.  With a random permutation the bounds speak of them; with Simpira-1024 they are what a
+    caller of the kernels computes ([played_is]). *)
 
 From Coq Require Import List Bool NArith Arith Lia QArith Qabs.
-From Veriplex Require Import Duplex Protocol BoundSampling BoundModel BoundPublic BoundKeyed BoundSecret BoundForgery.
+From Veriplex Require Import Duplex Protocol Tree BoundSampling BoundModel BoundPublic BoundKeyed BoundSecret BoundForgery
+  BoundAnswers BoundAttack BoundAead.
 From Veriplex Require AES Simpira1024 DuplexMachine Sound_x86_64 Sound_aarch64 Framing.
 Import ListNotations.
 Local Open Scope list_scope.
@@ -87,10 +89,8 @@ Fixpoint against (P inv : list byte -> list byte) (keys : list (list byte)) (A :
   | Unpermute y k => against P inv keys (k (inv y))
   | Use i T k => against P inv keys (k (answer P (keyed (domain i) (nth i keys []) T)))
   | Open i T l c tag k => against P inv keys (k (fst (unseal P l c tag (run P (keyed (domain i) (nth i keys []) T)))))
+  | Unmask i T l c k => against P inv keys (k (fst (unmask P l c (run P (keyed (domain i) (nth i keys []) T)))))
   end.
-
-Lemma against_is p keys A : against (perm p) (perm_inverse p) keys A = says domain p keys A.
-Proof. induction A as [r|x k IH|y k IH|i T k IH|i T l c tag k IH]; cbn [against says]; auto. Qed.
 
 (** ** The game, played by kernels *)
 
@@ -104,6 +104,10 @@ Definition opened_by (l c : list byte) (b : DuplexMachine.bare) (x t : list byte
     DuplexMachine.permuted K b1 b2 /\ DuplexMachine.passed K (DuplexMachine.decrypting K) c b2 x b3 /\
     DuplexMachine.permuted K b3 b4 /\ DuplexMachine.squeezed K tag_length b4 t b5.
 
+Definition unmasked_by (l c : list byte) (b : DuplexMachine.bare) (x : list byte) : Prop :=
+  exists b0 b1 b2, DuplexMachine.headed K 4 l b b0 /\ DuplexMachine.permuted K b0 b1 /\
+    DuplexMachine.passed K (DuplexMachine.decrypting K) c b1 x b2.
+
 (** The adversary's own queries go to the permutation kernel too: the inverse of a state is one that it takes there. *)
 Inductive played : player -> bool -> Prop :=
   | played_say yes : played (Say yes) yes
@@ -114,7 +118,9 @@ Inductive played : player -> bool -> Prop :=
       played (k (last outs [])) yes -> played (Use i T k) yes
   | played_open i T l c tag k outs b x t yes : DuplexMachine.ran K (keyed (domain i) (nth i keys []) T) outs b ->
       opened_by l c b x t -> played (k (if list_eq_dec N.eq_dec t tag then Some x else None)) yes ->
-      played (Open i T l c tag k) yes.
+      played (Open i T l c tag k) yes
+  | played_unmask i T l c k outs b x yes : DuplexMachine.ran K (keyed (domain i) (nth i keys []) T) outs b ->
+      unmasked_by l c b x -> played (k x) yes -> played (Unmask i T l c k) yes.
 End Kernels.
 End Against.
 
@@ -141,7 +147,8 @@ Proof. split; [reflexivity|]; rewrite (run_agrees _ Simpira1024.permute_length);
 
 Theorem played_is A : forall yes, played domain K keys A yes -> yes = against domain simpira1024 simpira1024_inverse keys A.
 Proof.
-  intros yes H; induction H as [yes|x y k yes R _ IH|x y k yes L R _ IH|i T k outs b yes R _ IH|i T l c tag k outs b x t yes R OP _ IH];
+  intros yes H; induction H as [yes|x y k yes R _ IH|x y k yes L R _ IH|i T k outs b yes R _ IH|i T l c tag k outs b x t yes R OP _ IH
+    |i T l c k outs b x yes R UN _ IH];
     cbn [against].
   - reflexivity.
   - apply (DuplexMachine.permutes_is K HK) in R as ->; exact IH.
@@ -157,6 +164,11 @@ Proof.
     destruct (decrypt simpira1024 c _) as [x' d1]; cbn [fst snd] in S; destruct S as [<- S].
     apply (DuplexMachine.permuted_sane K HK _ _ _ H4), (DuplexMachine.squeezed_stands K HK _ _ _ _ _ H5) in S as [-> _].
     destruct (squeeze simpira1024 tag_length _) as [t' d2]; exact IH.
+  - apply (DuplexMachine.duplex_machine K HK) in R as [_ ->]; destruct UN as (b0 & b1 & b2 & H0 & H1 & H2).
+    pose proof (stands_run (keyed (domain i) (nth i keys []) T)) as S.
+    apply (DuplexMachine.headed_stands K HK _ _ _ _ _ H0), (DuplexMachine.permuted_sane K HK _ _ _ H1),
+      (DuplexMachine.passed_stands K HK _ (DuplexMachine.decrypting_blocks K HK) _ _ _ _ H2) in S.
+    rewrite DuplexMachine.each_decrypts in S; destruct S as [S _]; unfold unmask; rewrite <- S; exact IH.
 Qed.
 
 Hypothesis TOTAL : forall s, length s = width -> exists s', DuplexMachine.permutes K s s' /\ length s' = width.
@@ -175,9 +187,17 @@ Proof.
   exists x, t, b0, b1, b2, b3, b4, b5; auto 10.
 Qed.
 
+Lemma unmasked_exists l c b : length (DuplexMachine.held b) = width -> exists x, unmasked_by K l c b x.
+Proof.
+  intro W; destruct (DuplexMachine.headed_exists K TOTAL 4 l b W) as (b0 & H0 & W0).
+  destruct (DuplexMachine.permuted_exists K TOTAL b0 W0) as (b1 & H1 & W1).
+  destruct (DuplexMachine.passed_exists K TOTAL (DuplexMachine.decrypting K) c b1 W1) as (x & b2 & H2 & _).
+  exists x, b0, b1, b2; auto.
+Qed.
+
 Theorem played_exists users A : forall q m, spending users domain q m A -> exists yes, played domain K keys A yes.
 Proof.
-  induction A as [r|x k IH|y k IH|i T k IH|i T l c tag k IH]; intros q m F; cbn [spending] in F.
+  induction A as [r|x k IH|y k IH|i T k IH|i T l c tag k IH|i T l c k IH]; intros q m F; cbn [spending] in F.
   - exists r; constructor.
   - destruct F as [[L _] F], q as [|q]; [destruct F|]; destruct (TOTAL x L) as (y & R & _), (IH y q m (F y)) as [yes H].
     exists yes; now apply (played_permute domain K keys x y).
@@ -190,50 +210,70 @@ Proof.
     destruct (opened_exists l c b (ran_held _ _ _ R)) as (x & t & O).
     destruct (IH _ q n (F (if list_eq_dec N.eq_dec t tag then Some x else None))) as [yes H].
     exists yes; exact (played_open domain K keys i T l c tag k outs b x t yes R O H).
+  - destruct F as (_ & _ & _ & a & n & _ & _ & F); destruct (DuplexMachine.ran_exists K TOTAL (keyed (domain i) (nth i keys []) T)) as (outs & b & R).
+    destruct (unmasked_exists l c b (ran_held _ _ _ R)) as (x & O), (IH x q n (F x)) as [yes H].
+    exists yes; exact (played_unmask domain K keys i T l c k outs b x yes R O H).
 Qed.
-
-(** What these kernels play is the game with Simpira-1024. *)
-Definition plays_simpira (users : nat) : Prop := forall A q m, spending users domain q m A ->
-  (forall yes, played domain K keys A yes -> yes = against domain simpira1024 simpira1024_inverse keys A) /\
-  exists yes, played domain K keys A yes.
 End Faithful.
+
+(** ** An attacker of a scheme, with any permutation *)
+
+Section Attacked.
+Context {question : Type}.
+Variable scheme : (list byte -> list byte) -> list byte -> list byte -> question -> option (list byte).
+Variable domain : nat -> list byte.
+
+Fixpoint attacked (P inv : list byte -> list byte) (keys : list (list byte)) (A : attacker question) : bool :=
+  match A with
+  | Halt yes => yes
+  | Apply x k => attacked P inv keys (k (P x))
+  | Invert y k => attacked P inv keys (k (inv y))
+  | Ask i q k => attacked P inv keys (k (scheme P (domain i) (nth i keys []) q))
+  end.
+
+Lemma attacked_is p keys A : attacked (perm p) (perm_inverse p) keys A = attacks scheme domain p keys A.
+Proof. induction A as [r|x k IH|y k IH|i q k IH]; cbn [attacked attacks]; auto. Qed.
+
+(** The probability of yes if the permutation is random. *)
+Definition with_random_permutation (users : nat) (A : attacker question) : Q :=
+  average (fun keys => average (fun p => indicator (attacked (perm p) (perm_inverse p) keys A)) all_permutations) (key_lists users).
+
+Lemma with_random_permutation_is users A : (with_random_permutation users A == real_world scheme users domain A)%Q.
+Proof. apply average_ext; intros keys _; apply average_ext; intros p _; now rewrite attacked_is. Qed.
+End Attacked.
+
+Lemma against_aead domain P inv keys A : against domain P inv keys (aead_player A) = attacked aead domain P inv keys A.
+Proof.
+  induction A as [r|x k IH|y k IH|i [nonce ad x|nonce ad c] k IH]; cbn [aead_player attacked aead]; cbv zeta; cbn [against]; auto.
+  unfold aead_open; cbv zeta; destruct (length c <? tag_length); cbn [against]; auto.
+Qed.
 
 (** ** The theorems *)
 
-(** The probability of yes in the game, for users with keys of 32 random bytes.  Idealised: the permutation is random. *)
-Definition with_random_permutation (users : nat) (domain : nat -> list byte) (A : player) : Q :=
-  average (fun keys => average (fun p => indicator (against domain (perm p) (perm_inverse p) keys A)) all_permutations) (key_lists users).
+(** Idealised: the permutation.  If it is random, an attacker of [aead] whose nonces do not repeat, with [n] tries to decrypt
+    and at most 2^64 calls, has this advantage.  The kernels play the same game with Simpira-1024 in its place. *)
+Definition aead_holds (users : nat) (domain : nat -> list byte) (K : DuplexMachine.kernels) : Prop :=
+  forall A q m n, affords users domain q m (aead_player A) -> new_nonces [] A -> at_most decrypts n A -> (z (q + m) <= 2 ^ 64)%Z ->
+  (Qabs (with_random_permutation aead domain users A - ideal_world aead_ideal A) <= nat_q (S n) / inject_Z (2 ^ 128))%Q /\
+  forall keys,
+    (forall yes, played domain K keys (aead_player A) yes -> yes = attacked aead domain simpira1024 simpira1024_inverse keys A) /\
+    exists yes, played domain K keys (checked (aead_player A)) yes.
 
-Lemma with_random_permutation_is users domain A : with_random_permutation users domain A == really users domain A.
-Proof. apply average_ext; intros keys _; apply average_ext; intros p _; now rewrite against_is. Qed.
-
-(** What holds of [aead] if the permutation is random.  At most 2^64 calls together. *)
-Definition secure (users : nat) (domain : nat -> list byte) : Prop :=
-  forall A q m n, spending users domain q m A -> (z (q + m) <= 2 ^ 64)%Z ->
-  (Qabs (with_random_permutation users domain A - ideally domain A) <= 1 / inject_Z (2 ^ 128))%Q /\
-  (one_shot A -> opens n A -> with_random_permutation users domain (watched [] A) <= nat_q (S n) / inject_Z (2 ^ 128))%Q.
-
-Theorem aead_secure users domain : (forall i, i < users -> length (domain i) <= 50 /\ small (domain i)) -> secure users domain.
+Theorem aead_on users domain K : (forall i, i < users -> length (domain i) <= 50 /\ small (domain i)) -> DuplexMachine.faithful K ->
+  (forall s, length s = width -> exists s', DuplexMachine.permutes K s s' /\ length s' = width) -> aead_holds users domain K.
 Proof.
-  intros D A q m n F N; rewrite !with_random_permutation_is; split.
-  - exact (outputs_random_2_128 users domain A q m D F N).
-  - intros S OP; exact (forgery_2_128 users domain A q m n D F S OP N).
+  intros D HK TOTAL A q m n F NN AM N; split; [|intro keys; split].
+  - rewrite with_random_permutation_is; exact (aead_secure_2_128 users domain A q m n D F NN AM N).
+  - intros yes H; rewrite <- against_aead; exact (played_is domain K HK keys _ yes H).
+  - exact (played_exists domain K HK keys TOTAL users _ q m (checked_spends users domain _ q m F)).
 Qed.
 
-Theorem aead_secure_x86_64 users domain keys : (forall i, i < users -> length (domain i) <= 50 /\ small (domain i)) ->
-  secure users domain /\ plays_simpira domain Sound_x86_64.kernels_x86_64 keys users.
-Proof.
-  intro D; split; [now apply aead_secure|]; intros A q m F; split.
-  - apply played_is, Sound_x86_64.kernels_x86_64_faithful.
-  - apply (played_exists domain _ Sound_x86_64.kernels_x86_64_faithful keys) with users q m; [|exact F].
-    intros s L; exact (Sound_x86_64.permutes_exists s L).
-Qed.
+Theorem aead_secure_x86_64 users domain : (forall i, i < users -> length (domain i) <= 50 /\ small (domain i)) ->
+  aead_holds users domain Sound_x86_64.kernels_x86_64.
+Proof. intro D; exact (aead_on users domain _ D Sound_x86_64.kernels_x86_64_faithful (fun s L => Sound_x86_64.permutes_exists s L)). Qed.
 
-Theorem aead_secure_aarch64 vector users domain keys : 16 <= vector -> (forall i, i < users -> length (domain i) <= 50 /\ small (domain i)) ->
-  secure users domain /\ plays_simpira domain (Sound_aarch64.kernels_aarch64 vector) keys users.
+Theorem aead_secure_aarch64 vector users domain : 16 <= vector -> (forall i, i < users -> length (domain i) <= 50 /\ small (domain i)) ->
+  aead_holds users domain (Sound_aarch64.kernels_aarch64 vector).
 Proof.
-  intros V D; split; [now apply aead_secure|]; intros A q m F; split.
-  - apply played_is, Sound_aarch64.kernels_aarch64_faithful.
-  - apply (played_exists domain _ (Sound_aarch64.kernels_aarch64_faithful vector) keys) with users q m; [|exact F].
-    intros s L; exact (Sound_aarch64.permutes_exists vector V s L).
+  intros V D; exact (aead_on users domain _ D (Sound_aarch64.kernels_aarch64_faithful vector) (fun s L => Sound_aarch64.permutes_exists vector V s L)).
 Qed.

@@ -31,6 +31,7 @@ Fixpoint exposes (p : graph) (keys : list (list byte)) (A : player) : bool :=
   | Use i T k => let T' := keyed (domain i) (nth i keys []) T in
       exposes p keys (k (if leaks i T then Duplex.state (run (perm p) T') else answer (perm p) T'))
   | Open i T l c tag k => exposes p keys (k (fst (unseal (perm p) l c tag (run (perm p) (keyed (domain i) (nth i keys []) T)))))
+  | Unmask i T l c k => exposes p keys (k (fst (unmask (perm p) l c (run (perm p) (keyed (domain i) (nth i keys []) T)))))
   end.
 
 (** The tape when Ratchet zeroes bytes, from that after its header. *)
@@ -50,6 +51,7 @@ Fixpoint exposed (A : player) : @tree (list byte) (list byte) block :=
   | Unpermute y k => Inverse y (fun x => exposed (k x))
   | Use i T k => ask i (if leaks i T then exposing i T else program domain i T) (fun r => exposed (k (fst r)))
   | Open i T l c tag k => ask i (open_program domain i T l c) (fun r => exposed (k (taken c tag (fst r))))
+  | Unmask i T l c k => ask i (unmask_program domain i T l c) (fun r => exposed (k (fst r)))
   end.
 
 Definition really_exposed (A : player) : Q :=
@@ -66,6 +68,7 @@ Fixpoint settled (A : player) : Prop :=
   | Permute _ k | Unpermute _ k => forall x, settled (k x)
   | Use i T k => (if leaks i T then ends_before i (removelast T) else ends_before i T) /\ forall x, settled (k x)
   | Open i T _ _ _ k => ends_before i T /\ forall x, settled (k x)
+  | Unmask i T _ _ k => ends_before i T /\ forall x, settled (k x)
   end.
 
 Hypothesis domains : forall i, i < users -> length (domain i) <= 50 /\ small (domain i).
@@ -229,6 +232,13 @@ Proof.
     revert E; now apply started_elsewhere.
 Qed.
 
+Lemma unmasking_elsewhere O l u m c t bs : ready u -> ready t -> length l <= label_max -> length m <= label_max ->
+  In bs (needs O (unmasking m c t)) -> bs <> closed (ratcheted (tape_header 7 l u)).
+Proof.
+  intros RU RT L M I E; symmetry in E; unfold unmasking in I; apply decrypting_at in I as [y ->]; revert E.
+  now apply (started_elsewhere l u 4 m t []).
+Qed.
+
 Lemma ratchets_is T : ratchets T = true -> exists l, T = removelast T ++ [Ratchet l] /\ label (last T (Init [])) = l.
 Proof.
   unfold ratchets; intro H; destruct T as [|o T _] using rev_ind; [discriminate|]; rewrite rev_app_distr in H; cbn [rev app] in H.
@@ -274,6 +284,16 @@ Proof.
   apply (opening_elsewhere O l t m c _ bs) in I; eauto using laid_ready, program_laid.
   destruct (L (Ratchet l)) as [X _]; [rewrite TE; apply in_or_app; right; now left|exact X].
 Qed.
+Lemma unmasked_apart O i T t T' m c bs : i < users -> legal T -> legal T' -> length m <= label_max -> leaks i T = true ->
+  laid (keyed (domain i) no_key (removelast T)) t -> ends_before i T' ->
+  In bs (needs O (unmask_program domain i T' m c)) -> bs <> closed (spot T t).
+Proof.
+  intros U L L' M LK LT EB I; unfold unmask_program in I; rewrite needs_bind in I; apply in_app_or in I as [I|I];
+    [now apply (exposed_apart O i T t T')|].
+  unfold leaks in LK; apply andb_true_iff in LK as [R _]; destruct (ratchets_is T R) as (l & TE & LE); unfold spot; rewrite LE.
+  apply (unmasking_elsewhere O l t m c _ bs) in I; eauto using laid_ready, program_laid.
+  destruct (L (Ratchet l)) as [X _]; [rewrite TE; apply in_or_app; right; now left|exact X].
+Qed.
 (** ** The real game is that of the tree *)
 
 Definition spot_dec : forall x y : nat * list block, {x = y} + {x <> y}.
@@ -291,6 +311,7 @@ Fixpoint spots (p : graph) (keys : list (list byte)) (A : player) : list (nat * 
         spots p keys (k (Duplex.state (run (perm p) T')))
       else spots p keys (k (answer (perm p) T'))
   | Open i T l c tag k => spots p keys (k (fst (unseal (perm p) l c tag (run (perm p) (keyed (domain i) (nth i keys []) T)))))
+  | Unmask i T l c k => spots p keys (k (fst (unmask (perm p) l c (run (perm p) (keyed (domain i) (nth i keys []) T)))))
   end.
 
 Definition leaky (A : player) (i : nat) (bs : list block) : bool :=
@@ -308,13 +329,14 @@ Definition leak_at (i : nat) (bs : list block) : Prop := i < users /\ exists T t
 
 Lemma spots_are p keys A : forall q m, spending users domain q m A -> forall i bs, In (i, bs) (spots p keys A) -> leak_at i bs.
 Proof.
-  induction A as [r|x k IH|y k IH|i T k IH|i T l c tag k IH]; intros q m F j bs J; cbn [spending spots] in *.
+  induction A as [r|x k IH|y k IH|i T k IH|i T l c tag k IH|i T l c k IH]; intros q m F j bs J; cbn [spending spots] in *.
   - destruct J.
   - destruct F as [_ F], q as [|q]; [destruct F|]; exact (IH _ q m (F _) j bs J).
   - destruct F as [_ F], q as [|q]; [destruct F|]; exact (IH _ q m (F _) j bs J).
   - destruct F as (U & L & c & n & _ & _ & F); destruct (leaks i T) eqn:E; [|exact (IH _ q n (F _) j bs J)].
     destruct J as [J|J]; [|exact (IH _ q n (F _) j bs J)]; injection J as <- <-; split; [exact U|].
     exists T, (snd (result (has_after domain p keys i) (program domain i (removelast T)))); split; [exact L|split; [exact E|split; [apply program_laid|reflexivity]]].
+  - destruct F as (U & L & _ & a & n & _ & _ & F); exact (IH _ q n (F _) j bs J).
   - destruct F as (U & L & _ & a & n & _ & _ & F); exact (IH _ q n (F _) j bs J).
 Qed.
 
@@ -413,7 +435,7 @@ Lemma exposes_is A0 p keys A : In p all_permutations -> In keys (key_lists users
   forall q m, spending users domain q m A -> settled A ->
   exposes p keys A = real bytes_dec [] (shows (leaky A0)) (place_of domain) after p keys (exposed A).
 Proof.
-  intros IP IK LK; induction A as [r|x k IH|y k IH|i T k IH|i T l c tag k IH]; intros SP q m F SE;
+  intros IP IK LK; induction A as [r|x k IH|y k IH|i T k IH|i T l c tag k IH|i T l c k IH]; intros SP q m F SE;
     cbn [exposes exposed real spending settled spots] in *.
   - reflexivity.
   - destruct F as [_ F], q as [|q]; [destruct F|]; exact (IH _ SP q m (F _) (SE _)).
@@ -435,6 +457,11 @@ Proof.
     + rewrite <- (openings_are users domain domains p keys i IP IK U T l c tag); exact (IH _ SP q n (F _) (SE _)).
     + intros bs I; apply shown_not; destruct (leaky A0 i bs) eqn:Y; [exfalso|reflexivity].
       apply LK in Y as (_ & T0 & t0 & L0 & K0 & LD & ->); exact (opened_apart _ i T0 t0 T l c _ U L0 L LL K0 LD EB I eq_refl).
+  - destruct F as (U & L & (LL & _ & _) & a & n & _ & _ & F), SE as [EB SE]; rewrite shown_ask.
+    rewrite (result_same (has_after domain p keys i)).
+    + rewrite <- (unmaskings_are users domain domains p keys i IP IK U T l c); exact (IH _ SP q n (F _) (SE _)).
+    + intros bs I; apply shown_not; destruct (leaky A0 i bs) eqn:Y; [exfalso|reflexivity].
+      apply LK in Y as (_ & T0 & t0 & L0 & K0 & LD & ->); exact (unmasked_apart _ i T0 t0 T l c _ U L0 L LL K0 LD EB I eq_refl).
 Qed.
 
 (** ** What the game visits *)
@@ -464,7 +491,7 @@ Qed.
 
 Lemma exposed_fits A : forall q m v, spending users domain q m A -> small_table v -> fits_game users (exposed A) q m v.
 Proof.
-  induction A as [r|x k IH|y k IH|i T k IH|i T l c tag k IH]; intros q m v F SV; cbn [exposed spending] in *.
+  induction A as [r|x k IH|y k IH|i T k IH|i T l c tag k IH|i T l c k IH]; intros q m v F SV; cbn [exposed spending] in *.
   - exact I.
   - destruct F as [X F], q as [|q]; [destruct F|]; split; [now apply in_states|]; intro; apply IH; auto.
   - destruct F as [X F], q as [|q]; [destruct F|]; split; [now apply in_states|]; intro; apply IH; auto.
@@ -500,6 +527,15 @@ Proof.
     { apply within_bind; [apply (within_transcript O (keyed (domain i) no_key T) ([], blank))|]; intro r; apply within_opening. }
     split; [intros bs I; now apply W|split; [|split; [exact (C O S)|intros x []]]].
     apply good_blocks; unfold open_program; rewrite result_bind; apply good_opening; auto.
+    apply (good_transcript O S); [now apply (legal_keyed users domain domains)|apply good_blank].
+  - destruct F as (U & L & (_ & SL & SC) & a & n & M & C & F).
+    apply (fits_more _ _ _ _ _ _ q (a - length (@nil (@place block)) + n)); [cbn [length]; lia|].
+    apply (fits_ask users i U a n q _ (fun r => closed (snd r))); [|constructor|intros x []|exact SV|intros x v' SV'; apply IH; auto].
+    intros O (_ & S & _).
+    assert (W : within_tapes O blank (unmask_program domain i T l c)).
+    { apply within_bind; [apply (within_transcript O (keyed (domain i) no_key T) ([], blank))|]; intro r; apply within_unmasking. }
+    split; [intros bs I; now apply W|split; [|split; [exact (C O S)|intros x []]]].
+    apply good_blocks; unfold unmask_program; rewrite result_bind; apply good_unmasking; auto.
     apply (good_transcript O S); [now apply (legal_keyed users domain domains)|apply good_blank].
 Qed.
 

@@ -23,7 +23,8 @@ From Veriplex Require Blocks Duplex Framing Protocol AES Simpira1024 KnownAnswer
   WordLanes_x86_64 ChaChaWords Kernels_chacha_x16_x86_64 ChaCha_x16_x86_64
   NH NHHold NHSums NHKernels Kernels_nh_x86_64 NH_x86_64 Kernels_nh_aarch64 NH_aarch64
   BoundSampling BoundGraph BoundModel BoundPublic BoundSchemes BoundKeyed BoundSecret
-  BoundNonces BoundForgery BoundAnswers BoundFresh BoundAttack BoundAead BoundMac BoundSiv.
+  BoundNonces BoundForgery BoundAnswers BoundFresh BoundAttack BoundAead BoundMac BoundSiv
+  BoundPreimages BoundRatchet BoundDerive BoundBytes.
 (* So that numbers, lists and strings print as such. *)
 From Coq Require Import NArith String List.
 Import ListNotations.
@@ -1289,3 +1290,47 @@ Check BoundMac.retag_allowed.
 Check BoundSiv.siv_secure.
 Check BoundSiv.siv_secure_2_128.
 Check BoundSiv.siv_replay_allowed.
+Print BoundPreimages.hunter.
+Print BoundPreimages.hunts.
+Print BoundPreimages.targets.
+Print BoundPreimages.at_most.
+Print BoundPreimages.plain.
+Print BoundPreimages.hunted.
+Print BoundRatchet.ratchets.
+Print BoundRatchet.leaks.
+Print BoundRatchet.exposes.
+Print BoundRatchet.ratcheted.
+Print BoundRatchet.spot.
+Print BoundRatchet.exposing.
+Print BoundRatchet.exposed.
+Print BoundRatchet.really_exposed.
+Print BoundRatchet.ideally_exposed.
+Print BoundRatchet.ends_before.
+Print BoundRatchet.settled.
+Print BoundRatchet.fed.
+Print BoundRatchet.laid.
+Print BoundDerive.derives_only.
+Print BoundBytes.Inverse.unpermute.
+Print BoundBytes.opened_by.
+Print BoundBytes.unmasked_by.
+Print BoundBytes.played.
+Print BoundBytes.attacked.
+Print BoundBytes.with_random_permutation.
+Print BoundBytes.aead_holds.
+Check BoundPreimages.first_preimages.
+Check BoundPreimages.second_preimages.
+Check BoundPreimages.digests_invert.
+Check BoundPreimages.digests_second.
+Check BoundPreimages.trees_second.
+Check BoundPreimages.asked_plain.
+Check BoundPreimages.digests_second_2_63.
+Check BoundRatchet.ratchet_random.
+Check BoundRatchet.ratchet_random_2_128.
+Check BoundRatchet.exposed_apart.
+Check BoundRatchet.ratchet_example.
+Check BoundDerive.derive_random.
+Check BoundDerive.derive_random_2_128.
+Check BoundBytes.Inverse.permute_unpermute.
+Check BoundBytes.Inverse.unpermute_permute.
+Check BoundBytes.aead_secure_x86_64.
+Check BoundBytes.aead_secure_aarch64.

@@ -383,7 +383,15 @@ plant nh_aarch64_leaves_v31 Kernels_nh_aarch64.v 's/0x1f; 0xe4; 0x00; 0x6f/0x1e;
 plant bound_capacity_shared BoundPublic.v 's/list byte := skipn (rate + 2) y\./list byte := skipn (rate + 1) y./' inner_xors
 plant bound_edges_not_taken BoundGraph.v 's/else inner (fst (snd e))) s\./else inner (snd (snd e))) s./' taken_input
 plant bound_inverse_into_root BoundGraph.v 's/^  else negb (has (inner x) (rooted s))\./  else true./' graph_bound_from
-plant bound_fewer_forbidden BoundGraph.v 's/nat_q ((i + 1) \* K + i \* L)/nat_q (i * K + i * L)/' graph_bound_from
+plant bound_fewer_forbidden BoundGraph.v 's/nat_q ((i + 1) \* K + i \* L + hits)/nat_q (i * K + i * L + hits)/' graph_bound_from
+plant bound_hits_free BoundGraph.v '/^Definition term/s/ + hits//' graph_bound_from
+plant bound_target_outputs_before BoundPreimages.v 's/In o U -> match o with Init _/In o U -> match o with Mask _ _ | Init _/' point_decides
+plant bound_targets_not_aimed_at BoundPreimages.v 's/Aim (like n (fst r :: rs))/Aim (like n rs)/' goes_target
+plant bound_ratchet_zeroes_less BoundRatchet.v 's/Ret (repeat 0%N 32 ++ o, spot/Ret (repeat 0%N 31 ++ o, spot/' exposes_is
+plant bound_goes_on_after_a_leak BoundRatchet.v 's/then ends_before i (removelast T) else ends_before i T)/then ends_before i (removelast T) else True)/' exposes_is
+plant bound_leak_hides_nothing BoundRatchet.v 's/then c ++ o else o ++ c\./then o ++ c else o ++ c./' ratchet_random
+plant bound_inverse_is_forward BoundBytes.v 's/(fold_left round (rev (seq 0 18)) (split 16 8 y))/(fold_left round (seq 0 18) (split 16 8 y))/' permute_unpermute
+plant bound_inverse_of_any_length BoundBytes.v 's/length x = width -> DuplexMachine/True -> DuplexMachine/' played_is
 plant bound_output_elsewhere BoundPublic.v 's/T1 \&\& derives n T2 \&\& same (firstn n (answer P T1))/T1 \&\& derives n T2 \&\& same (firstn n (last_input P T1))/' outputs_collide
 plant bound_permutation_repeats BoundSampling.v 's/(orders n (remove eqB b l))/(orders n l)/' orders_spec
 plant bound_last_block_free BoundPublic.v 's/^  | Ask T k => inputs (permute (perm p) (run (perm p) T)) ++/  | Ask T k => inputs (run (perm p) T) ++/' asked_inputs
