@@ -595,19 +595,21 @@ Proof.
   pose proof (Nat2Z.is_nonneg (q + m)); nia.
 Qed.
 
-(** Who asks for 32 bytes, takes the state after the Ratchet that follows, and compares. *)
+(** Who asks for 32 bytes, takes the state after the Ratchet that follows, guesses what was zeroed, and looks what was
+    before. *)
 Example ratchet_example : let T := [Derive (text "key") 32] in let A := Use 0 T (fun x => Use 0 (T ++ [Ratchet (text "done")]) (fun s =>
-    Say (if bytes_dec x (firstn 32 (skipn 32 s)) then true else false))) in
-  spending 1 (fun _ => text "example") 0 3 A /\ settled (fun _ _ => true) A.
+    if in_dec bytes_dec s states then Unpermute s (fun y => Say (if bytes_dec (firstn 32 y) x then true else false)) else Say false)) in
+  spending 1 (fun _ => text "example") 1 3 A /\ settled (fun _ _ => true) A.
 Proof.
   cbv zeta; split.
   - split; [apply le_n|split].
     + intros o [<-|[]]; cbn [label data]; repeat split; repeat constructor.
     + exists 1, 2; split; [apply le_n|split; [intros O _; vm_compute; repeat constructor|]]; intro x; split; [apply le_n|split].
       * intros o [<-|[<-|[]]]; cbn [label data]; repeat split; repeat constructor.
-      * exists 2, 0; split; [apply le_n|split; [|intros y; exact I]].
-        apply ratchet_costs; [reflexivity|]; intros O; vm_compute; split; [reflexivity|repeat constructor].
+      * exists 2, 0; split; [apply le_n|split].
+        -- apply ratchet_costs; [reflexivity|]; intros O; vm_compute; split; [reflexivity|repeat constructor].
+        -- intro s; destruct (in_dec bytes_dec s states) as [J|_]; [split; [now apply in_states|exact (fun _ => I)]|exact I].
   - assert (X : ends_before (fun _ _ => true) 0 [Derive (text "key") 32]).
     { intros U W E; destruct U as [|a [|b U]]; [reflexivity|injection E as E _; subst a; reflexivity|discriminate]. }
-    cbn [settled]; split; [exact X|]; intros _; split; [exact X|auto].
+    cbn [settled]; split; [exact X|]; intros x; split; [exact X|]; intro s; destruct (in_dec bytes_dec s states); cbn [settled]; auto.
 Qed.

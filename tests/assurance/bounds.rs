@@ -64,6 +64,41 @@ fn states_collide_nearly_as_often_as_the_bound_says() {
     assert!(success >= bound / 2.0, "{success} {bound}");
 }
 
+/// `digests_second`: other messages than a target's, whose digests have four bits.
+#[test]
+fn second_preimages_are_found_nearly_as_often_as_the_bound_says() {
+    let (calls, digests) = (5, 16);
+    let success = frequency(|random| {
+        let mut permutation = Permutation::default();
+        let mut digest = |block| permutation.ask(block * INNER, random) / INNER % digests;
+        let target = digest(0);
+        (1..calls).any(|block| digest(block) == target)
+    });
+    let bound = f64::from(calls * (calls + 1) * (STATES / INNER) + 2 * calls * (STATES / digests))
+        / f64::from(2 * (STATES - calls));
+    assert!(success <= bound, "{success} {bound}");
+    assert!(success >= bound / 2.0, "{success} {bound}");
+}
+
+/// `ratchet_random`: guesses of the bits that Ratchet zeroed, each tried backward and compared with an output before it.
+#[test]
+fn zeroed_bits_are_guessed_nearly_as_often_as_the_bound_says() {
+    let (calls, guesses) = (2, 32);
+    let success = frequency(|random| {
+        let mut permutation = Permutation::default();
+        let before = permutation.ask(random.below(INNER) * INNER, random);
+        let after = permutation.ask(before, random);
+        (0..guesses).any(|guess| {
+            let state = after / INNER * INNER + guess;
+            let back = permutation.0.iter().find(|(_, y)| **y == state);
+            back.is_some_and(|(x, _)| x / INNER == before / INNER)
+        })
+    });
+    let bound = f64::from(calls * (2 * guesses + calls)) / f64::from(INNER);
+    assert!(success <= bound, "{success} {bound}");
+    assert!(success >= bound / 5.0, "{success} {bound}");
+}
+
 /// `keyed_bound`: guesses of the keys of several users, each compared with one output of each.
 #[test]
 fn keys_are_guessed_nearly_as_often_as_the_bound_says() {
