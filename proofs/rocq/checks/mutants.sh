@@ -407,3 +407,11 @@ plant bound_forgery_of_a_tag_alone BoundForgery.v 's/(i, T ++ \[Seal l x\], c ++
 plant bound_tags_of_more_bytes BoundForgery.v 's/^Definition guess : Q := 1 \/ inject_Z (2 ^ 128)/Definition guess : Q := 1 \/ inject_Z (2 ^ 129)/' one_guess
 plant bound_siv_without_ad BoundSchemes.v '/^Definition committing_siv/,/\]\./s/Mix (text "ad") ad;/Mix (text "ad") [];/' tags_commit
 plant bound_opening_takes_the_ciphertext_in BoundSecret.v 's/bind (decrypting c (feed1 t (Byte x)))/bind (decrypting c (feed1 t (Byte b)))/' shift_decrypting
+plant bound_nonces_may_repeat BoundAead.v 's/~ In (i, nonce) used \/\\ forall r, new_nonces/True \/\\ forall r, new_nonces/' aead_fair
+plant bound_nonces_of_16_bytes BoundAead.v 's/:= vectors (strings 24) s/:= vectors (strings 16) s/' nonces_repeat
+plant bound_siv_fewer_pairs BoundSiv.v 's/(pred s) \* (1 # 2)/(pred s) * (1 # 3)/' pairs_next
+plant bound_siv_key_stream_without_tag BoundSiv.v '/^Definition siv_conf/,/\]\./s/Mix (text "tag") tag/Mix (text "tag") []/' conf_asked
+plant bound_siv_tag_not_compared BoundSiv.v 's/if same_bytes (siv_tag P domain key nonce ad x) tag then Some x else None/Some x/' siv_says
+plant bound_mac_one_tag_for_all_lengths BoundMac.v 's/\[j; n.\] \[i; n\]/[j; n'"'"'] [i; n'"'"']/' tagged_some
+plant bound_key_streams_of_two_messages BoundFresh.v 's/| Mask l _, Mask l. _ => l = l./| Mask l x, Mask l'"'"' x'"'"' => l = l'"'"' \/\\ x = x'"'"'/' starting_inj
+plant bound_fresh_but_for_the_last_block BoundMean.v 's/~ prefix bs (rev (b :: r))\.$/~ prefix bs (rev r)./' in_block
