@@ -224,43 +224,109 @@ Proof.
   intros L S W G bs I; rewrite needs_bind in I; destruct (program_blocks T O L S) as [GT B]; apply in_app_or in I as [I|I]; [auto|].
   destruct (W (snd (result O (program domain i T)))) as [_ X]; apply (prefix_blocks bs _ (proj2 (X bs I))), G, GT.
 Qed.
+
+(** What the real world answers is possible. *)
+Lemma used_in T : legal T -> In (answer (perm p) (keyed (domain i) (nth i keys []) T)) (strings (out_length (last T (Init [])))).
+Proof.
+  intro L; rewrite (answers_are users domain domains p keys i IP IK U), real_small by (intros O S; now apply program_blocks).
+  rewrite program_from; apply transcript_in; [apply small_part_small|exact L].
+Qed.
+
+Lemma opened_in T l c tag x : legal T -> small l -> small c ->
+  fst (unseal (perm p) l c tag (run (perm p) (keyed (domain i) (nth i keys []) T))) = Some x -> In x (strings (length c)).
+Proof.
+  intros L SL SC; rewrite (openings_are users domain domains p keys i IP IK U), real_small
+    by (intros O S; apply (after_blocks T (opening l c) O L S); [intro; apply within_opening|intros; now apply good_opening]).
+  unfold open_program; rewrite result_bind; apply opening_in; [apply small_part_small|exact SC].
+Qed.
+
+Lemma unmasked_in T l c : legal T -> small l -> small c ->
+  In (fst (unmask (perm p) l c (run (perm p) (keyed (domain i) (nth i keys []) T)))) (strings (length c)).
+Proof.
+  intros L SL SC; rewrite (unmaskings_are users domain domains p keys i IP IK U), real_small
+    by (intros O S; apply (after_blocks T (unmasking l c) O L S); [intro; apply within_unmasking|intros; now apply good_unmasking]).
+  unfold unmask_program; rewrite result_bind; apply unmasking_in; [apply small_part_small|exact SC].
+Qed.
 End Real.
 
-Lemma checked_says p keys A : In p all_permutations -> In keys (key_lists users) -> forall q m, affords q m A ->
-  says domain p keys (checked A) = says domain p keys A.
+Section Says.
+Variables (p : @graph (list byte)) (keys : list (list byte)).
+Hypothesis IP : In p all_permutations.
+Hypothesis IK : In keys (key_lists users).
+
+Lemma permuted_in x : is_state x -> In (perm p x) states.
+Proof. intro X; now apply in_states, perm_states. Qed.
+Lemma unpermuted_in y : is_state y -> In (perm_inverse p y) states.
+Proof. intro Y; apply (inverse_in bytes_dec states states_once p IP y); now apply in_states. Qed.
+
+Lemma checked_says A : forall q m, affords q m A -> says domain p keys (checked A) = says domain p keys A.
 Proof.
-  intros IP IK; induction A as [r|x k IH|y k IH|i T k IH|i T l c tag k IH|i T l c k IH]; intros q m F; cbn [affords checked says] in *.
+  induction A as [r|x k IH|y k IH|i T k IH|i T l c tag k IH|i T l c k IH]; intros q m F; cbn [affords checked says] in *.
   - reflexivity.
-  - destruct F as [X F], q as [|q]; [destruct F|]; pose proof (perm_states p IP x X) as Y.
-    rewrite one_of_in by (now apply in_states); apply (IH _ q m); auto.
-  - destruct F as [X F], q as [|q]; [destruct F|]; apply in_states in X.
-    pose proof (inverse_in bytes_dec states states_once p IP y X) as Y.
-    rewrite one_of_in by exact Y; apply (IH _ q m); auto; apply F; now apply in_states.
-  - destruct F as (U & L & a & n & _ & _ & F); rewrite (answers_are users domain domains p keys i IP IK U).
-    rewrite (real_small p keys i IP IK U) by (intros O S; now apply (program_blocks i U T O L)).
-    pose proof (transcript_in _ (small_part_small p keys i) T L (begun domain i no_key)) as J; rewrite <- program_from in J.
-    rewrite one_of_in by exact J; apply (IH _ q n); auto.
-  - destruct F as (U & L & (_ & SL & SC) & a & n & _ & _ & N & F); rewrite (openings_are users domain domains p keys i IP IK U).
-    rewrite (real_small p keys i IP IK U) by (intros O S; apply (after_blocks i U T (opening l c) O L S);
-      [intro; apply within_opening|intros; now apply good_opening]).
-    destruct (taken c tag _) as [x|] eqn:E; [|apply (IH _ q n); auto].
-    unfold open_program in E; rewrite result_bind in E; apply opening_in in E; [|apply small_part_small|exact SC].
-    rewrite one_of_in by exact E; apply (IH _ q n); auto.
-  - destruct F as (U & L & (_ & SL & SC) & a & n & _ & _ & F); rewrite (unmaskings_are users domain domains p keys i IP IK U).
-    rewrite (real_small p keys i IP IK U) by (intros O S; apply (after_blocks i U T (unmasking l c) O L S);
-      [intro; apply within_unmasking|intros; now apply good_unmasking]).
-    match goal with |- context [result ?O (unmask_program domain i T l c)] =>
-      assert (J : In (fst (result O (unmask_program domain i T l c))) (strings (length c)))
-        by (unfold unmask_program; rewrite result_bind; apply unmasking_in; [apply small_part_small|exact SC]) end.
+  - destruct F as [X F], q as [|q]; [destruct F|]; pose proof (permuted_in x X) as J.
+    rewrite one_of_in by exact J; apply (IH _ q m), F; now apply in_states.
+  - destruct F as [X F], q as [|q]; [destruct F|]; pose proof (unpermuted_in y X) as J.
+    rewrite one_of_in by exact J; apply (IH _ q m), F; now apply in_states.
+  - destruct F as (U & L & a & n & _ & _ & F); pose proof (used_in p keys i IP IK U T L) as J; rewrite one_of_in by exact J; apply (IH _ q n); auto.
+  - destruct F as (U & L & (_ & SL & SC) & a & n & _ & _ & N & F); pose proof (opened_in p keys i IP IK U T l c tag) as J.
+    destruct (fst (unseal _ _ _ _ _)) as [x|]; [|apply (IH _ q n); auto].
+    specialize (J x L SL SC eq_refl); rewrite one_of_in by exact J; apply (IH _ q n); auto.
+  - destruct F as (U & L & (_ & SL & SC) & a & n & _ & _ & F); pose proof (unmasked_in p keys i IP IK U T l c L SL SC) as J.
     rewrite one_of_in by exact J; apply (IH _ q n); auto.
 Qed.
+
+Lemma watched_says A : forall h q m, affords q m A -> says domain p keys (watched h (checked A)) = says domain p keys (watched h A).
+Proof.
+  induction A as [r|x k IH|y k IH|i T k IH|i T l c tag k IH|i T l c k IH]; intros h q m F; cbn [affords checked watched says] in *.
+  - reflexivity.
+  - destruct F as [X F], q as [|q]; [destruct F|]; pose proof (permuted_in x X) as J.
+    rewrite one_of_in by exact J; apply (IH _ h q m), F; now apply in_states.
+  - destruct F as [X F], q as [|q]; [destruct F|]; pose proof (unpermuted_in y X) as J.
+    rewrite one_of_in by exact J; apply (IH _ h q m), F; now apply in_states.
+  - destruct F as (U & L & a & n & _ & _ & F); pose proof (used_in p keys i IP IK U T L) as J; rewrite one_of_in by exact J; apply (IH _ _ q n); auto.
+  - destruct F as (U & L & (_ & SL & SC) & a & n & _ & _ & N & F); pose proof (opened_in p keys i IP IK U T l c tag) as J.
+    destruct (fst (unseal _ _ _ _ _)) as [x|]; [|apply (IH _ h q n); auto].
+    destruct (in_dec _ _ _); [|reflexivity]; specialize (J x L SL SC eq_refl); rewrite one_of_in by exact J; apply (IH _ h q n); auto.
+  - destruct F as (U & L & (_ & SL & SC) & a & n & _ & _ & F); pose proof (unmasked_in p keys i IP IK U T l c L SL SC) as J.
+    rewrite one_of_in by exact J; apply (IH _ h q n); auto.
+Qed.
+End Says.
 
 Theorem answers_random A q m : affords q m A ->
   (Qabs (really users domain A - ideally domain A) <= inject_Z (z m * (2 * z q + z m)) / inject_Z (2 ^ 256))%Q.
 Proof.
   intro F; eapply Qle_trans; [|exact (outputs_random users domain domains (checked A) q m (checked_spends A q m F))]; apply Qle_lteq; right.
   apply Qabs_wd; unfold really, ideally, Qminus; apply Qplus_comp; [|apply Qopp_comp].
-  - apply average_ext; intros keys K; apply average_ext; intros p P; now rewrite (checked_says p keys A P K q m F).
+  - apply average_ext; intros keys K; apply average_ext; intros p P; now rewrite (checked_says p keys P K A q m F).
   - apply average_ext; intros p P; symmetry; apply (checked_ideal p A P q m); [exact F|discriminate].
+Qed.
+
+Lemma one_of_opens n l x A : opens n A -> opens n (one_of l x A).
+Proof. intro H; unfold one_of; destruct (in_dec _ _ _); [exact H|exact I]. Qed.
+
+Lemma checked_opens A : forall n, opens n A -> opens n (checked A).
+Proof.
+  induction A as [r|x k IH|y k IH|i T k IH|i T l c tag k IH|i T l c k IH]; intros n H; cbn [opens checked] in *; auto;
+    try (intro w; apply one_of_opens; auto; fail); destruct n as [|n]; [destruct H|]; intros [x|]; [apply one_of_opens|]; auto.
+Qed.
+
+Lemma one_of_shot l x A : one_shot A -> one_shot (one_of l x A).
+Proof. intro H; unfold one_of; destruct (in_dec _ _ _); [exact H|exact I]. Qed.
+
+Lemma checked_shot A : one_shot A -> one_shot (checked A).
+Proof.
+  induction A as [r|x k IH|y k IH|i T k IH|i T l c tag k IH|i T l c k IH]; intro H; cbn [one_shot checked] in *; auto;
+    try (intro w; apply one_of_shot; auto; fail); destruct H as [X H]; (split; [exact X|]).
+  - intro w; apply one_of_shot; auto.
+  - intros [x|]; [apply one_of_shot|]; auto.
+  - intro w; apply one_of_shot; auto.
+Qed.
+
+(** [forgery] for these: nonces may repeat. *)
+Theorem answers_forgery A q m n : affords q m A -> one_shot A -> opens n A ->
+  (really users domain (watched [] A) <= nat_q n / inject_Z (2 ^ 128) + inject_Z (z m * (2 * z q + z m)) / inject_Z (2 ^ 256))%Q.
+Proof.
+  intros F SH OP; eapply Qle_trans; [|exact (forgery users domain domains (checked A) q m n (checked_spends A q m F) (checked_shot A SH) (checked_opens A n OP))].
+  apply Qle_lteq; right; apply average_ext; intros keys K; apply average_ext; intros p P; now rewrite (watched_says p keys P K A [] q m F).
 Qed.
 End Users.

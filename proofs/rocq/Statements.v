@@ -1276,6 +1276,7 @@ Check BoundForgery.forgery.
 Check BoundForgery.forgery_2_128.
 Check BoundForgery.forgery_example.
 Check BoundAnswers.answers_random.
+Check BoundAnswers.answers_forgery.
 Check BoundFresh.questions_random.
 Check BoundFresh.questions_random_2_128.
 Check BoundAead.aead_secure.
