@@ -1191,6 +1191,8 @@ Print BoundForgery.opens.
 Print BoundForgery.one_shot.
 Print BoundAnswers.out_length.
 Print BoundAnswers.affords.
+Print BoundAnswers.one_of.
+Print BoundAnswers.checked.
 Print BoundFresh.passive.
 Print BoundFresh.alike.
 Print BoundFresh.clash.
