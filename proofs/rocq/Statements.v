@@ -62,6 +62,11 @@ Print Simpira1024.permute.
 Print Simpira1024.round_constants.
 Check AES.sub_bytes_is.
 Check Simpira1024.permute_length.
+Print KnownAnswers.unhex.
+Print KnownAnswers.same.
+Print KnownAnswers.holds.
+Print KnownAnswers.fips_197_starts.
+Print KnownAnswers.fips_197_keys.
 Check KnownAnswers.gf_mul_example.
 Check KnownAnswers.sub_byte_example.
 Check KnownAnswers.round_example.
@@ -110,6 +115,7 @@ Print Framing.label_max.
 Print Framing.visible.
 Print Framing.tape_header.
 Print Framing.ready.
+Print Protocol.payload.
 Print Protocol.leb_fuel.
 Print Protocol.leb.
 Print Protocol.op.
@@ -274,6 +280,8 @@ Check Veriplex.veriplex_output_blocks_distinct.
 
 (* -- The parallel digest ------------------------------------------------------------------------------------------ *)
 
+Check Tree.op_eq_dec.
+Check Tree.query_eq_dec.
 Print Tree.text.
 Print Tree.cv_len.
 Print Tree.chunk_len.
@@ -1072,6 +1080,9 @@ Print NH.add_unit.
 Print NH.add_units.
 Print NH.add_group.
 Print NH.add_groups.
+Print NHHold.long_message.
+Print NHHold.long_key.
+Print NHHold.long_hash.
 Print NHHold.padded.
 Print NHHold.hash.
 Check NHHold.nh_of_a_unit.
@@ -1101,6 +1112,10 @@ Check NH_aarch64.nh_add_units_x1_aarch64.
 
 (* The bounds for a random permutation. *)
 From Coq Require Import QArith.
+Print BoundSampling.rest.
+Print BoundSampling.partial.
+Print BoundSampling.free.
+Print BoundSampling.expect.
 Print BoundSampling.nat_q.
 Print BoundSampling.sum.
 Print BoundSampling.average.
@@ -1110,6 +1125,7 @@ Print BoundSampling.orders.
 Print BoundSampling.permutations.
 Print BoundSampling.forward.
 Print BoundSampling.inverse.
+Print BoundModel.outer_of.
 Print BoundModel.values.
 Print BoundModel.strings.
 Print BoundModel.small.
@@ -1125,6 +1141,7 @@ Print BoundModel.encrypting.
 Print BoundModel.stepping.
 Print BoundModel.transcript.
 Print BoundModel.bytes_dec.
+Print BoundPublic.sealed_strings.
 Print BoundPublic.states.
 Print BoundPublic.all_permutations.
 Print BoundPublic.perm.
@@ -1150,6 +1167,7 @@ Print BoundSchemes.asked_as.
 Print BoundSchemes.finds_digests.
 Print BoundSchemes.finds_tags.
 Print BoundSchemes.finds_trees.
+Check BoundKeyed.place_dec.
 Print BoundKeyed.vectors.
 Print BoundKeyed.place.
 Print BoundKeyed.table.
@@ -1163,6 +1181,7 @@ Print BoundKeyed.fits.
 Print BoundKeyed.real_probability.
 Print BoundKeyed.ideal_probability.
 Print BoundKeyed.limit.
+Check BoundSecret.block_dec.
 Print BoundSecret.keyed.
 Print BoundSecret.player.
 Print BoundSecret.says.
@@ -1185,6 +1204,7 @@ Print BoundSecret.spending.
 Print BoundModel.needs.
 Print BoundModel.prefix.
 Print BoundNonces.mixes.
+Check BoundForgery.answer_dec.
 Print BoundForgery.history.
 Print BoundForgery.watched.
 Print BoundForgery.opens.
