@@ -317,33 +317,22 @@ fn no_module_uses_a_higher_layer() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The circles that are left in each crate. The lists only become shorter.
-const CIRCLES: [(&str, &[&str]); 8] = [
-    ("rust/src", &["schemes::tunnel::{records, renewal}"]),
-    (
-        "rust/cli/src",
-        &[
-            "disk::{header, marker}",
-            "tunnel::{args, settings}",
-            "{command, pages, tunnel}",
-            "{crypt, disk, files, folder, password, socket_file, text}",
-            "{temporary, terminal}",
-        ],
-    ),
-    ("rust/store/src", &[]),
-    ("rust/tunnel/src", &[]),
-    ("proofs/audit/src", &[]),
-    ("proofs/lift/src", &[]),
-    ("proofs/spec-to-rocq/src", &[]),
-    ("proofs/tools/src", &[]),
-];
-
 #[test]
 fn modules_do_not_use_each_other_in_circles() {
-    for (folder, left) in CIRCLES {
+    for folder in [
+        "rust/src",
+        "rust/cli/src",
+        "rust/store/src",
+        "rust/tunnel/src",
+        "proofs/audit/src",
+        "proofs/lift/src",
+        "proofs/spec-to-rocq/src",
+        "proofs/tools/src",
+    ] {
         let uses = uses(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder));
         assert!(!uses.all.is_empty(), "{folder}");
-        assert_eq!(uses.circles(), left, "{folder}");
+        let circles = uses.circles();
+        assert!(circles.is_empty(), "{folder}: {}", circles.join("\n"));
     }
 }
 

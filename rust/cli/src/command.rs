@@ -1,9 +1,7 @@
 //! The command line, and what each command does.
 
 mod disk;
-pub mod examples;
 mod key;
-pub(crate) mod secrets;
 mod sum;
 
 use std::io::{self, IsTerminal, Write};
@@ -21,34 +19,20 @@ use veriplex::digest::Digest;
 use veriplex::keys::PublicKey;
 use veriplex::mhf::Mhf;
 
-use self::secrets::{KeyFile, PasswordFrom, PrivateKeyFile, SecretArgs, one_of};
 use crate::crypt::{Job, Kind, Make, Range, Secret, is_in_folder};
-use crate::error::{Error, Status, warn};
+use crate::error::{EXIT_STATUSES, Error, Status, warn};
 use crate::files::{Input, Output};
 use crate::keys::Private;
 use crate::sealed::Receivers;
+use crate::secrets::{KeyFile, PasswordFrom, PrivateKeyFile, SecretArgs, one_of};
 use crate::signature::Signers;
-use crate::{encrypted, files, keys, levels, names, pages, password, sealed, signature, sums, text, tunnel};
+use crate::{
+    encrypted, examples, files, keys, levels, names, pages, password, places, sealed, signature, sums, text,
+    tunnel,
+};
 
 static VERSION: LazyLock<String> =
     LazyLock::new(|| format!("{} (backend {})", env!("CARGO_PKG_VERSION"), veriplex::backend()));
-
-/// What the exit statuses mean, for `--help` and the man page.
-pub const EXIT_STATUSES: [(&str, &str); 5] = [
-    ("0", "success"),
-    (
-        "1",
-        "a check or verification failed: a file differs from its list, a list has a malformed\n\
-         line (with --untagged: only such, or --strict is given), a ciphertext was changed, truncated,\n\
-         extended, or made with another key, a signature is wrong",
-    ),
-    ("2", "invalid command line"),
-    (
-        "3",
-        "a file could not be read or written, or a key file or password hash is malformed",
-    ),
-    ("141", "the reader of the output closed its pipe"),
-];
 
 fn exit_statuses() -> String {
     let lines = EXIT_STATUSES.map(|(status, meaning)| {
@@ -61,7 +45,7 @@ fn exit_statuses() -> String {
 /// Digest, authenticate, encrypt and sign files, encrypt disks, and tunnel connections, with Veriplex
 #[derive(Parser)]
 #[command(name = "veriplex", version = VERSION.as_str(), after_help = exit_statuses())]
-struct Cli {
+pub(crate) struct Cli {
     #[command(subcommand)]
     command: Command,
     /// Show no progress bar and, with --check, only failures
@@ -420,7 +404,7 @@ impl Files {
             show_progress,
         });
         let outputs: Vec<_> = jobs.clone().filter_map(|job| job.to(make).ok()).collect();
-        files::plan(&[("input", &self.inputs)], &outputs)?;
+        places::plan(&[("input", &self.inputs)], &outputs)?;
         let mut status = Status::Ok;
         let mut secret = None;
         for job in jobs {
@@ -432,7 +416,7 @@ impl Files {
                 Err(error) => Err(error),
             };
             if let (Ok(()), Ok(path)) = (&done, job.to(make)) {
-                files::finished(&path);
+                places::finished(&path);
             }
             status = status.and(reported(done)?);
         }
@@ -517,12 +501,12 @@ fn run(cli: &Cli) -> Result<Status, Error> {
     let show_progress = !cli.quiet && !cli.no_progress && io::stderr().is_terminal();
     match &cli.command {
         Command::Digest { length, sums: files } => {
-            files::plan(&[("input", &files.files)], &[])?;
+            places::plan(&[("input", &files.files)], &[])?;
             let length = usize::try_from(*length).expect("at most 2^14");
             files.run(&sums::Kind::Digest(length), cli.quiet, show_progress)
         }
         Command::Mac { key, sums: files } => {
-            files::plan(&[("key", key.paths()), ("input", &files.files)], &[])?;
+            places::plan(&[("key", key.paths()), ("input", &files.files)], &[])?;
             let kind = keys::read_symmetric(key.required(), sums::Kind::mac)?;
             files.run(&kind, cli.quiet, show_progress)
         }
@@ -586,7 +570,7 @@ fn run(cli: &Cli) -> Result<Status, Error> {
             hash,
         } => {
             let hashes = std::slice::from_ref(hash);
-            files::plan(&[("password", password.paths()), ("hash", hashes)], &[])?;
+            places::plan(&[("password", password.paths()), ("hash", hashes)], &[])?;
             password::verify(hash, &password.source(), max_cost.max_cost).map(|()| Status::Ok)
         }
         Command::Sign { key, comment, files } => {
@@ -605,7 +589,7 @@ fn run(cli: &Cli) -> Result<Status, Error> {
             files,
         } => {
             let (public, signatures) = (from.from.as_slice(), signature.as_slice());
-            files::plan(
+            places::plan(
                 &[
                     ("public key", public),
                     ("signature", signatures),

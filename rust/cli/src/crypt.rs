@@ -9,8 +9,9 @@ use zeroize::Zeroizing;
 
 use crate::armor;
 use crate::error::{Error, warn};
-use crate::files::{Existing, Input, Output, Readers, beside, is_stdio};
+use crate::files::{Existing, Input, Output, Readers, beside};
 use crate::names::quoted;
+use crate::places::is_stdio;
 
 pub(crate) const SALT_LEN: usize = 32;
 /// The extension of a signature; `GnuPG` takes `.sig` for its own.
@@ -101,6 +102,14 @@ pub enum Content {
 }
 
 impl Content {
+    pub fn of(input: &Input) -> Self {
+        if input.is_folder() {
+            Self::Folder
+        } else {
+            Self::File
+        }
+    }
+
     pub fn from_byte(byte: u8) -> Option<Self> {
         [Self::File, Self::Folder]
             .into_iter()

@@ -14,7 +14,7 @@ use std::io::Write;
 use veriplex::siv::Siv;
 use veriplex::{Key, TAG_LEN, label};
 
-use crate::crypt::{Kind, Range, SALT_LEN, Secret, other_version, random, read_array};
+use crate::crypt::{Content, Kind, Range, SALT_LEN, Secret, other_version, random, read_array};
 use crate::error::Error;
 use crate::files::{Input, Output};
 use crate::password;
@@ -38,7 +38,7 @@ pub fn encrypt(input: Input, output: Output, secret: &Secret, cost: u8) -> Resul
             (header, &stretched)
         }
     };
-    header.push(input.content() as u8);
+    header.push(Content::of(&input) as u8);
     let segments = Segments {
         key,
         header: &header,

@@ -22,6 +22,23 @@ pub enum Status {
     Closed = 141,
 }
 
+/// What the exit statuses mean, for `--help` and the man page.
+pub const EXIT_STATUSES: [(&str, &str); 5] = [
+    ("0", "success"),
+    (
+        "1",
+        "a check or verification failed: a file differs from its list, a list has a malformed\n\
+         line (with --untagged: only such, or --strict is given), a ciphertext was changed, truncated,\n\
+         extended, or made with another key, a signature is wrong",
+    ),
+    ("2", "invalid command line"),
+    (
+        "3",
+        "a file could not be read or written, or a key file or password hash is malformed",
+    ),
+    ("141", "the reader of the output closed its pipe"),
+];
+
 impl Status {
     /// The status of two pieces of work: a failed verification outweighs a file that could not be read.
     pub fn and(self, other: Self) -> Self {

@@ -1,7 +1,6 @@
 //! Inputs, and outputs that appear whole or not at all.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 #[cfg(unix)]
 use std::fs::Permissions;
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, TryLockError};
@@ -9,28 +8,22 @@ use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{OFlags, fcntl_getfl};
 use veriplex::hazmat::RATE;
 use zeroize::Zeroizing;
 
 use crate::armor;
-use crate::crypt::Content;
-use crate::disk::device;
+use crate::device;
 use crate::error::Error;
 use crate::folder;
 use crate::names::quoted;
+use crate::places::{self, Written, check_unwritten, folder_of, is_stdio, stream};
 use crate::progress::Progress;
 use crate::temporary::{self, Temporary};
 
 /// How much is read at a time: about 94 KiB, whole blocks of the duplex.
 pub const CHUNK: usize = 1024 * RATE;
-
-/// Whether `path` stands for standard input or output.
-pub fn is_stdio(path: &Path) -> bool {
-    path.as_os_str() == "-"
-}
 
 /// Standard input.
 pub fn stdin() -> Result<io::Stdin, Error> {
@@ -46,7 +39,7 @@ pub fn stdout() -> Result<io::Stdout, Error> {
 
 /// Says that standard output will be written, so that it is no file that is read.
 pub fn claim_stdout() -> Result<(), Error> {
-    Written::new(&Sink::Stdout(io::stdout()), "standard output").map(drop)
+    Sink::Stdout(io::stdout()).written("standard output").map(drop)
 }
 
 /// An error if what is written to standard output or standard error would be lost.
@@ -70,222 +63,12 @@ fn check_open(stream: impl AsFd, name: &str, how: OFlags) -> Result<(), Error> {
 /// writing. A shell opens it for one of these, to read nothing or to discard output.
 fn unless_closed<S: AsFd>(stream: S, name: &str) -> Result<S, Error> {
     let both_ways = fcntl_getfl(&stream).is_ok_and(|flags| flags & OFlags::RWMODE == OFlags::RDWR);
-    let is_null = || matches!((self::stream(&stream), fs::metadata("/dev/null")), (Ok(a), Ok(b)) if a.rdev() == b.rdev());
+    let is_null = || matches!((places::stream(&stream), fs::metadata("/dev/null")), (Ok(a), Ok(b)) if a.rdev() == b.rdev());
     if both_ways && is_null() {
         let reason = "closed, or /dev/null opened for reading and writing";
         return Err(Error::io(name, reason));
     }
     Ok(stream)
-}
-
-/// Something that is read or written, whatever its name is.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Thing {
-    /// A file, folder or pipe.
-    Node(u64, u64),
-    BlockDevice(u64),
-    /// A name in a folder, where there may be nothing yet.
-    Name(u64, u64, OsString),
-}
-
-impl Thing {
-    /// Nothing for terminals, other such devices and sockets: what is written to them is not what is read.
-    fn of(found: &Metadata) -> Option<Self> {
-        let kind = found.file_type();
-        if kind.is_char_device() || kind.is_socket() {
-            None
-        } else if kind.is_block_device() {
-            Some(match device::file(found.rdev()) {
-                Some((dev, inode)) => Self::Node(dev, inode),
-                None => Self::BlockDevice(found.rdev()),
-            })
-        } else {
-            Some(Self::Node(found.dev(), found.ino()))
-        }
-    }
-
-    /// What is at a path, and its name.
-    fn all_at(path: &Path) -> impl Iterator<Item = Self> {
-        let found = fs::metadata(path).ok().and_then(|found| Self::of(&found));
-        let folder = fs::metadata(folder_of(path)).ok();
-        let name = folder
-            .zip(path.file_name())
-            .map(|(folder, name)| Self::Name(folder.dev(), folder.ino(), name.to_owned()));
-        found.into_iter().chain(name)
-    }
-}
-
-/// What an open stream is.
-fn stream(stream: impl AsFd) -> io::Result<Metadata> {
-    File::from(stream.as_fd().try_clone_to_owned()?).metadata()
-}
-
-/// What this process reads, and what it writes at the moment or has written.
-struct Used {
-    read: BTreeSet<Thing>,
-    written: BTreeSet<Thing>,
-}
-
-static USED: Mutex<Used> = Mutex::new(Used {
-    read: BTreeSet::new(),
-    written: BTreeSet::new(),
-});
-
-fn used() -> MutexGuard<'static, Used> {
-    USED.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn both(name: &str) -> Error {
-    Error::usage(name, "is both read and written")
-}
-
-fn twice(name: &str) -> Error {
-    Error::usage(name, "would be written twice")
-}
-
-/// Before anything is opened: an error if an output is something that is read, is in a folder that is read, or is another
-/// output; or if a file or stream has several uses. A file may be an input, too. From then on no output replaces or changes
-/// what is read.
-pub fn plan<P: AsRef<Path>>(uses: &[(&str, &[P])], outputs: &[PathBuf]) -> Result<(), Error> {
-    let stdin = stream(io::stdin()).ok();
-    let identity = |found: &Metadata| (found.dev(), found.ino());
-    let mut others = BTreeMap::new();
-    let mut read = BTreeSet::new();
-    let mut folders = BTreeSet::new();
-    for (use_, paths) in uses {
-        for path in paths.iter().map(AsRef::as_ref) {
-            let found = if is_stdio(path) {
-                stdin.clone()
-            } else {
-                fs::metadata(path).ok()
-            };
-            if !is_stdio(path) {
-                read.extend(Thing::all_at(path));
-            }
-            let Some(found) = found else { continue };
-            read.extend(Thing::of(&found));
-            let is_stdin = stdin.as_ref().map(identity) == Some(identity(&found));
-            if found.is_dir() {
-                folders.extend(Thing::of(&found));
-            } else if let other = *others.entry(identity(&found)).or_insert(*use_)
-                && other != *use_
-                && (is_stdin || !found.is_file() || ![other, use_].contains(&"input"))
-            {
-                let name = if is_stdin {
-                    "standard input".into()
-                } else {
-                    quoted(path)
-                };
-                let reason = format_args!("cannot be both {other} and {use_}");
-                return Err(Error::usage(&name, reason));
-            }
-        }
-    }
-    let mut used = used();
-    used.read.append(&mut read);
-    let mut written = BTreeSet::new();
-    for path in outputs {
-        let (path, name) = if is_stdio(path) {
-            (Path::new("/dev/stdout"), "standard output".into())
-        } else {
-            (path.as_path(), quoted(path))
-        };
-        // What a link leads to is written.
-        let place = match fs::canonicalize(path) {
-            Ok(target) if path.is_symlink() => target,
-            _ => path.to_owned(),
-        };
-        for thing in Thing::all_at(&place) {
-            if used.read.contains(&thing) {
-                return Err(both(&name));
-            }
-            if !written.insert(thing) {
-                return Err(twice(&name));
-            }
-        }
-        // Pipes and devices are left out of a folder.
-        let is_special = fs::metadata(&place).is_ok_and(|found| !found.is_file());
-        if !folders.is_empty() && !is_special && folders_above(&place).any(|folder| folders.contains(&folder))
-        {
-            return Err(Error::usage(&name, "is in a folder that is read"));
-        }
-    }
-    Ok(())
-}
-
-/// The folder that a path is in, the one that this is in, and so on.
-fn folders_above(path: &Path) -> impl Iterator<Item = Thing> {
-    let mut folder = folder_of(path).to_owned();
-    let mut last = None;
-    std::iter::from_fn(move || {
-        let found = fs::metadata(&folder).ok().and_then(|found| Thing::of(&found));
-        folder.push("..");
-        // The root is in itself.
-        let found = found.filter(|found| last.as_ref() != Some(found))?;
-        last = Some(found.clone());
-        Some(found)
-    })
-}
-
-/// Remembers a file that is read, which no output may replace or change, neither one that is there nor a later one.
-pub fn keep(file: &File, name: &str) -> Result<(), Error> {
-    let found = file.metadata().map_err(|error| Error::io(name, error))?;
-    used().read.extend(Thing::of(&found));
-    check_unwritten(&found, name)
-}
-
-/// An error if something that is read is an output.
-pub fn check_unwritten(found: &Metadata, name: &str) -> Result<(), Error> {
-    match Thing::of(found) {
-        Some(thing) if used().written.contains(&thing) => Err(both(name)),
-        _ => Ok(()),
-    }
-}
-
-/// Remembers a finished output, which no later one replaces: its name may have others, as where case does not count.
-pub fn finished(path: &Path) {
-    if !is_stdio(path)
-        && let Ok(found) = fs::metadata(path)
-    {
-        used().written.extend(Thing::of(&found));
-    }
-}
-
-/// What an output replaces or changes, until it is dropped.
-#[derive(Default)]
-struct Written {
-    thing: Option<Thing>,
-    is_kept: bool,
-}
-
-impl Written {
-    fn new(sink: &Sink, name: &str) -> Result<Self, Error> {
-        let found = match sink {
-            Sink::Stdout(stdout) => stream(stdout),
-            Sink::Special(file) => file.metadata(),
-            Sink::File(new) => fs::metadata(&new.destination),
-        };
-        let thing = found.ok().and_then(|found| Thing::of(&found));
-        let is_kept = matches!(sink, Sink::Stdout(_));
-        if let Some(thing) = &thing {
-            let mut used = used();
-            if used.read.contains(thing) {
-                return Err(both(name));
-            }
-            if !used.written.insert(thing.clone()) && !is_kept {
-                return Err(twice(name));
-            }
-        }
-        Ok(Self { thing, is_kept })
-    }
-}
-
-impl Drop for Written {
-    fn drop(&mut self) {
-        if let (Some(thing), false) = (&self.thing, self.is_kept) {
-            used().written.remove(thing);
-        }
-    }
 }
 
 /// Opens a file to read it: by its name, but a descriptor that is open already in its own place, as `/dev/fd` is elsewhere.
@@ -395,12 +178,8 @@ impl Input {
         })
     }
 
-    /// What it is.
-    pub fn content(&self) -> Content {
-        match self.reader {
-            Reader::Folder(_) => Content::Folder,
-            _ => Content::File,
-        }
+    pub fn is_folder(&self) -> bool {
+        matches!(self.reader, Reader::Folder(_))
     }
 
     /// If it begins as armor does, reads what that holds.
@@ -499,13 +278,13 @@ impl Input {
 
     /// Passes everything to `sink`, a piece at a time.
     pub fn pump(&mut self, mut sink: impl FnMut(&mut [u8]) -> Result<(), Error>) -> Result<(), Error> {
+        let mut buffer = Zeroizing::new(vec![0; CHUNK]);
         if let Reader::Folder(Folder(path)) = &self.reader {
-            return folder::pack(path, |piece| {
+            return folder::pack(path, buffer, |piece| {
                 self.progress.advance(piece.len() as u64);
                 sink(piece)
             });
         }
-        let mut buffer = Zeroizing::new(vec![0; CHUNK]);
         loop {
             match self.read(&mut buffer) {
                 Ok(0) => return Ok(()),
@@ -553,6 +332,18 @@ enum Sink {
     File(NewFile),
 }
 
+impl Sink {
+    /// Remembers that it is written.
+    fn written(&self, name: &str) -> Result<Written, Error> {
+        let found = match self {
+            Self::Stdout(stdout) => stream(stdout),
+            Self::Special(file) => file.metadata(),
+            Self::File(new) => fs::metadata(&new.destination),
+        };
+        Written::new(found.ok(), matches!(self, Self::Stdout(_)), name)
+    }
+}
+
 /// Who may read a new file; one that replaces another of the same owner has the mode of that one, unless it is a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Readers {
@@ -583,7 +374,7 @@ impl Output {
     /// A replaced file keeps its mode, and a symbolic link to it stays one, unless the link is somebody else's, which is an
     /// error.
     ///
-    /// It is none of the files that were given to [`keep`].
+    /// It is none of the files that were given to [`places::keep`].
     pub fn create(path: &Path, existing: Existing, readers: Readers) -> Result<Self, Error> {
         if is_stdio(path) {
             return Self::new(Sink::Stdout(stdout()?), "standard output".into());
@@ -649,7 +440,7 @@ impl Output {
 
     fn new(sink: Sink, name: String) -> Result<Self, Error> {
         Ok(Self {
-            _written: Written::new(&sink, &name)?,
+            _written: sink.written(&name)?,
             sink,
             armor: None,
             name,
@@ -1135,14 +926,6 @@ pub fn read_up_to(
         }
     }
     Ok(n)
-}
-
-/// The folder that a name is in.
-pub fn folder_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    }
 }
 
 #[cfg(test)]

@@ -17,8 +17,8 @@ use tar::{Archive, Builder, Entry, EntryType, Header};
 use zeroize::Zeroizing;
 
 use crate::error::{Error, warn};
-use crate::files::{CHUNK, check_unwritten};
 use crate::names::quoted;
+use crate::places::check_unwritten;
 
 /// The longest path in a folder, in bytes: of the 4095 that Linux takes, 255 are for the folder that it is decrypted to.
 const MAX_PATH_LEN: usize = 3840;
@@ -153,10 +153,14 @@ fn look(folder: &OwnedFd, name: &OsStr) -> io::Result<(Found, Option<OwnedFd>)> 
     ))
 }
 
-/// Passes a folder as a tar stream to `sink`, a piece at a time.
-pub fn pack(folder: &Path, sink: impl FnMut(&mut [u8]) -> Result<(), Error>) -> Result<(), Error> {
+/// Passes a folder as a tar stream to `sink`, in pieces of the size of the buffer.
+pub fn pack(
+    folder: &Path,
+    buffer: Zeroizing<Vec<u8>>,
+    sink: impl FnMut(&mut [u8]) -> Result<(), Error>,
+) -> Result<(), Error> {
     let mut archive = Builder::new(Pieces {
-        buffer: Zeroizing::new(vec![0; CHUNK]),
+        buffer,
         filled: 0,
         sink,
         failed: None,

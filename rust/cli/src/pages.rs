@@ -7,8 +7,8 @@ use clap::Command;
 use clap_complete::Shell;
 use clap_mangen::Man;
 
-use crate::command::{EXIT_STATUSES, examples};
-use crate::error::Error;
+use crate::error::{EXIT_STATUSES, Error};
+use crate::examples;
 use crate::files::{Existing, Output, Readers, stdout};
 use crate::keys;
 use crate::names::quoted;

@@ -20,7 +20,7 @@ use crate::crypt::random;
 use crate::error::{Error, Status, warn};
 use crate::files::stdout;
 use crate::names::quoted;
-use crate::{terminal, text};
+use crate::{temporary, terminal, text};
 
 /// The longest password, in bytes.
 const MAX_LEN: usize = 1024;
@@ -93,7 +93,8 @@ impl Source {
 
 /// Asks on the terminal.
 fn prompt(prompt: &str) -> Result<Password, Error> {
-    let password = terminal::ask(prompt, MAX_LEN).map_err(|error| {
+    let asked = temporary::guard().and_then(|()| terminal::ask(prompt, MAX_LEN));
+    let password = asked.map_err(|error| {
         Error::io(
             "terminal",
             format_args!("cannot ask for a password (--password-file reads one from a file): {error}"),

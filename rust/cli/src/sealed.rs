@@ -22,7 +22,7 @@ use veriplex::hybrid::{self, ENCAPSULATION_LEN, Fingerprint, PrivateKey, PublicK
 use veriplex::{Key, Label, TAG_LEN, label};
 use zeroize::Zeroizing;
 
-use crate::crypt::{Kind, Range, SALT_LEN, other_version, random, read_array};
+use crate::crypt::{Content, Kind, Range, SALT_LEN, other_version, random, read_array};
 use crate::error::Error;
 use crate::files::{Input, Output};
 use crate::keys::{self, Named};
@@ -69,7 +69,7 @@ pub fn seal_file(
         header.extend_from_slice(sealed.as_slice());
         header.extend_from_slice(&tag);
     }
-    header.push(input.content() as u8);
+    header.push(Content::of(&input) as u8);
     let segments = Segments {
         key: &Key::from(*file_key),
         header: &header,

@@ -21,9 +21,10 @@ use veriplex::{Label, label, with_wiped_stack};
 
 use crate::crypt::SIGNATURE_EXTENSION;
 use crate::error::{Error, Status};
-use crate::files::{Input, Output, beside, is_stdio};
+use crate::files::{Input, Output, beside};
 use crate::keys::Named;
 use crate::names::{is_printable, quoted};
+use crate::places::is_stdio;
 use crate::text;
 
 const DOMAIN: Label<'static> = label!("veriplex.sign.v1");

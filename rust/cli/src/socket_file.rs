@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use socket2::{Domain, SockAddr, Socket, Type};
 
-use crate::files::folder_of;
+use crate::places::folder_of;
 
 /// Removes the file on drop, unless something else has taken its place. It must be dropped before the listener: while that
 /// exists, no other file has the same identity.

@@ -16,9 +16,10 @@ use veriplex::tree::Tree;
 use veriplex::{Key, TAG_LEN, label, with_wiped_stack};
 
 use crate::error::{Error, Status, warn};
-use crate::files::{CHUNK, Input, claim_stdout, is_stdio, stdout};
+use crate::files::{CHUNK, Input, claim_stdout, stdout};
 use crate::folder::{Kind as Found, walk};
 use crate::names::quoted;
+use crate::places::is_stdio;
 use crate::text::{open_regular, wrong_encoding};
 use crate::treesum::{self, Room, each_piece};
 

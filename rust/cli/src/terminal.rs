@@ -11,8 +11,6 @@ use rustix::fs::OFlags;
 use rustix::termios::{InputModes, LocalModes, OptionalActions, Termios, tcdrain, tcgetattr, tcsetattr};
 use zeroize::Zeroizing;
 
-use crate::temporary;
-
 const TERMINAL: &str = "/dev/tty";
 
 /// A terminal that does not show what is typed.
@@ -64,8 +62,9 @@ impl Hidden {
 }
 
 /// Asks on the terminal. Of a line that is too long, the result has `max_len` bytes and one more.
+///
+/// Meanwhile [`shown`] must be called by whoever handles signals.
 pub fn ask(prompt: &str, max_len: usize) -> io::Result<Zeroizing<Vec<u8>>> {
-    temporary::guard()?;
     let mut terminal = File::options().read(true).write(true).open(TERMINAL)?;
     // Stops a process in the background, where the modes are those of the shell.
     tcdrain(&terminal)?;

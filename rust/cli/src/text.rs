@@ -11,8 +11,9 @@ use rustix::fs::OFlags;
 use zeroize::Zeroizing;
 
 use crate::error::{Error, Status};
-use crate::files::{self, is_stdio, read_up_to};
+use crate::files::{self, read_up_to};
 use crate::names::{is_printable, quoted};
+use crate::places::{self, is_stdio};
 
 /// The longest list of keys in bytes.
 pub const MAX_LIST_LEN: usize = 1 << 20;
@@ -28,7 +29,7 @@ pub fn open(path: &Path) -> Result<File, Error> {
     } else {
         files::open(path).map_err(failed)?
     };
-    files::keep(&file, &name)?;
+    places::keep(&file, &name)?;
     Ok(file)
 }
 

@@ -6,7 +6,6 @@ use std::slice;
 use clap::builder::PossibleValuesParser;
 use veriplex::with_wiped_stack;
 
-use super::secrets::SecretArgs;
 use super::{Cost, MaxCost, Threads};
 use crate::crypt::{Job, Range, Secret};
 use crate::disk::convert::{self, BATCH, Files, Request};
@@ -19,7 +18,8 @@ use crate::disk::{Direction, EXTENSION, copy, info, serve, table};
 use crate::error::{Error, Status};
 use crate::files::stdout;
 use crate::names::quoted;
-use crate::{files, password};
+use crate::secrets::SecretArgs;
+use crate::{password, places};
 
 #[derive(clap::Subcommand)]
 pub enum Command {
@@ -330,7 +330,7 @@ fn plan(
     let [key, password] = secret.uses();
     let header = ("header", read.map_or(&[][..], slice::from_ref));
     let uses = [key, password, header, ("image", slice::from_ref(image))];
-    files::plan(&uses, written)
+    places::plan(&uses, written)
 }
 
 #[allow(clippy::too_many_lines)] // one arm per command

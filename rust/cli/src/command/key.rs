@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use super::secrets::PasswordFrom;
 use super::{Cost, each};
 use crate::error::{Error, Status};
-use crate::files;
 use crate::keys;
 use crate::password::Source;
+use crate::secrets::PasswordFrom;
+use crate::{files, places};
 
 #[derive(clap::Subcommand)]
 pub enum Command {
@@ -93,7 +93,7 @@ pub fn run(command: &Command) -> Result<Status, Error> {
         }
         Command::Public { from, path } => {
             files::stdout()?;
-            files::plan(
+            places::plan(
                 &[("password", from.paths()), ("key", std::slice::from_ref(path))],
                 &[],
             )?;
@@ -111,7 +111,7 @@ pub fn run(command: &Command) -> Result<Status, Error> {
             path,
         } => {
             let new = new_password_file.as_slice();
-            files::plan(&[("old password", from.paths()), ("new password", new)], &[])?;
+            places::plan(&[("old password", from.paths()), ("new password", new)], &[])?;
             let new = new_password_file.clone().map_or(Source::Terminal, Source::File);
             let new = (!remove).then_some((&new, cost.cost));
             keys::change_password(path, &from.source(), new)?;

@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 
 use veriplex::digest::Digest;
 
-use super::secrets::KeyFile;
 use super::{Sums, Threads};
 use crate::error::{Error, Status};
-use crate::files::{self, is_stdio, stdout};
+use crate::files::{self, stdout};
 use crate::outboards::{self, Part};
+use crate::places::{self, is_stdio};
+use crate::secrets::KeyFile;
 use crate::sums::{self, Kind};
 use crate::{keys, text, treesum};
 
@@ -56,7 +57,7 @@ fn parse_range(text: &str) -> Result<(Option<u64>, Option<u64>), String> {
 
 pub fn run(args: &Args, quiet: bool, show_progress: bool) -> Result<Status, Error> {
     args.threads.start_or_do_without()?;
-    files::plan(&[("key", args.key.paths()), ("input", &args.sums.files)], &[])?;
+    places::plan(&[("key", args.key.paths()), ("input", &args.sums.files)], &[])?;
     let tree = match args.key.path() {
         Some(path) => keys::read_symmetric(path, |key| Box::new(treesum::tree(Some(key))))?,
         None => Box::new(treesum::tree(None)),

@@ -47,9 +47,11 @@ use veriplex::mac::Mac;
 use veriplex::{TAG_LEN, label};
 use zeroize::Zeroizing;
 
-use super::header::{self, Conversion, Disk, Geometry, Header, NUMBER_LEN, SECTOR_LEN, SECTOR_LENS, State};
+use super::header::{
+    self, Conversion, Disk, Geometry, Header, MARKER_LEN, NUMBER_LEN, SECTOR_LEN, SECTOR_LENS, State,
+};
 use super::image::Image;
-use super::marker::{self, Marker};
+use super::marker::Marker;
 use super::{Direction, JOURNAL_EXTENSION, OLD_EXTENSION};
 use crate::crypt::{Secret, random};
 use crate::error::Error;
@@ -485,7 +487,7 @@ impl<'a, S: Storage> Work<'a, S> {
     }
 
     /// Writes the first bytes of the image.
-    fn write_first(&self, bytes: &[u8; marker::LEN]) -> Result<(), Error> {
+    fn write_first(&self, bytes: &[u8; MARKER_LEN]) -> Result<(), Error> {
         self.storage
             .write(Part::Image, 0, bytes)
             .and_then(|()| self.storage.sync(Part::Image))
@@ -503,7 +505,7 @@ impl<'a, S: Storage> Work<'a, S> {
             let place = self.disk.geometry.offset + at;
             read_image(self.storage, place, sectors)?;
             if let Some(covered) = covered(place, sectors) {
-                covered.copy_from_slice(&self.conversion.before[marker::LEN - covered.len()..]);
+                covered.copy_from_slice(&self.conversion.before[MARKER_LEN - covered.len()..]);
             }
             if self.conversion.direction == Direction::Encrypt {
                 self.apply(number, sectors)?;
@@ -577,7 +579,7 @@ impl<'a, S: Storage> Work<'a, S> {
         // On the disk before the batch, so that an older journal is not taken for that of this image.
         self.write_first(marker.bytes())?;
         if let Some(covered) = covered(place, sectors) {
-            covered.copy_from_slice(&marker.bytes()[marker::LEN - covered.len()..]);
+            covered.copy_from_slice(&marker.bytes()[MARKER_LEN - covered.len()..]);
         }
         self.storage
             .write(Part::Image, place, sectors)
@@ -759,7 +761,7 @@ fn conversion<S: Storage>(
     batch: usize,
     number: [u8; NUMBER_LEN],
 ) -> Result<Conversion, Error> {
-    let mut before = Zeroizing::new([0; marker::LEN]);
+    let mut before = Zeroizing::new([0; MARKER_LEN]);
     read_image(storage, 0, &mut *before)?;
     let mut after = before.clone();
     let mut sector = Zeroizing::new(vec![0; disk.geometry.sector_len]);
@@ -768,7 +770,7 @@ fn conversion<S: Storage>(
     disk.apply(direction, 0, &mut sector)
         .map_err(|error| Error::io(&storage.name(Part::Image), error))?;
     if let Some(covered) = covered(disk.geometry.offset, &mut sector) {
-        after[marker::LEN - covered.len()..].copy_from_slice(covered);
+        after[MARKER_LEN - covered.len()..].copy_from_slice(covered);
     }
     Ok(Conversion {
         direction,
@@ -783,8 +785,8 @@ fn conversion<S: Storage>(
 
 /// Which of the bytes from this place of the image on are under the marker: its last ones.
 fn covered(place: u64, bytes: &mut [u8]) -> Option<&mut [u8]> {
-    let place = usize::try_from(place).ok().filter(|&place| place < marker::LEN)?;
-    Some(&mut bytes[..marker::LEN - place])
+    let place = usize::try_from(place).ok().filter(|&place| place < MARKER_LEN)?;
+    Some(&mut bytes[..MARKER_LEN - place])
 }
 
 /// What a slot holds.

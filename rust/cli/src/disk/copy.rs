@@ -14,8 +14,9 @@ use super::plain::Plain;
 use super::{Direction, EXTENSION, HEADER_EXTENSION, JOURNAL_EXTENSION, OLD_EXTENSION, convert};
 use crate::crypt::{Job, Range, Secret};
 use crate::error::Error;
-use crate::files::{Existing, Output, Readers, beside, is_stdio, lock_if_there};
+use crate::files::{Existing, Output, Readers, beside, lock_if_there};
 use crate::names::quoted;
+use crate::places::is_stdio;
 use crate::progress::Progress;
 
 /// How much is written at a time: enough for all cores.

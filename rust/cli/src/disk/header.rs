@@ -37,7 +37,7 @@ use veriplex::mac::Mac;
 use veriplex::{Key, Label, Protocol, TAG_LEN, label};
 use zeroize::Zeroizing;
 
-use super::{Direction, marker};
+use super::Direction;
 use crate::crypt::{SALT_LEN, Secret, keyed, random, read_array};
 use crate::error::Error;
 use crate::files::Input;
@@ -55,6 +55,8 @@ const BEFORE_ABOUT: usize = HEAD_LEN + 1 + NUMBER_LEN;
 const ABOUT_LEN: usize = SECTORS * SECTOR_TAG_LEN;
 /// Size in bytes of the number of a conversion.
 pub const NUMBER_LEN: usize = 16;
+/// Size in bytes of a [marker](super::marker): less than any sector.
+pub const MARKER_LEN: usize = 50;
 /// How many sectors have tags in the header.
 const SECTORS: usize = 16;
 pub const SECTOR_TAG_LEN: usize = 8;
@@ -137,8 +139,8 @@ pub struct Conversion {
     /// The tag of the first sector as it was.
     pub first: [u8; SECTOR_TAG_LEN],
     /// What is under the marker: as it was, and as it will be.
-    pub before: Zeroizing<[u8; marker::LEN]>,
-    pub after: Zeroizing<[u8; marker::LEN]>,
+    pub before: Zeroizing<[u8; MARKER_LEN]>,
+    pub after: Zeroizing<[u8; MARKER_LEN]>,
 }
 
 impl Conversion {
@@ -487,8 +489,8 @@ mod tests {
             batch: 1 << 20,
             inode: 5,
             first: [4; SECTOR_TAG_LEN],
-            before: Zeroizing::new([2; marker::LEN]),
-            after: Zeroizing::new([3; marker::LEN]),
+            before: Zeroizing::new([2; MARKER_LEN]),
+            after: Zeroizing::new([3; MARKER_LEN]),
         };
         let headers = [
             disk.header(&tags).ok().unwrap(),

@@ -9,12 +9,13 @@ use std::sync::{Mutex, PoisonError};
 
 use rustix::fs::OFlags;
 
-use super::device;
-use super::header::{Disk, Geometry, SectorTags};
-use super::marker::{self, Marker};
+use super::header::{Disk, Geometry, MARKER_LEN, SectorTags};
+use super::marker::Marker;
+use crate::device;
 use crate::error::Error;
-use crate::files::{Readers, check_unused, is_stdio, lock, lock_if_there, lock_shared};
+use crate::files::{Readers, check_unused, lock, lock_if_there, lock_shared};
 use crate::names::quoted;
+use crate::places::is_stdio;
 
 /// One that is open and locked, for one program that writes or several that read.
 #[derive(Debug)]
@@ -210,7 +211,7 @@ impl Image {
 
 /// What an image says of its own conversion, if it is half converted.
 fn marker(file: &File, name: &str) -> Result<Option<Marker>, Error> {
-    let mut bytes = [0; marker::LEN];
+    let mut bytes = [0; MARKER_LEN];
     match file.read_exact_at(&mut bytes, 0) {
         Ok(()) => Ok(Marker::parse(&bytes)),
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),

@@ -13,17 +13,15 @@
 use veriplex::{TAG_LEN, label};
 
 use super::Direction;
-use super::header::{Conversion, Disk, NUMBER_LEN};
+use super::header::{Conversion, Disk, MARKER_LEN, NUMBER_LEN};
 use crate::error::Error;
 
 const MAGIC: &[u8; 9] = b"VPX-HALF\x01";
-const BEFORE_TAG: usize = MAGIC.len() + 1 + NUMBER_LEN + 8;
-/// Size in bytes of a marker: less than any sector.
-pub const LEN: usize = BEFORE_TAG + TAG_LEN;
+const BEFORE_TAG: usize = MARKER_LEN - TAG_LEN;
 
 /// What an image says of its own conversion.
 pub struct Marker {
-    bytes: [u8; LEN],
+    bytes: [u8; MARKER_LEN],
     pub direction: Direction,
     /// How many bytes of the encrypted part may be converted.
     pub begun: u64,
@@ -39,7 +37,7 @@ impl Marker {
         let before = parts.concat();
         let mut mac = disk.mac(label!("veriplex.disk.marker.v1"));
         mac.update(&before);
-        let mut bytes = [0; LEN];
+        let mut bytes = [0; MARKER_LEN];
         bytes[..BEFORE_TAG].copy_from_slice(&before);
         bytes[BEFORE_TAG..].copy_from_slice(mac.finalize().as_bytes());
         Self {
@@ -50,7 +48,7 @@ impl Marker {
     }
 
     /// What the first bytes of an image are, if they are a marker; its tag may be wrong.
-    pub fn parse(bytes: &[u8; LEN]) -> Option<Self> {
+    pub fn parse(bytes: &[u8; MARKER_LEN]) -> Option<Self> {
         let (&[direction], rest) = bytes.strip_prefix(MAGIC)?.split_first_chunk()?;
         let (begun, _) = rest[NUMBER_LEN..].split_first_chunk()?;
         Some(Self {
@@ -60,7 +58,7 @@ impl Marker {
         })
     }
 
-    pub fn bytes(&self) -> &[u8; LEN] {
+    pub fn bytes(&self) -> &[u8; MARKER_LEN] {
         &self.bytes
     }
 

@@ -9,7 +9,6 @@ use std::fmt;
 
 pub mod convert;
 pub mod copy;
-pub mod device;
 pub mod header;
 pub mod image;
 pub mod info;

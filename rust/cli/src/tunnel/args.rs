@@ -2,12 +2,31 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgGroup, Args, Subcommand, value_parser};
+use clap::{ArgGroup, Args, Subcommand, ValueEnum, value_parser};
+use serde::Deserialize;
 use veriplex::hybrid::Fingerprint;
 
 use super::allow;
-use super::settings::{CONNECTIONS, Format, GRACE, MAX_TIMEOUT, PENDING, PER_PEER, PER_SOURCE, TIMEOUT};
-use crate::command::secrets::{PrivateKeyFile, one_of};
+use crate::secrets::{PrivateKeyFile, one_of};
+
+pub const CONNECTIONS: u32 = 400;
+pub const PER_PEER: u32 = 100;
+pub const PENDING: u32 = 128;
+pub const PER_SOURCE: u32 = 32;
+pub const TIMEOUT: u32 = 10;
+pub const MAX_TIMEOUT: u32 = 3600;
+pub const GRACE: u32 = 30;
+
+/// The form of lines in the log.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Format {
+    /// For humans
+    #[default]
+    Text,
+    /// One JSON object for each line, with the time
+    Json,
+}
 
 #[derive(Subcommand)]
 pub enum Command {

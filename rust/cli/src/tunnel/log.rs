@@ -16,7 +16,7 @@ use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields, MakeWriter};
 use tracing_subscriber::registry::LookupSpan;
 
-use super::settings::Format;
+use super::args::Format;
 use crate::names::line;
 
 /// How many lines of each kind wait for a reader of standard error.

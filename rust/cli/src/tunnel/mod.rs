@@ -34,22 +34,22 @@ use veriplex_tunnel::{Config, Stream};
 
 use self::allow::Allowed;
 pub use self::args::Command;
-use self::args::Server;
+use self::args::{Format, Server};
 use self::listeners::Listeners;
 use self::log::Log;
 use self::metrics::{Metrics, Reason};
 use self::notify::notify;
 use self::pending::{Limits, Pending, Place};
 use self::relay::{Failure, relay};
-use self::settings::{Format, Listening, Origin, Role, Settings};
+use self::settings::{Listening, Origin, Role, Settings};
 use self::socket::{Address, Carries, Client, Listener, Passed, Socket};
 use self::stdout::Stdout;
 use crate::error::Error;
-use crate::files;
 use crate::keys::{self, Private};
 use crate::names::quoted;
 use crate::password::Source;
 use crate::temporary::hand_over;
+use crate::{files, places};
 
 const CONFIG: Config = Config::new(label!("veriplex.tunnel.v2"));
 
@@ -491,7 +491,7 @@ fn listen(origin: &Origin, quiet: bool) -> Result<(), Error> {
         Source::File(path) => Some(&**path),
         Source::Terminal | Source::Variable(_) => None,
     };
-    files::plan(
+    places::plan(
         &[("key", &[&*settings.key_file]), ("password", password.as_slice())],
         &[],
     )?;

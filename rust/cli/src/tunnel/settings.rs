@@ -5,39 +5,21 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::ValueEnum;
 use serde::Deserialize;
 use veriplex::hybrid::PublicKey;
 
 use super::allow::{self, Allowed};
-use super::args::{Connect, Listen, Serve};
+use super::args::{
+    CONNECTIONS, Connect, Format, GRACE, Listen, MAX_TIMEOUT, PENDING, PER_PEER, PER_SOURCE, Serve, TIMEOUT,
+};
 use super::pending::Limits;
 use super::socket::Address;
-use crate::command::secrets::PrivateKeyFile;
 use crate::error::Error;
 use crate::keys;
 use crate::names::quoted;
 use crate::password::Source;
+use crate::secrets::PrivateKeyFile;
 use crate::text;
-
-pub const CONNECTIONS: u32 = 400;
-pub const PER_PEER: u32 = 100;
-pub const PENDING: u32 = 128;
-pub const PER_SOURCE: u32 = 32;
-pub const TIMEOUT: u32 = 10;
-pub const MAX_TIMEOUT: u32 = 3600;
-pub const GRACE: u32 = 30;
-
-/// The form of lines in the log.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub enum Format {
-    /// For humans
-    #[default]
-    Text,
-    /// One JSON object for each line, with the time
-    Json,
-}
 
 /// Where settings come from.
 #[derive(Clone)]

@@ -4,7 +4,8 @@ use alloc::boxed::Box;
 
 use rand_core::CryptoRng;
 
-use super::records::{Chain, Frame, HEADER_LEN, Receiver, Sender};
+use super::chain::{Chain, HEADER_LEN};
+use super::records::{Frame, Receiver, Sender};
 use super::renewal::RenewalKeys;
 use crate::base::wipe::{Secret, with_wiped_stack};
 use crate::hybrid::kem::{CIPHERTEXT_LEN, Ciphertext, ENCAPSULATION_KEY_LEN, SECRET_LEN};

@@ -71,12 +71,14 @@
 //! # }
 //! ```
 
+mod chain;
 mod handshake;
 mod records;
 mod renewal;
 
+pub use chain::HEADER_LEN;
 pub use handshake::{ClaimedInitiator, Initiator, REQUEST_LEN, RESPONSE_LEN, Responder, Session};
 pub use records::{
-    DATA_OVERHEAD, END_LEN, Frame, HEADER_LEN, MAX_DATA_LEN, MAX_RECORD_LEN, Receiver, Sender, room, share,
+    DATA_OVERHEAD, END_LEN, Frame, MAX_DATA_LEN, MAX_RECORD_LEN, Receiver, Sender, room, share,
 };
 pub use renewal::RenewalKeys;

@@ -7,7 +7,7 @@ use core::fmt;
 
 use rand_core::CryptoRng;
 
-use super::records::{Chain, HEADER_LEN, RENEWAL};
+use super::chain::{Chain, HEADER_LEN, RENEWAL};
 use crate::base::wipe::{Secret, with_wiped_stack};
 use crate::hybrid::kem::{CIPHERTEXT_LEN, ENCAPSULATION_KEY_LEN, SECRET_LEN};
 use crate::hybrid::{PrivateKey, PublicKey};

@@ -849,7 +849,7 @@ fn damaged_files() {
         for place in [offset + batch - 1, offset + 2 * batch - 1] {
             refused(Part::Image, &|bytes| bytes[place] ^= 1, "different image");
         }
-        for i in 0..marker::LEN {
+        for i in 0..MARKER_LEN {
             refused(Part::Image, &|bytes| bytes[i] ^= 1, "different image");
         }
         refused(

@@ -123,8 +123,8 @@ fn add_below(command: Command, name: &str) -> Command {
 mod tests {
     use clap::{CommandFactory, FromArgMatches};
 
-    use super::super::Cli;
     use super::*;
+    use crate::command::Cli;
 
     fn check(command: &Command, name: &str) {
         let examples = of(name);

@@ -7,11 +7,11 @@ use clap::{ArgGroup, Args};
 
 use crate::crypt::Secret;
 use crate::error::Error;
-use crate::files;
 use crate::keys::{self, Private};
 use crate::password::Source;
+use crate::places;
 
-/// A descriptor, by the name that [`files::open`] knows.
+/// A descriptor, by the name that [`crate::files::open`] knows.
 fn descriptor(number: &str) -> Result<PathBuf, String> {
     match number.parse::<u16>() {
         Ok(0) => Ok("-".into()),
@@ -42,7 +42,7 @@ impl KeyFile {
         self.path().map_or(Path::new(""), PathBuf::as_path)
     }
 
-    /// As [`files::plan`] wants it.
+    /// As [`places::plan`] wants it.
     pub fn paths(&self) -> &[PathBuf] {
         self.path().map_or(&[], std::slice::from_ref)
     }
@@ -76,7 +76,7 @@ impl PasswordFrom {
         self.source() != Source::Terminal
     }
 
-    /// As [`files::plan`] wants it.
+    /// As [`places::plan`] wants it.
     pub fn paths(&self) -> &[PathBuf] {
         let path = self.password_file.as_ref().or(self.password_fd.as_ref());
         path.map_or(&[], std::slice::from_ref)
@@ -112,7 +112,7 @@ impl PrivateKeyFile {
             ("public key", public),
             ("input", inputs),
         ];
-        files::plan(&uses, &[])?;
+        places::plan(&uses, &[])?;
         Ok(move || part(&keys::read_private(self.key.required(), &self.password.source())?))
     }
 }
@@ -131,7 +131,7 @@ pub struct SecretArgs {
 }
 
 impl SecretArgs {
-    /// What it is read from, as [`files::plan`] wants it.
+    /// What it is read from, as [`places::plan`] wants it.
     pub fn uses(&self) -> [(&str, &[PathBuf]); 2] {
         [("key", self.key.paths()), ("password", self.from.paths())]
     }
@@ -148,7 +148,7 @@ impl SecretArgs {
         new: bool,
     ) -> Result<impl Fn(&str) -> Result<Box<Secret>, Error>, Error> {
         let [key, password] = self.uses();
-        files::plan(&[key, password, ("input", inputs)], &[])?;
+        places::plan(&[key, password, ("input", inputs)], &[])?;
         Ok(move |name: &str| {
             if let Some(path) = self.key.path() {
                 // In a box, since each move would leave a copy.

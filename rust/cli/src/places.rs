@@ -1,0 +1,232 @@
+//! What the process reads and writes: no output replaces or changes what is read, or another output.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::fs::{self, File, Metadata};
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::device;
+use crate::error::Error;
+use crate::names::quoted;
+
+/// Whether `path` stands for standard input or output.
+pub fn is_stdio(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// The folder that a name is in.
+pub fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// Something that is read or written, whatever its name is.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Thing {
+    /// A file, folder or pipe.
+    Node(u64, u64),
+    BlockDevice(u64),
+    /// A name in a folder, where there may be nothing yet.
+    Name(u64, u64, OsString),
+}
+
+impl Thing {
+    /// Nothing for terminals, other such devices and sockets: what is written to them is not what is read.
+    fn of(found: &Metadata) -> Option<Self> {
+        let kind = found.file_type();
+        if kind.is_char_device() || kind.is_socket() {
+            None
+        } else if kind.is_block_device() {
+            Some(match device::file(found.rdev()) {
+                Some((dev, inode)) => Self::Node(dev, inode),
+                None => Self::BlockDevice(found.rdev()),
+            })
+        } else {
+            Some(Self::Node(found.dev(), found.ino()))
+        }
+    }
+
+    /// What is at a path, and its name.
+    fn all_at(path: &Path) -> impl Iterator<Item = Self> {
+        let found = fs::metadata(path).ok().and_then(|found| Self::of(&found));
+        let folder = fs::metadata(folder_of(path)).ok();
+        let name = folder
+            .zip(path.file_name())
+            .map(|(folder, name)| Self::Name(folder.dev(), folder.ino(), name.to_owned()));
+        found.into_iter().chain(name)
+    }
+}
+
+/// What an open stream is.
+pub fn stream(stream: impl AsFd) -> io::Result<Metadata> {
+    File::from(stream.as_fd().try_clone_to_owned()?).metadata()
+}
+
+/// What this process reads, and what it writes at the moment or has written.
+struct Used {
+    read: BTreeSet<Thing>,
+    written: BTreeSet<Thing>,
+}
+
+static USED: Mutex<Used> = Mutex::new(Used {
+    read: BTreeSet::new(),
+    written: BTreeSet::new(),
+});
+
+fn used() -> MutexGuard<'static, Used> {
+    USED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn both(name: &str) -> Error {
+    Error::usage(name, "is both read and written")
+}
+
+fn twice(name: &str) -> Error {
+    Error::usage(name, "would be written twice")
+}
+
+/// Before anything is opened: an error if an output is something that is read, is in a folder that is read, or is another
+/// output; or if a file or stream has several uses. A file may be an input, too. From then on no output replaces or changes
+/// what is read.
+pub fn plan<P: AsRef<Path>>(uses: &[(&str, &[P])], outputs: &[PathBuf]) -> Result<(), Error> {
+    let stdin = stream(io::stdin()).ok();
+    let identity = |found: &Metadata| (found.dev(), found.ino());
+    let mut others = BTreeMap::new();
+    let mut read = BTreeSet::new();
+    let mut folders = BTreeSet::new();
+    for (use_, paths) in uses {
+        for path in paths.iter().map(AsRef::as_ref) {
+            let found = if is_stdio(path) {
+                stdin.clone()
+            } else {
+                fs::metadata(path).ok()
+            };
+            if !is_stdio(path) {
+                read.extend(Thing::all_at(path));
+            }
+            let Some(found) = found else { continue };
+            read.extend(Thing::of(&found));
+            let is_stdin = stdin.as_ref().map(identity) == Some(identity(&found));
+            if found.is_dir() {
+                folders.extend(Thing::of(&found));
+            } else if let other = *others.entry(identity(&found)).or_insert(*use_)
+                && other != *use_
+                && (is_stdin || !found.is_file() || ![other, use_].contains(&"input"))
+            {
+                let name = if is_stdin {
+                    "standard input".into()
+                } else {
+                    quoted(path)
+                };
+                let reason = format_args!("cannot be both {other} and {use_}");
+                return Err(Error::usage(&name, reason));
+            }
+        }
+    }
+    let mut used = used();
+    used.read.append(&mut read);
+    let mut written = BTreeSet::new();
+    for path in outputs {
+        let (path, name) = if is_stdio(path) {
+            (Path::new("/dev/stdout"), "standard output".into())
+        } else {
+            (path.as_path(), quoted(path))
+        };
+        // What a link leads to is written.
+        let place = match fs::canonicalize(path) {
+            Ok(target) if path.is_symlink() => target,
+            _ => path.to_owned(),
+        };
+        for thing in Thing::all_at(&place) {
+            if used.read.contains(&thing) {
+                return Err(both(&name));
+            }
+            if !written.insert(thing) {
+                return Err(twice(&name));
+            }
+        }
+        // Pipes and devices are left out of a folder.
+        let is_special = fs::metadata(&place).is_ok_and(|found| !found.is_file());
+        if !folders.is_empty() && !is_special && folders_above(&place).any(|folder| folders.contains(&folder))
+        {
+            return Err(Error::usage(&name, "is in a folder that is read"));
+        }
+    }
+    Ok(())
+}
+
+/// The folder that a path is in, the one that this is in, and so on.
+fn folders_above(path: &Path) -> impl Iterator<Item = Thing> {
+    let mut folder = folder_of(path).to_owned();
+    let mut last = None;
+    std::iter::from_fn(move || {
+        let found = fs::metadata(&folder).ok().and_then(|found| Thing::of(&found));
+        folder.push("..");
+        // The root is in itself.
+        let found = found.filter(|found| last.as_ref() != Some(found))?;
+        last = Some(found.clone());
+        Some(found)
+    })
+}
+
+/// Remembers a file that is read, which no output may replace or change, neither one that is there nor a later one.
+pub fn keep(file: &File, name: &str) -> Result<(), Error> {
+    let found = file.metadata().map_err(|error| Error::io(name, error))?;
+    used().read.extend(Thing::of(&found));
+    check_unwritten(&found, name)
+}
+
+/// An error if something that is read is an output.
+pub fn check_unwritten(found: &Metadata, name: &str) -> Result<(), Error> {
+    match Thing::of(found) {
+        Some(thing) if used().written.contains(&thing) => Err(both(name)),
+        _ => Ok(()),
+    }
+}
+
+/// Remembers a finished output, which no later one replaces: its name may have others, as where case does not count.
+pub fn finished(path: &Path) {
+    if !is_stdio(path)
+        && let Ok(found) = fs::metadata(path)
+    {
+        used().written.extend(Thing::of(&found));
+    }
+}
+
+/// What an output replaces or changes, until it is dropped.
+#[derive(Default)]
+pub struct Written {
+    thing: Option<Thing>,
+    is_kept: bool,
+}
+
+impl Written {
+    /// An output that is this, if it is known; `is_kept`: it may be written again, and is remembered.
+    pub fn new(found: Option<Metadata>, is_kept: bool, name: &str) -> Result<Self, Error> {
+        let thing = found.and_then(|found| Thing::of(&found));
+        if let Some(thing) = &thing {
+            let mut used = used();
+            if used.read.contains(thing) {
+                return Err(both(name));
+            }
+            if !used.written.insert(thing.clone()) && !is_kept {
+                return Err(twice(name));
+            }
+        }
+        Ok(Self { thing, is_kept })
+    }
+}
+
+impl Drop for Written {
+    fn drop(&mut self) {
+        if let (Some(thing), false) = (&self.thing, self.is_kept) {
+            used().written.remove(thing);
+        }
+    }
+}
