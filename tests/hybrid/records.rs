@@ -3,7 +3,7 @@
 use veriplex::Error;
 use veriplex::tunnel::{self, DATA_OVERHEAD, Frame, MAX_DATA_LEN, MAX_RECORD_LEN, Session, room};
 
-use crate::common::on_each_lane_backend;
+use crate::common::{on_each_lane_backend, refusal};
 use crate::random::Random;
 use crate::{Said, connected, open, rng, seal};
 
@@ -72,7 +72,8 @@ fn every_change_is_an_error() {
         assert_eq!(open(&mut b.receiver, &mut b.keys, &changed), WRONG, "bit {bit}");
     }
     for len in 0..record.len() {
-        assert_eq!(open(&mut b.receiver, &mut b.keys, &record[..len]), WRONG);
+        let wrong = Err(refusal(&record[..len], DATA_OVERHEAD));
+        assert_eq!(open(&mut b.receiver, &mut b.keys, &record[..len]), wrong, "{len}");
     }
     let longer = [&record[..], &[0]].concat();
     for other in [&longer, &next] {
@@ -84,7 +85,8 @@ fn every_change_is_an_error() {
     for _ in 0..1000 {
         let mut junk = vec![0; random.below(200)];
         junk.fill_with(|| random.next().to_le_bytes()[0]);
-        assert_eq!(open(&mut b.receiver, &mut b.keys, &junk), WRONG);
+        let wrong = Err(refusal(&junk, DATA_OVERHEAD));
+        assert_eq!(open(&mut b.receiver, &mut b.keys, &junk), wrong);
     }
     let opened = Ok(Said::Data(b"attack at dawn".to_vec()));
     assert_eq!(open(&mut b.receiver, &mut b.keys, &record), opened);

@@ -118,8 +118,8 @@ impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
 
     /// [`Aead::open_in_place`] of many messages. `take` gets the index of each in the slice, with its plaintext or its
     /// error, in no particular order: [`Error::Verification`] if nonce, associated data or `in_out` are not what was
-    /// sealed, and then the ciphertext is overwritten with zeros, or if there are fewer than 16 bytes. A message that is
-    /// wrong makes no other fail.
+    /// sealed, and then the ciphertext is overwritten with zeros; [`Error::TooShort`] if there are fewer than 16 bytes. A
+    /// message that is wrong makes no other fail.
     ///
     /// If `take` panics, what it did not get is zeros or still sealed.
     pub fn open_many(
@@ -130,7 +130,7 @@ impl<const NONCE_LEN: usize> Aead<NONCE_LEN> {
         let mut batch = Batch::new(&self.0, Closing::Seal(label!("message"), Direction::Decrypt));
         for (place, message) in messages.iter_mut().enumerate() {
             let Some((data, tag)) = message.in_out.split_last_chunk_mut() else {
-                take(place, Err(Error::Verification));
+                take(place, Err(Error::TooShort));
                 continue;
             };
             let job = Job {

@@ -295,7 +295,7 @@ impl Responder {
     ///
     /// # Errors
     ///
-    /// [`Error::Verification`] if it is not the initiator's.
+    /// [`Error::Verification`] if it is not the initiator's; [`Error::TooShort`] if it has fewer than 20 bytes.
     pub fn confirm(self, record: &mut [u8]) -> Result<(Session, Frame<'_>), Error> {
         let mut session = self.0;
         let frame = session.receiver.open(record, &mut session.keys)?;

@@ -175,13 +175,17 @@ impl Receiver {
     ///
     /// # Errors
     ///
-    /// [`Error::Verification`] if it is not the peer's next record, or the direction has ended. The record is then wiped.
+    /// [`Error::Verification`] if it is not the peer's next record, or the direction has ended; [`Error::TooShort`] if it
+    /// has fewer than 20 bytes. The record is then wiped.
     pub fn open<'r>(&mut self, record: &'r mut [u8], keys: &mut RenewalKeys) -> Result<Frame<'r>, Error> {
         let mut record = Guarded::from(record);
-        let (header, sealed) = record.split_first_chunk_mut().ok_or(Error::Verification)?;
         if self.has_ended {
             return Err(Error::Verification);
         }
+        let parts = record.split_first_chunk_mut();
+        let (header, sealed) = parts
+            .filter(|(_, sealed)| sealed.len() > TAG_LEN)
+            .ok_or(Error::TooShort)?;
         let frame = self.chain.with_record(self.chain.next, |record| {
             if sealed.len() != unmask_len(record, *header)? + TAG_LEN {
                 return Err(Error::Verification);
