@@ -6,7 +6,7 @@ use common::{on_each_lane_backend, refusal};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use veriplex::aead::{Aead, Message};
-use veriplex::hazmat::{Backend, Duplex, LANES, LaneBackend, Lanes, RATE, STATE_LEN, States};
+use veriplex::hazmat::{Backend, LANES, LaneBackend, RATE, STATE_LEN, States};
 use veriplex::kdf::Kdf;
 use veriplex::mac::{self, Mac, Tag};
 use veriplex::{Error, Key, Label, TAG_LEN, digest, label};
@@ -47,53 +47,6 @@ fn domain() -> impl Strategy<Value = Vec<u8>> {
 
 fn state() -> impl Strategy<Value = [u8; STATE_LEN]> {
     vec(any::<u8>(), STATE_LEN).prop_map(|state| state.try_into().unwrap())
-}
-
-#[derive(Clone, Debug)]
-enum Operation {
-    Absorb([Vec<u8>; LANES]),
-    Encrypt([Vec<u8>; LANES]),
-    Decrypt([Vec<u8>; LANES]),
-    Squeeze([usize; LANES]),
-    Frame(u8),
-    Permute,
-    /// Puts another duplex into a lane.
-    Set(usize, usize),
-}
-
-/// Inputs of different lengths, or of one.
-fn inputs() -> impl Strategy<Value = [Vec<u8>; LANES]> {
-    let alike = (0..400_usize, any::<u64>())
-        .prop_map(|(len, seed)| std::array::from_fn(|lane| common::data(seed ^ lane as u64, len)));
-    prop_oneof![prop::array::uniform8(data()), alike]
-}
-
-fn operation() -> impl Strategy<Value = Operation> {
-    prop_oneof![
-        3 => inputs().prop_map(Operation::Absorb),
-        2 => inputs().prop_map(Operation::Encrypt),
-        2 => inputs().prop_map(Operation::Decrypt),
-        2 => inputs().prop_map(|inputs| Operation::Squeeze(inputs.map(|input| input.len()))),
-        1 => any::<u8>().prop_map(Operation::Frame),
-        2 => Just(Operation::Permute),
-        1 => (0..LANES, 0..400_usize).prop_map(|(lane, len)| Operation::Set(lane, len)),
-    ]
-}
-
-/// Runs an operation that has outputs on lanes and on duplexes.
-fn transform(
-    lanes: &mut Lanes,
-    duplexes: &mut [Duplex; LANES],
-    inputs: &[Vec<u8>; LANES],
-    together: fn(&mut Lanes, [&mut [u8]; LANES]),
-    alone: fn(&mut Duplex, &mut [u8]),
-) {
-    let (mut actual, mut expected) = (inputs.clone(), inputs.clone());
-    together(lanes, actual.each_mut().map(Vec::as_mut_slice));
-    for (duplex, expected) in duplexes.iter_mut().zip(&mut expected) {
-        alone(duplex, expected);
-    }
-    assert_eq!(actual, expected);
 }
 
 proptest! {
@@ -149,51 +102,6 @@ proptest! {
                 together(backend, &mut states, &mut blocks);
                 let actual = (std::array::from_fn(|lane| states.lane(lane)), blocks);
                 prop_assert_eq!(&actual, &expected, "{:?}", backend);
-            }
-        }
-    }
-
-    /// Eight duplexes in step are eight duplexes.
-    #[test]
-    fn lanes_are_duplexes(operations in vec(operation(), 0..12)) {
-        for backend in LaneBackend::available() {
-            let mut lanes = Lanes::with_backend(backend);
-            let mut duplexes: [Duplex; LANES] = Default::default();
-            for operation in &operations {
-                match operation {
-                    Operation::Absorb(inputs) => {
-                        lanes.absorb(inputs.each_ref().map(Vec::as_slice));
-                        duplexes.iter_mut().zip(inputs).for_each(|(duplex, input)| duplex.absorb(input));
-                    }
-                    Operation::Encrypt(inputs) => {
-                        transform(&mut lanes, &mut duplexes, inputs, Lanes::encrypt, Duplex::encrypt);
-                    }
-                    Operation::Decrypt(inputs) => {
-                        transform(&mut lanes, &mut duplexes, inputs, Lanes::decrypt, Duplex::decrypt);
-                    }
-                    Operation::Squeeze(lens) => {
-                        let outputs = lens.map(|len| vec![0xa5; len]);
-                        transform(&mut lanes, &mut duplexes, &outputs, Lanes::squeeze, Duplex::squeeze);
-                    }
-                    Operation::Frame(id) => {
-                        lanes.frame(*id);
-                        for duplex in &mut duplexes {
- duplex.frame(*id);
- }
-                    }
-                    Operation::Permute => {
-                        lanes.permute();
-                        duplexes.iter_mut().for_each(Duplex::permute);
-                    }
-                    Operation::Set(lane, len) => {
-                        duplexes[*lane] = Duplex::new();
-                        duplexes[*lane].absorb(&common::data(0, *len));
-                        lanes.set_lane(*lane, &duplexes[*lane]);
-                    }
-                }
-                for (lane, duplex) in duplexes.iter().enumerate() {
-                    prop_assert_eq!(lanes.lane(lane).to_bytes(), duplex.to_bytes(), "{:?} {}", backend, lane);
-                }
             }
         }
     }
@@ -356,38 +264,6 @@ fn every_place_in_a_block() {
     });
 }
 
-/// Three blocks into each lane are three blocks into its duplex.
-fn absorbs_as(backend: LaneBackend, mut duplexes: [Duplex; LANES]) {
-    let mut lanes = Lanes::with_backend(backend);
-    (0..LANES).for_each(|lane| lanes.set_lane(lane, &duplexes[lane]));
-    let input = common::data(1, 3 * RATE);
-    lanes.absorb([&input; LANES]);
-    for (lane, duplex) in duplexes.iter_mut().enumerate() {
-        duplex.absorb(&input);
-        assert_eq!(lanes.lane(lane), *duplex, "{backend:?} {lane}");
-    }
-}
-
-/// One lane in the middle of a block, while all others are at the start of one; and lanes with a frame there, where no
-/// operation puts it, but bytes may say so.
-#[test]
-fn lanes_are_replaced() {
-    for backend in LaneBackend::available() {
-        for lane in 0..LANES {
-            let mut duplexes: [Duplex; LANES] = Default::default();
-            duplexes[lane].frame(3);
-            duplexes[lane].absorb(&[7; 5]);
-            absorbs_as(backend, duplexes);
-        }
-        for frame_idx in [1, 5] {
-            let mut bytes = Duplex::new().to_bytes();
-            bytes[1] = frame_idx;
-            let duplex = Duplex::from_bytes(&bytes).unwrap();
-            absorbs_as(backend, [(); LANES].map(|()| duplex.clone()));
-        }
-    }
-}
-
 /// Every one that this CPU can run, in this order, each time that they are asked for.
 #[test]
 fn lane_backends_are_those_of_the_cpu() {
@@ -475,21 +351,10 @@ fn lanes_are_wiped() {
     assert!(dropped(states.clone()).iter().all(|&byte| byte == 0));
     states.clear();
     (0..LANES).for_each(|lane| assert_eq!(states.lane(lane), [0; STATE_LEN]));
-
-    // Absorbed, and not yet permuted.
-    let mut lanes = Lanes::default();
-    lanes.absorb([&[0xab; 150]; LANES]);
-    // Of more than 1000 bytes, all that may remain are padding and the backend's choice: any bytes, now and then 0xab.
-    let after = dropped(lanes.clone());
-    assert!(after.iter().filter(|&&byte| byte != 0).count() <= 64, "{after:?}");
-    lanes.frame(1);
-    lanes.clear();
-    (0..LANES).for_each(|lane| assert_eq!(lanes.lane(lane), Duplex::new()));
 }
 
 #[test]
 fn debug_shows_no_state() {
-    assert_eq!(format!("{:?}", Lanes::new()), "Lanes { .. }");
     assert_eq!(format!("{:?}", States::new()), "States { .. }");
     assert_eq!(
         format!("{:?}", LaneBackend::PORTABLE),

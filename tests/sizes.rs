@@ -7,7 +7,7 @@ mod common;
 
 use common::{data, fewer_cases, on_each_backend};
 use veriplex::aead::{Aead, Message};
-use veriplex::hazmat::{Duplex, LANES, LaneBackend, Lanes, RATE};
+use veriplex::hazmat::{Backend, Duplex, LANES, LaneBackend, RATE, STATE_LEN, States};
 use veriplex::siv::Siv;
 use veriplex::{Error, Key, Protocol, committing, digest, label, seekable, tree};
 use veriplex_spec as spec;
@@ -383,38 +383,45 @@ fn the_tree_to_its_top() {
 /// Eight at once, of more blocks each than 16 bits count, are eight one by one.
 #[test]
 fn lanes_agree() {
+    type Blocks = Vec<[u8; RATE]>;
     type Operation = (
-        &'static str,
-        fn(&mut Lanes, [&mut [u8]; LANES]),
-        fn(&mut Duplex, &mut [u8]),
+        fn(LaneBackend, &mut States, &mut [&mut [[u8; RATE]]; LANES]),
+        fn(Backend, &mut [u8; STATE_LEN], &mut [[u8; RATE]]),
     );
-    let operations: [Operation; 3] = [
-        ("encrypt", Lanes::encrypt, Duplex::encrypt),
-        ("decrypt", Lanes::decrypt, Duplex::decrypt),
-        ("squeeze", Lanes::squeeze, Duplex::squeeze),
+    let operations: [Operation; 4] = [
+        (
+            |backend, states, blocks| {
+                backend.absorb_blocks(states, &blocks.each_ref().map(|blocks| &**blocks))
+            },
+            |backend, state, blocks| backend.absorb_blocks(state, blocks),
+        ),
+        (LaneBackend::encrypt_blocks, Backend::encrypt_blocks),
+        (LaneBackend::decrypt_blocks, Backend::decrypt_blocks),
+        (LaneBackend::squeeze_blocks, Backend::squeeze_blocks),
     ];
     for backend in LaneBackend::available() {
         // Without kernels there is no such count, and it takes long.
         let few = fewer_cases() || backend.name() == LaneBackend::PORTABLE.name();
-        let len = RATE * ((1 << if few { 8 } else { 16 }) + 1) + 7;
+        let len = RATE * ((1 << if few { 8 } else { 16 }) + 1);
         let bytes = data(5, len + LANES);
-        let inputs: [&[u8]; LANES] = std::array::from_fn(|lane| &bytes[lane..][..len]);
-        let (mut lanes, mut duplexes) = (Lanes::with_backend(backend), <[Duplex; LANES]>::default());
-        lanes.absorb(inputs);
-        for (duplex, input) in duplexes.iter_mut().zip(inputs) {
-            duplex.absorb(input);
-        }
-        for (name, together, alone) in operations {
-            let mut found = inputs.map(<[u8]>::to_vec);
-            together(&mut lanes, found.each_mut().map(Vec::as_mut_slice));
-            for (lane, duplex) in duplexes.iter_mut().enumerate() {
-                let mut expected = inputs[lane].to_vec();
-                alone(duplex, &mut expected);
-                assert!(found[lane] == expected, "{backend:?}: {name} in lane {lane}");
+        let mut blocks: [Blocks; LANES] =
+            std::array::from_fn(|lane| bytes[lane..][..len].as_chunks().0.to_vec());
+        let mut expected = blocks.clone();
+        let (mut states, mut alone) = (States::new(), [[0; STATE_LEN]; LANES]);
+        for (i, (together, one)) in operations.iter().enumerate() {
+            together(
+                backend,
+                &mut states,
+                &mut blocks.each_mut().map(Vec::as_mut_slice),
+            );
+            for (lane, (state, blocks)) in alone.iter_mut().zip(&mut expected).enumerate() {
+                one(Backend::current(), state, blocks);
+                assert!(
+                    states.lane(lane) == *state,
+                    "{backend:?}: operation {i}, lane {lane}"
+                );
             }
-        }
-        for (lane, duplex) in duplexes.iter().enumerate() {
-            assert_eq!(lanes.lane(lane), *duplex, "{backend:?}: lane {lane}");
+            assert!(blocks == expected, "{backend:?}: operation {i}");
         }
     }
 }

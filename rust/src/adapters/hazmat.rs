@@ -17,7 +17,6 @@
 pub use crate::backend::Backend;
 pub use crate::backend::dispatch::{forbid_level, set_hardware_enabled};
 pub use crate::backend::lane_backend::{LANES, LaneBackend, States, set_lane_backend};
-pub use crate::duplex::lanes::Lanes;
 pub use crate::duplex::{Duplex, RATE};
 #[cfg(feature = "xoofff")]
 pub use crate::primitives::xoodoo::xoodoo;

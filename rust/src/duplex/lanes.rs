@@ -1,43 +1,25 @@
-//! Eight duplexes in step: [`Duplex`] by [`Duplex`] the same, with their permutations computed together.
+//! Eight duplexes in step, with their permutations computed together.
 
-use core::fmt;
 use core::ops::Range;
 
 use crate::backend::lane_backend::{LANES, LaneBackend, States};
 use crate::backend::simpira1024::{Block, State};
 use crate::base::wipe::wipe;
-use crate::duplex::Duplex;
 use crate::duplex::framing::{Cursor, PADDED, RATE, copy, header_len};
 
 /// What a state is changed by before the permutation.
 type Staged = [u8; PADDED];
 const WORD: usize = 16;
 
-/// Eight duplexes in step: each operation runs on all of them, and their permutations are computed together.
+/// The states of eight duplexes in step, whose permutations are computed together. Where each is in its block is known to
+/// whoever drives them.
 ///
-/// Each lane gives what a [`Duplex`] of its own would give. Inputs may have different lengths; lanes whose blocks are
-/// complete at the same time are the fastest.
-///
-/// ```
-/// use veriplex::hazmat::{Duplex, Lanes};
-///
-/// let mut lanes = Lanes::new();
-/// lanes.absorb([b"eight messages".as_slice(), b"of", b"any", b"lengths", b"", b"one", b"for each", b"lane"]);
-/// lanes.permute();
-/// let mut duplex = Duplex::new();
-/// duplex.absorb(b"lengths");
-/// duplex.permute();
-/// assert_eq!(lanes.lane(3), duplex);
-/// ```
-///
-/// The states are wiped on drop.
-#[derive(Clone)]
-pub struct Lanes {
+/// Wiped on drop.
+pub(crate) struct Lanes {
     /// Without what is in `staged`.
     states: States,
     /// What each state is still to be changed by, with XOR, before it is permuted: zero from the rate index on.
     staged: [Staged; LANES],
-    cursors: [Cursor; LANES],
     backends: Backends,
 }
 
@@ -86,144 +68,15 @@ pub(crate) enum Direction {
 }
 
 impl Lanes {
-    /// Eight all-zero duplexes.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::with_backend(LaneBackend::current())
-    }
-
-    /// The same, on a backend of choice.
-    #[must_use]
-    pub fn with_backend(backend: LaneBackend) -> Self {
+    /// Eight all-zero states.
+    pub(crate) fn new() -> Self {
         Self {
             states: States::new(),
             staged: [[0; PADDED]; LANES],
-            cursors: [Cursor::START; LANES],
-            backends: Backends::new(backend),
+            backends: Backends::new(LaneBackend::current()),
         }
     }
 
-    /// The duplex in a lane.
-    ///
-    /// # Panics
-    ///
-    /// For a lane that is not below 8.
-    #[must_use]
-    pub fn lane(&self, lane: usize) -> Duplex {
-        let mut state = self.states.lane(lane);
-        for (to, from) in state.iter_mut().zip(&self.staged[lane]) {
-            *to ^= from;
-        }
-        let duplex = Duplex::from_parts(state, self.cursors[lane]);
-        wipe(&mut state);
-        duplex
-    }
-
-    /// Replaces the duplex in a lane.
-    ///
-    /// # Panics
-    ///
-    /// For a lane that is not below 8.
-    #[inline]
-    pub fn set_lane(&mut self, lane: usize, duplex: &Duplex) {
-        let (state, cursor) = duplex.parts();
-        self.states.set_lane(lane, state);
-        self.staged[lane].fill(0);
-        self.cursors[lane] = cursor;
-    }
-
-    /// [`Duplex::absorb`] on each lane.
-    pub fn absorb(&mut self, inputs: [&[u8]; LANES]) {
-        let mut rests = inputs;
-        loop {
-            if let Some(count) = self.full_blocks(rests.map(<[u8]>::len)) {
-                let blocks = rests.map(|rest| &rest.as_chunks().0[..count]);
-                self.absorb_blocks(&blocks, LANES);
-                rests = rests.map(|rest| &rest[count * RATE..]);
-            }
-            for (lane, rest) in rests.iter_mut().enumerate() {
-                *rest = &rest[self.absorb_some(lane, rest)..];
-            }
-            if !self.permute_full() {
-                return;
-            }
-        }
-    }
-
-    /// [`Duplex::encrypt`] on each lane.
-    pub fn encrypt(&mut self, in_outs: [&mut [u8]; LANES]) {
-        self.transform(Direction::Encrypt, in_outs);
-    }
-
-    /// [`Duplex::decrypt`] on each lane.
-    pub fn decrypt(&mut self, in_outs: [&mut [u8]; LANES]) {
-        self.transform(Direction::Decrypt, in_outs);
-    }
-
-    /// [`Duplex::squeeze`] on each lane.
-    pub fn squeeze(&mut self, outputs: [&mut [u8]; LANES]) {
-        self.transform(Direction::Squeeze, outputs);
-    }
-
-    /// [`Duplex::frame`] on each lane.
-    pub fn frame(&mut self, id: u8) {
-        let before = self.cursors.map(|cursor| [cursor.previous_frame()]);
-        self.absorb(before.each_ref().map(<[u8; 1]>::as_slice));
-        self.cursors.iter_mut().for_each(Cursor::open_frame);
-        self.absorb([&[id]; LANES]);
-    }
-
-    /// [`Duplex::permute`] on each lane.
-    pub fn permute(&mut self) {
-        self.permute_lanes([true; LANES]);
-    }
-
-    /// Back to the all-zero states, secrets wiped.
-    pub fn clear(&mut self) {
-        self.states.clear();
-        wipe(self.staged.as_flattened_mut());
-        self.cursors = [Cursor::START; LANES];
-    }
-
-    fn transform(&mut self, direction: Direction, in_outs: [&mut [u8]; LANES]) {
-        let mut rests = in_outs;
-        loop {
-            if let Some(count) = self.full_blocks(rests.each_ref().map(|rest| rest.len())) {
-                let mut parts = rests.map(|rest| rest.split_at_mut(count * RATE));
-                let blocks = parts.each_mut().map(|(blocks, _)| blocks.as_chunks_mut().0);
-                self.transform_blocks(direction, blocks, LANES);
-                rests = parts.map(|(_, rest)| rest);
-            }
-            for (lane, rest) in rests.iter_mut().enumerate() {
-                let done = self.transform_some(direction, lane, rest);
-                *rest = &mut core::mem::take(rest)[done..];
-            }
-            if !self.permute_full() {
-                return;
-            }
-        }
-    }
-
-    /// How many full blocks the kernels can process: at least one, and all lanes at the start of a block.
-    fn full_blocks(&self, lens: [usize; LANES]) -> Option<usize> {
-        let count = lens.into_iter().min().unwrap_or(0) / RATE;
-        let at_start = self.cursors.iter().all(|cursor| cursor.is_at_start());
-        (count > 0 && at_start).then_some(count)
-    }
-
-    /// Permutes the lanes whose block is full, if there are such.
-    fn permute_full(&mut self) -> bool {
-        let full = self.cursors.map(Cursor::is_full);
-        let any = full.contains(&true);
-        if any {
-            self.permute_lanes(full);
-        }
-        any
-    }
-}
-
-/// For those who drive lanes one by one.
-impl Lanes {
     #[inline]
     pub(crate) const fn backends(&self) -> Backends {
         self.backends
@@ -241,25 +94,6 @@ impl Lanes {
             own_end,
         };
         (&mut self.states, stage)
-    }
-
-    /// Absorbs as much as the block takes, and returns how much that was. A full block is still to be permuted.
-    fn absorb_some(&mut self, lane: usize, input: &[u8]) -> usize {
-        let window = self.cursors[lane].window(input.len());
-        let len = window.len();
-        copy(&mut self.staged[lane][window], &input[..len]);
-        self.cursors[lane].advance(len);
-        len
-    }
-
-    /// Encrypts, decrypts or squeezes as much as the block takes.
-    fn transform_some(&mut self, direction: Direction, lane: usize, in_out: &mut [u8]) -> usize {
-        let window = self.cursors[lane].window(in_out.len());
-        let bytes = &mut self.staged[lane];
-        copy(&mut bytes[window.clone()], &in_out[..window.len()]);
-        transform(direction, &mut self.states, lane, bytes, &window, in_out);
-        self.cursors[lane].advance(window.len());
-        window.len()
     }
 
     pub(crate) fn set_state(&mut self, lane: usize, state: &State) {
@@ -285,30 +119,6 @@ impl Lanes {
             *self.states.word(i, lane) = xor_word(*word, *staged);
         }
         self.staged[lane] = [0; PADDED];
-    }
-
-    /// Pads and permutes these lanes. The others stay as they are.
-    fn permute_lanes(&mut self, lanes: [bool; LANES]) {
-        let count = lanes.iter().filter(|&&wanted| wanted).count();
-        let used = used(lanes);
-        for (lane, _) in lanes.iter().enumerate().filter(|(_, wanted)| **wanted) {
-            self.cursors[lane].pad(&mut self.staged[lane]);
-            self.unstage(lane);
-            self.cursors[lane] = Cursor::START;
-        }
-        if count <= self.backends.serial_threshold(used) {
-            for (lane, _) in lanes.iter().enumerate().filter(|(_, wanted)| **wanted) {
-                self.permute_single_lane(lane);
-            }
-            return;
-        }
-        let before = (count < LANES).then(|| self.states.clone());
-        self.permute_first(used);
-        if let Some(before) = before {
-            for (lane, _) in lanes.iter().enumerate().filter(|(_, wanted)| !**wanted) {
-                self.states.set_lane(lane, &before.lane(lane));
-            }
-        }
     }
 
     /// Permutes the first `used` lanes. What the others hold is lost: they are to be loaded again.
@@ -456,14 +266,6 @@ pub(crate) fn squeeze_last(states: &mut States, lane: usize, output: &mut [u8]) 
     }
 }
 
-/// The number of the first lanes among which are all that are wanted.
-fn used(wanted: [bool; LANES]) -> usize {
-    wanted
-        .iter()
-        .rposition(|&wanted| wanted)
-        .map_or(0, |last| last + 1)
-}
-
 /// Transforms data with the state of a lane. They are staged in this part of its block; what the state is to be changed by
 /// is then.
 #[inline(always)]
@@ -545,24 +347,9 @@ fn xor_word(mut a: [u8; WORD], b: [u8; WORD]) -> [u8; WORD] {
     a
 }
 
-impl Default for Lanes {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl Drop for Lanes {
     fn drop(&mut self) {
-        self.clear();
-    }
-}
-
-impl zeroize::ZeroizeOnDrop for Lanes {}
-
-/// Shows no part of the states.
-impl fmt::Debug for Lanes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Lanes").finish_non_exhaustive()
+        wipe(self.staged.as_flattened_mut());
     }
 }
 
