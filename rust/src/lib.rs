@@ -126,6 +126,7 @@ extern crate alloc;
 extern crate std;
 
 mod adapters;
+#[cfg_attr(not(veriplex_kernels), allow(dead_code))]
 mod backend;
 mod base;
 mod duplex;

@@ -36,7 +36,6 @@ pub(crate) struct Candidate<K> {
     kernels: K,
 }
 
-#[cfg_attr(not(veriplex_hardware), allow(dead_code))]
 impl Level {
     /// These kernels, which need what this level needs.
     pub(crate) const fn of<K: Copy>(self, kernels: K) -> Candidate<K> {

@@ -16,7 +16,6 @@ use dispatch::{Candidate, Dispatch, Primitive, Token, checksum, input};
 mod aarch64;
 #[cfg(feature = "adiantum")]
 #[allow(unsafe_code)]
-#[cfg_attr(not(veriplex_kernels), allow(dead_code))]
 pub(crate) mod chacha;
 #[cfg(veriplex_kernels)]
 #[allow(unsafe_code)]
@@ -28,11 +27,10 @@ pub(crate) mod lane_backend;
 pub(crate) mod lanes;
 #[cfg(feature = "adiantum")]
 #[allow(unsafe_code)]
-#[cfg_attr(not(veriplex_kernels), allow(dead_code))]
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))] // no kernel for groups
 pub(crate) mod nh;
 #[cfg(feature = "poly1305")]
 #[allow(unsafe_code)]
-#[cfg_attr(not(veriplex_kernels), allow(dead_code))]
 pub(crate) mod poly1305;
 pub(crate) mod portable;
 pub(crate) mod simpira1024;
@@ -43,7 +41,6 @@ mod vector;
 mod x86_64;
 #[cfg(feature = "xoofff")]
 #[allow(unsafe_code)]
-#[cfg_attr(not(veriplex_kernels), allow(dead_code))]
 pub(crate) mod xoofff;
 
 #[cfg(all(
@@ -107,7 +104,6 @@ pub struct Backend(Kind);
 #[derive(Clone, Copy)]
 enum Kind {
     Portable,
-    #[cfg_attr(not(veriplex_hardware), allow(dead_code))]
     Hardware(Token<Kernels>),
 }
 

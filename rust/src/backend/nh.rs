@@ -1,6 +1,5 @@
 //! The kernels of NH.
 
-#[cfg(target_arch = "x86_64")]
 use core::{array::from_fn, mem::replace};
 
 use crate::backend::dispatch::{Token, function};
@@ -9,13 +8,11 @@ use crate::backend::dispatch::{Token, function};
 type AddUnits = function!(*mut u8, *const u8, *const u8, usize);
 
 /// From sums of each unit of a group, groups of units, key, and the number of groups.
-#[cfg(target_arch = "x86_64")]
 type AddGroups = function!(*mut u8, *const u8, *const u8, usize);
 
 const PASSES: usize = 4;
 
 /// How many units are a group.
-#[cfg(target_arch = "x86_64")]
 const GROUP: usize = 4;
 
 /// The two sums of each pass.
@@ -29,7 +26,6 @@ pub(crate) const FEWEST: usize = 4;
 pub(crate) struct Kernels {
     pub(crate) add_units: AddUnits,
     /// Faster for long messages. Words 1 and 2 of each unit of the key have changed places.
-    #[cfg(target_arch = "x86_64")]
     pub(crate) add_groups: Option<AddGroups>,
 }
 
@@ -55,7 +51,6 @@ impl Token<Kernels> {
     }
 
     /// Whether there is a kernel for groups.
-    #[cfg(target_arch = "x86_64")]
     #[inline]
     pub(crate) fn takes_groups(self) -> bool {
         self.add_groups.is_some()
@@ -63,7 +58,6 @@ impl Token<Kernels> {
 
     /// Adds the products of as many of these units as fill groups to the sums of the lanes, if there is a kernel for groups:
     /// returns of how many. Unit u uses the four units of the key from u on.
-    #[cfg(target_arch = "x86_64")]
     pub(crate) fn add_groups(
         self,
         lanes: &mut LaneSums,
@@ -92,7 +86,6 @@ impl Token<Kernels> {
 
 /// Two sums of each pass for each unit of a group. They go on from one piece of a message to the next: so a kernel loads what
 /// it has stored, which takes less time than what was set to zero. Wiped at once: word by word would take longer.
-#[cfg(target_arch = "x86_64")]
 #[derive(Default)]
 pub(crate) struct LaneSums {
     lanes: [[[u64; 2]; GROUP]; PASSES],
@@ -100,7 +93,6 @@ pub(crate) struct LaneSums {
     before: Sums,
 }
 
-#[cfg(target_arch = "x86_64")]
 impl LaneSums {
     /// What has come since it was called last.
     #[inline]
@@ -113,7 +105,6 @@ impl LaneSums {
     }
 }
 
-#[cfg(target_arch = "x86_64")]
 impl Drop for LaneSums {
     fn drop(&mut self) {
         (self.lanes, self.before) = Default::default();
@@ -121,7 +112,7 @@ impl Drop for LaneSums {
     }
 }
 
-#[cfg(all(test, feature = "std", target_arch = "x86_64", target_os = "linux"))]
+#[cfg(all(test, feature = "std", target_os = "linux"))]
 mod tests {
     use super::*;
 

@@ -1,4 +1,22 @@
-//! The forms in which schemes seal and open messages, as their public methods and functions.
+//! The forms in which schemes hash, seal and open messages, as their public methods and functions.
+
+/// `Write` of what has `update`.
+macro_rules! hash_writer {
+    ($($name:ident),*) => {$(
+        #[cfg(feature = "std")]
+        impl std::io::Write for $name {
+            fn write(&mut self, input: &[u8]) -> std::io::Result<usize> {
+                self.update(input);
+                Ok(input.len())
+            }
+
+            fn flush(&mut self) -> std::io::Result<()> {
+                Ok(())
+            }
+        }
+    )*};
+}
+pub(crate) use hash_writer;
 
 /// The forms of a cipher with nonce and associated data. It needs `seal(&self, nonce, ad, data)`, which returns the tag,
 /// `open(&self, nonce, ad, data, tag)`, `TAG_LEN`, and that number for the documentation.

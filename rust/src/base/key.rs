@@ -36,9 +36,7 @@ impl<const N: usize> Key<N> {
     /// A random key.
     ///
     /// ```
-    /// # #[cfg(feature = "getrandom")] {
     /// let key: veriplex::Key = veriplex::Key::generate(&mut veriplex::os_rng());
-    /// # }
     /// ```
     #[cfg(feature = "rand_core")]
     #[must_use]
@@ -56,10 +54,8 @@ impl<const N: usize> Key<N> {
     /// The key as 2 N hexadecimal digits, lower case, which are as secret as the key. `parse` decodes them.
     ///
     /// ```
-    /// # #[cfg(feature = "getrandom")] {
     /// let key: veriplex::Key = veriplex::Key::generate(&mut veriplex::os_rng());
     /// assert_eq!(key.to_hex().parse(), Ok(key));
-    /// # }
     /// ```
     #[cfg(feature = "alloc")]
     #[must_use]

@@ -43,9 +43,7 @@ impl<const N: usize> Nonce<N> {
     /// A random nonce.
     ///
     /// ```
-    /// # #[cfg(feature = "getrandom")] {
     /// let nonce: veriplex::Nonce = veriplex::Nonce::generate(&mut veriplex::os_rng());
-    /// # }
     /// ```
     #[cfg(feature = "rand_core")]
     #[must_use]

@@ -9,6 +9,19 @@ pub(crate) fn wipe(bytes: &mut [u8]) {
     zeroize::optimization_barrier(bytes);
 }
 
+/// `Debug` of values with secrets, which shows their type.
+macro_rules! opaque {
+    ($($name:ident),*) => {$(
+        /// Shows no part of it.
+        impl core::fmt::Debug for $name {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.debug_struct(stringify!($name)).finish_non_exhaustive()
+            }
+        }
+    )*};
+}
+pub(crate) use opaque;
+
 /// How much of the stack [`with_wiped_stack`] overwrites, in bytes.
 const STACK_LEN: usize = 1 << 16;
 
@@ -27,41 +40,30 @@ const STACK_LEN: usize = 1 << 16;
 /// # Ok::<(), veriplex::Error>(())
 /// ```
 pub fn with_wiped_stack<R>(f: impl FnOnce() -> R) -> R {
-    let result = apart(f);
-    overwrite_stack();
+    let result = own_frame(f);
+    wipe_stack();
     result
 }
 
 /// Runs `f` in a frame of its own, below the caller's.
 #[inline(never)]
-fn apart<R>(f: impl FnOnce() -> R) -> R {
+fn own_frame<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
 #[inline(never)]
 #[allow(clippy::large_stack_arrays)] // that is the purpose
-fn overwrite_stack() {
+fn wipe_stack() {
     let mut stack = [0; STACK_LEN];
     wipe(&mut stack);
 }
 
 /// Bytes in memory that are wiped on drop, all at once: [`Secret`] wipes them one by one, which takes as long as hashing or
 /// encrypting them.
-#[cfg(any(
-    feature = "poly1305",
-    feature = "std",
-    feature = "rustcrypto",
-    feature = "xoofff"
-))]
+#[allow(dead_code)] // used with some features
 #[derive(Clone)]
 pub(crate) struct Wiped<T: AsMut<[u8]>>(pub(crate) T);
 
-#[cfg(any(
-    feature = "poly1305",
-    feature = "std",
-    feature = "rustcrypto",
-    feature = "xoofff"
-))]
 impl<T: AsMut<[u8]>> Drop for Wiped<T> {
     fn drop(&mut self) {
         wipe(self.0.as_mut());
@@ -69,7 +71,6 @@ impl<T: AsMut<[u8]>> Drop for Wiped<T> {
 }
 
 /// Shows nothing of them.
-#[cfg(feature = "std")]
 impl<T: AsMut<[u8]>> core::fmt::Debug for Wiped<T> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Wiped").finish_non_exhaustive()
@@ -79,32 +80,6 @@ impl<T: AsMut<[u8]>> core::fmt::Debug for Wiped<T> {
 /// A secret that is wiped on drop.
 #[cfg(any(feature = "poly1305", feature = "ristretto"))]
 pub(crate) use zeroize::Zeroizing as Secret;
-
-#[cfg(all(
-    test,
-    any(
-        feature = "poly1305",
-        feature = "std",
-        feature = "rustcrypto",
-        feature = "xoofff"
-    )
-))]
-mod tests {
-    use super::Wiped;
-
-    #[test]
-    fn wiped_on_drop() {
-        let mut bytes = [0xa5; 100];
-        drop(Wiped(&mut bytes[1..]));
-        assert_eq!((bytes[0], &bytes[1..]), (0xa5, [0; 99].as_slice()));
-    }
-
-    #[cfg(feature = "std")]
-    #[test]
-    fn nothing_is_printed() {
-        assert_eq!(std::format!("{:?}", Wiped([0xa5; 3])), "Wiped { .. }");
-    }
-}
 
 /// The bytes of a value where it lies, before it is dropped and after.
 #[cfg(all(test, feature = "std", target_os = "linux"))]
@@ -131,4 +106,22 @@ pub(crate) fn assert_wiped_on_drop<T>(full: T) {
     let [before, after] = before_and_after_drop(full);
     assert!(!before.is_empty() && before.iter().all(|byte| *byte != 0));
     assert!(after.iter().all(|byte| *byte == 0));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Wiped;
+
+    #[test]
+    fn wiped_on_drop() {
+        let mut bytes = [0xa5; 100];
+        drop(Wiped(&mut bytes[1..]));
+        assert_eq!((bytes[0], &bytes[1..]), (0xa5, [0; 99].as_slice()));
+    }
+
+    #[cfg(feature = "std")]
+    #[test]
+    fn nothing_is_printed() {
+        assert_eq!(std::format!("{:?}", Wiped([0xa5; 3])), "Wiped { .. }");
+    }
 }

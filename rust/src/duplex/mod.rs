@@ -1,12 +1,12 @@
 //! The duplex: bytes in and out of the permutation, at any position, with frames.
 
-use core::{fmt, slice};
+use core::slice;
 
 use subtle::{Choice, ConstantTimeEq};
 
 use crate::backend::Backend;
 use crate::backend::simpira1024::{Block, STATE_LEN, State};
-use crate::base::wipe::wipe;
+use crate::base::wipe::{opaque, wipe};
 use crate::{Error, Label};
 pub use framing::RATE;
 use framing::{Absorb, Cursor, header_len, leb128};
@@ -426,9 +426,4 @@ impl Drop for Duplex {
 
 impl zeroize::ZeroizeOnDrop for Duplex {}
 
-/// Shows no part of the state.
-impl fmt::Debug for Duplex {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Duplex").finish_non_exhaustive()
-    }
-}
+opaque!(Duplex);

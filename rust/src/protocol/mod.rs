@@ -8,10 +8,8 @@ mod model;
 #[cfg(veriplex_proofs)]
 mod proofs;
 mod stream;
-
 #[cfg(feature = "alloc")]
-use core::convert::Infallible;
-use core::fmt;
+mod vec;
 
 use subtle::{Choice, ConstantTimeEq};
 
@@ -19,6 +17,7 @@ pub use stream::{MaskStream, MixStream, UnmaskStream};
 
 use crate::base::in_out::{self, InOut};
 use crate::base::timing::Timing;
+use crate::base::wipe::opaque;
 use crate::duplex::framing::Op;
 use crate::duplex::{Duplex, FirstBlock};
 use crate::{Error, Key, Label, TAG_LEN, label};
@@ -119,15 +118,6 @@ impl Protocol {
         output
     }
 
-    /// [`Protocol::derive`] of a vector.
-    #[cfg(feature = "alloc")]
-    #[must_use]
-    pub fn derive_vec(&mut self, label: Label<'_>, len: usize) -> alloc::vec::Vec<u8> {
-        let mut output = alloc::vec![0; len];
-        self.derive(label, &mut output);
-        output
-    }
-
     /// Mask: encrypts in place, without authentication. The ciphertext enters the transcript.
     pub fn mask(&mut self, label: Label<'_>, in_out: &mut [u8]) {
         self.mask_stream(label).update(in_out);
@@ -170,22 +160,6 @@ impl Protocol {
         self.mask_begin(label);
         self.unmask_more(data);
         Ok(())
-    }
-
-    /// [`Protocol::mask`] into a new vector.
-    #[cfg(feature = "alloc")]
-    #[must_use]
-    pub fn mask_vec(&mut self, label: Label<'_>, plaintext: &[u8]) -> alloc::vec::Vec<u8> {
-        self.mask_begin(label);
-        in_out::transform_vec(plaintext, |data| self.mask_more(data))
-    }
-
-    /// [`Protocol::unmask`] into a new vector.
-    #[cfg(feature = "alloc")]
-    #[must_use]
-    pub fn unmask_vec(&mut self, label: Label<'_>, ciphertext: &[u8]) -> alloc::vec::Vec<u8> {
-        self.mask_begin(label);
-        in_out::transform_vec(ciphertext, |data| self.unmask_more(data))
     }
 
     /// Mask in pieces: the same as one [`Protocol::mask`] of their concatenation.
@@ -262,25 +236,6 @@ impl Protocol {
         in_out::open_into(sealed, plaintext, |[], data, tag| self.open(label, data, tag))
     }
 
-    /// Seal into a new vector.
-    #[cfg(feature = "alloc")]
-    #[must_use]
-    pub fn seal_vec(&mut self, label: Label<'_>, plaintext: &[u8]) -> alloc::vec::Vec<u8> {
-        let seal = |data: InOut<'_>| Ok::<_, Infallible>(([], self.seal(label, data)));
-        let Ok(sealed) = in_out::seal_vec(plaintext, seal);
-        sealed
-    }
-
-    /// Open into a new vector.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Verification`] if the tag is wrong, [`Error::TooShort`] if `sealed` has fewer than 16 bytes.
-    #[cfg(feature = "alloc")]
-    pub fn open_vec(&mut self, label: Label<'_>, sealed: &[u8]) -> Result<alloc::vec::Vec<u8>, Error> {
-        in_out::open_vec(sealed, |[], data, tag| self.open(label, data, tag))
-    }
-
     /// Fork: `N` branches, each with its number and value mixed in, independent of each other and of the
     /// protocol itself, which goes on as the root.
     ///
@@ -332,18 +287,6 @@ impl Protocol {
             take(number, base.branch(number, value));
         }
         Ok(())
-    }
-
-    /// [`Protocol::fork_each`] into a vector.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::TooManyBranches`] for more than 255 values.
-    #[cfg(feature = "alloc")]
-    pub fn fork_vec(&mut self, label: Label<'_>, values: &[&[u8]]) -> Result<alloc::vec::Vec<Self>, Error> {
-        let mut branches = alloc::vec::Vec::with_capacity(values.len());
-        self.fork_each(label, values, |_, branch| branches.push(branch))?;
-        Ok(branches)
     }
 
     /// Ratchet: makes it infeasible to run the state backwards.
@@ -586,11 +529,7 @@ impl TryFrom<&[u8]> for Protocol {
     }
 }
 
-impl fmt::Debug for Protocol {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Protocol").finish_non_exhaustive()
-    }
-}
+opaque!(Protocol);
 
 #[cfg(test)]
 mod tests {

@@ -20,6 +20,7 @@ use core::str::FromStr;
 use subtle::{Choice, ConstantTimeEq};
 
 use crate::base::encoding::{public, public_bytes};
+use crate::base::forms::hash_writer;
 use crate::base::hex::decode_hex;
 use crate::protocol::many;
 use crate::{Error, Label, Protocol, label};
@@ -217,14 +218,4 @@ impl Hasher {
     }
 }
 
-#[cfg(feature = "std")]
-impl std::io::Write for Hasher {
-    fn write(&mut self, input: &[u8]) -> std::io::Result<usize> {
-        self.update(input);
-        Ok(input.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
+hash_writer!(Hasher);

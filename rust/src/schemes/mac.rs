@@ -20,6 +20,7 @@ use core::str::FromStr;
 
 use subtle::{Choice, ConstantTimeEq};
 
+use crate::base::forms::hash_writer;
 use crate::base::hex::decode_hex;
 use crate::protocol::many;
 use crate::{Error, Key, Label, Protocol, TAG_LEN, label};
@@ -143,17 +144,7 @@ impl Mac {
     }
 }
 
-#[cfg(feature = "std")]
-impl std::io::Write for Mac {
-    fn write(&mut self, input: &[u8]) -> std::io::Result<usize> {
-        self.update(input);
-        Ok(input.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
+hash_writer!(Mac);
 
 /// A tag of `N` bytes. Two tags compare in constant time; a tag does not compare with an array, which would not. For the
 /// same reason it has no `AsRef`, `Ord` or `Hash`. It is parsed from hexadecimal digits, and does not display itself, as

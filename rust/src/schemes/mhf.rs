@@ -106,34 +106,6 @@ impl<'d> Mhf<'d> {
         5 << self.cost
     }
 
-    /// A key of `N` bytes from a password: [`Mhf::hash_into`].
-    ///
-    /// # Errors
-    ///
-    /// [`Error::OutOfMemory`] if there is not enough.
-    #[cfg(feature = "alloc")]
-    pub fn derive_key<const N: usize>(&self, password: &[u8], salt: &[u8]) -> Result<Key<N>, Error> {
-        let mut key = Key::from([0; N]);
-        self.hash_into(password, salt, key.as_mut_bytes())?;
-        Ok(key)
-    }
-
-    /// Fills `output`, of any length, in memory that it allocates and wipes. One length's output is not the
-    /// beginning of another's.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::OutOfMemory`] if there is not enough.
-    #[cfg(feature = "alloc")]
-    pub fn hash_into(&self, password: &[u8], salt: &[u8], output: &mut [u8]) -> Result<(), Error> {
-        let mut memory = alloc::vec::Vec::new();
-        memory
-            .try_reserve_exact(self.memory_blocks())
-            .map_err(|_| Error::OutOfMemory)?;
-        memory.resize(self.memory_blocks(), [0; BLOCK_LEN]);
-        self.hash_into_with_memory(password, salt, output, &mut memory)
-    }
-
     /// Fills `output`, of any length, in the caller's memory, whose content does not matter and which is wiped
     /// afterwards.
     ///
@@ -210,6 +182,35 @@ impl<'d> Mhf<'d> {
             swap(&mut node, &mut next);
         }
         node.clone()
+    }
+}
+
+#[cfg(feature = "alloc")]
+impl Mhf<'_> {
+    /// A key of `N` bytes from a password: [`Mhf::hash_into`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`] if there is not enough.
+    pub fn derive_key<const N: usize>(&self, password: &[u8], salt: &[u8]) -> Result<Key<N>, Error> {
+        let mut key = Key::from([0; N]);
+        self.hash_into(password, salt, key.as_mut_bytes())?;
+        Ok(key)
+    }
+
+    /// Fills `output`, of any length, in memory that it allocates and wipes. One length's output is not the
+    /// beginning of another's.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`] if there is not enough.
+    pub fn hash_into(&self, password: &[u8], salt: &[u8], output: &mut [u8]) -> Result<(), Error> {
+        let mut memory = alloc::vec::Vec::new();
+        memory
+            .try_reserve_exact(self.memory_blocks())
+            .map_err(|_| Error::OutOfMemory)?;
+        memory.resize(self.memory_blocks(), [0; BLOCK_LEN]);
+        self.hash_into_with_memory(password, salt, output, &mut memory)
     }
 }
 

@@ -1,12 +1,11 @@
 //! A deterministic generator made from a [`Protocol`], under the traits of `rand_core` 0.10.
 
 use core::convert::Infallible;
-use core::fmt;
 
 use ::rand_core::utils::next_word_via_fill;
 use ::rand_core::{SeedableRng, TryCryptoRng, TryRng};
 
-use crate::base::wipe::{Wiped, wipe};
+use crate::base::wipe::{Wiped, opaque, wipe};
 use crate::{Protocol, label};
 
 /// A generator whose output is a function of the protocol that it begins with.
@@ -33,10 +32,8 @@ use crate::{Protocol, label};
 /// assert_ne!(first, second);
 ///
 /// // Unpredictable: 32 bytes from another generator.
-/// # #[cfg(feature = "getrandom")] {
 /// let mut random = [0; 100];
 /// Generator::from_rng(&mut veriplex::os_rng()).fill_bytes(&mut random);
-/// # }
 /// ```
 #[derive(Clone)]
 pub struct Generator {
@@ -119,11 +116,7 @@ impl TryCryptoRng for Generator {}
 
 impl zeroize::ZeroizeOnDrop for Generator {}
 
-impl fmt::Debug for Generator {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Generator").finish_non_exhaustive()
-    }
-}
+opaque!(Generator);
 
 #[cfg(test)]
 mod tests {

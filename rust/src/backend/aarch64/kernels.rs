@@ -55,6 +55,7 @@ pub(crate) const CHACHA_X4: chacha::Kernels = chacha::Kernels {
 #[cfg(feature = "adiantum")]
 pub(crate) const NH_X1: nh::Kernels = nh::Kernels {
     add_units: nh_add_units_x1,
+    add_groups: None,
 };
 
 #[cfg(feature = "poly1305")]

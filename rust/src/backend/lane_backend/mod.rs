@@ -18,7 +18,7 @@ use crate::backend::Backend;
 use crate::backend::dispatch::{Candidate, Dispatch, Primitive, Token, checksum, input};
 use crate::backend::lanes::{CANDIDATES, Kernels};
 use crate::backend::simpira1024::{Block, STATE_LEN, State};
-use crate::base::wipe::wipe;
+use crate::base::wipe::{opaque, wipe};
 
 /// The number of states that are processed at once.
 pub const LANES: usize = 8;
@@ -102,12 +102,7 @@ impl Drop for States {
 
 impl zeroize::ZeroizeOnDrop for States {}
 
-/// Shows no part of the states.
-impl fmt::Debug for States {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("States").finish_non_exhaustive()
-    }
-}
+opaque!(States);
 
 impl Dispatch for Kernels {
     const PRIMITIVE: Primitive = Primitive::Lanes;

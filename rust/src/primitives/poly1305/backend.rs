@@ -6,17 +6,15 @@ use core::fmt;
 use super::lanes;
 #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
 use super::lanes44;
-#[cfg(feature = "adiantum")]
 use super::number::MESSAGES_PER_BATCH;
 use super::number::{BLOCK_LEN, Block, padded, reduce};
-#[cfg(feature = "adiantum")]
 use super::short::{PerMessage, Short};
 use super::{KEY_LEN, portable32, portable64};
 use crate::backend::dispatch::{Candidate, Dispatch, Primitive, Token, checksum, input};
 use crate::backend::poly1305::limbs26;
 #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
 use crate::backend::poly1305::limbs44;
-use crate::base::wipe::Secret;
+use crate::base::wipe::{Secret, opaque};
 use crate::{Error, TAG_LEN};
 
 /// An implementation of Poly1305 that this CPU can run.
@@ -264,7 +262,6 @@ impl State {
     }
 }
 
-#[cfg(feature = "adiantum")]
 impl State {
     /// The sum so far, without what a kernel needs.
     pub(crate) fn short(&self) -> Short {
@@ -309,7 +306,6 @@ impl State {
 /// A state with all that its kernel needs: much to move, but to compute it only once makes a message of 4 KiB faster.
 ///
 /// Wiped on drop.
-#[cfg(feature = "adiantum")]
 #[derive(Clone)]
 pub(crate) struct Long {
     state: State,
@@ -317,7 +313,6 @@ pub(crate) struct Long {
     powers: Option<lanes44::PowersOfSectors>,
 }
 
-#[cfg(feature = "adiantum")]
 impl Long {
     /// Absorbs blocks into another sum under the same key: all but the last one, if it is `spare`.
     pub(crate) fn absorb_into(&self, sum: &mut Short, blocks: &[Block], spare: bool) {
@@ -354,11 +349,7 @@ impl Long {
     }
 }
 
-impl fmt::Debug for State {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("State").finish_non_exhaustive()
-    }
-}
+opaque!(State);
 
 #[cfg(test)]
 mod tests {

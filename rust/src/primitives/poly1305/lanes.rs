@@ -56,13 +56,11 @@ impl Accumulator {
     }
 
     /// The sum so far.
-    #[cfg(feature = "adiantum")]
     pub(super) fn one_by_one(&self) -> &portable64::Accumulator {
         &self.one_by_one
     }
 
     /// Absorbs blocks into another sum under the same key, with the kernel if the powers have been computed.
-    #[cfg(feature = "adiantum")]
     pub(super) fn add_to(&self, sum: &mut portable64::Accumulator, blocks: &[Block]) {
         match &self.powers {
             Some(powers) if blocks.len() >= FEWEST => by_kernel(self.kernel, powers, sum, blocks),

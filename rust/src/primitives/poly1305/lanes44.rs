@@ -8,7 +8,6 @@ use core::ops::Range;
 use core::slice::from_ref;
 
 use super::number::{Block, ZERO_BLOCK_CANCEL, reduce};
-#[cfg(feature = "adiantum")]
 use super::number::{Number, Pairs};
 use super::portable64;
 use crate::backend::poly1305::limbs44::{BLOCKS, GROUP, LANES, Multipliers, Sums, Token};
@@ -53,13 +52,11 @@ impl Accumulator {
     }
 
     /// The sum so far.
-    #[cfg(feature = "adiantum")]
     pub(super) fn one_by_one(&self) -> &portable64::Accumulator {
         &self.one_by_one
     }
 
     /// What [`Accumulator::add_to`] needs.
-    #[cfg(feature = "adiantum")]
     pub(super) fn powers(&self) -> PowersOfSectors {
         let mut powers = PowersOfSectors {
             powers: Powers::zero(),
@@ -75,7 +72,6 @@ impl Accumulator {
     }
 
     /// Absorbs blocks into other sums under the same key, as many into each: all but the last one, if it is `spare`.
-    #[cfg(feature = "adiantum")]
     pub(super) fn add_to<const N: usize>(
         &self,
         powers: &PowersOfSectors,
@@ -208,7 +204,6 @@ impl Powers {
 }
 
 /// Those of messages that have a block after them in their buffers, as in sectors.
-#[cfg(feature = "adiantum")]
 #[derive(Clone)]
 pub(super) struct PowersOfSectors {
     powers: Powers,
@@ -267,14 +262,12 @@ fn fill(multipliers: &mut Multipliers, first: &[[u8; 8]; 5], second: &[[u8; 8]; 
 
 /// Two multipliers of every lane: r^2 for its first block of a group, r for its second one. Then a lane has a message of its
 /// own: see [`Pairs`].
-#[cfg(feature = "adiantum")]
 #[derive(Clone)]
 pub(crate) struct PerMessage {
     kernel: Token,
     multipliers: Wiped<Multipliers>,
 }
 
-#[cfg(feature = "adiantum")]
 impl PerMessage {
     pub(super) fn new(of_r: &Accumulator) -> Self {
         let mut multipliers = Wiped([0; size_of::<Multipliers>()]);

@@ -40,15 +40,13 @@ mod lanes44;
 pub(crate) mod number;
 mod portable32;
 mod portable64;
-#[cfg(feature = "adiantum")]
 pub(crate) mod short;
-
-use core::fmt;
 
 use subtle::ConstantTimeEq;
 
+use crate::base::forms::hash_writer;
 use crate::base::timing::Timing;
-use crate::base::wipe::Wiped;
+use crate::base::wipe::{Wiped, opaque};
 use crate::{Error, Key, TAG_LEN};
 use backend::{Backend, State};
 use number::{BLOCK_LEN, Block};
@@ -164,21 +162,6 @@ impl Poly1305 {
     }
 }
 
-/// Shows no part of the state.
-impl fmt::Debug for Poly1305 {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Poly1305").finish_non_exhaustive()
-    }
-}
+opaque!(Poly1305);
 
-#[cfg(feature = "std")]
-impl std::io::Write for Poly1305 {
-    fn write(&mut self, input: &[u8]) -> std::io::Result<usize> {
-        self.update(input);
-        Ok(input.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
+hash_writer!(Poly1305);

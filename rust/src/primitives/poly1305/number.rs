@@ -11,15 +11,12 @@ pub(super) type Block = [u8; BLOCK_LEN];
 pub(crate) type Number = (u128, u64);
 
 /// A sum that the 2^128 of a full block makes p: so a block of zeros then adds nothing.
-#[cfg(any(feature = "adiantum", all(veriplex_kernels, target_arch = "x86_64")))]
 pub(crate) const ZERO_BLOCK_CANCEL: Number = (u128::MAX - 4, 2);
 
 /// How many messages are hashed side by side.
-#[cfg(feature = "adiantum")]
 pub(crate) const MESSAGES_PER_BATCH: usize = 8;
 
 /// A full block of each of several messages, and then the next one of each.
-#[cfg(feature = "adiantum")]
 pub(crate) type Pairs = [Block; 2 * MESSAGES_PER_BATCH];
 
 /// The last block of a message: these bytes, fewer than 16, a 1 and zeros.

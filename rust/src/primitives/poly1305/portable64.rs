@@ -4,7 +4,6 @@
 //! is h1 times s1 = 5 r1 / 4 modulo p.
 
 use super::number::Block;
-#[cfg(feature = "adiantum")]
 use super::number::{MESSAGES_PER_BATCH, Number, Pairs};
 use crate::base::wipe::Secret;
 
@@ -46,7 +45,6 @@ impl Accumulator {
     }
 
     /// Puts low + 2^128 top, below 2^130 + 2^66, in the place of h.
-    #[cfg(any(veriplex_kernels, feature = "adiantum"))]
     pub(super) fn set(&mut self, low: u128, top: u64) {
         *self.h = (low, top);
     }
@@ -57,7 +55,6 @@ impl Accumulator {
     }
 }
 
-#[cfg(feature = "adiantum")]
 impl Accumulator {
     /// Adds the blocks of several messages to their sums under this key. A block waits for the one before in its own message
     /// only.

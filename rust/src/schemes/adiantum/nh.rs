@@ -5,7 +5,7 @@ use core::array::from_fn;
 use crate::Error;
 use crate::backend::dispatch::{self, Candidate, Dispatch, Primitive, checksum, input};
 use crate::backend::nh::{self as kernels, CANDIDATES, Kernels};
-use crate::base::wipe::{Secret, Wiped};
+use crate::base::wipe::{Secret, Wiped, opaque};
 
 /// Size in bytes of a hash.
 pub const HASH_LEN: usize = 32;
@@ -189,12 +189,7 @@ fn unit(bytes: &[u8; UNIT_LEN]) -> Unit {
     from_fn(|i| u32::from_le_bytes(words[i]))
 }
 
-/// Shows no part of the key.
-impl core::fmt::Debug for Nh {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Nh").finish_non_exhaustive()
-    }
-}
+opaque!(Nh);
 
 #[cfg(all(test, veriplex_kernels))]
 mod tests {

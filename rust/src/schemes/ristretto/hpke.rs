@@ -22,7 +22,6 @@
 //! A sealed message is [`OVERHEAD`] = 48 bytes longer: the ephemeral public key (32 bytes), ciphertext, tag (16 bytes).
 //!
 //! ```
-//! # #[cfg(all(feature = "alloc", feature = "getrandom"))] {
 //! use veriplex::{hpke, keys::PrivateKey, label, os_rng};
 //!
 //! let domain = label!("com.example.hpke");
@@ -30,7 +29,6 @@
 //! let bob = PrivateKey::generate(&mut os_rng());
 //! let sealed = hpke::seal_vec(domain, &alice, bob.public_key(), &mut os_rng(), b"message")?;
 //! assert_eq!(hpke::open_vec(domain, &bob, alice.public_key(), &sealed)?, b"message");
-//! # }
 //! # Ok::<(), veriplex::Error>(())
 //! ```
 //!

@@ -31,7 +31,6 @@
 //! Sizes: an element 32 bytes, a proof 64 bytes; a stored [`Blind`] 162 bytes, a [`VerifiableBlind`] 194.
 //!
 //! ```
-//! # #[cfg(feature = "getrandom")] {
 //! use veriplex::{label, oprf, os_rng};
 //!
 //! let domain = label!("com.example.oprf");
@@ -46,7 +45,6 @@
 //! let mut direct = [0; 32];
 //! oprf::evaluate(domain, &server, b"input", &mut direct)?;
 //! assert_eq!(output, direct);
-//! # }
 //! # Ok::<(), veriplex::Error>(())
 //! ```
 //!
@@ -72,9 +70,40 @@
 //! # }
 //! ```
 
-mod key;
+/// The encoding of a group element in a type of its own.
+macro_rules! element {
+    ($($name:ident),*) => {$(
+        impl $name {
+            /// Size in bytes of the encoding.
+            pub const LEN: usize = PublicKey::LEN;
 
-use core::fmt;
+            const INVALID: Error = Error::InvalidKey;
+
+            /// Decodes 32 bytes.
+            ///
+            /// # Errors
+            ///
+            /// [`Error::InvalidKey`] unless they are the canonical encoding of an element other than the identity.
+            pub fn from_bytes(bytes: &[u8; Self::LEN]) -> Result<Self, Error> {
+                PublicKey::from_bytes(bytes).map(Self)
+            }
+
+            /// The encoding, 32 bytes.
+            #[must_use]
+            pub const fn to_bytes(&self) -> [u8; Self::LEN] {
+                self.0.to_bytes()
+            }
+
+            /// The encoding, 32 bytes.
+            #[must_use]
+            pub const fn as_bytes(&self) -> &[u8; Self::LEN] {
+                self.0.as_bytes()
+            }
+        }
+    )*};
+}
+
+mod key;
 
 use curve25519_dalek::traits::Identity;
 use curve25519_dalek::{RistrettoPoint, Scalar};
@@ -84,7 +113,7 @@ use zeroize::Zeroizing;
 use super::group::{self, ELEMENT_LEN, SCALAR_LEN};
 use crate::base::encoding::{decoded, public, public_bytes};
 use crate::base::timing::Timing;
-use crate::base::wipe::{Secret, wipe};
+use crate::base::wipe::{Secret, opaque, wipe};
 use crate::keys::{PrivateKey, PublicKey};
 use crate::{Error, Label, Protocol, label};
 pub use key::{ServerKey, ServerPublicKey};
@@ -97,61 +126,7 @@ pub struct BlindedElement(PublicKey);
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct EvaluatedElement(PublicKey);
 
-impl BlindedElement {
-    /// Size in bytes of an encoded element.
-    pub const LEN: usize = ELEMENT_LEN;
-
-    const INVALID: Error = Error::InvalidKey;
-
-    /// Decodes an element.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::InvalidKey`] unless the bytes are the canonical encoding of an element other than the identity.
-    pub fn from_bytes(bytes: &[u8; Self::LEN]) -> Result<Self, Error> {
-        PublicKey::from_bytes(bytes).map(Self)
-    }
-
-    /// The element as 32 bytes.
-    #[must_use]
-    pub const fn to_bytes(&self) -> [u8; Self::LEN] {
-        self.0.to_bytes()
-    }
-
-    /// The element as 32 bytes.
-    #[must_use]
-    pub const fn as_bytes(&self) -> &[u8; Self::LEN] {
-        self.0.as_bytes()
-    }
-}
-
-impl EvaluatedElement {
-    /// Size in bytes of an encoded element.
-    pub const LEN: usize = ELEMENT_LEN;
-
-    const INVALID: Error = Error::InvalidKey;
-
-    /// Decodes an element.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::InvalidKey`] unless the bytes are the canonical encoding of an element other than the identity.
-    pub fn from_bytes(bytes: &[u8; Self::LEN]) -> Result<Self, Error> {
-        PublicKey::from_bytes(bytes).map(Self)
-    }
-
-    /// The element as 32 bytes.
-    #[must_use]
-    pub const fn to_bytes(&self) -> [u8; Self::LEN] {
-        self.0.to_bytes()
-    }
-
-    /// The element as 32 bytes.
-    #[must_use]
-    pub const fn as_bytes(&self) -> &[u8; Self::LEN] {
-        self.0.as_bytes()
-    }
-}
+element!(BlindedElement, EvaluatedElement);
 
 /// A proof that a batch of elements was evaluated under one key: two canonical scalars.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -210,17 +185,7 @@ pub struct VerifiableBlind {
     blinded: BlindedElement,
 }
 
-impl fmt::Debug for Blind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Blind").finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for VerifiableBlind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("VerifiableBlind").finish_non_exhaustive()
-    }
-}
+opaque!(Blind, VerifiableBlind);
 
 /// Blinds an input, for a server whose answer is not verified.
 ///

@@ -42,8 +42,6 @@
 //! # }
 //! ```
 
-use core::fmt;
-
 use curve25519_dalek::{RistrettoPoint, Scalar};
 use rand_core::CryptoRng;
 use subtle::ConstantTimeEq;
@@ -54,7 +52,7 @@ use super::handshake::directions;
 use super::ratchet;
 use crate::base::in_out;
 use crate::base::timing::Timing;
-use crate::base::wipe::Secret;
+use crate::base::wipe::{Secret, opaque};
 use crate::{Error, Label, Protocol, label};
 
 /// Size in bytes of either message.
@@ -211,17 +209,7 @@ impl Session {
     }
 }
 
-impl fmt::Debug for Unconfirmed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Unconfirmed").finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for Initiator {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Initiator").finish_non_exhaustive()
-    }
-}
+opaque!(Unconfirmed, Initiator);
 
 /// Answers an initiator's message of 32 bytes with another. Whether the passwords were the same is not known yet.
 ///

@@ -34,6 +34,7 @@ use rand_core::CryptoRng;
 
 use super::group::{self, ELEMENT_LEN, SCALAR_LEN};
 use crate::base::encoding::{decoded, public, public_bytes};
+use crate::base::forms::hash_writer;
 use crate::base::timing::Timing;
 use crate::keys::{PrivateKey, PublicKey};
 use crate::{Error, Label, Protocol, label};
@@ -223,17 +224,7 @@ impl std::io::Write for Signer<'_> {
     }
 }
 
-#[cfg(feature = "std")]
-impl std::io::Write for Verifier {
-    fn write(&mut self, input: &[u8]) -> std::io::Result<usize> {
-        self.update(input);
-        Ok(input.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
+hash_writer!(Verifier);
 
 /// Verifies many signatures at once, at about half the cost of one after the other. Each item is a public key, a
 /// message and its signature, all in one domain. An empty batch is valid.

@@ -21,7 +21,6 @@
 //! commitment and a masked scalar, of 32 bytes each.
 //!
 //! ```
-//! # #[cfg(all(feature = "alloc", feature = "getrandom"))] {
 //! use veriplex::{keys::PrivateKey, label, os_rng, signcrypt};
 //!
 //! let domain = label!("com.example.signcrypt");
@@ -29,7 +28,6 @@
 //! let bob = PrivateKey::generate(&mut os_rng());
 //! let sealed = signcrypt::seal_vec(domain, &alice, bob.public_key(), &mut os_rng(), b"message")?;
 //! assert_eq!(signcrypt::open_vec(domain, &bob, alice.public_key(), &sealed)?, b"message");
-//! # }
 //! # Ok::<(), veriplex::Error>(())
 //! ```
 

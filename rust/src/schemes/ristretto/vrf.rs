@@ -19,7 +19,6 @@
 //! only if no input occurs twice under the key of the scheme, or with [`siv`](crate::siv).
 //!
 //! ```
-//! # #[cfg(feature = "getrandom")] {
 //! use veriplex::{keys::PrivateKey, label, os_rng, vrf};
 //!
 //! let key = PrivateKey::generate(&mut os_rng());
@@ -27,7 +26,6 @@
 //! let proof = vrf::prove(label!("com.example.vrf"), &key, b"input", &mut os_rng(), &mut output)?;
 //! vrf::verify(label!("com.example.vrf"), key.public_key(), b"input", &proof, &mut verified)?;
 //! assert_eq!(output, verified);
-//! # }
 //! # Ok::<(), veriplex::Error>(())
 //! ```
 

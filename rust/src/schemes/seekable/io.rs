@@ -1,4 +1,4 @@
-//! Readers and writers. `crate::io` drives those of streams, with `std::io` and with tokio.
+//! Readers and writers. `schemes::io` drives those of streams, with `std::io` and with tokio.
 
 use core::fmt;
 use core::ops::Range;

@@ -359,73 +359,6 @@ impl Message {
         self.open_into_with(sealed, plaintext, Threads::One)
     }
 
-    /// Encrypts into a new vector.
-    #[cfg(feature = "alloc")]
-    #[must_use]
-    #[allow(clippy::missing_panics_doc)] // the lengths are right
-    pub fn seal_vec(&self, plaintext: &[u8]) -> alloc::vec::Vec<u8> {
-        let layout = self.layout(plaintext.len() as u64);
-        // More than fits into memory must not wrap around to less, which it could with 32 bits.
-        let sealed_len = layout.map_or(usize::MAX, |layout| clamp(layout.sealed_len()));
-        let mut sealed = alloc::vec![0; sealed_len];
-        self.seal_into(plaintext, &mut sealed)
-            .expect("it has that length");
-        sealed
-    }
-
-    /// Decrypts into a new vector.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Verification`] if key, nonce, associated data, segment length or `sealed` are not what was sealed.
-    #[cfg(feature = "alloc")]
-    pub fn open_vec(&self, sealed: &[u8]) -> Result<alloc::vec::Vec<u8>, Error> {
-        let layout = Layout::of_sealed(sealed.len() as u64, self.segment_len)?;
-        let mut plaintext = alloc::vec![0; clamp(layout.plaintext_len())];
-        self.open_into(sealed, &mut plaintext)?;
-        Ok(plaintext)
-    }
-
-    /// [`Message::seal_in_place`] on all threads of the current rayon pool.
-    ///
-    /// # Errors
-    ///
-    /// The same.
-    #[cfg(feature = "rayon")]
-    pub fn seal_in_place_rayon(&self, in_out: &mut [u8]) -> Result<(), Error> {
-        self.seal_in_place_with(in_out, Threads::All)
-    }
-
-    /// [`Message::open_in_place`] on all threads of the current rayon pool.
-    ///
-    /// # Errors
-    ///
-    /// The same.
-    #[cfg(feature = "rayon")]
-    pub fn open_in_place_rayon<'b>(&self, in_out: &'b mut [u8]) -> Result<&'b mut [u8], Error> {
-        self.open_in_place_with(in_out, Threads::All)
-    }
-
-    /// [`Message::seal_into`] on all threads of the current rayon pool.
-    ///
-    /// # Errors
-    ///
-    /// The same.
-    #[cfg(feature = "rayon")]
-    pub fn seal_into_rayon(&self, plaintext: &[u8], sealed: &mut [u8]) -> Result<(), Error> {
-        self.seal_into_with(plaintext, sealed, Threads::All)
-    }
-
-    /// [`Message::open_into`] on all threads of the current rayon pool.
-    ///
-    /// # Errors
-    ///
-    /// The same.
-    #[cfg(feature = "rayon")]
-    pub fn open_into_rayon(&self, sealed: &[u8], plaintext: &mut [u8]) -> Result<(), Error> {
-        self.open_into_with(sealed, plaintext, Threads::All)
-    }
-
     /// Starts random access to a sealed message. Opening the last segment first shows that the message was not truncated.
     ///
     /// `last` holds the bytes at `layout.sealed_range(n - 1..n)` of the sealed message, where `n` is `layout.segments()`. It is
@@ -604,6 +537,73 @@ impl Message {
         }
         let opened = threads.each_batch(plaintext, LANES * self.segment_len, open);
         opened.inspect_err(|_| wipe(plaintext))
+    }
+}
+
+#[cfg(feature = "alloc")]
+impl Message {
+    /// Encrypts into a new vector.
+    #[must_use]
+    #[allow(clippy::missing_panics_doc)] // the lengths are right
+    pub fn seal_vec(&self, plaintext: &[u8]) -> alloc::vec::Vec<u8> {
+        let layout = self.layout(plaintext.len() as u64);
+        // More than fits into memory must not wrap around to less, which it could with 32 bits.
+        let sealed_len = layout.map_or(usize::MAX, |layout| clamp(layout.sealed_len()));
+        let mut sealed = alloc::vec![0; sealed_len];
+        self.seal_into(plaintext, &mut sealed)
+            .expect("it has that length");
+        sealed
+    }
+
+    /// Decrypts into a new vector.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Verification`] if key, nonce, associated data, segment length or `sealed` are not what was sealed.
+    pub fn open_vec(&self, sealed: &[u8]) -> Result<alloc::vec::Vec<u8>, Error> {
+        let layout = Layout::of_sealed(sealed.len() as u64, self.segment_len)?;
+        let mut plaintext = alloc::vec![0; clamp(layout.plaintext_len())];
+        self.open_into(sealed, &mut plaintext)?;
+        Ok(plaintext)
+    }
+}
+
+#[cfg(feature = "rayon")]
+impl Message {
+    /// [`Message::seal_in_place`] on all threads of the current rayon pool.
+    ///
+    /// # Errors
+    ///
+    /// The same.
+    pub fn seal_in_place_rayon(&self, in_out: &mut [u8]) -> Result<(), Error> {
+        self.seal_in_place_with(in_out, Threads::All)
+    }
+
+    /// [`Message::open_in_place`] on all threads of the current rayon pool.
+    ///
+    /// # Errors
+    ///
+    /// The same.
+    pub fn open_in_place_rayon<'b>(&self, in_out: &'b mut [u8]) -> Result<&'b mut [u8], Error> {
+        self.open_in_place_with(in_out, Threads::All)
+    }
+
+    /// [`Message::seal_into`] on all threads of the current rayon pool.
+    ///
+    /// # Errors
+    ///
+    /// The same.
+    pub fn seal_into_rayon(&self, plaintext: &[u8], sealed: &mut [u8]) -> Result<(), Error> {
+        self.seal_into_with(plaintext, sealed, Threads::All)
+    }
+
+    /// [`Message::open_into`] on all threads of the current rayon pool.
+    ///
+    /// # Errors
+    ///
+    /// The same.
+    pub fn open_into_rayon(&self, sealed: &[u8], plaintext: &mut [u8]) -> Result<(), Error> {
+        self.open_into_with(sealed, plaintext, Threads::All)
     }
 }
 

@@ -47,6 +47,7 @@ use core::fmt;
 
 pub use combine::Combiner;
 
+use crate::base::forms::hash_writer;
 use crate::digest::Digest;
 use crate::protocol::many;
 use crate::{Error, Key, Label, Protocol, label};
@@ -319,17 +320,7 @@ impl Hasher {
     }
 }
 
-#[cfg(feature = "std")]
-impl std::io::Write for Hasher {
-    fn write(&mut self, input: &[u8]) -> std::io::Result<usize> {
-        self.update(input);
-        Ok(input.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
+hash_writer!(Hasher);
 
 /// A receiver of the strings of the levels above 0.
 trait Sink {

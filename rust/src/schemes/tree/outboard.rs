@@ -27,6 +27,8 @@
 //! # Ok::<(), veriplex::Error>(())
 //! ```
 
+#[cfg(feature = "alloc")]
+mod builder;
 #[cfg(feature = "std")]
 mod io;
 
@@ -35,12 +37,12 @@ use alloc::vec::Vec;
 
 use subtle::ConstantTimeEq;
 
+#[cfg(feature = "alloc")]
+pub use builder::Builder;
 #[cfg(feature = "std")]
 pub use io::{Reader, Writer};
 
 use super::{BATCH, CHUNK_LEN, CV_LEN, FANOUT_BITS, MAX_LEVELS, Shape, Tree};
-#[cfg(feature = "alloc")]
-use super::{Nodes, Sink};
 use crate::Error;
 use crate::digest::Digest;
 
@@ -220,65 +222,5 @@ fn accept(equal: subtle::Choice) -> Result<(), Error> {
         Ok(())
     } else {
         Err(Error::Verification)
-    }
-}
-
-/// Computes a digest and an outboard incrementally. It holds the outboard, 0.79 % of the message.
-///
-/// With the feature `std` it implements `Write`.
-#[cfg(feature = "alloc")]
-#[derive(Clone, Debug)]
-pub struct Builder(Nodes<Strings>);
-
-/// The strings of the levels above 0.
-#[cfg(feature = "alloc")]
-#[derive(Clone, Debug, Default)]
-struct Strings([Vec<u8>; MAX_LEVELS]);
-
-#[cfg(feature = "alloc")]
-impl Sink for Strings {
-    fn take(&mut self, level: usize, cvs: &[u8]) {
-        self.0[level].extend_from_slice(cvs);
-    }
-}
-
-#[cfg(feature = "alloc")]
-impl Builder {
-    /// Starts a message.
-    #[must_use]
-    pub fn new(tree: &Tree) -> Self {
-        Self(Nodes::new(tree.clone(), Strings::default()))
-    }
-
-    /// Absorbs the next piece of the message.
-    pub fn update(&mut self, input: &[u8]) {
-        self.0.update(input, Tree::each_batch);
-    }
-
-    /// Absorbs the next piece of the message on all threads of the current rayon pool. Use it for pieces of 1 MiB or more.
-    #[cfg(feature = "rayon")]
-    pub fn update_rayon(&mut self, input: &[u8]) {
-        self.0.update(input, Tree::each_window);
-    }
-
-    /// The digest and the outboard.
-    #[must_use]
-    pub fn finalize(self) -> (Digest, Vec<u8>) {
-        let mut digest = [0; Digest::LEN];
-        let Strings(mut strings) = self.0.finish(0, &mut digest);
-        strings.reverse();
-        (digest.into(), strings.concat())
-    }
-}
-
-#[cfg(feature = "std")]
-impl std::io::Write for Builder {
-    fn write(&mut self, input: &[u8]) -> std::io::Result<usize> {
-        self.update(input);
-        Ok(input.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
     }
 }

@@ -1,7 +1,6 @@
 //! The chain of records of one direction: how each is sealed, and its number.
 
-use core::fmt;
-
+use crate::base::wipe::opaque;
 use crate::duplex::lanes::Direction;
 use crate::protocol::many::{self, Closing, Job, Mixed, Output};
 use crate::{Error, Protocol, TAG_LEN, label};
@@ -132,9 +131,4 @@ pub(super) fn unmask_len(record: &mut Protocol, header: [u8; HEADER_LEN]) -> Res
     }
 }
 
-/// Shows nothing.
-impl fmt::Debug for Chain {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Chain").finish_non_exhaustive()
-    }
-}
+opaque!(Chain);

@@ -3,12 +3,11 @@
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
-use core::fmt;
 
 use rand_core::CryptoRng;
 
 use super::chain::{Chain, HEADER_LEN, RENEWAL};
-use crate::base::wipe::{Secret, with_wiped_stack};
+use crate::base::wipe::{Secret, opaque, with_wiped_stack};
 use crate::hybrid::kem::{CIPHERTEXT_LEN, ENCAPSULATION_KEY_LEN, SECRET_LEN};
 use crate::hybrid::{PrivateKey, PublicKey};
 use crate::schemes::ristretto::group;
@@ -154,12 +153,7 @@ impl RenewalKeys {
     }
 }
 
-/// Shows nothing.
-impl fmt::Debug for RenewalKeys {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RenewalKeys").finish_non_exhaustive()
-    }
-}
+opaque!(RenewalKeys);
 
 #[cfg(test)]
 mod tests {

@@ -150,9 +150,11 @@ impl WbcAe {
         let message = in_out.len() - TAG_LEN;
         Ok(&mut in_out[..message])
     }
+}
 
+#[cfg(feature = "alloc")]
+impl WbcAe {
     /// Encrypts into a new vector.
-    #[cfg(feature = "alloc")]
     #[must_use]
     pub fn seal_vec(&self, ad: &[u8], plaintext: &[u8]) -> alloc::vec::Vec<u8> {
         let mut sealed = alloc::vec![0; plaintext.len() + TAG_LEN];
@@ -166,7 +168,6 @@ impl WbcAe {
     /// # Errors
     ///
     /// [`Error::Verification`] if associated data or `sealed` are not what was sealed.
-    #[cfg(feature = "alloc")]
     pub fn open_vec(&self, ad: &[u8], sealed: &[u8]) -> Result<alloc::vec::Vec<u8>, Error> {
         let mut message = sealed.to_vec();
         let len = self.open_in_place(ad, &mut message)?.len();

@@ -34,7 +34,6 @@
 //! Sizes in bytes: [`Commitment`] 98 + 32 t, [`Share`] 68.
 //!
 //! ```
-//! # #[cfg(feature = "getrandom")] {
 //! use veriplex::frost::{Identifier, dkg};
 //! use veriplex::{label, os_rng};
 //!
@@ -50,7 +49,6 @@
 //! let (group, alices_share) = alice.finish(&shares_from_bob)?;
 //! let (same_group, bobs_share) = bob.finish(&shares_from_alice)?;
 //! assert_eq!(group, same_group);
-//! # }
 //! # Ok::<(), veriplex::Error>(())
 //! ```
 //!
@@ -79,7 +77,7 @@ use super::{
 };
 use crate::base::encoding::{decoded, decoded_slice, public, secret};
 use crate::base::timing::Timing;
-use crate::base::wipe::Secret;
+use crate::base::wipe::{Secret, opaque};
 use crate::keys::{PrivateKey, PublicKey};
 use crate::schemes::ristretto::group::{self, SCALAR_LEN};
 use crate::sig::{self, Signature};
@@ -232,17 +230,7 @@ pub struct AwaitingShares {
     commitments: Vec<Commitment>,
 }
 
-impl fmt::Debug for AwaitingCommitments {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AwaitingCommitments").finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for AwaitingShares {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AwaitingShares").finish_non_exhaustive()
-    }
-}
+opaque!(AwaitingCommitments, AwaitingShares);
 
 /// Starts as participant `identifier` of `signers`. The context is the same for all, and is not used again for
 /// another run.

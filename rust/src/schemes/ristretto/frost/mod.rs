@@ -33,7 +33,6 @@
 //! stored [`SigningNonces`] 64.
 //!
 //! ```
-//! # #[cfg(feature = "getrandom")] {
 //! use veriplex::{frost, label, os_rng, sig};
 //!
 //! let domain = label!("com.example.frost");
@@ -55,7 +54,6 @@
 //!
 //! let signature = package.aggregate(&signature_shares)?;
 //! sig::verify(domain, group.public_key(), b"message", &signature)?;
-//! # }
 //! # Ok::<(), veriplex::Error>(())
 //! ```
 //!

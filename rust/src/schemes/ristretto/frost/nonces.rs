@@ -2,14 +2,13 @@
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
-use core::fmt;
 
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
 use super::{IDENTIFIER_LEN, Identifier, KeyShare, join_identifier, processes, split_identifier};
 use crate::base::encoding::{decoded, decoded_slice, public};
-use crate::base::wipe::wipe;
+use crate::base::wipe::{opaque, wipe};
 use crate::keys::{PrivateKey, PublicKey};
 use crate::schemes::ristretto::group::{self, ELEMENT_LEN, SCALAR_LEN};
 use crate::{Error, Label, Protocol, label};
@@ -126,11 +125,7 @@ impl SigningNonces {
     }
 }
 
-impl fmt::Debug for SigningNonces {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SigningNonces").finish_non_exhaustive()
-    }
-}
+opaque!(SigningNonces);
 
 /// What a signer sends in the first round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -187,7 +182,6 @@ public!(SigningCommitments);
 /// secret, but whoever can remove entries defeats it. It grows by 32 bytes with each signature.
 ///
 /// ```
-/// # #[cfg(feature = "getrandom")] {
 /// use veriplex::{frost::{self, UsedNonces}, label, os_rng};
 ///
 /// let domain = label!("com.example.frost");
@@ -203,7 +197,6 @@ public!(SigningCommitments);
 /// # let other = shares[1].sign_once(second, &package, &mut used[1])?;
 /// # package.aggregate(&[share, other])?;
 /// # assert_eq!(UsedNonces::from_bytes(&stored)?, used[0]);
-/// # }
 /// # Ok::<(), veriplex::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -98,14 +98,6 @@ impl PrivateKey {
         self.scalar.to_bytes()
     }
 
-    /// The key as 64 hexadecimal digits, which are as secret as the key. `parse` decodes them.
-    #[cfg(feature = "alloc")]
-    #[must_use]
-    pub fn to_hex(&self) -> Zeroizing<String> {
-        let mut hex = Secret::new([0; 2 * Self::LEN]);
-        Zeroizing::new(String::from(text::hex(self.scalar.as_bytes(), &mut hex)))
-    }
-
     /// Decodes a key in PEM.
     ///
     /// # Errors
@@ -116,26 +108,9 @@ impl PrivateKey {
         Self::from_pem_labelled(Self::PEM_LABEL, pem)
     }
 
-    /// The key in PEM, three lines that are as secret as the key.
-    #[cfg(feature = "alloc")]
-    #[must_use]
-    pub fn to_pem(&self) -> Zeroizing<String> {
-        self.to_pem_labelled(Self::PEM_LABEL)
-    }
-
     /// [`PrivateKey::from_pem`] with another label.
     pub(crate) fn from_pem_labelled(label: &str, pem: &str) -> Result<Self, Error> {
         Self::from_bytes(&*text::from_pem(label, pem)?)
-    }
-
-    /// [`PrivateKey::to_pem`] with another label.
-    #[cfg(feature = "alloc")]
-    pub(crate) fn to_pem_labelled(&self, label: &str) -> Zeroizing<String> {
-        Zeroizing::new(String::from(text::pem(
-            label,
-            self.scalar.as_bytes(),
-            text::pem_buffer().as_mut_slice(),
-        )))
     }
 
     /// The public key.
@@ -185,6 +160,31 @@ impl PrivateKey {
         let _timing = Timing::independent();
         let shared = Secret::new(**self.scalar() * other.element());
         group::mix_secret_element(protocol, label, &shared)
+    }
+}
+
+#[cfg(feature = "alloc")]
+impl PrivateKey {
+    /// The key as 64 hexadecimal digits, which are as secret as the key. `parse` decodes them.
+    #[must_use]
+    pub fn to_hex(&self) -> Zeroizing<String> {
+        let mut hex = Secret::new([0; 2 * Self::LEN]);
+        Zeroizing::new(String::from(text::hex(self.scalar.as_bytes(), &mut hex)))
+    }
+
+    /// The key in PEM, three lines that are as secret as the key.
+    #[must_use]
+    pub fn to_pem(&self) -> Zeroizing<String> {
+        self.to_pem_labelled(Self::PEM_LABEL)
+    }
+
+    /// [`PrivateKey::to_pem`] with another label.
+    pub(crate) fn to_pem_labelled(&self, label: &str) -> Zeroizing<String> {
+        Zeroizing::new(String::from(text::pem(
+            label,
+            self.scalar.as_bytes(),
+            text::pem_buffer().as_mut_slice(),
+        )))
     }
 }
 

@@ -32,13 +32,11 @@ use crate::keys::{PrivateKey, PublicKey};
 /// mistaken. Wiped on drop, compared in constant time, and never printed.
 ///
 /// ```
-/// # #[cfg(all(feature = "alloc", feature = "getrandom"))] {
 /// use veriplex::{keys::PrivateKey, oprf::ServerKey, os_rng};
 ///
 /// let server = ServerKey::generate(&mut os_rng());
 /// assert_eq!(ServerKey::from_pem(&server.to_pem())?, server);
 /// assert!(PrivateKey::from_pem(&server.to_pem()).is_err());
-/// # }
 /// # Ok::<(), veriplex::Error>(())
 /// ```
 #[derive(Clone, PartialEq, Eq)]
@@ -128,34 +126,7 @@ impl zeroize::ZeroizeOnDrop for ServerKey {}
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct ServerPublicKey(pub(super) PublicKey);
 
-impl ServerPublicKey {
-    /// Size in bytes of an encoded key.
-    pub const LEN: usize = PublicKey::LEN;
-
-    const INVALID: Error = Error::InvalidKey;
-
-    /// Decodes a key of 32 bytes.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::InvalidKey`] unless they are the canonical encoding of an element other than the identity.
-    pub fn from_bytes(bytes: &[u8; Self::LEN]) -> Result<Self, Error> {
-        PublicKey::from_bytes(bytes).map(Self)
-    }
-
-    /// The key as 32 bytes.
-    #[must_use]
-    pub const fn to_bytes(&self) -> [u8; Self::LEN] {
-        self.0.to_bytes()
-    }
-
-    /// The key as 32 bytes.
-    #[must_use]
-    pub const fn as_bytes(&self) -> &[u8; Self::LEN] {
-        self.0.as_bytes()
-    }
-}
-
+element!(ServerPublicKey);
 decoded!(ServerKey, ServerPublicKey);
 secret!(ServerKey);
 public!(ServerPublicKey);

@@ -82,10 +82,10 @@ mod state;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use core::fmt;
 
 use rand_core::CryptoRng;
 
+use crate::base::wipe::opaque;
 use crate::keys::{PrivateKey, PublicKey};
 use crate::{Error, Protocol, TAG_LEN, label};
 pub use begin::{FIRST_KEY_LEN, Pending};
@@ -391,11 +391,7 @@ fn roles(mut base: Protocol) -> [Protocol; 2] {
     base.fork(label!("role"), ["initiator", "responder"])
 }
 
-impl fmt::Debug for Ratchet {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Ratchet").finish_non_exhaustive()
-    }
-}
+opaque!(Ratchet);
 
 #[cfg(test)]
 mod tests {
