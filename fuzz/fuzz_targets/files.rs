@@ -19,7 +19,7 @@ use veriplex_cli::crypt::{Job, Kind as Files, Make, Range, Secret};
 use veriplex_cli::error::{Error, Status};
 use veriplex_cli::files::{Input, Output};
 use veriplex_cli::keys::{self, Named, Private};
-use veriplex_cli::{encrypted, password, sealed, sums};
+use veriplex_cli::{checksum_list, encrypted, password, sealed};
 use veriplex_fuzz::{Change, Data};
 
 #[derive(Arbitrary, Debug)]
@@ -206,14 +206,17 @@ fuzz_target!(|case: Case| {
             let name: Vec<u8> = plaintext.into_iter().filter(|&byte| byte != 0).collect();
             let parsed = (case.seed.to_vec(), path(name));
             let line = |(sum, path): &(Vec<u8>, PathBuf)| {
-                sums::line(format!("{}  ", hex::encode(sum)).as_bytes(), path, b"")
+                checksum_list::line(format!("{}  ", hex::encode(sum)).as_bytes(), path, b"")
             };
             let genuine = line(&parsed);
             if !parsed.1.as_os_str().is_empty() {
-                assert_eq!(sums::parse(&genuine, TAG, 32, true).as_ref(), Some(&parsed));
+                assert_eq!(
+                    checksum_list::parse(&genuine, TAG, 32, true).as_ref(),
+                    Some(&parsed)
+                );
             }
-            if let Some(other) = sums::parse(&changed(&genuine), TAG, 32, true) {
-                assert_eq!(sums::parse(&line(&other), TAG, 32, true), Some(other));
+            if let Some(other) = checksum_list::parse(&changed(&genuine), TAG, 32, true) {
+                assert_eq!(checksum_list::parse(&line(&other), TAG, 32, true), Some(other));
             }
         }
     }

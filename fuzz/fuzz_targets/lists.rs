@@ -17,8 +17,8 @@ use veriplex::{digest, label, sig};
 use veriplex_cli::command::parse_key;
 use veriplex_cli::error::Status;
 use veriplex_cli::keys::{self, Private, Public};
-use veriplex_cli::names::is_printable;
 use veriplex_cli::signature::{self, Signers};
+use veriplex_cli::terminal_quoting::is_printable;
 use veriplex_cli::tunnel::allow::Allowed;
 use veriplex_fuzz::{Change, element, scalar};
 

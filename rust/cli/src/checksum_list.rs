@@ -18,10 +18,10 @@ use veriplex::{Key, TAG_LEN, label, with_wiped_stack};
 use crate::error::{Error, Status, warn};
 use crate::files::{CHUNK, Input, claim_stdout, stdout};
 use crate::folder::{Kind as Found, walk};
-use crate::names::quoted;
 use crate::places::is_stdio;
+use crate::terminal_quoting::quoted;
 use crate::text::{open_regular, wrong_encoding};
-use crate::treesum::{self, Room, each_piece};
+use crate::tree_hash::{self, Room, each_piece};
 
 /// Longer lines are malformed: a list need not fit in memory.
 const MAX_LINE: u64 = 1 << 16;
@@ -114,7 +114,7 @@ impl Kind {
                 // Of a copy: what is moved out of a box stays there, and is not wiped.
                 mac.as_deref().unwrap_or(begun).clone().finalize_into(&mut sum);
             }
-            Self::Tree(tree, _) => treesum::sum(tree, input, room, &mut sum)?,
+            Self::Tree(tree, _) => tree_hash::sum(tree, input, room, &mut sum)?,
         }
         Ok(sum)
     }

@@ -27,8 +27,8 @@ use crate::sealed::Receivers;
 use crate::secrets::{KeyFile, PasswordFrom, PrivateKeyFile, SecretArgs, one_of};
 use crate::signature::Signers;
 use crate::{
-    encrypted, examples, files, keys, levels, names, pages, password, places, sealed, signature, sums, text,
-    tunnel,
+    checksum_list, encrypted, examples, files, keys, levels, pages, password, places, sealed, signature,
+    terminal_quoting, text, tunnel,
 };
 
 static VERSION: LazyLock<String> =
@@ -68,7 +68,7 @@ enum Command {
     Digest {
         /// Digest size in bytes
         #[arg(short, long, value_name = "N", default_value_t = Digest::LEN as u64,
-            value_parser = clap::value_parser!(u64).range(1..=sums::MAX_DIGEST_LEN))]
+            value_parser = clap::value_parser!(u64).range(1..=checksum_list::MAX_DIGEST_LEN))]
         length: u64,
         #[command(flatten)]
         sums: Sums,
@@ -304,9 +304,9 @@ struct Sums {
 }
 
 impl Sums {
-    fn run(&self, kind: &sums::Kind, quiet: bool, show_progress: bool) -> Result<Status, Error> {
+    fn run(&self, kind: &checksum_list::Kind, quiet: bool, show_progress: bool) -> Result<Status, Error> {
         if self.check {
-            let how = sums::Check {
+            let how = checksum_list::Check {
                 ignore_missing: self.ignore_missing,
                 quiet,
                 status: self.status,
@@ -314,13 +314,13 @@ impl Sums {
                 untagged: self.untagged,
                 show_progress,
             };
-            return sums::check(kind, &self.files, how);
+            return checksum_list::check(kind, &self.files, how);
         }
-        sums::print(kind, &self.files, self.recursive, self.style(show_progress))
+        checksum_list::print(kind, &self.files, self.recursive, self.style(show_progress))
     }
 
-    fn style(&self, show_progress: bool) -> sums::Style {
-        sums::Style {
+    fn style(&self, show_progress: bool) -> checksum_list::Style {
+        checksum_list::Style {
             untagged: self.untagged,
             zero: self.zero,
             show_progress,
@@ -452,7 +452,7 @@ pub fn main() -> ExitCode {
     let parsed = examples::add(Cli::command()).try_get_matches();
     let cli = match parsed.and_then(|found| Cli::from_arg_matches(&found)) {
         Ok(cli) => cli,
-        Err(error) => return told(&with_suggestion(error)),
+        Err(error) => return report(&with_suggestion(error)),
     };
     let status = match run(&cli) {
         Ok(status) => status,
@@ -472,8 +472,8 @@ fn with_suggestion(mut error: clap::Error) -> clap::Error {
 }
 
 /// Help, or what is wrong with the command line. That may hold the name of a file, which a shell put in for `*`.
-fn told(error: &clap::Error) -> ExitCode {
-    let mut text = names::visible(&error.render().to_string());
+fn report(error: &clap::Error) -> ExitCode {
+    let mut text = terminal_quoting::visible(&error.render().to_string());
     // clap stops at --version, before it reads what follows.
     if error.kind() == ErrorKind::DisplayVersion
         && std::env::args_os().any(|argument| argument == "-v" || argument == "--verbose")
@@ -503,11 +503,11 @@ fn run(cli: &Cli) -> Result<Status, Error> {
         Command::Digest { length, sums: files } => {
             places::plan(&[("input", &files.files)], &[])?;
             let length = usize::try_from(*length).expect("at most 2^14");
-            files.run(&sums::Kind::Digest(length), cli.quiet, show_progress)
+            files.run(&checksum_list::Kind::Digest(length), cli.quiet, show_progress)
         }
         Command::Mac { key, sums: files } => {
             places::plan(&[("key", key.paths()), ("input", &files.files)], &[])?;
-            let kind = keys::read_symmetric(key.required(), sums::Kind::mac)?;
+            let kind = keys::read_symmetric(key.required(), checksum_list::Kind::mac)?;
             files.run(&kind, cli.quiet, show_progress)
         }
         Command::Sum(args) => sum::run(args, cli.quiet, show_progress),

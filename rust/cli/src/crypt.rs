@@ -10,8 +10,8 @@ use zeroize::Zeroizing;
 use crate::armor;
 use crate::error::{Error, warn};
 use crate::files::{Existing, Input, Output, Readers, beside};
-use crate::names::quoted;
 use crate::places::is_stdio;
+use crate::terminal_quoting::quoted;
 
 pub(crate) const SALT_LEN: usize = 32;
 /// The extension of a signature; `GnuPG` takes `.sig` for its own.

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use crate::armor::Malformed;
-use crate::names::line;
+use crate::terminal_quoting::line;
 
 /// The exit statuses; part of the interface, listed in `--help` and in `README.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

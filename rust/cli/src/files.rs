@@ -17,10 +17,10 @@ use crate::armor;
 use crate::device;
 use crate::error::Error;
 use crate::folder;
-use crate::names::quoted;
 use crate::places::{self, Written, check_unwritten, folder_of, is_stdio, stream};
 use crate::progress::Progress;
 use crate::temporary::{self, Temporary};
+use crate::terminal_quoting::quoted;
 
 /// How much is read at a time: about 94 KiB, whole blocks of the duplex.
 pub const CHUNK: usize = 1024 * RATE;

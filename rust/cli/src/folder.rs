@@ -17,8 +17,8 @@ use tar::{Archive, Builder, Entry, EntryType, Header};
 use zeroize::Zeroizing;
 
 use crate::error::{Error, warn};
-use crate::names::quoted;
 use crate::places::check_unwritten;
+use crate::terminal_quoting::quoted;
 
 /// The longest path in a folder, in bytes: of the 4095 that Linux takes, 255 are for the folder that it is decrypted to.
 const MAX_PATH_LEN: usize = 3840;

@@ -47,9 +47,9 @@ use zeroize::Zeroizing;
 use crate::crypt::random;
 use crate::error::{Error, Status};
 use crate::files::{self, Existing, Output, Readers};
-use crate::names::{quoted, visible};
 use crate::password::{self, Password, Source};
 use crate::places::is_stdio;
+use crate::terminal_quoting::{quoted, visible};
 use crate::text;
 
 const SYMMETRIC: &str = "veriplex-key-v1";

@@ -1,6 +1,6 @@
 //! The inside of the program `veriplex`, for its tests and its fuzz targets. It is not an interface for others.
 //!
-//! The formats are part of the program's interface: [`sums`] has the lists and their domains, [`keys`] the keys,
+//! The formats are part of the program's interface: [`checksum_list`] has the lists and their domains, [`keys`] the keys,
 //! [`encrypted`] and [`segments`] the encrypted files, [`armor`] their text, [`outboards`] the outboards, [`password`] the
 //! hashes, [`signature`], [`sealed`], [`disk`] and [`tunnel`] theirs, [`error`] the exit statuses. `docs/formats.md` and
 //! `README.md` describe them for users.
@@ -18,6 +18,7 @@
 )]
 
 pub mod armor;
+pub mod checksum_list;
 pub mod command;
 pub mod crypt;
 mod device;
@@ -29,7 +30,6 @@ pub mod files;
 pub mod folder;
 pub mod keys;
 mod levels;
-pub mod names;
 pub mod outboards;
 mod pages;
 pub mod password;
@@ -40,9 +40,9 @@ mod secrets;
 pub mod segments;
 pub mod signature;
 mod socket_file;
-pub mod sums;
 mod temporary;
 mod terminal;
+pub mod terminal_quoting;
 mod text;
-pub mod treesum;
+pub mod tree_hash;
 pub mod tunnel;

@@ -19,7 +19,7 @@ use veriplex::tree::{CHUNK_LEN, Tree};
 use crate::crypt::read_array;
 use crate::error::Error;
 use crate::files::{Existing, Input, Output, Readers};
-use crate::treesum::{PIECE, Room, each_piece};
+use crate::tree_hash::{PIECE, Room, each_piece};
 
 const HEADER: &[u8; 9] = b"VPX-TREE\x01";
 /// How it is made.

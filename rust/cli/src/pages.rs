@@ -11,7 +11,7 @@ use crate::error::{EXIT_STATUSES, Error};
 use crate::examples;
 use crate::files::{Existing, Output, Readers, stdout};
 use crate::keys;
-use crate::names::quoted;
+use crate::terminal_quoting::quoted;
 
 /// Prints what a shell needs to complete command lines.
 pub fn print_completions(mut command: Command, shell: Shell) -> Result<(), Error> {

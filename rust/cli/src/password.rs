@@ -19,7 +19,7 @@ use zeroize::Zeroizing;
 use crate::crypt::random;
 use crate::error::{Error, Status, warn};
 use crate::files::stdout;
-use crate::names::quoted;
+use crate::terminal_quoting::quoted;
 use crate::{temporary, terminal, text};
 
 /// The longest password, in bytes.

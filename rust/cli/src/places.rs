@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::device;
 use crate::error::Error;
-use crate::names::quoted;
+use crate::terminal_quoting::quoted;
 
 /// Whether `path` stands for standard input or output.
 pub fn is_stdio(path: &Path) -> bool {

@@ -25,7 +25,7 @@ use crate::error::Error;
 use crate::files::{Input, NewFolder, Output};
 use crate::folder;
 use crate::progress::{Counted, Progress};
-use crate::treesum::read_exact_at;
+use crate::tree_hash::read_exact_at;
 
 /// How much plaintext is written at a time, and above what a file is read in parts: enough for all threads.
 const PIECE: usize = 1 << 20;

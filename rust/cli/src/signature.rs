@@ -23,8 +23,8 @@ use crate::crypt::SIGNATURE_EXTENSION;
 use crate::error::{Error, Status};
 use crate::files::{Input, Output, beside};
 use crate::keys::Named;
-use crate::names::{is_printable, quoted};
 use crate::places::is_stdio;
+use crate::terminal_quoting::{is_printable, quoted};
 use crate::text;
 
 const DOMAIN: Label<'static> = label!("veriplex.sign.v1");

@@ -12,8 +12,8 @@ use zeroize::Zeroizing;
 
 use crate::error::{Error, Status};
 use crate::files::{self, read_up_to};
-use crate::names::{is_printable, quoted};
 use crate::places::{self, is_stdio};
+use crate::terminal_quoting::{is_printable, quoted};
 
 /// The longest list of keys in bytes.
 pub const MAX_LIST_LEN: usize = 1 << 20;

@@ -12,7 +12,7 @@ use veriplex_cli::disk::convert::{self, BATCH, Files, Request};
 use veriplex_cli::disk::image::Image;
 use veriplex_cli::disk::{Direction, copy};
 use veriplex_cli::files::Input;
-use veriplex_cli::treesum::{self, Room};
+use veriplex_cli::tree_hash::{self, Room};
 use veriplex_cli::{encrypted, outboards};
 
 /// Bytes that all threads have allocated: now, at most, and in all.
@@ -73,11 +73,11 @@ fn memory_does_not_grow_with_files() {
         .unwrap();
     let folder = tempfile::tempdir().unwrap();
     let place = |name: &str| folder.path().join(name);
-    let tree = treesum::tree(None);
+    let tree = tree_hash::tree(None);
     let secret = Secret::Key(Key::from([7; 32]));
     let sum = |path: &Path, digest: &mut [u8]| {
         let input = Input::open(path, false).ok().unwrap();
-        treesum::sum(&tree, input, &mut Room::default(), digest)
+        tree_hash::sum(&tree, input, &mut Room::default(), digest)
             .ok()
             .unwrap();
     };
@@ -173,7 +173,9 @@ fn memory_does_not_grow_with_files() {
     File::create(place("small")).unwrap().write_all(b"small").unwrap();
     let mut sum_small = || {
         let input = Input::open(&place("small"), false).ok().unwrap();
-        treesum::sum(&tree, input, &mut room, &mut [0; 32]).ok().unwrap();
+        tree_hash::sum(&tree, input, &mut room, &mut [0; 32])
+            .ok()
+            .unwrap();
     };
     sum_small();
     let before = ALL.load(Relaxed);

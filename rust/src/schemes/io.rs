@@ -72,9 +72,9 @@ pub(crate) trait Outgoing: Unpin {
 pub(crate) trait Incoming: Unpin {
     /// Moves plaintext into `output`: the number of bytes if that answers the read, or else nothing, and more input is
     /// needed.
-    fn give(&mut self, output: &mut [u8]) -> io::Result<Option<usize>>;
+    fn read_ready(&mut self, output: &mut [u8]) -> io::Result<Option<usize>>;
 
-    /// Where input is to be put, after `give` has asked for more.
+    /// Where input is to be put, after `read_ready` has asked for more.
     fn room(&mut self) -> &mut [u8];
 
     /// `n` bytes were put there; none if the input has ended.
@@ -305,7 +305,7 @@ impl<O: Open> Opening<O> {
 }
 
 impl<O: Open> Incoming for Opening<O> {
-    fn give(&mut self, output: &mut [u8]) -> io::Result<Option<usize>> {
+    fn read_ready(&mut self, output: &mut [u8]) -> io::Result<Option<usize>> {
         if self.failed {
             return Err(earlier_error());
         }
@@ -376,7 +376,7 @@ impl<O: Incoming, R> OpenReader<O, R> {
 impl<O: Incoming, R: Read> Read for OpenReader<O, R> {
     fn read(&mut self, output: &mut [u8]) -> io::Result<usize> {
         loop {
-            if let Some(n) = self.opening.give(output)? {
+            if let Some(n) = self.opening.read_ready(output)? {
                 return Ok(n);
             }
             let n = self.inner.read(self.opening.room())?;
@@ -515,7 +515,7 @@ mod asynchronous {
         ) -> Poll<io::Result<()>> {
             let Self { opening, inner } = &mut *self;
             loop {
-                if let Some(n) = opening.give(output.initialize_unfilled())? {
+                if let Some(n) = opening.read_ready(output.initialize_unfilled())? {
                     output.advance(n);
                     return Poll::Ready(Ok(()));
                 }

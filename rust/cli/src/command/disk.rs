@@ -17,8 +17,8 @@ use crate::disk::serve::Address;
 use crate::disk::{Direction, EXTENSION, copy, info, serve, table};
 use crate::error::{Error, Status};
 use crate::files::stdout;
-use crate::names::quoted;
 use crate::secrets::SecretArgs;
+use crate::terminal_quoting::quoted;
 use crate::{password, places};
 
 #[derive(clap::Subcommand)]

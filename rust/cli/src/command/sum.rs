@@ -5,19 +5,19 @@ use std::path::{Path, PathBuf};
 use veriplex::digest::Digest;
 
 use super::{Sums, Threads};
+use crate::checksum_list::{self, Kind};
 use crate::error::{Error, Status};
 use crate::files::{self, stdout};
 use crate::outboards::{self, Part};
 use crate::places::{self, is_stdio};
 use crate::secrets::KeyFile;
-use crate::sums::{self, Kind};
-use crate::{keys, text, treesum};
+use crate::{keys, text, tree_hash};
 
 #[derive(clap::Args)]
 pub struct Args {
     /// Digest size in bytes
     #[arg(short, long, value_name = "N", default_value_t = Digest::LEN as u64,
-        value_parser = clap::value_parser!(u64).range(1..=sums::MAX_DIGEST_LEN))]
+        value_parser = clap::value_parser!(u64).range(1..=checksum_list::MAX_DIGEST_LEN))]
     length: u64,
     #[command(flatten)]
     key: KeyFile,
@@ -59,8 +59,8 @@ pub fn run(args: &Args, quiet: bool, show_progress: bool) -> Result<Status, Erro
     args.threads.start_or_do_without()?;
     places::plan(&[("key", args.key.paths()), ("input", &args.sums.files)], &[])?;
     let tree = match args.key.path() {
-        Some(path) => keys::read_symmetric(path, |key| Box::new(treesum::tree(Some(key))))?,
-        None => Box::new(treesum::tree(None)),
+        Some(path) => keys::read_symmetric(path, |key| Box::new(tree_hash::tree(Some(key))))?,
+        None => Box::new(tree_hash::tree(None)),
     };
     let length = usize::try_from(args.length).expect("at most 2^14");
     let Some(outboard) = &args.outboard else {
@@ -84,13 +84,13 @@ pub fn run(args: &Args, quiet: bool, show_progress: bool) -> Result<Status, Erro
         return if quiet {
             Ok(Status::Ok)
         } else {
-            sums::print_verdict(file, b": OK").map(|()| Status::Ok)
+            checksum_list::print_verdict(file, b": OK").map(|()| Status::Ok)
         };
     }
     stdout()?;
     let digest = outboards::write(&tree, file, outboard, args.force, show_progress)?;
     let style = args.sums.style(show_progress);
-    sums::print_sum(&Kind::Tree(tree, length), style, &digest.to_string(), file)?;
+    checksum_list::print_sum(&Kind::Tree(tree, length), style, &digest.to_string(), file)?;
     Ok(Status::Ok)
 }
 

@@ -56,8 +56,8 @@ use super::{Direction, JOURNAL_EXTENSION, OLD_EXTENSION};
 use crate::crypt::{Secret, random};
 use crate::error::Error;
 use crate::files::{Existing, Output, Readers, beside, lock, lock_if_there, read_up_to, sync_folder};
-use crate::names::quoted;
 use crate::progress::Progress;
+use crate::terminal_quoting::quoted;
 use crate::text;
 
 const MAGIC: &[u8; 9] = b"VPX-DJNL\x01";

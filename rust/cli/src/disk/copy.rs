@@ -15,9 +15,9 @@ use super::{Direction, EXTENSION, HEADER_EXTENSION, JOURNAL_EXTENSION, OLD_EXTEN
 use crate::crypt::{Job, Range, Secret};
 use crate::error::Error;
 use crate::files::{Existing, Output, Readers, beside, lock_if_there};
-use crate::names::quoted;
 use crate::places::is_stdio;
 use crate::progress::Progress;
+use crate::terminal_quoting::quoted;
 
 /// How much is written at a time: enough for all cores.
 const PIECE: usize = 1 << 22;

@@ -41,9 +41,9 @@ use super::Direction;
 use crate::crypt::{SALT_LEN, Secret, keyed, random, read_array};
 use crate::error::Error;
 use crate::files::Input;
-use crate::names::quoted;
 use crate::password;
 use crate::progress::Progress;
+use crate::terminal_quoting::quoted;
 use crate::text;
 
 const MAGIC: &[u8; 8] = b"VPX-DISK";

@@ -14,8 +14,8 @@ use super::marker::Marker;
 use crate::device;
 use crate::error::Error;
 use crate::files::{Readers, check_unused, lock, lock_if_there, lock_shared};
-use crate::names::quoted;
 use crate::places::is_stdio;
+use crate::terminal_quoting::quoted;
 
 /// One that is open and locked, for one program that writes or several that read.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use std::path::Path;
 use super::copy;
 use super::image::Image;
 use crate::error::Error;
-use crate::names::quoted;
+use crate::terminal_quoting::quoted;
 
 /// Prints it, one property in each line.
 pub fn print(path: &Path, header: Option<&Path>) -> Result<(), Error> {

@@ -23,9 +23,9 @@ use super::image;
 use super::nbd::{self, Device, Stream};
 use crate::crypt::Secret;
 use crate::error::{Error, warn};
-use crate::names::quoted;
 use crate::socket_file::SocketFile;
 use crate::temporary::{hand_over, is_ignored};
+use crate::terminal_quoting::quoted;
 
 /// How many connections there may be.
 const MAX_CONNECTIONS: usize = 32;
@@ -102,7 +102,7 @@ impl Export {
     }
 
     /// Tells whoever runs the server; the client learns only that something failed.
-    fn told<T>(&self, result: io::Result<T>) -> io::Result<T> {
+    fn reported<T>(&self, result: io::Result<T>) -> io::Result<T> {
         result.inspect_err(|error| self.log.line(format_args!("{}: {error}", self.opened.image.name)))
     }
 
@@ -204,18 +204,18 @@ impl Device for Export {
     }
 
     fn read(&self, at: u64, buffer: &mut [u8]) -> io::Result<()> {
-        self.told(self.read_sectors(at, buffer))
+        self.reported(self.read_sectors(at, buffer))
     }
 
     fn write(&self, at: u64, bytes: &mut [u8]) -> io::Result<()> {
-        self.told(self.write_sectors(at, bytes))
+        self.reported(self.write_sectors(at, bytes))
     }
 
     fn flush(&self) -> io::Result<()> {
         if self.is_read_only {
             return Ok(());
         }
-        self.told(self.opened.image.sync())
+        self.reported(self.opened.image.sync())
     }
 }
 

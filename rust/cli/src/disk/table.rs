@@ -12,7 +12,7 @@ use super::header::Geometry;
 use super::image;
 use crate::error::Error;
 use crate::files::{self, Existing, Output, Readers};
-use crate::names::quoted;
+use crate::terminal_quoting::quoted;
 
 /// dm-crypt counts places and lengths in these.
 const UNIT: u64 = 512;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use veriplex::hybrid::Fingerprint;
 
 use crate::error::Error;
-use crate::names::{quoted, visible};
+use crate::terminal_quoting::{quoted, visible};
 use crate::{keys, text};
 
 /// The names of those that are allowed.

@@ -17,7 +17,7 @@ use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields, MakeWriter}
 use tracing_subscriber::registry::LookupSpan;
 
 use super::args::Format;
-use crate::names::line;
+use crate::terminal_quoting::line;
 
 /// How many lines of each kind wait for a reader of standard error.
 const QUEUE: usize = 500;

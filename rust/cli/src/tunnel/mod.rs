@@ -46,9 +46,9 @@ use self::socket::{Address, Carries, Client, Listener, Passed, Socket};
 use self::stdout::Stdout;
 use crate::error::Error;
 use crate::keys::{self, Private};
-use crate::names::quoted;
 use crate::password::Source;
 use crate::temporary::hand_over;
+use crate::terminal_quoting::quoted;
 use crate::{files, places};
 
 const CONFIG: Config = Config::new(label!("veriplex.tunnel.v2"));

@@ -16,9 +16,9 @@ use super::pending::Limits;
 use super::socket::Address;
 use crate::error::Error;
 use crate::keys;
-use crate::names::quoted;
 use crate::password::Source;
 use crate::secrets::PrivateKeyFile;
+use crate::terminal_quoting::quoted;
 use crate::text;
 
 /// Where settings come from.

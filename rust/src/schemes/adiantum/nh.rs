@@ -96,30 +96,30 @@ impl Nh {
 
     /// Passes on the hash of each KiB of a message of any length, and of what is left.
     #[inline]
-    pub(super) fn hash_pieces(&self, message: &[u8], mut then: impl FnMut(&[u8; HASH_LEN])) {
+    pub(super) fn hash_pieces(&self, message: &[u8], mut on_hash: impl FnMut(&[u8; HASH_LEN])) {
         #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
         if message.len() > MAX_LEN
             && let Some(token) = Kernels::first()
             && token.takes_groups()
         {
-            return self.hash_groups(token, message, then);
+            return self.hash_groups(token, message, on_hash);
         }
         for piece in message.chunks(MAX_LEN) {
-            then(&Wiped(self.hash_piece(piece)).0);
+            on_hash(&Wiped(self.hash_piece(piece)).0);
         }
     }
 
     /// The same, as far as it can by a kernel for groups of units. For a shorter message it would take longer.
     #[cfg(all(veriplex_kernels, target_arch = "x86_64"))]
     #[inline]
-    fn hash_groups(&self, token: Token, message: &[u8], mut then: impl FnMut(&[u8; HASH_LEN])) {
+    fn hash_groups(&self, token: Token, message: &[u8], mut on_hash: impl FnMut(&[u8; HASH_LEN])) {
         let mut lanes = kernels::LaneSums::default();
         let mut sums = Secret::new([[0; 2]; PASSES]);
         for piece in message.chunks(MAX_LEN) {
             let (units, _) = piece.as_chunks();
             let added = token.add_groups(&mut lanes, units, self.swapped.as_slice());
             *sums = lanes.since_last();
-            then(&Wiped(self.finish(&mut sums, piece, added)).0);
+            on_hash(&Wiped(self.finish(&mut sums, piece, added)).0);
         }
     }
 

@@ -210,7 +210,7 @@ impl Opening {
 }
 
 impl Incoming for Opening {
-    fn give(&mut self, output: &mut [u8]) -> io::Result<Option<usize>> {
+    fn read_ready(&mut self, output: &mut [u8]) -> io::Result<Option<usize>> {
         if self.progress == Progress::Failed {
             return Err(earlier_error());
         }
@@ -370,7 +370,7 @@ impl Window {
 
     /// Moves plaintext into `output`: the number of bytes if that answers the read, or else nothing, and segments
     /// must be loaded.
-    fn give(&mut self, output: &mut [u8]) -> Option<usize> {
+    fn read_ready(&mut self, output: &mut [u8]) -> Option<usize> {
         let len = self.opener.layout.plaintext_len;
         if output.is_empty() || self.position >= len {
             return Some(0);
@@ -503,7 +503,7 @@ impl<R: Read + Seek> Read for SeekReader<R> {
     fn read(&mut self, output: &mut [u8]) -> io::Result<usize> {
         let Self { window, inner } = self;
         loop {
-            if let Some(n) = window.give(output) {
+            if let Some(n) = window.read_ready(output) {
                 return Ok(n);
             }
             // Nothing is left over of an earlier attempt: where the inner reader is then is not known.
@@ -609,7 +609,8 @@ mod asynchronous {
     }
 
     impl Window {
-        /// Goes on to load the segments that `give` has asked for. After an error or a panic, the next call begins anew.
+        /// Goes on to load the segments that `read_ready` has asked for. After an error or a panic, the next call begins
+        /// anew.
         fn poll_load<R: AsyncRead + AsyncSeek + Unpin>(
             &mut self,
             inner: &mut R,
@@ -646,7 +647,7 @@ mod asynchronous {
         ) -> Poll<io::Result<()>> {
             let Self { window, inner } = &mut *self;
             loop {
-                if let Some(n) = window.give(output.initialize_unfilled()) {
+                if let Some(n) = window.read_ready(output.initialize_unfilled()) {
                     output.advance(n);
                     return Poll::Ready(Ok(()));
                 }
