@@ -204,7 +204,7 @@ pub fn files_of(root: &Path, script: &str) -> io::Result<Vec<String>> {
             "proofs/saw/lib/loop.saw" => todo.push("proofs/tools/src/proofs/bytes.rs".to_owned()),
             LIFTED => todo.push("proofs/rocq/lib/Blocks.v".to_owned()),
             "proofs/saw/lib/rust.saw" | "proofs/saw/lib/shipped.saw" => {
-                files.extend(rust::SOURCES.map(str::to_owned))
+                files.extend(rust::SOURCES.map(str::to_owned));
             }
             _ => (),
         }
