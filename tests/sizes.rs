@@ -9,7 +9,7 @@ use common::{data, fewer_cases, on_each_backend};
 use veriplex::aead::{Aead, Message};
 use veriplex::hazmat::{Backend, Duplex, LANES, LaneBackend, RATE, STATE_LEN, States};
 use veriplex::siv::Siv;
-use veriplex::{Error, Key, Protocol, committing, digest, label, seekable, tree};
+use veriplex::{Error, Key, Label, Protocol, committing, digest, label, seekable, tree};
 use veriplex_spec as spec;
 
 /// Every backend up to here.
@@ -104,10 +104,10 @@ impl Pieces {
         self.0.frame(op | 0x80);
         if let Some(mut len) = len {
             while len >= 0x80 {
-                self.0.absorb(&[len as u8 | 0x80]);
+                self.0.absorb(&[len.to_le_bytes()[0] | 0x80]);
                 len >>= 7;
             }
-            self.0.absorb(&[len as u8]);
+            self.0.absorb(&len.to_le_bytes()[..1]);
         }
         if op != 2 {
             self.0.permute();
@@ -146,126 +146,121 @@ impl Pieces {
     }
 }
 
+/// A form of an operation: what it makes of a message.
+type Form = (&'static str, fn(&mut Protocol, &[u8]) -> Vec<u8>);
+
+fn in_place(input: &[u8], operation: impl FnOnce(&mut [u8])) -> Vec<u8> {
+    let mut buffer = input.to_vec();
+    operation(&mut buffer);
+    buffer
+}
+
+fn apart(input: &[u8], len: usize, operation: impl FnOnce(&[u8], &mut [u8])) -> Vec<u8> {
+    let mut output = vec![0; len];
+    operation(input, &mut output);
+    output
+}
+
+const LABEL: Label<'_> = label!("label");
+
+const MIX: &[Form] = &[
+    ("mix", |p, input| in_place(input, |data| p.mix(LABEL, data))),
+    ("mix_stream", |p, input| {
+        in_place(input, |data| p.mix_stream(LABEL).update(data))
+    }),
+];
+const DERIVE: &[Form] = &[("derive", |p, input| in_place(input, |data| p.derive(LABEL, data)))];
+const MASK: &[Form] = &[
+    ("mask", |p, input| in_place(input, |data| p.mask(LABEL, data))),
+    ("mask_into", |p, input| {
+        apart(input, input.len(), |from, to| {
+            p.mask_into(LABEL, from, to).unwrap();
+        })
+    }),
+    ("mask_stream", |p, input| {
+        in_place(input, |data| p.mask_stream(LABEL).update(data))
+    }),
+];
+const UNMASK: &[Form] = &[
+    ("unmask", |p, input| in_place(input, |data| p.unmask(LABEL, data))),
+    ("unmask_into", |p, input| {
+        apart(input, input.len(), |from, to| {
+            p.unmask_into(LABEL, from, to).unwrap();
+        })
+    }),
+    ("unmask_stream", |p, input| {
+        in_place(input, |data| p.unmask_stream(LABEL).update(data))
+    }),
+];
+const SEAL: &[Form] = &[
+    ("seal_vec", |p, input| p.seal_vec(LABEL, input)),
+    ("seal_into", |p, input| {
+        apart(input, input.len() + 16, |from, to| {
+            p.seal_into(LABEL, from, to).unwrap();
+        })
+    }),
+];
+const OPEN: &[Form] = &[
+    ("open_vec", |p, input| p.open_vec(LABEL, input).unwrap()),
+    ("open_into", |p, input| {
+        apart(input, input.len() - 16, |from, to| {
+            p.open_into(LABEL, from, to).unwrap();
+        })
+    }),
+];
+
 /// Each operation on a whole message, in the forms that users call, does what it does in pieces.
 fn compare_with_pieces(len: usize, portable: bool) {
     let message = data(7, len);
+    let pieces = |operation: &dyn Fn(&mut Pieces, &mut Vec<u8>)| {
+        let (mut pieces, mut buffer) = (Pieces::new(&started()), message.clone());
+        operation(&mut pieces, &mut buffer);
+        (pieces, buffer)
+    };
     on_each_backend(|backend| {
         if !portable && backend.name() == "portable" {
             return;
         }
-        type Form<'a> = (&'static str, &'a dyn Fn(&mut Protocol, &[u8]) -> Vec<u8>);
-        let check = |expected: &(Pieces, Vec<u8>), input: &[u8], forms: &[Form<'_>]| {
+        let check = |expected: &(Pieces, Vec<u8>), input: &[u8], forms: &[Form]| {
             for (name, form) in forms {
                 let mut protocol = started();
                 let output = form(&mut protocol, input);
                 assert!(output == expected.1, "{backend:?}: {name} of {len} bytes");
+                let state = expected.0.0.to_bytes();
                 assert!(
-                    protocol.to_bytes() == expected.0.0.to_bytes(),
+                    protocol.to_bytes() == state,
                     "{backend:?}: after {name} of {len} bytes"
                 );
             }
         };
-        let pieces = |operation: &dyn Fn(&mut Pieces, &mut Vec<u8>)| {
-            let (mut pieces, mut buffer) = (Pieces::new(&started()), message.clone());
-            operation(&mut pieces, &mut buffer);
-            (pieces, buffer)
-        };
-        fn in_place(input: &[u8], operation: impl FnOnce(&mut [u8])) -> Vec<u8> {
-            let mut buffer = input.to_vec();
-            operation(&mut buffer);
-            buffer
-        }
-        fn apart(input: &[u8], len: usize, operation: impl FnOnce(&[u8], &mut [u8])) -> Vec<u8> {
-            let mut output = vec![0; len];
-            operation(input, &mut output);
-            output
-        }
-        let (label, bytes) = (label!("label"), b"label");
-
-        let mixed = pieces(&|pieces, buffer| pieces.mix(bytes, buffer));
+        let label = LABEL.as_bytes();
         check(
-            &mixed,
+            &pieces(&|pieces, buffer| pieces.mix(label, buffer)),
             &message,
-            &[
-                ("mix", &|p, input| in_place(input, |data| p.mix(label, data))),
-                ("mix_stream", &|p, input| {
-                    in_place(input, |data| p.mix_stream(label).update(data))
-                }),
-            ],
+            MIX,
         );
-        let derived = pieces(&|pieces, buffer| pieces.derive(bytes, buffer));
         check(
-            &derived,
+            &pieces(&|pieces, buffer| pieces.derive(label, buffer)),
             &message,
-            &[("derive", &|p, input| {
-                in_place(input, |data| p.derive(label, data))
-            })],
+            DERIVE,
         );
-
         let masked = pieces(&|pieces, buffer| {
-            pieces.begin(4, bytes, None);
+            pieces.begin(4, label, None);
             pieces.each(buffer, Duplex::encrypt);
         });
-        check(
-            &masked,
-            &message,
-            &[
-                ("mask", &|p, input| in_place(input, |data| p.mask(label, data))),
-                ("mask_into", &|p, input| {
-                    apart(input, len, |from, to| p.mask_into(label, from, to).unwrap())
-                }),
-                ("mask_stream", &|p, input| {
-                    in_place(input, |data| p.mask_stream(label).update(data))
-                }),
-            ],
-        );
-        let unmasked = (masked.0, message.clone());
-        check(
-            &unmasked,
-            &masked.1,
-            &[
-                ("unmask", &|p, input| {
-                    in_place(input, |data| p.unmask(label, data))
-                }),
-                ("unmask_into", &|p, input| {
-                    apart(input, len, |from, to| p.unmask_into(label, from, to).unwrap())
-                }),
-                ("unmask_stream", &|p, input| {
-                    in_place(input, |data| p.unmask_stream(label).update(data))
-                }),
-            ],
-        );
-
-        let sealed = pieces(&|pieces, buffer| pieces.seal(bytes, buffer));
-        check(
-            &sealed,
-            &message,
-            &[
-                ("seal_vec", &|p, input| p.seal_vec(label, input)),
-                ("seal_into", &|p, input| {
-                    apart(input, len + 16, |from, to| p.seal_into(label, from, to).unwrap())
-                }),
-            ],
-        );
-        let opened = (sealed.0, message.clone());
-        check(
-            &opened,
-            &sealed.1,
-            &[
-                ("open_vec", &|p, input| p.open_vec(label, input).unwrap()),
-                ("open_into", &|p, input| {
-                    apart(input, len, |from, to| p.open_into(label, from, to).unwrap())
-                }),
-            ],
-        );
+        check(&masked, &message, MASK);
+        check(&(masked.0, message.clone()), &masked.1, UNMASK);
+        let sealed = pieces(&|pieces, buffer| pieces.seal(label, buffer));
+        check(&sealed, &message, SEAL);
+        check(&(sealed.0, message.clone()), &sealed.1, OPEN);
 
         let (nonce, ad) = ([5; 24], &message[..len.min(9_000_000)]);
         let aead = Aead::from_protocol(started());
-        let mut keyed = Pieces::new(&started());
-        keyed.mix(b"nonce", &nonce);
-        keyed.mix(b"ad", ad);
-        let mut expected = message.clone();
-        keyed.seal(b"message", &mut expected);
+        let (_, expected) = pieces(&|pieces, buffer| {
+            pieces.mix(b"nonce", &nonce);
+            pieces.mix(b"ad", ad);
+            pieces.seal(b"message", buffer);
+        });
         assert!(
             aead.seal_vec(&nonce, ad, &message) == expected,
             "{backend:?}: aead, {len} bytes"
@@ -326,15 +321,15 @@ fn segments_of_any_number() {
     let opener = message.opener(80 * segments, &mut last).unwrap();
     for power in [0, 8, 16, 31, 32, 33, 40, 48, 56, 57] {
         for first in [(1 << power) - 1_u64, 1 << power, segments - 9] {
-            let count = 1 + first % 9;
-            let expected: Vec<u8> = (first..first + count)
+            let count = usize::try_from(1 + first % 9).unwrap();
+            let expected: Vec<u8> = (first..first + count as u64)
                 .flat_map(|number| sealed(number, number == segments - 1, &plaintext))
                 .collect();
-            let mut slots = [&plaintext[..], &[0; 16]].concat().repeat(count as usize);
+            let mut slots = [&plaintext[..], &[0; 16]].concat().repeat(count);
             sealer.seal(first, &mut slots).unwrap();
             assert!(slots == expected, "{count} from {first}");
             assert!(
-                opener.open(first, &mut slots).unwrap() == plaintext.repeat(count as usize),
+                opener.open(first, &mut slots).unwrap() == plaintext.repeat(count),
                 "{count} from {first}"
             );
         }
@@ -347,17 +342,17 @@ fn the_tree_to_its_top() {
     let domain = label!("veriplex.test.sizes");
     let node = |level: usize, bytes: &[u8]| {
         let mut node = Protocol::new(domain);
-        node.mix(label!("level"), &[level as u8]);
+        node.mix(label!("level"), &level.to_le_bytes()[..1]);
         node.mix(label!("node"), bytes);
         node
     };
     for below in 0..8 {
         let unit = tree::Tree::unit_len(below).unwrap();
-        for count in [2, 7, 8, 128, 129, 300, 128 * 128 + 1] {
-            let Some(len) = unit.checked_mul(count).map(|len| len - 1) else {
+        for count in [2_usize, 7, 8, 128, 129, 300, 128 * 128 + 1] {
+            let Some(len) = unit.checked_mul(count as u64).map(|len| len - 1) else {
                 continue;
             };
-            let values = data(9, 32 * count as usize);
+            let values = data(9, 32 * count);
             let (mut level, mut string) = (below + 1, values.clone());
             while string.len() > 4096 {
                 string = (string.chunks(4096))
@@ -391,7 +386,7 @@ fn lanes_agree() {
     let operations: [Operation; 4] = [
         (
             |backend, states, blocks| {
-                backend.absorb_blocks(states, &blocks.each_ref().map(|blocks| &**blocks))
+                backend.absorb_blocks(states, &blocks.each_ref().map(|blocks| &**blocks));
             },
             |backend, state, blocks| backend.absorb_blocks(state, blocks),
         ),

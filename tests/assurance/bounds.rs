@@ -128,7 +128,7 @@ fn keys_are_guessed_nearly_as_often_as_the_bound_says() {
 /// What comes out after a key and two blocks. The last one's first bits are a tag.
 fn keyed(permutation: &mut Permutation, key: u32, blocks: [u32; 2], random: &mut Random) -> u32 {
     let state = permutation.ask((key ^ (blocks[0] << 8)) * INNER, random);
-    permutation.ask(state ^ blocks[1] * INNER, random) / INNER
+    permutation.ask(state ^ (blocks[1] * INNER), random) / INNER
 }
 
 /// `aead_secure` and `mac_secure`: a message that was not sealed, tried with several tags.
