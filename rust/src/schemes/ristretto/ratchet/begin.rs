@@ -39,8 +39,8 @@ impl Pending {
         (Self { send, recv, local }, first_key)
     }
 
-    /// Reads the peer's first key, 48 bytes, and begins with a step of one's own, which takes 64 bytes from `rng`. The
-    /// key is the peer's: now it is known to have its private key, or the password.
+    /// Reads the peer's first key, 48 bytes. If ours is the smaller one, we begin with a step, which takes 64 bytes from
+    /// `rng`; so one side does. The key is the peer's: now it is known to have its private key, or the password.
     ///
     /// # Errors
     ///
@@ -52,8 +52,11 @@ impl Pending {
             local,
         } = self;
         let remote = PublicKey::open(&mut recv, label!("ratchet"), first_key)?;
+        let is_initiator = local.public_key().as_bytes() < remote.as_bytes();
         let mut ratchet = Ratchet::new(send, recv, local, remote);
-        ratchet.ratchet(rng)?;
+        if is_initiator {
+            ratchet.ratchet(rng)?;
+        }
         Ok(ratchet)
     }
 }

@@ -32,11 +32,22 @@
 //! ```
 //!
 //! For a secret from elsewhere there are [`Ratchet::initiator`] and [`Ratchet::responder`]. In a session, its directions
-//! take the place of the branches `role`: each side seals its first key under `ratchet`, and both begin with a step.
+//! take the place of the branches `role`: each side seals its first key under `ratchet`, and the side whose first public
+//! key has the smaller bytes is the initiator.
 //!
 //! A message is the sender's public key (32 bytes), the number of the message in its chain and the length of the chain
 //! before (4 bytes each, little endian), and the sealed plaintext. This header is authenticated but not encrypted: the
 //! format has no room for more, so an observer sees which messages belong together.
+//!
+//! # Steps
+//!
+//! The first message of a peer's new chain makes us step too, if it uses our newest key: then the peer has received
+//! something of our chain. So no loss stops a conversation, and the sides step in turn.
+//!
+//! Chains follow from each other: the peer needs at least one message of a chain before it can open those of the next.
+//! Only a voluntary step ([`Ratchet::ratchet`]) can end a chain of which the peer has received nothing; all that follows is
+//! then refused for ever. And if a voluntary step crosses a step of the peer, each uses an older key of the other:
+//! neither side steps again before the next voluntary step. So step when an answer has shown that the last messages arrived.
 //!
 //! # Bounds
 //!
@@ -49,9 +60,6 @@
 //! [`Ratchet::open_vec_skipping`] with a larger limit: [`Ratchet::missing`] says which. The older keys of missing
 //! messages are then given up, and the usual limit suffices again. A forger can make us take as many steps as the limit
 //! allows, each a few permutations, so raise it only for messages that are likely to be the peer's.
-//!
-//! Chains follow from each other: of a chain that [`Ratchet::ratchet`] ended, the peer needs at least one
-//! message before it can open those of the next. Without voluntary steps that is always so.
 //!
 //! As long as the key of a missing message is kept, the message can be opened: by us, and by whoever steals the state.
 //! So give up old keys when their messages are no longer expected: [`Ratchet::forget_missing`].
@@ -221,7 +229,8 @@ impl Ratchet {
         Ok((header, key))
     }
 
-    /// Opens a message. The first message of a new chain makes us step too, which takes 64 bytes from `rng`.
+    /// Opens a message. The first message of a new chain that uses our newest key makes us step too, which takes 64 bytes
+    /// from `rng`.
     ///
     /// # Errors
     ///
@@ -345,11 +354,12 @@ impl Ratchet {
             let missing = receiving.skip_to(n, limit)?;
             if let Ok(opened) = open(receiving.step()) {
                 // The peer has this key, and will not go back to an older one.
-                let older = self.sending.older.len() - index;
-                // A full list means that the peer has not answered for long: the chain goes on as it is.
-                let next = match self.sending.fresh {
-                    None if older == MAX_UNANSWERED => None,
-                    _ => Some(self.sending.next(&remote, rng)?),
+                let is_newest = index == self.sending.older.len();
+                // With an older one, it may have nothing of our chain, and could never open the next.
+                let next = if is_newest || self.sending.fresh.is_some() {
+                    Some(self.sending.next(&remote, rng)?)
+                } else {
+                    None
                 };
                 self.sending.older.drain(..index);
                 if let Some((protocol, fresh)) = next {
@@ -371,7 +381,8 @@ impl Ratchet {
     }
 
     /// A step on one's own initiative: a new key, and with it a new chain. Works in every state, and several times in a
-    /// row.
+    /// row; but if all messages of the chain that it ends are lost, the peer can open no later one
+    /// ([Steps](crate::ratchet#steps)).
     ///
     /// # Errors
     ///
