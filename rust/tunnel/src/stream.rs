@@ -42,8 +42,8 @@ const MUCH_IN_RENEWAL: u64 = 4;
 /// - It holds at most three buffers of 64 KiB, and none once it is flushed and waits for the peer.
 ///
 /// The keys of each direction are renewed as [`Config`] says, by the end that sends, with data that it sends anyway. An
-/// end that only reads renews its own when the peer has, so that the keys that the peer renews against do not get old
-/// either.
+/// end that only reads renews its own when the peer has and reads, so that the keys that the peer renews against do not
+/// get old either.
 ///
 /// To read and write at the same time, use `tokio::io::split`. `AsyncBufRead` gives what was verified without a copy.
 #[derive(Debug)]
@@ -400,7 +400,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Stream<S> {
         read.bytes += u64::try_from(n).map_err(io::Error::other)?;
         if has_renewed {
             read.count_renewal(self.interval, self.max_bytes)?;
-            if self.is_due() && self.write.error.is_none() {
+            // Behind what waits to be sent, renewals would pile up.
+            let is_sent = self.write.sent == self.write.sending.len();
+            if self.is_due() && is_sent && self.write.error.is_none() {
                 self.renew()?;
             }
         } else if has_ended {

@@ -526,6 +526,27 @@ async fn a_side_that_only_reads_renews() {
     assert_eq!(b.renewals(), (720, 720));
 }
 
+/// What a peer that renews and never reads makes us hold does not grow, and we renew again once it reads.
+#[tokio::test(start_paused = true)]
+async fn a_peer_that_renews_and_never_reads() {
+    let (mut a, mut b) = connected(10_000).await;
+    let mut byte = [0; 1];
+    for _ in 0..100 {
+        advance(Duration::from_mins(2)).await;
+        a.write_all(b"x").await.unwrap();
+        b.read_exact(&mut byte).await.unwrap();
+    }
+    let before = b.renewals().0;
+    assert!(before <= 10, "{before}");
+    assert!(once(pin!(a.read(&mut byte))).await.is_none());
+    for _ in 0..2 {
+        a.write_all(b"x").await.unwrap();
+        b.read_exact(&mut byte).await.unwrap();
+        advance(Duration::from_mins(2)).await;
+    }
+    assert_eq!(b.renewals().0, before + 1);
+}
+
 /// Nothing is sent while there are no data.
 #[tokio::test(start_paused = true)]
 async fn an_idle_connection_is_silent() {
