@@ -1,16 +1,15 @@
 //! The file of a Unix socket that listens.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
+use rustix::fs::OFlags;
 use socket2::{Domain, SockAddr, Socket, Type};
-
-use crate::places::folder_of;
 
 /// Removes the file on drop, unless something else has taken its place. It must be dropped before the listener: while that
 /// exists, no other file has the same identity.
@@ -22,27 +21,23 @@ pub struct SocketFile {
 
 impl SocketFile {
     /// Listens at a path. A socket on which nobody listens any more, because its process was killed, is replaced. Any other
-    /// file stays, and is an error, as is any file in a folder that must not be read.
+    /// file stays, and is an error.
     pub fn bind(path: &Path) -> io::Result<(Self, UnixListener)> {
         // Without a name the system would choose one, in a place where everybody may connect.
         if path.as_os_str().is_empty() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "no path"));
         }
-        let lock = match lock(folder_of(path)) {
-            // Where it must not be read, nothing is replaced.
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => None,
-            lock => Some(lock?),
-        };
+        let _lock = Lock::take(path)?;
         let is_taken = |error: &io::Error| error.kind() == io::ErrorKind::AddrInUse;
         let listener = match UnixListener::bind(path) {
-            Err(error) if is_taken(&error) && lock.is_some() && is_abandoned(path)? => {
+            Err(error) if is_taken(&error) && is_abandoned(path)? => {
                 fs::remove_file(path)?;
                 UnixListener::bind(path)
             }
             bound => bound,
         }?;
         listener.set_nonblocking(true)?;
-        let identity = identity(path)?;
+        let identity = identity(&fs::symlink_metadata(path)?);
         let path = path.to_owned();
         Ok((Self { path, identity }, listener))
     }
@@ -54,15 +49,14 @@ impl SocketFile {
 
 impl Drop for SocketFile {
     fn drop(&mut self) {
-        if identity(&self.path).is_ok_and(|found| found == self.identity) {
+        if fs::symlink_metadata(&self.path).is_ok_and(|found| identity(&found) == self.identity) {
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
-fn identity(path: &Path) -> io::Result<(u64, u64)> {
-    let found = fs::symlink_metadata(path)?;
-    Ok((found.dev(), found.ino()))
+fn identity(file: &Metadata) -> (u64, u64) {
+    (file.dev(), file.ino())
 }
 
 /// Whether it is a socket on which nobody listens. Never waits, as a connection would for a place in a full queue.
@@ -76,18 +70,47 @@ fn is_abandoned(path: &Path) -> io::Result<bool> {
     )
 }
 
-/// Locks a folder, so that one process at a time finds an abandoned socket and replaces it, or has one that does not listen
-/// yet.
-fn lock(folder: &Path) -> io::Result<File> {
-    let folder = File::open(folder)?;
-    for _ in 0..100 {
-        match folder.try_lock() {
-            Ok(()) => return Ok(folder),
-            Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(10)),
-            Err(TryLockError::Error(error)) => return Err(error),
+/// So that one process at a time finds an abandoned socket and replaces it, or has one that does not listen yet: a locked
+/// file beside it, which other users cannot open, and so cannot lock.
+struct Lock {
+    path: PathBuf,
+    _file: File,
+}
+
+impl Lock {
+    fn take(socket: &Path) -> io::Result<Self> {
+        let mut path = socket.as_os_str().to_owned();
+        path.push(".lock");
+        let path = PathBuf::from(path);
+        for _ in 0..100 {
+            let file = OpenOptions::new()
+                .write(true)
+                .create(true)
+                .truncate(false)
+                .mode(0o600)
+                .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
+                .open(&path)?;
+            match file.try_lock() {
+                Ok(()) => {
+                    // The last holder may have removed it since it was opened.
+                    let opened = identity(&file.metadata()?);
+                    if fs::symlink_metadata(&path).is_ok_and(|found| identity(&found) == opened) {
+                        return Ok(Self { path, _file: file });
+                    }
+                }
+                Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(10)),
+                Err(TryLockError::Error(error)) => return Err(error),
+            }
         }
+        Err(io::Error::other("another process is about to listen there"))
     }
-    Err(io::Error::other("another program holds a lock on its folder"))
+}
+
+impl Drop for Lock {
+    /// Before the lock is given back.
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
 }
 
 #[cfg(test)]
@@ -121,6 +144,20 @@ mod tests {
             drop(bound);
             assert!(!path.exists());
         }
+    }
+
+    /// Whoever can read a folder can lock it.
+    #[test]
+    fn a_folder_that_another_program_locks() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("socket");
+        let lock = File::open(folder.path()).unwrap();
+        lock.lock().unwrap();
+        drop(UnixListener::bind(&path).unwrap());
+        let bound = SocketFile::bind(&path).unwrap();
+        UnixStream::connect(&path).unwrap();
+        drop(bound);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 
     /// For root every folder can be read.
