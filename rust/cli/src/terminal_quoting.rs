@@ -84,6 +84,21 @@ pub fn visible(text: &str) -> String {
     shown
 }
 
+/// A line of JSON, with escapes of JSON: only its strings need any.
+pub fn json_line(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_deceptive(c) && c != '\n' {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                let _ = write!(shown, "\\u{unit:04x}"); // a string takes everything
+            }
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
+}
+
 /// Text as one line.
 pub fn line(text: &str) -> String {
     visible(text).replace('\n', " ")

@@ -17,7 +17,7 @@ use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields, MakeWriter}
 use tracing_subscriber::registry::LookupSpan;
 
 use super::args::Format;
-use crate::terminal_quoting::line;
+use crate::terminal_quoting::{json_line, line};
 
 /// How many lines of each kind wait for a reader of standard error.
 const QUEUE: usize = 500;
@@ -35,8 +35,15 @@ enum About {
 
 #[derive(Clone)]
 pub struct Log {
-    lines: Sender<(About, Vec<u8>)>,
+    messages: Sender<Message>,
     state: Arc<Mutex<State>>,
+    format: Format,
+}
+
+enum Message {
+    Line(About, Vec<u8>),
+    /// Asks for an answer when all before was written.
+    Finish(Sender<()>),
 }
 
 struct State {
@@ -88,7 +95,7 @@ impl Log {
     }
 
     fn to(out: impl Write + Send + 'static, format: Format) -> std::io::Result<Self> {
-        let (lines, receiver) = channel();
+        let (messages, receiver) = channel();
         let state = Arc::new(Mutex::new(State {
             since: Instant::now(),
             shares: Default::default(),
@@ -96,7 +103,19 @@ impl Log {
         }));
         let shared = state.clone();
         thread::Builder::new().spawn(move || write(out, &receiver, &shared, format))?;
-        Ok(Self { lines, state })
+        Ok(Self {
+            messages,
+            state,
+            format,
+        })
+    }
+
+    /// Waits until all lines are written, but no more than a second: perhaps nobody reads them.
+    pub fn finish(&self) {
+        let (sender, finished) = channel();
+        if self.messages.send(Message::Finish(sender)).is_ok() {
+            let _ = finished.recv_timeout(Duration::from_secs(1));
+        }
     }
 
     /// Takes a line, with its end. Never waits.
@@ -110,7 +129,8 @@ impl Log {
         }
         let share = &mut state.shares[about as usize];
         share.in_second += 1;
-        if share.in_second <= RATE && share.in_queue < QUEUE && self.lines.send((about, line)).is_ok() {
+        let has_room = share.in_second <= RATE && share.in_queue < QUEUE;
+        if has_room && self.messages.send(Message::Line(about, line)).is_ok() {
             share.in_queue += 1;
         } else {
             share.dropped += 1;
@@ -129,18 +149,21 @@ impl Log {
 }
 
 /// Writes lines, and now and then how many are missing, until nobody can send any.
-fn write(mut out: impl Write, lines: &Receiver<(About, Vec<u8>)>, state: &Mutex<State>, format: Format) {
+fn write(mut out: impl Write, messages: &Receiver<Message>, state: &Mutex<State>, format: Format) {
     loop {
-        let line = lines.recv_timeout(Duration::from_secs(1));
+        let message = messages.recv_timeout(Duration::from_secs(1));
         let dropped = {
             let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Ok((about, _)) = line {
+            let is_line = if let Ok(Message::Line(about, _)) = message {
                 state.shares[about as usize].in_queue -= 1;
-            }
+                true
+            } else {
+                false
+            };
             [About::Stranger, About::Other].map(|about| {
                 let share = &mut state.shares[about as usize];
                 // While lines come, once a second.
-                let is_late = line.is_err() || share.in_second <= RATE;
+                let is_late = !is_line || share.in_second <= RATE;
                 let dropped = if is_late {
                     std::mem::take(&mut share.dropped)
                 } else {
@@ -155,8 +178,9 @@ fn write(mut out: impl Write, lines: &Receiver<(About, Vec<u8>)>, state: &Mutex<
                 let _ = out.write_all(missing(format, about, dropped).as_bytes());
             }
         }
-        match line {
-            Ok((_, line)) => drop(out.write_all(&line)),
+        match message {
+            Ok(Message::Line(_, line)) => drop(out.write_all(&line)),
+            Ok(Message::Finish(sender)) => drop(sender.send(())),
             Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {}
             Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => return,
         }
@@ -208,7 +232,11 @@ pub struct Line<'a>(&'a Log, About);
 
 impl Write for Line<'_> {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.line(self.1, bytes.to_vec());
+        let line = match self.0.format {
+            Format::Text => bytes.to_vec(),
+            Format::Json => json_line(&String::from_utf8_lossy(bytes)).into(),
+        };
+        self.0.line(self.1, line);
         Ok(bytes.len())
     }
 
@@ -268,6 +296,7 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::terminal_quoting::is_printable;
 
     /// Takes what is written while it is not locked.
     #[derive(Clone, Default)]
@@ -325,6 +354,23 @@ mod tests {
         }
     }
 
+    /// The end waits for a slow reader, but not for ever.
+    #[test]
+    fn the_last_lines_are_written() {
+        let sink = Sink::default();
+        let blocked = sink.0.lock().unwrap();
+        let log = Log::to(sink.clone(), Format::Text).unwrap();
+        for _ in 0..RATE {
+            log.line(About::Other, b"line\n".into());
+        }
+        log.finish();
+        assert!(blocked.is_empty());
+        let finishing = thread::spawn(move || log.finish());
+        drop(blocked);
+        finishing.join().unwrap();
+        assert_eq!(sink.0.lock().unwrap().len(), 5 * RATE as usize);
+    }
+
     /// The text of one line, and its fields as JSON.
     fn written(format: Format, event: impl Fn()) -> String {
         let sink = Sink::default();
@@ -365,7 +411,7 @@ mod tests {
             "veriplex: 192.0.2.7:1: Bob \\u{1b}[8m\"\\u{202e}: Bob \\u{1b}[8m\"\\u{202e}! reason=cut sent=3\n"
         );
         let line = written(Format::Json, event);
-        assert_eq!(line.matches('\n').count(), 1);
+        assert!(is_printable(line.trim_end()), "{line}");
         let value: serde_json::Value = serde_json::from_str(&line).unwrap();
         for (name, expected) in [
             ("level", "WARN"),
