@@ -11,12 +11,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 
-/// Where connections come from: an IPv4 address, a network of 64 bits of IPv6, or this machine through a Unix socket.
+/// Where connections come from: an IPv4 address, a network of 64 bits of IPv6, or a user of this machine through a Unix socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Source {
     V4([u8; 4]),
     V6([u8; 8]),
-    Local,
+    Local(Option<u32>),
 }
 
 impl From<IpAddr> for Source {

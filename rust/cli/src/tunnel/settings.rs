@@ -130,28 +130,28 @@ impl Origin {
                 };
                 // The command line has it, or a file.
                 let connect = options.connect.as_deref().unwrap_or_default();
-                Ok(of_arguments(
+                of_arguments(
                     &options.key,
                     connect,
                     options.seconds,
                     &options.addresses,
                     &options.listen,
                     role,
-                ))
+                )
             }
             Self::Connect(options) => {
                 let server = &options.server;
                 let role = Role::Client {
                     peer: keys::read_one_public(&server.peer_file)?.tunnel,
                 };
-                Ok(of_arguments(
+                of_arguments(
                     &server.key,
                     &server.connect,
                     server.seconds,
                     &options.addresses,
                     &options.listen,
                     role,
-                ))
+                )
             }
         }
     }
@@ -164,16 +164,20 @@ fn of_arguments(
     addresses: &[String],
     listen: &Listen,
     role: Role,
-) -> Settings {
-    let listening = |address: &String| Listening {
-        address: address.as_str().into(),
-        proxies: None,
-    };
-    Settings {
+) -> Result<Settings, Error> {
+    let mut listeners = Vec::new();
+    for address in addresses {
+        let listening = Listening {
+            address: address.as_str().into(),
+            proxies: None,
+        };
+        add(&mut listeners, listening).map_err(|why| Error::io(address, why))?;
+    }
+    Ok(Settings {
         key_file: key.key.required().to_owned(),
         password: key.password.source(),
-        connect: connect.into(),
-        listeners: addresses.iter().map(listening).collect(),
+        connect: Address::destination(connect).map_err(|why| Error::io(connect, why))?,
+        listeners,
         timeout: Duration::from_secs(seconds.into()),
         grace: Duration::from_secs(listen.grace_seconds.into()),
         max_connections: listen.max_connections as usize,
@@ -181,7 +185,16 @@ fn of_arguments(
         log: listen.log,
         allow_unix: listen.allow_unix,
         role,
+    })
+}
+
+/// Adds a listener with an address of its own.
+fn add(listeners: &mut Vec<Listening>, listening: Listening) -> Result<(), &'static str> {
+    if listeners.iter().any(|other| other.address == listening.address) {
+        return Err("duplicate listener");
     }
+    listeners.push(listening);
+    Ok(())
 }
 
 /// The file, as it is written.
@@ -272,9 +285,6 @@ fn parse(text: &str, folder: &Path) -> Result<Settings, Wrong> {
     let mut listeners: Vec<Listening> = Vec::new();
     for table in &file.listen {
         let address = Address::from(&*table.address).relative_to(folder);
-        if listeners.iter().any(|other| other.address == address) {
-            return wrong(format!("duplicate listener {address}"));
-        }
         let proxies = match &table.proxies {
             Some(texts) if texts.is_empty() => {
                 return wrong(format!(
@@ -297,7 +307,8 @@ fn parse(text: &str, folder: &Path) -> Result<Settings, Wrong> {
             }
             None => None,
         };
-        listeners.push(Listening { address, proxies });
+        add(&mut listeners, Listening { address, proxies })
+            .map_err(|why| Wrong::Here(format!("{}: {why}", table.address)))?;
     }
 
     let mut allowed = Allowed::default();
@@ -334,7 +345,9 @@ fn parse(text: &str, folder: &Path) -> Result<Settings, Wrong> {
         password: file
             .password_file
             .map_or(Source::Terminal, |path| Source::File(folder.join(path))),
-        connect: Address::from(&*file.connect).relative_to(folder),
+        connect: Address::destination(&file.connect)
+            .map_err(|why| Wrong::Here(format!("{}: {why}", file.connect)))?
+            .relative_to(folder),
         listeners,
         timeout: Duration::from_secs(number("timeout", file.timeout, TIMEOUT, 1..=MAX_TIMEOUT)?.into()),
         grace: Duration::from_secs(file.grace.unwrap_or(GRACE).into()),
@@ -459,7 +472,11 @@ mod tests {
             ),
             (
                 &format!("{MINIMAL}[[listen]]\naddress = '[::]:1'"),
-                "duplicate listener [::]:1",
+                "[::]:1: duplicate listener",
+            ),
+            (
+                &MINIMAL.replace("localhost:80", "localhost"),
+                "localhost: not HOST:PORT",
             ),
             (
                 &format!("{MINIMAL}[[peer]]\nname = 'x'"),

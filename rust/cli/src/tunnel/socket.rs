@@ -7,6 +7,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use std::{fmt, io};
 
+use rustix::process::{Resource, getrlimit};
 use socket2::SockRef;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpSocket, TcpStream, UnixListener, UnixStream, lookup_host};
@@ -51,6 +52,23 @@ impl fmt::Display for Address {
 }
 
 impl Address {
+    /// Where connections go: `HOST:PORT` or `unix:PATH`.
+    pub fn destination(text: &str) -> Result<Self, &'static str> {
+        let address = Self::from(text);
+        let is_destination = match &address {
+            Self::Tcp(text) => text
+                .rsplit_once(':')
+                .is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok()),
+            Self::Unix(path) => !path.as_os_str().is_empty(),
+            Self::Systemd(_) => false,
+        };
+        if is_destination {
+            Ok(address)
+        } else {
+            Err("not HOST:PORT or unix:PATH")
+        }
+    }
+
     /// The same, with a path in this folder if it is not absolute.
     pub fn relative_to(self, folder: &Path) -> Self {
         match self {
@@ -122,6 +140,15 @@ enum PassedSocket {
 impl Passed {
     /// Takes them; once, before there are threads, since it changes the environment.
     pub fn take() -> Result<Self, Error> {
+        let number = |name| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+        // What others have left in the environment means nothing here.
+        if number("LISTEN_PID") != Some(std::process::id().into()) {
+            return Ok(Self::default());
+        }
+        let most = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+        if number("LISTEN_FDS").is_some_and(|count| count > most) {
+            return Err(Error::io("LISTEN_FDS", "more than a process can have"));
+        }
         let names = std::env::var("LISTEN_FDNAMES").unwrap_or_default();
         let mut names = names.split(':');
         let mut fds = listenfd::ListenFd::from_env();
@@ -207,7 +234,11 @@ impl Client {
     }
 
     pub fn source(&self) -> Source {
-        self.address.map_or(Source::Local, |address| address.ip().into())
+        match (self.address, &self.socket) {
+            (Some(address), _) => address.ip().into(),
+            (None, Socket::Unix(stream)) => Source::Local(stream.peer_cred().ok().map(|peer| peer.uid())),
+            (None, Socket::Tcp(_)) => Source::Local(None),
+        }
     }
 }
 
@@ -339,6 +370,18 @@ impl AsyncWrite for Socket {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A flood of one user keeps out no other.
+    #[tokio::test]
+    async fn users_are_sources() {
+        let (stream, _other) = UnixStream::pair().unwrap();
+        let client = Client {
+            socket: Socket::Unix(stream),
+            address: None,
+        };
+        let user = rustix::process::getuid().as_raw();
+        assert_eq!(format!("{:?}", client.source()), format!("Local(Some({user}))"));
+    }
 
     #[tokio::test]
     #[cfg(target_os = "linux")]
