@@ -328,17 +328,24 @@ fn peers_are_those_on_the_list() {
     }
     let stranger = End::start("connect", STRANGER, &[SERVER], server.address, &[]);
     is_reset(&mut stranger.connect());
-    let fingerprint = format!("fingerprint={}", fingerprint(STRANGER));
+    let claimed = format!("claimed={}", fingerprint(STRANGER));
     server.says(
         "127.0.0.1",
-        &format!("the peer's key is not allowed reason=refused {fingerprint}"),
+        &format!("the peer's key is not allowed reason=refused {claimed}"),
     );
-    stranger.says("127.0.0.1", "does the server allow this key?");
+    let hint = "closed during the handshake; does the server have this key, and allow ours?";
+    stranger.says("127.0.0.1", hint);
 
     // Not the server that was meant: it cannot even read the request.
     let suspicious = End::start("connect", CLIENT, &[STRANGER], server.address, &[]);
     is_reset(&mut suspicious.connect());
     server.says("127.0.0.1", "verification failed");
+    suspicious.says("127.0.0.1", hint);
+    let folder = TempDir::new().unwrap();
+    let mut pipe = command("pipe", &folder, CLIENT, &[STRANGER], &server.address.to_string());
+    let output = pipe.stdin(Stdio::null()).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(3) && said.contains(hint), "{said}");
 }
 
 /// The list is read again on SIGHUP; open connections stay. A list that cannot be read changes nothing.
@@ -833,6 +840,18 @@ fn it_stops_gracefully() {
     open.shutdown(Shutdown::Write).unwrap();
     assert_eq!(open.read_to_end(&mut Vec::new()).unwrap(), 0);
     assert!(server.child.wait().unwrap().success());
+}
+
+/// What is still open after that is cut, and the log says so.
+#[test]
+fn cuts_at_the_end_are_logged() {
+    let (mut server, client) = ends(echo_server(), &["--grace", "0"]);
+    let mut open = client.connect();
+    open.write_all(b"x").unwrap();
+    open.read_exact(&mut [0]).unwrap();
+    server.signal("TERM");
+    assert!(server.child.wait().unwrap().success());
+    server.says("1 connections", "cut");
 }
 
 #[test]

@@ -22,7 +22,8 @@ struct Running {
 }
 
 impl Running {
-    async fn stop(self) {
+    /// May be called again, as after a call that was cancelled.
+    async fn stop(&self) {
         self.stop.send_replace(());
         self.stop.closed().await;
     }
@@ -82,19 +83,16 @@ impl Listeners {
 
     /// Starts those, and stops the ones that are not wanted any more.
     pub async fn change(&mut self, tunnel: &Arc<Tunnel>, prepared: Prepared, wanted: &[Listening]) {
-        let is_wanted = |running: &mut Running| {
+        let is_wanted = |running: &Running| {
             wanted
                 .iter()
                 .any(|listening| listening.address == running.address)
         };
-        let unwanted: Vec<_> = self
-            .running
-            .extract_if(.., |running| !is_wanted(running))
-            .collect();
-        for running in unwanted {
+        for running in self.running.iter().filter(|running| !is_wanted(running)) {
             info!("no longer listening on {}", running.address);
             running.stop().await;
         }
+        self.running.retain(is_wanted);
         for (address, listeners) in prepared.0 {
             let (stop, stopped) = watch::channel(());
             for listener in listeners {
@@ -108,8 +106,8 @@ impl Listeners {
         }
     }
 
-    pub async fn stop(&mut self) {
-        for running in self.running.drain(..) {
+    pub async fn stop(&self) {
+        for running in &self.running {
             running.stop().await;
         }
     }

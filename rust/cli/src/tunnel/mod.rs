@@ -56,6 +56,9 @@ const CONFIG: Config = Config::new(label!("veriplex.tunnel.v2"));
 /// Threads that look names up or wait for standard input and output, and two to spare.
 const OTHER_THREADS: usize = 4;
 
+/// What a closed connection may mean to a client.
+const CLOSED: &str = "; does the server have this key, and allow ours?";
+
 /// Runs a command.
 pub fn run(command: &Command, quiet: bool) -> Result<(), Error> {
     match command {
@@ -90,7 +93,7 @@ impl Tunnel {
         let Failed {
             reason,
             peer,
-            fingerprint,
+            claimed,
             why,
         } = failed;
         self.metrics.fail(reason);
@@ -98,8 +101,8 @@ impl Tunnel {
         if let Some(peer) = peer {
             warn!(source, peer, reason, "{why}");
         } else {
-            let fingerprint = fingerprint.map(|fingerprint| fingerprint.to_string());
-            warn!(source, reason, fingerprint, "{why}");
+            let claimed = claimed.map(|fingerprint| fingerprint.to_string());
+            warn!(source, reason, claimed, "{why}");
         }
     }
 }
@@ -142,8 +145,8 @@ impl Settings {
 struct Failed {
     reason: Reason,
     peer: Option<String>,
-    /// Of whoever has not proved to be this peer.
-    fingerprint: Option<Fingerprint>,
+    /// Of whoever has not proved to be this peer: the request may be a copy.
+    claimed: Option<Fingerprint>,
     why: String,
 }
 
@@ -152,7 +155,7 @@ impl Failed {
         Self {
             reason,
             peer: None,
-            fingerprint: None,
+            claimed: None,
             why: why.into(),
         }
     }
@@ -263,11 +266,13 @@ fn pipe(server: &Server) -> Result<(), Error> {
     let peer = keys::read_one_public(&server.peer_file)?.tunnel;
     let key = read_key()?;
     let limit = Duration::from_secs(server.seconds.into());
+    let failed = |error: &dyn Display| Error::io(&server.connect, error);
+    let address = Address::destination(&server.connect).map_err(|why| failed(&why))?;
+    let stdout = Stdout::new().map_err(|error| Error::io("/dev/null", error))?;
     let runtime = runtime()?;
     let result = runtime.block_on(async {
-        let failed = |error: &dyn Display| Error::io(&server.connect, error);
         let late = |_| failed(&"timed out");
-        let socket = timeout(limit, Address::from(&*server.connect).connect(Carries::Records))
+        let socket = timeout(limit, address.connect(Carries::Records))
             .await
             .map_err(late)?;
         let socket = socket.map_err(|error| failed(&error))?;
@@ -276,9 +281,12 @@ fn pipe(server: &Server) -> Result<(), Error> {
             .map_err(late)?;
         let mut tunnel = tunnel.map_err(|error| match error {
             veriplex_tunnel::Error::Verification => Error::unverified(&server.connect, error),
+            veriplex_tunnel::Error::Io(ref cause) if cause.kind() == io::ErrorKind::UnexpectedEof => {
+                failed(&format_args!("{error}{CLOSED}"))
+            }
             error => failed(&error),
         })?;
-        let mut plain = tokio::io::join(tokio::io::stdin(), Stdout::new());
+        let mut plain = tokio::io::join(tokio::io::stdin(), stdout);
         match relay(&mut plain, &mut tunnel, &relay::Bytes::default()).await {
             Ok(()) => Ok(()),
             Err(Failure::Connection(error)) => Err(Error::write("standard input or output", &error)),
@@ -297,14 +305,16 @@ fn pipe(server: &Server) -> Result<(), Error> {
     result
 }
 
-/// A runtime. Without a thread Tokio panics, or waits for one for ever: so as many are started at once, to see that it works.
+/// A runtime with all its threads, which stay. Without a thread Tokio panics, or waits for one for ever: so as many are
+/// started at once, to see that it works.
 fn runtime() -> Result<Runtime, Error> {
-    let failed = |error| Error::io("threads", error);
+    let failed = |error: io::Error| Error::io("threads", error);
     let workers = thread::available_parallelism().map_or(1, usize::from);
     let wait = Mutex::new(());
     thread::scope(|scope| {
         let waiting = wait.lock();
-        let threads: io::Result<Vec<_>> = (0..workers + OTHER_THREADS)
+        // One more, for signals.
+        let threads: io::Result<Vec<_>> = (0..=workers + OTHER_THREADS)
             .map(|_| thread::Builder::new().spawn_scoped(scope, || drop(wait.lock())))
             .collect();
         drop(waiting);
@@ -313,12 +323,29 @@ fn runtime() -> Result<Runtime, Error> {
     })
     .map_err(failed)?;
     let mut builder = Builder::new_multi_thread();
-    builder
+    let runtime = builder
         .worker_threads(workers)
+        .thread_keep_alive(Duration::from_secs(u32::MAX.into()))
         .enable_io()
         .enable_time()
         .build()
-        .map_err(|error| Error::io("runtime", error))
+        .map_err(|error| Error::io("runtime", error))?;
+    let wait = Arc::new(Mutex::new(()));
+    let waiting = wait.lock();
+    let (sender, started) = std::sync::mpsc::channel();
+    for _ in 0..OTHER_THREADS {
+        let (wait, sender) = (wait.clone(), sender.clone());
+        runtime.spawn_blocking(move || {
+            let _ = sender.send(());
+            drop(wait.lock());
+        });
+    }
+    for _ in 0..OTHER_THREADS {
+        let begun = started.recv_timeout(Duration::from_secs(10));
+        begun.map_err(|_| failed(io::ErrorKind::WouldBlock.into()))?;
+    }
+    drop(waiting);
+    Ok(runtime)
 }
 
 /// Gives back what it is sent, to a few at a time.
@@ -411,14 +438,14 @@ async fn serve_one(
         () = pushed_out => Err(Failed::new(Reason::PushedOut, "evicted before its handshake: too many pending connections")),
     };
     let stream = accepted.map_err(|failed| Failed {
-        fingerprint: claimed.get().copied(),
+        claimed: claimed.get().copied(),
         ..failed
     })?;
     drop(place);
     let fingerprint = stream.peer().fingerprint();
     // The proof may have taken long.
     let peer = name_of(&fingerprint).ok_or_else(|| Failed {
-        fingerprint: Some(fingerprint),
+        claimed: Some(fingerprint),
         ..veriplex_tunnel::Error::Refused.into()
     })?;
     let opening = async {
@@ -474,7 +501,7 @@ fn connect_one(
             }),
             Err(mut failed @ Failed { .. }) => {
                 if matches!(failed.reason, Reason::Closed) {
-                    failed.why += "; does the server allow this key?";
+                    failed.why += CLOSED;
                 }
                 Err(failed)
             }
@@ -510,26 +537,36 @@ fn listen(origin: &Origin, quiet: bool) -> Result<(), Error> {
     });
     let runtime = runtime()?;
     let result = runtime.block_on(async {
-        let (sender, mut signals) = mpsc::unbounded_channel();
+        let (reload_sender, mut reloads) = mpsc::unbounded_channel();
+        let (stop_sender, mut stops) = mpsc::unbounded_channel();
         hand_over(&[SIGHUP, SIGINT, SIGTERM], move |signal| {
-            let _ = sender.send(signal);
+            let _ = match signal {
+                SIGHUP => reload_sender.send(()),
+                _ => stop_sender.send(()),
+            };
         })
         .map_err(|error| Error::io("signals", error))?;
-        let prepared = listeners.prepare(&settings).await?;
-        let metrics = match &settings.metrics {
-            Some(path) => {
+        let mut metrics = None;
+        let serving = async {
+            let prepared = listeners.prepare(&settings).await?;
+            if let Some(path) = &settings.metrics {
                 let listener = Listener::bind_unix(path).map_err(|error| Error::io(&quoted(path), error))?;
-                Some(tokio::spawn(show_metrics(tunnel.clone(), listener)))
+                metrics = Some(tokio::spawn(show_metrics(tunnel.clone(), listener)));
             }
-            None => None,
-        };
-        listeners.change(&tunnel, prepared, &settings.listeners).await;
-        settings.warn_without_peers();
-        notify("READY=1");
-        while signals.recv().await == Some(SIGHUP) {
-            notify("RELOADING=1");
-            reload(&tunnel, origin, &mut listeners).await;
+            listeners.change(&tunnel, prepared, &settings.listeners).await;
+            settings.warn_without_peers();
             notify("READY=1");
+            while reloads.recv().await.is_some() {
+                notify("RELOADING=1");
+                reload(&tunnel, origin, &mut listeners).await;
+                notify("READY=1");
+            }
+            Ok::<_, Error>(())
+        };
+        // At any time: to look a name up may take long.
+        tokio::select! {
+            served = serving => served?,
+            _ = stops.recv() => {}
         }
         notify("STOPPING=1");
         info!("stopping; {} connections are open", tunnel.open.len());
@@ -542,7 +579,11 @@ fn listen(origin: &Origin, quiet: bool) -> Result<(), Error> {
         };
         tokio::select! {
             _ = timeout(grace, last) => {}
-            () = async { while signals.recv().await == Some(SIGHUP) {} } => {}
+            _ = stops.recv() => {}
+        }
+        let cut = tunnel.open.len();
+        if cut > 0 {
+            warn!("{cut} connections were cut");
         }
         if let Some(metrics) = metrics {
             // Its listener removes the socket.
@@ -552,6 +593,7 @@ fn listen(origin: &Origin, quiet: bool) -> Result<(), Error> {
         Ok(())
     });
     runtime.shutdown_background();
+    tunnel.log.finish();
     result
 }
 

@@ -127,6 +127,58 @@ fn too_few_descriptors_to_start() {
     }
 }
 
+/// However few descriptors there are, a pipe fails before it passes anything on, or not at all.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_pipe_with_few_descriptors() {
+    let destination = server(|mut stream| stream.write_all(b"all").unwrap());
+    let server = End::start("serve", SERVER, &[CLIENT], destination, &[]);
+    let folder = TempDir::new().unwrap();
+    let program = command("pipe", &folder, CLIENT, &[SERVER], &server.address.to_string());
+    let statuses = (4..=16).map(|count| {
+        let mut limited = Command::new("sh");
+        limited.args(["-c", &format!("ulimit -n {count}; exec \"$0\" \"$@\"")]);
+        limited.arg(program.get_program()).args(program.get_args());
+        let output = limited.stdin(Stdio::null()).output().unwrap();
+        let is_whole = output.status.success() && output.stdout == b"all";
+        assert!(is_whole || output.stdout.is_empty(), "{count}: {output:?}");
+        is_whole
+    });
+    assert!(statuses.collect::<Vec<_>>().ends_with(&[true]));
+}
+
+/// Addresses that cannot be connected to, or are listened on twice, are refused at the start.
+#[test]
+fn addresses_that_are_wrong() {
+    for (listen, connect, why) in [
+        (&["127.0.0.1:0"][..], "nonsense", "nonsense: "),
+        (&["127.0.0.1:0"], ":80", ":80: "),
+        (&["127.0.0.1:0"], "localhost:http", "localhost:http: "),
+        (&["127.0.0.1:0"], "unix:", "unix:: "),
+        (&["127.0.0.1:0"], "systemd:x", "systemd:x: "),
+        (
+            &["systemd:web", "systemd:web"],
+            "127.0.0.1:1",
+            "duplicate listener",
+        ),
+        (
+            &["127.0.0.1:0", "127.0.0.1:0"],
+            "127.0.0.1:1",
+            "duplicate listener",
+        ),
+    ] {
+        for role in ["serve", "connect"] {
+            let folder = TempDir::new().unwrap();
+            let mut command = command(role, &folder, SERVER, &[CLIENT], connect);
+            for address in listen {
+                command.args(["--listen", address]);
+            }
+            let said = operation::fails(command);
+            assert!(said.contains(why), "{role}: {said}");
+        }
+    }
+}
+
 /// The end of what comes is seen although another descriptor has the same socket or pipe.
 #[test]
 fn standard_output_ends_while_others_share_it() {
