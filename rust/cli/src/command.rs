@@ -12,8 +12,9 @@ use std::sync::{Arc, LazyLock};
 use std::thread::available_parallelism;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use rayon::ThreadPoolBuilder;
+use rustix::process::{Resource, Rlimit, setrlimit};
 use signal_hook::consts::SIGXFSZ;
 use veriplex::digest::Digest;
 use veriplex::keys::PublicKey;
@@ -27,8 +28,8 @@ use crate::sealed::Receivers;
 use crate::secrets::{KeyFile, PasswordFrom, PrivateKeyFile, SecretArgs, one_of};
 use crate::signature::Signers;
 use crate::{
-    checksum_list, encrypted, examples, files, keys, levels, pages, password, places, sealed, signature,
-    terminal_quoting, text, tunnel,
+    checksum_list, descriptors, encrypted, examples, files, keys, levels, pages, password, places, sealed,
+    signature, terminal_quoting, text, tunnel,
 };
 
 static VERSION: LazyLock<String> =
@@ -446,19 +447,40 @@ fn reported(done: Result<(), Error>) -> Result<Status, Error> {
 pub fn main() -> ExitCode {
     // What exceeds `ulimit -f` is then an error of the file. The signal would end the process.
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
+    // A core would have keys and passwords.
+    let _ = setrlimit(
+        Resource::Core,
+        Rlimit {
+            current: Some(0),
+            maximum: Some(0),
+        },
+    );
     if let Err(error) = levels::forbid().and_then(|()| files::check_outputs()) {
         return error.report().into();
     }
     let parsed = examples::add(Cli::command()).try_get_matches();
-    let cli = match parsed.and_then(|found| Cli::from_arg_matches(&found)) {
-        Ok(cli) => cli,
+    let parsed = parsed.and_then(|found| Ok((Cli::from_arg_matches(&found)?, found)));
+    let (cli, found) = match parsed {
+        Ok(parsed) => parsed,
         Err(error) => return report(&with_suggestion(error)),
     };
-    let status = match run(&cli) {
+    let status = match descriptors::take(paths(&found).into_iter()).and_then(|()| run(&cli)) {
         Ok(status) => status,
         Err(error) => error.report(),
     };
     status.into()
+}
+
+/// All paths on the command line.
+fn paths(found: &ArgMatches) -> Vec<&PathBuf> {
+    let values = found
+        .ids()
+        .filter_map(|id| found.try_get_many::<PathBuf>(id.as_str()).ok()?);
+    let mut paths: Vec<_> = values.flatten().collect();
+    if let Some((_, found)) = found.subcommand() {
+        paths.extend(self::paths(found));
+    }
+    paths
 }
 
 /// Two commands make what other programs call a hash, and their names are not similar.

@@ -14,6 +14,7 @@ use veriplex::hazmat::RATE;
 use zeroize::Zeroizing;
 
 use crate::armor;
+use crate::descriptors;
 use crate::device;
 use crate::error::Error;
 use crate::folder;
@@ -52,11 +53,20 @@ pub fn check_outputs() -> Result<(), Error> {
 /// the end, and writes succeed.
 fn check_open(stream: impl AsFd, name: &str, how: OFlags) -> Result<(), Error> {
     let flags = fcntl_getfl(stream).map_err(|error| Error::io(name, error))?;
-    match flags & OFlags::RWMODE {
-        OFlags::RDONLY if how != OFlags::RDONLY => Err(Error::io(name, "not open for writing")),
-        OFlags::WRONLY if how != OFlags::WRONLY => Err(Error::io(name, "not open for reading")),
-        _ => Ok(()),
+    #[cfg(target_os = "linux")]
+    let is_place = flags.contains(OFlags::PATH);
+    #[cfg(not(target_os = "linux"))]
+    let is_place = false;
+    let mode = flags & OFlags::RWMODE;
+    if !is_place && (mode == how || mode == OFlags::RDWR) {
+        return Ok(());
     }
+    let use_ = if how == OFlags::RDONLY {
+        "reading"
+    } else {
+        "writing"
+    };
+    Err(Error::io(name, format_args!("not open for {use_}")))
 }
 
 /// Before `main`, the runtime puts `/dev/null` in the place of a standard stream that is closed, and opens it for reading and
@@ -71,31 +81,16 @@ fn unless_closed<S: AsFd>(stream: S, name: &str) -> Result<S, Error> {
     Ok(stream)
 }
 
-/// Opens a file to read it: by its name, but a descriptor that is open already in its own place, as `/dev/fd` is elsewhere.
+/// Opens a file to read it: by its name, but a descriptor that the command line names in its own place.
 pub fn open(path: &Path) -> io::Result<File> {
-    #[cfg(target_os = "linux")]
-    let file = descriptor(path).unwrap_or_else(|| File::open(path))?;
-    #[cfg(not(target_os = "linux"))]
-    let file = File::open(path)?;
+    let file = match descriptors::named(path) {
+        Some(file) => file.try_clone()?,
+        None => File::open(path)?,
+    };
     if file.metadata()?.is_dir() {
         return Err(io::Error::new(io::ErrorKind::IsADirectory, "is a folder"));
     }
     Ok(file)
-}
-
-/// Linux opens what the descriptor is open to once more: from its beginning, and not if that is a socket or forbidden by now.
-/// Nothing where this system or a sandbox has no other way.
-#[cfg(target_os = "linux")]
-fn descriptor(path: &Path) -> Option<io::Result<File>> {
-    use rustix::io::Errno;
-    use rustix::process::{PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open};
-    let number = path.strip_prefix("/dev/fd").ok()?.to_str()?.parse().ok()?;
-    let this = pidfd_open(getpid(), PidfdFlags::empty()).ok()?;
-    match pidfd_getfd(this, number, PidfdGetfdFlags::empty()) {
-        Ok(file) => Some(Ok(file.into())),
-        Err(Errno::BADF) => Some(Err(Errno::BADF.into())),
-        Err(_) => None,
-    }
 }
 
 /// A file or standard input, its progress shown.
@@ -523,7 +518,8 @@ impl Output {
         }))
     }
 
-    /// What was written is whole: lets the file appear under its name.
+    /// What was written is whole: lets the file appear under its name. After an error a new file is not there; of one that is
+    /// replaced, either may be.
     pub fn commit(mut self) -> Result<(), Error> {
         if let Some(armor) = self.armor.take() {
             armor
@@ -615,6 +611,13 @@ impl Existing {
             },
         )
     }
+}
+
+/// Whether what was found is this file.
+pub fn is_same(file: &File, found: io::Result<Metadata>) -> bool {
+    let identity = |found: io::Result<Metadata>| found.ok().map(|found| (found.dev(), found.ino()));
+    let opened = identity(file.metadata());
+    opened.is_some() && opened == identity(found)
 }
 
 /// Locks a file for one process that changes it.
@@ -832,8 +835,14 @@ impl NewFile {
             }
             None => link(&self.file, &self.destination)?,
         }
-        self.mode.set(&self.file)?;
-        sync_name(&self.destination)
+        let named = self
+            .mode
+            .set(&self.file)
+            .and_then(|()| sync_name(&self.destination));
+        if named.is_err() && !replace && is_same(&self.file, fs::symlink_metadata(&self.destination)) {
+            let _ = fs::remove_file(&self.destination);
+        }
+        named
     }
 }
 

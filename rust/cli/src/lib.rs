@@ -21,6 +21,7 @@ pub mod armor;
 pub mod checksum_list;
 pub mod command;
 pub mod crypt;
+mod descriptors;
 mod device;
 pub mod disk;
 pub mod encrypted;

@@ -9,6 +9,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::descriptors;
 use crate::device;
 use crate::error::Error;
 use crate::terminal_quoting::quoted;
@@ -113,11 +114,16 @@ pub fn plan<P: AsRef<Path>>(uses: &[(&str, &[P])], outputs: &[PathBuf]) -> Resul
             let Some(found) = found else { continue };
             read.extend(Thing::of(&found));
             let is_stdin = stdin.as_ref().map(identity) == Some(identity(&found));
+            // Its place in the file is that of each of its names.
+            let is_shared = descriptors::named(path).is_some();
             if found.is_dir() {
                 folders.extend(Thing::of(&found));
-            } else if let other = *others.entry(identity(&found)).or_insert(*use_)
+            } else if let (other, was_shared) = *others.entry(identity(&found)).or_insert((*use_, is_shared))
                 && other != *use_
-                && (is_stdin || !found.is_file() || ![other, use_].contains(&"input"))
+                && (is_stdin
+                    || is_shared && was_shared
+                    || !found.is_file()
+                    || ![other, use_].contains(&"input"))
             {
                 let name = if is_stdin {
                     "standard input".into()

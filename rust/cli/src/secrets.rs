@@ -11,7 +11,7 @@ use crate::keys::{self, Private};
 use crate::password::Source;
 use crate::places;
 
-/// A descriptor, by the name that [`crate::files::open`] knows.
+/// A descriptor, by a name that [`descriptors::take`](crate::descriptors::take) knows.
 fn descriptor(number: &str) -> Result<PathBuf, String> {
     match number.parse::<u16>() {
         Ok(0) => Ok("-".into()),

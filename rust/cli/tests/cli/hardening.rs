@@ -625,3 +625,28 @@ fn without_a_terminal_a_password_file_is_named() {
         fails(&output, IO, "terminal", "(--password-file");
     }
 }
+
+/// A core would have what is secret in memory.
+#[test]
+#[cfg(target_os = "linux")]
+fn no_core_is_written() {
+    let folder = Folder::new();
+    make_fifo(&folder, "pipe");
+    let child = Command::new("sh")
+        .args([
+            "-c",
+            "ulimit -c unlimited; exec \"$0\" encrypt -k key -o out pipe",
+        ])
+        .arg(env!("CARGO_BIN_EXE_veriplex"))
+        .current_dir(folder.0.path())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let _pipe = File::options().write(true).open(folder.path("pipe")).unwrap();
+    wait_for_output(&folder, &child);
+    let limits = fs::read_to_string(format!("/proc/{}/limits", child.id())).unwrap();
+    let cores = limits.lines().find(|line| line.starts_with("Max core")).unwrap();
+    assert_eq!(cores.split_whitespace().nth(4), Some("0"), "{cores}");
+    signal(&child, Signal::TERM);
+    child.wait_with_output().unwrap();
+}

@@ -50,3 +50,83 @@ fn listed_names_are_of_regular_files() {
     let expected = "pipe: FAILED open or read\n/dev/zero: FAILED open or read\na: OK\n";
     assert_eq!(stdout(&output), expected);
 }
+
+/// Runs a command line of a shell, with `N` for the number of a descriptor. Those from 3 to 9 are closed unless it opens them.
+#[cfg(target_os = "linux")]
+fn with_descriptors(folder: &Folder, args: &str, redirections: &str) -> Output {
+    let script = format!("exec 3<&- 4<&- 5<&- 6<&- 7<&- 8<&- 9<&-; exec \"$0\" {args} {redirections}");
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", &script, env!("CARGO_BIN_EXE_veriplex")])
+        .current_dir(folder.0.path());
+    soon(move || command.stdin(Stdio::null()).output().unwrap())
+}
+
+/// The number is never that of a file of the program's own.
+#[test]
+#[cfg(target_os = "linux")]
+fn descriptors_that_nobody_opened() {
+    let folder = Folder::with_private_keys();
+    folder.write("doc", b"first line\nsecond\n");
+    fs::create_dir(folder.path("links")).unwrap();
+    std::os::unix::fs::symlink("/proc/self/fd", folder.path("links/fd")).unwrap();
+    let before = folder.names();
+    for number in 3..10 {
+        for args in [
+            "encrypt --password-fd N --cost 12 -o - doc",
+            "encrypt --password-fd N --cost 12 -fo out doc",
+            "encrypt --password-file /proc/$$/fd/N --cost 12 -o - doc",
+            "encrypt --password-file=links/fd/N --cost 12 -o - doc",
+            "encrypt --key-fd N -o - key",
+            "encrypt -k/dev/fd/0N -o - key",
+            "encrypt -k key -fo out /dev/fd/N",
+            "encrypt -k key -fo /dev/fd/N doc",
+            "encrypt -k key -fo /dev/fd/N/out doc",
+            "sign --key-file /proc/thread-self/fd/N -o - doc",
+            "seal --key-fd N --to 2.pub -o out doc",
+            "key password 1 --cost 12 --new-password-file /dev/fd/N",
+            "disk encrypt --password-fd N --cost 12 -fo out doc",
+            "sum key /dev/fd/N",
+        ] {
+            let args = args.replace('N', &number.to_string());
+            let output = with_descriptors(&folder, &args, "");
+            let reason = format!(": descriptor {number} is not open");
+            fails_with(&output, IO, &[&reason]);
+            assert_eq!((stdout(&output), folder.names()), ("", before.clone()), "{args}");
+        }
+    }
+    assert_eq!(folder.read("1"), private_line(1).as_bytes());
+}
+
+/// Two uses would share the place in the file.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_descriptor_has_one_use() {
+    let folder = Folder::new();
+    folder.write("doc", b"first line\nsecond\n");
+    for input in ["/dev/fd/3", "/proc/self/fd/3", "/dev/fd/4"] {
+        let args = format!("encrypt --password-fd 3 --cost 12 -o - {input}");
+        let output = with_descriptors(&folder, &args, "3<doc 4<&3");
+        fails(&output, USAGE, input, "cannot be both password and input");
+    }
+    // A name has its own.
+    let output = with_descriptors(&folder, "encrypt --password-fd 3 --cost 12 -o out doc", "3<doc");
+    succeeds(&output);
+    let output = folder.run(&["decrypt", "--password-file", "doc", "-o", "-", "out"]);
+    succeeds(&output);
+    assert_eq!(output.stdout, folder.read("doc"));
+}
+
+/// It is open, but not for reading.
+#[test]
+#[cfg(target_os = "linux")]
+fn standard_input_without_content() {
+    use rustix::fs::{Mode, OFlags, open};
+    let folder = Folder::new();
+    folder.write("doc", b"content");
+    for args in [&["digest"][..], &["encrypt", "-k", "key", "-o", "-"]] {
+        let place = open(folder.path("doc"), OFlags::PATH, Mode::empty()).unwrap();
+        let output = folder.command(args).stdin(place).output().unwrap();
+        fails(&output, IO, "standard input", "not open for reading");
+    }
+}

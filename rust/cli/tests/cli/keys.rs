@@ -519,7 +519,7 @@ fn secrets_from_descriptors_and_the_environment() {
         &run("mac --key-fd 7 file", ""),
         IO,
         "/dev/fd/7",
-        "Bad file descriptor",
+        "descriptor 7 is not open",
     );
 
     for (make, open) in [
