@@ -4,15 +4,16 @@
 //! in the order of their names. Owners and special modes are left out. GNU headers; no other extensions than long names.
 
 use std::ffi::OsStr;
-use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::fs::{self, File, Permissions};
 use std::io::{self, Read, Take, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, readlinkat, statat};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, mkdirat, openat, readlinkat, statat, symlinkat};
+use rustix::io::Errno;
 use tar::{Archive, Builder, Entry, EntryType, Header};
 use zeroize::Zeroizing;
 
@@ -24,6 +25,8 @@ use crate::terminal_quoting::quoted;
 const MAX_PATH_LEN: usize = 3840;
 /// No system has longer names or targets of links.
 const MAX_NAME_LEN: u64 = 1 << 16;
+/// No system takes longer ones.
+const MAX_TARGET_LEN: usize = 4095;
 /// How GNU tar calls the entry of a long name.
 const LONG_LINK: &[u8] = b"././@LongLink";
 
@@ -59,32 +62,24 @@ pub fn walk(
             Ok(found) => found,
             Err(error) => return visit(folder, Err(error)),
         };
-    // Where the next path is looked up, as long as that is the same folder.
-    let mut place: Option<(PathBuf, OwnedFd)> = None;
+    let mut places = Places::new(root);
     // The paths are those still to be visited, the next last.
     while let Some(path) = paths.pop() {
         let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
             continue;
         };
-        let parent = match place.take().filter(|(place, _)| place == above) {
-            Some((_, parent)) => Ok(parent),
-            None => descend(&root, above),
-        };
-        let looked = parent.and_then(|parent| Ok((look(&parent, name)?, parent)));
+        let looked = places.at(above).and_then(|parent| look(parent, name));
         let path_shown = folder.join(&path);
         match looked {
-            Ok(((found, None), parent)) => {
-                place = Some((above.to_owned(), parent));
-                visit(&path_shown, Ok(found))?;
-            }
-            Ok(((found, Some(inside)), _)) => {
+            Ok((found, None)) => visit(&path_shown, Ok(found))?,
+            Ok((found, Some(inside))) => {
                 let entries = names(&inside, &path);
                 visit(&path_shown, Ok(found))?;
                 match entries {
                     Ok(mut entries) => paths.append(&mut entries),
                     Err(error) => visit(&path_shown, Err(error))?,
                 }
-                place = Some((path, inside));
+                places.enter(path, inside);
             }
             Err(error) => visit(&path_shown, Err(error))?,
         }
@@ -99,11 +94,49 @@ const OPEN: OFlags = OFlags::RDONLY
     .union(OFlags::NOCTTY)
     .union(OFlags::CLOEXEC);
 
-/// Opens a folder below another one, a name at a time. Not all are held open, since there may be more than a process may have.
-fn descend(root: &OwnedFd, path: &Path) -> io::Result<OwnedFd> {
-    path.iter().try_fold(root.try_clone()?, |folder, name| {
-        Ok(openat(folder, name, OPEN | OFlags::DIRECTORY, Mode::empty())?)
-    })
+/// A folder and some of those below, each open below the one before: the next name is mostly in the last one, or in one above.
+struct Places {
+    root: OwnedFd,
+    open: Vec<(PathBuf, OwnedFd)>,
+}
+
+impl Places {
+    /// Not all are held open, since there may be more than a process may have.
+    const MOST: usize = 16;
+
+    fn new(root: OwnedFd) -> Self {
+        Self {
+            root,
+            open: Vec::new(),
+        }
+    }
+
+    fn enter(&mut self, path: PathBuf, folder: OwnedFd) {
+        if self.open.len() == Self::MOST {
+            self.open.remove(0);
+        }
+        self.open.push((path, folder));
+    }
+
+    /// The folder with this path, to which a name at a time leads, and no link.
+    fn at(&mut self, path: &Path) -> io::Result<&OwnedFd> {
+        while self.open.pop_if(|(place, _)| !path.starts_with(place)).is_some() {}
+        let mut place = self
+            .open
+            .last()
+            .map_or(PathBuf::new(), |(place, _)| place.clone());
+        let below = path.strip_prefix(&place).map_err(io::Error::other)?;
+        for name in below {
+            place.push(name);
+            let folder = openat(self.last(), name, OPEN | OFlags::DIRECTORY, Mode::empty())?;
+            self.enter(place.clone(), folder);
+        }
+        Ok(self.last())
+    }
+
+    fn last(&self) -> &OwnedFd {
+        self.open.last().map_or(&self.root, |(_, folder)| folder)
+    }
 }
 
 /// The paths of what is in a folder, the last one first.
@@ -236,6 +269,10 @@ fn append(archive: &mut Builder<impl Write>, folder: &Path, path: &Path, found: 
         Kind::Link(target) => (EntryType::Symlink, Some(target), None),
         Kind::File(file) => {
             let len = file.metadata()?.len();
+            // What grows now is left out; some files of the system never say how long they are.
+            if len == 0 && (&file).read(&mut [0])? > 0 && file.metadata()?.len() == 0 {
+                return Err(io::Error::other("has content, but does not say its length"));
+            }
             header.set_size(len);
             (EntryType::Regular, None, Some(Whole(file.take(len))))
         }
@@ -315,7 +352,9 @@ impl Read for Whole {
 pub fn unpack(stream: impl Read, folder: &Path) -> io::Result<()> {
     let mut archive = Archive::new(stream);
     let [mut long_name, mut long_link] = [None, None];
-    let mut parent = PathBuf::new();
+    let root = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let root = rustix::fs::open(folder, root, Mode::empty())?;
+    let mut places = Places::new(root);
     let mut folders = Vec::new();
     // Raw: otherwise the names would be read to memory however long they are.
     for entry in archive.entries()?.raw(true) {
@@ -337,38 +376,36 @@ pub fn unpack(stream: impl Read, folder: &Path) -> io::Result<()> {
             .take()
             .unwrap_or_else(|| entry.header().path_bytes().into_owned());
         let name = PathBuf::from(std::ffi::OsString::from_vec(name));
+        let bytes = name.as_os_str().as_bytes();
         let mut parts = name.components();
-        if name.as_os_str().is_empty()
-            || name.as_os_str().len() > MAX_PATH_LEN
-            || name.as_os_str().as_bytes().contains(&0)
+        let (Some(above), Some(last)) = (name.parent(), name.file_name()) else {
+            return Err(refused(&name, "name"));
+        };
+        if bytes.len() > MAX_PATH_LEN
+            || bytes.contains(&0)
+            || kind != EntryType::Directory && !bytes.ends_with(last.as_bytes())
             || !parts.all(|part| matches!(part, Component::Normal(_)))
         {
             return Err(refused(&name, "name"));
         }
-        // Nothing replaces a folder that is there, so the last one need not be looked up again.
-        if let Some(above) = name.parent()
-            && *above != parent
-        {
-            let is_folder =
-                |path: &Path| fs::symlink_metadata(folder.join(path)).is_ok_and(|found| found.is_dir());
-            if !above.ancestors().all(is_folder) {
-                return Err(refused(&name, "place"));
-            }
-            above.clone_into(&mut parent);
-        }
-        let path = folder.join(&name);
+        let parent = places.at(above).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => refused(&name, "place"),
+            _ if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => refused(&name, "place"),
+            _ => error,
+        })?;
         let made = match kind {
             EntryType::Directory => {
-                folders.push((path.clone(), entry.header().mode()? & 0o700));
-                DirBuilder::new().mode(0o700).create(path)
+                folders.push((folder.join(&name), entry.header().mode()? & 0o700));
+                mkdirat(parent, last, Mode::RWXU).map_err(io::Error::from)
             }
-            EntryType::Regular => extract(&mut entry, &path),
+            EntryType::Regular => extract(&mut entry, parent, last),
             EntryType::Symlink => {
                 let target = long_link
                     .take()
                     .or_else(|| Some(entry.header().link_name_bytes()?.into_owned()));
+                let target = target.filter(|target| !target.contains(&0) && target.len() <= MAX_TARGET_LEN);
                 let target = target.ok_or_else(|| refused(&name, "link"))?;
-                symlink(std::ffi::OsString::from_vec(target), path)
+                symlinkat(OsStr::from_bytes(&target), parent, last).map_err(io::Error::from)
             }
             _ => return Err(refused(&name, "kind")),
         };
@@ -380,6 +417,7 @@ pub fn unpack(stream: impl Read, folder: &Path) -> io::Result<()> {
                 );
                 io::Error::new(io::ErrorKind::InvalidData, reason)
             }
+            io::ErrorKind::InvalidFilename => refused(&name, "name"),
             _ => error,
         })?;
         if long_link.is_some() {
@@ -409,18 +447,16 @@ fn read_name(entry: &mut Entry<'_, impl Read>) -> io::Result<Vec<u8>> {
     Ok(name)
 }
 
-/// Makes a file, which only its owner may use.
-fn extract(entry: &mut Entry<'_, impl Read>, path: &Path) -> io::Result<()> {
+/// Makes a file in a folder, which only its owner may use.
+fn extract(entry: &mut Entry<'_, impl Read>, folder: &OwnedFd, name: &OsStr) -> io::Result<()> {
     let mode = entry.header().mode()? & 0o700;
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(mode)
-        .open(path)?;
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut file = File::from(openat(folder, name, flags, Mode::RUSR | Mode::WUSR)?);
     let len = entry.size();
     if io::copy(entry, &mut file)? != len {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
+    file.set_permissions(Permissions::from_mode(mode))?;
     let modified = Duration::from_secs(entry.header().mtime()?);
     if let Some(modified) = UNIX_EPOCH.checked_add(modified) {
         file.set_modified(modified)?;

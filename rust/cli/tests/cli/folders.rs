@@ -376,6 +376,10 @@ fn hostile_archives_are_refused() {
         entry(E::XGlobalHeader, b"pax", b"", b"22 path=../victim\n"),
         entry(E::new(b'V'), b"volume", b"", b""),
         entry(E::Symlink, b"empty", b"", b""),
+        // Names that no file and no link can have.
+        file(b"x/"),
+        entry(E::Symlink, b"x/", b"target", b""),
+        link(&[b't'; 5000]),
         // No archive at all, and one that was cut before it was sealed.
         noise(1000),
         file(b"x")[..600].to_vec(),
@@ -409,6 +413,51 @@ fn hostile_archives_are_refused() {
         .map(|(_, mode, _)| mode & 0o7777)
         .collect();
     assert_eq!(modes, [0o700, 0o700, 0o700, 0o777]);
+}
+
+/// Work and memory are in proportion to the archive, however deep its folders are.
+#[test]
+fn deep_folders() {
+    use EntryType as E;
+    let folder = Folder::new();
+    let named = |kind, name: &str| {
+        let long = entry(E::GNULongName, b"././@LongLink", b"", name.as_bytes());
+        [long, entry(kind, b"x", b"", b"")].concat()
+    };
+    let mut archive = Vec::new();
+    let path = (1..=1000).map(|depth| {
+        let path = "d/".repeat(depth);
+        archive.extend(named(E::Directory, &path));
+        path
+    });
+    let path = path.last().unwrap();
+    // By turns in two of them.
+    for number in 0..500 {
+        archive.extend(named(E::Regular, &format!("{path}{number}")));
+        archive.extend(named(E::Regular, &format!("{}{number}", &path[2..])));
+    }
+    folder.write("in.vpx", &segments(b"VERIPLEX\x01\x01", &KEY, &[9; 32], &archive));
+    let begun = std::time::Instant::now();
+    succeeds(&run(&folder, DECRYPT, &["in.vpx"]));
+    succeeds(&run(&folder, ENCRYPT, &["-o", "again.vpx", "in"]));
+    let elapsed = begun.elapsed();
+    assert!(elapsed < Duration::from_secs(10), "{elapsed:?}");
+    assert_eq!(fs::read_dir(folder.path("in").join(path)).unwrap().count(), 500);
+}
+
+/// Some files of the system have content, but no length.
+#[test]
+#[cfg(target_os = "linux")]
+fn files_of_unknown_length() {
+    let folder = Folder::new();
+    let output = run(&folder, ENCRYPT, &["-o", "out.vpx", "/proc/sys/kernel/random"]);
+    fails(
+        &output,
+        IO,
+        "/proc/sys/kernel/random/boot_id",
+        "does not say its length",
+    );
+    assert!(folder.names().is_empty());
 }
 
 #[test]
