@@ -107,7 +107,7 @@ fn key() -> Secret {
 /// A new disk and its header.
 fn generate(geometry: Geometry, secret: &Secret, cost: u8) -> (Header, Disk) {
     let disk = Disk::generate(geometry, secret, cost).expect("a disk");
-    let header = disk.header(&disk.sector_tags(|_, _| Ok(())));
+    let header = disk.header(&disk.readable_sector_tags(|_, _| Ok::<_, ()>(())));
     (header.expect("a header"), disk)
 }
 
@@ -451,10 +451,10 @@ fn session(shape: Shape, is_read_only: bool, requests: &[Request], changes: &[Ch
     let folder = tempfile::tempdir().unwrap();
     let [path, header] = ["image", "header"].map(|name| folder.path().join(name));
     fs::write(&path, &encrypted).unwrap();
-    let tags = disk.sector_tags(|number, sector| {
+    let tags = disk.readable_sector_tags(|number, sector| {
         let place = usize::try_from(disk.place(number)).unwrap();
         sector.copy_from_slice(&encrypted[place..][..sector.len()]);
-        Ok(())
+        Ok::<_, ()>(())
     });
     fs::write(&header, disk.header(&tags).expect("a header").bytes()).unwrap();
 

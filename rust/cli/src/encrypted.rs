@@ -103,7 +103,7 @@ fn check_file(name: &str, is_file: bool) -> Result<(), Error> {
     }
     Err(Error::usage(
         name,
-        "not a regular file, which --deterministic requires",
+        "not a regular file, which a deterministic ciphertext requires",
     ))
 }
 

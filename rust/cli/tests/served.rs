@@ -81,7 +81,7 @@ fn a_signal_wipes_the_keys() {
         let geometry = Geometry::new(4096, 0, LEN as u64).unwrap();
         let disk = Disk::generate(geometry, &Secret::Key(KEY.into()), 0).unwrap();
         // Of zeros.
-        let tags = disk.sector_tags(|_, _| Ok(()));
+        let tags = disk.readable_sector_tags(|_, _| Ok::<_, ()>(()));
         let header = disk.header(&tags).unwrap();
         drop(disk);
         fs::write(folder.path().join("image"), vec![0; LEN]).unwrap();

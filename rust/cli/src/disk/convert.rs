@@ -145,10 +145,13 @@ pub fn in_place<S: Storage>(
         header: journal,
     };
     work.check_len()?;
-    // The image's own content may look like a marker.
-    found.marker = found
+    if let Some(marker) = found
         .marker
-        .filter(|marker| marker.is_of(&work.disk, &work.conversion));
+        .take_if(|marker| !marker.is_of(&work.disk, &work.conversion))
+    {
+        // The image's own content may look like a marker.
+        marker.check_content(&work.disk, &storage.name(Part::Image))?;
+    }
     match work.stage(&found)? {
         Stage::Begun => {
             work.save_header(&found)?;
@@ -369,16 +372,18 @@ fn read_image<S: Storage>(storage: &S, at: u64, buffer: &mut [u8]) -> Result<(),
     }
 }
 
-fn sector_tags<S: Storage>(storage: &S, disk: &Disk) -> header::SectorTags {
-    disk.sector_tags(|number, sector| {
-        read_image(storage, disk.place(number), sector).map_err(|_| io::ErrorKind::Other.into())
-    })
+/// Reads a sector with a tag.
+fn read_sector<S: Storage>(storage: &S, disk: &Disk) -> impl Fn(u64, &mut [u8]) -> Result<(), Error> {
+    |number, sector| read_image(storage, disk.place(number), sector)
 }
 
 /// An error if the header, which says this, is of another image.
 fn check_sectors<S: Storage>(storage: &S, disk: &Disk, state: &State) -> Result<(), Error> {
     match state {
-        State::Encrypted(tags) => tags.check(&sector_tags(storage, disk), &storage.name(Part::Image)),
+        State::Encrypted(tags) => {
+            let found = disk.readable_sector_tags(read_sector(storage, disk));
+            tags.check(&found, &storage.name(Part::Image))
+        }
         State::Converting(_) => Ok(()),
     }
 }
@@ -525,7 +530,8 @@ impl<'a, S: Storage> Work<'a, S> {
     fn end(&self) -> Result<(), Error> {
         match self.conversion.direction {
             Direction::Encrypt => {
-                let header = self.disk.header(&sector_tags(self.storage, &self.disk))?;
+                let tags = self.disk.sector_tags(read_sector(self.storage, &self.disk))?;
+                let header = self.disk.header(&tags)?;
                 self.storage
                     .save(Part::Header, header.bytes(), Existing::Replaced)?;
             }
@@ -930,7 +936,12 @@ fn save_with_room(
     }
     output.write_all(bytes).map_err(failed)?;
     output.commit()?;
-    sync_folder(path).map_err(failed)
+    sync_folder(path).map_err(|error| {
+        if existing != Existing::Replaced {
+            let _ = fs::remove_file(path);
+        }
+        failed(error)
+    })
 }
 
 #[cfg(target_os = "linux")]

@@ -1,8 +1,7 @@
 //! Encryption and decryption of an image into another file.
 
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use veriplex::Key;
@@ -13,8 +12,8 @@ use super::image::{self, Image, check_destination};
 use super::plain::Plain;
 use super::{Direction, EXTENSION, HEADER_EXTENSION, JOURNAL_EXTENSION, OLD_EXTENSION, convert};
 use crate::crypt::{Job, Range, Secret};
-use crate::error::Error;
-use crate::files::{Existing, Output, Readers, beside, lock_if_there};
+use crate::error::{Error, warn};
+use crate::files::{Existing, Output, Readers, beside, is_same, lock_if_there};
 use crate::places::is_stdio;
 use crate::progress::Progress;
 use crate::terminal_quoting::quoted;
@@ -60,24 +59,28 @@ pub fn encrypt(job: &Job<'_>, header: Option<&Path>, secret: Read<'_>, plan: &Pl
     let existing = Existing::forced(job.force);
     let mut header_output = Output::create(&header_path, existing, image.readers)?;
     let disk = Disk::generate(geometry, &secret()?, plan.cost)?;
-    let output = transform(job, &image, &disk, Direction::Encrypt, Range::default(), output)?;
-    let tags = disk.sector_tags(|number, sector| {
-        image.read_at(disk.place(number), sector)?;
-        disk.apply(Direction::Encrypt, number, sector)
-    });
+    let mut output = transform(job, &image, &disk, Direction::Encrypt, Range::default(), output)?;
+    let tags = disk
+        .sector_tags(|number, sector| {
+            image.read_at(disk.place(number), sector)?;
+            disk.apply(Direction::Encrypt, number, sector)
+        })
+        .map_err(|error| Error::io(&image.name, error))?;
     header_output
         .write_all(disk.header(&tags)?.bytes())
         .map_err(|error| Error::write(&header_output.name, &error))?;
+    let new = output.file().map(|file| file.try_clone()).transpose();
+    let new = new.map_err(|error| Error::io(&output.name, error))?;
+    // What is no file was changed already.
+    let is_new = || new.is_none_or(|new| is_same(&new, fs::metadata(&destination)));
     // The header first: without it the new image cannot be decrypted.
+    let commit = || {
+        header_output.commit()?;
+        output.commit()
+    };
     match old {
-        None => {
-            header_output.commit()?;
-            output.commit()
-        }
-        Some(old) => old.replace(image.readers, || {
-            header_output.commit()?;
-            output.commit()
-        }),
+        None => commit(),
+        Some(old) => old.replace(image.readers, commit, is_new),
     }
 }
 
@@ -105,11 +108,24 @@ impl<'a> Old<'a> {
         Ok(Some(Self { path, kept, header }))
     }
 
-    fn replace(self, readers: Readers, commit: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
+    /// Replaces header and image by `commit`. If that fails, the header stays that of the image at its place; `is_new` tells which
+    /// one that is.
+    fn replace(
+        self,
+        readers: Readers,
+        commit: impl FnOnce() -> Result<(), Error>,
+        is_new: impl FnOnce() -> bool,
+    ) -> Result<(), Error> {
         let save = |path: &Path, existing| convert::save(path, self.header.bytes(), existing, readers);
         save(&self.kept, Existing::Refused)?;
         let done = commit();
         if done.is_err() {
+            if is_new() {
+                // It may be the old one when the power goes.
+                let name = quoted(&self.kept);
+                warn(format_args!("{name}: the header of the image that was replaced"));
+                return done;
+            }
             save(self.path, Existing::Replaced)?;
         }
         convert::remove(&self.kept).map_err(|error| Error::io(&quoted(&self.kept), error))?;
@@ -167,7 +183,7 @@ enum Keys {
 
 struct Headed {
     disk: Disk,
-    /// Of the sectors that the header knows, as they are.
+    /// Of the sectors, as the header says.
     tags: SectorTags,
     header: Header,
     path: PathBuf,
@@ -200,11 +216,8 @@ impl Opened {
         if tags == headed.tags {
             return Ok(());
         }
-        let identity = |found: io::Result<Metadata>| found.ok().map(|found| (found.dev(), found.ino()));
-        let opened = headed.file.as_ref().map(File::metadata);
-        let is_there = opened
-            .and_then(identity)
-            .is_some_and(|opened| identity(fs::metadata(&headed.path)) == Some(opened));
+        let opened = headed.file.as_ref();
+        let is_there = opened.is_some_and(|opened| is_same(opened, fs::metadata(&headed.path)));
         if !is_there || !Header::read(&headed.path).is_ok_and(|found| found == headed.header) {
             let reason = "is not the header that was opened, and is left as it is: the header that was opened is not \
                           brought up to date";
@@ -263,11 +276,19 @@ pub fn open(
     if let Some(marker) = &marker {
         marker.check_content(&disk, &image.name)?;
     }
-    let tags = image.sector_tags(&disk);
-    if let State::Encrypted(known) = &state
-        && is_checked
-    {
-        known.check(&tags, &image.name)?;
+    let State::Encrypted(tags) = state else {
+        return Err(Error::unverified(&name, "the header is damaged"));
+    };
+    if is_checked && let Err(error) = tags.check(&image.sector_tags(&disk), &image.name) {
+        let old = beside(&header_path, OLD_EXTENSION);
+        if Header::read(&old).is_err() {
+            return Err(error);
+        }
+        let reason = format_args!(
+            "header and image do not match; there is also the header of before (--header {})",
+            quoted(&old)
+        );
+        return Err(Error::unverified(&image.name, reason));
     }
     let keys = Keys::Headed(Box::new(Headed {
         disk,

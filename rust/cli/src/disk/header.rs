@@ -60,6 +60,8 @@ pub const MARKER_LEN: usize = 50;
 /// How many sectors have tags in the header.
 const SECTORS: usize = 16;
 pub const SECTOR_TAG_LEN: usize = 8;
+/// Instead of the tag of a sector that cannot be read.
+const UNREAD: [u8; SECTOR_TAG_LEN] = [0; SECTOR_TAG_LEN];
 const KEY: u8 = 1;
 const PASSWORD: u8 = 2;
 
@@ -394,9 +396,23 @@ impl Disk {
         *tag
     }
 
-    /// Tags of some sectors, whose ciphertext `read` gives; none of those that cannot be read.
-    pub fn sector_tags(&self, mut read: impl FnMut(u64, &mut [u8]) -> io::Result<()>) -> SectorTags {
-        let mut tags = SectorTags([[0; SECTOR_TAG_LEN]; SECTORS]);
+    /// Tags of some sectors, whose ciphertext `read` gives.
+    pub fn sector_tags<E>(
+        &self,
+        mut read: impl FnMut(u64, &mut [u8]) -> Result<(), E>,
+    ) -> Result<SectorTags, E> {
+        let mut failed = Ok(());
+        let tags = self
+            .readable_sector_tags(|number, sector| read(number, sector).map_err(|error| failed = Err(error)));
+        failed.map(|()| tags)
+    }
+
+    /// The same; none of the sectors that cannot be read.
+    pub fn readable_sector_tags<E>(
+        &self,
+        mut read: impl FnMut(u64, &mut [u8]) -> Result<(), E>,
+    ) -> SectorTags {
+        let mut tags = SectorTags([UNREAD; SECTORS]);
         let count = self.geometry.len / self.geometry.sector_len as u64;
         let mut sector = Zeroizing::new(vec![0; self.geometry.sector_len]);
         for (i, tag) in (0..).zip(&mut tags.0) {
@@ -458,7 +474,7 @@ impl SectorTags {
     /// An error if the image has none of these sectors any more.
     pub fn check(&self, found: &Self, name: &str) -> Result<(), Error> {
         let mut pairs = self.0.iter().zip(&found.0);
-        if pairs.any(|(one, other)| one.ct_eq(other).into()) {
+        if pairs.any(|(one, other)| *one != UNREAD && one.ct_eq(other).into()) {
             return Ok(());
         }
         let reason = "header and image do not match: the header belongs to another image, or the whole image was rewritten \

@@ -150,7 +150,7 @@ impl Image {
 
     /// Tags of the sectors that a header knows, as they are in this image.
     pub fn sector_tags(&self, disk: &Disk) -> SectorTags {
-        disk.sector_tags(|number, sector| self.read_at(disk.place(number), sector))
+        disk.readable_sector_tags(|number, sector| self.read_at(disk.place(number), sector))
     }
 
     pub fn read_at(&self, at: u64, buffer: &mut [u8]) -> io::Result<()> {

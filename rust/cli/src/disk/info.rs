@@ -1,12 +1,13 @@
 //! What an image and its header say without a key.
 
 use std::fmt::Write as _;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::Path;
 
 use super::copy;
 use super::image::Image;
 use crate::error::Error;
+use crate::files::stdout;
 use crate::terminal_quoting::quoted;
 
 /// Prints it, one property in each line.
@@ -48,7 +49,7 @@ pub fn print(path: &Path, header: Option<&Path>) -> Result<(), Error> {
     if missing > 0 {
         let _ = writeln!(text, "missing: {missing} bytes at the end of the image"); // a string takes everything
     }
-    let mut stdout = io::stdout();
+    let mut stdout = stdout()?;
     stdout
         .write_all(text.as_bytes())
         .and_then(|()| stdout.flush())

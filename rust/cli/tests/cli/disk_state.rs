@@ -361,6 +361,86 @@ fn forced_and_failed() {
 }
 
 /// What is mounted through a loop device, which only root can make.
+/// Nothing, if there is no strace that makes a call of the system fail.
+#[cfg(target_os = "linux")]
+pub fn with_fault(folder: &Folder, fault: &str, args: &[&str]) -> Option<Output> {
+    let inject = format!("inject={fault}");
+    let command = folder.command(args);
+    let traced = Command::new("strace")
+        .args(["-fqqo", "/dev/null", "-e", &inject])
+        .arg(command.get_program())
+        .args(args)
+        .current_dir(folder.0.path())
+        .output();
+    traced.ok()
+}
+
+/// Whatever fails, image and header at their places belong together.
+#[test]
+#[cfg(target_os = "linux")]
+fn forced_and_failed_late() {
+    let folder = Folder::new();
+    let [first, second] = [1, 2].map(|number| vec![number; 8192]);
+    folder.write_private("first", &first);
+    folder.write_private("second", &second);
+    let mut statuses = std::collections::BTreeSet::new();
+    let calls = ["fsync", "fchmod", "rename", "linkat", "unlink"];
+    let faults = calls
+        .iter()
+        .flat_map(|call| (1..=8).map(move |number| (call, number)));
+    for (call, number) in faults {
+        for name in ["disk", "disk.vphead", "disk.vphead.old"] {
+            let _ = fs::remove_file(folder.path(name));
+        }
+        succeeds(&folder.run(&with(ENCRYPT, &["-o", "disk", "first"])));
+        let fault = format!("{call}:error=EIO:when={number}");
+        let args = with(ENCRYPT, &["--force", "-o", "disk", "second"]);
+        let Some(output) = with_fault(&folder, &fault, &args) else {
+            return;
+        };
+        let back = folder.run(&with(DECRYPT, &["-o", "-", "disk"]));
+        assert_eq!(back.status.code(), Some(0), "{fault}: {output:?}");
+        let is_new = back.stdout == second;
+        assert!(is_new || back.stdout == first, "{fault}");
+        assert!(is_new || output.status.code() == Some(IO), "{fault}");
+        statuses.insert((output.status.code(), is_new));
+    }
+    assert_eq!(statuses.len(), 3, "{statuses:?}");
+}
+
+/// The header that fits is named.
+#[test]
+fn the_header_of_the_image_that_would_have_been_replaced() {
+    let folder = Folder::new();
+    folder.write_private("first", &noise(8192));
+    succeeds(&folder.run(&with(ENCRYPT, &["-o", "disk", "first"])));
+    folder.rename("disk.vphead", "disk.vphead.old");
+    succeeds(&folder.run(&with(ENCRYPT, &["-o", "other", "first"])));
+    folder.rename("other.vphead", "disk.vphead");
+    let output = folder.run(&with(DECRYPT, &["-o", "-", "disk"]));
+    fails(&output, UNVERIFIED, "disk", "--header disk.vphead.old");
+    succeeds(&folder.run(&with(
+        DECRYPT,
+        &["--header", "disk.vphead.old", "-o", "-", "disk"],
+    )));
+}
+
+/// Sectors that cannot be read have no tags to be known by.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_new_image_that_cannot_be_read_again() {
+    let folder = Folder::new();
+    folder.write_private("image", &noise(8192));
+    // Besides the marker and the content.
+    let fault = "pread64:error=EIO:when=5+";
+    let args = with(ENCRYPT, &["-o", "disk", "image"]);
+    let Some(output) = with_fault(&folder, fault, &args) else {
+        return;
+    };
+    fails(&output, IO, "image", "Input/output error");
+    assert_eq!(folder.names(), ["image"]);
+}
+
 #[test]
 #[cfg(target_os = "linux")]
 fn the_file_of_a_mounted_loop_device() {

@@ -376,6 +376,23 @@ fn a_disk_that_is_rewritten() {
     assert!(output.stdout == noise(LEN));
 }
 
+/// The header does not know what a server wrote that was killed. Served once more, it does.
+#[test]
+fn a_disk_that_was_rewritten_before_a_kill() {
+    const LEN: usize = 64 << 10;
+    let folder = Folder::new();
+    make_image(&folder, "image", LEN, "4096");
+    let server = Server::start(&folder, &["image", "--socket", "socket"]);
+    let mut client = Client::connect(&folder, "socket", LEN as u64);
+    client.write(0, &noise(LEN));
+    server.stop_by(Signal::KILL);
+    let decrypt = ["disk", "decrypt", "--key-file", "key", "-o", "-", "image"];
+    fails(&folder.run(&decrypt), UNVERIFIED, "image", "--no-check");
+    let server = Server::start(&folder, &["--no-check", "image", "--socket", "other"]);
+    succeeds(&server.stop());
+    assert!(decrypted(&folder, "image") == noise(LEN));
+}
+
 /// The most memory that a process has had, in KiB.
 fn peak(child: &Child) -> u64 {
     let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();

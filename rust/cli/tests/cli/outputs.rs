@@ -356,6 +356,8 @@ fn closed_standard_streams_are_errors() {
     succeeds(&folder.run(&["sign", "--key-file", "private", "file"]));
     succeeds(&folder.run(&["encrypt", "--key-file", "key", "file"]));
     folder.write("list", &folder.run(&["sum", "file"]).stdout);
+    folder.write("plain", &[0; 4096]);
+    succeeds(&folder.run(&["disk", "encrypt", "--key-file", "key", "-o", "disk", "plain"]));
     let pipe = "tunnel pipe -k private --peer-file public --connect 127.0.0.1:1";
     let pipe: Vec<_> = pipe.split(' ').collect();
     let run = |args: &[&str], redirections: &str| redirected(&folder, args, redirections);
@@ -410,6 +412,7 @@ fn closed_standard_streams_are_errors() {
             "127.0.0.1:0",
             "image",
         ],
+        &["disk", "info", "disk"],
         &["--help"],
         &["--version"],
     ] {

@@ -313,10 +313,10 @@ impl Shape {
         let State::Encrypted(tags) = state else {
             return None;
         };
-        let found = disk.sector_tags(|number, sector| {
+        let found = disk.readable_sector_tags(|number, sector| {
             let place = usize::try_from(disk.place(number)).unwrap();
             sector.copy_from_slice(&image[place..][..sector.len()]);
-            Ok(())
+            io::Result::Ok(())
         });
         tags.check(&found, "it").ok()?;
         let mut image = image.to_vec();
@@ -711,6 +711,26 @@ fn content_like_a_marker() {
         machine = after;
     }
     assert!(machine.seen.image() == plain);
+}
+
+/// The journal of an encryption that ended is still there, and the image is half decrypted with a copy of the header.
+#[test]
+fn another_conversion_than_that_of_the_journal() {
+    let encrypt = SHAPE.request(Direction::Encrypt);
+    let begin = Machine::new(&Disks::new(1, &SHAPE.plain(0)));
+    let (_, encrypted, ends) = run_on(&begin, &encrypt, 7, Flaw::None);
+    let header = encrypted.seen.get(Part::Header);
+    let is_end = |disks: &Disks| disks.get(Part::Header) == header && disks.get(Part::Journal).is_some();
+    let ended = ends.iter().find(|end| is_end(&end.seen)).unwrap();
+    let (_, _, ends) = run_on(&encrypted, &SHAPE.request(Direction::Decrypt), 7, Flaw::None);
+    let half: Vec<_> = ends.iter().filter(|end| end.seen.is_marked()).collect();
+    assert!(half.len() > 10);
+    for half in half {
+        let mut disks = ended.seen.clone();
+        disks.files.insert(Part::Image, half.seen.image().to_vec());
+        let (done, after) = run(&disks, &encrypt, 7);
+        assert!(done.is_err() && after == disks);
+    }
 }
 
 /// The hint names an option that there is.
