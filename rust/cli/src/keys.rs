@@ -31,8 +31,9 @@
 //! | 32 | random salt |
 //! | 48 | the secret and its tag: a `veriplex::siv` in the domain `veriplex.key.v1`, without nonce, under the key that the memory-hard hash makes in the domain `veriplex.key.password.v1` of password and salt; its associated data are the bytes before |
 
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Seek, Write};
+use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf};
 
 use base64ct::{Base64, Encoding};
@@ -46,7 +47,7 @@ use zeroize::Zeroizing;
 
 use crate::crypt::random;
 use crate::error::{Error, Status};
-use crate::files::{self, Existing, Output, Readers};
+use crate::files::{self, Existing, Output, Readers, is_same};
 use crate::password::{self, Password, Source};
 use crate::places::is_stdio;
 use crate::terminal_quoting::{quoted, visible};
@@ -466,10 +467,11 @@ pub fn generate_private(path: &Path, protection: Option<(&Source, u8)>) -> Resul
         return private.commit();
     };
     let key = key.public()?;
-    // This one first: it is nothing that could be lost.
-    write(output, key.line().as_bytes())?;
-    private.commit().inspect_err(|_| {
-        let _ = fs::remove_file(public_beside(path));
+    let public = written(output, key.line().as_bytes())?;
+    // This one first: the other one can be made of it.
+    private.commit()?;
+    public.commit().inspect_err(|_| {
+        let _ = fs::remove_file(path);
     })?;
     print(&format!("{}\n", key.fingerprint()))
 }
@@ -549,8 +551,26 @@ pub fn change_password(path: &Path, old: &Source, new: Option<(&Source, u8)>) ->
         check_new_cost(cost)?;
     }
     let output = Output::create(path, Existing::Replaced, Readers::OwnerAlways)?;
-    let (output, place) = output.changing()?;
-    let read = || text::read(text::open(&place)?, path, MAX_LEN);
+    let name = quoted(path);
+    let failed = |error: io::Error| Error::io(&name, error);
+    let (mut output, place) = output.changing()?;
+    let file = text::open(&place)?;
+    // Not every file system has locks.
+    if let Err(TryLockError::WouldBlock) = file.try_lock() {
+        return Err(Error::io(&name, "in use by another process"));
+    }
+    let owner = file.metadata().map_err(failed)?;
+    if let Some(new) = output.file()
+        && new.metadata().map_err(failed)?.uid() != owner.uid()
+    {
+        fchown(new, Some(owner.uid()), Some(owner.gid()))
+            .map_err(|error| Error::io(&name, format_args!("cannot keep its owner: {error}")))?;
+    }
+    let read = || {
+        let mut file = file.try_clone().map_err(failed)?;
+        file.rewind().map_err(failed)?;
+        text::read(file, path, MAX_LEN)
+    };
     let before = read()?;
     let key = with_wiped_stack(|| {
         let key = text::parse_read(&before, path, MAX_LEN, Status::Io, NOT_A_KEY, the_one)?;
@@ -580,8 +600,8 @@ pub fn change_password(path: &Path, old: &Source, new: Option<(&Source, u8)>) ->
             Some(changed)
         })?;
         // Another key may have come there while somebody was asked.
-        if !bool::from(read()?.ct_eq(&before)) {
-            return Err(Error::io(&quoted(path), "changed meanwhile"));
+        if !is_same(&file, fs::symlink_metadata(&place)) || !bool::from(read()?.ct_eq(&before)) {
+            return Err(Error::io(&name, "changed meanwhile"));
         }
         write(output, text.as_bytes())
     })

@@ -245,6 +245,110 @@ fn no_half_of_a_pair_is_left() {
     }
 }
 
+/// Nor is one when the second cannot be finished, or the program is killed: then there may be the private key, which has all.
+#[test]
+#[cfg(target_os = "linux")]
+fn no_public_key_is_left_alone() {
+    let mut halves = 0;
+    for call in ["linkat", "fsync", "fchmod"] {
+        for (action, number) in ["error=EIO", "signal=KILL"]
+            .into_iter()
+            .flat_map(|action| (1..=4).map(move |number| (action, number)))
+        {
+            let folder = Folder::new();
+            let fault = format!("{call}:{action}:when={number}");
+            let args = ["key", "generate", "--private", "new"];
+            let Some(output) = disk_state::with_fault(&folder, &fault, &args) else {
+                return;
+            };
+            let [private, public] = ["new", "new.pub"].map(|name| folder.path(name).exists());
+            assert!(private || !public, "{fault}");
+            if action == "error=EIO" {
+                assert_eq!(private, public, "{fault}");
+                assert_eq!(private, output.status.success(), "{fault}");
+            } else {
+                halves += usize::from(private != public);
+            }
+        }
+    }
+    assert!(halves > 0, "killed too late each time");
+}
+
+/// Of two passwords that are set at the same time, the one is the key's, and the other one's command fails.
+#[test]
+#[cfg(target_os = "linux")]
+fn two_new_passwords() {
+    let folder = Folder::new();
+    folder.write("mine", private_line(1).as_bytes());
+    let change = [
+        "key",
+        "password",
+        "--cost=0",
+        "--new-password-file",
+        "pipe",
+        "mine",
+    ];
+    let before = private_line(1);
+    let output = while_asking(&folder, &change, || {
+        folder.write("other", b"another");
+        let other = [&change[..3], &["--new-password-file", "other", "mine"]].concat();
+        fails_with(
+            &folder.run(&other),
+            IO,
+            &["cost 0", "mine: in use by another process"],
+        );
+        assert_eq!(folder.read("mine"), before.as_bytes());
+    });
+    succeeds_at_low_cost(&output);
+    assert_ne!(folder.read("mine"), before.as_bytes());
+}
+
+/// A link that takes the place of the key is not replaced by a key whose other copy stays as it was.
+#[test]
+#[cfg(unix)]
+fn a_link_in_the_place_of_a_key() {
+    let folder = Folder::new();
+    folder.write("mine", private_line(1).as_bytes());
+    let change = [
+        "key",
+        "password",
+        "--cost=0",
+        "--new-password-file",
+        "pipe",
+        "mine",
+    ];
+    let output = while_asking(&folder, &change, || {
+        fs::rename(folder.path("mine"), folder.path("target")).unwrap();
+        std::os::unix::fs::symlink("target", folder.path("mine")).unwrap();
+    });
+    fails_with(&output, IO, &["cost 0", "mine: changed meanwhile"]);
+    assert!(folder.path("mine").is_symlink());
+}
+
+/// Whoever may replace a file of somebody else's does not take it away.
+#[test]
+#[cfg(unix)]
+fn a_key_keeps_its_owner() {
+    use std::os::unix::fs::{MetadataExt, chown};
+    let folder = Folder::new();
+    folder.write("mine", private_line(1).as_bytes());
+    folder.write("password", b"password");
+    if chown(folder.path("mine"), Some(1234), Some(1235)).is_err() {
+        return;
+    }
+    let args = [
+        "key",
+        "password",
+        "--cost=0",
+        "--new-password-file",
+        "password",
+        "mine",
+    ];
+    succeeds_at_low_cost(&folder.run(&args));
+    let found = fs::metadata(folder.path("mine")).unwrap();
+    assert_eq!((found.uid(), found.gid()), (1234, 1235));
+}
+
 /// A key that takes the place of the one that was read is not lost.
 #[test]
 #[cfg(unix)]
