@@ -443,8 +443,8 @@ pub fn generate_symmetric(path: &Path) -> Result<(), Error> {
     write(output, hex_line(SYMMETRIC, key.as_slice()).as_bytes())
 }
 
-/// Makes a private key file, and beside it `.pub` with the public key: both or none. `-` prints the private key.
-/// It may be under a password of this cost.
+/// Makes a private key file, and beside it `.pub` with the public key: both or none; after a kill, perhaps the
+/// private key alone. `-` prints the private key. It may be under a password of this cost.
 pub fn generate_private(path: &Path, protection: Option<(&Source, u8)>) -> Result<(), Error> {
     if let Some((_, cost)) = protection {
         check_new_cost(cost)?;
