@@ -62,6 +62,14 @@ Print Simpira1024.permute.
 Print Simpira1024.round_constants.
 Check AES.sub_bytes_is.
 Check Simpira1024.permute_length.
+Print KnownAnswers.operation.
+Print KnownAnswers.state_after.
+Print KnownAnswers.sequence.
+Print KnownAnswers.rate_after.
+Print KnownAnswers.operations.
+Print KnownAnswers.operate.
+Print KnownAnswers.frame_after.
+Print KnownAnswers.digit.
 Print KnownAnswers.unhex.
 Print KnownAnswers.same.
 Print KnownAnswers.holds.
@@ -1112,6 +1120,8 @@ Check NH_aarch64.nh_add_units_x1_aarch64.
 
 (* The bounds for a random permutation. *)
 From Coq Require Import QArith.
+Print BoundSampling.mem.
+Print BoundSampling.extends.
 Print BoundSampling.rest.
 Print BoundSampling.partial.
 Print BoundSampling.free.
@@ -1125,6 +1135,7 @@ Print BoundSampling.orders.
 Print BoundSampling.permutations.
 Print BoundSampling.forward.
 Print BoundSampling.inverse.
+Print BoundModel.outer.
 Print BoundModel.outer_of.
 Print BoundModel.values.
 Print BoundModel.strings.
