@@ -6,6 +6,7 @@ use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 use std::thread::{self, JoinHandle};
@@ -38,6 +39,8 @@ const HANDSHAKE: Duration = Duration::from_secs(10);
 pub struct Export {
     opened: Opened,
     is_read_only: bool,
+    /// Whether a client has written.
+    is_changed: AtomicBool,
     /// Nobody reads or writes a part of a sector that somebody else writes: neither would have a sector.
     writing: RwLock<()>,
     log: Log,
@@ -81,6 +84,7 @@ impl Export {
         Ok(Self {
             opened,
             is_read_only,
+            is_changed: AtomicBool::new(false),
             writing: RwLock::new(()),
             log: Log::start()?,
         })
@@ -179,7 +183,11 @@ impl Export {
         let image = &self.opened.image;
         image.sync().map_err(|error| Error::io(&image.name, error))?;
         image.check_there()?;
-        self.opened.update_header()
+        // With --no-check it may be the header of another disk.
+        if self.is_changed.load(Ordering::Relaxed) {
+            self.opened.update_header()?;
+        }
+        Ok(())
     }
 }
 
@@ -208,6 +216,7 @@ impl Device for Export {
     }
 
     fn write(&self, at: u64, bytes: &mut [u8]) -> io::Result<()> {
+        self.is_changed.store(true, Ordering::Relaxed);
         self.reported(self.write_sectors(at, bytes))
     }
 

@@ -389,8 +389,44 @@ fn a_disk_that_was_rewritten_before_a_kill() {
     let decrypt = ["disk", "decrypt", "--key-file", "key", "-o", "-", "image"];
     fails(&folder.run(&decrypt), UNVERIFIED, "image", "--no-check");
     let server = Server::start(&folder, &["--no-check", "image", "--socket", "other"]);
+    let mut client = Client::connect(&folder, "other", LEN as u64);
+    client.write(0, &noise(LEN)[..1]);
     succeeds(&server.stop());
     assert!(decrypted(&folder, "image") == noise(LEN));
+}
+
+/// A server that only looked leaves the header as it is, which may be that of another disk.
+#[test]
+fn a_header_of_another_disk_that_is_not_checked() {
+    const LEN: usize = 64 << 10;
+    let folder = Folder::new();
+    make_image(&folder, "image", LEN, "4096");
+    make_image(&folder, "other", LEN, "4096");
+    let args = [
+        "--no-check",
+        "--header",
+        "other.vphead",
+        "image",
+        "--socket",
+        "socket",
+    ];
+    let server = Server::start(&folder, &args);
+    let mut client = Client::connect(&folder, "socket", LEN as u64);
+    client.read(0, LEN);
+    succeeds(&server.stop());
+    decrypted(&folder, "other");
+    let decrypt = [
+        "disk",
+        "decrypt",
+        "--key-file",
+        "key",
+        "--header",
+        "other.vphead",
+        "-o",
+        "-",
+        "image",
+    ];
+    fails(&folder.run(&decrypt), UNVERIFIED, "image", "do not match");
 }
 
 /// The most memory that a process has had, in KiB.
