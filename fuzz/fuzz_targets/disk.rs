@@ -16,7 +16,6 @@ use veriplex_cli::disk::Direction;
 use veriplex_cli::disk::convert::{self, Part, Storage};
 use veriplex_cli::disk::copy::{self, How};
 use veriplex_cli::disk::header::{self, Disk, Geometry, Header};
-use veriplex_cli::disk::marker;
 use veriplex_cli::disk::nbd::{self, Stream};
 use veriplex_cli::disk::serve::Export;
 use veriplex_cli::error::Error;
@@ -258,7 +257,7 @@ fn conversion(shape: Shape, decrypt: bool, stops: &[u8], change: Option<(Changed
     let is_unchanged = |image: &[u8]| {
         let geometry = shape.geometry();
         let [start, end] = [geometry.offset, geometry.end()].map(|at| usize::try_from(at).unwrap());
-        let marked = start.min(marker::LEN);
+        let marked = start.min(header::MARKER_LEN);
         image.len() == plain.len()
             && image[marked..start] == plain[marked..start]
             && image[end..] == plain[end..]
