@@ -11,6 +11,8 @@ use std::time::Duration;
 use rustix::fs::OFlags;
 use socket2::{Domain, SockAddr, Socket, Type};
 
+use crate::terminal_quoting::quoted;
+
 /// Removes the file on drop, unless something else has taken its place. It must be dropped before the listener: while that
 /// exists, no other file has the same identity.
 #[derive(Debug)]
@@ -71,10 +73,10 @@ fn is_abandoned(path: &Path) -> io::Result<bool> {
 }
 
 /// So that one process at a time finds an abandoned socket and replaces it, or has one that does not listen yet: a locked
-/// file beside it, which other users cannot open, and so cannot lock.
+/// file beside it, which other users cannot open, and so cannot lock. Any other file with its name stays as it is.
 struct Lock {
     path: PathBuf,
-    _file: File,
+    file: File,
 }
 
 impl Lock {
@@ -83,34 +85,87 @@ impl Lock {
         path.push(".lock");
         let path = PathBuf::from(path);
         for _ in 0..100 {
-            let file = OpenOptions::new()
-                .write(true)
-                .create(true)
-                .truncate(false)
-                .mode(0o600)
-                .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
-                .open(&path)?;
-            match file.try_lock() {
-                Ok(()) => {
-                    // The last holder may have removed it since it was opened.
-                    let opened = identity(&file.metadata()?);
-                    if fs::symlink_metadata(&path).is_ok_and(|found| identity(&found) == opened) {
-                        return Ok(Self { path, _file: file });
-                    }
-                }
-                Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(10)),
-                Err(TryLockError::Error(error)) => return Err(error),
+            if let Some(file) = Self::try_take(&path)? {
+                return Ok(Self { path, file });
             }
+            thread::sleep(Duration::from_millis(10));
         }
         Err(io::Error::other("another process is about to listen there"))
+    }
+
+    /// Nothing while another process has it.
+    fn try_take(path: &Path) -> io::Result<Option<File>> {
+        let mut options = OpenOptions::new();
+        options.write(true).mode(0o600);
+        // Should what is there become a link or a pipe before it is opened, it is not followed, and nothing waits.
+        options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed());
+        let created = options.clone().create_new(true).open(path);
+        let is_new = created.is_ok();
+        let file = match created {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                // The last holder may have removed it meanwhile, here and below.
+                let Some(found) = if_exists(fs::symlink_metadata(path))? else {
+                    return Ok(None);
+                };
+                if !is_lock(&found) {
+                    return Err(no_lock(path));
+                }
+                match if_exists(options.open(path))? {
+                    Some(file) => file,
+                    None => return Ok(None),
+                }
+            }
+            created => created?,
+        };
+        // Not all file systems give a new file the owner and the mode that it was made with.
+        if !is_new && !is_lock(&file.metadata()?) {
+            return Err(no_lock(path));
+        }
+        match file.try_lock() {
+            Ok(()) => Ok(is_at(&file, path).then_some(file)),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
     }
 }
 
 impl Drop for Lock {
     /// Before the lock is given back.
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.path);
+        if is_at(&self.file, &self.path) {
+            let _ = fs::remove_file(&self.path);
+        }
     }
+}
+
+/// Whether the file is one that [`Lock::take`] made, or may have been: empty, and of this user alone. One that was just
+/// removed has no links.
+fn is_lock(file: &Metadata) -> bool {
+    file.is_file()
+        && file.uid() == rustix::process::geteuid().as_raw()
+        && file.mode() & 0o7177 == 0
+        && file.len() == 0
+        && file.nlink() <= 1
+}
+
+/// Whether the path still leads to this file, and it is empty.
+fn is_at(file: &File, path: &Path) -> bool {
+    file.metadata().is_ok_and(|opened| {
+        fs::symlink_metadata(path)
+            .is_ok_and(|found| identity(&found) == identity(&opened) && found.len() == 0)
+    })
+}
+
+fn if_exists<T>(found: io::Result<T>) -> io::Result<Option<T>> {
+    match found {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        found => found.map(Some),
+    }
+}
+
+fn no_lock(path: &Path) -> io::Error {
+    let message = format!("{} exists and is not a lock of this program", quoted(path));
+    io::Error::new(io::ErrorKind::AlreadyExists, message)
 }
 
 #[cfg(test)]
@@ -191,5 +246,77 @@ mod tests {
             drop(second);
             assert!(!path.exists());
         }
+    }
+
+    /// Whatever else has the name of the lock stays as it was.
+    #[test]
+    fn what_is_no_lock_is_not_removed() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("socket");
+        let lock = folder.path().join("socket.lock");
+        let other = folder.path().join("other");
+        let write = |path: &Path, text: &str, mode: u32| {
+            fs::write(path, text).unwrap();
+            fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
+        };
+        let stays = || {
+            let before = fs::symlink_metadata(&lock).unwrap();
+            let error = SocketFile::bind(&path).unwrap_err().to_string();
+            assert!(
+                error.ends_with("socket.lock exists and is not a lock of this program"),
+                "{error}"
+            );
+            let after = fs::symlink_metadata(&lock).unwrap();
+            assert_eq!(identity(&after), identity(&before));
+            assert_eq!(after.mode(), before.mode());
+            assert!(!path.exists());
+        };
+        for (text, mode) in [("a key", 0o600), ("a key", 0o400), ("", 0o644), ("", 0o700)] {
+            write(&lock, text, mode);
+            stays();
+            assert_eq!(fs::read_to_string(&lock).unwrap(), text);
+            fs::remove_file(&lock).unwrap();
+        }
+        write(&other, "", 0o600);
+        fs::hard_link(&other, &lock).unwrap();
+        stays();
+        fs::remove_file(&lock).unwrap();
+        symlink(&other, &lock).unwrap();
+        stays();
+        fs::remove_file(&other).unwrap();
+        stays();
+        assert!(!other.exists());
+        fs::remove_file(&lock).unwrap();
+        fs::create_dir(&lock).unwrap();
+        stays();
+        fs::remove_dir(&lock).unwrap();
+        let _listener = UnixListener::bind(&lock).unwrap();
+        stays();
+        fs::remove_file(&lock).unwrap();
+
+        // One that a killed process left.
+        write(&lock, "", 0o600);
+        drop(SocketFile::bind(&path).unwrap());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    /// What was written to it, or took its place, while it was locked.
+    #[test]
+    fn a_lock_that_was_changed_is_not_removed() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("socket.lock");
+        let take = || Lock::take(&folder.path().join("socket")).unwrap();
+        let lock = take();
+        fs::write(&path, "data").unwrap();
+        drop(lock);
+        assert_eq!(fs::read(&path).unwrap(), b"data");
+        fs::remove_file(&path).unwrap();
+        let lock = take();
+        fs::remove_file(&path).unwrap();
+        fs::write(&path, "").unwrap();
+        drop(lock);
+        assert!(path.exists());
     }
 }

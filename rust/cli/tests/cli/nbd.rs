@@ -346,6 +346,59 @@ fn a_socket_that_was_removed() {
     assert!(!folder.path("socket").exists());
 }
 
+/// The lock beside a socket is made only where no file is.
+#[test]
+fn a_file_at_the_place_of_the_lock() {
+    let folder = Folder::new();
+    make_image(&folder, "image", 8192, "4096");
+    fs::copy(folder.path("key"), folder.path("socket.lock")).unwrap();
+    let key = folder.read("key");
+    let serve = |key: &str| {
+        let args = ["disk", "serve", "--key-file", key, "image", "--socket", "socket"];
+        let mut child = folder.command(&args).spawn().unwrap();
+        // Ended if it waits or serves.
+        for _ in 0..1000 {
+            if child.try_wait().unwrap().is_some() {
+                return child.wait_with_output().unwrap();
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+        child.kill().unwrap();
+        child.wait_with_output().unwrap()
+    };
+    let refused = |output: &Output| {
+        fails(
+            output,
+            IO,
+            "socket",
+            "socket.lock exists and is not a lock of this program",
+        );
+        assert!(!folder.path("socket").exists());
+    };
+    // A key, also the one that is used.
+    for used in ["key", "socket.lock"] {
+        refused(&serve(used));
+        assert_eq!(folder.read("socket.lock"), key);
+    }
+    // Nothing listens where something else is, and the key stays.
+    folder.write("socket", b"not a socket");
+    fails(&serve("key"), IO, "socket", "socket.lock");
+    assert_eq!(folder.read("socket.lock"), key);
+    assert_eq!(folder.read("socket"), b"not a socket");
+    fs::remove_file(folder.path("socket")).unwrap();
+
+    fs::remove_file(folder.path("socket.lock")).unwrap();
+    let made = Command::new("mkfifo").arg(folder.path("socket.lock")).status();
+    assert!(made.unwrap().success());
+    refused(&serve("key"));
+    assert!(folder.path("socket.lock").exists());
+
+    fs::remove_file(folder.path("socket.lock")).unwrap();
+    let server = Server::start(&folder, &["image", "--socket", "socket"]);
+    assert!(!folder.path("socket.lock").exists());
+    succeeds(&server.stop());
+}
+
 /// All is written anew by a client, and the header knows the image again.
 #[test]
 fn a_disk_that_is_rewritten() {
