@@ -14,8 +14,8 @@
 //! The tag is `veriplex::mac` in the domain `veriplex.disk.journal.v1` of the header, the number and the ciphertext. After
 //! the last batch comes an empty one, which says that all are on the disk.
 //!
-//! Header, journal and image carry the number of the conversion, the image in its [marker](super::marker). Each step is on the disk before
-//! the next one begins:
+//! Header, journal and image carry the number of the conversion, the image in its [marker](super::marker). Each step is on
+//! the disk before the next one begins:
 //!
 //! 1. decryption: a copy of the header is made, `.old`
 //! 2. the journal is made
