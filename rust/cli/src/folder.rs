@@ -19,6 +19,7 @@ use zeroize::Zeroizing;
 
 use crate::error::{Error, warn};
 use crate::places::check_unwritten;
+use crate::temporary::inside;
 use crate::terminal_quoting::quoted;
 
 /// The longest path in a folder, in bytes: of the 4095 that Linux takes, 255 are for the folder that it is decrypted to.
@@ -342,6 +343,8 @@ impl Read for Whole {
 
 /// Makes what a tar stream has in a folder, which must be empty and whose owner alone can enter it.
 ///
+/// In a temporary folder nothing is made any more once a signal removes it.
+///
 /// Nothing is ever made outside of the folder: names with `..`, absolute names, names below a link, a name that comes twice,
 /// and devices are errors. [`pack`] writes none of these, nor some things that are not errors and have no effect: owners,
 /// special modes, the content of folders, and what follows the end, which may be missing.
@@ -396,7 +399,7 @@ pub fn unpack(stream: impl Read, folder: &Path) -> io::Result<()> {
         let made = match kind {
             EntryType::Directory => {
                 folders.push((folder.join(&name), entry.header().mode()? & 0o700));
-                mkdirat(parent, last, Mode::RWXU).map_err(io::Error::from)
+                inside(|| mkdirat(parent, last, Mode::RWXU)).map_err(io::Error::from)
             }
             EntryType::Regular => extract(&mut entry, parent, last),
             EntryType::Symlink => {
@@ -405,7 +408,7 @@ pub fn unpack(stream: impl Read, folder: &Path) -> io::Result<()> {
                     .or_else(|| Some(entry.header().link_name_bytes()?.into_owned()));
                 let target = target.filter(|target| !target.contains(&0) && target.len() <= MAX_TARGET_LEN);
                 let target = target.ok_or_else(|| refused(&name, "link"))?;
-                symlinkat(OsStr::from_bytes(&target), parent, last).map_err(io::Error::from)
+                inside(|| symlinkat(OsStr::from_bytes(&target), parent, last)).map_err(io::Error::from)
             }
             _ => return Err(refused(&name, "kind")),
         };
@@ -426,7 +429,7 @@ pub fn unpack(stream: impl Read, folder: &Path) -> io::Result<()> {
     }
     // Only now: nothing could be made in some of them. What is in one comes before it.
     for (path, mode) in folders.into_iter().rev() {
-        fs::set_permissions(path, Permissions::from_mode(mode))?;
+        inside(|| fs::set_permissions(path, Permissions::from_mode(mode)))?;
     }
     Ok(())
 }
@@ -451,7 +454,8 @@ fn read_name(entry: &mut Entry<'_, impl Read>) -> io::Result<Vec<u8>> {
 fn extract(entry: &mut Entry<'_, impl Read>, folder: &OwnedFd, name: &OsStr) -> io::Result<()> {
     let mode = entry.header().mode()? & 0o700;
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let mut file = File::from(openat(folder, name, flags, Mode::RUSR | Mode::WUSR)?);
+    let file = inside(|| openat(folder, name, flags, Mode::RUSR | Mode::WUSR));
+    let mut file = File::from(file?);
     let len = entry.size();
     if io::copy(entry, &mut file)? != len {
         return Err(io::ErrorKind::UnexpectedEof.into());

@@ -3,13 +3,18 @@
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::{fs, io};
+use std::{fs, io, thread};
 
 use tempfile::TempPath;
 
-/// Those that there are. Whoever makes, renames or removes one holds the lock meanwhile, so that none is forgotten.
+/// Those that there are. Whoever makes, renames or removes one, or makes something in one, holds the lock meanwhile, so that
+/// none is forgotten. A signal that ends the process takes it for good.
 static ALL: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// A signal is about to end the process.
+static ENDS: AtomicBool = AtomicBool::new(false);
 
 fn all() -> MutexGuard<'static, Vec<PathBuf>> {
     ALL.lock().unwrap_or_else(PoisonError::into_inner)
@@ -90,14 +95,22 @@ impl Drop for Temporary {
     }
 }
 
-/// Removes a file or a folder, in which another thread may be making files: they have no place any more.
+/// Makes something in a temporary folder, or changes the mode of a folder there: never while a signal removes it or after
+/// that, when it would be left behind. `make` must not wait for anything, since a signal waits for it.
+pub fn inside<T>(make: impl FnOnce() -> T) -> T {
+    // Otherwise whoever makes one thing after the other could get the lock again and again before the signal does.
+    while ENDS.load(Ordering::Relaxed) {
+        thread::park();
+    }
+    let _all = all();
+    make()
+}
+
+/// Removes a file or a folder, while the lock is held.
 fn remove(path: &Path) {
     if fs::remove_file(path).is_err() {
-        let gone = path.with_extension("old");
-        let _ = fs::rename(path, &gone).and_then(|()| {
-            unlock(&gone);
-            fs::remove_dir_all(gone)
-        });
+        unlock(path);
+        let _ = fs::remove_dir_all(path);
     }
 }
 
@@ -114,6 +127,7 @@ fn unlock(folder: &Path) {
 
 #[cfg(unix)]
 mod signals {
+    use std::sync::atomic::Ordering;
     use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
     use std::{fs, io, thread};
 
@@ -176,6 +190,7 @@ mod signals {
                     terminal::shown(|| drop(raise(SIGTTOU)));
                     continue;
                 }
+                super::ENDS.store(true, Ordering::Relaxed);
                 let all = super::all();
                 for path in &*all {
                     super::remove(path);

@@ -528,6 +528,57 @@ fn a_signal_removes_an_unfinished_folder() {
     assert!(folder.names().is_empty(), "{:?}", folder.names());
 }
 
+/// Nor while files are being made, of which there are more to come.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_signal_ends_the_making_of_files() {
+    use std::os::unix::process::ExitStatusExt;
+
+    if hardening::ignored(15) {
+        println!("skipped, because signal 15 is ignored here");
+        return;
+    }
+    let folder = Folder::new();
+    let mut archive = Builder::new(Vec::new());
+    for number in 0..6_000 {
+        let mut header = Header::new_gnu();
+        header.set_size(1);
+        header.set_mode(0o600);
+        let name = number.to_string();
+        archive.append_data(&mut header, name, &b"x"[..]).unwrap();
+    }
+    let archive = archive.into_inner().unwrap();
+    let sealed = segments(b"VERIPLEX\x01\x01", &KEY, &[9; 32], &archive);
+    let unfinished = &sealed[..sealed.len() - 10];
+    for number in 0..10 {
+        let mut child = folder
+            .command(&[&DECRYPT[..], &["-o", "out"]].concat())
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        thread::scope(|scope| {
+            // Fails when the process ends. Until then it waits for the end.
+            let fed = scope.spawn(move || (stdin.write_all(unfinished), stdin));
+            let start = SystemTime::now();
+            let first = (number * 100).to_string();
+            while !folder
+                .names()
+                .iter()
+                .any(|name| folder.path(name).join(&first).exists())
+            {
+                assert!(start.elapsed().unwrap() < Duration::from_secs(30));
+                thread::sleep(Duration::from_millis(1));
+            }
+            let pid = rustix::process::Pid::from_child(&child);
+            rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+            assert_eq!(child.wait().unwrap().signal(), Some(15));
+            drop(fed.join());
+        });
+        assert!(folder.names().is_empty(), "{:?}", folder.names());
+    }
+}
+
 #[test]
 fn outputs_in_a_folder() {
     let folder = Folder::new();

@@ -120,7 +120,7 @@ fn modes_of_other_owners_do_not_count() {
 
 /// Whether this process ignores a signal, as what it starts then does.
 #[cfg(target_os = "linux")]
-fn ignored(number: i32) -> bool {
+pub fn ignored(number: i32) -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
