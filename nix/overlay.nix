@@ -74,8 +74,8 @@ in
       yices
       z3
     ];
-    # Clients for the test of `disk serve`.
-    disks = if !final.stdenv.isLinux then [ ] else with final; [ e2fsprogs libnbd qemu ];
+    # Clients for the test of `disk serve`, and what makes system calls fail.
+    disks = if !final.stdenv.isLinux then [ ] else with final; [ e2fsprogs libnbd qemu strace ];
     # For the targets that are no checks. Not here: Verifpal 1.6, of which nixpkgs has 0.27, and rustc for other systems.
     others = if !final.stdenv.isLinux then [ ] else with final; [
       cargo-deny

@@ -1,6 +1,7 @@
 # A package set made of the tools of this machine, as far as nix/overlay.nix needs one, so that `make nix` can evaluate the
 # flake and build its packages without nixpkgs. VERIPLEX_CRATES is a folder with all crates (`cargo vendor`), and
-# VERIPLEX_PATH the PATH of the builds; both come from nix/check. It proves nothing about what nixpkgs would build.
+# VERIPLEX_PATH the PATH of the builds; both come from nix/check. It proves nothing about what nixpkgs would build. But only
+# with the compiler of `make reproducible`, which nixpkgs does not have, must nix's sandbox give the same bytes.
 { system, overlays ? [ ] }:
 let
   path = builtins.getEnv "VERIPLEX_PATH";
@@ -24,7 +25,7 @@ let
   names = [
     "binutils" "cargo" "cargo-auditable" "cargo-deny" "cargo-fuzz" "cargo-mutants" "cargo-semver-checks" "chromedriver" "chromium"
     "clippy" "coq" "cryptol" "diffoscope" "e2fsprogs" "git" "gnumake" "iproute2" "jasmin-compiler" "libnbd" "mdbook" "nodejs" "ocaml" "qemu" "rustc"
-    "rustfmt" "saw-tools" "util-linux" "valgrind" "yices" "z3"
+    "rustfmt" "saw-tools" "strace" "util-linux" "valgrind" "yices" "z3"
   ];
   machine = final: builtins.listToAttrs (map (name: { inherit name; value = tool name; }) names) // {
     stdenv = {
