@@ -84,8 +84,8 @@ enum Command {
     },
     /// Print the digest of each file, computed on all cores, or check a list of digests
     ///
-    /// The digest differs from that of `digest`. With it and an outboard, parts of a file can be verified. With a key, it is
-    /// another digest, which only who has the key can compute.
+    /// The digest differs from that of `digest`. With it and an outboard, parts of a file can be verified. With a key, only
+    /// its holders can compute the digest.
     Sum(sum::Args),
     /// Make and inspect keys, and change their passwords
     #[command(subcommand)]
@@ -172,7 +172,7 @@ enum Command {
     },
     /// Encrypt files, folders or standard input to public keys; FILE becomes FILE.sealed
     ///
-    /// Only who breaks both Ristretto255 and ML-KEM-768 can read it without a private key of a receiver. The receiver learns
+    /// To read it without a receiver's private key, one has to break both Ristretto255 and ML-KEM-768. The receiver learns
     /// that the file comes from the holder of your private key, and cannot prove that to anybody else. If there are several
     /// receivers, each of them could change what the others get: sign files for which that matters.
     #[command(group(one_of(["key_file", "key_fd", "anonymous"])))]
@@ -194,10 +194,10 @@ enum Command {
     },
     /// Decrypt and verify what was sealed to your public key; FILE.sealed becomes FILE
     ///
-    /// On standard error it says who of several senders sealed a file; --quiet turns that off.
+    /// If there are several possible senders, standard error names the one who sealed the file; --quiet turns that off.
     ///
-    /// A file appears only when all of it was verified. A pipe is given data as soon as they are verified: use
-    /// them only if the exit status is 0. Of armor and pipes, a cut is noticed only at the end.
+    /// A file or folder appears only after all of it was verified. A pipe receives data as soon as they are verified:
+    /// use them only if the exit status is 0. If the input is armored or a pipe, truncation is detected only at the end.
     #[command(group(one_of(["key_file", "key_fd"])))]
     Unseal {
         #[command(flatten)]

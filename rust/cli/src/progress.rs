@@ -76,8 +76,8 @@ impl Progress {
             let _ = write!(message, "  {left}"); // a string takes everything
         }
         let bar = self.bar.get_or_insert_with(|| bar(self.total));
-        bar.set_message(message);
         bar.set_position(self.done);
+        bar.set_message(message);
     }
 }
 

@@ -5,16 +5,14 @@
 //! trusted comment: COMMENT
 //! ```
 //!
-//! KEYID are the 16 hexadecimal digits of `veriplex::digest` with 8 bytes, in the domain `veriplex.key-id.v1`, of the public
-//! key. SIGNATURE are 128 hexadecimal digits: a `veriplex::sig` in the domain `veriplex.sign.v1`, over the length of the
-//! comment (8 bytes, little-endian), the comment, and the file. The comment has at most 1024 bytes of printable UTF-8, and
-//! no blank at its end.
+//! KEYID is how the public key begins: 16 hexadecimal digits. SIGNATURE are 128 hexadecimal digits: a `veriplex::sig` in the
+//! domain `veriplex.sign.v1`, over the length of the comment (8 bytes, little-endian), the comment, and the file. The
+//! comment has at most 1024 bytes of printable UTF-8, and no blank at its end.
 
 use std::io::{self, Write};
 use std::path::Path;
 use std::time::SystemTime;
 
-use veriplex::digest::Hasher;
 use veriplex::keys::{PrivateKey, PublicKey};
 use veriplex::sig::{Signature, Signer, Verifier};
 use veriplex::{Label, label, with_wiped_stack};
@@ -30,18 +28,14 @@ use crate::text;
 const DOMAIN: Label<'static> = label!("veriplex.sign.v1");
 const PREFIX: &str = "veriplex-signature-v1 ";
 const COMMENT: &str = "trusted comment: ";
-const KEY_ID_LEN: usize = 8;
+const KEY_ID_DIGITS: usize = 16;
 const MAX_COMMENT_LEN: usize = 1024;
 /// More than the longest file, with blanks at the ends of lines.
 const MAX_LEN: usize = 2048;
 
-/// By which a signature names its key: not a secret, and no proof.
-pub fn key_id(key: &PublicKey) -> String {
-    let mut hasher = Hasher::new(label!("veriplex.key-id.v1"));
-    hasher.update(&key.to_bytes());
-    let mut id = [0; KEY_ID_LEN];
-    hasher.finalize_into(&mut id);
-    base16ct::lower::encode_string(&id)
+/// By which a signature names its key: how it begins where `veriplex key inspect` prints it. It proves nothing.
+fn key_id(key: &PublicKey) -> String {
+    key.to_string()[..KEY_ID_DIGITS].into()
 }
 
 /// When and of what, if there is room for the name.
@@ -151,7 +145,7 @@ pub fn verify(
     })?;
     verifier
         .verify(&signature.signature)
-        .map_err(|_| Error::unverified(&name, "the signature is not one of this key for this file"))?;
+        .map_err(|_| Error::unverified(&name, "the file or its signature was changed"))?;
     if quiet {
         return Ok(());
     }
@@ -187,7 +181,7 @@ fn parse(text: &str) -> Option<Stored> {
     let (first, second) = text.strip_prefix(PREFIX)?.split_once('\n')?;
     let (key_id, digits) = first.trim_ascii_end().split_once(' ')?;
     let is_id =
-        key_id.len() == 2 * KEY_ID_LEN && key_id.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+        key_id.len() == KEY_ID_DIGITS && key_id.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
     // The blank before an empty comment does not count.
     let comment = match second.strip_prefix(COMMENT.trim_ascii_end())? {
         "" => "",

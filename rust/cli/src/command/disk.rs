@@ -42,7 +42,7 @@ pub enum Command {
         /// Encrypt this many bytes; later bytes stay unchanged
         #[arg(short, long, value_name = "N")]
         length: Option<u64>,
-        /// Take IMAGE, and an output that is overwritten, for whole even if they look half converted, as content that begins
+        /// Treat IMAGE, and an output that is overwritten, as whole even if they look half converted, as content that begins
         /// with VPX-HALF does
         #[arg(long)]
         no_check: bool,

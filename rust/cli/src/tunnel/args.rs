@@ -78,10 +78,10 @@ pub struct Serve {
     pub connect: Option<String>,
     #[command(flatten)]
     pub listen: Listen,
-    /// Maximum number of connections in their handshake
+    /// Maximum number of handshakes at once
     #[arg(long, value_name = "N", default_value_t = PENDING, value_parser = value_parser!(u32).range(1..))]
     pub max_pending: u32,
-    /// Maximum number of these from one address (IPv6: one /64 network)
+    /// Maximum number of handshakes from one address (IPv6: one /64 network)
     #[arg(long, value_name = "N", default_value_t = PER_SOURCE, value_parser = value_parser!(u32).range(1..))]
     pub max_per_source: u32,
     /// Maximum number of open connections of one peer

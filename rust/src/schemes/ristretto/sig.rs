@@ -119,7 +119,7 @@ pub fn sign_deterministic(domain: Label<'_>, key: &PrivateKey, message: &[u8]) -
 ///
 /// # Errors
 ///
-/// [`Error::Verification`] if the signature is not one of this message by this key in this domain.
+/// [`Error::Verification`] if this key did not sign this message in this domain.
 pub fn verify(
     domain: Label<'_>,
     key: &PublicKey,
@@ -206,7 +206,7 @@ impl Verifier {
     ///
     /// # Errors
     ///
-    /// [`Error::Verification`] if the signature is not one of this message by this key in this domain.
+    /// [`Error::Verification`] if this key did not sign this message in this domain.
     pub fn verify(self, signature: &Signature) -> Result<(), Error> {
         check(self.protocol, &self.key, signature)
     }
