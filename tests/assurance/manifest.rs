@@ -362,7 +362,14 @@ fn the_rust_is_that_of_the_proofs() {
     for name in ["backend", "mod", "portable32", "portable64"] {
         sources.push(format!("rust/src/primitives/poly1305/{name}.rs"));
     }
-    for object in ["portable", "duplex", "poly1305", "protocol", "shipped"] {
+    for object in [
+        "portable",
+        "duplex",
+        "poly1305",
+        "protocol",
+        "shipped",
+        "shipped_aarch64",
+    ] {
         let of_object: Vec<&Value> = theorems(&manifest).filter(|t| t["object"] == object).collect();
         assert!(!of_object.is_empty(), "no theorem about {object}");
         for theorem in of_object {
@@ -392,12 +399,20 @@ fn the_rust_is_that_of_the_proofs() {
     );
     let builds = manifest["bitcode"]["builds"].as_array().unwrap().iter();
     let builds: Vec<_> = builds
-        .map(|build| ["name", "RUSTFLAGS"].map(|key| build[key].as_str().unwrap()))
+        .map(|build| ["name", "RUSTFLAGS", "target"].map(|key| build[key].as_str().unwrap_or_default()))
         .collect();
     let portable = "--cfg veriplex_backend=\"portable\" --cfg veriplex_proofs";
     assert_eq!(
         builds,
-        [["portable", portable], ["shipped", "--cfg veriplex_proofs"]]
+        [
+            ["portable", portable, ""],
+            ["shipped", "--cfg veriplex_proofs", ""],
+            [
+                "shipped_aarch64",
+                "--cfg veriplex_proofs",
+                "aarch64-unknown-linux-gnu"
+            ],
+        ]
     );
 }
 

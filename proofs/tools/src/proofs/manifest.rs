@@ -9,8 +9,8 @@ use std::path::Path;
 use std::process::Command;
 use std::{fs, io};
 use veriplex_lift::object_file::Symbol;
-use veriplex_lift::packages;
 use veriplex_lift::table::TABLE;
+use veriplex_lift::{assembler, packages};
 
 const PATH: &str = "proofs/generated/manifest.json";
 
@@ -83,12 +83,13 @@ pub fn write(
             "rustc": version("rustc")?,
         },
         "bitcode": {
-            "builds": rust::BUILDS.map(|build| json!({
+            "builds": rust::BUILDS.iter().map(|build| json!({
                 "name": build.name,
+                "target": build.target.map(assembler::triple),
                 "RUSTFLAGS": build.rustflags,
                 "flags": build.flags.join(" "),
                 "features": build.features,
-            })),
+            })).collect::<Value>(),
             "profile": rust::profile(&fs::read_to_string(root.join("Cargo.toml"))?),
         },
         "objects": objects,

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 use std::{env, fs, io};
+use veriplex_lift::{ARMV8, Target, assembler};
 
 /// A way to compile the crate, on top of its release profile. The cfg `veriplex_proofs` keeps the AES round, a block of
 /// Poly1305 and some other functions out of line and others in line, leaves out the inline assembly of `wipe`, and adds
@@ -13,31 +14,43 @@ use std::{env, fs, io};
 pub struct Build {
     /// The module is NAME.bc, and its functions are listed in NAME.saw.
     pub name: &'static str,
+    /// For which machine, if it is not this one.
+    pub target: Option<&'static Target>,
     pub rustflags: &'static str,
     /// On top of the default ones: what the theorems are about.
     pub features: &'static str,
     pub flags: &'static [&'static str],
 }
 
-pub const BUILDS: [Build; 2] = [
+pub static BUILDS: [Build; 3] = [
     Build {
         name: "portable",
+        target: None,
         rustflags: "--cfg veriplex_backend=\"portable\" --cfg veriplex_proofs",
         features: "poly1305",
         // The last keeps every function of the crate, including private ones.
         flags: &["--emit=llvm-bc,llvm-ir", "-Ccodegen-units=1", "-Clink-dead-code"],
     },
-    // As users compile it: whether kernels serve is found out when it runs.
+    shipped("shipped", None),
+    shipped("shipped_aarch64", Some(&ARMV8)),
+];
+
+/// As users compile it: whether kernels serve is found out when it runs.
+const fn shipped(name: &'static str, target: Option<&'static Target>) -> Build {
     Build {
-        name: "shipped",
+        name,
+        target,
         rustflags: "--cfg veriplex_proofs",
         features: "",
         flags: &["--emit=llvm-bc,llvm-ir", "-Ccodegen-units=1"],
-    },
-];
+    }
+}
 
 /// The sources of the functions that the scripts are about. From `label.rs` only the length of labels matters.
-pub const SOURCES: [&str; 23] = [
+pub const SOURCES: [&str; 26] = [
+    "rust/src/backend/aarch64/declarations.rs",
+    "rust/src/backend/aarch64/kernels.rs",
+    "rust/src/backend/aarch64/mod.rs",
     "rust/src/backend/dispatch.rs",
     "rust/src/backend/kernels.rs",
     "rust/src/backend/mod.rs",
@@ -102,28 +115,26 @@ pub fn is_named(theorem: &str, object: &str, symbol: &str) -> bool {
 /// Compiles the crate to `NAME.bc`, and lists its functions in `NAME.saw`, for scripts to include:
 /// `duplex_Duplex_absorb` is the symbol of `veriplex::duplex::Duplex::absorb`. Returns the module in LLVM's text form.
 pub fn bitcode(root: &Path, out: &Path, build: &Build) -> io::Result<String> {
-    let target = out.join(format!("bitcode-{}", build.name));
+    let mut folder = out.join(format!("bitcode-{}", build.name));
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    super::call(
-        Command::new(cargo)
-            .current_dir(root)
-            .env("RUSTFLAGS", build.rustflags)
-            .env_remove("CARGO_ENCODED_RUSTFLAGS")
-            .args([
-                "rustc",
-                "--release",
-                "--package",
-                "veriplex",
-                "--lib",
-                "--features",
-                build.features,
-            ])
-            .args(["--crate-type", "rlib", "--target-dir"])
-            .arg(&target)
-            .arg("--")
-            .args(build.flags),
-    )?;
-    let folder = target.join("release/deps");
+    let mut command = Command::new(cargo);
+    command
+        .current_dir(root)
+        .env("RUSTFLAGS", build.rustflags)
+        .env_remove("CARGO_ENCODED_RUSTFLAGS")
+        .args(["rustc", "--release", "--package", "veriplex", "--lib"])
+        .args(["--features", build.features])
+        .args(["--crate-type", "rlib", "--target-dir"])
+        .arg(&folder);
+    if let Some(target) = build.target {
+        let triple = assembler::triple(target);
+        let rustc = assembler::rustc(target)
+            .ok_or_else(|| io::Error::other(format!("no rustc here has a library for {triple}")))?;
+        command.args(["--target", triple]).env("RUSTC", rustc);
+        folder.push(triple);
+    }
+    super::call(command.arg("--").args(build.flags))?;
+    folder.push("release/deps");
     fs::copy(only(&folder, ".bc")?, out.join(format!("{}.bc", build.name)))?;
     let module = fs::read_to_string(only(&folder, ".ll")?)?;
     let functions = functions(&module);
