@@ -193,8 +193,79 @@ impl<T: ObjectStore> ObjectStore for SealedStore<T> {
     }
 
     async fn copy_opts(&self, from: &Path, to: &Path, options: CopyOptions) -> Result<()> {
-        let CopyOptions { mode, extensions } = options;
         let source = self.get_opts(from, GetOptions::default()).await?;
+        self.put_copy(source, to, options).await
+    }
+
+    async fn rename_opts(&self, from: &Path, to: &Path, options: RenameOptions) -> Result<()> {
+        let RenameOptions {
+            target_mode,
+            extensions,
+        } = options;
+        if from == to {
+            // Copying it and deleting the original would lose it.
+            self.inner.head(from).await?;
+            return match target_mode {
+                RenameTargetMode::Overwrite => Ok(()),
+                RenameTargetMode::Create => Err(Error::AlreadyExists {
+                    path: to.to_string(),
+                    source: "an object cannot be renamed to itself".into(),
+                }),
+            };
+        }
+        let mode = match target_mode {
+            RenameTargetMode::Overwrite => CopyMode::Overwrite,
+            RenameTargetMode::Create => CopyMode::Create,
+        };
+        self.copy_opts(from, to, CopyOptions { mode, extensions }).await?;
+        self.delete(from).await
+    }
+}
+
+impl<T: ObjectStore> SealedStore<T> {
+    /// Seals an object of the same store under this key instead of that of `old`. `false` if it was already.
+    ///
+    /// The object is streamed from one to the other, and replaced at the end: an interrupted change leaves it as it was, and
+    /// is repeated by another call. Nobody else may write to it meanwhile.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use object_store::{ObjectStoreExt as _, memory::InMemory, path::Path};
+    /// # use veriplex::{Key, os_rng};
+    /// # use veriplex_store::SealedStore;
+    /// # #[tokio::main]
+    /// # async fn main() -> object_store::Result<()> {
+    /// let bucket = Arc::new(InMemory::new());
+    /// let [old, new] = [(); 2].map(|()| Key::generate(&mut os_rng()));
+    /// let [old, new] = [old, new].map(|key| SealedStore::new(bucket.clone(), &key, b"my bucket"));
+    /// let path = Path::from("file");
+    /// old.put(&path, "content".into()).await?;
+    /// assert!(new.reseal(&path, &old).await?);
+    /// assert_eq!(new.get(&path).await?.bytes().await?, "content");
+    /// assert!(old.get(&path).await.is_err());
+    /// assert!(!new.reseal(&path, &old).await?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of reading it with `old`, and of writing it; an object that is damaged stays as it is.
+    pub async fn reseal(&self, path: &Path, old: &Self) -> Result<bool> {
+        match self.get_opts(path, GetOptions::default()).await {
+            Ok(_) => return Ok(false),
+            Err(error) if ObjectError::of(&error).is_some_and(|error| *error.reason() == Reason::Key) => (),
+            Err(error) => return Err(error),
+        }
+        let source = old.get_opts(path, GetOptions::default()).await?;
+        self.put_copy(source, path, CopyOptions::default()).await?;
+        // It has changed behind its back.
+        old.cache.remove(path);
+        Ok(true)
+    }
+
+    async fn put_copy(&self, source: GetResult, to: &Path, options: CopyOptions) -> Result<()> {
+        let CopyOptions { mode, extensions } = options;
         let attributes = source.attributes.clone();
         let size = source.meta.size;
         // An upload in parts cannot spare an object that is there.
@@ -223,30 +294,6 @@ impl<T: ObjectStore> ObjectStore for SealedStore<T> {
             let _ = upload.abort().await;
         }
         copied
-    }
-
-    async fn rename_opts(&self, from: &Path, to: &Path, options: RenameOptions) -> Result<()> {
-        let RenameOptions {
-            target_mode,
-            extensions,
-        } = options;
-        if from == to {
-            // Copying it and deleting the original would lose it.
-            self.inner.head(from).await?;
-            return match target_mode {
-                RenameTargetMode::Overwrite => Ok(()),
-                RenameTargetMode::Create => Err(Error::AlreadyExists {
-                    path: to.to_string(),
-                    source: "an object cannot be renamed to itself".into(),
-                }),
-            };
-        }
-        let mode = match target_mode {
-            RenameTargetMode::Overwrite => CopyMode::Overwrite,
-            RenameTargetMode::Create => CopyMode::Create,
-        };
-        self.copy_opts(from, to, CopyOptions { mode, extensions }).await?;
-        self.delete(from).await
     }
 }
 

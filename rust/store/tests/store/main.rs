@@ -7,6 +7,7 @@ mod format;
 mod ranges;
 mod replaced;
 mod requests;
+mod reseal;
 mod round_trip;
 mod spy;
 mod suite;
