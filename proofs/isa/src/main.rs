@@ -3,7 +3,7 @@
 //! bytes of the form itself go to `FOLDER/code/ARCHITECTURE/FORM`, for `proofs/rocq` to execute by its own semantics.
 //!
 //! A run is the image of the registers (`spec/cryptol/test/Forms.cry`) before and after. If this CPU lacks a form, the
-//! form's file is empty.
+//! form's file is empty. What it needs is known from its bytes.
 
 #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
 fn main() {
@@ -18,6 +18,9 @@ fn main() -> std::io::Result<()> {
 
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod forms {
+    use std::collections::BTreeMap;
+    #[cfg(target_arch = "x86_64")]
+    use std::collections::BTreeSet;
     use std::io::{Error, Write as _};
     use std::{env, fs};
 
@@ -27,21 +30,19 @@ mod forms {
     /// Two vector registers and a general one, as wide as the set uses them.
     type Image = [u64; 17];
 
+    type Form = unsafe extern "C" fn(*mut Image);
+
     /// Forms that work on the same registers.
     struct Set {
         /// The number of words of the image that these registers take up.
         words: usize,
-        /// The features that a CPU needs.
-        features: &'static str,
-        runs_here: fn() -> bool,
-        /// What each function does before the form, and after it.
+        /// What each function has before the form, and after it.
         frame: [&'static [u8]; 2],
-        forms: &'static [(&'static str, unsafe extern "C" fn(*mut Image))],
+        forms: &'static [(&'static str, Form)],
     }
 
     macro_rules! forms {
-        ($architecture:literal:
-         $($words:literal words, $frame:ident, $detect:ident($($feature:tt),*): $($name:ident)*;)*) => {
+        ($architecture:literal: $($words:literal words, $frame:ident: $($name:ident)*;)*) => {
             const ARCHITECTURE: &str = $architecture;
             mod functions {
                 unsafe extern "C" {
@@ -51,8 +52,6 @@ mod forms {
             }
             const SETS: &[Set] = &[$(Set {
                 words: $words,
-                features: concat!($(" ", $feature),*),
-                runs_here: || true $(&& std::arch::$detect!($feature))*,
                 frame: $frame,
                 forms: &[$((stringify!($name), functions::$name)),*],
             }),*];
@@ -73,11 +72,14 @@ mod forms {
         b"\xc5\xfa\x6f\x07\xc5\xfa\x6f\x4f\x10\x48\x8b\x47\x20",
         b"\xc5\xfa\x7f\x07\xc5\xfa\x7f\x4f\x10\x48\x89\x47\x20\xc3",
     ];
+    // Before and after these is `in_ymm` or `in_zmm`.
     #[cfg(target_arch = "x86_64")]
-    const WIDE: [&[u8]; 2] = [
-        b"\x62\xf1\xfe\x48\x6f\x07\x62\xf1\xfe\x48\x6f\x4f\x01\x48\x8b\x87\x80\0\0\0",
-        b"\x62\xf1\xfe\x48\x7f\x07\x62\xf1\xfe\x48\x7f\x4f\x01\x48\x89\x87\x80\0\0\0\xc5\xf8\x77\xc3",
-    ];
+    const WIDE: [&[u8]; 2] = [b"", b"\xc3form end"];
+    #[cfg(target_arch = "x86_64")]
+    unsafe extern "C" {
+        fn in_ymm(image: *mut Image, form: Form);
+        fn in_zmm(image: *mut Image, form: Form);
+    }
     #[cfg(target_arch = "aarch64")]
     const NARROW: [&[u8]; 2] = [
         b"\x00\x04\x40\xad\x01\x10\x40\xf9",
@@ -86,15 +88,16 @@ mod forms {
 
     #[cfg(target_arch = "x86_64")]
     forms! { "X86_64":
-        5 words, NARROW, is_x86_feature_detected("aes", "avx"):
+        5 words, NARROW:
         vpxor_register vpxor_memory vpxor_zero vaesenc_register vaesenc_memory
         vmovdqu_register vmovdqu_store_register vmovdqu_load vmovdqu_store
         vpslldq_0 vpslldq_8 vpslldq_14 vpslldq_15 vpslldq_16 vpslldq_255
         vpsrldq_0 vpsrldq_2 vpsrldq_14 vpsrldq_15 vpsrldq_16 vpsrldq_255
         vpalignr_0 vpalignr_14 vpalignr_15 vpalignr_16 vpalignr_31 vpalignr_255
         movq movabs add_94 dec cmp_0_ja jmp
-        add_94_ja_near cmp_3_ja_near cmp_3_dec_ja_near jmp_near ret;
-        17 words, WIDE, is_x86_feature_detected("vaes", "avx2", "avx512f", "avx512bw"):
+        add_94_ja_near cmp_3_ja_near cmp_3_dec_ja_near jmp_near ret
+        add_2_flags add_minus_2_flags cmp_3_flags dec_flags xor_flags;
+        17 words, WIDE:
         vpxor_above vpxor_zero_above vaesenc_above vmovdqu_register_above vmovdqu_load_above
         vpslldq_above vpsrldq_above vpalignr_above movq_above
         vmovdqu_ymm_register vmovdqu_ymm_store_register vmovdqu_ymm_load vmovdqu_ymm_store
@@ -139,8 +142,7 @@ mod forms {
         movabs_1000000 add_64 add_128
         vpsllq_zmm_2 vpsllq_zmm_8 vpsllq_zmm_10 vpsllq_zmm_20 vpsllq_zmm_40 vpsllq_zmm_64 vpsllq_zmm_255
         vpsrlq_zmm_2 vpsrlq_zmm_24 vpsrlq_zmm_32 vpsrlq_zmm_42 vpsrlq_zmm_43 vpsrlq_zmm_44 vpsrlq_zmm_64 vpsrlq_zmm_255
-        vpandq_register vpandq_memory movabs_fffffffffff add_256;
-        17 words, WIDE, is_x86_feature_detected("avx512f", "avx512bw", "avx512ifma"):
+        vpandq_register vpandq_memory movabs_fffffffffff add_256
         vpmadd52luq_register vpmadd52luq_memory vpmadd52luq_three vpmadd52huq_register vpmadd52huq_memory
         vpmadd52huq_three;
     }
@@ -154,7 +156,7 @@ mod forms {
     );
     #[cfg(target_arch = "aarch64")]
     forms! { "AArch64":
-        5 words, NARROW, is_aarch64_feature_detected("aes"):
+        5 words, NARROW:
         aese aesmc eor and_16b bic add_4s add_2d umlal_2d umlal2_2d umull_2d umull2_2d uzp1_4s trn1_4s zip1_2d zip2_2d
         bic_4s_0xfc_24 bic_4s_0xa5_0 shl_2d_0 shl_2d_2 shl_2d_63 ushr_2d_1 ushr_2d_26 ushr_2d_38 ushr_2d_64
         usra_2d_1 usra_2d_26 usra_2d_64 ext_0 ext_1 ext_2 ext_4 ext_8 ext_12 ext_14 ext_15
@@ -176,38 +178,117 @@ mod forms {
         fs::create_dir_all(&folder)?;
         fs::create_dir_all(&codes)?;
         let mut random = Random(seed);
+        let mut executed = 0;
+        let mut lacking = BTreeMap::<String, usize>::new();
         for set in SETS {
-            let runs_here = (set.runs_here)();
             for (name, function) in set.forms {
+                let code = code(*function, set.frame)?;
+                let lacks = lacks(&code);
                 let mut runs = Vec::new();
-                for _ in 0..if runs_here { RUNS } else { 0 } {
+                for _ in 0..if lacks.is_empty() { RUNS } else { 0 } {
                     let mut image = [(); 17].map(|()| random.number());
+                    clear(&mut image[..set.words]);
                     write(&mut runs, &image[..set.words])?;
-                    // SAFETY: the CPU has the instruction, and the function touches only this image.
-                    unsafe { function(&raw mut image) };
+                    execute(*function, set.words, &mut image);
                     write(&mut runs, &image[..set.words])?;
                 }
+                if lacks.is_empty() {
+                    executed += 1;
+                } else {
+                    *lacking.entry(lacks).or_default() += 1;
+                }
                 fs::write(folder.join(name), runs)?;
-                fs::write(codes.join(name), code(*function, set.frame)?)?;
+                fs::write(codes.join(name), code)?;
             }
-            let count = set.forms.len();
-            if runs_here {
-                println!("veriplex-isa: {ARCHITECTURE}: {count} forms, {RUNS} runs each");
-            } else {
-                println!(
-                    "veriplex-isa: {ARCHITECTURE}: {count} forms not executed, because this CPU lacks{}",
-                    set.features
-                );
-            }
+        }
+        println!("veriplex-isa: {ARCHITECTURE}: {executed} forms, {RUNS} runs each");
+        for (features, count) in lacking {
+            println!(
+                "veriplex-isa: {ARCHITECTURE}: {count} forms not executed, because this CPU lacks {features}"
+            );
         }
         Ok(())
     }
 
+    /// The features that a form and its frame need and this CPU lacks.
+    #[cfg(target_arch = "x86_64")]
+    fn lacks(code: &[u8]) -> String {
+        use iced_x86::CpuidFeature as Feature;
+        use std::arch::is_x86_feature_detected as detected;
+        let here = |feature: &Feature| match feature {
+            Feature::AES => detected!("aes"),
+            Feature::AVX => detected!("avx"),
+            Feature::AVX2 => detected!("avx2"),
+            Feature::VAES => detected!("vaes"),
+            Feature::AVX512F => detected!("avx512f"),
+            Feature::AVX512BW => detected!("avx512bw"),
+            Feature::AVX512_IFMA => detected!("avx512ifma"),
+            _ => false,
+        };
+        let needed = needs(code).into_iter().filter(|feature| !here(feature));
+        needed
+            .map(|feature| format!("{feature:?}"))
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+
+    /// The features beyond those of every x86-64 CPU that a form and its frame need.
+    #[cfg(target_arch = "x86_64")]
+    fn needs(code: &[u8]) -> BTreeSet<iced_x86::CpuidFeature> {
+        use iced_x86::{CpuidFeature as Feature, Decoder};
+        let base = [
+            Feature::INTEL8086,
+            Feature::INTEL186,
+            Feature::INTEL386,
+            Feature::X64,
+            Feature::SSE2,
+        ];
+        (Decoder::new(64, code, 0).into_iter())
+            .flat_map(|instruction| instruction.cpuid_features())
+            .copied()
+            .chain([Feature::AVX])
+            .filter(|feature| !base.contains(feature))
+            .collect()
+    }
+
+    #[cfg(target_arch = "aarch64")]
+    fn lacks(_: &[u8]) -> String {
+        let aes = std::arch::is_aarch64_feature_detected!("aes");
+        if aes { String::new() } else { "AES".to_owned() }
+    }
+
+    /// Whether the image's upper halves of vector registers exist.
+    fn has_upper_halves() -> bool {
+        #[cfg(target_arch = "x86_64")]
+        return std::arch::is_x86_feature_detected!("avx512f");
+        #[cfg(target_arch = "aarch64")]
+        false
+    }
+
+    /// Clears what registers lack in the image.
+    fn clear(image: &mut [u64]) {
+        if image.len() == 17 && !has_upper_halves() {
+            image[4..8].fill(0);
+            image[12..16].fill(0);
+        }
+    }
+
+    /// Executes a form on an image of so many words. The CPU must have it.
+    fn execute(form: Form, words: usize, image: &mut Image) {
+        // SAFETY: the CPU has the instructions, and function and frame touch only this image.
+        unsafe {
+            match words {
+                #[cfg(target_arch = "x86_64")]
+                17 if has_upper_halves() => in_zmm(image, form),
+                #[cfg(target_arch = "x86_64")]
+                17 => in_ymm(image, form),
+                _ => form(image),
+            }
+        }
+    }
+
     /// The bytes of a function between those that are in every one.
-    fn code(
-        function: unsafe extern "C" fn(*mut Image),
-        [before, after]: [&[u8]; 2],
-    ) -> std::io::Result<Vec<u8>> {
+    fn code(function: Form, [before, after]: [&[u8]; 2]) -> std::io::Result<Vec<u8>> {
         let start = function as *const u8;
         let mut code = Vec::new();
         while !code.ends_with(after) {
@@ -245,6 +326,28 @@ mod forms {
                 3 => u64::MAX - self.next() % 4,
                 _ => self.next(),
             }
+        }
+    }
+
+    #[cfg(all(test, target_arch = "x86_64"))]
+    #[test]
+    fn a_form_needs_no_more_than_its_instructions() {
+        for (name, needed) in [
+            ("add_16", "AVX"),
+            ("vpslld_xmm_1", "AVX"),
+            ("vpslld_ymm_1", "AVX AVX2"),
+            ("vmovdqu_ymm_store", "AVX"),
+            ("vaesenc_ymm", "AVX VAES"),
+            ("vpslld_zmm_13", "AVX AVX512F"),
+        ] {
+            let mut all = SETS
+                .iter()
+                .flat_map(|set| set.forms.iter().map(move |form| (set, form)));
+            let (set, (_, form)) = all.find(|(_, (own, _))| *own == name).unwrap();
+            let features: Vec<String> = (needs(&code(*form, set.frame).unwrap()).iter())
+                .map(|feature| format!("{feature:?}"))
+                .collect();
+            assert_eq!(features.join(" "), needed, "{name}");
         }
     }
 }

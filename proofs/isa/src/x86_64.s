@@ -51,23 +51,67 @@ begin ret
 1:
 end ret
 
-# On whole registers: void form_NAME(uint64_t m[17]), zmm0, zmm1 and rax from m[0..8], m[8..16] and m[16].
+# The flags after each instruction that sets some, as a number: the zero flag, and 256 for the carry. DEC keeps the
+# carry of CMP.
+.macro flags
+	setz %al
+	setc %ah
+	movzwl %ax, %eax
+.endm
+begin add_2_flags
+	addq $2, %rax
+	flags
+end add_2_flags
+begin add_minus_2_flags
+	addq $-2, %rax
+	flags
+end add_minus_2_flags
+begin cmp_3_flags
+	cmpq $3, %rax
+	flags
+end cmp_3_flags
+begin dec_flags
+	cmpq $3, %rax
+	decq %rax
+	flags
+end dec_flags
+begin xor_flags
+	cmpq $3, %rax
+	xorl %eax, %eax
+	flags
+end xor_flags
+
+# On whole registers: form_NAME is called by one of the two frames, with zmm0, zmm1 and rax from m[0..8], m[8..16] and
+# m[16]. A CPU without AVX-512 has only their lower halves, and zeros in the place of the upper.
+.macro frame name, register, load
+	.p2align 4
+	.globl \name
+	.type \name, @function
+\name:
+	\load (%rdi), \register\()0
+	\load 64(%rdi), \register\()1
+	movq 128(%rdi), %rax
+	callq *%rsi
+	\load \register\()0, (%rdi)
+	\load \register\()1, 64(%rdi)
+	movq %rax, 128(%rdi)
+	vzeroupper
+	retq
+	.size \name, . - \name
+.endm
+frame in_ymm, %ymm, vmovdqu
+frame in_zmm, %zmm, vmovdqu64
+
 .macro wide_begin name
 	.p2align 4
 	.globl form_\name
 	.type form_\name, @function
 form_\name:
-	vmovdqu64 (%rdi), %zmm0
-	vmovdqu64 64(%rdi), %zmm1
-	movq 128(%rdi), %rax
 .endm
 
 .macro wide_end name
-	vmovdqu64 %zmm0, (%rdi)
-	vmovdqu64 %zmm1, 64(%rdi)
-	movq %rax, 128(%rdi)
-	vzeroupper
-	ret
+	retq
+	.ascii "form end"
 	.size form_\name, . - form_\name
 .endm
 
@@ -93,16 +137,22 @@ wide_begin vmovdqu_ymm_store_register
 	.byte 0xc5, 0xfe, 0x7f, 0xc8 # vmovdqu %ymm1, %ymm0 in its other encoding
 wide_end vmovdqu_ymm_store_register
 wide vmovdqu_ymm_load, vmovdqu 8(%rdi), %ymm0
-wide_begin vmovdqu_ymm_store
-	vmovdqu %ymm1, 8(%rdi)
-	vmovdqu64 (%rdi), %zmm0
-	vmovdqu64 64(%rdi), %zmm1
-wide_end vmovdqu_ymm_store
+# Stores to the image. What is then there goes to the registers, and what was there goes back.
+.macro stored name, instruction:vararg
+wide_begin \name
+	vmovdqu 8(%rdi), %ymm2
+	\instruction
+	vmovdqu 16(%rdi), %ymm0
+	vmovdqu (%rdi), %ymm1
+	vmovdqu %ymm2, 8(%rdi)
+wide_end \name
+.endm
+stored vmovdqu_ymm_store, vmovdqu %ymm1, 8(%rdi)
 wide vpxor_ymm_register, vpxor %ymm1, %ymm0, %ymm0
 wide vpxor_ymm_memory, vpxor 64(%rdi), %ymm0, %ymm0
 wide vpxor_ymm_zero, vpxor %ymm0, %ymm0, %ymm0
 wide_begin vaesenc_ymm
-	vmovdqu64 %zmm0, %zmm2
+	vmovdqu %ymm0, %ymm2
 	vaesenc %ymm1, %ymm0, %ymm0
 	vaesenc 64(%rdi), %ymm2, %ymm1
 wide_end vaesenc_ymm
@@ -152,15 +202,8 @@ wide vinserti128_memory_1, vinserti128 $1, 8(%rdi), %ymm0, %ymm0
 wide vinserti64x4_0, vinserti64x4 $0, %ymm1, %zmm0, %zmm0
 wide vinserti64x4_1, vinserti64x4 $1, %ymm1, %zmm0, %zmm0
 wide vinserti64x4_memory_1, vinserti64x4 $1, 8(%rdi), %zmm0, %zmm0
-.macro wide_extract half
-wide_begin vextracti128_\half
-	vextracti128 $\half, %ymm1, 8(%rdi)
-	vmovdqu64 (%rdi), %zmm0
-	vmovdqu64 64(%rdi), %zmm1
-wide_end vextracti128_\half
-.endm
-wide_extract 0
-wide_extract 1
+stored vextracti128_0, vextracti128 $0, %ymm1, 8(%rdi)
+stored vextracti128_1, vextracti128 $1, %ymm1, 8(%rdi)
 wide vshufi64x2_0, vshufi64x2 $0, %zmm1, %zmm0, %zmm0
 wide vshufi64x2_27, vshufi64x2 $27, %zmm1, %zmm0, %zmm0
 wide vshufi64x2_68, vshufi64x2 $68, %zmm1, %zmm0, %zmm0

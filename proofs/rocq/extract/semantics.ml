@@ -75,7 +75,8 @@ type set = {
   link : int option;              (* the register with the return address, if it is not on the stack *)
   returning : string;             (* the bytes of the return *)
   resumed : string;               (* what a form has after the place to which it returns *)
-  reload : string;                (* what a form may have at its end to load the general register again *)
+  reload : string;                (* what a form may have at its end to load the general register again, *)
+  flags : string;                 (* or to have the flags in it: the zero flag, and 256 for the carry *)
   scratch : int list;             (* what else a form may change: general registers, *)
   scratch_vectors : int list;     (* and vector registers *)
   stores : string list;           (* forms that write to the image *)
@@ -84,8 +85,8 @@ type set = {
 
 let sets = [
   { name = "X86_64"; isa = x86_64; general = 0; image_at = 7; stack = 4; link = None; returning = "\xc3"; resumed = "";
-    reload = ""; scratch = []; scratch_vectors = [ 2; 17; 31 ];
-    stores = [ "vmovdqu_store"; "vmovdqu_ymm_store"; "vmovdqu64_store"; "vextracti128_1" ];
+    reload = ""; flags = "\x0f\x94\xc0\x0f\x92\xc4\x0f\xb7\xc0"; scratch = []; scratch_vectors = [ 2; 17; 31 ];
+    stores = [ "vmovdqu_store"; "vmovdqu64_store" ];
     outside = (fun form ->
       List.mem form
         [ "vpslldq_255"; "vpsrldq_255"; "vpalignr_31"; "vpalignr_255"; "vinserti128_0";
@@ -95,7 +96,7 @@ let sets = [
       List.exists (fun prefix -> String.starts_with ~prefix form)
         [ "mov_pointer"; "vpsrld_zmm"; "vpandnq"; "vpunpckh"; "vpunpckldq"; "vpmuludq_zmm_memory"; "vpbroadcastd" ]) };
   { name = "AArch64"; isa = aarch64 (nat_of_int 16); general = 1; image_at = 0; stack = 31; link = Some 30;
-    returning = "\xc0\x03\x5f\xd6"; resumed = "\xfe\x03\x02\xaa"; reload = "\x01\x10\x40\xf9"; scratch = [ 2 ];
+    returning = "\xc0\x03\x5f\xd6"; resumed = "\xfe\x03\x02\xaa"; reload = "\x01\x10\x40\xf9"; flags = ""; scratch = [ 2 ];
     scratch_vectors = [ 2; 3; 4; 5 ];
     stores = [ "stp_least"; "stp_most"; "stur_least"; "stur_most" ];
     outside = (fun _ -> false) };
@@ -235,10 +236,13 @@ let rec same_bytes x y = x == y || match x, y with
 let rec find s part at =
   if String.sub s at (String.length part) = part then at else find s part (at + 1)
 
-let reloads set code = set.reload <> "" && String.ends_with ~suffix:set.reload code
+let ends code suffix = suffix <> "" && String.ends_with ~suffix code
+let reloads set code = ends code set.reload
 
 (* What the tables do not have at the end of a form. *)
-let unmodelled set form code = if form = "ret" then set.resumed else if reloads set code then set.reload else ""
+let unmodelled set form code =
+  if form = "ret" then set.resumed
+  else Option.value (List.find_opt (ends code) [ set.reload; set.flags ]) ~default:""
 
 (* The image after the code has run on it, and whether everything else is as it must be. *)
 let after set form code image =
@@ -285,7 +289,10 @@ let after set form code image =
       done;
       let low i = List.filteri (fun j _ -> j < width) (new_vec i) in
       let stored = List.init (String.length image) (fun i -> m.mem image_addresses.(i)) in
-      if !same then Some (low 0 @ low 1, new_gpr set.general, stored) else None
+      let general =
+        if ends code set.flags then z_of_int (Bool.to_int m.zero_flag + (256 * Bool.to_int m.carry))
+        else new_gpr set.general in
+      if !same then Some (low 0 @ low 1, general, stored) else None
 
 let bytes_of_string s = List.init (String.length s) (fun i -> byte.(Char.code s.[i]))
 
