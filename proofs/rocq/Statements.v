@@ -719,7 +719,7 @@ Print Sound_x86_64.squeezes_x86_64.
 Print Sound_x86_64.crypts_x86_64.
 Print Sound_x86_64.kernels_x86_64.
 Check Sound_x86_64.kernels_x86_64_faithful.
-Check Sound_x86_64.veriplex_x86_64_sound.
+Check Sound_x86_64.kernels_in_protocol_x86_64.
 Check Sound_x86_64.veriplex_x86_64_runs.
 
 Section Numbers_of_calls.
@@ -735,7 +735,7 @@ Print Sound_aarch64.squeezes_aarch64.
 Print Sound_aarch64.crypts_aarch64.
 Print Sound_aarch64.kernels_aarch64.
 Check Sound_aarch64.kernels_aarch64_faithful.
-Check Sound_aarch64.veriplex_aarch64_sound.
+Check Sound_aarch64.kernels_in_protocol_aarch64.
 Check Sound_aarch64.veriplex_aarch64_runs.
 End Numbers_of_calls.
 

@@ -112,7 +112,7 @@ Proof.
       rewrite <- S', <- O', ST, O; apply surjective_pairing.
 Qed.
 
-Theorem veriplex_x86_64_sound (T1 T2 : list Protocol.op) outs1 outs2 b1 b2 :
+Theorem kernels_in_protocol_x86_64 (T1 T2 : list Protocol.op) outs1 outs2 b1 b2 :
   (forall o, In o (T1 ++ T2) -> (length (Protocol.label o) <= Framing.label_max)%nat) ->
   ran kernels_x86_64 T1 outs1 b1 -> ran kernels_x86_64 T2 outs2 b2 ->
   outs1 = outputs T1 /\ b1 = bare_of (Protocol.run Simpira1024.permute T1) /\
