@@ -234,6 +234,7 @@ impl Machine {
         let mut pointers = BTreeMap::new();
         let mut lane_stride = 0;
         for (argument, &number) in kernel.arguments.iter().zip(target.arguments) {
+            let owner = argument.may_be().filter(|_| in_place).unwrap_or(&argument.name);
             let value = match (argument.buffer(), argument.pointers()) {
                 (None, Some(count)) => {
                     let name = format!("{}_pointers", argument.name);
@@ -245,12 +246,11 @@ impl Machine {
                     };
                     let index = buffers.len();
                     buffers.push((table, name));
-                    pointers.insert(index, buffers.len());
                     for lane in 0..count {
-                        let name = format!("{}_{lane}", argument.name);
-                        let buffer = argument.of_lane(&name);
+                        let buffer = argument.of_lane(&format!("{owner}_{lane}"));
                         lane_stride = buffer.stride.unwrap_or(0);
-                        buffers.push((buffer, name));
+                        let at = share(&mut buffers, buffer);
+                        pointers.entry(index).or_insert(at);
                     }
                     Value::Address {
                         buffer: index,
@@ -259,23 +259,9 @@ impl Machine {
                 }
                 (None, None) => Value::Count(0),
                 (Some(buffer), _) => {
-                    let name = argument.may_be().filter(|_| in_place).unwrap_or(&argument.name);
-                    let writable = buffer.writable;
-                    let known = buffers.iter().position(|(known, _)| known.name == name);
-                    let index = known.unwrap_or(buffers.len());
-                    if known.is_none() {
-                        let name = name.to_owned();
-                        buffers.push((
-                            Buffer {
-                                name: name.clone(),
-                                ..buffer
-                            },
-                            name,
-                        ));
-                    }
-                    buffers[index].0.writable |= writable;
+                    let name = owner.to_owned();
                     Value::Address {
-                        buffer: index,
+                        buffer: share(&mut buffers, Buffer { name, ..buffer }),
                         offset: 0,
                     }
                 }
@@ -323,6 +309,17 @@ impl Machine {
         }
         registers
     }
+}
+
+/// The place of a buffer among all: a new one, unless an argument before has one of this name.
+fn share(buffers: &mut Vec<(Buffer, String)>, buffer: Buffer) -> usize {
+    let known = buffers.iter().position(|(known, _)| known.name == buffer.name);
+    let index = known.unwrap_or(buffers.len());
+    match known {
+        Some(index) => buffers[index].0.writable |= buffer.writable,
+        None => buffers.push((buffer.clone(), buffer.name)),
+    }
+    index
 }
 
 /// The code of a kernel, ready to run.

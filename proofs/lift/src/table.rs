@@ -439,7 +439,7 @@ impl Kernel {
             }
             if let Some(other) = &argument.may_be {
                 let other = self.arguments.iter().find(|a| a.name == *other);
-                let shape = |a: &Argument| a.buffer().map(|buffer| (buffer.len, buffer.stride));
+                let shape = |a: &Argument| (a.count, a.pointers, a.bytes, a.of_lane("").stride);
                 let fits =
                     |other: &Argument| other.access == Some(Access::Read) && shape(other) == shape(argument);
                 if argument.access == Some(Access::Read) || !other.is_some_and(fits) {

@@ -203,6 +203,11 @@ fn a_table_that_cannot_be_is_refused() {
             "may_be is for a written argument",
         ),
         (
+            "blocks = \"n\", access = \"write\"",
+            "blocks = \"n\", pointers = 2, access = \"write\"",
+            "may_be is for a written argument",
+        ),
+        (
             "{ name = \"keys\", table = \"keys\" }",
             "{ name = \"m\", count = true }",
             "more than one count",
