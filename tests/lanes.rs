@@ -61,7 +61,36 @@ proptest! {
         type Blocks = Vec<[u8; RATE]>;
         type Together = fn(LaneBackend, &mut States, &mut [Blocks; LANES]);
         type Alone = fn(Backend, &mut [u8; STATE_LEN], &mut [[u8; RATE]]);
-        let operations: [(Together, Alone); 5] = [
+        /// From copies of what the first blocks of each lane hold.
+        fn apart(
+            blocks: &mut [Blocks; LANES],
+            operation: impl FnOnce(&[&[[u8; RATE]]; LANES], &mut [&mut [[u8; RATE]]; LANES]),
+        ) {
+            let input = blocks.clone();
+            let n = input.iter().map(Vec::len).min().unwrap();
+            blocks.iter_mut().for_each(|blocks| blocks[..n].fill([9; RATE]));
+            operation(
+                &input.each_ref().map(Vec::as_slice),
+                &mut blocks.each_mut().map(Vec::as_mut_slice),
+            );
+        }
+        let operations: [(Together, Alone); 7] = [
+            (
+                |backend, states, blocks| {
+                    apart(blocks, |input, output| {
+                        backend.encrypt_blocks_into(&mut *states, input, output);
+                    });
+                },
+                Backend::encrypt_blocks,
+            ),
+            (
+                |backend, states, blocks| {
+                    apart(blocks, |input, output| {
+                        backend.decrypt_blocks_into(&mut *states, input, output);
+                    });
+                },
+                Backend::decrypt_blocks,
+            ),
             (|backend, states, _| backend.permute(states), |backend, state, _| backend.permute(state)),
             (
                 |backend, states, blocks| backend.absorb_blocks(states, &blocks.each_ref().map(Vec::as_slice)),

@@ -1,19 +1,21 @@
-/* veriplex_duplex_decrypt_blocks_x8: in each of eight lanes, for each of n >= 0 blocks of 94 bytes: its XOR with the state
- * replaces it; what it was replaces the state's bytes; XOR 0x81 into byte 95 of the state, permute.
+/* veriplex_duplex_decrypt_blocks_x8: in each of eight lanes, for each of n >= 0 blocks of 94 bytes: its XOR with the
+ * state is the block of output; it replaces the state's bytes; XOR 0x81 into byte 95 of the state, permute.
  *
  * Cryptol       Lanes::decrypt_blocks_x8
- * C             void veriplex_duplex_decrypt_blocks_x8(uint8_t states[8][8][16], uint8_t *const in_out[8], size_t n,
+ * C             void veriplex_duplex_decrypt_blocks_x8(uint8_t states[8][8][16], const uint8_t *const input[8],
+ *                                                      uint8_t *const output[8], size_t n,
  *                                                      const uint32_t round_constants_x4[72][4][4]);
- * Arguments     rdi states: word i of lane l at [i][l] (read and written), rsi in_out: eight pointers to 94 n bytes each
- *               (read and written), rdx n, rcx round_constants_x4: K(1)..K(72), each four times (read)
+ * Arguments     rdi states: word i of lane l at [i][l] (read and written), rsi input: eight pointers to 94 n bytes each
+ *               (read), rdx output: eight pointers to 94 n bytes each (written; each lane's input may be its output,
+ *               else nothing overlaps), rcx n, r8 round_constants_x4: K(1)..K(72), each four times (read)
  * Alignment     none
- * Registers     changes rax, rdx, r8-r11, zmm0-zmm31 and the flags; no stack
+ * Registers     changes rax, rcx, r9-r11, zmm0-zmm31 and the flags; no stack
  * CPU features  AVX512F, AVX512BW, VAES
  * Constant time pointers and n are public, what the pointers point to is secret; DOIT instructions only
  * Wiped         zmm0-zmm31 (to their full width) are zero on return */
 
 	simpira_load_x8 %rdi
-	simpira_padding_x8
+	simpira_padding_x8 %r9
 	xorl	%eax, %eax
 	jmp	1f
 2:
@@ -54,11 +56,11 @@
 	vmovdqu64	%zmm22, %zmm12
 	vmovdqu64	%zmm23, %zmm13
 	vmovdqu64	%zmm8, %zmm14
-	simpira_permutation_and_output_x8 %rcx, %rdi, %rsi, %rax
+	simpira_permutation_and_output_x8 %r8, %rdi, %rdx, %rax
 	addq	$94, %rax
-	decq	%rdx
+	decq	%rcx
 1:
-	cmpq	$0, %rdx
+	cmpq	$0, %rcx
 	ja	2b
 	simpira_store_x8 %rdi
 	simpira_clear_x8

@@ -117,20 +117,20 @@
 
 /* The blocks of four lanes, offset bytes after the pointers that lie at `pointers` plus `first` bytes: words 0 to 3 in
  * zmm20-zmm23, word 4 in zmm8, bytes 78 to 93 in zmm9. A load puts 64 bytes of one lane into a register; afterwards it
- * holds 16 bytes of each lane. Changes r8-r11. */
+ * holds 16 bytes of each lane. Changes r9-r11. */
 .macro simpira_load_blocks_x8 pointers, first, offset
-	movq	\first(\pointers), %r8
-	movq	\first+8(\pointers), %r9
-	movq	\first+16(\pointers), %r10
-	movq	\first+24(\pointers), %r11
-	vmovdqu64	(%r8,\offset), %zmm20
-	vmovdqu64	(%r9,\offset), %zmm21
-	vmovdqu64	(%r10,\offset), %zmm22
-	vmovdqu64	(%r11,\offset), %zmm23
-	vmovdqu	62(%r8,\offset), %ymm8
-	vinserti64x4	$1, 62(%r9,\offset), %zmm8, %zmm8
-	vmovdqu	62(%r10,\offset), %ymm9
-	vinserti64x4	$1, 62(%r11,\offset), %zmm9, %zmm9
+	movq	\first(\pointers), %r9
+	movq	\first+8(\pointers), %r10
+	movq	\first+16(\pointers), %r11
+	vmovdqu64	(%r9,\offset), %zmm20
+	vmovdqu64	(%r10,\offset), %zmm21
+	vmovdqu64	(%r11,\offset), %zmm22
+	vmovdqu	62(%r9,\offset), %ymm8
+	vinserti64x4	$1, 62(%r10,\offset), %zmm8, %zmm8
+	movq	\first+24(\pointers), %r9
+	vmovdqu	62(%r11,\offset), %ymm9
+	vmovdqu64	(%r9,\offset), %zmm23
+	vinserti64x4	$1, 62(%r9,\offset), %zmm9, %zmm9
 	vshufi64x2	$0x44, %zmm21, %zmm20, %zmm24
 	vshufi64x2	$0xee, %zmm21, %zmm20, %zmm25
 	vshufi64x2	$0x44, %zmm23, %zmm22, %zmm26
@@ -155,21 +155,21 @@
 	vmovdqu64	%zmm\end, \first+896(\states)
 .endm
 
-/* Writes the block of one lane to its place. Changes r8, zmm8 and zmm9. */
+/* Writes the block of one lane to its place. Changes r9, zmm8 and zmm9. */
 .macro simpira_output_x8 states, pointers, offset, pointer, first
-	movq	\pointer(\pointers), %r8
+	movq	\pointer(\pointers), %r9
 	vmovdqu	\first(\states), %xmm8
 	vmovdqu	\first+128(\states), %xmm9
-	vmovdqu	%xmm8, (%r8,\offset)
-	vmovdqu	%xmm9, 16(%r8,\offset)
+	vmovdqu	%xmm8, (%r9,\offset)
+	vmovdqu	%xmm9, 16(%r9,\offset)
 	vmovdqu	\first+256(\states), %xmm8
 	vmovdqu	\first+384(\states), %xmm9
-	vmovdqu	%xmm8, 32(%r8,\offset)
-	vmovdqu	%xmm9, 48(%r8,\offset)
+	vmovdqu	%xmm8, 32(%r9,\offset)
+	vmovdqu	%xmm9, 48(%r9,\offset)
 	vmovdqu	\first+512(\states), %xmm8
 	vmovdqu	\first+896(\states), %xmm9
-	vmovdqu	%xmm8, 64(%r8,\offset)
-	vmovdqu	%xmm9, 78(%r8,\offset)
+	vmovdqu	%xmm8, 64(%r9,\offset)
+	vmovdqu	%xmm9, 78(%r9,\offset)
 .endm
 
 /* Zeros in all vector registers that are used. */

@@ -120,6 +120,12 @@
 	vextracti128	$1, %ymm\x, \at(\q,\offset)
 .endm
 
+/* The pointers to the blocks of two lanes into r9 and r10. */
+.macro simpira_pair_pointers_x4 at, pointers
+	movq	\at(\pointers), %r9
+	movq	\at+8(\pointers), %r10
+.endm
+
 /* The padding of a full block, 0x81 at byte 95 of each state, into word 5. Changes `number` and ymm1. On macOS, $0 has
  * another meaning in macros without parameters. */
 .macro simpira_pad_x4 number=%r8

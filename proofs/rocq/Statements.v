@@ -641,22 +641,33 @@ Print Lanes_aarch64.code.
 Print Lanes_aarch64.buffers.
 Check Lanes_aarch64.permute_x2_aarch64.
 Print LaneKernels.addresses_at.
+Print LaneKernels.crypt_buffers.
 Print LaneBlocks_x86_64.buffers_of.
 Print LaneBlocks_x86_64.call.
 Print LaneBlocks_x86_64.ends.
+Print LaneBlocks_x86_64.crypt_buffers_of.
+Print LaneBlocks_x86_64.crypt_call.
+Print LaneBlocks_x86_64.crypt_ends.
 Print LaneBlocks_x86_64.blocks_of.
 Check LaneBlocks_x86_64.absorb_blocks_x2_x86_64.
 Check LaneBlocks_x86_64.squeeze_blocks_x2_x86_64.
 Check LaneBlocks_x86_64.encrypt_blocks_x2_x86_64.
+Check LaneBlocks_x86_64.encrypt_blocks_in_place_x2_x86_64.
 Check LaneBlocks_x86_64.decrypt_blocks_x2_x86_64.
+Check LaneBlocks_x86_64.decrypt_blocks_in_place_x2_x86_64.
 Print LaneBlocks_aarch64.buffers_of.
 Print LaneBlocks_aarch64.call.
 Print LaneBlocks_aarch64.ends.
+Print LaneBlocks_aarch64.crypt_buffers_of.
+Print LaneBlocks_aarch64.crypt_call.
+Print LaneBlocks_aarch64.crypt_ends.
 Print LaneBlocks_aarch64.blocks_of.
 Check LaneBlocks_aarch64.absorb_blocks_x2_aarch64.
 Check LaneBlocks_aarch64.squeeze_blocks_x2_aarch64.
 Check LaneBlocks_aarch64.encrypt_blocks_x2_aarch64.
+Check LaneBlocks_aarch64.encrypt_blocks_in_place_x2_aarch64.
 Check LaneBlocks_aarch64.decrypt_blocks_x2_aarch64.
+Check LaneBlocks_aarch64.decrypt_blocks_in_place_x2_aarch64.
 
 (* -- Four and eight lanes ------------------------------------------------------------------------------------------- *)
 
@@ -665,6 +676,9 @@ Print WideLanes_x86_64.round_constants_x4.
 Print WideLanes_x86_64.buffers_of.
 Print WideLanes_x86_64.call.
 Print WideLanes_x86_64.ends.
+Print WideLanes_x86_64.crypt_buffers_of.
+Print WideLanes_x86_64.crypt_call.
+Print WideLanes_x86_64.crypt_ends.
 Print WideLanes_x86_64.blocks_of.
 Print Lanes_x4_x86_64.code.
 Print Lanes_x4_x86_64.buffers.
@@ -673,7 +687,9 @@ Check Lanes_x4_x86_64.permute_x4_x86_64.
 Check LaneBlocks_x4_x86_64.absorb_blocks_x4_x86_64.
 Check LaneBlocks_x4_x86_64.squeeze_blocks_x4_x86_64.
 Check LaneBlocks_x4_x86_64.encrypt_blocks_x4_x86_64.
+Check LaneBlocks_x4_x86_64.encrypt_blocks_in_place_x4_x86_64.
 Check LaneBlocks_x4_x86_64.decrypt_blocks_x4_x86_64.
+Check LaneBlocks_x4_x86_64.decrypt_blocks_in_place_x4_x86_64.
 Print Call_x86_64.returned_avx512.
 Print Lanes_x8_x86_64.code.
 Print Lanes_x8_x86_64.buffers.
@@ -681,7 +697,9 @@ Check Lanes_x8_x86_64.permute_x8_x86_64.
 Check LaneBlocks_x8_x86_64.absorb_blocks_x8_x86_64.
 Check LaneBlocks_x8_x86_64.squeeze_blocks_x8_x86_64.
 Check LaneBlocks_x8_x86_64.encrypt_blocks_x8_x86_64.
+Check LaneBlocks_x8_x86_64.encrypt_blocks_in_place_x8_x86_64.
 Check LaneBlocks_x8_x86_64.decrypt_blocks_x8_x86_64.
+Check LaneBlocks_x8_x86_64.decrypt_blocks_in_place_x8_x86_64.
 
 (* -- The duplex on the machine ---------------------------------------------------------------------------------------- *)
 

@@ -373,8 +373,8 @@ mod linked {
     }
 
     /// The buffer that the pointer of a lane points to.
-    fn of_lane(argument: &Argument, lane: u32) -> String {
-        format!("{}[{lane}]", argument.name)
+    fn of_lane(argument: &Argument, in_place: bool, lane: u32) -> String {
+        format!("{}[{lane}]", owner(argument, in_place))
     }
 
     type Buffers = BTreeMap<String, Vec<u8>>;
@@ -394,7 +394,7 @@ mod linked {
             if let Some(pointers) = argument.pointers() {
                 for lane in 0..pointers {
                     let bytes = bytes(seed + contents.len(), len);
-                    contents.insert(of_lane(argument, lane), bytes);
+                    contents.insert(of_lane(argument, in_place, lane), bytes);
                 }
                 contents.insert(argument.name.clone(), vec![0; 8 * pointers as usize]);
                 continue;
@@ -409,11 +409,11 @@ mod linked {
     }
 
     /// The pointers to the buffers of lanes, as they are in memory.
-    fn pointers(kernel: &Kernel, mut at: impl FnMut(&str) -> usize) -> Buffers {
+    fn pointers(kernel: &Kernel, in_place: bool, mut at: impl FnMut(&str) -> usize) -> Buffers {
         let mut pointers = Buffers::new();
         for argument in &kernel.arguments {
             if let Some(count) = argument.pointers() {
-                let bytes = (0..count).flat_map(|lane| at(&of_lane(argument, lane)).to_ne_bytes());
+                let bytes = (0..count).flat_map(|lane| at(&of_lane(argument, in_place, lane)).to_ne_bytes());
                 pointers.insert(argument.name.clone(), bytes.collect());
             }
         }
@@ -423,7 +423,7 @@ mod linked {
     /// What they must have in them afterwards: what the portable backend makes of it.
     fn expected(kernel: &Kernel, in_place: bool, before: &Buffers) -> Buffers {
         if let Some(definition) = kernel.cryptol.strip_prefix("Lanes::") {
-            return expected_of_lanes(definition, kernel, before);
+            return expected_of_lanes(definition, kernel, in_place, before);
         }
         if kernel.cryptol == "ChaCha::xor_blocks" {
             return expected_of_chacha(kernel, before);
@@ -470,7 +470,7 @@ mod linked {
     }
 
     /// The same for several lanes, whose words of 16 bytes are 128 bytes from one to the next.
-    fn expected_of_lanes(definition: &str, kernel: &Kernel, before: &Buffers) -> Buffers {
+    fn expected_of_lanes(definition: &str, kernel: &Kernel, in_place: bool, before: &Buffers) -> Buffers {
         let (name, lanes) = definition.rsplit_once("_x").unwrap();
         let module = if name == "permute" {
             "Simpira1024"
@@ -478,7 +478,10 @@ mod linked {
             "Duplex"
         };
         let operation = operation(&format!("{module}::{name}"));
-        let pointers = (kernel.arguments.iter()).find(|argument| argument.pointers().is_some());
+        // The first has the input, and the last the output.
+        let mut pointers = (kernel.arguments.iter()).filter(|argument| argument.pointers().is_some());
+        let input = pointers.next();
+        let output = pointers.last().or(input);
         let mut after = before.clone();
         for lane in 0..lanes.parse().unwrap() {
             let words = |i: usize| 128 * i + 16 * lane as usize..128 * i + 16 * lane as usize + 16;
@@ -489,15 +492,15 @@ mod linked {
                 .concat()
                 .try_into()
                 .unwrap();
-            let buffer = pointers.map(|argument| of_lane(argument, lane));
-            let mut data = buffer.as_ref().map_or_else(Vec::new, |name| before[name].clone());
+            let buffer = |argument: &Argument| of_lane(argument, in_place, lane);
+            let mut data = input.map_or_else(Vec::new, |argument| before[&buffer(argument)].clone());
             operation(Backend::PORTABLE, &mut state, data.as_chunks_mut().0);
             let states = after.get_mut("states").unwrap();
             for (i, word) in state.as_chunks::<16>().0.iter().enumerate() {
                 states[words(i)].copy_from_slice(word);
             }
-            if let Some(name) = buffer {
-                after.insert(name, data);
+            if let Some(output) = output {
+                after.insert(buffer(output), data);
             }
         }
         after
@@ -686,6 +689,8 @@ mod linked {
         for (register, argument) in registers.iter_mut().zip(&kernel.arguments) {
             *register = if argument.is_count() {
                 n
+            } else if argument.pointers().is_some() {
+                at(&argument.name)
             } else {
                 at(owner(argument, in_place))
             };
@@ -724,7 +729,7 @@ mod linked {
                 let mut buffers = contents(kernel, n, in_place, n);
                 let mut expected = expected(kernel, in_place, &buffers);
                 let mut at = |name: &str| buffers.get_mut(name).unwrap().as_mut_ptr().expose_provenance();
-                let pointers = pointers(kernel, &mut at);
+                let pointers = pointers(kernel, in_place, &mut at);
                 let arguments = arguments(kernel, n, in_place, at);
                 for (name, bytes) in pointers {
                     buffers.get_mut(&name).unwrap().copy_from_slice(&bytes);
@@ -857,7 +862,7 @@ mod linked {
                         let at = place(name, page);
                         page.usable()[at].as_mut_ptr().expose_provenance()
                     };
-                    let pointers = pointers(kernel, &mut address_of);
+                    let pointers = pointers(kernel, in_place, &mut address_of);
                     let arguments = arguments(kernel, n, in_place, address_of);
                     for (name, bytes) in pointers {
                         before.insert(name.clone(), bytes.clone());

@@ -276,6 +276,11 @@ pub const MUTANTS: &[Mutant] = mutants! {
         "state written before the loop": "\txorl\t%eax, %eax" => "\tvmovdqu\t%ymm0, (%rdi)\n\txorl\t%eax, %eax", Refused "is written before the loop ends";
         "pointer of no lane": "movq\t24(\\pointers), %r11" => "movq\t32(\\pointers), %r11", Refused "bytes 32 to 39 of input_pointers, which has 32";
     }
+    "x86-64-vaes" duplex_encrypt_blocks_x4 {
+        "output written before the input is read": "%rax, 1\n\tvpxor\t128(%rdi)"
+            => "%rax, 1\n\tmovq\t(%rdx), %r11\n\tvmovdqu\t%xmm0, 16(%r11,%rax)\n\tsimpira_load_pair_x4 16, %r9, %r10, %rax, 1\n\tvpxor\t128(%rdi)", Refuted "vaes_duplex_encrypt_blocks_x4_lifted_step_in_place_thm";
+        "blocks of another lane": "movq\t\\at+8(\\pointers), %r10" => "movq\t\\at(\\pointers), %r10", Refuted "vaes_duplex_encrypt_blocks_x4_lifted_step_thm";
+    }
     "x86-64-vaes" duplex_decrypt_blocks_x4 {
         "high lane lost": "vinserti128\t$1, \\at" => "vinserti128\t$0, \\at", Refuted "vaes_duplex_decrypt_blocks_x4_lifted_step_thm";
     }

@@ -153,11 +153,11 @@ plant aarch64_return_to_next Sound_aarch64.v 's/^Definition return_to .*/Definit
 plant x2_stores_in_another_lane Kernels_x2_x86_64.v '/^Definition permute_x2/,$s/0x7f; 0x8f; 0x10; 0x03/0x7f; 0x8f; 0x20; 0x03/' checks_hold
 plant aarch64_x2_other_constant Kernels_x2_aarch64.v '/^Definition permute_x2/,$s/0x90; 0x4b; 0x28; 0x4e/0xb0; 0x4b; 0x28; 0x4e/' checks_hold
 plant x2_words_further_apart Lanes.v 's/states + 128 \* Z.of_nat i + 16 \* Z.of_nat l) 16/states + 256 * Z.of_nat i + 16 * Z.of_nat l) 16/' lane_is
-plant x2_other_lanes_may_change Lanes.v 's|<= a < states + 128 \* Z.of_nat i + 16 \* Z.of_nat k\.$|<= a < states + 128 * Z.of_nat i + 128.|' lanes_sound
+plant x2_other_lanes_may_change Lanes.v 's|<= a < states + 128 \* Z.of_nat i + 16 \* Z.of_nat k\.$|<= a < states + 128 * Z.of_nat i + 128.|' whole
 plant x2_blocks_in_another_lane Kernels_x2_x86_64.v '/^Definition absorb/,/^Definition decrypt/s/0x7f; 0x9f; 0x80; 0x03/0x7f; 0x9f; 0xa0; 0x03/' absorb_checks
 plant x2_blocks_of_another_lane Kernels_x2_x86_64.v '/^Definition absorb/,/^Definition decrypt/s/0x4c; 0x8b; 0x4e; 0x08/0x4c; 0x8b; 0x4e; 0x00/' absorb_checks
 plant x2_index_ignored X86_64.v 's/Some (field sib 0 3, Some (N.to_nat i), bytes)/Some (field sib 0 3, None, bytes)/' absorb_checks
-plant x2_addresses_closer LaneKernels.v 's/read m (a + 8 \* Z.of_nat l) 8/read m (a + 4 * Z.of_nat l) 8/' lanes_sound
+plant x2_addresses_closer LaneKernels.v 's/read m (a + 8 \* Z.of_nat l) 8/read m (a + 4 * Z.of_nat l) 8/' whole
 plant x2_lane_unchecked Loop.v 's/^                    | None => sbyte_eqb (nth p x (const 0)) (atom (N.of_nat (carried R + p)))/                    | None => true/' step_round
 plant x2_pointer_half Machine.v 's/(number_of (read (mem m) (effective m a) 8))) m)/(number_of (read (mem m) (effective m a) 4))) m)/' apply_sound
 plant aarch64_x2_addresses_swapped Kernels_x2_aarch64.v '/^Definition absorb/,/^Definition decrypt/s/0x24; 0x14; 0x40; 0xa9/0x25; 0x10; 0x40; 0xa9/' absorb_checks
@@ -167,11 +167,12 @@ plant x4_table_entry Kernels_x4_x86_64.v '/^Definition round_constants_x4/,/^Def
 plant x4_block_of_another_lane Kernels_x4_x86_64.v '/^Definition absorb/,/^Definition decrypt/s/0x4c; 0x8b; 0x4e; 0x08/0x4c; 0x8b; 0x4e; 0x00/' absorb_checks
 plant x4_output_at_79 Kernels_x4_x86_64.v '/^Definition squeeze/,/^Definition permute/s/0x39; 0x4c; 0x01; 0x4e/0x39; 0x4c; 0x01; 0x4f/' squeeze_checks
 plant x4_tail_of_13 Kernels_x4_x86_64.v '/^Definition encrypt/,/^Definition squeeze/s/0x0f; 0xcc; 0x0e/0x0f; 0xcc; 0x0d/' encrypt_checks
+plant x4_output_of_another_lane Kernels_x4_x86_64.v '/^Definition encrypt/,/^Definition squeeze/s/0x4c; 0x8b; 0x52; 0x08/0x4c; 0x8b; 0x52; 0x00/' encrypt_checks
 plant x4_padding Kernels_x4_x86_64.v '/^Definition decrypt/,/^Definition encrypt/s/0x00; 0x81; 0xc4/0x00; 0x80; 0xc4/' decrypt_checks
 plant avx512_33_registers Call_x86_64.v '/^  d_cleared_too/s/seq 16 16/seq 16 17/' return_step_avx512
 plant x8_keeps_zmm31 Kernels_x8_x86_64.v '/^Definition permute_x8/,$s/0x85; 0x40; 0xef; 0xff; 0xc3/0x8d; 0x40; 0xef; 0xf6; 0xc3/' checks_hold
 plant x8_wrong_half Kernels_x8_x86_64.v '/^Definition absorb/,/^Definition decrypt/s/0x43; 0xcd; 0xee/0x43; 0xcd; 0x44/' absorb_checks
-plant x8_output_of_another_lane Kernels_x8_x86_64.v '/^Definition squeeze/,/^Definition permute/s/0x4c; 0x8b; 0x46; 0x08/0x4c; 0x8b; 0x46; 0x10/' squeeze_checks
+plant x8_output_of_another_lane Kernels_x8_x86_64.v '/^Definition squeeze/,/^Definition permute/s/0x4c; 0x8b; 0x4e; 0x08/0x4c; 0x8b; 0x4e; 0x10/' squeeze_checks
 plant x8_padding Kernels_x8_x86_64.v '/^Definition encrypt/,/^Definition squeeze/s/0x00; 0x81; 0xc4/0x00; 0x80; 0xc4/' encrypt_checks
 plant x8_end_without_shift Kernels_x8_x86_64.v '/^Definition decrypt/,/^Definition encrypt/s/0x35; 0x48; 0x73; 0xd9; 0x02/0x35; 0x48; 0x73; 0xd9; 0x00/' decrypt_checks
 plant tree_without_level Tree.v 's/B ++ \[Mix (text "level") \[N.of_nat k\]; /B ++ [/' begin_inj

@@ -6,7 +6,9 @@ use crate::backend::dispatch::function;
 pub(crate) type Permute = function!(*mut u8, *const u8);
 /// From states, a pointer to the blocks of each lane, their number, and round constants.
 pub(crate) type Absorb = function!(*mut u8, *const *const u8, usize, *const u8);
-pub(crate) type Transform = function!(*mut u8, *const *mut u8, usize, *const u8);
+pub(crate) type Squeeze = function!(*mut u8, *const *mut u8, usize, *const u8);
+/// The blocks of all lanes are read where they are written, or in buffers that do not overlap what is written.
+pub(crate) type Transform = function!(*mut u8, *const *const u8, *const *mut u8, usize, *const u8);
 
 /// The kernels of a level.
 #[derive(Clone, Copy)]
@@ -19,7 +21,7 @@ pub(crate) struct Kernels {
     pub(crate) absorb_blocks: Absorb,
     pub(crate) encrypt_blocks: Transform,
     pub(crate) decrypt_blocks: Transform,
-    pub(crate) squeeze_blocks: Transform,
+    pub(crate) squeeze_blocks: Squeeze,
     /// As the kernels need them.
     pub(crate) round_constants: &'static [[u32; 4]],
 }

@@ -10,6 +10,7 @@ use crate::Error;
 use crate::base::wipe::wipe;
 
 /// The data of an operation: one buffer transformed in place, or an input and an output of the same length.
+#[derive(Default)]
 pub(crate) struct InOut<'b> {
     input: Option<&'b [u8]>,
     output: &'b mut [u8],
@@ -58,6 +59,12 @@ impl<'b> InOut<'b> {
             input: self.input,
             output: self.output,
         }
+    }
+
+    /// The input, if it is separate.
+    #[inline(always)]
+    pub(crate) const fn apart(&self) -> Option<&'b [u8]> {
+        self.input
     }
 
     /// The input, if it is separate, and the output.

@@ -2,6 +2,7 @@
 
 use core::ops::Range;
 
+pub(crate) use crate::backend::lane_backend::Direction;
 use crate::backend::lane_backend::{LANES, LaneBackend, States};
 use crate::backend::simpira1024::{Block, State};
 use crate::base::wipe::wipe;
@@ -57,14 +58,6 @@ impl Backends {
         let backend = self.of(used);
         backend.serial_threshold() * backend.lanes_processed(used) / LANES
     }
-}
-
-/// What is done with full blocks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Direction {
-    Encrypt,
-    Decrypt,
-    Squeeze,
 }
 
 impl Lanes {
@@ -136,20 +129,16 @@ impl Lanes {
             .absorb_first(&mut self.states, blocks, used);
     }
 
-    /// As [`Lanes::absorb_blocks`].
+    /// As [`Lanes::absorb_blocks`]; in place unless there is an input.
     #[inline]
     pub(crate) fn transform_blocks(
         &mut self,
         direction: Direction,
-        mut blocks: [&mut [Block]; LANES],
+        input: Option<&[&[Block]; LANES]>,
+        mut output: [&mut [Block]; LANES],
         used: usize,
     ) {
-        let (backend, states) = (self.backends.of(used), &mut self.states);
-        match direction {
-            Direction::Encrypt => backend.encrypt_first(states, &mut blocks, used),
-            Direction::Decrypt => backend.decrypt_first(states, &mut blocks, used),
-            Direction::Squeeze => backend.squeeze_first(states, &mut blocks, used),
-        }
+        (self.backends.of(used)).transform_first(direction, &mut self.states, input, &mut output, used);
     }
 
     /// Permutes one lane. The others stay as they are.
@@ -167,13 +156,15 @@ impl Lanes {
     }
 
     /// As [`Lanes::absorb_single_lane`].
-    pub(crate) fn transform_single_lane(&mut self, direction: Direction, lane: usize, blocks: &mut [Block]) {
-        let (backend, mut state) = (self.backends.wide.serial(), self.states.lane(lane));
-        match direction {
-            Direction::Encrypt => backend.encrypt_blocks(&mut state, blocks),
-            Direction::Decrypt => backend.decrypt_blocks(&mut state, blocks),
-            Direction::Squeeze => backend.squeeze_blocks(&mut state, blocks),
-        }
+    pub(crate) fn transform_single_lane(
+        &mut self,
+        direction: Direction,
+        lane: usize,
+        input: Option<&[Block]>,
+        output: &mut [Block],
+    ) {
+        let mut state = self.states.lane(lane);
+        direction.run(self.backends.wide.serial(), &mut state, input, output);
         self.put_back(lane, &mut state);
     }
 

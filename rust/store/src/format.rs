@@ -109,13 +109,21 @@ impl Format {
             .ok()
             .and_then(|len| len.checked_add(HEADER));
         let len = len.ok_or_else(too_large)?;
-        let mut object = Vec::with_capacity(len);
-        object.extend_from_slice(&header);
-        for bytes in payload {
-            object.extend_from_slice(bytes);
-        }
-        object.resize(len, 0);
-        let sealed = message.seal_in_place(&mut object[HEADER..]);
+        let mut object = vec![0; len];
+        let (start, sealed) = object.split_at_mut(HEADER);
+        start.copy_from_slice(&header);
+        let sealed = match payload.as_ref() {
+            [plaintext] => message.seal_into(plaintext, sealed),
+            pieces => {
+                let mut rest = &mut *sealed;
+                for bytes in pieces {
+                    let (now, later) = rest.split_at_mut(bytes.len());
+                    now.copy_from_slice(bytes);
+                    rest = later;
+                }
+                message.seal_in_place(sealed)
+            }
+        };
         sealed.map_err(|_| too_large())?;
         Ok(object)
     }

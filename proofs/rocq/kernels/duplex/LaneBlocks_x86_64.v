@@ -8,26 +8,36 @@ Import ListNotations.
 Local Open Scope Z_scope.
 
 (** The bytes, where the test of the counter is, and which registers have words of the states there. Word 1 of each is in
-    memory; r8 has what is added to the addresses of the blocks, rax the padding. *)
+    memory; r8 or, with an output, r9 has what is added to the addresses of the blocks, rax the padding. *)
 Definition lane_words : list (nat * nat) :=
   [(0, 0); (1, 0); (0, 2); (1, 2); (0, 3); (1, 3); (0, 4); (1, 4); (0, 5); (1, 5); (0, 6); (1, 6); (0, 7); (1, 7)]%nat.
 
+Definition words_in (registers : list nat) : list (nat * list (nat * nat)) := combine registers (map (fun lw => [lw]) lane_words).
+
 Definition kernel_of (code : list byte) (head : Z) (written : bool) (registers : list nat) : kernel :=
-  lanes_kernel convention_x86_64 code head 2 round_constants 0 written [(8%nat, None)]
-    (combine registers (map (fun lw => [lw]) lane_words)) [] [(rax, 0x8100000000000000)] [1%nat].
+  one_kernel convention_x86_64 code head 2 round_constants 0 [(8%nat, None)] (words_in registers) [] [(rax, 0x8100000000000000)]
+    [1%nat] written.
+
+Definition crypt_of (code : list byte) (head : Z) (registers : list nat) (apart : bool) : kernel :=
+  crypt_kernel convention_x86_64 code head 2 round_constants 0 [(9%nat, None)] (words_in registers) [] [(rax, 0x8100000000000000)]
+    [1%nat] apart.
 
 Definition absorb_kernel := kernel_of Kernels_x2_x86_64.absorb_blocks_x2 0xa5a false [2; 7; 15; 11; 0; 1; 8; 14; 4; 13; 5; 6; 3; 12]%nat.
 Definition squeeze_kernel := kernel_of Kernels_x2_x86_64.squeeze_blocks_x2 0xa94 true [2; 7; 9; 11; 0; 1; 8; 10; 4; 13; 5; 6; 3; 12]%nat.
-Definition encrypt_kernel := kernel_of Kernels_x2_x86_64.encrypt_blocks_x2 0xab8 true [2; 7; 15; 11; 0; 1; 8; 10; 13; 4; 5; 6; 3; 12]%nat.
-Definition decrypt_kernel := kernel_of Kernels_x2_x86_64.decrypt_blocks_x2 0xb72 true [2; 7; 11; 14; 0; 1; 8; 10; 13; 4; 5; 6; 3; 12]%nat.
+Definition encrypt_kernel := crypt_of Kernels_x2_x86_64.encrypt_blocks_x2 0xac1 [2; 7; 15; 11; 0; 1; 8; 10; 13; 4; 5; 6; 3; 12]%nat.
+Definition decrypt_kernel := crypt_of Kernels_x2_x86_64.decrypt_blocks_x2 0xb79 [2; 7; 11; 14; 0; 1; 8; 10; 13; 4; 5; 6; 3; 12]%nat.
 
-Lemma absorb_checks : checks abi_x86_64 absorb_kernel (each_op absorb_op 2) = true.
+Lemma absorb_checks : checks abi_x86_64 absorb_kernel (each_op absorb_op 2 1 false) = true.
 Proof. vm_cast_no_check (eq_refl true). Qed.
-Lemma squeeze_checks : checks abi_x86_64 squeeze_kernel (each_op squeeze_op 2) = true.
+Lemma squeeze_checks : checks abi_x86_64 squeeze_kernel (each_op squeeze_op 2 1 false) = true.
 Proof. vm_cast_no_check (eq_refl true). Qed.
-Lemma encrypt_checks : checks abi_x86_64 encrypt_kernel (each_op encrypt_in_place_op 2) = true.
+Lemma encrypt_checks : checks abi_x86_64 (encrypt_kernel true) (each_op encrypt_in_place_op 2 2 true) = true.
 Proof. vm_cast_no_check (eq_refl true). Qed.
-Lemma decrypt_checks : checks abi_x86_64 decrypt_kernel (each_op decrypt_in_place_op 2) = true.
+Lemma encrypt_in_place_checks : checks abi_x86_64 (encrypt_kernel false) (each_op encrypt_in_place_op 2 2 false) = true.
+Proof. vm_cast_no_check (eq_refl true). Qed.
+Lemma decrypt_checks : checks abi_x86_64 (decrypt_kernel true) (each_op decrypt_in_place_op 2 2 true) = true.
+Proof. vm_cast_no_check (eq_refl true). Qed.
+Lemma decrypt_in_place_checks : checks abi_x86_64 (decrypt_kernel false) (each_op decrypt_in_place_op 2 2 false) = true.
 Proof. vm_cast_no_check (eq_refl true). Qed.
 
 Lemma absorb_ends : ends_in_return abi_x86_64 Kernels_x2_x86_64.absorb_blocks_x2.
@@ -72,16 +82,39 @@ Definition ends (code : list byte) (written : bool) (m : machine) (n : nat) (blo
        mem m' a = mem m a) /\
     trace m' = accesses ++ trace m.
 
+(** The same of a kernel that encrypts or decrypts, from one buffer to another in each lane, or in place. *)
+Definition crypt_buffers_of (apart : bool) (m : machine) (n : nat) (from to : list Z) : list (bool * (Z * Z)) :=
+  crypt_buffers apart 2 (gpr m rdi) (gpr m rsi) (gpr m rdx) (gpr m r8) 1152 from to n.
+
+Definition crypt_call (code : list byte) (apart : bool) (m : machine) (n : nat) (from to : list Z) : Prop :=
+  called code (crypt_buffers_of apart m n from to) m /\ (apart = false -> to = from) /\ (forall r, 0 <= gpr m r < 2 ^ 64) /\
+  gpr m rcx = Z.of_nat n /\ read (mem m) (gpr m r8) 1152 = round_constants.
+
+Definition crypt_ends (code : list byte) (apart : bool) (m : machine) (n : nat) (from to : list Z) (accesses : list event)
+    (after : list (list byte * list (list byte))) : Prop :=
+  Forall (allowed code (crypt_buffers_of apart m n from to) m) accesses /\
+  exists k m', run x86_64 k m = Some m' /\ returned m m' /\
+    lanes 2 (mem m') (gpr m rdi) = map fst after /\
+    map (fun p => chunks (mem m') p n) to = map snd after /\
+    (forall a, ~ in_lanes 2 (gpr m rdi) a -> Forall (fun p => ~ p <= a < p + 94 * Z.of_nat n) to -> mem m' a = mem m a) /\
+    trace m' = accesses ++ trace m.
+
 (** One lane's blocks. *)
 Definition blocks_of (m : machine) (n : nat) (blocks : list Z) (l : nat) : list (list byte) := chunks (mem m) (nth l blocks 0) n.
 
 Local Ltac sound op one many one_is one_length none next checks ends :=
-  destruct (lanes_sound convention_x86_64 distinct_arguments eq_refl eq_refl _ _ _ _ _ _ _ _ _ _ _ op one many one_is one_length none next checks ends)
+  destruct (lanes_sound convention_x86_64 distinct_arguments eq_refl eq_refl _ _ _ _ _ _ _ _ _ _ op one many one_is one_length none next _ checks ends)
     as (acc & H);
   exists acc; intros m n; cbv zeta; intros (CALL & REGS & COUNT & TABLE);
   specialize (H m n); cbv zeta in H; rewrite table_size in H; specialize (H CALL REGS COUNT TABLE);
   destruct H as (AL & k & m' & R & RT & S & O & FR & TR);
   split; [exact AL|]; exists k, m'; repeat (split; [first [assumption|exact S|exact O|exact Logic.I]|]); exact TR.
+
+Local Ltac crypt apart op one many one_is one_length none next checks ends :=
+  destruct (crypt_sound convention_x86_64 distinct_arguments eq_refl eq_refl _ _ _ _ _ _ _ _ _ _ op one many one_is one_length none next apart checks ends)
+    as (acc & H);
+  exists acc; intros m n; cbv zeta; intros (CALL & SAME & REGS & COUNT & TABLE);
+  specialize (H m n); cbv zeta in H; rewrite table_size in H; exact (H CALL SAME REGS COUNT TABLE).
 
 Theorem absorb_blocks_x2_x86_64 :
   exists accesses : Z -> Z -> Z -> Z -> list Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
@@ -102,19 +135,37 @@ Theorem squeeze_blocks_x2_x86_64 :
 Proof. sound squeeze_op squeeze_one squeeze_many squeeze_lane squeeze_length none squeeze_many_next squeeze_checks squeeze_ends. Qed.
 
 Theorem encrypt_blocks_x2_x86_64 :
-  exists accesses : Z -> Z -> Z -> Z -> list Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
-  let blocks := addresses_at (mem m) (gpr m rsi) 2 in
-  let after := map (fun l => encrypt_blocks (lane_at (mem m) (gpr m rdi) l) (blocks_of m n blocks l)) (seq 0 2) in
-  call Kernels_x2_x86_64.encrypt_blocks_x2 true m n blocks ->
-  ends Kernels_x2_x86_64.encrypt_blocks_x2 true m n blocks
-    (accesses (pc m) (gpr m rsp) (gpr m rdi) (gpr m rsi) blocks (gpr m rcx) n) (map fst after) (Some (map snd after)).
-Proof. sound encrypt_in_place_op encrypt_block encrypt_many encrypt_in_place_is encrypt_length none encrypt_many_next encrypt_checks encrypt_ends. Qed.
+  exists accesses : Z -> Z -> Z -> Z -> Z -> list Z -> list Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
+  let from := addresses_at (mem m) (gpr m rsi) 2 in let to := addresses_at (mem m) (gpr m rdx) 2 in
+  crypt_call Kernels_x2_x86_64.encrypt_blocks_x2 true m n from to ->
+  crypt_ends Kernels_x2_x86_64.encrypt_blocks_x2 true m n from to
+    (accesses (pc m) (gpr m rsp) (gpr m rdi) (gpr m rsi) (gpr m rdx) from to (gpr m r8) n)
+    (map (fun l => encrypt_blocks (lane_at (mem m) (gpr m rdi) l) (blocks_of m n from l)) (seq 0 2)).
+Proof. crypt true encrypt_in_place_op encrypt_block encrypt_many encrypt_in_place_is encrypt_length none encrypt_many_next encrypt_checks encrypt_ends. Qed.
+
+Theorem encrypt_blocks_in_place_x2_x86_64 :
+  exists accesses : Z -> Z -> Z -> Z -> Z -> list Z -> list Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
+  let from := addresses_at (mem m) (gpr m rsi) 2 in let to := addresses_at (mem m) (gpr m rdx) 2 in
+  crypt_call Kernels_x2_x86_64.encrypt_blocks_x2 false m n from to ->
+  crypt_ends Kernels_x2_x86_64.encrypt_blocks_x2 false m n from to
+    (accesses (pc m) (gpr m rsp) (gpr m rdi) (gpr m rsi) (gpr m rdx) from to (gpr m r8) n)
+    (map (fun l => encrypt_blocks (lane_at (mem m) (gpr m rdi) l) (blocks_of m n from l)) (seq 0 2)).
+Proof. crypt false encrypt_in_place_op encrypt_block encrypt_many encrypt_in_place_is encrypt_length none encrypt_many_next encrypt_in_place_checks encrypt_ends. Qed.
 
 Theorem decrypt_blocks_x2_x86_64 :
-  exists accesses : Z -> Z -> Z -> Z -> list Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
-  let blocks := addresses_at (mem m) (gpr m rsi) 2 in
-  let after := map (fun l => decrypt_blocks (lane_at (mem m) (gpr m rdi) l) (blocks_of m n blocks l)) (seq 0 2) in
-  call Kernels_x2_x86_64.decrypt_blocks_x2 true m n blocks ->
-  ends Kernels_x2_x86_64.decrypt_blocks_x2 true m n blocks
-    (accesses (pc m) (gpr m rsp) (gpr m rdi) (gpr m rsi) blocks (gpr m rcx) n) (map fst after) (Some (map snd after)).
-Proof. sound decrypt_in_place_op decrypt_block decrypt_many decrypt_in_place_is decrypt_length none decrypt_many_next decrypt_checks decrypt_ends. Qed.
+  exists accesses : Z -> Z -> Z -> Z -> Z -> list Z -> list Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
+  let from := addresses_at (mem m) (gpr m rsi) 2 in let to := addresses_at (mem m) (gpr m rdx) 2 in
+  crypt_call Kernels_x2_x86_64.decrypt_blocks_x2 true m n from to ->
+  crypt_ends Kernels_x2_x86_64.decrypt_blocks_x2 true m n from to
+    (accesses (pc m) (gpr m rsp) (gpr m rdi) (gpr m rsi) (gpr m rdx) from to (gpr m r8) n)
+    (map (fun l => decrypt_blocks (lane_at (mem m) (gpr m rdi) l) (blocks_of m n from l)) (seq 0 2)).
+Proof. crypt true decrypt_in_place_op decrypt_block decrypt_many decrypt_in_place_is decrypt_length none decrypt_many_next decrypt_checks decrypt_ends. Qed.
+
+Theorem decrypt_blocks_in_place_x2_x86_64 :
+  exists accesses : Z -> Z -> Z -> Z -> Z -> list Z -> list Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
+  let from := addresses_at (mem m) (gpr m rsi) 2 in let to := addresses_at (mem m) (gpr m rdx) 2 in
+  crypt_call Kernels_x2_x86_64.decrypt_blocks_x2 false m n from to ->
+  crypt_ends Kernels_x2_x86_64.decrypt_blocks_x2 false m n from to
+    (accesses (pc m) (gpr m rsp) (gpr m rdi) (gpr m rsi) (gpr m rdx) from to (gpr m r8) n)
+    (map (fun l => decrypt_blocks (lane_at (mem m) (gpr m rdi) l) (blocks_of m n from l)) (seq 0 2)).
+Proof. crypt false decrypt_in_place_op decrypt_block decrypt_many decrypt_in_place_is decrypt_length none decrypt_many_next decrypt_in_place_checks decrypt_ends. Qed.

@@ -16,20 +16,27 @@ Definition words_in : list (nat * list (nat * nat)) :=
 Definition padding : list byte := concat (repeat (zero 15 ++ [0x81%N]) 4).
 
 Definition kernel_of (code : list byte) (head : Z) (written : bool) : kernel :=
-  lanes_kernel convention_avx512 code head 8 round_constants_x4 0 written [(rax, None)] words_in [(19%nat, padding)] [] [].
+  one_kernel convention_avx512 code head 8 round_constants_x4 0 [(rax, None)] words_in [(19%nat, padding)] [] [] written.
+
+Definition crypt_of (code : list byte) (head : Z) (apart : bool) : kernel :=
+  crypt_kernel convention_avx512 code head 8 round_constants_x4 0 [(rax, None)] words_in [(19%nat, padding)] [] [] apart.
 
 Definition absorb_kernel := kernel_of Kernels_x8_x86_64.absorb_blocks_x8 0x97c false.
 Definition squeeze_kernel := kernel_of Kernels_x8_x86_64.squeeze_blocks_x8 0xb7a true.
-Definition encrypt_kernel := kernel_of Kernels_x8_x86_64.encrypt_blocks_x8 0xcb5 true.
-Definition decrypt_kernel := kernel_of Kernels_x8_x86_64.decrypt_blocks_x8 0xd0f true.
+Definition encrypt_kernel := crypt_of Kernels_x8_x86_64.encrypt_blocks_x8 0xcb5.
+Definition decrypt_kernel := crypt_of Kernels_x8_x86_64.decrypt_blocks_x8 0xd0f.
 
-Lemma absorb_checks : checks abi_avx512 absorb_kernel (each_op absorb_op 8) = true.
+Lemma absorb_checks : checks abi_avx512 absorb_kernel (each_op absorb_op 8 1 false) = true.
 Proof. vm_cast_no_check (eq_refl true). Qed.
-Lemma squeeze_checks : checks abi_avx512 squeeze_kernel (each_op squeeze_op 8) = true.
+Lemma squeeze_checks : checks abi_avx512 squeeze_kernel (each_op squeeze_op 8 1 false) = true.
 Proof. vm_cast_no_check (eq_refl true). Qed.
-Lemma encrypt_checks : checks abi_avx512 encrypt_kernel (each_op encrypt_in_place_op 8) = true.
+Lemma encrypt_checks : checks abi_avx512 (encrypt_kernel true) (each_op encrypt_in_place_op 8 2 true) = true.
 Proof. vm_cast_no_check (eq_refl true). Qed.
-Lemma decrypt_checks : checks abi_avx512 decrypt_kernel (each_op decrypt_in_place_op 8) = true.
+Lemma encrypt_in_place_checks : checks abi_avx512 (encrypt_kernel false) (each_op encrypt_in_place_op 8 2 false) = true.
+Proof. vm_cast_no_check (eq_refl true). Qed.
+Lemma decrypt_checks : checks abi_avx512 (decrypt_kernel true) (each_op decrypt_in_place_op 8 2 true) = true.
+Proof. vm_cast_no_check (eq_refl true). Qed.
+Lemma decrypt_in_place_checks : checks abi_avx512 (decrypt_kernel false) (each_op decrypt_in_place_op 8 2 false) = true.
 Proof. vm_cast_no_check (eq_refl true). Qed.
 
 Lemma absorb_ends : ends_in_return abi_avx512 Kernels_x8_x86_64.absorb_blocks_x8.
@@ -48,12 +55,18 @@ Opaque end_block absorb_block squeeze_block encrypt_block decrypt_block round_co
   Kernels_x8_x86_64.decrypt_blocks_x8.
 
 Local Ltac sound op one many one_is one_length none next checks ends :=
-  destruct (lanes_sound convention_avx512 distinct_arguments_avx512 eq_refl eq_refl _ _ _ _ _ _ _ _ _ _ _ op one many one_is one_length none next checks ends)
+  destruct (lanes_sound convention_avx512 distinct_arguments_avx512 eq_refl eq_refl _ _ _ _ _ _ _ _ _ _ op one many one_is one_length none next _ checks ends)
     as (acc & H);
   exists acc; intros m n; cbv zeta; intros (CALL & REGS & COUNT & TABLE);
   specialize (H m n); cbv zeta in H; rewrite table_length in H; specialize (H CALL REGS COUNT TABLE);
   destruct H as (AL & k & m' & R & RT & S & O & FR & TR);
   split; [exact AL|]; exists k, m'; repeat (split; [first [assumption|exact S|exact O|exact Logic.I]|]); exact TR.
+
+Local Ltac crypt apart op one many one_is one_length none next checks ends :=
+  destruct (crypt_sound convention_avx512 distinct_arguments_avx512 eq_refl eq_refl _ _ _ _ _ _ _ _ _ _ op one many one_is one_length none next apart checks ends)
+    as (acc & H);
+  exists acc; intros m n; cbv zeta; intros (CALL & SAME & REGS & COUNT & TABLE);
+  specialize (H m n); cbv zeta in H; rewrite table_length in H; exact (H CALL SAME REGS COUNT TABLE).
 
 Theorem absorb_blocks_x8_x86_64 :
   exists accesses : Z -> Z -> Z -> Z -> list Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
@@ -74,19 +87,37 @@ Theorem squeeze_blocks_x8_x86_64 :
 Proof. sound squeeze_op squeeze_one squeeze_many squeeze_lane squeeze_length none squeeze_many_next squeeze_checks squeeze_ends. Qed.
 
 Theorem encrypt_blocks_x8_x86_64 :
-  exists accesses : Z -> Z -> Z -> Z -> list Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
-  let blocks := addresses_at (mem m) (gpr m rsi) 8 in
-  let after := map (fun l => encrypt_blocks (lane_at (mem m) (gpr m rdi) l) (blocks_of m n blocks l)) (seq 0 8) in
-  call 8 Kernels_x8_x86_64.encrypt_blocks_x8 true m n blocks ->
-  ends 8 returned_avx512 Kernels_x8_x86_64.encrypt_blocks_x8 true m n blocks
-    (accesses (pc m) (gpr m rsp) (gpr m rdi) (gpr m rsi) blocks (gpr m rcx) n) (map fst after) (Some (map snd after)).
-Proof. sound encrypt_in_place_op encrypt_block encrypt_many encrypt_in_place_is encrypt_length none encrypt_many_next encrypt_checks encrypt_ends. Qed.
+  exists accesses : Z -> Z -> Z -> Z -> Z -> list Z -> list Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
+  let from := addresses_at (mem m) (gpr m rsi) 8 in let to := addresses_at (mem m) (gpr m rdx) 8 in
+  crypt_call 8 Kernels_x8_x86_64.encrypt_blocks_x8 true m n from to ->
+  crypt_ends 8 returned_avx512 Kernels_x8_x86_64.encrypt_blocks_x8 true m n from to
+    (accesses (pc m) (gpr m rsp) (gpr m rdi) (gpr m rsi) (gpr m rdx) from to (gpr m r8) n)
+    (map (fun l => encrypt_blocks (lane_at (mem m) (gpr m rdi) l) (blocks_of m n from l)) (seq 0 8)).
+Proof. crypt true encrypt_in_place_op encrypt_block encrypt_many encrypt_in_place_is encrypt_length none encrypt_many_next encrypt_checks encrypt_ends. Qed.
+
+Theorem encrypt_blocks_in_place_x8_x86_64 :
+  exists accesses : Z -> Z -> Z -> Z -> Z -> list Z -> list Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
+  let from := addresses_at (mem m) (gpr m rsi) 8 in let to := addresses_at (mem m) (gpr m rdx) 8 in
+  crypt_call 8 Kernels_x8_x86_64.encrypt_blocks_x8 false m n from to ->
+  crypt_ends 8 returned_avx512 Kernels_x8_x86_64.encrypt_blocks_x8 false m n from to
+    (accesses (pc m) (gpr m rsp) (gpr m rdi) (gpr m rsi) (gpr m rdx) from to (gpr m r8) n)
+    (map (fun l => encrypt_blocks (lane_at (mem m) (gpr m rdi) l) (blocks_of m n from l)) (seq 0 8)).
+Proof. crypt false encrypt_in_place_op encrypt_block encrypt_many encrypt_in_place_is encrypt_length none encrypt_many_next encrypt_in_place_checks encrypt_ends. Qed.
 
 Theorem decrypt_blocks_x8_x86_64 :
-  exists accesses : Z -> Z -> Z -> Z -> list Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
-  let blocks := addresses_at (mem m) (gpr m rsi) 8 in
-  let after := map (fun l => decrypt_blocks (lane_at (mem m) (gpr m rdi) l) (blocks_of m n blocks l)) (seq 0 8) in
-  call 8 Kernels_x8_x86_64.decrypt_blocks_x8 true m n blocks ->
-  ends 8 returned_avx512 Kernels_x8_x86_64.decrypt_blocks_x8 true m n blocks
-    (accesses (pc m) (gpr m rsp) (gpr m rdi) (gpr m rsi) blocks (gpr m rcx) n) (map fst after) (Some (map snd after)).
-Proof. sound decrypt_in_place_op decrypt_block decrypt_many decrypt_in_place_is decrypt_length none decrypt_many_next decrypt_checks decrypt_ends. Qed.
+  exists accesses : Z -> Z -> Z -> Z -> Z -> list Z -> list Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
+  let from := addresses_at (mem m) (gpr m rsi) 8 in let to := addresses_at (mem m) (gpr m rdx) 8 in
+  crypt_call 8 Kernels_x8_x86_64.decrypt_blocks_x8 true m n from to ->
+  crypt_ends 8 returned_avx512 Kernels_x8_x86_64.decrypt_blocks_x8 true m n from to
+    (accesses (pc m) (gpr m rsp) (gpr m rdi) (gpr m rsi) (gpr m rdx) from to (gpr m r8) n)
+    (map (fun l => decrypt_blocks (lane_at (mem m) (gpr m rdi) l) (blocks_of m n from l)) (seq 0 8)).
+Proof. crypt true decrypt_in_place_op decrypt_block decrypt_many decrypt_in_place_is decrypt_length none decrypt_many_next decrypt_checks decrypt_ends. Qed.
+
+Theorem decrypt_blocks_in_place_x8_x86_64 :
+  exists accesses : Z -> Z -> Z -> Z -> Z -> list Z -> list Z -> Z -> nat -> list event, forall (m : machine) (n : nat),
+  let from := addresses_at (mem m) (gpr m rsi) 8 in let to := addresses_at (mem m) (gpr m rdx) 8 in
+  crypt_call 8 Kernels_x8_x86_64.decrypt_blocks_x8 false m n from to ->
+  crypt_ends 8 returned_avx512 Kernels_x8_x86_64.decrypt_blocks_x8 false m n from to
+    (accesses (pc m) (gpr m rsp) (gpr m rdi) (gpr m rsi) (gpr m rdx) from to (gpr m r8) n)
+    (map (fun l => decrypt_blocks (lane_at (mem m) (gpr m rdi) l) (blocks_of m n from l)) (seq 0 8)).
+Proof. crypt false decrypt_in_place_op decrypt_block decrypt_many decrypt_in_place_is decrypt_length none decrypt_many_next decrypt_in_place_checks decrypt_ends. Qed.

@@ -4,7 +4,7 @@
     round constant four times. *)
 
 From Coq Require Import List Bool Arith NArith ZArith Lia.
-From Veriplex Require Import AES Simpira1024 Machine Call Lanes X86_64 Call_x86_64.
+From Veriplex Require Import AES Simpira1024 Machine Call Lanes LaneKernels X86_64 Call_x86_64.
 Import ListNotations.
 Local Open Scope Z_scope.
 
@@ -33,6 +33,23 @@ Definition ends (k : nat) (back : machine -> machine -> Prop) (code : list byte)
     match outputs with Some o => map (fun p => chunks (mem m') p n) blocks = o | None => True end /\
     (forall a, ~ in_lanes k (gpr m rdi) a -> Forall (fun p => written = true -> ~ p <= a < p + 94 * Z.of_nat n) blocks ->
        mem m' a = mem m a) /\
+    trace m' = accesses ++ trace m.
+
+(** The same of a kernel that encrypts or decrypts, from one buffer to another in each lane, or in place. *)
+Definition crypt_buffers_of (k : nat) (apart : bool) (m : machine) (n : nat) (from to : list Z) : list (bool * (Z * Z)) :=
+  crypt_buffers apart k (gpr m rdi) (gpr m rsi) (gpr m rdx) (gpr m r8) 4608 from to n.
+
+Definition crypt_call (k : nat) (code : list byte) (apart : bool) (m : machine) (n : nat) (from to : list Z) : Prop :=
+  called code (crypt_buffers_of k apart m n from to) m /\ (apart = false -> to = from) /\ (forall r, 0 <= gpr m r < 2 ^ 64) /\
+  gpr m rcx = Z.of_nat n /\ read (mem m) (gpr m r8) 4608 = round_constants_x4.
+
+Definition crypt_ends (k : nat) (back : machine -> machine -> Prop) (code : list byte) (apart : bool) (m : machine) (n : nat)
+    (from to : list Z) (accesses : list event) (after : list (list byte * list (list byte))) : Prop :=
+  Forall (allowed code (crypt_buffers_of k apart m n from to) m) accesses /\
+  exists j m', run x86_64 j m = Some m' /\ back m m' /\
+    lanes k (mem m') (gpr m rdi) = map fst after /\
+    map (fun p => chunks (mem m') p n) to = map snd after /\
+    (forall a, ~ in_lanes k (gpr m rdi) a -> Forall (fun p => ~ p <= a < p + 94 * Z.of_nat n) to -> mem m' a = mem m a) /\
     trace m' = accesses ++ trace m.
 
 (** One lane's blocks. *)

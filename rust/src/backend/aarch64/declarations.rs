@@ -55,17 +55,19 @@ kernels! {
         /// `Lanes::encrypt_blocks_x2`.
         ///
         /// - `states`: 928 bytes, read and written, secret
-        /// - `in_out`: 2 pointers, each to blocks of 94 bytes, read and written, secret
+        /// - `input`: 2 pointers, each to blocks of 94 bytes, read, secret
+        /// - `output`: 2 pointers, each to blocks of 94 bytes, written, secret; may be `input`
         /// - `n`: how many blocks, 0 or more
         /// - `round_constants`: the 1152 bytes of `simpira1024_round_constants`, read
-        fn duplex_encrypt_blocks_x2(states: *mut u8, in_out: *const *mut u8, n: usize, round_constants: *const u8) = "duplex_encrypt_blocks_x2";
+        fn duplex_encrypt_blocks_x2(states: *mut u8, input: *const *const u8, output: *const *mut u8, n: usize, round_constants: *const u8) = "duplex_encrypt_blocks_x2";
         /// `Lanes::decrypt_blocks_x2`.
         ///
         /// - `states`: 928 bytes, read and written, secret
-        /// - `in_out`: 2 pointers, each to blocks of 94 bytes, read and written, secret
+        /// - `input`: 2 pointers, each to blocks of 94 bytes, read, secret
+        /// - `output`: 2 pointers, each to blocks of 94 bytes, written, secret; may be `input`
         /// - `n`: how many blocks, 0 or more
         /// - `round_constants`: the 1152 bytes of `simpira1024_round_constants`, read
-        fn duplex_decrypt_blocks_x2(states: *mut u8, in_out: *const *mut u8, n: usize, round_constants: *const u8) = "duplex_decrypt_blocks_x2";
+        fn duplex_decrypt_blocks_x2(states: *mut u8, input: *const *const u8, output: *const *mut u8, n: usize, round_constants: *const u8) = "duplex_decrypt_blocks_x2";
         /// `Lanes::squeeze_blocks_x2`.
         ///
         /// - `states`: 928 bytes, read and written, secret

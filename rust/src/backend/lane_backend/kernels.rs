@@ -44,10 +44,8 @@ impl Token<Kernels> {
         }
     }
 
-    /// Encrypts, decrypts or squeezes, as this kernel of the table does.
-    pub(crate) fn transform(
+    pub(crate) fn squeeze_blocks(
         self,
-        kernel: Transform,
         states: &mut States,
         blocks: &mut [&mut [Block]; LANES],
         n: usize,
@@ -57,11 +55,46 @@ impl Token<Kernels> {
         assert!(blocks[..processed].iter().all(|blocks| blocks.len() >= n));
         let pointers: [*mut u8; LANES] = blocks.each_mut().map(|blocks| blocks.as_mut_ptr().cast());
         for first in (0..processed).step_by(self.width) {
-            // SAFETY: as in `absorb_blocks`; the kernel also writes these blocks, which do not overlap.
+            // SAFETY: as in `absorb_blocks`, but the kernel writes these blocks, which do not overlap.
+            unsafe {
+                (self.squeeze_blocks)(
+                    at(states, first),
+                    pointers[first..].as_ptr(),
+                    n,
+                    self.round_constants.as_ptr().cast(),
+                );
+            }
+        }
+    }
+
+    /// Encrypts or decrypts, as this kernel of the table does: in place, unless there is an input.
+    pub(crate) fn transform(
+        self,
+        kernel: Transform,
+        states: &mut States,
+        input: Option<&[&[Block]; LANES]>,
+        output: &mut [&mut [Block]; LANES],
+        n: usize,
+        lanes: usize,
+    ) {
+        let processed = self.lanes_processed(lanes);
+        assert!(output[..processed].iter().all(|blocks| blocks.len() >= n));
+        let output: [*mut u8; LANES] = output.each_mut().map(|blocks| blocks.as_mut_ptr().cast());
+        let input: [*const u8; LANES] = match input {
+            None => output.map(<*mut u8>::cast_const),
+            Some(input) => {
+                assert!(input[..processed].iter().all(|blocks| blocks.len() >= n));
+                input.map(|blocks| blocks.as_ptr().cast())
+            }
+        };
+        for first in (0..processed).step_by(self.width) {
+            // SAFETY: as in `absorb_blocks`; the kernel also writes the blocks of output, which do not overlap each other. It
+            // reads each block before it writes there, and what it reads is there, or nowhere where it writes.
             unsafe {
                 kernel(
                     at(states, first),
-                    pointers[first..].as_ptr(),
+                    input[first..].as_ptr(),
+                    output[first..].as_ptr(),
                     n,
                     self.round_constants.as_ptr().cast(),
                 );

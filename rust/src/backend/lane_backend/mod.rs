@@ -5,8 +5,7 @@
 //! serial operations are what runs.
 //!
 //! The blocks of the lanes lie anywhere: a kernel gets eight pointers. A stride would serve chunks and segments, but not
-//! messages; eight pointers serve all, and cost one more load for each block of a lane. Encryption and decryption are in
-//! place only: eight more pointers would not fit into the registers, and a copy costs little.
+//! messages; eight pointers serve all, and cost one more load for each block of a lane.
 
 #[allow(unsafe_code)] // the kernel boundary
 mod kernels;
@@ -107,7 +106,7 @@ opaque!(States);
 impl Dispatch for Kernels {
     const PRIMITIVE: Primitive = Primitive::Lanes;
     const CANDIDATES: &[Candidate<Self>] = &CANDIDATES;
-    const KNOWN: u64 = 0x2ba4_4b53_335d_4a1e;
+    const KNOWN: u64 = 0xc584_4ffb_a69d_42f9;
 
     /// Without kernels, by the serial backend, which has been asked itself.
     fn answers(kernels: Option<Token<Self>>) -> u64 {
@@ -133,7 +132,45 @@ impl Dispatch for Kernels {
             );
             sum = checksum(sum, blocks.as_flattened().as_flattened());
         }
+        let mut others = [[[0; _]; 2]; LANES];
+        for operation in [LaneBackend::encrypt_blocks_into, LaneBackend::decrypt_blocks_into] {
+            operation(
+                backend,
+                &mut states,
+                &blocks.each_ref().map(<[_; _]>::as_slice),
+                &mut others.each_mut().map(<[_; _]>::as_mut_slice),
+            );
+            sum = checksum(sum, others.as_flattened().as_flattened());
+        }
         checksum(sum, states.0.as_flattened().as_flattened())
+    }
+}
+
+/// What is done with full blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Direction {
+    Encrypt,
+    Decrypt,
+    Squeeze,
+}
+
+impl Direction {
+    /// Transforms the blocks of one state: in place unless there is an input.
+    #[inline]
+    pub(crate) fn run(
+        self,
+        backend: Backend,
+        state: &mut State,
+        input: Option<&[Block]>,
+        output: &mut [Block],
+    ) {
+        match (self, input) {
+            (Self::Encrypt, None) => backend.encrypt_blocks(state, output),
+            (Self::Encrypt, Some(input)) => backend.encrypt_blocks_into(state, input, output),
+            (Self::Decrypt, None) => backend.decrypt_blocks(state, output),
+            (Self::Decrypt, Some(input)) => backend.decrypt_blocks_into(state, input, output),
+            (Self::Squeeze, _) => backend.squeeze_blocks(state, output),
+        }
     }
 }
 
@@ -274,60 +311,72 @@ impl LaneBackend {
     /// [`Backend::encrypt_blocks`] on each state, of as many blocks as the lane with the fewest has.
     #[inline]
     pub fn encrypt_blocks(self, states: &mut States, blocks: &mut [&mut [Block]; LANES]) {
-        self.encrypt_first(states, blocks, LANES);
+        self.transform_first(Direction::Encrypt, states, None, blocks, LANES);
     }
 
-    /// As [`LaneBackend::absorb_first`].
+    /// [`LaneBackend::encrypt_blocks`] from one buffer to another in each lane.
     #[inline]
-    pub(crate) fn encrypt_first(self, states: &mut States, blocks: &mut [&mut [Block]; LANES], lanes: usize) {
-        let n = fewest(&blocks[..self.lanes_processed(lanes)]);
-        match self.0 {
-            Kind::Serial(backend) => {
-                for (lane, blocks) in blocks.iter_mut().take(lanes).enumerate() {
-                    states.serially(lane, |state| backend.encrypt_blocks(state, &mut blocks[..n]));
-                }
-            }
-            Kind::Kernels(token) => token.transform(token.encrypt_blocks, states, blocks, n, lanes),
-        }
+    pub fn encrypt_blocks_into(
+        self,
+        states: &mut States,
+        input: &[&[Block]; LANES],
+        output: &mut [&mut [Block]; LANES],
+    ) {
+        self.transform_first(Direction::Encrypt, states, Some(input), output, LANES);
     }
 
     /// [`Backend::decrypt_blocks`] on each state, of as many blocks as the lane with the fewest has.
     #[inline]
     pub fn decrypt_blocks(self, states: &mut States, blocks: &mut [&mut [Block]; LANES]) {
-        self.decrypt_first(states, blocks, LANES);
+        self.transform_first(Direction::Decrypt, states, None, blocks, LANES);
     }
 
-    /// As [`LaneBackend::absorb_first`].
+    /// [`LaneBackend::decrypt_blocks`] from one buffer to another in each lane.
     #[inline]
-    pub(crate) fn decrypt_first(self, states: &mut States, blocks: &mut [&mut [Block]; LANES], lanes: usize) {
-        let n = fewest(&blocks[..self.lanes_processed(lanes)]);
-        match self.0 {
-            Kind::Serial(backend) => {
-                for (lane, blocks) in blocks.iter_mut().take(lanes).enumerate() {
-                    states.serially(lane, |state| backend.decrypt_blocks(state, &mut blocks[..n]));
-                }
-            }
-            Kind::Kernels(token) => token.transform(token.decrypt_blocks, states, blocks, n, lanes),
-        }
+    pub fn decrypt_blocks_into(
+        self,
+        states: &mut States,
+        input: &[&[Block]; LANES],
+        output: &mut [&mut [Block]; LANES],
+    ) {
+        self.transform_first(Direction::Decrypt, states, Some(input), output, LANES);
     }
 
     /// [`Backend::squeeze_blocks`] on each state, of as many blocks as the lane with the fewest has.
     #[inline]
     pub fn squeeze_blocks(self, states: &mut States, blocks: &mut [&mut [Block]; LANES]) {
-        self.squeeze_first(states, blocks, LANES);
+        self.transform_first(Direction::Squeeze, states, None, blocks, LANES);
     }
 
-    /// As [`LaneBackend::absorb_first`].
+    /// As [`LaneBackend::absorb_first`]: encrypts or decrypts in place unless there is an input, or squeezes.
     #[inline]
-    pub(crate) fn squeeze_first(self, states: &mut States, blocks: &mut [&mut [Block]; LANES], lanes: usize) {
-        let n = fewest(&blocks[..self.lanes_processed(lanes)]);
+    pub(crate) fn transform_first(
+        self,
+        direction: Direction,
+        states: &mut States,
+        input: Option<&[&[Block]; LANES]>,
+        output: &mut [&mut [Block]; LANES],
+        lanes: usize,
+    ) {
+        let blocks_of = |lane: usize| {
+            let given = input.map_or(usize::MAX, |input| input[lane].len());
+            given.min(output[lane].len())
+        };
+        let n = (0..self.lanes_processed(lanes)).map(blocks_of).min().unwrap_or(0);
         match self.0 {
             Kind::Serial(backend) => {
-                for (lane, blocks) in blocks.iter_mut().take(lanes).enumerate() {
-                    states.serially(lane, |state| backend.squeeze_blocks(state, &mut blocks[..n]));
+                for (lane, output) in output.iter_mut().take(lanes).enumerate() {
+                    let input = input.map(|input| &input[lane][..n]);
+                    states.serially(lane, |state| {
+                        direction.run(backend, state, input, &mut output[..n]);
+                    });
                 }
             }
-            Kind::Kernels(token) => token.transform(token.squeeze_blocks, states, blocks, n, lanes),
+            Kind::Kernels(token) => match direction {
+                Direction::Encrypt => token.transform(token.encrypt_blocks, states, input, output, n, lanes),
+                Direction::Decrypt => token.transform(token.decrypt_blocks, states, input, output, n, lanes),
+                Direction::Squeeze => token.squeeze_blocks(states, output, n, lanes),
+            },
         }
     }
 
@@ -338,11 +387,6 @@ impl LaneBackend {
             Kind::Kernels(_) => Backend::current(),
         }
     }
-}
-
-#[inline]
-fn fewest(blocks: &[&mut [Block]]) -> usize {
-    blocks.iter().map(|blocks| blocks.len()).min().unwrap_or(0)
 }
 
 impl fmt::Debug for LaneBackend {
@@ -378,7 +422,8 @@ mod tests {
                 idle!(*mut u8, *const u8),
                 idle!(*mut u8, *const *const u8, usize, *const u8),
             );
-            let idle = idle!(*mut u8, *const *mut u8, usize, *const u8);
+            let squeeze_blocks = idle!(*mut u8, *const *mut u8, usize, *const u8);
+            let idle = idle!(*mut u8, *const *const u8, *const *mut u8, usize, *const u8);
             for wrong in [
                 Kernels { permute, ..*token },
                 Kernels {
@@ -394,7 +439,7 @@ mod tests {
                     ..*token
                 },
                 Kernels {
-                    squeeze_blocks: idle,
+                    squeeze_blocks,
                     ..*token
                 },
             ] {

@@ -2,47 +2,48 @@
 
 use core::ops::{Deref, DerefMut};
 
+use crate::base::in_out::InOut;
 use crate::base::wipe::wipe;
 
-/// What a job transforms, in a buffer of the caller's. It is wiped on drop, so that an error or a panic, such as one of a
-/// function that the caller gave, leaves no plaintext that was not handed out.
+/// What a job transforms, in buffers of the caller's. The output is wiped on drop, so that an error or a panic, such as one of
+/// a function that the caller gave, leaves no plaintext that was not handed out.
 #[derive(Default)]
-pub(crate) struct Guarded<'a>(&'a mut [u8]);
+pub(crate) struct Guarded<'a>(InOut<'a>);
 
 impl<'a> Guarded<'a> {
     /// Hands the data out.
     pub(crate) fn release(mut self) -> &'a mut [u8] {
-        core::mem::take(&mut self.0)
+        core::mem::take(&mut self.0).buffers().1
     }
 }
 
-impl<'a> From<&'a mut [u8]> for Guarded<'a> {
-    fn from(data: &'a mut [u8]) -> Self {
-        Self(data)
+impl<'a, T: Into<InOut<'a>>> From<T> for Guarded<'a> {
+    fn from(data: T) -> Self {
+        Self(data.into())
     }
 }
 
-impl Deref for Guarded<'_> {
-    type Target = [u8];
+impl<'a> Deref for Guarded<'a> {
+    type Target = InOut<'a>;
 
     #[inline]
-    fn deref(&self) -> &[u8] {
-        self.0
+    fn deref(&self) -> &InOut<'a> {
+        &self.0
     }
 }
 
-impl DerefMut for Guarded<'_> {
+impl<'a> DerefMut for Guarded<'a> {
     #[inline]
-    fn deref_mut(&mut self) -> &mut [u8] {
-        self.0
+    fn deref_mut(&mut self) -> &mut InOut<'a> {
+        &mut self.0
     }
 }
 
 impl Drop for Guarded<'_> {
     #[inline]
     fn drop(&mut self) {
-        if !self.0.is_empty() {
-            wipe(self.0);
+        if self.0.len() > 0 {
+            wipe(self.0.output());
         }
     }
 }

@@ -15,7 +15,7 @@ use subtle::ConstantTimeEq;
 use super::Protocol;
 use crate::backend::lane_backend::{LANES, States};
 use crate::backend::simpira1024::Block;
-use crate::base::in_out;
+use crate::base::in_out::release_or_wipe;
 use crate::base::timing::Timing;
 use crate::base::wipe::wipe;
 use crate::duplex::Duplex;
@@ -97,14 +97,42 @@ impl<'a> Job<'a> {
             && self.ad.map(<[u8]>::len) == other.ad.map(<[u8]>::len)
             && self.masked.is_some() == other.masked.is_some()
             && self.data.len() == other.data.len()
+            && self.data.apart().is_some() == other.data.apart().is_some()
             && self.output.len() == other.output.len()
+    }
+
+    /// Does it by itself, for which lanes are not worth it.
+    fn run_alone(&mut self, start: &Protocol, closing: Closing<'_>) {
+        let mut protocol = start.clone();
+        protocol.mix_more(self.mixed.bytes());
+        if let Some(ad) = self.ad {
+            protocol.mix(label!("ad"), ad);
+        }
+        match closing {
+            Closing::Derive(label) => protocol.derive(label, self.output.bytes()),
+            Closing::Seal(label, direction) => {
+                let is_open = direction == Direction::Decrypt;
+                match &mut self.masked {
+                    None => (),
+                    Some(masked) if is_open => protocol.unmask(label!("len"), &mut masked[..]),
+                    Some(masked) => protocol.mask(label!("len"), &mut masked[..]),
+                }
+                protocol.seal_begin(label, self.data.len());
+                if is_open {
+                    protocol.unmask_more(self.data.reborrow());
+                } else {
+                    protocol.mask_more(self.data.reborrow());
+                }
+                self.output.bytes().copy_from_slice(&protocol.tag());
+            }
+        }
     }
 
     /// The data of a job that is done, if they are sealed, or verified.
     #[inline(always)]
     pub(crate) fn verified(mut self) -> Result<Guarded<'a>, Error> {
         if let Output::Compare(computed, tag) = &self.output {
-            in_out::release_or_wipe(computed.ct_eq(*tag), &mut self.data)?;
+            release_or_wipe(computed.ct_eq(*tag), self.data.output())?;
         }
         Ok(self.data)
     }
@@ -157,8 +185,16 @@ pub(crate) fn run<'a>(
     jobs: impl IntoIterator<Item = Result<Job<'a>, Error>>,
     mut done: impl FnMut(Job<'a>) -> Result<(), Error>,
 ) -> Result<(), Error> {
+    let mut jobs = jobs.into_iter();
+    let Some(mut first) = jobs.next().transpose()? else {
+        return Ok(());
+    };
+    let Some(second) = jobs.next() else {
+        first.run_alone(start, closing);
+        return done(first);
+    };
     let mut batch = Batch::new(start, closing);
-    for job in jobs {
+    for job in [Ok(first), second].into_iter().chain(jobs) {
         if let Some(job) = batch.add(job?) {
             done(job)?;
         }
@@ -193,8 +229,10 @@ enum Next {
     Permute,
     /// There are full blocks to absorb.
     Absorb,
-    /// Or data to transform.
+    /// Or data to transform in place.
     Data,
+    /// Or from one buffer to another.
+    DataApart,
     /// Or outputs to squeeze.
     Output,
 }
@@ -243,30 +281,38 @@ impl Group {
         input(job, self.phase)[self.done..].as_chunks().0
     }
 
-    /// Those that it transforms.
-    fn blocks_mut<'j>(&self, job: &'j mut Option<Job<'_>>) -> &'j mut [Block] {
-        in_out(job, self.phase)[self.done..].as_chunks_mut().0
+    /// Those that it transforms, if they are not where the results go; and these.
+    fn blocks_mut<'j>(&self, job: &'j mut Option<Job<'_>>) -> (Option<&'j [Block]>, &'j mut [Block]) {
+        let apart = match job {
+            Some(job) if self.phase == Phase::Data => job.data.apart(),
+            _ => None,
+        };
+        let apart = apart.map(|input| input[self.done..].as_chunks().0);
+        (apart, results(job, self.phase)[self.done..].as_chunks_mut().0)
     }
 }
 
-/// What a job absorbs in a phase.
+/// What a job absorbs or transforms in a phase.
 #[inline(always)]
 fn input<'j>(job: Option<&'j Job<'_>>, phase: Phase) -> &'j [u8] {
-    match job {
-        Some(job) if phase == Phase::Mixed => job.mixed.bytes(),
-        Some(Job { ad: Some(ad), .. }) => ad,
+    let Some(job) = job else { return &[] };
+    match phase {
+        Phase::Mixed => job.mixed.bytes(),
+        Phase::Ad => job.ad.unwrap_or(&[]),
+        Phase::Mask => job.masked.as_ref().map_or(&[], |masked| &masked[..]),
+        Phase::Data => job.data.input(),
         _ => &[],
     }
 }
 
-/// What it transforms.
+/// Where the results of a phase go.
 #[inline(always)]
-fn in_out<'j>(job: &'j mut Option<Job<'_>>, phase: Phase) -> &'j mut [u8] {
+fn results<'j>(job: &'j mut Option<Job<'_>>, phase: Phase) -> &'j mut [u8] {
     match job {
         None => &mut [],
         Some(job) => match phase {
             Phase::Mask => job.masked.as_mut().map_or(&mut [], |masked| &mut masked[..]),
-            Phase::Data => &mut job.data,
+            Phase::Data => job.data.output(),
             _ => job.output.bytes(),
         },
     }
@@ -420,7 +466,7 @@ impl<'a> Batch<'a> {
     /// The direction in which full blocks are processed.
     fn direction(&self, next: Next) -> Direction {
         match self.closing {
-            Closing::Seal(_, direction) if next == Next::Data => direction,
+            Closing::Seal(_, direction) if matches!(next, Next::Data | Next::DataApart) => direction,
             _ => Direction::Squeeze,
         }
     }
@@ -442,8 +488,8 @@ impl<'a> Batch<'a> {
                     self.lanes.absorb_single_lane(lane, blocks);
                     len = blocks.len() * RATE;
                 } else {
-                    let blocks = group.blocks_mut(&mut self.jobs[lane]);
-                    self.lanes.transform_single_lane(direction, lane, blocks);
+                    let (apart, blocks) = group.blocks_mut(&mut self.jobs[lane]);
+                    self.lanes.transform_single_lane(direction, lane, apart, blocks);
                     len = blocks.len() * RATE;
                 }
             }
@@ -495,7 +541,7 @@ impl<'a> Batch<'a> {
             let (group, job) = (&self.groups[i], &mut self.jobs[self.groups[i].first]);
             len = len.min(match next {
                 Next::Absorb => group.blocks(job.as_ref()).len(),
-                _ => group.blocks_mut(job).len(),
+                _ => group.blocks_mut(job).1.len(),
             });
         }
         if next == Next::Absorb {
@@ -531,22 +577,26 @@ impl<'a> Batch<'a> {
         self.lanes.absorb_blocks(&blocks, used);
     }
 
-    /// A lane without a job gets spare blocks, if there are any.
+    /// A lane without a job gets spare blocks, if there are any, and reads what another does.
     fn transform_blocks(&mut self, next: Next, len: usize, used: usize, spare: &mut [[Block; SPARE]]) {
         let direction = self.direction(next);
-        let mut blocks: [&mut [Block]; LANES] = Default::default();
-        for (blocks, room) in blocks.iter_mut().zip(spare) {
-            *blocks = &mut room[..len];
+        let mut output: [&mut [Block]; LANES] = Default::default();
+        for (output, room) in output.iter_mut().zip(spare) {
+            *output = &mut room[..len];
         }
+        let mut input = [None; LANES];
         let mut jobs = self.jobs.each_mut().map(Some);
         for group in &self.groups[..self.groups_len] {
             for lane in group.first..group.end() {
                 if let Some(job) = jobs[lane].take() {
-                    blocks[lane] = &mut group.blocks_mut(job)[..len];
+                    let (apart, blocks) = group.blocks_mut(job);
+                    (input[lane], output[lane]) = (apart, &mut blocks[..len]);
                 }
             }
         }
-        self.lanes.transform_blocks(direction, blocks, used);
+        let input = input[used - 1].map(|any| input.map(|input| input.unwrap_or(any)));
+        self.lanes
+            .transform_blocks(direction, input.as_ref(), output, used);
     }
 }
 
@@ -575,7 +625,7 @@ fn run_to_wait(
         return Next::Done;
     };
     let (mixed_len, ad_len, has_mask) = (mixed.bytes().len(), ad.map(<[u8]>::len), masked.is_some());
-    let (data_len, output_len) = (data.len(), output.len());
+    let (data_len, is_apart, output_len) = (data.len(), data.apart().is_some(), output.len());
     if group.phase == Phase::Mixed {
         if let Some(next) = absorb(jobs, group, stage, mixed_len - group.done) {
             return next;
@@ -636,7 +686,7 @@ fn run_to_wait(
     if group.phase == Phase::Data {
         let rest = data_len - group.done;
         if rest >= RATE {
-            return Next::Data;
+            return if is_apart { Next::DataApart } else { Next::Data };
         }
         transform(jobs, group, stage, states, direction, rest);
         group.enter(Phase::Output);
@@ -646,7 +696,7 @@ fn run_to_wait(
         return Next::Output;
     }
     for (job, lane) in jobs.iter_mut().zip(stage.first..) {
-        squeeze_last(states, lane, &mut in_out(job, Phase::Output)[group.done..]);
+        squeeze_last(states, lane, &mut results(job, Phase::Output)[group.done..]);
     }
     Next::Done
 }
@@ -688,14 +738,16 @@ fn transform(
     group.done += len;
     let (blocks, window) = stage.next(len);
     // A word must be in memory before it can be loaded: so first all are stored.
-    for (bytes, job) in blocks.iter_mut().zip(&mut *jobs) {
-        copy(
-            &mut bytes[window.clone()],
-            &in_out(job, group.phase)[start..group.done],
-        );
+    if direction != Direction::Squeeze {
+        for (bytes, job) in blocks.iter_mut().zip(&*jobs) {
+            copy(
+                &mut bytes[window.clone()],
+                &input(job.as_ref(), group.phase)[start..group.done],
+            );
+        }
     }
     for ((bytes, job), lane) in blocks.iter_mut().zip(jobs).zip(first..) {
-        let now = &mut in_out(job, group.phase)[start..group.done];
+        let now = &mut results(job, group.phase)[start..group.done];
         lanes::transform(direction, states, lane, bytes, &window, now);
     }
 }

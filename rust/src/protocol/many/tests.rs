@@ -5,6 +5,7 @@ use std::vec::Vec;
 
 use super::*;
 use crate::backend::lane_backend::on_each_lane_backend;
+use crate::base::in_out::InOut;
 
 /// From every place of a block: messages whose ends, and those of the header, lie anywhere, outputs around a block's, and
 /// rows of one shape among others.
@@ -45,8 +46,8 @@ fn derivations_are_the_same_one_by_one() {
 
 const ADS: [Option<&[u8]>; 5] = [None, Some(b""), Some(&[2; 45]), Some(&[3; 400]), Some(&[4; 189])];
 
-/// From every place of a block: with and without associated data and a Mask, rows of one shape, full and not, and between
-/// them messages of others.
+/// From every place of a block: with and without associated data and a Mask, in place and from another buffer, rows of one
+/// shape, full and not, and between them messages of others.
 #[test]
 fn messages_are_the_same_one_by_one() {
     on_each_lane_backend(|backend| {
@@ -63,6 +64,8 @@ fn messages_are_the_same_one_by_one() {
             let has_mask = |i: usize| (i + place) % 11 < 4;
             for direction in [Direction::Encrypt, Direction::Decrypt] {
                 let mut data: Vec<_> = lens.iter().map(|&len| vec![5; len]).collect();
+                let inputs = data.clone();
+                let is_apart = |i: usize| (i / 3 + place) % 4 < 2;
                 let mut masked = vec![[6; 3]; lens.len()];
                 let transform = |duplex: &mut Duplex, in_out: &mut [u8]| match direction {
                     Direction::Encrypt => duplex.encrypt(in_out),
@@ -92,30 +95,36 @@ fn messages_are_the_same_one_by_one() {
                     })
                     .collect();
                 let mut tags = vec![None; lens.len()];
-                let jobs = (data.iter_mut().zip(&mut masked).enumerate()).map(|(i, (data, masked))| {
+                let mut jobs = (data.iter_mut().zip(&mut masked).enumerate()).map(|(i, (data, masked))| {
                     let mut number = [0; 9];
                     number[..8].copy_from_slice(&(i as u64).to_le_bytes());
+                    let data = if is_apart(i) {
+                        data.fill(9);
+                        InOut::out_of_place(&inputs[i], data).unwrap()
+                    } else {
+                        data.as_mut_slice().into()
+                    };
                     Ok(Job {
                         mixed: Mixed::Short(number, 8),
                         ad: ADS[(place + i) % 5],
                         masked: has_mask(i).then_some(masked),
-                        data: data.as_mut_slice().into(),
+                        data: data.into(),
                         output: Output::compare(&[0; TAG_LEN]),
                         place: i,
                     })
                 });
-                run(
-                    &start,
-                    Closing::Seal(label!("message"), direction),
-                    jobs,
-                    |mut job| {
+                // All together, but for the first few, which are alone.
+                for count in [1, 1, 1, usize::MAX] {
+                    let closing = Closing::Seal(label!("message"), direction);
+                    run(&start, closing, jobs.by_ref().take(count), |mut job| {
                         let tag = job.output.bytes().try_into().unwrap();
                         job.data.release();
                         assert!(tags[job.place].replace(tag).is_none(), "{backend:?}: twice");
                         Ok(())
-                    },
-                )
-                .unwrap();
+                    })
+                    .unwrap();
+                }
+                drop(jobs);
                 for (i, ((data, mask), tag)) in data.into_iter().zip(masked).zip(tags).enumerate() {
                     assert!(
                         (data, mask, tag.unwrap()) == expected[i],

@@ -76,6 +76,7 @@ use core::ops::Range;
 pub use io::{OpenReader, SealWriter, SeekReader};
 
 use crate::backend::lane_backend::LANES;
+use crate::base::in_out::InOut;
 use crate::base::wipe::wipe;
 use crate::duplex::lanes::Direction;
 use crate::protocol::many::{self, Closing, Job, Mixed, Output};
@@ -390,15 +391,28 @@ impl Message {
         LANES * self.slot_len()
     }
 
-    /// Seals in place segments with independent transcripts, from number `first` on, each followed by room for its tag; `ends`
-    /// says whether the last of them ends the message.
-    fn seal_batch(&self, first: u64, ends: bool, slots: &mut [u8]) -> Result<(), Error> {
+    /// Seals segments with independent transcripts, from number `first` on, each followed by room for its tag: in place, or
+    /// the plaintext of all; `ends` says whether the last of them ends the message.
+    fn seal_batch(
+        &self,
+        first: u64,
+        ends: bool,
+        plaintext: Option<&[u8]>,
+        slots: &mut [u8],
+    ) -> Result<(), Error> {
         let count = slots.len().div_ceil(self.slot_len());
         let jobs = slots.chunks_mut(self.slot_len()).enumerate().map(|(i, slot)| {
             let (segment, tag) = slot
                 .split_last_chunk_mut::<TAG_LEN>()
                 .ok_or(Error::BufferLength)?;
-            Ok(job(first, i, ends && i + 1 == count, segment, Output::Write(tag)))
+            let data = match plaintext {
+                None => segment.into(),
+                Some(plaintext) => {
+                    let from = &plaintext[i * self.segment_len..];
+                    InOut::out_of_place(&from[..segment.len()], segment)?
+                }
+            };
+            Ok(job(first, i, ends && i + 1 == count, data, Output::Write(tag)))
         });
         self.run(Direction::Encrypt, jobs)
     }
@@ -412,7 +426,7 @@ impl Message {
                 first,
                 i,
                 ends && i + 1 == count,
-                segment,
+                segment.into(),
                 Output::compare(tag),
             ))
         });
@@ -432,7 +446,7 @@ impl Message {
     fn seal_slots(&self, first: u64, ends: bool, slots: &mut [u8], threads: Threads) -> Result<(), Error> {
         let batches = slots.len().div_ceil(self.batch_len());
         threads.each_batch(slots, self.batch_len(), |i, batch| {
-            self.seal_batch(first + (i * LANES) as u64, ends && i + 1 == batches, batch)
+            self.seal_batch(first + (i * LANES) as u64, ends && i + 1 == batches, None, batch)
         })
     }
 
@@ -500,13 +514,8 @@ impl Message {
         }
         let batches = sealed.len().div_ceil(self.batch_len());
         threads.each_batch(sealed, self.batch_len(), |i, slots| {
-            let start = i * LANES * self.segment_len;
-            for (slot, segment) in
-                (slots.chunks_mut(self.slot_len())).zip(plaintext[start..].chunks(self.segment_len))
-            {
-                slot[..segment.len()].copy_from_slice(segment);
-            }
-            self.seal_batch((i * LANES) as u64, i + 1 == batches, slots)
+            let plaintext = &plaintext[i * LANES * self.segment_len..];
+            self.seal_batch((i * LANES) as u64, i + 1 == batches, Some(plaintext), slots)
         })
     }
 
@@ -526,9 +535,9 @@ impl Message {
                 let (ciphertext, tag) = slot.split_last_chunk().ok_or(Error::Verification)?;
                 let (segment, others) = core::mem::take(&mut rest).split_at_mut(ciphertext.len());
                 rest = others;
-                segment.copy_from_slice(ciphertext);
+                let data = InOut::out_of_place(ciphertext, segment)?;
                 let is_last = i + 1 == batches && k + 1 == count;
-                Ok(job((i * LANES) as u64, k, is_last, segment, Output::compare(tag)))
+                Ok(job((i * LANES) as u64, k, is_last, data, Output::compare(tag)))
             });
             self.run(Direction::Decrypt, jobs)
         };
@@ -608,7 +617,7 @@ impl Message {
 }
 
 /// The transcript of a segment, which mixes in its number, `first + i`, and whether it is the last.
-fn job<'a>(first: u64, i: usize, is_last: bool, segment: &'a mut [u8], output: Output<'a>) -> Job<'a> {
+fn job<'a>(first: u64, i: usize, is_last: bool, segment: InOut<'a>, output: Output<'a>) -> Job<'a> {
     let mut place = [u8::from(is_last); 9];
     place[..8].copy_from_slice(&first.wrapping_add(i as u64).to_le_bytes());
     Job {

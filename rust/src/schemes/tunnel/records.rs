@@ -182,7 +182,7 @@ impl Receiver {
         if self.has_ended {
             return Err(Error::Verification);
         }
-        let parts = record.split_first_chunk_mut();
+        let parts = record.output().split_first_chunk_mut();
         let (header, sealed) = parts
             .filter(|(_, sealed)| sealed.len() > TAG_LEN)
             .ok_or(Error::TooShort)?;
@@ -269,8 +269,8 @@ impl Receiver {
             Ok(())
         })?;
         for frame in opened.into_iter().flatten() {
-            let frame = frame?;
-            if frame.first() != Some(&DATA) {
+            let mut frame = frame?;
+            if frame.output().first() != Some(&DATA) {
                 return Err(Error::Verification);
             }
             self.chain.next += 1;

@@ -18,17 +18,19 @@ kernels! {
         /// `Lanes::encrypt_blocks_x8`.
         ///
         /// - `states`: 1024 bytes, read and written, secret
-        /// - `in_out`: 8 pointers, each to blocks of 94 bytes, read and written, secret
+        /// - `input`: 8 pointers, each to blocks of 94 bytes, read, secret
+        /// - `output`: 8 pointers, each to blocks of 94 bytes, written, secret; may be `input`
         /// - `n`: how many blocks, 0 or more
         /// - `round_constants_x4`: the 4608 bytes of `simpira1024_round_constants_x4`, read
-        fn duplex_encrypt_blocks_x8(states: *mut u8, in_out: *const *mut u8, n: usize, round_constants_x4: *const u8) = "duplex_encrypt_blocks_x8";
+        fn duplex_encrypt_blocks_x8(states: *mut u8, input: *const *const u8, output: *const *mut u8, n: usize, round_constants_x4: *const u8) = "duplex_encrypt_blocks_x8";
         /// `Lanes::decrypt_blocks_x8`.
         ///
         /// - `states`: 1024 bytes, read and written, secret
-        /// - `in_out`: 8 pointers, each to blocks of 94 bytes, read and written, secret
+        /// - `input`: 8 pointers, each to blocks of 94 bytes, read, secret
+        /// - `output`: 8 pointers, each to blocks of 94 bytes, written, secret; may be `input`
         /// - `n`: how many blocks, 0 or more
         /// - `round_constants_x4`: the 4608 bytes of `simpira1024_round_constants_x4`, read
-        fn duplex_decrypt_blocks_x8(states: *mut u8, in_out: *const *mut u8, n: usize, round_constants_x4: *const u8) = "duplex_decrypt_blocks_x8";
+        fn duplex_decrypt_blocks_x8(states: *mut u8, input: *const *const u8, output: *const *mut u8, n: usize, round_constants_x4: *const u8) = "duplex_decrypt_blocks_x8";
         /// `Lanes::squeeze_blocks_x8`.
         ///
         /// - `states`: 1024 bytes, read and written, secret

@@ -2,7 +2,7 @@
 // `VERIPLEX_UPDATE=1 cargo test -p veriplex-assurance --test kernels`, not to be edited.
 kernels! {
     features ["avx" "avx2" "vaes"];
-    include ["simpira1024_x4.S"] ["simpira_call_x4" "simpira_last_call_x4" "simpira_pass_x4" "simpira_permutation_x4" "simpira_load_x4" "simpira_store_x4" "simpira_pointers_x4" "simpira_load_pair_x4" "simpira_store_pair_x4" "simpira_pad_x4"] {
+    include ["simpira1024_x4.S"] ["simpira_call_x4" "simpira_last_call_x4" "simpira_pass_x4" "simpira_permutation_x4" "simpira_load_x4" "simpira_store_x4" "simpira_pointers_x4" "simpira_load_pair_x4" "simpira_store_pair_x4" "simpira_pair_pointers_x4" "simpira_pad_x4"] {
         /// `Lanes::permute_x4`.
         ///
         /// - `states`: 960 bytes, read and written, secret
@@ -18,17 +18,19 @@ kernels! {
         /// `Lanes::encrypt_blocks_x4`.
         ///
         /// - `states`: 960 bytes, read and written, secret
-        /// - `in_out`: 4 pointers, each to blocks of 94 bytes, read and written, secret
+        /// - `input`: 4 pointers, each to blocks of 94 bytes, read, secret
+        /// - `output`: 4 pointers, each to blocks of 94 bytes, written, secret; may be `input`
         /// - `n`: how many blocks, 0 or more
         /// - `round_constants_x4`: the 4608 bytes of `simpira1024_round_constants_x4`, read
-        fn duplex_encrypt_blocks_x4(states: *mut u8, in_out: *const *mut u8, n: usize, round_constants_x4: *const u8) = "duplex_encrypt_blocks_x4";
+        fn duplex_encrypt_blocks_x4(states: *mut u8, input: *const *const u8, output: *const *mut u8, n: usize, round_constants_x4: *const u8) = "duplex_encrypt_blocks_x4";
         /// `Lanes::decrypt_blocks_x4`.
         ///
         /// - `states`: 960 bytes, read and written, secret
-        /// - `in_out`: 4 pointers, each to blocks of 94 bytes, read and written, secret
+        /// - `input`: 4 pointers, each to blocks of 94 bytes, read, secret
+        /// - `output`: 4 pointers, each to blocks of 94 bytes, written, secret; may be `input`
         /// - `n`: how many blocks, 0 or more
         /// - `round_constants_x4`: the 4608 bytes of `simpira1024_round_constants_x4`, read
-        fn duplex_decrypt_blocks_x4(states: *mut u8, in_out: *const *mut u8, n: usize, round_constants_x4: *const u8) = "duplex_decrypt_blocks_x4";
+        fn duplex_decrypt_blocks_x4(states: *mut u8, input: *const *const u8, output: *const *mut u8, n: usize, round_constants_x4: *const u8) = "duplex_decrypt_blocks_x4";
         /// `Lanes::squeeze_blocks_x4`.
         ///
         /// - `states`: 960 bytes, read and written, secret
