@@ -23,8 +23,8 @@ From Veriplex Require Blocks Duplex Framing Protocol AES Simpira1024 KnownAnswer
   WordLanes_x86_64 ChaChaWords Kernels_chacha_x16_x86_64 ChaCha_x16_x86_64
   NH NHHold NHSums NHKernels Kernels_nh_x86_64 NH_x86_64 Kernels_nh_aarch64 NH_aarch64
   BoundSampling BoundGraph BoundModel BoundPublic BoundSchemes BoundKeyed BoundSecret
-  BoundNonces BoundForgery BoundAnswers BoundFresh BoundAttack BoundAead BoundMac BoundSiv
-  BoundPreimages BoundRatchet BoundDerive BoundBytes.
+  BoundNonces BoundMean BoundAnswers BoundFresh BoundForgery BoundAttack BoundAead BoundMac BoundSiv
+  BoundCommitting BoundSanity BoundPreimages BoundRatchet BoundDerive BoundBytes.
 (* So that numbers, lists and strings print as such. *)
 From Coq Require Import NArith String List.
 Import ListNotations.
@@ -1233,10 +1233,10 @@ Print BoundSecret.spending.
 Print BoundModel.needs.
 Print BoundModel.prefix.
 Print BoundNonces.mixes.
-Check BoundForgery.answer_dec.
-Print BoundForgery.history.
+Check BoundFresh.answer_dec.
+Print BoundFresh.history.
 Print BoundForgery.watched.
-Print BoundForgery.opens.
+Print BoundFresh.opens.
 Print BoundForgery.one_shot.
 Print BoundAnswers.out_length.
 Print BoundAnswers.affords.
@@ -1258,6 +1258,11 @@ Print BoundAttack.real_world.
 Print BoundAttack.ideal_world.
 Print BoundAttack.advantage.
 Print BoundAttack.at_most.
+Print BoundAttack.new_nonces.
+Print BoundAttack.no_nonces.
+Print BoundAttack.with_nonces.
+Print BoundAttack.nonces.
+Print BoundAttack.random_advantage.
 Print BoundAead.aead_question.
 Print BoundAead.aead_context.
 Print BoundAead.aead_seal.
@@ -1267,17 +1272,13 @@ Print BoundAead.decrypted.
 Print BoundAead.aead_ideal.
 Print BoundAead.decrypts.
 Print BoundAead.encrypts.
-Print BoundAead.new_nonces.
+Print BoundAead.aead_nonce.
 Print BoundAead.aead_player.
 Print BoundAead.forger.
-Print BoundAead.random_question.
-Print BoundAead.with_nonces.
-Print BoundAead.nonces.
-Print BoundAead.random_advantage.
 Print BoundAead.stream_question.
 Print BoundAead.stream.
 Print BoundAead.stream_ideal.
-Print BoundAead.new_stream_nonces.
+Print BoundAead.stream_nonce.
 Print BoundAead.hidden.
 Print BoundAead.stream_player.
 Print BoundAead.replay.
@@ -1301,6 +1302,18 @@ Print BoundSiv.siv.
 Print BoundSiv.encrypted.
 Print BoundSiv.siv_ideal.
 Print BoundSiv.siv_player.
+Print BoundCommitting.committing_context.
+Print BoundCommitting.hides.
+Print BoundCommitting.tags.
+Print BoundCommitting.committing_tag.
+Print BoundCommitting.committing_seal.
+Print BoundCommitting.committing_open.
+Print BoundCommitting.committing_aead.
+Print BoundCommitting.committing_ideal.
+Print BoundCommitting.committing_player.
+Print BoundSanity.both.
+Print BoundSanity.twice.
+Print BoundSanity.honest.
 Check BoundSampling.in_permutations.
 Check BoundSampling.seen_forward.
 Check BoundSampling.seen_inverse.
@@ -1321,13 +1334,12 @@ Check BoundSecret.outputs_random_2_128.
 Check BoundSecret.spending_example.
 Check BoundSecret.opening_example.
 Check BoundNonces.nonces_apart.
-Check BoundForgery.asked_later.
+Check BoundMean.asked_later.
 Check BoundForgery.ideal_forgery.
 Check BoundForgery.forgery.
 Check BoundForgery.forgery_2_128.
 Check BoundForgery.forgery_example.
 Check BoundAnswers.answers_random.
-Check BoundAnswers.answers_forgery.
 Check BoundFresh.questions_random.
 Check BoundFresh.questions_random_2_128.
 Check BoundAead.aead_secure.
@@ -1335,6 +1347,7 @@ Check BoundAead.aead_secure_2_128.
 Check BoundAead.aead_unforged.
 Check BoundAead.aead_random_nonces.
 Check BoundAead.stream_secure.
+Check BoundAead.stream_random_nonces.
 Check BoundAead.replay_allowed.
 Check BoundMac.mac_secure.
 Check BoundMac.mac_secure_2_128.
@@ -1342,6 +1355,15 @@ Check BoundMac.retag_allowed.
 Check BoundSiv.siv_secure.
 Check BoundSiv.siv_secure_2_128.
 Check BoundSiv.siv_replay_allowed.
+Check BoundCommitting.tags_committing.
+Check BoundCommitting.committing_secure.
+Check BoundCommitting.committing_secure_2_128.
+Check BoundCommitting.committing_random_nonces.
+Check BoundCommitting.committing_replay_allowed.
+Check BoundSanity.permutations_once.
+Check BoundSanity.label_92_wins.
+Check BoundSanity.nonce_twice_wins.
+Check BoundSanity.honest_opens.
 Print BoundPreimages.hunter.
 Print BoundPreimages.hunts.
 Print BoundPreimages.targets.

@@ -5,7 +5,7 @@
 
 From Coq Require Import String List Bool NArith Arith Lia QArith Qabs Lqa.
 From Veriplex Require Import Duplex Framing Protocol Tree BoundSampling BoundModel BoundPublic BoundSchemes BoundKeyed BoundSecret
-  BoundForgery BoundMean BoundAnswers BoundFresh BoundAttack.
+  BoundMean BoundAnswers BoundFresh BoundAttack.
 Import ListNotations.
 Local Open Scope list_scope.
 Local Open Scope nat_scope.
@@ -57,14 +57,7 @@ Definition aead_ideal (h : log aead_question) (i : nat) (q : aead_question) : op
 Definition decrypts (q : aead_question) : bool := match q with Decrypt _ _ _ => true | _ => false end.
 Definition encrypts (q : aead_question) : bool := negb (decrypts q).
 
-(** No user encrypts twice with a nonce, whatever is answered.  Decrypting may take any. *)
-Fixpoint new_nonces (used : list (nat * list byte)) (A : attacker aead_question) : Prop :=
-  match A with
-  | Halt _ => True
-  | Apply _ k | Invert _ k => forall x, new_nonces used (k x)
-  | Ask i (Encrypt nonce _ _) k => ~ In (i, nonce) used /\ forall r, new_nonces ((i, nonce) :: used) (k r)
-  | Ask _ (Decrypt _ _ _) k => forall r, new_nonces used (k r)
-  end.
+Definition aead_nonce (q : aead_question) : option (list byte) := match q with Encrypt nonce _ _ => Some nonce | Decrypt _ _ _ => None end.
 
 (** The same attacker as one of BoundSecret.v, for what it spends. *)
 Fixpoint aead_player (A : attacker aead_question) : player :=
@@ -122,9 +115,9 @@ Proof.
 Qed.
 
 Lemma aead_fair p A : forall h used, logged h -> (forall i nonce ad x y, In (i, Encrypt nonce ad x, y) h -> In (i, nonce) used) ->
-  new_nonces used A -> (fair p (sealed_log h) (aead_player A) == imagined aead_ideal p h A)%Q.
+  new_nonces aead_nonce used A -> (fair p (sealed_log h) (aead_player A) == imagined aead_ideal p h A)%Q.
 Proof.
-  induction A as [r|x k IH|y k IH|i [nonce ad x|nonce ad c] k IH]; intros h used L US NN; cbn [aead_player imagined aead_ideal new_nonces] in *;
+  induction A as [r|x k IH|y k IH|i [nonce ad x|nonce ad c] k IH]; intros h used L US NN; cbn [aead_player imagined aead_ideal new_nonces aead_nonce] in *;
     cbv zeta; cbn [fair]; try (apply (IH _ h used); auto; fail); [reflexivity| |].
   - destruct NN as [NU NN]; destruct (recall _ _ _) as [y|] eqn:R.
     + exfalso; apply NU; apply recall_some, (in_map fst) in R; apply used_nonce in R as (ad' & x' & y' & R); [|exact L]; eauto.
@@ -141,9 +134,9 @@ Lemma context_passive nonce ad : passive (aead_context nonce ad).
 Proof. intros o [<-|[<-|[]]]; exact I. Qed.
 
 Lemma aead_apart A : forall asked used, (forall i nonce ad x, In (i, aead_context nonce ad ++ [Seal (text "message") x]) asked -> In (i, nonce) used) ->
-  new_nonces used A -> apart asked (aead_player A).
+  new_nonces aead_nonce used A -> apart asked (aead_player A).
 Proof.
-  induction A as [r|x k IH|y k IH|i [nonce ad x|nonce ad c] k IH]; intros asked used US NN; cbn [aead_player new_nonces] in *; cbv zeta; cbn [apart];
+  induction A as [r|x k IH|y k IH|i [nonce ad x|nonce ad c] k IH]; intros asked used US NN; cbn [aead_player new_nonces aead_nonce] in *; cbv zeta; cbn [apart];
     try (intros; apply (IH _ asked used); auto; fail); [exact I| |].
   - destruct NN as [NU NN]; split; [exists (aead_context nonce ad), (Seal (text "message") x); split; [reflexivity|split; [apply context_passive|cbn; auto]]|split].
     + intros T J (M & o & o' & E & -> & AL); exfalso; apply app_inj_tail in E as [<- <-]; apply NU.
@@ -159,8 +152,8 @@ Proof.
   destruct n as [|n]; [destruct M|]; destruct (length c <? tag_length); cbn [opens]; auto; apply (opens_more _ n); auto.
 Qed.
 
-Lemma aead_near users domain A q m n : (forall i, i < users -> length (domain i) <= 50 /\ small (domain i)) ->
-  affords users domain q m (aead_player A) -> new_nonces [] A -> at_most decrypts n A ->
+Lemma aead_near users domain A q m n : (forall i, i < users -> length (domain i) <= 51 /\ small (domain i)) ->
+  affords users domain q m (aead_player A) -> new_nonces aead_nonce [] A -> at_most decrypts n A ->
   forall p, In p all_permutations -> near (ideal bytes_dec block_dec (strings (rate + 2)) p (compiled domain (aead_player A)) [])
     (imagined aead_ideal p [] A) (nat_q n * guess).
 Proof.
@@ -170,8 +163,8 @@ Proof.
 Qed.
 
 (** Encryption with new nonces, and [n] tries to decrypt, are like uniform strings and refusals. *)
-Theorem aead_secure users domain A q m n : (forall i, i < users -> length (domain i) <= 50 /\ small (domain i)) ->
-  affords users domain q m (aead_player A) -> new_nonces [] A -> at_most decrypts n A ->
+Theorem aead_secure users domain A q m n : (forall i, i < users -> length (domain i) <= 51 /\ small (domain i)) ->
+  affords users domain q m (aead_player A) -> new_nonces aead_nonce [] A -> at_most decrypts n A ->
   (advantage aead aead_ideal users domain A <=
     nat_q n / inject_Z (2 ^ 128) + inject_Z (z m * (2 * z q + z m)) / inject_Z (2 ^ 256))%Q.
 Proof.
@@ -179,8 +172,8 @@ Proof.
   apply (advantage_near aead aead_ideal users domain D A (aead_player A)); auto using aead_says, guess_nonneg; now apply (aead_near users domain A q m).
 Qed.
 
-Corollary aead_secure_2_128 users domain A q m n : (forall i, i < users -> length (domain i) <= 50 /\ small (domain i)) ->
-  affords users domain q m (aead_player A) -> new_nonces [] A -> at_most decrypts n A -> (z (q + m) <= 2 ^ 64)%Z ->
+Corollary aead_secure_2_128 users domain A q m n : (forall i, i < users -> length (domain i) <= 51 /\ small (domain i)) ->
+  affords users domain q m (aead_player A) -> new_nonces aead_nonce [] A -> at_most decrypts n A -> (z (q + m) <= 2 ^ 64)%Z ->
   (advantage aead aead_ideal users domain A <= nat_q (S n) / inject_Z (2 ^ 128))%Q.
 Proof.
   intros D F NN AM H; rewrite guesses_more.
@@ -207,11 +200,11 @@ Proof.
   destruct (decrypted h i nonce ad c); auto.
 Qed.
 
-Lemma forger_nonces A : forall h used, new_nonces used A -> new_nonces used (forger h A).
+Lemma forger_nonces A : forall h used, new_nonces aead_nonce used A -> new_nonces aead_nonce used (forger h A).
 Proof.
-  induction A as [r|x k IH|y k IH|i [nonce ad x|nonce ad c] k IH]; intros h used NN; cbn [forger new_nonces] in *; auto.
+  induction A as [r|x k IH|y k IH|i [nonce ad x|nonce ad c] k IH]; intros h used NN; cbn [forger new_nonces aead_nonce] in *; auto.
   - destruct NN; split; auto.
-  - intros [r|]; [destruct (decrypted _ _ _ _ _)|]; cbn [new_nonces]; auto.
+  - intros [r|]; [destruct (decrypted _ _ _ _ _)|]; cbn [new_nonces aead_nonce]; auto.
 Qed.
 
 Lemma forger_at_most kind A : forall h n, at_most kind n A -> at_most kind n (forger h A).
@@ -233,8 +226,8 @@ Proof.
 Qed.
 
 (** One of [n] tries to decrypt takes what nobody encrypted. *)
-Corollary aead_unforged users domain A q m n : (forall i, i < users -> length (domain i) <= 50 /\ small (domain i)) ->
-  affords users domain q m (aead_player A) -> new_nonces [] A -> at_most decrypts n A ->
+Corollary aead_unforged users domain A q m n : (forall i, i < users -> length (domain i) <= 51 /\ small (domain i)) ->
+  affords users domain q m (aead_player A) -> new_nonces aead_nonce [] A -> at_most decrypts n A ->
   (real_world aead users domain (forger [] A) <=
     nat_q n / inject_Z (2 ^ 128) + inject_Z (z m * (2 * z q + z m)) / inject_Z (2 ^ 256))%Q.
 Proof.
@@ -246,106 +239,16 @@ Proof.
   rewrite Z in B; lra.
 Qed.
 
-(** ** Nonces of 24 random bytes *)
-
-(** Encrypt gives the nonce, the ciphertext and the tag. *)
-Inductive random_question := Encrypt_randomly (ad x : list byte) | Decrypt_given (nonce ad c : list byte).
-
-Fixpoint with_nonces (w : list (list byte)) (A : attacker random_question) : attacker aead_question :=
-  match A with
-  | Halt yes => Halt yes
-  | Apply x k => Apply x (fun y => with_nonces w (k y))
-  | Invert y k => Invert y (fun x => with_nonces w (k x))
-  | Ask i (Encrypt_randomly ad x) k =>
-      match w with
-      | [] => Halt false
-      | nonce :: w => Ask i (Encrypt nonce ad x) (fun r => with_nonces w (k (option_map (app nonce) r)))
-      end
-  | Ask i (Decrypt_given nonce ad c) k => Ask i (Decrypt nonce ad c) (fun r => with_nonces w (k r))
-  end.
-
-Definition nonces (s : nat) : list (list (list byte)) := vectors (strings 24) s.
-
-Definition random_advantage users domain (s : nat) (A : attacker random_question) : Q :=
-  Qabs (average (fun w => real_world aead users domain (with_nonces w A)) (nonces s) -
-        average (fun w => ideal_world aead_ideal (with_nonces w A)) (nonces s)).
-
-Fixpoint repeats (w : list (list byte)) : bool :=
-  match w with [] => false | a :: w => existsb (fun b => if bytes_dec a b then true else false) w || repeats w end.
-
-Lemma repeats_snoc w c : repeats (w ++ [c]) = repeats w || existsb (fun a => if bytes_dec a c then true else false) w.
-Proof.
-  induction w as [|a w IH]; [reflexivity|]; cbn [app repeats existsb]; rewrite IH, existsb_app; cbn [existsb]; rewrite orb_false_r.
-  destruct (existsb _ w), (repeats w), (existsb _ w), (bytes_dec a c); reflexivity.
-Qed.
-
-Lemma nonces_count : (nat_q (length (strings 24)) == inject_Z (2 ^ 192))%Q.
-Proof.
-  unfold nat_q; rewrite strings_length, Nat2Z.inj_pow; change (Z.of_nat 256) with (2 ^ 8)%Z; change (Z.of_nat 24) with 24%Z.
-  rewrite <- Z.pow_mul_r by lia; reflexivity.
-Qed.
-
-Lemma nonces_repeat s : (average (fun w => indicator (repeats w)) (nonces s) <= inject_Z (z s * z s) / inject_Z (2 ^ 193))%Q.
-Proof.
-  assert (H : (average (fun w => indicator (repeats w)) (nonces s) <= inject_Z (z s * (z s - 1)) / inject_Z (2 ^ 193))%Q).
-  { induction s as [|s IH]; unfold nonces in *; [unfold average; cbn [vectors sum repeats length]; vm_compute; discriminate|]; rewrite vectors_more.
-    eapply Qle_trans; [apply (average_le _ (fun w => indicator (repeats w) + nat_q s * (1 / nat_q (length (strings 24))))%Q)|].
-    - intros w I; apply in_vectors in I as [L _]; rewrite <- L.
-      eapply Qle_trans; [apply (average_le _ (fun c => indicator (repeats w) + indicator (existsb (fun a => if bytes_dec a c then true else false) w))%Q)|].
-      + intros c _; rewrite repeats_snoc; unfold indicator; destruct (repeats w), (existsb _ w); discriminate.
-      + rewrite average_plus, average_const by apply some_strings; apply Qplus_le_compat; [apply Qle_refl|].
-        apply (average_any (fun a c => if bytes_dec a c then true else false) w); intros a _; apply average_few; [apply strings_once|].
-        intros b c _ _; destruct (bytes_dec a b), (bytes_dec a c); congruence.
-    - rewrite average_plus, average_const, nonces_count.
-      + eapply Qle_trans; [apply Qplus_le_compat; [exact IH|apply Qle_refl]|]; unfold nat_q, z.
-        rewrite Nat2Z.inj_succ; generalize (Z.of_nat s); intro t.
-        apply Qle_lteq; right; change (inject_Z (2 ^ 193)) with (2 * inject_Z (2 ^ 192))%Q.
-        unfold Z.succ, Z.sub; rewrite !inject_Z_mult, !inject_Z_plus, !inject_Z_opp; change (inject_Z 1) with 1%Q.
-        field; discriminate.
-      + intro E; pose proof (some_strings 24) as N; clear -E N; revert E; generalize dependent (strings 24); intros l N E.
-        assert (X : forall n, vectors l n <> []); [|now apply (X s)].
-        induction n as [|n IH]; cbn [vectors]; [discriminate|]; destruct (vectors l n), l; try congruence; discriminate. }
-  eapply Qle_trans; [exact H|]; unfold Qdiv; apply Qmult_le_compat_r; [|vm_compute; discriminate]; rewrite <- Zle_Qle; unfold z; nia.
-Qed.
-
-Lemma with_nonces_new A : forall w used, repeats w = false -> (forall i a, In a w -> ~ In (i, a) used) -> new_nonces used (with_nonces w A).
-Proof.
-  induction A as [r|x k IH|y k IH|i [ad x|nonce ad c] k IH]; intros w used R D; cbn [with_nonces new_nonces]; auto.
-  destruct w as [|a w]; cbn [new_nonces]; [exact I|]; cbn [repeats] in R; apply orb_false_elim in R as [R R'].
-  split; [apply D; now left|]; intro r; apply IH; [exact R'|]; intros j b J [E|E].
-  - injection E as _ <-; rewrite <- not_true_iff_false in R; apply R, existsb_exists; exists a; split; [exact J|]; destruct (bytes_dec a a); congruence.
-  - apply (D j b); [now right|exact E].
-Qed.
-
-Theorem aead_random_nonces users domain A q m n s : (forall i, i < users -> length (domain i) <= 50 /\ small (domain i)) ->
+(** With nonces of 24 random bytes. *)
+Theorem aead_random_nonces users domain A q m n s : (forall i, i < users -> length (domain i) <= 51 /\ small (domain i)) ->
+  no_nonces aead_nonce A ->
   (forall w, In w (nonces s) -> affords users domain q m (aead_player (with_nonces w A)) /\ at_most decrypts n (with_nonces w A)) ->
-  (random_advantage users domain s A <=
+  (random_advantage aead aead_ideal users domain s A <=
     inject_Z (z s * z s) / inject_Z (2 ^ 193) + (nat_q n / inject_Z (2 ^ 128) + inject_Z (z m * (2 * z q + z m)) / inject_Z (2 ^ 256)))%Q.
 Proof.
-  intros D H; set (B := (nat_q n / _ + _)%Q); unfold random_advantage.
-  assert (P : (0 <= B)%Q).
-  { unfold B; apply Qle_trans with (0 + 0)%Q; [discriminate|]; apply Qplus_le_compat; unfold Qdiv; (apply Qmult_le_0_compat; [|vm_compute; discriminate]);
-      [apply nat_q_nonneg|change 0%Q with (inject_Z 0); rewrite <- Zle_Qle; unfold z; nia]. }
-  assert (N : forall w, In w (nonces s) -> near (real_world aead users domain (with_nonces w A)) (ideal_world aead_ideal (with_nonces w A)) (indicator (repeats w) + B)).
-  { intros w I; destruct (H w I) as [F AM]; destruct (repeats w) eqn:R.
-    - assert (R1 : forall C : attacker aead_question, (0 <= real_world aead users domain C <= 1)%Q).
-      { intro C; split; [apply average_nonneg|apply average_below; [discriminate|]]; intros keys _;
-          [apply average_nonneg|apply average_below; [discriminate|]]; intros p _; unfold indicator; destruct (attacks _ _ _ _ _); discriminate. }
-      assert (I2 : forall C, (0 <= ideal_world aead_ideal C <= 1)%Q)
-        by (intro C; split; [apply average_nonneg|apply average_below; [discriminate|]]; intros; apply imagined_bounds).
-      specialize (R1 (with_nonces w A)); specialize (I2 (with_nonces w A)); unfold near, indicator; lra.
-    - pose proof (aead_secure users domain (with_nonces w A) q m n D F (with_nonces_new A w [] R (fun _ _ _ X => X)) AM) as X.
-      unfold advantage in X; fold B in X; apply Qabs_Qle_condition in X as [X Y]; unfold near, indicator; lra. }
-  pose proof (nonces_repeat s) as C.
-  apply Qabs_Qle_condition; split.
-  - assert (X : (average (fun w => ideal_world aead_ideal (with_nonces w A)) (nonces s) <=
-      average (fun w => real_world aead users domain (with_nonces w A) + indicator (repeats w)) (nonces s) + B)%Q)
-      by (apply average_within; [exact P|]; intros w I; destruct (N w I); lra).
-    rewrite average_plus in X; lra.
-  - assert (X : (average (fun w => real_world aead users domain (with_nonces w A)) (nonces s) <=
-      average (fun w => ideal_world aead_ideal (with_nonces w A) + indicator (repeats w)) (nonces s) + B)%Q)
-      by (apply average_within; [exact P|]; intros w I; destruct (N w I); lra).
-    rewrite average_plus in X; lra.
+  intros D NO H; apply (random_nonces aead_nonce); [|exact NO|].
+  - rewrite guesses; pose proof (guess_nonneg n); pose proof (rest_nonneg q m); lra.
+  - intros w I NN; destruct (H w I); now apply aead_secure.
 Qed.
 
 (** ** stream *)
@@ -360,12 +263,7 @@ Definition stream P (domain key : list byte) (q : stream_question) : option (lis
 Definition stream_ideal (h : log stream_question) (i : nat) (q : stream_question) : option (list byte) + nat :=
   let 'Hide _ x := q in inr (length x).
 
-Fixpoint new_stream_nonces (used : list (nat * list byte)) (A : attacker stream_question) : Prop :=
-  match A with
-  | Halt _ => True
-  | Apply _ k | Invert _ k => forall x, new_stream_nonces used (k x)
-  | Ask i (Hide nonce _) k => ~ In (i, nonce) used /\ forall r, new_stream_nonces ((i, nonce) :: used) (k r)
-  end.
+Definition stream_nonce (q : stream_question) : option (list byte) := let 'Hide nonce _ := q in Some nonce.
 
 Definition hidden (nonce x : list byte) : list op := [Mix (text "nonce") nonce] ++ [Mask (text "message") x].
 
@@ -385,13 +283,13 @@ Proof.
   induction A as [r|x k IH|y k IH|i [nonce x] k IH]; cbn [stream_player attacks stream says]; rewrite ?T, ?IH; reflexivity.
 Qed.
 
-Lemma stream_near users domain p A : (forall i, i < users -> length (domain i) <= 50 /\ small (domain i)) -> In p all_permutations ->
-  forall q m h g v used, affords users domain q m (stream_player A) -> new_stream_nonces used A -> kept users domain h v ->
+Lemma stream_near users domain p A : (forall i, i < users -> length (domain i) <= 51 /\ small (domain i)) -> In p all_permutations ->
+  forall q m h g v used, affords users domain q m (stream_player A) -> new_nonces stream_nonce used A -> kept users domain h v ->
   (forall i nonce x, In (i, hidden nonce x) (map fst h) -> In (i, nonce) used) ->
   near (ideal bytes_dec block_dec (strings (rate + 2)) p (compiled domain (stream_player A)) v) (imagined stream_ideal p g A) 0.
 Proof.
   intros D IP; induction A as [r|x k IH|y k IH|i [nonce x] k IH]; intros q m h g v used F NN K US;
-    cbn [stream_player compiled imagined stream_ideal affords new_stream_nonces] in *.
+    cbn [stream_player compiled imagined stream_ideal affords new_nonces stream_nonce] in *.
   - cbn [ideal]; unfold near; lra.
   - destruct F as [X F], q as [|q]; [destruct F|]; exact (IH _ q m h g v used (F _ (perm_states p IP x X)) (NN _) K US).
   - destruct F as [X F], q as [|q]; [destruct F|]; exact (IH _ q m h g v used (F _ (unperm_states p _ IP X)) (NN _) K US).
@@ -405,12 +303,21 @@ Proof.
 Qed.
 
 (** Ciphertexts under new nonces are like uniform strings. *)
-Theorem stream_secure users domain A q m : (forall i, i < users -> length (domain i) <= 50 /\ small (domain i)) ->
-  affords users domain q m (stream_player A) -> new_stream_nonces [] A ->
+Theorem stream_secure users domain A q m : (forall i, i < users -> length (domain i) <= 51 /\ small (domain i)) ->
+  affords users domain q m (stream_player A) -> new_nonces stream_nonce [] A ->
   (advantage stream stream_ideal users domain A <= inject_Z (z m * (2 * z q + z m)) / inject_Z (2 ^ 256))%Q.
 Proof.
   intros D F NN; rewrite <- (Qplus_0_l (inject_Z _ / _)); apply (advantage_near stream stream_ideal users domain D A (stream_player A)); auto using stream_says; [|discriminate].
   intros p IP; apply (stream_near users domain p A D IP q m [] [] [] [] F NN (kept_nothing users domain)); intros i nonce x [].
+Qed.
+
+(** With nonces of 24 random bytes. *)
+Theorem stream_random_nonces users domain A q m s : (forall i, i < users -> length (domain i) <= 51 /\ small (domain i)) ->
+  no_nonces stream_nonce A -> (forall w, In w (nonces s) -> affords users domain q m (stream_player (with_nonces w A))) ->
+  (random_advantage stream stream_ideal users domain s A <=
+    inject_Z (z s * z s) / inject_Z (2 ^ 193) + inject_Z (z m * (2 * z q + z m)) / inject_Z (2 ^ 256))%Q.
+Proof.
+  intros D NO H; apply (random_nonces stream_nonce); [apply rest_nonneg|exact NO|]; intros w I NN; now apply stream_secure; auto.
 Qed.
 
 (** ** Such attackers exist *)
@@ -425,7 +332,7 @@ Proof. intros N A o [<-|[<-|[]]]; cbn [label data]; repeat split; auto; try (cbn
 
 (** Six calls, and one try: so it succeeds with probability at most 1 / 2^128 + 36 / 2^256. *)
 Example replay_allowed : let d := fun _ => text "example" in
-  affords 1 d 0 6 (aead_player replay) /\ new_nonces [] replay /\ at_most decrypts 1 replay.
+  affords 1 d 0 6 (aead_player replay) /\ new_nonces aead_nonce [] replay /\ at_most decrypts 1 replay.
 Proof.
   cbv zeta; split; [|split; [split; [intros []|]; repeat constructor|repeat intro; exact I]].
   unfold replay; cbn [aead_player]; cbv zeta; cbn [affords]; split; [lia|split].

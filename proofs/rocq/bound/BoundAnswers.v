@@ -6,7 +6,7 @@
 
 From Coq Require Import String List Bool NArith Arith Lia QArith Qabs Lqa.
 From Veriplex Require Import Duplex Framing Protocol Tree BoundSampling BoundModel BoundPublic BoundKeyed BoundSecret
-  BoundNonces BoundForgery BoundMean.
+  BoundNonces BoundMean.
 Import ListNotations.
 Local Open Scope list_scope.
 Local Open Scope nat_scope.
@@ -70,6 +70,13 @@ Proof.
     destruct (E ([], t)) as [u ->]; apply stepping_in, L, in_or_app; right; now left.
 Qed.
 
+Lemma taken_none c tag x g r : length x = length c -> taken c tag (x ++ g) = r ->
+  (r = Some x /\ g = tag) \/ r = None.
+Proof.
+  intros L <-; unfold taken; rewrite <- L, skipn_app, firstn_app, Nat.sub_diag, skipn_all, firstn_all; cbn [skipn firstn app].
+  rewrite app_nil_r; destruct (list_eq_dec N.eq_dec g tag); auto.
+Qed.
+
 Lemma opening_in l c t tag x : small c -> taken c tag (fst (result O (opening l c t))) = Some x -> In x (strings (length c)).
 Proof.
   intros S E; unfold opening in E; revert E; generalize tag_length; intros k E.
@@ -85,7 +92,7 @@ End Outputs.
 Section Users.
 Variable users : nat.
 Variable domain : nat -> list byte.
-Hypothesis domains : forall i, i < users -> length (domain i) <= 50 /\ small (domain i).
+Hypothesis domains : forall i, i < users -> length (domain i) <= 51 /\ small (domain i).
 
 (** At most [q] direct queries, and [m] calls of the permutation for the users, whatever possible is answered. *)
 Fixpoint affords (q m : nat) (A : player) : Prop :=
@@ -166,12 +173,6 @@ Proof.
 Qed.
 
 (** *** In the real world *)
-
-Lemma result_same {A} O O' (r : prog A) : (forall bs, In bs (needs O' r) -> O bs = O' bs) -> result O r = result O' r.
-Proof.
-  induction r as [a|bs f IH]; intro H; [reflexivity|]; cbn [result needs] in *; rewrite (H bs) by (now left).
-  apply IH; intros cs I; apply H; now right.
-Qed.
 
 Section Real.
 Variables (p : @graph (list byte)) (keys : list (list byte)) (i : nat).
@@ -275,21 +276,6 @@ Proof.
     rewrite one_of_in by exact J; apply (IH _ q n); auto.
 Qed.
 
-Lemma watched_says A : forall h q m, affords q m A -> says domain p keys (watched h (checked A)) = says domain p keys (watched h A).
-Proof.
-  induction A as [r|x k IH|y k IH|i T k IH|i T l c tag k IH|i T l c k IH]; intros h q m F; cbn [affords checked watched says] in *.
-  - reflexivity.
-  - destruct F as [X F], q as [|q]; [destruct F|]; pose proof (permuted_in x X) as J.
-    rewrite one_of_in by exact J; apply (IH _ h q m), F; now apply in_states.
-  - destruct F as [X F], q as [|q]; [destruct F|]; pose proof (unpermuted_in y X) as J.
-    rewrite one_of_in by exact J; apply (IH _ h q m), F; now apply in_states.
-  - destruct F as (U & L & a & n & _ & _ & F); pose proof (used_in p keys i IP IK U T L) as J; rewrite one_of_in by exact J; apply (IH _ _ q n); auto.
-  - destruct F as (U & L & (_ & SL & SC) & a & n & _ & _ & N & F); pose proof (opened_in p keys i IP IK U T l c tag) as J.
-    destruct (fst (unseal _ _ _ _ _)) as [x|]; [|apply (IH _ h q n); auto].
-    destruct (in_dec _ _ _); [|reflexivity]; specialize (J x L SL SC eq_refl); rewrite one_of_in by exact J; apply (IH _ h q n); auto.
-  - destruct F as (U & L & (_ & SL & SC) & a & n & _ & _ & F); pose proof (unmasked_in p keys i IP IK U T l c L SL SC) as J.
-    rewrite one_of_in by exact J; apply (IH _ h q n); auto.
-Qed.
 End Says.
 
 Theorem answers_random A q m : affords q m A ->
@@ -299,34 +285,5 @@ Proof.
   apply Qabs_wd; unfold really, ideally, Qminus; apply Qplus_comp; [|apply Qopp_comp].
   - apply average_ext; intros keys K; apply average_ext; intros p P; now rewrite (checked_says p keys P K A q m F).
   - apply average_ext; intros p P; symmetry; apply (checked_ideal p A P q m); [exact F|discriminate].
-Qed.
-
-Lemma one_of_opens n l x A : opens n A -> opens n (one_of l x A).
-Proof. intro H; unfold one_of; destruct (in_dec _ _ _); [exact H|exact I]. Qed.
-
-Lemma checked_opens A : forall n, opens n A -> opens n (checked A).
-Proof.
-  induction A as [r|x k IH|y k IH|i T k IH|i T l c tag k IH|i T l c k IH]; intros n H; cbn [opens checked] in *; auto;
-    try (intro w; apply one_of_opens; auto; fail); destruct n as [|n]; [destruct H|]; intros [x|]; [apply one_of_opens|]; auto.
-Qed.
-
-Lemma one_of_shot l x A : one_shot A -> one_shot (one_of l x A).
-Proof. intro H; unfold one_of; destruct (in_dec _ _ _); [exact H|exact I]. Qed.
-
-Lemma checked_shot A : one_shot A -> one_shot (checked A).
-Proof.
-  induction A as [r|x k IH|y k IH|i T k IH|i T l c tag k IH|i T l c k IH]; intro H; cbn [one_shot checked] in *; auto;
-    try (intro w; apply one_of_shot; auto; fail); destruct H as [X H]; (split; [exact X|]).
-  - intro w; apply one_of_shot; auto.
-  - intros [x|]; [apply one_of_shot|]; auto.
-  - intro w; apply one_of_shot; auto.
-Qed.
-
-(** [forgery] for these: nonces may repeat. *)
-Theorem answers_forgery A q m n : affords q m A -> one_shot A -> opens n A ->
-  (really users domain (watched [] A) <= nat_q n / inject_Z (2 ^ 128) + inject_Z (z m * (2 * z q + z m)) / inject_Z (2 ^ 256))%Q.
-Proof.
-  intros F SH OP; eapply Qle_trans; [|exact (forgery users domain domains (checked A) q m n (checked_spends A q m F) (checked_shot A SH) (checked_opens A n OP))].
-  apply Qle_lteq; right; apply average_ext; intros keys K; apply average_ext; intros p P; now rewrite (watched_says p keys P K A [] q m F).
 Qed.
 End Users.

@@ -5,7 +5,7 @@
     caller of the kernels computes ([played_is]). *)
 
 From Coq Require Import List Bool NArith Arith Lia QArith Qabs.
-From Veriplex Require Import Duplex Protocol Tree BoundSampling BoundModel BoundPublic BoundKeyed BoundSecret BoundForgery
+From Veriplex Require Import Duplex Protocol Tree BoundSampling BoundModel BoundPublic BoundKeyed BoundSecret
   BoundAnswers BoundAttack BoundAead.
 From Veriplex Require AES Simpira1024 DuplexMachine Sound_x86_64 Sound_aarch64 Framing.
 Import ListNotations.
@@ -253,13 +253,13 @@ Qed.
 (** Idealised: the permutation.  If it is random, an attacker of [aead] whose nonces do not repeat, with [n] tries to decrypt
     and at most 2^64 calls, has this advantage.  The kernels play the same game with Simpira-1024 in its place. *)
 Definition aead_holds (users : nat) (domain : nat -> list byte) (K : DuplexMachine.kernels) : Prop :=
-  forall A q m n, affords users domain q m (aead_player A) -> new_nonces [] A -> at_most decrypts n A -> (z (q + m) <= 2 ^ 64)%Z ->
+  forall A q m n, affords users domain q m (aead_player A) -> new_nonces aead_nonce [] A -> at_most decrypts n A -> (z (q + m) <= 2 ^ 64)%Z ->
   (Qabs (with_random_permutation aead domain users A - ideal_world aead_ideal A) <= nat_q (S n) / inject_Z (2 ^ 128))%Q /\
   forall keys,
     (forall yes, played domain K keys (aead_player A) yes -> yes = attacked aead domain simpira1024 simpira1024_inverse keys A) /\
     exists yes, played domain K keys (checked (aead_player A)) yes.
 
-Theorem aead_on users domain K : (forall i, i < users -> length (domain i) <= 50 /\ small (domain i)) -> DuplexMachine.faithful K ->
+Theorem aead_on users domain K : (forall i, i < users -> length (domain i) <= 51 /\ small (domain i)) -> DuplexMachine.faithful K ->
   (forall s, length s = width -> exists s', DuplexMachine.permutes K s s' /\ length s' = width) -> aead_holds users domain K.
 Proof.
   intros D HK TOTAL A q m n F NN AM N; split; [|intro keys; split].
@@ -268,11 +268,11 @@ Proof.
   - exact (played_exists domain K HK keys TOTAL users _ q m (checked_spends users domain _ q m F)).
 Qed.
 
-Theorem aead_secure_x86_64 users domain : (forall i, i < users -> length (domain i) <= 50 /\ small (domain i)) ->
+Theorem aead_secure_x86_64 users domain : (forall i, i < users -> length (domain i) <= 51 /\ small (domain i)) ->
   aead_holds users domain Sound_x86_64.kernels_x86_64.
 Proof. intro D; exact (aead_on users domain _ D Sound_x86_64.kernels_x86_64_faithful (fun s L => Sound_x86_64.permutes_exists s L)). Qed.
 
-Theorem aead_secure_aarch64 vector users domain : 16 <= vector -> (forall i, i < users -> length (domain i) <= 50 /\ small (domain i)) ->
+Theorem aead_secure_aarch64 vector users domain : 16 <= vector -> (forall i, i < users -> length (domain i) <= 51 /\ small (domain i)) ->
   aead_holds users domain (Sound_aarch64.kernels_aarch64 vector).
 Proof.
   intros V D; exact (aead_on users domain _ D (Sound_aarch64.kernels_aarch64_faithful vector) (fun s L => Sound_aarch64.permutes_exists vector V s L)).

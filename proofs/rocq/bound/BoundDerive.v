@@ -4,7 +4,7 @@
     label and each length, Derive is a uniform string of its own.  No nonce is needed, and no answer is forbidden. *)
 
 From Coq Require Import List NArith Arith Lia QArith Qabs.
-From Veriplex Require Import Duplex Protocol BoundSampling BoundModel BoundPublic BoundSecret BoundForgery BoundAnswers BoundFresh.
+From Veriplex Require Import Duplex Protocol BoundSampling BoundModel BoundPublic BoundSecret BoundAnswers BoundFresh.
 Import ListNotations.
 Local Open Scope nat_scope.
 
@@ -31,7 +31,7 @@ Proof.
   - destruct D.
 Qed.
 
-Theorem derive_random users domain A q m : (forall i, i < users -> length (domain i) <= 50 /\ small (domain i)) ->
+Theorem derive_random users domain A q m : (forall i, i < users -> length (domain i) <= 51 /\ small (domain i)) ->
   affords users domain q m A -> derives_only A ->
   (Qabs (really users domain A - fairly A) <= inject_Z (z m * (2 * z q + z m)) / inject_Z (2 ^ 256))%Q.
 Proof.
@@ -40,7 +40,7 @@ Proof.
   apply Qle_lteq; right; unfold nat_q; cbn [Z.of_nat]; unfold Qdiv at 1; ring.
 Qed.
 
-Corollary derive_random_2_128 users domain A q m : (forall i, i < users -> length (domain i) <= 50 /\ small (domain i)) ->
+Corollary derive_random_2_128 users domain A q m : (forall i, i < users -> length (domain i) <= 51 /\ small (domain i)) ->
   affords users domain q m A -> derives_only A -> (z (q + m) <= 2 ^ 64)%Z ->
   (Qabs (really users domain A - fairly A) <= 1 / inject_Z (2 ^ 128))%Q.
 Proof.

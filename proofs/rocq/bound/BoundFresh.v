@@ -7,7 +7,7 @@
 
 From Coq Require Import String List Bool NArith Arith Lia QArith Qabs Lqa.
 From Veriplex Require Import Duplex Framing Protocol Tree BoundSampling BoundModel BoundPublic BoundKeyed BoundSecret BoundNonces
-  BoundForgery BoundMean BoundAnswers.
+  BoundMean BoundAnswers.
 Import ListNotations.
 Local Open Scope list_scope.
 Local Open Scope nat_scope.
@@ -30,6 +30,14 @@ Definition alike (o o' : op) : Prop :=
   end.
 
 Definition clash (T T' : list op) : Prop := exists M o o', T = M ++ [o] /\ T' = M ++ [o'] /\ alike o o'.
+
+(** What was asked for and answered: user, transcript, output. *)
+Definition history := list (nat * list op * list byte).
+
+Definition answer_dec : forall x y : nat * list op * list byte, {x = y} + {x <> y}.
+Proof.
+  intros [[i T] x] [[j S] y]; destruct (Nat.eq_dec i j), (list_eq_dec op_eq_dec T S), (bytes_dec x y); [left; congruence|right; congruence..].
+Defined.
 
 (** What a question has been answered, if it has. *)
 Fixpoint recall (i : nat) (T : list op) (h : history) : option (list byte) :=
@@ -75,6 +83,14 @@ Fixpoint apart (asked : list (nat * list op)) (A : player) : Prop :=
       (forall S, In (i, S) asked -> clash T S -> S = T) /\ forall y, apart ((i, T) :: asked) (k y)
   | Open _ T _ _ tag k => passive T /\ length tag = tag_length /\ forall x, apart asked (k x)
   | Unmask _ _ _ _ _ => False
+  end.
+
+(** At most [n] questions to Open. *)
+Fixpoint opens (n : nat) (A : player) : Prop :=
+  match A with
+  | Say _ => True
+  | Permute _ k | Unpermute _ k | Use _ _ k | Unmask _ _ _ _ k => forall x, opens n (k x)
+  | Open _ _ _ _ _ k => match n with O => False | S n => forall x, opens n (k x) end
   end.
 
 Lemma apart_less A : forall l l', incl l' l -> apart l A -> apart l' A.
@@ -188,7 +204,7 @@ Qed.
 Section Users.
 Variable users : nat.
 Variable domain : nat -> list byte.
-Hypothesis domains : forall i, i < users -> length (domain i) <= 50 /\ small (domain i).
+Hypothesis domains : forall i, i < users -> length (domain i) <= 51 /\ small (domain i).
 
 Definition prologue (i : nat) (M : list op) : tape := fold_left (tape_step (fun s => s)) M (begun domain i no_key).
 
@@ -269,29 +285,24 @@ Proof. assert (W : wf (tagging i M l x)); [|apply W]; apply wf_feed, wf_feed1, w
 Lemma starting_whole u o i M : length (cur u) < rate -> passive M -> ~ ends u (closed (starting o (prologue i M))).
 Proof. intros U P E; apply (ends_bytes _ U), (ends_header _ U) in E; now apply (prologue_whole u i M U P). Qed.
 
-Lemma stepping_feeds O o t : alike o o -> exists y, snd (result O (stepping o t)) =
-  match o with
-  | Seal l x => feed (bytes y) (feed1 (feed (bytes x) (feed1 (starting o t) Close)) Close)
-  | _ => feed (bytes y) (feed1 (starting o t) Close)
-  end.
-Proof.
-  intro A; destruct o as [d|l x|l n|l x|l x|l j x|l]; try destruct A; unfold stepping, starting; cbn [code label size].
-  - apply squeezing_feeds.
-  - exists x; apply encrypting_feeds.
-  - generalize tag_length; intro k; rewrite (result_bind _ (encrypting _ _)), (result_bind _ (squeezing k _)), encrypting_feeds.
-    cbn [result snd]; apply squeezing_feeds.
-Qed.
-
-Lemma stepping_closes O u o i M : length (cur u) < rate -> passive M -> alike o o ->
+Lemma stepping_closes O u o i M : length (cur u) < rate -> passive M ->
   ends u (closed (snd (result O (stepping o (prologue i M))))) ->
   u = starting o (prologue i M) \/ exists l x, o = Seal l x /\ u = tagging i M l x.
 Proof.
-  intros U P A; destruct (stepping_feeds O o (prologue i M) A) as [y ->]; pose proof (starting_whole u o i M U P) as W.
-  destruct o as [d|l x|l n|l x|l x|l j x|l]; try destruct A; intro E; (apply (ends_close _ U) in E as [E|E]; [|auto]).
+  intros U P; pose proof (starting_whole u o i M U P) as W.
+  assert (S : forall y, ends u (closed (feed (bytes y) (feed1 (starting o (prologue i M)) Close))) -> u = starting o (prologue i M))
+    by (intros y E; apply (ends_close _ U) in E as [E|E]; [contradiction|exact E]).
+  unfold stepping, tagging; destruct o as [d|l x|l n|l x|l x|l j x|l]; unfold starting in *; cbn [code label size] in *; intro E.
   - contradiction.
-  - contradiction.
-  - left; apply (ends_close _ U) in E as [E|E]; [contradiction|exact E].
-  - right; exists l, x; auto.
+  - cbn [result snd] in E; now apply (ends_bytes _ U) in E.
+  - match type of E with context [squeezing n ?t] => destruct (squeezing_feeds O n t) as [y Y]; rewrite Y in E end; left; exact (S y E).
+  - rewrite encrypting_feeds in E; left; exact (S x E).
+  - revert E; generalize tag_length; intros k E; rewrite (result_bind _ (encrypting _ _)), (result_bind _ (squeezing k _)) in E; cbn [result snd] in E.
+    rewrite encrypting_feeds in E.
+    match type of E with context [squeezing k ?t] => destruct (squeezing_feeds O k t) as [y Y]; rewrite Y in E end.
+    apply (ends_close _ U) in E as [E|E]; [left; exact (S x E)|right; eauto].
+  - cbn [result snd] in E; now apply (ends_bytes _ U (j :: x)) in E.
+  - cbn [result snd] in E; destruct (_ =? 0); [now apply (ends_bytes _ U) in E|left; exact (S _ E)].
 Qed.
 
 (** Questions that may be asked. *)
@@ -325,17 +336,23 @@ Qed.
 
 (** ** What the table has *)
 
-(** All that was answered is in the table; and no blocks after a place where an output begins, unless for an answer. *)
-Definition kept (h : history) (v : course) : Prop :=
-  small_table v /\
+(** All that was answered is in the table, and no blocks after the place of a tag, unless for a Seal. *)
+Definition given (h : history) (v : course) : Prop :=
   (forall i T y, In (i, T, y) h -> known i v (program domain i T) /\ fst (result (by_table i v) (program domain i T)) = y) /\
-  (forall i M o b r, fit i M o -> In (i, b, r) (map fst v) -> ends (starting o (prologue i M)) (rev (b :: r)) ->
-    exists o', alike o o' /\ In (i, M ++ [o']) (map fst h)) /\
   (forall i M l x b r, fit i M (Seal l x) -> In (i, b, r) (map fst v) -> ends (tagging i M l x) (rev (b :: r)) ->
     In (i, M ++ [Seal l x]) (map fst h)).
 
+(** Nor after a place where an output begins, unless for an answer. *)
+Definition kept (h : history) (v : course) : Prop :=
+  small_table v /\ given h v /\
+  (forall i M o b r, fit i M o -> In (i, b, r) (map fst v) -> ends (starting o (prologue i M)) (rev (b :: r)) ->
+    exists o', alike o o' /\ In (i, M ++ [o']) (map fst h)).
+
+Lemma given_nothing : given [] [].
+Proof. split; [intros i T y []|intros i M l x b r _ []]. Qed.
+
 Lemma kept_nothing : kept [] [].
-Proof. split; [discriminate|]; split; [intros i T y []|split; [intros i M o b r _ []|intros i M l x b r _ []]]. Qed.
+Proof. split; [discriminate|split; [apply given_nothing|intros i M o b r _ []]]. Qed.
 
 Lemma new_ends u i b r bs w : In (i, b, r) (names i [] bs) -> ends u (rev (b :: r)) -> prefix bs w -> ends u w.
 Proof.
@@ -343,40 +360,74 @@ Proof.
   apply names_in in J as [_ [z J]]; exists z; exact J.
 Qed.
 
-Lemma kept_more h v v' i M o : kept h v -> fit i M o -> reached i (program domain i (M ++ [o])) v v' ->
-  kept ((i, M ++ [o], fst (result (by_table i v') (program domain i (M ++ [o])))) :: h) v'.
+Section Asked.
+Variables (h : history) (v v' : course) (i : nat) (M : list op) (o : op).
+Hypothesis P : passive M.
+Hypothesis R : reached i (program domain i (M ++ [o])) v v'.
+Notation now_answered := ((i, M ++ [o], fst (result (by_table i v') (program domain i (M ++ [o])))) :: h).
+
+Lemma new_closes u j b r : length (cur u) < rate -> In (j, b, r) (map fst v') -> ends u (rev (b :: r)) ->
+  In (j, b, r) (map fst v) \/ j = i /\ (u = starting o (prologue i M) \/ exists l x, o = Seal l x /\ u = tagging i M l x).
 Proof.
-  intros (K0 & K1 & K2 & K3) FT (MV & KN & SV & NEW); pose proof FT as (U & L & P & D & A).
-  assert (CL : forall u j b r, length (cur u) < rate -> In (j, b, r) (map fst v') -> ends u (rev (b :: r)) ->
-    In (j, b, r) (map fst v) \/ j = i /\ (u = starting o (prologue i M) \/ exists l x, o = Seal l x /\ u = tagging i M l x)).
-  { intros u j b r LU J E; apply NEW in J as [J|(bs & B & J)]; [now left|right].
-    pose proof (names_in _ _ _ _ _ _ J) as [-> _]; split; [reflexivity|].
-    rewrite program_needs in B by exact P; destruct (within_stepping (by_table i v') o (prologue i M)) as [_ W].
-    apply (stepping_closes (by_table i v') u o i M); auto; destruct (W bs B) as [_ Q]; now apply (new_ends u i b r bs). }
-  split; [auto|split; [|split]].
-  - intros j T y [E|J].
-    + injection E as <- <- <-; auto.
-    + destruct (K1 j T y J) as [KJ RJ]; destruct (result_known j v v' _ MV KJ) as [-> K']; auto.
-  - intros j N o' b r FT' J E; pose proof (starting_open o' j N) as LU.
-    destruct (CL _ j b r LU J E) as [J'|(-> & [X|(l & x & -> & X)])].
-    + destruct (K2 j N o' b r FT' J' E) as (o2 & A2 & I2); exists o2; split; [exact A2|now right].
-    + apply (starting_inj i N M o' o FT' FT) in X as [-> X]; exists o; split; [exact X|now left].
-    + exfalso; revert X; apply starting_tagging; [apply FT'|exact D].
-  - intros j N l x b r FT' J E; pose proof (tagging_open j N l x) as LU.
-    destruct (CL _ j b r LU J E) as [J'|(-> & [X|(l' & x' & -> & X)])].
-    + right; exact (K3 j N l x b r FT' J' E).
-    + exfalso; symmetry in X; revert X; apply starting_tagging; [exact D|apply FT'].
-    + apply tagging_inj in X as (-> & -> & ->); auto; [now left|apply FT'|apply FT'].
+  destruct R as (_ & _ & _ & NEW); intros LU J E; apply NEW in J as [J|(bs & B & J)]; [now left|right].
+  pose proof (names_in _ _ _ _ _ _ J) as [-> _]; split; [reflexivity|].
+  rewrite program_needs in B by exact P; destruct (within_stepping (by_table i v') o (prologue i M)) as [_ W].
+  apply (stepping_closes (by_table i v') u o i M); auto; destruct (W bs B) as [_ Q]; now apply (new_ends u i b r bs).
+Qed.
+
+Lemma given_more : given h v -> i < users -> legal M -> length (label o) <= label_max -> given now_answered v'.
+Proof.
+  intros [K1 K3] U L D; pose proof R as (MV & KN & _); split.
+  - intros j T y [E|J]; [injection E as <- <- <-; auto|].
+    destruct (K1 j T y J) as [KJ RJ]; destruct (result_known j v v' _ MV KJ) as [-> K']; auto.
+  - intros j N l x b r FT J E; pose proof (tagging_open j N l x) as LU.
+    destruct (new_closes _ j b r LU J E) as [J'|(-> & [X|(l' & x' & EO & X)])].
+    + right; exact (K3 j N l x b r FT J' E).
+    + exfalso; symmetry in X; revert X; apply starting_tagging; [exact D|apply FT].
+    + rewrite EO in D; apply tagging_inj in X as (-> & -> & ->); auto; try apply FT; rewrite EO; now left.
+Qed.
+
+Lemma kept_more : kept h v -> fit i M o -> kept now_answered v'.
+Proof.
+  intros (K0 & K & K2) FT; pose proof FT as (U & L & _ & D & _); split; [now apply R|split; [now apply given_more|]].
+  intros j N o' b r FT' J E; pose proof (starting_open o' j N) as LU.
+  destruct (new_closes _ j b r LU J E) as [J'|(-> & [X|(l & x & EO & X)])].
+  - destruct (K2 j N o' b r FT' J' E) as (o2 & A2 & I2); exists o2; split; [exact A2|now right].
+  - apply (starting_inj i N M o' o FT' FT) in X as [-> X]; exists o; split; [exact X|now left].
+  - exfalso; rewrite EO in D; revert X; apply starting_tagging; [apply FT'|exact D].
+Qed.
+End Asked.
+
+(** Unmask closes a block early only where its key stream begins. *)
+Lemma unmask_at i M l c : passive M -> unmask_program domain i M l c = unmasking l c (prologue i M).
+Proof.
+  intro P; unfold unmask_program; rewrite program_from; destruct (laid [] M P [] (begun domain i no_key)) as [y E].
+  rewrite app_nil_r in E; rewrite E; reflexivity.
+Qed.
+
+Lemma unmask_closes O u i M l c bs b r : length (cur u) < rate -> passive M -> In bs (needs O (unmask_program domain i M l c)) ->
+  In (i, b, r) (names i [] bs) -> ends u (rev (b :: r)) -> u = starting (Mask l []) (prologue i M).
+Proof.
+  intros U P B J E; rewrite (unmask_at i M l c P) in B; destruct (within_unmasking O l c (prologue i M)) as [_ W].
+  destruct (W bs B) as [_ Q]; unfold unmasking in Q.
+  destruct (decrypting_feeds O c (feed1 (tape_header 4 l (prologue i M)) Close)) as (TT & _ & _); rewrite TT in Q.
+  pose proof (new_ends _ i b r bs _ J E Q) as X; apply (ends_close _ U) in X as [X|X]; [|exact X].
+  now destruct (starting_whole u (Mask l []) i M U P).
 Qed.
 
 (** A question that clashes with none is about blocks that nobody has asked for. *)
 Lemma question_fresh h v i M o : kept h v -> fit i M o ->
   (forall S, In (i, S) (map fst h) -> clash (M ++ [o]) S -> False) -> fresh i (closed (feed1 (starting o (prologue i M)) Close)) v.
 Proof.
-  intros (_ & _ & K2 & _) FT N b r J E; destruct (K2 i M o b r FT J E) as (o' & A & I); apply (N _ I); exists M, o, o'; auto.
+  intros (_ & _ & K2) FT N b r J E; destruct (K2 i M o b r FT J E) as (o' & A & I); apply (N _ I); exists M, o, o'; auto.
 Qed.
 
 (** ** Tags that nobody made *)
+
+Definition guess : Q := 1 / inject_Z (2 ^ 128).
+
+Lemma guess_nonneg n : (0 <= nat_q n * guess)%Q.
+Proof. apply Qmult_le_0_compat; [apply nat_q_nonneg|discriminate]. Qed.
 
 Lemma one_of_tags tag : (average (fun g => indicator (if bytes_dec g tag then true else false)) (strings tag_length) <= guess)%Q.
 Proof.
@@ -413,10 +464,10 @@ Qed.
 
 Definition accepted {A} (x : option A) : bool := match x with Some _ => true | None => false end.
 
-Lemma open_new h v i M l c tag : kept h v -> fit i M (Seal l c) -> unsealed i M l (c ++ tag) h = None ->
+Lemma open_new h v i M l c tag : given h v -> fit i M (Seal l c) -> unsealed i M l (c ++ tag) h = None ->
   (mean i (opening l c (prologue i M)) (fun r _ => indicator (accepted (taken c tag (fst r)))) v <= guess)%Q.
 Proof.
-  intros K FT NO; pose proof FT as (U & L & P & D & _); pose proof K as (_ & K1 & _ & K3).
+  intros K FT NO; pose proof FT as (U & L & P & D & _); pose proof K as [K1 K3].
   assert (G0 : (0 <= guess)%Q) by discriminate.
   rewrite opening_mean; set (t := feed1 (starting (Seal l c) (prologue i M)) Close).
   apply Qle_trans with (mean i (decrypting c t) (fun _ _ => 0) v + guess)%Q; [|rewrite mean_const; lra].
@@ -450,10 +501,10 @@ Proof.
       symmetry in E'; revert E'; now apply starting_tagging.
 Qed.
 
-Lemma open_old h v i M l c tag x : kept h v -> passive M -> length tag = tag_length -> unsealed i M l (c ++ tag) h = Some x ->
+Lemma open_old h v i M l c tag x : given h v -> passive M -> length tag = tag_length -> unsealed i M l (c ++ tag) h = Some x ->
   known i v (opening l c (prologue i M)) /\ taken c tag (fst (result (by_table i v) (opening l c (prologue i M)))) = Some x.
 Proof.
-  intros (_ & K1 & _ & _) P LT E; apply unsealed_some in E; destruct (K1 _ _ _ E) as [KP RP].
+  intros [K1 _] P LT E; apply unsealed_some in E; destruct (K1 _ _ _ E) as [KP RP].
   rewrite program_result, seal_result in RP by exact P; cbv zeta in RP; cbn [fst] in RP.
   assert (KN : forall bs, In bs (needs (by_table i v) (stepping (Seal l x) (prologue i M))) -> incl (names i [] bs) (map fst v))
     by (intros bs B; apply KP; now rewrite program_needs).
@@ -494,11 +545,11 @@ Notation used T := (chance p (ask i (program domain i T) (fun r => k (fst r))) v
 
 (** It was asked before. *)
 Lemma use_old T y : In (i, T, y) h -> (used T == chance p (k y) v)%Q.
-Proof. intro I; destruct (proj1 (proj2 KEPT) _ _ _ I) as [KN <-]; rewrite chance_ask; now apply (mean_known i (fun r => chance p (k (fst r)))). Qed.
+Proof. intro I; destruct (proj1 (proj1 (proj2 KEPT)) _ _ _ I) as [KN <-]; rewrite chance_ask; now apply (mean_known i (fun r => chance p (k (fst r)))). Qed.
 
 Lemma kept_in T y : legal T -> In (i, T, y) h -> In y (strings (out_length (last T (Init [])))).
 Proof.
-  intros L I; destruct (proj1 (proj2 KEPT) _ _ _ I) as [_ <-]; rewrite program_from.
+  intros L I; destruct (proj1 (proj1 (proj2 KEPT)) _ _ _ I) as [_ <-]; rewrite program_from.
   apply transcript_in; [apply by_table_small, KEPT|exact L].
 Qed.
 
@@ -518,7 +569,7 @@ Proof.
     by (intro G; rewrite program_mean by exact P; now apply stepping_uniform).
   assert (H' : forall v', reached i (program domain i (M ++ [o])) v v' ->
     let y := fst (result (by_table i v') (program domain i (M ++ [o]))) in near (chance p (k y) v') (J y) (c + indicator (bad y))).
-  { intros v' RV; pose proof (kept_more h v v' i M o KEPT FIT RV) as K; apply H; [|exact K|apply RV].
+  { intros v' RV; pose proof (kept_more h v v' i M o P RV KEPT FIT) as K; apply H; [|exact K|apply RV].
     rewrite program_result by exact P; apply stepping_in; [apply by_table_small, K|exact SMALL]. }
   pose proof (UNI (fun y => indicator (bad y))) as UB; cbv beta in UB; rewrite chance_ask, <- (UNI J); split.
   - apply Qle_trans with (mean i (program domain i (M ++ [o])) (fun r _ => J (fst r) + indicator (bad (fst r))) v + c)%Q.
@@ -577,14 +628,14 @@ Proof.
       * intros y v' Y K' _; apply (IH _ q m' n); [apply F; now rewrite last_last|apply AP|apply OP|exact K'].
   - destruct F as (U & L & (LL & _ & SC) & a & m' & _ & _ & N & F), AP as (P & LT & AP), n as [|n]; [destruct OP|].
     rewrite chance_ask, (open_at i M l c P); destruct (unsealed i M l (c ++ tag) h) as [x|] eqn:E.
-    + destruct (open_old h v i M l c tag x K P LT E) as [KN R].
+    + destruct (open_old h v i M l c tag x (proj1 (proj2 K)) P LT E) as [KN R].
       pose proof (opening_in _ (by_table_small i v (proj1 K)) _ _ _ _ _ SC R) as X; rewrite mean_known, R by exact KN.
       apply (near_more _ _ (nat_q n * guess)); [rewrite nat_q_S; pose proof (guess_nonneg 1); change (nat_q 1) with 1%Q in *; lra|].
       apply (IH _ q m' n); auto.
     + assert (FT : fit i M (Seal l c)) by (split; [exact U|split; [exact L|split; [exact P|split; [exact LL|cbn; auto]]]]).
       apply (near_more _ _ (guess + nat_q n * guess)); [rewrite nat_q_S; lra|].
       apply (near_trans _ (chance p (compiled domain (k None)) v)); [|now apply (IH _ q m' n)].
-      apply (near_more _ _ _ _ (open_new h v i M l c tag K FT E)).
+      apply (near_more _ _ _ _ (open_new h v i M l c tag (proj1 (proj2 K)) FT E)).
       apply (mean_until p i (opening l c (prologue i M)) (fun r => compiled domain (k (taken c tag (fst r))))
         (fun r => accepted (taken c tag (fst r)))).
       intros r; destruct (taken c tag (fst r)); [discriminate|reflexivity].
@@ -611,7 +662,7 @@ Proof.
   pose proof (Nat2Z.is_nonneg (q + m)); nia.
 Qed.
 
-Corollary questions_random_2_128 users domain A q m n : (forall i, i < users -> length (domain i) <= 50 /\ small (domain i)) ->
+Corollary questions_random_2_128 users domain A q m n : (forall i, i < users -> length (domain i) <= 51 /\ small (domain i)) ->
   affords users domain q m A -> apart [] A -> opens n A -> (z (q + m) <= 2 ^ 64)%Z ->
   (Qabs (really users domain A - fairly A) <= nat_q (S n) / inject_Z (2 ^ 128))%Q.
 Proof.

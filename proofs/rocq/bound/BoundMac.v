@@ -5,7 +5,7 @@
 
 From Coq Require Import String List Bool NArith Arith Lia QArith Qabs Lqa.
 From Veriplex Require Import Duplex Framing Protocol Tree BoundSampling BoundModel BoundPublic BoundSchemes BoundKeyed BoundSecret
-  BoundForgery BoundMean BoundAnswers BoundFresh BoundAttack.
+  BoundMean BoundAnswers BoundFresh BoundAttack.
 Import ListNotations.
 Local Open Scope list_scope.
 Local Open Scope nat_scope.
@@ -91,18 +91,19 @@ Proof.
 Qed.
 
 (** There is another tag. *)
-Lemma other_tag tag : exists y, In y (strings 16) /\ same_bytes y tag = false.
+Lemma other_tag n tag : exists y, In y (strings (S n)) /\ same_bytes y tag = false.
 Proof.
-  assert (T : forall b, (b < 256)%N -> In (repeat b 16) (strings 16)) by (intros b B; apply in_strings; split; [reflexivity|now apply small_repeat]).
-  unfold same_bytes; destruct (bytes_dec (repeat 0%N 16) tag) as [<-|D].
-  - exists (repeat 1%N 16); split; [apply T; reflexivity|]; destruct (bytes_dec _ _); [discriminate|reflexivity].
-  - exists (repeat 0%N 16); split; [apply T; reflexivity|]; destruct (bytes_dec _ _); [contradiction|reflexivity].
+  assert (T : forall b, (b < 256)%N -> In (repeat b (S n)) (strings (S n)))
+    by (intros b B; apply in_strings; split; [apply repeat_length|now apply small_repeat]).
+  unfold same_bytes; destruct (bytes_dec (repeat 0%N (S n)) tag) as [<-|D].
+  - exists (repeat 1%N (S n)); split; [apply T; reflexivity|]; destruct (bytes_dec _ _); [discriminate|reflexivity].
+  - exists (repeat 0%N (S n)); split; [apply T; reflexivity|]; destruct (bytes_dec _ _); [contradiction|reflexivity].
 Qed.
 
 Section Users.
 Variable users : nat.
 Variable domain : nat -> list byte.
-Hypothesis domains : forall i, i < users -> length (domain i) <= 50 /\ small (domain i).
+Hypothesis domains : forall i, i < users -> length (domain i) <= 51 /\ small (domain i).
 
 Lemma mac_near p A : In p all_permutations -> forall q m n h v, affords users domain q m (mac_player A) -> at_most verifies n A ->
   kept users domain (tag_log h) v -> (forall e, In e h -> verifies (snd (fst e)) = false) ->
@@ -128,7 +129,7 @@ Proof.
       apply (near_more _ _ (nat_q n * guess)); [rewrite nat_q_S; pose proof (guess_nonneg 1); change (nat_q 1) with 1%Q in *; lra|].
       pose proof (kept_in users domain _ v i K _ y L (tagged_some _ _ _ _ _ T)); apply (IH _ q m' n); auto.
     + apply (near_more _ _ (guess + nat_q n * guess)); [rewrite nat_q_S; lra|].
-      destruct (other_tag tag) as (y & Y & NO); apply F in Y; rewrite NO in Y.
+      destruct (other_tag 15 tag) as (y & Y & NO); apply F in Y; rewrite NO in Y.
       apply (near_trans _ (chance p (compiled domain (mac_player (k None))) v)); [|exact (IH None q m' n h v Y (AM _) K V)].
       apply (use_unseen users domain p _ v i K (fun y => compiled domain (mac_player (k (yes_if (same_bytes y tag))))) _ _ FT SD)
         with (bad := fun y => same_bytes y tag); [exact (tagged_none h i message 16 V T)|intros w ->; reflexivity|exact (one_of_tags tag)].

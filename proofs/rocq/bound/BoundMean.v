@@ -1,19 +1,201 @@
 (** * BoundMean: what a program outputs on blocks that nobody has asked for is uniform
 
-    [mean] is the expected value over the outer parts that a program of the ideal world asks for, chosen as they are asked.
+    In the ideal world of BoundSecret.v an outer part that was asked for and not looked at may as well be chosen later
+    ([asked_later]).  [mean] is the expected value over the outer parts that a program of the ideal world asks for, chosen as they are asked.
     [emitted_uniform]: bytes squeezed, encrypted or decrypted from fresh blocks are, together, a uniform string.
     [mean_forget]: what was asked for and not looked at may as well not have been asked for. *)
 
 From Coq Require Import String List Bool NArith Arith Lia QArith Qabs Lqa FinFun Permutation
   Setoid Morphisms.
-From Veriplex Require Import Duplex Framing Protocol BoundSampling BoundModel BoundPublic BoundKeyed BoundSecret BoundForgery.
+From Veriplex Require Import Duplex Framing Protocol BoundSampling BoundModel BoundPublic BoundKeyed BoundSecret.
 Import ListNotations.
 Local Open Scope list_scope.
 Local Open Scope nat_scope.
 
 Local Notation chance := (ideal bytes_dec block_dec (strings (rate + 2))).
 Local Notation lookup := (found block_dec).
+Local Notation game := (@tree (list byte) (list byte) block).
 Local Notation course := (@table (list byte) block).
+
+(** ** What is chosen, and when *)
+
+Section Lazy.
+Variable p : @graph (list byte).
+
+Lemma chance_ext (t : game) : forall v v', (forall n, lookup n v = lookup n v') -> (chance p t v == chance p t v')%Q.
+Proof.
+  induction t as [r|x k IH|y k IH|i b bs k IH]; intros v v' E; cbn [ideal]; auto; [reflexivity|].
+  rewrite <- E; destruct (lookup (i, b, bs) v) as [o|]; [now apply IH|].
+  apply average_ext; intros o _; apply IH; intro n; cbn [found]; destruct (place_dec block_dec n _); auto.
+Qed.
+
+(** An outer part that nobody has asked for is uniform and independent of the course so far: the game goes on as if it
+    had been chosen before, from all. *)
+Theorem asked_later (t : game) : forall n v, lookup n v = None ->
+  (average (fun o => chance p t ((n, o) :: v)) (strings (rate + 2)) == chance p t v)%Q.
+Proof.
+  induction t as [r|x k IH|y k IH|i b bs k IH]; intros n v N; cbn [ideal].
+  - apply average_const, some_strings.
+  - now apply IH.
+  - now apply IH.
+  - destruct (place_dec block_dec (i, b, bs) n) as [<-|D].
+    + rewrite N; apply average_ext; intros o _; cbn [found]; destruct (place_dec block_dec _ _); [reflexivity|congruence].
+    + assert (F : forall o, lookup (i, b, bs) ((n, o) :: v) = lookup (i, b, bs) v)
+        by (intro o; cbn [found]; destruct (place_dec block_dec _ _); [congruence|reflexivity]).
+      destruct (lookup (i, b, bs) v) as [o1|] eqn:E.
+      * transitivity (average (fun o => chance p (k o1) ((n, o) :: v)) (strings (rate + 2))); [|now apply IH].
+        apply average_ext; intros o _; rewrite F; reflexivity.
+      * transitivity (average (fun o => average (fun o1 => chance p (k o1) ((n, o) :: ((i, b, bs), o1) :: v))
+          (strings (rate + 2))) (strings (rate + 2))).
+        -- apply average_ext; intros o _; rewrite F; apply average_ext; intros o1 _; apply chance_ext; intro n'.
+           cbn [found]; destruct (place_dec block_dec n' (i, b, bs)), (place_dec block_dec n' n); congruence.
+        -- rewrite average_swap; apply average_ext; intros o1 _; apply IH; cbn [found].
+           destruct (place_dec block_dec n (i, b, bs)); [congruence|exact N].
+Qed.
+
+Lemma chance_bounds (t : game) : forall v, (0 <= chance p t v <= 1)%Q.
+Proof.
+  induction t as [r|x k IH|y k IH|i b bs k IH]; intro v; cbn [ideal]; auto.
+  - destruct r; split; discriminate.
+  - destruct (lookup _ v); auto; split; [apply average_nonneg|apply average_below; [discriminate|]]; intros; apply IH.
+Qed.
+End Lazy.
+
+(** *** Programs *)
+
+Lemma more_refl v : more v v.
+Proof. intros n o; auto. Qed.
+Lemma more_trans u v w : more u v -> more v w -> more u w.
+Proof. intros A B n o E; auto. Qed.
+
+Lemma more_new n o v : lookup n v = None -> more v ((n, o) :: v).
+Proof. intros E x y Y; cbn [found]; destruct (place_dec block_dec x n) as [->|]; [congruence|exact Y]. Qed.
+
+Lemma more_in v v' : more v v' -> incl (map fst v) (map fst v').
+Proof.
+  intros M n I; destruct (lookup n v) as [o|] eqn:E; [|destruct (found_none _ _ _ E I)].
+  apply M in E; now apply found_some in E.
+Qed.
+
+Lemma by_table_snoc i v bs b : by_table i v (bs ++ [b]) = match lookup (i, b, rev bs) v with Some o => o | None => [] end.
+Proof. unfold by_table; now rewrite rev_app_distr. Qed.
+
+Lemma names_last i bs b : In (i, b, rev bs) (names i [] (bs ++ [b])).
+Proof. rewrite names_app, app_nil_r; apply in_or_app; right; now left. Qed.
+
+Lemma by_table_known i v v' bs : more v v' -> incl (names i [] bs) (map fst v) -> by_table i v' bs = by_table i v bs.
+Proof.
+  intros M I; destruct bs as [|b bs _] using rev_ind; [reflexivity|]; rewrite !by_table_snoc.
+  destruct (lookup (i, b, rev bs) v) as [o|] eqn:E; [now rewrite (M _ _ E)|].
+  destruct (found_none _ _ _ E (I _ (names_last i bs b))).
+Qed.
+
+Definition known {A} (i : nat) (v : course) (r : prog A) : Prop :=
+  forall bs, In bs (needs (by_table i v) r) -> incl (names i [] bs) (map fst v).
+
+Lemma result_known {A} i v v' (r : prog A) : more v v' -> known i v r ->
+  result (by_table i v') r = result (by_table i v) r /\ known i v' r.
+Proof.
+  intro M; induction r as [a|bs f IH]; intro K; [split; [reflexivity|intros bs []]|].
+  assert (E : by_table i v' bs = by_table i v bs) by (apply by_table_known; [exact M|apply K; now left]).
+  destruct (IH (by_table i v bs)) as [R K']; [intros cs I; apply K; now right|].
+  split; cbn [result]; rewrite ?E; [exact R|]; intros cs I; cbn [needs] in I; rewrite E in I; destruct I as [<-|I]; [|now apply K'].
+  intros n J; apply (more_in v v' M), (K bs); [now left|exact J].
+Qed.
+
+Local Notation arrives i above bs o v := (match bs%list with [] => o | _ => by_table i v (rev above ++ bs) end).
+
+Lemma arrives_first i above b bs o o1 v : lookup (i, b, above) v = Some o1 ->
+  arrives i above (b :: bs) o v = arrives i (b :: above) bs o1 v.
+Proof.
+  intro E; destruct bs as [|b2 bs].
+  - rewrite by_table_snoc, rev_involutive, E; reflexivity.
+  - cbn [rev]; now rewrite <- app_assoc.
+Qed.
+
+(** A program sees only what it asks for. *)
+Lemma result_same {A} O O' (r : prog A) : (forall bs, In bs (needs O' r) -> O bs = O' bs) -> result O r = result O' r.
+Proof.
+  induction r as [a|bs f IH]; intro H; [reflexivity|]; cbn [result needs] in *; rewrite (H bs) by (now left).
+  apply IH; intros cs I; apply H; now right.
+Qed.
+
+Lemma names_in i j b r cs : forall above, In (j, b, r) (names i above cs) -> j = i /\ exists w, rev above ++ cs = rev (b :: r) ++ w.
+Proof.
+  induction cs as [|c cs IH]; intros above I; [destruct I|]; destruct I as [I|I].
+  - injection I as <- <- <-; split; [reflexivity|exists cs]; cbn [rev]; now rewrite <- app_assoc.
+  - apply IH in I as [-> [w E]]; split; [reflexivity|exists w]; rewrite <- E; cbn [rev]; now rewrite <- app_assoc.
+Qed.
+
+(** ** Blocks that end early *)
+
+(** Only a [Close] makes a block shorter than the rate: the list of blocks closed at [u] is nobody else's. *)
+Local Notation ends u bs := (prefix (closed (feed1 u Close)) bs).
+
+Lemma prefix_snoc {A} (x y : list A) a : prefix x (y ++ [a]) -> prefix x y \/ x = y ++ [a].
+Proof.
+  intros [w E]; destruct w as [|b w _] using rev_ind; [right; now rewrite app_nil_r in E|].
+  rewrite app_assoc in E; apply app_inj_tail in E as [-> _]; left; eexists; reflexivity.
+Qed.
+
+Section Ends.
+Variable u : tape.
+Hypothesis U : length (cur u) < rate.
+
+Lemma ends_byte b h : ends u (closed (feed1 h (Byte b))) -> ends u (closed h).
+Proof.
+  cbn [feed1]; destruct (Nat.eqb_spec (length (cur h ++ [b])) rate) as [E|E]; cbn [closed]; auto.
+  intro P; apply prefix_snoc in P as [P|P]; [exact P|]; apply app_inj_tail in P as [_ P]; injection P as P _; rewrite P in U; lia.
+Qed.
+
+Lemma ends_bytes x : forall h, ends u (closed (feed (bytes x) h)) -> ends u (closed h).
+Proof.
+  induction x as [|b x IH]; intros h P; [exact P|]; change (bytes (b :: x)) with (Byte b :: bytes x) in P; rewrite feed_cons in P.
+  now apply IH, ends_byte in P.
+Qed.
+
+Lemma ends_mark id h : ends u (closed (mark id h)) -> ends u (closed h).
+Proof. unfold mark; intro P; apply ends_byte in P; cbn [closed] in P; now apply ends_byte in P. Qed.
+
+Lemma ends_header c l h : ends u (closed (tape_header c l h)) -> ends u (closed h).
+Proof. unfold tape_header; intro P; now apply ends_mark, ends_bytes, ends_mark in P. Qed.
+
+Lemma ends_close x h : ends u (closed (feed (bytes x) (feed1 h Close))) -> ends u (closed h) \/ u = h.
+Proof.
+  intro P; apply ends_bytes in P; cbn [feed1 closed] in P; apply prefix_snoc in P as [P|P]; [now left|right].
+  apply app_inj_tail in P as [P Q]; destruct u as [a b c], h as [a' b' c']; cbn [closed cur fi] in *; congruence.
+Qed.
+
+Lemma ends_nothing : ~ ends u [].
+Proof. intros [w E]; cbn [feed1 closed] in E; rewrite <- app_assoc in E; now apply app_cons_not_nil in E. Qed.
+
+End Ends.
+
+Section Fed.
+Variable O : list block -> list byte.
+
+Lemma squeezing_feeds n : forall t, exists x, snd (result O (squeezing n t)) = feed (bytes x) t.
+Proof.
+  induction n as [|n IH]; intro t; [exists []; reflexivity|]; cbn [squeezing result]; rewrite result_bind; cbn [result snd].
+  match goal with |- context [feed1 t (Byte ?b)] => destruct (IH (feed1 t (Byte b))) as [x ->]; exists (b :: x) end; reflexivity.
+Qed.
+
+Lemma encrypting_feeds x : forall t, snd (result O (encrypting x t)) = feed (bytes x) t.
+Proof.
+  induction x as [|b x IH]; intro t; [reflexivity|]; cbn [encrypting result]; rewrite result_bind; cbn [result snd]; now rewrite IH.
+Qed.
+
+Lemma decrypting_feeds c : forall t, snd (result O (decrypting c t)) = feed (bytes (fst (result O (decrypting c t)))) t /\
+  length (fst (result O (decrypting c t))) = length c /\
+  result O (encrypting (fst (result O (decrypting c t))) t) = (c, snd (result O (decrypting c t))).
+Proof.
+  induction c as [|b c IH]; intro t; [auto|]; cbn [decrypting result]; rewrite result_bind; cbn [result fst snd].
+  set (k := get (length (cur t)) (O (closed t))); destruct (IH (feed1 t (Byte (N.lxor k b)))) as (A & L & E).
+  split; [exact A|split; [cbn [length]; now rewrite L|]]; cbn [encrypting result]; fold k; rewrite result_bind, E; cbn [result fst snd].
+  now rewrite <- N.lxor_assoc, N.lxor_nilpotent, N.lxor_0_l.
+Qed.
+
+End Fed.
 
 (** ** Averages over strings *)
 
@@ -96,8 +278,6 @@ Qed.
 Definition reached {A} (i : nat) (r : prog A) (v v' : course) : Prop :=
   more v v' /\ known i v' r /\ (small_table v -> small_table v') /\ forall n, In n (map fst v') -> In n (map fst v) \/
     exists bs, In bs (needs (by_table i v') r) /\ In n (names i [] bs).
-
-Local Notation arrives i above bs o v := (match bs%list with [] => o | _ => by_table i v (rev above ++ bs) end).
 
 Lemma average_within {A} (f g : A -> Q) l c : (0 <= c)%Q -> (forall a, In a l -> f a <= g a + c)%Q -> (average f l <= average g l + c)%Q.
 Proof. apply over_constant. Qed.

@@ -5,7 +5,7 @@
     where another Derive begins ([point_decides]). *)
 
 From Coq Require Import Ascii String List Bool NArith Arith Lia QArith.
-From Veriplex Require Import Duplex Framing Protocol Tree BoundSampling BoundGraph BoundModel BoundPublic BoundSchemes BoundForgery.
+From Veriplex Require Import Duplex Framing Protocol Tree BoundSampling BoundGraph BoundModel BoundPublic BoundSchemes BoundMean.
 Import ListNotations.
 Local Open Scope list_scope.
 Local Open Scope nat_scope.

@@ -6,7 +6,7 @@
     m (2 q + m) / 2^256.  The zeroed bytes are the secret of such a state, where elsewhere the inner part is. *)
 
 From Coq Require Import Ascii String List Bool NArith Arith Lia QArith Qabs.
-From Veriplex Require Import Duplex Framing Protocol Tree BoundSampling BoundModel BoundPublic BoundKeyed BoundSecret BoundNonces BoundForgery.
+From Veriplex Require Import Duplex Framing Protocol Tree BoundSampling BoundModel BoundPublic BoundKeyed BoundSecret BoundNonces BoundMean.
 Import ListNotations.
 Local Open Scope list_scope.
 Local Open Scope nat_scope.
@@ -71,7 +71,7 @@ Fixpoint settled (A : player) : Prop :=
   | Unmask i T _ _ k => ends_before i T /\ forall x, settled (k x)
   end.
 
-Hypothesis domains : forall i, i < users -> length (domain i) <= 50 /\ small (domain i).
+Hypothesis domains : forall i, i < users -> length (domain i) <= 51 /\ small (domain i).
 
 (** ** What programs feed *)
 
@@ -368,12 +368,6 @@ Proof.
   destruct bs as [|b bs]; [reflexivity|now rewrite app_nil_r].
 Qed.
 
-Lemma result_same {A} O O' (q : prog A) : (forall bs, In bs (needs O q) -> O' bs = O bs) -> result O' q = result O q.
-Proof.
-  induction q as [a|bs f IH]; intro H; [reflexivity|]; cbn [result needs] in *; rewrite (H bs (or_introl eq_refl)).
-  apply IH; intros cs I; apply H; now right.
-Qed.
-
 Lemma shown_not p w i bs : leaky_at i bs = false -> shown p w i (rev bs) = has_after domain p w i bs.
 Proof.
   intro L; unfold has_after; destruct bs as [|b bs]; [reflexivity|]; unfold shown.
@@ -453,12 +447,12 @@ Proof.
       rewrite <- S; apply (IH _ (fun z Z => SP z (or_intror Z)) q n (F _) (SE _)).
     + rewrite (SAME T L EB), <- (answers_are users domain domains p keys i IP IK U T); exact (IH _ SP q n (F _) (SE _)).
   - destruct F as (U & L & (LL & _ & _) & a & n & _ & _ & F), SE as [EB SE]; rewrite shown_ask.
-    rewrite (result_same (has_after domain p keys i)).
+    rewrite (result_same _ (has_after domain p keys i)).
     + rewrite <- (openings_are users domain domains p keys i IP IK U T l c tag); exact (IH _ SP q n (F _) (SE _)).
     + intros bs I; apply shown_not; destruct (leaky A0 i bs) eqn:Y; [exfalso|reflexivity].
       apply LK in Y as (_ & T0 & t0 & L0 & K0 & LD & ->); exact (opened_apart _ i T0 t0 T l c _ U L0 L LL K0 LD EB I eq_refl).
   - destruct F as (U & L & (LL & _ & _) & a & n & _ & _ & F), SE as [EB SE]; rewrite shown_ask.
-    rewrite (result_same (has_after domain p keys i)).
+    rewrite (result_same _ (has_after domain p keys i)).
     + rewrite <- (unmaskings_are users domain domains p keys i IP IK U T l c); exact (IH _ SP q n (F _) (SE _)).
     + intros bs I; apply shown_not; destruct (leaky A0 i bs) eqn:Y; [exfalso|reflexivity].
       apply LK in Y as (_ & T0 & t0 & L0 & K0 & LD & ->); exact (unmasked_apart _ i T0 t0 T l c _ U L0 L LL K0 LD EB I eq_refl).
@@ -584,7 +578,7 @@ End Users.
 
 (** ** In numbers *)
 
-Corollary ratchet_random_2_128 users domain exposable A q m : (forall i, i < users -> length (domain i) <= 50 /\ small (domain i)) ->
+Corollary ratchet_random_2_128 users domain exposable A q m : (forall i, i < users -> length (domain i) <= 51 /\ small (domain i)) ->
   spending users domain q m A -> settled exposable A -> (z (q + m) <= 2 ^ 64)%Z ->
   (Qabs (really_exposed users domain exposable A - ideally_exposed domain exposable A) <= 1 / inject_Z (2 ^ 128))%Q.
 Proof.

@@ -114,7 +114,7 @@ Fixpoint spending (q m : nat) (A : player) : Prop :=
   end.
 
 (** So that a key is in the first block. *)
-Hypothesis domains : forall i, i < users -> length (domain i) <= 50 /\ small (domain i).
+Hypothesis domains : forall i, i < users -> length (domain i) <= 51 /\ small (domain i).
 
 (** ** Keys as roots *)
 
@@ -302,6 +302,15 @@ Definition begun (i : nat) (key : list byte) : tape := snd (result (fun _ => [])
 Lemma keyed_from O i key T : result O (transcript (keyed (domain i) key T) ([], blank)) = result O (transcript T ([], begun i key)).
 Proof. reflexivity. Qed.
 
+(** Bytes that fill the block. *)
+Lemma feed_fills x t : x <> [] -> length (cur t) + length x = rate ->
+  feed (bytes x) t = Tape (closed t ++ [(cur t ++ x, fi t)]) [] 0.
+Proof.
+  intros N L; destruct x as [|b x _] using rev_ind; [congruence|]; rewrite app_length in L; cbn [length] in L.
+  unfold bytes; rewrite map_app, feed_app; fold (bytes x); rewrite (feed_bytes_within x t) by lia; cbn [map feed fold_left].
+  rewrite feed1_full; cbn [closed cur fi]; [now rewrite <- app_assoc|rewrite app_length; lia].
+Qed.
+
 Lemma begun_is i key : i < users -> length key = 32 ->
   begun i key = shift (mask i key) (begun i no_key) /\ holds_key (mask i key) (begun i no_key).
 Proof.
@@ -311,14 +320,17 @@ Proof.
   destruct (header_inside 2 (text "key") (Tape [] x f) eq_refl) as (y & g & -> & Y); [cbn [cur blank length] in *; cbn; unfold rate; lia|].
   cbn [cur length blank] in *; change (length (text "key")) with 3 in Y.
   assert (Z : length no_key = 32) by apply repeat_length.
-  rewrite !feed_bytes_within by (cbn [cur]; unfold rate; lia); cbn [closed cur fi]; unfold shift, holds_key; cbn [closed cur fi].
-  unfold mask; split; [|rewrite !app_length, repeat_length; lia]; f_equal.
-  replace (length (domain i) + 11) with (length y) by lia.
-  assert (A : forall a b c d, length a = length c -> xors (a ++ b) (c ++ d) = xors a c ++ xors b d).
-  { clear; induction a as [|e a IH]; intros b [|g c] d L; cbn [length app xors] in *; try lia; [now rewrite ?xors_nil|f_equal; apply IH; lia]. }
-  rewrite A by now rewrite repeat_length.
-  pose proof (xors_zeros y [] (length y)) as E; cbn [app] in E; rewrite E, xors_nil; f_equal.
-  unfold no_key; rewrite <- K; clear; induction key as [|a k IH]; cbn [length repeat xors]; [reflexivity|]; now rewrite N.lxor_0_l, <- IH.
+  assert (E : xors (y ++ no_key) (mask i key) = y ++ key).
+  { unfold mask; replace (length (domain i) + 11) with (length y) by lia.
+    assert (A : forall a b c d, length a = length c -> xors (a ++ b) (c ++ d) = xors a c ++ xors b d).
+    { clear; induction a as [|e a IH]; intros b [|g c] d L; cbn [length app xors] in *; try lia; [now rewrite ?xors_nil|f_equal; apply IH; lia]. }
+    rewrite A by now rewrite repeat_length.
+    pose proof (xors_zeros y [] (length y)) as E; cbn [app] in E; rewrite E, xors_nil; f_equal.
+    unfold no_key; rewrite <- K; clear; induction key as [|a k IH]; cbn [length repeat xors]; [reflexivity|]; now rewrite N.lxor_0_l, IH. }
+  assert (H : length (mask i key) <= length (y ++ no_key)) by (unfold mask; rewrite !app_length, repeat_length; lia).
+  unfold holds_key; destruct (Nat.eq_dec (length (domain i)) 51) as [L|L].
+  - rewrite !feed_fills; cbn [closed cur fi app]; unfold shift; cbn [closed cur fi]; rewrite ?E; auto; unfold rate; try lia; intro R; rewrite R in *; discriminate.
+  - rewrite !feed_bytes_within by (cbn [cur]; unfold rate; lia); cbn [closed cur fi]; unfold shift; cbn [closed cur fi]; now rewrite E.
 Qed.
 
 (** ** The real game is that of the tree *)
@@ -799,7 +811,7 @@ Proof.
 Qed.
 
 Corollary outputs_random_2_128 users domain A q m :
-  (forall i, i < users -> length (domain i) <= 50 /\ small (domain i)) -> spending users domain q m A ->
+  (forall i, i < users -> length (domain i) <= 51 /\ small (domain i)) -> spending users domain q m A ->
   (z (q + m) <= 2 ^ 64)%Z -> (Qabs (really users domain A - ideally domain A) <= 1 / inject_Z (2 ^ 128))%Q.
 Proof.
   intros D F H; eapply Qle_trans; [exact (outputs_random users domain D A q m F)|].

@@ -6,7 +6,7 @@
 
 From Coq Require Import String List Bool NArith Arith Lia QArith Qabs Lqa.
 From Veriplex Require Import Duplex Framing Protocol Tree BoundSampling BoundModel BoundPublic BoundSchemes BoundKeyed BoundSecret
-  BoundNonces BoundForgery BoundMean BoundAnswers BoundFresh BoundAttack BoundAead BoundMac.
+  BoundNonces BoundMean BoundAnswers BoundFresh BoundAttack BoundAead BoundMac.
 Import ListNotations.
 Local Open Scope list_scope.
 Local Open Scope nat_scope.
@@ -175,18 +175,12 @@ Qed.
 Section Users.
 Variable users : nat.
 Variable domain : nat -> list byte.
-Hypothesis domains : forall i, i < users -> length (domain i) <= 50 /\ small (domain i).
-
-Lemma unmask_at i M l c : passive M -> unmask_program domain i M l c = unmasking l c (prologue domain i M).
-Proof.
-  intro P; unfold unmask_program; rewrite program_from; destruct (laid [] M P [] (begun domain i no_key)) as [y E].
-  rewrite app_nil_r in E; rewrite E; reflexivity.
-Qed.
+Hypothesis domains : forall i, i < users -> length (domain i) <= 51 /\ small (domain i).
 
 Lemma unmask_old h v i M l c x : kept users domain h v -> passive M -> In (i, M ++ [Mask l x], c) h ->
   known i v (unmask_program domain i M l c) /\ fst (result (by_table i v) (unmask_program domain i M l c)) = x.
 Proof.
-  intros (_ & K1 & _) P I; destruct (K1 _ _ _ I) as [KN R]; rewrite (unmask_at i M l c P); unfold unmasking.
+  intros (_ & [K1 _] & _) P I; destruct (K1 _ _ _ I) as [KN R]; rewrite (unmask_at domain i M l c P); unfold unmasking.
   rewrite program_result in R by exact P; unfold stepping in R; cbn [code label] in R.
   destruct (result (by_table i v) (encrypting x (feed1 (tape_header 4 l (prologue domain i M)) Close))) as [c' u] eqn:E; cbn [fst] in R; subst c'.
   destruct (decrypt_back _ _ _ _ _ E) as [-> DN]; split; [|reflexivity].
@@ -202,17 +196,17 @@ Lemma tried_new h v i nonce ad tag c : kept users domain (siv_log h) v -> logged
   length tag = 16 -> decrypted h i nonce ad (c ++ tag) = None ->
   (mean i (tried i nonce ad tag c) (fun a _ => indicator (same_bytes (snd a) tag)) v <= guess)%Q.
 Proof.
-  intros K LG U LC SC LT NO; pose proof K as (K0 & K1 & K2 & _); unfold tried; rewrite mean_bind.
+  intros K LG U LC SC LT NO; pose proof K as (K0 & [K1 _] & K2); unfold tried; rewrite mean_bind.
   assert (PC := conf_passive nonce ad tag); assert (G0 : (0 <= guess)%Q) by discriminate.
   apply Qle_trans with (mean i (unmask_program domain i (siv_conf nonce ad tag) (text "message") c) (fun _ _ => 0) v + guess)%Q;
     [|rewrite mean_const; lra].
   apply mean_within; [discriminate|]; intros v1 (MV & KN & SV & NEW).
   pose proof (unmasking_in _ (by_table_small i v1 (SV K0)) (text "message") c (prologue domain i (siv_conf nonce ad tag)) SC) as XS.
-  rewrite <- (unmask_at i _ _ _ PC) in XS; set (x := fst (result (by_table i v1) (unmask_program domain i (siv_conf nonce ad tag) (text "message") c))) in *.
+  rewrite <- (unmask_at domain i _ _ _ PC) in XS; set (x := fst (result (by_table i v1) (unmask_program domain i (siv_conf nonce ad tag) (text "message") c))) in *.
   assert (EN : fst (result (by_table i v1) (program domain i (siv_conf nonce ad tag ++ [Mask (text "message") x]))) = c).
   { rewrite program_result by exact PC; unfold stepping; cbn [code label].
     destruct (decrypting_feeds (by_table i v1) c (feed1 (tape_header 4 (text "message") (prologue domain i (siv_conf nonce ad tag))) Close)) as (_ & _ & E).
-    unfold x; rewrite (unmask_at i _ _ _ PC); unfold unmasking; rewrite E; reflexivity. }
+    unfold x; rewrite (unmask_at domain i _ _ _ PC); unfold unmasking; rewrite E; reflexivity. }
   assert (FA : fit users i (siv_auth nonce ad x) (Derive (text "tag") 16)).
   { split; [exact U|split; [|split; [apply auth_passive|split; [cbn; unfold label_max; lia|cbn; auto]]]].
     assert (TX : forall s : list byte, s = text "message" -> length s <= label_max /\ small s) by (intros s ->; split; [cbn; unfold label_max; lia|repeat constructor]).
@@ -234,16 +228,11 @@ Proof.
     + destruct (K2 _ _ _ _ _ FA J E) as (o' & A & I); destruct o' as [d|l z|l z|l z|l z|l j z|l]; cbn [alike] in A; try contradiction; destruct A as [<- <-].
       apply in_map_iff in I as ([e t] & EE & I); cbn [fst] in EE; subst e.
       apply auth_asked in I as (y & I & _); [|exact LG]; exact (encrypted_none _ _ _ _ _ E1 _ I).
-    + rewrite (unmask_at i _ _ _ PC) in B; destruct (within_unmasking (by_table i v1) (text "message") c (prologue domain i (siv_conf nonce ad tag))) as [_ W].
-      destruct (W bs B) as [_ Q]; unfold unmasking in Q.
-      destruct (decrypting_feeds (by_table i v1) c (feed1 (tape_header 4 (text "message") (prologue domain i (siv_conf nonce ad tag))) Close)) as (TT & _ & _).
-      rewrite TT in Q; pose proof (new_ends _ i b r bs _ J E Q) as X.
-      pose proof (starting_open domain (Derive (text "tag") 16) i (siv_auth nonce ad x)) as SO.
-      apply (ends_close _ SO) in X as [X|X].
-      * exact (starting_whole domain _ (Mask (text "message") []) i (siv_conf nonce ad tag) SO PC X).
-      * assert (FC : fit users i (siv_conf nonce ad tag) (Mask (text "message") []))
-          by (split; [exact U|split; [exact LC|split; [exact PC|split; [cbn; unfold label_max; lia|reflexivity]]]]).
-        apply (starting_inj users domain domains i _ _ (Derive (text "tag") 16) (Mask (text "message") []) FA FC) in X as [_ []].
+    + pose proof (starting_open domain (Derive (text "tag") 16) i (siv_auth nonce ad x)) as SO.
+      pose proof (unmask_closes domain _ _ i _ _ _ bs b r SO PC B J E) as X.
+      assert (FC : fit users i (siv_conf nonce ad tag) (Mask (text "message") []))
+        by (split; [exact U|split; [exact LC|split; [exact PC|split; [cbn; unfold label_max; lia|reflexivity]]]]).
+      apply (starting_inj users domain domains i _ _ (Derive (text "tag") 16) (Mask (text "message") []) FA FC) in X as [_ []].
 Qed.
 
 (** ** The theorem *)
@@ -334,7 +323,7 @@ Proof.
         rewrite LE in I1, I2; fold c tag in I1, I2.
         destruct (unmask_old _ v i _ _ _ _ K (conf_passive nonce ad tag) I1) as [KN R].
         pose proof (unmasking_in _ (by_table_small i v (proj1 K)) (text "message") c (prologue domain i (siv_conf nonce ad tag)) SC) as XS.
-        rewrite <- (unmask_at i _ _ _ (conf_passive nonce ad tag)), R in XS; specialize (F _ XS).
+        rewrite <- (unmask_at domain i _ _ _ (conf_passive nonce ad tag)), R in XS; specialize (F _ XS).
         destruct F as (_ & L' & a' & m2 & _ & _ & F).
         rewrite chance_ask, mean_known, R by exact KN; cbn [compiled].
         rewrite (use_old users domain p _ v i K (fun t => compiled domain (siv_player (k (if same_bytes t tag then Some x else None)))) _ _ I2).
@@ -354,7 +343,7 @@ Proof.
            intros b ->; reflexivity.
         -- assert (X : In (repeat 0%N (length c)) (strings (length c))) by (apply in_strings; split; [apply repeat_length|apply small_repeat; lia]).
            specialize (F _ X); destruct F as (_ & _ & a' & m2 & _ & _ & F).
-           destruct (other_tag tag) as (t & T & NO); rewrite last_last in F; specialize (F t T); rewrite NO in F.
+           destruct (other_tag 15 tag) as (t & T & NO); rewrite last_last in F; specialize (F t T); rewrite NO in F.
            apply (IH None q m2); auto.
 Qed.
 End Users.
@@ -369,7 +358,7 @@ Proof.
 Qed.
 
 (** Encryption with any nonces is like a uniform string for each new question, and decryption like refusals. *)
-Theorem siv_secure users domain A q m n s : (forall i, i < users -> length (domain i) <= 50 /\ small (domain i)) ->
+Theorem siv_secure users domain A q m n s : (forall i, i < users -> length (domain i) <= 51 /\ small (domain i)) ->
   affords users domain q m (siv_player A) -> at_most decrypts n A -> at_most encrypts s A ->
   (advantage siv siv_ideal users domain A <= nat_q n / inject_Z (2 ^ 128) + inject_Z (z s * z s) / inject_Z (2 ^ 129) +
     inject_Z (z m * (2 * z q + z m)) / inject_Z (2 ^ 256))%Q.
@@ -380,7 +369,7 @@ Proof.
   - unfold siv_error; apply Qmult_le_0_compat; [pose proof (nat_q_nonneg n); pose proof (pairs_nonneg s 0); lra|discriminate].
 Qed.
 
-Corollary siv_secure_2_128 users domain A q m n s : (forall i, i < users -> length (domain i) <= 50 /\ small (domain i)) ->
+Corollary siv_secure_2_128 users domain A q m n s : (forall i, i < users -> length (domain i) <= 51 /\ small (domain i)) ->
   affords users domain q m (siv_player A) -> at_most decrypts n A -> at_most encrypts s A -> (z (q + m) <= 2 ^ 64)%Z ->
   (advantage siv siv_ideal users domain A <= nat_q (S n) / inject_Z (2 ^ 128) + inject_Z (z s * z s) / inject_Z (2 ^ 129))%Q.
 Proof.

@@ -401,18 +401,20 @@ plant bound_keyed_fewer BoundKeyed.v 's/nat_q (m \* (2 \* q + m)) \/ nat_q (leng
 plant bound_nodes_forgotten BoundKeyed.v 's/if place_dec n n. then Some o else found n v/if place_dec n n'"'"' then None else found n v/' found_none
 plant bound_users_share_a_key BoundKeyed.v 's/root i (nth i w s0)/root i (nth 0 w s0)/' node_is
 plant bound_key_elsewhere BoundSecret.v 's/(length (domain i) + 11)/(length (domain i) + 10)/' begun_is
-plant bound_key_in_two_blocks BoundSecret.v 's/length (domain i) <= 50/length (domain i) <= 60/' begun_is
+plant bound_key_in_two_blocks BoundSecret.v 's/length (domain i) <= 51/length (domain i) <= 60/' begun_is
 plant bound_more_is_output BoundSecret.v 's/(strings (rate + 2)) p (compiled A)/(strings (rate + 3)) p (compiled A)/' outputs_random
 plant bound_nonces_of_any_length BoundNonces.v 's/mixes T -> length n = length n. -> n <> n/mixes T -> length n = length n -> n <> n/' nonces_apart
 plant bound_forgery_of_a_tag_alone BoundForgery.v 's/(i, T ++ \[Seal l x\], c ++ tag) h then watched h (k r)/(i, T ++ [Seal l x], c) h then watched h (k r)/' forged
-plant bound_tags_of_more_bytes BoundForgery.v 's/^Definition guess : Q := 1 \/ inject_Z (2 ^ 128)/Definition guess : Q := 1 \/ inject_Z (2 ^ 129)/' one_guess
+plant bound_tags_of_more_bytes BoundFresh.v 's/^Definition guess : Q := 1 \/ inject_Z (2 ^ 128)/Definition guess : Q := 1 \/ inject_Z (2 ^ 129)/' one_of_tags
 plant bound_siv_without_ad BoundSchemes.v '/^Definition committing_siv/,/\]\./s/Mix (text "ad") ad;/Mix (text "ad") [];/' tags_commit
 plant bound_opening_takes_the_ciphertext_in BoundSecret.v 's/bind (decrypting c (feed1 t (Byte x)))/bind (decrypting c (feed1 t (Byte b)))/' shift_decrypting
-plant bound_nonces_may_repeat BoundAead.v 's/~ In (i, nonce) used \/\\ forall r, new_nonces/True \/\\ forall r, new_nonces/' aead_fair
-plant bound_nonces_of_16_bytes BoundAead.v 's/:= vectors (strings 24) s/:= vectors (strings 16) s/' nonces_repeat
+plant bound_nonces_may_repeat BoundAead.v 's/with Encrypt nonce _ _ => Some nonce/with Encrypt nonce _ _ => None/' aead_fair
+plant bound_nonces_of_16_bytes BoundAttack.v 's/:= vectors (strings 24) s/:= vectors (strings 16) s/' nonces_repeat
 plant bound_siv_fewer_pairs BoundSiv.v 's/(pred s) \* (1 # 2)/(pred s) * (1 # 3)/' pairs_next
 plant bound_siv_key_stream_without_tag BoundSiv.v '/^Definition siv_conf/,/\]\./s/Mix (text "tag") tag/Mix (text "tag") []/' conf_asked
 plant bound_siv_tag_not_compared BoundSiv.v 's/if same_bytes (siv_tag P domain key nonce ad x) tag then Some x else None/Some x/' siv_says
+plant bound_committing_tag_not_compared BoundCommitting.v 's/if same_bytes (committing_tag P domain key nonce ad x) (skipn n y) then Some x else None/Some x/' committing_says
+plant bound_committing_longer_tags BoundCommitting.v 's/^Definition guess_32 : Q := 1 \/ inject_Z (2 ^ 256)/Definition guess_32 : Q := 1 \/ inject_Z (2 ^ 257)/' one_of_32
 plant bound_mac_one_tag_for_all_lengths BoundMac.v 's/\[j; n.\] \[i; n\]/[j; n'"'"'] [i; n'"'"']/' tagged_some
 plant bound_key_streams_of_two_messages BoundFresh.v 's/| Mask l _, Mask l. _ => l = l./| Mask l x, Mask l'"'"' x'"'"' => l = l'"'"' \/\\ x = x'"'"'/' starting_inj
 plant bound_fresh_but_for_the_last_block BoundMean.v 's/~ prefix bs (rev (b :: r))\.$/~ prefix bs (rev r)./' in_block
