@@ -1315,6 +1315,7 @@ Print BoundSanity.both.
 Print BoundSanity.twice.
 Print BoundSanity.honest.
 Check BoundSampling.in_permutations.
+Check BoundSampling.permutations_once.
 Check BoundSampling.seen_forward.
 Check BoundSampling.seen_inverse.
 Check BoundModel.in_strings.
@@ -1335,6 +1336,7 @@ Check BoundSecret.spending_example.
 Check BoundSecret.opening_example.
 Check BoundNonces.nonces_apart.
 Check BoundMean.asked_later.
+Check BoundForgery.spending_affords.
 Check BoundForgery.ideal_forgery.
 Check BoundForgery.forgery.
 Check BoundForgery.forgery_2_128.
@@ -1360,7 +1362,6 @@ Check BoundCommitting.committing_secure.
 Check BoundCommitting.committing_secure_2_128.
 Check BoundCommitting.committing_random_nonces.
 Check BoundCommitting.committing_replay_allowed.
-Check BoundSanity.permutations_once.
 Check BoundSanity.label_92_wins.
 Check BoundSanity.nonce_twice_wins.
 Check BoundSanity.honest_opens.

@@ -211,7 +211,7 @@ Local Notation masking i nonce ad x := (stepping (Mask (text "message") x) (prol
 
 Local Notation hiding i nonce ad x := (program domain i (hides nonce ad x)).
 Local Notation tagging_it i nonce ad x := (program domain i (tags nonce ad x)).
-Notation PA nonce ad := (context_is_passive nonce ad).
+Local Notation PA nonce ad := (context_is_passive nonce ad).
 
 Lemma hiding_result O i nonce ad x : result O (hiding i nonce ad x) = result O (masking i nonce ad x).
 Proof. exact (program_result domain O i (committing_context nonce ad) (Mask (text "message") x) (PA nonce ad)). Qed.

@@ -654,14 +654,6 @@ Proof.
 Qed.
 End Users.
 
-Lemma below_2_128 q m : (z (q + m) <= 2 ^ 64)%Z -> (inject_Z (z m * (2 * z q + z m)) / inject_Z (2 ^ 256) <= 1 / inject_Z (2 ^ 128))%Q.
-Proof.
-  intro H; eapply Qle_trans; [apply (both_below q m (q + m)), le_n|].
-  apply Qle_trans with (inject_Z (2 ^ 64 * 2 ^ 64) / inject_Z (2 ^ 256))%Q; [|vm_compute; discriminate].
-  unfold Qdiv; apply Qmult_le_compat_r; [|vm_compute; discriminate]; rewrite <- Zle_Qle; unfold z in *.
-  pose proof (Nat2Z.is_nonneg (q + m)); nia.
-Qed.
-
 Corollary questions_random_2_128 users domain A q m n : (forall i, i < users -> length (domain i) <= 51 /\ small (domain i)) ->
   affords users domain q m A -> apart [] A -> opens n A -> (z (q + m) <= 2 ^ 64)%Z ->
   (Qabs (really users domain A - fairly A) <= nat_q (S n) / inject_Z (2 ^ 128))%Q.

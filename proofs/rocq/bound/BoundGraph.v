@@ -83,13 +83,6 @@ Lemma term_nonneg i : 0 <= term i.
 Proof. unfold term, Qdiv; apply Qmult_le_0_compat; [apply nat_q_nonneg|apply Qinv_le_0_compat, nat_q_nonneg]. Qed.
 Lemma bound_nonneg n : forall i, 0 <= bound i n.
 Proof. induction n as [|n IH]; intro i; cbn [bound]; [apply Qle_refl|pose proof (term_nonneg i); pose proof (IH (S i)); lra]. Qed.
-Lemma bound_more n : forall i, bound i n <= bound i (S n).
-Proof.
-  induction n as [|n IH]; intro i; [apply bound_nonneg|].
-  change (bound i (S n)) with (term i + bound (S i) n); change (bound i (S (S n))) with (term i + bound (S i) (S n)).
-  pose proof (IH (S i)); lra.
-Qed.
-
 Lemma filter_none {A} (f : A -> bool) l : (forall a, f a = false) -> filter f l = [].
 Proof. intro H; induction l as [|a l IH]; cbn [filter]; [reflexivity|now rewrite H]. Qed.
 Lemma filter_or {A} (f g : A -> bool) l :
@@ -319,12 +312,6 @@ Qed.
 
 Lemma rooted_more e s c : In c (rooted s) -> In c (rooted (e :: s)).
 Proof. destruct e as [[|] [x y]]; unfold rooted, outputs; cbn; intuition. Qed.
-
-Lemma root_of s x y : good s = true -> In (true, (x, y)) s -> In (inner x) (rooted s).
-Proof.
-  induction s as [|e s IH]; intros G J; [destruct J|]; apply good_tail in G as [F G].
-  destruct J as [->|J]; apply rooted_more; [now apply fits_true in F|auto].
-Qed.
 
 Lemma output_of s x y : In (true, (x, y)) s -> In y (outputs s).
 Proof.

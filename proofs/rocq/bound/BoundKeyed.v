@@ -503,12 +503,6 @@ Qed.
 
 (** *** The real world has what is fine at least as often *)
 
-Lemma worth_nonneg t s v w : 0 <= worth t s v w.
-Proof.
-  unfold worth; destruct (fine _); [|apply Qle_refl]; apply average_nonneg; intros p _.
-  unfold indicator; destruct (real _ _ _); discriminate.
-Qed.
-
 (** [l] is any list whose new values are those that are free. *)
 Lemma answered g x l F val : partial all g -> In x all -> ~ In x (map fst g) -> (forall p, 0 <= F p) ->
   filter (fun y => negb (mem eqB y (map snd g))) l = free eqB all (map snd g) ->

@@ -274,26 +274,17 @@ Proof.
   rewrite (EB T W) in LK'; [discriminate|]; rewrite TE, <- app_assoc, <- OE; exact VE.
 Qed.
 
-Lemma opened_apart O i T t T' m c bs : i < users -> legal T -> legal T' -> length m <= label_max -> leaks i T = true ->
-  laid (keyed (domain i) no_key (removelast T)) t -> ends_before i T' ->
-  In bs (needs O (open_program domain i T' m c)) -> bs <> closed (spot T t).
+Lemma after_apart (f : tape -> prog (list byte * tape)) O i T t T' bs :
+  (forall l u t, ready u -> ready t -> length l <= label_max -> In bs (needs O (f t)) -> bs <> closed (ratcheted (tape_header 7 l u))) ->
+  i < users -> legal T -> legal T' -> leaks i T = true -> laid (keyed (domain i) no_key (removelast T)) t -> ends_before i T' ->
+  In bs (needs O (bind (program domain i T') (fun r => f (snd r)))) -> bs <> closed (spot T t).
 Proof.
-  intros U L L' M LK LT EB I; unfold open_program in I; rewrite needs_bind in I; apply in_app_or in I as [I|I];
-    [now apply (exposed_apart O i T t T')|].
+  intros H U L L' LK LT EB I; rewrite needs_bind in I; apply in_app_or in I as [I|I]; [now apply (exposed_apart O i T t T')|].
   unfold leaks in LK; apply andb_true_iff in LK as [R _]; destruct (ratchets_is T R) as (l & TE & LE); unfold spot; rewrite LE.
-  apply (opening_elsewhere O l t m c _ bs) in I; eauto using laid_ready, program_laid.
+  apply (H l t) in I; eauto using laid_ready, program_laid.
   destruct (L (Ratchet l)) as [X _]; [rewrite TE; apply in_or_app; right; now left|exact X].
 Qed.
-Lemma unmasked_apart O i T t T' m c bs : i < users -> legal T -> legal T' -> length m <= label_max -> leaks i T = true ->
-  laid (keyed (domain i) no_key (removelast T)) t -> ends_before i T' ->
-  In bs (needs O (unmask_program domain i T' m c)) -> bs <> closed (spot T t).
-Proof.
-  intros U L L' M LK LT EB I; unfold unmask_program in I; rewrite needs_bind in I; apply in_app_or in I as [I|I];
-    [now apply (exposed_apart O i T t T')|].
-  unfold leaks in LK; apply andb_true_iff in LK as [R _]; destruct (ratchets_is T R) as (l & TE & LE); unfold spot; rewrite LE.
-  apply (unmasking_elsewhere O l t m c _ bs) in I; eauto using laid_ready, program_laid.
-  destruct (L (Ratchet l)) as [X _]; [rewrite TE; apply in_or_app; right; now left|exact X].
-Qed.
+
 (** ** The real game is that of the tree *)
 
 Definition spot_dec : forall x y : nat * list block, {x = y} + {x <> y}.
@@ -450,12 +441,12 @@ Proof.
     rewrite (result_same _ (has_after domain p keys i)).
     + rewrite <- (openings_are users domain domains p keys i IP IK U T l c tag); exact (IH _ SP q n (F _) (SE _)).
     + intros bs I; apply shown_not; destruct (leaky A0 i bs) eqn:Y; [exfalso|reflexivity].
-      apply LK in Y as (_ & T0 & t0 & L0 & K0 & LD & ->); exact (opened_apart _ i T0 t0 T l c _ U L0 L LL K0 LD EB I eq_refl).
+      apply LK in Y as (_ & T0 & t0 & L0 & K0 & LD & ->); exact (after_apart (opening l c) _ i T0 t0 T _ (fun l0 u t RU RT S => opening_elsewhere _ l0 u l c t _ RU RT S LL) U L0 L K0 LD EB I eq_refl).
   - destruct F as (U & L & (LL & _ & _) & a & n & _ & _ & F), SE as [EB SE]; rewrite shown_ask.
     rewrite (result_same _ (has_after domain p keys i)).
     + rewrite <- (unmaskings_are users domain domains p keys i IP IK U T l c); exact (IH _ SP q n (F _) (SE _)).
     + intros bs I; apply shown_not; destruct (leaky A0 i bs) eqn:Y; [exfalso|reflexivity].
-      apply LK in Y as (_ & T0 & t0 & L0 & K0 & LD & ->); exact (unmasked_apart _ i T0 t0 T l c _ U L0 L LL K0 LD EB I eq_refl).
+      apply LK in Y as (_ & T0 & t0 & L0 & K0 & LD & ->); exact (after_apart (unmasking l c) _ i T0 t0 T _ (fun l0 u t RU RT S => unmasking_elsewhere _ l0 u l c t _ RU RT S LL) U L0 L K0 LD EB I eq_refl).
 Qed.
 
 (** ** What the game visits *)
@@ -538,20 +529,14 @@ Qed.
 Theorem ratchet_random A q m : spending users domain q m A -> settled A ->
   (Qabs (really_exposed A - ideally_exposed A) <= inject_Z (z m * (2 * z q + z m)) / inject_Z (2 ^ 256))%Q.
 Proof.
-  intros F SE; assert (FT : fits_game users (exposed A) q m []) by (apply exposed_fits; [exact F|discriminate]).
-  assert (SPLIT : states = strings (rate + 2 + 32)) by exact states_are.
+  intros F SE; assert (SPLIT : states = strings (rate + 2 + 32)) by exact states_are.
   assert (SPLIT' : states = strings (32 + (rate + 2))) by exact states_are.
-  pose proof (keyed_bound bytes_dec block_dec states (strings 32) (strings (rate + 2)) states_once (strings_once 32)
-    (some_strings 32) (some_strings (rate + 2)) [] (makes (leaky A)) (shows (leaky A)) (place_of domain) after users ok_block) as H.
   assert (LK : forall i bs, leaky A i bs = true -> leak_at i bs).
   { intros i bs L; apply existsb_exists in L as (p & _ & L); apply existsb_exists in L as (keys & _ & L).
     destruct (in_dec _ _ _) as [I|]; [|discriminate]; exact (spots_are p keys A q m F i bs I). }
   assert (E : (really_exposed A == real_probability bytes_dec states (strings 32) [] (shows (leaky A)) (place_of domain) after users (exposed A))%Q).
   { apply average_ext; intros keys K; apply average_ext; intros p P; now rewrite (exposes_is A p keys A P K LK (incl_refl _) q m F SE). }
-  rewrite E; unfold ideally_exposed; clear E.
-  replace (inject_Z (z m * (2 * z q + z m))) with (nat_q (m * (2 * q + m)))
-    by (unfold nat_q, z; f_equal; rewrite Nat2Z.inj_mul, Nat2Z.inj_add, Nat2Z.inj_mul; reflexivity).
-  rewrite <- keys_count; apply H; clear H; try exact FT.
+  rewrite E; apply (games_near users domain domains (makes (leaky A)) (shows (leaky A)) (exposed A)).
   - intros [[i b] bs] o c I J; apply in_strings in I as [L _], J as [LC _]; unfold shows, makes; destruct (leaky _ _ _).
     + rewrite <- LC, skipn_app, Nat.sub_diag, skipn_all; reflexivity.
     + unfold outer; rewrite <- L, firstn_app, Nat.sub_diag, firstn_all; apply app_nil_r.
@@ -561,18 +546,7 @@ Proof.
   - intros [[i b] bs] o c I J; unfold makes; destruct (leaky _ _ _); [rewrite SPLIT'|rewrite SPLIT]; now apply app_strings.
   - intros [[i b] bs] o c c' I J J'; unfold makes; destruct (leaky _ _ _); intro X; [|now apply app_inv_head in X].
     now apply app_inv_tail in X.
-  - intros i c J; apply in_states; unfold place_of; apply xors_in; [apply zeros_in|]; apply in_strings in J as [_ S].
-    apply small_app; [apply small_repeat; lia|exact S].
-  - intros i c c' U I J X; apply in_strings in I as [L _], J as [L' _]; destruct (domains i U) as [D _].
-    unfold place_of in X; apply xors_inj in X; unfold mask in *; rewrite ?app_length, ?repeat_length, ?L, ?L' in *; auto.
-    + now apply app_inv_head in X.
-    + unfold zeros; rewrite repeat_length; unfold width; lia.
-  - intros y b Y [_ S]; apply in_states; apply in_states in Y; apply xors_in; [exact Y|now apply small_pad].
-  - intros y y' b _ _ X; unfold after in X; apply (f_equal (fun s => xors s (pad b))) in X; now rewrite !xors_twice in X.
-  - intros y b b' Y [L _] [L' _] X; apply in_states in Y as [Y _]; unfold after in X; apply xors_inj in X.
-    + now apply pad_inj in X.
-    + now rewrite !pad_length.
-    + rewrite pad_length, Y by exact L; unfold rate, width; lia.
+  - apply exposed_fits; [exact F|discriminate].
 Qed.
 End Users.
 
@@ -582,11 +556,7 @@ Corollary ratchet_random_2_128 users domain exposable A q m : (forall i, i < use
   spending users domain q m A -> settled exposable A -> (z (q + m) <= 2 ^ 64)%Z ->
   (Qabs (really_exposed users domain exposable A - ideally_exposed domain exposable A) <= 1 / inject_Z (2 ^ 128))%Q.
 Proof.
-  intros D F SE H; eapply Qle_trans; [exact (ratchet_random users domain exposable D A q m F SE)|].
-  eapply Qle_trans; [apply (both_below q m (q + m)), le_n|].
-  apply Qle_trans with (inject_Z (2 ^ 64 * 2 ^ 64) / inject_Z (2 ^ 256))%Q; [|vm_compute; discriminate].
-  unfold Qdiv; apply Qmult_le_compat_r; [|vm_compute; discriminate]; rewrite <- Zle_Qle; unfold z in *.
-  pose proof (Nat2Z.is_nonneg (q + m)); nia.
+  intros D F SE H; eapply Qle_trans; [exact (ratchet_random users domain exposable D A q m F SE)|now apply below_2_128].
 Qed.
 
 (** Who asks for 32 bytes, takes the state after the Ratchet that follows, guesses what was zeroed, and looks what was

@@ -226,9 +226,6 @@ Proof.
     now apply (orders_spec _ _ _ all_once eq_refl).
 Qed.
 
-Lemma combine_length_eq m : Permutation m all -> length (combine all m) = length all.
-Proof. intro P; rewrite combine_length, (Permutation_length P); lia. Qed.
-
 Lemma firsts p : In p permutations -> map fst p = all.
 Proof.
   intros (m & -> & P)%in_permutations; apply Permutation_length in P; symmetry in P; revert m P.
@@ -340,6 +337,20 @@ Proof.
   apply (in_map (fun e => (fst e, exchange y z (snd e))) p (x, forward p x)), (forward_pair p P); auto.
 Qed.
 
+(** Each is there once. *)
+Lemma permutations_once : NoDup permutations.
+Proof.
+  unfold permutations.
+  assert (I : forall m, In m (orders (length all) all) -> map snd (combine all m) = m).
+  { intros m J; apply (orders_spec _ _ _ all_once eq_refl), Permutation_length in J; symmetry in J; revert m J.
+    clear; induction all as [|a l IH]; intros [|b m] L; try discriminate; auto; cbn; f_equal; apply IH; now injection L. }
+  pose proof (orders_once (length all) all all_once) as O; revert I O; generalize (orders (length all) all).
+  intro l; induction l as [|a l IH]; intros I O; cbn [map]; [constructor|]; inversion O as [|? ? U V]; subst.
+  constructor; [|apply IH; auto; intros; apply I; now right].
+  intro J; apply in_map_iff in J as (b & E & J); apply (f_equal (map snd)) in E.
+  rewrite !I in E; [subst; contradiction|now left|now right].
+Qed.
+
 Lemma classes_le s x y z : In x all -> In y all -> In z all -> incl (map fst s) all -> ~ In y (map snd s) -> ~ In z (map snd s) ->
   (length (rest ((x, y) :: s)) <= length (rest ((x, z) :: s)))%nat.
 Proof.
@@ -349,15 +360,7 @@ Proof.
       { intro p; unfold exchanged; rewrite map_map; cbn [fst snd]; rewrite <- (map_id p) at 2; apply map_ext.
         intros [a b]; cbn; now rewrite exchange_twice. }
       intros a b E; now rewrite <- (T a), E, T.
-    + apply NoDup_filter; unfold permutations.
-      assert (I : forall m, In m (orders (length all) all) -> map snd (combine all m) = m).
-      { intros m J; apply (orders_spec _ _ _ all_once eq_refl), Permutation_length in J; symmetry in J; revert m J.
-        clear; induction all as [|a l IH]; intros [|b m] L; try discriminate; auto; cbn; f_equal; apply IH; now injection L. }
-      pose proof (orders_once (length all) all all_once) as O; revert I O; generalize (orders (length all) all).
-      intro l; induction l as [|a l IH]; intros I O; cbn [map]; [constructor|]; inversion O as [|? ? U V]; subst.
-      constructor; [|apply IH; auto; intros; apply I; now right].
-      intro J; apply in_map_iff in J as (b & E & J); apply (f_equal (map snd)) in E.
-      rewrite !I in E; [subst; contradiction|now left|now right].
+    + apply NoDup_filter, permutations_once.
   - intros q J; apply in_map_iff in J as (p & <- & J); apply in_rest in J as [P E]; apply in_rest.
     split; [now apply exchanged_in|]; intros a b I.
     destruct I as [I|I].

@@ -769,24 +769,22 @@ Qed.
 
 (** ** The theorem *)
 
-Theorem outputs_random A q m : spending q m A ->
-  (Qabs (really A - ideally A) <= inject_Z (z m * (2 * z q + z m)) / inject_Z (2 ^ 256))%Q.
+(** Whatever is made of an outer part and a secret. *)
+Lemma games_near (join : @place block -> list byte -> list byte -> list byte) (shows : @place block -> list byte -> list byte) t q m :
+  (forall n o c, In o (strings (rate + 2)) -> In c (strings 32) -> shows n (join n o c) = o) ->
+  (forall n (f : list byte -> Q), average (fun o => average (fun c => f (join n o c)) (strings 32)) (strings (rate + 2)) == average f states)%Q ->
+  (forall n o c, In o (strings (rate + 2)) -> In c (strings 32) -> In (join n o c) states) ->
+  (forall n o c c', In o (strings (rate + 2)) -> In c (strings 32) -> In c' (strings 32) -> join n o c = join n o c' -> c = c') ->
+  fits_game t q m [] ->
+  (Qabs (real_probability bytes_dec states (strings 32) [] shows place_of after users t -
+         ideal_probability bytes_dec block_dec states (strings (rate + 2)) t) <= inject_Z (z m * (2 * z q + z m)) / inject_Z (2 ^ 256))%Q.
 Proof.
-  intro F; assert (FT : fits_game (compiled A) q m []) by (apply compiled_fits; [exact F|discriminate]).
-  assert (SPLIT : states = strings (rate + 2 + 32)) by exact states_are.
+  intros H1 H2 H3 H4 FT.
   pose proof (keyed_bound bytes_dec block_dec states (strings 32) (strings (rate + 2)) states_once (strings_once 32)
-    (some_strings 32) (some_strings (rate + 2)) [] (fun _ o c => o ++ c) (fun _ => outer) place_of after users ok_block) as H.
-  assert (E : (really A == real_probability bytes_dec states (strings 32) [] (fun _ => outer) place_of after users (compiled A))%Q).
-  { apply average_ext; intros keys K; apply average_ext; intros p P; now rewrite (says_is p keys A P K q m F). }
-  rewrite E; unfold ideally; clear E.
+    (some_strings 32) (some_strings (rate + 2)) [] join shows place_of after users ok_block) as H.
   replace (inject_Z (z m * (2 * z q + z m))) with (nat_q (m * (2 * q + m)))
     by (unfold nat_q, z; f_equal; rewrite Nat2Z.inj_mul, Nat2Z.inj_add, Nat2Z.inj_mul; reflexivity).
-  rewrite <- keys_count; apply H; clear H; try exact FT.
-  - intros n o c I _; apply in_strings in I as [L _]; unfold outer; rewrite <- L, firstn_app, Nat.sub_diag, firstn_all.
-    apply app_nil_r.
-  - intros n f; rewrite SPLIT; apply average_strings.
-  - intros n o c I J; rewrite SPLIT; now apply app_strings.
-  - intros n o c c' _ _ _ X; now apply app_inv_head in X.
+  rewrite <- keys_count; apply H; clear H; try assumption.
   - intros i c I; apply in_states; unfold place_of; apply xors_in; [apply zeros_in|]; apply in_strings in I as [_ S].
     apply small_app; [apply small_repeat; lia|exact S].
   - intros i c c' U I J X; apply in_strings in I as [L _], J as [L' _]; destruct (domains i U) as [D _].
@@ -800,6 +798,21 @@ Proof.
     + now rewrite !pad_length.
     + rewrite pad_length, Y by exact L; unfold rate, width; lia.
 Qed.
+
+Theorem outputs_random A q m : spending q m A ->
+  (Qabs (really A - ideally A) <= inject_Z (z m * (2 * z q + z m)) / inject_Z (2 ^ 256))%Q.
+Proof.
+  intro F; assert (SPLIT : states = strings (rate + 2 + 32)) by exact states_are.
+  assert (E : (really A == real_probability bytes_dec states (strings 32) [] (fun _ => outer) place_of after users (compiled A))%Q).
+  { apply average_ext; intros keys K; apply average_ext; intros p P; now rewrite (says_is p keys A P K q m F). }
+  rewrite E; apply (games_near (fun _ o c => o ++ c) (fun _ => outer) (compiled A)).
+  - intros n o c I _; apply in_strings in I as [L _]; unfold outer; rewrite <- L, firstn_app, Nat.sub_diag, firstn_all.
+    apply app_nil_r.
+  - intros n f; rewrite SPLIT; apply average_strings.
+  - intros n o c I J; rewrite SPLIT; now apply app_strings.
+  - intros n o c c' _ _ _ X; now apply app_inv_head in X.
+  - apply compiled_fits; [exact F|discriminate].
+Qed.
 End Users.
 
 (** ** In numbers *)
@@ -810,15 +823,19 @@ Proof.
   apply Nat2Z.inj_le in H; rewrite Nat2Z.inj_add in H; nia.
 Qed.
 
+Lemma below_2_128 q m : (z (q + m) <= 2 ^ 64)%Z -> (inject_Z (z m * (2 * z q + z m)) / inject_Z (2 ^ 256) <= 1 / inject_Z (2 ^ 128))%Q.
+Proof.
+  intro H; eapply Qle_trans; [apply (both_below q m (q + m)), le_n|].
+  apply Qle_trans with (inject_Z (2 ^ 64 * 2 ^ 64) / inject_Z (2 ^ 256))%Q; [|vm_compute; discriminate].
+  unfold Qdiv; apply Qmult_le_compat_r; [|vm_compute; discriminate]; rewrite <- Zle_Qle; unfold z in *.
+  pose proof (Nat2Z.is_nonneg (q + m)); nia.
+Qed.
+
 Corollary outputs_random_2_128 users domain A q m :
   (forall i, i < users -> length (domain i) <= 51 /\ small (domain i)) -> spending users domain q m A ->
   (z (q + m) <= 2 ^ 64)%Z -> (Qabs (really users domain A - ideally domain A) <= 1 / inject_Z (2 ^ 128))%Q.
 Proof.
-  intros D F H; eapply Qle_trans; [exact (outputs_random users domain D A q m F)|].
-  eapply Qle_trans; [apply (both_below q m (q + m)), le_n|].
-  apply Qle_trans with (inject_Z (2 ^ 64 * 2 ^ 64) / inject_Z (2 ^ 256))%Q; [|vm_compute; discriminate].
-  unfold Qdiv; apply Qmult_le_compat_r; [|vm_compute; discriminate]; rewrite <- Zle_Qle; unfold z in *.
-  pose proof (Nat2Z.is_nonneg (q + m)); nia.
+  intros D F H; eapply Qle_trans; [exact (outputs_random users domain D A q m F)|now apply below_2_128].
 Qed.
 
 (** Who asks for a tag of 16 bytes and looks at the first spends one call. *)

@@ -410,6 +410,7 @@ plant bound_siv_without_ad BoundSchemes.v '/^Definition committing_siv/,/\]\./s/
 plant bound_opening_takes_the_ciphertext_in BoundSecret.v 's/bind (decrypting c (feed1 t (Byte x)))/bind (decrypting c (feed1 t (Byte b)))/' shift_decrypting
 plant bound_nonces_may_repeat BoundAead.v 's/with Encrypt nonce _ _ => Some nonce/with Encrypt nonce _ _ => None/' aead_fair
 plant bound_nonces_of_16_bytes BoundAttack.v 's/:= vectors (strings 24) s/:= vectors (strings 16) s/' nonces_repeat
+plant bound_nonces_that_are_given BoundAttack.v 's/(forall nonce, nonce_of (f nonce) = Some nonce)/True/' with_nonces_new
 plant bound_siv_fewer_pairs BoundSiv.v 's/(pred s) \* (1 # 2)/(pred s) * (1 # 3)/' pairs_next
 plant bound_siv_key_stream_without_tag BoundSiv.v '/^Definition siv_conf/,/\]\./s/Mix (text "tag") tag/Mix (text "tag") []/' conf_asked
 plant bound_siv_tag_not_compared BoundSiv.v 's/if same_bytes (siv_tag P domain key nonce ad x) tag then Some x else None/Some x/' siv_says
