@@ -23,6 +23,7 @@ fn operations(backend: LaneBackend) -> Vec<Subject> {
         std::array::from_fn(|_| blocks.next().map_or(&mut [][..], Vec::as_mut_slice))
     }
     type Transform = fn(LaneBackend, &mut States, &mut [&mut [[u8; RATE]]; LANES]);
+    type Apart = fn(LaneBackend, &mut States, &[&[[u8; RATE]]; LANES], &mut [&mut [[u8; RATE]]; LANES]);
     // Two sets of states in turn: what one call stores, the next does not load.
     let mut states = [States::new(), States::new()];
     let mut subjects = vec![Subject::new("permute", move || {
@@ -43,6 +44,17 @@ fn operations(backend: LaneBackend) -> Vec<Subject> {
         let (mut states, mut blocks) = (States::new(), blocks());
         subjects.push(Subject::new(name, move || {
             transform(backend, &mut states, black_box(&mut slices(&mut blocks)));
+        }));
+    }
+    let apart: [(&str, Apart); 2] = [
+        ("encrypt_blocks_into", LaneBackend::encrypt_blocks_into),
+        ("decrypt_blocks_into", LaneBackend::decrypt_blocks_into),
+    ];
+    for (name, transform) in apart {
+        let (mut states, input, mut output) = (States::new(), blocks(), blocks());
+        subjects.push(Subject::new(name, move || {
+            let input = std::array::from_fn(|lane| input[lane].as_slice());
+            transform(backend, &mut states, black_box(&input), &mut slices(&mut output));
         }));
     }
     subjects

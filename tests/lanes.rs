@@ -68,7 +68,9 @@ proptest! {
         ) {
             let input = blocks.clone();
             let n = input.iter().map(Vec::len).min().unwrap();
-            blocks.iter_mut().for_each(|blocks| blocks[..n].fill([9; RATE]));
+            for blocks in &mut *blocks {
+                blocks[..n].fill([9; RATE]);
+            }
             operation(
                 &input.each_ref().map(Vec::as_slice),
                 &mut blocks.each_mut().map(Vec::as_mut_slice),

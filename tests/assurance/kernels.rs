@@ -481,7 +481,7 @@ mod linked {
         // The first has the input, and the last the output.
         let mut pointers = (kernel.arguments.iter()).filter(|argument| argument.pointers().is_some());
         let input = pointers.next();
-        let output = pointers.last().or(input);
+        let output = pointers.next_back().or(input);
         let mut after = before.clone();
         for lane in 0..lanes.parse().unwrap() {
             let words = |i: usize| 128 * i + 16 * lane as usize..128 * i + 16 * lane as usize + 16;
