@@ -441,12 +441,14 @@ Proof.
     rewrite (result_same _ (has_after domain p keys i)).
     + rewrite <- (openings_are users domain domains p keys i IP IK U T l c tag); exact (IH _ SP q n (F _) (SE _)).
     + intros bs I; apply shown_not; destruct (leaky A0 i bs) eqn:Y; [exfalso|reflexivity].
-      apply LK in Y as (_ & T0 & t0 & L0 & K0 & LD & ->); exact (after_apart (opening l c) _ i T0 t0 T _ (fun l0 u t RU RT S => opening_elsewhere _ l0 u l c t _ RU RT S LL) U L0 L K0 LD EB I eq_refl).
+      apply LK in Y as (_ & T0 & t0 & L0 & K0 & LD & ->);
+      exact (after_apart (opening l c) _ i T0 t0 T _ (fun l0 u t RU RT S => opening_elsewhere _ l0 u l c t _ RU RT S LL) U L0 L K0 LD EB I eq_refl).
   - destruct F as (U & L & (LL & _ & _) & a & n & _ & _ & F), SE as [EB SE]; rewrite shown_ask.
     rewrite (result_same _ (has_after domain p keys i)).
     + rewrite <- (unmaskings_are users domain domains p keys i IP IK U T l c); exact (IH _ SP q n (F _) (SE _)).
     + intros bs I; apply shown_not; destruct (leaky A0 i bs) eqn:Y; [exfalso|reflexivity].
-      apply LK in Y as (_ & T0 & t0 & L0 & K0 & LD & ->); exact (after_apart (unmasking l c) _ i T0 t0 T _ (fun l0 u t RU RT S => unmasking_elsewhere _ l0 u l c t _ RU RT S LL) U L0 L K0 LD EB I eq_refl).
+      apply LK in Y as (_ & T0 & t0 & L0 & K0 & LD & ->);
+      exact (after_apart (unmasking l c) _ i T0 t0 T _ (fun l0 u t RU RT S => unmasking_elsewhere _ l0 u l c t _ RU RT S LL) U L0 L K0 LD EB I eq_refl).
 Qed.
 
 (** ** What the game visits *)
