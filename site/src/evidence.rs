@@ -44,6 +44,7 @@ pub fn write(book: &mut Book<'_>, api: Option<&Path>) -> io::Result<()> {
     let theorems = Theorems::read();
     let mut text = INTRODUCTION.to_owned();
     text += &kernels_by_level(&theorems);
+    text += &calls(&inventory, &theorems);
     text += &modules(&inventory, &theorems, api)?;
     text += "\n## What theorems assume\n\n| name | what | why it is plausible | what would reveal a mistake |\n|---|---|---|---|\n";
     for (name, assumption) in &inventory.assumptions {
@@ -99,6 +100,37 @@ fn kernels_by_level(theorems: &Theorems) -> String {
         );
     }
     text
+}
+
+/// What users call, and the theorems about it.
+fn calls(inventory: &Inventory, theorems: &Theorems) -> String {
+    let of_object =
+        |wanted: &dyn Fn(&str) -> bool| theorems.saw.values().filter(|object| wanted(object)).count();
+    let lemmas = of_object(&|object| object == "spec");
+    let forms = of_object(&|object| object == "instructions");
+    let kernels = TABLE.proved().count();
+    let code = theorems.saw.len() - lemmas - forms;
+    let mut text = format!(
+        "\n## Calls\n\n{kernels} kernels, and {code} theorems in SAW about code, theirs among them. SAW proves {lemmas} lemmas \
+         about the Cryptol and {forms} theorems about its model of instructions, too. The theorems about calls, with \
+         [what they assume](#what-theorems-assume):\n\n\
+         | call | for which lengths | in which configuration | theorem | assumes |\n|---|---|---|---|---|\n"
+    );
+    let mut rows: Vec<_> = inventory.calls.iter().collect();
+    rows.sort_by_key(|(theorem, call)| (&call.call, theorems.saw[*theorem] != "shipped"));
+    for (theorem, call) in rows {
+        let configuration = match theorems.saw[theorem].as_str() {
+            "shipped" => "as it ships for x86-64",
+            _ => "the portable backend",
+        };
+        let (function, lengths, assumed) = (&call.call, &call.lengths, &theorems.assumptions[theorem]);
+        let _ = writeln!(
+            text,
+            "| `{function}` | {lengths} | {configuration} | `{theorem}` | {assumed} |"
+        );
+    }
+    text + "\n**All other calls are tested**, every scheme among them, and these calls where no row holds. The kernels that \
+            they run are proved.\n"
 }
 
 fn modules(inventory: &Inventory, theorems: &Theorems, api: Option<&Path>) -> io::Result<String> {

@@ -15,6 +15,8 @@ pub struct Inventory {
     pub statuses: BTreeMap<String, String>,
     /// Public modules, and public items of the root, by name.
     pub modules: BTreeMap<String, Module>,
+    /// What users call, by the theorem of SAW about it.
+    pub calls: BTreeMap<String, Call>,
     /// By name.
     pub assumptions: BTreeMap<String, Assumption>,
 }
@@ -39,6 +41,16 @@ pub struct Module {
     pub kernels: Vec<String>,
     /// Files and folders.
     pub tests: Vec<String>,
+}
+
+/// What a theorem says about a call.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Call {
+    /// A public function, by its path in the crate.
+    pub call: String,
+    /// The lengths of data for which it holds.
+    pub lengths: String,
 }
 
 /// Something that a theorem takes for granted.
@@ -71,6 +83,8 @@ pub struct Proofs {
 pub struct Theorems {
     /// SAW's, as `make proofs` found them: the object of each.
     pub saw: BTreeMap<String, String>,
+    /// What each of them rests on.
+    pub assumptions: BTreeMap<String, String>,
     /// Those that `make rocq` checks.
     pub rocq: BTreeSet<String>,
 }
@@ -150,11 +164,15 @@ impl Theorems {
         let rocq = (rocq.lines())
             .filter_map(|line| line.strip_prefix("Check ")?.strip_suffix('.'))
             .map(|path| path.rsplit('.').next().unwrap_or(path).to_owned());
-        Self {
-            saw: (saw
+        let by_name = |key: &str| {
+            let pairs = saw
                 .iter()
-                .map(|theorem| (text(&theorem["name"]), text(&theorem["object"]))))
-            .collect(),
+                .map(|theorem| (text(&theorem["name"]), text(&theorem[key])));
+            pairs.collect()
+        };
+        Self {
+            saw: by_name("object"),
+            assumptions: by_name("assumptions"),
             rocq: rocq.collect(),
         }
     }

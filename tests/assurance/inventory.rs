@@ -172,6 +172,46 @@ fn rows_name_what_exists_and_claim_no_more() {
     assert!(wrong.is_empty(), "proofs/inventory.toml:\n{}", wrong.join("\n"));
 }
 
+/// The calls with a theorem exist, and so do the theorems. A theorem about the Rust of a module is about a call, or about a
+/// part of one.
+#[test]
+fn calls_have_their_theorems() {
+    let (calls, theorems) = (inventory().calls, Theorems::read());
+    let sources = [
+        "rust/src/duplex",
+        "rust/src/protocol",
+        "rust/src/primitives/poly1305",
+    ];
+    let sources: String = sources.map(|folder| text(&root().join(folder)).unwrap()).concat();
+    for (theorem, call) in &calls {
+        assert!(theorems.saw.contains_key(theorem), "no theorem {theorem}");
+        let (_, function) = call.call.rsplit_once("::").unwrap();
+        let defined = ["pub fn ", "pub const fn "].map(|begin| format!("{begin}{function}"));
+        assert!(
+            defined.iter().any(|text| sources.contains(text)),
+            "no {}",
+            call.call
+        );
+    }
+    let parts: Vec<&String> = (theorems.saw.iter())
+        .filter(|(name, object)| {
+            ["duplex", "protocol", "shipped"].contains(&&***object) && !calls.contains_key(*name)
+        })
+        .map(|(name, _)| name)
+        .collect();
+    assert_eq!(
+        parts,
+        [
+            "duplex_absorb_byte_thm",
+            "duplex_header_thm",
+            "shipped_absorb_partial_thm",
+            "shipped_decrypt_partial_thm",
+            "shipped_encrypt_partial_thm",
+            "shipped_squeeze_partial_thm",
+        ]
+    );
+}
+
 /// Every kernel is proved, or is in jasmin/unproved.toml.
 #[test]
 fn kernels_are_proved() {
@@ -281,4 +321,90 @@ fn soundness_names_only_what_exists() {
         }
     }
     assert!(seen > 10, "{seen}");
+}
+
+/// The quoted names of a document, such as those of theorems, that nothing in the sources defines.
+fn undefined<'t>(text: &'t str, defined: &BTreeSet<String>) -> Vec<&'t str> {
+    let is_name = |name: &str| {
+        let inside = name.trim_matches('_').len() == name.len() && name.contains('_');
+        inside
+            && name
+                .chars()
+                .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+    };
+    (text.split('`').skip(1).step_by(2))
+        .map(|quoted| quoted.rsplit_once('.').map_or(quoted, |(_, name)| name))
+        .filter(|name| is_name(name) && !defined.contains(*name))
+        // Kernels for several states.
+        .filter(|name| {
+            !defined
+                .iter()
+                .any(|kernel| kernel.starts_with(&format!("{name}_x")))
+        })
+        .collect()
+}
+
+/// The names that sources in this folder define.
+fn definitions(folder: &Path, names: &mut BTreeSet<String>) {
+    const DEFINING: [&str; 14] = [
+        "fn",
+        "mod",
+        "struct",
+        "const",
+        "static",
+        "property",
+        "Lemma",
+        "Theorem",
+        "Corollary",
+        "Definition",
+        "Fixpoint",
+        "Inductive",
+        "Record",
+        "Example",
+    ];
+    for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap()) {
+        let path = entry.path();
+        if entry.file_type().unwrap().is_dir() && entry.file_name() != "target" {
+            definitions(&path, names);
+        } else if path
+            .extension()
+            .is_some_and(|end| ["cry", "rs", "v"].iter().any(|own| end == *own))
+        {
+            let text = fs::read_to_string(path).unwrap();
+            let words: Vec<&str> = text.split(|c: char| !(c.is_alphanumeric() || c == '_')).collect();
+            let defined = words.windows(2).filter(|pair| DEFINING.contains(&pair[0]));
+            names.extend(defined.map(|pair| pair[1].to_owned()));
+        }
+    }
+}
+
+/// A name in a document outlives what it names only until this test.
+#[test]
+fn documents_name_only_what_is_defined() {
+    let theorems = Theorems::read();
+    let mut defined: BTreeSet<String> = theorems.rocq.iter().chain(theorems.saw.keys()).cloned().collect();
+    defined.extend(TABLE.all().map(|(_, kernel)| kernel.name.clone()));
+    for folder in ["proofs", "rust", "spec", "tests"] {
+        definitions(&root().join(folder), &mut defined);
+    }
+    let planted = "`transcript_injective`, `Sound.kernels_in_protocol_x86_64`, `simpira1024_permute`, `no_theorem_of_this_name`";
+    assert_eq!(undefined(planted, &defined), ["no_theorem_of_this_name"]);
+    for document in [
+        "README.md",
+        "SECURITY.md",
+        "SOUNDNESS.md",
+        "design.md",
+        "jasmin/README.md",
+        "proofs/README.md",
+        "proofs/model/README.md",
+        "proofs/rocq/README.md",
+        "proofs/rocq/bound/README.md",
+        "spec/README.md",
+    ] {
+        assert_eq!(
+            undefined(&read(document), &defined),
+            Vec::<&str>::new(),
+            "{document}"
+        );
+    }
 }
