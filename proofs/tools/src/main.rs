@@ -1,6 +1,7 @@
 //! Runs the checks and proofs of this repository, one subcommand for each kind.
 //!
-//! A missing tool is not an error: one line says what was skipped. With `--strict` it is an error.
+//! A missing tool is not an error: one line says what was skipped. With `--strict` it is an error, and so is a tool of
+//! another version than that of `proofs/versions.toml`.
 
 mod isa;
 mod kernels;
@@ -12,8 +13,8 @@ mod spec;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::process::ExitCode;
-use std::{env, io};
+use std::process::{Command, ExitCode};
+use std::{env, fs, io};
 
 use veriplex_lift::sha256;
 
@@ -31,6 +32,7 @@ veriplex-tools COMMAND [OPTIONS]
            --strict     fail if saw, yices or z3 is not installed
            --only TEXT  only the scripts whose name contains TEXT; such a run never passes as a whole
            --object F   about the kernels in this object, library or executable; such a run never passes either
+           Ends a script after VERIPLEX_SECONDS (900), or when a process of it has VERIPLEX_MEGABYTES (5000)
   isa      compare spec/cryptol/isa with the runs of instructions that veriplex-isa wrote
            --strict     fail if cryptol is not installed, or an architecture or a form was not executed
            --runs DIR   where it wrote them, if not to target/isa
@@ -123,6 +125,13 @@ fn subcommand(
         println!("{name}: skipped, because {tool} is not on PATH");
         return ExitCode::from(u8::from(options.has("--strict")));
     }
+    if options.has("--strict") {
+        let others: Vec<String> = tools.iter().filter_map(|tool| other_version(tool)).collect();
+        if !others.is_empty() {
+            eprintln!("{name}: {}", others.join("; "));
+            return ExitCode::FAILURE;
+        }
+    }
     match run(&options) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
@@ -144,8 +153,72 @@ fn root() -> PathBuf {
         .to_path_buf()
 }
 
+/// The version of a program on PATH, if `proofs/versions.toml` names another.
+fn other_version(tool: &str) -> Option<String> {
+    let versions = fs::read_to_string(root().join("proofs/versions.toml")).unwrap_or_default();
+    let option = if tool == "jasminc" {
+        "-version"
+    } else {
+        "--version"
+    };
+    let output = Command::new(tool).arg(option).output().ok()?;
+    // SAW prints it on standard error.
+    let here = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    unlike(&versions, tool, &here)
+}
+
+/// Whether a program that prints this has another version than the wanted one, and which.
+fn unlike(versions: &str, tool: &str, here: &str) -> Option<String> {
+    let wanted = (versions.lines())
+        .find_map(|line| line.strip_prefix(tool)?.strip_prefix(" = \"")?.strip_suffix('"'))
+        .filter(|wanted| {
+            let mut words = here.split(|c: char| !(c.is_ascii_digit() || c == '.'));
+            !words.any(|word| {
+                word.strip_prefix(wanted)
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            })
+        })?;
+    let first = here
+        .lines()
+        .find(|line| !line.trim().is_empty())
+        .unwrap_or_default();
+    Some(format!(
+        "{tool} {wanted} is wanted (proofs/versions.toml), and PATH has another: {first}"
+    ))
+}
+
 /// Is the program on PATH?
 fn installed(program: &str) -> bool {
     env::var_os("PATH")
         .is_some_and(|path| env::split_paths(&path).any(|folder| folder.join(program).is_file()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unlike;
+
+    #[test]
+    fn another_version_is_named() {
+        let versions = "# Tools.\nsaw = \"1.5\"\nz3 = \"4.13\"\n";
+        for (tool, here) in [
+            ("z3", "Z3 version 4.13.4 - 64 bit"),
+            ("z3", "Z3 version 4.13"),
+            ("saw", "\n1.5.1 (1f227d9d1)"),
+            ("git", "git version 2.39"),
+        ] {
+            assert_eq!(unlike(versions, tool, here), None, "{here}");
+        }
+        for here in [
+            "Z3 version 4.8.12 - 64 bit",
+            "Z3 version 4.130.0",
+            "Z3 version 14.13",
+            "",
+        ] {
+            let said = unlike(versions, "z3", here).unwrap();
+            assert!(
+                said.starts_with("z3 4.13 is wanted") && said.ends_with(here),
+                "{said}"
+            );
+        }
+    }
 }

@@ -190,8 +190,13 @@ fn run(root: &Path, options: &Options) -> io::Result<bool> {
     }
     print_table(&expected, &theorems, &kernels);
     print_wrong(&wrong);
+    let objects = expected.iter().filter(|e| theorems.contains_key(&e.name));
+    let [lemmas, forms] =
+        ["spec", "instructions"].map(|of| objects.clone().filter(|e| e.object == of).count());
     println!(
-        "\n{} theorems, {} wrong, {:.0} s",
+        "\n{} about code, {forms} about SAW's model of instructions, {lemmas} lemmas about the Cryptol: \
+         {} theorems, {} wrong, {:.0} s",
+        objects.count() - lemmas - forms,
         theorems.len(),
         wrong.len(),
         start.elapsed().as_secs_f64()
