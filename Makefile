@@ -11,7 +11,7 @@ SEED ?= $(shell date +%s)
 # Of `make mutate`: the commit since which code has changed. With SHARD=0/400 it is a part of all code instead.
 BASE ?= main
 
-.PHONY: help install test test-workspace test-sizes test-dm-crypt test-dependents store-test package publish-dry-run minimal-versions fresh-root bare-targets msrv miri deny semver mutate test-aarch64 test-i686 test-windows lint features fuzz bench deps deps-dm-crypt deps-site spec isa isa-runs proofs rocq kernels kernels-check ct audit mutants model reproducible dist dist-check site site-test plots nix
+.PHONY: help install test test-workspace test-sizes test-dm-crypt test-dependents store-test package publish-dry-run minimal-versions fresh-root bare-targets msrv miri deny semver mutate test-aarch64 test-i686 test-windows lint features fuzz bench deps deps-dm-crypt deps-site spec isa isa-runs proofs rocq coqchk kernels kernels-check ct audit mutants model reproducible dist dist-check site site-test plots nix
 
 help: ## use: print this list
 	@for group in use check prove release; do \
@@ -242,16 +242,21 @@ rocq: ## prove: check the Rocq theorems, with planted defects (coq)
 	    $(MAKE) -C proofs/rocq -j$$(getconf _NPROCESSORS_ONLN) check model runs mutants && \
 	    CARGO="$(CARGO)" $(MAKE) -C proofs/rocq decoders mutants-semantics && \
 	    $(CARGO) test --lib -- --ignored --nocapture the_model_feeds_the_same_blocks the_model_hashes_the_same_trees \
-	        the_model_reads_the_same_segments; \
+	        the_model_reads_the_same_segments && \
+	    $(CARGO) test --package veriplex-assurance --test manifest -- --ignored rocq_has_the_proved_bytes; \
 	else echo "make rocq: skipped, no coqc on PATH: the theorems of proofs/rocq were not checked"; \
 	    [ -z "$(STRICT)" ]; fi
+
+coqchk: ## prove: check the compiled Rocq theorems again, with Coq's second checker (coqchk)
+	@if command -v coqchk >/dev/null; then $(MAKE) -C proofs/rocq -j$$(getconf _NPROCESSORS_ONLN) coqchk; \
+	else echo "make coqchk: skipped, no coqchk on PATH"; [ -z "$(STRICT)" ]; fi
 
 proofs: rocq ## prove: prove every theorem, in Rocq and in SAW; writes proofs/generated (coq, saw, z3, yices)
 	$(CARGO) run --quiet --package veriplex-tools -- proofs $(if $(STRICT),--strict)
 
 model: ## prove: look for attacks on the tunnel in a symbolic model (verifpal)
 	@if ! command -v verifpal >/dev/null; then \
-	    echo "make model: skipped, no verifpal on PATH (cargo install --locked verifpal --version 1.6.7)"; [ -z "$(STRICT)" ]; \
+	    echo "make model: skipped, no verifpal on PATH (cargo install --locked --ignore-rust-version verifpal --version 1.6.7)"; [ -z "$(STRICT)" ]; \
 	else proofs/model/check; fi
 
 mutants: ## prove: plant defects in proofs, specification and kernels, which must be noticed (all of the tools)

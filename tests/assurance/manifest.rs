@@ -311,6 +311,43 @@ fn listed_bytes_are_the_proved_ones() {
     assert_eq!(names, objects, "kernels.txt {STALE}");
 }
 
+/// Another reader finds the proved bytes, and all of them, in the text that Rocq's theorems are about.
+#[test]
+#[ignore = "`make rocq` writes the text, and runs this"]
+fn rocq_has_the_proved_bytes() {
+    let manifest = manifest();
+    let mut had = BTreeSet::new();
+    for path in files_under("proofs/rocq/generated") {
+        let file = path.file_name().unwrap().to_str().unwrap();
+        if !file.starts_with("Kernels_") || !file.ends_with(".v") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        for definition in text.split("\nDefinition ").skip(1) {
+            let (name, rest) = definition.split_once(" : list N := [").unwrap();
+            let (bytes, _) = rest.split_once("].").unwrap();
+            let bytes: Vec<u8> = (bytes.split(';'))
+                .map(|byte| u8::from_str_radix(byte.trim().strip_prefix("0x").unwrap(), 16).unwrap())
+                .collect();
+            let hash = sha256(&bytes);
+            let of_name = |object: &str, value: &Value| {
+                let own = object.rsplit('/').next().unwrap();
+                let own = own
+                    .trim_start_matches("simpira1024_")
+                    .trim_start_matches("duplex_");
+                let on_aarch64 = value["target"].as_str().map(|target| target == "armv8");
+                own == name && on_aarch64.is_none_or(|is| is == file.ends_with("_aarch64.v"))
+            };
+            let object = entries(&manifest, "objects")
+                .find(|(object, value)| of_name(object, value) && value["sha256"] == hash);
+            let (object, _) = object.unwrap_or_else(|| panic!("{file}: {name} {STALE}"));
+            had.insert(object);
+        }
+    }
+    let objects: BTreeSet<&str> = entries(&manifest, "objects").map(|(name, _)| name).collect();
+    assert_eq!(had, objects);
+}
+
 #[test]
 fn the_files_are_those_of_the_proofs() {
     let manifest = manifest();

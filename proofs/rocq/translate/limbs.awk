@@ -16,6 +16,8 @@ function rocq_type(t) {
   fail("a type that is not known")
 }
 
+function of_words(product) { return types[product] == "[64] -> [64] -> [64]" }
+
 # The pattern of argument i, and the parts of the definition's head.
 function head(line,    n, rest, i) {
   count = 0
@@ -76,19 +78,19 @@ comment { if (/\*\//) comment = 0; next }
 /^[a-z][a-z0-9_]* : / { split($0, sides, / : /); types[sides[1]] = sides[2]; next }
 
 /^low_product / {
-  if ($0 != "low_product x y = zext (drop`{32} x) * zext (drop`{32} y)") fail("another product")
+  if ($0 != "low_product x y = zext (drop`{32} x) * zext (drop`{32} y)" || !of_words("low_product")) fail("another product")
   print "\nDefinition low_product (x y : Z) : Z := times (low_half x) (low_half y)."
   next
 }
 
 /^low52 / {
-  if ($0 != "low52 x y = zext (drop`{52} (zext`{104} (drop`{12} x) * zext (drop`{12} y)))") fail("another product")
+  if ($0 != "low52 x y = zext (drop`{52} (zext`{104} (drop`{12} x) * zext (drop`{12} y)))" || !of_words("low52")) fail("another product")
   print "\nDefinition low52 (x y : Z) : Z := low_52 (product_52 x y)."
   next
 }
 
 /^high52 / {
-  if ($0 != "high52 x y = zext (take`{52} (zext`{104} (drop`{12} x) * zext (drop`{12} y)))") fail("another product")
+  if ($0 != "high52 x y = zext (take`{52} (zext`{104} (drop`{12} x) * zext (drop`{12} y)))" || !of_words("high52")) fail("another product")
   print "\nDefinition high52 (x y : Z) : Z := high_52 (product_52 x y)."
   next
 }
