@@ -663,6 +663,11 @@ fn fork_has_255_branches_at_most() {
         .unwrap();
     assert_eq!(numbers, (1..=255).collect::<Vec<u8>>());
     assert_eq!(again, root);
+    // Of one value, too.
+    let outputs = branches
+        .into_iter()
+        .map(|mut branch| branch.derive_array::<32>(label!("o")));
+    assert_eq!(outputs.collect::<std::collections::BTreeSet<_>>().len(), 255);
 }
 
 /// `Debug` prints nothing of a state.

@@ -292,30 +292,53 @@ fn a_longer_message_is_its_pieces() {
     }
 }
 
+/// A segment as its transcript alone makes it, in the message of [`segmented`].
+fn segment(segment_len: u32, number: u64, is_last: bool, plaintext: &[u8]) -> Vec<u8> {
+    let mut segment = Protocol::new(label!("veriplex.test.sizes"));
+    segment.mix(label!("key"), &[4; 32]);
+    segment.mix(label!("nonce"), &[3; 24]);
+    segment.mix(label!("ad"), b"ad");
+    segment.mix(label!("segment-length"), &segment_len.to_le_bytes());
+    let place = [&number.to_le_bytes()[..], &[u8::from(is_last)]].concat();
+    segment.mix(label!("segment"), &place);
+    segment.seal_vec(label!("message"), plaintext)
+}
+
+fn segmented(segment_len: u32) -> seekable::Message {
+    seekable::Seekable::<24>::new(label!("veriplex.test.sizes"), &Key::from([4; 32]))
+        .with_segment_len(segment_len as usize)
+        .unwrap()
+        .message(&[3; 24], b"ad")
+}
+
+/// Lanes with many blocks each: what several segments together give is what each gives alone.
+#[test]
+fn segments_of_any_length() {
+    for segment_len in [94 * 257, 1 << 18] {
+        let plaintext = data(10, 9 * segment_len as usize + 95);
+        let expected = (0..).zip(plaintext.chunks(segment_len as usize));
+        let expected: Vec<u8> = expected
+            .flat_map(|(number, plaintext)| segment(segment_len, number, number == 9, plaintext))
+            .collect();
+        assert!(
+            segmented(segment_len).seal_vec(&plaintext) == expected,
+            "{segment_len}"
+        );
+        assert!(
+            segmented(segment_len).open_vec(&expected).unwrap() == plaintext,
+            "{segment_len}"
+        );
+    }
+}
+
 /// Segments are numbered with 64 bits.
 #[test]
 fn segments_of_any_number() {
-    let (nonce, key) = ([3; 24], Key::from([4; 32]));
-    let domain = label!("veriplex.test.sizes");
-    let message = seekable::Seekable::<24>::new(domain, &key)
-        .with_segment_len(64)
-        .unwrap()
-        .message(&nonce, b"ad");
+    let message = segmented(64);
     // As long as it can be: with its tags it has 2^64 - 16 bytes.
     let segments = u64::MAX / 80;
     let sealer = message.sealer(64 * segments).unwrap();
-    let sealed = |number: u64, last: bool, plaintext: &[u8]| {
-        let mut segment = Protocol::new(domain);
-        segment.mix(label!("key"), &[4; 32]);
-        segment.mix(label!("nonce"), &nonce);
-        segment.mix(label!("ad"), b"ad");
-        segment.mix(label!("segment-length"), &64_u32.to_le_bytes());
-        segment.mix(
-            label!("segment"),
-            &[&number.to_le_bytes()[..], &[u8::from(last)]].concat(),
-        );
-        segment.seal_vec(label!("message"), plaintext)
-    };
+    let sealed = |number, is_last, plaintext: &[u8]| segment(64, number, is_last, plaintext);
     let plaintext = data(8, 64);
     let mut last = sealed(segments - 1, true, &plaintext);
     let opener = message.opener(80 * segments, &mut last).unwrap();

@@ -1,4 +1,5 @@
-//! That Protocol hands the length of its data on and does nothing else with it: a look at the bitcode.
+//! That Protocol hands the length of its data on and does nothing else with it: a look at the bitcode. And that no layer
+//! between the user and the kernels can tell a long message from a longer one: a look at the source.
 //!
 //! Neither a theorem nor a test for some lengths sees a branch that only other lengths take. So this follows the length
 //! of the data through Protocol's functions, as LLVM has them after optimisation, in its text form. It may be an argument
@@ -9,6 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
+
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use quote::ToTokens as _;
 
 /// Functions of `veriplex::protocol::Protocol`, and the parameter that is their data. There may be several instances.
 const ROOTS: [(&str, &str); 13] = [
@@ -397,4 +401,136 @@ fn a_function_that_is_missing_is_seen() {
     );
     let (_, wrong) = check(&all.replace("%input", "%data"));
     assert_eq!(wrong.len(), 2, "{wrong:?}");
+}
+
+/// By what code can single out a large number: literals above 255, shifts by a constant, and casts that drop bits.
+fn large(source: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for item in syn::parse_file(source).unwrap().items {
+        let tokens = item.to_token_stream();
+        // `#[cfg(test)]`, `#[cfg(all(test, ..))]`
+        if !tokens.to_string().starts_with("# [cfg (test")
+            && !tokens.to_string().starts_with("# [cfg (all (test")
+        {
+            large_in(tokens, &mut found);
+        }
+    }
+    found
+}
+
+fn large_in(tokens: TokenStream, found: &mut Vec<String>) {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    for (i, token) in tokens.iter().enumerate() {
+        let is = |at: usize, text: &str| tokens.get(at).is_some_and(|token| token.to_string() == text);
+        let next = |at: usize| tokens.get(at).map_or(String::new(), ToString::to_string);
+        match token {
+            TokenTree::Group(group) => large_in(group.stream(), found),
+            TokenTree::Literal(literal) => {
+                let number = literal.to_string().replace('_', "").to_lowercase();
+                let number = number
+                    .trim_end_matches("usize")
+                    .trim_end_matches("u64")
+                    .trim_end_matches("u32");
+                let value = match number.strip_prefix("0x") {
+                    Some(digits) => u128::from_str_radix(digits, 16),
+                    None => number.parse(),
+                };
+                // Text and a literal in another form are no numbers.
+                let is_large = value.is_ok_and(|value| value > 255);
+                found.extend(
+                    (is_large || number.starts_with("0b") || number.starts_with("0o"))
+                        .then(|| literal.to_string()),
+                );
+            }
+            TokenTree::Ident(ident)
+                if ident == "as" && ["u8", "u16", "u32"].iter().any(|to| is(i + 1, to)) =>
+            {
+                found.push(format!("as {}", next(i + 1)));
+            }
+            // Two brackets that close generics are followed by something else, such as the parameters of a method.
+            TokenTree::Punct(first) if ["<", ">"].iter().any(|of| is(i, of) && is(i + 1, of)) => {
+                let by = i + if is(i + 2, "=") { 3 } else { 2 };
+                let shifts = first.as_char() == '<'
+                    || by > i + 2
+                    || match tokens.get(by) {
+                        Some(TokenTree::Literal(_)) => true,
+                        Some(TokenTree::Group(group)) => {
+                            group.delimiter() == Delimiter::Parenthesis
+                                && !next(by).starts_with("(& mut self ,")
+                        }
+                        _ => false,
+                    };
+                found.extend(shifts.then(|| format!("{0}{0} {1}", first.as_char(), next(by))));
+            }
+            _ => (),
+        }
+    }
+}
+
+#[test]
+fn large_numbers_are_seen() {
+    for (code, seen) in [
+        ("if blocks.len() > 80_000 {}", "80_000"),
+        ("if n > 1 << 25 {}", "<< 25"),
+        ("if n >> 20 > 0 {}", ">> 20"),
+        ("first & 0xffff_ffff", "0xffff_ffff"),
+        ("n as u32", "as u32"),
+        ("n & 0b11", "0b11"),
+    ] {
+        assert_eq!(large(&format!("fn f() {{ {code} }}")), [seen], "{code}");
+    }
+    let source = "#[cfg(test)] mod tests { const N: usize = 1000; } fn f(x: Vec<Vec<u8>>) -> Option<Option<u8>> { g(x[94..], \"1000\") }";
+    assert_eq!(large(source), Vec::<String>::new());
+}
+
+/// The layers have none but these: the bits of LEB128 and of indices, and the sizes of segments, chunks and buffers. So a
+/// branch that only long messages take, or a number that wraps, is seen here.
+#[test]
+fn no_layer_singles_out_a_large_number() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../rust/src");
+    let mut todo = [
+        "base/in_out.rs",
+        "duplex",
+        "protocol",
+        "schemes/seekable",
+        "schemes/tree",
+    ]
+    .map(|path| root.join(path))
+    .to_vec();
+    let mut found = BTreeMap::new();
+    while let Some(path) = todo.pop() {
+        let name = path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
+        if path.is_dir() {
+            todo.extend(fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
+        } else if !["protocol/model.rs", "protocol/many/tests.rs"].contains(&name.as_str()) {
+            found.insert(name, large(&fs::read_to_string(path).unwrap()).join(", "));
+        }
+    }
+    assert!(found.len() > 15, "{found:?}");
+    found.retain(|_, large| !large.is_empty());
+    let known = [
+        (
+            "duplex/framing.rs",
+            "as u8, as u8, >> 7, as u8, as u8, >> 7, >> 7",
+        ),
+        ("protocol/many/mod.rs", ">> (7 * group . done)"),
+        ("schemes/seekable/io.rs", "<< 17, << 23, << 26"),
+        ("schemes/seekable/mod.rs", "<< 24, 16384, << 24, << 16"),
+        (
+            "schemes/tree/mod.rs",
+            "4096, << CHUNK_BITS, << FANOUT_BITS, 4096, << (CHUNK_BITS + FANOUT_BITS * level)",
+        ),
+        (
+            "schemes/tree/outboard.rs",
+            ">> (FANOUT_BITS * level), << FANOUT_BITS",
+        ),
+        ("schemes/tree/outboard/io.rs", "<< FANOUT_BITS"),
+        ("schemes/tree/outboard/io/writer.rs", "<< 16"),
+    ];
+    assert_eq!(
+        found,
+        known
+            .map(|(name, large)| (name.to_owned(), large.to_owned()))
+            .into()
+    );
 }

@@ -44,6 +44,22 @@ fn derivations_are_the_same_one_by_one() {
     });
 }
 
+/// One transcript: at every position, with labels of every length.
+#[test]
+fn a_header_is_two_frames_around_a_label() {
+    let label = [7; Label::MAX_LEN];
+    for (position, len) in (0..RATE).flat_map(|position| (0..=label.len()).map(move |len| (position, len))) {
+        let mut whole = Duplex::new();
+        whole.absorb(&[1; RATE][..position]);
+        let mut parts = whole.clone();
+        whole.header(3, &label[..len]);
+        parts.frame(3);
+        parts.absorb(&label[..len]);
+        parts.frame(0x83);
+        assert!(whole == parts, "{len} bytes at {position}");
+    }
+}
+
 const ADS: [Option<&[u8]>; 5] = [None, Some(b""), Some(&[2; 45]), Some(&[3; 400]), Some(&[4; 189])];
 
 /// From every place of a block: with and without associated data and a Mask, in place and from another buffer, rows of one
