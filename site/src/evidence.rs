@@ -117,10 +117,11 @@ fn calls(inventory: &Inventory, theorems: &Theorems) -> String {
          | call | for which lengths | in which configuration | theorem | assumes |\n|---|---|---|---|---|\n"
     );
     let mut rows: Vec<_> = inventory.calls.iter().collect();
-    rows.sort_by_key(|(theorem, call)| (&call.call, theorems.saw[*theorem] != "shipped"));
+    rows.sort_by_key(|(theorem, call)| (&call.call, !theorems.saw[*theorem].starts_with("shipped")));
     for (theorem, call) in rows {
         let configuration = match theorems.saw[theorem].as_str() {
             "shipped" => "as it ships for x86-64",
+            "shipped_aarch64" => "as it ships for AArch64",
             _ => "the portable backend",
         };
         let (function, lengths, assumed) = (&call.call, &call.lengths, &theorems.assumptions[theorem]);
