@@ -330,6 +330,58 @@ impl AsyncSeek for Anywhere<'_> {
     }
 }
 
+/// The same without any trouble.
+impl io::Read for Anywhere<'_> {
+    fn read(&mut self, output: &mut [u8]) -> io::Result<usize> {
+        io::Read::read(&mut self.slow.inner, output)
+    }
+}
+
+impl io::Seek for Anywhere<'_> {
+    fn seek(&mut self, to: io::SeekFrom) -> io::Result<u64> {
+        self.going = None;
+        Pin::new(&mut *self).start_seek(to)?;
+        let place = self.going.take().unwrap_or_default().min(self.all.len());
+        self.slow.inner = &self.all[place..];
+        Ok(place as u64)
+    }
+}
+
+/// A synchronous read takes the buffer from an asynchronous one that is pending.
+#[test]
+fn synchronous_reads_between_asynchronous_ones() {
+    let plaintext: Vec<u8> = (0..=250).cycle().take(10 * 64).collect();
+    let mut changed = message().seal_vec(&plaintext);
+    changed[5 * 80..6 * 80].fill(b'!');
+    let trouble = Cell::new(Pending);
+    let mut cx = Context::from_waker(Waker::noop());
+    for polls in 1..=5 {
+        let mut reader =
+            seekable::SeekReader::new(&message(), Anywhere::new(&changed, 20, &trouble)).unwrap();
+        let mut poll_damaged = |reader: &mut seekable::SeekReader<_>| {
+            io::Seek::seek(reader, io::SeekFrom::Start(5 * 64)).unwrap();
+            Pin::new(reader).poll_read(&mut cx, &mut ReadBuf::new(&mut [0; 64]))
+        };
+        let is_first = |reader: &mut seekable::SeekReader<_>, len: usize| {
+            io::Seek::rewind(reader).unwrap();
+            let mut output = [0; 64];
+            io::Read::read_exact(reader, &mut output[..len]).unwrap();
+            assert_eq!(output[..len], plaintext[..len], "after {polls} polls");
+        };
+        for _ in 0..polls {
+            assert!(poll_damaged(&mut reader).is_pending());
+        }
+        is_first(&mut reader, 1);
+        let error = loop {
+            if let Poll::Ready(result) = poll_damaged(&mut reader) {
+                break result.unwrap_err();
+            }
+        };
+        assert_eq!(error.kind(), ErrorKind::InvalidData);
+        is_first(&mut reader, 64);
+    }
+}
+
 #[test]
 fn random_access_is_that_of_std() {
     let plaintext: Vec<u8> = (0..=250).cycle().take(20_000).collect();

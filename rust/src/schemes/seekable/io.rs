@@ -386,7 +386,8 @@ impl Window {
         Some(n)
     }
 
-    /// Begins to load the segment at the position, and more if it follows what was read: where to go in the inner reader.
+    /// Begins to load the segment at the position, and more if it follows what was read: where to go in the inner reader. What
+    /// is pending is abandoned: it has neither the buffer nor the inner reader any more.
     fn begin(&mut self) -> (Loading, u64) {
         let layout = &self.opener.layout;
         let first = self.position / layout.segment_len as u64;
@@ -405,6 +406,10 @@ impl Window {
         }
         // What is there is overwritten. If that fails, the next attempt is for one segment.
         self.opened = 0..0;
+        #[cfg(feature = "tokio")]
+        {
+            self.pending = None;
+        }
         let loading = Loading { segments, filled: 0 };
         (loading, self.origin.saturating_add(sealed.start))
     }
