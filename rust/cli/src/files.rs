@@ -10,6 +10,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{OFlags, fcntl_getfl};
+use socket2::SockRef;
 use veriplex::hazmat::RATE;
 use zeroize::Zeroizing;
 
@@ -81,6 +82,34 @@ fn unless_closed<S: AsFd>(stream: S, name: &str) -> Result<S, Error> {
     Ok(stream)
 }
 
+/// The stream, if it is a socket.
+pub fn as_socket<S: AsFd>(stream: &S) -> Option<SockRef<'_>> {
+    let socket = SockRef::from(stream);
+    socket.r#type().is_ok().then_some(socket)
+}
+
+/// Where a stream has ended: an error if that may have been a reset, since both directions of the socket are closed. The
+/// system reports a reset once only, and a write may have been told, also one of another process.
+pub fn check_end(stream: impl AsFd) -> io::Result<()> {
+    if as_socket(&stream).is_some_and(|socket| socket.peer_addr().is_err()) {
+        return Err(io::ErrorKind::ConnectionReset.into());
+    }
+    Ok(())
+}
+
+/// What is read of a stream, to an end that is none of [`check_end`]'s errors.
+pub struct Ended<S>(pub S);
+
+impl<S: Read + AsFd> Read for Ended<S> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let n = self.0.read(buffer)?;
+        if n == 0 && !buffer.is_empty() {
+            check_end(&self.0)?;
+        }
+        Ok(n)
+    }
+}
+
 /// Opens a file to read it: by its name, but a descriptor that the command line names in its own place.
 pub fn open(path: &Path) -> io::Result<File> {
     let file = match descriptors::named(path) {
@@ -129,7 +158,7 @@ impl Input {
                 check_unwritten(&found, "standard input")?;
             }
             return Ok(Self {
-                reader: Reader::Other(Box::new(stdin)),
+                reader: Reader::Other(Box::new(Ended(stdin))),
                 progress: Progress::new(show_progress, None),
                 len: None,
                 is_armored: false,
@@ -150,8 +179,13 @@ impl Input {
         // A descriptor that was open already goes on where it is.
         let is_at_start = (&file).stream_position().is_ok_and(|at| at == 0);
         let len = (found.is_file() && is_at_start).then_some(found.len());
+        let reader = if found.file_type().is_socket() {
+            Reader::Other(Box::new(Ended(file)))
+        } else {
+            Reader::File(file)
+        };
         Ok(Self {
-            reader: Reader::File(file),
+            reader,
             progress: Progress::new(show_progress, len),
             len,
             is_armored: false,

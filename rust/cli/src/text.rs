@@ -55,9 +55,10 @@ pub fn regular(path: &Path) -> io::Result<File> {
 }
 
 /// The beginning of a file, one byte more than `max_len` at most, to notice that more follows.
-pub fn read(mut file: File, path: &Path, max_len: usize) -> Result<Zeroizing<Vec<u8>>, Error> {
+pub fn read(file: File, path: &Path, max_len: usize) -> Result<Zeroizing<Vec<u8>>, Error> {
     // As large as it can get: growing would leave copies.
     let mut text = Zeroizing::new(vec![0; max_len + 1]);
+    let mut file = files::Ended(file);
     let n =
         read_up_to(&mut text, |rest, _| file.read(rest)).map_err(|error| Error::io(&quoted(path), error))?;
     text.truncate(n);

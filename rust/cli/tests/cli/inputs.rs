@@ -33,6 +33,46 @@ fn descriptors_are_read_from_where_they_are() {
     }
 }
 
+/// The system reports a reset only once. Who reads after that finds an end, which is none.
+#[test]
+#[cfg(unix)]
+fn a_reset_that_another_saw_is_no_end() {
+    use std::net::{TcpListener, TcpStream};
+    let folder = Folder::new();
+    let list = format!("VERIPLEX-DIGEST (key) = {}\n", hex_digest(&folder.read("key")));
+    for (args, input) in [
+        (&["digest"][..], "abc"),
+        (&["sum", "/dev/fd/0"], "abc"),
+        (&["encrypt", "-k", "key", "-o", "sealed", "-"], "abc"),
+        (&["digest", "--check", "-"], &list),
+        (&["key", "public", "-"], &private_line(1)),
+    ] {
+        for is_reset in [false, true] {
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            let mut outside = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+            let (inside, _) = listener.accept().unwrap();
+            outside.write_all(input.as_bytes()).unwrap();
+            if is_reset {
+                let outside = socket2::Socket::from(outside);
+                outside.set_linger(Some(Duration::ZERO)).unwrap();
+                drop(outside);
+                assert!(inside.take_error().unwrap().is_some());
+            } else {
+                drop(outside);
+            }
+            let inside = std::os::fd::OwnedFd::from(inside);
+            let output = folder.command(args).stdin(inside).output().unwrap();
+            if is_reset {
+                fails_with(&output, IO, &["connection reset"]);
+            } else {
+                succeeds(&output);
+                let _ = fs::remove_file(folder.path("sealed"));
+            }
+            assert!(folder.names().is_empty(), "{args:?}");
+        }
+    }
+}
+
 /// A list does not make the program wait, nor open a device.
 #[test]
 #[cfg(unix)]
