@@ -57,9 +57,10 @@ impl Listeners {
     /// Binds those that are wanted and do not run yet. If that fails, nothing has changed.
     pub async fn prepare(&self, settings: &Settings) -> Result<Prepared, Error> {
         let mut prepared: Vec<(Address, Vec<Listener>)> = Vec::new();
+        let [carries, _] = settings.role.carries();
         for Listening { address, .. } in &settings.listeners {
             if !self.running.iter().any(|running| running.address == *address) {
-                let listeners = Listener::bind(address, &self.passed)
+                let listeners = Listener::bind(address, carries, &self.passed)
                     .await
                     .map_err(|error| Error::io(&address.to_string(), error))?;
                 prepared.push((address.clone(), listeners));

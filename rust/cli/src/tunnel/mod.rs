@@ -11,7 +11,7 @@ pub mod proxy;
 pub mod relay;
 pub mod settings;
 mod socket;
-mod stdout;
+mod stdio;
 
 use std::collections::HashMap;
 use std::fmt::Display;
@@ -43,13 +43,13 @@ use self::pending::{Limits, Pending, Place};
 use self::relay::{Failure, relay};
 use self::settings::{Listening, Origin, Role, Settings};
 use self::socket::{Address, Carries, Client, Listener, Passed, Socket};
-use self::stdout::Stdout;
+use self::stdio::Stdio;
 use crate::error::Error;
 use crate::keys::{self, Private};
 use crate::password::Source;
+use crate::places;
 use crate::temporary::hand_over;
 use crate::terminal_quoting::quoted;
-use crate::{files, places};
 
 const CONFIG: Config = Config::new(label!("veriplex.tunnel.v2"));
 
@@ -118,19 +118,9 @@ impl Settings {
 
     /// Connects to where connections go.
     async fn dial(&self) -> Result<Socket, Failed> {
-        let carries = match self.role {
-            Role::Server { .. } => Carries::Data,
-            Role::Client { .. } => Carries::Records,
-        };
-        let why = match timeout(self.timeout, self.connect.connect(carries)).await {
-            Ok(Ok(socket)) => return Ok(socket),
-            Ok(Err(error)) => error.to_string(),
-            Err(_) => "timed out".into(),
-        };
-        Err(Failed::new(
-            Reason::Unreachable,
-            format!("{}: {why}", self.connect),
-        ))
+        let [_, carries] = self.role.carries();
+        let connected = self.connect.connect(carries, self.timeout).await;
+        connected.map_err(|why| Failed::new(Reason::Unreachable, format!("{}: {why}", self.connect)))
     }
 
     /// What is listened on there, if anything is.
@@ -138,6 +128,16 @@ impl Settings {
         self.listeners
             .iter()
             .find(|listening| listening.address == *address)
+    }
+}
+
+impl Role {
+    /// What is carried by the connections that are taken, and by those that are made.
+    fn carries(&self) -> [Carries; 2] {
+        match self {
+            Self::Server { .. } => [Carries::Records, Carries::Data],
+            Self::Client { .. } => [Carries::Data, Carries::Records],
+        }
     }
 }
 
@@ -259,26 +259,21 @@ struct Opened {
 
 /// Passes standard input and output through a tunnel.
 fn pipe(server: &Server) -> Result<(), Error> {
+    let mut plain = Stdio::new()?;
     let (sent, public) = (["-".into()], std::slice::from_ref(&server.peer_file));
     let read_key = server.key.reader(&sent, public, Private::tunnel)?;
-    files::stdin()?;
-    files::stdout()?;
     let peer = keys::read_one_public(&server.peer_file)?.tunnel;
     let key = read_key()?;
     let limit = Duration::from_secs(server.seconds.into());
     let failed = |error: &dyn Display| Error::io(&server.connect, error);
     let address = Address::destination(&server.connect).map_err(|why| failed(&why))?;
-    let stdout = Stdout::new().map_err(|error| Error::io("/dev/null", error))?;
     let runtime = runtime()?;
     let result = runtime.block_on(async {
-        let late = |_| failed(&"timed out");
-        let socket = timeout(limit, address.connect(Carries::Records))
-            .await
-            .map_err(late)?;
+        let socket = address.connect(Carries::Records, limit).await;
         let socket = socket.map_err(|error| failed(&error))?;
         let tunnel = timeout(limit, veriplex_tunnel::connect(socket, &CONFIG, &key, &peer))
             .await
-            .map_err(late)?;
+            .map_err(|_| failed(&"timed out"))?;
         let mut tunnel = tunnel.map_err(|error| match error {
             veriplex_tunnel::Error::Verification => Error::unverified(&server.connect, error),
             veriplex_tunnel::Error::Io(ref cause) if cause.kind() == io::ErrorKind::UnexpectedEof => {
@@ -286,7 +281,6 @@ fn pipe(server: &Server) -> Result<(), Error> {
             }
             error => failed(&error),
         })?;
-        let mut plain = tokio::io::join(tokio::io::stdin(), stdout);
         match relay(&mut plain, &mut tunnel, &relay::Bytes::default()).await {
             Ok(()) => Ok(()),
             Err(Failure::Connection(error)) => Err(Error::write("standard input or output", &error)),
@@ -355,7 +349,7 @@ fn echo(address: &str, quiet: bool) -> Result<(), Error> {
         let failed = |error| Error::io(address, error);
         let listener = match Address::from(address) {
             Address::Unix(path) => Listener::bind_unix(&path),
-            address => Listener::bind_tcp(&address.to_string()).await,
+            address => Listener::bind_tcp(&address.to_string(), Carries::Data).await,
         };
         let listener = listener.map_err(failed)?;
         info!("listening on {}", listener.name().map_err(failed)?);
@@ -365,10 +359,9 @@ fn echo(address: &str, quiet: bool) -> Result<(), Error> {
             let Ok(place) = places.clone().try_acquire_owned() else {
                 continue;
             };
-            let is_ready = client.socket.carries_data();
             tokio::spawn(async move {
                 let (mut reader, mut writer) = tokio::io::split(client.socket);
-                if is_ready.is_ok() && tokio::io::copy(&mut reader, &mut writer).await.is_ok() {
+                if tokio::io::copy(&mut reader, &mut writer).await.is_ok() {
                     let _ = writer.shutdown().await;
                 }
                 drop(place);
@@ -476,14 +469,12 @@ fn connect_one(
     plain: Socket,
 ) -> impl Future<Output = Result<Opened, Failed>> + Send {
     let place = tunnel.open.enter(settings.max_connections);
-    let prepared = plain.carries_data();
     async move {
         let Role::Client { peer } = &settings.role else {
             unreachable!("only a client connects")
         };
         let opening = async {
             let place = place?;
-            prepared.map_err(Failure::Connection)?;
             let socket = settings.dial().await?;
             let connecting = veriplex_tunnel::connect(socket, &CONFIG, &tunnel.key, peer);
             let stream = timeout(settings.timeout, connecting)

@@ -11,7 +11,7 @@ use rustix::process::{Resource, getrlimit};
 use socket2::SockRef;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpSocket, TcpStream, UnixListener, UnixStream, lookup_host};
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 use tracing::error;
 
 use super::pending::Source;
@@ -77,32 +77,44 @@ impl Address {
         }
     }
 
-    pub async fn connect(&self, carries: Carries) -> io::Result<Socket> {
+    pub async fn connect(&self, carries: Carries, limit: Duration) -> io::Result<Socket> {
+        let deadline = Instant::now() + limit;
         match self {
             Self::Tcp(address) => {
-                let mut result = Err(io::ErrorKind::NotFound.into());
-                for address in lookup(address).await? {
-                    let socket = match address {
-                        SocketAddr::V4(_) => TcpSocket::new_v4()?,
-                        SocketAddr::V6(_) => TcpSocket::new_v6()?,
-                    };
-                    if carries == Carries::Data {
-                        cut_is_reset(&SockRef::from(&socket))?;
-                    }
-                    result = socket.connect(address).await.map(Socket::tcp);
-                    if result.is_ok() {
-                        break;
-                    }
-                }
-                result
+                let addresses = timeout_at(deadline, lookup(address)).await??;
+                connect_any(&addresses, carries, deadline).await
             }
-            Self::Unix(path) => UnixStream::connect(path).await.map(Socket::Unix),
+            Self::Unix(path) => timeout_at(deadline, UnixStream::connect(path))
+                .await?
+                .map(Socket::Unix),
             Self::Systemd(_) => Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
                 "not a listening socket",
             )),
         }
     }
+}
+
+/// Connects to the first that answers. Each has its share of the time that the ones before it have left.
+async fn connect_any(addresses: &[SocketAddr], carries: Carries, deadline: Instant) -> io::Result<Socket> {
+    let mut result = Err(io::ErrorKind::NotFound.into());
+    for (at, &address) in addresses.iter().enumerate() {
+        let socket = match address {
+            SocketAddr::V4(_) => TcpSocket::new_v4()?,
+            SocketAddr::V6(_) => TcpSocket::new_v6()?,
+        };
+        carries.set(&SockRef::from(&socket))?;
+        let left = u32::try_from(addresses.len() - at).unwrap_or(u32::MAX);
+        let share = deadline.duration_since(Instant::now()) / left;
+        result = match timeout(share, socket.connect(address)).await {
+            Ok(connected) => connected.map(Socket::tcp),
+            Err(late) => Err(late.into()),
+        };
+        if result.is_ok() {
+            break;
+        }
+    }
+    result
 }
 
 /// What a connection carries.
@@ -114,8 +126,18 @@ pub enum Carries {
     Data,
 }
 
+impl Carries {
+    /// Tells a socket that will connect, or one that listens: those that it accepts inherit it.
+    fn set(self, socket: &SockRef<'_>) -> io::Result<()> {
+        match self {
+            Self::Records => Ok(()),
+            Self::Data => cut_is_reset(socket),
+        }
+    }
+}
+
 /// Makes the close of a connection a reset, whoever closes it: the system, if this process is killed.
-fn cut_is_reset(socket: &SockRef<'_>) -> io::Result<()> {
+pub fn cut_is_reset(socket: &SockRef<'_>) -> io::Result<()> {
     socket.set_linger(Some(Duration::ZERO))
 }
 
@@ -185,14 +207,14 @@ impl Passed {
     }
 
     /// Listeners on those of a name. They can be listened on again later.
-    fn listeners(&self, name: &str) -> io::Result<Vec<Listener>> {
+    fn listeners(&self, name: &str, carries: Carries) -> io::Result<Vec<Listener>> {
         let named = self.0.iter().filter(|(other, _)| other == name);
         let listeners: Vec<_> = named
             .map(|(_, socket)| match socket {
                 PassedSocket::Tcp(socket) => {
                     let socket = socket.try_clone()?;
                     socket.set_nonblocking(true)?;
-                    TcpListener::from_std(socket).map(Listener::Tcp)
+                    Listener::tcp(TcpListener::from_std(socket)?, carries)
                 }
                 PassedSocket::Unix(socket) => {
                     let socket = socket.try_clone()?;
@@ -244,16 +266,21 @@ impl Client {
 
 impl Listener {
     /// One, or as many as systemd has passed.
-    pub async fn bind(address: &Address, passed: &Passed) -> io::Result<Vec<Self>> {
+    pub async fn bind(address: &Address, carries: Carries, passed: &Passed) -> io::Result<Vec<Self>> {
         match address {
-            Address::Tcp(address) => Ok(vec![Self::bind_tcp(address).await?]),
+            Address::Tcp(address) => Ok(vec![Self::bind_tcp(address, carries).await?]),
             Address::Unix(path) => Ok(vec![Self::bind_unix(path)?]),
-            Address::Systemd(name) => passed.listeners(name),
+            Address::Systemd(name) => passed.listeners(name, carries),
         }
     }
 
-    pub async fn bind_tcp(address: &str) -> io::Result<Self> {
-        TcpListener::bind(&*lookup(address).await?).await.map(Self::Tcp)
+    pub async fn bind_tcp(address: &str, carries: Carries) -> io::Result<Self> {
+        Self::tcp(TcpListener::bind(&*lookup(address).await?).await?, carries)
+    }
+
+    fn tcp(listener: TcpListener, carries: Carries) -> io::Result<Self> {
+        carries.set(&SockRef::from(&listener))?;
+        Ok(Self::Tcp(listener))
     }
 
     pub fn bind_unix(path: &Path) -> io::Result<Self> {
@@ -291,6 +318,8 @@ impl Listener {
         match self {
             Self::Tcp(listener) => {
                 let (stream, address) = listener.accept().await?;
+                // What waited before we listened has not inherited it.
+                SockRef::from(&stream).set_linger(SockRef::from(listener).linger()?)?;
                 Ok(Client {
                     socket: Socket::tcp(stream),
                     address: Some(address),
@@ -319,15 +348,6 @@ impl Socket {
         let keepalive = socket2::TcpKeepalive::new().with_time(KEEPALIVE);
         let _ = SockRef::from(&stream).set_tcp_keepalive(&keepalive);
         Self::Tcp(stream)
-    }
-
-    /// Says what a connection carries that was accepted.
-    pub fn carries_data(&self) -> io::Result<()> {
-        match self {
-            Self::Tcp(stream) => cut_is_reset(&SockRef::from(stream)),
-            // There is no reset.
-            Self::Unix(_) => Ok(()),
-        }
     }
 }
 
@@ -381,6 +401,57 @@ mod tests {
         };
         let user = rustix::process::getuid().as_raw();
         assert_eq!(format!("{:?}", client.source()), format!("Local(Some({user}))"));
+    }
+
+    /// No moment is left in which a kill would look like an end.
+    #[tokio::test]
+    async fn connections_inherit_what_they_carry() {
+        for (carries, linger) in [(Carries::Records, None), (Carries::Data, Some(Duration::ZERO))] {
+            let address = Address::Systemd("web".into());
+            let socket = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+            let to = socket.local_addr().unwrap();
+            let connect = || std::net::TcpStream::connect(to).unwrap();
+            let _early = connect();
+            let passed = Passed(vec![("web".into(), PassedSocket::Tcp(socket))]);
+            let bound = Listener::bind(&address, carries, &passed).await.unwrap();
+            let Socket::Tcp(early) = bound[0].accept().await.socket else {
+                panic!("not TCP")
+            };
+            assert_eq!(SockRef::from(&early).linger().unwrap(), linger);
+            let Listener::Tcp(listener) = &bound[0] else {
+                panic!("not TCP")
+            };
+            let _late = connect();
+            let (late, _) = listener.accept().await.unwrap();
+            assert_eq!(SockRef::from(&late).linger().unwrap(), linger);
+        }
+    }
+
+    /// Its queue is full.
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn an_address_that_does_not_answer_leaves_time_for_the_next() {
+        let bind = || {
+            let socket = TcpSocket::new_v4().unwrap();
+            socket.bind(([127, 0, 0, 1], 0).into()).unwrap();
+            socket
+        };
+        let silent = bind().listen(0).unwrap();
+        let next = bind().listen(1).unwrap();
+        let [silent_at, next_at] = [&silent, &next].map(|listener| listener.local_addr().unwrap());
+        let short = Duration::from_millis(300);
+        let mut queue = Vec::new();
+        while let Ok(stream) = timeout(short, TcpStream::connect(silent_at)).await {
+            queue.push(stream.unwrap());
+        }
+        let connect = async |addresses: &[SocketAddr]| {
+            let deadline = Instant::now() + 2 * short;
+            let connected = timeout(3 * short, connect_any(addresses, Carries::Data, deadline));
+            connected.await.unwrap().map_err(|error| error.kind())
+        };
+        assert!(connect(&[silent_at, next_at]).await.is_ok());
+        let silent_only = connect(&[silent_at, silent_at]).await;
+        assert_eq!(silent_only.err(), Some(io::ErrorKind::TimedOut));
     }
 
     #[tokio::test]

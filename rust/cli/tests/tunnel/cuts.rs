@@ -1,7 +1,12 @@
 //! Ends and cuts, as the programs on both sides see them: only what has ended reads as an end, and then with all data.
 //! Whatever else happens to a connection is a reset.
 
+use std::os::fd::OwnedFd;
 use std::sync::mpsc::{Receiver, Sender, channel};
+
+use operation::Killed;
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+use socket2::SockRef;
 
 use super::*;
 
@@ -204,7 +209,96 @@ fn unix_sockets_are_asked_for() {
     }
 }
 
-/// Its output cannot be reset: the exit status says that it was cut.
+fn reset(stream: TcpStream) {
+    SockRef::from(&stream).set_linger(Some(Duration::ZERO)).unwrap();
+}
+
+/// A pipe whose standard input and output are one TCP socket, as inetd starts it.
+struct Inetd {
+    pipe: Killed,
+    inside: Option<TcpStream>,
+    user: TcpStream,
+    other: TcpStream,
+    server: End,
+}
+
+impl Inetd {
+    fn start() -> Self {
+        let (address, arrived) = destination();
+        let server = End::start("serve", SERVER, &[CLIENT], address, &[]);
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let user = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        user.set_read_timeout(Some(LONG)).unwrap();
+        let inside = listener.accept().unwrap().0;
+        let half = || OwnedFd::from(inside.try_clone().unwrap());
+        let keys = TempDir::new().unwrap();
+        let mut pipe = command("pipe", &keys, CLIENT, &[SERVER], &server.address.to_string());
+        pipe.stdin(half()).stdout(half()).stderr(Stdio::piped());
+        let pipe = Killed(pipe.spawn().unwrap());
+        let mut inetd = Self {
+            pipe,
+            inside: Some(inside),
+            user,
+            other: arrived.recv_timeout(LONG).unwrap(),
+            server,
+        };
+        inetd.user.write_all(b"question").unwrap();
+        inetd.other.read_exact(&mut [0; 8]).unwrap();
+        inetd.other.write_all(b"answer").unwrap();
+        inetd.user.read_exact(&mut [0; 6]).unwrap();
+        inetd
+    }
+}
+
+/// The system reports a reset only once: here not to the read of standard input.
+#[test]
+fn a_reset_that_another_saw_is_no_end() {
+    let mut inetd = Inetd::start();
+    let pid = Pid::from_child(&inetd.pipe.0);
+    kill_process(pid, Signal::STOP).unwrap();
+    waitpid(Some(pid), WaitOptions::UNTRACED).unwrap();
+    reset(inetd.user);
+    let seen = inetd.inside.unwrap().take_error().unwrap().unwrap();
+    assert_eq!(seen.kind(), io::ErrorKind::ConnectionReset);
+    kill_process(pid, Signal::CONT).unwrap();
+    is_reset(&mut inetd.other);
+    assert_eq!(inetd.pipe.0.wait().unwrap().code(), Some(3));
+}
+
+/// Whichever comes first.
+#[test]
+fn ends_of_a_socket_are_ends() {
+    for order in [[0, 1], [1, 0]] {
+        let mut inetd = Inetd::start();
+        inetd.inside = None;
+        let streams = [&inetd.user, &inetd.other];
+        for from in order {
+            let [mut from, mut to] = [from, 1 - from].map(|at| streams[at]);
+            from.write_all(b"that is all").unwrap();
+            from.shutdown(Shutdown::Write).unwrap();
+            let mut heard = Vec::new();
+            to.read_to_end(&mut heard).unwrap();
+            assert_eq!(heard, b"that is all");
+        }
+        assert!(inetd.pipe.0.wait().unwrap().success());
+    }
+}
+
+#[test]
+fn a_pipe_that_was_cut_resets_its_socket() {
+    for pipe_dies in [true, false] {
+        let mut inetd = Inetd::start();
+        inetd.inside = None;
+        if pipe_dies {
+            inetd.pipe.0.kill().unwrap();
+        } else {
+            inetd.server.child.kill().unwrap();
+        }
+        is_reset(&mut inetd.user);
+    }
+}
+
+/// Its output, if it is no TCP socket, cannot be reset: the exit status says that it was cut.
 #[test]
 fn a_pipe_that_was_cut_fails() {
     for fate in ["TERM", "KILL", "wire", "reset"] {
@@ -223,10 +317,7 @@ fn a_pipe_that_was_cut_fails() {
         match fate {
             "wire" => cut.send(()).unwrap(),
             "reset" => {
-                socket2::SockRef::from(&other)
-                    .set_linger(Some(Duration::ZERO))
-                    .unwrap();
-                drop(other);
+                reset(other);
             }
             signal => {
                 server.signal(signal);

@@ -65,7 +65,7 @@ pub fn fails(mut command: Command) -> String {
 }
 
 /// Killed on drop, also when a test fails.
-struct Killed(Child);
+pub struct Killed(pub Child);
 
 impl Drop for Killed {
     fn drop(&mut self) {

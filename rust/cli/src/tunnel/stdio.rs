@@ -1,0 +1,85 @@
+//! Standard input and output as one connection: an end of one is no cut, and its reader sees the end of the other before the
+//! process ends.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::net::Shutdown;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use rustix::fs::{FileType, fstat};
+use rustix::stdio::{dup2_stderr, dup2_stdout};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use super::socket::cut_is_reset;
+use crate::error::Error;
+use crate::files::{self, as_socket, check_end};
+
+pub struct Stdio {
+    stdin: tokio::io::Stdin,
+    stdout: tokio::io::Stdout,
+    /// Takes the place of standard output.
+    null: File,
+    is_shut: bool,
+}
+
+impl Stdio {
+    /// From here on, the close of a TCP socket is a reset, until its end is shown.
+    pub fn new() -> Result<Self, Error> {
+        files::stdin()?;
+        let stdout = files::stdout()?;
+        if let Some(socket) = as_socket(&stdout) {
+            cut_is_reset(&socket).map_err(|error| Error::io("standard output", error))?;
+        }
+        let null = OpenOptions::new().write(true).open("/dev/null");
+        Ok(Self {
+            stdin: tokio::io::stdin(),
+            stdout: tokio::io::stdout(),
+            null: null.map_err(|error| Error::io("/dev/null", error))?,
+            is_shut: false,
+        })
+    }
+}
+
+impl AsyncRead for Stdio {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buf.filled().len();
+        ready!(Pin::new(&mut self.stdin).poll_read(cx, buf))?;
+        // Once standard output is shut, that may be the other direction; but then no write takes the error of a reset.
+        if buf.filled().len() == before && !self.is_shut {
+            check_end(io::stdin())?;
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Stdio {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, data: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stdout).poll_write(cx, data)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stdout).poll_flush(cx)
+    }
+
+    /// Closes it. Call it after a flush. `/dev/null` takes its place, so that no other file does. Its reader sees the end
+    /// although standard input is the same socket, or standard error the same socket or pipe: what is said later is lost.
+    fn poll_shutdown(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.is_shut = true;
+        // What is no socket needs only to be closed.
+        if let Some(socket) = as_socket(&io::stdout()) {
+            socket.set_linger(None)?;
+            let _ = socket.shutdown(Shutdown::Write);
+        }
+        let [stdout, stderr] = [fstat(io::stdout())?, fstat(io::stderr())?];
+        let is_same = (stdout.st_dev, stdout.st_ino) == (stderr.st_dev, stderr.st_ino);
+        if is_same && FileType::from_raw_mode(stdout.st_mode) == FileType::Fifo {
+            dup2_stderr(&self.null)?;
+        }
+        Poll::Ready(dup2_stdout(&self.null).map_err(io::Error::from))
+    }
+}
