@@ -144,7 +144,7 @@ fn compare(set: &Set) {
     for (bytes, _) in &in_kernels {
         assert!(expected(bytes).is_some(), "{}: must be in the tables", hex(bytes));
     }
-    // For proofs/rocq/checks/mutants_semantics.sh.
+    // For the defects in proofs/rocq/checks/defects.toml.
     if let Some(folder) = std::env::var_os("VERIPLEX_ANSWERS") {
         std::fs::write(Path::new(&folder).join(name), all_expected).unwrap();
     }

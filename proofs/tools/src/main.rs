@@ -3,11 +3,13 @@
 //! A missing tool is not an error: one line says what was skipped. With `--strict` it is an error, and so is a tool of
 //! another version than that of `proofs/versions.toml`.
 
+mod defects;
 mod isa;
 mod kernels;
 mod mutants;
 mod parallel;
 mod proofs;
+mod rocq;
 mod sbom;
 mod spec;
 
@@ -46,6 +48,12 @@ veriplex-tools COMMAND [OPTIONS]
   spec-mutants  plant defects in a copy of spec/cryptol, and expect a step of `spec` to find each false
            --strict     fail if cryptol or z3 is not installed
            --only TEXT  only defects in files whose name contains TEXT; such a run never passes as a whole
+  rocq-mutants  plant defects in copies of proofs/rocq, as `make -C proofs/rocq mutants` does, which compiles it first
+           --only TEXT  only defects whose name contains TEXT; such a run never passes as a whole
+  semantics-mutants  the same in decoders and instructions, as `make -C proofs/rocq mutants-semantics` does
+           --runs DIR   where veriplex-isa wrote its runs, if not to target/isa
+           --answers DIR  what libraries decoded, if not in proofs/rocq/build/answers
+           --only TEXT  only defects whose name contains TEXT; such a run never passes as a whole
   kernels  generate the assembly of jasmin/ from its Jasmin source
            --check      compare with what is committed instead; check constant time and memory safety
            --strict     fail if jasminc or jasmin-ct is not installed
@@ -62,6 +70,8 @@ fn main() -> ExitCode {
         Some("lift") => proofs::lifted::main(args, &root()),
         Some("lifted-mutants") => proofs::lifted::mutants(args, &root()),
         Some("mutants") => mutants::main(args, &root()),
+        Some("rocq-mutants") => rocq::main(args, &root()),
+        Some("semantics-mutants") => rocq::semantics::main(args, &root()),
         Some("spec-mutants") => spec::mutants::main(args, &root()),
         Some("kernels") => kernels::main(args, &root()),
         Some("sbom") => sbom::main(args, &root()),

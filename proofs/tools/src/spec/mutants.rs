@@ -6,7 +6,7 @@
 
 use super::cryptol::{self, Job};
 use super::{Folders, Property, TIMEOUT, broken, copy, cross, jobs, properties, target};
-use crate::{Options, subcommand};
+use crate::{Options, defects, subcommand};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -462,14 +462,7 @@ impl Runs {
 impl Mutant {
     /// The text of the file with the defect.
     fn of(&self, text: &str) -> io::Result<String> {
-        let mut text = text.to_owned();
-        for (from, to) in self.edits {
-            if text.matches(from).count() != 1 {
-                return Err(broken(format!("{}.cry: not once: {from:?}", self.file)));
-            }
-            text = text.replace(from, to);
-        }
-        Ok(text)
+        defects::replace(self.file, text, self.edits.iter().copied())
     }
 }
 
