@@ -18,7 +18,7 @@ use zeroize::Zeroizing;
 
 use crate::crypt::random;
 use crate::error::{Error, Status, warn};
-use crate::files::stdout;
+use crate::files::{Ended, stdout};
 use crate::terminal_quoting::quoted;
 use crate::{temporary, terminal, text};
 
@@ -126,7 +126,7 @@ fn first_line(path: &Path) -> Result<Password, Error> {
     let name = quoted(path);
     // As large as it can get: growing would leave copies.
     let mut line = Zeroizing::new(Vec::with_capacity(MAX_LEN + 2));
-    BufReader::with_capacity(1, text::open(path)?.take(MAX_LEN as u64 + 2))
+    BufReader::with_capacity(1, Ended(text::open(path)?).take(MAX_LEN as u64 + 2))
         .read_until(b'\n', &mut line)
         .map_err(|error| Error::io(&name, error))?;
     if let Some(reason) = text::wrong_encoding(&line) {

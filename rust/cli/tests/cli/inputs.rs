@@ -40,8 +40,19 @@ fn a_reset_that_another_saw_is_no_end() {
     use std::net::{TcpListener, TcpStream};
     let folder = Folder::new();
     let list = format!("VERIPLEX-DIGEST (key) = {}\n", hex_digest(&folder.read("key")));
+    let password = [
+        "encrypt",
+        "--password-file",
+        "-",
+        "--cost",
+        "12",
+        "-o",
+        "sealed",
+        "key",
+    ];
     for (args, input) in [
         (&["digest"][..], "abc"),
+        (&password, "password"),
         (&["sum", "/dev/fd/0"], "abc"),
         (&["encrypt", "-k", "key", "-o", "sealed", "-"], "abc"),
         (&["digest", "--check", "-"], &list),
