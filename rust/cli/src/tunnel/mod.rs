@@ -259,9 +259,9 @@ struct Opened {
 
 /// Passes standard input and output through a tunnel.
 fn pipe(server: &Server) -> Result<(), Error> {
-    let mut plain = Stdio::new()?;
     let (sent, public) = (["-".into()], std::slice::from_ref(&server.peer_file));
     let read_key = server.key.reader(&sent, public, Private::tunnel)?;
+    let mut plain = Stdio::new()?;
     let peer = keys::read_one_public(&server.peer_file)?.tunnel;
     let key = read_key()?;
     let limit = Duration::from_secs(server.seconds.into());

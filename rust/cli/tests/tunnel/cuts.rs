@@ -211,6 +211,7 @@ fn unix_sockets_are_asked_for() {
 
 fn reset(stream: TcpStream) {
     SockRef::from(&stream).set_linger(Some(Duration::ZERO)).unwrap();
+    drop(stream);
 }
 
 /// A pipe whose standard input and output are one TCP socket, as inetd starts it.
