@@ -14,8 +14,14 @@ use veriplex_lift::{assembler, packages};
 
 const PATH: &str = "proofs/generated/manifest.json";
 
-/// The folders of the programs that run the proofs.
-const RUNNERS: [&str; 2] = ["proofs/lift/src", "proofs/tools/src"];
+/// The programs that run the proofs.
+const RUNNERS: [&str; 5] = [
+    "proofs/lift/src",
+    "proofs/tools/src/main.rs",
+    "proofs/tools/src/parallel.rs",
+    "proofs/tools/src/proofs.rs",
+    "proofs/tools/src/proofs",
+];
 
 /// The file that every script about a lifted kernel includes.
 pub const LIFTED: &str = "proofs/saw/lib/lifted.saw";
@@ -106,17 +112,14 @@ pub fn write(
 /// The files that run the proofs, on which every proof rests: the tools, the lifter, and the list of theorems.
 fn runners(root: &Path) -> io::Result<Vec<String>> {
     let mut files = vec!["proofs/THEOREMS.txt".to_owned()];
-    let mut folders = RUNNERS.map(str::to_owned).to_vec();
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(root.join(&folder))? {
-            let entry = entry?;
-            let path = format!("{folder}/{}", entry.file_name().to_string_lossy());
-            if entry.file_type()?.is_dir() {
-                &mut folders
-            } else {
-                &mut files
-            }
-            .push(path);
+    let mut places = RUNNERS.map(str::to_owned).to_vec();
+    while let Some(place) = places.pop() {
+        if root.join(&place).is_file() {
+            files.push(place);
+            continue;
+        }
+        for entry in fs::read_dir(root.join(&place))? {
+            places.push(format!("{place}/{}", entry?.file_name().to_string_lossy()));
         }
     }
     Ok(files)
