@@ -2,20 +2,26 @@
 //! could get the number of one that is not open.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use crate::destination::{Destination, find_input};
 use crate::error::Error;
 use crate::terminal_quoting::quoted;
 
-/// By the names that the command line has for them.
-static TAKEN: OnceLock<BTreeMap<PathBuf, File>> = OnceLock::new();
+/// By the names that the command line has for them, with their numbers.
+static TAKEN: OnceLock<BTreeMap<PathBuf, (i32, File)>> = OnceLock::new();
 
 /// Takes the descriptors that these paths name. An error if one of them is not open.
 pub fn take<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Result<(), Error> {
     let own = Own::new();
     // What one leads to may be a folder.
+    let number = |path: &Path| match find_input(path) {
+        Ok(Destination::Descriptor(number)) => Some(number),
+        _ => None,
+    };
     let named = paths.flat_map(|path| path.ancestors().filter_map(|at| Some((at, number(at)?))));
     let named: Vec<_> = named.collect();
     for (path, number) in &named {
@@ -28,29 +34,27 @@ pub fn take<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Result<(), Error> {
     }
     let taken = named
         .into_iter()
-        .filter_map(|(path, number)| Some((path.to_owned(), own.get(number)?)));
+        .filter_map(|(path, number)| Some((path.to_owned(), (number, own.get(number)?))));
     let _ = TAKEN.set(taken.collect());
     Ok(())
 }
 
 /// The descriptor that has this name on the command line.
 pub fn named(path: &Path) -> Option<&'static File> {
-    TAKEN.get()?.get(path)
+    TAKEN.get()?.get(path).map(|(_, file)| file)
 }
 
-/// Which descriptor of this process a path leads to, whether it is open or not.
-fn number(path: &Path) -> Option<i32> {
-    let mut path = std::path::absolute(path).ok()?;
-    // As many links as Linux follows.
-    for _ in 0..40 {
-        let folder = path.parent()?;
-        let number = path.file_name()?.to_str().and_then(|name| name.parse().ok());
-        if number.is_some() && is_of_descriptors(folder) {
-            return number;
-        }
-        path = folder.join(fs::read_link(&path).ok()?);
-    }
-    None
+/// The descriptor with this number, if the command line names it.
+pub fn numbered(number: i32) -> Option<&'static File> {
+    let mut taken = TAKEN.get()?.values();
+    taken.find(|(other, _)| *other == number).map(|(_, file)| file)
+}
+
+/// Which descriptor of this process has this name in a folder, whether it is open or not.
+pub fn number(folder: &Path, name: &OsStr) -> Option<i32> {
+    let number = name.to_str()?.parse().ok()?;
+    let is_here = folder.as_os_str().is_empty();
+    is_of_descriptors(if is_here { Path::new(".") } else { folder }).then_some(number)
 }
 
 /// Whether this folder has the descriptors of this process; of its threads, which have the same, it may be.
@@ -110,6 +114,9 @@ impl Own {
     }
 
     fn get(&self, number: i32) -> Option<File> {
-        File::open(Path::new("/dev/fd").join(number.to_string())).ok()
+        let path = Path::new("/dev/fd").join(number.to_string());
+        File::open(&path)
+            .or_else(|_| File::options().write(true).open(path))
+            .ok()
     }
 }

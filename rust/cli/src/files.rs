@@ -1,21 +1,21 @@
 //! Inputs, and outputs that appear whole or not at all.
 
 use std::ffi::OsStr;
-#[cfg(unix)]
-use std::fs::Permissions;
-use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, TryLockError};
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions, TryLockError};
 use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsFd;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{OFlags, fcntl_getfl};
+use rustix::process::Gid;
 use socket2::SockRef;
 use veriplex::hazmat::RATE;
 use zeroize::Zeroizing;
 
 use crate::armor;
 use crate::descriptors;
+use crate::destination::{self, Destination, Place};
 use crate::device;
 use crate::error::Error;
 use crate::folder;
@@ -348,7 +348,7 @@ impl Seek for Input {
 /// Where a result goes. Only [`Output::commit`] makes a file appear; without it nothing is left behind.
 pub struct Output {
     sink: Sink,
-    _written: Written,
+    written: Written,
     armor: Option<armor::Encoder>,
     /// For messages.
     pub name: String,
@@ -356,18 +356,32 @@ pub struct Output {
 
 enum Sink {
     Stdout(io::Stdout),
-    /// A device or named pipe, which must not be replaced by a file.
+    /// A descriptor, device or named pipe, which must not be replaced by a file.
     Special(File),
     File(NewFile),
 }
 
 impl Sink {
+    /// A descriptor that the command line names: what it is open to goes on where it is.
+    fn descriptor(number: i32, name: &str) -> Result<Self, Error> {
+        if number == 1 {
+            return Ok(Self::Stdout(stdout()?));
+        }
+        let Some(file) = descriptors::numbered(number) else {
+            let reason = format_args!("descriptor {number} cannot be used by this name");
+            return Err(Error::io(name, reason));
+        };
+        check_open(file, name, OFlags::WRONLY)?;
+        let file = file.try_clone().map_err(|error| Error::io(name, error))?;
+        Ok(Self::Special(file))
+    }
+
     /// Remembers that it is written.
     fn written(&self, name: &str) -> Result<Written, Error> {
         let found = match self {
             Self::Stdout(stdout) => stream(stdout),
             Self::Special(file) => file.metadata(),
-            Self::File(new) => fs::metadata(&new.destination),
+            Self::File(new) => fs::metadata(&new.place.path),
         };
         Written::new(found.ok(), matches!(self, Self::Stdout(_)), name)
     }
@@ -398,9 +412,9 @@ pub enum Existing {
 }
 
 impl Output {
-    /// Standard output for `-`, else a file.
+    /// Standard output for `-`, a descriptor of this process for its name, else a file.
     ///
-    /// A replaced file keeps its mode, and a symbolic link to it stays one, unless the link is somebody else's, which is an
+    /// A replaced file keeps its mode, and a symbolic link to it stays one. A link, named pipe or socket of another user is an
     /// error.
     ///
     /// It is none of the files that were given to [`places::keep`].
@@ -420,46 +434,36 @@ impl Output {
         }
         let replace = existing == Existing::Replaced;
         let mode = Mode::from(readers);
-        let found = match fs::symlink_metadata(path) {
+        let place = match destination::find(path).map_err(failed)? {
+            Destination::Descriptor(number) => return Self::new(Sink::descriptor(number, &name)?, name),
+            Destination::Name(place) => place,
+        };
+        if place.is_link && !replace {
+            return Err(existing.error(&name));
+        }
+        let found = match fs::symlink_metadata(&place.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             found => Some(found.map_err(failed)?),
         };
-        let new =
-            |destination: PathBuf, mode| NewFile::create(destination, existing, mode, true).map(Sink::File);
         let sink = match found {
-            None => new(path.to_owned(), mode),
+            None => NewFile::create(place, existing, mode, true).map(Sink::File),
             Some(found) if found.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+            Some(found) if found.is_file() => {
+                if !replace {
+                    return Err(existing.error(&name));
+                }
+                check_unused(&found)
+                    .and_then(|()| NewFile::create(place, existing, mode, true)?.like(&found))
+                    .map(Sink::File)
+            }
             // Whoever can make files in that folder would be given what belongs in the new one.
-            Some(found) if !replace && !found.is_file() && !found.is_symlink() => {
+            Some(_) if !replace => {
                 return Err(Error::io(
                     &name,
                     "not a regular file (--force writes to it anyway)",
                 ));
             }
-            Some(_) if !replace => return Err(existing.error(&name)),
-            // In a shared folder its owner would choose which of our files is replaced.
-            Some(found) if found.is_symlink() && !is_own(&found) => {
-                return Err(Error::io(
-                    &name,
-                    "a symbolic link of another user (name its target instead)",
-                ));
-            }
-            // As it was found: who puts a link there meanwhile chooses nothing, since a rename replaces that too.
-            Some(found) if found.is_file() => {
-                check_unused(&found).and_then(|()| new(path.to_owned(), mode.or_that_of(&found)))
-            }
-            Some(link) => match fs::metadata(path) {
-                // A link to nothing is replaced.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => new(path.to_owned(), mode),
-                Err(error) => Err(error),
-                Ok(found) if found.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
-                Ok(found) if found.is_file() => check_unused(&found)
-                    .and_then(|()| fs::canonicalize(path))
-                    .and_then(|path| new(path, mode.or_that_of(&found))),
-                Ok(found) => {
-                    open_special(path, link.is_symlink(), is_block_device(&found)).map(Sink::Special)
-                }
-            },
+            Some(found) => open_special(&place, &found).map(Sink::Special),
         };
         match sink {
             Ok(sink) => Self::new(sink, name),
@@ -469,31 +473,34 @@ impl Output {
 
     fn new(sink: Sink, name: String) -> Result<Self, Error> {
         Ok(Self {
-            _written: sink.written(&name)?,
+            written: sink.written(&name)?,
             sink,
             armor: None,
             name,
         })
     }
 
-    /// Lets the file be read that this replaces, by a command that changes it, and says where it is.
-    pub fn changing(self) -> Result<(Self, PathBuf), Error> {
-        let Sink::File(NewFile { destination, .. }) = &self.sink else {
+    /// Opens the file that this replaces, by a command that changes it, and says where it is as long as this is there.
+    pub fn changing(mut self) -> Result<(Self, File, PathBuf), Error> {
+        let Sink::File(NewFile { place, .. }) = &self.sink else {
             return Err(Error::io(&self.name, "not a regular file"));
         };
-        let destination = destination.clone();
-        let changing = Self {
-            _written: Written::default(),
-            ..self
-        };
-        Ok((changing, destination))
+        let path = place.path.clone();
+        self.written = Written::default();
+        let file = open(&path).map_err(|error| Error::io(&self.name, error))?;
+        places::keep(&file, &self.name)?;
+        Ok((self, file, path))
     }
 
     /// The same as for a new file, where there are no files without a name: for the tests.
     pub fn create_named(path: &Path, readers: Readers) -> Result<Self, Error> {
         let name = quoted(path);
-        let mode = Mode::from(readers);
-        NewFile::create(path.to_owned(), Existing::Kept, mode, false)
+        let create = |found| match found {
+            Destination::Name(place) => NewFile::create(place, Existing::Kept, readers.into(), false),
+            Destination::Descriptor(_) => Err(io::ErrorKind::Unsupported.into()),
+        };
+        destination::find(path)
+            .and_then(create)
             .map_err(|error| Error::io(&name, error))
             .and_then(|file| Self::new(Sink::File(file), name.clone()))
     }
@@ -530,11 +537,11 @@ impl Output {
 
     /// A folder instead of a file that appears on commit; otherwise the output as it was.
     pub fn into_folder(self) -> Result<Result<NewFolder, Self>, Error> {
-        let Sink::File(NewFile { destination, .. }) = self.sink else {
+        let Sink::File(NewFile { place, .. }) = self.sink else {
             return Ok(Err(self));
         };
         let name = self.name;
-        if fs::symlink_metadata(&destination).is_ok() {
+        if place.is_link || fs::symlink_metadata(&place.path).is_ok() {
             return Err(Error::io(
                 &name,
                 "already exists, and a folder never overwrites anything",
@@ -543,11 +550,11 @@ impl Output {
         let mut builder = DirBuilder::new();
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        let (temporary, ()) = Temporary::make(folder_of(&destination), |path| builder.create(path))
+        let (temporary, ()) = Temporary::make(folder_of(&place.path), |path| builder.create(path))
             .map_err(|error| Error::io(&name, error))?;
         Ok(Ok(NewFolder {
             temporary,
-            destination,
+            place,
             name,
         }))
     }
@@ -560,7 +567,12 @@ impl Output {
                 .finish(&mut self.sink)
                 .map_err(|error| Error::write(&self.name, &error))?;
         }
-        let Self { sink, name, .. } = self;
+        let Self {
+            sink,
+            name,
+            written: _written,
+            ..
+        } = self;
         match sink {
             Sink::Stdout(mut stdout) => stdout.flush().map_err(|error| Error::write(&name, &error)),
             // Pipes and terminals keep nothing, and say that this is invalid.
@@ -582,8 +594,9 @@ impl Output {
 /// A folder that appears when it is whole. Until then it has a hidden name, and without [`NewFolder::commit`] nothing is left
 /// behind. Only its owner can enter it.
 pub struct NewFolder {
+    /// Dropped before the folder that it is in.
     temporary: Temporary,
-    destination: PathBuf,
+    place: Place,
     /// For messages.
     pub name: String,
 }
@@ -597,8 +610,8 @@ impl NewFolder {
         let failed = |error| Error::io(&self.name, error);
         sync_all(self.temporary.path()).map_err(failed)?;
         // Fails if there is something by now, unless it is an empty folder.
-        self.temporary.persist(&self.destination, true).map_err(failed)?;
-        sync_name(&self.destination).map_err(failed)
+        self.temporary.persist(&self.place.path, true).map_err(failed)?;
+        sync_name(&self.place.path).map_err(failed)
     }
 }
 
@@ -706,44 +719,26 @@ pub fn check_unused(file: &Metadata) -> io::Result<()> {
     }
 }
 
-/// Opens what is not a file. What is found must not have become something else since it was looked at. Linux refuses block
-/// devices that are mounted or otherwise in use.
-fn open_special(path: &Path, is_link: bool, is_block_device: bool) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.write(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        let follow = if is_link {
-            OFlags::empty()
-        } else {
-            OFlags::NOFOLLOW
-        };
-        let alone = if is_block_device {
-            OFlags::EXCL
-        } else {
-            OFlags::empty()
-        };
-        options.custom_flags((follow | alone | OFlags::NOCTTY).bits().cast_signed());
+/// Opens what was found and is no file. Linux refuses block devices that are mounted or otherwise in use.
+fn open_special(place: &Place, found: &Metadata) -> io::Result<File> {
+    let kind = found.file_type();
+    if kind.is_fifo() || kind.is_socket() {
+        place.check_owner(found.uid(), "named pipe or socket")?;
     }
-    #[cfg(not(unix))]
-    let _ = (is_link, is_block_device);
-    let file = options.open(path)?;
-    if file.metadata()?.is_file() {
+    let alone = if kind.is_block_device() {
+        OFlags::EXCL
+    } else {
+        OFlags::empty()
+    };
+    let flags = OFlags::NOFOLLOW | OFlags::NOCTTY | alone;
+    let file = OpenOptions::new()
+        .write(true)
+        .custom_flags(flags.bits().cast_signed())
+        .open(&place.path)?;
+    if !is_same(&file, Ok(found.clone())) {
         return Err(io::Error::other("changed while it was opened"));
     }
     Ok(file)
-}
-
-/// Whether it belongs to this user, or to the system's administrator.
-#[cfg(unix)]
-fn is_own(found: &Metadata) -> bool {
-    [rustix::process::geteuid().as_raw(), 0].contains(&found.uid())
-}
-
-#[cfg(not(unix))]
-fn is_own(_: &Metadata) -> bool {
-    true
 }
 
 /// The mode of a file from its name on; before, it is 0600.
@@ -767,40 +762,12 @@ impl From<Readers> for Mode {
 }
 
 impl Mode {
-    /// That of a replaced file, without the bits that give its content the rights of its owner or group. A file of
-    /// somebody else does not say who may read ours.
-    #[cfg(unix)]
-    fn or_that_of(self, replaced: &Metadata) -> Self {
-        use std::os::unix::fs::{MetadataExt, PermissionsExt};
-        if replaced.uid() == rustix::process::geteuid().as_raw() {
-            let mode = replaced.permissions().mode() & 0o777;
-            match self {
-                Self::Within(most) => Self::Exactly(mode & most),
-                _ => Self::Exactly(mode),
-            }
-        } else {
-            self
-        }
-    }
-
-    #[cfg(not(unix))]
-    fn or_that_of(self, _: &Metadata) -> Self {
-        self
-    }
-
-    #[cfg(unix)]
     fn set(self, file: &File) -> io::Result<()> {
-        use std::os::unix::fs::PermissionsExt;
         let mode = match self {
             Self::Exactly(mode) | Self::Within(mode) => mode,
             Self::Umask => 0o666 & !umask(),
         };
         file.set_permissions(Permissions::from_mode(mode))
-    }
-
-    #[cfg(not(unix))]
-    fn set(self, _: &File) -> io::Result<()> {
-        Ok(())
     }
 }
 
@@ -818,14 +785,14 @@ struct NewFile {
     file: File,
     /// None where a file needs no name.
     temporary: Option<Temporary>,
-    destination: PathBuf,
+    place: Place,
     existing: Existing,
     mode: Mode,
 }
 
 impl NewFile {
-    fn create(destination: PathBuf, existing: Existing, mode: Mode, unnamed: bool) -> io::Result<Self> {
-        let folder = folder_of(&destination);
+    fn create(place: Place, existing: Existing, mode: Mode, unnamed: bool) -> io::Result<Self> {
+        let folder = folder_of(&place.path);
         if existing == Existing::Replaced {
             // It will have a name for a moment. That this cannot be is found out before the work.
             temporary::guard()?;
@@ -834,21 +801,68 @@ impl NewFile {
             (None, file)
         } else {
             let (temporary, file) = Temporary::make(folder, |path| {
-                let mut options = OpenOptions::new();
-                options.read(true).write(true).create_new(true);
-                #[cfg(unix)]
-                std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-                options.open(path)
+                OpenOptions::new()
+                    .read(true)
+                    .write(true)
+                    .create_new(true)
+                    .mode(0o600)
+                    .open(path)
             })?;
             (Some(temporary), file)
         };
         Ok(Self {
             file,
             temporary,
-            destination,
+            place,
             existing,
             mode,
         })
+    }
+
+    /// With the group and the mode of a replaced file, without the bits that give its content the rights of its owner or
+    /// group: nobody can read it who could not read that. A file of somebody else does not say who may read ours.
+    fn like(self, replaced: &Metadata) -> io::Result<Self> {
+        let new = self.file.metadata()?;
+        if replaced.uid() != new.uid() {
+            return Ok(self);
+        }
+        let mut mode = replaced.mode() & 0o777;
+        let has_group = new.gid() == replaced.gid()
+            || rustix::fs::fchown(&self.file, None, Some(Gid::from_raw(replaced.gid()))).is_ok();
+        if !has_group {
+            // Its members are others now, and the other way round.
+            mode = mode & 0o700 | mode & (mode >> 3) & 0o007;
+        }
+        if self.has_list() {
+            mode &= 0o700;
+        }
+        if let Mode::Within(most) = self.mode {
+            mode &= most;
+        }
+        Ok(Self {
+            mode: Mode::Exactly(mode),
+            ..self
+        })
+    }
+
+    /// Whether this or what it replaces has an access control list, of which the mode tells only a part.
+    #[cfg(target_os = "linux")]
+    fn has_list(&self) -> bool {
+        use rustix::fs::{fgetxattr, lgetxattr};
+        use rustix::io::Errno;
+        const NAME: &str = "system.posix_acl_access";
+        let lists = [
+            lgetxattr(&self.place.path, NAME, &mut [0; 1][..]),
+            fgetxattr(&self.file, NAME, &mut [0; 1][..]),
+        ];
+        lists
+            .iter()
+            .any(|list| !matches!(list, Err(Errno::NODATA | Errno::OPNOTSUPP | Errno::NOSYS)))
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn has_list(&self) -> bool {
+        false
     }
 
     fn commit(self) -> io::Result<()> {
@@ -859,22 +873,19 @@ impl NewFile {
         }
         // On disk before it has a name, so that a crash leaves no empty file under that name.
         self.file.sync_all()?;
-        let folder = folder_of(&self.destination);
+        let path = &self.place.path;
         match self.temporary {
-            Some(temporary) => temporary.persist(&self.destination, replace)?,
+            Some(temporary) => temporary.persist(path, replace)?,
             None if replace => {
                 // Only a rename replaces a file.
-                let (temporary, ()) = Temporary::make(folder, |path| link(&self.file, path))?;
-                temporary.persist(&self.destination, true)?;
+                let (temporary, ()) = Temporary::make(folder_of(path), |path| link(&self.file, path))?;
+                temporary.persist(path, true)?;
             }
-            None => link(&self.file, &self.destination)?,
+            None => link(&self.file, path)?,
         }
-        let named = self
-            .mode
-            .set(&self.file)
-            .and_then(|()| sync_name(&self.destination));
-        if named.is_err() && !replace && is_same(&self.file, fs::symlink_metadata(&self.destination)) {
-            let _ = fs::remove_file(&self.destination);
+        let named = self.mode.set(&self.file).and_then(|()| sync_name(path));
+        if named.is_err() && !replace && is_same(&self.file, fs::symlink_metadata(path)) {
+            let _ = fs::remove_file(path);
         }
         named
     }
@@ -990,26 +1001,60 @@ mod tests {
         }
     }
 
-    /// Its name is not looked up again, when it may have become a link. One to it is: it stays a link.
+    /// Its name is not looked up again, when it may have become a link, or be in another folder. A link to it stays one.
     #[test]
-    #[cfg(unix)]
     fn what_was_found_to_be_a_file_is_replaced_by_name() {
-        let folder = tempfile::TempDir::new().unwrap();
-        fs::create_dir(folder.path().join("sub")).unwrap();
-        let [file, link] = ["file", "link"].map(|name| folder.path().join("sub/..").join(name));
-        fs::write(&file, "old").unwrap();
-        std::os::unix::fs::symlink("file", &link).unwrap();
-        let destination = |path: &Path| {
-            let output = Output::create(path, Existing::Replaced, Readers::Owner)
+        for name in ["file", "link"] {
+            let folder = tempfile::TempDir::new().unwrap();
+            let at = |name: &str| folder.path().join(name);
+            fs::create_dir(at("sub")).unwrap();
+            fs::write(at("file"), "old").unwrap();
+            std::os::unix::fs::symlink("file", at("link")).unwrap();
+            let path = folder.path().join("sub/..").join(name);
+            let mut output = Output::create(&path, Existing::Replaced, Readers::Owner)
                 .ok()
                 .unwrap();
-            match output.sink {
-                Sink::File(new) => new.destination,
-                _ => panic!("it is a file"),
+            let Sink::File(new) = &output.sink else {
+                panic!("it is a file")
+            };
+            assert_eq!(new.place.shown, folder.path().join("sub/../file"));
+            output.write_all(b"new").unwrap();
+            // Whoever can change the folders' names does.
+            for name in ["file", "other"] {
+                fs::write(at("sub").join(name), "precious").unwrap();
             }
-        };
-        assert_eq!(destination(&file), file);
-        assert_eq!(destination(&link), fs::canonicalize(&file).unwrap());
+            fs::rename(at("file"), at("moved")).unwrap();
+            std::os::unix::fs::symlink("sub/other", at("file")).unwrap();
+            output.commit().ok().unwrap();
+            let read = |name: &str| fs::read_to_string(at(name)).unwrap();
+            assert_eq!(
+                ["file", "moved", "sub/file", "sub/other"].map(read),
+                ["new", "old", "precious", "precious"]
+            );
+            assert!(!at("file").is_symlink() && at("link").is_symlink());
+        }
+    }
+
+    /// The folder is the one that was found, whatever has its name by then.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn an_output_stays_in_its_folder() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for name in ["sub", "theirs"] {
+            fs::create_dir(at(name)).unwrap();
+            fs::write(at(name).join("file"), "old").unwrap();
+        }
+        let path = at("sub/file");
+        let mut output = Output::create(&path, Existing::Replaced, Readers::Owner)
+            .ok()
+            .unwrap();
+        output.write_all(b"new").unwrap();
+        fs::rename(at("sub"), at("moved")).unwrap();
+        std::os::unix::fs::symlink("theirs", at("sub")).unwrap();
+        output.commit().ok().unwrap();
+        assert_eq!(fs::read_to_string(at("moved/file")).unwrap(), "new");
+        assert_eq!(fs::read_to_string(at("theirs/file")).unwrap(), "old");
     }
 
     /// A name that may be lost is an error; that of a folder that cannot be read is none.

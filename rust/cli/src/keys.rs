@@ -553,8 +553,7 @@ pub fn change_password(path: &Path, old: &Source, new: Option<(&Source, u8)>) ->
     let output = Output::create(path, Existing::Replaced, Readers::OwnerAlways)?;
     let name = quoted(path);
     let failed = |error: io::Error| Error::io(&name, error);
-    let (mut output, place) = output.changing()?;
-    let file = text::open(&place)?;
+    let (mut output, file, place) = output.changing()?;
     // Not every file system has locks.
     if let Err(TryLockError::WouldBlock) = file.try_lock() {
         return Err(Error::io(&name, "in use by another process"));

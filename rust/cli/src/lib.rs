@@ -22,6 +22,7 @@ pub mod checksum_list;
 pub mod command;
 pub mod crypt;
 mod descriptors;
+mod destination;
 mod device;
 pub mod disk;
 pub mod encrypted;

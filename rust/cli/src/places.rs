@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::descriptors;
+use crate::destination::{self, Destination};
 use crate::device;
 use crate::error::Error;
 use crate::terminal_quoting::quoted;
@@ -145,9 +146,14 @@ pub fn plan<P: AsRef<Path>>(uses: &[(&str, &[P])], outputs: &[PathBuf]) -> Resul
             (path.as_path(), quoted(path))
         };
         // What a link leads to is written.
-        let place = match fs::canonicalize(path) {
-            Ok(target) if path.is_symlink() => target,
-            _ => path.to_owned(),
+        let place = match destination::find(path) {
+            Ok(Destination::Name(place)) => place.shown,
+            // As far as the system knows a name.
+            Ok(Destination::Descriptor(_)) => fs::canonicalize(path)
+                .ok()
+                .filter(|named| is_one(named, path))
+                .unwrap_or_else(|| path.to_owned()),
+            Err(_) => path.to_owned(),
         };
         for thing in Thing::all_at(&place) {
             if used.read.contains(&thing) {
@@ -165,6 +171,11 @@ pub fn plan<P: AsRef<Path>>(uses: &[(&str, &[P])], outputs: &[PathBuf]) -> Resul
         }
     }
     Ok(())
+}
+
+fn is_one(one: &Path, other: &Path) -> bool {
+    let identity = |path| fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
+    identity(one) == identity(other)
 }
 
 /// The folder that a path is in, the one that this is in, and so on.

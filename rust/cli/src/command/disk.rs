@@ -437,7 +437,7 @@ pub fn run(command: &Command, quiet: bool, show_progress: bool) -> Result<Status
             let written = if plain.plain {
                 Vec::new()
             } else {
-                vec![copy::header_path(image, header.as_deref())?]
+                copy::header_files(image, header.as_deref())?.to_vec()
             };
             plan(secret, image, None, &written)?;
             if !quiet {

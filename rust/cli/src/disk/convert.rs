@@ -39,10 +39,11 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use rustix::fs::OFlags;
 use veriplex::mac::Mac;
 use veriplex::{TAG_LEN, label};
 use zeroize::Zeroizing;
@@ -841,7 +842,12 @@ impl Files {
         if let Some(file) = self.open_journal.get() {
             return Ok(file);
         }
-        let file = File::options().read(true).write(true).open(&self.journal)?;
+        let mut options = File::options();
+        options.read(true).write(true);
+        // It is never a link: another user's could lead to another file of ours.
+        let file = options
+            .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
+            .open(&self.journal)?;
         // Somebody may go on with a copy of the image.
         lock(&file)?;
         Ok(self.open_journal.get_or_init(|| file))

@@ -12,6 +12,7 @@ use super::image::{self, Image, check_destination};
 use super::plain::Plain;
 use super::{Direction, EXTENSION, HEADER_EXTENSION, JOURNAL_EXTENSION, OLD_EXTENSION, convert};
 use crate::crypt::{Job, Range, Secret};
+use crate::destination::{self, Destination};
 use crate::error::{Error, warn};
 use crate::files::{Existing, Output, Readers, beside, is_same, lock_if_there};
 use crate::places::is_stdio;
@@ -325,16 +326,20 @@ pub fn header_path(image: &Path, header: Option<&Path>) -> Result<PathBuf, Error
     if fs::metadata(&path).is_ok_and(|found| !found.is_file()) {
         return Err(Error::io(&quoted(&path), "not a regular file"));
     }
-    if path.is_symlink() {
+    match destination::find(&path) {
         // The journal is beside the header itself.
-        return fs::canonicalize(&path).map_err(|error| Error::io(&quoted(&path), error));
+        Ok(Destination::Name(place)) if place.is_link => Ok(place.shown),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io(&quoted(&path), error)),
+        _ => Ok(path),
     }
-    Ok(path)
 }
 
 /// The header of an image, and what may be made beside it.
 pub fn header_files(image: &Path, header: Option<&Path>) -> Result<[PathBuf; 3], Error> {
     let header = header_path(image, header)?;
+    if let Ok(Destination::Descriptor(_)) = destination::find(&header) {
+        return Err(Error::usage("--header", "must be a file"));
+    }
     let [old, journal] = [OLD_EXTENSION, JOURNAL_EXTENSION].map(|extension| beside(&header, extension));
     Ok([header, old, journal])
 }

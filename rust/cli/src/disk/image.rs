@@ -11,6 +11,7 @@ use rustix::fs::OFlags;
 
 use super::header::{Disk, Geometry, MARKER_LEN, SectorTags};
 use super::marker::Marker;
+use crate::destination::{self, Destination};
 use crate::device;
 use crate::error::Error;
 use crate::files::{Readers, check_unused, lock, lock_if_there, lock_shared};
@@ -77,7 +78,12 @@ impl Image {
             // Linux then refuses one that is mounted.
             options.custom_flags(OFlags::EXCL.bits().cast_signed());
         }
-        let mut file = options.open(path).map_err(failed)?;
+        let file = match destination::find(path) {
+            Ok(Destination::Name(place)) if write => options.open(&place.path),
+            Err(error) if write => Err(error),
+            _ => options.open(path),
+        };
+        let mut file = file.map_err(failed)?;
         lock(&file).map_err(failed)?;
         // The metadata of a device have no length.
         let len = file.seek(SeekFrom::End(0)).map_err(failed)?;

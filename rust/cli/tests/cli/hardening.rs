@@ -145,6 +145,183 @@ fn links_of_other_owners_are_not_followed() {
     assert_eq!(folder.read("ours"), b"plaintext");
 }
 
+/// Makes a link, file or pipe another user's. Only root can.
+fn give_away(folder: &Folder, name: &str) -> bool {
+    std::os::unix::fs::lchown(folder.path(name), Some(12345), Some(12345)).is_ok()
+}
+
+/// Neither as the first of several links, nor as the last, nor on the way; but whoever alone can write in a folder says where
+/// its links lead.
+#[test]
+fn no_link_of_a_chain_is_of_another_owner() {
+    let folder = Folder::new();
+    folder.write("file.vpx", &encrypted(&KEY, &[9; 32], b"plaintext"));
+    for name in ["shared", "ours", "theirs"] {
+        fs::create_dir(folder.path(name)).unwrap();
+    }
+    let files = ["ours/old", "ours/file"];
+    let links = [
+        ("shared/link", "../ours/old"),
+        ("first", "shared/link"),
+        ("shared/folder", "../ours"),
+        ("shared/new", "../ours/new"),
+    ];
+    for (link, target) in links {
+        symlink(target, folder.path(link)).unwrap();
+        if link != "first" && !give_away(&folder, link) {
+            return;
+        }
+    }
+    for output in [
+        "shared/link",
+        "first",
+        "shared/folder",
+        "shared/folder/file",
+        "shared/folder/../ours/file",
+        "shared/new",
+        "shared/folder/new",
+    ] {
+        files.iter().for_each(|file| folder.write(file, b"as it was"));
+        let done = folder.run(&["decrypt", "-k", "key", "-f", "-o", output, "file.vpx"]);
+        let message = stderr(&done);
+        assert!(
+            done.status.code() == Some(IO) && message.contains("link of another user"),
+            "{output}: {message}"
+        );
+        assert_eq!(files.map(|file| folder.read(file)), [b"as it was"; 2], "{output}");
+        assert!(!folder.path("ours/new").exists(), "{output}");
+    }
+    symlink("../ours/old", folder.path("theirs/link")).unwrap();
+    assert!(give_away(&folder, "theirs") && give_away(&folder, "theirs/link"));
+    let decrypt = ["decrypt", "-k", "key", "-f", "-o", "theirs/link", "file.vpx"];
+    set_mode(&folder, "theirs", 0o1777);
+    fails(&folder.run(&decrypt), IO, "theirs/link", "link of another user");
+    set_mode(&folder, "theirs", 0o755);
+    succeeds(&folder.run(&decrypt));
+    assert_eq!(folder.read("ours/old"), b"plaintext");
+}
+
+#[test]
+fn headers_are_not_links_of_other_owners() {
+    let folder = Folder::new();
+    folder.write_private("image", &noise(8192));
+    folder.write("ours", b"as it was");
+    let encrypt = ["disk", "encrypt", "-k", "key", "image"];
+    succeeds(&folder.run(&encrypt));
+    let header = folder.read("image.vpdisk.vphead");
+    for name in ["image.vpdisk.vphead", "link"] {
+        let _ = fs::remove_file(folder.path(name));
+        symlink("ours", folder.path(name)).unwrap();
+        if !give_away(&folder, name) {
+            return;
+        }
+    }
+    for args in [
+        &["--force"][..],
+        &["--force", "--header", "link"],
+        &["--in-place", "--header", "link"],
+    ] {
+        let output = folder.run(&[&encrypt[..], args].concat());
+        let name = args.iter().find(|name| **name == "link");
+        fails(
+            &output,
+            IO,
+            name.unwrap_or(&"image.vpdisk.vphead"),
+            "link of another user",
+        );
+        assert_eq!(folder.read("ours"), b"as it was");
+    }
+    folder.write("ours", &header);
+    set_mode(&folder, "image.vpdisk", 0o600);
+    let output = folder.run(&["disk", "decrypt", "-k", "key", "--in-place", "image.vpdisk"]);
+    fails(&output, IO, "image.vpdisk.vphead", "link of another user");
+    assert_eq!(folder.read("ours"), header);
+    // Nor is the image, which would be changed.
+    symlink("image", folder.path("theirs")).unwrap();
+    assert!(give_away(&folder, "theirs"));
+    let in_place = ["disk", "encrypt", "-k", "key", "--in-place", "theirs"];
+    fails(&folder.run(&in_place), IO, "theirs", "link of another user");
+    assert_eq!(folder.read("image"), noise(8192));
+}
+
+/// Whoever reads from it would be given the plaintext, with `--force` too.
+#[test]
+fn pipes_of_other_owners_get_nothing() {
+    let folder = Folder::new();
+    folder.write("file.vpx", &encrypted(&KEY, &[9; 32], b"plaintext"));
+    make_fifo(&folder, "file");
+    // Somebody waits for it.
+    let _pipe = File::options()
+        .read(true)
+        .write(true)
+        .open(folder.path("file"))
+        .unwrap();
+    if give_away(&folder, "file") {
+        let output = folder.run(&["decrypt", "--key-file", "key", "-f", "file.vpx"]);
+        fails(&output, IO, "file", "pipe or socket of another user");
+    }
+}
+
+/// Whoever could not read the replaced file cannot read the new one.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_replaced_file_is_not_opened_to_others() {
+    use std::os::unix::process::CommandExt;
+
+    let folder = Folder::new();
+    folder.write("file.vpx", &encrypted(&KEY, &[9; 32], b"plaintext"));
+    let decrypt = ["decrypt", "--key-file", "key", "-fo", "out", "file.vpx"];
+    // A list lets user 12345 read; the mode tells its mask in the place of the group.
+    folder.write("out", b"old");
+    let list = [(1u16, 6u16, u32::MAX), (2, 4, 12345), (4, 0, u32::MAX)];
+    let list = [&list[..], &[(16, 4, u32::MAX), (32, 0, u32::MAX)]].concat();
+    let entry = |(tag, bits, id): &(u16, u16, u32)| {
+        [&tag.to_le_bytes()[..], &bits.to_le_bytes(), &id.to_le_bytes()].concat()
+    };
+    let entries: Vec<u8> = list.iter().flat_map(entry).collect();
+    let bytes = [&2u32.to_le_bytes()[..], &entries].concat();
+    let name = "system.posix_acl_access";
+    if rustix::fs::setxattr(folder.path("out"), name, &bytes, rustix::fs::XattrFlags::empty()).is_ok() {
+        assert_eq!(mode(&folder, "out"), 0o640);
+        succeeds(&folder.run(&decrypt));
+        assert_eq!(mode(&folder, "out"), 0o600);
+    } else {
+        println!("skipped: no access control lists here");
+    }
+    // Root can keep the group; others cannot, unless they are in it.
+    let chown = |name: &str, user, group| {
+        std::os::unix::fs::chown(folder.path(name), Some(user), Some(group)).is_ok()
+    };
+    fs::remove_file(folder.path("out")).unwrap();
+    folder.write("out", b"old");
+    let user = rustix::process::geteuid().as_raw();
+    set_mode(&folder, "out", 0o640);
+    if !chown("out", user, 12345) {
+        return;
+    }
+    succeeds(&folder.run(&decrypt));
+    let found = fs::metadata(folder.path("out")).unwrap();
+    assert_eq!((found.gid(), found.mode() & 0o777), (12345, 0o640));
+    set_mode(&folder, "key", 0o644);
+    fs::set_permissions(folder.0.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    let mut tried = folder.command(&["--version"]);
+    if !tried
+        .uid(65534)
+        .gid(65534)
+        .output()
+        .is_ok_and(|output| output.status.success())
+    {
+        println!("skipped: the program is in a folder of root's");
+        return;
+    }
+    for (old, new) in [(0o640, 0o600), (0o664, 0o604), (0o604, 0o600), (0o644, 0o604)] {
+        assert!(chown("out", 65534, 12345));
+        set_mode(&folder, "out", old);
+        succeeds(&folder.command(&decrypt).uid(65534).gid(65534).output().unwrap());
+        assert_eq!(mode(&folder, "out"), new, "{old:o}");
+    }
+}
+
 /// Half of a plaintext is in the output when the signal comes.
 #[test]
 #[cfg(target_os = "linux")]

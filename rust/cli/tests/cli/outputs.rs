@@ -559,6 +559,64 @@ fn an_output_is_not_the_input() {
     }
 }
 
+/// What a descriptor is open to is written from where it is, whatever its name is by now.
+#[test]
+#[cfg(target_os = "linux")]
+fn descriptors_are_streams() {
+    let folder = Folder::new();
+    folder.write("file.vpx", &encrypted(&KEY, &[9; 32], b"plaintext"));
+    std::os::unix::fs::symlink("/dev/fd/7", folder.path("link")).unwrap();
+    let run = |script: &str| {
+        Command::new("sh")
+            .args(["-c", script, env!("CARGO_BIN_EXE_veriplex")])
+            .current_dir(folder.0.path())
+            .output()
+            .unwrap()
+    };
+    for name in [
+        "/dev/fd/7",
+        "/proc/self/fd/7",
+        "/proc/thread-self/fd/7",
+        "/dev/../dev/fd/7",
+        "link",
+    ] {
+        for force in ["", "--force"] {
+            let decrypt = format!("\"$0\" decrypt {force} -k key -o {name} file.vpx");
+            // Its name is another file's by now.
+            folder.write("gone (deleted)", b"precious");
+            let read = "cat /proc/self/fd/7";
+            let output = run(&format!(
+                "exec 7<>gone; rm gone; {decrypt}; echo $?; echo more >&7; {read}"
+            ));
+            assert_eq!(
+                (stdout(&output), stderr(&output)),
+                ("0\nplaintextmore\n", ""),
+                "{decrypt}"
+            );
+            assert_eq!(folder.read("gone (deleted)"), b"precious");
+            let output = run(&format!("{decrypt} 7</dev/null"));
+            fails(&output, IO, name, "not open for writing");
+            fails(&run(&format!("{decrypt} 7>&-")), IO, name, "7 is not open");
+        }
+    }
+    for name in ["/dev/stdout", "/dev/fd/1", "-"] {
+        for force in ["", "--force"] {
+            let decrypt = format!("\"$0\" decrypt {force} -k key -o {name} file.vpx");
+            let output = run(&format!(
+                "echo before >all; {decrypt} >>all && {{ {decrypt} && echo after; }} >>all; cat all"
+            ));
+            assert_eq!(
+                (stdout(&output), stderr(&output)),
+                ("before\nplaintextplaintextafter\n", ""),
+                "{decrypt}"
+            );
+        }
+    }
+    // Nothing but a stream has such a name.
+    let output = run("\"$0\" decrypt -f -k key -o /proc/self/exe file.vpx");
+    fails(&output, IO, "/proc/self/exe", "not the name of a file");
+}
+
 /// All files of a run are known before it begins. Nothing is done if one would be lost.
 #[test]
 #[cfg(unix)]
@@ -659,14 +717,13 @@ fn no_file_of_a_run_is_lost() {
     fails(&output, USAGE, "standard output", "in a folder that is read");
     assert_eq!(folder.read("in/z.vpx"), b"precious");
     succeeds(&folder.run(&["encrypt", "--key-file", "key", "-o", "-", "in"]));
-    // Another name of an output that there is only by then, as on a disk where case does not count.
+    // A link to an output that is not there yet.
     fs::create_dir(folder.path("later")).unwrap();
     symlink("a.vpx", folder.path("later/b.vpx")).unwrap();
     folder.write("b", b"b");
     let output = folder.run(&["encrypt", "--key-file", "key", "-fo", "later", "a", "b"]);
     fails(&output, USAGE, "later/b.vpx", "would be written twice");
-    let output = folder.run(&["decrypt", "--key-file", "key", "-o", "-", "later/a.vpx"]);
-    assert_eq!(stdout(&output), "a");
+    assert!(!folder.path("later/a.vpx").exists());
     // Several names are fine.
     let output = folder.run(&["decrypt", "--key-file", "key", "-o", "o", "d1/x.vpx", "d2/X.vpx"]);
     succeeds(&output);

@@ -1,0 +1,177 @@
+//! Where a path leads: found once, a name at a time from a folder that is open. What is replaced or opened then is what was
+//! found, whoever changes names meanwhile.
+
+use std::ffi::{CString, OsString};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::{CWD, FileType, Mode, OFlags, Stat, fstat, openat, readlinkat};
+use rustix::io::Errno;
+
+use crate::descriptors;
+
+/// What a path names.
+pub enum Destination {
+    /// A descriptor of this process: a stream, whatever it is open to.
+    Descriptor(i32),
+    Name(Place),
+}
+
+/// A name in an open folder. It is no link, unless it became one since.
+pub struct Place {
+    /// The name behind the open folder: it is not looked up again.
+    pub path: PathBuf,
+    /// The same from the current folder or the root, without links: to be shown, compared and found again.
+    pub shown: PathBuf,
+    /// Whether a symbolic link had led there.
+    pub is_link: bool,
+    folder: OwnedFd,
+}
+
+/// As many as Linux follows.
+const MAX_LINKS: usize = 40;
+
+#[cfg(target_os = "linux")]
+const LOOK: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
+#[cfg(not(target_os = "linux"))]
+const LOOK: OFlags = OFlags::CLOEXEC;
+const FOLDER: OFlags = LOOK.union(OFlags::DIRECTORY);
+
+/// Where an output goes.
+///
+/// As the kernel's `protected_symlinks`, but everywhere: a link of another user would choose which of our files is replaced.
+///
+/// # Errors
+///
+/// [`check_owner`], for each link on the way.
+pub fn find(path: &Path) -> io::Result<Destination> {
+    walk(path, |link, folder| {
+        check_owner(link, folder, "symbolic link")
+            .map_err(|error| io::Error::new(error.kind(), format!("{error} (name its target instead)")))
+    })
+}
+
+/// Where an input is, whose links may be anybody's.
+pub fn find_input(path: &Path) -> io::Result<Destination> {
+    walk(path, |_, _| Ok(()))
+}
+
+impl Place {
+    /// [`check_owner`] of what was found here.
+    pub fn check_owner(&self, owner: u32, what: &str) -> io::Result<()> {
+        check_owner(owner, &fstat(&self.folder)?, what)
+    }
+}
+
+/// An error unless something belongs to this user, to root, or to the owner of its folder, if nobody else can write there.
+fn check_owner(owner: u32, folder: &Stat, what: &str) -> io::Result<()> {
+    let is_private = !Mode::from_raw_mode(folder.st_mode).intersects(Mode::WGRP | Mode::WOTH);
+    if [rustix::process::geteuid().as_raw(), 0].contains(&owner) || owner == folder.st_uid && is_private {
+        return Ok(());
+    }
+    Err(io::Error::other(format!("a {what} of another user")))
+}
+
+fn walk(path: &Path, check: impl Fn(u32, &Stat) -> io::Result<()>) -> io::Result<Destination> {
+    let start = if path.is_absolute() { "/" } else { "." };
+    let mut folder = openat(CWD, start, FOLDER, Mode::empty())?;
+    let mut shown = PathBuf::new();
+    // The next one is the last.
+    let mut rest = Vec::new();
+    prepend(&mut rest, path);
+    let (mut links, mut is_link) = (0, false);
+    while let Some(name) = rest.pop() {
+        let is_last = rest.is_empty();
+        if is_last && let Some(number) = descriptors::number(&shown, &name) {
+            return Ok(Destination::Descriptor(number));
+        }
+        let mut flags = FOLDER | OFlags::NOFOLLOW;
+        if ![Component::RootDir, Component::CurDir, Component::ParentDir]
+            .iter()
+            .any(|other| name == other.as_os_str())
+        {
+            match look(&folder, &name) {
+                Ok((found, Some(target))) => {
+                    check(found.st_uid, &fstat(&folder)?)?;
+                    links += 1;
+                    if links > MAX_LINKS {
+                        return Err(Errno::LOOP.into());
+                    }
+                    is_link |= is_last;
+                    if !is_in_proc(&folder)? {
+                        prepend(&mut rest, Path::new(&OsString::from_vec(target.into_bytes())));
+                        continue;
+                    }
+                    // What it holds is no name: only the system knows where it leads.
+                    if is_last {
+                        return Err(io::Error::other("not the name of a file"));
+                    }
+                    flags = FOLDER;
+                }
+                Err(error) if !is_last || error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ if is_last => {
+                    return Ok(Destination::Name(Place {
+                        path: behind(&folder, &shown).join(&name),
+                        shown: shown.join(&name),
+                        is_link,
+                        folder,
+                    }));
+                }
+                _ => {}
+            }
+        }
+        folder = openat(&folder, &*name, flags, Mode::empty())?;
+        shown.push(name);
+    }
+    Err(io::ErrorKind::IsADirectory.into())
+}
+
+/// The names of a path come before the rest, of which the last one is the next.
+fn prepend(rest: &mut Vec<OsString>, path: &Path) {
+    rest.extend(path.components().rev().map(|part| part.as_os_str().to_owned()));
+}
+
+/// What has this name, and what it holds if it is a symbolic link.
+#[cfg(target_os = "linux")]
+fn look(folder: &OwnedFd, name: &OsString) -> io::Result<(Stat, Option<CString>)> {
+    // Of one link, even if another one gets its name.
+    let found = openat(folder, &**name, LOOK | OFlags::NOFOLLOW, Mode::empty())?;
+    let stat = fstat(&found)?;
+    let is_link = FileType::from_raw_mode(stat.st_mode) == FileType::Symlink;
+    let target = is_link.then(|| readlinkat(&found, "", Vec::new())).transpose()?;
+    Ok((stat, target))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn look(folder: &OwnedFd, name: &OsString) -> io::Result<(Stat, Option<CString>)> {
+    use rustix::fs::{AtFlags, statat};
+    let stat = statat(folder, &**name, AtFlags::SYMLINK_NOFOLLOW)?;
+    let is_link = FileType::from_raw_mode(stat.st_mode) == FileType::Symlink;
+    let target = is_link
+        .then(|| readlinkat(folder, &**name, Vec::new()))
+        .transpose()?;
+    Ok((stat, target))
+}
+
+#[cfg(target_os = "linux")]
+fn is_in_proc(folder: impl AsFd) -> io::Result<bool> {
+    use rustix::fs::{PROC_SUPER_MAGIC, fstatfs};
+    Ok(fstatfs(folder)?.f_type == PROC_SUPER_MAGIC)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_in_proc(_: impl AsFd) -> io::Result<bool> {
+    Ok(false)
+}
+
+/// A name of an open folder as long as it is open; where the system has none, the one without links.
+fn behind(folder: &OwnedFd, shown: &Path) -> PathBuf {
+    use std::os::fd::AsRawFd;
+    let open = Path::new("/proc/self/fd").join(folder.as_raw_fd().to_string());
+    if cfg!(target_os = "linux") && open.is_dir() {
+        return open;
+    }
+    shown.to_owned()
+}
