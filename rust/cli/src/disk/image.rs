@@ -32,8 +32,13 @@ pub struct Image {
     path: PathBuf,
     /// The system tells of a write that was lost once only, at the next sync.
     has_lost: AtomicBool,
+    /// Its length was another one than when it was opened.
+    is_other_len: AtomicBool,
     syncing: Mutex<()>,
 }
+
+const CHANGED: &str = "was replaced or changed its length while it was open: what was written may be lost, and its header is \
+                       not brought up to date";
 
 impl Image {
     /// Opens one that is not half converted.
@@ -45,7 +50,15 @@ impl Image {
 
     /// Opens one that may be half converted.
     pub fn open_any(path: &Path, write: bool) -> Result<Self, Error> {
-        Self::open_as(path, write, if write { lock } else { lock_shared })
+        let image = Self::open_as(path, write, if write { lock } else { lock_shared })?;
+        // What is written by another name is read by this one late, or not at all.
+        let failed = |error| Error::io(&image.name, error);
+        image
+            .file
+            .metadata()
+            .and_then(|found| check_unused(&found))
+            .map_err(failed)?;
+        Ok(image)
     }
 
     /// Opens one to look at it, and tells whether another process changes it.
@@ -72,6 +85,9 @@ impl Image {
         if !is_device && !is_file {
             return Err(Error::io(&name, "neither a file nor a block device"));
         }
+        if write && is_read_only_device(path) {
+            return Err(Error::io(&name, "a device that is read-only"));
+        }
         let mut options = OpenOptions::new();
         options.read(true).write(write);
         if is_device && write {
@@ -88,9 +104,6 @@ impl Image {
         // The metadata of a device have no length.
         let len = file.seek(SeekFrom::End(0)).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
-        if write {
-            check_unused(&metadata).map_err(failed)?;
-        }
         let (inode, readers) = if is_device {
             // After the next start its number may be another device's.
             (0, Readers::Owner)
@@ -106,6 +119,7 @@ impl Image {
             name,
             path: path.to_owned(),
             has_lost: AtomicBool::new(false),
+            is_other_len: AtomicBool::new(false),
             syncing: Mutex::new(()),
         })
     }
@@ -168,6 +182,7 @@ impl Image {
         self.file.read_at(buffer, at)
     }
 
+    /// Like a sync, it fails once the length has changed: a write behind the end would make the image whole again, with zeros.
     pub fn write_at(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
         self.check_kept()?;
         self.file.write_all_at(bytes, at)
@@ -186,7 +201,7 @@ impl Image {
         sync(&self.file).inspect_err(|_| self.has_lost.store(true, Ordering::SeqCst))
     }
 
-    /// An error if something else is at its place by now, or if its length changed.
+    /// An error if something else is at its place by now.
     pub fn check_there(&self) -> Result<(), Error> {
         // A device may get another node.
         let identity = |found: &Metadata| {
@@ -199,10 +214,8 @@ impl Image {
         let opened = self.file.metadata().ok();
         let found = fs::metadata(&self.path).ok();
         let is_there = found.is_some() && opened.as_ref().map(identity) == found.as_ref().map(identity);
-        if !is_there || (&self.file).seek(SeekFrom::End(0)).ok() != Some(self.len) {
-            let reason = "was replaced or changed its length while it was open: what was written may be lost, and its header is \
-                          not brought up to date";
-            return Err(Error::io(&self.name, reason));
+        if !is_there {
+            return Err(Error::io(&self.name, CHANGED));
         }
         Ok(())
     }
@@ -210,6 +223,10 @@ impl Image {
     fn check_kept(&self) -> io::Result<()> {
         if self.has_lost.load(Ordering::SeqCst) {
             return Err(io::Error::other("earlier writes may be lost: a flush failed"));
+        }
+        if self.is_other_len.load(Ordering::SeqCst) || (&self.file).seek(SeekFrom::End(0))? != self.len {
+            self.is_other_len.store(true, Ordering::SeqCst);
+            return Err(io::Error::other(CHANGED));
         }
         Ok(())
     }

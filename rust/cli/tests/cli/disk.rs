@@ -527,6 +527,28 @@ fn block_devices() {
     assert_eq!(folder.names(), ["back", "header.old", "image", "target"]);
 }
 
+/// Nothing is made beside a device that cannot be converted; and what is written to a loop device is not read from its file.
+#[test]
+#[cfg(target_os = "linux")]
+fn loop_devices_and_their_files() {
+    let folder = Folder::new();
+    folder.write_private("image", &noise(1 << 20));
+    let Some(device) = Loop::new(&folder, "image") else {
+        return;
+    };
+    let output = run(&folder, ENCRYPT, &["-o", "out", "image"]);
+    fails(&output, IO, "image", "loop device");
+    let set = Command::new("blockdev").args(["--setro", &device.0]).status();
+    if set.is_ok_and(|status| status.success()) {
+        let before = folder.names();
+        let output = run(&folder, ENCRYPT, &["--in-place", "--header", "header", &device.0]);
+        fails(&output, IO, &device.0, "read-only");
+        assert_eq!(folder.names(), before);
+        // It would stay so for who has it next.
+        let _ = Command::new("blockdev").args(["--setrw", &device.0]).status();
+    }
+}
+
 /// A device is what is below it.
 #[test]
 #[cfg(target_os = "linux")]

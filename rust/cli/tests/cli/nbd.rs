@@ -795,6 +795,27 @@ fn an_image_that_was_exchanged() {
     }
 }
 
+/// A write behind the new end would make it as long as before, with zeros in between.
+#[test]
+fn an_image_that_shrank_is_not_made_whole() {
+    let folder = Folder::new();
+    make_image(&folder, "image", 8192, "4096");
+    let header = folder.read("image.vphead");
+    let server = Server::start(&folder, &["image", "--socket", "socket"]);
+    let mut client = Client::connect(&folder, "socket", 8192);
+    client.write(0, &noise(4096));
+    let image = File::options().write(true).open(folder.path("image")).unwrap();
+    image.set_len(0).unwrap();
+    client.send(WRITE, 4096, 4096, &noise(4096));
+    assert_ne!(client.answer(), 0);
+    assert_eq!(folder.read("image"), b"");
+    let output = server.stop();
+    let message = stderr(&output);
+    assert_eq!(output.status.code(), Some(IO), "{message}");
+    assert!(message.contains("changed its length"), "{message}");
+    assert!(folder.read("image.vphead") == header);
+}
+
 /// A thread needs memory for its stack.
 #[test]
 #[cfg(target_os = "linux")]
