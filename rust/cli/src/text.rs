@@ -1,7 +1,7 @@
 //! Text files, all read alike: lines end in LF or CRLF, the last one perhaps in neither, and blanks at the end of a line do
 //! not count. What editors of other systems write instead of UTF-8 is named.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
 use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
@@ -45,6 +45,10 @@ pub fn regular(path: &Path) -> io::Result<File> {
     options.read(true).custom_flags(flags.bits().cast_signed());
     let no_file = || io::Error::other("not a regular file");
     if is_stdio(path) {
+        return Err(no_file());
+    }
+    // Before, too: opening a device or a named pipe may change something.
+    if !fs::metadata(path)?.is_file() {
         return Err(no_file());
     }
     let file = options.open(path)?;

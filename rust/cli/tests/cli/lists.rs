@@ -387,3 +387,28 @@ fn a_failed_check_outweighs_a_full_disk() {
         .unwrap();
     fails_with(&output, UNVERIFIED, &["standard output", "1 of 2 files"]);
 }
+
+/// Whoever waits for a reader of a pipe still does: it is not even opened.
+#[test]
+#[cfg(unix)]
+fn listed_pipes_are_not_opened() {
+    let folder = Folder::new();
+    let pipe = folder.path("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let (sender, opened) = mpsc::channel();
+    let path = pipe.clone();
+    let writer = thread::spawn(move || {
+        let file = File::options().write(true).open(path).unwrap();
+        sender.send(()).unwrap();
+        file
+    });
+    folder.write(
+        "list",
+        format!("VERIPLEX-DIGEST (pipe) = {}\n", hex_digest(b"")).as_bytes(),
+    );
+    let output = folder.run(&["digest", "--check", "list"]);
+    assert_eq!(output.status.code(), Some(IO));
+    assert!(opened.recv_timeout(Duration::from_millis(300)).is_err());
+    let _reader = File::options().read(true).open(&pipe).unwrap();
+    writer.join().unwrap();
+}
