@@ -347,7 +347,8 @@ impl Read for Whole {
 ///
 /// Nothing is ever made outside of the folder: names with `..`, absolute names, names below a link, a name that comes twice,
 /// and devices are errors. [`pack`] writes none of these, nor some things that are not errors and have no effect: owners,
-/// special modes, the content of folders, and what follows the end, which may be missing.
+/// special modes, the content of folders, and what follows the end, which may be missing. A folder has its own mode once another
+/// entry is not in it, so that memory does not grow with the archive.
 ///
 /// # Errors
 ///
@@ -358,7 +359,11 @@ pub fn unpack(stream: impl Read, folder: &Path) -> io::Result<()> {
     let root = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let root = rustix::fs::open(folder, root, Mode::empty())?;
     let mut places = Places::new(root);
-    let mut folders = Vec::new();
+    // Those that the next entry may be in, each in the one before.
+    let mut folders: Vec<(PathBuf, u32)> = Vec::new();
+    let leave = |(path, mode): (PathBuf, u32)| {
+        inside(|| fs::set_permissions(folder.join(path), Permissions::from_mode(mode)))
+    };
     // Raw: otherwise the names would be read to memory however long they are.
     for entry in archive.entries()?.raw(true) {
         let mut entry = entry?;
@@ -391,14 +396,20 @@ pub fn unpack(stream: impl Read, folder: &Path) -> io::Result<()> {
         {
             return Err(refused(&name, "name"));
         }
+        while let Some(left) = folders.pop_if(|(path, _)| !name.starts_with(path)) {
+            leave(left)?;
+        }
         let parent = places.at(above).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => refused(&name, "place"),
+            // The last one is a folder that was left and that nobody can enter.
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::PermissionDenied => {
+                refused(&name, "place")
+            }
             _ if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => refused(&name, "place"),
             _ => error,
         })?;
         let made = match kind {
             EntryType::Directory => {
-                folders.push((folder.join(&name), entry.header().mode()? & 0o700));
+                folders.push((name.clone(), entry.header().mode()? & 0o700));
                 inside(|| mkdirat(parent, last, Mode::RWXU)).map_err(io::Error::from)
             }
             EntryType::Regular => extract(&mut entry, parent, last),
@@ -427,11 +438,8 @@ pub fn unpack(stream: impl Read, folder: &Path) -> io::Result<()> {
             return Err(refused(&name, "target"));
         }
     }
-    // Only now: nothing could be made in some of them. What is in one comes before it.
-    for (path, mode) in folders.into_iter().rev() {
-        inside(|| fs::set_permissions(path, Permissions::from_mode(mode)))?;
-    }
-    Ok(())
+    // Only once they are left: nothing could be made in some of them.
+    folders.into_iter().rev().try_for_each(leave)
 }
 
 fn refused(name: &Path, what: &str) -> io::Error {

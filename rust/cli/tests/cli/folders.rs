@@ -710,3 +710,48 @@ fn changes_do_not_lead_out_of_a_folder() {
         }
     });
 }
+
+/// Calls a function when nothing more comes.
+struct Ends<R, F>(R, F);
+
+impl<R: Read, F: FnMut()> Read for Ends<R, F> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let n = self.0.read(buffer)?;
+        if n == 0 {
+            self.1();
+        }
+        Ok(n)
+    }
+}
+
+/// Of folders that are left, nothing is kept in memory: their modes are set at once.
+#[test]
+fn folders_that_are_left_have_their_modes() {
+    let folder = Folder::new();
+    fs::create_dir(folder.path("new")).unwrap();
+    let mut archive = Builder::new(Vec::new());
+    for name in ["a/", "a/b/", "c/"] {
+        let mut header = Header::new_gnu();
+        header.set_entry_type(EntryType::Directory);
+        header.set_size(0);
+        header.set_mode(0o500);
+        header.set_path(name).unwrap();
+        header.set_cksum();
+        archive.append(&header, std::io::empty()).unwrap();
+    }
+    let bytes = archive.into_inner().unwrap();
+    let modes = || {
+        ["new/a", "new/a/b", "new/c"].map(|name| {
+            let found = folder.path(name).metadata();
+            found.map_or(0, |found| found.mode() & 0o777)
+        })
+    };
+    let mut at_end = None;
+    let stream = Ends(&bytes[..bytes.len() - 1024], || at_end = Some(modes()));
+    veriplex_cli::folder::unpack(stream, &folder.path("new")).unwrap();
+    assert_eq!(at_end, Some([0o500, 0o500, 0o700]));
+    assert_eq!(modes(), [0o500; 3]);
+    for name in ["new/a", "new/c"] {
+        fs::set_permissions(folder.path(name), PermissionsExt::from_mode(0o700)).unwrap();
+    }
+}
