@@ -50,6 +50,7 @@ impl Temporary {
     /// Gives `make` names in a folder until there was none of that name.
     pub fn make<T>(folder: &Path, make: impl FnMut(&Path) -> io::Result<T>) -> io::Result<(Self, T)> {
         guard()?;
+        check_removable(folder)?;
         let mut all = all();
         let made = tempfile::Builder::new()
             .prefix(".veriplex-")
@@ -93,6 +94,25 @@ impl Drop for Temporary {
             path.disable_cleanup(true);
         }
     }
+}
+
+/// An error where names can be made, but not removed.
+#[cfg(target_os = "linux")]
+fn check_removable(folder: &Path) -> io::Result<()> {
+    use rustix::fs::{IFlags, ioctl_getflags};
+    // Not every file system has flags, and not every folder can be read.
+    let flags = fs::File::open(folder).map(ioctl_getflags);
+    if matches!(flags, Ok(Ok(flags)) if flags.contains(IFlags::APPEND)) {
+        return Err(io::Error::other(
+            "in an append-only folder, where no name can be removed",
+        ));
+    }
+    Ok(())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn check_removable(_: &Path) -> io::Result<()> {
+    Ok(())
 }
 
 /// Makes something in a temporary folder, or changes the mode of a folder there: never while a signal removes it or after

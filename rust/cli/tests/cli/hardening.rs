@@ -322,6 +322,30 @@ fn a_replaced_file_is_not_opened_to_others() {
     }
 }
 
+/// Where names cannot be removed, a temporary one is not made.
+#[test]
+#[cfg(target_os = "linux")]
+fn nothing_is_left_in_an_append_only_folder() {
+    use rustix::fs::{IFlags, ioctl_getflags, ioctl_setflags};
+
+    let folder = Folder::new();
+    folder.write("file.vpx", &encrypted(&KEY, &[9; 32], b"plaintext"));
+    fs::create_dir(folder.path("sub")).unwrap();
+    folder.write("sub/file", b"old");
+    let sub = File::open(folder.path("sub")).unwrap();
+    let set = |flags| ioctl_setflags(&sub, flags);
+    let Ok(flags) = ioctl_getflags(&sub) else { return };
+    if set(flags | IFlags::APPEND).is_err() {
+        println!("skipped: no append-only folders here");
+        return;
+    }
+    let output = folder.run(&["decrypt", "-k", "key", "-fo", "sub/file", "file.vpx"]);
+    let names = fs::read_dir(folder.path("sub")).unwrap().count();
+    set(flags).unwrap();
+    fails(&output, IO, "sub/file", "append-only");
+    assert_eq!((names, folder.read("sub/file")), (1, b"old".to_vec()));
+}
+
 /// Half of a plaintext is in the output when the signal comes.
 #[test]
 #[cfg(target_os = "linux")]
