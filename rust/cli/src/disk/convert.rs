@@ -703,8 +703,7 @@ impl<'a, S: Storage> Work<'a, S> {
         }
         let (at, len) = self.place(number);
         let place = self.disk.geometry.offset + at;
-        let mut found = Zeroizing::new(vec![0; PIECE]);
-        let mut plain = Zeroizing::new(vec![0; PIECE]);
+        let [mut found, mut plain] = [(); 2].map(|()| Zeroizing::new(vec![0; len.min(PIECE)]));
         let ciphertext = &buffer[BEFORE_CIPHERTEXT..][..len];
         for (place, cipher) in (place..).step_by(PIECE).zip(ciphertext.chunks(PIECE)) {
             let found = &mut found[..cipher.len()];
