@@ -181,7 +181,9 @@ fn no_link_of_a_chain_is_of_another_owner() {
         "shared/new",
         "shared/folder/new",
     ] {
-        files.iter().for_each(|file| folder.write(file, b"as it was"));
+        for file in files {
+            folder.write(file, b"as it was");
+        }
         let done = folder.run(&["decrypt", "-k", "key", "-f", "-o", output, "file.vpx"]);
         let message = stderr(&done);
         assert!(
