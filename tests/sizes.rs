@@ -279,7 +279,8 @@ fn a_long_message_is_its_pieces() {
     if !fewer_cases() {
         // Once in Rust, where it takes long. The code above the backends is the same.
         compare_with_pieces((1 << 23) + 5, true);
-        compare_with_pieces(RATE << 17, false);
+        // So many blocks after any head.
+        compare_with_pieces((RATE << 17) + RATE - 1, false);
         compare_with_pieces((RATE << 18) - 1, false);
     }
 }
@@ -287,7 +288,7 @@ fn a_long_message_is_its_pieces() {
 #[test]
 #[ignore = "takes minutes: `make test-sizes`"]
 fn a_longer_message_is_its_pieces() {
-    for len in sizes(24..MAX_LOG + 1).chain((15..20).map(|k| (RATE << k) + 1)) {
+    for len in sizes(24..MAX_LOG + 1).chain((15..20).map(|k| (RATE << k) + RATE - 1)) {
         compare_with_pieces(len, true);
     }
 }
