@@ -11,7 +11,7 @@ SEED ?= $(shell date +%s)
 # Of `make mutate`: the commit since which code has changed. With SHARD=0/400 it is a part of all code instead.
 BASE ?= main
 
-.PHONY: help install test test-workspace test-sizes test-dm-crypt test-dependents store-test package publish-dry-run minimal-versions fresh-root bare-targets msrv miri deny semver mutate test-aarch64 test-i686 test-windows lint features fuzz bench deps deps-dm-crypt deps-site spec isa isa-runs proofs rocq coqchk kernels kernels-check ct audit mutants model reproducible dist dist-check site site-test plots nix
+.PHONY: help install test test-workspace test-sizes test-dm-crypt test-dependents store-test cluster-test package publish-dry-run minimal-versions fresh-root bare-targets msrv miri deny semver mutate test-aarch64 test-i686 test-windows lint features fuzz bench deps deps-dm-crypt deps-site spec isa isa-runs proofs rocq coqchk kernels kernels-check ct audit mutants model reproducible dist dist-check site site-test plots nix
 
 help: ## use: print this list
 	@for group in use check prove release; do \
@@ -76,12 +76,18 @@ store-test: ## check: test the encrypted object store, under DataFusion and on a
 	$(CARGO) clippy --manifest-path rust/store/Cargo.toml --locked --all-targets -- -D warnings
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --manifest-path rust/store/Cargo.toml --locked --no-deps
 	$(CARGO) test --manifest-path rust/store/Cargo.toml --locked
-	$(CARGO) run --quiet --manifest-path rust/store/Cargo.toml --locked --example tree_workers
 	$(CARGO) fmt --manifest-path rust/store/datafusion/Cargo.toml --check
 	$(CARGO) clippy --manifest-path rust/store/datafusion/Cargo.toml --locked --all-targets -- -D warnings
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --manifest-path rust/store/datafusion/Cargo.toml --locked --no-deps
 	$(CARGO) test --manifest-path rust/store/datafusion/Cargo.toml --locked
 	$(CARGO) run --quiet --manifest-path rust/store/datafusion/Cargo.toml --locked --example query
+
+# How large TPC-H's tables are can be set: SCALE=0.1.
+cluster-test: ## check: let Ballista's executors, as processes, run TPC-H on encrypted objects; kill some, and give some wrong keys
+	$(CARGO) fmt --manifest-path rust/store/cluster/Cargo.toml --check
+	$(CARGO) clippy --manifest-path rust/store/cluster/Cargo.toml --locked --all-targets -- -D warnings
+	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --manifest-path rust/store/cluster/Cargo.toml --locked --no-deps
+	$(CARGO) test --manifest-path rust/store/cluster/Cargo.toml --locked -- --test-threads=1 --nocapture
 
 package: ## release: package the published crates, and build, test and use them elsewhere
 	@scripts/package
